@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The writing thread: one per log.
+ *
+ * Each pass looks at all rings, merges what is safe in the order of time into
+ * the buffer, says what was lost, and answers requests.  It takes no mutex: who
+ * holds the owner's may be waiting for it.
+ */
+#include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+
+#include "hwpmc.h"
+
+#define DRAIN_INTERVAL	(HZ / 20)
+#define LOOK_TRIES	3
+#define EXACT_TRIES	1000
+#define THREAD_NICE	-10
+
+/* Reads all of a CPU's counters; exact if the look turns out quiet. */
+static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc) {
+		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[or->cpu]);
+
+		if (pc)
+			pmc_count_read(&pc->seen, &pc->stat);
+	}
+	WRITE_ONCE(or->proc_committed_seen, READ_ONCE(or->proc_committed));
+	WRITE_ONCE(or->proc_dropped_seen, READ_ONCE(or->proc_dropped));
+}
+
+static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
+{
+	struct merge_src *src = &o->log.merge.src[cpu];
+	struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
+	unsigned int i;
+	u64 state;
+
+	src->ring = or ? &or->ring : NULL;
+	if (!or)
+		return true;
+	for (i = 0; i < LOOK_TRIES; i++) {
+		state = merge_look_begin(src);
+		count_cpu(o, or);
+		if (merge_look_end(src, state, now)) {
+			/* drops from here on belong to the next look */
+			WRITE_ONCE(or->drop_epoch, or->drop_epoch + 1);
+			return true;
+		}
+	}
+	merge_look_busy(src);
+	return false;
+}
+
+/* Returns whether nothing ran on any CPU while its counters were read. */
+static bool look(struct hwpmc_owner *o, u64 *horizon)
+{
+	bool quiet = true;
+	unsigned int cpu;
+	u64 now;
+
+	now = ring_clock();
+	ring_mb();		/* pairs with A in ring.h */
+	for_each_possible_cpu(cpu)
+		quiet &= look_at(o, cpu, now);
+	*horizon = merge_horizon(&o->log.merge, now);
+	return quiet;
+}
+
+/* Emits what was seen, up to @upto; returns up to when the log is complete. */
+static u64 take(struct hwpmc_owner *o, u64 horizon, u64 upto)
+{
+	if (horizon > upto)
+		horizon = upto;
+	emit_news(o);
+	merge_run(&o->log.merge, horizon, emit_ring_record, o);
+	emit_drops(o, horizon);
+	atomic64_inc(&o->log.sweeps);
+	return horizon;
+}
+
+static u64 pass(struct hwpmc_owner *o)
+{
+	u64 horizon;
+
+	look(o, &horizon);
+	return take(o, horizon, U64_MAX);
+}
+
+/*
+ * drain_upto - emit all that has a stamp of at most @upto, which has passed
+ */
+void drain_upto(struct hwpmc_owner *o, u64 upto)
+{
+	u64 horizon;
+
+	do {
+		look(o, &horizon);
+		if (take(o, horizon, upto) >= upto)
+			break;
+		usleep_range(50, 100);
+	} while (!READ_ONCE(o->log.abort));
+}
+
+/*
+ * The account since the owner was opened, of what the last look has seen.  What
+ * is still in the rings then is left to the next log.
+ */
+static void account_seen(struct hwpmc_owner *o, struct pmclog_account *a)
+{
+	struct hwpmc_log *log = &o->log;
+	struct hwpmc_pmc *pmc;
+	unsigned int row, cpu;
+	u64 in_rings;
+
+	*a = log->retired;
+	for_each_pmc(o, row, pmc)
+		for_each_possible_cpu(cpu)
+			if (pmc->cpus[cpu])
+				account_add_count(a, &pmc->cpus[cpu]->seen);
+	for_each_possible_cpu(cpu) {
+		struct owner_ring *or = o->rings[cpu];
+
+		if (!or)
+			continue;
+		a->proc_committed += or->proc_committed_seen;
+		a->proc_dropped += or->proc_dropped_seen;
+	}
+	in_rings = a->committed - log->samples_taken;
+	a->overflows -= in_rings;
+	a->committed -= in_rings;
+	a->proc_committed = log->proc_taken;
+}
+
+/*
+ * Takes all there is at one moment at which all counters are exact.  Under
+ * steady fire on many CPUs that takes a few attempts.
+ */
+static void cut(struct hwpmc_owner *o, struct pmclog_account *a)
+{
+	unsigned int i;
+	u64 horizon;
+	bool quiet;
+
+	for (i = 0; i < EXACT_TRIES; i++) {
+		quiet = look(o, &horizon);
+		take(o, horizon, U64_MAX);
+		if (quiet)
+			break;
+		usleep_range(50, 100);
+	}
+	account_seen(o, a);
+}
+
+static void begin_log(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	log->samples_logged = 0;
+	log->lost_here = 0;
+	log->made = 0;
+	emit_begin(o);
+}
+
+/* Ends the log with its account, which the next one starts from. */
+static void end_log(struct hwpmc_owner *o)
+{
+	struct pmclog_account total, here;
+	struct hwpmc_log *log = &o->log;
+
+	cut(o, &total);
+	here = total;
+	account_sub(&here, &log->base);
+	log->base = total;
+	sink_flush(o);	/* what is lost is known before it is said */
+	here.written = log->samples_logged - log->lost_here;
+	here.discarded = log->lost_here;
+	here.in_rings = 0;
+	emit_end(o, &here);
+	sink_flush(o);
+}
+
+/*
+ * PMCs that were deleted before the look (so that it has seen their last
+ * counts) leave the array once their drops and rates are in the log.
+ */
+static void mark_deleted(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc)
+		if (smp_load_acquire(&pmc->state) == PMC_DELETED)
+			pmc->folding = true;
+}
+
+static void fold_deleted(struct hwpmc_owner *o, bool log_open)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc) {
+		if (!pmc->folding)
+			continue;
+		if (log_open)
+			emit_rates(o, pmc);
+		pmc_fold(o, pmc);
+	}
+}
+
+/* Dumps again the processes of which a record was lost. */
+static void resync(struct hwpmc_owner *o)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct owner_ring *or = o->rings[cpu];
+		u32 lost[RING_NLOST], head, i, n;
+
+		if (!or)
+			continue;
+		head = smp_load_acquire(&or->lost_head);
+		n = head - or->lost_tail;
+		if (!n)
+			continue;
+		memcpy(lost, or->lost, sizeof(lost));
+		smp_rmb();	/* the copy is whole if nothing was added */
+		if (n > RING_NLOST || READ_ONCE(or->lost_head) != head) {
+			or->lost_tail = READ_ONCE(or->lost_head);
+			dump_all(o);
+			continue;
+		}
+		for (i = 0; i < n; i++)
+			dump_pid(o, lost[(or->lost_tail + i) % RING_NLOST]);
+		or->lost_tail = head;
+	}
+}
+
+static void rotate(struct hwpmc_owner *o, struct file *file)
+{
+	struct hwpmc_log *log = &o->log;
+
+	end_log(o);
+	fput(log->file);
+	WRITE_ONCE(log->error, 0);
+	log->number++;
+	sink_swap(log, file);
+	begin_log(o);
+	emit_news(o);
+	if (log->req.dump_done)
+		dump_all(o);
+}
+
+/*
+ * Answers what was asked before this pass began: @r is from then, and all
+ * before that is in the buffer by now.
+ */
+static void answer(struct hwpmc_owner *o, const struct log_request *r)
+{
+	struct hwpmc_log *log = &o->log;
+	struct file *file = NULL;
+
+	if (r->rotate_file) {
+		spin_lock(&log->lock);
+		swap(file, log->req.rotate_file);
+		spin_unlock(&log->lock);
+	}
+	if (file)
+		rotate(o, file);
+	if (r->dump_want != r->dump_done)
+		dump_all(o);
+	sink_flush(o);
+
+	spin_lock(&log->lock);
+	log->req.flush_done = r->flush_want;
+	log->req.dump_done = r->dump_want;
+	if (file)
+		log->req.rotate_done = r->rotate_want;
+	spin_unlock(&log->lock);
+	wake_up_all(&log->waitq);
+}
+
+static bool requests(struct hwpmc_log *log, struct log_request *r)
+{
+	spin_lock(&log->lock);
+	*r = log->req;
+	spin_unlock(&log->lock);
+	return r->flush_want != r->flush_done ||
+	       r->dump_want != r->dump_done || r->rotate_file;
+}
+
+/* Sleeps until the interval is over, or there is something to do. */
+static void nap(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	long timeout = READ_ONCE(o->hooked) ? DRAIN_INTERVAL :
+					      MAX_SCHEDULE_TIMEOUT;
+
+	set_current_state(TASK_INTERRUPTIBLE);
+	if (!READ_ONCE(log->kick))
+		schedule_timeout(timeout);
+	__set_current_state(TASK_RUNNING);
+	if (!READ_ONCE(log->abort) && signal_pending(current))
+		flush_signals(current);
+}
+
+static void work(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	struct log_request r;
+	bool asked;
+
+	do {
+		nap(o);
+		WRITE_ONCE(log->kick, false);
+		smp_mb();	/* what was asked before the kick is seen */
+		asked = requests(log, &r);
+		mark_deleted(o);
+		if (asked)
+			drain_upto(o, ring_clock());
+		else
+			pass(o);
+		fold_deleted(o, true);
+		resync(o);
+		sink_flush(o);
+		if (asked)
+			answer(o, &r);
+	} while (!r.close);
+}
+
+/* Leaves only when no deleted PMC is left for it to fold. */
+static bool leave(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+	bool left = true;
+
+	spin_lock(&o->log.lock);
+	for_each_pmc(o, row, pmc)
+		if (smp_load_acquire(&pmc->state) == PMC_DELETED)
+			left = false;
+	if (left)
+		WRITE_ONCE(o->log.state, LOG_NONE);
+	spin_unlock(&o->log.lock);
+	return left;
+}
+
+/*
+ * drain_thread - body of the writing thread
+ *
+ * Nobody joins it: it signals the completion, drops the owner and the module.
+ */
+int drain_thread(void *arg)
+{
+	struct hwpmc_owner *o = arg;
+	struct hwpmc_log *log = &o->log;
+	struct file *file;
+
+	allow_signal(SIGKILL);	/* breaks a write that blocks, see log_shutdown */
+	set_user_nice(current, THREAD_NICE);
+	begin_log(o);
+	work(o);
+	mark_deleted(o);
+	end_log(o);
+	fold_deleted(o, false);
+	file = log->file;
+	log->file = NULL;
+	sink_detach(log);
+	fput(file);
+	while (!leave(o)) {
+		mark_deleted(o);
+		fold_deleted(o, false);
+	}
+	wake_up_all(&log->waitq);
+	complete_all(&log->done);
+	owner_put(o);
+	module_put_and_kthread_exit(0);
+}

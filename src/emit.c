@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records into the thread's buffer: those from the rings, and those that the
+ * thread makes itself.  Only the writing thread comes here.
+ */
+#include <linux/elf.h>
+#include <linux/file.h>
+#include <linux/kthread.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/utsname.h>
+
+#include "compat.h"
+#include "hwpmc.h"
+
+#define CLOCK_INTERVAL	(60ULL * NSEC_PER_SEC)
+
+/* Stamps never decrease: the fast clocks may step back a little. */
+static u64 forward(struct hwpmc_log *log, u64 tsc)
+{
+	if (tsc > log->last_tsc)
+		log->last_tsc = tsc;
+	return log->last_tsc;
+}
+
+static void *make_room(struct hwpmc_owner *o, u32 len)
+{
+	struct hwpmc_log *log = &o->log;
+	void *p;
+
+	if (log->size - log->used < len)
+		sink_flush(o);
+	p = log->buf + log->used;
+	log->used += len;
+	return p;
+}
+
+/*
+ * emit_reserve - room for a record of the thread's own
+ * @len: bytes, rounded up to a multiple of 4
+ *
+ * All zeros behind the header.
+ */
+void *emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc)
+{
+	struct pmclog_hdr *h;
+
+	len = ALIGN(len, 4);
+	h = make_room(o, len);
+	memset(h, 0, len);
+	h->header = PMCLOG_HEADER(type, len);
+	h->tsc = forward(&o->log, tsc);
+	o->log.made++;
+	atomic64_inc(&o->log.made_total);
+	return h;
+}
+
+static void *emit_ext(struct hwpmc_owner *o, u16 subtype, u32 len, u64 tsc)
+{
+	struct pmclog_ext *e = emit_reserve(o, PMCLOG_T_USERDATA, len, tsc);
+
+	e->cookie = PMCLOG_EXT_COOKIE;
+	e->subtype = subtype;
+	return e;
+}
+
+/* A ready-made record, its stamp apart. */
+static void emit_copy(struct hwpmc_owner *o, const void *rec, u64 tsc)
+{
+	u32 len = PMCLOG_HEADER_LEN(*(const u32 *)rec);
+	struct pmclog_hdr *h = make_room(o, len);
+
+	memcpy(h, rec, len);
+	h->tsc = forward(&o->log, tsc);
+}
+
+/* The path of @file in the thread's scratch; no longer than the log allows. */
+static const char *path_of(struct hwpmc_log *log, struct file *file)
+{
+	const char *path = file_path(file, log->path, PATH_MAX);
+
+	if (IS_ERR(path) || strlen(path) >= PMCLOG_PATH_MAX)
+		return "//toolong";
+	return path;
+}
+
+static void emit_map_in(struct hwpmc_owner *o, u32 pid, u64 start,
+			const char *path, u64 tsc)
+{
+	u32 len = strlen(path) + 1;
+	struct pmclog_map_in *m;
+
+	m = emit_reserve(o, PMCLOG_T_MAP_IN, sizeof(*m) + len, tsc);
+	m->pid = pid;
+	m->start = start;
+	memcpy(m->path, path, len);
+}
+
+/* MAP_IN and the extension that says what it has no field for. */
+void emit_mapping(struct hwpmc_owner *o, const struct ring_map *m, u64 tsc)
+{
+	struct pmclog_ext_mapping *e;
+	const char *path = m->vdso ? "[vdso]" : "//anon";
+
+	if (m->file)
+		path = path_of(&o->log, m->file);
+	emit_map_in(o, m->pid, m->start, path, tsc);
+	e = emit_ext(o, PMCLOG_EXT_MAPPING, sizeof(*e), tsc);
+	e->pid = m->pid;
+	e->prot = m->prot;
+	e->start = m->start;
+	e->len = m->len;
+	if (m->file) {
+		struct inode *inode = file_inode(m->file);
+
+		e->offset = m->offset;
+		e->dev_major = MAJOR(inode->i_sb->s_dev);
+		e->dev_minor = MINOR(inode->i_sb->s_dev);
+		e->ino = inode->i_ino;
+	}
+}
+
+static void emit_exec(struct hwpmc_owner *o, const struct ring_exec *x)
+{
+	const char *path = x->file ? path_of(&o->log, x->file) : "";
+	u32 len = strlen(path) + 1;
+	struct pmclog_procexec *p;
+
+	p = emit_reserve(o, PMCLOG_T_PROCEXEC, sizeof(*p) + len, x->stamp.tsc);
+	p->pid = x->pid;
+	p->pmcid = PMCLOG_PMCID_NONE;
+	p->base = x->base;
+	p->dyn = x->dyn;
+	memcpy(p->path, path, len);
+}
+
+/*
+ * emit_ring_record - merge_run()'s callback: one record, in the order of time
+ */
+void emit_ring_record(void *arg, unsigned int cpu, u32 kind,
+		      struct ring_stamp *s, u32 len)
+{
+	struct hwpmc_owner *o = arg;
+	struct hwpmc_log *log = &o->log;
+
+	switch (kind) {
+	case KIND_SAMPLE:
+		emit_copy(o, s, s->tsc);
+		log->buf_samples++;
+		log->samples_logged++;
+		log->samples_taken++;
+		return;
+	case KIND_RECORD:
+		emit_copy(o, s, s->tsc);
+		break;
+	case KIND_MAP:
+		emit_mapping(o, (struct ring_map *)s, s->tsc);
+		if (((struct ring_map *)s)->file)
+			fput(((struct ring_map *)s)->file);
+		break;
+	case KIND_EXEC:
+		emit_exec(o, (struct ring_exec *)s);
+		if (((struct ring_exec *)s)->file)
+			fput(((struct ring_exec *)s)->file);
+		break;
+	}
+	log->proc_taken++;
+}
+
+/* The name of a process (@tid == @pid) or of one of its threads. */
+void emit_names(struct hwpmc_owner *o, u32 pid, u32 tid, const char *comm,
+		u64 tsc)
+{
+	struct pmclog_proc_create *p;
+	struct pmclog_thr_create *t;
+
+	if (pid == tid) {
+		p = emit_reserve(o, PMCLOG_T_PROC_CREATE,
+				 PMCLOG_PROC_CREATE_LEN, tsc);
+		p->pid = pid;
+		strscpy(p->comm, comm, sizeof(p->comm));
+	} else {
+		t = emit_reserve(o, PMCLOG_T_THR_CREATE,
+				 PMCLOG_THR_CREATE_LEN, tsc);
+		t->tid = tid;
+		t->pid = pid;
+		strscpy(t->name, comm, sizeof(t->name));
+	}
+}
+
+void emit_sysexit(struct hwpmc_owner *o, u32 pid, u64 tsc)
+{
+	struct pmclog_sysexit *x;
+
+	x = emit_reserve(o, PMCLOG_T_SYSEXIT, sizeof(*x), tsc);
+	x->pid = pid;
+}
+
+/* One moment on three clocks. */
+void emit_clock(struct hwpmc_owner *o)
+{
+	struct pmclog_ext_clock *c;
+	u64 raw = ktime_get_raw_fast_ns();
+	u64 mono = ktime_get_mono_fast_ns();
+	u64 real = ktime_get_real_fast_ns();
+
+	c = emit_ext(o, PMCLOG_EXT_CLOCK, sizeof(*c), o->log.last_tsc);
+	c->raw = raw;
+	c->mono = mono;
+	c->real = real;
+	o->log.next_clock = raw + CLOCK_INTERVAL;
+}
+
+static void emit_initialize(struct hwpmc_owner *o)
+{
+	struct pmclog_initialize *i;
+	u64 tsc = ktime_get_raw_fast_ns();
+	u64 real = ktime_get_real_fast_ns();
+
+	o->log.last_tsc = 0;
+	i = emit_reserve(o, PMCLOG_T_INITIALIZE, sizeof(*i), tsc);
+	i->version = PMCLOG_VERSION;
+	i->cputype = PMCLOG_CPUTYPE_GENERIC;
+	i->tsc_freq = NSEC_PER_SEC;
+	i->ts_sec = div_u64_rem(real, NSEC_PER_SEC, (u32 *)&i->ts_nsec);
+	compat_cpuid(i->cpuid, sizeof(i->cpuid));
+}
+
+static void emit_host(struct hwpmc_owner *o)
+{
+	const struct new_utsname *uts = init_utsname();
+	u32 rlen = strlen(uts->release) + 1;
+	u32 nlen = strlen(uts->nodename) + 1;
+	struct pmclog_ext_host *h;
+
+	h = emit_ext(o, PMCLOG_EXT_HOST, sizeof(*h) + rlen + nlen,
+		     o->log.last_tsc);
+	h->ncpu = nr_cpu_ids;
+	h->page_size = PAGE_SIZE;
+	h->machine = COMPAT_ELF_MACHINE;
+	h->owner_pid = o->log.owner_pid;
+	memcpy(h->release, uts->release, rlen);
+	memcpy(h->release + rlen, uts->nodename, nlen);
+}
+
+/*
+ * Where the kernel sits is told by the address of one exported function: the
+ * start of its image is not exported.
+ */
+static void emit_kernel(struct hwpmc_owner *o)
+{
+	static const char symbol[] = "schedule";
+	u64 addr = (unsigned long)schedule;
+	struct pmclog_ext_kernel *k;
+
+	emit_map_in(o, PMCLOG_PID_KERNEL, addr, "[kernel]", o->log.last_tsc);
+	k = emit_ext(o, PMCLOG_EXT_KERNEL, sizeof(*k) + sizeof(symbol),
+		     o->log.last_tsc);
+	k->addr = addr;
+	memcpy(k->symbol, symbol, sizeof(symbol));
+}
+
+/* The first records of a log. */
+void emit_begin(struct hwpmc_owner *o)
+{
+	o->log.meta_told = NULL;
+	emit_initialize(o);
+	emit_host(o);
+	emit_clock(o);
+	emit_kernel(o);
+}
+
+static void emit_allocate(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	struct pmclog_pmcallocatedyn *a;
+
+	a = emit_reserve(o, PMCLOG_T_PMCALLOCATEDYN, sizeof(*a),
+			 o->log.last_tsc);
+	a->pmcid = pmc->id;
+	a->event = 0x20000 + pmc->row;
+	a->flags = pmc->flags;
+	strscpy(a->name, pmc->name, sizeof(a->name));
+	a->rate = pmc_is_sampling(pmc) ? READ_ONCE(pmc->period) : 0;
+	a->config = pmc->attr.config;
+	a->type = pmc->attr.type;
+	a->cpu = pmc->cpu;
+	pmc->told_log = o->log.number;
+	pmc->told_period = READ_ONCE(pmc->period);
+}
+
+static struct log_meta *next_meta(struct hwpmc_log *log)
+{
+	struct log_meta *m = log->meta_told;
+
+	spin_lock(&log->lock);
+	m = m ? list_next_entry(m, list) :
+		list_first_entry(&log->meta, struct log_meta, list);
+	if (list_entry_is_head(m, &log->meta, list))
+		m = NULL;
+	spin_unlock(&log->lock);
+	return m;
+}
+
+static void emit_meta(struct hwpmc_owner *o, const struct log_meta *m)
+{
+	u32 at;
+
+	for (at = 0; at < m->len;
+	     at += PMCLOG_HEADER_LEN(*(const u32 *)(m->data + at))) {
+		emit_copy(o, m->data + at, o->log.last_tsc);
+		o->log.made++;
+		atomic64_inc(&o->log.made_total);
+	}
+}
+
+/*
+ * emit_news - what must be in the log before the samples of this pass
+ *
+ * Called after the look at the rings: a PMC whose sample has been seen is in
+ * the array, and metadata of before is in the list.
+ */
+void emit_news(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	struct hwpmc_pmc *pmc;
+	struct log_meta *m;
+	unsigned int row;
+
+	while ((m = next_meta(log))) {
+		emit_meta(o, m);
+		log->meta_told = m;
+	}
+	for_each_pmc(o, row, pmc)
+		if (pmc->told_log != log->number ||
+		    pmc->told_period != READ_ONCE(pmc->period))
+			emit_allocate(o, pmc);
+	if (ktime_get_raw_fast_ns() > log->next_clock)
+		emit_clock(o);
+}
+
+static struct pmclog_dropnotify *emit_drop(struct hwpmc_owner *o, u32 pmcid,
+					   u32 cpu, u32 cause, u64 tsc)
+{
+	struct pmclog_dropnotify *d;
+
+	d = emit_reserve(o, PMCLOG_T_DROPNOTIFY, sizeof(*d), tsc);
+	d->pmcid = pmcid;
+	d->cpu = cpu;
+	d->cause = cause;
+	return d;
+}
+
+static void emit_pmc_drops(struct hwpmc_owner *o, struct pmc_cpu *pc, u64 tsc)
+{
+	struct pmclog_dropnotify *d;
+	unsigned int cause;
+
+	for (cause = 0; cause < PMCLOG_DROP_NCAUSE; cause++) {
+		u64 count = pc->seen.dropped[cause] - pc->told[cause];
+
+		if (!count)
+			continue;
+		d = emit_drop(o, pc->pmc->id, pc->cpu, cause, tsc);
+		d->count = count;
+		d->first = READ_ONCE(pc->stat.first[cause]);
+		d->last = READ_ONCE(pc->stat.last[cause]);
+		pc->told[cause] += count;
+	}
+}
+
+static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or,
+			    u64 tsc)
+{
+	u64 count = or->proc_dropped_seen - or->proc_told;
+	struct pmclog_dropnotify *d;
+
+	if (!count)
+		return;
+	d = emit_drop(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL, tsc);
+	d->count = count;
+	d->first = READ_ONCE(or->proc_first);
+	d->last = READ_ONCE(or->proc_last);
+	or->proc_told += count;
+}
+
+/* What the last look has found lost since the one before. */
+void emit_drops(struct hwpmc_owner *o, u64 tsc)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row, cpu;
+
+	for_each_pmc(o, row, pmc)
+		for_each_possible_cpu(cpu)
+			if (pmc->cpus[cpu])
+				emit_pmc_drops(o, pmc->cpus[cpu], tsc);
+	for_each_possible_cpu(cpu)
+		if (o->rings[cpu])
+			emit_proc_drops(o, o->rings[cpu], tsc);
+}
+
+/*
+ * What the period asks for.  A clock's count stands still while perf throttles
+ * it, so time is what counts; with modes excluded nobody knows (0).
+ */
+static u64 expected(const struct hwpmc_pmc *pmc, const struct pmc_cpu *pc)
+{
+	const struct perf_event_attr *a = &pmc->attr;
+	u64 period = READ_ONCE(pmc->period);
+
+	if (a->type == PERF_TYPE_SOFTWARE &&
+	    (a->config == PERF_COUNT_SW_CPU_CLOCK ||
+	     a->config == PERF_COUNT_SW_TASK_CLOCK)) {
+		if (a->exclude_user || a->exclude_kernel || a->exclude_idle)
+			return 0;
+		return div64_u64(READ_ONCE(pc->running), period);
+	}
+	return div64_u64(READ_ONCE(pc->total), period);
+}
+
+/* Asked against achieved: perf's throttle sends a kernel counter no notice. */
+void emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	struct pmclog_ext_rate *r;
+	unsigned int cpu;
+
+	if (!pmc_is_sampling(pmc))
+		return;
+	for_each_possible_cpu(cpu) {
+		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
+
+		if (!pc)
+			continue;
+		r = emit_ext(o, PMCLOG_EXT_RATE, sizeof(*r), o->log.last_tsc);
+		r->pmcid = pmc->id;
+		r->cpu = cpu;
+		r->period = READ_ONCE(pmc->period);
+		r->expected = expected(pmc, pc);
+		r->achieved = pc->seen.overflows;
+		r->throttled = pc->seen.throttled;
+		r->enabled = READ_ONCE(pc->enabled);
+		r->running = READ_ONCE(pc->running);
+	}
+}
+
+/* The last records of a log. */
+void emit_end(struct hwpmc_owner *o, struct pmclog_account *account)
+{
+	struct pmclog_closelog *c;
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc)
+		emit_rates(o, pmc);
+	emit_clock(o);
+	account->made = o->log.made;
+	c = emit_reserve(o, PMCLOG_T_CLOSELOG, sizeof(*c), o->log.last_tsc);
+	c->account = *account;
+}

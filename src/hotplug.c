@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPUs that come and go.
+ *
+ * Creating and releasing events takes cpus_read_lock inside perf, so the
+ * callbacks only make the CPU's ring (before any task runs there), note that
+ * perf has detached the CPU's events, and queue work that does the rest.
+ */
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/slab.h>
+
+#include "hwpmc.h"
+
+static enum cpuhp_state hp_state;
+
+/* Hard IRQ, also on PREEMPT_RT. */
+static void wake_thread(struct irq_work *work)
+{
+	struct owner_ring *or = container_of(work, struct owner_ring, wake);
+	struct task_struct *task = READ_ONCE(or->owner->log.task);
+
+	WRITE_ONCE(or->owner->log.kick, true);
+	if (task)
+		wake_up_process(task);
+}
+
+/* cpus_read_lock held, or in the CPU's own hotplug callback. */
+static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
+{
+	u32 size = param_ring_bytes();
+	struct owner_ring *or;
+	void *data;
+
+	if (o->rings[cpu])
+		return 0;
+	atomic64_inc(&o->ring_requests);
+	or = kzalloc_node(sizeof(*or), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
+	data = kvmalloc_node(size, GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
+	if (!or || !data) {
+		kfree(or);
+		kvfree(data);
+		atomic64_inc(&o->ring_failures);
+		return -ENOMEM;
+	}
+	ring_init(&or->ring, data, size);
+	or->wake = IRQ_WORK_INIT_HARD(wake_thread);
+	or->owner = o;
+	or->cpu = cpu;
+	/* handlers and the writing thread find it without a lock */
+	smp_store_release(&o->rings[cpu], or);
+	return 0;
+}
+
+static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
+{
+	struct hwpmc_owner *o = hlist_entry(node, struct hwpmc_owner, hp_node);
+
+	/* without a ring this CPU's samples are dropped, and counted */
+	if (READ_ONCE(o->want_rings))
+		ring_create(o, cpu);
+	queue_work(system_unbound_wq, &o->hp_work);
+	return 0;
+}
+
+static int cpu_down_callback(unsigned int cpu, struct hlist_node *node)
+{
+	struct hwpmc_owner *o = hlist_entry(node, struct hwpmc_owner, hp_node);
+
+	WRITE_ONCE(o->offline_gen[cpu], o->offline_gen[cpu] + 1);
+	queue_work(system_unbound_wq, &o->hp_work);
+	return 0;
+}
+
+static void hotplug_work(struct work_struct *work)
+{
+	struct hwpmc_owner *o = container_of(work, struct hwpmc_owner, hp_work);
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+	int err;
+
+	mutex_lock(&o->mutex);
+	for_each_live_pmc(o, row, pmc) {
+		err = event_sync_cpus(pmc);
+		if (err)
+			pr_warn_ratelimited("%s: no event on a CPU that came online: %d\n",
+					    pmc->name, err);
+	}
+	mutex_unlock(&o->mutex);
+}
+
+int hotplug_init(void)
+{
+	int state = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN,
+					    "perf/hwpmc:online",
+					    cpu_up_callback, cpu_down_callback);
+
+	if (state < 0)
+		return state;
+	hp_state = state;
+	return 0;
+}
+
+void hotplug_exit(void)
+{
+	cpuhp_remove_multi_state(hp_state);
+}
+
+/* owner->mutex; once per owner. */
+int hotplug_add_owner(struct hwpmc_owner *o)
+{
+	int err;
+
+	if (o->hp_added)
+		return 0;
+	INIT_WORK(&o->hp_work, hotplug_work);
+	err = cpuhp_state_add_instance_nocalls(hp_state, &o->hp_node);
+	if (!err)
+		o->hp_added = true;
+	return err;
+}
+
+/* Not under owner->mutex: the work takes it. */
+void hotplug_remove_owner(struct hwpmc_owner *o)
+{
+	if (!o->hp_added)
+		return;
+	cpuhp_state_remove_instance_nocalls(hp_state, &o->hp_node);
+	cancel_work_sync(&o->hp_work);
+}
+
+/*
+ * rings_create - rings for all CPUs that are online, and for those to come
+ *
+ * owner->mutex.  Rings made before a failure stay for the next attempt.
+ */
+int rings_create(struct hwpmc_owner *o)
+{
+	unsigned int cpu;
+	int err = 0;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		err = ring_create(o, cpu);
+		if (err)
+			break;
+	}
+	if (!err)
+		WRITE_ONCE(o->want_rings, true);
+	cpus_read_unlock();
+	return err;
+}
+
+/* Nobody produces, and the writing thread is not there to be woken. */
+void rings_sync(struct hwpmc_owner *o)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (o->rings[cpu])
+			irq_work_sync(&o->rings[cpu]->wake);
+}
+
+void rings_free(struct hwpmc_owner *o)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct owner_ring *or = o->rings[cpu];
+
+		if (!or)
+			continue;
+		kvfree(or->ring.data);
+		kfree(or);
+	}
+	kfree(o->rings);
+}

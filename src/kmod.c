@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Kernel modules that come and go while somebody samples.
+ *
+ * Those that are there already are on a list that is not exported: pmcstat
+ * tells them, from /sys, through WRITELOG.
+ */
+#include <linux/module.h>
+#include <linux/notifier.h>
+
+#include "compat.h"
+#include "hwpmc.h"
+
+#define NAME_LEN	ALIGN(MODULE_NAME_LEN + 2, 4)
+
+struct kmod_in {
+	struct pmclog_map_in m;
+	char path[NAME_LEN];
+};
+
+struct kmod_ext {
+	struct pmclog_ext_module e;
+	char name[NAME_LEN];
+};
+
+/* A ready-made record into this CPU's ring of each owner that follows. */
+static void commit_all(const void *rec, u32 len)
+{
+	struct hwpmc_owner *o;
+
+	rcu_read_lock();
+	preempt_disable();
+	for_each_hook_owner(o)
+		record_commit(o, rec, len, PMCLOG_PID_KERNEL);
+	preempt_enable();
+	rcu_read_unlock();
+}
+
+static void module_in(const struct module *mod)
+{
+	struct kmod_in in = {};
+	struct kmod_ext ext = {};
+	unsigned long start, len;
+
+	start = compat_module_text(mod, &len);
+	in.m.h.header = PMCLOG_HEADER(PMCLOG_T_MAP_IN, sizeof(in));
+	in.m.pid = PMCLOG_PID_KERNEL;
+	in.m.start = start;
+	snprintf(in.path, sizeof(in.path), "[%s]", mod->name);
+	commit_all(&in, sizeof(in));
+
+	ext.e.e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, sizeof(ext));
+	ext.e.e.cookie = PMCLOG_EXT_COOKIE;
+	ext.e.e.subtype = PMCLOG_EXT_MODULE;
+	ext.e.start = start;
+	ext.e.len = len;
+	strscpy(ext.name, mod->name, sizeof(ext.name));
+	commit_all(&ext, sizeof(ext));
+}
+
+static void module_out(const struct module *mod)
+{
+	struct pmclog_map_out out = {};
+	unsigned long len;
+
+	out.h.header = PMCLOG_HEADER(PMCLOG_T_MAP_OUT, sizeof(out));
+	out.pid = PMCLOG_PID_KERNEL;
+	out.start = compat_module_text(mod, &len);
+	out.end = out.start + len;
+	if (len)
+		commit_all(&out, sizeof(out));
+}
+
+static int module_event(struct notifier_block *nb, unsigned long event,
+			void *data)
+{
+	switch (event) {
+	case MODULE_STATE_COMING:
+		module_in(data);
+		break;
+	case MODULE_STATE_GOING:
+		module_out(data);
+		break;
+	}
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_nb = {
+	.notifier_call = module_event,
+};
+
+int kmod_register(void)
+{
+	BUILD_BUG_ON(offsetof(struct kmod_in, path) !=
+		     sizeof(struct pmclog_map_in));
+	BUILD_BUG_ON(offsetof(struct kmod_ext, name) !=
+		     sizeof(struct pmclog_ext_module));
+	return register_module_notifier(&module_nb);
+}
+
+void kmod_unregister(void)
+{
+	unregister_module_notifier(&module_nb);
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An owner's log, as ioctls see it: requests to the writing thread and the
+ * waiting for them.  Under owner->mutex unless it says otherwise.
+ *
+ * A wait that depends on the reader of the log can be interrupted; the last
+ * close of the device never waits for more than a second.
+ */
+#include <linux/file.h>
+#include <linux/kthread.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "hwpmc.h"
+
+#define CLOSE_PATIENCE	(HZ * 6 / 10)	/* for the log's last bytes */
+#define CLOSE_GRACE	(HZ * 3 / 10)	/* for the thread to end after that */
+
+void log_init(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	spin_lock_init(&log->lock);
+	INIT_LIST_HEAD(&log->meta);
+	init_completion(&log->done);
+	init_waitqueue_head(&log->waitq);
+}
+
+/* Any context but NMI. */
+void log_kick(struct hwpmc_owner *o)
+{
+	struct task_struct *task = READ_ONCE(o->log.task);
+
+	WRITE_ONCE(o->log.kick, true);
+	if (task)
+		wake_up_process(task);
+}
+
+static enum log_state log_state(struct hwpmc_owner *o)
+{
+	return READ_ONCE(o->log.state);
+}
+
+bool log_active(struct hwpmc_owner *o)
+{
+	return log_state(o) == LOG_OPEN;
+}
+
+/*
+ * log_hand_over - is there a thread that folds a PMC just deleted?
+ *
+ * The thread leaves (LOG_NONE, under log.lock) only when no deleted PMC is
+ * left.
+ */
+bool log_hand_over(struct hwpmc_owner *o)
+{
+	bool there;
+
+	spin_lock(&o->log.lock);
+	there = o->log.state != LOG_NONE;
+	spin_unlock(&o->log.lock);
+	if (there)
+		log_kick(o);
+	return there;
+}
+
+/* A writable file that the thread can write to, referenced. */
+static struct file *get_log_file(int fd)
+{
+	struct file *file = fget(fd);
+	int err;
+
+	if (!file)
+		return ERR_PTR(-EBADF);
+	err = file->f_mode & FMODE_WRITE ? sink_check(file) : -EBADF;
+	if (err) {
+		fput(file);
+		return ERR_PTR(err);
+	}
+	return file;
+}
+
+static int alloc_merge(struct hwpmc_log *log)
+{
+	struct merge *m = &log->merge;
+
+	if (m->src)
+		return 0;
+	m->src = kcalloc(nr_cpu_ids, sizeof(*m->src), GFP_KERNEL_ACCOUNT);
+	m->heap = kcalloc(nr_cpu_ids, sizeof(*m->heap), GFP_KERNEL_ACCOUNT);
+	m->n = nr_cpu_ids;
+	if (m->src && m->heap)
+		return 0;
+	kfree(m->src);
+	kfree(m->heap);
+	m->src = NULL;
+	m->heap = NULL;
+	return -ENOMEM;
+}
+
+static int start_writer(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	struct task_struct *task;
+
+	task = kthread_create(drain_thread, o, "hwpmc/%d",
+			      task_tgid_vnr(current));
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	/* the thread drops both when it ends, maybe long after the owner */
+	owner_get(o);
+	__module_get(THIS_MODULE);
+	if (log->task) {
+		rings_sync(o);	/* nobody is about to wake the last one */
+		put_task_struct(log->task);
+	}
+	WRITE_ONCE(log->task, get_task_struct(task));
+	reinit_completion(&log->done);
+	log->abort = false;
+	log->error = 0;
+	memset(&log->req, 0, sizeof(log->req));
+	log->number++;
+	o->is_owner = true;
+	WRITE_ONCE(log->state, LOG_OPEN);
+	wake_up_process(task);
+	return 0;
+}
+
+static int start(struct hwpmc_owner *o, struct file *file)
+{
+	int err;
+
+	err = rings_create(o);
+	if (!err)
+		err = hotplug_add_owner(o);
+	if (!err)
+		err = alloc_merge(&o->log);
+	if (!err)
+		err = sink_attach(&o->log, file);
+	if (err)
+		return err;
+	o->log.owner_pid = task_tgid_vnr(current);
+	err = start_writer(o);
+	if (err)
+		sink_detach(&o->log);
+	return err;
+}
+
+/*
+ * Ends the log: stops what needs it, lets the thread write the rest.  If the
+ * wait is interrupted the log ends all the same, later.
+ */
+static int end(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	if (log_active(o)) {
+		pmc_stop_logging(o);
+		hooks_unfollow(o);
+		spin_lock(&log->lock);
+		log->req.close = true;
+		log->state = LOG_CLOSING;
+		spin_unlock(&log->lock);
+		log_kick(o);
+	}
+	if (wait_for_completion_interruptible(&log->done))
+		return -EINTR;
+	return 0;
+}
+
+/*
+ * log_configure - CONFIGURELOG
+ *
+ * EBUSY: a log is configured.  EBADF: @fd is not open for writing.  EINVAL:
+ * negative @fd without a log, or a file that cannot take one.  ENOMEM.  EINTR:
+ * interrupted while the rest was written, which goes on.
+ */
+int log_configure(struct hwpmc_owner *o, int fd)
+{
+	struct file *file;
+	int err;
+
+	if (fd < 0)
+		return log_state(o) == LOG_NONE ? -EINVAL : end(o);
+	if (log_state(o) != LOG_NONE)
+		return -EBUSY;
+	file = get_log_file(fd);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	err = start(o, file);
+	if (err)
+		fput(file);
+	return err;
+}
+
+/*
+ * log_close - CLOSELOG: as CONFIGURELOG(-1), but a write error is returned
+ *
+ * An error that is pending already leaves the log as it is.
+ */
+int log_close(struct hwpmc_owner *o)
+{
+	int err;
+
+	if (log_state(o) == LOG_NONE)
+		return -EINVAL;
+	err = READ_ONCE(o->log.error);
+	if (!err)
+		err = end(o);
+	return err ? err : READ_ONCE(o->log.error);
+}
+
+/* The thread answers requests in passes; @want is the number of ours. */
+static bool answered(struct hwpmc_owner *o, u64 *done, u64 want)
+{
+	bool yes;
+
+	spin_lock(&o->log.lock);
+	yes = *done >= want || o->log.state == LOG_NONE;
+	spin_unlock(&o->log.lock);
+	return yes;
+}
+
+static u64 ask(struct hwpmc_owner *o, u64 *want)
+{
+	u64 n;
+
+	spin_lock(&o->log.lock);
+	n = ++*want;
+	spin_unlock(&o->log.lock);
+	log_kick(o);
+	return n;
+}
+
+/*
+ * log_flush - FLUSHLOG: returns when what was logged before is written
+ *
+ * EINVAL without a log, EINTR, or the log's write error.
+ */
+int log_flush(struct hwpmc_owner *o)
+{
+	struct log_request *req = &o->log.req;
+	u64 want;
+
+	if (!log_active(o))
+		return -EINVAL;
+	if (READ_ONCE(o->log.error))
+		return READ_ONCE(o->log.error);
+	want = ask(o, &req->flush_want);
+	if (wait_event_interruptible(o->log.waitq,
+				     answered(o, &req->flush_done, want)))
+		return -EINTR;
+	return READ_ONCE(o->log.error);
+}
+
+/*
+ * log_dump - have all processes and their mappings logged, once per log
+ *
+ * The owner follows processes already, so nothing falls between.
+ */
+int log_dump(struct hwpmc_owner *o)
+{
+	struct log_request *req = &o->log.req;
+
+	if (!req->dump_want)
+		ask(o, &req->dump_want);
+	if (wait_event_killable(o->log.waitq,
+				answered(o, &req->dump_done, req->dump_want)))
+		return -EINTR;
+	return 0;
+}
+
+/* Takes a rotation back that the thread has not begun. */
+static bool cancel_rotate(struct hwpmc_owner *o)
+{
+	struct file *file;
+
+	spin_lock(&o->log.lock);
+	file = o->log.req.rotate_file;
+	o->log.req.rotate_file = NULL;
+	spin_unlock(&o->log.lock);
+	if (file)
+		fput(file);
+	return file;
+}
+
+/*
+ * log_rotate - ROTATELOG: the old log ends, @fd's begins, no PMC stops
+ *
+ * EINVAL without a log or for a file that cannot take one, EBADF, EINTR.
+ * Clears a write error: the new log begins afresh.
+ */
+int log_rotate(struct hwpmc_owner *o, int fd)
+{
+	struct log_request *req = &o->log.req;
+	struct file *file;
+	u64 want;
+
+	if (!log_active(o))
+		return -EINVAL;
+	file = get_log_file(fd);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	pmc_refresh_all(o);
+	spin_lock(&o->log.lock);
+	if (req->rotate_file) {	/* an earlier caller was killed waiting */
+		spin_unlock(&o->log.lock);
+		fput(file);
+		return -EBUSY;
+	}
+	req->rotate_file = file;
+	want = ++req->rotate_want;
+	spin_unlock(&o->log.lock);
+	log_kick(o);
+	if (!wait_event_interruptible(o->log.waitq,
+				      answered(o, &req->rotate_done, want)))
+		return 0;
+	if (cancel_rotate(o))
+		return -EINTR;
+	if (wait_event_killable(o->log.waitq,
+				answered(o, &req->rotate_done, want)))
+		return -EINTR;
+	return 0;
+}
+
+static bool commit_userdata(struct hwpmc_owner *o, u32 value)
+{
+	struct pmclog_userdata *u = NULL;
+	enum ring_result res;
+	struct owner_ring *or;
+	unsigned int depth;
+	u64 now;
+
+	preempt_disable();
+	or = smp_load_acquire(&o->rings[smp_processor_id()]);
+	if (or) {
+		depth = ring_enter(&or->ring);
+		u = (void *)ring_reserve(&or->ring, sizeof(*u), KIND_RECORD, 0,
+					 &now, &res);
+		if (u) {
+			stamp_header((struct ring_stamp *)u,
+				     PMCLOG_T_USERDATA, sizeof(*u));
+			u->userdata = value;
+			u->pad = 0;
+			WRITE_ONCE(or->proc_committed, or->proc_committed + 1);
+		}
+		ring_exit(&or->ring, depth);
+	}
+	preempt_enable();
+	return u;
+}
+
+/*
+ * log_userdata - WRITELOG of one value
+ *
+ * Waits, killably, for room; ENOMEM instead for a device that is non-blocking.
+ */
+int log_userdata(struct hwpmc_owner *o, u32 value, bool nonblock)
+{
+	if (!log_active(o))
+		return -EINVAL;
+	while (!commit_userdata(o, value)) {
+		if (nonblock)
+			return -ENOMEM;
+		log_kick(o);
+		schedule_timeout_killable(msecs_to_jiffies(10));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	}
+	return 0;
+}
+
+/* Each record whole, of a kind that is allowed, with strings that end. */
+static bool meta_record_ok(const u8 *p, u32 left, u32 *len)
+{
+	const struct pmclog_ext *e = (const void *)p;
+	u32 strings, nul = 1, i;
+
+	if (left < sizeof(struct pmclog_hdr))
+		return false;
+	*len = PMCLOG_HEADER_LEN(e->h.header);
+	if (PMCLOG_HEADER_MAGIC(e->h.header) != PMCLOG_MAGIC || e->h.spare ||
+	    *len % 4 || *len > left || *len > PMCLOG_RECORD_MAX)
+		return false;
+	if (PMCLOG_HEADER_TYPE(e->h.header) == PMCLOG_T_MAP_IN) {
+		const struct pmclog_map_in *m = (const void *)p;
+
+		strings = sizeof(*m);
+		if (*len <= strings || m->pid != PMCLOG_PID_KERNEL || m->pad ||
+		    *len - strings > PMCLOG_PATH_MAX)
+			return false;
+	} else {
+		if (PMCLOG_HEADER_TYPE(e->h.header) != PMCLOG_T_USERDATA ||
+		    *len < sizeof(*e) || e->cookie != PMCLOG_EXT_COOKIE ||
+		    e->version)
+			return false;
+		switch (e->subtype) {
+		case PMCLOG_EXT_KERNEL:
+			strings = sizeof(struct pmclog_ext_kernel);
+			break;
+		case PMCLOG_EXT_MODULE:
+			strings = sizeof(struct pmclog_ext_module);
+			break;
+		case PMCLOG_EXT_SECTION:
+			strings = sizeof(struct pmclog_ext_section);
+			nul = 2;
+			break;
+		case PMCLOG_EXT_BUILDID:
+			strings = sizeof(struct pmclog_ext_buildid);
+			if (*len > strings &&
+			    ((const struct pmclog_ext_buildid *)p)->len > 32)
+				return false;
+			break;
+		default:
+			return false;
+		}
+	}
+	for (i = strings; i < *len; i++)
+		nul -= nul && !p[i];
+	return *len > strings && !nul;
+}
+
+static bool meta_ok(const struct log_meta *m)
+{
+	u32 at, len;
+
+	/* a copy for each record would be the alternative to 8-alignment */
+	for (at = 0; at < m->len; at += len)
+		if (!meta_record_ok(m->data + at, m->len - at, &len))
+			return false;
+	return true;
+}
+
+static int meta_add(struct hwpmc_log *log, struct log_meta *m)
+{
+	int err = 0;
+
+	spin_lock(&log->lock);
+	if (log->meta_bytes + m->len > HWPMC_WRITELOG_MAX) {
+		err = -E2BIG;
+	} else {
+		log->meta_bytes += m->len;
+		list_add_tail(&m->list, &log->meta);
+	}
+	spin_unlock(&log->lock);
+	return err;
+}
+
+/*
+ * log_write_records - WRITELOG's bulk form
+ *
+ * E2BIG past the bound (per owner), EINVAL without a log or for a record that
+ * is not allowed (then none is taken), EFAULT, ENOMEM.
+ */
+int log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len)
+{
+	struct log_meta *m;
+	int err;
+
+	if (!log_active(o))
+		return -EINVAL;
+	if (len > HWPMC_WRITELOG_MAX)
+		return -E2BIG;
+	m = kvmalloc(struct_size(m, data, len), GFP_KERNEL_ACCOUNT);
+	if (!m)
+		return -ENOMEM;
+	m->len = len;
+	err = -EFAULT;
+	if (copy_from_user(m->data, u64_to_user_ptr(uaddr), len))
+		goto err_free;
+	err = -EINVAL;
+	if (!meta_ok(m))
+		goto err_free;
+	err = meta_add(&o->log, m);
+	if (err)
+		goto err_free;
+	log_kick(o);
+	return 0;
+
+err_free:
+	kvfree(m);
+	return err;
+}
+
+/*
+ * log_shutdown - the last close of the device: end the log within a second
+ *
+ * The thread may be stuck in a file that does not take the rest.  After some
+ * patience it is told to give up; if it cannot even do that (a frozen or hung
+ * file system) it is left to itself, with the references it holds.
+ */
+void log_shutdown(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	if (log_state(o) == LOG_NONE)
+		return;
+	spin_lock(&log->lock);
+	log->req.close = true;
+	if (log->state == LOG_OPEN)
+		log->state = LOG_CLOSING;
+	spin_unlock(&log->lock);
+	log_kick(o);
+	if (wait_for_completion_timeout(&log->done, CLOSE_PATIENCE))
+		return;
+	WRITE_ONCE(log->abort, true);
+	send_sig(SIGKILL, log->task, 1);
+	log_kick(o);
+	if (!wait_for_completion_timeout(&log->done, CLOSE_GRACE))
+		pr_warn("%s is stuck in its log file; it ends when that lets it go\n",
+			log->task->comm);
+}
+
+/* The last reference to the owner goes. */
+void log_free(struct hwpmc_owner *o)
+{
+	struct log_meta *m, *next;
+
+	list_for_each_entry_safe(m, next, &o->log.meta, list)
+		kvfree(m);
+	kfree(o->log.merge.src);
+	kfree(o->log.merge.heap);
+	if (o->log.task)
+		put_task_struct(o->log.task);
+}

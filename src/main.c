@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hwpmc: performance counters recorded by the kernel, in FreeBSD's log format.
+ *
+ *	overflow (NMI, IRQ)		sample.c, chain.c
+ *	hooks (atomic)			proc.c, kmod.c, record.c
+ *	   reserve, fill, commit	ring.h
+ *	writing thread			drain.c, merge.c, emit.c, dump.c
+ *	   write			sink.c
+ *	the user's file descriptor
+ */
+#include <linux/compat.h>
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+
+#include "hwpmc.h"
+
+static int hwpmc_open(struct inode *inode, struct file *file)
+{
+	struct hwpmc_owner *o = owner_create(file);
+
+	if (!o)
+		return -ENOMEM;
+	file->private_data = o;
+	return stream_open(inode, file);
+}
+
+static int hwpmc_fasync(int fd, struct file *file, int on)
+{
+	struct hwpmc_owner *o = file->private_data;
+
+	return fasync_helper(fd, file, on, &o->fasync);
+}
+
+static int hwpmc_release(struct inode *inode, struct file *file)
+{
+	owner_close(file->private_data);
+	return 0;
+}
+
+/* EPOLLERR: the log has a write error. */
+static __poll_t hwpmc_poll(struct file *file, poll_table *wait)
+{
+	struct hwpmc_owner *o = file->private_data;
+
+	poll_wait(file, &o->log.waitq, wait);
+	return READ_ONCE(o->log.error) ? EPOLLERR : 0;
+}
+
+const struct file_operations hwpmc_fops = {
+	.owner		= THIS_MODULE,
+	.open		= hwpmc_open,
+	.release	= hwpmc_release,
+	.unlocked_ioctl	= hwpmc_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
+	.poll		= hwpmc_poll,
+	.fasync		= hwpmc_fasync,
+};
+
+static struct miscdevice hwpmc_device = {
+	.minor	= MISC_DYNAMIC_MINOR,
+	.name	= "hwpmc",
+	.fops	= &hwpmc_fops,
+	.mode	= 0600,
+};
+
+static int __init hwpmc_init(void)
+{
+	int err;
+
+	params_check();
+	err = sample_init();
+	if (err)
+		return err;
+	err = hotplug_init();
+	if (err)
+		goto err_sample;
+	err = misc_register(&hwpmc_device);
+	if (err)
+		goto err_hotplug;
+	return 0;
+
+err_hotplug:
+	hotplug_exit();
+err_sample:
+	sample_exit();
+	return err;
+}
+
+/* No owner, and so no thread, no event and nobody who follows, is left. */
+static void __exit hwpmc_exit(void)
+{
+	misc_deregister(&hwpmc_device);
+	hooks_exit();
+	hotplug_exit();
+	sample_exit();
+}
+
+module_init(hwpmc_init);
+module_exit(hwpmc_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("performance counters recorded in FreeBSD's pmclog format");
+MODULE_VERSION("0.1.0");

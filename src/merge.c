@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The merge of an owner's rings into one stream in the order of time.
+ *
+ * A pass reads the clock, then a full barrier, then looks at each ring (what
+ * may be taken, and the stamp below which nothing can come any more: the
+ * ring's horizon), then emits what lies below the smallest horizon.  See
+ * ring.h for why that is safe against producers nested to any depth.
+ */
+#include "merge.h"
+
+/*
+ * merge_look_begin - first half of a look at a ring
+ *
+ * The caller has read the pass' clock and executed a full barrier.  What it
+ * reads of the producers' counters between the halves is exact if
+ * merge_look_end() returns true.
+ */
+u64 merge_look_begin(struct merge_src *s)
+{
+	return ring_read_acquire(&s->ring->state);		/* pairs with C */
+}
+
+/* Returns true, and sets the snapshot, if nothing produced in between. */
+bool merge_look_end(struct merge_src *s, u64 state, u64 now)
+{
+	u64 head = ring_read(&s->ring->head);
+
+	ring_rmb();
+	if ((state & RING_DEPTH_MASK) || ring_read(&s->ring->state) != state)
+		return false;
+	s->snap.bound = head;
+	s->snap.horizon = now;
+	s->snap.quiet = true;
+	return true;
+}
+
+/* Snapshot of a ring that is being written to each time one looks. */
+void merge_look_busy(struct merge_src *s)
+{
+	struct hwpmc_ring *r = s->ring;
+	u64 pos = ring_read(&r->tail);
+	u64 bound = ring_read_acquire(&r->commit);		/* pairs with B */
+	u64 last = r->last;
+	struct ring_rec *rec;
+
+	if (bound < pos)	/* a quiet look has seen more than this */
+		bound = pos;
+	while (pos < bound) {
+		rec = (struct ring_rec *)(r->data + (pos & (r->size - 1)));
+		if (rec->kind != RING_PAD && ring_payload(rec)->tsc > last)
+			last = ring_payload(rec)->tsc;
+		pos += rec->len;
+	}
+	s->snap.bound = bound;
+	s->snap.horizon = last;
+	s->snap.quiet = false;
+}
+
+u64 merge_horizon(const struct merge *m, u64 now)
+{
+	u64 horizon = now;
+	unsigned int i;
+
+	for (i = 0; i < m->n; i++)
+		if (m->src[i].ring && m->src[i].snap.horizon < horizon)
+			horizon = m->src[i].snap.horizon;
+	return horizon;
+}
+
+static u64 src_stamp(const struct merge_src *s)
+{
+	return ring_payload(s->rec)->tsc;
+}
+
+static void sift_down(struct merge *m, unsigned int i)
+{
+	struct merge_src *s = m->heap[i];
+	unsigned int child;
+
+	while ((child = 2 * i + 1) < m->live) {
+		if (child + 1 < m->live &&
+		    src_stamp(m->heap[child + 1]) < src_stamp(m->heap[child]))
+			child++;
+		if (src_stamp(s) <= src_stamp(m->heap[child]))
+			break;
+		m->heap[i] = m->heap[child];
+		i = child;
+	}
+	m->heap[i] = s;
+}
+
+static void heapify(struct merge *m)
+{
+	unsigned int i;
+
+	m->live = 0;
+	for (i = 0; i < m->n; i++) {
+		struct merge_src *s = &m->src[i];
+
+		if (!s->ring)
+			continue;
+		s->rec = ring_peek(s->ring, s->snap.bound);
+		if (s->rec)
+			m->heap[m->live++] = s;
+	}
+	for (i = m->live / 2; i-- > 0; )
+		sift_down(m, i);
+}
+
+/*
+ * merge_run - emit and consume what has a stamp of at most @upto
+ *
+ * @upto must not be above merge_horizon().  Returns the number of records.
+ * @emit may sleep; it is done with the payload when it returns.
+ */
+u64 merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg)
+{
+	u64 count = 0;
+
+	heapify(m);
+	while (m->live) {
+		struct merge_src *s = m->heap[0];
+		struct ring_rec *rec = s->rec;
+
+		if (src_stamp(s) > upto)
+			break;
+		emit(arg, s - m->src, rec->kind, ring_payload(rec),
+		     rec->len - (u32)sizeof(*rec));
+		ring_consume(s->ring, rec);
+		count++;
+		s->rec = ring_peek(s->ring, s->snap.bound);
+		if (!s->rec) {
+			m->heap[0] = m->heap[--m->live];
+			if (!m->live)
+				break;
+		}
+		sift_down(m, 0);
+	}
+	return count;
+}
+
+/* Nothing is left of what the last look has shown. */
+bool merge_empty(const struct merge *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->n; i++) {
+		const struct merge_src *s = &m->src[i];
+
+		if (s->ring && ring_read(&s->ring->tail) < s->snap.bound)
+			return false;
+	}
+	return true;
+}

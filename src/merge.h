@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef HWPMC_MERGE_H
+#define HWPMC_MERGE_H
+
+#include "ring.h"
+
+/**
+ * struct merge_src - one ring in a merge
+ * @ring:  NULL: no ring on this CPU
+ * @snap:  set by merge_look()
+ * @rec:   next record, not consumed yet
+ */
+struct merge_src {
+	struct hwpmc_ring *ring;
+	struct ring_snap snap;
+	struct ring_rec *rec;
+};
+
+/**
+ * struct merge - k-way merge of rings by time stamp
+ * @src:  @n sources
+ * @heap: @n pointers of scratch
+ * Owned by the one consumer; no locks.
+ */
+struct merge {
+	struct merge_src *src;
+	struct merge_src **heap;
+	unsigned int n;
+	unsigned int live;
+};
+
+typedef void (*merge_emit_fn)(void *arg, unsigned int src, u32 kind,
+			      struct ring_stamp *payload, u32 len);
+
+/* Begins a look at a ring: state word, for merge_look_end(). */
+u64 merge_look_begin(struct merge_src *s);
+bool merge_look_end(struct merge_src *s, u64 state, u64 now);
+void merge_look_busy(struct merge_src *s);
+u64 merge_horizon(const struct merge *m, u64 now);
+u64 merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg);
+bool merge_empty(const struct merge *m);
+
+#endif /* HWPMC_MERGE_H */

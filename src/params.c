@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Module parameters.  A value out of range is replaced by the default with one
+ * message, at load time; what can be changed later is clamped where it is used.
+ */
+#include <linux/log2.h>
+#include <linux/moduleparam.h>
+
+#include "hwpmc.h"
+
+#define DEF_CHAIN_DEPTH	128
+#define DEF_RING_KIB	1024
+#define DEF_BUFFER_KIB	256
+#define DEF_MINCOUNT	1000
+#define MIN_BUFFER	(8 << 10)	/* two of the longest records */
+#define MIN_CLOCK_NS	20000		/* perf's own floor is 10000 */
+
+static unsigned int callchaindepth = DEF_CHAIN_DEPTH;
+module_param(callchaindepth, uint, 0444);
+MODULE_PARM_DESC(callchaindepth, "frames of a call chain, 1..512 (128)");
+
+static unsigned int ringsize = DEF_RING_KIB;
+module_param(ringsize, uint, 0444);
+MODULE_PARM_DESC(ringsize,
+		 "KiB per CPU and owner, a power of two, 16..65536 (1024)");
+
+static unsigned int logbuffersize = DEF_BUFFER_KIB;
+module_param(logbuffersize, uint, 0444);
+MODULE_PARM_DESC(logbuffersize, "KiB per write to the log, 1..16384 (256)");
+
+static unsigned int mincount = DEF_MINCOUNT;
+module_param(mincount, uint, 0444);
+MODULE_PARM_DESC(mincount,
+		 "shortest period of a hardware event, 1..1000000000 (1000)");
+
+static bool unprivileged_syspmcs;
+module_param(unprivileged_syspmcs, bool, 0644);
+MODULE_PARM_DESC(unprivileged_syspmcs,
+		 "allow system-wide PMCs (user mode only) without CAP_PERFMON (N)");
+
+static void check(const char *name, unsigned int *value, bool good,
+		  unsigned int def)
+{
+	if (good)
+		return;
+	pr_warn("%s=%u is out of range, using %u\n", name, *value, def);
+	*value = def;
+}
+
+/* Module load, before anything reads a parameter. */
+void params_check(void)
+{
+	check("callchaindepth", &callchaindepth,
+	      callchaindepth >= 1 && callchaindepth <= PMCLOG_CHAIN_MAX,
+	      DEF_CHAIN_DEPTH);
+	check("ringsize", &ringsize,
+	      ringsize >= 16 && ringsize <= 65536 && is_power_of_2(ringsize),
+	      DEF_RING_KIB);
+	check("logbuffersize", &logbuffersize,
+	      logbuffersize >= 1 && logbuffersize <= 16384, DEF_BUFFER_KIB);
+	check("mincount", &mincount, mincount >= 1 && mincount <= 1000000000,
+	      DEF_MINCOUNT);
+}
+
+unsigned int param_chain_depth(void)
+{
+	return callchaindepth;
+}
+
+u32 param_ring_bytes(void)
+{
+	return ringsize << 10;
+}
+
+u32 param_buffer_bytes(void)
+{
+	return max_t(u32, logbuffersize << 10, MIN_BUFFER);
+}
+
+bool param_unprivileged(void)
+{
+	return READ_ONCE(unprivileged_syspmcs);
+}
+
+/* What keeps an event from taking the machine down; 1 for rare events. */
+u64 param_min_period(const struct perf_event_attr *attr)
+{
+	switch (attr->type) {
+	case PERF_TYPE_SOFTWARE:
+		if (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+		    attr->config == PERF_COUNT_SW_TASK_CLOCK)
+			return MIN_CLOCK_NS;
+		return 1;
+	default:
+		return mincount;
+	}
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Process records on their way into a ring, and what becomes of those that
+ * find no room: counted, and the process is dumped again by the thread.
+ *
+ * Process context (tracepoints, kprobes, notifiers), preemption off.
+ */
+#include "hwpmc.h"
+
+/* Wakes the thread once the ring is half full; any context. */
+void ring_wake_if_needed(struct owner_ring *or)
+{
+	struct hwpmc_ring *r = &or->ring;
+
+	if (ring_read(&r->head) - ring_read(&r->tail) > r->size / 2)
+		irq_work_queue(&or->wake);
+}
+
+static void note_lost(struct owner_ring *or, u32 pid, u64 now)
+{
+	u32 head = or->lost_head;
+
+	if (or->proc_dropped == READ_ONCE(or->proc_dropped_seen))
+		WRITE_ONCE(or->proc_first, now);
+	WRITE_ONCE(or->proc_last, now);
+	WRITE_ONCE(or->proc_dropped, or->proc_dropped + 1);
+	/* a list that runs over makes the thread dump everything */
+	or->lost[head % RING_NLOST] = pid;
+	smp_store_release(&or->lost_head, head + 1);
+}
+
+/* What there was to say of @pid could not be found out here and now. */
+void record_lost(struct hwpmc_owner *o, u32 pid)
+{
+	struct owner_ring *or = owner_this_ring(o);
+	unsigned int depth;
+
+	if (!or)
+		return;
+	depth = ring_enter(&or->ring);
+	note_lost(or, pid, ring_clock());
+	record_end(or, depth);
+}
+
+/*
+ * record_begin - room for a process record of @len bytes
+ * @pid: to be dumped again if there is no room
+ *
+ * Returns the payload (stamp set, the rest as found: fill all of it), to be
+ * committed by record_end(), or NULL.
+ */
+void *record_begin(struct owner_ring *or, u32 len, u32 kind, u32 pid,
+		   unsigned int *depth)
+{
+	enum ring_result res;
+	void *s;
+	u64 now;
+
+	*depth = ring_enter(&or->ring);
+	s = ring_reserve(&or->ring, len, kind, 0, &now, &res);
+	if (s) {
+		WRITE_ONCE(or->proc_committed, or->proc_committed + 1);
+		return s;
+	}
+	note_lost(or, pid, now);
+	record_end(or, *depth);
+	return NULL;
+}
+
+void record_end(struct owner_ring *or, unsigned int depth)
+{
+	ring_exit(&or->ring, depth);
+	ring_wake_if_needed(or);
+}
+
+/* A ready-made record, its stamp apart. */
+void record_commit(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
+{
+	struct owner_ring *or = owner_this_ring(o);
+	const struct ring_stamp *from = rec;
+	struct ring_stamp *s;
+	unsigned int depth;
+
+	if (!or)
+		return;
+	s = record_begin(or, len, KIND_RECORD, pid, &depth);
+	if (!s)
+		return;
+	s->header = from->header;
+	s->spare = 0;
+	memcpy(s + 1, from + 1, len - sizeof(*s));
+	record_end(or, depth);
+}

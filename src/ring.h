@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One ring of records per owner and CPU.
+ *
+ * Producers run on the ring's CPU only and may interrupt each other at any
+ * instruction (process context, IRQ, NMI); process context disables
+ * preemption.  The one consumer runs anywhere.  Nobody waits for anybody.
+ *
+ *	ring_enter()		depth + 1, full barrier		(A)
+ *	ring_reserve()		load head, read clock, cmpxchg head; a
+ *				nested producer makes it start over
+ *	... fill ...
+ *	ring_exit()		outermost: commit = head	(B, release)
+ *				depth - 1, exits + 1		(C, release)
+ *
+ *   consumer			pairs with
+ *	read clock T, full barrier	(A)
+ *	state, acquire			(C)
+ *	head
+ *	read barrier, state again
+ *
+ * Clock and head are taken together, so on one CPU the order of records is the
+ * order of their stamps.  If the consumer saw depth 0 in both looks at the
+ * state and no exit in between, then nothing ran meanwhile: all records below
+ * head are complete, and by (A) whoever enters later reads a clock >= T.  If
+ * not, records below the last published commit are complete, and whatever
+ * comes after them has a stamp not below the last one's.
+ *
+ * Positions count bytes since the ring was made and never wrap; a record never
+ * crosses the end of the buffer (a pad fills the rest).  Everything is 8-aligned.
+ */
+#ifndef HWPMC_RING_H
+#define HWPMC_RING_H
+
+#include "ring_shim.h"
+
+#define RING_DEPTH_MASK	0xFFULL
+#define RING_EXIT	(0x100ULL - 1)	/* depth - 1, exits + 1 */
+#define RING_TRIES	16		/* reservations before giving up */
+#define RING_ALIGN	8
+
+/* First words of a record's payload, whatever its kind: as in the log. */
+struct ring_stamp {
+	u32	header;
+	u32	spare;
+	u64	tsc;
+};
+
+struct ring_rec {
+	u32	len;		/* bytes, this header included */
+	u32	kind;		/* RING_PAD, or the user's */
+	/* payload, begins with struct ring_stamp (not in a pad) */
+};
+
+#define RING_PAD	0
+
+/**
+ * struct hwpmc_ring
+ * @data, @size: the buffer, a power of two; constant
+ * @state: low 8 bits depth of producers, above it the number of exits
+ * @head:  end of what is reserved
+ * @commit: end of what is complete for sure; written by outermost producers
+ * @tail:  end of what is consumed; written by the consumer
+ * @last:  highest stamp consumed; the consumer's
+ */
+struct hwpmc_ring {
+	unsigned char	*data;
+	u32		size;
+
+	ring_atomic	state ____cacheline_aligned;
+	ring_atomic	head;
+	ring_atomic	commit;
+
+	ring_atomic	tail ____cacheline_aligned;
+	u64		last;
+};
+
+enum ring_result {
+	RING_OK,
+	RING_FULL,
+	RING_CONTENDED,
+};
+
+static inline void ring_init(struct hwpmc_ring *r, void *data, u32 size)
+{
+	memset(r, 0, sizeof(*r));
+	r->data = data;
+	r->size = size;
+}
+
+/* Any context, this CPU's ring, preemption off.  Returns the depth, from 1. */
+static inline unsigned int ring_enter(struct hwpmc_ring *r)
+{
+	return ring_add_return_mb(&r->state, 1) & RING_DEPTH_MASK;	/* A */
+}
+
+static inline void ring_exit(struct hwpmc_ring *r, unsigned int depth)
+{
+	/*
+	 * A producer that interrupts between these two lines has committed
+	 * but is not published; the next outermost one does it, or the
+	 * consumer finds the ring quiet and takes head.
+	 */
+	if (depth == 1)
+		ring_store_release(&r->commit, ring_read(&r->head));	/* B */
+	ring_add_release(&r->state, RING_EXIT);				/* C */
+}
+
+/**
+ * ring_reserve - room for one record, between ring_enter() and ring_exit()
+ * @len:  bytes of payload
+ * @kind: not RING_PAD
+ * @keep: bytes of the ring that this record may not use
+ * @now:  out: the clock at the reservation, or at its failure
+ * @res:  out: RING_OK or why not
+ *
+ * Any context.  The payload's stamp is set; the rest is the caller's to fill.
+ */
+static inline struct ring_stamp *
+ring_reserve(struct hwpmc_ring *r, u32 len, u32 kind, u32 keep, u64 *now,
+	     enum ring_result *res)
+{
+	u32 need = ALIGN(len + (u32)sizeof(struct ring_rec), RING_ALIGN);
+	u32 limit = r->size - keep;
+	struct ring_stamp *s;
+	struct ring_rec *rec;
+	int tries;
+
+	for (tries = 0; tries < RING_TRIES; tries++) {
+		u64 head = ring_read(&r->head);
+		u32 off = head & (r->size - 1);
+		u32 pad = r->size - off < need ? r->size - off : 0;
+		u64 new = head + pad + need;
+
+		barrier();	/* the clock is read after head */
+		*now = ring_clock();
+		if (new - ring_read_acquire(&r->tail) > limit) {
+			*res = RING_FULL;
+			return NULL;
+		}
+		if (!ring_cmpxchg_local(&r->head, head, new))
+			continue;
+		rec = (struct ring_rec *)(r->data + off);
+		if (pad) {
+			rec->len = pad;
+			rec->kind = RING_PAD;
+			rec = (struct ring_rec *)r->data;
+		}
+		rec->len = need;
+		rec->kind = kind;
+		s = (struct ring_stamp *)(rec + 1);
+		s->tsc = *now;
+		*res = RING_OK;
+		return s;
+	}
+	*res = RING_CONTENDED;
+	return NULL;
+}
+
+/**
+ * struct ring_snap - what the consumer may take, and up to when
+ * @bound:   records below this position are complete
+ * @horizon: no record beyond @bound has or will get a stamp below this
+ * @quiet:   nothing was producing: @horizon is the pass' clock
+ */
+struct ring_snap {
+	u64	bound;
+	u64	horizon;
+	bool	quiet;
+};
+
+static inline struct ring_stamp *ring_payload(const struct ring_rec *rec)
+{
+	return (struct ring_stamp *)(rec + 1);
+}
+
+/* The record at the tail, pads skipped, or NULL at @bound.  Consumer only. */
+static inline struct ring_rec *ring_peek(struct hwpmc_ring *r, u64 bound)
+{
+	u64 tail = ring_read(&r->tail);
+	struct ring_rec *rec;
+
+	while (tail < bound) {
+		rec = (struct ring_rec *)(r->data + (tail & (r->size - 1)));
+		if (rec->kind != RING_PAD)
+			return rec;
+		tail += rec->len;
+		ring_store_release(&r->tail, tail);
+	}
+	return NULL;
+}
+
+/* Gives the room of @rec, as returned by ring_peek(), back to producers. */
+static inline void ring_consume(struct hwpmc_ring *r, struct ring_rec *rec)
+{
+	u64 tail = ring_read(&r->tail);
+
+	if (ring_payload(rec)->tsc > r->last)
+		r->last = ring_payload(rec)->tsc;
+	ring_store_release(&r->tail, tail + rec->len);
+}
+
+#endif /* HWPMC_RING_H */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Accounts: what became of every overflow, per owner and for the module.
+ */
+#include "hwpmc.h"
+
+static DEFINE_SPINLOCK(owners_lock);
+static LIST_HEAD(owners);		/* owners_lock */
+static struct hwpmc_driverstats gone;	/* owners_lock; of closed owners */
+
+void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s)
+{
+	unsigned int i;
+
+	c->overflows = local64_read(&s->overflows);
+	c->committed = local64_read(&s->committed);
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		c->dropped[i] = local64_read(&s->dropped[i]);
+	c->filtered = local64_read(&s->filtered);
+	c->cut = local64_read(&s->cut);
+	c->throttled = local64_read(&s->throttled);
+}
+
+void account_add_count(struct pmclog_account *a, const struct pmc_count *c)
+{
+	unsigned int i;
+
+	a->overflows += c->overflows;
+	a->committed += c->committed;
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		a->dropped[i] += c->dropped[i];
+	a->filtered += c->filtered;
+	a->cut += c->cut;
+	a->throttled += c->throttled;
+}
+
+/* An account is nothing but counters: they add up word by word. */
+static void account_combine(struct pmclog_account *a,
+			    const struct pmclog_account *b, u64 sign)
+{
+	const u64 *from = (const u64 *)b;
+	u64 *to = (u64 *)a;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(*a) / sizeof(u64); i++)
+		to[i] += sign * from[i];
+}
+
+void account_add(struct pmclog_account *a, const struct pmclog_account *b)
+{
+	account_combine(a, b, 1);
+}
+
+void account_sub(struct pmclog_account *a, const struct pmclog_account *b)
+{
+	account_combine(a, b, -1ULL);
+}
+
+/* log.lock keeps PMCs from being folded, and so freed, meanwhile. */
+static void sum_pmcs(struct hwpmc_owner *o, struct pmclog_account *a)
+{
+	struct pmc_count count;
+	struct hwpmc_pmc *pmc;
+	unsigned int row, cpu;
+
+	spin_lock(&o->log.lock);
+	*a = o->log.retired;
+	for_each_pmc(o, row, pmc) {
+		for_each_possible_cpu(cpu) {
+			struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
+
+			if (!pc)
+				continue;
+			pmc_count_read(&count, &pc->stat);
+			account_add_count(a, &count);
+		}
+	}
+	spin_unlock(&o->log.lock);
+}
+
+static void sum_rings(struct hwpmc_owner *o, struct pmclog_account *a)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
+
+		if (!or)
+			continue;
+		a->proc_committed += READ_ONCE(or->proc_committed);
+		a->proc_dropped += READ_ONCE(or->proc_dropped);
+	}
+}
+
+/*
+ * stats_owner - an owner's statistics; exact when it produces nothing
+ */
+void stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
+{
+	struct hwpmc_log *log = &o->log;
+	struct pmclog_account *a = &st->account;
+	unsigned int i;
+
+	memset(st, 0, sizeof(*st));
+	sum_pmcs(o, a);
+	sum_rings(o, a);
+	a->written = atomic64_read(&log->written);
+	a->discarded = atomic64_read(&log->discarded);
+	a->in_rings = a->committed - a->written - a->discarded;
+	a->made = atomic64_read(&log->made_total);
+	st->intr_processed = a->committed;
+	st->intr_ignored = a->filtered;
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		st->intr_bufferfull += a->dropped[i];
+	st->syscalls = atomic64_read(&o->syscalls);
+	st->syscall_errors = atomic64_read(&o->syscall_errors);
+	st->buffer_requests = atomic64_read(&o->ring_requests);
+	st->buffer_requests_failed = atomic64_read(&o->ring_failures);
+	st->log_sweeps = atomic64_read(&log->sweeps);
+	st->bytes_written = atomic64_read(&log->bytes);
+	st->records_written = atomic64_read(&log->records);
+	st->log_errno = -READ_ONCE(log->error);
+}
+
+static void stats_combine(struct hwpmc_driverstats *to,
+			  const struct hwpmc_driverstats *from)
+{
+	to->intr_processed += from->intr_processed;
+	to->intr_ignored += from->intr_ignored;
+	to->intr_bufferfull += from->intr_bufferfull;
+	to->syscalls += from->syscalls;
+	to->syscall_errors += from->syscall_errors;
+	to->buffer_requests += from->buffer_requests;
+	to->buffer_requests_failed += from->buffer_requests_failed;
+	to->log_sweeps += from->log_sweeps;
+	to->bytes_written += from->bytes_written;
+	to->records_written += from->records_written;
+	account_add(&to->account, &from->account);
+}
+
+void stats_add_owner(struct hwpmc_owner *o)
+{
+	spin_lock(&owners_lock);
+	list_add(&o->node, &owners);
+	spin_unlock(&owners_lock);
+}
+
+/* The last reference to @o goes: it becomes part of the module's figures. */
+void stats_remove_owner(struct hwpmc_owner *o)
+{
+	struct hwpmc_driverstats st;
+
+	stats_owner(o, &st);
+	spin_lock(&owners_lock);
+	list_del(&o->node);
+	stats_combine(&gone, &st);
+	spin_unlock(&owners_lock);
+}
+
+void stats_module(struct hwpmc_driverstats *st)
+{
+	struct hwpmc_driverstats one;
+	struct hwpmc_owner *o;
+
+	spin_lock(&owners_lock);
+	*st = gone;
+	list_for_each_entry(o, &owners, node) {
+		stats_owner(o, &one);
+		stats_combine(st, &one);
+	}
+	spin_unlock(&owners_lock);
+}
