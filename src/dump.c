@@ -123,7 +123,8 @@ static void look_at_threads(struct dump *d, struct hwpmc_owner *o,
  * for writing: the stamp is in order with their records.
  */
 static bool look_once(struct dump *d, struct hwpmc_owner *o,
-		      struct task_struct *leader, struct mm_struct *mm)
+		      struct task_struct *leader, struct task_struct *user,
+		      struct mm_struct *mm)
 {
 	if (mm && mmap_read_lock_killable(mm))
 		return false;
@@ -133,20 +134,44 @@ static bool look_once(struct dump *d, struct hwpmc_owner *o,
 	look_at_threads(d, o, leader);
 	if (mm)
 		mmap_read_unlock(mm);
+	/* an exec may have put another in its place before we had the lock */
 	return d->nmaps <= d->maps_size && d->nthreads <= d->threads_size &&
-	       READ_ONCE(leader->mm) == mm;
+	       (!mm || READ_ONCE(user->mm) == mm);
+}
+
+/*
+ * A thread of the process that still has its memory, referenced: the leader may
+ * be dead before the others.  NULL: none, it is exiting or a kernel thread.
+ */
+static struct task_struct *memory_user(struct task_struct *leader)
+{
+	struct task_struct *t, *user = NULL;
+
+	if (leader->flags & PF_KTHREAD)
+		return NULL;
+	rcu_read_lock();
+	for_each_thread(leader, t) {
+		if (READ_ONCE(t->mm)) {
+			user = get_task_struct(t);
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return user;
 }
 
 static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 			    struct task_struct *leader)
 {
+	struct task_struct *user;
 	struct mm_struct *mm;
 	bool good = false;
 	int i;
 
 	for (i = 0; i < LOOK_AGAIN && !good && !READ_ONCE(o->log.abort); i++) {
-		mm = get_task_mm(leader);
-		good = look_once(d, o, leader, mm);
+		user = memory_user(leader);
+		mm = user ? get_task_mm(user) : NULL;
+		good = look_once(d, o, leader, user, mm);
 		if (!good) {
 			if (d->nmaps <= d->maps_size)
 				dump_reset(d);
@@ -155,9 +180,8 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 		}
 		if (mm)
 			mmput(mm);
-		/* between exit_mm() and the end there is nothing to see */
-		if (!mm && !(leader->flags & PF_KTHREAD))
-			break;
+		if (user)
+			put_task_struct(user);
 	}
 	return good;
 }
@@ -182,7 +206,7 @@ static void dump_process(struct dump *d, struct hwpmc_owner *o,
 	if (look_at_process(d, o, leader)) {
 		drain_upto(o, d->tsc);
 		emit_dump(o, d);
-	} else if (!(leader->flags & PF_EXITING) && !READ_ONCE(o->log.abort)) {
+	} else if (!READ_ONCE(o->log.abort)) {
 		pr_warn_ratelimited("process %u could not be dumped\n", d->pid);
 	}
 	dump_reset(d);

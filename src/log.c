@@ -372,61 +372,69 @@ int log_userdata(struct hwpmc_owner *o, u32 value, bool nonblock)
 	return 0;
 }
 
-/* Each record whole, of a kind that is allowed, with strings that end. */
+/* What the bulk form takes: where a record's strings begin, how many follow. */
+static bool meta_strings(const struct pmclog_ext *e, u32 len, u32 *at, u32 *n)
+{
+	*n = 1;
+	if (PMCLOG_HEADER_TYPE(e->h.header) == PMCLOG_T_MAP_IN) {
+		const struct pmclog_map_in *m = (const void *)e;
+
+		*at = sizeof(*m);
+		return len > *at && m->pid == PMCLOG_PID_KERNEL && !m->pad &&
+		       len - *at <= PMCLOG_PATH_MAX;
+	}
+	if (PMCLOG_HEADER_TYPE(e->h.header) != PMCLOG_T_USERDATA ||
+	    len < sizeof(*e) || e->cookie != PMCLOG_EXT_COOKIE || e->version)
+		return false;
+	switch (e->subtype) {
+	case PMCLOG_EXT_KERNEL:
+		*at = sizeof(struct pmclog_ext_kernel);
+		break;
+	case PMCLOG_EXT_MODULE:
+		*at = sizeof(struct pmclog_ext_module);
+		break;
+	case PMCLOG_EXT_SECTION:
+		*at = sizeof(struct pmclog_ext_section);
+		*n = 2;
+		break;
+	case PMCLOG_EXT_BUILDID: {
+		const struct pmclog_ext_buildid *b = (const void *)e;
+
+		*at = sizeof(*b);
+		if (len < *at || b->len > sizeof(b->id) || b->pad)
+			return false;
+		break;
+	}
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* One whole record of a kind that is allowed, its strings ended. */
 static bool meta_record_ok(const u8 *p, u32 left, u32 *len)
 {
 	const struct pmclog_ext *e = (const void *)p;
-	u32 strings, nul = 1, i;
+	u32 at, strings;
 
 	if (left < sizeof(struct pmclog_hdr))
 		return false;
 	*len = PMCLOG_HEADER_LEN(e->h.header);
 	if (PMCLOG_HEADER_MAGIC(e->h.header) != PMCLOG_MAGIC || e->h.spare ||
-	    *len % 4 || *len > left || *len > PMCLOG_RECORD_MAX)
+	    *len % 4 || *len < sizeof(struct pmclog_hdr) || *len > left ||
+	    *len > PMCLOG_RECORD_MAX || !meta_strings(e, *len, &at, &strings))
 		return false;
-	if (PMCLOG_HEADER_TYPE(e->h.header) == PMCLOG_T_MAP_IN) {
-		const struct pmclog_map_in *m = (const void *)p;
-
-		strings = sizeof(*m);
-		if (*len <= strings || m->pid != PMCLOG_PID_KERNEL || m->pad ||
-		    *len - strings > PMCLOG_PATH_MAX)
-			return false;
-	} else {
-		if (PMCLOG_HEADER_TYPE(e->h.header) != PMCLOG_T_USERDATA ||
-		    *len < sizeof(*e) || e->cookie != PMCLOG_EXT_COOKIE ||
-		    e->version)
-			return false;
-		switch (e->subtype) {
-		case PMCLOG_EXT_KERNEL:
-			strings = sizeof(struct pmclog_ext_kernel);
+	for (; at < *len; at++)
+		if (!p[at] && strings && !--strings)
 			break;
-		case PMCLOG_EXT_MODULE:
-			strings = sizeof(struct pmclog_ext_module);
-			break;
-		case PMCLOG_EXT_SECTION:
-			strings = sizeof(struct pmclog_ext_section);
-			nul = 2;
-			break;
-		case PMCLOG_EXT_BUILDID:
-			strings = sizeof(struct pmclog_ext_buildid);
-			if (*len > strings &&
-			    ((const struct pmclog_ext_buildid *)p)->len > 32)
-				return false;
-			break;
-		default:
-			return false;
-		}
-	}
-	for (i = strings; i < *len; i++)
-		nul -= nul && !p[i];
-	return *len > strings && !nul;
+	/* nothing but padding behind the last string */
+	return at < *len && *len - at <= 4 && !memchr_inv(p + at, 0, *len - at);
 }
 
 static bool meta_ok(const struct log_meta *m)
 {
 	u32 at, len;
 
-	/* a copy for each record would be the alternative to 8-alignment */
 	for (at = 0; at < m->len; at += len)
 		if (!meta_record_ok(m->data + at, m->len - at, &len))
 			return false;

@@ -35,7 +35,10 @@ bool merge_look_end(struct merge_src *s, u64 state, u64 now)
 	return true;
 }
 
-/* Snapshot of a ring that is being written to each time one looks. */
+/*
+ * Snapshot of a ring that is being written to each time one looks: what is
+ * published for sure, and what the last look has shown still holds.
+ */
 void merge_look_busy(struct merge_src *s)
 {
 	struct hwpmc_ring *r = s->ring;
@@ -44,8 +47,8 @@ void merge_look_busy(struct merge_src *s)
 	u64 last = r->last;
 	struct ring_rec *rec;
 
-	if (bound < pos)	/* a quiet look has seen more than this */
-		bound = pos;
+	if (bound < s->snap.bound)
+		bound = s->snap.bound;
 	while (pos < bound) {
 		rec = (struct ring_rec *)(r->data + (pos & (r->size - 1)));
 		if (rec->kind != RING_PAD && ring_payload(rec)->tsc > last)
@@ -53,7 +56,8 @@ void merge_look_busy(struct merge_src *s)
 		pos += rec->len;
 	}
 	s->snap.bound = bound;
-	s->snap.horizon = last;
+	if (last > s->snap.horizon)
+		s->snap.horizon = last;
 	s->snap.quiet = false;
 }
 

@@ -113,6 +113,9 @@ static int check_event(const struct hwpmc_allocate *a)
 	default:
 		return -EOPNOTSUPP;
 	}
+	/* perf keeps the top bit of a period to itself */
+	if (mode_is_sampling(a->mode) && a->count > S64_MAX)
+		return -EINVAL;
 	return check_name(a->name);
 }
 
@@ -431,7 +434,6 @@ int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a)
 		set_value(pmc, a->count);
 		return 0;
 	}
-	/* perf keeps the top bit to itself */
 	if (!a->count || a->count > S64_MAX)
 		return -EINVAL;
 	a->count = max(a->count, param_min_period(&pmc->attr));

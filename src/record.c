@@ -7,12 +7,16 @@
  */
 #include "hwpmc.h"
 
-/* Wakes the thread once the ring is half full; any context. */
+/*
+ * Wakes the thread once the ring is half full, if it is not about to look
+ * anyway.  Any context.
+ */
 void ring_wake_if_needed(struct owner_ring *or)
 {
 	struct hwpmc_ring *r = &or->ring;
 
-	if (ring_read(&r->head) - ring_read(&r->tail) > r->size / 2)
+	if (ring_read(&r->head) - ring_read(&r->tail) > r->size / 2 &&
+	    !READ_ONCE(or->owner->log.kick))
 		irq_work_queue(&or->wake);
 }
 

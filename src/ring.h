@@ -110,7 +110,7 @@ static inline void ring_exit(struct hwpmc_ring *r, unsigned int depth)
  * ring_reserve - room for one record, between ring_enter() and ring_exit()
  * @len:  bytes of payload
  * @kind: not RING_PAD
- * @keep: bytes of the ring that this record may not use
+ * @keep: bytes of the ring that this record may not use, at most its size
  * @now:  out: the clock at the reservation, or at its failure
  * @res:  out: RING_OK or why not
  *

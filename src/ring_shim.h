@@ -2,7 +2,7 @@
 /*
  * What ring.h and merge.c need from their surroundings, so that the same
  * source runs in the kernel and, under ThreadSanitizer, in user space
- * (selftests/host/ring_shim_user.h supplies the same names there).
+ * (selftests/ring/ring_shim_user.h supplies the same names there).
  */
 #ifndef HWPMC_RING_SHIM_H
 #define HWPMC_RING_SHIM_H
