@@ -33,6 +33,8 @@ static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or)
 			pmc_count_read(&pc->seen, &pc->stat);
 	}
 	WRITE_ONCE(or->proc_committed_seen, READ_ONCE(or->proc_committed));
+	or->proc_first_seen = READ_ONCE(or->proc_first);
+	or->proc_last_seen = READ_ONCE(or->proc_last);
 	WRITE_ONCE(or->proc_dropped_seen, READ_ONCE(or->proc_dropped));
 }
 
@@ -50,7 +52,7 @@ static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
 		state = merge_look_begin(src);
 		count_cpu(o, or);
 		if (merge_look_end(src, state, now)) {
-			/* drops from here on belong to the next look */
+			/* drops from here on have a first of their own */
 			WRITE_ONCE(or->drop_epoch, or->drop_epoch + 1);
 			return true;
 		}

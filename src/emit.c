@@ -267,7 +267,8 @@ void emit_begin(struct hwpmc_owner *o)
 	emit_initialize(o);
 	emit_host(o);
 	emit_clock(o);
-	emit_kernel(o);
+	if (o->log.see_kernel)
+		emit_kernel(o);
 }
 
 static void emit_allocate(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
@@ -362,8 +363,8 @@ static void emit_pmc_drops(struct hwpmc_owner *o, struct pmc_cpu *pc, u64 tsc)
 			continue;
 		d = emit_drop(o, pc->pmc->id, pc->cpu, cause, tsc);
 		d->count = count;
-		d->first = READ_ONCE(pc->stat.first[cause]);
-		d->last = READ_ONCE(pc->stat.last[cause]);
+		d->first = max(pc->seen.first[cause], o->log.drops_told);
+		d->last = pc->seen.last[cause];
 		pc->told[cause] += count;
 	}
 }
@@ -378,8 +379,8 @@ static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or,
 		return;
 	d = emit_drop(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL, tsc);
 	d->count = count;
-	d->first = READ_ONCE(or->proc_first);
-	d->last = READ_ONCE(or->proc_last);
+	d->first = max(or->proc_first_seen, o->log.drops_told);
+	d->last = or->proc_last_seen;
 	or->proc_told += count;
 }
 
@@ -396,6 +397,7 @@ void emit_drops(struct hwpmc_owner *o, u64 tsc)
 	for_each_possible_cpu(cpu)
 		if (o->rings[cpu])
 			emit_proc_drops(o, o->rings[cpu], tsc);
+	o->log.drops_told = tsc;
 }
 
 /*

@@ -82,7 +82,7 @@ struct pmc_stat {
 	local64_t	filtered;
 	local64_t	cut;
 	local64_t	throttled;
-	u64		first[PMCLOG_DROP_NCAUSE];	/* since drop_epoch */
+	u64		first[PMCLOG_DROP_NCAUSE];	/* in this drop_epoch */
 	u64		last[PMCLOG_DROP_NCAUSE];
 	u32		epoch[PMCLOG_DROP_NCAUSE];
 };
@@ -95,6 +95,8 @@ struct pmc_count {
 	u64	filtered;
 	u64	cut;
 	u64	throttled;
+	u64	first[PMCLOG_DROP_NCAUSE];
+	u64	last[PMCLOG_DROP_NCAUSE];
 };
 
 /**
@@ -205,6 +207,8 @@ struct owner_ring {
 	u32		lost_tail;
 	u64		proc_committed_seen;
 	u64		proc_dropped_seen;
+	u64		proc_first_seen;
+	u64		proc_last_seen;
 	u64		proc_told;
 };
 
@@ -245,6 +249,8 @@ struct log_meta {
  * @kick:   the thread has something to do
  * @done:   the thread has ended
  * @waitq:  for requesters and poll
+ * @owner_pid, @see_kernel: who configured the log, and whether its addresses
+ *	may be told; constant while the log lasts
  * The rest is the thread's own.
  */
 struct hwpmc_log {
@@ -260,6 +266,7 @@ struct hwpmc_log {
 	struct completion done;
 	wait_queue_head_t waitq;
 	pid_t		owner_pid;
+	bool		see_kernel;
 
 	struct file	*file;
 	bool		seekable;
@@ -271,6 +278,7 @@ struct hwpmc_log {
 	u64		last_tsc;
 	unsigned long	number;		/* counts logs, for told_log */
 	struct log_meta	*meta_told;	/* last one written to this log */
+	u64		drops_told;	/* up to when losses are in the log */
 	bool		following;	/* process records are wanted */
 	u64		next_clock;	/* when to log the clocks again */
 
@@ -416,6 +424,7 @@ void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s);
 				 HWPMC_CAP_SYSTEM | HWPMC_CAP_READ | \
 				 HWPMC_CAP_WRITE | HWPMC_CAP_SYSWIDE)
 
+bool pmc_privileged(struct hwpmc_owner *o);
 int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a);
 int pmc_release(struct hwpmc_owner *o, u32 id);
 int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a);
@@ -428,6 +437,8 @@ void pmc_release_all(struct hwpmc_owner *o);
 void pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
 
 /* event.c: under owner->mutex */
+int event_init(void);
+void event_exit(void);
 int event_create(struct pmc_cpu *pc);
 void event_release(struct pmc_cpu *pc);
 void event_read(struct pmc_cpu *pc);

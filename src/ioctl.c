@@ -79,6 +79,8 @@ static int do_getcpuinfo(struct hwpmc_owner *o, union arg *a)
 
 static int do_getdriverstats(struct hwpmc_owner *o, union arg *a)
 {
+	if (a->driverstats.reserved)
+		return -EINVAL;
 	switch (a->driverstats.scope) {
 	case HWPMC_STATS_MODULE:
 		stats_module(&a->driverstats);

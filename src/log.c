@@ -142,6 +142,7 @@ static int start(struct hwpmc_owner *o, struct file *file)
 	if (err)
 		return err;
 	o->log.owner_pid = task_tgid_vnr(current);
+	o->log.see_kernel = pmc_privileged(o);
 	err = start_writer(o);
 	if (err)
 		sink_detach(&o->log);
@@ -362,13 +363,14 @@ int log_userdata(struct hwpmc_owner *o, u32 value, bool nonblock)
 	if (!log_active(o))
 		return -EINVAL;
 	while (!commit_userdata(o, value)) {
+		log_kick(o);
 		if (nonblock)
 			return -ENOMEM;
-		log_kick(o);
 		schedule_timeout_killable(msecs_to_jiffies(10));
 		if (fatal_signal_pending(current))
 			return -EINTR;
 	}
+	log_kick(o);
 	return 0;
 }
 
@@ -401,7 +403,8 @@ static bool meta_strings(const struct pmclog_ext *e, u32 len, u32 *at, u32 *n)
 		const struct pmclog_ext_buildid *b = (const void *)e;
 
 		*at = sizeof(*b);
-		if (len < *at || b->len > sizeof(b->id) || b->pad)
+		if (len < *at || b->len > sizeof(b->id) || b->pad ||
+		    memchr_inv(b->id + b->len, 0, sizeof(b->id) - b->len))
 			return false;
 		break;
 	}

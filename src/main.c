@@ -75,9 +75,12 @@ static int __init hwpmc_init(void)
 	err = sample_init();
 	if (err)
 		return err;
-	err = hotplug_init();
+	err = event_init();
 	if (err)
 		goto err_sample;
+	err = hotplug_init();
+	if (err)
+		goto err_event;
 	err = misc_register(&hwpmc_device);
 	if (err)
 		goto err_hotplug;
@@ -85,6 +88,8 @@ static int __init hwpmc_init(void)
 
 err_hotplug:
 	hotplug_exit();
+err_event:
+	event_exit();
 err_sample:
 	sample_exit();
 	return err;
@@ -96,6 +101,7 @@ static void __exit hwpmc_exit(void)
 	misc_deregister(&hwpmc_device);
 	hooks_exit();
 	hotplug_exit();
+	event_exit();
 	sample_exit();
 }
 

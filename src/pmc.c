@@ -42,8 +42,11 @@ static int check_cpu(const struct hwpmc_allocate *a)
 	return cpu_online(a->cpu) ? 0 : -ENXIO;
 }
 
-/* Both who opened the device and who calls: descriptors can be passed on. */
-static bool privileged(struct hwpmc_owner *o)
+/*
+ * May profile the kernel: both who opened the device and who calls, since
+ * descriptors can be passed on.
+ */
+bool pmc_privileged(struct hwpmc_owner *o)
 {
 	return perfmon_capable() &&
 	       (file_ns_capable(o->file, &init_user_ns, CAP_PERFMON) ||
@@ -60,7 +63,7 @@ static int check_permission(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 		return 0;
 	if (current_user_ns() != &init_user_ns)
 		return -EPERM;
-	if (!privileged(o)) {
+	if (!pmc_privileged(o)) {
 		if (!param_unprivileged() || (a->caps & HWPMC_CAP_SYSTEM))
 			return -EPERM;
 		a->caps |= HWPMC_CAP_USER;

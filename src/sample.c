@@ -120,10 +120,14 @@ static bool commit(struct owner_ring *or, struct scratch *sc, u32 len,
 	return true;
 }
 
-/* The recorder does not record itself. */
-static bool unwanted(const struct hwpmc_pmc *pmc)
+/*
+ * The recorder does not record itself, and a counter of user mode that skids
+ * into the kernel does not tell where.
+ */
+static bool unwanted(const struct hwpmc_pmc *pmc, struct pt_regs *regs)
 {
 	return current == READ_ONCE(pmc->owner->log.task) ||
+	       (pmc->attr.exclude_kernel && !user_mode(regs)) ||
 	       ((pmc->flags & HWPMC_F_EXCLUDE_IDLE) && is_idle_task(current));
 }
 
@@ -165,14 +169,14 @@ void hwpmc_overflow(struct perf_event *event, struct perf_sample_data *data,
 
 	if (unlikely(!or)) {
 		local64_inc(&pc->stat.overflows);
-		count_drop(pc, PMCLOG_DROP_NORING, ring_clock(), 0);
+		count_drop(pc, PMCLOG_DROP_NORING, ring_clock(), 1);
 		return;
 	}
 	depth = ring_enter(&or->ring);
 	local64_inc(&pc->stat.overflows);
 	if (compat_event_throttled(event))
 		local64_inc(&pc->stat.throttled);
-	if (unwanted(pc->pmc))
+	if (unwanted(pc->pmc, regs))
 		local64_inc(&pc->stat.filtered);
 	else
 		take_sample(or, pc, regs);

@@ -14,8 +14,11 @@ void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s)
 
 	c->overflows = local64_read(&s->overflows);
 	c->committed = local64_read(&s->committed);
-	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
 		c->dropped[i] = local64_read(&s->dropped[i]);
+		c->first[i] = READ_ONCE(s->first[i]);
+		c->last[i] = READ_ONCE(s->last[i]);
+	}
 	c->filtered = local64_read(&s->filtered);
 	c->cut = local64_read(&s->cut);
 	c->throttled = local64_read(&s->throttled);

@@ -306,7 +306,7 @@ struct pmclog_ext_clock {
 /* the recording machine */
 struct pmclog_ext_host {
 	struct pmclog_ext e;
-	__u32	ncpu;		/* possible CPUs */
+	__u32	ncpu;		/* CPU numbers are below this */
 	__u32	page_size;
 	__u32	machine;	/* ELF e_machine */
 	__u32	owner_pid;	/* who configured the log */
@@ -344,7 +344,7 @@ struct pmclog_ext_mapping {
 	__u64	ino;
 };
 
-/* follows the MAP_IN (pid -1) of a kernel module; @start as there */
+/* with a MAP_IN (pid -1) of a kernel module before it; @start as there */
 struct pmclog_ext_module {
 	struct pmclog_ext e;
 	__u64	start;
@@ -370,7 +370,8 @@ struct pmclog_ext_buildid {
 
 /**
  * struct pmclog_ext_rate - asked against achieved, per PMC and CPU
- * @expected:  samples the period asks for in the time (or count) that was run
+ * @expected:  samples the period asks for in the time (or count) that was run;
+ *	0: not known (a clock with some mode excluded)
  * @achieved:  overflows that happened
  * @throttled: times perf throttled this event
  * @enabled, @running: nanoseconds, since the PMC was allocated
