@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Makes logs for tests, record by record, in memory. */
+#ifndef LOGGEN_H
+#define LOGGEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/pmclog.h>
+
+/**
+ * struct loggen - a log being made
+ * @tsc:     clock of the next record; every record moves it on by @step
+ * @account: filled as samples and drops are made, written by lg_close()
+ */
+struct loggen {
+	unsigned char *buf;
+	size_t len, cap;
+	uint64_t tsc;
+	uint64_t step;
+	struct pmclog_account account;
+};
+
+void lg_start(struct loggen *g);
+void lg_free(struct loggen *g);
+/* A record of zeros with its header; valid until the next one is made. */
+void *lg_record(struct loggen *g, unsigned int type, size_t len);
+/* A record whose fixed part of @fixed bytes is followed by @n strings. */
+void *lg_strings(struct loggen *g, unsigned int type, size_t fixed, int n,
+		 const char *const *s);
+void *lg_ext(struct loggen *g, unsigned int subtype, size_t len);
+void lg_write(const struct loggen *g, const char *path);
+
+void lg_init(struct loggen *g);
+void lg_close(struct loggen *g);
+void lg_allocatedyn(struct loggen *g, uint32_t pmcid, const char *name,
+		    uint64_t rate, int32_t cpu);
+/* pcs are base, base + 16, ... */
+void lg_chain(struct loggen *g, uint32_t pid, uint32_t pmcid, uint32_t cpu,
+	      uint32_t flags, unsigned int npc, uint64_t base);
+void lg_drop(struct loggen *g, uint32_t pmcid, uint32_t cpu, uint32_t cause,
+	     uint64_t count);
+void lg_map_in(struct loggen *g, uint32_t pid, uint64_t start,
+	       const char *path);
+void lg_mapping(struct loggen *g, uint32_t pid, uint64_t start, uint64_t len,
+		uint64_t offset);
+void lg_map_out(struct loggen *g, uint32_t pid, uint64_t start, uint64_t end);
+void lg_exec(struct loggen *g, uint32_t pid, uint32_t pmcid, uint64_t base,
+	     uint64_t dyn, const char *path);
+void lg_fork(struct loggen *g, uint32_t oldpid, uint32_t newpid);
+void lg_exit(struct loggen *g, uint32_t pid);
+void lg_userdata(struct loggen *g, uint32_t value);
+void lg_thr_create(struct loggen *g, uint32_t tid, uint32_t pid,
+		   const char *name);
+void lg_thr_exit(struct loggen *g, uint32_t tid);
+void lg_proc_create(struct loggen *g, uint32_t pid, const char *name);
+void lg_clock(struct loggen *g);
+void lg_host(struct loggen *g, const char *release, const char *node);
+void lg_kernel(struct loggen *g, uint64_t addr, const char *symbol);
+void lg_module(struct loggen *g, uint64_t start, uint64_t len,
+	       const char *name);
+void lg_section(struct loggen *g, uint64_t addr, const char *module,
+		const char *section);
+void lg_buildid(struct loggen *g, unsigned int len, const char *name);
+void lg_rate(struct loggen *g, uint32_t pmcid, uint32_t cpu, uint64_t expected,
+	     uint64_t achieved);
+
+/* Whole logs: small, full, strings, twice, long, big; -1: no such log. */
+int lg_make(struct loggen *g, const char *name);
+
+#define LG_PMC	0xFFF00F00U		/* system sampling, row 0 */
+
+#endif /* LOGGEN_H */

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* mklog NAME FILE: writes one of the generated logs. */
+#include <stdio.h>
+
+#include "loggen.h"
+
+int main(int argc, char **argv)
+{
+	struct loggen g;
+
+	if (argc != 3 || lg_make(&g, argv[1])) {
+		fprintf(stderr, "usage: mklog NAME FILE\n");
+		return 2;
+	}
+	lg_write(&g, argv[2]);
+	lg_free(&g);
+	return 0;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Damaged logs: memory and feeding must agree on what is in them, and the
+ * commands must survive them.  Under the sanitizers a read out of bounds ends
+ * the program.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <pmclog.h>
+#include <pmclog_iter.h>
+
+#include "../../tools/reader/reader.h"
+#include "loggen.h"
+#include "tap.h"
+
+#define ROUNDS		20000
+#define COMMAND_ROUNDS	600
+
+int reader_usage(const char *usage)
+{
+	(void)usage;
+	return READER_USAGE;
+}
+
+static uint64_t seed = 88172645463325252ULL;
+
+static uint64_t rnd(uint64_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % below;
+}
+
+/* Where the header of a random record is. */
+static size_t random_record(const unsigned char *buf, size_t len)
+{
+	size_t at = 0, n = rnd(40), step;
+
+	while (n--) {
+		step = PMCLOG_HEADER_LEN(pmclog_get32(buf + at));
+		if (step < 16 || at + step + 16 > len)
+			break;
+		at += step;
+	}
+	return at;
+}
+
+static void mutate(unsigned char *buf, size_t len)
+{
+	static const unsigned char wild[] = { 0, 1, 0x7F, 0x80, 0xFE, 0xFF };
+	size_t n = 1 + rnd(6), at;
+
+	while (n--) {
+		switch (rnd(4)) {
+		case 0:
+			buf[rnd(len)] ^= 1 << rnd(8);
+			break;
+		case 1:
+			buf[rnd(len)] = wild[rnd(sizeof(wild))];
+			break;
+		case 2:	/* a record's length or type */
+			at = random_record(buf, len);
+			buf[at + rnd(3)] = rnd(256);
+			break;
+		case 3:	/* the length, but a possible one */
+			at = random_record(buf, len);
+			buf[at] = (buf[at] + 4 * rnd(64)) & ~3;
+			break;
+		}
+	}
+}
+
+struct result {
+	uint64_t n;
+	uint64_t end;
+	uint64_t touched;
+	const char *error;
+};
+
+/* Reads all that the interface promises to be there. */
+static void touch(struct result *r, const struct pmclog_rec *rec)
+{
+	uint32_t i;
+
+	r->n++;
+	r->end = rec->offset + rec->len;
+	for (i = 0; i < rec->len; i++)
+		r->touched += rec->data[i];
+	if (rec->type == PMCLOG_T_MAP_IN)
+		r->touched += strlen((const char *)rec->data +
+				     offsetof(struct pmclog_map_in, path));
+	if (pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_SECTION)
+		r->touched += strlen((const char *)rec->data + offsetof(
+				     struct pmclog_ext_section, names));
+}
+
+static struct result by_memory(const unsigned char *buf, size_t len)
+{
+	struct pmclog_iter *it = pmclog_iter_mem(buf, len);
+	struct result r = { 0 };
+	struct pmclog_rec rec;
+
+	while (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD)
+		touch(&r, &rec);
+	r.error = pmclog_iter_error(it, NULL);
+	pmclog_iter_close(it);
+	return r;
+}
+
+static struct result by_feeding(const unsigned char *buf, size_t len)
+{
+	struct pmclog_iter *it = pmclog_iter_new();
+	struct result r = { 0 };
+	struct pmclog_rec rec;
+	size_t at, n;
+
+	for (at = 0; at < len; at += n) {
+		n = 1 + rnd(300);
+		if (n > len - at)
+			n = len - at;
+		if (pmclog_iter_feed(it, buf + at, n))
+			abort();
+		while (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD)
+			touch(&r, &rec);
+	}
+	r.error = pmclog_iter_error(it, NULL);
+	pmclog_iter_close(it);
+	return r;
+}
+
+static uint64_t by_events(const unsigned char *buf, size_t len)
+{
+	static struct pmclog_ev ev;
+	void *ps = pmclog_open(PMCLOG_FD_NONE);
+	uint64_t n = 0;
+
+	if (pmclog_feed(ps, (char *)buf, len))
+		abort();
+	do {
+		while (!pmclog_read(ps, &ev))
+			n++;
+	} while (ev.pl_state == PMCLOG_EOF);
+	pmclog_close(ps);
+	return n;
+}
+
+static bool agree(const struct result *a, const struct result *b)
+{
+	if (a->n != b->n || a->end != b->end || a->touched != b->touched)
+		return false;
+	/* feeding waits for what memory knows to be missing */
+	return a->error == b->error || !strcmp(a->error, "truncated record");
+}
+
+static void test_library(const char *name)
+{
+	size_t i, len, differ = 0, errors = 0, events = 0;
+	struct result mem, feed;
+	unsigned char *copy;
+	struct loggen g;
+
+	lg_make(&g, name);
+	for (i = 0; i < ROUNDS; i++) {
+		len = i % 3 ? g.len : 16 + rnd(g.len - 16);
+		copy = malloc(len);
+		memcpy(copy, g.buf, len);
+		mutate(copy, len);
+		mem = by_memory(copy, len);
+		feed = by_feeding(copy, len);
+		events += by_events(copy, len);
+		differ += !agree(&mem, &feed);
+		errors += strcmp(mem.error, "no error") != 0;
+		free(copy);
+	}
+	ok(!differ, "%s: memory and feeding agree on %u damaged logs", name,
+	   ROUNDS);
+	ok(errors > ROUNDS / 4 && errors < ROUNDS && events,
+	   "%s: %zu of them are in error", name, errors);
+	lg_free(&g);
+}
+
+static void run_command(const char *name, const unsigned char *buf, size_t len)
+{
+	int fd = memfd_create("log", 0);
+	char path[40];
+	char json[] = "--json";
+	char *argv[4] = { (char *)name, path, NULL, NULL };
+
+	if (fd < 0 || write(fd, buf, len) != (ssize_t)len)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	optind = 0;
+	if (!strcmp(name, "info"))
+		cmd_info(2, argv);
+	else if (!strcmp(name, "verify"))
+		cmd_verify(2, argv);
+	else if (!strcmp(name, "dump"))
+		cmd_dump(2, argv);
+	argv[2] = json;
+	optind = 0;
+	if (!strcmp(name, "json"))
+		cmd_dump(3, argv);
+	close(fd);
+}
+
+/* In one process, with what they print thrown away. */
+static void test_command(const char *name)
+{
+	int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
+	int null = open("/dev/null", O_WRONLY);
+	unsigned char *copy;
+	struct loggen g;
+	size_t i;
+
+	fflush(stdout);
+	dup2(null, STDOUT_FILENO);
+	for (i = 0; i < COMMAND_ROUNDS; i++) {
+		lg_make(&g, i % 2 ? "full" : "strings");
+		copy = malloc(g.len);
+		memcpy(copy, g.buf, g.len);
+		mutate(copy, g.len);
+		dup2(null, STDERR_FILENO);
+		run_command(name, copy, g.len);
+		dup2(err, STDERR_FILENO);	/* for the sanitizer */
+		free(copy);
+		lg_free(&g);
+	}
+	fflush(stdout);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	close(err);
+	close(null);
+	ok(true, "%s of %u damaged logs", name, COMMAND_ROUNDS);
+}
+
+int main(void)
+{
+	test_library("full");
+	test_library("strings");
+	test_library("twice");
+	test_command("info");
+	test_command("verify");
+	test_command("dump");
+	test_command("json");
+	return done();
+}
