@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "addrspace.h"
+#include "mem.h"
+
+/*
+ * Linux allows 65,530 mappings by default; a log that claims far more for one
+ * process is not worth quadratic time.
+ */
+#define ASPACE_MAX	131072U
+
+static uint32_t last_gen;
+
+struct aspace *aspace_get(struct aspace *as)
+{
+	if (as)
+		as->ref++;
+	return as;
+}
+
+void aspace_put(struct aspace *as)
+{
+	if (!as || --as->ref)
+		return;
+	free(as->map);
+	free(as);
+}
+
+/* Index of the first mapping that ends above @pc. */
+static uint32_t upper(const struct aspace *as, uint64_t pc)
+{
+	uint32_t lo = 0, hi = as->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (as->map[mid].end <= pc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const struct mapping *aspace_next(const struct aspace *as, uint64_t pc)
+{
+	uint32_t i;
+
+	if (!as)
+		return NULL;
+	i = upper(as, pc);
+	return i < as->n ? &as->map[i] : NULL;
+}
+
+const struct mapping *aspace_find(const struct aspace *as, uint64_t pc)
+{
+	const struct mapping *m = aspace_next(as, pc);
+
+	return m && m->start <= pc ? m : NULL;
+}
+
+/* An address space that only the caller has, with a new generation. */
+static struct aspace *own(struct aspace *as)
+{
+	struct aspace *copy = as;
+
+	if (!as || as->ref > 1) {
+		copy = xcalloc(1, sizeof(*copy));
+		copy->ref = 1;
+		if (as) {
+			copy->n = copy->cap = as->n;
+			copy->map = xreallocarray(NULL, as->n,
+						  sizeof(*as->map));
+			memcpy(copy->map, as->map, as->n * sizeof(*as->map));
+			aspace_put(as);
+		}
+	}
+	copy->gen = ++last_gen;
+	return copy;
+}
+
+static void make_hole(struct aspace *as, uint32_t at)
+{
+	GROW(as->map, as->n, as->cap);
+	memmove(&as->map[at + 1], &as->map[at],
+		(as->n - at) * sizeof(*as->map));
+	as->n++;
+}
+
+static void trim_start(struct mapping *m, uint64_t start)
+{
+	m->offset += start - m->start;
+	m->start = start;
+}
+
+void aspace_cut(struct aspace **asp, uint64_t start, uint64_t end)
+{
+	struct aspace *as = *asp;
+	uint32_t i, j;
+
+	if (!as || start >= end)
+		return;
+	i = upper(as, start);
+	if (i == as->n || as->map[i].start >= end)
+		return;
+	*asp = as = own(as);
+	if (as->map[i].start < start) {
+		if (as->map[i].end > end) {	/* the middle of one */
+			make_hole(as, i);
+			as->map[i].end = start;
+			trim_start(&as->map[i + 1], end);
+			return;
+		}
+		as->map[i++].end = start;
+	}
+	for (j = i; j < as->n && as->map[j].end <= end; j++)
+		;
+	if (j < as->n && as->map[j].start < end)
+		trim_start(&as->map[j], end);
+	memmove(&as->map[i], &as->map[j], (as->n - j) * sizeof(*as->map));
+	as->n -= j - i;
+}
+
+static bool same(const struct mapping *a, const struct mapping *b)
+{
+	return a->start == b->start && a->end == b->end &&
+	       a->offset == b->offset && a->obj == b->obj;
+}
+
+void aspace_insert(struct aspace **asp, const struct mapping *m)
+{
+	const struct mapping *old = aspace_find(*asp, m->start);
+	struct aspace *as;
+	uint32_t i;
+
+	if (m->start >= m->end || (old && same(old, m)))
+		return;
+	aspace_cut(asp, m->start, m->end);
+	if (*asp && (*asp)->n >= ASPACE_MAX)
+		return;
+	*asp = as = own(*asp);
+	i = upper(as, m->start);
+	make_hole(as, i);
+	as->map[i] = *m;
+}

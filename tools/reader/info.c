@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* pmclog info: what is in a log. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <linux/hwpmc.h>
+
+#include "input.h"
+#include "out.h"
+#include "reader.h"
+#include "record.h"
+#include "summary.h"
+
+static const char usage[] =
+"usage: pmclog info FILE\n"
+"Shows where and when a log was recorded, what was counted, how many samples\n"
+"came of it, and what was lost.\n"
+"  FILE   a log, or - for standard input\n";
+
+/* hwpmc.h's numbers are unsigned long long to printf, ours may not be */
+typedef unsigned long long ull;
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * part / whole : 0;
+}
+
+static void put_label(struct out *o, const char *label)
+{
+	out_printf(o, "%-10s ", label);
+}
+
+static void put_quoted(struct out *o, const char *s)
+{
+	out_quoted(o, s, strlen(s));
+}
+
+static void put_host(struct out *o, const struct summary *s)
+{
+	const char *machine = machine_name(s->machine);
+
+	if (s->release) {
+		put_label(o, "machine");
+		put_quoted(o, s->node);
+		if (machine)
+			out_printf(o, ", %s", machine);
+		else
+			out_printf(o, ", ELF machine %u", s->machine);
+		out_printf(o, ", %u CPUs, pages of %u bytes\n", s->ncpu,
+			   s->page_size);
+		put_label(o, "kernel");
+		put_quoted(o, s->release);
+		out_char(o, '\n');
+		put_label(o, "recorder");
+		out_printf(o, "pid %d\n", s->owner_pid);
+	}
+	if (s->cpuid[0]) {
+		put_label(o, "cpu");
+		put_quoted(o, s->cpuid);
+		out_char(o, '\n');
+	}
+}
+
+static void put_times(struct out *o, const struct summary *s)
+{
+	uint64_t ticks = s->last_tsc - s->first_tsc;
+	time_t sec = s->ts_sec;
+	char text[64];
+	struct tm tm;
+
+	put_label(o, "started");
+	if (gmtime_r(&sec, &tm) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+		out_printf(o, "%s.%09" PRIu64 " UTC\n", text,
+			   (uint64_t)s->ts_nsec % 1000000000);
+	else
+		out_printf(o, "%" PRId64 " s after 1970\n", s->ts_sec);
+	put_label(o, "lasted");
+	out_printf(o, "%.9f s\n", s->tsc_freq && s->last_tsc >= s->first_tsc ?
+		   (double)ticks / s->tsc_freq : 0);
+}
+
+static void put_end(struct out *o, const struct summary *s, const char *error)
+{
+	put_label(o, "ended");
+	if (s->closed)
+		out_str(o, "in order");
+	else if (error)
+		out_printf(o, "at a fault: %s", error);
+	else
+		out_str(o, "cut, without CLOSELOG");
+	out_char(o, '\n');
+}
+
+static void put_records(struct out *o, const struct summary *s)
+{
+	const char *name;
+	int i;
+
+	put_label(o, "records");
+	out_printf(o, "%" PRIu64 " in %" PRIu64 " bytes\n", s->nrecords,
+		   s->bytes);
+	for (i = 0; i < 256; i++) {
+		if (!s->types[i])
+			continue;
+		name = pmclog_iter_type_name(i);
+		if (name)
+			out_printf(o, "  %-14s", name);
+		else
+			out_printf(o, "  type %-9d", i);
+		out_printf(o, "%10" PRIu64 "\n", s->types[i]);
+	}
+}
+
+static bool is_sampling(const struct sum_pmc *pmc)
+{
+	uint32_t mode = HWPMC_ID_MODE(pmc->id);
+
+	return mode == HWPMC_MODE_SS || mode == HWPMC_MODE_TS;
+}
+
+static void put_mode(struct out *o, const struct sum_pmc *pmc)
+{
+	static const char *const modes[] = {
+		[HWPMC_MODE_SS] = "system sampling",
+		[HWPMC_MODE_SC] = "system counting",
+		[HWPMC_MODE_TS] = "process sampling",
+		[HWPMC_MODE_TC] = "process counting",
+	};
+	uint32_t mode = HWPMC_ID_MODE(pmc->id);
+
+	if (mode < sizeof(modes) / sizeof(modes[0]))
+		out_str(o, modes[mode]);
+	else
+		out_printf(o, "mode %u", mode);
+	if (pmc->cpu >= 0)
+		out_printf(o, ", CPU %d", pmc->cpu);
+	else if (pmc->cpu == HWPMC_CPU_ALL)
+		out_str(o, ", all CPUs");
+	if (is_sampling(pmc))
+		out_printf(o, ", period %" PRIu64, pmc->rate);
+	if (pmc->flags & HWPMC_F_CALLCHAIN)
+		out_str(o, pmc->flags & HWPMC_F_USERCALLCHAIN ?
+			", kernel and user chains" : ", kernel chains");
+}
+
+static uint64_t lost_total(const uint64_t *lost)
+{
+	uint64_t total = 0;
+	int i;
+
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		total += lost[i];
+	return total;
+}
+
+static void put_lost(struct out *o, const uint64_t *lost)
+{
+	int i;
+
+	out_printf(o, "%" PRIu64, lost_total(lost));
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		if (lost[i])
+			out_printf(o, ", %s %" PRIu64, cause_name(i), lost[i]);
+}
+
+static void put_rate(struct out *o, const struct sum_cpu *cpu,
+		     const struct sum_cpu *end)
+{
+	uint64_t asked = 0, achieved = 0, throttled = 0;
+	int rated = 0;
+
+	for (; cpu < end; cpu++) {
+		rated |= cpu->rated;
+		asked += cpu->asked;
+		achieved += cpu->achieved;
+		throttled += cpu->throttled;
+	}
+	if (!rated)
+		return;
+	/* nobody knows what a clock that skips some modes should give */
+	if (asked)
+		out_printf(o, "  asked for    %" PRIu64 ", achieved %" PRIu64
+			   " (%.1f %%)", asked, achieved,
+			   percent(achieved, asked));
+	else
+		out_printf(o, "  achieved     %" PRIu64, achieved);
+	out_printf(o, ", throttled %" PRIu64 " times\n", throttled);
+}
+
+static void put_cpus(struct out *o, const struct sum_cpu *cpu,
+		     const struct sum_cpu *end)
+{
+	if (cpu == end)
+		return;
+	out_printf(o, "  %4s %12s %12s %12s %12s\n", "CPU", "samples", "lost",
+		   "asked", "achieved");
+	for (; cpu < end; cpu++) {
+		out_printf(o, "  %4u %12" PRIu64 " %12" PRIu64, cpu->cpu,
+			   cpu->samples, cpu->lost);
+		if (cpu->rated)
+			out_printf(o, " %12" PRIu64 " %12" PRIu64 "\n",
+				   cpu->asked, cpu->achieved);
+		else
+			out_printf(o, " %12s %12s\n", "-", "-");
+	}
+}
+
+static void put_samples(struct out *o, const struct sum_pmc *pmc,
+			const struct sum_cpu *cpu, const struct sum_cpu *end)
+{
+	out_printf(o, "  samples      %" PRIu64, pmc->samples);
+	if (pmc->samples)
+		out_printf(o, ": %.1f %% user, %.1f %% kernel, %" PRIu64
+			   " processes, %.1f frames a sample",
+			   percent(pmc->user, pmc->samples),
+			   percent(pmc->samples - pmc->user, pmc->samples),
+			   pmc->nprocs, (double)pmc->frames / pmc->samples);
+	out_str(o, "\n  lost         ");
+	put_lost(o, pmc->lost);
+	out_char(o, '\n');
+	put_rate(o, cpu, end);
+	put_cpus(o, cpu, end);
+}
+
+/* The PMC's CPUs begin at @cpu; where they end. */
+static const struct sum_cpu *put_pmc(struct out *o, const struct summary *s,
+				     const struct sum_pmc *pmc,
+				     const struct sum_cpu *cpu)
+{
+	const struct sum_cpu *last = s->cpus + s->ncpus, *end = cpu;
+
+	while (end < last && s->pmcs + end->pmc == pmc)
+		end++;
+	out_printf(o, "\nPMC 0x%x ", pmc->id);
+	if (pmc->announced)
+		put_quoted(o, pmc->name);
+	else
+		out_str(o, "never announced");
+	out_str(o, "\n  mode         ");
+	put_mode(o, pmc);
+	out_printf(o, "\n  event        type %u, config 0x%" PRIx64 "\n",
+		   pmc->type, pmc->config);
+	if (is_sampling(pmc) || pmc->samples)
+		put_samples(o, pmc, cpu, end);
+	return end;
+}
+
+static void put_account(struct out *o, const struct summary *s)
+{
+	const struct pmclog_account *a = &s->account;
+	uint64_t lost[PMCLOG_DROP_NCAUSE];
+	int i;
+
+	if (!s->accounted)
+		return;
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		lost[i] = a->dropped[i];
+	out_str(o, "\naccount\n");
+	out_printf(o, "  overflows    %llu\n", (ull)a->overflows);
+	out_printf(o, "    committed  %llu: %llu written, %llu discarded, "
+		   "%llu left in rings\n", (ull)a->committed, (ull)a->written,
+		   (ull)a->discarded, (ull)a->in_rings);
+	out_str(o, "    dropped    ");
+	put_lost(o, lost);
+	out_printf(o, "\n    filtered   %llu\n", (ull)a->filtered);
+	out_printf(o, "  processes    %llu records, %llu dropped\n",
+		   (ull)a->proc_committed, (ull)a->proc_dropped);
+	out_printf(o, "  made         %llu records by the writing thread\n",
+		   (ull)a->made);
+	out_printf(o, "  chains cut   %llu\n", (ull)a->cut);
+	out_printf(o, "  throttled    %llu times\n", (ull)a->throttled);
+}
+
+static void put_summary(struct out *o, struct summary *s, const char *error)
+{
+	const struct sum_cpu *cpu;
+	uint32_t i;
+
+	summary_sort(s);
+	cpu = s->cpus;
+	put_label(o, "log");
+	out_printf(o, "version %u.%u.%u, at offset %" PRIu64 "\n",
+		   s->version >> 24, s->version >> 16 & 0xFF,
+		   s->version & 0xFFFF, s->offset);
+	put_host(o, s);
+	put_times(o, s);
+	put_end(o, s, error);
+	put_records(o, s);
+	for (i = 0; i < s->npmcs; i++)
+		cpu = put_pmc(o, s, &s->pmcs[i], cpu);
+	if (s->proc_lost)
+		out_printf(o, "\nprocess records lost: %" PRIu64 "\n",
+			   s->proc_lost);
+	put_account(o, s);
+}
+
+static int info_input(struct input *in, struct out *o, struct summary *s)
+{
+	enum pmclog_iter_status status;
+	struct pmclog_rec rec;
+	const char *error = NULL;
+
+	while ((status = input_read(in, &rec)) == PMCLOG_ITER_RECORD) {
+		if (rec.type == PMCLOG_T_INITIALIZE && s->nrecords) {
+			put_summary(o, s, NULL);
+			out_char(o, '\n');
+			summary_free(s);
+		}
+		summary_add(s, &rec);
+	}
+	if (status == PMCLOG_ITER_ERROR)
+		error = pmclog_iter_error(in->it, NULL);
+	if (s->nrecords)
+		put_summary(o, s, error);
+	if (error)
+		input_complain(in);
+	else if (!s->nrecords)
+		fprintf(stderr, "pmclog: %s: empty\n", in->path);
+	return error || !s->nrecords ? READER_FAIL : READER_OK;
+}
+
+static int info_file(const char *path)
+{
+	struct out *o = out_stdout();
+	struct summary s;
+	struct input in;
+	int ret, wrote;
+
+	if (input_open(&in, path))
+		return READER_FAIL;
+	summary_init(&s);
+	ret = info_input(&in, o, &s);
+	summary_free(&s);
+	input_close(&in);
+	wrote = out_finish(o);
+	return ret ? ret : wrote;
+}
+
+int cmd_info(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (c != 'h')
+			return reader_usage(usage);
+		fputs(usage, stdout);
+		return READER_OK;
+	}
+	if (argc - optind != 1)
+		return reader_usage(usage);
+	return info_file(argv[optind]);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Writes flat JSON objects, one a line. */
+#include "json.h"
+
+void json_begin(struct json *j, struct out *o)
+{
+	j->o = o;
+	j->more = false;
+	out_char(o, '{');
+}
+
+void json_end(struct json *j)
+{
+	out_str(j->o, "}\n");
+}
+
+static void comma(struct json *j)
+{
+	if (j->more)
+		out_char(j->o, ',');
+	j->more = true;
+}
+
+/* Keys are ours: nothing in them needs an escape. */
+static void put_key(struct json *j, const char *key)
+{
+	comma(j);
+	out_char(j->o, '"');
+	out_str(j->o, key);
+	out_str(j->o, "\":");
+}
+
+void json_u64(struct json *j, const char *key, uint64_t v)
+{
+	put_key(j, key);
+	out_u64(j->o, v);
+}
+
+void json_s64(struct json *j, const char *key, int64_t v)
+{
+	put_key(j, key);
+	out_s64(j->o, v);
+}
+
+static void put_hex(struct json *j, uint64_t v)
+{
+	out_char(j->o, '"');
+	out_hex(j->o, v);
+	out_char(j->o, '"');
+}
+
+void json_hex(struct json *j, const char *key, uint64_t v)
+{
+	put_key(j, key);
+	put_hex(j, v);
+}
+
+void json_bytes(struct json *j, const char *key, const unsigned char *p,
+		size_t n)
+{
+	put_key(j, key);
+	out_char(j->o, '"');
+	out_hexbytes(j->o, p, n);
+	out_char(j->o, '"');
+}
+
+void json_str(struct json *j, const char *key, const char *s, size_t n)
+{
+	uint32_t code;
+	size_t len;
+
+	put_key(j, key);
+	out_char(j->o, '"');
+	for (; n; s += len, n -= len) {
+		len = utf8_next(s, n, &code);
+		if (!len) {
+			out_str(j->o, "\\ufffd");
+			len = 1;
+		} else if (code < 0x20 || (code >= 0x7F && code < 0xA0)) {
+			out_printf(j->o, "\\u%04x", code);
+		} else {
+			if (code == '"' || code == '\\')
+				out_char(j->o, '\\');
+			out_bytes(j->o, s, len);
+		}
+	}
+	out_char(j->o, '"');
+}
+
+void json_array_begin(struct json *j, const char *key)
+{
+	put_key(j, key);
+	out_char(j->o, '[');
+	j->more = false;
+}
+
+void json_array_hex(struct json *j, uint64_t v)
+{
+	comma(j);
+	put_hex(j, v);
+}
+
+void json_array_end(struct json *j)
+{
+	out_char(j->o, ']');
+	j->more = true;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* pmclog: reads the logs of hwpmc. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reader.h"
+
+#ifndef TOOLS_VERSION
+#define TOOLS_VERSION "unknown"
+#endif
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{ "info", cmd_info, "what is in a log: machine, PMCs, samples, loss" },
+	{ "dump", cmd_dump, "every record as a line of text, or as JSON" },
+	{ "verify", cmd_verify, "check structure, order and account" },
+	{ "report", cmd_report, "profile and call tree with symbols" },
+	{ "fold", cmd_fold, "folded stacks" },
+	{ "flame", cmd_flame, "flame graph as SVG" },
+};
+
+#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+int reader_usage(const char *usage)
+{
+	fputs(usage, stderr);
+	return READER_USAGE;
+}
+
+static void help(FILE *f)
+{
+	size_t i;
+
+	fputs("usage: pmclog COMMAND [OPTION]... FILE\n"
+	      "Reads a log of hwpmc; - is standard input.\n\n", f);
+	for (i = 0; i < NCOMMANDS; i++)
+		fprintf(f, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fputs("\npmclog COMMAND --help tells more; pmclog --version.\n", f);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+	size_t i;
+
+	if (!name) {
+		help(stderr);
+		return READER_USAGE;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") ||
+	    !strcmp(name, "help")) {
+		help(stdout);
+		return READER_OK;
+	}
+	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+		puts("pmclog " TOOLS_VERSION " (logs of version 10)");
+		return READER_OK;
+	}
+	for (i = 0; i < NCOMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	fprintf(stderr, "pmclog: no command \"%s\"; see pmclog --help\n", name);
+	return READER_USAGE;
+}

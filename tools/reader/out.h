@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Buffered output, and strings of a log made safe to print. */
+#ifndef READER_OUT_H
+#define READER_OUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OUT_SIZE	65536
+
+struct out {
+	int fd;
+	int error;		/* errno of the first failed write */
+	size_t n;
+	char buf[OUT_SIZE];
+};
+
+/* One for standard output. */
+struct out *out_stdout(void);
+void out_bytes(struct out *o, const void *p, size_t n);
+void out_char(struct out *o, char c);
+void out_str(struct out *o, const char *s);
+void out_u64(struct out *o, uint64_t v);
+void out_s64(struct out *o, int64_t v);
+/* With 0x, without leading zeros. */
+void out_hex(struct out *o, uint64_t v);
+/* Bytes as two hex digits each. */
+void out_hexbytes(struct out *o, const unsigned char *p, size_t n);
+void out_printf(struct out *o, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/*
+ * In double quotes with C's escapes; what could move a terminal's cursor or
+ * reorder its text is escaped too.
+ */
+void out_quoted(struct out *o, const char *s, size_t n);
+/* Writes what is left; the reader's exit code, after a message on failure. */
+int out_finish(struct out *o);
+
+/* Length of the valid UTF-8 sequence at @s, 0: there is none. */
+size_t utf8_next(const char *s, size_t n, uint32_t *code);
+
+#endif /* READER_OUT_H */

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <linux/pmclog.h>
+
+#include "procs.h"
+
+static bool same_pid(const void *ctx, uint32_t id, const void *key)
+{
+	return ((const struct procs *)ctx)->proc[id].pid ==
+	       *(const uint32_t *)key;
+}
+
+struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid)
+{
+	uint64_t hash = hash_mix(pid, 0);
+	uint32_t id;
+
+	if (t->n && t->proc[t->last].pid == pid)
+		return &t->proc[t->last];
+	id = idtab_find(&t->tab, hash, same_pid, t, &pid);
+	if (id == IDTAB_NONE) {
+		GROW(t->proc, t->n, t->cap);
+		t->proc[t->n] = (struct proc){
+			.pid = pid,
+			/* the one name that nobody logs and all agree on */
+			.name = pid ? 0 : strtab_id(str, "[idle]"),
+		};
+		idtab_add(&t->tab, hash, t->n);
+		id = t->n++;
+	}
+	t->last = id;
+	return &t->proc[id];
+}
+
+void procs_fork(struct procs *t, struct strtab *str, uint32_t from,
+		uint32_t to)
+{
+	struct proc *p = procs_get(t, str, from);
+	struct aspace *as = aspace_get(p->as);
+	uint32_t name = p->name;
+
+	p = procs_get(t, str, to);
+	aspace_put(p->as);
+	p->as = as;
+	/* a name logged just before its PROCFORK is the child's own */
+	if (!p->named && to)
+		p->name = name;
+}
+
+void procs_exec(struct proc *p, struct strtab *str, const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	base = base ? base + 1 : path;
+	aspace_put(p->as);
+	p->as = NULL;
+	/* The kernel renames a task before it tells of its exec. */
+	if (!p->named && *base)
+		p->name = strtab_id_len(str, base, strnlen(base, 15));
+	p->named = false;
+}
+
+void procs_exit(struct proc *p)
+{
+	aspace_put(p->as);
+	p->as = NULL;
+	/* The name stays: what it does in the kernel until it is gone. */
+	p->named = false;
+}
+
+void procs_name(struct proc *p, struct strtab *str, const char *name)
+{
+	if (!p->pid || !*name)
+		return;
+	p->name = strtab_id_len(str, name, strnlen(name, PMCLOG_COMM_MAX));
+	p->named = true;
+}
+
+uint32_t procs_shown_name(struct proc *p, struct strtab *str)
+{
+	char buf[16];
+
+	if (p->name)
+		return p->name;
+	if (p->pid == PMCLOG_PID_KERNEL)
+		return strtab_id(str, "?");
+	snprintf(buf, sizeof(buf), "?%u", p->pid);
+	/* not kept: a name may still come */
+	return strtab_id(str, buf);
+}
+
+void procs_free(struct procs *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++)
+		aspace_put(t->proc[i].as);
+	free(t->proc);
+	idtab_free(&t->tab);
+}

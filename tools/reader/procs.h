@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Processes by pid: their names and what they have mapped. */
+#ifndef READER_PROCS_H
+#define READER_PROCS_H
+
+#include "addrspace.h"
+#include "strtab.h"
+
+/**
+ * struct proc - what is known of a pid
+ * @name:  string number, 0 while nothing is known
+ * @named: the name was logged for this life and image of the pid; it is not
+ *         a guess or its parent's
+ */
+struct proc {
+	uint32_t pid;
+	uint32_t name;
+	bool named;
+	struct aspace *as;
+};
+
+struct procs {
+	struct proc *proc;
+	uint32_t n, cap;
+	uint32_t last;		/* the one asked for last */
+	struct idtab tab;
+};
+
+/* Valid until the next call that may add a process. */
+struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid);
+void procs_fork(struct procs *t, struct strtab *str, uint32_t from,
+		uint32_t to);
+void procs_exec(struct proc *p, struct strtab *str, const char *path);
+void procs_exit(struct proc *p);
+void procs_name(struct proc *p, struct strtab *str, const char *name);
+/* String number of a name to show, made up where none was logged. */
+uint32_t procs_shown_name(struct proc *p, struct strtab *str);
+void procs_free(struct procs *t);
+
+#endif /* READER_PROCS_H */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The fields of every record: what dump prints and verify's padding check. */
+#ifndef READER_RECORD_H
+#define READER_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmclog_iter.h>
+
+enum field_kind {
+	FIELD_U32,
+	FIELD_S32,
+	FIELD_X32,
+	FIELD_U64,
+	FIELD_S64,
+	FIELD_X64,
+	FIELD_PROT,		/* u32 of PROT_* bits */
+	FIELD_CAUSE,		/* u32, enum pmclog_drop_cause */
+	FIELD_MACHINE,		/* u32, ELF e_machine */
+	FIELD_BYTES,		/* u32 length, u32 pad, then @size bytes */
+	FIELD_NAME,		/* string in a field of @size bytes */
+	FIELD_TAIL,		/* the first string at the record's end */
+	FIELD_TAIL2,		/* the second */
+	FIELD_PAD,		/* u32, 0 */
+	FIELD_CHAIN,		/* cpuflags, number of pcs */
+};
+
+/*
+ * @plain: printed without its name in text, as FreeBSD's pmcstat does; the
+ *         order is its order too
+ */
+struct field {
+	const char *name;
+	uint16_t offset;
+	uint8_t kind;
+	uint8_t size;
+	uint8_t plain;
+};
+
+/* @word: FreeBSD's word for the type, or the extension's name */
+struct layout {
+	const char *word;
+	const struct field *fields;
+	size_t nfields;
+};
+
+/* NULL for a record whose layout is unknown. */
+const struct layout *record_layout(const struct pmclog_rec *rec);
+size_t field_size(const struct field *f);
+/* The field is inside the record. */
+int field_present(const struct field *f, const struct pmclog_rec *rec);
+uint64_t field_value(const struct field *f, const struct pmclog_rec *rec);
+/* A string field; its length in *@n. */
+const char *field_string(const struct field *f, const struct pmclog_rec *rec,
+			 size_t *n);
+/* FIELD_BYTES */
+const unsigned char *field_bytes(const struct field *f,
+				 const struct pmclog_rec *rec, size_t *n);
+
+/* "x86_64" for 62; NULL when we have no name */
+const char *machine_name(uint32_t machine);
+/* "full" for PMCLOG_DROP_FULL; NULL */
+const char *cause_name(uint32_t cause);
+
+#endif /* READER_RECORD_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Names and numbers as people are to read them. */
+#ifndef READER_SHOWN_H
+#define READER_SHOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHOWN_MAX	512	/* bytes of a name, with the NUL */
+#define GROUPED_MAX	32
+
+/*
+ * A symbol (or any name of a log) as it is to be shown: demangled if asked
+ * for, capped, and free of what a terminal or an XML reader could stumble on:
+ * that is valid UTF-8 without control and direction characters.
+ */
+void shown_name(char out[SHOWN_MAX], const char *name, bool demangle);
+
+/* A number with its thousands told apart: 1,234,567. */
+const char *grouped(char buf[GROUPED_MAX], uint64_t v);
+
+/* @part of @whole in percent; 0 of nothing. */
+double percent(uint64_t part, uint64_t whole);
+
+#endif /* READER_SHOWN_H */

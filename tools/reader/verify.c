@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * pmclog verify: is this a log that hwpmc would write, and is every sample
+ * accounted for?  Stops at the first fault.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+#include "reader.h"
+#include "verify.h"
+
+static const char usage[] =
+"usage: pmclog verify FILE\n"
+"Checks structure, order, announcement before use and the account of samples.\n"
+"Exit status 0 and a summary when all is well, else 1 and the first fault as\n"
+"\"FILE: offset N: fault\" on standard output.\n"
+"  FILE   a log, or - for standard input\n";
+
+static void print_summary(const struct verify *v)
+{
+	printf("ok: %" PRIu64 " records, %" PRIu64 " samples, %" PRIu64
+	       " dropped, %" PRIu32 " PMCs, %.3f s", v->nrecords, v->nsamples,
+	       v->ndropped, v->npmcs_total, v->nsec / 1e9);
+	if (v->nproc_dropped)
+		printf(", %" PRIu64 " process records dropped",
+		       v->nproc_dropped);
+	if (v->nsessions > 1)
+		printf(", %" PRIu32 " logs in one", v->nsessions);
+	putchar('\n');
+}
+
+static int print_fault(const struct input *in, uint64_t offset,
+		       const char *what)
+{
+	printf("%s: offset %" PRIu64 ": %s\n", in->path, offset, what);
+	return READER_FAIL;
+}
+
+static int verify_input(struct input *in, struct verify *v)
+{
+	enum pmclog_iter_status status;
+	struct pmclog_rec rec;
+	const char *what;
+	uint64_t offset;
+
+	while ((status = input_read(in, &rec)) == PMCLOG_ITER_RECORD) {
+		what = verify_record(v, &rec);
+		if (what)
+			return print_fault(in, rec.offset, what);
+	}
+	if (status == PMCLOG_ITER_EOF)
+		what = verify_end(v, &offset);
+	else
+		what = pmclog_iter_error(in->it, &offset);
+	if (what)
+		return print_fault(in, offset, what);
+	print_summary(v);
+	return READER_OK;
+}
+
+static int verify_file(const char *path)
+{
+	struct verify v = { 0 };
+	struct input in;
+	int ret;
+
+	if (input_open(&in, path))
+		return READER_FAIL;
+	ret = verify_input(&in, &v);
+	verify_free(&v);
+	input_close(&in);
+	if (fflush(stdout)) {
+		perror("pmclog: cannot write");
+		return READER_FAIL;
+	}
+	return ret;
+}
+
+int cmd_verify(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (c != 'h')
+			return reader_usage(usage);
+		fputs(usage, stdout);
+		return READER_OK;
+	}
+	if (argc - optind != 1)
+		return reader_usage(usage);
+	return verify_file(argv[optind]);
+}

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The rules of pmclog verify. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmclog_wire.h>
+
+#include "mem.h"
+#include "record.h"
+#include "verify.h"
+
+#define U32(type, field)	PMCLOG_FIELD32(rec, struct type, field)
+#define U64(type, field)	PMCLOG_FIELD64(rec, struct type, field)
+
+#define NSEC_PER_SEC	1000000000ULL
+
+__attribute__((format(printf, 2, 3)))
+static const char *fault(struct verify *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(v->fault, sizeof(v->fault), fmt, ap);
+	va_end(ap);
+	return v->fault;
+}
+
+/* A hostile account must not add up by wrapping around. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* ------------------------------------------------------------------------
+ * PMC ids
+ */
+static bool same_pmc(const void *ctx, uint32_t id, const void *key)
+{
+	const struct verify *v = ctx;
+
+	return v->pmcids[id] == *(const uint32_t *)key;
+}
+
+static bool announced(const struct verify *v, uint32_t pmcid)
+{
+	return idtab_find(&v->pmctab, hash_mix(pmcid, 0), same_pmc, v,
+			  &pmcid) != IDTAB_NONE;
+}
+
+static void announce(struct verify *v, uint32_t pmcid)
+{
+	if (announced(v, pmcid))
+		return;		/* ids are used again after a release */
+	GROW(v->pmcids, v->npmcs, v->pmccap);
+	idtab_add(&v->pmctab, hash_mix(pmcid, 0), v->npmcs);
+	v->pmcids[v->npmcs++] = pmcid;
+	v->npmcs_total++;
+}
+
+static void forget_pmcs(struct verify *v)
+{
+	idtab_free(&v->pmctab);
+	v->npmcs = 0;
+}
+
+static const char *check_pmc(struct verify *v, uint32_t pmcid)
+{
+	if (announced(v, pmcid))
+		return NULL;
+	return fault(v, "PMC 0x%x was not announced before", pmcid);
+}
+
+/* ------------------------------------------------------------------------
+ * Every record
+ */
+static const char *check_place(struct verify *v, const struct pmclog_rec *rec)
+{
+	if (rec->type == PMCLOG_T_INITIALIZE) {
+		if (v->open)
+			return "INITIALIZE without a CLOSELOG before it";
+		return NULL;
+	}
+	if (!v->open)
+		return "record after CLOSELOG";
+	if (rec->tsc < v->last_tsc)
+		return fault(v, "time goes back from %" PRIu64 " to %" PRIu64,
+			     v->last_tsc, rec->tsc);
+	return NULL;
+}
+
+static bool all_zero(const unsigned char *p, const unsigned char *end)
+{
+	for (; p < end; p++)
+		if (*p)
+			return false;
+	return true;
+}
+
+/* Where the padding of field @f begins and ends; none: both the same. */
+static void padding(const struct field *f, const struct pmclog_rec *rec,
+		    const unsigned char **from, const unsigned char **to)
+{
+	size_t n;
+
+	*to = rec->data + f->offset + field_size(f);
+	switch (f->kind) {
+	case FIELD_PAD:
+		*from = rec->data + f->offset;
+		break;
+	case FIELD_NAME:
+		*from = (const unsigned char *)field_string(f, rec, &n);
+		*from += n;
+		break;
+	case FIELD_TAIL:
+	case FIELD_TAIL2:
+		*from = (const unsigned char *)field_string(f, rec, &n);
+		*from += n;
+		*to = rec->data + rec->len;
+		break;
+	case FIELD_BYTES:
+		*from = field_bytes(f, rec, &n);
+		*from += n;
+		break;
+	default:
+		*from = *to;
+	}
+}
+
+static const char *check_padding(struct verify *v,
+				 const struct pmclog_rec *rec)
+{
+	const struct layout *l = record_layout(rec);
+	const unsigned char *from, *to;
+	const struct field *f;
+
+	if (U32(pmclog_hdr, spare))
+		return "spare word of the header is not 0";
+	if (!l)
+		return fault(v, "unknown record type %u", rec->type);
+	for (f = l->fields; f < l->fields + l->nfields; f++) {
+		if (!field_present(f, rec))
+			continue;
+		/* the second string follows the first one */
+		if (f->kind == FIELD_TAIL && f + 1 < l->fields + l->nfields &&
+		    f[1].kind == FIELD_TAIL2)
+			continue;
+		padding(f, rec, &from, &to);
+		if (!all_zero(from, to))
+			return fault(v, "padding of %s's %s is not 0", l->word,
+				     f->name);
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------
+ * One kind of record
+ */
+static const char *check_init(struct verify *v, const struct pmclog_rec *rec)
+{
+	if (U64(pmclog_initialize, tsc_freq) != NSEC_PER_SEC)
+		return "the clock does not count nanoseconds";
+	if (U64(pmclog_initialize, ts_nsec) >= NSEC_PER_SEC)
+		return "wall clock with more than a second of nanoseconds";
+	v->open = true;
+	v->map_in = false;
+	v->first_tsc = rec->tsc;
+	v->samples = 0;
+	memset(v->dropped, 0, sizeof(v->dropped));
+	v->proc_dropped = 0;
+	v->nsessions++;
+	forget_pmcs(v);
+	return NULL;
+}
+
+static const char *check_allocatedyn(struct verify *v,
+				     const struct pmclog_rec *rec)
+{
+	if (rec->len < sizeof(struct pmclog_pmcallocatedyn))
+		return "PMCALLOCATEDYN without rate and config";
+	if (!rec->data[offsetof(struct pmclog_pmcallocatedyn, name)])
+		return "PMC without a name";
+	announce(v, U32(pmclog_pmcallocatedyn, pmcid));
+	return NULL;
+}
+
+static const char *check_chain(struct verify *v, const struct pmclog_rec *rec)
+{
+	size_t npc = (rec->len - sizeof(struct pmclog_callchain)) / 8;
+
+	if (!npc)
+		return "call chain without a pc";
+	if (npc > PMCLOG_CHAIN_MAX)
+		return fault(v, "call chain of %zu pcs, more than %u", npc,
+			     PMCLOG_CHAIN_MAX);
+	v->samples++;
+	v->nsamples++;
+	return check_pmc(v, U32(pmclog_callchain, pmcid));
+}
+
+static const char *check_drop(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid, cause;
+	uint64_t count;
+
+	if (rec->len < sizeof(struct pmclog_dropnotify))
+		return "DROPNOTIFY without a count";
+	pmcid = U32(pmclog_dropnotify, pmcid);
+	cause = U32(pmclog_dropnotify, cause);
+	count = U64(pmclog_dropnotify, count);
+	if (cause >= PMCLOG_DROP_NCAUSE)
+		return fault(v, "DROPNOTIFY with unknown cause %u", cause);
+	if (!count)
+		return "DROPNOTIFY of nothing";
+	if (U64(pmclog_dropnotify, first) > U64(pmclog_dropnotify, last))
+		return "DROPNOTIFY whose last is before its first";
+	if (pmcid == PMCLOG_PMCID_NONE) {
+		v->proc_dropped = sum(v->proc_dropped, count);
+		v->nproc_dropped = sum(v->nproc_dropped, count);
+		return NULL;
+	}
+	v->dropped[cause] = sum(v->dropped[cause], count);
+	v->ndropped = sum(v->ndropped, count);
+	return check_pmc(v, pmcid);
+}
+
+static const char *check_path(struct verify *v, const struct pmclog_rec *rec,
+			      size_t offset)
+{
+	if (rec->len - offset > PMCLOG_PATH_MAX)
+		return fault(v, "room for a path of %zu bytes, more than %u",
+			     rec->len - offset, PMCLOG_PATH_MAX);
+	return NULL;
+}
+
+static const char *check_map_in(struct verify *v, const struct pmclog_rec *rec)
+{
+	v->map_in = true;
+	v->map_pid = U32(pmclog_map_in, pid);
+	v->map_start = U64(pmclog_map_in, start);
+	return check_path(v, rec, offsetof(struct pmclog_map_in, path));
+}
+
+static const char *check_map_out(struct verify *v,
+				 const struct pmclog_rec *rec)
+{
+	uint64_t start = U64(pmclog_map_out, start);
+	uint64_t end = U64(pmclog_map_out, end);
+
+	if (start < end)
+		return NULL;
+	return fault(v, "MAP_OUT from 0x%" PRIx64 " to 0x%" PRIx64, start, end);
+}
+
+static const char *check_exec(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid = U32(pmclog_procexec, pmcid);
+	const char *what;
+
+	what = check_path(v, rec, offsetof(struct pmclog_procexec, path));
+	if (what || pmcid == PMCLOG_PMCID_NONE)
+		return what;
+	return check_pmc(v, pmcid);
+}
+
+static const char *check_attach(struct verify *v, const struct pmclog_rec *rec)
+{
+	const char *what;
+
+	what = check_path(v, rec, offsetof(struct pmclog_wire_attach, path));
+	return what ? what : check_pmc(v, U32(pmclog_wire_attach, pmcid));
+}
+
+/* ------------------------------------------------------------------------
+ * Extension records
+ */
+static const char *check_mapping(struct verify *v,
+				 const struct pmclog_rec *rec)
+{
+	uint64_t start = U64(pmclog_ext_mapping, start);
+	uint64_t len = U64(pmclog_ext_mapping, len);
+
+	/* the last byte's address, so that the top of memory fits */
+	if (!len || start + (len - 1) < start)
+		return fault(v, "mapping of 0x%" PRIx64 " bytes at 0x%" PRIx64,
+			     len, start);
+	if (!v->map_in || v->map_start != start ||
+	    v->map_pid != U32(pmclog_ext_mapping, pid))
+		return "MAPPING without its MAP_IN before it";
+	return NULL;
+}
+
+static const char *check_buildid(struct verify *v,
+				 const struct pmclog_rec *rec)
+{
+	uint32_t len = U32(pmclog_ext_buildid, len);
+
+	if (len <= sizeof(((struct pmclog_ext_buildid *)0)->id))
+		return NULL;
+	return fault(v, "build-id of %u bytes", len);
+}
+
+static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
+{
+	switch (pmclog_iter_ext_subtype(rec)) {
+	case PMCLOG_EXT_MAPPING:
+		return check_mapping(v, rec);
+	case PMCLOG_EXT_BUILDID:
+		return check_buildid(v, rec);
+	case PMCLOG_EXT_RATE:
+		return check_pmc(v, U32(pmclog_ext_rate, pmcid));
+	default:
+		return NULL;
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * The account
+ */
+static const char *disagree(struct verify *v, uint64_t said, const char *of,
+			    uint64_t found, const char *instead)
+{
+	return fault(v, "account: %" PRIu64 " %s, but %" PRIu64 " %s", said, of,
+		     found, instead);
+}
+
+static const char *check_law(struct verify *v, const struct pmclog_account *a)
+{
+	uint64_t fates = sum(a->committed, a->filtered);
+	int i;
+
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		fates = sum(fates, a->dropped[i]);
+	if (a->overflows != fates)
+		return disagree(v, a->overflows, "overflows", fates,
+				"committed, dropped or filtered");
+	fates = sum(sum(a->written, a->discarded), a->in_rings);
+	if (a->committed != fates)
+		return disagree(v, a->committed, "committed", fates,
+				"written, discarded or in rings");
+	return NULL;
+}
+
+static const char *check_counts(struct verify *v,
+				const struct pmclog_account *a)
+{
+	char cause[48];
+	int i;
+
+	if (v->samples != a->written)
+		return disagree(v, a->written, "samples written", v->samples,
+				"are in the log");
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
+		snprintf(cause, sizeof(cause), "dropped (%s)", cause_name(i));
+		if (v->dropped[i] != a->dropped[i])
+			return disagree(v, a->dropped[i], cause, v->dropped[i],
+					"by the DROPNOTIFYs");
+	}
+	if (v->proc_dropped != a->proc_dropped)
+		return disagree(v, a->proc_dropped, "process records dropped",
+				v->proc_dropped, "by the DROPNOTIFYs");
+	return NULL;
+}
+
+static const char *check_close(struct verify *v, const struct pmclog_rec *rec)
+{
+	struct pmclog_account account;
+	const char *what;
+
+	if (rec->len < sizeof(struct pmclog_closelog))
+		return "CLOSELOG without an account";
+	memcpy(&account, rec->data + offsetof(struct pmclog_closelog, account),
+	       sizeof(account));
+	what = check_law(v, &account);
+	if (!what)
+		what = check_counts(v, &account);
+	v->open = false;
+	v->nsec += rec->tsc - v->first_tsc;
+	return what;
+}
+
+static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
+{
+	switch (rec->type) {
+	case PMCLOG_T_INITIALIZE:
+		return check_init(v, rec);
+	case PMCLOG_T_CALLCHAIN:
+		return check_chain(v, rec);
+	case PMCLOG_T_DROPNOTIFY:
+		return check_drop(v, rec);
+	case PMCLOG_T_PMCALLOCATE:
+		announce(v, U32(pmclog_wire_allocate, pmcid));
+		return NULL;
+	case PMCLOG_T_PMCALLOCATEDYN:
+		return check_allocatedyn(v, rec);
+	case PMCLOG_T_MAP_IN:
+		return check_map_in(v, rec);
+	case PMCLOG_T_MAP_OUT:
+		return check_map_out(v, rec);
+	case PMCLOG_T_PROCEXEC:
+		return check_exec(v, rec);
+	case PMCLOG_T_PMCATTACH:
+		return check_attach(v, rec);
+	case PMCLOG_T_PMCDETACH:
+		return check_pmc(v, U32(pmclog_wire_detach, pmcid));
+	case PMCLOG_T_PROCCSW:
+		return check_pmc(v, U32(pmclog_wire_proccsw, pmcid));
+	case PMCLOG_T_PROCEXIT:
+		return check_pmc(v, U32(pmclog_wire_procexit, pmcid));
+	case PMCLOG_T_USERDATA:
+		return check_ext(v, rec);
+	case PMCLOG_T_CLOSELOG:
+		return check_close(v, rec);
+	default:
+		return NULL;
+	}
+}
+
+const char *verify_record(struct verify *v, const struct pmclog_rec *rec)
+{
+	const char *what;
+
+	what = check_place(v, rec);
+	if (!what)
+		what = check_padding(v, rec);
+	if (!what)
+		what = check_type(v, rec);
+	if (!what && rec->len > PMCLOG_RECORD_MAX)
+		what = fault(v, "record of %u bytes, more than %u", rec->len,
+			     PMCLOG_RECORD_MAX);
+	v->last_tsc = rec->tsc;
+	v->end = rec->offset + rec->len;
+	v->nrecords++;
+	return what;
+}
+
+const char *verify_end(const struct verify *v, uint64_t *offset)
+{
+	*offset = v->end;
+	if (!v->nsessions)
+		return "empty, no INITIALIZE";
+	return v->open ? "no CLOSELOG: the log was cut" : NULL;
+}
+
+void verify_free(struct verify *v)
+{
+	idtab_free(&v->pmctab);
+	free(v->pmcids);
+}
