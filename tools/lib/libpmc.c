@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * FreeBSD's functions, on the one owner that pmc_init() opens.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <linux/hwpmc.h>
+#include <stddef.h>
+
+#include "pmc.h"
+
+static struct pmc_owner *the_owner;
+
+/* Everything else fails like this before pmc_init(). */
+static struct pmc_owner *owner_or_errno(void)
+{
+	if (!the_owner)
+		errno = ENXIO;
+	return the_owner;
+}
+
+/* Calls a function of the handle's form on the one owner. */
+#define ON_OWNER(function, ...)					\
+	(owner_or_errno() ? function(the_owner, ##__VA_ARGS__) : -1)
+
+int pmc_init(void)
+{
+	if (!the_owner)
+		the_owner = pmc_owner_open(0);
+	return the_owner ? 0 : -1;
+}
+
+int pmc_allocate(const char *ctrspec, enum pmc_mode mode, uint32_t flags,
+		 int cpu, pmc_id_t *pmcid, uint64_t count)
+{
+	struct pmc_allocate_opts opts = {
+		.size = sizeof(opts), .mode = mode, .flags = flags,
+		.cpu = cpu, .count = count,
+	};
+
+	return ON_OWNER(pmc_owner_allocate, ctrspec, &opts, pmcid);
+}
+
+int pmc_release(pmc_id_t pmc)
+{
+	return ON_OWNER(pmc_owner_release, pmc);
+}
+
+int pmc_start(pmc_id_t pmc)
+{
+	return ON_OWNER(pmc_owner_start, pmc);
+}
+
+int pmc_stop(pmc_id_t pmc)
+{
+	return ON_OWNER(pmc_owner_stop, pmc);
+}
+
+int pmc_read(pmc_id_t pmc, pmc_value_t *value)
+{
+	struct pmc_reading reading;
+
+	if (ON_OWNER(pmc_owner_read, pmc, PMC_CPU_ALL, &reading))
+		return -1;
+	*value = reading.value;
+	return 0;
+}
+
+int pmc_write(pmc_id_t pmc, pmc_value_t value)
+{
+	return ON_OWNER(pmc_owner_write, pmc, value, NULL);
+}
+
+int pmc_rw(pmc_id_t pmc, pmc_value_t newvalue, pmc_value_t *oldvalue)
+{
+	return ON_OWNER(pmc_owner_write, pmc, newvalue, oldvalue);
+}
+
+int pmc_set(pmc_id_t pmc, pmc_value_t value)
+{
+	return ON_OWNER(pmc_owner_set, pmc, &value);
+}
+
+int pmc_configure_logfile(int fd)
+{
+	return ON_OWNER(pmc_owner_configure_logfile, fd);
+}
+
+int pmc_flush_logfile(void)
+{
+	return ON_OWNER(pmc_owner_flush_logfile);
+}
+
+int pmc_close_logfile(void)
+{
+	return ON_OWNER(pmc_owner_close_logfile);
+}
+
+int pmc_writelog(uint32_t udata)
+{
+	return ON_OWNER(pmc_owner_writelog, udata);
+}
+
+static const struct hwpmc_cpuinfo *cpuinfo_or_errno(void)
+{
+	const struct hwpmc_cpuinfo *info;
+
+	return ON_OWNER(pmc_owner_cpuinfo, &info) ? NULL : info;
+}
+
+int pmc_ncpu(void)
+{
+	const struct hwpmc_cpuinfo *info = cpuinfo_or_errno();
+
+	return info ? (int)info->ncpu : -1;
+}
+
+int pmc_npmc(int cpu)
+{
+	const struct hwpmc_cpuinfo *info = cpuinfo_or_errno();
+
+	if (!info)
+		return -1;
+	if (cpu < 0 || (uint32_t)cpu >= info->ncpu) {
+		errno = EINVAL;
+		return -1;
+	}
+	return (int)info->npmc;
+}
+
+int pmc_cpuinfo(const struct pmc_cpuinfo **cpu_info)
+{
+	static struct pmc_cpuinfo copy;
+	const struct hwpmc_cpuinfo *info = cpuinfo_or_errno();
+	uint32_t i;
+
+	if (!info)
+		return -1;
+	copy.pm_cputype = (enum pmc_cputype)info->cputype;
+	copy.pm_ncpu = info->ncpu;
+	copy.pm_npmc = info->npmc;
+	copy.pm_nclass = info->nclass < HWPMC_NCLASS_MAX ? info->nclass :
+			 HWPMC_NCLASS_MAX;
+	for (i = 0; i < copy.pm_nclass; i++) {
+		copy.pm_classes[i].pm_class =
+			(enum pmc_class)info->classes[i].class;
+		copy.pm_classes[i].pm_caps = info->classes[i].caps;
+		copy.pm_classes[i].pm_width = info->classes[i].width;
+		copy.pm_classes[i].pm_num = info->classes[i].num;
+	}
+	*cpu_info = &copy;
+	return 0;
+}
+
+static const struct pmc_classinfo *class_of(pmc_id_t pmc)
+{
+	const struct pmc_cpuinfo *info;
+	uint32_t i;
+
+	if (pmc_cpuinfo(&info))
+		return NULL;
+	for (i = 0; i < info->pm_nclass; i++)
+		if (info->pm_classes[i].pm_class == PMC_ID_TO_CLASS(pmc))
+			return &info->pm_classes[i];
+	errno = EINVAL;
+	return NULL;
+}
+
+int pmc_capabilities(pmc_id_t pmc, uint32_t *caps)
+{
+	const struct pmc_classinfo *class = class_of(pmc);
+
+	if (!class)
+		return -1;
+	*caps = class->pm_caps;
+	return 0;
+}
+
+int pmc_width(pmc_id_t pmc, uint32_t *width)
+{
+	const struct pmc_classinfo *class = class_of(pmc);
+
+	if (!class)
+		return -1;
+	*width = class->pm_width;
+	return 0;
+}
+
+static unsigned int saturate(uint64_t n)
+{
+	return n < UINT_MAX ? (unsigned int)n : UINT_MAX;
+}
+
+int pmc_get_driver_stats(struct pmc_driverstats *gms)
+{
+	struct hwpmc_driverstats s;
+
+	if (ON_OWNER(pmc_owner_stats, HWPMC_STATS_MODULE, &s, sizeof(s)))
+		return -1;
+	gms->pm_intr_ignored = saturate(s.intr_ignored);
+	gms->pm_intr_processed = saturate(s.intr_processed);
+	gms->pm_intr_bufferfull = saturate(s.intr_bufferfull);
+	gms->pm_syscalls = saturate(s.syscalls);
+	gms->pm_syscall_errors = saturate(s.syscall_errors);
+	gms->pm_buffer_requests = saturate(s.buffer_requests);
+	gms->pm_buffer_requests_failed = saturate(s.buffer_requests_failed);
+	gms->pm_log_sweeps = saturate(s.log_sweeps);
+	return 0;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command to run.  It is forked early and waits before it execs, so that
+ * the PMCs run from its first instruction on.  Should pmcstat die in between,
+ * the end of the pipe ends it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pmcstat.h"
+
+#define GRACE_NS	2000000000ULL	/* between one signal and the next */
+#define NAP_NS		5000000L
+
+static void run_command(int go, int failed, char **command, int keep_stdout)
+{
+	sigset_t none;
+	char byte;
+	int err;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (read(go, &byte, 1) != 1)
+		_exit(0);
+	/* the log has standard output to itself */
+	if (keep_stdout || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+		execvp(command[0], command);
+	err = errno;
+	if (write(failed, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+void child_fork(struct child *c, char **command, int keep_stdout)
+{
+	int go[2], failed[2];
+
+	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
+		die(EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	c->pid = fork();
+	if (c->pid < 0)
+		die(EX_OSERR, "cannot fork: %s", strerror(errno));
+	if (!c->pid) {
+		close(go[1]);
+		close(failed[0]);
+		run_command(go[0], failed[1], command, keep_stdout);
+	}
+	close(go[0]);
+	close(failed[1]);
+	c->go = go[1];
+	c->failed = failed[0];
+}
+
+int child_exec(struct child *c)
+{
+	int err = 0;
+	ssize_t n;
+
+	if (write(c->go, "", 1) != 1)
+		err = ECHILD;
+	close(c->go);
+	if (!err) {
+		do {
+			n = read(c->failed, &err, sizeof(err));
+		} while (n < 0 && errno == EINTR);
+		if (n != (ssize_t)sizeof(err))
+			err = 0;
+	}
+	close(c->failed);
+	if (err)
+		child_end(c, 0);
+	return err;
+}
+
+static void set_status(struct child *c, int status)
+{
+	c->pid = 0;
+	c->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
+					  WEXITSTATUS(status);
+}
+
+int child_reap(struct child *c)
+{
+	int status;
+
+	if (!c->pid)
+		return 1;
+	if (waitpid(c->pid, &status, WNOHANG) != c->pid)
+		return 0;
+	set_status(c, status);
+	return 1;
+}
+
+static int child_wait(struct child *c, uint64_t ns)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	uint64_t end = now_ns() + ns;
+
+	while (!child_reap(c)) {
+		if (now_ns() >= end)
+			return 0;
+		nanosleep(&nap, NULL);
+	}
+	return 1;
+}
+
+void child_end(struct child *c, int signal)
+{
+	if (!c->pid)
+		return;
+	if (signal)
+		kill(c->pid, signal);
+	if (child_wait(c, GRACE_NS))
+		return;
+	kill(c->pid, SIGTERM);
+	if (child_wait(c, GRACE_NS))
+		return;
+	kill(c->pid, SIGKILL);
+	child_wait(c, GRACE_NS);
+}
