@@ -30,10 +30,10 @@ struct analysis {
 	{ "no-demangle", no_argument, NULL, 'D' }
 
 #define ANALYSIS_HELP							\
-	"  -e, --event NAME   only this event; \"all\" for all of them\n"	\
-	"  -k, --kernel FILE  kernel symbols: kallsyms, System.map or"	\
-	" vmlinux\n"							\
-	"  -r, --root DIR     where the recorded machine's files are\n"	\
+	"  -e, --event NAME   only this event; \"all\" for all of them\n" \
+	"  -k, --kernel FILE  kernel symbols: kallsyms, System.map or " \
+	"vmlinux\n"						\
+	"  -r, --root DIR     where the recorded machine's files are\n" \
 	"      --no-demangle  symbols as they are in the files\n"
 
 void analysis_init(struct analysis *a);
@@ -42,8 +42,10 @@ bool analysis_option(struct analysis *a, int opt, const char *arg);
 /* The one argument there has to be; false after a message. */
 bool analysis_argument(struct analysis *a, const char *cmd, int argc,
 		       char **argv);
-/* Reads and resolves; an exit code.  READER_OK also for a log with an end
- * missing: see analysis_close(). */
+/*
+ * Reads and resolves; an exit code.  READER_OK also for a log that is damaged
+ * further on: see analysis_close().
+ */
 int analysis_run(struct analysis *a);
 /* For commands that show one event: leaves one of those in use, says which. */
 void analysis_one_event(struct analysis *a);

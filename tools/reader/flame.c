@@ -21,7 +21,8 @@
 static const char usage[] =
 	"usage: pmclog flame [OPTION]... FILE\n"
 	"\n"
-	"Makes a flame graph: an SVG file for a browser, with zoom and search.\n"
+	"Makes a flame graph: an SVG file for a browser, with zoom and\n"
+	"search.\n"
 	"\n"
 	"  -o, --output FILE  where to write it (standard output)\n"
 	"  -t, --title TEXT   what is written above it\n"
@@ -138,18 +139,20 @@ static void xml(struct flame *f, const char *s)
 	xml_n(f, s, strlen(s));
 }
 
+static int vary(int from, int by, uint64_t h)
+{
+	return by ? from + (int)(h % (unsigned int)by) : from;
+}
+
 /* A colour that is the same for a name in every graph. */
 static void put_colour(struct flame *f, enum hue hue, const char *name)
 {
 	uint64_t h = hash_bytes(name, strlen(name), 7);
 
 	out_printf(f->out, "hsl(%d,%d%%,%d%%)",
-		   hues[hue].h + (hues[hue].dh ?
-				  (int)(h % (unsigned)hues[hue].dh) : 0),
-		   hues[hue].s + (hues[hue].ds ?
-				  (int)(h / 64 % (unsigned)hues[hue].ds) : 0),
-		   hues[hue].l + (hues[hue].dl ?
-				  (int)(h / 4096 % (unsigned)hues[hue].dl) : 0));
+		   vary(hues[hue].h, hues[hue].dh, h),
+		   vary(hues[hue].s, hues[hue].ds, h >> 8),
+		   vary(hues[hue].l, hues[hue].dl, h >> 16));
 }
 
 /* As much of the name as there is room for; the script does it again. */
@@ -357,7 +360,7 @@ static const char controls[] =
 	"xmlns=\"http://www.w3.org/1999/xhtml\" id=\"field\" type=\"text\" "
 	"placeholder=\"Search (regular expression)\" spellcheck=\"false\" "
 	"autocomplete=\"off\"/></foreignObject><text id=\"matched\" "
-	"class=\"soft\" x=\"-10\" y=\"52\" text-anchor=\"end\"></text></g>\n"
+	"class=\"soft\" x=\"-10\" y=\"65\" text-anchor=\"end\"></text></g>\n"
 	"</g>\n";
 
 static void put_head(struct flame *f)

@@ -12,7 +12,7 @@
 static const char usage[] =
 	"usage: pmclog fold [OPTION]... FILE\n"
 	"\n"
-	"Prints each distinct stack on a line: the command, then the functions\n"
+	"Prints each distinct stack on a line: the command, the functions\n"
 	"from the outermost to the innermost, joined by semicolons, and the\n"
 	"number of samples.  Kernel functions end in _[k].\n"
 	"\n"

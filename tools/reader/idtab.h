@@ -35,7 +35,8 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__
 	__extension__ typedef unsigned __int128 wide;
-	wide m = (wide)(a ^ 0x9E3779B97F4A7C15ULL) * (b ^ 0xE7037ED1A0B428DBULL);
+	wide m = (wide)(a ^ 0x9E3779B97F4A7C15ULL) *
+		 (b ^ 0xE7037ED1A0B428DBULL);
 
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 #else

@@ -51,9 +51,9 @@ static const char *not_it(struct profile *p, const struct object *o,
 	return replaced(p, o, im->fd) ? "was replaced" : NULL;
 }
 
-/* Names first from where all are, else from what was left. */
-static bool load_names(struct objsyms *s, struct profile *p,
-		       const struct image *im, const char *path)
+/* Names from where all are, else from what was left; NULL, or what lacks. */
+static const char *load_names(struct objsyms *s, struct profile *p,
+			      const struct image *im, const char *path)
 {
 	struct image debug;
 	bool any = elfsyms_load(&s->tab, im->elf, SHT_SYMTAB);
@@ -62,22 +62,24 @@ static bool load_names(struct objsyms *s, struct profile *p,
 		any = elfsyms_load(&s->tab, debug.elf, SHT_SYMTAB);
 		image_close(&debug);
 	}
-	if (!any)
-		any = elfsyms_load(&s->tab, im->elf, SHT_DYNSYM);
-	return any && s->tab.n;
+	if (any)
+		return NULL;
+	elfsyms_load(&s->tab, im->elf, SHT_DYNSYM);
+	return s->tab.n ? "is stripped: only exported functions have names" :
+			  "is stripped";
 }
 
 static const char *load(struct objsyms *s, struct profile *p,
 			const struct image *im, const char *path)
 {
-	bool any = load_names(s, p, im, path);
+	const char *why = load_names(s, p, im, path);
 
 	elfsyms_plt(&s->tab, im->elf);
 	elfsyms_entries(&s->tab, im->elf);
 	elfsyms_bounds(&s->tab, im->elf);
 	elfsyms_segments(&s->segs, im->elf);
 	symtab_sort(&s->tab);
-	return any ? NULL : "is stripped";
+	return why;
 }
 
 static const char *open_vdso(struct objsyms *s, struct profile *p)

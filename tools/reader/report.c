@@ -15,7 +15,7 @@ static const char usage[] =
 	"call tree for each event.\n"
 	"\n"
 	ANALYSIS_HELP
-	"  -s, --sort KEYS    rows of the profile by comm, dso, sym (all three)\n"
+	"  -s, --sort KEYS    rows of the profile by comm, dso, sym (all)\n"
 	"  -l, --limit N      leave out what has less than N percent (0.5)\n"
 	"  -n, --lines N      at most N rows in the profile\n"
 	"      --flat         only the profile\n"

@@ -67,7 +67,8 @@ static const char *node_name(struct drawing *d, uint32_t node,
 		shown_name(buf, strtab_str(&d->r->a.p.str, n->label), false);
 		return buf;
 	}
-	*mark = report_mark(d->r, n->label);
+	if (func_named(&d->r->a.p.funcs.func[n->label]))
+		*mark = report_mark(d->r, n->label);
 	return report_func(d->r, n->label);
 }
 

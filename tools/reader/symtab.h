@@ -14,7 +14,7 @@
 
 enum sym_rank {			/* of names for one address: higher wins */
 	SYM_GAP,		/* no function: only ends the one before */
-	SYM_ENTRY,		/* a function starts here, its name is unknown */
+	SYM_ENTRY,		/* a function starts here, without a name */
 	SYM_WEAK_NAME,		/* a name of convenience: PLT entries */
 	SYM_LOCAL,
 	SYM_WEAK,

@@ -1,0 +1,249 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Names of functions of real files, whichever way they are linked.
+. "$(dirname "$0")/lib.sh"
+
+cc="${CC:-cc} -falign-functions=1 -fno-toplevel-reorder"
+src=$HERE/shapes.c
+
+# chain FILE BASE: main calls calls() calls leaf(), as pcs of a sample
+chain()
+{
+	echo "$2+$(symbol "$1" leaf)+5" \
+	     "$2+$(symbol "$1" calls)+9" \
+	     "$2+$(symbol "$1" main)+30"
+}
+
+# names NAME FILE BASE WANT [PATH]: what a sample in FILE is folded to
+names()
+{
+	{
+		echo "event cpu-clock 1000"
+		echo "proc 7 prog"
+		load 7 "$3" "$2" "${5:-}"
+		echo "sample 5 7 $(chain "${6:-$2}" "$3")"
+	} | log "$1"
+	folds "$1" "$4"
+}
+
+want="prog;main;calls;leaf 5"
+
+$cc -O1 -g -fPIE -pie -o "$tmp/pie" "$src"
+ok "a position-independent program" names l1 "$tmp/pie" \
+	$((0x555500000000)) "$want"
+$cc -O1 -g -fno-pie -no-pie -o "$tmp/fixed" "$src"
+ok "one linked at a fixed address" names l2 "$tmp/fixed" 0 "$want"
+$cc -O1 -g -fPIE -pie -Wl,-z,separate-code -o "$tmp/sep" "$src"
+ok "code in pages of its own" names l3 "$tmp/sep" \
+	$((0x555500000000)) "$want"
+$cc -O1 -g -fPIE -pie -Wl,-z,noseparate-code -o "$tmp/nosep" "$src"
+ok "code and headers in one page" names l4 "$tmp/nosep" \
+	$((0x555500000000)) "$want"
+$cc -O1 -g -fPIE -pie -Wl,-z,max-page-size=65536 \
+	-Wl,-Ttext-segment=0x4321000 -o "$tmp/odd" "$src" 2>/dev/null
+ok "a first address that is not 0" names l5 "$tmp/odd" \
+	$((0x7f1100000000)) "$want"
+
+# the extent of a mapping that was not told is that of the file's code
+base=$((0x555500000000))
+read -r off vaddr < <(readelf -lW "$tmp/pie" |
+	awk '$1 == "LOAD" && / E /{ print $2, $3 }')
+log l6 <<-EOF
+	event cpu-clock 1000
+	proc 7 prog
+	mapin 7 $base+$((vaddr & ~4095)) $tmp/pie
+	sample 5 7 $(chain "$tmp/pie" $base)
+	sample 1 7 $base+$((vaddr + 0x100000))
+EOF
+ok "a mapping without extent: the file knows" folds l6 "\
+prog;[unknown] 1
+$want"
+
+log l7 <<-EOF
+	event cpu-clock 1000
+	proc 7 prog
+	$(load 7 $base "$tmp/pie")
+	sample 1 7 $base+$(symbol "$tmp/pie" after)
+	sample 2 7 $base+$(symbol "$tmp/pie" leaf)+4 $base+$(symbol "$tmp/pie" after)
+	sample 4 7 0xffffffff81000000 $base+$(symbol "$tmp/pie" after) $base+$(symbol "$tmp/pie" after)
+EOF
+ok "a return address behind a call that does not return" folds l7 "\
+prog;after 1
+prog;stops;after;[kernel]_[k] 4
+prog;stops;leaf 2"
+
+# stripped, with the symbols in a separate file
+id=$(readelf -n "$tmp/pie" | sed -n 's/.*Build ID: //p')
+mkdir -p "$tmp/root/opt" "$tmp/root/usr/lib/debug/.build-id/${id:0:2}"
+objcopy --only-keep-debug "$tmp/pie" \
+	"$tmp/root/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+strip -o "$tmp/root/opt/prog" "$tmp/pie"
+by_root()
+{
+	{
+		echo "event cpu-clock 1000"
+		echo "proc 7 prog"
+		load 7 "$base" "$tmp/pie" /opt/prog
+		echo "sample 5 7 $(chain "$tmp/pie" "$base")"
+	} | log "$1"
+	same "$2" "$pmclog" fold -r "$tmp/root" "$tmp/$1"
+}
+ok "separate symbols by build-id, below --root" by_root l8 "$want"
+mv "$tmp/root/usr/lib/debug/.build-id" "$tmp/root/usr/lib/debug/elsewhere"
+entry()
+{
+	printf 'prog+%#x' "$(symbol "$tmp/pie" "$1")"
+}
+ok "stripped: functions by where they begin" by_root l9 \
+	"prog;$(entry main);$(entry calls);$(entry leaf) 5"
+
+ok "and the report says so" prints 0 "/opt/prog: is stripped" \
+	"$pmclog" report -r "$tmp/root" "$tmp/l9"
+
+$cc -O1 -g -fPIE -pie -Wl,--build-id=none -o "$tmp/noid" "$src"
+mkdir -p "$tmp/root/opt/.debug"
+objcopy --only-keep-debug "$tmp/noid" "$tmp/root/opt/.debug/noid.debug"
+strip -o "$tmp/root/opt/noid" "$tmp/noid"
+(cd "$tmp/root/opt/.debug" &&
+ objcopy --add-gnu-debuglink=noid.debug ../noid)
+by_link()
+{
+	{
+		echo "event cpu-clock 1000"
+		echo "proc 7 prog"
+		load 7 "$base" "$tmp/noid" /opt/noid
+		echo "sample 5 7 $(chain "$tmp/noid" "$base")"
+	} | log l10
+	same "$1" "$pmclog" fold -r "$tmp/root" "$tmp/l10"
+}
+ok "separate symbols by debuglink" by_link "$want"
+echo >>"$tmp/root/opt/.debug/noid.debug"
+entry_noid()
+{
+	printf 'noid+%#x' "$(symbol "$tmp/noid" "$1")"
+}
+ok "not if its checksum is wrong" by_link \
+	"prog;$(entry_noid main);$(entry_noid calls);$(entry_noid leaf) 5"
+
+ln -s /opt/prog "$tmp/root/link"
+mv "$tmp/root/usr/lib/debug/elsewhere" "$tmp/root/usr/lib/debug/.build-id"
+{
+	echo "event cpu-clock 1000"
+	echo "proc 7 prog"
+	load 7 "$base" "$tmp/pie" /link
+	echo "sample 5 7 $(chain "$tmp/pie" "$base")"
+} | log l11
+ok "absolute links stay below --root" same "$want" \
+	"$pmclog" fold -r "$tmp/root" "$tmp/l11"
+
+# build-ids of the log
+buildid()
+{
+	{
+		echo "event cpu-clock 1000"
+		echo "proc 7 prog"
+		load 7 "$base" "$tmp/pie"
+		echo "buildid $1 $tmp/pie"
+		echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
+	} | log l12
+}
+buildid "$id"
+ok "the logged build-id agrees" folds l12 "prog;leaf 5"
+buildid "00${id:2}"
+ok "another build-id: not used" folds l12 "prog;[pie] 5"
+ok "and the report says so" prints 0 "pie: has another build-id now" \
+	"$pmclog" report "$tmp/l12"
+
+log l13 <<-EOF
+	event cpu-clock 1000
+	proc 7 prog
+	$(load 7 $base "$tmp/pie" "$tmp/pie\\x20(deleted)")
+	sample 5 7 $base+$(symbol "$tmp/pie" leaf)
+EOF
+ok "a deleted file: what has its name now is not used" \
+	prints 0 "(deleted): was deleted" "$pmclog" report "$tmp/l13"
+
+# C++
+"${CXX:-c++}" -O1 -g -fPIE -pie -o "$tmp/cxx" "$HERE/shapes.cc"
+area=_ZN5shape3BoxIdE4areaEdi
+log l14 <<-EOF
+	event cpu-clock 1000
+	proc 7 prog
+	$(load 7 $base "$tmp/cxx")
+	sample 5 7 $base+$(symbol "$tmp/cxx" $area)
+EOF
+ok "C++ names" folds l14 "prog;shape::Box<double>::area(double, int) 5"
+ok "--no-demangle" same "prog;$area 5" \
+	"$pmclog" fold --no-demangle "$tmp/l14"
+
+# calls of other libraries
+plt=$(objdump -d "$tmp/pie" |
+	awk '/<abort@plt>:/{ print "0x" $1; exit }')
+log l15 <<-EOF
+	event cpu-clock 1000
+	proc 7 prog
+	$(load 7 $base "$tmp/pie")
+	sample 5 7 $base+$plt
+EOF
+ok "the procedure linkage table" folds l15 "prog;abort@plt 5"
+
+$cc -O1 -fPIE -pie -fcf-protection -Wl,-z,ibtplt -o "$tmp/ibt" "$src"
+plt=$(objdump -d -j .plt.sec "$tmp/ibt" 2>/dev/null |
+	awk '/<abort@plt>:/{ print "0x" $1; exit }')
+if [ -n "$plt" ]; then
+	log l18 <<-EOF
+		event cpu-clock 1000
+		proc 7 prog
+		$(load 7 $base "$tmp/ibt")
+		sample 5 7 $base+$plt
+	EOF
+	ok "with IBT" folds l18 "prog;abort@plt 5"
+else
+	skip "with IBT" "this linker makes no .plt.sec"
+fi
+
+# files that are none
+mkfifo "$tmp/fifo"
+: >"$tmp/empty"
+echo text >"$tmp/text"
+log l16 <<-EOF
+	event cpu-clock 1000
+	proc 7 prog
+	map 7 0x10000 0x1000 0 $tmp/fifo
+	map 7 0x20000 0x1000 0 $tmp/empty
+	map 7 0x30000 0x1000 0 $tmp/text
+	map 7 0x40000 0x1000 0 $tmp
+	map 7 0x50000 0x1000 0 /dev/zero
+	mapin 7 0x60000 $tmp/fifo
+	map 7 0x70000 0x1000 0 //anon
+	map 7 0x7fff00080000 0x1000 0 [vdso]
+	sample 1 7 0x10010
+	sample 1 7 0x20010
+	sample 1 7 0x30010
+	sample 1 7 0x40010
+	sample 1 7 0x50010
+	sample 1 7 0x60010
+	sample 1 7 0x70010
+	sample 1 7 0x7fff00080010
+EOF
+odd_files()
+{
+	timeout 20 "$pmclog" report --flat "$tmp/l16" >"$tmp/.text" || return
+	cat "$tmp/.text"
+	[ "$(grep -c 'not a regular file$' "$tmp/.text")" = 3 ] &&
+	[ "$(grep -c 'not an ELF file$' "$tmp/.text")" = 2 ] &&
+	grep -q '\[vdso\]: is of another machine$' "$tmp/.text"
+}
+ok "FIFOs, directories, devices, text: refused, and said so" odd_files
+
+# the vdso of this machine
+log l17 <<-EOF
+	host $(uname -r) $(uname -n)
+	event cpu-clock 1000
+	proc 7 prog
+	map 7 0x7fff00080000 0x2000 0 [vdso]
+	sample 1 7 0x7fff00080000+0
+EOF
+ok "the vdso" "$pmclog" fold "$tmp/l17"
+
+done_testing
