@@ -24,17 +24,18 @@ struct dump_thread {
 	char	comm[TASK_COMM_LEN];
 };
 
-/* One process at one moment. */
+/* One process at one moment: what is kept, has room, and was there. */
 struct dump {
 	u32		pid;
 	u64		tsc;
-	unsigned int	nmaps, maps_size;
-	unsigned int	nthreads, threads_size;
+	unsigned int	nmaps, maps_size, maps_there;
+	unsigned int	nthreads, threads_size, threads_there;
 	struct ring_map	*maps;
 	struct dump_thread *threads;
 };
 
-static void dump_reset(struct dump *d)
+/* Drops what was kept; what was counted stays, for dump_grow(). */
+static void dump_drop(struct dump *d)
 {
 	unsigned int i;
 
@@ -47,75 +48,63 @@ static void dump_reset(struct dump *d)
 
 static void dump_free(struct dump *d)
 {
-	dump_reset(d);
+	dump_drop(d);
 	kvfree(d->maps);
 	kvfree(d->threads);
 }
 
-/* Room for what was counted to be too much; false without memory. */
-static bool dump_grow(struct dump *d)
+static void *grow(void *old, unsigned int *size, unsigned int there,
+		  size_t each)
 {
-	if (d->nmaps > d->maps_size) {
-		kvfree(d->maps);
-		d->maps_size = d->nmaps + d->nmaps / 4;
-		d->maps = kvcalloc(d->maps_size, sizeof(*d->maps),
-				   GFP_KERNEL_ACCOUNT);
-	}
-	if (d->nthreads > d->threads_size) {
-		kvfree(d->threads);
-		d->threads_size = d->nthreads + d->nthreads / 4;
-		d->threads = kvcalloc(d->threads_size, sizeof(*d->threads),
-				      GFP_KERNEL_ACCOUNT);
-	}
-	d->nmaps = 0;
-	d->nthreads = 0;
-	if ((d->maps_size && !d->maps) || (d->threads_size && !d->threads)) {
-		d->maps_size = d->maps ? d->maps_size : 0;
-		d->threads_size = d->threads ? d->threads_size : 0;
-		return false;
-	}
-	return true;
+	if (there <= *size)
+		return old;
+	kvfree(old);
+	*size = there + there / 4;
+	old = kvcalloc(*size, each, GFP_KERNEL_ACCOUNT);
+	if (!old)
+		*size = 0;
+	return old;
 }
 
-/* Counts on when the array is full: the caller grows it and comes again. */
+/* Room for all that was there; false without memory. */
+static bool dump_grow(struct dump *d)
+{
+	d->maps = grow(d->maps, &d->maps_size, d->maps_there,
+		       sizeof(*d->maps));
+	d->threads = grow(d->threads, &d->threads_size, d->threads_there,
+			  sizeof(*d->threads));
+	return d->maps_there <= d->maps_size &&
+	       d->threads_there <= d->threads_size;
+}
+
 static void look_at_maps(struct dump *d, struct mm_struct *mm)
 {
 	struct vm_area_struct *vma;
-	unsigned int n = 0;
 	VMA_ITERATOR(vmi, mm, 0);
 
 	for_each_vma(vmi, vma) {
-		struct ring_map *m = d->maps + n;
-
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
-		if (n++ >= d->maps_size)
-			continue;
-		map_fill(m, vma, d->pid);
-		d->nmaps = n;
-	}
-	if (n > d->maps_size) {
-		dump_reset(d);
-		d->nmaps = n;
+		if (d->maps_there++ < d->maps_size)
+			map_fill(&d->maps[d->nmaps++], vma, d->pid);
 	}
 }
 
 static void look_at_threads(struct dump *d, struct hwpmc_owner *o,
 			    struct task_struct *leader)
 {
+	struct dump_thread *dt;
 	struct task_struct *t;
-	unsigned int n = 0;
 
 	rcu_read_lock();
 	for_each_thread(leader, t) {
-		if (n < d->threads_size) {
-			d->threads[n].tid = owner_tid_of(o, t);
-			get_task_comm(d->threads[n].comm, t);
-		}
-		n++;
+		if (d->threads_there++ >= d->threads_size)
+			continue;
+		dt = &d->threads[d->nthreads++];
+		dt->tid = owner_tid_of(o, t);
+		get_task_comm(dt->comm, t);
 	}
 	rcu_read_unlock();
-	d->nthreads = n;
 }
 
 /*
@@ -126,6 +115,8 @@ static bool look_once(struct dump *d, struct hwpmc_owner *o,
 		      struct task_struct *leader, struct task_struct *user,
 		      struct mm_struct *mm)
 {
+	d->maps_there = 0;
+	d->threads_there = 0;
 	if (mm && mmap_read_lock_killable(mm))
 		return false;
 	d->tsc = ring_clock();
@@ -135,7 +126,7 @@ static bool look_once(struct dump *d, struct hwpmc_owner *o,
 	if (mm)
 		mmap_read_unlock(mm);
 	/* an exec may have put another in its place before we had the lock */
-	return d->nmaps <= d->maps_size && d->nthreads <= d->threads_size &&
+	return d->nmaps == d->maps_there && d->nthreads == d->threads_there &&
 	       (!mm || READ_ONCE(user->mm) == mm);
 }
 
@@ -172,16 +163,15 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 		user = memory_user(leader);
 		mm = user ? get_task_mm(user) : NULL;
 		good = look_once(d, o, leader, user, mm);
-		if (!good) {
-			if (d->nmaps <= d->maps_size)
-				dump_reset(d);
-			if (!dump_grow(d))
-				i = LOOK_AGAIN;
-		}
 		if (mm)
 			mmput(mm);
 		if (user)
 			put_task_struct(user);
+		if (!good) {
+			dump_drop(d);
+			if (!dump_grow(d))
+				break;
+		}
 	}
 	return good;
 }
@@ -209,7 +199,7 @@ static void dump_process(struct dump *d, struct hwpmc_owner *o,
 	} else if (!READ_ONCE(o->log.abort)) {
 		pr_warn_ratelimited("process %u could not be dumped\n", d->pid);
 	}
-	dump_reset(d);
+	dump_drop(d);
 }
 
 /* References to all processes; NULL without memory. */
