@@ -192,7 +192,8 @@ unsigned int chain_user(u64 *pc, unsigned int max, struct pt_regs *regs,
 			*cut = true;
 			break;
 		}
-		if (!ret)
+		/* nor may a program put words into the kernel's mouth */
+		if (!ret || ret >= TASK_SIZE_MAX)
 			break;
 		pc[n++] = ret;
 		below = fp;

@@ -43,12 +43,6 @@ static inline bool compat_event_throttled(const struct perf_event *event)
 	return READ_ONCE(event->hw.interrupts) == ~0ULL;
 }
 
-/* Errors and hotplug end an event without a notice.  Private field as above. */
-static inline bool compat_event_dead(const struct perf_event *event)
-{
-	return READ_ONCE(event->state) <= PERF_EVENT_STATE_ERROR;
-}
-
 /*
  * sched_process_exit tells since 6.16 whether the process ends with this
  * thread.  Before, two threads that exit together may both find that nobody

@@ -21,17 +21,20 @@
 #define THREAD_NICE	-10
 
 /* Reads all of a CPU's counters; exact if the look turns out quiet. */
-static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or)
+static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
+		      unsigned int cpu)
 {
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 
 	for_each_pmc(o, row, pmc) {
-		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[or->cpu]);
+		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
 
 		if (pc)
 			pmc_count_read(&pc->seen, &pc->stat);
 	}
+	if (!or)
+		return;
 	WRITE_ONCE(or->proc_committed_seen, READ_ONCE(or->proc_committed));
 	or->proc_first_seen = READ_ONCE(or->proc_first);
 	or->proc_last_seen = READ_ONCE(or->proc_last);
@@ -46,11 +49,13 @@ static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
 	u64 state;
 
 	src->ring = or ? &or->ring : NULL;
-	if (!or)
+	if (!or) {
+		count_cpu(o, or, cpu);
 		return true;
+	}
 	for (i = 0; i < LOOK_TRIES; i++) {
 		state = merge_look_begin(src);
-		count_cpu(o, or);
+		count_cpu(o, or, cpu);
 		if (merge_look_end(src, state, now)) {
 			/* drops from here on have a first of their own */
 			WRITE_ONCE(or->drop_epoch, or->drop_epoch + 1);
@@ -135,10 +140,21 @@ static void account_seen(struct hwpmc_owner *o, struct pmclog_account *a)
 		a->proc_committed += or->proc_committed_seen;
 		a->proc_dropped += or->proc_dropped_seen;
 	}
+	a->proc_dropped += o->noring_told;
 	in_rings = a->committed - log->samples_taken;
 	a->overflows -= in_rings;
 	a->committed -= in_rings;
 	a->proc_committed = log->proc_taken;
+}
+
+static u64 sum_drops(const struct pmclog_account *a)
+{
+	unsigned int i;
+	u64 sum = 0;
+
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		sum += a->dropped[i];
+	return sum;
 }
 
 /*
@@ -159,20 +175,23 @@ static void cut(struct hwpmc_owner *o, struct pmclog_account *a)
 		usleep_range(50, 100);
 	}
 	account_seen(o, a);
+	/* never seen quiet: what was under way just then is counted half */
+	if (!quiet)
+		a->overflows = a->committed + a->filtered + sum_drops(a);
 }
 
-static void begin_log(struct hwpmc_owner *o)
+void drain_begin_log(struct hwpmc_owner *o, u64 tsc)
 {
 	struct hwpmc_log *log = &o->log;
 
 	log->samples_logged = 0;
 	log->lost_here = 0;
 	log->made = 0;
-	emit_begin(o);
+	emit_begin(o, tsc);
 }
 
 /* Ends the log with its account, which the next one starts from. */
-static void end_log(struct hwpmc_owner *o)
+void drain_end_log(struct hwpmc_owner *o)
 {
 	struct pmclog_account total, here;
 	struct hwpmc_log *log = &o->log;
@@ -222,6 +241,10 @@ static void resync(struct hwpmc_owner *o)
 {
 	unsigned int cpu;
 
+	if (o->noring_told != o->noring_seen) {
+		o->noring_seen = o->noring_told;
+		dump_all(o);
+	}
 	for_each_possible_cpu(cpu) {
 		struct owner_ring *or = o->rings[cpu];
 		u32 lost[RING_NLOST], head, i, n;
@@ -243,21 +266,6 @@ static void resync(struct hwpmc_owner *o)
 			dump_pid(o, lost[(or->lost_tail + i) % RING_NLOST]);
 		or->lost_tail = head;
 	}
-}
-
-static void rotate(struct hwpmc_owner *o, struct file *file)
-{
-	struct hwpmc_log *log = &o->log;
-
-	end_log(o);
-	fput(log->file);
-	WRITE_ONCE(log->error, 0);
-	log->number++;
-	sink_swap(log, file);
-	begin_log(o);
-	emit_news(o);
-	if (log->req.dump_done)
-		dump_all(o);
 }
 
 /*
@@ -309,8 +317,6 @@ static void nap(struct hwpmc_owner *o)
 	if (!READ_ONCE(log->kick))
 		schedule_timeout(timeout);
 	__set_current_state(TASK_RUNNING);
-	if (!READ_ONCE(log->abort) && signal_pending(current))
-		flush_signals(current);
 }
 
 static void work(struct hwpmc_owner *o)
@@ -348,8 +354,11 @@ static bool leave(struct hwpmc_owner *o)
 	for_each_pmc(o, row, pmc)
 		if (smp_load_acquire(&pmc->state) == PMC_DELETED)
 			left = false;
-	if (left)
-		WRITE_ONCE(o->log.state, LOG_NONE);
+	if (left) {
+		complete_all(&o->log.done);
+		/* the next log may begin, and use the completion anew */
+		smp_store_release(&o->log.state, LOG_NONE);
+	}
 	spin_unlock(&o->log.lock);
 	return left;
 }
@@ -365,23 +374,23 @@ int drain_thread(void *arg)
 	struct hwpmc_log *log = &o->log;
 	struct file *file;
 
-	allow_signal(SIGKILL);	/* breaks a write that blocks, see log_shutdown */
+	/* from log_shutdown() only: breaks whatever the thread waits in */
+	allow_kernel_signal(SIGKILL);
 	set_user_nice(current, THREAD_NICE);
-	begin_log(o);
+	drain_begin_log(o, ring_clock());
 	work(o);
 	mark_deleted(o);
-	end_log(o);
+	drain_end_log(o);
 	fold_deleted(o, false);
 	file = log->file;
 	log->file = NULL;
 	sink_detach(log);
-	fput(file);
+	__fput_sync(file);
 	while (!leave(o)) {
 		mark_deleted(o);
 		fold_deleted(o, false);
 	}
 	wake_up_all(&log->waitq);
-	complete_all(&log->done);
 	owner_put(o);
 	module_put_and_kthread_exit(0);
 }

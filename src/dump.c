@@ -6,6 +6,7 @@
  * place: what changes before a process is looked at is in the rings with
  * earlier stamps, what changes after it with later ones.
  */
+#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
@@ -17,7 +18,8 @@
 #include "compat.h"
 #include "hwpmc.h"
 
-#define LOOK_AGAIN	8	/* for a process that execs under our eyes */
+#define LOOK_AGAIN	4	/* for a process that execs under our eyes */
+#define LOCK_TRIES	100
 
 struct dump_thread {
 	u32	tid;
@@ -98,13 +100,33 @@ static void look_at_threads(struct dump *d, struct hwpmc_owner *o,
 
 	rcu_read_lock();
 	for_each_thread(leader, t) {
+		u32 tid = owner_tid_of(o, t);
+
+		if (tid == PMCLOG_PID_KERNEL)	/* gone meanwhile */
+			continue;
 		if (d->threads_there++ >= d->threads_size)
 			continue;
 		dt = &d->threads[d->nthreads++];
-		dt->tid = owner_tid_of(o, t);
+		dt->tid = tid;
 		get_task_comm(dt->comm, t);
 	}
 	rcu_read_unlock();
+}
+
+/*
+ * Its holder may be in a page fault that takes long, and the rings do not wait:
+ * a tenth of a second, then the process is given up.
+ */
+static bool lock_maps(struct hwpmc_owner *o, struct mm_struct *mm)
+{
+	int i;
+
+	for (i = 0; i < LOCK_TRIES && !READ_ONCE(o->log.abort); i++) {
+		if (mmap_read_trylock(mm))
+			return true;
+		usleep_range(1000, 1500);
+	}
+	return false;
 }
 
 /*
@@ -117,7 +139,7 @@ static bool look_once(struct dump *d, struct hwpmc_owner *o,
 {
 	d->maps_there = 0;
 	d->threads_there = 0;
-	if (mm && mmap_read_lock_killable(mm))
+	if (mm && !lock_maps(o, mm))
 		return false;
 	d->tsc = ring_clock();
 	if (mm)
@@ -180,11 +202,13 @@ static void emit_dump(struct hwpmc_owner *o, const struct dump *d)
 {
 	unsigned int i;
 
+	o->log.to_tee = o->log.teeing;
 	for (i = 0; i < d->nthreads; i++)
 		emit_names(o, d->pid, d->threads[i].tid, d->threads[i].comm,
 			   d->tsc);
 	for (i = 0; i < d->nmaps; i++)
 		emit_mapping(o, &d->maps[i], d->tsc);
+	o->log.to_tee = false;
 }
 
 static void dump_process(struct dump *d, struct hwpmc_owner *o,
@@ -234,7 +258,9 @@ void dump_all(struct hwpmc_owner *o)
 	struct dump d = {};
 	unsigned int i, n;
 
+	o->log.to_tee = o->log.teeing;
 	emit_names(o, 0, 0, "swapper", o->log.last_tsc);
+	o->log.to_tee = false;
 	tasks = all_processes(&n);
 	if (!tasks) {
 		pr_warn_ratelimited("no memory to dump the processes\n");

@@ -23,11 +23,14 @@ static u64 forward(struct hwpmc_log *log, u64 tsc)
 	return log->last_tsc;
 }
 
+/* In the buffer, or for the log to come: see rotate.c. */
 static void *make_room(struct hwpmc_owner *o, u32 len)
 {
 	struct hwpmc_log *log = &o->log;
 	void *p;
 
+	if (log->to_tee)
+		return tee_room(log, len);
 	if (log->size - log->used < len)
 		sink_flush(o);
 	p = log->buf + log->used;
@@ -50,8 +53,10 @@ void *emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc)
 	memset(h, 0, len);
 	h->header = PMCLOG_HEADER(type, len);
 	h->tsc = forward(&o->log, tsc);
-	o->log.made++;
-	atomic64_inc(&o->log.made_total);
+	if (!o->log.to_tee) {
+		o->log.made++;
+		atomic64_inc(&o->log.made_total);
+	}
 	return h;
 }
 
@@ -134,6 +139,43 @@ static void emit_exec(struct hwpmc_owner *o, const struct ring_exec *x)
 	memcpy(p->path, path, len);
 }
 
+/* What a process does, as opposed to the user's words. */
+static bool is_process_record(const struct ring_stamp *s)
+{
+	const struct pmclog_ext *e = (const void *)s;
+
+	return PMCLOG_HEADER_TYPE(s->header) != PMCLOG_T_USERDATA ||
+	       e->cookie == PMCLOG_EXT_COOKIE;
+}
+
+static void emit_process_record(struct hwpmc_owner *o, u32 kind,
+				struct ring_stamp *s)
+{
+	switch (kind) {
+	case KIND_RECORD:
+		emit_copy(o, s, s->tsc);
+		break;
+	case KIND_MAP:
+		emit_mapping(o, (struct ring_map *)s, s->tsc);
+		break;
+	case KIND_EXEC:
+		emit_exec(o, (struct ring_exec *)s);
+		break;
+	}
+}
+
+static struct file *file_of(u32 kind, struct ring_stamp *s)
+{
+	switch (kind) {
+	case KIND_MAP:
+		return ((struct ring_map *)s)->file;
+	case KIND_EXEC:
+		return ((struct ring_exec *)s)->file;
+	default:
+		return NULL;
+	}
+}
+
 /*
  * emit_ring_record - merge_run()'s callback: one record, in the order of time
  */
@@ -142,28 +184,24 @@ void emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 {
 	struct hwpmc_owner *o = arg;
 	struct hwpmc_log *log = &o->log;
+	struct file *file;
 
-	switch (kind) {
-	case KIND_SAMPLE:
+	if (kind == KIND_SAMPLE) {
 		emit_copy(o, s, s->tsc);
 		log->buf_samples++;
 		log->samples_logged++;
 		log->samples_taken++;
 		return;
-	case KIND_RECORD:
-		emit_copy(o, s, s->tsc);
-		break;
-	case KIND_MAP:
-		emit_mapping(o, (struct ring_map *)s, s->tsc);
-		if (((struct ring_map *)s)->file)
-			fput(((struct ring_map *)s)->file);
-		break;
-	case KIND_EXEC:
-		emit_exec(o, (struct ring_exec *)s);
-		if (((struct ring_exec *)s)->file)
-			fput(((struct ring_exec *)s)->file);
-		break;
 	}
+	emit_process_record(o, kind, s);
+	if (log->teeing && (kind != KIND_RECORD || is_process_record(s))) {
+		log->to_tee = true;
+		emit_process_record(o, kind, s);
+		log->to_tee = false;
+	}
+	file = file_of(kind, s);
+	if (file)
+		fput(file);
 	log->proc_taken++;
 }
 
@@ -211,11 +249,12 @@ void emit_clock(struct hwpmc_owner *o)
 	o->log.next_clock = raw + CLOCK_INTERVAL;
 }
 
-static void emit_initialize(struct hwpmc_owner *o)
+/* @tsc has passed: the wall clock is told for then. */
+static void emit_initialize(struct hwpmc_owner *o, u64 tsc)
 {
 	struct pmclog_initialize *i;
-	u64 tsc = ktime_get_raw_fast_ns();
-	u64 real = ktime_get_real_fast_ns();
+	u64 raw = ktime_get_raw_fast_ns();
+	u64 real = ktime_get_real_fast_ns() - (raw - tsc);
 
 	o->log.last_tsc = 0;
 	i = emit_reserve(o, PMCLOG_T_INITIALIZE, sizeof(*i), tsc);
@@ -230,7 +269,8 @@ static void emit_host(struct hwpmc_owner *o)
 {
 	const struct new_utsname *uts = init_utsname();
 	u32 rlen = strlen(uts->release) + 1;
-	u32 nlen = strlen(uts->nodename) + 1;
+	/* sethostname() may be at work on it */
+	u32 nlen = strnlen(uts->nodename, sizeof(uts->nodename) - 1) + 1;
 	struct pmclog_ext_host *h;
 
 	h = emit_ext(o, PMCLOG_EXT_HOST, sizeof(*h) + rlen + nlen,
@@ -240,7 +280,7 @@ static void emit_host(struct hwpmc_owner *o)
 	h->machine = COMPAT_ELF_MACHINE;
 	h->owner_pid = o->log.owner_pid;
 	memcpy(h->release, uts->release, rlen);
-	memcpy(h->release + rlen, uts->nodename, nlen);
+	memcpy(h->release + rlen, uts->nodename, nlen - 1);
 }
 
 /*
@@ -260,11 +300,11 @@ static void emit_kernel(struct hwpmc_owner *o)
 	memcpy(k->symbol, symbol, sizeof(symbol));
 }
 
-/* The first records of a log. */
-void emit_begin(struct hwpmc_owner *o)
+/* The first records of a log that begins at @tsc. */
+void emit_begin(struct hwpmc_owner *o, u64 tsc)
 {
 	o->log.meta_told = NULL;
-	emit_initialize(o);
+	emit_initialize(o, tsc);
 	emit_host(o);
 	emit_clock(o);
 	if (o->log.see_kernel)
@@ -277,16 +317,8 @@ static void emit_allocate(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 
 	a = emit_reserve(o, PMCLOG_T_PMCALLOCATEDYN, sizeof(*a),
 			 o->log.last_tsc);
-	a->pmcid = pmc->id;
-	a->event = 0x20000 + pmc->row;
-	a->flags = pmc->flags;
-	strscpy(a->name, pmc->name, sizeof(a->name));
-	a->rate = pmc_is_sampling(pmc) ? READ_ONCE(pmc->period) : 0;
-	a->config = pmc->attr.config;
-	a->type = pmc->attr.type;
-	a->cpu = pmc->cpu;
+	pmc_describe(pmc, a);
 	pmc->told_log = o->log.number;
-	pmc->told_period = READ_ONCE(pmc->period);
 }
 
 static struct log_meta *next_meta(struct hwpmc_log *log)
@@ -302,7 +334,8 @@ static struct log_meta *next_meta(struct hwpmc_log *log)
 	return m;
 }
 
-static void emit_meta(struct hwpmc_owner *o, const struct log_meta *m)
+/* Ready-made records. */
+void emit_meta(struct hwpmc_owner *o, const struct log_meta *m)
 {
 	u32 at;
 
@@ -332,8 +365,7 @@ void emit_news(struct hwpmc_owner *o)
 		log->meta_told = m;
 	}
 	for_each_pmc(o, row, pmc)
-		if (pmc->told_log != log->number ||
-		    pmc->told_period != READ_ONCE(pmc->period))
+		if (pmc->told_log != log->number)
 			emit_allocate(o, pmc);
 	if (ktime_get_raw_fast_ns() > log->next_clock)
 		emit_clock(o);
@@ -364,7 +396,7 @@ static void emit_pmc_drops(struct hwpmc_owner *o, struct pmc_cpu *pc, u64 tsc)
 		d = emit_drop(o, pc->pmc->id, pc->cpu, cause, tsc);
 		d->count = count;
 		d->first = max(pc->seen.first[cause], o->log.drops_told);
-		d->last = pc->seen.last[cause];
+		d->last = max(pc->seen.last[cause], d->first);
 		pc->told[cause] += count;
 	}
 }
@@ -380,8 +412,22 @@ static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or,
 	d = emit_drop(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL, tsc);
 	d->count = count;
 	d->first = max(or->proc_first_seen, o->log.drops_told);
-	d->last = or->proc_last_seen;
+	d->last = max(or->proc_last_seen, d->first);
 	or->proc_told += count;
+}
+
+static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
+{
+	u64 count = atomic64_read(&o->noring_dropped) - o->noring_told;
+	struct pmclog_dropnotify *d;
+
+	if (!count)
+		return;
+	d = emit_drop(o, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_NORING, tsc);
+	d->count = count;
+	d->first = o->log.drops_told;
+	d->last = tsc;
+	o->noring_told += count;
 }
 
 /* What the last look has found lost since the one before. */
@@ -397,6 +443,7 @@ void emit_drops(struct hwpmc_owner *o, u64 tsc)
 	for_each_possible_cpu(cpu)
 		if (o->rings[cpu])
 			emit_proc_drops(o, o->rings[cpu], tsc);
+	emit_noring_drops(o, tsc);
 	o->log.drops_told = tsc;
 }
 

@@ -51,7 +51,7 @@ int event_create(struct pmc_cpu *pc)
 {
 	struct hwpmc_pmc *pmc = pc->pmc;
 	struct perf_event_attr attr = pmc->attr;
-	u32 gen = READ_ONCE(pmc->owner->offline_gen[pc->cpu]);
+	u32 life = READ_ONCE(pmc->owner->cpu_lives[pc->cpu]);
 	struct perf_event *event;
 
 	if (pmc_is_sampling(pmc))
@@ -60,7 +60,7 @@ int event_create(struct pmc_cpu *pc)
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	pc->event = event;
-	pc->gen = gen;
+	pc->life = life;
 	return 0;
 }
 
@@ -112,7 +112,7 @@ static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 
 	/* perf has detached the event of a CPU that went away, for good */
 	if (pc && pc->event &&
-	    pc->gen != READ_ONCE(pmc->owner->offline_gen[cpu]))
+	    pc->life != READ_ONCE(pmc->owner->cpu_lives[cpu]))
 		event_release(pc);
 	if (!cpu_online(cpu) || (pc && pc->event))
 		return 0;

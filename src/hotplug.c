@@ -3,14 +3,17 @@
  * CPUs that come and go.
  *
  * Creating and releasing events takes cpus_read_lock inside perf, so the
- * callbacks only make the CPU's ring (before any task runs there), note that
- * perf has detached the CPU's events, and queue work that does the rest.
+ * callback only makes the CPU's ring (before any task runs there) and queues
+ * work that replaces the CPU's events.  Nothing is done when a CPU goes away:
+ * its events are detached by perf, its ring is drained as ever.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/slab.h>
 
 #include "hwpmc.h"
+
+#define RETRY_DELAY	(HZ / 10)
 
 static enum cpuhp_state hp_state;
 
@@ -52,6 +55,10 @@ static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
 	return 0;
 }
 
+/*
+ * Also counts the CPU's lives: perf has detached its events when it went away,
+ * for good and without a notice.
+ */
 static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 {
 	struct hwpmc_owner *o = hlist_entry(node, struct hwpmc_owner, hp_node);
@@ -59,27 +66,24 @@ static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 	/* without a ring this CPU's samples are dropped, and counted */
 	if (READ_ONCE(o->want_rings))
 		ring_create(o, cpu);
-	queue_work(system_unbound_wq, &o->hp_work);
+	WRITE_ONCE(o->cpu_lives[cpu], o->cpu_lives[cpu] + 1);
+	queue_delayed_work(system_unbound_wq, &o->hp_work, 0);
 	return 0;
 }
 
-static int cpu_down_callback(unsigned int cpu, struct hlist_node *node)
-{
-	struct hwpmc_owner *o = hlist_entry(node, struct hwpmc_owner, hp_node);
-
-	WRITE_ONCE(o->offline_gen[cpu], o->offline_gen[cpu] + 1);
-	queue_work(system_unbound_wq, &o->hp_work);
-	return 0;
-}
-
+/* Waits for no ioctl: those may wait for the reader of the log. */
 static void hotplug_work(struct work_struct *work)
 {
-	struct hwpmc_owner *o = container_of(work, struct hwpmc_owner, hp_work);
+	struct hwpmc_owner *o = container_of(to_delayed_work(work),
+					     struct hwpmc_owner, hp_work);
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 	int err;
 
-	mutex_lock(&o->mutex);
+	if (!mutex_trylock(&o->mutex)) {
+		queue_delayed_work(system_unbound_wq, &o->hp_work, RETRY_DELAY);
+		return;
+	}
 	for_each_live_pmc(o, row, pmc) {
 		err = event_sync_cpus(pmc);
 		if (err)
@@ -93,7 +97,7 @@ int hotplug_init(void)
 {
 	int state = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN,
 					    "perf/hwpmc:online",
-					    cpu_up_callback, cpu_down_callback);
+					    cpu_up_callback, NULL);
 
 	if (state < 0)
 		return state;
@@ -113,7 +117,7 @@ int hotplug_add_owner(struct hwpmc_owner *o)
 
 	if (o->hp_added)
 		return 0;
-	INIT_WORK(&o->hp_work, hotplug_work);
+	INIT_DELAYED_WORK(&o->hp_work, hotplug_work);
 	err = cpuhp_state_add_instance_nocalls(hp_state, &o->hp_node);
 	if (!err)
 		o->hp_added = true;
@@ -126,7 +130,7 @@ void hotplug_remove_owner(struct hwpmc_owner *o)
 	if (!o->hp_added)
 		return;
 	cpuhp_state_remove_instance_nocalls(hp_state, &o->hp_node);
-	cancel_work_sync(&o->hp_work);
+	cancel_delayed_work_sync(&o->hp_work);
 }
 
 /*

@@ -104,7 +104,7 @@ struct pmc_count {
  * @pmc, @cpu: constant
  * @stat:  see there
  * @event: owner->mutex; NULL while the CPU is away
- * @gen:   owner->mutex; owner->offline_gen of the CPU when @event was made
+ * @life:  owner->mutex; owner->cpu_lives of the CPU when @event was made
  * @base, @enabled0, @running0: owner->mutex; from events that are gone
  * @total, @enabled, @running: last reading, with what is gone; WRITE_ONCE under
  *	owner->mutex, READ_ONCE by the writing thread
@@ -116,7 +116,7 @@ struct pmc_cpu {
 	struct pmc_stat	stat;
 
 	struct perf_event *event;
-	u32		gen;
+	u32		life;
 	u64		base;
 	u64		enabled0;
 	u64		running0;
@@ -143,8 +143,7 @@ enum pmc_state {
  * @state:   owner->mutex; READ_ONCE elsewhere
  * @period:  owner->mutex; READ_ONCE elsewhere
  * @origin:  owner->mutex; counting: value = origin + sum of totals
- * @told_log, @told_period: the writing thread's: the log that knows this id,
- *	and with which period
+ * @told_log: the writing thread's: number of the log that knows this id
  * @folding: the writing thread's: deleted before its last look
  *
  * Freed by whoever folds it: the writing thread, or without one the owner.
@@ -163,7 +162,6 @@ struct hwpmc_pmc {
 	u64		period;
 	u64		origin;
 	unsigned long	told_log;
-	u64		told_period;
 	bool		folding;
 
 	struct pmc_cpu	*cpus[];	/* by CPU number; NULL: not there */
@@ -275,11 +273,15 @@ struct hwpmc_log {
 	u32		size;
 	u32		used;
 	char		*path;		/* scratch for d_path() */
+	u8		*spare;		/* for a record that goes nowhere */
 	u64		last_tsc;
 	unsigned long	number;		/* counts logs, for told_log */
 	struct log_meta	*meta_told;	/* last one written to this log */
+	struct list_head tee;		/* see rotate.c */
+	bool		teeing;
+	bool		to_tee;
+	bool		tee_failed;
 	u64		drops_told;	/* up to when losses are in the log */
-	bool		following;	/* process records are wanted */
 	u64		next_clock;	/* when to log the clocks again */
 
 	struct merge	merge;
@@ -317,10 +319,13 @@ struct hwpmc_log {
  *	(cpuhp callback) and stays until the last reference goes
  * @want_rings: CPUs that come online get a ring
  * @hp_node: instance of the cpuhp state; @hp_added: @mutex
- * @offline_gen: by CPU number: how often it went away (cpuhp callback)
+ * @cpu_lives: by CPU number: how often it came online (cpuhp callback)
  * @hp_work: brings the PMCs' events in line with the online CPUs
  * @hook_node: hooks_mutex; in the RCU list of owners that follow processes
  * @pid_ns: pids in the log are those of this namespace
+ * @noring_dropped: process records of CPUs without a ring; any context
+ * @noring_told, @noring_seen: the thread's: how many of them are in the log,
+ *	and are made good by a dump
  */
 struct hwpmc_owner {
 	struct kref	ref;
@@ -334,13 +339,16 @@ struct hwpmc_owner {
 	bool		want_rings;
 	struct hlist_node hp_node;
 	bool		hp_added;
-	u32		*offline_gen;
-	struct work_struct hp_work;
+	u32		*cpu_lives;
+	struct delayed_work hp_work;
 	struct list_head hook_node;
 	bool		hooked;
 	struct pid_namespace *pid_ns;
 	struct fasync_struct *fasync;
 	struct list_head node;		/* of all owners, owners_lock */
+
+	atomic64_t	noring_dropped;
+	u64		noring_told, noring_seen;
 
 	atomic64_t	syscalls;
 	atomic64_t	syscall_errors;
@@ -426,6 +434,7 @@ void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s);
 
 bool pmc_privileged(struct hwpmc_owner *o);
 int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a);
+void pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a);
 int pmc_release(struct hwpmc_owner *o, u32 id);
 int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a);
 int pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a);
@@ -467,8 +476,8 @@ unsigned int chain_user(u64 *pc, unsigned int max, struct pt_regs *regs,
 			bool *cut);
 
 /* record.c: process records into rings; preemption off */
-void *record_begin(struct owner_ring *or, u32 len, u32 kind, u32 pid,
-		   unsigned int *depth);
+void *record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
+		   struct owner_ring **ring, unsigned int *depth);
 void record_end(struct owner_ring *or, unsigned int depth);
 void record_commit(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid);
 void record_lost(struct hwpmc_owner *o, u32 pid);
@@ -499,7 +508,8 @@ int log_configure(struct hwpmc_owner *o, int fd);
 int log_rotate(struct hwpmc_owner *o, int fd);
 int log_flush(struct hwpmc_owner *o);
 int log_close(struct hwpmc_owner *o);
-int log_userdata(struct hwpmc_owner *o, u32 value, bool nonblock);
+int log_userdata(struct hwpmc_owner *o, u32 value);
+int log_commit(struct hwpmc_owner *o, const void *rec, u32 len);
 int log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len);
 int log_dump(struct hwpmc_owner *o);
 void log_shutdown(struct hwpmc_owner *o);
@@ -511,12 +521,19 @@ void log_kick(struct hwpmc_owner *o);
 /* drain.c: the writing thread */
 int drain_thread(void *arg);
 void drain_upto(struct hwpmc_owner *o, u64 upto);
+void drain_begin_log(struct hwpmc_owner *o, u64 tsc);
+void drain_end_log(struct hwpmc_owner *o);
+
+/* rotate.c */
+void rotate(struct hwpmc_owner *o, struct file *file);
+void *tee_room(struct hwpmc_log *log, u32 len);
 
 /* emit.c: records of the thread's own making, and into the buffer */
 void emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 		      struct ring_stamp *s, u32 len);
 void *emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc);
-void emit_begin(struct hwpmc_owner *o);
+void emit_begin(struct hwpmc_owner *o, u64 tsc);
+void emit_meta(struct hwpmc_owner *o, const struct log_meta *m);
 void emit_news(struct hwpmc_owner *o);
 void emit_drops(struct hwpmc_owner *o, u64 tsc);
 void emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);

@@ -56,7 +56,7 @@ static int do_writelog(struct hwpmc_owner *o, union arg *a)
 		       log_write_records(o, w->records, w->len);
 	if (w->records)
 		return -EINVAL;
-	return log_userdata(o, w->userdata, o->file->f_flags & O_NONBLOCK);
+	return log_userdata(o, w->userdata);
 }
 
 static int do_getcpuinfo(struct hwpmc_owner *o, union arg *a)
@@ -69,7 +69,7 @@ static int do_getcpuinfo(struct hwpmc_owner *o, union arg *a)
 	c->ncpu_online = num_online_cpus();
 	c->npmc = HWPMC_NROW;
 	c->nclass = 1;
-	c->classes[0].class = HWPMC_CLASS_SOFT;
+	c->classes[0].pmc_class = HWPMC_CLASS_SOFT;
 	c->classes[0].caps = HWPMC_CAPS_OFFERED;
 	c->classes[0].width = 64;
 	c->classes[0].num = HWPMC_NROW;

@@ -24,6 +24,7 @@ void log_init(struct hwpmc_owner *o)
 
 	spin_lock_init(&log->lock);
 	INIT_LIST_HEAD(&log->meta);
+	INIT_LIST_HEAD(&log->tee);
 	init_completion(&log->done);
 	init_waitqueue_head(&log->waitq);
 }
@@ -40,7 +41,7 @@ void log_kick(struct hwpmc_owner *o)
 
 static enum log_state log_state(struct hwpmc_owner *o)
 {
-	return READ_ONCE(o->log.state);
+	return smp_load_acquire(&o->log.state);	/* pairs with leave() */
 }
 
 bool log_active(struct hwpmc_owner *o)
@@ -132,9 +133,9 @@ static int start(struct hwpmc_owner *o, struct file *file)
 {
 	int err;
 
-	err = rings_create(o);
+	err = hotplug_add_owner(o);
 	if (!err)
-		err = hotplug_add_owner(o);
+		err = rings_create(o);
 	if (!err)
 		err = alloc_merge(&o->log);
 	if (!err)
@@ -301,6 +302,9 @@ int log_rotate(struct hwpmc_owner *o, int fd)
 
 	if (!log_active(o))
 		return -EINVAL;
+	/* a descriptor passed on does not bring the kernel's addresses along */
+	if (o->log.see_kernel && !pmc_privileged(o))
+		return -EPERM;
 	file = get_log_file(fd);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
@@ -326,45 +330,47 @@ int log_rotate(struct hwpmc_owner *o, int fd)
 	return 0;
 }
 
-static bool commit_userdata(struct hwpmc_owner *o, u32 value)
+/* -ENOMEM: this CPU has no ring; -EAGAIN: no room in it now. */
+static int try_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 {
-	struct pmclog_userdata *u = NULL;
+	struct ring_stamp *s = NULL;
 	enum ring_result res;
 	struct owner_ring *or;
 	unsigned int depth;
+	int err = -ENOMEM;
 	u64 now;
 
 	preempt_disable();
-	or = smp_load_acquire(&o->rings[smp_processor_id()]);
+	or = owner_this_ring(o);
 	if (or) {
+		err = -EAGAIN;
 		depth = ring_enter(&or->ring);
-		u = (void *)ring_reserve(&or->ring, sizeof(*u), KIND_RECORD, 0,
-					 &now, &res);
-		if (u) {
-			stamp_header((struct ring_stamp *)u,
-				     PMCLOG_T_USERDATA, sizeof(*u));
-			u->userdata = value;
-			u->pad = 0;
+		s = ring_reserve(&or->ring, len, KIND_RECORD, 0, &now, &res);
+		if (s) {
+			err = 0;
+			s->header = ((const struct ring_stamp *)rec)->header;
+			s->spare = 0;
+			memcpy(s + 1, rec + sizeof(*s), len - sizeof(*s));
 			WRITE_ONCE(or->proc_committed, or->proc_committed + 1);
 		}
 		ring_exit(&or->ring, depth);
 	}
 	preempt_enable();
-	return u;
+	return err;
 }
 
 /*
- * log_userdata - WRITELOG of one value
+ * log_commit - a ready-made record into a ring, its stamp apart
  *
  * Waits, killably, for room; ENOMEM instead for a device that is non-blocking.
  */
-int log_userdata(struct hwpmc_owner *o, u32 value, bool nonblock)
+int log_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 {
-	if (!log_active(o))
-		return -EINVAL;
-	while (!commit_userdata(o, value)) {
+	int err;
+
+	while ((err = try_commit(o, rec, len))) {
 		log_kick(o);
-		if (nonblock)
+		if (err == -ENOMEM || (o->file->f_flags & O_NONBLOCK))
 			return -ENOMEM;
 		schedule_timeout_killable(msecs_to_jiffies(10));
 		if (fatal_signal_pending(current))
@@ -372,6 +378,17 @@ int log_userdata(struct hwpmc_owner *o, u32 value, bool nonblock)
 	}
 	log_kick(o);
 	return 0;
+}
+
+/* WRITELOG of one value.  EINVAL without a log, else as log_commit(). */
+int log_userdata(struct hwpmc_owner *o, u32 value)
+{
+	struct pmclog_userdata u = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, sizeof(u)),
+		.userdata = value,
+	};
+
+	return log_active(o) ? log_commit(o, &u, sizeof(u)) : -EINVAL;
 }
 
 /* What the bulk form takes: where a record's strings begin, how many follow. */

@@ -16,11 +16,11 @@ struct hwpmc_owner *owner_create(struct file *file)
 	if (!o)
 		return NULL;
 	o->rings = kcalloc(nr_cpu_ids, sizeof(*o->rings), GFP_KERNEL_ACCOUNT);
-	o->offline_gen = kcalloc(nr_cpu_ids, sizeof(*o->offline_gen),
+	o->cpu_lives = kcalloc(nr_cpu_ids, sizeof(*o->cpu_lives),
 				 GFP_KERNEL_ACCOUNT);
-	if (!o->rings || !o->offline_gen) {
+	if (!o->rings || !o->cpu_lives) {
 		kfree(o->rings);
-		kfree(o->offline_gen);
+		kfree(o->cpu_lives);
 		kfree(o);
 		return NULL;
 	}
@@ -40,7 +40,7 @@ static void owner_free(struct kref *ref)
 	stats_remove_owner(o);
 	rings_sync(o);
 	rings_free(o);
-	kfree(o->offline_gen);
+	kfree(o->cpu_lives);
 	log_free(o);
 	put_pid_ns(o->pid_ns);
 	mutex_destroy(&o->mutex);

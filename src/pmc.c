@@ -101,7 +101,7 @@ static int check_name(const char *name)
 
 static int check_event(const struct hwpmc_allocate *a)
 {
-	if (a->class != HWPMC_CLASS_SOFT)
+	if (a->pmc_class != HWPMC_CLASS_SOFT)
 		return -EINVAL;
 	if (a->caps & ~HWPMC_CAPS_OFFERED)
 		return -EOPNOTSUPP;
@@ -181,7 +181,9 @@ static void fill_attr(struct hwpmc_pmc *pmc, const struct hwpmc_allocate *a)
 	attr->exclude_kernel = user && !system;
 	attr->exclude_hv = attr->exclude_kernel;
 	attr->exclude_guest = 1;
-	attr->exclude_idle = !!(a->flags & HWPMC_F_EXCLUDE_IDLE);
+	/* some hardware refuses it; the handler looks all the same */
+	attr->exclude_idle = a->type == PERF_TYPE_SOFTWARE &&
+			     (a->flags & HWPMC_F_EXCLUDE_IDLE);
 }
 
 static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
@@ -306,7 +308,7 @@ int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 		pmc_free(pmc);
 		return err;
 	}
-	publish(o, pmc, a->class);
+	publish(o, pmc, a->pmc_class);
 	a->id = pmc->id;
 	a->count = pmc_is_sampling(pmc) ? pmc->period : pmc->origin;
 	return 0;
@@ -403,6 +405,35 @@ static void set_value(struct hwpmc_pmc *pmc, u64 value)
 	pmc->origin = value - sum_totals(pmc);
 }
 
+/* What the log says of a PMC; its header apart. */
+void pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a)
+{
+	a->pmcid = pmc->id;
+	a->event = 0x20000 + pmc->row;
+	a->flags = pmc->flags;
+	strscpy(a->name, pmc->name, sizeof(a->name));
+	a->rate = pmc_is_sampling(pmc) ? READ_ONCE(pmc->period) : 0;
+	a->config = pmc->attr.config;
+	a->type = pmc->attr.type;
+	a->cpu = pmc->cpu;
+}
+
+/*
+ * Samples taken with the old period may still be in the rings: the new one is
+ * announced through them, in the order of time.
+ */
+static int announce_period(struct hwpmc_pmc *pmc)
+{
+	struct pmclog_pmcallocatedyn a = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_PMCALLOCATEDYN, sizeof(a)),
+	};
+
+	if (!log_active(pmc->owner))
+		return 0;
+	pmc_describe(pmc, &a);
+	return log_commit(pmc->owner, &a, sizeof(a));
+}
+
 static int set_period(struct hwpmc_pmc *pmc, u64 period)
 {
 	unsigned int cpu;
@@ -442,6 +473,8 @@ int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a)
 	a->count = max(a->count, param_min_period(&pmc->attr));
 	old = pmc->period;
 	err = set_period(pmc, a->count);
+	if (!err)
+		err = announce_period(pmc);
 	if (err)
 		set_period(pmc, old);
 	return err;
@@ -532,6 +565,8 @@ int pmc_start(struct hwpmc_owner *o, u32 id)
 		return PTR_ERR(pmc);
 	if (pmc->state == PMC_RUNNING)
 		return 0;
+	if (!pmc->attr.exclude_kernel && !pmc_privileged(o))
+		return -EPERM;
 	if (pmc_is_sampling(pmc)) {
 		err = prepare_log(o);
 		if (err)

@@ -135,14 +135,14 @@ void map_fill(struct ring_map *m, struct vm_area_struct *vma, u32 pid)
 
 static void commit_map(struct hwpmc_owner *o, struct vm_area_struct *vma)
 {
-	struct owner_ring *or = owner_this_ring(o);
 	u32 pid = owner_pid_of(o, current);
+	struct owner_ring *or;
 	struct ring_map *m;
 	unsigned int depth;
 
-	if (!or || pid == PMCLOG_PID_KERNEL)
+	if (pid == PMCLOG_PID_KERNEL)
 		return;
-	m = record_begin(or, sizeof(*m), KIND_MAP, pid, &depth);
+	m = record_begin(o, sizeof(*m), KIND_MAP, pid, &or, &depth);
 	if (!m)
 		return;
 	map_fill(m, vma, pid);
@@ -182,14 +182,12 @@ static u64 load_base(struct mm_struct *mm, struct file *file)
 static void commit_exec(struct hwpmc_owner *o, const struct linux_binprm *bprm,
 			u64 base, u64 dyn)
 {
-	struct owner_ring *or = owner_this_ring(o);
 	u32 pid = owner_pid_of(o, current);
+	struct owner_ring *or;
 	struct ring_exec *x;
 	unsigned int depth;
 
-	if (!or || pid == PMCLOG_PID_KERNEL)
-		return;
-	x = record_begin(or, sizeof(*x), KIND_EXEC, pid, &depth);
+	x = record_begin(o, sizeof(*x), KIND_EXEC, pid, &or, &depth);
 	if (!x)
 		return;
 	x->file = get_file(bprm->file);
@@ -224,6 +222,8 @@ static void probe_exec(void *data, struct task_struct *p, pid_t old_pid,
 	for_each_hook_owner(o) {
 		VMA_ITERATOR(vmi, mm, 0);
 
+		if (owner_pid_of(o, current) == PMCLOG_PID_KERNEL)
+			continue;
 		commit_exec(o, bprm, auxv_base(mm, is32), dyn);
 		if (!locked) {
 			record_lost(o, owner_pid_of(o, current));
@@ -364,6 +364,7 @@ int proc_probes_register(void)
 	for (k = 0; k < ARRAY_SIZE(kprobe_hooks); k++) {
 		err = register_kprobe(&kprobe_hooks[k]);
 		if (err) {
+			kprobe_hooks[k].addr = NULL;
 			pr_err("no kprobe on %s: %d\n",
 			       kprobe_hooks[k].symbol_name, err);
 			goto fail;

@@ -28,6 +28,8 @@ static void note_lost(struct owner_ring *or, u32 pid, u64 now)
 		WRITE_ONCE(or->proc_first, now);
 	WRITE_ONCE(or->proc_last, now);
 	WRITE_ONCE(or->proc_dropped, or->proc_dropped + 1);
+	if (pid == PMCLOG_PID_KERNEL)
+		return;
 	/* a list that runs over makes the thread dump everything */
 	or->lost[head % RING_NLOST] = pid;
 	smp_store_release(&or->lost_head, head + 1);
@@ -39,8 +41,10 @@ void record_lost(struct hwpmc_owner *o, u32 pid)
 	struct owner_ring *or = owner_this_ring(o);
 	unsigned int depth;
 
-	if (!or)
+	if (!or) {
+		atomic64_inc(&o->noring_dropped);
 		return;
+	}
 	depth = ring_enter(&or->ring);
 	note_lost(or, pid, ring_clock());
 	record_end(or, depth);
@@ -49,17 +53,24 @@ void record_lost(struct hwpmc_owner *o, u32 pid)
 /*
  * record_begin - room for a process record of @len bytes
  * @pid: to be dumped again if there is no room
+ * @ring, @depth: out: for record_end()
  *
  * Returns the payload (stamp set, the rest as found: fill all of it), to be
  * committed by record_end(), or NULL.
  */
-void *record_begin(struct owner_ring *or, u32 len, u32 kind, u32 pid,
-		   unsigned int *depth)
+void *record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
+		   struct owner_ring **ring, unsigned int *depth)
 {
+	struct owner_ring *or = owner_this_ring(o);
 	enum ring_result res;
 	void *s;
 	u64 now;
 
+	if (!or) {
+		atomic64_inc(&o->noring_dropped);
+		return NULL;
+	}
+	*ring = or;
 	*depth = ring_enter(&or->ring);
 	s = ring_reserve(&or->ring, len, kind, 0, &now, &res);
 	if (s) {
@@ -80,14 +91,12 @@ void record_end(struct owner_ring *or, unsigned int depth)
 /* A ready-made record, its stamp apart. */
 void record_commit(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
 {
-	struct owner_ring *or = owner_this_ring(o);
 	const struct ring_stamp *from = rec;
+	struct owner_ring *or;
 	struct ring_stamp *s;
 	unsigned int depth;
 
-	if (!or)
-		return;
-	s = record_begin(or, len, KIND_RECORD, pid, &depth);
+	s = record_begin(o, len, KIND_RECORD, pid, &or, &depth);
 	if (!s)
 		return;
 	s->header = from->header;

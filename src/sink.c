@@ -43,9 +43,9 @@ int sink_attach(struct hwpmc_log *log, struct file *file)
 	log->size = param_buffer_bytes();
 	log->buf = kvmalloc(log->size, GFP_KERNEL_ACCOUNT);
 	log->path = kmalloc(PATH_MAX, GFP_KERNEL_ACCOUNT);
-	if (!log->buf || !log->path) {
-		kvfree(log->buf);
-		kfree(log->path);
+	log->spare = kmalloc(PMCLOG_RECORD_MAX, GFP_KERNEL_ACCOUNT);
+	if (!log->buf || !log->path || !log->spare) {
+		sink_detach(log);
 		return -ENOMEM;
 	}
 	sink_swap(log, file);
@@ -57,8 +57,10 @@ void sink_detach(struct hwpmc_log *log)
 {
 	kvfree(log->buf);
 	kfree(log->path);
+	kfree(log->spare);
 	log->buf = NULL;
 	log->path = NULL;
+	log->spare = NULL;
 }
 
 /* As whoever opened the file, not as whoever calls us. */
@@ -112,9 +114,6 @@ static u32 write_out(struct hwpmc_owner *o)
 		case -ERESTARTNOINTR:
 		case -ERESTARTNOHAND:
 		case -ERESTART_RESTARTBLOCK:
-			/* a stray kill -9 does not end a log */
-			if (!READ_ONCE(log->abort))
-				flush_signals(current);
 			break;
 		case 0:
 			sink_error(o, -EIO);

@@ -93,6 +93,7 @@ static void sum_rings(struct hwpmc_owner *o, struct pmclog_account *a)
 		a->proc_committed += READ_ONCE(or->proc_committed);
 		a->proc_dropped += READ_ONCE(or->proc_dropped);
 	}
+	a->proc_dropped += atomic64_read(&o->noring_dropped);
 }
 
 /*

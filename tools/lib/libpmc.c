@@ -143,7 +143,7 @@ int pmc_cpuinfo(const struct pmc_cpuinfo **cpu_info)
 			 HWPMC_NCLASS_MAX;
 	for (i = 0; i < copy.pm_nclass; i++) {
 		copy.pm_classes[i].pm_class =
-			(enum pmc_class)info->classes[i].class;
+			(enum pmc_class)info->classes[i].pmc_class;
 		copy.pm_classes[i].pm_caps = info->classes[i].caps;
 		copy.pm_classes[i].pm_width = info->classes[i].width;
 		copy.pm_classes[i].pm_num = info->classes[i].num;

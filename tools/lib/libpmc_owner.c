@@ -67,7 +67,7 @@ int pmc_owner_allocate_event(struct pmc_owner *owner,
 			     const struct pmc_event_desc *desc,
 			     struct pmc_allocate_opts *opts, pmc_id_t *id)
 {
-	struct hwpmc_allocate a = { .class = HWPMC_CLASS_SOFT };
+	struct hwpmc_allocate a = { .pmc_class = HWPMC_CLASS_SOFT };
 
 	if (opts->size < sizeof(*opts) || opts->reserved) {
 		errno = EINVAL;

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -62,7 +61,7 @@ static const char *why_not_allocated(const struct counter *c, int err)
 {
 	switch (err) {
 	case ENOENT: case EOPNOTSUPP: case ENODEV:
-		return c->event.type == PERF_TYPE_HARDWARE ?
+		return c->mode == PMC_MODE_SS ?
 		       "this machine has no such event (cpu-clock is always "
 		       "there)" : "this machine has no such event";
 	case ENXIO:
@@ -253,7 +252,7 @@ static void start(struct session *s)
 			    o->counters[i].event.name, strerror(errno));
 	if (counting(o))
 		s->next = now_ns() + (uint64_t)(o->interval * NS_PER_S);
-	if (o->limit)
+	if (o->limit > 0)
 		s->limit = now_ns() + (uint64_t)(o->limit * NS_PER_S);
 	if (!o->command)
 		return;

@@ -98,7 +98,7 @@ struct hwpmc_writelog {
 #define HWPMC_WRITELOG_MAX	(1U << 20)	/* bulk bytes per call and owner */
 
 struct hwpmc_classinfo {
-	__u32	class;
+	__u32	pmc_class;
 	__u32	caps;
 	__u32	width;		/* bits */
 	__u32	num;		/* rows */
@@ -166,7 +166,7 @@ struct hwpmc_moduleversion {
  * @mode:  HWPMC_MODE_*
  * @cpu:   a CPU or HWPMC_CPU_ALL for system modes, HWPMC_CPU_ANY otherwise
  * @flags: HWPMC_F_*
- * @class: HWPMC_CLASS_SOFT
+ * @pmc_class: HWPMC_CLASS_SOFT
  * @caps:  HWPMC_CAP_*; USER and SYSTEM select the modes counted in (neither:
  *	both); sampling implies INTERRUPT
  * @type, @config, @config1, @config2: as in struct perf_event_attr
@@ -179,7 +179,7 @@ struct hwpmc_allocate {
 	__u32	mode;
 	__s32	cpu;
 	__u32	flags;
-	__u32	class;
+	__u32	pmc_class;
 	__u32	caps;
 	__u32	type;
 	__u64	config;
