@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# The cache of what is downloaded or built once. Sourced.
+
+shopt -s inherit_errexit
+
+hwpmc_cache=${XDG_CACHE_HOME:-$HOME/.cache}/hwpmc
+
+# cache_entry NAME COMMAND...
+#
+# Prints the directory of entry NAME. When there is none yet, COMMAND DIR fills
+# a temporary directory that then becomes the entry: an interrupted COMMAND
+# leaves nothing behind that looks complete, and of two that want the same
+# entry, one waits for the other.
+cache_entry() {
+	local name=$1 entry=$hwpmc_cache/$1
+	shift
+	if [[ ! -d $entry ]]; then
+		mkdir -p "$hwpmc_cache"
+		(
+			flock 9
+			[[ ! -d $entry ]] || exit 0
+			# Left by a run that was killed.
+			rm -rf "$entry".tmp.*
+			tmp=$(mktemp -d "$entry.tmp.XXXXXX")
+			trap 'rm -rf "$tmp"' EXIT
+			"$@" "$tmp" >&2
+			chmod 755 "$tmp"
+			mv -T "$tmp" "$entry"
+			trap - EXIT
+			# Nothing may test this status: that would switch off
+			# "set -e" in COMMAND.
+		) 9>"$hwpmc_cache/.$name.lock"
+	fi
+	echo "$entry"
+}
+
+# cache_download PACKAGE[=VERSION] [APT-OPTION...]
+#
+# Downloads PACKAGE into the current directory and prints the file's path.
+cache_download() {
+	local package=$1
+	shift
+	if ! apt-get "$@" -q -o APT::Sandbox::User=root download "$package" >&2; then
+		echo "Debian may have a newer $package by now:" \
+			"apt-get update, then upgrade the linux-headers packages" >&2
+		return 1
+	fi
+	find "$PWD" -maxdepth 1 -name "${package%=*}_*.deb"
+}

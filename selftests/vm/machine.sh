@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# How QEMU is started for a cached kernel. Sourced.
+
+# The guest's kernel command line, all architectures. An oops ends the guest at
+# once: -no-reboot turns the panic's reboot into an exit.
+machine_append="loglevel=7 printk.time=1 oops=panic panic=-1 net.ifnames=0"
+
+# machine KERNEL-DIR ACCEL
+#
+# Sets machine_qemu, the command and the options that depend on the kernel, and
+# adds to machine_append. The transport of virtio devices is in machine_virtio.
+# shellcheck disable=SC2034
+machine() {
+	local dir=$1 accel=$2
+	case $(cat "$dir/arch") in
+	x86_64)
+		# With a thread per CPU, QEMU before 8.1 now and then runs a
+		# stale int3 of the kernel's text patching, which ends in an
+		# oops somewhere (Red Hat bug 2216496). arm64 patches without.
+		[[ $accel != tcg ]] || accel=tcg,thread=single
+		machine_qemu=(qemu-system-x86_64 -M pc -accel "$accel")
+		if [[ $accel == kvm ]]; then
+			machine_qemu+=(-cpu host)
+		else
+			machine_qemu+=(-cpu max)
+		fi
+		machine_virtio=pci
+		# On a busy host the clocksource watchdog takes delayed
+		# virtual CPUs for a broken TSC.
+		machine_append+=" console=ttyS0 tsc=reliable"
+		;;
+	arm64)
+		# The default pointer authentication is slow to emulate.
+		machine_qemu=(qemu-system-aarch64 -M "virt,gic-version=3" -accel "$accel"
+			-cpu "max,pauth-impdef=on")
+		machine_virtio=pci
+		machine_append+=" console=ttyAMA0"
+		;;
+	esac
+	if [[ $(cat "$dir/release") == *-debug ]]; then
+		machine_virtio=device
+		machine_append+=" irqchip.gicv3_pseudo_nmi=1 kmemleak=on"
+	fi
+	machine_qemu+=(-kernel "$dir/image" -nodefaults -no-user-config -no-reboot
+		-display none -monitor none -nic none)
+}
