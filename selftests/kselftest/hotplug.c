@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A CPU goes away and comes back while it is counted and sampled.
+ */
+#include "test.h"
+
+#define CPU	1
+#define ROUNDS	10
+
+FIXTURE(hotplug)
+{
+	pid_t loads[2];
+	int dev;
+};
+
+FIXTURE_SETUP(hotplug)
+{
+	self->loads[0] = load_user(-1);
+	self->loads[1] = load_kernel(-1);
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+	if (cpu_set_online(CPU, true) || cpu_set_online(CPU, false) ||
+	    cpu_set_online(CPU, true))
+		SKIP(return, "CPU 1 cannot be switched off");
+}
+
+FIXTURE_TEARDOWN(hotplug)
+{
+	cpu_set_online(CPU, true);
+	close(self->dev);
+	load_end(self->loads[0]);
+	load_end(self->loads[1]);
+}
+
+/* Times between which the CPU was away for sure. */
+struct away {
+	uint64_t from;
+	uint64_t to;
+};
+
+/* Samples of the CPU before, in (must be none) and after each absence. */
+static void check_absences(struct __test_metadata *_metadata, struct log *log,
+			   const struct away *away, unsigned int n)
+{
+	unsigned int present[ROUNDS + 1] = {}, absent = 0, i;
+	struct pmclog_rec rec;
+	struct sample s;
+
+	LOG_FOR_EACH(log, rec) {
+		if (!log_sample(&rec, &s) || s.cpu != CPU)
+			continue;
+		for (i = 0; i < n && s.tsc > away[i].from; i++)
+			absent += s.tsc < away[i].to;
+		present[i]++;
+	}
+	EXPECT_EQ(0, absent);
+	for (i = 0; i <= n; i++)
+		EXPECT_LT(20, present[i]) TH_LOG("time %u of presence", i);
+}
+
+static void absences(struct __test_metadata *_metadata, struct away *away,
+		     unsigned int n)
+{
+	unsigned int i;
+
+	sleep_ms(scaled(200, 500));
+	for (i = 0; i < n; i++) {
+		ASSERT_EQ(0, cpu_set_online(CPU, false));
+		away[i].from = raw_ns();
+		sleep_ms(50);
+		away[i].to = raw_ns();
+		ASSERT_EQ(0, cpu_set_online(CPU, true));
+		sleep_ms(scaled(200, 500));
+	}
+}
+
+static void sample(struct __test_metadata *_metadata, int dev,
+		   struct hwpmc_allocate a)
+{
+	unsigned int n = scaled(ROUNDS, 4);
+	struct away away[ROUNDS];
+	int file = temp_file();
+	struct log log;
+	uint32_t id;
+
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, a, &id));
+	absences(_metadata, away, n);
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	check_absences(_metadata, &log, away, n);
+	if (a.cpu == HWPMC_CPU_ALL) {
+		EXPECT_LT(log.cpu_samples[CPU] / 2, log.cpu_samples[0]);
+	}
+}
+
+TEST_F(hotplug, sampling_all)
+{
+	sample(_metadata, self->dev, pmc_clock(1000));
+}
+
+TEST_F(hotplug, sampling_one)
+{
+	struct hwpmc_allocate a = pmc_clock(1000);
+
+	a.cpu = CPU;
+	sample(_metadata, self->dev, a);
+}
+
+TEST_F(hotplug, cycles)
+{
+	if (!perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
+		SKIP(return, "no hardware counters on this machine");
+	sample(_metadata, self->dev,
+	       pmc_sampler(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+			   1000000));
+}
+
+static uint64_t value_of(int dev, uint32_t id, int cpu)
+{
+	uint64_t value = 0;
+
+	dev_read(dev, id, cpu, &value);
+	return value;
+}
+
+/* A count never goes back, and goes on when the CPU is there again. */
+TEST_F(hotplug, counting)
+{
+	struct hwpmc_allocate one = pmc_counter(PERF_TYPE_SOFTWARE,
+						PERF_COUNT_SW_CPU_CLOCK);
+	struct hwpmc_allocate all = one;
+	uint64_t before, before_one, away, back, sum;
+	unsigned int i;
+
+	one.cpu = CPU;
+	ASSERT_EQ(0, dev_allocate(self->dev, &all));
+	ASSERT_EQ(0, dev_allocate(self->dev, &one));
+	ASSERT_EQ(0, dev_start(self->dev, all.id));
+	ASSERT_EQ(0, dev_start(self->dev, one.id));
+	for (i = 0; i < scaled(ROUNDS, 3); i++) {
+		sleep_ms(100);
+		before = value_of(self->dev, all.id, HWPMC_CPU_ALL);
+		before_one = value_of(self->dev, one.id, CPU);
+		EXPECT_LT(50 * MSEC, before_one);
+		ASSERT_EQ(0, cpu_set_online(CPU, false));
+		sleep_ms(100);
+		away = value_of(self->dev, all.id, HWPMC_CPU_ALL);
+		EXPECT_LT(before, away);
+		EXPECT_EQ(-ENXIO, dev_read(self->dev, one.id, CPU, &back));
+		EXPECT_EQ(-ENXIO, dev_read(self->dev, one.id, HWPMC_CPU_ALL,
+					   &back));
+		/* starting and stopping do not need the CPU */
+		EXPECT_EQ(0, dev_stop(self->dev, one.id));
+		EXPECT_EQ(0, dev_start(self->dev, one.id));
+		ASSERT_EQ(0, cpu_set_online(CPU, true));
+		sleep_ms(scaled(200, 1000));
+		EXPECT_LT(away, value_of(self->dev, all.id, HWPMC_CPU_ALL));
+		back = value_of(self->dev, one.id, CPU);
+		EXPECT_LE(before_one + 50 * MSEC, back);
+	}
+	ASSERT_EQ(0, dev_stop(self->dev, all.id));
+	ASSERT_EQ(0, dev_stop(self->dev, one.id));
+	sum = value_of(self->dev, all.id, 0) + value_of(self->dev, all.id, CPU);
+	EXPECT_EQ(sum, value_of(self->dev, all.id, HWPMC_CPU_ALL));
+	EXPECT_LT(value_of(self->dev, all.id, CPU),
+		  value_of(self->dev, all.id, 0));
+}
+
+/* Allocated and started with the CPU away: sampled from when it is there. */
+TEST_F(hotplug, comes_later)
+{
+	int file = temp_file();
+	uint64_t online;
+	struct pmclog_rec rec;
+	unsigned int early = 0;
+	struct sample s;
+	struct log log;
+	uint32_t id;
+
+	ASSERT_EQ(0, cpu_set_online(CPU, false));
+	ASSERT_EQ(0, dev_configure(self->dev, file));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &id));
+	sleep_ms(100);
+	online = raw_ns();
+	ASSERT_EQ(0, cpu_set_online(CPU, true));
+	sleep_ms(scaled(500, 2000));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_LT(20, log.cpu_samples[CPU]);
+	LOG_FOR_EACH(&log, rec)
+		early += log_sample(&rec, &s) && s.cpu == CPU && s.tsc < online;
+	EXPECT_EQ(0, early);
+}
+
+/* Closed with the CPU away, and opened again; with a thread that never waits. */
+TEST_F(hotplug, closed_while_away)
+{
+	unsigned int i;
+	uint32_t id;
+
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, dev_configure(self->dev, temp_file()));
+		ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &id));
+		sleep_ms(50);
+		ASSERT_EQ(0, cpu_set_online(CPU, false));
+		close(self->dev);
+		self->dev = dev_open();
+		ASSERT_LE(0, self->dev);
+		ASSERT_EQ(0, cpu_set_online(CPU, true));
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "logfile.h"
+#include "space.h"
+
+#define U32(rec, type, field)	PMCLOG_FIELD32(rec, struct type, field)
+#define U64(rec, type, field)	PMCLOG_FIELD64(rec, struct type, field)
+
+typedef unsigned long long ull;
+
+bool log_load(struct log *log, int fd)
+{
+	size_t size = 1 << 20;
+	ssize_t n;
+
+	memset(log, 0, sizeof(*log));
+	lseek(fd, 0, SEEK_SET);
+	log->data = malloc(size);
+	while (log->data) {
+		n = read(fd, log->data + log->len, size - log->len);
+		if (n <= 0)
+			return n == 0;
+		log->len += n;
+		if (log->len == size) {
+			size *= 2;
+			log->data = realloc(log->data, size);
+		}
+	}
+	return false;
+}
+
+void log_free(struct log *log)
+{
+	free(log->data);
+	log->data = NULL;
+	log->len = 0;
+}
+
+uint64_t log_dropped(const struct log *log)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		sum += log->dropped[i];
+	return sum;
+}
+
+bool log_sample(const struct pmclog_rec *rec, struct sample *s)
+{
+	uint32_t flags;
+	unsigned int i;
+
+	if (rec->type != PMCLOG_T_CALLCHAIN)
+		return false;
+	s->tsc = rec->tsc;
+	s->pid = U32(rec, pmclog_callchain, pid);
+	s->tid = U32(rec, pmclog_callchain, tid);
+	s->pmcid = U32(rec, pmclog_callchain, pmcid);
+	flags = U32(rec, pmclog_callchain, cpuflags);
+	s->cpu = PMCLOG_CC_CPU(flags);
+	s->user = PMCLOG_CC_FLAGS(flags) & PMCLOG_CC_USERSPACE;
+	s->npc = (rec->len - sizeof(struct pmclog_callchain)) / 8;
+	for (i = 0; i < s->npc && i < LOG_MAX_DEPTH; i++)
+		s->pc[i] = pmclog_get64(rec->data +
+				offsetof(struct pmclog_callchain, pc) + 8 * i);
+	return true;
+}
+
+unsigned int log_count(struct log *log, uint32_t type, size_t offset,
+		       uint32_t value)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec)
+		n += rec.type == type && offset + 4 <= rec.len &&
+		     pmclog_get32(rec.data + offset) == value;
+	return n;
+}
+
+__attribute__((format(printf, 3, 4)))
+static const char *fault(struct log *log, const struct pmclog_rec *rec,
+			 const char *fmt, ...)
+{
+	int n = snprintf(log->fault, sizeof(log->fault), "offset %llu: ",
+			 rec ? (ull)rec->offset : (ull)log->len);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(log->fault + n, sizeof(log->fault) - n, fmt, ap);
+	va_end(ap);
+	return log->fault;
+}
+
+static bool announced(const struct log *log, uint32_t pmcid)
+{
+	unsigned int i;
+
+	for (i = 0; i < log->npmcs; i++)
+		if (log->pmcs[i] == pmcid)
+			return true;
+	return false;
+}
+
+/* Kernel frames, then user frames; the flag says which the first one is. */
+static const char *check_chain(struct log *log, const struct pmclog_rec *rec,
+			       const struct sample *s)
+{
+	unsigned int i;
+
+	if (!s->npc || s->npc > LOG_MAX_DEPTH)
+		return fault(log, rec, "chain of %u frames", s->npc);
+	if (s->user == addr_is_kernel(s->pc[0]))
+		return fault(log, rec, "pc %llx but user mode is %d",
+			     (ull)s->pc[0], s->user);
+	for (i = 1; i < s->npc; i++)
+		if (addr_is_kernel(s->pc[i]) && !addr_is_kernel(s->pc[i - 1]))
+			return fault(log, rec, "kernel frame above user frame");
+	return NULL;
+}
+
+static const char *check_sample(struct log *log, struct space *space,
+				const struct pmclog_rec *rec,
+				unsigned int flags)
+{
+	struct sample s;
+	const char *what;
+
+	log_sample(rec, &s);
+	what = check_chain(log, rec, &s);
+	if (what)
+		return what;
+	if (!announced(log, s.pmcid))
+		return fault(log, rec, "PMC %x was not announced", s.pmcid);
+	if (s.cpu >= LOG_MAX_CPU)
+		return fault(log, rec, "CPU %u", s.cpu);
+	if (!space_knows_task(space, s.pid, s.tid) && !(flags & LOG_PROC_DROPS))
+		return fault(log, rec, "nobody said who pid %d tid %d is",
+			     (int)s.pid, (int)s.tid);
+	log->samples++;
+	log->cpu_samples[s.cpu]++;
+	*(s.user ? &log->user : &log->kernel) += 1;
+	if (s.npc > log->deepest)
+		log->deepest = s.npc;
+	return NULL;
+}
+
+static const char *check_drop(struct log *log, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid = U32(rec, pmclog_dropnotify, pmcid);
+	uint32_t cause = U32(rec, pmclog_dropnotify, cause);
+	uint64_t count = U64(rec, pmclog_dropnotify, count);
+	uint64_t first = U64(rec, pmclog_dropnotify, first);
+	uint64_t last = U64(rec, pmclog_dropnotify, last);
+
+	if (rec->len < sizeof(struct pmclog_dropnotify) || !count ||
+	    cause >= PMCLOG_DROP_NCAUSE)
+		return fault(log, rec, "bad DROPNOTIFY");
+	if (!first || first > last)
+		return fault(log, rec, "drops from %llu to %llu",
+			     (ull)first, (ull)last);
+	if (pmcid == PMCLOG_PMCID_NONE)
+		log->proc_dropped += count;
+	else if (!announced(log, pmcid))
+		return fault(log, rec, "drops of an unknown PMC %x", pmcid);
+	else
+		log->dropped[cause] += count;
+	return NULL;
+}
+
+static const char *check_account(struct log *log, const struct pmclog_rec *rec)
+{
+	struct pmclog_account *a = &log->account;
+	ull dropped = 0;
+	int i;
+
+	if (rec->len < sizeof(struct pmclog_closelog))
+		return fault(log, rec, "CLOSELOG without an account");
+	memcpy(a, rec->data + offsetof(struct pmclog_closelog, account),
+	       sizeof(*a));
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
+		dropped += a->dropped[i];
+		if (a->dropped[i] != log->dropped[i])
+			return fault(log, rec,
+				     "cause %d: %llu dropped, %llu logged", i,
+				     (ull)a->dropped[i], (ull)log->dropped[i]);
+	}
+	if (a->overflows != a->committed + dropped + a->filtered)
+		return fault(log, rec, "%llu overflows: %llu committed, %llu "
+			     "dropped, %llu filtered", (ull)a->overflows,
+			     (ull)a->committed, dropped, (ull)a->filtered);
+	if (a->committed != a->written + a->discarded + a->in_rings)
+		return fault(log, rec, "%llu committed: %llu written, %llu "
+			     "discarded, %llu in rings", (ull)a->committed,
+			     (ull)a->written, (ull)a->discarded,
+			     (ull)a->in_rings);
+	if (a->written != log->samples)
+		return fault(log, rec, "%llu samples written, %llu there",
+			     (ull)a->written, (ull)log->samples);
+	if (a->proc_dropped != log->proc_dropped)
+		return fault(log, rec,
+			     "%llu process records dropped, %llu logged",
+			     (ull)a->proc_dropped, (ull)log->proc_dropped);
+	return NULL;
+}
+
+static const char *check_record(struct log *log, struct space *space,
+				const struct pmclog_rec *rec,
+				unsigned int flags)
+{
+	if (U32(rec, pmclog_hdr, spare))
+		return fault(log, rec, "spare word is used");
+	if (log->closed)
+		return fault(log, rec, "record after CLOSELOG");
+	if ((rec->type == PMCLOG_T_INITIALIZE) != !log->records)
+		return fault(log, rec, "INITIALIZE is not the first record");
+	if (rec->tsc < log->last_tsc)
+		return fault(log, rec, "time goes back by %llu",
+			     (ull)(log->last_tsc - rec->tsc));
+	if (!log->records)
+		log->first_tsc = rec->tsc;
+	log->last_tsc = rec->tsc;
+	log->records++;
+	space_apply(space, rec);
+	switch (rec->type) {
+	case PMCLOG_T_PMCALLOCATEDYN:
+		if (log->npmcs < LOG_MAX_PMC)
+			log->pmcs[log->npmcs++] =
+				U32(rec, pmclog_pmcallocatedyn, pmcid);
+		return NULL;
+	case PMCLOG_T_USERDATA:
+		if (pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_HOST)
+			log->owner_pid = U32(rec, pmclog_ext_host, owner_pid);
+		return NULL;
+	case PMCLOG_T_CALLCHAIN:
+		return check_sample(log, space, rec, flags);
+	case PMCLOG_T_DROPNOTIFY:
+		return check_drop(log, rec);
+	case PMCLOG_T_CLOSELOG:
+		log->closed = true;
+		return check_account(log, rec);
+	default:
+		return NULL;
+	}
+}
+
+/* What only the end of the log tells. */
+static const char *check_end(struct log *log, unsigned int flags,
+			     const char *broken)
+{
+	if (!log->records)
+		return fault(log, NULL, "no record at all (%s)", broken);
+	if (!log->closed && !(flags & LOG_CUT))
+		return fault(log, NULL, "no CLOSELOG at the end (%s)", broken);
+	if (log_dropped(log) && !(flags & LOG_DROPS))
+		return fault(log, NULL, "%llu samples were dropped",
+			     (ull)log_dropped(log));
+	if (log->account.discarded && !(flags & LOG_DISCARDS))
+		return fault(log, NULL, "%llu samples were discarded",
+			     (ull)log->account.discarded);
+	if (log->proc_dropped && !(flags & LOG_PROC_DROPS))
+		return fault(log, NULL, "%llu process records were dropped",
+			     (ull)log->proc_dropped);
+	return NULL;
+}
+
+const char *log_check(struct log *log, unsigned int flags)
+{
+	struct pmclog_iter *it = pmclog_iter_mem(log->data, log->len);
+	struct space *space = space_new();
+	enum pmclog_iter_status st;
+	const char *what = NULL;
+	struct pmclog_rec rec;
+
+	while ((st = pmclog_iter_next(it, &rec)) == PMCLOG_ITER_RECORD) {
+		what = check_record(log, space, &rec, flags);
+		if (what)
+			goto out;
+	}
+	/* the library knows only one way of being broken in the middle */
+	what = check_end(log, flags, pmclog_iter_error(it, NULL));
+	if (!what && st == PMCLOG_ITER_ERROR && !(flags & LOG_CUT))
+		what = fault(log, NULL, "%s", pmclog_iter_error(it, NULL));
+out:
+	space_free(space);
+	pmclog_iter_close(it);
+	return what;
+}

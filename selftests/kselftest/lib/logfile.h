@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A whole log in memory: loading it, and checking that it is sound.
+ */
+#ifndef TEST_LOGFILE_H
+#define TEST_LOGFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/hwpmc.h>
+#include <pmclog_iter.h>
+
+#define LOG_MAX_CPU	64
+#define LOG_MAX_PMC	512
+#define LOG_MAX_DEPTH	PMCLOG_CHAIN_MAX
+
+/* log_check()'s flags */
+#define LOG_CUT		1U	/* may end anywhere, without a CLOSELOG */
+#define LOG_DROPS	2U	/* samples may have been dropped */
+#define LOG_DISCARDS	4U	/* the file may have refused some */
+#define LOG_PROC_DROPS	8U	/* process records may have been dropped; then
+				 * tasks may be told of after their samples */
+
+/**
+ * struct log
+ * @samples, @cpu_samples, @user, @kernel: CALLCHAINs
+ * @deepest: frames of the longest chain
+ * @dropped, @proc_dropped: sums of the DROPNOTIFYs
+ * @closed, @account: CLOSELOG's
+ * @fault: what log_check() found wrong, and where
+ */
+struct log {
+	unsigned char	*data;
+	size_t		len;
+
+	uint64_t	records;
+	uint64_t	samples;
+	uint64_t	cpu_samples[LOG_MAX_CPU];
+	uint64_t	user;
+	uint64_t	kernel;
+	unsigned int	deepest;
+	uint64_t	dropped[PMCLOG_DROP_NCAUSE];
+	uint64_t	proc_dropped;
+	uint64_t	first_tsc;
+	uint64_t	last_tsc;
+	uint32_t	owner_pid;
+	bool		closed;
+	struct pmclog_account account;
+
+	uint32_t	pmcs[LOG_MAX_PMC];
+	unsigned int	npmcs;
+	char		fault[200];
+};
+
+/* All of @fd from its start (a file) or to its end (a pipe). */
+bool log_load(struct log *log, int fd);
+void log_free(struct log *log);
+
+/*
+ * log_check - is this a whole and truthful log?
+ *
+ * Structure, time order, INITIALIZE first, CLOSELOG last, PMCs announced before
+ * use, processes and threads named before their samples, and the account: what
+ * CLOSELOG says is what is in the log, and adds up.  Returns NULL, or the first
+ * fault.  Fills in the figures of @log.
+ */
+const char *log_check(struct log *log, unsigned int flags);
+
+/* Sum of all causes. */
+uint64_t log_dropped(const struct log *log);
+
+/* A sample, decoded. */
+struct sample {
+	uint64_t	tsc;
+	uint32_t	pid;
+	uint32_t	tid;
+	uint32_t	pmcid;
+	uint32_t	cpu;
+	bool		user;
+	unsigned int	npc;
+	uint64_t	pc[LOG_MAX_DEPTH];
+};
+
+/* Whether @rec is a CALLCHAIN; then it is decoded. */
+bool log_sample(const struct pmclog_rec *rec, struct sample *s);
+
+/* An address of the kernel's half. */
+static inline bool addr_is_kernel(uint64_t addr)
+{
+	return addr >> 63;
+}
+
+/* Walks @log: struct pmclog_rec rec; LOG_FOR_EACH(log, rec) { ... } */
+#define LOG_FOR_EACH(log, rec)						\
+	for (struct pmclog_iter *it_ = pmclog_iter_mem((log)->data, (log)->len); \
+	     it_ && (pmclog_iter_next(it_, &(rec)) == PMCLOG_ITER_RECORD || \
+		     (pmclog_iter_close(it_), it_ = NULL));)
+
+/* Records of @type whose 32-bit field at @offset is @value. */
+unsigned int log_count(struct log *log, uint32_t type, size_t offset,
+		       uint32_t value);
+
+#endif /* TEST_LOGFILE_H */

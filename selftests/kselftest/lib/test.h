@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What every test program includes: the harness, and this directory.
+ */
+#ifndef TEST_H
+#define TEST_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <kselftest_harness.h>
+
+#include "dev.h"
+#include "guest.h"
+#include "logfile.h"
+#include "space.h"
+#include "symbols.h"
+
+/* A guard against hangs only: emulated debug kernels are slow. */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	120
+
+#define NSEC	1000000000ULL
+#define MSEC	1000000ULL
+
+/* Says which fault a log has, and ends the test. */
+#define ASSERT_LOG(log, flags) do {					\
+	const char *fault_ = log_check(log, flags);			\
+	if (fault_)							\
+		TH_LOG("log of %zu bytes: %s", (log)->len, fault_);	\
+	ASSERT_EQ(NULL, fault_);					\
+} while (0)
+
+#endif /* TEST_H */

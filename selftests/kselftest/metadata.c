@@ -1,0 +1,701 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Processes, threads and mappings: what the log tells of them, and when.
+ */
+#include <elf.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+#include "test.h"
+
+#define LOADED		"/tmp/hwpmc-exec"
+
+FIXTURE(metadata)
+{
+	int dev;
+	int file;
+	long page;
+	struct log log;
+};
+
+FIXTURE_SETUP(metadata)
+{
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+	self->file = temp_file();
+	self->page = sysconf(_SC_PAGESIZE);
+}
+
+FIXTURE_TEARDOWN(metadata)
+{
+	close(self->dev);
+	unlink(LOADED);
+}
+
+#define BEGIN() do {							\
+	uint32_t id_;							\
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));		\
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &id_));	\
+} while (0)
+
+#define END() do {							\
+	ASSERT_EQ(0, dev_closelog(self->dev));				\
+	ASSERT_TRUE(log_load(&self->log, self->file));			\
+	ASSERT_LOG(&self->log, 0);					\
+} while (0)
+
+/* ------------------------------------------------------------------------
+ * Finding records
+ */
+struct map {
+	uint32_t	pid;
+	uint64_t	start;
+	uint64_t	len;
+	uint64_t	offset;
+	uint32_t	prot;
+	uint64_t	ino;
+	uint32_t	major;
+	uint32_t	minor;
+	uint64_t	tsc;
+	char		path[1200];
+};
+
+/* The @nth MAP_IN of @pid at @start with the MAPPING behind it. */
+static bool find_map(struct log *log, uint32_t pid, uint64_t start,
+		     unsigned int nth, struct map *m)
+{
+	struct pmclog_rec rec;
+	bool in = false, found = false;
+
+	memset(m, 0, sizeof(*m));
+	LOG_FOR_EACH(log, rec) {
+		if (found)
+			continue;
+		if (in) {
+			if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_MAPPING)
+				return false;
+#define EXT(field)	PMCLOG_FIELD64(&rec, struct pmclog_ext_mapping, field)
+#define EXT32(field)	PMCLOG_FIELD32(&rec, struct pmclog_ext_mapping, field)
+			m->len = EXT(len);
+			m->offset = EXT(offset);
+			m->prot = EXT32(prot);
+			m->ino = EXT(ino);
+			m->major = EXT32(dev_major);
+			m->minor = EXT32(dev_minor);
+			found = EXT32(pid) == pid && EXT(start) == start;
+			in = false;
+			continue;
+		}
+		if (rec.type != PMCLOG_T_MAP_IN ||
+		    PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) != pid ||
+		    PMCLOG_FIELD64(&rec, struct pmclog_map_in, start) != start)
+			continue;
+		if (nth--)
+			continue;
+		in = true;
+		m->tsc = rec.tsc;
+		snprintf(m->path, sizeof(m->path), "%s",
+			 (const char *)rec.data +
+			 offsetof(struct pmclog_map_in, path));
+	}
+	return found;
+}
+
+/* MAP_OUTs of @pid that touch [start, end); exact ones count 1000. */
+static unsigned int map_outs(struct log *log, uint32_t pid, uint64_t start,
+			     uint64_t end)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	uint64_t s, e;
+
+	LOG_FOR_EACH(log, rec) {
+		if (rec.type != PMCLOG_T_MAP_OUT ||
+		    PMCLOG_FIELD32(&rec, struct pmclog_map_out, pid) != pid)
+			continue;
+		s = PMCLOG_FIELD64(&rec, struct pmclog_map_out, start);
+		e = PMCLOG_FIELD64(&rec, struct pmclog_map_out, end);
+		if (s == start && e == end)
+			n += 1000;
+		else if (s < end && e > start)
+			n++;
+	}
+	return n;
+}
+
+/* PROC_CREATEs (or THR_CREATEs) of @id with this name. */
+static unsigned int named(struct log *log, bool thread, uint32_t id,
+			  const char *name)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec) {
+		const char *d = (const char *)rec.data;
+
+		if (thread && rec.type == PMCLOG_T_THR_CREATE)
+			n += PMCLOG_FIELD32(&rec, struct pmclog_thr_create,
+					    tid) == id &&
+			     !strcmp(d + offsetof(struct pmclog_thr_create,
+						  name), name);
+		if (!thread && rec.type == PMCLOG_T_PROC_CREATE)
+			n += PMCLOG_FIELD32(&rec, struct pmclog_proc_create,
+					    pid) == id &&
+			     !strcmp(d + offsetof(struct pmclog_proc_create,
+						  comm), name);
+	}
+	return n;
+}
+
+/* Samples in user mode of which nobody had said what is mapped there. */
+static unsigned int unmapped_samples(struct log *log, unsigned int *mapped)
+{
+	struct space *space = space_new();
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	struct sample s;
+
+	*mapped = 0;
+	LOG_FOR_EACH(log, rec) {
+		space_apply(space, &rec);
+		if (!log_sample(&rec, &s) || !s.user)
+			continue;
+		if (space_find(space, s.pid, s.pc[0])) {
+			++*mapped;
+			continue;
+		}
+		n++;
+		printf("# pid %d at %llx: not mapped\n", (int)s.pid,
+		       (unsigned long long)s.pc[0]);
+	}
+	space_free(space);
+	return n;
+}
+
+/* ------------------------------------------------------------------------
+ * What is there when the first PMC starts
+ */
+struct maps_line {
+	uint64_t	start;
+	uint64_t	end;
+	uint64_t	offset;
+	uint64_t	ino;
+	unsigned int	major;
+	unsigned int	minor;
+	bool		exec;
+	char		path[512];
+};
+
+static bool next_line(FILE *f, struct maps_line *m)
+{
+	char line[1024], prot[8];
+	unsigned long long start, end, offset, ino;
+
+	if (!fgets(line, sizeof(line), f))
+		return false;
+	m->path[0] = '\0';
+	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %511[^\n]", &start,
+		   &end, prot, &offset, &m->major, &m->minor, &ino,
+		   m->path) < 7)
+		return false;
+	m->start = start;
+	m->end = end;
+	m->offset = offset;
+	m->ino = ino;
+	m->exec = strchr(prot, 'x');
+	return true;
+}
+
+/* Each executable line of /proc/@pid/maps is in the log as it is there. */
+static void check_maps(struct __test_metadata *_metadata, struct log *log,
+		       pid_t pid, const char *maps)
+{
+	FILE *f = fmemopen((void *)maps, strlen(maps), "r");
+	struct maps_line l;
+	unsigned int n = 0;
+	struct map m;
+
+	while (next_line(f, &l)) {
+		if (addr_is_kernel(l.start))
+			continue;	/* vsyscall is no mapping */
+		if (!l.exec) {
+			EXPECT_FALSE(find_map(log, pid, l.start, 0, &m));
+			continue;
+		}
+		n++;
+		ASSERT_TRUE(find_map(log, pid, l.start, 0, &m))
+			TH_LOG("%s is missing", l.path);
+		EXPECT_EQ(l.end - l.start, m.len);
+		EXPECT_TRUE(m.prot & PROT_EXEC);
+		if (l.path[0] != '/') {
+			EXPECT_EQ(0, m.ino);
+			if (l.path[0] == '[') {
+				EXPECT_STREQ(l.path, m.path);
+			}
+			continue;
+		}
+		EXPECT_STREQ(l.path, m.path);
+		EXPECT_EQ(l.offset, m.offset);
+		EXPECT_EQ(l.ino, m.ino);
+		EXPECT_EQ(l.major, m.major);
+		EXPECT_EQ(l.minor, m.minor);
+	}
+	fclose(f);
+	EXPECT_LT(0, n);
+}
+
+static char *read_maps(pid_t pid)
+{
+	static char buf[2][65536];
+	static int which;
+	char path[40], *p = buf[which ^= 1];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	fd = open(path, O_RDONLY);
+	*p = '\0';
+	while ((n = read(fd, p + strlen(p), 65535 - strlen(p))) > 0)
+		p[strlen(p) + n] = '\0';
+	close(fd);
+	return p;
+}
+
+TEST_F(metadata, dump)
+{
+	char comm[32] = "", own[32] = "", path[40];
+	pid_t other = load_user(1), sleeper = workload_start("truth", 0);
+	char *maps, *others;
+	unsigned int mapped;
+
+	sleep_ms(scaled(100, 1000));
+	maps = read_maps(getpid());
+	others = read_maps(sleeper);
+	BEGIN();
+	sleep_ms(300);
+	END();
+	check_maps(_metadata, &self->log, getpid(), maps);
+	check_maps(_metadata, &self->log, sleeper, others);
+	read_line("/proc/self/comm", own, sizeof(own));
+	EXPECT_EQ(1, named(&self->log, false, getpid(), own));
+	EXPECT_EQ(1, named(&self->log, false, sleeper, "truth"));
+	snprintf(path, sizeof(path), "/proc/%d/comm", 2);
+	if (read_line(path, comm, sizeof(comm))) {
+		EXPECT_EQ(1, named(&self->log, false, 2, comm));
+	}
+	EXPECT_EQ(1, named(&self->log, false, 0, "swapper"));
+	EXPECT_EQ(0, unmapped_samples(&self->log, &mapped));
+	EXPECT_LT(50, mapped);
+	load_end(other);
+	load_end(sleeper);
+}
+
+/* ------------------------------------------------------------------------
+ * Mappings made and undone while sampling
+ */
+static int exec_file(const char *path, long pages, long page)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0755);
+
+	return fd < 0 || ftruncate(fd, pages * page) ? -1 : fd;
+}
+
+TEST_F(metadata, mmap_munmap)
+{
+	int fd = exec_file(LOADED, 8, self->page);
+	long page = self->page;
+	char *a, *b, *c, *plain;
+	struct stat st;
+	struct map m;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, fstat(fd, &st));
+	BEGIN();
+	a = mmap(NULL, 4 * page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+		 2 * page);
+	b = mmap(NULL, 8 * page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	c = mmap(NULL, 2 * page, PROT_READ | PROT_EXEC,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	plain = mmap(NULL, 4 * page, PROT_READ, MAP_PRIVATE, fd, 0);
+	ASSERT_NE(MAP_FAILED, a);
+	ASSERT_NE(MAP_FAILED, b);
+	ASSERT_NE(MAP_FAILED, c);
+	ASSERT_NE(MAP_FAILED, plain);
+	/* not an munmap, although the pages go */
+	(void)*(volatile char *)a;
+	ASSERT_EQ(0, madvise(a, 4 * page, MADV_DONTNEED));
+	ASSERT_EQ(0, munmap(a, 4 * page));
+	ASSERT_EQ(0, munmap(b + 2 * page, 3 * page));
+	ASSERT_EQ(0, munmap(plain, 4 * page));
+	END();
+
+	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)a, 0, &m));
+	EXPECT_STREQ(LOADED, m.path);
+	EXPECT_EQ(4 * page, m.len);
+	EXPECT_EQ(2 * page, m.offset);
+	EXPECT_EQ(PROT_READ | PROT_EXEC, m.prot);
+	EXPECT_EQ(st.st_ino, m.ino);
+	EXPECT_EQ(major(st.st_dev), m.major);
+	EXPECT_EQ(minor(st.st_dev), m.minor);
+	EXPECT_FALSE(find_map(&self->log, getpid(), (uintptr_t)a, 1, &m));
+	EXPECT_EQ(1000, map_outs(&self->log, getpid(), (uintptr_t)a,
+				 (uintptr_t)a + 4 * page));
+	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)b, 0, &m));
+	EXPECT_EQ(1000, map_outs(&self->log, getpid(),
+				 (uintptr_t)b + 2 * page,
+				 (uintptr_t)b + 5 * page));
+	EXPECT_EQ(0, map_outs(&self->log, getpid(), (uintptr_t)b,
+			      (uintptr_t)b + 2 * page));
+	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)c, 0, &m));
+	EXPECT_EQ(2 * page, m.len);
+	EXPECT_EQ(0, m.ino);
+	EXPECT_FALSE(find_map(&self->log, getpid(), (uintptr_t)plain, 0, &m));
+	EXPECT_EQ(0, map_outs(&self->log, getpid(), (uintptr_t)plain,
+			      (uintptr_t)plain + 4 * page));
+}
+
+/* A loader's way: read first, executable afterwards; a JIT's way as well. */
+TEST_F(metadata, mprotect)
+{
+	int fd = exec_file(LOADED, 4, self->page);
+	long page = self->page;
+	char *a, *jit;
+	struct map m;
+
+	ASSERT_LE(0, fd);
+	a = mmap(NULL, 4 * page, PROT_READ, MAP_PRIVATE, fd, 0);
+	jit = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, a);
+	ASSERT_NE(MAP_FAILED, jit);
+	BEGIN();
+	ASSERT_EQ(0, mprotect(a + page, 2 * page, PROT_READ | PROT_EXEC));
+	ASSERT_EQ(0, mprotect(jit, 4 * page, PROT_READ | PROT_EXEC));
+	END();
+	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)a + page, 0, &m));
+	EXPECT_STREQ(LOADED, m.path);
+	EXPECT_EQ(2 * page, m.len);
+	EXPECT_EQ(page, m.offset);
+	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)jit, 0, &m));
+}
+
+static void check_path(struct __test_metadata *_metadata, const char *path,
+		       const char *want)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	int dev = dev_open(), file = temp_file(), fd;
+	struct log log;
+	struct map m;
+	uint32_t id;
+	void *a;
+
+	fd = exec_file(path, 1, page);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(100), &id));
+	a = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	ASSERT_NE(MAP_FAILED, a);
+	ASSERT_EQ(0, dev_closelog(dev));
+	close(dev);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	ASSERT_TRUE(find_map(&log, getpid(), (uintptr_t)a, 0, &m));
+	EXPECT_STREQ(want, m.path);
+	munmap(a, page);
+	close(fd);
+	unlink(path);
+}
+
+/* Paths are bytes: they are logged as they are, up to the format's limit. */
+TEST_F(metadata, paths)
+{
+	char path[1100] = "/tmp", dir[1100];
+	size_t n = 4;
+
+	check_path(_metadata, "/tmp/a b\tc\nd", "/tmp/a b\tc\nd");
+	check_path(_metadata, "/tmp/\xff\xfe\x80%s\"'\\",
+		   "/tmp/\xff\xfe\x80%s\"'\\");
+	while (n < 900) {
+		n += snprintf(path + n, sizeof(path) - n, "/%0200d", 1);
+		mkdir(path, 0700);
+	}
+	strcpy(dir, path);
+	/* the longest that has room with its NUL, and one more */
+	snprintf(path + n, sizeof(path) - n, "/%0*d", (int)(1023 - n - 1), 2);
+	ASSERT_EQ(1023, strlen(path));
+	check_path(_metadata, path, path);
+	snprintf(path + n, sizeof(path) - n, "/%0*d", (int)(1024 - n - 1), 2);
+	check_path(_metadata, path, "//toolong");
+}
+
+/* ------------------------------------------------------------------------
+ * Processes and threads
+ */
+TEST_F(metadata, fork_rename_exit)
+{
+	static const char odd[] = "\x01\xff \"\n'\\";
+	struct pmclog_rec rec;
+	unsigned int forks = 0, exits = 0;
+	uint64_t forked = 0, created = 0, gone = 0;
+	char own[32] = "";
+	pid_t child;
+
+	read_line("/proc/self/comm", own, sizeof(own));
+	BEGIN();
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_NAME, "second");
+		sleep_ms(50);
+		prctl(PR_SET_NAME, odd);
+		_exit(0);
+	}
+	wait_for(child);
+	END();
+	LOG_FOR_EACH(&self->log, rec) {
+		if (rec.type == PMCLOG_T_PROCFORK &&
+		    PMCLOG_FIELD32(&rec, struct pmclog_procfork, newpid) ==
+		    child) {
+			forks++;
+			forked = rec.tsc;
+			EXPECT_EQ(getpid(),
+				  PMCLOG_FIELD32(&rec, struct pmclog_procfork,
+						 oldpid));
+		}
+		if (rec.type == PMCLOG_T_PROC_CREATE && !created &&
+		    PMCLOG_FIELD32(&rec, struct pmclog_proc_create, pid) ==
+		    child)
+			created = rec.tsc;
+		if (rec.type == PMCLOG_T_SYSEXIT &&
+		    PMCLOG_FIELD32(&rec, struct pmclog_sysexit, pid) == child) {
+			exits++;
+			gone = rec.tsc;
+		}
+	}
+	EXPECT_EQ(1, forks);
+	EXPECT_EQ(1, exits);
+	EXPECT_LE(forked, created);
+	EXPECT_LT(created, gone);
+	EXPECT_EQ(1, named(&self->log, false, child, own));
+	EXPECT_EQ(1, named(&self->log, false, child, "second"));
+	EXPECT_EQ(1, named(&self->log, false, child, odd));
+}
+
+static void *thread_body(void *arg)
+{
+	uint32_t *tid = arg;
+
+	*tid = syscall(SYS_gettid);
+	prctl(PR_SET_NAME, "worker-of-test");
+	return NULL;
+}
+
+TEST_F(metadata, threads)
+{
+	uint32_t tid[3] = {};
+	pthread_t t;
+	int i;
+
+	BEGIN();
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, pthread_create(&t, NULL, thread_body, &tid[i]));
+		pthread_join(t, NULL);
+	}
+	END();
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(1, named(&self->log, true, tid[i], "worker-of-test"));
+		EXPECT_EQ(2, log_count(&self->log, PMCLOG_T_THR_CREATE,
+				       offsetof(struct pmclog_thr_create, tid),
+				       tid[i]));
+		EXPECT_EQ(1, log_count(&self->log, PMCLOG_T_THR_EXIT,
+				       offsetof(struct pmclog_thr_exit, tid),
+				       tid[i]));
+	}
+	EXPECT_EQ(6, log_count(&self->log, PMCLOG_T_THR_CREATE,
+			       offsetof(struct pmclog_thr_create, pid),
+			       getpid()));
+	EXPECT_EQ(0, log_count(&self->log, PMCLOG_T_SYSEXIT,
+			       offsetof(struct pmclog_sysexit, pid),
+			       getpid()));
+}
+
+/* ------------------------------------------------------------------------
+ * exec
+ */
+#ifdef __aarch64__
+#define MACHINE	EM_AARCH64
+static const unsigned char endless[] = { 0x00, 0x00, 0x00, 0x14 };
+#else
+#define MACHINE	EM_X86_64
+static const unsigned char endless[] = { 0xeb, 0xfe };
+#endif
+
+#define CODE_AT	0x400
+#define FIXED	0x10000000UL
+
+struct image {
+	Elf64_Ehdr	eh;
+	Elf64_Phdr	ph[2];
+	char		interp[64];
+};
+
+/* A program that does nothing, at a fixed place or anywhere, with a loader. */
+static void make_program(const char *path, uint16_t type, const char *interp)
+{
+	uint64_t base = type == ET_EXEC ? FIXED : 0;
+	unsigned char file[CODE_AT + sizeof(endless)] = {};
+	struct image i = {
+		.eh = {
+			.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64,
+				     ELFDATA2LSB, EV_CURRENT },
+			.e_type = type,
+			.e_machine = MACHINE,
+			.e_version = EV_CURRENT,
+			.e_entry = base + CODE_AT,
+			.e_phoff = sizeof(Elf64_Ehdr),
+			.e_ehsize = sizeof(Elf64_Ehdr),
+			.e_phentsize = sizeof(Elf64_Phdr),
+			.e_phnum = interp ? 2 : 1,
+		},
+		.ph[0] = {
+			.p_type = PT_LOAD,
+			.p_flags = PF_R | PF_X,
+			.p_vaddr = base,
+			.p_filesz = sizeof(file),
+			.p_memsz = sizeof(file),
+			.p_align = 0x10000,
+		},
+		.ph[1] = {
+			.p_type = PT_INTERP,
+			.p_offset = offsetof(struct image, interp),
+			.p_filesz = interp ? strlen(interp) + 1 : 0,
+		},
+	};
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+
+	if (interp)
+		strcpy(i.interp, interp);
+	memcpy(file, &i, sizeof(i));
+	memcpy(file + CODE_AT, endless, sizeof(endless));
+	if (write(fd, file, sizeof(file)) != sizeof(file))
+		perror(path);
+	close(fd);
+}
+
+struct exec {
+	unsigned int	n;
+	uint64_t	base;
+	uint64_t	dyn;
+	uint64_t	tsc;
+	char		path[256];
+};
+
+static void find_exec(struct log *log, uint32_t pid, struct exec *x)
+{
+	struct pmclog_rec rec;
+
+	memset(x, 0, sizeof(*x));
+	LOG_FOR_EACH(log, rec) {
+		if (rec.type != PMCLOG_T_PROCEXEC ||
+		    PMCLOG_FIELD32(&rec, struct pmclog_procexec, pid) != pid)
+			continue;
+		x->n++;
+		x->tsc = rec.tsc;
+		x->base = PMCLOG_FIELD64(&rec, struct pmclog_procexec, base);
+		x->dyn = PMCLOG_FIELD64(&rec, struct pmclog_procexec, dyn);
+		snprintf(x->path, sizeof(x->path), "%s",
+			 (const char *)rec.data +
+			 offsetof(struct pmclog_procexec, path));
+	}
+}
+
+static pid_t start_program(const char *path)
+{
+	pid_t pid = fork_bound();
+
+	if (!pid) {
+		execl(path, path, NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+TEST_F(metadata, exec)
+{
+	static const char * const paths[] = {
+		LOADED, LOADED "-pie", LOADED "-dyn", LOADED "-loader",
+	};
+	unsigned int mapped, i;
+	struct exec x;
+	struct map m;
+	pid_t pid[3];
+
+	make_program(paths[0], ET_EXEC, NULL);
+	make_program(paths[1], ET_DYN, NULL);
+	make_program(paths[2], ET_DYN, paths[3]);
+	make_program(paths[3], ET_DYN, NULL);
+	BEGIN();
+	for (i = 0; i < 3; i++)
+		pid[i] = start_program(paths[i]);
+	sleep_ms(scaled(500, 3000));
+	for (i = 0; i < 3; i++)
+		load_end(pid[i]);
+	END();
+	for (i = 0; i < 3; i++) {
+		find_exec(&self->log, pid[i], &x);
+		EXPECT_EQ(1, x.n);
+		EXPECT_STREQ(paths[i], x.path);
+		EXPECT_EQ(i == 2, !!x.base);
+		EXPECT_EQ(i >= 1, !!x.dyn);
+		ASSERT_TRUE(find_map(&self->log, pid[i], i ? x.dyn : FIXED, 0,
+				     &m));
+		EXPECT_STREQ(paths[i], m.path);
+		EXPECT_LE(x.tsc, m.tsc);
+		if (x.base) {
+			ASSERT_TRUE(find_map(&self->log, pid[i], x.base, 0,
+					     &m));
+			EXPECT_STREQ(paths[3], m.path);
+		}
+		/* of the name: the path's last part */
+		EXPECT_EQ(1, named(&self->log, false, pid[i], i == 0 ?
+				   "hwpmc-exec" : i == 1 ? "hwpmc-exec-pie" :
+				   "hwpmc-exec-dyn"));
+		EXPECT_EQ(1, log_count(&self->log, PMCLOG_T_SYSEXIT,
+				       offsetof(struct pmclog_sysexit, pid),
+				       pid[i]));
+		EXPECT_LT(5, log_count(&self->log, PMCLOG_T_CALLCHAIN,
+				       offsetof(struct pmclog_callchain, pid),
+				       pid[i]));
+	}
+	EXPECT_EQ(0, unmapped_samples(&self->log, &mapped));
+	EXPECT_LT(20, mapped);
+	for (i = 0; i < 4; i++)
+		unlink(paths[i]);
+}
+
+/* Everything at once, many times: each sample finds its mapping. */
+TEST_F(metadata, before_the_sample)
+{
+	unsigned int mapped, i, n = scaled(60, 12);
+	int fd = exec_file(LOADED, 4, self->page);
+	void *p;
+	pid_t pid;
+
+	make_program(LOADED "-pie", ET_DYN, NULL);
+	BEGIN();
+	for (i = 0; i < n; i++) {
+		p = mmap(NULL, 4 * self->page, PROT_READ | PROT_EXEC,
+			 MAP_PRIVATE, fd, 0);
+		pid = start_program(i % 2 ? LOADED "-pie" : "/bin/true");
+		sleep_ms(scaled(10, 100));
+		load_end(pid);
+		munmap(p, 4 * self->page);
+	}
+	END();
+	EXPECT_EQ(0, unmapped_samples(&self->log, &mapped));
+	EXPECT_LT(50, mapped);
+	unlink(LOADED "-pie");
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Handlers that interrupt: counters' overflow interrupts, taken as NMIs where
+ * the machine can do that, over timers' over what processes do.
+ */
+#include "test.h"
+
+/* Interrupts are off below this function, in any context. */
+#define IRQ_OFF_FUNCTION	"hrtimer_interrupt"
+
+static bool has_cycles(void)
+{
+	return perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+}
+
+/* Overflow interrupts are NMIs: x86's are, arm64's when it was booted so. */
+static bool overflows_are_nmis(void)
+{
+#ifdef __x86_64__
+	return has_cycles();
+#else
+	char line[4096];
+
+	return has_cycles() &&
+	       read_line("/proc/cmdline", line, sizeof(line)) &&
+	       strstr(line, "irqchip.gicv3_pseudo_nmi=1");
+#endif
+}
+
+static struct hwpmc_allocate cycles(uint64_t period)
+{
+	return pmc_sampler(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+			   period);
+}
+
+struct pmc_tally {
+	uint32_t id;
+	unsigned int samples;
+	unsigned int irq_off;
+};
+
+static void tally(struct log *log, const struct symbols *kernel,
+		  struct pmc_tally *t, unsigned int n)
+{
+	struct pmclog_rec rec;
+	unsigned int i, k;
+	struct sample s;
+
+	LOG_FOR_EACH(log, rec) {
+		if (!log_sample(&rec, &s))
+			continue;
+		for (k = 0; k < n; k++) {
+			if (t[k].id != s.pmcid)
+				continue;
+			t[k].samples++;
+			for (i = 0; i < s.npc && addr_is_kernel(s.pc[i]); i++)
+				if (!strcmp(IRQ_OFF_FUNCTION,
+					    symbols_name(kernel,
+							 s.pc[i] - !!i)))
+					break;
+			t[k].irq_off += i < s.npc && addr_is_kernel(s.pc[i]);
+		}
+	}
+}
+
+/*
+ * A timer's interrupt is itself sampled by counters if their interrupt is not
+ * masked there.  The timer of another PMC keeps it busy.
+ */
+TEST(interrupts_off)
+{
+	struct symbols *kernel = symbols_kernel();
+	pid_t loads[2] = { load_kernel(0), load_kernel(1) };
+	struct pmc_tally t[2] = {};
+	int dev = dev_open(), file = temp_file();
+	struct log log;
+	int i;
+
+	ASSERT_NE(NULL, kernel);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(2000), &t[0].id));
+	if (has_cycles())
+		ASSERT_EQ(0, dev_run(dev, cycles(1000000), &t[1].id));
+	sleep_ms(scaled(3000, 5000));
+	ASSERT_EQ(0, dev_closelog(dev));
+	for (i = 0; i < 2; i++)
+		load_end(loads[i]);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, LOG_DROPS);
+	tally(&log, kernel, t, 2);
+	TH_LOG("cpu-clock: %u samples, %u with interrupts off; cycles: %u, %u",
+	       t[0].samples, t[0].irq_off, t[1].samples, t[1].irq_off);
+	/* the timer cannot interrupt itself: the criterion is sound */
+	EXPECT_LT(100, t[0].samples);
+	EXPECT_EQ(0, t[0].irq_off);
+	if (!has_cycles())
+		SKIP(return, "no hardware counters on this machine");
+	EXPECT_LT(100, t[1].samples);
+	if (!overflows_are_nmis()) {
+		EXPECT_EQ(0, t[1].irq_off);
+		SKIP(return, "overflow interrupts are ordinary ones here");
+	}
+	EXPECT_LT(3, t[1].irq_off);
+}
+
+/* Overflow interrupts come from both CPUs, from user and kernel mode. */
+TEST(cycles_everywhere)
+{
+	pid_t loads[4] = {
+		load_user(0), load_user(1), load_kernel(0), load_kernel(1),
+	};
+	int dev = dev_open(), file = temp_file();
+	struct log log;
+	uint32_t id;
+	int i;
+
+	if (!has_cycles())
+		SKIP(return, "no hardware counters on this machine");
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, cycles(1000000), &id));
+	sleep_ms(scaled(2000, 4000));
+	ASSERT_EQ(0, dev_closelog(dev));
+	for (i = 0; i < 4; i++)
+		load_end(loads[i]);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_LT(50, log.cpu_samples[0]);
+	EXPECT_LT(50, log.cpu_samples[1]);
+	EXPECT_LT(50, log.user);
+	EXPECT_LT(50, log.kernel);
+	EXPECT_EQ(0, log.account.dropped[PMCLOG_DROP_NESTED]);
+}
+
+/* Faults and switches without end. */
+static void churn(void)
+{
+	long page = sysconf(_SC_PAGESIZE), i;
+	char *p;
+
+	for (;;) {
+		p = mmap(NULL, 64 * page, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		for (i = 0; i < 64; i++)
+			p[i * page] = 1;
+		munmap(p, 64 * page);
+		usleep(100);
+	}
+}
+
+static pid_t start_churn(int cpu)
+{
+	pid_t pid = fork_bound();
+
+	if (!pid) {
+		pin_to(cpu);
+		churn();
+	}
+	return pid;
+}
+
+/* All kinds of producers at once, as often as they may. */
+#define NPMC	5
+
+TEST(nested_producers)
+{
+	pid_t loads[4] = {
+		start_churn(0), start_churn(1), load_kernel(0), load_kernel(1),
+	};
+	struct hwpmc_allocate a[NPMC] = {
+		pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1),
+		pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
+			    1),
+		pmc_clock(7000),
+		pmc_clock(3000),
+		has_cycles() ? cycles(200000) : pmc_clock(5000),
+	};
+	struct symbols *none = symbols_kernel();
+	struct pmc_tally t[NPMC] = {};
+	int dev = dev_open(), file = temp_file();
+	struct log log;
+	unsigned int i;
+
+	ASSERT_EQ(0, dev_configure(dev, file));
+	for (i = 0; i < NPMC; i++)
+		ASSERT_EQ(0, dev_run(dev, a[i], &t[i].id));
+	sleep_ms(scaled(3000, 5000));
+	ASSERT_EQ(0, dev_closelog(dev));
+	for (i = 0; i < 4; i++)
+		load_end(loads[i]);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	tally(&log, none, t, NPMC);
+	for (i = 0; i < NPMC; i++) {
+		TH_LOG("%x: %u samples", t[i].id, t[i].samples);
+		EXPECT_LT(100, t[i].samples);
+	}
+	EXPECT_EQ(0, log.account.dropped[PMCLOG_DROP_NORING]);
+}
+
+TEST_HARNESS_MAIN

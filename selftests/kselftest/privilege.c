@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who may count system-wide: both the opener of the device and the caller must
+ * be allowed to, and what the administrator's parameter opens to everybody.
+ */
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include "test.h"
+
+#define NOBODY	65534
+#define PARAM	"/sys/module/hwpmc/parameters/unprivileged_syspmcs"
+
+FIXTURE(privilege)
+{
+	int dev;		/* opened by root */
+	int theirs;		/* opened by nobody */
+};
+
+/* Effective uid only: the way back stays open, capabilities are gone. */
+static int open_as_nobody(void)
+{
+	int fd;
+
+	if (chmod(DEV_PATH, 0666) || seteuid(NOBODY))
+		return -errno;
+	fd = dev_open();
+	if (seteuid(0))
+		return -errno;
+	chmod(DEV_PATH, 0600);
+	return fd;
+}
+
+FIXTURE_SETUP(privilege)
+{
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+	self->theirs = open_as_nobody();
+	ASSERT_LE(0, self->theirs);
+	ASSERT_TRUE(write_text(PARAM, "0"));
+}
+
+FIXTURE_TEARDOWN(privilege)
+{
+	seteuid(0);
+	write_text(PARAM, "0");
+}
+
+static int allocate(int dev, uint32_t mode, uint32_t caps)
+{
+	struct hwpmc_allocate a = pmc_clock(100);
+	int err;
+
+	a.mode = mode;
+	a.caps = caps;
+	if (mode == HWPMC_MODE_SC)
+		a.flags = 0;
+	err = dev_allocate(dev, &a);
+	if (!err)
+		dev_release(dev, a.id);
+	return err;
+}
+
+TEST_F(privilege, device_is_roots)
+{
+	struct stat st;
+
+	ASSERT_EQ(0, stat(DEV_PATH, &st));
+	EXPECT_EQ(0600, st.st_mode & 07777);
+	EXPECT_EQ(0, st.st_uid);
+	ASSERT_EQ(0, seteuid(NOBODY));
+	EXPECT_EQ(-EACCES, dev_open());
+}
+
+TEST_F(privilege, caller)
+{
+	ASSERT_EQ(0, allocate(self->dev, HWPMC_MODE_SC, 0));
+	ASSERT_EQ(0, seteuid(NOBODY));
+	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SC, 0));
+	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SS, 0));
+	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SC, HWPMC_CAP_USER));
+}
+
+TEST_F(privilege, opener)
+{
+	EXPECT_EQ(-EPERM, allocate(self->theirs, HWPMC_MODE_SC, 0));
+	EXPECT_EQ(-EPERM, allocate(self->theirs, HWPMC_MODE_SS, 0));
+	EXPECT_EQ(-EPERM, allocate(self->theirs, HWPMC_MODE_SS,
+				   HWPMC_CAP_USER));
+}
+
+/* Passed over a socket to a process that has dropped everything for good. */
+TEST_F(privilege, passed_on)
+{
+	pid_t child = fork_bound();
+
+	if (!child) {
+		if (setgid(NOBODY) || setuid(NOBODY))
+			_exit(77);
+		_exit(-allocate(self->dev, HWPMC_MODE_SS, 0));
+	}
+	EXPECT_EQ(EPERM, wait_for(child));
+}
+
+/* Where the check stands among the others. */
+TEST_F(privilege, order)
+{
+	struct hwpmc_allocate a = pmc_clock(100);
+
+	ASSERT_EQ(0, seteuid(NOBODY));
+	a.cpu = 1 << 20;
+	EXPECT_EQ(-EINVAL, dev_allocate(self->dev, &a));
+	a = pmc_clock(100);
+	a.cpu = HWPMC_CPU_ANY;
+	EXPECT_EQ(-EINVAL, dev_allocate(self->dev, &a));
+	a = pmc_clock(100);
+	a.flags = 1U << 30;
+	EXPECT_EQ(-EPERM, dev_allocate(self->dev, &a));
+	a = pmc_clock(100);
+	a.caps = HWPMC_CAP_EDGE;
+	EXPECT_EQ(-EPERM, dev_allocate(self->dev, &a));
+	a = pmc_clock(100);
+	a.pmc_class = 99;
+	EXPECT_EQ(-EPERM, dev_allocate(self->dev, &a));
+}
+
+static int keep_caps(uint64_t caps)
+{
+	struct __user_cap_header_struct h = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct d[2] = {
+		{ .effective = caps, .permitted = caps },
+		{ .effective = caps >> 32, .permitted = caps >> 32 },
+	};
+
+	return syscall(SYS_capset, &h, d);
+}
+
+TEST_F(privilege, capability)
+{
+	uint64_t all = ~0ULL >> (63 - CAP_LAST_CAP);
+	int dev;
+
+	ASSERT_EQ(0, keep_caps(all & ~(1ULL << CAP_PERFMON |
+				       1ULL << CAP_SYS_ADMIN)));
+	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SC, 0));
+	dev = dev_open();
+	ASSERT_LE(0, dev);
+	EXPECT_EQ(-EPERM, allocate(dev, HWPMC_MODE_SC, 0));
+}
+
+TEST_F(privilege, perfmon_is_enough)
+{
+	int dev;
+
+	ASSERT_EQ(0, keep_caps(1ULL << CAP_PERFMON));
+	dev = dev_open();
+	ASSERT_LE(0, dev);
+	EXPECT_EQ(0, allocate(dev, HWPMC_MODE_SC, 0));
+	EXPECT_EQ(0, allocate(dev, HWPMC_MODE_SS, 0));
+	EXPECT_EQ(0, allocate(self->dev, HWPMC_MODE_SS, 0));
+}
+
+TEST_F(privilege, user_namespace)
+{
+	ASSERT_TRUE(write_text(PARAM, "1"));
+	if (unshare(CLONE_NEWUSER))
+		SKIP(return, "no user namespaces here");
+	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SC, 0));
+	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SS, HWPMC_CAP_USER));
+}
+
+TEST_F(privilege, opened_to_all)
+{
+	ASSERT_TRUE(write_text(PARAM, "1"));
+	EXPECT_EQ(0, allocate(self->theirs, HWPMC_MODE_SC, 0));
+	ASSERT_EQ(0, seteuid(NOBODY));
+	EXPECT_EQ(0, allocate(self->theirs, HWPMC_MODE_SC, 0));
+	EXPECT_EQ(0, allocate(self->theirs, HWPMC_MODE_SC, HWPMC_CAP_USER));
+	EXPECT_EQ(-EPERM, allocate(self->theirs, HWPMC_MODE_SC,
+				   HWPMC_CAP_SYSTEM));
+	EXPECT_EQ(-EPERM, allocate(self->theirs, HWPMC_MODE_SC,
+				   HWPMC_CAP_SYSTEM | HWPMC_CAP_USER));
+	ASSERT_EQ(0, seteuid(0));
+	ASSERT_TRUE(write_text(PARAM, "0"));
+	ASSERT_EQ(0, seteuid(NOBODY));
+	EXPECT_EQ(-EPERM, allocate(self->theirs, HWPMC_MODE_SC, 0));
+}
+
+static unsigned int kernel_addresses(struct log *log)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0, i;
+	struct sample s;
+
+	LOG_FOR_EACH(log, rec) {
+		if (log_sample(&rec, &s))
+			for (i = 0; i < s.npc; i++)
+				n += addr_is_kernel(s.pc[i]);
+		if (rec.type == PMCLOG_T_MAP_IN)
+			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
+					struct pmclog_map_in, start)) &&
+			     PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
+					PMCLOG_PID_KERNEL;
+		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_KERNEL)
+			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
+					struct pmclog_ext_kernel, addr));
+	}
+	return n;
+}
+
+/* Without privilege the kernel stays out of sight: no address of it is told. */
+TEST_F(privilege, user_mode_only)
+{
+	int file = temp_file();
+	pid_t user = load_user(0), kernel = load_kernel(1);
+	struct log log;
+	uint32_t id;
+
+	ASSERT_TRUE(write_text(PARAM, "1"));
+	ASSERT_EQ(0, seteuid(NOBODY));
+	ASSERT_EQ(0, dev_configure(self->theirs, file));
+	ASSERT_EQ(0, dev_run(self->theirs, pmc_clock(500), &id));
+	sleep_ms(scaled(1000, 3000));
+	ASSERT_EQ(0, dev_closelog(self->theirs));
+	ASSERT_EQ(0, seteuid(0));
+	load_end(user);
+	load_end(kernel);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_LT(50, log.user);
+	EXPECT_EQ(0, log.kernel);
+	EXPECT_EQ(0, kernel_addresses(&log));
+}
+
+TEST_HARNESS_MAIN

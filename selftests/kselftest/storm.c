@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * More than the log can take: what is lost is told where it was lost, what must
+ * not be lost is not, and the machine stays usable.
+ */
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "test.h"
+
+#define PERIOD_HZ	20000
+#define LATENCY_STEP_MS	5
+
+/* ------------------------------------------------------------------------
+ * A pipe whose reader pauses
+ */
+struct paused_reader {
+	int		fd;
+	volatile bool	go;
+	struct log	log;
+	pthread_t	thread;
+};
+
+static void *reader_body(void *arg)
+{
+	struct paused_reader *r = arg;
+	size_t size = 128 << 20;
+	ssize_t n;
+
+	r->log.data = malloc(size);
+	do {
+		while (!r->go)
+			sleep_ms(1);
+		n = read(r->fd, r->log.data + r->log.len,
+			 r->log.len + 65536 > size ? 0 : 65536);
+		if (n > 0)
+			r->log.len += n;
+	} while (n > 0);
+	return NULL;
+}
+
+static int reader_begin(struct paused_reader *r)
+{
+	int ends[2];
+
+	memset(r, 0, sizeof(*r));
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	fcntl(ends[1], F_SETPIPE_SZ, 65536);
+	r->fd = ends[0];
+	r->go = true;
+	pthread_create(&r->thread, NULL, reader_body, r);
+	return ends[1];
+}
+
+static void reader_end(struct paused_reader *r)
+{
+	pthread_join(r->thread, NULL);
+}
+
+/* ------------------------------------------------------------------------
+ * How long a thread that wants to run for a moment has to wait for it
+ */
+struct latency {
+	volatile bool	stop;
+	uint64_t	worst;
+	uint64_t	rounds;
+	pthread_t	thread;
+};
+
+static void *latency_body(void *arg)
+{
+	struct latency *l = arg;
+	uint64_t start, took;
+
+	while (!l->stop) {
+		start = now_ns();
+		sleep_ms(LATENCY_STEP_MS);
+		took = now_ns() - start - LATENCY_STEP_MS * MSEC;
+		if (took > l->worst)
+			l->worst = took;
+		l->rounds++;
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------
+ * Where samples are missing, and where the log says so
+ */
+
+#define MAX_DROPS	4096
+
+struct drop {
+	uint32_t	cpu;
+	uint64_t	first;
+	uint64_t	last;
+	uint64_t	tsc;
+};
+
+static unsigned int collect_drops(struct log *log, struct drop *drops)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec) {
+		struct drop *d = &drops[n];
+
+		if (rec.type != PMCLOG_T_DROPNOTIFY || n == MAX_DROPS ||
+		    PMCLOG_FIELD32(&rec, struct pmclog_dropnotify, pmcid) ==
+		    PMCLOG_PMCID_NONE)
+			continue;
+		d->cpu = PMCLOG_FIELD32(&rec, struct pmclog_dropnotify, cpu);
+		d->first = PMCLOG_FIELD64(&rec, struct pmclog_dropnotify,
+					  first);
+		d->last = PMCLOG_FIELD64(&rec, struct pmclog_dropnotify, last);
+		d->tsc = rec.tsc;
+		n++;
+	}
+	return n;
+}
+
+/* Drops of one CPU: in order, none told twice, none told before it happened. */
+static unsigned int disorder(const struct drop *d, unsigned int n)
+{
+	unsigned int i, j, bad = 0;
+
+	for (i = 0; i < n; i++) {
+		bad += d[i].last > d[i].tsc;
+		for (j = 0; j < i; j++)
+			bad += d[j].cpu == d[i].cpu && d[j].last >= d[i].first;
+	}
+	return bad;
+}
+
+static bool explained(const struct drop *d, unsigned int n, uint32_t cpu,
+		      uint64_t from, uint64_t to, uint64_t slack)
+{
+	uint64_t at = from;
+	unsigned int i;
+
+	/* the intervals of this CPU cover [from, to] but for slack */
+	for (i = 0; i < n; i++) {
+		if (d[i].cpu != cpu || d[i].last < at)
+			continue;
+		if (d[i].first > at + slack)
+			break;
+		at = d[i].last;
+	}
+	return at + slack >= to;
+}
+
+/* A CPU without samples for longer than @gap: drops say why. */
+static unsigned int unexplained_gaps(struct log *log, const struct drop *d,
+				     unsigned int n, uint64_t gap)
+{
+	uint64_t last[LOG_MAX_CPU] = {};
+	struct pmclog_rec rec;
+	unsigned int bad = 0;
+	struct sample s;
+
+	LOG_FOR_EACH(log, rec) {
+		if (!log_sample(&rec, &s))
+			continue;
+		if (last[s.cpu] && s.tsc - last[s.cpu] > gap &&
+		    !explained(d, n, s.cpu, last[s.cpu], s.tsc, gap)) {
+			bad++;
+			printf("# CPU %u: nothing from %llu for %llu us\n",
+			       s.cpu, (unsigned long long)last[s.cpu],
+			       (unsigned long long)(s.tsc - last[s.cpu]) / 1000);
+		}
+		last[s.cpu] = s.tsc;
+	}
+	return bad;
+}
+
+static uint64_t longest(const struct drop *d, unsigned int n)
+{
+	uint64_t longest = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (d[i].last - d[i].first > longest)
+			longest = d[i].last - d[i].first;
+	return longest;
+}
+
+static bool wait_for_drops(int dev, uint64_t n)
+{
+	struct hwpmc_driverstats st = {};
+	unsigned int i;
+
+	for (i = 0; i < 120; i++) {
+		sleep_ms(250);
+		if (dev_stats(dev, HWPMC_STATS_OWNER, &st))
+			return false;
+		if (st.account.dropped[PMCLOG_DROP_FULL] > n)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t samples_after(struct log *log, uint64_t tsc)
+{
+	struct pmclog_rec rec;
+	struct sample s;
+	uint64_t n = 0;
+
+	LOG_FOR_EACH(log, rec)
+		n += log_sample(&rec, &s) && s.tsc > tsc;
+	return n;
+}
+
+TEST(stalled_pipe)
+{
+	static struct drop drops[MAX_DROPS];
+	pid_t loads[2] = { load_user(0), load_user(1) };
+	struct latency lat = {};
+	struct paused_reader r;
+	uint64_t resumed;
+	unsigned int n, i;
+	int dev = dev_open(), fd = reader_begin(&r);
+	uint32_t id;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, dev_configure(dev, fd));
+	close(fd);
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(PERIOD_HZ), &id));
+	pthread_create(&lat.thread, NULL, latency_body, &lat);
+	sleep_ms(300);
+	r.go = false;
+	/* until the rings are full, however slow we are, and a second more */
+	ASSERT_TRUE(wait_for_drops(dev, 1000));
+	sleep_ms(1000);
+	r.go = true;
+	resumed = raw_ns();
+	sleep_ms(1000);
+	lat.stop = true;
+	pthread_join(lat.thread, NULL);
+	ASSERT_EQ(0, dev_closelog(dev));
+	reader_end(&r);
+	for (i = 0; i < 2; i++)
+		load_end(loads[i]);
+
+	ASSERT_LOG(&r.log, LOG_DROPS);
+	n = collect_drops(&r.log, drops);
+	TH_LOG("%llu samples, %llu dropped in %u notices, worst latency %u ms",
+	       (unsigned long long)r.log.samples,
+	       (unsigned long long)log_dropped(&r.log), n,
+	       (unsigned int)(lat.worst / MSEC));
+	EXPECT_LT(1000, log_dropped(&r.log));
+	EXPECT_EQ(log_dropped(&r.log), r.log.dropped[PMCLOG_DROP_FULL]);
+	EXPECT_EQ(0, disorder(drops, n));
+	EXPECT_LT(700 * MSEC, longest(drops, n));
+	EXPECT_EQ(0, unexplained_gaps(&r.log, drops, n,
+				      scaled(200, 1000) * MSEC));
+	/* it goes on afterwards */
+	EXPECT_LT(500, samples_after(&r.log, resumed + 300 * MSEC));
+	/* emulation on a shared host: only a lock-up is this bad */
+	EXPECT_GT(scaled(1500, 10000) * MSEC, lat.worst);
+	EXPECT_LT(20, lat.rounds);
+}
+
+/* ------------------------------------------------------------------------
+ * Processes come and go while nothing is written
+ */
+static void fork_storm(unsigned int n)
+{
+	char name[16];
+	unsigned int i;
+	pid_t pid;
+
+	for (i = 0; i < n; i++) {
+		pid = fork();
+		if (!pid) {
+			snprintf(name, sizeof(name), "storm%u", i);
+			prctl(PR_SET_NAME, name);
+			if (i % 8 == 0)
+				execl("/bin/true", "true", NULL);
+			_exit(0);
+		}
+		if (pid > 0)
+			wait_for(pid);
+	}
+}
+
+/* A pid that was heard of in the log, by its name. */
+static unsigned int names_with(struct log *log, const char *prefix)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec)
+		n += rec.type == PMCLOG_T_PROC_CREATE &&
+		     !strncmp((const char *)rec.data +
+			      offsetof(struct pmclog_proc_create, comm),
+			      prefix, strlen(prefix));
+	return n;
+}
+
+/*
+ * The rings are full of samples, but the part kept for process records is not:
+ * every one of them gets through.
+ */
+TEST(reserve)
+{
+	pid_t loads[2] = { load_user(0), load_user(1) };
+	unsigned int n = scaled(100, 30), i;
+	struct hwpmc_driverstats st;
+	struct paused_reader r;
+	int dev = dev_open(), fd = reader_begin(&r);
+	uint32_t id;
+
+	ASSERT_EQ(0, dev_configure(dev, fd));
+	close(fd);
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(PERIOD_HZ), &id));
+	r.go = false;
+	ASSERT_TRUE(wait_for_drops(dev, 2000));
+	fork_storm(n);
+	ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
+	EXPECT_LT(0, st.account.dropped[PMCLOG_DROP_FULL]);
+	EXPECT_EQ(0, st.account.proc_dropped);
+	r.go = true;
+	sleep_ms(500);
+	ASSERT_EQ(0, dev_closelog(dev));
+	reader_end(&r);
+	for (i = 0; i < 2; i++)
+		load_end(loads[i]);
+	ASSERT_LOG(&r.log, LOG_DROPS);
+	EXPECT_LE(n, names_with(&r.log, "storm"));
+	EXPECT_LE(n / 8, names_with(&r.log, "true"));
+}
+
+/*
+ * More processes than even the reserve can tell of: that is counted, and those
+ * that live are told of again.
+ */
+TEST(beyond_the_reserve)
+{
+	uint64_t ring = module_param("ringsize") * 1024;
+	unsigned int i, spoilt = 0;
+	struct hwpmc_driverstats st;
+	struct paused_reader r;
+	struct pmclog_rec rec;
+	int dev = dev_open(), fd = reader_begin(&r);
+	pid_t survivor;
+	uint32_t id;
+	char name[16];
+
+	ASSERT_EQ(0, dev_configure(dev, fd));
+	close(fd);
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	sleep_ms(200);
+	r.go = false;
+	pin_to(0);
+	/* renames are records of 44 bytes: fill CPU 0's ring */
+	for (i = 0; i < ring / 40 * 4; i++) {
+		snprintf(name, sizeof(name), "name%u", i);
+		prctl(PR_SET_NAME, name);
+		if (i % 4096)
+			continue;
+		ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
+		if (st.account.proc_dropped > 100)
+			break;
+	}
+	EXPECT_LT(100, st.account.proc_dropped);
+	survivor = fork_bound();
+	if (!survivor) {
+		prctl(PR_SET_NAME, "survivor");
+		for (;;)
+			(void)getppid();
+	}
+	sleep_ms(scaled(300, 1000));
+	r.go = true;
+	sleep_ms(scaled(1500, 5000));
+	ASSERT_EQ(0, dev_closelog(dev));
+	reader_end(&r);
+	load_end(survivor);
+	ASSERT_LOG(&r.log, LOG_DROPS | LOG_PROC_DROPS);
+	EXPECT_LT(0, r.log.proc_dropped);
+	EXPECT_LE(1, names_with(&r.log, "survivor"));
+	/* and its mappings */
+	LOG_FOR_EACH(&r.log, rec)
+		spoilt += rec.type == PMCLOG_T_MAP_IN &&
+			  PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
+			  (uint32_t)survivor;
+	EXPECT_LT(0, spoilt);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What user space puts into the log, and what the kernel says of its modules.
+ */
+#include <dirent.h>
+#include <sys/syscall.h>
+
+#include "test.h"
+
+/* ------------------------------------------------------------------------
+ * Records for the bulk form
+ */
+struct batch {
+	unsigned char data[8192];
+	uint32_t len;
+};
+
+static void *add(struct batch *b, uint32_t type, uint32_t fixed,
+		 const void *strings, uint32_t n)
+{
+	uint32_t len = (fixed + n + 3) & ~3U;
+	struct pmclog_hdr *h = (void *)(b->data + b->len);
+
+	memset(h, 0, len);
+	h->header = PMCLOG_HEADER(type, len);
+	h->tsc = 12345;		/* to be replaced */
+	memcpy((char *)h + fixed, strings, n);
+	b->len += len;
+	return h;
+}
+
+static void *add_ext(struct batch *b, uint16_t subtype, uint32_t fixed,
+		     const void *strings, uint32_t n)
+{
+	struct pmclog_ext *e = add(b, PMCLOG_T_USERDATA, fixed, strings, n);
+
+	e->cookie = PMCLOG_EXT_COOKIE;
+	e->subtype = subtype;
+	return e;
+}
+
+static struct pmclog_map_in *add_map(struct batch *b, const char *path)
+{
+	struct pmclog_map_in *m = add(b, PMCLOG_T_MAP_IN, sizeof(*m), path,
+				      strlen(path) + 1);
+
+	m->pid = PMCLOG_PID_KERNEL;
+	m->start = 0xFFFFFFFFC0100000ULL;
+	return m;
+}
+
+#define KERNEL(b)	add_ext(b, PMCLOG_EXT_KERNEL, \
+				sizeof(struct pmclog_ext_kernel), "a_symbol", 9)
+#define MODULE(b)	add_ext(b, PMCLOG_EXT_MODULE, \
+				sizeof(struct pmclog_ext_module), "a_module", 9)
+#define SECTION(b)	add_ext(b, PMCLOG_EXT_SECTION, \
+				sizeof(struct pmclog_ext_section), \
+				"a_module\0.text", 15)
+#define BUILDID(b)	add_ext(b, PMCLOG_EXT_BUILDID, \
+				sizeof(struct pmclog_ext_buildid), "[kernel]", 9)
+
+static void fill(struct batch *b)
+{
+	struct pmclog_ext_buildid *id;
+
+	b->len = 0;
+	add_map(b, "/lib/modules/a_module.ko");
+	MODULE(b);
+	SECTION(b);
+	id = BUILDID(b);
+	id->len = 20;
+	KERNEL(b);
+}
+
+/* How many of the records of fill() are in the log, their stamps apart. */
+static unsigned int find_batch(struct log *log, const struct batch *b)
+{
+	unsigned int found = 0;
+	struct pmclog_rec rec;
+	uint32_t at, len;
+
+	LOG_FOR_EACH(log, rec) {
+		for (at = 0; at < b->len; at += len) {
+			const unsigned char *p = b->data + at;
+
+			len = PMCLOG_HEADER_LEN(pmclog_get32(p));
+			found += len == rec.len && !memcmp(p, rec.data, 8) &&
+				 !memcmp(p + 16, rec.data + 16, len - 16);
+		}
+	}
+	return found;
+}
+
+/* In the log, and again at the start of the next one; the stamps are right. */
+TEST(bulk)
+{
+	int dev = dev_open(), first = temp_file(), second = temp_file();
+	struct log log;
+	struct batch b;
+	uint32_t id;
+
+	fill(&b);
+	EXPECT_EQ(-EINVAL, dev_bulk(dev, b.data, b.len));
+	ASSERT_EQ(0, dev_configure(dev, first));
+	ASSERT_EQ(0, dev_bulk(dev, b.data, b.len));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	sleep_ms(200);
+	ASSERT_EQ(0, dev_rotate(dev, second));
+	sleep_ms(200);
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(log_load(&log, first));
+	ASSERT_LOG(&log, 0);
+	EXPECT_EQ(5, find_batch(&log, &b));
+	ASSERT_TRUE(log_load(&log, second));
+	ASSERT_LOG(&log, 0);
+	EXPECT_EQ(5, find_batch(&log, &b));
+}
+
+/* While samples are written: before the next flush ends. */
+TEST(bulk_under_fire)
+{
+	int dev = dev_open(), file = temp_file(), i;
+	struct log log;
+	struct batch b;
+	uint32_t id;
+
+	fill(&b);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(5000), &id));
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, dev_bulk(dev, b.data, b.len));
+		sleep_ms(10);
+	}
+	ASSERT_EQ(0, dev_flush(dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, LOG_CUT | LOG_DROPS);
+	EXPECT_EQ(20 * 5, find_batch(&log, &b));
+	ASSERT_EQ(0, dev_closelog(dev));
+}
+
+/* One byte of one field spoils the batch: EINVAL, and none of it is taken. */
+struct spoil {
+	const char	*what;
+	uint32_t	offset;		/* in the last record */
+	uint32_t	size;
+	uint32_t	value;
+	enum { R_KERNEL, R_SECTION, R_BUILDID, R_MAP } record;
+};
+
+#define F(type, field)	offsetof(struct type, field), \
+			sizeof(((struct type *)0)->field)
+
+static const struct spoil spoils[] = {
+	{ "magic", 3, 1, 0xED, R_KERNEL },
+	{ "length 0", 0, 2, 0, R_KERNEL },
+	{ "length of a header", 0, 2, 16, R_KERNEL },
+	{ "length without string", 0, 2, 32, R_KERNEL },
+	{ "length not of words", 0, 2, 34, R_KERNEL },
+	{ "length beyond the batch", 0, 2, 400, R_KERNEL },
+	{ "type CALLCHAIN", 2, 1, PMCLOG_T_CALLCHAIN, R_KERNEL },
+	{ "type CLOSELOG", 2, 1, PMCLOG_T_CLOSELOG, R_KERNEL },
+	{ "type 0", 2, 1, 0, R_KERNEL },
+	{ "spare", F(pmclog_hdr, spare), 1, R_KERNEL },
+	{ "cookie", F(pmclog_ext, cookie), 7, R_KERNEL },
+	{ "subtype CLOCK", F(pmclog_ext, subtype), PMCLOG_EXT_CLOCK, R_KERNEL },
+	{ "subtype HOST", F(pmclog_ext, subtype), PMCLOG_EXT_HOST, R_KERNEL },
+	{ "subtype MAPPING", F(pmclog_ext, subtype), PMCLOG_EXT_MAPPING,
+	  R_KERNEL },
+	{ "subtype RATE", F(pmclog_ext, subtype), PMCLOG_EXT_RATE, R_KERNEL },
+	{ "subtype 99", F(pmclog_ext, subtype), 99, R_KERNEL },
+	{ "version", F(pmclog_ext, version), 1, R_KERNEL },
+	{ "one string of two", sizeof(struct pmclog_ext_section) + 14, 2,
+	  0x4141, R_SECTION },
+	{ "build-id of 33 bytes", F(pmclog_ext_buildid, len), 33, R_BUILDID },
+	{ "process' mapping", F(pmclog_map_in, pid), 1, R_MAP },
+	{ "padding", F(pmclog_map_in, pad), 1, R_MAP },
+};
+
+TEST(bulk_refused)
+{
+	int dev = dev_open(), file = temp_file();
+	struct batch good, b;
+	unsigned int i;
+	struct log log;
+	void *rec;
+
+	ASSERT_EQ(0, dev_configure(dev, file));
+	for (i = 0; i < ARRAY_SIZE(spoils); i++) {
+		const struct spoil *s = &spoils[i];
+
+		fill(&b);
+		rec = s->record == R_KERNEL ? KERNEL(&b) :
+		      s->record == R_SECTION ? SECTION(&b) :
+		      s->record == R_BUILDID ? BUILDID(&b) :
+		      (void *)add_map(&b, "/x");
+		memcpy((char *)rec + s->offset, &s->value, s->size);
+		EXPECT_EQ(-EINVAL, dev_bulk(dev, b.data, b.len))
+			TH_LOG("%s", s->what);
+	}
+	/* the end cut off */
+	fill(&b);
+	EXPECT_EQ(-EINVAL, dev_bulk(dev, b.data, b.len - 4));
+	EXPECT_EQ(-EINVAL, dev_bulk(dev, b.data, b.len + 4));
+	EXPECT_EQ(-EINVAL, dev_bulk(dev, b.data, 8));
+	/* a string without an end */
+	b.len = 0;
+	memset((char *)KERNEL(&b) + sizeof(struct pmclog_ext_kernel), 'A', 12);
+	EXPECT_EQ(-EINVAL, dev_bulk(dev, b.data, b.len));
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	fill(&good);
+	EXPECT_EQ(0, find_batch(&log, &good));
+}
+
+/* An owner's bound, and not a byte more in many calls either. */
+TEST(bulk_bound)
+{
+	int dev = dev_open(), file = temp_file(), err;
+	char *big = calloc(1, HWPMC_WRITELOG_MAX + 4096);
+	uint32_t len = 0, total = 0;
+	struct log log;
+	struct batch b;
+
+	ASSERT_NE(NULL, big);
+	fill(&b);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	while (len + b.len <= HWPMC_WRITELOG_MAX / 2) {
+		memcpy(big + len, b.data, b.len);
+		len += b.len;
+	}
+	while (!(err = dev_bulk(dev, big, len)))
+		total += len;
+	EXPECT_EQ(-E2BIG, err);
+	EXPECT_LE(total, HWPMC_WRITELOG_MAX);
+	EXPECT_LT(HWPMC_WRITELOG_MAX, total + len);
+	while (!(err = dev_bulk(dev, b.data, b.len)))
+		total += b.len;
+	EXPECT_EQ(-E2BIG, err);
+	EXPECT_LE(total, HWPMC_WRITELOG_MAX);
+	EXPECT_LT(HWPMC_WRITELOG_MAX, total + b.len);
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_EQ(total / b.len * 5, find_batch(&log, &b));
+	free(big);
+}
+
+/* Words from both CPUs, in the order in which they were written. */
+TEST(words)
+{
+	int dev = dev_open(), file = temp_file();
+	unsigned int i, n = 500, next = 0;
+	struct pmclog_rec rec;
+	struct log log;
+
+	ASSERT_EQ(0, dev_configure(dev, file));
+	for (i = 0; i < n; i++) {
+		pin_to(i / 10 % 2);
+		ASSERT_EQ(0, dev_userdata(dev, 0x10000 + i));
+	}
+	ASSERT_EQ(0, dev_userdata(dev, 0));
+	ASSERT_EQ(0, dev_userdata(dev, UINT32_MAX));
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	LOG_FOR_EACH(&log, rec) {
+		uint32_t v = PMCLOG_FIELD32(&rec, struct pmclog_userdata,
+					    userdata);
+
+		if (rec.type == PMCLOG_T_USERDATA && v >> 16 == 1)
+			EXPECT_EQ(0x10000 + next++, v);
+	}
+	EXPECT_EQ(n, next);
+	EXPECT_EQ(1, log_count(&log, PMCLOG_T_USERDATA, 16, UINT32_MAX));
+}
+
+/* ------------------------------------------------------------------------
+ * Kernel modules that come and go
+ */
+static bool find_module_file(const char *dir, char *path, char *name)
+{
+	struct dirent *e;
+	bool found = false;
+	char sub[1024];
+	DIR *d = opendir(dir);
+
+	while (d && !found && (e = readdir(d))) {
+		snprintf(sub, sizeof(sub), "%s/%s", dir, e->d_name);
+		if (e->d_name[0] == '.')
+			continue;
+		if (e->d_type == DT_DIR)
+			found = find_module_file(sub, path, name);
+		/* one without dependencies, of every kernel we know */
+		if (strcmp(e->d_name, "loop.ko"))
+			continue;
+		strcpy(path, sub);
+		strcpy(name, "loop");
+		found = true;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static uint64_t section_addr(const char *module, const char *section)
+{
+	char path[200], line[64];
+
+	snprintf(path, sizeof(path), "/sys/module/%s/sections/%s", module,
+		 section);
+	return read_line(path, line, sizeof(line)) ?
+	       strtoull(line, NULL, 16) : 0;
+}
+
+TEST(module_comes_and_goes)
+{
+	int dev = dev_open(), file = temp_file(), fd;
+	char path[1024], name[64], want[80], sys[100];
+	uint64_t text, start = 0, len = 0;
+	unsigned int in = 0, out = 0;
+	struct pmclog_rec rec;
+	struct log log;
+	uint32_t id;
+
+	if (!find_module_file("/lib/modules", path, name))
+		SKIP(return, "no module to load here");
+	snprintf(sys, sizeof(sys), "/sys/module/%s", name);
+	syscall(SYS_delete_module, name, O_NONBLOCK);
+	if (!access(sys, F_OK))
+		SKIP(return, "%s is in use", name);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ASSERT_EQ(0, syscall(SYS_finit_module, fd, "", 0));
+	text = section_addr(name, ".text");
+	ASSERT_EQ(0, syscall(SYS_delete_module, name, O_NONBLOCK));
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	snprintf(want, sizeof(want), "[%s]", name);
+	LOG_FOR_EACH(&log, rec) {
+		if (rec.type == PMCLOG_T_MAP_IN &&
+		    !strcmp((const char *)rec.data +
+			    offsetof(struct pmclog_map_in, path), want)) {
+			in++;
+			EXPECT_EQ(PMCLOG_PID_KERNEL,
+				  PMCLOG_FIELD32(&rec, struct pmclog_map_in,
+						 pid));
+			start = PMCLOG_FIELD64(&rec, struct pmclog_map_in,
+					       start);
+		}
+		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_MODULE &&
+		    !strcmp((const char *)rec.data +
+			    offsetof(struct pmclog_ext_module, name), name)) {
+			EXPECT_EQ(start,
+				  PMCLOG_FIELD64(&rec, struct pmclog_ext_module,
+						 start));
+			len = PMCLOG_FIELD64(&rec, struct pmclog_ext_module,
+					     len);
+		}
+		if (rec.type == PMCLOG_T_MAP_OUT &&
+		    PMCLOG_FIELD32(&rec, struct pmclog_map_out, pid) ==
+		    PMCLOG_PID_KERNEL) {
+			out++;
+			EXPECT_EQ(start,
+				  PMCLOG_FIELD64(&rec, struct pmclog_map_out,
+						 start));
+			EXPECT_EQ(start + len,
+				  PMCLOG_FIELD64(&rec, struct pmclog_map_out,
+						 end));
+		}
+	}
+	EXPECT_EQ(1, in);
+	EXPECT_EQ(1, out);
+	/* .text lies in it, if not at its very start */
+	EXPECT_LE(start, text);
+	EXPECT_LT(text, start + len);
+}
+
+TEST_HARNESS_MAIN
