@@ -207,7 +207,7 @@ static void test_noise(void)
 	char spec[64], msg[80];
 
 	srand(1);
-	for (n = 0; n < 200000; n++) {
+	for (n = 0; n < 20000; n++) {
 		len = (size_t)rand() % sizeof(spec);
 		for (i = 0; i < len; i++)
 			spec[i] = letters[(size_t)rand() %

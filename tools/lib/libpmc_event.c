@@ -68,12 +68,16 @@ static unsigned int distance(const char *a, const char *b)
 /* Small is near; a name that contains the word is nearer than any typo. */
 static unsigned int badness(const char *word, const char *name)
 {
+	size_t lw = strlen(word), ln = strlen(name), limit = 1 + lw / 4;
 	unsigned int d;
 
-	if (strlen(word) >= 3 && strcasestr(name, word))
+	if (lw >= 3 && strcasestr(name, word))
 		return 0;
+	/* the distance is at least that of the lengths */
+	if (lw > ln + limit || ln > lw + limit)
+		return ~0U;
 	d = distance(word, name);
-	return d <= 1 + strlen(word) / 4 ? d : ~0U;
+	return d <= limit ? d : ~0U;
 }
 
 /* Appends ": did you mean a, b?", the nearest names first. */
