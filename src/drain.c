@@ -31,14 +31,34 @@ static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
 		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
 
 		if (pc)
-			pmc_count_read(&pc->seen, &pc->stat);
+			pmc_count_read(&pc->look, &pc->stat);
 	}
 	if (!or)
 		return;
-	WRITE_ONCE(or->proc_committed_seen, READ_ONCE(or->proc_committed));
-	or->proc_first_seen = READ_ONCE(or->proc_first);
-	or->proc_last_seen = READ_ONCE(or->proc_last);
-	WRITE_ONCE(or->proc_dropped_seen, READ_ONCE(or->proc_dropped));
+	or->proc_look.committed = READ_ONCE(or->proc_committed);
+	or->proc_look.dropped = READ_ONCE(or->proc_dropped);
+	or->proc_look.first = READ_ONCE(or->proc_first);
+	or->proc_look.last = READ_ONCE(or->proc_last);
+}
+
+/* What was read is exact: it counts. */
+static void believe_cpu(struct hwpmc_owner *o, struct owner_ring *or,
+			unsigned int cpu)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc) {
+		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
+
+		if (pc)
+			pc->seen = pc->look;
+	}
+	if (!or)
+		return;
+	or->proc_seen = or->proc_look;
+	/* drops from here on have a first of their own */
+	WRITE_ONCE(or->drop_epoch, or->drop_epoch + 1);
 }
 
 static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
@@ -51,14 +71,14 @@ static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
 	src->ring = or ? &or->ring : NULL;
 	if (!or) {
 		count_cpu(o, or, cpu);
+		believe_cpu(o, or, cpu);
 		return true;
 	}
 	for (i = 0; i < LOOK_TRIES; i++) {
 		state = merge_look_begin(src);
 		count_cpu(o, or, cpu);
 		if (merge_look_end(src, state, now)) {
-			/* drops from here on have a first of their own */
-			WRITE_ONCE(or->drop_epoch, or->drop_epoch + 1);
+			believe_cpu(o, or, cpu);
 			return true;
 		}
 	}
@@ -78,6 +98,7 @@ static bool look(struct hwpmc_owner *o, u64 *horizon)
 	for_each_possible_cpu(cpu)
 		quiet &= look_at(o, cpu, now);
 	*horizon = merge_horizon(&o->log.merge, now);
+	o->log.quiet = quiet;
 	return quiet;
 }
 
@@ -137,8 +158,8 @@ static void account_seen(struct hwpmc_owner *o, struct pmclog_account *a)
 
 		if (!or)
 			continue;
-		a->proc_committed += or->proc_committed_seen;
-		a->proc_dropped += or->proc_dropped_seen;
+		a->proc_committed += or->proc_seen.committed;
+		a->proc_dropped += or->proc_seen.dropped;
 	}
 	a->proc_dropped += o->noring_told;
 	in_rings = a->committed - log->samples_taken;
@@ -335,7 +356,8 @@ static void work(struct hwpmc_owner *o)
 			drain_upto(o, ring_clock());
 		else
 			pass(o);
-		fold_deleted(o, true);
+		if (log->quiet)		/* else their last drops are not seen */
+			fold_deleted(o, true);
 		resync(o);
 		sink_flush(o);
 		if (asked)

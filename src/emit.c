@@ -404,15 +404,15 @@ static void emit_pmc_drops(struct hwpmc_owner *o, struct pmc_cpu *pc, u64 tsc)
 static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or,
 			    u64 tsc)
 {
-	u64 count = or->proc_dropped_seen - or->proc_told;
+	u64 count = or->proc_seen.dropped - or->proc_told;
 	struct pmclog_dropnotify *d;
 
 	if (!count)
 		return;
 	d = emit_drop(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL, tsc);
 	d->count = count;
-	d->first = max(or->proc_first_seen, o->log.drops_told);
-	d->last = max(or->proc_last_seen, d->first);
+	d->first = max(or->proc_seen.first, o->log.drops_told);
+	d->last = max(or->proc_seen.last, d->first);
 	or->proc_told += count;
 }
 

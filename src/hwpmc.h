@@ -108,7 +108,8 @@ struct pmc_count {
  * @base, @enabled0, @running0: owner->mutex; from events that are gone
  * @total, @enabled, @running: last reading, with what is gone; WRITE_ONCE under
  *	owner->mutex, READ_ONCE by the writing thread
- * @seen, @told: the writing thread's: counters at the last look, drops logged
+ * @look, @seen, @told: the writing thread's: counters at the last look, at the
+ *	last one that was quiet, and drops logged
  */
 struct pmc_cpu {
 	struct hwpmc_pmc *pmc;
@@ -125,7 +126,7 @@ struct pmc_cpu {
 	u64		enabled;
 	u64		running;
 
-	struct pmc_count seen;
+	struct pmc_count look, seen;
 	u64		told[PMCLOG_DROP_NCAUSE];
 };
 
@@ -177,6 +178,14 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
 	return mode_is_sampling(pmc->mode);
 }
 
+/* process records of a CPU, as read */
+struct proc_count {
+	u64	committed;
+	u64	dropped;
+	u64	first;
+	u64	last;
+};
+
 #define RING_NLOST	16
 
 /**
@@ -185,7 +194,7 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
  * @proc_*: process records; written on this CPU in process context with
  *	preemption off, read by the writing thread
  * @lost: pids whose records were lost: written there, read by the thread
- * @cpu_committed...: sums at the last look, the thread's
+ * @proc_look, @proc_seen, @proc_told: as in struct pmc_cpu
  */
 struct owner_ring {
 	struct hwpmc_ring ring;
@@ -203,10 +212,7 @@ struct owner_ring {
 	u32		lost[RING_NLOST];
 
 	u32		lost_tail;
-	u64		proc_committed_seen;
-	u64		proc_dropped_seen;
-	u64		proc_first_seen;
-	u64		proc_last_seen;
+	struct proc_count proc_look, proc_seen;
 	u64		proc_told;
 };
 
@@ -285,6 +291,7 @@ struct hwpmc_log {
 	u64		next_clock;	/* when to log the clocks again */
 
 	struct merge	merge;
+	bool		quiet;		/* the last look was, on all CPUs */
 	u64		samples_taken;	/* consumed, ever */
 	u64		proc_taken;
 	u64		buf_samples;	/* not written yet */

@@ -24,7 +24,7 @@ static void note_lost(struct owner_ring *or, u32 pid, u64 now)
 {
 	u32 head = or->lost_head;
 
-	if (or->proc_dropped == READ_ONCE(or->proc_dropped_seen))
+	if (or->proc_dropped == READ_ONCE(or->proc_seen.dropped))
 		WRITE_ONCE(or->proc_first, now);
 	WRITE_ONCE(or->proc_last, now);
 	WRITE_ONCE(or->proc_dropped, or->proc_dropped + 1);
