@@ -91,7 +91,10 @@ TEST_F(count, page_faults)
 	n = value_of(self->dev, a.id);
 	EXPECT_LE(pages, r1.ru_minflt - r0.ru_minflt);
 	EXPECT_LE(r1.ru_minflt - r0.ru_minflt, n);
-	EXPECT_GE(2 * (stat_key("/proc/vmstat", "pgfault") - before) + 100, n);
+	if (before) {		/* not every kernel counts them itself */
+		EXPECT_GE(2 * (stat_key("/proc/vmstat", "pgfault") - before) +
+			  100, n);
+	}
 }
 
 TEST_F(count, migrations)

@@ -189,6 +189,46 @@ TEST_F(privilege, opened_to_all)
 	EXPECT_EQ(-EPERM, allocate(self->theirs, HWPMC_MODE_SC, 0));
 }
 
+/* What a privileged opener has prepared is not for whoever gets the fd. */
+TEST_F(privilege, start_and_rotate)
+{
+	struct hwpmc_allocate user = pmc_clock(100), all = pmc_clock(100);
+	struct hwpmc_allocate count = pmc_counter(PERF_TYPE_SOFTWARE,
+						  PERF_COUNT_SW_CPU_CLOCK);
+	int dev = self->dev, first = temp_file(), second = temp_file();
+	uint64_t value;
+	struct stat st;
+
+	user.caps = HWPMC_CAP_USER;
+	ASSERT_EQ(0, dev_allocate(dev, &user));
+	ASSERT_EQ(0, dev_allocate(dev, &all));
+	ASSERT_EQ(0, dev_allocate(dev, &count));
+	ASSERT_EQ(0, seteuid(NOBODY));
+	EXPECT_EQ(-EPERM, dev_start(dev, all.id));
+	EXPECT_EQ(-EPERM, dev_start(dev, count.id));
+	EXPECT_EQ(-EBADFD, dev_start(dev, user.id));
+	ASSERT_EQ(0, seteuid(0));
+	ASSERT_EQ(0, dev_configure(dev, first));
+	ASSERT_EQ(0, seteuid(NOBODY));
+	EXPECT_EQ(-EPERM, dev_start(dev, all.id));
+	EXPECT_EQ(-EPERM, dev_rotate(dev, second));
+	EXPECT_EQ(-EPERM, dev_rotate(dev, 9999));
+	EXPECT_EQ(0, dev_start(dev, user.id));
+	ASSERT_EQ(0, seteuid(0));
+	ASSERT_EQ(0, dev_start(dev, all.id));
+	ASSERT_EQ(0, dev_start(dev, count.id));
+	ASSERT_EQ(0, seteuid(NOBODY));
+	/* what runs is left alone, and can be looked at and stopped */
+	EXPECT_EQ(0, dev_start(dev, all.id));
+	EXPECT_EQ(0, dev_read(dev, count.id, HWPMC_CPU_ALL, &value));
+	EXPECT_EQ(0, dev_flush(dev));
+	EXPECT_EQ(0, dev_stop(dev, all.id));
+	EXPECT_EQ(0, dev_closelog(dev));
+	ASSERT_EQ(0, seteuid(0));
+	ASSERT_EQ(0, fstat(second, &st));
+	EXPECT_EQ(0, st.st_size);
+}
+
 static unsigned int kernel_addresses(struct log *log)
 {
 	struct pmclog_rec rec;

@@ -141,7 +141,7 @@ static void record(struct __test_metadata *_metadata, struct hwpmc_allocate a,
 		EXPECT_LE(at_least / 8, t.of[i][1]);
 	}
 	/* a load in user mode is seen in user mode, and the other way round */
-	EXPECT_LT(9 * (t.of[0][0] + t.of[1][0]), 10 * t.user_load_in_user);
+	EXPECT_LT(t.of[0][0] + t.of[1][0], 2 * t.user_load_in_user);
 	EXPECT_LT(t.of[0][1] + t.of[1][1], 2 * t.kernel_load_in_kernel);
 	EXPECT_LT(9 * t.kernel_load_in_kernel, 10 * t.kernel_then_user);
 	EXPECT_LT(3, log.deepest);
@@ -294,7 +294,8 @@ TEST(depth)
 	EXPECT_EQ(limit, log.deepest);
 	EXPECT_LT(50, n);
 	EXPECT_LT(n * 8, at_limit * 10);
-	EXPECT_LE(at_limit, log.account.cut);
+	/* but for a chain that ends just there */
+	EXPECT_LE(at_limit * 49 / 50, log.account.cut);
 }
 
 /* A period below the minimum is raised, and that is told. */

@@ -306,12 +306,12 @@ static int nomem_op(enum nomem_op op, int *dev, int file, uint32_t *id)
 	struct hwpmc_allocate a = pmc_clock(100);
 	static const struct {
 		struct pmclog_ext_kernel k;
-		char symbol[4];
+		char symbol[8];
 	} bulk = {
 		.k.e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, sizeof(bulk)),
 		.k.e.cookie = PMCLOG_EXT_COOKIE,
 		.k.e.subtype = PMCLOG_EXT_KERNEL,
-		.symbol = "abc",
+		.symbol = "symbol7",
 	};
 	int err;
 
@@ -338,7 +338,7 @@ TEST(no_memory)
 		"open", "PMCALLOCATE", "CONFIGURELOG", "WRITELOG", "PMCSTART",
 	};
 	int dev = -1, file = temp_file(), fault = open_fail_nth(), err, op;
-	unsigned int n, failed;
+	unsigned int n, failed, nomem;
 	struct log log;
 	uint32_t id = 0;
 	bool left;
@@ -347,6 +347,7 @@ TEST(no_memory)
 		SKIP(return, "this kernel has no fault injection");
 	for (op = 0; op < NOP; op++) {
 		failed = 0;
+		nomem = 0;
 		for (n = 1; n < 400; n++) {
 			ASSERT_TRUE(fail_nth(fault, n));
 			err = nomem_op(op, &dev, file, &id);
@@ -355,14 +356,18 @@ TEST(no_memory)
 			if (left || !err)
 				break;
 			failed++;
-			EXPECT_EQ(-ENOMEM, err)
+			nomem += err == -ENOMEM;
+			/* it also stands for a fault in copying */
+			EXPECT_TRUE(err == -ENOMEM || err == -EFAULT)
 				TH_LOG("%s, allocation %u: %s", names[op], n,
 				       strerror(-err));
 		}
-		TH_LOG("%s: %u allocations failed", names[op], failed);
+		TH_LOG("%s: %u attempts failed, %u for want of memory",
+		       names[op], failed, nomem);
 		EXPECT_EQ(0, err);
-		if (op != OP_START)
-			EXPECT_LT(0, failed);
+		if (op != OP_START) {
+			EXPECT_LT(0, nomem);
+		}
 	}
 	sleep_ms(500);
 	ASSERT_EQ(0, dev_closelog(dev));

@@ -206,6 +206,15 @@ TEST(bulk_refused)
 	b.len = 0;
 	memset((char *)KERNEL(&b) + sizeof(struct pmclog_ext_kernel), 'A', 12);
 	EXPECT_EQ(-EINVAL, dev_bulk(dev, b.data, b.len));
+	/* something behind the string, and more padding than it takes */
+	b.len = 0;
+	add_ext(&b, PMCLOG_EXT_KERNEL, sizeof(struct pmclog_ext_kernel),
+		"abc\0x", 6);
+	EXPECT_EQ(-EINVAL, dev_bulk(dev, b.data, b.len));
+	b.len = 0;
+	add_ext(&b, PMCLOG_EXT_KERNEL, sizeof(struct pmclog_ext_kernel),
+		"abc\0\0\0\0\0", 8);
+	EXPECT_EQ(-EINVAL, dev_bulk(dev, b.data, b.len));
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, 0);

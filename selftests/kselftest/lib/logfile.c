@@ -15,14 +15,17 @@ typedef unsigned long long ull;
 
 bool log_load(struct log *log, int fd)
 {
+	bool seekable = lseek(fd, 0, SEEK_CUR) >= 0;
 	size_t size = 1 << 20;
 	ssize_t n;
 
 	memset(log, 0, sizeof(*log));
-	lseek(fd, 0, SEEK_SET);
 	log->data = malloc(size);
 	while (log->data) {
-		n = read(fd, log->data + log->len, size - log->len);
+		/* the writing thread may share the file's position */
+		n = seekable ? pread(fd, log->data + log->len, size - log->len,
+				     log->len) :
+			       read(fd, log->data + log->len, size - log->len);
 		if (n <= 0)
 			return n == 0;
 		log->len += n;

@@ -120,6 +120,8 @@ bool space_knows_task(const struct space *sp, uint32_t pid, uint32_t tid)
 
 	if (pid == PMCLOG_PID_KERNEL)
 		return true;	/* not of the owner's pid namespace */
+	if (tid == PMCLOG_PID_KERNEL)
+		tid = pid;	/* a thread's last moments, without a number */
 	for (i = 0; i < sp->ntasks; i++) {
 		has_pid |= sp->tasks[i] == pid;
 		has_tid |= sp->tasks[i] == tid;

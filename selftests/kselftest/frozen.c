@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A log on a file system that hangs: the thread that writes to it is left
+ * behind, and ends when it is let go; nobody else notices.
+ */
+#include <linux/fs.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+
+#include "test.h"
+
+#define MOUNT_POINT	"/tmp/frozen"
+
+static int module_users(void)
+{
+	char line[32];
+
+	return read_line("/sys/module/hwpmc/refcnt", line, sizeof(line)) ?
+	       atoi(line) : -1;
+}
+
+static bool recorder_is_there(void)
+{
+	char comm[32];
+
+	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
+	return find_comm(comm);
+}
+
+/* A small ext2, which can be frozen, on a loop device. */
+static bool mount_it(void)
+{
+	return !system("modprobe -q loop; modprobe -q ext4;"
+		       "mkdir -p " MOUNT_POINT " &&"
+		       "truncate -s 16M /tmp/image &&"
+		       "mke2fs -F /tmp/image >/dev/null 2>&1 &&"
+		       "mount -t ext4 -o loop /tmp/image " MOUNT_POINT
+		       " 2>/dev/null");
+}
+
+static void record_elsewhere(struct __test_metadata *_metadata)
+{
+	int dev = dev_open(), file = temp_file();
+	struct log log;
+	uint32_t id;
+
+	ASSERT_LE(0, dev);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	sleep_ms(300);
+	ASSERT_EQ(0, dev_closelog(dev));
+	close(dev);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_LT(50, log.samples);
+	log_free(&log);
+}
+
+TEST(frozen_file_system)
+{
+	uint64_t start, took;
+	struct log log;
+	int dev, file, dir, i;
+	uint32_t id;
+
+	if (!mount_it())
+		SKIP(return, "no file system to freeze here");
+	dev = dev_open();
+	dir = open(MOUNT_POINT, O_RDONLY | O_DIRECTORY);
+	file = open(MOUNT_POINT "/log", O_RDWR | O_CREAT, 0600);
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	sleep_ms(300);
+	ASSERT_EQ(0, ioctl(dir, FIFREEZE, 0));
+	sleep_ms(500);
+	start = now_ns();
+	close(dev);
+	took = now_ns() - start;
+	TH_LOG("close took %u ms", (unsigned int)(took / MSEC));
+	EXPECT_GT(scaled(1500, 5000) * MSEC, took);
+	EXPECT_TRUE(recorder_is_there());
+	EXPECT_LT(0, module_users());
+	EXPECT_EQ(-1, syscall(SYS_delete_module, "hwpmc", O_NONBLOCK));
+
+	record_elsewhere(_metadata);
+	EXPECT_LT(0, module_users());
+
+	ASSERT_EQ(0, ioctl(dir, FITHAW, 0));
+	for (i = 0; i < 100 && module_users(); i++)
+		sleep_ms(50);
+	EXPECT_EQ(0, module_users());
+	EXPECT_FALSE(recorder_is_there());
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, LOG_CUT | LOG_DROPS);
+	EXPECT_FALSE(log.closed);
+	EXPECT_LT(20, log.samples);
+	close(file);
+	close(dir);
+	umount(MOUNT_POINT);
+	unlink("/tmp/image");
+}
+
+TEST_HARNESS_MAIN
