@@ -92,8 +92,9 @@ static void sink_wait(struct hwpmc_log *log)
 static void sink_error(struct hwpmc_owner *o, int err)
 {
 	WRITE_ONCE(o->log.error, err);
-	wake_up_all(&o->log.waitq);
+	/* first the signal: who waits in poll() has it when that returns */
 	kill_fasync(&o->fasync, SIGIO, POLL_ERR);
+	wake_up_all(&o->log.waitq);
 }
 
 /* Bytes of the buffer that the file took; fewer after an error or an abort. */
