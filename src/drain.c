@@ -7,13 +7,17 @@
  * holds the owner's may be waiting for it.
  */
 #include <linux/delay.h>
-#include <linux/file.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
+#include "emit.h"
+#include "flight.h"
 #include "hwpmc.h"
+#include "pmc.h"
+#include "record.h"
+#include "sink.h"
 
 #define DRAIN_INTERVAL	(HZ / 20)
 #define LOOK_TRIES	3
@@ -46,19 +50,21 @@ static void believe_cpu(struct hwpmc_owner *o, struct owner_ring *or,
 			unsigned int cpu)
 {
 	struct hwpmc_pmc *pmc;
-	unsigned int row;
+	unsigned int row, i;
 
 	for_each_pmc(o, row, pmc) {
 		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
 
-		if (pc)
-			pc->seen = pc->look;
+		if (!pc)
+			continue;
+		pc->seen = pc->look;
+		for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+			WRITE_ONCE(pc->counted[i], pc->seen.dropped[i]);
 	}
 	if (!or)
 		return;
 	or->proc_seen = or->proc_look;
-	/* drops from here on have a first of their own */
-	WRITE_ONCE(or->drop_epoch, or->drop_epoch + 1);
+	WRITE_ONCE(or->proc_counted, or->proc_seen.dropped);
 }
 
 static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
@@ -94,6 +100,7 @@ static bool look(struct hwpmc_owner *o, u64 *horizon)
 	u64 now;
 
 	now = ring_clock();
+	rmb();			/* x86 orders RDTSC by this only */
 	ring_mb();		/* pairs with A in ring.h */
 	for_each_possible_cpu(cpu)
 		quiet &= look_at(o, cpu, now);
@@ -141,20 +148,20 @@ void drain_upto(struct hwpmc_owner *o, u64 upto)
  * The account since the owner was opened, of what the last look has seen.  What
  * is still in the rings then is left to the next log.
  */
-static void account_seen(struct hwpmc_owner *o, struct pmclog_account *a)
+void drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 {
 	struct hwpmc_log *log = &o->log;
 	struct hwpmc_pmc *pmc;
 	unsigned int row, cpu;
+	struct pmc_cpu *pc;
 	u64 in_rings;
 
 	*a = log->retired;
 	for_each_pmc(o, row, pmc)
-		for_each_possible_cpu(cpu)
-			if (pmc->cpus[cpu])
-				account_add_count(a, &pmc->cpus[cpu]->seen);
+		for_each_pmc_cpu(pmc, cpu, pc)
+			account_add_count(a, &pc->seen);
 	for_each_possible_cpu(cpu) {
-		struct owner_ring *or = o->rings[cpu];
+		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
 
 		if (!or)
 			continue;
@@ -166,6 +173,8 @@ static void account_seen(struct hwpmc_owner *o, struct pmclog_account *a)
 	a->overflows -= in_rings;
 	a->committed -= in_rings;
 	a->proc_committed = log->proc_taken;
+	a->late = log->late_taken;
+	a->late_answered = log->late_answers_taken;
 }
 
 static u64 sum_drops(const struct pmclog_account *a)
@@ -182,7 +191,7 @@ static u64 sum_drops(const struct pmclog_account *a)
  * Takes all there is at one moment at which all counters are exact.  Under
  * steady fire on many CPUs that takes a few attempts.
  */
-static void cut(struct hwpmc_owner *o, struct pmclog_account *a)
+void drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
 {
 	unsigned int i;
 	u64 horizon;
@@ -195,7 +204,7 @@ static void cut(struct hwpmc_owner *o, struct pmclog_account *a)
 			break;
 		usleep_range(50, 100);
 	}
-	account_seen(o, a);
+	drain_account(o, a);
 	/* never seen quiet: what was under way just then is counted half */
 	if (!quiet)
 		a->overflows = a->committed + a->filtered + sum_drops(a);
@@ -208,6 +217,7 @@ void drain_begin_log(struct hwpmc_owner *o, u64 tsc)
 	log->samples_logged = 0;
 	log->lost_here = 0;
 	log->made = 0;
+	log->all_told = false;
 	emit_begin(o, tsc);
 }
 
@@ -217,7 +227,7 @@ void drain_end_log(struct hwpmc_owner *o)
 	struct pmclog_account total, here;
 	struct hwpmc_log *log = &o->log;
 
-	cut(o, &total);
+	drain_cut(o, &total);
 	here = total;
 	account_sub(&here, &log->base);
 	log->base = total;
@@ -225,6 +235,7 @@ void drain_end_log(struct hwpmc_owner *o)
 	here.written = log->samples_logged - log->lost_here;
 	here.discarded = log->lost_here;
 	here.in_rings = 0;
+	emit_all_rates(o);
 	emit_end(o, &here);
 	sink_flush(o);
 }
@@ -267,7 +278,7 @@ static void resync(struct hwpmc_owner *o)
 		dump_all(o);
 	}
 	for_each_possible_cpu(cpu) {
-		struct owner_ring *or = o->rings[cpu];
+		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
 		u32 lost[RING_NLOST], head, i, n;
 
 		if (!or)
@@ -276,15 +287,18 @@ static void resync(struct hwpmc_owner *o)
 		n = head - or->lost_tail;
 		if (!n)
 			continue;
-		memcpy(lost, or->lost, sizeof(lost));
+		for (i = 0; i < n && i < RING_NLOST; i++)
+			lost[i] = READ_ONCE(or->lost[(or->lost_tail + i) %
+						     RING_NLOST]);
 		smp_rmb();	/* the copy is whole if nothing was added */
-		if (n > RING_NLOST || READ_ONCE(or->lost_head) != head) {
+		/* the oldest of a full list may go before the head moves */
+		if (n >= RING_NLOST || READ_ONCE(or->lost_head) != head) {
 			or->lost_tail = READ_ONCE(or->lost_head);
 			dump_all(o);
 			continue;
 		}
 		for (i = 0; i < n; i++)
-			dump_pid(o, lost[(or->lost_tail + i) % RING_NLOST]);
+			dump_pid(o, lost[i]);
 		or->lost_tail = head;
 	}
 }
@@ -297,16 +311,18 @@ static void answer(struct hwpmc_owner *o, const struct log_request *r)
 {
 	struct hwpmc_log *log = &o->log;
 	struct file *file = NULL;
+	struct pack *pack = NULL;
 
 	if (r->rotate_file) {
 		spin_lock(&log->lock);
 		swap(file, log->req.rotate_file);
+		swap(pack, log->req.rotate_pack);
 		spin_unlock(&log->lock);
 	}
 	if (file)
-		rotate(o, file);
+		rotate(o, file, pack);
 	if (r->dump_want != r->dump_done)
-		dump_all(o);
+		dump_news(o);
 	sink_flush(o);
 
 	spin_lock(&log->lock);
@@ -316,6 +332,8 @@ static void answer(struct hwpmc_owner *o, const struct log_request *r)
 		log->req.rotate_done = r->rotate_want;
 	spin_unlock(&log->lock);
 	wake_up_all(&log->waitq);
+	/* pmcstat counts on the order: who flushes twice has what had fired before */
+	snapshot_answer(o);
 }
 
 static bool requests(struct hwpmc_log *log, struct log_request *r)
@@ -324,7 +342,8 @@ static bool requests(struct hwpmc_log *log, struct log_request *r)
 	*r = log->req;
 	spin_unlock(&log->lock);
 	return r->flush_want != r->flush_done ||
-	       r->dump_want != r->dump_done || r->rotate_file;
+	       r->dump_want != r->dump_done || r->rotate_file ||
+	       snapshot_wanted(log, r);
 }
 
 /* Sleeps until the interval is over, or there is something to do. */
@@ -360,6 +379,8 @@ static void work(struct hwpmc_owner *o)
 			fold_deleted(o, true);
 		resync(o);
 		sink_flush(o);
+		if (log->sink->tend)
+			log->sink->tend(o);
 		if (asked)
 			answer(o, &r);
 	} while (!r.close);
@@ -394,20 +415,18 @@ int drain_thread(void *arg)
 {
 	struct hwpmc_owner *o = arg;
 	struct hwpmc_log *log = &o->log;
-	struct file *file;
 
 	/* from log_shutdown() only: breaks whatever the thread waits in */
 	allow_kernel_signal(SIGKILL);
 	set_user_nice(current, THREAD_NICE);
 	drain_begin_log(o, ring_clock());
 	work(o);
+	snapshot_forget(o);
 	mark_deleted(o);
 	drain_end_log(o);
 	fold_deleted(o, false);
-	file = log->file;
-	log->file = NULL;
 	sink_detach(log);
-	__fput_sync(file);
+	log->sink->end(o);
 	while (!leave(o)) {
 		mark_deleted(o);
 		fold_deleted(o, false);

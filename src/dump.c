@@ -16,7 +16,12 @@
 #include <linux/slab.h>
 
 #include "compat.h"
+#include "emit.h"
+#include "hooks.h"
 #include "hwpmc.h"
+#include "pmc.h"
+#include "record.h"
+#include "target.h"
 
 #define LOOK_AGAIN	4	/* for a process that execs under our eyes */
 #define LOCK_TRIES	100
@@ -34,6 +39,22 @@ struct dump {
 	unsigned int	nthreads, threads_size, threads_there;
 	struct ring_map	*maps;
 	struct dump_thread *threads;
+	bool		no_memory;
+	bool		no_maps;	/* of a target: nobody asks for them */
+	bool		no_names;	/* they are told */
+	struct file	*exe;		/* referenced */
+	const struct dump_target *target;
+};
+
+/* A target to be told of: PMCs whose PMCATTACH is not in the log. */
+struct dump_target {
+	struct list_head node;
+	struct pid	*pid;		/* referenced */
+	u32		nr;
+	bool		names, maps;	/* to be told as well */
+	bool		news;		/* not all of it was told before */
+	unsigned int	nids;
+	u32		ids[];
 };
 
 /* Drops what was kept; what was counted stays, for dump_grow(). */
@@ -46,6 +67,9 @@ static void dump_drop(struct dump *d)
 			fput(d->maps[i].file);
 	d->nmaps = 0;
 	d->nthreads = 0;
+	if (d->exe)
+		fput(d->exe);
+	d->exe = NULL;
 }
 
 static void dump_free(struct dump *d)
@@ -75,8 +99,9 @@ static bool dump_grow(struct dump *d)
 		       sizeof(*d->maps));
 	d->threads = grow(d->threads, &d->threads_size, d->threads_there,
 			  sizeof(*d->threads));
-	return d->maps_there <= d->maps_size &&
-	       d->threads_there <= d->threads_size;
+	d->no_memory = d->maps_there > d->maps_size ||
+		       d->threads_there > d->threads_size;
+	return !d->no_memory;
 }
 
 static void look_at_maps(struct dump *d, struct mm_struct *mm)
@@ -86,6 +111,11 @@ static void look_at_maps(struct dump *d, struct mm_struct *mm)
 
 	for_each_vma(vmi, vma) {
 		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		if (!d->exe && vma->vm_file && vma->vm_start <= mm->start_code &&
+		    vma->vm_end > mm->start_code)
+			d->exe = get_file(vma->vm_file);
+		if (d->no_maps)
 			continue;
 		if (d->maps_there++ < d->maps_size)
 			map_fill(&d->maps[d->nmaps++], vma, d->pid);
@@ -156,11 +186,12 @@ static bool look_once(struct dump *d, struct hwpmc_owner *o,
  * A thread of the process that still has its memory, referenced: the leader may
  * be dead before the others.  NULL: none, it is exiting or a kernel thread.
  */
-static struct task_struct *memory_user(struct task_struct *leader)
+struct task_struct *memory_user(struct task_struct *leader)
 {
 	struct task_struct *t, *user = NULL;
 
-	if (leader->flags & PF_KTHREAD)
+	/* the task changes other flags as it runs */
+	if (data_race(leader->flags) & PF_KTHREAD)
 		return NULL;
 	rcu_read_lock();
 	for_each_thread(leader, t) {
@@ -173,6 +204,28 @@ static struct task_struct *memory_user(struct task_struct *leader)
 	return user;
 }
 
+/*
+ * The memory of @leader's process, referenced; NULL: none, or none for @o.
+ *
+ * A target may have become what its user may not look into, and not be detached
+ * yet.  One that execs just now is told of by the hook.
+ */
+static struct mm_struct *get_memory(struct hwpmc_owner *o,
+				    struct task_struct *leader,
+				    struct task_struct *user)
+{
+	struct mm_struct *mm = NULL;
+
+	if (READ_ONCE(o->follow_all))
+		return get_task_mm(user);
+	if (!down_read_trylock(&leader->signal->exec_update_lock))
+		return NULL;
+	if (access_still(o, leader))
+		mm = get_task_mm(user);
+	up_read(&leader->signal->exec_update_lock);
+	return mm;
+}
+
 static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 			    struct task_struct *leader)
 {
@@ -183,7 +236,7 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 
 	for (i = 0; i < LOOK_AGAIN && !good && !READ_ONCE(o->log.abort); i++) {
 		user = memory_user(leader);
-		mm = user ? get_task_mm(user) : NULL;
+		mm = user ? get_memory(o, leader, user) : NULL;
 		good = look_once(d, o, leader, user, mm);
 		if (mm)
 			mmput(mm);
@@ -198,30 +251,98 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 	return good;
 }
 
-static void emit_dump(struct hwpmc_owner *o, const struct dump *d)
+static void emit_attaches(struct hwpmc_owner *o, const struct dump_target *dt,
+			  struct file *exe, u64 tsc)
 {
 	unsigned int i;
 
-	o->log.to_tee = o->log.teeing;
-	for (i = 0; i < d->nthreads; i++)
+	for (i = 0; dt && i < dt->nids; i++)
+		emit_attach(o, dt->ids[i], dt->nr, exe, tsc);
+}
+
+/* @all: or only what it is a target of */
+static void emit_one(struct hwpmc_owner *o, const struct dump *d, bool all)
+{
+	unsigned int i;
+
+	emit_attaches(o, d->target, d->exe, d->tsc);
+	for (i = 0; all && i < d->nthreads && !d->no_names; i++)
 		emit_names(o, d->pid, d->threads[i].tid, d->threads[i].comm,
 			   d->tsc);
-	for (i = 0; i < d->nmaps; i++)
+	for (i = 0; all && i < d->nmaps; i++)
 		emit_mapping(o, &d->maps[i], d->tsc);
+}
+
+/*
+ * While a log to come is made it is for that one, and what is new, which nobody
+ * will tell again, for the one that goes on as well.
+ */
+static bool is_for_log(const struct hwpmc_owner *o, const struct dump_target *dt)
+{
+	return !o->log.teeing || (dt && dt->news);
+}
+
+static void emit_dump(struct hwpmc_owner *o, const struct dump *d, bool all)
+{
+	if (is_for_log(o, d->target))
+		emit_one(o, d, all);
+	if (!o->log.teeing)
+		return;
+	o->log.to_tee = true;
+	emit_one(o, d, all);
 	o->log.to_tee = false;
+}
+
+/*
+ * Not all processes are told of.  The next pass says that process records are
+ * lost, and has all dumped again; while rotate.c makes the log to come, it sees
+ * to that.
+ */
+void dump_failed(struct hwpmc_owner *o)
+{
+	if (o->log.teeing)
+		o->log.tee_failed = true;
+	else
+		atomic64_inc(&o->noring_dropped);
+}
+
+/*
+ * One process is not told of.  Without memory it is tried again; who keeps its
+ * mmap lock for so long would only stop the thread again.
+ */
+static void process_failed(struct hwpmc_owner *o, const struct dump *d)
+{
+	pr_warn_ratelimited("process %u could not be dumped\n", d->pid);
+	if (o->log.teeing)
+		dump_failed(o);
+	if (!is_for_log(o, d->target))
+		return;
+	preempt_disable();
+	record_lost(o, d->no_memory ? d->pid : PMCLOG_PID_KERNEL);
+	preempt_enable();
+}
+
+/* What it was a target of: its samples may be in the rings. */
+static void dump_gone(struct dump *d, struct hwpmc_owner *o)
+{
+	d->tsc = o->log.last_tsc;
+	emit_dump(o, d, false);
 }
 
 static void dump_process(struct dump *d, struct hwpmc_owner *o,
 			 struct task_struct *leader)
 {
 	d->pid = owner_pid_of(o, leader);
-	if (d->pid == PMCLOG_PID_KERNEL)
+	if (d->pid == PMCLOG_PID_KERNEL) {
+		dump_gone(d, o);
 		return;
+	}
 	if (look_at_process(d, o, leader)) {
 		drain_upto(o, d->tsc);
-		emit_dump(o, d);
+		emit_dump(o, d, true);
 	} else if (!READ_ONCE(o->log.abort)) {
-		pr_warn_ratelimited("process %u could not be dumped\n", d->pid);
+		dump_gone(d, o);
+		process_failed(o, d);
 	}
 	dump_drop(d);
 }
@@ -251,8 +372,109 @@ static struct task_struct **all_processes(unsigned int *count)
 	return tasks;
 }
 
-/* All processes there are. */
-void dump_all(struct hwpmc_owner *o)
+/* targets_mutex.  NULL without memory. */
+static struct dump_target *note_target(struct hwpmc_owner *o,
+				       struct hwpmc_target *t)
+{
+	unsigned long number = o->log.telling, before = o->log.number;
+	struct target_link *link;
+	struct dump_target *dt;
+	unsigned int n = 0;
+
+	list_for_each_entry(link, &t->links, node)
+		n += link->told_log != number;
+	dt = kzalloc(struct_size(dt, ids, n), GFP_KERNEL_ACCOUNT);
+	if (!dt)
+		return NULL;
+	list_for_each_entry(link, &t->links, node) {
+		if (link->told_log == number)
+			continue;
+		dt->ids[dt->nids++] = link->pmc->id;
+		dt->news |= link->told_log != before;
+		link->told_log = number;
+	}
+	dt->pid = get_pid(t->pid);
+	dt->nr = t->nr;
+	/* else they are told with all others */
+	if (!READ_ONCE(o->follow_all)) {
+		dt->names = t->names_log != number;
+		dt->maps = t->sampled && t->maps_log != number;
+	}
+	t->names_log = number;
+	t->maps_log = t->sampled ? number : 0;
+	return dt;
+}
+
+static void forget_told(struct hwpmc_target *t)
+{
+	t->names_log = 0;
+	t->maps_log = 0;
+}
+
+/* Those of which not all is told, or all.  False without memory. */
+static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list)
+{
+	struct hwpmc_target *t;
+	struct dump_target *dt;
+	bool good = true;
+
+	mutex_lock(&o->targets_mutex);
+	list_for_each_entry(t, &o->targets, node) {
+		if (all)
+			forget_told(t);
+		dt = note_target(o, t);
+		if (!dt) {
+			good = false;
+			break;
+		}
+		list_add_tail(&dt->node, list);
+		if (!dt->nids && !dt->names && !dt->maps) {
+			list_del(&dt->node);
+			put_pid(dt->pid);
+			kfree(dt);
+		}
+	}
+	mutex_unlock(&o->targets_mutex);
+	return good;
+}
+
+static void dump_target(struct dump *d, struct hwpmc_owner *o,
+			const struct dump_target *dt)
+{
+	struct task_struct *task = get_pid_task(dt->pid, PIDTYPE_TGID);
+
+	d->target = dt;
+	if (!task) {
+		dump_gone(d, o);
+		return;
+	}
+	d->no_maps = !dt->maps;
+	d->no_names = !dt->names;
+	dump_process(d, o, task);
+	put_task_struct(task);
+}
+
+static void dump_targets(struct hwpmc_owner *o, bool all)
+{
+	struct dump_target *dt, *next;
+	struct dump d = {};
+	LIST_HEAD(list);
+
+	/* who forks, or is forked, meanwhile tells of himself: tell_attach() */
+	WRITE_ONCE(o->log.attaches, o->log.attaches + 1);
+	if (!note_targets(o, all, &list))
+		dump_failed(o);
+	emit_news(o);	/* the PMCs that they are targets of */
+	list_for_each_entry_safe(dt, next, &list, node) {
+		dump_target(&d, o, dt);
+		put_pid(dt->pid);
+		kfree(dt);
+	}
+	smp_store_release(&o->log.attaches, o->log.attaches + 1);
+	dump_free(&d);
+}
+
+static void dump_processes(struct hwpmc_owner *o)
 {
 	struct task_struct **tasks;
 	struct dump d = {};
@@ -264,6 +486,7 @@ void dump_all(struct hwpmc_owner *o)
 	tasks = all_processes(&n);
 	if (!tasks) {
 		pr_warn_ratelimited("no memory to dump the processes\n");
+		dump_failed(o);
 		return;
 	}
 	for (i = 0; i < n; i++) {
@@ -272,6 +495,26 @@ void dump_all(struct hwpmc_owner *o)
 	}
 	dump_free(&d);
 	kvfree(tasks);
+}
+
+/* All that the log is to tell of, again if it has before. */
+void dump_all(struct hwpmc_owner *o)
+{
+	bool all = READ_ONCE(o->follow_all);
+
+	if (all)
+		dump_processes(o);
+	dump_targets(o, !all);
+	o->log.all_told = all;
+}
+
+/* What is not in this log yet. */
+void dump_news(struct hwpmc_owner *o)
+{
+	if (READ_ONCE(o->follow_all) && !o->log.all_told)
+		dump_all(o);
+	else
+		dump_targets(o, false);
 }
 
 /*

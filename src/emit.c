@@ -11,7 +11,11 @@
 #include <linux/utsname.h>
 
 #include "compat.h"
+#include "emit.h"
 #include "hwpmc.h"
+#include "pmc.h"
+#include "record.h"
+#include "sink.h"
 
 #define CLOCK_INTERVAL	(60ULL * NSEC_PER_SEC)
 
@@ -30,11 +34,13 @@ static void *make_room(struct hwpmc_owner *o, u32 len)
 	void *p;
 
 	if (log->to_tee)
-		return tee_room(log, len);
+		return tee_room(o, len);
+	pack_end(log);
 	if (log->size - log->used < len)
 		sink_flush(o);
 	p = log->buf + log->used;
 	log->used += len;
+	log->buf_records++;
 	return p;
 }
 
@@ -75,7 +81,10 @@ static void emit_copy(struct hwpmc_owner *o, const void *rec, u64 tsc)
 	u32 len = PMCLOG_HEADER_LEN(*(const u32 *)rec);
 	struct pmclog_hdr *h = make_room(o, len);
 
-	memcpy(h, rec, len);
+	copy_words((u64 *)h, rec, len / sizeof(u64));
+	if (len % sizeof(u64))
+		memcpy((u8 *)h + len - sizeof(u32), rec + len - sizeof(u32),
+		       sizeof(u32));
 	h->tsc = forward(&o->log, tsc);
 }
 
@@ -133,19 +142,32 @@ static void emit_exec(struct hwpmc_owner *o, const struct ring_exec *x)
 
 	p = emit_reserve(o, PMCLOG_T_PROCEXEC, sizeof(*p) + len, x->stamp.tsc);
 	p->pid = x->pid;
-	p->pmcid = PMCLOG_PMCID_NONE;
+	p->pmcid = x->pmcid;
 	p->base = x->base;
 	p->dyn = x->dyn;
 	memcpy(p->path, path, len);
 }
 
-/* What a process does, as opposed to the user's words. */
+static bool is_user_chain(const struct ring_stamp *s)
+{
+	const struct pmclog_ext *e = (const void *)s;
+
+	return PMCLOG_HEADER_TYPE(s->header) == PMCLOG_T_USERDATA &&
+	       e->cookie == PMCLOG_EXT_COOKIE &&
+	       e->subtype == PMCLOG_EXT_USERCHAIN;
+}
+
+/*
+ * What a process does, as opposed to the user's words, and to what belongs to
+ * samples of this log.
+ */
 static bool is_process_record(const struct ring_stamp *s)
 {
 	const struct pmclog_ext *e = (const void *)s;
 
 	return PMCLOG_HEADER_TYPE(s->header) != PMCLOG_T_USERDATA ||
-	       e->cookie == PMCLOG_EXT_COOKIE;
+	       (e->cookie == PMCLOG_EXT_COOKIE && !is_user_chain(s) &&
+		e->subtype != PMCLOG_EXT_RECORD);
 }
 
 static void emit_process_record(struct hwpmc_owner *o, u32 kind,
@@ -176,6 +198,42 @@ static struct file *file_of(u32 kind, struct ring_stamp *s)
 	}
 }
 
+static const struct ring_raw *raw_of(const struct pmclog_callchain *cc)
+{
+	return (const void *)cc + PMCLOG_HEADER_LEN(cc->h.header);
+}
+
+/* Only made here: what a sample of KIND_SAMPLE_RAW has behind its chain. */
+static void emit_raw(struct hwpmc_owner *o, const struct pmclog_callchain *cc)
+{
+	const struct ring_raw *r = raw_of(cc);
+	struct pmclog_ext_raw *e;
+
+	e = emit_ext(o, PMCLOG_EXT_RAW, sizeof(*e) + r->len, cc->h.tsc);
+	e->pmcid = cc->pmcid;
+	e->tid = cc->tid;
+	e->len = r->len;
+	e->size = r->size;
+	memcpy(e->data, r->data, r->len);
+}
+
+/* What belongs to a sample stands right behind it, and in the same buffer. */
+static void emit_sample(struct hwpmc_owner *o, struct ring_stamp *s, bool raw)
+{
+	const struct pmclog_callchain *cc = (const void *)s;
+	struct hwpmc_log *log = &o->log;
+
+	if (raw) {
+		if (log->size - log->used < PMCLOG_HEADER_LEN(s->header) +
+		    sizeof(struct pmclog_ext_raw) + ALIGN(raw_of(cc)->len, 4))
+			sink_flush(o);
+		emit_copy(o, s, s->tsc);
+		emit_raw(o, cc);
+	} else if (!log->pack || !pack_sample(o, cc, forward(log, s->tsc))) {
+		emit_copy(o, s, s->tsc);
+	}
+}
+
 /*
  * emit_ring_record - merge_run()'s callback: one record, in the order of time
  */
@@ -186,8 +244,12 @@ void emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 	struct hwpmc_log *log = &o->log;
 	struct file *file;
 
-	if (kind == KIND_SAMPLE) {
-		emit_copy(o, s, s->tsc);
+	if (kind == KIND_SAMPLE || kind == KIND_SAMPLE_RAW) {
+		emit_sample(o, s, kind == KIND_SAMPLE_RAW);
+		/* only now: the buffer before it may have been written out */
+		if (((struct pmclog_callchain *)s)->cpuflags &
+		    PMCLOG_CC_USERLATE)
+			log->late_taken++;
 		log->buf_samples++;
 		log->samples_logged++;
 		log->samples_taken++;
@@ -203,6 +265,7 @@ void emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 	if (file)
 		fput(file);
 	log->proc_taken++;
+	log->late_answers_taken += kind == KIND_RECORD && is_user_chain(s);
 }
 
 /* The name of a process (@tid == @pid) or of one of its threads. */
@@ -224,6 +287,20 @@ void emit_names(struct hwpmc_owner *o, u32 pid, u32 tid, const char *comm,
 		t->pid = pid;
 		strscpy(t->name, comm, sizeof(t->name));
 	}
+}
+
+/* @exe: the process' executable; NULL: it has none, or is gone */
+void emit_attach(struct hwpmc_owner *o, u32 pmcid, u32 pid, struct file *exe,
+		 u64 tsc)
+{
+	const char *path = exe ? path_of(&o->log, exe) : "";
+	u32 len = strlen(path) + 1;
+	struct pmclog_pmcattach *a;
+
+	a = emit_reserve(o, PMCLOG_T_PMCATTACH, sizeof(*a) + len, tsc);
+	a->pmcid = pmcid;
+	a->pid = pid;
+	memcpy(a->path, path, len);
 }
 
 void emit_sysexit(struct hwpmc_owner *o, u32 pid, u64 tsc)
@@ -250,7 +327,7 @@ void emit_clock(struct hwpmc_owner *o)
 }
 
 /* @tsc has passed: the wall clock is told for then. */
-static void emit_initialize(struct hwpmc_owner *o, u64 tsc)
+void emit_initialize(struct hwpmc_owner *o, u64 tsc)
 {
 	struct pmclog_initialize *i;
 	u64 raw = ktime_get_raw_fast_ns();
@@ -319,6 +396,16 @@ static void emit_allocate(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 			 o->log.last_tsc);
 	pmc_describe(pmc, a);
 	pmc->told_log = o->log.number;
+}
+
+/* All of them, whether they have been announced or not. */
+void emit_pmcs(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc)
+		emit_allocate(o, pmc);
 }
 
 static struct log_meta *next_meta(struct hwpmc_log *log)
@@ -395,9 +482,13 @@ static void emit_pmc_drops(struct hwpmc_owner *o, struct pmc_cpu *pc, u64 tsc)
 			continue;
 		d = emit_drop(o, pc->pmc->id, pc->cpu, cause, tsc);
 		d->count = count;
-		d->first = max(pc->seen.first[cause], o->log.drops_told);
+		/* older if that one did not see yet that a look was over */
+		d->first = max(pc->seen.first[cause],
+			       pc->told_last[cause] + 1);
 		d->last = max(pc->seen.last[cause], d->first);
+		pc->told_last[cause] = d->last;
 		pc->told[cause] += count;
+		o->log.drops[cause] += count;
 	}
 }
 
@@ -411,9 +502,11 @@ static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or,
 		return;
 	d = emit_drop(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL, tsc);
 	d->count = count;
-	d->first = max(or->proc_seen.first, o->log.drops_told);
+	d->first = max(or->proc_seen.first, or->proc_told_last + 1);
 	d->last = max(or->proc_seen.last, d->first);
+	or->proc_told_last = d->last;
 	or->proc_told += count;
+	o->log.proc_drops += count;
 }
 
 static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
@@ -428,21 +521,25 @@ static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 	d->first = o->log.drops_told;
 	d->last = tsc;
 	o->noring_told += count;
+	o->log.proc_drops += count;
 }
 
 /* What the last look has found lost since the one before. */
 void emit_drops(struct hwpmc_owner *o, u64 tsc)
 {
 	struct hwpmc_pmc *pmc;
+	struct owner_ring *or;
 	unsigned int row, cpu;
+	struct pmc_cpu *pc;
 
 	for_each_pmc(o, row, pmc)
-		for_each_possible_cpu(cpu)
-			if (pmc->cpus[cpu])
-				emit_pmc_drops(o, pmc->cpus[cpu], tsc);
-	for_each_possible_cpu(cpu)
-		if (o->rings[cpu])
-			emit_proc_drops(o, o->rings[cpu], tsc);
+		for_each_pmc_cpu(pmc, cpu, pc)
+			emit_pmc_drops(o, pc, tsc);
+	for_each_possible_cpu(cpu) {
+		or = smp_load_acquire(&o->rings[cpu]);
+		if (or)
+			emit_proc_drops(o, or, tsc);
+	}
 	emit_noring_drops(o, tsc);
 	o->log.drops_told = tsc;
 }
@@ -451,7 +548,7 @@ void emit_drops(struct hwpmc_owner *o, u64 tsc)
  * What the period asks for.  A clock's count stands still while perf throttles
  * it, so time is what counts; with modes excluded nobody knows (0).
  */
-static u64 expected(const struct hwpmc_pmc *pmc, const struct pmc_cpu *pc)
+static u64 expected(const struct hwpmc_pmc *pmc, u64 count, u64 running)
 {
 	const struct perf_event_attr *a = &pmc->attr;
 	u64 period = READ_ONCE(pmc->period);
@@ -461,45 +558,91 @@ static u64 expected(const struct hwpmc_pmc *pmc, const struct pmc_cpu *pc)
 	     a->config == PERF_COUNT_SW_TASK_CLOCK)) {
 		if (a->exclude_user || a->exclude_kernel || a->exclude_idle)
 			return 0;
-		return div64_u64(READ_ONCE(pc->running), period);
+		return div64_u64(running, period);
 	}
-	return div64_u64(READ_ONCE(pc->total), period);
+	return div64_u64(count, period);
+}
+
+static struct pmclog_ext_rate *emit_rate(struct hwpmc_owner *o,
+					 struct hwpmc_pmc *pmc, u32 cpu,
+					 u64 count, u64 enabled, u64 running)
+{
+	struct pmclog_ext_rate *r;
+
+	r = emit_ext(o, PMCLOG_EXT_RATE, sizeof(*r), o->log.last_tsc);
+	r->pmcid = pmc->id;
+	r->cpu = cpu;
+	r->period = READ_ONCE(pmc->period);
+	r->expected = expected(pmc, count, running);
+	r->enabled = enabled;
+	r->running = running;
+	return r;
+}
+
+/* Threads move: their samples are spread over the CPUs, their counts are not. */
+static void emit_rate_of_threads(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	struct pmclog_ext_rate *r;
+	struct pmc_cpu *pc;
+	unsigned int cpu;
+
+	r = emit_rate(o, pmc, PMCLOG_CPU_NONE, READ_ONCE(pmc->sum.value),
+		      READ_ONCE(pmc->sum.enabled), READ_ONCE(pmc->sum.running));
+	for_each_pmc_cpu(pmc, cpu, pc) {
+		r->achieved += pc->seen.overflows;
+		r->throttled += pc->seen.throttled;
+	}
 }
 
 /* Asked against achieved: perf's throttle sends a kernel counter no notice. */
 void emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	struct pmclog_ext_rate *r;
+	struct pmc_cpu *pc;
 	unsigned int cpu;
 
 	if (!pmc_is_sampling(pmc))
 		return;
-	for_each_possible_cpu(cpu) {
-		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
-
-		if (!pc)
-			continue;
-		r = emit_ext(o, PMCLOG_EXT_RATE, sizeof(*r), o->log.last_tsc);
-		r->pmcid = pmc->id;
-		r->cpu = cpu;
-		r->period = READ_ONCE(pmc->period);
-		r->expected = expected(pmc, pc);
+	if (!pmc_is_system(pmc)) {
+		emit_rate_of_threads(o, pmc);
+		return;
+	}
+	for_each_pmc_cpu(pmc, cpu, pc) {
+		r = emit_rate(o, pmc, cpu, READ_ONCE(pc->total),
+			      READ_ONCE(pc->enabled), READ_ONCE(pc->running));
 		r->achieved = pc->seen.overflows;
 		r->throttled = pc->seen.throttled;
-		r->enabled = READ_ONCE(pc->enabled);
-		r->running = READ_ONCE(pc->running);
 	}
+}
+
+/* Why the log that follows was kept; nothing is left out since @since. */
+void emit_snapshot(struct hwpmc_owner *o, const struct trigger *t, u64 since)
+{
+	struct pmclog_ext_snapshot *s;
+
+	s = emit_ext(o, PMCLOG_EXT_SNAPSHOT, sizeof(*s), since);
+	s->cause = t->cause;
+	s->pmcid = t->pmcid;
+	s->pid = t->pid;
+	s->status = t->status;
+	s->when = t->when;
+	s->since = since;
+}
+
+void emit_all_rates(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc)
+		emit_rates(o, pmc);
 }
 
 /* The last records of a log. */
 void emit_end(struct hwpmc_owner *o, struct pmclog_account *account)
 {
 	struct pmclog_closelog *c;
-	struct hwpmc_pmc *pmc;
-	unsigned int row;
 
-	for_each_pmc(o, row, pmc)
-		emit_rates(o, pmc);
 	emit_clock(o);
 	account->made = o->log.made;
 	c = emit_reserve(o, PMCLOG_T_CLOSELOG, sizeof(*c), o->log.last_tsc);

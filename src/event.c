@@ -1,43 +1,138 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The perf events behind a PMC: one per CPU.
+ * The perf events behind a PMC: one per CPU.  Those of the process modes are in
+ * threads: see thread.c.
  *
- * All under owner->mutex; all may sleep and interrupt other CPUs.
+ * All but event_new() under owner->mutex; all may sleep and interrupt other CPUs.
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
+#include <linux/workqueue.h>
 
 #include "compat.h"
 #include "hwpmc.h"
+#include "pmc.h"
+#include "sample.h"
+
+#define DROPS_MAX	1024	/* of a PMC at a time: who makes more waits */
 
 static const struct cred *module_cred;
+static struct workqueue_struct *droppers;
 
 int event_init(void)
 {
+	int err = source_init();
+
+	if (err)
+		return err;
 	module_cred = prepare_kernel_cred(&init_task);
-	return module_cred ? 0 : -ENOMEM;
+	if (!module_cred)
+		return -ENOMEM;
+	droppers = alloc_workqueue("hwpmc", WQ_UNBOUND, 0);
+	if (!droppers) {
+		put_cred(module_cred);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void event_exit(void)
 {
+	destroy_workqueue(droppers);	/* waits until they have returned */
 	put_cred(module_cred);
 }
 
+/* a disabled event on its way out */
+struct event_drop {
+	struct work_struct work;
+	struct perf_event *event;
+	struct hwpmc_pmc *pmc;
+};
+
+static void drop_work(struct work_struct *work)
+{
+	struct event_drop *d = container_of(work, struct event_drop, work);
+	atomic_t *dropping = &d->pmc->dropping;
+
+	perf_event_release_kernel(d->event);
+	kfree(d);
+	/* by its address only: the PMC may be gone by then */
+	if (atomic_dec_and_test(dropping))
+		wake_up_var(dropping);
+}
+
 /*
+ * event_drop - give back an event of @pmc, which is disabled
+ *
+ * perf waits for grace periods of RCU in there, on PREEMPT_RT at least: where
+ * there are many events they must not wait one after another.  Its handler's
+ * context stays until event_drops_wait().  Process context, may sleep.
+ */
+void event_drop(struct hwpmc_pmc *pmc, struct perf_event *event)
+{
+	struct event_drop *d = NULL;
+
+	if (atomic_read(&pmc->dropping) < DROPS_MAX)
+		d = kmalloc(sizeof(*d), GFP_KERNEL);
+	if (!d) {
+		perf_event_release_kernel(event);
+		return;
+	}
+	INIT_WORK(&d->work, drop_work);
+	d->event = event;
+	d->pmc = pmc;
+	atomic_inc(&pmc->dropping);
+	queue_work(droppers, &d->work);
+}
+
+/* No event of @pmc is left: it has no targets any more, and is not on any CPU. */
+void event_drops_wait(struct hwpmc_pmc *pmc)
+{
+	wait_var_event(&pmc->dropping, !atomic_read(&pmc->dropping));
+}
+
+/* There are few breakpoints in a CPU: who asks next may need those on their way. */
+void event_drops_settle(struct hwpmc_pmc *pmc)
+{
+	if (pmc->attr.type == PERF_TYPE_BREAKPOINT)
+		event_drops_wait(pmc);
+}
+
+/*
+ * event_new - a disabled counter on @cpu, or in @task (then @cpu is -1)
+ * @handler, @context: of overflows, for a PMC that samples
+ *
  * perf asks for some permissions here too, by rules that are not ours; ours
  * have been checked.
  */
-static struct perf_event *create_counter(struct pmc_cpu *pc,
-					 struct perf_event_attr *attr)
+struct perf_event *event_new(struct hwpmc_pmc *pmc, int cpu,
+			     struct task_struct *task, void *context,
+			     perf_overflow_handler_t handler)
 {
 	const struct cred *old = override_creds(module_cred);
+	struct perf_event_attr attr = pmc->attr;
 	struct perf_event *event;
+	int err;
 
-	event = perf_event_create_kernel_counter(attr, pc->cpu, NULL,
-						 pmc_is_sampling(pc->pmc) ?
-						 hwpmc_overflow : NULL, pc);
+	if (pmc_is_sampling(pmc))
+		attr.sample_period = pmc->period;
+	else
+		handler = NULL;
+	event = perf_event_create_kernel_counter(&attr, cpu, task, handler,
+						 context);
+	if (event == ERR_PTR(-EINVAL) && source_knows_no_modes(&attr))
+		event = perf_event_create_kernel_counter(&attr, cpu, task,
+							 handler, context);
 	revert_creds(old);
+	err = IS_ERR(event) ? 0 : source_suits(event, handler);
+	if (err) {
+		perf_event_release_kernel(event);
+		return ERR_PTR(err);
+	}
+	if (!IS_ERR(event))
+		source_note(pmc, event);
 	return event;
 }
 
@@ -50,13 +145,10 @@ static struct perf_event *create_counter(struct pmc_cpu *pc,
 int event_create(struct pmc_cpu *pc)
 {
 	struct hwpmc_pmc *pmc = pc->pmc;
-	struct perf_event_attr attr = pmc->attr;
 	u32 life = READ_ONCE(pmc->owner->cpu_lives[pc->cpu]);
 	struct perf_event *event;
 
-	if (pmc_is_sampling(pmc))
-		attr.sample_period = pmc->period;
-	event = create_counter(pc, &attr);
+	event = event_new(pmc, pc->cpu, NULL, pc, hwpmc_overflow);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	pc->event = event;
@@ -87,7 +179,7 @@ void event_release(struct pmc_cpu *pc)
 	pc->base = pc->total;
 	pc->enabled0 = pc->enabled;
 	pc->running0 = pc->running;
-	perf_event_release_kernel(pc->event);
+	event_drop(pc->pmc, pc->event);
 	pc->event = NULL;
 }
 
@@ -105,6 +197,28 @@ static struct pmc_cpu *add_pmc_cpu(struct hwpmc_pmc *pmc, int cpu)
 	return pc;
 }
 
+/*
+ * event_add_cpus - what overflows on any CPU is counted there
+ *
+ * For PMCs whose events go where their threads go.
+ */
+int event_add_cpus(struct hwpmc_pmc *pmc)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (!pmc->cpus[cpu] && !add_pmc_cpu(pmc, cpu))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Of events on all CPUs each is to count what no other does. */
+static bool counts_twice(const struct pmc_cpu *pc)
+{
+	return pc->pmc->cpu == HWPMC_CPU_ALL &&
+	       source_is_elsewhere(pc->event, pc->cpu);
+}
+
 static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 {
 	struct pmc_cpu *pc = pmc->cpus[cpu];
@@ -112,8 +226,11 @@ static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 
 	/* perf has detached the event of a CPU that went away, for good */
 	if (pc && pc->event &&
-	    pc->life != READ_ONCE(pmc->owner->cpu_lives[cpu]))
+	    (pc->life != READ_ONCE(pmc->owner->cpu_lives[cpu]) ||
+	     counts_twice(pc))) {
 		event_release(pc);
+		event_drops_settle(pmc);
+	}
 	if (!cpu_online(cpu) || (pc && pc->event))
 		return 0;
 	if (!pc)
@@ -121,7 +238,9 @@ static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 	if (!pc)
 		return -ENOMEM;
 	err = event_create(pc);
-	if (!err && pmc->state == PMC_RUNNING)
+	if (!err && counts_twice(pc))
+		event_release(pc);
+	else if (!err && pmc->state == PMC_RUNNING)
 		perf_event_enable(pc->event);
 	return err == -ENODEV ? 0 : err;
 }
@@ -143,4 +262,30 @@ int event_sync_cpus(struct hwpmc_pmc *pmc)
 			first = err;
 	}
 	return first;
+}
+
+/*
+ * event_exists - whether this machine can count the event
+ *
+ * Asked with a counter of the calling task that never counts.
+ */
+bool event_exists(u32 type, u64 config)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = type,
+		.config = config,
+		.disabled = 1,
+		.exclude_guest = 1,
+	};
+	const struct cred *old = override_creds(module_cred);
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL,
+						 NULL);
+	revert_creds(old);
+	if (IS_ERR(event))
+		return false;
+	perf_event_release_kernel(event);
+	return true;
 }

@@ -1,69 +1,148 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who follows processes: the owners with a system-wide sampling PMC.
+ * Who follows processes: owners whose log tells of them, and owners with PMCs
+ * that are attached to some.
  *
- * The probes are registered with the first of them and removed some time after
- * the last: a module that samples nothing costs nothing.
+ * There are sets of probes.  Each is registered with the first of them that needs
+ * it and removed some time after the last: a module that follows nothing costs
+ * nothing, and who counts in processes does not make all others' mmap() slower.
  */
 #include <linux/rculist.h>
 #include <linux/workqueue.h>
 
+#include "hooks.h"
 #include "hwpmc.h"
 
 #define REMOVE_DELAY	(2 * HZ)
 
 LIST_HEAD(hook_owners);
 static DEFINE_MUTEX(hooks_mutex);
-static bool registered;			/* hooks_mutex */
+
+static int register_maps(void)
+{
+	int err = proc_maps_register();
+
+	if (err)
+		return err;
+	err = kmod_register();
+	if (err)
+		proc_maps_unregister();
+	return err;
+}
+
+static void unregister_maps(void)
+{
+	kmod_unregister();
+	proc_maps_unregister();
+}
+
+/* @holders: owners; both hooks_mutex */
+static struct hook_set {
+	int (*reg)(void);
+	void (*unreg)(void);
+	unsigned int holders;
+	bool registered;
+} sets[] = {
+	[HOOK_TASKS]	= { proc_tasks_register, proc_tasks_unregister },
+	[HOOK_MAPS]	= { register_maps, unregister_maps },
+	[HOOK_SWITCHES]	= { proc_switch_register, proc_switch_unregister },
+};
 
 static void remove_hooks(struct work_struct *work)
 {
+	struct hook_set *s;
+
 	mutex_lock(&hooks_mutex);
-	if (registered && list_empty(&hook_owners)) {
-		kmod_unregister();
-		proc_probes_unregister();
-		registered = false;
+	for (s = sets; s < sets + ARRAY_SIZE(sets); s++) {
+		if (!s->registered || s->holders)
+			continue;
+		s->unreg();
+		s->registered = false;
 	}
 	mutex_unlock(&hooks_mutex);
 }
 
 static DECLARE_DELAYED_WORK(remove_work, remove_hooks);
 
-static int register_hooks(void)
+/* hooks_mutex */
+static int hold(struct hwpmc_owner *o, unsigned int set)
 {
+	struct hook_set *s = &sets[set];
 	int err;
 
-	if (registered)
+	if (o->hooks_held & BIT(set))
 		return 0;
-	err = proc_probes_register();
-	if (err)
-		return err;
-	err = kmod_register();
-	if (err) {
-		proc_probes_unregister();
-		return err;
+	if (!s->registered) {
+		err = s->reg();
+		if (err)
+			return err;
+		s->registered = true;
 	}
-	registered = true;
+	s->holders++;
+	o->hooks_held |= BIT(set);
 	return 0;
+}
+
+/* hooks_mutex */
+static void drop(struct hwpmc_owner *o, unsigned long mask)
+{
+	unsigned int set;
+
+	for_each_set_bit(set, &mask, HOOK_SETS)
+		if (!--sets[set].holders)
+			schedule_delayed_work(&remove_work, REMOVE_DELAY);
+	o->hooks_held &= ~mask;
+}
+
+/*
+ * hooks_hold - have probes stay; owner->mutex
+ * @mask: BIT(HOOK_*)
+ */
+int hooks_hold(struct hwpmc_owner *o, unsigned long mask)
+{
+	unsigned long before = o->hooks_held;
+	unsigned int set;
+	int err = 0;
+
+	mutex_lock(&hooks_mutex);
+	for_each_set_bit(set, &mask, HOOK_SETS) {
+		err = hold(o, set);
+		if (err)
+			break;
+	}
+	if (err)
+		drop(o, o->hooks_held & ~before);
+	mutex_unlock(&hooks_mutex);
+	return err;
+}
+
+/* @o follows nobody any more.  owner->mutex. */
+void hooks_let_go(struct hwpmc_owner *o)
+{
+	mutex_lock(&hooks_mutex);
+	drop(o, o->hooks_held);
+	mutex_unlock(&hooks_mutex);
 }
 
 /*
  * hooks_follow - have process records committed for @o; owner->mutex
+ * @all: of all processes; else of its targets only, if not of all already
  */
-int hooks_follow(struct hwpmc_owner *o)
+int hooks_follow(struct hwpmc_owner *o, bool all)
 {
-	int err = 0;
+	int err = hooks_hold(o, BIT(HOOK_TASKS) | (all ? BIT(HOOK_MAPS) : 0));
 
+	if (err)
+		return err;
+	if (all)
+		WRITE_ONCE(o->follow_all, true);
 	if (o->hooked)
 		return 0;
 	mutex_lock(&hooks_mutex);
-	err = register_hooks();
-	if (!err) {
-		list_add_tail_rcu(&o->hook_node, &hook_owners);
-		WRITE_ONCE(o->hooked, true);
-	}
+	list_add_tail_rcu(&o->hook_node, &hook_owners);
 	mutex_unlock(&hooks_mutex);
-	return err;
+	WRITE_ONCE(o->hooked, true);
+	return 0;
 }
 
 /* No probe commits for @o any more when this returns.  owner->mutex. */
@@ -73,11 +152,13 @@ void hooks_unfollow(struct hwpmc_owner *o)
 		return;
 	mutex_lock(&hooks_mutex);
 	list_del_rcu(&o->hook_node);
-	if (list_empty(&hook_owners))
-		schedule_delayed_work(&remove_work, REMOVE_DELAY);
 	mutex_unlock(&hooks_mutex);
-	synchronize_rcu();
 	WRITE_ONCE(o->hooked, false);
+	WRITE_ONCE(o->follow_all, false);
+	synchronize_rcu();
+	/* else they stay for the targets' sake */
+	if (list_empty(&o->targets))
+		hooks_let_go(o);
 }
 
 /* Module exit: nobody follows. */

@@ -12,6 +12,8 @@
 #include <linux/slab.h>
 
 #include "hwpmc.h"
+#include "pmc.h"
+#include "record.h"
 
 #define RETRY_DELAY	(HZ / 10)
 
@@ -34,15 +36,22 @@ static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
 	u32 size = param_ring_bytes();
 	struct owner_ring *or;
 	void *data;
+	int err;
 
 	if (o->rings[cpu])
 		return 0;
 	atomic64_inc(&o->ring_requests);
+	err = limit_charge(o, LIMIT_RING_BYTES, size);
+	if (err) {
+		atomic64_inc(&o->ring_failures);
+		return err;
+	}
 	or = kzalloc_node(sizeof(*or), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
 	data = kvmalloc_node(size, GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
 	if (!or || !data) {
 		kfree(or);
 		kvfree(data);
+		limit_release(o, LIMIT_RING_BYTES, size);
 		atomic64_inc(&o->ring_failures);
 		return -ENOMEM;
 	}
@@ -77,20 +86,25 @@ static void hotplug_work(struct work_struct *work)
 	struct hwpmc_owner *o = container_of(to_delayed_work(work),
 					     struct hwpmc_owner, hp_work);
 	struct hwpmc_pmc *pmc;
+	bool again = true;
 	unsigned int row;
 	int err;
 
-	if (!mutex_trylock(&o->mutex)) {
-		queue_delayed_work(system_unbound_wq, &o->hp_work, RETRY_DELAY);
-		return;
-	}
+	if (!mutex_trylock(&o->mutex))
+		goto out;
+	/* the callback may have had no memory; without quota there is no ring */
+	again = READ_ONCE(o->want_rings) && rings_create(o) == -ENOMEM;
 	for_each_live_pmc(o, row, pmc) {
 		err = event_sync_cpus(pmc);
 		if (err)
 			pr_warn_ratelimited("%s: no event on a CPU that came online: %d\n",
 					    pmc->name, err);
+		again |= err == -ENOMEM;
 	}
 	mutex_unlock(&o->mutex);
+out:
+	if (again)
+		queue_delayed_work(system_unbound_wq, &o->hp_work, RETRY_DELAY);
 }
 
 int hotplug_init(void)
@@ -155,14 +169,20 @@ int rings_create(struct hwpmc_owner *o)
 	return err;
 }
 
-/* Nobody produces, and the writing thread is not there to be woken. */
+/*
+ * Nobody produces, and the writing thread is not there to be woken.  A ring that
+ * a CPU coming up makes meanwhile has not been produced into.
+ */
 void rings_sync(struct hwpmc_owner *o)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
-		if (o->rings[cpu])
-			irq_work_sync(&o->rings[cpu]->wake);
+	for_each_possible_cpu(cpu) {
+		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
+
+		if (or)
+			irq_work_sync(&or->wake);
+	}
 }
 
 void rings_free(struct hwpmc_owner *o)
@@ -174,6 +194,7 @@ void rings_free(struct hwpmc_owner *o)
 
 		if (!or)
 			continue;
+		limit_release(o, LIMIT_RING_BYTES, or->ring.size);
 		kvfree(or->ring.data);
 		kfree(or);
 	}

@@ -5,10 +5,13 @@
  * The rules of each operation are where it is carried out.
  */
 #include <linux/fs.h>
+#include <linux/nospec.h>
 #include <linux/uaccess.h>
 
 #include "compat.h"
+#include "flight.h"
 #include "hwpmc.h"
+#include "pmc.h"
 
 /* any operation's argument */
 union arg {
@@ -17,24 +20,39 @@ union arg {
 	struct hwpmc_cpuinfo cpuinfo;
 	struct hwpmc_driverstats driverstats;
 	struct hwpmc_moduleversion moduleversion;
+	struct hwpmc_pmcinfo pmcinfo;
+	struct hwpmc_dyneventinfo dyneventinfo;
+	struct hwpmc_admin admin;
 	struct hwpmc_allocate allocate;
+	struct hwpmc_attach attach;
 	struct hwpmc_simple simple;
-	struct hwpmc_setcount setcount;
+	struct {
+		struct hwpmc_setcount setcount;
+		u64 old_count;		/* not the user's */
+	};
 	struct hwpmc_rw rw;
+	struct hwpmc_filter filter;
+	struct {
+		struct hwpmc_record record;
+		DECLARE_BITMAP(rows, HWPMC_NROW);	/* not the user's */
+	};
+	struct hwpmc_atbase atbase;
+	struct hwpmc_snapshot snapshot;
+	struct hwpmc_exittrigger exittrigger;
 };
 
 static int do_configurelog(struct hwpmc_owner *o, union arg *a)
 {
-	if (a->configurelog.flags)
-		return -EINVAL;
-	return log_configure(o, a->configurelog.fd);
+	return log_configure(o, &a->configurelog);
 }
 
 static int do_rotatelog(struct hwpmc_owner *o, union arg *a)
 {
-	if (a->configurelog.flags)
+	const struct hwpmc_configurelog *c = &a->configurelog;
+
+	if ((c->flags & ~HWPMC_LOG_PACKED) || c->size)
 		return -EINVAL;
-	return log_rotate(o, a->configurelog.fd);
+	return log_rotate(o, c->fd, c->flags);
 }
 
 static int do_flushlog(struct hwpmc_owner *o, union arg *a)
@@ -61,22 +79,11 @@ static int do_writelog(struct hwpmc_owner *o, union arg *a)
 
 static int do_getcpuinfo(struct hwpmc_owner *o, union arg *a)
 {
-	struct hwpmc_cpuinfo *c = &a->cpuinfo;
-
-	memset(c, 0, sizeof(*c));
-	c->cputype = PMCLOG_CPUTYPE_GENERIC;
-	c->ncpu = nr_cpu_ids;
-	c->ncpu_online = num_online_cpus();
-	c->npmc = HWPMC_NROW;
-	c->nclass = 1;
-	c->classes[0].pmc_class = HWPMC_CLASS_SOFT;
-	c->classes[0].caps = HWPMC_CAPS_OFFERED;
-	c->classes[0].width = 64;
-	c->classes[0].num = HWPMC_NROW;
-	compat_cpuid(c->cpuid, sizeof(c->cpuid));
+	info_cpus(&a->cpuinfo);
 	return 0;
 }
 
+/* Without owner->mutex: who reads the log looks while others wait for him. */
 static int do_getdriverstats(struct hwpmc_owner *o, union arg *a)
 {
 	if (a->driverstats.reserved)
@@ -107,19 +114,93 @@ static int do_getmoduleversion(struct hwpmc_owner *o, union arg *a)
 	return 0;
 }
 
+static int do_getpmcinfo(struct hwpmc_owner *o, union arg *a)
+{
+	return info_pmcs(o, &a->pmcinfo);
+}
+
+static int do_getdyneventinfo(struct hwpmc_owner *o, union arg *a)
+{
+	return info_events(&a->dyneventinfo);
+}
+
+static int do_admin(struct hwpmc_owner *o, union arg *a)
+{
+	return rows_admin(o, &a->admin);
+}
+
 static int do_allocate(struct hwpmc_owner *o, union arg *a)
 {
 	return pmc_allocate(o, &a->allocate);
 }
 
+/* An id that its owner cannot learn would be lost until the close. */
+static void undo_allocate(struct hwpmc_owner *o, union arg *a)
+{
+	pmc_release(o, a->allocate.id);
+}
+
 static int do_setcount(struct hwpmc_owner *o, union arg *a)
 {
-	return pmc_setcount(o, &a->setcount);
+	return pmc_setcount(o, &a->setcount, &a->old_count);
+}
+
+static void undo_setcount(struct hwpmc_owner *o, union arg *a)
+{
+	a->setcount.count = a->old_count;
+	pmc_setcount(o, &a->setcount, &a->old_count);
 }
 
 static int do_rw(struct hwpmc_owner *o, union arg *a)
 {
 	return pmc_rw(o, &a->rw);
+}
+
+/* The value is the old one by now. */
+static void undo_rw(struct hwpmc_owner *o, union arg *a)
+{
+	if (a->rw.flags & HWPMC_F_NEWVALUE)
+		pmc_rw(o, &a->rw);
+}
+
+static int do_attach(struct hwpmc_owner *o, union arg *a)
+{
+	return pmc_attach(o, &a->attach);
+}
+
+static int do_detach(struct hwpmc_owner *o, union arg *a)
+{
+	return pmc_detach(o, &a->attach);
+}
+
+static int do_filter(struct hwpmc_owner *o, union arg *a)
+{
+	return filter_set(o, &a->filter);
+}
+
+static int do_record(struct hwpmc_owner *o, union arg *a)
+{
+	return record_all(o, &a->record, a->rows);
+}
+
+static void undo_record(struct hwpmc_owner *o, union arg *a)
+{
+	record_all_undo(o, &a->record, a->rows);
+}
+
+static int do_getatbase(struct hwpmc_owner *o, union arg *a)
+{
+	return atbase_get(o, &a->atbase);
+}
+
+static int do_snapshot(struct hwpmc_owner *o, union arg *a)
+{
+	return snapshot(o, &a->snapshot);
+}
+
+static int do_exittrigger(struct hwpmc_owner *o, union arg *a)
+{
+	return trigger_exits(o, &a->exittrigger);
 }
 
 static int simple(struct hwpmc_owner *o, union arg *a,
@@ -143,29 +224,59 @@ static int do_stop(struct hwpmc_owner *o, union arg *a)
 	return simple(o, a, pmc_stop);
 }
 
+/*
+ * @undo: takes back what @fn has done, given what that left in the argument
+ * @never: the error of an operation that there cannot be here, whatever is asked
+ * @unlocked: not under owner->mutex, so it waits for no other operation
+ */
 struct op {
 	int (*fn)(struct hwpmc_owner *o, union arg *a);
+	void (*undo)(struct hwpmc_owner *o, union arg *a);
 	u32 cmd;
+	int never;
+	bool unlocked;
 };
 
-#define OP(name, func)	[_IOC_NR(HWPMC_IOC_##name)] = \
-			{ .fn = (func), .cmd = HWPMC_IOC_##name }
+#define UNDOABLE(name, func, undo_func)				\
+	[_IOC_NR(HWPMC_IOC_##name)] = {				\
+		.fn = (func), .undo = (undo_func), .cmd = HWPMC_IOC_##name \
+	}
+#define OP(name, func)	UNDOABLE(name, func, NULL)
+#define UNLOCKED(name, func)					\
+	[_IOC_NR(HWPMC_IOC_##name)] = {				\
+		.fn = (func), .cmd = HWPMC_IOC_##name, .unlocked = true \
+	}
+#define NEVER(name, error)					\
+	[_IOC_NR(HWPMC_IOC_##name)] = {				\
+		.never = (error), .cmd = HWPMC_IOC_##name	\
+	}
 
 static const struct op ops[] = {
 	OP(CONFIGURELOG,	do_configurelog),
 	OP(FLUSHLOG,		do_flushlog),
 	OP(GETCPUINFO,		do_getcpuinfo),
-	OP(GETDRIVERSTATS,	do_getdriverstats),
+	UNLOCKED(GETDRIVERSTATS, do_getdriverstats),
 	OP(GETMODULEVERSION,	do_getmoduleversion),
-	OP(PMCALLOCATE,		do_allocate),
+	OP(GETPMCINFO,		do_getpmcinfo),
+	OP(GETDYNEVENTINFO,	do_getdyneventinfo),
+	OP(PMCADMIN,		do_admin),
+	UNDOABLE(PMCALLOCATE,	do_allocate, undo_allocate),
+	OP(PMCATTACH,		do_attach),
+	OP(PMCDETACH,		do_detach),
+	NEVER(PMCGETMSR,	-ENOSYS),
 	OP(PMCRELEASE,		do_release),
-	OP(PMCRW,		do_rw),
-	OP(PMCSETCOUNT,		do_setcount),
+	UNDOABLE(PMCRW,		do_rw, undo_rw),
+	UNDOABLE(PMCSETCOUNT,	do_setcount, undo_setcount),
 	OP(PMCSTART,		do_start),
 	OP(PMCSTOP,		do_stop),
 	OP(WRITELOG,		do_writelog),
 	OP(CLOSELOG,		do_closelog),
 	OP(ROTATELOG,		do_rotatelog),
+	OP(PMCFILTER,		do_filter),
+	UNDOABLE(RECORD,	do_record, undo_record),
+	OP(GETATBASE,		do_getatbase),
+	OP(SNAPSHOT,		do_snapshot),
+	OP(EXITTRIGGER,		do_exittrigger),
 };
 
 /* An older client's structure ends early, a newer one's must end in zeros. */
@@ -198,19 +309,16 @@ static int run(struct hwpmc_owner *o, const struct op *op, unsigned int cmd,
 	err = copy_in(&a, cmd, uarg, op);
 	if (err)
 		return err;
-	if (mutex_lock_interruptible(&o->mutex))
+	if (!op->unlocked && mutex_lock_interruptible(&o->mutex))
 		return -ERESTARTSYS;
 	err = op->fn(o, &a);
-	/*
-	 * An id that its owner cannot learn would be lost until the close;
-	 * nothing else that an operation returns needs to be undone.
-	 */
 	if (!err && copy_out(uarg, cmd, &a, op)) {
-		if (op->fn == do_allocate)
-			pmc_release(o, a.allocate.id);
+		if (op->undo)
+			op->undo(o, &a);
 		err = -EFAULT;
 	}
-	mutex_unlock(&o->mutex);
+	if (!op->unlocked)
+		mutex_unlock(&o->mutex);
 	return err;
 }
 
@@ -225,10 +333,10 @@ long hwpmc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	err = -ENOTTY;
 	if (_IOC_TYPE(cmd) != HWPMC_IOC_MAGIC || nr >= ARRAY_SIZE(ops))
 		goto out;
-	op = &ops[nr];
-	if (!op->fn || _IOC_DIR(cmd) != _IOC_DIR(op->cmd))
+	op = &ops[array_index_nospec(nr, ARRAY_SIZE(ops))];
+	if (!op->cmd || _IOC_DIR(cmd) != _IOC_DIR(op->cmd))
 		goto out;
-	err = run(o, op, cmd, (void __user *)arg);
+	err = op->never ?: run(o, op, cmd, (void __user *)arg);
 out:
 	if (err)
 		atomic64_inc(&o->syscall_errors);

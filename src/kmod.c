@@ -9,7 +9,10 @@
 #include <linux/notifier.h>
 
 #include "compat.h"
+#include "hooks.h"
 #include "hwpmc.h"
+#include "record.h"
+#include "sample.h"
 
 #define NAME_LEN	ALIGN(MODULE_NAME_LEN + 2, 4)
 
@@ -81,6 +84,7 @@ static int module_event(struct notifier_block *nb, unsigned long event,
 		break;
 	case MODULE_STATE_GOING:
 		module_out(data);
+		chain_steps_forget();
 		break;
 	}
 	return NOTIFY_OK;
@@ -96,6 +100,8 @@ int kmod_register(void)
 		     sizeof(struct pmclog_map_in));
 	BUILD_BUG_ON(offsetof(struct kmod_ext, name) !=
 		     sizeof(struct pmclog_ext_module));
+	/* what went while nobody listened */
+	chain_steps_forget();
 	return register_module_notifier(&module_nb);
 }
 

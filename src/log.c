@@ -13,7 +13,15 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "emit.h"
+#include "flight.h"
+#include "hooks.h"
 #include "hwpmc.h"
+#include "log.h"
+#include "pmc.h"
+#include "record.h"
+#include "sample.h"
+#include "sink.h"
 
 #define CLOSE_PATIENCE	(HZ * 6 / 10)	/* for the log's last bytes */
 #define CLOSE_GRACE	(HZ * 3 / 10)	/* for the thread to end after that */
@@ -27,6 +35,7 @@ void log_init(struct hwpmc_owner *o)
 	INIT_LIST_HEAD(&log->tee);
 	init_completion(&log->done);
 	init_waitqueue_head(&log->waitq);
+	stream_init(&log->stream);
 }
 
 /* Any context but NMI. */
@@ -68,7 +77,7 @@ bool log_hand_over(struct hwpmc_owner *o)
 }
 
 /* A writable file that the thread can write to, referenced. */
-static struct file *get_log_file(int fd)
+struct file *log_get_file(int fd)
 {
 	struct file *file = fget(fd);
 	int err;
@@ -108,8 +117,9 @@ static int start_writer(struct hwpmc_owner *o)
 
 	task = kthread_create(drain_thread, o, "hwpmc/%d",
 			      task_tgid_vnr(current));
+	/* for some kinds of memory that it lacks, fork says EAGAIN */
 	if (IS_ERR(task))
-		return PTR_ERR(task);
+		return PTR_ERR(task) == -EAGAIN ? -ENOMEM : PTR_ERR(task);
 	/* the thread drops both when it ends, maybe long after the owner */
 	owner_get(o);
 	__module_get(THIS_MODULE);
@@ -120,109 +130,16 @@ static int start_writer(struct hwpmc_owner *o)
 	WRITE_ONCE(log->task, get_task_struct(task));
 	reinit_completion(&log->done);
 	log->abort = false;
-	log->error = 0;
+	log->cancel = false;
+	WRITE_ONCE(log->snapped, false);
+	WRITE_ONCE(log->error, 0);
 	memset(&log->req, 0, sizeof(log->req));
 	log->number++;
+	WRITE_ONCE(log->telling, log->number);
 	o->is_owner = true;
 	WRITE_ONCE(log->state, LOG_OPEN);
 	wake_up_process(task);
 	return 0;
-}
-
-static int start(struct hwpmc_owner *o, struct file *file)
-{
-	int err;
-
-	err = hotplug_add_owner(o);
-	if (!err)
-		err = rings_create(o);
-	if (!err)
-		err = alloc_merge(&o->log);
-	if (!err)
-		err = sink_attach(&o->log, file);
-	if (err)
-		return err;
-	o->log.owner_pid = task_tgid_vnr(current);
-	o->log.see_kernel = pmc_privileged(o);
-	err = start_writer(o);
-	if (err)
-		sink_detach(&o->log);
-	return err;
-}
-
-/*
- * Ends the log: stops what needs it, lets the thread write the rest.  If the
- * wait is interrupted the log ends all the same, later.
- */
-static int end(struct hwpmc_owner *o)
-{
-	struct hwpmc_log *log = &o->log;
-
-	if (log_active(o)) {
-		pmc_stop_logging(o);
-		hooks_unfollow(o);
-		spin_lock(&log->lock);
-		log->req.close = true;
-		log->state = LOG_CLOSING;
-		spin_unlock(&log->lock);
-		log_kick(o);
-	}
-	if (wait_for_completion_interruptible(&log->done))
-		return -EINTR;
-	return 0;
-}
-
-/*
- * log_configure - CONFIGURELOG
- *
- * EBUSY: a log is configured.  EBADF: @fd is not open for writing.  EINVAL:
- * negative @fd without a log, or a file that cannot take one.  ENOMEM.  EINTR:
- * interrupted while the rest was written, which goes on.
- */
-int log_configure(struct hwpmc_owner *o, int fd)
-{
-	struct file *file;
-	int err;
-
-	if (fd < 0)
-		return log_state(o) == LOG_NONE ? -EINVAL : end(o);
-	if (log_state(o) != LOG_NONE)
-		return -EBUSY;
-	file = get_log_file(fd);
-	if (IS_ERR(file))
-		return PTR_ERR(file);
-	err = start(o, file);
-	if (err)
-		fput(file);
-	return err;
-}
-
-/*
- * log_close - CLOSELOG: as CONFIGURELOG(-1), but a write error is returned
- *
- * An error that is pending already leaves the log as it is.
- */
-int log_close(struct hwpmc_owner *o)
-{
-	int err;
-
-	if (log_state(o) == LOG_NONE)
-		return -EINVAL;
-	err = READ_ONCE(o->log.error);
-	if (!err)
-		err = end(o);
-	return err ? err : READ_ONCE(o->log.error);
-}
-
-/* The thread answers requests in passes; @want is the number of ours. */
-static bool answered(struct hwpmc_owner *o, u64 *done, u64 want)
-{
-	bool yes;
-
-	spin_lock(&o->log.lock);
-	yes = *done >= want || o->log.state == LOG_NONE;
-	spin_unlock(&o->log.lock);
-	return yes;
 }
 
 static u64 ask(struct hwpmc_owner *o, u64 *want)
@@ -236,10 +153,172 @@ static u64 ask(struct hwpmc_owner *o, u64 *want)
 	return n;
 }
 
+/* Who is not told of will be.  Any process context. */
+void log_want_dump(struct hwpmc_owner *o)
+{
+	ask(o, &o->log.req.dump_want);
+}
+
+/* @file: NULL: a log without one; else its reference becomes the log's */
+static int start(struct hwpmc_owner *o, struct file *file,
+		 const struct hwpmc_configurelog *c)
+{
+	int err;
+
+	err = hotplug_add_owner(o);
+	if (!err)
+		err = rings_create(o);
+	if (!err)
+		err = alloc_merge(&o->log);
+	if (!err)
+		err = sink_attach(o, file, c);
+	if (err)
+		return err;
+	o->log.owner_pid = task_tgid_vnr(current);
+	o->log.see_kernel = pmc_privileged(o);
+	err = start_writer(o);
+	if (err) {
+		sink_detach(&o->log);
+		stream_detach(o);
+		flight_free(o);
+		return err;
+	}
+	stream_begin(o);
+	if (!list_empty(&o->targets) && !hooks_follow(o, false))
+		log_want_dump(o);
+	return 0;
+}
+
+/* Until the thread has left.  -EINTR */
+static int await_end(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	if (wait_for_completion_state(&log->done, WAIT_INTERRUPTIBLE))
+		return -EINTR;
+	/* it says so under the lock, and has left when it lets go of that */
+	spin_lock(&log->lock);
+	spin_unlock(&log->lock);
+	return 0;
+}
+
+/*
+ * Is there a log, or some of one that is to be read yet?  The thread of one that
+ * has been read is about to leave.  -EINTR
+ */
+static int log_there(struct hwpmc_owner *o)
+{
+	switch (stream_state(o)) {
+	case STREAM_READ:
+		return await_end(o);
+	case STREAM_NONE:
+		return log_state(o) != LOG_NONE;
+	default:
+		return true;
+	}
+}
+
+/*
+ * Ends the log: stops what needs it, lets the thread write the rest.  If the
+ * wait is interrupted the log ends all the same, later.  The reader of the
+ * device may be who asks: he is not waited for.
+ */
+static int end(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	if (log_active(o)) {
+		pmc_stop_logging(o);
+		chain_late_forget(o);
+		hooks_unfollow(o);
+		spin_lock(&log->lock);
+		log->req.close = true;
+		log->state = LOG_CLOSING;
+		spin_unlock(&log->lock);
+		log_kick(o);
+	}
+	return stream_state(o) == STREAM_NONE ? await_end(o) : 0;
+}
+
+/* The flags of a log with a file, and of one without. */
+static bool flags_ok(const struct hwpmc_configurelog *c)
+{
+	if (c->fd >= 0)
+		return !(c->flags & ~HWPMC_LOG_PACKED) && !c->size;
+	if (c->flags & HWPMC_LOG_STREAM)
+		return !(c->flags & ~(HWPMC_LOG_STREAM | HWPMC_LOG_PACKED)) &&
+		       stream_size_ok(c->size);
+	if (c->flags & HWPMC_LOG_FLIGHT)
+		return !(c->flags & ~(HWPMC_LOG_FLIGHT | HWPMC_LOG_PACKED)) &&
+		       flight_size_ok(c->size);
+	return !c->flags && !c->size;
+}
+
+/*
+ * log_configure - CONFIGURELOG
+ *
+ * EBUSY: a log is configured, or not all of the last one has been read.  EBADF:
+ * the fd is not open for writing.  EINVAL: negative fd without a log, or a file
+ * that cannot take one.  ENOMEM, EDQUOT.  EINTR: interrupted while the rest was
+ * written, which goes on.
+ */
+int log_configure(struct hwpmc_owner *o, const struct hwpmc_configurelog *c)
+{
+	struct file *file = NULL;
+	int err, there;
+
+	if (!flags_ok(c))
+		return -EINVAL;
+	there = log_there(o);
+	if (there < 0)
+		return there;
+	if (c->fd < 0 && !c->flags)
+		return there ? end(o) : -EINVAL;
+	if (there)
+		return -EBUSY;
+	if (c->fd >= 0)
+		file = log_get_file(c->fd);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	err = start(o, file, c);
+	if (err && file)
+		fput(file);
+	return err;
+}
+
+/*
+ * log_close - CLOSELOG: as CONFIGURELOG(-1), but a write error is returned
+ *
+ * An error that is pending already leaves the log as it is.
+ */
+int log_close(struct hwpmc_owner *o)
+{
+	int err = log_there(o);
+
+	if (err <= 0)
+		return err ?: -EINVAL;
+	err = READ_ONCE(o->log.error);
+	if (!err)
+		err = end(o);
+	return err ? err : READ_ONCE(o->log.error);
+}
+
+/* The thread answers requests in passes; @want is the number of ours. */
+bool log_answered(struct hwpmc_owner *o, const u64 *done, u64 want)
+{
+	bool yes;
+
+	spin_lock(&o->log.lock);
+	yes = *done >= want || o->log.state == LOG_NONE;
+	spin_unlock(&o->log.lock);
+	return yes;
+}
+
 /*
  * log_flush - FLUSHLOG: returns when what was logged before is written
  *
- * EINVAL without a log, EINTR, or the log's write error.
+ * ... or waits for the reader of the device, who may be the caller.  EINVAL
+ * without a log, EINTR, or the log's write error.
  */
 int log_flush(struct hwpmc_owner *o)
 {
@@ -251,38 +330,57 @@ int log_flush(struct hwpmc_owner *o)
 	if (READ_ONCE(o->log.error))
 		return READ_ONCE(o->log.error);
 	want = ask(o, &req->flush_want);
-	if (wait_event_interruptible(o->log.waitq,
-				     answered(o, &req->flush_done, want)))
+	if (wait_event_state(o->log.waitq,
+			     log_answered(o, &req->flush_done, want) ||
+			     stream_full(o),
+			     WAIT_INTERRUPTIBLE))
 		return -EINTR;
 	return READ_ONCE(o->log.error);
 }
 
 /*
- * log_dump - have all processes and their mappings logged, once per log
+ * log_dump - have the processes and their mappings logged that are not yet
  *
- * The owner follows processes already, so nothing falls between.
+ * The owner follows them already, so nothing falls between.  ENOBUFS: the reader
+ * of the device has to read first.
  */
 int log_dump(struct hwpmc_owner *o)
 {
 	struct log_request *req = &o->log.req;
+	int err;
+	u64 want;
 
-	if (!req->dump_want)
-		ask(o, &req->dump_want);
-	if (wait_event_killable(o->log.waitq,
-				answered(o, &req->dump_done, req->dump_want)))
+	spin_lock(&o->log.lock);
+	want = ++req->dump_want;
+	req->dump_awaited = want;
+	spin_unlock(&o->log.lock);
+	log_kick(o);
+	err = wait_event_state(o->log.waitq,
+			       log_answered(o, &req->dump_done, want) ||
+			       stream_stuck(o),
+			       WAIT_KILLABLE);
+	spin_lock(&o->log.lock);
+	req->dump_awaited = 0;
+	spin_unlock(&o->log.lock);
+	if (err)
 		return -EINTR;
-	return 0;
+	return log_answered(o, &req->dump_done, want) ? 0 : -ENOBUFS;
 }
 
 /* Takes a rotation back that the thread has not begun. */
 static bool cancel_rotate(struct hwpmc_owner *o)
 {
+	struct log_request *req = &o->log.req;
 	struct file *file;
+	struct pack *pack;
 
 	spin_lock(&o->log.lock);
-	file = o->log.req.rotate_file;
-	o->log.req.rotate_file = NULL;
+	file = req->rotate_file;
+	pack = req->rotate_pack;
+	req->rotate_file = NULL;
+	req->rotate_pack = NULL;
 	spin_unlock(&o->log.lock);
+	kvfree(pack);
 	if (file)
 		fput(file);
 	return file;
@@ -291,41 +389,48 @@ static bool cancel_rotate(struct hwpmc_owner *o)
 /*
  * log_rotate - ROTATELOG: the old log ends, @fd's begins, no PMC stops
  *
- * EINVAL without a log or for a file that cannot take one, EBADF, EINTR.
+ * EINVAL without a log, for one that is read from the device, or for a file that
+ * cannot take one; EBADF, EINTR, ENOMEM.
  * Clears a write error: the new log begins afresh.
  */
-int log_rotate(struct hwpmc_owner *o, int fd)
+int log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
 {
 	struct log_request *req = &o->log.req;
+	struct pack *pack = NULL;
 	struct file *file;
 	u64 want;
 
-	if (!log_active(o))
+	if (!log_active(o) || o->log.flight || stream_state(o) != STREAM_NONE)
 		return -EINVAL;
 	/* a descriptor passed on does not bring the kernel's addresses along */
 	if (o->log.see_kernel && !pmc_privileged(o))
 		return -EPERM;
-	file = get_log_file(fd);
+	file = log_get_file(fd);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
+	if (flags & HWPMC_LOG_PACKED) {
+		pack = pack_new();
+		if (!pack) {
+			fput(file);
+			return -ENOMEM;
+		}
+	}
 	pmc_refresh_all(o);
 	spin_lock(&o->log.lock);
-	if (req->rotate_file) {	/* an earlier caller was killed waiting */
-		spin_unlock(&o->log.lock);
-		fput(file);
-		return -EBUSY;
-	}
 	req->rotate_file = file;
+	req->rotate_pack = pack;
 	want = ++req->rotate_want;
 	spin_unlock(&o->log.lock);
 	log_kick(o);
-	if (!wait_event_interruptible(o->log.waitq,
-				      answered(o, &req->rotate_done, want)))
+	if (!wait_event_state(o->log.waitq,
+			      log_answered(o, &req->rotate_done, want),
+			      WAIT_INTERRUPTIBLE))
 		return 0;
 	if (cancel_rotate(o))
 		return -EINTR;
-	if (wait_event_killable(o->log.waitq,
-				answered(o, &req->rotate_done, want)))
+	if (wait_event_state(o->log.waitq,
+			     log_answered(o, &req->rotate_done, want),
+			     WAIT_KILLABLE))
 		return -EINTR;
 	return 0;
 }
@@ -336,7 +441,7 @@ static int try_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 	struct ring_stamp *s = NULL;
 	enum ring_result res;
 	struct owner_ring *or;
-	unsigned int depth;
+	u64 entered;
 	int err = -ENOMEM;
 	u64 now;
 
@@ -344,7 +449,7 @@ static int try_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 	or = owner_this_ring(o);
 	if (or) {
 		err = -EAGAIN;
-		depth = ring_enter(&or->ring);
+		entered = ring_enter(&or->ring);
 		s = ring_reserve(&or->ring, len, KIND_RECORD, 0, &now, &res);
 		if (s) {
 			err = 0;
@@ -353,7 +458,7 @@ static int try_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 			memcpy(s + 1, rec + sizeof(*s), len - sizeof(*s));
 			WRITE_ONCE(or->proc_committed, or->proc_committed + 1);
 		}
-		ring_exit(&or->ring, depth);
+		ring_exit(&or->ring, entered);
 	}
 	preempt_enable();
 	return err;
@@ -362,7 +467,8 @@ static int try_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 /*
  * log_commit - a ready-made record into a ring, its stamp apart
  *
- * Waits, killably, for room; ENOMEM instead for a device that is non-blocking.
+ * Waits, killably, for room; ENOMEM instead for a device that is non-blocking,
+ * or has to be read first.
  */
 int log_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 {
@@ -370,9 +476,11 @@ int log_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 
 	while ((err = try_commit(o, rec, len))) {
 		log_kick(o);
-		if (err == -ENOMEM || (o->file->f_flags & O_NONBLOCK))
+		if (err == -ENOMEM || (o->file->f_flags & O_NONBLOCK) ||
+		    stream_full(o))
 			return -ENOMEM;
-		schedule_timeout_killable(msecs_to_jiffies(10));
+		set_current_state(WAIT_KILLABLE);
+		schedule_timeout(msecs_to_jiffies(10));
 		if (fatal_signal_pending(current))
 			return -EINTR;
 	}
@@ -425,6 +533,9 @@ static bool meta_strings(const struct pmclog_ext *e, u32 len, u32 *at, u32 *n)
 			return false;
 		break;
 	}
+	case PMCLOG_EXT_FIELDS:
+		*at = sizeof(struct pmclog_ext_fields);
+		return len > *at && !((const struct pmclog_ext_fields *)e)->pad;
 	default:
 		return false;
 	}
@@ -530,6 +641,8 @@ void log_shutdown(struct hwpmc_owner *o)
 	if (log->state == LOG_OPEN)
 		log->state = LOG_CLOSING;
 	spin_unlock(&log->lock);
+	if (stream_state(o) != STREAM_NONE)	/* nobody can read any more */
+		WRITE_ONCE(log->abort, true);
 	log_kick(o);
 	if (wait_for_completion_timeout(&log->done, CLOSE_PATIENCE))
 		return;
@@ -548,6 +661,7 @@ void log_free(struct hwpmc_owner *o)
 
 	list_for_each_entry_safe(m, next, &o->log.meta, list)
 		kvfree(m);
+	stream_detach(o);
 	kfree(o->log.merge.src);
 	kfree(o->log.merge.heap);
 	if (o->log.task)

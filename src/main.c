@@ -2,12 +2,14 @@
 /*
  * hwpmc: performance counters recorded by the kernel, in FreeBSD's log format.
  *
- *	overflow (NMI, IRQ)		sample.c, chain.c
+ *	overflow (NMI, IRQ)		sample.c, chain_*.c
  *	hooks (atomic)			proc.c, kmod.c, record.c
+ *	way to user mode (process)	chain_late.c
  *	   reserve, fill, commit	ring.h
  *	writing thread			drain.c, merge.c, emit.c, dump.c
  *	   write			sink.c
- *	the user's file descriptor
+ *	the user's file descriptor, or
+ *	a reader of the device	stream.c
  */
 #include <linux/compat.h>
 #include <linux/fs.h>
@@ -15,15 +17,20 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/poll.h>
+#include <linux/rcupdate.h>
+#include <linux/uio.h>
 
+#include "hooks.h"
 #include "hwpmc.h"
+#include "pmc.h"
+#include "sample.h"
 
 static int hwpmc_open(struct inode *inode, struct file *file)
 {
 	struct hwpmc_owner *o = owner_create(file);
 
-	if (!o)
-		return -ENOMEM;
+	if (IS_ERR(o))
+		return PTR_ERR(o);
 	file->private_data = o;
 	return stream_open(inode, file);
 }
@@ -41,19 +48,36 @@ static int hwpmc_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* EPOLLERR: the log has a write error. */
+static ssize_t hwpmc_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct file *file = iocb->ki_filp;
+
+	return stream_read(file->private_data, to,
+			   !(file->f_flags & O_NONBLOCK) &&
+			   !(iocb->ki_flags & IOCB_NOWAIT));
+}
+
+/*
+ * EPOLLIN: read(2) has something to tell, a record or the end.  EPOLLERR: the log
+ * has a write error.  EPOLLHUP: there were targets, and all of them have gone.
+ * EPOLLPRI: an armed snapshot has been taken.
+ */
 static __poll_t hwpmc_poll(struct file *file, poll_table *wait)
 {
 	struct hwpmc_owner *o = file->private_data;
 
 	poll_wait(file, &o->log.waitq, wait);
-	return READ_ONCE(o->log.error) ? EPOLLERR : 0;
+	return stream_poll(o) |
+	       (READ_ONCE(o->log.error) ? EPOLLERR : 0) |
+	       (READ_ONCE(o->lost_all) ? EPOLLHUP : 0) |
+	       (READ_ONCE(o->log.snapped) ? EPOLLPRI : 0);
 }
 
 const struct file_operations hwpmc_fops = {
 	.owner		= THIS_MODULE,
 	.open		= hwpmc_open,
 	.release	= hwpmc_release,
+	.read_iter	= hwpmc_read_iter,
 	.unlocked_ioctl	= hwpmc_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,
 	.poll		= hwpmc_poll,
@@ -72,15 +96,19 @@ static int __init hwpmc_init(void)
 	int err;
 
 	params_check();
+	chain_late_init();
 	err = sample_init();
 	if (err)
 		return err;
 	err = event_init();
 	if (err)
 		goto err_sample;
-	err = hotplug_init();
+	err = rows_init();
 	if (err)
 		goto err_event;
+	err = hotplug_init();
+	if (err)
+		goto err_rows;
 	err = misc_register(&hwpmc_device);
 	if (err)
 		goto err_hotplug;
@@ -88,6 +116,8 @@ static int __init hwpmc_init(void)
 
 err_hotplug:
 	hotplug_exit();
+err_rows:
+	rows_exit();
 err_event:
 	event_exit();
 err_sample:
@@ -100,7 +130,10 @@ static void __exit hwpmc_exit(void)
 {
 	misc_deregister(&hwpmc_device);
 	hooks_exit();
+	chain_late_exit();
+	synchronize_rcu_tasks();	/* the works of tasks have returned */
 	hotplug_exit();
+	rows_exit();
 	event_exit();
 	sample_exit();
 }

@@ -3,31 +3,51 @@
  * An owner's beginning and end.
  */
 #include <linux/cpu.h>
+#include <linux/cred.h>
+#include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "hooks.h"
 #include "hwpmc.h"
+#include "pmc.h"
+#include "sample.h"
 
+static int alloc_per_cpu(struct hwpmc_owner *o)
+{
+	o->rings = kcalloc(nr_cpu_ids, sizeof(*o->rings), GFP_KERNEL_ACCOUNT);
+	o->cpu_lives = kcalloc(nr_cpu_ids, sizeof(*o->cpu_lives),
+			       GFP_KERNEL_ACCOUNT);
+	return o->rings && o->cpu_lives ? 0 : -ENOMEM;
+}
+
+/* -EMFILE: the caller's user has too many; -ENOMEM. */
 struct hwpmc_owner *owner_create(struct file *file)
 {
 	struct hwpmc_owner *o = kzalloc(sizeof(*o), GFP_KERNEL_ACCOUNT);
+	int err;
 
 	if (!o)
-		return NULL;
-	o->rings = kcalloc(nr_cpu_ids, sizeof(*o->rings), GFP_KERNEL_ACCOUNT);
-	o->cpu_lives = kcalloc(nr_cpu_ids, sizeof(*o->cpu_lives),
-				 GFP_KERNEL_ACCOUNT);
-	if (!o->rings || !o->cpu_lives) {
-		kfree(o->rings);
-		kfree(o->cpu_lives);
-		kfree(o);
-		return NULL;
-	}
+		return ERR_PTR(-ENOMEM);
 	kref_init(&o->ref);
 	o->file = file;
+	o->cred = get_cred(file->f_cred);
+	err = alloc_per_cpu(o);
+	if (!err)
+		err = limit_open(o);
+	if (err) {
+		kfree(o->rings);
+		kfree(o->cpu_lives);
+		put_cred(o->cred);
+		kfree(o);
+		return ERR_PTR(err);
+	}
 	mutex_init(&o->mutex);
+	mutex_init(&o->targets_mutex);
+	INIT_LIST_HEAD(&o->targets);
 	o->pid_ns = get_pid_ns(task_active_pid_ns(current));
+	o->opener = get_pid(task_tgid(current));
 	log_init(o);
 	stats_add_owner(o);
 	return o;
@@ -42,8 +62,13 @@ static void owner_free(struct kref *ref)
 	rings_free(o);
 	kfree(o->cpu_lives);
 	log_free(o);
+	put_pid(o->opener);
 	put_pid_ns(o->pid_ns);
+	limit_forget(o);
+	put_cred(rcu_dereference_protected(o->attacher, true));
+	put_cred(o->cred);
 	mutex_destroy(&o->mutex);
+	mutex_destroy(&o->targets_mutex);
 	kfree(o);
 }
 
@@ -61,16 +86,20 @@ void owner_put(struct hwpmc_owner *o)
  * owner_close - the last close of the file
  *
  * First no CPU that comes up gets an event any more, then the events go, then
- * the hooks; then nothing produces, and the log can end.  Does not wait for
- * user space for more than a second.
+ * what their handlers have left for later, then the hooks; then nothing
+ * produces, and the log can end.  Does not wait for user space for more than a
+ * second.
  */
 void owner_close(struct hwpmc_owner *o)
 {
 	hotplug_remove_owner(o);
 	mutex_lock(&o->mutex);
 	pmc_release_all(o);
+	chain_late_forget(o);
 	hooks_unfollow(o);
+	hooks_let_go(o);
 	mutex_unlock(&o->mutex);
 	log_shutdown(o);
+	limit_close(o);
 	owner_put(o);
 }

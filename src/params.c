@@ -12,6 +12,11 @@
 #define DEF_RING_KIB	1024
 #define DEF_BUFFER_KIB	256
 #define DEF_MINCOUNT	1000
+#define DEF_OWNERS	64
+#define DEF_PMCS	1024
+#define DEF_RING_MIB	256	/* the default rings of 32 owners on 8 CPUs */
+#define DEF_COUNTERS	65536
+#define MAX_COUNT	(1 << 20)	/* of any limit; 1 TiB of rings */
 #define MIN_BUFFER	(8 << 10)	/* two of the longest records */
 #define MIN_CLOCK_NS	20000		/* perf's own floor is 10000 */
 
@@ -38,6 +43,26 @@ module_param(unprivileged_syspmcs, bool, 0644);
 MODULE_PARM_DESC(unprivileged_syspmcs,
 		 "allow system-wide PMCs (user mode only) without CAP_PERFMON (N)");
 
+static unsigned int max_owners = DEF_OWNERS;
+module_param(max_owners, uint, 0644);
+MODULE_PARM_DESC(max_owners,
+		 "open devices of a user without CAP_PERFMON, 0..1048576 (64)");
+
+static unsigned int max_pmcs = DEF_PMCS;
+module_param(max_pmcs, uint, 0644);
+MODULE_PARM_DESC(max_pmcs,
+		 "PMCs of a user without CAP_PERFMON, 0..1048576 (1024)");
+
+static unsigned int max_ringmem = DEF_RING_MIB;
+module_param(max_ringmem, uint, 0644);
+MODULE_PARM_DESC(max_ringmem,
+		 "MiB of rings of a user without CAP_PERFMON, 0..1048576 (256)");
+
+static unsigned int max_counters = DEF_COUNTERS;
+module_param(max_counters, uint, 0644);
+MODULE_PARM_DESC(max_counters,
+		 "PMCs times threads they are attached to, of a user without CAP_PERFMON, 0..1048576 (65536)");
+
 static void check(const char *name, unsigned int *value, bool good,
 		  unsigned int def)
 {
@@ -60,6 +85,12 @@ void params_check(void)
 	      logbuffersize >= 1 && logbuffersize <= 16384, DEF_BUFFER_KIB);
 	check("mincount", &mincount, mincount >= 1 && mincount <= 1000000000,
 	      DEF_MINCOUNT);
+	check("max_owners", &max_owners, max_owners <= MAX_COUNT, DEF_OWNERS);
+	check("max_pmcs", &max_pmcs, max_pmcs <= MAX_COUNT, DEF_PMCS);
+	check("max_ringmem", &max_ringmem, max_ringmem <= MAX_COUNT,
+	      DEF_RING_MIB);
+	check("max_counters", &max_counters, max_counters <= MAX_COUNT,
+	      DEF_COUNTERS);
 }
 
 unsigned int param_chain_depth(void)
@@ -79,7 +110,25 @@ u32 param_buffer_bytes(void)
 
 bool param_unprivileged(void)
 {
-	return READ_ONCE(unprivileged_syspmcs);
+	/* sysfs writes it plainly, in param_set_bool() */
+	return data_race(unprivileged_syspmcs);
+}
+
+/* Any context; sysfs writes them plainly, in param_set_uint(). */
+s64 param_limit(enum limit_kind kind)
+{
+	switch (kind) {
+	case LIMIT_OWNERS:
+		return min_t(s64, data_race(max_owners), MAX_COUNT);
+	case LIMIT_PMCS:
+		return min_t(s64, data_race(max_pmcs), MAX_COUNT);
+	case LIMIT_RING_BYTES:
+		return min_t(s64, data_race(max_ringmem), MAX_COUNT) << 20;
+	case LIMIT_COUNTERS:
+		return min_t(s64, data_race(max_counters), MAX_COUNT);
+	default:
+		return 0;
+	}
 }
 
 /* What keeps an event from taking the machine down; 1 for rare events. */
@@ -90,6 +139,9 @@ u64 param_min_period(const struct perf_event_attr *attr)
 		if (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
 		    attr->config == PERF_COUNT_SW_TASK_CLOCK)
 			return MIN_CLOCK_NS;
+		return 1;
+	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_BREAKPOINT:
 		return 1;
 	default:
 		return mincount;

@@ -5,25 +5,24 @@
  * Everything here runs in an ioctl (or the last close) under owner->mutex.  The
  * order of the checks is part of the interface.
  */
-#include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/ctype.h>
+#include <linux/nospec.h>
 #include <linux/rcupdate.h>
-#include <linux/security.h>
 #include <linux/slab.h>
 
 #include "compat.h"
+#include "hooks.h"
 #include "hwpmc.h"
+#include "pmc.h"
+#include "sample.h"
+#include "target.h"
 
 #define FLAGS_KNOWN	(HWPMC_F_DESCENDANTS | HWPMC_F_LOG_PROCCSW | \
 			 HWPMC_F_LOG_PROCEXIT | HWPMC_F_CALLCHAIN | \
-			 HWPMC_F_USERCALLCHAIN | HWPMC_F_EXCLUDE_IDLE)
-#define DEFAULT_PERIOD	65536
-
-static bool is_system(u32 mode)
-{
-	return mode == HWPMC_MODE_SS || mode == HWPMC_MODE_SC;
-}
+			 HWPMC_F_USERCALLCHAIN | HWPMC_F_EXCLUDE_IDLE | \
+			 HWPMC_F_INCLUDE_OWNER | HWPMC_F_TRIGGER | \
+			 HWPMC_F_RAW)
 
 static int check_cpu(const struct hwpmc_allocate *a)
 {
@@ -31,7 +30,7 @@ static int check_cpu(const struct hwpmc_allocate *a)
 		return -EINVAL;
 	if (a->cpu < HWPMC_CPU_ALL || a->cpu >= (int)nr_cpu_ids)
 		return -EINVAL;
-	if (!is_system(a->mode))
+	if (!mode_is_system(a->mode))
 		return a->cpu == HWPMC_CPU_ANY ? 0 : -EINVAL;
 	if (a->cpu == HWPMC_CPU_ANY)
 		return -EINVAL;
@@ -42,49 +41,23 @@ static int check_cpu(const struct hwpmc_allocate *a)
 	return cpu_online(a->cpu) ? 0 : -ENXIO;
 }
 
-/*
- * May profile the kernel: both who opened the device and who calls, since
- * descriptors can be passed on.
- */
-bool pmc_privileged(struct hwpmc_owner *o)
-{
-	return perfmon_capable() &&
-	       (file_ns_capable(o->file, &init_user_ns, CAP_PERFMON) ||
-		file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN));
-}
-
-/*
- * Counters made inside the kernel pass by all checks of perf_event_open(), so
- * they are here.  Without privilege the kernel stays out of sight.
- */
-static int check_permission(struct hwpmc_owner *o, struct hwpmc_allocate *a)
-{
-	if (!is_system(a->mode))
-		return 0;
-	if (current_user_ns() != &init_user_ns)
-		return -EPERM;
-	if (!pmc_privileged(o)) {
-		if (!param_unprivileged() || (a->caps & HWPMC_CAP_SYSTEM))
-			return -EPERM;
-		a->caps |= HWPMC_CAP_USER;
-	}
-	return 0;
-}
-
 static int check_flags(const struct hwpmc_allocate *a)
 {
 	if (a->flags & ~FLAGS_KNOWN)
 		return -EINVAL;
-	if (is_system(a->mode) && (a->flags & (HWPMC_F_LOG_PROCCSW |
+	if (mode_is_system(a->mode) && (a->flags & (HWPMC_F_LOG_PROCCSW |
 					       HWPMC_F_LOG_PROCEXIT |
 					       HWPMC_F_DESCENDANTS)))
 		return -EINVAL;
-	if ((a->flags & HWPMC_F_CALLCHAIN) && !mode_is_sampling(a->mode))
+	if ((a->flags & (HWPMC_F_CALLCHAIN | HWPMC_F_TRIGGER)) &&
+	    !mode_is_sampling(a->mode))
+		return -EINVAL;
+	if ((a->flags & HWPMC_F_INCLUDE_OWNER) && a->mode != HWPMC_MODE_SS)
 		return -EINVAL;
 	if ((a->flags & HWPMC_F_USERCALLCHAIN) &&
 	    !(a->flags & HWPMC_F_CALLCHAIN))
 		return -EINVAL;
-	return 0;
+	return source_check_flags(a);
 }
 
 static int check_name(const char *name)
@@ -101,68 +74,62 @@ static int check_name(const char *name)
 
 static int check_event(const struct hwpmc_allocate *a)
 {
+	int err;
+
 	if (a->pmc_class != HWPMC_CLASS_SOFT)
 		return -EINVAL;
 	if (a->caps & ~HWPMC_CAPS_OFFERED)
 		return -EOPNOTSUPP;
-	if (!is_system(a->mode))
+	if (!mode_is_system(a->mode) && !compat_can_follow())
 		return -EOPNOTSUPP;
-	switch (a->type) {
-	case PERF_TYPE_HARDWARE:
-	case PERF_TYPE_SOFTWARE:
-	case PERF_TYPE_HW_CACHE:
-	case PERF_TYPE_RAW:
-		break;
-	default:
-		return -EOPNOTSUPP;
-	}
+	err = source_check(a);
+	if (err)
+		return err;
 	/* perf keeps the top bit of a period to itself */
 	if (mode_is_sampling(a->mode) && a->count > S64_MAX)
 		return -EINVAL;
 	return check_name(a->name);
 }
 
-static int check_lockdown(const struct hwpmc_allocate *a)
-{
-	if ((a->caps & HWPMC_CAP_USER) && !(a->caps & HWPMC_CAP_SYSTEM))
-		return 0;
-	return security_locked_down(LOCKDOWN_PERF);
-}
-
 static int check_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 {
 	int err;
 
-	if (a->reserved)
+	if (a->reserved || a->reserved2)
 		return -EINVAL;
 	err = check_cpu(a);
 	if (!err)
-		err = check_permission(o, a);
+		err = access_allocate(o, a);
 	if (!err)
 		err = check_flags(a);
 	if (!err)
 		err = check_event(a);
 	if (!err)
-		err = check_lockdown(a);
+		err = access_lockdown(a);
 	return err;
 }
 
 /*
  * Rows are handed out in turn, and not again before the writing thread is done
- * with the last bearer's records.
+ * with the last bearer's records.  Those are passed over that the administrator
+ * has disabled.
  */
-static int find_row(struct hwpmc_owner *o, u32 *row)
+static int find_row(struct hwpmc_owner *o, int cpu, u32 *row)
 {
+	int err = -EINVAL;
 	unsigned int i;
 
 	for (i = 0; i < HWPMC_NROW; i++) {
 		*row = (o->next_row + i) % HWPMC_NROW;
-		if (!READ_ONCE(o->pmcs[*row])) {
+		if (READ_ONCE(o->pmcs[*row]))
+			continue;
+		if (rows_take(cpu, *row)) {
 			o->next_row = (*row + 1) % HWPMC_NROW;
 			return 0;
 		}
+		err = -EPERM;
 	}
-	return -EINVAL;
+	return err;
 }
 
 static void fill_attr(struct hwpmc_pmc *pmc, const struct hwpmc_allocate *a)
@@ -172,10 +139,7 @@ static void fill_attr(struct hwpmc_pmc *pmc, const struct hwpmc_allocate *a)
 	bool system = a->caps & HWPMC_CAP_SYSTEM;
 
 	attr->size = sizeof(*attr);
-	attr->type = a->type;
-	attr->config = a->config;
-	attr->config1 = a->config1;
-	attr->config2 = a->config2;
+	source_fill(attr, a);
 	attr->disabled = 1;
 	attr->exclude_user = system && !user;
 	attr->exclude_kernel = user && !system;
@@ -204,7 +168,7 @@ static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
 		snprintf(pmc->name, sizeof(pmc->name), "type=%u,config=%#llx",
 			 a->type, a->config);
 	if (mode_is_sampling(a->mode))
-		pmc->period = max(a->count ?: DEFAULT_PERIOD,
+		pmc->period = max(a->count ?: source_default_period(a->type),
 				  param_min_period(&pmc->attr));
 	else
 		pmc->origin = a->count;
@@ -217,6 +181,8 @@ static void pmc_free(struct hwpmc_pmc *pmc)
 
 	for_each_possible_cpu(cpu)
 		kfree(pmc->cpus[cpu]);
+	filter_free(pmc);
+	limit_release(pmc->owner, LIMIT_PMCS, 1);
 	kfree(pmc);
 }
 
@@ -239,6 +205,7 @@ void pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 		account_add_count(&o->log.retired, &count);
 	}
 	smp_store_release(&o->pmcs[pmc->row], NULL);
+	rows_put(pmc->cpu, pmc->row);
 	spin_unlock(&o->log.lock);
 	pmc_free(pmc);
 }
@@ -247,6 +214,8 @@ static void release_events(struct hwpmc_pmc *pmc)
 {
 	unsigned int cpu;
 
+	if (!pmc_is_system(pmc))
+		targets_release(pmc);
 	for_each_possible_cpu(cpu)
 		if (pmc->cpus[cpu])
 			event_release(pmc->cpus[cpu]);
@@ -262,14 +231,30 @@ static bool has_event(const struct hwpmc_pmc *pmc)
 	return false;
 }
 
+/* That there is such an event is found out now, not at the first attach. */
+static int try_event(struct hwpmc_pmc *pmc)
+{
+	struct perf_event *event = event_new(pmc, -1, current, pmc,
+					     hwpmc_overflow_thread);
+
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	perf_event_release_kernel(event);
+	return pmc_is_sampling(pmc) ? event_add_cpus(pmc) : 0;
+}
+
 static int create_events(struct hwpmc_pmc *pmc)
 {
-	int err = event_sync_cpus(pmc);
+	int err;
 
+	if (!pmc_is_system(pmc))
+		return try_event(pmc);
+	err = event_sync_cpus(pmc);
 	if (!err && !has_event(pmc))
 		err = -ENXIO;	/* the CPU went away meanwhile */
 	if (err) {
 		release_events(pmc);
+		event_drops_wait(pmc);
 		synchronize_rcu();
 	}
 	return err;
@@ -277,31 +262,32 @@ static int create_events(struct hwpmc_pmc *pmc)
 
 static void publish(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, u32 class)
 {
-	u32 cpu = pmc->cpu == HWPMC_CPU_ALL ? HWPMC_ID_CPU_NONE : pmc->cpu;
+	u32 cpu = pmc->cpu < 0 ? HWPMC_ID_CPU_NONE : pmc->cpu;
 
 	pmc->id = HWPMC_ID(cpu, pmc->mode, class, pmc->row);
+	if (pmc->row >= o->end_row)
+		WRITE_ONCE(o->end_row, pmc->row + 1);
 	smp_store_release(&o->pmcs[pmc->row], pmc);
 	__set_bit(pmc->row, o->live);
 	o->is_owner = true;
 	log_kick(o);	/* to be announced */
 }
 
-int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
+static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 {
 	struct hwpmc_pmc *pmc;
-	u32 row;
 	int err;
 
-	err = check_allocate(o, a);
+	err = hotplug_add_owner(o);
 	if (!err)
-		err = find_row(o, &row);
-	if (!err)
-		err = hotplug_add_owner(o);
+		err = limit_charge(o, LIMIT_PMCS, 1);
 	if (err)
 		return err;
 	pmc = pmc_new(o, a);
-	if (!pmc)
+	if (!pmc) {
+		limit_release(o, LIMIT_PMCS, 1);
 		return -ENOMEM;
+	}
 	pmc->row = row;
 	err = create_events(pmc);
 	if (err) {
@@ -314,11 +300,27 @@ int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 	return 0;
 }
 
+int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
+{
+	u32 row;
+	int err;
+
+	err = check_allocate(o, a);
+	if (!err)
+		err = find_row(o, a->cpu, &row);
+	if (err)
+		return err;
+	err = allocate_on(o, a, row);
+	if (err)
+		rows_put(a->cpu, row);
+	return err;
+}
+
 /*
  * The id as the user spells it, found or refused.  An id that cannot be one is
  * told from an owner that has nothing, and that from an id it does not have.
  */
-static struct hwpmc_pmc *find(struct hwpmc_owner *o, u32 id)
+struct hwpmc_pmc *pmc_find(struct hwpmc_owner *o, u32 id)
 {
 	struct hwpmc_pmc *pmc;
 
@@ -347,11 +349,12 @@ static void retire(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 
 int pmc_release(struct hwpmc_owner *o, u32 id)
 {
-	struct hwpmc_pmc *pmc = find(o, id);
+	struct hwpmc_pmc *pmc = pmc_find(o, id);
 
 	if (IS_ERR(pmc))
 		return PTR_ERR(pmc);
 	release_events(pmc);
+	event_drops_wait(pmc);
 	synchronize_rcu();
 	retire(o, pmc);
 	return 0;
@@ -365,18 +368,34 @@ void pmc_release_all(struct hwpmc_owner *o)
 
 	for_each_live_pmc(o, row, pmc)
 		release_events(pmc);
+	for_each_live_pmc(o, row, pmc)
+		event_drops_wait(pmc);
 	synchronize_rcu();
 	for_each_live_pmc(o, row, pmc)
 		retire(o, pmc);
 }
 
-static void refresh(struct hwpmc_pmc *pmc)
+/* Brings the sum up to date. */
+void pmc_refresh(struct hwpmc_pmc *pmc)
 {
+	struct count_sum sum = {};
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
-		if (pmc->cpus[cpu])
-			event_read(pmc->cpus[cpu]);
+	if (!pmc_is_system(pmc)) {
+		targets_read(pmc);
+		return;
+	}
+	for_each_possible_cpu(cpu) {
+		struct pmc_cpu *pc = pmc->cpus[cpu];
+
+		if (!pc)
+			continue;
+		event_read(pc);
+		sum.value += pc->total;
+		sum.enabled += pc->enabled;
+		sum.running += pc->running;
+	}
+	sum_set(&pmc->sum, &sum);
 }
 
 void pmc_refresh_all(struct hwpmc_owner *o)
@@ -385,24 +404,18 @@ void pmc_refresh_all(struct hwpmc_owner *o)
 	unsigned int row;
 
 	for_each_live_pmc(o, row, pmc)
-		refresh(pmc);
+		pmc_refresh(pmc);
 }
 
-static u64 sum_totals(const struct hwpmc_pmc *pmc)
+/* Returns the old value. */
+static u64 set_value(struct hwpmc_pmc *pmc, u64 value)
 {
-	unsigned int cpu;
-	u64 sum = 0;
+	u64 old;
 
-	for_each_possible_cpu(cpu)
-		if (pmc->cpus[cpu])
-			sum += pmc->cpus[cpu]->total;
-	return sum;
-}
-
-static void set_value(struct hwpmc_pmc *pmc, u64 value)
-{
-	refresh(pmc);
-	pmc->origin = value - sum_totals(pmc);
+	pmc_refresh(pmc);
+	old = pmc->origin + pmc->sum.value;
+	pmc->origin = value - pmc->sum.value;
+	return old;
 }
 
 /* What the log says of a PMC; its header apart. */
@@ -439,6 +452,8 @@ static int set_period(struct hwpmc_pmc *pmc, u64 period)
 	unsigned int cpu;
 	int err;
 
+	if (!pmc_is_system(pmc))
+		return targets_set_period(pmc, period);
 	for_each_possible_cpu(cpu) {
 		struct pmc_cpu *pc = pmc->cpus[cpu];
 
@@ -452,10 +467,10 @@ static int set_period(struct hwpmc_pmc *pmc, u64 period)
 	return 0;
 }
 
-int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a)
+/* @old: out: what was in force */
+int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a, u64 *old)
 {
-	struct hwpmc_pmc *pmc = find(o, a->id);
-	u64 old;
+	struct hwpmc_pmc *pmc = pmc_find(o, a->id);
 	int err;
 
 	if (a->reserved)
@@ -465,18 +480,18 @@ int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a)
 	if (pmc->state == PMC_RUNNING)
 		return -EBUSY;
 	if (!pmc_is_sampling(pmc)) {
-		set_value(pmc, a->count);
+		*old = set_value(pmc, a->count);
 		return 0;
 	}
 	if (!a->count || a->count > S64_MAX)
 		return -EINVAL;
 	a->count = max(a->count, param_min_period(&pmc->attr));
-	old = pmc->period;
+	*old = pmc->period;
 	err = set_period(pmc, a->count);
 	if (!err)
 		err = announce_period(pmc);
 	if (err)
-		set_period(pmc, old);
+		set_period(pmc, *old);
 	return err;
 }
 
@@ -484,9 +499,9 @@ static int read_one_cpu(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
 {
 	const struct pmc_cpu *pc;
 
-	if (a->cpu < 0 || a->cpu >= (int)nr_cpu_ids)
+	if (a->cpu < 0 || a->cpu >= (int)nr_cpu_ids || !pmc_is_system(pmc))
 		return -EINVAL;
-	pc = pmc->cpus[a->cpu];
+	pc = pmc->cpus[array_index_nospec(a->cpu, nr_cpu_ids)];
 	if (!pc)
 		return cpu_possible(a->cpu) && !cpu_online(a->cpu) ? -ENXIO :
 								     -EINVAL;
@@ -498,17 +513,9 @@ static int read_one_cpu(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
 
 static void read_sum(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
 {
-	unsigned int cpu;
-
-	a->value = pmc->origin + sum_totals(pmc);
-	a->enabled = 0;
-	a->running = 0;
-	for_each_possible_cpu(cpu) {
-		if (!pmc->cpus[cpu])
-			continue;
-		a->enabled += pmc->cpus[cpu]->enabled;
-		a->running += pmc->cpus[cpu]->running;
-	}
+	a->value = pmc->origin + pmc->sum.value;
+	a->enabled = pmc->sum.enabled;
+	a->running = pmc->sum.running;
 }
 
 int pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
@@ -520,7 +527,7 @@ int pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
 	if (a->reserved || !a->flags ||
 	    (a->flags & ~(HWPMC_F_OLDVALUE | HWPMC_F_NEWVALUE)))
 		return -EINVAL;
-	pmc = find(o, a->id);
+	pmc = pmc_find(o, a->id);
 	if (IS_ERR(pmc))
 		return PTR_ERR(pmc);
 	if (a->flags & HWPMC_F_NEWVALUE) {
@@ -531,7 +538,7 @@ int pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
 	}
 	if (pmc->cpu >= 0 && !cpu_online(pmc->cpu))
 		return -ENXIO;
-	refresh(pmc);
+	pmc_refresh(pmc);
 	if (a->cpu == HWPMC_CPU_ALL)
 		read_sum(pmc, a);
 	else
@@ -541,62 +548,202 @@ int pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
 	return err;
 }
 
+bool pmc_needs_log(const struct hwpmc_pmc *pmc)
+{
+	return pmc_is_sampling(pmc) ||
+	       (pmc->flags & (HWPMC_F_LOG_PROCCSW | HWPMC_F_LOG_PROCEXIT));
+}
+
 /*
  * A log can be read with nothing but itself only if all mappings are in it
  * before the first sample: follow the processes, then dump those there are.
  */
-static int prepare_log(struct hwpmc_owner *o)
+static int prepare_log(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
 	int err;
 
 	if (!log_active(o))
-		return -EBADFD;
-	err = hooks_follow(o);
+		return pmc_needs_log(pmc) ? -EBADFD : 0;
+	if (pmc_is_system(pmc) && !pmc_is_sampling(pmc))
+		return 0;
+	err = hooks_follow(o, pmc_is_system(pmc));
 	return err ? err : log_dump(o);
+}
+
+/* What has to be followed for a PMC of a process mode. */
+static unsigned long hooks_of(const struct hwpmc_pmc *pmc)
+{
+	unsigned long mask = BIT(HOOK_TASKS);
+
+	if (pmc_is_sampling(pmc))
+		mask |= BIT(HOOK_MAPS);
+	if (pmc->flags & HWPMC_F_LOG_PROCCSW)
+		mask |= BIT(HOOK_SWITCHES);
+	return mask;
+}
+
+static bool has_lost_targets(const struct hwpmc_pmc *pmc)
+{
+	return pmc->attached && !READ_ONCE(pmc->ntargets);
+}
+
+static int find_targets(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	int err;
+
+	if (has_lost_targets(pmc))
+		return -ESRCH;
+	if (pmc_is_system(pmc) || READ_ONCE(pmc->ntargets))
+		return 0;
+	err = hooks_hold(o, hooks_of(pmc));
+	if (!err && log_active(o))
+		err = hooks_follow(o, false);
+	return err ? err : attach_self(o, pmc);
+}
+
+/*
+ * May the caller start it?  The kernel's addresses, and what others do, are not
+ * for a log either that somebody without privilege has configured.
+ */
+static bool may_see(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
+{
+	bool system = pmc_is_system(pmc);
+
+	if (system && !access_system(o))
+		return false;
+	if (pmc->attr.exclude_kernel && !(system && !param_unprivileged()) &&
+	    !source_is_private(pmc->attr.type, pmc->attr.config, pmc->mode))
+		return true;
+	return pmc_privileged(o) &&
+	       (!pmc_needs_log(pmc) || !log_active(o) || o->log.see_kernel);
+}
+
+/* Why a start will fail, log or not. */
+int pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
+{
+	if (!may_see(o, pmc))
+		return -EPERM;
+	return has_lost_targets(pmc) ? -ESRCH : 0;
+}
+
+/* All of a start that can fail or takes long; a PMC that does not run. */
+int pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	int err;
+
+	if (!may_see(o, pmc))
+		return -EPERM;
+	if (pmc_needs_log(pmc) && !log_active(o))
+		return -EBADFD;
+	err = find_targets(o, pmc);
+	return err ? err : prepare_log(o, pmc);
+}
+
+/* The rest of it. */
+void pmc_enable(struct hwpmc_pmc *pmc)
+{
+	unsigned int cpu;
+
+	if (!pmc_is_system(pmc)) {
+		targets_enable(pmc);
+		return;
+	}
+	WRITE_ONCE(pmc->state, PMC_RUNNING);
+	for_each_possible_cpu(cpu)
+		if (pmc->cpus[cpu] && pmc->cpus[cpu]->event)
+			perf_event_enable(pmc->cpus[cpu]->event);
 }
 
 int pmc_start(struct hwpmc_owner *o, u32 id)
 {
-	struct hwpmc_pmc *pmc = find(o, id);
-	unsigned int cpu;
+	struct hwpmc_pmc *pmc = pmc_find(o, id);
 	int err;
 
 	if (IS_ERR(pmc))
 		return PTR_ERR(pmc);
 	if (pmc->state == PMC_RUNNING)
 		return 0;
-	if (!pmc->attr.exclude_kernel && !pmc_privileged(o))
-		return -EPERM;
-	if (pmc_is_sampling(pmc)) {
-		err = prepare_log(o);
-		if (err)
-			return err;
-	}
-	pmc->state = PMC_RUNNING;
-	for_each_possible_cpu(cpu)
-		if (pmc->cpus[cpu] && pmc->cpus[cpu]->event)
-			perf_event_enable(pmc->cpus[cpu]->event);
+	err = pmc_prepare(o, pmc);
+	if (err)
+		return err;
+	WRITE_ONCE(pmc->gated, false);
+	pmc_enable(pmc);
 	return 0;
+}
+
+/* PMCATTACH; the rules in their order */
+int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
+{
+	struct hwpmc_pmc *pmc;
+	int err;
+
+	if (a->pid < 0)
+		return -EINVAL;
+	pmc = pmc_find(o, a->id);
+	if (IS_ERR(pmc))
+		return PTR_ERR(pmc);
+	if (pmc_is_system(pmc))
+		return -EINVAL;
+	if (pmc->state == PMC_RUNNING)
+		return -EBUSY;
+	err = hooks_hold(o, hooks_of(pmc));
+	/* before: what forks meanwhile is told by one or the other */
+	if (!err && log_active(o))
+		err = hooks_follow(o, false);
+	if (!err)
+		err = attach_to(o, pmc, a->pid);
+	if (err)
+		event_drops_settle(pmc);
+	if (err || !log_active(o))
+		return err;
+	err = log_dump(o);
+	/* it is attached; that it is told of PMCSTART waits for as well */
+	return err == -ENOBUFS ? 0 : err;
+}
+
+/* PMCDETACH; also of a PMC that runs */
+int pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a)
+{
+	struct hwpmc_pmc *pmc;
+	int err;
+
+	if (a->pid < 0)
+		return -EINVAL;
+	pmc = pmc_find(o, a->id);
+	if (IS_ERR(pmc))
+		return PTR_ERR(pmc);
+	if (pmc_is_system(pmc))
+		return -EINVAL;
+	err = detach_from(o, pmc, a->pid);
+	event_drops_settle(pmc);
+	return err;
+}
+
+/* What it has counted is read by pmc_refresh(). */
+void pmc_disable(struct hwpmc_pmc *pmc)
+{
+	unsigned int cpu;
+
+	if (!pmc_is_system(pmc))
+		targets_disable(pmc);
+	for_each_possible_cpu(cpu) {
+		struct pmc_cpu *pc = pmc->cpus[cpu];
+
+		if (pc && pc->event)
+			perf_event_disable(pc->event);
+	}
+	WRITE_ONCE(pmc->state, PMC_STOPPED);
 }
 
 static void stop(struct hwpmc_pmc *pmc)
 {
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct pmc_cpu *pc = pmc->cpus[cpu];
-
-		if (!pc || !pc->event)
-			continue;
-		perf_event_disable(pc->event);
-		event_read(pc);
-	}
-	pmc->state = PMC_STOPPED;
+	pmc_disable(pmc);
+	pmc_refresh(pmc);
 }
 
 int pmc_stop(struct hwpmc_owner *o, u32 id)
 {
-	struct hwpmc_pmc *pmc = find(o, id);
+	struct hwpmc_pmc *pmc = pmc_find(o, id);
 
 	if (IS_ERR(pmc))
 		return PTR_ERR(pmc);
@@ -615,7 +762,7 @@ void pmc_stop_logging(struct hwpmc_owner *o)
 	unsigned int row;
 
 	for_each_live_pmc(o, row, pmc)
-		if (pmc->state == PMC_RUNNING && pmc_is_sampling(pmc))
+		if (pmc->state == PMC_RUNNING && pmc_needs_log(pmc))
 			stop(pmc);
 	synchronize_rcu();	/* no handler is on its way into a ring */
 }

@@ -14,14 +14,66 @@
 #include <linux/mmap_lock.h>
 #include <linux/ptrace.h>
 #include <linux/tracepoint.h>
+#include <linux/user_namespace.h>
 
 #include "compat.h"
+#include "hooks.h"
 #include "hwpmc.h"
+#include "record.h"
+#include "target.h"
 
 #define commit_record(o, pid, rec, type, size) do {			\
 	(rec)->h.header = PMCLOG_HEADER(type, size);			\
 	record_commit(o, rec, size, pid);				\
 } while (0)
+
+/* What @o has attached to @task's process. */
+static struct hwpmc_target *target_of(const struct hwpmc_owner *o,
+				      struct task_struct *task)
+{
+	return target_find_rcu(o, task_tgid(task));
+}
+
+static bool tells_of(const struct hwpmc_owner *o, struct task_struct *task)
+{
+	return READ_ONCE(o->follow_all) || target_of(o, task);
+}
+
+static bool tells_of_child(const struct hwpmc_owner *o,
+			   struct task_struct *child)
+{
+	const struct hwpmc_target *t;
+
+	if (READ_ONCE(o->follow_all))
+		return true;
+	t = target_of(o, current);
+	return t && (same_thread_group(child, current) ||
+		     READ_ONCE(t->descend));
+}
+
+/*
+ * Of what perf takes its hands off, because its user may not look into it, nothing
+ * is told but to who follows all, or may look into everything and lets nobody
+ * else in.
+ */
+static bool tells_of_guarded(const struct hwpmc_owner *o,
+			     struct task_struct *task)
+{
+	return READ_ONCE(o->follow_all) ||
+	       (o->log.see_kernel && !rcu_access_pointer(o->attacher) &&
+		target_of(o, task));
+}
+
+/* Where code lies is of interest to who samples. */
+static bool tells_of_maps(const struct hwpmc_owner *o)
+{
+	const struct hwpmc_target *t;
+
+	if (READ_ONCE(o->follow_all))
+		return true;
+	t = target_of(o, current);
+	return t && READ_ONCE(t->sampled);
+}
 
 static void commit_name(struct hwpmc_owner *o, struct task_struct *task,
 			const char *comm)
@@ -62,8 +114,11 @@ static void probe_newtask(void *data, struct task_struct *task,
 
 	rcu_read_lock();
 	preempt_disable();
+	/* first: it takes down which log is about to be told */
+	follow_fork(task);
 	for_each_hook_owner(o) {
-		if (owner_pid_of(o, task) == PMCLOG_PID_KERNEL)
+		if (owner_pid_of(o, task) == PMCLOG_PID_KERNEL ||
+		    !tells_of_child(o, task))
 			continue;
 		if (thread_group_leader(task))
 			commit_fork(o, task);
@@ -81,7 +136,8 @@ static void probe_rename(void *data, struct task_struct *task, const char *comm)
 	rcu_read_lock();
 	preempt_disable();
 	for_each_hook_owner(o)
-		if (owner_pid_of(o, task) != PMCLOG_PID_KERNEL)
+		if (owner_pid_of(o, task) != PMCLOG_PID_KERNEL &&
+		    tells_of(o, task))
 			commit_name(o, task, comm);
 	preempt_enable();
 	rcu_read_unlock();
@@ -91,18 +147,21 @@ static void commit_exit(struct hwpmc_owner *o, struct task_struct *p, bool last)
 {
 	u32 pid = owner_pid_of(o, p);
 
-	if (pid == PMCLOG_PID_KERNEL)
+	if (pid == PMCLOG_PID_KERNEL || !tells_of(o, p))
 		return;
 	if (!thread_group_leader(p)) {
 		struct pmclog_thr_exit t = { .tid = owner_tid_of(o, p) };
 
 		commit_record(o, pid, &t, PMCLOG_T_THR_EXIT, sizeof(t));
 	}
-	if (last) {
+	/* a target's comes behind its counts, which are not complete yet */
+	if (last && !target_of(o, p)) {
 		struct pmclog_sysexit x = { .pid = pid };
 
 		commit_record(o, pid, &x, PMCLOG_T_SYSEXIT, sizeof(x));
 	}
+	if (last)
+		trigger_exit(o, p, pid);
 }
 
 static void probe_exit(void *data, COMPAT_EXIT_PROTO)
@@ -114,6 +173,7 @@ static void probe_exit(void *data, COMPAT_EXIT_PROTO)
 	preempt_disable();
 	for_each_hook_owner(o)
 		commit_exit(o, p, last);
+	follow_exit(p);
 	preempt_enable();
 	rcu_read_unlock();
 }
@@ -138,19 +198,19 @@ static void commit_map(struct hwpmc_owner *o, struct vm_area_struct *vma)
 	u32 pid = owner_pid_of(o, current);
 	struct owner_ring *or;
 	struct ring_map *m;
-	unsigned int depth;
+	u64 entered;
 
-	if (pid == PMCLOG_PID_KERNEL)
+	if (pid == PMCLOG_PID_KERNEL || !tells_of_maps(o))
 		return;
-	m = record_begin(o, sizeof(*m), KIND_MAP, pid, &or, &depth);
+	m = record_begin(o, sizeof(*m), KIND_MAP, pid, &or, &entered);
 	if (!m)
 		return;
 	map_fill(m, vma, pid);
-	record_end(or, depth);
+	record_end(or, entered);
 }
 
 /* Where the run-time loader sits, as the kernel has told the program. */
-static u64 auxv_base(struct mm_struct *mm, bool is32)
+u64 auxv_base(struct mm_struct *mm, bool is32)
 {
 	const u32 *v32 = (const u32 *)mm->saved_auxv;
 	const unsigned long *v = mm->saved_auxv;
@@ -182,20 +242,36 @@ static u64 load_base(struct mm_struct *mm, struct file *file)
 static void commit_exec(struct hwpmc_owner *o, const struct linux_binprm *bprm,
 			u64 base, u64 dyn)
 {
+	const struct hwpmc_target *t = target_of(o, current);
 	u32 pid = owner_pid_of(o, current);
 	struct owner_ring *or;
 	struct ring_exec *x;
-	unsigned int depth;
+	u64 entered;
 
-	x = record_begin(o, sizeof(*x), KIND_EXEC, pid, &or, &depth);
+	x = record_begin(o, sizeof(*x), KIND_EXEC, pid, &or, &entered);
 	if (!x)
 		return;
 	x->file = get_file(bprm->file);
 	x->base = base;
 	x->dyn = dyn;
 	x->pid = pid;
-	x->pad = 0;
-	record_end(or, depth);
+	x->pmcid = t ? READ_ONCE(t->first_id) : PMCLOG_PMCID_NONE;
+	record_end(or, entered);
+}
+
+/*
+ * Has perf just taken all counters off the current task?  It does of what its user
+ * may not look into.  RCU read section.
+ */
+static bool is_guarded(void)
+{
+	struct user_namespace *ns;
+	bool dumpable;
+
+	if (!compat_memory_access(current, &dumpable, &ns))
+		return true;
+	put_user_ns(ns);
+	return !dumpable;
 }
 
 /*
@@ -211,18 +287,21 @@ static void probe_exec(void *data, struct task_struct *p, pid_t old_pid,
 	struct mm_struct *mm = current->mm;
 	struct vm_area_struct *vma;
 	struct hwpmc_owner *o;
-	bool locked;
+	bool locked, guarded;
 	u64 dyn = 0;
 
 	rcu_read_lock();
 	preempt_disable();
+	guarded = is_guarded();
 	locked = mmap_read_trylock(mm);
 	if (locked && elf && ehdr->e_type == ET_DYN)
 		dyn = load_base(mm, bprm->file);
 	for_each_hook_owner(o) {
 		VMA_ITERATOR(vmi, mm, 0);
 
-		if (owner_pid_of(o, current) == PMCLOG_PID_KERNEL)
+		if (owner_pid_of(o, current) == PMCLOG_PID_KERNEL ||
+		    !(guarded ? tells_of_guarded(o, current) :
+				tells_of(o, current)))
 			continue;
 		commit_exec(o, bprm, auxv_base(mm, is32), dyn);
 		if (!locked) {
@@ -235,6 +314,7 @@ static void probe_exec(void *data, struct task_struct *p, pid_t old_pid,
 	}
 	if (locked)
 		mmap_read_unlock(mm);
+	follow_exec();
 	preempt_enable();
 	rcu_read_unlock();
 }
@@ -282,7 +362,8 @@ static int probe_munmap(struct kprobe *kp, struct pt_regs *regs)
 			.end = regs_get_kernel_argument(regs, 2),
 		};
 
-		if (out.pid != PMCLOG_PID_KERNEL && out.start < out.end)
+		if (out.pid != PMCLOG_PID_KERNEL && out.start < out.end &&
+		    tells_of_maps(o))
 			commit_record(o, out.pid, &out, PMCLOG_T_MAP_OUT,
 				      sizeof(out));
 	}
@@ -290,6 +371,15 @@ out:
 	preempt_enable();
 	rcu_read_unlock();
 	return 0;
+}
+
+/* Runqueue lock held. */
+static void probe_switch(void *data, bool preempt, struct task_struct *prev,
+			 struct task_struct *next, unsigned int prev_state)
+{
+	rcu_read_lock();
+	follow_switch(prev);
+	rcu_read_unlock();
 }
 
 struct trace_hook {
@@ -305,6 +395,11 @@ static struct trace_hook trace_hooks[] = {
 	{ .name = "sched_process_exit",	.probe = probe_exit },
 };
 
+/* costs something at each switch: only while somebody asks for it */
+static struct trace_hook switch_hook = {
+	.name = "sched_switch", .probe = probe_switch,
+};
+
 static struct kprobe kprobe_hooks[] = {
 	{ .symbol_name = "perf_event_mmap",	.pre_handler = probe_mmap },
 	{ .symbol_name = "uprobe_munmap",	.pre_handler = probe_munmap },
@@ -317,6 +412,7 @@ static void __maybe_unused check_prototypes(void)
 	check_trace_callback_type_task_rename(probe_rename);
 	check_trace_callback_type_sched_process_exec(probe_exec);
 	check_trace_callback_type_sched_process_exit(probe_exit);
+	check_trace_callback_type_sched_switch(probe_switch);
 }
 
 static void find_tracepoint(struct tracepoint *tp, void *priv)
@@ -326,57 +422,91 @@ static void find_tracepoint(struct tracepoint *tp, void *priv)
 	for (i = 0; i < ARRAY_SIZE(trace_hooks); i++)
 		if (!strcmp(tp->name, trace_hooks[i].name))
 			trace_hooks[i].tp = tp;
+	if (!strcmp(tp->name, switch_hook.name))
+		switch_hook.tp = tp;
 }
 
-static void unregister_first(unsigned int ntrace, unsigned int nkprobe)
+static int register_trace(struct trace_hook *h)
 {
-	while (nkprobe--) {
-		struct kprobe *kp = &kprobe_hooks[nkprobe];
+	int err = -ENOENT;
+
+	if (!h->tp)
+		for_each_kernel_tracepoint(find_tracepoint, NULL);
+	if (h->tp)
+		err = tracepoint_probe_register(h->tp, h->probe, NULL);
+	if (err)
+		pr_err("cannot follow %s: %d\n", h->name, err);
+	return err;
+}
+
+static void unregister_traces(struct trace_hook *h, unsigned int n)
+{
+	while (n--)
+		tracepoint_probe_unregister(h[n].tp, h[n].probe, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+static void unregister_kprobes_of(unsigned int n)
+{
+	while (n--) {
+		struct kprobe *kp = &kprobe_hooks[n];
 
 		unregister_kprobe(kp);
 		/* register_kprobe() wants them as new */
 		kp->addr = NULL;
 		kp->flags = 0;
 	}
-	while (ntrace--)
-		tracepoint_probe_unregister(trace_hooks[ntrace].tp,
-					    trace_hooks[ntrace].probe, NULL);
-	tracepoint_synchronize_unregister();
 }
 
-int proc_probes_register(void)
+int proc_switch_register(void)
 {
-	unsigned int t, k = 0;
+	return register_trace(&switch_hook);
+}
+
+void proc_switch_unregister(void)
+{
+	unregister_traces(&switch_hook, 1);
+}
+
+int proc_tasks_register(void)
+{
+	unsigned int n;
 	int err;
 
-	for_each_kernel_tracepoint(find_tracepoint, NULL);
-	for (t = 0; t < ARRAY_SIZE(trace_hooks); t++) {
-		err = trace_hooks[t].tp ?
-		      tracepoint_probe_register(trace_hooks[t].tp,
-						trace_hooks[t].probe, NULL) :
-		      -ENOENT;
+	for (n = 0; n < ARRAY_SIZE(trace_hooks); n++) {
+		err = register_trace(&trace_hooks[n]);
 		if (err) {
-			pr_err("no tracepoint %s: %d\n", trace_hooks[t].name,
-			       err);
-			goto fail;
-		}
-	}
-	for (k = 0; k < ARRAY_SIZE(kprobe_hooks); k++) {
-		err = register_kprobe(&kprobe_hooks[k]);
-		if (err) {
-			kprobe_hooks[k].addr = NULL;
-			pr_err("no kprobe on %s: %d\n",
-			       kprobe_hooks[k].symbol_name, err);
-			goto fail;
+			unregister_traces(trace_hooks, n);
+			return err;
 		}
 	}
 	return 0;
-fail:
-	unregister_first(t, k);
-	return err;
 }
 
-void proc_probes_unregister(void)
+void proc_tasks_unregister(void)
 {
-	unregister_first(ARRAY_SIZE(trace_hooks), ARRAY_SIZE(kprobe_hooks));
+	unregister_traces(trace_hooks, ARRAY_SIZE(trace_hooks));
+}
+
+int proc_maps_register(void)
+{
+	unsigned int n;
+	int err;
+
+	for (n = 0; n < ARRAY_SIZE(kprobe_hooks); n++) {
+		err = register_kprobe(&kprobe_hooks[n]);
+		if (err) {
+			kprobe_hooks[n].addr = NULL;
+			pr_err("no kprobe on %s: %d\n",
+			       kprobe_hooks[n].symbol_name, err);
+			unregister_kprobes_of(n);
+			return err;
+		}
+	}
+	return 0;
+}
+
+void proc_maps_unregister(void)
+{
+	unregister_kprobes_of(ARRAY_SIZE(kprobe_hooks));
 }

@@ -6,6 +6,7 @@
  * Process context (tracepoints, kprobes, notifiers), preemption off.
  */
 #include "hwpmc.h"
+#include "record.h"
 
 /*
  * Wakes the thread once the ring is half full, if it is not about to look
@@ -15,7 +16,7 @@ void ring_wake_if_needed(struct owner_ring *or)
 {
 	struct hwpmc_ring *r = &or->ring;
 
-	if (ring_read(&r->head) - ring_read(&r->tail) > r->size / 2 &&
+	if (ring_above(r, ring_read(&r->head), r->size / 2) &&
 	    !READ_ONCE(or->owner->log.kick))
 		irq_work_queue(&or->wake);
 }
@@ -24,14 +25,14 @@ static void note_lost(struct owner_ring *or, u32 pid, u64 now)
 {
 	u32 head = or->lost_head;
 
-	if (or->proc_dropped == READ_ONCE(or->proc_seen.dropped))
+	if (or->proc_dropped == READ_ONCE(or->proc_counted))
 		WRITE_ONCE(or->proc_first, now);
 	WRITE_ONCE(or->proc_last, now);
 	WRITE_ONCE(or->proc_dropped, or->proc_dropped + 1);
 	if (pid == PMCLOG_PID_KERNEL)
 		return;
 	/* a list that runs over makes the thread dump everything */
-	or->lost[head % RING_NLOST] = pid;
+	WRITE_ONCE(or->lost[head % RING_NLOST], pid);	/* resync() */
 	smp_store_release(&or->lost_head, head + 1);
 }
 
@@ -39,27 +40,27 @@ static void note_lost(struct owner_ring *or, u32 pid, u64 now)
 void record_lost(struct hwpmc_owner *o, u32 pid)
 {
 	struct owner_ring *or = owner_this_ring(o);
-	unsigned int depth;
+	u64 entered;
 
 	if (!or) {
 		atomic64_inc(&o->noring_dropped);
 		return;
 	}
-	depth = ring_enter(&or->ring);
+	entered = ring_enter(&or->ring);
 	note_lost(or, pid, ring_clock());
-	record_end(or, depth);
+	record_end(or, entered);
 }
 
 /*
  * record_begin - room for a process record of @len bytes
  * @pid: to be dumped again if there is no room
- * @ring, @depth: out: for record_end()
+ * @ring, @entered: out: for record_end()
  *
  * Returns the payload (stamp set, the rest as found: fill all of it), to be
  * committed by record_end(), or NULL.
  */
 void *record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
-		   struct owner_ring **ring, unsigned int *depth)
+		   struct owner_ring **ring, u64 *entered)
 {
 	struct owner_ring *or = owner_this_ring(o);
 	enum ring_result res;
@@ -71,36 +72,66 @@ void *record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
 		return NULL;
 	}
 	*ring = or;
-	*depth = ring_enter(&or->ring);
+	*entered = ring_enter(&or->ring);
 	s = ring_reserve(&or->ring, len, kind, 0, &now, &res);
 	if (s) {
 		WRITE_ONCE(or->proc_committed, or->proc_committed + 1);
 		return s;
 	}
 	note_lost(or, pid, now);
-	record_end(or, *depth);
+	record_end(or, *entered);
 	return NULL;
 }
 
-void record_end(struct owner_ring *or, unsigned int depth)
+void record_end(struct owner_ring *or, u64 entered)
 {
-	ring_exit(&or->ring, depth);
+	ring_exit(&or->ring, entered);
 	ring_wake_if_needed(or);
+}
+
+static void fill(struct ring_stamp *s, const void *rec, u32 len)
+{
+	const struct ring_stamp *from = rec;
+
+	s->header = from->header;
+	s->spare = 0;
+	memcpy(s + 1, from + 1, len - sizeof(*s));
 }
 
 /* A ready-made record, its stamp apart. */
 void record_commit(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
 {
-	const struct ring_stamp *from = rec;
 	struct owner_ring *or;
 	struct ring_stamp *s;
-	unsigned int depth;
+	u64 entered;
 
-	s = record_begin(o, len, KIND_RECORD, pid, &or, &depth);
+	s = record_begin(o, len, KIND_RECORD, pid, &or, &entered);
 	if (!s)
 		return;
-	s->header = from->header;
-	s->spare = 0;
-	memcpy(s + 1, from + 1, len - sizeof(*s));
-	record_end(or, depth);
+	fill(s, rec, len);
+	record_end(or, entered);
+}
+
+/*
+ * A user chain.  It leaves the last part of the ring to process records, and is
+ * no loss that a dump would make good: its samples stay as they are.
+ */
+void record_commit_late(struct hwpmc_owner *o, const void *rec, u32 len)
+{
+	struct owner_ring *or = owner_this_ring(o);
+	enum ring_result res;
+	struct ring_stamp *s;
+	u64 entered, now;
+
+	if (!or)
+		return;
+	entered = ring_enter(&or->ring);
+	s = ring_reserve(&or->ring, len, KIND_RECORD,
+			 or->ring.size >> HWPMC_RING_KEEP_SHIFT, &now, &res);
+	if (s) {
+		WRITE_ONCE(or->proc_committed, or->proc_committed + 1);
+		WRITE_ONCE(or->late_answered, or->late_answered + 1);
+		fill(s, rec, len);
+	}
+	record_end(or, entered);
 }

@@ -11,13 +11,19 @@
  *				nested producer makes it start over
  *	... fill ...
  *	ring_exit()		outermost: commit = head	(B, release)
- *				depth - 1, exits + 1		(C, release)
+ *				exits + 1, depth 0		(C, release)
+ *				nested: state as it was found
  *
  *   consumer			pairs with
  *	read clock T, full barrier	(A)
  *	state, acquire			(C)
  *	head
  *	read barrier, state again
+ *
+ * The entry is one atomic addition (an interrupt between its load and its store
+ * would take back exits); the exit need not be: contexts on a CPU are a stack,
+ * so whoever came in between has left the state as it was.  So the words that
+ * the state has at depth 0 only grow, by one for each outermost exit.
  *
  * Clock and head are taken together, so on one CPU the order of records is the
  * order of their stamps.  If the consumer saw depth 0 in both looks at the
@@ -35,7 +41,7 @@
 #include "ring_shim.h"
 
 #define RING_DEPTH_MASK	0xFFULL
-#define RING_EXIT	(0x100ULL - 1)	/* depth - 1, exits + 1 */
+#define RING_EXIT	0x100ULL	/* one exit */
 #define RING_TRIES	16		/* reservations before giving up */
 #define RING_ALIGN	8
 
@@ -57,9 +63,12 @@ struct ring_rec {
 /**
  * struct hwpmc_ring
  * @data, @size: the buffer, a power of two; constant
- * @state: low 8 bits depth of producers, above it the number of exits
+ * @state: low 8 bits depth of producers, above it the number of outermost exits
  * @head:  end of what is reserved
  * @commit: end of what is complete for sure; written by outermost producers
+ * @seen:  the producers' copy of @tail, from the last time it mattered: the
+ *	consumer's cache line is left alone meanwhile.  May go back, when one
+ *	producer interrupts another, but never beyond @tail
  * @tail:  end of what is consumed; written by the consumer
  * @last:  highest stamp consumed; the consumer's
  */
@@ -70,6 +79,7 @@ struct hwpmc_ring {
 	ring_atomic	state ____cacheline_aligned;
 	ring_atomic	head;
 	ring_atomic	commit;
+	ring_atomic	seen;
 
 	ring_atomic	tail ____cacheline_aligned;
 	u64		last;
@@ -88,22 +98,42 @@ static inline void ring_init(struct hwpmc_ring *r, void *data, u32 size)
 	r->size = size;
 }
 
-/* Any context, this CPU's ring, preemption off.  Returns the depth, from 1. */
-static inline unsigned int ring_enter(struct hwpmc_ring *r)
+/* Any context, this CPU's ring, preemption off.  The result is for ring_exit(). */
+static inline u64 ring_enter(struct hwpmc_ring *r)
 {
-	return ring_add_return_mb(&r->state, 1) & RING_DEPTH_MASK;	/* A */
+	return ring_add_return_mb(&r->state, 1);			/* A */
 }
 
-static inline void ring_exit(struct hwpmc_ring *r, unsigned int depth)
+static inline void ring_exit(struct hwpmc_ring *r, u64 entered)
 {
+	if ((entered & RING_DEPTH_MASK) > 1) {
+		ring_store_release(&r->state, entered - 1);
+		return;
+	}
 	/*
 	 * A producer that interrupts between these two lines has committed
 	 * but is not published; the next outermost one does it, or the
 	 * consumer finds the ring quiet and takes head.
 	 */
-	if (depth == 1)
-		ring_store_release(&r->commit, ring_read(&r->head));	/* B */
-	ring_add_release(&r->state, RING_EXIT);				/* C */
+	ring_store_release(&r->commit, ring_read(&r->head));		/* B */
+	ring_store_release(&r->state, entered - 1 + RING_EXIT);		/* C */
+}
+
+/*
+ * ring_above - more than @bytes before @end are not consumed yet
+ *
+ * Producers: the acquire makes the consumer's reads of what it has given back
+ * precede our writes there.
+ */
+static inline bool ring_above(struct hwpmc_ring *r, u64 end, u64 bytes)
+{
+	u64 tail;
+
+	if (end - ring_read(&r->seen) <= bytes)
+		return false;
+	tail = ring_read_acquire(&r->tail);
+	ring_set(&r->seen, tail);
+	return end - tail > bytes;
 }
 
 /**
@@ -134,7 +164,7 @@ ring_reserve(struct hwpmc_ring *r, u32 len, u32 kind, u32 keep, u64 *now,
 
 		barrier();	/* the clock is read after head */
 		*now = ring_clock();
-		if (new - ring_read_acquire(&r->tail) > limit) {
+		if (ring_above(r, new, limit)) {
 			*res = RING_FULL;
 			return NULL;
 		}

@@ -23,15 +23,14 @@ typedef atomic64_t ring_atomic;
 
 /* Fully ordered: what follows cannot be seen before the addition is. */
 #define ring_add_return_mb(p, v)	((u64)atomic64_add_return((v), (p)))
-/* What precedes can be seen once the addition is. */
-#define ring_add_release(p, v)		((void)atomic64_fetch_add_release((v), (p)))
 #define ring_read_acquire(p)		((u64)atomic64_read_acquire(p))
 #define ring_read(p)			((u64)atomic64_read(p))
+#define ring_set(p, v)			atomic64_set((p), (v))
 #define ring_store_release(p, v)	atomic64_set_release((p), (v))
 /* Against this CPU's other contexts only. */
 static inline bool ring_cmpxchg_local(ring_atomic *p, u64 old, u64 new)
 {
-	return (u64)atomic64_cmpxchg_relaxed(p, old, new) == old;
+	return (u64)cmpxchg_local(&p->counter, (s64)old, (s64)new) == old;
 }
 
 #define ring_mb()	smp_mb()

@@ -9,54 +9,45 @@
  */
 #include <linux/file.h>
 #include <linux/mm.h>
-#include <linux/slab.h>
 
+#include "emit.h"
 #include "hwpmc.h"
-
-#define TEE_CHUNK	(64 << 10)
-
-static void tee_free(struct hwpmc_log *log)
-{
-	struct log_meta *m, *next;
-
-	list_for_each_entry_safe(m, next, &log->tee, list)
-		kvfree(m);
-	INIT_LIST_HEAD(&log->tee);
-}
+#include "sink.h"
 
 /*
  * Room for a record of the log to come.  Without memory it goes nowhere; the
- * processes are then dumped into the new log, late but complete.
+ * new log says so, and the processes are dumped into it late.
  */
-void *tee_room(struct hwpmc_log *log, u32 len)
-{
-	struct log_meta *m = NULL;
-	void *p;
-
-	if (!list_empty(&log->tee))
-		m = list_last_entry(&log->tee, struct log_meta, list);
-	if (!m || TEE_CHUNK - m->len < len) {
-		m = kvmalloc(struct_size(m, data, TEE_CHUNK),
-			     GFP_KERNEL_ACCOUNT);
-		if (!m) {
-			log->tee_failed = true;
-			return log->spare;
-		}
-		m->len = 0;
-		list_add_tail(&m->list, &log->tee);
-	}
-	p = m->data + m->len;
-	m->len += len;
-	return p;
-}
-
-static void tee_begin(struct hwpmc_owner *o)
+void *tee_room(struct hwpmc_owner *o, u32 len)
 {
 	struct hwpmc_log *log = &o->log;
+	void *p = NULL;
+
+	/* to be refused it takes long, and the rest would be for nothing */
+	if (!log->tee_failed)
+		p = chunk_room(o, &log->tee, len);
+	if (p)
+		return p;
+	log->tee_failed = true;
+	return log->spare;
+}
+
+/*
+ * All processes, and from here on what they do, go to the tee.  The log that goes
+ * on is not told of them by that, but for what is new.
+ */
+void tee_begin(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	bool all_told = log->all_told;
 
 	log->tee_failed = false;
 	log->teeing = true;
+	/* who forks from here on is told of in both, or again */
+	WRITE_ONCE(log->telling, log->number + 1);
 	dump_all(o);
+	swap(all_told, log->all_told);
+	log->tee_told = all_told;
 }
 
 static void tee_end(struct hwpmc_owner *o)
@@ -66,30 +57,37 @@ static void tee_end(struct hwpmc_owner *o)
 
 	log->teeing = false;
 	if (log->tee_failed)
-		dump_all(o);
+		dump_failed(o);
 	else
 		list_for_each_entry(m, &log->tee, list)
 			emit_meta(o, m);
-	tee_free(log);
+	chunks_free(o, &log->tee);
 }
 
 /*
  * rotate - ends the log and begins the next in @file, which it takes over
+ * @pack: taken over; NULL: the next log's samples are not packed
  */
-void rotate(struct hwpmc_owner *o, struct file *file)
+void rotate(struct hwpmc_owner *o, struct file *file, struct pack *pack)
 {
 	struct hwpmc_log *log = &o->log;
 	bool following = log->req.dump_done;
+	bool all_told;
 
 	if (following)
 		tee_begin(o);
+	all_told = following && log->tee_told;
 	drain_end_log(o);
-	__fput_sync(log->file);
+	log->sink->end(o);
+	kvfree(log->pack);
+	log->pack = pack;
 	WRITE_ONCE(log->error, 0);
 	log->number++;
+	WRITE_ONCE(log->telling, log->number);
 	sink_swap(log, file);
 	drain_begin_log(o, log->drops_told);
 	emit_news(o);
 	if (following)
 		tee_end(o);
+	log->all_told = all_told;
 }

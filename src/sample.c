@@ -13,35 +13,46 @@
 
 #include "compat.h"
 #include "hwpmc.h"
+#include "pmc.h"
+#include "record.h"
+#include "sample.h"
 
 /* Handlers that may interrupt each other; deeper ones drop their sample. */
 #define SCRATCH_LEVELS	4
 
 /*
- * A sample is unwound here first, so that exactly its length is reserved.
+ * A chain is unwound here first, so that exactly its length is reserved.
  * Shared by all owners: the level counts handlers on this CPU.
  */
 struct scratch {
-	struct pmclog_callchain cc;
+	struct chain_steps *steps;	/* see chain_steps.c; may be NULL */
 	u64 pc[PMCLOG_CHAIN_MAX + CHAIN_SLACK];
 };
 
 static struct scratch **scratch;	/* by CPU; SCRATCH_LEVELS each */
 static DEFINE_PER_CPU(unsigned int, scratch_level);
 
+static struct scratch *scratch_new(unsigned int cpu)
+{
+	struct scratch *sc;
+
+	sc = kvzalloc_node(SCRATCH_LEVELS * sizeof(*sc), GFP_KERNEL,
+			   cpu_to_node(cpu));
+	/* who interrupts a handler does without: no locks, no torn entries */
+	if (sc)
+		sc->steps = chain_steps_new(cpu_to_node(cpu));
+	return sc;
+}
+
 int sample_init(void)
 {
 	unsigned int cpu;
 
-	BUILD_BUG_ON(offsetof(struct scratch, pc) !=
-		     sizeof(struct pmclog_callchain));
 	scratch = kcalloc(nr_cpu_ids, sizeof(*scratch), GFP_KERNEL);
 	if (!scratch)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
-		scratch[cpu] = kvmalloc_node(SCRATCH_LEVELS *
-					     sizeof(struct scratch),
-					     GFP_KERNEL, cpu_to_node(cpu));
+		scratch[cpu] = scratch_new(cpu);
 		if (!scratch[cpu]) {
 			sample_exit();
 			return -ENOMEM;
@@ -55,60 +66,91 @@ void sample_exit(void)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
+		if (scratch[cpu])
+			chain_steps_free(scratch[cpu]->steps);
 		kvfree(scratch[cpu]);
+	}
 	kfree(scratch);
 }
 
-static void count_drop(struct pmc_cpu *pc, unsigned int cause, u64 now,
-		       u32 epoch)
+/*
+ * The window of a PMC's losses begins anew with the first one that the writing
+ * thread has not counted yet.
+ */
+static void count_drop(struct pmc_cpu *pc, unsigned int cause, u64 now)
 {
 	struct pmc_stat *st = &pc->stat;
 
-	local64_inc(&st->dropped[cause]);
-	if (st->epoch[cause] != epoch) {
-		st->epoch[cause] = epoch;
+	if (local64_read(&st->dropped[cause]) ==
+	    READ_ONCE(pc->counted[cause]))
 		WRITE_ONCE(st->first[cause], now);
-	}
 	WRITE_ONCE(st->last[cause], now);
+	local64_inc(&st->dropped[cause]);
+}
+
+/* That tracepoints' listeners are called from here says nothing of where. */
+static bool is_caller(const struct hwpmc_pmc *pmc, u64 pc)
+{
+	return pc - pmc->caller < pmc->caller_size;
 }
 
 /*
- * Fills the scratch with the sample, but for its stamp.  Returns its length.
+ * The call chain of @pmc's sample.  Returns its length; @cut: the causes that
+ * there is no more of it.
  */
-static u32 unwind(struct scratch *sc, struct pmc_cpu *pc, struct pt_regs *regs)
+static unsigned int unwind(struct scratch *sc, struct pmc_cpu *pc,
+			   struct pt_regs *regs, unsigned int *cut)
 {
-	const struct hwpmc_pmc *pmc = pc->pmc;
 	unsigned int max = param_chain_depth();
-	bool user = user_mode(regs), cut = false;
-	unsigned int n = 0;
+	unsigned int n;
 
-	if (!(pmc->flags & HWPMC_F_CALLCHAIN)) {
-		sc->pc[n++] = instruction_pointer(regs);
-	} else if (user) {
-		n = chain_user(sc->pc, max, regs, &cut);
-	} else {
-		n = chain_kernel(sc->pc, max, regs, &cut);
-		if (pmc->flags & HWPMC_F_USERCALLCHAIN)
-			n += chain_user(sc->pc + n, max - n, NULL, &cut);
-	}
-	if (cut)
-		local64_inc(&pc->stat.cut);
-	sc->cc.pid = owner_pid_of(pmc->owner, current);
-	sc->cc.tid = owner_tid_of(pmc->owner, current);
-	sc->cc.pmcid = pmc->id;
-	sc->cc.cpuflags = PMCLOG_CC_CPUFLAGS(pc->cpu,
-					     user ? PMCLOG_CC_USERSPACE : 0);
-	return sizeof(sc->cc) + n * sizeof(u64);
+	*cut = 0;
+	if (user_mode(regs))
+		return chain_user(sc->pc, max, regs, cut);
+	n = chain_kernel(sc->pc, max, regs, sc->steps, cut);
+	if (n > 1 && is_caller(pc->pmc, sc->pc[0]))
+		memmove(sc->pc, sc->pc + 1, --n * sizeof(*sc->pc));
+	if (pc->pmc->flags & HWPMC_F_USERCALLCHAIN)
+		n += chain_user(sc->pc + n, max - n, NULL, cut);
+	return n;
 }
 
-static bool commit(struct owner_ring *or, struct scratch *sc, u32 len,
-		   u64 *now, unsigned int *cause)
+/* Of a sample that is in the ring: the user part may be still to come. */
+static void count_cut(struct pmc_stat *st, unsigned int cut, bool late)
 {
-	struct ring_stamp *s;
-	enum ring_result res;
+	unsigned int cause;
 
-	s = ring_reserve(&or->ring, len, KIND_SAMPLE,
+	if (late) {
+		local64_inc(&st->late);
+		cut &= ~CUT(USER);
+	}
+	if (!cut)
+		return;
+	local64_inc(&st->cut);
+	for (cause = 0; cause < PMCLOG_CUT_NCAUSE; cause++)
+		if (cut & (1u << cause))
+			local64_inc(&st->cut_by[cause]);
+}
+
+static u32 place_flags(struct pt_regs *regs)
+{
+	return user_mode(regs) ? PMCLOG_CC_USERSPACE : 0;
+}
+
+static bool commit(struct owner_ring *or, const struct pmc_cpu *pc,
+		   u32 flags, const u64 *chain, unsigned int n,
+		   const struct perf_raw_record *raw, u64 *now,
+		   unsigned int *cause)
+{
+	const struct hwpmc_pmc *pmc = pc->pmc;
+	struct pmclog_callchain *cc;
+	enum ring_result res;
+	struct ring_stamp *s;
+	u32 len = sizeof(*cc) + n * sizeof(u64);
+
+	s = ring_reserve(&or->ring, len + (raw ? raw_room(raw) : 0),
+			 raw ? KIND_SAMPLE_RAW : KIND_SAMPLE,
 			 or->ring.size >> HWPMC_RING_KEEP_SHIFT, now, &res);
 	if (!s) {
 		*cause = res == RING_FULL ? PMCLOG_DROP_FULL :
@@ -116,8 +158,29 @@ static bool commit(struct owner_ring *or, struct scratch *sc, u32 len,
 		return false;
 	}
 	stamp_header(s, PMCLOG_T_CALLCHAIN, len);
-	memcpy(s + 1, &sc->cc.pid, len - sizeof(*s));
+	cc = (struct pmclog_callchain *)s;
+	cc->pid = owner_pid_of(pmc->owner, current);
+	cc->tid = owner_tid_of(pmc->owner, current);
+	cc->pmcid = pmc->id;
+	cc->cpuflags = PMCLOG_CC_CPUFLAGS(pc->cpu, flags);
+	copy_words((u64 *)(cc + 1), chain, n);
+	if (raw)
+		raw_fill((struct ring_raw *)&cc->pc[n], raw);
 	return true;
+}
+
+/* Who records the whole system does not ask for himself. */
+static bool is_own_doing(const struct hwpmc_pmc *pmc)
+{
+	return pmc->mode == HWPMC_MODE_SS &&
+	       !(pmc->flags & HWPMC_F_INCLUDE_OWNER) &&
+	       data_race(task_tgid(current)) == pmc->owner->opener;
+}
+
+/* RECORD has not started all counters yet, or stops them. */
+static bool is_too_soon(const struct hwpmc_pmc *pmc)
+{
+	return READ_ONCE(pmc->gated) && !READ_ONCE(pmc->owner->gate_open);
 }
 
 /*
@@ -128,58 +191,121 @@ static bool unwanted(const struct hwpmc_pmc *pmc, struct pt_regs *regs)
 {
 	return current == READ_ONCE(pmc->owner->log.task) ||
 	       (pmc->attr.exclude_kernel && !user_mode(regs)) ||
-	       ((pmc->flags & HWPMC_F_EXCLUDE_IDLE) && is_idle_task(current));
+	       ((pmc->flags & HWPMC_F_EXCLUDE_IDLE) && is_idle_task(current)) ||
+	       is_own_doing(pmc) || is_too_soon(pmc) ||
+	       (rcu_access_pointer(pmc->filter) && filter_refuses(pmc, regs));
 }
 
-static void take_sample(struct owner_ring *or, struct pmc_cpu *pc,
-			struct pt_regs *regs)
+/* The scratch of this handler's level, or NULL: too deep. */
+static struct scratch *scratch_get(int cpu)
 {
 	unsigned int level = this_cpu_inc_return(scratch_level);
-	unsigned int cause = PMCLOG_DROP_NESTED;
-	struct scratch *sc;
-	u64 now;
 
-	if (level <= SCRATCH_LEVELS) {
-		sc = &scratch[pc->cpu][level - 1];
-		if (commit(or, sc, unwind(sc, pc, regs), &now, &cause)) {
-			local64_inc(&pc->stat.committed);
-			goto out;
-		}
-	} else {
-		now = ring_clock();
-	}
-	count_drop(pc, cause, now, READ_ONCE(or->drop_epoch));
-out:
+	return level <= SCRATCH_LEVELS ? &scratch[cpu][level - 1] : NULL;
+}
+
+static void scratch_put(void)
+{
 	this_cpu_dec(scratch_level);
 }
 
+static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
+		       const struct perf_raw_record *raw, struct pt_regs *regs)
+{
+	unsigned int cause = PMCLOG_DROP_NESTED, cut, n;
+	struct scratch *sc = scratch_get(pc->cpu);
+	u32 flags = place_flags(regs);
+	u64 now;
+
+	if (!sc) {
+		count_drop(pc, cause, ring_clock());
+		goto out;
+	}
+	n = unwind(sc, pc, regs, &cut);
+	if (!(pc->pmc->flags & HWPMC_F_CALLCHAIN)) {	/* its first pc is */
+		n = 1;
+		cut = 0;
+	}
+	if (unlikely(cut & CUT(USER)) && chain_late_ask(pc->pmc->owner))
+		flags |= PMCLOG_CC_USERLATE;
+	if (commit(or, pc, flags, sc->pc, n, raw, &now, &cause)) {
+		local64_inc(&pc->stat.committed);
+		if (unlikely(cut))
+			count_cut(&pc->stat, cut, flags & PMCLOG_CC_USERLATE);
+	} else {
+		count_drop(pc, cause, now);
+	}
+out:
+	scratch_put();
+}
+
+static void take_place(struct owner_ring *or, struct pmc_cpu *pc,
+		       const struct perf_raw_record *raw, struct pt_regs *regs)
+{
+	u64 ip = instruction_pointer(regs), now;
+	unsigned int cause;
+
+	if (commit(or, pc, place_flags(regs), &ip, 1, raw, &now, &cause))
+		local64_inc(&pc->stat.committed);
+	else
+		count_drop(pc, cause, now);
+}
+
+static void take(struct owner_ring *or, struct pmc_cpu *pc,
+		 const struct perf_raw_record *raw, struct pt_regs *regs)
+{
+	if ((pc->pmc->flags & HWPMC_F_CALLCHAIN) ||
+	    is_caller(pc->pmc, instruction_pointer(regs)))
+		take_chain(or, pc, raw, regs);
+	else
+		take_place(or, pc, raw, regs);
+	if (unlikely(pc->pmc->flags & HWPMC_F_TRIGGER))
+		trigger_overflow(or, pc->pmc);
+}
+
 /*
- * hwpmc_overflow - a sampling PMC's event has overflowed
- *
  * The statistics move between ring_enter() and ring_exit(): a quiet look at
- * the ring sees them whole.  An SS PMC runs only with a log, so there is a
+ * the ring sees them whole.  A sampling PMC runs only with a log, so there is a
  * ring unless its allocation failed when this CPU came online.
  */
-void hwpmc_overflow(struct perf_event *event, struct perf_sample_data *data,
-		    struct pt_regs *regs)
+static void overflow(struct pmc_cpu *pc, struct perf_event *event,
+		     const struct perf_sample_data *data, struct pt_regs *regs)
 {
-	struct pmc_cpu *pc = event->overflow_handler_context;
+	const struct perf_raw_record *raw = NULL;
 	struct owner_ring *or = READ_ONCE(pc->pmc->owner->rings[pc->cpu]);
-	unsigned int depth;
+	u64 entered;
 
-	if (unlikely(!or)) {
-		local64_inc(&pc->stat.overflows);
-		count_drop(pc, PMCLOG_DROP_NORING, ring_clock(), 1);
+	if (unlikely(!or)) {	/* counted once: pmc_count_read() adds it up */
+		count_drop(pc, PMCLOG_DROP_NORING, ring_clock());
 		return;
 	}
-	depth = ring_enter(&or->ring);
+	entered = ring_enter(&or->ring);
 	local64_inc(&pc->stat.overflows);
 	if (compat_event_throttled(event))
 		local64_inc(&pc->stat.throttled);
+	if (pc->pmc->flags & HWPMC_F_RAW)
+		raw = compat_raw(data);
 	if (unwanted(pc->pmc, regs))
 		local64_inc(&pc->stat.filtered);
 	else
-		take_sample(or, pc, regs);
-	ring_exit(&or->ring, depth);
+		take(or, pc, raw, regs);
+	ring_exit(&or->ring, entered);
 	ring_wake_if_needed(or);
+}
+
+/* hwpmc_overflow - an event of a CPU has overflowed */
+void hwpmc_overflow(struct perf_event *event, struct perf_sample_data *data,
+		    struct pt_regs *regs)
+{
+	overflow(event->overflow_handler_context, event, data, regs);
+}
+
+/* hwpmc_overflow_thread - an event of a thread has, on this CPU */
+void hwpmc_overflow_thread(struct perf_event *event,
+			   struct perf_sample_data *data,
+			   struct pt_regs *regs)
+{
+	struct hwpmc_pmc *pmc = event->overflow_handler_context;
+
+	overflow(pmc->cpus[smp_processor_id()], event, data, regs);
 }

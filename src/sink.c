@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the thread's buffer to the user's file.
+ * From the thread's buffer to where the log goes; and the user's file.
  *
  * Only the writing thread comes here (attach and check: the ioctl before it
  * runs).  A write may block as long as the file likes; the last close breaks it
@@ -8,11 +8,15 @@
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
+#include <linux/memcontrol.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "emit.h"
+#include "flight.h"
 #include "hwpmc.h"
+#include "sink.h"
 
 #define RETRY_INTERVAL	(HZ / 20)	/* while a non-blocking file is full */
 
@@ -27,25 +31,88 @@ int sink_check(struct file *file)
 	return 0;
 }
 
+/* As whoever opened the file, not as whoever calls us. */
+static ssize_t file_write(struct hwpmc_owner *o, const void *buf, u32 len)
+{
+	struct hwpmc_log *log = &o->log;
+	const struct cred *old = override_creds(log->file->f_cred);
+	ssize_t n;
+
+	n = kernel_write(log->file, buf, len, log->seekable ? &log->pos : NULL);
+	revert_creds(old);
+	if (log->seekable)	/* where the next writer goes on */
+		log->file->f_pos = log->pos;
+	return n;
+}
+
+/* Until a non-blocking file takes more, or a while. */
+static void file_wait(struct hwpmc_owner *o)
+{
+	struct poll_wqueues wait;
+
+	poll_initwait(&wait);
+	if (!(vfs_poll(o->log.file, &wait.pt) & (EPOLLOUT | EPOLLERR))) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		/* pollwake() sets it plainly, then wakes us */
+		if (!data_race(wait.triggered))
+			schedule_timeout(RETRY_INTERVAL);
+		__set_current_state(TASK_RUNNING);
+	}
+	poll_freewait(&wait);
+}
+
+static void file_end(struct hwpmc_owner *o)
+{
+	struct file *file = o->log.file;
+
+	o->log.file = NULL;
+	__fput_sync(file);
+}
+
+static const struct sink_ops sink_file = {
+	.write	= file_write,
+	.wait	= file_wait,
+	.end	= file_end,
+};
+
 /* Puts @file, whose reference becomes the log's, in the place of the old. */
 void sink_swap(struct hwpmc_log *log, struct file *file)
 {
 	log->file = file;
-	log->seekable = (file->f_mode & FMODE_LSEEK) &&
+	log->seekable = file && (file->f_mode & FMODE_LSEEK) &&
 			!(file->f_mode & FMODE_STREAM);
 	log->pos = log->seekable ? READ_ONCE(file->f_pos) : 0;
 	log->used = 0;
 	log->buf_samples = 0;
+	log->buf_records = 0;
 }
 
-int sink_attach(struct hwpmc_log *log, struct file *file)
+/* Makes @file's place, or what @c asks for, the log's. */
+int sink_attach(struct hwpmc_owner *o, struct file *file,
+		const struct hwpmc_configurelog *c)
 {
+	struct hwpmc_log *log = &o->log;
+	int err;
+
+	stream_detach(o);	/* all of that has been read */
+	log->sink = &sink_file;
 	log->size = param_buffer_bytes();
+	log->memcg = get_mem_cgroup_from_mm(current->mm);
+	err = c->flags & HWPMC_LOG_STREAM ? stream_attach(o, c->size) :
+	      c->flags & HWPMC_LOG_FLIGHT ? flight_attach(o, c->size) : 0;
+	if (err) {
+		sink_detach(log);
+		return err;
+	}
 	log->buf = kvmalloc(log->size, GFP_KERNEL_ACCOUNT);
 	log->path = kmalloc(PATH_MAX, GFP_KERNEL_ACCOUNT);
 	log->spare = kmalloc(PMCLOG_RECORD_MAX, GFP_KERNEL_ACCOUNT);
-	if (!log->buf || !log->path || !log->spare) {
+	log->pack = c->flags & HWPMC_LOG_PACKED ? pack_new() : NULL;
+	if (!log->buf || !log->path || !log->spare ||
+	    (!log->pack && (c->flags & HWPMC_LOG_PACKED))) {
 		sink_detach(log);
+		stream_detach(o);
+		flight_free(o);
 		return -ENOMEM;
 	}
 	sink_swap(log, file);
@@ -58,35 +125,13 @@ void sink_detach(struct hwpmc_log *log)
 	kvfree(log->buf);
 	kfree(log->path);
 	kfree(log->spare);
+	kvfree(log->pack);
+	mem_cgroup_put(log->memcg);
+	log->memcg = NULL;
 	log->buf = NULL;
 	log->path = NULL;
 	log->spare = NULL;
-}
-
-/* As whoever opened the file, not as whoever calls us. */
-static ssize_t sink_write(struct hwpmc_log *log, const void *buf, size_t len)
-{
-	const struct cred *old = override_creds(log->file->f_cred);
-	ssize_t n;
-
-	n = kernel_write(log->file, buf, len, log->seekable ? &log->pos : NULL);
-	revert_creds(old);
-	return n;
-}
-
-/* Waits until the file takes more, or a while. */
-static void sink_wait(struct hwpmc_log *log)
-{
-	struct poll_wqueues wait;
-
-	poll_initwait(&wait);
-	if (!(vfs_poll(log->file, &wait.pt) & (EPOLLOUT | EPOLLERR))) {
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (!READ_ONCE(wait.triggered))
-			schedule_timeout(RETRY_INTERVAL);
-		__set_current_state(TASK_RUNNING);
-	}
-	poll_freewait(&wait);
+	log->pack = NULL;
 }
 
 static void sink_error(struct hwpmc_owner *o, int err)
@@ -97,18 +142,19 @@ static void sink_error(struct hwpmc_owner *o, int err)
 	wake_up_all(&o->log.waitq);
 }
 
-/* Bytes of the buffer that the file took; fewer after an error or an abort. */
-static u32 write_out(struct hwpmc_owner *o)
+/* @off: bytes that were taken; fewer after an error, an abort or a cancel */
+static int put(struct hwpmc_owner *o, const struct sink_ops *sink,
+	       const void *buf, u32 len, u32 *off)
 {
 	struct hwpmc_log *log = &o->log;
-	u32 off = 0;
 	ssize_t n;
 
-	while (off < log->used && !log->error && !READ_ONCE(log->abort)) {
-		n = sink_write(log, log->buf + off, log->used - off);
+	while (*off < len && !READ_ONCE(log->abort) &&
+	       (sink == log->sink || !READ_ONCE(log->cancel))) {
+		n = sink->write(o, buf + *off, len - *off);
 		switch (n) {
 		case -EAGAIN:
-			sink_wait(log);
+			sink->wait(o);
 			break;
 		case -EINTR:
 		case -ERESTARTSYS:
@@ -117,16 +163,47 @@ static u32 write_out(struct hwpmc_owner *o)
 		case -ERESTART_RESTARTBLOCK:
 			break;
 		case 0:
-			sink_error(o, -EIO);
-			break;
+			return -EIO;
 		default:
 			if (n < 0)
-				sink_error(o, n);
-			else
-				off += n;
+				return n;
+			*off += n;
 		}
 	}
+	return 0;
+}
+
+/* Bytes of the buffer that were taken. */
+static u32 write_out(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	u32 off = 0;
+	int err;
+
+	if (log->error)
+		return 0;
+	err = put(o, log->sink, log->buf, log->used, &off);
+	if (err)
+		sink_error(o, err);
 	return off;
+}
+
+/*
+ * sink_put_file - all of @buf into sink_swap()'s file, of a log that goes elsewhere
+ *
+ * -EINTR: told to stop; else the file's error, which is not the log's.
+ */
+int sink_put_file(struct hwpmc_owner *o, const void *buf, u32 len)
+{
+	u32 off = 0;
+	int err = put(o, &sink_file, buf, len, &off);
+
+	return err || off == len ? err : -EINTR;
+}
+
+void sink_end_file(struct hwpmc_owner *o)
+{
+	sink_file.end(o);
 }
 
 /* Counts what is whole in the first @bytes of the buffer. */
@@ -143,7 +220,11 @@ static void count_written(struct hwpmc_log *log, u32 bytes, u64 *samples,
 		if (at + PMCLOG_HEADER_LEN(header) > bytes)
 			break;
 		++*records;
-		*samples += PMCLOG_HEADER_TYPE(header) == PMCLOG_T_CALLCHAIN;
+		if (PMCLOG_HEADER_TYPE(header) == PMCLOG_T_CALLCHAIN)
+			++*samples;
+		else
+			*samples += pack_count(log->buf + at,
+					       PMCLOG_HEADER_LEN(header));
 	}
 }
 
@@ -156,17 +237,22 @@ void sink_flush(struct hwpmc_owner *o)
 	u64 samples, records;
 	u32 bytes;
 
+	pack_end(log);
 	if (!log->used)
 		return;
 	bytes = write_out(o);
-	count_written(log, bytes, &samples, &records);
+	if (likely(bytes == log->used)) {
+		samples = log->buf_samples;
+		records = log->buf_records;
+	} else {
+		count_written(log, bytes, &samples, &records);
+	}
 	atomic64_add(bytes, &log->bytes);
 	atomic64_add(records, &log->records);
 	atomic64_add(samples, &log->written);
 	atomic64_add(log->buf_samples - samples, &log->discarded);
 	log->lost_here += log->buf_samples - samples;
-	if (log->seekable)	/* where the next writer goes on */
-		log->file->f_pos = log->pos;
 	log->used = 0;
 	log->buf_samples = 0;
+	log->buf_records = 0;
 }

@@ -3,6 +3,8 @@
  * Accounts: what became of every overflow, per owner and for the module.
  */
 #include "hwpmc.h"
+#include "pmc.h"
+#include "record.h"
 
 static DEFINE_SPINLOCK(owners_lock);
 static LIST_HEAD(owners);		/* owners_lock */
@@ -19,8 +21,13 @@ void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s)
 		c->first[i] = READ_ONCE(s->first[i]);
 		c->last[i] = READ_ONCE(s->last[i]);
 	}
+	/* without a ring nothing tells whether a look was quiet: see sample.c */
+	c->overflows += c->dropped[PMCLOG_DROP_NORING];
 	c->filtered = local64_read(&s->filtered);
 	c->cut = local64_read(&s->cut);
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		c->cut_by[i] = local64_read(&s->cut_by[i]);
+	c->late = local64_read(&s->late);
 	c->throttled = local64_read(&s->throttled);
 }
 
@@ -34,6 +41,9 @@ void account_add_count(struct pmclog_account *a, const struct pmc_count *c)
 		a->dropped[i] += c->dropped[i];
 	a->filtered += c->filtered;
 	a->cut += c->cut;
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		a->cut_by[i] += c->cut_by[i];
+	a->late += c->late;
 	a->throttled += c->throttled;
 }
 
@@ -92,6 +102,7 @@ static void sum_rings(struct hwpmc_owner *o, struct pmclog_account *a)
 			continue;
 		a->proc_committed += READ_ONCE(or->proc_committed);
 		a->proc_dropped += READ_ONCE(or->proc_dropped);
+		a->late_answered += READ_ONCE(or->late_answered);
 	}
 	a->proc_dropped += atomic64_read(&o->noring_dropped);
 }
@@ -158,6 +169,18 @@ void stats_remove_owner(struct hwpmc_owner *o)
 	spin_lock(&owners_lock);
 	list_del(&o->node);
 	stats_combine(&gone, &st);
+	spin_unlock(&owners_lock);
+}
+
+/* @fn: under owners_lock: may take the owner's log.lock, and not sleep */
+void stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
+			  void *arg)
+{
+	struct hwpmc_owner *o;
+
+	spin_lock(&owners_lock);
+	list_for_each_entry(o, &owners, node)
+		fn(o, arg);
 	spin_unlock(&owners_lock);
 }
 

@@ -5,5 +5,9 @@
 unsigned int probe(const struct module *mod);
 unsigned int probe(const struct module *mod)
 {
+#ifdef PROBE_OLD
+	return mod->core_layout.text_size;
+#else
 	return mod->mem[MOD_TEXT].size;
+#endif
 }

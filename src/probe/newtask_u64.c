@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* task_newtask's clone flags are u64 */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <trace/events/task.h>
 
-static void hook(void *data, struct task_struct *task, u64 clone_flags)
+#ifdef PROBE_OLD
+typedef unsigned long flags_type;
+#else
+typedef u64 flags_type;
+#endif
+
+static void hook(void *data, struct task_struct *task, flags_type clone_flags)
 {
 }
 

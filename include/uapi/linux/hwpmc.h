@@ -70,24 +70,40 @@
 #define HWPMC_F_CALLCHAIN	0x00000080U
 #define HWPMC_F_USERCALLCHAIN	0x00000100U	/* with CALLCHAIN */
 #define HWPMC_F_EXCLUDE_IDLE	0x01000000U	/* not in the idle task */
+#define HWPMC_F_RAW		0x02000000U	/* a tracepoint's fields, too */
+#define HWPMC_F_INCLUDE_OWNER	0x04000000U	/* SS: who opened the device, too */
+#define HWPMC_F_TRIGGER		0x08000000U	/* an overflow takes a snapshot */
 
 /**
  * struct hwpmc_configurelog - CONFIGURELOG and ROTATELOG
- * @fd: a file opened for writing; negative (CONFIGURELOG only): end the log
+ * @fd: a file opened for writing; negative (CONFIGURELOG only): end the log, or,
+ *	with HWPMC_LOG_STREAM or HWPMC_LOG_FLIGHT, begin one without a file
+ * @flags: HWPMC_LOG_*; with a negative @fd those two and PACKED only
+ * @size: HWPMC_LOG_FLIGHT: bytes of log to keep; HWPMC_LOG_STREAM: bytes to keep
+ *	ready for read(2), 0: as many as the module likes; else 0
  */
 struct hwpmc_configurelog {
 	__s32	fd;
-	__u32	flags;		/* 0 */
+	__u32	flags;
+	__u64	size;
 };
+
+/* samples in packs: see struct pmclog_ext_samples */
+#define HWPMC_LOG_PACKED	0x00000001U
+/* the log is read with read(2) from the device */
+#define HWPMC_LOG_STREAM	0x00000002U
+/* the last part of the log is kept in memory, for SNAPSHOT */
+#define HWPMC_LOG_FLIGHT	0x00000004U
 
 /**
  * struct hwpmc_writelog - WRITELOG
  * @userdata: value of a USERDATA record, when @len is 0
  * @len:      bytes at @records; the bulk form
  * @records:  user address of ready-made records: USERDATA extension records of
- *            the subtypes KERNEL, MODULE, SECTION and BUILDID and MAP_IN with
- *            pid PMCLOG_PID_KERNEL.  Their time stamps are set by the module.
- *            They are kept and repeated at the start of a rotated log.
+ *            the subtypes KERNEL, MODULE, SECTION, BUILDID and FIELDS, and
+ *            MAP_IN with pid PMCLOG_PID_KERNEL.  Their time stamps are set by
+ *            the module.  They are kept and repeated at the start of a rotated
+ *            log.
  */
 struct hwpmc_writelog {
 	__u32	userdata;
@@ -170,10 +186,12 @@ struct hwpmc_moduleversion {
  * @caps:  HWPMC_CAP_*; USER and SYSTEM select the modes counted in (neither:
  *	both); sampling implies INTERRUPT
  * @type, @config, @config1, @config2: as in struct perf_event_attr
- * @count: in: period or initial count; 0: 65536 for sampling, 0 for counting.
+ * @count: in: period or initial count; 0: 65536 for sampling (1 for tracepoints
+ *	and breakpoints), 0 for counting.
  *	out: the period in force (raised to the minimum)
  * @id:    out
  * @name:  the event's name for the log, NUL-terminated
+ * @config3, @bp_type: as in struct perf_event_attr
  */
 struct hwpmc_allocate {
 	__u32	mode;
@@ -189,6 +207,122 @@ struct hwpmc_allocate {
 	__u32	id;
 	__u32	reserved;
 	char	name[HWPMC_NAME_MAX];
+	__u64	config3;
+	__u32	bp_type;
+	__u32	reserved2;
+};
+
+/**
+ * struct hwpmc_attach - PMCATTACH and PMCDETACH
+ * @id:  a PMC of a process mode
+ * @pid: a process, as the caller's pid namespace numbers it; 0: the caller
+ */
+struct hwpmc_attach {
+	__u32	id;
+	__s32	pid;
+};
+
+#define HWPMC_DISP_STANDALONE	0	/* used by a PMC of a system mode */
+#define HWPMC_DISP_FREE		1
+#define HWPMC_DISP_THREAD	2	/* used by a PMC of a process mode */
+#define HWPMC_DISP_UNKNOWN	3	/* disabled */
+
+/**
+ * struct hwpmc_pmcinfo_row - what one owner has on one row of one CPU
+ * @row:       0 to HWPMC_NROW - 1
+ * @enabled:   0: by the administrator's will nobody can allocate it
+ * @disposition: HWPMC_DISP_*
+ * @owner_pid: who opened the device, as the caller sees it; -1: nobody (any
+ *             more), or a process of another pid namespace
+ * @state:     HWPMC_STATE_*; DELETED: released, and in use until what it
+ *             sampled is in the log
+ * @reload:    period of a sampling PMC, else 0
+ * @type, @config: as in struct perf_event_attr
+ * Fields behind @disposition are zero, @owner_pid -1, for a row that is not
+ * used, and where the caller may not know: without the privilege for system
+ * modes he sees his own PMCs, and those of who has his effective uid.
+ */
+struct hwpmc_pmcinfo_row {
+	__u32	row;
+	__u32	pmc_class;
+	__u32	enabled;
+	__u32	disposition;
+	__s32	owner_pid;
+	__u32	mode;
+	__u32	state;
+	__u32	flags;
+	__u32	id;
+	__u32	type;
+	__u64	config;
+	__u64	reload;
+	char	name[HWPMC_NAME_MAX];
+};
+
+/**
+ * struct hwpmc_pmcinfo - GETPMCINFO: the rows of a CPU that are used or disabled
+ * @cpu:   in: EINVAL out of range, ENXIO when it is offline
+ * @nrows: in: how many @rows has room for; out: how many there are (more than
+ *         there was room for: ask again)
+ * @npmc:  out: rows an owner has; those that are not listed are free
+ * @rows:  user address of struct hwpmc_pmcinfo_row[], ordered by row.  Each
+ *         owner has rows of its own: a row can be listed once for each.
+ */
+struct hwpmc_pmcinfo {
+	__s32	cpu;
+	__u32	nrows;
+	__u32	npmc;
+	__u32	reserved;
+	__u64	rows;
+};
+
+/* states of a PMC, as in <pmc.h> */
+#define HWPMC_STATE_DISABLED	0
+#define HWPMC_STATE_FREE	1
+#define HWPMC_STATE_ALLOCATED	2
+#define HWPMC_STATE_STOPPED	3
+#define HWPMC_STATE_RUNNING	4
+#define HWPMC_STATE_DELETED	5
+
+/**
+ * struct hwpmc_admin - PMCADMIN: whether owners may use a row of a CPU
+ * @cpu:   EINVAL out of range, ENXIO when it is offline
+ * @row:   0 to HWPMC_NROW - 1
+ * @state: HWPMC_STATE_DISABLED or HWPMC_STATE_FREE
+ *
+ * PMCs of all CPUs and of processes use their row on every CPU.
+ */
+struct hwpmc_admin {
+	__s32	cpu;
+	__u32	row;
+	__u32	state;
+	__u32	reserved;
+};
+
+/* an event that PMCALLOCATE takes by @type and @config */
+struct hwpmc_dynevent {
+	char	name[HWPMC_NAME_MAX];
+	__u64	config;
+	__u32	type;
+	__u32	reserved;
+};
+
+/**
+ * struct hwpmc_dyneventinfo - GETDYNEVENTINFO: events of a class by name
+ * @pmc_class: HWPMC_CLASS_SOFT, else EINVAL
+ * @nevents:   in: how many @events has room for; out: how many there are
+ * @events:    user address of struct hwpmc_dynevent[]; only what this machine
+ *             can count
+ */
+struct hwpmc_dyneventinfo {
+	__u32	pmc_class;
+	__u32	nevents;
+	__u64	events;
+};
+
+/* PMCGETMSR: always ENOSYS on Linux, see hwpmc(4) */
+struct hwpmc_getmsr {
+	__u32	id;
+	__u32	msr;
 };
 
 /* PMCRELEASE, PMCSTART, PMCSTOP */
@@ -207,9 +341,11 @@ struct hwpmc_setcount {
 /**
  * struct hwpmc_rw - PMCRW
  * @flags:   HWPMC_F_OLDVALUE and/or HWPMC_F_NEWVALUE
- * @cpu:     HWPMC_CPU_ALL: the sum; or one CPU of the PMC (read only)
+ * @cpu:     HWPMC_CPU_ALL: the sum (process modes: over all targets that are
+ *           or were attached); or one CPU of a system mode's PMC (read only)
  * @value:   in: new value; out: old value
- * @enabled, @running: out: nanoseconds, summed over CPUs as @value is
+ * @enabled, @running: out: nanoseconds, summed over CPUs or threads as @value
+ *           is.  Fewer running than enabled: the event had to share a counter.
  */
 struct hwpmc_rw {
 	__u32	id;
@@ -221,6 +357,111 @@ struct hwpmc_rw {
 	__u64	running;
 };
 
+/* what a condition looks at */
+#define HWPMC_COND_PID		1
+#define HWPMC_COND_TID		2
+#define HWPMC_COND_COMM		3	/* name of the thread */
+#define HWPMC_COND_CGROUP	4	/* or one below it */
+#define HWPMC_COND_USER		5	/* user mode; not equal: kernel mode */
+#define HWPMC_COND_EQ		0
+#define HWPMC_COND_NE		1
+
+/**
+ * struct hwpmc_condition - of which samples have to be
+ * @what:  HWPMC_COND_*
+ * @op:    HWPMC_COND_EQ or HWPMC_COND_NE
+ * @value: PID, TID: as the owner's pid namespace numbers them; CGROUP: an open
+ *	directory of cgroup2; else 0
+ * @comm:  COMM: NUL-terminated; else zeros
+ */
+struct hwpmc_condition {
+	__u32	what;
+	__u32	op;
+	__s64	value;
+	char	comm[16];
+};
+
+#define HWPMC_NCONDITION	16	/* of one PMC */
+
+/**
+ * struct hwpmc_filter - PMCFILTER: samples of a PMC that are wanted
+ * @id: a sampling PMC that does not run (EBUSY)
+ * @n:  of @conditions, at most HWPMC_NCONDITION (E2BIG); 0: all are wanted
+ * @conditions: user address of struct hwpmc_condition[]
+ *
+ * Replaces what was set before.  A sample is wanted if it is none of those that
+ * a condition says it must not be, and, for each kind of which there are
+ * conditions that say what it must be, one of these.  What is not wanted is
+ * counted as filtered.
+ */
+struct hwpmc_filter {
+	__u32	id;
+	__u32	n;
+	__u64	conditions;
+};
+
+/**
+ * struct hwpmc_record - RECORD: all PMCs of the owner at once
+ * @on:   1: start all that do not run: EBUSY if RECORD has started some already,
+ *	ENOENT without PMCs; 0: stop those again: EINVAL if there are none.
+ *	Without a log and with a PMC that needs one, a log begins that is read from
+ *	the device (HWPMC_LOG_STREAM).
+ * @npmc: out: how many
+ * @skew: out: nanoseconds from the start of the first counter to that of the
+ *	last (0: stop).  Samples are let through from one moment to another, at
+ *	which all counters run.
+ */
+struct hwpmc_record {
+	__u32	on;
+	__u32	npmc;
+	__u64	skew;
+};
+
+/**
+ * struct hwpmc_atbase - GETATBASE: where the run-time loader of a process sits
+ * @pid:  as PMCATTACH; under its rules
+ * @base: out: AT_BASE; 0 without one
+ */
+struct hwpmc_atbase {
+	__s32	pid;
+	__u32	reserved;
+	__u64	base;
+};
+
+/* Not now, but when a trigger says so; a negative @fd: no more. */
+#define HWPMC_SNAPSHOT_ARM	0x00000001U
+
+/**
+ * struct hwpmc_snapshot - SNAPSHOT: write what a HWPMC_LOG_FLIGHT log keeps
+ * @fd:    a file opened for writing
+ * @flags: HWPMC_SNAPSHOT_ARM or 0
+ *
+ * EINVAL without such a log.  Returns when all is written.  An armed file is
+ * written to at the first trigger; poll(2) then says POLLPRI until SNAPSHOT is
+ * called with HWPMC_SNAPSHOT_ARM again.
+ */
+struct hwpmc_snapshot {
+	__s32	fd;
+	__u32	flags;
+};
+
+#define HWPMC_EXIT_NEVER	0
+#define HWPMC_EXIT_FAILED	1	/* any status but 0 */
+#define HWPMC_EXIT_STATUS	2	/* this one */
+
+/**
+ * struct hwpmc_exittrigger - EXITTRIGGER: a process' end takes a snapshot
+ * @what:   HWPMC_EXIT_*
+ * @status: as wait(2) tells it
+ * @pid:    of this process; 0: of any that the log tells of
+ */
+struct hwpmc_exittrigger {
+	__u32	what;
+	__s32	status;
+	__s32	pid;
+	__u32	reserved;
+};
+
 /* numbers are FreeBSD's operation numbers; from 64 on ours */
 #define HWPMC_IOC_MAGIC		0xB6
 #define HWPMC_IOC_CONFIGURELOG	_IOW(HWPMC_IOC_MAGIC, 0, struct hwpmc_configurelog)
@@ -228,7 +469,12 @@ struct hwpmc_rw {
 #define HWPMC_IOC_GETCPUINFO	_IOR(HWPMC_IOC_MAGIC, 2, struct hwpmc_cpuinfo)
 #define HWPMC_IOC_GETDRIVERSTATS _IOWR(HWPMC_IOC_MAGIC, 3, struct hwpmc_driverstats)
 #define HWPMC_IOC_GETMODULEVERSION _IOWR(HWPMC_IOC_MAGIC, 4, struct hwpmc_moduleversion)
+#define HWPMC_IOC_GETPMCINFO	_IOWR(HWPMC_IOC_MAGIC, 5, struct hwpmc_pmcinfo)
+#define HWPMC_IOC_PMCADMIN	_IOW(HWPMC_IOC_MAGIC, 6, struct hwpmc_admin)
 #define HWPMC_IOC_PMCALLOCATE	_IOWR(HWPMC_IOC_MAGIC, 7, struct hwpmc_allocate)
+#define HWPMC_IOC_PMCATTACH	_IOW(HWPMC_IOC_MAGIC, 8, struct hwpmc_attach)
+#define HWPMC_IOC_PMCDETACH	_IOW(HWPMC_IOC_MAGIC, 9, struct hwpmc_attach)
+#define HWPMC_IOC_PMCGETMSR	_IOWR(HWPMC_IOC_MAGIC, 10, struct hwpmc_getmsr)
 #define HWPMC_IOC_PMCRELEASE	_IOW(HWPMC_IOC_MAGIC, 11, struct hwpmc_simple)
 #define HWPMC_IOC_PMCRW		_IOWR(HWPMC_IOC_MAGIC, 12, struct hwpmc_rw)
 #define HWPMC_IOC_PMCSETCOUNT	_IOWR(HWPMC_IOC_MAGIC, 13, struct hwpmc_setcount)
@@ -236,6 +482,12 @@ struct hwpmc_rw {
 #define HWPMC_IOC_PMCSTOP	_IOW(HWPMC_IOC_MAGIC, 15, struct hwpmc_simple)
 #define HWPMC_IOC_WRITELOG	_IOW(HWPMC_IOC_MAGIC, 16, struct hwpmc_writelog)
 #define HWPMC_IOC_CLOSELOG	_IO(HWPMC_IOC_MAGIC, 17)
+#define HWPMC_IOC_GETDYNEVENTINFO _IOWR(HWPMC_IOC_MAGIC, 18, struct hwpmc_dyneventinfo)
 #define HWPMC_IOC_ROTATELOG	_IOW(HWPMC_IOC_MAGIC, 64, struct hwpmc_configurelog)
+#define HWPMC_IOC_PMCFILTER	_IOW(HWPMC_IOC_MAGIC, 65, struct hwpmc_filter)
+#define HWPMC_IOC_RECORD	_IOWR(HWPMC_IOC_MAGIC, 66, struct hwpmc_record)
+#define HWPMC_IOC_GETATBASE	_IOWR(HWPMC_IOC_MAGIC, 67, struct hwpmc_atbase)
+#define HWPMC_IOC_SNAPSHOT	_IOW(HWPMC_IOC_MAGIC, 68, struct hwpmc_snapshot)
+#define HWPMC_IOC_EXITTRIGGER	_IOW(HWPMC_IOC_MAGIC, 69, struct hwpmc_exittrigger)
 
 #endif /* _UAPI_LINUX_HWPMC_H */

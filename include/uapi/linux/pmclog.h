@@ -26,6 +26,7 @@
 #define PMCLOG_CPUID_LEN	64
 #define PMCLOG_CHAIN_MAX	512
 #define PMCLOG_PMCID_NONE	0xFFFFFFFFU
+#define PMCLOG_CPU_NONE		0xFFFFFFFFU
 #define PMCLOG_PID_KERNEL	0xFFFFFFFFU	/* MAP_IN/MAP_OUT: kernel, modules */
 
 #define PMCLOG_CPUTYPE_GENERIC	0x400U
@@ -72,6 +73,7 @@ struct pmclog_hdr {
 /* cpuflags of a CALLCHAIN: CPU number << 16 | flags */
 #define PMCLOG_CC_USERSPACE	0x0001U	/* the sample was taken in user mode */
 #define PMCLOG_CC_MULTIPART	0x0002U
+#define PMCLOG_CC_USERLATE	0x0004U	/* see struct pmclog_ext_userchain */
 #define PMCLOG_CC_CPUFLAGS(cpu, flags)	(((__u32)(cpu) << 16) | (flags))
 #define PMCLOG_CC_CPU(f)	((__u32)(f) >> 16)
 #define PMCLOG_CC_FLAGS(f)	((__u32)(f) & 0xFFFFU)
@@ -131,6 +133,57 @@ struct pmclog_pmcallocatedyn {
 #define PMCLOG_THR_CREATE_LEN	52
 #define PMCLOG_PROC_CREATE_LEN	44
 
+/**
+ * struct pmclog_pmcattach - a PMC counts in a process from its next start on
+ * @path: of the process' executable; "" for a kernel thread.  NUL-terminated,
+ *	record padded with NULs to a multiple of 4
+ *
+ * A child that gets a PMC by DESCENDANTS is told by PROCFORK alone.
+ */
+struct pmclog_pmcattach {
+	struct pmclog_hdr h;
+	__u32	pmcid;
+	__u32	pid;
+	char	path[];
+};
+
+/* no more: PMCDETACH, or an exec that changed the process' credentials */
+struct pmclog_pmcdetach {
+	struct pmclog_hdr h;
+	__u32	pmcid;
+	__u32	pid;
+};
+
+/**
+ * struct pmclog_proccsw - what a thread counted until it left the CPU
+ * @value: since it came onto a CPU
+ */
+struct pmclog_proccsw {
+	struct pmclog_hdr h;
+	__u64	value;
+	__u32	pmcid;
+	__u32	pid;
+	__u32	tid;
+	__u32	pad;
+};
+
+/**
+ * struct pmclog_procexit - what a process counted until its end
+ * @value: of all its threads
+ * The rest is trailing (ours):
+ * @enabled, @running: nanoseconds, summed over its threads
+ */
+struct pmclog_procexit {
+	struct pmclog_hdr h;
+	__u32	pmcid;
+	__u32	pid;
+	__u64	value;
+	__u64	enabled;
+	__u64	running;
+};
+
+#define PMCLOG_PROCEXIT_BASE	32	/* without the trailing part */
+
 /* path NUL-terminated, record padded with NULs to a multiple of 4 */
 struct pmclog_map_in {
 	struct pmclog_hdr h;
@@ -152,6 +205,8 @@ struct pmclog_map_out {
  * struct pmclog_procexec - the process runs a new image; forget its mappings
  * @base: where the run-time loader sits (AT_BASE), 0 without one
  * @dyn:  load base of a position-independent executable, 0 otherwise
+ * @pmcid: a PMC attached to the process, or PMCLOG_PMCID_NONE: the log is of
+ *	the whole system.  Told once for each owner.
  */
 struct pmclog_procexec {
 	struct pmclog_hdr h;
@@ -231,19 +286,31 @@ struct pmclog_dropnotify {
 	__u64	last;
 };
 
+/* why a chain ends before the outermost frame */
+enum pmclog_cut_cause {
+	PMCLOG_CUT_DEPTH	= 0,	/* deeper than callchaindepth */
+	PMCLOG_CUT_USER		= 1,	/* user stack not resident, nothing to follow */
+	PMCLOG_CUT_KERNEL	= 2,	/* the kernel's unwinder lost its way */
+	PMCLOG_CUT_NCAUSE	= 4,	/* room for more */
+};
+
 /**
  * struct pmclog_account - what became of every overflow, since the log began
  * @overflows:  calls of the overflow handler
  * @committed:  samples put into a ring
  * @dropped:    by cause
- * @filtered:   not wanted: the recorder's own thread
+ * @filtered:   not wanted: by PMCFILTER, before or after RECORD, of the recorder
  * @written:    samples in this log
  * @discarded:  samples taken out of a ring but not written (error, deadline)
  * @in_rings:   samples still in a ring
  * @proc_committed, @proc_dropped: the same for process records
  * @made:       records made by the writing thread itself
- * @cut:        samples whose user chain was cut (stack not resident or odd)
+ * @cut:        samples whose chain was cut, for any of the causes
  * @throttled:  times perf throttled an event: time without samples follows
+ * @cut_by:     by enum pmclog_cut_cause; one sample may have several
+ * @late:       samples whose user chain was left for later
+ *		(PMCLOG_CC_USERLATE); they are not in @cut
+ * @late_answered: user chains that came later; one may answer several samples
  *
  * overflows == committed + sum(dropped) + filtered
  * committed == written + discarded + in_rings
@@ -261,6 +328,9 @@ struct pmclog_account {
 	__u64	made;
 	__u64	cut;
 	__u64	throttled;
+	__u64	cut_by[PMCLOG_CUT_NCAUSE];
+	__u64	late;
+	__u64	late_answered;
 };
 
 /* CLOSELOG; the account is trailing (ours) */
@@ -286,6 +356,13 @@ enum pmclog_ext_subtype {
 	PMCLOG_EXT_SECTION	= 6,
 	PMCLOG_EXT_BUILDID	= 7,
 	PMCLOG_EXT_RATE		= 8,
+	PMCLOG_EXT_SAMPLES	= 9,
+	PMCLOG_EXT_USERCHAIN	= 10,
+	PMCLOG_EXT_FILTERED	= 11,
+	PMCLOG_EXT_RAW		= 12,
+	PMCLOG_EXT_FIELDS	= 13,
+	PMCLOG_EXT_RECORD	= 14,
+	PMCLOG_EXT_SNAPSHOT	= 15,
 };
 
 struct pmclog_ext {
@@ -370,6 +447,7 @@ struct pmclog_ext_buildid {
 
 /**
  * struct pmclog_ext_rate - asked against achieved, per PMC and CPU
+ * @cpu:       PMCLOG_CPU_NONE for a PMC of a process mode: summed over threads
  * @expected:  samples the period asks for in the time (or count) that was run;
  *	0: not known (a clock with some mode excluded)
  * @achieved:  overflows that happened
@@ -387,5 +465,151 @@ struct pmclog_ext_rate {
 	__u64	enabled;
 	__u64	running;
 };
+
+/**
+ * struct pmclog_ext_userchain - the user chain of earlier samples
+ * @first: the oldest sample it may belong to: its clock
+ * @pc:    innermost first, as in a CALLCHAIN; (length - 40) / 8 entries
+ *
+ * Where a handler finds the user stack paged out, the sample carries what could
+ * be read (at least the user pc) and the flag PMCLOG_CC_USERLATE, and the whole
+ * user chain follows here when the thread is back on its way to user mode.  It
+ * belongs to the samples of @tid with that flag and a clock of @first or later
+ * that stand before it and whose first user pc is @pc[0]: it replaces their
+ * user part.  A sample that nothing answers before the thread's end or the log's
+ * is cut.
+ */
+struct pmclog_ext_userchain {
+	struct pmclog_ext e;
+	__u32	pid;
+	__u32	tid;
+	__u64	first;
+	__u64	pc[];
+};
+
+/**
+ * struct pmclog_ext_filtered - the log is a part of another; written by pmclog(1)
+ * @samples:    that the other had
+ * @conditions: of which those had to be that are here, as pmclog's options
+ *
+ * Before CLOSELOG, whose account is rewritten: what was left out is in @filtered.
+ */
+struct pmclog_ext_filtered {
+	struct pmclog_ext e;
+	__u64	samples;
+	char	conditions[];
+};
+
+/**
+ * struct pmclog_ext_raw - the fields of a tracepoint; right behind its sample
+ * @pmcid, @tid: as in the CALLCHAIN before it, whose clock it has
+ * @len:  bytes of @data that count; the record is padded with zeros
+ * @size: bytes there were; more than @len: the rest did not fit
+ * @data: as the tracepoint's format says, see struct pmclog_ext_fields
+ */
+struct pmclog_ext_raw {
+	struct pmclog_ext e;
+	__u32	pmcid;
+	__u32	tid;
+	__u32	len;
+	__u32	size;
+	__u8	data[];
+};
+
+#define PMCLOG_RAW_MAX		1024	/* bytes of data that are logged */
+
+/**
+ * struct pmclog_ext_fields - what the fields of a tracepoint are; by user space
+ * @type, @config: as in PMCALLOCATEDYN, of PMCs that have it
+ * @text: the "field:" lines of its format file, ended by NUL
+ */
+struct pmclog_ext_fields {
+	struct pmclog_ext e;
+	__u32	type;
+	__u32	pad;
+	__u64	config;
+	char	text[];
+};
+
+/**
+ * struct pmclog_ext_record - RECORD: all PMCs were started or stopped at once
+ * @on:   1: samples are let through from here on; 0: up to here
+ * @npmc: how many
+ * @skew: nanoseconds from the first counter's start to the last one's
+ */
+struct pmclog_ext_record {
+	struct pmclog_ext e;
+	__u32	on;
+	__u32	npmc;
+	__u64	skew;
+};
+
+/* why a snapshot was taken */
+enum pmclog_snapshot_cause {
+	PMCLOG_SNAPSHOT_ASKED	= 0,
+	PMCLOG_SNAPSHOT_PMC	= 1,	/* an overflow */
+	PMCLOG_SNAPSHOT_EXIT	= 2,	/* a process has ended */
+};
+
+/**
+ * struct pmclog_ext_snapshot - the log is what a flight recorder has kept
+ * @cause: enum pmclog_snapshot_cause
+ * @pmcid: whose overflow, or PMCLOG_PMCID_NONE
+ * @pid, @status: who has ended, and how (as wait(2) tells it); else 0
+ * @when:  clock of what caused it
+ * @since: clock from which on nothing has been left out
+ */
+struct pmclog_ext_snapshot {
+	struct pmclog_ext e;
+	__u32	cause;
+	__u32	pmcid;
+	__u32	pid;
+	__s32	status;
+	__u64	when;
+	__u64	since;
+};
+
+/* bytes of the longest pack, and the slots of the tables of a reader */
+#define PMCLOG_PACK_MAX		4096
+#define PMCLOG_PACK_CHAINS	2048
+#define PMCLOG_PACK_CONTEXTS	1024
+
+/**
+ * struct pmclog_ext_samples - a pack: samples that follow each other
+ * @samples: how many, at least 1
+ * @entry:   each of them, and before it what it is the first to use
+ *
+ * h.tsc is the first sample's.  Chains and contexts that were seen before are
+ * named by their slots in two tables that are empty where a log begins; an
+ * entry that defines a slot replaces what was there.  The first word tells what
+ * an entry is; all are made of 32-bit words:
+ *
+ * a sample (bit 31 clear)
+ *	nanoseconds since the sample before it in the pack (the first: 0)
+ *	low word of the innermost pc
+ *	slot of the chain | slot of the context << 16
+ * PMCLOG_PACK_CONTEXT | slot
+ *	pid, tid, pmcid, cpuflags as in a CALLCHAIN
+ * PMCLOG_PACK_CHAIN | slot of a like chain << 11 | slot
+ *	number of pcs (1 to 512) | number of those shared << 16
+ *	high word of the innermost pc
+ *	the other pcs, two words each, but for the shared ones: these are the
+ *	last (outermost) ones of the like chain, as it is before this entry
+ */
+struct pmclog_ext_samples {
+	struct pmclog_ext e;
+	__u32	samples;
+	__u32	pad;
+	__u32	entry[];
+};
+
+#define PMCLOG_PACK_DEFINES	0x80000000U
+#define PMCLOG_PACK_CONTEXT	0x80000000U
+#define PMCLOG_PACK_CHAIN	0xC0000000U
+
+/* bytes; those of a chain without its pcs */
+#define PMCLOG_PACK_SAMPLE_LEN	12
+#define PMCLOG_PACK_CONTEXT_LEN	20
+#define PMCLOG_PACK_CHAIN_LEN	12
 
 #endif /* _UAPI_LINUX_PMCLOG_H */

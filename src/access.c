@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who may do what.
+ *
+ * Counters made inside the kernel pass by all checks of perf_event_open(), so
+ * rules as strict are here.  ptrace_may_access() and the security modules' hooks
+ * are not exported: Yama, SELinux and the like cannot be asked, so without
+ * privilege nobody but one's own descendants can be attached to.
+ *
+ * Descriptors can be passed on: whatever is asked is asked of who calls and of
+ * who opened the device, and both must be allowed to.
+ *
+ * An answer holds as long as the target neither exec's nor changes its
+ * credentials.  exec: access_hold() keeps the target from it until its counters
+ * are in place.  After that perf takes all counters away from a process that
+ * exec's what it may not be looked at in (set-uid, set-gid, file capabilities,
+ * not readable); who puts them back, or follows into a child, asks access_still()
+ * first.  setuid(2) and the like: as with perf and ptrace, who was let in stays.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/security.h>
+#include <linux/user_namespace.h>
+
+#include "compat.h"
+#include "hwpmc.h"
+#include "pmc.h"
+
+/* May profile the kernel. */
+bool pmc_privileged(struct hwpmc_owner *o)
+{
+	return perfmon_capable() &&
+	       (file_ns_capable(o->file, &init_user_ns, CAP_PERFMON) ||
+		file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN));
+}
+
+/* May see what everybody does, in user mode. */
+bool access_system(struct hwpmc_owner *o)
+{
+	return current_user_ns() == &init_user_ns &&
+	       (param_unprivileged() || pmc_privileged(o));
+}
+
+static bool is_user_only(const struct hwpmc_allocate *a)
+{
+	return (a->caps & HWPMC_CAP_USER) && !(a->caps & HWPMC_CAP_SYSTEM);
+}
+
+/* perf asks for more before it puts a breakpoint into the kernel. */
+static int access_breakpoint(struct hwpmc_owner *o,
+			     const struct hwpmc_allocate *a)
+{
+	if (a->type != PERF_TYPE_BREAKPOINT || is_user_only(a))
+		return 0;
+	return capable(CAP_SYS_ADMIN) &&
+	       file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN) ?
+	       0 : -EPERM;
+}
+
+/*
+ * access_allocate - may this PMC be had?
+ *
+ * Without privilege the kernel stays out of sight, and so do all event sources
+ * that tell of more than one's own; system modes are the administrator's to open.
+ */
+int access_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
+{
+	if (mode_is_system(a->mode) && !access_system(o))
+		return -EPERM;
+	if (pmc_privileged(o))
+		return access_breakpoint(o, a);
+	if (a->caps & HWPMC_CAP_SYSTEM)
+		return -EPERM;
+	if (source_is_private(a->type, a->config, a->mode))
+		return -EPERM;
+	a->caps |= HWPMC_CAP_USER;
+	return 0;
+}
+
+/* What a locked-down kernel refuses even the privileged. */
+int access_lockdown(const struct hwpmc_allocate *a)
+{
+	if (is_user_only(a) && !source_is_private(a->type, a->config, a->mode))
+		return 0;
+	return security_locked_down(LOCKDOWN_PERF);
+}
+
+static bool has_cap(const struct cred *cred, struct user_namespace *ns, int cap)
+{
+	const struct cred *old = override_creds(cred);
+	bool yes = ns_capable_noaudit(ns, cap);
+
+	revert_creds(old);
+	return yes;
+}
+
+static bool may_trace_all(const struct cred *cred, struct user_namespace *ns)
+{
+	return (has_cap(cred, ns, CAP_PERFMON) ||
+		has_cap(cred, ns, CAP_SYS_ADMIN)) &&
+	       has_cap(cred, ns, CAP_SYS_PTRACE);
+}
+
+/* Lists of groups are sorted; the kernel's own search relies on it. */
+static bool has_groups(const struct cred *cred, const kgid_t *gid, int n)
+{
+	const struct group_info *own = cred->group_info;
+	int i, at = 0;
+
+	for (i = 0; i < n; i++) {
+		if (gid_eq(gid[i], cred->egid))
+			continue;
+		while (at < own->ngroups && gid_lt(own->gid[at], gid[i]))
+			at++;
+		if (at == own->ngroups || !gid_eq(own->gid[at], gid[i]))
+			return false;
+	}
+	return true;
+}
+
+/* There is nothing that @t may do and @cred may not. */
+static bool covers(const struct cred *cred, const struct cred *t)
+{
+	return t->user_ns == cred->user_ns &&
+	       uid_eq(cred->euid, t->uid) && uid_eq(cred->euid, t->euid) &&
+	       uid_eq(cred->euid, t->suid) &&
+	       has_groups(cred, &t->gid, 1) && has_groups(cred, &t->egid, 1) &&
+	       has_groups(cred, &t->sgid, 1) &&
+	       has_groups(cred, t->group_info->gid, t->group_info->ngroups) &&
+	       cap_issubset(t->cap_permitted, cred->cap_permitted);
+}
+
+/**
+ * struct target - a process somebody wants to look at
+ * @task:     a thread of it
+ * @dumpable: its user may look into its memory ...
+ * @ns:       ... and, if not, who has CAP_SYS_PTRACE here; referenced
+ */
+struct target {
+	struct task_struct *task;
+	bool		dumpable;
+	struct user_namespace *ns;
+};
+
+/* False: the process is gone, or nearly. */
+static bool target_get(struct target *t, struct task_struct *task)
+{
+	struct task_struct *thread;
+	bool found = false;
+
+	t->task = task;
+	t->dumpable = false;
+	/* one of its flags that never change */
+	if (data_race(task->flags) & PF_KTHREAD) {
+		t->ns = get_user_ns(&init_user_ns);
+		return true;
+	}
+	rcu_read_lock();
+	/* the first thread may have ended before the others */
+	for_each_thread(task, thread) {
+		task_lock(thread);
+		found = compat_memory_access(thread, &t->dumpable, &t->ns);
+		task_unlock(thread);
+		if (found)
+			break;
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+static void target_put(struct target *t)
+{
+	put_user_ns(t->ns);
+}
+
+/*
+ * May @cred look at all threads of the process?  Their credentials can differ,
+ * but they share their memory.  @as_user: not only by privilege.  @self: the
+ * process asks for itself, and needs no leave to look into its memory.
+ */
+static bool may_look(const struct cred *cred, const struct target *t,
+		     bool as_user, bool self)
+{
+	const struct cred *its, *last = NULL;
+	struct task_struct *thread;
+	bool yes = true;
+
+	if (!self && !t->dumpable) {
+		as_user = false;
+		if (!has_cap(cred, t->ns, CAP_SYS_PTRACE))
+			return false;
+	}
+	rcu_read_lock();
+	for_each_thread(t->task, thread) {
+		its = __task_cred(thread);
+		if (its == last)
+			continue;
+		last = its;
+		yes = (as_user && covers(cred, its)) ||
+		      may_trace_all(cred, its->user_ns);
+		if (!yes)
+			break;
+	}
+	rcu_read_unlock();
+	return yes;
+}
+
+/* Is @task the caller's, or of a process that the caller's brought forth? */
+static bool is_kin(struct task_struct *task)
+{
+	unsigned int n;
+	bool yes = false;
+
+	rcu_read_lock();
+	for (n = 0; n < MAX_GENERATIONS && !yes; n++) {
+		yes = same_thread_group(task, current);
+		/* who is gone does not say any more who his parent was */
+		if (!pid_alive(task) || is_idle_task(task))
+			break;
+		task = rcu_dereference(task->real_parent);
+	}
+	rcu_read_unlock();
+	return yes;
+}
+
+/*
+ * Who called, for access_still(): a privileged opener's descriptor must not show
+ * its holder what a process becomes that the holder was let in to.
+ */
+static void remember_caller(struct hwpmc_owner *o)
+{
+	const struct cred *cred = current_cred(), *old;
+
+	if (may_trace_all(cred, &init_user_ns))
+		return;
+	old = rcu_dereference_protected(o->attacher,
+					lockdep_is_held(&o->mutex));
+	if (old == cred)
+		return;
+	rcu_assign_pointer(o->attacher, get_cred(cred));
+	put_cred(old);		/* after a grace period, as all credentials */
+}
+
+/*
+ * access_attach - may the caller attach a PMC of @o to @task's process?
+ *
+ * Process context, under owner->mutex and access_hold() of @task, which is
+ * referenced.  Returns 0, -EPERM, or -ESRCH for a process that has ended.
+ *
+ * Both the caller and the opener must have CAP_PERFMON (or CAP_SYS_ADMIN) and
+ * CAP_SYS_PTRACE in the user namespaces of the process and its memory; or have
+ * its user as their effective one, all its groups and permitted capabilities, be
+ * of the same user namespace, and allowed to look into its memory.  The caller
+ * then also must be of the process, or of one that it descends from.  To oneself
+ * the caller's rules do not apply.
+ */
+int access_attach(struct hwpmc_owner *o, struct task_struct *task)
+{
+	bool self = same_thread_group(task, current);
+	struct target t;
+	int err = 0;
+
+	lockdep_assert_held(&o->mutex);
+	if (!target_get(&t, task))
+		return -ESRCH;
+	if (!self && !may_look(current_cred(), &t, is_kin(task), false))
+		err = -EPERM;
+	if (!err && !may_look(o->cred, &t, true, self))
+		err = -EPERM;
+	target_put(&t);
+	if (!err)
+		remember_caller(o);
+	return err;
+}
+
+/*
+ * access_still - may PMCs of @o look at @task's process, after exec or fork?
+ *
+ * Process context; @task is current, or referenced.  There is no caller to ask:
+ * asked are the opener's credentials and those of the last caller of
+ * access_attach() who could not attach to anything.
+ */
+bool access_still(struct hwpmc_owner *o, struct task_struct *task)
+{
+	const struct cred *attacher;
+	struct target t;
+	bool yes;
+
+	if (!target_get(&t, task))
+		return false;
+	yes = may_look(o->cred, &t, true, false);
+	rcu_read_lock();
+	attacher = rcu_dereference(o->attacher);
+	if (yes && attacher && attacher != o->cred)
+		yes = may_look(attacher, &t, true, false);
+	rcu_read_unlock();
+	target_put(&t);
+	return yes;
+}
+
+/*
+ * access_hold - keep @task's process from exec until access_release()
+ *
+ * From before access_attach() until its counters are there, as
+ * perf_event_open() does.  Returns -EINTR when interrupted.  Under owner->mutex;
+ * mmap_lock, perf's locks and cpus_read_lock may be taken within.
+ */
+int access_hold(struct task_struct *task)
+{
+	return down_read_interruptible(&task->signal->exec_update_lock);
+}
+
+void access_release(struct task_struct *task)
+{
+	up_read(&task->signal->exec_update_lock);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a frame of user code looks like: for the handler, which must not fault
+ * (chain_user.c), and for the return to user mode, where it may (chain_late.c).
+ */
+#ifndef HWPMC_CHAIN_FRAME_H
+#define HWPMC_CHAIN_FRAME_H
+
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <asm/ptrace.h>
+#ifdef CONFIG_ARM64
+#include <asm/sysreg.h>
+#endif
+
+#include "compat.h"
+
+#if defined(CONFIG_X86)
+static inline bool regs_are_32bit(struct pt_regs *regs)
+{
+	return !user_64bit_mode(regs);
+}
+
+static inline unsigned long first_frame(struct pt_regs *regs, bool is32)
+{
+	return regs->bp;
+}
+
+static inline unsigned long strip_pac(unsigned long addr)
+{
+	return addr;
+}
+
+static inline bool may_fault_here(void)
+{
+	return true;
+}
+
+/* Both layouts begin with the caller's frame pointer. */
+#define FRAME32_BACK	0
+struct frame32 {
+	u32	next;
+	u32	ret;
+};
+#elif defined(CONFIG_ARM64)
+static inline bool regs_are_32bit(struct pt_regs *regs)
+{
+	return compat_user_mode(regs);
+}
+
+static inline unsigned long first_frame(struct pt_regs *regs, bool is32)
+{
+	return is32 ? regs->compat_fp : regs->regs[29];
+}
+
+/* Authentication codes sit above the address. */
+static inline unsigned long strip_pac(unsigned long addr)
+{
+	return addr & (TASK_SIZE_MAX - 1);
+}
+
+/*
+ * While a kprobe is stepped over, arm64 takes each fault for one of the stepped
+ * instruction, and goes on where that is.  What is hit meanwhile is hit in the
+ * exception that ends the step; in those of debugging alone PSTATE.D is set.
+ */
+static inline bool may_fault_here(void)
+{
+	return !(read_sysreg(daif) & PSR_D_BIT);
+}
+
+/* The APCS frame lies below what fp points to: fp, sp, lr. */
+#define FRAME32_BACK	sizeof(struct frame32)
+struct frame32 {
+	u32	next;
+	u32	sp;
+	u32	ret;
+};
+#endif
+
+struct frame64 {
+	u64	next;
+	u64	ret;
+};
+
+#define FRAME32_TOP	U32_MAX
+#define FRAME64_TOP	(TASK_SIZE_MAX - sizeof(struct frame64))
+
+/*
+ * Frames lie above each other, which bounds the walks besides their maximum.  A
+ * frame pointer that does not is a register that a function without frame
+ * pointers uses otherwise (libc's start code does): the chain ends there.
+ */
+static inline bool is_frame(unsigned long fp, unsigned long below,
+			    unsigned long top, size_t align)
+{
+	return fp > below && fp <= top && !(fp & (align - 1));
+}
+
+/* nor may a program put words into the kernel's mouth */
+static inline bool is_user_code(unsigned long ret)
+{
+	return ret && ret < TASK_SIZE_MAX;
+}
+
+/* Kernel threads have no user side; io_uring's have memory but no registers. */
+static inline struct pt_regs *user_regs(void)
+{
+	/* the task itself may be changing other flags just now, or its mm */
+	if (!data_race(current->mm) ||
+	    (data_race(current->flags) & COMPAT_NO_USER_REGS))
+		return NULL;
+	return task_pt_regs(current);
+}
+
+#endif /* HWPMC_CHAIN_FRAME_H */

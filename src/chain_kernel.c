@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The kernel's part of a call chain, innermost frame first.
+ *
+ * Runs in the overflow handler (see sample.c).
+ */
+#include <linux/sched.h>
+#include <linux/stacktrace.h>
+#include <asm/ptrace.h>
+
+#include "compat.h"
+#include "hwpmc.h"
+#include "sample.h"
+
+#ifdef HAVE_UNWIND_FROM_REGS
+#include <asm/unwind.h>
+
+/* Frames from @u on.  Returns their number; @pc has room for @max. */
+static unsigned int unwind_rest(struct unwind_state *u, u64 *pc,
+				unsigned int max, unsigned int *cut)
+{
+	unsigned int n = 0;
+	unsigned long addr;
+
+	for (; n < max && !unwind_done(u); unwind_next_frame(u)) {
+		addr = unwind_get_return_address(u);
+		if (!addr)
+			break;
+		pc[n++] = addr;
+	}
+	if (unwind_error(u))
+		*cut |= CUT(KERNEL);
+	else if (n == max && !unwind_done(u))
+		*cut |= CUT(DEPTH);
+	return n;
+}
+
+/* Events of software: the registers hold only ip, sp and bp of the caller. */
+static unsigned int chain_from_caller(u64 *pc, unsigned int max,
+				      struct pt_regs *regs, unsigned int *cut)
+{
+	struct unwind_state u;
+
+	pc[0] = instruction_pointer(regs);
+	unwind_start(&u, current, NULL, (void *)regs->sp);
+	/* the frame of who took the registers returns there */
+	if (!unwind_done(&u) && unwind_get_return_address(&u) == pc[0])
+		unwind_next_frame(&u);
+	return 1 + unwind_rest(&u, pc + 1, max - 1, cut);
+}
+
+unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
+			  struct chain_steps *steps, unsigned int *cut)
+{
+	struct unwind_state u;
+
+	if (!(regs->flags & X86_EFLAGS_FIXED))
+		return chain_from_caller(pc, max, regs, cut);
+	if (steps)
+		return chain_by_steps(pc, max, regs, steps, cut);
+	pc[0] = instruction_pointer(regs);
+	unwind_start(&u, current, regs, NULL);
+	return 1 + unwind_rest(&u, pc + 1, max - 1, cut);
+}
+#else
+/*
+ * The one exported unwinder starts here: cut off everything up to the
+ * interrupted pc.  @pc has CHAIN_SLACK entries more than @max.
+ */
+unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
+			  struct chain_steps *steps, unsigned int *cut)
+{
+	unsigned long ip = instruction_pointer(regs);
+	unsigned int i, n;
+
+	BUILD_BUG_ON(sizeof(unsigned long) != sizeof(u64));
+	n = stack_trace_save((unsigned long *)pc, max + CHAIN_SLACK, 0);
+	if (n == max + CHAIN_SLACK)
+		*cut |= CUT(DEPTH);
+	for (i = 0; i < n && pc[i] != ip; i++)
+		;
+	if (i == n) {
+		pc[0] = ip;
+		*cut |= CUT(KERNEL);
+		return 1;
+	}
+	n -= i;
+	if (n > max) {
+		n = max;
+		*cut |= CUT(DEPTH);
+	}
+	memmove(pc, pc + i, n * sizeof(*pc));
+	return n;
+}
+#endif

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * User chains that the overflow handler could not read without faulting.
+ *
+ * The handler leaves them to the task itself: work that it does before it goes
+ * back to user mode, with the registers that it entered the kernel with still
+ * in place.  One piece of work answers all samples taken until it begins to
+ * write its record.
+ *
+ * The module stays until the last of that work is done.  A task that does not
+ * come back to user mode keeps it.
+ */
+#include <linux/irq_work.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "chain_frame.h"
+#include "hwpmc.h"
+#include "record.h"
+#include "sample.h"
+
+/* Tasks that were sampled on a CPU and are still in the kernel, or faulting. */
+#define LATE_ITEMS	32
+
+/* Frames that fit into the longest record. */
+#define LATE_CHAIN_MAX	((unsigned int)				\
+	((PMCLOG_RECORD_MAX - sizeof(struct pmclog_ext_userchain)) / sizeof(u64)))
+
+enum late_state {
+	LATE_FREE,
+	LATE_CLAIMED,		/* by a handler that is filling it in */
+	LATE_ASKED,		/* what samples are taken now, it answers */
+	LATE_ANSWERED,		/* its record is being written */
+};
+
+/**
+ * struct late - work of one task for one owner
+ * @work:  the task's, while ASKED
+ * @state: FREE to CLAIMED to ASKED by handlers on the item's CPU, which may
+ *	interrupt each other; the rest by the work, anywhere
+ * @task:  set while CLAIMED; only compared, so not referenced
+ * @mm:    of @task then; likewise
+ * @owner: set while CLAIMED; cleared by the end of the owner's log, by cmpxchg.
+ *	Not referenced: looked at with preemption off, see chain_late_forget()
+ * @first: set while CLAIMED; clock, before that of the first sample
+ *
+ * Static: KASAN does not allocate memory for the history of those.
+ */
+struct late {
+	struct callback_head work;
+	enum late_state state;
+	struct task_struct *task;
+	struct mm_struct *mm;
+	struct hwpmc_owner *owner;
+	u64		first;
+};
+
+static DEFINE_PER_CPU(struct late, late_pool[LATE_ITEMS]);
+
+/*
+ * An NMI goes back to user mode without a look at what there is to do; an
+ * interrupt that follows it looks.
+ */
+static void late_nudge(struct irq_work *work)
+{
+}
+
+static DEFINE_PER_CPU(struct irq_work, late_irq_work);
+
+static bool read_frame(unsigned long fp, bool is32, unsigned long *next,
+		       unsigned long *ret)
+{
+	struct frame32 f32;
+	struct frame64 f64;
+
+	if (is32) {
+		if (copy_from_user(&f32, (void __user *)fp - FRAME32_BACK,
+				   sizeof(f32)))
+			return false;
+		*next = f32.next;
+		*ret = f32.ret;
+	} else {
+		if (copy_from_user(&f64, (void __user *)fp, sizeof(f64)))
+			return false;
+		*next = f64.next;
+		*ret = strip_pac(f64.ret);
+	}
+	return true;
+}
+
+/* As in chain_user.c, but it waits for what is not there. */
+static unsigned int walk(u64 *pc, unsigned int max, struct pt_regs *regs)
+{
+	const bool is32 = regs_are_32bit(regs);
+	const unsigned long top = is32 ? FRAME32_TOP : FRAME64_TOP;
+	const size_t align = is32 ? sizeof(u32) : sizeof(u64);
+	unsigned long below = user_stack_pointer(regs) - 1;
+	unsigned long fp = first_frame(regs, is32);
+	unsigned long next, ret;
+	unsigned int n = 0;
+
+	pc[n++] = instruction_pointer(regs);
+	while (n < max && is_frame(fp, below, top, align) &&
+	       read_frame(fp, is32, &next, &ret) && is_user_code(ret)) {
+		pc[n++] = ret;
+		below = fp;
+		fp = next;
+	}
+	return n;
+}
+
+static void commit(struct late *item, struct pmclog_ext_userchain *rec,
+		   unsigned int n)
+{
+	u32 len = sizeof(*rec) + n * sizeof(u64);
+	struct hwpmc_owner *o;
+
+	rec->e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, len);
+	rec->e.h.spare = 0;
+	rec->e.cookie = PMCLOG_EXT_COOKIE;
+	rec->e.subtype = PMCLOG_EXT_USERCHAIN;
+	rec->e.version = 0;
+	rec->first = item->first;
+	preempt_disable();
+	/* a sample that is taken from here on has to ask again */
+	smp_store_release(&item->state, LATE_ANSWERED);
+	o = READ_ONCE(item->owner);
+	if (o) {
+		rec->pid = owner_pid_of(o, current);
+		rec->tid = owner_tid_of(o, current);
+		record_commit_late(o, rec, len);
+	}
+	preempt_enable();
+}
+
+/* Not enough memory: the samples have what they have. */
+static void answer(struct late *item)
+{
+	struct pt_regs *regs = user_regs();
+	struct pmclog_ext_userchain *rec;
+	unsigned int max, n;
+
+	if (!READ_ONCE(item->owner) || !regs || !user_mode(regs))
+		return;
+	/* an exec: what was sampled is gone, and this may be for nobody's eyes */
+	if (item->mm != current->mm)
+		return;
+	max = min(param_chain_depth(), LATE_CHAIN_MAX);
+	rec = kmalloc(struct_size(rec, pc, max),
+		      GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+	if (!rec)
+		return;
+	n = walk(rec->pc, max, regs);
+	/* who is killed gets no pages: the walk has ended early */
+	if (!fatal_signal_pending(current))
+		commit(item, rec, n);
+	kfree(rec);
+}
+
+/* On the way to user mode, or to the end: then there is no memory to walk. */
+static void late_work(struct callback_head *work)
+{
+	struct late *item = container_of(work, struct late, work);
+
+	answer(item);
+	WRITE_ONCE(item->owner, NULL);
+	smp_store_release(&item->state, LATE_FREE);
+	module_put(THIS_MODULE);	/* what is left: hwpmc_exit() */
+}
+
+/* An item of @o's and the current task's, or else a free one, or NULL. */
+static struct late *find_item(struct hwpmc_owner *o)
+{
+	struct late *item = this_cpu_ptr(&late_pool[0]), *unused = NULL;
+	unsigned int i;
+
+	for (i = 0; i < LATE_ITEMS; i++, item++) {
+		switch (smp_load_acquire(&item->state)) {
+		case LATE_FREE:
+			if (!unused)
+				unused = item;
+			break;
+		case LATE_ASKED:
+			/* the current task's is answered by nobody else */
+			if (READ_ONCE(item->task) == current &&
+			    READ_ONCE(item->mm) == data_race(current->mm) &&
+			    READ_ONCE(item->owner) == o)
+				return item;
+			break;
+		default:
+			break;
+		}
+	}
+	/* who has interrupted us since may have taken it */
+	if (unused && cmpxchg(&unused->state, LATE_FREE, LATE_CLAIMED) !=
+		      LATE_FREE)
+		unused = NULL;
+	return unused;
+}
+
+/*
+ * chain_late_ask - have the current task's user chain logged for @o later
+ *
+ * Overflow handler.  False if it cannot be: this kernel does not export
+ * what it takes, the task is about to end, or too many tasks that were sampled
+ * on this CPU are not back in user mode.
+ */
+bool chain_late_ask(struct hwpmc_owner *o)
+{
+	struct late *item = compat_can_follow() ? find_item(o) : NULL;
+
+	if (!item)
+		return false;
+	if (READ_ONCE(item->state) == LATE_ASKED)
+		return true;
+	WRITE_ONCE(item->task, current);
+	WRITE_ONCE(item->mm, data_race(current->mm));
+	WRITE_ONCE(item->owner, o);
+	item->first = ring_clock();
+	init_task_work(&item->work, late_work);
+	__module_get(THIS_MODULE);
+	/* no lock, and current is not to be woken up: good for any context */
+	if (compat_task_work_add(current, &item->work)) {
+		WRITE_ONCE(item->owner, NULL);
+		smp_store_release(&item->state, LATE_FREE);
+		module_put(THIS_MODULE);
+		return false;
+	}
+	smp_store_release(&item->state, LATE_ASKED);
+	if (in_nmi())
+		irq_work_queue(this_cpu_ptr(&late_irq_work));
+	return true;
+}
+
+/*
+ * chain_late_forget - no chain is logged for @o any more when this returns
+ *
+ * No handler of @o's runs any more.  The work stays and does nothing.
+ */
+void chain_late_forget(struct hwpmc_owner *o)
+{
+	bool any = false;
+	unsigned int cpu, i;
+
+	for_each_possible_cpu(cpu) {
+		struct late *item = per_cpu_ptr(&late_pool[0], cpu);
+
+		for (i = 0; i < LATE_ITEMS; i++)
+			any |= cmpxchg(&item[i].owner, o, NULL) == o;
+	}
+	if (any)
+		synchronize_rcu();	/* who has seen @o has committed */
+}
+
+/* Nothing relocates the initial values of a module's per-CPU variables. */
+void chain_late_init(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		*per_cpu_ptr(&late_irq_work, cpu) =
+			IRQ_WORK_INIT_HARD(late_nudge);
+}
+
+/*
+ * Module exit: no work is left.  That the last of it has returned is for the
+ * caller to wait for.
+ */
+void chain_late_exit(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(per_cpu_ptr(&late_irq_work, cpu));
+}

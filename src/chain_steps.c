@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Kernel call chains on x86, without looking each address up again.
+ *
+ * Runs in the overflow handler (see sample.c).
+ *
+ * The ORC unwinder looks each address up in tables, at some 340 instructions a
+ * frame.  What the tables say of an address never changes, and nearly always it
+ * is "the frame is SIZE bytes long".  So that is kept, with the return addresses
+ * found at its end: when the walk comes by again and finds one of them there, it
+ * goes on from that; when not, the unwinder is asked.
+ *
+ * For functions whose frame has one size that is exact.  The few with frames of
+ * changing size (bp tells where they end) could only be mistaken if the return
+ * address of one of their callers was left over at the old distance from an
+ * older call.
+ */
+#include <linux/hash.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/slab.h>
+#include <asm/ptrace.h>
+
+#include "compat.h"
+#include "hwpmc.h"
+#include "sample.h"
+
+#ifdef HAVE_ORC_STATE
+#include <asm/unwind.h>
+
+#define STEP_BITS	10
+
+struct step {
+	unsigned long	at;	/* what the tables are asked for */
+	unsigned long	ret;
+	u32		size;	/* or TO_TOP */
+	u32		epoch;
+	bool		top;	/* the frame ended at the top of the stack */
+};
+
+/*
+ * The functions that system calls begin with move their stack pointer at random
+ * (CONFIG_RANDOMIZE_KSTACK_OFFSET): whose frame has had two sizes and ended at
+ * the top both times, is always the outermost.
+ */
+#define TO_TOP		0
+
+/*
+ * Used by one handler at a time, on its CPU: no protection.
+ * @leaf, @call: by address, the last that was found; interrupted places are many
+ *	and must not push out the calls, which are few
+ * @pair: by address and return address: other callers
+ */
+struct chain_steps {
+	struct step	leaf[1 << STEP_BITS];
+	struct step	call[1 << STEP_BITS];
+	struct step	pair[1 << STEP_BITS];
+};
+
+/* Goes up when text goes away, and with it what was known of its addresses. */
+static u32 steps_epoch = 1;
+
+struct chain_steps *chain_steps_new(int node)
+{
+	return kvzalloc_node(sizeof(struct chain_steps), GFP_KERNEL, node);
+}
+
+void chain_steps_free(struct chain_steps *steps)
+{
+	kvfree(steps);
+}
+
+/* Process context, callers are serialized (module notifier). */
+void chain_steps_forget(void)
+{
+	WRITE_ONCE(steps_epoch, steps_epoch + 1);
+}
+
+/* Where a walk is: a frame's address for the tables, and its stack pointer. */
+struct place {
+	unsigned long	at;
+	unsigned long	sp;
+	bool		leaf;	/* interrupted there, not calling */
+};
+
+/*
+ * struct walk - up the stack of the current task
+ * @low, @top: bounds of the stack; @top: user registers, where chains end
+ * @u:   the unwinder, started when it is needed first
+ * @u_n: number of steps that it has taken
+ * @doubt: what was known was wrong: ask it for all the rest
+ * @lost: it does not know on, and this is not the end
+ */
+struct walk {
+	struct place	here;
+	unsigned long	low, top;
+	struct pt_regs	*regs;
+	struct unwind_state u;
+	unsigned int	u_n;
+	bool		doubt;
+	bool		lost;
+};
+
+static struct step *step_of(struct chain_steps *steps, const struct place *p)
+{
+	return &(p->leaf ? steps->leaf : steps->call)[hash_long(p->at,
+								STEP_BITS)];
+}
+
+static struct step *pair_of(struct chain_steps *steps, unsigned long at,
+			    unsigned long ret)
+{
+	return &steps->pair[hash_long(at + ret, STEP_BITS)];
+}
+
+static bool is_pair(struct chain_steps *steps, const struct step *s,
+		    unsigned long ret)
+{
+	const struct step *p = pair_of(steps, s->at, ret);
+
+	return p->at == s->at && p->ret == ret && p->size == s->size &&
+	       p->epoch == s->epoch;
+}
+
+/* To the caller, if that way is known.  Returns its address, or 0. */
+static unsigned long step_known(struct walk *w, struct chain_steps *steps)
+{
+	const struct step *s = step_of(steps, &w->here);
+	unsigned long sp, ret;
+
+	if (w->doubt || s->at != w->here.at ||
+	    s->epoch != READ_ONCE(steps_epoch))
+		return 0;
+	sp = s->size == TO_TOP ? w->top : w->here.sp + s->size;
+	if (w->here.sp < w->low || w->here.sp >= sp || sp > w->top)
+		return 0;
+	ret = READ_ONCE_NOCHECK(((unsigned long *)sp)[-1]);
+	if (ret != s->ret && !is_pair(steps, s, ret))
+		return 0;
+	w->here.sp = sp;
+	w->here.at = ret - 1;		/* the call, not what follows it */
+	w->here.leaf = false;
+	return ret;
+}
+
+/* A call on this stack, whose return address nobody has replaced. */
+static void step_learn(const struct walk *w, struct chain_steps *steps,
+		       const struct place *from, unsigned long ret)
+{
+	const struct unwind_state *u = &w->u;
+	struct step *s = step_of(steps, from);
+	u32 size, epoch;
+	bool top;
+
+	if (u->error || u->regs || u->signal || from->sp < w->low ||
+	    u->sp <= from->sp || u->sp > w->top || (u->sp & 7) ||
+	    READ_ONCE_NOCHECK(((unsigned long *)u->sp)[-1]) != ret)
+		return;
+	epoch = READ_ONCE(steps_epoch);
+	top = u->sp == w->top;
+	size = u->sp - from->sp;
+	if (top && s->top && s->at == from->at && s->epoch == epoch &&
+	    s->size != size)
+		size = TO_TOP;
+	*s = (struct step){ from->at, ret, size, epoch, top };
+	if (!from->leaf)
+		*pair_of(steps, s->at, ret) = *s;
+}
+
+/* Where the task came from user mode, or where a kernel thread begins. */
+static bool is_end(const struct unwind_state *u)
+{
+	if (u->regs && user_mode(u->regs))
+		return true;
+	return u->stack_info.type == STACK_TYPE_UNKNOWN && !u->error;
+}
+
+/* One frame of the unwinder's.  Returns its address, or 0: that is all. */
+static unsigned long step_real(struct walk *w)
+{
+	unsigned long addr = 0;
+
+	if (w->u_n++)
+		unwind_next_frame(&w->u);
+	else
+		unwind_start(&w->u, current, w->regs, NULL);
+	if (!unwind_done(&w->u))
+		addr = unwind_get_return_address(&w->u);
+	if (!addr) {
+		w->here.sp = w->top;
+		w->lost = !is_end(&w->u);
+		return 0;
+	}
+	w->here.sp = w->u.sp;
+	w->here.leaf = w->u.signal;
+	w->here.at = addr - !w->u.signal;
+	return addr;
+}
+
+/*
+ * The unwinder catches up with what was known, and takes one step more, which
+ * is known from now on.  Returns the new number of frames.
+ */
+static unsigned int step_ask(struct walk *w, struct chain_steps *steps,
+			     u64 *pc, unsigned int n)
+{
+	struct place from = w->here;
+	unsigned long addr;
+
+	while (w->u_n < n - 1) {
+		addr = step_real(w);
+		if (!addr)
+			return w->u_n;
+		if (addr != pc[w->u_n]) {
+			pc[w->u_n] = addr;
+			w->doubt = true;
+			return w->u_n + 1;
+		}
+	}
+	addr = step_real(w);
+	if (!addr)
+		return n;
+	step_learn(w, steps, &from, addr);
+	pc[n] = addr;
+	return n + 1;
+}
+
+unsigned int chain_by_steps(u64 *pc, unsigned int max, struct pt_regs *regs,
+			    struct chain_steps *steps, unsigned int *cut)
+{
+	unsigned int n = 0;
+	struct walk w;
+
+	w.here.at = regs->ip;
+	w.here.leaf = true;
+	w.here.sp = regs->sp;
+	w.low = (unsigned long)task_stack_page(current);
+	w.top = (unsigned long)task_pt_regs(current);
+	w.regs = regs;
+	w.u_n = 0;
+	w.doubt = false;
+	w.lost = false;
+	pc[n++] = regs->ip;
+	while (w.here.sp != w.top) {
+		if (n == max) {
+			*cut |= CUT(DEPTH);
+			break;
+		}
+		pc[n] = step_known(&w, steps);
+		if (pc[n])
+			n++;
+		else
+			n = step_ask(&w, steps, pc, n);
+	}
+	if (w.lost)
+		*cut |= CUT(KERNEL);
+	return n;
+}
+#else
+struct chain_steps *chain_steps_new(int node)
+{
+	return NULL;
+}
+
+void chain_steps_free(struct chain_steps *steps)
+{
+}
+
+void chain_steps_forget(void)
+{
+}
+
+unsigned int chain_by_steps(u64 *pc, unsigned int max, struct pt_regs *regs,
+			    struct chain_steps *steps, unsigned int *cut)
+{
+	return 0;
+}
+#endif

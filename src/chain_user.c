@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The user part of a call chain, innermost frame first, by frame pointers.
+ *
+ * Runs in the overflow handler (see sample.c).  User memory is only read where
+ * it is resident: a fault ends the chain.
+ */
+#include <linux/nospec.h>
+#include <linux/uaccess.h>
+
+#include "chain_frame.h"
+#include "hwpmc.h"
+#include "sample.h"
+
+/*
+ * In NMI another process' memory may be there, or none: while the kernel
+ * switches.  The functions for such contexts find out.
+ */
+static bool user_memory_is_there(unsigned long fp)
+{
+	u64 word;
+
+	return !in_nmi() ||
+	       !copy_from_user_nofault(&word, (void __user *)fp, sizeof(word));
+}
+
+/*
+ * The task's count of who wants no faults goes up and down again: a handler that
+ * interrupts another one on its way there leaves it as it was.
+ */
+static void faults_off(void)
+{
+	data_race(({ pagefault_disable(); 0; }));
+}
+
+static void faults_on(void)
+{
+	data_race(({ pagefault_enable(); 0; }));
+}
+
+/*
+ * One check and one opening of user memory for all frames.  The address is
+ * kept in bounds under speculation too: what is read there is an address again.
+ */
+static unsigned int walk64(u64 *pc, unsigned int max, unsigned long fp,
+			   unsigned long below, unsigned int *cut)
+{
+	const unsigned long top = FRAME64_TOP;
+	unsigned int n = 0;
+
+	if (!is_frame(fp, below, top, sizeof(u64)))
+		return 0;
+	if (!user_memory_is_there(fp)) {
+		*cut |= CUT(USER);
+		return 0;
+	}
+	faults_off();
+	if (!user_read_access_begin((void __user *)fp, TASK_SIZE_MAX - fp))
+		goto closed;
+	for (; is_frame(fp, below, top, sizeof(u64)); n++) {
+		const struct frame64 __user *f = (const void __user *)
+			array_index_nospec(fp, top + 1);
+		u64 next, ret;
+
+		if (n == max) {
+			*cut |= CUT(DEPTH);
+			break;
+		}
+		unsafe_get_user(next, &f->next, absent);
+		unsafe_get_user(ret, &f->ret, absent);
+		ret = strip_pac(ret);
+		if (!is_user_code(ret))
+			break;
+		pc[n] = ret;
+		below = fp;
+		fp = next;
+	}
+	user_read_access_end();
+closed:
+	faults_on();
+	return n;
+absent:
+	user_read_access_end();
+	faults_on();
+	*cut |= CUT(USER);
+	return n;
+}
+
+static unsigned int walk32(u64 *pc, unsigned int max, unsigned long fp,
+			   unsigned long below, unsigned int *cut)
+{
+	struct frame32 f;
+	unsigned int n;
+
+	for (n = 0; is_frame(fp, below, FRAME32_TOP, sizeof(u32)); n++) {
+		if (n == max) {
+			*cut |= CUT(DEPTH);
+			break;
+		}
+		if (copy_from_user_nofault(&f, (void __user *)fp -
+					   FRAME32_BACK, sizeof(f))) {
+			*cut |= CUT(USER);
+			break;
+		}
+		if (!f.ret)
+			break;
+		pc[n] = f.ret;
+		below = fp;
+		fp = f.next;
+	}
+	return n;
+}
+
+/*
+ * chain_user - the user side of the current task
+ * @regs: user registers, or NULL: those it entered the kernel with
+ * @cut:  why there was more: the stack is not resident (CUT(USER): this needs
+ *	nothing but reading it later), or deeper than @max
+ *
+ * The registers it entered with may be changing, for an exec or for a signal's
+ * handler, which this interrupts: a chain that begins at neither place is no loss.
+ */
+unsigned int chain_user(u64 *pc, unsigned int max, struct pt_regs *regs,
+			unsigned int *cut)
+{
+	unsigned long fp, below;
+	bool is32;
+
+	if (!regs)
+		regs = user_regs();
+	if (!regs || !data_race(user_mode(regs)))
+		return 0;
+	if (!max) {
+		*cut |= CUT(DEPTH);
+		return 0;
+	}
+	is32 = data_race(regs_are_32bit(regs));
+	pc[0] = data_race(instruction_pointer(regs));
+	if (!may_fault_here()) {
+		*cut |= CUT(USER);
+		return 1;
+	}
+	fp = data_race(first_frame(regs, is32));
+	below = data_race(user_stack_pointer(regs)) - 1;
+	return 1 + (is32 ? walk32 : walk64)(pc + 1, max - 1, fp, below, cut);
+}

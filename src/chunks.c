@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records in memory: lists of chunks, each of whole records.
+ *
+ * What processes map and are called is in there, so that it is theirs how much
+ * it comes to.  It is charged to the user, and it is memory of whoever configured
+ * the log: the writing thread has none of its own.
+ *
+ * The writing thread; flight_attach() and what takes it back before that runs.
+ */
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "hwpmc.h"
+
+/*
+ * log_alloc - memory of whoever configured the log
+ *
+ * NULL: there is none.  Nobody is killed for the sake of it: what does not fit
+ * is told of again, or waits.
+ */
+void *log_alloc(struct hwpmc_log *log, size_t bytes)
+{
+	struct mem_cgroup *old = set_active_memcg(log->memcg);
+	void *p;
+
+	p = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL |
+			    __GFP_NOWARN);
+	set_active_memcg(old);
+	return p;
+}
+
+/* One more chunk, which is empty.  -EDQUOT, -ENOMEM */
+int chunk_add(struct hwpmc_owner *o, struct list_head *chunks)
+{
+	struct log_meta *m;
+
+	BUILD_BUG_ON(CHUNK_ROOM < PMCLOG_RECORD_MAX);
+	if (limit_charge(o, LIMIT_RING_BYTES, CHUNK_BYTES))
+		return -EDQUOT;
+	m = log_alloc(&o->log, CHUNK_BYTES);
+	if (!m) {
+		limit_release(o, LIMIT_RING_BYTES, CHUNK_BYTES);
+		return -ENOMEM;
+	}
+	m->len = 0;
+	list_add_tail(&m->list, chunks);
+	return 0;
+}
+
+/* Room in the last of them, or in one more; NULL: not to be had. */
+void *chunk_room(struct hwpmc_owner *o, struct list_head *chunks, u32 len)
+{
+	struct log_meta *m;
+	void *p;
+
+	if ((list_empty(chunks) ||
+	     CHUNK_ROOM - list_last_entry(chunks, struct log_meta, list)->len <
+	     len) && chunk_add(o, chunks))
+		return NULL;
+	m = list_last_entry(chunks, struct log_meta, list);
+	p = m->data + m->len;
+	m->len += len;
+	return p;
+}
+
+void chunk_free(struct hwpmc_owner *o, struct log_meta *m)
+{
+	list_del(&m->list);
+	kvfree(m);
+	limit_release(o, LIMIT_RING_BYTES, CHUNK_BYTES);
+}
+
+void chunks_free(struct hwpmc_owner *o, struct list_head *chunks)
+{
+	struct log_meta *m, *next;
+
+	list_for_each_entry_safe(m, next, chunks, list)
+		chunk_free(o, m);
+}

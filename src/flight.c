@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A flight recorder: the last part of the log, in memory.
+ *
+ *	base | segment | segment | ... | segment that is being filled
+ *
+ * The oldest segment is given up whole when there is no room for the next.  What
+ * it says of processes, mappings and PMCs moves to the base, so that what is left
+ * can be read with nothing but itself.  The base grows with that; now and then it
+ * is made anew, as for a log to come (see rotate.c), at the start of a segment,
+ * and takes the place of the old one when that segment is the oldest.
+ */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "emit.h"
+#include "flight.h"
+#include "hwpmc.h"
+#include "sink.h"
+
+/* for what a user asks for: there may be less memory than that */
+#define GFP_WINDOW	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+
+/* what becomes of a record whose segment goes */
+enum state_of {
+	STATE_OF_NOTHING,	/* gone with it */
+	STATE_OF_TASKS,		/* kept until there is a new base */
+	STATE_OF_KERNEL,	/* kept */
+};
+
+static enum state_of state_of_ext(const struct pmclog_ext *e)
+{
+	if (e->cookie != PMCLOG_EXT_COOKIE)
+		return STATE_OF_NOTHING;
+	switch (e->subtype) {
+	case PMCLOG_EXT_MAPPING:
+		return STATE_OF_TASKS;
+	case PMCLOG_EXT_HOST:
+	case PMCLOG_EXT_KERNEL:
+	case PMCLOG_EXT_MODULE:
+	case PMCLOG_EXT_SECTION:
+	case PMCLOG_EXT_BUILDID:
+	case PMCLOG_EXT_FIELDS:
+		return STATE_OF_KERNEL;
+	default:
+		return STATE_OF_NOTHING;
+	}
+}
+
+/* A new base comes with all PMCs announced again. */
+static enum state_of state_of(const void *rec)
+{
+	const struct pmclog_map_in *m = rec;	/* and MAP_OUT */
+
+	switch (PMCLOG_HEADER_TYPE(m->h.header)) {
+	case PMCLOG_T_USERDATA:
+		return state_of_ext(rec);
+	case PMCLOG_T_MAP_IN:
+	case PMCLOG_T_MAP_OUT:
+		return m->pid == PMCLOG_PID_KERNEL ? STATE_OF_KERNEL :
+						     STATE_OF_TASKS;
+	case PMCLOG_T_PMCALLOCATEDYN:
+	case PMCLOG_T_PMCATTACH:
+	case PMCLOG_T_PMCDETACH:
+	case PMCLOG_T_PROCEXEC:
+	case PMCLOG_T_PROCFORK:
+	case PMCLOG_T_SYSEXIT:
+	case PMCLOG_T_THR_CREATE:
+	case PMCLOG_T_THR_EXIT:
+	case PMCLOG_T_PROC_CREATE:
+		return STATE_OF_TASKS;
+	default:
+		return STATE_OF_NOTHING;
+	}
+}
+
+static u32 record_len(const void *rec)
+{
+	return PMCLOG_HEADER_LEN(*(const u32 *)rec);
+}
+
+/* What the owner's samples and losses have come to, as far as they are logged. */
+void flight_account(struct hwpmc_owner *o, struct pmclog_account *a)
+{
+	struct hwpmc_log *log = &o->log;
+	unsigned int i;
+
+	drain_account(o, a);
+	a->overflows = a->committed + a->filtered;
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
+		/* those that were seen may not be told yet */
+		a->dropped[i] = log->drops[i];
+		a->overflows += log->drops[i];
+	}
+	a->proc_dropped = log->proc_drops;
+	a->written = a->committed;
+	a->made = log->made;
+}
+
+/*
+ * A record that was to be kept is lost.  All is told of again: into the segment
+ * that is being filled, and behind a notice.  Where there is no memory for long,
+ * no more often than that the notice is still in the window.
+ */
+static void lose(struct hwpmc_owner *o, enum state_of state)
+{
+	struct flight *f = o->log.flight;
+
+	/* the user's words are not said twice for nothing: they stay */
+	f->lost_meta |= state == STATE_OF_KERNEL;
+	if (f->hush) {
+		f->still = true;
+		return;
+	}
+	f->hush = FLIGHT_SEGMENTS;
+	f->lost = true;
+	/* not dump_failed(): what is being made anew is another matter */
+	atomic64_inc(&o->noring_dropped);
+}
+
+/* Keeps a record. */
+static void keep(struct hwpmc_owner *o, const void *rec, enum state_of state)
+{
+	struct flight *f = o->log.flight;
+	u32 len = record_len(rec);
+	void *to = NULL;
+
+	/* to be refused memory takes long: once for each segment */
+	if (!f->barren)
+		to = chunk_room(o, &f->base, len);
+	if (!to) {
+		f->barren = true;
+		lose(o, state);
+		return;
+	}
+	memcpy(to, rec, len);
+	f->base_bytes += len;
+	f->base_records++;
+}
+
+/* Leaves of the base what is the kernel's, in as few chunks as will do. */
+static void sweep_base(struct hwpmc_owner *o)
+{
+	struct flight *f = o->log.flight;
+	struct log_meta *m, *next, *to;
+	u32 at, len, all, used = 0;
+
+	f->base_bytes = 0;
+	f->base_records = 0;
+	to = list_first_entry(&f->base, struct log_meta, list);
+	list_for_each_entry(m, &f->base, list) {
+		for (at = 0, all = m->len; at < all; at += len) {
+			len = record_len(m->data + at);
+			if (state_of(m->data + at) != STATE_OF_KERNEL)
+				continue;
+			if (CHUNK_ROOM - used < len) {	/* then it is not @m */
+				to->len = used;
+				to = list_next_entry(to, list);
+				used = 0;
+			}
+			memmove(to->data + used, m->data + at, len);
+			used += len;
+			f->base_bytes += len;
+			f->base_records++;
+		}
+	}
+	to->len = used;
+	m = list_next_entry(to, list);
+	list_for_each_entry_safe_from(m, next, &f->base, list)
+		chunk_free(o, m);
+}
+
+static void count_base(struct flight *f, const struct list_head *chunks)
+{
+	struct log_meta *m;
+	u32 at;
+
+	list_for_each_entry(m, chunks, list) {
+		f->base_bytes += m->len;
+		for (at = 0; at < m->len; at += record_len(m->data + at))
+			f->base_records++;
+	}
+}
+
+static void set_limit(struct flight *f)
+{
+	f->base_limit = max_t(size_t, 2 * f->base_bytes,
+			      (size_t)f->room * FLIGHT_SEGMENTS / 4);
+}
+
+/* Gives the oldest segment up. */
+static void drop_oldest(struct hwpmc_owner *o)
+{
+	struct flight *f = o->log.flight;
+	struct flight_segment *s = flight_seg(f, 0);
+	struct list_head *anew = &flight_seg(f, 1)->base;
+	enum state_of state, least = STATE_OF_TASKS;
+	u32 at;
+
+	if (!list_empty(anew)) {
+		least = STATE_OF_KERNEL;
+		sweep_base(o);
+	}
+	f->barren = false;
+	for (at = 0; at < s->used; at += record_len(s->data + at)) {
+		state = state_of(s->data + at);
+		if (state >= least)
+			keep(o, s->data + at, state);
+	}
+	if (!list_empty(anew)) {
+		count_base(f, anew);
+		list_splice_tail_init(anew, &f->base);
+		f->renewing = false;
+		set_limit(f);
+	} else if (f->base_bytes > f->base_limit && !f->renewing) {
+		f->renew = true;
+	}
+	s->used = 0;
+	f->first = (f->first + 1) % FLIGHT_SEGMENTS;
+	f->n--;
+}
+
+/* The next segment.  The buffer is empty: all that is logged is in the window. */
+static void turn(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	struct flight *f = log->flight;
+	struct flight_segment *s;
+
+	if (f->hush && !--f->hush && f->still) {
+		f->still = false;
+		lose(o, STATE_OF_TASKS);
+	}
+	if (f->n == FLIGHT_SEGMENTS)
+		drop_oldest(o);
+	f->n++;
+	s = flight_last(f);
+	s->since = log->last_tsc;
+	flight_account(o, &s->start);
+	pack_forget(log);
+}
+
+/*
+ * The first record of the log says when it began; a snapshot has its own.
+ */
+static u32 skip_beginning(struct flight *f, const void *buf)
+{
+	const struct pmclog_hdr *h = buf;
+
+	if (f->begun)
+		return 0;
+	f->begun = true;
+	flight_last(f)->since = h->tsc;
+	return record_len(buf);
+}
+
+/* There is room for a full buffer, always. */
+static ssize_t flight_write(struct hwpmc_owner *o, const void *buf, u32 len)
+{
+	struct flight *f = o->log.flight;
+	struct flight_segment *s = flight_last(f);
+	u32 skip = skip_beginning(f, buf);
+
+	memcpy(s->data + s->used, buf + skip, len - skip);
+	s->used += len - skip;
+	if (f->room - s->used < o->log.size)
+		turn(o);
+	return len;
+}
+
+/* Never: the window takes all. */
+static void flight_wait(struct hwpmc_owner *o)
+{
+}
+
+/* What is not told by a base that was made meanwhile is told again. */
+static void next_number(struct hwpmc_log *log)
+{
+	log->number++;
+	WRITE_ONCE(log->telling, log->number);
+}
+
+/*
+ * A base for the segment to come, complete in itself.  In front are the PMCs, all
+ * those that what follows may name.  False without memory.
+ */
+static bool make_base(struct hwpmc_owner *o, struct list_head *base)
+{
+	struct hwpmc_log *log = &o->log;
+	LIST_HEAD(dump);
+
+	tee_begin(o);
+	sink_flush(o);
+	log->teeing = false;
+	list_splice_init(&log->tee, &dump);
+	log->to_tee = true;
+	emit_pmcs(o);
+	log->to_tee = false;
+	list_splice_init(&log->tee, base);
+	list_splice_tail(&dump, base);
+	if (!log->tee_failed)
+		return true;
+	chunks_free(o, base);
+	return false;
+}
+
+static void renew(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	struct flight *f = log->flight;
+	LIST_HEAD(base);
+
+	f->renew = false;
+	f->renewing = true;	/* no other one, whatever falls out meanwhile */
+	if (make_base(o, &base)) {
+		turn(o);
+		list_splice(&base, &flight_last(f)->base);
+	} else {
+		f->renewing = false;
+		set_limit(f);
+	}
+	next_number(log);
+	emit_news(o);	/* the PMCs that have come since */
+	sink_flush(o);
+}
+
+/* What there is to do between two passes. */
+static void flight_tend(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	struct flight *f = log->flight;
+
+	if (f->lost) {
+		f->lost = false;
+		if (f->lost_meta)
+			log->meta_told = NULL;
+		f->lost_meta = false;
+		next_number(log);
+	}
+	/* without a dump there are no processes in the log */
+	if (f->renew && log->req.dump_done)
+		renew(o);
+}
+
+static void flight_end(struct hwpmc_owner *o)
+{
+	flight_free(o);
+}
+
+static const struct sink_ops sink_flight = {
+	.write	= flight_write,
+	.wait	= flight_wait,
+	.tend	= flight_tend,
+	.end	= flight_end,
+};
+
+/* Also of a window that was not completed, or none. */
+void flight_free(struct hwpmc_owner *o)
+{
+	struct flight *f = o->log.flight;
+	unsigned int i;
+
+	if (!f)
+		return;
+	o->log.flight = NULL;
+	for (i = 0; i < FLIGHT_SEGMENTS; i++) {
+		kvfree(f->seg[i].data);
+		chunks_free(o, &f->seg[i].base);
+	}
+	chunks_free(o, &f->base);
+	limit_release(o, LIMIT_RING_BYTES, (u64)f->room * FLIGHT_SEGMENTS);
+	kfree(f);
+}
+
+/*
+ * More than half of what can be had without a struggle is refused: to look for
+ * it would keep the machine busy, and the caller beyond the reach of signals.
+ * Others may take memory meanwhile: it is looked at for each part.
+ */
+static int alloc_segments(struct hwpmc_owner *o)
+{
+	struct flight *f = o->log.flight;
+	unsigned int i;
+	u64 pages;
+
+	for (i = 0; i < FLIGHT_SEGMENTS; i++) {
+		pages = (u64)f->room * (FLIGHT_SEGMENTS - i) >> PAGE_SHIFT;
+		if (pages > si_mem_available() / 2 ||
+		    fatal_signal_pending(current))
+			return -ENOMEM;
+		f->seg[i].data = kvmalloc(f->room, GFP_WINDOW);
+		if (!f->seg[i].data)
+			return -ENOMEM;
+	}
+	/* so that the first records, which are told once, always have a place */
+	return chunk_add(o, &f->base);
+}
+
+bool flight_size_ok(u64 size)
+{
+	return size >= FLIGHT_MIN && size <= FLIGHT_MAX;
+}
+
+/*
+ * flight_attach - the log's place is a window of @size bytes
+ *
+ * -EDQUOT: the user cannot have that much; -ENOMEM.  Leaves nothing behind then.
+ */
+int flight_attach(struct hwpmc_owner *o, u64 size)
+{
+	struct hwpmc_log *log = &o->log;
+	u32 room = ALIGN_DOWN(div_u64(size, FLIGHT_SEGMENTS), 8);
+	unsigned int i;
+	struct flight *f;
+	int err;
+
+	err = limit_charge(o, LIMIT_RING_BYTES, (u64)room * FLIGHT_SEGMENTS);
+	if (err)
+		return err;
+	f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+	if (!f) {
+		limit_release(o, LIMIT_RING_BYTES, (u64)room * FLIGHT_SEGMENTS);
+		return -ENOMEM;
+	}
+	f->room = room;
+	f->n = 1;
+	INIT_LIST_HEAD(&f->base);
+	for (i = 0; i < FLIGHT_SEGMENTS; i++)
+		INIT_LIST_HEAD(&f->seg[i].base);
+	set_limit(f);
+	log->flight = f;
+	err = alloc_segments(o);
+	if (err) {
+		flight_free(o);
+		return err;
+	}
+	/* nothing runs that needs a log: the account is at rest */
+	flight_account(o, &f->seg[0].start);
+	f->seg[0].start.made = 0;
+	log->sink = &sink_flight;
+	/* what is left of a segment when the next full one has no room is lost */
+	log->size = clamp_t(u32, room / 8, FLIGHT_BUFFER, param_buffer_bytes());
+	return 0;
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Targets as they fork, exec, end and leave the CPU.
+ *
+ * The hooks run where nothing may sleep or allocate, also on PREEMPT_RT.  They
+ * leave the work to the task itself, on its way to user mode or to its end:
+ * until a new task has its counters it executes nothing of its own, and when a
+ * process has ended for its parent, its counts are complete.
+ *
+ * A work that is under way holds what it needs, and the module, which waits in
+ * its exit until the last one has returned.
+ */
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "hwpmc.h"
+#include "pmc.h"
+#include "record.h"
+#include "target.h"
+
+/* A ready-made record into the log, if there is one.  Process context. */
+void record_now(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
+{
+	preempt_disable();
+	if (READ_ONCE(o->hooked))
+		record_commit(o, rec, len, pid);
+	preempt_enable();
+}
+
+static bool leave_work(struct task_struct *task, struct callback_head *work,
+		       task_work_func_t fn)
+{
+	init_task_work(work, fn);
+	__module_get(THIS_MODULE);
+	if (!compat_task_work_add(task, work))
+		return true;
+	module_put(THIS_MODULE);
+	return false;
+}
+
+/*
+ * The rest of a thread's work: the last thing it does, since the thread may be
+ * the last to hold anything.
+ */
+static void work_done(struct target_thread *tt)
+{
+	thread_put(tt);
+	module_put(THIS_MODULE);
+}
+
+/* Before its thread can fork again.  With what was missed since the last one. */
+static void refill_work(struct callback_head *head)
+{
+	struct target_thread *tt = container_of(head, struct target_thread,
+						refill);
+	struct hwpmc_target *t = tt->target;
+	struct hwpmc_owner *o = t->owner;
+
+	if (!READ_ONCE(tt->slot))
+		xchg(&tt->slot, kzalloc(sizeof(*tt->slot), GFP_KERNEL_ACCOUNT));
+	clear_bit(0, &tt->refilling);
+	if (READ_ONCE(t->missed)) {
+		mutex_lock(&o->targets_mutex);
+		if (!t->gone && thread_follow_all(t))
+			atomic64_inc(&o->noring_dropped);
+		mutex_unlock(&o->targets_mutex);
+	}
+	work_done(tt);
+}
+
+/*
+ * The fork was told to a log that has ended since, or is about to: the next one
+ * knows the parent.
+ */
+static void tell_again(const struct hwpmc_target *parent,
+		       const struct hwpmc_target *t)
+{
+	struct pmclog_procfork f = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_PROCFORK, sizeof(f)),
+		.oldpid = parent->nr,
+		.newpid = t->nr,
+	};
+	struct pmclog_proc_create p = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_PROC_CREATE,
+					  PMCLOG_PROC_CREATE_LEN),
+		.pid = t->nr,
+	};
+
+	strscpy(p.comm, current->comm, sizeof(p.comm));
+	record_now(t->owner, &f, sizeof(f), t->nr);
+	record_now(t->owner, &p, PMCLOG_PROC_CREATE_LEN, t->nr);
+}
+
+/*
+ * In the log the fork may come before the parent's attach, if that was told
+ * between it and now: then it does not say what the child has.
+ */
+static void tell_attach(const struct hwpmc_target *t, const struct fork_slot *slot,
+			const struct hwpmc_pmc *pmc)
+{
+	struct {
+		struct pmclog_pmcattach a;
+		char path[4];
+	} r = {
+		.a.h.header = PMCLOG_HEADER(PMCLOG_T_PMCATTACH, sizeof(r.a) +
+					    sizeof(r.path)),
+		.a.pmcid = pmc->id,
+		.a.pid = t->nr,
+	};
+	unsigned long now = READ_ONCE(t->owner->log.attaches);
+
+	if (now % 2 || now != slot->attaches)
+		record_now(t->owner, &r, sizeof(r.a) + sizeof(r.path),
+			   PMCLOG_PID_KERNEL);
+}
+
+/* The new process gets what its parent has for its descendants. */
+static int follow_process(struct hwpmc_target *parent,
+			  const struct fork_slot *slot)
+{
+	struct hwpmc_owner *o = parent->owner;
+	struct pid *pid = task_tgid(current);
+	struct target_link *link, *mine;
+	struct hwpmc_target *t;
+	int err = 0;
+
+	rcu_read_lock();
+	t = target_find_rcu(o, pid);	/* an attach may have been faster */
+	rcu_read_unlock();
+	if (!t) {
+		t = target_new(o, pid, owner_pid_of(o, current));
+		if (!t)
+			return -ENOMEM;
+		/* by the records of the fork */
+		t->names_log = parent->names_log;
+		t->maps_log = parent->maps_log;
+		if (slot->telling != READ_ONCE(o->log.telling))
+			tell_again(parent, t);
+	}
+	list_for_each_entry(link, &parent->links, node) {
+		if (!link_logs(link, HWPMC_F_DESCENDANTS) ||
+		    target_find_link(t, link->pmc))
+			continue;
+		mine = target_link(t, link->pmc);
+		if (!mine) {
+			err = -ENOMEM;
+			break;
+		}
+		mine->told_log = link->told_log;
+		tell_attach(t, slot, link->pmc);
+	}
+	kref_get(&t->ref);
+	if (!err)
+		err = thread_follow(t, current);
+	/* its fork was before the log began to tell of any */
+	if (READ_ONCE(o->hooked) && t->names_log != READ_ONCE(o->log.telling))
+		log_want_dump(o);
+	target_settle(t);
+	target_put(t);
+	return err;
+}
+
+/* In the new task, before its first instruction in user mode. */
+static void fork_work(struct callback_head *head)
+{
+	struct fork_slot *slot = container_of(head, struct fork_slot, work);
+	struct hwpmc_target *t = slot->target;
+	struct hwpmc_owner *o = t->owner;
+	int err = 0;
+
+	mutex_lock(&o->targets_mutex);
+	if (!t->gone)
+		err = slot->process ? follow_process(t, slot) :
+				      thread_follow(t, current);
+	atomic_dec(&t->pending);
+	target_settle(t);
+	mutex_unlock(&o->targets_mutex);
+	if (err) {
+		/* a user at his limit does not fill the kernel's log */
+		if (err != -EDQUOT)
+			pr_warn_ratelimited("%s (%d) is not followed: %d\n",
+					    current->comm, current->pid, err);
+		atomic64_inc(&o->noring_dropped);
+	}
+	target_put(t);
+	kfree(slot);
+	module_put(THIS_MODULE);
+}
+
+static bool leave_slot(struct target_thread *tt, struct fork_slot *slot,
+		       struct task_struct *child, bool process)
+{
+	struct hwpmc_target *t = tt->target;
+
+	slot->target = t;
+	slot->process = process;
+	slot->telling = READ_ONCE(t->owner->log.telling);
+	slot->attaches = READ_ONCE(t->owner->log.attaches);
+	kref_get(&t->ref);
+	atomic_inc(&t->pending);
+	if (leave_work(child, &slot->work, fork_work))
+		return true;
+	atomic_dec(&t->pending);
+	target_put(t);		/* not the last: the thread has one */
+	return false;
+}
+
+static void fork_thread(struct target_thread *tt, void *arg)
+{
+	struct hwpmc_target *t = tt->target;
+	struct task_struct *child = arg;
+	bool process = !same_thread_group(child, current);
+	struct fork_slot *slot;
+
+	if (process && !READ_ONCE(t->descend))
+		return;
+	/* the refill keeps the thread until we are back in user mode */
+	if (!test_and_set_bit(0, &tt->refilling)) {
+		if (!kref_get_unless_zero(&tt->ref))
+			return;
+		if (!leave_work(current, &tt->refill, refill_work))
+			return;		/* it forks no more */
+	}
+	slot = xchg(&tt->slot, NULL);
+	if (slot && leave_slot(tt, slot, child, process))
+		return;
+	if (slot)
+		xchg(&tt->slot, slot);
+	if (process)
+		atomic64_inc(&t->owner->noring_dropped);
+	else
+		WRITE_ONCE(t->missed, true);
+}
+
+/*
+ * follow_fork - @child has been made by the current task and does not run yet
+ *
+ * Tracepoint: RCU read section, preemption off.  Kernel threads never come to
+ * user mode.
+ */
+void follow_fork(struct task_struct *child)
+{
+	if (data_race(child->flags | current->flags) & PF_KTHREAD)
+		return;
+	thread_for_each_rcu(current, fork_thread, child);
+	target_missed_rcu(current, task_tgid(current));
+}
+
+/*
+ * perf takes all counters off a task that executes a set-id program or one that
+ * it may not read, whoever owns them.
+ */
+static bool lost_events(const struct target_thread *tt)
+{
+	const struct thread_event *te;
+
+	list_for_each_entry(te, &tt->events, node)
+		if (compat_event_is_gone(te->event))
+			return true;
+	return false;
+}
+
+static void exec_work(struct callback_head *head)
+{
+	struct target_thread *tt = container_of(head, struct target_thread,
+						exec);
+	struct hwpmc_target *t = tt->target;
+	struct hwpmc_owner *o = t->owner;
+
+	clear_bit(0, &tt->execing);
+	mutex_lock(&o->targets_mutex);
+	if (!tt->gone && (lost_events(tt) || !access_still(o, current)))
+		target_detach_all(t);
+	mutex_unlock(&o->targets_mutex);
+	work_done(tt);
+}
+
+static void exec_thread(struct target_thread *tt, void *arg)
+{
+	if (test_and_set_bit(0, &tt->execing))
+		return;
+	if (kref_get_unless_zero(&tt->ref))
+		leave_work(current, &tt->exec, exec_work);
+}
+
+/* The current task runs a new image.  Tracepoint. */
+void follow_exec(void)
+{
+	thread_for_each_rcu(current, exec_thread, NULL);
+}
+
+static void exit_work(struct callback_head *head)
+{
+	struct target_thread *tt = container_of(head, struct target_thread,
+						exit);
+	struct hwpmc_target *t = tt->target;
+	struct hwpmc_owner *o = t->owner;
+
+	mutex_lock(&o->targets_mutex);
+	if (!tt->gone) {
+		thread_drop(tt);
+		target_settle(t);
+	}
+	mutex_unlock(&o->targets_mutex);
+	work_done(tt);
+}
+
+static void exit_thread_work(struct target_thread *tt, void *arg)
+{
+	if (kref_get_unless_zero(&tt->ref))
+		leave_work(current, &tt->exit, exit_work);
+}
+
+/* @task, which is the current one, ends.  Tracepoint. */
+void follow_exit(struct task_struct *task)
+{
+	thread_for_each_rcu(task, exit_thread_work, NULL);
+}
+
+static void log_slice(struct target_thread *tt, struct thread_event *te)
+{
+	u64 value = compat_event_count(te->event);
+	struct pmclog_proccsw c = thread_slice(tt, te, value);
+
+	te->told = value;
+	if (c.value)
+		record_commit(tt->target->owner, &c, sizeof(c),
+			      PMCLOG_PID_KERNEL);
+}
+
+static void switch_thread(struct target_thread *tt, void *arg)
+{
+	struct thread_event *te;
+
+	if (!READ_ONCE(tt->target->owner->hooked))
+		return;
+	list_for_each_entry_rcu(te, &tt->events, node)
+		if (te->logged)
+			log_slice(tt, te);
+}
+
+/*
+ * follow_switch - @prev leaves this CPU, its counters still count
+ *
+ * Tracepoint, runqueue lock held, interrupts off.
+ */
+void follow_switch(struct task_struct *prev)
+{
+	thread_for_each_rcu(prev, switch_thread, NULL);
+}

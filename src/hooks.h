@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What processes do: tracepoints and probes.
+ */
+#ifndef HWPMC_HOOKS_H
+#define HWPMC_HOOKS_H
+
+#include <linux/rculist.h>
+
+#include "hwpmc.h"
+
+struct ring_map;
+
+/* hooks.c */
+enum hook_set_id {
+	HOOK_TASKS,		/* fork, exec, exit, names */
+	HOOK_MAPS,		/* mappings, kernel modules */
+	HOOK_SWITCHES,		/* context switches */
+	HOOK_SETS,
+};
+
+int hooks_hold(struct hwpmc_owner *o, unsigned long mask);
+void hooks_let_go(struct hwpmc_owner *o);
+int hooks_follow(struct hwpmc_owner *o, bool all);
+void hooks_unfollow(struct hwpmc_owner *o);
+void hooks_exit(void);
+extern struct list_head hook_owners;	/* RCU; changed under hooks_mutex */
+
+/* for each owner that follows processes; in an RCU read section */
+#define for_each_hook_owner(o) \
+	list_for_each_entry_rcu(o, &hook_owners, hook_node)
+
+/* proc.c: the probes */
+u64 auxv_base(struct mm_struct *mm, bool is32);
+void map_fill(struct ring_map *m, struct vm_area_struct *vma, u32 pid);
+int proc_tasks_register(void);
+void proc_tasks_unregister(void);
+int proc_maps_register(void);
+void proc_maps_unregister(void);
+int proc_switch_register(void);
+void proc_switch_unregister(void);
+
+/* kmod.c */
+int kmod_register(void);
+void kmod_unregister(void);
+
+#endif /* HWPMC_HOOKS_H */

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A PMC, its events, and what becomes of its overflows.
+ */
+#ifndef HWPMC_PMC_H
+#define HWPMC_PMC_H
+
+#include <linux/bitmap.h>
+#include <linux/cpumask.h>
+#include <linux/perf_event.h>
+#include <asm/local64.h>
+
+#include "hwpmc.h"
+
+/**
+ * struct pmc_stat - what became of a PMC's overflows on one CPU
+ *
+ * Written by the handler on that CPU at any nesting; read by anybody, exactly
+ * within a quiet look at the ring.
+ */
+struct pmc_stat {
+	local64_t	overflows;
+	local64_t	committed;
+	local64_t	dropped[PMCLOG_DROP_NCAUSE];
+	local64_t	filtered;
+	local64_t	cut;
+	local64_t	cut_by[PMCLOG_CUT_NCAUSE];
+	local64_t	late;
+	local64_t	throttled;
+	u64		first[PMCLOG_DROP_NCAUSE];	/* not seen yet */
+	u64		last[PMCLOG_DROP_NCAUSE];
+};
+
+/* the same, as read */
+struct pmc_count {
+	u64	overflows;
+	u64	committed;
+	u64	dropped[PMCLOG_DROP_NCAUSE];
+	u64	filtered;
+	u64	cut;
+	u64	cut_by[PMCLOG_CUT_NCAUSE];
+	u64	late;
+	u64	throttled;
+	u64	first[PMCLOG_DROP_NCAUSE];
+	u64	last[PMCLOG_DROP_NCAUSE];
+};
+
+/**
+ * struct pmc_cpu - a PMC on one CPU
+ * @pmc, @cpu: constant
+ * @stat:  see there
+ * @event: owner->mutex; NULL while the CPU is away
+ * @life:  owner->mutex; owner->cpu_lives of the CPU when @event was made
+ * @base, @enabled0, @running0: owner->mutex; from events that are gone
+ * @total, @enabled, @running: last reading, with what is gone; WRITE_ONCE under
+ *	owner->mutex, READ_ONCE by the writing thread
+ * @counted: drops in @seen; WRITE_ONCE by the writing thread, READ_ONCE by the
+ *	handler
+ * @look, @seen, @told: the writing thread's: counters at the last look, at the
+ *	last one that was quiet, and drops logged and the last of them
+ */
+struct pmc_cpu {
+	struct hwpmc_pmc *pmc;
+	int		cpu;
+	struct pmc_stat	stat;
+
+	struct perf_event *event;
+	u32		life;
+	u64		base;
+	u64		enabled0;
+	u64		running0;
+
+	u64		total;
+	u64		enabled;
+	u64		running;
+
+	u64		counted[PMCLOG_DROP_NCAUSE];
+	struct pmc_count look, seen;
+	u64		told[PMCLOG_DROP_NCAUSE];
+	u64		told_last[PMCLOG_DROP_NCAUSE];
+};
+
+/* what events have counted, and for how long (nanoseconds) */
+struct count_sum {
+	u64	value;
+	u64	enabled;
+	u64	running;
+};
+
+static inline void sum_add(struct count_sum *a, const struct count_sum *b)
+{
+	a->value += b->value;
+	a->enabled += b->enabled;
+	a->running += b->running;
+}
+
+static inline void sum_set(struct count_sum *to, const struct count_sum *from)
+{
+	WRITE_ONCE(to->value, from->value);
+	WRITE_ONCE(to->enabled, from->enabled);
+	WRITE_ONCE(to->running, from->running);
+}
+
+enum pmc_state {
+	PMC_ALLOCATED,
+	PMC_RUNNING,
+	PMC_STOPPED,
+	PMC_DELETED,		/* no events any more; the thread folds it */
+};
+
+/**
+ * struct hwpmc_pmc - one allocated PMC
+ *
+ * Constant but for:
+ * @state:   owner->mutex, of process modes targets_mutex as well; READ_ONCE
+ *	elsewhere
+ * @caller, @caller_size: text that calls tracepoints' listeners, see
+ *	source_note(); set before the first event is enabled
+ * @period:  owner->mutex; READ_ONCE elsewhere
+ * @origin:  owner->mutex; counting: value = origin + sum
+ * @sum:     last reading of all events; WRITE_ONCE under owner->mutex, READ_ONCE
+ *	by the writing thread
+ * @filter:  owner->mutex, while it does not run; RCU
+ * @gated:   owner->mutex, while it does not run; READ_ONCE by handlers: its samples
+ *	pass owner->gate_open
+ * @gone, @ntargets, @attached: process modes, targets_mutex: what links that are
+ *	gone have counted; links there are; was there ever one
+ * @told_log: the writing thread's: number of the log that knows this id
+ * @folding: the writing thread's: deleted before its last look
+ * @dropping: events on their way out; any process context
+ *
+ * Freed by whoever folds it: the writing thread, or without one the owner.
+ */
+struct hwpmc_pmc {
+	struct hwpmc_owner *owner;
+	u32		id;
+	u32		row;
+	u32		mode;
+	u32		flags;
+	int		cpu;		/* or HWPMC_CPU_ALL */
+	struct perf_event_attr attr;
+	char		name[HWPMC_NAME_MAX];
+	unsigned long	caller;
+	unsigned long	caller_size;
+
+	enum pmc_state	state;
+	u64		period;
+	u64		origin;
+	struct count_sum sum;
+	struct pmc_filter __rcu *filter;
+	bool		gated;
+	struct count_sum gone;
+	unsigned int	ntargets;
+	bool		attached;
+	unsigned long	told_log;
+	bool		folding;
+	atomic_t	dropping;
+
+	struct pmc_cpu	*cpus[];	/* by CPU number; NULL: not there */
+};
+
+static inline bool mode_is_sampling(u32 mode)
+{
+	return mode == HWPMC_MODE_SS || mode == HWPMC_MODE_TS;
+}
+
+static inline bool mode_is_system(u32 mode)
+{
+	return mode == HWPMC_MODE_SS || mode == HWPMC_MODE_SC;
+}
+
+static inline bool pmc_is_system(const struct hwpmc_pmc *pmc)
+{
+	return mode_is_system(pmc->mode);
+}
+
+static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
+{
+	return mode_is_sampling(pmc->mode);
+}
+
+/* under owner->mutex */
+#define for_each_live_pmc(o, row, pmc)				\
+	for_each_set_bit(row, (o)->live, HWPMC_NROW)		\
+		if (!((pmc) = (o)->pmcs[row])) {} else
+
+/* by who folds PMCs: the writing thread, or without one under owner->mutex */
+#define for_each_pmc(o, row, pmc)				\
+	for ((row) = 0; (row) < READ_ONCE((o)->end_row); (row)++)	\
+		if (!((pmc) = smp_load_acquire(&(o)->pmcs[row]))) {} else
+
+/* by who does not hold owner->mutex: hotplug work may add some meanwhile */
+#define for_each_pmc_cpu(pmc, cpu, pc)				\
+	for_each_possible_cpu(cpu)				\
+		if (!((pc) = smp_load_acquire(&(pmc)->cpus[cpu]))) {} else
+
+/* pmc.c: all under owner->mutex */
+#define HWPMC_CAPS_OFFERED	(HWPMC_CAP_INTERRUPT | HWPMC_CAP_USER | \
+				 HWPMC_CAP_SYSTEM | HWPMC_CAP_READ | \
+				 HWPMC_CAP_WRITE | HWPMC_CAP_SYSWIDE)
+
+struct hwpmc_pmc *pmc_find(struct hwpmc_owner *o, u32 id);
+int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a);
+void pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a);
+int pmc_release(struct hwpmc_owner *o, u32 id);
+int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a, u64 *old);
+int pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a);
+int pmc_start(struct hwpmc_owner *o, u32 id);
+int pmc_stop(struct hwpmc_owner *o, u32 id);
+int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a);
+int pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a);
+void pmc_stop_logging(struct hwpmc_owner *o);
+int pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc);
+int pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
+void pmc_enable(struct hwpmc_pmc *pmc);
+void pmc_disable(struct hwpmc_pmc *pmc);
+void pmc_refresh(struct hwpmc_pmc *pmc);
+bool pmc_needs_log(const struct hwpmc_pmc *pmc);
+void pmc_refresh_all(struct hwpmc_owner *o);
+void pmc_release_all(struct hwpmc_owner *o);
+void pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
+
+/* stats.c: adding up */
+void account_add_count(struct pmclog_account *a, const struct pmc_count *c);
+void account_add(struct pmclog_account *a, const struct pmclog_account *b);
+void account_sub(struct pmclog_account *a, const struct pmclog_account *b);
+void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s);
+
+/* recordall.c: under owner->mutex; @set: HWPMC_NROW bits */
+int record_all(struct hwpmc_owner *o, struct hwpmc_record *a,
+	       unsigned long *set);
+void record_all_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
+		     const unsigned long *set);
+
+/* rows.c: over all owners; cpu < 0: all CPUs */
+int rows_init(void);
+void rows_exit(void);
+bool rows_take(int cpu, u32 row);
+void rows_put(int cpu, u32 row);
+void rows_disabled(int cpu, unsigned long *map);
+int rows_check_cpu(int cpu);
+int rows_admin(struct hwpmc_owner *o, const struct hwpmc_admin *a);
+
+/* source.c: event sources */
+int source_init(void);
+bool source_is_private(u32 type, u64 config, u32 mode);
+int source_check_flags(const struct hwpmc_allocate *a);
+int source_check(const struct hwpmc_allocate *a);
+u64 source_default_period(u32 type);
+void source_fill(struct perf_event_attr *attr, const struct hwpmc_allocate *a);
+bool source_knows_no_modes(struct perf_event_attr *attr);
+void source_note(struct hwpmc_pmc *pmc, const struct perf_event *event);
+int source_suits(const struct perf_event *event, bool sampling);
+bool source_is_elsewhere(const struct perf_event *event, int cpu);
+
+/* event.c: under owner->mutex */
+int event_init(void);
+void event_exit(void);
+struct perf_event *event_new(struct hwpmc_pmc *pmc, int cpu,
+			     struct task_struct *task, void *context,
+			     perf_overflow_handler_t handler);
+int event_create(struct pmc_cpu *pc);
+void event_drop(struct hwpmc_pmc *pmc, struct perf_event *event);
+void event_drops_wait(struct hwpmc_pmc *pmc);
+void event_drops_settle(struct hwpmc_pmc *pmc);
+int event_add_cpus(struct hwpmc_pmc *pmc);
+void event_release(struct pmc_cpu *pc);
+void event_read(struct pmc_cpu *pc);
+int event_sync_cpus(struct hwpmc_pmc *pmc);
+bool event_exists(u32 type, u64 config);
+
+/* filter.c */
+int filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a);
+bool filter_refuses(const struct hwpmc_pmc *pmc, struct pt_regs *regs);
+void filter_free(struct hwpmc_pmc *pmc);
+
+#endif /* HWPMC_PMC_H */

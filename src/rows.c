@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rows: which are in use on a CPU, and which the administrator has disabled
+ * there, over all owners.
+ *
+ * Each owner has rows of its own.  A PMC of one CPU uses its row there; one of
+ * all CPUs, or of a process, uses it on every CPU, also on those to come.  What
+ * is disabled is not used, and what is used cannot be disabled: both are looked
+ * at and changed under one lock.  Process context.
+ */
+#include <linux/capability.h>
+#include <linux/cpu.h>
+#include <linux/fs.h>
+#include <linux/percpu.h>
+#include <linux/user_namespace.h>
+
+#include "hwpmc.h"
+#include "pmc.h"
+
+static DEFINE_SPINLOCK(rows_lock);
+
+/* A CPU's rows: PMCs of this one CPU on each; rows_lock */
+struct cpu_rows {
+	u32 used[HWPMC_NROW];
+	DECLARE_BITMAP(disabled, HWPMC_NROW);
+};
+
+static struct cpu_rows __percpu *cpu_rows;
+static u32 used_everywhere[HWPMC_NROW];		/* rows_lock */
+static u32 disabled_somewhere[HWPMC_NROW];	/* rows_lock; on how many CPUs */
+
+int rows_init(void)
+{
+	cpu_rows = alloc_percpu(struct cpu_rows);
+	return cpu_rows ? 0 : -ENOMEM;
+}
+
+void rows_exit(void)
+{
+	free_percpu(cpu_rows);
+}
+
+static u32 *use_count(int cpu, u32 row)
+{
+	return cpu < 0 ? &used_everywhere[row] :
+			 &per_cpu_ptr(cpu_rows, cpu)->used[row];
+}
+
+/*
+ * rows_take - another PMC uses @row
+ * @cpu: the only CPU that it does so on, or negative: on all of them
+ *
+ * False if the row is disabled there.
+ */
+bool rows_take(int cpu, u32 row)
+{
+	bool disabled;
+
+	spin_lock(&rows_lock);
+	disabled = cpu < 0 ? disabled_somewhere[row] :
+			     test_bit(row, per_cpu_ptr(cpu_rows, cpu)->disabled);
+	if (!disabled)
+		++*use_count(cpu, row);
+	spin_unlock(&rows_lock);
+	return !disabled;
+}
+
+void rows_put(int cpu, u32 row)
+{
+	spin_lock(&rows_lock);
+	WARN_ON_ONCE(!(*use_count(cpu, row))--);
+	spin_unlock(&rows_lock);
+}
+
+void rows_disabled(int cpu, unsigned long *map)
+{
+	spin_lock(&rows_lock);
+	bitmap_copy(map, per_cpu_ptr(cpu_rows, cpu)->disabled, HWPMC_NROW);
+	spin_unlock(&rows_lock);
+}
+
+static int disable(int cpu, u32 row)
+{
+	struct cpu_rows *rows = per_cpu_ptr(cpu_rows, cpu);
+	int err = 0;
+
+	spin_lock(&rows_lock);
+	if (used_everywhere[row] || rows->used[row])
+		err = -EBUSY;
+	else if (!__test_and_set_bit(row, rows->disabled))
+		disabled_somewhere[row]++;
+	spin_unlock(&rows_lock);
+	return err;
+}
+
+static void enable(int cpu, u32 row)
+{
+	spin_lock(&rows_lock);
+	if (__test_and_clear_bit(row, per_cpu_ptr(cpu_rows, cpu)->disabled))
+		disabled_somewhere[row]--;
+	spin_unlock(&rows_lock);
+}
+
+/* Who calls and who opened the device, since descriptors can be passed on. */
+static bool is_administrator(const struct hwpmc_owner *o)
+{
+	return capable(CAP_SYS_ADMIN) &&
+	       file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN);
+}
+
+/* A CPU that can be asked for: EINVAL out of range, ENXIO when it is offline */
+int rows_check_cpu(int cpu)
+{
+	if (cpu < 0 || cpu >= (int)nr_cpu_ids || !cpu_possible(cpu))
+		return -EINVAL;
+	return cpu_online(cpu) ? 0 : -ENXIO;
+}
+
+/* The order of the checks is part of the interface. */
+int rows_admin(struct hwpmc_owner *o, const struct hwpmc_admin *a)
+{
+	int err;
+
+	if (!is_administrator(o))
+		return -EPERM;
+	if (a->reserved)
+		return -EINVAL;
+	err = rows_check_cpu(a->cpu);
+	if (err)
+		return err;
+	if (a->state != HWPMC_STATE_DISABLED && a->state != HWPMC_STATE_FREE)
+		return -EINVAL;
+	if (a->row >= HWPMC_NROW)
+		return -EINVAL;
+	if (a->state == HWPMC_STATE_DISABLED)
+		return disable(a->cpu, a->row);
+	enable(a->cpu, a->row);
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where a log goes.
+ */
+#ifndef HWPMC_SINK_H
+#define HWPMC_SINK_H
+
+#include "hwpmc.h"
+
+/**
+ * struct sink_ops - where a log goes: a file, a reader of the device, memory
+ * @write: bytes of the buffer that were taken, or a negative errno; EAGAIN: not now
+ * @wait:  until more may be taken, or a while
+ * @tend:  NULL, or what there is to do between two passes
+ * @end:   the log is complete
+ * All the writing thread's.
+ */
+struct sink_ops {
+	ssize_t (*write)(struct hwpmc_owner *o, const void *buf, u32 len);
+	void (*wait)(struct hwpmc_owner *o);
+	void (*tend)(struct hwpmc_owner *o);
+	void (*end)(struct hwpmc_owner *o);
+};
+
+/* sink.c */
+int sink_attach(struct hwpmc_owner *o, struct file *file,
+		const struct hwpmc_configurelog *c);
+int sink_check(struct file *file);
+void sink_flush(struct hwpmc_owner *o);
+void sink_swap(struct hwpmc_log *log, struct file *file);
+void sink_detach(struct hwpmc_log *log);
+int sink_put_file(struct hwpmc_owner *o, const void *buf, u32 len);
+void sink_end_file(struct hwpmc_owner *o);
+
+#endif /* HWPMC_SINK_H */

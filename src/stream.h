@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A log that is read from the device.
+ */
+#ifndef HWPMC_STREAM_H
+#define HWPMC_STREAM_H
+
+#include <linux/list.h>
+#include <linux/poll.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct hwpmc_owner;
+struct iov_iter;
+
+enum stream_state {
+	STREAM_NONE,	/* the log is not one to be read */
+	STREAM_OPEN,	/* the thread writes to it */
+	STREAM_ENDED,	/* all is there that there will be */
+	STREAM_READ,	/* ... and has been read: the next log may begin */
+};
+
+/**
+ * struct log_stream - what read(2) finds: see stream.c
+ * @lock: of all but what is said otherwise
+ * @chunks: the thread adds, the reader takes out; @queued: their bytes
+ * @limit: bytes that may wait; constant while the log lasts
+ * @charged: LIMIT_RING_BYTES taken: @limit, or what is queued
+ * @full:  the thread waits for the reader; @stuck: with a dump that is awaited
+ * @taken: the reader has made room since the thread has looked
+ * @reading: somebody is in read(2), and the log stays: @state is OPEN or ENDED
+ * @at:    the reader's: offset in the first chunk
+ * @see_kernel: of the log; constant while it lasts
+ */
+struct log_stream {
+	spinlock_t	lock;
+	enum stream_state state;
+	struct list_head chunks;
+	u64		queued;
+	u64		limit;
+	u64		charged;
+	bool		full;
+	bool		stuck;
+	bool		taken;
+	bool		reading;
+	u32		at;
+	bool		see_kernel;
+};
+
+void stream_init(struct log_stream *s);
+bool stream_size_ok(u64 size);
+int stream_attach(struct hwpmc_owner *o, u64 size);
+void stream_begin(struct hwpmc_owner *o);
+void stream_detach(struct hwpmc_owner *o);
+enum stream_state stream_state(struct hwpmc_owner *o);
+bool stream_full(struct hwpmc_owner *o);
+bool stream_stuck(struct hwpmc_owner *o);
+__poll_t stream_poll(struct hwpmc_owner *o);
+ssize_t stream_read(struct hwpmc_owner *o, struct iov_iter *to, bool may_wait);
+
+#endif /* HWPMC_STREAM_H */

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Targets and their links to PMCs: how they begin, are found, and end.
+ *
+ * All under owner->targets_mutex unless it says otherwise.
+ */
+#include <linux/hashtable.h>
+#include <linux/pid.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+
+#include "hwpmc.h"
+#include "pmc.h"
+#include "target.h"
+
+static DEFINE_HASHTABLE(targets, 8);		/* by thread group */
+static DEFINE_SPINLOCK(targets_lock);
+
+/* RCU read section; any context. */
+struct hwpmc_target *target_find_rcu(const struct hwpmc_owner *o,
+				     const struct pid *pid)
+{
+	struct hwpmc_target *t;
+
+	hash_for_each_possible_rcu(targets, t, hash, (unsigned long)pid)
+		if (t->pid == pid && t->owner == o)
+			return t;
+	return NULL;
+}
+
+/*
+ * target_missed_rcu - @task has made a thread, but has no counters itself yet
+ *
+ * An attach is under way, which looks again.  RCU read section.
+ */
+void target_missed_rcu(const struct task_struct *task, const struct pid *pid)
+{
+	struct hwpmc_target *t;
+
+	hash_for_each_possible_rcu(targets, t, hash, (unsigned long)pid)
+		if (t->pid == pid && !thread_find_rcu(t, task))
+			WRITE_ONCE(t->missed, true);
+}
+
+/* NULL without memory. */
+struct hwpmc_target *target_new(struct hwpmc_owner *o, struct pid *pid, u32 nr)
+{
+	struct hwpmc_target *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
+
+	if (!t)
+		return NULL;
+	kref_init(&t->ref);
+	owner_get(o);
+	t->owner = o;
+	t->pid = get_pid(pid);
+	t->nr = nr;
+	INIT_LIST_HEAD(&t->links);
+	INIT_LIST_HEAD(&t->threads);
+	list_add_tail(&t->node, &o->targets);
+	WRITE_ONCE(o->lost_all, false);
+	spin_lock(&targets_lock);
+	hash_add_rcu(targets, &t->hash, (unsigned long)pid);
+	spin_unlock(&targets_lock);
+	return t;
+}
+
+static void target_free(struct kref *ref)
+{
+	struct hwpmc_target *t = container_of(ref, struct hwpmc_target, ref);
+
+	put_pid(t->pid);
+	owner_put(t->owner);
+	kfree_rcu(t, rcu);
+}
+
+/* Process context, with or without the mutex. */
+void target_put(struct hwpmc_target *t)
+{
+	kref_put(&t->ref, target_free);
+}
+
+/* What hooks want to know of the links. */
+static void summarize(struct hwpmc_target *t)
+{
+	unsigned int sampled = 0;
+	struct target_link *link;
+	bool descend = false;
+
+	list_for_each_entry(link, &t->links, node) {
+		descend |= link_logs(link, HWPMC_F_DESCENDANTS);
+		sampled += pmc_is_sampling(link->pmc);
+	}
+	WRITE_ONCE(t->descend, descend);
+	WRITE_ONCE(t->sampled, sampled);
+	if (!sampled)
+		t->maps_log = 0;	/* new ones are not told any more */
+	link = list_first_entry_or_null(&t->links, struct target_link, node);
+	WRITE_ONCE(t->first_id, link ? link->pmc->id : PMCLOG_PMCID_NONE);
+}
+
+struct target_link *target_find_link(const struct hwpmc_target *t,
+				     const struct hwpmc_pmc *pmc)
+{
+	struct target_link *link;
+
+	list_for_each_entry(link, &t->links, node)
+		if (link->pmc == pmc)
+			return link;
+	return NULL;
+}
+
+/* The threads get their counters later.  NULL without memory. */
+struct target_link *target_link(struct hwpmc_target *t, struct hwpmc_pmc *pmc)
+{
+	struct target_link *link = kzalloc(sizeof(*link), GFP_KERNEL_ACCOUNT);
+
+	if (!link)
+		return NULL;
+	link->pmc = pmc;
+	list_add_tail(&link->node, &t->links);
+	pmc->ntargets++;
+	pmc->attached = true;
+	summarize(t);
+	return link;
+}
+
+/* The PMC counts there no more; what it has counted stays with it. */
+void target_unlink(struct hwpmc_target *t, struct target_link *link)
+{
+	struct target_thread *tt;
+	struct thread_event *te, *next;
+	LIST_HEAD(stopped);
+
+	list_for_each_entry(tt, &t->threads, node)
+		list_for_each_entry_safe(te, next, &tt->events, node)
+			if (te->link == link)
+				thread_event_stop(tt, te, &stopped);
+	thread_events_drop(&stopped);
+	sum_add(&link->pmc->gone, &link->sum);
+	link->pmc->ntargets--;
+	list_del(&link->node);
+	kfree(link);
+	summarize(t);
+}
+
+static void log_procexit(struct hwpmc_target *t, struct target_link *link)
+{
+	struct pmclog_procexit x = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_PROCEXIT, sizeof(x)),
+		.pmcid = link->pmc->id,
+		.pid = t->nr,
+		.value = link->sum.value,
+		.enabled = link->sum.enabled,
+		.running = link->sum.running,
+	};
+
+	record_now(t->owner, &x, sizeof(x), PMCLOG_PID_KERNEL);
+}
+
+static void log_sysexit(struct hwpmc_target *t)
+{
+	struct pmclog_sysexit x = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_SYSEXIT, sizeof(x)),
+		.pid = t->nr,
+	};
+
+	record_now(t->owner, &x, sizeof(x), t->nr);
+}
+
+static void remove_target(struct hwpmc_target *t)
+{
+	struct target_thread *tt, *next;
+
+	t->gone = true;
+	list_for_each_entry_safe(tt, next, &t->threads, node)
+		thread_drop(tt);
+	spin_lock(&targets_lock);
+	hash_del_rcu(&t->hash);
+	spin_unlock(&targets_lock);
+	list_del(&t->node);
+	target_put(t);
+}
+
+/*
+ * target_lost - a PMC has lost its last target: who waits for that is told
+ *
+ * Process context.
+ */
+void target_lost(struct hwpmc_owner *o)
+{
+	WRITE_ONCE(o->lost_all, list_empty(&o->targets));
+	kill_fasync(&o->fasync, SIGIO, POLL_HUP);
+	wake_up_all(&o->log.waitq);
+}
+
+static void process_ended(struct hwpmc_target *t)
+{
+	struct target_link *link, *next;
+
+	list_for_each_entry_safe(link, next, &t->links, node) {
+		if (link_logs(link, HWPMC_F_LOG_PROCEXIT))
+			log_procexit(t, link);
+		target_unlink(t, link);
+	}
+	/* of who was never told of there is no end to tell */
+	if (READ_ONCE(t->owner->follow_all) ||
+	    t->names_log == READ_ONCE(t->owner->log.telling))
+		log_sysexit(t);
+}
+
+/*
+ * target_settle - after threads or links have gone: does it live on?
+ *
+ * A child that is on its way keeps its parent: it takes the links over from it.
+ * The caller has a reference.
+ */
+void target_settle(struct hwpmc_target *t)
+{
+	struct target_link *link;
+	struct hwpmc_owner *o = t->owner;
+	bool lost = false;
+
+	if (t->gone)
+		return;
+	if (list_empty(&t->links)) {
+		remove_target(t);
+		return;
+	}
+	if (!list_empty(&t->threads) || atomic_read(&t->pending))
+		return;
+	list_for_each_entry(link, &t->links, node)
+		lost |= link->pmc->ntargets == 1;
+	process_ended(t);
+	remove_target(t);
+	if (lost)
+		target_lost(o);
+}

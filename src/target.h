@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Targets: the processes that PMCs of the modes TS and TC are attached to.
+ *
+ *	target		a process, for one owner
+ *	  link		a PMC attached to it
+ *	  thread	each of its threads
+ *	    event	each of the PMCs in each of the threads
+ *
+ * Both tables are looked up by hooks under RCU.  Everything else is under
+ * owner->targets_mutex, which is taken by ioctls, by the writing thread, and by
+ * targets themselves on their way to user mode: nobody waits for user space or
+ * for the log while he has it.
+ */
+#ifndef HWPMC_TARGET_H
+#define HWPMC_TARGET_H
+
+#include <linux/task_work.h>
+
+#include "pmc.h"
+
+/* a thread's next child needs memory where there is none to be had */
+struct fork_slot {
+	struct callback_head work;
+	struct hwpmc_target *target;	/* the parent's, referenced */
+	bool		process;	/* or a thread of the same */
+	unsigned long	telling;	/* log.telling and */
+	unsigned long	attaches;	/* log.attaches before the fork was told */
+};
+
+/**
+ * struct hwpmc_target - a process
+ * @hash:    tables_lock; RCU
+ * @node:    in owner->targets
+ * @owner:   referenced
+ * @pid:     of the thread group, referenced; constant
+ * @nr:      as the owner sees it; constant
+ * @links:   PMCs attached
+ * @threads: that have their counters
+ * @pending: threads that do not have them yet; atomic, so that a hook can add one
+ * @descend: some link is for descendants as well; READ_ONCE by hooks
+ * @sampled: links that sample; READ_ONCE by hooks
+ * @first_id: of a PMC that is attached; READ_ONCE by hooks
+ * @names_log, @maps_log: number of the log that has its names and mappings
+ * @missed:  a hook saw a thread made that it could not follow
+ * @gone:    its last thread has ended, or the last PMC was detached
+ */
+struct hwpmc_target {
+	struct hlist_node hash;
+	struct list_head node;
+	struct kref	ref;
+	struct hwpmc_owner *owner;
+	struct pid	*pid;
+	u32		nr;
+	struct list_head links;
+	struct list_head threads;
+	atomic_t	pending;
+	bool		descend;
+	unsigned int	sampled;
+	u32		first_id;
+	unsigned long	names_log;
+	unsigned long	maps_log;
+	bool		missed;
+	bool		gone;
+	struct rcu_head	rcu;
+};
+
+/**
+ * struct target_link - a PMC attached to a process
+ * @sum:      of threads that have ended
+ * @told_log: number of the log that has its PMCATTACH
+ * @fresh:    from the attach under way
+ */
+struct target_link {
+	struct list_head node;
+	struct hwpmc_pmc *pmc;
+	struct count_sum sum;
+	unsigned long	told_log;
+	bool		fresh;
+};
+
+/**
+ * struct target_thread - a thread of a target
+ * @hash:   tables_lock; RCU
+ * @node:   in target->threads
+ * @ref:    the list's, and one for each of the works that are under way
+ * @target: referenced
+ * @task:   referenced
+ * @events: changed under the mutex, RCU for the task's own context switch
+ * @slot:   for its next child; xchg()
+ * @refill: makes the next @slot; under way while @refilling
+ * @exec, @exit: works; @exec under way while @execing
+ */
+struct target_thread {
+	struct hlist_node hash;
+	struct list_head node;
+	struct kref	ref;
+	struct hwpmc_target *target;
+	struct task_struct *task;
+	struct list_head events;
+	struct fork_slot *slot;
+	struct callback_head refill;
+	struct callback_head exec;
+	struct callback_head exit;
+	unsigned long	refilling;
+	unsigned long	execing;
+	bool		gone;
+	struct rcu_head	rcu;
+};
+
+/**
+ * struct thread_event - a PMC in a thread
+ * @link:   not for who comes by RCU
+ * @logged: each slice is, as @pmcid's; constant
+ * @told:   count when last logged; the task's own, runqueue lock held
+ * @stopped, @thread: while it is being dropped
+ */
+struct thread_event {
+	struct list_head node;
+	struct list_head stopped;
+	struct target_thread *thread;
+	struct target_link *link;
+	struct perf_event *event;
+	bool		logged;
+	u32		pmcid;
+	u64		told;
+	struct rcu_head	rcu;
+};
+
+#define for_each_thread_event(t, tt, te)			\
+	list_for_each_entry(tt, &(t)->threads, node)		\
+		list_for_each_entry(te, &(tt)->events, node)
+
+static inline bool link_logs(const struct target_link *link, u32 flag)
+{
+	return link->pmc->flags & flag;
+}
+
+/* What a thread has counted since it was last logged: @value now. */
+static inline struct pmclog_proccsw
+thread_slice(const struct target_thread *tt, const struct thread_event *te,
+	     u64 value)
+{
+	return (struct pmclog_proccsw){
+		.h.header = PMCLOG_HEADER(PMCLOG_T_PROCCSW,
+					  sizeof(struct pmclog_proccsw)),
+		.value = value - te->told,
+		.pmcid = te->pmcid,
+		.pid = tt->target->nr,
+		.tid = owner_tid_of(tt->target->owner, tt->task),
+	};
+}
+
+/* attach.c: process modes; under owner->mutex */
+int attach_self(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
+void attach_undo(struct hwpmc_pmc *pmc);
+int attach_to(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid);
+int detach_from(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid);
+void targets_enable(struct hwpmc_pmc *pmc);
+void targets_disable(struct hwpmc_pmc *pmc);
+void targets_read(struct hwpmc_pmc *pmc);
+int targets_set_period(struct hwpmc_pmc *pmc, u64 period);
+void targets_release(struct hwpmc_pmc *pmc);
+
+/* target.c: processes and links; under targets_mutex unless it says otherwise */
+struct hwpmc_target *target_find_rcu(const struct hwpmc_owner *o,
+				     const struct pid *pid);
+void target_missed_rcu(const struct task_struct *task, const struct pid *pid);
+struct hwpmc_target *target_new(struct hwpmc_owner *o, struct pid *pid, u32 nr);
+struct target_link *target_link(struct hwpmc_target *t, struct hwpmc_pmc *pmc);
+void target_unlink(struct hwpmc_target *t, struct target_link *link);
+void target_settle(struct hwpmc_target *t);
+void target_lost(struct hwpmc_owner *o);
+struct target_link *target_find_link(const struct hwpmc_target *t,
+				     const struct hwpmc_pmc *pmc);
+void target_put(struct hwpmc_target *t);
+void target_detach_all(struct hwpmc_target *t);	/* attach.c */
+
+/* thread.c: threads and events; under targets_mutex unless it says otherwise */
+struct target_thread *thread_find_rcu(const struct hwpmc_target *t,
+				      const struct task_struct *task);
+void thread_for_each_rcu(const struct task_struct *task,
+			 void (*fn)(struct target_thread *tt, void *arg),
+			 void *arg);
+int thread_follow(struct hwpmc_target *t, struct task_struct *task);
+int thread_follow_all(struct hwpmc_target *t);
+void thread_drop(struct target_thread *tt);
+void thread_put(struct target_thread *tt);
+void thread_event_stop(struct target_thread *tt, struct thread_event *te,
+		       struct list_head *stopped);
+void thread_events_drop(struct list_head *stopped);
+
+/* follow.c: hooks and the works that they leave with tasks */
+void follow_fork(struct task_struct *child);
+void follow_exec(void);
+void follow_exit(struct task_struct *task);
+void follow_switch(struct task_struct *prev);
+void record_now(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid);
+
+#endif /* HWPMC_TARGET_H */

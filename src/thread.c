@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The threads of targets, and a counter in each of them for each PMC.
+ *
+ * One thread, one event: perf's own inheritance would copy all of a task's
+ * events for each child and tell nothing of single processes.  All under
+ * owner->targets_mutex unless it says otherwise.
+ */
+#include <linux/hashtable.h>
+#include <linux/rculist.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "hwpmc.h"
+#include "pmc.h"
+#include "sample.h"
+#include "target.h"
+
+#define SCAN_CHUNK	32
+#define SCAN_TRIES	1000	/* against who makes threads faster than we do */
+
+static DEFINE_HASHTABLE(threads, 10);		/* by task */
+static DEFINE_SPINLOCK(threads_lock);
+
+/* RCU read section. */
+struct target_thread *thread_find_rcu(const struct hwpmc_target *t,
+				      const struct task_struct *task)
+{
+	struct target_thread *tt;
+
+	hash_for_each_possible_rcu(threads, tt, hash, (unsigned long)task)
+		if (tt->task == task && tt->target == t)
+			return tt;
+	return NULL;
+}
+
+/*
+ * thread_for_each_rcu - @fn for what each owner has for @task
+ *
+ * RCU read section, preemption off; also with the runqueue lock held.
+ */
+void thread_for_each_rcu(const struct task_struct *task,
+			 void (*fn)(struct target_thread *tt, void *arg),
+			 void *arg)
+{
+	struct target_thread *tt;
+
+	hash_for_each_possible_rcu(threads, tt, hash, (unsigned long)task)
+		if (tt->task == task)
+			fn(tt, arg);
+}
+
+static void thread_free(struct kref *ref)
+{
+	struct target_thread *tt = container_of(ref, struct target_thread, ref);
+
+	kfree(tt->slot);
+	put_task_struct(tt->task);
+	target_put(tt->target);
+	kfree_rcu(tt, rcu);
+}
+
+/* Any process context. */
+void thread_put(struct target_thread *tt)
+{
+	kref_put(&tt->ref, thread_free);
+}
+
+/* Counts no more; to be dropped with all those on the list. */
+void thread_event_stop(struct target_thread *tt, struct thread_event *te,
+		       struct list_head *stopped)
+{
+	list_del_rcu(&te->node);
+	perf_event_disable(te->event);
+	te->thread = tt;
+	list_add_tail(&te->stopped, stopped);
+}
+
+/* Its count goes to the link, its last slice into the log. */
+static void drop_stopped(struct thread_event *te)
+{
+	struct target_thread *tt = te->thread;
+	struct pmclog_proccsw slice;
+	struct count_sum last;
+
+	last.value = perf_event_read_value(te->event, &last.enabled,
+					   &last.running);
+	sum_add(&te->link->sum, &last);
+	slice = thread_slice(tt, te, last.value);
+	if (te->logged && slice.value)
+		record_now(tt->target->owner, &slice, sizeof(slice),
+			   PMCLOG_PID_KERNEL);
+	event_drop(te->link->pmc, te->event);
+	limit_release(tt->target->owner, LIMIT_COUNTERS, 1);
+	kfree_rcu(te, rcu);
+}
+
+/* All of them with one grace period. */
+void thread_events_drop(struct list_head *stopped)
+{
+	struct thread_event *te, *next;
+	bool wait = false;
+
+	/* the task may be on its way off a CPU, and log its slice just now */
+	list_for_each_entry(te, stopped, stopped)
+		wait |= te->logged && te->thread->task != current;
+	if (wait)
+		synchronize_rcu();
+	list_for_each_entry_safe(te, next, stopped, stopped)
+		drop_stopped(te);
+}
+
+static struct thread_event *find_event(struct target_thread *tt,
+				       const struct target_link *link)
+{
+	struct thread_event *te;
+
+	list_for_each_entry(te, &tt->events, node)
+		if (te->link == link)
+			return te;
+	return NULL;
+}
+
+static int add_event(struct target_thread *tt, struct target_link *link)
+{
+	struct hwpmc_owner *o = tt->target->owner;
+	struct hwpmc_pmc *pmc = link->pmc;
+	struct thread_event *te;
+	int err;
+
+	if (find_event(tt, link))
+		return 0;
+	err = limit_charge(o, LIMIT_COUNTERS, 1);
+	if (err)
+		return err;
+	te = kzalloc(sizeof(*te), GFP_KERNEL_ACCOUNT);
+	if (!te) {
+		limit_release(o, LIMIT_COUNTERS, 1);
+		return -ENOMEM;
+	}
+	te->link = link;
+	te->pmcid = pmc->id;
+	te->logged = link_logs(link, HWPMC_F_LOG_PROCCSW);
+	te->event = event_new(pmc, -1, tt->task, pmc, hwpmc_overflow_thread);
+	if (IS_ERR(te->event)) {
+		err = PTR_ERR(te->event);
+		limit_release(o, LIMIT_COUNTERS, 1);
+		kfree(te);
+		return err;
+	}
+	list_add_tail_rcu(&te->node, &tt->events);
+	if (pmc->state == PMC_RUNNING)
+		perf_event_enable(te->event);
+	return 0;
+}
+
+/* Its counts go to the links. */
+void thread_drop(struct target_thread *tt)
+{
+	struct thread_event *te, *next;
+	LIST_HEAD(stopped);
+
+	if (tt->gone)
+		return;
+	tt->gone = true;
+	spin_lock(&threads_lock);
+	hash_del_rcu(&tt->hash);
+	spin_unlock(&threads_lock);
+	list_for_each_entry_safe(te, next, &tt->events, node)
+		thread_event_stop(tt, te, &stopped);
+	thread_events_drop(&stopped);
+	list_del(&tt->node);
+	thread_put(tt);
+}
+
+static struct target_thread *thread_new(struct hwpmc_target *t,
+					struct task_struct *task)
+{
+	struct target_thread *tt = kzalloc(sizeof(*tt), GFP_KERNEL_ACCOUNT);
+
+	if (!tt)
+		return NULL;
+	tt->slot = kzalloc(sizeof(*tt->slot), GFP_KERNEL_ACCOUNT);
+	if (!tt->slot) {
+		kfree(tt);
+		return NULL;
+	}
+	kref_init(&tt->ref);
+	INIT_LIST_HEAD(&tt->events);
+	kref_get(&t->ref);
+	tt->target = t;
+	tt->task = get_task_struct(task);
+	list_add_tail(&tt->node, &t->threads);
+	spin_lock(&threads_lock);
+	hash_add_rcu(threads, &tt->hash, (unsigned long)task);
+	spin_unlock(&threads_lock);
+	/* who has passed its exit's hook before that has this set */
+	smp_mb();
+	return tt;
+}
+
+static bool exiting(const struct task_struct *task)
+{
+	return data_race(task->flags) & PF_EXITING;
+}
+
+/*
+ * thread_follow - counters for @task, a thread of @t, of all its PMCs
+ *
+ * Returns 0 also when the thread is about to end.
+ */
+int thread_follow(struct hwpmc_target *t, struct task_struct *task)
+{
+	struct target_link *link;
+	struct target_thread *tt;
+	int err = 0;
+
+	rcu_read_lock();
+	tt = thread_find_rcu(t, task);
+	rcu_read_unlock();
+	if (!tt)
+		tt = thread_new(t, task);
+	if (!tt)
+		return -ENOMEM;
+	list_for_each_entry(link, &t->links, node) {
+		err = add_event(tt, link);
+		if (err)
+			break;
+	}
+	if (exiting(task)) {
+		err = 0;
+		thread_drop(tt);
+	}
+	return err == -ESRCH ? 0 : err;
+}
+
+static bool is_followed(const struct hwpmc_target *t,
+			const struct task_struct *task)
+{
+	const struct target_thread *tt = thread_find_rcu(t, task);
+	const struct target_link *link;
+	unsigned int links = 0, events = 0;
+	const struct thread_event *te;
+
+	if (!tt)
+		return false;
+	list_for_each_entry(link, &t->links, node)
+		links++;
+	list_for_each_entry(te, &tt->events, node)
+		events++;
+	return links == events;
+}
+
+/* Some threads that have no counters yet, referenced. */
+static unsigned int find_unfollowed(const struct hwpmc_target *t,
+				    struct task_struct **tasks)
+{
+	struct task_struct *leader, *task;
+	unsigned int n = 0;
+
+	rcu_read_lock();
+	leader = pid_task(t->pid, PIDTYPE_TGID);
+	if (leader)
+		for_each_thread(leader, task)
+			if (n < SCAN_CHUNK && !exiting(task) &&
+			    !is_followed(t, task))
+				tasks[n++] = get_task_struct(task);
+	rcu_read_unlock();
+	return n;
+}
+
+/*
+ * thread_follow_all - counters for all threads of @t
+ *
+ * Threads made meanwhile by one that has none yet are seen at the next look.
+ * EAGAIN if there is no end to it.
+ */
+int thread_follow_all(struct hwpmc_target *t)
+{
+	struct task_struct *tasks[SCAN_CHUNK];
+	unsigned int i, n, tries;
+	int err = 0;
+
+	for (tries = 0; tries < SCAN_TRIES; tries++) {
+		WRITE_ONCE(t->missed, false);
+		smp_mb();	/* who is missed now is on the list, or seen */
+		n = find_unfollowed(t, tasks);
+		for (i = 0; i < n; i++) {
+			if (!err)
+				err = thread_follow(t, tasks[i]);
+			put_task_struct(tasks[i]);
+		}
+		if (err || (!n && !READ_ONCE(t->missed)))
+			return err;
+	}
+	return -EAGAIN;
+}
