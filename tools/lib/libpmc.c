@@ -6,7 +6,10 @@
 #include <limits.h>
 #include <linux/hwpmc.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 
+#include "libpmc_event.h"
 #include "pmc.h"
 
 static struct pmc_owner *the_owner;
@@ -56,6 +59,16 @@ int pmc_stop(pmc_id_t pmc)
 	return ON_OWNER(pmc_owner_stop, pmc);
 }
 
+int pmc_attach(pmc_id_t pmc, pid_t pid)
+{
+	return ON_OWNER(pmc_owner_attach, pmc, pid);
+}
+
+int pmc_detach(pmc_id_t pmc, pid_t pid)
+{
+	return ON_OWNER(pmc_owner_detach, pmc, pid);
+}
+
 int pmc_read(pmc_id_t pmc, pmc_value_t *value)
 {
 	struct pmc_reading reading;
@@ -84,6 +97,11 @@ int pmc_set(pmc_id_t pmc, pmc_value_t value)
 int pmc_configure_logfile(int fd)
 {
 	return ON_OWNER(pmc_owner_configure_logfile, fd);
+}
+
+int pmc_configure_logfile_flags(int fd, uint32_t flags)
+{
+	return ON_OWNER(pmc_owner_configure_logfile_flags, fd, flags);
 }
 
 int pmc_flush_logfile(void)
@@ -206,4 +224,90 @@ int pmc_get_driver_stats(struct pmc_driverstats *gms)
 	gms->pm_buffer_requests_failed = saturate(s.buffer_requests_failed);
 	gms->pm_log_sweeps = saturate(s.log_sweeps);
 	return 0;
+}
+
+int pmc_get_driver_stats64(struct hwpmc_driverstats *stats, size_t size)
+{
+	return ON_OWNER(pmc_owner_stats, HWPMC_STATS_MODULE, stats, size);
+}
+
+static enum pmc_event event_number(uint32_t type, uint64_t config)
+{
+	size_t i;
+
+	for (i = 0; i < pmc_evtab_len; i++)
+		if (pmc_evtab[i].type == type && pmc_evtab[i].config == config)
+			return (enum pmc_event)(PMC_EV_SOFT_FIRST + i);
+	return (enum pmc_event)0;
+}
+
+static void fill_info(struct pmc_info *p, const struct hwpmc_pmcinfo_row *r)
+{
+	p->pm_enabled = r->enabled != 0;
+	p->pm_rowdisp = (enum pmc_disp)r->disposition;
+	p->pm_ownerpid = r->owner_pid;
+	p->pm_mode = (enum pmc_mode)r->mode;
+	p->pm_flags = r->flags;
+	p->pm_reloadcount = r->reload;
+	/* without a name nothing may be known of it */
+	if (r->name[0])
+		p->pm_event = event_number(r->type, r->config);
+}
+
+static struct pmc_pmcinfo *free_rows(int cpu, size_t n)
+{
+	struct pmc_pmcinfo *info;
+	size_t i;
+
+	info = calloc(1, sizeof(*info) + n * sizeof(info->pm_pmcs[0]));
+	if (!info)
+		return NULL;
+	info->pm_cpu = cpu;
+	for (i = 0; i < n; i++) {
+		struct pmc_info *p = &info->pm_pmcs[i];
+
+		snprintf(p->pm_name, sizeof(p->pm_name), "SOFT-%zu", i);
+		p->pm_class = PMC_CLASS_SOFT;
+		p->pm_enabled = 1;
+		p->pm_rowdisp = PMC_DISP_FREE;
+		p->pm_ownerpid = -1;
+	}
+	return info;
+}
+
+int pmc_pmcinfo(int cpu, struct pmc_pmcinfo **pmc_info)
+{
+	const struct hwpmc_cpuinfo *cpuinfo = cpuinfo_or_errno();
+	struct hwpmc_pmcinfo_row *rows;
+	struct pmc_pmcinfo *info;
+	size_t n, i;
+
+	if (!cpuinfo || ON_OWNER(pmc_owner_pmcinfo, cpu, &rows, &n))
+		return -1;
+	info = free_rows(cpu, cpuinfo->npmc);
+	for (i = 0; info && i < n; i++) {
+		struct pmc_info *p = &info->pm_pmcs[rows[i].row];
+
+		/* of several users of a row one that is known */
+		if (p->pm_ownerpid == -1)
+			fill_info(p, &rows[i]);
+	}
+	free(rows);
+	*pmc_info = info;
+	return info ? 0 : -1;
+}
+
+int pmc_enable(int cpu, int pmc)
+{
+	return ON_OWNER(pmc_owner_enable, cpu, pmc);
+}
+
+int pmc_disable(int cpu, int pmc)
+{
+	return ON_OWNER(pmc_owner_disable, cpu, pmc);
+}
+
+int pmc_get_msr(pmc_id_t pmc, uint32_t *msr)
+{
+	return ON_OWNER(pmc_owner_get_msr, pmc, msr);
 }

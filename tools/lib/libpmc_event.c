@@ -1,32 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Event specifications: from the user's words to perf's numbers.
+ * Event specifications: from the user's words to perf's numbers.  Here is what
+ * they have in common, and events by name and by number; the rest is in rooms of
+ * its own.
  */
 #include <ctype.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "libpmc_event.h"
-#include "pmc.h"
 
-#define SPEC_MAX	256
-#define NSUGGEST	4
-
-struct parse {
-	struct pmc_event_desc *desc;
-	char	*msg;
-	size_t	msglen;
-	int	have_type;
-	int	have_config;
-};
-
-static int __attribute__((format(printf, 2, 3)))
-fail(struct parse *p, const char *fmt, ...)
+int pmc_parse_fail(struct pmc_parse *p, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -39,85 +27,24 @@ fail(struct parse *p, const char *fmt, ...)
 	return -1;
 }
 
-/* How many edits make one word of the other, at most SPEC_MAX letters each. */
-static unsigned int distance(const char *a, const char *b)
+static int unknown(struct pmc_parse *p, const char *word)
 {
-	size_t la = strlen(a), lb = strlen(b), i, j;
-	unsigned int row[SPEC_MAX + 1], diag, up, best;
+	struct pmc_near near = { .word = word };
+	size_t i;
 
-	for (j = 0; j <= lb; j++)
-		row[j] = (unsigned int)j;
-	for (i = 1; i <= la; i++) {
-		diag = row[0];
-		row[0] = (unsigned int)i;
-		for (j = 1; j <= lb; j++) {
-			up = row[j];
-			best = diag + (tolower((unsigned char)a[i - 1]) !=
-				       tolower((unsigned char)b[j - 1]));
-			if (up + 1 < best)
-				best = up + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			diag = up;
-			row[j] = best;
-		}
-	}
-	return row[lb];
-}
-
-/* Small is near; a name that contains the word is nearer than any typo. */
-static unsigned int badness(const char *word, const char *name)
-{
-	size_t lw = strlen(word), ln = strlen(name), limit = 1 + lw / 4;
-	unsigned int d;
-
-	if (lw >= 3 && strcasestr(name, word))
-		return 0;
-	/* the distance is at least that of the lengths */
-	if (lw > ln + limit || ln > lw + limit)
-		return ~0U;
-	d = distance(word, name);
-	return d <= limit ? d : ~0U;
-}
-
-/* Appends ": did you mean a, b?", the nearest names first. */
-static void suggest(const char *word, char *msg, size_t msglen)
-{
-	const char *sep = "; did you mean ";
-	size_t used, i, n = 0;
-	unsigned int want;
-
-	if (!msg)
-		return;
-	for (want = 0; want <= 1 + strlen(word) / 4; want++) {
-		for (i = 0; i < pmc_evtab_len && n < NSUGGEST; i++) {
-			if (badness(word, pmc_evtab[i].name) != want)
-				continue;
-			used = strlen(msg);
-			snprintf(msg + used, msglen - used, "%s%s", sep,
-				 pmc_evtab[i].name);
-			sep = ", ";
-			n++;
-		}
-	}
-	used = strlen(msg);
-	if (n && used + 1 < msglen)
-		strcpy(msg + used, "?");
-}
-
-static int unknown(struct parse *p, const char *word)
-{
 	if (!strcasecmp(word, "interrupts"))
-		return fail(p, "perf has no generic event \"%s\": use your "
-			    "CPU's raw event (rHEX)", word);
-	fail(p, "unknown event \"%s\"", word);
-	if (p->msglen)
-		suggest(word, p->msg, p->msglen);
+		return pmc_parse_fail(p, "perf has no generic event \"%s\": "
+				      "use your CPU's raw event (rHEX)", word);
+	pmc_parse_fail(p, "unknown event \"%s\"", word);
+	for (i = 0; i < pmc_evtab_len; i++)
+		pmc_near_offer(&near, pmc_evtab[i].name);
+	pmc_pmu_offer_aliases(p, &near);
+	pmc_near_say(&near, p);
+	errno = EINVAL;
 	return -1;
 }
 
-/* A number in base 10 or 16, all of the word, without a sign. */
-static int number(const char *word, int base, uint64_t *value)
+int pmc_parse_number(const char *word, int base, uint64_t *value)
 {
 	unsigned char first = (unsigned char)word[0];
 	char *end;
@@ -129,58 +56,72 @@ static int number(const char *word, int base, uint64_t *value)
 	return errno || *end ? -1 : 0;
 }
 
-static int is_raw(const char *word)
+int pmc_parse_is_raw(const char *word)
 {
 	return tolower((unsigned char)word[0]) == 'r' && word[1] &&
 	       strspn(word + 1, "0123456789abcdefABCDEF") == strlen(word + 1);
 }
 
-static int parse_name(struct parse *p, const char *word)
+static const struct pmc_evtab_entry *find_name(const char *word)
 {
-	struct pmc_event_desc *d = p->desc;
 	size_t i;
 
-	snprintf(d->name, sizeof(d->name), "%.58s", word);
-	for (i = 0; i < pmc_evtab_len; i++) {
-		if (strcasecmp(word, pmc_evtab[i].name))
-			continue;
-		d->type = pmc_evtab[i].type;
-		d->config = pmc_evtab[i].config;
+	for (i = 0; i < pmc_evtab_len; i++)
+		if (!strcasecmp(word, pmc_evtab[i].name))
+			return &pmc_evtab[i];
+	return NULL;
+}
+
+static int parse_name(struct pmc_parse *p, const char *word)
+{
+	const struct pmc_evtab_entry *e = find_name(word);
+	struct pmc_event_desc *d = p->desc;
+
+	snprintf(d->name, sizeof(d->name), "%.*s", LABEL_MAX, word);
+	if (e) {
+		d->type = e->type;
+		d->config = e->config;
 		return 0;
 	}
-	if (!is_raw(word))
-		return unknown(p, word);
+	if (!pmc_parse_is_raw(word)) {
+		int alias = pmc_pmu_core_alias(p, word);
+
+		return alias ? alias < 0 ? -1 : 0 : unknown(p, word);
+	}
 	d->type = PERF_TYPE_RAW;
-	if (number(word + 1, 16, &d->config))
-		return fail(p, "\"%s\": more than 64 bits", word);
+	if (pmc_parse_number(word + 1, 16, &d->config))
+		return pmc_parse_fail(p, "\"%s\": more than 64 bits", word);
 	return 0;
 }
 
-static int parse_label(struct parse *p, const char *word)
+int pmc_parse_label(struct pmc_parse *p, const char *word)
 {
 	const char *c;
 
 	for (c = word; *c; c++)
 		if (!isgraph((unsigned char)*c))
-			return fail(p, "\"name=\": only printable letters");
-	if (c == word || c - word > 58)
-		return fail(p, "\"name=\": 1 to 58 letters");
+			return pmc_parse_fail(p, "\"name=\": only printable "
+					      "letters");
+	if (c == word || c - word > LABEL_MAX)
+		return pmc_parse_fail(p, "\"name=\": 1 to %d letters",
+				      LABEL_MAX);
 	strcpy(p->desc->name, word);
 	return 0;
 }
 
-static int parse_value(struct parse *p, const char *key, const char *word)
+static int parse_value(struct pmc_parse *p, const char *key, const char *word)
 {
 	struct pmc_event_desc *d = p->desc;
 	uint64_t value;
 
 	if (!strcasecmp(key, "name"))
-		return parse_label(p, word);
-	if (number(word, 0, &value))
-		return fail(p, "\"%s=%s\": not a number", key, word);
+		return pmc_parse_label(p, word);
+	if (pmc_parse_number(word, 0, &value))
+		return pmc_parse_fail(p, "\"%s=%s\": not a number", key, word);
 	if (!strcasecmp(key, "type")) {
 		if (value > UINT32_MAX)
-			return fail(p, "\"type=%s\": too large", word);
+			return pmc_parse_fail(p, "\"type=%s\": too large",
+					      word);
 		d->type = (uint32_t)value;
 		p->have_type = 1;
 	} else if (!strcasecmp(key, "config")) {
@@ -190,17 +131,22 @@ static int parse_value(struct parse *p, const char *key, const char *word)
 		d->config1 = value;
 	} else if (!strcasecmp(key, "config2")) {
 		d->config2 = value;
+	} else if (!strcasecmp(key, "config3")) {
+		d->config3 = value;
 	} else {
-		return fail(p, "unknown qualifier \"%s=\"; known are type, "
-			    "config, config1, config2, name, usr and os", key);
+		return pmc_parse_fail(p, "unknown qualifier \"%s=\"; known are "
+				      "type, config, config1, config2, "
+				      "config3, name, usr and os", key);
 	}
 	return 0;
 }
 
-static int parse_qualifier(struct parse *p, char *word)
+static int parse_qualifier(struct pmc_parse *p, char *word)
 {
 	char *eq = strchr(word, '=');
 
+	if (!*word)
+		return pmc_parse_fail(p, "empty word in the event");
 	if (eq) {
 		*eq = '\0';
 		return parse_value(p, word, eq + 1);
@@ -210,31 +156,68 @@ static int parse_qualifier(struct parse *p, char *word)
 	} else if (!strcasecmp(word, "os") || !strcasecmp(word, "kernel")) {
 		p->desc->caps |= PMC_CAP_SYSTEM;
 	} else {
-		return fail(p, "unknown qualifier \"%s\"; known are usr, os, "
-			    "config1=, config2= and name=", word);
+		return pmc_parse_fail(p, "unknown qualifier \"%s\"; known are "
+				      "usr, os, config1=, config2= and name=",
+				      word);
 	}
 	return 0;
 }
 
-/* Cuts perf's modifiers off the end: ":u", ":k", ":uk". */
-static int parse_modifiers(struct parse *p, char *spec)
+/* perf's modifiers: "u", "k", "uk"; @spec is for the message. */
+static int parse_letters(struct pmc_parse *p, const char *spec,
+			 const char *letters)
 {
-	char *colon = strrchr(spec, ':'), *c;
+	const char *c;
 
-	if (!colon)
-		return 0;
-	if (!colon[1])
-		return fail(p, "\"%s\": nothing after the colon", spec);
-	for (c = colon + 1; *c; c++) {
+	if (!*letters)
+		return pmc_parse_fail(p, "\"%s\": nothing after the colon",
+				      spec);
+	for (c = letters; *c; c++) {
 		if (*c == 'u')
 			p->desc->caps |= PMC_CAP_USER;
 		else if (*c == 'k')
 			p->desc->caps |= PMC_CAP_SYSTEM;
 		else
-			return fail(p, "\"%s\": unknown modifier \"%c\"; known "
-				    "are u and k", spec, *c);
+			return pmc_parse_fail(p, "\"%s\": unknown modifier "
+					      "\"%c\"; known are u and k",
+					      spec, *c);
 	}
+	return 0;
+}
+
+/* Cuts perf's modifiers off the end: ":u", ":k", ":uk". */
+static int parse_modifiers(struct pmc_parse *p, char *spec)
+{
+	char *colon = strrchr(spec, ':');
+
+	if (!colon)
+		return 0;
+	if (parse_letters(p, spec, colon + 1))
+		return -1;
 	*colon = '\0';
+	return 0;
+}
+
+int pmc_parse_tail(struct pmc_parse *p, char *tail)
+{
+	char *comma = strchr(tail, ','), *word, *next;
+
+	if (comma)
+		*comma++ = '\0';
+	if (*tail == ':' && parse_letters(p, tail, tail + 1))
+		return -1;
+	if (*tail && *tail != ':')
+		return pmc_parse_fail(p, "\"%s\": nothing belongs there", tail);
+	for (word = comma; word; word = next) {
+		next = strchr(word, ',');
+		if (next)
+			*next++ = '\0';
+		if (parse_qualifier(p, word))
+			return -1;
+	}
+	if (p->have_type || p->have_config)
+		return pmc_parse_fail(p, "\"type=\" and \"config=\" go without "
+				      "a name");
 	return 0;
 }
 
@@ -251,7 +234,8 @@ static void finish_name(struct pmc_event_desc *d)
 		strcat(d->name, ":k");
 }
 
-static int parse_words(struct parse *p, char *spec)
+/* Events by their name or number */
+static int parse_words(struct pmc_parse *p, char *spec)
 {
 	char *word = spec, *next;
 	int first = 1, numeric = 0;
@@ -261,7 +245,7 @@ static int parse_words(struct parse *p, char *spec)
 		if (next)
 			*next++ = '\0';
 		if (!*word)
-			return fail(p, "empty word in the event");
+			return pmc_parse_fail(p, "empty word in the event");
 		if (first)
 			numeric = strchr(word, '=') != NULL;
 		if (first && !numeric ? parse_name(p, word) :
@@ -269,30 +253,113 @@ static int parse_words(struct parse *p, char *spec)
 			return -1;
 	}
 	if (!numeric && (p->have_type || p->have_config))
-		return fail(p, "\"type=\" and \"config=\" go without a name");
+		return pmc_parse_fail(p, "\"type=\" and \"config=\" go without "
+				      "a name");
 	if (numeric && !(p->have_type && p->have_config))
-		return fail(p, "\"type=\" and \"config=\" are both needed");
+		return pmc_parse_fail(p, "\"type=\" and \"config=\" are both "
+				      "needed");
+	return 0;
+}
+
+/*
+ * perf's way to write a tracepoint is SYSTEM:EVENT.  What is behind the colon is
+ * longer than modifiers, and before it is no event.
+ */
+static int is_tracepoint(const char *spec)
+{
+	size_t len = strcspn(spec, ":,=/");
+	char system[64];
+
+	if (spec[len] != ':' || strcspn(spec + len + 1, ":,") < 3 ||
+	    len >= sizeof(system))
+		return 0;
+	memcpy(system, spec, len);
+	system[len] = '\0';
+	return !find_name(system) && !pmc_parse_is_raw(system);
+}
+
+static int parse_tracepoint(struct pmc_parse *p, char *spec)
+{
+	char *colon = strchr(spec, ':'), *tail, kept;
+
+	*colon = '\0';
+	tail = colon + 1 + strcspn(colon + 1, ":,");
+	kept = *tail;
+	*tail = '\0';
+	if (pmc_trace_event(p, spec, colon + 1))
+		return -1;
+	*tail = kept;
+	return pmc_parse_tail(p, tail);
+}
+
+static int is_pmu(const char *spec)
+{
+	return spec[strcspn(spec, ":,=/")] == '/';
+}
+
+int pmc_parse_spec(struct pmc_parse *p, const char *spec)
+{
+	char words[SPEC_MAX];
+	int err;
+
+	if (p->msg && p->msglen)
+		p->msg[0] = '\0';
+	memset(p->desc, 0, sizeof(*p->desc));
+	if (!spec || !*spec)
+		return pmc_parse_fail(p, "no event given");
+	if (strlen(spec) >= sizeof(words))
+		return pmc_parse_fail(p, "event longer than %d letters",
+				      SPEC_MAX - 1);
+	strcpy(words, spec);
+	err = pmc_provider_parse(p, words);
+	if (err < 0)
+		return -1;
+	if (!err)
+		;
+	else if (is_pmu(words))
+		err = pmc_pmu_parse(p, words);
+	else if (is_tracepoint(words))
+		err = parse_tracepoint(p, words);
+	else
+		err = parse_modifiers(p, words) || parse_words(p, words);
+	if (err)
+		return -1;
+	finish_name(p->desc);
 	return 0;
 }
 
 int pmc_event_parse(const char *spec, struct pmc_event_desc *desc,
 		    char *msg, size_t msglen)
 {
-	struct parse p = { .desc = desc, .msg = msg, .msglen = msglen };
-	char words[SPEC_MAX];
+	struct pmc_parse p = {
+		.root = "", .desc = desc, .msg = msg, .msglen = msglen,
+	};
 
-	if (msg && msglen)
-		msg[0] = '\0';
-	memset(desc, 0, sizeof(*desc));
-	if (!spec || !*spec)
-		return fail(&p, "no event given");
-	if (strlen(spec) >= sizeof(words))
-		return fail(&p, "event longer than %d letters", SPEC_MAX - 1);
-	strcpy(words, spec);
-	if (parse_modifiers(&p, words) || parse_words(&p, words))
+	return pmc_parse_spec(&p, spec);
+}
+
+static int cpus_at(const char *root, const struct pmc_event_desc *desc,
+		   char *list, size_t len)
+{
+	char all[512];
+	int n = 0;
+
+	if (desc->flags & PMC_EVENT_ONE_CPU)
+		n = snprintf(all, sizeof(all), "%u", pmc_first_cpu(root));
+	else if (!pmc_pmu_cpus(root, desc->type, all, sizeof(all)))
+		n = (int)strlen(all);
+	if ((size_t)n >= len) {
+		errno = ENOSPC;
 		return -1;
-	finish_name(desc);
-	return 0;
+	}
+	memcpy(list, all, (size_t)n);
+	list[n] = '\0';
+	return n;
+}
+
+int pmc_event_cpus(const struct pmc_event_desc *desc, char *list, size_t len)
+{
+	return cpus_at("", desc, list, len);
 }
 
 int pmc_event_names_of_class(enum pmc_class cl, const char ***eventnames,
@@ -325,4 +392,27 @@ const char *pmc_event_description(int index)
 		return pmc_evtab[index].descr;
 	snprintf(alias, sizeof(alias), "same as %s", pmc_evtab[index].descr);
 	return alias;
+}
+
+const char *pmc_event_spelling(int index, const char **description)
+{
+	int i;
+
+	/* the table's end says NULL for all that is behind it */
+	for (i = 0; i < index && pmc_provider_help[i].spec; i++)
+		;
+	*description = pmc_provider_help[i].descr;
+	return pmc_provider_help[i].spec;
+}
+
+void pmc_event_list(FILE *out)
+{
+	const char *spec, *descr;
+	int i;
+
+	for (i = 0; (size_t)i < pmc_evtab_len; i++)
+		fprintf(out, "%-26s %s\n", pmc_evtab[i].name,
+			pmc_event_description(i));
+	for (i = 0; (spec = pmc_event_spelling(i, &descr)); i++)
+		fprintf(out, "%-26s %s\n", spec, descr);
 }

@@ -14,8 +14,18 @@
 
 #define DEVICE	"/dev/hwpmc"
 
+struct made_probe {
+	struct made_probe *next;
+	struct pmc_probe *probe;
+};
+
+/**
+ * struct pmc_owner - an open device
+ * @probes: made for events that were given as text; they go with the owner
+ */
 struct pmc_owner {
 	int	fd;
+	struct made_probe *probes;
 	int	have_info;
 	struct hwpmc_cpuinfo info;
 };
@@ -49,12 +59,25 @@ struct pmc_owner *pmc_owner_open(unsigned int flags)
 	return NULL;
 }
 
+static void remove_probes(struct pmc_owner *owner)
+{
+	struct made_probe *m;
+
+	while ((m = owner->probes)) {
+		owner->probes = m->next;
+		pmc_probe_remove(m->probe);
+		pmc_probe_free(m->probe);
+		free(m);
+	}
+}
+
 void pmc_owner_close(struct pmc_owner *owner)
 {
 	if (!owner)
 		return;
 	if (owner->fd >= 0)
 		close(owner->fd);
+	remove_probes(owner);
 	free(owner);
 }
 
@@ -82,6 +105,8 @@ int pmc_owner_allocate_event(struct pmc_owner *owner,
 	a.config = desc->config;
 	a.config1 = desc->config1;
 	a.config2 = desc->config2;
+	a.config3 = desc->config3;
+	a.bp_type = desc->bp_type;
 	memcpy(a.name, desc->name, sizeof(a.name));
 	if (ioctl(owner->fd, HWPMC_IOC_PMCALLOCATE, &a) < 0)
 		return -1;
@@ -90,13 +115,34 @@ int pmc_owner_allocate_event(struct pmc_owner *owner,
 	return 0;
 }
 
+static int make_probe(struct pmc_owner *owner, const char *spec,
+		      struct pmc_event_desc *desc)
+{
+	struct made_probe *m = malloc(sizeof(*m));
+
+	if (!m)
+		return -1;
+	m->probe = pmc_probe_make(spec, desc, NULL, 0);
+	if (!m->probe) {
+		free(m);
+		return -1;
+	}
+	m->next = owner->probes;
+	owner->probes = m;
+	return 0;
+}
+
 int pmc_owner_allocate(struct pmc_owner *owner, const char *spec,
 		       struct pmc_allocate_opts *opts, pmc_id_t *id)
 {
 	struct pmc_event_desc desc;
 
-	if (pmc_event_parse(spec, &desc, NULL, 0))
+	if (pmc_event_parse(spec, &desc, NULL, 0) ||
+	    ((desc.flags & PMC_EVENT_PROBE) && make_probe(owner, spec, &desc)))
 		return -1;
+	/* what suits the event rather than what suits most */
+	if (!opts->count && PMC_IS_SAMPLING_MODE(opts->mode))
+		opts->count = desc.period;
 	return pmc_owner_allocate_event(owner, &desc, opts, id);
 }
 
@@ -120,6 +166,24 @@ int pmc_owner_start(struct pmc_owner *owner, pmc_id_t id)
 int pmc_owner_stop(struct pmc_owner *owner, pmc_id_t id)
 {
 	return simple(owner, HWPMC_IOC_PMCSTOP, id);
+}
+
+static int target(struct pmc_owner *owner, unsigned long op, pmc_id_t id,
+		  pid_t pid)
+{
+	struct hwpmc_attach a = { .id = id, .pid = pid };
+
+	return ioctl(owner->fd, op, &a);
+}
+
+int pmc_owner_attach(struct pmc_owner *owner, pmc_id_t id, pid_t pid)
+{
+	return target(owner, HWPMC_IOC_PMCATTACH, id, pid);
+}
+
+int pmc_owner_detach(struct pmc_owner *owner, pmc_id_t id, pid_t pid)
+{
+	return target(owner, HWPMC_IOC_PMCDETACH, id, pid);
 }
 
 int pmc_owner_set(struct pmc_owner *owner, pmc_id_t id, uint64_t *count)
@@ -164,18 +228,106 @@ int pmc_owner_write(struct pmc_owner *owner, pmc_id_t id,
 	return 0;
 }
 
-int pmc_owner_configure_logfile(struct pmc_owner *owner, int fd)
+int pmc_owner_filter(struct pmc_owner *owner, pmc_id_t id,
+		     const struct hwpmc_condition *conditions, size_t n)
 {
-	struct hwpmc_configurelog c = { .fd = fd };
+	struct hwpmc_filter f = {
+		.id = id, .conditions = (uintptr_t)conditions,
+	};
+
+	if (n > HWPMC_NCONDITION) {
+		errno = E2BIG;
+		return -1;
+	}
+	f.n = (uint32_t)n;
+	return ioctl(owner->fd, HWPMC_IOC_PMCFILTER, &f);
+}
+
+int pmc_owner_record(struct pmc_owner *owner, int on, uint32_t *npmc,
+		     uint64_t *skew)
+{
+	struct hwpmc_record r = { .on = !!on };
+
+	if (ioctl(owner->fd, HWPMC_IOC_RECORD, &r) < 0)
+		return -1;
+	if (npmc)
+		*npmc = r.npmc;
+	if (skew)
+		*skew = r.skew;
+	return 0;
+}
+
+int pmc_owner_atbase(struct pmc_owner *owner, pid_t pid, uint64_t *base)
+{
+	struct hwpmc_atbase a = { .pid = pid };
+
+	if (ioctl(owner->fd, HWPMC_IOC_GETATBASE, &a) < 0)
+		return -1;
+	*base = a.base;
+	return 0;
+}
+
+_Static_assert(PMC_LOG_PACKED == HWPMC_LOG_PACKED, "flags are passed on");
+
+int pmc_owner_configure_logfile_flags(struct pmc_owner *owner, int fd,
+				      uint32_t flags)
+{
+	struct hwpmc_configurelog c = { .fd = fd, .flags = flags };
 
 	return ioctl(owner->fd, HWPMC_IOC_CONFIGURELOG, &c);
 }
 
-int pmc_owner_rotate_logfile(struct pmc_owner *owner, int fd)
+int pmc_owner_configure_logfile(struct pmc_owner *owner, int fd)
 {
-	struct hwpmc_configurelog c = { .fd = fd };
+	return pmc_owner_configure_logfile_flags(owner, fd, 0);
+}
+
+int pmc_owner_rotate_logfile_flags(struct pmc_owner *owner, int fd,
+				   uint32_t flags)
+{
+	struct hwpmc_configurelog c = { .fd = fd, .flags = flags };
 
 	return ioctl(owner->fd, HWPMC_IOC_ROTATELOG, &c);
+}
+
+int pmc_owner_rotate_logfile(struct pmc_owner *owner, int fd)
+{
+	return pmc_owner_rotate_logfile_flags(owner, fd, 0);
+}
+
+int pmc_owner_stream(struct pmc_owner *owner, uint64_t size, uint32_t flags)
+{
+	struct hwpmc_configurelog c = {
+		.fd = -1, .flags = HWPMC_LOG_STREAM | flags, .size = size,
+	};
+
+	return ioctl(owner->fd, HWPMC_IOC_CONFIGURELOG, &c);
+}
+
+int pmc_owner_flight(struct pmc_owner *owner, uint64_t size, uint32_t flags)
+{
+	struct hwpmc_configurelog c = {
+		.fd = -1, .flags = HWPMC_LOG_FLIGHT | flags, .size = size,
+	};
+
+	return ioctl(owner->fd, HWPMC_IOC_CONFIGURELOG, &c);
+}
+
+int pmc_owner_snapshot(struct pmc_owner *owner, int fd, uint32_t flags)
+{
+	struct hwpmc_snapshot s = { .fd = fd, .flags = flags };
+
+	return ioctl(owner->fd, HWPMC_IOC_SNAPSHOT, &s);
+}
+
+int pmc_owner_exit_trigger(struct pmc_owner *owner, uint32_t what, int status,
+			   pid_t pid)
+{
+	struct hwpmc_exittrigger e = {
+		.what = what, .status = status, .pid = pid,
+	};
+
+	return ioctl(owner->fd, HWPMC_IOC_EXITTRIGGER, &e);
 }
 
 int pmc_owner_flush_logfile(struct pmc_owner *owner)
@@ -230,5 +382,90 @@ int pmc_owner_stats(struct pmc_owner *owner, uint32_t scope,
 		return -1;
 	memset(stats, 0, size);
 	memcpy(stats, &s, size < sizeof(s) ? size : sizeof(s));
+	return 0;
+}
+
+#define SPARE	16	/* for what is allocated between two questions */
+
+int pmc_owner_pmcinfo(struct pmc_owner *owner, int cpu,
+		      struct hwpmc_pmcinfo_row **rows, size_t *nrows)
+{
+	struct hwpmc_pmcinfo info = { .cpu = cpu };
+	struct hwpmc_pmcinfo_row *r = NULL;
+	uint32_t room = 0;
+
+	for (;;) {
+		if (ioctl(owner->fd, HWPMC_IOC_GETPMCINFO, &info) < 0)
+			break;
+		if (r && info.nrows <= room) {
+			*rows = r;
+			*nrows = info.nrows;
+			return 0;
+		}
+		free(r);
+		room = info.nrows + SPARE;
+		r = calloc(room, sizeof(*r));
+		if (!r)
+			break;
+		info.nrows = room;
+		info.rows = (uintptr_t)r;
+	}
+	free(r);
+	return -1;
+}
+
+int pmc_owner_events(struct pmc_owner *owner, struct hwpmc_dynevent **events,
+		     size_t *nevents)
+{
+	struct hwpmc_dyneventinfo info = { .pmc_class = HWPMC_CLASS_SOFT };
+	struct hwpmc_dynevent *e = NULL;
+	uint32_t room = 0;
+
+	for (;;) {
+		if (ioctl(owner->fd, HWPMC_IOC_GETDYNEVENTINFO, &info) < 0)
+			break;
+		if (e && info.nevents <= room) {
+			*events = e;
+			*nevents = info.nevents;
+			return 0;
+		}
+		free(e);
+		room = info.nevents + SPARE;
+		e = calloc(room, sizeof(*e));
+		if (!e)
+			break;
+		info.nevents = room;
+		info.events = (uintptr_t)e;
+	}
+	free(e);
+	return -1;
+}
+
+static int admin(struct pmc_owner *owner, int cpu, int row, uint32_t state)
+{
+	struct hwpmc_admin a = {
+		.cpu = cpu, .row = (uint32_t)row, .state = state,
+	};
+
+	return ioctl(owner->fd, HWPMC_IOC_PMCADMIN, &a);
+}
+
+int pmc_owner_enable(struct pmc_owner *owner, int cpu, int row)
+{
+	return admin(owner, cpu, row, HWPMC_STATE_FREE);
+}
+
+int pmc_owner_disable(struct pmc_owner *owner, int cpu, int row)
+{
+	return admin(owner, cpu, row, HWPMC_STATE_DISABLED);
+}
+
+int pmc_owner_get_msr(struct pmc_owner *owner, pmc_id_t id, uint32_t *msr)
+{
+	struct hwpmc_getmsr m = { .id = id };
+
+	if (ioctl(owner->fd, HWPMC_IOC_PMCGETMSR, &m) < 0)
+		return -1;
+	*msr = m.msr;
 	return 0;
 }

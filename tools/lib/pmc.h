@@ -16,6 +16,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "pmc_types.h"
 
@@ -63,6 +64,11 @@ enum pmc_caps {
 	PMC_CAP_DOMWIDE		= 1 << 13,
 };
 
+/*
+ * Samples in packs: a tenth of the bytes, and only our own library reads them.
+ */
+#define PMC_LOG_PACKED		(1U << 0)
+
 /* Since the module was loaded; these stay at UINT_MAX once they are there. */
 struct pmc_driverstats {
 	unsigned int	pm_intr_ignored;
@@ -90,6 +96,38 @@ struct pmc_cpuinfo {
 	struct pmc_classinfo pm_classes[PMC_CLASS_MAX];
 };
 
+/**
+ * struct pmc_info - a row of a CPU
+ * @pm_name:     SOFT-0 and so on
+ * @pm_enabled:  0: the administrator has disabled it
+ * @pm_ownerpid: who opened the device; -1: nobody, or not to be known: then
+ *		 what follows is zero
+ * @pm_event:    0 if it is none that pmc_name_of_event() knows
+ * @pm_reloadcount: sampling only
+ */
+struct pmc_info {
+	char		pm_name[PMC_NAME_MAX];
+	enum pmc_class	pm_class;
+	int		pm_enabled;
+	enum pmc_disp	pm_rowdisp;
+	pid_t		pm_ownerpid;
+	enum pmc_mode	pm_mode;
+	enum pmc_event	pm_event;
+	uint32_t	pm_flags;
+	pmc_value_t	pm_reloadcount;
+};
+
+struct pmc_pmcinfo {
+	int32_t		pm_cpu;
+	struct pmc_info	pm_pmcs[];	/* pmc_npmc() of them */
+};
+
+struct hwpmc_condition;		/* <linux/hwpmc.h> */
+struct hwpmc_cpuinfo;
+struct hwpmc_driverstats;
+struct hwpmc_dynevent;
+struct hwpmc_pmcinfo_row;
+
 /* --------------------------------------------------------------------
  * FreeBSD's functions
  */
@@ -102,6 +140,9 @@ int	pmc_allocate(const char *ctrspec, enum pmc_mode mode, uint32_t flags,
 int	pmc_release(pmc_id_t pmc);
 int	pmc_start(pmc_id_t pmc);
 int	pmc_stop(pmc_id_t pmc);
+/* PMCs of the process modes only; pid 0 is the caller */
+int	pmc_attach(pmc_id_t pmc, pid_t pid);
+int	pmc_detach(pmc_id_t pmc, pid_t pid);
 int	pmc_read(pmc_id_t pmc, pmc_value_t *value);
 int	pmc_write(pmc_id_t pmc, pmc_value_t value);
 int	pmc_rw(pmc_id_t pmc, pmc_value_t newvalue, pmc_value_t *oldvalue);
@@ -110,6 +151,8 @@ int	pmc_capabilities(pmc_id_t pmc, uint32_t *caps);
 int	pmc_width(pmc_id_t pmc, uint32_t *width);
 
 int	pmc_configure_logfile(int fd);
+/* Ours; @flags: PMC_LOG_* */
+int	pmc_configure_logfile_flags(int fd, uint32_t flags);
 int	pmc_flush_logfile(void);
 int	pmc_close_logfile(void);
 int	pmc_writelog(uint32_t udata);
@@ -119,6 +162,19 @@ int	pmc_ncpu(void);
 int	pmc_npmc(int cpu);
 int	pmc_cpuinfo(const struct pmc_cpuinfo **cpu_info);
 int	pmc_get_driver_stats(struct pmc_driverstats *gms);
+/* Ours: in 64 bits, and all there are; @size as in pmc_owner_stats() */
+int	pmc_get_driver_stats64(struct hwpmc_driverstats *stats, size_t size);
+/*
+ * The caller frees *pmc_info.  Owners have rows of their own: of a row that
+ * several use one is told; pmc_owner_pmcinfo() has them all.
+ */
+int	pmc_pmcinfo(int cpu, struct pmc_pmcinfo **pmc_info);
+
+/* For the administrator: whether row @pmc of a CPU may be used, by anybody */
+int	pmc_enable(int cpu, int pmc);
+int	pmc_disable(int cpu, int pmc);
+/* Fails with ENOSYS: counters are read by pmc_read() only. */
+int	pmc_get_msr(pmc_id_t pmc, uint32_t *msr);
 
 /* NULL with errno EINVAL when there is no name */
 const char *pmc_name_of_capability(enum pmc_caps cap);
@@ -137,10 +193,19 @@ int	pmc_event_names_of_class(enum pmc_class cl, const char ***eventnames,
  * Events
  */
 
+/* what else an event needs or has */
+#define PMC_EVENT_TRACEPOINT	(1U << 0)	/* fields: PMC_F_RAW has them */
+#define PMC_EVENT_PROBE		(1U << 1)	/* pmc_probe_make() goes before */
+#define PMC_EVENT_ONE_CPU	(1U << 2)	/* on pmc_event_cpus() only */
+#define PMC_EVENT_RATE		(1U << 3)	/* samples only; @period is its rate */
+
 /**
  * struct pmc_event_desc - what an event specification says
- * @type, @config, @config1, @config2: as in struct perf_event_attr
+ * @type, @config, @config1, @config2, @config3, @bp_type: as in struct
+ *	perf_event_attr
  * @caps: PMC_CAP_USER and PMC_CAP_SYSTEM as asked for, or 0
+ * @period: that suits sampling, or 0: none in particular
+ * @flags: PMC_EVENT_*
  * @name: for the log: the event's name, and ":u" or ":k"
  */
 struct pmc_event_desc {
@@ -149,39 +214,138 @@ struct pmc_event_desc {
 	uint64_t	config;
 	uint64_t	config1;
 	uint64_t	config2;
-	uint64_t	reserved[4];
+	uint64_t	config3;
+	uint64_t	period;
+	uint32_t	bp_type;
+	uint32_t	flags;
+	uint64_t	reserved;
 	char		name[PMC_NAME_MAX];
 };
 
 /**
  * pmc_event_parse() - understand an event specification
- * @spec: name[,usr][,os], rHEX, or type=N,config=N[,config1=N][,config2=N]
- *	[,name=WORD][,usr][,os]; each may end in :u, :k or :uk
+ * @spec: name[,usr][,os], rHEX, type=N,config=N[,config1=N][,config2=N]
+ *	[,config3=N][,name=WORD][,usr][,os], PMU/TERM[=VALUE],.../, SYSTEM:EVENT
+ *	(a tracepoint) or PROVIDER:...; each may end in :u, :k or :uk.
+ *	pmcstat(8) describes them.
  * @desc: filled in
  * @msg:  on failure one line that says what is wrong, or NULL
  *
- * Fails with EINVAL.
+ * Fails with EINVAL; EACCES: what describes the event may not be read.
  */
 int	pmc_event_parse(const char *spec, struct pmc_event_desc *desc,
 			char *msg, size_t msglen);
 
+/*
+ * The CPUs on which the event is to be counted to have each thing that happens
+ * once, such as "0" or "0,28": the length of that list, 0 when these are all of
+ * them, or -1 with errno (ENOSPC: @len is too short).
+ */
+int	pmc_event_cpus(const struct pmc_event_desc *desc, char *list,
+		       size_t len);
+
+/**
+ * struct pmc_source - an event that there is
+ * @number:   of the event
+ * @nargs:    fields that it has; pmc_source_list() only
+ * @provider: hardware, software, cache, pmu, tracepoint, syscall, ...
+ * @function: what of it: a PMU, a tracepoint's system, a system call, or nothing
+ * @name:     of the event
+ */
+struct pmc_source {
+	uint32_t	number;
+	uint32_t	nargs;
+	char		provider[16];
+	char		function[96];
+	char		name[96];
+};
+
+/**
+ * struct pmc_source_field - what is known when an event happens
+ * @type:   as C has it
+ * @offset, @size: bytes, in the data that PMC_F_RAW logs
+ */
+struct pmc_source_field {
+	char		name[64];
+	char		type[96];
+	uint32_t	offset;
+	uint32_t	size;
+	uint32_t	is_signed;
+	uint32_t	reserved;
+};
+
+/*
+ * All events that this machine has by name; tracepoints if the caller may read
+ * them.  *size is that of @list in bytes, and becomes that of what there is.  If
+ * that is more, this fails with ENOSPC; but a *size of 0 only asks for it.
+ */
+int	pmc_source_list(struct pmc_source *list, size_t *size);
+/* The fields of one, in the same way; EINVAL: there is no such number */
+int	pmc_source_fields(uint32_t number, struct pmc_source_field *fields,
+			  size_t *size);
+/* One after another; when @f returns not 0 it is the last, and this is returned. */
+int	pmc_source_each(int (*f)(void *arg, const struct pmc_source *source),
+			void *arg);
+/* As pmc_event_parse() takes it */
+void	pmc_source_spec(const struct pmc_source *source, char *buf, size_t len);
+/* One line about it, or nothing */
+void	pmc_source_describe(const struct pmc_source *source, char *buf,
+			    size_t len);
+/*
+ * The fields of an event that was parsed, or whose probe was made: as
+ * pmc_source_fields(), or as the kernel tells of them, a line for each, also of
+ * those that all events have: the caller frees it; NULL with errno.
+ */
+int	pmc_event_fields(const struct pmc_event_desc *desc,
+			 struct pmc_source_field *fields, size_t *size);
+char	*pmc_event_format(const struct pmc_event_desc *desc);
+
+struct pmc_probe;
+
+/**
+ * pmc_probe_make() - make the probe of an event that has PMC_EVENT_PROBE
+ * @desc: filled in, as by pmc_event_parse(); its @config is that of the probe
+ * @msg:  on failure one line that says what is wrong, or NULL
+ *
+ * Needs root.  NULL with errno when it fails.  Whoever ends before it has removed
+ * the probe leaves it there until somebody makes one again.
+ */
+struct pmc_probe *pmc_probe_make(const char *spec, struct pmc_event_desc *desc,
+				 char *msg, size_t msglen);
+/*
+ * To be called when the event is no longer used: the PMC is released, or its owner
+ * closed.  Waits some seconds for that; then fails with EBUSY.  For signal
+ * handlers, too; pmc_probe_free() then frees the memory.
+ */
+int	pmc_probe_remove(const struct pmc_probe *probe);
+void	pmc_probe_free(struct pmc_probe *probe);
+/* GROUP/EVENT, as tracefs has it */
+const char *pmc_probe_name(const struct pmc_probe *probe);
+
 /* What the event of this index in pmc_event_names_of_class() counts; or NULL */
 const char *pmc_event_description(int index);
+
+/* How events without a name are spelled; NULL with NULL behind the last */
+const char *pmc_event_spelling(int index, const char **description);
+
+/* Writes what events have names, a line for each; *out is not flushed. */
+void	pmc_event_list(FILE *out);
 
 /* --------------------------------------------------------------------
  * Owners named by a handle
  */
 
 struct pmc_owner;
-struct hwpmc_cpuinfo;		/* <linux/hwpmc.h> */
-struct hwpmc_driverstats;
 
 #define PMC_OWNER_INHERIT	(1U << 0)	/* keep it open across exec */
 
 /* NULL with errno when it fails.  Closing releases all that is owned. */
 struct pmc_owner *pmc_owner_open(unsigned int flags);
 void	pmc_owner_close(struct pmc_owner *owner);
-/* For poll(2): POLLERR means a write error of the log. */
+/*
+ * For poll(2): POLLERR means a write error of the log, POLLIN that there is
+ * something to be read: see pmc_owner_stream().
+ */
 int	pmc_owner_fd(const struct pmc_owner *owner);
 
 /**
@@ -210,6 +374,9 @@ int	pmc_owner_allocate_event(struct pmc_owner *owner,
 int	pmc_owner_release(struct pmc_owner *owner, pmc_id_t id);
 int	pmc_owner_start(struct pmc_owner *owner, pmc_id_t id);
 int	pmc_owner_stop(struct pmc_owner *owner, pmc_id_t id);
+/* PMCs of the process modes only; pid 0 is the caller */
+int	pmc_owner_attach(struct pmc_owner *owner, pmc_id_t id, pid_t pid);
+int	pmc_owner_detach(struct pmc_owner *owner, pmc_id_t id, pid_t pid);
 /* Period or initial count; *count becomes what is in force. */
 int	pmc_owner_set(struct pmc_owner *owner, pmc_id_t id, uint64_t *count);
 
@@ -231,9 +398,50 @@ int	pmc_owner_read(struct pmc_owner *owner, pmc_id_t id, int cpu,
 int	pmc_owner_write(struct pmc_owner *owner, pmc_id_t id,
 			pmc_value_t value, pmc_value_t *old);
 
+/*
+ * Which samples are wanted; replaces what was set before, @n 0: all.  EBUSY
+ * while the PMC runs.
+ */
+int	pmc_owner_filter(struct pmc_owner *owner, pmc_id_t id,
+			 const struct hwpmc_condition *conditions, size_t n);
+/*
+ * Starts all PMCs that do not run, or stops these again.  @npmc: how many; @skew:
+ * nanoseconds from the first counter's start to the last one's; may be NULL.
+ * Without a log and with a PMC that needs one, one begins that is read from
+ * pmc_owner_fd().
+ */
+int	pmc_owner_record(struct pmc_owner *owner, int on, uint32_t *npmc,
+			 uint64_t *skew);
+/* Where the run-time loader of a process sits, 0 without one; pid 0: the caller */
+int	pmc_owner_atbase(struct pmc_owner *owner, pid_t pid, uint64_t *base);
+
 /* @fd: -1 ends the log */
 int	pmc_owner_configure_logfile(struct pmc_owner *owner, int fd);
 int	pmc_owner_rotate_logfile(struct pmc_owner *owner, int fd);
+/* @flags: PMC_LOG_*; 0 when @fd is negative */
+int	pmc_owner_configure_logfile_flags(struct pmc_owner *owner, int fd,
+					  uint32_t flags);
+int	pmc_owner_rotate_logfile_flags(struct pmc_owner *owner, int fd,
+				       uint32_t flags);
+/*
+ * A log that is read with read(2), or pmclog_open(3), from pmc_owner_fd(): whole
+ * records, none without room for one (PMCLOG_RECORD_MAX).  @size: bytes to keep
+ * ready, 0 for the usual; @flags: PMC_LOG_PACKED or 0.
+ */
+int	pmc_owner_stream(struct pmc_owner *owner, uint64_t size,
+			 uint32_t flags);
+/*
+ * A flight recorder: the last @size bytes of the log are kept in memory.  @flags:
+ * PMC_LOG_PACKED or 0.  What is kept is written to @fd; with HWPMC_SNAPSHOT_ARM in
+ * @flags at the first overflow of a PMC with HWPMC_F_TRIGGER, or the first end of
+ * a process as pmc_owner_exit_trigger() says: HWPMC_EXIT_*, status as wait(2) tells
+ * it, @pid 0: any.  poll(2) then says POLLPRI.  See hwpmc(4).
+ */
+int	pmc_owner_flight(struct pmc_owner *owner, uint64_t size,
+			 uint32_t flags);
+int	pmc_owner_snapshot(struct pmc_owner *owner, int fd, uint32_t flags);
+int	pmc_owner_exit_trigger(struct pmc_owner *owner, uint32_t what,
+			       int status, pid_t pid);
 int	pmc_owner_flush_logfile(struct pmc_owner *owner);
 int	pmc_owner_close_logfile(struct pmc_owner *owner);
 int	pmc_owner_writelog(struct pmc_owner *owner, uint32_t udata);
@@ -249,6 +457,19 @@ int	pmc_owner_cpuinfo(struct pmc_owner *owner,
  */
 int	pmc_owner_stats(struct pmc_owner *owner, uint32_t scope,
 			struct hwpmc_driverstats *stats, size_t size);
+/*
+ * Rows of @cpu that are used or disabled, over all owners, ordered by row.  The
+ * caller frees *rows.
+ */
+int	pmc_owner_pmcinfo(struct pmc_owner *owner, int cpu,
+			  struct hwpmc_pmcinfo_row **rows, size_t *nrows);
+/* Events with a name that this machine can count; the caller frees *events. */
+int	pmc_owner_events(struct pmc_owner *owner,
+			 struct hwpmc_dynevent **events, size_t *nevents);
+
+int	pmc_owner_enable(struct pmc_owner *owner, int cpu, int row);
+int	pmc_owner_disable(struct pmc_owner *owner, int cpu, int row);
+int	pmc_owner_get_msr(struct pmc_owner *owner, pmc_id_t id, uint32_t *msr);
 
 #ifdef __cplusplus
 }

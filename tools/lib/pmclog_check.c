@@ -33,11 +33,11 @@ static const struct shape shapes[NTYPES] = {
 		sizeof(struct pmclog_initialize),
 		offsetof(struct pmclog_initialize, cpuid), PMCLOG_CPUID_LEN },
 	[PMCLOG_T_PMCALLOCATE] = { sizeof(struct pmclog_wire_allocate), 0, 0 },
-	[PMCLOG_T_PMCATTACH] = PATH(struct pmclog_wire_attach),
-	[PMCLOG_T_PMCDETACH] = { sizeof(struct pmclog_wire_detach), 0, 0 },
-	[PMCLOG_T_PROCCSW] = { sizeof(struct pmclog_wire_proccsw), 0, 0 },
+	[PMCLOG_T_PMCATTACH] = PATH(struct pmclog_pmcattach),
+	[PMCLOG_T_PMCDETACH] = { sizeof(struct pmclog_pmcdetach), 0, 0 },
+	[PMCLOG_T_PROCCSW] = { sizeof(struct pmclog_proccsw), 0, 0 },
 	[PMCLOG_T_PROCEXEC] = PATH(struct pmclog_procexec),
-	[PMCLOG_T_PROCEXIT] = { sizeof(struct pmclog_wire_procexit), 0, 0 },
+	[PMCLOG_T_PROCEXIT] = { PMCLOG_PROCEXIT_BASE, 0, 0 },
 	[PMCLOG_T_PROCFORK] = { sizeof(struct pmclog_procfork), 0, 0 },
 	[PMCLOG_T_SYSEXIT] = { sizeof(struct pmclog_sysexit), 0, 0 },
 	[PMCLOG_T_USERDATA] = { sizeof(struct pmclog_userdata), 0, 0 },
@@ -82,6 +82,17 @@ static const struct ext_shape ext_shapes[] = {
 		sizeof(struct pmclog_ext_buildid),
 		offsetof(struct pmclog_ext_buildid, name), 1 },
 	[PMCLOG_EXT_RATE] = { sizeof(struct pmclog_ext_rate), 0, 0 },
+	[PMCLOG_EXT_SAMPLES] = { sizeof(struct pmclog_ext_samples), 0, 0 },
+	[PMCLOG_EXT_USERCHAIN] = { sizeof(struct pmclog_ext_userchain), 0, 0 },
+	[PMCLOG_EXT_FILTERED] = {
+		sizeof(struct pmclog_ext_filtered),
+		offsetof(struct pmclog_ext_filtered, conditions), 1 },
+	[PMCLOG_EXT_RAW] = { sizeof(struct pmclog_ext_raw), 0, 0 },
+	[PMCLOG_EXT_FIELDS] = {
+		sizeof(struct pmclog_ext_fields),
+		offsetof(struct pmclog_ext_fields, text), 1 },
+	[PMCLOG_EXT_RECORD] = { sizeof(struct pmclog_ext_record), 0, 0 },
+	[PMCLOG_EXT_SNAPSHOT] = { sizeof(struct pmclog_ext_snapshot), 0, 0 },
 };
 
 #define NEXT_SHAPES (sizeof(ext_shapes) / sizeof(ext_shapes[0]))
@@ -105,6 +116,15 @@ uint32_t pmclog_iter_ext_subtype(const struct pmclog_rec *rec)
 	return ext_subtype(rec->data);
 }
 
+/* Whoever skipped it would miss samples without a word. */
+static int unknown_pack(const unsigned char *p)
+{
+	uint32_t word = pmclog_get32(p + offsetof(struct pmclog_ext, subtype));
+
+	return pmclog_get32(p + offsetof(struct pmclog_ext, cookie)) ==
+	       PMCLOG_EXT_COOKIE && (word & 0xFFFF) == PMCLOG_EXT_SAMPLES;
+}
+
 static const char *check_ext(const unsigned char *p, uint32_t len)
 {
 	const unsigned char *end = p + len;
@@ -113,26 +133,23 @@ static const char *check_ext(const unsigned char *p, uint32_t len)
 
 	subtype = ext_subtype(p);
 	if (!subtype)
-		return NULL;	/* for the reader to skip */
+		return unknown_pack(p) ? "samples packed in an unknown way" :
+					 NULL;	/* for the reader to skip */
 	s = &ext_shapes[subtype];
 	if (len < s->min)
 		return "extension record too short";
+	if (subtype == PMCLOG_EXT_USERCHAIN && (len - s->min) % sizeof(uint64_t))
+		return "user chain with a part of a pc";
+	if (subtype == PMCLOG_EXT_RAW &&
+	    pmclog_get32(p + offsetof(struct pmclog_ext_raw, len)) >
+	    len - s->min)
+		return "raw data longer than its record";
 	for (p += s->str, i = 0; i < s->nstr; i++) {
 		p = memchr(p, '\0', end - p);
 		if (!p)
 			return "string not terminated in an extension record";
 		p++;
 	}
-	return NULL;
-}
-
-static const char *check_init(const unsigned char *p)
-{
-	uint32_t version;
-
-	version = pmclog_get32(p + offsetof(struct pmclog_initialize, version));
-	if (version >> 24 != PMCLOG_VERSION >> 24)
-		return "log of another major version than 10";
 	return NULL;
 }
 
@@ -153,37 +170,19 @@ const char *pmclog_check_record(const unsigned char *p, uint32_t len,
 		return "call chain with a part of a pc";
 	if (type == PMCLOG_T_USERDATA)
 		return check_ext(p, len);
-	if (type == PMCLOG_T_INITIALIZE)
-		return check_init(p);
 	return NULL;
 }
 
-const char *pmclog_check_header(uint32_t header)
+const char *pmclog_check_header(uint32_t header, uint32_t min)
 {
 	uint32_t len = PMCLOG_HEADER_LEN(header);
 
 	if (PMCLOG_HEADER_MAGIC(header) != PMCLOG_MAGIC)
 		return "bad magic";
-	if (len < sizeof(struct pmclog_hdr))
+	if (len < min)
 		return "record shorter than its header";
 	if (len % 4)
 		return "record length not a multiple of 4";
-	return NULL;
-}
-
-const char *pmclog_check_foreign(uint32_t header)
-{
-	if (PMCLOG_HEADER_MAGIC(header) != PMCLOG_MAGIC) {
-		if ((header & 0xFFU) == PMCLOG_MAGIC)
-			return "log of a big-endian machine";
-		return "not a pmclog";
-	}
-	if (PMCLOG_HEADER_TYPE(header) == 2 && PMCLOG_HEADER_LEN(header) == 20)
-		return "log of a version before 6 (FreeBSD 11 or older)";
-	if (PMCLOG_HEADER_TYPE(header) != PMCLOG_T_INITIALIZE)
-		return "no INITIALIZE at the start";
-	if (PMCLOG_HEADER_LEN(header) < sizeof(struct pmclog_initialize))
-		return "log of a 32-bit machine or of a version before 10";
 	return NULL;
 }
 

@@ -12,10 +12,10 @@
 const char *pmclog_check_record(const unsigned char *p, uint32_t len,
 				uint32_t type);
 
-/* What is wrong with @header as the first word of a record, or NULL. */
-const char *pmclog_check_header(uint32_t header);
-
-/* Why a stream whose first word is @header is not a log we read. */
-const char *pmclog_check_foreign(uint32_t header);
+/*
+ * What is wrong with @header as the first word of a record whose header alone
+ * has @min bytes, or NULL.
+ */
+const char *pmclog_check_header(uint32_t header, uint32_t min);
 
 #endif /* PMCLOG_CHECK_H */

@@ -175,24 +175,24 @@ static void decode_attached(struct pmclog_ev *ev, const struct pmclog_rec *rec)
 {
 	switch (rec->type) {
 	case PMCLOG_T_PMCATTACH:
-		ev->pl_u.pl_t.pl_pmcid = U32(pmclog_wire_attach, pmcid);
-		ev->pl_u.pl_t.pl_pid = U32(pmclog_wire_attach, pid);
-		STRING(ev->pl_u.pl_t.pl_pathname, pmclog_wire_attach, path);
+		ev->pl_u.pl_t.pl_pmcid = U32(pmclog_pmcattach, pmcid);
+		ev->pl_u.pl_t.pl_pid = U32(pmclog_pmcattach, pid);
+		STRING(ev->pl_u.pl_t.pl_pathname, pmclog_pmcattach, path);
 		break;
 	case PMCLOG_T_PMCDETACH:
-		ev->pl_u.pl_d.pl_pmcid = U32(pmclog_wire_detach, pmcid);
-		ev->pl_u.pl_d.pl_pid = U32(pmclog_wire_detach, pid);
+		ev->pl_u.pl_d.pl_pmcid = U32(pmclog_pmcdetach, pmcid);
+		ev->pl_u.pl_d.pl_pid = U32(pmclog_pmcdetach, pid);
 		break;
 	case PMCLOG_T_PROCCSW:
-		ev->pl_u.pl_c.pl_pid = U32(pmclog_wire_proccsw, pid);
-		ev->pl_u.pl_c.pl_tid = U32(pmclog_wire_proccsw, tid);
-		ev->pl_u.pl_c.pl_pmcid = U32(pmclog_wire_proccsw, pmcid);
-		ev->pl_u.pl_c.pl_value = U64(pmclog_wire_proccsw, value);
+		ev->pl_u.pl_c.pl_pid = U32(pmclog_proccsw, pid);
+		ev->pl_u.pl_c.pl_tid = U32(pmclog_proccsw, tid);
+		ev->pl_u.pl_c.pl_pmcid = U32(pmclog_proccsw, pmcid);
+		ev->pl_u.pl_c.pl_value = U64(pmclog_proccsw, value);
 		break;
 	case PMCLOG_T_PROCEXIT:
-		ev->pl_u.pl_e.pl_pid = U32(pmclog_wire_procexit, pid);
-		ev->pl_u.pl_e.pl_pmcid = U32(pmclog_wire_procexit, pmcid);
-		ev->pl_u.pl_e.pl_value = U64(pmclog_wire_procexit, value);
+		ev->pl_u.pl_e.pl_pid = U32(pmclog_procexit, pid);
+		ev->pl_u.pl_e.pl_pmcid = U32(pmclog_procexit, pmcid);
+		ev->pl_u.pl_e.pl_value = U64(pmclog_procexit, value);
 		break;
 	}
 }

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What events there are, each with a number, and what their fields are: dt(4)'s
+ * list of probes and their arguments.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpmc_event.h"
+#include "libpmc_source.h"
+
+/*
+ * Numbers: the kind, and what tells events of a kind apart.  Tracepoints keep
+ * theirs while the kernel runs, PMUs' events while no PMU comes or goes.
+ */
+enum kind { NAMED = 1, CLOCK, PMU_EVENT, PMU_TERM, TRACEPOINT, SYSCALL };
+
+#define KIND_SHIFT	28
+#define NUMBER(kind, n)	((uint32_t)(kind) << KIND_SHIFT | (uint32_t)(n))
+#define KIND(number)	((enum kind)((number) >> KIND_SHIFT))
+#define INDEX(number)	((number) & ((1U << KIND_SHIFT) - 1))
+
+/**
+ * struct walk - through all events
+ * @f: called for each; what it returns if not 0 ends it
+ * @next: number of the next event of a PMU
+ * @pmu, @system: whose events are looked at
+ * @tracefs: "" when it is not there
+ */
+struct walk {
+	const char	*root;
+	int		(*f)(void *arg, const struct pmc_source *s);
+	void		*arg;
+	uint32_t	next;
+	const char	*pmu;
+	const char	*system;
+	char		tracefs[PATH_MAX];
+};
+
+static int tell(struct walk *w, uint32_t number, const char *provider,
+		const char *function, const char *name)
+{
+	struct pmc_source s = { .number = number };
+
+	if (strlen(function) >= sizeof(s.function) ||
+	    strlen(name) >= sizeof(s.name))
+		return 0;
+	snprintf(s.provider, sizeof(s.provider), "%s", provider);
+	strcpy(s.function, function);
+	strcpy(s.name, name);
+	return w->f(w->arg, &s);
+}
+
+static const char *class_of(uint32_t type)
+{
+	switch (type) {
+	case PERF_TYPE_HARDWARE:
+		return "hardware";
+	case PERF_TYPE_SOFTWARE:
+		return "software";
+	default:
+		return "cache";
+	}
+}
+
+static int walk_named(struct walk *w)
+{
+	int stop = 0;
+	size_t i;
+
+	for (i = 0; i < pmc_evtab_len && !stop; i++)
+		stop = tell(w, NUMBER(NAMED, i), class_of(pmc_evtab[i].type),
+			    "", pmc_evtab[i].name);
+	return stop;
+}
+
+/* Any other rate will do as well. */
+static int walk_clocks(struct walk *w)
+{
+	int stop = tell(w, NUMBER(CLOCK, 0), "profile", "hz", "97");
+
+	return stop ? stop : tell(w, NUMBER(CLOCK, 1), "interval", "hz", "1");
+}
+
+static int tell_pmu_event(void *arg, const char *event)
+{
+	struct walk *w = arg;
+
+	return tell(w, NUMBER(PMU_EVENT, w->next++), "pmu", w->pmu, event);
+}
+
+static int tell_pmu_term(void *arg, const char *term)
+{
+	struct walk *w = arg;
+	char name[NAME_MAX + 3];
+
+	snprintf(name, sizeof(name), "%s=N", term);
+	return tell(w, NUMBER(PMU_TERM, w->next++), "pmu", w->pmu, name);
+}
+
+static int walk_pmu(void *arg, const char *pmu)
+{
+	struct walk *w = arg;
+	int stop;
+
+	if (pmc_pmu_is_special(pmu))
+		return 0;
+	w->pmu = pmu;
+	stop = pmc_pmu_each_event(w->root, pmu, tell_pmu_event, w);
+	return stop ? stop : pmc_pmu_each_term(w->root, pmu, tell_pmu_term, w);
+}
+
+/* sys_enter_NAME and sys_exit_NAME are NAME:entry and NAME:return; NULL: neither */
+static const char *call_of(const char *system, const char *event,
+			   const char **end)
+{
+	*end = "entry";
+	if (strcmp(system, "syscalls"))
+		return NULL;
+	if (!strncmp(event, "sys_enter_", 10))
+		return event + 10;
+	*end = "return";
+	return strncmp(event, "sys_exit_", 9) ? NULL : event + 9;
+}
+
+static int walk_event(void *arg, const char *event)
+{
+	struct walk *w = arg;
+	const char *call, *end;
+	uint64_t id;
+	int stop = 0;
+
+	if (pmc_trace_id(w->tracefs, w->system, event, &id) ||
+	    id != INDEX(id))
+		return 0;
+	call = call_of(w->system, event, &end);
+	if (call)
+		stop = tell(w, NUMBER(SYSCALL, id), "syscall", call, end);
+	return stop ? stop : tell(w, NUMBER(TRACEPOINT, id), "tracepoint",
+				  w->system, event);
+}
+
+static int walk_system(void *arg, const char *system)
+{
+	struct walk *w = arg;
+
+	w->system = system;
+	return pmc_file_each(walk_event, w, "%s/events/%s", w->tracefs,
+			     system);
+}
+
+static void find_tracefs(struct walk *w)
+{
+	struct pmc_parse p = { .root = w->root };
+
+	if (pmc_trace_root(&p, w->tracefs, sizeof(w->tracefs)))
+		w->tracefs[0] = '\0';
+}
+
+static int walk_traces(struct walk *w)
+{
+	find_tracefs(w);
+	return *w->tracefs ?
+	       pmc_file_each(walk_system, w, "%s/events", w->tracefs) : 0;
+}
+
+int pmc_source_each_at(const char *root,
+		       int (*f)(void *arg, const struct pmc_source *s),
+		       void *arg)
+{
+	struct walk w = { .root = root, .f = f, .arg = arg };
+	int stop = walk_named(&w);
+
+	if (!stop)
+		stop = walk_clocks(&w);
+	if (!stop)
+		stop = pmc_pmu_each(root, walk_pmu, &w);
+	return stop ? stop : walk_traces(&w);
+}
+
+/* ------------------------------------------------------------------------
+ * Fields
+ */
+
+/* "field:TYPE NAME[16];	offset:8;	size:16;	signed:0;" */
+static int parse_field(const char *line, struct pmc_source_field *f)
+{
+	char text[sizeof(f->type)], *space, *bracket;
+	const char *at = strstr(line, "field:"), *semicolon;
+	size_t len;
+
+	memset(f, 0, sizeof(*f));
+	semicolon = at ? strchr(at, ';') : NULL;
+	if (!semicolon)
+		return -1;
+	at += strlen("field:");
+	len = (size_t)(semicolon - at);
+	if (len >= sizeof(text) ||
+	    sscanf(semicolon, "; offset:%u; size:%u; signed:%u", &f->offset,
+		   &f->size, &f->is_signed) != 3)
+		return -1;
+	memcpy(text, at, len);
+	text[len] = '\0';
+	space = strrchr(text, ' ');
+	if (!space)
+		return -1;
+	*space++ = '\0';
+	bracket = space + strcspn(space, "[");
+	if ((size_t)(bracket - space) >= sizeof(f->name))
+		return -1;
+	memcpy(f->name, space, (size_t)(bracket - space));
+	/* all of it was shorter than the room for its parts */
+	strcpy(f->type, text);
+	strcat(f->type, bracket);
+	return 0;
+}
+
+static size_t parse_fields(const char *lines, struct pmc_source_field *fields,
+			   size_t room)
+{
+	struct pmc_source_field f;
+	const char *line, *next;
+	size_t n = 0;
+
+	for (line = lines; *line; line = next) {
+		next = strchr(line, '\n');
+		next = next ? next + 1 : line + strlen(line);
+		/* what all tracepoints have is no argument of this one */
+		if (parse_field(line, &f) || !strncmp(f.name, "common_", 7))
+			continue;
+		if (n < room)
+			fields[n] = f;
+		n++;
+	}
+	return n;
+}
+
+/* @call: it has to be a system call's */
+struct by_id {
+	uint64_t	id;
+	int		call;
+	const char	*tracefs;
+	const char	*system;
+	char		*lines;
+};
+
+static int is_event(void *arg, const char *event)
+{
+	struct by_id *b = arg;
+	const char *end;
+	uint64_t id;
+
+	if (pmc_trace_id(b->tracefs, b->system, event, &id) || id != b->id)
+		return 0;
+	if (b->call && !call_of(b->system, event, &end))
+		return 1;
+	b->lines = pmc_trace_field_lines(b->tracefs, b->system, event);
+	return 1;
+}
+
+static int in_system(void *arg, const char *system)
+{
+	struct by_id *b = arg;
+
+	b->system = system;
+	return pmc_file_each(is_event, b, "%s/events/%s", b->tracefs, system);
+}
+
+/* By the number, as all else about it is words of the user's; the caller frees */
+static char *lines_of(const char *root, uint64_t id, int call)
+{
+	struct walk w = { .root = root };
+	struct by_id b = { .id = id, .call = call, .tracefs = w.tracefs };
+
+	find_tracefs(&w);
+	errno = EINVAL;
+	if (*w.tracefs)
+		pmc_file_each(in_system, &b, "%s/events", w.tracefs);
+	if (!b.lines)
+		errno = EINVAL;
+	return b.lines;
+}
+
+/* dt(4)'s convention: see pmc_source_list() */
+static int give(size_t n, size_t each, size_t *size)
+{
+	size_t had = *size;
+
+	*size = n * each;
+	if (had && had < *size) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return 0;
+}
+
+static int fields_at(const char *root, uint64_t id, int call,
+		     struct pmc_source_field *fields, size_t *size)
+{
+	char *lines = lines_of(root, id, call);
+	size_t n;
+
+	if (!lines)
+		return -1;
+	n = parse_fields(lines, fields, *size / sizeof(*fields));
+	free(lines);
+	return give(n, sizeof(*fields), size);
+}
+
+static int is_number(void *arg, const struct pmc_source *s)
+{
+	return s->number == *(const uint32_t *)arg;
+}
+
+int pmc_source_fields_at(const char *root, uint32_t number,
+			 struct pmc_source_field *fields, size_t *size)
+{
+	if (KIND(number) == TRACEPOINT || KIND(number) == SYSCALL)
+		return fields_at(root, INDEX(number), KIND(number) == SYSCALL,
+				 fields, size);
+	if (pmc_source_each_at(root, is_number, &number))
+		return give(0, sizeof(*fields), size);
+	errno = EINVAL;
+	return -1;
+}
+
+/* ------------------------------------------------------------------------
+ * The list
+ */
+struct list {
+	const char	*root;
+	struct pmc_source *list;
+	size_t		room;
+	size_t		n;
+};
+
+static int add(void *arg, const struct pmc_source *s)
+{
+	struct list *l = arg;
+	size_t size = 0;
+
+	if (l->n < l->room) {
+		l->list[l->n] = *s;
+		if (!pmc_source_fields_of(l->root, s, NULL, &size))
+			l->list[l->n].nargs = (uint32_t)(size / sizeof(
+						struct pmc_source_field));
+	}
+	l->n++;
+	return 0;
+}
+
+int pmc_source_list_at(const char *root, struct pmc_source *list, size_t *size)
+{
+	struct list l = { root, list, *size / sizeof(*list), 0 };
+
+	pmc_source_each_at(root, add, &l);
+	return give(l.n, sizeof(*list), size);
+}
+
+/* As pmc_source_fields(), of one that was told: nothing is searched for */
+int pmc_source_fields_of(const char *root, const struct pmc_source *s,
+			 struct pmc_source_field *fields, size_t *size)
+{
+	struct walk w = { .root = root };
+	char event[sizeof(s->function) + 16], *lines;
+	const char *system = s->function, *name = s->name;
+	size_t n;
+
+	if (KIND(s->number) != TRACEPOINT && KIND(s->number) != SYSCALL)
+		return give(0, sizeof(*fields), size);
+	if (KIND(s->number) == SYSCALL) {
+		snprintf(event, sizeof(event), "sys_%s_%s",
+			 strcmp(name, "entry") ? "exit" : "enter", s->function);
+		system = "syscalls";
+		name = event;
+	}
+	find_tracefs(&w);
+	lines = pmc_trace_field_lines(w.tracefs, system, name);
+	if (!lines)
+		return -1;
+	n = parse_fields(lines, fields, *size / sizeof(*fields));
+	free(lines);
+	return give(n, sizeof(*fields), size);
+}
+
+void pmc_source_spec(const struct pmc_source *s, char *buf, size_t len)
+{
+	switch (KIND(s->number)) {
+	case NAMED:
+		snprintf(buf, len, "%s", s->name);
+		break;
+	case PMU_EVENT: case PMU_TERM:
+		snprintf(buf, len, "%s/%s/", s->function, s->name);
+		break;
+	default:
+		snprintf(buf, len, "%s:%s:%s", s->provider, s->function,
+			 s->name);
+		break;
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * What an event is
+ */
+#define FIELDS_MAX	64
+
+/* The names of its fields */
+static void describe_fields(const char *root, const struct pmc_source *s,
+			    char *buf, size_t len)
+{
+	struct pmc_source_field f[FIELDS_MAX];
+	size_t size = sizeof(f), i, used = 0;
+
+	if (pmc_source_fields_of(root, s, f, &size) && errno != ENOSPC)
+		return;
+	for (i = 0; i < size / sizeof(f[0]) && i < FIELDS_MAX && used < len;
+	     i++)
+		used += (size_t)snprintf(buf + used, len - used, "%s%s",
+					 i ? ", " : "", f[i].name);
+}
+
+void pmc_source_describe_at(const char *root, const struct pmc_source *s,
+			    char *buf, size_t len)
+{
+	const char *text;
+
+	buf[0] = '\0';
+	switch (KIND(s->number)) {
+	case NAMED:
+		text = pmc_event_description((int)INDEX(s->number));
+		snprintf(buf, len, "%s", text ? text : "");
+		break;
+	case CLOCK:
+		snprintf(buf, len, "samples at this or another rate, on %s",
+			 INDEX(s->number) ? "one CPU" : "each CPU");
+		break;
+	case PMU_EVENT: case PMU_TERM:
+		pmc_pmu_text(root, s->function, KIND(s->number) == PMU_TERM ?
+			     "format" : "events", s->name, buf, len);
+		break;
+	case TRACEPOINT: case SYSCALL:
+		describe_fields(root, s, buf, len);
+		break;
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Of this machine
+ */
+int pmc_source_each(int (*f)(void *arg, const struct pmc_source *source),
+		    void *arg)
+{
+	return pmc_source_each_at("", f, arg);
+}
+
+int pmc_source_list(struct pmc_source *list, size_t *size)
+{
+	return pmc_source_list_at("", list, size);
+}
+
+int pmc_source_fields(uint32_t number, struct pmc_source_field *fields,
+		      size_t *size)
+{
+	return pmc_source_fields_at("", number, fields, size);
+}
+
+void pmc_source_describe(const struct pmc_source *source, char *buf,
+			 size_t len)
+{
+	pmc_source_describe_at("", source, buf, len);
+}
+
+int pmc_event_fields(const struct pmc_event_desc *desc,
+		     struct pmc_source_field *fields, size_t *size)
+{
+	if (desc->type == PERF_TYPE_TRACEPOINT && desc->config)
+		return fields_at("", desc->config, 0, fields, size);
+	errno = EINVAL;
+	return -1;
+}
+
+char *pmc_event_format(const struct pmc_event_desc *desc)
+{
+	if (desc->type == PERF_TYPE_TRACEPOINT && desc->config)
+		return lines_of("", desc->config, 0);
+	errno = EINVAL;
+	return NULL;
+}

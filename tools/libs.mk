@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Libraries that can be done without: what they are linked by, empty where they
+# are not there.  Of the includer: CC, with CROSS in it, and LIBS_STATIC=1 for
+# programs that take the .a.
+
+# $(call have,HEADER,FUNCTION,LIBRARIES): LIBRARIES, when a program links with them
+hash	:= \#
+have	= $(shell printf '$(hash)include <%s>\nint main(void){return !%s;}\n' \
+	  '$(1)' '$(2)' | $(CC) $(if $(LIBS_STATIC),-static) -x c - \
+	  -o /dev/null $(3) 2>/dev/null && echo $(3))
+
+ZSTD_LIBS := $(call have,zstd.h,ZSTD_decompressStream,-lzstd)
+# all that pmclog is linked with
+READER_LIBS := -Wl,--as-needed -ldw -lelf -llzma -liberty -lcapstone -lncursesw \
+	-lz -lm $(ZSTD_LIBS)
