@@ -28,39 +28,6 @@ void aspace_put(struct aspace *as)
 	free(as);
 }
 
-/* Index of the first mapping that ends above @pc. */
-static uint32_t upper(const struct aspace *as, uint64_t pc)
-{
-	uint32_t lo = 0, hi = as->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (as->map[mid].end <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-const struct mapping *aspace_next(const struct aspace *as, uint64_t pc)
-{
-	uint32_t i;
-
-	if (!as)
-		return NULL;
-	i = upper(as, pc);
-	return i < as->n ? &as->map[i] : NULL;
-}
-
-const struct mapping *aspace_find(const struct aspace *as, uint64_t pc)
-{
-	const struct mapping *m = aspace_next(as, pc);
-
-	return m && m->start <= pc ? m : NULL;
-}
-
 /* An address space that only the caller has, with a new generation. */
 static struct aspace *own(struct aspace *as)
 {
@@ -102,7 +69,7 @@ void aspace_cut(struct aspace **asp, uint64_t start, uint64_t end)
 
 	if (!as || start >= end)
 		return;
-	i = upper(as, start);
+	i = aspace_upper(as, start);
 	if (i == as->n || as->map[i].start >= end)
 		return;
 	*asp = as = own(as);
@@ -141,7 +108,7 @@ void aspace_insert(struct aspace **asp, const struct mapping *m)
 	if (*asp && (*asp)->n >= ASPACE_MAX)
 		return;
 	*asp = as = own(*asp);
-	i = upper(as, m->start);
+	i = aspace_upper(as, m->start);
 	make_hole(as, i);
 	as->map[i] = *m;
 }

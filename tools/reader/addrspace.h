@@ -11,6 +11,7 @@
 #define READER_ADDRSPACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /**
@@ -39,9 +40,38 @@ void aspace_put(struct aspace *as);
 void aspace_insert(struct aspace **as, const struct mapping *m);
 /* Nothing is in [start, end) any more. */
 void aspace_cut(struct aspace **as, uint64_t start, uint64_t end);
-const struct mapping *aspace_find(const struct aspace *as, uint64_t pc);
+
+/*
+ * Index of the first mapping that ends above @pc.  Which half it is in is not
+ * worth guessing, as a processor does at a branch.
+ */
+static inline uint32_t aspace_upper(const struct aspace *as, uint64_t pc)
+{
+	uint32_t at = 0, n = as->n, half;
+
+	for (; n > 1; n -= half) {
+		half = n / 2;
+		at += half & -(uint32_t)(as->map[at + half - 1].end <= pc);
+	}
+	return at + (n && as->map[at].end <= pc);
+}
+
 /* The first mapping that ends above @pc, NULL if there is none. */
-const struct mapping *aspace_next(const struct aspace *as, uint64_t pc);
+static inline const struct mapping *aspace_next(const struct aspace *as,
+						uint64_t pc)
+{
+	uint32_t i = as ? aspace_upper(as, pc) : 0;
+
+	return as && i < as->n ? &as->map[i] : NULL;
+}
+
+static inline const struct mapping *aspace_find(const struct aspace *as,
+						uint64_t pc)
+{
+	const struct mapping *m = aspace_next(as, pc);
+
+	return m && m->start <= pc ? m : NULL;
+}
 
 static inline uint32_t aspace_gen(const struct aspace *as)
 {

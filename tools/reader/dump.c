@@ -8,6 +8,8 @@
 
 #include <linux/pmclog.h>
 
+#include "digits.h"
+#include "fields.h"
 #include "input.h"
 #include "json.h"
 #include "out.h"
@@ -15,22 +17,15 @@
 #include "record.h"
 
 static const char usage[] =
-"usage: pmclog dump [--json] FILE\n"
+"usage: pmclog dump [--json] [--raw] FILE\n"
 "Prints one line a record; the program counters of a call chain follow on\n"
-"lines of their own that begin with \"...\".  Times are the log's clock.\n"
+"lines of their own that begin with \"...\", and so do the fields of a\n"
+"tracepoint.  Times are the log's clock.\n"
 "  -j, --json   one JSON object a record\n"
+"  --raw        packs of samples as they are, not the samples in them\n"
 "  FILE         a log, or - for standard input\n";
 
-static uint32_t chain_npc(const struct pmclog_rec *rec)
-{
-	return (rec->len - sizeof(struct pmclog_callchain)) / 8;
-}
-
-static uint64_t chain_pc(const struct pmclog_rec *rec, uint32_t i)
-{
-	return pmclog_get64(rec->data + sizeof(struct pmclog_callchain) +
-			    8 * (size_t)i);
-}
+enum { OPT_RAW = 256 };
 
 /* Behind the fields we know; 0 where a string or a chain ends the record. */
 static size_t extra_len(const struct layout *l, const struct pmclog_rec *rec)
@@ -39,7 +34,9 @@ static size_t extra_len(const struct layout *l, const struct pmclog_rec *rec)
 
 	for (i = 0; i < l->nfields; i++) {
 		if (l->fields[i].kind == FIELD_TAIL ||
-		    l->fields[i].kind == FIELD_CHAIN)
+		    l->fields[i].kind == FIELD_CHAIN ||
+		    l->fields[i].kind == FIELD_DATA ||
+		    l->fields[i].kind == FIELD_PCS)
 			return 0;
 		if (!field_present(&l->fields[i], rec))
 			continue;
@@ -69,6 +66,8 @@ static const char *value_name(const struct field *f, uint64_t v, char buf[4])
 		return cause_name(v);
 	case FIELD_MACHINE:
 		return machine_name(v);
+	case FIELD_SNAPSHOT:
+		return snapshot_name(v);
 	default:
 		return NULL;
 	}
@@ -78,11 +77,14 @@ static void text_chain(struct out *o, const struct field *f,
 		       const struct pmclog_rec *rec)
 {
 	uint32_t cpuflags = field_value(f, rec);
+	size_t at;
 
 	out_u64(o, PMCLOG_CC_CPU(cpuflags));
 	out_char(o, ' ');
-	out_u64(o, chain_npc(rec));
+	out_u64(o, record_pcs(rec, &at));
 	out_str(o, cpuflags & PMCLOG_CC_USERSPACE ? " u" : " s");
+	if (cpuflags & PMCLOG_CC_USERLATE)
+		out_str(o, " late");
 }
 
 static void text_number(struct out *o, const struct field *f, uint64_t v)
@@ -120,6 +122,7 @@ static void text_field(struct out *o, const struct field *f,
 		out_quoted(o, s, n);
 		break;
 	case FIELD_BYTES:
+	case FIELD_DATA:
 		bytes = field_bytes(f, rec, &n);
 		out_hexbytes(o, bytes, n);
 		break;
@@ -131,14 +134,22 @@ static void text_field(struct out *o, const struct field *f,
 	}
 }
 
+#define PC_HEAD	"...         0x"
+#define PC_LINE	(sizeof(PC_HEAD) + HEX_MAX)
+
 static void text_pcs(struct out *o, const struct pmclog_rec *rec)
 {
-	uint32_t i, n = chain_npc(rec);
+	size_t at = 0;
+	uint32_t n = record_pcs(rec, &at);
 
-	for (i = 0; i < n; i++) {
-		out_str(o, "...         ");
-		out_hex(o, chain_pc(rec, i));
-		out_char(o, '\n');
+	for (; n--; at += 8) {
+		char *to = out_room(o, PC_LINE);
+
+		memcpy(to, PC_HEAD, sizeof(PC_HEAD) - 1);
+		to = put_hex(to + sizeof(PC_HEAD) - 1,
+			     pmclog_get64(rec->data + at));
+		*to++ = '\n';
+		o->n = (size_t)(to - o->buf);
 	}
 }
 
@@ -159,8 +170,39 @@ static void text_unknown(struct out *o, const struct pmclog_rec *rec)
 	out_char(o, '\n');
 }
 
-static void dump_text(struct out *o, const struct pmclog_rec *rec)
+/* What the data of a record is; NULL: that is not known. */
+static const struct tp_format *data_format(const struct tracepoints *tps,
+					   const struct pmclog_rec *rec)
 {
+	if (pmclog_iter_ext_subtype(rec) != PMCLOG_EXT_RAW)
+		return NULL;
+	return tp_of(tps, PMCLOG_FIELD32(rec, struct pmclog_ext_raw, pmcid));
+}
+
+static bool is_shown(const struct field *f, const struct pmclog_rec *rec,
+		     const struct tp_format *format)
+{
+	return f->kind != FIELD_PAD && field_present(f, rec) &&
+	       !(f->kind == FIELD_DATA && format);
+}
+
+static void text_data(struct out *o, const struct pmclog_rec *rec,
+		      const struct tp_format *format)
+{
+	struct tp_raw raw;
+
+	if (!format)
+		return;
+	raw = tp_raw(rec);
+	out_str(o, "...         ");
+	tp_put_text(o, format, &raw, true);
+	out_char(o, '\n');
+}
+
+static void dump_text(struct out *o, const struct pmclog_rec *rec,
+		      const struct tracepoints *tps)
+{
+	const struct tp_format *format = data_format(tps, rec);
 	const struct layout *l = record_layout(rec);
 	const struct field *f;
 	size_t extra;
@@ -175,7 +217,7 @@ static void dump_text(struct out *o, const struct pmclog_rec *rec)
 		out_str(o, l->word);
 	}
 	for (f = l->fields; f < l->fields + l->nfields; f++)
-		if (f->kind != FIELD_PAD && field_present(f, rec))
+		if (is_shown(f, rec, format))
 			text_field(o, f, rec);
 	out_str(o, " tsc=");
 	out_u64(o, rec->tsc);
@@ -183,25 +225,32 @@ static void dump_text(struct out *o, const struct pmclog_rec *rec)
 	if (extra)
 		out_printf(o, " extra=%zu", extra);
 	out_char(o, '\n');
-	if (rec->type == PMCLOG_T_CALLCHAIN)
-		text_pcs(o, rec);
+	text_pcs(o, rec);
+	text_data(o, rec, format);
+}
+
+static void json_pcs(struct json *j, const struct pmclog_rec *rec)
+{
+	size_t at = 0;
+	uint32_t n = record_pcs(rec, &at);
+
+	json_array_begin(j, "pcs");
+	for (; n--; at += 8)
+		json_array_hex(j, pmclog_get64(rec->data + at));
+	json_array_end(j);
 }
 
 static void json_chain(struct json *j, const struct field *f,
 		       const struct pmclog_rec *rec)
 {
 	uint32_t cpuflags = field_value(f, rec);
-	uint32_t i, n = chain_npc(rec);
 
 	json_u64(j, "cpu", PMCLOG_CC_CPU(cpuflags));
 	json_u64(j, "flags", PMCLOG_CC_FLAGS(cpuflags));
 	json_str(j, "mode",
 		 cpuflags & PMCLOG_CC_USERSPACE ? "user" : "kernel",
 		 cpuflags & PMCLOG_CC_USERSPACE ? 4 : 6);
-	json_array_begin(j, "pcs");
-	for (i = 0; i < n; i++)
-		json_array_hex(j, chain_pc(rec, i));
-	json_array_end(j);
+	json_pcs(j, rec);
 }
 
 static void json_number(struct json *j, const struct field *f, uint64_t v)
@@ -234,19 +283,37 @@ static void json_field(struct json *j, const struct field *f,
 		json_str(j, f->name, s, n);
 		break;
 	case FIELD_BYTES:
+	case FIELD_DATA:
 		bytes = field_bytes(f, rec, &n);
 		json_bytes(j, f->name, bytes, n);
 		break;
 	case FIELD_CHAIN:
 		json_chain(j, f, rec);
 		break;
+	case FIELD_PCS:
+		json_pcs(j, rec);
+		break;
 	default:
 		json_number(j, f, field_value(f, rec));
 	}
 }
 
-static void dump_json(struct out *o, const struct pmclog_rec *rec)
+static void json_data(struct json *j, const struct pmclog_rec *rec,
+		      const struct tp_format *format)
 {
+	struct tp_raw raw;
+
+	if (!format)
+		return;
+	raw = tp_raw(rec);
+	json_key(j, "fields");
+	tp_put_json(j->o, format, &raw, true);
+}
+
+static void dump_json(struct out *o, const struct pmclog_rec *rec,
+		      const struct tracepoints *tps)
+{
+	const struct tp_format *format = data_format(tps, rec);
 	const struct layout *l = record_layout(rec);
 	const char *word = l ? pmclog_iter_type_name(rec->type) : "unknown";
 	const struct field *f;
@@ -262,32 +329,50 @@ static void dump_json(struct out *o, const struct pmclog_rec *rec)
 	if (!l)
 		json_u64(&j, "number", rec->type);
 	for (f = l ? l->fields : NULL; f && f < l->fields + l->nfields; f++)
-		if (f->kind != FIELD_PAD && field_present(f, rec))
+		if (is_shown(f, rec, format))
 			json_field(&j, f, rec);
+	json_data(&j, rec, format);
 	extra = l ? extra_len(l, rec) : rec->len - sizeof(struct pmclog_hdr);
 	if (extra)
 		json_bytes(&j, "extra", rec->data + rec->len - extra, extra);
 	json_end(&j);
 }
 
-static int dump_file(const char *path, bool json)
+/* Who waits for more of a log is to see what there is. */
+static void show(void *arg)
+{
+	out_flush(arg);
+}
+
+static int dump_file(const char *path, bool json, bool raw)
 {
 	enum pmclog_iter_status status;
 	struct out *o = out_stdout();
+	struct tracepoints tps = { .tp = NULL };
 	struct pmclog_rec rec;
 	struct input in;
+	bool any = false;
 	int ret;
 
-	if (input_open(&in, path))
+	if (input_open_live(&in, path, show, o))
 		return READER_FAIL;
+	if (raw)
+		pmclog_iter_raw(in.it);
 	while ((status = input_next(&in, &rec)) == PMCLOG_ITER_RECORD &&
 	       !o->error) {
+		any = true;
+		tp_record(&tps, &rec);
 		if (json)
-			dump_json(o, &rec);
+			dump_json(o, &rec, &tps);
 		else
-			dump_text(o, &rec);
+			dump_text(o, &rec, &tps);
 	}
 	ret = out_finish(o);
+	if (status == PMCLOG_ITER_EOF && !any) {
+		fprintf(stderr, "pmclog: %s: is empty\n", in.path);
+		ret = READER_FAIL;
+	}
+	tp_free(&tps);
 	input_close(&in);
 	return status == PMCLOG_ITER_ERROR ? READER_FAIL : ret;
 }
@@ -296,16 +381,20 @@ int cmd_dump(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
+		{ "raw", no_argument, NULL, OPT_RAW },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	bool json = false;
+	bool json = false, raw = false;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
 		switch (c) {
 		case 'j':
 			json = true;
+			break;
+		case OPT_RAW:
+			raw = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -316,5 +405,5 @@ int cmd_dump(int argc, char **argv)
 	}
 	if (argc - optind != 1)
 		return reader_usage(usage);
-	return dump_file(argv[optind], json);
+	return dump_file(argv[optind], json, raw);
 }

@@ -100,7 +100,13 @@ static uint8_t rank_of(const GElf_Sym *s)
 	}
 }
 
-static bool in_code(Elf *elf, const GElf_Sym *s)
+/* a section that was asked about: most symbols are in the same */
+struct asked {
+	uint16_t shndx;		/* 0: none yet */
+	bool code;
+};
+
+static bool in_code(Elf *elf, const GElf_Sym *s, struct asked *last)
 {
 	GElf_Shdr sh;
 	Elf_Scn *scn;
@@ -109,12 +115,18 @@ static bool in_code(Elf *elf, const GElf_Sym *s)
 		return false;
 	if (s->st_shndx >= SHN_LORESERVE)
 		return s->st_shndx == SHN_XINDEX;
-	scn = elf_getscn(elf, s->st_shndx);
-	return scn && gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_EXECINSTR;
+	if (last->shndx != s->st_shndx) {
+		scn = elf_getscn(elf, s->st_shndx);
+		last->shndx = s->st_shndx;
+		last->code = scn && gelf_getshdr(scn, &sh) &&
+			     sh.sh_flags & SHF_EXECINSTR;
+	}
+	return last->code;
 }
 
 /* Functions, and the labels that assembly code has in their place. */
-static bool wanted(Elf *elf, const GElf_Sym *s, const char *name)
+static bool wanted(Elf *elf, const GElf_Sym *s, const char *name,
+		   struct asked *last)
 {
 	int type = GELF_ST_TYPE(s->st_info);
 
@@ -122,14 +134,26 @@ static bool wanted(Elf *elf, const GElf_Sym *s, const char *name)
 		return false;
 	if (!name || !*name || *name == '$' || !strncmp(name, ".L", 2))
 		return false;
-	return in_code(elf, s);
+	return in_code(elf, s, last);
 }
 
-bool elfsyms_load(struct symtab *t, Elf *elf, uint32_t type)
+/* False: its section is not there. */
+static bool moved(const struct elfmove *m, const GElf_Sym *from, struct sym *s)
+{
+	if (from->st_shndx >= m->n || !m->addr[from->st_shndx])
+		return false;
+	s->start += m->addr[from->st_shndx];
+	s->mod = m->mod;
+	return true;
+}
+
+static bool load(struct symtab *t, Elf *elf, uint32_t type,
+		 const struct elfmove *move)
 {
 	GElf_Shdr sh;
 	Elf_Scn *scn = find_type(elf, type, &sh);
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	struct asked last = { 0 };
 	GElf_Ehdr eh;
 	GElf_Sym s;
 	int i;
@@ -140,16 +164,52 @@ bool elfsyms_load(struct symtab *t, Elf *elf, uint32_t type)
 		const char *name = elf_strptr(elf, sh.sh_link, s.st_name);
 		struct sym sym = { .name = name, .rank = rank_of(&s) };
 
-		if (!wanted(elf, &s, name))
+		if (!wanted(elf, &s, name, &last))
 			continue;
 		sym.start = s.st_value;
 		if (eh.e_machine == EM_ARM)
 			sym.start &= ~(uint64_t)1;	/* Thumb */
+		if (move && !moved(move, &s, &sym))
+			continue;
 		if (sym.start + s.st_size > sym.start)
 			sym.end = sym.start + s.st_size;
 		symtab_add(t, &sym);
 	}
 	return true;
+}
+
+bool elfsyms_load(struct symtab *t, Elf *elf, uint32_t type)
+{
+	return load(t, elf, type, NULL);
+}
+
+bool elfsyms_load_moved(struct symtab *t, Elf *elf, const struct elfmove *m)
+{
+	return load(t, elf, SHT_SYMTAB, m);
+}
+
+const char *elfsyms_names(struct symtab *t, const struct image *im,
+			  const struct image_root *root, const char *path)
+{
+	struct image more;
+	bool all = elfsyms_load(t, im->elf, SHT_SYMTAB);
+
+	if (!all && path && image_open_debug(&more, im, root, path)) {
+		all = elfsyms_load(t, more.elf, SHT_SYMTAB);
+		image_close(&more);
+	}
+	if (all)
+		return NULL;
+	elfsyms_load(t, im->elf, SHT_DYNSYM);
+	/* what is packed there lacks the exported ones */
+	if (image_open_packed(&more, im)) {
+		all = elfsyms_load(t, more.elf, SHT_SYMTAB);
+		image_close(&more);
+	}
+	if (all)
+		return NULL;
+	return t->n ? "is stripped: only exported functions have names" :
+		      "is stripped";
 }
 
 /*

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <linux/perf_event.h>
+
 #include "events.h"
 
 static bool same_pmc(const void *ctx, uint32_t id, const void *key)
@@ -10,23 +12,46 @@ static bool same_pmc(const void *ctx, uint32_t id, const void *key)
 	       *(const uint32_t *)key;
 }
 
-static bool same_event(const struct event *a, const struct event *b)
+bool event_same(const struct event *a, const struct event *b)
 {
 	return a->name == b->name && a->rate == b->rate &&
 	       a->config == b->config && a->type == b->type &&
 	       a->flags == b->flags;
 }
 
-/* One event on several CPUs is several PMCs, but one thing to look at. */
-static uint32_t event_id(struct events *t, const struct event *want)
+static bool same_event(const void *ctx, uint32_t id, const void *key)
 {
-	uint32_t i;
+	const struct events *t = ctx;
+	const struct event *a = &t->event[id], *b = key;
 
-	for (i = 0; i < t->n; i++)
-		if (same_event(&t->event[i], want))
-			return i;
+	return event_same(a, b) && (!t->apart || a->pmcid == b->pmcid);
+}
+
+static uint64_t hash_event(const struct event *e, bool apart)
+{
+	uint64_t hash = hash_mix((uint64_t)e->name << 32 | e->type, e->config);
+
+	hash = hash_mix(hash, e->rate);
+	return hash_mix(hash, (uint64_t)e->flags << 32 |
+			      (apart ? e->pmcid : 0));
+}
+
+/* One event on several CPUs is several PMCs, but one thing to look at. */
+static uint32_t event_id(struct events *t, uint32_t pmcid,
+			 const struct event *want)
+{
+	struct event key = *want;
+	uint64_t hash;
+	uint32_t id;
+
+	key.pmcid = pmcid;
+	hash = hash_event(&key, t->apart);
+	id = idtab_find(&t->eventtab, hash, same_event, t, &key);
+	if (id != IDTAB_NONE)
+		return id;
 	GROW(t->event, t->n, t->cap);
-	t->event[t->n] = *want;
+	t->event[t->n] = key;
+	idtab_add(&t->eventtab, hash, t->n);
 	return t->n++;
 }
 
@@ -34,7 +59,7 @@ void events_announce(struct events *t, uint32_t pmcid,
 		     const struct event *want)
 {
 	uint64_t hash = hash_mix(pmcid, 1);
-	uint32_t event = event_id(t, want);
+	uint32_t event = event_id(t, pmcid, want);
 	uint32_t id = idtab_find(&t->pmctab, hash, same_pmc, t, &pmcid);
 
 	if (id == IDTAB_NONE) {
@@ -44,6 +69,7 @@ void events_announce(struct events *t, uint32_t pmcid,
 		id = t->npmc++;
 	}
 	t->pmc[id].event = event;	/* ids are used again */
+	t->event[event].session = t->session;
 }
 
 uint32_t events_of(struct events *t, struct strtab *str, uint32_t pmcid)
@@ -64,6 +90,15 @@ uint32_t events_of(struct events *t, struct strtab *str, uint32_t pmcid)
 	}
 	t->last = id;
 	return t->pmc[id].event;
+}
+
+void events_untold(struct events *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++)
+		if (t->event[i].session == t->session)
+			t->event[i].untold = true;
 }
 
 static bool same_rate(const void *ctx, uint32_t id, const void *key)
@@ -126,6 +161,14 @@ void events_free(struct events *t)
 	free(t->event);
 	free(t->pmc);
 	free(t->rate);
+	idtab_free(&t->eventtab);
 	idtab_free(&t->pmctab);
 	idtab_free(&t->ratetab);
+}
+
+bool event_is_clock(const struct event *e)
+{
+	return e->type == PERF_TYPE_SOFTWARE &&
+	       (e->config == PERF_COUNT_SW_CPU_CLOCK ||
+		e->config == PERF_COUNT_SW_TASK_CLOCK);
 }

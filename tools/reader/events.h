@@ -11,9 +11,13 @@
  * struct event - PMCs that were asked for the same thing
  * @name:    string number
  * @rate:    period (sampling) or initial count
- * @samples: in the log
+ * @samples: in the log, and wanted
+ * @left_out: more that were not wanted
  * @kernel:  of these, taken in kernel mode
+ * @pmcid:   of the PMC, where events are kept apart
  * @lost:    by cause, from the DROPNOTIFY records
+ * @session: the last that it is of, as struct events counts them
+ * @untold:  a log that has it does not tell what was lost
  * @first, @last: clock of the first and of the last sample
  */
 struct event {
@@ -21,8 +25,11 @@ struct event {
 	uint32_t flags;
 	uint64_t rate, config;
 	uint32_t type;
-	uint64_t samples, kernel;
+	uint32_t pmcid;
+	uint64_t samples, left_out, kernel;
 	uint64_t lost[PMCLOG_DROP_NCAUSE];
+	uint32_t session;
+	bool untold;
 	uint64_t first, last;
 };
 
@@ -37,7 +44,14 @@ struct event_rate {
 	uint64_t expected, achieved, throttled, enabled, running;
 };
 
+/**
+ * struct events
+ * @apart:   every PMC is an event of its own
+ * @session: which of the logs that follow each other we are in
+ */
 struct events {
+	bool apart;
+	uint32_t session;
 	struct event *event;
 	uint32_t n, cap;
 	struct event_pmc *pmc;
@@ -45,7 +59,7 @@ struct events {
 	struct event_rate *rate;
 	uint32_t nrate, caprate;
 	uint32_t last;		/* PMC asked for last */
-	struct idtab pmctab, ratetab;
+	struct idtab eventtab, pmctab, ratetab;
 	uint64_t lost_procs;	/* process records */
 };
 
@@ -55,9 +69,15 @@ void events_announce(struct events *t, uint32_t pmcid,
 /* Number of the event a PMC belongs to; unannounced PMCs get one. */
 uint32_t events_of(struct events *t, struct strtab *str, uint32_t pmcid);
 void events_rate(struct events *t, const struct event_rate *r);
+/* The log that we are in ends, and does not tell what was lost. */
+void events_untold(struct events *t);
 /* Sum over the PMCs and CPUs of an event; false if nothing was logged. */
 bool events_sum_rate(const struct events *t, uint32_t event,
 		     struct event_rate *sum);
+/* They count the same, whichever PMC does. */
+bool event_same(const struct event *a, const struct event *b);
+/* It counts nanoseconds. */
+bool event_is_clock(const struct event *e);
 uint64_t event_lost(const struct event *e);
 void events_free(struct events *t);
 

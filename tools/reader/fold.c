@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis.h"
 #include "calltree.h"
-#include "out.h"
+#include "cmdline.h"
+#include "fold.h"
 #include "reader.h"
 #include "shown.h"
 
@@ -14,7 +14,8 @@ static const char usage[] =
 	"\n"
 	"Prints each distinct stack on a line: the command, the functions\n"
 	"from the outermost to the innermost, joined by semicolons, and the\n"
-	"number of samples.  Kernel functions end in _[k].\n"
+	"number of samples.  Kernel functions end in _[k], those of a JIT in\n"
+	"_[j].\n"
 	"\n"
 	ANALYSIS_HELP;
 
@@ -28,7 +29,7 @@ static const struct option options[] = {
  * @line: what leads to the present node
  */
 struct folding {
-	struct analysis a;
+	struct analysis *a;
 	struct calltree t;
 	struct out *out;
 	char *line;
@@ -51,41 +52,64 @@ static void replace(char *s, char from, char to)
 			*s = to;
 }
 
-static uint32_t comm_label(void *ctx, uint32_t name)
+/* As stackcollapse-perf.pl names them: with the pid, or pid and tid. */
+static uint32_t comm_label(void *ctx, const struct chaintop *top)
 {
-	struct folding *f = ctx;
-	char buf[SHOWN_MAX];
+	struct profile *p = ctx;
+	const struct group *g = &p->groups.group[top->group];
+	char buf[SHOWN_MAX + 32];
 
-	shown_name(buf, strtab_str(&f->a.p.str, name), false);
+	shown_name(buf, strtab_str(&p->str, top->comm), false);
 	replace(buf, ' ', '_');
 	replace(buf, ';', ':');
-	return strtab_id(&f->a.p.str, buf);
+	if (p->groups.by & BY_TID)
+		snprintf(buf + strlen(buf), 32, "-%u/%u", g->pid, g->tid);
+	else if (p->groups.by & BY_PID)
+		snprintf(buf + strlen(buf), 32, "-%u", g->pid);
+	return strtab_id(&p->str, buf);
 }
 
 static uint32_t func_label(struct profile *p, uint32_t func, bool demangle)
 {
-	bool kernel = obj_is_kernel(func_kind(p, func));
+	enum obj_kind kind = func_kind(p, func);
+	const char *mark = obj_is_kernel(kind) ? "_[k]" :
+			   kind == OBJ_JIT && p->funcs.func[func].name ?
+			   "_[j]" : "";
 	uint32_t shown = func_shown(p, func, demangle);
 	char buf[SHOWN_MAX + 8];
 
 	snprintf(buf, sizeof(buf), "%s%s", strtab_str(&p->str, shown),
-		 kernel ? "_[k]" : "");
+		 p->funcs.func[func].inlined ? "_[i]" : mark);
 	replace(buf, ';', ':');
 	return strtab_id(&p->str, buf);
 }
 
-static void build(struct folding *f)
+static uint32_t *func_labels(struct profile *p, bool demangle)
 {
-	struct profile *p = &f->a.p;
-	uint32_t *func = xcalloc((size_t)p->funcs.n + 1, sizeof(*func)), i;
-	struct calllabels labels = {
-		.func = func, .comm = comm_label, .ctx = f,
-	};
+	uint32_t *label = xcalloc((size_t)p->funcs.n + 1, sizeof(*label)), i;
 
 	for (i = 0; i < p->funcs.n; i++)
-		func[i] = func_label(p, i, f->a.demangle);
-	calltree_build(&f->t, p, f->a.use, &labels);
-	free(func);
+		label[i] = func_label(p, i, demangle);
+	return label;
+}
+
+static void build(struct folding *f, bool period)
+{
+	struct profile *p = &f->a->p;
+	uint32_t *label = func_labels(p, f->a->demangle), *at, i;
+	struct calllabels labels = { label, comm_label, p };
+
+	calltree_init(&f->t);
+	at = calltree_chains(&f->t, p, f->a->use, &labels);
+	for (i = 0; i < p->chains.n; i++) {
+		const struct chain *c = &p->chains.chain[i];
+
+		if (f->a->use[c->event])
+			f->t.node[at[i]].self += c->count *
+				(period ? p->events.event[c->event].rate : 1);
+	}
+	free(at);
+	free(label);
 }
 
 /* Byte @i of an entry's text. */
@@ -128,7 +152,7 @@ static struct entry *entries(struct folding *f, uint32_t node, size_t *n)
 
 	*n = 0;
 	for (i = all[node].child; i; i = all[i].next) {
-		const char *name = strtab_str(&f->a.p.str, all[i].label);
+		const char *name = strtab_str(&f->a->p.str, all[i].label);
 
 		if (all[i].self) {
 			GROW(e, *n, cap);
@@ -175,43 +199,52 @@ static void print(struct folding *f, uint32_t node)
 	free(e);
 }
 
-static int parse(struct folding *f, int argc, char **argv)
+void fold_write(struct analysis *a, struct out *out, bool period)
 {
-	int opt;
+	struct folding f = { .a = a, .out = out };
 
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, ANALYSIS_SHORT, options,
-				  NULL)) != -1) {
-		if (opt == 'h') {
-			fputs(usage, stdout);
-			return READER_OK;
-		}
-		if (!analysis_option(&f->a, opt, optarg))
-			return reader_usage("try: pmclog fold --help\n");
-	}
-	if (!analysis_argument(&f->a, "fold", argc, argv))
+	build(&f, period);
+	print(&f, CALLTREE_ROOT);
+	calltree_free(&f.t);
+	free(f.line);
+}
+
+static int take(void *ctx, int opt, const char *arg)
+{
+	return analysis_option(ctx, opt, arg) > 0;
+}
+
+static int parse(struct analysis *a, int argc, char **argv)
+{
+	static const struct cmdline line = {
+		"fold", usage, ANALYSIS_SHORT, options, take,
+	};
+	int ret = cmdline_options(&line, a, argc, argv);
+
+	if (ret >= 0)
+		return ret;
+	if (!analysis_argument(a, "fold", argc, argv))
 		return READER_USAGE;
 	return -1;
 }
 
 int cmd_fold(int argc, char **argv)
 {
-	struct folding f = { .out = out_stdout() };
+	struct analysis a;
 	int ret, bad;
 
-	analysis_init(&f.a);
-	ret = parse(&f, argc, argv);
-	if (ret >= 0)
+	analysis_init(&a);
+	ret = parse(&a, argc, argv);
+	if (ret >= 0) {
+		analysis_forget(&a);
 		return ret;
-	ret = analysis_run(&f.a);
-	if (ret == READER_OK) {
-		analysis_one_event(&f.a);
-		build(&f);
-		print(&f, CALLTREE_ROOT);
-		calltree_free(&f.t);
-		free(f.line);
-		ret = out_finish(f.out);
 	}
-	bad = analysis_close(&f.a);
+	ret = analysis_run(&a);
+	if (ret == READER_OK) {
+		analysis_one_event(&a);
+		fold_write(&a, out_stdout(), false);
+		ret = out_finish(out_stdout());
+	}
+	bad = analysis_close(&a);
 	return ret ? ret : bad;
 }

@@ -14,6 +14,7 @@
 
 struct idtab_slot {
 	uint64_t hash;
+	uint32_t more;
 	uint32_t id1;		/* id + 1, 0 for an empty slot */
 };
 
@@ -28,23 +29,53 @@ typedef bool (*idtab_eq)(const void *ctx, uint32_t id, const void *key);
 uint32_t idtab_find(const struct idtab *t, uint64_t hash, idtab_eq eq,
 		    const void *ctx, const void *key);
 void idtab_add(struct idtab *t, uint64_t hash, uint32_t id);
+/*
+ * For keys that need not be compared: that 96 bits are the same is enough.
+ * Saves the way to the key, which is not in the processor's caches.
+ */
+uint32_t idtab_find_exact(const struct idtab *t, uint64_t hash, uint32_t more);
+void idtab_add_exact(struct idtab *t, uint64_t hash, uint32_t more,
+		     uint32_t id);
 void idtab_free(struct idtab *t);
+
+/* Of a hash that will be looked for. */
+static inline void idtab_prefetch(const struct idtab *t, uint64_t hash)
+{
+	if (t->slots)
+		__builtin_prefetch(&t->slots[(uint32_t)hash & t->mask]);
+}
+
+/*
+ * What hashes are mixed with: whoever makes up a log can't know which of its
+ * keys collide.  Constants until hash_be_secret() is called, before the first
+ * table is used.
+ */
+extern uint64_t hash_secret[2];
+void hash_be_secret(void);
 
 /* Folded multiplication: the best mixing one instruction can buy. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__
 	__extension__ typedef unsigned __int128 wide;
-	wide m = (wide)(a ^ 0x9E3779B97F4A7C15ULL) *
-		 (b ^ 0xE7037ED1A0B428DBULL);
+	wide m = (wide)(a ^ hash_secret[0]) * (b ^ hash_secret[1]);
 
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 #else
-	uint64_t h = (a ^ 0x9E3779B97F4A7C15ULL) * 0xBF58476D1CE4E5B9ULL;
+	uint64_t h = (a ^ hash_secret[0]) * 0xBF58476D1CE4E5B9ULL;
 
-	h = (h ^ (h >> 32) ^ b) * 0x94D049BB133111EBULL;
+	h = (h ^ (h >> 32) ^ b ^ hash_secret[1]) * 0x94D049BB133111EBULL;
 	return h ^ (h >> 31);
 #endif
+}
+
+/* Another number for each number: none is lost. */
+static inline uint64_t hash_number(uint64_t n)
+{
+	n ^= hash_secret[0];
+	n = (n ^ n >> 32) * 0xD6E8FEB86659FD93ULL;
+	n = (n ^ n >> 32) * 0xD6E8FEB86659FD93ULL;
+	return n ^ n >> 32;
 }
 
 static inline uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)

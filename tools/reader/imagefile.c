@@ -15,16 +15,14 @@
 #include "imagefile.h"
 #include "mem.h"
 
-#define DEBUG_DIR	"/usr/lib/debug"
-
-/* O_NONBLOCK: a FIFO or device must not hold us up before it is refused. */
+/* O_NONBLOCK: what has become a FIFO meanwhile must not hold us up. */
 #define OPEN_FLAGS	(O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
 
 /* Absolute symbolic links in the recorded file system stay inside it. */
-static int open_in_root(const char *dir, const char *path)
+static int open_in_root(const char *dir, const char *path, int flags)
 {
 	struct open_how how = {
-		.flags = OPEN_FLAGS, .resolve = RESOLVE_IN_ROOT,
+		.flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT,
 	};
 	int fd, dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char *joined;
@@ -36,31 +34,94 @@ static int open_in_root(const char *dir, const char *path)
 	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
 		return fd;
 	joined = xasprintf("%s/%s", dir, path);
-	fd = open(joined, OPEN_FLAGS);
+	fd = open(joined, flags);
 	free(joined);
+	return fd;
+}
+
+bool image_root_is(const char *dir)
+{
+	struct stat st;
+	int err = 0;
+
+	if (!*dir)
+		return true;
+	if (stat(dir, &st))
+		err = errno;
+	else if (!S_ISDIR(st.st_mode))
+		err = ENOTDIR;
+	if (err)
+		fprintf(stderr, "%s: --root %s: %s\n",
+			program_invocation_short_name, dir, strerror(err));
+	return !err;
+}
+
+static int open_below(const struct image_root *root, const char *path,
+		      int flags)
+{
+	if (!root || !root->dir || !*root->dir)
+		return open(path, flags);
+	return open_in_root(root->dir, path, flags);
+}
+
+static bool is_regular(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode);
+}
+
+static int cannot(const char **why)
+{
+	*why = errno == ENOENT || errno == ENOTDIR ? "no such file" :
+	       errno == EACCES ? "permission denied" : "can't be opened";
+	return -1;
+}
+
+/*
+ * Opening alone makes a watchdog run, a tape wind and a FIFO's writer go on: so
+ * what it is comes first, and then it is that which is opened.
+ */
+static int open_regular(const struct image_root *root, const char *path,
+			int flags, const char **why)
+{
+	int place = open_below(root, path, O_PATH | O_CLOEXEC |
+					   (flags & O_NOFOLLOW));
+	char name[64];
+	int fd = -1;
+
+	if (place < 0)
+		return cannot(why);
+	if (is_regular(place)) {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
+		fd = open(name, flags & ~O_NOFOLLOW);
+		/* where there is no /proc */
+		if (fd < 0 && errno == ENOENT)
+			fd = open_below(root, path, flags);
+		if (fd < 0)
+			cannot(why);
+	} else {
+		*why = "not a regular file";
+	}
+	close(place);
+	if (fd >= 0 && !is_regular(fd)) {
+		*why = "not a regular file";
+		close(fd);
+		fd = -1;
+	}
 	return fd;
 }
 
 int image_open_file(const struct image_root *root, const char *path,
 		    const char **why)
 {
-	bool here = !root || !root->dir || !*root->dir;
-	struct stat st;
-	int fd;
+	return open_regular(root, path, OPEN_FLAGS, why);
+}
 
-	fd = here ? open(path, OPEN_FLAGS) : open_in_root(root->dir, path);
-	if (fd < 0) {
-		*why = errno == ENOENT || errno == ENOTDIR ? "no such file" :
-		       errno == EACCES ? "permission denied" :
-					 "can't be opened";
-		return -1;
-	}
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		*why = "not a regular file";
-		close(fd);
-		return -1;
-	}
-	return fd;
+int image_open_nofollow(const struct image_root *root, const char *path,
+			const char **why)
+{
+	return open_regular(root, path, OPEN_FLAGS | O_NOFOLLOW, why);
 }
 
 static bool set_elf(struct image *im, Elf *elf, const char **why)
@@ -73,16 +134,37 @@ static bool set_elf(struct image *im, Elf *elf, const char **why)
 	return false;
 }
 
+bool image_open_fd(struct image *im, int fd, const char **why)
+{
+	elf_version(EV_CURRENT);
+	im->mem = NULL;
+	memset(&im->unpacked, 0, sizeof(im->unpacked));
+	im->fd = fd;
+	/* not mapped: a file that shrinks meanwhile must not kill us */
+	return set_elf(im, elf_begin(fd, ELF_C_READ, NULL), why);
+}
+
 bool image_open(struct image *im, const struct image_root *root,
 		const char *path, const char **why)
 {
-	elf_version(EV_CURRENT);
+	int fd = image_open_file(root, path, why);
+
 	im->elf = NULL;
-	im->fd = image_open_file(root, path, why);
-	if (im->fd < 0)
-		return false;
-	/* not mapped: a file that shrinks meanwhile must not kill us */
-	return set_elf(im, elf_begin(im->fd, ELF_C_READ, NULL), why);
+	im->mem = NULL;
+	memset(&im->unpacked, 0, sizeof(im->unpacked));
+	im->fd = -1;
+	return fd >= 0 && image_open_fd(im, fd, why);
+}
+
+bool image_open_memory(struct image *im, void *mem, size_t len)
+{
+	const char *why;
+
+	elf_version(EV_CURRENT);
+	memset(im, 0, sizeof(*im));
+	im->mem = mem;
+	im->fd = -1;
+	return set_elf(im, elf_memory(mem, len), &why);
 }
 
 void image_close(struct image *im)
@@ -91,6 +173,9 @@ void image_close(struct image *im)
 		elf_end(im->elf);
 	if (im->fd >= 0)
 		close(im->fd);
+	free(im->mem);
+	arena_free(&im->unpacked);
+	im->mem = NULL;
 	im->elf = NULL;
 	im->fd = -1;
 }
@@ -103,6 +188,8 @@ bool image_open_vdso(struct image *im, const char **why)
 	bool found = false;
 
 	im->elf = NULL;
+	im->mem = NULL;
+	memset(&im->unpacked, 0, sizeof(im->unpacked));
 	im->fd = -1;
 	elf_version(EV_CURRENT);
 	while (f && !found && fgets(line, sizeof(line), f))
@@ -117,39 +204,56 @@ bool image_open_vdso(struct image *im, const char **why)
 	return false;
 }
 
-static bool exec_extent(Elf *elf, struct image_extent *e)
+/* Mapped as whole pages, however large the alignment is. */
+#define PAGE_MASK	4095ULL
+
+static void add_code(struct image_layout *l, const GElf_Phdr *ph)
 {
-	size_t n, i;
-	GElf_Phdr ph;
+	uint64_t before = ph->p_vaddr & PAGE_MASK;
+	struct image_code *c = &l->code[l->n];
 
-	if (elf_getphdrnum(elf, &n))
-		return false;
-	for (i = 0; i < n && gelf_getphdr(elf, (int)i, &ph); i++) {
-		uint64_t page = ph.p_align > 1 ? ph.p_align - 1 : 0xfff;
-
-		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X))
-			continue;
-		if (page & (page + 1))
-			return false;
-		e->offset = ph.p_offset & ~page;
-		e->len = ph.p_memsz + (ph.p_offset & page);
-		return e->len >= ph.p_memsz;
-	}
-	return false;
+	if (l->n == IMAGE_CODE_MAX || before > ph->p_offset ||
+	    ph->p_memsz + before < ph->p_memsz)
+		return;
+	c->vaddr = ph->p_vaddr - before;
+	c->offset = ph->p_offset - before;
+	c->len = ph->p_memsz + before;
+	l->n++;
 }
 
-bool image_exec_extent(const struct image_root *root, const char *path,
-		       struct image_extent *e)
+static void layout(struct image_layout *l, const struct image *im)
+{
+	GElf_Ehdr eh;
+	GElf_Phdr ph;
+	size_t n, i;
+
+	if (!gelf_getehdr(im->elf, &eh) || elf_getphdrnum(im->elf, &n))
+		return;
+	l->fixed = eh.e_type == ET_EXEC;
+	l->entry = eh.e_entry;
+	for (i = 0; i < n && gelf_getphdr(im->elf, (int)i, &ph); i++) {
+		/* what is behind it in the file is cut at its NUL */
+		if (ph.p_type == PT_INTERP &&
+		    pread(im->fd, l->interp, sizeof(l->interp) - 1,
+			  (off_t)ph.p_offset) < 0)
+			l->interp[0] = '\0';
+		if (ph.p_type == PT_LOAD && ph.p_flags & PF_X)
+			add_code(l, &ph);
+	}
+}
+
+bool image_layout(const struct image_root *root, const char *path,
+		  struct image_layout *l)
 {
 	struct image im;
 	const char *why;
-	bool ok;
 
+	memset(l, 0, sizeof(*l));
 	if (!image_open(&im, root, path, &why))
 		return false;
-	ok = exec_extent(im.elf, e);
+	layout(l, &im);
 	image_close(&im);
-	return ok;
+	return l->n;
 }
 
 size_t image_buildid(const struct image *im, const void **id)
@@ -157,96 +261,4 @@ size_t image_buildid(const struct image *im, const void **id)
 	ssize_t n = dwelf_elf_gnu_build_id(im->elf, id);
 
 	return n > 0 ? (size_t)n : 0;
-}
-
-static bool same_buildid(const struct image *a, const struct image *b)
-{
-	const void *ida, *idb;
-	size_t na = image_buildid(a, &ida), nb = image_buildid(b, &idb);
-
-	return na && na == nb && !memcmp(ida, idb, na);
-}
-
-/* CRC of .gnu_debuglink: the usual reflected CRC-32. */
-static uint32_t file_crc(int fd)
-{
-	unsigned char buf[16384];
-	uint32_t table[256], crc = ~0U, i;
-	ssize_t n, k;
-	off_t at = 0;
-
-	for (i = 0; i < 256; i++) {
-		uint32_t c = i;
-
-		for (k = 0; k < 8; k++)
-			c = c & 1 ? c >> 1 ^ 0xEDB88320U : c >> 1;
-		table[i] = c;
-	}
-	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
-		for (k = 0; k < n; k++)
-			crc = crc >> 8 ^ table[(crc ^ buf[k]) & 0xff];
-		at += n;
-	}
-	return ~crc;
-}
-
-/* Takes @path if it is the other half of @im. */
-static bool try_debug(struct image *debug, const struct image *im,
-		      const struct image_root *root, const char *path,
-		      const uint32_t *crc)
-{
-	const char *why;
-
-	if (!image_open(debug, root, path, &why))
-		return false;
-	if (same_buildid(im, debug) || (crc && file_crc(debug->fd) == *crc))
-		return true;
-	image_close(debug);
-	return false;
-}
-
-static bool try_buildid(struct image *debug, const struct image *im,
-			const struct image_root *root)
-{
-	char hex[2 * 64 + 1], path[sizeof(DEBUG_DIR) + sizeof(hex) + 32];
-	const unsigned char *id;
-	const void *bytes;
-	size_t n = image_buildid(im, &bytes), i;
-
-	if (n < 2 || n > 64)
-		return false;
-	id = bytes;
-	for (i = 0; i < n; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id[i]);
-	snprintf(path, sizeof(path), DEBUG_DIR "/.build-id/%.2s/%s.debug",
-		 hex, hex + 2);
-	return try_debug(debug, im, root, path, NULL);
-}
-
-bool image_open_debug(struct image *debug, const struct image *im,
-		      const struct image_root *root, const char *path)
-{
-	static const char *const forms[] = {
-		"%.*s/%s", "%.*s/.debug/%s", DEBUG_DIR "%.*s/%s",
-	};
-	const char *slash = strrchr(path, '/'), *link;
-	GElf_Word word;
-	uint32_t crc;
-	bool found = false;
-	size_t i;
-
-	if (try_buildid(debug, im, root))
-		return true;
-	link = dwelf_elf_gnu_debuglink(im->elf, &word);
-	if (!link || !*link || strchr(link, '/') || !slash)
-		return false;
-	crc = word;
-	for (i = 0; i < 3 && !found; i++) {
-		char *s = xasprintf(forms[i], (int)(slash - path), path, link);
-
-		found = strcmp(s, path) &&
-			try_debug(debug, im, root, s, &crc);
-		free(s);
-	}
-	return found;
 }

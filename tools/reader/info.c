@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* pmclog info: what is in a log. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include <linux/hwpmc.h>
 
+#include "cmdline.h"
 #include "input.h"
 #include "out.h"
+#include "pmcid.h"
 #include "reader.h"
 #include "record.h"
 #include "summary.h"
@@ -65,6 +67,30 @@ static void put_host(struct out *o, const struct summary *s)
 	}
 }
 
+static void put_format(struct out *o, const struct pmclog_format *f)
+{
+	static const char *const eras[] = {
+		[PMCLOG_ERA_A] = "A, of FreeBSD 6 to 11",
+		[PMCLOG_ERA_B] = "B, of FreeBSD 12 and 13",
+		[PMCLOG_ERA_C] = "C, of FreeBSD 14 and later",
+	};
+
+	put_label(o, "format");
+	out_printf(o, "era %s; %s-endian, ",
+		   f->ours ? "C, of hwpmc for Linux" : eras[f->era],
+		   f->big_endian ? "big" : "little");
+	if (f->word)
+		out_printf(o, "addresses of %u bytes, ", f->word);
+	else
+		out_str(o, "without addresses, ");
+	if (f->era == PMCLOG_ERA_A)
+		out_str(o, "wall clock\n");
+	else if (f->freq)
+		out_printf(o, "clock of %" PRIu64 " Hz\n", f->freq);
+	else
+		out_str(o, "clock of an unknown rate\n");
+}
+
 static void put_times(struct out *o, const struct summary *s)
 {
 	uint64_t ticks = s->last_tsc - s->first_tsc;
@@ -80,8 +106,11 @@ static void put_times(struct out *o, const struct summary *s)
 	else
 		out_printf(o, "%" PRId64 " s after 1970\n", s->ts_sec);
 	put_label(o, "lasted");
-	out_printf(o, "%.9f s\n", s->tsc_freq && s->last_tsc >= s->first_tsc ?
-		   (double)ticks / s->tsc_freq : 0);
+	if (s->tsc_freq)
+		out_printf(o, "%.9f s\n", (double)ticks / s->tsc_freq);
+	else
+		out_printf(o, "%" PRIu64 " ticks of a clock of an unknown "
+			   "rate\n", ticks);
 }
 
 static void put_end(struct out *o, const struct summary *s, const char *error)
@@ -116,14 +145,73 @@ static void put_records(struct out *o, const struct summary *s)
 	}
 }
 
-static bool is_sampling(const struct sum_pmc *pmc)
+static void put_packs(struct out *o, const struct summary *s)
 {
-	uint32_t mode = HWPMC_ID_MODE(pmc->id);
+	if (!s->packs)
+		return;
+	put_label(o, "packed");
+	out_printf(o, "%" PRIu64 " samples in %" PRIu64 " packs, %.1f bytes a "
+		   "sample instead of %.1f\n", s->packed, s->packs,
+		   (double)s->pack_bytes / s->packed,
+		   (double)s->plain_bytes / s->packed);
+}
+
+static void put_recording(struct out *o, const struct summary *s)
+{
+	if (!s->recorded[0] && !s->recorded[1])
+		return;
+	put_label(o, "switched");
+	out_printf(o, "on %" PRIu64 " and off %" PRIu64 " times, %u PMCs within "
+		   "%" PRIu64 " ns\n", s->recorded[1], s->recorded[0], s->npmc,
+		   s->skew);
+}
+
+/* How a process ended, as wait(2) tells it. */
+static void put_status(struct out *o, int status)
+{
+	if (WIFEXITED(status))
+		out_printf(o, "exited with %d", WEXITSTATUS(status));
+	else if (WIFSIGNALED(status))
+		out_printf(o, "was killed by signal %d", WTERMSIG(status));
+	else
+		out_printf(o, "ended with status %#x", status);
+}
+
+static void put_snapshot(struct out *o, const struct summary *s)
+{
+	const struct pmclog_ext_snapshot *t = &s->snapshot;
+
+	if (!s->is_snapshot)
+		return;
+	put_label(o, "snapshot");
+	switch (t->cause) {
+	case PMCLOG_SNAPSHOT_ASKED:
+		out_str(o, "asked for");
+		break;
+	case PMCLOG_SNAPSHOT_PMC:
+		out_printf(o, "by PMC 0x%x", t->pmcid);
+		break;
+	case PMCLOG_SNAPSHOT_EXIT:
+		out_printf(o, "process %d ", (int)t->pid);
+		put_status(o, t->status);
+		break;
+	default:
+		out_printf(o, "for cause %u", t->cause);
+	}
+	out_printf(o, ", at %.9f s; complete from %.9f s on\n",
+		   (double)(int64_t)(t->when - s->first_tsc) / 1e9,
+		   (double)(int64_t)(t->since - s->first_tsc) / 1e9);
+}
+
+static bool is_sampling(const struct summary *s, const struct sum_pmc *pmc)
+{
+	uint32_t mode = pmcid_mode(s->version, pmc->id);
 
 	return mode == HWPMC_MODE_SS || mode == HWPMC_MODE_TS;
 }
 
-static void put_mode(struct out *o, const struct sum_pmc *pmc)
+static void put_mode(struct out *o, const struct summary *s,
+		     const struct sum_pmc *pmc)
 {
 	static const char *const modes[] = {
 		[HWPMC_MODE_SS] = "system sampling",
@@ -131,7 +219,7 @@ static void put_mode(struct out *o, const struct sum_pmc *pmc)
 		[HWPMC_MODE_TS] = "process sampling",
 		[HWPMC_MODE_TC] = "process counting",
 	};
-	uint32_t mode = HWPMC_ID_MODE(pmc->id);
+	uint32_t mode = pmcid_mode(s->version, pmc->id);
 
 	if (mode < sizeof(modes) / sizeof(modes[0]))
 		out_str(o, modes[mode]);
@@ -141,11 +229,13 @@ static void put_mode(struct out *o, const struct sum_pmc *pmc)
 		out_printf(o, ", CPU %d", pmc->cpu);
 	else if (pmc->cpu == HWPMC_CPU_ALL)
 		out_str(o, ", all CPUs");
-	if (is_sampling(pmc))
+	if (is_sampling(s, pmc) && (pmc->rate || !pmc->foreign))
 		out_printf(o, ", period %" PRIu64, pmc->rate);
 	if (pmc->flags & HWPMC_F_CALLCHAIN)
 		out_str(o, pmc->flags & HWPMC_F_USERCALLCHAIN ?
 			", kernel and user chains" : ", kernel chains");
+	if (pmc->flags & HWPMC_F_RAW)
+		out_str(o, ", fields");
 }
 
 static uint64_t lost_total(const uint64_t *lost)
@@ -200,8 +290,13 @@ static void put_cpus(struct out *o, const struct sum_cpu *cpu,
 	out_printf(o, "  %4s %12s %12s %12s %12s\n", "CPU", "samples", "lost",
 		   "asked", "achieved");
 	for (; cpu < end; cpu++) {
-		out_printf(o, "  %4u %12" PRIu64 " %12" PRIu64, cpu->cpu,
-			   cpu->samples, cpu->lost);
+		/* a PMC of processes has one rate for all its CPUs */
+		if (cpu->cpu == PMCLOG_CPU_NONE)
+			out_str(o, "   all");
+		else
+			out_printf(o, "  %4u", cpu->cpu);
+		out_printf(o, " %12" PRIu64 " %12" PRIu64, cpu->samples,
+			   cpu->lost);
 		if (cpu->rated)
 			out_printf(o, " %12" PRIu64 " %12" PRIu64 "\n",
 				   cpu->asked, cpu->achieved);
@@ -210,7 +305,8 @@ static void put_cpus(struct out *o, const struct sum_cpu *cpu,
 	}
 }
 
-static void put_samples(struct out *o, const struct sum_pmc *pmc,
+static void put_samples(struct out *o, const struct summary *s,
+			const struct sum_pmc *pmc,
 			const struct sum_cpu *cpu, const struct sum_cpu *end)
 {
 	out_printf(o, "  samples      %" PRIu64, pmc->samples);
@@ -221,18 +317,48 @@ static void put_samples(struct out *o, const struct sum_pmc *pmc,
 			   percent(pmc->samples - pmc->user, pmc->samples),
 			   pmc->nprocs, (double)pmc->frames / pmc->samples);
 	out_str(o, "\n  lost         ");
-	put_lost(o, pmc->lost);
+	if (s->closed && !s->accounted && !lost_total(pmc->lost))
+		out_str(o, "not told");
+	else
+		put_lost(o, pmc->lost);
 	out_char(o, '\n');
 	put_rate(o, cpu, end);
 	put_cpus(o, cpu, end);
 }
 
+static void put_processes(struct out *o, const struct sum_pmc *pmc)
+{
+	if (pmc->attached)
+		out_printf(o, "  attached     %" PRIu64 "\n", pmc->attached);
+	if (pmc->exits) {
+		out_printf(o, "  exits        %" PRIu64 ", %" PRIu64
+			   " in all", pmc->exits, pmc->exit_value);
+		if (pmc->enabled)
+			out_printf(o, ", counted %.1f %% of the time",
+				   percent(pmc->running, pmc->enabled));
+		out_char(o, '\n');
+	}
+	if (pmc->switches)
+		out_printf(o, "  switches     %" PRIu64 ", %" PRIu64
+			   " in all\n", pmc->switches, pmc->switch_value);
+}
+
 /* The PMC's CPUs begin at @cpu; where they end. */
+static void put_event(struct out *o, const struct sum_pmc *pmc)
+{
+	if (pmc->foreign)
+		out_printf(o, "\n  event        0x%x\n", pmc->event);
+	else
+		out_printf(o, "\n  event        type %u, config 0x%" PRIx64
+			   "\n", pmc->type, pmc->config);
+}
+
 static const struct sum_cpu *put_pmc(struct out *o, const struct summary *s,
 				     const struct sum_pmc *pmc,
 				     const struct sum_cpu *cpu)
 {
-	const struct sum_cpu *last = s->cpus + s->ncpus, *end = cpu;
+	const struct sum_cpu *last = s->ncpus ? s->cpus + s->ncpus : cpu;
+	const struct sum_cpu *end = cpu;
 
 	while (end < last && s->pmcs + end->pmc == pmc)
 		end++;
@@ -242,12 +368,31 @@ static const struct sum_cpu *put_pmc(struct out *o, const struct summary *s,
 	else
 		out_str(o, "never announced");
 	out_str(o, "\n  mode         ");
-	put_mode(o, pmc);
-	out_printf(o, "\n  event        type %u, config 0x%" PRIx64 "\n",
-		   pmc->type, pmc->config);
-	if (is_sampling(pmc) || pmc->samples)
-		put_samples(o, pmc, cpu, end);
+	put_mode(o, s, pmc);
+	put_event(o, pmc);
+	put_processes(o, pmc);
+	if (is_sampling(s, pmc) || pmc->samples)
+		put_samples(o, s, pmc, cpu, end);
 	return end;
+}
+
+static void put_cuts(struct out *o, const struct summary *s)
+{
+	const struct pmclog_account *a = &s->account;
+	const char *sep = ": ";
+	int i;
+
+	out_printf(o, "  chains cut   %llu", (ull)a->cut);
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
+		if (!a->cut_by[i] || !cut_name(i))
+			continue;
+		out_printf(o, "%s%llu %s", sep, (ull)a->cut_by[i], cut_name(i));
+		sep = ", ";
+	}
+	out_char(o, '\n');
+	if (s->cuts)
+		out_printf(o, "  chains late  %llu, %llu user chains came\n",
+			   (ull)a->late, (ull)a->late_answered);
 }
 
 static void put_account(struct out *o, const struct summary *s)
@@ -272,7 +417,7 @@ static void put_account(struct out *o, const struct summary *s)
 		   (ull)a->proc_committed, (ull)a->proc_dropped);
 	out_printf(o, "  made         %llu records by the writing thread\n",
 		   (ull)a->made);
-	out_printf(o, "  chains cut   %llu\n", (ull)a->cut);
+	put_cuts(o, s);
 	out_printf(o, "  throttled    %llu times\n", (ull)a->throttled);
 }
 
@@ -287,10 +432,14 @@ static void put_summary(struct out *o, struct summary *s, const char *error)
 	out_printf(o, "version %u.%u.%u, at offset %" PRIu64 "\n",
 		   s->version >> 24, s->version >> 16 & 0xFF,
 		   s->version & 0xFFFF, s->offset);
+	put_format(o, &s->format);
 	put_host(o, s);
 	put_times(o, s);
 	put_end(o, s, error);
 	put_records(o, s);
+	put_packs(o, s);
+	put_recording(o, s);
+	put_snapshot(o, s);
 	for (i = 0; i < s->npmcs; i++)
 		cpu = put_pmc(o, s, &s->pmcs[i], cpu);
 	if (s->proc_lost)
@@ -304,6 +453,7 @@ static int info_input(struct input *in, struct out *o, struct summary *s)
 	enum pmclog_iter_status status;
 	struct pmclog_rec rec;
 	const char *error = NULL;
+	uint64_t offset;
 
 	while ((status = input_read(in, &rec)) == PMCLOG_ITER_RECORD) {
 		if (rec.type == PMCLOG_T_INITIALIZE && s->nrecords) {
@@ -312,15 +462,16 @@ static int info_input(struct input *in, struct out *o, struct summary *s)
 			summary_free(s);
 		}
 		summary_add(s, &rec);
+		s->format = *pmclog_iter_format(in->it);
 	}
 	if (status == PMCLOG_ITER_ERROR)
-		error = pmclog_iter_error(in->it, NULL);
+		error = input_error(in, &offset);
 	if (s->nrecords)
 		put_summary(o, s, error);
 	if (error)
 		input_complain(in);
 	else if (!s->nrecords)
-		fprintf(stderr, "pmclog: %s: empty\n", in->path);
+		fprintf(stderr, "pmclog: %s: is empty\n", in->path);
 	return error || !s->nrecords ? READER_FAIL : READER_OK;
 }
 
@@ -343,19 +494,5 @@ static int info_file(const char *path)
 
 int cmd_info(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (c != 'h')
-			return reader_usage(usage);
-		fputs(usage, stdout);
-		return READER_OK;
-	}
-	if (argc - optind != 1)
-		return reader_usage(usage);
-	return info_file(argv[optind]);
+	return cmdline_file(usage, argc, argv, info_file);
 }

@@ -22,7 +22,7 @@ static void comma(struct json *j)
 }
 
 /* Keys are ours: nothing in them needs an escape. */
-static void put_key(struct json *j, const char *key)
+void json_key(struct json *j, const char *key)
 {
 	comma(j);
 	out_char(j->o, '"');
@@ -32,13 +32,13 @@ static void put_key(struct json *j, const char *key)
 
 void json_u64(struct json *j, const char *key, uint64_t v)
 {
-	put_key(j, key);
+	json_key(j, key);
 	out_u64(j->o, v);
 }
 
 void json_s64(struct json *j, const char *key, int64_t v)
 {
-	put_key(j, key);
+	json_key(j, key);
 	out_s64(j->o, v);
 }
 
@@ -51,45 +51,50 @@ static void put_hex(struct json *j, uint64_t v)
 
 void json_hex(struct json *j, const char *key, uint64_t v)
 {
-	put_key(j, key);
+	json_key(j, key);
 	put_hex(j, v);
 }
 
 void json_bytes(struct json *j, const char *key, const unsigned char *p,
 		size_t n)
 {
-	put_key(j, key);
+	json_key(j, key);
 	out_char(j->o, '"');
 	out_hexbytes(j->o, p, n);
 	out_char(j->o, '"');
 }
 
-void json_str(struct json *j, const char *key, const char *s, size_t n)
+void json_text(struct out *o, const char *s, size_t n)
 {
 	uint32_t code;
 	size_t len;
 
-	put_key(j, key);
-	out_char(j->o, '"');
+	out_char(o, '"');
 	for (; n; s += len, n -= len) {
 		len = utf8_next(s, n, &code);
 		if (!len) {
-			out_str(j->o, "\\ufffd");
+			out_str(o, "\\ufffd");
 			len = 1;
-		} else if (code < 0x20 || (code >= 0x7F && code < 0xA0)) {
-			out_printf(j->o, "\\u%04x", code);
+		} else if (utf8_obeyed(code) && code < 0x10000) {
+			out_printf(o, "\\u%04x", code);
 		} else {
 			if (code == '"' || code == '\\')
-				out_char(j->o, '\\');
-			out_bytes(j->o, s, len);
+				out_char(o, '\\');
+			out_bytes(o, s, len);
 		}
 	}
-	out_char(j->o, '"');
+	out_char(o, '"');
+}
+
+void json_str(struct json *j, const char *key, const char *s, size_t n)
+{
+	json_key(j, key);
+	json_text(j->o, s, n);
 }
 
 void json_array_begin(struct json *j, const char *key)
 {
-	put_key(j, key);
+	json_key(j, key);
 	out_char(j->o, '[');
 	j->more = false;
 }

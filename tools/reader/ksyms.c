@@ -10,8 +10,10 @@
 #include "elfsyms.h"
 #include "ksyms.h"
 
-/* Kernels are moved by whole pages at least: else it is another kernel. */
-#define SLIDE_GRAIN	4096
+/* A file beside a log may be anything. */
+#define TEXT_MAX	(256U << 20)
+#define LINE_MAX_SIZE	4096
+#define TEXT_BLOCK	65536
 
 #define TRY_AT_RECORDED	1U	/* only if nothing has to be moved */
 #define TRY_BUILDID	2U	/* only with the logged build-id */
@@ -34,7 +36,8 @@ static void add(struct loading *l, const struct sym *s)
 	const char *ref = l->p->log.ref_symbol;
 
 	l->nonzero |= s->start != 0;
-	if (ref && !s->mod && s->name && !strcmp(s->name, ref)) {
+	if (ref && !s->mod && s->name && *s->name == *ref &&
+	    !strcmp(s->name, ref)) {
 		l->has_ref = true;
 		l->ref = s->start;
 	}
@@ -58,19 +61,33 @@ static uint8_t rank_of_letter(char c)
 	}
 }
 
+/* By character: its value as a digit + 1; no branch could be foretold. */
+static const uint8_t digit1[256] = {
+	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5,
+	['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+	['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
 /* "ffffffff81000000 T name" and in a module "...\t[module]" */
 static bool text_line(struct loading *l, char *line)
 {
 	struct sym s = { 0 };
-	char *end, *name, *mod;
+	char *end = line, *name, *mod;
+	uint8_t digit;
 
-	s.start = strtoull(line, &end, 16);
+	while ((digit = digit1[(unsigned char)*end])) {
+		if (s.start >> 60)
+			return false;
+		s.start = s.start << 4 | (digit - 1U);
+		end++;
+	}
 	if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
 		return false;
 	s.rank = rank_of_letter(end[1]);
 	name = end + 3;
-	name[strcspn(name, "\n")] = '\0';
-	mod = name + strcspn(name, " \t");
+	for (mod = name; *mod && *mod != ' ' && *mod != '\t'; mod++)
+		;
 	if (*mod) {
 		*mod++ = '\0';
 		mod += strspn(mod, " \t[");
@@ -82,26 +99,85 @@ static bool text_line(struct loading *l, char *line)
 	return true;
 }
 
+/* the lines of a file; a longer one comes in pieces that are none */
+struct text {
+	int fd;
+	char *at, *end;
+	size_t all;		/* bytes read */
+	bool cut;		/* the piece that comes next does not begin one */
+	char buf[TEXT_BLOCK + 1];
+};
+
+/* More of the file behind what is left of it; false: there is no more. */
+static bool text_more(struct text *t)
+{
+	size_t left = (size_t)(t->end - t->at);
+	ssize_t n;
+
+	memmove(t->buf, t->at, left);
+	t->at = t->buf;
+	t->end = t->buf + left;
+	do {
+		n = read(t->fd, t->end, TEXT_BLOCK - left);
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return false;
+	t->end += n;
+	t->all += (size_t)n;
+	return true;
+}
+
+/* The next line without its end; @whole: all of it.  NULL: there is none. */
+static char *text_next(struct text *t, bool *whole)
+{
+	char *line, *nl;
+	bool more = true;
+
+	while (!(nl = memchr(t->at, '\n', (size_t)(t->end - t->at))) && more &&
+	       t->end - t->at < LINE_MAX_SIZE)
+		more = text_more(t);
+	line = t->at;
+	if (!nl && line == t->end)
+		return NULL;
+	*whole = !t->cut;
+	t->cut = false;
+	if (nl) {
+		*nl = '\0';
+		t->at = nl + 1;
+	} else {
+		/* the last one may lack its end; else it is no symbol's */
+		t->cut = more;
+		*whole &= !more;
+		*t->end = '\0';
+		t->at = t->end;
+	}
+	return line;
+}
+
 static bool load_text(struct loading *l, int fd)
 {
-	FILE *f = fdopen(fd, "r");
-	char *line = NULL;
-	size_t cap = 0, good = 0, bad = 0;
+	struct text *t = xmalloc(sizeof(*t));
+	size_t good = 0, bad = 0;
+	bool whole, large;
+	char *line;
 
-	if (!f) {
-		close(fd);
-		l->why = strerror(errno);
-		return false;
-	}
-	while (getline(&line, &cap, f) > 0 && bad < 10 + good) {
-		if (text_line(l, line))
+	t->fd = fd;
+	t->at = t->end = t->buf;
+	t->all = 0;
+	t->cut = false;
+	while (bad < 10 + good && t->all < TEXT_MAX &&
+	       (line = text_next(t, &whole))) {
+		if (whole && text_line(l, line))
 			good++;
 		else
 			bad++;
 	}
-	free(line);
-	fclose(f);
-	if (!good || bad > good)
+	large = t->all >= TEXT_MAX;
+	close(fd);
+	free(t);
+	if (large)
+		l->why = "is too large for a symbol table";
+	else if (!good || bad > good)
 		l->why = "is no symbol table";
 	else if (!l->nonzero)
 		l->why = "shows only zeros (kernel.kptr_restrict)";
@@ -116,11 +192,11 @@ static bool right_buildid(const struct loading *l, const struct image *im,
 	const void *id;
 	size_t n;
 
-	b = profile_buildid(p, strtab_id(&p->str, "[kernel]"));
+	b = buildids_find(&p->ids, strtab_id(&p->str, "[kernel]"));
 	if (!b)
 		return !(how & TRY_BUILDID);
 	n = image_buildid(im, &id);
-	return n == b->len && !memcmp(id, b->id, n);
+	return buildid_is(b, id, n);
 }
 
 static bool load_elf(struct loading *l, const struct image *im,
@@ -183,12 +259,13 @@ static bool load(struct loading *l, const struct image_root *root,
 
 	if (fd < 0)
 		return false;
+	l->k->root = root;
 	if (pread(fd, magic, 4, 0) != 4 || memcmp(magic, "\177ELF", 4))
 		return load_text(l, fd);
 	close(fd);
 	if (!image_open(&im, root, path, &l->why))
 		return false;
-	ok = load_elf(l, &im, how);
+	l->k->elf = ok = load_elf(l, &im, how);
 	image_close(&im);
 	return ok;
 }
@@ -207,6 +284,7 @@ static bool try_file(struct ksyms *k, struct profile *p,
 		return true;
 	}
 	symtab_free(&k->tab);
+	k->elf = false;
 	/* the first that is there at all tells most */
 	if (!k->why && strcmp(l.why, "no such file"))
 		k->why = xasprintf("%s %s", path, l.why);
@@ -240,6 +318,20 @@ static bool search_beside(struct ksyms *k, struct profile *p,
 		       try_file(k, p, NULL, "kallsyms", 0);
 }
 
+/* Not another build of the same release; true also where that is not known. */
+static bool running_buildid(struct profile *p)
+{
+	const struct buildid *b = buildids_find(&p->ids, strtab_id(&p->str,
+								   "[kernel]"));
+	unsigned char notes[4096];
+	FILE *f = b ? fopen("/sys/kernel/notes", "re") : NULL;
+	size_t n = f ? fread(notes, 1, sizeof(notes), f) : 0;
+
+	if (f)
+		fclose(f);
+	return !n || memmem(notes, n, b->id, b->len);
+}
+
 static bool search_system(struct ksyms *k, struct profile *p)
 {
 	const char *release = p->log.release;
@@ -248,6 +340,7 @@ static bool search_system(struct ksyms *k, struct profile *p)
 	if (!release || strchr(release, '/'))
 		return false;
 	if (!uname(&uts) && !strcmp(uts.release, release) &&
+	    running_buildid(p) &&
 	    try_file(k, p, NULL, "/proc/kallsyms", TRY_AT_RECORDED))
 		return true;
 	if (try_format(k, p, p->root, TRY_BUILDID,
@@ -265,17 +358,22 @@ bool ksyms_open(struct ksyms *k, struct profile *p, const char *file,
 {
 	memset(k, 0, sizeof(*k));
 	if (file) {
-		if (try_file(k, p, NULL, file, 0))
+		if (try_file(k, p, NULL, file, 0)) {
+			kmods_load(&k->tab, p);
 			return true;
+		}
 		if (k->why)
-			fprintf(stderr, "pmclog: %s\n", k->why);
+			fprintf(stderr, "%s: %s\n",
+				program_invocation_short_name, k->why);
 		else
-			fprintf(stderr, "pmclog: %s: no such file\n", file);
+			fprintf(stderr, "%s: %s: no such file\n",
+				program_invocation_short_name, file);
 		return false;
 	}
 	if (!search_beside(k, p, log_path) && !search_system(k, p) && !k->why)
 		k->why = xstrdup("name a kallsyms, System.map or vmlinux with "
 				 "-k");
+	kmods_load(&k->tab, p);
 	return true;
 }
 

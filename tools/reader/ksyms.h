@@ -6,10 +6,15 @@
 #include "profile.h"
 #include "symtab.h"
 
+/* Kernels are moved by whole pages at least: else it is another kernel. */
+#define SLIDE_GRAIN	4096
+
 /**
  * struct ksyms - a kernel symbol table that fits the log
  * @source: where it is from, NULL when there is none
  * @slide:  what was added to the table's addresses
+ * @root:   it is below that
+ * @elf:    it is a vmlinux
  * @why:    without a table, why
  */
 struct ksyms {
@@ -17,6 +22,8 @@ struct ksyms {
 	char *source;
 	uint64_t slide;
 	char *why;
+	const struct image_root *root;
+	bool elf;
 };
 
 /*

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "debuginfod.h"
+#include "idtab.h"
 #include "reader.h"
 
 #ifndef TOOLS_VERSION
@@ -21,6 +23,14 @@ static const struct command {
 	{ "report", cmd_report, "profile and call tree with symbols" },
 	{ "fold", cmd_fold, "folded stacks" },
 	{ "flame", cmd_flame, "flame graph as SVG" },
+	{ "html", cmd_html, "interactive report for a browser, in one file" },
+	{ "top", cmd_top, "what is sampled most, live, on the terminal" },
+	{ "archive", cmd_archive, "a log with the files its names come from" },
+	{ "filter", cmd_filter, "a part of a log, as a log" },
+	{ "diff", cmd_diff, "what has changed between two logs" },
+	{ "export", cmd_export, "samples for other programs" },
+	{ "annotate", cmd_annotate, "samples of each instruction and line" },
+	{ "symbolize", cmd_symbolize, "functions and lines of addresses" },
 };
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -38,7 +48,7 @@ static void help(FILE *f)
 	fputs("usage: pmclog COMMAND [OPTION]... FILE\n"
 	      "Reads a log of hwpmc; - is standard input.\n\n", f);
 	for (i = 0; i < NCOMMANDS; i++)
-		fprintf(f, "  %-8s %s\n", commands[i].name, commands[i].help);
+		fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].help);
 	fputs("\npmclog COMMAND --help tells more; pmclog --version.\n", f);
 }
 
@@ -47,6 +57,8 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : NULL;
 	size_t i;
 
+	debuginfod_hide();
+	hash_be_secret();
 	if (!name) {
 		help(stderr);
 		return READER_USAGE;
@@ -57,7 +69,7 @@ int main(int argc, char **argv)
 		return READER_OK;
 	}
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
-		puts("pmclog " TOOLS_VERSION " (logs of version 10)");
+		puts("pmclog " TOOLS_VERSION " (logs of all versions)");
 		return READER_OK;
 	}
 	for (i = 0; i < NCOMMANDS; i++)

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "mem.h"
 #include "reader.h"
 
+#define LARGE_PAGE	((uintptr_t)2 << 20)
 #define ARENA_BLOCK	((size_t)256 << 10)
 
 struct arena_block {
@@ -16,12 +19,14 @@ struct arena_block {
 	unsigned char data[] __attribute__((aligned(8)));
 };
 
+int mem_status = READER_FAIL;
+
 static void *checked(void *p)
 {
 	if (p)
 		return p;
-	fputs("pmclog: out of memory\n", stderr);
-	exit(READER_FAIL);
+	fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
+	exit(mem_status);
 }
 
 void *xmalloc(size_t size)
@@ -32,6 +37,51 @@ void *xmalloc(size_t size)
 void *xcalloc(size_t n, size_t size)
 {
 	return checked(calloc(n ? n : 1, size ? size : 1));
+}
+
+/*
+ * Of whole large pages, if there are any: it is not an error if there are none.
+ */
+static void *large_pages(size_t size)
+{
+	uintptr_t at, from;
+	void *p;
+
+	p = mmap(NULL, size + LARGE_PAGE, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	checked(p == MAP_FAILED ? NULL : p);
+	at = (uintptr_t)p;
+	from = (at + LARGE_PAGE - 1) & -LARGE_PAGE;
+	if (from > at)
+		munmap(p, from - at);
+	munmap((void *)(from + size), at + LARGE_PAGE - from);
+	madvise((void *)from, size, MADV_HUGEPAGE);
+	return (void *)from;
+}
+
+/* What is mapped for a table; 0: it is too small to be. */
+static size_t table_pages(size_t n, size_t size)
+{
+	if (n * size < LARGE_PAGE || n > SIZE_MAX / 2 / size)
+		return 0;
+	return (n * size + LARGE_PAGE - 1) & -LARGE_PAGE;
+}
+
+void *xcalloc_table(size_t n, size_t size)
+{
+	size_t all = table_pages(n, size);
+
+	return all ? large_pages(all) : xcalloc(n, size);
+}
+
+void xfree_table(void *p, size_t n, size_t size)
+{
+	size_t all = table_pages(n, size);
+
+	if (!all)
+		free(p);
+	else if (p)
+		munmap(p, all);
 }
 
 void *xreallocarray(void *p, size_t n, size_t size)

@@ -14,10 +14,19 @@
 #define xstrdup		reader_xstrdup
 #define xasprintf	reader_xasprintf
 
+/* the exit status when there is none; pmclog's unless set */
+extern int mem_status;
+
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xreallocarray(void *p, size_t n, size_t size);
 char *xstrdup(const char *s);
+/*
+ * The same as xcalloc(), for what is looked at here and there: that takes a miss
+ * of the processor's for each page, and a fault, and large pages have fewer.
+ */
+void *xcalloc_table(size_t n, size_t size);
+void xfree_table(void *p, size_t n, size_t size);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Makes room for one more element in array @p that has @n of @cap. */

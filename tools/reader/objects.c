@@ -77,25 +77,27 @@ enum obj_kind objects_kind(const char *path)
 	return OBJ_FILE;
 }
 
-static bool same_frame(const void *ctx, uint32_t id, const void *key)
+/* Of one object no two addresses have the same. */
+static uint64_t hash_frame(uint32_t obj, uint64_t addr)
 {
-	const struct frame *a = &((const struct frames *)ctx)->frame[id];
-	const struct frame *b = key;
+	return hash_number(addr + obj * 0x9E3779B97F4A7C15ULL);
+}
 
-	return a->addr == b->addr && a->obj == b->obj;
+void frames_prefetch(const struct frames *t, uint32_t obj, uint64_t addr)
+{
+	idtab_prefetch(&t->tab, hash_frame(obj, addr));
 }
 
 uint32_t frames_id(struct frames *t, uint32_t obj, uint64_t addr)
 {
-	struct frame key = { .addr = addr, .obj = obj };
-	uint64_t hash = hash_mix(addr, obj);
-	uint32_t id = idtab_find(&t->tab, hash, same_frame, t, &key);
+	uint64_t hash = hash_frame(obj, addr);
+	uint32_t id = idtab_find_exact(&t->tab, hash, obj);
 
 	if (id != IDTAB_NONE)
 		return id;
 	GROW(t->frame, t->n, t->cap);
-	t->frame[t->n] = key;
-	idtab_add(&t->tab, hash, t->n);
+	t->frame[t->n] = (struct frame){ .addr = addr, .obj = obj };
+	idtab_add_exact(&t->tab, hash, obj, t->n);
 	return t->n++;
 }
 

@@ -3,8 +3,8 @@
  * Objects (what can be mapped) and frames (places in them), by number.
  *
  * A frame's address is an offset in the file for files, the run-time address
- * for the kernel and its modules, the offset from the start of the mapping for
- * the vdso, and 0 where an address would mean nothing after the process ended.
+ * for the kernel, its modules and JITs, the offset from the start of the
+ * mapping for the vdso, and 0 where an address would mean nothing after the process ended.
  */
 #ifndef READER_OBJECTS_H
 #define READER_OBJECTS_H
@@ -14,6 +14,7 @@
 enum obj_kind {
 	OBJ_UNKNOWN,		/* nothing was mapped there */
 	OBJ_ANON,		/* memory without a file */
+	OBJ_JIT,		/* the same, of a process that tells names */
 	OBJ_VDSO,
 	OBJ_FILE,
 	OBJ_KERNEL,
@@ -28,6 +29,7 @@ enum obj_kind {
  * struct object - something mapped
  * @path:  string number: the path as logged, a module's name
  * @brief: string number: what is shown
+ * @ino:   the file's, or a JIT's process
  * @why:   why it has no symbols, NULL if it has
  * @lost:  samples whose innermost frame stayed without a name
  */
@@ -67,6 +69,8 @@ struct frames {
 };
 
 uint32_t frames_id(struct frames *t, uint32_t obj, uint64_t addr);
+/* Of one that will be asked for. */
+void frames_prefetch(const struct frames *t, uint32_t obj, uint64_t addr);
 void frames_free(struct frames *t);
 
 static inline bool obj_is_kernel(enum obj_kind kind)

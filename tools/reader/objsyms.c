@@ -1,78 +1,57 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 
 #include <gelf.h>
 
+#include "here.h"
+#include "jitmap.h"
 #include "objsyms.h"
 
 #define DELETED		" (deleted)"
 
-/* Is the log of this very machine (as far as one can tell)? */
-static bool logged_here(const struct log_facts *log)
-{
-	struct utsname uts;
-
-	return log->release && !uname(&uts) &&
-	       !strcmp(uts.release, log->release) &&
-	       !strcmp(uts.nodename, log->host);
-}
-
-/* Another file has the name now. */
+/*
+ * Another file has the name now, or it was written since.  An inode number is
+ * soon given to another file, but not its time.
+ */
 static bool replaced(const struct profile *p, const struct object *o, int fd)
 {
+	int64_t end = log_wall(&p->log, p->log.end);
 	struct stat st;
 
-	if (!o->ino || (p->root && p->root->dir) || !logged_here(&p->log))
+	if (!o->ino || (p->root && p->root->dir) || !logged_here(&p->log) ||
+	    fstat(fd, &st))
 		return false;
 	/* some filesystems show stat() another device than the kernel uses */
-	return !fstat(fd, &st) && major(st.st_dev) == o->dev_major &&
-	       minor(st.st_dev) == o->dev_minor && st.st_ino != o->ino;
+	if (major(st.st_dev) == o->dev_major &&
+	    minor(st.st_dev) == o->dev_minor && st.st_ino != o->ino)
+		return true;
+	return end && st.st_mtime > end + 1;
 }
 
 /* Why the file can't be the one that ran, or NULL. */
 static const char *not_it(struct profile *p, const struct object *o,
 			  const struct image *im, bool deleted)
 {
-	const struct buildid *b = profile_buildid(p, o->path);
+	const struct buildid *b = buildids_of(&p->ids, &p->str, o);
 	const void *id;
-	size_t n;
+	size_t n = image_buildid(im, &id);
 
-	if (b) {
-		n = image_buildid(im, &id);
-		return n == b->len && !memcmp(id, b->id, n) ? NULL :
-			"has another build-id now";
-	}
+	if (b)
+		return buildid_is(b, id, n) ? NULL :
+			"file was replaced since (build-id differs)";
 	if (deleted)
 		return "was deleted";
+	if (n && buildids_of_other(&p->ids, o, id, n))
+		return "is another file of that path";
 	return replaced(p, o, im->fd) ? "was replaced" : NULL;
-}
-
-/* Names from where all are, else from what was left; NULL, or what lacks. */
-static const char *load_names(struct objsyms *s, struct profile *p,
-			      const struct image *im, const char *path)
-{
-	struct image debug;
-	bool any = elfsyms_load(&s->tab, im->elf, SHT_SYMTAB);
-
-	if (!any && path && image_open_debug(&debug, im, p->root, path)) {
-		any = elfsyms_load(&s->tab, debug.elf, SHT_SYMTAB);
-		image_close(&debug);
-	}
-	if (any)
-		return NULL;
-	elfsyms_load(&s->tab, im->elf, SHT_DYNSYM);
-	return s->tab.n ? "is stripped: only exported functions have names" :
-			  "is stripped";
 }
 
 static const char *load(struct objsyms *s, struct profile *p,
 			const struct image *im, const char *path)
 {
-	const char *why = load_names(s, p, im, path);
+	const char *why = elfsyms_names(&s->tab, im, p->root, path);
 
 	elfsyms_plt(&s->tab, im->elf);
 	elfsyms_entries(&s->tab, im->elf);
@@ -82,35 +61,68 @@ static const char *load(struct objsyms *s, struct profile *p,
 	return why;
 }
 
-static const char *open_vdso(struct objsyms *s, struct profile *p)
+/* It comes with the kernel; or with an archive. */
+static bool same_vdso(struct profile *p, const struct image *im)
 {
-	const char *why = NULL;
-	struct image im;
+	const struct buildid *b;
+	const void *id;
+	size_t n = image_buildid(im, &id);
+
+	b = buildids_find(&p->ids, strtab_id(&p->str, "[vdso]"));
+	return b ? buildid_is(b, id, n) : im->fd >= 0 || logged_here(&p->log);
+}
+
+bool objsyms_vdso(struct image *im, struct profile *p, const char **why)
+{
 	GElf_Ehdr eh;
 
-	if (!logged_here(&p->log))
-		return "is of another machine";
-	if (!image_open_vdso(&im, &why))
+	if (!(p->root && p->root->dir && *p->root->dir &&
+	      image_open(im, p->root, VDSO_FILE, why)) &&
+	    !image_open_vdso(im, why))
+		return false;
+	*why = NULL;
+	if (!gelf_getehdr(im->elf, &eh) || eh.e_machine != p->log.machine)
+		*why = "is of another machine";
+	else if (!same_vdso(p, im))
+		*why = "is of another kernel than the one that runs here";
+	if (*why)
+		image_close(im);
+	return !*why;
+}
+
+static const char *open_vdso(struct objsyms *s, struct profile *p)
+{
+	const char *why;
+	struct image im;
+
+	if (!objsyms_vdso(&im, p, &why))
 		return why;
-	if (!gelf_getehdr(im.elf, &eh) || eh.e_machine != p->log.machine)
-		why = "is of another machine";
-	else
-		why = load(s, p, &im, NULL);
+	why = load(s, p, &im, NULL);
 	image_close(&im);
 	return why;
+}
+
+/* The path without what the kernel appends to that of a deleted file. */
+static char *path_of(const struct profile *p, const struct object *o,
+		     bool *deleted)
+{
+	char *path = xstrdup(strtab_str(&p->str, o->path));
+	size_t len = strlen(path), tail = sizeof(DELETED) - 1;
+
+	*deleted = len > tail && !strcmp(path + len - tail, DELETED);
+	if (*deleted)
+		path[len - tail] = '\0';
+	return path;
 }
 
 static const char *open_file(struct objsyms *s, struct profile *p,
 			     const struct object *o)
 {
-	char *path = xstrdup(strtab_str(&p->str, o->path));
-	size_t len = strlen(path), tail = sizeof(DELETED) - 1;
-	bool deleted = len > tail && !strcmp(path + len - tail, DELETED);
+	bool deleted;
+	char *path = path_of(p, o, &deleted);
 	const char *why = NULL;
 	struct image im;
 
-	if (deleted)
-		path[len - tail] = '\0';
 	if (image_open(&im, p->root, path, &why)) {
 		why = not_it(p, o, &im, deleted);
 		if (!why)
@@ -119,6 +131,40 @@ static const char *open_file(struct objsyms *s, struct profile *p,
 	}
 	free(path);
 	return why;
+}
+
+static const char *open_jit(struct objsyms *s, struct profile *p, uint32_t pid)
+{
+	const char *why = jitmap_load(&s->tab, p, pid);
+
+	/* frames have run-time addresses */
+	GROW(s->segs.seg, s->segs.n, s->segs.cap);
+	s->segs.seg[s->segs.n++] = (struct elfseg){
+		.len = UINT64_MAX, .exec = true,
+	};
+	symtab_sort(&s->tab);
+	return why;
+}
+
+char *objsyms_file(struct profile *p, uint32_t obj)
+{
+	struct object o = p->objs.obj[obj];
+	const char *why = NULL;
+	struct image im;
+	bool deleted;
+	char *path;
+
+	if (o.kind != OBJ_FILE)
+		return NULL;
+	path = path_of(p, &o, &deleted);
+	if (image_open(&im, p->root, path, &why)) {
+		why = not_it(p, &o, &im, deleted);
+		image_close(&im);
+	}
+	if (!why)
+		return path;
+	free(path);
+	return NULL;
 }
 
 const char *objsyms_open(struct objsyms *s, struct profile *p, uint32_t obj)
@@ -130,6 +176,8 @@ const char *objsyms_open(struct objsyms *s, struct profile *p, uint32_t obj)
 		return open_vdso(s, p);
 	if (o.kind == OBJ_FILE)
 		return open_file(s, p, &o);
+	if (o.kind == OBJ_JIT)
+		return open_jit(s, p, (uint32_t)o.ino);
 	return o.kind == OBJ_UNKNOWN ? "nothing was mapped there" :
 				       "memory without a file";
 }

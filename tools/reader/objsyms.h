@@ -4,6 +4,7 @@
 #define READER_OBJSYMS_H
 
 #include "elfsyms.h"
+#include "imagefile.h"
 #include "profile.h"
 
 struct objsyms {
@@ -11,8 +12,18 @@ struct objsyms {
 	struct elfsegs segs;
 };
 
+/* below a root, where an archive has the vdso */
+#define VDSO_FILE	"/[vdso]"
+
+/* The vdso that was mapped; false: *why it can't be had. */
+bool objsyms_vdso(struct image *im, struct profile *p, const char **why);
 /* NULL, or why there are none. */
 const char *objsyms_open(struct objsyms *s, struct profile *p, uint32_t obj);
+/*
+ * Path of the file that was mapped, if it is still the same; the caller frees
+ * it.
+ */
+char *objsyms_file(struct profile *p, uint32_t obj);
 /* The function at a frame's address, or NULL. */
 const struct sym *objsyms_find(const struct objsyms *s, uint64_t addr);
 void objsyms_close(struct objsyms *s);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "digits.h"
 #include "out.h"
 #include "reader.h"
 
@@ -17,11 +18,15 @@ struct out *out_stdout(void)
 	return &o;
 }
 
-static void out_flush(struct out *o)
+void out_flush(struct out *o)
 {
 	size_t done = 0;
 	ssize_t n;
 
+	if (o->sink && !o->error) {
+		o->sink(o, o->buf, o->n);
+		done = o->n;
+	}
 	while (done < o->n && !o->error) {
 		n = write(o->fd, o->buf + done, o->n - done);
 		if (n >= 0)
@@ -37,7 +42,8 @@ int out_finish(struct out *o)
 	out_flush(o);
 	if (!o->error)
 		return READER_OK;
-	fprintf(stderr, "pmclog: cannot write: %s\n", strerror(o->error));
+	fprintf(stderr, "%s: cannot write: %s\n",
+		program_invocation_short_name, strerror(o->error));
 	return READER_FAIL;
 }
 
@@ -56,28 +62,11 @@ void out_bytes(struct out *o, const void *p, size_t n)
 	}
 }
 
-void out_char(struct out *o, char c)
-{
-	if (o->n == OUT_SIZE)
-		out_flush(o);
-	o->buf[o->n++] = c;
-}
-
-void out_str(struct out *o, const char *s)
-{
-	out_bytes(o, s, strlen(s));
-}
-
 void out_u64(struct out *o, uint64_t v)
 {
-	char digits[20];
-	size_t i = sizeof(digits);
+	char *to = out_room(o, DIGITS_MAX);
 
-	do {
-		digits[--i] = '0' + v % 10;
-		v /= 10;
-	} while (v);
-	out_bytes(o, digits + i, sizeof(digits) - i);
+	o->n += (size_t)(put_number(to, v) - to);
 }
 
 void out_s64(struct out *o, int64_t v)
@@ -89,16 +78,11 @@ void out_s64(struct out *o, int64_t v)
 
 void out_hex(struct out *o, uint64_t v)
 {
-	char digits[18];
-	size_t i = sizeof(digits);
+	char *to = out_room(o, HEX_MAX + 2);
 
-	do {
-		digits[--i] = "0123456789abcdef"[v & 15];
-		v >>= 4;
-	} while (v);
-	digits[--i] = 'x';
-	digits[--i] = '0';
-	out_bytes(o, digits + i, sizeof(digits) - i);
+	to[0] = '0';
+	to[1] = 'x';
+	o->n = (size_t)(put_hex(to + 2, v) - o->buf);
 }
 
 void out_hexbytes(struct out *o, const unsigned char *p, size_t n)
@@ -155,8 +139,7 @@ size_t utf8_next(const char *s, size_t n, uint32_t *code)
 	return len;
 }
 
-/* Control characters, and those that reorder or hide text. */
-static bool unprintable(uint32_t c)
+bool utf8_obeyed(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7F && c < 0xA0) ||
 	       (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
@@ -187,7 +170,7 @@ void out_quoted(struct out *o, const char *s, size_t n)
 	out_char(o, '"');
 	for (; n; s += len, n -= len) {
 		len = utf8_next(s, n, &code);
-		if (len && !unprintable(code) && code != '"' && code != '\\') {
+		if (len && !utf8_obeyed(code) && code != '"' && code != '\\') {
 			out_bytes(o, s, len);
 			continue;
 		}

@@ -3,23 +3,58 @@
 #ifndef READER_OUT_H
 #define READER_OUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define OUT_SIZE	65536
 
+/* @sink: takes what there is, instead of @fd; or NULL */
 struct out {
 	int fd;
 	int error;		/* errno of the first failed write */
+	void (*sink)(struct out *o, const char *p, size_t n);
 	size_t n;
 	char buf[OUT_SIZE];
 };
 
 /* One for standard output. */
 struct out *out_stdout(void);
+/* Writes what there is; for readers that wait for it. */
+void out_flush(struct out *o);
 void out_bytes(struct out *o, const void *p, size_t n);
-void out_char(struct out *o, char c);
-void out_str(struct out *o, const char *s);
+/*
+ * Room for @n bytes, at most OUT_SIZE, which the caller fills and then adds to
+ * @o->n: for what is written too often for calls.
+ */
+static inline char *out_room(struct out *o, size_t n)
+{
+	if (OUT_SIZE - o->n < n)
+		out_flush(o);
+	return o->buf + o->n;
+}
+
+static inline void out_char(struct out *o, char c)
+{
+	if (o->n == OUT_SIZE)
+		out_flush(o);
+	o->buf[o->n++] = c;
+}
+
+/* A literal's length is known where it is written. */
+static inline void out_str(struct out *o, const char *s)
+{
+	size_t n = strlen(s);
+
+	if (OUT_SIZE - o->n < n) {
+		out_bytes(o, s, n);
+		return;
+	}
+	memcpy(o->buf + o->n, s, n);
+	o->n += n;
+}
+
 void out_u64(struct out *o, uint64_t v);
 void out_s64(struct out *o, int64_t v);
 /* With 0x, without leading zeros. */
@@ -36,6 +71,8 @@ void out_quoted(struct out *o, const char *s, size_t n);
 /* Writes what is left; the reader's exit code, after a message on failure. */
 int out_finish(struct out *o);
 
+/* A control character, or one that reorders or hides text. */
+bool utf8_obeyed(uint32_t c);
 /* Length of the valid UTF-8 sequence at @s, 0: there is none. */
 size_t utf8_next(const char *s, size_t n, uint32_t *code);
 

@@ -6,20 +6,14 @@
 
 #include "procs.h"
 
-static bool same_pid(const void *ctx, uint32_t id, const void *key)
-{
-	return ((const struct procs *)ctx)->proc[id].pid ==
-	       *(const uint32_t *)key;
-}
-
 struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid)
 {
-	uint64_t hash = hash_mix(pid, 0);
+	uint64_t hash = hash_number(pid);	/* no two have the same */
 	uint32_t id;
 
 	if (t->n && t->proc[t->last].pid == pid)
 		return &t->proc[t->last];
-	id = idtab_find(&t->tab, hash, same_pid, t, &pid);
+	id = idtab_find_exact(&t->tab, hash, 0);
 	if (id == IDTAB_NONE) {
 		GROW(t->proc, t->n, t->cap);
 		t->proc[t->n] = (struct proc){
@@ -27,7 +21,7 @@ struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid)
 			/* the one name that nobody logs and all agree on */
 			.name = pid ? 0 : strtab_id(str, "[idle]"),
 		};
-		idtab_add(&t->tab, hash, t->n);
+		idtab_add_exact(&t->tab, hash, 0, t->n);
 		id = t->n++;
 	}
 	t->last = id;
@@ -89,6 +83,28 @@ uint32_t procs_shown_name(struct proc *p, struct strtab *str)
 	snprintf(buf, sizeof(buf), "?%u", p->pid);
 	/* not kept: a name may still come */
 	return strtab_id(str, buf);
+}
+
+uint64_t procs_born(const struct procs *t, uint32_t pid)
+{
+	uint32_t id = idtab_find_exact(&t->tab, hash_number(pid), 0);
+
+	return id == IDTAB_NONE ? 0 : t->proc[id].born;
+}
+
+void procs_forget(struct procs *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++) {
+		struct proc *p = &t->proc[i];
+
+		aspace_put(p->as);
+		p->as = NULL;
+		p->named = false;
+		if (p->pid)
+			p->name = 0;
+	}
 }
 
 void procs_free(struct procs *t)

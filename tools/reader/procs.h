@@ -11,11 +11,13 @@
  * @name:  string number, 0 while nothing is known
  * @named: the name was logged for this life and image of the pid; it is not
  *         a guess or its parent's
+ * @born:  the log's clock when it began to run what it runs, 0: before the log
  */
 struct proc {
 	uint32_t pid;
 	uint32_t name;
 	bool named;
+	uint64_t born;
 	struct aspace *as;
 };
 
@@ -35,6 +37,10 @@ void procs_exit(struct proc *p);
 void procs_name(struct proc *p, struct strtab *str, const char *name);
 /* String number of a name to show, made up where none was logged. */
 uint32_t procs_shown_name(struct proc *p, struct strtab *str);
+/* @born of a process, 0 also if there is none. */
+uint64_t procs_born(const struct procs *t, uint32_t pid);
+/* Nothing is known of any. */
+void procs_forget(struct procs *t);
 void procs_free(struct procs *t);
 
 #endif /* READER_PROCS_H */

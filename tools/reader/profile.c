@@ -2,9 +2,12 @@
 /* The pass over the log: one record at a time, in the order of time. */
 #include <stdlib.h>
 
+#include "pmcid.h"
 #include "profile.h"
-
-#define NEW_FRAMES	64
+#include "progress.h"
+#include "profile_guess.h"
+#include "pmclog_wire.h"
+#include "record.h"
 
 static const char *rec_str(const struct pmclog_rec *r, size_t off)
 {
@@ -23,45 +26,61 @@ static void ext_host(struct profile *p, const struct pmclog_rec *r)
 	log->host = strtab_str(&p->str, strtab_id(&p->str, s));
 }
 
-static void ext_kernel(struct profile *p, const struct pmclog_rec *r)
+static void ext_section(struct profile *p, const struct pmclog_rec *r)
 {
-	const char *s = rec_str(r, offsetof(struct pmclog_ext_kernel, symbol));
+	const char *mod = rec_str(r, offsetof(struct pmclog_ext_section,
+					      names));
 
-	if (p->log.ref_symbol || !*s)
-		return;
-	p->log.ref_addr = PMCLOG_FIELD64(r, struct pmclog_ext_kernel, addr);
-	p->log.ref_symbol = strtab_str(&p->str, strtab_id(&p->str, s));
+	kmods_section(&p->kmods, &p->str, mod, mod + strlen(mod) + 1,
+		      PMCLOG_FIELD64(r, struct pmclog_ext_section, addr));
 }
 
 static void ext_buildid(struct profile *p, const struct pmclog_rec *r)
 {
-	struct buildid b = {
-		.len = PMCLOG_FIELD32(r, struct pmclog_ext_buildid, len),
-	};
-	struct buildid *old;
-
-	if (!b.len || b.len > BUILDID_MAX)
-		return;
-	b.name = strtab_id(&p->str, rec_str(r,
-				offsetof(struct pmclog_ext_buildid, name)));
-	memcpy(b.id, r->data + offsetof(struct pmclog_ext_buildid, id), b.len);
-	old = (struct buildid *)profile_buildid(p, b.name);
-	if (old) {
-		*old = b;
-		return;
-	}
-	GROW(p->bid, p->nbid, p->capbid);
-	p->bid[p->nbid++] = b;
+	buildids_add(&p->ids, &p->str,
+		     rec_str(r, offsetof(struct pmclog_ext_buildid, name)),
+		     r->data + offsetof(struct pmclog_ext_buildid, id),
+		     PMCLOG_FIELD32(r, struct pmclog_ext_buildid, len));
 }
 
-const struct buildid *profile_buildid(const struct profile *p, uint32_t name)
+/* Has @list the conditions @s already?  Both have spaces between words. */
+static bool has_conditions(const char *list, const char *s)
 {
-	uint32_t i;
+	size_t n = strlen(s);
+	const char *at;
 
-	for (i = 0; i < p->nbid; i++)
-		if (p->bid[i].name == name)
-			return &p->bid[i];
-	return NULL;
+	for (at = strstr(list, s); n && at; at = strstr(at + 1, s))
+		if ((at == list || at[-1] == ' ') &&
+		    (!at[n] || at[n] == ' '))
+			return true;
+	return !n;
+}
+
+/*
+ * A part of a part tells of both, the whole first; so does each of the logs
+ * that follow each other.
+ */
+static void ext_filtered(struct profile *p, const struct pmclog_rec *r)
+{
+	struct log_facts *log = &p->log;
+	const char *s = rec_str(r, offsetof(struct pmclog_ext_filtered,
+					    conditions));
+	char *both;
+
+	if (!log->told_part)
+		log->part_of += PMCLOG_FIELD64(r, struct pmclog_ext_filtered,
+					       samples);
+	log->told_part = true;
+	if (!log->conditions || has_conditions(s, log->conditions)) {
+		log->conditions = strtab_str(&p->str, strtab_id(&p->str, s));
+		return;
+	}
+	if (strlen(log->conditions) > PMCLOG_PATH_MAX ||
+	    has_conditions(log->conditions, s))
+		return;
+	both = xasprintf("%s %s", log->conditions, s);
+	log->conditions = strtab_str(&p->str, strtab_id(&p->str, both));
+	free(both);
 }
 
 #define RATE64(r, field) PMCLOG_FIELD64(r, struct pmclog_ext_rate, field)
@@ -81,41 +100,27 @@ static void ext_rate(struct profile *p, const struct pmclog_rec *r)
 	events_rate(&p->events, &rate);
 }
 
-static void userdata(struct profile *p, const struct pmclog_rec *r)
-{
-	switch (pmclog_iter_ext_subtype(r)) {
-	case PMCLOG_EXT_HOST:
-		ext_host(p, r);
-		break;
-	case PMCLOG_EXT_KERNEL:
-		ext_kernel(p, r);
-		break;
-	case PMCLOG_EXT_MAPPING:
-		profile_ext_mapping(p, r);
-		break;
-	case PMCLOG_EXT_MODULE:
-		profile_ext_module(p, r);
-		break;
-	case PMCLOG_EXT_BUILDID:
-		ext_buildid(p, r);
-		break;
-	case PMCLOG_EXT_RATE:
-		ext_rate(p, r);
-		break;
-	}
-}
-
 static void initialize(struct profile *p, const struct pmclog_rec *r)
 {
 	struct log_facts *log = &p->log;
 
-	if (log->ts_sec)
+	tp_record(&p->tps, r);
+	log->version = PMCLOG_FIELD32(r, struct pmclog_initialize, version);
+	log->told_part = log->closed = false;
+	if (log->initialized) {
+		p->events.session++;
+		profile_next_log(p);
 		return;
+	}
+	log->initialized = true;
+	logclock_first(&log->clock, r);
 	log->ts_sec = (int64_t)PMCLOG_FIELD64(r, struct pmclog_initialize,
 					      ts_sec);
 	log->ts_nsec = (int64_t)PMCLOG_FIELD64(r, struct pmclog_initialize,
 					       ts_nsec);
+	log->freq = PMCLOG_FIELD64(r, struct pmclog_initialize, tsc_freq);
 	log->begin = r->tsc;
+	profile_clock(p);
 	memcpy(log->cpuid, rec_str(r, offsetof(struct pmclog_initialize,
 					       cpuid)), PMCLOG_CPUID_LEN);
 	log->cpuid[PMCLOG_CPUID_LEN - 1] = '\0';
@@ -130,8 +135,9 @@ static void allocatedyn(struct profile *p, const struct pmclog_rec *r)
 				offsetof(struct pmclog_pmcallocatedyn, name))),
 	};
 
-	if (r->len >= sizeof(struct pmclog_pmcallocatedyn)) {
+	if (r->len >= PMCLOG_PMCALLOCATEDYN_RATE)
 		e.rate = PMCLOG_FIELD64(r, struct pmclog_pmcallocatedyn, rate);
+	if (r->len >= sizeof(struct pmclog_pmcallocatedyn)) {
 		e.config = PMCLOG_FIELD64(r, struct pmclog_pmcallocatedyn,
 					  config);
 		e.type = PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, type);
@@ -139,6 +145,22 @@ static void allocatedyn(struct profile *p, const struct pmclog_rec *r)
 	events_announce(&p->events,
 			PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, pmcid),
 			&e);
+}
+
+/* FreeBSD's way: by number. */
+static void allocate(struct profile *p, const struct pmclog_rec *r)
+{
+	uint32_t pmcid = PMCLOG_FIELD32(r, struct pmclog_wire_allocate, pmcid);
+	struct event e = {
+		.flags = PMCLOG_FIELD32(r, struct pmclog_wire_allocate, flags),
+		.rate = PMCLOG_FIELD64(r, struct pmclog_wire_allocate, rate),
+		.config = PMCLOG_FIELD32(r, struct pmclog_wire_allocate, event),
+	};
+	char name[PMCID_EVENT_MAX];
+
+	pmcid_event(name, p->log.version, pmcid, (uint32_t)e.config, e.flags);
+	e.name = strtab_id(&p->str, name);
+	events_announce(&p->events, pmcid, &e);
 }
 
 static void dropnotify(struct profile *p, const struct pmclog_rec *r)
@@ -162,66 +184,48 @@ static void dropnotify(struct profile *p, const struct pmclog_rec *r)
 
 static void closelog(struct profile *p, const struct pmclog_rec *r)
 {
-	size_t off = offsetof(struct pmclog_closelog, account);
+	struct log_facts *log = &p->log;
 
-	p->log.closed = true;
-	if (r->len < sizeof(struct pmclog_closelog))
-		return;
-	p->log.has_account = true;
-	memcpy(&p->log.account, r->data + off, sizeof(p->log.account));
+	log->closed = true;
+	log->has_account = record_account(r, &log->account);
+	if (!log->has_account)
+		events_untold(&p->events);
 }
 
-/* Looks up every frame of a chain that was not seen before. */
-static void new_chain(struct profile *p, const struct aspace *as,
-		      const struct rawchain *raw)
+static void userdata(struct profile *p, const struct pmclog_rec *r)
 {
-	uint32_t few[NEW_FRAMES], *frames = few, i;
-	bool kernel, was_kernel = false;
-
-	if (raw->n > NEW_FRAMES)
-		frames = xreallocarray(NULL, raw->n, sizeof(*frames));
-	for (i = 0; i < raw->n; i++) {
-		uint64_t pc = pmclog_get64(raw->pc + (size_t)i * 8);
-
-		/* the first frame of each part is where it was, not a call */
-		kernel = pc >> 63;
-		frames[i] = profile_frame(p, as, pc,
-					  i && (kernel || !was_kernel));
-		was_kernel = kernel;
+	switch (pmclog_iter_ext_subtype(r)) {
+	case PMCLOG_EXT_HOST:
+		ext_host(p, r);
+		break;
+	case PMCLOG_EXT_KERNEL:
+		profile_ext_kernel(p, r);
+		break;
+	case PMCLOG_EXT_MAPPING:
+		profile_ext_mapping(p, r);
+		break;
+	case PMCLOG_EXT_MODULE:
+		profile_ext_module(p, r);
+		break;
+	case PMCLOG_EXT_SECTION:
+		ext_section(p, r);
+		break;
+	case PMCLOG_EXT_BUILDID:
+		ext_buildid(p, r);
+		break;
+	case PMCLOG_EXT_RATE:
+		ext_rate(p, r);
+		break;
+	case PMCLOG_EXT_USERCHAIN:
+		profile_userchain(p, r);
+		break;
+	case PMCLOG_EXT_FILTERED:
+		ext_filtered(p, r);
+		break;
+	case PMCLOG_EXT_FIELDS:
+		tp_record(&p->tps, r);
+		break;
 	}
-	if (!raw->n)
-		frames[i++] = frames_id(&p->frames, OBJ_ID_UNKNOWN, 0);
-	chains_add(&p->chains, raw, frames, i);
-	if (frames != few)
-		free(frames);
-}
-
-static void callchain(struct profile *p, const struct pmclog_rec *r)
-{
-	struct rawchain raw = {
-		.pc = r->data + sizeof(struct pmclog_callchain),
-		.n = (r->len - sizeof(struct pmclog_callchain)) / 8,
-	};
-	uint32_t pid = PMCLOG_FIELD32(r, struct pmclog_callchain, pid);
-	struct proc *proc;
-	struct event *e;
-
-	profile_settle(p);
-	proc = procs_get(&p->procs, &p->str, pid);
-	raw.gen = aspace_gen(proc->as);
-	raw.kgen = aspace_gen(p->kernel);
-	raw.comm = procs_shown_name(proc, &p->str);
-	raw.event = events_of(&p->events, &p->str,
-			      PMCLOG_FIELD32(r, struct pmclog_callchain,
-					     pmcid));
-	e = &p->events.event[raw.event];
-	if (!e->samples++)
-		e->first = r->tsc;
-	e->last = r->tsc;
-	e->kernel += !(PMCLOG_FIELD32(r, struct pmclog_callchain, cpuflags) &
-		       PMCLOG_CC_USERSPACE);
-	if (!chains_count(&p->chains, &raw))
-		new_chain(p, proc->as, &raw);
 }
 
 static struct proc *rec_proc(struct profile *p, const struct pmclog_rec *r,
@@ -244,21 +248,49 @@ static void thr_create(struct profile *p, const struct pmclog_rec *r)
 	proc->named = named;
 }
 
+/* Who runs already tells his name by the file that he runs. */
+static void attach(struct profile *p, const struct pmclog_rec *r)
+{
+	struct proc *proc = rec_proc(p, r, offsetof(struct pmclog_pmcattach,
+						    pid));
+	const char *path = rec_str(r, offsetof(struct pmclog_pmcattach, path));
+	const char *base = strrchr(path, '/');
+
+	if (proc->name || !*path)
+		return;
+	procs_name(proc, &p->str, base ? base + 1 : path);
+	proc->named = false;
+}
+
 static void process_record(struct profile *p, const struct pmclog_rec *r)
 {
 	profile_settle(p);
+	if (r->type == PMCLOG_T_PROCEXEC)
+		rec_proc(p, r, offsetof(struct pmclog_procexec, pid))->born =
+			r->tsc;
+	if (r->type == PMCLOG_T_PROCFORK)
+		rec_proc(p, r, offsetof(struct pmclog_procfork, newpid))->born =
+			r->tsc;
 	switch (r->type) {
 	case PMCLOG_T_PROCEXEC:
 		procs_exec(rec_proc(p, r, offsetof(struct pmclog_procexec,
 						   pid)), &p->str,
 			   rec_str(r, offsetof(struct pmclog_procexec, path)));
+		profile_guess_exec(p, r);
 		break;
 	case PMCLOG_T_PROCFORK:
 		procs_fork(&p->procs, &p->str,
 			   PMCLOG_FIELD32(r, struct pmclog_procfork, oldpid),
 			   PMCLOG_FIELD32(r, struct pmclog_procfork, newpid));
 		break;
+	case PMCLOG_T_THR_EXIT:
+		late_forget(&p->late, PMCLOG_FIELD32(r, struct pmclog_thr_exit,
+						     tid));
+		break;
 	case PMCLOG_T_SYSEXIT:
+		/* the first thread's number is the process' */
+		late_forget(&p->late, PMCLOG_FIELD32(r, struct pmclog_sysexit,
+						     pid));
 		procs_exit(rec_proc(p, r, offsetof(struct pmclog_sysexit,
 						   pid)));
 		break;
@@ -271,14 +303,43 @@ static void process_record(struct profile *p, const struct pmclog_rec *r)
 	case PMCLOG_T_THR_CREATE:
 		thr_create(p, r);
 		break;
+	case PMCLOG_T_PMCATTACH:
+		attach(p, r);
+		break;
 	}
 }
 
-static void record(struct profile *p, const struct pmclog_rec *r)
+void profile_moment(struct profile *p, uint64_t tsc)
 {
+	if (!p->log.records++) {
+		p->log.begin = tsc;
+		profile_clock(p);
+	}
+	if (tsc > p->log.end)
+		p->log.end = tsc;
+}
+
+void profile_record(struct profile *p, const struct pmclog_rec *r)
+{
+	struct pmclog_rec moved;
+
+	if (r->type == PMCLOG_T_INITIALIZE && p->log.initialized)
+		logclock_next(&p->log.clock, r, p->log.end);
+	if (p->log.clock.moved) {
+		moved = *r;
+		moved.tsc = logclock_at(&p->log.clock, r->tsc);
+		r = &moved;
+	}
+	if (p->held.valid)
+		profile_release(p, r);
+	profile_moment(p, r->tsc);
+	if (r->type != PMCLOG_T_CALLCHAIN) {
+		self_flush(p);
+		profile_flush(p);
+	}
 	switch (r->type) {
 	case PMCLOG_T_CALLCHAIN:
-		callchain(p, r);
+		profile_callchain(p, r);
 		break;
 	case PMCLOG_T_MAP_IN:
 		profile_map_in(p, r);
@@ -291,6 +352,9 @@ static void record(struct profile *p, const struct pmclog_rec *r)
 		break;
 	case PMCLOG_T_INITIALIZE:
 		initialize(p, r);
+		break;
+	case PMCLOG_T_PMCALLOCATE:
+		allocate(p, r);
 		break;
 	case PMCLOG_T_PMCALLOCATEDYN:
 		allocatedyn(p, r);
@@ -309,23 +373,69 @@ static void record(struct profile *p, const struct pmclog_rec *r)
 void profile_read(struct profile *p, struct input *in)
 {
 	enum pmclog_iter_status status;
+	struct progress progress;
 	struct pmclog_rec r;
-	uint64_t offset;
+	uint64_t offset, show = PROGRESS_RECORDS;
 
+	progress_begin(&progress, in->fd);
 	while ((status = input_read(in, &r)) == PMCLOG_ITER_RECORD) {
-		if (!p->log.records++)
-			p->log.begin = r.tsc;
-		if (r.tsc > p->log.end)
-			p->log.end = r.tsc;
-		record(p, &r);
+		if (!p->log.records && p->on_begin &&
+		    !p->on_begin(p->on_sample_ctx)) {
+			p->log.records++;
+			break;
+		}
+		profile_record(p, &r);
+		if (p->filter && !filter_time(p->filter, r.tsc))
+			profile_pass(p, in);
+		if (r.serial < show)
+			continue;
+		progress_show(&progress, r.offset);
+		show = r.serial + PROGRESS_RECORDS;
 	}
+	progress_end(&progress);
 	if (status == PMCLOG_ITER_ERROR) {
-		const char *why = pmclog_iter_error(in->it, &offset);
+		const char *why = input_error(in, &offset);
 
-		p->log.error = xasprintf("%s at byte %llu", why,
-					 (unsigned long long)offset);
+		p->log.cut = !in->gaps;
+		p->log.error = xasprintf("%s at byte %llu%s%s", why,
+					 (unsigned long long)offset,
+					 in->gaps || !*in->skipped ? "" : "; ",
+					 in->gaps ? "" : in->skipped);
 	}
+	profile_finish(p);
+}
+
+void profile_look(struct profile *p)
+{
+	self_tell(p);
+	profile_flush(p);
 	profile_settle(p);
+}
+
+void profile_forget(struct profile *p)
+{
+	self_flush(p);
+	self_free(&p->self);
+	profile_flush(p);
+	late_free(&p->late);
+	callers_free(&p->callers);
+	callers_init(&p->callers);
+	chains_free(&p->chains);
+	p->chains = (struct chains){ .lists = p->chains.lists };
+}
+
+void profile_finish(struct profile *p)
+{
+	if (p->held.valid)
+		profile_release(p, NULL);
+	self_tell(p);
+	self_free(&p->self);
+	profile_flush(p);
+	profile_settle(p);
+	late_free(&p->late);
+	batch_free(&p->batch);
+	roll_free(&p->roll);
+	callers_free(&p->callers);
 	chains_finish(&p->chains);
 }
 
@@ -334,20 +444,33 @@ void profile_init(struct profile *p, const struct image_root *root)
 	memset(p, 0, sizeof(*p));
 	strtab_init(&p->str);
 	objects_init(&p->objs, &p->str);
+	batch_init(&p->batch);
+	callers_init(&p->callers);
 	p->root = root;
 }
 
 void profile_free(struct profile *p)
 {
+	late_free(&p->late);
+	free(p->held.buf);
+	tp_free(&p->tps);
+	byfield_free(&p->field);
+	batch_free(&p->batch);
+	roll_free(&p->roll);
+	self_free(&p->self);
+	callers_free(&p->callers);
 	chains_free(&p->chains);
 	procs_free(&p->procs);
 	events_free(&p->events);
+	groups_free(&p->groups);
 	frames_free(&p->frames);
 	objects_free(&p->objs);
 	free(p->funcs.func);
 	idtab_free(&p->funcs.tab);
 	aspace_put(p->kernel);
-	free(p->bid);
+	buildids_free(&p->ids);
+	kmods_free(&p->kmods);
+	idtab_free(&p->jits);
 	free(p->log.error);
 	strtab_free(&p->str);
 }

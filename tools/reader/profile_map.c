@@ -1,49 +1,58 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Records that change what is mapped, and the look-up of a pc. */
+/* Records that change what is mapped. */
+#include <stdio.h>
+#include <string.h>
+
+#include "jitmap.h"
+#include "ksyms.h"
 #include "profile.h"
+#include "profile_guess.h"
 
-/*
- * How far a mapping reaches whose length nobody told: to the next one, but not
- * further than this.
- */
-#define GUESSED_LEN	((uint64_t)64 << 20)
-
-/* x86: the only page in the upper half that user code can run in */
-#define VSYSCALL_PAGE	0xffffffffff600000ULL
-
-static void clip_to_next(const struct aspace *as, struct mapping *m)
+static bool same_hash(const void *ctx, uint32_t id, const void *key)
 {
-	const struct mapping *next = aspace_next(as, m->start);
-
-	/* what is there already and begins here is superseded */
-	if (next && next->start > m->start && next->start < m->end)
-		m->end = next->start;
+	(void)ctx;
+	(void)id;
+	(void)key;
+	return true;
 }
 
-static uint64_t add_clamped(uint64_t a, uint64_t b)
+/* Is there a map of its JIT?  Asked once: it costs a look at the disk. */
+static bool has_jit(struct profile *p, uint32_t pid)
 {
-	return a + b < a ? UINT64_MAX : a + b;
-}
+	/* the hash is as good as the pid: no two have the same */
+	uint64_t hash = pid * 0x9E3779B97F4A7C15ULL;
+	uint32_t has = idtab_find(&p->jits, hash, same_hash, NULL, NULL);
 
-/* A process mapping whose extent was not logged: ask the file. */
-static void guess_mapping(struct profile *p, const struct pending_map *w)
-{
-	struct proc *proc = procs_get(&p->procs, &p->str, w->pid);
-	struct object o = { .path = w->path };
-	struct mapping m = { .start = w->start };
-	struct image_extent e;
-
-	o.kind = objects_kind(strtab_str(&p->str, w->path));
-	m.obj = objects_id(&p->objs, &p->str, &o);
-	if (o.kind == OBJ_FILE &&
-	    image_exec_extent(p->root, strtab_str(&p->str, w->path), &e)) {
-		m.offset = e.offset;
-		m.end = add_clamped(m.start, e.len);
-	} else {
-		m.end = add_clamped(m.start, GUESSED_LEN);
-		clip_to_next(proc->as, &m);
+	if (has == IDTAB_NONE) {
+		has = jitmap_exists(p, pid);
+		idtab_add(&p->jits, hash, has);
 	}
-	aspace_insert(&proc->as, &m);
+	return has;
+}
+
+uint32_t profile_user_object(struct profile *p, uint32_t pid, struct object *o)
+{
+	char name[32];
+
+	o->kind = objects_kind(strtab_str(&p->str, o->path));
+	if (o->kind != OBJ_FILE)
+		o->ino = o->dev_major = o->dev_minor = 0;
+	if (o->kind == OBJ_ANON && has_jit(p, pid)) {
+		o->kind = OBJ_JIT;
+		o->ino = pid;
+		snprintf(name, sizeof(name), "[JIT] %u", pid);
+		o->path = strtab_id(&p->str, name);
+	}
+	return objects_id(&p->objs, &p->str, o);
+}
+
+/* FreeBSD's is a file like those of its modules: /boot/kernel/kernel. */
+static bool is_kernel(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return !strcmp(path, "[kernel]") || !strcmp(path, "[kernel.kallsyms]") ||
+	       !strcmp(base ? base + 1 : path, "kernel");
 }
 
 /* The kernel's or a module's; MODULE may tell its length later. */
@@ -52,7 +61,7 @@ static void kernel_mapping(struct profile *p, const struct pending_map *w)
 	struct mapping m = { .start = w->start, .obj = OBJ_ID_KERNEL };
 	const char *path = strtab_str(&p->str, w->path);
 
-	if (strcmp(path, "[kernel]") && strcmp(path, "[kernel.kallsyms]")) {
+	if (!is_kernel(path)) {
 		struct object o = { .kind = OBJ_MODULE };
 		const char *base = strrchr(path, '/');
 		size_t len;
@@ -66,8 +75,8 @@ static void kernel_mapping(struct profile *p, const struct pending_map *w)
 		o.path = strtab_id_len(&p->str, base, len);
 		m.obj = objects_id(&p->objs, &p->str, &o);
 	}
-	m.end = add_clamped(m.start, GUESSED_LEN);
-	clip_to_next(p->kernel, &m);
+	m.end = map_end(m.start, GUESSED_LEN);
+	map_clip(p->kernel, &m);
 	aspace_insert(&p->kernel, &m);
 }
 
@@ -77,7 +86,7 @@ void profile_settle_slow(struct profile *p)
 	if (p->pending.pid == PMCLOG_PID_KERNEL)
 		kernel_mapping(p, &p->pending);
 	else
-		guess_mapping(p, &p->pending);
+		profile_guess_map(p, &p->pending);
 }
 
 void profile_map_in(struct profile *p, const struct pmclog_rec *r)
@@ -165,19 +174,64 @@ void profile_ext_mapping(struct profile *p, const struct pmclog_rec *r)
 	uint64_t len = PMCLOG_FIELD64(r, struct pmclog_ext_mapping, len);
 	struct proc *proc;
 
-	m.end = add_clamped(m.start, len);
+	m.end = map_end(m.start, len);
 	if (pid == PMCLOG_PID_KERNEL) {
 		kernel_extent(p, &m);
 		return;
 	}
 	if (!take_path(p, pid, m.start, &o.path))
 		return;
-	o.kind = objects_kind(strtab_str(&p->str, o.path));
-	if (o.kind != OBJ_FILE)
-		o.ino = o.dev_major = o.dev_minor = 0;
-	m.obj = objects_id(&p->objs, &p->str, &o);
+	m.obj = profile_user_object(p, pid, &o);
 	proc = procs_get(&p->procs, &p->str, pid);
 	aspace_insert(&proc->as, &m);
+}
+
+void profile_next_log(struct profile *p)
+{
+	profile_settle(p);
+	late_free(&p->late);
+	procs_forget(&p->procs);
+	aspace_put(p->kernel);
+	p->kernel = NULL;
+	p->other = (struct other_boot){ 0 };
+}
+
+static bool same_kernel(const struct log_facts *log, const char *symbol,
+			uint64_t moved)
+{
+	return !strcmp(symbol, log->ref_symbol) && !(moved % SLIDE_GRAIN) &&
+	       (!log->release || !log->ref_release ||
+		!strcmp(log->release, log->ref_release));
+}
+
+/* Each boot moves it; its names are those of where the first log had it. */
+void profile_ext_kernel(struct profile *p, const struct pmclog_rec *r)
+{
+	const char *s = (const char *)r->data +
+			offsetof(struct pmclog_ext_kernel, symbol);
+	struct mapping here = { .obj = OBJ_ID_KERNEL };
+	struct log_facts *log = &p->log;
+	uint64_t moved;
+
+	here.start = PMCLOG_FIELD64(r, struct pmclog_ext_kernel, addr);
+	if (!*s)
+		return;
+	if (!log->ref_symbol) {
+		log->ref_addr = here.start;
+		log->ref_symbol = strtab_str(&p->str, strtab_id(&p->str, s));
+		log->ref_release = log->release;
+		return;
+	}
+	moved = here.start - log->ref_addr;
+	p->other.alien = !same_kernel(log, s, moved);
+	p->other.moved = p->other.alien ? 0 : moved;
+	if (!p->other.alien && !moved)
+		return;
+	/* what is known of the same addresses is of another generation */
+	profile_settle(p);
+	here.end = map_end(here.start, 1);
+	if (!aspace_find(p->kernel, here.start))
+		aspace_insert(&p->kernel, &here);
 }
 
 void profile_ext_module(struct profile *p, const struct pmclog_rec *r)
@@ -193,47 +247,20 @@ void profile_ext_module(struct profile *p, const struct pmclog_rec *r)
 	const struct mapping *guess;
 
 	if (p->pending.valid && p->pending.pid == PMCLOG_PID_KERNEL &&
-	    p->pending.start == m.start)
+	    p->pending.start == m.start) {
 		p->pending.valid = false;
+		if (*strtab_str(&p->str, p->pending.path) == '/')
+			kmods_file(&p->kmods, strtab_id(&p->str, name),
+				   p->pending.path);
+	}
 	profile_settle(p);
 	guess = aspace_find(p->kernel, m.start);
 	if (guess && guess->start == m.start && !guess->exact)
 		aspace_cut(&p->kernel, guess->start, guess->end);
-	m.end = add_clamped(m.start, len ? len : GUESSED_LEN);
+	m.end = map_end(m.start, len ? len : GUESSED_LEN);
 	if (!len)
-		clip_to_next(p->kernel, &m);
+		map_clip(p->kernel, &m);
 	o.path = strtab_id(&p->str, name);
 	m.obj = objects_id(&p->objs, &p->str, &o);
 	aspace_insert(&p->kernel, &m);
-}
-
-static uint32_t kernel_frame(struct profile *p, uint64_t pc)
-{
-	const struct mapping *m = aspace_find(p->kernel, pc);
-
-	return frames_id(&p->frames, m ? m->obj : OBJ_ID_KERNEL, pc);
-}
-
-uint32_t profile_frame(struct profile *p, const struct aspace *as, uint64_t pc,
-		       bool ret)
-{
-	const struct mapping *m;
-
-	pc -= ret && pc;
-	if (pc >> 63 && (pc & ~0xfffULL) != VSYSCALL_PAGE)
-		return kernel_frame(p, pc);
-	m = aspace_find(as, pc);
-	if (!m)
-		return frames_id(&p->frames, OBJ_ID_UNKNOWN, 0);
-	switch (p->objs.obj[m->obj].kind) {
-	case OBJ_FILE:
-		return frames_id(&p->frames, m->obj, pc - m->start + m->offset);
-	case OBJ_VDSO:
-		/* the 32-bit one is another image and not looked at */
-		if (m->start >> 32)
-			return frames_id(&p->frames, m->obj, pc - m->start);
-		return frames_id(&p->frames, m->obj, 0);
-	default:
-		return frames_id(&p->frames, m->obj, 0);
-	}
 }

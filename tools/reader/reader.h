@@ -18,6 +18,14 @@ int cmd_verify(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_fold(int argc, char **argv);
 int cmd_flame(int argc, char **argv);
+int cmd_html(int argc, char **argv);
+int cmd_archive(int argc, char **argv);
+int cmd_filter(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_annotate(int argc, char **argv);
+int cmd_symbolize(int argc, char **argv);
 
 /* Prints @usage as an error; READER_USAGE. */
 int reader_usage(const char *usage);

@@ -19,6 +19,9 @@
 #define DROPPED(cause, index) \
 	{ "dropped_" cause, offsetof(struct pmclog_closelog, account.dropped) \
 	  + 8 * (index), FIELD_U64, 0, 0 }
+#define CUT(cause, index) \
+	{ "cut_" cause, offsetof(struct pmclog_closelog, account.cut_by) \
+	  + 8 * (index), FIELD_U64, 0, 0 }
 #define ACCOUNT(field) \
 	{ #field, offsetof(struct pmclog_closelog, account.field), \
 	  FIELD_U64, 0, 0 }
@@ -39,6 +42,11 @@ static const struct field closelog[] = {
 	ACCOUNT(made),
 	ACCOUNT(cut),
 	ACCOUNT(throttled),
+	CUT("depth", PMCLOG_CUT_DEPTH),
+	CUT("user", PMCLOG_CUT_USER),
+	CUT("kernel", PMCLOG_CUT_KERNEL),
+	ACCOUNT(late),
+	ACCOUNT(late_answered),
 };
 
 static const struct field dropnotify[] = {
@@ -81,22 +89,22 @@ static const struct field allocatedyn[] = {
 };
 
 static const struct field attach[] = {
-	P(pmclog_wire_attach, pmcid, X32),
-	P(pmclog_wire_attach, pid, S32),
-	P(pmclog_wire_attach, path, TAIL),
+	P(pmclog_pmcattach, pmcid, X32),
+	P(pmclog_pmcattach, pid, S32),
+	P(pmclog_pmcattach, path, TAIL),
 };
 
 static const struct field detach[] = {
-	P(pmclog_wire_detach, pmcid, X32),
-	P(pmclog_wire_detach, pid, S32),
+	P(pmclog_pmcdetach, pmcid, X32),
+	P(pmclog_pmcdetach, pid, S32),
 };
 
 static const struct field proccsw[] = {
-	P(pmclog_wire_proccsw, pmcid, X32),
-	P(pmclog_wire_proccsw, pid, S32),
-	P(pmclog_wire_proccsw, value, U64),
-	F(pmclog_wire_proccsw, tid, S32),
-	F(pmclog_wire_proccsw, pad, PAD),
+	P(pmclog_proccsw, pmcid, X32),
+	P(pmclog_proccsw, pid, S32),
+	P(pmclog_proccsw, value, U64),
+	F(pmclog_proccsw, tid, S32),
+	F(pmclog_proccsw, pad, PAD),
 };
 
 static const struct field procexec[] = {
@@ -108,9 +116,11 @@ static const struct field procexec[] = {
 };
 
 static const struct field procexit[] = {
-	P(pmclog_wire_procexit, pmcid, X32),
-	P(pmclog_wire_procexit, pid, S32),
-	P(pmclog_wire_procexit, value, U64),
+	P(pmclog_procexit, pmcid, X32),
+	P(pmclog_procexit, pid, S32),
+	P(pmclog_procexit, value, U64),
+	F(pmclog_procexit, enabled, U64),
+	F(pmclog_procexit, running, U64),
 };
 
 static const struct field procfork[] = {
@@ -234,6 +244,53 @@ static const struct field ext_rate[] = {
 	F(pmclog_ext_rate, running, U64),
 };
 
+static const struct field ext_samples[] = {
+	F(pmclog_ext_samples, samples, U32),
+	F(pmclog_ext_samples, pad, PAD),
+};
+
+static const struct field ext_userchain[] = {
+	F(pmclog_ext_userchain, pid, S32),
+	F(pmclog_ext_userchain, tid, S32),
+	F(pmclog_ext_userchain, first, U64),
+	RENAMED("npcs", pmclog_ext_userchain, pc, PCS),
+};
+
+static const struct field ext_filtered[] = {
+	F(pmclog_ext_filtered, samples, U64),
+	F(pmclog_ext_filtered, conditions, TAIL),
+};
+
+static const struct field ext_raw[] = {
+	F(pmclog_ext_raw, pmcid, X32),
+	F(pmclog_ext_raw, tid, S32),
+	F(pmclog_ext_raw, len, U32),
+	F(pmclog_ext_raw, size, U32),
+	RENAMED("data", pmclog_ext_raw, len, DATA),
+};
+
+static const struct field ext_fields[] = {
+	F(pmclog_ext_fields, type, U32),
+	F(pmclog_ext_fields, pad, PAD),
+	F(pmclog_ext_fields, config, X64),
+	F(pmclog_ext_fields, text, TAIL),
+};
+
+static const struct field ext_record[] = {
+	F(pmclog_ext_record, on, U32),
+	F(pmclog_ext_record, npmc, U32),
+	F(pmclog_ext_record, skew, U64),
+};
+
+static const struct field ext_snapshot[] = {
+	F(pmclog_ext_snapshot, cause, SNAPSHOT),
+	F(pmclog_ext_snapshot, pmcid, X32),
+	F(pmclog_ext_snapshot, pid, S32),
+	F(pmclog_ext_snapshot, status, X32),
+	F(pmclog_ext_snapshot, when, U64),
+	F(pmclog_ext_snapshot, since, U64),
+};
+
 #define LAYOUT(word, fields) \
 	{ word, fields, sizeof(fields) / sizeof((fields)[0]) }
 
@@ -269,6 +326,13 @@ static const struct layout ext_layouts[] = {
 	[PMCLOG_EXT_SECTION] = LAYOUT("section", ext_section),
 	[PMCLOG_EXT_BUILDID] = LAYOUT("buildid", ext_buildid),
 	[PMCLOG_EXT_RATE] = LAYOUT("rate", ext_rate),
+	[PMCLOG_EXT_SAMPLES] = LAYOUT("samples", ext_samples),
+	[PMCLOG_EXT_USERCHAIN] = LAYOUT("userchain", ext_userchain),
+	[PMCLOG_EXT_FILTERED] = LAYOUT("filtered", ext_filtered),
+	[PMCLOG_EXT_RAW] = LAYOUT("raw", ext_raw),
+	[PMCLOG_EXT_FIELDS] = LAYOUT("fields", ext_fields),
+	[PMCLOG_EXT_RECORD] = LAYOUT("record", ext_record),
+	[PMCLOG_EXT_SNAPSHOT] = LAYOUT("snapshot", ext_snapshot),
 };
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -303,6 +367,8 @@ size_t field_size(const struct field *f)
 	case FIELD_S64:
 	case FIELD_X64:
 		return 8;
+	case FIELD_DATA:
+		return 8;
 	case FIELD_BYTES:
 		return 8 + f->size;
 	case FIELD_NAME:
@@ -310,6 +376,8 @@ size_t field_size(const struct field *f)
 	case FIELD_TAIL:
 	case FIELD_TAIL2:
 		return 1;
+	case FIELD_PCS:
+		return 0;
 	default:
 		return 4;
 	}
@@ -331,6 +399,8 @@ uint64_t field_value(const struct field *f, const struct pmclog_rec *rec)
 		return pmclog_get64(p);
 	case FIELD_S32:
 		return (int32_t)pmclog_get32(p);
+	case FIELD_PCS:
+		return (rec->len - f->offset) / 8;
 	default:
 		return pmclog_get32(p);
 	}
@@ -353,9 +423,39 @@ const unsigned char *field_bytes(const struct field *f,
 {
 	const unsigned char *p = rec->data + f->offset;
 	uint32_t len = pmclog_get32(p);
+	uint32_t room = f->kind == FIELD_DATA ? rec->len - f->offset - 8 :
+						f->size;
 
-	*n = len < f->size ? len : f->size;
+	*n = len < room ? len : room;
 	return p + 8;
+}
+
+uint32_t record_pcs(const struct pmclog_rec *rec, size_t *at)
+{
+	if (rec->type == PMCLOG_T_CALLCHAIN)
+		*at = offsetof(struct pmclog_callchain, pc);
+	else if (pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_USERCHAIN)
+		*at = offsetof(struct pmclog_ext_userchain, pc);
+	else
+		return 0;
+	return (rec->len - *at) / 8;
+}
+
+bool record_account(const struct pmclog_rec *rec, struct pmclog_account *a)
+{
+	size_t at = offsetof(struct pmclog_closelog, account);
+	size_t len = rec->len - at;
+
+	memset(a, 0, sizeof(*a));
+	if (rec->len < offsetof(struct pmclog_closelog, account.cut_by))
+		return false;
+	memcpy(a, rec->data + at, len < sizeof(*a) ? len : sizeof(*a));
+	return true;
+}
+
+bool record_account_has_cuts(const struct pmclog_rec *rec)
+{
+	return rec->len >= sizeof(struct pmclog_closelog);
 }
 
 const char *machine_name(uint32_t machine)
@@ -383,4 +483,26 @@ const char *cause_name(uint32_t cause)
 	};
 
 	return cause < PMCLOG_DROP_NCAUSE ? names[cause] : NULL;
+}
+
+const char *cut_name(uint32_t cause)
+{
+	static const char *const names[PMCLOG_CUT_NCAUSE] = {
+		[PMCLOG_CUT_DEPTH] = "depth",
+		[PMCLOG_CUT_USER] = "user",
+		[PMCLOG_CUT_KERNEL] = "kernel",
+	};
+
+	return cause < PMCLOG_CUT_NCAUSE ? names[cause] : NULL;
+}
+
+const char *snapshot_name(uint32_t cause)
+{
+	static const char *const names[] = {
+		[PMCLOG_SNAPSHOT_ASKED] = "asked",
+		[PMCLOG_SNAPSHOT_PMC] = "pmc",
+		[PMCLOG_SNAPSHOT_EXIT] = "exit",
+	};
+
+	return cause < ARRAY_SIZE(names) ? names[cause] : NULL;
 }

@@ -3,9 +3,11 @@
 #ifndef READER_RECORD_H
 #define READER_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <linux/pmclog.h>
 #include <pmclog_iter.h>
 
 enum field_kind {
@@ -24,6 +26,9 @@ enum field_kind {
 	FIELD_TAIL2,		/* the second */
 	FIELD_PAD,		/* u32, 0 */
 	FIELD_CHAIN,		/* cpuflags, number of pcs */
+	FIELD_PCS,		/* pcs to the record's end: their number */
+	FIELD_DATA,		/* u32 length, u32, then as many bytes */
+	FIELD_SNAPSHOT,		/* u32, enum pmclog_snapshot_cause */
 };
 
 /*
@@ -54,13 +59,27 @@ uint64_t field_value(const struct field *f, const struct pmclog_rec *rec);
 /* A string field; its length in *@n. */
 const char *field_string(const struct field *f, const struct pmclog_rec *rec,
 			 size_t *n);
-/* FIELD_BYTES */
+/* FIELD_BYTES, FIELD_DATA */
 const unsigned char *field_bytes(const struct field *f,
 				 const struct pmclog_rec *rec, size_t *n);
+
+/* The pcs that end the record, at *@at; 0 of a record without any. */
+uint32_t record_pcs(const struct pmclog_rec *rec, size_t *at);
+/*
+ * CLOSELOG's account; false without one.  Older ones are shorter: what they do
+ * not tell is 0.
+ */
+bool record_account(const struct pmclog_rec *rec, struct pmclog_account *a);
+/* Whether it tells causes of cut chains, and of chains that came later. */
+bool record_account_has_cuts(const struct pmclog_rec *rec);
 
 /* "x86_64" for 62; NULL when we have no name */
 const char *machine_name(uint32_t machine);
 /* "full" for PMCLOG_DROP_FULL; NULL */
 const char *cause_name(uint32_t cause);
+/* "depth" for PMCLOG_CUT_DEPTH; NULL */
+const char *cut_name(uint32_t cause);
+/* "asked" for PMCLOG_SNAPSHOT_ASKED; NULL */
+const char *snapshot_name(uint32_t cause);
 
 #endif /* READER_RECORD_H */

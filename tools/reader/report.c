@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmdline.h"
 #include "reader.h"
 #include "report.h"
 
@@ -15,19 +16,33 @@ static const char usage[] =
 	"call tree for each event.\n"
 	"\n"
 	ANALYSIS_HELP
-	"  -s, --sort KEYS    rows of the profile by comm, dso, sym (all)\n"
+	"  -s, --sort KEYS    rows of the profile by comm, dso, sym (these\n"
+	"                     three), pid, tid, cpu, time, file, line\n"
+	"      --slice TIME   length of the slices of --sort time (1s)\n"
+	"      --field NAME   rows by this field of a tracepoint, too\n"
 	"  -l, --limit N      leave out what has less than N percent (0.5)\n"
 	"  -n, --lines N      at most N rows in the profile\n"
-	"      --flat         only the profile\n"
-	"      --tree         only the call tree\n";
+	"      --flat         the profile\n"
+	"      --self         the profile without totals, which is quicker\n"
+	"      --tree         the call tree, from the commands on\n"
+	"      --callers      the call tree from the innermost functions on,\n"
+	"                     to who called them\n"
+	"                     (the profile and the tree, if none is named)\n";
+
+enum { OPT_FLAT = 2000, OPT_SELF, OPT_TREE, OPT_CALLERS, OPT_SLICE,
+       OPT_FIELD };
 
 static const struct option options[] = {
 	ANALYSIS_LONG,
 	{ "sort", required_argument, NULL, 's' },
 	{ "limit", required_argument, NULL, 'l' },
 	{ "lines", required_argument, NULL, 'n' },
-	{ "flat", no_argument, NULL, 'F' },
-	{ "tree", no_argument, NULL, 'T' },
+	{ "flat", no_argument, NULL, OPT_FLAT },
+	{ "self", no_argument, NULL, OPT_SELF },
+	{ "tree", no_argument, NULL, OPT_TREE },
+	{ "callers", no_argument, NULL, OPT_CALLERS },
+	{ "slice", required_argument, NULL, OPT_SLICE },
+	{ "field", required_argument, NULL, OPT_FIELD },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -39,13 +54,15 @@ const char *report_func(struct report *r, uint32_t func)
 
 const char *report_mark(const struct report *r, uint32_t func)
 {
+	bool inlined = r->a.p.funcs.func[func].inlined;
+
 	switch (func_kind(&r->a.p, func)) {
 	case OBJ_KERNEL:
-		return " [k]";
+		return inlined ? " [k] [i]" : " [k]";
 	case OBJ_MODULE:
-		return " [m]";
+		return inlined ? " [m] [i]" : " [m]";
 	default:
-		return "";
+		return inlined ? " [i]" : "";
 	}
 }
 
@@ -63,7 +80,10 @@ static bool parse_sort(struct report *r, const char *arg)
 	} keys[] = {
 		{ "comm", SORT_COMM }, { "dso", SORT_DSO },
 		{ "object", SORT_DSO }, { "sym", SORT_SYM },
-		{ "symbol", SORT_SYM },
+		{ "symbol", SORT_SYM }, { "pid", SORT_PID },
+		{ "tid", SORT_TID }, { "cpu", SORT_CPU },
+		{ "time", SORT_TIME }, { "file", SORT_FILE },
+		{ "line", SORT_LINE },
 	};
 	const char *s = arg;
 	size_t i, len;
@@ -75,8 +95,9 @@ static bool parse_sort(struct report *r, const char *arg)
 			    !strncmp(keys[i].name, s, len))
 				break;
 		if (i == sizeof(keys) / sizeof(keys[0]))
-			return bad_value("sort", arg, "keys are comm, dso and "
-					 "sym, with commas between them");
+			return bad_value("sort", arg, "keys are comm, dso, "
+					 "sym, pid, tid, cpu, time, file and "
+					 "line, with commas between them");
 		r->sort |= keys[i].bit;
 		if (!s[len])
 			return true;
@@ -105,6 +126,13 @@ static bool parse_lines(struct report *r, const char *arg)
 	return true;
 }
 
+static bool parse_slice(struct report *r, const char *arg)
+{
+	if (!filter_seconds(arg, &r->a.slice) || r->a.slice <= 0)
+		return bad_value("slice", arg, "a time is wanted, as in 100ms");
+	return true;
+}
+
 static bool own_option(struct report *r, int opt, const char *arg)
 {
 	switch (opt) {
@@ -114,39 +142,72 @@ static bool own_option(struct report *r, int opt, const char *arg)
 		return parse_limit(r, arg);
 	case 'n':
 		return parse_lines(r, arg);
-	case 'F':
-		r->tree = false;
-		r->flat = true;
-		return true;
-	case 'T':
-		r->flat = false;
-		r->tree = true;
+	case OPT_FLAT:
+		return r->flat = true;
+	case OPT_SELF:
+		return r->flat = r->a.innermost = true;
+	case OPT_TREE:
+		return r->tree = true;
+	case OPT_CALLERS:
+		return r->callers = true;
+	case OPT_SLICE:
+		return parse_slice(r, arg);
+	case OPT_FIELD:
+		r->a.field = arg;
 		return true;
 	default:
 		return false;
 	}
 }
 
+static int take(void *ctx, int opt, const char *arg)
+{
+	struct report *r = ctx;
+	int taken = analysis_option(&r->a, opt, arg);
+
+	return taken ? taken : own_option(r, opt, arg) ? 1 : -1;
+}
+
+/* What the profile's rows are by has to be kept apart from the beginning. */
+static void ask_groups(struct report *r)
+{
+	static const struct {
+		unsigned int sort, by;
+	} needs[] = {
+		{ SORT_PID, BY_PID }, { SORT_TID, BY_TID },
+		{ SORT_CPU, BY_CPU }, { SORT_TIME, BY_SLICE },
+		{ SORT_FIELD, BY_FIELD },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (r->flat && r->sort & needs[i].sort)
+			r->a.by |= needs[i].by;
+}
+
 /* Options that can't go on give an exit code, others -1. */
 static int parse(struct report *r, int argc, char **argv)
 {
-	int opt;
+	static const struct cmdline line = {
+		"report", usage, ANALYSIS_SHORT "s:l:n:", options, take,
+	};
+	int ret = cmdline_options(&line, r, argc, argv);
 
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, ANALYSIS_SHORT "s:l:n:", options,
-				  NULL)) != -1) {
-		if (opt == 'h') {
-			fputs(usage, stdout);
-			return READER_OK;
-		}
-		if (opt == '?')
-			return reader_usage("try: pmclog report --help\n");
-		if (!analysis_option(&r->a, opt, optarg) &&
-		    !own_option(r, opt, optarg))
-			return READER_USAGE;
-	}
+	if (ret >= 0)
+		return ret;
 	if (!analysis_argument(&r->a, "report", argc, argv))
 		return READER_USAGE;
+	if (r->a.innermost && (r->tree || r->callers)) {
+		fputs("pmclog report: --self does not go with a tree\n", stderr);
+		return READER_USAGE;
+	}
+	if (!r->flat && !r->tree && !r->callers)
+		r->flat = r->tree = true;
+	if (r->a.field)
+		r->sort |= SORT_FIELD;
+	r->a.lists = !r->tree && !r->callers;
+	ask_groups(r);
+	r->a.lines |= r->flat && r->sort & (SORT_FILE | SORT_LINE);
 	return -1;
 }
 
@@ -166,6 +227,8 @@ static void print(struct report *r)
 			report_flat(r, i);
 		if (r->tree)
 			report_tree(r, i);
+		if (r->callers)
+			report_callers(r, i);
 	}
 	if (samples)
 		report_nameless(r);
@@ -177,17 +240,25 @@ int cmd_report(int argc, char **argv)
 {
 	struct report r = {
 		.sort = SORT_COMM | SORT_DSO | SORT_SYM, .limit = 0.5,
-		.flat = true, .tree = true, .out = out_stdout(),
+		.out = out_stdout(),
 	};
 	int ret, bad;
 
 	analysis_init(&r.a);
+	r.a.slice = 1;
 	ret = parse(&r, argc, argv);
-	if (ret >= 0)
+	if (ret >= 0) {
+		analysis_forget(&r.a);
 		return ret;
+	}
 	setlocale(LC_CTYPE, "");
 	r.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	ret = analysis_run(&r.a);
+	if (ret == READER_OK && r.a.by & BY_FIELD && !r.a.p.field.n) {
+		fprintf(stderr, "pmclog: %s: no sample has a field \"%s\"\n",
+			r.a.path, r.a.field);
+		ret = READER_FAIL;
+	}
 	if (ret == READER_OK) {
 		r.same = funcs_same(&r.a.p);
 		print(&r);

@@ -1,103 +1,119 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The flat profile: where the samples were, whoever called it. */
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "report.h"
+#include "report_rows.h"
 #include "shown.h"
 
-#define COMM_WIDTH	15
-#define DSO_WIDTH	22
-
-/**
- * struct row - of the table
- * @comm:  string number, 0 if commands are not told apart
- * @func:  stands for all that are not told apart from it
- * @seen:  last chain that counted for @total, so that recursion counts once
- */
-struct row {
-	uint64_t self, total;
-	uint32_t comm, func;
-	uint32_t seen;
+/* What of a function rows are told apart by. */
+struct look {
+	uint32_t same, dso, file, line;
 };
 
-struct table {
-	struct row *row;
-	uint32_t n, cap;
-	struct idtab tab;
-	const uint32_t *key;	/* by function: the one that stands for it */
-	uint64_t samples;
-};
-
-static bool same_row(const void *ctx, uint32_t id, const void *key)
-{
-	const struct row *a = &((const struct table *)ctx)->row[id];
-	const struct row *b = key;
-
-	return a->comm == b->comm && a->func == b->func;
-}
-
-static struct row *row_of(struct table *t, uint32_t comm, uint32_t func)
-{
-	struct row key = { .comm = comm, .func = func, .seen = UINT32_MAX };
-	uint64_t hash = hash_mix(comm, func);
-	uint32_t id = idtab_find(&t->tab, hash, same_row, t, &key);
-
-	if (id == IDTAB_NONE) {
-		GROW(t->row, t->n, t->cap);
-		t->row[t->n] = key;
-		idtab_add(&t->tab, hash, t->n);
-		id = t->n++;
-	}
-	return &t->row[id];
-}
-
-static void count_chain(struct table *t, const struct report *r, uint32_t i)
+static struct look look_of(const struct report *r, uint32_t func)
 {
 	const struct profile *p = &r->a.p;
-	const struct chain *c = &p->chains.chain[i];
-	uint32_t comm = r->sort & SORT_COMM ? c->comm : 0, j;
+	const struct func *f = &p->funcs.func[func];
+	bool line = r->sort & SORT_LINE;
 
-	for (j = 0; j < c->n; j++) {
-		uint32_t func = p->frames.frame[c->frames[j]].func;
-		struct row *row = row_of(t, comm, t->key[func]);
-
-		if (!j)
-			row->self += c->count;
-		if (row->seen != i)
-			row->total += c->count;
-		row->seen = i;
-	}
-	t->samples += c->count;
+	return (struct look){
+		.same = r->sort & SORT_SYM ? r->same[func] : 0,
+		.dso = r->sort & SORT_DSO ? p->objs.obj[f->obj].brief : 0,
+		.file = line || r->sort & SORT_FILE ? f->file : 0,
+		.line = line ? f->line : 0,
+	};
 }
 
-/* One function for each object, or for all, when symbols don't matter. */
-static uint32_t *row_keys(const struct report *r)
+static bool same_look(const void *ctx, uint32_t id, const void *key)
 {
-	const struct profile *p = &r->a.p;
-	uint32_t *key = xcalloc((size_t)p->funcs.n + 1, sizeof(*key)), i;
-	uint32_t *first = xcalloc((size_t)p->str.n + 1, sizeof(*first));
+	return !memcmp(&((const struct look *)ctx)[id], key,
+		       sizeof(struct look));
+}
 
-	for (i = 0; i < p->funcs.n; i++) {
-		uint32_t dso = p->objs.obj[p->funcs.func[i].obj].brief;
+/* By function: the first that is in the same row. */
+static uint32_t *func_keys(const struct report *r)
+{
+	uint32_t n = r->a.p.funcs.n, i;
+	uint32_t *key = xcalloc((size_t)n + 1, sizeof(*key));
+	struct look *look = xcalloc((size_t)n + 1, sizeof(*look));
+	struct idtab tab = { 0 };
 
-		if (!first[dso])
-			first[dso] = i + 1;
-		if (r->sort & SORT_SYM)
-			key[i] = r->same[i];
-		else if (r->sort & SORT_DSO)
-			key[i] = first[dso] - 1;
+	for (i = 0; i < n; i++) {
+		uint64_t hash;
+
+		look[i] = look_of(r, i);
+		hash = hash_bytes(&look[i], sizeof(*look), 0);
+		key[i] = idtab_find(&tab, hash, same_look, look, &look[i]);
+		if (key[i] == IDTAB_NONE)
+			idtab_add(&tab, hash, key[i] = i);
 	}
-	free(first);
+	idtab_free(&tab);
+	free(look);
 	return key;
 }
 
-/* By self, then by total; names last, for an order that repeats. */
+/* The same by frame: one look for each frame of each chain. */
+static uint32_t *frame_keys(const struct report *r)
+{
+	const struct frames *t = &r->a.p.frames;
+	uint32_t *func = func_keys(r), i;
+	uint32_t *key = xcalloc(t->n, sizeof(*key));
+
+	for (i = 0; i < t->n; i++)
+		key[i] = func[t->frame[i].func];
+	free(func);
+	return key;
+}
+
+static const struct group *group_of(const struct report *r,
+				    const struct row *row)
+{
+	return &r->a.p.groups.group[row->group];
+}
+
+static int by_number(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_group(const struct group *a, const struct group *b)
+{
+	int cmp = by_number(a->slice, b->slice);
+
+	if (!cmp)
+		cmp = by_number(a->cpu, b->cpu);
+	if (!cmp)
+		cmp = by_number(a->pid, b->pid);
+	if (!cmp)
+		cmp = by_number(a->tid, b->tid);
+	return cmp ? cmp : by_number(a->value, b->value);
+}
+
+static int by_source(const struct report *r, const struct row *a,
+		     const struct row *b)
+{
+	const struct func *fa = &r->a.p.funcs.func[a->func];
+	const struct func *fb = &r->a.p.funcs.func[b->func];
+	int cmp = strcmp(strtab_str(&r->a.p.str, fa->file),
+			 strtab_str(&r->a.p.str, fb->file));
+
+	return cmp ? cmp : by_number(fa->line, fb->line);
+}
+
+/*
+ * By self, then by total; names last, for an order that repeats.  Slices of
+ * time come in the order of time.
+ */
 static int by_weight(const void *pa, const void *pb, void *ctx)
 {
 	const struct row *a = pa, *b = pb;
 	struct report *r = ctx;
 	int cmp;
 
+	cmp = by_number(group_of(r, a)->slice, group_of(r, b)->slice);
+	if (cmp)
+		return cmp;
 	if (a->self != b->self)
 		return a->self > b->self ? -1 : 1;
 	if (a->total != b->total)
@@ -105,69 +121,166 @@ static int by_weight(const void *pa, const void *pb, void *ctx)
 	cmp = strcmp(report_func(r, a->func), report_func(r, b->func));
 	if (cmp)
 		return cmp;
-	return strcmp(strtab_str(&r->a.p.str, a->comm),
-		      strtab_str(&r->a.p.str, b->comm));
+	cmp = strcmp(strtab_str(&r->a.p.str, a->comm),
+		     strtab_str(&r->a.p.str, b->comm));
+	if (!cmp)
+		cmp = by_source(r, a, b);
+	return cmp ? cmp : by_group(group_of(r, a), group_of(r, b));
 }
 
-static void padded(struct report *r, const char *s, int width, bool last)
+static void put_name(struct report *r, const char *s, int width)
 {
 	char buf[SHOWN_MAX];
-	int len = 0;
 	const char *c;
 
 	shown_name(buf, s, false);
 	out_str(r->out, buf);
-	if (last)
-		return;
 	for (c = buf; *c; c++)
-		len += ((unsigned char)*c & 0xc0) != 0x80;
-	do {
+		width -= ((unsigned char)*c & 0xc0) != 0x80;
+	for (; width > 0; width--)
 		out_char(r->out, ' ');
-	} while (++len < width + 2);
 }
 
-static void print_names(struct report *r, const struct row *row)
+static void put_time(struct report *r, const struct row *row, int width)
+{
+	out_printf(r->out, "%-*.*f", width, r->a.slice < 0.01 ? 6 : 2,
+		   group_of(r, row)->slice * r->a.slice);
+}
+
+static void put_cpu(struct report *r, const struct row *row, int width)
+{
+	out_printf(r->out, "%-*u", width, group_of(r, row)->cpu);
+}
+
+/* The kernel's -1 is nobody's. */
+static void put_id(struct report *r, uint32_t id, int width)
+{
+	out_printf(r->out, "%-*d", width, (int32_t)id);
+}
+
+static void put_pid(struct report *r, const struct row *row, int width)
+{
+	put_id(r, group_of(r, row)->pid, width);
+}
+
+static void put_tid(struct report *r, const struct row *row, int width)
+{
+	put_id(r, group_of(r, row)->tid, width);
+}
+
+/* What has no such field has no name here. */
+static void put_field(struct report *r, const struct row *row, int width)
+{
+	uint32_t value = group_of(r, row)->value;
+
+	put_name(r, value ? strtab_str(&r->a.p.str, value) : "-", width);
+}
+
+static void put_comm(struct report *r, const struct row *row, int width)
+{
+	put_name(r, strtab_str(&r->a.p.str, row->comm), width);
+}
+
+static void put_dso(struct report *r, const struct row *row, int width)
 {
 	const struct profile *p = &r->a.p;
-	const struct func *f = &p->funcs.func[row->func];
+	uint32_t obj = p->funcs.func[row->func].obj;
 
-	if (r->sort & SORT_COMM)
-		padded(r, strtab_str(&p->str, row->comm), COMM_WIDTH,
-		       r->sort == SORT_COMM);
-	if (r->sort & SORT_DSO)
-		padded(r, strtab_str(&p->str, p->objs.obj[f->obj].brief),
-		       DSO_WIDTH, !(r->sort & SORT_SYM));
-	if (!(r->sort & SORT_SYM))
-		return;
-	out_str(r->out, func_named(f) ? report_func(r, row->func) :
-					"[unknown]");
-	out_str(r->out, report_mark(r, row->func));
+	put_name(r, strtab_str(&p->str, p->objs.obj[obj].brief), width);
 }
 
-static void print_head(struct report *r)
+static void put_symbol(struct report *r, const struct row *row, int width)
 {
-	out_str(r->out, "\n Self %  Total %     Samples  ");
-	if (r->sort & SORT_COMM)
-		padded(r, "Command", COMM_WIDTH, r->sort == SORT_COMM);
-	if (r->sort & SORT_DSO)
-		padded(r, "Object", DSO_WIDTH, !(r->sort & SORT_SYM));
-	if (r->sort & SORT_SYM)
-		out_str(r->out, "Symbol");
-	out_char(r->out, '\n');
+	const struct func *f = &r->a.p.funcs.func[row->func];
+	char buf[SHOWN_MAX + 16];
+
+	snprintf(buf, sizeof(buf), "%s%s", func_named(f) ?
+		 report_func(r, row->func) : "[unknown]",
+		 report_mark(r, row->func));
+	put_name(r, buf, width);
+}
+
+static void put_file(struct report *r, const struct row *row, int width)
+{
+	const struct func *f = &r->a.p.funcs.func[row->func];
+
+	put_name(r, f->file ? strtab_str(&r->a.p.str, f->file) : "[unknown]",
+		 width);
+	if (f->line && r->sort & SORT_LINE)
+		out_printf(r->out, ":%u", f->line);
+}
+
+static const struct column {
+	unsigned int sort;
+	const char *head;
+	int width;
+	void (*put)(struct report *r, const struct row *row, int width);
+} columns[] = {
+	{ SORT_TIME, "Second", 9, put_time },
+	{ SORT_CPU, "CPU", 3, put_cpu },
+	{ SORT_PID, "PID", 7, put_pid },
+	{ SORT_TID, "TID", 7, put_tid },
+	{ SORT_FIELD, "Field", 15, put_field },
+	{ SORT_COMM, "Command", 15, put_comm },
+	{ SORT_DSO, "Object", 22, put_dso },
+	{ SORT_SYM, "Symbol", 32, put_symbol },
+	{ SORT_FILE | SORT_LINE, "Source", 0, put_file },
+};
+
+#define NCOLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static const char *column_head(const struct report *r, const struct column *c)
+{
+	return c->sort == SORT_FIELD ? r->a.field : c->head;
+}
+
+/* A line's columns, the last one not padded; @row NULL: their heads. */
+static void print_names(struct report *r, const struct row *row)
+{
+	unsigned int left = r->sort;
+	size_t i;
+
+	for (i = 0; i < NCOLUMNS; i++) {
+		const struct column *c = &columns[i];
+		int width = (left &= ~c->sort) ? c->width : 0;
+
+		if (!(r->sort & c->sort))
+			continue;
+		if (row)
+			c->put(r, row, width);
+		else
+			out_printf(r->out, "%-*s", width, column_head(r, c));
+		out_str(r->out, left ? "  " : "\n");
+	}
+}
+
+/* The figures of a row; @total < 0: of rows that have none. */
+static void print_figures(struct report *r, double self, double total,
+			  uint64_t samples)
+{
+	char buf[GROUPED_MAX];
+
+	out_printf(r->out, "%7.2f ", self);
+	if (!r->a.innermost && total < 0)
+		out_printf(r->out, "%8s ", "");
+	else if (!r->a.innermost)
+		out_printf(r->out, "%8.2f ", total);
+	out_printf(r->out, "%11s  ", grouped(buf, samples));
 }
 
 static void print_table(struct report *r, const struct table *t)
 {
 	uint64_t rest = 0;
 	uint32_t i, shown = 0, hidden = 0;
-	char buf[GROUPED_MAX];
 
-	print_head(r);
+	out_str(r->out, "\n Self %  ");
+	if (!r->a.innermost)
+		out_str(r->out, "Total %  ");
+	out_str(r->out, "   Samples  ");
+	print_names(r, NULL);
 	for (i = 0; i < t->n; i++) {
 		const struct row *row = &t->row[i];
 
-		if (!row->self)
-			break;
 		if (percent(row->self, t->samples) < r->limit ||
 		    (r->lines && shown == r->lines)) {
 			rest += row->self;
@@ -175,31 +288,24 @@ static void print_table(struct report *r, const struct table *t)
 			continue;
 		}
 		shown++;
-		out_printf(r->out, "%7.2f %8.2f %11s  ",
-			   percent(row->self, t->samples),
-			   percent(row->total, t->samples),
-			   grouped(buf, row->self));
+		print_figures(r, percent(row->self, t->samples),
+			      percent(row->total, t->samples), row->self);
 		print_names(r, row);
-		out_char(r->out, '\n');
 	}
-	if (hidden)
-		out_printf(r->out, "%7.2f          %11s  in %u more rows\n",
-			   percent(rest, t->samples), grouped(buf, rest),
-			   hidden);
+	if (hidden) {
+		print_figures(r, percent(rest, t->samples), -1, rest);
+		out_printf(r->out, "in %u more rows\n", hidden);
+	}
 }
 
 void report_flat(struct report *r, uint32_t event)
 {
-	const struct profile *p = &r->a.p;
-	uint32_t *key = row_keys(r), i;
-	struct table t = { .key = key };
+	uint32_t *key = frame_keys(r);
+	struct table t;
 
-	for (i = 0; i < p->chains.n; i++)
-		if (p->chains.chain[i].event == event)
-			count_chain(&t, r, i);
+	report_rows(&t, r, event, key);
 	qsort_r(t.row, t.n, sizeof(*t.row), by_weight, r);
 	print_table(r, &t);
 	free(t.row);
-	idtab_free(&t.tab);
 	free(key);
 }

@@ -4,12 +4,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <linux/perf_event.h>
-
+#include "quality.h"
 #include "report.h"
 #include "shown.h"
-
-#define NSEC	1000000000
 
 static void line(struct report *r, const char *what)
 {
@@ -48,7 +45,6 @@ static void host_line(struct report *r)
 static void time_line(struct report *r)
 {
 	const struct log_facts *log = &r->a.p.log;
-	double span = (double)(log->end - log->begin) / NSEC;
 	time_t t = log->ts_sec;
 	char buf[64];
 	struct tm tm;
@@ -57,7 +53,11 @@ static void time_line(struct report *r)
 	if (log->ts_sec && gmtime_r(&t, &tm) &&
 	    strftime(buf, sizeof(buf), "%Y-%m-%d %H:%M:%S UTC, ", &tm))
 		out_str(r->out, buf);
-	out_printf(r->out, "%.3f s\n", span);
+	if (log->freq)
+		out_printf(r->out, "%.3f s\n", log_seconds(log, log->end));
+	else
+		out_str(r->out, "for how long nobody knows: the log does not "
+			"tell the rate of its clock\n");
 }
 
 static void log_line(struct report *r)
@@ -69,9 +69,24 @@ static void log_line(struct report *r)
 	clean(r, r->a.path);
 	out_printf(r->out, ", %s records", grouped(buf, log->records));
 	if (log->error)
-		out_printf(r->out, ", CUT: %s", log->error);
+		out_printf(r->out, ", %s%s", log->cut ? "CUT: " : "",
+			   log->error);
 	else if (!log->closed)
 		out_str(r->out, ", NOT CLOSED: what came last is missing");
+	out_char(r->out, '\n');
+}
+
+static void part_line(struct report *r)
+{
+	const struct log_facts *log = &r->a.p.log;
+	char buf[GROUPED_MAX];
+
+	if (!log->conditions)
+		return;
+	line(r, "Part of");
+	out_printf(r->out, "a log with %s samples%s",
+		   grouped(buf, log->part_of), *log->conditions ? ": " : "");
+	clean(r, log->conditions);
 	out_char(r->out, '\n');
 }
 
@@ -97,6 +112,31 @@ static void kernel_line(struct report *r)
 	out_char(r->out, '\n');
 }
 
+static void cut_line(struct report *r)
+{
+	const struct log_facts *log = &r->a.p.log;
+	const struct pmclog_account *a = &log->account;
+	const char *sep = ": ";
+	char buf[GROUPED_MAX];
+	int i;
+
+	if (!a->cut)
+		return;
+	line(r, "Cut chains");
+	out_printf(r->out, "%s call chains end early (%.1f %%)%s",
+		   grouped(buf, a->cut), percent(a->cut, log->part_of ?
+		   log->part_of : a->committed),
+		   log->part_of ? " in all of that log" : "");
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
+		if (!a->cut_by[i] || !cut_causes[i])
+			continue;
+		out_printf(r->out, "%s%s %s", sep, grouped(buf, a->cut_by[i]),
+			   cut_causes[i]);
+		sep = ", ";
+	}
+	out_char(r->out, '\n');
+}
+
 /* Loss that belongs to no event. */
 static void account_lines(struct report *r)
 {
@@ -117,12 +157,24 @@ static void account_lines(struct report *r)
 			   grouped(buf, log->account.discarded +
 				   log->account.in_rings));
 	}
-	if (log->account.cut) {
-		line(r, "Cut chains");
-		out_printf(r->out, "%s user call chains end early (%.1f %%)\n",
-			   grouped(buf, log->account.cut),
-			   percent(log->account.cut, log->account.committed));
-	}
+	cut_line(r);
+}
+
+/* Of what the log says, and what was found in it. */
+static void late_line(struct report *r)
+{
+	const struct late *late = &r->a.p.late;
+	char asked[GROUPED_MAX], missing[GROUPED_MAX];
+
+	if (!late->asked)
+		return;
+	line(r, "Late chains");
+	out_printf(r->out, "%s samples of stacks that were not in memory",
+		   grouped(asked, late->asked));
+	if (late->answered < late->asked)
+		out_printf(r->out, "; %s of them were not completed later",
+			   grouped(missing, late->asked - late->answered));
+	out_char(r->out, '\n');
 }
 
 void report_log(struct report *r)
@@ -130,13 +182,15 @@ void report_log(struct report *r)
 	host_line(r);
 	time_line(r);
 	log_line(r);
+	part_line(r);
 	kernel_line(r);
 	account_lines(r);
+	late_line(r);
 }
 
 static void samples_line(struct report *r, const struct event *e)
 {
-	char buf[GROUPED_MAX];
+	char buf[GROUPED_MAX], all[GROUPED_MAX];
 
 	line(r, "  Samples");
 	out_str(r->out, grouped(buf, e->samples));
@@ -145,7 +199,11 @@ static void samples_line(struct report *r, const struct event *e)
 			   "%.3f s",
 			   percent(e->samples - e->kernel, e->samples),
 			   percent(e->kernel, e->samples),
-			   (double)(e->last - e->first) / NSEC);
+			   (double)(e->last - e->first) /
+			   (double)log_freq(&r->a.p.log));
+	if (e->left_out)
+		out_printf(r->out, " (of %s; the others were not asked for)",
+			   grouped(all, e->samples + e->left_out));
 	out_char(r->out, '\n');
 }
 
@@ -175,12 +233,6 @@ static void rate_line(struct report *r, uint32_t event)
 
 static void lost_line(struct report *r, const struct event *e)
 {
-	static const char *const causes[PMCLOG_DROP_NCAUSE] = {
-		[PMCLOG_DROP_FULL] = "ring full",
-		[PMCLOG_DROP_NESTED] = "nested too deep",
-		[PMCLOG_DROP_CONTENDED] = "interrupted too often",
-		[PMCLOG_DROP_NORING] = "CPU without a ring",
-	};
 	uint64_t lost = event_lost(e);
 	const char *sep = ": ";
 	char buf[GROUPED_MAX];
@@ -188,16 +240,17 @@ static void lost_line(struct report *r, const struct event *e)
 
 	line(r, "  Lost");
 	if (!lost) {
-		out_str(r->out, "none\n");
+		out_str(r->out, e->untold ? "not told by this log\n" :
+					    "none\n");
 		return;
 	}
 	out_printf(r->out, "%s (%.2f %%)", grouped(buf, lost),
-		   percent(lost, lost + e->samples));
+		   percent(lost, lost + e->samples + e->left_out));
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
 		if (!e->lost[i])
 			continue;
 		out_printf(r->out, "%s%s %s", sep, grouped(buf, e->lost[i]),
-			   causes[i]);
+			   lost_causes[i]);
 		sep = ", ";
 	}
 	out_char(r->out, '\n');
@@ -206,36 +259,12 @@ static void lost_line(struct report *r, const struct event *e)
 static void unresolved_line(struct report *r, uint32_t event)
 {
 	const struct profile *p = &r->a.p;
-	uint64_t samples = 0, frames = 0, all = 0;
-	uint32_t i, j;
+	struct nameless n = event_nameless(p, event);
 
-	for (i = 0; i < p->chains.n; i++) {
-		const struct chain *c = &p->chains.chain[i];
-
-		if (c->event != event)
-			continue;
-		for (j = 0; j < c->n; j++) {
-			uint32_t func = p->frames.frame[c->frames[j]].func;
-
-			if (p->funcs.func[func].name)
-				continue;
-			frames += c->count;
-			samples += j ? 0 : c->count;
-		}
-		all += c->count * c->n;
-	}
 	line(r, "  Without name");
 	out_printf(r->out, "%.1f %% of samples, %.1f %% of frames\n",
-		   percent(samples, p->events.event[event].samples),
-		   percent(frames, all));
-}
-
-/* cpu-clock and task-clock count nanoseconds */
-static bool is_clock(const struct event *e)
-{
-	return e->type == PERF_TYPE_SOFTWARE &&
-	       (e->config == PERF_COUNT_SW_CPU_CLOCK ||
-		e->config == PERF_COUNT_SW_TASK_CLOCK);
+		   percent(n.samples, p->events.event[event].samples),
+		   percent(n.frames, n.all));
 }
 
 void report_event(struct report *r, uint32_t event)
@@ -247,7 +276,7 @@ void report_event(struct report *r, uint32_t event)
 	clean(r, strtab_str(&r->a.p.str, e->name));
 	if (e->rate)
 		out_printf(r->out, ", one sample every %s%s",
-			   grouped(buf, e->rate), is_clock(e) ? " ns" : "");
+			   grouped(buf, e->rate), event_is_clock(e) ? " ns" : "");
 	out_char(r->out, '\n');
 	samples_line(r, e);
 	rate_line(r, event);
@@ -256,53 +285,12 @@ void report_event(struct report *r, uint32_t event)
 		unresolved_line(r, event);
 }
 
-static int by_lost(const void *a, const void *b, void *arg)
-{
-	const struct object *obj = arg;
-	uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
-
-	if (obj[ia].lost != obj[ib].lost)
-		return obj[ia].lost > obj[ib].lost ? -1 : 1;
-	return ia < ib ? -1 : ia > ib;
-}
-
-/* The objects with a path of their own; the others are added to them. */
-static uint32_t *merge_paths(struct profile *p, uint32_t *n)
-{
-	uint32_t *order = xreallocarray(NULL, p->objs.n, sizeof(*order)), i;
-	uint32_t *first = xcalloc((size_t)p->str.n + 1, sizeof(*first));
-
-	*n = 0;
-	for (i = 0; i < p->objs.n; i++) {
-		struct object *o = &p->objs.obj[i];
-
-		if (first[o->path]) {
-			p->objs.obj[first[o->path] - 1].lost += o->lost;
-			continue;
-		}
-		first[o->path] = i + 1;
-		order[(*n)++] = i;
-	}
-	free(first);
-	qsort_r(order, *n, sizeof(*order), by_lost, p->objs.obj);
-	return order;
-}
-
-static const char *why_nameless(const struct report *r,
-				const struct object *o)
-{
-	if (o->why)
-		return o->why;
-	return obj_is_kernel(o->kind) && !r->a.k.source ?
-	       "no kernel symbols" : "outside of all functions";
-}
-
 /* Where samples have no names, and why. */
 void report_nameless(struct report *r)
 {
 	struct profile *p = &r->a.p;
 	uint64_t all = analysis_samples(&r->a);
-	uint32_t n, i, *order = merge_paths(p, &n);
+	uint32_t n, i, *order = nameless_objects(p, &n);
 
 	for (i = 0; i < n; i++) {
 		const struct object *o = &p->objs.obj[order[i]];
@@ -314,7 +302,7 @@ void report_nameless(struct report *r)
 			out_str(r->out, "\nSamples without a name\n");
 		out_printf(r->out, "%7.2f %%  ", part);
 		clean(r, strtab_str(&p->str, o->path));
-		out_printf(r->out, ": %s\n", why_nameless(r, o));
+		out_printf(r->out, ": %s\n", nameless_why(&r->a, o));
 	}
 	free(order);
 }

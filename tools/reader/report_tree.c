@@ -28,6 +28,7 @@ static const struct strokes ascii = {
 
 /**
  * struct drawing - one tree on its way out
+ * @commands: its first level are commands
  * @last:  by depth: no more siblings follow
  * @col:   where on the line the next character goes
  * @width: of a line
@@ -36,6 +37,7 @@ struct drawing {
 	struct report *r;
 	struct calltree t;
 	const struct strokes *s;
+	bool commands;
 	bool last[DEPTH_MAX];
 	int depth, col, width;
 };
@@ -56,6 +58,12 @@ static bool visible(const struct drawing *d, uint32_t node)
 	       d->r->limit;
 }
 
+/* Commands are the first level, if the tree begins with them. */
+static bool is_comm(const struct drawing *d, uint32_t node)
+{
+	return d->commands && d->t.node[node].parent == CALLTREE_ROOT;
+}
+
 /* The name of a node's command or function, and its mark. */
 static const char *node_name(struct drawing *d, uint32_t node,
 			     const char **mark, char buf[SHOWN_MAX])
@@ -63,7 +71,7 @@ static const char *node_name(struct drawing *d, uint32_t node,
 	const struct callnode *n = &d->t.node[node];
 
 	*mark = "";
-	if (n->parent == CALLTREE_ROOT) {
+	if (is_comm(d, node)) {
 		shown_name(buf, strtab_str(&d->r->a.p.str, n->label), false);
 		return buf;
 	}
@@ -123,7 +131,7 @@ static uint32_t only_way(const struct drawing *d, uint32_t node)
 	const struct callnode *n = &d->t.node[node];
 	uint32_t i, way = 0;
 
-	if (n->parent == CALLTREE_ROOT)
+	if (is_comm(d, node))
 		return 0;
 	for (i = n->child; i; i = d->t.node[i].next)
 		if (visible(d, i)) {
@@ -153,7 +161,8 @@ static void put_figures(struct drawing *d, uint32_t node, uint32_t end)
 	double self = percent(d->t.node[end].self, all);
 
 	out_printf(d->r->out, "%8.2f ", percent(d->t.node[node].total, all));
-	if (self >= 0.005)
+	/* where chains end is of no interest from their other end */
+	if (self >= 0.005 && d->commands)
 		out_printf(d->r->out, "%8.2f  ", self);
 	else
 		out_str(d->r->out, "          ");
@@ -211,25 +220,38 @@ static void put_children(struct drawing *d, uint32_t node)
 	free(child);
 }
 
-static uint32_t comm_label(void *ctx, uint32_t name)
+static uint32_t comm_label(void *ctx, const struct chaintop *top)
 {
 	(void)ctx;
-	return name;
+	return top->comm;
 }
 
-void report_tree(struct report *r, uint32_t event)
+static void draw(struct report *r, uint32_t event, bool commands)
 {
 	struct drawing d = {
 		.r = r, .s = r->utf8 ? &utf8 : &ascii, .width = line_width(),
+		.commands = commands,
 	};
-	struct calllabels labels = { .func = r->same, .comm = comm_label };
+	struct calllabels labels = {
+		.func = r->same, .top = commands ? comm_label : NULL,
+	};
 	bool *use = xcalloc((size_t)r->a.p.events.n + 1, sizeof(*use));
 
 	use[event] = true;
 	calltree_build(&d.t, &r->a.p, use, &labels);
-	out_printf(r->out, "\n Total %%   Self %%  Calls (what has %g %% or "
-		   "more)\n", r->limit);
+	out_printf(r->out, "\n Total %%   Self %%  %s (what has %g %% or "
+		   "more)\n", commands ? "Calls" : "Callers", r->limit);
 	put_children(&d, CALLTREE_ROOT);
 	calltree_free(&d.t);
 	free(use);
+}
+
+void report_tree(struct report *r, uint32_t event)
+{
+	draw(r, event, true);
+}
+
+void report_callers(struct report *r, uint32_t event)
+{
+	draw(r, event, false);
 }

@@ -6,8 +6,18 @@
 #include "ksyms.h"
 #include "profile.h"
 
+struct objsyms;
+
+/* Number of the function of one frame, with the symbols of its object. */
+uint32_t resolve_frame(struct profile *p, const struct ksyms *k,
+		       const struct objsyms *s, const struct frame *f);
 /* Gives every frame its function, each place in an object looked up once. */
-void resolve_frames(struct profile *p, const struct ksyms *k);
+void resolve_frames(struct profile *p, const struct ksyms *k, const bool *use);
+
+/* The function that agrees with @key in all but what is shown. */
+uint32_t func_number(struct funcs *t, const struct func *key);
+/* Frame numbers, those of one object together; the caller frees them. */
+uint32_t *frames_by_object(const struct profile *p);
 
 /*
  * Number of the string to show for a function: its name, "object+0x1234" where

@@ -6,10 +6,12 @@
 
 #include <libiberty/demangle.h>
 
+#include "mem.h"
 #include "out.h"
 #include "shown.h"
 
 #define MANGLED_MAX	4096
+#define BACK_REFS_MAX	20	/* of D: some double all that is before them */
 
 /**
  * struct demangling - where a demangler writes
@@ -50,12 +52,22 @@ static bool run_demangler(const char *name, struct demangling *d)
 	return cplus_demangle_v3_callback(name, options, demangled, d);
 }
 
+static bool refers_back_often(const char *name)
+{
+	unsigned int n = 0;
+
+	for (; *name; name++)
+		n += *name == 'Q';
+	return n > BACK_REFS_MAX;
+}
+
 static bool demangle_d(const char *name, struct demangling *d)
 {
 	char *s;
 
-	if (strncmp(name, "_D", 2) || name[2] < '1' || name[2] > '9' ||
-	    strlen(name) > SHOWN_MAX)
+	if (strcmp(name, "_Dmain") &&
+	    (strncmp(name, "_D", 2) || name[2] < '1' || name[2] > '9' ||
+	     strlen(name) > SHOWN_MAX || refers_back_often(name)))
 		return false;
 	s = dlang_demangle(name, DMGL_PARAMS);
 	if (!s)
@@ -129,6 +141,19 @@ void shown_name(char out[SHOWN_MAX], const char *name, bool demangle)
 	if (demangle && try_demangle(name, &d))
 		name = d.buf;
 	cleaned(out, name, strnlen(name, SHOWN_MAX));
+}
+
+char *shown_whole(const char *name)
+{
+	size_t len = strlen(name), i = 0;
+	char *s = xmalloc(4 * len + 8), *to = s;
+
+	*s = '\0';
+	while (i < len) {
+		i += clean_piece(name + i, len - i, to);
+		to += strlen(to);
+	}
+	return s;
 }
 
 const char *grouped(char buf[GROUPED_MAX], uint64_t v)

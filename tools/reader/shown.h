@@ -17,6 +17,9 @@
  */
 void shown_name(char out[SHOWN_MAX], const char *name, bool demangle);
 
+/* The same in full, as it is in the log; the caller frees it. */
+char *shown_whole(const char *name);
+
 /* A number with its thousands told apart: 1,234,567. */
 const char *grouped(char buf[GROUPED_MAX], uint64_t v);
 

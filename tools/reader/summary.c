@@ -6,6 +6,8 @@
 #include <pmclog_wire.h>
 
 #include "mem.h"
+#include "pmcid.h"
+#include "record.h"
 #include "summary.h"
 
 #define U32(type, field)	PMCLOG_FIELD32(rec, struct type, field)
@@ -118,9 +120,12 @@ static void read_allocatedyn(struct sum_pmc *pmc, const struct pmclog_rec *rec)
 	       offsetof(struct pmclog_pmcallocatedyn, name), sizeof(pmc->name));
 	pmc->announced = true;
 	pmc->flags = U32(pmclog_pmcallocatedyn, flags);
-	if (rec->len < sizeof(struct pmclog_pmcallocatedyn))
+	pmc->event = U32(pmclog_pmcallocatedyn, event);
+	pmc->foreign = rec->len < sizeof(struct pmclog_pmcallocatedyn);
+	if (rec->len >= PMCLOG_PMCALLOCATEDYN_RATE)
+		pmc->rate = U64(pmclog_pmcallocatedyn, rate);
+	if (pmc->foreign)
 		return;
-	pmc->rate = U64(pmclog_pmcallocatedyn, rate);
 	pmc->config = U64(pmclog_pmcallocatedyn, config);
 	pmc->type = U32(pmclog_pmcallocatedyn, type);
 	pmc->cpu = U32(pmclog_pmcallocatedyn, cpu);
@@ -151,7 +156,9 @@ static void add_allocate(struct summary *s, const struct pmclog_rec *rec)
 	pmc->announced = true;
 	pmc->flags = U32(pmclog_wire_allocate, flags);
 	pmc->rate = U64(pmclog_wire_allocate, rate);
-	pmc->config = U32(pmclog_wire_allocate, event);
+	pmc->config = pmc->event = U32(pmclog_wire_allocate, event);
+	pmc->foreign = true;
+	pmcid_event(pmc->name, s->version, pmc->id, pmc->event, pmc->flags);
 }
 
 static void add_chain(struct summary *s, const struct pmclog_rec *rec)
@@ -216,11 +223,46 @@ static void add_host(struct summary *s, const struct pmclog_rec *rec)
 static void add_close(struct summary *s, const struct pmclog_rec *rec)
 {
 	s->closed = true;
-	if (rec->len < sizeof(struct pmclog_closelog))
+	s->accounted = record_account(rec, &s->account);
+	s->cuts = s->accounted && record_account_has_cuts(rec);
+}
+
+static void add_procexit(struct summary *s, const struct pmclog_rec *rec)
+{
+	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_procexit, pmcid));
+
+	pmc->exits++;
+	pmc->exit_value += U64(pmclog_procexit, value);
+	if (rec->len < sizeof(struct pmclog_procexit))
 		return;
-	s->accounted = true;
-	memcpy(&s->account, rec->data +
-	       offsetof(struct pmclog_closelog, account), sizeof(s->account));
+	pmc->enabled += U64(pmclog_procexit, enabled);
+	pmc->running += U64(pmclog_procexit, running);
+}
+
+static void add_csw(struct summary *s, const struct pmclog_rec *rec)
+{
+	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_proccsw, pmcid));
+
+	pmc->switches++;
+	pmc->switch_value += U64(pmclog_proccsw, value);
+}
+
+static void add_recording(struct summary *s, const struct pmclog_rec *rec)
+{
+	uint32_t npmc = U32(pmclog_ext_record, npmc);
+	uint64_t skew = U64(pmclog_ext_record, skew);
+
+	s->recorded[U32(pmclog_ext_record, on) != 0]++;
+	if (npmc > s->npmc)
+		s->npmc = npmc;
+	if (skew > s->skew)
+		s->skew = skew;
+}
+
+static void add_snapshot(struct summary *s, const struct pmclog_rec *rec)
+{
+	s->is_snapshot = true;
+	memcpy(&s->snapshot, rec->data, sizeof(s->snapshot));
 }
 
 static void add_ext(struct summary *s, const struct pmclog_rec *rec)
@@ -232,15 +274,32 @@ static void add_ext(struct summary *s, const struct pmclog_rec *rec)
 	case PMCLOG_EXT_RATE:
 		add_rate(s, rec);
 		break;
+	case PMCLOG_EXT_RECORD:
+		add_recording(s, rec);
+		break;
+	case PMCLOG_EXT_SNAPSHOT:
+		add_snapshot(s, rec);
+		break;
 	}
+}
+
+static void add_packed(struct summary *s, const struct pmclog_rec *rec)
+{
+	s->packs += rec->pack == 1;
+	s->packed++;
+	s->pack_bytes += rec->stored;
+	s->plain_bytes += rec->len;
 }
 
 void summary_add(struct summary *s, const struct pmclog_rec *rec)
 {
 	s->nrecords++;
 	s->types[rec->type & 0xFF]++;
-	s->bytes += rec->len;
-	s->last_tsc = rec->tsc;
+	s->bytes += rec->stored;
+	if (rec->pack)
+		add_packed(s, rec);
+	if (rec->tsc > s->last_tsc)
+		s->last_tsc = rec->tsc;
 	switch (rec->type) {
 	case PMCLOG_T_INITIALIZE:
 		add_init(s, rec);
@@ -259,6 +318,15 @@ void summary_add(struct summary *s, const struct pmclog_rec *rec)
 		break;
 	case PMCLOG_T_USERDATA:
 		add_ext(s, rec);
+		break;
+	case PMCLOG_T_PMCATTACH:
+		get_pmc(s, U32(pmclog_pmcattach, pmcid))->attached++;
+		break;
+	case PMCLOG_T_PROCEXIT:
+		add_procexit(s, rec);
+		break;
+	case PMCLOG_T_PROCCSW:
+		add_csw(s, rec);
 		break;
 	case PMCLOG_T_CLOSELOG:
 		add_close(s, rec);

@@ -28,17 +28,23 @@ struct sum_pmc {
 	uint32_t id;
 	bool current;		/* no later PMC took over its id */
 	bool announced;
-	char name[PMCLOG_NAME_MAX];
+	char name[PMCLOG_NAME_MAX];	/* or made of event, if foreign */
 	uint32_t flags;
 	uint32_t type;
 	int32_t cpu;
 	uint64_t rate;
+	uint32_t event;		/* FreeBSD's number for it */
+	bool foreign;		/* is all that is told of it */
 	uint64_t config;
 	uint64_t samples;
 	uint64_t user;
 	uint64_t frames;
 	uint64_t nprocs;
 	uint64_t lost[PMCLOG_DROP_NCAUSE];
+	/* of processes: attached, exit values, values of switches */
+	uint64_t attached;
+	uint64_t exits, exit_value, enabled, running;
+	uint64_t switches, switch_value;
 };
 
 struct sum_proc {
@@ -48,16 +54,28 @@ struct sum_proc {
 
 /**
  * struct summary - one log
+ * @format: of all of it; the caller sets it
  * @offset, @bytes: where its INITIALIZE is, and how long it is
  * @types: records by type
+ * @packs, @packed, @pack_bytes: packs of samples, the samples in them, and the
+ *	packs' bytes; @plain_bytes: of the samples if they were not packed
  * @release, @node: of the HOST extension; copies, NULL without one
- * @closed: CLOSELOG was seen, with an account when @accounted
+ * @recorded: how often RECORD stopped all PMCs, and started them; @npmc of them
+ *	at most, the last @skew nanoseconds behind the first
+ * @snapshot: why it was taken, if the log is one (@is_snapshot)
+ * @closed: CLOSELOG was seen, with an account when @accounted, and in it why
+ *	chains were cut when @cuts
  */
 struct summary {
+	struct pmclog_format format;
 	uint64_t offset;
 	uint64_t bytes;
 	uint64_t nrecords;
 	uint64_t types[256];
+	uint64_t packs;
+	uint64_t packed;
+	uint64_t pack_bytes;
+	uint64_t plain_bytes;
 	uint64_t first_tsc;
 	uint64_t last_tsc;
 	uint64_t tsc_freq;
@@ -71,8 +89,14 @@ struct summary {
 	int32_t owner_pid;
 	char *release;
 	char *node;
+	uint64_t recorded[2];
+	uint32_t npmc;
+	uint64_t skew;
+	bool is_snapshot;
+	struct pmclog_ext_snapshot snapshot;
 	bool closed;
 	bool accounted;
+	bool cuts;
 	struct pmclog_account account;
 	uint64_t proc_lost;
 	struct idtab pmctab, cputab, proctab;

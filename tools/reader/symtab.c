@@ -49,12 +49,8 @@ static int better(const struct sym *a, const struct sym *b)
 	return strcmp(b->name, a->name);
 }
 
-static int by_start(const void *pa, const void *pb)
+static int by_rank(const void *a, const void *b)
 {
-	const struct sym *a = pa, *b = pb;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
 	return -better(a, b);
 }
 
@@ -92,6 +88,19 @@ static void emit(struct sym **out, size_t *n, size_t *cap, struct sym s,
 	(*out)[(*n)++] = s;
 }
 
+/* Most tables have nothing nested. */
+static bool is_flat(const struct symtab *t)
+{
+	const struct sym *s = t->sym;
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		if (s[i].start >= s[i].end ||
+		    (i + 1 < t->n && s[i].end > s[i + 1].start))
+			return false;
+	return true;
+}
+
 /*
  * Makes disjoint ranges of nested ones: where two overlap, the one that began
  * last has it, and when it ends the outer one goes on.
@@ -102,6 +111,8 @@ static void flatten(struct symtab *t)
 	size_t i, n = 0, cap = 0, depth = 0;
 	uint64_t at = 0, to;
 
+	if (is_flat(t))
+		return;
 	for (i = 0; i <= t->n; i++) {
 		to = i < t->n ? t->sym[i].start : UINT64_MAX;
 		while (depth && open[depth - 1].end <= to) {
@@ -165,11 +176,98 @@ static void fill_sizes(struct symtab *t)
 	}
 }
 
+/* a symbol's start, and where it is in the table */
+struct key {
+	uint64_t start;
+	size_t at;
+};
+
+/* Orders keys by one byte of their starts, those that agree as they were. */
+static void sort_byte(struct key *to, const struct key *from, size_t n,
+		      unsigned int shift)
+{
+	size_t place[256] = { 0 }, i, sum = 0, count;
+
+	for (i = 0; i < n; i++)
+		place[from[i].start >> shift & 0xff]++;
+	for (i = 0; i < 256; i++) {
+		count = place[i];
+		place[i] = sum;
+		sum += count;
+	}
+	for (i = 0; i < n; i++)
+		to[place[from[i].start >> shift & 0xff]++] = from[i];
+}
+
+/* Of addresses that are close together most bytes are the same. */
+static struct key *sorted_keys(const struct symtab *t)
+{
+	struct key *key = xreallocarray(NULL, t->n, sizeof(*key));
+	struct key *other = xreallocarray(NULL, t->n, sizeof(*key)), *swap;
+	uint64_t differ = 0;
+	unsigned int shift;
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		key[i] = (struct key){ t->sym[i].start, i };
+		differ |= t->sym[i].start ^ t->sym[0].start;
+	}
+	for (shift = 0; shift < 64; shift += 8) {
+		if (!(differ >> shift & 0xff))
+			continue;
+		sort_byte(other, key, t->n, shift);
+		swap = key;
+		key = other;
+		other = swap;
+	}
+	free(other);
+	return key;
+}
+
+static bool is_sorted(const struct symtab *t)
+{
+	size_t i;
+
+	for (i = 1; i < t->n; i++)
+		if (t->sym[i - 1].start > t->sym[i].start)
+			return false;
+	return true;
+}
+
+static void sort_starts(struct symtab *t)
+{
+	struct key *key = sorted_keys(t);
+	struct sym *sym = xreallocarray(NULL, t->n, sizeof(*sym));
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		sym[i] = t->sym[key[i].at];
+	free(key);
+	free(t->sym);
+	t->sym = sym;
+	t->cap = t->n;
+}
+
+static void sort_by_start(struct symtab *t)
+{
+	size_t i, j;
+
+	if (!is_sorted(t))
+		sort_starts(t);
+	for (i = 0; i < t->n; i = j) {
+		for (j = i + 1; j < t->n &&
+				t->sym[j].start == t->sym[i].start; j++)
+			;
+		if (j - i > 1)
+			qsort(t->sym + i, j - i, sizeof(*t->sym), by_rank);
+	}
+}
+
 void symtab_sort(struct symtab *t)
 {
 	if (!t->n)
 		return;
-	qsort(t->sym, t->n, sizeof(*t->sym), by_start);
+	sort_by_start(t);
 	drop_aliases(t);
 	fill_sizes(t);
 	flatten(t);

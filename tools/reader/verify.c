@@ -3,13 +3,13 @@
  * pmclog verify: is this a log that hwpmc would write, and is every sample
  * accounted for?  Stops at the first fault.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmdline.h"
 #include "input.h"
 #include "reader.h"
 #include "verify.h"
@@ -17,6 +17,7 @@
 static const char usage[] =
 "usage: pmclog verify FILE\n"
 "Checks structure, order, announcement before use and the account of samples.\n"
+"Of FreeBSD's logs, which have no account, only what they promise.\n"
 "Exit status 0 and a summary when all is well, else 1 and the first fault as\n"
 "\"FILE: offset N: fault\" on standard output.\n"
 "  FILE   a log, or - for standard input\n";
@@ -32,6 +33,12 @@ static void print_summary(const struct verify *v)
 	if (v->nsessions > 1)
 		printf(", %" PRIu32 " logs in one", v->nsessions);
 	putchar('\n');
+	if (v->nforeign)
+		printf("%s FreeBSD's: not checked are padding, lost samples, "
+		       "whose processes PMCs are, and the order of records "
+		       "but for samples of one CPU\n",
+		       v->nforeign < v->nsessions ? "some of them are" :
+						    "it is");
 }
 
 static int print_fault(const struct input *in, uint64_t offset,
@@ -48,6 +55,7 @@ static int verify_input(struct input *in, struct verify *v)
 	const char *what;
 	uint64_t offset;
 
+	v->format = pmclog_iter_format(in->it);
 	while ((status = input_read(in, &rec)) == PMCLOG_ITER_RECORD) {
 		what = verify_record(v, &rec);
 		if (what)
@@ -69,7 +77,7 @@ static int verify_file(const char *path)
 	struct input in;
 	int ret;
 
-	if (input_open(&in, path))
+	if (input_open_strict(&in, path))
 		return READER_FAIL;
 	ret = verify_input(&in, &v);
 	verify_free(&v);
@@ -83,19 +91,5 @@ static int verify_file(const char *path)
 
 int cmd_verify(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (c != 'h')
-			return reader_usage(usage);
-		fputs(usage, stdout);
-		return READER_OK;
-	}
-	if (argc - optind != 1)
-		return reader_usage(usage);
-	return verify_file(argv[optind]);
+	return cmdline_file(usage, argc, argv, verify_file);
 }

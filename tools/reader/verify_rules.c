@@ -85,7 +85,10 @@ static const char *check_place(struct verify *v, const struct pmclog_rec *rec)
 	}
 	if (!v->open)
 		return "record after CLOSELOG";
-	if (rec->tsc < v->last_tsc)
+	/* whose log it is may turn out after its beginning */
+	if (v->format->ours && v->freq != NSEC_PER_SEC)
+		return "the clock does not count nanoseconds";
+	if (v->format->ours && rec->tsc < v->last_tsc)
 		return fault(v, "time goes back from %" PRIu64 " to %" PRIu64,
 			     v->last_tsc, rec->tsc);
 	return NULL;
@@ -120,6 +123,9 @@ static void padding(const struct field *f, const struct pmclog_rec *rec,
 		*from += n;
 		*to = rec->data + rec->len;
 		break;
+	case FIELD_DATA:
+		*to = rec->data + rec->len;
+		/* fall through */
 	case FIELD_BYTES:
 		*from = field_bytes(f, rec, &n);
 		*from += n;
@@ -136,10 +142,12 @@ static const char *check_padding(struct verify *v,
 	const unsigned char *from, *to;
 	const struct field *f;
 
-	if (U32(pmclog_hdr, spare))
-		return "spare word of the header is not 0";
 	if (!l)
 		return fault(v, "unknown record type %u", rec->type);
+	if (!v->format->ours)
+		return NULL;	/* it has what was in the buffer */
+	if (U32(pmclog_hdr, spare))
+		return "spare word of the header is not 0";
 	for (f = l->fields; f < l->fields + l->nfields; f++) {
 		if (!field_present(f, rec))
 			continue;
@@ -160,17 +168,21 @@ static const char *check_padding(struct verify *v,
  */
 static const char *check_init(struct verify *v, const struct pmclog_rec *rec)
 {
-	if (U64(pmclog_initialize, tsc_freq) != NSEC_PER_SEC)
-		return "the clock does not count nanoseconds";
+	v->freq = U64(pmclog_initialize, tsc_freq);
 	if (U64(pmclog_initialize, ts_nsec) >= NSEC_PER_SEC)
 		return "wall clock with more than a second of nanoseconds";
 	v->open = true;
 	v->map_in = false;
+	v->snapshot = false;
 	v->first_tsc = rec->tsc;
 	v->samples = 0;
+	v->late = 0;
+	v->answers = 0;
 	memset(v->dropped, 0, sizeof(v->dropped));
 	v->proc_dropped = 0;
 	v->nsessions++;
+	v->nforeign += !v->format->ours;
+	v->nlast_of = 0;
 	forget_pmcs(v);
 	return NULL;
 }
@@ -178,17 +190,42 @@ static const char *check_init(struct verify *v, const struct pmclog_rec *rec)
 static const char *check_allocatedyn(struct verify *v,
 				     const struct pmclog_rec *rec)
 {
-	if (rec->len < sizeof(struct pmclog_pmcallocatedyn))
+	if (v->format->ours && rec->len < sizeof(struct pmclog_pmcallocatedyn))
 		return "PMCALLOCATEDYN without rate and config";
-	if (!rec->data[offsetof(struct pmclog_pmcallocatedyn, name)])
+	if (v->format->ours && !rec->data[offsetof(struct pmclog_pmcallocatedyn, name)])
 		return "PMC without a name";
 	announce(v, U32(pmclog_pmcallocatedyn, pmcid));
 	return NULL;
 }
 
+/*
+ * Each of FreeBSD's CPUs has a ring for samples of either mode.  Of a clock
+ * whose nanoseconds are cut the seconds are left.
+ */
+static const char *check_order(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t flags = U32(pmclog_callchain, cpuflags);
+	uint32_t i = PMCLOG_CC_CPU(flags) * 2 + (flags & PMCLOG_CC_USERSPACE);
+	uint64_t now = rec->tsc, last;
+
+	if (v->format->era == PMCLOG_ERA_A)
+		now /= NSEC_PER_SEC;
+	while (v->nlast_of <= i) {
+		GROW(v->last_of, v->nlast_of, v->caplast_of);
+		v->last_of[v->nlast_of++] = 0;
+	}
+	last = v->last_of[i];
+	v->last_of[i] = now;
+	if (now >= last)
+		return NULL;
+	return fault(v, "time of CPU %u goes back from %" PRIu64 " to %" PRIu64,
+		     PMCLOG_CC_CPU(flags), last, now);
+}
+
 static const char *check_chain(struct verify *v, const struct pmclog_rec *rec)
 {
 	size_t npc = (rec->len - sizeof(struct pmclog_callchain)) / 8;
+	const char *what = NULL;
 
 	if (!npc)
 		return "call chain without a pc";
@@ -197,7 +234,10 @@ static const char *check_chain(struct verify *v, const struct pmclog_rec *rec)
 			     PMCLOG_CHAIN_MAX);
 	v->samples++;
 	v->nsamples++;
-	return check_pmc(v, U32(pmclog_callchain, pmcid));
+	v->late += !!(U32(pmclog_callchain, cpuflags) & PMCLOG_CC_USERLATE);
+	if (!v->format->ours)
+		what = check_order(v, rec);
+	return what ? what : check_pmc(v, U32(pmclog_callchain, pmcid));
 }
 
 static const char *check_drop(struct verify *v, const struct pmclog_rec *rec)
@@ -206,7 +246,7 @@ static const char *check_drop(struct verify *v, const struct pmclog_rec *rec)
 	uint64_t count;
 
 	if (rec->len < sizeof(struct pmclog_dropnotify))
-		return "DROPNOTIFY without a count";
+		return v->format->ours ? "DROPNOTIFY without a count" : NULL;
 	pmcid = U32(pmclog_dropnotify, pmcid);
 	cause = U32(pmclog_dropnotify, cause);
 	count = U64(pmclog_dropnotify, count);
@@ -269,8 +309,8 @@ static const char *check_attach(struct verify *v, const struct pmclog_rec *rec)
 {
 	const char *what;
 
-	what = check_path(v, rec, offsetof(struct pmclog_wire_attach, path));
-	return what ? what : check_pmc(v, U32(pmclog_wire_attach, pmcid));
+	what = check_path(v, rec, offsetof(struct pmclog_pmcattach, path));
+	return what ? what : check_pmc(v, U32(pmclog_pmcattach, pmcid));
 }
 
 /* ------------------------------------------------------------------------
@@ -302,6 +342,63 @@ static const char *check_buildid(struct verify *v,
 	return fault(v, "build-id of %u bytes", len);
 }
 
+static const char *check_userchain(struct verify *v,
+				   const struct pmclog_rec *rec)
+{
+	uint64_t first = U64(pmclog_ext_userchain, first), pc;
+	uint32_t n, i;
+	size_t at;
+
+	n = record_pcs(rec, &at);
+	if (!n)
+		return "user chain without a pc";
+	if (n > PMCLOG_CHAIN_MAX)
+		return fault(v, "user chain of %u pcs, more than %u", n,
+			     PMCLOG_CHAIN_MAX);
+	/* the first may be in the vsyscall page, which is there */
+	for (i = 1; i < n; i++) {
+		pc = pmclog_get64(rec->data + at + 8 * (size_t)i);
+		if (pc >> 63)
+			return fault(v, "user chain through 0x%" PRIx64, pc);
+	}
+	if (first > rec->tsc)
+		return fault(v, "user chain for samples from %" PRIu64
+			     ", but it is %" PRIu64, first, rec->tsc);
+	v->answers++;
+	return NULL;
+}
+
+/* Between a sample and its fields there is nothing. */
+static const char *check_raw(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t len = U32(pmclog_ext_raw, len);
+	uint32_t size = U32(pmclog_ext_raw, size);
+
+	if (!v->chain || v->chain_pmc != U32(pmclog_ext_raw, pmcid) ||
+	    v->chain_tid != U32(pmclog_ext_raw, tid) ||
+	    v->last_tsc != rec->tsc)
+		return "RAW that is not right behind its sample";
+	if (len > PMCLOG_RAW_MAX)
+		return fault(v, "RAW of %u bytes, more than %u", len,
+			     PMCLOG_RAW_MAX);
+	if (len > size)
+		return fault(v, "RAW with %u bytes of %u", len, size);
+	return NULL;
+}
+
+static const char *check_snapshot(struct verify *v,
+				  const struct pmclog_rec *rec)
+{
+	uint32_t cause = U32(pmclog_ext_snapshot, cause);
+
+	if (v->snapshot)
+		return "a second SNAPSHOT";
+	v->snapshot = true;
+	if (!snapshot_name(cause))
+		return fault(v, "SNAPSHOT with unknown cause %u", cause);
+	return NULL;
+}
+
 static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
 {
 	switch (pmclog_iter_ext_subtype(rec)) {
@@ -311,6 +408,16 @@ static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
 		return check_buildid(v, rec);
 	case PMCLOG_EXT_RATE:
 		return check_pmc(v, U32(pmclog_ext_rate, pmcid));
+	case PMCLOG_EXT_USERCHAIN:
+		return check_userchain(v, rec);
+	case PMCLOG_EXT_RAW:
+		return check_raw(v, rec);
+	case PMCLOG_EXT_RECORD:
+		if (U32(pmclog_ext_record, on) <= 1)
+			return NULL;
+		return "RECORD that is neither on nor off";
+	case PMCLOG_EXT_SNAPSHOT:
+		return check_snapshot(v, rec);
 	default:
 		return NULL;
 	}
@@ -364,20 +471,55 @@ static const char *check_counts(struct verify *v,
 	return NULL;
 }
 
+/* What a file did not take, it may have been these. */
+static const char *check_logged(struct verify *v, uint64_t said, uint64_t found,
+				bool some_lost, const char *of)
+{
+	if (found == said || (some_lost && found < said))
+		return NULL;
+	return disagree(v, said, of, found, "are in the log");
+}
+
+static const char *check_cuts(struct verify *v, const struct pmclog_account *a)
+{
+	const char *what;
+	uint64_t all = 0;
+	int i;
+
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
+		all = sum(all, a->cut_by[i]);
+		if (a->cut_by[i] > a->cut)
+			return disagree(v, a->cut, "chains cut", a->cut_by[i],
+					"for one cause");
+	}
+	if (a->cut > all)
+		return disagree(v, a->cut, "chains cut", all, "for a cause");
+	what = check_logged(v, a->late, v->late, a->discarded,
+			    "chains left for later");
+	if (!what)
+		what = check_logged(v, a->late_answered, v->answers, true,
+				    "chains came later");
+	return what;
+}
+
 static const char *check_close(struct verify *v, const struct pmclog_rec *rec)
 {
 	struct pmclog_account account;
 	const char *what;
 
-	if (rec->len < sizeof(struct pmclog_closelog))
+	v->open = false;
+	if (v->freq)
+		v->nsec += (uint64_t)((double)(rec->tsc - v->first_tsc) /
+				      (double)v->freq * NSEC_PER_SEC);
+	if (!v->format->ours)
+		return NULL;
+	if (!record_account(rec, &account))
 		return "CLOSELOG without an account";
-	memcpy(&account, rec->data + offsetof(struct pmclog_closelog, account),
-	       sizeof(account));
 	what = check_law(v, &account);
 	if (!what)
 		what = check_counts(v, &account);
-	v->open = false;
-	v->nsec += rec->tsc - v->first_tsc;
+	if (!what && record_account_has_cuts(rec))
+		what = check_cuts(v, &account);
 	return what;
 }
 
@@ -404,11 +546,11 @@ static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
 	case PMCLOG_T_PMCATTACH:
 		return check_attach(v, rec);
 	case PMCLOG_T_PMCDETACH:
-		return check_pmc(v, U32(pmclog_wire_detach, pmcid));
+		return check_pmc(v, U32(pmclog_pmcdetach, pmcid));
 	case PMCLOG_T_PROCCSW:
-		return check_pmc(v, U32(pmclog_wire_proccsw, pmcid));
+		return check_pmc(v, U32(pmclog_proccsw, pmcid));
 	case PMCLOG_T_PROCEXIT:
-		return check_pmc(v, U32(pmclog_wire_procexit, pmcid));
+		return check_pmc(v, U32(pmclog_procexit, pmcid));
 	case PMCLOG_T_USERDATA:
 		return check_ext(v, rec);
 	case PMCLOG_T_CLOSELOG:
@@ -416,6 +558,16 @@ static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
 	default:
 		return NULL;
 	}
+}
+
+/* For the record behind it. */
+static void note_chain(struct verify *v, const struct pmclog_rec *rec)
+{
+	v->chain = rec->type == PMCLOG_T_CALLCHAIN;
+	if (!v->chain)
+		return;
+	v->chain_pmc = U32(pmclog_callchain, pmcid);
+	v->chain_tid = U32(pmclog_callchain, tid);
 }
 
 const char *verify_record(struct verify *v, const struct pmclog_rec *rec)
@@ -427,11 +579,17 @@ const char *verify_record(struct verify *v, const struct pmclog_rec *rec)
 		what = check_padding(v, rec);
 	if (!what)
 		what = check_type(v, rec);
+	if (!what && v->format->ours)
+		what = verify_procs(v, rec);
 	if (!what && rec->len > PMCLOG_RECORD_MAX)
 		what = fault(v, "record of %u bytes, more than %u", rec->len,
 			     PMCLOG_RECORD_MAX);
+	if (!what && rec->pack && rec->stored > PMCLOG_PACK_MAX)
+		what = fault(v, "pack of %u bytes, more than %u", rec->stored,
+			     PMCLOG_PACK_MAX);
+	note_chain(v, rec);
 	v->last_tsc = rec->tsc;
-	v->end = rec->offset + rec->len;
+	v->end += rec->stored;
 	v->nrecords++;
 	return what;
 }
@@ -448,4 +606,6 @@ void verify_free(struct verify *v)
 {
 	idtab_free(&v->pmctab);
 	free(v->pmcids);
+	free(v->last_of);
+	verify_procs_free(&v->procs);
 }

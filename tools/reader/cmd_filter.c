@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* pmclog filter: a part of a log, as a log. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "analysis.h"
+#include "filter_log.h"
+#include "privout.h"
+#include "reader.h"
+
+static const char usage[] =
+"usage: pmclog filter [OPTION]... -o OUT FILE\n"
+"Writes a log that has only the samples asked for, and all that is needed to\n"
+"know what they mean.\n"
+"  -o, --output OUT   the log to write; - for standard output\n"
+"  -Z                 compress it; also done if OUT ends in .zst\n"
+"  -e, --event NAME   only PMCs of this event\n"
+FILTER_HELP
+"  FILE   a log, or - for standard input\n";
+
+static const struct option options[] = {
+	{ "help", no_argument, NULL, 'h' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "event", required_argument, NULL, 'e' },
+	FILTER_LONG,
+	{ NULL, 0, NULL, 0 },
+};
+
+/**
+ * struct filtering - a run
+ * @conditions: as they were asked for, for whoever reads @out
+ */
+struct filtering {
+	const char *path, *out_path, *event;
+	struct filter filter;
+	char *conditions;
+	int compress;
+	struct privout out;
+	struct part part;
+};
+
+/* ------------------------------------------------------------------------
+ * What is written
+ */
+static void put(struct filtering *f, const unsigned char *p, uint32_t len)
+{
+	if (p)
+		privout_bytes(&f->out, p, len);
+}
+
+static void put_note(struct filtering *f)
+{
+	uint32_t len;
+	const unsigned char *p = part_note(&f->part, f->conditions, &len);
+
+	put(f, p, len);
+}
+
+/* ------------------------------------------------------------------------
+ * What is read
+ */
+static void put_record(struct filtering *f, const struct pmclog_rec *r)
+{
+	if (r->type == PMCLOG_T_CLOSELOG)
+		put_note(f);
+	put(f, part_record(&f->part, r), r->len);
+}
+
+static int check_event(const struct filtering *f)
+{
+	const struct events *t = &f->part.p.events;
+	uint32_t i;
+
+	for (i = 0; f->event && i < t->n; i++)
+		if (!strcmp(strtab_str(&f->part.p.str, t->event[i].name),
+			    f->event))
+			return READER_OK;
+	if (!f->event)
+		return READER_OK;
+	fprintf(stderr, "pmclog: %s: no event \"%s\"\n", f->path, f->event);
+	return READER_FAIL;
+}
+
+/* What is no log, or has no such event, costs no file that is there already. */
+static int filter_all(struct filtering *f, struct input *in)
+{
+	enum pmclog_iter_status status;
+	uint32_t type = PMCLOG_T_CLOSELOG;
+	struct pmclog_rec r;
+	int ret, bad;
+
+	status = input_next(in, &r);
+	if (status == PMCLOG_ITER_EOF)
+		fprintf(stderr, "pmclog: %s: is empty\n", f->path);
+	if (status != PMCLOG_ITER_RECORD ||
+	    privout_open(&f->out, f->out_path, f->compress, in->fd))
+		return READER_FAIL;
+	while (status == PMCLOG_ITER_RECORD && !f->out.error) {
+		type = r.type;
+		put_record(f, &r);
+		status = input_next(in, &r);
+	}
+	if (type != PMCLOG_T_CLOSELOG)
+		put_note(f);
+	bad = check_event(f);
+	ret = privout_close(&f->out, !bad) ? READER_FAIL : bad;
+	return status == PMCLOG_ITER_ERROR ? READER_FAIL : ret;
+}
+
+static int run(struct filtering *f)
+{
+	struct input in;
+	int ret;
+
+	part_init(&f->part, &f->filter, f->event);
+	if ((filter_needs_end(&f->filter) &&
+	     !analysis_find_end(f->path, &f->part.p.log.last)) ||
+	    input_open(&in, f->path)) {
+		part_free(&f->part);
+		return READER_FAIL;
+	}
+	ret = filter_all(f, &in);
+	input_close(&in);
+	part_free(&f->part);
+	return ret;
+}
+
+/* ------------------------------------------------------------------------
+ * The command line
+ */
+static const char *name_of(int opt)
+{
+	const struct option *o;
+
+	for (o = options; o->name; o++)
+		if (o->val == opt)
+			return o->name;
+	return "";
+}
+
+static void note_condition(struct filtering *f, int opt, const char *arg)
+{
+	char *more = xasprintf("%s%s--%s%s%s", f->conditions,
+			       *f->conditions ? " " : "", name_of(opt),
+			       arg ? " " : "", arg ? arg : "");
+
+	free(f->conditions);
+	f->conditions = more;
+}
+
+/* 1: taken, 0: it is --help, -1: wrong */
+static int take(struct filtering *f, int opt)
+{
+	switch (opt) {
+	case 'h':
+		return 0;
+	case 'Z':
+		f->compress = 1;
+		return 1;
+	case 'o':
+		f->out_path = optarg;
+		return 1;
+	case 'e':
+		f->event = optarg;
+		break;
+	default:
+		if (filter_option(&f->filter, opt, optarg) <= 0)
+			return -1;
+	}
+	note_condition(f, opt, optarg);
+	return 1;
+}
+
+static int parse(struct filtering *f, int argc, char **argv)
+{
+	int opt, taken;
+
+	optind = 0;
+	while ((opt = getopt_long(argc, argv, "ho:e:Z", options,
+				  NULL)) != -1) {
+		taken = take(f, opt);
+		if (!taken)
+			fputs(usage, stdout);
+		if (taken <= 0)
+			return taken ? reader_usage("try: pmclog filter "
+						    "--help\n") : READER_OK;
+	}
+	if (optind != argc - 1 || !f->out_path) {
+		fprintf(stderr, "pmclog filter: name a log, and with -o the "
+			"one to write; see pmclog filter --help\n");
+		return READER_USAGE;
+	}
+	if (!strcmp(f->out_path, "-") && isatty(STDOUT_FILENO))
+		return reader_usage("pmclog filter: -o -: standard output is "
+				    "a terminal\n");
+	f->path = argv[optind];
+	return -1;
+}
+
+int cmd_filter(int argc, char **argv)
+{
+	struct filtering *f = xcalloc(1, sizeof(*f));
+	int ret;
+
+	f->conditions = xstrdup("");
+	ret = parse(f, argc, argv);
+	if (ret < 0)
+		ret = run(f);
+	filter_free(&f->filter);
+	free(f->conditions);
+	free(f);
+	return ret;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Numbers into a buffer, for what is written millions of times. */
+#ifndef READER_DIGITS_H
+#define READER_DIGITS_H
+
+#include <endian.h>
+#include <stdint.h>
+#include <string.h>
+
+#define DIGITS_MAX	20	/* of 64 bits */
+
+/* 00 to 99, and the powers of 10 that fit */
+extern const char digit_pairs[];
+extern const uint64_t digit_powers[DIGITS_MAX];
+
+/* How many digits @v has; its bits tell, but for one. */
+static inline unsigned int count_digits(uint64_t v)
+{
+	unsigned int bits = 64 - (unsigned int)__builtin_clzll(v | 1);
+	unsigned int n = bits * 1233 >> 12;	/* log10(2), rounded down */
+
+	return n + (v >= digit_powers[n]) + !v;
+}
+
+/*
+ * The last 8 digits of @v, side by side: halves of 4 digits are divided by 100,
+ * their halves by 10, by products that have the quotient above some bits.
+ */
+static inline void put_8(char *to, uint64_t v)
+{
+	uint64_t q;
+
+	v %= 100000000;
+	v = v / 10000 | v % 10000 << 32;
+	q = v * 10486 >> 20 & 0x0000007f0000007fULL;
+	v = q | (v - 100 * q) << 16;
+	q = v * 103 >> 10 & 0x000f000f000f000fULL;
+	v = htole64((q | (v - 10 * q) << 8) + 0x3030303030303030ULL);
+	memcpy(to, &v, 8);
+}
+
+/* The last @n digits of @v; where they end. */
+static inline char *put_last(char *to, uint64_t v, unsigned int n)
+{
+	char *end = to + n;
+
+	for (to = end; n >= 8; n -= 8) {
+		put_8(to -= 8, v);
+		v /= 100000000;
+	}
+	for (; n >= 2; n -= 2) {
+		memcpy(to -= 2, digit_pairs + v % 100 * 2, 2);
+		v /= 100;
+	}
+	if (n)
+		*--to = (char)('0' + v % 10);
+	return end;
+}
+
+/* @v with at least @n digits. */
+static inline char *put_digits(char *to, uint64_t v, unsigned int n)
+{
+	unsigned int has = count_digits(v);
+
+	return put_last(to, v, has > n ? has : n);
+}
+
+static inline char *put_number(char *to, uint64_t v)
+{
+	return put_last(to, v, count_digits(v));
+}
+
+/* @v / @scale, which is 10^@n, with @n digits behind the point. */
+static inline char *put_parts(char *to, int64_t v, uint64_t scale,
+			      unsigned int n)
+{
+	uint64_t u = v < 0 ? -(uint64_t)v : (uint64_t)v;
+
+	if (v < 0)
+		*to++ = '-';
+	to = put_number(to, u / scale);
+	*to++ = '.';
+	return put_last(to, u % scale, n);
+}
+
+#define HEX_MAX	16	/* of 64 bits */
+
+/* 8 hexadecimal digits side by side, a nibble a byte. */
+static inline void put_hex8(char *to, uint32_t v)
+{
+	uint64_t x = v;
+
+	x = (x | x << 16) & 0x0000ffff0000ffffULL;
+	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
+	x = (x | x << 4) & 0x0f0f0f0f0f0f0f0fULL;
+	/* what is more than 9 has a 1 above its nibble if 6 are added */
+	x += ((x + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL) *
+	     ('a' - '0' - 10) + 0x3030303030303030ULL;
+	x = htobe64(x);
+	memcpy(to, &x, 8);
+}
+
+/* Without leading zeros; writes HEX_MAX bytes, whatever the number. */
+static inline char *put_hex(char *to, uint64_t v)
+{
+	unsigned int bits = 64 - (unsigned int)__builtin_clzll(v | 1);
+	unsigned int n = (bits + 3) / 4;
+
+	v <<= 64 - 4 * n;
+	put_hex8(to, (uint32_t)(v >> 32));
+	put_hex8(to + 8, (uint32_t)v);
+	return to + n;
+}
+
+#endif /* READER_DIGITS_H */

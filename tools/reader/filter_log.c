@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * All that is not a sample stays: what a sample means depends on what its
+ * process, and those it was forked from, had mapped before.  Of the PMCs that
+ * are not wanted nothing stays.
+ */
+#include <stdlib.h>
+
+#include <pmclog_wire.h>
+
+#include "filter_log.h"
+#include "record.h"
+
+#define U32(type, field)	PMCLOG_FIELD32(r, struct type, field)
+#define U64(type, field)	PMCLOG_FIELD64(r, struct type, field)
+
+void part_init(struct part *t, struct filter *filter, const char *event)
+{
+	static const struct image_root root;
+
+	memset(t, 0, sizeof(*t));
+	profile_init(&t->p, &root);
+	t->filter = t->p.filter = filter;
+	t->event = event;
+}
+
+void part_free(struct part *t)
+{
+	idtab_free(&t->latetab);
+	free(t->late);
+	profile_free(&t->p);
+}
+
+/* ------------------------------------------------------------------------
+ * Samples
+ */
+static bool wanted_pmc(struct part *t, uint32_t pmcid)
+{
+	uint32_t event;
+
+	if (!t->event)
+		return true;
+	event = events_of(&t->p.events, &t->p.str, pmcid);
+	return !strcmp(strtab_str(&t->p.str, t->p.events.event[event].name),
+		       t->event);
+}
+
+static bool same_tid(const void *ctx, uint32_t id, const void *key)
+{
+	return ((const struct part *)ctx)->late[id].tid ==
+	       *(const uint32_t *)key;
+}
+
+static uint32_t find_late(const struct part *t, uint32_t tid)
+{
+	return idtab_find(&t->latetab, hash_mix(tid, 0), same_tid, t, &tid);
+}
+
+/* On the clock of the first log, as all that is asked of the stream is. */
+static uint64_t moment(const struct part *t, uint64_t tsc)
+{
+	return logclock_at(&t->p.log.clock, tsc);
+}
+
+static void wait_for_chain(struct part *t, uint32_t tid, uint64_t tsc)
+{
+	uint32_t id = find_late(t, tid);
+
+	t->late_kept++;
+	if (id == IDTAB_NONE) {
+		GROW(t->late, t->nlate, t->caplate);
+		id = t->nlate++;
+		t->late[id].tid = tid;
+		idtab_add(&t->latetab, hash_mix(tid, 0), id);
+	}
+	t->late[id].tsc = tsc;
+}
+
+static bool wanted_sample(struct part *t, const struct pmclog_rec *r)
+{
+	uint32_t flags = U32(pmclog_callchain, cpuflags);
+	struct sample s = {
+		.tsc = moment(t, r->tsc), .pid = U32(pmclog_callchain, pid),
+		.tid = U32(pmclog_callchain, tid), .cpu = PMCLOG_CC_CPU(flags),
+		.kernel = !(flags & PMCLOG_CC_USERSPACE),
+	};
+	struct proc *proc = procs_get(&t->p.procs, &t->p.str, s.pid);
+	uint32_t comm = procs_shown_name(proc, &t->p.str);
+
+	t->seen++;
+	if (!wanted_pmc(t, U32(pmclog_callchain, pmcid)) ||
+	    !filter_sample(t->filter, &s, strtab_str(&t->p.str, comm)))
+		return false;
+	t->kept++;
+	if (flags & PMCLOG_CC_USERLATE)
+		wait_for_chain(t, s.tid, r->tsc);
+	return true;
+}
+
+/* It may be for one that was kept; one that is for none does no harm. */
+static bool wanted_chain(struct part *t, const struct pmclog_rec *r)
+{
+	uint32_t id = find_late(t, U32(pmclog_ext_userchain, tid));
+
+	if (id == IDTAB_NONE ||
+	    t->late[id].tsc < U64(pmclog_ext_userchain, first))
+		return false;
+	t->answers++;
+	return true;
+}
+
+/* Losses have no process: what is not known to be another's is kept. */
+static bool wanted_drop(struct part *t, const struct pmclog_rec *r)
+{
+	const struct filter *f = t->filter;
+	uint32_t cause;
+
+	if (r->len < sizeof(struct pmclog_dropnotify) ||
+	    U32(pmclog_dropnotify, pmcid) == PMCLOG_PMCID_NONE)
+		return true;
+	if (!wanted_pmc(t, U32(pmclog_dropnotify, pmcid)) ||
+	    !filter_cpu(f, U32(pmclog_dropnotify, cpu)))
+		return false;
+	if (f->timed && (moment(t, U64(pmclog_dropnotify, last)) < f->begin ||
+			 moment(t, U64(pmclog_dropnotify, first)) >= f->end))
+		return false;
+	cause = U32(pmclog_dropnotify, cause);
+	if (cause < PMCLOG_DROP_NCAUSE)
+		t->dropped[cause] += U64(pmclog_dropnotify, count);
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Records that are others in the part
+ */
+static void set32(unsigned char *p, uint32_t v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
+/* The exec is everybody's, whichever PMC it was told for. */
+static const unsigned char *exec_record(struct part *t,
+					const struct pmclog_rec *r)
+{
+	uint32_t pmcid = U32(pmclog_procexec, pmcid);
+
+	if (pmcid == PMCLOG_PMCID_NONE || wanted_pmc(t, pmcid))
+		return r->data;
+	memcpy(t->buf, r->data, r->len);
+	set32(t->buf + offsetof(struct pmclog_procexec, pmcid),
+	      PMCLOG_PMCID_NONE);
+	return t->buf;
+}
+
+/* What was left out was not wanted: the account has a place for that. */
+static void settle(const struct part *t, struct pmclog_account *a)
+{
+	uint64_t out = t->seen - t->kept;
+	int i;
+
+	a->written -= out;
+	a->committed -= out;
+	a->filtered += out;
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
+		a->filtered += a->dropped[i] - t->dropped[i];
+		a->dropped[i] = t->dropped[i];
+	}
+	a->late = t->late_kept;
+	a->late_answered = t->answers;
+}
+
+static const unsigned char *close_record(struct part *t,
+					 const struct pmclog_rec *r)
+{
+	const size_t at = offsetof(struct pmclog_closelog, account);
+	struct pmclog_account a;
+	size_t len = r->len - at;
+
+	if (!record_account(r, &a))
+		return r->data;
+	settle(t, &a);
+	memcpy(t->buf, r->data, r->len);
+	memcpy(t->buf + at, &a, len < sizeof(a) ? len : sizeof(a));
+	return t->buf;
+}
+
+static void begin(struct part *t)
+{
+	t->tsc = 0;
+	t->seen = t->kept = 0;
+	t->late_kept = t->answers = 0;
+	memset(t->dropped, 0, sizeof(t->dropped));
+	idtab_free(&t->latetab);
+	t->nlate = 0;
+}
+
+/* ------------------------------------------------------------------------
+ * All records
+ */
+
+/* Where a record tells its PMC; 0: of a type that belongs to none. */
+static size_t pmcid_offset(const struct pmclog_rec *r)
+{
+	switch (r->type) {
+	case PMCLOG_T_PMCALLOCATE:
+		return offsetof(struct pmclog_wire_allocate, pmcid);
+	case PMCLOG_T_PMCALLOCATEDYN:
+		return offsetof(struct pmclog_pmcallocatedyn, pmcid);
+	case PMCLOG_T_PMCATTACH:
+		return offsetof(struct pmclog_pmcattach, pmcid);
+	case PMCLOG_T_PMCDETACH:
+		return offsetof(struct pmclog_pmcdetach, pmcid);
+	case PMCLOG_T_PROCCSW:
+		return offsetof(struct pmclog_proccsw, pmcid);
+	case PMCLOG_T_PROCEXIT:
+		return offsetof(struct pmclog_procexit, pmcid);
+	case PMCLOG_T_USERDATA:
+		if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_RATE)
+			return offsetof(struct pmclog_ext_rate, pmcid);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static bool of_wanted_pmc(struct part *t, const struct pmclog_rec *r)
+{
+	size_t at = pmcid_offset(r);
+
+	return !at || wanted_pmc(t, pmclog_get32(r->data + at));
+}
+
+/*
+ * Samples, and what belongs to them.  They would fill a profile: what they say
+ * of processes is nothing.
+ */
+static bool wanted_of_sample(struct part *t, const struct pmclog_rec *r,
+			     uint32_t ext)
+{
+	bool with_raw = t->with_raw;
+
+	t->with_raw = false;
+	profile_moment(&t->p, moment(t, r->tsc));
+	if (ext == PMCLOG_EXT_USERCHAIN)
+		return wanted_chain(t, r);
+	if (ext == PMCLOG_EXT_RAW)
+		return with_raw;
+	return t->with_raw = wanted_sample(t, r);
+}
+
+const unsigned char *part_record(struct part *t, const struct pmclog_rec *r)
+{
+	uint32_t ext = pmclog_iter_ext_subtype(r);
+
+	if (r->type == PMCLOG_T_INITIALIZE)
+		begin(t);
+	if (r->tsc > t->tsc)
+		t->tsc = r->tsc;
+	if (r->type == PMCLOG_T_CALLCHAIN || ext == PMCLOG_EXT_USERCHAIN ||
+	    ext == PMCLOG_EXT_RAW)
+		return wanted_of_sample(t, r, ext) ? r->data : NULL;
+	t->with_raw = false;
+	profile_record(&t->p, r);
+	switch (r->type) {
+	case PMCLOG_T_DROPNOTIFY:
+		return wanted_drop(t, r) ? r->data : NULL;
+	case PMCLOG_T_PROCEXEC:
+		return exec_record(t, r);
+	case PMCLOG_T_CLOSELOG:
+		return close_record(t, r);
+	default:
+		return of_wanted_pmc(t, r) ? r->data : NULL;
+	}
+}
+
+const unsigned char *part_note(struct part *t, const char *conditions,
+			       uint32_t *len)
+{
+	struct pmclog_ext_filtered note = {
+		.e.cookie = PMCLOG_EXT_COOKIE,
+		.e.subtype = PMCLOG_EXT_FILTERED,
+		.e.h.tsc = t->tsc, .samples = t->seen,
+	};
+	size_t n = strnlen(conditions, PMCLOG_PATH_MAX - 1);
+
+	*len = (uint32_t)(sizeof(note) + n + 1 + 3) & ~3U;
+	note.e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, *len);
+	memset(t->buf, 0, *len);
+	memcpy(t->buf, &note, sizeof(note));
+	memcpy(t->buf + sizeof(note), conditions, n);
+	return t->buf;
+}

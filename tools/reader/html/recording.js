@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How good the recording is: always on top, and all of it in its own view.
+
+function listCauses(causes) {
+  return causes.map(function (c) {
+    return number(c[1]) + ' ' + c[0];
+  }).join(', ');
+}
+
+function fact(kind, name, figure, text) {
+  const box = element('div', null, kind);
+
+  box.append(element('dt', name), element('dd', figure, 'figure'),
+    element('dd', text, 'more'));
+  return box;
+}
+
+function sampleFact(e) {
+  return fact('', 'Samples', number(e.samples),
+    share(e.kernel, e.samples) + ' in the kernel' +
+    (e.leftOut ? '; ' + number(e.leftOut) + ' more were not asked for' : ''));
+}
+
+function rateFact(e) {
+  const part = percent(e.achieved, e.asked);
+
+  if (!e.asked)
+    return fact('', 'Rate', e.achieved ? number(e.achieved) : 'not told',
+      e.achieved ? 'achieved; what was asked for can’t be told' :
+        'by the log');
+  return fact(part < 90 ? 'warn' : 'good', 'Rate achieved',
+    part.toFixed(1) + ' %', number(e.achieved) + ' of ' + number(e.asked) +
+    ' asked for' + (e.throttled ? '; throttled ' + number(e.throttled) +
+      ' times' : ''));
+}
+
+function lost(e) {
+  return e.lost.reduce(function (sum, c) { return sum + c[1]; }, 0);
+}
+
+function lostFact(e) {
+  const n = lost(e), all = n + e.samples + e.leftOut;
+  const extra = data.loss.notWritten ? number(data.loss.notWritten) +
+    ' not written at the end' : '';
+  const procs = data.loss.processRecords ?
+    number(data.loss.processRecords) + ' process records' : '';
+
+  return fact(percent(n, all) > 1 || procs ? 'bad' : n || extra ? 'warn' :
+    'good', 'Lost', n ? share(n, all) : 'none',
+  [n ? listCauses(e.lost) : 'no sample of this event', extra, procs]
+    .filter(Boolean).join('; '));
+}
+
+function cutFact() {
+  const l = data.loss;
+
+  if (!l.committed)
+    return fact('', 'Cut chains', 'not told', 'by the log');
+  return fact(percent(l.cut, l.committed) > 5 ? 'warn' : 'good', 'Cut chains',
+    l.cut ? percent(l.cut, l.committed).toFixed(1) + ' %' : 'none',
+    l.cut ? number(l.cut) + ' end early' + (l.cutBy.length ? ': ' +
+      listCauses(l.cutBy) : '') : 'all stacks are whole');
+}
+
+function namelessFact(e) {
+  const part = percent(e.nameless, e.samples);
+
+  return fact(part > 20 ? 'warn' : 'good', 'Without name',
+    part.toFixed(1) + ' %', 'of samples; ' +
+    percent(e.namelessFrames, e.frames).toFixed(1) + ' % of frames');
+}
+
+function logFact() {
+  const l = data.log;
+
+  return fact(l.damage ? 'bad' : l.closed ? 'good' : 'warn', 'Log',
+    l.damage ? 'damaged' : l.closed ? 'complete' : 'not closed',
+    l.damage || (l.closed ? number(l.records) + ' records' :
+      'what came last is missing'));
+}
+
+function when() {
+  const t = new Date(data.log.start * 1000);
+
+  return data.log.start && !isNaN(t) ?
+    t.toISOString().replace('T', ' ').slice(0, 19) + ' UTC' : '';
+}
+
+function machine() {
+  const l = data.log;
+
+  return [l.host, l.release ? 'Linux ' + l.release : 'an unknown machine',
+    l.cpus ? l.cpus + (l.cpus === 1 ? ' CPU' : ' CPUs') : '', l.cpu, when(),
+    l.seconds.toFixed(3) + ' s'].filter(Boolean).join(' · ');
+}
+
+function eventText(e) {
+  return e.name + (e.every ? ', every ' + (e.clock ? duration(e.every / 1e9) :
+    number(e.every)) : '');
+}
+
+function drawFacts() {
+  const e = data.events[state.event];
+
+  put(id('facts'), sampleFact(e), rateFact(e), lostFact(e), cutFact(),
+    namelessFact(e), logFact());
+}
+
+function startRecording() {
+  const l = data.log, name = l.title || (l.name || 'standard input')
+    .replace(/.*\/(?=.)/, '');
+
+  id('title').textContent = name;
+  document.title = name + ' – profile';
+  id('machine').textContent = machine();
+  data.events.forEach(function (e, i) {
+    const option = element('option', eventText(e));
+
+    option.value = i;
+    id('event').append(option);
+  });
+  id('event').hidden = data.events.length < 2;
+  put(id('details'), logList(), element('h3', 'Events'),
+    scrolled(eventTable()));
+  namelessPart();
+  id('details').append(element('h3', 'This page'), pageText());
+}
+
+function logList() {
+  const l = data.log, loss = data.loss, list = element('dl');
+  const rows = [['Log', l.name || 'standard input'],
+    ['Machine', machine()], ['Records', number(l.records)],
+    ['Damage', l.damage || (l.closed ? 'none' :
+      'not closed: what came last is missing')],
+    ['Kernel names', l.kernelNames ? l.kernelNames + (l.kernelUnchecked ?
+      ', unchecked: the log does not tell where the kernel was' : '') :
+      'none: ' + l.noKernelNames],
+    ['Cut chains', loss.committed ? number(loss.cut) + ' of ' +
+      number(loss.committed) + (loss.cutBy.length ? ': ' +
+      listCauses(loss.cutBy) : '') : 'not told by the log'],
+    ['Not written', number(loss.notWritten) + ' samples when the log ended'],
+    ['Process records lost', number(loss.processRecords)]];
+
+  if (loss.late)
+    rows.push(['Late chains', number(loss.late) + ' samples of stacks that ' +
+      'were not in memory, ' + number(loss.answered) + ' completed later']);
+  rows.forEach(function (r) {
+    list.append(element('dt', r[0]), element('dd', r[1]));
+  });
+  return list;
+}
+
+function plainTable(heads, rows) {
+  const table = element('table'), head = element('tr');
+
+  heads.forEach(function (h, i) {
+    head.append(element('th', h, rows[0] && i &&
+      /^[0-9–]/.test(rows[0][i]) ? 'num' : ''));
+  });
+  table.append(head);
+  rows.forEach(function (r) {
+    const tr = element('tr');
+
+    r.forEach(function (v, i) {
+      tr.append(element('td', v, i && /^[0-9–]/.test(v) ? 'num' : ''));
+    });
+    table.append(tr);
+  });
+  return table;
+}
+
+function scrolled(table) {
+  const box = element('div', null, 'scroll');
+
+  box.append(table);
+  return box;
+}
+
+function eventTable() {
+  return plainTable(['Event', 'Samples', 'Not asked for', 'Rate asked',
+    'Achieved', 'Throttled', 'On the counter', 'Lost', 'Why'],
+  data.events.map(function (e) {
+    return [eventText(e), number(e.samples), number(e.leftOut),
+      e.asked ? number(e.asked) : '–', e.achieved ? number(e.achieved) : '–',
+      number(e.throttled), e.enabled ? percent(e.running, e.enabled)
+        .toFixed(1) + ' %' : '–', number(lost(e)), listCauses(e.lost)];
+  }));
+}
+
+function namelessPart() {
+  if (!data.nameless.length)
+    return;
+  id('details').append(element('h3', 'Samples without a name'),
+    scrolled(plainTable(['Samples', 'File', 'Why'],
+      data.nameless.map(function (n) {
+        return [number(n[2]), n[0], n[1]];
+      }))));
+}
+
+function smallText(n, limit) {
+  return number(n) + ' with ' + (100 * limit).toPrecision(2) +
+    ' % of their event or less';
+}
+
+function leftOutText() {
+  return data.partLeftOut ? 'Of the call paths ' + (data.leftOut ?
+    smallText(data.leftOut, data.limit) : 'none') + ' were too small to ' +
+    'keep, and where a part of the time or some processes are chosen, ' +
+    smallText(data.partLeftOut, data.partLimit) + ': they are shown as such ' +
+    'below their callers. Then samples in them are missing from the numbers ' +
+    'of their functions, which are complete where nothing is chosen.' :
+    'No call path was left out.';
+}
+
+function pageText() {
+  return element('p', 'It counts samples in slices of ' +
+    duration(data.slice) + ' (the map of time: ' + duration(data.heatSlice) +
+    '). ' + leftOutText() + (data.series.some(function (s) {
+    return s.pid === -2;
+  }) ? ' Of the processes with the fewest samples only the commands are ' +
+    'told apart.' : ''));
+}

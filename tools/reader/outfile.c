@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "input.h"
+#include "mem.h"
+#include "outfile.h"
+#include "reader.h"
+
+static bool ends_in_gz(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > 3 && !strcmp(path + n - 3, ".gz");
+}
+
+static mode_t mode_of_new(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+bool outfile_is(const char *path, int log)
+{
+	if (!input_is(log, path))
+		return false;
+	fprintf(stderr, "pmclog: %s is the log itself: it would be lost\n",
+		path ? path : "-");
+	return true;
+}
+
+bool outfile_is_log(const char *path, const char *log)
+{
+	int fd = STDIN_FILENO;
+	bool is;
+
+	/* not for reading: a FIFO's writer waits for a reader */
+	if (strcmp(log, "-"))
+		fd = open(log, O_PATH | O_CLOEXEC);
+	is = fd >= 0 && outfile_is(path, fd);
+	if (fd > STDIN_FILENO)
+		close(fd);
+	return is;
+}
+
+int outfile_temp(const char *path, unsigned int mode, char **temp)
+{
+	struct stat st;
+	bool exists = !lstat(path, &st);
+	int fd;
+
+	*temp = NULL;
+	/* a rename would make a file of a device, and a copy of a link */
+	if (exists && (!S_ISREG(st.st_mode) || st.st_nlink > 1))
+		return -1;
+	*temp = xasprintf("%s.XXXXXX", path);
+	fd = mkostemp(*temp, O_CLOEXEC);
+	if (fd >= 0 && fchmod(fd, exists ? st.st_mode & 0777 : mode)) {
+		unlink(*temp);
+		close(fd);
+		fd = -1;
+	}
+	if (fd < 0) {
+		free(*temp);
+		*temp = NULL;
+	}
+	return fd;
+}
+
+/* Some file systems tell only then that there was no room. */
+int outfile_settle(int fd, const char *path, char *temp, bool keep)
+{
+	int err = fd > STDERR_FILENO && close(fd) ? errno : 0;
+
+	if (temp && keep && !err && rename(temp, path))
+		err = errno;
+	if (temp && (err || !keep))
+		unlink(temp);
+	free(temp);
+	return err;
+}
+
+static int open_path(struct outfile *f)
+{
+	int fd = outfile_temp(f->path, mode_of_new(), &f->temp);
+
+	if (fd < 0)
+		fd = open(f->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			  0666);
+	if (fd < 0)
+		fprintf(stderr, "pmclog: %s: %s\n", f->path, strerror(errno));
+	return fd;
+}
+
+int outfile_open(struct outfile *f, const char *path, unsigned int flags)
+{
+	int fd = STDOUT_FILENO;
+
+	memset(f, 0, sizeof(*f));
+	if (path && strcmp(path, "-"))
+		f->path = path;
+	f->gzip = flags & OUTFILE_GZIP || (f->path && ends_in_gz(f->path));
+	if (f->path)
+		fd = open_path(f);
+	if (fd < 0)
+		return READER_FAIL;
+	if ((f->gzip || flags & OUTFILE_BINARY) && isatty(fd)) {
+		fputs("pmclog: this is nothing for a terminal: name a file "
+		      "with -o\n", stderr);
+		outfile_settle(f->path ? fd : -1, f->path, f->temp, false);
+		return READER_USAGE;
+	}
+	f->fd = fd;
+	f->out = f->gzip ? gzip_open(fd) : out_stdout();
+	if (!f->gzip)
+		f->out->fd = fd;
+	return READER_OK;
+}
+
+int outfile_close(struct outfile *f, bool keep)
+{
+	int ret, err;
+
+	if (!f->out)
+		return READER_OK;
+	ret = f->gzip ? gzip_finish(f->out) : out_finish(f->out);
+	out_stdout()->fd = STDOUT_FILENO;
+	err = outfile_settle(f->path ? f->fd : -1, f->path, f->temp,
+			     keep && !ret);
+	if (err) {
+		fprintf(stderr, "pmclog: %s: %s\n", f->path, strerror(err));
+		ret = READER_FAIL;
+	}
+	memset(f, 0, sizeof(*f));
+	return ret;
+}

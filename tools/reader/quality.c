@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+
+#include "quality.h"
+
+const char *const lost_causes[PMCLOG_DROP_NCAUSE] = {
+	[PMCLOG_DROP_FULL] = "ring full",
+	[PMCLOG_DROP_NESTED] = "nested too deep",
+	[PMCLOG_DROP_CONTENDED] = "interrupted too often",
+	[PMCLOG_DROP_NORING] = "CPU without a ring",
+};
+
+const char *const cut_causes[PMCLOG_CUT_NCAUSE] = {
+	[PMCLOG_CUT_DEPTH] = "too deep",
+	[PMCLOG_CUT_USER] = "user stack not in memory",
+	[PMCLOG_CUT_KERNEL] = "the kernel's own, lost",
+};
+
+static bool is_nameless(const struct profile *p, uint32_t frame)
+{
+	return !p->funcs.func[p->frames.frame[frame].func].name;
+}
+
+static uint32_t nameless_of(const struct profile *p, const uint32_t *frame,
+			    uint32_t n)
+{
+	uint32_t nameless = 0, i;
+
+	for (i = 0; i < n; i++)
+		nameless += is_nameless(p, frame[i]);
+	return nameless;
+}
+
+struct nameless event_nameless(const struct profile *p, uint32_t event)
+{
+	const struct chains *t = &p->chains;
+	uint64_t *through = chains_weights(t);
+	bool *is = xcalloc((size_t)t->nnode + 1, sizeof(*is));
+	struct nameless n = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < t->nnode; i++) {
+		const struct chainnode *c = &t->node[i];
+
+		is[i] = c->up == CHAIN_NONE ? t->top[c->frame].event == event :
+					      is[c->up];
+		if (c->up == CHAIN_NONE || !is[i])
+			continue;
+		n.all += through[i] * (t->lists ? c->n : 1);
+		n.frames += through[i] * (t->lists ?
+					  nameless_of(p, t->list + c->first,
+						      c->n) :
+					  nameless_of(p, &c->frame, 1));
+	}
+	for (i = 0; i < t->n; i++) {
+		const struct chain *c = &t->chain[i];
+
+		if (c->event != event)
+			continue;
+		n.all += c->count;
+		if (is_nameless(p, c->frame)) {
+			n.frames += c->count;
+			n.samples += c->count;
+		}
+	}
+	free(through);
+	free(is);
+	return n;
+}
+
+static int by_lost(const void *a, const void *b, void *arg)
+{
+	const struct object *obj = arg;
+	uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
+
+	if (obj[ia].lost != obj[ib].lost)
+		return obj[ia].lost > obj[ib].lost ? -1 : 1;
+	return ia < ib ? -1 : ia > ib;
+}
+
+uint32_t *nameless_objects(struct profile *p, uint32_t *n)
+{
+	uint32_t *order = xreallocarray(NULL, p->objs.n, sizeof(*order)), i;
+	uint32_t *first = xcalloc((size_t)p->str.n + 1, sizeof(*first));
+
+	*n = 0;
+	for (i = 0; i < p->objs.n; i++) {
+		struct object *o = &p->objs.obj[i];
+
+		if (first[o->path]) {
+			p->objs.obj[first[o->path] - 1].lost += o->lost;
+			continue;
+		}
+		first[o->path] = i + 1;
+		order[(*n)++] = i;
+	}
+	free(first);
+	qsort_r(order, *n, sizeof(*order), by_lost, p->objs.obj);
+	return order;
+}
+
+const char *nameless_why(const struct analysis *a, const struct object *o)
+{
+	if (o->why)
+		return o->why;
+	return obj_is_kernel(o->kind) && !a->k.source ?
+	       "no kernel symbols" : "outside of all functions";
+}

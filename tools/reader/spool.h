@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Many sequences that grow side by side, and are read one after the other when
+ * all are complete.  Only the end of each is in memory, the rest is in a
+ * temporary file.
+ */
+#ifndef READER_SPOOL_H
+#define READER_SPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPOOL_PART	64	/* elements that are written at once */
+
+struct spooled {
+	int64_t time;
+	uint32_t value;
+	uint32_t pad;
+};
+
+/**
+ * struct spool_seq - a sequence
+ * @tail:   what is not in the file, @ntail elements
+ * @part:   numbers of its parts in the file
+ * @n:      elements of all
+ * @last:   time of the last one
+ * @sorted: by time, so far
+ */
+struct spool_seq {
+	struct spooled *tail;
+	uint64_t *part;
+	uint32_t ntail, captail, nparts, capparts;
+	uint64_t n;
+	int64_t last;
+	bool sorted;
+};
+
+/* @error: errno of the first failure */
+struct spool {
+	struct spool_seq *seq;
+	uint32_t n, cap;
+	int fd;
+	bool open;
+	uint64_t parts;
+	int error;
+};
+
+/* The number of a new sequence. */
+uint32_t spool_new(struct spool *t);
+void spool_add(struct spool *t, uint32_t seq, int64_t time, uint32_t value);
+/* All of a sequence, by time; @see is told of one after the other. */
+void spool_read(struct spool *t, uint32_t seq,
+		void (*see)(void *ctx, const struct spooled *s), void *ctx);
+void spool_free(struct spool *t);
+
+#endif /* READER_SPOOL_H */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Clocks that damage has changed.
+ *
+ * Our logs are in the order of time: a moment that is far from the one before
+ * it, and that what follows is not near to, was not written like that.  The
+ * record stands where the one before it does.  FreeBSD's logs have an order for
+ * each CPU; of those all clocks are believed.
+ */
+#ifndef READER_STEADY_H
+#define READER_STEADY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/pmclog.h>
+
+#include <pmclog_iter.h>
+
+/**
+ * struct steady - of the log that we are in
+ * @known: a record was seen: the first at @first, the last at @now
+ * @jump:  what is not further from the one before it needs no look
+ */
+struct steady {
+	bool known;
+	uint64_t first, now, jump;
+};
+
+uint64_t steady_look(struct steady *s, const struct pmclog_iter *it,
+		     const struct pmclog_rec *r);
+
+/* When a record was written that @it has just handed out. */
+static inline uint64_t steady_tsc(struct steady *s,
+				  const struct pmclog_iter *it,
+				  const struct pmclog_rec *r)
+{
+	if (s->known && r->tsc - s->now <= s->jump &&
+	    r->type != PMCLOG_T_INITIALIZE)
+		return s->now = r->tsc;
+	return steady_look(s, it, r);
+}
+
+#endif /* READER_STEADY_H */
