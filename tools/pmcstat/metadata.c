@@ -10,85 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "batch.h"
+#include "elfid.h"
 #include "modules.h"
-
-#define BATCH_MAX	65536
-#define NOTE_GNU_BUILD_ID 3
-
-/**
- * struct batch - records that wait to be written together
- * @failed: a write failed: nothing more is written
- */
-struct batch {
-	struct metadata_sink *sink;
-	size_t		len;
-	int		failed;
-	unsigned char	data[BATCH_MAX];
-};
-
-/**
- * struct record - one record in the making
- * @full: a string was too long: it is dropped
- */
-struct record {
-	uint32_t	len;
-	int		full;
-	unsigned char	data[PMCLOG_RECORD_MAX];
-};
-
-static void batch_flush(struct batch *b)
-{
-	if (b->len && !b->failed)
-		b->failed = b->sink->write(b->sink->arg, b->data, b->len) != 0;
-	b->len = 0;
-}
-
-/* Begins a record with the fixed part of its type. */
-static void record_begin(struct record *r, const void *fixed, size_t len)
-{
-	memset(r, 0, sizeof(*r));
-	memcpy(r->data, fixed, len);
-	r->len = (uint32_t)len;
-}
-
-static void record_string(struct record *r, const char *s)
-{
-	size_t len = strlen(s) + 1;
-
-	if (len > sizeof(r->data) - r->len) {
-		r->full = 1;
-		return;
-	}
-	memcpy(r->data + r->len, s, len);
-	r->len += (uint32_t)len;
-}
-
-static void record_end(struct record *r, uint32_t type, struct batch *b)
-{
-	struct metadata_sink *sink = b->sink;
-	uint32_t header;
-
-	r->len = (r->len + 3) & ~3U;
-	if (r->full || r->len > sink->budget) {
-		sink->dropped++;
-		return;
-	}
-	header = PMCLOG_HEADER(type, r->len);
-	memcpy(r->data, &header, sizeof(header));
-	if (b->len + r->len > sizeof(b->data))
-		batch_flush(b);
-	memcpy(b->data + b->len, r->data, r->len);
-	b->len += r->len;
-	sink->budget -= r->len;
-}
-
-static struct pmclog_ext ext(enum pmclog_ext_subtype subtype)
-{
-	return (struct pmclog_ext){
-		.cookie = PMCLOG_EXT_COOKIE,
-		.subtype = (uint16_t)subtype,
-	};
-}
 
 static void add_map_in(struct batch *b, const struct module *m)
 {
@@ -111,7 +35,7 @@ static void add_map_in(struct batch *b, const struct module *m)
 static void add_module(struct batch *b, const struct module *m)
 {
 	struct pmclog_ext_module fixed = {
-		.e = ext(PMCLOG_EXT_MODULE), .start = m->start, .len = m->len,
+		.e = record_ext(PMCLOG_EXT_MODULE), .start = m->start, .len = m->len,
 	};
 	struct record r;
 
@@ -124,7 +48,7 @@ static void add_section(struct batch *b, const struct module *m,
 			const struct section *s)
 {
 	struct pmclog_ext_section fixed = {
-		.e = ext(PMCLOG_EXT_SECTION), .addr = s->addr,
+		.e = record_ext(PMCLOG_EXT_SECTION), .addr = s->addr,
 	};
 	struct record r;
 
@@ -134,55 +58,73 @@ static void add_section(struct batch *b, const struct module *m,
 	record_end(&r, PMCLOG_T_USERDATA, b);
 }
 
-/* Finds the GNU build-id among ELF notes; NULL when there is none. */
-static const unsigned char *find_build_id(const unsigned char *p, size_t len,
-					  uint32_t *idlen)
-{
-	uint32_t note[3];	/* lengths of name and descriptor, type */
-	size_t name, desc;
-
-	while (len >= sizeof(note)) {
-		memcpy(note, p, sizeof(note));
-		p += sizeof(note);
-		len -= sizeof(note);
-		name = ((size_t)note[0] + 3) & ~(size_t)3;
-		desc = ((size_t)note[1] + 3) & ~(size_t)3;
-		if (name > len || note[1] > len - name)
-			return NULL;
-		if (note[2] == NOTE_GNU_BUILD_ID && note[0] == 4 &&
-		    !memcmp(p, "GNU", 4)) {
-			*idlen = note[1];
-			return p + name;
-		}
-		if (desc > len - name)
-			return NULL;
-		p += name + desc;
-		len -= name + desc;
-	}
-	return NULL;
-}
-
 static void add_build_id(struct batch *b, const char *name,
 			 const char *notes_path)
 {
-	struct pmclog_ext_buildid fixed = { .e = ext(PMCLOG_EXT_BUILDID) };
 	const unsigned char *id;
 	unsigned char *notes;
-	struct record r;
+	uint32_t n = 0;
 	size_t len;
 
 	notes = file_read(notes_path, &len);
 	if (!notes)
 		return;
-	id = find_build_id(notes, len, &fixed.len);
-	if (id && fixed.len && fixed.len <= sizeof(fixed.id)) {
-		memcpy(fixed.id, id, fixed.len);
-		record_begin(&r, &fixed,
-			     offsetof(struct pmclog_ext_buildid, name));
-		record_string(&r, name);
-		record_end(&r, PMCLOG_T_USERDATA, b);
-	}
+	id = elfid_in_notes(notes, len, &n);
+	if (id)
+		batch_build_id(b, name, id, n);
 	free(notes);
+}
+
+static uint64_t hash_bytes(uint64_t h, const void *p, size_t len)
+{
+	const unsigned char *c = p;
+
+	while (len--)
+		h = (h ^ *c++) * 0x100000001B3ULL;
+	return h;
+}
+
+/* What the log says of it, in short: FNV-1a */
+static uint64_t hash_module(const struct module *m)
+{
+	uint64_t h = 0xCBF29CE484222325ULL;
+
+	h = hash_bytes(h, m->name, strlen(m->name));
+	h = hash_bytes(h, &m->start, sizeof(m->start));
+	return hash_bytes(h, &m->len, sizeof(m->len));
+}
+
+/* Is it in the log already?  If not, it will be. */
+static int is_told(struct told *t, uint64_t what)
+{
+	uint64_t *hash;
+	size_t i;
+
+	if (!t)
+		return 0;
+	for (i = 0; i < t->n; i++)
+		if (t->hash[i] == what)
+			return 1;
+	hash = realloc(t->hash, (t->n + 1) * sizeof(*hash));
+	if (hash) {
+		hash[t->n++] = what;
+		t->hash = hash;
+	}
+	return 0;
+}
+
+/* Leaves those that are new. */
+static void forget_told(struct modules *mods, struct told *told)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < mods->n; i++) {
+		if (is_told(told, hash_module(&mods->module[i])))
+			module_free(&mods->module[i]);
+		else
+			mods->module[n++] = mods->module[i];
+	}
+	mods->n = n;
 }
 
 static void add_modules(struct batch *b, const char *root,
@@ -192,8 +134,10 @@ static void add_modules(struct batch *b, const char *root,
 	char path[PATH_MAX];
 	size_t i;
 
-	snprintf(path, sizeof(path), "%s/sys/kernel/notes", root);
-	add_build_id(b, "[kernel]", path);
+	if (!is_told(b->sink->told, 0)) {	/* no module has that one */
+		snprintf(path, sizeof(path), "%s/sys/kernel/notes", root);
+		add_build_id(b, "[kernel]", path);
+	}
 	for (i = 0; i < mods->n; i++) {
 		m = &mods->module[i];
 		add_map_in(b, m);
@@ -230,6 +174,7 @@ int metadata_send(const char *root, const char *release,
 		return -1;
 	b->sink = sink;
 	modules_read(&mods, root, release);
+	forget_told(&mods, sink->told);
 	add_modules(b, root, &mods);
 	add_sections(b, &mods);
 	batch_flush(b);

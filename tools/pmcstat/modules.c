@@ -285,18 +285,22 @@ void modules_read(struct modules *mods, const char *root, const char *release)
 	find_paths(mods, root, release);
 }
 
+void module_free(struct module *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nsections; i++)
+		free(m->sections[i].name);
+	free(m->sections);
+	free(m->path);
+}
+
 void modules_free(struct modules *mods)
 {
-	struct module *m;
-	size_t i, j;
+	size_t i;
 
-	for (i = 0; i < mods->n; i++) {
-		m = &mods->module[i];
-		for (j = 0; j < m->nsections; j++)
-			free(m->sections[j].name);
-		free(m->sections);
-		free(m->path);
-	}
+	for (i = 0; i < mods->n; i++)
+		module_free(&mods->module[i]);
 	free(mods->module);
 	memset(mods, 0, sizeof(*mods));
 }

@@ -41,6 +41,8 @@ struct modules {
 /* What cannot be read is left out: the log is good without it. */
 void modules_read(struct modules *mods, const char *root, const char *release);
 void modules_free(struct modules *mods);
+/* What one of them holds */
+void module_free(struct module *m);
 
 /* The whole file, with a NUL behind it, or NULL. */
 void *file_read(const char *path, size_t *len);

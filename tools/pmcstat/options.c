@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command line.  As in FreeBSD, modifiers (-C -N -U -c -n) hold for the
- * PMCs named after them.
+ * The command line.  As in FreeBSD, modifiers (-C -E -N -U -W -c -d -n) hold
+ * for the PMCs named after them.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -12,49 +12,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmcstat.h"
-
-enum { OPT_KALLSYMS = 256, OPT_EXCLUDE_IDLE, OPT_HELP, OPT_VERSION };
+#include "options.h"
 
 static const char short_options[] =
-	"+:CLNO:S:Uc:hl:n:o:qs:vw:" "AD:EF:G:IM:P:R:TWa:df:gi:k:m:p:r:t:u:z:";
+	"+:ACD:EF:G:ILM:NO:P:R:S:TUWZa:c:def:ghi:k:l:m:n:o:p:qr:s:t:u:vw:z:";
 
 static const struct option long_options[] = {
 	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 	{ "exclude-idle", no_argument, NULL, OPT_EXCLUDE_IDLE },
+	{ "raw", no_argument, NULL, OPT_RAW },
+	{ "only", required_argument, NULL, OPT_ONLY },
+	{ "not", required_argument, NULL, OPT_NOT },
+	{ "include-self", no_argument, NULL, OPT_INCLUDE_SELF },
+	{ "packed", no_argument, NULL, OPT_PACKED },
+	{ "rotate", required_argument, NULL, OPT_ROTATE },
+	{ "keep", required_argument, NULL, OPT_KEEP },
+	{ "flight", required_argument, NULL, OPT_FLIGHT },
+	{ "trigger", required_argument, NULL, OPT_TRIGGER },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
 };
 
-/* FreeBSD's letters that are not ours: say where to go. */
-static const struct elsewhere {
-	const char	*letters;
-	const char	*what;
-} elsewhere[] = {
-	{ "PEWdpt", "process-mode PMCs are not supported; "
-	  "-S and -s watch the whole system" },
-	{ "ADFGIMRTafgikmruz", "logs are analysed by pmclog(1)" },
-};
-
-/**
- * struct parser - the options so far, and the modifiers in force
- * @period: 0: the event's default
- * @dangling: the last modifier that no event has followed yet; 0: none
- */
-struct parser {
-	struct options	*o;
-	struct cpulist	cpus;
-	uint32_t	flags;
-	uint64_t	period;
-	int		cumulative;
-	int		dangling;
-	char		*msg;
-	size_t		msglen;
-};
-
-static int __attribute__((format(printf, 2, 3)))
-fail(struct parser *p, const char *fmt, ...)
+int options_fail(struct parser *p, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -62,6 +42,13 @@ fail(struct parser *p, const char *fmt, ...)
 	vsnprintf(p->msg, p->msglen, fmt, ap);
 	va_end(ap);
 	return -1;
+}
+
+int options_no_event(struct parser *p, const char *option, const char *spec,
+		     const char *why)
+{
+	p->status = event_status(errno);
+	return options_fail(p, "%s %s: %s", option, spec, why);
 }
 
 static int is_clock(const struct pmc_event_desc *e)
@@ -74,52 +61,171 @@ static int is_clock(const struct pmc_event_desc *e)
 static uint64_t period_of(const struct parser *p,
 			  const struct pmc_event_desc *e)
 {
+	if (e->flags & PMC_EVENT_RATE)
+		return e->period;
 	if (p->period)
 		return p->period;
+	if (e->period)
+		return e->period;
 	return is_clock(e) ? DEFAULT_CLOCK_PERIOD : DEFAULT_PERIOD;
 }
 
-static int add_counter(struct parser *p, const struct pmc_event_desc *event,
-		       enum pmc_mode mode, int cpu)
+/* Of the modifiers in force, those that are for this mode and event */
+static uint32_t flags_of(const struct parser *p, enum pmc_mode mode,
+			 const struct pmc_event_desc *e)
+{
+	uint32_t flags = PMC_F_EXCLUDE_IDLE;
+
+	if (PMC_IS_SAMPLING_MODE(mode))
+		flags |= PMC_F_CALLCHAIN | PMC_F_USERCALLCHAIN;
+	if (PMC_IS_SAMPLING_MODE(mode) && (e->flags & PMC_EVENT_TRACEPOINT))
+		flags |= PMC_F_RAW;
+	if (mode == PMC_MODE_SS)
+		flags |= HWPMC_F_INCLUDE_OWNER;
+	if (PMC_IS_VIRTUAL_MODE(mode))
+		flags |= PMC_F_DESCENDANTS;
+	if (mode == PMC_MODE_TC)
+		flags |= PMC_F_LOG_PROCEXIT | PMC_F_LOG_PROCCSW;
+	return p->flags & flags;
+}
+
+static int add_counter(struct parser *p, const char *spec,
+		       const struct pmc_event_desc *event, enum pmc_mode mode,
+		       int cpu)
 {
 	struct options *o = p->o;
 	struct counter *c;
 
 	if (o->ncounters == HWPMC_NROW)
-		return fail(p, "more than %d PMCs", HWPMC_NROW);
+		return options_fail(p, "more than %d PMCs", HWPMC_NROW);
 	c = realloc(o->counters, (o->ncounters + 1) * sizeof(*c));
 	if (!c)
-		return fail(p, "out of memory");
+		return options_fail(p, "out of memory");
 	o->counters = c;
 	c += o->ncounters++;
 	memset(c, 0, sizeof(*c));
 	c->event = *event;
+	c->spec = spec;
 	c->mode = mode;
 	c->cpu = cpu;
 	c->cumulative = p->cumulative;
-	c->flags = p->flags & PMC_F_EXCLUDE_IDLE;
-	if (mode == PMC_MODE_SS) {
-		c->flags = p->flags;
+	c->flags = flags_of(p, mode, event);
+	if (PMC_IS_SAMPLING_MODE(mode))
 		c->period = period_of(p, event);
+	return filter_for(p, c);
+}
+
+static enum pmc_mode mode_of(int letter)
+{
+	switch (letter) {
+	case 'P':
+		return PMC_MODE_TS;
+	case 'p':
+		return PMC_MODE_TC;
+	case 'S':
+		return PMC_MODE_SS;
+	default:
+		return PMC_MODE_SC;
 	}
+}
+
+static int check_mode(struct parser *p, int letter, const char *spec,
+		      const struct pmc_event_desc *e)
+{
+	if ((e->flags & PMC_EVENT_RATE) && PMC_IS_COUNTING_MODE(mode_of(letter)))
+		return options_fail(p, "-%c %s: it only samples: -S or -P",
+				    letter, spec);
+	if ((e->flags & PMC_EVENT_ONE_CPU) &&
+	    PMC_IS_VIRTUAL_MODE(mode_of(letter)))
+		return options_fail(p, "-%c %s: it is of one CPU, not of processes: -S",
+				    letter, spec);
+	return 0;
+}
+
+/* Where the event is, of the CPUs that are asked for */
+static int find_cpus(struct parser *p, const char *spec,
+		     const struct pmc_event_desc *e, struct cpulist *cpus)
+{
+	char list[256];
+	int n;
+
+	*cpus = p->cpus;
+	if (!cpus->all)
+		return 0;
+	n = pmc_event_cpus(e, list, sizeof(list));
+	if (n < 0 || (n && cpulist_parse(cpus, list)))
+		return options_fail(p, "%s: cannot find out which CPUs it is "
+				    "on: give them, -c CPUS", spec);
 	return 0;
 }
 
 static int add_event(struct parser *p, int letter, const char *spec)
 {
-	enum pmc_mode mode = letter == 'S' ? PMC_MODE_SS : PMC_MODE_SC;
+	enum pmc_mode mode = mode_of(letter);
 	struct pmc_event_desc event;
-	char why[256];
+	struct cpulist cpus;
+	char option[] = { '-', (char)letter, '\0' }, why[512];
 	int cpu;
 
 	p->dangling = 0;
 	if (pmc_event_parse(spec, &event, why, sizeof(why)))
-		return fail(p, "-%c %s: %s", letter, spec, why);
-	if (p->cpus.all)
-		return add_counter(p, &event, mode, PMC_CPU_ALL);
-	for (cpu = 0; cpu < CPU_LIMIT; cpu++)
-		if (p->cpus.set[cpu] && add_counter(p, &event, mode, cpu))
+		return options_no_event(p, option, spec, why);
+	if (check_mode(p, letter, spec, &event))
+		return -1;
+	if (PMC_IS_VIRTUAL_MODE(mode))
+		return add_counter(p, spec, &event, mode, PMC_CPU_ANY);
+	if (find_cpus(p, spec, &event, &cpus))
+		return -1;
+	if (cpus.all)
+		return add_counter(p, spec, &event, mode, PMC_CPU_ALL);
+	for (cpu = 0; cpu < CPU_LIMIT; cpu++) {
+		if (!cpus.set[cpu])
+			continue;
+		if (add_counter(p, spec, &event, mode, cpu))
 			return -1;
+		if (event.flags & PMC_EVENT_ONE_CPU)
+			break;
+	}
+	return 0;
+}
+
+/*
+ * Of the whole system for now; options_check_files() knows better.  Its samples
+ * are not looked at, so they have no chains.
+ */
+static int add_trigger(struct parser *p, char *text)
+{
+	struct pmc_event_desc event;
+	struct counter *c;
+	char why[256];
+	uint64_t count;
+	size_t len;
+	int is_event = parse_trigger(p, text, &len, &count);
+
+	p->dangling = 0;
+	if (is_event <= 0)
+		return is_event;
+	text[len] = '\0';	/* its probe is made from that, too */
+	if (pmc_event_parse(text, &event, why, sizeof(why)))
+		return options_no_event(p, "--trigger", text, why);
+	if (add_counter(p, text, &event, PMC_MODE_SS, PMC_CPU_ALL))
+		return -1;
+	c = &p->o->counters[p->o->ncounters - 1];
+	c->flags = HWPMC_F_TRIGGER;
+	c->period = count;
+	return 0;
+}
+
+/* One more at the end of a list of arguments */
+static int add_word(struct parser *p, const char ***words, size_t *n,
+		    const char *word)
+{
+	const char **w = realloc(*words, (*n + 1) * sizeof(*w));
+
+	if (!w)
+		return options_fail(p, "out of memory");
+	w[(*n)++] = word;
+	*words = w;
 	return 0;
 }
 
@@ -146,7 +252,7 @@ static int parse_period(struct parser *p, const char *text)
 	p->period = strtoull(text, &end, 10);
 	if (!isdigit((unsigned char)text[0]) || errno || *end || !p->period ||
 	    p->period > INT64_MAX)
-		return fail(p, "-n %s: not a number of events", text);
+		return options_fail(p, "-n %s: not a number of events", text);
 	return 0;
 }
 
@@ -158,53 +264,100 @@ static int parse_seconds(struct parser *p, int letter, const char *text,
 	*seconds = strtod(text, &end);
 	if (end == text || *end || !isfinite(*seconds) || *seconds < 0.001 ||
 	    *seconds > 1e9)
-		return fail(p, "-%c %s: not a number of seconds", letter, text);
+		return options_fail(p, "-%c %s: not a number of seconds", letter, text);
 	return 0;
+}
+
+bool options_number(const char *text, uint32_t *number)
+{
+	unsigned long n;
+	char *end;
+
+	errno = 0;
+	n = strtoul(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || errno || *end || !n ||
+	    n > INT32_MAX)
+		return false;
+	*number = (uint32_t)n;
+	return true;
+}
+
+static int parse_number(struct parser *p, int letter, const char *text,
+			uint32_t *number)
+{
+	return options_number(text, number) ? 0 :
+	       options_fail(p, "-%c %s: not a number", letter, text);
 }
 
 static int set_path(struct parser *p, const char *option, const char *value,
 		    const char **path)
 {
 	if (*path)
-		return fail(p, "%s is given twice", option);
+		return options_fail(p, "%s is given twice", option);
 	if (!*value)
-		return fail(p, "%s needs a file name", option);
+		return options_fail(p, "%s needs a file name", option);
 	*path = value;
 	return 0;
 }
 
-static int not_ours(struct parser *p, int letter)
+/* The letters that take a file name, and where it goes */
+static const char **path_of(struct options *o, int letter)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
-		if (strchr(elsewhere[i].letters, letter))
-			return fail(p, "-%c: %s", letter, elsewhere[i].what);
-	return fail(p, "unknown option -%c", letter);
+	switch (letter) {
+	case 'D':
+		return &o->read.gprof_dir;
+	case 'F':
+		return &o->read.calltree;
+	case 'G':
+		return &o->read.graph;
+	case 'M':
+		return &o->read.gprof_map;
+	case 'O':
+		return &o->log_path;
+	case 'R':
+		return &o->read.path;
+	case 'a':
+		return &o->read.annotate_graph;
+	case 'k':
+		return &o->read.kernel_dir;
+	case 'm':
+		return &o->read.annotate;
+	case 'o':
+		return &o->text_path;
+	case 'r':
+		return &o->read.root;
+	default:
+		return NULL;
+	}
 }
 
 static int unknown_option(struct parser *p, char **argv)
 {
 	if (optopt >= OPT_KALLSYMS)
-		return fail(p, "%s takes no argument", argv[optind - 1]);
+		return options_fail(p, "%s takes no argument", argv[optind - 1]);
 	if (optopt)
-		return fail(p, "unknown option -%c", optopt);
-	return fail(p, "unknown option %s", argv[optind - 1]);
+		return options_fail(p, "unknown option -%c", optopt);
+	return options_fail(p, "unknown option %s", argv[optind - 1]);
 }
 
 static int missing_argument(struct parser *p, char **argv)
 {
 	if (optopt >= OPT_KALLSYMS)
-		return fail(p, "%s needs an argument", argv[optind - 1]);
-	return fail(p, "-%c needs an argument", optopt);
+		return options_fail(p, "%s needs an argument", argv[optind - 1]);
+	return options_fail(p, "-%c needs an argument", optopt);
 }
 
 static int parse_modifier(struct parser *p, int letter)
 {
-	p->dangling = letter;
+	/* -c may go with -R, and must not hide what may not */
+	if (!p->dangling || letter != 'c')
+		p->dangling = letter;
 	switch (letter) {
 	case 'C':
 		p->cumulative = !p->cumulative;
+		return 0;
+	case 'E':
+		p->flags ^= PMC_F_LOG_PROCEXIT;
 		return 0;
 	case 'N':
 		toggle_chain(p);
@@ -212,29 +365,87 @@ static int parse_modifier(struct parser *p, int letter)
 	case 'U':
 		toggle_user_chain(p);
 		return 0;
+	case 'W':
+		p->flags ^= PMC_F_LOG_PROCCSW;
+		return 0;
+	case 'd':
+		p->flags ^= PMC_F_DESCENDANTS;
+		return 0;
 	case OPT_EXCLUDE_IDLE:
 		p->flags ^= PMC_F_EXCLUDE_IDLE;
 		return 0;
+	case OPT_RAW:
+		p->flags ^= PMC_F_RAW;
+		return 0;
+	case OPT_INCLUDE_SELF:
+		p->flags ^= HWPMC_F_INCLUDE_OWNER;
+		return 0;
+	case OPT_ONLY: case OPT_NOT:
+		return parse_filter(p, letter == OPT_ONLY, optarg);
 	case 'n':
 		return parse_period(p, optarg);
 	default:
 		if (cpulist_parse(&p->cpus, optarg))
-			return fail(p, "-c %s: not a list of CPUs", optarg);
+			return options_fail(p, "-c %s: not a list of CPUs",
+					    optarg);
 		return 0;
 	}
 }
 
-static int parse_option(struct parser *p, int letter, char **argv)
+static int parse_target(struct parser *p, const char *text)
+{
+	uint32_t pid;
+
+	if (!*text)
+		return options_fail(p, "-t needs a process");
+	if (strspn(text, "0123456789") == strlen(text) &&
+	    parse_number(p, 't', text, &pid))
+		return options_fail(p, "-t %s: not a process number", text);
+	return add_word(p, &p->o->targets, &p->o->ntargets, text);
+}
+
+/* What is asked of the reader of a log, but for file names */
+static int parse_reading(struct parser *p, int letter)
+{
+	struct reading *r = &p->o->read;
+
+	switch (letter) {
+	case 'A':
+		r->no_symbols = 1;
+		return 0;
+	case 'I':
+		r->offsets = 1;
+		return 0;
+	case 'T':
+		r->top = 1;
+		return 0;
+	case 'e':
+		r->gprof_wide = 1;
+		return 0;
+	case 'f':
+		return add_word(p, &r->plugin, &r->nplugin, optarg);
+	case 'g':
+		r->gprof = 1;
+		return 0;
+	case 'i':
+		r->one_lwp = 1;
+		return parse_number(p, letter, optarg, &r->lwp);
+	default:
+		return parse_number(p, letter, optarg, &r->depth);
+	}
+}
+
+static int parse_common(struct parser *p, int letter)
 {
 	struct options *o = p->o;
 
 	switch (letter) {
-	case 'C': case 'N': case 'U': case 'c': case 'n': case OPT_EXCLUDE_IDLE:
-		return parse_modifier(p, letter);
-	case 'S': case 's':
-		return add_event(p, letter, optarg);
 	case 'L':
 		o->action = ACTION_LIST;
+		return 0;
+	case 'u':
+		o->action = ACTION_DESCRIBE;
+		o->describe = optarg;
 		return 0;
 	case 'h': case OPT_HELP:
 		o->action = ACTION_HELP;
@@ -242,12 +453,22 @@ static int parse_option(struct parser *p, int letter, char **argv)
 	case OPT_VERSION:
 		o->action = ACTION_VERSION;
 		return 0;
-	case 'O':
-		return set_path(p, "-O", optarg, &o->log_path);
-	case 'o':
-		return set_path(p, "-o", optarg, &o->text_path);
 	case OPT_KALLSYMS:
 		return set_path(p, "--kallsyms", optarg, &o->kallsyms_path);
+	case OPT_PACKED:
+		o->packed = 1;
+		return 0;
+	case OPT_ROTATE:
+		return parse_rotate(p, optarg);
+	case OPT_KEEP:
+		return parse_keep(p, optarg);
+	case OPT_FLIGHT:
+		return parse_flight(p, optarg);
+	case OPT_TRIGGER:
+		return add_trigger(p, optarg);
+	case 'Z':
+		o->compress = 1;
+		return 0;
 	case 'l':
 		return parse_seconds(p, letter, optarg, &o->limit);
 	case 'w':
@@ -255,53 +476,38 @@ static int parse_option(struct parser *p, int letter, char **argv)
 	case 'q':
 		o->quiet = 1;
 		return 0;
-	case 'v':
-		o->verbose = 1;
+	default:
+		o->verbose++;
 		return 0;
+	}
+}
+
+static int parse_option(struct parser *p, int letter, char **argv)
+{
+	char option[] = { '-', (char)letter, '\0' };
+	const char **path = path_of(p->o, letter);
+
+	if (path)
+		return set_path(p, option, optarg, path);
+	switch (letter) {
+	case 'C': case 'E': case 'N': case 'U': case 'W': case 'c': case 'd':
+	case 'n': case OPT_EXCLUDE_IDLE: case OPT_RAW: case OPT_ONLY:
+	case OPT_NOT: case OPT_INCLUDE_SELF:
+		return parse_modifier(p, letter);
+	case 'P': case 'S': case 'p': case 's':
+		return add_event(p, letter, optarg);
+	case 't':
+		return parse_target(p, optarg);
+	case 'A': case 'I': case 'T': case 'e': case 'f': case 'g': case 'i':
+	case 'z':
+		return parse_reading(p, letter);
 	case '?':
 		return unknown_option(p, argv);
 	case ':':
 		return missing_argument(p, argv);
 	default:
-		return not_ours(p, letter);
+		return parse_common(p, letter);
 	}
-}
-
-int options_sampling(const struct options *o)
-{
-	size_t i;
-
-	for (i = 0; i < o->ncounters; i++)
-		if (o->counters[i].mode == PMC_MODE_SS)
-			return 1;
-	return 0;
-}
-
-static int modifies_nothing(struct parser *p)
-{
-	char option[] = { '-', (char)p->dangling, '\0' };
-
-	return fail(p, "%s holds for events named after it only: put it before "
-		    "-S or -s", p->dangling == OPT_EXCLUDE_IDLE ?
-		    "--exclude-idle" : option);
-}
-
-static int check(struct parser *p)
-{
-	const struct options *o = p->o;
-
-	if (o->action != ACTION_RUN)
-		return 0;
-	if (!o->ncounters)
-		return fail(p, "no event: -S EVENT samples, -s EVENT counts, "
-			    "-L lists events");
-	if (p->dangling)
-		return modifies_nothing(p);
-	if (options_sampling(o) && !o->log_path)
-		return fail(p, "-S needs a file for the log: -O FILE");
-	if (o->kallsyms_path && !o->log_path)
-		return fail(p, "--kallsyms goes with -O");
-	return 0;
 }
 
 int options_parse(struct options *o, int argc, char **argv,
@@ -310,6 +516,7 @@ int options_parse(struct options *o, int argc, char **argv,
 	struct parser p = {
 		.o = o, .msg = msg, .msglen = msglen,
 		.cpus = { .all = 1 }, .flags = PMC_F_CALLCHAIN,
+		.status = EX_USAGE,
 	};
 	int letter;
 
@@ -318,45 +525,22 @@ int options_parse(struct options *o, int argc, char **argv,
 	optind = 0;
 	opterr = 0;
 	while ((letter = getopt_long(argc, argv, short_options, long_options,
-				     NULL)) != -1)
+				     NULL)) != -1) {
+		if (letter < (int)sizeof(p.given))
+			p.given[letter] = 1;
 		if (parse_option(&p, letter, argv))
-			return -1;
+			return p.status;
+	}
 	if (optind < argc)
 		o->command = argv + optind;
-	return check(&p);
+	o->read.cpus = p.cpus;
+	return options_check(&p) ? p.status : 0;
 }
 
 void options_free(struct options *o)
 {
 	free(o->counters);
+	free(o->targets);
+	free(o->read.plugin);
 	memset(o, 0, sizeof(*o));
-}
-
-void usage(FILE *f)
-{
-	fputs("usage: pmcstat [-CLNUqv] [-c cpus] [-n period] [-S event] "
-	      "[-s event]\n"
-	      "               [-O logfile] [-o file] [-l seconds] "
-	      "[-w seconds]\n"
-	      "               [--exclude-idle] [--kallsyms file] "
-	      "[command [argument ...]]\n"
-	      "\n"
-	      "  -S event    sample the event in the whole system, into -O's "
-	      "file\n"
-	      "  -s event    count the event in the whole system\n"
-	      "  -O logfile  where samples go, - for standard output\n"
-	      "  -o file     where counts go, instead of standard output\n"
-	      "  -l seconds  end after this time\n"
-	      "  -w seconds  print counts this often (5)\n"
-	      "  -q, -v      say less, say more\n"
-	      "  -L          list the events\n"
-	      "  --kallsyms file  copy the kernel's symbols, to read the log "
-	      "elsewhere\n"
-	      "for the events named after them:\n"
-	      "  -n period   events between samples (65536; of clocks 1000000 "
-	      "ns)\n"
-	      "  -c cpus     0,2-3 or * (all)\n"
-	      "  -N, -U      call chains off or on, user call chains on or off\n"
-	      "  -C          counts since the start, not since the last line\n"
-	      "  --exclude-idle   not while the CPU idles\n", f);
 }

@@ -2,62 +2,21 @@
 #ifndef PMCSTAT_H
 #define PMCSTAT_H
 
+#include <errno.h>
 #include <linux/hwpmc.h>
 #include <pmc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <sysexits.h>
+
+#include "say.h"
 
 #define CPU_LIMIT		4095	/* PMC ids hold 12 bits; ~0 is taken */
 #define DEFAULT_PERIOD		65536
 #define DEFAULT_CLOCK_PERIOD	1000000	/* nanoseconds */
 #define DEFAULT_INTERVAL	5.0
-
-/**
- * struct counter - a PMC, first as asked for, then as allocated
- * @event:      what it counts
- * @mode:       system sampling or counting
- * @flags:      PMC_F_*
- * @cpu:        a CPU or PMC_CPU_ALL
- * @period:     of sampling
- * @cumulative: print the count since the start, not since the last line
- * @id:         the PMC
- * @saved:      what the last line was printed from
- */
-struct counter {
-	struct pmc_event_desc event;
-	enum pmc_mode	mode;
-	uint32_t	flags;
-	int		cpu;
-	uint64_t	period;
-	int		cumulative;
-	pmc_id_t	id;
-	uint64_t	saved;
-};
-
-enum action { ACTION_RUN, ACTION_LIST, ACTION_HELP, ACTION_VERSION };
-
-struct options {
-	enum action	action;
-	struct counter	*counters;
-	size_t		ncounters;
-	const char	*log_path;	/* -O */
-	const char	*text_path;	/* -o */
-	const char	*kallsyms_path;
-	double		interval;	/* seconds, -w */
-	double		limit;		/* seconds, -l; 0: none */
-	int		quiet;
-	int		verbose;
-	char		**command;	/* NULL: none */
-};
-
-/* options.c: 0, or -1 with one line in @msg */
-int options_parse(struct options *o, int argc, char **argv,
-		  char *msg, size_t msglen);
-void options_free(struct options *o);
-int options_sampling(const struct options *o);
-void usage(FILE *f);
 
 /* cpulist.c */
 struct cpulist {
@@ -66,6 +25,150 @@ struct cpulist {
 };
 
 int cpulist_parse(struct cpulist *list, const char *text);
+
+/**
+ * struct wanted - which samples are wanted
+ * @condition: @n of them
+ * @cgroup: where the directory is named, up to a comma; NULL: no such condition
+ * @implied: nobody has asked for any: a module without conditions will do
+ */
+struct wanted {
+	struct hwpmc_condition condition[HWPMC_NCONDITION];
+	const char	*cgroup[HWPMC_NCONDITION];
+	uint32_t	n;
+	int		implied;
+};
+
+/**
+ * struct counter - a PMC, first as asked for, then as allocated
+ * @event:      what it counts
+ * @spec:       the user's words for it
+ * @mode:       of the system or of processes, sampling or counting
+ * @flags:      PMC_F_*
+ * @cpu:        a CPU or PMC_CPU_ALL; PMC_CPU_ANY for processes
+ * @period:     of sampling
+ * @cumulative: print the count since the start, not since the last line
+ * @filter:     of sampling
+ * @id:         the PMC
+ * @last:       what the last line was printed from
+ */
+struct counter {
+	struct pmc_event_desc event;
+	const char	*spec;
+	enum pmc_mode	mode;
+	uint32_t	flags;
+	int		cpu;
+	uint64_t	period;
+	int		cumulative;
+	struct wanted	filter;
+	pmc_id_t	id;
+	struct pmc_reading last;
+};
+
+enum action {
+	ACTION_RUN,		/* record or count */
+	ACTION_LIVE,		/* record into a pipe, and read it: -T, -G, ... */
+	ACTION_READ,		/* read a log, -R (with -T: as it comes) */
+	ACTION_LIST,		/* -L */
+	ACTION_DESCRIBE,	/* -u */
+	ACTION_HELP,
+	ACTION_VERSION,
+};
+
+/**
+ * struct reading - what is asked of the reader of a log
+ * @path:        -R: a file, "-" or "host:port"; NULL: the log is a pipe
+ * @top:         -T
+ * @graph:       -G: file for the call graph as text, "-" for standard output
+ * @calltree:    -F: file for kcachegrind
+ * @gprof:       -g: profiles of gprof
+ * @gprof_wide:  -e: with counters of 64 bits
+ * @gprof_dir:   -D: where these go; NULL: the working directory
+ * @gprof_map:   -M: file that tells which of them belongs to which image
+ * @annotate:    -m: file for one line per sample
+ * @annotate_graph: -a: file for the source lines of each chain
+ * @depth:       -z: callers shown; 0: not given
+ * @plugin:      -f: "name=value", in the order given
+ * @root:        -r: goes before the paths in the log; NULL: not given
+ * @kernel_dir:  -k; NULL: not given
+ * @lwp:         -i: only this thread, when @one_lwp
+ * @no_symbols:  -A: addresses only
+ * @offsets:     -I: the offset inside the function too
+ * @cpus:        -c: only samples of these
+ */
+struct reading {
+	const char	*path;
+	int		top;
+	const char	*graph;
+	const char	*calltree;
+	int		gprof;
+	int		gprof_wide;
+	const char	*gprof_dir;
+	const char	*gprof_map;
+	const char	*annotate;
+	const char	*annotate_graph;
+	unsigned int	depth;
+	const char	**plugin;
+	size_t		nplugin;
+	const char	*root;
+	const char	*kernel_dir;
+	int		one_lwp;
+	uint32_t	lwp;
+	int		no_symbols;
+	int		offsets;
+	struct cpulist	cpus;
+};
+
+/**
+ * struct options - the command line
+ * @targets:  -t: process numbers and patterns, in the order given
+ * @describe: -u: an event
+ */
+struct options {
+	enum action	action;
+	struct counter	*counters;
+	size_t		ncounters;
+	const char	**targets;
+	size_t		ntargets;
+	const char	*log_path;	/* -O: a file, "-" or "host:port" */
+	int		log_dir;	/* that is a directory for many */
+	uint64_t	rotate_size;	/* bytes of each; 0: as long as it gets */
+	double		rotate_seconds;	/* 0: as long as it takes */
+	uint32_t	keep;		/* of the files; 0: all */
+	uint64_t	flight_size;	/* --flight: bytes; 0: not asked for */
+	uint32_t	exit_what;	/* --trigger exit: HWPMC_EXIT_* */
+	uint32_t	exit_status;
+	int		triggers;	/* there are any */
+	const char	*text_path;	/* -o */
+	const char	*kallsyms_path;
+	const char	*describe;
+	double		interval;	/* seconds, -w */
+	double		limit;		/* seconds, -l; 0: none */
+	int		packed;		/* the log's samples are */
+	int		compress;	/* -Z */
+	int		quiet;
+	int		verbose;	/* how often -v */
+	char		**command;	/* NULL: none */
+	struct reading	read;
+};
+
+/* options.c: 0, or the exit status with one line in @msg */
+int options_parse(struct options *o, int argc, char **argv,
+		  char *msg, size_t msglen);
+void options_free(struct options *o);
+/* The exit status for an event that pmc_event_parse() fails for */
+static inline int event_status(int err)
+{
+	return err == EACCES ? EX_NOPERM : EX_USAGE;
+}
+
+/* The first PMC of a kind, or NULL */
+const struct counter *options_sampling(const struct options *o);
+const struct counter *options_counting(const struct options *o);
+const struct counter *options_process(const struct options *o);
+
+/* usage.c */
+void usage(FILE *f);
 
 /* child.c */
 struct child {
@@ -92,6 +195,67 @@ struct counts {
 };
 
 int counts_print(struct counts *c, struct pmc_owner *owner);
+/* Totals where only parts were printed, and what is estimated. */
+int counts_end(const struct counts *c, uint64_t elapsed);
+
+/* pmcs.c: each says why, and ends the program, when it cannot go on */
+struct pmc_owner *pmcs_open(void);
+void pmcs_allocate(const struct options *o, struct pmc_owner *owner);
+/* 0, ESRCH: there is no such process, EPERM: it is not for us */
+int pmcs_attach(const struct options *o, struct pmc_owner *owner, int pid);
+/* 0, or ESRCH: all that was attached to has ended */
+int pmcs_start(const struct options *o, struct pmc_owner *owner);
+void pmcs_stop(const struct options *o, struct pmc_owner *owner);
+
+/* filter.c: ends the program when it cannot */
+void filter_set(struct pmc_owner *owner, const struct counter *c);
+/* Samples of the whole system: not those of this process of ours */
+void filter_process(struct options *o, pid_t pid);
+
+/* net.c */
+int net_is_address(const char *path);
+/* The socket; ends the program when it cannot. */
+int net_connect(const char *path);
+
+/* log.c: the log's descriptor; --flight: the device's own; -1 without a log */
+int log_open(const struct options *o, struct pmc_owner *owner);
+void log_metadata(const struct options *o, struct pmc_owner *owner);
+/* Before the start: build-ids, if the log can't be asked at its end */
+struct targets;
+void log_ids_begin(const struct options *o, const struct targets *targets,
+		   int fd);
+/* All that it begins with is in it: PMCs run. */
+void log_begun(int fd);
+/* When log_is_due() has to be asked again; 0: never */
+uint64_t log_next(void);
+int log_is_due(int fd);
+/* --flight: what is mapped now, and modules that are new, for snapshots */
+void log_refresh(const struct options *o, struct pmc_owner *owner,
+		 const struct targets *targets, int pid);
+/* Goes on in the next file, *fd; or -1: the log has to end */
+int log_rotate(const struct options *o, struct pmc_owner *owner,
+	       const struct targets *targets, int *fd);
+/* 0 or an exit status */
+int log_close(const struct options *o, struct pmc_owner *owner,
+	      const struct targets *targets, int fd);
+void kallsyms_copy(const struct options *o);
+
+/* probes.c: made for the events that need one; ends the program if it cannot */
+void probes_make(const struct options *o, struct pmc_owner *owner);
+/* When the device is closed */
+void probes_remove(void);
+/* In a child: they are not held by it */
+void probes_leave(void);
+
+/* list.c: exit statuses */
+int list_events(const struct options *o);
+int describe_event(const char *spec);
+
+/* modules that the log knows, as hashes */
+struct told {
+	uint64_t	*hash;
+	size_t		n;
+};
 
 /* metadata.c: what only user space can read, as records for the log */
 struct metadata_sink {
@@ -100,27 +264,38 @@ struct metadata_sink {
 	void	*arg;
 	size_t	budget;		/* bytes; counts down */
 	size_t	dropped;	/* records that did not fit */
+	struct told *told;	/* NULL: all that there is, is sent */
 };
 
-/* @root: "" or the top of another tree with proc, sys and lib in it */
+/*
+ * What has not been sent to @sink yet.
+ * @root: "" or the top of another tree with proc, sys and lib in it
+ */
 int metadata_send(const char *root, const char *release,
 		  struct metadata_sink *sink);
 
-/* rates.c: warns of PMCs that sampled less than asked, from the log's end */
-void rates_report(const struct options *o, int log_fd);
+/* fields.c: of tracepoints whose data is asked for; 0, or -1 with errno */
+int fields_send(const struct options *o, struct metadata_sink *sink);
 
-/* summary.c */
+/* rates.c: warns of PMCs that sampled less than asked, from the log's end */
+void rates_report(const struct options *o, const unsigned char *tail,
+		  size_t len);
+void rates_report_file(const struct options *o, int log_fd);
+
+/*
+ * summary.c; @compressed: bytes of the log as it is stored, 0: like this.
+ * @files: it is in so many; 0: in one that the user has named
+ */
 void summary_print(const struct options *o,
-		   const struct hwpmc_driverstats *stats);
+		   const struct hwpmc_driverstats *stats, uint64_t compressed,
+		   unsigned int files);
 void summary_multiplexed(const struct counter *c, struct pmc_owner *owner);
 
 /* session.c: the exit status */
 int session_run(struct options *o);
 
-/* main.c: "pmcstat: ..." on standard error */
-void warn_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void die(int status, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3), noreturn));
-uint64_t now_ns(void);
+/* read.c: -R; and a recording that is read while it runs */
+int read_run(const struct options *o);
+int read_live(struct options *o);
 
 #endif /* PMCSTAT_H */

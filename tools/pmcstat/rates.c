@@ -87,7 +87,7 @@ static int report(const struct options *o, const struct pmclog_ext_rate *r,
 {
 	const struct counter *c = find(o, r->pmcid);
 	double seconds = (double)r->enabled / 1e9;
-	char throttled[64] = "";
+	char throttled[64] = "", where[32] = "";
 
 	if (!c || seconds <= 0 || r->expected < 20 ||
 	    r->achieved >= r->expected - r->expected / 20)
@@ -96,10 +96,12 @@ static int report(const struct options *o, const struct pmclog_ext_rate *r,
 		snprintf(throttled, sizeof(throttled),
 			 ", throttled %" PRIu64 " times",
 			 (uint64_t)r->throttled);
+	if (r->cpu != PMCLOG_CPU_NONE)
+		snprintf(where, sizeof(where), " on CPU %u", r->cpu);
 	if (print)
-		warn_line("%s: asked %.0f/s, achieved %.0f/s on CPU %u%s",
+		warn_line("%s: asked %.0f/s, achieved %.0f/s%s%s",
 			  c->event.name, (double)r->expected / seconds,
-			  (double)r->achieved / seconds, r->cpu, throttled);
+			  (double)r->achieved / seconds, where, throttled);
 	return 1;
 }
 
@@ -129,16 +131,12 @@ static int later_rate(const unsigned char *p, size_t left,
 	return 0;
 }
 
-void rates_report(const struct options *o, int log_fd)
+void rates_report(const struct options *o, const unsigned char *p, size_t left)
 {
 	struct pmclog_ext_rate r;
-	unsigned char *buf, *p;
-	size_t left, n = 0;
+	size_t n = 0;
 	uint32_t len;
 
-	p = buf = read_tail(log_fd, &left);
-	if (!buf)
-		return;
 	while (left && !in_step(p, left)) {
 		p += 4;
 		left -= left < 4 ? left : 4;
@@ -151,5 +149,14 @@ void rates_report(const struct options *o, int log_fd)
 	}
 	if (n > LINES_MAX)
 		warn_line("... and on %zu more", n - LINES_MAX);
-	free(buf);
+}
+
+void rates_report_file(const struct options *o, int log_fd)
+{
+	size_t len;
+	unsigned char *tail = read_tail(log_fd, &len);
+
+	if (tail)
+		rates_report(o, tail, len);
+	free(tail);
 }

@@ -11,199 +11,63 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "flight.h"
 #include "pmcstat.h"
+#include "targets.h"
 
 #define NS_PER_S	1000000000.0
+#define REFRESH_NS	60000000000ULL
+#define FIRST_REFRESH_NS 1000000000ULL	/* the command has its libraries */
+#define UNPRIVILEGED	"; without privilege only a command can be measured"
 
-enum end { END_NOT, END_TIME, END_SIGNAL, END_COMMAND, END_LOG, END_COUNTS };
+enum end {
+	END_NOT, END_TIME, END_SIGNAL, END_COMMAND, END_TARGETS, END_LOG,
+	END_COUNTS
+};
 
 /**
  * struct session - a run
  * @log:    fd, -1 without
+ * @rotate: asked for by SIGHUP
+ * @snapshot: asked for by SIGUSR2
+ * @refresh: when snapshots' metadata is to be looked at again, now_ns()
+ * @deaf:   the device is not polled: its targets' end would end nothing
+ * @nohup:  SIGHUP was ignored: the terminal's means nothing
  * @signal: that ended the run and that the command has not seen; 0: none
+ * @began:  the command
  * @next, @limit: when to print counts, when to end; now_ns(), 0: never
  */
 struct session {
 	struct options	*o;
 	struct pmc_owner *owner;
+	struct targets	targets;
 	struct child	child;
 	struct counts	counts;
 	int		log;
+	int		rotate;
+	int		snapshot;
+	uint64_t	refresh;
+	int		deaf;
 	int		signals;
+	int		nohup;
 	int		signal;
 	int		status;
+	uint64_t	began;
 	uint64_t	next;
 	uint64_t	limit;
 };
 
-static void open_owner(struct session *s)
-{
-	const char *hint = "";
-
-	s->owner = pmc_owner_open(0);
-	if (s->owner)
-		return;
-	if (errno == EPROTONOSUPPORT)
-		die(EX_UNAVAILABLE, "the hwpmc module is older than this "
-		    "pmcstat");
-	if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
-		hint = "; is the module loaded (modprobe hwpmc)?";
-	else if (errno == EACCES || errno == EPERM)
-		hint = "; are you root?";
-	die(errno == EACCES || errno == EPERM ? EX_NOPERM : EX_UNAVAILABLE,
-	    "cannot open /dev/hwpmc: %s%s", strerror(errno), hint);
-}
-
-static const char *why_not_allocated(const struct counter *c, int err)
-{
-	switch (err) {
-	case ENOENT: case EOPNOTSUPP: case ENODEV:
-		return c->mode == PMC_MODE_SS ?
-		       "this machine has no such event (cpu-clock is always "
-		       "there)" : "this machine has no such event";
-	case ENXIO:
-		return "the CPU is offline";
-	case EINVAL:
-		return c->cpu >= 0 ? "no such CPU or event" : "no such event";
-	case ENOSPC: case EBUSY:
-		return "all counters are taken";
-	default:
-		return strerror(err);
-	}
-}
-
-static void allocate(struct session *s, struct counter *c)
-{
-	struct pmc_allocate_opts opts = {
-		.size = sizeof(opts), .mode = c->mode, .flags = c->flags,
-		.cpu = c->cpu, .count = c->period,
-	};
-	char where[32] = "";
-
-	if (c->cpu >= 0)
-		snprintf(where, sizeof(where), " on CPU %d", c->cpu);
-	if (pmc_owner_allocate_event(s->owner, &c->event, &opts, &c->id))
-		die(errno == EPERM || errno == EACCES ? EX_NOPERM :
-		    EX_UNAVAILABLE, "cannot %s %s%s: %s",
-		    c->mode == PMC_MODE_SS ? "sample" : "count", c->event.name,
-		    where, why_not_allocated(c, errno));
-	if (c->mode != PMC_MODE_SS)
-		return;
-	if (opts.count != c->period && !s->o->quiet)
-		warn_line("%s%s: period %llu raised to %llu, the least that "
-			  "the module allows", c->event.name, where,
-			  (unsigned long long)c->period,
-			  (unsigned long long)opts.count);
-	else if (s->o->verbose)
-		warn_line("%s%s: a sample every %llu events", c->event.name,
-			  where, (unsigned long long)opts.count);
-	c->period = opts.count;
-}
-
-static void open_log(struct session *s)
-{
-	const char *path = s->o->log_path;
-
-	s->log = -1;
-	if (!path)
-		return;
-	if (strcmp(path, "-")) {
-		/* kernel addresses are not for everybody */
-		s->log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			      0600);
-	} else {
-		if (isatty(STDOUT_FILENO))
-			die(EX_USAGE, "-O -: standard output is a terminal");
-		s->log = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	}
-	if (s->log < 0)
-		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
-	if (pmc_owner_configure_logfile(s->owner, s->log))
-		die(EX_CANTCREAT, "cannot use %s as log: %s", path,
-		    strerror(errno));
-}
-
-static int write_records(void *arg, const void *records, size_t len)
-{
-	return pmc_owner_write_records(arg, records, len);
-}
-
-static void write_metadata(struct session *s)
-{
-	struct metadata_sink sink = {
-		.write = write_records, .arg = s->owner,
-		.budget = HWPMC_WRITELOG_MAX,
-	};
-	struct utsname u;
-
-	if (s->log < 0)
-		return;
-	uname(&u);
-	if (metadata_send("", u.release, &sink))
-		warn_line("the log lacks modules and build-ids: %s",
-			  strerror(errno));
-	else if (sink.dropped && s->o->verbose)
-		warn_line("%zu module sections do not fit into the log",
-			  sink.dropped);
-}
-
-/* Hidden addresses are zero; those of x86's per-CPU symbols are small. */
-static int has_address(const char *text, size_t len)
-{
-	static const char zeros[] = "\n00000000";
-	const char *line = text, *end = text + len;
-
-	while ((line = memchr(line, '\n', (size_t)(end - line))) &&
-	       end - line > 16) {
-		if (memcmp(line, zeros, sizeof(zeros) - 1))
-			return 1;
-		line++;
-	}
-	return 0;
-}
-
-static void copy_kallsyms(struct session *s)
-{
-	const char *path = s->o->kallsyms_path;
-	char buf[65536];
-	FILE *in, *out;
-	int shown = 0;
-	size_t n;
-
-	if (!path)
-		return;
-	in = fopen("/proc/kallsyms", "re");
-	if (!in)
-		die(EX_OSFILE, "cannot open /proc/kallsyms: %s",
-		    strerror(errno));
-	out = fopen(path, "we");
-	if (!out)
-		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
-	while ((n = fread(buf, 1, sizeof(buf), in)) > 0) {
-		shown |= has_address(buf, n);
-		if (fwrite(buf, 1, n, out) != n)
-			break;
-	}
-	n = (size_t)ferror(in);
-	fclose(in);
-	if (fclose(out) || n)
-		die(EX_IOERR, "cannot write %s: %s", path, strerror(errno));
-	if (!shown && !s->o->quiet)
-		warn_line("kernel addresses are hidden "
-			  "(kernel.kptr_restrict): %s is of no use", path);
-}
-
 static void open_text(struct session *s)
 {
-	const char *path = s->o->text_path, *log = s->o->log_path;
+	const struct options *o = s->o;
+	const char *path = o->text_path, *log = o->log_path;
 
 	s->counts.counters = s->o->counters;
-	s->counts.n = s->o->ncounters;
+	s->counts.n = o->ncounters;
 	s->counts.out = log && !strcmp(log, "-") ? stderr : stdout;
-	if (!path)
+	if (!path || o->action == ACTION_LIVE)	/* then it is the reader's */
 		return;
 	s->counts.out = fopen(path, "we");
 	if (!s->counts.out)
@@ -221,45 +85,102 @@ static void block_signals(struct session *s)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGIO);
 	sigaction(SIGHUP, NULL, &hup);
-	if (hup.sa_handler != SIG_IGN)	/* nohup */
+	s->nohup = hup.sa_handler == SIG_IGN;
+	/* it still means the next file when somebody sends it */
+	if (!s->nohup ||
+	    (s->o->log_dir && !s->o->flight_size))
 		sigaddset(&set, SIGHUP);
+	if (s->o->flight_size)
+		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
 		die(EX_OSERR, "signalfd: %s", strerror(errno));
 }
 
-static int counting(const struct options *o)
+/* The device says by SIGIO that its log, or its last target, has gone. */
+static void ask_for_sigio(struct session *s)
 {
-	size_t i;
+	int fd = pmc_owner_fd(s->owner);
 
-	for (i = 0; i < o->ncounters; i++)
-		if (o->counters[i].mode == PMC_MODE_SC)
-			return 1;
-	return 0;
+	if (fcntl(fd, F_SETOWN, getpid()) ||
+	    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC))
+		die(EX_OSERR, "cannot ask for SIGIO: %s", strerror(errno));
 }
 
-static void start(struct session *s)
+static void nothing_attached(const struct session *s, size_t foreign)
 {
-	struct options *o = s->o;
-	size_t i;
+	if (foreign)
+		die(EX_NOPERM, "none of the %zu processes may be attached to"
+		    UNPRIVILEGED, foreign);
+	die(EX_DATAERR, "all %zu processes have ended", s->targets.n);
+}
+
+/* Those found by pattern may have ended meanwhile, or be somebody else's. */
+static void attach_targets(struct session *s)
+{
+	size_t i, attached = 0, foreign = 0;
+	const struct target *t;
 	int err;
 
-	for (i = 0; i < o->ncounters; i++)
-		if (pmc_owner_start(s->owner, o->counters[i].id))
-			die(EX_OSERR, "cannot start %s: %s",
-			    o->counters[i].event.name, strerror(errno));
-	if (counting(o))
+	for (i = 0; i < s->targets.n; i++) {
+		t = &s->targets.target[i];
+		err = pmcs_attach(s->o, s->owner, t->pid);
+		attached += !err;
+		foreign += err == EPERM;
+		if (err && t->named)
+			die(err == EPERM ? EX_NOPERM : EX_DATAERR,
+			    "process %d: %s%s", t->pid, strerror(err),
+			    err == EPERM ? UNPRIVILEGED : "");
+	}
+	if (!attached)
+		nothing_attached(s, foreign);
+	if (foreign && !s->o->quiet)
+		warn_line("%zu processes were left out: %s", foreign,
+			  strerror(EPERM));
+	if (s->o->verbose)
+		warn_line("attached to %zu processes", attached);
+}
+
+static void attach(struct session *s)
+{
+	struct options *o = s->o;
+	int err;
+
+	if (!options_process(o))
+		return;
+	if (s->targets.n)
+		attach_targets(s);
+	if (!o->command)
+		return;
+	err = pmcs_attach(o, s->owner, s->child.pid);
+	if (err)
+		die(EX_OSERR, "cannot attach to the command: %s",
+		    strerror(err));
+}
+
+/* END_TARGETS when there is nothing left to wait for. */
+static enum end start(struct session *s)
+{
+	struct options *o = s->o;
+	int err;
+
+	if (pmcs_start(o, s->owner))
+		return END_TARGETS;
+	if (options_counting(o))
 		s->next = now_ns() + (uint64_t)(o->interval * NS_PER_S);
 	if (o->limit > 0)
 		s->limit = now_ns() + (uint64_t)(o->limit * NS_PER_S);
 	if (!o->command)
-		return;
+		return END_NOT;
+	s->began = now_ns();
 	err = child_exec(&s->child);
 	if (err)
 		die(err == ENOENT ? 127 : 126, "cannot run %s: %s",
 		    o->command[0], strerror(err));
+	return END_NOT;
 }
 
 static enum end take_signals(struct session *s)
@@ -273,6 +194,21 @@ static enum end take_signals(struct session *s)
 				return END_COMMAND;
 			continue;
 		}
+		if (info.ssi_signo == SIGIO)	/* look_at_device() */
+			continue;
+		if (info.ssi_signo == SIGUSR2) {
+			s->snapshot = 1;
+			continue;
+		}
+		/* somebody's; the terminal's end is another matter */
+		if (info.ssi_signo == SIGHUP && s->o->log_dir &&
+		    !s->o->flight_size &&
+		    info.ssi_code != SI_KERNEL) {
+			s->rotate = 1;
+			continue;
+		}
+		if (info.ssi_signo == SIGHUP && s->nohup)
+			continue;
 		/* the terminal has sent its signals to the command too */
 		if (info.ssi_code != SI_KERNEL)
 			s->signal = (int)info.ssi_signo;
@@ -296,12 +232,49 @@ static enum end tick(struct session *s)
 	return counts_print(&s->counts, s->owner) ? END_COUNTS : END_NOT;
 }
 
+/* Snapshots, and what is to be known of programs before the next one */
+static enum end look_at_flight(struct session *s)
+{
+	uint64_t now = now_ns();
+	int asked = s->snapshot;
+
+	if (asked || now >= s->refresh) {
+		log_refresh(s->o, s->owner, &s->targets, s->child.pid);
+		s->refresh = now + REFRESH_NS;
+	}
+	s->snapshot = 0;
+	if (asked ? flight_ask() : flight_look()) {
+		s->status = EX_IOERR;
+		return END_LOG;
+	}
+	return flight_is_over() && !s->o->command ? END_LOG : END_NOT;
+}
+
+static enum end look_at_log(struct session *s)
+{
+	if (s->o->flight_size)
+		return look_at_flight(s);
+	if (!s->rotate && !log_is_due(s->log))
+		return END_NOT;
+	s->rotate = 0;
+	if (!log_rotate(s->o, s->owner, &s->targets, &s->log))
+		return END_NOT;
+	s->status = EX_IOERR;
+	return END_LOG;
+}
+
+/* The first of two moments; 0: never */
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
 static int poll_timeout(const struct session *s)
 {
-	uint64_t now = now_ns(), until = s->limit;
+	uint64_t now = now_ns();
+	uint64_t until = earlier(earlier(s->limit, s->next),
+				 s->refresh ? s->refresh : log_next());
 
-	if (s->next && (!until || s->next < until))
-		until = s->next;
 	if (!until)
 		return -1;
 	if (until <= now)
@@ -310,24 +283,42 @@ static int poll_timeout(const struct session *s)
 	return until < 1000000 ? (int)until : 1000000;
 }
 
+static enum end look_at_device(struct session *s)
+{
+	struct pollfd fd = { .fd = pmc_owner_fd(s->owner) };
+
+	if (poll(&fd, 1, 0) <= 0)
+		return END_NOT;
+	if ((fd.revents & POLLERR) && s->log >= 0)
+		return END_LOG;
+	if ((fd.revents & POLLHUP) && s->targets.n && !s->o->command)
+		return END_TARGETS;
+	s->deaf = 1;
+	return END_NOT;
+}
+
 static enum end wait_for_end(struct session *s)
 {
 	struct pollfd fds[] = {
 		{ .fd = s->signals, .events = POLLIN },
-		{ .fd = s->log < 0 ? -1 : pmc_owner_fd(s->owner) },
+		{ .fd = pmc_owner_fd(s->owner), .events = POLLPRI },
 	};
-	enum end end = END_NOT;
+	enum end end;
 
-	while (end == END_NOT) {
-		if (poll(fds, 2, poll_timeout(s)) < 0 && errno != EINTR)
-			die(EX_OSERR, "poll: %s", strerror(errno));
+	for (;;) {
 		end = take_signals(s);
-		if (end == END_NOT && (fds[1].revents & POLLERR))
-			end = END_LOG;
+		if (end == END_NOT)
+			end = look_at_device(s);
 		if (end == END_NOT)
 			end = tick(s);
+		if (end == END_NOT)
+			end = look_at_log(s);
+		if (end != END_NOT)
+			return end;
+		if (poll(fds, s->deaf ? 1 : 2, poll_timeout(s)) < 0 &&
+		    errno != EINTR)
+			die(EX_OSERR, "poll: %s", strerror(errno));
 	}
-	return end;
 }
 
 /* The first cause counts: a full disk also ends what follows. */
@@ -338,81 +329,27 @@ static void counts_error(struct session *s)
 	s->status = EX_IOERR;
 }
 
+static void print_last(struct session *s, uint64_t elapsed)
+{
+	if (counts_print(&s->counts, s->owner) ||
+	    (!s->o->quiet && counts_end(&s->counts, elapsed)))
+		counts_error(s);
+}
+
 static void stop(struct session *s, enum end end)
 {
-	size_t i;
+	uint64_t elapsed = s->began ? now_ns() - s->began : 0;
 
-	for (i = 0; i < s->o->ncounters; i++)
-		pmc_owner_stop(s->owner, s->o->counters[i].id);
+	pmcs_stop(s->o, s->owner);
 	if (end == END_COUNTS)
 		counts_error(s);
-	else if (counting(s->o) && counts_print(&s->counts, s->owner))
-		counts_error(s);
+	else if (options_counting(s->o))
+		print_last(s, elapsed);
 	if (!s->o->command)
 		return;
 	child_end(&s->child, end == END_SIGNAL ? s->signal : SIGTERM);
 	if (end != END_TIME && !s->status)
 		s->status = s->child.status;
-}
-
-static void nothing(int signal)
-{
-	(void)signal;
-}
-
-/* A reader that is slow may take its time; ^C ends the wait for it. */
-static int flush_log(struct session *s)
-{
-	struct sigaction act = { .sa_handler = nothing };
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	return pmc_owner_flush_logfile(s->owner) ? errno : 0;
-}
-
-static const char *why_not_written(int err)
-{
-	switch (err) {
-	case EPIPE:
-		return "its reader is gone";
-	case EINTR:
-		return "interrupted";
-	default:
-		return strerror(err);
-	}
-}
-
-static void close_log(struct session *s)
-{
-	struct hwpmc_driverstats stats;
-	int err;
-
-	if (s->log < 0)
-		return;
-	err = flush_log(s);
-	if (!err && pmc_owner_close_logfile(s->owner))
-		err = errno;
-	if (pmc_owner_stats(s->owner, HWPMC_STATS_OWNER, &stats,
-			    sizeof(stats)))
-		die(EX_OSERR, "cannot read statistics: %s", strerror(errno));
-	if (stats.log_errno)
-		err = (int)stats.log_errno;
-	if (!s->o->quiet)
-		summary_print(s->o, &stats);
-	if (err) {
-		warn_line("cannot write the log%s%s: %s",
-			  strcmp(s->o->log_path, "-") ? " " : "",
-			  strcmp(s->o->log_path, "-") ? s->o->log_path : "",
-			  why_not_written(err));
-		s->status = EX_IOERR;
-	} else if (!s->o->quiet) {
-		rates_report(s->o, s->log);
-	}
 }
 
 static void warn_multiplexed(struct session *s)
@@ -426,24 +363,47 @@ static void warn_multiplexed(struct session *s)
 int session_run(struct options *o)
 {
 	struct session s = { .o = o };
-	size_t i;
+	enum end end;
+	int status;
 
+	targets_find(&s.targets, o->targets, o->ntargets);
 	open_text(&s);
-	open_owner(&s);
-	for (i = 0; i < o->ncounters; i++)
-		allocate(&s, &o->counters[i]);
-	open_log(&s);
-	write_metadata(&s);
-	copy_kallsyms(&s);
-	block_signals(&s);
+	s.owner = pmcs_open();
+	probes_make(o, s.owner);
+	pmcs_allocate(o, s.owner);
+	/* who sees a file in the directory may send one; a pipe may hold us up */
+	if (o->log_dir || o->flight_size)
+		block_signals(&s);
+	s.log = log_open(o, s.owner);
+	if (s.log >= 0)
+		log_metadata(o, s.owner);
+	kallsyms_copy(o);
+	if (!o->log_dir && !o->flight_size)
+		block_signals(&s);
+	ask_for_sigio(&s);
 	if (o->command)
 		child_fork(&s.child, o->command,
 			   !o->log_path || strcmp(o->log_path, "-"));
-	start(&s);
-	stop(&s, wait_for_end(&s));
+	attach(&s);
+	if (s.log >= 0)
+		log_ids_begin(o, &s.targets, s.log);
+	end = start(&s);
+	log_begun(s.log);
+	if (o->flight_size)
+		s.refresh = now_ns() + FIRST_REFRESH_NS;
+	stop(&s, end == END_NOT ? wait_for_end(&s) : end);
 	warn_multiplexed(&s);
-	close_log(&s);
+	if (s.log >= 0) {
+		status = log_close(o, s.owner, &s.targets, s.log);
+		if (status)
+			s.status = status;
+	}
 	pmc_owner_close(s.owner);
+	probes_remove();
+	/* whoever reads it waits for its end */
+	if (s.log >= 0 && !o->flight_size)
+		close(s.log);
+	targets_free(&s.targets);
 	if (s.counts.out != stdout && s.counts.out != stderr &&
 	    fclose(s.counts.out))
 		counts_error(&s);

@@ -11,6 +11,12 @@ static const char *const causes[PMCLOG_DROP_NCAUSE] = {
 	[PMCLOG_DROP_NORING]	= "no ring",
 };
 
+static const char *const cuts[PMCLOG_CUT_NCAUSE] = {
+	[PMCLOG_CUT_DEPTH]	= "deeper than callchaindepth",
+	[PMCLOG_CUT_USER]	= "user stack not in memory",
+	[PMCLOG_CUT_KERNEL]	= "lost in the kernel",
+};
+
 static void add_cause(char *buf, size_t len, unsigned long long n,
 		      const char *cause)
 {
@@ -21,21 +27,48 @@ static void add_cause(char *buf, size_t len, unsigned long long n,
 			 used ? ", " : " (", n, cause);
 }
 
-void summary_print(const struct options *o,
-		   const struct hwpmc_driverstats *stats)
+/* A chain can be cut at both of its ends. */
+static void print_cut(const struct pmclog_account *a)
 {
-	const struct pmclog_account *a = &stats->account;
-	unsigned long long lost = a->discarded + a->in_rings;
 	char why[256] = "";
 	int i;
 
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		if (cuts[i])
+			add_cause(why, sizeof(why), a->cut_by[i], cuts[i]);
+	warn_line("%llu call chains are cut%s%s%s", a->cut, why,
+		  why[0] ? ")" : "", a->cut_by[PMCLOG_CUT_DEPTH] ?
+		  ": the module's callchaindepth can be raised" : "");
+}
+
+void summary_print(const struct options *o,
+		   const struct hwpmc_driverstats *stats, uint64_t compressed,
+		   unsigned int files)
+{
+	const struct pmclog_account *a = &stats->account;
+	unsigned long long lost = a->discarded + a->in_rings;
+	char why[256] = "", stored[96] = "";
+	int i;
+
+	if (compressed)
+		snprintf(stored, sizeof(stored), ", compressed to %llu",
+			 (unsigned long long)compressed);
+	if (files)
+		snprintf(stored + strlen(stored), sizeof(stored) -
+			 strlen(stored), " in %u file%s", files,
+			 files > 1 ? "s" : "");
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
 		lost += a->dropped[i];
 		add_cause(why, sizeof(why), a->dropped[i], causes[i]);
 	}
 	add_cause(why, sizeof(why), a->discarded + a->in_rings, "not written");
-	warn_line("%llu samples, %llu lost%s%s, %llu bytes", a->written, lost,
-		  why, why[0] ? ")" : "", stats->bytes_written);
+	if (options_sampling(o))
+		warn_line("%llu samples, %llu lost%s%s, %llu bytes%s",
+			  a->written, lost, why, why[0] ? ")" : "",
+			  stats->bytes_written, stored);
+	else
+		warn_line("a log of %llu bytes%s", stats->bytes_written,
+			  stored);
 	if (a->dropped[PMCLOG_DROP_FULL])
 		warn_line("samples were lost for want of room: load the module "
 			  "with a larger ringsize, or raise -n");
@@ -46,17 +79,20 @@ void summary_print(const struct options *o,
 		warn_line("the kernel throttled sampling %llu times: "
 			  "raise -n, or kernel.perf_event_max_sample_rate",
 			  a->throttled);
+	if (a->cut && (o->verbose || a->cut >= a->written / 100))
+		print_cut(a);
 	if (o->verbose)
-		warn_line("%llu user call chains cut, %llu overflows filtered, "
-			  "%llu other records", a->cut, a->filtered,
-			  stats->records_written - a->written);
+		warn_line("%llu user call chains came late, %llu overflows "
+			  "filtered, %llu other records", a->late_answered,
+			  a->filtered, stats->records_written - a->written);
 }
 
 void summary_multiplexed(const struct counter *c, struct pmc_owner *owner)
 {
 	struct pmc_reading r;
 
-	if (pmc_owner_read(owner, c->id, PMC_CPU_ALL, &r) || !r.enabled ||
+	if (!PMC_IS_SAMPLING_MODE(c->mode) ||
+	    pmc_owner_read(owner, c->id, PMC_CPU_ALL, &r) || !r.enabled ||
 	    r.running >= r.enabled - r.enabled / 1000)
 		return;
 	warn_line("%s was on the hardware %.1f%% of the time only: too few "

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Records for the log, gathered into few writes. */
+#ifndef PMCSTAT_BATCH_H
+#define PMCSTAT_BATCH_H
+
+#include "pmcstat.h"
+
+#define BATCH_MAX	65536
+
+/**
+ * struct batch - records that wait to be written together
+ * @failed: a write failed: nothing more is written
+ */
+struct batch {
+	struct metadata_sink *sink;
+	size_t		len;
+	int		failed;
+	unsigned char	data[BATCH_MAX];
+};
+
+/**
+ * struct record - one record in the making
+ * @full: a string was too long: it is dropped
+ */
+struct record {
+	uint32_t	len;
+	int		full;
+	unsigned char	data[PMCLOG_RECORD_MAX];
+};
+
+void batch_flush(struct batch *b);
+/* Begins a record with the fixed part of its type. */
+void record_begin(struct record *r, const void *fixed, size_t len);
+void record_string(struct record *r, const char *s);
+/* Into the batch, if there is room for it in the log. */
+void record_end(struct record *r, uint32_t type, struct batch *b);
+/* The beginning of an extension record. */
+struct pmclog_ext record_ext(enum pmclog_ext_subtype subtype);
+/* The build-id of what is called @name. */
+void batch_build_id(struct batch *b, const char *name, const unsigned char *id,
+		    uint32_t len);
+
+#endif /* PMCSTAT_BATCH_H */

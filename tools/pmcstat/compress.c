@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel writes into a pipe.  A thread takes the log out of it, compresses
+ * it and writes it where it goes; so the kernel never waits for compression as
+ * long as the pipe and its own rings have room.
+ *
+ * When writing fails the thread closes its end: the kernel gets EPIPE, which
+ * ends the recording as a full disk would, and the thread knows the true cause.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../reader/zwrite.h"
+#include "compress.h"
+#include "pmcstat.h"
+
+#define PIPE_SIZE	(1 << 20)
+#define READ_SIZE	(128U << 10)
+#define TAIL_SIZE	(1U << 20)	/* of the log; twice that is kept */
+#define FLUSH_NS	500000000ULL	/* a live reader sees that much less */
+#define NS_PER_MS	1000000
+#define END		(1ULL << 32)
+
+/*
+ * @wanted: an eventfd: what is in the pipe is to be flushed (1), or is all
+ *	    there will be (END)
+ * @done:   an eventfd: that has been done, or the thread has ended for an error
+ * @since:  when the first byte that is not flushed came; 0: all is flushed
+ * @error:  of the thread; read when @done says so
+ */
+struct compress {
+	int		in;
+	int		out;
+	int		wanted;
+	int		done;
+	struct zwrite	*z;
+	pthread_t	thread;
+	uint64_t	since;
+	int		error;
+	int		joined;
+	size_t		ntail;
+	unsigned char	tail[2 * TAIL_SIZE];
+	unsigned char	buf[READ_SIZE];
+};
+
+static void keep_tail(struct compress *c, size_t n)
+{
+	if (n > sizeof(c->tail) - c->ntail) {
+		memmove(c->tail, c->tail + c->ntail - TAIL_SIZE, TAIL_SIZE);
+		c->ntail = TAIL_SIZE;
+	}
+	memcpy(c->tail + c->ntail, c->buf, n);
+	c->ntail += n;
+}
+
+/* 0, an errno, or -1 at the end */
+static int take(struct compress *c)
+{
+	ssize_t n;
+
+	do {
+		n = read(c->in, c->buf, sizeof(c->buf));
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n ? errno : -1;
+	keep_tail(c, (size_t)n);
+	if (!c->since)
+		c->since = now_ns();
+	return zwrite_bytes(c->z, c->buf, (size_t)n);
+}
+
+static int flush_in_time(struct compress *c)
+{
+	if (!c->since || now_ns() - c->since < FLUSH_NS)
+		return 0;
+	c->since = 0;
+	return zwrite_flush(c->z);
+}
+
+static int timeout(const struct compress *c)
+{
+	uint64_t now = now_ns(), until = c->since + FLUSH_NS;
+
+	if (!c->since)
+		return -1;
+	return until > now ? (int)((until - now) / NS_PER_MS) + 1 : 0;
+}
+
+static void tell(int fd, uint64_t what)
+{
+	if (write(fd, &what, sizeof(what)) < 0)
+		die(EX_OSERR, "eventfd: %s", strerror(errno));
+}
+
+/* What the pipe had is taken.  As take() */
+static int obey(struct compress *c)
+{
+	uint64_t what = 0;
+	int err;
+
+	if (read(c->wanted, &what, sizeof(what)) < 0)
+		return errno;
+	if (what & END)
+		return -1;
+	c->since = 0;
+	err = zwrite_flush(c->z);
+	if (!err)
+		tell(c->done, 1);
+	return err;
+}
+
+static int compress_all(struct compress *c)
+{
+	struct pollfd fds[] = {
+		{ .fd = c->in, .events = POLLIN },
+		{ .fd = c->wanted, .events = POLLIN },
+	};
+	int err = 0;
+
+	while (!err) {
+		if (poll(fds, 2, timeout(c)) < 0) {
+			err = errno == EINTR ? 0 : errno;
+			continue;
+		}
+		if (fds[0].revents)
+			err = take(c);
+		else if (fds[1].revents)
+			err = obey(c);
+		if (!err)
+			err = flush_in_time(c);
+	}
+	return err < 0 ? zwrite_end(c->z) : err;
+}
+
+static void *run(void *arg)
+{
+	struct compress *c = arg;
+
+	c->error = compress_all(c);
+	close(c->in);
+	tell(c->done, END);
+	return NULL;
+}
+
+/* Signals are for the thread that waits for them. */
+static int start_thread(struct compress *c)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&c->thread, NULL, run, c);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+void compress_check(void)
+{
+	struct zwrite *z = zwrite_new(-1);
+
+	if (!z && errno == ENOSYS)
+		die(EX_UNAVAILABLE, "-Z: this pmcstat was built without zstd");
+	zwrite_free(z);
+}
+
+struct compress *compress_start(int out, int *in)
+{
+	struct compress *c = calloc(1, sizeof(*c));
+	int ends[2], err;
+
+	if (!c)
+		die(EX_OSERR, "out of memory");
+	c->out = out;
+	c->z = zwrite_new(out);
+	if (!c->z)
+		die(EX_OSERR, "out of memory");
+	c->wanted = eventfd(0, EFD_CLOEXEC);
+	c->done = eventfd(0, EFD_CLOEXEC);
+	if (c->wanted < 0 || c->done < 0 || pipe2(ends, O_CLOEXEC))
+		die(EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	/* less is slower, nothing else */
+	if (fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE) < 0)
+		errno = 0;
+	c->in = ends[0];
+	*in = ends[1];
+	err = start_thread(c);
+	if (err)
+		die(EX_OSERR, "cannot start a thread: %s", strerror(err));
+	return c;
+}
+
+int compress_out(const struct compress *c)
+{
+	return c->out;
+}
+
+/* 0, or EINTR: a signal came before it was done */
+static int ask(struct compress *c, uint64_t what)
+{
+	struct pollfd pfd = { .fd = c->done, .events = POLLIN };
+
+	if (c->joined)
+		return 0;
+	tell(c->wanted, what);
+	if (poll(&pfd, 1, -1) < 0 || read(c->done, &what, sizeof(what)) < 0)
+		return errno;
+	if (what & END) {
+		pthread_join(c->thread, NULL);
+		c->joined = 1;
+	}
+	return 0;
+}
+
+int compress_sync(struct compress *c)
+{
+	int err = ask(c, 1);
+
+	return err ? err : c->joined ? c->error : 0;
+}
+
+int compress_finish(struct compress *c)
+{
+	int err = ask(c, END);
+
+	if (err)
+		return err;
+	/* the other end need not wait for the end of this program */
+	if (!c->error)
+		shutdown(c->out, SHUT_WR);
+	return c->error;
+}
+
+uint64_t compress_total(const struct compress *c)
+{
+	return c->joined ? zwrite_total(c->z) : 0;
+}
+
+const unsigned char *compress_tail(const struct compress *c, size_t *len)
+{
+	size_t n = c->ntail < TAIL_SIZE ? c->ntail : TAIL_SIZE;
+
+	*len = n & ~(size_t)3;
+	return c->tail + c->ntail - *len;
+}
+
+void compress_free(struct compress *c)
+{
+	if (!c || !c->joined)
+		return;		/* the thread is still at it, until we end */
+	close(c->wanted);
+	close(c->done);
+	close(c->out);
+	zwrite_free(c->z);
+	free(c);
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The log: where it goes, what it begins with, how it ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "compress.h"
+#include "fileids.h"
+#include "flight.h"
+#include "pmcstat.h"
+#include "rotate.h"
+#include "targets.h"
+
+static int open_path(const char *path)
+{
+	int fd;
+
+	if (!strcmp(path, "-")) {
+		if (isatty(STDOUT_FILENO))
+			die(EX_USAGE, "-O -: standard output is a terminal");
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	} else if (net_is_address(path)) {
+		return net_connect(path);
+	} else {
+		/* kernel addresses are not for everybody */
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			  0600);
+	}
+	if (fd < 0)
+		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
+	return fd;
+}
+
+/* -Z, or NULL; and what it has made of the files that are whole */
+static struct compress *packer;
+static uint64_t packed_before;
+
+/* -O DIR */
+static struct rotation files;
+
+static const char *path_of(const struct options *o)
+{
+	return o->log_dir ? files.path : o->log_path;
+}
+
+/* Where the log ends up, if what the kernel writes to is @fd */
+static int stored_fd(int fd)
+{
+	return packer ? compress_out(packer) : fd;
+}
+
+static int open_first(const struct options *o)
+{
+	int fd;
+
+	if (!o->log_dir)
+		return open_path(o->log_path);
+	rotation_init(&files, o);
+	fd = rotation_open(&files);
+	if (fd < 0)
+		die(EX_CANTCREAT, "cannot open %s: %s", files.path,
+		    strerror(errno));
+	rotation_keep(&files);
+	return fd;
+}
+
+static uint32_t flags_of(const struct options *o)
+{
+	return o->packed ? PMC_LOG_PACKED : 0;
+}
+
+int log_open(const struct options *o, struct pmc_owner *owner)
+{
+	int fd;
+
+	if (!o->log_path)
+		return -1;
+	if (o->flight_size) {
+		flight_begin(o, owner);
+		return pmc_owner_fd(owner);
+	}
+	if (o->compress)
+		compress_check();
+	fd = open_first(o);
+	if (o->compress)
+		packer = compress_start(fd, &fd);
+	if (pmc_owner_configure_logfile_flags(owner, fd, flags_of(o)))
+		die(EX_CANTCREAT, "cannot use %s as log: %s", path_of(o),
+		    strerror(errno));
+	return fd;
+}
+
+static int write_records(void *arg, const void *records, size_t len)
+{
+	return pmc_owner_write_records(arg, records, len);
+}
+
+/* What the module takes in all, and repeats in each file. */
+static struct told told;
+static struct metadata_sink sink = {
+	.write = write_records, .budget = HWPMC_WRITELOG_MAX, .told = &told,
+};
+
+/* the files whose build-ids go there */
+static struct fileids ids;
+
+void log_metadata(const struct options *o, struct pmc_owner *owner)
+{
+	struct utsname u;
+
+	sink.arg = owner;
+	uname(&u);
+	if (metadata_send("", u.release, &sink))
+		warn_line("the log lacks modules and build-ids: %s",
+			  strerror(errno));
+	else if (sink.dropped && o->verbose)
+		warn_line("%zu module sections do not fit into the log",
+			  sink.dropped);
+	if (fields_send(o, &sink))
+		warn_line("the log lacks what the fields of its tracepoints "
+			  "are: %s", strerror(errno));
+}
+
+static void lacks_file_ids(void)
+{
+	warn_line("the log lacks build-ids: %s", strerror(errno));
+}
+
+/* The log for reading; -1: it can't be read again. */
+static int open_again(int fd)
+{
+	struct stat st;
+	char path[32];
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void mapped_now(const struct options *o, const struct targets *targets,
+		       struct fileids *t)
+{
+	const struct counter *c = options_sampling(o);
+	size_t i;
+
+	if (!c || o->action == ACTION_LIVE)	/* that reads it at once */
+		return;
+	if (c->mode == PMC_MODE_SS)
+		fileids_of_processes(t, 0);
+	for (i = 0; i < targets->n; i++)
+		fileids_of_processes(t, targets->target[i].pid);
+}
+
+void log_ids_begin(const struct options *o, const struct targets *targets,
+		   int fd)
+{
+	int again = open_again(stored_fd(fd));
+
+	fileids_of_vdso(&ids);
+	if (again >= 0)			/* the log will tell what to ask for */
+		close(again);
+	else
+		mapped_now(o, targets, &ids);
+	if (fileids_send(&ids, &sink, 1))
+		lacks_file_ids();
+}
+
+/* The log is about to end; in a directory, others follow. */
+static void ids_end(const struct options *o, const struct targets *targets,
+		    int fd)
+{
+	int again = open_again(fd);
+
+	if (again >= 0) {
+		fileids_of_log(&ids, again);
+		close(again);
+		fileids_find_paths(&ids);
+		fileids_find_mapped(&ids);
+	} else {
+		mapped_now(o, targets, &ids);
+	}
+	if (fileids_send(&ids, &sink, again < 0 || o->log_dir))
+		lacks_file_ids();
+}
+
+void log_refresh(const struct options *o, struct pmc_owner *owner,
+		 const struct targets *targets, int pid)
+{
+	mapped_now(o, targets, &ids);
+	if (pid)
+		fileids_of_processes(&ids, pid);
+	if (fileids_send(&ids, &sink, 1))
+		lacks_file_ids();
+	log_metadata(o, owner);
+}
+
+void log_begun(int fd)
+{
+	if (!files.o)
+		return;
+	if (packer)
+		compress_sync(packer);
+	rotation_begun(&files, stored_fd(fd));
+}
+
+uint64_t log_next(void)
+{
+	return files.o ? rotation_next(&files) : 0;
+}
+
+int log_is_due(int fd)
+{
+	return files.o && rotation_due(&files, stored_fd(fd));
+}
+
+/*
+ * What this one still needs; later ones have it, too.  An error is left for
+ * log_close() to find.
+ */
+static int complete(const struct options *o, struct pmc_owner *owner,
+		    const struct targets *targets, int fd)
+{
+	if (pmc_owner_flush_logfile(owner) || (packer && compress_sync(packer)))
+		return -1;
+	ids_end(o, targets, stored_fd(fd));
+	log_metadata(o, owner);
+	return 0;
+}
+
+/* The new file's descriptor for the kernel; -1 with errno */
+static int open_next(const struct options *o, struct compress **z)
+{
+	int fd = rotation_open(&files);
+
+	*z = NULL;
+	if (fd >= 0 && o->compress)
+		*z = compress_start(fd, &fd);
+	return fd;
+}
+
+/* 0 or the errno of why the end of what was written so far did not get there */
+static int end_last(struct compress *z, int fd)
+{
+	int err;
+
+	close(fd);
+	if (!z)
+		return 0;
+	err = compress_finish(z);
+	packed_before += compress_total(z);
+	compress_free(z);
+	return err;
+}
+
+int log_rotate(const struct options *o, struct pmc_owner *owner,
+	       const struct targets *targets, int *fd)
+{
+	char last[sizeof(files.path)];
+	struct compress *z;
+	int next, err;
+
+	strcpy(last, files.path);
+	if (complete(o, owner, targets, *fd))
+		return -1;
+	next = open_next(o, &z);
+	if (next < 0 ||
+	    pmc_owner_rotate_logfile_flags(owner, next, flags_of(o))) {
+		warn_line("cannot go on in %s: %s", files.path,
+			  strerror(errno));
+		if (next >= 0)
+			rotation_undo(&files);
+		strcpy(files.path, last);
+		return -1;
+	}
+	rotation_keep(&files);
+	err = end_last(packer, *fd);
+	packer = z;
+	*fd = next;
+	if (err) {
+		warn_line("cannot write the log %s: %s", last, strerror(err));
+		return -1;
+	}
+	if (o->verbose)
+		warn_line("%s is whole, %s goes on", last, files.name);
+	log_begun(next);
+	return 0;
+}
+
+/* Hidden addresses are zero; those of x86's per-CPU symbols are small. */
+static int has_address(const char *text, size_t len)
+{
+	static const char zeros[] = "\n00000000";
+	const char *line = text, *end = text + len;
+
+	while ((line = memchr(line, '\n', (size_t)(end - line))) &&
+	       end - line > 16) {
+		if (memcmp(line, zeros, sizeof(zeros) - 1))
+			return 1;
+		line++;
+	}
+	return 0;
+}
+
+void kallsyms_copy(const struct options *o)
+{
+	const char *path = o->kallsyms_path;
+	char buf[65536];
+	FILE *in, *out;
+	int shown = 0;
+	size_t n;
+
+	if (!path)
+		return;
+	in = fopen("/proc/kallsyms", "re");
+	if (!in)
+		die(EX_OSFILE, "cannot open /proc/kallsyms: %s",
+		    strerror(errno));
+	out = fopen(path, "we");
+	if (!out)
+		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
+	while ((n = fread(buf, 1, sizeof(buf), in)) > 0) {
+		shown |= has_address(buf, n);
+		if (fwrite(buf, 1, n, out) != n)
+			break;
+	}
+	n = (size_t)ferror(in);
+	fclose(in);
+	if (fclose(out) || n)
+		die(EX_IOERR, "cannot write %s: %s", path, strerror(errno));
+	if (!shown && !o->quiet)
+		warn_line("kernel addresses are hidden "
+			  "(kernel.kptr_restrict): %s is of no use", path);
+}
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+/* Who is slow to take the log may take its time; ^C ends the wait for it. */
+static void let_interrupt(void)
+{
+	struct sigaction act = { .sa_handler = nothing };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static const char *why_not_written(int err)
+{
+	switch (err) {
+	case EPIPE:
+		return "its reader is gone";
+	case EINTR:
+		return "interrupted";
+	default:
+		return strerror(err);
+	}
+}
+
+/* The errno of what went wrong, or 0; the statistics are good in both cases. */
+static int end_log(const struct options *o, struct pmc_owner *owner,
+		   const struct targets *targets, int fd,
+		   struct hwpmc_driverstats *stats)
+{
+	int err = pmc_owner_flush_logfile(owner) ? errno : 0;
+
+	/* all samples are in the log, and more may still be added to it */
+	if (!err && packer)
+		err = compress_sync(packer);
+	if (!err)
+		ids_end(o, targets, stored_fd(fd));
+	if (!err && pmc_owner_close_logfile(owner))
+		err = errno;
+	if (pmc_owner_stats(owner, HWPMC_STATS_OWNER, stats, sizeof(*stats)))
+		die(EX_OSERR, "cannot read statistics: %s", strerror(errno));
+	return stats->log_errno ? (int)stats->log_errno : err;
+}
+
+/*
+ * What the kernel has written has to get to its end, too.  Its EPIPE is not the
+ * cause: that is the thread's.
+ */
+static int end_compressed(int err)
+{
+	int zerr;
+
+	if (!packer || err == EINTR)
+		return err;
+	zerr = compress_finish(packer);
+	return zerr ? zerr : err;
+}
+
+static void warn_of_rates(const struct options *o, int fd)
+{
+	const unsigned char *tail;
+	size_t len;
+
+	if (o->quiet)
+		return;
+	if (!packer) {
+		rates_report_file(o, fd);
+		return;
+	}
+	tail = compress_tail(packer, &len);
+	rates_report(o, tail, len);
+}
+
+static void forget(void)
+{
+	compress_free(packer);
+	packer = NULL;
+	fileids_free(&ids);
+	free(told.hash);
+	told = (struct told){ 0 };
+	rotation_free(&files);
+}
+
+int log_close(const struct options *o, struct pmc_owner *owner,
+	      const struct targets *targets, int fd)
+{
+	const char *path = path_of(o);
+	struct hwpmc_driverstats stats;
+	int err;
+
+	let_interrupt();
+	if (o->flight_size) {
+		err = flight_end();
+		forget();
+		return err;
+	}
+	err = end_compressed(end_log(o, owner, targets, fd, &stats));
+
+	if (!o->quiet)
+		summary_print(o, &stats, packer ? packed_before +
+			      compress_total(packer) : 0, files.written);
+	if (!err) {
+		/* the other end need not wait for the end of this program */
+		shutdown(fd, SHUT_WR);
+		warn_of_rates(o, fd);
+	}
+	if (err)
+		warn_line("cannot write the log%s%s: %s",
+			  strcmp(path, "-") ? " " : "",
+			  strcmp(path, "-") ? path : "", why_not_written(err));
+	forget();
+	return err ? EX_IOERR : 0;
+}

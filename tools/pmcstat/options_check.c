@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which options go together.  The rules are FreeBSD's, as far as it has them.
+ */
+#include <string.h>
+
+#include "options.h"
+
+static const struct counter *find(const struct options *o, unsigned int modes)
+{
+	size_t i;
+
+	for (i = 0; i < o->ncounters; i++)
+		if (modes & 1U << o->counters[i].mode)
+			return &o->counters[i];
+	return NULL;
+}
+
+const struct counter *options_sampling(const struct options *o)
+{
+	return find(o, 1U << PMC_MODE_SS | 1U << PMC_MODE_TS);
+}
+
+const struct counter *options_counting(const struct options *o)
+{
+	return find(o, 1U << PMC_MODE_SC | 1U << PMC_MODE_TC);
+}
+
+const struct counter *options_process(const struct options *o)
+{
+	return find(o, 1U << PMC_MODE_TS | 1U << PMC_MODE_TC);
+}
+
+/* The first of @letters that was given, or 0 */
+static int given(const struct parser *p, const char *letters)
+{
+	for (; *letters; letters++)
+		if (p->given[(unsigned char)*letters])
+			return *letters;
+	return 0;
+}
+
+static int check_reading(struct parser *p)
+{
+	int letter;
+
+	if (given(p, "ma") && given(p, "gGF"))
+		return options_fail(p, "-%c and -%c do not go together",
+				    given(p, "ma"), given(p, "gGF"));
+	if (given(p, "m") && given(p, "a"))
+		return options_fail(p, "-m and -a do not go together");
+	letter = given(p, "eD");
+	if (letter && !given(p, "g"))
+		return options_fail(p, "-%c goes with -g", letter);
+	if (given(p, "M") && !given(p, "gR"))
+		return options_fail(p, "-M goes with -g or -R");
+	if (given(p, "f") && !given(p, "gGFmaT"))
+		return options_fail(p, "-f goes with -g, -G, -F, -m, -a or -T");
+	if (given(p, "T") && given(p, "l"))
+		return options_fail(p, "-T and -l do not go together");
+	return 0;
+}
+
+/* --only and its like would look as if they chose from the log. */
+static const char *modifier(const struct parser *p)
+{
+	static const char *const words[] = {
+		[OPT_EXCLUDE_IDLE] = "--exclude-idle", [OPT_RAW] = "--raw",
+		[OPT_ONLY] = "--only", [OPT_NOT] = "--not",
+		[OPT_INCLUDE_SELF] = "--include-self",
+	};
+	static char letter[] = "-?";
+
+	letter[1] = (char)p->dangling;
+	return p->dangling > 127 ? words[p->dangling] : letter;
+}
+
+static int check_read(struct parser *p)
+{
+	const struct options *o = p->o;
+
+	if (o->log_path)
+		return options_fail(p, "-O and -R do not go together");
+	if (o->ncounters)
+		return options_fail(p, "-R reads a log: it goes without events "
+				    "to measure");
+	if (o->ntargets)
+		return options_fail(p, "-R reads a log: it goes without -t");
+	if (o->rotate_size || o->rotate_seconds > 0 || o->keep)
+		return options_fail(p, "-R reads a log: it goes without --%s",
+				    o->keep ? "keep" : "rotate");
+	if (o->compress)
+		return options_fail(p, "-R reads logs of both kinds: it goes "
+				    "without -Z");
+	if (o->command)
+		return options_fail(p, "-R reads a log: it goes without a "
+				    "command");
+	/* whose samples may be asked for by CPU */
+	if (p->dangling && p->dangling != 'c')
+		return options_fail(p, "-R reads a log: it goes without %s",
+				    modifier(p));
+	if (o->kallsyms_path || o->packed || o->flight_size)
+		return options_fail(p, "-R reads a log: it goes without --%s",
+				    o->flight_size ? "flight" :
+				    o->packed ? "packed" : "kallsyms");
+	p->o->action = ACTION_READ;
+	return check_reading(p);
+}
+
+/* Processes: who is measured, and what needs one of their PMCs */
+static int check_targets(struct parser *p)
+{
+	const struct options *o = p->o;
+	int letter = given(p, "dEWt");
+
+	if (options_process(o)) {
+		if (!o->command && !o->ntargets)
+			return options_fail(p, "-P and -p need a process: "
+					    "-t PROCESS, or a command");
+	} else if (letter) {
+		return options_fail(p, "-%c needs -P or -p: PMCs of processes",
+				    letter);
+	}
+	letter = given(p, "EW");
+	if (letter && !find(o, 1U << PMC_MODE_TC))
+		return options_fail(p, "-%c needs -p: it logs counts", letter);
+	if (letter && !o->log_path)
+		return options_fail(p, "-%c needs a file for the log: -O FILE",
+				    letter);
+	if (given(p, "c") && !find(o, 1U << PMC_MODE_SS | 1U << PMC_MODE_SC))
+		return options_fail(p, "-c needs -S or -s: PMCs of processes "
+				    "follow them to all CPUs");
+	return 0;
+}
+
+static int check_log(struct parser *p)
+{
+	const struct options *o = p->o;
+	const struct counter *c = options_sampling(o);
+	int letter = given(p, "GFgT");
+
+	if (letter) {
+		if (o->log_path)
+			return options_fail(p, "-O and -%c do not go together: "
+					    "the log is read as it is written",
+					    letter);
+		if (options_counting(o))
+			return options_fail(p, "counting and sampling together "
+					    "need a file for the log: -O FILE");
+		p->o->action = ACTION_LIVE;
+	} else if (c && !o->log_path) {
+		return options_fail(p, "-%c needs a file for the log: -O FILE",
+				    c->mode == PMC_MODE_SS ? 'S' : 'P');
+	}
+	if (o->kallsyms_path && !o->log_path)
+		return options_fail(p, "--kallsyms goes with -O");
+	if (o->packed && !o->log_path)
+		return options_fail(p, "--packed goes with -O");
+	if (o->compress && !o->log_path)
+		return options_fail(p, "-Z goes with -O");
+	return options_check_files(p);
+}
+
+int options_check(struct parser *p)
+{
+	const struct options *o = p->o;
+	int letter;
+
+	if (o->action != ACTION_RUN)
+		return 0;
+	if (o->read.path)
+		return check_read(p);
+	letter = given(p, "ma");
+	if (letter)
+		return options_fail(p, "-%c needs a log: -R FILE", letter);
+	letter = given(p, "GFgT");
+	if (letter && !options_sampling(o))
+		return options_fail(p, "-%c needs samples: -R FILE, or -P or "
+				    "-S", letter);
+	if (!letter && given(p, "AIikrz"))
+		return options_fail(p, "-%c is for reading a log: -R FILE",
+				    given(p, "AIikrz"));
+	if (!o->ncounters)
+		return options_fail(p, "no event: -P EVENT and -S EVENT sample, "
+				    "-p EVENT and -s EVENT count, -L lists "
+				    "events");
+	if (p->dangling)
+		return options_fail(p, "%s holds for events named after it only: "
+				    "put it before -P, -p, -S or -s",
+				    modifier(p));
+	if (check_targets(p) || check_log(p))
+		return -1;
+	return check_reading(p);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options of a log in many files. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "options.h"
+
+#define SECONDS_MAX	1000000000ULL
+
+static const struct unit {
+	char		letter;
+	int		is_time;
+	uint64_t	factor;
+} units[] = {
+	{ 'K', 0, 1ULL << 10 },
+	{ 'M', 0, 1ULL << 20 },
+	{ 'G', 0, 1ULL << 30 },
+	{ 'T', 0, 1ULL << 40 },
+	{ 's', 1, 1 },
+	{ 'm', 1, 60 },
+	{ 'h', 1, 3600 },
+	{ 'd', 1, 86400 },
+};
+
+/* A number and its unit; NULL: that is not what it is */
+static const struct unit *parse_unit(const char *text, uint64_t *value)
+{
+	size_t i;
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || errno || !*value || !*end ||
+	    end[1])
+		return NULL;
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (units[i].letter == *end)
+			break;
+	if (i == sizeof(units) / sizeof(units[0]) ||
+	    *value > INT64_MAX / units[i].factor)
+		return NULL;
+	*value *= units[i].factor;
+	return &units[i];
+}
+
+int parse_rotate(struct parser *p, const char *text)
+{
+	struct options *o = p->o;
+	uint64_t value;
+	const struct unit *u = parse_unit(text, &value);
+
+	if (!u || (u->is_time && value > SECONDS_MAX))
+		return options_fail(p, "--rotate %s: neither a size (100M, 1G) "
+				    "nor a time (30s, 10m, 1h)", text);
+	if (u->is_time ? o->rotate_seconds > 0 : o->rotate_size)
+		return options_fail(p, "--rotate: two %s",
+				    u->is_time ? "times" : "sizes");
+	if (u->is_time)
+		o->rotate_seconds = (double)value;
+	else
+		o->rotate_size = value;
+	return 0;
+}
+
+int parse_keep(struct parser *p, const char *text)
+{
+	return options_number(text, &p->o->keep) ? 0 :
+	       options_fail(p, "--keep %s: not a number of files", text);
+}
+
+int parse_flight(struct parser *p, const char *text)
+{
+	uint64_t value;
+	const struct unit *u = parse_unit(text, &value);
+
+	if (!u || u->is_time)
+		return options_fail(p, "--flight %s: not a size (4M, 1G)",
+				    text);
+	p->o->flight_size = value;
+	return 0;
+}
+
+static int parse_exit(struct parser *p, const char *text)
+{
+	struct options *o = p->o;
+	unsigned long n;
+	char *end;
+
+	o->exit_what = HWPMC_EXIT_FAILED;
+	if (!*text)
+		return 0;
+	n = strtoul(text + 1, &end, 10);
+	if (!isdigit((unsigned char)text[1]) || *end || n > 255)
+		return options_fail(p, "--trigger exit%s: not a status of 0 "
+				    "to 255", text);
+	o->exit_what = HWPMC_EXIT_STATUS;
+	o->exit_status = (uint32_t)n;
+	return 0;
+}
+
+int parse_trigger(struct parser *p, const char *text, size_t *len,
+		  uint64_t *count)
+{
+	static const char word[] = ",count=";
+	const char *at = strstr(text, word);
+	char *end;
+
+	p->o->triggers = 1;
+	if (!strcmp(text, "exit") || !strncmp(text, "exit=", 5))
+		return parse_exit(p, text + 4);
+	*len = at ? (size_t)(at - text) : strlen(text);
+	*count = 1;
+	if (!at)
+		return 1;
+	at += sizeof(word) - 1;
+	errno = 0;
+	*count = strtoull(at, &end, 10);
+	if (!isdigit((unsigned char)*at) || errno || *end || !*count ||
+	    *count > INT64_MAX)
+		return options_fail(p, "--trigger %s: not a number of events",
+				    text);
+	return 1;
+}
+
+/* A flight recorder's triggers count where its samples are from. */
+static int check_flight(struct parser *p)
+{
+	struct options *o = p->o;
+	size_t i, system = 0, processes = 0;
+
+	if (!o->flight_size)
+		return o->triggers ? options_fail(p, "--trigger goes with "
+						  "--flight") : 0;
+	if (o->rotate_size || o->rotate_seconds > 0)
+		return options_fail(p, "--flight and --rotate do not go "
+				    "together");
+	if (o->compress)
+		return options_fail(p, "--flight and -Z do not go together");
+	if (!o->log_path || !strcmp(o->log_path, "-"))
+		return options_fail(p, "--flight needs a file or a directory "
+				    "for snapshots: -O FILE, -O DIR/");
+	for (i = 0; i < o->ncounters; i++) {
+		if (o->counters[i].flags & HWPMC_F_TRIGGER)
+			continue;
+		system += o->counters[i].mode == PMC_MODE_SS;
+		processes += o->counters[i].mode == PMC_MODE_TS;
+	}
+	if (!system && !processes)
+		return options_fail(p, "--flight needs samples: -P or -S");
+	for (i = 0; i < o->ncounters && !system; i++) {
+		if (!(o->counters[i].flags & HWPMC_F_TRIGGER))
+			continue;
+		o->counters[i].mode = PMC_MODE_TS;
+		o->counters[i].cpu = PMC_CPU_ANY;
+		o->counters[i].flags |= PMC_F_DESCENDANTS;
+	}
+	return 0;
+}
+
+static int is_dir(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* What does not end in a slash is a directory if it is asked to be. */
+int options_check_files(struct parser *p)
+{
+	struct options *o = p->o;
+	const char *path = o->log_path;
+	int rotates = o->rotate_size || o->rotate_seconds > 0;
+	const char *option = rotates ? "--rotate" : "--keep";
+	size_t len = path ? strlen(path) : 0;
+
+	if (check_flight(p))
+		return -1;
+	if (!rotates && !o->keep && (!len || path[len - 1] != '/'))
+		return 0;
+	if (!len)
+		return options_fail(p, "%s goes with -O DIR", option);
+	o->log_dir = 1;
+	if (path[len - 1] == '/' || is_dir(path))
+		return 0;
+	return options_fail(p, "%s needs a directory for the logs, which %s is "
+			    "not: -O DIR", option, path);
+}

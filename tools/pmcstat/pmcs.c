@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The device and its PMCs, and what to say when they are not to be had. */
+#include <errno.h>
+#include <string.h>
+
+#include "pmcstat.h"
+
+struct pmc_owner *pmcs_open(void)
+{
+	struct pmc_owner *owner = pmc_owner_open(0);
+	const char *hint = "";
+
+	if (owner)
+		return owner;
+	if (errno == EPROTONOSUPPORT)
+		die(EX_UNAVAILABLE, "the hwpmc module is older than this "
+		    "pmcstat");
+	if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
+		hint = "; is the module loaded (modprobe hwpmc)?";
+	else if (errno == EACCES || errno == EPERM)
+		hint = "; are you root?";
+	die(errno == EACCES || errno == EPERM ? EX_NOPERM : EX_UNAVAILABLE,
+	    "cannot open /dev/hwpmc: %s%s", strerror(errno), hint);
+}
+
+#define BOTH_MODES	(PMC_CAP_USER | PMC_CAP_SYSTEM)
+
+static int not_permitted(int err)
+{
+	return err == EPERM || err == EACCES;
+}
+
+static const char *why_not_allocated(const struct counter *c, int err)
+{
+	switch (err) {
+	case ENOENT: case EOPNOTSUPP: case ENODEV:
+		return PMC_IS_SAMPLING_MODE(c->mode) ?
+		       "this machine has no such event (cpu-clock is always "
+		       "there)" : "this machine has no such event";
+	case ENXIO:
+		return "the CPU is offline";
+	case EINVAL:
+		return c->cpu >= 0 ? "no such CPU or event" : "no such event";
+	case ENOSPC: case EBUSY:
+		return "all counters are taken";
+	default:
+		return strerror(err);
+	}
+}
+
+static void __attribute__((noreturn))
+refused(const struct counter *c, const char *where, int err)
+{
+	const char *hint = "";
+
+	if (not_permitted(err) && PMC_IS_VIRTUAL_MODE(c->mode) &&
+	    (c->event.caps & PMC_CAP_SYSTEM))
+		hint = "; kernel mode needs privilege, user mode (:u) does not";
+	die(not_permitted(err) ? EX_NOPERM : EX_UNAVAILABLE,
+	    "cannot %s %s%s: %s%s",
+	    PMC_IS_SAMPLING_MODE(c->mode) ? "sample" : "count", c->event.name,
+	    where, why_not_allocated(c, err), hint);
+}
+
+static void tell_period(const struct options *o, const struct counter *c,
+			const char *where, uint64_t period)
+{
+	if (period != c->period && !o->quiet)
+		warn_line("%s%s: period %llu raised to %llu, the least that "
+			  "the module allows", c->event.name, where,
+			  (unsigned long long)c->period,
+			  (unsigned long long)period);
+	else if (o->verbose)
+		warn_line("%s%s: a sample every %llu events", c->event.name,
+			  where, (unsigned long long)period);
+}
+
+/*
+ * Who may not look at the kernel and has not asked for it has user mode: what
+ * the module would give too, but that name and numbers should say so.
+ */
+static int allocate_event(struct pmc_owner *owner, struct counter *c,
+			  struct pmc_allocate_opts *opts)
+{
+	struct pmc_event_desc event = c->event;
+
+	if (event.caps & BOTH_MODES)
+		return pmc_owner_allocate_event(owner, &event, opts, &c->id);
+	event.caps |= BOTH_MODES;
+	if (!pmc_owner_allocate_event(owner, &event, opts, &c->id))
+		return 0;
+	if (!not_permitted(errno))
+		return -1;
+	event.caps &= ~(uint32_t)PMC_CAP_SYSTEM;
+	strcat(event.name, ":u");	/* the parser has left room */
+	if (pmc_owner_allocate_event(owner, &event, opts, &c->id))
+		return -1;
+	c->event = event;
+	return 0;
+}
+
+static void allocate(const struct options *o, struct pmc_owner *owner,
+		     struct counter *c)
+{
+	struct pmc_allocate_opts opts = {
+		.size = sizeof(opts), .mode = c->mode, .flags = c->flags,
+		.cpu = c->cpu, .count = c->period,
+	};
+	uint32_t asked = c->event.caps;
+	char where[32] = "";
+
+	if (c->cpu >= 0)
+		snprintf(where, sizeof(where), " on CPU %d", c->cpu);
+	if (allocate_event(owner, c, &opts))
+		refused(c, where, errno);
+	if (c->event.caps != asked && !o->quiet)
+		warn_line("%s: in user mode only, the kernel needs privilege",
+			  c->event.name);
+	if (!PMC_IS_SAMPLING_MODE(c->mode))
+		return;
+	tell_period(o, c, where, opts.count);
+	c->period = opts.count;
+}
+
+void pmcs_allocate(const struct options *o, struct pmc_owner *owner)
+{
+	size_t i;
+
+	for (i = 0; i < o->ncounters; i++)
+		allocate(o, owner, &o->counters[i]);
+	for (i = 0; i < o->ncounters; i++)
+		filter_set(owner, &o->counters[i]);
+}
+
+int pmcs_attach(const struct options *o, struct pmc_owner *owner, int pid)
+{
+	const struct counter *c;
+	char where[32];
+	size_t i;
+
+	snprintf(where, sizeof(where), " in process %d", pid);
+	for (i = 0; i < o->ncounters; i++) {
+		c = &o->counters[i];
+		/* a descendant of one that was attached has it already */
+		if (!PMC_IS_VIRTUAL_MODE(c->mode) ||
+		    !pmc_owner_attach(owner, c->id, pid) || errno == EEXIST)
+			continue;
+		if (errno == ESRCH)
+			return ESRCH;
+		if (not_permitted(errno))
+			return EPERM;
+		refused(c, where, errno);
+	}
+	return 0;
+}
+
+/*
+ * All at one moment.  Older modules can't, and what it is that fails is told by
+ * who is started alone.
+ */
+static int start_together(const struct options *o, struct pmc_owner *owner)
+{
+	uint64_t skew;
+	uint32_t n;
+
+	if (pmc_owner_record(owner, 1, &n, &skew))
+		return -1;
+	if (o->verbose)
+		warn_line("%u PMCs let samples through from one moment on, "
+			  "%llu ns from the first one's start to the last's", n,
+			  (unsigned long long)skew);
+	return 0;
+}
+
+int pmcs_start(const struct options *o, struct pmc_owner *owner)
+{
+	size_t i;
+
+	if (!start_together(o, owner))
+		return 0;
+
+	for (i = 0; i < o->ncounters; i++) {
+		if (!pmc_owner_start(owner, o->counters[i].id))
+			continue;
+		if (errno == ESRCH && !o->command)
+			return ESRCH;
+		die(EX_OSERR, "cannot start %s: %s", o->counters[i].event.name,
+		    strerror(errno));
+	}
+	return 0;
+}
+
+void pmcs_stop(const struct options *o, struct pmc_owner *owner)
+{
+	size_t i;
+
+	if (!pmc_owner_record(owner, 0, NULL, NULL))
+		return;
+
+	for (i = 0; i < o->ncounters; i++)
+		pmc_owner_stop(owner, o->counters[i].id);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reading a log: of a file, a pipe or a connection (-R), or of a recording of
+ * our own while it runs.  The latter is two processes with a pipe between them,
+ * so that neither waits for the other longer than the pipe does.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "read_input.h"
+
+static int analyses_wanted(const struct reading *r)
+{
+	return r->graph || r->calltree || r->gprof || r->annotate ||
+	       r->annotate_graph;
+}
+
+#ifdef WITHOUT_ANALYSIS
+static int analyse(const struct options *o, struct input *in)
+{
+	(void)o;
+	(void)in;
+	warn_line("this pmcstat was built without analyses: it prints logs");
+	return EX_UNAVAILABLE;
+}
+#else
+static int analyse(const struct options *o, struct input *in)
+{
+	return o->read.top ? top_run(o, in) : read_analyse(o, in);
+}
+#endif
+
+/* Nobody wants what is made of a log in its place. */
+static int outputs_spare(const struct options *o, const struct input *in)
+{
+	const struct reading *r = &o->read;
+	const char *const file[] = {
+		r->graph, r->calltree, r->annotate, r->annotate_graph,
+		r->gprof_map, o->text_path,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(file) / sizeof(file[0]); i++)
+		if (file[i] && input_is(in->fd, file[i])) {
+			warn_line("%s is the log itself: it would be lost",
+				  file[i]);
+			return EX_CANTCREAT;
+		}
+	return 0;
+}
+
+static int read_log(const struct options *o, int fd)
+{
+	struct input in;
+	int status = input_open_log(&in, o->read.path, fd);
+
+	if (status)
+		return status;
+	status = outputs_spare(o, &in);
+	if (!status)
+		status = o->read.top || analyses_wanted(&o->read) ?
+			 analyse(o, &in) : read_dump(o, &in);
+	input_close(&in);
+	return status;
+}
+
+int read_run(const struct options *o)
+{
+	signal(SIGPIPE, SIG_IGN);
+	return read_log(o, -1);
+}
+
+/* ------------------------------------------------------------------------
+ * Our own recording
+ */
+static int kept_stderr = -1;
+
+/* What was said while the screen was not ours */
+static void say_kept(void)
+{
+	char buf[4096];
+	ssize_t n;
+	off_t end;
+
+	if (kept_stderr < 0)
+		return;
+	end = lseek(STDERR_FILENO, 0, SEEK_END);
+	n = pread(STDERR_FILENO, buf, sizeof(buf), end > (off_t)sizeof(buf) ?
+		  end - (off_t)sizeof(buf) : 0);
+	if (n > 0 && write(kept_stderr, buf, (size_t)n) < 0)
+		return;
+	dup2(kept_stderr, STDERR_FILENO);
+	kept_stderr = -1;
+}
+
+/* The screen is the reader's: neither we nor the command write to it. */
+static void leave_screen(void)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int said = memfd_create("pmcstat", MFD_CLOEXEC);
+
+	if (null < 0 || said < 0)
+		die(EX_OSERR, "cannot leave the screen: %s", strerror(errno));
+	kept_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	atexit(say_kept);
+	dup2(said, STDERR_FILENO);
+	dup2(null, STDOUT_FILENO);
+	close(null);
+	close(said);
+}
+
+static pid_t fork_reader(const struct options *o, int pipe_fd[2])
+{
+	pid_t pid;
+
+	if (pipe2(pipe_fd, O_CLOEXEC))
+		die(EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid < 0)
+		die(EX_OSERR, "cannot fork: %s", strerror(errno));
+	if (pid) {
+		close(pipe_fd[0]);
+		return pid;
+	}
+	close(pipe_fd[1]);
+	/* the recording ends first, and the log with it */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	exit(read_log(o, pipe_fd[0]));
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return EX_OSERR;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EX_SOFTWARE;
+}
+
+int read_live(struct options *o)
+{
+	char path[32];
+	int log[2], status, read_status;
+	pid_t reader = fork_reader(o, log);
+
+	snprintf(path, sizeof(path), "/dev/fd/%d", log[1]);
+	o->log_path = path;
+	filter_process(o, reader);	/* it is as much of us as the recorder */
+	if (o->read.top) {
+		o->quiet = 1;
+		leave_screen();
+	}
+	status = session_run(o);
+	close(log[1]);
+	read_status = wait_for(reader);
+	say_kept();
+	return status ? status : read_status;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From a log to the analyses that were asked for, in one pass. */
+#include "read.h"
+
+static int read_all(struct log *l, struct input *in)
+{
+	enum pmclog_iter_status status;
+	struct pmclog_rec r;
+
+	while ((status = input_poll(in, &r)) > 0) {
+		if (status == PMCLOG_ITER_MORE)
+			input_wait(in, -1);
+		else if (!input_unwanted(l->o, &r))
+			profile_record(&l->p, &r);
+	}
+	profile_finish(&l->p);
+	return status == PMCLOG_ITER_ERROR ? input_failed(in) : 0;
+}
+
+static int write_all(struct log *l)
+{
+	static const struct analysis {
+		size_t	file;	/* NULL: not asked for */
+		int	(*run)(struct log *l);
+	} analyses[] = {
+		{ offsetof(struct reading, graph), read_graph },
+		{ offsetof(struct reading, calltree), read_calltree },
+		{ offsetof(struct reading, annotate), read_annotate },
+		{ offsetof(struct reading, annotate_graph),
+		  read_annotate_graph },
+	};
+	const struct reading *r = &l->o->read;
+	int status = 0, bad;
+	size_t i;
+
+	for (i = 0; i < sizeof(analyses) / sizeof(analyses[0]); i++) {
+		const char *const *file = (const char *const *)
+			((const char *)r + analyses[i].file);
+
+		bad = *file ? analyses[i].run(l) : 0;
+		status = status ? status : bad;
+	}
+	bad = r->gprof ? read_gprof(l) : 0;
+	return status ? status : bad;
+}
+
+int read_analyse(const struct options *o, struct input *in)
+{
+	struct log l;
+	int status, bad;
+
+	mem_status = EX_OSERR;
+	log_init(&l, o);
+	status = read_all(&l, in);
+	if (l.p.log.records) {
+		bad = log_resolve(&l);
+		if (!bad)
+			bad = write_all(&l);
+		if (!bad)
+			log_warn(&l);
+		/* what is there was shown, but it is not all */
+		status = bad ? bad : status;
+	} else if (!status && o->action == ACTION_READ) {
+		warn_line("%s is empty", in->path);
+		status = EX_DATAERR;
+	}
+	log_free(&l);
+	return status;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Logs in a directory: what they are called, and when it is time for the next.
+ *
+ * Names sort by time: the second in which a file began, and a number that tells
+ * those of one second, and of a clock that was set back, apart.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rotate.h"
+
+#define NAMES_MAX	10000		/* that may be taken */
+#define LOOK_NS		100000000ULL	/* between two looks at the size */
+#define NS_PER_S	1000000000.0
+
+void rotation_init(struct rotation *r, const struct options *o)
+{
+	memset(r, 0, sizeof(*r));
+	r->o = o;
+	r->fd = open(o->log_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (r->fd >= 0)
+		return;
+	if (errno == ENOENT)
+		die(EX_CANTCREAT, "-O %s: there is no such directory",
+		    o->log_path);
+	die(EX_CANTCREAT, "-O %s: %s", o->log_path, strerror(errno));
+}
+
+static void make_name(struct rotation *r)
+{
+	time_t now = time(NULL);
+	const char *dir = r->o->log_path;
+	size_t len = strlen(dir);
+	char when[32];
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
+	snprintf(r->name, sizeof(r->name), "pmclog.%s.%04u%s", when, r->number,
+		 r->o->compress ? ".zst" : "");
+	snprintf(r->path, sizeof(r->path), "%s%s%s", dir,
+		 dir[len - 1] == '/' ? "" : "/", r->name);
+}
+
+int rotation_open(struct rotation *r)
+{
+	int fd, i;
+
+	for (i = 0; i < NAMES_MAX; i++) {
+		r->number++;
+		make_name(r);
+		/* kernel addresses are not for everybody */
+		fd = openat(r->fd, r->name,
+			    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+	}
+	return -1;
+}
+
+/* Not all that is a file system (NFS) renames without replacing. */
+static int move(int dir, const char *from, const char *to)
+{
+	if (!renameat2(dir, from, dir, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	return linkat(dir, from, dir, to, 0) || unlinkat(dir, from, 0) ? -1 : 0;
+}
+
+int rotation_adopt(struct rotation *r, const char *name)
+{
+	int i;
+
+	for (i = 0; i < NAMES_MAX; i++) {
+		r->number++;
+		make_name(r);
+		if (!move(r->fd, name, r->name))
+			return 0;
+		if (errno != EEXIST)
+			return -1;
+	}
+	return -1;
+}
+
+static uint64_t size_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? 0 : (uint64_t)st.st_size;
+}
+
+void rotation_begun(struct rotation *r, int fd)
+{
+	r->begin = size_of(fd);
+	r->since = now_ns();
+}
+
+static uint64_t end_of_time(const struct rotation *r)
+{
+	return r->since + (uint64_t)(r->o->rotate_seconds * NS_PER_S);
+}
+
+/*
+ * What each file begins with may be more than the size asked for; at least as
+ * much is to follow, or there would be nothing but beginnings.
+ */
+int rotation_due(const struct rotation *r, int fd)
+{
+	uint64_t size;
+
+	if (r->o->rotate_seconds > 0 && now_ns() >= end_of_time(r))
+		return 1;
+	if (!r->o->rotate_size)
+		return 0;
+	size = size_of(fd);
+	return size >= r->o->rotate_size && size >= 2 * r->begin;
+}
+
+uint64_t rotation_next(const struct rotation *r)
+{
+	uint64_t next = 0, look = now_ns() + LOOK_NS;
+
+	if (r->o->rotate_seconds > 0)
+		next = end_of_time(r);
+	if (r->o->rotate_size && (!next || look < next))
+		next = look;
+	return next;
+}
+
+/* The oldest of them; it may be gone already. */
+static void drop_oldest(struct rotation *r)
+{
+	char *name = r->files[0];
+
+	if (unlinkat(r->fd, name, 0) && errno != ENOENT)
+		warn_line("cannot remove %s: %s", name, strerror(errno));
+	free(name);
+	memmove(r->files, r->files + 1, --r->nfiles * sizeof(*r->files));
+}
+
+void rotation_keep(struct rotation *r)
+{
+	char *name = strdup(r->name);
+	char **files = realloc(r->files, (r->nfiles + 1) * sizeof(*files));
+
+	if (!name || !files)
+		die(EX_OSERR, "out of memory");
+	r->files = files;
+	files[r->nfiles++] = name;
+	r->written++;
+	while (r->o->keep && r->nfiles > r->o->keep)
+		drop_oldest(r);
+}
+
+void rotation_undo(struct rotation *r)
+{
+	unlinkat(r->fd, r->name, 0);
+}
+
+void rotation_free(struct rotation *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nfiles; i++)
+		free(r->files[i]);
+	free(r->files);
+	if (r->o)
+		close(r->fd);
+	memset(r, 0, sizeof(*r));
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What pmcstat and pmccontrol say on standard error, and the time. */
+#ifndef PMCSTAT_SAY_H
+#define PMCSTAT_SAY_H
+
+#include <stdint.h>
+
+/* "pmcstat: ...", by the name that the program was called */
+void warn_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void die(int status, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+uint64_t now_ns(void);
+
+#endif /* PMCSTAT_SAY_H */
