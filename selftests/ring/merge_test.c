@@ -73,7 +73,7 @@ static bool guards_ok(void)
 static enum ring_result put_keep(struct hwpmc_ring *r, u32 len, u64 tsc,
 				 u32 keep)
 {
-	unsigned int depth = ring_enter(r);
+	u64 entered = ring_enter(r);
 	enum ring_result res = RING_OK;
 	struct ring_stamp *s;
 	u64 now = 0;
@@ -86,7 +86,7 @@ static enum ring_result put_keep(struct hwpmc_ring *r, u32 len, u64 tsc,
 	}
 	EXPECT(!s == (res != RING_OK));
 	EXPECT(now >= tsc);
-	ring_exit(r, depth);
+	ring_exit(r, entered);
 	return res;
 }
 
@@ -226,15 +226,15 @@ static void test_keep(void)
 static void test_full_clock(void)
 {
 	enum ring_result res;
-	unsigned int depth;
+	u64 entered;
 	u64 now = 0;
 
 	EXPECT(put(ring, BODY(SIZE), 1) == RING_OK);
-	depth = ring_enter(ring);
+	entered = ring_enter(ring);
 	test_now = 77;
 	EXPECT(!ring_reserve(ring, 16, KIND, 0, &now, &res));
 	EXPECT(now == 77 && res == RING_FULL);
-	ring_exit(ring, depth);
+	ring_exit(ring, entered);
 }
 
 static int nest_times, clock_reads;
@@ -281,33 +281,37 @@ static void test_contended(void)
 
 static void test_state(void)
 {
-	unsigned int d1, d2, d3;
+	u64 e1, e2, e3;
 
-	d1 = ring_enter(ring);
-	d2 = ring_enter(ring);
-	d3 = ring_enter(ring);
-	EXPECT(d1 == 1 && d2 == 2 && d3 == 3);
+	e1 = ring_enter(ring);
+	e2 = ring_enter(ring);
+	e3 = ring_enter(ring);
+	EXPECT(e1 == 1 && e2 == 2 && e3 == 3);
 	EXPECT(ring_read(&ring->state) == 3);
-	ring_exit(ring, d3);
-	EXPECT(ring_read(&ring->state) == (0x100 | 2));
-	ring_exit(ring, d2);
-	ring_exit(ring, d1);
-	EXPECT(ring_read(&ring->state) == 0x300);
+	ring_exit(ring, e3);
+	EXPECT(ring_read(&ring->state) == 2);
+	ring_exit(ring, e2);
+	ring_exit(ring, e1);
+	EXPECT(ring_read(&ring->state) == 0x100);
+	e1 = ring_enter(ring);
+	EXPECT(e1 == 0x101);
+	ring_exit(ring, e1);
+	EXPECT(ring_read(&ring->state) == 0x200);
 }
 
 static void test_commit_outermost(void)
 {
 	enum ring_result res;
-	unsigned int depth;
+	u64 entered;
 	u64 now;
 
 	EXPECT(put(ring, 16, 1) == RING_OK);
 	EXPECT(ring_read(&ring->commit) == 24);
-	depth = ring_enter(ring);
+	entered = ring_enter(ring);
 	EXPECT(ring_reserve(ring, 16, KIND, 0, &now, &res) != NULL);
 	EXPECT(put(ring, 16, 2) == RING_OK);		/* nested */
 	EXPECT(ring_read(&ring->commit) == 24);
-	ring_exit(ring, depth);
+	ring_exit(ring, entered);
 	EXPECT(ring_read(&ring->commit) == 72);
 }
 
@@ -325,6 +329,64 @@ static void test_positions(void)
 	}
 	EXPECT(ring_read(&ring->tail) > 1ULL << 32);
 	EXPECT(guards_ok());
+}
+
+/*
+ * What takes no more than half of what may be used fits wherever the ring
+ * begins, if it is empty: a pad takes less than the record.
+ */
+static void test_fits_anywhere(void)
+{
+	u32 keep = SIZE / 8, limit = SIZE - keep;
+	u64 at, base = (1ULL << 32) - SIZE;
+	u32 need;
+
+	for (need = 24; need <= limit / 2 / 8 * 8; need += 8)
+		for (at = base; at < base + 2 * SIZE; at += 8) {
+			ring->head = ring->tail = ring->commit = at;
+			EXPECT(put_keep(ring, BODY(need), 1, keep) == RING_OK);
+			EXPECT(take(ring) == 1 && take(ring) == 0);
+		}
+	EXPECT(guards_ok());
+}
+
+/* A stale copy of the tail makes a producer look again, not give up. */
+static void test_tail_copy(void)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		EXPECT(put(ring, BODY(32), 1 + i) == RING_OK);
+	EXPECT(put(ring, BODY(32), 10) == RING_FULL);
+	for (i = 0; i < 4; i++)
+		EXPECT(take(ring) == 1u + i);
+	EXPECT(put(ring, BODY(32), 11) == RING_OK);
+	ring->seen = 0;			/* an interrupted producer's, older */
+	for (i = 0; i < 3; i++)
+		EXPECT(put(ring, BODY(32), 12 + i) == RING_OK);
+	EXPECT(put(ring, BODY(32), 20) == RING_FULL);
+	EXPECT(ring_above(ring, ring_read(&ring->head), SIZE - 1));
+	EXPECT(!ring_above(ring, ring_read(&ring->head), SIZE));
+	EXPECT(guards_ok());
+}
+
+/* A nested exit undoes its entry, whatever nested in it. */
+static void test_nested_exits(void)
+{
+	u64 e1 = ring_enter(ring), e2, e3;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		e2 = ring_enter(ring);
+		EXPECT(e2 == e1 + 1);
+		e3 = ring_enter(ring);
+		ring_exit(ring, e3);
+		EXPECT(ring_read(&ring->state) == e2);
+		ring_exit(ring, e2);
+		EXPECT(ring_read(&ring->state) == e1);
+	}
+	ring_exit(ring, e1);
+	EXPECT(ring_read(&ring->state) == 0x100);
 }
 
 /* -- looks -- */
@@ -360,7 +422,7 @@ static void test_look_quiet(void)
 
 static void test_look_disturbed(void)
 {
-	unsigned int depth;
+	u64 entered;
 	u64 state;
 
 	sources(1);
@@ -369,16 +431,35 @@ static void test_look_disturbed(void)
 	EXPECT(put(ring, 16, 1) == RING_OK);		/* came and went */
 	EXPECT(!merge_look_end(&src[0], state, 500));
 	state = merge_look_begin(&src[0]);
-	depth = ring_enter(ring);			/* came */
+	entered = ring_enter(ring);			/* came */
 	EXPECT(!merge_look_end(&src[0], state, 500));
 	state = merge_look_begin(&src[0]);		/* was there */
 	EXPECT(!merge_look_end(&src[0], state, 500));
 	state = merge_look_begin(&src[0]);
-	ring_exit(ring, depth);				/* went */
+	ring_exit(ring, entered);				/* went */
 	EXPECT(!merge_look_end(&src[0], state, 500));
 	EXPECT(src[0].snap.horizon == 9);
 	state = merge_look_begin(&src[0]);
 	EXPECT(merge_look_end(&src[0], state, 500));
+}
+
+/* The last positions before 2^64; looks and counters do not care. */
+static void test_far_positions(void)
+{
+	u64 at = ~0ULL - (1ULL << 20) + 1, state;
+	int i;
+
+	ring->head = ring->tail = ring->commit = at;
+	sources(1);
+	for (i = 0; i < 1000; i++) {
+		EXPECT(put(ring, BODY(40 + i % 10 * 8), 100 + i) == RING_OK);
+		state = merge_look_begin(&src[0]);
+		EXPECT(merge_look_end(&src[0], state, 200 + i));
+		EXPECT(src[0].snap.bound == ring_read(&ring->head));
+		EXPECT(take(ring) == 100u + i && take(ring) == 0);
+	}
+	EXPECT(ring_read(&ring->tail) > at);
+	EXPECT(guards_ok());
 }
 
 static void test_busy_empty(void)
@@ -394,13 +475,13 @@ static void test_busy_empty(void)
 static void test_busy_committed(void)
 {
 	enum ring_result res;
-	unsigned int depth;
+	u64 entered;
 	u64 now;
 
 	sources(1);
 	put(ring, BODY(32), 11);
 	put(ring, BODY(32), 12);
-	depth = ring_enter(ring);
+	entered = ring_enter(ring);
 	test_now = 13;
 	EXPECT(ring_reserve(ring, 16, KIND, 0, &now, &res) != NULL);
 	put(ring, BODY(32), 14);			/* nested */
@@ -411,7 +492,7 @@ static void test_busy_committed(void)
 	ring_consume(ring, ring_peek(ring, 64));
 	merge_look_busy(&src[0]);
 	EXPECT(src[0].snap.bound == 64 && src[0].snap.horizon == 12);
-	ring_exit(ring, depth);
+	ring_exit(ring, entered);
 	merge_look_busy(&src[0]);
 	EXPECT(src[0].snap.bound == 120 && src[0].snap.horizon == 14);
 }
@@ -419,13 +500,13 @@ static void test_busy_committed(void)
 /* Between B and C: a nested record is complete but not published. */
 static void test_busy_behind_tail(void)
 {
-	u64 state;
+	u64 state, entered;
 
 	sources(1);
-	ring_enter(ring);
+	entered = ring_enter(ring);
 	ring_store_release(&ring->commit, ring_read(&ring->head));
 	put(ring, 16, 21);
-	ring_add_release(&ring->state, RING_EXIT);
+	ring_store_release(&ring->state, entered - 1 + RING_EXIT);
 	EXPECT(ring_read(&ring->commit) == 0);
 	state = merge_look_begin(&src[0]);
 	EXPECT(merge_look_end(&src[0], state, 30));
@@ -624,7 +705,9 @@ static const struct { void (*f)(void); const char *name; } all[] = {
 	TEST(test_smallest_pad), TEST(test_pad_exact), TEST(test_rounding),
 	TEST(test_keep), TEST(test_full_clock), TEST(test_retry),
 	TEST(test_contended), TEST(test_state), TEST(test_commit_outermost),
-	TEST(test_positions), TEST(test_look_quiet), TEST(test_look_disturbed),
+	TEST(test_positions),
+	TEST(test_fits_anywhere), TEST(test_tail_copy), TEST(test_nested_exits),
+	TEST(test_far_positions), TEST(test_look_quiet), TEST(test_look_disturbed),
 	TEST(test_busy_empty), TEST(test_busy_committed),
 	TEST(test_busy_behind_tail), TEST(test_busy_pad), TEST(test_horizon),
 	TEST(test_merge_none), TEST(test_merge_null), TEST(test_merge_upto),

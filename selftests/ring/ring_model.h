@@ -205,7 +205,7 @@ static void check_keep(struct cpu *c, int lvl, struct ring_stamp *s, u32 len)
 
 /* One attempt in parts, so that ring_step.c can take it apart. */
 struct attempt {
-	unsigned int depth;
+	u64 entered;
 	u32 len;
 	u64 seq, now;
 	struct ring_stamp *s;
@@ -214,14 +214,16 @@ struct attempt {
 static inline void attempt_enter(struct cpu *c, int lvl, struct attempt *a)
 {
 	struct level *l = &c->lv[lvl];
+	unsigned int depth;
 
-	a->depth = ring_enter(&c->ring);
+	a->entered = ring_enter(&c->ring);
+	depth = a->entered & RING_DEPTH_MASK;
 	a->seq = peek(&l->attempts);
 	bump(&l->attempts);
-	if (a->depth > 1)
+	if (depth > 1)
 		bump(&l->nested);
-	if (a->depth < 1 || a->depth > (unsigned int)lvl + 1)
-		prop_fail(P_END, "depth %u at level %d", a->depth, lvl);
+	if (depth < 1 || depth > (unsigned int)lvl + 1)
+		prop_fail(P_END, "depth %u at level %d", depth, lvl);
 }
 
 static inline void attempt_reserve(struct cpu *c, int lvl, struct attempt *a)
@@ -505,7 +507,7 @@ static void check_level(unsigned int i, int l)
 /* Producers are gone: one quiet pass takes all. */
 static void model_finish(void)
 {
-	u64 now = ring_clock(), attempts;
+	u64 now = ring_clock(), outermost;
 	unsigned int i;
 	int l;
 
@@ -523,12 +525,13 @@ static void model_finish(void)
 		struct hwpmc_ring *r = &cpus[i]->ring;
 		u64 head = peek(&r->head), state = peek(&r->state);
 
-		attempts = 0;
+		outermost = 0;
 		for (l = 0; l < LEVELS; l++) {
 			check_level(i, l);
-			attempts += peek(&cpus[i]->lv[l].attempts);
+			outermost += peek(&cpus[i]->lv[l].attempts) -
+				     peek(&cpus[i]->lv[l].nested);
 		}
-		CHECK(P_END, state == attempts << 8, "cpu %u: state %#llx", i,
+		CHECK(P_END, state == outermost << 8, "cpu %u: state %#llx", i,
 		      (unsigned long long)state);
 		CHECK(P_WRAP, head > (1ULL << 32) + r->size,
 		      "cpu %u: stuck at %llu", i, (unsigned long long)head);

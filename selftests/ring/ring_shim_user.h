@@ -2,7 +2,7 @@
 /*
  * The names of src/ring_shim.h for user space, on C11 atomics.
  *
- * Three mappings from one file:
+ * Four mappings from one file:
  *
  * plain	Kernel barriers become C11 fences.  A fully ordered kernel RMW
  *		is more than a seq_cst one in C11, hence the fence after it.
@@ -24,6 +24,14 @@
  *		words may then return what the word held at any time since the
  *		last barrier (never older than what was returned before): what
  *		a CPU may do that satisfies loads early.
+ *
+ * RING_MC	Compiled like TSan's, but ring_mc.c takes TSan's place and
+ *		honours fences: they are C11's.
+ *
+ * Nothing is stronger than in the kernel, where it matters: the exchange of
+ * head is relaxed (the kernel's is local to the CPU), stores and loads that are
+ * not acquire or release are relaxed, and the full barrier of the entry is
+ * behind the addition only, where the kernel has one before it too.
  */
 #ifndef HWPMC_RING_SHIM_USER_H
 #define HWPMC_RING_SHIM_USER_H
@@ -52,7 +60,7 @@ typedef _Atomic uint64_t ring_atomic;
 /* The test's: may call back into producers. */
 u64 ring_clock(void);
 
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_THREAD__) && !defined(RING_MC)
 static inline void ring_fence(void)
 {
 	static _Thread_local atomic_int mine;
@@ -84,11 +92,6 @@ static inline u64 ring_add_return_mb(ring_atomic *p, u64 v)
 	return old + v;
 }
 
-static inline void ring_add_release(ring_atomic *p, u64 v)
-{
-	atomic_fetch_add_explicit(p, v, memory_order_release);
-}
-
 static inline u64 ring_read_acquire(ring_atomic *p)
 {
 	return ring_load(p, memory_order_acquire);
@@ -97,6 +100,11 @@ static inline u64 ring_read_acquire(ring_atomic *p)
 static inline u64 ring_read(ring_atomic *p)
 {
 	return ring_load(p, memory_order_relaxed);
+}
+
+static inline void ring_set(ring_atomic *p, u64 v)
+{
+	atomic_store_explicit(p, v, memory_order_relaxed);
 }
 
 static inline void ring_store_release(ring_atomic *p, u64 v)

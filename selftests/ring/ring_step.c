@@ -123,7 +123,7 @@ static void produce_stepped(struct cpu *c, int lvl)
 	attempt_fill(c, lvl, &a);
 	consumer_parts();
 	step_on();
-	ring_exit(&c->ring, a.depth);
+	ring_exit(&c->ring, a.entered);
 	step_off();
 }
 
@@ -200,7 +200,7 @@ static void producer_op(void)
 		attempt_fill(c, open_level, a);
 		break;
 	case 3:
-		ring_exit(&c->ring, a->depth);
+		ring_exit(&c->ring, a->entered);
 		if (--open_level >= 0) {
 			a = &open_attempt[open_level];
 			open_part = a->len >> 16;

@@ -164,7 +164,7 @@ static void produce(struct cpu *c, int lvl)
 	attempt_reserve(c, lvl, &a);
 	l->storm = false;
 	attempt_fill(c, lvl, &a);
-	ring_exit(&c->ring, a.depth);
+	ring_exit(&c->ring, a.entered);
 }
 
 static void interrupt(struct cpu *c, int lvl)
