@@ -4,7 +4,18 @@
  * anywhere.  What it should do is told by environment variables:
  *	FAKE_FAIL=NAME:ERRNO	the operation NAME fails
  *	FAKE_BREAK=MS		the log breaks (ENOSPC) after so long
+ *	FAKE_LOST=MS		after so long the last target has gone
+ *	FAKE_GONE=PID		there is no such process
+ *	FAKE_FOREIGN=PID	this one is not to be attached to
+ *	FAKE_USER=1		there is no privilege: user mode only
+ *	FAKE_RUNNING=PERCENT	of the time events have a counter
  *	FAKE_TRACE=FILE		operations are noted there
+ *	FAKE_LOG=FILE		a log, to be written as ours
+ *	FAKE_RECORDS=1		and records that are sent, into it and what follows
+ *	FAKE_TRIGGER=MS		after so long an armed snapshot is taken
+ *	FAKE_FIRED=cut|whole	its trigger has fired: a flush begins it, the next
+ *				ends it, and that is what disarming leaves of it
+ *	FAKE_PMC=ID		the first PMC's: the log's
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,15 +25,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 struct pmc_owner {
-	int	fd;		/* writing end of a pipe: POLLERR without reader */
-	int	reader;
+	int	fd;		/* POLLHUP and SIGIO when @peer is closed */
+	int	peer;
 	int	log;
 	int	broken;
 	unsigned int nids;
+	int armed;		/* a file for a snapshot, or -1 */
+	int snapped;		/* errno of that, -1: none */
+	int fired;		/* FAKE_FIRED: 1, 2 when it is being written */
+	int narmed;
+	void *records;		/* all that were sent */
+	size_t nrecords;
 	uint64_t count[HWPMC_NROW];
 	struct timespec started;
 };
@@ -50,16 +68,27 @@ static void break_log(union sigval v)
 {
 	(void)v;
 	the_owner->broken = ENOSPC;
-	close(the_owner->reader);
+	/* and POLLERR, when not all has been read from it */
+	if (write(the_owner->fd, "", 1) != 1)
+		abort();
+	close(the_owner->peer);
 }
 
-static void break_later(const char *ms)
+static void lose_targets(union sigval v)
+{
+	(void)v;
+	close(the_owner->peer);
+}
+
+static void later(const char *ms, void (*what)(union sigval))
 {
 	struct sigevent ev = { .sigev_notify = SIGEV_THREAD };
-	struct itimerspec t = { .it_value.tv_nsec = atol(ms) * 1000000 };
+	struct itimerspec t = { .it_value.tv_nsec = ms ? atol(ms) * 1000000 : 0 };
 	timer_t timer;
 
-	ev.sigev_notify_function = break_log;
+	if (!ms)
+		return;
+	ev.sigev_notify_function = what;
 	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) ||
 	    timer_settime(timer, 0, &t, NULL))
 		abort();
@@ -69,19 +98,29 @@ struct pmc_owner *pmc_owner_open(unsigned int flags)
 {
 	int pair[2];
 
-	if (flags || step("open", 0) || pipe2(pair, O_CLOEXEC | O_NONBLOCK))
+	if (flags || step("open", 0) ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+				 0, pair))
 		return NULL;
 	the_owner = calloc(1, sizeof(*the_owner));
-	the_owner->reader = pair[0];
+	the_owner->peer = pair[0];
 	the_owner->fd = pair[1];
 	the_owner->log = -1;
+	the_owner->armed = -1;
+	the_owner->snapped = -1;
 	return the_owner;
 }
 
 void pmc_owner_close(struct pmc_owner *o)
 {
+	char byte;
+
 	step("close", 0);
 	close(o->fd);
+	/* nothing else holds it: what PMCs used could not be removed */
+	if (recv(o->peer, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN)
+		abort();
+	free(o->records);
 	free(o);
 }
 
@@ -94,18 +133,82 @@ int pmc_owner_allocate_event(struct pmc_owner *o,
 			     const struct pmc_event_desc *desc,
 			     struct pmc_allocate_opts *opts, pmc_id_t *id)
 {
+	const char *first = getenv("FAKE_PMC");
+
 	if (step("allocate", desc->config))
 		return -1;
+	if (getenv("FAKE_USER") && (desc->caps & PMC_CAP_SYSTEM)) {
+		errno = EPERM;
+		return -1;
+	}
+	step(desc->name, desc->caps);
 	if (opts->count && opts->count < 1000)
 		opts->count = 1000;
-	*id = o->nids++;
+	*id = o->nids++ + (first ? (pmc_id_t)strtoul(first, NULL, 0) : 0);
 	return 0;
+}
+
+static int is_named(const char *variable, pid_t pid)
+{
+	return getenv(variable) && atoi(getenv(variable)) == pid;
+}
+
+int pmc_owner_attach(struct pmc_owner *o, pmc_id_t id, pid_t pid)
+{
+	(void)o;
+	(void)id;
+	if (step("attach", pid))
+		return -1;
+	errno = is_named("FAKE_GONE", pid) ? ESRCH :
+		is_named("FAKE_FOREIGN", pid) ? EPERM : 0;
+	return errno ? -1 : 0;
 }
 
 int pmc_owner_start(struct pmc_owner *o, pmc_id_t id)
 {
 	(void)o;
-	return step("start", id);
+	if (step("start", id))
+		return -1;
+	if (!id)
+		later(getenv("FAKE_LOST"), lose_targets);
+	return 0;
+}
+
+/* FAKE_FAIL of one of those that are started is its failure, too. */
+int pmc_owner_record(struct pmc_owner *o, int on, uint32_t *npmc,
+		     uint64_t *skew)
+{
+	pmc_id_t first = getenv("FAKE_PMC") ?
+			 (pmc_id_t)strtoul(getenv("FAKE_PMC"), NULL, 0) : 0;
+	unsigned int i;
+
+	if (step("record", on))
+		return -1;
+	for (i = 0; i < o->nids; i++)
+		if (on ? pmc_owner_start(o, first + i) :
+			 pmc_owner_stop(o, first + i))
+			return -1;
+	if (npmc)
+		*npmc = o->nids;
+	if (skew)
+		*skew = 4711;
+	return 0;
+}
+
+int pmc_owner_filter(struct pmc_owner *o, pmc_id_t id,
+		     const struct hwpmc_condition *c, size_t n)
+{
+	(void)o;
+	if (step("filter", id))
+		return -1;
+	for (; n--; c++) {
+		step(c->op == HWPMC_COND_EQ ? "is" : "is not", c->what);
+		if (c->what == HWPMC_COND_CGROUP ?
+		    fcntl((int)c->value, F_GETFD) < 0 :
+		    step(c->comm, c->value))
+			return -1;
+	}
+	return 0;
 }
 
 int pmc_owner_stop(struct pmc_owner *o, pmc_id_t id)
@@ -114,37 +217,245 @@ int pmc_owner_stop(struct pmc_owner *o, pmc_id_t id)
 	return step("stop", id);
 }
 
-/* Each reading is 100 more than the one before. */
+/* Each reading is 100 and a millisecond more than the one before. */
 int pmc_owner_read(struct pmc_owner *o, pmc_id_t id, int cpu,
 		   struct pmc_reading *r)
 {
+	const char *running = getenv("FAKE_RUNNING");
+
 	if (step("read", cpu))
 		return -1;
+	id %= HWPMC_NROW;
 	o->count[id] += 100;
-	*r = (struct pmc_reading){ o->count[id], 1000000, 1000000 };
+	r->value = o->count[id];
+	r->enabled = o->count[id] * 10000;
+	r->running = r->enabled / 100 * (running ? strtoul(running, NULL, 10) :
+					 100);
 	return 0;
 }
 
-int pmc_owner_configure_logfile(struct pmc_owner *o, int fd)
+/*
+ * The log is FAKE_LOG's file, of which the CLOSELOG is written at the end, or
+ * a line at the start and one at the end.
+ */
+static int write_log(const struct pmc_owner *o, int end)
 {
+	const char *path = getenv("FAKE_LOG"), *line = end ? "end\n" : "begin\n";
+	long tail = (long)sizeof(struct pmclog_closelog), left, n;
+	char buf[4096];
+	FILE *f;
+
+	if (!path)
+		return dprintf(o->log, "%s", line) > 0 ? 0 : -1;
+	f = fopen(path, "re");
+	if (!f || fseek(f, -tail, SEEK_END))
+		abort();
+	left = end ? tail : ftell(f);
+	if (!end)
+		rewind(f);
+	for (; left > 0; left -= n) {
+		n = left < (long)sizeof(buf) ? left : (long)sizeof(buf);
+		if (fread(buf, 1, (size_t)n, f) != (size_t)n)
+			abort();
+		if (write(o->log, buf, (size_t)n) != n)
+			break;
+	}
+	fclose(f);
+	return left ? -1 : 0;
+}
+
+int pmc_owner_configure_logfile_flags(struct pmc_owner *o, int fd,
+				      uint32_t flags)
+{
+	if (flags && step("packed", flags))
+		return -1;
 	if (step("configure", fd))
 		return -1;
-	if (getenv("FAKE_BREAK"))
-		break_later(getenv("FAKE_BREAK"));
-	o->log = fd;
-	return write(fd, "begin\n", 6) == 6 ? 0 : -1;
+	later(getenv("FAKE_BREAK"), break_log);
+	o->log = dup(fd);
+	return write_log(o, 0);
+}
+
+/* At the time at which FAKE_LOG ends. */
+static int add_records(const struct pmc_owner *o, const void *records,
+		       size_t len)
+{
+	unsigned char *copy = malloc(len);
+	FILE *f = fopen(getenv("FAKE_LOG"), "re");
+	struct pmclog_hdr h, end;
+	size_t at, n;
+
+	if (!f || fseek(f, -(long)sizeof(struct pmclog_closelog), SEEK_END) ||
+	    fread(&end, sizeof(end), 1, f) != 1)
+		abort();
+	fclose(f);
+	memcpy(copy, records, len);
+	for (at = 0; at < len; at += PMCLOG_HEADER_LEN(h.header)) {
+		memcpy(&h, copy + at, sizeof(h));
+		h.tsc = end.tsc;
+		memcpy(copy + at, &h, sizeof(h));
+	}
+	n = (size_t)write(o->log, copy, len);
+	free(copy);
+	return n == len ? 0 : -1;
+}
+
+static void keep_records(struct pmc_owner *o, const void *records, size_t len)
+{
+	o->records = realloc(o->records, o->nrecords + len);
+	memcpy((char *)o->records + o->nrecords, records, len);
+	o->nrecords += len;
 }
 
 int pmc_owner_write_records(struct pmc_owner *o, const void *records,
 			    size_t len)
 {
+	if (step("records", (long)!!len))
+		return -1;
+	if (!getenv("FAKE_RECORDS"))
+		return 0;
+	keep_records(o, records, len);
+	return add_records(o, records, len);
+}
+
+/* ------------------------------------------------------------------------
+ * The flight recorder: a snapshot is SNAPSHOT's record, or FAKE_FAIL
+ */
+static int put_begin(int fd)
+{
+	struct pmclog_initialize begin = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_INITIALIZE, sizeof(begin)),
+		.h.tsc = 1000000000, .version = PMCLOG_VERSION,
+		.cputype = PMCLOG_CPUTYPE_GENERIC, .tsc_freq = 1000000000,
+	};
+
+	return write(fd, &begin, sizeof(begin)) == (ssize_t)sizeof(begin) ?
+	       0 : errno;
+}
+
+static int put_end(int fd, uint32_t cause, int status)
+{
+	struct pmclog_ext_snapshot s = {
+		.e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, sizeof(s)),
+		.e.h.tsc = 1000000000, .e.cookie = PMCLOG_EXT_COOKIE,
+		.e.subtype = PMCLOG_EXT_SNAPSHOT, .cause = cause, .pmcid = 1,
+		.pid = 77, .status = status, .since = 1000000000,
+		.when = 3500000000,
+	};
+
+	return write(fd, &s, sizeof(s)) == (ssize_t)sizeof(s) ? 0 : errno;
+}
+
+static int put_snapshot(int fd, uint32_t cause, int status)
+{
+	int err = put_begin(fd);
+
+	return err ? err : put_end(fd, cause, status);
+}
+
+int pmc_owner_flight(struct pmc_owner *o, uint64_t size, uint32_t flags)
+{
 	(void)o;
-	(void)records;
-	return step("records", (long)!!len);
+	return step(flags ? "packed flight" : "flight", (long)size);
+}
+
+int pmc_owner_exit_trigger(struct pmc_owner *o, uint32_t what, int status,
+			   pid_t pid)
+{
+	(void)o;
+	(void)pid;
+	return step(what == HWPMC_EXIT_STATUS ? "exit with" : "exit", status);
+}
+
+static void has_written(struct pmc_owner *o, int err)
+{
+	o->snapped = err;
+	close(o->armed);
+	o->armed = -1;
+	o->fired = 0;
+	/* POLLPRI */
+	if (send(o->peer, "!", 1, MSG_OOB) != 1)
+		abort();
+}
+
+static void pull_trigger(union sigval v)
+{
+	uint32_t cause = getenv("FAKE_CAUSE") ?
+			 (uint32_t)atoi(getenv("FAKE_CAUSE")) :
+			 PMCLOG_SNAPSHOT_PMC;
+
+	(void)v;
+	if (the_owner->armed >= 0)
+		has_written(the_owner, put_snapshot(the_owner->armed, cause,
+						    3 << 8));
+}
+
+/* The thread gets a step further with what has fired. */
+static void write_fired(struct pmc_owner *o)
+{
+	if (o->fired == 1 && !put_begin(o->armed))
+		o->fired = 2;
+	else if (o->fired == 2)
+		has_written(o, put_end(o->armed, PMCLOG_SNAPSHOT_EXIT, 3 << 8));
+}
+
+/* What is being written is broken off, or has just been. */
+static void break_off(struct pmc_owner *o)
+{
+	if (strcmp(getenv("FAKE_FIRED"), "cut")) {
+		write_fired(o);
+		return;
+	}
+	close(o->armed);
+	o->armed = -1;
+	o->fired = 0;
+	o->snapped = EINTR;
+}
+
+int pmc_owner_snapshot(struct pmc_owner *o, int fd, uint32_t flags)
+{
+	char byte;
+
+	if (step(fd < 0 ? "disarm" : flags ? "arm" : "snapshot", 0))
+		return -1;
+	if (fd < 0 && o->fired == 2)
+		break_off(o);
+	if (recv(o->fd, &byte, 1, MSG_OOB) < 0)
+		errno = 0;
+	if (fd < 0) {
+		if (o->armed >= 0)
+			close(o->armed);
+		errno = o->armed >= 0 ? 0 : o->snapped < 0 ? EINVAL : o->snapped;
+		o->armed = -1;
+		o->snapped = -1;
+		return errno ? -1 : 0;
+	}
+	if (!flags) {
+		errno = put_snapshot(fd, PMCLOG_SNAPSHOT_ASKED, 0);
+		return errno ? -1 : 0;
+	}
+	o->armed = dup(fd);
+	o->fired = getenv("FAKE_FIRED") && !o->narmed++;
+	later(getenv("FAKE_TRIGGER"), pull_trigger);
+	return 0;
+}
+
+/* One log ends, another begins. */
+int pmc_owner_rotate_logfile_flags(struct pmc_owner *o, int fd,
+				   uint32_t flags)
+{
+	if (step("rotate", flags) || write_log(o, 1))
+		return -1;
+	close(o->log);
+	o->log = dup(fd);
+	if (write_log(o, 0))
+		return -1;
+	return o->nrecords ? add_records(o, o->records, o->nrecords) : 0;
 }
 
 int pmc_owner_flush_logfile(struct pmc_owner *o)
 {
+	write_fired(o);
 	if (step("flush", 0))
 		return -1;
 	errno = o->broken;
@@ -153,9 +464,13 @@ int pmc_owner_flush_logfile(struct pmc_owner *o)
 
 int pmc_owner_close_logfile(struct pmc_owner *o)
 {
+	int err;
+
 	if (step("closelog", 0))
 		return -1;
-	return write(o->log, "end\n", 4) == 4 ? 0 : -1;
+	err = write_log(o, 1);
+	close(o->log);
+	return err;
 }
 
 int pmc_owner_stats(struct pmc_owner *o, uint32_t scope,
@@ -171,5 +486,8 @@ int pmc_owner_stats(struct pmc_owner *o, uint32_t scope,
 	s->account.dropped[PMCLOG_DROP_FULL] = 7;
 	s->account.dropped[PMCLOG_DROP_NESTED] = 2;
 	s->account.throttled = 3;
+	s->account.cut = 20;
+	s->account.cut_by[PMCLOG_CUT_DEPTH] = 15;
+	s->account.cut_by[PMCLOG_CUT_USER] = 6;
 	return 0;
 }

@@ -200,7 +200,9 @@ static int has(const char *text, const char *line)
 static void test_tree(void)
 {
 	struct log log = { 0 };
-	struct metadata_sink sink = { collect, &log, 1 << 20, 0 };
+	struct metadata_sink sink = {
+		.write = collect, .arg = &log, .budget = 1 << 20,
+	};
 	char *text;
 
 	ok(!metadata_send(root, "6.1", &sink) && !sink.dropped &&
@@ -239,13 +241,17 @@ static void test_budget(void)
 	size_t budget, full, bad = 0;
 
 	memset(&log, 0, sizeof(log));
-	sink = (struct metadata_sink){ collect, &log, 1 << 20, 0 };
+	sink = (struct metadata_sink){
+		.write = collect, .arg = &log, .budget = 1 << 20,
+	};
 	metadata_send(root, "6.1", &sink);
 	full = log.len;
 	free(log.data);
 	for (budget = 0; budget < full + 8; budget += 4) {
 		memset(&log, 0, sizeof(log));
-		sink = (struct metadata_sink){ collect, &log, budget, 0 };
+		sink = (struct metadata_sink){
+		.write = collect, .arg = &log, .budget = budget,
+	};
 		bad += metadata_send(root, "6.1", &sink) || log.len > budget ||
 		       (sink.dropped != 0) != (log.len < full);
 		bad += !strncmp(describe_all(&log), "error", 5);
@@ -257,7 +263,9 @@ static void test_budget(void)
 static void test_failure(void)
 {
 	struct log log = { .fail = 1 };
-	struct metadata_sink sink = { collect, &log, 1 << 20, 0 };
+	struct metadata_sink sink = {
+		.write = collect, .arg = &log, .budget = 1 << 20,
+	};
 
 	ok(metadata_send(root, "6.1", &sink) == -1 && errno == E2BIG,
 	   "an error of the log is passed on");
@@ -266,7 +274,9 @@ static void test_failure(void)
 static void test_many(void)
 {
 	struct log log = { 0 };
-	struct metadata_sink sink = { collect, &log, 1 << 20, 0 };
+	struct metadata_sink sink = {
+		.write = collect, .arg = &log, .budget = 1 << 20,
+	};
 	static char text[1 << 20];
 	size_t n = 0, i, mods = 0;
 	char *p;
@@ -288,7 +298,9 @@ static void test_many(void)
 static void test_nothing(void)
 {
 	struct log log = { 0 };
-	struct metadata_sink sink = { collect, &log, 1 << 20, 0 };
+	struct metadata_sink sink = {
+		.write = collect, .arg = &log, .budget = 1 << 20,
+	};
 
 	ok(!metadata_send("/nonexistent", "6.1", &sink) && !log.len,
 	   "no tree, no records, no error");
@@ -312,7 +324,9 @@ static void test_noise(void)
 		memcpy(noise, "a 1 2 3 4 0xffff\nb 1 1 1 1 0x1\n", 31);
 		put("/proc/modules", noise, sizeof(noise));
 		memset(&log, 0, sizeof(log));
-		sink = (struct metadata_sink){ collect, &log, 1 << 20, 0 };
+		sink = (struct metadata_sink){
+		.write = collect, .arg = &log, .budget = 1 << 20,
+	};
 		bad += metadata_send(root, "6.1", &sink) != 0;
 		bad += !strncmp(describe_all(&log), "error", 5);
 		free(log.data);

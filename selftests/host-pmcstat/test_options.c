@@ -75,6 +75,21 @@ static const struct good {
 	  "SC 1 0 0 0 cs;SC -2 0 0 0 faults" },
 	{ "-O x -c 1 -S cs -s cs",
 	  "SS 1 80 65536 0 cs;SC 1 0 0 0 cs" },
+	{ "-p cs true", "TC -1 0 0 0 cs" },
+	{ "-P cs -O x -t 1", "TS -1 80 65536 0 cs" },
+	{ "-n 7 -U -P task-clock:u -O x true", "TS -1 180 7 0 task-clock:u" },
+	{ "-N -P cs -O x -C -p cs true",
+	  "TS -1 0 65536 0 cs;TC -1 0 0 1 cs" },
+	{ "-d -p cs -d -p cs -d -s cs true",
+	  "TC -1 2 0 0 cs;TC -1 0 0 0 cs;SC -2 0 0 0 cs" },
+	{ "-d -P cs -O x -S cs true",
+	  "TS -1 82 65536 0 cs;SS -2 80 65536 0 cs" },
+	{ "-E -p cs -W -p cs -E -p cs -O x true",
+	  "TC -1 8 0 0 cs;TC -1 c 0 0 cs;TC -1 4 0 0 cs" },
+	{ "-E -W -P cs -S cs -s cs -p cs -O x true",
+	  "TS -1 80 65536 0 cs;SS -2 80 65536 0 cs;SC -2 0 0 0 cs;"
+	  "TC -1 c 0 0 cs" },
+	{ "-c 1 -p cs -s cs true", "TC -1 0 0 0 cs;SC 1 0 0 0 cs" },
 	{ "--exclude-idle -s cs --exclude-idle -s cs",
 	  "SC -2 1000000 0 0 cs;SC -2 0 0 0 cs" },
 };
@@ -88,6 +103,11 @@ static const struct bad {
 	{ "-S cycles", "-O FILE" },
 	{ "-S cycles -n 5 -O x", "-n holds for events named after it" },
 	{ "-s cs --exclude-idle", "--exclude-idle holds" },
+	{ "-s cs --raw", "--raw holds for events named after it" },
+	{ "-s profile:hz:97", "-s profile:hz:97: it only samples" },
+	{ "-p interval:s:1 true", "-p interval:s:1: it only samples" },
+	{ "-O x -P interval:s:1 true", "it is of one CPU" },
+	{ "-s kprobe:a-b", "-s kprobe:a-b: a kprobe is FUNCTION" },
 	{ "-s", "-s needs an argument" },
 	{ "-s nonsense", "-s nonsense: unknown event" },
 	{ "-n 0 -s cs", "-n 0" },
@@ -108,13 +128,110 @@ static const struct bad {
 	{ "-o a -o b -s cs", "-o is given twice" },
 	{ "-s cs --kallsyms k", "--kallsyms goes with -O" },
 	{ "--kallsyms", "--kallsyms needs an argument" },
+	{ "-s cs --packed", "--packed goes with -O" },
+	{ "-s cs -Z", "-Z goes with -O" },
+	{ "-R l -Z", "-R reads logs of both kinds: it goes without -Z" },
+	{ "-s cs -O l --packed=1", "--packed=1 takes no argument" },
 	{ "--help=3", "--help=3 takes no argument" },
 	{ "--nonsense", "unknown option --nonsense" },
 	{ "-x", "unknown option -x" },
-	{ "-p cycles", "process-mode" },
-	{ "-t 1 -s cs", "process-mode" },
-	{ "-R log", "pmclog(1)" },
-	{ "-G out", "pmclog(1)" },
+	{ "-p cycles", "-P and -p need a process" },
+	{ "-P cycles -O x", "-P and -p need a process" },
+	{ "-P cycles true", "-P needs a file for the log" },
+	{ "-t 1 -s cs", "-t needs -P or -p" },
+	{ "-d -s cs", "-d needs -P or -p" },
+	{ "-E -s cs -O x", "-E needs -P or -p" },
+	{ "-W -P cs -O x true", "-W needs -p" },
+	{ "-E -p cs true", "-E needs a file for the log" },
+	{ "-p cs -d true", "-d holds for events named after it" },
+	{ "-c 1 -p cs true", "-c needs -S or -s" },
+	{ "-t 0 -p cs", "-t 0: not a process" },
+	{ "-t 99999999999999999999 -p cs", "not a process" },
+	{ "-R log -s cs", "without events" },
+	{ "-R log -O log", "-O and -R" },
+	{ "-R log -t 1", "without -t" },
+	{ "-R log true", "without a command" },
+	{ "-R a -R b", "-R is given twice" },
+	{ "-G out", "-G needs samples" },
+	{ "-T", "-T needs samples" },
+	{ "-T -s cs", "-T needs samples" },
+	{ "-T -S cs -s cs", "counting and sampling together" },
+	{ "-G out -S cs -O log", "-O and -G" },
+	{ "-T -S cs -l 5", "-T and -l" },
+	{ "-m out -S cs", "-m needs a log" },
+	{ "-a out", "-a needs a log" },
+	{ "-A -S cs -O x", "-A is for reading a log" },
+	{ "-R log -m out -G out", "-m and -G" },
+	{ "-R log -m out -a out", "-m and -a" },
+	{ "-R log -e", "-e goes with -g" },
+	{ "-R log -D dir", "-D goes with -g" },
+	{ "-R log -f threshold=5", "-f goes with" },
+	{ "-R log -z 0 -G out", "-z 0" },
+	{ "-R log -z x -G out", "-z x" },
+	{ "-R log -i -1", "-i -1" },
+	{ "-R log -G", "-G needs an argument" },
+	{ "-S cs -O x --only pid=1", "--only holds for events named after it" },
+	{ "-S cs -O x --not pid=1", "--not holds for events named after it" },
+	{ "-S cs -O x --include-self", "--include-self holds for" },
+	{ "--only pid=1 -s cs", "-s cs: --only and --not are for samples" },
+	{ "--not user -p cs true", "-p cs: --only and --not are for samples" },
+	{ "--only", "--only needs an argument" },
+	{ "--only x=1 -S cs -O x", "--only x=1: not pid=N, tid=N, comm=NAME" },
+	{ "--not pid=1,nix -S cs -O x", "--not nix: not pid=N" },
+	{ "--only user=1 -S cs -O x", "--only user=1: not pid=N" },
+	{ "--only user, -S cs -O x", "--only : not pid=N" },
+	{ "--only pid=0 -S cs -O x", "--only pid=0: not a number" },
+	{ "--only pid=1x -S cs -O x", "--only pid=1x: not a number" },
+	{ "--only tid= -S cs -O x", "--only tid=: not a number" },
+	{ "--only pid=2147483648 -S cs -O x", "pid=2147483648: not a number" },
+	{ "--only comm= -S cs -O x", "1 to 15 letters" },
+	{ "--only comm=abcdefghijklmnop -S cs -O x", "1 to 15 letters" },
+	{ "--only cgroup= -S cs -O x", "--only cgroup=: which control group?" },
+	{ "--only tid=1,tid=2,tid=3,tid=4,tid=5,tid=6,tid=7,tid=8,tid=9,tid=10,"
+	  "tid=11,tid=12,tid=13,tid=14,tid=15,tid=16,tid=17 -S cs -O x",
+	  "more than 16 conditions" },
+	{ "-S cs --flight 4M", "-S needs a file for the log" },
+	{ "-S cs -O x --flight", "--flight needs an argument" },
+	{ "-S cs -O x --flight 4", "--flight 4: not a size" },
+	{ "-S cs -O x --flight 4s", "--flight 4s: not a size" },
+	{ "-S cs -O - --flight 4M", "--flight needs a file or a directory" },
+	{ "-S cs -O x --flight 4M -Z", "--flight and -Z do not go together" },
+	{ "-S cs -O /tmp --flight 4M --rotate 1M", "--flight and --rotate" },
+	{ "-s cs -O x --flight 4M", "--flight needs samples" },
+	{ "-O x --flight 4M --trigger cs", "--flight needs samples" },
+	{ "-S cs -O x --trigger exit", "--trigger goes with --flight" },
+	{ "-S cs -O x --flight 4M --trigger nix", "--trigger nix: unknown event" },
+	{ "-S cs -O x --flight 4M --trigger cs,count=0", "not a number of events" },
+	{ "-S cs -O x --flight 4M --trigger cs,count=1x", "not a number of" },
+	{ "-S cs -O x --flight 4M --trigger exit=256", "not a status of 0" },
+	{ "-S cs -O x --flight 4M --trigger exit=x", "not a status of 0" },
+	{ "-S cs -O /tmp/ --rotate", "--rotate needs an argument" },
+	{ "-S cs -O /tmp/ --rotate 100", "--rotate 100: neither a size" },
+	{ "-S cs -O /tmp/ --rotate M", "--rotate M: neither" },
+	{ "-S cs -O /tmp/ --rotate 0M", "--rotate 0M: neither" },
+	{ "-S cs -O /tmp/ --rotate -1M", "--rotate -1M: neither" },
+	{ "-S cs -O /tmp/ --rotate 1MB", "--rotate 1MB: neither" },
+	{ "-S cs -O /tmp/ --rotate 1x", "--rotate 1x: neither" },
+	{ "-S cs -O /tmp/ --rotate 9999999999G", "9999999999G: neither" },
+	{ "-S cs -O /tmp/ --rotate 99999999999s", "99999999999s: neither" },
+	{ "-S cs -O /tmp/ --rotate 1M --rotate 2K", "--rotate: two sizes" },
+	{ "-S cs -O /tmp/ --rotate 1m --rotate 2h", "--rotate: two times" },
+	{ "-S cs -O /tmp/ --keep 0", "--keep 0: not a number of files" },
+	{ "-S cs -O /tmp/ --keep 1x", "--keep 1x: not a number" },
+	{ "-s cs --rotate 1M", "--rotate goes with -O DIR" },
+	{ "-S cs -T --rotate 1M", "--rotate goes with -O DIR" },
+	{ "-s cs --keep 3", "--keep goes with -O DIR" },
+	{ "-S cs -O - --rotate 1M", "needs a directory for the logs, which - is not" },
+	{ "-S cs -O /dev/null --rotate 1M", "which /dev/null is not: -O DIR" },
+	{ "-S cs -O a:4000 --keep 2", "--keep needs a directory" },
+	{ "-R log --rotate 1M", "-R reads a log: it goes without --rotate" },
+	{ "-R log --keep 1", "-R reads a log: it goes without --keep" },
+	{ "-R log --only user", "-R reads a log: it goes without --only" },
+	{ "-R log -G out -n 100", "-R reads a log: it goes without -n" },
+	{ "-R log --only user -c 0", "-R reads a log: it goes without --only" },
+	{ "-R log --flight 16M", "-R reads a log: it goes without --flight" },
+	{ "-R log --packed", "-R reads a log: it goes without --packed" },
+	{ "-R log --kallsyms f", "-R reads a log: it goes without --kallsyms" },
 };
 
 static void test_good(void)
@@ -141,7 +258,7 @@ static void test_bad(void)
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		r = parse(&o, bad[i].line);
-		ok(r == -1 && strstr(msg, bad[i].says), "refused: %s: %s",
+		ok(r == EX_USAGE && strstr(msg, bad[i].says), "refused: %s: %s",
 		   bad[i].line, msg);
 		options_free(&o);
 	}
@@ -168,9 +285,173 @@ static void test_others(void)
 	options_free(&o);
 	ok(!parse(&o, "-O - -S cs") && options_sampling(&o), "-O -");
 	options_free(&o);
+	ok(!parse(&o, "-p cs -t 17 -t ^ba(sh|r)$ true") && o.ntargets == 2 &&
+	   !strcmp(o.targets[0], "17") && !strcmp(o.targets[1], "^ba(sh|r)$") &&
+	   o.command && o.action == ACTION_RUN, "targets and a command");
+	options_free(&o);
+	ok(!parse(&o, "-u nonsense") && o.action == ACTION_DESCRIBE &&
+	   !strcmp(o.describe, "nonsense"), "-u");
 	ok(!parse(&o, "-L") && o.action == ACTION_LIST, "-L needs no event");
+	ok(!parse(&o, "-L sched:* cpu*") && o.action == ACTION_LIST &&
+	   !strcmp(o.command[0], "sched:*") && !strcmp(o.command[1], "cpu*"),
+	   "-L takes patterns");
+	options_free(&o);
+	ok(!parse(&o, "-n 5 -O l -S profile:hz:100 -S cs -P profile:ms:3 true") &&
+	   o.counters[0].period == 10000000 && o.counters[1].period == 5 &&
+	   o.counters[2].period == 3000000, "a rate in the event itself counts");
+	options_free(&o);
+	ok(!parse(&o, "-O l -S interval:s:1") && o.ncounters == 1 &&
+	   o.counters[0].cpu >= 0, "an interval is on one CPU");
+	options_free(&o);
+	ok(!parse(&o, "-O l -c 3-5 -S interval:s:1") && o.ncounters == 1 &&
+	   o.counters[0].cpu == 3, "the first of those that are named");
+	options_free(&o);
+	ok(!parse(&o, "-O l -S mem:0x1000/8:w -n 7 -S mem:0x1000:x") &&
+	   o.counters[0].period == 1 && o.counters[1].period == 7 &&
+	   !strcmp(o.counters[0].spec, "mem:0x1000/8:w"),
+	   "a breakpoint's period is 1 if none is given");
+	options_free(&o);
+	ok(!parse(&o, "-O l --raw -S cs -P kprobe:f -p kprobe:f true") &&
+	   !(o.counters[0].flags & PMC_F_RAW) &&
+	   (o.counters[1].flags & PMC_F_RAW) &&
+	   !(o.counters[2].flags & PMC_F_RAW),
+	   "--raw is for samples of tracepoints");
+	options_free(&o);
 	ok(!parse(&o, "-h") && o.action == ACTION_HELP, "-h needs no event");
 	ok(!parse(&o, "--version") && o.action == ACTION_VERSION, "--version");
+}
+
+/* "what op value-or-name", for each condition of a PMC */
+static const char *conditions(const struct counter *c)
+{
+	static char text[1024];
+	const struct hwpmc_condition *k;
+	size_t n = 0;
+	uint32_t i;
+
+	text[0] = '\0';
+	for (i = 0; i < c->filter.n; i++) {
+		k = &c->filter.condition[i];
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%u %u ",
+				      i ? ";" : "", k->what, k->op);
+		if (c->filter.cgroup[i])
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s",
+					      c->filter.cgroup[i]);
+		else
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+					      "%lld%s", (long long)k->value,
+					      k->comm);
+	}
+	return text;
+}
+
+static void test_filters(void)
+{
+	struct options o;
+
+	ok(!parse(&o, "-s cs --only pid=12,tid=13,comm=foo -S cs --not "
+		  "cgroup=/a,user --only kernel -S cs --only all -s cs -O x") &&
+	   !o.counters[0].filter.n && !o.counters[3].filter.n &&
+	   !strcmp(conditions(&o.counters[1]), "1 0 12;2 0 13;3 0 0foo") &&
+	   !strcmp(conditions(&o.counters[2]),
+		   "1 0 12;2 0 13;3 0 0foo;4 1 /a,user;5 1 0;5 1 0"),
+	   "conditions hold for what is named after them");
+	options_free(&o);
+	ok(!parse(&o, "--not kernel,comm=fifteen-letters -P cs -O x true") &&
+	   !strcmp(conditions(&o.counters[0]), "5 0 0;3 1 0fifteen-letters"),
+	   "conditions of processes");
+	options_free(&o);
+	ok(!parse(&o, "--include-self -S cs -P cs -s cs -O x true") &&
+	   o.counters[0].flags & HWPMC_F_INCLUDE_OWNER &&
+	   !(o.counters[1].flags & HWPMC_F_INCLUDE_OWNER) &&
+	   !(o.counters[2].flags & HWPMC_F_INCLUDE_OWNER), "--include-self");
+	options_free(&o);
+}
+
+static void test_flight(void)
+{
+	struct options o;
+
+	ok(!parse(&o, "-S cs --flight 16M -O x --trigger faults:u,count=500 "
+		  "--trigger exit=3") && o.flight_size == 16 << 20 &&
+	   o.exit_what == HWPMC_EXIT_STATUS && o.exit_status == 3 &&
+	   !strcmp(describe(&o), "SS -2 80 65536 0 cs;"
+		   "SS -2 8000000 500 0 faults:u"), "a flight recorder");
+	options_free(&o);
+	ok(!parse(&o, "--trigger faults -P cs --flight 1G -O /tmp/ --keep 3 "
+		  "--packed --trigger exit true") && o.log_dir &&
+	   o.exit_what == HWPMC_EXIT_FAILED && o.keep == 3 &&
+	   !strcmp(describe(&o), "TS -1 8000002 1 0 faults;"
+		   "TS -1 80 65536 0 cs"), "one of processes");
+	options_free(&o);
+	ok(!parse(&o, "-P cs -S cs --flight 1M -O x --trigger faults true") &&
+	   !strcmp(describe(&o), "TS -1 80 65536 0 cs;SS -2 80 65536 0 cs;"
+		   "SS -2 8000000 1 0 faults"), "one of both");
+	options_free(&o);
+	ok(!parse(&o, "-S cs --flight 1M -O x --trigger kprobe:vfs_read,count=5") &&
+	   !strcmp(describe(&o), "SS -2 80 65536 0 cs;"
+		   "SS -2 8000000 5 0 kprobe:vfs_read") &&
+	   !strcmp(o.counters[1].spec, "kprobe:vfs_read"),
+	   "a probe is made of what comes before the count");
+	options_free(&o);
+}
+
+static void test_files(void)
+{
+	struct options o;
+
+	ok(!parse(&o, "-S cs -O /tmp --rotate 100M --rotate 10m --keep 7") &&
+	   o.log_dir && o.rotate_size == 100 << 20 && o.keep == 7 &&
+	   o.rotate_seconds == 600, "files in a directory");
+	options_free(&o);
+	ok(!parse(&o, "-S cs -O nonesuch/") && o.log_dir && !o.rotate_size &&
+	   !o.keep && !(o.rotate_seconds > 0), "a slash makes it a directory");
+	options_free(&o);
+	ok(!parse(&o, "-S cs -O /tmp") && !o.log_dir, "nothing else does");
+	options_free(&o);
+	ok(!parse(&o, "-S cs -O /tmp --rotate 2d") &&
+	   o.rotate_seconds == 2 * 86400, "days");
+	options_free(&o);
+	ok(!parse(&o, "-S cs -O /tmp --rotate 1T") &&
+	   o.rotate_size == 1ULL << 40, "a large file");
+	options_free(&o);
+}
+
+static void test_reading(void)
+{
+	const struct reading *r;
+	struct options o;
+
+	r = &o.read;
+	ok(!parse(&o, "-R - -gGgraph -eFtree -D dir -M map -z 12 -r /root "
+		      "-k kernels -i 77 -AI -c 1,3 -f threshold=5 -f skiplink=1 "
+		      "-o text") &&
+	   o.action == ACTION_READ && !strcmp(r->path, "-") && r->gprof &&
+	   !strcmp(r->graph, "graph") && r->gprof_wide &&
+	   !strcmp(r->calltree, "tree") && !strcmp(r->gprof_dir, "dir") &&
+	   !strcmp(r->gprof_map, "map") && r->depth == 12 &&
+	   !strcmp(r->root, "/root") && !strcmp(r->kernel_dir, "kernels") &&
+	   r->one_lwp && r->lwp == 77 && r->no_symbols && r->offsets &&
+	   !r->cpus.all && r->cpus.set[3] && !r->cpus.set[2] && !r->top &&
+	   r->nplugin == 2 && !strcmp(r->plugin[1], "skiplink=1") &&
+	   !strcmp(o.text_path, "text"), "all there is for a reader");
+	options_free(&o);
+	ok(!parse(&o, "-R log") && r->cpus.all && !r->one_lwp && !r->depth &&
+	   !r->annotate && !r->annotate_graph, "-R alone");
+	options_free(&o);
+	ok(!parse(&o, "-R log -m x") && !strcmp(r->annotate, "x"), "-m");
+	options_free(&o);
+	ok(!parse(&o, "-R log -a x") && !strcmp(r->annotate_graph, "x"), "-a");
+	options_free(&o);
+	ok(!parse(&o, "-R log -T -w 2") && o.action == ACTION_READ && r->top &&
+	   o.interval == 2, "-T of a log");
+	options_free(&o);
+	ok(!parse(&o, "-T -S cs") && o.action == ACTION_LIVE && r->top &&
+	   !o.log_path, "-T of what happens");
+	options_free(&o);
+	ok(!parse(&o, "-G graph -z 3 -P cs true") && o.action == ACTION_LIVE,
+	   "-G of what happens");
+	options_free(&o);
 }
 
 static void test_cpulists(void)
@@ -200,6 +481,10 @@ int main(void)
 	test_good();
 	test_bad();
 	test_others();
+	test_filters();
+	test_files();
+	test_flight();
+	test_reading();
 	test_cpulists();
 	return tap_done();
 }

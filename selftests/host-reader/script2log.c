@@ -6,12 +6,28 @@
  *	proc PID NAME			thread TID PID NAME
  *	mapin PID START PATH		(its extent is not told)
  *	map PID START LEN OFFSET PATH	unmap PID START END
- *	fork PID PID	exec PID PATH	exit PID
+ *	fork PID PID	exec PID PATH [BASE DYN]	exit PID
  *	sample COUNT PID PC...		from user mode if the first pc is
+ *	late COUNT TID PID PC...	likewise; the user chain follows
+ *	since, always			user chains are for samples from now on, or
+ *					for all
+ *	userchain TID PID PC...		threadexit TID
  *	pmc PMCID			for the samples that follow
+ *	tid TID				the same; 0: the process' first thread
+ *	cpu CPU				the same
+ *	at NS				the clock, from the log's beginning
+ *	file MAJOR MINOR INODE		what is mapped by the maps that follow
+ *	wall SECONDS			since 1970, when the log began
+ *	attach PMCID PID PATH		detach PMCID PID
+ *	csw PMCID PID TID VALUE		exitval PMCID PID VALUE
  *	host RELEASE NODE		kernel ADDR SYMBOL
- *	module START LEN NAME		buildid HEX NAME
+ *	module START LEN NAME [PATH]	buildid HEX NAME
+ *	section ADDR MODULE NAME
  *	rate CPU EXPECTED ACHIEVED	drop CAUSE COUNT
+ *	tracepoint NAME CONFIG [PMCID]	an event with fields
+ *	fields CONFIG TEXT		of a tracepoint: lines of its format file
+ *	raw HEX [SIZE]			the fields of the sample before it
+ *	recording ON NPMC SKEW		snapshot CAUSE PID STATUS WHEN SINCE
  *	cut				the log ends here, not closed
  *
  * Numbers may be sums: 0x1000+32.  \xHH stands for a byte in any word.
@@ -26,6 +42,8 @@
 #define WORDS	700
 
 static uint32_t pmcid = LG_PMC;
+static uint32_t tid, cpu, last_tid;
+static uint64_t begin;
 static bool cut;
 
 static uint64_t num(const char *s)
@@ -66,26 +84,52 @@ static void set32(unsigned char *record, size_t off, uint32_t v)
 	memcpy(record + off, &v, sizeof(v));
 }
 
-static void sample(struct loggen *g, char **w, int n)
+static void put_pcs(unsigned char *p, char **w, size_t n)
 {
-	size_t npc = (size_t)n - 3, fixed = sizeof(struct pmclog_callchain), i;
-	uint64_t count = num(w[1]), pc;
+	uint64_t pc;
+
+	for (; n--; p += 8) {
+		pc = num(*w++);
+		memcpy(p, &pc, 8);
+	}
+}
+
+static uint64_t since;
+
+static void userchain(struct loggen *g, char **w, int n)
+{
+	size_t npc = (size_t)n - 3, fixed = sizeof(struct pmclog_ext_userchain);
+	unsigned char *p = lg_ext(g, PMCLOG_EXT_USERCHAIN, fixed + npc * 8);
+
+	set32(p, offsetof(struct pmclog_ext_userchain, tid),
+	      (uint32_t)num(w[1]));
+	set32(p, offsetof(struct pmclog_ext_userchain, pid),
+	      (uint32_t)num(w[2]));
+	memcpy(p + offsetof(struct pmclog_ext_userchain, first), &since, 8);
+	put_pcs(p + fixed, w + 3, npc);
+	g->account.late_answered++;
+}
+
+static void sample(struct loggen *g, uint32_t flags, char **w, int n)
+{
+	size_t npc = (size_t)n - 4, fixed = sizeof(struct pmclog_callchain);
+	uint64_t count = num(w[1]);
 
 	while (count--) {
 		unsigned char *c = lg_record(g, PMCLOG_T_CALLCHAIN,
 					     fixed + npc * 8);
 
+		last_tid = tid ? tid : (uint32_t)num(w[2]);
+		set32(c, offsetof(struct pmclog_callchain, tid), last_tid);
 		set32(c, offsetof(struct pmclog_callchain, pid),
-		      (uint32_t)num(w[2]));
-		set32(c, offsetof(struct pmclog_callchain, tid),
-		      (uint32_t)num(w[2]));
+		      (uint32_t)num(w[3]));
 		set32(c, offsetof(struct pmclog_callchain, pmcid), pmcid);
+		if (npc && !(num(w[4]) >> 63))
+			flags |= PMCLOG_CC_USERSPACE;
 		set32(c, offsetof(struct pmclog_callchain, cpuflags),
-		      npc && !(num(w[3]) >> 63));
-		for (i = 0; i < npc; i++) {
-			pc = num(w[3 + i]);
-			memcpy(c + fixed + i * 8, &pc, 8);
-		}
+		      cpu << 16 | flags);
+		put_pcs(c + fixed, w + 4, npc);
+		g->account.late += !!(flags & PMCLOG_CC_USERLATE);
 		g->account.overflows++;
 		g->account.committed++;
 		g->account.written++;
@@ -106,6 +150,89 @@ static void buildid(struct loggen *g, const char *hex, const char *name)
 	strcpy((char *)b + fixed, name);
 }
 
+/* What was there may have been more. */
+static void raw(struct loggen *g, const char *hex, const char *size)
+{
+	static unsigned char data[32768];
+	unsigned int v, i;
+
+	for (i = 0; i < sizeof(data) && sscanf(hex + 2 * i, "%2x", &v) == 1;
+	     i++)
+		data[i] = (unsigned char)v;
+	lg_raw(g, pmcid, last_tid, data, i, size ? (uint32_t)num(size) : i);
+}
+
+static bool tracepoint_line(struct loggen *g, char **w, int n)
+{
+	if (!strcmp(w[0], "tracepoint") && n >= 3) {
+		pmcid = n > 3 ? (uint32_t)num(w[3]) : LG_PMC;
+		lg_tracepoint(g, pmcid, w[1], num(w[2]));
+	} else if (!strcmp(w[0], "fields") && n == 3)
+		lg_fields(g, num(w[1]), w[2]);
+	else if (!strcmp(w[0], "raw") && (n == 2 || n == 3))
+		raw(g, w[1], n > 2 ? w[2] : NULL);
+	else if (!strcmp(w[0], "recording") && n == 4)
+		lg_recording(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]),
+			     num(w[3]));
+	else if (!strcmp(w[0], "snapshot") && n == 6)
+		lg_snapshot(g, (uint32_t)num(w[1]), PMCLOG_PMCID_NONE,
+			    (uint32_t)num(w[2]), (int32_t)num(w[3]),
+			    begin + num(w[4]), begin + num(w[5]));
+	else
+		return false;
+	return true;
+}
+
+static bool target_line(struct loggen *g, char **w, int n)
+{
+	if (!strcmp(w[0], "attach") && n == 4)
+		lg_attach(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]), w[3]);
+	else if (!strcmp(w[0], "detach") && n == 3)
+		lg_detach(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]));
+	else if (!strcmp(w[0], "csw") && n == 5)
+		lg_csw(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]),
+		       (uint32_t)num(w[3]), num(w[4]));
+	else if (!strcmp(w[0], "exitval") && n == 4)
+		lg_procexit(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]),
+			    num(w[3]));
+	else
+		return false;
+	return true;
+}
+
+static struct {
+	uint32_t major, minor;
+	uint64_t ino;
+} mapped;
+
+static void map(struct loggen *g, char **w)
+{
+	unsigned char *p;
+
+	lg_map_in(g, (uint32_t)num(w[1]), num(w[2]), w[5]);
+	lg_mapping(g, (uint32_t)num(w[1]), num(w[2]), num(w[3]), num(w[4]));
+	if (!mapped.ino)
+		return;
+	p = g->buf + g->len - sizeof(struct pmclog_ext_mapping);
+	set32(p, offsetof(struct pmclog_ext_mapping, dev_major), mapped.major);
+	set32(p, offsetof(struct pmclog_ext_mapping, dev_minor), mapped.minor);
+	memcpy(p + offsetof(struct pmclog_ext_mapping, ino), &mapped.ino, 8);
+}
+
+static void file(char **w)
+{
+	mapped.major = (uint32_t)num(w[1]);
+	mapped.minor = (uint32_t)num(w[2]);
+	mapped.ino = num(w[3]);
+}
+
+static void wall(struct loggen *g, uint64_t seconds)
+{
+	/* INITIALIZE is the first record */
+	memcpy(g->buf + offsetof(struct pmclog_initialize, ts_sec), &seconds,
+	       8);
+}
+
 static bool process_line(struct loggen *g, char **w, int n)
 {
 	if (!strcmp(w[0], "proc") && n == 3)
@@ -115,19 +242,18 @@ static bool process_line(struct loggen *g, char **w, int n)
 			      w[3]);
 	else if (!strcmp(w[0], "fork") && n == 3)
 		lg_fork(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]));
-	else if (!strcmp(w[0], "exec") && n == 3)
-		lg_exec(g, (uint32_t)num(w[1]), PMCLOG_PMCID_NONE, 0, 0, w[2]);
+	else if (!strcmp(w[0], "exec") && (n == 3 || n == 5))
+		lg_exec(g, (uint32_t)num(w[1]), PMCLOG_PMCID_NONE,
+			n > 3 ? num(w[3]) : 0, n > 3 ? num(w[4]) : 0, w[2]);
 	else if (!strcmp(w[0], "exit") && n == 2)
 		lg_exit(g, (uint32_t)num(w[1]));
 	else if (!strcmp(w[0], "unmap") && n == 4)
 		lg_map_out(g, (uint32_t)num(w[1]), num(w[2]), num(w[3]));
 	else if (!strcmp(w[0], "mapin") && n == 4)
 		lg_map_in(g, (uint32_t)num(w[1]), num(w[2]), w[3]);
-	else if (!strcmp(w[0], "map") && n == 6) {
-		lg_map_in(g, (uint32_t)num(w[1]), num(w[2]), w[5]);
-		lg_mapping(g, (uint32_t)num(w[1]), num(w[2]), num(w[3]),
-			   num(w[4]));
-	} else
+	else if (!strcmp(w[0], "map") && n == 6)
+		map(g, w);
+	else
 		return false;
 	return true;
 }
@@ -139,14 +265,34 @@ static bool other_line(struct loggen *g, char **w, int n)
 		lg_allocatedyn(g, pmcid, w[1], num(w[2]), -2);
 	} else if (!strcmp(w[0], "pmc") && n == 2)
 		pmcid = (uint32_t)num(w[1]);
-	else if (!strcmp(w[0], "sample") && n >= 3)
-		sample(g, w, n);
+	else if (!strcmp(w[0], "tid") && n == 2)
+		tid = (uint32_t)num(w[1]);
+	else if (!strcmp(w[0], "cpu") && n == 2)
+		cpu = (uint32_t)num(w[1]);
+	else if (!strcmp(w[0], "at") && n == 2)
+		g->tsc = begin + num(w[1]);
+	else if (!strcmp(w[0], "sample") && n >= 3) {
+		/* the process' first thread */
+		memmove(w + 3, w + 2, sizeof(*w) * (size_t)(n - 2));
+		sample(g, 0, w, n + 1);
+	} else if (!strcmp(w[0], "late") && n >= 4)
+		sample(g, PMCLOG_CC_USERLATE, w, n);
+	else if (!strcmp(w[0], "since") && n == 1)
+		since = g->tsc;
+	else if (!strcmp(w[0], "always") && n == 1)
+		since = 0;
+	else if (!strcmp(w[0], "userchain") && n >= 3)
+		userchain(g, w, n);
+	else if (!strcmp(w[0], "threadexit") && n == 2)
+		lg_thr_exit(g, (uint32_t)num(w[1]));
 	else if (!strcmp(w[0], "host") && n == 3)
 		lg_host(g, w[1], w[2]);
 	else if (!strcmp(w[0], "kernel") && n == 3)
 		lg_kernel(g, num(w[1]), w[2]);
-	else if (!strcmp(w[0], "module") && n == 4) {
-		lg_map_in(g, PMCLOG_PID_KERNEL, num(w[1]), w[3]);
+	else if (!strcmp(w[0], "section") && n == 4)
+		lg_section(g, num(w[1]), w[2], w[3]);
+	else if (!strcmp(w[0], "module") && (n == 4 || n == 5)) {
+		lg_map_in(g, PMCLOG_PID_KERNEL, num(w[1]), w[n - 1]);
 		lg_module(g, num(w[1]), num(w[2]), w[3]);
 	} else if (!strcmp(w[0], "buildid") && n == 3)
 		buildid(g, w[1], w[2]);
@@ -154,6 +300,10 @@ static bool other_line(struct loggen *g, char **w, int n)
 		lg_rate(g, pmcid, (uint32_t)num(w[1]), num(w[2]), num(w[3]));
 	else if (!strcmp(w[0], "drop") && n == 3)
 		lg_drop(g, pmcid, 0, (uint32_t)num(w[1]), num(w[2]));
+	else if (!strcmp(w[0], "file") && n == 4)
+		file(w);
+	else if (!strcmp(w[0], "wall") && n == 2)
+		wall(g, num(w[1]));
 	else if (!strcmp(w[0], "cut") && n == 1)
 		cut = true;
 	else
@@ -163,7 +313,7 @@ static bool other_line(struct loggen *g, char **w, int n)
 
 static void line(struct loggen *g, char *s)
 {
-	char *w[WORDS];
+	char *w[WORDS + 1];
 	int n = 0, i;
 
 	for (s = strtok(s, " \t\n"); s && n < WORDS; s = strtok(NULL, " \t\n"))
@@ -172,7 +322,8 @@ static void line(struct loggen *g, char *s)
 		return;
 	for (i = 0; i < n; i++)
 		unescape(w[i]);
-	if (process_line(g, w, n) || other_line(g, w, n))
+	if (process_line(g, w, n) || target_line(g, w, n) ||
+	    tracepoint_line(g, w, n) || other_line(g, w, n))
 		return;
 	fprintf(stderr, "script2log: line \"%s\" with %d words\n", w[0], n);
 	exit(2);
@@ -190,6 +341,7 @@ int main(int argc, char **argv)
 	}
 	lg_start(&g);
 	lg_init(&g);
+	begin = g.tsc - g.step;
 	while (!cut && getline(&s, &cap, stdin) > 0)
 		line(&g, s);
 	free(s);

@@ -60,9 +60,17 @@ ok "a title" bash -c "$pmclog flame -t 'A & <B>' $tmp/plain |
 ok "to standard output" bash -c "$pmclog flame $tmp/plain | cmp - $svg"
 ok "where it can't be written" exits 1 \
 	"$pmclog" flame -o "$tmp/no/x.svg" "$tmp/plain"
+ok "compressed" bash -c "$pmclog flame -o $tmp/x.svg.gz $tmp/plain &&
+	gzip -dc $tmp/x.svg.gz | cmp - $svg"
 log none <<<"event cpu-clock 1000"
 ok "no samples, no graph" prints 1 "no samples to draw" \
 	"$pmclog" flame -o "$tmp/none.svg" "$tmp/none"
+echo precious >"$tmp/old.svg"
+ok "and what was there stays" bash -c \
+	"! $pmclog flame -o $tmp/old.svg $tmp/none &&
+	 grep -q precious $tmp/old.svg && ! ls $tmp/*.svg.?*[^z]"
+ok "to what is no file" bash -c \
+	"$pmclog flame -o /dev/stdout $tmp/plain | cmp - $svg"
 
 {
 	echo "event cpu-clock 1000"

@@ -115,4 +115,157 @@ deep()
 }
 ok "a deep chain" deep
 
+# What no machine does: processes that are each other's children, clocks that
+# run backwards, pids and CPUs up to the last one, names that say something to
+# whoever shows them.
+log odd <<-EOF
+	host 9.9.9\x1b[2J-test </script><script>x
+	event cpu\x1b]0;owned\x07clock 1000
+	proc 7 </script><script>x
+	proc 4294967294 ../etc/\x0apasswd
+	map 7 0x10000 0x1000 0 /x/\x1b[31m</script>"'&\xe2\x80\xae\xff;,
+	fork 7 8
+	fork 8 9
+	fork 9 7
+	fork 9 9
+	at 9000000000
+	sample 5 7 0x10010
+	at 1000000000
+	cpu 65535
+	tid 4294967295
+	sample 5 9 0x10020 0x10030
+	sample 5 4294967294 0x10010
+	at 0
+	sample 3 4294967295 0xffffffffffffffff 0
+	rate 4294967295 18446744073709551615 18446744073709551615
+	drop 3 18446744073709551615
+EOF
+{
+	echo "event cpu-clock 1000"
+	for ((i = 0; i < 20000; i++)); do
+		echo "fork $i $((i + 1))"
+		echo "sample 1 $((i * 200000 % 4294967296)) 0x10010"
+	done
+} | log pids
+odd()
+{
+	local log=$tmp/$1 to out
+	for cmd in info dump "dump -j" report "report -s time,cpu,pid,tid" fold \
+		   flame html "diff $log" "filter --user -o $tmp/part"; do
+		# shellcheck disable=SC2086
+		survives "0 1" "$pmclog" $cmd "$log" || return
+		out=$("$pmclog" $cmd "$log" 2>&1 | tr -d '\n\t' |
+			LC_ALL=C grep -acP '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae')
+		[ "$out" = 0 ] || { echo "$cmd lets them through"; return 1; }
+	done
+	for to in folded pprof speedscope firefox callgrind perf-script csv \
+		  jsonl clickhouse; do
+		survives 0 "$pmclog" export --to $to -o "$tmp/out" "$log" ||
+			return
+	done
+	"$pmclog" html "$log" | grep -c '<script>x' |
+		grep -qx 0 || { echo "the page has a script of the log's"; return 1; }
+}
+ok "what no machine does" odd odd
+# names of events in what is said on standard error
+log escapes <<-EOF
+	event a\x1b[31mX 1000 1
+	event b\x1b]0;pwn\x07c 1000 2
+	pmc 1
+	sample 1 7 0x10
+	pmc 2
+	sample 1 7 0x10
+EOF
+clean()
+{
+	"$pmclog" "$@" 2>&1 >/dev/null | LC_ALL=C grep -aP '[\x00-\x08\x0b-\x1f]' &&
+		return 1
+	"$pmclog" "$@" 2>&1 >/dev/null | grep -F 'a\x1b[31mX'
+}
+ok "events that are there instead" clean fold -e none "$tmp/escapes"
+ok "the event that is shown" clean fold "$tmp/escapes"
+ok "the event that the other has not" clean diff "$tmp/escapes" "$tmp/deep"
+
+# whoever waits for a reader of what a log names still waits
+fifo()
+{
+	local got
+	mkfifo "$tmp/fifo"
+	echo here >"$tmp/fifo" &
+	printf 'event cpu-clock 1000\nmap 7 0x1000 0x1000 0 %s\nsample 1 7 0x1010\n' \
+		"$tmp/fifo" | log fifolog
+	"$pmclog" report "$tmp/fifolog" >"$tmp/out"
+	got=$(timeout 20 cat "$tmp/fifo")
+	wait
+	[ "$got" = here ] && grep 'not a regular file' "$tmp/out"
+}
+ok "a FIFO is not even opened" fifo
+
+hole()
+{
+	cp "$tmp/k" "$tmp/hole"
+	truncate -s 3G "$tmp/hole.kallsyms"
+	ASAN_OPTIONS=max_allocation_size_mb=64 "$pmclog" report "$tmp/hole" |
+		grep 'hole.kallsyms is no symbol table'
+}
+ok "a kallsyms that is a hole" hole
+
+# a chain of 690 frames, each of which is 62: views go down it by calls
+inlined()
+{
+	local i
+	echo 'volatile int v; static inline __attribute__((always_inline)) void f0(void) { v++; }'
+	for i in {1..60}; do
+		echo "static inline __attribute__((always_inline)) void f$i(void) { f$((i - 1))(); }"
+	done
+	echo '__attribute__((noinline)) void top(void) { f60(); } int main(void) { top(); }'
+}
+inlined >"$tmp/inlined.c"
+${CC:-cc} -g -O1 -o "$tmp/inlined" "$tmp/inlined.c"
+top=$(nm "$tmp/inlined" | awk '$3 == "top" { print $1 }')
+# frames COUNT: of a chain of so many pcs, with those of inlined functions
+frames()
+{
+	{
+		echo "event cpu-clock 1000"
+		load 7 0x10000 "$tmp/inlined"
+		echo "sample 1 7 $(yes "0x10001+0x$top" | head -n "$1" | tr '\n' ' ')"
+	} | log inl
+	"$pmclog" fold --inline "$tmp/inl" | tr -cd ';' | wc -c
+}
+ok "inlined frames of a chain" same 6200 frames 100
+ok "but not any number of them" same 690 frames 690
+
+# a log named as the output by mistake is still there
+own_output()
+{
+	local cmd
+	cp "$tmp/k" "$tmp/own"
+	ln -sf own "$tmp/own-link"
+	for cmd in flame html "diff --flame $tmp/k" "export --to csv" \
+		   "export --to folded" filter archive; do
+		for out in own own-link; do
+			# shellcheck disable=SC2086
+			prints 1 'is the log itself: it would be lost' \
+				"$pmclog" $cmd -o "$tmp/$out" "$tmp/own" &&
+			cmp "$tmp/k" "$tmp/own" || return
+		done
+	done
+	mkdir -p "$tmp/unpacked"
+	for cmd in flame html "diff $tmp/k" "export --to csv" filter; do
+		cp "$tmp/k" "$tmp/unpacked/log.pmclog"
+		# shellcheck disable=SC2086
+		prints 1 'is the log itself: it would be lost' "$pmclog" $cmd \
+			-o "$tmp/unpacked/log.pmclog" "$tmp/unpacked" &&
+			cmp "$tmp/k" "$tmp/unpacked/log.pmclog" || return
+	done
+	prints 1 'is the log itself' "$pmclog" diff -o "$tmp/own" "$tmp/own" \
+		"$tmp/k" && cmp "$tmp/k" "$tmp/own" &&
+	prints 1 'is the log itself' "$pmclog" flame -o "$tmp/own" - \
+		<"$tmp/own" && cmp "$tmp/k" "$tmp/own"
+}
+ok "the log is not its own output" own_output
+
+ok "many processes, each the other's child" odd pids
+
 done_testing

@@ -93,6 +93,16 @@ ok "not even where they would come to lie" same "prog;[mymod]_[k] 1" \
 ok "the report tells kernel and modules apart" prints 0 \
 	"prog  *\[mymod\]  *mod_func \[m\]" \
 	"$pmclog" report -k "$tmp/kallsyms" "$tmp/k1"
+log freebsd <<-EOF
+	event cpu-clock 1000
+	proc 7 prog
+	mapin 4294967295 0xffffffff81000000 /boot/kernel/kernel
+	mapin 4294967295 0xffffffff82000000 /boot/kernel/zfs.ko
+	sample 1 7 0xffffffff81002010 0xffffffff82000010
+EOF
+ok "the kernel of FreeBSD is a file" same \
+	"prog;[zfs]_[k];do_work_alias_[k] 1" \
+	"$pmclog" fold -k "$tmp/map" "$tmp/freebsd"
 log k5 <<-EOF
 	kernel 0xffffffff81001000 reference
 	event cpu-clock 1000
@@ -116,6 +126,68 @@ ok "a module in the place of another" same "\
 prog;[later]_[k] 2
 prog;mod_func_[k] 1" "$pmclog" fold -k "$tmp/kallsyms" "$tmp/k6"
 
+# modules by their files
+cat >"$tmp/mod.c" <<-EOF
+	int shared;
+	static __attribute__((noinline, used)) void local_func(void) { shared++; }
+	void exported_func(void) { shared--; }
+	__attribute__((section(".exit.text"))) void leaves(void) { shared = 0; }
+	__attribute__((section(".init.text"))) void begins(void) { shared = 1; }
+EOF
+cat >"$tmp/note.s" <<-EOF
+	.section .note.gnu.build-id, "a", @note
+	.long 4, 8, 3
+	.asciz "GNU"
+	.byte 1, 2, 3, 4, 5, 6, 7, 8
+	.section .note.GNU-stack, "", @progbits
+EOF
+dir=$tmp/mods/lib/modules/9.9.9-test
+mkdir -p "$dir"
+${CC:-cc} -O1 -c -o "$tmp/mod.o" "$tmp/mod.c" &&
+	as -o "$tmp/note.o" "$tmp/note.s" &&
+	ld -r -o "$dir/mymod.ko" "$tmp/mod.o" "$tmp/note.o"
+xz -kf "$dir/mymod.ko"
+zstd -q "$dir/mymod.ko"
+in_module()	# FILE BUILD-ID WANT
+{
+	local f
+	{
+		cat <<-EOF
+			host 9.9.9-test elsewhere
+			kernel 0xffffffff81001000 reference
+			event cpu-clock 1000
+			proc 7 prog
+			module 0xffffffffc0100000 0x2000 mymod /lib/modules/9.9.9-test/$1
+			section 0xffffffffc0100000 mymod .text
+			section 0xffffffffc0101000 mymod .exit.text
+			buildid $2 mymod
+			sample 1 7 0xffffffff81001000
+		EOF
+		for f in local_func exported_func; do
+			echo "sample 2 7 0xffffffffc0100000+$(symbol "$dir/mymod.ko" $f)"
+		done
+		echo "sample 4 7 0xffffffffc0101000"
+		echo "sample 8 7 0xffffffffc0101800"
+	} | log k9
+	same "$3" "$pmclog" fold -r "$tmp/mods" -k "$tmp/map" "$tmp/k9"
+}
+named="\
+prog;[mymod]_[k] 8
+prog;exported_func_[k] 2
+prog;leaves_[k] 4
+prog;local_func_[k] 2
+prog;reference_[k] 1"
+ok "a module's file, by where its sections were" \
+	in_module mymod.ko 0102030405060708 "$named"
+ok "packed by xz" in_module mymod.ko.xz 0102030405060708 "$named"
+ok "packed by zstd" in_module mymod.ko.zst 0102030405060708 "$named"
+ok "not another build of it" in_module mymod.ko 0102030405060709 "\
+prog;[mymod]_[k] 16
+prog;reference_[k] 1"
+ok "and the report says so" prints 0 \
+	"mymod: file was replaced since (build-id differs)" \
+	"$pmclog" report -r "$tmp/mods" -k "$tmp/map" "$tmp/k9"
+
 # where tables are looked for
 cp "$tmp/map" "$tmp/k2.kallsyms"
 ok "LOG.kallsyms is found" folds k2 "$want"
@@ -137,6 +209,7 @@ if [ -n "${addr//0/}" ]; then
 	own()
 	{
 		log own <<-EOF
+			${3:-}
 			host $(uname -r) $(uname -n)
 			kernel $1 schedule
 			event cpu-clock 1000
@@ -148,6 +221,8 @@ if [ -n "${addr//0/}" ]; then
 	ok "/proc/kallsyms of the recorded boot" own "0x$addr" \
 		"prog;schedule_[k] 1"
 	ok "not of another boot" own "0x$addr+0x200000" "prog;[kernel]_[k] 1"
+	ok "not of another build" own "0x$addr" "prog;[kernel]_[k] 1" \
+		"buildid 0102030405060708 [kernel]"
 else
 	skip "/proc/kallsyms" "it shows no addresses"
 fi
@@ -184,5 +259,58 @@ ok "vmlinux" vmlinux abcdef0123456789
 vmlinux abcdef0123456780 >/dev/null
 ok "not with another build-id" prints 1 "has another build-id" \
 	"$pmclog" fold -k "$tmp/vmlinux" "$tmp/k7"
+
+# Logs in a row, of which each has booted elsewhere and has its own processes.
+${CC:-cc} -O1 -fPIE -pie -o "$tmp/shapes" "$HERE/shapes.c"
+boot()	# NAME WHERE RELEASE
+{
+	{
+		echo "host $3 m"
+		echo "kernel $2+0x1000 reference"
+		echo "event cpu-clock 1000"
+		[ "$1" = first ] && echo "proc 7 prog" &&
+			load 7 0x10000 "$tmp/shapes" &&
+			echo "module 0xffffffffc0100000 0x2000 mymod"
+		echo "sample 1 7 $2+0x2010"
+		# in the other's kernel
+		echo "sample 2 7 0xffffffff81002010+0x80000"
+		echo "sample 4 7 0x10001+0x$(nm "$tmp/shapes" |
+			awk '$3 == "leaf" { print $1 }')"
+		echo "sample 8 7 0xffffffffc0100010"
+	} | log "$1"
+}
+boot first 0xffffffff81000000 9.9.9-test
+boot second 0xffffffff81080000 9.9.9-test
+boot alien 0xffffffff81080000 9.9.8-test
+in_a_row()	# LOG...
+{
+	local i
+	for i; do
+		cat "$tmp/$i"
+	done >"$tmp/row"
+	"$pmclog" fold -e all -k "$tmp/map" "$tmp/row"
+}
+ok "two boots in a row" same "\
+?7;[kernel]_[k] 8
+?7;[unknown] 4
+?7;do_work_alias_[k] 3
+prog;[kernel]_[k] 2
+prog;[mymod]_[k] 8
+prog;do_work_alias_[k] 1
+prog;leaf 4" in_a_row first second
+ok "a boot of another kernel: no names" same "\
+?7;[kernel]_[k] 11
+?7;[unknown] 4
+prog;[kernel]_[k] 2
+prog;[mymod]_[k] 8
+prog;do_work_alias_[k] 1
+prog;leaf 4" in_a_row first alien
+ok "the first one again" same "\
+?7;[kernel]_[k] 11
+?7;[unknown] 4
+prog;[kernel]_[k] 4
+prog;[mymod]_[k] 16
+prog;do_work_alias_[k] 2
+prog;leaf 8" in_a_row first alien first
 
 done_testing

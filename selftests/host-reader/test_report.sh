@@ -161,7 +161,19 @@ head -c -9 "$tmp/cut" >"$tmp/torn"
 ok "cut in a record: what is there is shown" prints 1 "^  Samples  *4:" \
 	"$pmclog" report "$tmp/torn"
 : >"$tmp/nothing"
-ok "an empty file" prints 0 "^No samples" "$pmclog" report "$tmp/nothing"
+nothing()	# COMMAND...: no log, no output
+{
+	rm -f "$tmp/out" &&
+	prints 1 "nothing.* is empty$" "$pmclog" "$@" "$tmp/nothing" &&
+	[ ! -e "$tmp/out" ]
+}
+for cmd in info dump report fold flame html "archive -o $tmp/out" \
+	   "filter -o $tmp/out" "diff $tmp/cut" "export --to csv -o $tmp/out" \
+	   "export --to pprof -o $tmp/out" "annotate -a"; do
+	# shellcheck disable=SC2086
+	ok "${cmd%% *} of an empty file" nothing $cmd
+done
+ok "an empty pipe" prints 1 "is empty$" bash -c ": | $pmclog fold -"
 ok "what is no log" prints 1 "pmclog: " "$pmclog" report "$0"
 
 for cmd in report fold flame; do
@@ -196,5 +208,21 @@ ok "report has no control characters" clean report
 ok "fold has no control characters" clean fold
 ok "fold has no line too many" same 1 bash -c \
 	"$pmclog fold $tmp/escape | wc -l"
+
+log events <<-EOF
+	event cpu-clock 1000 1
+	event page-faults 1 2
+	proc 7 prog
+	pmc 1
+	sample 10 7 0x10
+	pmc 2
+	sample 30 7 0x10
+EOF
+lost_of_event()
+{
+	"$pmclog" report -e cpu-clock "$tmp/events" |
+		grep '^ 100.00 %  \[unknown\]: nothing was mapped there'
+}
+ok "samples without a name are those of the event" lost_of_event
 
 done_testing

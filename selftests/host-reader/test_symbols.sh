@@ -151,8 +151,55 @@ buildid "$id"
 ok "the logged build-id agrees" folds l12 "prog;leaf 5"
 buildid "00${id:2}"
 ok "another build-id: not used" folds l12 "prog;[pie] 5"
-ok "and the report says so" prints 0 "pie: has another build-id now" \
+ok "and the report says so" prints 0 "pie: file was replaced since (build-id differs)" \
 	"$pmclog" report "$tmp/l12"
+
+# several files of one path: each has its own
+twins()
+{
+	{
+		echo "event cpu-clock 1000"
+		echo "proc 7 one"
+		echo "file 8 1 100"
+		load 7 "$base" "$tmp/pie"
+		echo "proc 8 two"
+		echo "file 8 2 100"
+		load 8 "$base" "$tmp/pie"
+		printf '%s\n' "${@:2}"
+		echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
+		echo "sample 5 8 $base+$(symbol "$tmp/pie" leaf)"
+	} | log l19
+	folds l19 "$1"
+}
+ok "build-ids of two files of one path" twins "\
+one;[pie] 5
+two;leaf 5" "buildid 00${id:2} 8:1:100:$tmp/pie" "buildid $id 8:2:100:$tmp/pie"
+ok "a file that is known to be the other one" twins "\
+one;[pie] 5
+two;leaf 5" "buildid $id 8:2:100:$tmp/pie"
+ok "and the report says so" prints 0 "pie: is another file of that path" \
+	"$pmclog" report "$tmp/l19"
+
+# without an id, on the machine that recorded: inode and time
+here()
+{
+	local dev ino
+	read -r dev ino < <(stat -c '%d %i' "$tmp/pie")
+	{
+		echo "wall $1"
+		echo "host $(uname -r) $(uname -n)"
+		echo "event cpu-clock 1000"
+		echo "proc 7 prog"
+		echo "file $((dev >> 8)) $((dev & 255)) $((ino + $2))"
+		load 7 "$base" "$tmp/pie"
+		echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
+	} | log l20
+	folds l20 "$3"
+}
+now=$(date +%s)
+ok "no build-id, the same inode" here $((now + 100)) 0 "prog;leaf 5"
+ok "another inode" here $((now + 100)) 1 "prog;[pie] 5"
+ok "written to since" here $((now - 100)) 0 "prog;[pie] 5"
 
 log l13 <<-EOF
 	event cpu-clock 1000
@@ -232,18 +279,66 @@ odd_files()
 	cat "$tmp/.text"
 	[ "$(grep -c 'not a regular file$' "$tmp/.text")" = 3 ] &&
 	[ "$(grep -c 'not an ELF file$' "$tmp/.text")" = 2 ] &&
-	grep -q '\[vdso\]: is of another machine$' "$tmp/.text"
+	grep -q '\[vdso\]: is of another ' "$tmp/.text"
 }
 ok "FIFOs, directories, devices, text: refused, and said so" odd_files
 
-# the vdso of this machine
-log l17 <<-EOF
-	host $(uname -r) $(uname -n)
-	event cpu-clock 1000
-	proc 7 prog
-	map 7 0x7fff00080000 0x2000 0 [vdso]
-	sample 1 7 0x7fff00080000+0
+# the vdso: the kernel's, so it goes by that
+cat >"$tmp/vdso.py" <<-EOF
+	import ctypes
+	for l in open("/proc/self/maps"):
+	    if "[vdso]" in l:
+	        a, b = (int(x, 16) for x in l.split()[0].split("-"))
+	        open("$tmp/vdso", "wb").write(ctypes.string_at(a, b - a))
 EOF
-ok "the vdso" "$pmclog" fold "$tmp/l17"
+python3 "$tmp/vdso.py"
+vdso=$(readelf -n "$tmp/vdso" | sed -n 's/.*Build ID: //p')
+read -r at < <(readelf -sW "$tmp/vdso" | awk '
+	$4 == "FUNC" && $5 == "GLOBAL" { print "0x" $2; exit }')
+in_vdso()
+{
+	local want=$1 shown
+	shift
+	{
+		printf '%s\n' "$@"
+		echo "event cpu-clock 1000"
+		echo "proc 7 prog"
+		echo "map 7 0x7fff00080000 0x2000 0 [vdso]"
+		echo "sample 1 7 0x7fff00080000+$at"
+	} | log l17
+	"$pmclog" fold "$tmp/l17" >"$tmp/.text" || return
+	cat "$tmp/.text"
+	if [ "$want" = no ]; then
+		grep -q '^prog;\[vdso\] 1$' "$tmp/.text"
+		return
+	fi
+	# aliases have one address: any of them
+	shown=$(sed -n 's/^prog;\([a-z_]*\) 1$/\1/p' "$tmp/.text")
+	[ -n "$shown" ] && readelf -sW "$tmp/vdso" | grep "${at#0x}" |
+		grep -q " $shown\(@.*\)*$"
+}
+if [ -n "$vdso" ] && [ -n "$at" ]; then
+	ok "the vdso of the kernel that recorded" in_vdso named \
+		"host $(uname -r) $(uname -n)"
+	ok "by its build-id, on any machine" in_vdso named \
+		"host 1.2.3 elsewhere" "buildid $vdso [vdso]"
+	ok "not of another build, on the same machine" in_vdso no \
+		"host $(uname -r) $(uname -n)" "buildid 00${vdso:2} [vdso]"
+	ok "and the report says so" prints 0 \
+		"vdso.: is of another kernel than the one that runs here" \
+		"$pmclog" report "$tmp/l17"
+	ok "not of another machine" in_vdso no "host 1.2.3 elsewhere"
+else
+	skip "the vdso" "it has no build-id or no symbols here"
+fi
+
+for command in report fold flame 'export --to csv' archive top; do
+	# shellcheck disable=SC2086
+	ok "$command: a root that is not there" prints 2 \
+		"--root $tmp/nodir: No such file" \
+		"$pmclog" $command -r "$tmp/nodir" "$tmp/l1"
+done
+ok "or that is none" prints 2 "Not a directory" \
+	"$pmclog" report -r "$tmp/l1" "$tmp/l1"
 
 done_testing

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* libFuzzer: the library's two interfaces on any bytes. */
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <pmclog.h>
@@ -19,6 +21,26 @@ static uint64_t walk(struct pmclog_iter *it)
 		for (i = 0; i < rec.len; i++)
 			sum = sum * 31 + rec.data[i];
 	return sum;
+}
+
+/* Records, with those that are passed over wherever that can be asked for. */
+static uint64_t count(const uint8_t *data, size_t size, bool resync, bool pass)
+{
+	struct pmclog_iter *it = pmclog_iter_mem(data, size);
+	struct pmclog_passed passed;
+	struct pmclog_rec rec;
+	uint64_t n = 0;
+
+	if (resync)
+		pmclog_iter_resync(it);
+	while (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD) {
+		if (++n != rec.serial)
+			__builtin_trap();
+		while (pass && pmclog_iter_pass(it, 0, 0, &passed))
+			n += passed.n;
+	}
+	pmclog_iter_close(it);
+	return n;
 }
 
 /* The first byte says how the rest is cut. */
@@ -42,6 +64,44 @@ static uint64_t walk_fed(const uint8_t *data, size_t size, size_t chunk)
 	return sum;
 }
 
+/* Windows of any length, which are gone with the next one. */
+struct moving {
+	const uint8_t *data;
+	size_t size, upto, chunk;
+	uint8_t *copy;
+};
+
+static ssize_t next_window(void *ctx, uint64_t offset, const unsigned char **p)
+{
+	struct moving *m = ctx;
+	size_t n;
+
+	m->upto += m->chunk;
+	if (m->upto > m->size)
+		m->upto = m->size;
+	n = m->upto - offset;
+	free(m->copy);
+	m->copy = malloc(n ? n : 1);
+	memcpy(m->copy, m->data + offset, n);
+	*p = m->copy;
+	return (ssize_t)n;
+}
+
+static uint64_t walk_windows(const uint8_t *data, size_t size, size_t chunk,
+			     bool resync)
+{
+	struct moving m = { data, size, 0, 64 * chunk, NULL };
+	struct pmclog_iter *it = pmclog_iter_window(next_window, &m);
+	uint64_t sum;
+
+	if (resync)
+		pmclog_iter_resync(it);
+	sum = walk(it);
+	pmclog_iter_close(it);
+	free(m.copy);
+	return sum;
+}
+
 static void read_events(const uint8_t *data, size_t size)
 {
 	static struct pmclog_ev ev;
@@ -59,7 +119,7 @@ static void read_events(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pmclog_iter *it;
-	uint64_t sum;
+	uint64_t sum, resynced;
 	size_t chunk;
 
 	if (!size)
@@ -72,6 +132,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pmclog_iter_close(it);
 	if (sum != walk_fed(data, size, chunk))
 		__builtin_trap();
+	it = pmclog_iter_mem(data, size);
+	pmclog_iter_resync(it);
+	resynced = walk(it);
+	pmclog_iter_close(it);
+	if (sum != walk_windows(data, size, chunk, false) ||
+	    resynced != walk_windows(data, size, size, true))
+		__builtin_trap();
+	if (count(data, size, false, true) != count(data, size, false, false) ||
+	    count(data, size, true, true) != count(data, size, true, false))
+		__builtin_trap();
+	/* who sees less ahead may go on elsewhere */
+	walk_windows(data, size, chunk, true);
 	read_events(data, size);
 	return 0;
 }

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <linux/hwpmc.h>
+#include <linux/perf_event.h>
+
 #include "loggen.h"
 
 void lg_start(struct loggen *g)
@@ -21,7 +24,7 @@ void lg_free(struct loggen *g)
 	memset(g, 0, sizeof(*g));
 }
 
-static unsigned char *lg_room(struct loggen *g, size_t len)
+void *lg_room(struct loggen *g, size_t len)
 {
 	unsigned char *p;
 
@@ -124,22 +127,49 @@ void lg_allocatedyn(struct loggen *g, uint32_t pmcid, const char *name,
 	PUT(p, pmclog_pmcallocatedyn, cpu, cpu);
 }
 
-void lg_chain(struct loggen *g, uint32_t pid, uint32_t pmcid, uint32_t cpu,
-	      uint32_t flags, unsigned int npc, uint64_t base)
+void lg_stack(struct loggen *g, uint32_t pid, uint32_t pmcid, uint32_t cpu,
+	      uint32_t flags, unsigned int npc, const uint64_t *pcs)
 {
 	size_t fixed = sizeof(struct pmclog_callchain);
 	unsigned char *p = lg_record(g, PMCLOG_T_CALLCHAIN, fixed + 8 * npc);
-	unsigned int i;
 
 	PUT(p, pmclog_callchain, pid, pid);
 	PUT(p, pmclog_callchain, tid, pid + 1);
 	PUT(p, pmclog_callchain, pmcid, pmcid);
 	PUT(p, pmclog_callchain, cpuflags, PMCLOG_CC_CPUFLAGS(cpu, flags));
-	for (i = 0; i < npc; i++, base += 16)
-		memcpy(p + fixed + 8 * i, &base, 8);
+	if (npc)
+		memcpy(p + fixed, pcs, 8 * npc);
 	g->account.overflows++;
 	g->account.committed++;
 	g->account.written++;
+	g->account.late += !!(flags & PMCLOG_CC_USERLATE);
+}
+
+void lg_userchain(struct loggen *g, uint32_t pid, uint64_t first,
+		  unsigned int npc, const uint64_t *pcs)
+{
+	size_t fixed = sizeof(struct pmclog_ext_userchain);
+	unsigned char *p = lg_ext(g, PMCLOG_EXT_USERCHAIN, fixed + 8 * npc);
+
+	PUT(p, pmclog_ext_userchain, pid, pid);
+	PUT(p, pmclog_ext_userchain, tid, pid + 1);
+	PUT(p, pmclog_ext_userchain, first, first);
+	if (npc)
+		memcpy(p + fixed, pcs, 8 * npc);
+	g->account.late_answered++;
+}
+
+void lg_chain(struct loggen *g, uint32_t pid, uint32_t pmcid, uint32_t cpu,
+	      uint32_t flags, unsigned int npc, uint64_t base)
+{
+	uint64_t pcs[1024];
+	unsigned int i;
+
+	if (npc > sizeof(pcs) / sizeof(pcs[0]))
+		abort();
+	for (i = 0; i < npc; i++, base += 16)
+		pcs[i] = base;
+	lg_stack(g, pid, pmcid, cpu, flags, npc, pcs);
 }
 
 void lg_drop(struct loggen *g, uint32_t pmcid, uint32_t cpu, uint32_t cause,
@@ -193,6 +223,49 @@ void lg_exec(struct loggen *g, uint32_t pid, uint32_t pmcid, uint64_t base,
 	PUT(p, pmclog_procexec, pmcid, pmcid);
 	PUT(p, pmclog_procexec, base, base);
 	PUT(p, pmclog_procexec, dyn, dyn);
+}
+
+void lg_attach(struct loggen *g, uint32_t pmcid, uint32_t pid,
+	       const char *path)
+{
+	void *p = lg_strings(g, PMCLOG_T_PMCATTACH,
+			     sizeof(struct pmclog_pmcattach), 1, &path);
+
+	PUT(p, pmclog_pmcattach, pmcid, pmcid);
+	PUT(p, pmclog_pmcattach, pid, pid);
+}
+
+void lg_detach(struct loggen *g, uint32_t pmcid, uint32_t pid)
+{
+	void *p = lg_record(g, PMCLOG_T_PMCDETACH,
+			    sizeof(struct pmclog_pmcdetach));
+
+	PUT(p, pmclog_pmcdetach, pmcid, pmcid);
+	PUT(p, pmclog_pmcdetach, pid, pid);
+}
+
+void lg_csw(struct loggen *g, uint32_t pmcid, uint32_t pid, uint32_t tid,
+	    uint64_t value)
+{
+	void *p = lg_record(g, PMCLOG_T_PROCCSW, sizeof(struct pmclog_proccsw));
+
+	PUT(p, pmclog_proccsw, value, value);
+	PUT(p, pmclog_proccsw, pmcid, pmcid);
+	PUT(p, pmclog_proccsw, pid, pid);
+	PUT(p, pmclog_proccsw, tid, tid);
+}
+
+void lg_procexit(struct loggen *g, uint32_t pmcid, uint32_t pid,
+		 uint64_t value)
+{
+	void *p = lg_record(g, PMCLOG_T_PROCEXIT,
+			    sizeof(struct pmclog_procexit));
+
+	PUT(p, pmclog_procexit, pmcid, pmcid);
+	PUT(p, pmclog_procexit, pid, pid);
+	PUT(p, pmclog_procexit, value, value);
+	PUT(p, pmclog_procexit, enabled, 5000000);
+	PUT(p, pmclog_procexit, running, 4000000);
 }
 
 void lg_fork(struct loggen *g, uint32_t oldpid, uint32_t newpid)
@@ -355,4 +428,66 @@ void lg_rate(struct loggen *g, uint32_t pmcid, uint32_t cpu, uint64_t expected,
 	PUT(p, pmclog_ext_rate, throttled, 1);
 	PUT(p, pmclog_ext_rate, enabled, 5000000);
 	PUT(p, pmclog_ext_rate, running, 4000000);
+}
+
+void lg_tracepoint(struct loggen *g, uint32_t pmcid, const char *name,
+		   uint64_t config)
+{
+	size_t at = g->len;
+
+	lg_allocatedyn(g, pmcid, name, 1, -2);
+	PUT(g->buf + at, pmclog_pmcallocatedyn, flags,
+	    HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN | HWPMC_F_RAW);
+	PUT(g->buf + at, pmclog_pmcallocatedyn, type, PERF_TYPE_TRACEPOINT);
+	PUT(g->buf + at, pmclog_pmcallocatedyn, config, config);
+}
+
+void lg_fields(struct loggen *g, uint64_t config, const char *text)
+{
+	size_t fixed = sizeof(struct pmclog_ext_fields);
+	void *p = lg_ext(g, PMCLOG_EXT_FIELDS,
+			 (fixed + strlen(text) + 4) & ~(size_t)3);
+
+	PUT(p, pmclog_ext_fields, type, PERF_TYPE_TRACEPOINT);
+	PUT(p, pmclog_ext_fields, config, config);
+	PUTS(p, pmclog_ext_fields, text, text);
+}
+
+void lg_raw(struct loggen *g, uint32_t pmcid, uint32_t tid, const void *data,
+	    uint32_t len, uint32_t size)
+{
+	size_t fixed = sizeof(struct pmclog_ext_raw);
+	unsigned char *p;
+
+	g->tsc -= g->step;
+	p = lg_ext(g, PMCLOG_EXT_RAW, (fixed + len + 3) & ~(size_t)3);
+	PUT(p, pmclog_ext_raw, pmcid, pmcid);
+	PUT(p, pmclog_ext_raw, tid, tid);
+	PUT(p, pmclog_ext_raw, len, len);
+	PUT(p, pmclog_ext_raw, size, size);
+	memcpy(p + fixed, data, len);
+}
+
+void lg_recording(struct loggen *g, uint32_t on, uint32_t npmc, uint64_t skew)
+{
+	void *p = lg_ext(g, PMCLOG_EXT_RECORD,
+			 sizeof(struct pmclog_ext_record));
+
+	PUT(p, pmclog_ext_record, on, on);
+	PUT(p, pmclog_ext_record, npmc, npmc);
+	PUT(p, pmclog_ext_record, skew, skew);
+}
+
+void lg_snapshot(struct loggen *g, uint32_t cause, uint32_t pmcid,
+		 uint32_t pid, int32_t status, uint64_t when, uint64_t since)
+{
+	void *p = lg_ext(g, PMCLOG_EXT_SNAPSHOT,
+			 sizeof(struct pmclog_ext_snapshot));
+
+	PUT(p, pmclog_ext_snapshot, cause, cause);
+	PUT(p, pmclog_ext_snapshot, pmcid, pmcid);
+	PUT(p, pmclog_ext_snapshot, pid, pid);
+	PUT(p, pmclog_ext_snapshot, status, status);
+	PUT(p, pmclog_ext_snapshot, when, when);
+	PUT(p, pmclog_ext_snapshot, since, since);
 }

@@ -28,6 +28,8 @@ void *lg_record(struct loggen *g, unsigned int type, size_t len);
 /* A record whose fixed part of @fixed bytes is followed by @n strings. */
 void *lg_strings(struct loggen *g, unsigned int type, size_t fixed, int n,
 		 const char *const *s);
+/* @len bytes of zeros at the end, without a header. */
+void *lg_room(struct loggen *g, size_t len);
 void *lg_ext(struct loggen *g, unsigned int subtype, size_t len);
 void lg_write(const struct loggen *g, const char *path);
 
@@ -38,6 +40,11 @@ void lg_allocatedyn(struct loggen *g, uint32_t pmcid, const char *name,
 /* pcs are base, base + 16, ... */
 void lg_chain(struct loggen *g, uint32_t pid, uint32_t pmcid, uint32_t cpu,
 	      uint32_t flags, unsigned int npc, uint64_t base);
+void lg_stack(struct loggen *g, uint32_t pid, uint32_t pmcid, uint32_t cpu,
+	      uint32_t flags, unsigned int npc, const uint64_t *pcs);
+/* The user chain of samples of thread @pid + 1 from @first on. */
+void lg_userchain(struct loggen *g, uint32_t pid, uint64_t first,
+		  unsigned int npc, const uint64_t *pcs);
 void lg_drop(struct loggen *g, uint32_t pmcid, uint32_t cpu, uint32_t cause,
 	     uint64_t count);
 void lg_map_in(struct loggen *g, uint32_t pid, uint64_t start,
@@ -47,6 +54,14 @@ void lg_mapping(struct loggen *g, uint32_t pid, uint64_t start, uint64_t len,
 void lg_map_out(struct loggen *g, uint32_t pid, uint64_t start, uint64_t end);
 void lg_exec(struct loggen *g, uint32_t pid, uint32_t pmcid, uint64_t base,
 	     uint64_t dyn, const char *path);
+void lg_attach(struct loggen *g, uint32_t pmcid, uint32_t pid,
+	       const char *path);
+void lg_detach(struct loggen *g, uint32_t pmcid, uint32_t pid);
+void lg_csw(struct loggen *g, uint32_t pmcid, uint32_t pid, uint32_t tid,
+	    uint64_t value);
+/* It ran four fifths of the time that it was enabled. */
+void lg_procexit(struct loggen *g, uint32_t pmcid, uint32_t pid,
+		 uint64_t value);
 void lg_fork(struct loggen *g, uint32_t oldpid, uint32_t newpid);
 void lg_exit(struct loggen *g, uint32_t pid);
 void lg_userdata(struct loggen *g, uint32_t value);
@@ -64,9 +79,27 @@ void lg_section(struct loggen *g, uint64_t addr, const char *module,
 void lg_buildid(struct loggen *g, unsigned int len, const char *name);
 void lg_rate(struct loggen *g, uint32_t pmcid, uint32_t cpu, uint64_t expected,
 	     uint64_t achieved);
+/* A PMC of a tracepoint, with its fields; the text of its format file. */
+void lg_tracepoint(struct loggen *g, uint32_t pmcid, const char *name,
+		   uint64_t config);
+void lg_fields(struct loggen *g, uint64_t config, const char *text);
+/* What the sample before it of thread @tid has: @len of @size bytes. */
+void lg_raw(struct loggen *g, uint32_t pmcid, uint32_t tid, const void *data,
+	    uint32_t len, uint32_t size);
+void lg_recording(struct loggen *g, uint32_t on, uint32_t npmc, uint64_t skew);
+void lg_snapshot(struct loggen *g, uint32_t cause, uint32_t pmcid,
+		 uint32_t pid, int32_t status, uint64_t when, uint64_t since);
 
-/* Whole logs: small, full, strings, twice, long, big; -1: no such log. */
+/*
+ * Whole logs: small, full, strings, twice, long, big, stacks, packed (which is
+ * stacks, packed), FreeBSD's (see era_named()); -1: no such log.
+ */
 int lg_make(struct loggen *g, const char *name);
+/*
+ * Makes @g of the log @plain with its samples in packs, as the module does it;
+ * chains of more than @depth pcs stay as they are.
+ */
+void lg_pack(struct loggen *g, const struct loggen *plain, unsigned int depth);
 
 #define LG_PMC	0xFFF00F00U		/* system sampling, row 0 */
 

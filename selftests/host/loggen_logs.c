@@ -5,6 +5,7 @@
 #include <pmclog_wire.h>
 
 #include "loggen.h"
+#include "loggen_era.h"
 
 #define KERNEL	0xffffffff81000000ULL
 #define TEXT	0x555555555000ULL
@@ -33,57 +34,71 @@ static void kernel_map(struct loggen *g)
 	lg_section(g, 0xffffffffc0280000ULL, "ext4", ".init.text");
 }
 
-/* Records of process modes, which have no maker of their own. */
+/* One of FreeBSD's, which counts in a process. */
 static void process_mode(struct loggen *g, uint32_t pid)
 {
-	const char *path = "/usr/bin/sleep";
-	struct pmclog_wire_proccsw csw;
-	struct pmclog_wire_procexit exit_;
-	struct pmclog_wire_attach at;
-	struct pmclog_wire_detach de;
-	struct pmclog_wire_allocate al;
 	const uint32_t pmcid = 0xFFF30F07U;
-	unsigned char *p;
+	struct pmclog_wire_allocate al = {
+		.pmcid = pmcid, .event = 0x7001, .flags = 0xC, .rate = 65536,
+	};
+	unsigned char *p = lg_record(g, PMCLOG_T_PMCALLOCATE, sizeof(al));
 
-#define STORE(rec, type)						\
-	do {								\
-		p = lg_record(g, type, sizeof(rec));			\
-		memcpy(&(rec).h, p, sizeof((rec).h));			\
-		memcpy(p, &(rec), sizeof(rec));				\
-	} while (0)
+	memcpy(&al.h, p, sizeof(al.h));
+	memcpy(p, &al, sizeof(al));
+	lg_attach(g, pmcid, pid, "/usr/bin/sleep");
+	lg_csw(g, pmcid, pid, pid + 1, 0x123456789AULL);
+	lg_detach(g, pmcid, pid);
+	lg_procexit(g, pmcid, pid, 99999999999ULL);
+}
 
-	memset(&al, 0, sizeof(al));
-	al.pmcid = pmcid;
-	al.event = 0x7001;
-	al.flags = 0xC;
-	al.rate = 65536;
-	STORE(al, PMCLOG_T_PMCALLOCATE);
-	p = lg_strings(g, PMCLOG_T_PMCATTACH, sizeof(at), 1, &path);
-	memcpy(&at.h, p, sizeof(at.h));
-	at.pmcid = pmcid;
-	at.pid = pid;
-	memcpy(p, &at, sizeof(at));
-	memset(&csw, 0, sizeof(csw));
-	csw.value = 0x123456789AULL;
-	csw.pmcid = pmcid;
-	csw.pid = pid;
-	csw.tid = pid + 1;
-	STORE(csw, PMCLOG_T_PROCCSW);
-	memset(&de, 0, sizeof(de));
-	de.pmcid = pmcid;
-	de.pid = pid;
-	STORE(de, PMCLOG_T_PMCDETACH);
-	memset(&exit_, 0, sizeof(exit_));
-	exit_.pmcid = pmcid;
-	exit_.pid = pid;
-	exit_.value = 99999999999ULL;
-	STORE(exit_, PMCLOG_T_PROCEXIT);
+/* A tracepoint with its fields, and one of whose fields nothing is told. */
+static void tracepoints(struct loggen *g, uint32_t pid)
+{
+	static const struct {
+		uint16_t type;
+		uint8_t flags, preempt;
+		int32_t pid;
+		char comm[8];
+		int64_t delta;
+		uint64_t ptr;
+		uint32_t loc;
+		char path[12];
+	} __attribute__((packed)) raw = {
+		317, 1, 0, 1000, "a b", -5, KERNEL, 12 << 16 | 36, "/bin/true",
+	};
+	const uint32_t told = 0xFFF00F02, untold = 0xFFF00F03;
+
+	lg_tracepoint(g, told, "test:told", 317);
+	lg_tracepoint(g, untold, "test:untold", 318);
+	lg_fields(g, 317,
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\t"
+		"signed:0;\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\tfield:char comm[8];\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:s64 delta;\toffset:16;\tsize:8;\tsigned:1;\n"
+		"\tfield:void * ptr;\toffset:24;\tsize:8;\tsigned:0;\n"
+		"\tfield:__data_loc char[] path;\toffset:32;\tsize:4;\t"
+		"signed:0;\n");
+	lg_recording(g, 1, 2, 1234);
+	lg_chain(g, pid, told, 0, 0, 2, KERNEL + 0x1234);
+	lg_raw(g, told, pid + 1, &raw, sizeof(raw), sizeof(raw));
+	lg_chain(g, pid, told, 0, 0, 2, KERNEL + 0x1234);
+	lg_raw(g, told, pid + 1, &raw, 26, sizeof(raw));
+	lg_chain(g, pid, untold, 0, 0, 2, KERNEL + 0x1234);
+	lg_raw(g, untold, pid + 1, &raw, 5, 5);
+	lg_recording(g, 0, 2, 0);
+	lg_snapshot(g, PMCLOG_SNAPSHOT_EXIT, PMCLOG_PMCID_NONE, pid, 0x100,
+		    g->tsc - 2 * g->step, g->tsc - 9 * g->step);
 }
 
 /* Every type of record and of extension. */
 static void make_full(struct loggen *g)
 {
+	static const uint64_t late[] = {
+		KERNEL + 0x1234, TEXT + 0x1000, TEXT + 0x1400, TEXT + 0x2000,
+	};
 	uint32_t pid = 1000;
+	uint64_t first;
 	int i;
 
 	lg_init(g);
@@ -106,6 +121,10 @@ static void make_full(struct loggen *g)
 		lg_chain(g, pid + i % 2, LG_PMC, i % 2,
 			 i % 4 ? PMCLOG_CC_USERSPACE : 0, 1 + i,
 			 i % 4 ? TEXT + 0x1000 : KERNEL + 0x1234);
+	first = g->tsc;
+	lg_stack(g, pid, LG_PMC, 0, PMCLOG_CC_USERLATE, 2, late);
+	lg_userchain(g, pid, first, 3, late + 1);
+	tracepoints(g, pid);
 	lg_drop(g, LG_PMC, 1, PMCLOG_DROP_FULL, 12);
 	lg_drop(g, LG_PMC, 0, PMCLOG_DROP_NESTED, 1);
 	lg_drop(g, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_FULL, 3);
@@ -121,6 +140,7 @@ static void make_full(struct loggen *g)
 	g->account.proc_committed = 14;
 	g->account.made = 20;
 	g->account.cut = 1;
+	g->account.cut_by[PMCLOG_CUT_DEPTH] = 1;
 	g->account.throttled = 2;
 	lg_close(g);
 }
@@ -159,8 +179,46 @@ static void make_samples(struct loggen *g, unsigned int n)
 	lg_close(g);
 }
 
+/* Callers that return, and all that the writer of packs has to tell apart. */
+static void make_stacks(struct loggen *g)
+{
+	uint64_t pcs[60];
+	unsigned int i, n;
+
+	lg_init(g);
+	lg_allocatedyn(g, LG_PMC, "cpu-clock", 1000000, -2);
+	lg_allocatedyn(g, 0x00100F01, "page-faults", 1, 0);
+	for (i = 0; i < 60; i++)
+		pcs[i] = (i < 4 ? KERNEL : TEXT) + 0x1000 * (60 - i);
+	for (i = 0; i < 60; i++) {
+		n = i % 7 ? 20 : 3 + i % 13;
+		pcs[60 - n] += 4;	/* goes on in the same function */
+		if (i % 11 == 0)
+			pcs[60 - n + 1 + i % 2] ^= 0x100;	/* or another */
+		lg_stack(g, 100 + i % 3, i % 5 ? LG_PMC : 0x00100F01, i % 2,
+			 i % 4 ? PMCLOG_CC_USERSPACE : 0, n, pcs + 60 - n);
+		if (i % 20 == 19)
+			lg_drop(g, LG_PMC, 1, PMCLOG_DROP_FULL, 2);
+		if (i == 30)
+			g->tsc += 3000000000ULL;	/* too far for a pack */
+	}
+	lg_close(g);
+}
+
+static void make_packed(struct loggen *g)
+{
+	struct loggen plain;
+
+	lg_start(&plain);
+	make_stacks(&plain);
+	lg_pack(g, &plain, 32);
+	lg_free(&plain);
+}
+
 int lg_make(struct loggen *g, const char *name)
 {
+	struct era e;
+
 	lg_start(g);
 	if (!strcmp(name, "small")) {
 		make_small(g);
@@ -176,6 +234,12 @@ int lg_make(struct loggen *g, const char *name)
 		make_samples(g, 5000);
 	} else if (!strcmp(name, "big")) {
 		make_samples(g, 1000000);
+	} else if (!strcmp(name, "stacks")) {
+		make_stacks(g);
+	} else if (!strcmp(name, "packed")) {
+		make_packed(g);
+	} else if (!era_named(&e, g, name)) {
+		era_session(&e, 20);
 	} else {
 		return -1;
 	}

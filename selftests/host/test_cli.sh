@@ -54,13 +54,42 @@ piped()
 }
 
 
+# comes FILE PATTERN: a line of FILE, which is being written
+comes()
+{
+	local i
+	for ((i = 0; i < 1200; i++)); do
+		grep -q -e "$2" "$1" && return
+		sleep .1
+	done
+	echo "no line like $2"
+	return 1
+}
+
+# What there is is printed while the log goes on, and all of it in the end.
+live()
+{
+	local to reader
+	rm -f "$tmp/pipe"
+	mkfifo "$tmp/pipe"
+	run dump - <"$tmp/pipe" >"$tmp/live" &
+	reader=$!
+	exec {to}>"$tmp/pipe"
+	head -c 1000 "$golden/full.pmclog" >&"$to"
+	comes "$tmp/live" '^create      1000 ' || return
+	tail -c +1001 "$golden/full.pmclog" >&"$to"
+	exec {to}>&-
+	wait "$reader" && run dump "$golden/full.pmclog" >"$tmp/a" &&
+	cmp "$tmp/a" "$tmp/live"
+}
+
 to_full()
 {
 	exits 1 run "$@" >/dev/full 2>"$tmp/err" &&
 	grep -q "cannot write: No space left" "$tmp/err"
 }
 
-for log in small full strings; do
+for log in small full strings packed; do
 	ok "generated log $log is the golden one" generated $log
 	ok "dump of $log" golden $log.dump dump "$golden/$log.pmclog"
 	ok "JSON of $log" golden $log.json dump -j "$golden/$log.pmclog"
@@ -70,8 +99,23 @@ for log in small full strings; do
 	ok "$log verifies" prints 0 "^ok: " run verify "$golden/$log.pmclog"
 done
 "$bin/mklog" twice "$tmp/twice"
+packs()
+{
+	"$bin/mklog" stacks "$tmp/stacks" &&
+	run dump "$tmp/stacks" >"$tmp/a" &&
+	cmp "$tmp/a" "$golden/packed.dump" &&
+	run dump --raw "$golden/packed.pmclog" >"$tmp/b" &&
+	grep -q '^userdata    hwpmc samples samples=[0-9]* tsc=' "$tmp/b" &&
+	! grep -q '^callchain' "$tmp/b"
+}
+
+ok "packed samples are dumped like others, or raw" packs
+ok "info tells the size of packed samples" prints 0 \
+	"^packed .* 60 samples in [0-9]* packs, [0-9.]* bytes a sample" \
+	run info "$golden/packed.pmclog"
+ok "what there is is dumped while the log goes on" live
 ok "two logs in a file" prints 0 "2 logs in one" run verify "$tmp/twice"
-ok "info on two logs" prints 0 "at offset 524" run info "$tmp/twice"
+ok "info on two logs" prints 0 "at offset 572" run info "$tmp/twice"
 
 for cmd in info dump verify; do
 	ok "$cmd --help" help_of $cmd

@@ -5,14 +5,24 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tap.sh source-path=SCRIPTDIR
 . "$here/tap.sh"
 
+# what it finds outlives the test
+found=$(cd "$BIN/.." && pwd)/found
+
 fuzz()
 {
-	mkdir "$tmp/corpus"
+	mkdir -p "$tmp/corpus" "$found"
 	for log in "$here"/golden/*.pmclog; do
 		{ printf '\020'; cat "$log"; } >"$tmp/corpus/${log##*/}"
 	done
-	"$BIN/fuzz_iter" -runs="${FUZZ_RUNS:-200000}" -seed=1 -max_len=8192 \
-		-artifact_prefix="$tmp/" "$tmp/corpus"
+	for log in A-le-64 A-be-32 B-le-64 B-be-i386 C-le-32 C-be-64; do
+		"$BIN/mklog" "$log" "$tmp/log" &&
+		{ printf '\020'; cat "$tmp/log"; } >"$tmp/corpus/$log"
+	done
+	"$BIN/fuzz_iter" -runs="${FUZZ_RUNS:-200000}" -seed="${FUZZ_SEED:-1}" \
+		-max_len=8192 -verbosity=0 -artifact_prefix="$found/" \
+		"$tmp/corpus" >"$found/log" 2>&1 && return
+	tail -n 35 "$found/log"
+	return 1
 }
 
 if [ -x "$BIN/fuzz_iter" ]; then

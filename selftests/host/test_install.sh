@@ -21,13 +21,14 @@ flags()
 	PKG_CONFIG_PATH=$root/opt/x/lib/pkgconfig pkg-config \
 		--define-variable=prefix="$root/opt/x" \
 		--define-variable=libdir="$root/opt/x/lib" \
-		"$2" libpmclog >"$tmp/flags" &&
+		"${@:2}" libpmclog >"$tmp/flags" &&
 	read -ra "$1" <"$tmp/flags"
 }
 
+# compile LIBS OPTION...: LIBS are what pkg-config is to be asked for
 compile()
 {
-	flags cflags --cflags && flags libs --libs &&
+	flags cflags --cflags && flags libs --libs "$1" && shift &&
 	$cc -Wall -Wextra -Werror "${cflags[@]}" "$@" \
 		"$here/sample_freebsd.c" "${libs[@]}"
 }
@@ -62,13 +63,22 @@ quiet()
 	! grep -E ' (v?warnx?|v?errx?|__assert_fail)(@|$)' "$tmp/nm"
 }
 
+# An example, where udev does not look.
+udev_example()
+{
+	grep -q '^SUBSYSTEM=="misc", KERNEL=="hwpmc", GROUP="hwpmc", MODE="0660"$' \
+		"$root/opt/x/share/doc/hwpmc/60-hwpmc.rules" &&
+	! find "$root" -path '*udev*' | grep .
+}
+
 ok "make install" install_all
-ok "a FreeBSD program compiles" compile -o "$tmp/sample"
+ok "a FreeBSD program compiles" compile --shared -o "$tmp/sample"
 ok "and reads a log" runs "$tmp/sample"
-ok "statically too" compile -static -o "$tmp/sample-static"
+ok "statically too" compile --static -static -o "$tmp/sample-static"
 ok "and reads a log" runs "$tmp/sample-static"
 ok "C++ includes the headers" cplusplus
 ok "exported symbols have versions" symbols
 ok "the library neither prints nor exits" quiet
 ok "pmclog is installed" "$root/opt/x/bin/pmclog" --version
+ok "the udev rule is an example" udev_example
 done_testing

@@ -15,6 +15,7 @@
 
 #include "../../tools/reader/reader.h"
 #include "loggen.h"
+#include "rnd.h"
 #include "tap.h"
 
 #define ROUNDS		20000
@@ -24,16 +25,6 @@ int reader_usage(const char *usage)
 {
 	(void)usage;
 	return READER_USAGE;
-}
-
-static uint64_t seed = 88172645463325252ULL;
-
-static uint64_t rnd(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % below;
 }
 
 /* Where the header of a random record is. */
@@ -213,6 +204,7 @@ static void test_command(const char *name)
 {
 	int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
 	int null = open("/dev/null", O_WRONLY);
+	static const char *const logs[] = { "full", "strings", "packed" };
 	unsigned char *copy;
 	struct loggen g;
 	size_t i;
@@ -220,7 +212,7 @@ static void test_command(const char *name)
 	fflush(stdout);
 	dup2(null, STDOUT_FILENO);
 	for (i = 0; i < COMMAND_ROUNDS; i++) {
-		lg_make(&g, i % 2 ? "full" : "strings");
+		lg_make(&g, logs[i % 3]);
 		copy = malloc(g.len);
 		memcpy(copy, g.buf, g.len);
 		mutate(copy, g.len);
@@ -243,6 +235,7 @@ int main(void)
 	test_library("full");
 	test_library("strings");
 	test_library("twice");
+	test_library("packed");
 	test_command("info");
 	test_command("verify");
 	test_command("dump");

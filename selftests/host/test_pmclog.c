@@ -173,13 +173,13 @@ static void test_two_logs(void)
 		;
 	ok(ev.pl_state == PMCLOG_EOF && ev.pl_count == 5, "the first log ends");
 	ok(!pmclog_read(ps, &ev) && ev.pl_type == PMCLOG_TYPE_INITIALIZE &&
-	   ev.pl_offset == 524 && ev.pl_count == 6,
+	   ev.pl_offset == 572 && ev.pl_count == 6,
 	   "reading on gives the second");
 	while (!pmclog_read(ps, &ev))
 		;
 	ev.pl_count = 0;
 	ok(pmclog_read(ps, &ev) == -1 && ev.pl_state == PMCLOG_EOF &&
-	   !ev.pl_data && !ev.pl_len && !ev.pl_type && ev.pl_count == 51,
+	   !ev.pl_data && !ev.pl_len && !ev.pl_type && ev.pl_count == 65,
 	   "then the file ends");
 	pmclog_close(ps);
 	close(fd);

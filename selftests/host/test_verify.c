@@ -1,95 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pmclog verify finds each fault, at its offset.  Every case is a sound log
- * with one thing made wrong.
+ * pmclog verify finds each fault of a record, and of their order, at its offset.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include <pmclog_wire.h>
 
-#include "../../tools/reader/reader.h"
-#include "loggen.h"
-#include "tap.h"
+#include "expect_verify.h"
 
-#define PID	100
-#define START	0x555555555000ULL
-
-int reader_usage(const char *usage)
-{
-	fputs(usage, stderr);
-	return READER_USAGE;
-}
-
-/* Runs verify on @g; its standard output goes to @text. */
-static int run_verify(const struct loggen *g, char *text, size_t size)
-{
-	char log[] = "/tmp/test_verify.XXXXXX";
-	char out[] = "/tmp/test_verify.XXXXXX";
-	char *argv[] = { "verify", log, NULL };
-	int fd = mkstemp(log), ofd = mkstemp(out), saved, ret;
-	ssize_t n;
-
-	if (fd < 0 || ofd < 0 || write(fd, g->buf, g->len) != (ssize_t)g->len)
-		abort();
-	fflush(stdout);
-	saved = dup(STDOUT_FILENO);
-	dup2(ofd, STDOUT_FILENO);
-	optind = 0;
-	ret = cmd_verify(2, argv);
-	fflush(stdout);
-	dup2(saved, STDOUT_FILENO);
-	close(saved);
-	n = pread(ofd, text, size - 1, 0);
-	text[n > 0 ? n : 0] = '\0';
-	close(fd);
-	close(ofd);
-	unlink(log);
-	unlink(out);
-	/* "FILE: " is of no interest */
-	if (!strncmp(text, log, strlen(log)))
-		memmove(text, text + strlen(log) + 2,
-			strlen(text + strlen(log) + 2) + 1);
-	return ret;
-}
-
-static void begin(struct loggen *g)
-{
-	lg_start(g);
-	lg_init(g);
-	lg_allocatedyn(g, LG_PMC, "cpu-clock", 1000000, -2);
-}
-
-static void expect(struct loggen *g, size_t offset, const char *what)
-{
-	char text[512], want[512];
-	int ret = run_verify(g, text, sizeof(text));
-
-	snprintf(want, sizeof(want), "offset %zu: %s\n", offset, what);
-	if (!ok(ret == READER_FAIL && !strcmp(text, want), "%s", what))
-		printf("# exit %d\n# got  %s# want %s", ret, text, want);
-	lg_free(g);
-}
-
-static void expect_ok(struct loggen *g, const char *summary)
-{
-	char text[512];
-	int ret = run_verify(g, text, sizeof(text));
-
-	if (!ok(ret == READER_OK && !strcmp(text, summary), "%.*s",
-		(int)strcspn(summary, "\n"), summary))
-		printf("# exit %d\n# got %s", ret, text);
-	lg_free(g);
-}
-
-/* The last record's field becomes @value. */
-#define SET(g, at, type, field, value)					\
-	do {								\
-		__typeof__(((struct type *)0)->field) v_ = (value);	\
-		memcpy((g)->buf + (at) + offsetof(struct type, field),	\
-		       &v_, sizeof(v_));				\
-	} while (0)
+#define CLOSE	sizeof(struct pmclog_closelog)
 
 static void test_sound(void)
 {
@@ -98,11 +15,44 @@ static void test_sound(void)
 	lg_make(&g, "small");
 	expect_ok(&g, "ok: 6 records, 1 samples, 0 dropped, 1 PMCs, 0.000 s\n");
 	lg_make(&g, "full");
-	expect_ok(&g, "ok: 47 records, 8 samples, 13 dropped, 3 PMCs, 0.000 s,"
+	expect_ok(&g, "ok: 61 records, 12 samples, 13 dropped, 5 PMCs, 0.000 s,"
 		  " 3 process records dropped\n");
 	lg_make(&g, "twice");
-	expect_ok(&g, "ok: 53 records, 9 samples, 13 dropped, 4 PMCs, 0.000 s,"
+	expect_ok(&g, "ok: 67 records, 13 samples, 13 dropped, 6 PMCs, 0.000 s,"
 		  " 3 process records dropped, 2 logs in one\n");
+}
+
+/* Packs are looked into. */
+static void test_packed(void)
+{
+	struct loggen plain, g;
+	int i;
+
+	lg_make(&g, "packed");
+	expect_ok(&g, "ok: 67 records, 60 samples, 6 dropped, 2 PMCs, 3.000 s\n");
+	for (i = 0; i < 3; i++) {
+		size_t offset;
+
+		begin(&plain);
+		offset = plain.len;
+		lg_chain(&plain, PID, LG_PMC, 0, 0, 3, START);
+		lg_chain(&plain, PID, LG_PMC + (i == 1), 0, 0, 3, START);
+		if (i == 2)
+			plain.tsc -= 1500;
+		plain.account.written -= i == 0;
+		plain.account.discarded += i == 0;
+		lg_close(&plain);
+		lg_start(&g);
+		lg_pack(&g, &plain, 20);
+		lg_free(&plain);
+		/* the pack: two contexts where there are two PMCs */
+		expect(&g, i == 1 ? offset :
+		       offset + sizeof(struct pmclog_ext_samples) + 20 + 28 +
+		       24, i == 0 ? "account: 1 samples written, but 2 are in "
+		       "the log" : i == 1 ? "PMC 0xfff00f01 was not announced "
+		       "before" : "time goes back from 1000000003000 to "
+		       "1000000002500");
+	}
 }
 
 /* Counts start anew with each log, sums do not. */
@@ -138,14 +88,14 @@ static void test_ends(void)
 
 	lg_make(&g, "small");
 	g.len -= 4;
-	expect(&g, g.len + 4 - 136, "truncated record");
+	expect(&g, g.len + 4 - CLOSE, "truncated record");
 
 	lg_make(&g, "small");
-	g.len -= 136;
+	g.len -= CLOSE;
 	expect(&g, g.len, "no CLOSELOG: the log was cut");
 
 	lg_make(&g, "twice");
-	g.len -= 136;
+	g.len -= CLOSE;
 	expect(&g, g.len, "no CLOSELOG: the log was cut");
 
 	begin(&g);
@@ -180,72 +130,13 @@ static void test_order(void)
 	expect_ok(&g, "ok: 3 records, 0 samples, 0 dropped, 0 PMCs, 0.000 s\n");
 }
 
-/* A record that names PMC 0x77, which nobody announced. */
-static void expect_unannounced(struct loggen *g, size_t at)
-{
-	lg_close(g);
-	expect(g, at, "PMC 0x77 was not announced before");
-}
-
-static void test_wire_pmc(unsigned int type, size_t len, size_t offset)
-{
-	const uint32_t pmcid = 0x77;
-	struct loggen g;
-	size_t at;
-
-	begin(&g);
-	at = g.len;
-	memcpy((char *)lg_record(&g, type, len) + offset, &pmcid, 4);
-	expect_unannounced(&g, at);
-}
-
-static void test_announced(void)
-{
-	struct loggen g;
-	size_t at;
-
-	begin(&g);
-	at = g.len;
-	lg_chain(&g, PID, 0x77, 0, 0, 1, START);
-	expect_unannounced(&g, at);
-
-	begin(&g);
-	at = g.len;
-	lg_drop(&g, 0x77, 0, PMCLOG_DROP_FULL, 1);
-	expect_unannounced(&g, at);
-
-	begin(&g);
-	at = g.len;
-	lg_rate(&g, 0x77, 0, 1, 1);
-	expect_unannounced(&g, at);
-
-	begin(&g);
-	at = g.len;
-	lg_exec(&g, PID, 0x77, 0, 0, "/bin/x");
-	expect_unannounced(&g, at);
-
-	test_wire_pmc(PMCLOG_T_PMCATTACH, 28, 16);
-	test_wire_pmc(PMCLOG_T_PMCDETACH, 24, 16);
-	test_wire_pmc(PMCLOG_T_PROCCSW, 40, 24);
-	test_wire_pmc(PMCLOG_T_PROCEXIT, 32, 16);
-
-	/* the next log starts without PMCs */
-	begin(&g);
-	lg_close(&g);
-	lg_init(&g);
-	at = g.len;
-	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
-	lg_close(&g);
-	expect(&g, at, "PMC 0xfff00f00 was not announced before");
-}
-
 static void test_init(void)
 {
 	struct loggen g;
 
 	begin(&g);
 	SET(&g, 0, pmclog_initialize, tsc_freq, 2400000000);
-	expect(&g, 0, "the clock does not count nanoseconds");
+	expect(&g, 112, "the clock does not count nanoseconds");
 
 	begin(&g);
 	SET(&g, 0, pmclog_initialize, ts_nsec, 1000000000);
@@ -394,204 +285,153 @@ static void test_mappings(void)
 	expect(&g, at, "build-id of 33 bytes");
 }
 
-/* Byte @offset of a record that make() makes is not 0. */
-static void test_padding(void (*make)(struct loggen *g), size_t offset,
-			 const char *what)
+/* A user chain of @n pcs, the last one @last, @ahead of its time. */
+static void test_userchain(unsigned int n, uint64_t last, uint64_t ahead,
+			   const char *what)
+{
+	uint64_t pc[PMCLOG_CHAIN_MAX + 1];
+	struct loggen g;
+	unsigned int i;
+	size_t at;
+
+	for (i = 0; i < n; i++)
+		pc[i] = START + 16 * i;
+	if (n)
+		pc[n - 1] = last;
+	begin(&g);
+	at = g.len;
+	lg_userchain(&g, PID, g.tsc + ahead, n, pc);
+	lg_close(&g);
+	if (what)
+		expect(&g, at, what);
+	else
+		expect_ok(&g, "ok: 4 records, 0 samples, 0 dropped, 1 PMCs,"
+			  " 0.000 s\n");
+}
+
+static void test_userchains(void)
+{
+	struct loggen g;
+	size_t at;
+
+	test_userchain(1, START, 0, NULL);
+	test_userchain(1, 0xffffffffff600000ULL, 0, NULL);
+	test_userchain(0, 0, 0, "user chain without a pc");
+	test_userchain(2, 0xffffffff81000000ULL, 0,
+		       "user chain through 0xffffffff81000000");
+	test_userchain(2, START, 1, "user chain for samples from 1000000002001,"
+		       " but it is 1000000002000");
+	test_userchain(PMCLOG_CHAIN_MAX + 1, START, 0,
+		       "user chain of 513 pcs, more than 512");
+	begin(&g);
+	at = g.len;
+	lg_ext(&g, PMCLOG_EXT_USERCHAIN,
+	       sizeof(struct pmclog_ext_userchain) + 12);
+	expect(&g, at, "user chain with a part of a pc");
+}
+
+/* A sample with @len of @size bytes of @pmc behind it. */
+static size_t raw_sample(struct loggen *g, uint32_t pmc, uint32_t len,
+			 uint32_t size)
+{
+	static const unsigned char data[PMCLOG_RAW_MAX + 4] = { 1 };
+	size_t at;
+
+	begin(g);
+	lg_tracepoint(g, LG_PMC + 1, "test:point", 300);
+	lg_chain(g, PID, LG_PMC + 1, 0, PMCLOG_CC_USERSPACE, 1, START);
+	at = g->len;
+	lg_raw(g, pmc, PID + 1, data, len, size);
+	return at;
+}
+
+static void expect_raw(uint32_t pmc, uint32_t len, uint32_t size,
+		       const char *what)
+{
+	struct loggen g;
+	size_t at = raw_sample(&g, pmc, len, size);
+
+	lg_close(&g);
+	if (what)
+		expect(&g, at, what);
+	else
+		expect_ok(&g, "ok: 6 records, 1 samples, 0 dropped, 2 PMCs,"
+			  " 0.000 s\n");
+}
+
+static void test_raw(void)
+{
+	static const char behind[] = "RAW that is not right behind its sample";
+	struct loggen g;
+	size_t at;
+
+	expect_raw(LG_PMC + 1, 20, 20, NULL);
+	expect_raw(LG_PMC + 1, 5, 20, NULL);
+	expect_raw(LG_PMC + 1, 0, 0, NULL);
+	expect_raw(LG_PMC + 1, PMCLOG_RAW_MAX, 5000, NULL);
+	expect_raw(LG_PMC + 1, PMCLOG_RAW_MAX + 4, 5000,
+		   "RAW of 1028 bytes, more than 1024");
+	expect_raw(LG_PMC + 1, 20, 19, "RAW with 20 bytes of 19");
+	expect_raw(LG_PMC, 20, 20, behind);
+	at = raw_sample(&g, LG_PMC + 1, 20, 20);
+	g.buf[at + offsetof(struct pmclog_ext_raw, tid)]++;
+	expect(&g, at, behind);
+	at = raw_sample(&g, LG_PMC + 1, 20, 20);
+	g.buf[at + offsetof(struct pmclog_hdr, tsc)]++;
+	expect(&g, at, behind);
+	/* one each */
+	raw_sample(&g, LG_PMC + 1, 20, 20);
+	at = g.len;
+	lg_raw(&g, LG_PMC + 1, PID + 1, "", 1, 1);
+	expect(&g, at, behind);
+	at = raw_sample(&g, LG_PMC + 1, 6, 6);
+	g.buf[g.len - 1] = 1;
+	expect(&g, at, "padding of raw's data is not 0");
+	at = raw_sample(&g, LG_PMC + 1, 8, 8);
+	g.buf[at + offsetof(struct pmclog_ext_raw, len)] = 9;
+	expect(&g, at, "raw data longer than its record");
+}
+
+static void test_snapshots(void)
 {
 	struct loggen g;
 	size_t at;
 
 	begin(&g);
-	at = g.len;
-	make(&g);
-	g.buf[at + offset] = 1;
+	lg_recording(&g, 1, 3, 500);
+	lg_recording(&g, 0, 3, 500);
+	lg_snapshot(&g, PMCLOG_SNAPSHOT_EXIT, PMCLOG_PMCID_NONE, PID, 9, 5, 4);
 	lg_close(&g);
-	expect(&g, at, what);
-}
-
-static void exit_record(struct loggen *g)
-{
-	lg_exit(g, 1);
-}
-
-static void map_record(struct loggen *g)
-{
-	lg_map_in(g, 1, 1, "/a");
-}
-
-static void thread_record(struct loggen *g)
-{
-	lg_thr_create(g, 1, 1, "t");
-}
-
-static void process_record(struct loggen *g)
-{
-	lg_proc_create(g, 1, "t");
-}
-
-static void section_record(struct loggen *g)
-{
-	lg_section(g, 1, "m", ".s");
-}
-
-static void buildid_record(struct loggen *g)
-{
-	lg_buildid(g, 20, "m");
-}
-
-static void alloc_record(struct loggen *g)
-{
-	lg_allocatedyn(g, 1, "m", 1, 1);
-}
-
-static void userdata_record(struct loggen *g)
-{
-	lg_userdata(g, 1);
-}
-
-static void map_out_record(struct loggen *g)
-{
-	lg_map_out(g, 1, 1, 2);
-}
-
-static void thread_exit_record(struct loggen *g)
-{
-	lg_thr_exit(g, 1);
-}
-
-static void drop_record(struct loggen *g)
-{
-	lg_drop(g, LG_PMC, 0, 0, 1);
-}
-
-static void test_paddings(void)
-{
-	struct loggen g;
-	size_t at;
-
-	test_padding(exit_record, 4, "spare word of the header is not 0");
-	test_padding(exit_record, 20, "padding of exit's pad is not 0");
-	test_padding(map_record, 20, "padding of map-in's pad is not 0");
-	test_padding(map_record, 35, "padding of map-in's path is not 0");
-	test_padding(map_out_record, 20, "padding of map-out's pad is not 0");
-	test_padding(thread_record, 28, "padding of thr-create's pad is not 0");
-	test_padding(thread_record, 34,
-		     "padding of thr-create's name is not 0");
-	test_padding(thread_exit_record, 20,
-		     "padding of thr-exit's pad is not 0");
-	test_padding(process_record, 43, "padding of create's comm is not 0");
-	test_padding(section_record, 37,
-		     "padding of section's section is not 0");
-	test_padding(buildid_record, 28, "padding of buildid's pad is not 0");
-	test_padding(buildid_record, 55, "padding of buildid's id is not 0");
-	test_padding(buildid_record, 66, "padding of buildid's name is not 0");
-	test_padding(alloc_record, 28, "padding of allocatedyn's pad is not 0");
-	test_padding(alloc_record, 95,
-		     "padding of allocatedyn's name is not 0");
-	test_padding(userdata_record, 20, "padding of userdata's pad is not 0");
-	test_padding(drop_record, 28, "padding of drop's pad is not 0");
-
+	expect_ok(&g, "ok: 6 records, 0 samples, 0 dropped, 1 PMCs, 0.000 s\n");
 	begin(&g);
 	at = g.len;
-	lg_record(&g, 77, 16);
-	expect(&g, at, "unknown record type 77");
-
-	/* unknown extensions are to be skipped */
+	lg_recording(&g, 2, 3, 500);
+	expect(&g, at, "RECORD that is neither on nor off");
+	begin(&g);
+	lg_snapshot(&g, PMCLOG_SNAPSHOT_PMC, LG_PMC, 0, 0, 5, 4);
+	at = g.len;
+	lg_snapshot(&g, PMCLOG_SNAPSHOT_PMC, LG_PMC, 0, 0, 5, 4);
+	expect(&g, at, "a second SNAPSHOT");
 	begin(&g);
 	at = g.len;
-	lg_ext(&g, 999, 64);
-	memset(g.buf + at + 24, 0xFF, 40);
-	lg_close(&g);
-	expect_ok(&g, "ok: 4 records, 0 samples, 0 dropped, 1 PMCs, 0.000 s\n");
-
-	begin(&g);
-	at = g.len;
-	lg_record(&g, PMCLOG_T_SYSEXIT, 4132);
-	expect(&g, at, "record of 4132 bytes, more than 4128");
-}
-
-/* A log of 3 samples and 4 drops, whose account changes by @delta. */
-static void test_account(size_t field, int delta, const char *what)
-{
-	struct loggen g;
-	uint64_t v;
-	size_t at;
-
-	begin(&g);
-	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
-	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
-	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
-	lg_drop(&g, LG_PMC, 0, PMCLOG_DROP_CONTENDED, 4);
-	lg_drop(&g, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_FULL, 5);
-	at = g.len;
-	lg_close(&g);
-	memcpy(&v, g.buf + at + 16 + field, 8);
-	v += delta;
-	memcpy(g.buf + at + 16 + field, &v, 8);
-	expect(&g, at, what);
-}
-
-#define A(field) offsetof(struct pmclog_account, field)
-
-static void test_accounts(void)
-{
-	const size_t dropped = A(dropped);
-	struct loggen g;
-	size_t at;
-
-	test_account(A(overflows), 1, "account: 8 overflows, but 7 committed, "
-		     "dropped or filtered");
-	test_account(A(filtered), 1, "account: 7 overflows, but 8 committed, "
-		     "dropped or filtered");
-	test_account(dropped, 1, "account: 7 overflows, but 8 committed, "
-		     "dropped or filtered");
-	test_account(dropped + 24, -1, "account: 7 overflows, but "
-		     "18446744073709551615 committed, dropped or filtered");
-	test_account(A(written), -1, "account: 3 committed, but 2 written, "
-		     "discarded or in rings");
-	test_account(A(discarded), 1, "account: 3 committed, but 4 written, "
-		     "discarded or in rings");
-	test_account(A(in_rings), 1, "account: 3 committed, but 4 written, "
-		     "discarded or in rings");
-	test_account(A(proc_dropped), 1, "account: 6 process records dropped, "
-		     "but 5 by the DROPNOTIFYs");
-
-	/* laws kept, but the log tells another story */
-	begin(&g);
-	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
-	g.account.overflows++;
-	g.account.committed++;
-	g.account.written++;
-	at = g.len;
-	lg_close(&g);
-	expect(&g, at, "account: 2 samples written, but 1 are in the log");
-
-	begin(&g);
-	g.account.overflows += 2;
-	g.account.dropped[PMCLOG_DROP_NORING] = 2;
-	at = g.len;
-	lg_close(&g);
-	expect(&g, at, "account: 2 dropped (noring), but 0 by the DROPNOTIFYs");
-
-	begin(&g);
-	at = g.len;
-	lg_record(&g, PMCLOG_T_CLOSELOG, 16);
-	expect(&g, at, "CLOSELOG without an account");
+	lg_snapshot(&g, 3, LG_PMC, 0, 0, 5, 4);
+	expect(&g, at, "SNAPSHOT with unknown cause 3");
 }
 
 int main(void)
 {
 	test_sound();
 	test_sums();
+	test_packed();
 	test_ends();
 	test_order();
-	test_announced();
 	test_init();
 	test_chains();
 	test_drops();
 	test_maps();
 	test_mappings();
-	test_paddings();
-	test_accounts();
-	return done();
+	test_userchains();
+	test_raw();
+	test_snapshots();
+	return verify_done();
 }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "reader.h"
+
+#define ARGS_MAX	24
+
+int reader_usage(const char *usage)
+{
+	fputs(usage, stderr);
+	return READER_USAGE;
+}
+
+const char *fuzz_file(int slot, const void *data, size_t size)
+{
+	static int fds[FUZZ_SLOTS];
+	static char path[FUZZ_SLOTS][32];
+
+	if (!fds[slot]) {
+		fds[slot] = memfd_create("fuzz", 0);
+		snprintf(path[slot], sizeof(path[slot]), "/proc/self/fd/%d",
+			 fds[slot]);
+	}
+	if (ftruncate(fds[slot], 0) ||
+	    pwrite(fds[slot], data, size, 0) != (ssize_t)size)
+		abort();
+	return path[slot];
+}
+
+const char *fuzz_path(const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", getenv("FUZZ_DIR"), name) < 0)
+		abort();
+	return path;
+}
+
+/* Everything that a command prints goes here. */
+static void no_output(void)
+{
+	int null = open("/dev/null", O_WRONLY);
+
+	if (null < 0 || dup2(null, STDOUT_FILENO) < 0)
+		abort();
+	close(null);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	if (!getenv("FUZZ_DIR")) {
+		fputs("FUZZ_DIR is not set: use fuzz.sh\n", stderr);
+		exit(2);
+	}
+	no_output();
+	return 0;
+}
+
+void fuzz_run(int (*command)(int argc, char **argv), const char *const *args)
+{
+	char *argv[ARGS_MAX + 1] = { NULL };
+	int argc, ret;
+
+	for (argc = 0; args[argc] && argc < ARGS_MAX; argc++)
+		argv[argc] = (char *)args[argc];
+	optind = 0;
+	ret = command(argc, argv);
+	if (ret != READER_OK && ret != READER_FAIL)
+		abort();	/* our command lines are good ones */
+}

@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# fuzz.sh BIN: every fuzzer for FUZZ_RUNS runs, or for FUZZ_SECONDS seconds
+# each.  What it finds goes to FUZZ_FOUND, and belongs into corpus/ when it is
+# mended.  TAP.
+here=$(cd "$(dirname "$0")" && pwd)
+BIN=$1
+# shellcheck source=../host/tap.sh source-path=SCRIPTDIR
+. "$here/../host/tap.sh"
+export LC_ALL=C
+unset DEBUGINFOD_URLS
+
+found=${FUZZ_FOUND:-$tmp/found}
+mkdir -p "$found" "$tmp/root/bin" "$tmp/nothing"
+export FUZZ_DIR=$tmp
+
+# What logs may speak of: a program with lines and inlined functions, a kernel
+shapes=$tmp/root/bin/shapes
+${CC:-cc} -O2 -g -gz=none -fPIE -pie -o "$shapes" "$here/../host-reader/shapes.c"
+cat >"$tmp/kallsyms" <<-EOF
+	ffffffff81000000 T reference
+	ffffffff81001000 T outer
+	ffffffff81002000 t middle	[module]
+	ffffffff81003000 T inner
+	ffffffff81004000 T end
+EOF
+log()
+{
+	{
+		echo "host 9.9.9-test elsewhere"
+		echo "kernel 0xffffffff81000000 reference"
+		cat
+	} | "$BIN/script2log" "$tmp/$1"
+}
+log kernel.pmclog <<-EOF
+	event cpu-clock 1000
+	module 0xffffffffc0000000 0x1000 module
+	sample 3 7 0xffffffff81003010 0xffffffff81001010
+	sample 2 7 0xffffffffc0000010 0xffffffff81002010 0x1234
+EOF
+text=$(readelf -lW "$shapes" | awk '$1 == "LOAD" && / E /{ print $2, $5; exit }')
+main=0x$(nm "$shapes" | awk '$3 == "main" { print $1 }')
+log program.pmclog <<-EOF
+	event cpu-clock 1000
+	proc 7 prog
+	map 7 $((0x10000 + ${text% *})) ${text#* } ${text% *} /bin/shapes
+	map 7 0x90000 0x1000 0 /x/a\x1b]0;owned\x07</script>
+	sample 3 7 $((0x10000 + main)) $((0x10000 + main + 8)) 0x90010
+	late 2 7 7 0xffffffff81003010 $((0x10000 + main))
+	userchain 7 7 $((0x10000 + main)) $((0x10000 + main + 16))
+	fork 7 8
+	exec 8 /bin/shapes
+	unmap 7 0x90000 0x91000
+	sample 2 8 $((0x10000 + main + 4))
+	rate 0 60 55
+	drop 2 3
+	exit 8
+EOF
+
+python3 "$here/../host-reader/fields.py" >"$tmp/fields"
+log fields.pmclog <"$tmp/fields"
+
+# PMUs and tracepoints
+event_tree()
+{
+	local tree=$tmp/tree pmu=sys/bus/event_source/devices/cpu
+	local trace=sys/kernel/tracing/events
+	mkdir -p "$tree/$pmu/format" "$tree/$pmu/events" "$tree/proc" \
+		"$tree/$trace/sched/sched_switch" \
+		"$tree/$trace/syscalls/sys_exit_openat"
+	echo 4 >"$tree/$pmu/type"
+	echo config:0-7,32-35 >"$tree/$pmu/format/event"
+	echo config1:0-15 >"$tree/$pmu/format/ldlat"
+	echo 'event=0xcd,ldlat=?' >"$tree/$pmu/events/loads"
+	echo event=0x11 >"$tree/$pmu/events/cpu_cycles"
+	echo 1 >"$tree/$trace/sched/sched_switch/id"
+	echo 2 >"$tree/$trace/syscalls/sys_exit_openat/id"
+	echo 'ffffffff81000000 T symbol' >"$tree/proc/kallsyms"
+}
+
+# Every command on every kind of log we have
+seeds()
+{
+	local dir=$tmp/seeds/$1 log n=0 c
+	mkdir -p "$dir"
+	cp "$here/corpus/$1/"* "$dir/" 2>/dev/null
+	case $1 in
+	command)
+		for log in "$tmp"/*.pmclog "$here"/../host/golden/*.pmclog; do
+			zstd -q -f -o "$tmp/log.zst" "$log"
+			for ((c = 0; c < 32; c++)); do
+				{ printf "\\x$(printf %x "$c")"; cat "$log"; } \
+					>"$dir/$((n++))"
+			done
+			{ printf '\5'; cat "$tmp/log.zst"; } >"$dir/$((n++))"
+		done ;;
+	elf)
+		for c in "$main" 0x1000; do
+			{ for ((n = 0; n < 6; n++)); do
+				printf "\\x$(printf %x $((c >> 12)))"
+				printf "\\x$(printf %x $(((c >> 4 & 255) + n)))"
+			  done; cat "$shapes"; } >"$dir/$c"
+		done ;;
+	fields)
+		while read -r c n log; do
+			[ "$c" = fields ] || continue
+			{ printf '%b' "$log"; printf '\0\3'
+			  printf '\10\0%.0s' {1..9}; printf 'name\0%.0s' {1..9}
+			} >"$dir/$n"
+		done <"$tmp/fields" ;;
+	text)
+		cp "$tmp/kallsyms" "$dir/" ;;
+	event)
+		event_tree
+		n=0
+		while read -r c; do
+			printf %s "$c" >"$dir/$((n++))"
+		done <<-EOF
+			cpu/event=0x3c,umask=1/u
+			cpu/loads,ldlat=7,name=x/
+			cpu_cycles:k
+			sched:sched_switch,usr
+			tracepoint:sched:sched_switch:uk
+			syscall:openat:return
+			kprobe:mod:function+0x12,os
+			kprobe:function:return
+			uprobe:/bin/true:+0x40:u
+			profile:hz:97
+			interval:ms:5
+			mem:0x1000/8:rw:u
+			mem:symbol:x
+			type=4,config=0x1a8,config3=1
+		EOF
+		{ printf 'main:return\0'; cat "$shapes"; } >"$dir/$n" ;;
+	esac
+}
+
+# fuzz NAME LENGTH RUNS
+fuzz()
+{
+	local limit=-runs=$((${FUZZ_RUNS:-$3}))
+	[ -z "${FUZZ_SECONDS:-}" ] || limit=-max_total_time=$FUZZ_SECONDS
+	seeds "$1"
+	mkdir -p "$tmp/grown"
+	"$BIN/fuzz_$1" "$limit" -seed=1 -max_len="$2" -timeout=60 \
+		-rss_limit_mb=2048 -close_fd_mask=3 -verbosity=0 \
+		-artifact_prefix="$found/$1-" "$tmp/grown" "$tmp/seeds/$1"
+	local status=$?
+	rm -rf "$tmp/grown"
+	return $status
+}
+
+ok "commands on any log" fuzz command 8192 12000
+ok "any ELF file" fuzz elf 65536 2000
+ok "any kernel symbols" fuzz text 4096 8000
+ok "any fields of tracepoints" fuzz fields 2048 20000
+
+ok "any event" fuzz event 65536 20000
+
+done_testing

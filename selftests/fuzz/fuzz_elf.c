@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* libFuzzer: symbols, lines and inlined functions of any ELF file. */
+#include <stdio.h>
+
+#include "fuzz.h"
+#include "reader.h"
+
+#define ADDRESSES	6
+
+/* The first bytes are addresses, in units of 16 bytes. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *root;
+	char addr[ADDRESSES][24];
+	const char *args[6 + ADDRESSES] = { "symbolize", "-r", NULL, "-e" };
+	size_t i;
+
+	if (size < 2 * ADDRESSES)
+		return 0;
+	if (!root)
+		root = fuzz_path("nothing");
+	args[2] = root;
+	for (i = 0; i < ADDRESSES; i++) {
+		snprintf(addr[i], sizeof(addr[i]), "%#x",
+			 (data[2 * i] << 8 | data[2 * i + 1]) * 16U);
+		args[5 + i] = addr[i];
+	}
+	args[4] = fuzz_file(0, data + 2 * ADDRESSES, size - 2 * ADDRESSES);
+	fuzz_run(cmd_symbolize, args);
+	return 0;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line: what is changed where, and what is refused. */
+#include <stdlib.h>
+
+#include "pmccontrol.h"
+#include "tap.h"
+
+static char msg[256];
+
+/* Splits a line at spaces; the words live until the next call. */
+static int parse(struct options *o, const char *line)
+{
+	static char buf[256];
+	static char *argv[32];
+	int argc = 1;
+	char *word;
+
+	snprintf(buf, sizeof(buf), "%s", line);
+	argv[0] = (char *)"pmccontrol";
+	for (word = strtok(buf, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	msg[0] = '\0';
+	return options_parse(o, argc, argv, msg, sizeof(msg));
+}
+
+/* "-0:3 +*:*": row 3 of CPU 0 is disabled, then all are enabled */
+static const char *describe(const struct options *o)
+{
+	static char text[512];
+	const struct change *c;
+	size_t i, n = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < o->nchanges; i++) {
+		c = &o->changes[i];
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%c%d:%d",
+				      i ? " " : "", c->enable ? '+' : '-',
+				      c->cpu, c->row);
+	}
+	return text;
+}
+
+static const struct good {
+	const char	*line;
+	enum action	action;
+	const char	*changes;
+} good[] = {
+	{ "-l", ACTION_ROWS, "" },
+	{ "-L", ACTION_EVENTS, "" },
+	{ "-s", ACTION_STATS, "" },
+	{ "-s -s", ACTION_STATS, "" },
+	{ "-h", ACTION_HELP, "" },
+	{ "--help -l", ACTION_HELP, "" },
+	{ "-l --version", ACTION_VERSION, "" },
+	{ "-d 0", ACTION_CHANGE, "--1:0" },
+	{ "-d*", ACTION_CHANGE, "--1:-1" },
+	{ "-e *", ACTION_CHANGE, "+-1:-1" },
+	{ "-c2 -d0 -d1", ACTION_CHANGE, "-2:0 -2:1" },
+	{ "-c* -e* -c0 -d0", ACTION_CHANGE, "+-1:-1 -0:0" },
+	{ "-c 1 -c 0 -d 5", ACTION_CHANGE, "-0:5" },
+	{ "-d 1 -c 3 -d 1 -e 2 -c * -d 4", ACTION_CHANGE,
+	  "--1:1 -3:1 +3:2 --1:4" },
+	{ "-c 128 -d 255 -c 256 -d 128 -c 4095 -e 7", ACTION_CHANGE,
+	  "-128:255 -256:128 +4095:7" },
+	{ "-d 2147483647", ACTION_CHANGE, "--1:2147483647" },
+	{ "-d 007", ACTION_CHANGE, "--1:7" },
+};
+
+static const struct bad {
+	const char	*line;
+	const char	*says;
+} bad[] = {
+	{ "", "nothing to do" },
+	{ "-l -s", "at a time" },
+	{ "-L -l", "at a time" },
+	{ "-l -d 1", "at a time" },
+	{ "-e 1 -s", "at a time" },
+	{ "-c 1 -l", "at a time" },
+	{ "-c 1", "-c 1 holds for rows named after it" },
+	{ "-d 1 -c *", "-c * holds for rows named after it" },
+	{ "-c", "-c needs an argument" },
+	{ "-d", "-d needs an argument" },
+	{ "-c -1 -d 1", "-c -1: not a CPU" },
+	{ "-c x -d 1", "-c x: not a CPU" },
+	{ "-c 1x -d 1", "-c 1x: not a CPU" },
+	{ "-c *1 -d 1", "-c *1: not a CPU" },
+	{ "-c 0x1 -d 1", "-c 0x1: not a CPU" },
+	{ "-c 2147483648 -d 1", "-c 2147483648: not a CPU" },
+	{ "-d -1", "-d -1: not a row" },
+	{ "-d 1,2", "-d 1,2: not a row" },
+	{ "-e **", "-e **: not a row" },
+	{ "-e 99999999999999999999", "not a row" },
+	{ "-l 5", "what is 5 for" },
+	{ "-d 1 -- -e", "what is -e for" },
+	{ "-x", "unknown option -x" },
+	{ "--rows", "unknown option --rows" },
+	{ "--help=1", "--help=1 takes no argument" },
+};
+
+static void test_empty_word(void)
+{
+	char *argv[] = { (char *)"pmccontrol", (char *)"-d", (char *)"", NULL };
+	struct options o;
+
+	ok(options_parse(&o, 3, argv, msg, sizeof(msg)) == -1,
+	   "refused: an empty word: %s", msg);
+	options_free(&o);
+}
+
+int main(void)
+{
+	struct options o;
+	size_t i;
+	int r;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		r = parse(&o, good[i].line);
+		ok(!r && o.action == good[i].action &&
+		   !strcmp(describe(&o), good[i].changes), "%s", good[i].line);
+		if (r || strcmp(describe(&o), good[i].changes))
+			printf("# got %s\n", r ? msg : describe(&o));
+		options_free(&o);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		r = parse(&o, bad[i].line);
+		ok(r == -1 && strstr(msg, bad[i].says), "refused: %s: %s",
+		   bad[i].line, msg);
+		options_free(&o);
+	}
+	test_empty_word();
+	return tap_done();
+}

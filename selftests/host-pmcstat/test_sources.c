@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Specifications of PMUs' events, tracepoints and the like, in a made-up tree. */
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <unistd.h>
+
+#include "faketree.h"
+#include "libpmc_event.h"
+#include "libpmc_source.h"
+#include "tap.h"
+
+#define DEVICES	"sys/bus/event_source/devices/"
+#define TRACE	"sys/kernel/tracing/"
+#define U	PMC_CAP_USER
+#define K	PMC_CAP_SYSTEM
+#define TP	PMC_EVENT_TRACEPOINT
+#define CLOCK	PERF_COUNT_SW_CPU_CLOCK
+
+static void make_pmus(void)
+{
+	put("4\n", DEVICES "cpu/type");
+	put("config:0-7\n", DEVICES "cpu/format/event");
+	put("config:8-15\n", DEVICES "cpu/format/umask");
+	put("config:0-7,32-35\n", DEVICES "cpu/format/wide");
+	put("config:23\n", DEVICES "cpu/format/inv");
+	put("config1:0-15\n", DEVICES "cpu/format/ldlat");
+	put("config2\n", DEVICES "cpu/format/whole");
+	put("config3:4-5\n", DEVICES "cpu/format/third");
+	put("config:70\n", DEVICES "cpu/format/broken");
+	put("event=0x3c\n", DEVICES "cpu/events/cpu-cycles");
+	put("event=0xcd,umask=0x1,ldlat=3\n", DEVICES "cpu/events/mem-loads");
+	put("1.5\n", DEVICES "cpu/events/mem-loads.scale");
+	put("KiB\n", DEVICES "cpu/events/mem-loads.unit");
+	put("event=2,umask=?\n", DEVICES "cpu/events/asks");
+	put("cpu-cycles\n", DEVICES "cpu/events/nested");
+	put("8\n", DEVICES "armv8_pmuv3_0/type");
+	put("0-1\n", DEVICES "armv8_pmuv3_0/cpus");
+	put("config:0-15\n", DEVICES "armv8_pmuv3_0/format/event");
+	put("event=0x0011\n", DEVICES "armv8_pmuv3_0/events/cpu_cycles");
+	put("12\n", DEVICES "uncore_imc_0/type");
+	put("0,28\n", DEVICES "uncore_imc_0/cpumask");
+	put("config:0-7\n", DEVICES "uncore_imc_0/format/event");
+	put("9\n", DEVICES "uprobe/type");
+	put("0-3\n", "sys/devices/system/cpu/online");
+}
+
+static void make_traces(void)
+{
+	put("314\n", TRACE "events/sched/sched_switch/id");
+	put("name: sched_switch\nID: 314\nformat:\n"
+	    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;"
+	    "\tsigned:0;\n\n"
+	    "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	    "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n\n"
+	    "print fmt: \"x\", REC->field: 1\n",
+	    TRACE "events/sched/sched_switch/format");
+	put("315\n", TRACE "events/sched/sched_wakeup/id");
+	put("700\n", TRACE "events/syscalls/sys_enter_getppid/id");
+	put("701\n", TRACE "events/syscalls/sys_exit_getppid/id");
+	put("\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n",
+	    TRACE "events/syscalls/sys_exit_getppid/format");
+	put("0\n", TRACE "events/enable");
+	put("ffffffff81000000 T _text\nffffffff82001000 D jiffies\n",
+	    "proc/kallsyms");
+}
+
+static int parse(const char *spec, struct pmc_event_desc *d, char *msg,
+		 size_t len)
+{
+	struct pmc_parse p = {
+		.root = tree, .desc = d, .msg = msg, .msglen = len,
+	};
+
+	return pmc_parse_spec(&p, spec);
+}
+
+static const struct good {
+	const char	*spec;
+	uint32_t	type;
+	uint32_t	caps;
+	uint64_t	config[4];
+	uint64_t	period;
+	uint32_t	flags;
+	uint32_t	bp_type;
+	const char	*name;
+} good[] = {
+	/* terms */
+	{ "cpu/event=0x3c,umask=0x2/", 4, 0, { 0x23c }, 0, 0, 0,
+	  "cpu/event=0x3c,umask=0x2/" },
+	{ "cpu/event=60,inv/u", 4, U, { 0x80003c }, 0, 0, 0,
+	  "cpu/event=60,inv/:u" },
+	{ "cpu/event=60,inv=0/:k", 4, K, { 0x3c }, 0, 0, 0,
+	  "cpu/event=60,inv=0/:k" },
+	{ "cpu/wide=0xfff/uk", 4, U | K, { 0xf000000ff }, 0, 0, 0,
+	  "cpu/wide=0xfff/" },
+	{ "cpu/ldlat=0xffff,whole=0xffffffffffffffff,third=2/", 4, 0,
+	  { 0, 0xffff, ~0ULL, 0x20 }, 0, 0, 0,
+	  "cpu/ldlat=0xffff,whole=0xffffffffffffffff,third=2/" },
+	{ "cpu/config=0x1ff,config1=2,config2=3,config3=4/", 4, 0,
+	  { 0x1ff, 2, 3, 4 }, 0, 0, 0,
+	  "cpu/config=0x1ff,config1=2,config2=3,config3=4/" },
+	{ "cpu/r1a8/", 4, 0, { 0x1a8 }, 0, 0, 0, "cpu/r1a8/" },
+	{ "cpu/event=1,event=2,period=77,name=mine/", 4, 0, { 2 }, 77, 0, 0,
+	  "mine" },
+	{ "cpu//", 4, 0, { 0 }, 0, 0, 0, "cpu//" },
+	{ "cpu/event=1/,usr,name=other", 4, U, { 1 }, 0, 0, 0, "other:u" },
+	/* aliases; what is said too comes after */
+	{ "cpu/mem-loads/", 4, 0, { 0x1cd, 3 }, 0, 0, 0, "cpu/mem-loads/" },
+	{ "cpu/MEM-Loads,ldlat=30/u", 4, U, { 0x1cd, 30 }, 0, 0, 0,
+	  "cpu/MEM-Loads,ldlat=30/:u" },
+	{ "cpu/asks,umask=5/", 4, 0, { 0x502 }, 0, 0, 0, "cpu/asks,umask=5/" },
+	{ "armv8_pmuv3_0/cpu_cycles/", 8, 0, { 0x11 }, 0, 0, 0,
+	  "armv8_pmuv3_0/cpu_cycles/" },
+	{ "cpu_cycles", 8, 0, { 0x11 }, 0, 0, 0, "cpu_cycles" },
+	{ "cpu_cycles:u", 8, U, { 0x11 }, 0, 0, 0, "cpu_cycles:u" },
+	{ "mem-loads,os", 4, K, { 0x1cd, 3 }, 0, 0, 0, "mem-loads:k" },
+	/* tracepoints */
+	{ "tracepoint:sched:sched_switch", 2, 0, { 314 }, 1, TP, 0,
+	  "sched:sched_switch" },
+	{ "static:sched:sched_wakeup", 2, 0, { 315 }, 1, TP, 0,
+	  "sched:sched_wakeup" },
+	{ "sched:sched_switch", 2, 0, { 314 }, 1, TP, 0, "sched:sched_switch" },
+	{ "sched:sched_switch:k", 2, K, { 314 }, 1, TP, 0,
+	  "sched:sched_switch:k" },
+	{ "sched:sched_switch,name=sw", 2, 0, { 314 }, 1, TP, 0, "sw" },
+	{ "syscall:getppid:entry", 2, 0, { 700 }, 1, TP, 0,
+	  "syscall:getppid:entry" },
+	{ "syscall:getppid:return:u", 2, U, { 701 }, 1, TP, 0,
+	  "syscall:getppid:return:u" },
+	/* clocks */
+	{ "profile:hz:97", 1, 0, { CLOCK }, 10309278, PMC_EVENT_RATE, 0,
+	  "profile:hz:97" },
+	{ "profile:ms:20:u", 1, U, { CLOCK }, 20000000, PMC_EVENT_RATE, 0,
+	  "profile:ms:20:u" },
+	{ "profile:us:50", 1, 0, { CLOCK }, 50000, PMC_EVENT_RATE, 0,
+	  "profile:us:50" },
+	{ "interval:s:2", 1, 0, { CLOCK }, 2000000000,
+	  PMC_EVENT_RATE | PMC_EVENT_ONE_CPU, 0, "interval:s:2" },
+	/* breakpoints */
+	{ "mem:0x1000", 5, 0, { 0, 0x1000, 4 }, 1, 0, HW_BREAKPOINT_RW,
+	  "mem:0x1000" },
+	{ "mem:4096/8:w:u", 5, U, { 0, 0x1000, 8 }, 1, 0, HW_BREAKPOINT_W,
+	  "mem:4096/8:w:u" },
+	{ "mem:0x1000:rw", 5, 0, { 0, 0x1000, 4 }, 1, 0, HW_BREAKPOINT_RW,
+	  "mem:0x1000:rw" },
+	{ "mem:_text:x", 5, 0, { 0, 0xffffffff81000000, sizeof(long) }, 1, 0,
+	  HW_BREAKPOINT_X, "mem:_text:x" },
+	{ "mem:jiffies/8:k", 5, K, { 0, 0xffffffff82001000, 8 }, 1, 0,
+	  HW_BREAKPOINT_RW, "mem:jiffies/8:k" },
+};
+
+static const struct bad {
+	const char	*spec;
+	const char	*says;
+} bad[] = {
+	{ "cpu/event=0x100/", "\"event=0x100\": more than the 8 bits" },
+	{ "cpu/event=/", "\"event=\": not a number" },
+	{ "cpu/event=-1/", "not a number" },
+	{ "cpu/evnt=1/", "has no term \"evnt\"; did you mean event" },
+	{ "cpu/cpu-cycels/", "no event or term \"cpu-cycels\"; did you mean "
+	  "cpu-cycles?" },
+	{ "cpu/mem-loads.scale/", "has no event" },
+	{ "cpu/../", "has no event" },
+	{ "cpu/nested/", "has no event or term \"cpu-cycles\"" },
+	{ "cpu/asks/", "needs \"umask=\"" },
+	{ "cpu/broken=1/", "format is not understood" },
+	{ "cpu/event=1", "slash is missing" },
+	{ "cpu/event=1,,umask=1/", "empty term" },
+	{ "cpu/event=1/p", "unknown modifier \"p\"" },
+	{ "cpu/event=1/,config=1", "go without a name" },
+	{ "cpx/event=1/", "has no PMU \"cpx\"; did you mean cpu?" },
+	{ "uncore_imc/event=1/", "did you mean uncore_imc_0?" },
+	{ "../event=1/", "has no PMU" },
+	{ "uprobe/retprobe=1/", "uprobe:FILE:FUNCTION" },
+	{ "cpu_cycels", "did you mean cpu_cycles" },
+	{ "sched:sched_swich", "no tracepoint \"sched:sched_swich\"; did you "
+	  "mean sched_switch?" },
+	{ "shed:sched_switch", "no tracepoints of \"shed\"; did you mean sched?" },
+	{ "tracepoint:sched", "SYSTEM:EVENT" },
+	{ "tracepoint:..:sched", "no tracepoints of" },
+	{ "tracepoint:sched:../../enable", "no tracepoint" },
+	{ "sched:sched_switch:x", "unknown modifier" },
+	{ "syscall:getppid", "NAME:entry or" },
+	{ "syscall:getppid:enter", "NAME:entry or" },
+	{ "syscall:getpid:entry", "no system call \"getpid\" to be traced; did you mean "
+	  "getppid?" },
+	{ "profile:hz", "followed by hz:N" },
+	{ "profile:hz:0", "not a number of hz" },
+	{ "profile:min:1", "unknown unit \"min\"" },
+	{ "interval:s:99999999999", "not a number of s" },
+	{ "mem:nosuch", "\"nosuch\" is no address" },
+	{ "mem:0x10/9", "1 to 8" },
+	{ "mem:0x10:rx", "does not go with" },
+	{ "mem:0x10:rw:z", "unknown modifier" },
+};
+
+static int same(const struct pmc_event_desc *d, const struct good *g)
+{
+	return d->type == g->type && d->caps == g->caps &&
+	       d->config == g->config[0] && d->config1 == g->config[1] &&
+	       d->config2 == g->config[2] && d->config3 == g->config[3] &&
+	       d->period == g->period && d->flags == g->flags &&
+	       d->bp_type == g->bp_type && !strcmp(d->name, g->name);
+}
+
+static void test_good(void)
+{
+	struct pmc_event_desc d;
+	char msg[256];
+	int failed;
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		failed = parse(good[i].spec, &d, msg, sizeof(msg));
+		ok(!failed && !*msg && same(&d, &good[i]), "%s", good[i].spec);
+		if (failed || !same(&d, &good[i]))
+			printf("# %s: type %u %#llx %#llx %#llx %#llx period "
+			       "%llu flags %u, %s\n", msg, d.type,
+			       (unsigned long long)d.config,
+			       (unsigned long long)d.config1,
+			       (unsigned long long)d.config2,
+			       (unsigned long long)d.config3,
+			       (unsigned long long)d.period, d.flags, d.name);
+	}
+}
+
+static void test_bad(void)
+{
+	struct pmc_event_desc d;
+	char msg[256];
+	int failed;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		errno = 0;
+		failed = parse(bad[i].spec, &d, msg, sizeof(msg));
+		ok(failed == -1 && errno == EINVAL && strstr(msg, bad[i].says) &&
+		   !strchr(msg, '\n'), "%s: %s", bad[i].spec, msg);
+	}
+}
+
+static void test_no_tracefs(void)
+{
+	char msg[256], path[128], away[128];
+	struct pmc_event_desc d;
+
+	snprintf(path, sizeof(path), "%s/sys/kernel/tracing", tree);
+	snprintf(away, sizeof(away), "%s/away", tree);
+	if (rename(path, away))
+		abort();
+	ok(parse("sched:sched_switch", &d, msg, sizeof(msg)) &&
+	   strstr(msg, "mount -t tracefs tracefs /sys/kernel/tracing"),
+	   "no tracefs: %s", msg);
+	put("0\n", "sys/kernel/debug/x");
+	snprintf(path, sizeof(path), "%s/sys/kernel/debug/tracing", tree);
+	if (rename(away, path))
+		abort();
+	ok(!parse("sched:sched_switch", &d, msg, sizeof(msg)) &&
+	   d.config == 314, "that of debugfs will do");
+}
+
+static void test_cpus(void)
+{
+	char list[64] = "";
+
+	ok(!pmc_pmu_cpus(tree, 12, list, sizeof(list)) &&
+	   !strcmp(list, "0,28"), "an uncore PMU: CPUs %s", list);
+	ok(pmc_pmu_cpus(tree, 4, list, sizeof(list)) == -1, "cpu: all CPUs");
+	ok(!pmc_pmu_cpus(tree, 8, list, sizeof(list)) && !strcmp(list, "0-1"),
+	   "a core PMU of some CPUs: %s", list);
+	put("0-3\n", DEVICES "armv8_pmuv3_0/cpus");
+	ok(pmc_pmu_cpus(tree, 8, list, sizeof(list)) == -1,
+	   "a core PMU of all CPUs");
+}
+
+static void test_noise(void)
+{
+	static const char *const pieces[] = {
+		"cpu/", "event", "=", "0x", "1", "/", ",", ":", "u", "k",
+		"sched", "sched_switch", "mem", "rwx", "profile", "hz",
+		"uprobe", "kprobe", "+", "/bin/true", "syscall", "getppid",
+		"entry", "return", "tracepoint", "name=", "interval", "..",
+		"mem-loads", "umask", "cpu_cycles", "[", "~", "\n", "-",
+	};
+	struct pmc_event_desc d;
+	char spec[200], msg[80];
+	size_t n, i, unterminated = 0;
+
+	srand(1);
+	for (n = 0; n < 30000; n++) {
+		spec[0] = '\0';
+		for (i = (size_t)rand() % 10; i; i--)
+			strcat(spec, pieces[(size_t)rand() % (sizeof(pieces) /
+							sizeof(pieces[0]))]);
+		parse(spec, &d, msg, (size_t)rand() % sizeof(msg));
+		unterminated += !memchr(d.name, 0, sizeof(d.name));
+	}
+	ok(!unterminated, "noise does no harm");
+}
+
+static const struct pmc_source *find(const struct pmc_source *list, size_t n,
+				     const char *spec, char *descr, size_t len)
+{
+	char text[256];
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		pmc_source_spec(&list[i], text, sizeof(text));
+		if (strcmp(text, spec))
+			continue;
+		pmc_source_describe_at(tree, &list[i], descr, len);
+		return &list[i];
+	}
+	return NULL;
+}
+
+static void test_fields(const struct pmc_source *s)
+{
+	struct pmc_source_field f[3];
+	size_t size = 0;
+
+	ok(!pmc_source_fields_at(tree, s->number, NULL, &size) &&
+	   size == 2 * sizeof(f[0]), "size 0 asks for that of the fields");
+	size = sizeof(f[0]);
+	errno = 0;
+	ok(pmc_source_fields_at(tree, s->number, f, &size) == -1 &&
+	   errno == ENOSPC && size == 2 * sizeof(f[0]),
+	   "room for one field only");
+	size = sizeof(f);
+	ok(!pmc_source_fields_at(tree, s->number, f, &size) &&
+	   size == 2 * sizeof(f[0]) && !strcmp(f[0].name, "prev_comm") &&
+	   !strcmp(f[0].type, "char[16]") && f[0].offset == 8 &&
+	   f[0].size == 16 && !f[0].is_signed &&
+	   !strcmp(f[1].name, "prev_pid") && !strcmp(f[1].type, "pid_t") &&
+	   f[1].offset == 24 && f[1].size == 4 && f[1].is_signed,
+	   "the fields of a tracepoint");
+	size = sizeof(f);
+	errno = 0;
+	ok(pmc_source_fields_at(tree, 0x5000FFFFU, f, &size) == -1 &&
+	   errno == EINVAL && pmc_source_fields_at(tree, 0, f, &size) == -1 &&
+	   errno == EINVAL, "numbers that are none");
+}
+
+/* A call's number with the event of something else is none. */
+static void test_fields_of_call(const struct pmc_source *call,
+				const struct pmc_source *other)
+{
+	uint32_t kind = call->number ^ 701;
+	struct pmc_source_field f[2];
+	size_t size = sizeof(f);
+
+	ok(!pmc_source_fields_at(tree, call->number, f, &size) &&
+	   size == sizeof(f[0]) && !strcmp(f[0].name, "ret"),
+	   "the fields of a call");
+	size = sizeof(f);
+	errno = 0;
+	ok((other->number & 0xFFFF) == 314 &&
+	   pmc_source_fields_at(tree, kind | 314, f, &size) == -1 &&
+	   errno == EINVAL, "a call that is another tracepoint");
+}
+
+static void test_source_list(void)
+{
+	static const char *const want[][2] = {
+		{ "cycles", "processor cycles" },
+		{ "cpu/mem-loads/", "event=0xcd,umask=0x1,ldlat=3" },
+		{ "cpu/wide=N/", "config:0-7,32-35" },
+		{ "armv8_pmuv3_0/cpu_cycles/", "event=0x0011" },
+		{ "tracepoint:sched:sched_switch", "prev_comm, prev_pid" },
+		{ "syscall:getppid:entry", "" },
+		{ "syscall:getppid:return", "ret" },
+		{ "profile:hz:97", "samples at this or another rate, on each "
+		  "CPU" },
+	};
+	const struct pmc_source *s, *call;
+	struct pmc_source *list;
+	struct pmc_event_desc d;
+	size_t size = 0, i, n, twice = 0, wrong = 0;
+	char text[256];
+
+	ok(!pmc_source_list_at(tree, NULL, &size) && size,
+	   "size 0 asks for that of the list");
+	n = size / sizeof(*list);
+	list = malloc(size);
+	size -= sizeof(*list);
+	errno = 0;
+	ok(pmc_source_list_at(tree, list, &size) == -1 && errno == ENOSPC &&
+	   size == n * sizeof(*list), "room for one less");
+	ok(!pmc_source_list_at(tree, list, &size) &&
+	   size == n * sizeof(*list), "the list of %zu", n);
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		s = find(list, n, want[i][0], text, sizeof(text));
+		ok(s && !strcmp(text, want[i][1]), "%s: %s", want[i][0],
+		   s ? text : "not there");
+	}
+	ok(!find(list, n, "cpu/mem-loads.unit/", text, sizeof(text)) &&
+	   !find(list, n, "uprobe/retprobe=N/", text, sizeof(text)),
+	   "files that are no events");
+	for (i = 1; i < n; i++)
+		twice += list[i].number == list[i - 1].number &&
+			 strcmp(list[i - 1].provider, "syscall");
+	ok(!twice, "each has a number of its own");
+	for (i = 0; i < n; i++) {
+		pmc_source_spec(&list[i], text, sizeof(text));
+		wrong += !strstr(text, "=N/") &&
+			 strcmp(text, "cpu/asks/") &&
+			 strcmp(text, "cpu/nested/") &&
+			 parse(text, &d, NULL, 0);
+	}
+	ok(!wrong, "each can be asked for as it is told");
+	s = find(list, n, "tracepoint:sched:sched_switch", text, sizeof(text));
+	ok(s && s->nargs == 2, "it has two fields");
+	if (s)
+		test_fields(s);
+	call = find(list, n, "syscall:getppid:return", text, sizeof(text));
+	if (s && call)
+		test_fields_of_call(call, s);
+	s = find(list, n, "cycles", text, sizeof(text));
+	size = 100;
+	ok(s && !pmc_source_fields_at(tree, s->number, NULL, &size) && !size,
+	   "what is no tracepoint has none");
+	free(list);
+}
+
+int main(void)
+{
+	tree_make();
+	make_pmus();
+	make_traces();
+	test_good();
+	test_bad();
+	test_cpus();
+	test_source_list();
+	test_noise();
+	test_no_tracefs();
+	tree_remove();
+	return tap_done();
+}

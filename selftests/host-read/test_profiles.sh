@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# -F and -g, read by callgrind_annotate and by gprof.
+. "$(dirname "$0")/lib.sh"
+make_log
+
+"$pmcstat" -R "$tmp/log" -F "$tmp/tree"
+annotate()	# [OPTION]...: costs, file:function
+{
+	callgrind_annotate --auto=no --threshold=100 "$@" "$tmp/tree" \
+		>"$tmp/annotated" || return
+	sed -n '/file:function/,$p' "$tmp/annotated" |
+		awk '/\[/{ gsub(/\([^)]*\)/, "")
+			if ($1 + $2) print $1, $2, $3 }' | sed 's|[^ ]*/||'
+}
+if command -v callgrind_annotate >/dev/null; then
+	ok "what each function has" same "\
+60 0 shapes.c:leaf
+20 0 ???:inner
+3 0 shapes.c:calls
+2 0 ???:[unknown]
+0 5 shapes.c:after" annotate
+	ok "and what is below it" same "\
+83 5 shapes.c:main
+63 0 shapes.c:calls
+60 0 shapes.c:leaf
+20 0 ???:inner
+20 0 ???:outer
+2 0 ???:[unknown]
+0 5 shapes.c:after" annotate --inclusive=yes
+	ok "the sum is that of the samples" prints 0 \
+		"^85 (100.0%)  *5 (100.0%)  PROGRAM TOTALS" cat "$tmp/annotated"
+	ok "costs of source lines" bash -c \
+		"callgrind_annotate --auto=yes $tmp/tree |
+		 grep -q '^60 (70.59%) .*nop; nop'"
+else
+	skip "callgrind_annotate" "not installed"
+fi
+ok "the format says what it is" same "# callgrind format" head -n 1 "$tmp/tree"
+
+# recursion costs no more than there is
+log deep <<-EOF
+	kernel 0xffffffff81000000 reference
+	event cpu-clock 1000
+	sample 10 7 0xffffffff81003010 0xffffffff81003010 0xffffffff81003010 0xffffffff81001010
+	sample 5 7 0xffffffff81003010 0xffffffff81002010 0xffffffff81003010 0xffffffff81001010
+EOF
+inclusive()	# FUNCTION: its own samples and those of its calls
+{
+	"$pmcstat" -R "$tmp/deep" -F - | awk -v want="$1" '
+		/^fn=/ { id = $1; sub(/fn=/, "", id)
+			if (NF > 1) name[id] = $2; now = name[id] }
+		/^cfn=/ { id = $1; sub(/cfn=/, "", id)
+			if (NF > 1) name[id] = $2 }
+		/^0x/ && now == want { sum += $3 } END { print sum + 0 }'
+}
+ok "a caller of recursion has its samples once" same 15 inclusive outer
+ok "one that calls itself, too" same 20 inclusive inner
+ok "in between" same 5 inclusive middle
+
+mkdir "$tmp/gprof"
+"$pmcstat" -R "$tmp/log" -g -D "$tmp/gprof" -M "$tmp/map"
+ok "-M: which profile is whose" same "\
+\"$shapes\" => \"shapes.gmon\" cpu-clock/63
+\"[kernel]\" => \"kernel.gmon\" cpu-clock/20
+\"$shapes\" => \"shapes.gmon\" page-faults/5" cat "$tmp/map"
+flat()	# FILE
+{
+	gprof -b -p "$shapes" "$1" | awk '$1 ~ /^[0-9.]+$/{ print $1, $3, $NF }'
+}
+ok "gprof: the flat profile" same "\
+95.24 60.00 leaf
+4.76 3.00 calls" flat "$tmp/gprof/cpu-clock/shapes.gmon"
+ok "gprof: of the other event" same "100.00 5.00 after" \
+	flat "$tmp/gprof/page-faults/shapes.gmon"
+ok "gprof: who called" bash -c \
+	"gprof -b -q $shapes $tmp/gprof/cpu-clock/shapes.gmon |
+	 grep -q '3.00  *60.00  *63/63  *main'"
+ok "-z 1: nobody is known to have called" bash -c "
+	$pmcstat -R $tmp/log -g -D $tmp/gprof -z 1 &&
+	! gprof -b -q $shapes $tmp/gprof/cpu-clock/shapes.gmon | grep -q main"
+
+# what does not fit into 16 bits
+{
+	preamble
+	echo "sample 150000 7 $(at leaf 5)"
+	echo "sample 50000 7 $(at calls 3)"
+} | log much
+ok "too many samples are said" prints 0 \
+	"1 places have more samples than 16 bits hold: use -e" \
+	"$pmcstat" -R "$tmp/much" -g -D "$tmp/gprof"
+ok "and cut" same "\
+56.72 65535.00 leaf
+43.28 50000.00 calls" flat "$tmp/gprof/cpu-clock/shapes.gmon"
+ok "-e: all of them" bash -c "$pmcstat -R $tmp/much -g -e -D $tmp/gprof 2>&1 |
+	cmp - /dev/null"
+ok "-e: gprof has them" same "\
+75.00 150000.00 leaf
+25.00 50000.00 calls" flat "$tmp/gprof/cpu-clock/shapes.gmon"
+
+# two files of one name; an event that would like to be a directory above
+mkdir "$tmp/b"
+cp "$shapes" "$tmp/b/shapes"
+{
+	echo "event ../x/y 1000"
+	echo "proc 7 prog"
+	load 7 "$base" "$shapes"
+	echo "sample 1 7 $(at leaf 5)"
+	echo "proc 8 prog"
+	load 8 "$base" "$tmp/b/shapes"
+	echo "sample 1 8 $(at leaf 5)"
+} | log twins
+"$pmcstat" -R "$tmp/twins" -g -D "$tmp/gprof"
+ok "files of one name have profiles of their own" \
+	test -s "$tmp/gprof/_._x_y/shapes.gmon" -a \
+	-s "$tmp/gprof/_._x_y/shapes~001.gmon"
+ok "no place for profiles: 73" prints 73 "cannot make" \
+	"$pmcstat" -R "$tmp/log" -g -D "$tmp/none/x"
+
+done_testing

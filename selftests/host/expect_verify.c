@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Runs pmclog verify on a log, and looks at what it says.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../tools/reader/reader.h"
+#include "expect_verify.h"
+#include "tap.h"
+
+int reader_usage(const char *usage)
+{
+	fputs(usage, stderr);
+	return READER_USAGE;
+}
+
+/* Runs verify on @g; its standard output goes to @text. */
+static int run_verify(const struct loggen *g, char *text, size_t size)
+{
+	char log[] = "/tmp/test_verify.XXXXXX";
+	char out[] = "/tmp/test_verify.XXXXXX";
+	char *argv[] = { "verify", log, NULL };
+	int fd = mkstemp(log), ofd = mkstemp(out), saved, ret;
+	ssize_t n;
+
+	if (fd < 0 || ofd < 0 || write(fd, g->buf, g->len) != (ssize_t)g->len)
+		abort();
+	fflush(stdout);
+	saved = dup(STDOUT_FILENO);
+	dup2(ofd, STDOUT_FILENO);
+	optind = 0;
+	ret = cmd_verify(2, argv);
+	fflush(stdout);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	n = pread(ofd, text, size - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	close(fd);
+	close(ofd);
+	unlink(log);
+	unlink(out);
+	/* "FILE: " is of no interest */
+	if (!strncmp(text, log, strlen(log)))
+		memmove(text, text + strlen(log) + 2,
+			strlen(text + strlen(log) + 2) + 1);
+	return ret;
+}
+
+void begin(struct loggen *g)
+{
+	lg_start(g);
+	lg_init(g);
+	lg_allocatedyn(g, LG_PMC, "cpu-clock", 1000000, -2);
+}
+
+void expect(struct loggen *g, size_t offset, const char *what)
+{
+	char text[512], want[512];
+	int ret = run_verify(g, text, sizeof(text));
+
+	snprintf(want, sizeof(want), "offset %zu: %s\n", offset, what);
+	if (!ok(ret == READER_FAIL && !strcmp(text, want), "%s", what))
+		printf("# exit %d\n# got  %s# want %s", ret, text, want);
+	lg_free(g);
+}
+
+void expect_ok(struct loggen *g, const char *summary)
+{
+	char text[512];
+	int ret = run_verify(g, text, sizeof(text));
+
+	if (!ok(ret == READER_OK && !strcmp(text, summary), "%.*s",
+		(int)strcspn(summary, "\n"), summary))
+		printf("# exit %d\n# got %s", ret, text);
+	lg_free(g);
+}
+
+int verify_done(void)
+{
+	return done();
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What pmclog verify says to a log that has been made: every case is a sound
+ * log with one thing made wrong.
+ */
+#ifndef EXPECT_VERIFY_H
+#define EXPECT_VERIFY_H
+
+#include <string.h>
+
+#include "loggen.h"
+
+#define PID	100
+#define START	0x555555555000ULL
+
+/* A log with one PMC. */
+void begin(struct loggen *g);
+/* verify finds @what at @offset; frees @g, as expect_ok() does. */
+void expect(struct loggen *g, size_t offset, const char *what);
+void expect_ok(struct loggen *g, const char *summary);
+/* The plan; the program's exit status. */
+int verify_done(void);
+
+/* The field of the record at @at becomes @value. */
+#define SET(g, at, type, field, value)					\
+	do {								\
+		__typeof__(((struct type *)0)->field) v_ = (value);	\
+		memcpy((g)->buf + (at) + offsetof(struct type, field),	\
+		       &v_, sizeof(v_));				\
+	} while (0)
+
+#endif /* EXPECT_VERIFY_H */

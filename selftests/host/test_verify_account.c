@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * pmclog verify finds an account that does not balance, or is of another log.
+ */
+#include "expect_verify.h"
+
+/* A log of 3 samples and 4 drops, whose account changes by @delta. */
+static void test_account(size_t field, int delta, const char *what)
+{
+	struct loggen g;
+	uint64_t v;
+	size_t at;
+
+	begin(&g);
+	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
+	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
+	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
+	lg_drop(&g, LG_PMC, 0, PMCLOG_DROP_CONTENDED, 4);
+	lg_drop(&g, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_FULL, 5);
+	at = g.len;
+	lg_close(&g);
+	memcpy(&v, g.buf + at + 16 + field, 8);
+	v += delta;
+	memcpy(g.buf + at + 16 + field, &v, 8);
+	expect(&g, at, what);
+}
+
+#define A(field) offsetof(struct pmclog_account, field)
+
+static void test_accounts(void)
+{
+	const size_t dropped = A(dropped);
+	struct loggen g;
+	size_t at;
+
+	test_account(A(overflows), 1, "account: 8 overflows, but 7 committed, "
+		     "dropped or filtered");
+	test_account(A(filtered), 1, "account: 7 overflows, but 8 committed, "
+		     "dropped or filtered");
+	test_account(dropped, 1, "account: 7 overflows, but 8 committed, "
+		     "dropped or filtered");
+	test_account(dropped + 24, -1, "account: 7 overflows, but "
+		     "18446744073709551615 committed, dropped or filtered");
+	test_account(A(written), -1, "account: 3 committed, but 2 written, "
+		     "discarded or in rings");
+	test_account(A(discarded), 1, "account: 3 committed, but 4 written, "
+		     "discarded or in rings");
+	test_account(A(in_rings), 1, "account: 3 committed, but 4 written, "
+		     "discarded or in rings");
+	test_account(A(proc_dropped), 1, "account: 6 process records dropped, "
+		     "but 5 by the DROPNOTIFYs");
+
+	/* laws kept, but the log tells another story */
+	begin(&g);
+	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
+	g.account.overflows++;
+	g.account.committed++;
+	g.account.written++;
+	at = g.len;
+	lg_close(&g);
+	expect(&g, at, "account: 2 samples written, but 1 are in the log");
+
+	begin(&g);
+	g.account.overflows += 2;
+	g.account.dropped[PMCLOG_DROP_NORING] = 2;
+	at = g.len;
+	lg_close(&g);
+	expect(&g, at, "account: 2 dropped (noring), but 0 by the DROPNOTIFYs");
+
+	begin(&g);
+	at = g.len;
+	lg_record(&g, PMCLOG_T_CLOSELOG, 16);
+	expect(&g, at, "CLOSELOG without an account");
+}
+
+/* A log of a chain left for later, and of one that came, with that account. */
+static void test_cut(size_t field, int delta, const char *what)
+{
+	static const uint64_t pc[] = { START, START + 16 };
+	struct loggen g;
+	uint64_t v;
+	size_t at;
+
+	begin(&g);
+	lg_chain(&g, PID, LG_PMC, 0, PMCLOG_CC_USERSPACE | PMCLOG_CC_USERLATE,
+		 1, START);
+	lg_userchain(&g, PID, g.tsc - g.step, 2, pc);
+	g.account.cut = 1;
+	g.account.cut_by[PMCLOG_CUT_DEPTH] = 1;
+	g.account.cut_by[PMCLOG_CUT_USER] = 1;
+	at = g.len;
+	lg_close(&g);
+	memcpy(&v, g.buf + at + 16 + field, 8);
+	v += delta;
+	memcpy(g.buf + at + 16 + field, &v, 8);
+	if (what)
+		expect(&g, at, what);
+	else
+		expect_ok(&g, "ok: 5 records, 1 samples, 0 dropped, 1 PMCs,"
+			  " 0.000 s\n");
+}
+
+/* What modules wrote before they told why chains are cut. */
+static void test_old_account(void)
+{
+	const size_t len = offsetof(struct pmclog_closelog, account.cut_by);
+	struct loggen g;
+	uint32_t header = PMCLOG_HEADER(PMCLOG_T_CLOSELOG, len);
+	size_t at;
+
+	begin(&g);
+	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
+	g.account.cut = 1;
+	at = g.len;
+	lg_close(&g);
+	memcpy(g.buf + at, &header, sizeof(header));
+	g.len = at + len;
+	expect_ok(&g, "ok: 4 records, 1 samples, 0 dropped, 1 PMCs, 0.000 s\n");
+
+	begin(&g);
+	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
+	g.account.written = 0;
+	g.account.discarded = 1;
+	at = g.len;
+	lg_close(&g);
+	memcpy(g.buf + at, &header, sizeof(header));
+	g.len = at + len;
+	expect(&g, at, "account: 0 samples written, but 1 are in the log");
+}
+
+static void test_cuts(void)
+{
+	test_cut(A(cut), 0, NULL);
+	test_cut(A(cut), 1, NULL);
+	test_cut(A(late_answered), 1, NULL);
+	test_cut(A(cut), 2, "account: 3 chains cut, but 2 for a cause");
+	test_cut(A(cut_by[PMCLOG_CUT_USER]), 1, "account: 1 chains cut, but 2 "
+		 "for one cause");
+	test_cut(A(late), 1, "account: 2 chains left for later, but 1 are in "
+		 "the log");
+	test_cut(A(late), -1, "account: 0 chains left for later, but 1 are in "
+		 "the log");
+	test_cut(A(late_answered), -1, "account: 0 chains came later, but 1 "
+		 "are in the log");
+}
+
+int main(void)
+{
+	test_accounts();
+	test_old_account();
+	test_cuts();
+	return verify_done();
+}

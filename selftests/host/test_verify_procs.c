@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * pmclog verify knows the PMCs that were announced, and the processes that they
+ * are attached to.
+ */
+#include <stdio.h>
+
+#include <linux/hwpmc.h>
+#include <pmclog_wire.h>
+
+#include "expect_verify.h"
+
+/* A record that names PMC 0x77, which nobody announced. */
+static void expect_unannounced(struct loggen *g, size_t at)
+{
+	lg_close(g);
+	expect(g, at, "PMC 0x77 was not announced before");
+}
+
+static void test_wire_pmc(unsigned int type, size_t len, size_t offset)
+{
+	const uint32_t pmcid = 0x77;
+	struct loggen g;
+	size_t at;
+
+	begin(&g);
+	at = g.len;
+	memcpy((char *)lg_record(&g, type, len) + offset, &pmcid, 4);
+	expect_unannounced(&g, at);
+}
+
+static void test_announced(void)
+{
+	struct loggen g;
+	size_t at;
+
+	begin(&g);
+	at = g.len;
+	lg_chain(&g, PID, 0x77, 0, 0, 1, START);
+	expect_unannounced(&g, at);
+
+	begin(&g);
+	at = g.len;
+	lg_drop(&g, 0x77, 0, PMCLOG_DROP_FULL, 1);
+	expect_unannounced(&g, at);
+
+	begin(&g);
+	at = g.len;
+	lg_rate(&g, 0x77, 0, 1, 1);
+	expect_unannounced(&g, at);
+
+	begin(&g);
+	at = g.len;
+	lg_exec(&g, PID, 0x77, 0, 0, "/bin/x");
+	expect_unannounced(&g, at);
+
+	test_wire_pmc(PMCLOG_T_PMCATTACH, 28, 16);
+	test_wire_pmc(PMCLOG_T_PMCDETACH, 24, 16);
+	test_wire_pmc(PMCLOG_T_PROCCSW, 40, 24);
+	test_wire_pmc(PMCLOG_T_PROCEXIT, 32, 16);
+
+	/* the next log starts without PMCs */
+	begin(&g);
+	lg_close(&g);
+	lg_init(&g);
+	at = g.len;
+	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
+	lg_close(&g);
+	expect(&g, at, "PMC 0xfff00f00 was not announced before");
+}
+
+#define TC	0xFFF30F01U	/* process counting, row 1 */
+#define TS	0xFFF20F02U
+
+static void begin_procs(struct loggen *g)
+{
+	size_t at;
+
+	begin(g);
+	at = g->len;
+	lg_allocatedyn(g, TC, "page-faults", 0, -1);
+	SET(g, at, pmclog_pmcallocatedyn, flags,
+	    HWPMC_F_DESCENDANTS | HWPMC_F_LOG_PROCCSW | HWPMC_F_LOG_PROCEXIT);
+	lg_allocatedyn(g, TS, "task-clock", 1000000, -1);
+	lg_attach(g, TC, PID, "/bin/x");
+	lg_attach(g, TS, PID, "/bin/x");
+}
+
+/* What is wrong unless process records were lost. */
+static void expect_unless_lost(void (*make)(struct loggen *g, size_t *at),
+			       const char *fmt)
+{
+	struct loggen g;
+	char want[256];
+	size_t at, end;
+
+	begin_procs(&g);
+	make(&g, &at);
+	end = g.len;
+	lg_close(&g);
+	snprintf(want, sizeof(want), fmt, at);
+	expect(&g, end, want);
+
+	begin_procs(&g);
+	make(&g, &at);
+	lg_drop(&g, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_FULL, 1);
+	lg_close(&g);
+	snprintf(want, sizeof(want), "ok: 9 records, %d samples, 0 dropped, 3 "
+		 "PMCs, 0.000 s, 1 process records dropped\n",
+		 strstr(fmt, "sample") ? 1 : 0);
+	expect_ok(&g, want);
+}
+
+static void stranger_sampled(struct loggen *g, size_t *at)
+{
+	*at = g->len;
+	lg_chain(g, PID + 1, TS, 0, 0, 1, START);
+}
+
+static void stranger_switched(struct loggen *g, size_t *at)
+{
+	*at = g->len;
+	lg_csw(g, TC, PID + 1, PID + 1, 7);
+}
+
+static void stranger_exited(struct loggen *g, size_t *at)
+{
+	*at = g->len;
+	lg_procexit(g, TC, PID + 1, 7);
+}
+
+static void stranger_detached(struct loggen *g, size_t *at)
+{
+	*at = g->len;
+	lg_detach(g, TC, PID + 1);
+}
+
+static void stranger_execed(struct loggen *g, size_t *at)
+{
+	*at = g->len;
+	lg_exec(g, PID + 1, TS, 0, 0, "/bin/y");
+}
+
+static void test_processes(void)
+{
+	struct loggen g;
+
+	begin_procs(&g);
+	lg_fork(&g, PID, PID + 1);
+	lg_exec(&g, PID + 1, TC, 0, 0, "/bin/y");
+	lg_csw(&g, TC, PID + 1, PID + 1, 7);
+	lg_chain(&g, PID, TS, 0, 0, 1, START);
+	lg_chain(&g, PMCLOG_PID_KERNEL, TS, 0, 0, 1, START);
+	lg_detach(&g, TS, PID);
+	lg_procexit(&g, TC, PID + 1, 7);
+	lg_procexit(&g, TC, PID, 7);
+	lg_close(&g);
+	expect_ok(&g, "ok: 15 records, 2 samples, 0 dropped, 3 PMCs, 0.000 s\n");
+
+	expect_unless_lost(stranger_sampled, "sample at offset %zu of pid 101, "
+			   "which PMC 0xfff20f02 is not attached to");
+	expect_unless_lost(stranger_switched, "PROCCSW at offset %zu of pid "
+			   "101, which PMC 0xfff30f01 is not attached to");
+	expect_unless_lost(stranger_exited, "PROCEXIT at offset %zu of pid "
+			   "101, which PMC 0xfff30f01 is not attached to");
+	expect_unless_lost(stranger_detached, "PMCDETACH at offset %zu of pid "
+			   "101, which PMC 0xfff30f01 is not attached to");
+	expect_unless_lost(stranger_execed, "PROCEXEC at offset %zu of pid "
+			   "101, which PMC 0xfff20f02 is not attached to");
+}
+
+/* A child has the PMCs that descend, an exited process has none. */
+static void test_inheritance(void)
+{
+	struct loggen g;
+	char want[128];
+	size_t at, end;
+
+	begin_procs(&g);
+	lg_fork(&g, PID, PID + 1);
+	at = g.len;
+	lg_chain(&g, PID + 1, TS, 0, 0, 1, START);
+	end = g.len;
+	lg_close(&g);
+	snprintf(want, sizeof(want), "sample at offset %zu of pid 101, which "
+		 "PMC 0xfff20f02 is not attached to", at);
+	expect(&g, end, want);
+
+	begin_procs(&g);
+	lg_procexit(&g, TC, PID, 7);
+	at = g.len;
+	lg_csw(&g, TC, PID, PID, 7);
+	end = g.len;
+	lg_close(&g);
+	snprintf(want, sizeof(want), "PROCCSW at offset %zu of pid 100, which "
+		 "PMC 0xfff30f01 is not attached to", at);
+	expect(&g, end, want);
+}
+
+static void test_process_pmcs(void)
+{
+	struct loggen g;
+	size_t at;
+
+	begin_procs(&g);
+	at = g.len;
+	lg_attach(&g, LG_PMC, PID, "/bin/x");
+	expect(&g, at, "PMCATTACH of a PMC of the system");
+
+	begin_procs(&g);
+	at = g.len;
+	lg_csw(&g, LG_PMC, PID, PID, 7);
+	expect(&g, at, "value of a process by a PMC of the system");
+
+	begin_procs(&g);
+	at = g.len;
+	lg_csw(&g, TS, PID, PID, 7);
+	expect(&g, at, "PROCCSW of PMC 0xfff20f02, which does not log it");
+
+	begin_procs(&g);
+	at = g.len;
+	lg_procexit(&g, TS, PID, 7);
+	expect(&g, at, "PROCEXIT of PMC 0xfff20f02, which does not log it");
+
+	begin_procs(&g);
+	at = g.len;
+	lg_procexit(&g, TC, PID, 7);
+	SET(&g, at, pmclog_procexit, running, 5000001);
+	expect(&g, at, "PROCEXIT of a PMC that ran longer than it was enabled");
+}
+
+int main(void)
+{
+	test_announced();
+	test_processes();
+	test_inheritance();
+	test_process_pmcs();
+	return verify_done();
+}
