@@ -3,16 +3,21 @@
 # Turns what vm/guest/run-selftests prints into one flat TAP stream: every
 # program's results, numbered through, with KERNEL (-v) and the program's name
 # before theirs. A program that did not do what it had planned is one more
-# failure. The plan is printed by the caller, who goes on counting from FIRST.
+# failure; how long it has taken is a comment. The plan is printed by the caller,
+# who goes on counting from what is written to COUNTER.
 
 function result(verdict, text) {
 	printf "%s %d - %s: %s\n", verdict, ++number, kernel, text
 	fflush()
 }
 
-function finish(status) {
+function finish(status, seconds) {
 	if (program == "")
 		return
+	if (seconds != "") {
+		print "# " kernel ": " program ": " seconds " s"
+		fflush()
+	}
 	# 1 is a program's way to say that a test has failed, 4 that all were skipped
 	if (plan == "" || seen != plan || (status != 0 && !failed && !(status == 4 && skipped == seen)))
 		result("not ok", program ": exit status " status ", " seen + 0 " of " \
@@ -35,7 +40,7 @@ BEGIN {
 }
 
 /^@end / {
-	finish($2)
+	finish($2, $3)
 	next
 }
 

@@ -26,6 +26,7 @@ struct patch {
 #define R(field, v)	P(hwpmc_rw, field, v)
 #define W(field, v)	P(hwpmc_writelog, field, v)
 #define L(field, v)	P(hwpmc_configurelog, field, v)
+#define F(field, v)	P(hwpmc_filter, field, v)
 
 /* Values only known at run time, told from others by their upper half. */
 #define LATE		0xAB5E11ULL << 40
@@ -132,6 +133,7 @@ static int do_call(const struct call *c, int dev, const uint64_t *late)
 	if (c->cmd == HWPMC_IOC_PMCALLOCATE) {
 		struct hwpmc_allocate a = pmc_clock(100);
 
+		a.flags &= ~HWPMC_F_INCLUDE_OWNER;	/* of one mode only */
 		memcpy(arg, &a, sizeof(a));
 	}
 	for (i = 0; i < 4; i++)
@@ -175,9 +177,9 @@ TEST_F(errors, no_operation)
 {
 	static const struct call calls[] = {
 		{ "another magic", FRESH, _IO('x', 1), -ENOTTY },
-		{ "a hole", FRESH, _IO(HWPMC_IOC_MAGIC, 5), -ENOTTY },
+		{ "a hole", FRESH, _IO(HWPMC_IOC_MAGIC, 19), -ENOTTY },
 		{ "before ours", FRESH, _IO(HWPMC_IOC_MAGIC, 63), -ENOTTY },
-		{ "behind the last", FRESH, _IO(HWPMC_IOC_MAGIC, 65), -ENOTTY },
+		{ "behind the last", FRESH, _IO(HWPMC_IOC_MAGIC, 70), -ENOTTY },
 		{ "the highest", FRESH, _IO(HWPMC_IOC_MAGIC, 255), -ENOTTY },
 		{ "wrong direction", FRESH,
 		  _IOR(HWPMC_IOC_MAGIC, 0, struct hwpmc_configurelog),
@@ -202,16 +204,36 @@ TEST_F(errors, log)
 		{ "null", FRESH, CONF, -EINVAL, { L(fd, LATER(NULL_FD)) } },
 		{ "eventfd", FRESH, CONF, -EINVAL, { L(fd, LATER(EVENT_FD)) } },
 		{ "flags", FRESH, CONF, -EINVAL,
-		  { L(fd, LATER(FILE_FD)), L(flags, 1) } },
+		  { L(fd, LATER(FILE_FD)), L(flags, 2) } },
+		{ "flags of an end", LOGGING, CONF, -EINVAL,
+		  { L(fd, -1), L(flags, HWPMC_LOG_PACKED) } },
 		{ "flags before fd", FRESH, CONF, -EINVAL,
 		  { L(fd, NO_FD), L(flags, 1U << 31) } },
+		{ "size", FRESH, CONF, -EINVAL,
+		  { L(fd, LATER(FILE_FD)), L(size, 1 << 20) } },
+		{ "size of no log", FRESH, CONF, -EINVAL,
+		  { L(fd, -1), L(size, 1 << 20) } },
+		{ "stream into a file", FRESH, CONF, -EINVAL,
+		  { L(fd, LATER(FILE_FD)), L(flags, HWPMC_LOG_STREAM) } },
+		{ "stream of other flags", FRESH, CONF, -EINVAL,
+		  { L(fd, -1), L(flags, HWPMC_LOG_STREAM | 1U << 31) } },
+		{ "stream and flight", FRESH, CONF, -EINVAL,
+		  { L(fd, -1), L(flags, HWPMC_LOG_STREAM | HWPMC_LOG_FLIGHT),
+		    L(size, 1 << 20) } },
+		{ "short stream", FRESH, CONF, -EINVAL,
+		  { L(fd, -1), L(flags, HWPMC_LOG_STREAM), L(size, 65535) } },
+		{ "long stream", FRESH, CONF, -EINVAL,
+		  { L(fd, -1), L(flags, HWPMC_LOG_STREAM),
+		    L(size, (1ULL << 30) + 1) } },
+		{ "busy stream", LOGGING, CONF, -EBUSY,
+		  { L(fd, -1), L(flags, HWPMC_LOG_STREAM) } },
 		{ "busy", LOGGING, CONF, -EBUSY, { L(fd, LATER(FILE_FD)) } },
 		{ "busy before fd", LOGGING, CONF, -EBUSY, { L(fd, NO_FD) } },
 #define ROTA	HWPMC_IOC_ROTATELOG
 		{ "no log", OWNER, ROTA, -EINVAL, { L(fd, LATER(FILE_FD)) } },
 		{ "no log before fd", OWNER, ROTA, -EINVAL, { L(fd, NO_FD) } },
 		{ "flags", LOGGING, ROTA, -EINVAL,
-		  { L(fd, LATER(FILE_FD)), L(flags, 1) } },
+		  { L(fd, LATER(FILE_FD)), L(flags, 2) } },
 		{ "fd not open", LOGGING, ROTA, -EBADF, { L(fd, NO_FD) } },
 		{ "negative fd", LOGGING, ROTA, -EBADF, { L(fd, -1) } },
 		{ "to read", LOGGING, ROTA, -EBADF, { L(fd, LATER(RDONLY_FD)) } },
@@ -302,6 +324,8 @@ TEST_F(errors, allocate)
 		  { A(flags, HWPMC_F_DESCENDANTS) } },
 		{ "chains of a counter", FRESH, ALLO, -EINVAL,
 		  { A(mode, HWPMC_MODE_SC) } },
+		{ "owner of a counter", FRESH, ALLO, -EINVAL,
+		  { A(mode, HWPMC_MODE_SC), A(flags, HWPMC_F_INCLUDE_OWNER) } },
 		{ "user chain alone", FRESH, ALLO, -EINVAL,
 		  { A(flags, HWPMC_F_USERCALLCHAIN) } },
 		{ "no class", FRESH, ALLO, -EINVAL, { A(pmc_class, 0) } },
@@ -309,13 +333,23 @@ TEST_F(errors, allocate)
 		{ "edge", FRESH, ALLO, -EOPNOTSUPP, { A(caps, HWPMC_CAP_EDGE) } },
 		{ "unknown capability", FRESH, ALLO, -EOPNOTSUPP,
 		  { A(caps, 1U << 31) } },
-		{ "process PMC", FRESH, ALLO, -EOPNOTSUPP,
-		  { A(mode, HWPMC_MODE_TS), A(cpu, -1) } },
-		{ "tracepoint", FRESH, ALLO, -EOPNOTSUPP,
-		  { A(type, PERF_TYPE_TRACEPOINT) } },
-		{ "breakpoint", FRESH, ALLO, -EOPNOTSUPP,
-		  { A(type, PERF_TYPE_BREAKPOINT) } },
-		{ "other PMU", FRESH, ALLO, -EOPNOTSUPP, { A(type, 10) } },
+		/* those that there are: sources.c */
+		{ "no tracepoint of a process", FRESH, ALLO, -EINVAL,
+		  { A(mode, HWPMC_MODE_TS), A(cpu, -1),
+		    A(type, PERF_TYPE_TRACEPOINT), A(config, 1U << 30) } },
+		{ "no tracepoint", FRESH, ALLO, -EINVAL,
+		  { A(type, PERF_TYPE_TRACEPOINT), A(config, 1U << 30) } },
+		{ "breakpoint of no kind", FRESH, ALLO, -EINVAL,
+		  { A(mode, HWPMC_MODE_SC), A(flags, 0),
+		    A(type, PERF_TYPE_BREAKPOINT) } },
+		{ "kind of breakpoint", FRESH, ALLO, -EINVAL, { A(bp_type, 1) } },
+		{ "raw data of a clock", FRESH, ALLO, -EINVAL,
+		  { A(flags, HWPMC_F_RAW) } },
+		{ "raw data of a count", FRESH, ALLO, -EINVAL,
+		  { A(mode, HWPMC_MODE_SC), A(flags, HWPMC_F_RAW),
+		    A(type, PERF_TYPE_TRACEPOINT) } },
+		{ "other PMU", FRESH, ALLO, -ENOENT, { A(type, 9999) } },
+		{ "last PMU", FRESH, ALLO, -ENOENT, { A(type, UINT32_MAX) } },
 		{ "no such event", FRESH, ALLO, -ENOENT, { A(config, 999) } },
 		{ "reserved", FRESH, ALLO, -EINVAL, { A(reserved, 1) } },
 		{ "control character", FRESH, ALLO, -EINVAL,
@@ -330,12 +364,15 @@ TEST_F(errors, allocate)
 		  { A(pmc_class, 1), A(caps, HWPMC_CAP_EDGE) } },
 		{ "process flags, capability", FRESH, ALLO, -EINVAL,
 		  { A(flags, HWPMC_F_DESCENDANTS), A(caps, HWPMC_CAP_EDGE) } },
-		{ "mode, type", FRESH, ALLO, -EINVAL,
-		  { A(mode, 9), A(type, PERF_TYPE_TRACEPOINT) } },
+		{ "mode, type", FRESH, ALLO, -EINVAL, { A(mode, 9), A(type, 9999) } },
 		{ "CPU, capability", FRESH, ALLO, -EINVAL,
 		  { A(cpu, 1 << 20), A(caps, HWPMC_CAP_EDGE) } },
-		{ "type, event", FRESH, ALLO, -EOPNOTSUPP,
-		  { A(type, 10), A(config, 999) } },
+		{ "type, event", FRESH, ALLO, -ENOENT,
+		  { A(type, 9999), A(config, 999) } },
+		{ "raw data, type", FRESH, ALLO, -EINVAL,
+		  { A(flags, HWPMC_F_RAW), A(type, 9999) } },
+		{ "type, name", FRESH, ALLO, -EINVAL,
+		  { A(type, 9999), A(name[0], '\n') } },
 		/* nothing has made it an owner yet */
 		{ "not an owner", FRESH, HWPMC_IOC_PMCSTART, -ESRCH,
 		  { S(id, ID_FREE) } },
@@ -443,6 +480,178 @@ TEST_F(errors, life)
 	RUN_CALLS(calls);
 }
 
+/* The conditions themselves come next. */
+TEST_F(errors, filter)
+{
+#define FILT	HWPMC_IOC_PMCFILTER
+	static const struct call calls[] = {
+		{ "owner of nothing", FRESH, FILT, -ESRCH, { F(id, ID_FREE) } },
+		{ "free row", OWNER, FILT, -EINVAL, { F(id, ID_FREE) } },
+		{ "counter", OWNER, FILT, -EINVAL, { F(id, LATER(COUNTER)) } },
+		{ "counter that runs", OWNER, FILT, -EINVAL,
+		  { F(id, LATER(RUNNING)) } },
+		{ "too many", OWNER, FILT, -E2BIG,
+		  { F(id, LATER(SAMPLER)), F(n, HWPMC_NCONDITION + 1),
+		    F(conditions, LATER(ZERO_PTR)) } },
+		{ "most of all", OWNER, FILT, -E2BIG,
+		  { F(id, LATER(SAMPLER)), F(n, UINT32_MAX) } },
+		{ "no memory there", OWNER, FILT, -EFAULT,
+		  { F(id, LATER(SAMPLER)), F(n, 1), F(conditions, LATER(NO_PTR)) } },
+		{ "kernel memory", OWNER, FILT, -EFAULT,
+		  { F(id, LATER(SAMPLER)), F(n, 1),
+		    F(conditions, 0xFFFFFFFF81000000ULL) } },
+		{ "zeros", OWNER, FILT, -EINVAL,
+		  { F(id, LATER(SAMPLER)), F(n, 1),
+		    F(conditions, LATER(ZERO_PTR)) } },
+		{ "junk", OWNER, FILT, -EINVAL,
+		  { F(id, LATER(SAMPLER)), F(n, 1),
+		    F(conditions, LATER(JUNK_PTR)) } },
+		{ "none", OWNER, FILT, 0, { F(id, LATER(SAMPLER)) } },
+	};
+
+	RUN_CALLS(calls);
+}
+
+TEST_F(errors, filter_conditions)
+{
+#define COND(what_, op_, value_, comm_) \
+	{ .what = HWPMC_COND_##what_, .op = op_, .value = value_, .comm = comm_ }
+	static const struct {
+		struct hwpmc_condition c;
+		int	want;
+	} conditions[] = {
+		{ COND(PID, 0, 1, ""),			0 },
+		{ COND(PID, 1, 0, ""),			0 },
+		{ COND(TID, 1, -1, ""),			0 },
+		{ COND(TID, 0, INT32_MAX, ""),		0 },
+		{ COND(COMM, 0, 0, "x"),		0 },
+		{ COND(COMM, 1, 0, ""),			0 },
+		{ COND(COMM, 0, 0, "fifteen letters"),	0 },
+		{ COND(USER, 1, 0, ""),			0 },
+		{ COND(PID, 2, 1, ""),			-EINVAL },
+		{ COND(PID, 0, -2, ""),			-EINVAL },
+		{ COND(PID, 0, 1LL << 31, ""),		-EINVAL },
+		{ COND(PID, 0, 1LL << 32, ""),		-EINVAL },
+		{ COND(PID, 0, 1, "x"),			-EINVAL },
+		{ COND(TID, 0, INT64_MIN, ""),		-EINVAL },
+		{ COND(COMM, 0, 1, "x"),		-EINVAL },
+		{ COND(COMM, 0, 0, "x\0y"),		-EINVAL },
+		{ COND(COMM, 0, 0, "sixteen letters."),	-EINVAL },
+		{ COND(USER, 0, 1, ""),			-EINVAL },
+		{ COND(USER, 0, 0, "x"),		-EINVAL },
+		{ { .what = HWPMC_COND_USER + 1 },	-EINVAL },
+		{ { .what = UINT32_MAX },		-EINVAL },
+		{ COND(CGROUP, 0, NO_FD, ""),		-EBADF },
+		{ COND(CGROUP, 0, -1, ""),		-EBADF },
+		{ COND(CGROUP, 0, 1LL << 32, ""),	-EBADF },
+	};
+	struct hwpmc_condition c = COND(CGROUP, 0, 0, "");
+	int dev = self->dev[OWNER];
+	uint32_t id = self->late[SAMPLER];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(conditions); i++)
+		EXPECT_EQ(conditions[i].want,
+			  dev_filter(dev, id, &conditions[i].c, 1))
+			TH_LOG("condition %u", i);
+	/* a file, and a directory of another file system */
+	for (i = FILE_FD; i <= PATH_FD; i++) {
+		c.value = self->late[i];
+		EXPECT_EQ(-EBADF, dev_filter(dev, id, &c, 1));
+	}
+}
+
+TEST_F(errors, flight)
+{
+#define SNAP	HWPMC_IOC_SNAPSHOT
+#define EXTR	HWPMC_IOC_EXITTRIGGER
+#define SN(field, value)	P(hwpmc_snapshot, field, value)
+#define EX(field, value)	P(hwpmc_exittrigger, field, value)
+	static const struct call calls[] = {
+		{ "no size", FRESH, CONF, -EINVAL,
+		  { L(fd, -1), L(flags, HWPMC_LOG_FLIGHT) } },
+		{ "short flight", FRESH, CONF, -EINVAL,
+		  { L(fd, -1), L(flags, HWPMC_LOG_FLIGHT),
+		    L(size, (256 << 10) - 1) } },
+		{ "long flight", FRESH, CONF, -EINVAL,
+		  { L(fd, -1), L(flags, HWPMC_LOG_FLIGHT),
+		    L(size, (4ULL << 30) + 1) } },
+		{ "flight into a file", FRESH, CONF, -EINVAL,
+		  { L(fd, LATER(FILE_FD)), L(flags, HWPMC_LOG_FLIGHT),
+		    L(size, 1 << 20) } },
+		{ "no log", FRESH, SNAP, -EINVAL, { SN(fd, LATER(FILE_FD)) } },
+		{ "another log", LOGGING, SNAP, -EINVAL,
+		  { SN(fd, LATER(FILE_FD)) } },
+		{ "another log, armed", LOGGING, SNAP, -EINVAL,
+		  { SN(fd, LATER(FILE_FD)), SN(flags, HWPMC_SNAPSHOT_ARM) } },
+		{ "begin", FRESH, CONF, 0,
+		  { L(fd, -1), L(flags, HWPMC_LOG_FLIGHT), L(size, 1 << 20) } },
+		{ "busy", FRESH, CONF, -EBUSY,
+		  { L(fd, -1), L(flags, HWPMC_LOG_FLIGHT), L(size, 1 << 20) } },
+		{ "flags", FRESH, SNAP, -EINVAL,
+		  { SN(fd, LATER(FILE_FD)), SN(flags, 2) } },
+		{ "flags before fd", FRESH, SNAP, -EINVAL,
+		  { SN(fd, NO_FD), SN(flags, 1U << 31) } },
+		{ "negative fd", FRESH, SNAP, -EBADF, { SN(fd, -1) } },
+		{ "fd not open", FRESH, SNAP, -EBADF, { SN(fd, NO_FD) } },
+		{ "fd to read", FRESH, SNAP, -EBADF,
+		  { SN(fd, LATER(RDONLY_FD)) } },
+		{ "directory", FRESH, SNAP, -EBADF, { SN(fd, LATER(DIR_FD)) } },
+		{ "device", FRESH, SNAP, -EINVAL, { SN(fd, LATER(DEVICE_FD)) } },
+		{ "null", FRESH, SNAP, -EINVAL, { SN(fd, LATER(NULL_FD)) } },
+		{ "nothing armed", FRESH, SNAP, -EINVAL,
+		  { SN(fd, -1), SN(flags, HWPMC_SNAPSHOT_ARM) } },
+		{ "rotate", FRESH, ROTA, -EINVAL, { L(fd, LATER(FILE_FD)) } },
+		{ "arm", FRESH, SNAP, 0,
+		  { SN(fd, LATER(FILE_FD)), SN(flags, HWPMC_SNAPSHOT_ARM) } },
+		{ "disarm", FRESH, SNAP, 0,
+		  { SN(fd, -1), SN(flags, HWPMC_SNAPSHOT_ARM) } },
+		{ "end", FRESH, CONF, 0, { L(fd, -1) } },
+		{ "ended", FRESH, SNAP, -EINVAL, { SN(fd, LATER(FILE_FD)) } },
+		{ "trigger of a counter", FRESH, HWPMC_IOC_PMCALLOCATE, -EINVAL,
+		  { P(hwpmc_allocate, mode, HWPMC_MODE_SC),
+		    P(hwpmc_allocate, flags, HWPMC_F_TRIGGER) } },
+		{ "reserved", FRESH, EXTR, -EINVAL, { EX(reserved, 1) } },
+		{ "what", FRESH, EXTR, -EINVAL, { EX(what, 3) } },
+		{ "negative pid", FRESH, EXTR, -EINVAL,
+		  { EX(what, 1), EX(pid, -1) } },
+		{ "status of no status", FRESH, EXTR, -EINVAL,
+		  { EX(what, 1), EX(status, 1) } },
+		{ "status out of range", FRESH, EXTR, -EINVAL,
+		  { EX(what, 2), EX(status, 1 << 16) } },
+		{ "pid of no process", FRESH, EXTR, -EINVAL, { EX(pid, 1) } },
+		{ "never", FRESH, EXTR, 0 },
+	};
+
+	RUN_CALLS(calls);
+}
+
+TEST_F(errors, record_and_atbase)
+{
+#define REC	HWPMC_IOC_RECORD
+#define ATB	HWPMC_IOC_GETATBASE
+	static const struct call calls[] = {
+		{ "no PMCs", FRESH, REC, -ENOENT, { P(hwpmc_record, on, 1) } },
+		{ "not on", FRESH, REC, -EINVAL, { P(hwpmc_record, on, 0) } },
+		{ "not on", OWNER, REC, -EINVAL, { P(hwpmc_record, on, 0) } },
+		{ "neither", OWNER, REC, -EINVAL, { P(hwpmc_record, on, 2) } },
+		{ "on", LOGGING, REC, 0, { P(hwpmc_record, on, 1) } },
+		{ "on again", LOGGING, REC, -EBUSY, { P(hwpmc_record, on, 1) } },
+		{ "off", LOGGING, REC, 0, { P(hwpmc_record, on, 0) } },
+		{ "off again", LOGGING, REC, -EINVAL,
+		  { P(hwpmc_record, on, 0) } },
+		{ "oneself", FRESH, ATB, 0 },
+		{ "reserved", FRESH, ATB, -EINVAL,
+		  { P(hwpmc_atbase, reserved, 1) } },
+		{ "negative pid", FRESH, ATB, -EINVAL,
+		  { P(hwpmc_atbase, pid, -1) } },
+		{ "no process", FRESH, ATB, -ESRCH,
+		  { P(hwpmc_atbase, pid, INT32_MAX) } },
+	};
+
+	RUN_CALLS(calls);
+}
+
 /* Each argument: too long, longer, shorter, unreadable, unwritable. */
 struct sized {
 	unsigned long	cmd;
@@ -456,12 +665,21 @@ static const struct sized sized[] = {
 	{ HWPMC_IOC_WRITELOG,		0,		0 },
 	{ HWPMC_IOC_GETDRIVERSTATS,	0,		0 },
 	{ HWPMC_IOC_GETMODULEVERSION,	0,		0 },
+	{ HWPMC_IOC_GETPMCINFO,		0,		0 },
+	{ HWPMC_IOC_GETDYNEVENTINFO,	-EINVAL,	-EINVAL },
+	/* the fixture's first row is in use */
+	{ HWPMC_IOC_PMCADMIN,		-EBUSY,		-EBUSY },
 	{ HWPMC_IOC_PMCALLOCATE,	-EINVAL,	-EINVAL },
 	{ HWPMC_IOC_PMCRELEASE,		-EINVAL,	-EINVAL },
 	{ HWPMC_IOC_PMCSTART,		-EINVAL,	-EINVAL },
 	{ HWPMC_IOC_PMCSTOP,		-EINVAL,	-EINVAL },
 	{ HWPMC_IOC_PMCSETCOUNT,	-EINVAL,	-EINVAL },
 	{ HWPMC_IOC_PMCRW,		-EINVAL,	-EINVAL },
+	{ HWPMC_IOC_PMCFILTER,		-EINVAL,	-EINVAL },
+	{ HWPMC_IOC_RECORD,		-EINVAL,	-EINVAL },
+	{ HWPMC_IOC_GETATBASE,		0,		0 },
+	{ HWPMC_IOC_SNAPSHOT,		-EINVAL,	-EINVAL },
+	{ HWPMC_IOC_EXITTRIGGER,	0,		0 },
 };
 
 static unsigned long resized(unsigned long cmd, int size)

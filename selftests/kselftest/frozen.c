@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 #include <sys/syscall.h>
 
+#include "recorder.h"
 #include "test.h"
 
 #define MOUNT_POINT	"/tmp/frozen"
@@ -47,7 +48,7 @@ static void record_elsewhere(struct __test_metadata *_metadata)
 	ASSERT_LE(0, dev);
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
-	sleep_ms(300);
+	EXPECT_TRUE(wait_committed(dev, 60));
 	ASSERT_EQ(0, dev_closelog(dev));
 	close(dev);
 	ASSERT_TRUE(log_load(&log, file));
@@ -60,7 +61,7 @@ TEST(frozen_file_system)
 {
 	uint64_t start, took;
 	struct log log;
-	int dev, file, dir, i;
+	int dev, file, dir;
 	uint32_t id;
 
 	if (!mount_it())
@@ -71,14 +72,16 @@ TEST(frozen_file_system)
 	ASSERT_LE(0, file);
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
-	sleep_ms(300);
+	EXPECT_TRUE(wait_committed(dev, 30));
+	EXPECT_EQ(0, dev_flush(dev));
 	ASSERT_EQ(0, ioctl(dir, FIFREEZE, 0));
 	sleep_ms(500);
 	start = now_ns();
 	close(dev);
 	took = now_ns() - start;
 	TH_LOG("close took %u ms", (unsigned int)(took / MSEC));
-	EXPECT_GT(scaled(1500, 5000) * MSEC, took);
+	/* it would wait for ever, if it did */
+	EXPECT_GT(CLOSE_MS * MSEC, took);
 	EXPECT_TRUE(recorder_is_there());
 	EXPECT_LT(0, module_users());
 	EXPECT_EQ(-1, syscall(SYS_delete_module, "hwpmc", O_NONBLOCK));
@@ -87,9 +90,7 @@ TEST(frozen_file_system)
 	EXPECT_LT(0, module_users());
 
 	ASSERT_EQ(0, ioctl(dir, FITHAW, 0));
-	for (i = 0; i < 100 && module_users(); i++)
-		sleep_ms(50);
-	EXPECT_EQ(0, module_users());
+	EXPECT_TRUE(recorders_are(0));
 	EXPECT_FALSE(recorder_is_there());
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, LOG_CUT | LOG_DROPS);

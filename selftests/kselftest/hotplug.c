@@ -2,6 +2,7 @@
 /*
  * A CPU goes away and comes back while it is counted and sampled.
  */
+#include "recorder.h"
 #include "test.h"
 
 #define CPU	1
@@ -58,20 +59,22 @@ static void check_absences(struct __test_metadata *_metadata, struct log *log,
 		EXPECT_LT(5, present[i]) TH_LOG("time %u of presence", i);
 }
 
-static void absences(struct __test_metadata *_metadata, struct away *away,
-		     unsigned int n)
+static void absences(struct __test_metadata *_metadata, int dev, int file,
+		     struct away *away, unsigned int n)
 {
+	uint64_t back = 0;
 	unsigned int i;
 
-	sleep_ms(scaled(200, 500));
 	for (i = 0; i < n; i++) {
+		ASSERT_TRUE(wait_samples_on(dev, file, CPU, back, 6));
 		ASSERT_EQ(0, cpu_set_online(CPU, false));
 		away[i].from = raw_ns();
 		sleep_ms(50);
 		away[i].to = raw_ns();
 		ASSERT_EQ(0, cpu_set_online(CPU, true));
-		sleep_ms(scaled(200, 500));
+		back = away[i].to;
 	}
+	ASSERT_TRUE(wait_samples_on(dev, file, CPU, back, 6));
 }
 
 static void sample(struct __test_metadata *_metadata, int dev,
@@ -85,7 +88,7 @@ static void sample(struct __test_metadata *_metadata, int dev,
 
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_EQ(0, dev_run(dev, a, &id));
-	absences(_metadata, away, n);
+	absences(_metadata, dev, file, away, n);
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, 0);
@@ -114,7 +117,7 @@ TEST_F(hotplug, cycles)
 		SKIP(return, "no hardware counters on this machine");
 	sample(_metadata, self->dev,
 	       pmc_sampler(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-			   1000000));
+			   CYCLES_PERIOD));
 }
 
 static uint64_t value_of(int dev, uint32_t id, int cpu)
@@ -132,7 +135,7 @@ TEST_F(hotplug, counting)
 						PERF_COUNT_SW_CPU_CLOCK);
 	struct hwpmc_allocate all = one;
 	uint64_t before, before_one, away, back, sum;
-	unsigned int i;
+	unsigned int i, k;
 
 	one.cpu = CPU;
 	ASSERT_EQ(0, dev_allocate(self->dev, &all));
@@ -155,10 +158,14 @@ TEST_F(hotplug, counting)
 		EXPECT_EQ(0, dev_stop(self->dev, one.id));
 		EXPECT_EQ(0, dev_start(self->dev, one.id));
 		ASSERT_EQ(0, cpu_set_online(CPU, true));
-		sleep_ms(scaled(200, 1000));
-		EXPECT_LT(away, value_of(self->dev, all.id, HWPMC_CPU_ALL));
-		back = value_of(self->dev, one.id, CPU);
+		for (k = 0; k < 600; k++) {
+			sleep_ms(100);
+			back = value_of(self->dev, one.id, CPU);
+			if (back >= before_one + 50 * MSEC)
+				break;
+		}
 		EXPECT_LE(before_one + 50 * MSEC, back);
+		EXPECT_LT(away, value_of(self->dev, all.id, HWPMC_CPU_ALL));
 	}
 	ASSERT_EQ(0, dev_stop(self->dev, all.id));
 	ASSERT_EQ(0, dev_stop(self->dev, one.id));
@@ -185,7 +192,7 @@ TEST_F(hotplug, comes_later)
 	sleep_ms(100);
 	online = raw_ns();
 	ASSERT_EQ(0, cpu_set_online(CPU, true));
-	sleep_ms(scaled(500, 2000));
+	EXPECT_TRUE(wait_samples_on(self->dev, file, CPU, online, 30));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, 0);

@@ -3,63 +3,11 @@
  * Owners and the module come and go: nothing is left, nothing is said.
  */
 #include <linux/capability.h>
-#include <sys/syscall.h>
 
+#include "recorder.h"
 #include "test.h"
-
-#define MODULE		"hwpmc"
-#define MODULE_PATH	"/hwpmc/hwpmc.ko"
-#define KMEMLEAK	"/sys/kernel/debug/kmemleak"
-
-static int module_unload(void)
-{
-	return syscall(SYS_delete_module, MODULE, O_NONBLOCK) ? -errno : 0;
-}
-
-static int module_load(const char *params)
-{
-	const char *path = getenv("HWPMC_MODULE");
-	int fd = open(path ? path : MODULE_PATH, O_RDONLY | O_CLOEXEC);
-	int err;
-
-	if (fd < 0)
-		return -errno;
-	err = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
-	close(fd);
-	return err;
-}
-
-static int module_users(void)
-{
-	char line[32];
-
-	return read_line("/sys/module/" MODULE "/refcnt", line, sizeof(line)) ?
-	       atoi(line) : -1;
-}
-
-/* The device node comes with the module (devtmpfs). */
-static bool wait_for_device(void)
-{
-	int i;
-
-	for (i = 0; i < 100 && access(DEV_PATH, F_OK); i++)
-		sleep_ms(20);
-	return i < 100;
-}
-
-/* A writing thread may take a moment to end. */
-static int unload_soon(void)
-{
-	int i, err;
-
-	for (i = 0; i < 100; i++) {
-		err = module_unload();
-		if (err != -EAGAIN && err != -EBUSY)
-			return err;
-		sleep_ms(20);
-	}
-	return err;
-}
+#include "module.h"
+#include "passing.h"
 
 /* Kernel messages of level warning or worse, and the module's own. */
 static int kmsg_open(void)
@@ -72,6 +20,8 @@ static int kmsg_open(void)
 
 static unsigned int kmsg_bad(int fd, unsigned int *ours)
 {
+	bool kcsan = !access("/sys/kernel/debug/kcsan", F_OK);
+	bool race = false, line;
 	char rec[2048], *text;
 	unsigned int n = 0;
 	ssize_t len;
@@ -84,53 +34,22 @@ static unsigned int kmsg_bad(int fd, unsigned int *ours)
 		if (!text)
 			continue;
 		rec[strcspn(rec, "\n")] = '\0';
+		/* most races are the kernel's own: vm/verdict tells them apart */
+		line = kcsan && strstr(text, "====================");
+		race = !line && (race || strstr(text, "BUG: KCSAN"));
+		if (line || race)
+			continue;
 		if (strstr(text, "hrtimer: interrupt took") ||
 		    strstr(text, "out-of-tree") || strstr(text, "verification"))
 			continue;	/* of emulation, and of loading us */
-		if (strstr(text, MODULE))
+		if (strstr(text, "hwpmc"))
 			++*ours;
-		if ((atoi(rec) & 7) > 4 && !strstr(text, MODULE))
+		if ((atoi(rec) & 7) > 4 && !strstr(text, "hwpmc"))
 			continue;
 		n++;
 		printf("# kernel: %s\n", text + 1);
 	}
 	return n;
-}
-
-static uint64_t kernel_memory_kib(void)
-{
-	static const char * const keys[] = { "Slab", "VmallocUsed", "Percpu" };
-	uint64_t sum = 0, value;
-	unsigned int i;
-
-	write_text("/proc/sys/vm/drop_caches", "3");
-	for (i = 0; i < ARRAY_SIZE(keys); i++)
-		if (read_key("/proc/meminfo", keys[i], &value))
-			sum += value;
-	return sum;
-}
-
-/* Prints what kmemleak has; true if that is nothing, or there is none. */
-static bool no_leaks(void)
-{
-	char line[256];
-	bool none = true;
-	FILE *f;
-
-	if (access(KMEMLEAK, F_OK))
-		return true;
-	sleep_ms(6000);		/* younger objects are not reported */
-	write_text(KMEMLEAK, "scan");
-	sleep_ms(1000);
-	write_text(KMEMLEAK, "scan");
-	f = fopen(KMEMLEAK, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		printf("# %s", line);
-		none = false;
-	}
-	if (f)
-		fclose(f);
-	return none;
 }
 
 /* ------------------------------------------------------------------------
@@ -240,9 +159,9 @@ static void cycle(struct __test_metadata *_metadata, unsigned int seed)
 	}
 	kill(pid, SIGKILL);
 	EXPECT_EQ(128 + SIGKILL, wait_for(pid));
-	EXPECT_EQ(0, unload_soon()) TH_LOG("seed %u", seed);
+	EXPECT_EQ(0, module_unload_soon()) TH_LOG("seed %u", seed);
 	EXPECT_EQ(0, module_load(""));
-	EXPECT_TRUE(wait_for_device());
+	EXPECT_TRUE(module_wait_for_device());
 }
 
 TEST(cycles)
@@ -261,8 +180,13 @@ TEST(cycles)
 	after = kernel_memory_kib();
 	TH_LOG("kernel memory %llu KiB, then %llu KiB",
 	       (unsigned long long)before, (unsigned long long)after);
-	/* a lost ring is 1 MiB, a lost PMC or owner at least 1 KiB */
-	EXPECT_GT(before + 1500 + n * scaled(4, 40), after);
+	/*
+	 * A lost ring is 1 MiB, a lost PMC or owner at least 1 KiB.  KASAN keeps
+	 * what was freed, up to a 32nd of the memory and more for its own needs:
+	 * there it is kmemleak that knows.
+	 */
+	EXPECT_GT(before + (access("/sys/kernel/debug/kmemleak", F_OK) ?
+			    1500 + n * scaled(4, 40) : 128 << 10), after);
 	EXPECT_EQ(0, kmsg_bad(kmsg, &ours));
 	EXPECT_TRUE(no_leaks());
 }
@@ -332,7 +256,7 @@ TEST(child_ends_log_goes_on)
 		_exit(dev_configure(dev, file) ||
 		      dev_run(dev, pmc_clock(1000), &id));
 	ASSERT_EQ(0, wait_for(child));
-	sleep_ms(300);
+	EXPECT_TRUE(wait_committed(dev, 60));
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, 0);
@@ -340,60 +264,23 @@ TEST(child_ends_log_goes_on)
 	EXPECT_EQ(child, log.owner_pid);
 }
 
-static int send_fd(int sock, int fd)
-{
-	char control[CMSG_SPACE(sizeof(int))] = {}, byte = 'x';
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr m = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	return sendmsg(sock, &m, 0) == 1 ? 0 : -errno;
-}
-
-static int receive_fd(int sock)
-{
-	char control[CMSG_SPACE(sizeof(int))], byte;
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr m = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	int fd = -1;
-
-	if (recvmsg(sock, &m, 0) == 1 && CMSG_FIRSTHDR(&m))
-		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(int));
-	return fd;
-}
-
 TEST(passing_keeps)
 {
 	int dev = dev_open(), sock[2], got;
-	uint32_t id = start_clock(dev);
+	uint32_t id = start_clock(dev), word;
 
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
-	ASSERT_EQ(0, send_fd(sock[0], dev));
+	ASSERT_EQ(0, send_fd(sock[0], dev, 1));
 	close(dev);
 	EXPECT_EQ(1, module_users());
-	got = receive_fd(sock[1]);
+	got = receive_fd(sock[1], &word);
 	ASSERT_LE(0, got);
 	EXPECT_TRUE(still_counting(got, id));
-	ASSERT_EQ(0, send_fd(sock[0], got));
+	ASSERT_EQ(0, send_fd(sock[0], got, 2));
 	close(got);
 	close(sock[0]);
 	close(sock[1]);		/* with it what nobody has received */
-	sleep_ms(200);
-	EXPECT_EQ(0, module_users());
+	EXPECT_TRUE(recorders_are(0));
 }
 
 TEST(exec_closes)
@@ -404,12 +291,12 @@ TEST(exec_closes)
 	ASSERT_EQ(0, pipe(pipe_ends));
 	child = fork();
 	if (!child) {
-		execl("/bin/sleep", "sleep", "3", NULL);
+		execl("/bin/sleep", "sleep", "300", NULL);
 		_exit(1);
 	}
-	sleep_ms(scaled(300, 1500));
 	close(dev);
-	EXPECT_EQ(0, module_users());
+	EXPECT_TRUE(recorders_are(0));
+	EXPECT_EQ(0, waitpid(child, NULL, WNOHANG));
 	kill(child, SIGKILL);
 	wait_for(child);
 }
@@ -431,7 +318,8 @@ TEST(many_owners)
 		ASSERT_EQ(0, dev_run(dev[i], pmc_clock(50), &other));
 		EXPECT_NE(id[i], other);
 	}
-	sleep_ms(scaled(1000, 3000));
+	for (i = 0; i < NOWNER; i++)
+		EXPECT_TRUE(wait_committed(dev[i], 30));
 	for (i = 0; i < NOWNER; i++) {
 		if (i % 3 == 0) {
 			ASSERT_EQ(0, dev_release(dev[i], id[i]));
@@ -448,7 +336,7 @@ TEST(many_owners)
 		EXPECT_LT(20, log.samples) TH_LOG("owner %d", i);
 		log_free(&log);
 	}
-	EXPECT_EQ(0, module_users());
+	EXPECT_TRUE(recorders_are(0));
 }
 
 /* Release and allocate while others run: samples stay with their PMC's id. */
@@ -466,6 +354,7 @@ TEST(release_under_fire)
 		ASSERT_EQ(0, dev_release(dev, id));
 		EXPECT_EQ(-EINVAL, dev_stop(dev, id));
 	}
+	EXPECT_TRUE(wait_committed(dev, 110));
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, 0);
@@ -496,12 +385,18 @@ TEST(parameters)
 		{ "logbuffersize=16385", "logbuffersize", 256, 1 },
 		{ "logbuffersize=1", "logbuffersize", 1, 0 },
 		{ "mincount=0", "mincount", 1000, 1 },
+		{ "max_owners=1048577", "max_owners", 64, 1 },
+		{ "max_pmcs=1048577", "max_pmcs", 1024, 1 },
+		{ "max_ringmem=1048577", "max_ringmem", 256, 1 },
+		{ "max_counters=1048577", "max_counters", 65536, 1 },
+		{ "max_owners=0", "max_owners", 0, 0 },
+		{ "max_ringmem=1048576", "max_ringmem", 1048576, 0 },
 	};
 	unsigned int i, ours;
 	int kmsg = kmsg_open();
 
 	for (i = 0; i < ARRAY_SIZE(params); i++) {
-		ASSERT_EQ(0, unload_soon());
+		ASSERT_EQ(0, module_unload_soon());
 		ours = 0;
 		kmsg_bad(kmsg, &ours);
 		ours = 0;
@@ -512,9 +407,9 @@ TEST(parameters)
 		EXPECT_EQ(params[i].want, module_param(params[i].name))
 			TH_LOG("%s", params[i].text);
 	}
-	ASSERT_EQ(0, unload_soon());
+	ASSERT_EQ(0, module_unload_soon());
 	ASSERT_EQ(0, module_load(""));
-	EXPECT_TRUE(wait_for_device());
+	EXPECT_TRUE(module_wait_for_device());
 }
 
 /* The smallest of everything still makes a log that tells no lies. */
@@ -524,22 +419,23 @@ TEST(smallest)
 	struct log log;
 	uint32_t id;
 
-	ASSERT_EQ(0, unload_soon());
+	ASSERT_EQ(0, module_unload_soon());
 	ASSERT_EQ(0, module_load("ringsize=16 logbuffersize=1 callchaindepth=1"));
-	ASSERT_TRUE(wait_for_device());
+	ASSERT_TRUE(module_wait_for_device());
 	dev = dev_open();
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_EQ(0, dev_run(dev, pmc_clock(5000), &id));
 	sleep_ms(1000);
+	EXPECT_TRUE(wait_committed(dev, 110));
 	ASSERT_EQ(0, dev_closelog(dev));
 	close(dev);
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
 	EXPECT_EQ(1, log.deepest);
 	EXPECT_LT(100, log.samples);
-	ASSERT_EQ(0, unload_soon());
+	ASSERT_EQ(0, module_unload_soon());
 	ASSERT_EQ(0, module_load(""));
-	EXPECT_TRUE(wait_for_device());
+	EXPECT_TRUE(module_wait_for_device());
 }
 
 TEST_HARNESS_MAIN

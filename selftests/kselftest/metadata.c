@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
+#include "recorder.h"
 #include "test.h"
 
 #define LOADED		"/tmp/hwpmc-exec"
@@ -149,31 +150,6 @@ static unsigned int named(struct log *log, bool thread, uint32_t id,
 	return n;
 }
 
-/* Samples in user mode of which nobody had said what is mapped there. */
-static unsigned int unmapped_samples(struct log *log, unsigned int *mapped)
-{
-	struct space *space = space_new();
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-	struct sample s;
-
-	*mapped = 0;
-	LOG_FOR_EACH(log, rec) {
-		space_apply(space, &rec);
-		if (!log_sample(&rec, &s) || !s.user)
-			continue;
-		if (space_find(space, s.pid, s.pc[0])) {
-			++*mapped;
-			continue;
-		}
-		n++;
-		printf("# pid %d at %llx: not mapped\n", (int)s.pid,
-		       (unsigned long long)s.pc[0]);
-	}
-	space_free(space);
-	return n;
-}
-
 /* ------------------------------------------------------------------------
  * What is there when the first PMC starts
  */
@@ -263,18 +239,44 @@ static char *read_maps(pid_t pid)
 	return p;
 }
 
+/* @pid runs @name: with all its mappings, of which the vdso is the last one. */
+static bool wait_runs(pid_t pid, const char *name)
+{
+	unsigned int i;
+	char *maps;
+
+	for (i = 0; i < 1200; i++) {
+		maps = read_maps(pid);
+		if (strstr(maps, name) && strstr(maps, "[vdso]"))
+			return true;
+		sleep_ms(50);
+	}
+	return false;
+}
+
+static bool has_user_samples(struct log *log, void *n)
+{
+	unsigned int want = *(unsigned int *)n;
+	struct pmclog_rec rec;
+	struct sample s;
+
+	LOG_FOR_EACH(log, rec)
+		want -= want && log_sample(&rec, &s) && s.user;
+	return !want;
+}
+
 TEST_F(metadata, dump)
 {
 	char comm[32] = "", own[32] = "", path[40];
 	pid_t other = load_user(1), sleeper = workload_start("truth", 0);
+	unsigned int mapped, want = 100;
 	char *maps, *others;
-	unsigned int mapped;
 
-	sleep_ms(scaled(100, 1000));
+	ASSERT_TRUE(wait_runs(sleeper, "/truth\n"));
 	maps = read_maps(getpid());
 	others = read_maps(sleeper);
 	BEGIN();
-	sleep_ms(300);
+	EXPECT_TRUE(wait_log(self->dev, self->file, has_user_samples, &want));
 	END();
 	check_maps(_metadata, &self->log, getpid(), maps);
 	check_maps(_metadata, &self->log, sleeper, others);
@@ -623,6 +625,30 @@ static pid_t start_program(const char *path)
 	return pid;
 }
 
+#define NPROGRAMS	3
+#define NSAMPLES	6	/* of each */
+
+static unsigned int samples_of(struct log *log, pid_t pid)
+{
+	return log_count(log, PMCLOG_T_CALLCHAIN,
+			 offsetof(struct pmclog_callchain, pid), pid);
+}
+
+/* All have got there, and have been sampled. */
+static bool have_run(struct log *log, void *arg)
+{
+	const pid_t *pid = arg;
+	struct exec x;
+	int i;
+
+	for (i = 0; i < NPROGRAMS; i++) {
+		find_exec(log, pid[i], &x);
+		if (!x.n || samples_of(log, pid[i]) < NSAMPLES)
+			return false;
+	}
+	return true;
+}
+
 TEST_F(metadata, exec)
 {
 	static const char * const paths[] = {
@@ -631,23 +657,25 @@ TEST_F(metadata, exec)
 	unsigned int mapped, i;
 	struct exec x;
 	struct map m;
-	pid_t pid[3];
+	pid_t pid[NPROGRAMS];
+	unsigned int want = 100;
 
 	make_program(paths[0], ET_EXEC, NULL);
 	make_program(paths[1], ET_DYN, NULL);
 	make_program(paths[2], ET_DYN, paths[3]);
 	make_program(paths[3], ET_DYN, NULL);
 	BEGIN();
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < NPROGRAMS; i++)
 		pid[i] = start_program(paths[i]);
-	sleep_ms(scaled(500, 3000));
-	for (i = 0; i < 3; i++) {
+	EXPECT_TRUE(wait_log(self->dev, self->file, have_run, pid));
+	EXPECT_TRUE(wait_log(self->dev, self->file, has_user_samples, &want));
+	for (i = 0; i < NPROGRAMS; i++) {
 		kill(pid[i], SIGKILL);
 		EXPECT_EQ(128 + SIGKILL, wait_for(pid[i]))
 			TH_LOG("%s does not run", paths[i]);
 	}
 	END();
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < NPROGRAMS; i++) {
 		find_exec(&self->log, pid[i], &x);
 		EXPECT_EQ(1, x.n);
 		EXPECT_STREQ(paths[i], x.path);
@@ -669,9 +697,7 @@ TEST_F(metadata, exec)
 		EXPECT_EQ(1, log_count(&self->log, PMCLOG_T_SYSEXIT,
 				       offsetof(struct pmclog_sysexit, pid),
 				       pid[i]));
-		EXPECT_LT(5, log_count(&self->log, PMCLOG_T_CALLCHAIN,
-				       offsetof(struct pmclog_callchain, pid),
-				       pid[i]));
+		EXPECT_LE(NSAMPLES, samples_of(&self->log, pid[i]));
 	}
 	EXPECT_EQ(0, unmapped_samples(&self->log, &mapped));
 	EXPECT_LT(20, mapped);
@@ -693,13 +719,13 @@ TEST_F(metadata, before_the_sample)
 		p = mmap(NULL, 4 * self->page, PROT_READ | PROT_EXEC,
 			 MAP_PRIVATE, fd, 0);
 		pid = start_program(i % 2 ? LOADED "-pie" : "/bin/true");
-		sleep_ms(scaled(10, 100));
+		EXPECT_TRUE(wait_committed(self->dev, 20));
 		load_end(pid);
 		munmap(p, 4 * self->page);
 	}
 	END();
 	EXPECT_EQ(0, unmapped_samples(&self->log, &mapped));
-	EXPECT_LT(scaled(50, 5), mapped);
+	EXPECT_LT(scaled(10, 2), mapped);
 	unlink(LOADED "-pie");
 }
 

@@ -5,9 +5,11 @@
  */
 #include <linux/capability.h>
 #include <sched.h>
-#include <sys/syscall.h>
 
+#include "recorder.h"
+#include "source.h"
 #include "test.h"
+#include "user.h"
 
 #define NOBODY	65534
 #define PARAM	"/sys/module/hwpmc/parameters/unprivileged_syspmcs"
@@ -49,14 +51,9 @@ FIXTURE_TEARDOWN(privilege)
 
 static int allocate(int dev, uint32_t mode, uint32_t caps)
 {
-	struct hwpmc_allocate a = pmc_clock(100);
-	int err;
+	struct hwpmc_allocate a = pmc_clock_of(mode, caps);
+	int err = dev_allocate(dev, &a);
 
-	a.mode = mode;
-	a.caps = caps;
-	if (mode == HWPMC_MODE_SC)
-		a.flags = 0;
-	err = dev_allocate(dev, &a);
 	if (!err)
 		dev_release(dev, a.id);
 	return err;
@@ -125,19 +122,6 @@ TEST_F(privilege, order)
 	EXPECT_EQ(-EPERM, dev_allocate(self->dev, &a));
 }
 
-static int keep_caps(uint64_t caps)
-{
-	struct __user_cap_header_struct h = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct d[2] = {
-		{ .effective = caps, .permitted = caps },
-		{ .effective = caps >> 32, .permitted = caps >> 32 },
-	};
-
-	return syscall(SYS_capset, &h, d);
-}
-
 TEST_F(privilege, capability)
 {
 	uint64_t all = ~0ULL >> (63 - CAP_LAST_CAP);
@@ -189,6 +173,45 @@ TEST_F(privilege, opened_to_all)
 	EXPECT_EQ(-EPERM, allocate(self->theirs, HWPMC_MODE_SC, 0));
 }
 
+/* Processes may be counted and sampled by anybody, but not in the kernel. */
+static void check_process_mode(struct __test_metadata *_metadata, int dev,
+			       uint32_t mode, int kernel)
+{
+	EXPECT_EQ(0, allocate(dev, mode, 0));
+	EXPECT_EQ(0, allocate(dev, mode, HWPMC_CAP_USER));
+	EXPECT_EQ(kernel, allocate(dev, mode, HWPMC_CAP_SYSTEM));
+	EXPECT_EQ(kernel, allocate(dev, mode, HWPMC_CAP_SYSTEM |
+					      HWPMC_CAP_USER));
+}
+
+TEST_F(privilege, process_modes)
+{
+	static const uint32_t modes[] = { HWPMC_MODE_TC, HWPMC_MODE_TS };
+	unsigned int i, open;
+
+	/* the parameter is about the system modes */
+	for (open = 0; open < 2; open++) {
+		ASSERT_TRUE(write_text(PARAM, open ? "1" : "0"));
+		for (i = 0; i < 2; i++) {
+			check_process_mode(_metadata, self->dev, modes[i], 0);
+			check_process_mode(_metadata, self->theirs, modes[i],
+					   -EPERM);
+			ASSERT_EQ(0, seteuid(NOBODY));
+			check_process_mode(_metadata, self->dev, modes[i],
+					   -EPERM);
+			check_process_mode(_metadata, self->theirs, modes[i],
+					   -EPERM);
+			ASSERT_EQ(0, seteuid(0));
+		}
+	}
+	if (unshare(CLONE_NEWUSER))
+		SKIP(return, "no user namespaces here");
+	for (i = 0; i < 2; i++) {
+		check_process_mode(_metadata, self->dev, modes[i], -EPERM);
+		check_process_mode(_metadata, self->theirs, modes[i], -EPERM);
+	}
+}
+
 /* What a privileged opener has prepared is not for whoever gets the fd. */
 TEST_F(privilege, start_and_rotate)
 {
@@ -206,15 +229,21 @@ TEST_F(privilege, start_and_rotate)
 	ASSERT_EQ(0, seteuid(NOBODY));
 	EXPECT_EQ(-EPERM, dev_start(dev, all.id));
 	EXPECT_EQ(-EPERM, dev_start(dev, count.id));
-	EXPECT_EQ(-EBADFD, dev_start(dev, user.id));
+	EXPECT_EQ(-EPERM, dev_start(dev, user.id));
 	ASSERT_EQ(0, seteuid(0));
+	EXPECT_EQ(-EBADFD, dev_start(dev, user.id));
 	ASSERT_EQ(0, dev_configure(dev, first));
 	ASSERT_EQ(0, seteuid(NOBODY));
 	EXPECT_EQ(-EPERM, dev_start(dev, all.id));
 	EXPECT_EQ(-EPERM, dev_rotate(dev, second));
 	EXPECT_EQ(-EPERM, dev_rotate(dev, 9999));
+	EXPECT_EQ(-EPERM, dev_start(dev, user.id));
+	ASSERT_EQ(0, seteuid(0));
+	ASSERT_TRUE(write_text(PARAM, "1"));
+	ASSERT_EQ(0, seteuid(NOBODY));
 	EXPECT_EQ(0, dev_start(dev, user.id));
 	ASSERT_EQ(0, seteuid(0));
+	ASSERT_TRUE(write_text(PARAM, "0"));
 	ASSERT_EQ(0, dev_start(dev, all.id));
 	ASSERT_EQ(0, dev_start(dev, count.id));
 	ASSERT_EQ(0, seteuid(NOBODY));
@@ -229,26 +258,36 @@ TEST_F(privilege, start_and_rotate)
 	EXPECT_EQ(0, st.st_size);
 }
 
-static unsigned int kernel_addresses(struct log *log)
+/* A log of who got the fd, and PMCs that root starts then. */
+TEST_F(privilege, log_of_another)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0, i;
-	struct sample s;
+	uint64_t event = tracefs_mount() ? tracefs_id("sched/sched_switch") : 0;
+	struct hwpmc_allocate all = pmc_clock(100), user = pmc_clock(100);
+	struct hwpmc_allocate counted = pmc_tracepoint(HWPMC_MODE_SC, event);
+	struct hwpmc_allocate traced = pmc_tracepoint(HWPMC_MODE_TS, event);
+	struct hwpmc_record record = { .on = 1 };
+	int dev = self->dev, theirs = temp_file(), own = temp_file();
 
-	LOG_FOR_EACH(log, rec) {
-		if (log_sample(&rec, &s))
-			for (i = 0; i < s.npc; i++)
-				n += addr_is_kernel(s.pc[i]);
-		if (rec.type == PMCLOG_T_MAP_IN)
-			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
-					struct pmclog_map_in, start)) &&
-			     PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
-					PMCLOG_PID_KERNEL;
-		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_KERNEL)
-			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
-					struct pmclog_ext_kernel, addr));
+	traced.caps = HWPMC_CAP_USER;
+	user.caps = HWPMC_CAP_USER;
+	ASSERT_EQ(0, dev_allocate(dev, &all));
+	ASSERT_EQ(0, dev_allocate(dev, &user));
+	ASSERT_EQ(0, seteuid(NOBODY));
+	ASSERT_EQ(0, dev_configure(dev, theirs));
+	ASSERT_EQ(0, seteuid(0));
+	EXPECT_EQ(-EPERM, dev_start(dev, all.id));
+	EXPECT_EQ(-EPERM, dev_start(dev, user.id));
+	EXPECT_EQ(-EPERM, dev_ioctl(dev, HWPMC_IOC_RECORD, &record));
+	/* what is only counted is not told there */
+	if (event) {
+		ASSERT_EQ(0, dev_allocate(dev, &counted));
+		EXPECT_EQ(0, dev_start(dev, counted.id));
+		ASSERT_EQ(0, dev_allocate(dev, &traced));
+		EXPECT_EQ(-EPERM, dev_start(dev, traced.id));
 	}
-	return n;
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_EQ(0, dev_configure(dev, own));
+	EXPECT_EQ(0, dev_start(dev, all.id));
 }
 
 /* Without privilege the kernel stays out of sight: no address of it is told. */
@@ -263,7 +302,7 @@ TEST_F(privilege, user_mode_only)
 	ASSERT_EQ(0, seteuid(NOBODY));
 	ASSERT_EQ(0, dev_configure(self->theirs, file));
 	ASSERT_EQ(0, dev_run(self->theirs, pmc_clock(500), &id));
-	sleep_ms(scaled(1000, 3000));
+	EXPECT_TRUE(wait_committed(self->theirs, 100));
 	ASSERT_EQ(0, dev_closelog(self->theirs));
 	ASSERT_EQ(0, seteuid(0));
 	load_end(user);
@@ -272,7 +311,60 @@ TEST_F(privilege, user_mode_only)
 	ASSERT_LOG(&log, 0);
 	EXPECT_LT(50, log.user);
 	EXPECT_EQ(0, log.kernel);
-	EXPECT_EQ(0, kernel_addresses(&log));
+	EXPECT_EQ(0, log_kernel_addresses(&log));
+}
+
+static void call_kernel(unsigned int calls)
+{
+	char c;
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+	while (calls-- && pread(fd, &c, 1, 0) == 1)
+		;
+	close(fd);
+}
+
+/* Samples itself, in the kernel for most of the time; a negative errno. */
+static int sample_oneself(int file)
+{
+	struct hwpmc_driverstats st = {};
+	struct hwpmc_allocate a = pmc_clock(500);
+	int dev, err, i;
+	uint32_t id;
+
+	if (!user_stay(NOBODY))
+		return -EDOM;
+	dev = dev_open();
+	if (dev < 0)
+		return dev;
+	a.mode = HWPMC_MODE_TS;
+	a.cpu = HWPMC_CPU_ANY;
+	a.flags &= ~HWPMC_F_INCLUDE_OWNER;
+	err = dev_configure(dev, file) ?: dev_run(dev, a, &id);
+	for (i = 0; i < 10000 && !err && st.account.committed < 20; i++) {
+		call_kernel(100);
+		err = dev_stats(dev, HWPMC_STATS_OWNER, &st);
+	}
+	return err ?: dev_closelog(dev);
+}
+
+TEST_F(privilege, process_in_user_mode)
+{
+	int file = temp_file();
+	struct log log;
+	pid_t child;
+
+	ASSERT_TRUE(device_for_group());
+	child = fork_bound();
+	if (!child)
+		_exit(-sample_oneself(file));
+	EXPECT_EQ(0, wait_for(child));
+	device_for_root();
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_LE(20, log.user);
+	EXPECT_EQ(0, log.kernel);
+	EXPECT_EQ(0, log_kernel_addresses(&log));
 }
 
 TEST_HARNESS_MAIN

@@ -5,7 +5,11 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include "recorder.h"
 #include "test.h"
+
+/* A slow machine that is busy would take samples and do nothing else. */
+#define HZ	scaled(1000, 200)
 
 /* A user- and a kernel-heavy load on each of the first two CPUs. */
 struct loads {
@@ -107,9 +111,10 @@ static uint64_t achieved(struct log *log)
 static void record(struct __test_metadata *_metadata, struct hwpmc_allocate a,
 		   uint64_t at_least)
 {
-	unsigned int ms = scaled(5000, 2000), i;
+	uint64_t of_user, of_kernel;
 	int dev = dev_open(), file = temp_file();
 	struct hwpmc_driverstats st;
+	unsigned int i;
 	struct tally t;
 	struct loads l;
 	struct log log;
@@ -121,7 +126,8 @@ static void record(struct __test_metadata *_metadata, struct hwpmc_allocate a,
 	recorder = recorder_pid();
 	EXPECT_LT(0, recorder);
 	ASSERT_EQ(0, dev_run(dev, a, &id));
-	sleep_ms(ms);
+	for (i = 0; i < 2; i++)
+		EXPECT_TRUE(wait_samples_on(dev, file, l.cpu[i], 0, at_least));
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
 	loads_end(&l);
@@ -140,9 +146,16 @@ static void record(struct __test_metadata *_metadata, struct hwpmc_allocate a,
 		EXPECT_LE(at_least / 8, t.of[i][0]);
 		EXPECT_LE(at_least / 8, t.of[i][1]);
 	}
-	/* a load in user mode is seen in user mode, and the other way round */
-	EXPECT_LT(t.of[0][0] + t.of[1][0], 2 * t.user_load_in_user);
-	EXPECT_LT(t.of[0][1] + t.of[1][1], 3 * t.kernel_load_in_kernel);
+	/*
+	 * A load in user mode is seen in user mode, and the other way round; but
+	 * for interrupts, which are both's, and on a slow machine most of it.
+	 */
+	of_user = t.of[0][0] + t.of[1][0];
+	of_kernel = t.of[0][1] + t.of[1][1];
+	EXPECT_LT(of_user, 10 * t.user_load_in_user);
+	EXPECT_LT(of_kernel, 3 * t.kernel_load_in_kernel);
+	EXPECT_LT(4 * of_user * (of_kernel - t.kernel_load_in_kernel),
+		  3 * of_kernel * t.user_load_in_user);
 	EXPECT_LT(9 * t.kernel_load_in_kernel, 10 * t.kernel_then_user);
 	EXPECT_LT(3, log.deepest);
 	EXPECT_GE(module_param("callchaindepth"), log.deepest);
@@ -159,25 +172,25 @@ static void record(struct __test_metadata *_metadata, struct hwpmc_allocate a,
 	log_free(&log);
 }
 
-TEST(clock_1khz)
+TEST(cpu_clock)
 {
-	record(_metadata, pmc_clock(1000), scaled(5000, 2000) * 3 / 10);
+	record(_metadata, pmc_clock(HZ), scaled(1500, 100));
 }
 
 TEST(cycles)
 {
 	if (!perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
 		SKIP(return, "no hardware counters on this machine");
-	/* emulated cycles are a nanosecond each */
 	record(_metadata, pmc_sampler(PERF_TYPE_HARDWARE,
-				      PERF_COUNT_HW_CPU_CYCLES, 1000000),
-	       scaled(5000, 2000) / 10);
+				      PERF_COUNT_HW_CPU_CYCLES,
+				      CYCLES_PERIOD),
+	       scaled(500, 50));
 }
 
 /* One CPU's PMC samples that CPU only; without chains a sample is one pc. */
 TEST(one_cpu_no_chain)
 {
-	struct hwpmc_allocate a = pmc_clock(1000);
+	struct hwpmc_allocate a = pmc_clock(HZ);
 	int dev = dev_open(), file = temp_file();
 	struct loads l;
 	struct log log;
@@ -189,7 +202,7 @@ TEST(one_cpu_no_chain)
 	ASSERT_EQ(0, dev_allocate(dev, &a));
 	EXPECT_EQ(HWPMC_ID(l.cpu[1], HWPMC_MODE_SS, HWPMC_CLASS_SOFT, 0), a.id);
 	ASSERT_EQ(0, dev_start(dev, a.id));
-	sleep_ms(1000);
+	EXPECT_TRUE(wait_committed(dev, 500));
 	ASSERT_EQ(0, dev_closelog(dev));
 	loads_end(&l);
 	ASSERT_TRUE(log_load(&log, file));
@@ -212,13 +225,13 @@ TEST(user_or_system)
 
 	ASSERT_TRUE(loads_begin(&l));
 	for (i = 0; i < 2; i++) {
-		struct hwpmc_allocate a = pmc_clock(1000);
+		struct hwpmc_allocate a = pmc_clock(HZ);
 		int dev = dev_open(), file = temp_file();
 
 		a.caps = caps[i];
 		ASSERT_EQ(0, dev_configure(dev, file));
 		ASSERT_EQ(0, dev_run(dev, a, &id));
-		sleep_ms(500);
+		EXPECT_TRUE(wait_committed(dev, 100));
 		ASSERT_EQ(0, dev_closelog(dev));
 		ASSERT_TRUE(log_load(&log, file));
 		ASSERT_LOG(&log, 0);
@@ -231,7 +244,7 @@ TEST(user_or_system)
 
 TEST(exclude_idle)
 {
-	struct hwpmc_allocate a = pmc_clock(1000);
+	struct hwpmc_allocate a = pmc_clock(HZ);
 	int dev = dev_open(), file = temp_file();
 	pid_t busy = load_user(0);
 	struct log log;
@@ -240,7 +253,7 @@ TEST(exclude_idle)
 	a.flags |= HWPMC_F_EXCLUDE_IDLE;
 	ASSERT_EQ(0, dev_allocate(dev, &a));
 	ASSERT_EQ(0, dev_start(dev, a.id));
-	sleep_ms(1000);
+	EXPECT_TRUE(wait_committed(dev, 400));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(busy);
 	ASSERT_TRUE(log_load(&log, file));
@@ -279,8 +292,9 @@ TEST(depth)
 		for (;;)
 			descend(limit + 50);
 	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
-	sleep_ms(1000);
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(HZ), &id));
+	/* one of two CPUs is its */
+	EXPECT_TRUE(wait_committed(dev, 1000));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
 	ASSERT_TRUE(log_load(&log, file));
@@ -302,8 +316,9 @@ TEST(depth)
 TEST(minimum_period)
 {
 	int dev = dev_open(), file = temp_file();
-	struct hwpmc_allocate a = pmc_clock(1000);
-	uint64_t count = 1, told = 0;
+	struct hwpmc_allocate a = pmc_clock(HZ);
+	uint64_t count = 1, told = 0, turns;
+	int cpus[LOG_MAX_CPU];
 	struct pmclog_rec rec;
 	struct log log;
 
@@ -316,9 +331,11 @@ TEST(minimum_period)
 	count = 50 * MSEC;
 	ASSERT_EQ(0, dev_setcount(dev, a.id, &count));
 	EXPECT_EQ(50 * MSEC, count);
+	turns = now_ns();
 	ASSERT_EQ(0, dev_start(dev, a.id));
-	sleep_ms(2000);
+	EXPECT_TRUE(wait_committed(dev, 40));
 	ASSERT_EQ(0, dev_closelog(dev));
+	turns = (now_ns() - turns) / count + 1;
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, 0);
 	LOG_FOR_EACH(&log, rec)
@@ -326,10 +343,10 @@ TEST(minimum_period)
 			told = PMCLOG_FIELD64(&rec,
 					struct pmclog_pmcallocatedyn, rate);
 	EXPECT_EQ(50 * MSEC, told);
-	/* 20 Hz on each CPU */
-	EXPECT_LT(2 * 10, log.samples);
-	EXPECT_GE(2 * 45, log.samples);
-	a = pmc_clock(1000);
+	/* 20 Hz on each CPU, no more; what an emulated one sleeps through is lost */
+	EXPECT_LE(40, log.samples);
+	EXPECT_GE(online_cpus(cpus, LOG_MAX_CPU) * turns, log.samples);
+	a = pmc_clock(HZ);
 	a.count = 0;
 	ASSERT_EQ(0, dev_allocate(dev, &a));
 	EXPECT_EQ(65536, a.count);

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "recorder.h"
 #include "test.h"
 
 #define PERIOD_HZ	20000
@@ -35,12 +36,12 @@ static void *reader_body(void *arg)
 		n = read(r->fd, r->log.data + r->log.len,
 			 r->log.len + 65536 > size ? 0 : 65536);
 		if (n > 0)
-			r->log.len += n;
+			__atomic_add_fetch(&r->log.len, n, __ATOMIC_RELEASE);
 	} while (n > 0);
 	return NULL;
 }
 
-static int reader_begin(struct paused_reader *r)
+static int paused_begin(struct paused_reader *r)
 {
 	int ends[2];
 
@@ -54,7 +55,7 @@ static int reader_begin(struct paused_reader *r)
 	return ends[1];
 }
 
-static void reader_end(struct paused_reader *r)
+static void paused_end(struct paused_reader *r)
 {
 	pthread_join(r->thread, NULL);
 }
@@ -62,7 +63,7 @@ static void reader_end(struct paused_reader *r)
 /* ------------------------------------------------------------------------
  * How long a thread that wants to run for a moment has to wait for it
  */
-#define MAX_STALLS	256
+#define MAX_STALLS	8192
 #define STALL_MS	50
 
 struct latency {
@@ -84,8 +85,9 @@ static void *latency_body(void *arg)
 	uint64_t start, end, late;
 
 	pin_to(l->cpu);
-	while (!l->stop) {
-		start = raw_ns();
+	/* without a hole: a CPU can stand still at any place */
+	for (end = raw_ns(); !l->stop;) {
+		start = end;
 		sleep_ms(LATENCY_STEP_MS);
 		end = raw_ns();
 		late = end - start - LATENCY_STEP_MS * MSEC;
@@ -104,7 +106,7 @@ static void *latency_body(void *arg)
  * Where samples are missing, and where the log says so
  */
 
-#define MAX_DROPS	4096
+#define MAX_DROPS	20000
 
 struct drop {
 	uint32_t	cpu;
@@ -135,15 +137,19 @@ static unsigned int collect_drops(struct log *log, struct drop *drops)
 	return n;
 }
 
-/* Drops of one CPU: in order, none told twice, none told before it happened. */
-static unsigned int disorder(const struct drop *d, unsigned int n)
+/*
+ * Drops of one CPU: in order, none told twice, none told before it happened.
+ * They are counted just after the pass' clock was read: hence the slack, for an
+ * emulated CPU can stand still between the two.
+ */
+static unsigned int disorder(const struct drop *d, unsigned int n,
+			     uint64_t slack)
 {
 	unsigned int i, j, bad = 0;
 
 	for (i = 0; i < n; i++) {
-		bool wrong = d[i].last > d[i].tsc + MSEC;
+		bool wrong = d[i].last > d[i].tsc + slack;
 
-		/* counted just after the pass' clock was read: hence a slack */
 		for (j = 0; j < i; j++)
 			wrong |= d[j].cpu == d[i].cpu && d[j].last >= d[i].first;
 		if (wrong)
@@ -238,7 +244,7 @@ static bool wait_for_drops(int dev, uint64_t n)
 	struct hwpmc_driverstats st = {};
 	unsigned int i;
 
-	for (i = 0; i < 120; i++) {
+	for (i = 0; i < 360; i++) {
 		sleep_ms(250);
 		if (dev_stats(dev, HWPMC_STATS_OWNER, &st))
 			return false;
@@ -264,10 +270,10 @@ TEST(stalled_pipe)
 	static struct drop drops[MAX_DROPS];
 	pid_t loads[2] = { load_user(0), load_user(1) };
 	static struct latency lat[2] = { { .cpu = 0 }, { .cpu = 1 } };
+	uint64_t resumed, gap = scaled(200, 1000) * MSEC;
 	struct paused_reader r;
-	uint64_t resumed;
-	unsigned int n, i;
-	int dev = dev_open(), fd = reader_begin(&r);
+	unsigned int n, i, k;
+	int dev = dev_open(), fd = paused_begin(&r);
 	uint32_t id;
 
 	ASSERT_LE(0, fd);
@@ -278,18 +284,21 @@ TEST(stalled_pipe)
 		pthread_create(&lat[i].thread, NULL, latency_body, &lat[i]);
 	sleep_ms(300);
 	r.go = false;
-	/* until the rings are full, however slow we are, and a second more */
+	/* until the rings are full, however slow we are, and some time more */
 	ASSERT_TRUE(wait_for_drops(dev, 1000));
-	sleep_ms(1000);
+	sleep_ms(2000);
 	r.go = true;
 	resumed = raw_ns();
-	sleep_ms(1000);
+	sleep_ms(500);
+	EXPECT_TRUE(wait_committed(dev, 1000));
 	for (i = 0; i < 2; i++) {
+		for (k = 0; k < 600 && lat[i].rounds <= 20; k++)
+			sleep_ms(100);
 		lat[i].stop = true;
 		pthread_join(lat[i].thread, NULL);
 	}
 	ASSERT_EQ(0, dev_closelog(dev));
-	reader_end(&r);
+	paused_end(&r);
 	for (i = 0; i < 2; i++)
 		load_end(loads[i]);
 
@@ -302,16 +311,15 @@ TEST(stalled_pipe)
 	       (unsigned int)(lat[1].worst / MSEC));
 	EXPECT_LT(1000, log_dropped(&r.log));
 	EXPECT_EQ(log_dropped(&r.log), r.log.dropped[PMCLOG_DROP_FULL]);
-	EXPECT_EQ(0, disorder(drops, n));
+	EXPECT_EQ(0, disorder(drops, n, gap));
 	EXPECT_LT(700 * MSEC, longest(drops, n));
 	for (i = 0; i < 2; i++) {
 		n = add_stalls(drops, n, &lat[i]);
 		/* only a lock-up is this bad */
-		EXPECT_GT(scaled(1500, 10000) * MSEC, lat[i].worst);
+		EXPECT_GT(10000 * MSEC, lat[i].worst);
 		EXPECT_LT(20, lat[i].rounds);
 	}
-	EXPECT_EQ(0, unexplained_gaps(&r.log, drops, n,
-				      scaled(200, 1000) * MSEC));
+	EXPECT_EQ(0, unexplained_gaps(&r.log, drops, n, gap));
 	/* it goes on afterwards */
 	EXPECT_LT(500, samples_after(&r.log, resumed + 300 * MSEC));
 }
@@ -363,7 +371,7 @@ TEST(reserve)
 	unsigned int n = scaled(100, 30), i;
 	struct hwpmc_driverstats st;
 	struct paused_reader r;
-	int dev = dev_open(), fd = reader_begin(&r);
+	int dev = dev_open(), fd = paused_begin(&r);
 	uint32_t id;
 
 	ASSERT_EQ(0, dev_configure(dev, fd));
@@ -378,12 +386,27 @@ TEST(reserve)
 	r.go = true;
 	sleep_ms(500);
 	ASSERT_EQ(0, dev_closelog(dev));
-	reader_end(&r);
+	paused_end(&r);
 	for (i = 0; i < 2; i++)
 		load_end(loads[i]);
 	ASSERT_LOG(&r.log, LOG_DROPS);
 	EXPECT_LE(n, names_with(&r.log, "storm"));
 	EXPECT_LE(n / 8, names_with(&r.log, "true"));
+}
+
+/* As far as it has been read by now. */
+static bool wait_for_name(const struct paused_reader *r, const char *prefix)
+{
+	struct log now = r->log;
+	unsigned int i;
+
+	for (i = 0; i < 300; i++) {
+		now.len = __atomic_load_n(&r->log.len, __ATOMIC_ACQUIRE);
+		if (names_with(&now, prefix))
+			return true;
+		sleep_ms(200);
+	}
+	return false;
 }
 
 /*
@@ -397,7 +420,7 @@ TEST(beyond_the_reserve)
 	struct hwpmc_driverstats st;
 	struct paused_reader r;
 	struct pmclog_rec rec;
-	int dev = dev_open(), fd = reader_begin(&r);
+	int dev = dev_open(), fd = paused_begin(&r);
 	pid_t survivor;
 	uint32_t id;
 	char name[16];
@@ -427,9 +450,10 @@ TEST(beyond_the_reserve)
 	}
 	sleep_ms(scaled(300, 1000));
 	r.go = true;
+	EXPECT_TRUE(wait_for_name(&r, "survivor"));
 	sleep_ms(scaled(1500, 5000));
 	ASSERT_EQ(0, dev_closelog(dev));
-	reader_end(&r);
+	paused_end(&r);
 	load_end(survivor);
 	ASSERT_LOG(&r.log, LOG_DROPS | LOG_PROC_DROPS);
 	EXPECT_LT(0, r.log.proc_dropped);

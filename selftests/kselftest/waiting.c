@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Errors that need a certain moment: signals while an operation waits for the
- * reader of the log, no room, no memory, a CPU that is away.
+ * reader of the log, no room, a CPU that is away.
  */
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 
+#include "target.h"
 #include "test.h"
 
 static void ignore(int sig)
@@ -146,15 +148,22 @@ TEST(rotate_interrupted)
 	EXPECT_EQ(0, st.st_size);
 }
 
+static volatile pid_t flusher_tid;
+
 static void *flush_forever(void *dev)
 {
+	flusher_tid = syscall(SYS_gettid);
 	dev_flush(*(int *)dev);
 	return NULL;
 }
 
-/* Another thread's operation waits for the reader: ours can be interrupted. */
+/*
+ * Another thread's operation waits for the reader: ours can be interrupted.  The
+ * reader may be who asks for statistics: those do not wait.
+ */
 TEST(interrupted_behind_another)
 {
+	struct hwpmc_driverstats st;
 	struct hwpmc_cpuinfo info;
 	pthread_t flusher;
 	struct stuck s;
@@ -165,10 +174,16 @@ TEST(interrupted_behind_another)
 	sigaddset(&set, SIGALRM);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	ASSERT_EQ(0, pthread_create(&flusher, NULL, flush_forever, &s.dev));
+	while (!flusher_tid)
+		sleep_ms(10);
+	EXPECT_TRUE(wait_in_call(getpid(), flusher_tid, SYS_ioctl));
 	sleep_ms(200);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	alarm_every(100);
 	EXPECT_EQ(-EINTR, dev_ioctl(s.dev, HWPMC_IOC_GETCPUINFO, &info));
+	EXPECT_EQ(0, dev_stats(s.dev, HWPMC_STATS_OWNER, &st));
+	EXPECT_LT(500, st.syscalls);
+	EXPECT_EQ(0, dev_stats(s.dev, HWPMC_STATS_MODULE, &st));
 	alarm_every(0);
 	close(s.reader);
 	pthread_join(flusher, NULL);
@@ -193,7 +208,8 @@ TEST(start_killed)
 	start = now_ns();
 	kill(child, SIGKILL);
 	EXPECT_EQ(128 + SIGKILL, wait_for(child));
-	EXPECT_GT(scaled(1000, 5000) * MSEC, now_ns() - start);
+	/* else it would for ever */
+	EXPECT_GT(20000 * MSEC, now_ns() - start);
 	EXPECT_EQ(0, close(s.dev));
 }
 
@@ -215,8 +231,11 @@ TEST(no_room)
 	EXPECT_LT(1000, n);
 	/* and with a reader there is room again */
 	close(s.reader);
-	sleep_ms(300);
-	EXPECT_EQ(0, dev_userdata(s.dev, 1));
+	for (n = 0; n < 600 && err; n++) {
+		sleep_ms(100);
+		err = dev_userdata(s.dev, 1);
+	}
+	EXPECT_EQ(0, err);
 }
 
 /* Blocking, the same waits; a reader sets it free. */
@@ -270,112 +289,6 @@ TEST(offline)
 	EXPECT_EQ(-ENXIO, dev_read(dev, a.id, 1, &value));
 	EXPECT_EQ(0, cpu_set_online(1, true));
 	EXPECT_EQ(0, dev_read(dev, id, HWPMC_CPU_ALL, &value));
-}
-
-/*
- * Each allocation of an operation fails in turn (fault injection): it says
- * ENOMEM, and the next attempt works.
- */
-static bool fail_nth(int fd, unsigned int n)
-{
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%u", n);
-
-	return pwrite(fd, text, len, 0) == len;
-}
-
-/* Whether the fault was not reached: the operation has no nth allocation. */
-static bool fault_is_left(int fd)
-{
-	char text[16] = "";
-
-	return pread(fd, text, sizeof(text) - 1, 0) > 0 && atoi(text) > 0;
-}
-
-static int open_fail_nth(void)
-{
-	write_text("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
-	write_text("/sys/kernel/debug/failslab/verbose", "0");
-	write_text("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
-	write_text("/sys/kernel/debug/fail_page_alloc/verbose", "0");
-	return open("/proc/thread-self/fail-nth", O_RDWR);
-}
-
-enum nomem_op { OP_OPEN, OP_ALLOCATE, OP_CONFIGURE, OP_BULK, OP_START, NOP };
-
-static int nomem_op(enum nomem_op op, int *dev, int file, uint32_t *id)
-{
-	struct hwpmc_allocate a = pmc_clock(100);
-	static const struct {
-		struct pmclog_ext_kernel k;
-		char symbol[8];
-	} bulk = {
-		.k.e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, sizeof(bulk)),
-		.k.e.cookie = PMCLOG_EXT_COOKIE,
-		.k.e.subtype = PMCLOG_EXT_KERNEL,
-		.symbol = "symbol7",
-	};
-	int err;
-
-	switch (op) {
-	case OP_OPEN:
-		*dev = dev_open();
-		return *dev < 0 ? *dev : 0;
-	case OP_ALLOCATE:
-		err = dev_allocate(*dev, &a);
-		*id = a.id;
-		return err;
-	case OP_CONFIGURE:
-		return dev_configure(*dev, file);
-	case OP_BULK:
-		return dev_bulk(*dev, &bulk, sizeof(bulk));
-	default:
-		return dev_start(*dev, *id);
-	}
-}
-
-TEST(no_memory)
-{
-	static const char * const names[] = {
-		"open", "PMCALLOCATE", "CONFIGURELOG", "WRITELOG", "PMCSTART",
-	};
-	int dev = -1, file = temp_file(), fault = open_fail_nth(), err, op;
-	unsigned int n, failed, nomem;
-	struct log log;
-	uint32_t id = 0;
-	bool left;
-
-	if (fault < 0)
-		SKIP(return, "this kernel has no fault injection");
-	for (op = 0; op < NOP; op++) {
-		failed = 0;
-		nomem = 0;
-		for (n = 1; n < 400; n++) {
-			ASSERT_TRUE(fail_nth(fault, n));
-			err = nomem_op(op, &dev, file, &id);
-			left = fault_is_left(fault);
-			fail_nth(fault, 0);
-			if (left || !err)
-				break;
-			failed++;
-			nomem += err == -ENOMEM;
-			/* it also stands for a fault in copying */
-			EXPECT_TRUE(err == -ENOMEM || err == -EFAULT)
-				TH_LOG("%s, allocation %u: %s", names[op], n,
-				       strerror(-err));
-		}
-		TH_LOG("%s: %u attempts failed, %u for want of memory",
-		       names[op], failed, nomem);
-		EXPECT_EQ(0, err);
-		if (op != OP_START) {
-			EXPECT_LT(0, nomem);
-		}
-	}
-	sleep_ms(500);
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
-	EXPECT_LT(0, log.samples);
 }
 
 TEST_HARNESS_MAIN

@@ -58,6 +58,9 @@ static struct pmclog_map_in *add_map(struct batch *b, const char *path)
 				"a_module\0.text", 15)
 #define BUILDID(b)	add_ext(b, PMCLOG_EXT_BUILDID, \
 				sizeof(struct pmclog_ext_buildid), "[kernel]", 9)
+#define FIELDS(b)	add_ext(b, PMCLOG_EXT_FIELDS, \
+				sizeof(struct pmclog_ext_fields), \
+				"field:int a;\nfield:int b;\n", 27)
 
 static void fill(struct batch *b)
 {
@@ -69,8 +72,11 @@ static void fill(struct batch *b)
 	SECTION(b);
 	id = BUILDID(b);
 	id->len = 20;
+	FIELDS(b);
 	KERNEL(b);
 }
+
+#define BATCH		6	/* records */
 
 /* How many of the records of fill() are in the log, their stamps apart. */
 static unsigned int find_batch(struct log *log, const struct batch *b)
@@ -110,10 +116,10 @@ TEST(bulk)
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_TRUE(log_load(&log, first));
 	ASSERT_LOG(&log, 0);
-	EXPECT_EQ(5, find_batch(&log, &b));
+	EXPECT_EQ(BATCH, find_batch(&log, &b));
 	ASSERT_TRUE(log_load(&log, second));
 	ASSERT_LOG(&log, 0);
-	EXPECT_EQ(5, find_batch(&log, &b));
+	EXPECT_EQ(BATCH, find_batch(&log, &b));
 }
 
 /* While samples are written: before the next flush ends. */
@@ -134,7 +140,7 @@ TEST(bulk_under_fire)
 	ASSERT_EQ(0, dev_flush(dev));
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, LOG_CUT | LOG_DROPS);
-	EXPECT_EQ(20 * 5, find_batch(&log, &b));
+	EXPECT_EQ(20 * BATCH, find_batch(&log, &b));
 	ASSERT_EQ(0, dev_closelog(dev));
 }
 
@@ -144,7 +150,7 @@ struct spoil {
 	uint32_t	offset;		/* in the last record */
 	uint32_t	size;
 	uint32_t	value;
-	enum { R_KERNEL, R_SECTION, R_BUILDID, R_MAP } record;
+	enum { R_KERNEL, R_SECTION, R_BUILDID, R_FIELDS, R_MAP } record;
 };
 
 #define F(type, field)	offsetof(struct type, field), \
@@ -172,6 +178,8 @@ static const struct spoil spoils[] = {
 	{ "one string of two", sizeof(struct pmclog_ext_section) + 14, 2,
 	  0x4141, R_SECTION },
 	{ "build-id of 33 bytes", F(pmclog_ext_buildid, len), 33, R_BUILDID },
+	{ "padding of fields", F(pmclog_ext_fields, pad), 1, R_FIELDS },
+	{ "fields without a text", 0, 2, 40, R_FIELDS },
 	{ "process' mapping", F(pmclog_map_in, pid), 1, R_MAP },
 	{ "padding", F(pmclog_map_in, pad), 1, R_MAP },
 };
@@ -192,6 +200,7 @@ TEST(bulk_refused)
 		rec = s->record == R_KERNEL ? KERNEL(&b) :
 		      s->record == R_SECTION ? SECTION(&b) :
 		      s->record == R_BUILDID ? BUILDID(&b) :
+		      s->record == R_FIELDS ? FIELDS(&b) :
 		      (void *)add_map(&b, "/x");
 		memcpy((char *)rec + s->offset, &s->value, s->size);
 		EXPECT_EQ(-EINVAL, dev_bulk(dev, b.data, b.len))
@@ -251,7 +260,7 @@ TEST(bulk_bound)
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, 0);
-	EXPECT_EQ(total / b.len * 5, find_batch(&log, &b));
+	EXPECT_EQ(total / b.len * BATCH, find_batch(&log, &b));
 	free(big);
 }
 

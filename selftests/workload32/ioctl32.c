@@ -67,6 +67,12 @@ int run(void)
 		.flags = HWPMC_F_OLDVALUE,
 		.cpu = HWPMC_CPU_ALL,
 	};
+	struct hwpmc_pmcinfo_row rows[2];
+	struct hwpmc_pmcinfo pmcs = { .nrows = 2 };
+	struct hwpmc_admin admin = { .state = HWPMC_STATE_DISABLED };
+	struct hwpmc_dyneventinfo events = { .pmc_class = HWPMC_CLASS_SOFT };
+	struct hwpmc_dynevent event;
+	struct hwpmc_getmsr msr = {};
 	struct hwpmc_cpuinfo info;
 	struct hwpmc_simple id = {};
 	volatile unsigned int i;
@@ -96,6 +102,22 @@ int run(void)
 	if (op(dev, HWPMC_IOC_GETDRIVERSTATS, &st) || st.syscalls != 8 ||
 	    st.syscall_errors != 1)
 		return 9;
+	if (op(dev, HWPMC_IOC_PMCALLOCATE, &a))
+		return 10;
+	admin.row = HWPMC_ID_ROW(a.id);
+	if (op(dev, HWPMC_IOC_PMCADMIN, &admin) != -16)
+		return 11;
+	pmcs.rows = (unsigned long)rows;
+	if (op(dev, HWPMC_IOC_GETPMCINFO, &pmcs) || pmcs.nrows != 1 ||
+	    rows[0].id != a.id || rows[0].type != TYPE_SOFTWARE)
+		return 12;
+	events.nevents = 1;
+	events.events = (unsigned long)&event;
+	if (op(dev, HWPMC_IOC_GETDYNEVENTINFO, &events) ||
+	    events.nevents < 2 || !event.name[0] || event.reserved)
+		return 13;
+	if (op(dev, HWPMC_IOC_PMCGETMSR, &msr) != -38)
+		return 14;
 	return 0;
 }
 

@@ -20,18 +20,68 @@ int dev_ioctl(int dev, unsigned long cmd, void *arg)
 	return ioctl(dev, cmd, arg) ? -errno : 0;
 }
 
-int dev_configure(int dev, int fd)
+int dev_configure_flags(int dev, int fd, uint32_t flags)
 {
-	struct hwpmc_configurelog c = { .fd = fd };
+	struct hwpmc_configurelog c = { .fd = fd, .flags = flags };
 
 	return dev_ioctl(dev, HWPMC_IOC_CONFIGURELOG, &c);
 }
 
-int dev_rotate(int dev, int fd)
+int dev_rotate_flags(int dev, int fd, uint32_t flags)
 {
-	struct hwpmc_configurelog c = { .fd = fd };
+	struct hwpmc_configurelog c = { .fd = fd, .flags = flags };
 
 	return dev_ioctl(dev, HWPMC_IOC_ROTATELOG, &c);
+}
+
+int dev_configure(int dev, int fd)
+{
+	return dev_configure_flags(dev, fd, 0);
+}
+
+int dev_rotate(int dev, int fd)
+{
+	return dev_rotate_flags(dev, fd, 0);
+}
+
+int dev_stream(int dev, uint32_t flags, uint64_t size)
+{
+	struct hwpmc_configurelog c = {
+		.fd = -1,
+		.flags = HWPMC_LOG_STREAM | flags,
+		.size = size,
+	};
+
+	return dev_ioctl(dev, HWPMC_IOC_CONFIGURELOG, &c);
+}
+
+int dev_flight(int dev, uint64_t size, uint32_t flags)
+{
+	struct hwpmc_configurelog c = {
+		.fd = -1,
+		.flags = HWPMC_LOG_FLIGHT | flags,
+		.size = size,
+	};
+
+	return dev_ioctl(dev, HWPMC_IOC_CONFIGURELOG, &c);
+}
+
+int dev_snapshot(int dev, int fd, uint32_t flags)
+{
+	struct hwpmc_snapshot s = { .fd = fd, .flags = flags };
+
+	return dev_ioctl(dev, HWPMC_IOC_SNAPSHOT, &s);
+}
+
+int dev_exit_trigger(int dev, uint32_t what, int status, int pid)
+{
+	struct hwpmc_exittrigger e = {
+		.what = what,
+		.status = status,
+		.pid = pid,
+	};
+
+	return dev_ioctl(dev, HWPMC_IOC_EXITTRIGGER, &e);
 }
 
 int dev_flush(int dev)
@@ -97,6 +147,35 @@ int dev_setcount(int dev, uint32_t id, uint64_t *count)
 	return err;
 }
 
+static int attachment(int dev, unsigned long cmd, uint32_t id, int pid)
+{
+	struct hwpmc_attach a = { .id = id, .pid = pid };
+
+	return dev_ioctl(dev, cmd, &a);
+}
+
+int dev_attach(int dev, uint32_t id, int pid)
+{
+	return attachment(dev, HWPMC_IOC_PMCATTACH, id, pid);
+}
+
+int dev_detach(int dev, uint32_t id, int pid)
+{
+	return attachment(dev, HWPMC_IOC_PMCDETACH, id, pid);
+}
+
+int dev_filter(int dev, uint32_t id, const struct hwpmc_condition *conditions,
+	       uint32_t n)
+{
+	struct hwpmc_filter f = {
+		.id = id,
+		.n = n,
+		.conditions = (uintptr_t)conditions,
+	};
+
+	return dev_ioctl(dev, HWPMC_IOC_PMCFILTER, &f);
+}
+
 int dev_rw(int dev, struct hwpmc_rw *rw)
 {
 	return dev_ioctl(dev, HWPMC_IOC_PMCRW, rw);
@@ -115,11 +194,40 @@ int dev_read(int dev, uint32_t id, int cpu, uint64_t *value)
 	return err;
 }
 
+uint64_t dev_value(int dev, uint32_t id)
+{
+	uint64_t value = ~0ULL;
+
+	dev_read(dev, id, HWPMC_CPU_ALL, &value);
+	return value;
+}
+
 int dev_stats(int dev, uint32_t scope, struct hwpmc_driverstats *st)
 {
 	memset(st, 0, sizeof(*st));
 	st->scope = scope;
 	return dev_ioctl(dev, HWPMC_IOC_GETDRIVERSTATS, st);
+}
+
+int dev_admin(int dev, int cpu, uint32_t row, uint32_t state)
+{
+	struct hwpmc_admin a = { .cpu = cpu, .row = row, .state = state };
+
+	return dev_ioctl(dev, HWPMC_IOC_PMCADMIN, &a);
+}
+
+int dev_pmcinfo(int dev, int cpu, struct hwpmc_pmcinfo_row *rows,
+		uint32_t *nrows)
+{
+	struct hwpmc_pmcinfo info = {
+		.cpu = cpu,
+		.nrows = *nrows,
+		.rows = (uintptr_t)rows,
+	};
+	int err = dev_ioctl(dev, HWPMC_IOC_GETPMCINFO, &info);
+
+	*nrows = info.nrows;
+	return err;
 }
 
 struct hwpmc_allocate pmc_counter(uint32_t type, uint64_t config)
@@ -142,7 +250,8 @@ struct hwpmc_allocate pmc_sampler(uint32_t type, uint64_t config,
 	struct hwpmc_allocate a = pmc_counter(type, config);
 
 	a.mode = HWPMC_MODE_SS;
-	a.flags = HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN;
+	a.flags = HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN |
+		  HWPMC_F_INCLUDE_OWNER;
 	a.count = period;
 	strcpy(a.name, "test-sampler");
 	return a;
@@ -154,11 +263,68 @@ struct hwpmc_allocate pmc_clock(unsigned int hz)
 			   1000000000U / hz);
 }
 
+struct hwpmc_allocate pmc_process_counter(uint32_t type, uint64_t config,
+					  uint32_t flags)
+{
+	struct hwpmc_allocate a = pmc_counter(type, config);
+
+	a.mode = HWPMC_MODE_TC;
+	a.cpu = HWPMC_CPU_ANY;
+	a.flags = flags;
+	return a;
+}
+
+struct hwpmc_allocate pmc_process_sampler(uint32_t type, uint64_t config,
+					  uint64_t period, uint32_t flags)
+{
+	struct hwpmc_allocate a = pmc_sampler(type, config, period);
+
+	a.mode = HWPMC_MODE_TS;
+	a.cpu = HWPMC_CPU_ANY;
+	a.flags = (a.flags & ~HWPMC_F_INCLUDE_OWNER) | flags;
+	return a;
+}
+
+struct hwpmc_allocate pmc_process_faults(uint32_t flags)
+{
+	struct hwpmc_allocate a = pmc_process_sampler(PERF_TYPE_SOFTWARE,
+						      PERF_COUNT_SW_PAGE_FAULTS,
+						      1, flags);
+
+	a.caps = HWPMC_CAP_USER;
+	return a;
+}
+
+struct hwpmc_allocate pmc_clock_of(uint32_t mode, uint32_t caps)
+{
+	struct hwpmc_allocate a = pmc_clock(100);
+
+	a.mode = mode;
+	a.caps = caps;
+	if (mode != HWPMC_MODE_SS)
+		a.flags &= ~HWPMC_F_INCLUDE_OWNER;
+	if (mode == HWPMC_MODE_SC || mode == HWPMC_MODE_TC)
+		a.flags = 0;
+	if (mode == HWPMC_MODE_TS || mode == HWPMC_MODE_TC)
+		a.cpu = HWPMC_CPU_ANY;
+	return a;
+}
+
 int dev_run(int dev, struct hwpmc_allocate a, uint32_t *id)
 {
 	int err = dev_allocate(dev, &a);
 
 	*id = a.id;
+	return err ? err : dev_start(dev, a.id);
+}
+
+int dev_run_on(int dev, struct hwpmc_allocate a, int pid, uint32_t *id)
+{
+	int err = dev_allocate(dev, &a);
+
+	*id = a.id;
+	if (!err)
+		err = dev_attach(dev, a.id, pid);
 	return err ? err : dev_start(dev, a.id);
 }
 

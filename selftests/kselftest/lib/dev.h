@@ -18,6 +18,15 @@ int dev_ioctl(int dev, unsigned long cmd, void *arg);
 
 int dev_configure(int dev, int fd);
 int dev_rotate(int dev, int fd);
+/* HWPMC_LOG_* */
+int dev_configure_flags(int dev, int fd, uint32_t flags);
+int dev_rotate_flags(int dev, int fd, uint32_t flags);
+/* A log that is read from @dev; @size: bytes to keep ready, 0: the usual */
+int dev_stream(int dev, uint32_t flags, uint64_t size);
+/* A flight recorder; its snapshots; @what: HWPMC_EXIT_* */
+int dev_flight(int dev, uint64_t size, uint32_t flags);
+int dev_snapshot(int dev, int fd, uint32_t flags);
+int dev_exit_trigger(int dev, uint32_t what, int status, int pid);
 int dev_flush(int dev);
 int dev_closelog(int dev);
 int dev_userdata(int dev, uint32_t value);
@@ -27,19 +36,50 @@ int dev_release(int dev, uint32_t id);
 int dev_start(int dev, uint32_t id);
 int dev_stop(int dev, uint32_t id);
 int dev_setcount(int dev, uint32_t id, uint64_t *count);
+/* @pid 0: this process */
+int dev_attach(int dev, uint32_t id, int pid);
+int dev_detach(int dev, uint32_t id, int pid);
+int dev_filter(int dev, uint32_t id, const struct hwpmc_condition *conditions,
+	       uint32_t n);
 int dev_rw(int dev, struct hwpmc_rw *rw);
 int dev_read(int dev, uint32_t id, int cpu, uint64_t *value);
+/* Of all CPUs; ~0: it cannot be read. */
+uint64_t dev_value(int dev, uint32_t id);
 int dev_stats(int dev, uint32_t scope, struct hwpmc_driverstats *st);
+int dev_admin(int dev, int cpu, uint32_t row, uint32_t state);
+/* @nrows: room; then how many there are */
+int dev_pmcinfo(int dev, int cpu, struct hwpmc_pmcinfo_row *rows,
+		uint32_t *nrows);
 
-/* A PMC on all CPUs, without and with call chains. */
+/*
+ * A PMC on all CPUs: counts; samples with call chains, ourselves too.
+ */
 struct hwpmc_allocate pmc_counter(uint32_t type, uint64_t config);
 struct hwpmc_allocate pmc_sampler(uint32_t type, uint64_t config,
 				  uint64_t period);
 /* cpu-clock samples with kernel and user chains, @hz a second and CPU */
 struct hwpmc_allocate pmc_clock(unsigned int hz);
 
+/*
+ * Of cycles, for a sampler.  Emulated ones are a nanosecond each, and what their
+ * interrupts take of a slow guest, they leave nothing for anybody else.
+ */
+#define CYCLES_PERIOD	scaled(1000000, 5000000)
+
+/* Process modes: counts; samples with call chains.  @flags: HWPMC_F_*, more */
+struct hwpmc_allocate pmc_process_counter(uint32_t type, uint64_t config,
+					  uint32_t flags);
+struct hwpmc_allocate pmc_process_sampler(uint32_t type, uint64_t config,
+					  uint64_t period, uint32_t flags);
+/* ... each page fault, with its user chain */
+struct hwpmc_allocate pmc_process_faults(uint32_t flags);
+/* cpu-clock of @mode, with the flags that this may have */
+struct hwpmc_allocate pmc_clock_of(uint32_t mode, uint32_t caps);
+
 /* Allocates and starts; returns 0 with the id. */
 int dev_run(int dev, struct hwpmc_allocate a, uint32_t *id);
+/* Allocates, attaches to @pid and starts. */
+int dev_run_on(int dev, struct hwpmc_allocate a, int pid, uint32_t *id);
 
 /* Whether perf has @type/@config here (asked of perf_event_open()). */
 int perf_has(uint32_t type, uint64_t config);

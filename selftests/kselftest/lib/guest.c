@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,7 +25,8 @@ bool guest_is_slow(void)
 
 	if (slow < 0)
 		slow = env_number("HWPMC_SLOW", 0) ||
-		       !access("/sys/kernel/debug/kmemleak", F_OK);
+		       !access("/sys/kernel/debug/kmemleak", F_OK) ||
+		       !access("/sys/kernel/debug/kcsan", F_OK);
 	return slow;
 }
 
@@ -219,6 +222,19 @@ const char *program_dir(void)
 	return dir;
 }
 
+int keep_caps(uint64_t caps)
+{
+	struct __user_cap_header_struct h = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct d[2] = {
+		{ .effective = caps, .permitted = caps },
+		{ .effective = caps >> 32, .permitted = caps >> 32 },
+	};
+
+	return syscall(SYS_capset, &h, d);
+}
+
 pid_t fork_bound(void)
 {
 	pid_t parent = getpid(), pid;
@@ -234,7 +250,7 @@ pid_t fork_bound(void)
 	return pid;
 }
 
-static pid_t load(int cpu, void (*body)(void))
+pid_t fork_begun(bool (*begin)(void *arg), void (*go_on)(void *arg), void *arg)
 {
 	int ready[2];
 	pid_t pid;
@@ -244,17 +260,44 @@ static pid_t load(int cpu, void (*body)(void))
 		return -1;
 	pid = fork_bound();
 	if (!pid) {
-		pin_to(cpu);
 		close(ready[0]);
-		close(ready[1]);
-		for (;;)
-			body();
+		/* who has become another user has lost the signal */
+		if (begin(arg) && !prctl(PR_SET_PDEATHSIG, SIGKILL) &&
+		    write(ready[1], "", 1) == 1) {
+			close(ready[1]);
+			go_on(arg);
+		}
+		_exit(1);
 	}
 	close(ready[1]);
-	if (read(ready[0], &c, 1))
+	if (read(ready[0], &c, 1) != 1)
 		pid = -1;
 	close(ready[0]);
 	return pid;
+}
+
+struct load {
+	int		cpu;
+	void		(*body)(void);
+};
+
+static bool load_begin(void *arg)
+{
+	pin_to(((struct load *)arg)->cpu);
+	return true;
+}
+
+static void load_go_on(void *arg)
+{
+	for (;;)
+		((struct load *)arg)->body();
+}
+
+static pid_t load(int cpu, void (*body)(void))
+{
+	struct load l = { cpu, body };
+
+	return fork_begun(load_begin, load_go_on, &l);
 }
 
 static void compute(void)

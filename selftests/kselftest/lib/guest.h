@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The debug kernel is several times slower: HWPMC_SLOW, or it has kmemleak. */
+/* Checkers make a kernel several times slower: HWPMC_SLOW, kmemleak or KCSAN. */
 bool guest_is_slow(void);
 /* @fast, or @slow there */
 unsigned int scaled(unsigned int fast, unsigned int slow);
@@ -49,8 +49,12 @@ pid_t load_user(int cpu);		/* computes */
 pid_t load_kernel(int cpu);		/* in system calls */
 pid_t load_sleeper(int cpu);		/* mostly asleep: context switches */
 void load_end(pid_t pid);
+/* Drops all capabilities but these bits. */
+int keep_caps(uint64_t caps);
 /* Forks; the child dies with the parent. */
 pid_t fork_bound(void);
+/* ... which goes on when it has begun: it has when this returns; -1: it could not. */
+pid_t fork_begun(bool (*begin)(void *arg), void (*go_on)(void *arg), void *arg);
 /* Waits; the exit status, 128 + signal, or -1. */
 int wait_for(pid_t pid);
 

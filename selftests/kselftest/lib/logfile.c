@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ bool log_load(struct log *log, int fd)
 		if (n <= 0)
 			return n == 0;
 		log->len += n;
-		if (log->len == size) {
+		/* the device wants room for a record */
+		if (size - log->len < PMCLOG_RECORD_MAX) {
 			size *= 2;
 			log->data = realloc(log->data, size);
 		}
@@ -68,6 +70,7 @@ bool log_sample(const struct pmclog_rec *rec, struct sample *s)
 	flags = U32(rec, pmclog_callchain, cpuflags);
 	s->cpu = PMCLOG_CC_CPU(flags);
 	s->user = PMCLOG_CC_FLAGS(flags) & PMCLOG_CC_USERSPACE;
+	s->late = PMCLOG_CC_FLAGS(flags) & PMCLOG_CC_USERLATE;
 	s->npc = (rec->len - sizeof(struct pmclog_callchain)) / 8;
 	for (i = 0; i < s->npc && i < LOG_MAX_DEPTH; i++)
 		s->pc[i] = pmclog_get64(rec->data +
@@ -85,6 +88,14 @@ unsigned int log_count(struct log *log, uint32_t type, size_t offset,
 		n += rec.type == type && offset + 4 <= rec.len &&
 		     pmclog_get32(rec.data + offset) == value;
 	return n;
+}
+
+bool is_share(unsigned int of, unsigned int n, unsigned int percent)
+{
+	/* four standard deviations of a half, which has the largest */
+	double off = 100.0 * of / n - percent, slack = 200 / sqrt(n) + 1;
+
+	return off >= -slack && off <= slack;
 }
 
 __attribute__((format(printf, 3, 4)))
@@ -151,7 +162,47 @@ static const char *check_sample(struct log *log, struct space *space,
 	*(s.user ? &log->user : &log->kernel) += 1;
 	if (s.npc > log->deepest)
 		log->deepest = s.npc;
+	if (s.late && addr_is_kernel(s.pc[s.npc - 1]))
+		return fault(log, rec, "no user pc, but its chain comes later");
+	log->late += s.late;
 	return NULL;
+}
+
+/* Of a thread that was told of, and not of what is to come. */
+static const char *check_userchain(struct log *log, struct space *space,
+				   const struct pmclog_rec *rec,
+				   unsigned int flags)
+{
+	size_t at = offsetof(struct pmclog_ext_userchain, pc);
+	uint32_t pid = U32(rec, pmclog_ext_userchain, pid);
+	uint32_t tid = U32(rec, pmclog_ext_userchain, tid);
+
+	if (rec->len <= at || (rec->len - at) % sizeof(uint64_t))
+		return fault(log, rec, "user chain of %u bytes", rec->len);
+	for (; at < rec->len; at += sizeof(uint64_t))
+		if (addr_is_kernel(pmclog_get64(rec->data + at)))
+			return fault(log, rec, "user chain in the kernel");
+	if (U64(rec, pmclog_ext_userchain, first) > rec->tsc)
+		return fault(log, rec, "user chain of samples to come");
+	if (!space_knows_task(space, pid, tid) && !(flags & LOG_PROC_DROPS))
+		return fault(log, rec, "nobody said who pid %d tid %d is",
+			     (int)pid, (int)tid);
+	log->late_answered++;
+	return NULL;
+}
+
+static const char *check_ext(struct log *log, struct space *space,
+			     const struct pmclog_rec *rec, unsigned int flags)
+{
+	switch (pmclog_iter_ext_subtype(rec)) {
+	case PMCLOG_EXT_HOST:
+		log->owner_pid = U32(rec, pmclog_ext_host, owner_pid);
+		return NULL;
+	case PMCLOG_EXT_USERCHAIN:
+		return check_userchain(log, space, rec, flags);
+	default:
+		return NULL;
+	}
 }
 
 static const char *check_drop(struct log *log, const struct pmclog_rec *rec)
@@ -177,16 +228,55 @@ static const char *check_drop(struct log *log, const struct pmclog_rec *rec)
 	return NULL;
 }
 
+static const char *check_attach(struct log *log, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid = U32(rec, pmclog_pmcattach, pmcid);
+
+	if (!announced(log, pmcid))
+		return fault(log, rec, "PMC %x is attached, but not announced",
+			     pmcid);
+	return NULL;
+}
+
+/* Causes of cut chains, and what came of the chains that were left for later. */
+static const char *check_cuts(struct log *log, const struct pmclog_rec *rec)
+{
+	const struct pmclog_account *a = &log->account;
+	ull sum = 0;
+	int i;
+
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
+		sum += a->cut_by[i];
+		if (a->cut_by[i] > a->cut)
+			return fault(log, rec, "cause %d: %llu of %llu chains cut",
+				     i, (ull)a->cut_by[i], (ull)a->cut);
+	}
+	if (sum < a->cut)
+		return fault(log, rec, "%llu chains cut, %llu for a cause",
+			     (ull)a->cut, sum);
+	if (a->late < log->late ||
+	    (a->late != log->late && !a->discarded))
+		return fault(log, rec, "%llu chains for later, %llu logged",
+			     (ull)a->late, (ull)log->late);
+	if (a->late_answered < log->late_answered ||
+	    (a->late_answered != log->late_answered && !a->discarded))
+		return fault(log, rec, "%llu chains came later, %llu logged",
+			     (ull)a->late_answered, (ull)log->late_answered);
+	return NULL;
+}
+
 static const char *check_account(struct log *log, const struct pmclog_rec *rec)
 {
+	size_t len = rec->len - offsetof(struct pmclog_closelog, account);
 	struct pmclog_account *a = &log->account;
 	ull dropped = 0;
 	int i;
 
-	if (rec->len < sizeof(struct pmclog_closelog))
+	if (rec->len < offsetof(struct pmclog_closelog, account.cut_by))
 		return fault(log, rec, "CLOSELOG without an account");
+	memset(a, 0, sizeof(*a));
 	memcpy(a, rec->data + offsetof(struct pmclog_closelog, account),
-	       sizeof(*a));
+	       len < sizeof(*a) ? len : sizeof(*a));
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
 		dropped += a->dropped[i];
 		if (a->dropped[i] != log->dropped[i])
@@ -210,6 +300,8 @@ static const char *check_account(struct log *log, const struct pmclog_rec *rec)
 		return fault(log, rec,
 			     "%llu process records dropped, %llu logged",
 			     (ull)a->proc_dropped, (ull)log->proc_dropped);
+	if (rec->len >= sizeof(struct pmclog_closelog))
+		return check_cuts(log, rec);
 	return NULL;
 }
 
@@ -238,11 +330,11 @@ static const char *check_record(struct log *log, struct space *space,
 				U32(rec, pmclog_pmcallocatedyn, pmcid);
 		return NULL;
 	case PMCLOG_T_USERDATA:
-		if (pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_HOST)
-			log->owner_pid = U32(rec, pmclog_ext_host, owner_pid);
-		return NULL;
+		return check_ext(log, space, rec, flags);
 	case PMCLOG_T_CALLCHAIN:
 		return check_sample(log, space, rec, flags);
+	case PMCLOG_T_PMCATTACH:
+		return check_attach(log, rec);
 	case PMCLOG_T_DROPNOTIFY:
 		return check_drop(log, rec);
 	case PMCLOG_T_CLOSELOG:
@@ -294,4 +386,59 @@ out:
 	space_free(space);
 	pmclog_iter_close(it);
 	return what;
+}
+
+unsigned int log_build_ids(struct log *log, const char *name)
+{
+	size_t at = offsetof(struct pmclog_ext_buildid, name), len;
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	const char *path;
+
+	LOG_FOR_EACH(log, rec) {
+		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_BUILDID)
+			continue;
+		path = (const char *)rec.data + at;
+		len = strlen(path);
+		n += len >= strlen(name) &&
+		     !strcmp(path + len - strlen(name), name);
+	}
+	return n;
+}
+
+unsigned int log_kernel_addresses(struct log *log)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0, i;
+	struct sample s;
+
+	LOG_FOR_EACH(log, rec) {
+		if (log_sample(&rec, &s))
+			for (i = 0; i < s.npc; i++)
+				n += addr_is_kernel(s.pc[i]);
+		if (rec.type == PMCLOG_T_MAP_IN)
+			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
+					struct pmclog_map_in, start)) &&
+			     PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
+					PMCLOG_PID_KERNEL;
+		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_KERNEL)
+			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
+					struct pmclog_ext_kernel, addr));
+	}
+	return n;
+}
+
+bool records_are_whole(const unsigned char *p, size_t n)
+{
+	uint32_t header;
+
+	while (n >= sizeof(header)) {
+		memcpy(&header, p, sizeof(header));
+		if (PMCLOG_HEADER_MAGIC(header) != PMCLOG_MAGIC ||
+		    PMCLOG_HEADER_LEN(header) > n)
+			return false;
+		p += PMCLOG_HEADER_LEN(header);
+		n -= PMCLOG_HEADER_LEN(header);
+	}
+	return !n;
 }

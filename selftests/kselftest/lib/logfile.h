@@ -27,6 +27,7 @@
  * @samples, @cpu_samples, @user, @kernel: CALLCHAINs
  * @deepest: frames of the longest chain
  * @dropped, @proc_dropped: sums of the DROPNOTIFYs
+ * @late, @late_answered: samples with PMCLOG_CC_USERLATE, and USERCHAINs
  * @closed, @account: CLOSELOG's
  * @fault: what log_check() found wrong, and where
  */
@@ -42,6 +43,8 @@ struct log {
 	unsigned int	deepest;
 	uint64_t	dropped[PMCLOG_DROP_NCAUSE];
 	uint64_t	proc_dropped;
+	uint64_t	late;
+	uint64_t	late_answered;
 	uint64_t	first_tsc;
 	uint64_t	last_tsc;
 	uint32_t	owner_pid;
@@ -53,7 +56,7 @@ struct log {
 	char		fault[200];
 };
 
-/* All of @fd from its start (a file) or to its end (a pipe). */
+/* All of @fd from its start (a file) or to its end (a pipe, the device). */
 bool log_load(struct log *log, int fd);
 void log_free(struct log *log);
 
@@ -78,6 +81,7 @@ struct sample {
 	uint32_t	pmcid;
 	uint32_t	cpu;
 	bool		user;
+	bool		late;		/* its user chain comes later */
 	unsigned int	npc;
 	uint64_t	pc[LOG_MAX_DEPTH];
 };
@@ -91,14 +95,29 @@ static inline bool addr_is_kernel(uint64_t addr)
 	return addr >> 63;
 }
 
+/* Addresses of the kernel's half that it tells of. */
+unsigned int log_kernel_addresses(struct log *log);
+
+/* Only whole records are in @n bytes. */
+bool records_are_whole(const unsigned char *p, size_t n);
+
 /* Walks @log: struct pmclog_rec rec; LOG_FOR_EACH(log, rec) { ... } */
 #define LOG_FOR_EACH(log, rec)						\
 	for (struct pmclog_iter *it_ = pmclog_iter_mem((log)->data, (log)->len); \
 	     it_ && (pmclog_iter_next(it_, &(rec)) == PMCLOG_ITER_RECORD || \
 		     (pmclog_iter_close(it_), it_ = NULL));)
 
+/*
+ * Whether @of of @n samples are nearly @percent: as near as chance takes them, but
+ * for once in 16000 times, and 1 per cent.
+ */
+bool is_share(unsigned int of, unsigned int n, unsigned int percent);
+
 /* Records of @type whose 32-bit field at @offset is @value. */
 unsigned int log_count(struct log *log, uint32_t type, size_t offset,
 		       uint32_t value);
+
+/* BUILDIDs of a path that ends in @name */
+unsigned int log_build_ids(struct log *log, const char *name);
 
 #endif /* TEST_LOGFILE_H */

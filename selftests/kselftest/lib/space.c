@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <linux/pmclog.h>
@@ -196,4 +197,28 @@ const struct space_map *space_find(struct space *sp, uint32_t pid,
 		    addr < sp->maps[i]->end)
 			return sp->maps[i];
 	return NULL;
+}
+
+unsigned int unmapped_samples(struct log *log, unsigned int *mapped)
+{
+	struct space *space = space_new();
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	struct sample s;
+
+	*mapped = 0;
+	LOG_FOR_EACH(log, rec) {
+		space_apply(space, &rec);
+		if (!log_sample(&rec, &s) || !s.user)
+			continue;
+		if (space_find(space, s.pid, s.pc[0])) {
+			++*mapped;
+			continue;
+		}
+		n++;
+		printf("# pid %d at %llx: not mapped\n", (int)s.pid,
+		       (unsigned long long)s.pc[0]);
+	}
+	space_free(space);
+	return n;
 }

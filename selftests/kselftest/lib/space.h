@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <pmclog_iter.h>
 
+#include "logfile.h"
+
 struct space;
 
 struct space_map {
@@ -28,5 +30,11 @@ const struct space_map *space_find(struct space *sp, uint32_t pid,
 				   uint64_t addr);
 /* Whether process and thread have been named. */
 bool space_knows_task(const struct space *sp, uint32_t pid, uint32_t tid);
+
+/*
+ * Samples of @log in user mode of which nobody had said what is mapped there;
+ * *mapped: the others
+ */
+unsigned int unmapped_samples(struct log *log, unsigned int *mapped);
 
 #endif /* TEST_SPACE_H */

@@ -33,7 +33,7 @@
 
 /* A guard against hangs only: emulated debug kernels are slow. */
 #undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT	120
+#define TEST_TIMEOUT_DEFAULT	300
 
 #define NSEC	1000000000ULL
 #define MSEC	1000000ULL

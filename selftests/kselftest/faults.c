@@ -1,0 +1,799 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Failure at every point: each allocation and each copy of every operation
+ * fails once.  The operation says so and leaves all as it was, or does without,
+ * and then the log tells what is missing.
+ *
+ * HWPMC_FAULTS_LONG=1: also every allocation of loading a module, not only
+ * those of its own beginning; more random failures; a look for leaks.
+ */
+#include <sys/mount.h>
+
+#include "recorder.h"
+#include "test.h"
+#include "inject.h"
+#include "module.h"
+
+/* A guard against hangs only, here too. */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	600
+
+#define MAX_POINTS	400
+#define LOG_DIR		"/tmp/faults"
+#define FILE_BYTES	(16 << 20)
+
+/* What the operations work on. */
+struct world {
+	int		dev;
+	int		file;		/* the log */
+	int		other;		/* the next one */
+	uint32_t	id;		/* the PMC that is worked on */
+	uint64_t	value;
+	struct hwpmc_allocate a;	/* PMCALLOCATE's */
+};
+
+/**
+ * struct op - an operation whose every point is to fail
+ * @run:  does it; 0 or a negative errno
+ * @undo: after a success: back to the state before; NULL: nothing to undo
+ * @same: whether all is as before; NULL: what run() finds next time tells
+ */
+struct op {
+	const char *name;
+	int (*run)(struct world *w);
+	int (*undo)(struct world *w);
+	bool (*same)(struct world *w);
+};
+
+static bool possible;
+
+/* Once for all tests, which are processes of their own. */
+__attribute__((constructor))
+static void prepare_kernel(void)
+{
+	possible = inject_init();
+	if (possible)
+		small_tmpfs(LOG_DIR, FILE_BYTES);
+}
+
+#define NEED_INJECTION()						\
+	do {								\
+		if (!possible)						\
+			SKIP(return, "this kernel has no fault injection"); \
+	} while (0)
+
+static void undo(struct __test_metadata *_metadata, struct world *w,
+		 const struct op *op)
+{
+	ASSERT_EQ(0, op->undo ? op->undo(w) : 0) TH_LOG("after %s", op->name);
+}
+
+/*
+ * Goes through all points of @kind; at the end the operation has been done once
+ * without a failure, and stays done.
+ */
+static void fail_each(struct __test_metadata *_metadata, struct world *w,
+		      const struct op *op, enum inject_kind kind,
+		      const struct code *from)
+{
+	int want = kind == INJECT_COPY ? -EFAULT : -ENOMEM, err = 0, users;
+	unsigned int n, refused = 0, done = 0;
+
+	inject_select(kind, from);
+	for (n = 1; n < MAX_POINTS; n++) {
+		users = module_users();
+		ASSERT_TRUE(inject_arm(0, n));
+		err = op->run(w);
+		if (!inject_disarm(0))
+			break;
+		if (!err) {
+			done++;
+			EXPECT_NE(INJECT_COPY, kind)
+				TH_LOG("%s, point %u", op->name, n);
+			undo(_metadata, w, op);
+			continue;
+		}
+		refused++;
+		EXPECT_EQ(want, err)
+			TH_LOG("%s, point %u", op->name, n);
+		EXPECT_EQ(users, module_users())
+			TH_LOG("%s, point %u", op->name, n);
+		EXPECT_TRUE(!op->same || op->same(w))
+			TH_LOG("%s, point %u", op->name, n);
+	}
+	EXPECT_EQ(0, err) TH_LOG("%s, with no failure", op->name);
+	EXPECT_GT(MAX_POINTS, n) TH_LOG("%s", op->name);
+	if (n > 1)
+		TH_LOG("%s: %u %s failed: %u times refused, %u times done",
+		       op->name, n - 1,
+		       kind == INJECT_COPY ? "copies" : "allocations", refused,
+		       done);
+}
+
+/* Allocations, then copies. */
+static void fail_all(struct __test_metadata *_metadata, struct world *w,
+		     const struct op *op)
+{
+	fail_each(_metadata, w, op, INJECT_MEMORY, NULL);
+	undo(_metadata, w, op);
+	fail_each(_metadata, w, op, INJECT_COPY, NULL);
+}
+
+static int new_file(void)
+{
+	char path[] = LOG_DIR "/log.XXXXXX";
+	int fd = mkstemp(path);
+
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+static void empty(int file)
+{
+	if (ftruncate(file, 0))
+		perror("ftruncate");
+	lseek(file, 0, SEEK_SET);
+}
+
+/* Nothing holds a log that nobody has open any more. */
+static bool files_are_let_go(void)
+{
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		if (!umount2(LOG_DIR, 0))
+			return small_tmpfs(LOG_DIR, FILE_BYTES);
+		sleep_ms(20);
+	}
+	return false;
+}
+
+/* PMCs that the owner can still have; it has them then. */
+static unsigned int rows_left(int dev)
+{
+	unsigned int n = 0;
+	struct hwpmc_allocate a;
+	int err;
+
+	do {
+		a = pmc_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+		a.cpu = 0;
+		err = dev_allocate(dev, &a);
+	} while (!err && ++n <= HWPMC_NROW);
+	return err == -EINVAL ? n : 0;
+}
+
+/* ------------------------------------------------------------------------
+ * The operations
+ */
+static int run_open(struct world *w)
+{
+	w->dev = dev_open();
+	return w->dev < 0 ? w->dev : 0;
+}
+
+static int undo_open(struct world *w)
+{
+	return close(w->dev);
+}
+
+static int run_version(struct world *w)
+{
+	struct hwpmc_moduleversion v = { .version = HWPMC_ABI_VERSION };
+
+	return dev_ioctl(w->dev, HWPMC_IOC_GETMODULEVERSION, &v);
+}
+
+static int run_cpuinfo(struct world *w)
+{
+	struct hwpmc_cpuinfo info;
+
+	return dev_ioctl(w->dev, HWPMC_IOC_GETCPUINFO, &info);
+}
+
+static int run_stats(struct world *w)
+{
+	struct hwpmc_driverstats st;
+	int err = dev_stats(w->dev, HWPMC_STATS_MODULE, &st);
+
+	return err ?: dev_stats(w->dev, HWPMC_STATS_OWNER, &st);
+}
+
+static int run_poll(struct world *w)
+{
+	struct pollfd p[20];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(p); i++) {
+		p[i].fd = w->dev;
+		p[i].events = POLLIN;
+	}
+	return poll(p, ARRAY_SIZE(p), 0) < 0 ? -errno : 0;
+}
+
+static int run_fasync(struct world *w)
+{
+	return fcntl(w->dev, F_SETFL, O_RDWR | O_ASYNC) ? -errno : 0;
+}
+
+static int undo_fasync(struct world *w)
+{
+	return fcntl(w->dev, F_SETFL, O_RDWR);
+}
+
+static int run_allocate(struct world *w)
+{
+	struct hwpmc_allocate a = w->a;
+	int err = dev_allocate(w->dev, &a);
+
+	w->id = a.id;
+	return err;
+}
+
+static int run_release(struct world *w)
+{
+	return dev_release(w->dev, w->id);
+}
+
+static int undo_allocate(struct world *w)
+{
+	return dev_release(w->dev, w->id);
+}
+
+static int undo_release(struct world *w)
+{
+	return run_allocate(w);
+}
+
+static int run_start(struct world *w)
+{
+	return dev_start(w->dev, w->id);
+}
+
+static int run_stop(struct world *w)
+{
+	return dev_stop(w->dev, w->id);
+}
+
+static int undo_start(struct world *w)
+{
+	return dev_stop(w->dev, w->id);
+}
+
+static int undo_stop(struct world *w)
+{
+	return dev_start(w->dev, w->id);
+}
+
+static bool never_started(struct world *w)
+{
+	return dev_stop(w->dev, w->id) == -EINVAL;
+}
+
+static int run_read(struct world *w)
+{
+	uint64_t value;
+
+	return dev_read(w->dev, w->id, HWPMC_CPU_ALL, &value);
+}
+
+#define NEW_VALUE	123456789
+
+static int run_exchange(struct world *w)
+{
+	struct hwpmc_rw rw = {
+		.id = w->id,
+		.flags = HWPMC_F_OLDVALUE | HWPMC_F_NEWVALUE,
+		.cpu = HWPMC_CPU_ALL,
+		.value = NEW_VALUE,
+	};
+
+	return dev_rw(w->dev, &rw);
+}
+
+static int run_setcount(struct world *w)
+{
+	uint64_t count = NEW_VALUE;
+
+	return dev_setcount(w->dev, w->id, &count);
+}
+
+/* Of a counter that stands still. */
+static bool same_value(struct world *w)
+{
+	uint64_t value;
+
+	return !dev_read(w->dev, w->id, HWPMC_CPU_ALL, &value) &&
+	       value == w->value;
+}
+
+static int undo_value(struct world *w)
+{
+	uint64_t value = w->value;
+
+	return dev_setcount(w->dev, w->id, &value);
+}
+
+static int run_configure(struct world *w)
+{
+	return dev_configure(w->dev, w->file);
+}
+
+static int undo_configure(struct world *w)
+{
+	int err = dev_configure(w->dev, -1);
+
+	empty(w->file);
+	return err;
+}
+
+static bool no_log_yet(struct world *w)
+{
+	struct stat st;
+
+	return dev_flush(w->dev) == -EINVAL && !fstat(w->file, &st) &&
+	       !st.st_size;
+}
+
+static bool pmc_is_there(struct world *w)
+{
+	return !run_read(w);
+}
+
+static bool log_is_open(struct world *w)
+{
+	return !dev_flush(w->dev);
+}
+
+static int run_end(struct world *w)
+{
+	return dev_configure(w->dev, -1);
+}
+
+static int run_closelog(struct world *w)
+{
+	return dev_closelog(w->dev);
+}
+
+static int run_flush(struct world *w)
+{
+	return dev_flush(w->dev);
+}
+
+static int run_word(struct world *w)
+{
+	return dev_userdata(w->dev, 0x5EED);
+}
+
+/* Many ready-made records, for a buffer of several pages. */
+static int run_bulk(struct world *w)
+{
+	static struct {
+		struct pmclog_ext_kernel k;
+		char symbol[8];
+	} bulk[500];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bulk); i++) {
+		bulk[i].k.e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA,
+						     sizeof(bulk[0]));
+		bulk[i].k.e.cookie = PMCLOG_EXT_COOKIE;
+		bulk[i].k.e.subtype = PMCLOG_EXT_KERNEL;
+		strcpy(bulk[i].symbol, "symbol7");
+	}
+	return dev_bulk(w->dev, bulk, sizeof(bulk));
+}
+
+/* ------------------------------------------------------------------------
+ * One after another
+ */
+TEST(open_and_ask)
+{
+	static const struct op open = { "open", run_open, undo_open },
+		ask[] = {
+			{ "GETMODULEVERSION", run_version },
+			{ "GETCPUINFO", run_cpuinfo },
+			{ "GETDRIVERSTATS", run_stats },
+			{ "poll", run_poll },
+			{ "F_SETFL O_ASYNC", run_fasync, undo_fasync },
+		};
+	struct world w = {};
+	unsigned int i;
+
+	NEED_INJECTION();
+	fail_each(_metadata, &w, &open, INJECT_COPY, NULL);
+	close(w.dev);
+	fail_each(_metadata, &w, &open, INJECT_MEMORY, NULL);
+	for (i = 0; i < ARRAY_SIZE(ask); i++)
+		fail_all(_metadata, &w, &ask[i]);
+	close(w.dev);
+	EXPECT_TRUE(recorders_are(0));
+}
+
+/* Each operation of a counting PMC. */
+static void fail_counter(struct __test_metadata *_metadata,
+			 struct hwpmc_allocate a)
+{
+	static const struct op allocate = {
+		"PMCALLOCATE", run_allocate, undo_allocate
+	}, ops[] = {
+		{ "PMCSTART", run_start, undo_start },
+		{ "PMCRW", run_read },
+		{ "PMCSTOP", run_stop, undo_stop },
+	}, values[] = {
+		{ "PMCRW, exchange", run_exchange, undo_value, same_value },
+		{ "PMCSETCOUNT", run_setcount, undo_value, same_value },
+	}, release = {
+		"PMCRELEASE", run_release, undo_release, pmc_is_there
+	};
+	struct world w = { .dev = dev_open(), .a = a };
+	unsigned int i;
+
+	ASSERT_LE(0, w.dev);
+	fail_all(_metadata, &w, &allocate);
+	for (i = 0; i < ARRAY_SIZE(ops); i++)
+		fail_all(_metadata, &w, &ops[i]);
+	EXPECT_EQ(0, dev_read(w.dev, w.id, HWPMC_CPU_ALL, &w.value));
+	EXPECT_LT(0, w.value);
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		fail_all(_metadata, &w, &values[i]);
+		ASSERT_EQ(0, undo_value(&w));
+	}
+	fail_all(_metadata, &w, &release);
+	EXPECT_EQ(HWPMC_NROW, rows_left(w.dev));
+	close(w.dev);
+	EXPECT_TRUE(recorders_are(0));
+}
+
+TEST(counter)
+{
+	NEED_INJECTION();
+	fail_counter(_metadata, pmc_counter(PERF_TYPE_SOFTWARE,
+					    PERF_COUNT_SW_CONTEXT_SWITCHES));
+}
+
+TEST(hardware_counter)
+{
+	NEED_INJECTION();
+	if (!perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
+		SKIP(return, "no PMU");
+	fail_counter(_metadata, pmc_counter(PERF_TYPE_HARDWARE,
+					    PERF_COUNT_HW_CPU_CYCLES));
+}
+
+/* A sampling PMC, made; not started. */
+static void begin_sampling(struct __test_metadata *_metadata, struct world *w)
+{
+	*w = (struct world){
+		.dev = dev_open(), .file = new_file(), .a = pmc_clock(100),
+	};
+	ASSERT_LE(0, w->dev);
+	ASSERT_EQ(0, run_configure(w));
+	ASSERT_EQ(0, run_allocate(w));
+}
+
+/* The module as new: its hooks are not in place. */
+static int undo_first_start(struct world *w)
+{
+	int err;
+
+	close(w->dev);
+	err = module_unload_soon();
+	if (!err)
+		err = module_load("");
+	module_wait_for_device();
+	empty(w->file);
+	w->dev = dev_open();
+	if (!err)
+		err = run_configure(w);
+	return err ?: run_allocate(w);
+}
+
+static void check_log(struct __test_metadata *_metadata, int file,
+		      unsigned int samples)
+{
+	struct log log;
+
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_LE(samples, log.samples);
+	log_free(&log);
+}
+
+TEST(first_start)
+{
+	static const struct op start = {
+		"PMCSTART, the first", run_start, undo_first_start,
+		never_started
+	};
+	struct world w;
+
+	NEED_INJECTION();
+	begin_sampling(_metadata, &w);
+	ASSERT_EQ(0, undo_first_start(&w));
+	fail_all(_metadata, &w, &start);
+	sleep_ms(500);
+	EXPECT_EQ(0, dev_closelog(w.dev));
+	check_log(_metadata, w.file, 10);
+	close(w.dev);
+	EXPECT_TRUE(recorders_are(0));
+}
+
+/* Rates that the log has announced for @id, the last one. */
+static uint64_t last_rate(int file, uint32_t id)
+{
+	struct pmclog_rec rec;
+	uint64_t rate = 0;
+	struct log log;
+
+	if (!log_load(&log, file))
+		return 0;
+	LOG_FOR_EACH(&log, rec)
+		if (rec.type == PMCLOG_T_PMCALLOCATEDYN &&
+		    PMCLOG_FIELD32(&rec, struct pmclog_pmcallocatedyn,
+				   pmcid) == id)
+			rate = PMCLOG_FIELD64(&rec, struct pmclog_pmcallocatedyn,
+					      rate);
+	log_free(&log);
+	return rate;
+}
+
+/* The period that is in force is the one that was announced last. */
+static bool same_period(struct world *w)
+{
+	return !dev_flush(w->dev) && last_rate(w->file, w->id) == w->a.count;
+}
+
+static int undo_period(struct world *w)
+{
+	uint64_t count = w->a.count;
+
+	return dev_setcount(w->dev, w->id, &count);
+}
+
+static int run_rotate(struct world *w)
+{
+	return dev_rotate(w->dev, w->other);
+}
+
+static int undo_rotate(struct world *w)
+{
+	int err;
+
+	empty(w->file);
+	err = dev_rotate(w->dev, w->file);
+	empty(w->other);
+	return err;
+}
+
+static bool other_is_empty(struct world *w)
+{
+	struct stat st;
+
+	return !dev_flush(w->dev) && !fstat(w->other, &st) && !st.st_size;
+}
+
+static int undo_end(struct world *w)
+{
+	empty(w->file);
+	return dev_configure(w->dev, w->file);
+}
+
+TEST(logging)
+{
+	static const struct op configure = {
+		"CONFIGURELOG", run_configure, undo_configure, no_log_yet
+	}, allocate = {
+		"PMCALLOCATE, with a log", run_allocate, undo_allocate,
+		log_is_open
+	}, words[] = {
+		{ "WRITELOG", run_word },
+		{ "WRITELOG, bulk", run_bulk },
+		{ "FLUSHLOG", run_flush },
+	}, setcount = {
+		"PMCSETCOUNT, sampling", run_setcount, undo_period, same_period
+	}, ops[] = {
+		{ "PMCSTART, sampling", run_start, undo_start, log_is_open },
+		{ "ROTATELOG", run_rotate, undo_rotate, other_is_empty },
+		{ "PMCSTOP, sampling", run_stop, undo_stop, log_is_open },
+		{ "PMCRELEASE, sampling", run_release, undo_release,
+		  pmc_is_there },
+	};
+	struct world w = { .dev = dev_open(), .a = pmc_clock(100) };
+	unsigned int i;
+
+	NEED_INJECTION();
+	w.file = new_file();
+	w.other = new_file();
+	fail_all(_metadata, &w, &configure);
+	fail_all(_metadata, &w, &allocate);
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		fail_all(_metadata, &w, &words[i]);
+	fail_all(_metadata, &w, &setcount);
+	for (i = 0; i < ARRAY_SIZE(ops); i++)
+		fail_all(_metadata, &w, &ops[i]);
+	EXPECT_EQ(0, dev_closelog(w.dev));
+	check_log(_metadata, w.other, 0);
+	EXPECT_EQ(HWPMC_NROW, rows_left(w.dev));
+	close(w.dev);
+	EXPECT_TRUE(recorders_are(0));
+}
+
+/* The end of a log cannot fail. */
+TEST(ends)
+{
+	static const struct op ops[] = {
+		{ "CONFIGURELOG(-1)", run_end, undo_end, log_is_open },
+		{ "CLOSELOG", run_closelog, undo_end, log_is_open },
+	};
+	struct world w;
+	unsigned int i;
+
+	NEED_INJECTION();
+	begin_sampling(_metadata, &w);
+	ASSERT_EQ(0, run_start(&w));
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		fail_all(_metadata, &w, &ops[i]);
+		check_log(_metadata, w.file, 0);
+		ASSERT_EQ(0, undo_end(&w));
+	}
+	close(w.dev);
+	EXPECT_TRUE(recorders_are(0));
+}
+
+/* ------------------------------------------------------------------------
+ * Several at once
+ */
+static int random_step(struct world *w)
+{
+	switch (rand() % 12) {
+	case 0:
+	case 1:
+		return run_allocate(w);
+	case 2:
+	case 3:
+		return run_configure(w);
+	case 4:
+	case 5:
+		return run_start(w);
+	case 6:
+		return run_stop(w);
+	case 7:
+		return rand() % 2 ? run_exchange(w) : run_setcount(w);
+	case 8:
+		return rand() % 2 ? run_word(w) : run_bulk(w);
+	case 9:
+		return rand() % 2 ? run_rotate(w) : run_flush(w);
+	case 10:
+		return run_release(w);
+	default:
+		return rand() % 2 ? run_read(w) : run_closelog(w);
+	}
+}
+
+/* Each says what has failed, or what follows from that. */
+static bool may_say(int err, enum inject_kind kind)
+{
+	switch (err) {
+	case 0:
+	case -EINVAL:
+	case -ESRCH:
+	case -EBUSY:
+	case -EBADFD:
+		return true;
+	default:
+		return err == (kind == INJECT_COPY ? -EFAULT : -ENOMEM);
+	}
+}
+
+static void fail_randomly(struct __test_metadata *_metadata,
+			  enum inject_kind kind, unsigned int percent)
+{
+	unsigned int steps = env_number("HWPMC_FAULTS_LONG", 0) ? 300 : 100;
+	struct world w = { .dev = dev_open(), .a = pmc_clock(100) };
+	unsigned int i, failed = 0;
+	int err;
+
+	w.file = new_file();
+	w.other = new_file();
+	inject_select(kind, NULL);
+	for (i = 0; i < steps; i++) {
+		inject_percent(percent);
+		err = random_step(&w);
+		inject_percent(0);
+		failed += err == -EFAULT || err == -ENOMEM;
+		EXPECT_TRUE(may_say(err, kind)) TH_LOG("%s", strerror(-err));
+	}
+	TH_LOG("%u%% of all %s: %u of %u operations failed", percent,
+	       kind == INJECT_COPY ? "copies" : "allocations", failed, steps);
+	EXPECT_LT(0, failed);
+	close(w.dev);
+	EXPECT_TRUE(recorders_are(0));
+	close(w.file);
+	close(w.other);
+}
+
+TEST(at_random)
+{
+	struct world w;
+
+	NEED_INJECTION();
+	srand(env_number("HWPMC_SEED", 1));
+	fail_randomly(_metadata, INJECT_MEMORY, 100);
+	fail_randomly(_metadata, INJECT_MEMORY, 40);
+	fail_randomly(_metadata, INJECT_MEMORY, 10);
+	fail_randomly(_metadata, INJECT_COPY, 30);
+	begin_sampling(_metadata, &w);
+	ASSERT_EQ(0, run_start(&w));
+	sleep_ms(300);
+	ASSERT_EQ(0, dev_closelog(w.dev));
+	check_log(_metadata, w.file, 1);
+}
+
+/* ------------------------------------------------------------------------
+ * The module
+ */
+static int run_load(struct world *w)
+{
+	return module_load("");
+}
+
+static int undo_load(struct world *w)
+{
+	return module_unload_soon();
+}
+
+static bool no_module(struct world *w)
+{
+	return module_users() < 0 && access(DEV_PATH, F_OK);
+}
+
+static int run_unload(struct world *w)
+{
+	return module_unload_soon();
+}
+
+static int undo_unload(struct world *w)
+{
+	return module_load("");
+}
+
+TEST(load)
+{
+	static const struct op load = {
+		"its beginning", run_load, undo_load, no_module
+	}, whole = {
+		"insmod", run_load, undo_load, no_module
+	}, unload = {
+		"rmmod", run_unload, undo_unload
+	};
+	struct world w = {};
+	struct code begin;
+
+	NEED_INJECTION();
+	ASSERT_TRUE(code_of_function("do_one_initcall", &begin));
+	ASSERT_EQ(0, module_unload_soon());
+	fail_each(_metadata, &w, &load, INJECT_MEMORY, &begin);
+	fail_each(_metadata, &w, &unload, INJECT_MEMORY, NULL);
+	if (env_number("HWPMC_FAULTS_LONG", 0))
+		fail_all(_metadata, &w, &whole);
+	else
+		fail_each(_metadata, &w, &whole, INJECT_COPY, NULL);
+	EXPECT_TRUE(module_wait_for_device());
+}
+
+TEST(nothing_is_left)
+{
+	NEED_INJECTION();
+	EXPECT_EQ(0, module_unload_soon());
+	EXPECT_TRUE(files_are_let_go());
+	/* whoever runs the tests looks too */
+	if (env_number("HWPMC_FAULTS_LONG", 0)) {
+		EXPECT_TRUE(no_leaks());
+	}
+	EXPECT_EQ(0, module_load(""));
+	EXPECT_TRUE(module_wait_for_device());
+}
+
+TEST_HARNESS_MAIN

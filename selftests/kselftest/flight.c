@@ -1,0 +1,698 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A flight recorder: however long it runs, a snapshot is a log that stands on its
+ * own, of the last moments, and the recording goes on.
+ */
+#include <sys/prctl.h>
+#include <sys/time.h>
+
+#include "module.h"
+#include "proclog.h"
+#include "recorder.h"
+#include "snapshot.h"
+#include "target.h"
+#include "test.h"
+#include "user.h"
+
+#define SIZE	(512U << 10)
+#define SMALL	(256U << 10)	/* the smallest there is */
+#define PARAM	"/sys/module/hwpmc/parameters/max_ringmem"
+#define HZ	scaled(2000, 500)
+#define OFTEN	scaled(8000, 500)	/* fills windows; samples may be lost */
+
+/* ------------------------------------------------------------------------
+ * A process that burns time where it can be seen
+ */
+__attribute__((noinline, aligned(4096))) static uint64_t marked(uint64_t n)
+{
+	volatile uint64_t x = 0;
+
+	while (n--)
+		x += n;
+	return x;
+}
+
+__attribute__((noinline, aligned(4096))) static void marked_end(void)
+{
+	asm volatile("");
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec * NSEC + ts.tv_nsec;
+}
+
+static int burner(struct target *t, void *arg)
+{
+	const unsigned int *ms = arg;
+
+	while (*ms) {
+		uint64_t until = cpu_ns() + *ms * MSEC;
+
+		while (cpu_ns() < until)
+			marked(100000);
+		target_pause(t);
+	}
+	return 0;
+}
+
+static bool in_marked(uint64_t pc)
+{
+	return pc >= (uintptr_t)marked && pc < (uintptr_t)marked_end;
+}
+
+/* ------------------------------------------------------------------------ */
+FIXTURE(flight)
+{
+	int dev;
+	pid_t load;
+	pid_t deep;
+	struct target t;
+	unsigned int ms;
+};
+
+FIXTURE_SETUP(flight)
+{
+	/* before the device is opened: a child would keep it open */
+	self->load = load_user(1);
+	self->deep = workload_start("deep", 0);
+	ASSERT_LT(0, self->deep) TH_LOG("no workload programs here");
+	self->ms = 300;
+	ASSERT_TRUE(target_begin(&self->t, burner, &self->ms));
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+}
+
+FIXTURE_TEARDOWN(flight)
+{
+	close(self->dev);
+	target_kill(&self->t);
+	load_end(self->load);
+	load_end(self->deep);
+}
+
+static void fly_at(struct __test_metadata *_metadata, int dev, uint64_t size,
+		   uint32_t flags, unsigned int hz, uint32_t *id)
+{
+	ASSERT_EQ(0, dev_flight(dev, size, flags));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(hz), id));
+}
+
+static void fly(struct __test_metadata *_metadata, int dev, uint64_t size,
+		uint32_t flags, uint32_t *id)
+{
+	fly_at(_metadata, dev, size, flags, HZ, id);
+}
+
+/* A snapshot of now, which is sound, and asked for. */
+static void shoot(struct __test_metadata *_metadata, int dev, struct log *log,
+		  struct snapshot *s, unsigned int flags)
+{
+	int file = temp_file();
+
+	ASSERT_EQ(0, dev_snapshot(dev, file, 0));
+	ASSERT_TRUE(log_load(log, file));
+	ASSERT_LOG(log, flags);
+	snapshot_look(log, s);
+	EXPECT_EQ(1, s->count);
+	EXPECT_EQ(PMCLOG_SNAPSHOT_ASKED, s->cause);
+	EXPECT_EQ(PMCLOG_PMCID_NONE, s->pmcid);
+	EXPECT_LE(s->since, s->when);
+	EXPECT_EQ(log->first_tsc, s->since);
+	close(file);
+}
+
+/* The statistics of the owner hold, whatever has fallen out of the window. */
+static void expect_law(struct __test_metadata *_metadata, int dev)
+{
+	struct hwpmc_driverstats st;
+	const struct pmclog_account *a = &st.account;
+	uint64_t dropped = 0;
+	int i;
+
+	ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		dropped += a->dropped[i];
+	EXPECT_EQ(a->overflows, a->committed + dropped + a->filtered);
+	EXPECT_EQ(a->committed, a->written + a->discarded + a->in_rings);
+	EXPECT_EQ(0, a->discarded);
+	EXPECT_EQ(0, st.log_errno);
+}
+
+/* A short recording: everything is in it. */
+TEST_F(flight, whole)
+{
+	struct hwpmc_driverstats st;
+	struct snapshot s;
+	struct log log;
+	uint32_t id;
+
+	fly(_metadata, self->dev, 64 << 20, 0, &id);
+	EXPECT_TRUE(wait_committed(self->dev, 200));
+	ASSERT_EQ(0, dev_stop(self->dev, id));
+	shoot(_metadata, self->dev, &log, &s, 0);
+	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
+	EXPECT_EQ(st.account.committed, log.samples);
+	EXPECT_EQ(st.account.overflows, log.account.overflows);
+	EXPECT_EQ(0, st.account.in_rings);
+	expect_law(_metadata, self->dev);
+	log_free(&log);
+}
+
+/* It does not grow, and its beginning moves on. */
+TEST_F(flight, bounded)
+{
+	uint64_t since = 0, committed = 0;
+	struct snapshot s;
+	struct log log;
+	uint32_t id;
+	int i;
+
+	fly_at(_metadata, self->dev, SIZE, 0, OFTEN, &id);
+	for (i = 1; i <= 4; i++) {
+		ASSERT_TRUE(wait_bytes(self->dev, (i + 1) * SIZE));
+		shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
+		TH_LOG("%zu bytes, %" PRIu64 " before the window, %" PRIu64
+		       " samples", log.len, s.before, log.samples);
+		/* rates, clock and CLOSELOG follow the window */
+		EXPECT_GT(SIZE + 2048, log.len - s.before);
+		EXPECT_LT(SIZE / 2, log.len - s.before);
+		EXPECT_LT(since, s.since);
+		since = s.since;
+		committed += log.account.committed;
+		log_free(&log);
+	}
+	EXPECT_LT(0, committed);
+	expect_law(_metadata, self->dev);
+}
+
+/* User pcs of @pid that lie in its mappings, and those that do not. */
+static void resolve(struct log *log, uint32_t pid, unsigned int *found,
+		    unsigned int *lost)
+{
+	struct space *space = space_new();
+	struct pmclog_rec rec;
+	struct sample s;
+
+	*found = 0;
+	*lost = 0;
+	LOG_FOR_EACH(log, rec) {
+		space_apply(space, &rec);
+		if (!log_sample(&rec, &s) || s.pid != pid || !s.user)
+			continue;
+		*(space_find(space, pid, s.pc[0]) ? found : lost) += 1;
+	}
+	space_free(space);
+}
+
+static unsigned int exts(struct log *log, uint16_t subtype)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec)
+		n += pmclog_iter_ext_subtype(&rec) == subtype;
+	return n;
+}
+
+/* What was there long before the window is known in it. */
+TEST_F(flight, stands_on_its_own)
+{
+	unsigned int found, lost;
+	struct snapshot s;
+	struct log log;
+	uint32_t id;
+
+	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, &id);
+	ASSERT_TRUE(wait_bytes(self->dev, 3 * SMALL));
+	shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
+	EXPECT_EQ(1, exts(&log, PMCLOG_EXT_HOST));
+	EXPECT_EQ(1, exts(&log, PMCLOG_EXT_KERNEL));
+	EXPECT_LE(1, log_count(&log, PMCLOG_T_PMCALLOCATEDYN, 16, id));
+	resolve(&log, self->deep, &found, &lost);
+	TH_LOG("%u user samples of the workload, %u of them in no mapping",
+	       found + lost, lost);
+	EXPECT_LT(10, found);
+	EXPECT_EQ(0, lost);
+	EXPECT_TRUE(proc_maps_logged(&log, self->deep));
+	log_free(&log);
+}
+
+/* Samples of @t in its marked function, from @from on. */
+static unsigned int marked_samples(struct log *log, pid_t pid, uint64_t from)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	struct sample s;
+
+	LOG_FOR_EACH(log, rec)
+		n += log_sample(&rec, &s) && (pid_t)s.pid == pid && s.user &&
+		     s.tsc >= from && in_marked(s.pc[0]);
+	return n;
+}
+
+/* The very last moments are there, each time. */
+TEST_F(flight, last_moments)
+{
+	unsigned int n, i, tries;
+	struct snapshot s;
+	struct log log;
+	uint64_t from;
+	uint32_t id;
+
+	fly(_metadata, self->dev, 4 << 20, 0, &id);
+	/* a CPU that the host holds up samples little: then once more */
+	for (i = 0, tries = 0; i < 3 && tries < 50; tries++) {
+		from = raw_ns();
+		ASSERT_TRUE(target_step(&self->t));
+		shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
+		n = marked_samples(&log, self->t.pid, from);
+		TH_LOG("%u samples of %u ms", n, self->ms);
+		i += n > 20;
+		EXPECT_LT(from, s.when);
+		log_free(&log);
+	}
+	EXPECT_EQ(3, i);
+}
+
+/* One after another: they overlap, and none takes anything from the next. */
+TEST_F(flight, overlapping)
+{
+	uint64_t samples = 0, last = 0;
+	struct snapshot s;
+	struct log log;
+	uint32_t id;
+	int i;
+
+	fly(_metadata, self->dev, 64 << 20, 0, &id);
+	for (i = 0; i < 6; i++) {
+		EXPECT_TRUE(wait_committed(self->dev, 20));
+		shoot(_metadata, self->dev, &log, &s, 0);
+		EXPECT_LE(samples + 20, log.samples);
+		EXPECT_LT(last, log.last_tsc);
+		samples = log.samples;
+		last = log.last_tsc;
+		log_free(&log);
+	}
+}
+
+/*
+ * What is known of processes does not pile up: old names and the dead are
+ * forgotten some time after their part of the log.
+ */
+TEST_F(flight, news)
+{
+	struct hwpmc_driverstats st;
+	struct snapshot s;
+	uint64_t next = 0;
+	struct log log;
+	char name[16];
+	unsigned int n;
+	uint32_t id;
+
+	ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1), &id));
+	for (n = 0; ; n++) {
+		snprintf(name, sizeof(name), "name %u", n);
+		ASSERT_EQ(0, prctl(PR_SET_NAME, name));
+		if (n % 1000)
+			continue;
+		wait_for(fork_bound() ?: (_exit(0), 0));
+		ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
+		if (st.bytes_written < next)
+			continue;
+		shoot(_metadata, self->dev, &log, &s,
+		      LOG_DROPS | LOG_PROC_DROPS);
+		TH_LOG("%u names: %" PRIu64 " bytes before the window", n,
+		       s.before);
+		EXPECT_GT(4 * SMALL, s.before);
+		log_free(&log);
+		if (next > 10 * SMALL)
+			break;
+		next = st.bytes_written + 2 * SMALL;
+	}
+	EXPECT_LT(6 * SMALL / PMCLOG_PROC_CREATE_LEN, n);
+	expect_law(_metadata, self->dev);
+}
+
+TEST_F(flight, packed)
+{
+	unsigned int found, lost;
+	struct snapshot s;
+	struct log log;
+	uint32_t id;
+
+	/* many samples: they take fifteen bytes each */
+	fly_at(_metadata, self->dev, SMALL, HWPMC_LOG_PACKED, OFTEN, &id);
+	ASSERT_TRUE(wait_bytes(self->dev, 3 * SMALL / 2));
+	shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
+	TH_LOG("%" PRIu64 " samples in %" PRIu64 " bytes", log.samples,
+	       log.len - s.before);
+	EXPECT_LT(SMALL / 64, log.samples);
+	resolve(&log, self->deep, &found, &lost);
+	EXPECT_LT(10, found);
+	EXPECT_EQ(0, lost);
+	log_free(&log);
+}
+
+/* Of a process, not of the system. */
+TEST_F(flight, process_mode)
+{
+	struct hwpmc_allocate a = pmc_process_sampler(PERF_TYPE_SOFTWARE,
+		PERF_COUNT_SW_TASK_CLOCK, NSEC / OFTEN, HWPMC_F_DESCENDANTS);
+	struct snapshot s;
+	const char *what;
+	struct log log;
+	uint32_t id;
+	int i;
+
+	ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, self->deep, &id));
+	for (i = 0; i < 3; i++) {
+		ASSERT_TRUE(wait_bytes(self->dev, (i + 3) * SMALL / 2));
+		shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
+		what = proclog_check(&log);
+		EXPECT_EQ(NULL, what) TH_LOG("%s", what);
+		EXPECT_LT(0, proc_samples(&log, id, self->deep, ANY));
+		log_free(&log);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Where a snapshot goes to
+ */
+TEST_F(flight, pipe)
+{
+	struct reader r;
+	int ends[2];
+	uint32_t id;
+
+	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, &id);
+	ASSERT_TRUE(wait_bytes(self->dev, SMALL));
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+	reader_begin(&r, ends[0], 4096, 1);
+	ASSERT_EQ(0, dev_snapshot(self->dev, ends[1], 0));
+	close(ends[1]);
+	reader_end(&r);
+	ASSERT_LOG(&r.log, LOG_DROPS);
+	EXPECT_LT(0, r.log.samples);
+	log_free(&r.log);
+	expect_law(_metadata, self->dev);
+}
+
+TEST_F(flight, nonblocking_pipe)
+{
+	struct reader r;
+	int ends[2];
+	uint32_t id;
+
+	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, &id);
+	ASSERT_TRUE(wait_bytes(self->dev, SMALL));
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC | O_NONBLOCK));
+	fcntl(ends[0], F_SETFL, 0);
+	reader_begin(&r, ends[0], 65536, 1);
+	ASSERT_EQ(0, dev_snapshot(self->dev, ends[1], 0));
+	close(ends[1]);
+	reader_end(&r);
+	ASSERT_LOG(&r.log, LOG_DROPS);
+	log_free(&r.log);
+}
+
+/* Its error is the snapshot's, not the recording's. */
+TEST_F(flight, full_disk)
+{
+	struct snapshot s;
+	struct log log;
+	uint32_t id;
+	int file;
+
+	if (!small_tmpfs("/tmp/small", 64 << 10))
+		SKIP(return, "no tmpfs can be mounted");
+	file = open("/tmp/small/log", O_RDWR | O_CREAT, 0600);
+	ASSERT_LE(0, file);
+	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, &id);
+	ASSERT_TRUE(wait_bytes(self->dev, SMALL));
+	EXPECT_EQ(-ENOSPC, dev_snapshot(self->dev, file, 0));
+	EXPECT_EQ(-ENOSPC, dev_snapshot(self->dev, file, 0));
+	EXPECT_EQ(0, dev_events(self->dev) & POLLERR);
+	EXPECT_TRUE(wait_committed(self->dev, 20));
+	shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
+	EXPECT_LT(0, log.samples);
+	log_free(&log);
+	expect_law(_metadata, self->dev);
+}
+
+TEST_F(flight, dead_reader)
+{
+	struct snapshot s;
+	struct log log;
+	int ends[2];
+	uint32_t id;
+
+	fly(_metadata, self->dev, SMALL, 0, &id);
+	ASSERT_TRUE(wait_committed(self->dev, 100));
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+	close(ends[0]);
+	EXPECT_EQ(-EPIPE, dev_snapshot(self->dev, ends[1], 0));
+	shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
+	EXPECT_LT(0, log.samples);
+	log_free(&log);
+}
+
+static void nothing(int sig)
+{
+}
+
+/* A signal ends a snapshot that nobody reads, and then the recording goes on. */
+static void interrupted(struct __test_metadata *_metadata, int dev, int flags)
+{
+	struct sigaction sa = { .sa_handler = nothing };
+	struct itimerval it = {
+		.it_interval = { .tv_usec = 200000 },
+		.it_value = { .tv_usec = 200000 },
+	}, none = {};
+	int ends[2], i;
+
+	sigaction(SIGALRM, &sa, NULL);
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC | flags));
+	fcntl(ends[1], F_SETPIPE_SZ, 4096);
+	setitimer(ITIMER_REAL, &it, NULL);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(-EINTR, dev_snapshot(dev, ends[1], 0));
+	setitimer(ITIMER_REAL, &none, NULL);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+TEST_F(flight, stuck)
+{
+	struct snapshot s;
+	struct log log;
+	uint32_t id;
+
+	fly(_metadata, self->dev, SMALL, 0, &id);
+	ASSERT_TRUE(wait_bytes(self->dev, 65536));
+	interrupted(_metadata, self->dev, 0);
+	interrupted(_metadata, self->dev, O_NONBLOCK);
+	EXPECT_TRUE(wait_committed(self->dev, 20));
+	/* the rings may have run over meanwhile */
+	shoot(_metadata, self->dev, &log, &s, LOG_DROPS | LOG_PROC_DROPS);
+	EXPECT_LT(0, log.samples);
+	log_free(&log);
+	expect_law(_metadata, self->dev);
+}
+
+/* While its owner waits for a reader that does not read, he is killed. */
+TEST_F(flight, killed)
+{
+	int ends[2], users, i;
+	pid_t pid;
+
+	close(self->dev);
+	for (i = 0; i < 3000 && (users = module_users()) > 0; i++)
+		sleep_ms(10);
+	ASSERT_EQ(0, users);
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+	fcntl(ends[1], F_SETPIPE_SZ, 4096);
+	pid = fork_bound();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		int dev = dev_open();
+		uint32_t id;
+
+		if (dev < 0 || dev_flight(dev, SMALL, 0) ||
+		    dev_run(dev, pmc_clock(OFTEN), &id) || !wait_bytes(dev, SMALL))
+			_exit(1);
+		dev_snapshot(dev, ends[1], 0);
+		_exit(2);
+	}
+	close(ends[1]);
+	/* it is in the middle of it */
+	ASSERT_EQ(1, read(ends[0], &i, 1));
+	sleep_ms(300);
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_EQ(128 + SIGKILL, wait_for(pid));
+	EXPECT_TRUE(recorders_are(0));
+	close(ends[0]);
+	self->dev = dev_open();
+}
+
+/* ------------------------------------------------------------------------
+ * What cannot be
+ */
+TEST_F(flight, errors)
+{
+	int dev = self->dev, file = temp_file();
+	int none = open("/dev/null", O_RDONLY);
+
+	EXPECT_EQ(-EINVAL, dev_flight(dev, 0, 0));
+	EXPECT_EQ(-EINVAL, dev_flight(dev, SMALL - 1, 0));
+	EXPECT_EQ(-EINVAL, dev_flight(dev, (4ULL << 30) + 1, 0));
+	EXPECT_EQ(-EINVAL, dev_flight(dev, ~0ULL, 0));
+	EXPECT_EQ(-EINVAL, dev_flight(dev, SMALL, 1U << 31));
+	EXPECT_EQ(-EINVAL, dev_flight(dev, SMALL, HWPMC_LOG_STREAM));
+	EXPECT_EQ(-EINVAL, dev_configure_flags(dev, file, HWPMC_LOG_FLIGHT));
+	EXPECT_EQ(-EINVAL, dev_configure_flags(dev, -1, HWPMC_LOG_PACKED));
+	EXPECT_EQ(-EINVAL, dev_snapshot(dev, file, 0));
+	EXPECT_EQ(-EINVAL, dev_snapshot(dev, -1, HWPMC_SNAPSHOT_ARM));
+	ASSERT_EQ(0, dev_configure(dev, file));
+	EXPECT_EQ(-EINVAL, dev_snapshot(dev, file, 0));
+	EXPECT_EQ(-EINVAL, dev_snapshot(dev, file, HWPMC_SNAPSHOT_ARM));
+	EXPECT_EQ(-EBUSY, dev_flight(dev, SMALL, 0));
+	ASSERT_EQ(0, dev_configure(dev, -1));
+	ASSERT_EQ(0, dev_flight(dev, SMALL, 0));
+	EXPECT_EQ(-EBUSY, dev_flight(dev, SMALL, 0));
+	EXPECT_EQ(-EBUSY, dev_configure(dev, file));
+	EXPECT_EQ(-EINVAL, dev_rotate(dev, file));
+	EXPECT_EQ(-EINVAL, dev_snapshot(dev, file, 2));
+	EXPECT_EQ(-EINVAL, dev_snapshot(dev, file, ~0U));
+	EXPECT_EQ(-EBADF, dev_snapshot(dev, -1, 0));
+	EXPECT_EQ(-EBADF, dev_snapshot(dev, 1000, 0));
+	EXPECT_EQ(-EBADF, dev_snapshot(dev, 1000, HWPMC_SNAPSHOT_ARM));
+	EXPECT_EQ(-EBADF, dev_snapshot(dev, none, 0));
+	EXPECT_EQ(-EINVAL, dev_snapshot(dev, dev, 0));
+	EXPECT_EQ(-EINVAL, dev_snapshot(dev, -1, HWPMC_SNAPSHOT_ARM));
+	EXPECT_EQ(0, dev_flush(dev));
+	EXPECT_EQ(0, dev_userdata(dev, 7));
+	EXPECT_EQ(0, dev_snapshot(dev, file, 0));
+	ASSERT_EQ(0, dev_closelog(dev));
+	EXPECT_EQ(-EINVAL, dev_snapshot(dev, file, 0));
+	EXPECT_EQ(-EINVAL, dev_closelog(dev));
+}
+
+/* An empty one is a log, too. */
+TEST_F(flight, nothing_recorded)
+{
+	struct snapshot s;
+	struct log log;
+
+	ASSERT_EQ(0, dev_flight(self->dev, SMALL, HWPMC_LOG_PACKED));
+	shoot(_metadata, self->dev, &log, &s, 0);
+	EXPECT_EQ(0, log.samples);
+	log_free(&log);
+	ASSERT_EQ(0, dev_configure(self->dev, -1));
+}
+
+/* One after another, and what was armed goes with its log. */
+TEST_F(flight, again)
+{
+	struct snapshot s;
+	struct log log;
+	int i, ends[2];
+	uint32_t id;
+	char c;
+
+	for (i = 0; i < 3; i++) {
+		fly(_metadata, self->dev, SMALL << i, 0, &id);
+		EXPECT_TRUE(wait_committed(self->dev, 20));
+		shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
+		log_free(&log);
+		ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+		ASSERT_EQ(0, dev_snapshot(self->dev, ends[1],
+					  HWPMC_SNAPSHOT_ARM));
+		close(ends[1]);
+		ASSERT_EQ(0, dev_closelog(self->dev));
+		EXPECT_EQ(0, read(ends[0], &c, 1));
+		close(ends[0]);
+		ASSERT_EQ(0, dev_release(self->dev, id));
+	}
+}
+
+/* A descriptor passed on does not bring the kernel's addresses along. */
+TEST_F(flight, privilege)
+{
+	int file = temp_file();
+	uint32_t id;
+	pid_t pid;
+
+	fly(_metadata, self->dev, SMALL, 0, &id);
+	pid = fork_bound();
+	if (!pid) {
+		if (!user_stay(65534))
+			_exit(77);
+		if (dev_snapshot(self->dev, file, 0) != -EPERM)
+			_exit(1);
+		if (dev_snapshot(self->dev, file, HWPMC_SNAPSHOT_ARM) != -EPERM)
+			_exit(2);
+		_exit(0);
+	}
+	EXPECT_EQ(0, wait_for(pid));
+}
+
+/* More than there is does not take what others have, nor long. */
+TEST_F(flight, no_memory)
+{
+	uint64_t available;
+	struct log log;
+	struct snapshot s;
+
+	ASSERT_TRUE(read_key("/proc/meminfo", "MemAvailable:", &available));
+	if (available > 3 << 20)
+		SKIP(return, "there is memory for all that can be asked for");
+	EXPECT_EQ(-ENOMEM, dev_flight(self->dev, 4ULL << 30, 0));
+	EXPECT_EQ(-ENOMEM, dev_flight(self->dev, available << 10, 0));
+	ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
+	shoot(_metadata, self->dev, &log, &s, 0);
+	log_free(&log);
+}
+
+/* The memory counts against the limit, from the first to the last byte. */
+TEST_F(flight, limit)
+{
+	pid_t pid;
+
+	ASSERT_TRUE(device_for_group());
+	/* the rings, and one window */
+	ASSERT_TRUE(write_text(PARAM, "28"));
+	pid = fork_bound();
+	if (!pid) {
+		int dev, i;
+
+		if (!user_stay(1234))
+			_exit(77);
+		dev = dev_open();
+		if (dev < 0)
+			_exit(1);
+		if (dev_flight(dev, 32 << 20, 0) != -EDQUOT)
+			_exit(2);
+		for (i = 0; i < 5; i++) {
+			if (dev_flight(dev, 16 << 20, 0))
+				_exit(3);
+			if (dev_closelog(dev))
+				_exit(4);
+		}
+		/* what is kept of processes counts as well */
+		for (i = 0; i < 80; i++)
+			if (dev_flight(dev, SMALL, 0) || dev_closelog(dev))
+				_exit(5);
+		_exit(dev_flight(dev, 16 << 20, 0) ? 6 : 0);
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	write_text(PARAM, "256");
+	device_for_root();
+}
+
+TEST_HARNESS_MAIN

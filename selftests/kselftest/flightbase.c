@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a flight recorder knows of processes whose beginning has fallen out of its
+ * window: it is complete at any time, whatever is attached meanwhile.
+ */
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#include "proclog.h"
+#include "recorder.h"
+#include "snapshot.h"
+#include "source.h"
+#include "target.h"
+#include "test.h"
+
+#define SMALL		(256U << 10)	/* the smallest window there is */
+#define TARGETS		8
+#define IDLERS		60
+#define CLOCK		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, NSEC / 1000
+
+/* Takes another name again and again: a record each, that is to be kept. */
+static pid_t renamer(void)
+{
+	pid_t pid = fork_bound();
+	char name[16];
+	unsigned int n;
+
+	if (pid)
+		return pid;
+	for (n = 0; ; n++) {
+		snprintf(name, sizeof(name), "n%u", n);
+		prctl(PR_SET_NAME, name);
+		/* no faster than the rings are taken out */
+		if (n % 100 == 0)
+			sleep_ms(2);
+	}
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec * NSEC + ts.tv_nsec;
+}
+
+static int burner(struct target *t, void *arg)
+{
+	volatile uint64_t x = 0;
+
+	for (;;) {
+		uint64_t until = cpu_ns() + 20 * MSEC;
+
+		while (cpu_ns() < until)
+			x += 1;
+		target_pause(t);
+	}
+	return 0;
+}
+
+static pid_t idler(void)
+{
+	pid_t pid = fork_bound();
+
+	if (!pid)
+		for (;;)
+			pause();
+	return pid;
+}
+
+FIXTURE(flightbase)
+{
+	pid_t renamer;
+	pid_t idlers[IDLERS];
+	struct target t[TARGETS];
+	int dev;
+	uint32_t id;
+	struct log log;
+	struct snapshot s;
+};
+
+FIXTURE_SETUP(flightbase)
+{
+	unsigned int i;
+
+	/* before the device is opened: a child would keep it open */
+	self->renamer = renamer();
+	for (i = 0; i < IDLERS; i++)
+		self->idlers[i] = idler();
+	for (i = 0; i < TARGETS; i++)
+		ASSERT_TRUE(target_begin(&self->t[i], burner, NULL));
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+}
+
+FIXTURE_TEARDOWN(flightbase)
+{
+	unsigned int i;
+
+	log_free(&self->log);
+	close(self->dev);
+	for (i = 0; i < TARGETS; i++)
+		target_kill(&self->t[i]);
+	for (i = 0; i < IDLERS; i++)
+		load_end(self->idlers[i]);
+	load_end(self->renamer);
+}
+
+static bool wait_more(int dev, uint64_t bytes)
+{
+	struct hwpmc_driverstats st;
+
+	return !dev_stats(dev, HWPMC_STATS_OWNER, &st) &&
+	       wait_bytes(dev, st.bytes_written + bytes);
+}
+
+/* A snapshot of now, sound as to PMCs, processes and mappings. */
+static void shoot(struct __test_metadata *_metadata,
+		  FIXTURE_DATA(flightbase) *self)
+{
+	int file = temp_file();
+
+	ASSERT_EQ(0, dev_snapshot(self->dev, file, 0));
+	log_free(&self->log);
+	ASSERT_TRUE(log_load(&self->log, file));
+	ASSERT_PROCLOG(&self->log, LOG_DROPS);
+	snapshot_look(&self->log, &self->s);
+	close(file);
+}
+
+/* A PMC of its own for the @i'th, who runs then. */
+static void sample_new(struct __test_metadata *_metadata,
+		       FIXTURE_DATA(flightbase) *self, unsigned int i,
+		       uint32_t *id)
+{
+	struct hwpmc_allocate a = pmc_process_sampler(CLOCK, 0);
+
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	*id = a.id;
+	ASSERT_EQ(0, dev_attach(self->dev, *id, self->t[i].pid));
+	ASSERT_EQ(0, dev_start(self->dev, *id));
+	ASSERT_TRUE(target_step(&self->t[i]));
+}
+
+/*
+ * While what is kept is made anew all the time: @rounds of PMCs that come, sample
+ * and go.  Each snapshot knows whose samples it has.
+ */
+static void come_and_go(struct __test_metadata *_metadata,
+			FIXTURE_DATA(flightbase) *self, unsigned int rounds)
+{
+	uint32_t id[TARGETS] = {}, shrunk = 0, sampled = 0, i, n;
+	uint64_t before = 0;
+
+	for (n = 0; n < rounds || (shrunk < 3 && n < 100 * rounds); n++) {
+		i = n % TARGETS;
+		if (id[i])
+			ASSERT_EQ(0, dev_release(self->dev, id[i]));
+		sample_new(_metadata, self, i, &id[i]);
+		if (n % 3)
+			continue;
+		shoot(_metadata, self);
+		EXPECT_LE(1, log_count(&self->log, PMCLOG_T_PMCALLOCATEDYN, 16,
+				       id[i]));
+		EXPECT_LE(1, proc_count(&self->log, PMCLOG_T_PMCATTACH,
+					self->t[i].pid));
+		sampled += proc_samples(&self->log, id[i], self->t[i].pid, ANY);
+		shrunk += self->s.before < before;
+		before = self->s.before;
+	}
+	TH_LOG("%u PMCs, %u samples, made anew %u times at least", n, sampled,
+	       shrunk);
+	/* else this was no test */
+	EXPECT_LE(3, shrunk);
+	EXPECT_LT(0, sampled);
+}
+
+/* Targets are told of as they are attached, wherever that falls. */
+TEST_F(flightbase, targets)
+{
+	ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
+	ASSERT_EQ(0, dev_run_on(self->dev, pmc_process_sampler(CLOCK, 0),
+				self->renamer, &self->id));
+	come_and_go(_metadata, self, 90);
+}
+
+/* With all processes the dump takes a while. */
+TEST_F(flightbase, system)
+{
+	ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &self->id));
+	come_and_go(_metadata, self, 60);
+}
+
+/* It has followed targets, and goes on with all: they come into this window. */
+TEST_F(flightbase, targets_then_system)
+{
+	unsigned int n, mapped, unmapped;
+	uint32_t id;
+
+	for (n = 0; n < 20; n++) {
+		ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
+		ASSERT_EQ(0, dev_run_on(self->dev, pmc_process_sampler(CLOCK, 0),
+					self->renamer, &self->id));
+		/* what is kept has outgrown its limit, now or soon */
+		ASSERT_TRUE(wait_more(self->dev, SMALL + n * SMALL / 16));
+		ASSERT_EQ(0, dev_run(self->dev, pmc_clock(500), &id));
+		ASSERT_TRUE(target_step(&self->t[0]));
+		shoot(_metadata, self);
+		unmapped = unmapped_samples(&self->log, &mapped);
+		EXPECT_EQ(0, unmapped);
+		ASSERT_EQ(0, dev_closelog(self->dev));
+		ASSERT_EQ(0, dev_release(self->dev, id));
+		ASSERT_EQ(0, dev_release(self->dev, self->id));
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Samples with fields
+ */
+#define SWITCH		"sched/sched_switch"
+#define LINES		"field:char one[16];\tfield:pid_t two;\n"
+
+static int write_fields(int dev, const struct hwpmc_allocate *a)
+{
+	struct {
+		struct pmclog_ext_fields f;
+		char text[64];
+	} r = {
+		.f.e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, sizeof(r.f) +
+					      (sizeof(LINES) + 3) / 4 * 4),
+		.f.e.cookie = PMCLOG_EXT_COOKIE,
+		.f.e.subtype = PMCLOG_EXT_FIELDS,
+		.f.type = a->type,
+		.f.config = a->config,
+		.text = LINES,
+	};
+
+	return dev_bulk(dev, &r, PMCLOG_HEADER_LEN(r.f.e.h.header));
+}
+
+/* Each snapshot says first what the fields are, however long ago that was said. */
+static void fields(struct __test_metadata *_metadata,
+		   FIXTURE_DATA(flightbase) *self, uint32_t flags)
+{
+	struct hwpmc_allocate a;
+	unsigned int i, said, raws;
+	struct tally t = {};
+
+	if (!tracefs_mount())
+		SKIP(return, "this kernel has no tracefs");
+	a = pmc_tracepoint(HWPMC_MODE_SS, tracefs_id(SWITCH));
+	ASSERT_LT(0, a.config);
+	a.flags |= HWPMC_F_RAW;
+	a.count = scaled(5, 20);
+	ASSERT_EQ(0, dev_flight(self->dev, SMALL, flags));
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	ASSERT_EQ(0, write_fields(self->dev, &a));
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	t.pmcid = a.id;
+	for (i = 1; i <= 4; i++) {
+		ASSERT_TRUE(wait_bytes(self->dev, i * SMALL));
+		shoot(_metadata, self);
+		log_fields(&self->log, &said, &raws);
+		EXPECT_LE(1, said) TH_LOG("snapshot %u", i);
+		EXPECT_LT(0, raws);
+		t.pid = self->renamer;
+		t.n = t.raws = t.loose = 0;
+		tally(&t, &self->log);
+		EXPECT_EQ(0, t.loose);
+		EXPECT_EQ(t.n, t.raws);
+	}
+}
+
+TEST_F(flightbase, fields)
+{
+	fields(_metadata, self, 0);
+}
+
+TEST_F(flightbase, fields_packed)
+{
+	fields(_metadata, self, HWPMC_LOG_PACKED);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,869 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Programs whose stacks are not in memory when they are sampled: their user
+ * chains come later and are whole.  Nobody else is asked for one, and who does
+ * not come back to user mode keeps what was there.
+ */
+#include <linux/io_uring.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "module.h"
+#include "recorder.h"
+#include "test.h"
+
+#define STACK		(2 << 20)
+#define POOL		32	/* threads that a CPU can have waiting */
+
+/* A frame that has more than a page to itself. */
+#define FRAME	__attribute__((noipa, optimize("no-omit-frame-pointer", \
+					       "no-optimize-sibling-calls")))
+#define PAD								\
+	volatile char pad_[2 * 65536];					\
+	pad_[0] = pad_[sizeof(pad_) - 1] = 0
+
+/* ------------------------------------------------------------------------
+ * The programs: late_root() -> late_outer() -> late_mid() -> late_leaf() -> a
+ * body.  Whether the words that link frames are above the rest of a frame or
+ * below it, those of late_outer() are not in memory.
+ */
+struct job {
+	void		(*body)(const struct job *job);
+	unsigned int	*rounds;	/* that all have made */
+	uintptr_t	top;
+	int		fd;	/* what the body reads */
+	char		*buf;
+	size_t		len;
+	int		cpu;
+};
+
+static volatile unsigned long spent;
+
+FRAME static void spin(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < 3000000; i++)
+		__asm__ volatile("" : "+r" (i));
+	spent++;
+}
+
+FRAME static void body_spin(const struct job *job)
+{
+	spin();
+	__asm__ volatile("");
+}
+
+FRAME static void body_read(const struct job *job)
+{
+	syscall(SYS_read, job->fd, job->buf, job->len);
+	__asm__ volatile("");
+}
+
+FRAME static void body_clock(const struct job *job)
+{
+	struct timespec ts;
+	int i;
+
+	for (i = 0; i < 30000; i++)
+		clock_gettime(CLOCK_MONOTONIC, &ts);
+	spent++;
+}
+
+FRAME static void evict(uintptr_t from, uintptr_t to)
+{
+	if (syscall(SYS_madvise, from, to - from, MADV_DONTNEED))
+		abort();
+	__asm__ volatile("");
+}
+
+/* What the last round has thrown out. */
+static struct {
+	uintptr_t	from;
+	uintptr_t	to;
+} thrown_out;
+
+/* Who was sampled on the way here has brought it back. */
+FRAME static void handler(int sig)
+{
+	evict(thrown_out.from, thrown_out.to);
+	spin();
+	__asm__ volatile("");
+}
+
+FRAME static void body_signal(const struct job *job)
+{
+	syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), SIGUSR1);
+	__asm__ volatile("");
+}
+
+/*
+ * The memory is shared, so what is thrown out of the page tables is not lost.
+ * The body's frames and this one stay, those of the callers do not.
+ */
+FRAME static void late_leaf(const struct job *job)
+{
+	uintptr_t page = getpagesize();
+	uintptr_t from = (uintptr_t)__builtin_frame_address(0) + 2 * sizeof(from);
+
+	from = (from + page - 1) & -page;
+	thrown_out.from = from;
+	thrown_out.to = job->top;
+	for (;;) {
+		evict(from, job->top);
+		job->body(job);
+		__atomic_add_fetch(job->rounds, 1, __ATOMIC_RELAXED);
+	}
+}
+
+FRAME static void late_mid(const struct job *job)
+{
+	PAD;
+
+	late_leaf(job);
+	__asm__ volatile("");
+}
+
+FRAME static void late_outer(struct job *job)
+{
+	PAD;
+
+	job->top = (uintptr_t)__builtin_frame_address(0);
+	job->top = (job->top + getpagesize()) & -getpagesize();
+	late_mid(job);
+	__asm__ volatile("");
+}
+
+FRAME static void late_root(struct job *job)
+{
+	PAD;
+
+	late_outer(job);
+	__asm__ volatile("");
+}
+
+static volatile pid_t started;
+
+static void *run_job(void *arg)
+{
+	struct job *job = malloc(sizeof(*job));
+
+	*job = *(struct job *)arg;
+	started = syscall(SYS_gettid);
+	pin_to(job->cpu);
+	late_root(job);
+	return NULL;
+}
+
+static bool is_asleep(pid_t tid)
+{
+	char path[64], line[256];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	return read_line(path, line, sizeof(line)) && line[0] != 'r' &&
+	       strtoul(line, NULL, 10) == SYS_read;
+}
+
+/* A thread on a stack of its own that can be thrown out. */
+static void start_thread(const struct job *job)
+{
+	void *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attr;
+	pthread_t t;
+
+	started = 0;
+	pthread_attr_init(&attr);
+	if (stack == MAP_FAILED || pthread_attr_setstack(&attr, stack, STACK) ||
+	    pthread_create(&t, &attr, run_job, (void *)job))
+		_exit(1);
+}
+
+/* Without the descriptor @closed, unless that is negative. */
+static pid_t start_job(struct job job, unsigned int threads, int closed)
+{
+	pid_t pid;
+
+	if (!job.rounds)
+		job.rounds = mmap(NULL, sizeof(*job.rounds),
+				  PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (job.rounds == MAP_FAILED)
+		return -1;
+	pid = fork_bound();
+	if (pid)
+		return pid;
+	signal(SIGUSR1, handler);
+	if (closed >= 0)
+		close(closed);
+	job.buf = malloc(job.len);
+	while (threads--) {
+		start_thread(&job);
+		/* no other one drives it from its CPU before it sleeps */
+		while (threads && !is_asleep(started))
+			sleep_ms(1);
+	}
+	for (;;)
+		pause();
+}
+
+/* ------------------------------------------------------------------------
+ * The log: samples, and the chains that came later
+ */
+struct late_tally {
+	unsigned int	samples;	/* of the process */
+	unsigned int	late;		/* with the flag */
+	unsigned int	whole_at_once;	/* without it, to the outermost frame */
+	unsigned int	lied;		/* with it, but whole all the same */
+	unsigned int	joined;
+	unsigned int	whole;		/* of these */
+	unsigned int	at;		/* of these, in the function asked for */
+	unsigned int	whole_at;	/* and whole */
+	unsigned int	answers;	/* USERCHAINs of the process */
+	/*
+	 * Not joined, although an answer to later samples has come; those in the
+	 * kernel that were called from another function than the one asked for
+	 * are counted apart.
+	 */
+	unsigned int	passed_over;
+	unsigned int	passed_over_elsewhere;
+};
+
+struct pending {
+	struct sample	s;
+	bool		answered;
+	bool		passed_over;
+};
+
+static unsigned int user_part(const struct sample *s)
+{
+	unsigned int i = 0;
+
+	while (i < s->npc && addr_is_kernel(s->pc[i]))
+		i++;
+	return i;
+}
+
+/* The callers, one after the other, somewhere in @n pcs. */
+static bool is_whole(const struct symbols *sy, const uint64_t *pc,
+		     unsigned int n)
+{
+	static const char * const names[] = {
+		"late_leaf", "late_mid", "late_outer", "late_root",
+	};
+	unsigned int i, same = 0;
+
+	for (i = 1; i < n && same < 4; i++) {
+		const char *name = symbols_name(sy, pc[i] - 1);
+
+		if (!strcmp(name, names[same]))
+			same++;
+		else if (same)
+			return false;
+	}
+	return same == 4;
+}
+
+static bool is_at(const struct symbols *sy, const char *at, uint64_t pc)
+{
+	return at && !strcmp(at, symbols_name(sy, pc));
+}
+
+/* Answers come in the order of what they answer. */
+static void pass_over(struct late_tally *t, struct pending *w,
+		      const struct pmclog_rec *rec, const struct symbols *sy,
+		      const char *at)
+{
+	unsigned int user = user_part(&w->s);
+
+	if (w->answered || w->passed_over ||
+	    w->s.tid != PMCLOG_FIELD32(rec, struct pmclog_ext_userchain, tid) ||
+	    w->s.tsc >= PMCLOG_FIELD64(rec, struct pmclog_ext_userchain, first))
+		return;
+	w->passed_over = true;
+	if (w->s.user || is_at(sy, at, w->s.pc[user]))
+		t->passed_over++;
+	else
+		t->passed_over_elsewhere++;
+}
+
+static bool answers(const struct sample *s, const struct pmclog_rec *rec)
+{
+	unsigned int user = user_part(s);
+
+	return s->late && user < s->npc &&
+	       s->tid == PMCLOG_FIELD32(rec, struct pmclog_ext_userchain, tid) &&
+	       s->tsc >= PMCLOG_FIELD64(rec, struct pmclog_ext_userchain, first) &&
+	       s->pc[user] == pmclog_get64(rec->data +
+				offsetof(struct pmclog_ext_userchain, pc));
+}
+
+static void take_answer(struct late_tally *t, struct pending *wait,
+			unsigned int n, const struct pmclog_rec *rec,
+			const struct symbols *sy, const char *at)
+{
+	uint64_t pc[LOG_MAX_DEPTH];
+	unsigned int i, npc;
+	bool whole;
+
+	npc = (rec->len - sizeof(struct pmclog_ext_userchain)) / 8;
+	for (i = 0; i < npc; i++)
+		pc[i] = pmclog_get64(rec->data + 8 * i +
+				offsetof(struct pmclog_ext_userchain, pc));
+	whole = is_whole(sy, pc, npc);
+	for (i = 0; i < n; i++) {
+		pass_over(t, &wait[i], rec, sy, at);
+		if (wait[i].answered || !answers(&wait[i].s, rec))
+			continue;
+		wait[i].answered = true;
+		t->joined++;
+		t->whole += whole;
+		if (is_at(sy, at, pc[0])) {
+			t->at++;
+			t->whole_at += whole;
+		}
+	}
+}
+
+static void tally(struct late_tally *t, struct log *log, pid_t pid,
+		  const struct symbols *sy, const char *at)
+{
+	struct pending *wait = NULL;
+	unsigned int n = 0, user;
+	struct pmclog_rec rec;
+	struct sample s;
+
+	memset(t, 0, sizeof(*t));
+	LOG_FOR_EACH(log, rec) {
+		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_USERCHAIN &&
+		    PMCLOG_FIELD32(&rec, struct pmclog_ext_userchain, pid) ==
+								(uint32_t)pid) {
+			t->answers++;
+			take_answer(t, wait, n, &rec, sy, at);
+		}
+		if (!log_sample(&rec, &s) || s.pid != (uint32_t)pid)
+			continue;
+		t->samples++;
+		user = user_part(&s);
+		if (s.late) {
+			t->late++;
+			t->lied += is_whole(sy, s.pc + user, s.npc - user);
+			wait = realloc(wait, (n + 1) * sizeof(*wait));
+			wait[n].s = s;
+			wait[n].passed_over = false;
+			wait[n++].answered = false;
+		} else {
+			t->whole_at_once += is_whole(sy, s.pc + user,
+						     s.npc - user);
+		}
+	}
+	free(wait);
+}
+
+#define LOG_TALLY(t)							\
+	TH_LOG("%u samples: %u whole at once, %u late; %u answers to %u, %u whole, %u where asked for; %u + %u passed over", \
+	       (t)->samples, (t)->whole_at_once, (t)->late, (t)->answers,	\
+	       (t)->joined, (t)->whole, (t)->at, (t)->passed_over,		\
+	       (t)->passed_over_elsewhere)
+
+/* ------------------------------------------------------------------------
+ * Recording
+ */
+struct recording {
+	int		dev;
+	int		file;
+	uint32_t	id;
+	struct log	log;
+};
+
+/* @flags: HWPMC_LOG_* */
+static int record_begin(struct recording *r, struct hwpmc_allocate a,
+			uint32_t flags)
+{
+	int err;
+
+	r->dev = dev_open();
+	r->file = temp_file();
+	err = dev_configure_flags(r->dev, r->file, flags);
+	return err ? err : dev_run(r->dev, a, &r->id);
+}
+
+/* NULL, or what is wrong with the log */
+static const char *record_end(struct recording *r)
+{
+	int err = dev_closelog(r->dev);
+
+	if (err)
+		return strerror(-err);
+	if (!log_load(&r->log, r->file))
+		return "cannot be read";
+	return log_check(&r->log, 0);
+}
+
+#define ASSERT_END(r) do {						\
+	const char *fault_ = record_end(r);				\
+	if (fault_)							\
+		TH_LOG("%s", fault_);					\
+	ASSERT_EQ(NULL, fault_);					\
+} while (0)
+
+static struct hwpmc_allocate switches(void)
+{
+	return pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
+			   1);
+}
+
+/*
+ * Seldom enough for the pages to be thrown out between two samples and not to be
+ * brought back at once, which makes samples that find them missing.
+ */
+#define CLOCK_HZ	scaled(997, 251)
+#define ROUNDS		100
+
+static bool wait_rounds(const unsigned int *rounds, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < 4500; i++) {
+		if (__atomic_load_n(rounds, __ATOMIC_RELAXED) >= n)
+			return true;
+		sleep_ms(20);
+	}
+	return false;
+}
+
+/* Runs @job under the clock; all that was left for later has come. */
+static void check_job(struct __test_metadata *_metadata, struct job job,
+		      const char *at, uint32_t flags, struct late_tally *t,
+		      struct recording *r)
+{
+	struct symbols *sy = symbols_elf("/proc/self/exe");
+	pid_t pid;
+
+	ASSERT_NE(NULL, sy);
+	job.rounds = mmap(NULL, sizeof(*job.rounds), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, job.rounds);
+	pid = start_job(job, 1, -1);
+	ASSERT_EQ(0, record_begin(r, pmc_clock(CLOCK_HZ), flags));
+	sleep_ms(scaled(2000, 4000));
+	EXPECT_TRUE(wait_rounds(job.rounds, ROUNDS));
+	ASSERT_END(r);
+	load_end(pid);
+	tally(t, &r->log, pid, sy, at);
+	LOG_TALLY(t);
+	EXPECT_LT(20, t->late);
+	/* nothing is passed over where there is no answer at all */
+	EXPECT_LT(10, t->joined);
+	EXPECT_EQ(0, t->lied);
+	EXPECT_EQ(0, t->passed_over);
+	/*
+	 * While a signal's handler begins or ends, the registers are exchanged:
+	 * the answer is about others than the sample.
+	 */
+	if (job.body != body_signal)
+		EXPECT_EQ(0, t->passed_over_elsewhere);
+	EXPECT_EQ(t->at, t->whole_at);
+	/* others' first and last instructions have no frame */
+	EXPECT_LE(80 * t->joined, 100 * t->whole);
+	EXPECT_LE(t->late, r->log.account.late);
+	EXPECT_LE(t->answers, r->log.account.late_answered);
+	symbols_free(sy);
+}
+
+TEST(user_mode)
+{
+	struct job job = { .body = body_spin };
+	struct late_tally t;
+	struct recording r;
+
+	check_job(_metadata, job, "spin", 0, &t, &r);
+	EXPECT_LT(20, t.at);
+}
+
+TEST(system_call)
+{
+	struct job job = {
+		.body = body_read,
+		.fd = open("/dev/zero", O_RDONLY),
+		.len = scaled(16 << 20, 1 << 20),
+	};
+	unsigned int kernel = 0;
+	struct pmclog_rec rec;
+	struct late_tally t;
+	struct recording r;
+	struct sample s;
+
+	check_job(_metadata, job, "syscall", HWPMC_LOG_PACKED, &t, &r);
+	/* many samples, one answer: of one stay in the kernel */
+	LOG_FOR_EACH(&r.log, rec)
+		if (log_sample(&rec, &s) && s.late)
+			kernel += !s.user;
+	EXPECT_LT(20, kernel);
+	EXPECT_LT(t.answers, t.late);
+}
+
+/* The vdso has code without frames of its own. */
+TEST(vdso)
+{
+	struct job job = { .body = body_clock };
+	struct space *space = space_new();
+	const struct space_map *map;
+	unsigned int in_vdso = 0;
+	struct pmclog_rec rec;
+	struct late_tally t;
+	struct recording r;
+	struct sample s;
+
+	check_job(_metadata, job, NULL, 0, &t, &r);
+	LOG_FOR_EACH(&r.log, rec) {
+		space_apply(space, &rec);
+		if (!log_sample(&rec, &s) || !s.late || !s.user)
+			continue;
+		map = space_find(space, s.pid, s.pc[0]);
+		in_vdso += map && !strcmp(map->path, "[vdso]");
+	}
+	TH_LOG("%u in the vdso", in_vdso);
+	space_free(space);
+	if (!in_vdso)
+		SKIP(return, "this machine's clock is not read in the vdso");
+}
+
+/* A handler's caller is the kernel's trampoline, then who was interrupted. */
+TEST(signal_handler)
+{
+	struct job job = { .body = body_signal };
+	struct late_tally t;
+	struct recording r;
+
+	check_job(_metadata, job, "spin", 0, &t, &r);
+	EXPECT_LT(20, t.at);
+}
+
+/* ------------------------------------------------------------------------
+ * Threads that sleep in the kernel, sampled when they leave their CPU
+ */
+
+struct sleepers {
+	int		pipe[2];
+	pid_t		pid;
+	struct symbols	*sy;
+};
+
+/* All @n threads are asleep in a read of the pipe, which is empty. */
+static bool sleep_all(const struct sleepers *z, unsigned int n)
+{
+	char cmd[64], line[256];
+	unsigned int asleep, i;
+	int unread;
+	FILE *p;
+
+	for (i = 0; i < 2000; i++) {
+		snprintf(cmd, sizeof(cmd), "cat /proc/%d/task/*/syscall",
+			 z->pid);
+		p = popen(cmd, "re");
+		for (asleep = 0; p && fgets(line, sizeof(line), p);)
+			asleep += line[0] != 'r' &&
+				  strtoul(line, NULL, 10) == SYS_read;
+		pclose(p);
+		if (asleep == n && !ioctl(z->pipe[0], FIONREAD, &unread) &&
+		    !unread)
+			return true;
+		sleep_ms(20);
+	}
+	return false;
+}
+
+static void sleepers_begin(struct __test_metadata *_metadata,
+			   struct sleepers *z, struct recording *r,
+			   unsigned int n)
+{
+	struct job job = { .body = body_read, .len = 1, .cpu = 0 };
+
+	z->sy = symbols_elf("/proc/self/exe");
+	ASSERT_NE(NULL, z->sy);
+	ASSERT_EQ(0, pipe(z->pipe));
+	ASSERT_EQ(0, record_begin(r, switches(), 0));
+	job.fd = z->pipe[0];
+	z->pid = start_job(job, n, z->pipe[1]);
+	ASSERT_TRUE(sleep_all(z, n));
+}
+
+/* The only one. */
+static void wake(struct sleepers *z)
+{
+	if (write(z->pipe[1], "", 1) != 1)
+		abort();
+}
+
+static uint64_t answers_of(int dev)
+{
+	struct hwpmc_driverstats st;
+
+	return dev_stats(dev, HWPMC_STATS_OWNER, &st) ? 0 :
+	       st.account.late_answered;
+}
+
+static bool wait_answers(int dev, uint64_t n)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3000 && answers_of(dev) < n; i++)
+		sleep_ms(20);
+	return i < 3000;
+}
+
+/*
+ * One sample, and the answer when it is awake again.  Now and then it is taken
+ * from its CPU, and its stack brought back, before it has got to sleep.
+ */
+TEST(asleep)
+{
+	struct recording r;
+	struct late_tally t;
+	struct sleepers z;
+	unsigned int i;
+
+	sleepers_begin(_metadata, &z, &r, 1);
+	for (i = 0; i < 20; i++) {
+		wake(&z);
+		ASSERT_TRUE(sleep_all(&z, 1));
+	}
+	ASSERT_END(&r);
+	load_end(z.pid);
+	tally(&t, &r.log, z.pid, z.sy, "syscall");
+	LOG_TALLY(&t);
+	EXPECT_LE(10, t.late);
+	EXPECT_LE(10, t.whole);
+	EXPECT_EQ(0, t.lied);
+}
+
+/*
+ * They never come back: the samples stay, without their callers.  More than one,
+ * for the reason above.
+ */
+TEST(killed_asleep)
+{
+	const unsigned int n = 16;
+	struct recording r;
+	struct late_tally t;
+	struct sleepers z;
+
+	sleepers_begin(_metadata, &z, &r, n);
+	kill(z.pid, SIGKILL);
+	EXPECT_EQ(128 + SIGKILL, wait_for(z.pid));
+	ASSERT_END(&r);
+	tally(&t, &r.log, z.pid, z.sy, NULL);
+	LOG_TALLY(&t);
+	EXPECT_LT(t.joined, t.late);
+	EXPECT_LE(t.late, r.log.account.late);
+}
+
+/* User chains in @log that are for samples from before it. */
+static unsigned int foreign_answers(struct log *log)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec)
+		n += pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_USERCHAIN &&
+		     PMCLOG_FIELD64(&rec, struct pmclog_ext_userchain, first) <
+		     log->first_tsc;
+	return n;
+}
+
+static bool users_become(int users)
+{
+	int i;
+
+	for (i = 0; i < 3000 && module_users() != users; i++)
+		sleep_ms(20);
+	return module_users() == users;
+}
+
+/*
+ * The log ends while they sleep: nothing is written when they wake up, not to
+ * the next log either, and the module is free again.
+ */
+TEST(log_ends_asleep)
+{
+	int users = module_users(), waiting;
+	struct recording r, next;
+	struct sleepers z;
+
+	sleepers_begin(_metadata, &z, &r, 16);
+	ASSERT_END(&r);
+	sleep_ms(200);		/* the writing thread is gone */
+	waiting = module_users() - users - 1;
+	EXPECT_LT(0, waiting);
+	ASSERT_EQ(0, record_begin(&next, pmc_clock(100), 0));
+	close(z.pipe[1]);
+	sleep_ms(scaled(500, 2000));
+	ASSERT_END(&next);
+	EXPECT_EQ(0, foreign_answers(&next.log));
+	close(r.dev);
+	close(next.dev);
+	/* their parent sleeps on, and may have been sampled too */
+	load_end(z.pid);
+	EXPECT_TRUE(users_become(users));
+}
+
+/*
+ * More of them than there is room for, even if only some get to sleep without
+ * their stacks: the others are cut, and counted.
+ */
+TEST(too_many_asleep)
+{
+	const unsigned int n = 6 * POOL;
+	struct recording r;
+	struct late_tally t;
+	struct sleepers z;
+	uint64_t before;
+
+	sleepers_begin(_metadata, &z, &r, n);
+	/* the end of the pipe is for all of them, again and again */
+	before = answers_of(r.dev);
+	close(z.pipe[1]);
+	EXPECT_TRUE(wait_answers(r.dev, before + 2 * POOL));
+	ASSERT_END(&r);
+	load_end(z.pid);
+	tally(&t, &r.log, z.pid, z.sy, "syscall");
+	LOG_TALLY(&t);
+	EXPECT_LE(POOL, t.late);
+	EXPECT_LE(POOL / 2, t.whole);
+	EXPECT_LE(1, r.log.account.cut_by[PMCLOG_CUT_USER]);
+}
+
+/* ------------------------------------------------------------------------
+ * Others
+ */
+
+/* 32-bit frames. */
+TEST(program_of_32_bits)
+{
+	static const char * const callers[] = { "leaf", "mid", "outer" };
+	unsigned int answered = 0, whole = 0, late = 0, i, npc;
+	const char *path = workload_path("late32");
+	struct pmclog_rec rec;
+	struct recording r;
+	struct symbols *sy;
+	struct sample s;
+	pid_t pid;
+
+	if (!path)
+		SKIP(return, "no 32-bit programs here");
+	sy = symbols_elf(path);
+	ASSERT_NE(NULL, sy);
+	pid = workload_start("late32", 0);
+	sleep_ms(200);
+	if (waitpid(pid, NULL, WNOHANG))
+		SKIP(return, "this kernel runs no 32-bit programs");
+	ASSERT_EQ(0, record_begin(&r, pmc_clock(CLOCK_HZ), 0));
+	/* others have hardly any */
+	EXPECT_TRUE(wait_answers(r.dev, 100));
+	ASSERT_END(&r);
+	load_end(pid);
+	LOG_FOR_EACH(&r.log, rec) {
+		if (log_sample(&rec, &s) && s.pid == (uint32_t)pid)
+			late += s.late;
+		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_USERCHAIN ||
+		    PMCLOG_FIELD32(&rec, struct pmclog_ext_userchain, pid) !=
+								(uint32_t)pid)
+			continue;
+		answered++;
+		npc = (rec.len - sizeof(struct pmclog_ext_userchain)) / 8;
+		for (i = 0; i < 3 && i < npc; i++)
+			if (strcmp(callers[i], symbols_name(sy,
+					pmclog_get64(rec.data + 8 * i +
+					offsetof(struct pmclog_ext_userchain,
+						 pc)) - !!i)))
+				break;
+		whole += i == 3;
+	}
+	TH_LOG("%u late, %u answers, %u whole", late, answered, whole);
+	EXPECT_LT(20, late);
+	EXPECT_LT(20, answered);
+	EXPECT_LE(9 * answered, 10 * whole);
+	symbols_free(sy);
+}
+
+static int io_uring_setup(unsigned int n, struct io_uring_params *p)
+{
+	return syscall(SYS_io_uring_setup, n, p);
+}
+
+/* Has a worker of the kernel's read /dev/zero for ever. */
+static void worker_load(void)
+{
+	struct io_uring_params p = {};
+	int fd = io_uring_setup(1, &p), zero = open("/dev/zero", O_RDONLY);
+	struct io_uring_sqe *sqe;
+	unsigned int *tail, *head;
+	size_t len = 16 << 20;
+	void *sq, *buf = malloc(len);
+
+	if (fd < 0)
+		_exit(1);
+	sq = mmap(NULL, p.cq_off.cqes + 4096, PROT_READ | PROT_WRITE,
+		  MAP_SHARED | MAP_POPULATE, fd, IORING_OFF_SQ_RING);
+	sqe = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_POPULATE, fd, IORING_OFF_SQES);
+	if (sq == MAP_FAILED || sqe == MAP_FAILED)
+		_exit(1);
+	for (;;) {
+		memset(sqe, 0, sizeof(*sqe));
+		sqe->opcode = IORING_OP_READ;
+		sqe->flags = IOSQE_ASYNC;
+		sqe->fd = zero;
+		sqe->addr = (uintptr_t)buf;
+		sqe->len = len;
+		*(unsigned int *)((char *)sq + p.sq_off.array) = 0;
+		tail = (unsigned int *)((char *)sq + p.sq_off.tail);
+		__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+		if (syscall(SYS_io_uring_enter, fd, 1, 1,
+			    IORING_ENTER_GETEVENTS, NULL, 0) != 1)
+			_exit(1);
+		head = (unsigned int *)((char *)sq + p.cq_off.head);
+		__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
+	}
+}
+
+/* Workers have a program's memory, but no registers of it. */
+TEST(no_user_part)
+{
+	unsigned int workers = 0, user = 0, late = 0;
+	struct io_uring_params p = {};
+	int fd = io_uring_setup(1, &p);
+	struct pmclog_rec rec;
+	struct recording r;
+	struct sample s;
+	pid_t pid;
+
+	if (fd < 0)
+		SKIP(return, "no io_uring here");
+	close(fd);
+	ASSERT_EQ(0, record_begin(&r, pmc_clock(997), 0));
+	pid = fork_bound();
+	if (!pid)
+		worker_load();
+	/* one of two CPUs is its worker's */
+	EXPECT_TRUE(wait_committed(r.dev, 1000));
+	EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));
+	load_end(pid);
+	ASSERT_END(&r);
+	LOG_FOR_EACH(&r.log, rec) {
+		if (!log_sample(&rec, &s) || s.pid != (uint32_t)pid ||
+		    s.tid == s.pid)
+			continue;
+		workers++;
+		user += user_part(&s) < s.npc;
+		late += s.late;
+	}
+	TH_LOG("%u samples of workers", workers);
+	EXPECT_LT(50, workers);
+	EXPECT_EQ(0, user);
+	EXPECT_EQ(0, late);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Numbers of processes: given as the caller's namespace has them, logged as the
+ * owner's has them.
+ */
+#include <sched.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+
+#include "recorder.h"
+#include "test.h"
+#include "user.h"
+
+#define USER	1000
+
+/**
+ * struct session - shared by the processes of a test
+ * @err: 0, or a negative errno of the one in the namespace
+ * @outside: what it attached to, as numbered outside
+ * @unseen: error of attaching to @stranger
+ */
+struct session {
+	int err;
+	int unseen;
+	pid_t stranger;
+	_Atomic pid_t outside;
+};
+
+FIXTURE(namespaces)
+{
+	struct session *s;
+	int dev;		/* from outside */
+	int file;
+};
+
+FIXTURE_SETUP(namespaces)
+{
+	ASSERT_TRUE(device_for_group());
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+	self->file = temp_file();
+	ASSERT_LE(0, self->file);
+	self->s = mmap(NULL, sizeof(*self->s), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->s);
+	self->s->err = -ECHILD;
+	self->s->stranger = getpid();
+}
+
+FIXTURE_TEARDOWN(namespaces)
+{
+	device_for_root();
+}
+
+/* /proc is the outer namespace's. */
+static pid_t outer_pid(void)
+{
+	char line[32] = "";
+
+	return readlink("/proc/self", line, sizeof(line) - 1) > 0 ?
+	       atoi(line) : 0;
+}
+
+static void compute(void)
+{
+	static volatile unsigned long sink;
+
+	for (;;)
+		sink++;
+}
+
+static int attach(int dev, uint32_t id, pid_t pid)
+{
+	struct hwpmc_attach a = { .id = id, .pid = pid };
+
+	return dev_ioctl(dev, HWPMC_IOC_PMCATTACH, &a);
+}
+
+/* The first process of the namespace samples its child. */
+static int sample_child(struct session *s, int dev, int file)
+{
+	struct hwpmc_allocate a = pmc_clock(500);
+	pid_t child;
+	int err;
+
+	if (getpid() != 1)
+		return -ESRCH;
+	child = fork_bound();
+	if (!child) {
+		s->outside = outer_pid();
+		compute();
+	}
+	a.mode = HWPMC_MODE_TS;
+	a.flags &= ~HWPMC_F_INCLUDE_OWNER;
+	a.cpu = HWPMC_CPU_ANY;
+	a.caps = HWPMC_CAP_USER;
+	err = dev_configure(dev, file) ?: dev_allocate(dev, &a);
+	if (err)
+		return err;
+	s->unseen = attach(dev, a.id, s->stranger);
+	err = child == 2 ? attach(dev, a.id, 2) : -ECHILD;
+	err = err ?: dev_start(dev, a.id);
+	if (!err && !wait_committed(dev, 30))
+		err = -ETIME;
+	return err ?: dev_closelog(dev);
+}
+
+/* @dev 0: it opens its own. */
+static void sample_in_namespace(struct session *s, int dev, int file)
+{
+	pid_t child;
+
+	if (unshare(CLONE_NEWPID)) {
+		s->err = -errno;
+		return;
+	}
+	/* its parent has no number there, which fork_bound() looks for */
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!dev)
+			dev = dev_open();
+		s->err = dev < 0 ? dev : sample_child(s, dev, file);
+		_exit(0);
+	}
+	wait_for(child);
+}
+
+/* Whether all that is told of it is told by this number. */
+static void check_numbers(struct __test_metadata *_metadata, int file,
+			  uint32_t pid)
+{
+	struct pmclog_rec rec;
+	unsigned int wrong = 0;
+	struct sample sample;
+	struct log log;
+
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_LE(30, log.samples);
+	EXPECT_EQ(1, log_count(&log, PMCLOG_T_PMCATTACH,
+			       offsetof(struct pmclog_pmcattach, pid), pid));
+	LOG_FOR_EACH(&log, rec) {
+		if (log_sample(&rec, &sample))
+			wrong += sample.pid != pid || sample.tid != pid;
+		if (rec.type == PMCLOG_T_PMCATTACH)
+			wrong += PMCLOG_FIELD32(&rec, struct pmclog_pmcattach,
+						pid) != pid;
+	}
+	EXPECT_EQ(0, wrong);
+}
+
+TEST_F(namespaces, owner_inside)
+{
+	sample_in_namespace(self->s, 0, self->file);
+	ASSERT_EQ(0, self->s->err);
+	EXPECT_EQ(-ESRCH, self->s->unseen);
+	EXPECT_LT(2, self->s->outside);
+	check_numbers(_metadata, self->file, 2);
+}
+
+TEST_F(namespaces, owner_outside)
+{
+	sample_in_namespace(self->s, self->dev, self->file);
+	ASSERT_EQ(0, self->s->err);
+	EXPECT_EQ(-ESRCH, self->s->unseen);
+	EXPECT_LT(2, self->s->outside);
+	check_numbers(_metadata, self->file, self->s->outside);
+}
+
+/* A container of the user's own: root in it, and nobody else outside. */
+TEST_F(namespaces, container)
+{
+	pid_t child = fork_bound();
+
+	if (!child) {
+		if (!user_stay(USER) || unshare(CLONE_NEWUSER))
+			_exit(4);
+		prctl(PR_SET_DUMPABLE, 1);
+		sample_in_namespace(self->s, 0, self->file);
+		_exit(0);
+	}
+	if (wait_for(child) == 4)
+		SKIP(return, "no user namespaces here");
+	ASSERT_EQ(0, self->s->err);
+	EXPECT_EQ(-ESRCH, self->s->unseen);
+	check_numbers(_metadata, self->file, 2);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,626 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RECORD: all PMCs of an owner at once, and nothing of what they sample before
+ * the last one runs.
+ */
+#include <pmc.h>
+#include <sys/auxv.h>
+
+#include "recorder.h"
+#include "target.h"
+#include "test.h"
+
+#define FAULTS		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
+#define CLOCK		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK
+#define ENOUGH		scaled(50, 10)
+#define HZ		scaled(2000, 200)
+
+static int dev_record(int dev, bool on, struct hwpmc_record *r)
+{
+	*r = (struct hwpmc_record) { .on = on, .npmc = 77, .skew = 77 };
+	return dev_ioctl(dev, HWPMC_IOC_RECORD, r);
+}
+
+static uint32_t allocated(int dev, struct hwpmc_allocate a)
+{
+	return dev_allocate(dev, &a) ? 0 : a.id;
+}
+
+static uint32_t state_of(int dev, uint32_t id)
+{
+	struct hwpmc_pmcinfo_row row[64];
+	uint32_t n = 64, i;
+
+	if (dev_pmcinfo(dev, 0, row, &n))
+		return HWPMC_STATE_DISABLED;
+	for (i = 0; i < n && i < 64; i++)
+		if (row[i].id == id && row[i].owner_pid == getpid())
+			return row[i].state;
+	return HWPMC_STATE_FREE;
+}
+
+#define EXPECT_STATE(id, state) \
+	EXPECT_EQ(HWPMC_STATE_##state, state_of(self->dev, id))
+
+/* Touches pages at each step. */
+static int faulter(struct target *t, void *arg)
+{
+	(void)arg;
+	for (;;) {
+		fault_pages(100);
+		target_pause(t);
+	}
+	return 0;
+}
+
+FIXTURE(recordall)
+{
+	int dev;
+	int file;
+	struct target t;
+	struct hwpmc_record r;
+};
+
+FIXTURE_SETUP(recordall)
+{
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+	self->file = temp_file();
+	ASSERT_TRUE(target_begin(&self->t, faulter, NULL));
+}
+
+FIXTURE_TEARDOWN(recordall)
+{
+	target_kill(&self->t);
+}
+
+static bool follows(int dev)
+{
+	uint32_t id = allocated(dev, pmc_process_counter(FAULTS, 0));
+
+	return id && !dev_release(dev, id);
+}
+
+/* ------------------------------------------------------------------------
+ * The rules
+ */
+TEST_F(recordall, rules)
+{
+	struct hwpmc_record *r = &self->r;
+	uint32_t id[3], i;
+
+	EXPECT_EQ(-ENOENT, dev_record(self->dev, true, r));
+	EXPECT_EQ(-EINVAL, dev_record(self->dev, false, r));
+	r->on = 2;
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_RECORD, r));
+	for (i = 0; i < 3; i++)
+		id[i] = allocated(self->dev, pmc_counter(FAULTS));
+	EXPECT_EQ(-EINVAL, dev_record(self->dev, false, r));
+	ASSERT_EQ(0, dev_record(self->dev, true, r));
+	EXPECT_EQ(3, r->npmc);
+	EXPECT_LT(0, r->skew);
+	EXPECT_EQ(-EBUSY, dev_record(self->dev, true, r));
+	for (i = 0; i < 3; i++)
+		EXPECT_STATE(id[i], RUNNING);
+	ASSERT_EQ(0, dev_record(self->dev, false, r));
+	EXPECT_EQ(3, r->npmc);
+	EXPECT_EQ(0, r->skew);
+	for (i = 0; i < 3; i++)
+		EXPECT_STATE(id[i], STOPPED);
+	EXPECT_EQ(-EINVAL, dev_record(self->dev, false, r));
+	/* again, and to the end of the owner */
+	EXPECT_EQ(0, dev_record(self->dev, true, r));
+	EXPECT_EQ(3, r->npmc);
+}
+
+/* PMCs of all modes; what runs already is left alone. */
+TEST_F(recordall, all_modes)
+{
+	struct hwpmc_record *r = &self->r;
+	uint32_t id[5], i;
+
+	if (!follows(self->dev))
+		SKIP(return, "no process modes on this kernel");
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	id[0] = allocated(self->dev, pmc_clock(HZ));
+	id[1] = allocated(self->dev, pmc_counter(FAULTS));
+	id[2] = allocated(self->dev, pmc_process_counter(FAULTS, 0));
+	id[3] = allocated(self->dev, pmc_process_sampler(FAULTS, 1, 0));
+	ASSERT_EQ(0, dev_attach(self->dev, id[3], self->t.pid));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_counter(FAULTS), &id[4]));
+	ASSERT_EQ(0, dev_record(self->dev, true, r));
+	EXPECT_EQ(4, r->npmc);
+	for (i = 0; i < 5; i++)
+		EXPECT_STATE(id[i], RUNNING);
+	ASSERT_EQ(0, dev_record(self->dev, false, r));
+	EXPECT_EQ(4, r->npmc);
+	for (i = 0; i < 4; i++)
+		EXPECT_STATE(id[i], STOPPED);
+	EXPECT_STATE(id[4], RUNNING);
+	/* it was never attached, so it is the caller's */
+	EXPECT_EQ(0, dev_detach(self->dev, id[2], 0));
+	EXPECT_EQ(0, dev_closelog(self->dev));
+}
+
+/* All run already: nothing is started, and there is nothing to stop. */
+TEST_F(recordall, nothing_idle)
+{
+	struct hwpmc_record *r = &self->r;
+	uint32_t id;
+
+	ASSERT_EQ(0, dev_run(self->dev, pmc_counter(FAULTS), &id));
+	ASSERT_EQ(0, dev_record(self->dev, true, r));
+	EXPECT_EQ(0, r->npmc);
+	EXPECT_EQ(0, r->skew);
+	EXPECT_EQ(-EINVAL, dev_record(self->dev, false, r));
+	EXPECT_STATE(id, RUNNING);
+}
+
+/* One of them cannot start: none does, and nothing is left. */
+TEST_F(recordall, all_or_nothing)
+{
+	uint32_t system, own, lost, sampler;
+
+	if (!follows(self->dev))
+		SKIP(return, "no process modes on this kernel");
+	system = allocated(self->dev, pmc_counter(FAULTS));
+	own = allocated(self->dev, pmc_process_counter(FAULTS, 0));
+	lost = allocated(self->dev, pmc_process_counter(FAULTS, 0));
+	ASSERT_EQ(0, dev_attach(self->dev, lost, self->t.pid));
+	ASSERT_EQ(0, dev_detach(self->dev, lost, self->t.pid));
+	sampler = allocated(self->dev, pmc_clock(HZ));
+	EXPECT_EQ(-ESRCH, dev_record(self->dev, true, &self->r));
+	/* no log has begun for the sampler's sake */
+	EXPECT_EQ(-EINVAL, dev_closelog(self->dev));
+	EXPECT_STATE(sampler, ALLOCATED);
+	ASSERT_EQ(0, dev_release(self->dev, sampler));
+	EXPECT_STATE(system, ALLOCATED);
+	EXPECT_STATE(own, ALLOCATED);
+	EXPECT_STATE(lost, ALLOCATED);
+	EXPECT_EQ(-EINVAL, dev_detach(self->dev, own, 0));
+	EXPECT_EQ(-EINVAL, dev_record(self->dev, false, &self->r));
+	EXPECT_EQ(0, dev_events(self->dev));
+	/* it was never attached, and is when it starts */
+	ASSERT_EQ(0, dev_release(self->dev, lost));
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	EXPECT_EQ(2, self->r.npmc);
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	EXPECT_EQ(0, dev_detach(self->dev, own, 0));
+}
+
+/* What cannot be told has not been done. */
+TEST_F(recordall, untellable)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	struct hwpmc_record *r = mmap(NULL, page, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t id = allocated(self->dev, pmc_counter(FAULTS));
+	uint32_t other;
+
+	ASSERT_NE(MAP_FAILED, r);
+	r->on = 1;
+	ASSERT_EQ(0, mprotect(r, page, PROT_READ));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_RECORD, r));
+	EXPECT_STATE(id, STOPPED);
+	EXPECT_EQ(-EINVAL, dev_record(self->dev, false, &self->r));
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	other = allocated(self->dev, pmc_counter(FAULTS));
+	ASSERT_EQ(0, mprotect(r, page, PROT_READ | PROT_WRITE));
+	r->on = 0;
+	ASSERT_EQ(0, mprotect(r, page, PROT_READ));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_RECORD, r));
+	EXPECT_STATE(id, RUNNING);
+	EXPECT_STATE(other, ALLOCATED);
+	EXPECT_EQ(-EBUSY, dev_record(self->dev, true, &self->r));
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	EXPECT_EQ(1, self->r.npmc);
+}
+
+/* ------------------------------------------------------------------------
+ * What else is done meanwhile
+ */
+TEST_F(recordall, single_stops)
+{
+	struct hwpmc_record *r = &self->r;
+	uint32_t id[4], i;
+
+	for (i = 0; i < 4; i++)
+		id[i] = allocated(self->dev, pmc_counter(FAULTS));
+	ASSERT_EQ(0, dev_record(self->dev, true, r));
+	ASSERT_EQ(0, dev_stop(self->dev, id[0]));
+	ASSERT_EQ(0, dev_stop(self->dev, id[1]));
+	ASSERT_EQ(0, dev_start(self->dev, id[1]));	/* by itself now */
+	ASSERT_EQ(0, dev_start(self->dev, id[2]));	/* ran already */
+	ASSERT_EQ(0, dev_release(self->dev, id[3]));
+	EXPECT_EQ(-EBUSY, dev_record(self->dev, true, r));
+	ASSERT_EQ(0, dev_record(self->dev, false, r));
+	EXPECT_EQ(1, r->npmc);
+	EXPECT_STATE(id[0], STOPPED);
+	EXPECT_STATE(id[1], RUNNING);
+	EXPECT_STATE(id[2], STOPPED);
+	/* the last one is stopped by itself: that is the end of it */
+	ASSERT_EQ(0, dev_record(self->dev, true, r));
+	EXPECT_EQ(2, r->npmc);
+	ASSERT_EQ(0, dev_stop(self->dev, id[0]));
+	ASSERT_EQ(0, dev_release(self->dev, id[2]));
+	EXPECT_EQ(-EINVAL, dev_record(self->dev, false, r));
+	ASSERT_EQ(0, dev_record(self->dev, true, r));
+	EXPECT_EQ(1, r->npmc);
+}
+
+/* The log's end stops what needs it; the rest goes on, and can be stopped. */
+TEST_F(recordall, log_ends)
+{
+	uint32_t sampler, counter;
+
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	sampler = allocated(self->dev, pmc_clock(HZ));
+	counter = allocated(self->dev, pmc_counter(FAULTS));
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	EXPECT_EQ(2, self->r.npmc);
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	EXPECT_STATE(sampler, STOPPED);
+	EXPECT_STATE(counter, RUNNING);
+	EXPECT_EQ(-EBUSY, dev_record(self->dev, true, &self->r));
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	EXPECT_EQ(1, self->r.npmc);
+	EXPECT_STATE(counter, STOPPED);
+}
+
+/* ------------------------------------------------------------------------
+ * What is in the log
+ */
+#define MAX_RECORDS	8
+
+struct told {
+	unsigned int	n;
+	struct {
+		uint64_t tsc, skew;
+		uint32_t on, npmc;
+	} r[MAX_RECORDS];
+};
+
+static void find_told(struct log *log, struct told *t)
+{
+	struct pmclog_rec rec;
+
+	t->n = 0;
+	LOG_FOR_EACH(log, rec) {
+		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_RECORD ||
+		    t->n == MAX_RECORDS)
+			continue;
+		t->r[t->n].tsc = rec.tsc;
+		t->r[t->n].skew = PMCLOG_FIELD64(&rec, struct pmclog_ext_record,
+						 skew);
+		t->r[t->n].on = PMCLOG_FIELD32(&rec, struct pmclog_ext_record,
+					       on);
+		t->r[t->n++].npmc = PMCLOG_FIELD32(&rec,
+						   struct pmclog_ext_record,
+						   npmc);
+	}
+}
+
+/* Samples of @id with a clock from @from to @to, both included. */
+static unsigned int samples_of(struct log *log, uint32_t id, uint64_t from,
+			       uint64_t to)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	struct sample s;
+
+	LOG_FOR_EACH(log, rec)
+		n += log_sample(&rec, &s) && s.pmcid == id && s.tsc >= from &&
+		     s.tsc <= to;
+	return n;
+}
+
+struct awaited {
+	uint32_t	id;
+	uint64_t	from;
+};
+
+static bool has_samples(struct log *log, void *arg)
+{
+	const struct awaited *w = arg;
+
+	return samples_of(log, w->id, w->from, UINT64_MAX) >= ENOUGH;
+}
+
+/*
+ * Twice on and off; a third PMC, started by itself, samples all the time.  On
+ * busy CPUs, so that something overflows while the gate is shut.
+ */
+TEST_F(recordall, between)
+{
+	uint32_t id[3], i, inside[2] = {}, outside;
+	pid_t load[2] = { load_user(-1), load_user(-1) };
+	uint64_t before[2], after[2], skew[2];
+	struct hwpmc_record *r = &self->r;
+	struct awaited w;
+	struct log log;
+	struct told t;
+
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	for (i = 0; i < 3; i++)
+		id[i] = allocated(self->dev, pmc_clock(HZ));
+	ASSERT_EQ(0, dev_start(self->dev, id[2]));
+	for (i = 0; i < 2; i++) {
+		w = (struct awaited) { id[2], raw_ns() };
+		ASSERT_TRUE(wait_log(self->dev, self->file, has_samples, &w));
+		before[i] = raw_ns();
+		ASSERT_EQ(0, dev_record(self->dev, true, r));
+		after[i] = raw_ns();
+		skew[i] = r->skew;
+		EXPECT_EQ(2, r->npmc);
+		w = (struct awaited) { id[i], raw_ns() };
+		ASSERT_TRUE(wait_log(self->dev, self->file, has_samples, &w));
+		ASSERT_EQ(0, dev_record(self->dev, false, r));
+	}
+	w = (struct awaited) { id[2], raw_ns() };
+	ASSERT_TRUE(wait_log(self->dev, self->file, has_samples, &w));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, self->file));
+	ASSERT_LOG(&log, LOG_DROPS);
+	load_end(load[0]);
+	load_end(load[1]);
+	find_told(&log, &t);
+	ASSERT_EQ(4, t.n);
+	for (i = 0; i < 4; i++) {
+		EXPECT_EQ(!(i % 2), t.r[i].on);
+		EXPECT_EQ(2, t.r[i].npmc);
+	}
+	for (i = 0; i < 2; i++) {
+		/* from the first counter to the last, and only that */
+		EXPECT_EQ(skew[i], t.r[2 * i].skew);
+		EXPECT_EQ(0, t.r[2 * i + 1].skew);
+		EXPECT_LT(0, skew[i]);
+		EXPECT_LE(skew[i], t.r[2 * i].tsc - before[i]);
+		EXPECT_LE(before[i], t.r[2 * i].tsc);
+		EXPECT_GE(after[i], t.r[2 * i].tsc);
+		inside[0] += samples_of(&log, id[0], t.r[2 * i].tsc,
+					t.r[2 * i + 1].tsc);
+		inside[1] += samples_of(&log, id[1], t.r[2 * i].tsc,
+					t.r[2 * i + 1].tsc);
+		TH_LOG("skew %" PRIu64 " us", skew[i] / 1000);
+	}
+	for (i = 0; i < 2; i++) {
+		EXPECT_LE(ENOUGH, inside[i]);
+		EXPECT_EQ(inside[i], samples_of(&log, id[i], 0, UINT64_MAX));
+	}
+	outside = samples_of(&log, id[2], 0, t.r[0].tsc - 1);
+	EXPECT_LE(ENOUGH, outside);
+	EXPECT_LE(ENOUGH, samples_of(&log, id[2], t.r[1].tsc, t.r[2].tsc));
+	EXPECT_LE(ENOUGH, samples_of(&log, id[2], t.r[3].tsc, UINT64_MAX));
+	log_free(&log);
+}
+
+/* A counter that stands still between two RECORDs has nothing to tell. */
+TEST_F(recordall, counters_alone)
+{
+	struct log log;
+	struct told t;
+
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	ASSERT_NE(0, allocated(self->dev, pmc_counter(FAULTS)));
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, self->file));
+	ASSERT_LOG(&log, 0);
+	find_told(&log, &t);
+	ASSERT_EQ(2, t.n);
+	EXPECT_EQ(1, t.r[0].on);
+	EXPECT_EQ(0, t.r[1].on);
+	EXPECT_EQ(1, t.r[1].npmc);
+	log_free(&log);
+}
+
+/* A log that begins in between has what is sampled, and the end of it. */
+TEST_F(recordall, rotated)
+{
+	uint32_t id = allocated(self->dev, pmc_clock(HZ));
+	int next = temp_file();
+	struct awaited w = { id, 0 };
+	struct log log;
+	struct told t;
+
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	ASSERT_TRUE(wait_log(self->dev, self->file, has_samples, &w));
+	ASSERT_EQ(0, dev_rotate(self->dev, next));
+	ASSERT_TRUE(wait_log(self->dev, next, has_samples, &w));
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, self->file));
+	ASSERT_LOG(&log, LOG_DROPS);
+	find_told(&log, &t);
+	ASSERT_EQ(1, t.n);
+	EXPECT_EQ(1, t.r[0].on);
+	log_free(&log);
+	ASSERT_TRUE(log_load(&log, next));
+	ASSERT_LOG(&log, LOG_DROPS);
+	find_told(&log, &t);
+	ASSERT_EQ(1, t.n);
+	EXPECT_EQ(0, t.r[0].on);
+	EXPECT_EQ(log.samples, samples_of(&log, id, 0, t.r[0].tsc));
+	log_free(&log);
+}
+
+/* Without a log one begins that is read from the device, if one is needed. */
+TEST_F(recordall, streamed)
+{
+	struct reader rd;
+	uint32_t id[2];
+	struct told t;
+
+	id[0] = allocated(self->dev, pmc_counter(FAULTS));
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	EXPECT_EQ(-EINVAL, dev_closelog(self->dev));
+	id[1] = allocated(self->dev, pmc_clock(HZ));
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	EXPECT_EQ(2, self->r.npmc);
+	EXPECT_EQ(-EBUSY, dev_configure(self->dev, self->file));
+	reader_begin(&rd, self->dev, 1 << 16, 0);
+	ASSERT_TRUE(wait_committed(self->dev, ENOUGH));
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	EXPECT_EQ(2, self->r.npmc);
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	reader_end(&rd);
+	ASSERT_LOG(&rd.log, LOG_DROPS);
+	find_told(&rd.log, &t);
+	ASSERT_EQ(2, t.n);
+	EXPECT_EQ(2, t.r[0].npmc);
+	EXPECT_LE(ENOUGH, rd.log.samples);
+	EXPECT_EQ(rd.log.samples, samples_of(&rd.log, id[1], t.r[0].tsc,
+					     t.r[1].tsc));
+	/* the next one, and nobody has read it */
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	EXPECT_EQ(-EBUSY, dev_record(self->dev, true, &self->r));
+	EXPECT_STATE(id[0], STOPPED);
+}
+
+/* A CPU that comes online meanwhile joins in. */
+TEST_F(recordall, hotplug)
+{
+	int cpu[2];
+	uint64_t from;
+	uint32_t id;
+
+	if (online_cpus(cpu, 2) < 2 || cpu_set_online(cpu[1], false))
+		SKIP(return, "no CPU that can be taken offline");
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	id = allocated(self->dev, pmc_clock(HZ));
+	ASSERT_NE(0, id);
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	ASSERT_EQ(0, cpu_set_online(cpu[1], true));
+	from = raw_ns();
+	EXPECT_TRUE(wait_samples_on(self->dev, self->file, cpu[1], from,
+				    ENOUGH));
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	EXPECT_EQ(1, self->r.npmc);
+	EXPECT_STATE(id, STOPPED);
+}
+
+/* ------------------------------------------------------------------------
+ * What is counted
+ */
+#define NPMC	12
+
+/* All count the same work: what is done from the one RECORD to the other. */
+TEST_F(recordall, same_work)
+{
+	uint64_t n, first = 0;
+	uint32_t id[NPMC], i;
+
+	if (!follows(self->dev))
+		SKIP(return, "no process modes on this kernel");
+	for (i = 0; i < NPMC; i++) {
+		id[i] = allocated(self->dev, pmc_process_counter(FAULTS, 0));
+		ASSERT_EQ(0, dev_attach(self->dev, id[i], self->t.pid));
+	}
+	ASSERT_TRUE(target_step(&self->t));
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	EXPECT_EQ(NPMC, self->r.npmc);
+	ASSERT_TRUE(target_step(&self->t));
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	ASSERT_TRUE(target_step(&self->t));
+	for (i = 0; i < NPMC; i++) {
+		ASSERT_EQ(0, dev_read(self->dev, id[i], HWPMC_CPU_ALL, &n));
+		if (!i)
+			first = n;
+		EXPECT_EQ(first, n);
+		EXPECT_LE(100, n);
+		EXPECT_GT(200, n);
+	}
+}
+
+/* Clocks are apart by no more than the skew, and what the stop took. */
+TEST_F(recordall, skew)
+{
+	uint64_t low = UINT64_MAX, high = 0, start, skew, stop;
+	struct hwpmc_rw rw;
+	uint32_t id[NPMC], i;
+	int cpu;
+
+	ASSERT_EQ(1, online_cpus(&cpu, 1));
+	for (i = 0; i < NPMC; i++)
+		id[i] = allocated(self->dev, pmc_counter(CLOCK));
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	skew = self->r.skew;
+	sleep_ms(50);
+	start = now_ns();
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	stop = now_ns() - start;
+	for (i = 0; i < NPMC; i++) {
+		rw = (struct hwpmc_rw) {
+			.id = id[i], .flags = HWPMC_F_OLDVALUE, .cpu = cpu,
+		};
+		ASSERT_EQ(0, dev_rw(self->dev, &rw));
+		low = rw.enabled < low ? rw.enabled : low;
+		high = rw.enabled > high ? rw.enabled : high;
+	}
+	TH_LOG("skew %" PRIu64 " us, stop %" PRIu64 " us, clocks %" PRIu64
+	       " us apart", skew / 1000, stop / 1000, (high - low) / 1000);
+	EXPECT_LE(50 * MSEC, low);
+	/* the clocks are not the same ones */
+	EXPECT_GE((skew + stop) * 101 / 100, high - low);
+}
+
+/* ------------------------------------------------------------------------
+ * The library's form
+ */
+TEST(library)
+{
+	struct hwpmc_condition c = {
+		.what = HWPMC_COND_PID, .op = HWPMC_COND_EQ, .value = getpid(),
+	};
+	struct pmc_allocate_opts opts = {
+		.size = sizeof(opts), .mode = PMC_MODE_SS, .cpu = PMC_CPU_ALL,
+		.flags = PMC_F_INCLUDE_OWNER, .count = 1000000,
+	};
+	struct pmc_owner *o = pmc_owner_open(0);
+	struct hwpmc_driverstats st = {};
+	uint64_t base = 1, skew = 0;
+	int file = temp_file(), i;
+	struct pmclog_rec rec;
+	uint32_t npmc = 0;
+	struct sample s;
+	struct log log;
+	pmc_id_t id;
+
+	ASSERT_NE(NULL, o);
+	ASSERT_EQ(0, pmc_owner_atbase(o, 0, &base));
+	EXPECT_EQ(getauxval(AT_BASE), base);
+	EXPECT_EQ(-1, pmc_owner_atbase(o, -1, &base));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, pmc_owner_record(o, 1, NULL, NULL));
+	EXPECT_EQ(ENOENT, errno);
+	ASSERT_EQ(0, pmc_owner_configure_logfile(o, file));
+	ASSERT_EQ(0, pmc_owner_allocate(o, "cpu-clock", &opts, &id));
+	EXPECT_EQ(-1, pmc_owner_filter(o, id, &c, 1ULL << 32));
+	EXPECT_EQ(E2BIG, errno);
+	ASSERT_EQ(0, pmc_owner_filter(o, id, &c, 1));
+	ASSERT_EQ(0, pmc_owner_record(o, 1, &npmc, &skew));
+	EXPECT_EQ(1, npmc);
+	EXPECT_LT(0, skew);
+	for (i = 0; i < 10000 && st.account.committed < ENOUGH / 5; i++) {
+		fault_pages(100);
+		ASSERT_EQ(0, pmc_owner_stats(o, HWPMC_STATS_OWNER, &st,
+					     sizeof(st)));
+	}
+	EXPECT_LE(ENOUGH / 5, st.account.committed);
+	ASSERT_EQ(0, pmc_owner_record(o, 0, NULL, NULL));
+	ASSERT_EQ(0, pmc_owner_close_logfile(o));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, LOG_DROPS);
+	LOG_FOR_EACH(&log, rec)
+		if (log_sample(&rec, &s))
+			EXPECT_EQ(getpid(), s.pid);
+	log_free(&log);
+	pmc_owner_close(o);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A process that is counted executes something that its user may not look into:
+ * nothing of that is counted.
+ */
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/xattr.h>
+
+#include "recorder.h"
+#include "test.h"
+#include "user.h"
+
+/* rings are filled, by mapping after mapping */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	600
+
+#define USER	1000
+#define OTHER	1001
+#define PROGRAM	"/tmp/hwpmc-setid"
+#define COMM	"hwpmc-setid"
+
+/* What this program is when it is executed by that name. */
+__attribute__((constructor)) static void spin(void)
+{
+	char name[16] = "";
+
+	prctl(PR_GET_NAME, name);
+	if (!strcmp(name, COMM))
+		for (;;)
+			;
+}
+
+/**
+ * struct result - shared with the process that counts
+ * @err: of what it did, negative
+ * @early, @late: counts, the latter after some time of the process
+ * @pid: it
+ */
+struct result {
+	int err;
+	uint64_t early, late;
+	pid_t pid;
+};
+
+FIXTURE(setid)
+{
+	struct result *r;
+	int dev;		/* root's */
+};
+
+FIXTURE_SETUP(setid)
+{
+	/* one that was cut off has left its */
+	unlink(PROGRAM);
+	ASSERT_TRUE(device_for_group());
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+	self->r = mmap(NULL, sizeof(*self->r), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->r);
+}
+
+FIXTURE_TEARDOWN(setid)
+{
+	device_for_root();
+	unlink(PROGRAM);
+}
+
+static bool install(uid_t uid, gid_t gid, mode_t mode)
+{
+	char buf[65536];
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int to = open(PROGRAM, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	ssize_t n;
+
+	while ((n = read(from, buf, sizeof(buf))) > 0)
+		if (write(to, buf, n) != n)
+			return false;
+	n = fchown(to, uid, gid) || fchmod(to, mode);
+	close(from);
+	close(to);
+	return !n;
+}
+
+/* In the process that is counted, or in its child: waits for the word. */
+static void execute(int go, bool child)
+{
+	char c;
+
+	if (!user_stay(USER) || read(go, &c, 1) != 1)
+		_exit(1);
+	if (child && fork_bound())
+		for (;;)
+			pause();
+	execl(PROGRAM, COMM, NULL);
+	_exit(1);
+}
+
+/* The one that runs the program, and the ticks that it has run for. */
+static bool find_program(pid_t *pid, uint64_t *ticks)
+{
+	char path[40], line[512];
+	unsigned long utime;
+	char *p;
+
+	if (!*pid)
+		*pid = find_comm(COMM);
+	snprintf(path, sizeof(path), "/proc/%d/stat", *pid);
+	if (!*pid || !read_line(path, line, sizeof(line)))
+		return false;
+	p = strrchr(line, ')');
+	if (!p || sscanf(p, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu",
+			 &utime) != 1)
+		return false;
+	*ticks = utime;
+	return true;
+}
+
+/* Until the program has run for @ticks of its own. */
+static bool wait_program(pid_t *pid, uint64_t ticks)
+{
+	uint64_t now;
+	int i;
+
+	for (i = 0; i < 6000; i++) {
+		if (find_program(pid, &now) && now >= ticks)
+			return true;
+		sleep_ms(10);
+	}
+	return false;
+}
+
+static int begin(int dev, pid_t target, uint32_t flags, uint32_t *id)
+{
+	struct hwpmc_allocate a = pmc_process_counter(PERF_TYPE_SOFTWARE,
+						      PERF_COUNT_SW_TASK_CLOCK,
+						      flags);
+
+	a.caps = HWPMC_CAP_USER;
+	return dev_run_on(dev, a, target, id);
+}
+
+/* In a process that becomes the user. */
+static int count(struct result *r, int dev, uint32_t flags)
+{
+	int go[2], err;
+	uint32_t id;
+	pid_t target;
+
+	if (pipe(go))
+		return -errno;
+	target = fork_bound();
+	if (!target)
+		execute(go[0], flags & HWPMC_F_DESCENDANTS);
+	if (!user_stay(USER))
+		return -EDOM;
+	if (!dev)
+		dev = dev_open();
+	/* it becomes the user too */
+	do {
+		err = begin(dev, target, flags, &id);
+		sleep_ms(10);
+	} while (err == -EPERM && --r->early);
+	if (err)
+		return err;
+	if (write(go[1], "", 1) != 1 || !wait_program(&r->pid, 5))
+		return -ETIME;
+	err = dev_read(dev, id, HWPMC_CPU_ALL, &r->early);
+	if (!wait_program(&r->pid, 25))
+		return -ETIME;
+	return err ?: dev_read(dev, id, HWPMC_CPU_ALL, &r->late);
+}
+
+/* What is counted of the program, in ns, after its first 5 ticks. */
+static int64_t counted(struct result *r, int dev, uint32_t flags)
+{
+	pid_t child;
+
+	memset(r, 0, sizeof(*r));
+	r->early = 1000;
+	child = group_fork();
+	if (!child) {
+		r->err = count(r, dev, flags);
+		_exit(0);
+	}
+	group_end(child);
+	unlink(PROGRAM);
+	return r->err ?: (int64_t)(r->late - r->early);
+}
+
+/* 20 ticks passed; an emulated processor can stand still through most of them */
+#define SOME	((int64_t)MSEC)
+
+#define EXPECT_NONE(install, dev, flags) do {				\
+	ASSERT_TRUE(install);						\
+	EXPECT_EQ(0, counted(self->r, dev, flags));			\
+} while (0)
+
+TEST_F(setid, plain)
+{
+	ASSERT_TRUE(install(0, 0, 0755));
+	EXPECT_LT(SOME, counted(self->r, 0, 0));
+	ASSERT_TRUE(install(0, 0, 0755));
+	EXPECT_LT(SOME, counted(self->r, 0, HWPMC_F_DESCENDANTS));
+	/* which does not make it anybody else */
+	ASSERT_TRUE(install(USER, USER, 06755));
+	EXPECT_LT(SOME, counted(self->r, 0, 0));
+}
+
+TEST_F(setid, user)
+{
+	EXPECT_NONE(install(0, 0, 04755), 0, 0);
+	EXPECT_NONE(install(OTHER, 0, 04755), 0, 0);
+	EXPECT_NONE(install(0, 0, 04755), 0, HWPMC_F_DESCENDANTS);
+}
+
+TEST_F(setid, group)
+{
+	EXPECT_NONE(install(0, OTHER, 02755), 0, 0);
+	EXPECT_NONE(install(0, DEV_GROUP, 02755), 0, 0);
+}
+
+TEST_F(setid, capabilities)
+{
+	struct vfs_cap_data cap = {
+		.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE,
+		.data[0].permitted = 1 << CAP_NET_RAW,
+	};
+
+	ASSERT_TRUE(install(0, 0, 0755));
+	if (setxattr(PROGRAM, "security.capability", &cap, sizeof(cap), 0))
+		SKIP(return, "no capabilities in files here");
+	EXPECT_EQ(0, counted(self->r, 0, 0));
+}
+
+TEST_F(setid, not_readable)
+{
+	EXPECT_NONE(install(0, 0, 0711), 0, 0);
+}
+
+/* A descriptor of root's does not show it to the user. */
+TEST_F(setid, passed_on)
+{
+	ASSERT_TRUE(install(0, 0, 0755));
+	EXPECT_LT(SOME, counted(self->r, self->dev, 0));
+	EXPECT_NONE(install(0, 0, 04755), self->dev, 0);
+	EXPECT_NONE(install(0, 0, 04755), self->dev, HWPMC_F_DESCENDANTS);
+	EXPECT_NONE(install(0, 0, 0711), self->dev, 0);
+}
+
+/* ------------------------------------------------------------------------
+ * Where its image lies is not told either
+ */
+#define BATCH	4	/* mappings; fewer than what is dumped one by one */
+
+/* For each word that comes it maps some code; at the last it executes. */
+static void map_and_execute(int go, int done)
+{
+	char c = 0;
+	int i;
+
+	if (!user_stay(USER))
+		_exit(1);
+	while (read(go, &c, 1) == 1 && c == 'm') {
+		for (i = 0; i < BATCH; i++) {
+			void *p = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+			if (p == MAP_FAILED || munmap(p, 4096))
+				_exit(1);
+		}
+		if (write(done, "", 1) != 1)
+			_exit(1);
+	}
+	if (c == 'x')
+		execl(PROGRAM, COMM, NULL);
+	_exit(1);
+}
+
+/* Until records of the process are lost: nobody reads the log. */
+static int lose_some(int dev, int go, int done)
+{
+	struct hwpmc_driverstats st;
+	int i, err;
+	char c;
+
+	for (i = 0; i < 20000; i++) {
+		if (write(go, "m", 1) != 1 || read(done, &c, 1) != 1)
+			return -EPIPE;
+		err = dev_stats(dev, HWPMC_STATS_OWNER, &st);
+		if (err || st.account.proc_dropped)
+			return err;
+	}
+	return -ENOSPC;
+}
+
+static int start_sampling(int dev, pid_t target, int file, int *tries)
+{
+	struct hwpmc_allocate a = pmc_sampler(PERF_TYPE_SOFTWARE,
+					      PERF_COUNT_SW_TASK_CLOCK, 10000000);
+	struct hwpmc_attach at = { .pid = target };
+	int err;
+
+	a.mode = HWPMC_MODE_TS;
+	a.cpu = HWPMC_CPU_ANY;
+	a.caps = HWPMC_CAP_USER;
+	a.flags = 0;
+	err = dev_configure(dev, file) ?: dev_allocate(dev, &a);
+	at.id = a.id;
+	/* it becomes the user too */
+	while (!err && (err = dev_ioctl(dev, HWPMC_IOC_PMCATTACH, &at))) {
+		if (err != -EPERM || !--*tries)
+			return err;
+		sleep_ms(10);
+		err = 0;
+	}
+	return err ?: dev_start(dev, a.id);
+}
+
+static int records_of_program(struct log *log)
+{
+	struct pmclog_rec rec;
+	int n = 0;
+
+	LOG_FOR_EACH(log, rec)
+		if (rec.type == PMCLOG_T_MAP_IN || rec.type == PMCLOG_T_PROCEXEC)
+			n += memmem(rec.data, rec.len, COMM, strlen(COMM)) != NULL;
+	return n;
+}
+
+/* In a process that becomes the user: what its log says of where the program is. */
+static int record(struct result *r, bool lose)
+{
+	struct reader reader = { .chunk = 65536 };
+	int go[2], done[2], log[2], dev, err, tries = 1000;
+	pid_t target;
+
+	if (pipe(go) || pipe(done) || pipe2(log, O_CLOEXEC))
+		return -errno;
+	target = fork_bound();
+	if (!target)
+		map_and_execute(go[0], done[1]);
+	if (!user_stay(USER))
+		return -EDOM;
+	dev = dev_open();
+	err = start_sampling(dev, target, log[1], &tries);
+	close(log[1]);
+	if (!err && lose)
+		err = lose_some(dev, go[1], done[0]);
+	if (err)
+		return err;
+	if (write(go[1], "x", 1) != 1 || !wait_program(&r->pid, 5))
+		return -ETIME;
+	reader_begin(&reader, log[0], reader.chunk, 0);
+	err = dev_closelog(dev);
+	close(dev);
+	reader_end(&reader);
+	return err ?: records_of_program(&reader.log);
+}
+
+static int told(struct result *r, bool lose)
+{
+	pid_t child;
+
+	memset(r, 0, sizeof(*r));
+	child = group_fork();
+	if (!child) {
+		r->err = record(r, lose);
+		_exit(0);
+	}
+	group_end(child);
+	unlink(PROGRAM);
+	return r->err;
+}
+
+TEST_F(setid, image)
+{
+	ASSERT_TRUE(install(0, 0, 0755));
+	EXPECT_LE(2, told(self->r, false));
+	ASSERT_TRUE(install(0, 0, 04755));
+	EXPECT_EQ(0, told(self->r, false));
+	ASSERT_TRUE(install(0, 0, 0711));
+	EXPECT_EQ(0, told(self->r, false));
+}
+
+/* What is told again of a process of which a record was lost. */
+TEST_F(setid, image_after_a_loss)
+{
+	/* minutes on a slow kernel: there without what shows that we would see it */
+	if (scaled(true, false)) {
+		ASSERT_TRUE(install(0, 0, 0755));
+		EXPECT_LE(1, told(self->r, true));
+	}
+	ASSERT_TRUE(install(0, 0, 04755));
+	EXPECT_EQ(0, told(self->r, true));
+}
+
+TEST_HARNESS_MAIN

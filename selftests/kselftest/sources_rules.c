@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Event sources that there are not, and who may have those that there are.
+ */
+#include <linux/capability.h>
+
+#include "source.h"
+#include "test.h"
+#include "user.h"
+
+#define NOBODY		65534
+#define PARAM		"/sys/module/hwpmc/parameters/unprivileged_syspmcs"
+#define EVENT		"syscalls/sys_enter_getpriority"
+
+static volatile uint64_t watched __attribute__((aligned(8)));
+
+static void called(void)
+{
+}
+
+FIXTURE(sources_rules)
+{
+	int dev;
+};
+
+FIXTURE_SETUP(sources_rules)
+{
+	if (!tracefs_mount())
+		SKIP(return, "this kernel has no tracefs");
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+}
+
+FIXTURE_TEARDOWN(sources_rules)
+{
+}
+
+TEST_F(sources_rules, errors)
+{
+	struct hwpmc_allocate a;
+
+#define REFUSED(error)	EXPECT_EQ(error, dev_allocate(self->dev, &a))
+	a = pmc_tracepoint(HWPMC_MODE_SC, 0x7FFFFFF0);
+	REFUSED(-EINVAL);
+	a = pmc_tracepoint(HWPMC_MODE_TS, UINT64_MAX);
+	REFUSED(-EINVAL);
+	/* ftrace's own, of every function: it can be counted only */
+	a = pmc_tracepoint(HWPMC_MODE_SS, tracefs_id("ftrace/function"));
+	REFUSED(-EINVAL);
+	/* of unknown PMUs */
+	a = pmc_counter(9999, 0);
+	REFUSED(-ENOENT);
+	a = pmc_counter(UINT32_MAX, 0);
+	REFUSED(-ENOENT);
+	/* fields that others have */
+	a = pmc_counter(PERF_TYPE_TRACEPOINT, tracefs_id(EVENT));
+	a.bp_type = BP_W;
+	REFUSED(-EINVAL);
+	a.bp_type = 0;
+	a.flags = HWPMC_F_RAW;
+	REFUSED(-EINVAL);
+	a = pmc_clock(100);
+	a.flags |= HWPMC_F_RAW;
+	REFUSED(-EINVAL);
+	a = pmc_breakpoint(HWPMC_MODE_TS, BP_X, called, BP_X_LEN);
+	a.flags |= HWPMC_F_RAW;
+	REFUSED(-EINVAL);
+	/* breakpoints that there are not */
+	a = pmc_breakpoint(HWPMC_MODE_TC, 0, &watched, 8);
+	REFUSED(-EINVAL);
+	a = pmc_breakpoint(HWPMC_MODE_TC, BP_W | BP_X | 1, &watched, 8);
+	REFUSED(-EINVAL);
+	a = pmc_breakpoint(HWPMC_MODE_TC, 0x10, &watched, 8);
+	REFUSED(-EINVAL);
+	a = pmc_breakpoint(HWPMC_MODE_TC, BP_W, &watched, 9);
+	REFUSED(-EINVAL);
+	a = pmc_breakpoint(HWPMC_MODE_TC, BP_W,
+		       (void *)(uintptr_t)kallsyms_addr("jiffies"), 8);
+	REFUSED(-EINVAL);	/* user mode only, in the kernel */
+	/* PMUs that take strings: tracefs is the way */
+	a = pmc_counter(pmu_type("kprobe"), 0);
+	a.config1 = (uintptr_t)"schedule";
+	REFUSED(-EOPNOTSUPP);
+	a = pmc_counter(pmu_type("uprobe"), 0);
+	a.config1 = (uintptr_t)"/bin/true";
+	REFUSED(-EOPNOTSUPP);
+}
+
+/* More breakpoints than the processor has. */
+TEST_F(sources_rules, too_many_breakpoints)
+{
+	struct hwpmc_allocate a = pmc_breakpoint(HWPMC_MODE_SC, BP_W, &watched, 8);
+	unsigned int n = 0;
+	int err;
+
+	while (!(err = dev_allocate(self->dev, &a)))
+		n++;
+	EXPECT_EQ(-ENOSPC, err);
+	EXPECT_LT(0, n);
+	EXPECT_EQ(0, dev_release(self->dev, a.id));
+	EXPECT_EQ(0, dev_allocate(self->dev, &a));
+}
+
+static const struct rule {
+	const char	*what;
+	uint32_t	mode;
+	uint32_t	type;
+	uint32_t	caps;
+	int		want;		/* of who has no privilege */
+} rules[] = {
+#define TP	PERF_TYPE_TRACEPOINT
+#define BP	PERF_TYPE_BREAKPOINT
+#define U	HWPMC_CAP_USER
+	{ "tracepoint in oneself",	HWPMC_MODE_TC, TP, 0, -EPERM },
+	{ "... in user mode",		HWPMC_MODE_TC, TP, U, -EPERM },
+	{ "... sampled",		HWPMC_MODE_TS, TP, U, -EPERM },
+	{ "tracepoint",			HWPMC_MODE_SC, TP, U, -EPERM },
+	{ "kprobe",			HWPMC_MODE_TC, 6, U, -EPERM },
+	{ "uprobe",			HWPMC_MODE_TC, 7, U, -EPERM },
+	{ "another PMU",		HWPMC_MODE_TC, 8, U, -EPERM },
+	{ "no PMU",			HWPMC_MODE_TC, 9999, U, -EPERM },
+	{ "no PMU at all",		HWPMC_MODE_TC, UINT32_MAX, U, -EPERM },
+	{ "breakpoint in oneself",	HWPMC_MODE_TC, BP, U, 0 },
+	{ "... without a mode",		HWPMC_MODE_TC, BP, 0, 0 },
+	{ "... in the kernel",		HWPMC_MODE_TC, BP, HWPMC_CAP_SYSTEM,
+	  -EPERM },
+	{ "breakpoint",			HWPMC_MODE_SC, BP, U, -EPERM },
+};
+
+static int try_rule(int dev, const struct rule *r)
+{
+	struct hwpmc_allocate a = pmc_breakpoint(r->mode, BP_W, &watched, 8);
+
+	a.type = r->type;
+	a.caps = r->caps;
+	if (r->type != BP) {
+		a.bp_type = 0;
+		a.config = r->type == TP ? tracefs_id("sched/sched_switch") : 0;
+	}
+	return dev_allocate(dev, &a);
+}
+
+/* In a child: as nobody, with a device that root, or nobody, has opened. */
+static int nobody_tries(int dev)
+{
+	struct hwpmc_allocate a = pmc_breakpoint(HWPMC_MODE_TC, BP_W,
+			(void *)(uintptr_t)0xFFFFFFFF81000000ULL, 8);
+	struct hwpmc_allocate raw = pmc_process_counter(PERF_TYPE_RAW,
+							1U << 21 | 0x3C, 0);
+	unsigned int i, bad = 0;
+
+	for (i = 0; i < ARRAY_SIZE(rules); i++) {
+		int got = try_rule(dev, &rules[i]);
+
+		if (got == rules[i].want)
+			continue;
+		bad++;
+		fprintf(stderr, "# %s: %s\n", rules[i].what, strerror(-got));
+	}
+	bad += dev_allocate(dev, &a) != -EINVAL;
+	raw.caps = U;
+	if (BREAKS_SAMPLE)	/* x86: AnyThread */
+		bad += dev_allocate(dev, &raw) != -EPERM;
+	return bad;
+}
+
+static int as_nobody(int dev)
+{
+	int status, mine;
+	pid_t pid = fork_bound();
+
+	if (!pid) {
+		if (!user_stay(NOBODY))
+			_exit(100);
+		mine = dev < 0 ? dev_open() : dev;
+		_exit(mine < 0 ? 101 : nobody_tries(mine));
+	}
+	status = wait_for(pid);
+	return status;
+}
+
+TEST_F(sources_rules, without_privilege)
+{
+	ASSERT_TRUE(device_for_group());
+	EXPECT_EQ(0, as_nobody(self->dev));
+	EXPECT_EQ(0, as_nobody(-1));
+	/* what opens user mode to everybody opens no more than that */
+	ASSERT_TRUE(write_text(PARAM, "1"));
+	EXPECT_EQ(0, as_nobody(-1));
+	ASSERT_TRUE(write_text(PARAM, "0"));
+	device_for_root();
+}
+
+static int with_perfmon(void)
+{
+	int dev, bad;
+	struct hwpmc_allocate a;
+
+	if (keep_caps(1ULL << CAP_PERFMON))
+		return 100;
+	dev = dev_open();
+	a = pmc_tracepoint(HWPMC_MODE_SC, tracefs_id(EVENT));
+	bad = dev_allocate(dev, &a) != 0;
+	a = pmc_breakpoint(HWPMC_MODE_SC, BP_W, &watched, 8);
+	bad |= (dev_allocate(dev, &a) != 0) << 1;
+	a.caps = 0;
+	bad |= (dev_allocate(dev, &a) != -EPERM) << 2;
+	a.mode = HWPMC_MODE_TC;
+	a.cpu = HWPMC_CPU_ANY;
+	a.caps = HWPMC_CAP_SYSTEM;
+	return bad | (dev_allocate(dev, &a) != -EPERM) << 3;
+}
+
+/* All but breakpoints in the kernel. */
+TEST_F(sources_rules, with_a_part_of_privilege)
+{
+	pid_t pid = fork_bound();
+
+	if (!pid)
+		_exit(with_perfmon());
+	EXPECT_EQ(0, wait_for(pid));
+}
+
+/* Root has allocated it, in user mode even; who got the device cannot start it. */
+TEST_F(sources_rules, handed_over)
+{
+	struct hwpmc_allocate a = pmc_tracepoint(HWPMC_MODE_TC, tracefs_id(EVENT));
+	pid_t pid;
+
+	a.caps = U;
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	pid = fork_bound();
+	if (!pid)
+		_exit(!user_stay(NOBODY) ? 100 :
+		      dev_start(self->dev, a.id) != -EPERM);
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(0, dev_start(self->dev, a.id));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A log that is read from the device: who may read it, how much it may keep
+ * ready, and that nobody waits for himself while many processes are told of.
+ */
+#include <pthread.h>
+
+#include "module.h"
+#include "proclog.h"
+#include "recorder.h"
+#include "target.h"
+#include "test.h"
+#include "user.h"
+
+#define SMALL	(64 << 10)
+#define MIB	(1 << 20)
+#define USER	1000
+#define ROUNDS	3
+#define PARAM	"/sys/module/hwpmc/parameters/"
+#define MAX	400
+
+FIXTURE(streamuser)
+{
+	pid_t load;
+	int users;
+	int dev;		/* root's */
+};
+
+FIXTURE_SETUP(streamuser)
+{
+	self->load = load_user(0);
+	self->users = module_users();
+	ASSERT_TRUE(device_for_group());
+	ASSERT_TRUE(write_text(PARAM "unprivileged_syspmcs", "1"));
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+}
+
+FIXTURE_TEARDOWN(streamuser)
+{
+	user_root();
+	device_for_root();
+	write_text(PARAM "unprivileged_syspmcs", "0");
+	write_text(PARAM "max_ringmem", "256");
+	close(self->dev);
+	load_end(self->load);
+}
+
+static bool max_ringmem(unsigned int mib)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", mib);
+	return write_text(PARAM "max_ringmem", text);
+}
+
+/* MiB that the rings of an owner take. */
+static unsigned int owner_mib(void)
+{
+	int cpus[LOG_MAX_CPU];
+
+	return online_cpus(cpus, LOG_MAX_CPU) * module_param("ringsize") >> 10;
+}
+
+static int read_some(int dev)
+{
+	char buf[8192];
+	ssize_t n = read(dev, buf, sizeof(buf));
+
+	return n < 0 ? -errno : n;
+}
+
+static struct hwpmc_allocate user_clock(unsigned int hz)
+{
+	struct hwpmc_allocate a = pmc_clock(hz);
+
+	a.caps = HWPMC_CAP_USER;
+	return a;
+}
+
+/* ------------------------------------------------------------------------
+ * Privilege
+ */
+
+/* The kernel's addresses are in root's log, whoever has the descriptor. */
+TEST_F(streamuser, roots_log)
+{
+	struct log log;
+	uint32_t id;
+	pid_t child;
+
+	ASSERT_EQ(0, dev_stream(self->dev, 0, 0));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(200), &id));
+	ASSERT_TRUE(wait_committed(self->dev, 20));
+	ASSERT_EQ(0, dev_flush(self->dev));
+	child = fork_bound();
+	if (!child) {
+		if (!user_stay(USER))
+			_exit(77);
+		_exit(-read_some(self->dev));
+	}
+	EXPECT_EQ(EPERM, wait_for(child));
+	ASSERT_TRUE(user_become(USER));
+	EXPECT_EQ(-EPERM, read_some(self->dev));
+	EXPECT_EQ(POLLIN, dev_events(self->dev) | POLLIN);
+	ASSERT_TRUE(user_root());
+	/* and nothing of it is gone */
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, self->dev));
+	ASSERT_LOG(&log, 0);
+	EXPECT_LE(20, log.samples);
+	log_free(&log);
+}
+
+/* His own has none of them, and anybody who has the descriptor may read it. */
+TEST_F(streamuser, users_log)
+{
+	struct pmclog_initialize first;
+	struct pmclog_rec rec;
+	struct sample s;
+	struct log log;
+	uint32_t id;
+	int dev;
+
+	ASSERT_TRUE(user_become(USER));
+	dev = dev_open();
+	ASSERT_LE(0, dev);
+	ASSERT_EQ(0, dev_stream(dev, 0, 0));
+	ASSERT_EQ(0, dev_run(dev, user_clock(500), &id));
+	ASSERT_TRUE(wait_committed(dev, 100));
+	/* the first record only, and root the others */
+	ASSERT_EQ(sizeof(first), read(dev, &first, sizeof(first)));
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(user_root());
+	ASSERT_TRUE(log_load(&log, dev));
+	memmove(log.data + sizeof(first), log.data, log.len);
+	memcpy(log.data, &first, sizeof(first));
+	log.len += sizeof(first);
+	ASSERT_LOG(&log, LOG_DROPS);
+	EXPECT_LE(100, log.user);
+	EXPECT_EQ(0, log.kernel);
+	LOG_FOR_EACH(&log, rec)
+		if (log_sample(&rec, &s))
+			EXPECT_FALSE(addr_is_kernel(s.pc[0]));
+	log_free(&log);
+	close(dev);
+}
+
+/* ------------------------------------------------------------------------
+ * How much
+ */
+TEST_F(streamuser, quota)
+{
+	unsigned int mib = owner_mib(), i;
+	int dev[2];
+
+	for (i = 0; i < ROUNDS; i++) {
+		ASSERT_TRUE(max_ringmem(mib));
+		ASSERT_TRUE(user_become(USER));
+		dev[0] = dev_open();
+		dev[1] = dev_open();
+		ASSERT_LE(0, dev[0]);
+		ASSERT_LE(0, dev[1]);
+		/* the rings have all there is */
+		EXPECT_EQ(-EDQUOT, dev_stream(dev[0], 0, SMALL));
+		EXPECT_EQ(-EINVAL, read_some(dev[0]));
+		EXPECT_EQ(0, dev_configure(dev[0], temp_file()));
+		EXPECT_EQ(0, dev_closelog(dev[0]));
+		ASSERT_TRUE(user_root() && max_ringmem(mib + 1) &&
+			    user_become(USER));
+		EXPECT_EQ(-EDQUOT, dev_stream(dev[0], 0, MIB + 1));
+		ASSERT_EQ(0, dev_stream(dev[0], 0, MIB));
+		EXPECT_EQ(-EDQUOT, dev_stream(dev[1], 0, SMALL));
+		EXPECT_EQ(0, dev_closelog(dev[0]));
+		/* it is taken as long as there is something to read */
+		while (read_some(dev[0]) > 0)
+			;
+		ASSERT_EQ(0, dev_stream(dev[0], 0, 0));
+		close(dev[1]);
+		close(dev[0]);
+		ASSERT_TRUE(user_root());
+		ASSERT_TRUE(recorders_are(self->users + 1));
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Many processes
+ */
+struct crowd {
+	pid_t		pid[MAX];
+	unsigned int	n;
+};
+
+/* Each has @maps mappings of code. */
+static void crowd_begin(struct crowd *c, unsigned int n, unsigned int maps)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	int fd = open("/proc/self/exe", O_RDONLY);
+	unsigned int i;
+
+	/* all of the same page: they do not become one */
+	for (i = 0; i < maps; i++)
+		mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	close(fd);
+	for (c->n = 0; c->n < n; c->n++) {
+		c->pid[c->n] = fork_bound();
+		if (!c->pid[c->n]) {
+			pause();
+			_exit(0);
+		}
+	}
+}
+
+static void crowd_end(struct crowd *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->n; i++)
+		load_end(c->pid[i]);
+}
+
+static void expect_all_told(struct __test_metadata *_metadata,
+			    const struct crowd *c, struct log *log)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->n; i++)
+		EXPECT_LE(1, log_count(log, PMCLOG_T_PROC_CREATE,
+				       offsetof(struct pmclog_proc_create, pid),
+				       c->pid[i])) TH_LOG("process %u", i);
+}
+
+/* A program of one thread does not wait for itself. */
+TEST_F(streamuser, start_before_reading)
+{
+	struct hwpmc_driverstats st;
+	struct crowd c;
+	struct log log;
+	uint32_t id;
+
+	crowd_begin(&c, scaled(100, 40), 50);
+	ASSERT_EQ(0, dev_stream(self->dev, 0, SMALL));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
+	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
+	TH_LOG("%" PRIu64 " bytes are ready", st.bytes_written);
+	EXPECT_LT(2 * SMALL, st.bytes_written);
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, self->dev));
+	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	expect_all_told(_metadata, &c, &log);
+	log_free(&log);
+	crowd_end(&c);
+}
+
+/* ... nor when there is already more than should be. */
+TEST_F(streamuser, start_when_full)
+{
+	struct crowd c;
+	struct log log;
+	uint32_t id;
+	int i, err = 0;
+
+	crowd_begin(&c, scaled(100, 40), 50);
+	ASSERT_EQ(0, dev_stream(self->dev, 0, SMALL));
+	for (i = 0; i < 1000000 && !err; i++)
+		err = dev_userdata(self->dev, i);
+	ASSERT_EQ(-ENOMEM, err);
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, self->dev));
+	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	expect_all_told(_metadata, &c, &log);
+	log_free(&log);
+	crowd_end(&c);
+}
+
+/* More than a user may have: he is told, and reads first. */
+TEST_F(streamuser, start_beyond_quota)
+{
+	struct hwpmc_allocate a = user_clock(100);
+	int dev, round, err;
+	struct reader r;
+	struct crowd c;
+
+	crowd_begin(&c, 100, 200);
+	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
+	for (round = 0; round < ROUNDS; round++) {
+		ASSERT_TRUE(user_become(USER));
+		dev = dev_open();
+		ASSERT_LE(0, dev);
+		ASSERT_EQ(0, dev_stream(dev, 0, SMALL));
+		ASSERT_EQ(0, dev_allocate(dev, &a));
+		ASSERT_EQ(-ENOBUFS, dev_start(dev, a.id));
+		ASSERT_EQ(-ENOBUFS, dev_start(dev, a.id));
+		reader_begin(&r, dev, 65536, 0);
+		while ((err = dev_start(dev, a.id)) == -ENOBUFS)
+			sleep_ms(10);
+		EXPECT_EQ(0, err);
+		EXPECT_TRUE(wait_committed(dev, 20));
+		ASSERT_EQ(0, dev_closelog(dev));
+		reader_end(&r);
+		ASSERT_LOG(&r.log, LOG_DROPS | LOG_PROC_DROPS);
+		expect_all_told(_metadata, &c, &r.log);
+		EXPECT_LE(20, r.log.samples);
+		log_free(&r.log);
+		close(dev);
+		ASSERT_TRUE(user_root());
+		ASSERT_TRUE(recorders_are(self->users + 1));
+		/* all of it has been given back */
+		if (round == ROUNDS - 1)
+			continue;
+		ASSERT_TRUE(user_become(USER));
+		dev = dev_open();
+		ASSERT_EQ(0, dev_stream(dev, 0, MIB));
+		close(dev);
+		ASSERT_TRUE(user_root());
+		ASSERT_TRUE(recorders_are(self->users + 1));
+	}
+	crowd_end(&c);
+}
+
+/* ------------------------------------------------------------------------
+ * Dumps
+ */
+
+/* All that can be read without waiting. */
+static bool take_all(int dev, struct log *log)
+{
+	ssize_t n;
+
+	log->data = malloc(64 * MIB);
+	log->len = 0;
+	while ((n = read(dev, log->data + log->len, MIB)) > 0)
+		log->len += n;
+	return !n;
+}
+
+/*
+ * A log begins, and is to tell of a process that was attached before.  Nobody
+ * waits for that: it waits for the reader.  Who starts a PMC does wait.
+ */
+TEST_F(streamuser, dump_waits)
+{
+	struct hwpmc_allocate a = pmc_process_sampler(PERF_TYPE_SOFTWARE,
+		PERF_COUNT_SW_TASK_CLOCK, NSEC / 1000, 0);
+	struct hwpmc_driverstats st = {};
+	pid_t pid = mapper_begin(2000);
+	struct log log = {};
+	int i;
+
+	ASSERT_LT(0, pid);
+	close(self->dev);
+	self->dev = dev_open();
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	ASSERT_EQ(0, dev_attach(self->dev, a.id, pid));
+	ASSERT_EQ(0, dev_stream(self->dev, 0, SMALL));
+	for (i = 0; i < 6000 && st.bytes_written < SMALL / 2; i++) {
+		ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
+		sleep_ms(10);
+	}
+	EXPECT_LE(SMALL / 2, st.bytes_written);
+	for (i = 0; i < 50; i++) {
+		ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
+		ASSERT_GE(SMALL, st.bytes_written);
+		sleep_ms(20);
+	}
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
+	EXPECT_LT(8 * SMALL, st.bytes_written);
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(take_all(self->dev, &log));
+	ASSERT_LOG(&log, 0);
+	EXPECT_TRUE(proc_maps_logged(&log, pid));
+	log_free(&log);
+	mapper_end(pid);
+}
+
+TEST_HARNESS_MAIN
