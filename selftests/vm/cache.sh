@@ -14,7 +14,7 @@ hwpmc_cache=${XDG_CACHE_HOME:-$HOME/.cache}/hwpmc
 # leaves nothing behind that looks complete, and of two that want the same
 # entry, one waits for the other.
 cache_entry() {
-	local name=$1 entry=$hwpmc_cache/$1
+	local key=$1 entry=$hwpmc_cache/$1
 	shift
 	if [[ ! -d $entry ]]; then
 		mkdir -p "$hwpmc_cache"
@@ -31,7 +31,7 @@ cache_entry() {
 			trap - EXIT
 			# Nothing may test this status: that would switch off
 			# "set -e" in COMMAND.
-		) 9>"$hwpmc_cache/.$name.lock"
+		) 9>"$hwpmc_cache/.$key.lock"
 	fi
 	echo "$entry"
 }

@@ -4,8 +4,11 @@
 # How QEMU is started for a cached kernel. Sourced.
 
 # The guest's kernel command line, all architectures. An oops ends the guest at
-# once: -no-reboot turns the panic's reboot into an exit.
+# once: -no-reboot turns the panic's reboot into an exit. Emulated CPUs that are
+# sampled all the time leave nothing to a thread that is as nice as khugepaged: if
+# it was preempted while it read under RCU, that looks like a stall.
 machine_append="loglevel=7 printk.time=1 oops=panic panic=-1 net.ifnames=0"
+machine_append+=" transparent_hugepage=never rcupdate.rcu_cpu_stall_timeout=100"
 
 # machine KERNEL-DIR ACCEL
 #
@@ -24,7 +27,12 @@ machine() {
 		if [[ $accel == kvm ]]; then
 			machine_qemu+=(-cpu host)
 		else
-			machine_qemu+=(-cpu max)
+			# Once the emulated CMPXCHG16B of SLUB came back with
+			# part of RAX in the flags, and a double fault. Page
+			# tables of five levels, and string operations byte by
+			# byte, which ERMS makes a kernel prefer, are slow to
+			# emulate.
+			machine_qemu+=(-cpu "max,-cx16,-erms,-la57")
 		fi
 		machine_virtio=pci
 		# On a busy host the clocksource watchdog takes delayed
@@ -39,10 +47,23 @@ machine() {
 		machine_append+=" console=ttyAMA0"
 		;;
 	esac
-	if [[ $(cat "$dir/release") == *-debug ]]; then
+	case $(cat "$dir/release") in
+	*-hwpmc-debug)
 		machine_virtio=device
 		machine_append+=" irqchip.gicv3_pseudo_nmi=1 kmemleak=on"
-	fi
+		;;
+	*-hwpmc-kcsan)
+		machine_virtio=device
+		# No NMIs: KCSAN takes a spinlock to report.
+		#
+		# Tasks wait long to be raced with: the other emulated CPU is
+		# slow, and the host may be busy. Interrupts do not, or those
+		# of counters would follow each other endlessly; their accesses
+		# meet those that tasks watch.
+		machine_append+=" kcsan.udelay_task=1000"
+		machine_append+=" kcsan.udelay_interrupt=2"
+		;;
+	esac
 	machine_qemu+=(-kernel "$dir/image" -nodefaults -no-user-config -no-reboot
 		-display none -monitor none -nic none)
 }

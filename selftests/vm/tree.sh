@@ -21,7 +21,7 @@ tree_base() {
 	for applet in $(busybox --list); do
 		[[ $applet == busybox ]] || ln -s busybox "$tree/usr/bin/$applet"
 	done
-	cp "$here"/guest/{kmemleak-check,run-selftests} "$tree/usr/bin"
+	cp "$here"/guest/{kmemleak-check,kcsan-check,run-selftests} "$tree/usr/bin"
 	cp "$here/guest/init" "$tree/init"
 	cp "$here/guest/fstab" "$tree/etc"
 	printf '%s\n' root:x:0:0:root:/root:/bin/sh user:x:1000:1000:user:/tmp:/bin/sh \
