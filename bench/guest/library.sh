@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# What the benchmarks in the virtual machine share. Sourced.
+
+load=/in/load
+program=${0##*/}
+hz=0 chains=0
+
+die() {
+	echo "$program: $*" >&2
+	exit 1
+}
+
+# Addresses are the same in all runs. perf's own limits must not lower any rate; the
+# rate can be changed only while the limit on time is on. The size of perf's
+# buffers stays what users have.
+settings() {
+	echo 0 >/proc/sys/kernel/randomize_va_space
+	echo 25 >/proc/sys/kernel/perf_cpu_time_max_percent
+	echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
+	echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+}
+
+# After boot the kernel refines its clock and checks certificates in the
+# background for some seconds. Idle time costs nothing here.
+settle() {
+	before=0 tries=0
+	sleep 20
+	while :; do
+		now=$("$load" user 100000)
+		now=${now%% *}
+		now=${now#ns=}
+		diff=$(((now - before) * 5000 / now))
+		[ ${diff#-} -ne 0 ] || break
+		before=$now
+		tries=$((tries + 1))
+		[ $tries -lt 20 ] || die "the guest does not settle"
+	done
+}
+
+# What a recording leaves behind it (probes, patched text) goes in some seconds.
+calm() {
+	sleep 10
+}
+
+insert() {
+	[ -e /sys/module/hwpmc ] || insmod /hwpmc/hwpmc.ko
+}
+
+remove() {
+	[ ! -e /sys/module/hwpmc ] || rmmod hwpmc
+}
+
+# with_REC COMMAND...: at $hz, with call chains if $chains; what COMMAND prints
+# goes to /tmp/said, the recording to /tmp/log. perf adds neither build-ids nor
+# anything else at the end: only the recording itself is compared.
+with_perf() {
+	graph=
+	[ "$chains" = 0 ] || graph=-g
+	# shellcheck disable=SC2086
+	perf record -q -B -N -e cpu-clock -c $((1000000000 / hz)) -a $graph -o /tmp/log -- "$@" \
+		>/tmp/said 2>/tmp/err || die "perf record: $(cat /tmp/err)"
+}
+
+with_ours() {
+	option=-N
+	[ "$chains" = 0 ] || option=-U
+	# shellcheck disable=SC2086
+	pmcstat -q ${packed:-} -n $((1000000000 / hz)) $option -S cpu-clock -O /tmp/log "$@" \
+		>/tmp/said 2>/tmp/err || die "pmcstat: $(cat /tmp/err)"
+}
+
+with_packed() {
+	packed=--packed
+	with_ours "$@"
+	packed=
+}
+
+with_bare() {
+	"$@" >/tmp/said
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * recording objects DIR
+ *	sources of the objects, and the kernel's symbols, into DIR
+ * recording pmclog|perf SHAPE SAMPLES[:BYTES] DIR FILE
+ *	a recording of programs that are in DIR; with BYTES, until it is that
+ *	long. A pmclog goes to standard output with "-".
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+int main(int argc, char **argv)
+{
+	const uint64_t *bytes;
+	struct sink *sink;
+	uint64_t samples, size = 0;
+	char *end;
+
+	if (argc == 3 && !strcmp(argv[1], "objects")) {
+		objects_write(argv[2]);
+		return 0;
+	}
+	if (argc != 6)
+		errx(2, "usage: recording objects DIR\n       recording "
+		     "pmclog|perf SHAPE SAMPLES[:BYTES] DIR FILE");
+	samples = strtoull(argv[3], &end, 10);
+	if (*end == ':')
+		size = strtoull(end + 1, &end, 10);
+	if (*end)
+		errx(2, "%s: no number", argv[3]);
+	objects_load(argv[4]);
+	if (!strcmp(argv[1], "perf"))
+		sink = perf_sink(argv[5], &bytes);
+	else
+		sink = pmclog_sink(argv[5], &bytes);
+	if (!model_run(argv[2], samples, sink, bytes, size))
+		errx(2, "%s: no such shape", argv[2]);
+	return 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Records put together in a buffer, on their way to a file or a pipe. */
+#ifndef BENCH_SINK_H
+#define BENCH_SINK_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SINK_BUF	(1U << 20)
+#define SINK_RECORD	4200U		/* no record is longer */
+
+struct sinkfile {
+	int fd;
+	uint64_t bytes;			/* put so far */
+	size_t n;
+	unsigned char buf[SINK_BUF];
+};
+
+void sinkfile_open(struct sinkfile *f, const char *path);
+void sinkfile_flush(struct sinkfile *f);
+void sinkfile_close(struct sinkfile *f);
+void sinkfile_write_at(struct sinkfile *f, const void *p, size_t len,
+		       uint64_t at);
+
+/* A record of @len bytes, zeroed. */
+static inline void *sink_room(struct sinkfile *f, size_t len)
+{
+	unsigned char *p;
+
+	if (f->n + len > SINK_BUF)
+		sinkfile_flush(f);
+	p = f->buf + f->n;
+	memset(p, 0, len);
+	f->n += len;
+	f->bytes += len;
+	return p;
+}
+
+#endif /* BENCH_SINK_H */

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# awk -f stats.awk -f report.awk RAW-FILE
+#
+# Makes tables and BENCH lines of bench-kernel's RAW lines: medians over the
+# repetitions, with their range.
+
+function missing(what) {
+	print "NOT MEASURED: " what
+	bad = 1
+}
+
+$1 == "RAW" {
+	rec = field("rec"); load = field("load"); procs = field("procs")
+	key = field("part") " " load " " procs
+	amount[load] = field("amount")
+	if (rec == "bare" || rec == "loaded" || rec == "open") {
+		keep(rec " " key, field("ns"))
+		next
+	}
+	run[++nrun] = $0
+}
+
+# Each recorded run against the median bare one.
+function reduce(	i, key, conf, base, n) {
+	for (i = 1; i <= nrun; i++) {
+		$0 = run[i]
+		rec = field("rec"); load = field("load"); procs = field("procs")
+		if (!median("bare " field("part") " " load " " procs)) {
+			missing("bare " load)
+			continue
+		}
+		base = med
+		n = field("samples")
+		conf = load " " procs " " field("hz") " " field("chains")
+		if (rec == "packed") {
+			rec = "ours"
+			conf = conf "+packed"
+		}
+		key = rec " " conf
+		keep("extra " key, field("ns") - base)
+		keep("elapsed " key, field("ns"))
+		keep("cpu " key, 100 * field("cpu") / field("ns"))
+		keep("size " key, field("size"))
+		keep("lost " key, field("lost"))
+		keep("side " key, field("lost_side"))
+		keep("rate " key, 100 * n / (field("hz") * field("ns") / 1e9))
+		if (n > 0) {
+			keep("insn " key, (field("ns") - base) / n)
+			keep("bytes " key, field("sample_bytes") / n)
+			keep("total " key, field("size") / n)
+			keep("frames " key, field("frames") / n)
+		}
+		if (!(conf in seen)) {
+			order[++norder] = conf
+			seen[conf] = 1
+		}
+	}
+}
+
+# perf has no packed records: beside its only kind.
+function of_peer(conf) {
+	sub(/\+packed$/, "", conf)
+	return conf
+}
+
+function bench(name, what, conf, unit, goal,	ours, peer, orange, prange) {
+	if (!median(what " ours " conf)) {
+		missing(name " (ours)")
+		return
+	}
+	ours = med; orange = sprintf("%.4g..%.4g", low, high)
+	if (!median(what " perf " of_peer(conf))) {
+		missing(name " (perf)")
+		return
+	}
+	peer = med; prange = sprintf("%.4g..%.4g", low, high)
+	line[++nline] = sprintf("BENCH name=%s ours=%.5g peer=%.5g ratio=%s unit=%s ours_range=%s peer_range=%s%s",
+		name, ours, peer, (peer ? sprintf("%.3f", ours / peer) : "-"), unit, orange, prange,
+		goal ? " goal=" goal : "")
+}
+
+function cell(what, rec, conf, format) {
+	if (rec == "perf")
+		conf = of_peer(conf)
+	return median(what " " rec " " conf) ? sprintf(format, med) : "-"
+}
+
+function range(what, rec, conf) {
+	if (rec == "perf")
+		conf = of_peer(conf)
+	return median(what " " rec " " conf) ? sprintf("%.0f..%.0f", low, high) : "-"
+}
+
+function ratio(what, conf,	a) {
+	if (!median(what " ours " conf))
+		return "-"
+	a = med
+	if (!median(what " perf " of_peer(conf)) || !med)
+		return "-"
+	return sprintf("%.2f", a / med)
+}
+
+function sample_table(	i, c, f) {
+	print ""
+	print "Samples (cpu-clock, whole system): instructions are elapsed minus bare, by samples"
+	printf "%-7s %5s %6s %6s | %18s %18s %6s | %6s %6s %6s | %5s %5s | %6s %6s | %6s %6s | %6s %6s\n",
+		"load", "procs", "Hz", "chains", "ours: insn", "perf: insn", "ratio",
+		"ours:B", "perf:B", "ratio", "fr.", "fr.", "rate%", "rate%", "lost", "lost", "cpu%", "cpu%"
+	for (i = 1; i <= norder; i++) {
+		c = order[i]
+		split(c, f, " ")
+		if (f[3] == 1)
+			continue
+		printf "%-7s %5s %6s %6s | %6s %11s %6s %11s %6s | %6s %6s %6s | %5s %5s | %6s %6s | %6s %6s | %6s %6s\n",
+			f[1], f[2], f[3], f[4] ~ /packed/ ? substr(f[4], 1, 1) ",pack" : f[4],
+			cell("insn", "ours", c, "%.0f"), range("insn", "ours", c),
+			cell("insn", "perf", c, "%.0f"), range("insn", "perf", c), ratio("insn", c),
+			cell("bytes", "ours", c, "%.1f"), cell("bytes", "perf", c, "%.1f"), ratio("bytes", c),
+			cell("frames", "ours", c, "%.1f"), cell("frames", "perf", c, "%.1f"),
+			cell("rate", "ours", c, "%.1f"), cell("rate", "perf", c, "%.1f"),
+			cell("lost", "ours", c, "%d"), cell("lost", "perf", c, "%d"),
+			cell("cpu", "ours", c, "%.2f"), cell("cpu", "perf", c, "%.2f")
+		name = f[1] "." f[2] "." f[3] "hz." (f[4] ~ /^1/ ? "chains" : "plain") (f[4] ~ /packed/ ? ".packed" : "")
+		bench("insn." name, "insn", c, "instructions/sample", "ratio<=0.5")
+		bench("bytes." name, "bytes", c, "bytes/sample", "ratio<=0.7")
+		bench("lost." name, "lost", c, "samples", "ours=0")
+		bench("rate." name, "rate", c, "percent")
+		bench("cpu." name, "cpu", c, "percent", f[3] == 10000 ? "ours<2" : "")
+	}
+}
+
+function storm_table(	i, c, f, n, rec) {
+	print ""
+	print "Storms (process records alone): instructions and bytes per event"
+	printf "%-6s | %22s %22s %6s | %8s %8s | %6s %6s\n", "event", "ours: insn", "perf: insn",
+		"ratio", "ours:B", "perf:B", "lost", "lost"
+	for (i = 1; i <= norder; i++) {
+		c = order[i]
+		split(c, f, " ")
+		if (f[3] != 1)
+			continue
+		n = amount[f[1]]
+		for (rec = 1; rec <= 2; rec++) {
+			scale("extra " (rec == 1 ? "ours " : "perf ") c, n)
+			scale("size " (rec == 1 ? "ours " : "perf ") c, n)
+		}
+		printf "%-6s | %8s %13s %8s %13s %6s | %8s %8s | %6s %6s\n", f[1],
+			cell("extra", "ours", c, "%.0f"), range("extra", "ours", c),
+			cell("extra", "perf", c, "%.0f"), range("extra", "perf", c), ratio("extra", c),
+			cell("size", "ours", c, "%.0f"), cell("size", "perf", c, "%.0f"),
+			cell("side", "ours", c, "%d"), cell("lost", "perf", c, "%d")
+		bench("storm." f[1], "extra", c, "instructions/" f[1])
+		bench("storm-bytes." f[1], "size", c, "bytes/" f[1])
+	}
+}
+
+function scale(key, n,	i) {
+	for (i = 1; i <= count[key]; i++)
+		value[key, i] /= n
+}
+
+function idle_table(	k, i, kinds, state, base) {
+	if (!median("loaded idle user 1"))
+		return
+	print ""
+	print "The module loaded, or opened, and idle: change of the load's instructions"
+	printf "%-7s %14s %12s %12s %20s\n", "load", "bare", "loaded", "opened", "bare varies by"
+	split("user kernel fork exec mmap", kinds, " ")
+	for (i = 1; i <= 5; i++) {
+		k = "idle " kinds[i] " 1"
+		median("bare " k)
+		base = med
+		printf "%-7s %14d ", kinds[i], base
+		median("loaded " k)
+		line[++nline] = sprintf("BENCH name=idle-loaded.%s ours=%d peer=%d ratio=%.6f unit=instructions goal=ratio=1",
+			kinds[i], med, base, med / base)
+		printf "%+11.4f%% ", 100 * (med / base - 1)
+		median("open " k)
+		printf "%+11.4f%% ", 100 * (med / base - 1)
+		line[++nline] = sprintf("BENCH name=idle-opened.%s ours=%d peer=%d ratio=%.6f unit=instructions goal=ratio=1",
+			kinds[i], med, base, med / base)
+		median("bare " k)
+		printf "%+11.4f%%..%+.4f%%\n", 100 * (low / med - 1), 100 * (high / med - 1)
+	}
+}
+
+END {
+	reduce()
+	sample_table()
+	storm_table()
+	idle_table()
+	print ""
+	for (i = 1; i <= nline; i++)
+		print line[i]
+	exit bad
+}

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# scaling.awk RAW-FILE
+#
+# Tables and BENCH lines of bench-scaling's RAW lines: medians.
+
+function field(name,	i) {
+	for (i = 2; i <= NF; i++)
+		if (index($i, name "=") == 1)
+			return substr($i, length(name) + 2)
+	return ""
+}
+
+function keep(key, x) {
+	value[key, ++count[key]] = x + 0
+}
+
+function median(key,	i, j, n, t) {
+	n = count[key]
+	if (!n)
+		return ""
+	for (i = 2; i <= n; i++)
+		for (j = i; j > 1 && value[key, j - 1] > value[key, j]; j--) {
+			t = value[key, j]
+			value[key, j] = value[key, j - 1]
+			value[key, j - 1] = t
+		}
+	return n % 2 ? value[key, (n + 1) / 2] : (value[key, n / 2] + value[key, n / 2 + 1]) / 2
+}
+
+function show(x, format) {
+	return x == "" ? "-" : sprintf(format, x)
+}
+
+function per_sample(key, base) {
+	if (base == "" || !count[key " ns"] || !median(key " samples"))
+		return ""
+	return (median(key " ns") - base) / median(key " samples")
+}
+
+function want(x, what) {
+	if (x == "") {
+		print "NOT MEASURED: " what
+		bad = 1
+	}
+}
+
+$1 == "RAW" {
+	part = field("part"); rec = field("rec"); n = field("n")
+	key = part " " rec " " n
+	for (i = 2; i <= NF; i++) {
+		split($i, pair, "=")
+		keep(key " " pair[1], pair[2])
+	}
+	if (!((part, n) in seen)) {
+		seen[part, n] = 1
+		list[part] = list[part] " " n
+	}
+}
+
+# Recordings among many processes begin long before the work: what came in its time.
+function in_window(key,	i) {
+	for (i = 1; i <= count[key " ns"]; i++)
+		value[key " samples", i] = int(6400 * value[key " ns", i] / 1e9)
+}
+
+# The cost of a sample against n; TITLE says what n is.
+function curve(part, title, peer,	ns, i, k, base, ours, perf, ratio, cpu, last) {
+	k = split(list[part], ns, " ")
+	if (!k)
+		return
+	print ""
+	print title
+	printf "%8s %12s %12s %7s %10s %10s %10s %10s\n", "n", "insn/sample", "perf's", "ratio",
+		"writer", "samples", "lost", peer ? "lost, perf" : "KiB each"
+	for (i = 1; i <= k; i++) {
+		n = ns[i]
+		base = median(part " bare " (count[part " bare " n " ns"] ? n : 1) " ns")
+		want(base, part " " n " bare")
+		if (part == "processes") {
+			in_window(part " ours " n)
+			in_window(part " perf " n)
+		}
+		ours = per_sample(part " ours " n, base)
+		perf = per_sample(part " perf " n, base)
+		want(ours, part " " n)
+		if (peer)
+			want(perf, part " " n " perf")
+		ratio = ours != "" && perf != "" && perf != 0 ? sprintf("%.2f", ours / perf) : "-"
+		if (peer)
+			last = show(median(part " perf " n " lost"), "%d")
+		else
+			last = show(median(part " ours " n " memory_kb") / (part == "owners" ? n : 1), "%d")
+		cpu = ours == "" ? 0 : median(part " ours " n " cpu") / median(part " ours " n " ns")
+		printf "%8d %12s %12s %7s %9.2f%% %10s %10s %10s\n", n, show(ours, "%.0f"),
+			show(perf, "%.0f"), ratio, 100 * cpu, show(median(part " ours " n " samples"), "%d"),
+			show(median(part " ours " n " lost"), "%d"), last
+		line[++nline] = sprintf("BENCH name=scaling.%s.%d ours=%s peer=%s ratio=%s unit=instructions/sample",
+			part, n, show(ours, "%.1f"), show(perf, "%.1f"), ratio)
+	}
+}
+
+function sessions(	ns, i, k, ours, perf) {
+	k = split(list["sessions"], ns, " ")
+	if (!k)
+		return
+	print ""
+	print "A recording of nothing among n processes, from start to end: microseconds of the machine, and bytes"
+	printf "%8s %12s %12s %7s %12s %12s\n", "n", "ours", "perf's", "ratio", "bytes", "perf's"
+	for (i = 1; i <= k; i++) {
+		n = ns[i]
+		ours = median("sessions ours " n " ns") / 1000
+		perf = median("sessions perf " n " ns") / 1000
+		printf "%8d %12.0f %12.0f %7.3f %12d %12d\n", n, ours, perf, ours / perf,
+			median("sessions ours " n " size"), median("sessions perf " n " size")
+		line[++nline] = sprintf("BENCH name=scaling.session.%d ours=%.0f peer=%.0f ratio=%.4f unit=us",
+			n, ours, perf, ours / perf)
+	}
+}
+
+END {
+	curve("cpus", "CPUs, all busy, 1 kHz each, with chains", 1)
+	curve("owners", "Owners with a PMC each, 6400 Hz together, with chains; memory of an owner with its PMC", 0)
+	curve("pmcs", "PMCs of one owner, 6400 Hz together, with chains", 0)
+	curve("processes", "Sleeping processes, 6400 Hz, with chains", 1)
+	sessions()
+	print ""
+	for (i = 1; i <= nline; i++)
+		print line[i]
+	if (!nline)
+		bad = 1
+	exit bad
+}
