@@ -6,23 +6,35 @@
 # make install		module (depmod follows) and tools
 #
 # make demo		records a workload in a virtual machine and reports it
-# make check		all tests but those on the debug kernel
-# make check-debug	the kernel tests on a kernel with all checkers on
+# make check		all tests that need no kernel, all kernel tests on one kernel, and
+#			on the others those that depend on it (selftests/short)
+# make check-full	all kernel tests on all kernels
+# make check-KERNEL	all on that one; debug has all checkers on, kcsan looks for
+#			data races
+# make storm		twenty minutes of all that can go wrong at once, there
+# make fuzz		pmclog on hostile logs, ELF files and symbols, for FUZZ_SECONDS
+#			each (1200)
+# make bench-kernel	what recording costs, in instructions, beside perf
+# make bench-phases	... and where they go; bench-scaling: with more CPUs,
+#			owners, PMCs, processes
+# make bench-build	counts of a real build, beside perf stat's
+# make bench-reader	how fast pmclog reads, beside perf report and perf script
 # make sparse		static analysis of the module, against all kernels
 # make dkms-check	the module as a DKMS package
 #
 # make build/KERNEL/hwpmc.ko	the module for a kernel of the tests: 6.1 6.12
-#			6.12-rt 6.12-arm64 debug
+#			6.12-rt 6.18 newest 6.12-arm64 debug kcsan
 # make guest		programs for the virtual machines (guest-amd64, -arm64)
 # make clean		removes what was built, but not the cache of kernels
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
-KERNELS := 6.1 6.12 6.12-rt 6.12-arm64
+# selftests/vm/kernel says what they are.
+KERNELS := 6.1 6.12 6.12-rt 6.18 newest 6.12-arm64
 CROSS_arm64 := aarch64-linux-gnu-
 
-.PHONY: all module tools install demo check check-debug sparse dkms-check guest \
-	guest-amd64 guest-arm64 clean FORCE
+.PHONY: all module tools install demo check check-full storm fuzz sparse dkms-check guest \
+	bench-kernel bench-phases bench-scaling bench-build bench-reader guest-amd64 guest-arm64 clean FORCE
 .DELETE_ON_ERROR:
 
 all: tools module
@@ -52,13 +64,30 @@ guest-amd64 guest-arm64: guest-%:
 sparse:
 	@scripts/sparse $(KERNELS)
 
+# The longest steps first, so that none of them is left at the end.
 check:
 	@scripts/setup
-	@scripts/check host $(KERNELS)
+	@scripts/check host 6.12 $(patsubst %,short:%,$(filter-out 6.12,$(KERNELS)) debug)
 
-check-debug:
+check-full:
 	@scripts/setup
-	@scripts/check debug
+	@scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) debug
+
+check-%:
+	@scripts/setup
+	@scripts/check $*
+
+storm:
+	@scripts/setup
+	@HWPMC_STORM_SECONDS=$${HWPMC_STORM_SECONDS:-1200} selftests/run-kselftests debug chaos
+
+fuzz:
+	@scripts/setup
+	$(MAKE) -C selftests/fuzz fuzz
+
+bench-kernel bench-phases bench-scaling bench-build bench-reader:
+	@scripts/setup
+	@bench/$@
 
 dkms-check:
 	@selftests/dkms-test
