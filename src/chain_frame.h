@@ -103,14 +103,23 @@ static inline bool is_user_code(unsigned long ret)
 	return ret && ret < TASK_SIZE_MAX;
 }
 
-/* Kernel threads have no user side; io_uring's have memory but no registers. */
+/*
+ * Kernel threads have no user side; io_uring's have memory but no registers. Before
+ * 6.5 those end without the flag that tells: what is there in place of registers
+ * has neither an address nor a stack.
+ */
 static inline struct pt_regs *user_regs(void)
 {
+	struct pt_regs *regs = task_pt_regs(current);
+
 	/* the task itself may be changing other flags just now, or its mm */
 	if (!data_race(current->mm) ||
 	    (data_race(current->flags) & COMPAT_NO_USER_REGS))
 		return NULL;
-	return task_pt_regs(current);
+	if (!data_race(instruction_pointer(regs)) &&
+	    !data_race(user_stack_pointer(regs)))
+		return NULL;
+	return regs;
 }
 
 #endif /* HWPMC_CHAIN_FRAME_H */
