@@ -98,6 +98,42 @@ slept()
 }
 ok "hours without a sample" slept
 
+# A pipe that brings them one at a time says the same of them.
+{
+	ten
+	for hour in 10 12 14 15 16; do
+		echo "at $((hour * 3600000000000))"
+		echo "sample 1 7 0x10010"
+	done
+} | log lone
+slowly()	# LOG: in pieces of a record, each when the one before is read
+{
+	perl -e '
+		local $/; binmode STDIN; my $s = <STDIN>; $| = 1;
+		for (my $o = 0; $o + 16 <= length $s;) {
+			my $len = unpack("V", substr($s, $o, 4)) & 0xffff;
+			syswrite(STDOUT, substr($s, $o, $len));
+			$o += $len;
+			next if $o < length($s) - 2000;
+			for (my $left = 1; $left;) {
+				my $n = pack("i", 0);
+				select(undef, undef, undef, 0.01);
+				ioctl(STDOUT, 0x541b, $n) or die; # FIONREAD
+				$left = unpack("i", $n);
+			}
+			select(undef, undef, undef, 0.02);
+		}' <"$tmp/$1"
+}
+by_pipe()	# LOG
+{
+	"$pmclog" export --to csv -o "$tmp/want" "$tmp/$1" &&
+		slowly "$1" | "$pmclog" export --to csv -o "$tmp/got" - &&
+		diff "$tmp/want" "$tmp/got"
+}
+ok "hours without a sample, by a pipe" by_pipe lone
+wild lone w -3 x50
+ok "one of them damaged, by a pipe" by_pipe w
+
 # All samples of a pack have their clocks by the pack's.
 golden=$HERE/../host/golden
 in_pack()	# NUMBER
@@ -119,5 +155,6 @@ in_pack()	# NUMBER
 	"$pmclog" report "$tmp/p" | grep '^When' | diff "$tmp/want" -
 }
 ok "a pack's" in_pack 0
+ok "a pack's, by a pipe" by_pipe p
 
 done_testing

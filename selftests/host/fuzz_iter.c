@@ -17,9 +17,11 @@ static uint64_t walk(struct pmclog_iter *it)
 	uint64_t sum = 0;
 	uint32_t i;
 
-	while (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD)
+	while (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD) {
 		for (i = 0; i < rec.len; i++)
 			sum = sum * 31 + rec.data[i];
+		pmclog_iter_await(it);
+	}
 	return sum;
 }
 

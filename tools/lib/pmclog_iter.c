@@ -707,6 +707,29 @@ enum pmclog_iter_status pmclog_iter_next(struct pmclog_iter *it,
 	}
 }
 
+/* A pack's samples are still to come, even if the log was cut meanwhile. */
+static void keep_pack(struct pmclog_iter *it)
+{
+	if (it->source != SOURCE_WINDOW ||
+	    (size_t)(it->end - it->p) >= it->inside)
+		return;
+	it->p = it->buf;
+	it->end = it->buf + it->inside;
+}
+
+enum pmclog_iter_status pmclog_iter_await(struct pmclog_iter *it)
+{
+	size_t need = it->inside + sizeof(struct pmclog_hdr);
+	enum pmclog_iter_status status = PMCLOG_ITER_RECORD;
+
+	while (status == PMCLOG_ITER_RECORD && !it->lost &&
+	       (size_t)(it->end - it->p) < need) {
+		status = more(it);
+		keep_pack(it);
+	}
+	return status;
+}
+
 unsigned int pmclog_iter_ahead(const struct pmclog_iter *it, uint64_t *tsc,
 			       unsigned int n)
 {

@@ -141,6 +141,12 @@ enum pmclog_iter_status pmclog_iter_next(struct pmclog_iter *it,
 unsigned int pmclog_iter_ahead(const struct pmclog_iter *it, uint64_t *tsc,
 			       unsigned int n);
 
+/*
+ * Waits until pmclog_iter_ahead() sees more than the last record, if anything
+ * follows it: RECORD.  What was handed out is gone then.
+ */
+enum pmclog_iter_status pmclog_iter_await(struct pmclog_iter *it);
+
 /**
  * struct pmclog_passed - samples that nobody looked at
  * @n:      so many records

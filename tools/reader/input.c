@@ -5,12 +5,14 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "input.h"
 #include "mapped.h"
+#include "mem.h"
 
 static int fail(struct input *in, const char *what)
 {
@@ -29,6 +31,7 @@ static int begin(struct input *in, const char *path, int fd,
 	in->gaps = false;
 	in->repairs = false;
 	in->steady.known = false;
+	in->kept = NULL;
 	*in->skipped = '\0';
 	in->idle = NULL;
 	in->it = map ? pmclog_iter_window(mapped_window, map) :
@@ -84,6 +87,7 @@ static int open_path(struct input *in, const char *path)
 	in->path = path;
 	in->it = NULL;
 	in->map = NULL;
+	in->kept = NULL;
 	if (strcmp(path, "-")) {
 		in->fd = open(path, O_RDONLY | O_CLOEXEC);
 	} else {
@@ -140,6 +144,8 @@ void input_close(struct input *in)
 {
 	pmclog_iter_close(in->it);
 	in->it = NULL;
+	free(in->kept);
+	in->kept = NULL;
 	mapped_close(in->map);
 	in->map = NULL;
 	if (in->fd > STDIN_FILENO)
@@ -163,12 +169,33 @@ static bool tell_gaps(struct input *in)
 	return n > 0;
 }
 
+/* Reads what follows it, to see whether its clock can be right. */
+static void wait_behind(struct input *in, struct pmclog_rec *rec)
+{
+	struct pollfd pfd = { .fd = in->fd, .events = POLLIN };
+
+	free(in->kept);
+	in->kept = xreallocarray(NULL, rec->len, 1);
+	memcpy(in->kept, rec->data, rec->len);
+	rec->data = in->kept;
+	while (pmclog_iter_await(in->it) == PMCLOG_ITER_MORE)
+		poll(&pfd, 1, -1);
+}
+
+static void repair(struct input *in, struct pmclog_rec *rec)
+{
+	if (steady_is_alone(&in->steady, in->it, rec))
+		wait_behind(in, rec);
+	rec->tsc = steady_look(&in->steady, in->it, rec);
+}
+
 enum pmclog_iter_status input_poll(struct input *in, struct pmclog_rec *rec)
 {
 	enum pmclog_iter_status status = pmclog_iter_next(in->it, rec);
 
-	if (status == PMCLOG_ITER_RECORD && in->repairs)
-		rec->tsc = steady_tsc(&in->steady, in->it, rec);
+	if (status == PMCLOG_ITER_RECORD && in->repairs &&
+	    !steady_goes_on(&in->steady, rec))
+		repair(in, rec);
 	if (status > 0)
 		return status;
 	in->gaps = tell_gaps(in) && status == PMCLOG_ITER_EOF;

@@ -23,6 +23,7 @@ struct input {
 	bool gaps;		/* all the error is that something was skipped */
 	bool repairs;		/* moments that damage has changed: */
 	struct steady steady;
+	unsigned char *kept;	/* a record that what follows was read for */
 	char skipped[80];	/* what, at the end or the error; or "" */
 	void (*idle)(void *arg);	/* before it waits for more, or NULL */
 	void *idle_arg;

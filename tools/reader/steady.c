@@ -40,6 +40,15 @@ static bool is_wild(const struct steady *s, const uint64_t *next,
 	return tsc < s->now || tsc - s->now > most;
 }
 
+bool steady_is_alone(const struct steady *s, const struct pmclog_iter *it,
+		     const struct pmclog_rec *r)
+{
+	uint64_t next;
+
+	return s->known && r->type != PMCLOG_T_INITIALIZE &&
+	       pmclog_iter_format(it)->ours && !pmclog_iter_ahead(it, &next, 1);
+}
+
 uint64_t steady_look(struct steady *s, const struct pmclog_iter *it,
 		     const struct pmclog_rec *r)
 {

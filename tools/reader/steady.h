@@ -27,18 +27,24 @@ struct steady {
 	uint64_t first, now, jump;
 };
 
+/* Does a record follow the one before it so closely that it is right? */
+static inline bool steady_goes_on(struct steady *s, const struct pmclog_rec *r)
+{
+	if (!s->known || r->tsc - s->now > s->jump ||
+	    r->type == PMCLOG_T_INITIALIZE)
+		return false;
+	s->now = r->tsc;
+	return true;
+}
+
+/*
+ * Any other that @it has just handed out is judged by what follows it: was that
+ * not read yet?
+ */
+bool steady_is_alone(const struct steady *s, const struct pmclog_iter *it,
+		     const struct pmclog_rec *r);
+/* When it was written. */
 uint64_t steady_look(struct steady *s, const struct pmclog_iter *it,
 		     const struct pmclog_rec *r);
-
-/* When a record was written that @it has just handed out. */
-static inline uint64_t steady_tsc(struct steady *s,
-				  const struct pmclog_iter *it,
-				  const struct pmclog_rec *r)
-{
-	if (s->known && r->tsc - s->now <= s->jump &&
-	    r->type != PMCLOG_T_INITIALIZE)
-		return s->now = r->tsc;
-	return steady_look(s, it, r);
-}
 
 #endif /* READER_STEADY_H */
