@@ -11,7 +11,8 @@ ten()
 	echo "event cpu-clock 1000"
 	echo "proc 7 prog"
 	for ((i = 0; i < 100; i++)); do
-		echo "at $((i * 100000000))"
+		# the first is behind what was just written
+		((!i)) || echo "at $((i * 100000000))"
 		echo "sample 1 7 0x10010"
 	done
 	echo "at 30000000000"
@@ -84,6 +85,38 @@ for bad in x63 x62 x50 x45 0 18446744073709551615 1234567890123456789; do
 	wild whole w -1 $bad
 	ok "the last: $bad" lasted w 30.000
 done
+
+# What was changed is said.
+told()	# LOG NUMBER WORDS
+{
+	"$pmclog" report "$tmp/$1" >"$tmp/got" 2>"$tmp/err" &&
+		"$pmclog" info "$tmp/$1" >>"$tmp/got" &&
+		[ "$(grep -c "^[Rr]epaired  *$2 with a damaged time: " \
+			"$tmp/got")" = 2 ] &&
+		grep -q ": repaired $3\$" "$tmp/err" || {
+			cat "$tmp/got" "$tmp/err"
+			return 1
+		}
+	"$pmclog" html "$tmp/$1" 2>/dev/null |
+		grep -q "\"wrongTimes\":${2% *},"
+}
+untold()
+{
+	! { "$pmclog" report "$tmp/whole" && "$pmclog" info "$tmp/whole"; } |&
+		grep -i repaired
+}
+wild whole w 20 x50 40 x62 -1 0
+ok "three are counted" told w "3 records" "3 damaged times"
+wild whole w 0 x50
+ok "the first" told w "1 record" "1 damaged time"
+cat "$tmp/w" "$tmp/whole" "$tmp/w" >"$tmp/several"
+each_told()
+{
+	"$pmclog" info "$tmp/several" | awk '/^log/ { n++ }
+		/^repaired/ { printf "%d:%s ", n, $2 }' | grep -qx "1:1 3:1 "
+}
+ok "of logs that follow each other" each_told
+ok "none" untold
 
 # A clock that what follows agrees with is right, wherever it is.
 {

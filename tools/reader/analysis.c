@@ -233,6 +233,10 @@ static bool read_log(struct analysis *a)
 		profile_read(&a->p, &in);
 		input_close(&in);
 	}
+	if (a->p.log.wrong_times)
+		fprintf(stderr, "pmclog: %s: repaired %llu damaged time%s\n",
+			a->path, (unsigned long long)a->p.log.wrong_times,
+			a->p.log.wrong_times == 1 ? "" : "s");
 	if (a->p.log.error)
 		fprintf(stderr, "pmclog: %s: %s\n", a->path, a->p.log.error);
 	else if (!a->p.log.records)

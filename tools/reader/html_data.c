@@ -148,6 +148,7 @@ static void put_log(struct html *h)
 	member(o, "records", log->records);
 	member_bool(o, "closed", log->closed);
 	member_str(o, "damage", log->error);
+	member(o, "wrongTimes", log->wrong_times);
 	member_str(o, "kernelNames", k->source);
 	member_str(o, "noKernelNames", k->source ? NULL : k->why);
 	member_bool(o, "kernelUnchecked", k->source && !log->ref_symbol);

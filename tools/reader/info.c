@@ -145,6 +145,16 @@ static void put_records(struct out *o, const struct summary *s)
 	}
 }
 
+static void put_repaired(struct out *o, const struct summary *s)
+{
+	if (!s->wrong_times)
+		return;
+	put_label(o, "repaired");
+	out_printf(o, "%" PRIu64 " record%s with a damaged time: that of the "
+		   "record beside it is taken\n", s->wrong_times,
+		   s->wrong_times == 1 ? "" : "s");
+}
+
 static void put_packs(struct out *o, const struct summary *s)
 {
 	if (!s->packs)
@@ -436,6 +446,7 @@ static void put_summary(struct out *o, struct summary *s, const char *error)
 	put_host(o, s);
 	put_times(o, s);
 	put_end(o, s, error);
+	put_repaired(o, s);
 	put_records(o, s);
 	put_packs(o, s);
 	put_recording(o, s);
@@ -453,7 +464,7 @@ static int info_input(struct input *in, struct out *o, struct summary *s)
 	enum pmclog_iter_status status;
 	struct pmclog_rec rec;
 	const char *error = NULL;
-	uint64_t offset;
+	uint64_t offset, before = 0;
 
 	while ((status = input_read(in, &rec)) == PMCLOG_ITER_RECORD) {
 		if (rec.type == PMCLOG_T_INITIALIZE && s->nrecords) {
@@ -462,6 +473,8 @@ static int info_input(struct input *in, struct out *o, struct summary *s)
 			summary_free(s);
 		}
 		summary_add(s, &rec);
+		s->wrong_times += in->steady.wrong - before;
+		before = in->steady.wrong;
 		s->format = *pmclog_iter_format(in->it);
 	}
 	if (status == PMCLOG_ITER_ERROR)

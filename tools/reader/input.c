@@ -30,7 +30,7 @@ static int begin(struct input *in, const char *path, int fd,
 	in->map = map;
 	in->gaps = false;
 	in->repairs = false;
-	in->steady.known = false;
+	in->steady = (struct steady){ .known = false };
 	in->kept = NULL;
 	*in->skipped = '\0';
 	in->idle = NULL;

@@ -393,6 +393,7 @@ void profile_read(struct profile *p, struct input *in)
 		show = r.serial + PROGRESS_RECORDS;
 	}
 	progress_end(&progress);
+	p->log.wrong_times = in->steady.wrong;
 	if (status == PMCLOG_ITER_ERROR) {
 		const char *why = input_error(in, &offset);
 

@@ -84,6 +84,7 @@ struct log_facts {
 	bool has_account;
 	struct pmclog_account account;
 	uint64_t records;
+	uint64_t wrong_times;		/* of them; they were made right */
 	char *error;			/* what is not as it should be, or NULL */
 	bool cut;			/* it is where reading stopped */
 };

@@ -76,6 +76,18 @@ static void log_line(struct report *r)
 	out_char(r->out, '\n');
 }
 
+static void repaired_line(struct report *r)
+{
+	uint64_t n = r->a.p.log.wrong_times;
+	char buf[GROUPED_MAX];
+
+	if (!n)
+		return;
+	line(r, "Repaired");
+	out_printf(r->out, "%s record%s with a damaged time: that of the record "
+		   "beside it is taken\n", grouped(buf, n), n == 1 ? "" : "s");
+}
+
 static void part_line(struct report *r)
 {
 	const struct log_facts *log = &r->a.p.log;
@@ -182,6 +194,7 @@ void report_log(struct report *r)
 	host_line(r);
 	time_line(r);
 	log_line(r);
+	repaired_line(r);
 	part_line(r);
 	kernel_line(r);
 	account_lines(r);

@@ -49,15 +49,13 @@ bool steady_is_alone(const struct steady *s, const struct pmclog_iter *it,
 	       pmclog_iter_format(it)->ours && !pmclog_iter_ahead(it, &next, 1);
 }
 
-uint64_t steady_look(struct steady *s, const struct pmclog_iter *it,
-		     const struct pmclog_rec *r)
+static uint64_t judge(struct steady *s, const struct pmclog_iter *it,
+		      const struct pmclog_rec *r)
 {
 	const struct pmclog_format *format = pmclog_iter_format(it);
 	uint64_t next[2];
 	unsigned int n;
 
-	if (r->type == PMCLOG_T_INITIALIZE)
-		s->known = false;
 	if (!format->ours)
 		return r->tsc;
 	n = pmclog_iter_ahead(it, next, 2);
@@ -71,4 +69,16 @@ uint64_t steady_look(struct steady *s, const struct pmclog_iter *it,
 	if (!is_wild(s, next, n, r->tsc))
 		s->now = r->tsc;
 	return s->now;
+}
+
+uint64_t steady_look(struct steady *s, const struct pmclog_iter *it,
+		     const struct pmclog_rec *r)
+{
+	uint64_t tsc;
+
+	if (r->type == PMCLOG_T_INITIALIZE)
+		s->known = false;
+	tsc = judge(s, it, r);
+	s->wrong += tsc != r->tsc;
+	return tsc;
 }

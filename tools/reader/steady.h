@@ -21,10 +21,12 @@
  * struct steady - of the log that we are in
  * @known: a record was seen: the first at @first, the last at @now
  * @jump:  what is not further from the one before it needs no look
+ * @wrong: so many records, of all logs, were not written when they say
  */
 struct steady {
 	bool known;
 	uint64_t first, now, jump;
+	uint64_t wrong;
 };
 
 /* Does a record follow the one before it so closely that it is right? */

@@ -57,6 +57,8 @@ struct sum_proc {
  * @format: of all of it; the caller sets it
  * @offset, @bytes: where its INITIALIZE is, and how long it is
  * @types: records by type
+ * @wrong_times: records whose time was damaged and made right; the caller
+ *	counts them
  * @packs, @packed, @pack_bytes: packs of samples, the samples in them, and the
  *	packs' bytes; @plain_bytes: of the samples if they were not packed
  * @release, @node: of the HOST extension; copies, NULL without one
@@ -71,6 +73,7 @@ struct summary {
 	uint64_t offset;
 	uint64_t bytes;
 	uint64_t nrecords;
+	uint64_t wrong_times;
 	uint64_t types[256];
 	uint64_t packs;
 	uint64_t packed;

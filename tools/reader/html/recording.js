@@ -141,6 +141,9 @@ function logList() {
     ['Not written', number(loss.notWritten) + ' samples when the log ended'],
     ['Process records lost', number(loss.processRecords)]];
 
+  if (l.wrongTimes)
+    rows.push(['Repaired', number(l.wrongTimes) + ' records with a damaged ' +
+      'time: that of the record beside it is taken']);
   if (loss.late)
     rows.push(['Late chains', number(loss.late) + ' samples of stacks that ' +
       'were not in memory, ' + number(loss.answered) + ' completed later']);
