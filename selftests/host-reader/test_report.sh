@@ -225,4 +225,16 @@ lost_of_event()
 }
 ok "samples without a name are those of the event" lost_of_event
 
+# what the recording's filter left out is no loss, and said like one
+filtered()
+{
+	local golden=$HERE/../host/golden
+	"$pmclog" info "$golden/full.pmclog" | grep -q '^    filtered   2$' &&
+		prints 0 "^Filtered        2 samples that were not wanted$" \
+			"$pmclog" report "$golden/full.pmclog" &&
+		"$pmclog" html "$golden/full.pmclog" | grep -q '"filtered":2,' &&
+		! "$pmclog" report "$golden/packed.pmclog" | grep -i filtered
+}
+ok "what was filtered" filtered
+
 done_testing

@@ -169,6 +169,7 @@ static void put_loss(struct html *h)
 	out_str(o, "\"loss\":{");
 	member(o, "processRecords", p->events.lost_procs);
 	member(o, "notWritten", known ? a->discarded + a->in_rings : 0);
+	member(o, "filtered", known ? a->filtered : 0);
 	member(o, "cut", known ? a->cut : 0);
 	member(o, "committed", known ? a->committed : 0);
 	put_causes(o, "cutBy", cut, cut_causes, PMCLOG_CUT_NCAUSE);

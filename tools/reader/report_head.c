@@ -169,6 +169,11 @@ static void account_lines(struct report *r)
 			   grouped(buf, log->account.discarded +
 				   log->account.in_rings));
 	}
+	if (log->account.filtered) {
+		line(r, "Filtered");
+		out_printf(r->out, "%s samples that were not wanted\n",
+			   grouped(buf, log->account.filtered));
+	}
 	cut_line(r);
 }
 

@@ -144,6 +144,9 @@ function logList() {
   if (l.wrongTimes)
     rows.push(['Repaired', number(l.wrongTimes) + ' records with a damaged ' +
       'time: that of the record beside it is taken']);
+  if (loss.filtered)
+    rows.push(['Filtered', number(loss.filtered) +
+      ' samples that were not wanted']);
   if (loss.late)
     rows.push(['Late chains', number(loss.late) + ' samples of stacks that ' +
       'were not in memory, ' + number(loss.answered) + ' completed later']);
