@@ -112,6 +112,17 @@ again()
 		diff -r "$dir" "$tmp/b/pmclog-b" && elsewhere "$tmp/b/pmclog-b"
 }
 ok "of an archive, without compression" again
+# DIRECTORY: in it, or from elsewhere
+repacked()
+{
+	rm -rf "$tmp/c" && mkdir "$tmp/c" &&
+		(cd "$tmp/c" && "$pmclog" archive "$1" && ls) >"$tmp/said" 2>&1 &&
+		tar -C "$tmp/c" -I zstd -xf "$tmp/c/pmclog-app.tar.zst" &&
+		diff -r "$dir" "$tmp/c/pmclog-app" ||
+		{ cat "$tmp/said"; return 1; }
+}
+ok "its directory packed again" repacked "$dir"
+ok "the same, with a slash" repacked "$dir/"
 mv "$tmp/gone" "$here"
 
 # What the log says was another file then

@@ -37,7 +37,7 @@ static const char usage[] =
 "                     .tar\n"
 "  -k, --kernel FILE  kernel symbols: kallsyms, System.map or vmlinux\n"
 "  -r, --root DIR     where the recorded machine's files are\n"
-"  FILE   a log\n";
+"  FILE   a log, or the directory of an archive that was unpacked\n";
 
 static const char readme[] =
 "A log of hwpmc, and the files that its names come from.\n"
@@ -51,12 +51,14 @@ static const char readme[] =
 
 /**
  * struct archiving - a run
+ * @dir:    an archive that was unpacked, which @in_dir and @in_root are in
  * @top:    the directory that all is in
  * @packed: paths, each once: strings of @p
  */
 struct archiving {
 	const char *kernel, *out_path, *path;
 	char *own_out, *top;
+	char *dir, *in_dir, *in_root;
 	struct image_root root;
 	struct privout out;
 	struct profile p;
@@ -345,17 +347,37 @@ static char *base_of(const char *path)
 	return base;
 }
 
+/* A directory with a log: that, and the files that were packed with it. */
+static void enter(struct archiving *a)
+{
+	char *log = xasprintf("%s/" ARCHIVE_LOG, a->path);
+	struct stat st;
+
+	if (!stat(a->path, &st) && S_ISDIR(st.st_mode) && !access(log, R_OK))
+		a->dir = realpath(a->path, NULL);
+	if (!a->dir) {
+		free(log);
+		return;
+	}
+	a->in_root = xasprintf("%s/" ARCHIVE_ROOT, a->path);
+	a->path = a->in_dir = log;
+	if (!a->root.dir)
+		a->root.dir = a->in_root;
+}
+
+/* What is unpacked gets the name that it had before. */
 static void names(struct archiving *a)
 {
 	char *base;
 
 	if (!a->out_path) {
-		base = base_of(a->path);
+		base = base_of(a->dir ? a->dir : a->path);
 		a->out_path = a->own_out = xasprintf("%s.tar.zst", base);
 		free(base);
 	}
 	base = base_of(a->out_path);
-	a->top = xasprintf("pmclog-%s", base);
+	a->top = xasprintf("%s%s", strncmp(base, "pmclog-", 7) ? "pmclog-" : "",
+			   base);
 	free(base);
 }
 
@@ -434,9 +456,13 @@ int cmd_archive(int argc, char **argv)
 		return reader_usage("pmclog archive: name a log, which is a "
 				    "file; see pmclog archive --help\n");
 	a.path = argv[optind];
+	enter(&a);
 	names(&a);
 	ret = archive(&a);
 	free(a.packed);
+	free(a.dir);
+	free(a.in_dir);
+	free(a.in_root);
 	free(a.own_out);
 	free(a.top);
 	return ret;
