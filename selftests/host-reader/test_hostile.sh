@@ -252,7 +252,7 @@ own_output()
 		done
 	done
 	mkdir -p "$tmp/unpacked"
-	for cmd in flame html "diff $tmp/k" "export --to csv" filter; do
+	for cmd in flame html "diff $tmp/k" "export --to csv" filter archive; do
 		cp "$tmp/k" "$tmp/unpacked/log.pmclog"
 		# shellcheck disable=SC2086
 		prints 1 'is the log itself: it would be lost' "$pmclog" $cmd \
