@@ -325,6 +325,22 @@ run 69 env FAKE_FAIL=allocate:2 "$pmcstat" -S cs -T true
 ok 'nor under -T' all 'lines err 1' 'has err "no such event"'
 unset FAKE_LOG
 
+# What is no log, whatever is asked of it, costs nothing that is there.
+: >empty
+for what in '' '-o kept' -T '-T -o kept' '-G kept' '-F kept' '-g -M kept' \
+		'-m kept' '-a kept'; do
+	echo mine >kept
+	# shellcheck disable=SC2086
+	run 65 "$pmcstat" -R empty $what
+	ok "-R of an empty file${what:+, $what}" all 'lines out 0' \
+		'has err "^pmcstat: empty is empty$"' 'lines err 1' \
+		'[ "$(cat kept)" = mine ]'
+done
+run 65 sh -c ": | '$pmcstat' -R -"
+ok 'and of an empty pipe' has err '^pmcstat: standard input is empty$'
+run 65 "$pmcstat" -R kept -o kept2
+ok 'nor does a file that is none' all '! [ -e kept2 ]' 'lines out 0'
+
 rm -f trace
 FAKE_TRACE=trace run 0 "$pmcstat" -q -O log -S cs true
 ok 'a log is plain' hasnt trace '^packed'

@@ -61,8 +61,7 @@ int read_analyse(const struct options *o, struct input *in)
 		/* what is there was shown, but it is not all */
 		status = bad ? bad : status;
 	} else if (!status && o->action == ACTION_READ) {
-		warn_line("%s is empty", in->path);
-		status = EX_DATAERR;
+		status = input_was_empty(in);
 	}
 	log_free(&l);
 	return status;

@@ -260,15 +260,32 @@ static bool is_wanted(const struct options *o, const struct pmclog_rec *r,
 	return !input_unwanted(o, r);
 }
 
+/* At the first record: what is no log costs no file that is there already. */
+static int open_out(const struct options *o, struct out *out)
+{
+	const char *path = o->text_path;
+
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (out->fd >= 0)
+		return 0;
+	warn_line("cannot open %s: %s", path, strerror(errno));
+	return EX_CANTCREAT;
+}
+
 static int dump(const struct options *o, struct input *in, struct out *out)
 {
 	struct tracepoints tps = { .tp = NULL };
 	enum pmclog_iter_status status;
 	struct pmclog_rec r;
-	bool wanted = true;
+	bool wanted = true, any = false;
 
 	do {
 		status = input_poll(in, &r);
+		if (status == PMCLOG_ITER_RECORD && !any && open_out(o, out))
+			return EX_CANTCREAT;
+		any |= status == PMCLOG_ITER_RECORD;
 		if (status == PMCLOG_ITER_MORE) {
 			/* what has come is shown before more is waited for */
 			out_flush(out);
@@ -285,28 +302,18 @@ static int dump(const struct options *o, struct input *in, struct out *out)
 		out_flush(out);
 		return input_failed(in);
 	}
-	return 0;
+	return any ? 0 : input_was_empty(in);
 }
 
 int read_dump(const struct options *o, struct input *in)
 {
-	const char *path = o->text_path;
 	struct out *out = out_stdout();
-	int status;
+	int status = dump(o, in, out);
 
-	if (path && strcmp(path, "-")) {
-		out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			       0666);
-		if (out->fd < 0) {
-			warn_line("cannot open %s: %s", path, strerror(errno));
-			return EX_CANTCREAT;
-		}
-	}
-	status = dump(o, in, out);
 	if (out_finish(out))
 		status = EX_IOERR;
-	if (out->fd != STDOUT_FILENO && close(out->fd)) {
-		warn_line("cannot write %s: %s", path, strerror(errno));
+	if (out->fd != STDOUT_FILENO && out->fd >= 0 && close(out->fd)) {
+		warn_line("cannot write %s: %s", o->text_path, strerror(errno));
 		status = EX_IOERR;
 	}
 	out->fd = STDOUT_FILENO;

@@ -163,6 +163,12 @@ int input_failed(const struct input *in)
 	return strncmp(what, "read error", 10) ? EX_DATAERR : EX_IOERR;
 }
 
+int input_was_empty(const struct input *in)
+{
+	warn_line("%s is empty", in->path);
+	return EX_DATAERR;
+}
+
 int input_unwanted(const struct options *o, const struct pmclog_rec *rec)
 {
 	const struct cpulist *cpus = &o->read.cpus;

@@ -15,6 +15,8 @@ int input_open_log(struct input *in, const char *path, int fd);
 void input_wait(const struct input *in, int ms);
 /* The exit status for an input that ended in an error; says what it was. */
 int input_failed(const struct input *in);
+/* The one for an input that had nothing in it; says so. */
+int input_was_empty(const struct input *in);
 /* A sample that -c and -i leave out. */
 int input_unwanted(const struct options *o, const struct pmclog_rec *rec);
 

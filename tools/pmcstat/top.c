@@ -29,7 +29,8 @@
 
 /**
  * struct session - a view and what it is on
- * @plain:  screens follow each other as text; NULL: the terminal
+ * @path:   screens follow each other there as text; NULL: the terminal
+ * @plain:  that, once there is something to show
  * @tty:    descriptor of the keyboard, -1: none
  * @status: the exit status so far
  * @ended:  the log is over, or has no more for now if it is a file
@@ -39,6 +40,7 @@ struct session {
 	struct top	top;
 	struct top_text	text;
 	struct input	*in;
+	const char	*path;
 	FILE		*plain;
 	FILE		*keyboard;
 	SCREEN		*screen;
@@ -99,10 +101,9 @@ static int open_screen(struct session *s)
 	const char *path = s->top.o.text_path;
 
 	s->tty = -1;
-	if (path || !isatty(STDOUT_FILENO)) {
-		s->plain = text_open(path ? path : "-");
-		return s->plain ? 0 : EX_CANTCREAT;
-	}
+	s->path = path ? path : isatty(STDOUT_FILENO) ? NULL : "-";
+	if (s->path)
+		return 0;
 	/* standard input may be the log */
 	s->keyboard = fopen("/dev/tty", "r+e");
 	s->screen = s->keyboard ? newterm(NULL, stdout, s->keyboard) : NULL;
@@ -123,36 +124,48 @@ static int open_screen(struct session *s)
 
 static int close_screen(struct session *s)
 {
-	const char *path = s->top.o.text_path;
-
 	if (s->screen) {
 		endwin();
 		delscreen(s->screen);
 	}
 	if (s->keyboard)
 		fclose(s->keyboard);
-	return s->plain ? text_close(s->plain, path ? path : "-") : 0;
+	return s->plain ? text_close(s->plain, s->path) : 0;
 }
 
 static void measure(struct session *s)
 {
 	s->text.width = 132;
 	s->text.height = 60;
-	if (s->plain)
+	if (s->path)
 		return;
 	s->text.width = COLS < TOP_COLUMNS ? (unsigned int)COLS : TOP_COLUMNS;
 	s->text.height = (unsigned int)LINES;
+}
+
+static void print(struct session *s)
+{
+	size_t i;
+
+	if (!s->plain)
+		s->plain = text_open(s->path);
+	if (!s->plain) {
+		s->status = EX_CANTCREAT;
+		s->quit = 1;
+		return;
+	}
+	for (i = 0; i < s->text.n; i++)
+		fprintf(s->plain, "%s\n", s->text.line[i]);
+	putc('\n', s->plain);
+	fflush(s->plain);
 }
 
 static void paint(struct session *s)
 {
 	size_t i;
 
-	if (s->plain) {
-		for (i = 0; i < s->text.n; i++)
-			fprintf(s->plain, "%s\n", s->text.line[i]);
-		putc('\n', s->plain);
-		fflush(s->plain);
+	if (s->path) {
+		print(s);
 		return;
 	}
 	erase();
@@ -170,7 +183,7 @@ static void tell(struct session *s, const char *fmt, ...)
 	char line[NAME_MAX_SHOWN + 64];
 	va_list ap;
 
-	if (s->plain)
+	if (s->path)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
@@ -202,7 +215,8 @@ static void draw(struct session *s)
 	struct top *t = &s->top;
 
 	s->next = now_ns() + s->interval;
-	if (t->pause)
+	/* what is no log costs no file that is there already */
+	if (t->pause || (s->path && !t->log.p.log.records))
 		return;
 	s->status = look_up(t);
 	s->quit |= s->status != 0;
@@ -374,7 +388,7 @@ static void wait_for_something(struct session *s)
 /* Where nobody can press a key, the end of the log is ours too. */
 static int over(const struct session *s)
 {
-	return s->ended && (s->plain || s->top.o.action == ACTION_LIVE);
+	return s->ended && (s->path || s->top.o.action == ACTION_LIVE);
 }
 
 static void run(struct session *s)
@@ -391,7 +405,7 @@ static void run(struct session *s)
 		if (!s->quit)
 			wait_for_something(s);
 	}
-	if (!s->quit && s->plain)
+	if (!s->quit && s->path)
 		draw(s);
 }
 
@@ -447,6 +461,9 @@ int top_run(const struct options *o, struct input *in)
 		end_recording(&s);
 		if (s.failed)
 			status = input_failed(in);
+		else if (s.ended && !s.top.log.p.log.records &&
+			 o->action == ACTION_READ)
+			status = input_was_empty(in);
 	}
 	top_text_free(&s.text);
 	free(s.text.line);
