@@ -316,11 +316,45 @@ ok '-T of one: the screen is the view' all 'lines out 0' 'hasnt err hello' \
 	'has screens "^PMC: .cpu-clock. Samples: 9 (75.0%)"'
 run 7 "$pmcstat" -q -S cs -G graph sh -c 'exit 7'
 ok 'the status is the command still' has graph "9 samples"
-run 73 "$pmcstat" -q -S cs -G nonexistent/graph true
-ok 'a graph that cannot be written' has err 'cannot open nonexistent/graph'
-run 69 env FAKE_FAIL=allocate:2 "$pmcstat" -S cs -G graph true
-ok 'a recording that does not come about' all 'lines err 1' \
-	'has err "no such event"'
+# What cannot be written is known before there is something to lose.
+mkdir -p profiles/cs locked
+ln -s ../graph profiles/faults
+for what in '-G nonexistent/graph=nonexistent/graph: No such' \
+		'-F nonexistent/tree=nonexistent/tree: No such' \
+		'-G locked=locked: Is a directory' \
+		'-T -o nonexistent/screens=nonexistent/screens: No such' \
+		'-g -M nonexistent/map=nonexistent/map: No such' \
+		'-g -D nonexistent=-D nonexistent: No such' \
+		'-g -D graph=-D graph: Not a directory' \
+		'-g -D profiles -S faults=-g profiles/faults: Not a dir' \
+		'-G /proc/graph=/proc/graph: ' '-g -D /proc=/proc/cs: '; do
+	rm -f trace
+	# shellcheck disable=SC2086
+	FAKE_TRACE=trace run 73 "$pmcstat" ${what%%=*} -S cs sh -c ': >ran'
+	ok "${what%%=*} is refused before the start" all '! [ -e trace ]' \
+		'! [ -e ran ]' "has err '${what#*=}'" 'lines err 1'
+done
+run 0 "$pmcstat" -q -g -D profiles -M map -S cs true
+ok 'a directory that has profiles takes more' [ -s map ]
+run 73 "$pmcstat" -R "$golden" -F tree2 -G nonexistent/graph
+ok 'nor is a log read in vain' all 'has err nonexistent' '! [ -e tree2 ]'
+run 73 "$pmcstat" -O log2 --kallsyms nonexistent/syms -S cs true
+ok 'nor begun without the symbols' all 'has err nonexistent' '! [ -e log2 ]'
+for what in '-G kept' '-F kept' '-g -M kept' '-T -w .01 -o kept'; do
+	echo mine >kept
+	# shellcheck disable=SC2086
+	run 69 env FAKE_FAIL=allocate:2 "$pmcstat" -S cs $what true
+	ok "$what: a recording that does not come about" all 'lines err 1' \
+		'has err "no such event"' '[ "$(cat kept)" = mine ]'
+done
+for what in '-G kept' '-F kept' '-g -M kept'; do
+	echo mine >kept
+	# shellcheck disable=SC2086
+	run 127 "$pmcstat" -q -S cs $what ./nonexistent
+	sleep .1
+	ok "$what: nor does that of no command" all 'lines err 1' \
+		'[ "$(cat kept)" = mine ]'
+done
 run 69 env FAKE_FAIL=allocate:2 "$pmcstat" -S cs -T true
 ok 'nor under -T' all 'lines err 1' 'has err "no such event"'
 unset FAKE_LOG

@@ -114,7 +114,7 @@ cp "$shapes" "$tmp/b/shapes"
 ok "files of one name have profiles of their own" \
 	test -s "$tmp/gprof/_._x_y/shapes.gmon" -a \
 	-s "$tmp/gprof/_._x_y/shapes~001.gmon"
-ok "no place for profiles: 73" prints 73 "cannot make" \
+ok "no place for profiles: 73" prints 73 "-D .*none/x: No such file" \
 	"$pmcstat" -R "$tmp/log" -g -D "$tmp/none/x"
 
 done_testing

@@ -297,5 +297,7 @@ int session_run(struct options *o);
 /* read.c: -R; and a recording that is read while it runs */
 int read_run(const struct options *o);
 int read_live(struct options *o);
+/* Of the latter: it records, and what is made of that is wanted. */
+void read_begun(void);
 
 #endif /* PMCSTAT_H */

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "outputs.h"
 #include "read_input.h"
 
 static int analyses_wanted(const struct reading *r)
@@ -26,6 +27,13 @@ static int analyse(const struct options *o, struct input *in)
 {
 	(void)o;
 	(void)in;
+	return EX_SOFTWARE;
+}
+
+static int analyses_check(const struct options *o)
+{
+	if (!o->read.top && !analyses_wanted(&o->read))
+		return 0;
 	warn_line("this pmcstat was built without analyses: it prints logs");
 	return EX_UNAVAILABLE;
 }
@@ -34,7 +42,28 @@ static int analyse(const struct options *o, struct input *in)
 {
 	return o->read.top ? top_run(o, in) : read_analyse(o, in);
 }
+
+static int analyses_check(const struct options *o)
+{
+	return o->read.gprof ? read_gprof_check(o) : 0;
+}
 #endif
+
+/* Before there is something to read that nobody could have again */
+static int reading_check(const struct options *o)
+{
+	const struct reading *r = &o->read;
+	const char *const file[] = {
+		r->graph, r->calltree, r->annotate, r->annotate_graph,
+		r->top || !analyses_wanted(r) ? o->text_path : NULL,
+	};
+	int status = analyses_check(o);
+	size_t i;
+
+	for (i = 0; i < sizeof(file) / sizeof(file[0]) && !status; i++)
+		status = output_check(file[i]);
+	return status;
+}
 
 /* Nobody wants what is made of a log in its place. */
 static int outputs_spare(const struct options *o, const struct input *in)
@@ -72,8 +101,10 @@ static int read_log(const struct options *o, int fd)
 
 int read_run(const struct options *o)
 {
+	int status = reading_check(o);
+
 	signal(SIGPIPE, SIG_IGN);
-	return read_log(o, -1);
+	return status ? status : read_log(o, -1);
 }
 
 /* ------------------------------------------------------------------------
@@ -136,6 +167,38 @@ static pid_t fork_reader(const struct options *o, int pipe_fd[2])
 	exit(read_log(o, pipe_fd[0]));
 }
 
+/**
+ * struct reader - the other process
+ * @of:    whose it is
+ * @begun: it has something to make of what it reads
+ */
+static struct {
+	pid_t	pid;
+	pid_t	of;
+	int	begun;
+} reader;
+
+void read_begun(void)
+{
+	reader.begun = 1;
+}
+
+/* A recording that did not come about costs no file that is there already. */
+static void forsake(void)
+{
+	if (!reader.begun && getpid() == reader.of)
+		kill(reader.pid, SIGKILL);
+}
+
+static void start_reader(const struct options *o, int pipe_fd[2])
+{
+	reader.pid = fork_reader(o, pipe_fd);
+	reader.of = getpid();
+	/* one that has the screen has to give it back */
+	if (!o->read.top || o->text_path)
+		atexit(forsake);
+}
+
 static int wait_for(pid_t pid)
 {
 	int status;
@@ -150,18 +213,21 @@ int read_live(struct options *o)
 {
 	char path[32];
 	int log[2], status, read_status;
-	pid_t reader = fork_reader(o, log);
 
+	status = reading_check(o);
+	if (status)
+		return status;
+	start_reader(o, log);
 	snprintf(path, sizeof(path), "/dev/fd/%d", log[1]);
 	o->log_path = path;
-	filter_process(o, reader);	/* it is as much of us as the recorder */
+	filter_process(o, reader.pid);	/* it is as much of us as the recorder */
 	if (o->read.top) {
 		o->quiet = 1;
 		leave_screen();
 	}
 	status = session_run(o);
 	close(log[1]);
-	read_status = wait_for(reader);
+	read_status = wait_for(reader.pid);
 	say_kept();
 	return status ? status : read_status;
 }

@@ -14,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../reader/shown.h"
+#include "outputs.h"
 #include "read.h"
 
 #define BIN_BYTES	2U	/* of code; gprof's unit, too */
@@ -331,12 +333,25 @@ static void name_gmon(struct gprof *g, struct gmon *m)
 	m->name = name;
 }
 
+static const char *top_dir(const struct options *o)
+{
+	return o->read.gprof_dir ? o->read.gprof_dir : ".";
+}
+
+/* Of the profiles of an event */
+static char *dir_of(const struct options *o, const char *name)
+{
+	char *event = file_name(name);
+	char *dir = xasprintf("%s/%s", top_dir(o), event);
+
+	free(event);
+	return dir;
+}
+
 static int write_gmon(struct gprof *g, struct gmon *m)
 {
-	const char *top = g->l->o->read.gprof_dir;
 	const struct event *e = &g->l->p.events.event[m->event];
-	char *event = file_name(strtab_str(&g->l->p.str, e->name));
-	char *dir = xasprintf("%s/%s", top ? top : ".", event);
+	char *dir = dir_of(g->l->o, strtab_str(&g->l->p.str, e->name));
 	char *path;
 	int status = EX_CANTCREAT;
 	FILE *f;
@@ -349,10 +364,42 @@ static int write_gmon(struct gprof *g, struct gmon *m)
 		put_gmon(g, m, f);
 		status = text_close(f, path);
 	}
-	free(event);
 	free(dir);
 	free(path);
 	return status;
+}
+
+static int check_dir(const struct options *o, const char *name)
+{
+	char *dir = dir_of(o, name);
+	int status = EX_CANTCREAT;
+
+	/* only the file system knows if it can be made */
+	if (!mkdir(dir, 0777)) {
+		rmdir(dir);
+		status = 0;
+	} else if (errno != EEXIST) {
+		warn_line("cannot make %s: %s", dir, strerror(errno));
+	} else if (!directory_check("-g", dir, status)) {
+		if (euidaccess(dir, W_OK | X_OK))
+			warn_line("cannot write to %s: %s", dir,
+				  strerror(errno));
+		else
+			status = 0;
+	}
+	free(dir);
+	return status;
+}
+
+int read_gprof_check(const struct options *o)
+{
+	int status = directory_check("-D", top_dir(o), EX_CANTCREAT);
+	size_t i;
+
+	for (i = 0; i < o->ncounters && !status; i++)
+		if (PMC_IS_SAMPLING_MODE(o->counters[i].mode))
+			status = check_dir(o, o->counters[i].event.name);
+	return status ? status : output_check(o->read.gprof_map);
 }
 
 /* As FreeBSD: "image" => "file" event/samples ... */

@@ -26,6 +26,8 @@ int read_dump(const struct options *o, struct input *in);
 /* read_analyse.c, top.c: the other things to do with it; an exit status */
 int read_analyse(const struct options *o, struct input *in);
 int top_run(const struct options *o, struct input *in);
+/* read_gprof.c: can it be written? Of a log, that shows when it is. */
+int read_gprof_check(const struct options *o);
 
 /* A file for text, "-" is standard output; NULL after a message. */
 FILE *text_open(const char *path);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "flight.h"
+#include "outputs.h"
 #include "pmcstat.h"
 #include "targets.h"
 
@@ -364,8 +365,10 @@ int session_run(struct options *o)
 {
 	struct session s = { .o = o };
 	enum end end;
-	int status;
+	int status = output_check(o->kallsyms_path);
 
+	if (status)
+		return status;
 	targets_find(&s.targets, o->targets, o->ntargets);
 	open_text(&s);
 	s.owner = pmcs_open();
@@ -389,6 +392,7 @@ int session_run(struct options *o)
 		log_ids_begin(o, &s.targets, s.log);
 	end = start(&s);
 	log_begun(s.log);
+	read_begun();
 	if (o->flight_size)
 		s.refresh = now_ns() + FIRST_REFRESH_NS;
 	stop(&s, end == END_NOT ? wait_for_end(&s) : end);
