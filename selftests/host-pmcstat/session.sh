@@ -37,6 +37,22 @@ ok 'counts since the start are totals' hasnt out total
 run 0 "$pmcstat" -o counts -s cs true
 ok '-o takes the counts' all 'lines out 0' 'lines counts 3'
 
+# "-" is standard output, and no file.
+run 0 "$pmcstat" -o - -s cs true
+ok '-o - is standard output' all 'lines out 3' '! [ -e - ]'
+run 0 "$pmcstat" -q -O log -o - -s cs -S cs true
+ok 'the log being elsewhere' all 'lines out 2' 'has log "^end$"'
+run 0 "$pmcstat" -q -O log --kallsyms - -S cs true
+ok 'and that of the symbols' all 'cmp out /proc/kallsyms' '! [ -e - ]'
+for what in -G -F -M -m -a; do
+	# shellcheck disable=SC2046
+	run 0 "$pmcstat" -q -R "$golden" $([ $what != -M ] || echo -g) $what -
+	# what -m finds is of the machine
+	ok "$what -" all '! [ -e - ]' '[ $what = -m ] || [ -s out ]'
+done
+FAKE_LOG="$golden" run 0 "$pmcstat" -T -o - -S cs true
+ok '-T -o -' all 'has out "Samples: 9"' '! [ -e - ]'
+
 run 0 env FAKE_RUNNING=40 "$pmcstat" -s cs -p cycles -p instructions true
 ok 'what had a counter for a part of the time is estimated' all \
 	'has out "^#  *s/cs  *p/cycles  *p/instructions $"' \

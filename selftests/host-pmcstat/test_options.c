@@ -196,6 +196,8 @@ static const struct bad {
 	{ "-S cs -O x --flight 4s", "--flight 4s: not a size" },
 	{ "-S cs -O - --flight 4M", "--flight needs a file or a directory" },
 	{ "-S cs -O x --flight 4M -Z", "--flight and -Z do not go together" },
+	{ "-S cs -s cs -O - -o -", "-O - and -o - do not go together" },
+	{ "-S cs -O - --kallsyms -", "-O - and --kallsyms - do not go" },
 	{ "-S cs -O /tmp --flight 4M --rotate 1M", "--flight and --rotate" },
 	{ "-s cs -O x --flight 4M", "--flight needs samples" },
 	{ "-O x --flight 4M --trigger cs", "--flight needs samples" },

@@ -322,7 +322,7 @@ void kallsyms_copy(const struct options *o)
 	if (!in)
 		die(EX_OSFILE, "cannot open /proc/kallsyms: %s",
 		    strerror(errno));
-	out = fopen(path, "we");
+	out = strcmp(path, "-") ? fopen(path, "we") : stdout;
 	if (!out)
 		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
 	while ((n = fread(buf, 1, sizeof(buf), in)) > 0) {
@@ -330,9 +330,9 @@ void kallsyms_copy(const struct options *o)
 		if (fwrite(buf, 1, n, out) != n)
 			break;
 	}
-	n = (size_t)ferror(in);
+	n = ferror(in) || ferror(out);
 	fclose(in);
-	if (fclose(out) || n)
+	if ((out == stdout ? fflush(out) : fclose(out)) || n)
 		die(EX_IOERR, "cannot write %s: %s", path, strerror(errno));
 	if (!shown && !o->quiet)
 		warn_line("kernel addresses are hidden "

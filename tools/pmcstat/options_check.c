@@ -133,6 +133,26 @@ static int check_targets(struct parser *p)
 	return 0;
 }
 
+static int is_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+/* Standard output is the log's alone. */
+static int check_stdout(struct parser *p)
+{
+	const struct options *o = p->o;
+
+	if (!is_stdout(o->log_path))
+		return 0;
+	if (is_stdout(o->text_path))
+		return options_fail(p, "-O - and -o - do not go together");
+	if (is_stdout(o->kallsyms_path))
+		return options_fail(p, "-O - and --kallsyms - do not go "
+				    "together");
+	return 0;
+}
+
 static int check_log(struct parser *p)
 {
 	const struct options *o = p->o;
@@ -158,7 +178,7 @@ static int check_log(struct parser *p)
 		return options_fail(p, "--packed goes with -O");
 	if (o->compress && !o->log_path)
 		return options_fail(p, "-Z goes with -O");
-	return options_check_files(p);
+	return check_stdout(p) ? -1 : options_check_files(p);
 }
 
 int options_check(struct parser *p)

@@ -68,7 +68,8 @@ static void open_text(struct session *s)
 	s->counts.counters = s->o->counters;
 	s->counts.n = o->ncounters;
 	s->counts.out = log && !strcmp(log, "-") ? stderr : stdout;
-	if (!path || o->action == ACTION_LIVE)	/* then it is the reader's */
+	if (!path || !strcmp(path, "-") ||
+	    o->action == ACTION_LIVE)		/* then it is the reader's */
 		return;
 	s->counts.out = fopen(path, "we");
 	if (!s->counts.out)
