@@ -375,6 +375,35 @@ run 69 env FAKE_FAIL=allocate:2 "$pmcstat" -S cs -T true
 ok 'nor under -T' all 'lines err 1' 'has err "no such event"'
 unset FAKE_LOG
 
+# unread STATUS ARGUMENTS...: nobody reads what goes to standard output
+unread()
+{
+	want=$1
+	shift
+	rm -f gone
+	{
+		until [ -e gone ]; do sleep .05; done
+		"$pmcstat" "$@" 2>err
+		echo $? >status
+	} | { exec <&-; : >gone; }
+	got=$(cat status)
+	: >out
+}
+for what in '' -v -T '-G -' '-F -' '-m -' '-a -'; do
+	# shellcheck disable=SC2086
+	unread 141 -q -R "$golden" $what
+	ok "-R${what:+, $what}: a reader that ends early is no error" lines err 0
+done
+unread 141 -q -R "$golden" -F whole -G - -g -D profiles -M map2
+ok 'and takes nothing from what goes elsewhere' all 'lines err 0' \
+	'has whole "^summary: 9 "' '[ -s map2 ]'
+FAKE_LOG="$golden" unread 141 -q -S cs -G - true
+ok 'nor is it while it is recorded' lines err 0
+FAKE_LOG="$golden" FAKE_FAIL=flush:32 unread 141 -q -S cs -T -w .01 sleep .3
+ok 'and the recording ends with it' lines err 0
+FAKE_LOG="$golden" unread 7 -q -S cs -G - sh -c 'exit 7'
+ok 'but the command has a status' lines err 0
+
 # What is no log, whatever is asked of it, costs nothing that is there.
 : >empty
 for what in '' '-o kept' -T '-T -o kept' '-G kept' '-F kept' '-g -M kept' \

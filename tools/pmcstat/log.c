@@ -451,7 +451,8 @@ int log_close(const struct options *o, struct pmc_owner *owner,
 		shutdown(fd, SHUT_WR);
 		warn_of_rates(o, fd);
 	}
-	if (err)
+	/* a reader of our own has said why it is gone */
+	if (err && !(err == EPIPE && o->action == ACTION_LIVE))
 		warn_line("cannot write the log%s%s: %s",
 			  strcmp(path, "-") ? " " : "",
 			  strcmp(path, "-") ? path : "", why_not_written(err));

@@ -103,7 +103,6 @@ int read_run(const struct options *o)
 {
 	int status = reading_check(o);
 
-	signal(SIGPIPE, SIG_IGN);
 	return status ? status : read_log(o, -1);
 }
 
@@ -163,7 +162,6 @@ static pid_t fork_reader(const struct options *o, int pipe_fd[2])
 	/* the recording ends first, and the log with it */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
 	exit(read_log(o, pipe_fd[0]));
 }
 
@@ -206,7 +204,10 @@ static int wait_for(pid_t pid)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return EX_OSERR;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : EX_SOFTWARE;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	/* who reads what it writes has seen enough */
+	return WTERMSIG(status) == SIGPIPE ? 128 + SIGPIPE : EX_SOFTWARE;
 }
 
 int read_live(struct options *o)
@@ -229,5 +230,7 @@ int read_live(struct options *o)
 	close(log[1]);
 	read_status = wait_for(reader.pid);
 	say_kept();
-	return status ? status : read_status;
+	/* a log that nobody reads any more is not what went wrong first */
+	return !status || (status == EX_IOERR && read_status) ?
+	       read_status : status;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From a log to the analyses that were asked for, in one pass. */
+#include <string.h>
+
 #include "read.h"
 
 static int read_all(struct log *l, struct input *in)
@@ -17,7 +19,8 @@ static int read_all(struct log *l, struct input *in)
 	return status == PMCLOG_ITER_ERROR ? input_failed(in) : 0;
 }
 
-static int write_all(struct log *l)
+/* Those that go to standard output, or those that do not */
+static int write_some(struct log *l, int to_stdout)
 {
 	static const struct analysis {
 		size_t	file;	/* NULL: not asked for */
@@ -29,18 +32,29 @@ static int write_all(struct log *l)
 		{ offsetof(struct reading, annotate_graph),
 		  read_annotate_graph },
 	};
-	const struct reading *r = &l->o->read;
 	int status = 0, bad;
 	size_t i;
 
 	for (i = 0; i < sizeof(analyses) / sizeof(analyses[0]); i++) {
 		const char *const *file = (const char *const *)
-			((const char *)r + analyses[i].file);
+			((const char *)&l->o->read + analyses[i].file);
 
-		bad = *file ? analyses[i].run(l) : 0;
+		if (!*file || (strcmp(*file, "-") == 0) != to_stdout)
+			continue;
+		bad = analyses[i].run(l);
 		status = status ? status : bad;
 	}
-	bad = r->gprof ? read_gprof(l) : 0;
+	return status;
+}
+
+/* Who reads standard output may have enough of it, and that ends us. */
+static int write_all(struct log *l)
+{
+	int status = write_some(l, 0), bad;
+
+	bad = l->o->read.gprof ? read_gprof(l) : 0;
+	status = status ? status : bad;
+	bad = write_some(l, 1);
 	return status ? status : bad;
 }
 
