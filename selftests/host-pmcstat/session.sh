@@ -375,6 +375,24 @@ run 69 env FAKE_FAIL=allocate:2 "$pmcstat" -S cs -T true
 ok 'nor under -T' all 'lines err 1' 'has err "no such event"'
 unset FAKE_LOG
 
+# Names would be missing, and nobody would know why.
+: >file
+for what in '-r nonexistent=No such file' '-r file=Not a directory'; do
+	for how in '' '-G -' -T '-g -M -'; do
+		# shellcheck disable=SC2086
+		run 66 "$pmcstat" -R "$golden" $how ${what%%=*}
+		ok "$how ${what%%=*}" all 'lines out 0' 'lines err 1' \
+			"has err '^pmcstat: ${what%%=*}: ${what#*=}'"
+	done
+	rm -f trace
+	# shellcheck disable=SC2086
+	FAKE_TRACE=trace run 66 "$pmcstat" -S cs -G kept ${what%%=*} true
+	ok "a recording with ${what%%=*}" all '! [ -e trace ]' \
+		"has err '^pmcstat: ${what%%=*}: ${what#*=}'"
+done
+run 0 "$pmcstat" -q -R "$golden" -G - -r locked
+ok 'a directory it may be, whatever it has' [ -s out ]
+
 # unread STATUS ARGUMENTS...: nobody reads what goes to standard output
 unread()
 {

@@ -60,6 +60,10 @@ static int reading_check(const struct options *o)
 	int status = analyses_check(o);
 	size_t i;
 
+	/* nothing would be found there, and nobody would be told */
+	if (!status && r->root)
+		status = directory_check("-r", r->root, EX_NOINPUT);
+
 	for (i = 0; i < sizeof(file) / sizeof(file[0]) && !status; i++)
 		status = output_check(file[i]);
 	return status;
