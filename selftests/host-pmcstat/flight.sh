@@ -142,9 +142,23 @@ ok 'or done at the last moment' all 'whole e4' \
 	'has err "e4: the last 2.500 s: process 77"' 'lines err 1'
 
 run 69 env FAKE_FAIL=flight:25 "$pmcstat" -S cs --flight 4M -O x
-ok 'an older module' has err 'the hwpmc module is older'
+ok 'an older module' all 'has err "the hwpmc module is older"' '! [ -e x ]'
 run 73 env FAKE_FAIL=arm:28 "$pmcstat" -S cs --flight 4M -O x --trigger faults
-ok 'a file that cannot be armed' has err 'cannot write a snapshot to x: No space'
+ok 'a file that cannot be armed' all '! [ -e x ]' \
+	'has err "cannot write a snapshot to x: No space"'
+run 71 env FAKE_FAIL=start:77 "$pmcstat" -S cs --flight 4M -O x --trigger faults
+ok 'a start that fails leaves no file behind' all '! [ -e x ]'
+run 127 "$pmcstat" -S cs --flight 4M -O x ./nonexistent
+ok 'nor does a command that is not there' all '! [ -e x ]'
+: >y
+echo mine >z
+run 69 env FAKE_FAIL=flight:25 "$pmcstat" -S cs --flight 4M -O y
+ok 'an empty file of somebody stays' [ -e y ]
+run 69 env FAKE_FAIL=flight:25 "$pmcstat" -S cs --flight 4M -O z
+ok 'and what is in one' [ "$(cat z)" = mine ]
+run 0 sh -c 'yes | head -c 9999 >z; exec "$0" -S cs --flight 4M -O z -l .1' \
+	"$pmcstat"
+ok 'which a snapshot takes the place of' cmp one z
 run 74 env FAKE_FAIL=snapshot:28 "$pmcstat" -S cs --flight 4M -O x -l .1
 ok 'a full disk at the end' has err 'cannot write a snapshot to x: No space'
 run 73 "$pmcstat" -S cs --flight 4M -O nonesuch/
