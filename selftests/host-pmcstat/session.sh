@@ -36,6 +36,12 @@ ok 'counts since the start are totals' hasnt out total
 
 run 0 "$pmcstat" -o counts -s cs true
 ok '-o takes the counts' all 'lines out 0' 'lines counts 3'
+run 0 "$pmcstat" -o counts -s cs true
+ok 'in the place of those before' all 'lines counts 3'
+run 69 env FAKE_FAIL=allocate:2 "$pmcstat" -o counts -s cs true
+ok 'which stay if nothing is counted' all 'lines counts 3'
+run 127 "$pmcstat" -o counts -s cs ./nonexistent
+ok 'nor is there a command' all 'lines counts 3'
 
 # "-" is standard output, and no file.
 run 0 "$pmcstat" -o - -s cs true

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "flight.h"
@@ -71,9 +72,22 @@ static void open_text(struct session *s)
 	if (!path || !strcmp(path, "-") ||
 	    o->action == ACTION_LIVE)		/* then it is the reader's */
 		return;
-	s->counts.out = fopen(path, "we");
+	/* what is in it stays until there is something new */
+	s->counts.out = fopen(path, "ae");
 	if (!s->counts.out)
 		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
+}
+
+static void empty_text(struct session *s)
+{
+	int fd = fileno(s->counts.out);
+	struct stat st;
+
+	if (s->counts.out == stdout || s->counts.out == stderr)
+		return;
+	if (!fstat(fd, &st) && st.st_size && ftruncate(fd, 0))
+		die(EX_CANTCREAT, "cannot empty %s: %s", s->o->text_path,
+		    strerror(errno));
 }
 
 static void block_signals(struct session *s)
@@ -392,6 +406,7 @@ int session_run(struct options *o)
 	if (s.log >= 0)
 		log_ids_begin(o, &s.targets, s.log);
 	end = start(&s);
+	empty_text(&s);
 	log_begun(s.log);
 	read_begun();
 	if (o->flight_size)
