@@ -63,7 +63,6 @@ static int reading_check(const struct options *o)
 	/* nothing would be found there, and nobody would be told */
 	if (!status && r->root)
 		status = directory_check("-r", r->root, EX_NOINPUT);
-
 	for (i = 0; i < sizeof(file) / sizeof(file[0]) && !status; i++)
 		status = output_check(file[i]);
 	return status;
@@ -171,10 +170,11 @@ static pid_t fork_reader(const struct options *o, int pipe_fd[2])
 
 /**
  * struct reader - the other process
+ * @pid:   while there is one
  * @of:    whose it is
  * @begun: it has something to make of what it reads
  */
-static struct {
+static struct reader {
 	pid_t	pid;
 	pid_t	of;
 	int	begun;
@@ -188,7 +188,7 @@ void read_begun(void)
 /* A recording that did not come about costs no file that is there already. */
 static void forsake(void)
 {
-	if (!reader.begun && getpid() == reader.of)
+	if (reader.pid && !reader.begun && getpid() == reader.of)
 		kill(reader.pid, SIGKILL);
 }
 
@@ -233,6 +233,7 @@ int read_live(struct options *o)
 	status = session_run(o);
 	close(log[1]);
 	read_status = wait_for(reader.pid);
+	reader.pid = 0;
 	say_kept();
 	/* a log that nobody reads any more is not what went wrong first */
 	return !status || (status == EX_IOERR && read_status) ?
