@@ -67,7 +67,7 @@ sparse:
 # The longest steps first, so that none of them is left at the end.
 check:
 	@scripts/setup
-	@scripts/check host 6.12 $(patsubst %,short:%,$(filter-out 6.12,$(KERNELS)) debug)
+	@scripts/check short:host 6.12 $(patsubst %,short:%,$(filter-out 6.12,$(KERNELS)) debug)
 
 check-full:
 	@scripts/setup
