@@ -9,6 +9,8 @@
 #include <pmclog.h>
 #include <pmclog_iter.h>
 
+#include "moving.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint64_t walk(struct pmclog_iter *it)
@@ -67,32 +69,17 @@ static uint64_t walk_fed(const uint8_t *data, size_t size, size_t chunk)
 }
 
 /* Windows of any length, which are gone with the next one. */
-struct moving {
-	const uint8_t *data;
-	size_t size, upto, chunk;
-	uint8_t *copy;
-};
-
 static ssize_t next_window(void *ctx, uint64_t offset, const unsigned char **p)
 {
 	struct moving *m = ctx;
-	size_t n;
 
-	m->upto += m->chunk;
-	if (m->upto > m->size)
-		m->upto = m->size;
-	n = m->upto - offset;
-	free(m->copy);
-	m->copy = malloc(n ? n : 1);
-	memcpy(m->copy, m->data + offset, n);
-	*p = m->copy;
-	return (ssize_t)n;
+	return moving_on(m, offset, m->step, p);
 }
 
 static uint64_t walk_windows(const uint8_t *data, size_t size, size_t chunk,
 			     bool resync)
 {
-	struct moving m = { data, size, 0, 64 * chunk, NULL };
+	struct moving m = { .buf = data, .len = size, .step = 64 * chunk };
 	struct pmclog_iter *it = pmclog_iter_window(next_window, &m);
 	uint64_t sum;
 

@@ -13,6 +13,7 @@
 #include <pmclog_wire.h>
 
 #include "loggen.h"
+#include "moving.h"
 #include "tap.h"
 
 /* What a reader saw: enough to tell two readings apart. */
@@ -106,32 +107,16 @@ static struct seen read_file(const unsigned char *buf, size_t len)
 	return s;
 }
 
-/* Memory that is somewhere else each time, with nothing behind its end. */
-struct moving {
-	const unsigned char *buf;
-	size_t len, upto;
-	unsigned char *copy;
-};
-
 static ssize_t next_window(void *ctx, uint64_t offset, const unsigned char **p)
 {
 	struct moving *m = ctx;
-	size_t n;
 
-	m->upto += 1 + random() % 1000;
-	if (m->upto > m->len)
-		m->upto = m->len;
-	n = m->upto > offset ? m->upto - offset : 0;
-	free(m->copy);
-	m->copy = malloc(n ? n : 1);
-	memcpy(m->copy, m->buf + offset, n);
-	*p = m->copy;
-	return (ssize_t)n;
+	return moving_on(m, offset, 1 + random() % 1000, p);
 }
 
 static struct seen read_window(const unsigned char *buf, size_t len)
 {
-	struct moving m = { buf, len, 0, NULL };
+	struct moving m = { .buf = buf, .len = len };
 	struct pmclog_iter *it = pmclog_iter_window(next_window, &m);
 	struct seen s = { 0 };
 

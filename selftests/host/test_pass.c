@@ -9,6 +9,7 @@
 #include <pmclog_iter.h>
 
 #include "loggen.h"
+#include "moving.h"
 #include "rnd.h"
 #include "tap.h"
 
@@ -31,27 +32,12 @@ struct reading {
 	const char *error;
 };
 
-/* memory that is somewhere else each time; the whole log, if @step is 0 */
-struct moving {
-	const unsigned char *buf;
-	size_t len, upto, step;
-	unsigned char *copy;
-};
-
+/* steps of up to @step bytes; the whole log, if that is 0 */
 static ssize_t next_window(void *ctx, uint64_t offset, const unsigned char **p)
 {
 	struct moving *m = ctx;
-	size_t n;
 
-	m->upto += m->step ? 1 + rnd(m->step) : m->len;
-	if (m->upto > m->len)
-		m->upto = m->len;
-	n = m->upto > offset ? m->upto - offset : 0;
-	free(m->copy);
-	m->copy = malloc(n ? n : 1);
-	memcpy(m->copy, m->buf + offset, n);
-	*p = m->copy;
-	return (ssize_t)n;
+	return moving_on(m, offset, m->step ? 1 + rnd(m->step) : m->len, p);
 }
 
 static struct item item_of(const struct pmclog_rec *rec)
