@@ -18,7 +18,7 @@ fuzz()
 		"$BIN/mklog" "$log" "$tmp/log" &&
 		{ printf '\020'; cat "$tmp/log"; } >"$tmp/corpus/$log"
 	done
-	"$BIN/fuzz_iter" -runs="${FUZZ_RUNS:-200000}" -seed="${FUZZ_SEED:-1}" \
+	"$BIN/fuzz_iter" -runs="${FUZZ_RUNS:-80000}" -seed="${FUZZ_SEED:-1}" \
 		-max_len=8192 -verbosity=0 -artifact_prefix="$found/" \
 		"$tmp/corpus" >"$found/log" 2>&1 && return
 	tail -n 35 "$found/log"
