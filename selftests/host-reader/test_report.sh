@@ -230,7 +230,7 @@ filtered()
 {
 	local golden=$HERE/../host/golden
 	"$pmclog" info "$golden/full.pmclog" | grep -q '^    filtered   2$' &&
-		prints 0 "^Filtered        2 samples that were not wanted$" \
+		prints 0 "^Filtered        2 samples left out: the recorder's own, or by filters or RECORD$" \
 			"$pmclog" report "$golden/full.pmclog" &&
 		"$pmclog" html "$golden/full.pmclog" | grep -q '"filtered":2,' &&
 		! "$pmclog" report "$golden/packed.pmclog" | grep -i filtered

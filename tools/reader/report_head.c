@@ -171,7 +171,8 @@ static void account_lines(struct report *r)
 	}
 	if (log->account.filtered) {
 		line(r, "Filtered");
-		out_printf(r->out, "%s samples that were not wanted\n",
+		out_printf(r->out, "%s samples left out: the recorder's own, or "
+			   "by filters or RECORD\n",
 			   grouped(buf, log->account.filtered));
 	}
 	cut_line(r);

@@ -146,7 +146,7 @@ function logList() {
       'time: that of the record beside it is taken']);
   if (loss.filtered)
     rows.push(['Filtered', number(loss.filtered) +
-      ' samples that were not wanted']);
+      ' samples left out: the recorder\'s own, or by filters or RECORD']);
   if (loss.late)
     rows.push(['Late chains', number(loss.late) + ' samples of stacks that ' +
       'were not in memory, ' + number(loss.answered) + ' completed later']);
