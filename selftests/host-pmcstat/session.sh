@@ -383,7 +383,8 @@ unset FAKE_LOG
 
 # Names would be missing, and nobody would know why.
 : >file
-for what in '-r nonexistent=No such file' '-r file=Not a directory'; do
+for what in '-r nonexistent=No such file' '-r file=Not a directory' \
+	'-k nonexistent=No such file'; do
 	for how in '' '-G -' -T '-g -M -'; do
 		# shellcheck disable=SC2086
 		run 66 "$pmcstat" -R "$golden" $how ${what%%=*}

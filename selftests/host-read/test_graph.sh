@@ -81,7 +81,7 @@ mkdir "$tmp/kernel"
 cp "$tmp/kallsyms" "$tmp/kernel"
 ok "-k: a directory" bash -c "$pmcstat -R $tmp/shared -k $tmp/kernel -G - |
 	grep -q 'inner @'"
-ok "-k of nothing: 66" prints 66 "no such file" \
+ok "-k of nothing: 66" prints 66 "No such file" \
 	"$pmcstat" -R "$tmp/shared" -k "$tmp/none" -G -
 mkdir -p "$tmp/root$tmp"
 mv "$shapes" "$tmp/root$tmp/shapes"

@@ -60,9 +60,13 @@ static int reading_check(const struct options *o)
 	int status = analyses_check(o);
 	size_t i;
 
-	/* nothing would be found there, and nobody would be told */
+	/* nothing would be found there, and nobody would be told, or too late */
 	if (!status && r->root)
 		status = directory_check("-r", r->root, EX_NOINPUT);
+	if (!status && r->kernel_dir && access(r->kernel_dir, R_OK)) {
+		warn_line("-k %s: %s", r->kernel_dir, strerror(errno));
+		status = EX_NOINPUT;
+	}
 	for (i = 0; i < sizeof(file) / sizeof(file[0]) && !status; i++)
 		status = output_check(file[i]);
 	return status;
