@@ -17,12 +17,18 @@ machine_append+=" transparent_hugepage=never rcupdate.rcu_cpu_stall_timeout=100"
 # shellcheck disable=SC2034
 machine() {
 	local dir=$1 accel=$2
+	# With a thread per CPU, QEMU before 8.1 may keep the old translation of code
+	# that one CPU patches while another translates it (its commit deba78709a,
+	# Red Hat bug 2216496), and run that for ever: a stale int3 on x86; a static
+	# key that stays as it was, so that perf is not told of a switch of tasks and
+	# follows the contexts of others. Debug and kcsan have no such keys, and need
+	# CPUs that run at the same time.
+	if [[ $accel == tcg ]] &&
+		! grep -qxs "# CONFIG_JUMP_LABEL is not set" "$dir/kdir/.config"; then
+		accel=tcg,thread=single
+	fi
 	case $(cat "$dir/arch") in
 	x86_64)
-		# With a thread per CPU, QEMU before 8.1 now and then runs a
-		# stale int3 of the kernel's text patching, which ends in an
-		# oops somewhere (Red Hat bug 2216496). arm64 patches without.
-		[[ $accel != tcg ]] || accel=tcg,thread=single
 		machine_qemu=(qemu-system-x86_64 -M pc -accel "$accel")
 		if [[ $accel == kvm ]]; then
 			machine_qemu+=(-cpu host)
