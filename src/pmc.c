@@ -671,19 +671,28 @@ int pmc_start(struct hwpmc_owner *o, u32 id)
 	return 0;
 }
 
+/* What PMCATTACH and PMCDETACH look at first, in this order. */
+static struct hwpmc_pmc *pmc_of_process(struct hwpmc_owner *o,
+					const struct hwpmc_attach *a)
+{
+	struct hwpmc_pmc *pmc;
+
+	if (a->pid < 0)
+		return ERR_PTR(-EINVAL);
+	pmc = pmc_find(o, a->id);
+	if (!IS_ERR(pmc) && pmc_is_system(pmc))
+		return ERR_PTR(-EINVAL);
+	return pmc;
+}
+
 /* PMCATTACH; the rules in their order */
 int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 {
-	struct hwpmc_pmc *pmc;
+	struct hwpmc_pmc *pmc = pmc_of_process(o, a);
 	int err;
 
-	if (a->pid < 0)
-		return -EINVAL;
-	pmc = pmc_find(o, a->id);
 	if (IS_ERR(pmc))
 		return PTR_ERR(pmc);
-	if (pmc_is_system(pmc))
-		return -EINVAL;
 	if (pmc->state == PMC_RUNNING)
 		return -EBUSY;
 	err = hooks_hold(o, hooks_of(pmc));
@@ -704,16 +713,11 @@ int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 /* PMCDETACH; also of a PMC that runs */
 int pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 {
-	struct hwpmc_pmc *pmc;
+	struct hwpmc_pmc *pmc = pmc_of_process(o, a);
 	int err;
 
-	if (a->pid < 0)
-		return -EINVAL;
-	pmc = pmc_find(o, a->id);
 	if (IS_ERR(pmc))
 		return PTR_ERR(pmc);
-	if (pmc_is_system(pmc))
-		return -EINVAL;
 	err = detach_from(o, pmc, a->pid);
 	event_drops_settle(pmc);
 	return err;
