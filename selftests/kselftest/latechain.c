@@ -4,7 +4,6 @@
  * chains come later and are whole.  Nobody else is asked for one, and who does
  * not come back to user mode keeps what was there.
  */
-#include <linux/io_uring.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -236,15 +235,6 @@ struct pending {
 	bool		passed_over;
 };
 
-static unsigned int user_part(const struct sample *s)
-{
-	unsigned int i = 0;
-
-	while (i < s->npc && addr_is_kernel(s->pc[i]))
-		i++;
-	return i;
-}
-
 /* The callers, one after the other, somewhere in @n pcs. */
 static bool is_whole(const struct symbols *sy, const uint64_t *pc,
 		     unsigned int n)
@@ -275,7 +265,7 @@ static void pass_over(struct late_tally *t, struct pending *w,
 		      const struct pmclog_rec *rec, const struct symbols *sy,
 		      const char *at)
 {
-	unsigned int user = user_part(&w->s);
+	unsigned int user = sample_kernel_part(&w->s);
 
 	if (w->answered || w->passed_over ||
 	    w->s.tid != PMCLOG_FIELD32(rec, struct pmclog_ext_userchain, tid) ||
@@ -290,7 +280,7 @@ static void pass_over(struct late_tally *t, struct pending *w,
 
 static bool answers(const struct sample *s, const struct pmclog_rec *rec)
 {
-	unsigned int user = user_part(s);
+	unsigned int user = sample_kernel_part(s);
 
 	return s->late && user < s->npc &&
 	       s->tid == PMCLOG_FIELD32(rec, struct pmclog_ext_userchain, tid) &&
@@ -345,7 +335,7 @@ static void tally(struct late_tally *t, struct log *log, pid_t pid,
 		if (!log_sample(&rec, &s) || s.pid != (uint32_t)pid)
 			continue;
 		t->samples++;
-		user = user_part(&s);
+		user = sample_kernel_part(&s);
 		if (s.late) {
 			t->late++;
 			t->lied += is_whole(sy, s.pc + user, s.npc - user);
@@ -786,95 +776,6 @@ TEST(program_of_32_bits)
 	EXPECT_LT(20, answered);
 	EXPECT_LE(9 * answered, 10 * whole);
 	symbols_free(sy);
-}
-
-#define WORKERS	20
-
-static int io_uring_setup(unsigned int n, struct io_uring_params *p)
-{
-	return syscall(SYS_io_uring_setup, n, p);
-}
-
-/* Has a worker of the kernel's read /dev/zero for ever. */
-static void worker_load(void)
-{
-	struct io_uring_params p = {};
-	int fd = io_uring_setup(1, &p), zero = open("/dev/zero", O_RDONLY);
-	struct io_uring_sqe *sqe;
-	unsigned int *tail, *head;
-	size_t len = 16 << 20;
-	void *sq, *buf = malloc(len);
-
-	if (fd < 0)
-		_exit(1);
-	sq = mmap(NULL, p.cq_off.cqes + 4096, PROT_READ | PROT_WRITE,
-		  MAP_SHARED | MAP_POPULATE, fd, IORING_OFF_SQ_RING);
-	sqe = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_POPULATE, fd, IORING_OFF_SQES);
-	if (sq == MAP_FAILED || sqe == MAP_FAILED)
-		_exit(1);
-	for (;;) {
-		memset(sqe, 0, sizeof(*sqe));
-		sqe->opcode = IORING_OP_READ;
-		sqe->flags = IOSQE_ASYNC;
-		sqe->fd = zero;
-		sqe->addr = (uintptr_t)buf;
-		sqe->len = len;
-		*(unsigned int *)((char *)sq + p.sq_off.array) = 0;
-		tail = (unsigned int *)((char *)sq + p.sq_off.tail);
-		__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
-		if (syscall(SYS_io_uring_enter, fd, 1, 1,
-			    IORING_ENTER_GETEVENTS, NULL, 0) != 1)
-			_exit(1);
-		head = (unsigned int *)((char *)sq + p.cq_off.head);
-		__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
-	}
-}
-
-/*
- * Workers have a program's memory, but no registers of it: not when they end
- * either, which before 6.5 they do as if they were threads like others.
- */
-TEST(no_user_part)
-{
-	unsigned int workers = 0, user = 0, late = 0, i;
-	struct io_uring_params p = {};
-	int fd = io_uring_setup(1, &p);
-	struct pmclog_rec rec;
-	struct recording r;
-	struct sample s;
-	pid_t pid;
-
-	if (fd < 0)
-		SKIP(return, "no io_uring here");
-	close(fd);
-	ASSERT_EQ(0, record_begin(&r, pmc_clock(997), 0));
-	for (i = 0; i < WORKERS; i++) {
-		pid = fork_bound();
-		if (!pid)
-			worker_load();
-		/* one of two CPUs is its worker's */
-		EXPECT_TRUE(wait_committed(r.dev, (i + 1) * 1000 / WORKERS));
-		EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));
-		load_end(pid);
-	}
-	ASSERT_END(&r);
-	LOG_FOR_EACH(&r.log, rec) {
-		/* no program here has threads of its own */
-		if (!log_sample(&rec, &s) || !s.pid || s.tid == s.pid)
-			continue;
-		workers++;
-		late += s.late;
-		if (user_part(&s) == s.npc)
-			continue;
-		user++;
-		TH_LOG("%#llx of user mode", (unsigned long long)
-		       s.pc[user_part(&s)]);
-	}
-	TH_LOG("%u samples of workers", workers);
-	EXPECT_LT(50, workers);
-	EXPECT_EQ(0, user);
-	EXPECT_EQ(0, late);
 }
 
 TEST_HARNESS_MAIN

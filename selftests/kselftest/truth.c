@@ -304,8 +304,7 @@ TEST(kernel_chains_are_perfs)
 	LOG_FOR_EACH(&log, rec) {
 		if (!log_sample(&rec, &s) || s.pid != pid || s.user)
 			continue;
-		for (k = 0; k < s.npc && addr_is_kernel(s.pc[k]); k++)
-			;
+		k = sample_kernel_part(&s);
 		n++;
 		frames += k;
 		if (has_chain(&calls, kernel, s.pc, k, false))

@@ -122,6 +122,15 @@ static bool announced(const struct log *log, uint32_t pmcid)
 	return false;
 }
 
+unsigned int sample_kernel_part(const struct sample *s)
+{
+	unsigned int i = 0;
+
+	while (i < s->npc && addr_is_kernel(s->pc[i]))
+		i++;
+	return i;
+}
+
 /* Kernel frames, then user frames; the flag says which the first one is. */
 static const char *check_chain(struct log *log, const struct pmclog_rec *rec,
 			       const struct sample *s)

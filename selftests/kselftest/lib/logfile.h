@@ -95,6 +95,9 @@ static inline bool addr_is_kernel(uint64_t addr)
 	return addr >> 63;
 }
 
+/* How many frames are the kernel's, which come first. */
+unsigned int sample_kernel_part(const struct sample *s);
+
 /* Addresses of the kernel's half that it tells of. */
 unsigned int log_kernel_addresses(struct log *log);
 
