@@ -251,14 +251,14 @@ static void log_detach(struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
 	record_now(t->owner, &d, sizeof(d), PMCLOG_PID_KERNEL);
 }
 
-static void detach(struct hwpmc_target *t, struct target_link *link)
+/* Was it the PMC's last target?  Then target_lost(), behind target_settle(). */
+static bool detach(struct hwpmc_target *t, struct target_link *link)
 {
 	struct hwpmc_pmc *pmc = link->pmc;
 
 	target_unlink(t, link);
 	log_detach(t, pmc);
-	if (!pmc->ntargets)
-		target_lost(t->owner);
+	return !pmc->ntargets;
 }
 
 /*
@@ -269,10 +269,14 @@ static void detach(struct hwpmc_target *t, struct target_link *link)
 void target_detach_all(struct hwpmc_target *t)
 {
 	struct target_link *link, *next;
+	struct hwpmc_owner *o = t->owner;
+	bool lost = false;
 
 	list_for_each_entry_safe(link, next, &t->links, node)
-		detach(t, link);
+		lost |= detach(t, link);
 	target_settle(t);
+	if (lost)
+		target_lost(o);
 }
 
 static bool in_tree(const struct hwpmc_target *t, struct task_struct *root)
@@ -294,6 +298,7 @@ static int detach_tree(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	bool all = pmc->flags & HWPMC_F_DESCENDANTS;
 	struct hwpmc_target *t, *next;
 	struct target_link *link;
+	bool lost = false;
 	int err = -EINVAL;
 
 	mutex_lock(&o->targets_mutex);
@@ -305,9 +310,11 @@ static int detach_tree(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		if (err || !link ||
 		    (t->pid != task_tgid(root) && !(all && in_tree(t, root))))
 			continue;
-		detach(t, link);
+		lost |= detach(t, link);
 		target_settle(t);
 	}
+	if (lost)
+		target_lost(o);
 	mutex_unlock(&o->targets_mutex);
 	return err;
 }

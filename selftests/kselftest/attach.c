@@ -464,18 +464,22 @@ TEST_F(attach, signal)
 	target_kill(&other);
 	sleep_ms(300);
 	EXPECT_EQ(0, signals);
+	EXPECT_FALSE(dev_hung_up(self->dev));
 	ASSERT_EQ(0, dev_detach(self->dev, id, self->t.pid));
 	for (i = 0; i < 5000 && !signals; i++)
 		sleep_ms(10);
 	EXPECT_EQ(1, signals);
+	EXPECT_TRUE(dev_hung_up(self->dev));
 	ASSERT_EQ(0, dev_stop(self->dev, id));
 	ASSERT_EQ(0, dev_attach(self->dev, id, self->t.pid));
+	EXPECT_FALSE(dev_hung_up(self->dev));
 	ASSERT_EQ(0, dev_start(self->dev, id));
 	kill(self->t.pid, SIGKILL);
 	wait_zombie(self->t.pid);
 	for (i = 0; i < 5000 && signals < 2; i++)
 		sleep_ms(10);
 	EXPECT_EQ(2, signals);
+	EXPECT_TRUE(dev_hung_up(self->dev));
 }
 
 /* Failures are counted, and nothing else comes of them. */

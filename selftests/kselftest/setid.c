@@ -36,11 +36,13 @@ __attribute__((constructor)) static void spin(void)
  * struct result - shared with the process that counts
  * @err: of what it did, negative
  * @early, @late: counts, the latter after some time of the process
+ * @hung_up: the owner is told that his targets have gone
  * @pid: it
  */
 struct result {
 	int err;
 	uint64_t early, late;
+	bool hung_up;
 	pid_t pid;
 };
 
@@ -170,6 +172,7 @@ static int count(struct result *r, int dev, uint32_t flags)
 	err = dev_read(dev, id, HWPMC_CPU_ALL, &r->early);
 	if (!wait_program(&r->pid, 25))
 		return -ETIME;
+	r->hung_up = dev_hung_up(dev);
 	return err ?: dev_read(dev, id, HWPMC_CPU_ALL, &r->late);
 }
 
@@ -202,6 +205,7 @@ TEST_F(setid, plain)
 {
 	ASSERT_TRUE(install(0, 0, 0755));
 	EXPECT_LT(SOME, counted(self->r, 0, 0));
+	EXPECT_FALSE(self->r->hung_up);
 	ASSERT_TRUE(install(0, 0, 0755));
 	EXPECT_LT(SOME, counted(self->r, 0, HWPMC_F_DESCENDANTS));
 	/* which does not make it anybody else */
@@ -212,6 +216,7 @@ TEST_F(setid, plain)
 TEST_F(setid, user)
 {
 	EXPECT_NONE(install(0, 0, 04755), 0, 0);
+	EXPECT_TRUE(self->r->hung_up);
 	EXPECT_NONE(install(OTHER, 0, 04755), 0, 0);
 	EXPECT_NONE(install(0, 0, 04755), 0, HWPMC_F_DESCENDANTS);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -162,6 +163,13 @@ int dev_attach(int dev, uint32_t id, int pid)
 int dev_detach(int dev, uint32_t id, int pid)
 {
 	return attachment(dev, HWPMC_IOC_PMCDETACH, id, pid);
+}
+
+bool dev_hung_up(int dev)
+{
+	struct pollfd fd = { .fd = dev };
+
+	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLHUP);
 }
 
 int dev_filter(int dev, uint32_t id, const struct hwpmc_condition *conditions,

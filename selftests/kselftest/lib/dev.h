@@ -6,6 +6,7 @@
 #ifndef TEST_DEV_H
 #define TEST_DEV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <linux/hwpmc.h>
@@ -39,6 +40,8 @@ int dev_setcount(int dev, uint32_t id, uint64_t *count);
 /* @pid 0: this process */
 int dev_attach(int dev, uint32_t id, int pid);
 int dev_detach(int dev, uint32_t id, int pid);
+/* All targets have gone, as poll(2) tells it. */
+bool dev_hung_up(int dev);
 int dev_filter(int dev, uint32_t id, const struct hwpmc_condition *conditions,
 	       uint32_t n);
 int dev_rw(int dev, struct hwpmc_rw *rw);
