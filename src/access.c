@@ -19,6 +19,7 @@
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/delay.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -28,6 +29,8 @@
 #include "compat.h"
 #include "hwpmc.h"
 #include "pmc.h"
+
+#define HOLD_TRIES	100
 
 /* May profile the kernel. */
 bool pmc_privileged(struct hwpmc_owner *o)
@@ -307,10 +310,26 @@ bool access_still(struct hwpmc_owner *o, struct task_struct *task)
  * From before access_attach() until its counters are there, as
  * perf_event_open() does.  Returns -EINTR when interrupted.  Under owner->mutex;
  * mmap_lock, perf's locks and cpus_read_lock may be taken within.
+ *
+ * Who execs gives his old memory back meanwhile, and what he had mapped may be
+ * for a file server to write that does not answer.
  */
 int access_hold(struct task_struct *task)
 {
 	return down_read_interruptible(&task->signal->exec_update_lock);
+}
+
+/* The same, for who must not wait for that: false after a tenth of a second. */
+bool access_try_hold(struct task_struct *task)
+{
+	unsigned int i;
+
+	for (i = 0; i < HOLD_TRIES; i++) {
+		if (down_read_trylock(&task->signal->exec_update_lock))
+			return true;
+		usleep_range(1000, 1500);
+	}
+	return false;
 }
 
 void access_release(struct task_struct *task)

@@ -17,6 +17,10 @@
 
 #define TREE_CHUNK	32
 #define TREE_TRIES	1000	/* against who forks faster than we attach */
+#define BUSY_TRIES	1000	/* and who execs each time we come */
+
+/* Of our own: a process execs, and that takes long. */
+#define BUSY		(-EINPROGRESS)
 
 /*
  * RCU read section: bounded, since a user can make a very long line of
@@ -89,14 +93,27 @@ out:
 	return err;
 }
 
-/* It does not exec between the question and its counters. */
-static int attach_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-			  struct task_struct *leader)
+static void set_busy(struct task_struct **busy, struct task_struct *task)
 {
-	int err = access_hold(leader);
+	if (*busy)
+		put_task_struct(*busy);
+	*busy = task ? get_task_struct(task) : NULL;
+}
 
-	if (err)
-		return err;
+/*
+ * It does not exec between the question and its counters.
+ * @busy: out: if it is BUSY, referenced
+ */
+static int attach_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
+			  struct task_struct *leader,
+			  struct task_struct **busy)
+{
+	int err;
+
+	if (!access_try_hold(leader)) {
+		set_busy(busy, leader);
+		return BUSY;
+	}
 	err = access_attach(o, leader);
 	if (!err)
 		err = link_process(o, pmc, leader);
@@ -128,16 +145,16 @@ static unsigned int find_children(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 }
 
 static int attach_child(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-			struct task_struct *task)
+			struct task_struct *task, struct task_struct **busy)
 {
-	int err = attach_process(o, pmc, task);
+	int err = attach_process(o, pmc, task, busy);
 
 	return err == -ESRCH || has_ended(task) ? 0 : err;
 }
 
 /* EAGAIN: there is no end to it. */
 static int attach_children(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-			   struct task_struct *root)
+			   struct task_struct *root, struct task_struct **busy)
 {
 	struct task_struct *tasks[TREE_CHUNK];
 	unsigned int i, n, tries;
@@ -149,7 +166,7 @@ static int attach_children(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		n = find_children(o, pmc, root, tasks);
 		for (i = 0; i < n; i++) {
 			if (!err)
-				err = attach_child(o, pmc, tasks[i]);
+				err = attach_child(o, pmc, tasks[i], busy);
 			put_task_struct(tasks[i]);
 		}
 		if (err || !n)
@@ -176,21 +193,55 @@ static void settle_fresh(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool keep
 	}
 }
 
-static int attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-		  struct task_struct *task)
+/* All of it or nothing. */
+static int try_attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
+		      struct task_struct *task, struct task_struct **busy)
 {
 	bool was = pmc->attached;
 	int err;
 
 	mutex_lock(&o->targets_mutex);
-	err = attach_process(o, pmc, task);
+	err = attach_process(o, pmc, task, busy);
 	if (!err && (pmc->flags & HWPMC_F_DESCENDANTS))
-		err = attach_children(o, pmc, task);
+		err = attach_children(o, pmc, task, busy);
 	settle_fresh(o, pmc, !err);
 	if (err)
 		pmc->attached = was;
 	mutex_unlock(&o->targets_mutex);
 	return err;
+}
+
+/* Until @task's exec is over.  BUSY: it is, try again; -EINTR. */
+static int await_exec(struct hwpmc_pmc *pmc, struct task_struct *task)
+{
+	int err;
+
+	event_drops_settle(pmc);	/* those that were taken back */
+	err = access_hold(task);
+	if (err)
+		return err;
+	access_release(task);
+	return BUSY;
+}
+
+/*
+ * For who is BUSY it waits without the mutex, which all targets need to fork, to
+ * exec and to end.
+ */
+static int attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
+		  struct task_struct *task)
+{
+	struct task_struct *busy = NULL;
+	unsigned int tries;
+	int err = BUSY;
+
+	for (tries = 0; tries < BUSY_TRIES && err == BUSY; tries++) {
+		err = try_attach(o, pmc, task, &busy);
+		if (err == BUSY)
+			err = await_exec(pmc, busy);
+	}
+	set_busy(&busy, NULL);
+	return err == BUSY ? -EAGAIN : err;
 }
 
 /*
