@@ -191,6 +191,20 @@ static inline bool compat_in_cgroup(struct task_struct *t,
 #define COMPAT_NO_USER_REGS	(PF_KTHREAD | PF_IO_WORKER)
 #endif
 
+/*
+ * Threads that look after the works left with them only when a signal comes:
+ * vhost's, which never go to user mode.  io_uring's look each time around.
+ */
+static inline bool compat_leaves_works(const struct task_struct *t)
+{
+#ifdef PF_USER_WORKER
+	return (data_race(t->flags) & (PF_USER_WORKER | PF_IO_WORKER)) ==
+	       PF_USER_WORKER;
+#else
+	return false;
+#endif
+}
+
 /* The vdso has neither a file nor an exported name. */
 static inline bool compat_vma_is_vdso(const struct vm_area_struct *vma)
 {

@@ -208,12 +208,22 @@ static bool leave_slot(struct target_thread *tt, struct fork_slot *slot,
 	return false;
 }
 
+static bool take_slot(struct target_thread *tt, struct task_struct *child,
+		      bool process)
+{
+	struct fork_slot *slot = xchg(&tt->slot, NULL);
+
+	if (!slot || leave_slot(tt, slot, child, process))
+		return slot;
+	xchg(&tt->slot, slot);
+	return false;
+}
+
 static void fork_thread(struct target_thread *tt, void *arg)
 {
 	struct hwpmc_target *t = tt->target;
 	struct task_struct *child = arg;
 	bool process = !same_thread_group(child, current);
-	struct fork_slot *slot;
 
 	if (process && !READ_ONCE(t->descend))
 		return;
@@ -224,11 +234,8 @@ static void fork_thread(struct target_thread *tt, void *arg)
 		if (!leave_work(current, &tt->refill, refill_work))
 			return;		/* it forks no more */
 	}
-	slot = xchg(&tt->slot, NULL);
-	if (slot && leave_slot(tt, slot, child, process))
+	if (!compat_leaves_works(child) && take_slot(tt, child, process))
 		return;
-	if (slot)
-		xchg(&tt->slot, slot);
 	if (process)
 		atomic64_inc(&t->owner->noring_dropped);
 	else

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * io_uring's workers: threads of a program that the kernel has made, and that
- * never run in user mode.
+ * Workers of io_uring and vhost: threads of a program that the kernel has made,
+ * and that never run in user mode.
  */
 #include <linux/io_uring.h>
+#include <linux/vhost.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "recorder.h"
+#include "target.h"
 #include "test.h"
 
 #define WORKERS	20
@@ -105,6 +108,42 @@ TEST(no_user_part)
 	EXPECT_LT(50, workers);
 	EXPECT_EQ(0, user);
 	EXPECT_EQ(0, late);
+}
+
+static int vhost_owner(struct target *t, void *arg)
+{
+	int fd = open("/dev/vhost-vsock", O_RDWR);
+
+	if (fd < 0 || ioctl(fd, VHOST_SET_OWNER))
+		return 1;
+	target_pause(t);
+	return 0;
+}
+
+/*
+ * vhost's, unlike io_uring's, never look whether something is left with them: the
+ * module, which would have to stay until they do, leaves them nothing.
+ */
+TEST(nothing_left_with_vhost)
+{
+	struct target t;
+	char users[32];
+	uint32_t id;
+	int dev;
+
+	system("modprobe -q vhost_vsock");
+	if (access("/dev/vhost-vsock", R_OK | W_OK))
+		SKIP(return, "no vhost here");
+	ASSERT_TRUE(target_begin(&t, vhost_owner, NULL));
+	dev = dev_open();
+	ASSERT_LE(0, dev);
+	ASSERT_EQ(0, dev_run_on(dev, pmc_process_counter(PERF_TYPE_SOFTWARE,
+				PERF_COUNT_SW_CONTEXT_SWITCHES, 0), t.pid, &id));
+	ASSERT_TRUE(target_step(&t));
+	close(dev);
+	ASSERT_TRUE(read_line("/sys/module/hwpmc/refcnt", users, sizeof(users)));
+	EXPECT_STREQ("0", users);
+	EXPECT_EQ(0, target_end(&t));
 }
 
 TEST_HARNESS_MAIN
