@@ -145,17 +145,22 @@ static void probe_rename(void *data, struct task_struct *task, const char *comm)
 
 static void commit_exit(struct hwpmc_owner *o, struct task_struct *p, bool last)
 {
+	struct hwpmc_target *t = target_of(o, p);
 	u32 pid = owner_pid_of(o, p);
 
-	if (pid == PMCLOG_PID_KERNEL || !tells_of(o, p))
+	if (pid == PMCLOG_PID_KERNEL || !(t || READ_ONCE(o->follow_all)))
 		return;
 	if (!thread_group_leader(p)) {
-		struct pmclog_thr_exit t = { .tid = owner_tid_of(o, p) };
+		struct pmclog_thr_exit x = { .tid = owner_tid_of(o, p) };
 
-		commit_record(o, pid, &t, PMCLOG_T_THR_EXIT, sizeof(t));
+		commit_record(o, pid, &x, PMCLOG_T_THR_EXIT, sizeof(x));
 	}
-	/* a target's comes behind its counts, which are not complete yet */
-	if (last && !target_of(o, p)) {
+	/*
+	 * A target's comes behind its counts, which are not complete yet; but not
+	 * if it has just lost its last PMC
+	 */
+	if (last && (!t || (test_and_set_bit(0, &t->ended) &&
+			    READ_ONCE(o->follow_all)))) {
 		struct pmclog_sysexit x = { .pid = pid };
 
 		commit_record(o, pid, &x, PMCLOG_T_SYSEXIT, sizeof(x));

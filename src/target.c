@@ -223,6 +223,9 @@ void target_settle(struct hwpmc_target *t)
 	if (t->gone)
 		return;
 	if (list_empty(&t->links)) {
+		/* else the hook tells: it is no target any more */
+		if (test_and_set_bit(0, &t->ended) && READ_ONCE(o->follow_all))
+			log_sysexit(t);
 		remove_target(t);
 		return;
 	}

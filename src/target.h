@@ -44,6 +44,8 @@ struct fork_slot {
  * @names_log, @maps_log: number of the log that has its names and mappings
  * @missed:  a hook saw a thread made that it could not follow
  * @gone:    its last thread has ended, or the last PMC was detached
+ * @ended:   bit: the hook that sees the process end and who takes the last PMC off
+ *	it set it; the second of them tells an owner who follows all of the end
  */
 struct hwpmc_target {
 	struct hlist_node hash;
@@ -62,6 +64,7 @@ struct hwpmc_target {
 	unsigned long	maps_log;
 	bool		missed;
 	bool		gone;
+	unsigned long	ended;
 	struct rcu_head	rcu;
 };
 

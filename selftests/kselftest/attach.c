@@ -4,6 +4,7 @@
  * order of the checks, and what a target's end leaves.
  */
 #include <limits.h>
+#include <sys/resource.h>
 
 #include "proclog.h"
 #include "recorder.h"
@@ -436,6 +437,51 @@ TEST_F(attach, dying_target)
 	close(self->dev);
 	EXPECT_TRUE(recorders_are(0));
 	self->dev = dev_open();
+}
+
+#define FILES	4000
+
+/* It takes a while to end. */
+static int with_files(struct target *t, void *arg)
+{
+	int i;
+
+	for (i = 0; i < FILES; i++)
+		dup(0);
+	target_pause(t);
+	return 0;
+}
+
+/* It is told of in a log of all processes, though its counts are nobody's then. */
+TEST_F(attach, release_as_it_ends)
+{
+	struct rlimit files = { FILES + 100, FILES + 100 };
+	int file = temp_file(), i;
+	struct log log;
+	uint32_t id;
+	pid_t pid[24];
+
+	setrlimit(RLIMIT_NOFILE, &files);
+	ASSERT_EQ(0, dev_configure(self->dev, file));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
+	for (i = 0; i < 24; i++) {
+		struct target t;
+
+		ASSERT_TRUE(target_begin(&t, with_files, NULL));
+		ASSERT_TRUE(target_step(&t));
+		ASSERT_EQ(0, dev_run_on(self->dev, counter(0), t.pid, &id));
+		target_go(&t);
+		sleep_ms(i % 8);
+		EXPECT_EQ(0, dev_release(self->dev, id));
+		EXPECT_EQ(0, wait_for(t.pid));
+		close(t.go[1]);
+		close(t.back[0]);
+		pid[i] = t.pid;
+	}
+	END_PROCLOG(self->dev, file, &log, 0);
+	for (i = 0; i < 24; i++)
+		EXPECT_EQ(1, proc_count(&log, PMCLOG_T_SYSEXIT, pid[i]));
+	log_free(&log);
 }
 
 static volatile sig_atomic_t signals;
