@@ -279,6 +279,31 @@ spares()
 ok "what is no log costs nothing" spares
 private() { rm -f "$tmp/part" && part && [ "$(stat -c %a "$tmp/part")" = 600 ]; }
 ok "not everybody can read it" private
+# What takes the place of a file is whose that was.
+owned()
+{
+	rm -f "$tmp/part"
+	: >"$tmp/part"
+	chmod 640 "$tmp/part"
+	chown 1:1 "$tmp/part" && part && [ -s "$tmp/part" ] &&
+		[ "$(stat -c %u:%g:%a "$tmp/part")" = 1:1:640 ]
+}
+# nor is a file that is mounted given another name
+mounted()
+{
+	rm -f "$tmp/part"
+	: >"$tmp/part"
+	export -f part
+	unshare -m bash -c 'mount --bind "$tmp/part" "$tmp/part" && part' &&
+		[ -s "$tmp/part" ]
+}
+export tmp golden pmclog
+if [ "$(id -u)" = 0 ] && unshare -m mount --bind / / 2>"$tmp/err"; then
+	ok "a file of another user" owned
+	ok "a file that is a mount" mounted
+else
+	skip "a file of another user" "not root, or may not mount"
+fi
 ok "a full disk" prints 1 'cannot write /dev/full: No space' \
 	"$pmclog" filter -o /dev/full "$tmp/log"
 ok "a full disk, compressed" prints 1 'cannot write /dev/full: No space' \

@@ -2,29 +2,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "input.h"
-#include "mem.h"
 #include "outfile.h"
 #include "reader.h"
+#include "tempfile.h"
 
 static bool ends_in_gz(const char *path)
 {
 	size_t n = strlen(path);
 
 	return n > 3 && !strcmp(path + n - 3, ".gz");
-}
-
-static mode_t mode_of_new(void)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return 0666 & ~mask;
 }
 
 bool outfile_is(const char *path, int log)
@@ -50,46 +40,9 @@ bool outfile_is_log(const char *path, const char *log)
 	return is;
 }
 
-int outfile_temp(const char *path, unsigned int mode, char **temp)
-{
-	struct stat st;
-	bool exists = !lstat(path, &st);
-	int fd;
-
-	*temp = NULL;
-	/* a rename would make a file of a device, and a copy of a link */
-	if (exists && (!S_ISREG(st.st_mode) || st.st_nlink > 1))
-		return -1;
-	*temp = xasprintf("%s.XXXXXX", path);
-	fd = mkostemp(*temp, O_CLOEXEC);
-	if (fd >= 0 && fchmod(fd, exists ? st.st_mode & 0777 : mode)) {
-		unlink(*temp);
-		close(fd);
-		fd = -1;
-	}
-	if (fd < 0) {
-		free(*temp);
-		*temp = NULL;
-	}
-	return fd;
-}
-
-/* Some file systems tell only then that there was no room. */
-int outfile_settle(int fd, const char *path, char *temp, bool keep)
-{
-	int err = fd > STDERR_FILENO && close(fd) ? errno : 0;
-
-	if (temp && keep && !err && rename(temp, path))
-		err = errno;
-	if (temp && (err || !keep))
-		unlink(temp);
-	free(temp);
-	return err;
-}
-
 static int open_path(struct outfile *f)
 {
-	int fd = outfile_temp(f->path, mode_of_new(), &f->temp);
+	int fd = tempfile_open(f->path, tempfile_mode(), &f->temp);
 
 	if (fd < 0)
 		fd = open(f->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
@@ -114,7 +67,7 @@ int outfile_open(struct outfile *f, const char *path, unsigned int flags)
 	if ((f->gzip || flags & OUTFILE_BINARY) && isatty(fd)) {
 		fputs("pmclog: this is nothing for a terminal: name a file "
 		      "with -o\n", stderr);
-		outfile_settle(f->path ? fd : -1, f->path, f->temp, false);
+		tempfile_settle(f->path ? fd : -1, f->path, f->temp, false);
 		return READER_USAGE;
 	}
 	f->fd = fd;
@@ -132,7 +85,7 @@ int outfile_close(struct outfile *f, bool keep)
 		return READER_OK;
 	ret = f->gzip ? gzip_finish(f->out) : out_finish(f->out);
 	out_stdout()->fd = STDOUT_FILENO;
-	err = outfile_settle(f->path ? f->fd : -1, f->path, f->temp,
+	err = tempfile_settle(f->path ? f->fd : -1, f->path, f->temp,
 			     keep && !ret);
 	if (err) {
 		fprintf(stderr, "pmclog: %s: %s\n", f->path, strerror(err));

@@ -39,15 +39,6 @@ bool outfile_is_log(const char *path, const char *log);
 /* The same of an open file @log. */
 bool outfile_is(const char *path, int log);
 
-/*
- * The parts of it.  A file beside @path to write, which *@temp names, with the
- * rights of the one that is there, or @mode; -1: @path has to be written in
- * place.
- */
-int outfile_temp(const char *path, unsigned int mode, char **temp);
-/* Closes @fd; @temp is @path from then on, if @keep.  0 or an errno. */
-int outfile_settle(int fd, const char *path, char *temp, bool keep);
-
 /* An output that compresses into another, which is written to fd @fd. */
 struct out *gzip_open(int fd);
 /* As out_finish(); @o is freed. */

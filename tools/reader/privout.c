@@ -9,6 +9,7 @@
 
 #include "outfile.h"
 #include "privout.h"
+#include "tempfile.h"
 
 static int cannot(const char *path, int err)
 {
@@ -50,7 +51,7 @@ int privout_open(struct privout *o, const char *path, int compress,
 	o->out.fd = STDOUT_FILENO;
 	/* not everybody is to see what ran, nor where the kernel is */
 	if (strcmp(path, "-"))
-		o->out.fd = outfile_temp(path, 0600, &o->temp);
+		o->out.fd = tempfile_open(path, 0600, &o->temp);
 	if (o->out.fd < 0)
 		o->out.fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (o->out.fd < 0)
@@ -59,7 +60,7 @@ int privout_open(struct privout *o, const char *path, int compress,
 		     source))
 		return 0;
 	zwrite_free(o->z);
-	outfile_settle(o->out.fd, path, o->temp, false);
+	tempfile_settle(o->out.fd, path, o->temp, false);
 	return -1;
 }
 
@@ -83,7 +84,7 @@ int privout_close(struct privout *o, bool keep)
 	out_flush(&o->out);
 	if (!o->error)
 		o->error = o->out.error;
-	err = outfile_settle(o->out.fd, o->path, o->temp, keep && !o->error);
+	err = tempfile_settle(o->out.fd, o->path, o->temp, keep && !o->error);
 	if (!o->error)
 		o->error = err;
 	return o->error ? cannot(o->path, o->error) : 0;
