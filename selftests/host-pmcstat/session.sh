@@ -154,6 +154,73 @@ done
 run 69 env FAKE_FAIL=allocate:2 "$pmcstat" -S cycles:u -O unmade
 ok 'an event the machine lacks' all '! [ -e unmade ]' \
 	'has err "cannot sample cycles:u: this machine has no such event"'
+
+# A file is what it was until there is something to put in its place.
+mkdir begun begun/logs
+stays() # STATUS ARGUMENTS...: with -O, --kallsyms or --flight of files that are there
+{
+	for what in '-O begun/log' '-Z -O begun/log' '-O begun/log --kallsyms begun/syms' \
+		'-O begun/log --flight 4M' '-O begun/log --flight 4M --trigger exit' \
+		'-O - --kallsyms begun/syms'; do
+		echo mine >begun/log
+		echo mine >begun/syms
+		# shellcheck disable=SC2086
+		run "$1" env "$2" "$pmcstat" -P cs $what $3
+		ok "$what, $2 $3: what is there stays" all \
+			'[ "$(cat begun/log begun/syms | tr "\n" " ")" = "mine mine " ]' \
+			'[ "$(find begun -type f | wc -l)" -eq 2 ]'
+	done
+	run "$1" env "$2" "$pmcstat" -P cs -O begun/logs/ "$3"
+	ok "-O DIR, $2 $3: nothing is left in it" rmdir begun/logs
+	mkdir begun/logs
+	rm begun/log
+	run "$1" env "$2" "$pmcstat" -P cs -O begun/log "$3"
+	ok "-O, $2 $3: nor where nothing was" [ "$(find begun -type f | wc -l)" -eq 1 ]
+}
+stays 127 A=1 ./nonexistent
+stays 126 A=1 ./data
+stays 69 FAKE_FAIL=attach:7 true
+stays 71 FAKE_FAIL=start:77 true
+echo mine >begun/log
+run 73 env FAKE_FAIL=configure:22 "$pmcstat" -P cs -O begun/log true
+ok 'a log that the kernel refuses' [ "$(cat begun/log)" = mine ]
+run 73 "$pmcstat" -s cs -S cs -O begun/log -o nonexistent/counts true
+ok 'counts that cannot be written' [ "$(cat begun/log)" = mine ]
+rm -f trace
+mkdir begun/dir
+FAKE_TRACE=trace run 73 "$pmcstat" -S cs -O begun/dir true
+ok 'a log that is a directory' all '! [ -e trace ]' \
+	'has err "cannot open begun/dir: Is a directory"'
+chmod 640 begun/log
+run 0 "$pmcstat" -q -S cs -O begun/log --kallsyms begun/syms true
+ok 'its rights are kept' all 'has begun/log "^end$"' '! has begun/log mine' \
+	'[ "$(stat -c %a begun/log)" = 640 ]' 'cmp begun/syms /proc/kallsyms' \
+	'[ "$(find begun -type f | wc -l)" -eq 2 ]'
+rm begun/log
+run 0 "$pmcstat" -q -S cs -O begun/log true
+ok 'one that was not there is for its owner' [ "$(stat -c %a begun/log)" = 600 ]
+# What has two names keeps both.
+for ln in ln 'ln -s'; do
+	rm -f begun/log other
+	echo 'mine, and more of it' >other
+	$ln "$PWD/other" begun/log
+	run 127 "$pmcstat" -q -S cs -O begun/log ./nonexistent
+	run 0 "$pmcstat" -q -S cs -O begun/log true
+	ok "$ln: a log with another name" [ "$(cat other)" = "$(printf 'begin\nend')" ]
+done
+if [ "$(id -u)" = 0 ]; then
+	rm begun/log
+	: >begun/log
+	chown 1:1 begun/log
+	run 0 "$pmcstat" -q -S cs -O begun/log true
+	ok 'whose it was, it is' all 'has begun/log end' \
+		'[ "$(stat -c %u:%g begun/log)" = 1:1 ]'
+fi
+# shellcheck disable=SC2094 # it is asked to append to it
+run 0 sh -c "echo mine >other; '$pmcstat' -q -S cs -O - true >>other"
+ok 'standard output is not emptied' all 'has other ^mine' 'has other ^end'
+: >other
+
 run 69 env FAKE_FAIL=allocate:6 "$pmcstat" -c 3 -s cycles
 ok 'an offline CPU' has err 'cannot count cycles on CPU 3: the CPU is offline'
 run 77 env FAKE_FAIL=allocate:13 "$pmcstat" -s cycles

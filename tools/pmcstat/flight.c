@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 #include "flight.h"
+#include "outputs.h"
 #include "pmclog_iter.h"
 #include "rotate.h"
 
 /**
  * struct flight - of this run
  * @file:  of -O FILE, as long as it takes a snapshot; else -1
- * @made:  it was not there before
  * @armed: what the kernel writes to at a trigger; -1: nothing
  * @name:  of that in the directory
  * @maker: its children leave it alone
@@ -33,7 +33,6 @@ static struct flight {
 	struct pmc_owner *owner;
 	struct rotation	dir;
 	int		file;
-	int		made;
 	int		armed;
 	int		has_trigger;
 	char		name[64];
@@ -178,45 +177,21 @@ static void drop_armed(void)
 	fl.armed = -1;
 }
 
-/* What did not come about leaves no file behind that looks like a log. */
-static void drop_file(void)
-{
-	const char *path = fl.o->log_path;
-	struct stat ours, there;
-
-	if (!fstat(fl.file, &ours) && !ours.st_size && !stat(path, &there) &&
-	    ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
-		unlink(path);
-}
-
 static void at_exit(void)
 {
 	if (getpid() != fl.maker)
 		return;
 	if (fl.armed >= 0 && fl.o->log_dir)
 		drop_armed();
-	if (fl.file >= 0 && fl.made)
-		drop_file();
 }
 
-/* What is there stays until the kernel has said yes. */
 static int open_file(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = output_open(path, O_RDWR, 0600);
 
-	fl.made = fd >= 0;
-	if (fd < 0 && errno == EEXIST)
-		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
 	return fd;
-}
-
-static void empty_file(void)
-{
-	if (size_of(fl.file) && ftruncate(fl.file, 0))
-		die(EX_CANTCREAT, "cannot empty %s: %s", fl.o->log_path,
-		    strerror(errno));
 }
 
 void flight_begin(const struct options *o, struct pmc_owner *owner)
@@ -237,7 +212,7 @@ void flight_begin(const struct options *o, struct pmc_owner *owner)
 		    "this pmcstat" : strerror(errno));
 	set_triggers();
 	if (!o->log_dir)
-		empty_file();
+		output_empty(fl.file, o->log_path);
 	if (arm())
 		exit(EX_CANTCREAT);
 }

@@ -10,9 +10,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../reader/tempfile.h"
 #include "compress.h"
 #include "fileids.h"
 #include "flight.h"
+#include "outputs.h"
 #include "pmcstat.h"
 #include "rotate.h"
 #include "targets.h"
@@ -29,8 +31,7 @@ static int open_path(const char *path)
 		return net_connect(path);
 	} else {
 		/* kernel addresses are not for everybody */
-		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			  0600);
+		fd = output_open(path, O_WRONLY, 0600);
 	}
 	if (fd < 0)
 		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
@@ -55,6 +56,13 @@ static int stored_fd(int fd)
 	return packer ? compress_out(packer) : fd;
 }
 
+/* A directory has nothing of what did not come about. */
+static void drop_first(void)
+{
+	if (files.o && !files.since)
+		rotation_undo(&files);
+}
+
 static int open_first(const struct options *o)
 {
 	int fd;
@@ -66,6 +74,7 @@ static int open_first(const struct options *o)
 	if (fd < 0)
 		die(EX_CANTCREAT, "cannot open %s: %s", files.path,
 		    strerror(errno));
+	atexit(drop_first);
 	rotation_keep(&files);
 	return fd;
 }
@@ -90,6 +99,7 @@ int log_open(const struct options *o, struct pmc_owner *owner)
 	fd = open_first(o);
 	if (o->compress)
 		packer = compress_start(fd, &fd);
+	output_empty(stored_fd(fd), path_of(o));
 	if (pmc_owner_configure_logfile_flags(owner, fd, flags_of(o)))
 		die(EX_CANTCREAT, "cannot use %s as log: %s", path_of(o),
 		    strerror(errno));
@@ -308,6 +318,21 @@ static int has_address(const char *text, size_t len)
 	return 0;
 }
 
+static FILE *open_kallsyms(const char *path)
+{
+	FILE *out;
+	int fd;
+
+	if (!strcmp(path, "-"))
+		return stdout;
+	fd = output_open(path, O_WRONLY, tempfile_mode());
+	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out)
+		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
+	output_empty(fd, path);
+	return out;
+}
+
 void kallsyms_copy(const struct options *o)
 {
 	const char *path = o->kallsyms_path;
@@ -322,9 +347,7 @@ void kallsyms_copy(const struct options *o)
 	if (!in)
 		die(EX_OSFILE, "cannot open /proc/kallsyms: %s",
 		    strerror(errno));
-	out = strcmp(path, "-") ? fopen(path, "we") : stdout;
-	if (!out)
-		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
+	out = open_kallsyms(path);
 	while ((n = fread(buf, 1, sizeof(buf), in)) > 0) {
 		shown |= has_address(buf, n);
 		if (fwrite(buf, 1, n, out) != n)

@@ -4,10 +4,12 @@
  * by it, and without a change to what is there.
  */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../reader/tempfile.h"
 #include "outputs.h"
 #include "pmcstat.h"
 
@@ -53,4 +55,76 @@ int directory_check(const char *option, const char *path, int status)
 		return 0;
 	warn_line("%s %s: %s", option, path, strerror(err ? err : ENOTDIR));
 	return status;
+}
+
+/*
+ * Files with another name until recording has begun: the log, the symbols.
+ * @maker: others that exit leave them alone
+ */
+static struct pending {
+	const char *path;
+	char *temp;
+	pid_t maker;
+} pending[2];
+
+#define NPENDING	(sizeof(pending) / sizeof(pending[0]))
+
+static void drop_pending(void)
+{
+	size_t i;
+
+	for (i = 0; i < NPENDING; i++)
+		if (pending[i].temp && pending[i].maker == getpid())
+			unlink(pending[i].temp);
+}
+
+static void add_pending(const char *path, char *temp)
+{
+	size_t i = pending[0].temp ? 1 : 0;
+
+	if (!i)
+		atexit(drop_pending);
+	pending[i] = (struct pending){ path, temp, getpid() };
+}
+
+int output_open(const char *path, int flags, unsigned int mode)
+{
+	char *temp;
+	int fd = tempfile_open(path, mode, &temp);
+
+	if (fd < 0)
+		return open(path, flags | O_CREAT | O_CLOEXEC, mode);
+	add_pending(path, temp);
+	return fd;
+}
+
+void output_empty(int fd, const char *path)
+{
+	struct stat st;
+
+	/* devices and pipes cannot be emptied, others' files are not ours to */
+	if (strcmp(path, "-") && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	    st.st_size && ftruncate(fd, 0))
+		die(EX_CANTCREAT, "cannot empty %s: %s", path, strerror(errno));
+}
+
+int output_is_file(const char *path)
+{
+	struct stat st;
+
+	return !net_is_address(path) && strcmp(path, "-") &&
+	       (stat(path, &st) || S_ISREG(st.st_mode));
+}
+
+void outputs_begun(void)
+{
+	struct pending *p;
+
+	for (p = pending; p < pending + NPENDING; p++) {
+		if (p->temp && rename(p->temp, p->path))
+			die(EX_CANTCREAT, "cannot create %s: %s", p->path,
+			    strerror(errno));
+		free(p->temp);
+		p->temp = NULL;
+	}
 }

@@ -8,4 +8,19 @@ int output_check(const char *path);
 /* Is it a directory? 0, or @status after a message. */
 int directory_check(const char *option, const char *path, int status);
 
+
+/*
+ * Opens @path as @flags say, to write what is of no use should the recording not
+ * begin.  Until outputs_begun() the file that is there stays as it is, and at an
+ * end before that no part of a new one is left; where a file has to be written
+ * in place it does until output_empty().  The fd, or -1 with errno.
+ */
+int output_open(const char *path, int flags, unsigned int mode);
+/* What is in an open file @path is to go; ends the program if it does not. */
+void output_empty(int fd, const char *path);
+/* Is that a file, whose writing waits for nobody? */
+int output_is_file(const char *path);
+/* Recording has begun.  Ends the program if a file cannot be put in place. */
+void outputs_begun(void);
+
 #endif /* PMCSTAT_OUTPUTS_H */

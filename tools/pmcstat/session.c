@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "flight.h"
@@ -80,14 +79,31 @@ static void open_text(struct session *s)
 
 static void empty_text(struct session *s)
 {
-	int fd = fileno(s->counts.out);
-	struct stat st;
+	if (s->counts.out != stdout && s->counts.out != stderr)
+		output_empty(fileno(s->counts.out), s->o->text_path);
+}
 
-	if (s->counts.out == stdout || s->counts.out == stderr)
-		return;
-	if (!fstat(fd, &st) && st.st_size && ftruncate(fd, 0))
-		die(EX_CANTCREAT, "cannot empty %s: %s", s->o->text_path,
-		    strerror(errno));
+/* Who ends before something has begun can't tidy up: ^C may wait, if it can. */
+static int signals_can_wait(const struct options *o)
+{
+	const char *symbols = o->kallsyms_path;
+
+	/* who sees a file in the directory may send one */
+	if (o->log_dir || o->flight_size)
+		return 1;
+	/* a pipe may hold us up */
+	return o->log_path && output_is_file(o->log_path) &&
+	       (!symbols || output_is_file(symbols));
+}
+
+/* Before there is something to lose by it */
+static int outputs_check(const struct options *o)
+{
+	int status = output_check(o->kallsyms_path);
+
+	if (status || !o->log_path || o->log_dir || net_is_address(o->log_path))
+		return status;
+	return output_check(o->log_path);
 }
 
 static void block_signals(struct session *s)
@@ -380,7 +396,7 @@ int session_run(struct options *o)
 {
 	struct session s = { .o = o };
 	enum end end;
-	int status = output_check(o->kallsyms_path);
+	int status = outputs_check(o), early = signals_can_wait(o);
 
 	if (status)
 		return status;
@@ -389,14 +405,13 @@ int session_run(struct options *o)
 	s.owner = pmcs_open();
 	probes_make(o, s.owner);
 	pmcs_allocate(o, s.owner);
-	/* who sees a file in the directory may send one; a pipe may hold us up */
-	if (o->log_dir || o->flight_size)
+	if (early)
 		block_signals(&s);
 	s.log = log_open(o, s.owner);
 	if (s.log >= 0)
 		log_metadata(o, s.owner);
 	kallsyms_copy(o);
-	if (!o->log_dir && !o->flight_size)
+	if (!early)
 		block_signals(&s);
 	ask_for_sigio(&s);
 	if (o->command)
@@ -406,6 +421,7 @@ int session_run(struct options *o)
 	if (s.log >= 0)
 		log_ids_begin(o, &s.targets, s.log);
 	end = start(&s);
+	outputs_begun();
 	empty_text(&s);
 	log_begun(s.log);
 	read_begun();
