@@ -496,6 +496,32 @@ ok 'and the recording ends with it' lines err 0
 FAKE_LOG="$golden" unread 7 -q -S cs -G - sh -c 'exit 7'
 ok 'but the command has a status' lines err 0
 
+# nor are counts; the command is ended, and all is as at any end
+rm -f trace
+FAKE_TRACE=trace unread 141 -w .1 -s cs sh -c 'echo $$ >pid; exec sleep 60'
+ok 'counts that nobody reads' all 'lines err 0' '! kill -0 "$(cat pid)" 2>err.kill' \
+	'has trace "^stop 0$"' 'has trace "^close"'
+unread 141 -p cs -t "$one" -w .1
+ok 'of a process that is there' all 'lines err 0' 'kill -0 "$one"'
+unread 141 -q -w .1 -s cs -S cs -O log sleep 60
+ok 'beside a log' all 'lines err 0' 'has log "^end$"'
+unread 141 -s cs true
+ok 'at the end' lines err 0
+unread 7 -s cs sh -c 'exit 7'
+ok 'a command that has ended has a status' lines err 0
+unread 141 -O log2 --kallsyms - -S cs true
+ok '--kallsyms -' all 'lines err 0' '! [ -e log2 ]'
+for what in -L "-u cycles" --help; do
+	# shellcheck disable=SC2086
+	unread 141 $what
+	ok "$what" lines err 0
+done
+FAKE_FAIL=closelog:5 unread 74 -q -w .1 -s cs -S cs -O log sleep 60
+ok 'a log has its errors still' has err 'Input/output error'
+(trap '' PIPE; unread 74 -q -w .1 -s cs sleep 60; ok 'whoever ignores SIGPIPE is told' \
+	has err 'cannot print counts: Broken pipe'; exit "$failures") || failures=$((failures + 1))
+count=$((count + 1))
+
 # What is no log, whatever is asked of it, costs nothing that is there.
 : >empty
 for what in '' '-o kept' -T '-T -o kept' '-G kept' '-F kept' '-g -M kept' \

@@ -356,7 +356,7 @@ void kallsyms_copy(const struct options *o)
 	n = ferror(in) || ferror(out);
 	fclose(in);
 	if ((out == stdout ? fflush(out) : fclose(out)) || n)
-		die(EX_IOERR, "cannot write %s: %s", path, strerror(errno));
+		exit(output_failed("write", path));
 	if (!shown && !o->quiet)
 		warn_line("kernel addresses are hidden "
 			  "(kernel.kptr_restrict): %s is of no use", path);

@@ -4,6 +4,7 @@
  * by it, and without a change to what is there.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -127,4 +128,21 @@ void outputs_begun(void)
 		free(p->temp);
 		p->temp = NULL;
 	}
+}
+
+static int die_with_readers;
+
+void output_outlive_readers(void)
+{
+	/* whoever had it ignored is told of them */
+	if (signal(SIGPIPE, SIG_IGN) != SIG_IGN)
+		die_with_readers = 1;
+}
+
+int output_failed(const char *verb, const char *what)
+{
+	if (errno == EPIPE && die_with_readers)
+		return OUTPUT_UNREAD;
+	warn_line("cannot %s %s: %s", verb, what, strerror(errno));
+	return EX_IOERR;
 }

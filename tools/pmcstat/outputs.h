@@ -3,6 +3,11 @@
 #ifndef PMCSTAT_OUTPUTS_H
 #define PMCSTAT_OUTPUTS_H
 
+#include <signal.h>
+
+/* What a shell makes of a program that the end of its reader has ended */
+#define OUTPUT_UNREAD	(128 + SIGPIPE)
+
 /* Can a file be written there? 0, or EX_CANTCREAT after a message; NULL can. */
 int output_check(const char *path);
 /* Is it a directory? 0, or @status after a message. */
@@ -20,6 +25,13 @@ int output_open(const char *path, int flags, unsigned int mode);
 void output_empty(int fd, const char *path);
 /* Is that a file, whose writing waits for nobody? */
 int output_is_file(const char *path);
+/* From now on a pipe whose reader is gone is an error of who writes into it. */
+void output_outlive_readers(void);
+/*
+ * Could not be written, with errno: the exit status, after "cannot @verb
+ * @what: ...".  A reader that has seen enough is no error: nothing is said.
+ */
+int output_failed(const char *verb, const char *what);
 /* Recording has begun.  Ends the program if a file cannot be put in place. */
 void outputs_begun(void);
 

@@ -215,7 +215,7 @@ static int wait_for(pid_t pid)
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	/* who reads what it writes has seen enough */
-	return WTERMSIG(status) == SIGPIPE ? 128 + SIGPIPE : EX_SOFTWARE;
+	return WTERMSIG(status) == SIGPIPE ? OUTPUT_UNREAD : EX_SOFTWARE;
 }
 
 int read_live(struct options *o)

@@ -37,6 +37,7 @@ enum end {
  * @deaf:   the device is not polled: its targets' end would end nothing
  * @nohup:  SIGHUP was ignored: the terminal's means nothing
  * @signal: that ended the run and that the command has not seen; 0: none
+ * @unread: nobody wants the counts any more
  * @began:  the command
  * @next, @limit: when to print counts, when to end; now_ns(), 0: never
  */
@@ -55,6 +56,7 @@ struct session {
 	int		nohup;
 	int		signal;
 	int		status;
+	int		unread;
 	uint64_t	began;
 	uint64_t	next;
 	uint64_t	limit;
@@ -111,7 +113,6 @@ static void block_signals(struct session *s)
 	struct sigaction hup;
 	sigset_t set;
 
-	signal(SIGPIPE, SIG_IGN);	/* errors are reported where they are */
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
@@ -356,9 +357,12 @@ static enum end wait_for_end(struct session *s)
 /* The first cause counts: a full disk also ends what follows. */
 static void counts_error(struct session *s)
 {
-	if (!s->status)
-		warn_line("cannot print counts: %s", strerror(errno));
-	s->status = EX_IOERR;
+	int status = s->status ? EX_IOERR : output_failed("print", "counts");
+
+	if (status == OUTPUT_UNREAD)
+		s->unread = 1;
+	else
+		s->status = status;
 }
 
 static void print_last(struct session *s, uint64_t elapsed)
@@ -380,7 +384,7 @@ static void stop(struct session *s, enum end end)
 	if (!s->o->command)
 		return;
 	child_end(&s->child, end == END_SIGNAL ? s->signal : SIGTERM);
-	if (end != END_TIME && !s->status)
+	if (end != END_TIME && end != END_COUNTS && !s->status)
 		s->status = s->child.status;
 }
 
@@ -400,6 +404,7 @@ int session_run(struct options *o)
 
 	if (status)
 		return status;
+	output_outlive_readers();
 	targets_find(&s.targets, o->targets, o->ntargets);
 	open_text(&s);
 	s.owner = pmcs_open();
@@ -443,5 +448,5 @@ int session_run(struct options *o)
 	if (s.counts.out != stdout && s.counts.out != stderr &&
 	    fclose(s.counts.out))
 		counts_error(&s);
-	return s.status;
+	return s.unread && !s.status ? OUTPUT_UNREAD : s.status;
 }
