@@ -279,6 +279,46 @@ spares()
 ok "what is no log costs nothing" spares
 private() { rm -f "$tmp/part" && part && [ "$(stat -c %a "$tmp/part")" = 600 ]; }
 ok "not everybody can read it" private
+# What comes through a pipe is passed on soon, also a record that stands alone: the
+# last is long after all others, and its clock would be judged by what follows.
+log lone <<EOF2
+event cpu-clock 1000
+proc 7 prog
+sample 5 7 0x1010
+at $((30000 * ms))
+sample 1 7 0x1010
+cut
+EOF2
+has_come()
+{
+	local i
+	for ((i = 0; i < 1200; i++)); do
+		cmp -n "$(wc -c <"$tmp/lone")" "$tmp/lone" <("${@:-cat}" "$tmp/passed") \
+			2>"$tmp/err" && return
+		sleep .1
+	done
+	echo "not all has come"
+	return 1
+}
+# passes OPTION UNPACK...
+passes()
+{
+	local to reader option=$1
+	shift
+	rm -f "$tmp/pipe"
+	mkfifo "$tmp/pipe"
+	# shellcheck disable=SC2086
+	"$pmclog" filter $option -o - - <"$tmp/pipe" >"$tmp/passed" &
+	reader=$!
+	exec {to}>"$tmp/pipe"
+	cat "$tmp/lone" >&"$to"
+	has_come "$@" || return
+	exec {to}>&-
+	wait "$reader" && "$pmclog" filter $option -o - "$tmp/lone" >"$tmp/again" &&
+		cmp <("${@:-cat}" "$tmp/again") <("${@:-cat}" "$tmp/passed")
+}
+ok "a pipe: all is passed on, though more may come" passes ""
+command -v zstd >"$tmp/err" && ok "compressed, too" passes -Z zstd -qdc
 # What takes the place of a file is whose that was.
 owned()
 {

@@ -109,6 +109,14 @@ static int filter_all(struct filtering *f, struct input *in)
 	return status == PMCLOG_ITER_ERROR ? READER_FAIL : ret;
 }
 
+/* Who reads what we write of a log that is recorded need not wait either. */
+static void flush(void *arg)
+{
+	struct filtering *f = arg;
+
+	privout_flush(&f->out);
+}
+
 static int run(struct filtering *f)
 {
 	struct input in;
@@ -117,7 +125,7 @@ static int run(struct filtering *f)
 	part_init(&f->part, &f->filter, f->event);
 	if ((filter_needs_end(&f->filter) &&
 	     !analysis_find_end(f->path, &f->part.p.log.last)) ||
-	    input_open(&in, f->path)) {
+	    input_open_passing(&in, f->path, flush, f)) {
 		part_free(&f->part);
 		return READER_FAIL;
 	}

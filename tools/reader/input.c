@@ -14,6 +14,9 @@
 #include "mapped.h"
 #include "mem.h"
 
+/* So long a record waits for the one behind it where somebody waits for it. */
+#define PATIENCE_MS	200
+
 static int fail(struct input *in, const char *what)
 {
 	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name,
@@ -129,6 +132,25 @@ int input_open_live(struct input *in, const char *path,
 	return 0;
 }
 
+int input_open_passing(struct input *in, const char *path,
+		       void (*idle)(void *arg), void *arg)
+{
+	struct mapped *map;
+	int fd;
+
+	if (open_path(in, path))
+		return -1;
+	map = mapped_open(in->fd);
+	fd = map ? in->fd : input_not_waiting(in->fd);
+	if (begin(in, in->path, fd, map))
+		return -1;
+	in->idle = idle;
+	in->idle_arg = arg;
+	pmclog_iter_resync(in->it);
+	in->repairs = true;
+	return 0;
+}
+
 bool input_is(int fd, const char *path)
 {
 	struct stat x, y;
@@ -169,17 +191,28 @@ static bool tell_gaps(struct input *in)
 	return n > 0;
 }
 
-/* Reads what follows it, to see whether its clock can be right. */
-static void wait_behind(struct input *in, struct pmclog_rec *rec)
+/*
+ * Waits for more, of which @in may have none for long.  False: who waits for us
+ * should not have to wait any longer.
+ */
+static bool comes_more(struct input *in)
 {
 	struct pollfd pfd = { .fd = in->fd, .events = POLLIN };
 
+	if (in->idle)
+		in->idle(in->idle_arg);
+	return poll(&pfd, 1, in->idle ? PATIENCE_MS : -1);
+}
+
+/* Reads what follows it, to see whether its clock can be right. */
+static void wait_behind(struct input *in, struct pmclog_rec *rec)
+{
 	free(in->kept);
 	in->kept = xreallocarray(NULL, rec->len, 1);
 	memcpy(in->kept, rec->data, rec->len);
 	rec->data = in->kept;
-	while (pmclog_iter_await(in->it) == PMCLOG_ITER_MORE)
-		poll(&pfd, 1, -1);
+	while (pmclog_iter_await(in->it) == PMCLOG_ITER_MORE && comes_more(in))
+		;
 }
 
 static void repair(struct input *in, struct pmclog_rec *rec)

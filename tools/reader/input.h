@@ -44,6 +44,13 @@ int input_open_strict(struct input *in, const char *path);
 int input_open_live(struct input *in, const char *path,
 		    void (*idle)(void *arg), void *arg);
 /*
+ * As input_open(), for who passes records on as they come: as with
+ * input_open_live() @idle is called, and a record whose clock is to be judged by
+ * what follows it is not kept back for long.
+ */
+int input_open_passing(struct input *in, const char *path,
+		       void (*idle)(void *arg), void *arg);
+/*
  * @fd, or in its place one that does not wait in read(2): a pipe is opened once
  * more, its flags belong to all who have it.
  */

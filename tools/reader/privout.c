@@ -74,6 +74,19 @@ void privout_bytes(struct privout *o, const void *p, size_t n)
 		o->error = o->out.error;
 }
 
+void privout_flush(struct privout *o)
+{
+	/* a file that is not there yet has no reader */
+	if (!o->path || o->temp || o->error)
+		return;
+	if (o->z)
+		o->error = zwrite_flush(o->z);
+	else
+		out_flush(&o->out);
+	if (!o->error)
+		o->error = o->out.error;
+}
+
 int privout_close(struct privout *o, bool keep)
 {
 	int err;

@@ -27,6 +27,8 @@ struct privout {
 int privout_open(struct privout *o, const char *path, int compress,
 		 int source);
 void privout_bytes(struct privout *o, const void *p, size_t n);
+/* Somebody may wait for what there is. */
+void privout_flush(struct privout *o);
 /*
  * @keep: it is worth keeping; else what was there before stays.  0, or -1 after
  * a message.
