@@ -311,7 +311,7 @@ ok 'one that was named' has err "process $two: No such process"
 traced 65 env FAKE_FAIL=attach:3 "$pmcstat" -p cs -t "$tool"
 ok 'all have ended since' has err 'all 3 processes have ended'
 traced 0 env FAKE_LOST=100 FAKE_FOREIGN="$two" "$pmcstat" -p cs:u -t "$tool"
-ok 'processes of others' has err '1 processes were left out: Operation not permitted'
+ok 'processes of others' has err '1 process was left out: Operation not permitted'
 traced 77 env FAKE_FOREIGN="$two" "$pmcstat" -p cs:u -t "$two"
 ok 'one of others that was named' has err "process $two: Operation not permitted; without"
 traced 77 env FAKE_FAIL=attach:1 "$pmcstat" -p cs:u -t "$tool"

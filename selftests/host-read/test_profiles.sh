@@ -87,7 +87,7 @@ ok "-z 1: nobody is known to have called" bash -c "
 	echo "sample 50000 7 $(at calls 3)"
 } | log much
 ok "too many samples are said" prints 0 \
-	"1 places have more samples than 16 bits hold: use -e" \
+	"1 place has more samples than 16 bits hold: use -e" \
 	"$pmcstat" -R "$tmp/much" -g -D "$tmp/gprof"
 ok "and cut" same "\
 56.72 65535.00 leaf

@@ -97,7 +97,7 @@ class Page:
 def facts_of_the_log(p):
     p.show("event=cpu-clock")
     same(p.text("#facts"), "Samples10040.00 %% in the kernel"
-         "Rate achieved99.0 %%198 of 200 asked for; throttled 1 times"
+         "Rate achieved99.0 %%198 of 200 asked for; throttled 1 time"
          "Lost4.76 %%3 ring full, 2 interrupted too often"
          "Cut chainsnoneall stacks are whole"
          "Without name60.0 %%of samples; 47.1 %% of frames"
@@ -246,7 +246,7 @@ def zoom_with_the_mouse(p):
     p.show("event=cpu-clock&search=mod")
     p.browser.click(*p.frame("do_entry"))
     same(p.frames(), {"do_entry": 40, "do_read": 40, "mod_func": 10})
-    same(p.text("#matched"), "matched: 25.00 %, 10 samples, 1 frames")
+    same(p.text("#matched"), "matched: 25.00 %, 10 samples, 1 frame")
     p.browser.key("Escape")
     p.browser.key("Escape")
     same(p.frames()["all"], 100)

@@ -51,7 +51,7 @@ ok "functions by how much they changed" same "\
 40.00 0.00 -40.00 [kernel] vanishes [k] gone
 20.00 50.00 +30.00 [kernel] grows [k]
 0.00 10.00 +10.00 [kernel] appears [k] new
-1 more functions changed less than 0.1 % of all samples" table
+1 more function changed less than 0.1 % of all samples" table
 ok "with totals" same "\
 40.00 0.00 -40.00 -40.00 [kernel] vanishes [k] gone
 20.00 50.00 +30.00 +30.00 [kernel] grows [k]

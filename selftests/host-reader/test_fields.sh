@@ -168,7 +168,7 @@ ok "report by what no sample has" prints 1 'no sample has a field "no_such"' \
 
 # info
 ok "info, when all were switched" prints 0 \
-	"^switched *on 1 and off 1 times, 8 PMCs within 4321 ns" \
+	"^switched *on 1 and off 1 time, 8 PMCs within 4321 ns" \
 	"$pmclog" info "$tmp/fields"
 ok "info, who has fields" prints 0 "^  mode .*, fields$" \
 	"$pmclog" info "$tmp/fields"

@@ -161,14 +161,14 @@ if [ -n "$browser" ]; then
 		 out(id("matched").textContent + " " +
 		 (pick("mod_func").hit ? 1 : 0));'
 	ok "search in what is zoomed to" in_browser \
-		"matched: 25.00 %, 20 samples, 1 frames" \
+		"matched: 25.00 %, 20 samples, 1 frame" \
 		'click("do_read"); field.value = "mod"; search();
 		 out(id("matched").textContent);'
 	ok "what was found stays marked in the zoom" in_browser "hit" \
 		'field.value = "mod"; search(); click("do_read");
 		 out(pick("mod_func").g.getAttribute("class").trim());'
 	ok "a search that is no expression" in_browser \
-		"matched: 80.00 %, 80 samples, 1 frames" \
+		"matched: 80.00 %, 80 samples, 1 frame" \
 		'field.value = "[lib"; search();
 		 out(id("matched").textContent);'
 	ok "Ctrl-F finds our field" in_browser "field" \

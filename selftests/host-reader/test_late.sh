@@ -139,7 +139,7 @@ late 3 7 7 0x1010
 userchain 7 7 0x1010 0x2020
 late 2 7 7 0x1010
 EOF
-ok "and that all came" heads "$late"'1 samples of stacks that were not in memory$' <<EOF
+ok "and that all came" heads "$late"'1 sample of stacks that were not in memory$' <<EOF
 late 1 7 7 0x1010
 userchain 7 7 0x1010 0x2020
 EOF

@@ -13,7 +13,7 @@ static void test_sound(void)
 	struct loggen g;
 
 	lg_make(&g, "small");
-	expect_ok(&g, "ok: 6 records, 1 samples, 0 dropped, 1 PMCs, 0.000 s\n");
+	expect_ok(&g, "ok: 6 records, 1 sample, 0 dropped, 1 PMC, 0.000 s\n");
 	lg_make(&g, "full");
 	expect_ok(&g, "ok: 61 records, 12 samples, 13 dropped, 5 PMCs, 0.000 s,"
 		  " 3 process records dropped\n");
@@ -171,7 +171,7 @@ static void test_chains(void)
 	begin(&g);
 	lg_chain(&g, PID, LG_PMC, 0, 0, 512, START);
 	lg_close(&g);
-	expect_ok(&g, "ok: 4 records, 1 samples, 0 dropped, 1 PMCs, 0.000 s\n");
+	expect_ok(&g, "ok: 4 records, 1 sample, 0 dropped, 1 PMC, 0.000 s\n");
 }
 
 static void test_drops(void)
@@ -217,7 +217,7 @@ static void test_maps(void)
 	begin(&g);
 	lg_map_in(&g, PID, START, path);
 	lg_close(&g);
-	expect_ok(&g, "ok: 4 records, 0 samples, 0 dropped, 1 PMCs, 0.000 s\n");
+	expect_ok(&g, "ok: 4 records, 0 samples, 0 dropped, 1 PMC, 0.000 s\n");
 
 	memset(path, 'x', 1024);
 	begin(&g);
@@ -305,7 +305,7 @@ static void test_userchain(unsigned int n, uint64_t last, uint64_t ahead,
 	if (what)
 		expect(&g, at, what);
 	else
-		expect_ok(&g, "ok: 4 records, 0 samples, 0 dropped, 1 PMCs,"
+		expect_ok(&g, "ok: 4 records, 0 samples, 0 dropped, 1 PMC,"
 			  " 0.000 s\n");
 }
 
@@ -355,7 +355,7 @@ static void expect_raw(uint32_t pmc, uint32_t len, uint32_t size,
 	if (what)
 		expect(&g, at, what);
 	else
-		expect_ok(&g, "ok: 6 records, 1 samples, 0 dropped, 2 PMCs,"
+		expect_ok(&g, "ok: 6 records, 1 sample, 0 dropped, 2 PMCs,"
 			  " 0.000 s\n");
 }
 
@@ -402,7 +402,7 @@ static void test_snapshots(void)
 	lg_recording(&g, 0, 3, 500);
 	lg_snapshot(&g, PMCLOG_SNAPSHOT_EXIT, PMCLOG_PMCID_NONE, PID, 9, 5, 4);
 	lg_close(&g);
-	expect_ok(&g, "ok: 6 records, 0 samples, 0 dropped, 1 PMCs, 0.000 s\n");
+	expect_ok(&g, "ok: 6 records, 0 samples, 0 dropped, 1 PMC, 0.000 s\n");
 	begin(&g);
 	at = g.len;
 	lg_recording(&g, 2, 3, 500);

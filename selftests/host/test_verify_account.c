@@ -96,7 +96,7 @@ static void test_cut(size_t field, int delta, const char *what)
 	if (what)
 		expect(&g, at, what);
 	else
-		expect_ok(&g, "ok: 5 records, 1 samples, 0 dropped, 1 PMCs,"
+		expect_ok(&g, "ok: 5 records, 1 sample, 0 dropped, 1 PMC,"
 			  " 0.000 s\n");
 }
 
@@ -115,7 +115,7 @@ static void test_old_account(void)
 	lg_close(&g);
 	memcpy(g.buf + at, &header, sizeof(header));
 	g.len = at + len;
-	expect_ok(&g, "ok: 4 records, 1 samples, 0 dropped, 1 PMCs, 0.000 s\n");
+	expect_ok(&g, "ok: 4 records, 1 sample, 0 dropped, 1 PMC, 0.000 s\n");
 
 	begin(&g);
 	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);

@@ -113,7 +113,7 @@ static void test_paddings(void)
 	lg_ext(&g, 999, 64);
 	memset(g.buf + at + 24, 0xFF, 40);
 	lg_close(&g);
-	expect_ok(&g, "ok: 4 records, 0 samples, 0 dropped, 1 PMCs, 0.000 s\n");
+	expect_ok(&g, "ok: 4 records, 0 samples, 0 dropped, 1 PMC, 0.000 s\n");
 
 	begin(&g);
 	at = g.len;

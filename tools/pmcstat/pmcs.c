@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../reader/plural.h"
 #include "pmcstat.h"
 
 struct pmc_owner *pmcs_open(void)
@@ -71,8 +72,9 @@ static void tell_period(const struct options *o, const struct counter *c,
 			  (unsigned long long)c->period,
 			  (unsigned long long)period);
 	else if (o->verbose)
-		warn_line("%s%s: a sample every %llu events", c->event.name,
-			  where, (unsigned long long)period);
+		warn_line("%s%s: a sample every %llu %s", c->event.name, where,
+			  (unsigned long long)period,
+			  plural(period, "event", "events"));
 }
 
 /*
@@ -166,8 +168,9 @@ static int start_together(const struct options *o, struct pmc_owner *owner)
 	if (pmc_owner_record(owner, 1, &n, &skew))
 		return -1;
 	if (o->verbose)
-		warn_line("%u PMCs let samples through from one moment on, "
+		warn_line("%u %s samples through from one moment on, "
 			  "%llu ns from the first one's start to the last's", n,
+			  plural(n, "PMC lets", "PMCs let"),
 			  (unsigned long long)skew);
 	return 0;
 }

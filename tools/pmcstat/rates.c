@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../reader/plural.h"
 #include "pmclog_iter.h"
 #include "pmcstat.h"
 
@@ -94,8 +95,8 @@ static int report(const struct options *o, const struct pmclog_ext_rate *r,
 		return 0;
 	if (r->throttled)
 		snprintf(throttled, sizeof(throttled),
-			 ", throttled %" PRIu64 " times",
-			 (uint64_t)r->throttled);
+			 ", throttled %" PRIu64 " %s", (uint64_t)r->throttled,
+			 plural(r->throttled, "time", "times"));
 	if (r->cpu != PMCLOG_CPU_NONE)
 		snprintf(where, sizeof(where), " on CPU %u", r->cpu);
 	if (print)

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../reader/plural.h"
 #include "../reader/shown.h"
 #include "outputs.h"
 #include "read.h"
@@ -452,11 +453,13 @@ int read_gprof(struct log *l)
 	if (!status)
 		status = write_map(&g);
 	if (g.cut && !l->o->quiet)
-		warn_line("%llu places have more samples than 16 bits hold: "
-			  "use -e", (unsigned long long)g.cut);
+		warn_line("%llu %s more samples than 16 bits hold: use -e",
+			  (unsigned long long)g.cut,
+			  plural(g.cut, "place has", "places have"));
 	if (g.left_out && l->o->verbose)
-		warn_line("%llu samples are in no file that gprof could read",
-			  (unsigned long long)g.left_out);
+		warn_line("%llu %s in no file that gprof could read",
+			  (unsigned long long)g.left_out,
+			  plural(g.left_out, "sample is", "samples are"));
 	for (i = 0; i < g.n; i++)
 		free_gmon(g.gmon[i]);
 	free(g.gmon);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../reader/plural.h"
 #include "../reader/shown.h"
 #include "read.h"
 
@@ -261,10 +262,12 @@ static void tell_unresolved(const struct log *l)
 	uint32_t i;
 
 	count_nameless(l, &unmapped, &nameless, &dubious);
-	warn_line("%llu samples where nothing was mapped, %llu without a "
-		  "function, %llu callers where nothing was mapped",
-		  (unsigned long long)unmapped, (unsigned long long)nameless,
-		  (unsigned long long)dubious);
+	warn_line("%llu %s where nothing was mapped, %llu without a "
+		  "function, %llu %s where nothing was mapped",
+		  (unsigned long long)unmapped,
+		  plural(unmapped, "sample", "samples"),
+		  (unsigned long long)nameless, (unsigned long long)dubious,
+		  plural(dubious, "caller", "callers"));
 	for (i = OBJ_ID_KERNEL + 1; i < l->p.objs.n; i++) {
 		char path[NAME_MAX_SHOWN];
 
@@ -302,7 +305,8 @@ void log_warn(const struct log *l)
 	if (!l->p.log.closed && l->p.log.records)
 		warn_line("the log was cut: it has no end");
 	if (lost)
-		warn_line("%llu samples were lost", (unsigned long long)lost);
+		warn_line("%llu %s lost", (unsigned long long)lost,
+			  plural(lost, "sample was", "samples were"));
 	if (l->o->verbose)
 		tell_unresolved(l);
 }

@@ -13,6 +13,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "../reader/plural.h"
 #include "flight.h"
 #include "outputs.h"
 #include "pmcstat.h"
@@ -171,10 +172,12 @@ static void attach_targets(struct session *s)
 	if (!attached)
 		nothing_attached(s, foreign);
 	if (foreign && !s->o->quiet)
-		warn_line("%zu processes were left out: %s", foreign,
+		warn_line("%zu %s left out: %s", foreign,
+			  plural(foreign, "process was", "processes were"),
 			  strerror(EPERM));
 	if (s->o->verbose)
-		warn_line("attached to %zu processes", attached);
+		warn_line("attached to %zu %s", attached,
+			  plural(attached, "process", "processes"));
 }
 
 static void attach(struct session *s)

@@ -2,6 +2,7 @@
 /* What came of it, in one line; and what to distrust. */
 #include <string.h>
 
+#include "../reader/plural.h"
 #include "pmcstat.h"
 
 static const char *const causes[PMCLOG_DROP_NCAUSE] = {
@@ -36,7 +37,8 @@ static void print_cut(const struct pmclog_account *a)
 	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
 		if (cuts[i])
 			add_cause(why, sizeof(why), a->cut_by[i], cuts[i]);
-	warn_line("%llu call chains are cut%s%s%s", a->cut, why,
+	warn_line("%llu call %s cut%s%s%s", a->cut,
+		  plural(a->cut, "chain is", "chains are"), why,
 		  why[0] ? ")" : "", a->cut_by[PMCLOG_CUT_DEPTH] ?
 		  ": the module's callchaindepth can be raised" : "");
 }
@@ -47,6 +49,7 @@ void summary_print(const struct options *o,
 {
 	const struct pmclog_account *a = &stats->account;
 	unsigned long long lost = a->discarded + a->in_rings;
+	unsigned long long others = stats->records_written - a->written;
 	char why[256] = "", stored[96] = "";
 	int i;
 
@@ -55,16 +58,16 @@ void summary_print(const struct options *o,
 			 (unsigned long long)compressed);
 	if (files)
 		snprintf(stored + strlen(stored), sizeof(stored) -
-			 strlen(stored), " in %u file%s", files,
-			 files > 1 ? "s" : "");
+			 strlen(stored), " in %u %s", files,
+			 plural(files, "file", "files"));
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
 		lost += a->dropped[i];
 		add_cause(why, sizeof(why), a->dropped[i], causes[i]);
 	}
 	add_cause(why, sizeof(why), a->discarded + a->in_rings, "not written");
 	if (options_sampling(o))
-		warn_line("%llu samples, %llu lost%s%s, %llu bytes%s",
-			  a->written, lost, why, why[0] ? ")" : "",
+		warn_line("%llu %s, %llu lost%s%s, %llu bytes%s", a->written,
+			  plural(a->written, "sample", "samples"), lost, why, why[0] ? ")" : "",
 			  stats->bytes_written, stored);
 	else
 		warn_line("a log of %llu bytes%s", stats->bytes_written,
@@ -73,18 +76,22 @@ void summary_print(const struct options *o,
 		warn_line("samples were lost for want of room: load the module "
 			  "with a larger ringsize, or raise -n");
 	if (a->proc_dropped)
-		warn_line("%llu records of processes were lost",
-			  a->proc_dropped);
+		warn_line("%llu %s lost", a->proc_dropped,
+			  plural(a->proc_dropped, "record of a process was",
+				 "records of processes were"));
 	if (a->throttled)
-		warn_line("the kernel throttled sampling %llu times: "
+		warn_line("the kernel throttled sampling %llu %s: "
 			  "raise -n, or kernel.perf_event_max_sample_rate",
-			  a->throttled);
+			  a->throttled, plural(a->throttled, "time", "times"));
 	if (a->cut && (o->verbose || a->cut >= a->written / 100))
 		print_cut(a);
 	if (o->verbose)
-		warn_line("%llu user call chains came late, %llu overflows "
-			  "filtered, %llu other records", a->late_answered,
-			  a->filtered, stats->records_written - a->written);
+		warn_line("%llu user call %s came late, %llu %s filtered, "
+			  "%llu other %s", a->late_answered,
+			  plural(a->late_answered, "chain", "chains"),
+			  a->filtered,
+			  plural(a->filtered, "overflow", "overflows"), others,
+			  plural(others, "record", "records"));
 }
 
 void summary_multiplexed(const struct counter *c, struct pmc_owner *owner)

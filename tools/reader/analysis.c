@@ -7,6 +7,7 @@
 #include "analysis.h"
 #include "input.h"
 #include "debuginfod.h"
+#include "plural.h"
 #include "reader.h"
 #include "shown.h"
 #include "source.h"
@@ -234,9 +235,9 @@ static bool read_log(struct analysis *a)
 		input_close(&in);
 	}
 	if (a->p.log.wrong_times)
-		fprintf(stderr, "pmclog: %s: repaired %llu damaged time%s\n",
+		fprintf(stderr, "pmclog: %s: repaired %llu damaged %s\n",
 			a->path, (unsigned long long)a->p.log.wrong_times,
-			a->p.log.wrong_times == 1 ? "" : "s");
+			plural(a->p.log.wrong_times, "time", "times"));
 	if (a->p.log.error)
 		fprintf(stderr, "pmclog: %s: %s\n", a->path, a->p.log.error);
 	else if (!a->p.log.records)

@@ -7,6 +7,7 @@
 #include "disasm.h"
 #include "lines.h"
 #include "objsyms.h"
+#include "plural.h"
 #include "shown.h"
 
 #define CODE_MAX	(4 << 20)	/* of one function */
@@ -67,8 +68,9 @@ static void put_title(struct listing *l)
 		shown_name(buf, strtab_str(&p->str, name), false);
 		put(l, "  ");
 		put(l, buf);
-		out_printf(n->out, ": %s samples, %.2f %% of all\n",
+		out_printf(n->out, ": %s %s, %.2f %% of all\n",
 			   grouped(num, l->b->count[i]),
+			   plural(l->b->count[i], "sample", "samples"),
 			   percent(l->b->count[i], n->all[i]));
 	}
 	out_char(n->out, '\n');

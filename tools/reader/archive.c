@@ -22,6 +22,7 @@
 #include "input.h"
 #include "jitmap.h"
 #include "objsyms.h"
+#include "plural.h"
 #include "reader.h"
 #include "shown.h"
 #include "tarfile.h"
@@ -391,8 +392,10 @@ static int write_all(struct archiving *a, int log)
 	tar_finish(&a->out);
 	if (privout_close(&a->out, true))
 		return READER_FAIL;
-	fprintf(stderr, "pmclog: %s has the log and %u files of this machine; "
-		"%u were not packed\n", a->out_path, a->n, a->nskipped);
+	fprintf(stderr, "pmclog: %s has the log and %u %s of this machine; "
+		"%u %s not packed\n", a->out_path, a->n,
+		plural(a->n, "file", "files"), a->nskipped,
+		plural(a->nskipped, "was", "were"));
 	return READER_OK;
 }
 

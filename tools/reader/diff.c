@@ -6,6 +6,7 @@
 #include "cmdline.h"
 #include "diff.h"
 #include "outfile.h"
+#include "plural.h"
 #include "reader.h"
 #include "shown.h"
 
@@ -198,8 +199,9 @@ static void put_head(struct diff *d)
 			if (a->use[i])
 				lost += event_lost(&a->p.events.event[i]);
 		shown_name(buf, a->path, false);
-		out_printf(d->out, "%-8s%s: %s samples", what[side], buf,
-			   grouped(num, d->all[side]));
+		out_printf(d->out, "%-8s%s: %s %s", what[side], buf,
+			   grouped(num, d->all[side]),
+			   plural(d->all[side], "sample", "samples"));
 		out_printf(d->out, ", %s lost", grouped(num, lost));
 		if (a->p.log.error)
 			out_printf(d->out, ", %s%s", a->p.log.cut ? "CUT: " :

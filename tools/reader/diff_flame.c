@@ -6,6 +6,7 @@
 
 #include "diff.h"
 #include "flame.h"
+#include "plural.h"
 #include "reader.h"
 
 /* changes of this share of all samples, and greater ones, have full colour */
@@ -123,7 +124,7 @@ void diff_flame(struct diff *d, const char *title, int side)
 	struct drawing g = { .d = d, .side = side };
 	struct flame_graph graph = {
 		.t = &d->t, .look = look, .ctx = &g, .hues = more_less[side],
-		.nhues = NHUE, .unit = "samples",
+		.nhues = NHUE,
 	};
 	char *over, *under, b[GROUPED_MAX], a[GROUPED_MAX];
 	uint32_t i;
@@ -136,10 +137,12 @@ void diff_flame(struct diff *d, const char *title, int side)
 	over = title ? xstrdup(title) :
 	       xasprintf("%s, compared with %s", d->a[side].path,
 			 d->a[!side].path);
-	under = xasprintf("%s samples before, %s after; widths are those of "
+	under = xasprintf("%s %s before, %s after; widths are those of "
 			  "the log %s; %.1f %% is only there, %.1f %% of the "
 			  "other is not",
-			  grouped(b, d->all[BEFORE]), grouped(a, d->all[AFTER]),
+			  grouped(b, d->all[BEFORE]),
+			  plural(d->all[BEFORE], "sample", "samples"),
+			  grouped(a, d->all[AFTER]),
 			  side == AFTER ? "after" : "before",
 			  100 * diff_share(d, side, only_here(&g)),
 			  100 * diff_share(d, !side, only_there(&g)));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "diff.h"
+#include "plural.h"
 #include "shown.h"
 
 #define OBJ_WIDTH	22
@@ -140,8 +141,9 @@ void diff_table(struct diff *d, double limit, unsigned long lines)
 		put_row(d, &row[i]);
 	}
 	if (hidden)
-		out_printf(d->out, "  %u more functions changed less than %g "
-			   "%% of all samples%s\n", hidden, limit,
+		out_printf(d->out, "  %u more %s changed less than %g "
+			   "%% of all samples%s\n", hidden,
+			   plural(hidden, "function", "functions"), limit,
 			   lines && shown == lines ? ", or are too many" : "");
 	free(row);
 }

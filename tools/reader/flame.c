@@ -8,6 +8,7 @@
 #include "cmdline.h"
 #include "flame.h"
 #include "outfile.h"
+#include "plural.h"
 #include "reader.h"
 
 static const char usage[] =
@@ -102,14 +103,15 @@ static uint32_t comm_label(void *ctx, const struct chaintop *top)
 static char *subtitle(const struct flame *f)
 {
 	const struct log_facts *log = &f->a.p.log;
+	uint64_t n = f->t.node[CALLTREE_ROOT].total;
 	char num[GROUPED_MAX], when[64] = "";
 	time_t t = log->ts_sec;
 	struct tm tm;
 
 	if (t && gmtime_r(&t, &tm))
 		strftime(when, sizeof(when), ", %Y-%m-%d %H:%M UTC", &tm);
-	return xasprintf("%s samples in %.2f s%s%s%s%s%s",
-			 grouped(num, f->t.node[CALLTREE_ROOT].total),
+	return xasprintf("%s %s in %.2f s%s%s%s%s%s", grouped(num, n),
+			 plural(n, "sample", "samples"),
 			 log_seconds(log, log->end),
 			 log->release ? " on " : "",
 			 log->release ? log->host : "",
@@ -143,7 +145,7 @@ static int draw(struct flame *f)
 	char *under = subtitle(f);
 	struct flame_graph g = {
 		.t = &f->t, .look = look, .ctx = f, .hues = hues,
-		.nhues = NHUE, .unit = "samples", .title = over,
+		.nhues = NHUE, .title = over,
 		.subtitle = under,
 	};
 	struct outfile file;

@@ -48,7 +48,6 @@ struct flame_look {
 /**
  * struct flame_graph - what is drawn
  * @hues:  @nhues of them; the first is the root's and not in the legend
- * @unit:  of the nodes' figures, "samples"
  * @title, @subtitle: any text
  */
 struct flame_graph {
@@ -57,7 +56,6 @@ struct flame_graph {
 	void *ctx;
 	const struct flame_hue *hues;
 	unsigned int nhues;
-	const char *unit;
 	const char *title, *subtitle;
 };
 

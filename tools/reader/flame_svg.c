@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "flame.h"
+#include "plural.h"
 
 #define MIN_WIDTH	0.1	/* px; narrower frames are not drawn */
 #define TEXT_MARGIN	7.0
@@ -131,7 +132,8 @@ static void put_tooltip(struct drawing *d, const struct callnode *n,
 		out_str(d->out, ", ");
 	}
 	out_printf(d->out, "%s %s, %.2f %%", grouped(num, n->total),
-		   d->g->unit, percent(n->total, d->all));
+		   plural(n->total, "sample", "samples"),
+		   percent(n->total, d->all));
 	if (n->self && n->self != n->total)
 		out_printf(d->out, ", %s itself", grouped(num, n->self));
 	xml(d, l->note);
@@ -267,8 +269,9 @@ static void put_head(struct drawing *d)
 		   FLAME_PAD);
 	xml_shown(d, d->g->subtitle);
 	if (d->small)
-		out_printf(d->out, "; %s frames too narrow to be drawn",
-			   grouped(num, d->small));
+		out_printf(d->out, "; %s %s too narrow to be drawn",
+			   grouped(num, d->small),
+			   plural(d->small, "frame", "frames"));
 	out_str(d->out, "</text>\n");
 	put_legend(d);
 	out_printf(d->out, "<text id=\"info\" x=\"%d\" y=\"83\"></text>\n",

@@ -12,6 +12,7 @@
 #include "cmdline.h"
 #include "input.h"
 #include "out.h"
+#include "plural.h"
 #include "pmcid.h"
 #include "reader.h"
 #include "record.h"
@@ -52,8 +53,8 @@ static void put_host(struct out *o, const struct summary *s)
 			out_printf(o, ", %s", machine);
 		else
 			out_printf(o, ", ELF machine %u", s->machine);
-		out_printf(o, ", %u CPUs, pages of %u bytes\n", s->ncpu,
-			   s->page_size);
+		out_printf(o, ", %u %s, pages of %u bytes\n", s->ncpu,
+			   plural(s->ncpu, "CPU", "CPUs"), s->page_size);
 		put_label(o, "kernel");
 		put_quoted(o, s->release);
 		out_char(o, '\n');
@@ -150,9 +151,9 @@ static void put_repaired(struct out *o, const struct summary *s)
 	if (!s->wrong_times)
 		return;
 	put_label(o, "repaired");
-	out_printf(o, "%" PRIu64 " record%s with a damaged time: that of the "
+	out_printf(o, "%" PRIu64 " %s with a damaged time: that of the "
 		   "record beside it is taken\n", s->wrong_times,
-		   s->wrong_times == 1 ? "" : "s");
+		   plural(s->wrong_times, "record", "records"));
 }
 
 static void put_packs(struct out *o, const struct summary *s)
@@ -160,8 +161,10 @@ static void put_packs(struct out *o, const struct summary *s)
 	if (!s->packs)
 		return;
 	put_label(o, "packed");
-	out_printf(o, "%" PRIu64 " samples in %" PRIu64 " packs, %.1f bytes a "
-		   "sample instead of %.1f\n", s->packed, s->packs,
+	out_printf(o, "%" PRIu64 " %s in %" PRIu64 " %s, %.1f bytes a "
+		   "sample instead of %.1f\n", s->packed,
+		   plural(s->packed, "sample", "samples"), s->packs,
+		   plural(s->packs, "pack", "packs"),
 		   (double)s->pack_bytes / s->packed,
 		   (double)s->plain_bytes / s->packed);
 }
@@ -171,9 +174,10 @@ static void put_recording(struct out *o, const struct summary *s)
 	if (!s->recorded[0] && !s->recorded[1])
 		return;
 	put_label(o, "switched");
-	out_printf(o, "on %" PRIu64 " and off %" PRIu64 " times, %u PMCs within "
-		   "%" PRIu64 " ns\n", s->recorded[1], s->recorded[0], s->npmc,
-		   s->skew);
+	out_printf(o, "on %" PRIu64 " and off %" PRIu64 " %s, %u %s within "
+		   "%" PRIu64 " ns\n", s->recorded[1], s->recorded[0],
+		   plural(s->recorded[0], "time", "times"), s->npmc,
+		   plural(s->npmc, "PMC", "PMCs"), s->skew);
 }
 
 /* How a process ended, as wait(2) tells it. */
@@ -289,7 +293,8 @@ static void put_rate(struct out *o, const struct sum_cpu *cpu,
 			   percent(achieved, asked));
 	else
 		out_printf(o, "  achieved     %" PRIu64, achieved);
-	out_printf(o, ", throttled %" PRIu64 " times\n", throttled);
+	out_printf(o, ", throttled %" PRIu64 " %s\n", throttled,
+		   plural(throttled, "time", "times"));
 }
 
 static void put_cpus(struct out *o, const struct sum_cpu *cpu,
@@ -322,10 +327,12 @@ static void put_samples(struct out *o, const struct summary *s,
 	out_printf(o, "  samples      %" PRIu64, pmc->samples);
 	if (pmc->samples)
 		out_printf(o, ": %.1f %% user, %.1f %% kernel, %" PRIu64
-			   " processes, %.1f frames a sample",
+			   " %s, %.1f frames a sample",
 			   percent(pmc->user, pmc->samples),
 			   percent(pmc->samples - pmc->user, pmc->samples),
-			   pmc->nprocs, (double)pmc->frames / pmc->samples);
+			   pmc->nprocs,
+			   plural(pmc->nprocs, "process", "processes"),
+			   (double)pmc->frames / pmc->samples);
 	out_str(o, "\n  lost         ");
 	if (s->closed && !s->accounted && !lost_total(pmc->lost))
 		out_str(o, "not told");
@@ -401,8 +408,10 @@ static void put_cuts(struct out *o, const struct summary *s)
 	}
 	out_char(o, '\n');
 	if (s->cuts)
-		out_printf(o, "  chains late  %llu, %llu user chains came\n",
-			   (ull)a->late, (ull)a->late_answered);
+		out_printf(o, "  chains late  %llu, %llu %s came\n",
+			   (ull)a->late, (ull)a->late_answered,
+			   plural(a->late_answered, "user chain",
+				  "user chains"));
 }
 
 static void put_account(struct out *o, const struct summary *s)
@@ -423,12 +432,15 @@ static void put_account(struct out *o, const struct summary *s)
 	out_str(o, "    dropped    ");
 	put_lost(o, lost);
 	out_printf(o, "\n    filtered   %llu\n", (ull)a->filtered);
-	out_printf(o, "  processes    %llu records, %llu dropped\n",
-		   (ull)a->proc_committed, (ull)a->proc_dropped);
-	out_printf(o, "  made         %llu records by the writing thread\n",
-		   (ull)a->made);
+	out_printf(o, "  processes    %llu %s, %llu dropped\n",
+		   (ull)a->proc_committed,
+		   plural(a->proc_committed, "record", "records"),
+		   (ull)a->proc_dropped);
+	out_printf(o, "  made         %llu %s by the writing thread\n",
+		   (ull)a->made, plural(a->made, "record", "records"));
 	put_cuts(o, s);
-	out_printf(o, "  throttled    %llu times\n", (ull)a->throttled);
+	out_printf(o, "  throttled    %llu %s\n", (ull)a->throttled,
+		   plural(a->throttled, "time", "times"));
 }
 
 static void put_summary(struct out *o, struct summary *s, const char *error)

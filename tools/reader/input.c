@@ -13,6 +13,7 @@
 #include "input.h"
 #include "mapped.h"
 #include "mem.h"
+#include "plural.h"
 
 /* So long a record waits for the one behind it where somebody waits for it. */
 #define PATIENCE_MS	200
@@ -185,9 +186,9 @@ static bool tell_gaps(struct input *in)
 			 "damaged: no INITIALIZE at the start");
 	else if (n)
 		snprintf(in->skipped, sizeof(in->skipped),
-			 "damaged: skipped %" PRIu64 " byte%s in %" PRIu64
-			 " place%s", bytes, bytes == 1 ? "" : "s", n,
-			 n == 1 ? "" : "s");
+			 "damaged: skipped %" PRIu64 " %s in %" PRIu64 " %s",
+			 bytes, plural(bytes, "byte", "bytes"), n,
+			 plural(n, "place", "places"));
 	return n > 0;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "plural.h"
 #include "quality.h"
 #include "report.h"
 #include "shown.h"
@@ -30,8 +31,8 @@ static void host_line(struct report *r)
 		clean(r, log->host);
 		out_str(r->out, ", Linux ");
 		clean(r, log->release);
-		out_printf(r->out, ", %u CPU%s", log->ncpu,
-			   log->ncpu == 1 ? "" : "s");
+		out_printf(r->out, ", %u %s", log->ncpu,
+			   plural(log->ncpu, "CPU", "CPUs"));
 	} else {
 		out_str(r->out, "an unknown machine");
 	}
@@ -67,7 +68,8 @@ static void log_line(struct report *r)
 
 	line(r, "Log");
 	clean(r, r->a.path);
-	out_printf(r->out, ", %s records", grouped(buf, log->records));
+	out_printf(r->out, ", %s %s", grouped(buf, log->records),
+		   plural(log->records, "record", "records"));
 	if (log->error)
 		out_printf(r->out, ", %s%s", log->cut ? "CUT: " : "",
 			   log->error);
@@ -84,8 +86,9 @@ static void repaired_line(struct report *r)
 	if (!n)
 		return;
 	line(r, "Repaired");
-	out_printf(r->out, "%s record%s with a damaged time: that of the record "
-		   "beside it is taken\n", grouped(buf, n), n == 1 ? "" : "s");
+	out_printf(r->out, "%s %s with a damaged time: that of the record "
+		   "beside it is taken\n", grouped(buf, n),
+		   plural(n, "record", "records"));
 }
 
 static void part_line(struct report *r)
@@ -96,8 +99,8 @@ static void part_line(struct report *r)
 	if (!log->conditions)
 		return;
 	line(r, "Part of");
-	out_printf(r->out, "a log with %s samples%s",
-		   grouped(buf, log->part_of), *log->conditions ? ": " : "");
+	out_printf(r->out, "a log with %s %s%s", grouped(buf, log->part_of),
+		   plural(log->part_of, "sample", "samples"), *log->conditions ? ": " : "");
 	clean(r, log->conditions);
 	out_char(r->out, '\n');
 }
@@ -135,8 +138,9 @@ static void cut_line(struct report *r)
 	if (!a->cut)
 		return;
 	line(r, "Cut chains");
-	out_printf(r->out, "%s call chains end early (%.1f %%)%s",
-		   grouped(buf, a->cut), percent(a->cut, log->part_of ?
+	out_printf(r->out, "%s call %s early (%.1f %%)%s",
+		   grouped(buf, a->cut),
+		   plural(a->cut, "chain ends", "chains end"), percent(a->cut, log->part_of ?
 		   log->part_of : a->committed),
 		   log->part_of ? " in all of that log" : "");
 	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
@@ -153,27 +157,31 @@ static void cut_line(struct report *r)
 static void account_lines(struct report *r)
 {
 	const struct log_facts *log = &r->a.p.log;
+	uint64_t unwritten = log->account.discarded + log->account.in_rings;
 	char buf[GROUPED_MAX];
 
 	if (r->a.p.events.lost_procs) {
 		line(r, "Lost");
-		out_printf(r->out, "%s process records: some names and "
+		out_printf(r->out, "%s process %s: some names and "
 			   "mappings may be missing\n",
-			   grouped(buf, r->a.p.events.lost_procs));
+			   grouped(buf, r->a.p.events.lost_procs),
+			   plural(r->a.p.events.lost_procs, "record",
+				  "records"));
 	}
 	if (!log->has_account)
 		return;
-	if (log->account.discarded || log->account.in_rings) {
+	if (unwritten) {
 		line(r, "Not written");
-		out_printf(r->out, "%s samples when the log ended\n",
-			   grouped(buf, log->account.discarded +
-				   log->account.in_rings));
+		out_printf(r->out, "%s %s when the log ended\n",
+			   grouped(buf, unwritten),
+			   plural(unwritten, "sample", "samples"));
 	}
 	if (log->account.filtered) {
 		line(r, "Filtered");
-		out_printf(r->out, "%s samples left out: the recorder's own, or "
+		out_printf(r->out, "%s %s left out: the recorder's own, or "
 			   "by filters or RECORD\n",
-			   grouped(buf, log->account.filtered));
+			   grouped(buf, log->account.filtered),
+			   plural(log->account.filtered, "sample", "samples"));
 	}
 	cut_line(r);
 }
@@ -187,11 +195,13 @@ static void late_line(struct report *r)
 	if (!late->asked)
 		return;
 	line(r, "Late chains");
-	out_printf(r->out, "%s samples of stacks that were not in memory",
-		   grouped(asked, late->asked));
+	out_printf(r->out, "%s %s of stacks that were not in memory",
+		   grouped(asked, late->asked),
+		   plural(late->asked, "sample", "samples"));
 	if (late->answered < late->asked)
-		out_printf(r->out, "; %s of them were not completed later",
-			   grouped(missing, late->asked - late->answered));
+		out_printf(r->out, "; %s of them %s not completed later",
+			   grouped(missing, late->asked - late->answered),
+			   plural(late->asked - late->answered, "was", "were"));
 	out_char(r->out, '\n');
 }
 
@@ -242,8 +252,9 @@ static void rate_line(struct report *r, uint32_t event)
 		out_printf(r->out, "%s achieved; what was asked for can't be "
 			   "told", grouped(b, sum.achieved));
 	if (sum.throttled)
-		out_printf(r->out, ", throttled %s times",
-			   grouped(c, sum.throttled));
+		out_printf(r->out, ", throttled %s %s",
+			   grouped(c, sum.throttled),
+			   plural(sum.throttled, "time", "times"));
 	if (sum.running < sum.enabled)
 		out_printf(r->out, ", on the counter %.1f %% of the time",
 			   percent(sum.running, sum.enabled));

@@ -11,6 +11,7 @@
 
 #include "cmdline.h"
 #include "input.h"
+#include "plural.h"
 #include "reader.h"
 #include "verify.h"
 
@@ -24,12 +25,15 @@ static const char usage[] =
 
 static void print_summary(const struct verify *v)
 {
-	printf("ok: %" PRIu64 " records, %" PRIu64 " samples, %" PRIu64
-	       " dropped, %" PRIu32 " PMCs, %.3f s", v->nrecords, v->nsamples,
-	       v->ndropped, v->npmcs_total, v->nsec / 1e9);
+	printf("ok: %" PRIu64 " %s, %" PRIu64 " %s, %" PRIu64 " dropped, %"
+	       PRIu32 " %s, %.3f s", v->nrecords,
+	       plural(v->nrecords, "record", "records"), v->nsamples,
+	       plural(v->nsamples, "sample", "samples"), v->ndropped,
+	       v->npmcs_total, plural(v->npmcs_total, "PMC", "PMCs"),
+	       v->nsec / 1e9);
 	if (v->nproc_dropped)
-		printf(", %" PRIu64 " process records dropped",
-		       v->nproc_dropped);
+		printf(", %" PRIu64 " process %s dropped", v->nproc_dropped,
+		       plural(v->nproc_dropped, "record", "records"));
 	if (v->nsessions > 1)
 		printf(", %" PRIu32 " logs in one", v->nsessions);
 	putchar('\n');

@@ -93,9 +93,9 @@ function drawFunctions() {
   ['self', 'total'].forEach(function (k) {
     largest[k] = rows.reduce(function (a, r) { return Math.max(a, r[k]); }, 0);
   });
-  id('fnote').textContent = number(rows.length) + ' functions' +
-    (state.search ? ' found' : '') + ', of ' + number(chosen.total) +
-    ' samples. Self: taken in it. Total: in it or in what it called.';
+  id('fnote').textContent = several(rows.length, 'function') +
+    (state.search ? ' found' : '') + ', of ' + several(chosen.total, 'sample') +
+    '. Self: taken in it. Total: in it or in what it called.';
   drawTable({ table: id('ftable'), columns: FUNCTION_COLUMNS, rows: rows,
     sort: state.fsort, what: 'functions',
     onSort: function (s) { change({ fsort: s }); },

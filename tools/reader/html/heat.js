@@ -156,8 +156,7 @@ function drawLegend() {
   const box = id('legend'), canvas = element('canvas');
 
   put(box, element('span', '1'), canvas,
-    element('span', number(heat.max) + (heat.max === 1 ? ' sample' :
-      ' samples') + ' a cell'));
+    element('span', several(heat.max, 'sample') + ' a cell'));
   canvas.width = 90;
   canvas.height = 10;
   const c = canvas.getContext('2d');
@@ -193,8 +192,8 @@ function slicesBetween(a, b) {
 
 function tellHeat(e) {
   const i = heatAt(e), t = i * data.heatSlice;
-  const lines = [seconds(t, data.heatSlice) + ': ' + number(heat.count[i]) +
-    (heat.count[i] === 1 ? ' sample' : ' samples')];
+  const lines = [seconds(t, data.heatSlice) + ': ' +
+    several(heat.count[i], 'sample')];
 
   if (heat.drag)
     lines.push(seconds(heat.drag[0] * data.slice, data.slice) + ' – ' +

@@ -141,9 +141,10 @@ function processRows() {
 function drawProcesses() {
   const rows = processRows();
 
-  id('pnote').textContent = number(rows.length) + ' ' +
-    { comm: 'commands', pid: 'processes', tid: 'threads' }[state.level] +
-    ', ' + number(processTotal) + ' samples' +
+  id('pnote').textContent = several.apply(null, [rows.length].concat(
+    { comm: 'command', pid: ['process', 'processes'],
+      tid: 'thread' }[state.level])) +
+    ', ' + several(processTotal, 'sample') +
     (state.range ? ' in the time chosen' : '') + '. A click shows only that in the other views, Ctrl-click adds.';
   drawTable({ table: id('ptable'), columns: PROCESS_COLUMNS[state.level],
     rows: rows, sort: state.psort, what: 'processes', onRow: bindRow,

@@ -30,8 +30,8 @@ function rateFact(e) {
         'by the log');
   return fact(part < 90 ? 'warn' : 'good', 'Rate achieved',
     part.toFixed(1) + ' %', number(e.achieved) + ' of ' + number(e.asked) +
-    ' asked for' + (e.throttled ? '; throttled ' + number(e.throttled) +
-      ' times' : ''));
+    ' asked for' + (e.throttled ? '; throttled ' +
+      several(e.throttled, 'time') : ''));
 }
 
 function lost(e) {
@@ -43,7 +43,7 @@ function lostFact(e) {
   const extra = data.loss.notWritten ? number(data.loss.notWritten) +
     ' not written at the end' : '';
   const procs = data.loss.processRecords ?
-    number(data.loss.processRecords) + ' process records' : '';
+    several(data.loss.processRecords, 'process record') : '';
 
   return fact(percent(n, all) > 1 || procs ? 'bad' : n || extra ? 'warn' :
     'good', 'Lost', n ? share(n, all) : 'none',
@@ -75,7 +75,7 @@ function logFact() {
 
   return fact(l.damage ? 'bad' : l.closed ? 'good' : 'warn', 'Log',
     l.damage ? 'damaged' : l.closed ? 'complete' : 'not closed',
-    l.damage || (l.closed ? number(l.records) + ' records' :
+    l.damage || (l.closed ? several(l.records, 'record') :
       'what came last is missing'));
 }
 
@@ -90,7 +90,7 @@ function machine() {
   const l = data.log;
 
   return [l.host, l.release ? 'Linux ' + l.release : 'an unknown machine',
-    l.cpus ? l.cpus + (l.cpus === 1 ? ' CPU' : ' CPUs') : '', l.cpu, when(),
+    l.cpus ? several(l.cpus, 'CPU') : '', l.cpu, when(),
     l.seconds.toFixed(3) + ' s'].filter(Boolean).join(' · ');
 }
 
@@ -138,18 +138,19 @@ function logList() {
     ['Cut chains', loss.committed ? number(loss.cut) + ' of ' +
       number(loss.committed) + (loss.cutBy.length ? ': ' +
       listCauses(loss.cutBy) : '') : 'not told by the log'],
-    ['Not written', number(loss.notWritten) + ' samples when the log ended'],
+    ['Not written', several(loss.notWritten, 'sample') +
+      ' when the log ended'],
     ['Process records lost', number(loss.processRecords)]];
 
   if (l.wrongTimes)
-    rows.push(['Repaired', number(l.wrongTimes) + ' records with a damaged ' +
-      'time: that of the record beside it is taken']);
+    rows.push(['Repaired', several(l.wrongTimes, 'record') + ' with a ' +
+      'damaged time: that of the record beside it is taken']);
   if (loss.filtered)
-    rows.push(['Filtered', number(loss.filtered) +
-      ' samples left out: the recorder\'s own, or by filters or RECORD']);
+    rows.push(['Filtered', several(loss.filtered, 'sample') +
+      ' left out: the recorder\'s own, or by filters or RECORD']);
   if (loss.late)
-    rows.push(['Late chains', number(loss.late) + ' samples of stacks that ' +
-      'were not in memory, ' + number(loss.answered) + ' completed later']);
+    rows.push(['Late chains', several(loss.late, 'sample') + ' of stacks ' +
+      'that were not in memory, ' + number(loss.answered) + ' completed later']);
   rows.forEach(function (r) {
     list.append(element('dt', r[0]), element('dd', r[1]));
   });

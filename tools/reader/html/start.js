@@ -10,15 +10,14 @@ function readColours() {
 
 const FOUND = { flame: foundFlame, functions: foundFunctions,
   processes: foundProcesses };
-const UNITS = { flame: ' frames', functions: ' functions',
-  processes: ' rows' };
+const UNITS = { flame: 'frame', functions: 'function', processes: 'row' };
 
 function tellFound() {
   const found = state.search && FOUND[state.view] && FOUND[state.view]();
 
   id('matched').textContent = found ? 'matched: ' +
-    share(found.samples, found.of) + ', ' + number(found.samples) +
-    ' samples, ' + number(found.frames) + UNITS[state.view] : '';
+    share(found.samples, found.of) + ', ' + several(found.samples, 'sample') +
+    ', ' + several(found.frames, UNITS[state.view]) : '';
 }
 
 function chip(text, patch) {
@@ -40,7 +39,7 @@ function drawChips() {
   if (state.range)
     chips.unshift(chip(rangeText(), { range: null }));
   if (chips.length)
-    chips.push(element('span', number(chosen.total) + ' samples', 'soft'));
+    chips.push(element('span', several(chosen.total, 'sample'), 'soft'));
   put.apply(null, [id('chips')].concat(chips));
 }
 

@@ -27,6 +27,10 @@ function number(n) {
   return String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+function several(n, one, many) {
+  return number(n) + ' ' + (n === 1 ? one : many || one + 's');
+}
+
 function percent(part, whole) { return whole ? 100 * part / whole : 0; }
 
 function share(part, whole) { return percent(part, whole).toFixed(2) + ' %'; }
