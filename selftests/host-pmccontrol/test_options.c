@@ -3,26 +3,7 @@
 #include <stdlib.h>
 
 #include "pmccontrol.h"
-#include "tap.h"
-
-static char msg[256];
-
-/* Splits a line at spaces; the words live until the next call. */
-static int parse(struct options *o, const char *line)
-{
-	static char buf[256];
-	static char *argv[32];
-	int argc = 1;
-	char *word;
-
-	snprintf(buf, sizeof(buf), "%s", line);
-	argv[0] = (char *)"pmccontrol";
-	for (word = strtok(buf, " "); word; word = strtok(NULL, " "))
-		argv[argc++] = word;
-	argv[argc] = NULL;
-	msg[0] = '\0';
-	return options_parse(o, argc, argv, msg, sizeof(msg));
-}
+#include "cmdline.h"
 
 /* "-0:3 +*:*": row 3 of CPU 0 is disabled, then all are enabled */
 static const char *describe(const struct options *o)
@@ -67,10 +48,7 @@ static const struct good {
 	{ "-d 007", ACTION_CHANGE, "--1:7" },
 };
 
-static const struct bad {
-	const char	*line;
-	const char	*says;
-} bad[] = {
+static const struct bad bad[] = {
 	{ "", "nothing to do" },
 	{ "-l -s", "at a time" },
 	{ "-L -l", "at a time" },
@@ -122,12 +100,7 @@ int main(void)
 			printf("# got %s\n", r ? msg : describe(&o));
 		options_free(&o);
 	}
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		r = parse(&o, bad[i].line);
-		ok(r == -1 && strstr(msg, bad[i].says), "refused: %s: %s",
-		   bad[i].line, msg);
-		options_free(&o);
-	}
+	test_bad(bad, sizeof(bad) / sizeof(bad[0]), -1);
 	test_empty_word();
 	return tap_done();
 }

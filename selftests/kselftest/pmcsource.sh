@@ -6,43 +6,9 @@
 # Conditions are expanded when they are looked at.
 # shellcheck disable=SC2016,SC2086
 
-dir=$(mktemp -d) || exit 1
-cd "$dir" || exit 1
-count=0
-failures=0
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=lib/tool.sh source-path=SCRIPTDIR
+. tool.sh
 
-# run STATUS COMMAND...: standard output and error go to files out and err
-run()
-{
-	want=$1
-	shift
-	"$@" >out 2>err
-	got=$?
-}
-
-# ok NAME CONDITION...: each in eval form
-ok()
-{
-	count=$((count + 1))
-	name=$1
-	failed=""
-	shift
-	[ "$got" -eq "$want" ] || failed="status $got, wanted $want"
-	for c in "$@"; do
-		eval "$c" || failed="$failed; $c"
-	done
-	[ "$failed" ] || { echo "ok $count - $name"; return; }
-	echo "not ok $count - $name"
-	echo "# $failed"
-	sed 's/^/# out: /' out
-	sed 's/^/# err: /' err
-	failures=$((failures + 1))
-}
-
-has() { grep -q -e "$2" "$1"; }
-hasnt() { ! has "$@"; }
-dump() { pmcstat -R "$1" | grep -v '^\.\.\.'; }
 samples() { dump log | grep -c ^callchain; }
 # the numbers that were counted
 counts() { set -- $(sed -n 2p out); echo "$*"; }
@@ -59,8 +25,6 @@ extensions()
 program=$(command -v probed)
 times=1234
 whole='-q -w 100000'
-
-echo 'TAP version 13'
 
 # Tracepoints
 run 0 pmcstat $whole -p syscall:getppid:entry -p syscall:getppid:return \
@@ -119,5 +83,4 @@ ok 'a command that is not there' no_probes
 run 69 pmcstat -q -p kprobe:$getppid -p type=4095,config=1 true
 ok 'an event that is not there' no_probes
 
-echo "1..$count"
-[ $failures -eq 0 ]
+done_testing

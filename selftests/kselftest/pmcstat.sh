@@ -6,44 +6,9 @@
 # Conditions are expanded when they are looked at.
 # shellcheck disable=SC2016,SC2086
 
-dir=$(mktemp -d) || exit 1
-cd "$dir" || exit 1
+# shellcheck source=lib/tool.sh source-path=SCRIPTDIR
+. tool.sh
 chmod 777 "$dir"
-count=0
-failures=0
-busy=""
-trap 'kill $busy 2>/dev/null; rm -rf "$dir"' EXIT
-
-# run STATUS COMMAND...: standard output and error go to files out and err
-run()
-{
-	want=$1
-	shift
-	"$@" >out 2>err
-	got=$?
-}
-
-# ok NAME CONDITION...: each in eval form
-ok()
-{
-	count=$((count + 1))
-	name=$1
-	failed=""
-	shift
-	[ "$got" -eq "$want" ] || failed="status $got, wanted $want"
-	for c in "$@"; do
-		eval "$c" || failed="$failed; $c"
-	done
-	[ "$failed" ] || { echo "ok $count - $name"; return; }
-	echo "not ok $count - $name"
-	echo "# $failed"
-	sed 's/^/# out: /' out
-	sed 's/^/# err: /' err
-	failures=$((failures + 1))
-}
-
-has() { grep -q -e "$2" "$1"; }
-hasnt() { ! has "$@"; }
 
 # start NAME: a process of that name that is busy; its pid is in $pid
 start()
@@ -57,14 +22,9 @@ start()
 # until_true CONDITION: as long as the test may run
 until_true() { until eval "$1"; do usleep 100000; done; }
 
-# dump FILE: the log's records, without the frames of chains
-dump() { pmcstat -R "$1" | grep -v '^\.\.\.'; }
-
 # field N TYPE FILE: the N-th field of the records of that type
 field() { awk -v n="$1" -v t="$2" '$1 == t { print $n }' "$3"; }
 different() { sort -u | wc -l; }
-
-echo 'TAP version 13'
 
 # Counts are printed once, at the end, however long it takes.
 whole='-w 100000'
@@ -89,6 +49,18 @@ run 137 pmcstat -q $whole -p page-faults sh -c 'kill -9 $$'
 ok 'a command that is killed' 'set -- $(sed -n 2p out)' '[ "$1" -gt 0 ]'
 run 127 pmcstat -q -p page-faults nonesuch
 ok 'a command that is not there' 'has err "cannot run nonesuch"'
+echo mine >kept
+run 127 pmcstat -q -P cpu-clock -O kept nonesuch
+ok 'nor does it cost a log' '[ "$(cat kept)" = mine ]' '[ "$(ls | grep -c kept)" -eq 1 ]'
+run 0 pmcstat -q -P cpu-clock -O kept busybox true
+ok 'whose place the next one takes' 'dump kept | has - ^closelog' '! has kept ^mine'
+{
+	pmcstat -w .1 -p page-faults sleep 300 2>err
+	echo $? >status
+} | head -n 1 >out
+got=$(cat status) want=141
+ok 'counts of which only the first are read' 'has out "^#  *p/page-faults $"' \
+	'! [ -s err ]'
 run 0 pmcstat -w .03 -p task-clock truth 1
 ok 'parts add up to the total' \
 	'sum=$(awk "!/#/ { n += \$1 } END { printf \"%.0f\", n }" out)' \
@@ -210,5 +182,4 @@ ok 'no probes' 'has err "cannot .*: Permission denied$"'
 as_user 77 'pmcstat -u sched:sched_switch'
 ok 'nor what they have' 'has err "cannot read .*: Permission denied$"'
 
-echo "1..$count"
-[ "$failures" -eq 0 ]
+done_testing
