@@ -225,6 +225,24 @@ run 69 env FAKE_FAIL=allocate:6 "$pmcstat" -c 3 -s cycles
 ok 'an offline CPU' has err 'cannot count cycles on CPU 3: the CPU is offline'
 run 77 env FAKE_FAIL=allocate:13 "$pmcstat" -s cycles
 ok 'no permission' has err 'Permission denied'
+# What the module's errors mean to a user: 122 EDQUOT, 95 EOPNOTSUPP.
+run 69 env FAKE_FAIL=open:24 "$pmcstat" -s cycles
+ok 'too many recordings' has err 'Too many open files: .*max_owners'
+run 69 env FAKE_FAIL=allocate:122 "$pmcstat" -s cycles
+ok 'too many PMCs' has err 'cannot count cycles: that is more .* see max_pmcs in'
+run 69 env FAKE_FAIL=attach:122 "$pmcstat" -p cs true
+ok 'too many counters' has err 'cannot count cs in process .* see max_counters in'
+run 73 env FAKE_FAIL=configure:122 "$pmcstat" -S cs -O other true
+ok 'too much memory' has err 'cannot use other as log: .* see max_ringmem in'
+run 69 env FAKE_FAIL=flight:122 "$pmcstat" -S cs --flight 4M -O other true
+ok 'too much memory for a flight recorder' has err 'see max_ringmem in'
+run 73 env FAKE_FAIL=configure:22 "$pmcstat" -S cs -O /dev/full true
+ok 'a file that the kernel cannot write to' \
+	has err 'cannot use /dev/full as log: the kernel cannot write'
+run 69 env FAKE_FAIL=allocate:95 "$pmcstat" -p cs true
+ok 'a kernel without task_work_add' has err 'cannot count cs: .* task_work_add'
+run 69 env FAKE_FAIL=allocate:95 "$pmcstat" -s cycles
+ok 'whose system has no such event' has err 'this machine has no such event'
 run 71 env FAKE_FAIL=start:77 "$pmcstat" -s cycles sh -c 'echo ran'
 ok 'a start that fails' hasnt out ran
 run 73 "$pmcstat" -O /nonexistent/log -S cs true

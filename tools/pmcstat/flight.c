@@ -209,7 +209,7 @@ void flight_begin(const struct options *o, struct pmc_owner *owner)
 		die(EX_UNAVAILABLE, "cannot keep the log in memory: %s",
 		    errno == ENOTTY || errno == EINVAL ?
 		    "too little, too much, or the hwpmc module is older than "
-		    "this pmcstat" : strerror(errno));
+		    "this pmcstat" : pmcs_limit(errno, "max_ringmem"));
 	set_triggers();
 	if (!o->log_dir)
 		output_empty(fl.file, o->log_path);

@@ -102,7 +102,9 @@ int log_open(const struct options *o, struct pmc_owner *owner)
 	output_empty(stored_fd(fd), path_of(o));
 	if (pmc_owner_configure_logfile_flags(owner, fd, flags_of(o)))
 		die(EX_CANTCREAT, "cannot use %s as log: %s", path_of(o),
-		    strerror(errno));
+		    errno == EINVAL && !flags_of(o) ?
+		    "the kernel cannot write to such a file itself" :
+		    pmcs_limit(errno, "max_ringmem"));
 	return fd;
 }
 

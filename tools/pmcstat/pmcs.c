@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The device and its PMCs, and what to say when they are not to be had. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../reader/plural.h"
 #include "pmcstat.h"
+
+#define PARAMETERS	"/sys/module/hwpmc/parameters"
+
+const char *pmcs_limit(int err, const char *limit)
+{
+	static char text[128];
+
+	if (err != EDQUOT)
+		return strerror(err);
+	snprintf(text, sizeof(text), "that is more than a user may have: see "
+		 "%s in " PARAMETERS, limit);
+	return text;
+}
 
 struct pmc_owner *pmcs_open(void)
 {
@@ -20,6 +35,9 @@ struct pmc_owner *pmcs_open(void)
 		hint = "; is the module loaded (modprobe hwpmc)?";
 	else if (errno == EACCES || errno == EPERM)
 		hint = "; are you root?";
+	else if (errno == EMFILE)
+		hint = ": this process (ulimit -n), or the user's recordings "
+		       "and counts (max_owners in " PARAMETERS ")";
 	die(errno == EACCES || errno == EPERM ? EX_NOPERM : EX_UNAVAILABLE,
 	    "cannot open /dev/hwpmc: %s%s", strerror(errno), hint);
 }
@@ -31,10 +49,34 @@ static int not_permitted(int err)
 	return err == EPERM || err == EACCES;
 }
 
-static const char *why_not_allocated(const struct counter *c, int err)
+/* Not if the kernel keeps task_work_add to itself: then no event will do. */
+static int can_follow_processes(struct pmc_owner *owner)
+{
+	struct pmc_allocate_opts opts = {
+		.size = sizeof(opts), .mode = PMC_MODE_TC, .cpu = PMC_CPU_ANY,
+	};
+	struct pmc_event_desc event;
+	pmc_id_t id;
+
+	if (pmc_event_parse("task-clock:u", &event, NULL, 0))
+		return 1;
+	/* which goes with this program, soon */
+	return !pmc_owner_allocate_event(owner, &event, &opts, &id) ||
+	       errno != EOPNOTSUPP;
+}
+
+static const char *why_not_allocated(struct pmc_owner *owner,
+				     const struct counter *c, int err)
 {
 	switch (err) {
-	case ENOENT: case EOPNOTSUPP: case ENODEV:
+	case EOPNOTSUPP:
+		if (PMC_IS_VIRTUAL_MODE(c->mode) &&
+		    !can_follow_processes(owner))
+			return "this kernel lets no module follow processes "
+			       "(it does not export task_work_add); of the "
+			       "system (-s, -S) it can be had";
+		/* fall through */
+	case ENOENT: case ENODEV:
 		return PMC_IS_SAMPLING_MODE(c->mode) ?
 		       "this machine has no such event (cpu-clock is always "
 		       "there)" : "this machine has no such event";
@@ -49,18 +91,31 @@ static const char *why_not_allocated(const struct counter *c, int err)
 	}
 }
 
-static void __attribute__((noreturn))
-refused(const struct counter *c, const char *where, int err)
+static const char *hint_of(const struct counter *c, int err)
 {
-	const char *hint = "";
+	if (!not_permitted(err))
+		return "";
+	if (PMC_IS_VIRTUAL_MODE(c->mode) && (c->event.caps & PMC_CAP_SYSTEM))
+		return "; kernel mode needs privilege, user mode (:u) does not";
+	if (!geteuid())
+		return "; root may, but not in a user namespace, if the kernel "
+		       "is locked down, or if all rows are disabled "
+		       "(pmccontrol -l)";
+	return "";
+}
 
-	if (not_permitted(err) && PMC_IS_VIRTUAL_MODE(c->mode) &&
-	    (c->event.caps & PMC_CAP_SYSTEM))
-		hint = "; kernel mode needs privilege, user mode (:u) does not";
+/* @limit: the parameter that bounds what was asked for */
+static void __attribute__((noreturn))
+refused(struct pmc_owner *owner, const struct counter *c, const char *where,
+	int err, const char *limit)
+{
+	const char *why = err == EDQUOT ? pmcs_limit(err, limit) :
+					  why_not_allocated(owner, c, err);
+
 	die(not_permitted(err) ? EX_NOPERM : EX_UNAVAILABLE,
 	    "cannot %s %s%s: %s%s",
 	    PMC_IS_SAMPLING_MODE(c->mode) ? "sample" : "count", c->event.name,
-	    where, why_not_allocated(c, err), hint);
+	    where, why, hint_of(c, err));
 }
 
 static void tell_period(const struct options *o, const struct counter *c,
@@ -114,7 +169,7 @@ static void allocate(const struct options *o, struct pmc_owner *owner,
 	if (c->cpu >= 0)
 		snprintf(where, sizeof(where), " on CPU %d", c->cpu);
 	if (allocate_event(owner, c, &opts))
-		refused(c, where, errno);
+		refused(owner, c, where, errno, "max_pmcs");
 	if (c->event.caps != asked && !o->quiet)
 		warn_line("%s: in user mode only, the kernel needs privilege",
 			  c->event.name);
@@ -151,7 +206,7 @@ int pmcs_attach(const struct options *o, struct pmc_owner *owner, int pid)
 			return ESRCH;
 		if (not_permitted(errno))
 			return EPERM;
-		refused(c, where, errno);
+		refused(owner, c, where, errno, "max_counters");
 	}
 	return 0;
 }

@@ -200,6 +200,8 @@ int counts_end(const struct counts *c, uint64_t elapsed);
 
 /* pmcs.c: each says why, and ends the program, when it cannot go on */
 struct pmc_owner *pmcs_open(void);
+/* What @err means where the module's parameter @limit bounds what was asked for. */
+const char *pmcs_limit(int err, const char *limit);
 void pmcs_allocate(const struct options *o, struct pmc_owner *owner);
 /* 0, ESRCH: there is no such process, EPERM: it is not for us */
 int pmcs_attach(const struct options *o, struct pmc_owner *owner, int pid);
