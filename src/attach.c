@@ -221,7 +221,7 @@ static int await_exec(struct hwpmc_pmc *pmc, struct task_struct *task)
 	if (err)
 		return err;
 	access_release(task);
-	return BUSY;
+	return signal_pending(current) ? -EINTR : BUSY;
 }
 
 /*
