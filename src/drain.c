@@ -312,11 +312,14 @@ static void answer(struct hwpmc_owner *o, const struct log_request *r)
 	struct hwpmc_log *log = &o->log;
 	struct file *file = NULL;
 	struct pack *pack = NULL;
+	u64 rotated = 0;
 
 	if (r->rotate_file) {
 		spin_lock(&log->lock);
 		swap(file, log->req.rotate_file);
 		swap(pack, log->req.rotate_pack);
+		/* that one may be taken back, and this a later one */
+		rotated = log->req.rotate_want;
 		spin_unlock(&log->lock);
 	}
 	if (file)
@@ -329,7 +332,7 @@ static void answer(struct hwpmc_owner *o, const struct log_request *r)
 	log->req.flush_done = r->flush_want;
 	log->req.dump_done = r->dump_want;
 	if (file)
-		log->req.rotate_done = r->rotate_want;
+		log->req.rotate_done = rotated;
 	spin_unlock(&log->lock);
 	wake_up_all(&log->waitq);
 	/* pmcstat counts on the order: who flushes twice has what had fired before */

@@ -148,6 +148,84 @@ TEST(rotate_interrupted)
 	EXPECT_EQ(0, st.st_size);
 }
 
+/* A child that is interrupted in its first rotation and asks again at once. */
+static pid_t rotate_twice(int dev, int first, int second)
+{
+	struct sigaction sa = { .sa_handler = ignore };
+	pid_t pid = fork_bound();
+
+	if (pid)
+		return pid;
+	sigaction(SIGALRM, &sa, NULL);
+	if (dev_rotate(dev, first) != -EINTR)
+		_exit(1);
+	_exit(dev_rotate(dev, second) ? 2 : 0);
+}
+
+/* The exit status, or -1 after @seconds: then it is killed. */
+static int wait_seconds(pid_t pid, unsigned int seconds)
+{
+	unsigned int i;
+	int status;
+
+	for (i = 0; i < seconds * 10; i++) {
+		if (waitpid(pid, &status, WNOHANG))
+			return WEXITSTATUS(status);
+		sleep_ms(100);
+	}
+	kill(pid, SIGKILL);
+	wait_for(pid);
+	return -1;
+}
+
+static ssize_t copy(int from, int to, size_t bytes)
+{
+	char buf[4096];
+	ssize_t n = read(from, buf, bytes < sizeof(buf) ? bytes : sizeof(buf));
+
+	return n > 0 ? write(to, buf, n) : n;
+}
+
+/*
+ * The writing thread has seen a rotation that is taken back, and comes to carry
+ * it out when there is another one.
+ */
+TEST(rotate_asked_again)
+{
+	/* all that the stuck pass can have, and some of the next one */
+	const size_t part = 1000 + 500 * sizeof(struct pmclog_userdata) + 500;
+	int first = temp_file(), second = temp_file(), old = temp_file();
+	struct stat st;
+	struct stuck s;
+	struct log log;
+	size_t got = 0;
+	pid_t pid;
+	int i;
+
+	ASSERT_EQ(0, stick(&s));
+	for (i = 0; i < 500; i++)
+		ASSERT_EQ(0, dev_userdata(s.dev, i));
+	pid = rotate_twice(s.dev, first, second);
+	ASSERT_TRUE(wait_in_call(pid, pid, SYS_ioctl));
+	while (got < part)
+		got += copy(s.reader, old, part - got);
+	sleep_ms(300);		/* it is stuck in the next pass */
+	kill(pid, SIGALRM);
+	sleep_ms(300);
+	while (copy(s.reader, old, part) > 0)
+		;
+	EXPECT_EQ(0, wait_seconds(pid, scaled(20, 60)));
+	ASSERT_EQ(0, dev_closelog(s.dev));
+	ASSERT_TRUE(log_load(&log, old));
+	ASSERT_LOG(&log, 0);
+	EXPECT_EQ(1000, count_words(&log));
+	log_free(&log);
+	ASSERT_TRUE(log_load(&log, second));
+	ASSERT_LOG(&log, 0);
+	ASSERT_EQ(0, fstat(first, &st));
+	EXPECT_EQ(0, st.st_size);
+}
+
 static volatile pid_t flusher_tid;
 
 static void *flush_forever(void *dev)
