@@ -41,11 +41,14 @@ void log_init(struct hwpmc_owner *o)
 /* Any context but NMI. */
 void log_kick(struct hwpmc_owner *o)
 {
-	struct task_struct *task = READ_ONCE(o->log.task);
+	struct task_struct *task;
 
 	WRITE_ONCE(o->log.kick, true);
+	rcu_read_lock();	/* start_writer() */
+	task = READ_ONCE(o->log.task);
 	if (task)
 		wake_up_process(task);
+	rcu_read_unlock();
 }
 
 static enum log_state log_state(struct hwpmc_owner *o)
@@ -110,10 +113,15 @@ static int alloc_merge(struct hwpmc_log *log)
 	return -ENOMEM;
 }
 
+/*
+ * Whoever has to do with the last log may still be about to ask its thread for
+ * something, without owner->mutex (follow.c): he wakes that one, or the new one
+ * when all is in place.
+ */
 static int start_writer(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
-	struct task_struct *task;
+	struct task_struct *task, *last = log->task;
 
 	task = kthread_create(drain_thread, o, "hwpmc/%d",
 			      task_tgid_vnr(current));
@@ -123,22 +131,24 @@ static int start_writer(struct hwpmc_owner *o)
 	/* the thread drops both when it ends, maybe long after the owner */
 	owner_get(o);
 	__module_get(THIS_MODULE);
-	if (log->task) {
-		rings_sync(o);	/* nobody is about to wake the last one */
-		put_task_struct(log->task);
-	}
-	WRITE_ONCE(log->task, get_task_struct(task));
 	reinit_completion(&log->done);
 	log->abort = false;
 	log->cancel = false;
 	WRITE_ONCE(log->snapped, false);
 	WRITE_ONCE(log->error, 0);
+	spin_lock(&log->lock);
 	memset(&log->req, 0, sizeof(log->req));
+	spin_unlock(&log->lock);
 	log->number++;
 	WRITE_ONCE(log->telling, log->number);
 	o->is_owner = true;
 	WRITE_ONCE(log->state, LOG_OPEN);
+	smp_store_release(&log->task, get_task_struct(task));
 	wake_up_process(task);
+	if (last) {
+		synchronize_rcu();	/* nobody is about to wake it */
+		put_task_struct(last);
+	}
 	return 0;
 }
 

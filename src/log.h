@@ -78,7 +78,8 @@ struct log_meta {
  * @flight: window of a flight recorder, NULL: none; changed while no thread runs,
  *	and by it as it ends
  * @abort:  set by a closer whose patience is at its end: write nothing more
- * @task:   referenced; set before the thread runs, replaced by the next log's
+ * @task:   referenced; set before the thread runs, replaced by the next log's: who
+ *	wakes it without owner->mutex does so in an RCU read section
  * @kick:   the thread has something to do
  * @done:   the thread has ended
  * @waitq:  for requesters and poll
