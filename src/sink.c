@@ -237,6 +237,8 @@ void sink_flush(struct hwpmc_owner *o)
 	u64 samples, records;
 	u32 bytes;
 
+	/* memory never makes the thread wait, and it may never come to sleep */
+	cond_resched();
 	pack_end(log);
 	if (!log->used)
 		return;
