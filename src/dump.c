@@ -237,7 +237,9 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 	for (i = 0; i < LOOK_AGAIN && !good && !READ_ONCE(o->log.abort); i++) {
 		user = memory_user(leader);
 		mm = user ? get_memory(o, leader, user) : NULL;
-		good = look_once(d, o, leader, user, mm);
+		/* who had it may have let go of it since, and others not */
+		if (mm || !user || READ_ONCE(user->mm) || i == LOOK_AGAIN - 1)
+			good = look_once(d, o, leader, user, mm);
 		if (mm)
 			mmput(mm);
 		if (user)
