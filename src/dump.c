@@ -40,6 +40,7 @@ struct dump {
 	struct ring_map	*maps;
 	struct dump_thread *threads;
 	bool		no_memory;
+	bool		no_lock;	/* others keep its memory to themselves */
 	bool		no_maps;	/* of a target: nobody asks for them */
 	bool		no_names;	/* they are told */
 	struct file	*exe;		/* referenced */
@@ -169,7 +170,8 @@ static bool look_once(struct dump *d, struct hwpmc_owner *o,
 {
 	d->maps_there = 0;
 	d->threads_there = 0;
-	if (mm && !lock_maps(o, mm))
+	d->no_lock = mm && !lock_maps(o, mm);
+	if (d->no_lock)
 		return false;
 	d->tsc = ring_clock();
 	if (mm)
@@ -234,7 +236,9 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 	bool good = false;
 	int i;
 
-	for (i = 0; i < LOOK_AGAIN && !good && !READ_ONCE(o->log.abort); i++) {
+	d->no_lock = false;
+	for (i = 0; i < LOOK_AGAIN && !good && !d->no_lock &&
+	     !READ_ONCE(o->log.abort); i++) {
 		user = memory_user(leader);
 		mm = user ? get_memory(o, leader, user) : NULL;
 		/* who had it may have let go of it since, and others not */
