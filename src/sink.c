@@ -10,6 +10,7 @@
 #include <linux/fs.h>
 #include <linux/memcontrol.h>
 #include <linux/poll.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
@@ -31,14 +32,19 @@ int sink_check(struct file *file)
 	return 0;
 }
 
-/* As whoever opened the file, not as whoever calls us. */
+/*
+ * As whoever opened the file, not as whoever calls us; the file's memory is that
+ * of who configured the log.
+ */
 static ssize_t file_write(struct hwpmc_owner *o, const void *buf, u32 len)
 {
 	struct hwpmc_log *log = &o->log;
 	const struct cred *old = override_creds(log->file->f_cred);
+	struct mem_cgroup *old_memcg = set_active_memcg(log->memcg);
 	ssize_t n;
 
 	n = kernel_write(log->file, buf, len, log->seekable ? &log->pos : NULL);
+	set_active_memcg(old_memcg);
 	revert_creds(old);
 	if (log->seekable)	/* where the next writer goes on */
 		log->file->f_pos = log->pos;
