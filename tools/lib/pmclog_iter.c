@@ -1,38 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The record iterator.
- *
- * The bytes read and not yet handed out are a window [p, end) in the buffer
- * (or in the caller's memory).  A record is checked where it lies; bytes move
- * only when a record is cut by the end of the buffer.  A pack stays at the
- * window's start until the last of its samples has been handed out.
- *
- * Of memory that may change, the buffer has the record that is looked at.
- */
-#include <errno.h>
+/* The record iterator: records out of the bytes that there are. */
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pmclog_check.h"
-#include "pmclog_era.h"
-#include "pmclog_iter.h"
-#include "pmclog_pack.h"
+#include "pmclog_iter_parts.h"
 #include "pmclog_resync.h"
-#include "pmclog_source.h"
-
-#define READ_SIZE	(256U << 10)	/* several of the longest record */
-#define FEED_SIZE	4096U
-#define COPY_SIZE	(64U << 10)	/* the longest record */
 
 /* Walking from header to header is waiting for memory: this far ahead. */
 #define PREFETCH	4096
 #define LINE		64U
-
-/* So far from where a log should begin its first records are looked for. */
-#define START_SIZE	(64U << 10)
 
 /*
  * A record may be as long without anybody asking what follows it.  Nothing
@@ -43,126 +21,9 @@
 /* Nothing to hand out, but there may be if one asks again. */
 #define AGAIN		((enum pmclog_iter_status)3)
 
-enum source { SOURCE_FD, SOURCE_MEM, SOURCE_FEED, SOURCE_WINDOW };
-
-struct pmclog_iter {
-	const unsigned char *p;
-	const unsigned char *end;
-	uint64_t offset;	/* of p in the stream */
-	uint64_t serial;
-	struct pmclog_session session;
-	struct pmclog_pack *pack;	/* from the first one on */
-	uint32_t inside;	/* length of the pack that we are in, or 0 */
-	uint32_t owed;		/* the same, before a sample of it had it */
-	int raw;
-	unsigned char *buf;
-	size_t size;
-	enum source source;
-	struct pmclog_source *from;	/* of SOURCE_FD */
-	pmclog_window_fn window;	/* of SOURCE_WINDOW */
-	void *window_ctx;
-	const char *error;
-	uint64_t error_offset;
-	bool damaged;		/* the error is the log's own */
-	char text[80];		/* an error with a changing part */
-	bool resync;
-	bool lost;		/* looking for a record */
-	bool bad;		/* what is at @p is none */
-	bool guessed;		/* what the log is without INITIALIZE */
-	uint64_t gaps, gap_first, gap_end, skipped;
-};
-
-static struct pmclog_iter *iter_new(enum source source, size_t size)
-{
-	struct pmclog_iter *it;
-
-	it = calloc(1, sizeof(*it));
-	if (!it)
-		return NULL;
-	if (size) {
-		it->buf = malloc(size);
-		if (!it->buf) {
-			free(it);
-			return NULL;
-		}
-	}
-	it->size = size;
-	it->source = source;
-	it->p = it->buf;
-	it->end = it->buf;
-	pmclog_era_none(&it->session);
-	return it;
-}
-
-struct pmclog_iter *pmclog_iter_fd(int fd)
-{
-	struct pmclog_iter *it = iter_new(SOURCE_FD, READ_SIZE);
-
-	if (!it)
-		return NULL;
-	it->from = pmclog_source_new(fd);
-	if (it->from)
-		return it;
-	pmclog_iter_close(it);
-	errno = ENOMEM;
-	return NULL;
-}
-
-struct pmclog_iter *pmclog_iter_new(void)
-{
-	return iter_new(SOURCE_FEED, FEED_SIZE);
-}
-
-struct pmclog_iter *pmclog_iter_mem(const void *buf, size_t len)
-{
-	static const unsigned char none[1];
-	struct pmclog_iter *it = iter_new(SOURCE_MEM, 0);
-
-	if (it) {
-		it->p = buf ? buf : none;
-		it->end = it->p + (buf ? len : 0);
-	}
-	return it;
-}
-
-struct pmclog_iter *pmclog_iter_window(pmclog_window_fn window, void *ctx)
-{
-	struct pmclog_iter *it = iter_new(SOURCE_WINDOW, COPY_SIZE);
-
-	if (it) {
-		it->window = window;
-		it->window_ctx = ctx;
-	}
-	return it;
-}
-
-void pmclog_iter_close(struct pmclog_iter *it)
-{
-	if (!it)
-		return;
-	pmclog_pack_free(it->pack);
-	pmclog_source_free(it->from);
-	pmclog_era_free(&it->session);
-	free(it->buf);
-	free(it);
-}
-
 void pmclog_iter_raw(struct pmclog_iter *it)
 {
 	it->raw = 1;
-}
-
-void pmclog_iter_resync(struct pmclog_iter *it)
-{
-	it->resync = true;
-}
-
-uint64_t pmclog_iter_gaps(const struct pmclog_iter *it, uint64_t *first,
-			  uint64_t *bytes)
-{
-	*first = it->gap_first;
-	*bytes = it->skipped;
-	return it->gaps;
 }
 
 const struct pmclog_format *pmclog_iter_format(const struct pmclog_iter *it)
@@ -177,180 +38,17 @@ const char *pmclog_iter_error(const struct pmclog_iter *it, uint64_t *offset)
 	return it->error ? it->error : "no error";
 }
 
-/* Moves what is left to the buffer's start, to make room behind it. */
-static void compact(struct pmclog_iter *it)
-{
-	size_t left = it->end - it->p;
-
-	if (it->p == it->buf)
-		return;
-	memmove(it->buf, it->p, left);
-	it->p = it->buf;
-	it->end = it->buf + left;
-}
-
-static int grow(struct pmclog_iter *it, size_t need)
-{
-	size_t left = it->end - it->p;
-	size_t size = it->size;
-	unsigned char *buf;
-
-	if (need > SIZE_MAX / 2) {
-		errno = ENOMEM;
-		return -1;
-	}
-	while (size < need)
-		size *= 2;
-	buf = realloc(it->buf, size);
-	if (!buf)
-		return -1;
-	it->buf = buf;
-	it->size = size;
-	it->p = buf;
-	it->end = buf + left;
-	return 0;
-}
-
-int pmclog_iter_feed(struct pmclog_iter *it, const void *buf, size_t len)
-{
-	size_t left = it->end - it->p;
-
-	if (it->source != SOURCE_FEED) {
-		errno = EINVAL;
-		return -1;
-	}
-	if (!len)
-		return 0;
-	if (len > it->size - (size_t)(it->end - it->buf)) {
-		compact(it);
-		if (len > SIZE_MAX - left) {
-			errno = ENOMEM;
-			return -1;
-		}
-		if (len > it->size - left && grow(it, left + len))
-			return -1;
-	}
-	memcpy(it->buf + (it->end - it->buf), buf, len);
-	it->end += len;
-	return 0;
-}
-
-/* The record stays where it is, so the next call finds the same fault. */
-static enum pmclog_iter_status fail(struct pmclog_iter *it, const char *error)
-{
-	it->error = error;
-	it->error_offset = it->offset;
-	it->damaged = false;
-	return PMCLOG_ITER_ERROR;
-}
-
-static enum pmclog_iter_status damaged(struct pmclog_iter *it,
-				       const char *error)
-{
-	fail(it, error);
-	it->damaged = !strstr(error, "out of memory");
-	return PMCLOG_ITER_ERROR;
-}
-
-/*
- * The stream ends here for now.  A file may still grow, so this is not for
- * good, not even in the middle of a record.
- */
-static enum pmclog_iter_status at_end(struct pmclog_iter *it)
-{
-	const char *cut = it->from ? pmclog_source_cut(it->from) : NULL;
-
-	if (it->p != it->end && !cut)
-		return damaged(it, "truncated record");
-	if (cut)
-		return fail(it, cut);
-	it->error = NULL;
-	return PMCLOG_ITER_EOF;
-}
-
-static enum pmclog_iter_status read_failed(struct pmclog_iter *it)
-{
-	snprintf(it->text, sizeof(it->text), "read error: %s",
-		 strerror(errno));
-	return fail(it, it->text);
-}
-
-/* The window moves on; it may be found to end where the log was cut. */
-static enum pmclog_iter_status move_window(struct pmclog_iter *it)
-{
-	size_t left = it->end - it->p;
-	const unsigned char *p;
-	ssize_t n = it->window(it->window_ctx, it->offset, &p);
-
-	if (n < 0)
-		return read_failed(it);
-	it->p = n ? p : it->buf;
-	it->end = it->p + n;
-	return (size_t)n > left ? PMCLOG_ITER_RECORD : PMCLOG_ITER_EOF;
-}
-
-/* RECORD: there is more now. */
-static enum pmclog_iter_status more(struct pmclog_iter *it)
-{
-	ssize_t n;
-
-	if (it->source == SOURCE_MEM)
-		return PMCLOG_ITER_EOF;
-	if (it->source == SOURCE_FEED)
-		return PMCLOG_ITER_MORE;
-	if (it->source == SOURCE_WINDOW)
-		return move_window(it);
-	compact(it);
-	n = pmclog_source_read(it->from, it->buf + (it->end - it->buf),
-			       it->size - (it->end - it->buf));
-	if (n > 0) {
-		it->end += n;
-		return PMCLOG_ITER_RECORD;
-	}
-	if (n == 0)
-		return PMCLOG_ITER_EOF;
-	if (pmclog_source_error(it->from))
-		return fail(it, pmclog_source_error(it->from));
-	if (errno == EAGAIN || errno == EWOULDBLOCK)
-		return PMCLOG_ITER_MORE;
-	return read_failed(it);
-}
-
 /* Called with less than a record in the window; RECORD: there is more now. */
 static enum pmclog_iter_status refill(struct pmclog_iter *it)
 {
-	enum pmclog_iter_status status = more(it);
+	enum pmclog_iter_status status = pmclog_iter_more(it);
 
-	return status == PMCLOG_ITER_EOF ? at_end(it) : status;
-}
-
-static void step(struct pmclog_iter *it, size_t len)
-{
-	it->p += len;
-	it->offset += len;
-}
-
-/* Nothing is handed out of the @n bytes from @offset on. */
-static void count_gap(struct pmclog_iter *it, uint64_t offset, size_t n)
-{
-	uint64_t twice = it->gap_end > offset ? it->gap_end - offset : 0;
-
-	/* samples passed over, then the rest of their pack */
-	if (twice && twice >= n)
-		return;
-	offset += twice;
-	n -= twice;
-	if (!it->gaps)
-		it->gap_first = offset;
-	if (!it->gaps || offset != it->gap_end)
-		it->gaps++;
-	it->skipped += n;
-	it->gap_end = offset + n;
+	return status == PMCLOG_ITER_EOF ? pmclog_iter_at_end(it) : status;
 }
 
 static void leave_pack(struct pmclog_iter *it)
 {
-	step(it, it->inside);
+	pmclog_iter_step(it, it->inside);
 	it->inside = 0;
 }
 
@@ -365,10 +63,10 @@ static enum pmclog_iter_status no_sample(struct pmclog_iter *it,
 					 const char *error)
 {
 	if (!it->resync || !pmclog_pack_pass(it->pack, in_pack(it), it->inside))
-		return damaged(it, error);
+		return pmclog_iter_damaged(it, error);
 	/* as if they had been the first bytes: a pack has one gap */
-	count_gap(it, it->gap_end > it->offset ? it->gap_end : it->offset,
-		  PMCLOG_PACK_SAMPLE_LEN);
+	pmclog_iter_count_gap(it, it->gap_end > it->offset ? it->gap_end :
+			      it->offset, PMCLOG_PACK_SAMPLE_LEN);
 	if (!pmclog_pack_left(it->pack))
 		leave_pack(it);
 	return AGAIN;
@@ -401,7 +99,7 @@ static enum pmclog_iter_status enter_pack(struct pmclog_iter *it, uint32_t len,
 	if (!it->pack)
 		it->pack = pmclog_pack_new();
 	if (!it->pack)
-		return fail(it, "out of memory");
+		return pmclog_iter_fail(it, "out of memory");
 	pmclog_pack_begin(it->pack, rec->data);
 	it->inside = len;
 	it->owed = len;
@@ -495,7 +193,7 @@ static enum pmclog_iter_status look_behind(struct pmclog_iter *it, uint32_t len)
 	enum pmclog_iter_status status;
 
 	while ((size_t)(it->end - it->p) < len + PMCLOG_RESYNC_AHEAD) {
-		status = more(it);
+		status = pmclog_iter_more(it);
 		if (status == PMCLOG_ITER_MORE)
 			return status;
 		if (status != PMCLOG_ITER_RECORD)
@@ -504,7 +202,7 @@ static enum pmclog_iter_status look_behind(struct pmclog_iter *it, uint32_t len)
 	if (pmclog_resync_header(&it->session, it->p + len,
 				 it->end - it->p - len))
 		return PMCLOG_ITER_RECORD;
-	return damaged(it, "record of a wrong length");
+	return pmclog_iter_damaged(it, "record of a wrong length");
 }
 
 /*
@@ -540,7 +238,7 @@ static inline enum pmclog_iter_status next_record(struct pmclog_iter *it,
 		if (left >= sizeof(header)) {
 			error = header_at(it, it->p, &header);
 			if (error)
-				return damaged(it, error);
+				return pmclog_iter_damaged(it, error);
 			len = PMCLOG_HEADER_LEN(header);
 			if (left >= len)
 				break;
@@ -566,7 +264,7 @@ static inline enum pmclog_iter_status next_record(struct pmclog_iter *it,
 		error = is_special ? special(it, header, rec) :
 			pmclog_check_record(rec->data, rec->len, rec->type);
 	if (error)
-		return damaged(it, error);
+		return pmclog_iter_damaged(it, error);
 	rec->tsc = pmclog_get64(rec->data + offsetof(struct pmclog_hdr, tsc));
 	rec->offset = it->offset;
 	rec->stored = len;
@@ -574,113 +272,8 @@ static inline enum pmclog_iter_status next_record(struct pmclog_iter *it,
 	if (!it->raw && pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_SAMPLES)
 		return enter_pack(it, len, rec);
 	rec->serial = ++it->serial;
-	step(it, len);
+	pmclog_iter_step(it, len);
 	return PMCLOG_ITER_RECORD;
-}
-
-/*
- * A length that is too large for what is left looks like a record that the end
- * has cut, and so it is unless records follow; then it may still grow.
- */
-static enum pmclog_iter_status go_on_at_end(struct pmclog_iter *it)
-{
-	bool found;
-	size_t n = pmclog_resync(&it->session, it->p, it->end - it->p, true,
-				 true, &found);
-
-	it->lost = false;
-	if (!found)
-		return PMCLOG_ITER_ERROR;
-	count_gap(it, it->offset, n);
-	step(it, n);
-	return PMCLOG_ITER_RECORD;
-}
-
-/* Looks for where the log goes on; RECORD: there it is. */
-static enum pmclog_iter_status go_on(struct pmclog_iter *it)
-{
-	enum pmclog_iter_status status;
-	bool found, last = it->source == SOURCE_MEM;
-	size_t n;
-
-	for (;;) {
-		n = pmclog_resync(&it->session, it->p, it->end - it->p,
-				  it->bad, last, &found);
-		if (n) {
-			it->bad = false;
-			count_gap(it, it->offset, n);
-			step(it, n);
-		}
-		it->lost = !found;
-		if (found)
-			return PMCLOG_ITER_RECORD;
-		if (last)
-			return at_end(it);
-		status = more(it);
-		last = status == PMCLOG_ITER_EOF;
-		if (!last && status != PMCLOG_ITER_RECORD)
-			return status;
-	}
-}
-
-/*
- * A log without its first record, or whose first record is damaged.  What is
- * known to be a log that can't be read is left alone.
- */
-static enum pmclog_iter_status start_anyway(struct pmclog_iter *it)
-{
-	enum pmclog_iter_status status;
-	bool swap;
-	size_t n;
-
-	if (it->guessed || it->source == SOURCE_FEED ||
-	    pmclog_era_first(it->p, &swap) || pmclog_era_window(it->p) ||
-	    pmclog_era_archive(it->p))
-		return PMCLOG_ITER_ERROR;
-	while (it->end - it->p < START_SIZE) {
-		status = more(it);
-		if (status == PMCLOG_ITER_EOF)
-			break;
-		if (status != PMCLOG_ITER_RECORD)
-			return status;
-	}
-	it->guessed = true;
-	n = it->end - it->p;
-	if (!pmclog_resync_start(&it->session, it->p,
-				 n < START_SIZE ? n : START_SIZE, &n))
-		return PMCLOG_ITER_ERROR;
-	count_gap(it, it->offset, n);
-	step(it, n);
-	return PMCLOG_ITER_RECORD;
-}
-
-/* What can be done about an error: RECORD if there is a record after all. */
-static enum pmclog_iter_status recover(struct pmclog_iter *it)
-{
-	bool cut = !strcmp(it->error, "truncated record");
-
-	if (it->session.format.era == PMCLOG_ERA_NONE)
-		return cut ? PMCLOG_ITER_ERROR : start_anyway(it);
-	it->inside = 0;
-	it->lost = true;
-	it->bad = true;
-	return cut ? go_on_at_end(it) : go_on(it);
-}
-
-/*
- * What seems damaged may be where the log was cut meanwhile: then that is its
- * end.  ERROR: it is not.
- */
-static enum pmclog_iter_status cut_here(struct pmclog_iter *it)
-{
-	size_t left = it->end - it->p;
-
-	if (it->source != SOURCE_WINDOW || !it->damaged || it->inside)
-		return PMCLOG_ITER_ERROR;
-	if (move_window(it) == PMCLOG_ITER_ERROR)
-		return PMCLOG_ITER_ERROR;
-	return (size_t)(it->end - it->p) < left ? PMCLOG_ITER_RECORD :
-						  PMCLOG_ITER_ERROR;
 }
 
 enum pmclog_iter_status pmclog_iter_next(struct pmclog_iter *it,
@@ -689,7 +282,7 @@ enum pmclog_iter_status pmclog_iter_next(struct pmclog_iter *it,
 	enum pmclog_iter_status status;
 
 	if (it->lost) {
-		status = go_on(it);
+		status = pmclog_iter_go_on(it);
 		if (status != PMCLOG_ITER_RECORD)
 			return status;
 	}
@@ -697,37 +290,14 @@ enum pmclog_iter_status pmclog_iter_next(struct pmclog_iter *it,
 		status = next_record(it, rec);
 		if (status == AGAIN ||
 		    (status == PMCLOG_ITER_ERROR &&
-		     cut_here(it) == PMCLOG_ITER_RECORD))
+		     pmclog_iter_cut_here(it) == PMCLOG_ITER_RECORD))
 			continue;
 		if (status != PMCLOG_ITER_ERROR || !it->resync || !it->damaged)
 			return status;
-		status = recover(it);
+		status = pmclog_iter_recover(it);
 		if (status != PMCLOG_ITER_RECORD)
 			return status;
 	}
-}
-
-/* A pack's samples are still to come, even if the log was cut meanwhile. */
-static void keep_pack(struct pmclog_iter *it)
-{
-	if (it->source != SOURCE_WINDOW ||
-	    (size_t)(it->end - it->p) >= it->inside)
-		return;
-	it->p = it->buf;
-	it->end = it->buf + it->inside;
-}
-
-enum pmclog_iter_status pmclog_iter_await(struct pmclog_iter *it)
-{
-	size_t need = it->inside + sizeof(struct pmclog_hdr);
-	enum pmclog_iter_status status = PMCLOG_ITER_RECORD;
-
-	while (status == PMCLOG_ITER_RECORD && !it->lost &&
-	       (size_t)(it->end - it->p) < need) {
-		status = more(it);
-		keep_pack(it);
-	}
-	return status;
 }
 
 unsigned int pmclog_iter_ahead(const struct pmclog_iter *it, uint64_t *tsc,
@@ -796,7 +366,7 @@ bool pmclog_iter_pass(struct pmclog_iter *it, uint64_t from, uint64_t to,
 		p += len;
 		left -= len;
 	}
-	step(it, p - it->p);
+	pmclog_iter_step(it, p - it->p);
 	it->serial += passed->n;
 	return passed->n;
 }
