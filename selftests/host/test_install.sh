@@ -11,7 +11,7 @@ cflags=() libs=()
 install_all()
 {
 	make -C "$tools" install PREFIX=/opt/x DESTDIR="$root" \
-		CFLAGS="-O1" BUILD="${INSTALL_BUILD:?}"
+		BUILD="${INSTALL_BUILD:?}"
 }
 
 # flags NAME OPTION: what pkg-config says, into the array NAME.  The .pc
