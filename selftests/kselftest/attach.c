@@ -456,7 +456,7 @@ static int with_files(struct target *t, void *arg)
 TEST_F(attach, release_as_it_ends)
 {
 	struct rlimit files = { FILES + 100, FILES + 100 };
-	int file = temp_file(), i;
+	int file = temp_file(), n = scaled(24, 8), i;
 	struct log log;
 	uint32_t id;
 	pid_t pid[24];
@@ -464,7 +464,7 @@ TEST_F(attach, release_as_it_ends)
 	setrlimit(RLIMIT_NOFILE, &files);
 	ASSERT_EQ(0, dev_configure(self->dev, file));
 	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
-	for (i = 0; i < 24; i++) {
+	for (i = 0; i < n; i++) {
 		struct target t;
 
 		ASSERT_TRUE(target_begin(&t, with_files, NULL));
@@ -479,7 +479,7 @@ TEST_F(attach, release_as_it_ends)
 		pid[i] = t.pid;
 	}
 	END_PROCLOG(self->dev, file, &log, 0);
-	for (i = 0; i < 24; i++)
+	for (i = 0; i < n; i++)
 		EXPECT_EQ(1, proc_count(&log, PMCLOG_T_SYSEXIT, pid[i]));
 	log_free(&log);
 }
