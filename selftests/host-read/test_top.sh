@@ -6,7 +6,7 @@ make_log
 
 # plain text where there is no terminal
 ok "as text: what is sampled, and who calls" same "\
-PMC: [cpu-clock] Samples: 85 (94.4%), 2 unresolved
+PMC: [cpu-clock] Samples: 85 (94.4%), 2 unresolved, 0 lost
 
 %SAMP IMAGE      FUNCTION                       CALLERS
  70.6 shapes     leaf                           calls
@@ -129,21 +129,25 @@ mkfifo "$tmp/fifo"
 {
 	preamble
 	echo "sample 10 7 $(at leaf 5) $(at calls 9)"
+	echo "drop 0 3"
 	echo "cut"
 } | log one
 {
 	preamble
 	echo "sample 10 7 $(at leaf 5) $(at calls 9)"
+	echo "drop 0 3"
 	echo "sample 30 7 $(at after 2) $(at main 40)"
 } | log two
 start "$pmcstat -R $tmp/fifo -T -w 3"
 exec 9>"$tmp/fifo"
 cat "$tmp/one" >&9
 ok "a pipe: what has come" shows '^100.0 shapes  *leaf'
-ok "a period without samples" shows '^PMC: .* Samples: 0 '
+ok "and what was lost" shows '^PMC: .* Samples: 10 .* 3 lost'
+ok "a period without samples" shows '^PMC: .* Samples: 0 .* 0 lost'
 keys c a
 ok "accumulated: it is back" shows '^100.0 shapes  *leaf'
 tail -c "+$(($(stat -c %s "$tmp/one") + 1))" "$tmp/two" >&9
+ok "so is what was lost" shows '^PMC: .* 3 lost'
 ok "what comes is added" shows '^ 25.0 shapes  *leaf'
 exec 9>&-
 ok "the end of the log is not that of the view" shows '^ 75.0 shapes  *after'

@@ -469,6 +469,8 @@ int top_run(const struct options *o, struct input *in)
 	free(s.text.line);
 	free(s.top.before);
 	free(s.top.now);
+	free(s.top.lost_before);
+	free(s.top.lost_now);
 	log_free(&s.top.log);
 	return s.status ? s.status : status;
 }

@@ -14,17 +14,22 @@ enum top_view { VIEW_CALLGRAPH, VIEW_CALLTREE, VIEW_N };
  * @o:      the options as keys have changed them
  * @before: by chain: the samples before the period on the screen, for deltas
  * @now:    by chain: the samples when that was drawn
+ * @lost_before, @lost_now: the same of what was lost, by event
  * @event:  the first of those shown
  * @merge:  all PMCs that count the same, not one of them
  * @delta:  the samples since the last time, not all
  * @total, @samples: of all events, of those shown
  * @unresolved: of the latter, those that nothing was mapped for
+ * @lost:   that could not be recorded, of those shown
+ * @untold: the log does not tell that
  */
 struct top {
 	struct options	o;
 	struct log	log;
 	uint64_t	*before, *now;
 	uint32_t	nbefore, nnow;
+	uint64_t	*lost_before, *lost_now;
+	uint32_t	nlost_before, nlost_now;
 	uint32_t	event;
 	enum top_view	view;
 	int		merge;
@@ -32,7 +37,8 @@ struct top {
 	int		pause;
 	int		skiplink;
 	double		threshold;	/* percent */
-	uint64_t	total, samples, unresolved;
+	uint64_t	total, samples, unresolved, lost;
+	int		untold;
 };
 
 /* Lines of a screen, in columns, without anything a terminal obeys. */

@@ -156,11 +156,26 @@ int top_fresh(const struct top *t)
 	return 0;
 }
 
+static void begin_losses(struct top *t)
+{
+	const struct events *e = &t->log.p.events;
+	uint32_t i;
+
+	free(t->lost_before);
+	t->lost_before = t->lost_now;
+	t->nlost_before = t->nlost_now;
+	t->lost_now = xreallocarray(NULL, e->n, sizeof(*t->lost_now));
+	for (i = 0; i < e->n; i++)
+		t->lost_now[i] = event_lost(&e->event[i]);
+	t->nlost_now = e->n;
+}
+
 static void begin_period(struct top *t)
 {
 	const struct chains *chains = &t->log.p.chains;
 	uint32_t i;
 
+	begin_losses(t);
 	free(t->before);
 	t->before = t->now;
 	t->nbefore = t->nnow;
@@ -185,6 +200,23 @@ static void count_samples(struct top *t)
 		t->samples += n;
 		if (t->log.p.frames.frame[c->frame].obj == OBJ_ID_UNKNOWN)
 			t->unresolved += n;
+	}
+}
+
+static void count_losses(struct top *t)
+{
+	const struct events *e = &t->log.p.events;
+	uint32_t i;
+
+	t->lost = 0;
+	t->untold = 0;
+	for (i = 0; i < e->n; i++) {
+		if (!shown_event(t, i))
+			continue;
+		t->untold |= e->event[i].untold;
+		t->lost += event_lost(&e->event[i]);
+		if (t->delta && i < t->nlost_before)
+			t->lost -= t->lost_before[i];
 	}
 }
 
@@ -387,16 +419,22 @@ void top_draw(struct top *t, struct top_text *text)
 void top_redraw(struct top *t, struct top_text *text)
 {
 	char name[NAME_MAX_SHOWN], line[NAME_MAX_SHOWN + 128];
+	size_t len;
 
 	top_text_free(text);
 	if (t->log.p.events.n && !leads(t, t->event))
 		top_next_event(t);
 	count_samples(t);
+	count_losses(t);
 	top_event_name(t, name);
-	snprintf(line, sizeof(line), "PMC: %s Samples: %llu (%.1f%%), "
-		 "%llu unresolved", name, (unsigned long long)t->samples,
-		 percent(t->samples, t->total),
-		 (unsigned long long)t->unresolved);
+	len = (size_t)snprintf(line, sizeof(line), "PMC: %s Samples: %llu "
+			       "(%.1f%%), %llu unresolved", name,
+			       (unsigned long long)t->samples,
+			       percent(t->samples, t->total),
+			       (unsigned long long)t->unresolved);
+	if (t->lost || !t->untold)
+		snprintf(line + len, sizeof(line) - len, ", %llu lost",
+			 (unsigned long long)t->lost);
 	add_line(text, line);
 	add_line(text, "");
 	if (t->view == VIEW_CALLGRAPH)
