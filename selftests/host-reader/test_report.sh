@@ -58,6 +58,7 @@ ok "samples" has "^  Samples  *100: 10.0 % user, 90.0 % kernel"
 ok "rate" has "^  Rate  *120 asked for, 105 achieved (87.5 %)"
 ok "loss by cause" has \
 	"^  Lost  *10 (9.09 %): 7 ring full, 3 interrupted too often"
+ok "no chain was cut: said" has "^Cut chains  *none$"
 ok "share without a name" has \
 	"^  Without name  *10.0 % of samples, 3.4 % of frames"
 ok "why" has "^  10.00 %  \[unknown\]: nothing was mapped there"
@@ -96,6 +97,21 @@ ok "standard input" bash -c \
 	"$pmclog fold -k $tmp/kallsyms - <$tmp/truth |
 	 cmp - <($pmclog fold $tmp/truth)"
 
+# said on standard error where the output has no place for it
+lost='10 samples were lost (9.09 %): 7 ring full, 3 interrupted too often$'
+for cmd in fold flame "annotate -a -k $tmp/kallsyms" "export --to csv" \
+	   "export --to pprof -o $tmp/lost.pb" "diff --folded $tmp/truth"; do
+	# shellcheck disable=SC2086
+	ok "${cmd%% -[ak]*} tells what was lost" prints 0 \
+		"^pmclog: .*/truth: $lost" "$pmclog" $cmd "$tmp/truth"
+done
+ok "in the picture" prints 0 \
+	'>100 samples, 10 lost (9.09 %), in .* on elsewhere' \
+	"$pmclog" flame "$tmp/truth"
+ok "in that of a comparison" prints 0 \
+	'100 samples (10 lost) before, 100 samples (10 lost) after; ' \
+	"$pmclog" diff --flame "$tmp/truth" "$tmp/truth"
+
 # two events
 log events <<-EOF
 	event cycles 1000 1
@@ -117,6 +133,8 @@ ok "only the one asked for" bash -c "! $pmclog report --event cache-misses \
 ok "fold: the first by itself" folds events "prog;[unknown] 10"
 ok "and says so" prints 0 "showing cycles; there are 1 more" \
 	"$pmclog" fold "$tmp/events"
+ok "nothing is said where nothing was lost" bash -c \
+	"$pmclog fold -e all $tmp/events 2>&1 >/dev/null | cmp - /dev/null"
 ok "fold: one by name" same "prog;[unknown] 5" \
 	"$pmclog" fold -e cache-misses "$tmp/events"
 ok "fold: all" same "prog;[unknown] 15" "$pmclog" fold -e all "$tmp/events"
@@ -157,6 +175,8 @@ log cut <<-EOF
 	cut
 EOF
 ok "without CLOSELOG" prints 0 "NOT CLOSED" "$pmclog" report "$tmp/cut"
+ok "cut chains: not known then" prints 0 \
+	"^Cut chains  *not known: the log has no end$" "$pmclog" report "$tmp/cut"
 head -c -9 "$tmp/cut" >"$tmp/torn"
 ok "cut in a record: what is there is shown" prints 1 "^  Samples  *4:" \
 	"$pmclog" report "$tmp/torn"

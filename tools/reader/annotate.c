@@ -6,6 +6,7 @@
 
 #include "annotate.h"
 #include "cmdline.h"
+#include "quality.h"
 #include "reader.h"
 
 #define HOTTEST	10	/* functions, with -a */
@@ -135,6 +136,7 @@ static void choose_columns(struct annotate *n)
 static int show(struct annotate *n)
 {
 	choose_columns(n);
+	losses_tell(&n->a);
 	annotate_collect(n);
 	annotate_print(n);
 	if (n->t.n && n->t.body[0].total)

@@ -7,6 +7,7 @@
 #include "diff.h"
 #include "outfile.h"
 #include "plural.h"
+#include "quality.h"
 #include "reader.h"
 #include "shown.h"
 
@@ -192,17 +193,12 @@ static void put_head(struct diff *d)
 
 	for (side = BEFORE; side <= AFTER; side++) {
 		const struct analysis *a = &d->a[side];
-		uint64_t lost = 0;
-		uint32_t i;
 
-		for (i = 0; i < a->p.events.n; i++)
-			if (a->use[i])
-				lost += event_lost(&a->p.events.event[i]);
 		shown_name(buf, a->path, false);
 		out_printf(d->out, "%-8s%s: %s %s", what[side], buf,
 			   grouped(num, d->all[side]),
 			   plural(d->all[side], "sample", "samples"));
-		out_printf(d->out, ", %s lost", grouped(num, lost));
+		out_printf(d->out, ", %s lost", grouped(num, losses_of(a).all));
 		if (a->p.log.error)
 			out_printf(d->out, ", %s%s", a->p.log.cut ? "CUT: " :
 				   "", a->p.log.error);
@@ -232,6 +228,10 @@ static int show(struct command *c)
 	if (side != READER_OK)
 		return side;
 	d->out = file.out;
+	if (c->flame || c->folded) {
+		losses_tell(&d->a[BEFORE]);
+		losses_tell(&d->a[AFTER]);
+	}
 	if (c->flame) {
 		diff_flame(d, c->title, c->side);
 	} else if (c->folded) {

@@ -7,6 +7,7 @@
 #include "diff.h"
 #include "flame.h"
 #include "plural.h"
+#include "quality.h"
 #include "reader.h"
 
 /* changes of this share of all samples, and greater ones, have full colour */
@@ -119,6 +120,19 @@ static uint64_t only_there(const struct drawing *g)
 	return only_here(&other);
 }
 
+/* "8,029 samples (12 lost)"; the caller frees it. */
+static char *count(const struct diff *d, int side)
+{
+	uint64_t n = d->all[side], lost = losses_of(&d->a[side]).all;
+	const char *what = plural(n, "sample", "samples");
+	char num[GROUPED_MAX], more[GROUPED_MAX];
+
+	if (!lost)
+		return xasprintf("%s %s", grouped(num, n), what);
+	return xasprintf("%s %s (%s lost)", grouped(num, n), what,
+			 grouped(more, lost));
+}
+
 void diff_flame(struct diff *d, const char *title, int side)
 {
 	struct drawing g = { .d = d, .side = side };
@@ -126,7 +140,7 @@ void diff_flame(struct diff *d, const char *title, int side)
 		.t = &d->t, .look = look, .ctx = &g, .hues = more_less[side],
 		.nhues = NHUE,
 	};
-	char *over, *under, b[GROUPED_MAX], a[GROUPED_MAX];
+	char *over, *under, *samples[2];
 	uint32_t i;
 
 	g.full = full_colour(&g);
@@ -137,12 +151,11 @@ void diff_flame(struct diff *d, const char *title, int side)
 	over = title ? xstrdup(title) :
 	       xasprintf("%s, compared with %s", d->a[side].path,
 			 d->a[!side].path);
-	under = xasprintf("%s %s before, %s after; widths are those of "
+	samples[BEFORE] = count(d, BEFORE);
+	samples[AFTER] = count(d, AFTER);
+	under = xasprintf("%s before, %s after; widths are those of "
 			  "the log %s; %.1f %% is only there, %.1f %% of the "
-			  "other is not",
-			  grouped(b, d->all[BEFORE]),
-			  plural(d->all[BEFORE], "sample", "samples"),
-			  grouped(a, d->all[AFTER]),
+			  "other is not", samples[BEFORE], samples[AFTER],
 			  side == AFTER ? "after" : "before",
 			  100 * diff_share(d, side, only_here(&g)),
 			  100 * diff_share(d, !side, only_there(&g)));
@@ -151,4 +164,6 @@ void diff_flame(struct diff *d, const char *title, int side)
 	flame_draw(&graph, d->out);
 	free(over);
 	free(under);
+	free(samples[BEFORE]);
+	free(samples[AFTER]);
 }

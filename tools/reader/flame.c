@@ -9,6 +9,7 @@
 #include "flame.h"
 #include "outfile.h"
 #include "plural.h"
+#include "quality.h"
 #include "reader.h"
 
 static const char usage[] =
@@ -104,14 +105,18 @@ static char *subtitle(const struct flame *f)
 {
 	const struct log_facts *log = &f->a.p.log;
 	uint64_t n = f->t.node[CALLTREE_ROOT].total;
-	char num[GROUPED_MAX], when[64] = "";
+	struct losses l = losses_of(&f->a);
+	char num[GROUPED_MAX], lost[64] = "", when[64] = "";
 	time_t t = log->ts_sec;
 	struct tm tm;
 
 	if (t && gmtime_r(&t, &tm))
 		strftime(when, sizeof(when), ", %Y-%m-%d %H:%M UTC", &tm);
-	return xasprintf("%s %s in %.2f s%s%s%s%s%s", grouped(num, n),
-			 plural(n, "sample", "samples"),
+	if (l.all)
+		snprintf(lost, sizeof(lost), ", %s lost (%.2f %%),",
+			 grouped(num, l.all), percent(l.all, l.all + l.kept));
+	return xasprintf("%s %s%s in %.2f s%s%s%s%s%s", grouped(num, n),
+			 plural(n, "sample", "samples"), lost,
 			 log_seconds(log, log->end),
 			 log->release ? " on " : "",
 			 log->release ? log->host : "",
@@ -217,6 +222,7 @@ int cmd_flame(int argc, char **argv)
 	ret = analysis_run(&f.a);
 	if (ret == READER_OK) {
 		analysis_one_event(&f.a);
+		losses_tell(&f.a);
 		ret = make(&f);
 	}
 	bad = analysis_close(&f.a);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "plural.h"
 #include "quality.h"
+#include "shown.h"
 
 const char *const lost_causes[PMCLOG_DROP_NCAUSE] = {
 	[PMCLOG_DROP_FULL] = "ring full",
@@ -15,6 +18,60 @@ const char *const cut_causes[PMCLOG_CUT_NCAUSE] = {
 	[PMCLOG_CUT_USER] = "user stack not in memory",
 	[PMCLOG_CUT_KERNEL] = "the kernel's own, lost",
 };
+
+void losses_add(struct losses *l, const struct event *e)
+{
+	int i;
+
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		l->by[i] += e->lost[i];
+	l->all += event_lost(e);
+	l->kept += e->samples + e->left_out;
+}
+
+struct losses losses_of(const struct analysis *a)
+{
+	struct losses l = { .all = 0 };
+	uint32_t i;
+
+	for (i = 0; i < a->p.events.n; i++)
+		if (a->use[i])
+			losses_add(&l, &a->p.events.event[i]);
+	return l;
+}
+
+char *losses_text(const struct losses *l, const char *what)
+{
+	char num[GROUPED_MAX], *text, *more;
+	const char *sep = ": ";
+	int i;
+
+	text = xasprintf("%s%s (%.2f %%)", grouped(num, l->all), what,
+			 percent(l->all, l->all + l->kept));
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
+		if (!l->by[i])
+			continue;
+		more = xasprintf("%s%s%s %s", text, sep, grouped(num, l->by[i]),
+				 lost_causes[i]);
+		free(text);
+		text = more;
+		sep = ", ";
+	}
+	return text;
+}
+
+void losses_tell(const struct analysis *a)
+{
+	struct losses l = losses_of(a);
+	char *text;
+
+	if (!l.all)
+		return;
+	text = losses_text(&l, plural(l.all, " sample was lost",
+				      " samples were lost"));
+	fprintf(stderr, "pmclog: %s: %s\n", a->path, text);
+	free(text);
+}
 
 static bool is_nameless(const struct profile *p, uint32_t frame)
 {

@@ -18,6 +18,28 @@ struct nameless {
 	uint64_t samples, frames, all;
 };
 
+/**
+ * struct losses - samples that could not be recorded
+ * @by:   by cause
+ * @all:  sum of these
+ * @kept: samples that were, whether they are wanted or not
+ */
+struct losses {
+	uint64_t by[PMCLOG_DROP_NCAUSE];
+	uint64_t all, kept;
+};
+
+void losses_add(struct losses *l, const struct event *e);
+/* Of all events that were asked for. */
+struct losses losses_of(const struct analysis *a);
+/*
+ * "10 (9.09 %): 7 ring full, 3 nested too deep", with @what behind the first
+ * number; the caller frees it.
+ */
+char *losses_text(const struct losses *l, const char *what);
+/* Says it, where what is written has no place for it; if there are any. */
+void losses_tell(const struct analysis *a);
+
 struct nameless event_nameless(const struct profile *p, uint32_t event);
 
 /*

@@ -127,7 +127,7 @@ static void kernel_line(struct report *r)
 	out_char(r->out, '\n');
 }
 
-static void cut_line(struct report *r)
+static void put_cuts(struct report *r)
 {
 	const struct log_facts *log = &r->a.p.log;
 	const struct pmclog_account *a = &log->account;
@@ -135,13 +135,10 @@ static void cut_line(struct report *r)
 	char buf[GROUPED_MAX];
 	int i;
 
-	if (!a->cut)
-		return;
-	line(r, "Cut chains");
 	out_printf(r->out, "%s call %s early (%.1f %%)%s",
 		   grouped(buf, a->cut),
-		   plural(a->cut, "chain ends", "chains end"), percent(a->cut, log->part_of ?
-		   log->part_of : a->committed),
+		   plural(a->cut, "chain ends", "chains end"),
+		   percent(a->cut, log->part_of ? log->part_of : a->committed),
 		   log->part_of ? " in all of that log" : "");
 	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
 		if (!a->cut_by[i] || !cut_causes[i])
@@ -151,6 +148,20 @@ static void cut_line(struct report *r)
 		sep = ", ";
 	}
 	out_char(r->out, '\n');
+}
+
+static void cut_line(struct report *r)
+{
+	const struct log_facts *log = &r->a.p.log;
+
+	line(r, "Cut chains");
+	if (log->has_account && log->account.cut)
+		put_cuts(r);
+	else if (log->has_account)
+		out_str(r->out, "none\n");
+	else
+		out_str(r->out, log->closed ? "not told by this log\n" :
+			"not known: the log has no end\n");
 }
 
 /* Loss that belongs to no event. */
@@ -183,7 +194,6 @@ static void account_lines(struct report *r)
 			   grouped(buf, log->account.filtered),
 			   plural(log->account.filtered, "sample", "samples"));
 	}
-	cut_line(r);
 }
 
 /* Of what the log says, and what was found in it. */
@@ -214,6 +224,7 @@ void report_log(struct report *r)
 	part_line(r);
 	kernel_line(r);
 	account_lines(r);
+	cut_line(r);
 	late_line(r);
 }
 
@@ -263,27 +274,19 @@ static void rate_line(struct report *r, uint32_t event)
 
 static void lost_line(struct report *r, const struct event *e)
 {
-	uint64_t lost = event_lost(e);
-	const char *sep = ": ";
-	char buf[GROUPED_MAX];
-	int i;
+	struct losses l = { .all = 0 };
+	char *text;
 
 	line(r, "  Lost");
-	if (!lost) {
+	losses_add(&l, e);
+	if (!l.all) {
 		out_str(r->out, e->untold ? "not told by this log\n" :
 					    "none\n");
 		return;
 	}
-	out_printf(r->out, "%s (%.2f %%)", grouped(buf, lost),
-		   percent(lost, lost + e->samples + e->left_out));
-	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
-		if (!e->lost[i])
-			continue;
-		out_printf(r->out, "%s%s %s", sep, grouped(buf, e->lost[i]),
-			   lost_causes[i]);
-		sep = ", ";
-	}
-	out_char(r->out, '\n');
+	text = losses_text(&l, "");
+	out_printf(r->out, "%s\n", text);
+	free(text);
 }
 
 static void unresolved_line(struct report *r, uint32_t event)
