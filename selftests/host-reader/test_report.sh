@@ -256,5 +256,13 @@ filtered()
 		! "$pmclog" report "$golden/packed.pmclog" | grep -i filtered
 }
 ok "what was filtered" filtered
+full=$HERE/../host/golden/full.pmclog
+cat "$full" "$full" >"$tmp/twice"
+ok "of logs in a row all accounts count" prints 0 \
+	"^Cut chains  *2 call chains end early (8.3 %): 2 too deep$" \
+	"$pmclog" report "$tmp/twice"
+cat "$tmp/cut" "$full" >"$tmp/half"
+ok "unless one has none" prints 0 "^Cut chains  *not told by this log$" \
+	"$pmclog" report "$tmp/half"
 
 done_testing

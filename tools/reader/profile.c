@@ -106,7 +106,8 @@ static void initialize(struct profile *p, const struct pmclog_rec *r)
 
 	tp_record(&p->tps, r);
 	log->version = PMCLOG_FIELD32(r, struct pmclog_initialize, version);
-	log->told_part = log->closed = false;
+	log->unaccounted |= log->initialized && !log->closed;
+	log->told_part = log->closed = log->has_account = false;
 	if (log->initialized) {
 		p->events.session++;
 		profile_next_log(p);
@@ -185,11 +186,16 @@ static void dropnotify(struct profile *p, const struct pmclog_rec *r)
 static void closelog(struct profile *p, const struct pmclog_rec *r)
 {
 	struct log_facts *log = &p->log;
+	struct pmclog_account one;
 
 	log->closed = true;
-	log->has_account = record_account(r, &log->account);
-	if (!log->has_account)
+	if (record_account(r, &one)) {
+		record_account_add(&log->account, &one);
+	} else {
+		log->unaccounted = true;
 		events_untold(&p->events);
+	}
+	log->has_account = !log->unaccounted;
 }
 
 static void userdata(struct profile *p, const struct pmclog_rec *r)

@@ -81,8 +81,9 @@ struct log_facts {
 	const char *conditions;
 	bool told_part;			/* by the log that we are in */
 	bool closed;			/* CLOSELOG seen */
+	bool unaccounted;		/* an earlier log told none */
 	bool has_account;
-	struct pmclog_account account;
+	struct pmclog_account account;	/* of all logs together */
 	uint64_t records;
 	uint64_t wrong_times;		/* of them; they were made right */
 	char *error;			/* what is not as it should be, or NULL */

@@ -453,6 +453,18 @@ bool record_account(const struct pmclog_rec *rec, struct pmclog_account *a)
 	return true;
 }
 
+void record_account_add(struct pmclog_account *sum,
+			const struct pmclog_account *a)
+{
+	__u64 *to = (__u64 *)sum;
+	const __u64 *from = (const __u64 *)a;
+	size_t i;
+
+	/* it is numbers of that size, and nothing else */
+	for (i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += from[i];
+}
+
 bool record_account_has_cuts(const struct pmclog_rec *rec)
 {
 	return rec->len >= sizeof(struct pmclog_closelog);

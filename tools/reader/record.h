@@ -70,6 +70,8 @@ uint32_t record_pcs(const struct pmclog_rec *rec, size_t *at);
  * not tell is 0.
  */
 bool record_account(const struct pmclog_rec *rec, struct pmclog_account *a);
+void record_account_add(struct pmclog_account *sum,
+			const struct pmclog_account *a);
 /* Whether it tells causes of cut chains, and of chains that came later. */
 bool record_account_has_cuts(const struct pmclog_rec *rec);
 
