@@ -92,6 +92,45 @@ if command -v clang >/dev/null; then
 else
 	skip "-a: without .debug_aranges" "no clang"
 fi
+
+# What runs sees another file there than we do.
+inside()
+{
+	local pid lines
+	printf '#include <unistd.h>\n\n\n%s\n' \
+		'int main(void) { for (;;) pause(); }' >"$tmp/waits.c"
+	${CC:-cc} -g -static -Wl,--build-id -o "$tmp/waits" "$tmp/waits.c"
+	sed -i 1d "$tmp/waits.c"
+	${CC:-cc} -g -static -Wl,--build-id -include unistd.h -o "$tmp/prog" \
+		"$tmp/waits.c"
+	# shellcheck disable=SC2016
+	unshare --mount sh -c 'mount --bind "$1/waits" "$1/prog" &&
+		exec "$1/prog"' sh "$tmp" &
+	pid=$!
+	for _ in {1..500}; do
+		[ "$(readlink "/proc/$pid/exe")" = "$tmp/prog" ] && break
+		sleep .01
+	done
+	{
+		echo "wall $(($(date +%s) + 100))"
+		echo "host $(uname -r) $(uname -n)"
+		echo "event cpu-clock 1000"
+		echo "buildid $(readelf -n "$tmp/waits" |
+			sed -n 's/.*Build ID: //p') $tmp/prog"
+		echo "proc $pid p"
+		load "$pid" 0 "$tmp/waits" "$tmp/prog"
+		echo "sample 1 $pid $(symbol "$tmp/waits" main)"
+	} | log inside
+	lines=$("$pmcstat" -R "$tmp/inside" -a -)
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+	grep -q ' main .*waits.c:4$' <<<"$lines" || { echo "$lines"; return 1; }
+}
+if [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null; then
+	ok "-a: the lines of a file in a container" inside
+else
+	skip "-a: the lines of a file in a container" "not root"
+fi
 head -c 600 /dev/urandom >"$shapes"
 ok "a program that is none has no lines" prints 0 "<unknown> ??:0" \
 	"$pmcstat" -R "$tmp/log" -a -

@@ -184,25 +184,25 @@ void log_image(const struct log *l, uint32_t obj, char path[NAME_MAX_SHOWN])
 				    o->brief : o->path), false);
 }
 
-/* The file that tells of an image's lines, NULL: none does. */
-static const char *line_file(const struct log *l, uint32_t obj)
+/* The file that tells of an image's lines, if one does. */
+static void open_lines(struct log *l, uint32_t obj)
 {
 	const struct object *o = &l->p.objs.obj[obj];
+	struct objfile f;
 
 	if (o->kind == OBJ_KERNEL && l->r.ready && l->r.k.source)
-		return l->r.k.source;
+		lines_open(l->lines[obj], NULL, l->r.k.source);
 	/* it has segments if it is the file that ran */
-	if (o->kind == OBJ_FILE && obj < l->r.n && l->r.open[obj] &&
-	    l->r.syms[obj].segs.n)
-		return strtab_str(&l->p.str, o->path);
-	return NULL;
+	if (o->kind != OBJ_FILE || obj >= l->r.n || !l->r.open[obj] ||
+	    !l->r.syms[obj].segs.n)
+		return;
+	if (objsyms_file(&f, &l->p, obj))
+		lines_open(l->lines[obj], &f.root, f.path);
+	free(f.path);
 }
 
 static struct lines *lines_of(struct log *l, uint32_t obj)
 {
-	const char *path = line_file(l, obj);
-	const struct image_root *root =
-		l->p.objs.obj[obj].kind == OBJ_KERNEL ? NULL : &l->root;
 	uint32_t n = l->p.objs.n;
 
 	if (obj >= l->nlines) {
@@ -214,8 +214,7 @@ static struct lines *lines_of(struct log *l, uint32_t obj)
 	if (!l->lines[obj]) {
 		l->lines[obj] = xcalloc(1, sizeof(**l->lines));
 		l->lines[obj]->im.fd = -1;
-		if (path)
-			lines_open(l->lines[obj], root, path);
+		open_lines(l, obj);
 	}
 	return l->lines[obj];
 }

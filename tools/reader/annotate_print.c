@@ -26,7 +26,7 @@ struct listing {
 	const struct body *b;
 	uint32_t spot;
 	char *path;
-	const struct image_root *root;
+	struct image_root root;
 	struct image im;
 	struct disasm d;
 	struct objsyms syms;
@@ -255,10 +255,10 @@ static const char *open_code(struct listing *l)
 	struct profile *p = &l->n->a.p;
 	const struct ksyms *k = &l->n->a.k;
 	enum obj_kind kind = p->objs.obj[l->b->obj].kind;
+	struct objfile f;
 	const char *why;
 
 	l->kernel = obj_is_kernel(kind);
-	l->root = p->root;
 	if (kind == OBJ_VDSO)
 		return objsyms_vdso(&l->im, p, &why) ? NULL : why;
 	if (kind == OBJ_MODULE)
@@ -268,15 +268,17 @@ static const char *open_code(struct listing *l)
 		if (!k->elf)
 			return "has its names from a table without code; name "
 			       "a vmlinux with -k";
-		l->root = k->root;
+		if (k->root)
+			l->root = *k->root;
 		l->path = xstrdup(k->source);
 	} else {
-		l->path = objsyms_file(p, l->b->obj);
-		if (!l->path)
+		if (!objsyms_file(&f, p, l->b->obj))
 			return "is not there, or another file than was "
 			       "sampled";
+		l->root = f.root;
+		l->path = f.path;
 	}
-	return image_open(&l->im, l->root, l->path, &why) ? NULL : why;
+	return image_open(&l->im, &l->root, l->path, &why) ? NULL : why;
 }
 
 static void print_code(struct listing *l)
@@ -286,7 +288,7 @@ static void print_code(struct listing *l)
 	if (!l->kernel)
 		objsyms_open(&l->syms, &l->n->a.p, l->b->obj);
 	if (l->n->source && l->path)
-		lines_open(&l->lines, l->root, l->path);
+		lines_open(&l->lines, &l->root, l->path);
 	put_head(l);
 	while (disasm_next(&l->d, &i))
 		put_row(l, &i);

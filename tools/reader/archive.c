@@ -51,10 +51,21 @@ static const char readme[] =
 "root        files of the recorded machine, by their paths\n";
 
 /**
+ * struct packed - a file that is in it
+ * @path: a string of the log
+ * @dev, @ino: 0 if it is no file here
+ */
+struct packed {
+	uint32_t path;
+	dev_t dev;
+	ino_t ino;
+};
+
+/**
  * struct archiving - a run
  * @dir:    an archive that was unpacked, which @in_dir and @in_root are in
  * @top:    the directory that all is in
- * @packed: paths, each once: strings of @p
+ * @packed: each path once
  */
 struct archiving {
 	const char *kernel, *out_path, *path;
@@ -63,7 +74,7 @@ struct archiving {
 	struct image_root root;
 	struct privout out;
 	struct profile p;
-	uint32_t *packed;
+	struct packed *packed;
 	uint32_t n, cap;
 	uint32_t nskipped;
 };
@@ -146,23 +157,36 @@ static bool good_path(const char *path)
 	return true;
 }
 
-static bool first_time(struct archiving *a, const char *path)
+static bool first_time(struct archiving *a, const char *path,
+		       const struct stat *st)
 {
-	uint32_t id = strtab_id(&a->p.str, path), i;
+	struct packed new = { .path = strtab_id(&a->p.str, path) };
+	uint32_t i;
 
-	for (i = 0; i < a->n; i++)
-		if (a->packed[i] == id)
-			return false;
+	if (st) {
+		new.dev = st->st_dev;
+		new.ino = st->st_ino;
+	}
+	for (i = 0; i < a->n; i++) {
+		if (a->packed[i].path != new.path)
+			continue;
+		/* those of two containers */
+		if (a->packed[i].dev != new.dev || a->packed[i].ino != new.ino)
+			skip(a, path, "another file of that path is packed");
+		return false;
+	}
 	GROW(a->packed, a->n, a->cap);
-	a->packed[a->n++] = id;
+	a->packed[a->n++] = new;
 	return true;
 }
 
 static void put_file(struct archiving *a, const char *path, int fd)
 {
+	struct stat st = { 0 };
+
 	if (!good_path(path))
 		skip(a, path, "a path that cannot be packed");
-	else if (first_time(a, path))
+	else if (!fstat(fd, &st) && first_time(a, path, &st))
 		put_fd(a, "root", path, fd);
 }
 
@@ -197,14 +221,14 @@ static char *debug_place(const struct image *im, const struct image *debug,
 }
 
 static void put_debug(struct archiving *a, const struct image *im,
-		      const char *path)
+		      const struct objfile *f)
 {
 	struct image debug;
 	char *where;
 
-	if (!image_open_debug(&debug, im, a->p.root, path))
+	if (!image_open_debug(&debug, im, &f->root, f->path))
 		return;
-	where = debug_place(im, &debug, path);
+	where = debug_place(im, &debug, f->path);
 	if (where && debug.fd >= 0)
 		put_file(a, where, debug.fd);
 	image_close(&debug);
@@ -214,14 +238,15 @@ static void put_debug(struct archiving *a, const struct image *im,
 static void put_object(struct archiving *a, uint32_t obj)
 {
 	const char *logged = strtab_str(&a->p.str, a->p.objs.obj[obj].path);
-	char *path = objsyms_file(&a->p, obj);
 	const char *why = "cannot be read";
+	struct objfile f;
 	struct objsyms s;
 	struct image im;
 
-	if (path && image_open(&im, a->p.root, path, &why)) {
-		put_file(a, path, im.fd);
-		put_debug(a, &im, path);
+	if (objsyms_file(&f, &a->p, obj) &&
+	    image_open(&im, &f.root, f.path, &why)) {
+		put_file(a, f.path, im.fd);
+		put_debug(a, &im, &f);
 		image_close(&im);
 	} else {
 		/* that knows why */
@@ -229,7 +254,7 @@ static void put_object(struct archiving *a, uint32_t obj)
 		objsyms_close(&s);
 		skip(a, logged, why);
 	}
-	free(path);
+	free(f.path);
 }
 
 static void put_vdso(struct archiving *a)
@@ -243,7 +268,7 @@ static void put_vdso(struct archiving *a)
 		return;
 	}
 	data = elf_rawfile(im.elf, &n);
-	if (data && first_time(a, VDSO_FILE))
+	if (data && first_time(a, VDSO_FILE, NULL))
 		put_memory(a, "root" VDSO_FILE, data, n);
 	image_close(&im);
 }

@@ -40,17 +40,16 @@ static void *make_room(void *p, uint32_t *n, uint32_t id, size_t size)
 static bool open_object(struct export *e, struct inlines *x, uint32_t obj)
 {
 	struct profile *p = &e->a.p;
-	bool ok = false;
-	char *path;
+	struct objfile f;
+	bool ok;
 
 	if (p->objs.obj[obj].kind == OBJ_KERNEL)
 		return e->r.k.elf && inlines_open(x, e->r.k.root,
 						  e->r.k.source);
 	if (p->objs.obj[obj].kind != OBJ_FILE)
 		return false;
-	path = objsyms_file(p, obj);
-	ok = path && inlines_open(x, p->root, path);
-	free(path);
+	ok = objsyms_file(&f, p, obj) && inlines_open(x, &f.root, f.path);
+	free(f.path);
 	return ok;
 }
 

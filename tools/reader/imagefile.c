@@ -14,26 +14,51 @@
 
 #include "imagefile.h"
 #include "mem.h"
+#include "pidstart.h"
 
 /* O_NONBLOCK: what has become a FIFO meanwhile must not hold us up. */
 #define OPEN_FLAGS	(O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
 
-/* Absolute symbolic links in the recorded file system stay inside it. */
-static int open_in_root(const char *dir, const char *path, int flags)
+static int open_root(const struct image_root *root)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+	char path[32];
+	int fd;
+
+	if (!root->pid)
+		return open(root->dir, flags);
+	snprintf(path, sizeof(path), "/proc/%u/root", root->pid);
+	fd = open(path, flags);
+	/* who is there now was there when it was opened */
+	if (fd >= 0 && pid_start(root->pid) != root->start) {
+		close(fd);
+		errno = ENOENT;
+		fd = -1;
+	}
+	return fd;
+}
+
+/*
+ * Absolute symbolic links in the recorded file system stay inside it.  Where
+ * the kernel cannot see to that, a directory of the user's is trusted, a
+ * container is not.
+ */
+static int open_in_root(const struct image_root *root, const char *path,
+			int flags)
 {
 	struct open_how how = {
 		.flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT,
 	};
-	int fd, dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd, dirfd = open_root(root);
 	char *joined;
 
 	if (dirfd < 0)
 		return -1;
 	fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
 	close(dirfd);
-	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
+	if (fd >= 0 || root->pid || (errno != ENOSYS && errno != EPERM))
 		return fd;
-	joined = xasprintf("%s/%s", dir, path);
+	joined = xasprintf("%s/%s", root->dir, path);
 	fd = open(joined, flags);
 	free(joined);
 	return fd;
@@ -59,9 +84,9 @@ bool image_root_is(const char *dir)
 static int open_below(const struct image_root *root, const char *path,
 		      int flags)
 {
-	if (!root || !root->dir || !*root->dir)
+	if (!root || (!root->pid && (!root->dir || !*root->dir)))
 		return open(path, flags);
-	return open_in_root(root->dir, path, flags);
+	return open_in_root(root, path, flags);
 }
 
 static bool is_regular(int fd)

@@ -16,9 +16,13 @@
 /**
  * struct image_root - where the recorded machine's files are
  * @dir: prefix of all paths, NULL or "" for this machine's own
+ * @pid: not 0: what this process sees, rather than @dir
+ * @start: its pid_start(); what runs under that number later has no files
  */
 struct image_root {
 	const char *dir;
+	uint32_t pid;
+	uint64_t start;
 };
 
 struct image {

@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "here.h"
 #include "jitmap.h"
+#include "live.h"
+#include "pidstart.h"
 #include "segs.h"
 
 #define SIZE_LIMIT	((off_t)256 << 20)
@@ -34,13 +35,13 @@ struct maplines {
 
 /**
  * struct place - where a process' map is, or should be
- * @dir:   of the file system that the process sees, "" for ours
+ * @own:   the file system that the process sees, if it is @alive
  * @inner: the number that it has there
  * @alive: the process still runs
  * @uid:   its user
  */
 struct place {
-	char dir[32];
+	struct image_root own;
 	uint32_t inner;
 	bool alive;
 	uid_t uid;
@@ -49,32 +50,6 @@ struct place {
 /* ------------------------------------------------------------------------
  * Finding it
  */
-
-/* Seconds since 1970 at which a running process began, 0: it is not known. */
-static int64_t began(uint32_t pid)
-{
-	char path[48], buf[1024], *p;
-	unsigned long long ticks = 0;
-	struct timespec now, up;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	buf[fread(buf, 1, sizeof(buf) - 1, f)] = '\0';
-	fclose(f);
-	/* its name may have anything in it, so from its end on */
-	p = strrchr(buf, ')');
-	if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
-			 "%*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks) != 1)
-		return 0;
-	clock_gettime(CLOCK_REALTIME, &now);
-	clock_gettime(CLOCK_BOOTTIME, &up);
-	/* a second less: none of the clocks is read at the same time */
-	return now.tv_sec - up.tv_sec - 1 - (now.tv_nsec < up.tv_nsec) +
-	       (int64_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK));
-}
 
 /* The number that a process has in its own namespace. */
 static uint32_t inner_pid(uint32_t pid)
@@ -103,7 +78,7 @@ static bool find_place(const struct profile *p, uint32_t pid,
 		       struct place *at)
 {
 	bool rooted = p->root && p->root->dir && *p->root->dir;
-	int64_t start;
+	uint64_t start = pid_start(pid);
 	struct stat st;
 	char path[32];
 
@@ -112,27 +87,24 @@ static bool find_place(const struct profile *p, uint32_t pid,
 		return true;
 	if (!logged_here(&p->log))
 		return false;
-	start = began(pid);
 	snprintf(path, sizeof(path), "/proc/%u", pid);
 	/* else the number is another's by now */
-	if (!start || start > log_wall(&p->log, p->log.end) ||
-	    stat(path, &st))
+	if (!live_is(&p->log, pid) || stat(path, &st))
 		return true;
 	at->alive = true;
 	at->uid = st.st_uid;
 	at->inner = inner_pid(pid);
-	snprintf(at->dir, sizeof(at->dir), "/proc/%u/root", pid);
+	at->own = (struct image_root){ .pid = pid, .start = start };
 	return true;
 }
 
 static int open_map(const struct profile *p, const struct place *at,
 		    const char **why)
 {
-	struct image_root own = { .dir = at->dir };
 	char path[48];
 
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", at->inner);
-	return image_open_nofollow(at->alive ? &own : p->root, path, why);
+	return image_open_nofollow(at->alive ? &at->own : p->root, path, why);
 }
 
 bool jitmap_exists(struct profile *p, uint32_t pid)
@@ -156,7 +128,7 @@ static const char *why_not(const struct profile *p, const struct place *at,
 			   uint32_t pid, int fd)
 {
 	uint64_t in_log = procs_born(&p->procs, pid);
-	int64_t born = at->alive ? began(pid) :
+	int64_t born = at->alive ? live_began(pid) :
 		       in_log ? log_wall(&p->log, in_log) : 0;
 	bool rooted = p->root && p->root->dir && *p->root->dir;
 	struct statx st;

@@ -7,9 +7,15 @@
 
 #include "here.h"
 #include "jitmap.h"
+#include "live.h"
 #include "objsyms.h"
 
 #define DELETED		" (deleted)"
+
+static bool rooted(const struct profile *p)
+{
+	return p->root && p->root->dir && *p->root->dir;
+}
 
 /*
  * Another file has the name now, or it was written since.  An inode number is
@@ -48,10 +54,10 @@ static const char *not_it(struct profile *p, const struct object *o,
 	return replaced(p, o, im->fd) ? "was replaced" : NULL;
 }
 
-static const char *load(struct objsyms *s, struct profile *p,
-			const struct image *im, const char *path)
+static const char *load(struct objsyms *s, const struct image *im,
+			const struct image_root *root, const char *path)
 {
-	const char *why = elfsyms_names(&s->tab, im, p->root, path);
+	const char *why = elfsyms_names(&s->tab, im, root, path);
 
 	elfsyms_plt(&s->tab, im->elf);
 	elfsyms_entries(&s->tab, im->elf);
@@ -76,8 +82,7 @@ bool objsyms_vdso(struct image *im, struct profile *p, const char **why)
 {
 	GElf_Ehdr eh;
 
-	if (!(p->root && p->root->dir && *p->root->dir &&
-	      image_open(im, p->root, VDSO_FILE, why)) &&
+	if (!(rooted(p) && image_open(im, p->root, VDSO_FILE, why)) &&
 	    !image_open_vdso(im, why))
 		return false;
 	*why = NULL;
@@ -97,7 +102,7 @@ static const char *open_vdso(struct objsyms *s, struct profile *p)
 
 	if (!objsyms_vdso(&im, p, &why))
 		return why;
-	why = load(s, p, &im, NULL);
+	why = load(s, &im, p->root, NULL);
 	image_close(&im);
 	return why;
 }
@@ -115,21 +120,63 @@ static char *path_of(const struct profile *p, const struct object *o,
 	return path;
 }
 
-static const char *open_file(struct objsyms *s, struct profile *p,
-			     const struct object *o)
+/*
+ * In a container that still runs; what is in there may be anything, so only
+ * what has the build-id that was logged is the file that was mapped.
+ */
+static bool open_live(struct image *im, struct profile *p, uint32_t obj,
+		      const char *path, struct image_root *root)
 {
-	bool deleted;
-	char *path = path_of(p, o, &deleted);
-	const char *why = NULL;
-	struct image im;
+	const struct buildid *b = buildids_of(&p->ids, &p->str,
+					      &p->objs.obj[obj]);
+	uint32_t at = 0;
+	const char *why;
+	const void *id;
+	size_t n;
 
-	if (image_open(&im, p->root, path, &why)) {
-		why = not_it(p, o, &im, deleted);
-		if (!why)
-			why = load(s, p, &im, path);
+	while (b && live_root(p, obj, &at, root)) {
+		if (!image_open(im, root, path, &why))
+			continue;
+		n = image_buildid(im, &id);
+		if (buildid_is(b, id, n))
+			return true;
+		image_close(im);
+	}
+	return false;
+}
+
+/* The file that was mapped, and where it is; or why it can't be had. */
+static const char *open_mapped(struct image *im, struct profile *p,
+			       uint32_t obj, struct objfile *f)
+{
+	const struct object o = p->objs.obj[obj];
+	const char *why = NULL;
+	bool deleted;
+
+	f->path = path_of(p, &o, &deleted);
+	f->root = p->root ? *p->root : (struct image_root){ 0 };
+	if (image_open(im, &f->root, f->path, &why)) {
+		why = not_it(p, &o, im, deleted);
+		if (why)
+			image_close(im);
+	}
+	if (why && !rooted(p) && open_live(im, p, obj, f->path, &f->root))
+		why = NULL;
+	return why;
+}
+
+static const char *open_file(struct objsyms *s, struct profile *p,
+			     uint32_t obj)
+{
+	struct objfile f;
+	struct image im;
+	const char *why = open_mapped(&im, p, obj, &f);
+
+	if (!why) {
+		why = load(s, &im, &f.root, f.path);
 		image_close(&im);
 	}
-	free(path);
+	free(f.path);
 	return why;
 }
 
@@ -146,25 +193,20 @@ static const char *open_jit(struct objsyms *s, struct profile *p, uint32_t pid)
 	return why;
 }
 
-char *objsyms_file(struct profile *p, uint32_t obj)
+bool objsyms_file(struct objfile *f, struct profile *p, uint32_t obj)
 {
-	struct object o = p->objs.obj[obj];
-	const char *why = NULL;
 	struct image im;
-	bool deleted;
-	char *path;
 
-	if (o.kind != OBJ_FILE)
-		return NULL;
-	path = path_of(p, &o, &deleted);
-	if (image_open(&im, p->root, path, &why)) {
-		why = not_it(p, &o, &im, deleted);
+	f->path = NULL;
+	if (p->objs.obj[obj].kind != OBJ_FILE)
+		return false;
+	if (!open_mapped(&im, p, obj, f)) {
 		image_close(&im);
+		return true;
 	}
-	if (!why)
-		return path;
-	free(path);
-	return NULL;
+	free(f->path);
+	f->path = NULL;
+	return false;
 }
 
 const char *objsyms_open(struct objsyms *s, struct profile *p, uint32_t obj)
@@ -175,7 +217,7 @@ const char *objsyms_open(struct objsyms *s, struct profile *p, uint32_t obj)
 	if (o.kind == OBJ_VDSO)
 		return open_vdso(s, p);
 	if (o.kind == OBJ_FILE)
-		return open_file(s, p, &o);
+		return open_file(s, p, obj);
 	if (o.kind == OBJ_JIT)
 		return open_jit(s, p, (uint32_t)o.ino);
 	return o.kind == OBJ_UNKNOWN ? "nothing was mapped there" :

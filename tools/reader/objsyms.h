@@ -19,11 +19,18 @@ struct objsyms {
 bool objsyms_vdso(struct image *im, struct profile *p, const char **why);
 /* NULL, or why there are none. */
 const char *objsyms_open(struct objsyms *s, struct profile *p, uint32_t obj);
-/*
- * Path of the file that was mapped, if it is still the same; the caller frees
- * it.
+
+/**
+ * struct objfile - where a file that was mapped is
+ * @path: the caller frees it
  */
-char *objsyms_file(struct profile *p, uint32_t obj);
+struct objfile {
+	char *path;
+	struct image_root root;
+};
+
+/* False, and no path: it is not there, or it is not the same any more. */
+bool objsyms_file(struct objfile *f, struct profile *p, uint32_t obj);
 /* The function at a frame's address, or NULL. */
 const struct sym *objsyms_find(const struct objsyms *s, uint64_t addr);
 void objsyms_close(struct objsyms *s);

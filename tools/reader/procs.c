@@ -92,6 +92,13 @@ uint64_t procs_born(const struct procs *t, uint32_t pid)
 	return id == IDTAB_NONE ? 0 : t->proc[id].born;
 }
 
+const struct aspace *procs_space(const struct procs *t, uint32_t pid)
+{
+	uint32_t id = idtab_find_exact(&t->tab, hash_number(pid), 0);
+
+	return id == IDTAB_NONE ? NULL : t->proc[id].as;
+}
+
 void procs_forget(struct procs *t)
 {
 	uint32_t i;

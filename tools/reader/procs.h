@@ -39,6 +39,8 @@ void procs_name(struct proc *p, struct strtab *str, const char *name);
 uint32_t procs_shown_name(struct proc *p, struct strtab *str);
 /* @born of a process, 0 also if there is none. */
 uint64_t procs_born(const struct procs *t, uint32_t pid);
+/* What is mapped in it; NULL also if there is none. */
+const struct aspace *procs_space(const struct procs *t, uint32_t pid);
 /* Nothing is known of any. */
 void procs_forget(struct procs *t);
 void procs_free(struct procs *t);

@@ -478,6 +478,7 @@ void profile_free(struct profile *p)
 	buildids_free(&p->ids);
 	kmods_free(&p->kmods);
 	idtab_free(&p->jits);
+	free(p->lives.live);
 	free(p->log.error);
 	strtab_free(&p->str);
 }

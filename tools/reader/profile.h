@@ -12,6 +12,7 @@
 #include "imagefile.h"
 #include "input.h"
 #include "kmods.h"
+#include "live.h"
 #include "late.h"
 #include "logclock.h"
 #include "objects.h"
@@ -152,6 +153,7 @@ struct profile {
 	struct buildids ids;
 	struct kmods kmods;
 	struct idtab jits;	/* by pid: 1 if it tells the names of its JIT */
+	struct lives lives;	/* for what is not found otherwise */
 	struct log_facts log;
 	const struct image_root *root;
 	bool by_line;			/* names are shown with lines */

@@ -99,18 +99,18 @@ static bool open_object(struct expanding *e, uint32_t obj)
 	struct profile *p = e->p;
 	struct image im;
 	const char *why;
-	char *path;
+	struct objfile f;
 	bool ok = false;
 
 	if (obj_is_kernel(p->objs.obj[obj].kind))
 		return open_kernel(e);
-	path = objsyms_file(p, obj);
-	if (path && image_open(&im, p->root, path, &why)) {
+	if (objsyms_file(&f, p, obj) &&
+	    image_open(&im, &f.root, f.path, &why)) {
 		elfsyms_segments(&e->segs, im.elf);
 		image_close(&im);
-		ok = inlines_open(&e->x, p->root, path);
+		ok = inlines_open(&e->x, &f.root, f.path);
 	}
-	free(path);
+	free(f.path);
 	return ok;
 }
 
