@@ -264,12 +264,26 @@ int event_sync_cpus(struct hwpmc_pmc *pmc)
 	return first;
 }
 
+/* What perf says of an event that this machine does not have. */
+static bool says_no(int err)
+{
+	switch (err) {
+	case -ENOENT:
+	case -EOPNOTSUPP:
+	case -EINVAL:
+	case -ENODEV:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /*
- * event_exists - whether this machine can count the event
+ * event_exists - can this machine count the event?  1, 0, or an error
  *
  * Asked with a counter of the calling task that never counts.
  */
-bool event_exists(u32 type, u64 config)
+int event_exists(u32 type, u64 config)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -285,7 +299,7 @@ bool event_exists(u32 type, u64 config)
 						 NULL);
 	revert_creds(old);
 	if (IS_ERR(event))
-		return false;
+		return says_no(PTR_ERR(event)) ? 0 : PTR_ERR(event);
 	perf_event_release_kernel(event);
-	return true;
+	return 1;
 }

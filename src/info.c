@@ -244,18 +244,22 @@ static const struct hwpmc_dynevent events[] = {
 int info_events(struct hwpmc_dyneventinfo *a)
 {
 	u32 n = 0, i;
-	int err = 0;
+	int err;
 
 	if (a->pmc_class != HWPMC_CLASS_SOFT)
 		return -EINVAL;
-	for (i = 0; i < ARRAY_SIZE(events) && !err; i++) {
-		if (!event_exists(events[i].type, events[i].config))
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		err = event_exists(events[i].type, events[i].config);
+		if (err < 0)
+			return err;
+		if (!err)
 			continue;
-		if (n < a->nevents)
-			err = copy_rows(a->events + n * sizeof(events[i]),
-					&events[i], 1, sizeof(events[i]));
+		if (n < a->nevents &&
+		    copy_rows(a->events + n * sizeof(events[i]), &events[i], 1,
+			      sizeof(events[i])))
+			return -EFAULT;
 		n++;
 	}
 	a->nevents = n;
-	return err;
+	return 0;
 }

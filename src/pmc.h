@@ -267,7 +267,7 @@ int event_add_cpus(struct hwpmc_pmc *pmc);
 void event_release(struct pmc_cpu *pc);
 void event_read(struct pmc_cpu *pc);
 int event_sync_cpus(struct hwpmc_pmc *pmc);
-bool event_exists(u32 type, u64 config);
+int event_exists(u32 type, u64 config);
 
 /* filter.c */
 int filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a);
