@@ -52,6 +52,7 @@ static int look(struct hwpmc_owner *o, struct task_struct *leader, u64 *base)
 	/* set last, when all else is in its place */
 	if (READ_ONCE(mm->start_code)) {
 		smp_rmb();
+		/* PR_SET_MM_AUXV of prctl(2) may write it over */
 		*base = data_race(auxv_base(mm, is32));
 	} else {
 		err = -EAGAIN;

@@ -31,6 +31,7 @@ static bool is_descendant(struct task_struct *task,
 {
 	unsigned int n;
 
+	/* an exec of another thread than the leader gives it another number */
 	for (n = 0; n < MAX_GENERATIONS && data_race(task->pid); n++) {
 		if (same_thread_group(task, root))
 			return true;

@@ -185,7 +185,10 @@ static struct late *find_item(struct hwpmc_owner *o)
 				unused = item;
 			break;
 		case LATE_ASKED:
-			/* the current task's is answered by nobody else */
+			/*
+			 * the current task's is answered by nobody else; we
+			 * may interrupt its exec or exit as it sets mm
+			 */
 			if (READ_ONCE(item->task) == current &&
 			    READ_ONCE(item->mm) == data_race(current->mm) &&
 			    READ_ONCE(item->owner) == o)
@@ -218,6 +221,7 @@ bool chain_late_ask(struct hwpmc_owner *o)
 	if (READ_ONCE(item->state) == LATE_ASKED)
 		return true;
 	WRITE_ONCE(item->task, current);
+	/* the exec or exit that we interrupt may be about to set it */
 	WRITE_ONCE(item->mm, data_race(current->mm));
 	WRITE_ONCE(item->owner, o);
 	item->first = ring_clock();

@@ -250,6 +250,7 @@ static void fork_thread(struct target_thread *tt, void *arg)
  */
 void follow_fork(struct task_struct *child)
 {
+	/* a softirq takes PF_MEMALLOC off whom it interrupts, for a while */
 	if (data_race(child->flags | current->flags) & PF_KTHREAD)
 		return;
 	thread_for_each_rcu(current, fork_thread, child);

@@ -174,6 +174,7 @@ static bool is_own_doing(const struct hwpmc_pmc *pmc)
 {
 	return pmc->mode == HWPMC_MODE_SS &&
 	       !(pmc->flags & HWPMC_F_INCLUDE_OWNER) &&
+	       /* who reaps us while we still run clears it */
 	       data_race(task_tgid(current)) == pmc->owner->opener;
 }
 

@@ -203,6 +203,7 @@ static struct target_thread *thread_new(struct hwpmc_target *t,
 
 static bool exiting(const struct task_struct *task)
 {
+	/* it writes all its flags itself, as it runs */
 	return data_race(task->flags) & PF_EXITING;
 }
 
