@@ -731,10 +731,15 @@ TEST_F(errors, short_answer)
 	EXPECT_EQ(PMCLOG_CPUTYPE_GENERIC, info.cputype);
 	EXPECT_EQ(0x55555555, info.ncpu_online);
 	ASSERT_EQ(0, dev_ioctl(self->dev[FRESH], HWPMC_IOC_GETCPUINFO, &info));
-	EXPECT_LE(info.ncpu_online, info.ncpu);
+	/* who makes a PMC on each CPU goes by these */
+	EXPECT_EQ(sysconf(_SC_NPROCESSORS_ONLN), info.ncpu_online);
+	EXPECT_LE(sysconf(_SC_NPROCESSORS_CONF), info.ncpu);
 	EXPECT_EQ(HWPMC_NROW, info.npmc);
 	EXPECT_EQ(1, info.nclass);
 	EXPECT_EQ(HWPMC_CLASS_SOFT, info.classes[0].pmc_class);
+	/* a difference of two counts is right modulo this */
+	EXPECT_EQ(64, info.classes[0].width);
+	EXPECT_EQ(HWPMC_NROW, info.classes[0].num);
 	EXPECT_TRUE(info.classes[0].caps & HWPMC_CAP_INTERRUPT);
 	EXPECT_NE(0, info.cpuid[0]);
 }
