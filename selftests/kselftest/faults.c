@@ -7,147 +7,24 @@
  * HWPMC_FAULTS_LONG=1: also every allocation of loading a module, not only
  * those of its own beginning; more random failures; a look for leaks.
  */
-#include <sys/mount.h>
-
 #include "recorder.h"
 #include "test.h"
 #include "inject.h"
 #include "module.h"
+#include "points.h"
 
 /* A guard against hangs only, here too. */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	600
 
-#define MAX_POINTS	400
-#define LOG_DIR		"/tmp/faults"
-#define FILE_BYTES	(16 << 20)
-
-/* What the operations work on. */
-struct world {
-	int		dev;
-	int		file;		/* the log */
-	int		other;		/* the next one */
-	uint32_t	id;		/* the PMC that is worked on */
-	uint64_t	value;
-	struct hwpmc_allocate a;	/* PMCALLOCATE's */
-};
-
-/**
- * struct op - an operation whose every point is to fail
- * @run:  does it; 0 or a negative errno
- * @undo: after a success: back to the state before; NULL: nothing to undo
- * @same: whether all is as before; NULL: what run() finds next time tells
- */
-struct op {
-	const char *name;
-	int (*run)(struct world *w);
-	int (*undo)(struct world *w);
-	bool (*same)(struct world *w);
-};
-
-static bool possible;
-
 /* Once for all tests, which are processes of their own. */
 __attribute__((constructor))
 static void prepare_kernel(void)
 {
-	possible = inject_init();
-	if (possible)
-		small_tmpfs(LOG_DIR, FILE_BYTES);
+	points_begin();
 }
 
-#define NEED_INJECTION()						\
-	do {								\
-		if (!possible)						\
-			SKIP(return, "this kernel has no fault injection"); \
-	} while (0)
-
-static void undo(struct __test_metadata *_metadata, struct world *w,
-		 const struct op *op)
-{
-	ASSERT_EQ(0, op->undo ? op->undo(w) : 0) TH_LOG("after %s", op->name);
-}
-
-/*
- * Goes through all points of @kind; at the end the operation has been done once
- * without a failure, and stays done.
- */
-static void fail_each(struct __test_metadata *_metadata, struct world *w,
-		      const struct op *op, enum inject_kind kind,
-		      const struct code *from)
-{
-	int want = kind == INJECT_COPY ? -EFAULT : -ENOMEM, err = 0, users;
-	unsigned int n, refused = 0, done = 0;
-
-	inject_select(kind, from);
-	for (n = 1; n < MAX_POINTS; n++) {
-		users = module_users();
-		ASSERT_TRUE(inject_arm(0, n));
-		err = op->run(w);
-		if (!inject_disarm(0))
-			break;
-		if (!err) {
-			done++;
-			EXPECT_NE(INJECT_COPY, kind)
-				TH_LOG("%s, point %u", op->name, n);
-			undo(_metadata, w, op);
-			continue;
-		}
-		refused++;
-		EXPECT_EQ(want, err)
-			TH_LOG("%s, point %u", op->name, n);
-		EXPECT_EQ(users, module_users())
-			TH_LOG("%s, point %u", op->name, n);
-		EXPECT_TRUE(!op->same || op->same(w))
-			TH_LOG("%s, point %u", op->name, n);
-	}
-	EXPECT_EQ(0, err) TH_LOG("%s, with no failure", op->name);
-	EXPECT_GT(MAX_POINTS, n) TH_LOG("%s", op->name);
-	if (n > 1)
-		TH_LOG("%s: %u %s failed: %u times refused, %u times done",
-		       op->name, n - 1,
-		       kind == INJECT_COPY ? "copies" : "allocations", refused,
-		       done);
-}
-
-/* Allocations, then copies. */
-static void fail_all(struct __test_metadata *_metadata, struct world *w,
-		     const struct op *op)
-{
-	fail_each(_metadata, w, op, INJECT_MEMORY, NULL);
-	undo(_metadata, w, op);
-	fail_each(_metadata, w, op, INJECT_COPY, NULL);
-}
-
-static int new_file(void)
-{
-	char path[] = LOG_DIR "/log.XXXXXX";
-	int fd = mkstemp(path);
-
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
-static void empty(int file)
-{
-	if (ftruncate(file, 0))
-		perror("ftruncate");
-	lseek(file, 0, SEEK_SET);
-}
-
-/* Nothing holds a log that nobody has open any more. */
-static bool files_are_let_go(void)
-{
-	int i;
-
-	for (i = 0; i < 50; i++) {
-		if (!umount2(LOG_DIR, 0))
-			return small_tmpfs(LOG_DIR, FILE_BYTES);
-		sleep_ms(20);
-	}
-	return false;
-}
+#define ROW	99	/* the administrator's */
 
 /* PMCs that the owner can still have; it has them then. */
 static unsigned int rows_left(int dev)
@@ -200,6 +77,45 @@ static int run_stats(struct world *w)
 	return err ?: dev_stats(w->dev, HWPMC_STATS_OWNER, &st);
 }
 
+static int run_rows(struct world *w)
+{
+	static struct hwpmc_pmcinfo_row rows[4];
+	uint32_t n = ARRAY_SIZE(rows);
+	int err = dev_pmcinfo(w->dev, 0, rows, &n);
+
+	/* the owner's, and the one that is disabled */
+	return err ?: n == 2 && rows[0].id == w->id && rows[1].row == ROW ?
+		      0 : -EBADMSG;
+}
+
+/* As many as the first time. */
+static int run_events(struct world *w)
+{
+	struct hwpmc_dynevent events[64];
+	struct hwpmc_dyneventinfo info = {
+		.pmc_class = HWPMC_CLASS_SOFT,
+		.nevents = ARRAY_SIZE(events),
+		.events = (uintptr_t)events,
+	};
+	int err = dev_ioctl(w->dev, HWPMC_IOC_GETDYNEVENTINFO, &info);
+
+	if (err)
+		return err;
+	if (!w->value)
+		w->value = info.nevents;
+	return info.nevents == w->value ? 0 : -EBADMSG;
+}
+
+static int run_disable(struct world *w)
+{
+	return dev_admin(w->dev, 0, ROW, HWPMC_STATE_DISABLED);
+}
+
+static int undo_disable(struct world *w)
+{
+	return dev_admin(w->dev, 0, ROW, HWPMC_STATE_FREE);
+}
+
 static int run_poll(struct world *w)
 {
 	struct pollfd p[20];
@@ -222,21 +138,7 @@ static int undo_fasync(struct world *w)
 	return fcntl(w->dev, F_SETFL, O_RDWR);
 }
 
-static int run_allocate(struct world *w)
-{
-	struct hwpmc_allocate a = w->a;
-	int err = dev_allocate(w->dev, &a);
-
-	w->id = a.id;
-	return err;
-}
-
 static int run_release(struct world *w)
-{
-	return dev_release(w->dev, w->id);
-}
-
-static int undo_allocate(struct world *w)
 {
 	return dev_release(w->dev, w->id);
 }
@@ -244,16 +146,6 @@ static int undo_allocate(struct world *w)
 static int undo_release(struct world *w)
 {
 	return run_allocate(w);
-}
-
-static int run_start(struct world *w)
-{
-	return dev_start(w->dev, w->id);
-}
-
-static int run_stop(struct world *w)
-{
-	return dev_stop(w->dev, w->id);
 }
 
 static int undo_start(struct world *w)
@@ -264,11 +156,6 @@ static int undo_start(struct world *w)
 static int undo_stop(struct world *w)
 {
 	return dev_start(w->dev, w->id);
-}
-
-static bool never_started(struct world *w)
-{
-	return dev_stop(w->dev, w->id) == -EINVAL;
 }
 
 static int run_read(struct world *w)
@@ -315,35 +202,9 @@ static int undo_value(struct world *w)
 	return dev_setcount(w->dev, w->id, &value);
 }
 
-static int run_configure(struct world *w)
-{
-	return dev_configure(w->dev, w->file);
-}
-
-static int undo_configure(struct world *w)
-{
-	int err = dev_configure(w->dev, -1);
-
-	empty(w->file);
-	return err;
-}
-
-static bool no_log_yet(struct world *w)
-{
-	struct stat st;
-
-	return dev_flush(w->dev) == -EINVAL && !fstat(w->file, &st) &&
-	       !st.st_size;
-}
-
 static bool pmc_is_there(struct world *w)
 {
 	return !run_read(w);
-}
-
-static bool log_is_open(struct world *w)
-{
-	return !dev_flush(w->dev);
 }
 
 static int run_end(struct world *w)
@@ -401,12 +262,37 @@ TEST(open_and_ask)
 	struct world w = {};
 	unsigned int i;
 
-	NEED_INJECTION();
-	fail_each(_metadata, &w, &open, INJECT_COPY, NULL);
+	NEED_POINTS();
+	EXPECT_TRUE(fail_each(&w, &open, INJECT_COPY, NULL));
 	close(w.dev);
-	fail_each(_metadata, &w, &open, INJECT_MEMORY, NULL);
-	for (i = 0; i < ARRAY_SIZE(ask); i++)
-		fail_all(_metadata, &w, &ask[i]);
+	EXPECT_TRUE(fail_each(&w, &open, INJECT_MEMORY, NULL));
+	for (i = 0; i < ARRAY_SIZE(ask); i++) {
+		EXPECT_TRUE(fail_all(&w, &ask[i]));
+	}
+	close(w.dev);
+	EXPECT_TRUE(recorders_are(0));
+}
+
+/* What there is: an answer is the whole one, or none. */
+TEST(rows_and_events)
+{
+	static const struct op disable = {
+		"PMCADMIN", run_disable, undo_disable
+	}, ask[] = {
+		{ "GETPMCINFO", run_rows },
+		{ "GETDYNEVENTINFO", run_events },
+	};
+	struct world w = { .dev = dev_open(), .a = pmc_clock(100) };
+	unsigned int i;
+
+	NEED_POINTS();
+	ASSERT_EQ(0, run_allocate(&w));
+	EXPECT_TRUE(fail_all(&w, &disable));
+	ASSERT_EQ(0, run_events(&w));
+	for (i = 0; i < ARRAY_SIZE(ask); i++) {
+		EXPECT_TRUE(fail_all(&w, &ask[i]));
+	}
+	EXPECT_EQ(0, undo_disable(&w));
 	close(w.dev);
 	EXPECT_TRUE(recorders_are(0));
 }
@@ -431,16 +317,17 @@ static void fail_counter(struct __test_metadata *_metadata,
 	unsigned int i;
 
 	ASSERT_LE(0, w.dev);
-	fail_all(_metadata, &w, &allocate);
-	for (i = 0; i < ARRAY_SIZE(ops); i++)
-		fail_all(_metadata, &w, &ops[i]);
+	EXPECT_TRUE(fail_all(&w, &allocate));
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		EXPECT_TRUE(fail_all(&w, &ops[i]));
+	}
 	EXPECT_EQ(0, dev_read(w.dev, w.id, HWPMC_CPU_ALL, &w.value));
 	EXPECT_LT(0, w.value);
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
-		fail_all(_metadata, &w, &values[i]);
+		EXPECT_TRUE(fail_all(&w, &values[i]));
 		ASSERT_EQ(0, undo_value(&w));
 	}
-	fail_all(_metadata, &w, &release);
+	EXPECT_TRUE(fail_all(&w, &release));
 	EXPECT_EQ(HWPMC_NROW, rows_left(w.dev));
 	close(w.dev);
 	EXPECT_TRUE(recorders_are(0));
@@ -448,14 +335,14 @@ static void fail_counter(struct __test_metadata *_metadata,
 
 TEST(counter)
 {
-	NEED_INJECTION();
+	NEED_POINTS();
 	fail_counter(_metadata, pmc_counter(PERF_TYPE_SOFTWARE,
 					    PERF_COUNT_SW_CONTEXT_SWITCHES));
 }
 
 TEST(hardware_counter)
 {
-	NEED_INJECTION();
+	NEED_POINTS();
 	if (!perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
 		SKIP(return, "no PMU");
 	fail_counter(_metadata, pmc_counter(PERF_TYPE_HARDWARE,
@@ -509,10 +396,10 @@ TEST(first_start)
 	};
 	struct world w;
 
-	NEED_INJECTION();
+	NEED_POINTS();
 	begin_sampling(_metadata, &w);
 	ASSERT_EQ(0, undo_first_start(&w));
-	fail_all(_metadata, &w, &start);
+	EXPECT_TRUE(fail_all(&w, &start));
 	sleep_ms(500);
 	EXPECT_EQ(0, dev_closelog(w.dev));
 	check_log(_metadata, w.file, 10);
@@ -603,16 +490,18 @@ TEST(logging)
 	struct world w = { .dev = dev_open(), .a = pmc_clock(100) };
 	unsigned int i;
 
-	NEED_INJECTION();
+	NEED_POINTS();
 	w.file = new_file();
 	w.other = new_file();
-	fail_all(_metadata, &w, &configure);
-	fail_all(_metadata, &w, &allocate);
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		fail_all(_metadata, &w, &words[i]);
-	fail_all(_metadata, &w, &setcount);
-	for (i = 0; i < ARRAY_SIZE(ops); i++)
-		fail_all(_metadata, &w, &ops[i]);
+	EXPECT_TRUE(fail_all(&w, &configure));
+	EXPECT_TRUE(fail_all(&w, &allocate));
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		EXPECT_TRUE(fail_all(&w, &words[i]));
+	}
+	EXPECT_TRUE(fail_all(&w, &setcount));
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		EXPECT_TRUE(fail_all(&w, &ops[i]));
+	}
 	EXPECT_EQ(0, dev_closelog(w.dev));
 	check_log(_metadata, w.other, 0);
 	EXPECT_EQ(HWPMC_NROW, rows_left(w.dev));
@@ -630,11 +519,11 @@ TEST(ends)
 	struct world w;
 	unsigned int i;
 
-	NEED_INJECTION();
+	NEED_POINTS();
 	begin_sampling(_metadata, &w);
 	ASSERT_EQ(0, run_start(&w));
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		fail_all(_metadata, &w, &ops[i]);
+		EXPECT_TRUE(fail_all(&w, &ops[i]));
 		check_log(_metadata, w.file, 0);
 		ASSERT_EQ(0, undo_end(&w));
 	}
@@ -718,7 +607,7 @@ TEST(at_random)
 {
 	struct world w;
 
-	NEED_INJECTION();
+	NEED_POINTS();
 	srand(env_number("HWPMC_SEED", 1));
 	fail_randomly(_metadata, INJECT_MEMORY, 100);
 	fail_randomly(_metadata, INJECT_MEMORY, 40);
@@ -771,21 +660,22 @@ TEST(load)
 	struct world w = {};
 	struct code begin;
 
-	NEED_INJECTION();
+	NEED_POINTS();
 	ASSERT_TRUE(code_of_function("do_one_initcall", &begin));
 	ASSERT_EQ(0, module_unload_soon());
-	fail_each(_metadata, &w, &load, INJECT_MEMORY, &begin);
-	fail_each(_metadata, &w, &unload, INJECT_MEMORY, NULL);
-	if (env_number("HWPMC_FAULTS_LONG", 0))
-		fail_all(_metadata, &w, &whole);
-	else
-		fail_each(_metadata, &w, &whole, INJECT_COPY, NULL);
+	EXPECT_TRUE(fail_each(&w, &load, INJECT_MEMORY, &begin));
+	EXPECT_TRUE(fail_each(&w, &unload, INJECT_MEMORY, NULL));
+	if (env_number("HWPMC_FAULTS_LONG", 0)) {
+		EXPECT_TRUE(fail_all(&w, &whole));
+	} else {
+		EXPECT_TRUE(fail_each(&w, &whole, INJECT_COPY, NULL));
+	}
 	EXPECT_TRUE(module_wait_for_device());
 }
 
 TEST(nothing_is_left)
 {
-	NEED_INJECTION();
+	NEED_POINTS();
 	EXPECT_EQ(0, module_unload_soon());
 	EXPECT_TRUE(files_are_let_go());
 	/* whoever runs the tests looks too */

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dev.h"
+#include "guest.h"
+#include "module.h"
+#include "points.h"
+
+#define MAX_POINTS	400
+#define LOG_DIR		"/tmp/faults"
+#define FILE_BYTES	(16 << 20)
+
+bool points_possible;
+
+bool points_begin(void)
+{
+	points_possible = inject_init() && small_tmpfs(LOG_DIR, FILE_BYTES);
+	return points_possible;
+}
+
+static bool undo(struct world *w, const struct op *op)
+{
+	int err = op->undo ? op->undo(w) : 0;
+
+	if (err)
+		printf("# %s: taken back: error %d\n", op->name, -err);
+	return !err;
+}
+
+/* What is wrong after a point has failed, or NULL. */
+static const char *wrong(struct world *w, const struct op *op,
+			 enum inject_kind kind, int err, int users)
+{
+	if (!err)
+		return kind == INJECT_COPY && !op->part ?
+		       "done without the copy" : NULL;
+	if (err != (kind == INJECT_COPY ? -EFAULT : -ENOMEM))
+		return "another error";
+	if (users != module_users())
+		return "the module is held";
+	if (op->same && !op->same(w))
+		return "not as before";
+	return NULL;
+}
+
+bool fail_each(struct world *w, const struct op *op, enum inject_kind kind,
+	       const struct code *from)
+{
+	const char *what = kind == INJECT_COPY ? "copies" : "allocations";
+	unsigned int n, refused = 0, done = 0, bad = 0;
+	const char *fault;
+	int err, users;
+
+	inject_select(kind, from);
+	for (n = 1; n < MAX_POINTS; n++) {
+		users = module_users();
+		if (!inject_arm(0, n))
+			return false;
+		err = op->run(w);
+		if (!inject_disarm(0))
+			break;
+		fault = wrong(w, op, kind, err, users);
+		if (fault) {
+			bad++;
+			printf("# %s: point %u of the %s: %s (%d)\n", op->name,
+			       n, what, fault, -err);
+		}
+		if (err) {
+			refused++;
+			continue;
+		}
+		done++;
+		if (!undo(w, op))
+			return false;
+	}
+	if (n > 1)
+		printf("# %s: %u %s failed: %u times refused, %u times done\n",
+		       op->name, n - 1, what, refused, done);
+	if (err)
+		printf("# %s: error %d without a failure\n", op->name, -err);
+	fflush(stdout);
+	return !err && !bad && n < MAX_POINTS;
+}
+
+bool fail_all(struct world *w, const struct op *op)
+{
+	return fail_each(w, op, INJECT_MEMORY, NULL) && undo(w, op) &&
+	       fail_each(w, op, INJECT_COPY, NULL);
+}
+
+int new_file(void)
+{
+	char path[] = LOG_DIR "/log.XXXXXX";
+	int fd = mkstemp(path);
+
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+void empty(int file)
+{
+	if (ftruncate(file, 0))
+		perror("ftruncate");
+	lseek(file, 0, SEEK_SET);
+}
+
+bool files_are_let_go(void)
+{
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		if (!umount2(LOG_DIR, 0))
+			return small_tmpfs(LOG_DIR, FILE_BYTES);
+		sleep_ms(20);
+	}
+	return false;
+}
+
+int run_allocate(struct world *w)
+{
+	struct hwpmc_allocate a = w->a;
+	int err = dev_allocate(w->dev, &a);
+
+	w->id = a.id;
+	return err;
+}
+
+int undo_allocate(struct world *w)
+{
+	return dev_release(w->dev, w->id);
+}
+
+int run_configure(struct world *w)
+{
+	return dev_configure(w->dev, w->file);
+}
+
+int undo_configure(struct world *w)
+{
+	int err = dev_configure(w->dev, -1);
+
+	empty(w->file);
+	return err;
+}
+
+int run_start(struct world *w)
+{
+	return dev_start(w->dev, w->id);
+}
+
+int run_stop(struct world *w)
+{
+	return dev_stop(w->dev, w->id);
+}
+
+bool no_log_yet(struct world *w)
+{
+	struct stat st;
+
+	return dev_flush(w->dev) == -EINVAL && !fstat(w->file, &st) &&
+	       !st.st_size;
+}
+
+bool log_is_open(struct world *w)
+{
+	return !dev_flush(w->dev);
+}
+
+bool never_started(struct world *w)
+{
+	return dev_stop(w->dev, w->id) == -EINVAL;
+}
