@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Failure at every point, where processes are followed: what is done to PMCs of
+ * the process modes, and what their targets do themselves.  A target is followed
+ * whatever has failed in it, or the log says that somebody is missing.
+ */
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include "module.h"
+#include "points.h"
+#include "proclog.h"
+#include "recorder.h"
+#include "target.h"
+#include "test.h"
+
+/* A guard against hangs only, here too. */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	600
+
+#define FAULTS		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
+#define SWITCHES	PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES
+#define PAGES		20
+
+/* Once for all tests, which are processes of their own. */
+__attribute__((constructor))
+static void prepare_kernel(void)
+{
+	points_begin();
+}
+
+/* ------------------------------------------------------------------------
+ * Operations
+ */
+static int run_attach(struct world *w)
+{
+	return dev_attach(w->dev, w->id, w->pid);
+}
+
+static int run_detach(struct world *w)
+{
+	return dev_detach(w->dev, w->id, w->pid);
+}
+
+static bool not_attached(struct world *w)
+{
+	return run_detach(w) == -EINVAL;
+}
+
+static bool attached(struct world *w)
+{
+	return run_attach(w) == -EEXIST;
+}
+
+static bool is_running(struct world *w)
+{
+	return run_attach(w) == -EBUSY;
+}
+
+static int run_release(struct world *w)
+{
+	return dev_release(w->dev, w->id);
+}
+
+static int undo_release(struct world *w)
+{
+	return run_allocate(w) ?: run_attach(w);
+}
+
+static int run_atbase(struct world *w)
+{
+	struct hwpmc_atbase a = { .pid = w->pid };
+
+	return dev_ioctl(w->dev, HWPMC_IOC_GETATBASE, &a);
+}
+
+static int run_sum(struct world *w)
+{
+	uint64_t value;
+
+	return dev_read(w->dev, w->id, HWPMC_CPU_ALL, &value);
+}
+
+static int record(struct world *w, uint32_t on)
+{
+	struct hwpmc_record r = { .on = on };
+	int err = dev_ioctl(w->dev, HWPMC_IOC_RECORD, &r);
+
+	return err ?: r.npmc == 1 ? 0 : -EBADMSG;
+}
+
+static int run_record(struct world *w)
+{
+	return record(w, 1);
+}
+
+static int run_record_end(struct world *w)
+{
+	return record(w, 0);
+}
+
+static bool not_recording(struct world *w)
+{
+	return record(w, 0) == -EINVAL;
+}
+
+static bool is_recording(struct world *w)
+{
+	return record(w, 1) == -EBUSY;
+}
+
+/* Onto the caller, who is no target yet. */
+static bool not_on_caller(struct world *w)
+{
+	return never_started(w) && dev_detach(w->dev, w->id, 0) == -EINVAL;
+}
+
+static int undo_self(struct world *w)
+{
+	return run_release(w) ?: run_allocate(w);
+}
+
+/* It has children, and then faults in each step. */
+static int family(struct target *t, void *arg)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (!fork_bound())
+			for (;;)
+				pause();
+	for (i = 0; i < 2; i++) {
+		target_pause(t);
+		fault_pages(PAGES);
+	}
+	return 0;
+}
+
+static void fail_process(struct __test_metadata *_metadata,
+			 struct hwpmc_allocate a)
+{
+	static const struct op ops[] = {
+		{ "PMCALLOCATE, process", run_allocate, undo_allocate },
+		{ "PMCSTART, of the caller", run_start, undo_self,
+		  not_on_caller },
+	}, of_target[] = {
+		{ "PMCATTACH", run_attach, run_detach, not_attached },
+		{ "PMCDETACH", run_detach, run_attach, attached },
+	}, of_attached[] = {
+		{ "GETATBASE", run_atbase },
+		{ "RECORD, on", run_record, run_record_end, not_recording },
+		{ "RECORD, off", run_record_end, run_record, is_recording },
+		{ "PMCSTART, process", run_start, run_stop, attached },
+		{ "PMCRW, process", run_sum },
+		{ "PMCSTOP, process", run_stop, run_start, is_running },
+		{ "PMCRELEASE, process", run_release, undo_release, attached },
+	};
+	struct world w = { .a = a, .file = new_file() };
+	struct target t;
+	struct log log;
+	unsigned int i;
+
+	ASSERT_TRUE(target_begin(&t, family, NULL));
+	ASSERT_TRUE(target_step(&t));
+	w.pid = t.pid;
+	w.dev = dev_open();
+	ASSERT_EQ(0, run_configure(&w));
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		EXPECT_TRUE(fail_all(&w, &ops[i]));
+	}
+	ASSERT_EQ(0, undo_self(&w));
+	for (i = 0; i < ARRAY_SIZE(of_target); i++) {
+		EXPECT_TRUE(fail_all(&w, &of_target[i]));
+	}
+	ASSERT_EQ(0, run_attach(&w));
+	for (i = 0; i < ARRAY_SIZE(of_attached); i++) {
+		EXPECT_TRUE(fail_all(&w, &of_attached[i]));
+	}
+	ASSERT_EQ(0, undo_release(&w));
+	ASSERT_EQ(0, run_start(&w));
+	ASSERT_TRUE(target_step(&t));
+	ASSERT_EQ(0, run_stop(&w));
+	EXPECT_LE(PAGES, dev_value(w.dev, w.id));
+	END_PROCLOG(w.dev, w.file, &log, 0);
+	log_free(&log);
+	target_kill(&t);
+	close(w.dev);
+	close(w.file);
+	EXPECT_TRUE(recorders_are(0));
+}
+
+TEST(sampling)
+{
+	NEED_POINTS();
+	fail_process(_metadata, pmc_process_faults(HWPMC_F_DESCENDANTS));
+}
+
+TEST(counting)
+{
+	NEED_POINTS();
+	fail_process(_metadata,
+		     pmc_process_counter(FAULTS, HWPMC_F_DESCENDANTS |
+					 HWPMC_F_LOG_PROCEXIT |
+					 HWPMC_F_LOG_PROCCSW));
+}
+
+/* ------------------------------------------------------------------------
+ * What targets do.  We are one; our children are.
+ */
+static void begin_self(struct __test_metadata *_metadata, struct world *w,
+		       struct hwpmc_allocate a)
+{
+	*w = (struct world){
+		.dev = dev_open(), .file = new_file(), .a = a,
+	};
+	ASSERT_EQ(0, run_configure(w));
+	ASSERT_EQ(0, run_allocate(w));
+	ASSERT_EQ(0, dev_attach(w->dev, w->id, 0));
+	ASSERT_EQ(0, run_start(w));
+}
+
+static void end_self(struct __test_metadata *_metadata, struct world *w,
+		     struct log *log)
+{
+	ASSERT_EQ(0, run_stop(w));
+	END_PROCLOG(w->dev, w->file, log, LOG_PROC_DROPS);
+	close(w->dev);
+	close(w->file);
+	EXPECT_TRUE(recorders_are(0));
+}
+
+static struct hwpmc_allocate counter_of_children(void)
+{
+	return pmc_process_counter(FAULTS, HWPMC_F_DESCENDANTS |
+					   HWPMC_F_LOG_PROCEXIT);
+}
+
+/* @value: how many there were */
+static int run_child(struct world *w)
+{
+	w->pid = fork();
+	if (!w->pid) {
+		fault_pages(PAGES);
+		_exit(0);
+	}
+	if (w->pid < 0)
+		return -errno;
+	w->value++;
+	return wait_for(w->pid) ? -ECHILD : 0;
+}
+
+/* Each child has its count in the log, or is counted there as lost. */
+static void check_children(struct __test_metadata *_metadata, struct world *w)
+{
+	struct proc_record last;
+	uint64_t told;
+	struct log log;
+
+	/* what failed last may have been meant for the next one */
+	ASSERT_EQ(0, run_child(w));
+	ASSERT_EQ(0, run_child(w));
+	end_self(_metadata, w, &log);
+	told = proc_count(&log, PMCLOG_T_PROCEXIT, ANY);
+	TH_LOG("%llu children, %llu of them followed, %llu records lost",
+	       (unsigned long long)w->value, (unsigned long long)told,
+	       (unsigned long long)log.proc_dropped);
+	EXPECT_GE(w->value, told);
+	EXPECT_LE(w->value, told + log.proc_dropped);
+	EXPECT_TRUE(proc_find(&log, PMCLOG_T_PROCEXIT, w->pid, 0, &last));
+	EXPECT_LE(PAGES, last.value);
+	log_free(&log);
+}
+
+TEST(parent_of_many)
+{
+	static const struct op child = { "fork", run_child };
+	struct world w;
+
+	NEED_POINTS();
+	begin_self(_metadata, &w, counter_of_children());
+	EXPECT_TRUE(fail_each(&w, &child, INJECT_MEMORY, NULL));
+	check_children(_metadata, &w);
+}
+
+/* What follows it fails in the child itself: always, sometimes. */
+TEST(child)
+{
+	static const unsigned int percent[] = { 100, 30 };
+	struct code work;
+	unsigned int i, n;
+	struct world w;
+
+	NEED_POINTS();
+	ASSERT_TRUE(code_of_function("fork_work", &work));
+	begin_self(_metadata, &w, counter_of_children());
+	inject_select(INJECT_MEMORY, &work);
+	for (i = 0; i < ARRAY_SIZE(percent); i++) {
+		inject_percent(percent[i]);
+		for (n = 0; n < 20; n++) {
+			EXPECT_EQ(0, run_child(&w));
+		}
+		inject_percent(0);
+	}
+	check_children(_metadata, &w);
+}
+
+static void *nap(void *arg)
+{
+	pid_t *tid = arg;
+	int i;
+
+	*tid = gettid();
+	for (i = 0; i < PAGES; i++)
+		sleep_ms(1);
+	return NULL;
+}
+
+/* EAGAIN is what it has for all that it lacks. */
+static int run_thread(struct world *w)
+{
+	pthread_t thread;
+	pid_t tid;
+	int err = pthread_create(&thread, NULL, nap, &tid);
+
+	if (err)
+		return err == EAGAIN ? -ENOMEM : -err;
+	err = pthread_join(thread, NULL);
+	/* it is joined before it has ended */
+	while (!syscall(SYS_tgkill, getpid(), tid, 0))
+		sleep_ms(1);
+	return -err;
+}
+
+TEST(thread)
+{
+	static const struct op thread = { "a thread", run_thread };
+	uint64_t before;
+	struct world w;
+	struct log log;
+
+	NEED_POINTS();
+	begin_self(_metadata, &w, pmc_process_counter(SWITCHES, 0));
+	EXPECT_TRUE(fail_each(&w, &thread, INJECT_MEMORY, NULL));
+	ASSERT_EQ(0, run_thread(&w));
+	before = dev_value(w.dev, w.id);
+	ASSERT_EQ(0, run_thread(&w));
+	/* our own are few: we wait for its end */
+	EXPECT_LE(before + PAGES, dev_value(w.dev, w.id));
+	end_self(_metadata, &w, &log);
+	log_free(&log);
+}
+
+static int run_map(struct world *w)
+{
+	char *p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, w->other,
+		       0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	w->value = (uintptr_t)p;
+	return 0;
+}
+
+static int undo_map(struct world *w)
+{
+	return munmap((void *)w->value, 4096) ? -errno : 0;
+}
+
+TEST(mapping)
+{
+	static const struct op map = { "mmap", run_map, undo_map };
+	struct world w;
+	struct log log;
+
+	NEED_POINTS();
+	begin_self(_metadata, &w, pmc_process_faults(0));
+	w.other = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, w.other);
+	EXPECT_TRUE(fail_each(&w, &map, INJECT_MEMORY, NULL));
+	end_self(_metadata, &w, &log);
+	EXPECT_TRUE(proc_maps_logged(&log, getpid()));
+	log_free(&log);
+}
+
+/*
+ * In an exec at point @n: whether anything has failed.  Whoever it fails for
+ * behind the point of no return is killed.
+ */
+static bool exec_with_failure(struct __test_metadata *_metadata, unsigned int n)
+{
+	pid_t pid = fork();
+	bool hit;
+	int end;
+
+	if (!pid) {
+		if (inject_arm(0, n))
+			execl("/bin/true", "true", NULL);
+		/* what it says when a page of arguments is missing */
+		_exit(errno == ENOMEM || errno == E2BIG ? 9 : 99);
+	}
+	wait_zombie(pid);
+	hit = inject_disarm(pid);
+	end = wait_for(pid);
+	EXPECT_TRUE(end == 0 || end == 9 || end == 128 + SIGKILL ||
+		    end == 128 + SIGSEGV)
+		TH_LOG("exec, point %u: %d", n, end);
+	EXPECT_TRUE(hit || !end);
+	return hit;
+}
+
+TEST(exec)
+{
+	struct proc_record last;
+	unsigned int n = 1;
+	struct code exec;
+	struct world w;
+	struct log log;
+
+	NEED_POINTS();
+	ASSERT_TRUE(code_of_function("do_execveat_common", &exec));
+	begin_self(_metadata, &w, pmc_process_faults(HWPMC_F_DESCENDANTS));
+	inject_select(INJECT_MEMORY, &exec);
+	while (exec_with_failure(_metadata, n))
+		n++;
+	TH_LOG("exec: %u allocations failed", n - 1);
+	EXPECT_LT(1, n);
+	end_self(_metadata, &w, &log);
+	EXPECT_LE(1, proc_count(&log, PMCLOG_T_PROCEXEC, ANY));
+	EXPECT_TRUE(proc_find(&log, PMCLOG_T_SYSEXIT, ANY, 0, &last));
+	log_free(&log);
+}
+
+TEST(nothing_is_left)
+{
+	NEED_POINTS();
+	EXPECT_EQ(0, module_unload_soon());
+	EXPECT_TRUE(files_are_let_go());
+	if (env_number("HWPMC_FAULTS_LONG", 0)) {
+		EXPECT_TRUE(no_leaks());
+	}
+	EXPECT_EQ(0, module_load(""));
+	EXPECT_TRUE(module_wait_for_device());
+}
+
+TEST_HARNESS_MAIN
