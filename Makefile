@@ -12,6 +12,8 @@
 # make check-KERNEL	all on that one; debug has all checkers on, kcsan looks for
 #			data races
 # make storm		twenty minutes of all that can go wrong at once, there
+# make faults		each allocation and each copy of every operation fails once, in
+#			loading the module, too; there
 # make fuzz		pmclog on hostile logs, ELF files and symbols, for FUZZ_SECONDS
 #			each (1200)
 # make bench-kernel	what recording costs, in instructions, beside perf
@@ -33,7 +35,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 KERNELS := 6.1 6.12 6.12-rt 6.18 newest 6.12-arm64
 CROSS_arm64 := aarch64-linux-gnu-
 
-.PHONY: all module tools install demo check check-full storm fuzz sparse dkms-check guest \
+.PHONY: all module tools install demo check check-full storm faults fuzz sparse dkms-check guest \
 	bench-kernel bench-phases bench-scaling bench-build bench-reader guest-amd64 guest-arm64 clean FORCE
 .DELETE_ON_ERROR:
 
@@ -80,6 +82,11 @@ check-%:
 storm:
 	@scripts/setup
 	@HWPMC_STORM_SECONDS=$${HWPMC_STORM_SECONDS:-1200} selftests/run-kselftests debug chaos
+
+faults:
+	@scripts/setup
+	@HWPMC_FAULTS_LONG=1 selftests/run-kselftests debug \
+		$(basename $(notdir $(sort $(wildcard selftests/kselftest/faults*.c))))
 
 fuzz:
 	@scripts/setup
