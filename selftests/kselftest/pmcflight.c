@@ -8,7 +8,7 @@
 #include "test.h"
 
 #define CLOCK	"-v -n 1000000 -U -S cpu-clock "
-#define STARTED	"let samples through"
+#define STARTED	"samples through from one moment on"
 
 FIXTURE(pmcflight)
 {
