@@ -86,6 +86,16 @@ ok "it says how many" grep -q 'has the log and 4 files of this machine; 0 were n
 private() { [ "$(stat -c %a "$here/app.tar.zst")" = 600 ]; }
 ok "not everybody can read it" private
 
+other_kernel()
+{
+	echo 'ffffffff81000000 T another' >"$here/other"
+	prints 0 'other is of another kernel' "$pmclog" archive -o "$tmp/o.tar" \
+		-k "$here/other" "$here/app.pmclog" &&
+		prints 0 '4 files of this machine; 1 was not' "$pmclog" archive \
+			-o "$tmp/o.tar" -k "$here/other" "$here/app.pmclog"
+}
+ok "names that are of another kernel" other_kernel
+
 mv "$here" "$tmp/gone"
 elsewhere() { "$pmclog" fold "$@" 2>/dev/null | diff "$tmp/want" -; }
 ok "its directory says the same" elsewhere "$dir"

@@ -312,8 +312,11 @@ static void put_kernel(struct archiving *a)
 	struct ksyms k;
 	int fd = -1;
 
-	if (!ksyms_open(&k, &a->p, a->kernel, a->path))
+	if (!ksyms_open(&k, &a->p, a->kernel, a->path)) {
+		a->nskipped++;		/* it has said why */
+		ksyms_close(&k);
 		return;
+	}
 	if (k.source)
 		fd = image_open_file(k.root, k.source, &why);
 	if (fd >= 0) {
