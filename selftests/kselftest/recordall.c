@@ -168,6 +168,7 @@ TEST_F(recordall, all_or_nothing)
 	lost = allocated(self->dev, pmc_process_counter(FAULTS, 0));
 	ASSERT_EQ(0, dev_attach(self->dev, lost, self->t.pid));
 	ASSERT_EQ(0, dev_detach(self->dev, lost, self->t.pid));
+	EXPECT_TRUE(dev_hung_up(self->dev));
 	sampler = allocated(self->dev, pmc_clock(HZ));
 	EXPECT_EQ(-ESRCH, dev_record(self->dev, true, &self->r));
 	/* no log has begun for the sampler's sake */
@@ -179,7 +180,7 @@ TEST_F(recordall, all_or_nothing)
 	EXPECT_STATE(lost, ALLOCATED);
 	EXPECT_EQ(-EINVAL, dev_detach(self->dev, own, 0));
 	EXPECT_EQ(-EINVAL, dev_record(self->dev, false, &self->r));
-	EXPECT_EQ(0, dev_events(self->dev));
+	EXPECT_TRUE(dev_hung_up(self->dev));
 	/* it was never attached, and is when it starts */
 	ASSERT_EQ(0, dev_release(self->dev, lost));
 	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
