@@ -15,6 +15,7 @@
 #include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/sched/coredump.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/task_work.h>
 #include <linux/topology.h>
@@ -75,6 +76,19 @@ static inline bool compat_can_follow(void)
 	return true;
 #else
 	return false;
+#endif
+}
+
+/*
+ * Lets go of a process' memory.  To take all of it apart may take long: a worker
+ * does it where the kernel lets modules ask for that, which distributions' do.
+ */
+static inline void compat_mmput_later(struct mm_struct *mm)
+{
+#ifdef HAVE_MMPUT_ASYNC
+	mmput_async(mm);
+#else
+	mmput(mm);
 #endif
 }
 

@@ -244,8 +244,8 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 		/* who had it may have let go of it since, and others not */
 		if (mm || !user || READ_ONCE(user->mm) || i == LOOK_AGAIN - 1)
 			good = look_once(d, o, leader, user, mm);
-		if (mm)		/* to take all of it apart may take long */
-			mmput_async(mm);
+		if (mm)
+			compat_mmput_later(mm);
 		if (user)
 			put_task_struct(user);
 		if (!good) {

@@ -82,9 +82,18 @@ begins() {
 	build src/params.o && [[ -e $work/module/src/params.o ]]
 }
 
+# What Debian exports for Android's drivers, and plain kernels do not: without
+# process modes, the module is one even so.
+plain() {
+	fresh
+	without_symbol task_work_add && without_symbol mmput_async &&
+		build modules && [[ -e $work/module/hwpmc.ko ]]
+}
+
 echo "TAP version 13"
 ok "kbuild: headers of 6.12 are installed" test -d "$common"
 ok "kbuild: a kernel with everything" begins
+ok "kbuild: a plain kernel, which exports less" plain
 ok "kbuild: another architecture" gives_up 'call chains' without_option X86_64
 ok "kbuild: no kprobes" gives_up '.*CONFIG_KPROBES' without_option KPROBES
 ok "kbuild: no performance events" gives_up '.*CONFIG_PERF_EVENTS' without_option PERF_EVENTS
