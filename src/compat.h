@@ -11,6 +11,7 @@
 
 #include <linux/cgroup.h>
 #include <linux/hash.h>
+#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
@@ -223,6 +224,41 @@ static inline bool compat_leaves_works(const struct task_struct *t)
 static inline bool compat_vma_is_vdso(const struct vm_area_struct *vma)
 {
 	return vma->vm_start == (unsigned long)vma->vm_mm->context.vdso;
+}
+
+/*
+ * mremap() makes a mapping longer where it is.  The functions are known to mm/
+ * only, so that nothing can be compiled to tell them apart.
+ */
+#define COMPAT_VMA_GROWS	"vma_merge_extend"
+#define COMPAT_VMA_GROWS_OLDER	"vma_merge"
+
+/*
+ * What is to grow, by @more bytes at its end, by the arguments of the function
+ * that @kp is on: (iterator, vma, more), or until 6.6 (mm, vma, start, end, ...),
+ * before them an iterator since 6.3, of a range that nothing is mapped in yet: it
+ * is called for other things too, and with no vma.  mmap lock held for writing.
+ */
+static inline struct vm_area_struct *
+compat_vma_grows(const struct kprobe *kp, struct pt_regs *regs,
+		 unsigned long *more)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	unsigned long start, end;
+	unsigned int n;
+
+	if (!strcmp(kp->symbol_name, COMPAT_VMA_GROWS)) {
+		*more = regs_get_kernel_argument(regs, 2);
+		return (void *)regs_get_kernel_argument(regs, 1);
+	}
+	n = regs_get_kernel_argument(regs, 0) != (unsigned long)mm;
+	vma = (void *)regs_get_kernel_argument(regs, n + 1);
+	start = regs_get_kernel_argument(regs, n + 2);
+	end = regs_get_kernel_argument(regs, n + 3);
+	*more = end - start;
+	return vma && vma->vm_end == start && vma->vm_mm == mm &&
+	       !mtree_load(&mm->mm_mt, start) ? vma : NULL;
 }
 
 /*

@@ -111,6 +111,8 @@ static void look_at_maps(struct dump *d, struct mm_struct *mm)
 	VMA_ITERATOR(vmi, mm, 0);
 
 	for_each_vma(vmi, vma) {
+		struct area a = map_area(vma);
+
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
 		if (!d->exe && vma->vm_file && vma->vm_start <= mm->start_code &&
@@ -119,7 +121,7 @@ static void look_at_maps(struct dump *d, struct mm_struct *mm)
 		if (d->no_maps)
 			continue;
 		if (d->maps_there++ < d->maps_size)
-			map_fill(&d->maps[d->nmaps++], vma, d->pid);
+			map_fill(&d->maps[d->nmaps++], vma, &a, d->pid);
 	}
 }
 

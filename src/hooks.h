@@ -30,9 +30,18 @@ extern struct list_head hook_owners;	/* RCU; changed under hooks_mutex */
 #define for_each_hook_owner(o) \
 	list_for_each_entry_rcu(o, &hook_owners, hook_node)
 
+/* @start, @len: bytes; @pgoff: pages */
+struct area {
+	unsigned long	start;
+	unsigned long	len;
+	pgoff_t		pgoff;
+};
+
 /* proc.c: the probes */
 u64 auxv_base(struct mm_struct *mm, bool is32);
-void map_fill(struct ring_map *m, struct vm_area_struct *vma, u32 pid);
+struct area map_area(const struct vm_area_struct *vma);
+void map_fill(struct ring_map *m, struct vm_area_struct *vma,
+	      const struct area *a, u32 pid);
 int proc_tasks_register(void);
 void proc_tasks_unregister(void);
 int proc_maps_register(void);

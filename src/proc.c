@@ -183,13 +183,26 @@ static void probe_exit(void *data, COMPAT_EXIT_PROTO)
 	rcu_read_unlock();
 }
 
-/* What the writing thread needs to know of a mapping; references its file. */
-void map_fill(struct ring_map *m, struct vm_area_struct *vma, u32 pid)
+struct area map_area(const struct vm_area_struct *vma)
+{
+	return (struct area) {
+		.start = vma->vm_start,
+		.len = vma->vm_end - vma->vm_start,
+		.pgoff = vma->vm_pgoff,
+	};
+}
+
+/*
+ * What the writing thread needs to know of a mapping; references its file.
+ * @a: where it is, or where it is about to be
+ */
+void map_fill(struct ring_map *m, struct vm_area_struct *vma,
+	      const struct area *a, u32 pid)
 {
 	m->file = vma->vm_file ? get_file(vma->vm_file) : NULL;
-	m->start = vma->vm_start;
-	m->len = vma->vm_end - vma->vm_start;
-	m->offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	m->start = a->start;
+	m->len = a->len;
+	m->offset = (u64)a->pgoff << PAGE_SHIFT;
 	m->pid = pid;
 	m->prot = !!(vma->vm_flags & VM_READ) * PROT_READ |
 		  !!(vma->vm_flags & VM_WRITE) * PROT_WRITE |
@@ -198,7 +211,8 @@ void map_fill(struct ring_map *m, struct vm_area_struct *vma, u32 pid)
 	m->pad = 0;
 }
 
-static void commit_map(struct hwpmc_owner *o, struct vm_area_struct *vma)
+static void commit_map(struct hwpmc_owner *o, struct vm_area_struct *vma,
+		       const struct area *a)
 {
 	u32 pid = owner_pid_of(o, current);
 	struct owner_ring *or;
@@ -210,7 +224,7 @@ static void commit_map(struct hwpmc_owner *o, struct vm_area_struct *vma)
 	m = record_begin(o, sizeof(*m), KIND_MAP, pid, &or, &entered);
 	if (!m)
 		return;
-	map_fill(m, vma, pid);
+	map_fill(m, vma, a, pid);
 	record_end(or, entered);
 }
 
@@ -313,9 +327,12 @@ static void probe_exec(void *data, struct task_struct *p, pid_t old_pid,
 			record_lost(o, owner_pid_of(o, current));
 			continue;
 		}
-		for_each_vma(vmi, vma)
+		for_each_vma(vmi, vma) {
+			struct area a = map_area(vma);
+
 			if (vma->vm_flags & VM_EXEC)
-				commit_map(o, vma);
+				commit_map(o, vma, &a);
+		}
 	}
 	if (locked)
 		mmap_read_unlock(mm);
@@ -324,21 +341,60 @@ static void probe_exec(void *data, struct task_struct *p, pid_t old_pid,
 	rcu_read_unlock();
 }
 
-/* perf_event_mmap(vma): mmap, mprotect; mmap lock held for writing. */
-static int probe_mmap(struct kprobe *kp, struct pt_regs *regs)
+/* mmap lock held for writing */
+static void tell_mapped(struct vm_area_struct *vma, struct area a)
 {
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
 	struct hwpmc_owner *o;
 
 	if (!(vma->vm_flags & VM_EXEC) || vma->vm_mm != current->mm ||
 	    current->in_execve)
-		return 0;
+		return;
 	rcu_read_lock();
 	preempt_disable();
 	for_each_hook_owner(o)
-		commit_map(o, vma);
+		commit_map(o, vma, &a);
 	preempt_enable();
 	rcu_read_unlock();
+}
+
+/* perf_event_mmap(vma): mmap, mprotect */
+static int probe_mmap(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+
+	tell_mapped(vma, map_area(vma));
+	return 0;
+}
+
+/*
+ * copy_vma(&vma, start, len, pgoff, ...): mremap is about to make the new place
+ * of what it moves.  Should it fail, nothing is there: nothing runs there either.
+ */
+static int probe_move(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct vm_area_struct **vma = (void *)regs_get_kernel_argument(regs, 0);
+	struct area a = {
+		.start = regs_get_kernel_argument(regs, 1),
+		.len = regs_get_kernel_argument(regs, 2),
+		.pgoff = regs_get_kernel_argument(regs, 3),
+	};
+
+	tell_mapped(*vma, a);
+	return 0;
+}
+
+/* mremap is about to make a mapping longer where it is, or fails: as above. */
+static int probe_grow(struct kprobe *kp, struct pt_regs *regs)
+{
+	unsigned long more;
+	struct vm_area_struct *vma = compat_vma_grows(kp, regs, &more);
+	struct area a;
+
+	if (!vma)
+		return 0;
+	a = map_area(vma);
+	a.len += more;
+	tell_mapped(vma, a);
 	return 0;
 }
 
@@ -405,9 +461,26 @@ static struct trace_hook switch_hook = {
 	.name = "sched_switch", .probe = probe_switch,
 };
 
-static struct kprobe kprobe_hooks[] = {
-	{ .symbol_name = "perf_event_mmap",	.pre_handler = probe_mmap },
-	{ .symbol_name = "uprobe_munmap",	.pre_handler = probe_munmap },
+/*
+ * @older:    the function's name in older kernels, if it had another
+ * @optional: a kernel built as one (LTO) may have the function no more; there,
+ *	      code that mremap moves is not told, and the kernel's log says so
+ */
+struct map_hook {
+	struct kprobe	kp;
+	const char	*name;
+	const char	*older;
+	bool		optional;
+	bool		registered;
+};
+
+static struct map_hook map_hooks[] = {
+	{ { .pre_handler = probe_mmap },   .name = "perf_event_mmap" },
+	{ { .pre_handler = probe_munmap }, .name = "uprobe_munmap" },
+	{ { .pre_handler = probe_move },   .name = "copy_vma",
+	  .optional = true },
+	{ { .pre_handler = probe_grow },   .name = COMPAT_VMA_GROWS,
+	  .older = COMPAT_VMA_GROWS_OLDER, .optional = true },
 };
 
 /* A probe with the wrong arguments would compile, and corrupt silently. */
@@ -451,16 +524,19 @@ static void unregister_traces(struct trace_hook *h, unsigned int n)
 	tracepoint_synchronize_unregister();
 }
 
-static void unregister_kprobes_of(unsigned int n)
+static int register_map(struct map_hook *h, const char *name)
 {
-	while (n--) {
-		struct kprobe *kp = &kprobe_hooks[n];
+	int err;
 
-		unregister_kprobe(kp);
-		/* register_kprobe() wants them as new */
-		kp->addr = NULL;
-		kp->flags = 0;
-	}
+	/* register_kprobe() wants them as new */
+	h->kp.addr = NULL;
+	h->kp.flags = 0;
+	h->kp.symbol_name = name;
+	err = register_kprobe(&h->kp);
+	if (err == -ENOENT && h->older && name != h->older)
+		return register_map(h, h->older);
+	h->registered = !err;
+	return err;
 }
 
 int proc_switch_register(void)
@@ -495,16 +571,19 @@ void proc_tasks_unregister(void)
 
 int proc_maps_register(void)
 {
-	unsigned int n;
+	struct map_hook *h;
 	int err;
 
-	for (n = 0; n < ARRAY_SIZE(kprobe_hooks); n++) {
-		err = register_kprobe(&kprobe_hooks[n]);
+	for (h = map_hooks; h < map_hooks + ARRAY_SIZE(map_hooks); h++) {
+		err = register_map(h, h->name);
+		if (err && h->optional) {
+			pr_warn_once("no kprobe on %s: %d; memory moved by mremap is not told\n",
+				     h->name, err);
+			continue;
+		}
 		if (err) {
-			kprobe_hooks[n].addr = NULL;
-			pr_err("no kprobe on %s: %d\n",
-			       kprobe_hooks[n].symbol_name, err);
-			unregister_kprobes_of(n);
+			pr_err("no kprobe on %s: %d\n", h->name, err);
+			proc_maps_unregister();
 			return err;
 		}
 	}
@@ -513,5 +592,11 @@ int proc_maps_register(void)
 
 void proc_maps_unregister(void)
 {
-	unregister_kprobes_of(ARRAY_SIZE(kprobe_hooks));
+	struct map_hook *h;
+
+	for (h = map_hooks; h < map_hooks + ARRAY_SIZE(map_hooks); h++) {
+		if (h->registered)
+			unregister_kprobe(&h->kp);
+		h->registered = false;
+	}
 }

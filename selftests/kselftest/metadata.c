@@ -383,6 +383,70 @@ TEST_F(metadata, mprotect)
 	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)jit, 0, &m));
 }
 
+/*
+ * What is moved is told at its new place, then taken away from its old one;
+ * what grows where it is, is told again; what is no code is not told.
+ */
+TEST_F(metadata, mremap)
+{
+	int fd = exec_file(LOADED, 8, self->page);
+	char *room, *code, *part, *plain, *jit, *to;
+	long page = self->page;
+	struct map m;
+
+	ASSERT_LE(0, fd);
+	room = mmap(NULL, 64 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
+	ASSERT_NE(MAP_FAILED, room);
+	to = room + 32 * page;
+	code = mmap(room, 4 * page, PROT_READ | PROT_EXEC,
+		    MAP_PRIVATE | MAP_FIXED, fd, page);
+	plain = mmap(room + 8 * page, 4 * page, PROT_READ,
+		     MAP_PRIVATE | MAP_FIXED, fd, 0);
+	jit = mmap(room + 16 * page, 2 * page, PROT_READ | PROT_EXEC,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	ASSERT_EQ(room, code);
+	ASSERT_EQ(room + 8 * page, plain);
+	ASSERT_EQ(room + 16 * page, jit);
+	ASSERT_EQ(0, munmap(room + 4 * page, 4 * page));
+	BEGIN();
+	/* grows to 6 pages; moves two from its middle; the rest stays */
+	ASSERT_EQ(code, mremap(code, 4 * page, 6 * page, 0));
+	part = mremap(code + 2 * page, 2 * page, 2 * page,
+		      MREMAP_MAYMOVE | MREMAP_FIXED, to);
+	ASSERT_EQ(to, part);
+	ASSERT_EQ(to + 8 * page,
+		  mremap(plain, 4 * page, 4 * page,
+			 MREMAP_MAYMOVE | MREMAP_FIXED, to + 8 * page));
+	ASSERT_EQ(to + 16 * page,
+		  mremap(jit, 2 * page, 2 * page,
+			 MREMAP_MAYMOVE | MREMAP_FIXED, to + 16 * page));
+	END();
+
+	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)code, 1, &m));
+	EXPECT_STREQ(LOADED, m.path);
+	EXPECT_EQ(6 * page, m.len);
+	EXPECT_EQ(page, m.offset);
+	EXPECT_FALSE(find_map(&self->log, getpid(), (uintptr_t)code, 2, &m));
+	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)to, 0, &m));
+	EXPECT_STREQ(LOADED, m.path);
+	EXPECT_EQ(2 * page, m.len);
+	EXPECT_EQ(3 * page, m.offset);
+	EXPECT_EQ(PROT_READ | PROT_EXEC, m.prot);
+	EXPECT_FALSE(find_map(&self->log, getpid(), (uintptr_t)to, 1, &m));
+	EXPECT_EQ(1000, map_outs(&self->log, getpid(),
+				 (uintptr_t)code + 2 * page,
+				 (uintptr_t)code + 4 * page));
+	EXPECT_FALSE(find_map(&self->log, getpid(),
+			      (uintptr_t)to + 8 * page, 0, &m));
+	ASSERT_TRUE(find_map(&self->log, getpid(),
+			     (uintptr_t)to + 16 * page, 0, &m));
+	EXPECT_EQ(2 * page, m.len);
+	EXPECT_EQ(0, m.ino);
+	munmap(room, 64 * page);
+	close(fd);
+}
+
 static void check_path(struct __test_metadata *_metadata, const char *path,
 		       const char *want)
 {
