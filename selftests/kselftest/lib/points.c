@@ -110,7 +110,7 @@ void empty(int file)
 	lseek(file, 0, SEEK_SET);
 }
 
-bool files_are_let_go(void)
+static bool files_are_let_go(void)
 {
 	int i;
 
@@ -119,7 +119,25 @@ bool files_are_let_go(void)
 			return small_tmpfs(LOG_DIR, FILE_BYTES);
 		sleep_ms(20);
 	}
+	printf("# a log's file is held\n");
 	return false;
+}
+
+bool nothing_stays(void)
+{
+	int err = module_unload_soon();
+	bool good = !err;
+
+	if (err)
+		printf("# the module cannot be unloaded: error %d\n", -err);
+	good &= files_are_let_go();
+	if (env_number("HWPMC_FAULTS_LONG", 0))
+		good &= no_leaks();
+	if (!err)
+		err = module_load("");
+	if (err)
+		printf("# the module cannot be loaded: error %d\n", -err);
+	return good && !err && module_wait_for_device();
 }
 
 int run_allocate(struct world *w)

@@ -64,8 +64,12 @@ bool fail_all(struct world *w, const struct op *op);
 /* A file for a log; without what is in it. */
 int new_file(void);
 void empty(int file);
-/* Nothing holds a log that nobody has open any more. */
-bool files_are_let_go(void);
+/*
+ * After all tests: the module can be unloaded, and nothing holds a log that nobody
+ * has open any more.  It is loaded again.  Memory is looked for with
+ * HWPMC_FAULTS_LONG; whoever runs the tests looks too.
+ */
+bool nothing_stays(void);
 
 /* Operations that others need to begin with, and what takes them back. */
 int run_allocate(struct world *w);
