@@ -265,6 +265,7 @@ void attach_undo(struct hwpmc_pmc *pmc)
 	WRITE_ONCE(pmc->state, state);
 	pmc->attached = false;
 	mutex_unlock(&pmc->owner->targets_mutex);
+	event_drops_settle(pmc);
 }
 
 /*

@@ -657,15 +657,20 @@ void pmc_enable(struct hwpmc_pmc *pmc)
 int pmc_start(struct hwpmc_owner *o, u32 id)
 {
 	struct hwpmc_pmc *pmc = pmc_find(o, id);
+	bool fresh;
 	int err;
 
 	if (IS_ERR(pmc))
 		return PTR_ERR(pmc);
 	if (pmc->state == PMC_RUNNING)
 		return 0;
+	fresh = !pmc_is_system(pmc) && !pmc->attached;
 	err = pmc_prepare(o, pmc);
-	if (err)
+	if (err) {
+		if (fresh)
+			attach_undo(pmc);
 		return err;
+	}
 	WRITE_ONCE(pmc->gated, false);
 	pmc_enable(pmc);
 	return 0;

@@ -319,6 +319,43 @@ TEST_F(streamuser, start_beyond_quota)
 	crowd_end(&c);
 }
 
+/* 0, or what went on otherwise than it is to. */
+static int start_family(void)
+{
+	struct hwpmc_allocate a =
+		pmc_process_sampler(PERF_TYPE_SOFTWARE,
+				    PERF_COUNT_SW_PAGE_FAULTS, 1,
+				    HWPMC_F_DESCENDANTS);
+	struct crowd c;
+	int dev;
+
+	if (!user_stay(USER))
+		return 1;
+	crowd_begin(&c, 100, 200);
+	dev = dev_open();
+	a.caps = HWPMC_CAP_USER;
+	if (dev < 0 || dev_stream(dev, 0, SMALL) || dev_allocate(dev, &a))
+		return 2;
+	if (dev_start(dev, a.id) != -ENOBUFS)
+		return 3;
+	if (dev_detach(dev, a.id, 0) != -EINVAL)
+		return 4;
+	crowd_end(&c);
+	return 0;
+}
+
+/* Who could not be started is attached to nobody. */
+TEST_F(streamuser, start_of_family)
+{
+	pid_t child;
+
+	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
+	child = group_fork();
+	if (!child)
+		_exit(start_family());
+	EXPECT_EQ(0, group_end(child));
+}
+
 /* ------------------------------------------------------------------------
  * Dumps
  */
