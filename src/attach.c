@@ -194,20 +194,36 @@ static void settle_fresh(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool keep
 	}
 }
 
+/*
+ * There are targets again, and not only for an attach, or a start, that fails in
+ * the end.  targets_mutex: they may have gone meanwhile.
+ */
+static void targets_stay(struct hwpmc_owner *o)
+{
+	if (!list_empty(&o->targets))
+		WRITE_ONCE(o->lost_all, false);
+}
+
 /* All of it or nothing. */
 static int try_attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		      struct task_struct *task, struct task_struct **busy)
 {
 	bool was = pmc->attached;
+	bool had;
 	int err;
 
 	mutex_lock(&o->targets_mutex);
+	had = !list_empty(&o->targets);
 	err = attach_process(o, pmc, task, busy);
 	if (!err && (pmc->flags & HWPMC_F_DESCENDANTS))
 		err = attach_children(o, pmc, task, busy);
 	settle_fresh(o, pmc, !err);
-	if (err)
+	if (err) {
 		pmc->attached = was;
+		/* the last one ended, and what is taken back was there still */
+		if (had && list_empty(&o->targets))
+			target_lost(o);
+	}
 	mutex_unlock(&o->targets_mutex);
 	return err;
 }
@@ -280,17 +296,21 @@ int attach_to(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 	struct task_struct *task;
 	int err = -ESRCH;
 
-	if (!pid)
-		return attach_self(o, pmc);
 	rcu_read_lock();
-	task = get_pid_task(find_vpid(pid), PIDTYPE_TGID);
+	task = get_pid_task(pid ? find_vpid(pid) : task_tgid(current),
+			    PIDTYPE_TGID);
 	rcu_read_unlock();
 	if (!task)
 		return -ESRCH;
 	if (!has_ended(task))
 		err = attach(o, pmc, task);
 	put_task_struct(task);
-	return err;
+	if (err)
+		return err;
+	mutex_lock(&o->targets_mutex);
+	targets_stay(o);
+	mutex_unlock(&o->targets_mutex);
+	return 0;
 }
 
 static void log_detach(struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
@@ -405,6 +425,7 @@ void targets_enable(struct hwpmc_pmc *pmc)
 	struct hwpmc_target *t;
 
 	mutex_lock(&o->targets_mutex);
+	targets_stay(o);
 	WRITE_ONCE(pmc->state, PMC_RUNNING);
 	list_for_each_entry(t, &o->targets, node)
 		for_each_thread_event(t, tt, te)

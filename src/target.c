@@ -57,7 +57,6 @@ struct hwpmc_target *target_new(struct hwpmc_owner *o, struct pid *pid, u32 nr)
 	INIT_LIST_HEAD(&t->links);
 	INIT_LIST_HEAD(&t->threads);
 	list_add_tail(&t->node, &o->targets);
-	WRITE_ONCE(o->lost_all, false);
 	spin_lock(&targets_lock);
 	hash_add_rcu(targets, &t->hash, (unsigned long)pid);
 	spin_unlock(&targets_lock);

@@ -570,6 +570,50 @@ static int take_by_forks(void)
 	return 0;
 }
 
+/* Once all targets are lost, what fails does not bring any back. */
+static int stay_lost(void)
+{
+	struct hwpmc_record r = { .on = 1 };
+	uint32_t id[3], taken[2];
+	pid_t two, three;
+	int dev, other, i;
+
+	CHECK(1, user_stay(USER));
+	dev = dev_open();
+	for (i = 0; i < 3; i++)
+		CHECK(0, user_process_pmc(dev, 0, &id[i]));
+	two = crowd(2);
+	CHECK(0, dev_attach(dev, id[0], two));
+	CHECK(0, dev_hung_up(dev));
+	load_end(two);
+	CHECK(1, dev_hung_up(dev));
+	three = crowd(3);
+	CHECK(-EDQUOT, dev_attach(dev, id[0], three));
+	CHECK(1, dev_hung_up(dev));
+	load_end(three);
+	/* the second of two, at the start of them all */
+	CHECK(0, dev_release(dev, id[0]));
+	other = dev_open();
+	for (i = 0; i < 2; i++) {
+		CHECK(0, user_process_pmc(other, 0, &taken[i]));
+		CHECK(0, dev_attach(other, taken[i], 0));
+		CHECK(-EDQUOT, dev_ioctl(dev, HWPMC_IOC_RECORD, &r));
+		CHECK(1, dev_hung_up(dev));
+	}
+	CHECK(-EDQUOT, dev_start(dev, id[1]));
+	CHECK(1, dev_hung_up(dev));
+	CHECK(0, dev_detach(other, taken[0], 0));
+	CHECK(0, dev_start(dev, id[1]));
+	CHECK(0, dev_hung_up(dev));
+	return 0;
+}
+
+TEST_F(limits, still_lost)
+{
+	ASSERT_TRUE(limit("max_counters", 2));
+	EXPECT_EQ(0, elsewhere(stay_lost));
+}
+
 TEST_F(limits, counters)
 {
 	ASSERT_TRUE(limit("max_counters", 5));
