@@ -34,7 +34,7 @@ union arg {
 	struct hwpmc_filter filter;
 	struct {
 		struct hwpmc_record record;
-		DECLARE_BITMAP(rows, HWPMC_NROW);	/* not the user's */
+		struct recorded recorded;	/* not the user's */
 	};
 	struct hwpmc_atbase atbase;
 	struct hwpmc_snapshot snapshot;
@@ -180,12 +180,12 @@ static int do_filter(struct hwpmc_owner *o, union arg *a)
 
 static int do_record(struct hwpmc_owner *o, union arg *a)
 {
-	return record_all(o, &a->record, a->rows);
+	return record_all(o, &a->record, &a->recorded);
 }
 
 static void undo_record(struct hwpmc_owner *o, union arg *a)
 {
-	record_all_undo(o, &a->record, a->rows);
+	record_all_undo(o, &a->record, &a->recorded);
 }
 
 static int do_getatbase(struct hwpmc_owner *o, union arg *a)

@@ -313,6 +313,29 @@ int log_close(struct hwpmc_owner *o)
 	return err ? err : READ_ONCE(o->log.error);
 }
 
+/*
+ * log_drop - end a log that is read from the device, and that nobody knows of
+ *
+ * Nothing of it is left, to be read before the next log can begin.  The thread
+ * does not wait for a reader now, so this takes no longer than what it is at;
+ * only who is killed does not wait, and leaves what is ready unread.
+ */
+void log_drop(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	if (!log_active(o) || stream_state(o) == STREAM_NONE)
+		return;
+	WRITE_ONCE(log->abort, true);
+	end(o);
+	if (wait_for_completion_state(&log->done, WAIT_KILLABLE))
+		return;
+	/* it has left: see await_end() */
+	spin_lock(&log->lock);
+	spin_unlock(&log->lock);
+	stream_drop(o);
+}
+
 /* The thread answers requests in passes; @want is the number of ours. */
 bool log_answered(struct hwpmc_owner *o, const u64 *done, u64 want)
 {

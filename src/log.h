@@ -169,6 +169,7 @@ int log_configure(struct hwpmc_owner *o, const struct hwpmc_configurelog *c);
 int log_rotate(struct hwpmc_owner *o, int fd, u32 flags);
 int log_flush(struct hwpmc_owner *o);
 int log_close(struct hwpmc_owner *o);
+void log_drop(struct hwpmc_owner *o);
 int log_userdata(struct hwpmc_owner *o, u32 value);
 int log_commit(struct hwpmc_owner *o, const void *rec, u32 len);
 int log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len);

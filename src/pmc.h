@@ -226,11 +226,21 @@ void account_add(struct pmclog_account *a, const struct pmclog_account *b);
 void account_sub(struct pmclog_account *a, const struct pmclog_account *b);
 void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s);
 
-/* recordall.c: under owner->mutex; @set: HWPMC_NROW bits */
+/*
+ * What a RECORD has done.
+ * @rows: of the PMCs that were started or stopped
+ * @log:  a log was begun for them
+ */
+struct recorded {
+	DECLARE_BITMAP(rows, HWPMC_NROW);
+	bool		log;
+};
+
+/* recordall.c: under owner->mutex */
 int record_all(struct hwpmc_owner *o, struct hwpmc_record *a,
-	       unsigned long *set);
+	       struct recorded *done);
 void record_all_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
-		     const unsigned long *set);
+		     struct recorded *done);
 
 /* rows.c: over all owners; cpu < 0: all CPUs */
 int rows_init(void);

@@ -154,25 +154,31 @@ static int have_log(struct hwpmc_owner *o, const unsigned long *set)
 	return log_configure(o, &stream) ?: 1;
 }
 
-/* @set: what to start */
-static int begin(struct hwpmc_owner *o, struct hwpmc_record *a,
-		 const unsigned long *set)
+/* Nobody is told of the log that was begun. */
+static void drop_log(struct hwpmc_owner *o, struct recorded *done)
 {
-	static const struct hwpmc_configurelog no_log = { .fd = -1 };
-	int begun, err;
+	if (done->log)
+		log_drop(o);
+	done->log = false;
+}
 
-	begun = have_log(o, set);
-	if (begun < 0)
-		return begun;
-	err = prepare(o, set);
+/* @done->rows: what to start */
+static int begin(struct hwpmc_owner *o, struct hwpmc_record *a,
+		 struct recorded *done)
+{
+	int err = have_log(o, done->rows);
+
+	if (err < 0)
+		return err;
+	done->log = err;
+	err = prepare(o, done->rows);
 	if (err) {
-		if (begun)
-			log_configure(o, &no_log);
+		drop_log(o, done);
 		return err;
 	}
 	WRITE_ONCE(o->gate_open, false);
-	set_gated(o, set);
-	enable(o, set, &a->skew);
+	set_gated(o, done->rows);
+	enable(o, done->rows, &a->skew);
 	tell(o, a);
 	/* whoever sees it open reads a later clock than the record's */
 	smp_store_release(&o->gate_open, true);
@@ -192,43 +198,45 @@ static void end(struct hwpmc_owner *o, struct hwpmc_record *a,
 
 /*
  * record_all - RECORD
- * @set: out: the rows of those that were started or stopped
+ * @done: out: what to take back if the caller cannot be told
  *
  * On: EBUSY: recording already; ENOENT: no PMCs; or what PMCSTART says of one
  * of them, or CONFIGURELOG of a log without a file: then none is started.  Off:
  * EINVAL: there is nothing to be stopped.
  */
 int record_all(struct hwpmc_owner *o, struct hwpmc_record *a,
-	       unsigned long *set)
+	       struct recorded *done)
 {
+	done->log = false;
 	if (a->on > 1)
 		return -EINVAL;
-	a->npmc = find_recording(o, set);
+	a->npmc = find_recording(o, done->rows);
 	if (!a->on) {
 		if (!a->npmc)
 			return -EINVAL;
-		end(o, a, set);
+		end(o, a, done->rows);
 		return 0;
 	}
 	if (a->npmc)
 		return -EBUSY;
 	if (bitmap_empty(o->live, HWPMC_NROW))
 		return -ENOENT;
-	a->npmc = find_idle(o, set);
+	a->npmc = find_idle(o, done->rows);
 	a->skew = 0;
-	return a->npmc ? begin(o, a, set) : 0;
+	return a->npmc ? begin(o, a, done) : 0;
 }
 
 /* The caller cannot be told what was done: it is taken back. */
 void record_all_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
-		     const unsigned long *set)
+		     struct recorded *done)
 {
 	if (!a->npmc)
 		return;
 	if (a->on) {
-		end(o, a, set);
+		end(o, a, done->rows);
+		drop_log(o, done);
 		return;
 	}
 	a->on = 1;
-	begin(o, a, set);
+	begin(o, a, done);
 }

@@ -282,6 +282,27 @@ void stream_detach(struct hwpmc_owner *o)
 	spin_unlock(&s->lock);
 }
 
+/*
+ * stream_drop - there was no such log; no thread writes to it any more
+ *
+ * Who is in read(2) just now has found it all the same, and reads to its end.
+ */
+void stream_drop(struct hwpmc_owner *o)
+{
+	struct log_stream *s = &o->log.stream;
+	bool reading;
+
+	spin_lock(&s->lock);
+	reading = s->reading;
+	if (!reading) {
+		s->state = STREAM_NONE;		/* and nobody comes to read */
+		s->at = 0;
+	}
+	spin_unlock(&s->lock);
+	if (!reading)
+		stream_detach(o);
+}
+
 /* ------------------------------------------------------------------------
  * read(2) and poll(2): no mutex, who holds it may be waiting for the reader
  */

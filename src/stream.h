@@ -52,6 +52,7 @@ bool stream_size_ok(u64 size);
 int stream_attach(struct hwpmc_owner *o, u64 size);
 void stream_begin(struct hwpmc_owner *o);
 void stream_detach(struct hwpmc_owner *o);
+void stream_drop(struct hwpmc_owner *o);
 enum stream_state stream_state(struct hwpmc_owner *o);
 bool stream_full(struct hwpmc_owner *o);
 bool stream_stuck(struct hwpmc_owner *o);

@@ -222,7 +222,7 @@ TEST(stream)
 	EXPECT_LT(1000 * sizeof(struct pmclog_userdata), got_len);
 	empty(w.file);
 	ASSERT_EQ(0, run_allocate(&w));
-	EXPECT_TRUE(fail_each(&w, &record, INJECT_MEMORY, NULL));
+	EXPECT_TRUE(fail_all(&w, &record));
 	end(_metadata, &w);
 }
 

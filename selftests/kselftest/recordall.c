@@ -81,6 +81,36 @@ static bool follows(int dev)
 	return id && !dev_release(dev, id);
 }
 
+#define MAX_RECORDS	8
+
+struct told {
+	unsigned int	n;
+	struct {
+		uint64_t tsc, skew;
+		uint32_t on, npmc;
+	} r[MAX_RECORDS];
+};
+
+static void find_told(struct log *log, struct told *t)
+{
+	struct pmclog_rec rec;
+
+	t->n = 0;
+	LOG_FOR_EACH(log, rec) {
+		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_RECORD ||
+		    t->n == MAX_RECORDS)
+			continue;
+		t->r[t->n].tsc = rec.tsc;
+		t->r[t->n].skew = PMCLOG_FIELD64(&rec, struct pmclog_ext_record,
+						 skew);
+		t->r[t->n].on = PMCLOG_FIELD32(&rec, struct pmclog_ext_record,
+					       on);
+		t->r[t->n++].npmc = PMCLOG_FIELD32(&rec,
+						   struct pmclog_ext_record,
+						   npmc);
+	}
+}
+
 /* ------------------------------------------------------------------------
  * The rules
  */
@@ -217,6 +247,36 @@ TEST_F(recordall, untellable)
 	EXPECT_EQ(1, self->r.npmc);
 }
 
+/* ... nor has the log been begun that it needed. */
+TEST_F(recordall, untellable_log)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	struct hwpmc_record *r = mmap(NULL, page, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t id = allocated(self->dev, pmc_clock(HZ));
+	struct log log;
+	struct told t;
+	char buf[64];
+
+	ASSERT_NE(MAP_FAILED, r);
+	r->on = 1;
+	ASSERT_EQ(0, mprotect(r, page, PROT_READ));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_RECORD, r));
+	EXPECT_STATE(id, STOPPED);
+	EXPECT_EQ(-EINVAL, dev_closelog(self->dev));
+	EXPECT_EQ(-1, read(self->dev, buf, sizeof(buf)));
+	EXPECT_EQ(EINVAL, errno);
+	/* what is read then is of the next one only */
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, self->dev));
+	ASSERT_LOG(&log, LOG_DROPS);
+	find_told(&log, &t);
+	EXPECT_EQ(2, t.n);
+	log_free(&log);
+}
+
 /* ------------------------------------------------------------------------
  * What else is done meanwhile
  */
@@ -271,36 +331,6 @@ TEST_F(recordall, log_ends)
 /* ------------------------------------------------------------------------
  * What is in the log
  */
-#define MAX_RECORDS	8
-
-struct told {
-	unsigned int	n;
-	struct {
-		uint64_t tsc, skew;
-		uint32_t on, npmc;
-	} r[MAX_RECORDS];
-};
-
-static void find_told(struct log *log, struct told *t)
-{
-	struct pmclog_rec rec;
-
-	t->n = 0;
-	LOG_FOR_EACH(log, rec) {
-		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_RECORD ||
-		    t->n == MAX_RECORDS)
-			continue;
-		t->r[t->n].tsc = rec.tsc;
-		t->r[t->n].skew = PMCLOG_FIELD64(&rec, struct pmclog_ext_record,
-						 skew);
-		t->r[t->n].on = PMCLOG_FIELD32(&rec, struct pmclog_ext_record,
-					       on);
-		t->r[t->n++].npmc = PMCLOG_FIELD32(&rec,
-						   struct pmclog_ext_record,
-						   npmc);
-	}
-}
-
 /* Samples of @id with a clock from @from to @to, both included. */
 static unsigned int samples_of(struct log *log, uint32_t id, uint64_t from,
 			       uint64_t to)
