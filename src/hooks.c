@@ -124,6 +124,17 @@ void hooks_let_go(struct hwpmc_owner *o)
 	mutex_unlock(&hooks_mutex);
 }
 
+/* As hooks_follow() of targets, for who holds HOOK_TASKS: it cannot fail. */
+void hooks_join(struct hwpmc_owner *o)
+{
+	if (o->hooked)
+		return;
+	mutex_lock(&hooks_mutex);
+	list_add_tail_rcu(&o->hook_node, &hook_owners);
+	mutex_unlock(&hooks_mutex);
+	WRITE_ONCE(o->hooked, true);
+}
+
 /*
  * hooks_follow - have process records committed for @o; owner->mutex
  * @all: of all processes; else of its targets only, if not of all already
@@ -136,12 +147,7 @@ int hooks_follow(struct hwpmc_owner *o, bool all)
 		return err;
 	if (all)
 		WRITE_ONCE(o->follow_all, true);
-	if (o->hooked)
-		return 0;
-	mutex_lock(&hooks_mutex);
-	list_add_tail_rcu(&o->hook_node, &hook_owners);
-	mutex_unlock(&hooks_mutex);
-	WRITE_ONCE(o->hooked, true);
+	hooks_join(o);
 	return 0;
 }
 

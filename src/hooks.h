@@ -22,6 +22,7 @@ enum hook_set_id {
 int hooks_hold(struct hwpmc_owner *o, unsigned long mask);
 void hooks_let_go(struct hwpmc_owner *o);
 int hooks_follow(struct hwpmc_owner *o, bool all);
+void hooks_join(struct hwpmc_owner *o);
 void hooks_unfollow(struct hwpmc_owner *o);
 void hooks_exit(void);
 extern struct list_head hook_owners;	/* RCU; changed under hooks_mutex */

@@ -173,6 +173,8 @@ void log_want_dump(struct hwpmc_owner *o)
 static int start(struct hwpmc_owner *o, struct file *file,
 		 const struct hwpmc_configurelog *c)
 {
+	/* if there are none there will be none: attaches wait for us */
+	bool follow = !list_empty(&o->targets);
 	int err;
 
 	err = hotplug_add_owner(o);
@@ -180,6 +182,9 @@ static int start(struct hwpmc_owner *o, struct file *file,
 		err = rings_create(o);
 	if (!err)
 		err = alloc_merge(&o->log);
+	/* a log that does not tell of the targets is none */
+	if (!err && follow)
+		err = hooks_hold(o, BIT(HOOK_TASKS));
 	if (!err)
 		err = sink_attach(o, file, c);
 	if (err)
@@ -194,8 +199,10 @@ static int start(struct hwpmc_owner *o, struct file *file,
 		return err;
 	}
 	stream_begin(o);
-	if (!list_empty(&o->targets) && !hooks_follow(o, false))
+	if (follow) {
+		hooks_join(o);
 		log_want_dump(o);
+	}
 	return 0;
 }
 
