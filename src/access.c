@@ -30,8 +30,6 @@
 #include "hwpmc.h"
 #include "pmc.h"
 
-#define HOLD_TRIES	100
-
 /* May profile the kernel. */
 bool pmc_privileged(struct hwpmc_owner *o)
 {
@@ -319,17 +317,19 @@ int access_hold(struct task_struct *task)
 	return down_read_interruptible(&task->signal->exec_update_lock);
 }
 
-/* The same, for who must not wait for that: false after a tenth of a second. */
-bool access_try_hold(struct task_struct *task)
+/*
+ * The same, for who must not wait for that: false when *@naps, of a millisecond
+ * each, are used up.
+ */
+bool access_try_hold(struct task_struct *task, unsigned int *naps)
 {
-	unsigned int i;
-
-	for (i = 0; i < HOLD_TRIES; i++) {
-		if (down_read_trylock(&task->signal->exec_update_lock))
-			return true;
+	while (!down_read_trylock(&task->signal->exec_update_lock)) {
+		if (!*naps)
+			return false;
+		--*naps;
 		usleep_range(1000, 1500);
 	}
-	return false;
+	return true;
 }
 
 void access_release(struct task_struct *task)

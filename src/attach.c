@@ -18,6 +18,7 @@
 #define TREE_CHUNK	32
 #define TREE_TRIES	1000	/* against who forks faster than we attach */
 #define BUSY_TRIES	1000	/* and who execs each time we come */
+#define BUSY_NAPS	100	/* of a millisecond, under targets_mutex */
 
 /* Of our own: a process execs, and that takes long. */
 #define BUSY		(-EINPROGRESS)
@@ -94,24 +95,30 @@ out:
 	return err;
 }
 
-static void set_busy(struct task_struct **busy, struct task_struct *task)
+/**
+ * struct busy - who execs while an attach comes to him
+ * @task: that took too long, referenced, or NULL
+ * @naps: that are left to wait for them all with targets_mutex held
+ */
+struct busy {
+	struct task_struct *task;
+	unsigned int	naps;
+};
+
+static void set_busy(struct busy *busy, struct task_struct *task)
 {
-	if (*busy)
-		put_task_struct(*busy);
-	*busy = task ? get_task_struct(task) : NULL;
+	if (busy->task)
+		put_task_struct(busy->task);
+	busy->task = task ? get_task_struct(task) : NULL;
 }
 
-/*
- * It does not exec between the question and its counters.
- * @busy: out: if it is BUSY, referenced
- */
+/* It does not exec between the question and its counters. */
 static int attach_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-			  struct task_struct *leader,
-			  struct task_struct **busy)
+			  struct task_struct *leader, struct busy *busy)
 {
 	int err;
 
-	if (!access_try_hold(leader)) {
+	if (!access_try_hold(leader, &busy->naps)) {
 		set_busy(busy, leader);
 		return BUSY;
 	}
@@ -146,7 +153,7 @@ static unsigned int find_children(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 }
 
 static int attach_child(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-			struct task_struct *task, struct task_struct **busy)
+			struct task_struct *task, struct busy *busy)
 {
 	int err = attach_process(o, pmc, task, busy);
 
@@ -155,7 +162,7 @@ static int attach_child(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 
 /* EAGAIN: there is no end to it. */
 static int attach_children(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-			   struct task_struct *root, struct task_struct **busy)
+			   struct task_struct *root, struct busy *busy)
 {
 	struct task_struct *tasks[TREE_CHUNK];
 	unsigned int i, n, tries;
@@ -206,7 +213,7 @@ static void targets_stay(struct hwpmc_owner *o)
 
 /* All of it or nothing. */
 static int try_attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-		      struct task_struct *task, struct task_struct **busy)
+		      struct task_struct *task, struct busy *busy)
 {
 	bool was = pmc->attached;
 	bool had;
@@ -242,20 +249,22 @@ static int await_exec(struct hwpmc_pmc *pmc, struct task_struct *task)
 }
 
 /*
- * For who is BUSY it waits without the mutex, which all targets need to fork, to
- * exec and to end.
+ * The mutex is what all targets need to fork, to exec and to end: with it a try
+ * waits for a tenth of a second, for however many that exec.  For who is BUSY
+ * then it waits without.
  */
 static int attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		  struct task_struct *task)
 {
-	struct task_struct *busy = NULL;
+	struct busy busy = {};
 	unsigned int tries;
 	int err = BUSY;
 
 	for (tries = 0; tries < BUSY_TRIES && err == BUSY; tries++) {
+		busy.naps = BUSY_NAPS;
 		err = try_attach(o, pmc, task, &busy);
 		if (err == BUSY)
-			err = await_exec(pmc, busy);
+			err = await_exec(pmc, busy.task);
 	}
 	set_busy(&busy, NULL);
 	return err == BUSY ? -EAGAIN : err;

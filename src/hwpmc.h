@@ -193,7 +193,7 @@ bool access_system(struct hwpmc_owner *o);
 int access_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a);
 int access_lockdown(const struct hwpmc_allocate *a);
 int access_hold(struct task_struct *task);
-bool access_try_hold(struct task_struct *task);
+bool access_try_hold(struct task_struct *task, unsigned int *naps);
 void access_release(struct task_struct *task);
 int access_attach(struct hwpmc_owner *o, struct task_struct *task);
 bool access_still(struct hwpmc_owner *o, struct task_struct *task);
