@@ -9,17 +9,18 @@
  *	  owner->targets_mutex	processes that PMCs are attached to: see target.h
  *	  hooks_mutex		registration of tracepoints and probes
  *	  cpus_read_lock	taken inside perf and cpuhp calls
- *	owners_lock		spinlock in stats.c: the list of all owners
- *	owner->log.lock		spinlock: requests to the writing thread, and that
- *				no PMC of this owner is folded
+ *	owners_mutex		in stats.c: the list of all owners
+ *	  owner->fold_mutex	no PMC of this owner is folded
+ *	owner->log.lock		spinlock: requests to the writing thread
  *	owner->log.stream.lock	spinlock: what read(2) finds
  *	rows_lock		spinlock in rows.c: rows in use and disabled ones
  *
- * Who looks at all owners takes one log.lock after another, not two at a time.
- * The writing thread takes no mutex but targets_mutex: ioctls wait for it with
- * the owner's held.  Overflow handlers and hooks take no lock at all (one of
- * compat.h apart, under which nothing is taken); what they find through RCU or
- * through the event stays until both are synchronized with.
+ * Who looks at all owners takes one fold_mutex after another, not two at a time.
+ * The writing thread takes no mutex but targets_mutex and fold_mutex, and with the
+ * last reference owners_mutex: ioctls wait for it with the owner's held.  Overflow
+ * handlers and hooks take no lock at all (one of compat.h apart, under which
+ * nothing is taken); what they find through RCU or through the event stays until
+ * both are synchronized with.
  */
 #ifndef HWPMC_HWPMC_H
 #define HWPMC_HWPMC_H
@@ -48,7 +49,7 @@ struct owner_ring;
  * @attacher: RCU; changed under @mutex: see access_still()
  * @account: of its user; NULL: without limits; constant
  * @mutex:  ioctls, PMC life cycle
- * @pmcs:   by row; stored under @mutex, cleared under log.lock by whoever
+ * @pmcs:   by row; stored under @mutex, cleared under @fold_mutex by whoever
  *	folds a PMC.  Under @mutex only those in @live may be looked at
  * @live:   @mutex; rows of PMCs that are not released
  * @next_row, @is_owner: @mutex; @is_owner: has had a PMC or a log
@@ -65,6 +66,8 @@ struct owner_ring;
  * @exit_trigger: see trigger.c; WRITE_ONCE under @mutex, READ_ONCE by hooks
  * @hooks_held: @mutex; sets of probes that stay for it
  * @targets_mutex, @targets: see target.h; @lost_all: all of them have gone
+ * @fold_mutex: no PMC is folded, so that their sum is whole; nobody waits for
+ *	anything while he has it
  * @pid_ns: pids in the log are those of this namespace
  * @opener: the process that opened the device, referenced; constant
  * @noring_dropped: process records of CPUs without a ring, and dumps without
@@ -97,12 +100,13 @@ struct hwpmc_owner {
 	u64		exit_trigger;
 	unsigned long	hooks_held;
 	struct mutex	targets_mutex;
+	struct mutex	fold_mutex;
 	struct list_head targets;
 	bool		lost_all;
 	struct pid_namespace *pid_ns;
 	struct pid	*opener;
 	struct fasync_struct *fasync;
-	struct list_head node;		/* of all owners, owners_lock */
+	struct list_head node;		/* of all owners, owners_mutex */
 
 	atomic64_t	noring_dropped;
 	u64		noring_told, noring_seen;

@@ -86,7 +86,7 @@ static struct hwpmc_pmcinfo_row *add_row(struct listing *l, u32 row)
 	return r;
 }
 
-/* log.lock of the PMC's owner */
+/* fold_mutex of the PMC's owner */
 static void add_pmc(struct listing *l, const struct hwpmc_pmc *pmc)
 {
 	const struct hwpmc_owner *o = pmc->owner;
@@ -111,18 +111,18 @@ static void add_pmc(struct listing *l, const struct hwpmc_pmc *pmc)
 	strscpy(r->name, pmc->name, sizeof(r->name));
 }
 
-/* log.lock keeps PMCs from being folded, and so freed, meanwhile. */
+/* fold_mutex keeps PMCs from being folded, and so freed, meanwhile. */
 static void add_owner(struct hwpmc_owner *o, void *arg)
 {
 	struct listing *l = arg;
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 
-	spin_lock(&o->log.lock);
+	mutex_lock(&o->fold_mutex);
 	for_each_pmc(o, row, pmc)
 		if (pmc->cpu < 0 || pmc->cpu == l->cpu)
 			add_pmc(l, pmc);
-	spin_unlock(&o->log.lock);
+	mutex_unlock(&o->fold_mutex);
 }
 
 static void collect(struct listing *l)

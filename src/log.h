@@ -146,7 +146,7 @@ struct hwpmc_log {
 	u64		buf_records;
 	struct pmclog_account base;	/* at the start of this log */
 	struct pmclog_account seen;	/* at the last look */
-	struct pmclog_account retired;	/* of PMCs that are gone */
+	struct pmclog_account retired;	/* of PMCs that are gone; fold_mutex */
 	u64		samples_logged;	/* in this log: written or buffered */
 	u64		lost_here;	/* in this log: discarded */
 	u64		made;		/* in this log */

@@ -45,6 +45,7 @@ struct hwpmc_owner *owner_create(struct file *file)
 	}
 	mutex_init(&o->mutex);
 	mutex_init(&o->targets_mutex);
+	mutex_init(&o->fold_mutex);
 	INIT_LIST_HEAD(&o->targets);
 	o->pid_ns = get_pid_ns(task_active_pid_ns(current));
 	o->opener = get_pid(task_tgid(current));
@@ -69,6 +70,7 @@ static void owner_free(struct kref *ref)
 	put_cred(o->cred);
 	mutex_destroy(&o->mutex);
 	mutex_destroy(&o->targets_mutex);
+	mutex_destroy(&o->fold_mutex);
 	kfree(o);
 }
 

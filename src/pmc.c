@@ -197,7 +197,7 @@ void pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	struct pmc_count count;
 	unsigned int cpu;
 
-	spin_lock(&o->log.lock);
+	mutex_lock(&o->fold_mutex);
 	for_each_possible_cpu(cpu) {
 		if (!pmc->cpus[cpu])
 			continue;
@@ -206,7 +206,7 @@ void pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	}
 	smp_store_release(&o->pmcs[pmc->row], NULL);
 	rows_put(pmc->cpu, pmc->row);
-	spin_unlock(&o->log.lock);
+	mutex_unlock(&o->fold_mutex);
 	pmc_free(pmc);
 }
 

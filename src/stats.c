@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Accounts: what became of every overflow, per owner and for the module.
+ *
+ * There may be many owners, with many PMCs: who adds them up can be preempted.
+ * He takes owners_mutex, and one fold_mutex after another; who has these waits
+ * for nothing else, so who asks for statistics waits for no other operation.
  */
+#include <linux/mutex.h>
+#include <linux/sched.h>
+
 #include "hwpmc.h"
 #include "pmc.h"
 #include "record.h"
 
-static DEFINE_SPINLOCK(owners_lock);
-static LIST_HEAD(owners);		/* owners_lock */
-static struct hwpmc_driverstats gone;	/* owners_lock; of closed owners */
+static DEFINE_MUTEX(owners_mutex);
+static LIST_HEAD(owners);		/* owners_mutex */
+static struct hwpmc_driverstats gone;	/* owners_mutex; of closed owners */
 
 void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s)
 {
@@ -69,14 +76,14 @@ void account_sub(struct pmclog_account *a, const struct pmclog_account *b)
 	account_combine(a, b, -1ULL);
 }
 
-/* log.lock keeps PMCs from being folded, and so freed, meanwhile. */
+/* fold_mutex keeps PMCs from being folded, and so freed, meanwhile. */
 static void sum_pmcs(struct hwpmc_owner *o, struct pmclog_account *a)
 {
 	struct pmc_count count;
 	struct hwpmc_pmc *pmc;
 	unsigned int row, cpu;
 
-	spin_lock(&o->log.lock);
+	mutex_lock(&o->fold_mutex);
 	*a = o->log.retired;
 	for_each_pmc(o, row, pmc) {
 		for_each_possible_cpu(cpu) {
@@ -87,8 +94,9 @@ static void sum_pmcs(struct hwpmc_owner *o, struct pmclog_account *a)
 			pmc_count_read(&count, &pc->stat);
 			account_add_count(a, &count);
 		}
+		cond_resched();
 	}
-	spin_unlock(&o->log.lock);
+	mutex_unlock(&o->fold_mutex);
 }
 
 static void sum_rings(struct hwpmc_owner *o, struct pmclog_account *a)
@@ -114,13 +122,18 @@ void stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
 {
 	struct hwpmc_log *log = &o->log;
 	struct pmclog_account *a = &st->account;
+	u64 written, discarded;
 	unsigned int i;
 
 	memset(st, 0, sizeof(*st));
+	/* before what is committed, so that this is never less */
+	written = atomic64_read(&log->written);
+	discarded = atomic64_read(&log->discarded);
+	smp_rmb();
 	sum_pmcs(o, a);
 	sum_rings(o, a);
-	a->written = atomic64_read(&log->written);
-	a->discarded = atomic64_read(&log->discarded);
+	a->written = written;
+	a->discarded = discarded;
 	a->in_rings = a->committed - a->written - a->discarded;
 	a->made = atomic64_read(&log->made_total);
 	st->intr_processed = a->committed;
@@ -155,9 +168,9 @@ static void stats_combine(struct hwpmc_driverstats *to,
 
 void stats_add_owner(struct hwpmc_owner *o)
 {
-	spin_lock(&owners_lock);
+	mutex_lock(&owners_mutex);
 	list_add(&o->node, &owners);
-	spin_unlock(&owners_lock);
+	mutex_unlock(&owners_mutex);
 }
 
 /* The last reference to @o goes: it becomes part of the module's figures. */
@@ -166,22 +179,24 @@ void stats_remove_owner(struct hwpmc_owner *o)
 	struct hwpmc_driverstats st;
 
 	stats_owner(o, &st);
-	spin_lock(&owners_lock);
+	mutex_lock(&owners_mutex);
 	list_del(&o->node);
 	stats_combine(&gone, &st);
-	spin_unlock(&owners_lock);
+	mutex_unlock(&owners_mutex);
 }
 
-/* @fn: under owners_lock: may take the owner's log.lock, and not sleep */
+/* @fn: under owners_mutex: may take the owner's fold_mutex */
 void stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
 			  void *arg)
 {
 	struct hwpmc_owner *o;
 
-	spin_lock(&owners_lock);
-	list_for_each_entry(o, &owners, node)
+	mutex_lock(&owners_mutex);
+	list_for_each_entry(o, &owners, node) {
 		fn(o, arg);
-	spin_unlock(&owners_lock);
+		cond_resched();
+	}
+	mutex_unlock(&owners_mutex);
 }
 
 void stats_module(struct hwpmc_driverstats *st)
@@ -189,11 +204,11 @@ void stats_module(struct hwpmc_driverstats *st)
 	struct hwpmc_driverstats one;
 	struct hwpmc_owner *o;
 
-	spin_lock(&owners_lock);
+	mutex_lock(&owners_mutex);
 	*st = gone;
 	list_for_each_entry(o, &owners, node) {
 		stats_owner(o, &one);
 		stats_combine(st, &one);
 	}
-	spin_unlock(&owners_lock);
+	mutex_unlock(&owners_mutex);
 }
