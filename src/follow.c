@@ -117,7 +117,10 @@ static void tell_attach(const struct hwpmc_target *t, const struct fork_slot *sl
 			   PMCLOG_PID_KERNEL);
 }
 
-/* The new process gets what its parent has for its descendants. */
+/*
+ * The new process gets what its parent has for its descendants: all of it, or
+ * nothing, so that it does not tell of counts which it does not have.
+ */
 static int follow_process(struct hwpmc_target *parent,
 			  const struct fork_slot *slot)
 {
@@ -125,12 +128,14 @@ static int follow_process(struct hwpmc_target *parent,
 	struct pid *pid = task_tgid(current);
 	struct target_link *link, *mine;
 	struct hwpmc_target *t;
+	bool made;
 	int err = 0;
 
 	rcu_read_lock();
 	t = target_find_rcu(o, pid);	/* an attach may have been faster */
 	rcu_read_unlock();
-	if (!t) {
+	made = !t;
+	if (made) {
 		t = target_new(o, pid, owner_pid_of(o, current));
 		if (!t)
 			return -ENOMEM;
@@ -158,7 +163,10 @@ static int follow_process(struct hwpmc_target *parent,
 	/* its fork was before the log began to tell of any */
 	if (READ_ONCE(o->hooked) && t->names_log != READ_ONCE(o->log.telling))
 		log_want_dump(o);
-	target_settle(t);
+	if (err && made)
+		target_detach_all(t);
+	else
+		target_settle(t);
 	target_put(t);
 	return err;
 }

@@ -211,7 +211,8 @@ static void process_ended(struct hwpmc_target *t)
  * target_settle - after threads or links have gone: does it live on?
  *
  * A child that is on its way keeps its parent: it takes the links over from it.
- * The caller has a reference.
+ * A process whose last threads could not be followed, without memory, has not
+ * ended: nothing counts in it any more.  The caller has a reference.
  */
 void target_settle(struct hwpmc_target *t)
 {
@@ -230,6 +231,10 @@ void target_settle(struct hwpmc_target *t)
 	}
 	if (!list_empty(&t->threads) || atomic_read(&t->pending))
 		return;
+	if (thread_left(t)) {
+		target_detach_all(t);	/* comes back without links */
+		return;
+	}
 	list_for_each_entry(link, &t->links, node)
 		lost |= link->pmc->ntargets == 1;
 	process_ended(t);

@@ -254,6 +254,31 @@ static bool is_followed(const struct hwpmc_target *t,
 	return links == events;
 }
 
+/* A thread of its own that goes on; workers that it has ended may be late. */
+static bool goes_on(const struct task_struct *task)
+{
+	return !exiting(task) &&
+	       !(data_race(task->flags) & COMPAT_NO_USER_REGS);
+}
+
+/* Does the process of @t go on, with threads that are followed or not? */
+bool thread_left(const struct hwpmc_target *t)
+{
+	struct task_struct *leader, *task;
+	bool left = false;
+
+	rcu_read_lock();
+	leader = pid_task(t->pid, PIDTYPE_TGID);
+	if (leader && !(READ_ONCE(leader->signal->flags) & SIGNAL_GROUP_EXIT))
+		for_each_thread(leader, task) {
+			left = goes_on(task);
+			if (left)
+				break;
+		}
+	rcu_read_unlock();
+	return left;
+}
+
 /* Some threads that have no counters yet, referenced. */
 static unsigned int find_unfollowed(const struct hwpmc_target *t,
 				    struct task_struct **tasks)

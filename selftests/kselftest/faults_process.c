@@ -268,6 +268,8 @@ static int run_child(struct world *w)
 static void check_children(struct __test_metadata *_metadata, struct world *w)
 {
 	struct proc_record last;
+	struct proc_record exited;
+	struct pmclog_rec rec;
 	uint64_t told;
 	struct log log;
 
@@ -283,6 +285,11 @@ static void check_children(struct __test_metadata *_metadata, struct world *w)
 	EXPECT_LE(w->value, told + log.proc_dropped);
 	EXPECT_TRUE(proc_find(&log, PMCLOG_T_PROCEXIT, w->pid, 0, &last));
 	EXPECT_LE(PAGES, last.value);
+	/* an end is told of who has ended, not of who lives on uncounted */
+	LOG_FOR_EACH(&log, rec)
+		if (proc_record(&rec, &exited) &&
+		    exited.type == PMCLOG_T_PROCEXIT)
+			EXPECT_LE(PAGES, exited.value);
 	log_free(&log);
 }
 
@@ -363,6 +370,59 @@ TEST(thread)
 	/* our own are few: we wait for its end */
 	EXPECT_LE(before + PAGES, dev_value(w.dev, w.id));
 	end_self(_metadata, &w, &log);
+	log_free(&log);
+}
+
+static void *outlive(void *arg)
+{
+	char path[40], line[400] = "";
+	int *begun = arg;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	if (write(*begun, "", 1) != 1)
+		_exit(3);
+	while (!strstr(line, ") Z"))
+		if (!read_line(path, line, sizeof(line)))
+			_exit(4);
+	_exit(0);
+}
+
+/* Its second thread is not followed, and outlives the first. */
+static void be_outlived(void)
+{
+	pthread_t thread;
+	int begun[2];
+	char c;
+
+	if (pipe(begun))
+		_exit(1);
+	inject_percent(100);
+	if (pthread_create(&thread, NULL, outlive, &begun[1]) ||
+	    read(begun[0], &c, 1) != 1)
+		_exit(2);
+	inject_percent(0);
+	pthread_exit(NULL);
+}
+
+/* It has not ended when the last of those that are followed has. */
+TEST(last_thread)
+{
+	struct code work;
+	struct world w;
+	struct log log;
+
+	NEED_POINTS();
+	ASSERT_TRUE(code_of_function("fork_work", &work));
+	begin_self(_metadata, &w, counter_of_children());
+	inject_select(INJECT_MEMORY, &work);
+	w.pid = fork();
+	if (!w.pid)
+		be_outlived();
+	EXPECT_EQ(0, wait_for(w.pid));
+	end_self(_metadata, &w, &log);
+	EXPECT_EQ(1, proc_count(&log, PMCLOG_T_PMCDETACH, w.pid));
+	EXPECT_EQ(0, proc_count(&log, PMCLOG_T_PROCEXIT, w.pid));
+	EXPECT_LT(0, log.proc_dropped);
 	log_free(&log);
 }
 
