@@ -100,7 +100,21 @@ ok "of a command: names are those of the moment" \
 	only ".[1] == 8 and .[0] < $((first + 25 * ms))" --comm child
 ok "several conditions" only '.[1] == 8 and .[4] == 1 and .[5]' \
 	--pid 7-8 --cpu 1 --user
-for o in "--pid 7" "--pid 8" "--tid 81" "--cpu 0" --user --kernel-mode \
+ok "not of a process" only '.[1] != 8' --not --pid 8
+ok "not of a command, of the others in user mode" \
+	only '.[1] == 7 and .[5]' --not --comm "[co]*" --user
+ok "not in user mode" only '.[5] | not' --not --user
+ok "neither of two" only '.[2] != 7 and (.[5] | not)' \
+	--not --tid 7 --not --user
+ok "neither of a window nor of a CPU" only ".[0] >= $((first + 5 * ms)) and .[4] == 0" \
+	--not --time -5ms --not --cpu 1
+ok "not of a window" \
+	only ".[0] < $((first + 5 * ms)) or .[0] >= $((first + 15 * ms))" \
+	--not --time 5ms-15ms
+ok "not of a part" only ".[0] < $((first + 15 * ms))" --not --time 50%-
+ok "not of an event" only '.[3] == "0xfff00f00"' --not -e page-faults
+for o in "--not --pid 7" "--not --comm child" "--not --time 15ms- --user" \
+	"--not --cpu 0 --not --user" "--pid 7" "--pid 8" "--tid 81" "--cpu 0" --user --kernel-mode \
 	"--time 15ms-" "--comm other" "--comm child"; do
 	# shellcheck disable=SC2086
 	ok "the same views: $o" alike $o
@@ -136,7 +150,11 @@ losses()
 	part -e cpu-clock && account dropped_full 5 dropped_nested 0 &&
 	part -e page-faults && account dropped_full 0 dropped_nested 2 &&
 	part --time 15ms- && account dropped_full 0 dropped_nested 0 &&
-	part --cpu 1 && account dropped_full 0
+	part --cpu 1 && account dropped_full 0 &&
+	part --not --cpu 0 && account dropped_full 0 dropped_nested 0 &&
+	part --not --time 0-5ms && account dropped_full 0 dropped_nested 2 &&
+	part --not --pid 7 && account dropped_full 5 dropped_nested 2 &&
+	part --not -e cpu-clock && account dropped_full 0 dropped_nested 2
 }
 ok "losses of other events and times are left out" losses
 chains()
@@ -352,5 +370,21 @@ ok "no such event" prints 1 'no event "x"' "$pmclog" filter -e x \
 	-o "$tmp/part" "$tmp/log"
 ok "no output" prints 2 'with -o the one to write' "$pmclog" filter "$tmp/log"
 ok "wrong numbers" exits 2 "$pmclog" filter --pid x -o "$tmp/part" "$tmp/log"
+
+ok "no condition behind --not" prints 2 'not: no condition follows' \
+	"$pmclog" filter --not -o "$tmp/part" "$tmp/log"
+ok "not of not" prints 2 'not: no condition follows' \
+	"$pmclog" filter --not --not --user -o "$tmp/part" "$tmp/log"
+elsewhere()
+{
+	local cmd
+	for cmd in report fold flame html "export --to csv" "annotate main" \
+		"diff $tmp/log"; do
+		# shellcheck disable=SC2086
+		prints 2 'not: no condition follows' "$pmclog" $cmd --not \
+			"$tmp/log" || return
+	done
+}
+ok "in other commands" elsewhere
 
 done_testing

@@ -4,7 +4,7 @@
 # in the synopsis of the command, by itself or as one of a group.
 . "$(dirname "$0")/lib.sh"
 page=$HERE/../../Documentation/pmclog.1
-conditions=' pid tid cpu comm time user kernel-mode '
+conditions=" pid tid cpu comm time user kernel-mode not "
 names=' no-demangle inline by-line debuginfod '
 
 # options COMMAND: a line for each, of letter and long name, "-" for none
@@ -32,7 +32,7 @@ documented()	# COMMAND
 for cmd in $("$pmclog" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
 	ok "$cmd" documented "$cmd"
 done
-found() { [ "$(options filter | sort | head -1)" = "- comm" ] && [ "$(options filter | wc -l)" = 10 ]; }
+found() { [ "$(options filter | sort | head -1)" = "- comm" ] && [ "$(options filter | wc -l)" = 11 ]; }
 ok "they are found" found
 
 done_testing

@@ -70,6 +70,8 @@ void analysis_enter(struct analysis *a)
 bool analysis_argument(struct analysis *a, const char *cmd, int argc,
 		       char **argv)
 {
+	if (!filter_complete(&a->filter))
+		return false;
 	if (optind == argc - 1) {
 		a->path = argv[optind];
 		analysis_enter(a);

@@ -79,6 +79,8 @@ static bool arguments(struct annotate *n, int argc, char **argv)
 {
 	n->symbol = argv + optind;
 	n->nsymbols = optind < argc ? (uint32_t)(argc - optind - 1) : 0;
+	if (!filter_complete(&n->a.filter))
+		return false;
 	if (optind == argc)
 		return analysis_argument(&n->a, "annotate", argc, argv);
 	if (n->hottest == (n->nsymbols > 0)) {

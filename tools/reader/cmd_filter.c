@@ -34,6 +34,7 @@ static const struct option options[] = {
  */
 struct filtering {
 	const char *path, *out_path, *event;
+	bool not_event;
 	struct filter filter;
 	char *conditions;
 	int compress;
@@ -123,6 +124,7 @@ static int run(struct filtering *f)
 	int ret;
 
 	part_init(&f->part, &f->filter, f->event);
+	f->part.not_event = f->not_event;
 	if ((filter_needs_end(&f->filter) &&
 	     !analysis_find_end(f->path, &f->part.p.log.last)) ||
 	    input_open_passing(&in, f->path, flush, f)) {
@@ -172,6 +174,7 @@ static int take(struct filtering *f, int opt)
 		return 1;
 	case 'e':
 		f->event = optarg;
+		f->not_event = filter_negated(&f->filter);
 		break;
 	default:
 		if (filter_option(&f->filter, opt, optarg) <= 0)
@@ -195,6 +198,8 @@ static int parse(struct filtering *f, int argc, char **argv)
 			return taken ? reader_usage("try: pmclog filter "
 						    "--help\n") : READER_OK;
 	}
+	if (!filter_complete(&f->filter))
+		return READER_USAGE;
 	if (optind != argc - 1 || !f->out_path) {
 		fprintf(stderr, "pmclog filter: name a log, and with -o the "
 			"one to write; see pmclog filter --help\n");

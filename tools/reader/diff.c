@@ -132,6 +132,8 @@ static int parse(struct command *c, int argc, char **argv)
 
 	if (ret >= 0)
 		return ret;
+	if (!filter_complete(&c->d.a[AFTER].filter))
+		return READER_USAGE;
 	if (optind != argc - 2) {
 		fputs("pmclog diff: name two logs, the earlier one first; see "
 		      "pmclog diff --help\n", stderr);

@@ -122,7 +122,31 @@ static int window(struct filter *f, const char *arg)
 	return 1;
 }
 
-int filter_option(struct filter *f, int opt, const char *arg)
+static int negate(struct filter *f)
+{
+	if (!filter_complete(f))
+		return -1;
+	f->negate = true;
+	return 1;
+}
+
+bool filter_negated(struct filter *f)
+{
+	bool negated = f->negate;
+
+	f->negate = false;
+	return negated;
+}
+
+bool filter_complete(const struct filter *f)
+{
+	if (f->negate)
+		fprintf(stderr, "%s: --not: no condition follows it\n",
+			program_invocation_short_name);
+	return !f->negate;
+}
+
+static int condition(struct filter *f, int opt, const char *arg)
 {
 	switch (opt) {
 	case FILTER_PID:
@@ -148,14 +172,31 @@ int filter_option(struct filter *f, int opt, const char *arg)
 	}
 }
 
+int filter_option(struct filter *f, int opt, const char *arg)
+{
+	if (opt == FILTER_NOT)
+		return negate(f);
+	if (!f->negate || opt < FILTER_PID || opt > FILTER_NOT)
+		return condition(f, opt, arg);
+	f->negate = false;
+	GROW(f->not, f->nnot, f->capnot);
+	f->not[f->nnot] = (struct filter){ .ncomm = 0 };
+	return condition(&f->not[f->nnot++], opt, arg);
+}
+
 bool filter_any(const struct filter *f)
 {
 	return f->pid.n || f->tid.n || f->cpu.n || f->ncomm || f->user ||
-	       f->kernel || f->timed;
+	       f->kernel || f->timed || f->nnot;
 }
 
 bool filter_needs_end(const struct filter *f)
 {
+	uint32_t i;
+
+	for (i = 0; i < f->nnot; i++)
+		if (filter_needs_end(&f->not[i]))
+			return true;
 	return f->timed && (f->from.part || f->to.part);
 }
 
@@ -175,6 +216,10 @@ static uint64_t clock_of(const struct moment *m, uint64_t freq, uint64_t begin,
 void filter_clock(struct filter *f, uint64_t freq, uint64_t begin,
 		  uint64_t end)
 {
+	uint32_t i;
+
+	for (i = 0; i < f->nnot; i++)
+		filter_clock(&f->not[i], freq, begin, end);
 	f->begin = clock_of(&f->from, freq, begin, end);
 	f->end = clock_of(&f->to, freq, begin, end);
 }
@@ -202,6 +247,11 @@ static bool wanted_comm(const struct filter *f, const char *comm)
 bool filter_sample(const struct filter *f, const struct sample *s,
 		   const char *comm)
 {
+	uint32_t i;
+
+	for (i = 0; i < f->nnot; i++)
+		if (filter_sample(&f->not[i], s, comm))
+			return false;
 	if (!filter_time(f, s->tsc))
 		return false;
 	if ((f->user || f->kernel) && !(s->kernel ? f->kernel : f->user))
@@ -210,9 +260,25 @@ bool filter_sample(const struct filter *f, const struct sample *s,
 	       in_ranges(&f->cpu, s->cpu) && wanted_comm(f, comm);
 }
 
-bool filter_cpu(const struct filter *f, uint32_t cpu)
+static bool in_window(const struct filter *f, uint64_t first, uint64_t last)
 {
-	return in_ranges(&f->cpu, cpu);
+	return !f->timed || (last >= f->begin && first < f->end);
+}
+
+bool filter_loss(const struct filter *f, uint32_t cpu, uint64_t first,
+		 uint64_t last)
+{
+	const struct filter *no;
+	uint32_t i;
+
+	for (i = 0; i < f->nnot; i++) {
+		no = &f->not[i];
+		if (no->cpu.n && in_ranges(&no->cpu, cpu))
+			return false;
+		if (no->timed && first >= no->begin && last < no->end)
+			return false;
+	}
+	return in_ranges(&f->cpu, cpu) && in_window(f, first, last);
 }
 
 void filter_free(struct filter *f)
@@ -221,6 +287,9 @@ void filter_free(struct filter *f)
 
 	for (i = 0; i < f->ncomm; i++)
 		free(f->comm[i]);
+	for (i = 0; i < f->nnot; i++)
+		filter_free(&f->not[i]);
+	free(f->not);
 	free(f->comm);
 	free(f->pid.range);
 	free(f->tid.range);

@@ -28,6 +28,8 @@ struct moment {
  * @user, @kernel: only samples taken in that mode
  * @timed:       [@from, @to) was asked for
  * @begin, @end: the same in clock ticks, after filter_clock()
+ * @not:         each has one condition, which must not hold
+ * @negate:      the next one is such
  */
 struct filter {
 	struct id_ranges pid, tid, cpu;
@@ -37,12 +39,15 @@ struct filter {
 	bool timed;
 	struct moment from, to;
 	uint64_t begin, end;
+	struct filter *not;
+	uint32_t nnot, capnot;
+	bool negate;
 };
 
 /* for the tables of getopt_long(); values above those of characters */
 enum {
 	FILTER_PID = 1000, FILTER_TID, FILTER_CPU, FILTER_COMM, FILTER_TIME,
-	FILTER_USER, FILTER_KERNEL,
+	FILTER_USER, FILTER_KERNEL, FILTER_NOT,
 };
 
 #define FILTER_LONG						\
@@ -52,7 +57,8 @@ enum {
 	{ "comm", required_argument, NULL, FILTER_COMM },	\
 	{ "time", required_argument, NULL, FILTER_TIME },	\
 	{ "user", no_argument, NULL, FILTER_USER },		\
-	{ "kernel-mode", no_argument, NULL, FILTER_KERNEL }
+	{ "kernel-mode", no_argument, NULL, FILTER_KERNEL },	\
+	{ "not", no_argument, NULL, FILTER_NOT }
 #define FILTER_HELP							\
 	"      --pid, --tid, --cpu N[-M][,...]\n"			\
 	"                     only samples of these\n"			\
@@ -60,13 +66,18 @@ enum {
 	"      --time A-B     only from A to B seconds after the log's\n" \
 	"                     beginning (1.5-2, -10ms, 40%-50%)\n"	\
 	"      --user, --kernel-mode\n"					\
-	"                     only samples of that mode\n"
+	"                     only samples of that mode\n"		\
+	"      --not          leave out what the next condition asks for\n"
 
 /*
  * Takes an option: 1; 0 if it is not one of these; -1 after a message, for
  * what it is given makes no sense.
  */
 int filter_option(struct filter *f, int opt, const char *arg);
+/* Is the condition that comes now negated?  The one behind it is not. */
+bool filter_negated(struct filter *f);
+/* False after a message: there is no condition behind the last --not. */
+bool filter_complete(const struct filter *f);
 /* A length of time in seconds, as in 1.5, 100ms; false if it is none. */
 bool filter_seconds(const char *arg, double *seconds);
 /* Some sample may not be wanted. */
@@ -85,7 +96,9 @@ static inline bool filter_time(const struct filter *f, uint64_t tsc)
 /* Is it wanted?  @comm is the command's name. */
 bool filter_sample(const struct filter *f, const struct sample *s,
 		   const char *comm);
-bool filter_cpu(const struct filter *f, uint32_t cpu);
+/* Samples lost on a CPU, from @first to @last: may one of them be wanted? */
+bool filter_loss(const struct filter *f, uint32_t cpu, uint64_t first,
+		 uint64_t last);
 void filter_free(struct filter *f);
 
 #endif /* READER_FILTER_H */

@@ -42,7 +42,7 @@ static bool wanted_pmc(struct part *t, uint32_t pmcid)
 		return true;
 	event = events_of(&t->p.events, &t->p.str, pmcid);
 	return !strcmp(strtab_str(&t->p.str, t->p.events.event[event].name),
-		       t->event);
+		       t->event) != t->not_event;
 }
 
 static bool same_tid(const void *ctx, uint32_t id, const void *key)
@@ -112,17 +112,15 @@ static bool wanted_chain(struct part *t, const struct pmclog_rec *r)
 /* Losses have no process: what is not known to be another's is kept. */
 static bool wanted_drop(struct part *t, const struct pmclog_rec *r)
 {
-	const struct filter *f = t->filter;
 	uint32_t cause;
 
 	if (r->len < sizeof(struct pmclog_dropnotify) ||
 	    U32(pmclog_dropnotify, pmcid) == PMCLOG_PMCID_NONE)
 		return true;
 	if (!wanted_pmc(t, U32(pmclog_dropnotify, pmcid)) ||
-	    !filter_cpu(f, U32(pmclog_dropnotify, cpu)))
-		return false;
-	if (f->timed && (moment(t, U64(pmclog_dropnotify, last)) < f->begin ||
-			 moment(t, U64(pmclog_dropnotify, first)) >= f->end))
+	    !filter_loss(t->filter, U32(pmclog_dropnotify, cpu),
+			 moment(t, U64(pmclog_dropnotify, first)),
+			 moment(t, U64(pmclog_dropnotify, last))))
 		return false;
 	cause = U32(pmclog_dropnotify, cause);
 	if (cause < PMCLOG_DROP_NCAUSE)

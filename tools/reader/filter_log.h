@@ -13,6 +13,7 @@ struct late_kept {
 /**
  * struct part - a part of a log
  * @event:    of whose PMCs; NULL: all
+ * @not_event: of those of all others
  * @p:        what is known of processes, PMCs and the clock so far
  * @late:     by thread, the newest sample kept whose user chain follows
  * @seen, @kept: samples of this log; there may be several in one stream
@@ -23,6 +24,7 @@ struct late_kept {
  */
 struct part {
 	const char *event;
+	bool not_event;
 	struct filter *filter;
 	struct profile p;
 	struct late_kept *late;
