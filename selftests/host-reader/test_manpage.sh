@@ -32,7 +32,7 @@ documented()	# COMMAND
 for cmd in $("$pmclog" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
 	ok "$cmd" documented "$cmd"
 done
-found() { [ "$(options filter | sort | head -1)" = "- comm" ] && [ "$(options filter | wc -l)" = 11 ]; }
+found() { [ "$(options filter | sort | head -1)" = "- comm" ] && [ "$(options filter | wc -l)" = 17 ]; }
 ok "they are found" found
 
 done_testing

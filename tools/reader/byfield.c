@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "byfield.h"
 
-#define VALUE_MAX	256U	/* bytes of it that count */
-
 static void no_sink(struct out *o, const char *p, size_t n)
 {
 	(void)o;
@@ -24,25 +22,37 @@ static uint32_t value_id(struct byfield *t, struct strtab *str, const char *s,
 	return strtab_id_len(str, s, n);
 }
 
+const char *byfield_text(const struct tp_field *field,
+			 const struct tp_raw *raw, size_t *n)
+{
+	static struct out text = { .sink = no_sink };
+	struct tp_value v = tp_value(field, raw);
+
+	if (v.n > BYFIELD_MAX) {
+		v.n = BYFIELD_MAX - BYFIELD_MAX % field->each;
+		v.cut = true;
+	}
+	if (v.there && field->kind == TP_TEXT) {
+		*n = v.n;
+		return (const char *)v.p;
+	}
+	text.n = 0;
+	tp_put(&text, field, &v);
+	*n = text.n;
+	return text.buf;
+}
+
 uint32_t byfield_value(struct byfield *t, struct strtab *str,
 		       const struct tp_format *f, const struct tp_raw *raw)
 {
-	static struct out text = { .sink = no_sink };
 	const struct tp_field *field = f ? tp_field(f, t->name) : NULL;
-	struct tp_value v;
+	const char *s;
+	size_t n;
 
 	if (!field || !raw->data)
 		return 0;
-	v = tp_value(field, raw);
-	if (v.n > VALUE_MAX) {
-		v.n = VALUE_MAX - VALUE_MAX % field->each;
-		v.cut = true;
-	}
-	if (v.there && field->kind == TP_TEXT)
-		return value_id(t, str, (const char *)v.p, v.n);
-	text.n = 0;
-	tp_put(&text, field, &v);
-	return value_id(t, str, text.buf, text.n);
+	s = byfield_text(field, raw, &n);
+	return value_id(t, str, s, n);
 }
 
 void byfield_free(struct byfield *t)

@@ -3,12 +3,14 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis.h"
 #include "filter_log.h"
 #include "privout.h"
 #include "reader.h"
+#include "shown.h"
 
 static const char usage[] =
 "usage: pmclog filter [OPTION]... -o OUT FILE\n"
@@ -17,6 +19,10 @@ static const char usage[] =
 "  -o, --output OUT   the log to write; - for standard output\n"
 "  -Z                 compress it; also done if OUT ends in .zst\n"
 "  -e, --event NAME   only PMCs of this event\n"
+"  -k, --kernel FILE  names of kernel functions: kallsyms, System.map, vmlinux\n"
+"  -r, --root DIR     where the files of the recorded machine are\n"
+"      --debuginfod   fetch symbols from the servers in DEBUGINFOD_URLS\n"
+SELECT_HELP
 FILTER_HELP
 "  FILE   a log, or - for standard input\n";
 
@@ -24,6 +30,10 @@ static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "event", required_argument, NULL, 'e' },
+	{ "kernel", required_argument, NULL, 'k' },
+	{ "root", required_argument, NULL, 'r' },
+	{ "debuginfod", no_argument, NULL, ANALYSIS_DEBUGINFOD },
+	SELECT_LONG,
 	FILTER_LONG,
 	{ NULL, 0, NULL, 0 },
 };
@@ -33,9 +43,10 @@ static const struct option options[] = {
  * @conditions: as they were asked for, for whoever reads @out
  */
 struct filtering {
-	const char *path, *out_path, *event;
+	struct analysis a;
+	const char *out_path;
 	bool not_event;
-	struct filter filter;
+	struct select select;
 	char *conditions;
 	int compress;
 	struct privout out;
@@ -45,17 +56,20 @@ struct filtering {
 /* ------------------------------------------------------------------------
  * What is written
  */
-static void put(struct filtering *f, const unsigned char *p, uint32_t len)
+static void put(void *ctx, const void *p, uint32_t len)
 {
-	if (p)
-		privout_bytes(&f->out, p, len);
+	struct filtering *f = ctx;
+
+	privout_bytes(&f->out, p, len);
 }
 
 static void put_note(struct filtering *f)
 {
+	const unsigned char *p;
 	uint32_t len;
-	const unsigned char *p = part_note(&f->part, f->conditions, &len);
 
+	part_settle(&f->part);
+	p = part_note(&f->part, f->conditions, &len);
 	put(f, p, len);
 }
 
@@ -66,7 +80,20 @@ static void put_record(struct filtering *f, const struct pmclog_rec *r)
 {
 	if (r->type == PMCLOG_T_CLOSELOG)
 		put_note(f);
-	put(f, part_record(&f->part, r), r->len);
+	part_record(&f->part, r);
+}
+
+static int check_fields(const struct filtering *f)
+{
+	const char *name = select_no_field(&f->select, &f->part.p.tps);
+	char buf[SHOWN_MAX];
+
+	if (!name)
+		return READER_OK;
+	shown_name(buf, name, false);
+	fprintf(stderr, "pmclog: %s: no event has a field \"%s\"\n", f->a.path,
+		buf);
+	return READER_FAIL;
 }
 
 static int check_event(const struct filtering *f)
@@ -74,14 +101,23 @@ static int check_event(const struct filtering *f)
 	const struct events *t = &f->part.p.events;
 	uint32_t i;
 
-	for (i = 0; f->event && i < t->n; i++)
+	for (i = 0; f->a.event && i < t->n; i++)
 		if (!strcmp(strtab_str(&f->part.p.str, t->event[i].name),
-			    f->event))
-			return READER_OK;
-	if (!f->event)
-		return READER_OK;
-	fprintf(stderr, "pmclog: %s: no event \"%s\"\n", f->path, f->event);
+			    f->a.event))
+			return check_fields(f);
+	if (!f->a.event)
+		return check_fields(f);
+	fprintf(stderr, "pmclog: %s: no event \"%s\"\n", f->a.path,
+		f->a.event);
 	return READER_FAIL;
+}
+
+/* Somebody may wait for it: what comes is no file. */
+static bool is_stream(const struct input *in)
+{
+	struct stat st;
+
+	return fstat(in->fd, &st) || !S_ISREG(st.st_mode);
 }
 
 /* What is no log, or has no such event, costs no file that is there already. */
@@ -94,18 +130,20 @@ static int filter_all(struct filtering *f, struct input *in)
 
 	status = input_next(in, &r);
 	if (status == PMCLOG_ITER_EOF)
-		fprintf(stderr, "pmclog: %s: is empty\n", f->path);
+		fprintf(stderr, "pmclog: %s: is empty\n", f->a.path);
 	if (status != PMCLOG_ITER_RECORD ||
 	    privout_open(&f->out, f->out_path, f->compress, in->fd))
 		return READER_FAIL;
-	while (status == PMCLOG_ITER_RECORD && !f->out.error) {
+	f->part.hurry = is_stream(in);
+	while (status == PMCLOG_ITER_RECORD && !f->out.error &&
+	       !f->select.failed) {
 		type = r.type;
 		put_record(f, &r);
 		status = input_next(in, &r);
 	}
 	if (type != PMCLOG_T_CLOSELOG)
 		put_note(f);
-	bad = check_event(f);
+	bad = f->select.failed ? READER_FAIL : check_event(f);
 	ret = privout_close(&f->out, !bad) ? READER_FAIL : bad;
 	return status == PMCLOG_ITER_ERROR ? READER_FAIL : ret;
 }
@@ -118,21 +156,33 @@ static void flush(void *arg)
 	privout_flush(&f->out);
 }
 
+static void begin(struct filtering *f)
+{
+	struct analysis *a = &f->a;
+
+	part_init(&f->part, &a->filter, &f->select, &a->root);
+	f->part.event = a->event;
+	f->part.not_event = f->not_event;
+	f->part.held.put = put;
+	f->part.held.ctx = f;
+	f->select.r.kernel = a->kernel;
+	f->select.r.log_path = strcmp(a->path, "-") ? a->path : NULL;
+}
+
 static int run(struct filtering *f)
 {
+	struct analysis *a = &f->a;
 	struct input in;
-	int ret;
+	int ret = READER_FAIL;
 
-	part_init(&f->part, &f->filter, f->event);
-	f->part.not_event = f->not_event;
-	if ((filter_needs_end(&f->filter) &&
-	     !analysis_find_end(f->path, &f->part.p.log.last)) ||
-	    input_open_passing(&in, f->path, flush, f)) {
-		part_free(&f->part);
-		return READER_FAIL;
+	analysis_enter(a);
+	begin(f);
+	if ((!filter_needs_end(&a->filter) ||
+	     analysis_find_end(a->path, &f->part.p.log.last)) &&
+	    !input_open_passing(&in, a->path, flush, f)) {
+		ret = filter_all(f, &in);
+		input_close(&in);
 	}
-	ret = filter_all(f, &in);
-	input_close(&in);
 	part_free(&f->part);
 	return ret;
 }
@@ -160,6 +210,17 @@ static void note_condition(struct filtering *f, int opt, const char *arg)
 	f->conditions = more;
 }
 
+static int take_condition(struct filtering *f, int opt)
+{
+	int taken = select_option(&f->select, &f->a.filter, opt, optarg);
+
+	if (!taken)
+		taken = filter_option(&f->a.filter, opt, optarg);
+	if (taken > 0)
+		note_condition(f, opt, optarg);
+	return taken > 0 ? 1 : -1;
+}
+
 /* 1: taken, 0: it is --help, -1: wrong */
 static int take(struct filtering *f, int opt)
 {
@@ -173,15 +234,15 @@ static int take(struct filtering *f, int opt)
 		f->out_path = optarg;
 		return 1;
 	case 'e':
-		f->event = optarg;
-		f->not_event = filter_negated(&f->filter);
-		break;
+		f->a.event = optarg;
+		f->not_event = filter_negated(&f->a.filter);
+		note_condition(f, opt, optarg);
+		return 1;
+	case 'k': case 'r': case ANALYSIS_DEBUGINFOD:
+		return analysis_option(&f->a, opt, optarg);
 	default:
-		if (filter_option(&f->filter, opt, optarg) <= 0)
-			return -1;
+		return take_condition(f, opt);
 	}
-	note_condition(f, opt, optarg);
-	return 1;
 }
 
 static int parse(struct filtering *f, int argc, char **argv)
@@ -189,7 +250,7 @@ static int parse(struct filtering *f, int argc, char **argv)
 	int opt, taken;
 
 	optind = 0;
-	while ((opt = getopt_long(argc, argv, "ho:e:Z", options,
+	while ((opt = getopt_long(argc, argv, "ho:e:k:r:Z", options,
 				  NULL)) != -1) {
 		taken = take(f, opt);
 		if (!taken)
@@ -198,7 +259,7 @@ static int parse(struct filtering *f, int argc, char **argv)
 			return taken ? reader_usage("try: pmclog filter "
 						    "--help\n") : READER_OK;
 	}
-	if (!filter_complete(&f->filter))
+	if (!filter_complete(&f->a.filter))
 		return READER_USAGE;
 	if (optind != argc - 1 || !f->out_path) {
 		fprintf(stderr, "pmclog filter: name a log, and with -o the "
@@ -208,7 +269,7 @@ static int parse(struct filtering *f, int argc, char **argv)
 	if (!strcmp(f->out_path, "-") && isatty(STDOUT_FILENO))
 		return reader_usage("pmclog filter: -o -: standard output is "
 				    "a terminal\n");
-	f->path = argv[optind];
+	f->a.path = argv[optind];
 	return -1;
 }
 
@@ -217,11 +278,13 @@ int cmd_filter(int argc, char **argv)
 	struct filtering *f = xcalloc(1, sizeof(*f));
 	int ret;
 
+	analysis_init(&f->a);
 	f->conditions = xstrdup("");
 	ret = parse(f, argc, argv);
 	if (ret < 0)
 		ret = run(f);
-	filter_free(&f->filter);
+	select_free(&f->select);
+	analysis_forget(&f->a);
 	free(f->conditions);
 	free(f);
 	return ret;

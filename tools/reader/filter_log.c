@@ -14,18 +14,11 @@
 #define U32(type, field)	PMCLOG_FIELD32(r, struct type, field)
 #define U64(type, field)	PMCLOG_FIELD64(r, struct type, field)
 
-void part_init(struct part *t, struct filter *filter, const char *event)
-{
-	static const struct image_root root;
-
-	memset(t, 0, sizeof(*t));
-	profile_init(&t->p, &root);
-	t->filter = t->p.filter = filter;
-	t->event = event;
-}
-
 void part_free(struct part *t)
 {
+	t->p.late.given_up = NULL;
+	heldrecs_free(&t->held);
+	free(t->lone.buf);
 	idtab_free(&t->latetab);
 	free(t->late);
 	profile_free(&t->p);
@@ -62,7 +55,7 @@ static uint64_t moment(const struct part *t, uint64_t tsc)
 	return logclock_at(&t->p.log.clock, tsc);
 }
 
-static void wait_for_chain(struct part *t, uint32_t tid, uint64_t tsc)
+static void expect_chain(struct part *t, uint32_t tid, uint64_t tsc)
 {
 	uint32_t id = find_late(t, tid);
 
@@ -70,13 +63,84 @@ static void wait_for_chain(struct part *t, uint32_t tid, uint64_t tsc)
 	if (id == IDTAB_NONE) {
 		GROW(t->late, t->nlate, t->caplate);
 		id = t->nlate++;
-		t->late[id].tid = tid;
+		t->late[id] = (struct late_kept){ .tid = tid };
 		idtab_add(&t->latetab, hash_mix(tid, 0), id);
 	}
-	t->late[id].tsc = tsc;
+	if (tsc > t->late[id].tsc)
+		t->late[id].tsc = tsc;
 }
 
-static bool wanted_sample(struct part *t, const struct pmclog_rec *r)
+static enum fate stays(struct part *t, const struct sample *s, bool late)
+{
+	t->kept++;
+	if (late)
+		expect_chain(t, s->tid, s->tsc);
+	return FATE_STAYS;
+}
+
+/* All is known of one that has waited, or all that will ever be. */
+static void decide(struct part *t, const struct late_sample *late,
+		   uint64_t met)
+{
+	uint32_t number = late->sample.chain;
+	bool wanted = select_wanted(t->select,
+				    met | heldrecs_met(&t->held, number));
+
+	if (wanted)
+		stays(t, &late->sample, true);
+	heldrecs_decide(&t->held, number, wanted);
+}
+
+static void given_up(void *ctx, const struct late_sample *late)
+{
+	decide(ctx, late, 0);
+}
+
+void part_init(struct part *t, struct filter *filter, struct select *select,
+	       const struct image_root *root)
+{
+	memset(t, 0, sizeof(*t));
+	profile_init(&t->p, root);
+	t->filter = t->p.filter = filter;
+	t->select = select;
+	t->p.late.given_up = given_up;
+	t->p.late.ctx = t;
+}
+
+/* It waits for its user chain, and what follows waits for it. */
+static enum fate wait_for_chain(struct part *t, const struct pmclog_rec *r,
+				const struct sample *s, uint64_t met,
+				uint64_t user)
+{
+	struct late_sample late = { .sample = *s, .user = user };
+
+	late.sample.chain = heldrecs_wait(&t->held, r->data, r->len, met);
+	late_add(&t->p.late, &late, r->data);
+	return FATE_OPEN;
+}
+
+static enum fate by_frames(struct part *t, const struct pmclog_rec *r,
+			   const struct sample *s, const struct aspace *as)
+{
+	const unsigned char *pc = r->data + sizeof(struct pmclog_callchain);
+	uint32_t n = (r->len - sizeof(struct pmclog_callchain)) / 8, i = 0;
+	bool late = U32(pmclog_callchain, cpuflags) & PMCLOG_CC_USERLATE;
+	uint64_t met;
+
+	if (!t->select->n)
+		return stays(t, s, late);
+	met = select_frames(t->select, &t->p, as, s->kernel, pc, n);
+	while (s->kernel && i < n && pmclog_get64(pc + (size_t)i * 8) >> 63)
+		i++;
+	if (late && i < n && !select_is_known(t->select, met))
+		return wait_for_chain(t, r, s, met,
+				      pmclog_get64(pc + (size_t)i * 8));
+	return select_wanted(t->select, met) ? stays(t, s, late) : FATE_OUT;
+}
+
+/* @raw: its fields; no data: it has none, or nobody asks. */
+static enum fate fate_of(struct part *t, const struct pmclog_rec *r,
+			 struct tp_raw raw)
 {
 	uint32_t flags = U32(pmclog_callchain, cpuflags);
 	struct sample s = {
@@ -84,24 +148,107 @@ static bool wanted_sample(struct part *t, const struct pmclog_rec *r)
 		.tid = U32(pmclog_callchain, tid), .cpu = PMCLOG_CC_CPU(flags),
 		.kernel = !(flags & PMCLOG_CC_USERSPACE),
 	};
+	uint32_t pmcid = U32(pmclog_callchain, pmcid);
 	struct proc *proc = procs_get(&t->p.procs, &t->p.str, s.pid);
 	uint32_t comm = procs_shown_name(proc, &t->p.str);
 
 	t->seen++;
-	if (!wanted_pmc(t, U32(pmclog_callchain, pmcid)) ||
+	if (!wanted_pmc(t, pmcid) ||
 	    !filter_sample(t->filter, &s, strtab_str(&t->p.str, comm)))
-		return false;
-	t->kept++;
-	if (flags & PMCLOG_CC_USERLATE)
-		wait_for_chain(t, s.tid, r->tsc);
-	return true;
+		return FATE_OUT;
+	s.event = events_of(&t->p.events, &t->p.str, pmcid);
+	if (!select_fields(t->select, profile_format(&t->p, s.event), &raw))
+		return FATE_OUT;
+	/* chains that come later tell moments of their own log */
+	s.tsc = r->tsc;
+	profile_settle(&t->p);
+	return by_frames(t, r, &s, proc->as);
+}
+
+/* The record is the library's until the next one is read. */
+static void keep_lone(struct part *t, const struct pmclog_rec *r)
+{
+	struct lone_sample *l = &t->lone;
+
+	if (r->len > l->cap)
+		l->buf = xreallocarray(l->buf, l->cap = 2 * r->len, 1);
+	memcpy(l->buf, r->data, r->len);
+	l->rec = *r;
+	l->rec.data = l->buf;
+	l->valid = true;
+}
+
+static void put_sample(struct part *t, const struct pmclog_rec *r,
+		       struct tp_raw raw)
+{
+	t->fate = fate_of(t, r, raw);
+	if (t->fate == FATE_STAYS)
+		heldrecs_add(&t->held, r->data, r->len);
+}
+
+/* @r follows a sample whose fields are asked for; NULL: nothing does. */
+static void put_lone(struct part *t, const struct pmclog_rec *r)
+{
+	struct tp_raw raw = { .data = NULL };
+
+	if (!t->lone.valid)
+		return;
+	t->lone.valid = false;
+	if (r && pmclog_iter_ext_subtype(r) == PMCLOG_EXT_RAW)
+		raw = tp_raw(r);
+	put_sample(t, &t->lone.rec, raw);
+}
+
+static void callchain(struct part *t, const struct pmclog_rec *r)
+{
+	const struct tp_raw none = { .data = NULL };
+
+	if (t->select->nfield)
+		keep_lone(t, r);
+	else
+		put_sample(t, r, none);
+}
+
+static void raw_fields(struct part *t, const struct pmclog_rec *r)
+{
+	if (t->fate == FATE_STAYS)
+		heldrecs_add(&t->held, r->data, r->len);
+	else if (t->fate == FATE_OPEN)
+		heldrecs_tie(&t->held, r->data, r->len);
+	t->fate = FATE_OUT;
+}
+
+/* Samples that wait for it have their user frames now. */
+static void answer(struct part *t, const struct pmclog_rec *r)
+{
+	uint32_t tid = U32(pmclog_ext_userchain, tid), n;
+	struct late_sample *late;
+	struct proc *proc;
+	uint64_t met;
+	size_t at;
+
+	n = record_pcs(r, &at);
+	if (!n || !t->p.late.bytes)
+		return;
+	profile_settle(&t->p);
+	proc = procs_get(&t->p.procs, &t->p.str,
+			 U32(pmclog_ext_userchain, pid));
+	met = select_frames(t->select, &t->p, proc->as, false, r->data + at, n);
+	while ((late = late_take(&t->p.late, tid,
+				 U64(pmclog_ext_userchain, first),
+				 pmclog_get64(r->data + at)))) {
+		decide(t, late, met);
+		free(late);
+	}
 }
 
 /* It may be for one that was kept; one that is for none does no harm. */
 static bool wanted_chain(struct part *t, const struct pmclog_rec *r)
 {
-	uint32_t id = find_late(t, U32(pmclog_ext_userchain, tid));
+	uint32_t id;
 
+	answer(t, r);
+	id = find_late(t, U32(pmclog_ext_userchain, tid));
 	if (id == IDTAB_NONE ||
 	    t->late[id].tsc < U64(pmclog_ext_userchain, first))
 		return false;
@@ -232,32 +379,26 @@ static bool of_wanted_pmc(struct part *t, const struct pmclog_rec *r)
  * Samples, and what belongs to them.  They would fill a profile: what they say
  * of processes is nothing.
  */
-static bool wanted_of_sample(struct part *t, const struct pmclog_rec *r,
-			     uint32_t ext)
-{
-	bool with_raw = t->with_raw;
-
-	t->with_raw = false;
-	profile_moment(&t->p, moment(t, r->tsc));
-	if (ext == PMCLOG_EXT_USERCHAIN)
-		return wanted_chain(t, r);
-	if (ext == PMCLOG_EXT_RAW)
-		return with_raw;
-	return t->with_raw = wanted_sample(t, r);
-}
-
-const unsigned char *part_record(struct part *t, const struct pmclog_rec *r)
+static bool of_sample(struct part *t, const struct pmclog_rec *r)
 {
 	uint32_t ext = pmclog_iter_ext_subtype(r);
 
-	if (r->type == PMCLOG_T_INITIALIZE)
-		begin(t);
-	if (r->tsc > t->tsc)
-		t->tsc = r->tsc;
-	if (r->type == PMCLOG_T_CALLCHAIN || ext == PMCLOG_EXT_USERCHAIN ||
-	    ext == PMCLOG_EXT_RAW)
-		return wanted_of_sample(t, r, ext) ? r->data : NULL;
-	t->with_raw = false;
+	if (r->type != PMCLOG_T_CALLCHAIN && ext != PMCLOG_EXT_USERCHAIN &&
+	    ext != PMCLOG_EXT_RAW)
+		return false;
+	profile_moment(&t->p, moment(t, r->tsc));
+	if (r->type == PMCLOG_T_CALLCHAIN)
+		callchain(t, r);
+	else if (ext == PMCLOG_EXT_RAW)
+		raw_fields(t, r);
+	else if (wanted_chain(t, r))
+		heldrecs_add(&t->held, r->data, r->len);
+	return true;
+}
+
+static const unsigned char *other_record(struct part *t,
+					 const struct pmclog_rec *r)
+{
 	profile_record(&t->p, r);
 	switch (r->type) {
 	case PMCLOG_T_DROPNOTIFY:
@@ -269,6 +410,48 @@ const unsigned char *part_record(struct part *t, const struct pmclog_rec *r)
 	default:
 		return of_wanted_pmc(t, r) ? r->data : NULL;
 	}
+}
+
+/* Who reads with us should not have to wait for a thread that sleeps. */
+static bool waits_too_long(const struct part *t, uint64_t tsc)
+{
+	const struct late_sample *oldest = t->p.late.oldest;
+
+	if (t->held.bytes > HELDRECS_BYTES)
+		return true;
+	return t->hurry && tsc > oldest->sample.tsc &&
+	       tsc - oldest->sample.tsc > log_freq(&t->p.log);
+}
+
+void part_record(struct part *t, const struct pmclog_rec *r)
+{
+	const unsigned char *p;
+
+	put_lone(t, r);
+	if (r->type == PMCLOG_T_INITIALIZE) {
+		part_settle(t);
+		begin(t);
+	}
+	if (r->tsc > t->tsc)
+		t->tsc = r->tsc;
+	if (pmclog_iter_ext_subtype(r) != PMCLOG_EXT_RAW)
+		t->fate = FATE_OUT;
+	if (!of_sample(t, r)) {
+		p = other_record(t, r);
+		if (p)
+			heldrecs_add(&t->held, p, r->len);
+	}
+	/* its fields go with a sample */
+	while (t->fate != FATE_OPEN && t->p.late.oldest &&
+	       waits_too_long(t, r->tsc))
+		late_give_up(&t->p.late);
+}
+
+void part_settle(struct part *t)
+{
+	put_lone(t, NULL);
+	while (t->p.late.oldest)
+		late_give_up(&t->p.late);
 }
 
 const unsigned char *part_note(struct part *t, const char *conditions,

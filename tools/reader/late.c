@@ -103,6 +103,12 @@ struct late_sample *late_take(struct late *t, uint32_t tid, uint64_t first,
 	return NULL;
 }
 
+void late_give_up(struct late *t)
+{
+	if (t->oldest)
+		drop(t, t->oldest);
+}
+
 void late_forget(struct late *t, uint32_t tid)
 {
 	uint32_t id = find(t, tid);

@@ -69,6 +69,8 @@ void late_add(struct late *t, const struct late_sample *s,
  */
 struct late_sample *late_take(struct late *t, uint32_t tid, uint64_t first,
 			      uint64_t user);
+/* The one that has waited longest waits no longer. */
+void late_give_up(struct late *t);
 /* The thread has ended. */
 void late_forget(struct late *t, uint32_t tid);
 /* All of them, and all memory; the numbers stay. */
