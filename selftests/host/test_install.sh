@@ -79,6 +79,16 @@ ok "and reads a log" runs "$tmp/sample-static"
 ok "C++ includes the headers" cplusplus
 ok "exported symbols have versions" symbols
 ok "the library neither prints nor exits" quiet
+# One for each library, and what they are about.
+pages()
+{
+	local page
+	for page in man3/pmc.3 man3/pmclog.3 man4/hwpmc.4 man5/pmclog.5; do
+		[ -s "$root/opt/x/share/man/$page" ] || { echo "$page"; return 1; }
+	done
+}
+
+ok "manual pages" pages
 ok "pmclog is installed" "$root/opt/x/bin/pmclog" --version
 ok "the udev rule is an example" udev_example
 done_testing
