@@ -12,7 +12,7 @@ export LC_ALL=C
 unset DEBUGINFOD_URLS
 
 found=${FUZZ_FOUND:-$tmp/found}
-mkdir -p "$found" "$tmp/root/bin" "$tmp/nothing"
+mkdir -p "$found" "$tmp/root/bin" "$tmp/nothing" "$tmp/gmon"
 export FUZZ_DIR=$tmp
 
 # What logs may speak of: a program with lines and inlined functions, a kernel
@@ -89,7 +89,7 @@ seeds()
 	command)
 		for log in "$tmp"/*.pmclog "$here"/../host/golden/*.pmclog; do
 			zstd -q -f -o "$tmp/log.zst" "$log"
-			for ((c = 0; c < 32; c++)); do
+			for ((c = 0; c < 64; c++)); do
 				{ printf "\\x$(printf %x "$c")"; cat "$log"; } \
 					>"$dir/$((n++))"
 			done

@@ -1,15 +1,38 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* libFuzzer: every command of pmclog on any log. */
+/* libFuzzer: every command of pmclog on any log, and all that pmcstat -R makes. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "../pmcstat/read_input.h"
 #include "fuzz.h"
 #include "reader.h"
 
 #define LOG	"LOG"		/* stands for the log */
 #define SHELF	"ROOT"		/* for the files of the recorded machine */
 #define KERNEL	"KERNEL"	/* for kernel symbols */
+#define ARCHIVE	"ARCHIVE"	/* for what is packed */
+#define GMON	"GMON"		/* for the directory of profiles for gprof */
+#define PART	"PART"		/* for what is filtered */
 #define FILES	"-k", KERNEL, "-r", SHELF
+
+/*
+ * Its exit statuses are those of sysexits(3): all is well, the log is bad, or the
+ * kernel's symbols are not those of that log.
+ */
+static int pmcstat(int argc, char **argv)
+{
+	struct options o;
+	char msg[512];
+	int status = options_parse(&o, argc, argv, msg, sizeof(msg));
+
+	if (!status)
+		status = read_run(&o);
+	options_free(&o);
+	if (!status)
+		return READER_OK;
+	return status == EX_DATAERR || status == EX_NOINPUT ? READER_FAIL :
+							      READER_USAGE;
+}
 
 static const struct {
 	int (*run)(int argc, char **argv);
@@ -44,26 +67,66 @@ static const struct {
 			LOG } },
 	{ cmd_export, { "export", FILES, "--to", "clickhouse", LOG } },
 	{ cmd_annotate, { "annotate", "-a", FILES, LOG } },
-	{ cmd_filter, { "filter", "--user", "-o", "/dev/null", LOG } },
+	{ cmd_filter, { "filter", "--user", "-o", PART, LOG } },
 	{ cmd_report, { "report", FILES, "--flat", "--field", "next_comm",
 			LOG } },
+	{ cmd_filter, { "filter", FILES, "--sym", "m*", "--not", "--dso",
+			"?kernel?", "--not", "--time", "60%-", "-o", PART,
+			LOG } },
+	{ cmd_filter, { "filter", FILES, "--not", "--sym", "inner", "--not",
+			"--field", "next_comm=x", "-o", PART, LOG } },
+	{ cmd_fold, { "fold", FILES, "--not", "--comm", "p*", "--not",
+			"--cpu", "1", LOG } },
+	{ cmd_diff, { "diff", "--total", FILES, LOG, LOG } },
+	{ cmd_archive, { "archive", FILES, "-o", ARCHIVE, LOG } },
+	{ cmd_top, { "top", FILES, LOG } },
+	{ pmcstat, { "pmcstat", "-R", LOG } },
+	{ pmcstat, { "pmcstat", FILES, "-R", LOG, "-G", "-" } },
+	{ pmcstat, { "pmcstat", FILES, "-R", LOG, "-F", "-" } },
+	{ pmcstat, { "pmcstat", FILES, "-R", LOG, "-m", "-" } },
+	{ pmcstat, { "pmcstat", FILES, "-R", LOG, "-a", "-" } },
+	{ pmcstat, { "pmcstat", FILES, "-R", LOG, "-g", "-e", "-D", GMON,
+		     "-M", "-" } },
+	{ pmcstat, { "pmcstat", FILES, "-R", LOG, "-A", "-I", "-z", "3",
+		     "-G", "-", "-F", "-" } },
+	{ pmcstat, { "pmcstat", FILES, "-R", LOG, "-c", "0", "-i", "7", "-v",
+		     "-a", "-" } },
+	{ pmcstat, { "pmcstat", FILES, "-R", LOG, "-T", "-f", "threshold=1",
+		     "-c", "0-3", "-z", "2", "-q" } },
 };
+
+/* What is made of a byte takes them all. */
+#define SLOTS		64
+_Static_assert(sizeof(commands) / sizeof(commands[0]) <= SLOTS,
+	       "fuzz.sh has that number");
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const char *argument(const char *arg, const char *log)
 {
-	static const char *root, *kernel;
+	static struct {
+		const char *arg;
+		const char *name;
+		const char *path;
+	} places[] = {
+		{ SHELF, "root", NULL },
+		{ KERNEL, "kallsyms", NULL },
+		{ ARCHIVE, "archive.tar", NULL },
+		{ GMON, "gmon", NULL },
+		{ PART, "part.pmclog", NULL },
+	};
+	size_t i;
 
-	if (!root) {
-		root = fuzz_path("root");
-		kernel = fuzz_path("kallsyms");
-	}
 	if (!strcmp(arg, LOG))
 		return log;
-	if (!strcmp(arg, SHELF))
-		return root;
-	return strcmp(arg, KERNEL) ? arg : kernel;
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (strcmp(arg, places[i].arg))
+			continue;
+		if (!places[i].path)
+			places[i].path = fuzz_path(places[i].name);
+		return places[i].path;
+	}
+	return arg;
 }
 
 /* The first byte is the command's number; more commands leave that as it is. */
@@ -72,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *args[21] = { NULL }, *log;
 	size_t which, i;
 
-	which = size ? data[0] % 32 : NCOMMANDS;
+	which = size ? data[0] % SLOTS : NCOMMANDS;
 	if (which >= NCOMMANDS)
 		return 0;
 	log = fuzz_file(0, data + 1, size - 1);
