@@ -227,17 +227,18 @@ static inline bool compat_vma_is_vdso(const struct vm_area_struct *vma)
 }
 
 /*
- * mremap() makes a mapping longer where it is.  The functions are known to mm/
- * only, so that nothing can be compiled to tell them apart.
+ * mremap() makes a mapping longer where it is.  Later kernels' functions are known
+ * to mm/ only, so that nothing can be compiled to tell them apart.
  */
 #define COMPAT_VMA_GROWS	"vma_merge_extend"
 #define COMPAT_VMA_GROWS_OLDER	"vma_merge"
 
 /*
  * What is to grow, by @more bytes at its end, by the arguments of the function
- * that @kp is on: (iterator, vma, more), or until 6.6 (mm, vma, start, end, ...),
- * before them an iterator since 6.3, of a range that nothing is mapped in yet: it
- * is called for other things too, and with no vma.  mmap lock held for writing.
+ * that @kp is on: (iterator, vma, more), or until 6.6 (mm, vma, start, end, flags,
+ * anon_vma, file, pgoff, ...), before them an iterator since 6.3.  That one is called
+ * for other things too: with no vma, for others' memory (userfaultfd), and for what
+ * lies behind the vma but does not go on with it.  mmap lock held for writing.
  */
 static inline struct vm_area_struct *
 compat_vma_grows(const struct kprobe *kp, struct pt_regs *regs,
@@ -248,17 +249,28 @@ compat_vma_grows(const struct kprobe *kp, struct pt_regs *regs,
 	unsigned long start, end;
 	unsigned int n;
 
+#define ARG(i)	regs_get_kernel_argument(regs, i)
 	if (!strcmp(kp->symbol_name, COMPAT_VMA_GROWS)) {
-		*more = regs_get_kernel_argument(regs, 2);
-		return (void *)regs_get_kernel_argument(regs, 1);
+		*more = ARG(2);
+		return (void *)ARG(1);
 	}
-	n = regs_get_kernel_argument(regs, 0) != (unsigned long)mm;
-	vma = (void *)regs_get_kernel_argument(regs, n + 1);
-	start = regs_get_kernel_argument(regs, n + 2);
-	end = regs_get_kernel_argument(regs, n + 3);
+	n = ARG(0) != (unsigned long)mm;
+	/* of others' memory it cannot be told which argument is which */
+	if (!mm || ARG(n) != (unsigned long)mm)
+		return NULL;
+	vma = (void *)ARG(n + 1);
+	start = ARG(n + 2);
+	end = ARG(n + 3);
 	*more = end - start;
-	return vma && vma->vm_end == start && vma->vm_mm == mm &&
-	       !mtree_load(&mm->mm_mt, start) ? vma : NULL;
+	if (!vma || vma->vm_end != start || mtree_load(&mm->mm_mt, start) ||
+	    ARG(n + 4) != vma->vm_flags ||
+	    ARG(n + 6) != (unsigned long)vma->vm_file)
+		return NULL;
+	/* with the iterator, arm64 has no register for it */
+	if (n || !vma->vm_file)
+		return vma;
+	return ARG(n + 7) == vma->vm_pgoff + vma_pages(vma) ? vma : NULL;
+#undef ARG
 }
 
 /*

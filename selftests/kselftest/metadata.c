@@ -3,7 +3,10 @@
  * Processes, threads and mappings: what the log tells of them, and when.
  */
 #include <elf.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -12,6 +15,7 @@
 #include "test.h"
 
 #define LOADED		"/tmp/hwpmc-exec"
+#define LOADED_TOO	"/tmp/hwpmc-exec-too"
 
 FIXTURE(metadata)
 {
@@ -33,6 +37,7 @@ FIXTURE_TEARDOWN(metadata)
 {
 	close(self->dev);
 	unlink(LOADED);
+	unlink(LOADED_TOO);
 }
 
 #define BEGIN() do {							\
@@ -445,6 +450,98 @@ TEST_F(metadata, mremap)
 	EXPECT_EQ(0, m.ino);
 	munmap(room, 64 * page);
 	close(fd);
+}
+
+/* What is moved right behind other code does not make that longer. */
+TEST_F(metadata, mremap_behind_other_code)
+{
+	int fd = exec_file(LOADED, 8, self->page);
+	int other = exec_file(LOADED_TOO, 8, self->page);
+	long page = self->page;
+	char *room, *from;
+	struct map m;
+	int i;
+
+	ASSERT_LE(0, fd);
+	ASSERT_LE(0, other);
+	room = mmap(NULL, 64 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
+	ASSERT_NE(MAP_FAILED, room);
+	from = room + 32 * page;
+	/* another file; and the same, where it does not go on */
+	for (i = 0; i < 2; i++) {
+		ASSERT_NE(MAP_FAILED,
+			  mmap(room + 16 * i * page, 2 * page,
+			       PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
+			       fd, 0));
+		ASSERT_NE(MAP_FAILED,
+			  mmap(from + 16 * i * page, 2 * page,
+			       PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
+			       i ? fd : other, 5 * page));
+	}
+	BEGIN();
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(room + (16 * i + 2) * page,
+			  mremap(from + 16 * i * page, 2 * page, 2 * page,
+				 MREMAP_MAYMOVE | MREMAP_FIXED,
+				 room + (16 * i + 2) * page));
+	END();
+
+	for (i = 0; i < 2; i++) {
+		uintptr_t at = (uintptr_t)room + 16 * i * page;
+
+		ASSERT_TRUE(find_map(&self->log, getpid(), at + 2 * page, 0,
+				     &m));
+		EXPECT_STREQ(i ? LOADED : LOADED_TOO, m.path);
+		EXPECT_EQ(2 * page, m.len);
+		EXPECT_EQ(5 * page, m.offset);
+		EXPECT_FALSE(find_map(&self->log, getpid(), at, 1, &m))
+			TH_LOG("%d: %" PRIu64 " bytes", i, m.len);
+	}
+	munmap(room, 64 * page);
+	close(other);
+	close(fd);
+}
+
+/* Page faults in @p are @fd's: the kernel keeps that apart from what is around. */
+static bool watch_faults(int fd, char *p, size_t len)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register r = {
+		.range = { .start = (uintptr_t)p, .len = len },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	return !ioctl(fd, UFFDIO_API, &api) && !ioctl(fd, UFFDIO_REGISTER, &r);
+}
+
+/* Mappings become one by what another process does: it has no part in ours. */
+TEST_F(metadata, merged_by_another)
+{
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+	long page = self->page;
+	struct map m;
+	pid_t child;
+	char *p;
+
+	if (fd < 0)
+		SKIP(return, "no userfaultfd");
+	p = mmap(NULL, 16 * page, PROT_READ | PROT_EXEC,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, p);
+	ASSERT_TRUE(watch_faults(fd, p + 4 * page, 4 * page));
+	BEGIN();
+	child = fork();
+	if (!child) {
+		/* it watches no more when the last descriptor goes */
+		sleep_ms(100);
+		_exit(close(fd));
+	}
+	close(fd);
+	EXPECT_EQ(0, wait_for(child));
+	END();
+	EXPECT_FALSE(find_map(&self->log, getpid(), (uintptr_t)p, 1, &m));
+	munmap(p, 16 * page);
 }
 
 static void check_path(struct __test_metadata *_metadata, const char *path,
