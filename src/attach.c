@@ -280,19 +280,6 @@ int attach_self(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	return attach(o, pmc, current->group_leader);
 }
 
-/* Its first attach_self() is taken back: it never counted, and was never lost. */
-void attach_undo(struct hwpmc_pmc *pmc)
-{
-	enum pmc_state state = pmc->state;
-
-	targets_release(pmc);
-	mutex_lock(&pmc->owner->targets_mutex);
-	WRITE_ONCE(pmc->state, state);
-	pmc->attached = false;
-	mutex_unlock(&pmc->owner->targets_mutex);
-	event_drops_settle(pmc);
-}
-
 /*
  * attach_to - @pmc onto process @pid, as the caller's namespace numbers it
  *
@@ -331,6 +318,33 @@ static void log_detach(struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
 	};
 
 	record_now(t->owner, &d, sizeof(d), PMCLOG_PID_KERNEL);
+}
+
+/*
+ * The attach_self() of a start that fails is taken back, of a PMC that does not
+ * run: it was never lost.  The log may tell of it already.
+ */
+void attach_undo(struct hwpmc_pmc *pmc)
+{
+	struct hwpmc_owner *o = pmc->owner;
+	struct hwpmc_target *t, *next;
+	struct target_link *link;
+	bool told;
+
+	mutex_lock(&o->targets_mutex);
+	list_for_each_entry_safe(t, next, &o->targets, node) {
+		link = target_find_link(t, pmc);
+		if (!link)
+			continue;
+		told = link->told_log;
+		target_unlink(t, link);
+		if (told)
+			log_detach(t, pmc);
+		target_settle(t);
+	}
+	pmc->attached = false;
+	mutex_unlock(&o->targets_mutex);
+	event_drops_settle(pmc);
 }
 
 /* Was it the PMC's last target?  Then target_lost(), behind target_settle(). */

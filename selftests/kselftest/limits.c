@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 
 #include "module.h"
+#include "proclog.h"
 #include "recorder.h"
 #include "test.h"
 #include "user.h"
@@ -612,6 +613,33 @@ TEST_F(limits, still_lost)
 {
 	ASSERT_TRUE(limit("max_counters", 2));
 	EXPECT_EQ(0, elsewhere(stay_lost));
+}
+
+/* The log, too, says that who was attached for a start that failed is not. */
+static int told_and_taken_back(void)
+{
+	struct hwpmc_record r = { .on = 1 };
+	int dev, file = temp_file();
+	uint32_t id[2];
+	struct log log;
+
+	CHECK(1, user_stay(USER));
+	dev = dev_open();
+	CHECK(0, dev_configure(dev, file));
+	CHECK(0, user_process_pmc(dev, 0, &id[0]));
+	CHECK(0, user_process_pmc(dev, 0, &id[1]));
+	CHECK(-EDQUOT, dev_ioctl(dev, HWPMC_IOC_RECORD, &r));
+	CHECK(0, dev_closelog(dev));
+	CHECK(1, log_load(&log, file));
+	CHECK(1, proc_count(&log, PMCLOG_T_PMCATTACH, getpid()));
+	CHECK(1, proc_count(&log, PMCLOG_T_PMCDETACH, getpid()));
+	return 0;
+}
+
+TEST_F(limits, taken_back)
+{
+	ASSERT_TRUE(limit("max_counters", 1));
+	EXPECT_EQ(0, elsewhere(told_and_taken_back));
 }
 
 TEST_F(limits, counters)
