@@ -320,6 +320,18 @@ static void log_detach(struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
 	record_now(t->owner, &d, sizeof(d), PMCLOG_PID_KERNEL);
 }
 
+/* Some PMC has lost all its targets; under targets_mutex as well. */
+static bool any_lost(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_live_pmc(o, row, pmc)
+		if (pmc->attached && !pmc->ntargets)
+			return true;
+	return false;
+}
+
 /*
  * The attach_self() of a start that fails is taken back, of a PMC that does not
  * run: it was never lost.  The log may tell of it already.
@@ -343,6 +355,9 @@ void attach_undo(struct hwpmc_pmc *pmc)
 		target_settle(t);
 	}
 	pmc->attached = false;
+	/* others lost theirs meanwhile, when this one was there still */
+	if (list_empty(&o->targets) && !o->lost_all && any_lost(o))
+		target_lost(o);
 	mutex_unlock(&o->targets_mutex);
 	event_drops_settle(pmc);
 }

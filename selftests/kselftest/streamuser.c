@@ -356,6 +356,82 @@ TEST_F(streamuser, start_of_family)
 	EXPECT_EQ(0, group_end(child));
 }
 
+struct victim {
+	int dev;
+	pid_t pid;
+	pthread_t thread;
+	uint64_t bytes;		/* there already */
+};
+
+/* Ends it as soon as there is more to be read. */
+static void *kill_victim(void *arg)
+{
+	struct victim *v = arg;
+	struct hwpmc_driverstats st;
+
+	do {
+		if (dev_stats(v->dev, HWPMC_STATS_OWNER, &st))
+			return NULL;
+	} while (st.bytes_written == v->bytes);
+	load_end(v->pid);
+	return NULL;
+}
+
+static int lose_meanwhile(void)
+{
+	struct hwpmc_allocate lost =
+		pmc_process_counter(PERF_TYPE_SOFTWARE,
+				    PERF_COUNT_SW_PAGE_FAULTS, 0);
+	struct hwpmc_allocate a =
+		pmc_process_sampler(PERF_TYPE_SOFTWARE,
+				    PERF_COUNT_SW_PAGE_FAULTS, 1,
+				    HWPMC_F_DESCENDANTS);
+	struct hwpmc_driverstats st;
+	struct victim v;
+	struct crowd c;
+
+	if (!user_stay(USER))
+		return 1;
+	crowd_begin(&c, 100, 200);
+	v.pid = fork_bound();
+	if (!v.pid) {
+		pause();
+		_exit(0);
+	}
+	a.caps = HWPMC_CAP_USER;
+	lost.caps = HWPMC_CAP_USER;
+	v.dev = dev_open();
+	if (v.dev < 0 || dev_allocate(v.dev, &lost) ||
+	    dev_allocate(v.dev, &a) || dev_attach(v.dev, lost.id, v.pid) ||
+	    dev_stream(v.dev, 0, SMALL))
+		return 2;
+	sleep_ms(200);		/* what the log begins with */
+	if (dev_stats(v.dev, HWPMC_STATS_OWNER, &st))
+		return 2;
+	v.bytes = st.bytes_written;
+	if (pthread_create(&v.thread, NULL, kill_victim, &v))
+		return 3;
+	if (dev_start(v.dev, a.id) != -ENOBUFS)
+		return 4;
+	pthread_join(v.thread, NULL);
+	if (!dev_hung_up(v.dev))
+		return 5;
+	crowd_end(&c);
+	return 0;
+}
+
+/* ... and who has lost all others meanwhile has lost all. */
+TEST_F(streamuser, lost_meanwhile)
+{
+	pid_t child;
+
+	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
+	child = group_fork();
+	if (!child)
+		_exit(lose_meanwhile());
+	EXPECT_EQ(0, group_end(child));
+}
+
 /* ------------------------------------------------------------------------
  * Dumps
  */
