@@ -333,7 +333,7 @@ static bool any_lost(struct hwpmc_owner *o)
 }
 
 /*
- * The attach_self() of a start that fails is taken back, of a PMC that does not
+ * The attach_self() of a start that fails, or is taken back, of a PMC that does not
  * run: it was never lost.  The log may tell of it already.
  */
 void attach_undo(struct hwpmc_pmc *pmc)

@@ -229,10 +229,12 @@ void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s);
 /*
  * What a RECORD has done.
  * @rows: of the PMCs that were started or stopped
+ * @fresh: of those that were attached to the caller for that
  * @log:  a log was begun for them
  */
 struct recorded {
 	DECLARE_BITMAP(rows, HWPMC_NROW);
+	DECLARE_BITMAP(fresh, HWPMC_NROW);
 	bool		log;
 };
 

@@ -80,34 +80,35 @@ static void disable(struct hwpmc_owner *o, const unsigned long *set)
 }
 
 /* What was attached to the caller for this start was not before. */
-static void undo_prepare(struct hwpmc_owner *o, const unsigned long *fresh)
+static void undo_prepare(struct hwpmc_owner *o, struct recorded *done)
 {
 	unsigned int row;
 
-	for_each_set_bit(row, fresh, HWPMC_NROW)
+	for_each_set_bit(row, done->fresh, HWPMC_NROW)
 		attach_undo(o->pmcs[row]);
+	bitmap_zero(done->fresh, HWPMC_NROW);
 }
 
 /*
  * All that can fail or takes long, for all of them, before the first one counts.
  */
-static int prepare(struct hwpmc_owner *o, const unsigned long *set)
+static int prepare(struct hwpmc_owner *o, struct recorded *done)
 {
-	DECLARE_BITMAP(fresh, HWPMC_NROW) = {};
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 	int err = 0;
 
-	for_each_set_bit(row, set, HWPMC_NROW) {
+	bitmap_zero(done->fresh, HWPMC_NROW);
+	for_each_set_bit(row, done->rows, HWPMC_NROW) {
 		pmc = o->pmcs[row];
 		if (!pmc_is_system(pmc) && !pmc->attached)
-			__set_bit(row, fresh);
+			__set_bit(row, done->fresh);
 		err = pmc_prepare(o, pmc);
 		if (err)
 			break;
 	}
 	if (err)
-		undo_prepare(o, fresh);
+		undo_prepare(o, done);
 	return err;
 }
 
@@ -171,7 +172,7 @@ static int begin(struct hwpmc_owner *o, struct hwpmc_record *a,
 	if (err < 0)
 		return err;
 	done->log = err;
-	err = prepare(o, done->rows);
+	err = prepare(o, done);
 	if (err) {
 		drop_log(o, done);
 		return err;
@@ -234,6 +235,7 @@ void record_all_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
 		return;
 	if (a->on) {
 		end(o, a, done->rows);
+		undo_prepare(o, done);
 		drop_log(o, done);
 		return;
 	}

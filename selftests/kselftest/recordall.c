@@ -247,6 +247,29 @@ TEST_F(recordall, untellable)
 	EXPECT_EQ(1, self->r.npmc);
 }
 
+/* ... nor has anybody been attached. */
+TEST_F(recordall, untellable_attach)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	struct hwpmc_record *r = mmap(NULL, page, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t id;
+
+	if (!follows(self->dev))
+		SKIP(return, "no process modes on this kernel");
+	ASSERT_NE(MAP_FAILED, r);
+	id = allocated(self->dev, pmc_process_counter(FAULTS, 0));
+	r->on = 1;
+	ASSERT_EQ(0, mprotect(r, page, PROT_READ));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_RECORD, r));
+	EXPECT_STATE(id, STOPPED);
+	EXPECT_EQ(-EINVAL, dev_detach(self->dev, id, 0));
+	EXPECT_FALSE(dev_hung_up(self->dev));
+	/* it was never attached, and is when it starts */
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	EXPECT_EQ(0, dev_detach(self->dev, id, 0));
+}
+
 /* ... nor has the log been begun that it needed. */
 TEST_F(recordall, untellable_log)
 {
