@@ -3,8 +3,8 @@
  * The writing thread: one per log.
  *
  * Each pass looks at all rings, merges what is safe in the order of time into
- * the buffer, says what was lost, and answers requests.  It takes no mutex: who
- * holds the owner's may be waiting for it.
+ * the buffer, says what was lost, and answers requests.  It never takes the owner's
+ * mutex, whose holder may be waiting for it: see hwpmc.h.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>

@@ -11,16 +11,17 @@
  *	  cpus_read_lock	taken inside perf and cpuhp calls
  *	owners_mutex		in stats.c: the list of all owners
  *	  owner->fold_mutex	no PMC of this owner is folded
+ *	accounts_mutex		in limits.c: what users have
  *	owner->log.lock		spinlock: requests to the writing thread
  *	owner->log.stream.lock	spinlock: what read(2) finds
  *	rows_lock		spinlock in rows.c: rows in use and disabled ones
  *
  * Who looks at all owners takes one fold_mutex after another, not two at a time.
  * The writing thread takes no mutex but targets_mutex and fold_mutex, and with the
- * last reference owners_mutex: ioctls wait for it with the owner's held.  Overflow
- * handlers and hooks take no lock at all (one of compat.h apart, under which
- * nothing is taken); what they find through RCU or through the event stays until
- * both are synchronized with.
+ * last reference owners_mutex and accounts_mutex: ioctls wait for it with the
+ * owner's held.  Overflow handlers and hooks take no lock at all (one of compat.h
+ * apart, under which nothing is taken); what they find through RCU or through the
+ * event stays until both are synchronized with.
  */
 #ifndef HWPMC_HWPMC_H
 #define HWPMC_HWPMC_H
