@@ -44,7 +44,7 @@ struct dump {
 	bool		no_maps;	/* of a target: nobody asks for them */
 	bool		no_names;	/* they are told */
 	struct file	*exe;		/* referenced */
-	const struct dump_target *target;
+	struct dump_target *target;
 };
 
 /* A target to be told of: PMCs whose PMCATTACH is not in the log. */
@@ -337,15 +337,47 @@ static void dump_gone(struct dump *d, struct hwpmc_owner *o)
 	emit_dump(o, d, false);
 }
 
+/*
+ * What was taken off since it was noted is not told.  Who takes one off from here
+ * on tells of that, with a later stamp than the dump's.
+ */
+static void look_at_links(struct hwpmc_owner *o, struct dump_target *dt)
+{
+	struct hwpmc_target *t;
+	struct target_link *link;
+	unsigned int i, n = 0;
+
+	mutex_lock(&o->targets_mutex);
+	rcu_read_lock();
+	t = target_find_rcu(o, dt->pid);
+	rcu_read_unlock();
+	for (i = 0; t && i < dt->nids; i++) {
+		list_for_each_entry(link, &t->links, node) {
+			if (link->pmc->id != dt->ids[i])
+				continue;
+			link->in_log = true;
+			dt->ids[n++] = dt->ids[i];
+			break;
+		}
+	}
+	dt->nids = n;
+	mutex_unlock(&o->targets_mutex);
+}
+
 static void dump_process(struct dump *d, struct hwpmc_owner *o,
 			 struct task_struct *leader)
 {
+	bool good;
+
 	d->pid = owner_pid_of(o, leader);
 	if (d->pid == PMCLOG_PID_KERNEL) {
 		dump_gone(d, o);
 		return;
 	}
-	if (look_at_process(d, o, leader)) {
+	good = look_at_process(d, o, leader);
+	if (d->target)
+		look_at_links(o, d->target);
+	if (good) {
 		drain_upto(o, d->tsc);
 		emit_dump(o, d, true);
 	} else if (!READ_ONCE(o->log.abort)) {
@@ -447,7 +479,7 @@ static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list
 }
 
 static void dump_target(struct dump *d, struct hwpmc_owner *o,
-			const struct dump_target *dt)
+			struct dump_target *dt)
 {
 	struct task_struct *task = get_pid_task(dt->pid, PIDTYPE_TGID);
 

@@ -71,7 +71,8 @@ struct hwpmc_target {
 /**
  * struct target_link - a PMC attached to a process
  * @sum:      of threads that have ended
- * @told_log: number of the log that has its PMCATTACH
+ * @told_log: number of the log that has its PMCATTACH, or is about to
+ * @in_log:   it has been in one
  * @fresh:    from the attach under way
  */
 struct target_link {
@@ -79,6 +80,7 @@ struct target_link {
 	struct hwpmc_pmc *pmc;
 	struct count_sum sum;
 	unsigned long	told_log;
+	bool		in_log;
 	bool		fresh;
 };
 

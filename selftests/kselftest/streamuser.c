@@ -319,6 +319,31 @@ TEST_F(streamuser, start_beyond_quota)
 	crowd_end(&c);
 }
 
+/* Each PMCDETACH is of who was attached, and at the end nobody is. */
+static bool all_detached(struct log *log)
+{
+	struct pmclog_rec rec;
+	pid_t pid[MAX];
+	int n = 0, i;
+
+	LOG_FOR_EACH(log, rec) {
+		if (rec.type == PMCLOG_T_PMCATTACH && n < MAX)
+			pid[n++] = PMCLOG_FIELD32(&rec, struct pmclog_pmcattach,
+						  pid);
+		if (rec.type != PMCLOG_T_PMCDETACH)
+			continue;
+		for (i = 0; i < n; i++)
+			if (pid[i] == (pid_t)PMCLOG_FIELD32(&rec,
+							    struct pmclog_pmcdetach,
+							    pid))
+				break;
+		if (i == n)
+			return false;
+		pid[i] = pid[--n];
+	}
+	return !n;
+}
+
 /* 0, or what went on otherwise than it is to. */
 static int start_family(void)
 {
@@ -327,6 +352,7 @@ static int start_family(void)
 				    PERF_COUNT_SW_PAGE_FAULTS, 1,
 				    HWPMC_F_DESCENDANTS);
 	struct crowd c;
+	struct log log;
 	int dev;
 
 	if (!user_stay(USER))
@@ -340,11 +366,13 @@ static int start_family(void)
 		return 3;
 	if (dev_detach(dev, a.id, 0) != -EINVAL)
 		return 4;
+	if (dev_closelog(dev) || !log_load(&log, dev) || !all_detached(&log))
+		return 5;
 	crowd_end(&c);
 	return 0;
 }
 
-/* Who could not be started is attached to nobody. */
+/* Who could not be started is attached to nobody, as the log has it, too. */
 TEST_F(streamuser, start_of_family)
 {
 	pid_t child;
