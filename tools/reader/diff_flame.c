@@ -67,19 +67,28 @@ static void look(void *ctx, uint32_t node, struct flame_look *l)
 {
 	const struct drawing *g = ctx;
 	const struct diff *d = g->d;
-	const struct diffnode *n = &d->node[node];
-	const struct difflabel *label;
 
 	if (node == CALLTREE_ROOT) {
 		l->name = "all";
 		l->hue = HUE_ALL;
 		return;
 	}
-	label = &d->label[d->t.node[node].label];
-	l->name = strtab_str(&d->str, label->name);
-	l->obj = label->obj ? strtab_str(&d->str, label->obj) : NULL;
-	colour(g, n, l);
-	snprintf(l->note, sizeof(l->note), "\nbefore %.2f %%, after %.2f %%; "
+	l->name = strtab_str(&d->str, d->label[d->t.node[node].label].name);
+	colour(g, &d->node[node], l);
+}
+
+static void note(void *ctx, uint32_t node, struct flame_note *note)
+{
+	const struct drawing *g = ctx;
+	const struct diff *d = g->d;
+	const struct diffnode *n = &d->node[node];
+	uint32_t obj;
+
+	if (node == CALLTREE_ROOT)
+		return;
+	obj = d->label[d->t.node[node].label].obj;
+	note->obj = obj ? strtab_str(&d->str, obj) : NULL;
+	snprintf(note->text, sizeof(note->text), "\nbefore %.2f %%, after %.2f %%; "
 		 "itself %.2f %%, %.2f %%",
 		 100 * diff_share(d, BEFORE, n->total[BEFORE]),
 		 100 * diff_share(d, AFTER, n->total[AFTER]),
@@ -137,8 +146,8 @@ void diff_flame(struct diff *d, const char *title, int side)
 {
 	struct drawing g = { .d = d, .side = side };
 	struct flame_graph graph = {
-		.t = &d->t, .look = look, .ctx = &g, .hues = more_less[side],
-		.nhues = NHUE,
+		.t = &d->t, .look = look, .note = note, .ctx = &g,
+		.hues = more_less[side], .nhues = NHUE,
 	};
 	char *over, *under, *samples[2];
 	uint32_t i;

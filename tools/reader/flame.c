@@ -63,14 +63,11 @@ static enum hue hue_of(const struct flame *f, uint32_t func)
 	}
 }
 
-static const char inlined[] = ", inlined";
-
 static void look(void *ctx, uint32_t node, struct flame_look *l)
 {
 	struct flame *f = ctx;
 	const struct callnode *n = &f->t.node[node];
 	struct profile *p = &f->a.p;
-	uint32_t shown;
 
 	if (node == CALLTREE_ROOT) {
 		l->name = "all";
@@ -83,15 +80,28 @@ static void look(void *ctx, uint32_t node, struct flame_look *l)
 		l->hue = HUE_COMM;
 		return;
 	}
-	shown = p->objs.obj[p->funcs.func[n->label].obj].brief;
-	shown_name(l->buf, strtab_str(&p->str, shown), false);
-	if (p->funcs.func[n->label].inlined &&
-	    strlen(l->buf) + sizeof(inlined) <= sizeof(l->buf))
-		strcat(l->buf, inlined);
-	l->obj = l->buf;
-	shown = func_shown(p, n->label, f->a.demangle);
-	l->name = strtab_str(&p->str, shown);
+	l->name = strtab_str(&p->str, func_shown(p, n->label, f->a.demangle));
 	l->hue = hue_of(f, n->label);
+}
+
+static const char inlined[] = ", inlined";
+
+static void note(void *ctx, uint32_t node, struct flame_note *note)
+{
+	struct flame *f = ctx;
+	const struct callnode *n = &f->t.node[node];
+	struct profile *p = &f->a.p;
+	uint32_t obj;
+
+	if (node == CALLTREE_ROOT || n->parent == CALLTREE_ROOT)
+		return;
+	obj = p->funcs.func[n->label].obj;
+	shown_name(note->buf, strtab_str(&p->str, p->objs.obj[obj].brief),
+		   false);
+	if (p->funcs.func[n->label].inlined &&
+	    strlen(note->buf) + sizeof(inlined) <= sizeof(note->buf))
+		strcat(note->buf, inlined);
+	note->obj = note->buf;
 }
 
 static uint32_t comm_label(void *ctx, const struct chaintop *top)
@@ -149,8 +159,8 @@ static int draw(struct flame *f)
 	char *over = f->title ? xstrdup(f->title) : title(f);
 	char *under = subtitle(f);
 	struct flame_graph g = {
-		.t = &f->t, .look = look, .ctx = f, .hues = hues,
-		.nhues = NHUE, .title = over,
+		.t = &f->t, .look = look, .note = note, .ctx = f,
+		.hues = hues, .nhues = NHUE, .title = over,
 		.subtitle = under,
 	};
 	struct outfile file;

@@ -31,28 +31,38 @@ struct flame_hue {
 
 /**
  * struct flame_look - a frame
- * @name:  safe to print, but not yet quoted for XML
- * @obj:   what it is in, or NULL; may point into @buf
- * @note:  more for its tooltip
+ * @name:  safe to print, but not yet quoted for XML; may point into @buf
  * @hue:   number of a hue
  * @strength: 0 to 1, of hues that fade
  */
 struct flame_look {
-	const char *name, *obj;
-	char note[96];
+	const char *name;
 	unsigned int hue;
 	double strength;
 	char buf[SHOWN_MAX];
 };
 
 /**
+ * struct flame_note - more for a frame's tooltip
+ * @obj:   what it is in, or NULL; may point into @buf
+ */
+struct flame_note {
+	const char *obj;
+	char text[96];
+	char buf[SHOWN_MAX];
+};
+
+/**
  * struct flame_graph - what is drawn
+ * @look:  asked for more than once, to sort frames; all but @strength is set
+ * @note:  of what is drawn; there is none if nothing is set
  * @hues:  @nhues of them; the first is the root's and not in the legend
  * @title, @subtitle: any text
  */
 struct flame_graph {
 	const struct calltree *t;
 	void (*look)(void *ctx, uint32_t node, struct flame_look *l);
+	void (*note)(void *ctx, uint32_t node, struct flame_note *n);
 	void *ctx;
 	const struct flame_hue *hues;
 	unsigned int nhues;

@@ -27,8 +27,6 @@ struct drawing {
 
 static void look(const struct drawing *d, uint32_t node, struct flame_look *l)
 {
-	l->obj = NULL;
-	l->note[0] = '\0';
 	l->strength = 0;
 	d->g->look(d->g->ctx, node, l);
 }
@@ -119,16 +117,20 @@ static void put_text(struct drawing *d, const char *name, double x, double w,
 	out_str(d->out, *s ? "…</text>" : "</text>");
 }
 
-static void put_tooltip(struct drawing *d, const struct callnode *n,
-			const struct flame_look *l)
+static void put_tooltip(struct drawing *d, uint32_t node, const char *name)
 {
+	const struct callnode *n = &d->node[node];
+	struct flame_note note;
 	char num[GROUPED_MAX];
 
+	note.obj = NULL;
+	note.text[0] = '\0';
+	d->g->note(d->g->ctx, node, &note);
 	out_str(d->out, "<title>");
-	xml(d, l->name);
+	xml(d, name);
 	out_char(d->out, '\n');
-	if (l->obj) {
-		xml(d, l->obj);
+	if (note.obj) {
+		xml(d, note.obj);
 		out_str(d->out, ", ");
 	}
 	out_printf(d->out, "%s %s, %.2f %%", grouped(num, n->total),
@@ -136,7 +138,7 @@ static void put_tooltip(struct drawing *d, const struct callnode *n,
 		   percent(n->total, d->all));
 	if (n->self && n->self != n->total)
 		out_printf(d->out, ", %s itself", grouped(num, n->self));
-	xml(d, l->note);
+	xml(d, note.text);
 	out_str(d->out, "</title>");
 }
 
@@ -152,7 +154,7 @@ static void put_frame(struct drawing *d, uint32_t node, uint64_t at,
 	look(d, node, &l);
 	out_printf(d->out, "<g data-x=\"%llu\" data-n=\"%llu\" data-d=\"%u\">",
 		   (unsigned long long)at, (unsigned long long)n->total, depth);
-	put_tooltip(d, n, &l);
+	put_tooltip(d, node, l.name);
 	out_printf(d->out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" "
 		   "height=\"%d\" rx=\"1.5\" fill=\"", x, y,
 		   w > 2 ? w - 0.7 : w, FLAME_ROW - 1);
