@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Numbers as printf() writes them. */
+#include <float.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,10 +77,35 @@ static bool others(void)
 	return good;
 }
 
+static bool check_hundredths(double v)
+{
+	char got[64], want[64];
+
+	sprintf(want, "%.2f", v);
+	return same("hundredths", got, put_hundredths(got, v), want);
+}
+
+/* Percentages, many of which are next to where they are rounded. */
+static bool shares(void)
+{
+	bool good = true;
+	uint32_t all, part;
+
+	for (all = 1; all <= 400000; all += all < 1000 ? 1 : 39900)
+		for (part = 0; part <= all; part += 1 + all / 5000)
+			good &= check_hundredths(100.0 * part / all);
+	for (part = 0; part < 1000; part++)
+		good &= check_hundredths(part / 64.0);
+	return good;
+}
+
 int main(void)
 {
+	bool exact = LDBL_MANT_DIG >= 60;
+
 	ok(small_ones(), "small numbers");
 	ok(round_ones(), "numbers where there is one more digit");
 	ok(others(), "numbers of all lengths");
+	ok(!exact || shares(), "two digits behind the point");
 	return done();
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "diff.h"
+#include "digits.h"
 #include "flame.h"
 #include "plural.h"
 #include "quality.h"
@@ -77,23 +78,30 @@ static void look(void *ctx, uint32_t node, struct flame_look *l)
 	colour(g, &d->node[node], l);
 }
 
+static char *put_share(char *to, const char *before, double share)
+{
+	return put_hundredths(stpcpy(to, before), 100 * share);
+}
+
 static void note(void *ctx, uint32_t node, struct flame_note *note)
 {
 	const struct drawing *g = ctx;
 	const struct diff *d = g->d;
 	const struct diffnode *n = &d->node[node];
 	uint32_t obj;
+	char *to;
 
 	if (node == CALLTREE_ROOT)
 		return;
 	obj = d->label[d->t.node[node].label].obj;
 	note->obj = obj ? strtab_str(&d->str, obj) : NULL;
-	snprintf(note->text, sizeof(note->text), "\nbefore %.2f %%, after %.2f %%; "
-		 "itself %.2f %%, %.2f %%",
-		 100 * diff_share(d, BEFORE, n->total[BEFORE]),
-		 100 * diff_share(d, AFTER, n->total[AFTER]),
-		 100 * diff_share(d, BEFORE, n->self[BEFORE]),
-		 100 * diff_share(d, AFTER, n->self[AFTER]));
+	to = put_share(note->text, "\nbefore ",
+		       diff_share(d, BEFORE, n->total[BEFORE]));
+	to = put_share(to, " %, after ", diff_share(d, AFTER, n->total[AFTER]));
+	to = put_share(to, " %; itself ",
+		       diff_share(d, BEFORE, n->self[BEFORE]));
+	to = put_share(to, " %, ", diff_share(d, AFTER, n->self[AFTER]));
+	strcpy(to, " %");
 }
 
 /* The greatest change has full colour, if none is that great. */

@@ -4,6 +4,7 @@
 #define READER_DIGITS_H
 
 #include <endian.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -81,6 +82,15 @@ static inline char *put_parts(char *to, int64_t v, uint64_t scale,
 	to = put_number(to, u / scale);
 	*to++ = '.';
 	return put_last(to, u % scale, n);
+}
+
+/*
+ * @v, not too large, with two digits behind the point.  No bit of the product
+ * is lost where a long double has 60, so it is rounded as printf() does.
+ */
+static inline char *put_hundredths(char *to, double v)
+{
+	return put_parts(to, llrintl(v * 100.0L), 100, 2);
 }
 
 #define HEX_MAX	16	/* of 64 bits */

@@ -2,6 +2,7 @@
 /* Draws a call tree as a flame graph: one SVG file that needs nothing else. */
 #include <stdlib.h>
 
+#include "digits.h"
 #include "flame.h"
 #include "plural.h"
 
@@ -67,6 +68,22 @@ static void xml_shown(struct drawing *d, const char *s)
 	xml(d, buf);
 }
 
+/* There are many frames: these take a tenth of what printf() does. */
+static void put_count(struct drawing *d, const char *before, uint64_t n)
+{
+	out_str(d->out, before);
+	out_u64(d->out, n);
+}
+
+static void put_fraction(struct drawing *d, const char *before, double v)
+{
+	char *to;
+
+	out_str(d->out, before);
+	to = out_room(d->out, 2 * DIGITS_MAX);
+	d->out->n += (size_t)(put_hundredths(to, v) - to);
+}
+
 static int vary(int from, int by, uint64_t h)
 {
 	return by ? from + (int)(h % (unsigned int)by) : from;
@@ -91,8 +108,10 @@ static void put_colour(struct drawing *d, const struct flame_look *l)
 		    hue->l + (int)((1 - l->strength) * hue->dl) :
 		    vary(hue->l, hue->dl, h >> 16);
 
-	out_printf(d->out, "hsl(%d,%d%%,%d%%)", vary(hue->h, hue->dh, h),
-		   vary(hue->s, hue->ds, h >> 8), light);
+	put_count(d, "hsl(", (unsigned int)vary(hue->h, hue->dh, h));
+	put_count(d, ",", (unsigned int)vary(hue->s, hue->ds, h >> 8));
+	put_count(d, "%,", (unsigned int)light);
+	out_str(d->out, "%)");
 }
 
 /* As much of the name as there is room for; the script does it again. */
@@ -112,7 +131,9 @@ static void put_text(struct drawing *d, const char *name, double x, double w,
 			break;
 		s += k;
 	}
-	out_printf(d->out, "<text x=\"%.2f\" y=\"%.1f\">", x + 3, y + 12.5);
+	put_fraction(d, "<text x=\"", x + 3);
+	put_count(d, "\" y=\"", (unsigned int)y + 12);
+	out_str(d->out, ".5\">");
 	xml_n(d, name, (size_t)(s - name));
 	out_str(d->out, *s ? "…</text>" : "</text>");
 }
@@ -133,11 +154,15 @@ static void put_tooltip(struct drawing *d, uint32_t node, const char *name)
 		xml(d, note.obj);
 		out_str(d->out, ", ");
 	}
-	out_printf(d->out, "%s %s, %.2f %%", grouped(num, n->total),
-		   plural(n->total, "sample", "samples"),
-		   percent(n->total, d->all));
-	if (n->self && n->self != n->total)
-		out_printf(d->out, ", %s itself", grouped(num, n->self));
+	out_str(d->out, grouped(num, n->total));
+	put_fraction(d, plural(n->total, " sample, ", " samples, "),
+		     percent(n->total, d->all));
+	out_str(d->out, " %");
+	if (n->self && n->self != n->total) {
+		out_str(d->out, ", ");
+		out_str(d->out, grouped(num, n->self));
+		out_str(d->out, " itself");
+	}
 	xml(d, note.text);
 	out_str(d->out, "</title>");
 }
@@ -152,12 +177,16 @@ static void put_frame(struct drawing *d, uint32_t node, uint64_t at,
 	struct flame_look l;
 
 	look(d, node, &l);
-	out_printf(d->out, "<g data-x=\"%llu\" data-n=\"%llu\" data-d=\"%u\">",
-		   (unsigned long long)at, (unsigned long long)n->total, depth);
+	put_count(d, "<g data-x=\"", at);
+	put_count(d, "\" data-n=\"", n->total);
+	put_count(d, "\" data-d=\"", depth);
+	out_str(d->out, "\">");
 	put_tooltip(d, node, l.name);
-	out_printf(d->out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" "
-		   "height=\"%d\" rx=\"1.5\" fill=\"", x, y,
-		   w > 2 ? w - 0.7 : w, FLAME_ROW - 1);
+	put_fraction(d, "<rect x=\"", x);
+	put_count(d, "\" y=\"", (unsigned int)y);
+	put_fraction(d, "\" width=\"", w > 2 ? w - 0.7 : w);
+	put_count(d, "\" height=\"", FLAME_ROW - 1);
+	out_str(d->out, "\" rx=\"1.5\" fill=\"");
 	put_colour(d, &l);
 	out_str(d->out, "\"/>");
 	put_text(d, l.name, x, w, y);
