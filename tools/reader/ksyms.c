@@ -14,6 +14,7 @@
 #define TEXT_MAX	(256U << 20)
 #define LINE_MAX_SIZE	4096
 #define TEXT_BLOCK	65536
+#define ADDR_DIGITS	16	/* at most */
 
 #define TRY_AT_RECORDED	1U	/* only if nothing has to be moved */
 #define TRY_BUILDID	2U	/* only with the logged build-id */
@@ -74,20 +75,20 @@ static bool text_line(struct loading *l, char *line)
 {
 	struct sym s = { 0 };
 	char *end = line, *name, *mod;
+	uint64_t start = 0;
 	uint8_t digit;
 
 	while ((digit = digit1[(unsigned char)*end])) {
-		if (s.start >> 60)
-			return false;
-		s.start = s.start << 4 | (digit - 1U);
+		start = start << 4 | (digit - 1U);
 		end++;
 	}
-	if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
+	if (end == line || end - line > ADDR_DIGITS || end[0] != ' ' ||
+	    !end[1] || end[2] != ' ')
 		return false;
+	s.start = start;
 	s.rank = rank_of_letter(end[1]);
 	name = end + 3;
-	for (mod = name; *mod && *mod != ' ' && *mod != '\t'; mod++)
-		;
+	mod = name + strcspn(name, " \t");
 	if (*mod) {
 		*mod++ = '\0';
 		mod += strspn(mod, " \t[");
