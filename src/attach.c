@@ -348,7 +348,7 @@ void attach_undo(struct hwpmc_pmc *pmc)
 		link = target_find_link(t, pmc);
 		if (!link)
 			continue;
-		told = link->in_log;
+		told = link->told_log;
 		target_unlink(t, link);
 		if (told)
 			log_detach(t, pmc);

@@ -43,8 +43,7 @@ struct dump {
 	bool		no_lock;	/* others keep its memory to themselves */
 	bool		no_maps;	/* of a target: nobody asks for them */
 	bool		no_names;	/* they are told */
-	struct file	*exe;		/* referenced */
-	struct dump_target *target;
+	const struct dump_target *target;
 };
 
 /* A target to be told of: PMCs whose PMCATTACH is not in the log. */
@@ -68,9 +67,6 @@ static void dump_drop(struct dump *d)
 			fput(d->maps[i].file);
 	d->nmaps = 0;
 	d->nthreads = 0;
-	if (d->exe)
-		fput(d->exe);
-	d->exe = NULL;
 }
 
 static void dump_free(struct dump *d)
@@ -115,9 +111,6 @@ static void look_at_maps(struct dump *d, struct mm_struct *mm)
 
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
-		if (!d->exe && vma->vm_file && vma->vm_start <= mm->start_code &&
-		    vma->vm_end > mm->start_code)
-			d->exe = get_file(vma->vm_file);
 		if (d->no_maps)
 			continue;
 		if (d->maps_there++ < d->maps_size)
@@ -259,25 +252,14 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 	return good;
 }
 
-static void emit_attaches(struct hwpmc_owner *o, const struct dump_target *dt,
-			  struct file *exe, u64 tsc)
+static void emit_one(struct hwpmc_owner *o, const struct dump *d)
 {
 	unsigned int i;
 
-	for (i = 0; dt && i < dt->nids; i++)
-		emit_attach(o, dt->ids[i], dt->nr, exe, tsc);
-}
-
-/* @all: or only what it is a target of */
-static void emit_one(struct hwpmc_owner *o, const struct dump *d, bool all)
-{
-	unsigned int i;
-
-	emit_attaches(o, d->target, d->exe, d->tsc);
-	for (i = 0; all && i < d->nthreads && !d->no_names; i++)
+	for (i = 0; i < d->nthreads && !d->no_names; i++)
 		emit_names(o, d->pid, d->threads[i].tid, d->threads[i].comm,
 			   d->tsc);
-	for (i = 0; all && i < d->nmaps; i++)
+	for (i = 0; i < d->nmaps; i++)
 		emit_mapping(o, &d->maps[i], d->tsc);
 }
 
@@ -290,14 +272,14 @@ static bool is_for_log(const struct hwpmc_owner *o, const struct dump_target *dt
 	return !o->log.teeing || (dt && dt->news);
 }
 
-static void emit_dump(struct hwpmc_owner *o, const struct dump *d, bool all)
+static void emit_dump(struct hwpmc_owner *o, const struct dump *d)
 {
 	if (is_for_log(o, d->target))
-		emit_one(o, d, all);
+		emit_one(o, d);
 	if (!o->log.teeing)
 		return;
 	o->log.to_tee = true;
-	emit_one(o, d, all);
+	emit_one(o, d);
 	o->log.to_tee = false;
 }
 
@@ -330,58 +312,16 @@ static void process_failed(struct hwpmc_owner *o, const struct dump *d)
 	preempt_enable();
 }
 
-/* What it was a target of: its samples may be in the rings. */
-static void dump_gone(struct dump *d, struct hwpmc_owner *o)
-{
-	d->tsc = o->log.last_tsc;
-	emit_dump(o, d, false);
-}
-
-/*
- * What was taken off since it was noted is not told.  Who takes one off from here
- * on tells of that, with a later stamp than the dump's.
- */
-static void look_at_links(struct hwpmc_owner *o, struct dump_target *dt)
-{
-	struct hwpmc_target *t;
-	struct target_link *link;
-	unsigned int i, n = 0;
-
-	mutex_lock(&o->targets_mutex);
-	rcu_read_lock();
-	t = target_find_rcu(o, dt->pid);
-	rcu_read_unlock();
-	for (i = 0; t && i < dt->nids; i++) {
-		list_for_each_entry(link, &t->links, node) {
-			if (link->pmc->id != dt->ids[i])
-				continue;
-			link->in_log = true;
-			dt->ids[n++] = dt->ids[i];
-			break;
-		}
-	}
-	dt->nids = n;
-	mutex_unlock(&o->targets_mutex);
-}
-
 static void dump_process(struct dump *d, struct hwpmc_owner *o,
 			 struct task_struct *leader)
 {
-	bool good;
-
 	d->pid = owner_pid_of(o, leader);
-	if (d->pid == PMCLOG_PID_KERNEL) {
-		dump_gone(d, o);
+	if (d->pid == PMCLOG_PID_KERNEL)
 		return;
-	}
-	good = look_at_process(d, o, leader);
-	if (d->target)
-		look_at_links(o, d->target);
-	if (good) {
+	if (look_at_process(d, o, leader)) {
 		drain_upto(o, d->tsc);
-		emit_dump(o, d, true);
+		emit_dump(o, d);
 	} else if (!READ_ONCE(o->log.abort)) {
-		dump_gone(d, o);
 		process_failed(o, d);
 	}
 	dump_drop(d);
@@ -451,14 +391,19 @@ static void forget_told(struct hwpmc_target *t)
 	t->maps_log = 0;
 }
 
-/* Those of which not all is told, or all.  False without memory. */
-static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list)
+/*
+ * Those of which not all is told, or all, as they are at @tsc: who loses one of
+ * them, or ends, has a later stamp.  False without memory.
+ */
+static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list,
+			 u64 *tsc)
 {
 	struct hwpmc_target *t;
 	struct dump_target *dt;
 	bool good = true;
 
 	mutex_lock(&o->targets_mutex);
+	*tsc = ring_clock();
 	list_for_each_entry(t, &o->targets, node) {
 		if (all)
 			forget_told(t);
@@ -478,16 +423,84 @@ static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list
 	return good;
 }
 
-static void dump_target(struct dump *d, struct hwpmc_owner *o,
-			struct dump_target *dt)
+/* What @leader's process executes, referenced; NULL: nothing, or none for @o. */
+static struct file *look_at_exe(struct hwpmc_owner *o,
+				struct task_struct *leader)
 {
-	struct task_struct *task = get_pid_task(dt->pid, PIDTYPE_TGID);
+	struct task_struct *user = memory_user(leader);
+	struct mm_struct *mm = user ? get_memory(o, leader, user) : NULL;
+	struct vm_area_struct *vma;
+	struct file *exe = NULL;
 
-	d->target = dt;
-	if (!task) {
-		dump_gone(d, o);
-		return;
+	if (mm && lock_maps(o, mm)) {
+		vma = vma_lookup(mm, mm->start_code);
+		if (vma && vma->vm_file && (vma->vm_flags & VM_EXEC))
+			exe = get_file(vma->vm_file);
+		mmap_read_unlock(mm);
 	}
+	if (mm)
+		compat_mmput_later(mm);
+	if (user)
+		put_task_struct(user);
+	return exe;
+}
+
+static void emit_attaches(struct hwpmc_owner *o, const struct dump_target *dt,
+			  struct file *exe, u64 tsc)
+{
+	unsigned int i;
+
+	for (i = 0; i < dt->nids; i++)
+		emit_attach(o, dt->ids[i], dt->nr, exe, tsc);
+}
+
+/* What it is a target of; without a path if it has ended. */
+static void tell_target(struct hwpmc_owner *o, const struct dump_target *dt,
+			u64 tsc)
+{
+	struct task_struct *task;
+	struct file *exe = NULL;
+
+	if (!dt->nids)
+		return;
+	task = get_pid_task(dt->pid, PIDTYPE_TGID);
+	if (task) {
+		exe = look_at_exe(o, task);
+		put_task_struct(task);
+	}
+	if (is_for_log(o, dt))
+		emit_attaches(o, dt, exe, tsc);
+	if (o->log.teeing) {
+		o->log.to_tee = true;
+		emit_attaches(o, dt, exe, tsc);
+		o->log.to_tee = false;
+	}
+	if (exe)
+		fput(exe);
+}
+
+static bool is_target(const struct hwpmc_owner *o, const struct pid *pid)
+{
+	bool yes;
+
+	rcu_read_lock();
+	yes = target_find_rcu(o, pid);
+	rcu_read_unlock();
+	return yes;
+}
+
+static void dump_target(struct dump *d, struct hwpmc_owner *o,
+			const struct dump_target *dt)
+{
+	struct task_struct *task;
+
+	/* who was detached meanwhile is nobody to tell of */
+	if ((!dt->names && !dt->maps) || !is_target(o, dt->pid))
+		return;
+	task = get_pid_task(dt->pid, PIDTYPE_TGID);
+	if (!task)
+		return;
+	d->target = dt;
 	d->no_maps = !dt->maps;
 	d->no_names = !dt->names;
 	dump_process(d, o, task);
@@ -499,12 +512,17 @@ static void dump_targets(struct hwpmc_owner *o, bool all)
 	struct dump_target *dt, *next;
 	struct dump d = {};
 	LIST_HEAD(list);
+	u64 tsc;
 
 	/* who forks, or is forked, meanwhile tells of himself: tell_attach() */
 	WRITE_ONCE(o->log.attaches, o->log.attaches + 1);
-	if (!note_targets(o, all, &list))
+	if (!note_targets(o, all, &list, &tsc))
 		dump_failed(o);
-	emit_news(o);	/* the PMCs that they are targets of */
+	/* with the PMCs that they are targets of */
+	drain_upto(o, tsc);
+	/* all of them before what has happened to any of them since */
+	list_for_each_entry(dt, &list, node)
+		tell_target(o, dt, tsc);
 	list_for_each_entry_safe(dt, next, &list, node) {
 		dump_target(&d, o, dt);
 		put_pid(dt->pid);

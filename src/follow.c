@@ -155,7 +155,6 @@ static int follow_process(struct hwpmc_target *parent,
 			break;
 		}
 		mine->told_log = link->told_log;
-		mine->in_log = link->told_log;
 		tell_attach(t, slot, link->pmc);
 	}
 	kref_get(&t->ref);

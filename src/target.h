@@ -71,8 +71,7 @@ struct hwpmc_target {
 /**
  * struct target_link - a PMC attached to a process
  * @sum:      of threads that have ended
- * @told_log: number of the log that has its PMCATTACH, or is about to
- * @in_log:   it has been in one
+ * @told_log: number of the log that has its PMCATTACH, before all that comes later
  * @fresh:    from the attach under way
  */
 struct target_link {
@@ -80,7 +79,6 @@ struct target_link {
 	struct hwpmc_pmc *pmc;
 	struct count_sum sum;
 	unsigned long	told_log;
-	bool		in_log;
 	bool		fresh;
 };
 

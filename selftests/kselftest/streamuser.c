@@ -384,6 +384,55 @@ TEST_F(streamuser, start_of_family)
 	EXPECT_EQ(0, group_end(child));
 }
 
+/* Half of them end, or all are detached, while the log waits for its reader. */
+static int leave_family(bool end)
+{
+	struct hwpmc_allocate a =
+		pmc_process_sampler(PERF_TYPE_SOFTWARE,
+				    PERF_COUNT_SW_PAGE_FAULTS, 1,
+				    HWPMC_F_DESCENDANTS |
+				    HWPMC_F_LOG_PROCEXIT);
+	const char *fault;
+	unsigned int i;
+	struct crowd c;
+	struct log log;
+	int dev;
+
+	if (!user_stay(USER))
+		return 1;
+	crowd_begin(&c, 100, 200);
+	dev = dev_open();
+	a.caps = HWPMC_CAP_USER;
+	if (dev < 0 || dev_stream(dev, 0, SMALL) || dev_allocate(dev, &a))
+		return 2;
+	if (dev_attach(dev, a.id, 0) || dev_start(dev, a.id) != -ENOBUFS)
+		return 3;
+	for (i = 0; end && i < c.n; i += 2)
+		load_end(c.pid[i]);
+	if (!end && dev_detach(dev, a.id, 0))
+		return 4;
+	if (dev_closelog(dev) || !log_load(&log, dev))
+		return 5;
+	fault = proclog_check(&log);
+	if (fault)
+		fprintf(stderr, "%s\n", fault);
+	for (i = 1; end && i < c.n; i += 2)
+		load_end(c.pid[i]);
+	return fault ? 6 : 0;
+}
+
+/* Who is no target any more has been one before, as the log has it. */
+TEST_F(streamuser, family_ends)
+{
+	pid_t child;
+
+	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
+	child = group_fork();
+	if (!child)
+		_exit(leave_family(true));
+	EXPECT_EQ(0, group_end(child));
+}
+
 struct victim {
 	int dev;
 	pid_t pid;
