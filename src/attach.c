@@ -320,6 +320,17 @@ static void log_detach(struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
 	record_now(t->owner, &d, sizeof(d), PMCLOG_PID_KERNEL);
 }
 
+/* Of what no log was told of there is no end to tell. */
+static void take_off(struct hwpmc_target *t, struct target_link *link)
+{
+	struct hwpmc_pmc *pmc = link->pmc;
+	bool told = link->told_log;
+
+	target_unlink(t, link);
+	if (told)
+		log_detach(t, pmc);
+}
+
 /* Some PMC has lost all its targets; under targets_mutex as well. */
 static bool any_lost(struct hwpmc_owner *o)
 {
@@ -341,17 +352,13 @@ void attach_undo(struct hwpmc_pmc *pmc)
 	struct hwpmc_owner *o = pmc->owner;
 	struct hwpmc_target *t, *next;
 	struct target_link *link;
-	bool told;
 
 	mutex_lock(&o->targets_mutex);
 	list_for_each_entry_safe(t, next, &o->targets, node) {
 		link = target_find_link(t, pmc);
 		if (!link)
 			continue;
-		told = link->told_log;
-		target_unlink(t, link);
-		if (told)
-			log_detach(t, pmc);
+		take_off(t, link);
 		target_settle(t);
 	}
 	pmc->attached = false;
@@ -367,8 +374,7 @@ static bool detach(struct hwpmc_target *t, struct target_link *link)
 {
 	struct hwpmc_pmc *pmc = link->pmc;
 
-	target_unlink(t, link);
-	log_detach(t, pmc);
+	take_off(t, link);
 	return !pmc->ntargets;
 }
 

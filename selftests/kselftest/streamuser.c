@@ -422,6 +422,17 @@ static int leave_family(bool end)
 }
 
 /* Who is no target any more has been one before, as the log has it. */
+TEST_F(streamuser, family_is_detached)
+{
+	pid_t child;
+
+	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
+	child = group_fork();
+	if (!child)
+		_exit(leave_family(false));
+	EXPECT_EQ(0, group_end(child));
+}
+
 TEST_F(streamuser, family_ends)
 {
 	pid_t child;
