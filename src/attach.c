@@ -183,22 +183,82 @@ static int attach_children(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	return -EAGAIN;
 }
 
-/* All the links of this attach: kept, or taken back. */
-static void settle_fresh(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool keep)
+static void log_detach(struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
+{
+	struct pmclog_pmcdetach d = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_PMCDETACH, sizeof(d)),
+		.pmcid = pmc->id,
+		.pid = t->nr,
+	};
+
+	record_now(t->owner, &d, sizeof(d), PMCLOG_PID_KERNEL);
+}
+
+/* Of what no log was told of there is no end to tell. */
+static void take_off(struct hwpmc_target *t, struct target_link *link)
+{
+	struct hwpmc_pmc *pmc = link->pmc;
+	bool told = link->told_log;
+
+	target_unlink(t, link);
+	if (told)
+		log_detach(t, pmc);
+}
+
+/*
+ * All that target_stop_link() has put on @stopped, of @pmc, leaves, with one grace
+ * period: all targets need the mutex.  @tell: PMCDETACH
+ */
+static void take_off_stopped(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
+			     struct list_head *stopped, bool tell)
 {
 	struct hwpmc_target *t, *next;
 	struct target_link *link;
 
+	thread_events_drop(stopped);
 	list_for_each_entry_safe(t, next, &o->targets, node) {
+		link = target_find_link(t, pmc);
+		if (!link || !link->leaves)
+			continue;
+		if (tell)
+			take_off(t, link);
+		else
+			target_unlink(t, link);
+		target_settle(t);
+	}
+}
+
+/* All of @pmc. */
+static void take_off_all(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool tell)
+{
+	struct hwpmc_target *t;
+	struct target_link *link;
+	LIST_HEAD(stopped);
+
+	list_for_each_entry(t, &o->targets, node) {
+		link = target_find_link(t, pmc);
+		if (link)
+			target_stop_link(t, link, &stopped);
+	}
+	take_off_stopped(o, pmc, &stopped, tell);
+}
+
+/* All the links of this attach: kept, or taken back. */
+static void settle_fresh(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool keep)
+{
+	struct hwpmc_target *t;
+	struct target_link *link;
+	LIST_HEAD(stopped);
+
+	list_for_each_entry(t, &o->targets, node) {
 		link = target_find_link(t, pmc);
 		if (!link || !link->fresh)
 			continue;
 		link->fresh = false;
-		if (keep)
-			continue;
-		target_unlink(t, link);
-		target_settle(t);
+		if (!keep)
+			target_stop_link(t, link, &stopped);
 	}
+	take_off_stopped(o, pmc, &stopped, false);
 }
 
 /*
@@ -309,28 +369,6 @@ int attach_to(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 	return 0;
 }
 
-static void log_detach(struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
-{
-	struct pmclog_pmcdetach d = {
-		.h.header = PMCLOG_HEADER(PMCLOG_T_PMCDETACH, sizeof(d)),
-		.pmcid = pmc->id,
-		.pid = t->nr,
-	};
-
-	record_now(t->owner, &d, sizeof(d), PMCLOG_PID_KERNEL);
-}
-
-/* Of what no log was told of there is no end to tell. */
-static void take_off(struct hwpmc_target *t, struct target_link *link)
-{
-	struct hwpmc_pmc *pmc = link->pmc;
-	bool told = link->told_log;
-
-	target_unlink(t, link);
-	if (told)
-		log_detach(t, pmc);
-}
-
 /* Some PMC has lost all its targets; under targets_mutex as well. */
 static bool any_lost(struct hwpmc_owner *o)
 {
@@ -350,32 +388,15 @@ static bool any_lost(struct hwpmc_owner *o)
 void attach_undo(struct hwpmc_pmc *pmc)
 {
 	struct hwpmc_owner *o = pmc->owner;
-	struct hwpmc_target *t, *next;
-	struct target_link *link;
 
 	mutex_lock(&o->targets_mutex);
-	list_for_each_entry_safe(t, next, &o->targets, node) {
-		link = target_find_link(t, pmc);
-		if (!link)
-			continue;
-		take_off(t, link);
-		target_settle(t);
-	}
+	take_off_all(o, pmc, true);
 	pmc->attached = false;
 	/* others lost theirs meanwhile, when this one was there still */
 	if (list_empty(&o->targets) && !o->lost_all && any_lost(o))
 		target_lost(o);
 	mutex_unlock(&o->targets_mutex);
 	event_drops_settle(pmc);
-}
-
-/* Was it the PMC's last target?  Then target_lost(), behind target_settle(). */
-static bool detach(struct hwpmc_target *t, struct target_link *link)
-{
-	struct hwpmc_pmc *pmc = link->pmc;
-
-	take_off(t, link);
-	return !pmc->ntargets;
 }
 
 /*
@@ -387,10 +408,16 @@ void target_detach_all(struct hwpmc_target *t)
 {
 	struct target_link *link, *next;
 	struct hwpmc_owner *o = t->owner;
+	LIST_HEAD(stopped);
 	bool lost = false;
 
-	list_for_each_entry_safe(link, next, &t->links, node)
-		lost |= detach(t, link);
+	list_for_each_entry(link, &t->links, node)
+		target_stop_link(t, link, &stopped);
+	thread_events_drop(&stopped);
+	list_for_each_entry_safe(link, next, &t->links, node) {
+		lost |= link->pmc->ntargets == 1;
+		take_off(t, link);
+	}
 	target_settle(t);
 	if (lost)
 		target_lost(o);
@@ -413,24 +440,24 @@ static int detach_tree(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		       struct task_struct *root)
 {
 	bool all = pmc->flags & HWPMC_F_DESCENDANTS;
-	struct hwpmc_target *t, *next;
+	struct hwpmc_target *t;
 	struct target_link *link;
-	bool lost = false;
+	LIST_HEAD(stopped);
 	int err = -EINVAL;
 
 	mutex_lock(&o->targets_mutex);
 	t = find_target(o, task_tgid(root));
 	if (t && target_find_link(t, pmc))
 		err = 0;
-	list_for_each_entry_safe(t, next, &o->targets, node) {
+	list_for_each_entry(t, &o->targets, node) {
 		link = target_find_link(t, pmc);
 		if (err || !link ||
 		    (t->pid != task_tgid(root) && !(all && in_tree(t, root))))
 			continue;
-		lost |= detach(t, link);
-		target_settle(t);
+		target_stop_link(t, link, &stopped);
 	}
-	if (lost)
+	take_off_stopped(o, pmc, &stopped, true);
+	if (!err && !pmc->ntargets)
 		target_lost(o);
 	mutex_unlock(&o->targets_mutex);
 	return err;
@@ -547,17 +574,9 @@ int targets_set_period(struct hwpmc_pmc *pmc, u64 period)
 void targets_release(struct hwpmc_pmc *pmc)
 {
 	struct hwpmc_owner *o = pmc->owner;
-	struct hwpmc_target *t, *next;
-	struct target_link *link;
 
 	mutex_lock(&o->targets_mutex);
 	WRITE_ONCE(pmc->state, PMC_STOPPED);
-	list_for_each_entry_safe(t, next, &o->targets, node) {
-		link = target_find_link(t, pmc);
-		if (!link)
-			continue;
-		target_unlink(t, link);
-		target_settle(t);
-	}
+	take_off_all(o, pmc, false);
 	mutex_unlock(&o->targets_mutex);
 }

@@ -123,17 +123,31 @@ struct target_link *target_link(struct hwpmc_target *t, struct hwpmc_pmc *pmc)
 	return link;
 }
 
-/* The PMC counts there no more; what it has counted stays with it. */
-void target_unlink(struct hwpmc_target *t, struct target_link *link)
+/*
+ * target_stop_link - the PMC counts there no more
+ *
+ * What several targets have of it is dropped at once, by thread_events_drop();
+ * target_unlink() comes then.
+ */
+void target_stop_link(struct hwpmc_target *t, struct target_link *link,
+		      struct list_head *stopped)
 {
 	struct target_thread *tt;
 	struct thread_event *te, *next;
-	LIST_HEAD(stopped);
 
+	link->leaves = true;
 	list_for_each_entry(tt, &t->threads, node)
 		list_for_each_entry_safe(te, next, &tt->events, node)
 			if (te->link == link)
-				thread_event_stop(tt, te, &stopped);
+				thread_event_stop(tt, te, stopped);
+}
+
+/* The PMC counts there no more; what it has counted stays with it. */
+void target_unlink(struct hwpmc_target *t, struct target_link *link)
+{
+	LIST_HEAD(stopped);
+
+	target_stop_link(t, link, &stopped);
 	thread_events_drop(&stopped);
 	sum_add(&link->pmc->gone, &link->sum);
 	link->pmc->ntargets--;

@@ -73,6 +73,7 @@ struct hwpmc_target {
  * @sum:      of threads that have ended
  * @told_log: number of the log that has its PMCATTACH, before all that comes later
  * @fresh:    from the attach under way
+ * @leaves:   it has been stopped, to be unlinked
  */
 struct target_link {
 	struct list_head node;
@@ -80,6 +81,7 @@ struct target_link {
 	struct count_sum sum;
 	unsigned long	told_log;
 	bool		fresh;
+	bool		leaves;
 };
 
 /**
@@ -171,6 +173,8 @@ struct hwpmc_target *target_find_rcu(const struct hwpmc_owner *o,
 void target_missed_rcu(const struct task_struct *task, const struct pid *pid);
 struct hwpmc_target *target_new(struct hwpmc_owner *o, struct pid *pid, u32 nr);
 struct target_link *target_link(struct hwpmc_target *t, struct hwpmc_pmc *pmc);
+void target_stop_link(struct hwpmc_target *t, struct target_link *link,
+		      struct list_head *stopped);
 void target_unlink(struct hwpmc_target *t, struct target_link *link);
 void target_settle(struct hwpmc_target *t);
 void target_lost(struct hwpmc_owner *o);

@@ -3,7 +3,9 @@
  * Families: one that is there is attached to as a whole or not at all, and one
  * that grows and dies fast is told of exactly.
  */
+#include <linux/membarrier.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "family.h"
 #include "proclog.h"
@@ -91,6 +93,60 @@ static bool make_family(struct target *t, struct family *f)
 {
 	return target_begin(t, family_body, f) && target_step(t) &&
 	       f->n == NFAMILY;
+}
+
+#define NCROWD	100
+
+static int crowd_body(struct target *t, void *arg)
+{
+	struct family *f = arg;
+	int i;
+
+	for (i = 0; i < NCROWD; i++)
+		sleeper(f, 0);
+	while (f->n < NCROWD)
+		usleep(1000);
+	target_pause(t);
+	return 0;
+}
+
+/* What the kernel takes to wait once for all that it does on its processors. */
+static uint64_t grace_period(void)
+{
+	uint64_t began = now_ns();
+	int i;
+
+	for (i = 0; i < 10; i++)
+		if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+			return 0;
+	return (now_ns() - began) / 10;
+}
+
+/* No target forks, execs or ends meanwhile: it does not take longer for many. */
+TEST_F(tree, many_at_once)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_DESCENDANTS |
+						     HWPMC_F_LOG_PROCCSW);
+	uint64_t wait = grace_period(), began, detach, release;
+
+	if (!wait)
+		SKIP(return, "no membarrier");
+	ASSERT_TRUE(target_begin(&self->t, crowd_body, self->f));
+	ASSERT_TRUE(target_step(&self->t));
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->t.pid));
+	began = now_ns();
+	ASSERT_EQ(0, dev_detach(self->dev, a.id, self->t.pid));
+	detach = now_ns() - began;
+	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->t.pid));
+	began = now_ns();
+	ASSERT_EQ(0, dev_release(self->dev, a.id));
+	release = now_ns() - began;
+	TH_LOG("a grace period of %" PRIu64 " us, detached in %" PRIu64
+	       ", released in %" PRIu64, wait / 1000, detach / 1000,
+	       release / 1000);
+	EXPECT_GT(NCROWD / 2 * wait, detach);
+	EXPECT_GT(NCROWD / 2 * wait, release);
 }
 
 TEST_F(tree, attach_all)
