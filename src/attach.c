@@ -382,6 +382,19 @@ static bool any_lost(struct hwpmc_owner *o)
 }
 
 /*
+ * @pmc has no targets any more, and did not lose them.  Others have lost theirs
+ * before, when its own were there still: now all are lost.
+ */
+static void forget_lost(struct hwpmc_pmc *pmc)
+{
+	struct hwpmc_owner *o = pmc->owner;
+
+	pmc->attached = false;
+	if (list_empty(&o->targets) && !o->lost_all && any_lost(o))
+		target_lost(o);
+}
+
+/*
  * The attach_self() of a start that fails, or is taken back, of a PMC that does not
  * run: it was never lost.  The log may tell of it already.
  */
@@ -391,10 +404,7 @@ void attach_undo(struct hwpmc_pmc *pmc)
 
 	mutex_lock(&o->targets_mutex);
 	take_off_all(o, pmc, true);
-	pmc->attached = false;
-	/* others lost theirs meanwhile, when this one was there still */
-	if (list_empty(&o->targets) && !o->lost_all && any_lost(o))
-		target_lost(o);
+	forget_lost(pmc);
 	mutex_unlock(&o->targets_mutex);
 	event_drops_settle(pmc);
 }
@@ -578,5 +588,6 @@ void targets_release(struct hwpmc_pmc *pmc)
 	mutex_lock(&o->targets_mutex);
 	WRITE_ONCE(pmc->state, PMC_STOPPED);
 	take_off_all(o, pmc, false);
+	forget_lost(pmc);
 	mutex_unlock(&o->targets_mutex);
 }

@@ -528,6 +528,30 @@ TEST_F(attach, signal)
 	EXPECT_TRUE(dev_hung_up(self->dev));
 }
 
+/* What its owner releases is not lost; what others have lost before is then. */
+TEST_F(attach, release_the_last)
+{
+	struct target other;
+	uint32_t lost, last;
+
+	ASSERT_TRUE(target_begin(&other, faulter, NULL));
+	lost = allocated(self->dev, counter(0));
+	last = allocated(self->dev, counter(0));
+	ASSERT_EQ(0, dev_attach(self->dev, lost, other.pid));
+	ASSERT_EQ(0, dev_attach(self->dev, last, self->t.pid));
+	target_kill(&other);
+	EXPECT_FALSE(dev_hung_up(self->dev));
+	ASSERT_EQ(0, dev_release(self->dev, last));
+	EXPECT_TRUE(dev_hung_up(self->dev));
+	ASSERT_EQ(0, dev_release(self->dev, lost));
+
+	last = allocated(self->dev, counter(0));
+	ASSERT_EQ(0, dev_attach(self->dev, last, self->t.pid));
+	EXPECT_FALSE(dev_hung_up(self->dev));
+	ASSERT_EQ(0, dev_release(self->dev, last));
+	EXPECT_FALSE(dev_hung_up(self->dev));
+}
+
 /* Failures are counted, and nothing else comes of them. */
 TEST_F(attach, failures_counted)
 {
