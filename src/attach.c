@@ -194,15 +194,21 @@ static void log_detach(struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
 	record_now(t->owner, &d, sizeof(d), PMCLOG_PID_KERNEL);
 }
 
-/* Of what no log was told of there is no end to tell. */
+/*
+ * Of what no log was told of there is no end to tell; and a log that another one
+ * was told of before has both.
+ */
 static void take_off(struct hwpmc_target *t, struct target_link *link)
 {
 	struct hwpmc_pmc *pmc = link->pmc;
-	bool told = link->told_log;
+	bool told = link->told_log, here = target_link_told(t, link);
 
 	target_unlink(t, link);
-	if (told)
-		log_detach(t, pmc);
+	if (!told)
+		return;
+	if (!here)
+		target_log_attach(t, pmc);
+	log_detach(t, pmc);
 }
 
 /*

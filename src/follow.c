@@ -101,20 +101,10 @@ static void tell_again(const struct hwpmc_target *parent,
 static void tell_attach(const struct hwpmc_target *t, const struct fork_slot *slot,
 			const struct hwpmc_pmc *pmc)
 {
-	struct {
-		struct pmclog_pmcattach a;
-		char path[4];
-	} r = {
-		.a.h.header = PMCLOG_HEADER(PMCLOG_T_PMCATTACH, sizeof(r.a) +
-					    sizeof(r.path)),
-		.a.pmcid = pmc->id,
-		.a.pid = t->nr,
-	};
 	unsigned long now = READ_ONCE(t->owner->log.attaches);
 
 	if (now % 2 || now != slot->attaches)
-		record_now(t->owner, &r, sizeof(r.a) + sizeof(r.path),
-			   PMCLOG_PID_KERNEL);
+		target_log_attach(t, pmc);
 }
 
 /*

@@ -156,6 +156,31 @@ void target_unlink(struct hwpmc_target *t, struct target_link *link)
 	summarize(t);
 }
 
+/* A PMCATTACH without a path. */
+void target_log_attach(const struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
+{
+	struct {
+		struct pmclog_pmcattach a;
+		char path[4];
+	} r = {
+		.a.h.header = PMCLOG_HEADER(PMCLOG_T_PMCATTACH, sizeof(r.a) +
+					    sizeof(r.path)),
+		.a.pmcid = pmc->id,
+		.a.pid = t->nr,
+	};
+
+	record_now(t->owner, &r, sizeof(r.a) + sizeof(r.path),
+		   PMCLOG_PID_KERNEL);
+}
+
+/* The log, and the one to come, has its PMCATTACH before all that comes now. */
+bool target_link_told(const struct hwpmc_target *t,
+		      const struct target_link *link)
+{
+	return link->told_log == READ_ONCE(t->owner->log.telling);
+}
+
+/* Who ends before the thread has come to him is told of here. */
 static void log_procexit(struct hwpmc_target *t, struct target_link *link)
 {
 	struct pmclog_procexit x = {
@@ -167,6 +192,8 @@ static void log_procexit(struct hwpmc_target *t, struct target_link *link)
 		.running = link->sum.running,
 	};
 
+	if (!target_link_told(t, link))
+		target_log_attach(t, link->pmc);
 	record_now(t->owner, &x, sizeof(x), PMCLOG_PID_KERNEL);
 }
 

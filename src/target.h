@@ -176,6 +176,10 @@ struct target_link *target_link(struct hwpmc_target *t, struct hwpmc_pmc *pmc);
 void target_stop_link(struct hwpmc_target *t, struct target_link *link,
 		      struct list_head *stopped);
 void target_unlink(struct hwpmc_target *t, struct target_link *link);
+void target_log_attach(const struct hwpmc_target *t,
+		       const struct hwpmc_pmc *pmc);
+bool target_link_told(const struct hwpmc_target *t,
+		      const struct target_link *link);
 void target_settle(struct hwpmc_target *t);
 void target_lost(struct hwpmc_owner *o);
 struct target_link *target_find_link(const struct hwpmc_target *t,

@@ -392,6 +392,10 @@ static int leave_family(bool end)
 				    PERF_COUNT_SW_PAGE_FAULTS, 1,
 				    HWPMC_F_DESCENDANTS |
 				    HWPMC_F_LOG_PROCEXIT);
+	struct hwpmc_allocate late =
+		pmc_process_counter(PERF_TYPE_SOFTWARE,
+				    PERF_COUNT_SW_PAGE_FAULTS,
+				    HWPMC_F_LOG_PROCEXIT);
 	const char *fault;
 	unsigned int i;
 	struct crowd c;
@@ -403,9 +407,13 @@ static int leave_family(bool end)
 	crowd_begin(&c, 100, 200);
 	dev = dev_open();
 	a.caps = HWPMC_CAP_USER;
+	late.caps = HWPMC_CAP_USER;
 	if (dev < 0 || dev_stream(dev, 0, SMALL) || dev_allocate(dev, &a))
 		return 2;
 	if (dev_attach(dev, a.id, 0) || dev_start(dev, a.id) != -ENOBUFS)
+		return 3;
+	/* nobody has noted that one, who ends */
+	if (dev_allocate(dev, &late) || dev_attach(dev, late.id, c.pid[0]))
 		return 3;
 	for (i = 0; end && i < c.n; i += 2)
 		load_end(c.pid[i]);
@@ -414,6 +422,8 @@ static int leave_family(bool end)
 	if (dev_closelog(dev) || !log_load(&log, dev))
 		return 5;
 	fault = proclog_check(&log);
+	if (end && !proc_count(&log, PMCLOG_T_PROCEXIT, c.pid[0]))
+		return 7;
 	if (fault)
 		fprintf(stderr, "%s\n", fault);
 	for (i = 1; end && i < c.n; i += 2)
