@@ -35,18 +35,6 @@ FIXTURE_TEARDOWN(mappings)
 	unlink(LOADED_TOO);
 }
 
-#define BEGIN() do {							\
-	uint32_t id_;							\
-	ASSERT_EQ(0, dev_configure(self->dev, self->file));		\
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &id_));	\
-} while (0)
-
-#define END() do {							\
-	ASSERT_EQ(0, dev_closelog(self->dev));				\
-	ASSERT_TRUE(log_load(&self->log, self->file));			\
-	ASSERT_LOG(&self->log, 0);					\
-} while (0)
-
 TEST_F(mappings, mmap_munmap)
 {
 	int fd = exec_file(LOADED, 8, self->page);

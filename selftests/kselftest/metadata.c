@@ -37,18 +37,6 @@ FIXTURE_TEARDOWN(metadata)
 	unlink(LOADED);
 }
 
-#define BEGIN() do {							\
-	uint32_t id_;							\
-	ASSERT_EQ(0, dev_configure(self->dev, self->file));		\
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &id_));	\
-} while (0)
-
-#define END() do {							\
-	ASSERT_EQ(0, dev_closelog(self->dev));				\
-	ASSERT_TRUE(log_load(&self->log, self->file));			\
-	ASSERT_LOG(&self->log, 0);					\
-} while (0)
-
 /* ------------------------------------------------------------------------
  * Finding records
  */

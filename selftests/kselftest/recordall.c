@@ -219,6 +219,23 @@ TEST_F(recordall, all_or_nothing)
 	EXPECT_EQ(0, dev_detach(self->dev, own, 0));
 }
 
+/* RECORD, on, whose answer cannot be copied; nothing else can fail. */
+static int record_untold(int dev)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	struct hwpmc_record *r = mmap(NULL, page, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err;
+
+	if (r == MAP_FAILED)
+		return -ENOMEM;
+	r->on = 1;
+	err = mprotect(r, page, PROT_READ) ? -errno :
+	      dev_ioctl(dev, HWPMC_IOC_RECORD, r);
+	munmap(r, page);
+	return err;
+}
+
 /* What cannot be told has not been done. */
 TEST_F(recordall, untellable)
 {
@@ -250,18 +267,12 @@ TEST_F(recordall, untellable)
 /* ... nor has anybody been attached. */
 TEST_F(recordall, untellable_attach)
 {
-	long page = sysconf(_SC_PAGESIZE);
-	struct hwpmc_record *r = mmap(NULL, page, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint32_t id;
 
 	if (!follows(self->dev))
 		SKIP(return, "no process modes on this kernel");
-	ASSERT_NE(MAP_FAILED, r);
 	id = allocated(self->dev, pmc_process_counter(FAULTS, 0));
-	r->on = 1;
-	ASSERT_EQ(0, mprotect(r, page, PROT_READ));
-	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_RECORD, r));
+	EXPECT_EQ(-EFAULT, record_untold(self->dev));
 	EXPECT_STATE(id, STOPPED);
 	EXPECT_EQ(-EINVAL, dev_detach(self->dev, id, 0));
 	EXPECT_FALSE(dev_hung_up(self->dev));
@@ -273,18 +284,12 @@ TEST_F(recordall, untellable_attach)
 /* ... nor has the log been begun that it needed. */
 TEST_F(recordall, untellable_log)
 {
-	long page = sysconf(_SC_PAGESIZE);
-	struct hwpmc_record *r = mmap(NULL, page, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint32_t id = allocated(self->dev, pmc_clock(HZ));
 	struct log log;
 	struct told t;
 	char buf[64];
 
-	ASSERT_NE(MAP_FAILED, r);
-	r->on = 1;
-	ASSERT_EQ(0, mprotect(r, page, PROT_READ));
-	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_RECORD, r));
+	EXPECT_EQ(-EFAULT, record_untold(self->dev));
 	EXPECT_STATE(id, STOPPED);
 	EXPECT_EQ(-EINVAL, dev_closelog(self->dev));
 	EXPECT_EQ(-1, read(self->dev, buf, sizeof(buf)));

@@ -344,6 +344,16 @@ static bool all_detached(struct log *log)
 	return !n;
 }
 
+/* @fn in a child that begins a group of its own: what it returns. */
+static int in_group(int (*fn)(void))
+{
+	pid_t child = group_fork();
+
+	if (!child)
+		_exit(fn());
+	return group_end(child);
+}
+
 /* 0, or what went on otherwise than it is to. */
 static int start_family(void)
 {
@@ -375,13 +385,8 @@ static int start_family(void)
 /* Who could not be started is attached to nobody, as the log has it, too. */
 TEST_F(streamuser, start_of_family)
 {
-	pid_t child;
-
 	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
-	child = group_fork();
-	if (!child)
-		_exit(start_family());
-	EXPECT_EQ(0, group_end(child));
+	EXPECT_EQ(0, in_group(start_family));
 }
 
 /* Half of them end, or all are detached, while the log waits for its reader. */
@@ -431,27 +436,27 @@ static int leave_family(bool end)
 	return fault ? 6 : 0;
 }
 
+static int detach_family(void)
+{
+	return leave_family(false);
+}
+
+static int end_family(void)
+{
+	return leave_family(true);
+}
+
 /* Who is no target any more has been one before, as the log has it. */
 TEST_F(streamuser, family_is_detached)
 {
-	pid_t child;
-
 	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
-	child = group_fork();
-	if (!child)
-		_exit(leave_family(false));
-	EXPECT_EQ(0, group_end(child));
+	EXPECT_EQ(0, in_group(detach_family));
 }
 
 TEST_F(streamuser, family_ends)
 {
-	pid_t child;
-
 	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
-	child = group_fork();
-	if (!child)
-		_exit(leave_family(true));
-	EXPECT_EQ(0, group_end(child));
+	EXPECT_EQ(0, in_group(end_family));
 }
 
 struct victim {
@@ -521,13 +526,8 @@ static int lose_meanwhile(void)
 /* ... and who has lost all others meanwhile has lost all. */
 TEST_F(streamuser, lost_meanwhile)
 {
-	pid_t child;
-
 	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
-	child = group_fork();
-	if (!child)
-		_exit(lose_meanwhile());
-	EXPECT_EQ(0, group_end(child));
+	EXPECT_EQ(0, in_group(lose_meanwhile));
 }
 
 /* ------------------------------------------------------------------------

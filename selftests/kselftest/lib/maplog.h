@@ -34,4 +34,20 @@ unsigned int map_outs(struct log *log, uint32_t pid, uint64_t start,
 /* A new file of that many pages that can be mapped executable; -1: none. */
 int exec_file(const char *path, long pages, long page);
 
+/*
+ * A log of all processes, from here to there, in a test with test.h whose fixture
+ * has dev, file and log.
+ */
+#define BEGIN() do {							\
+	uint32_t id_;							\
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));		\
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &id_));	\
+} while (0)
+
+#define END() do {							\
+	ASSERT_EQ(0, dev_closelog(self->dev));				\
+	ASSERT_TRUE(log_load(&self->log, self->file));			\
+	ASSERT_LOG(&self->log, 0);					\
+} while (0)
+
 #endif /* TEST_MAPLOG_H */
