@@ -48,3 +48,15 @@ load()
 			$((off - slack)) "${4:-$3}"
 	done
 }
+
+# account FIELD VALUE...: what CLOSELOG of the log "part" tells
+account()
+{
+	local got
+	while (($#)); do
+		got=$("$pmclog" dump -j "$tmp/part" | jq "select(.record ==
+			\"closelog\") | .$1")
+		[ "$got" = "$2" ] || { echo "$1: $got, not $2"; return 1; }
+		shift 2
+	done
+}

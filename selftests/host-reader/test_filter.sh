@@ -126,17 +126,6 @@ nothing()
 }
 ok "nothing at all" nothing
 
-# account FIELD VALUE...: what CLOSELOG tells
-account()
-{
-	local got
-	while (($#)); do
-		got=$("$pmclog" dump -j "$tmp/part" | jq "select(.record ==
-			\"closelog\") | .$1")
-		[ "$got" = "$2" ] || { echo "$1: $got, not $2"; return 1; }
-		shift 2
-	done
-}
 whole=$("$pmclog" dump -j "$tmp/log" | jq 'select(.record == "closelog") |
 	.overflows')
 accounts()

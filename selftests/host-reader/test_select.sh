@@ -89,17 +89,6 @@ ok "with other conditions" has 64 --sym vfs_write --tid 72
 none() { part --sym nowhere && grep -q ' 0 samples, 5 dropped' "$tmp/verified"; }
 ok "nothing" none
 
-# account FIELD VALUE...: what CLOSELOG tells
-account()
-{
-	local got
-	while (($#)); do
-		got=$("$pmclog" dump -j "$tmp/part" | jq "select(.record ==
-			\"closelog\") | .$1")
-		[ "$got" = "$2" ] || { echo "$1: $got, not $2"; return 1; }
-		shift 2
-	done
-}
 accounts()
 {
 	part --dso b.so && account written 21 committed 21 filtered 1002 \
