@@ -5,6 +5,7 @@
  */
 #include <limits.h>
 
+#include "rate.h"
 #include "recorder.h"
 #include "test.h"
 
@@ -104,6 +105,7 @@ static bool has_tally(struct log *log, void *arg)
 TEST(interrupts_off)
 {
 	struct symbols *kernel = symbols_kernel();
+	unsigned int hz = affordable_hz(2000);
 	pid_t loads[2] = { load_kernel(0), load_kernel(1) };
 	struct pmc_tally t[2] = {};
 	struct nmi_wanted wanted = {
@@ -119,7 +121,7 @@ TEST(interrupts_off)
 
 	ASSERT_NE(NULL, kernel);
 	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(2000), &t[0].id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(hz), &t[0].id));
 	if (has_cycles())
 		ASSERT_EQ(0, dev_run(dev, cycles(CYCLES_PERIOD), &t[1].id));
 	sleep_ms(2000);
@@ -130,8 +132,8 @@ TEST(interrupts_off)
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, LOG_DROPS);
 	tally(&log, kernel, t, 2, UINT_MAX, 0);
-	TH_LOG("cpu-clock: %u samples, %u with interrupts off; cycles: %u, %u",
-	       t[0].samples, t[0].irq_off, t[1].samples, t[1].irq_off);
+	TH_LOG("asked for %u Hz; cpu-clock: %u samples, %u with interrupts off; cycles: %u, %u",
+	       hz, t[0].samples, t[0].irq_off, t[1].samples, t[1].irq_off);
 	/* the timer cannot interrupt itself: the criterion is sound */
 	EXPECT_LT(100, t[0].samples);
 	EXPECT_EQ(0, t[0].irq_off);
@@ -217,6 +219,8 @@ static pid_t start_churn(int cpu)
 
 TEST(nested_producers)
 {
+	/* before anything else runs here */
+	unsigned int hz = affordable_hz(7000);
 	pid_t loads[4] = {
 		start_churn(0), start_churn(1), load_kernel(0), load_kernel(1),
 	};
@@ -224,9 +228,10 @@ TEST(nested_producers)
 		pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1),
 		pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
 			    1),
-		pmc_clock(7000),
-		pmc_clock(3000),
-		has_cycles() ? cycles(CYCLES_PERIOD / 5) : pmc_clock(5000),
+		pmc_clock(hz),
+		pmc_clock(affordable_hz(3000)),
+		has_cycles() ? cycles(CYCLES_PERIOD / 5) :
+			       pmc_clock(affordable_hz(5000)),
 	};
 	struct symbols *none = symbols_kernel();
 	struct pmc_tally t[NPMC] = {};

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "dev.h"
+#include "guest.h"
+#include "rate.h"
+
+#define ROUNDS	5
+#define FAULTS	64
+#define SHARE	8	/* of a CPU: a timer's interrupt costs as much again */
+
+/* The shortest of some rounds of page faults: whoever else ran is not in it. */
+static uint64_t faults_ns(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE), i;
+	uint64_t best = UINT64_MAX, ns;
+	int round;
+	char *p;
+
+	for (round = 0; round < ROUNDS; round++) {
+		p = mmap(NULL, FAULTS * page, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (p == MAP_FAILED)
+			return 0;
+		ns = now_ns();
+		for (i = 0; i < FAULTS; i++)
+			((volatile char *)p)[i * page] = 1;
+		ns = now_ns() - ns;
+		munmap(p, FAULTS * page);
+		if (ns < best)
+			best = ns;
+	}
+	return best;
+}
+
+/* What a sample with call chains costs, in nanoseconds; 0: not known. */
+static uint64_t sample_ns(void)
+{
+	int dev = dev_open(), file = temp_file();
+	uint64_t without = faults_ns(), with = 0;
+	uint32_t id;
+
+	if (!dev_configure(dev, file) &&
+	    !dev_run_on(dev, pmc_process_faults(0), 0, &id))
+		with = faults_ns();
+	close(dev);
+	close(file);
+	return with > without ? (with - without) / FAULTS : 0;
+}
+
+unsigned int affordable_hz(unsigned int want)
+{
+	static uint64_t cost;
+	uint64_t hz;
+
+	if (!cost)
+		cost = sample_ns() ?: 1;
+	hz = 1000000000ULL / SHARE / cost;
+	return hz < 10 ? 10 : hz < want ? hz : want;
+}
