@@ -13,9 +13,11 @@ hwpmc_cache=${XDG_CACHE_HOME:-$HOME/.cache}/hwpmc
 # a temporary directory that then becomes the entry: an interrupted COMMAND
 # leaves nothing behind that looks complete, and of two that want the same
 # entry, one waits for the other.
+# With hwpmc_cached_only, an entry that is not there is a failure.
 cache_entry() {
 	local key=$1 entry=$hwpmc_cache/$1
 	shift
+	[[ -d $entry || ! ${hwpmc_cached_only:-} ]] || return 1
 	if [[ ! -d $entry ]]; then
 		mkdir -p "$hwpmc_cache"
 		(
