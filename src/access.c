@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who may do what.
+ * Permissions.
  *
  * Counters made inside the kernel pass by all checks of perf_event_open(), so
  * rules as strict are here.  ptrace_may_access() and the security modules' hooks
  * are not exported: Yama, SELinux and the like cannot be asked, so without
- * privilege nobody but one's own descendants can be attached to.
+ * privilege a process attaches only to itself and to its descendants.
  *
- * Descriptors can be passed on: whatever is asked is asked of who calls and of
- * who opened the device, and both must be allowed to.
+ * Descriptors can be passed on, and credentials change while a descriptor is
+ * held.  There is one gate for that, at each ioctl and read(2): a holder weaker
+ * than the opener is refused everything.  Behind the gate the opener's
+ * credentials, which the owner references and which never change, decide; only to
+ * attach to a process, the caller must be allowed as well.
  *
  * An answer holds as long as the target neither exec's nor changes its
  * credentials.  exec: access_hold() keeps the target from it until its counters
  * are in place.  After that perf takes all counters away from a process that
  * exec's what it may not be looked at in (set-uid, set-gid, file capabilities,
- * not readable); who puts them back, or follows into a child, asks access_still()
- * first.  setuid(2) and the like: as with perf and ptrace, who was let in stays.
+ * not readable); code that puts them back, or follows into a child, calls
+ * access_still() first.  setuid(2) and the like: as with perf and ptrace, the
+ * target stays attached.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -31,18 +35,23 @@
 #include "pmc.h"
 
 /* May profile the kernel. */
-bool pmc_privileged(struct hwpmc_owner *o)
+bool pmc_privileged(const struct hwpmc_owner *o)
 {
-	return perfmon_capable() &&
-	       (file_ns_capable(o->file, &init_user_ns, CAP_PERFMON) ||
-		file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN));
+	return file_ns_capable(o->file, &init_user_ns, CAP_PERFMON) ||
+	       file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
-/* May see what everybody does, in user mode. */
-bool access_system(struct hwpmc_owner *o)
+/* May see what all processes do, in user mode. */
+bool access_system(const struct hwpmc_owner *o)
 {
-	return current_user_ns() == &init_user_ns &&
+	return o->cred->user_ns == &init_user_ns &&
 	       (param_unprivileged() || pmc_privileged(o));
+}
+
+/* May change what holds for all owners. */
+bool access_admin(const struct hwpmc_owner *o)
+{
+	return file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
 static bool is_user_only(const struct hwpmc_allocate *a)
@@ -51,14 +60,12 @@ static bool is_user_only(const struct hwpmc_allocate *a)
 }
 
 /* perf asks for more before it puts a breakpoint into the kernel. */
-static int access_breakpoint(struct hwpmc_owner *o,
+static int access_breakpoint(const struct hwpmc_owner *o,
 			     const struct hwpmc_allocate *a)
 {
 	if (a->type != PERF_TYPE_BREAKPOINT || is_user_only(a))
 		return 0;
-	return capable(CAP_SYS_ADMIN) &&
-	       file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN) ?
-	       0 : -EPERM;
+	return access_admin(o) ? 0 : -EPERM;
 }
 
 /*
@@ -67,7 +74,7 @@ static int access_breakpoint(struct hwpmc_owner *o,
  * Without privilege the kernel stays out of sight, and so do all event sources
  * that tell of more than one's own; system modes are the administrator's to open.
  */
-int access_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
+int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a)
 {
 	if (mode_is_system(a->mode) && !access_system(o))
 		return -EPERM;
@@ -89,6 +96,7 @@ int access_lockdown(const struct hwpmc_allocate *a)
 	return security_locked_down(LOCKDOWN_PERF);
 }
 
+/* The caller holds a reference to @cred: before 6.14 this takes more of them. */
 static bool has_cap(const struct cred *cred, struct user_namespace *ns, int cap)
 {
 	const struct cred *old = override_creds(cred);
@@ -122,16 +130,59 @@ static bool has_groups(const struct cred *cred, const kgid_t *gid, int n)
 	return true;
 }
 
+/* All groups that @t acts with are among @cred's. */
+static bool covers_groups(const struct cred *cred, const struct cred *t)
+{
+	return has_groups(cred, &t->egid, 1) &&
+	       has_groups(cred, t->group_info->gid, t->group_info->ngroups);
+}
+
 /* There is nothing that @t may do and @cred may not. */
 static bool covers(const struct cred *cred, const struct cred *t)
 {
 	return t->user_ns == cred->user_ns &&
 	       uid_eq(cred->euid, t->uid) && uid_eq(cred->euid, t->euid) &&
 	       uid_eq(cred->euid, t->suid) &&
-	       has_groups(cred, &t->gid, 1) && has_groups(cred, &t->egid, 1) &&
-	       has_groups(cred, &t->sgid, 1) &&
-	       has_groups(cred, t->group_info->gid, t->group_info->ngroups) &&
+	       has_groups(cred, &t->gid, 1) && has_groups(cred, &t->sgid, 1) &&
+	       covers_groups(cred, t) &&
 	       cap_issubset(t->cap_permitted, cred->cap_permitted);
+}
+
+/* There is nothing that an owner opened by @opener may do and @cred may not. */
+static bool replaces(const struct cred *cred, const struct cred *opener)
+{
+	if (cred->user_ns == opener->user_ns) {
+		if (!cap_issubset(opener->cap_effective, cred->cap_effective) ||
+		    !cap_issubset(opener->cap_permitted, cred->cap_permitted))
+			return false;
+		if (uid_eq(cred->euid, opener->euid) &&
+		    covers_groups(cred, opener))
+			return true;
+	}
+	return may_trace_all(cred, opener->user_ns);
+}
+
+/*
+ * access_gate - may the caller use this descriptor?
+ *
+ * Returns 0, or -EPERM: the caller is weaker than the opener.  Asked at each
+ * ioctl and read(2), by nothing else.
+ *
+ * The caller must have all the opener's capabilities and either its effective
+ * user and all its groups, or what it takes to trace any process of its user
+ * namespace; in another user namespace, the latter.
+ */
+int access_gate(const struct hwpmc_owner *o)
+{
+	const struct cred *cred = current_cred();
+
+	return cred == o->cred || replaces(cred, o->cred) ? 0 : -EPERM;
+}
+
+/* @cred may look into every process there is. */
+bool access_traces_all(const struct cred *cred)
+{
+	return may_trace_all(cred, &init_user_ns);
 }
 
 /**
@@ -209,7 +260,7 @@ static bool may_look(const struct cred *cred, const struct target *t,
 	return yes;
 }
 
-/* Is @task the caller's, or of a process that the caller's brought forth? */
+/* Is @task of the caller's process, or of a descendant of that? */
 static bool is_kin(struct task_struct *task)
 {
 	unsigned int n;
@@ -228,24 +279,6 @@ static bool is_kin(struct task_struct *task)
 }
 
 /*
- * Who called, for access_still(): a privileged opener's descriptor must not show
- * its holder what a process becomes that the holder was let in to.
- */
-static void remember_caller(struct hwpmc_owner *o)
-{
-	const struct cred *cred = current_cred(), *old;
-
-	if (may_trace_all(cred, &init_user_ns))
-		return;
-	old = rcu_dereference_protected(o->attacher,
-					lockdep_is_held(&o->mutex));
-	if (old == cred)
-		return;
-	rcu_assign_pointer(o->attacher, get_cred(cred));
-	put_cred(old);		/* after a grace period, as all credentials */
-}
-
-/*
  * access_attach - may the caller attach a PMC of @o to @task's process?
  *
  * Process context, under owner->mutex and access_hold() of @task, which is
@@ -255,49 +288,38 @@ static void remember_caller(struct hwpmc_owner *o)
  * CAP_SYS_PTRACE in the user namespaces of the process and its memory; or have
  * its user as their effective one, all its groups and permitted capabilities, be
  * of the same user namespace, and allowed to look into its memory.  The caller
- * then also must be of the process, or of one that it descends from.  To oneself
- * the caller's rules do not apply.
+ * then also must be of the process, or of one that it descends from.  To its own
+ * process the caller's rules do not apply.
  */
 int access_attach(struct hwpmc_owner *o, struct task_struct *task)
 {
 	bool self = same_thread_group(task, current);
 	struct target t;
-	int err = 0;
+	bool yes;
 
 	lockdep_assert_held(&o->mutex);
 	if (!target_get(&t, task))
 		return -ESRCH;
-	if (!self && !may_look(current_cred(), &t, is_kin(task), false))
-		err = -EPERM;
-	if (!err && !may_look(o->cred, &t, true, self))
-		err = -EPERM;
+	yes = (self || may_look(current_cred(), &t, is_kin(task), false)) &&
+	      may_look(o->cred, &t, true, self);
 	target_put(&t);
-	if (!err)
-		remember_caller(o);
-	return err;
+	return yes ? 0 : -EPERM;
 }
 
 /*
  * access_still - may PMCs of @o look at @task's process, after exec or fork?
  *
- * Process context; @task is current, or referenced.  There is no caller to ask:
- * asked are the opener's credentials and those of the last caller of
- * access_attach() who could not attach to anything.
+ * Process context; @task is current, or referenced.  Descent is not asked again:
+ * the caller of access_attach() is gone, and parents may be.
  */
 bool access_still(struct hwpmc_owner *o, struct task_struct *task)
 {
-	const struct cred *attacher;
 	struct target t;
 	bool yes;
 
 	if (!target_get(&t, task))
 		return false;
 	yes = may_look(o->cred, &t, true, false);
-	rcu_read_lock();
-	attacher = rcu_dereference(o->attacher);
-	if (yes && attacher && attacher != o->cred)
-		yes = may_look(attacher, &t, true, false);
-	rcu_read_unlock();
 	target_put(&t);
 	return yes;
 }

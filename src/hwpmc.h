@@ -46,8 +46,8 @@ struct owner_ring;
  * struct hwpmc_owner - an open file description of /dev/hwpmc
  *
  * @ref:    the file, and the writing thread
- * @cred:   of who opened the device; constant
- * @attacher: RCU; changed under @mutex: see access_still()
+ * @cred:   the opener's, referenced; constant
+ * @traces_all: the opener may look into every process; constant
  * @account: of its user; NULL: without limits; constant
  * @mutex:  ioctls, PMC life cycle
  * @pmcs:   by row; stored under @mutex, cleared under @fold_mutex by whoever
@@ -80,7 +80,7 @@ struct hwpmc_owner {
 	struct kref	ref;
 	struct file	*file;		/* not referenced: it refers to us */
 	const struct cred *cred;
-	const struct cred __rcu *attacher;
+	bool		traces_all;
 	struct limit_account *account;
 	struct mutex	mutex;
 	struct hwpmc_pmc *pmcs[HWPMC_NROW];
@@ -191,11 +191,14 @@ void stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
 void stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st);
 void stats_module(struct hwpmc_driverstats *st);
 
-/* access.c: who may do what */
+/* access.c: permissions */
 #define MAX_GENERATIONS	1024	/* between the caller and a descendant */
-bool pmc_privileged(struct hwpmc_owner *o);
-bool access_system(struct hwpmc_owner *o);
-int access_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a);
+int access_gate(const struct hwpmc_owner *o);
+bool pmc_privileged(const struct hwpmc_owner *o);
+bool access_system(const struct hwpmc_owner *o);
+bool access_admin(const struct hwpmc_owner *o);
+bool access_traces_all(const struct cred *cred);
+int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a);
 int access_lockdown(const struct hwpmc_allocate *a);
 int access_hold(struct task_struct *task);
 bool access_try_hold(struct task_struct *task, unsigned int *naps);

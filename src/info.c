@@ -187,7 +187,7 @@ int info_pmcs(struct hwpmc_owner *o, struct hwpmc_pmcinfo *a)
 	struct listing l = {
 		.cpu = a->cpu,
 		.self = o,
-		.uid = current_euid(),
+		.uid = o->cred->euid,
 		.sees_all = pmc_privileged(o),
 		.pid_ns = task_active_pid_ns(current),
 	};

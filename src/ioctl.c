@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ioctls: arguments in, dispatch, arguments out.
+ * ioctls: the gate, arguments in, dispatch, arguments out.
  *
  * The rules of each operation are where it is carried out.
+ *
+ * An answer that cannot be written to the caller's memory is EFAULT, and the
+ * operation has not happened.  There is one mechanism for that: an operation that
+ * changes something and has an answer has an undo, which runs under the same hold
+ * of owner->mutex.  To write the answer first would not do: that memory can go
+ * while the operation runs, and RECORD's answer is known only afterwards.
  */
 #include <linux/fs.h>
 #include <linux/nospec.h>
@@ -336,7 +342,8 @@ long hwpmc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	op = &ops[array_index_nospec(nr, ARRAY_SIZE(ops))];
 	if (!op->cmd || _IOC_DIR(cmd) != _IOC_DIR(op->cmd))
 		goto out;
-	err = op->never ?: run(o, op, cmd, (void __user *)arg);
+	err = access_gate(o) ?: op->never ?:
+	      run(o, op, cmd, (void __user *)arg);
 out:
 	if (err)
 		atomic64_inc(&o->syscall_errors);

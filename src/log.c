@@ -442,9 +442,6 @@ int log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
 
 	if (!log_active(o) || o->log.flight || stream_state(o) != STREAM_NONE)
 		return -EINVAL;
-	/* a descriptor passed on does not bring the kernel's addresses along */
-	if (o->log.see_kernel && !pmc_privileged(o))
-		return -EPERM;
 	file = log_get_file(fd);
 	if (IS_ERR(file))
 		return PTR_ERR(file);

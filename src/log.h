@@ -83,8 +83,9 @@ struct log_meta {
  * @kick:   the thread has something to do
  * @done:   the thread has ended
  * @waitq:  for requesters and poll
- * @owner_pid, @see_kernel, @memcg: who configured the log, whether its addresses
- *	may be told, and whose memory it takes; constant while the log lasts
+ * @owner_pid, @memcg: of the process that configured the log; constant while the
+ *	log lasts
+ * @see_kernel: kernel addresses may be in it; constant while the log lasts
  * @sink: constant while the log lasts
  * @stream: see there
  * The rest is the thread's own.

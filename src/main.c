@@ -51,10 +51,11 @@ static int hwpmc_release(struct inode *inode, struct file *file)
 static ssize_t hwpmc_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
+	struct hwpmc_owner *o = file->private_data;
 
-	return stream_read(file->private_data, to,
-			   !(file->f_flags & O_NONBLOCK) &&
-			   !(iocb->ki_flags & IOCB_NOWAIT));
+	return access_gate(o) ?:
+	       stream_read(o, to, !(file->f_flags & O_NONBLOCK) &&
+				  !(iocb->ki_flags & IOCB_NOWAIT));
 }
 
 /*

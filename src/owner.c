@@ -33,6 +33,7 @@ struct hwpmc_owner *owner_create(struct file *file)
 	kref_init(&o->ref);
 	o->file = file;
 	o->cred = get_cred(file->f_cred);
+	o->traces_all = access_traces_all(o->cred);
 	err = alloc_per_cpu(o);
 	if (!err)
 		err = limit_open(o);
@@ -66,7 +67,6 @@ static void owner_free(struct kref *ref)
 	put_pid(o->opener);
 	put_pid_ns(o->pid_ns);
 	limit_forget(o);
-	put_cred(rcu_dereference_protected(o->attacher, true));
 	put_cred(o->cred);
 	mutex_destroy(&o->mutex);
 	mutex_destroy(&o->targets_mutex);

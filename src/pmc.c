@@ -601,21 +601,15 @@ static int find_targets(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	return err ? err : attach_self(o, pmc);
 }
 
-/*
- * May the caller start it?  The kernel's addresses, and what others do, are not
- * for a log either that somebody without privilege has configured.
- */
-static bool may_see(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
+/* May it start?  The administrator's parameter may have changed since. */
+static bool may_see(const struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
-	bool system = pmc_is_system(pmc);
-
-	if (system && !access_system(o))
+	if (pmc_is_system(pmc) && !access_system(o))
 		return false;
-	if (pmc->attr.exclude_kernel && !(system && !param_unprivileged()) &&
-	    !source_is_private(pmc->attr.type, pmc->attr.config, pmc->mode))
-		return true;
-	return pmc_privileged(o) &&
-	       (!pmc_needs_log(pmc) || !log_active(o) || o->log.see_kernel);
+	return (pmc->attr.exclude_kernel &&
+		!source_is_private(pmc->attr.type, pmc->attr.config,
+				   pmc->mode)) ||
+	       pmc_privileged(o);
 }
 
 /* Why a start will fail, log or not. */

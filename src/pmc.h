@@ -251,7 +251,7 @@ bool rows_take(int cpu, u32 row);
 void rows_put(int cpu, u32 row);
 void rows_disabled(int cpu, unsigned long *map);
 int rows_check_cpu(int cpu);
-int rows_admin(struct hwpmc_owner *o, const struct hwpmc_admin *a);
+int rows_admin(const struct hwpmc_owner *o, const struct hwpmc_admin *a);
 
 /* source.c: event sources */
 int source_init(void);

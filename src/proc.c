@@ -52,16 +52,15 @@ static bool tells_of_child(const struct hwpmc_owner *o,
 }
 
 /*
- * Of what perf takes its hands off, because its user may not look into it, nothing
- * is told but to who follows all, or may look into everything and lets nobody
- * else in.
+ * perf removes its counters from a program that its user may not look into.  Only
+ * an owner that follows all processes, or whose opener may look into every one,
+ * has records of it.
  */
 static bool tells_of_guarded(const struct hwpmc_owner *o,
 			     struct task_struct *task)
 {
 	return READ_ONCE(o->follow_all) ||
-	       (o->log.see_kernel && !rcu_access_pointer(o->attacher) &&
-		target_of(o, task));
+	       (o->traces_all && target_of(o, task));
 }
 
 /* Where code lies is of interest to who samples. */

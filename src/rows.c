@@ -101,13 +101,6 @@ static void enable(int cpu, u32 row)
 	spin_unlock(&rows_lock);
 }
 
-/* Who calls and who opened the device, since descriptors can be passed on. */
-static bool is_administrator(const struct hwpmc_owner *o)
-{
-	return capable(CAP_SYS_ADMIN) &&
-	       file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN);
-}
-
 /* A CPU that can be asked for: EINVAL out of range, ENXIO when it is offline */
 int rows_check_cpu(int cpu)
 {
@@ -117,11 +110,11 @@ int rows_check_cpu(int cpu)
 }
 
 /* The order of the checks is part of the interface. */
-int rows_admin(struct hwpmc_owner *o, const struct hwpmc_admin *a)
+int rows_admin(const struct hwpmc_owner *o, const struct hwpmc_admin *a)
 {
 	int err;
 
-	if (!is_administrator(o))
+	if (!access_admin(o))
 		return -EPERM;
 	if (a->reserved)
 		return -EINVAL;

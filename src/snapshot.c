@@ -137,8 +137,7 @@ static int disarm(struct hwpmc_owner *o)
  * snapshot - SNAPSHOT
  *
  * EINVAL: no flight recorder, a flag that there is not, nothing to disarm, or a
- * file that cannot take a log.  EBADF.  EPERM: the log has the kernel's addresses.
- * EINTR: broken off.  Or the error of the file.
+ * file that cannot take a log.  EBADF.  EINTR: broken off.  Or the error of the file.
  */
 int snapshot(struct hwpmc_owner *o, const struct hwpmc_snapshot *s)
 {
@@ -151,9 +150,6 @@ int snapshot(struct hwpmc_owner *o, const struct hwpmc_snapshot *s)
 		return disarm(o);
 	if (!log_active(o) || !o->log.flight)
 		return -EINVAL;
-	/* a descriptor passed on does not bring the kernel's addresses along */
-	if (o->log.see_kernel && !pmc_privileged(o))
-		return -EPERM;
 	file = log_get_file(s->fd);
 	if (IS_ERR(file))
 		return PTR_ERR(file);

@@ -258,7 +258,6 @@ void stream_begin(struct hwpmc_owner *o)
 
 	if (o->log.sink != &sink_stream)
 		return;
-	s->see_kernel = o->log.see_kernel;
 	spin_lock(&s->lock);
 	s->state = STREAM_OPEN;
 	spin_unlock(&s->lock);
@@ -436,9 +435,6 @@ static ssize_t read_records(struct hwpmc_owner *o, struct iov_iter *to,
 	struct log_stream *s = &o->log.stream;
 	int err = 0;
 
-	/* a descriptor passed on does not bring the kernel's addresses along */
-	if (s->see_kernel && !pmc_privileged(o))
-		return -EPERM;
 	if (may_wait)
 		err = wait_event_state(o->log.waitq, readable(s), WAIT_STATE);
 	else if (!readable(s))
@@ -451,7 +447,7 @@ static ssize_t read_records(struct hwpmc_owner *o, struct iov_iter *to,
  *
  * Waits for the first one.  0: the end.  EINVAL: there is no such log.  EBUSY:
  * somebody else reads.  EMSGSIZE: not even one record fits.  EAGAIN: none is
- * there, and the caller does not want to wait.  EPERM, EINTR, EFAULT.
+ * there, and the caller does not want to wait.  EINTR, EFAULT.
  */
 ssize_t stream_read(struct hwpmc_owner *o, struct iov_iter *to, bool may_wait)
 {

@@ -30,7 +30,6 @@ enum stream_state {
  * @taken: the reader has made room since the thread has looked
  * @reading: somebody is in read(2), and the log stays: @state is OPEN or ENDED
  * @at:    the reader's: offset in the first chunk
- * @see_kernel: of the log; constant while it lasts
  */
 struct log_stream {
 	spinlock_t	lock;
@@ -44,7 +43,6 @@ struct log_stream {
 	bool		taken;
 	bool		reading;
 	u32		at;
-	bool		see_kernel;
 };
 
 void stream_init(struct log_stream *s);
