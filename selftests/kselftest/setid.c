@@ -49,7 +49,6 @@ struct result {
 FIXTURE(setid)
 {
 	struct result *r;
-	int dev;		/* root's */
 };
 
 FIXTURE_SETUP(setid)
@@ -57,8 +56,6 @@ FIXTURE_SETUP(setid)
 	/* one that was cut off has left its */
 	unlink(PROGRAM);
 	ASSERT_TRUE(device_for_group());
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
 	self->r = mmap(NULL, sizeof(*self->r), PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->r);
@@ -145,9 +142,9 @@ static int begin(int dev, pid_t target, uint32_t flags, uint32_t *id)
 }
 
 /* In a process that becomes the user. */
-static int count(struct result *r, int dev, uint32_t flags)
+static int count(struct result *r, uint32_t flags)
 {
-	int go[2], err;
+	int go[2], dev, err;
 	uint32_t id;
 	pid_t target;
 
@@ -158,8 +155,7 @@ static int count(struct result *r, int dev, uint32_t flags)
 		execute(go[0], flags & HWPMC_F_DESCENDANTS);
 	if (!user_stay(USER))
 		return -EDOM;
-	if (!dev)
-		dev = dev_open();
+	dev = dev_open();
 	/* it becomes the user too */
 	do {
 		err = begin(dev, target, flags, &id);
@@ -177,7 +173,7 @@ static int count(struct result *r, int dev, uint32_t flags)
 }
 
 /* What is counted of the program, in ns, after its first 5 ticks. */
-static int64_t counted(struct result *r, int dev, uint32_t flags)
+static int64_t counted(struct result *r, uint32_t flags)
 {
 	pid_t child;
 
@@ -185,7 +181,7 @@ static int64_t counted(struct result *r, int dev, uint32_t flags)
 	r->early = 1000;
 	child = group_fork();
 	if (!child) {
-		r->err = count(r, dev, flags);
+		r->err = count(r, flags);
 		_exit(0);
 	}
 	group_end(child);
@@ -196,35 +192,35 @@ static int64_t counted(struct result *r, int dev, uint32_t flags)
 /* 20 ticks passed; an emulated processor can stand still through most of them */
 #define SOME	((int64_t)MSEC)
 
-#define EXPECT_NONE(install, dev, flags) do {				\
+#define EXPECT_NONE(install, flags) do {				\
 	ASSERT_TRUE(install);						\
-	EXPECT_EQ(0, counted(self->r, dev, flags));			\
+	EXPECT_EQ(0, counted(self->r, flags));			\
 } while (0)
 
 TEST_F(setid, plain)
 {
 	ASSERT_TRUE(install(0, 0, 0755));
-	EXPECT_LT(SOME, counted(self->r, 0, 0));
+	EXPECT_LT(SOME, counted(self->r, 0));
 	EXPECT_FALSE(self->r->hung_up);
 	ASSERT_TRUE(install(0, 0, 0755));
-	EXPECT_LT(SOME, counted(self->r, 0, HWPMC_F_DESCENDANTS));
+	EXPECT_LT(SOME, counted(self->r, HWPMC_F_DESCENDANTS));
 	/* which does not make it anybody else */
 	ASSERT_TRUE(install(USER, USER, 06755));
-	EXPECT_LT(SOME, counted(self->r, 0, 0));
+	EXPECT_LT(SOME, counted(self->r, 0));
 }
 
 TEST_F(setid, user)
 {
-	EXPECT_NONE(install(0, 0, 04755), 0, 0);
+	EXPECT_NONE(install(0, 0, 04755), 0);
 	EXPECT_TRUE(self->r->hung_up);
-	EXPECT_NONE(install(OTHER, 0, 04755), 0, 0);
-	EXPECT_NONE(install(0, 0, 04755), 0, HWPMC_F_DESCENDANTS);
+	EXPECT_NONE(install(OTHER, 0, 04755), 0);
+	EXPECT_NONE(install(0, 0, 04755), HWPMC_F_DESCENDANTS);
 }
 
 TEST_F(setid, group)
 {
-	EXPECT_NONE(install(0, OTHER, 02755), 0, 0);
-	EXPECT_NONE(install(0, DEV_GROUP, 02755), 0, 0);
+	EXPECT_NONE(install(0, OTHER, 02755), 0);
+	EXPECT_NONE(install(0, DEV_GROUP, 02755), 0);
 }
 
 TEST_F(setid, capabilities)
@@ -237,22 +233,12 @@ TEST_F(setid, capabilities)
 	ASSERT_TRUE(install(0, 0, 0755));
 	if (setxattr(PROGRAM, "security.capability", &cap, sizeof(cap), 0))
 		SKIP(return, "no capabilities in files here");
-	EXPECT_EQ(0, counted(self->r, 0, 0));
+	EXPECT_EQ(0, counted(self->r, 0));
 }
 
 TEST_F(setid, not_readable)
 {
-	EXPECT_NONE(install(0, 0, 0711), 0, 0);
-}
-
-/* A descriptor of root's does not show it to the user. */
-TEST_F(setid, passed_on)
-{
-	ASSERT_TRUE(install(0, 0, 0755));
-	EXPECT_LT(SOME, counted(self->r, self->dev, 0));
-	EXPECT_NONE(install(0, 0, 04755), self->dev, 0);
-	EXPECT_NONE(install(0, 0, 04755), self->dev, HWPMC_F_DESCENDANTS);
-	EXPECT_NONE(install(0, 0, 0711), self->dev, 0);
+	EXPECT_NONE(install(0, 0, 0711), 0);
 }
 
 /* ------------------------------------------------------------------------
