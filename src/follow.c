@@ -12,6 +12,7 @@
  */
 #include <linux/module.h>
 #include <linux/pid.h>
+#include <linux/rhashtable.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
@@ -30,6 +31,10 @@ void record_now(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
 	preempt_enable();
 }
 
+/*
+ * False: @task has run its last works.  Neither a child that does not run yet nor
+ * the current task in a hook has: what a hook takes for the work is not leaked.
+ */
 static bool leave_work(struct task_struct *task, struct callback_head *work,
 		       task_work_func_t fn)
 {
@@ -147,7 +152,7 @@ static int follow_process(struct hwpmc_target *parent,
 		mine->told_log = link->told_log;
 		tell_attach(t, slot, link->pmc);
 	}
-	kref_get(&t->ref);
+	kref_get(&t->ref);	/* in the owner's list: not zero */
 	if (!err)
 		err = thread_follow(t, current);
 	/* its fork was before the log began to tell of any */
@@ -197,6 +202,7 @@ static bool leave_slot(struct target_thread *tt, struct fork_slot *slot,
 	slot->process = process;
 	slot->telling = READ_ONCE(t->owner->log.telling);
 	slot->attaches = READ_ONCE(t->owner->log.attaches);
+	/* not zero: its thread holds it, and the refill holds the thread */
 	kref_get(&t->ref);
 	atomic_inc(&t->pending);
 	if (leave_work(child, &slot->work, fork_work))
@@ -241,18 +247,33 @@ static void fork_thread(struct target_thread *tt, void *arg)
 }
 
 /*
+ * The current task has made a thread, and has no counters itself yet for some of
+ * its targets: an attach is under way, which looks again.
+ */
+static void note_missed(struct rhlist_head *list)
+{
+	struct rhlist_head *threads = threads_find_rcu(current), *pos;
+	struct hwpmc_target *t;
+
+	for_each_target_rcu(t, pos, list)
+		if (!thread_among_rcu(threads, t))
+			WRITE_ONCE(t->missed, true);
+}
+
+/*
  * follow_fork - @child has been made by the current task and does not run yet
+ * @list: what targets_find_rcu() has found for the current task
  *
  * Tracepoint: RCU read section, preemption off.  Kernel threads never come to
  * user mode.
  */
-void follow_fork(struct task_struct *child)
+void follow_fork(struct task_struct *child, struct rhlist_head *list)
 {
 	/* a softirq takes PF_MEMALLOC off whom it interrupts, for a while */
 	if (data_race(child->flags | current->flags) & PF_KTHREAD)
 		return;
 	thread_for_each_rcu(current, fork_thread, child);
-	target_missed_rcu(current, task_tgid(current));
+	note_missed(list);
 }
 
 /*

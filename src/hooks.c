@@ -16,6 +16,7 @@
 #define REMOVE_DELAY	(2 * HZ)
 
 LIST_HEAD(hook_owners);
+LIST_HEAD(hook_followers);
 static DEFINE_MUTEX(hooks_mutex);
 
 static int register_maps(void)
@@ -145,8 +146,13 @@ int hooks_follow(struct hwpmc_owner *o, bool all)
 
 	if (err)
 		return err;
-	if (all)
+	if (all && !o->follow_all) {
+		/* first: a hook does not tell it both of all and of targets */
 		WRITE_ONCE(o->follow_all, true);
+		mutex_lock(&hooks_mutex);
+		list_add_tail_rcu(&o->follow_node, &hook_followers);
+		mutex_unlock(&hooks_mutex);
+	}
 	hooks_join(o);
 	return 0;
 }
@@ -158,10 +164,13 @@ void hooks_unfollow(struct hwpmc_owner *o)
 		return;
 	mutex_lock(&hooks_mutex);
 	list_del_rcu(&o->hook_node);
+	if (o->follow_all)
+		list_del_rcu(&o->follow_node);
 	mutex_unlock(&hooks_mutex);
 	WRITE_ONCE(o->hooked, false);
-	WRITE_ONCE(o->follow_all, false);
 	synchronize_rcu();
+	/* last: as above */
+	WRITE_ONCE(o->follow_all, false);
 	/* else they stay for the targets' sake */
 	if (list_empty(&o->targets))
 		hooks_let_go(o);

@@ -25,11 +25,16 @@ int hooks_follow(struct hwpmc_owner *o, bool all);
 void hooks_join(struct hwpmc_owner *o);
 void hooks_unfollow(struct hwpmc_owner *o);
 void hooks_exit(void);
-extern struct list_head hook_owners;	/* RCU; changed under hooks_mutex */
+/* RCU; changed under hooks_mutex */
+extern struct list_head hook_owners, hook_followers;
 
 /* for each owner that follows processes; in an RCU read section */
 #define for_each_hook_owner(o) \
 	list_for_each_entry_rcu(o, &hook_owners, hook_node)
+
+/* for each of those that follow all processes, not their targets only */
+#define for_each_hook_follower(o) \
+	list_for_each_entry_rcu(o, &hook_followers, follow_node)
 
 /* @start, @len: bytes; @pgoff: pages */
 struct area {

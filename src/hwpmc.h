@@ -63,7 +63,9 @@ struct owner_ring;
  * @cpu_lives: by CPU number: how often it came online (cpuhp callback)
  * @hp_work: brings the PMCs' events in line with the online CPUs
  * @hook_node: hooks_mutex; in the RCU list of owners whose log tells of processes
- * @follow_all: of all processes, not only of targets; set under @mutex
+ * @hooked: it is; WRITE_ONCE under @mutex, READ_ONCE by hooks
+ * @follow_node: hooks_mutex; in the RCU list of those that follow all
+ * @follow_all: of all processes, not only of targets; as @hooked
  * @exit_trigger: see trigger.c; WRITE_ONCE under @mutex, READ_ONCE by hooks
  * @hooks_held: @mutex; sets of probes that stay for it
  * @targets_mutex, @targets: see target.h; @lost_all: all of them have gone
@@ -96,6 +98,7 @@ struct hwpmc_owner {
 	u32		*cpu_lives;
 	struct delayed_work hp_work;
 	struct list_head hook_node;
+	struct list_head follow_node;
 	bool		hooked;
 	bool		follow_all;
 	u64		exit_trigger;
@@ -118,6 +121,7 @@ struct hwpmc_owner {
 	atomic64_t	ring_failures;
 
 	struct hwpmc_log log;
+	struct rcu_head	rcu;
 };
 
 /*

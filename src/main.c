@@ -24,6 +24,7 @@
 #include "hwpmc.h"
 #include "pmc.h"
 #include "sample.h"
+#include "target.h"
 
 static int hwpmc_open(struct inode *inode, struct file *file)
 {
@@ -110,11 +111,21 @@ static int __init hwpmc_init(void)
 	err = hotplug_init();
 	if (err)
 		goto err_rows;
-	err = misc_register(&hwpmc_device);
+	err = targets_init();
 	if (err)
 		goto err_hotplug;
+	err = threads_init();
+	if (err)
+		goto err_targets;
+	err = misc_register(&hwpmc_device);
+	if (err)
+		goto err_threads;
 	return 0;
 
+err_threads:
+	threads_exit();
+err_targets:
+	targets_exit();
 err_hotplug:
 	hotplug_exit();
 err_rows:
@@ -133,6 +144,8 @@ static void __exit hwpmc_exit(void)
 	hooks_exit();
 	chain_late_exit();
 	synchronize_rcu_tasks();	/* the works of tasks have returned */
+	threads_exit();
+	targets_exit();
 	hotplug_exit();
 	rows_exit();
 	event_exit();

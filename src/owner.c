@@ -71,7 +71,7 @@ static void owner_free(struct kref *ref)
 	mutex_destroy(&o->mutex);
 	mutex_destroy(&o->targets_mutex);
 	mutex_destroy(&o->fold_mutex);
-	kfree(o);
+	kfree_rcu(o, rcu);	/* hooks may have found a target of it */
 }
 
 void owner_get(struct hwpmc_owner *o)

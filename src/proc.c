@@ -13,6 +13,7 @@
 #include <linux/mman.h>
 #include <linux/mmap_lock.h>
 #include <linux/ptrace.h>
+#include <linux/rhashtable.h>
 #include <linux/tracepoint.h>
 #include <linux/user_namespace.h>
 
@@ -27,28 +28,46 @@
 	record_commit(o, rec, size, pid);				\
 } while (0)
 
-/* What @o has attached to @task's process. */
-static struct hwpmc_target *target_of(const struct hwpmc_owner *o,
-				      struct task_struct *task)
+/* @t: what @o has attached to the process; NULL: nothing, it follows all */
+typedef void (*tell_fn)(struct hwpmc_owner *o, struct hwpmc_target *t,
+			void *arg);
+
+/*
+ * tell_owners - @fn for each owner whose log tells of a process, once
+ * @list: its targets
+ *
+ * RCU read section, preemption off.  Targets may come and go meanwhile: each owner
+ * is asked in one place only.  Of one that begins to follow all just now what is
+ * left out here is in its dump.
+ */
+static void tell_owners(struct rhlist_head *list, tell_fn fn, void *arg)
 {
-	return target_find_rcu(o, task_tgid(task));
+	struct hwpmc_target *t;
+	struct rhlist_head *pos;
+	struct hwpmc_owner *o;
+
+	for_each_hook_follower(o)
+		fn(o, target_among_rcu(list, o), arg);
+	if (!list)
+		return;
+	smp_rmb();	/* hooks_follow(): who was in the list follows all */
+	for_each_target_rcu(t, pos, list)
+		if (READ_ONCE(t->owner->hooked) &&
+		    !READ_ONCE(t->owner->follow_all))
+			fn(t->owner, t, arg);
 }
 
-static bool tells_of(const struct hwpmc_owner *o, struct task_struct *task)
+static bool nobody_listens(const struct rhlist_head *list)
 {
-	return READ_ONCE(o->follow_all) || target_of(o, task);
+	return !list && list_empty(&hook_followers);
 }
 
 static bool tells_of_child(const struct hwpmc_owner *o,
+			   const struct hwpmc_target *t,
 			   struct task_struct *child)
 {
-	const struct hwpmc_target *t;
-
-	if (READ_ONCE(o->follow_all))
-		return true;
-	t = target_of(o, current);
-	return t && (same_thread_group(child, current) ||
-		     READ_ONCE(t->descend));
+	return !t || READ_ONCE(o->follow_all) ||
+	       same_thread_group(child, current) || READ_ONCE(t->descend);
 }
 
 /*
@@ -57,21 +76,16 @@ static bool tells_of_child(const struct hwpmc_owner *o,
  * has records of it.
  */
 static bool tells_of_guarded(const struct hwpmc_owner *o,
-			     struct task_struct *task)
+			     const struct hwpmc_target *t)
 {
-	return READ_ONCE(o->follow_all) ||
-	       (o->traces_all && target_of(o, task));
+	return !t || READ_ONCE(o->follow_all) || o->traces_all;
 }
 
 /* Where code lies is of interest to who samples. */
-static bool tells_of_maps(const struct hwpmc_owner *o)
+static bool tells_of_maps(const struct hwpmc_owner *o,
+			  const struct hwpmc_target *t)
 {
-	const struct hwpmc_target *t;
-
-	if (READ_ONCE(o->follow_all))
-		return true;
-	t = target_of(o, current);
-	return t && READ_ONCE(t->sampled);
+	return !t || READ_ONCE(o->follow_all) || READ_ONCE(t->sampled);
 }
 
 static void commit_name(struct hwpmc_owner *o, struct task_struct *task,
@@ -105,49 +119,74 @@ static void commit_fork(struct hwpmc_owner *o, struct task_struct *child)
 	commit_record(o, f.newpid, &f, PMCLOG_T_PROCFORK, sizeof(f));
 }
 
+static void tell_newtask(struct hwpmc_owner *o, struct hwpmc_target *t,
+			 void *arg)
+{
+	struct task_struct *task = arg;
+
+	if (owner_pid_of(o, task) == PMCLOG_PID_KERNEL ||
+	    !tells_of_child(o, t, task))
+		return;
+	if (thread_group_leader(task))
+		commit_fork(o, task);
+	commit_name(o, task, task->comm);
+}
+
 /* The child has its pids and does not run yet. */
 static void probe_newtask(void *data, struct task_struct *task,
 			  compat_clone_flags clone_flags)
 {
-	struct hwpmc_owner *o;
+	struct rhlist_head *list;
 
 	rcu_read_lock();
 	preempt_disable();
+	list = targets_find_rcu(task_tgid(current));
 	/* first: it takes down which log is about to be told */
-	follow_fork(task);
-	for_each_hook_owner(o) {
-		if (owner_pid_of(o, task) == PMCLOG_PID_KERNEL ||
-		    !tells_of_child(o, task))
-			continue;
-		if (thread_group_leader(task))
-			commit_fork(o, task);
-		commit_name(o, task, task->comm);
-	}
+	if (list)
+		follow_fork(task, list);
+	tell_owners(list, tell_newtask, task);
 	preempt_enable();
 	rcu_read_unlock();
+}
+
+struct renamed {
+	struct task_struct *task;
+	const char *comm;
+};
+
+static void tell_rename(struct hwpmc_owner *o, struct hwpmc_target *t,
+			void *arg)
+{
+	const struct renamed *r = arg;
+
+	if (owner_pid_of(o, r->task) != PMCLOG_PID_KERNEL)
+		commit_name(o, r->task, r->comm);
 }
 
 /* task_lock held; @comm is the name to come. */
 static void probe_rename(void *data, struct task_struct *task, const char *comm)
 {
-	struct hwpmc_owner *o;
+	struct renamed r = { .task = task, .comm = comm };
 
 	rcu_read_lock();
 	preempt_disable();
-	for_each_hook_owner(o)
-		if (owner_pid_of(o, task) != PMCLOG_PID_KERNEL &&
-		    tells_of(o, task))
-			commit_name(o, task, comm);
+	tell_owners(targets_find_rcu(task_tgid(task)), tell_rename, &r);
 	preempt_enable();
 	rcu_read_unlock();
 }
 
-static void commit_exit(struct hwpmc_owner *o, struct task_struct *p, bool last)
+struct exited {
+	struct task_struct *task;
+	bool last;		/* of its process */
+};
+
+static void tell_exit(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 {
-	struct hwpmc_target *t = target_of(o, p);
+	const struct exited *e = arg;
+	struct task_struct *p = e->task;
 	u32 pid = owner_pid_of(o, p);
 
-	if (pid == PMCLOG_PID_KERNEL || !(t || READ_ONCE(o->follow_all)))
+	if (pid == PMCLOG_PID_KERNEL)
 		return;
 	if (!thread_group_leader(p)) {
 		struct pmclog_thr_exit x = { .tid = owner_tid_of(o, p) };
@@ -158,26 +197,27 @@ static void commit_exit(struct hwpmc_owner *o, struct task_struct *p, bool last)
 	 * A target's comes behind its counts, which are not complete yet; but not
 	 * if it has just lost its last PMC
 	 */
-	if (last && (!t || (test_and_set_bit(0, &t->ended) &&
-			    READ_ONCE(o->follow_all)))) {
+	if (e->last && (!t || (test_and_set_bit(0, &t->ended) &&
+			       READ_ONCE(o->follow_all)))) {
 		struct pmclog_sysexit x = { .pid = pid };
 
 		commit_record(o, pid, &x, PMCLOG_T_SYSEXIT, sizeof(x));
 	}
-	if (last)
+	if (e->last)
 		trigger_exit(o, p, pid);
 }
 
 static void probe_exit(void *data, COMPAT_EXIT_PROTO)
 {
-	bool last = compat_process_gone(p);
-	struct hwpmc_owner *o;
+	struct exited e = { .task = p, .last = compat_process_gone(p) };
+	struct rhlist_head *list;
 
 	rcu_read_lock();
 	preempt_disable();
-	for_each_hook_owner(o)
-		commit_exit(o, p, last);
-	follow_exit(p);
+	list = targets_find_rcu(task_tgid(p));
+	tell_owners(list, tell_exit, &e);
+	if (list)
+		follow_exit(p);
 	preempt_enable();
 	rcu_read_unlock();
 }
@@ -210,15 +250,15 @@ void map_fill(struct ring_map *m, struct vm_area_struct *vma,
 	m->pad = 0;
 }
 
-static void commit_map(struct hwpmc_owner *o, struct vm_area_struct *vma,
-		       const struct area *a)
+static void commit_map(struct hwpmc_owner *o, const struct hwpmc_target *t,
+		       struct vm_area_struct *vma, const struct area *a)
 {
 	u32 pid = owner_pid_of(o, current);
 	struct owner_ring *or;
 	struct ring_map *m;
 	u64 entered;
 
-	if (pid == PMCLOG_PID_KERNEL || !tells_of_maps(o))
+	if (pid == PMCLOG_PID_KERNEL || !tells_of_maps(o, t))
 		return;
 	m = record_begin(o, sizeof(*m), KIND_MAP, pid, &or, &entered);
 	if (!m)
@@ -257,10 +297,25 @@ static u64 load_base(struct mm_struct *mm, struct file *file)
 	return 0;
 }
 
-static void commit_exec(struct hwpmc_owner *o, const struct linux_binprm *bprm,
-			u64 base, u64 dyn)
+/**
+ * struct execed - an exec of the current task
+ * @bprm:    what it was asked for
+ * @base:    where the run-time loader sits
+ * @dyn:     where a position-independent image begins, or 0
+ * @guarded: see is_guarded()
+ * @locked:  the mmap lock is held, so that the mappings can be told
+ */
+struct execed {
+	const struct linux_binprm *bprm;
+	u64	base;
+	u64	dyn;
+	bool	guarded;
+	bool	locked;
+};
+
+static void commit_exec(struct hwpmc_owner *o, const struct hwpmc_target *t,
+			const struct execed *e)
 {
-	const struct hwpmc_target *t = target_of(o, current);
 	u32 pid = owner_pid_of(o, current);
 	struct owner_ring *or;
 	struct ring_exec *x;
@@ -269,9 +324,9 @@ static void commit_exec(struct hwpmc_owner *o, const struct linux_binprm *bprm,
 	x = record_begin(o, sizeof(*x), KIND_EXEC, pid, &or, &entered);
 	if (!x)
 		return;
-	x->file = get_file(bprm->file);
-	x->base = base;
-	x->dyn = dyn;
+	x->file = get_file(e->bprm->file);	/* exec has a reference */
+	x->base = e->base;
+	x->dyn = e->dyn;
 	x->pid = pid;
 	x->pmcid = t ? READ_ONCE(t->first_id) : PMCLOG_PMCID_NONE;
 	record_end(or, entered);
@@ -292,6 +347,48 @@ static bool is_guarded(void)
 	return !dumpable;
 }
 
+static void tell_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
+{
+	const struct execed *e = arg;
+	struct vm_area_struct *vma;
+	VMA_ITERATOR(vmi, current->mm, 0);
+
+	if (owner_pid_of(o, current) == PMCLOG_PID_KERNEL ||
+	    (e->guarded && !tells_of_guarded(o, t)))
+		return;
+	commit_exec(o, t, e);
+	if (!e->locked) {
+		record_lost(o, owner_pid_of(o, current));
+		return;
+	}
+	for_each_vma(vmi, vma) {
+		struct area a = map_area(vma);
+
+		if (vma->vm_flags & VM_EXEC)
+			commit_map(o, t, vma, &a);
+	}
+}
+
+static void tell_image(struct rhlist_head *list, struct linux_binprm *bprm)
+{
+	const struct elf32_hdr *ehdr = (const void *)bprm->buf;
+	bool elf = !memcmp(ehdr->e_ident, ELFMAG, SELFMAG);
+	bool is32 = elf && ehdr->e_ident[EI_CLASS] == ELFCLASS32;
+	struct mm_struct *mm = current->mm;
+	struct execed e = {
+		.bprm = bprm,
+		.base = auxv_base(mm, is32),
+		.guarded = is_guarded(),
+		.locked = mmap_read_trylock(mm),
+	};
+
+	if (e.locked && elf && ehdr->e_type == ET_DYN)
+		e.dyn = load_base(mm, bprm->file);
+	tell_owners(list, tell_exec, &e);
+	if (e.locked)
+		mmap_read_unlock(mm);
+}
+
 /*
  * The new image is complete.  Its mappings were made during the exec, when the
  * reader would still have taken them for the old image's: they come now.
@@ -299,59 +396,42 @@ static bool is_guarded(void)
 static void probe_exec(void *data, struct task_struct *p, pid_t old_pid,
 		       struct linux_binprm *bprm)
 {
-	const struct elf32_hdr *ehdr = (const void *)bprm->buf;
-	bool elf = !memcmp(ehdr->e_ident, ELFMAG, SELFMAG);
-	bool is32 = elf && ehdr->e_ident[EI_CLASS] == ELFCLASS32;
-	struct mm_struct *mm = current->mm;
-	struct vm_area_struct *vma;
-	struct hwpmc_owner *o;
-	bool locked, guarded;
-	u64 dyn = 0;
+	struct rhlist_head *list;
 
 	rcu_read_lock();
 	preempt_disable();
-	guarded = is_guarded();
-	locked = mmap_read_trylock(mm);
-	if (locked && elf && ehdr->e_type == ET_DYN)
-		dyn = load_base(mm, bprm->file);
-	for_each_hook_owner(o) {
-		VMA_ITERATOR(vmi, mm, 0);
-
-		if (owner_pid_of(o, current) == PMCLOG_PID_KERNEL ||
-		    !(guarded ? tells_of_guarded(o, current) :
-				tells_of(o, current)))
-			continue;
-		commit_exec(o, bprm, auxv_base(mm, is32), dyn);
-		if (!locked) {
-			record_lost(o, owner_pid_of(o, current));
-			continue;
-		}
-		for_each_vma(vmi, vma) {
-			struct area a = map_area(vma);
-
-			if (vma->vm_flags & VM_EXEC)
-				commit_map(o, vma, &a);
-		}
-	}
-	if (locked)
-		mmap_read_unlock(mm);
-	follow_exec();
+	list = targets_find_rcu(task_tgid(current));
+	if (!nobody_listens(list))
+		tell_image(list, bprm);
+	if (list)
+		follow_exec();
 	preempt_enable();
 	rcu_read_unlock();
+}
+
+struct mapped {
+	struct vm_area_struct *vma;
+	struct area area;
+};
+
+static void tell_map(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
+{
+	const struct mapped *m = arg;
+
+	commit_map(o, t, m->vma, &m->area);
 }
 
 /* mmap lock held for writing */
 static void tell_mapped(struct vm_area_struct *vma, struct area a)
 {
-	struct hwpmc_owner *o;
+	struct mapped m = { .vma = vma, .area = a };
 
 	if (!(vma->vm_flags & VM_EXEC) || vma->vm_mm != current->mm ||
 	    current->in_execve)
 		return;
 	rcu_read_lock();
 	preempt_disable();
-	for_each_hook_owner(o)
-		commit_map(o, vma, &a);
+	tell_owners(targets_find_rcu(task_tgid(current)), tell_map, &m);
 	preempt_enable();
 	rcu_read_unlock();
 }
@@ -397,6 +477,25 @@ static int probe_grow(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
+struct unmapped {
+	u64	start;
+	u64	end;
+};
+
+static void tell_unmap(struct hwpmc_owner *o, struct hwpmc_target *t,
+		       void *arg)
+{
+	const struct unmapped *u = arg;
+	struct pmclog_map_out out = {
+		.pid = owner_pid_of(o, current),
+		.start = u->start,
+		.end = u->end,
+	};
+
+	if (out.pid != PMCLOG_PID_KERNEL && tells_of_maps(o, t))
+		commit_record(o, out.pid, &out, PMCLOG_T_MAP_OUT, sizeof(out));
+}
+
 /*
  * uprobe_munmap(vma, start, end): each time a mapped file's range loses its
  * pages.  It is an munmap if nothing of that file is mapped at the place any
@@ -405,28 +504,24 @@ static int probe_grow(struct kprobe *kp, struct pt_regs *regs)
 static int probe_munmap(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+	struct unmapped u = {
+		.start = regs_get_kernel_argument(regs, 1),
+		.end = regs_get_kernel_argument(regs, 2),
+	};
 	struct vm_area_struct *now;
-	struct hwpmc_owner *o;
+	struct rhlist_head *list;
 
-	if (!(vma->vm_flags & VM_EXEC) || vma->vm_mm != current->mm)
+	if (!(vma->vm_flags & VM_EXEC) || vma->vm_mm != current->mm ||
+	    u.start >= u.end)
 		return 0;
 	rcu_read_lock();
 	preempt_disable();
-	now = mtree_load(&vma->vm_mm->mm_mt, regs_get_kernel_argument(regs, 1));
-	if (now && READ_ONCE(now->vm_file) == vma->vm_file)
+	list = targets_find_rcu(task_tgid(current));
+	if (nobody_listens(list))
 		goto out;
-	for_each_hook_owner(o) {
-		struct pmclog_map_out out = {
-			.pid = owner_pid_of(o, current),
-			.start = regs_get_kernel_argument(regs, 1),
-			.end = regs_get_kernel_argument(regs, 2),
-		};
-
-		if (out.pid != PMCLOG_PID_KERNEL && out.start < out.end &&
-		    tells_of_maps(o))
-			commit_record(o, out.pid, &out, PMCLOG_T_MAP_OUT,
-				      sizeof(out));
-	}
+	now = mtree_load(&vma->vm_mm->mm_mt, u.start);
+	if (!now || READ_ONCE(now->vm_file) != vma->vm_file)
+		tell_owners(list, tell_unmap, &u);
 out:
 	preempt_enable();
 	rcu_read_unlock();

@@ -4,42 +4,67 @@
  *
  * All under owner->targets_mutex unless it says otherwise.
  */
-#include <linux/hashtable.h>
 #include <linux/pid.h>
-#include <linux/rculist.h>
+#include <linux/rhashtable.h>
 #include <linux/slab.h>
 
 #include "hwpmc.h"
 #include "pmc.h"
 #include "target.h"
 
-static DEFINE_HASHTABLE(targets, 8);		/* by thread group */
-static DEFINE_SPINLOCK(targets_lock);
+/*
+ * By thread group: a key has one entry, which lists the targets of all owners.
+ * Lookups take no lock.  Writers are in process context; the table's own worker
+ * makes it larger and smaller.
+ */
+static struct rhltable targets;
+
+static const struct rhashtable_params by_process = {
+	.key_len = sizeof(struct pid *),
+	.key_offset = offsetof(struct hwpmc_target, pid),
+	.head_offset = offsetof(struct hwpmc_target, hash),
+	.automatic_shrinking = true,
+};
+
+int targets_init(void)
+{
+	return rhltable_init(&targets, &by_process);
+}
+
+/* No target is left. */
+void targets_exit(void)
+{
+	rhltable_destroy(&targets);
+}
+
+/*
+ * targets_find_rcu - what all owners have attached to process @pid, or NULL
+ *
+ * For for_each_target_rcu().  RCU read section; any context.
+ */
+struct rhlist_head *targets_find_rcu(const struct pid *pid)
+{
+	return rhltable_lookup(&targets, &pid, by_process);
+}
+
+/* The one of @o among what targets_find_rcu() has found.  RCU read section. */
+struct hwpmc_target *target_among_rcu(struct rhlist_head *list,
+				      const struct hwpmc_owner *o)
+{
+	struct hwpmc_target *t;
+	struct rhlist_head *pos;
+
+	for_each_target_rcu(t, pos, list)
+		if (t->owner == o)
+			return t;
+	return NULL;
+}
 
 /* RCU read section; any context. */
 struct hwpmc_target *target_find_rcu(const struct hwpmc_owner *o,
 				     const struct pid *pid)
 {
-	struct hwpmc_target *t;
-
-	hash_for_each_possible_rcu(targets, t, hash, (unsigned long)pid)
-		if (t->pid == pid && t->owner == o)
-			return t;
-	return NULL;
-}
-
-/*
- * target_missed_rcu - @task has made a thread, but has no counters itself yet
- *
- * An attach is under way, which looks again.  RCU read section.
- */
-void target_missed_rcu(const struct task_struct *task, const struct pid *pid)
-{
-	struct hwpmc_target *t;
-
-	hash_for_each_possible_rcu(targets, t, hash, (unsigned long)pid)
-		if (t->pid == pid && !thread_find_rcu(t, task))
-			WRITE_ONCE(t->missed, true);
+	return target_among_rcu(targets_find_rcu(pid), o);
 }
 
 /* NULL without memory. */
@@ -50,16 +75,19 @@ struct hwpmc_target *target_new(struct hwpmc_owner *o, struct pid *pid, u32 nr)
 	if (!t)
 		return NULL;
 	kref_init(&t->ref);
-	owner_get(o);
 	t->owner = o;
-	t->pid = get_pid(pid);
+	t->pid = pid;
 	t->nr = nr;
 	INIT_LIST_HEAD(&t->links);
 	INIT_LIST_HEAD(&t->threads);
+	/* hooks find it from here on; the caller holds the owner and @pid */
+	if (rhltable_insert(&targets, &t->hash, by_process)) {
+		kfree(t);
+		return NULL;
+	}
+	owner_get(o);
+	get_pid(pid);
 	list_add_tail(&t->node, &o->targets);
-	spin_lock(&targets_lock);
-	hash_add_rcu(targets, &t->hash, (unsigned long)pid);
-	spin_unlock(&targets_lock);
 	return t;
 }
 
@@ -214,9 +242,7 @@ static void remove_target(struct hwpmc_target *t)
 	t->gone = true;
 	list_for_each_entry_safe(tt, next, &t->threads, node)
 		thread_drop(tt);
-	spin_lock(&targets_lock);
-	hash_del_rcu(&t->hash);
-	spin_unlock(&targets_lock);
+	rhltable_remove(&targets, &t->hash, by_process);
 	list_del(&t->node);
 	target_put(t);
 }

@@ -7,7 +7,11 @@
  *	  thread	each of its threads
  *	    event	each of the PMCs in each of the threads
  *
- * Both tables are looked up by hooks under RCU.  Everything else is under
+ * Two tables lead from a process to its targets and from a task to its threads,
+ * of all owners.  Hooks look them up under RCU, without a lock: a process that
+ * no owner samples costs one lookup, however many targets there are.  What a hook
+ * finds may have lost its last reference: the hook takes one by
+ * kref_get_unless_zero().  A thread holds its target.  Everything else is under
  * owner->targets_mutex, which is taken by ioctls, by the writing thread, and by
  * targets themselves on their way to user mode: nobody waits for user space or
  * for the log while he has it.
@@ -15,6 +19,7 @@
 #ifndef HWPMC_TARGET_H
 #define HWPMC_TARGET_H
 
+#include <linux/rhashtable-types.h>
 #include <linux/task_work.h>
 
 #include "pmc.h"
@@ -30,7 +35,7 @@ struct fork_slot {
 
 /**
  * struct hwpmc_target - a process
- * @hash:    tables_lock; RCU
+ * @hash:    in the table by @pid; RCU
  * @node:    in owner->targets
  * @owner:   referenced
  * @pid:     of the thread group, referenced; constant
@@ -48,7 +53,7 @@ struct fork_slot {
  *	it set it; the second of them tells an owner who follows all of the end
  */
 struct hwpmc_target {
-	struct hlist_node hash;
+	struct rhlist_head hash;
 	struct list_head node;
 	struct kref	ref;
 	struct hwpmc_owner *owner;
@@ -86,7 +91,7 @@ struct target_link {
 
 /**
  * struct target_thread - a thread of a target
- * @hash:   tables_lock; RCU
+ * @hash:   in the table by @task; RCU
  * @node:   in target->threads
  * @ref:    the list's, and one for each of the works that are under way
  * @target: referenced
@@ -97,7 +102,7 @@ struct target_link {
  * @exec, @exit: works; @exec under way while @execing
  */
 struct target_thread {
-	struct hlist_node hash;
+	struct rhlist_head hash;
 	struct list_head node;
 	struct kref	ref;
 	struct hwpmc_target *target;
@@ -131,6 +136,10 @@ struct thread_event {
 	u64		told;
 	struct rcu_head	rcu;
 };
+
+/* what targets_find_rcu() has found; in the same RCU read section */
+#define for_each_target_rcu(t, pos, list)			\
+	rhl_for_each_entry_rcu(t, pos, list, hash)
 
 #define for_each_thread_event(t, tt, te)			\
 	list_for_each_entry(tt, &(t)->threads, node)		\
@@ -168,9 +177,13 @@ int targets_set_period(struct hwpmc_pmc *pmc, u64 period);
 void targets_release(struct hwpmc_pmc *pmc);
 
 /* target.c: processes and links; under targets_mutex unless it says otherwise */
+int targets_init(void);
+void targets_exit(void);
+struct rhlist_head *targets_find_rcu(const struct pid *pid);
+struct hwpmc_target *target_among_rcu(struct rhlist_head *list,
+				      const struct hwpmc_owner *o);
 struct hwpmc_target *target_find_rcu(const struct hwpmc_owner *o,
 				     const struct pid *pid);
-void target_missed_rcu(const struct task_struct *task, const struct pid *pid);
 struct hwpmc_target *target_new(struct hwpmc_owner *o, struct pid *pid, u32 nr);
 struct target_link *target_link(struct hwpmc_target *t, struct hwpmc_pmc *pmc);
 void target_stop_link(struct hwpmc_target *t, struct target_link *link,
@@ -188,8 +201,11 @@ void target_put(struct hwpmc_target *t);
 void target_detach_all(struct hwpmc_target *t);	/* attach.c */
 
 /* thread.c: threads and events; under targets_mutex unless it says otherwise */
-struct target_thread *thread_find_rcu(const struct hwpmc_target *t,
-				      const struct task_struct *task);
+int threads_init(void);
+void threads_exit(void);
+struct rhlist_head *threads_find_rcu(const struct task_struct *task);
+struct target_thread *thread_among_rcu(struct rhlist_head *list,
+				       const struct hwpmc_target *t);
 void thread_for_each_rcu(const struct task_struct *task,
 			 void (*fn)(struct target_thread *tt, void *arg),
 			 void *arg);
@@ -203,7 +219,7 @@ void thread_event_stop(struct target_thread *tt, struct thread_event *te,
 void thread_events_drop(struct list_head *stopped);
 
 /* follow.c: hooks and the works that they leave with tasks */
-void follow_fork(struct task_struct *child);
+void follow_fork(struct task_struct *child, struct rhlist_head *list);
 void follow_exec(void);
 void follow_exit(struct task_struct *task);
 void follow_switch(struct task_struct *prev);

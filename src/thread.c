@@ -6,8 +6,8 @@
  * events for each child and tell nothing of single processes.  All under
  * owner->targets_mutex unless it says otherwise.
  */
-#include <linux/hashtable.h>
 #include <linux/rculist.h>
+#include <linux/rhashtable.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -21,19 +21,35 @@
 #define SCAN_CHUNK	32
 #define SCAN_TRIES	1000	/* against who makes threads faster than we do */
 
-static DEFINE_HASHTABLE(threads, 10);		/* by task */
-static DEFINE_SPINLOCK(threads_lock);
+/* By task: a key has one entry, which lists what all owners have for it. */
+static struct rhltable threads;
 
-/* RCU read section. */
-struct target_thread *thread_find_rcu(const struct hwpmc_target *t,
-				      const struct task_struct *task)
+static const struct rhashtable_params by_task = {
+	.key_len = sizeof(struct task_struct *),
+	.key_offset = offsetof(struct target_thread, task),
+	.head_offset = offsetof(struct target_thread, hash),
+	.automatic_shrinking = true,
+};
+
+int threads_init(void)
 {
-	struct target_thread *tt;
+	return rhltable_init(&threads, &by_task);
+}
 
-	hash_for_each_possible_rcu(threads, tt, hash, (unsigned long)task)
-		if (tt->task == task && tt->target == t)
-			return tt;
-	return NULL;
+/* No target is left. */
+void threads_exit(void)
+{
+	rhltable_destroy(&threads);
+}
+
+/*
+ * threads_find_rcu - what all owners have for @task, or NULL
+ *
+ * RCU read section; also with the runqueue lock held.
+ */
+struct rhlist_head *threads_find_rcu(const struct task_struct *task)
+{
+	return rhltable_lookup(&threads, &task, by_task);
 }
 
 /*
@@ -46,10 +62,30 @@ void thread_for_each_rcu(const struct task_struct *task,
 			 void *arg)
 {
 	struct target_thread *tt;
+	struct rhlist_head *pos;
 
-	hash_for_each_possible_rcu(threads, tt, hash, (unsigned long)task)
-		if (tt->task == task)
-			fn(tt, arg);
+	rhl_for_each_entry_rcu(tt, pos, threads_find_rcu(task), hash)
+		fn(tt, arg);
+}
+
+/* The one of @t among what threads_find_rcu() has found.  RCU read section. */
+struct target_thread *thread_among_rcu(struct rhlist_head *list,
+				       const struct hwpmc_target *t)
+{
+	struct target_thread *tt;
+	struct rhlist_head *pos;
+
+	rhl_for_each_entry_rcu(tt, pos, list, hash)
+		if (tt->target == t)
+			return tt;
+	return NULL;
+}
+
+/* RCU read section. */
+static struct target_thread *thread_find_rcu(const struct hwpmc_target *t,
+					     const struct task_struct *task)
+{
+	return thread_among_rcu(threads_find_rcu(task), t);
 }
 
 static void thread_free(struct kref *ref)
@@ -165,9 +201,7 @@ void thread_drop(struct target_thread *tt)
 	if (tt->gone)
 		return;
 	tt->gone = true;
-	spin_lock(&threads_lock);
-	hash_del_rcu(&tt->hash);
-	spin_unlock(&threads_lock);
+	rhltable_remove(&threads, &tt->hash, by_task);
 	list_for_each_entry_safe(te, next, &tt->events, node)
 		thread_event_stop(tt, te, &stopped);
 	thread_events_drop(&stopped);
@@ -189,13 +223,17 @@ static struct target_thread *thread_new(struct hwpmc_target *t,
 	}
 	kref_init(&tt->ref);
 	INIT_LIST_HEAD(&tt->events);
-	kref_get(&t->ref);
 	tt->target = t;
-	tt->task = get_task_struct(task);
+	tt->task = task;
+	/* hooks find it from here on; the caller holds @t and @task */
+	if (rhltable_insert(&threads, &tt->hash, by_task)) {
+		kfree(tt->slot);
+		kfree(tt);
+		return NULL;
+	}
+	kref_get(&t->ref);	/* in the owner's list: not zero */
+	get_task_struct(task);
 	list_add_tail(&tt->node, &t->threads);
-	spin_lock(&threads_lock);
-	hash_add_rcu(threads, &tt->hash, (unsigned long)task);
-	spin_unlock(&threads_lock);
 	/* who has passed its exit's hook before that has this set */
 	smp_mb();
 	return tt;
