@@ -81,7 +81,7 @@ static int link_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	link = target_link(t, pmc);
 	if (link) {
 		link->fresh = true;
-		err = thread_follow_all(t);
+		err = thread_follow_all(t, true);
 		if (!err && list_empty(&t->threads))
 			err = -ESRCH;
 	}

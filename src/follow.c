@@ -69,7 +69,7 @@ static void refill_work(struct callback_head *head)
 	clear_bit(0, &tt->refilling);
 	if (READ_ONCE(t->missed)) {
 		mutex_lock(&o->targets_mutex);
-		if (!t->gone && thread_follow_all(t))
+		if (!t->gone && thread_follow_all(t, false))
 			atomic64_inc(&o->noring_dropped);
 		mutex_unlock(&o->targets_mutex);
 	}

@@ -210,7 +210,7 @@ void thread_for_each_rcu(const struct task_struct *task,
 			 void (*fn)(struct target_thread *tt, void *arg),
 			 void *arg);
 int thread_follow(struct hwpmc_target *t, struct task_struct *task);
-int thread_follow_all(struct hwpmc_target *t);
+int thread_follow_all(struct hwpmc_target *t, bool interruptible);
 bool thread_left(const struct hwpmc_target *t);
 void thread_drop(struct target_thread *tt);
 void thread_put(struct target_thread *tt);

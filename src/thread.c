@@ -18,7 +18,6 @@
 #include "sample.h"
 #include "target.h"
 
-#define SCAN_CHUNK	32
 #define SCAN_TRIES	1000	/* against who makes threads faster than we do */
 
 /* By task: a key has one entry, which lists what all owners have for it. */
@@ -317,47 +316,75 @@ bool thread_left(const struct hwpmc_target *t)
 	return left;
 }
 
-/* Some threads that have no counters yet, referenced. */
-static unsigned int find_unfollowed(const struct hwpmc_target *t,
-				    struct task_struct **tasks)
+/* Threads that have not all counters yet, referenced; NULL without memory. */
+static struct task_struct **find_unfollowed(const struct hwpmc_target *t,
+					    unsigned int *count)
 {
-	struct task_struct *leader, *task;
-	unsigned int n = 0;
+	struct task_struct *leader, *task, **tasks;
+	unsigned int n = 0, size;
 
+	rcu_read_lock();
+	leader = pid_task(t->pid, PIDTYPE_TGID);
+	/* those that come now are seen by the next look */
+	size = leader ? data_race(get_nr_threads(leader)) + 1 : 1;
+	rcu_read_unlock();
+	tasks = kvcalloc(size, sizeof(*tasks), GFP_KERNEL_ACCOUNT);
+	if (!tasks)
+		return NULL;
 	rcu_read_lock();
 	leader = pid_task(t->pid, PIDTYPE_TGID);
 	if (leader)
 		for_each_thread(leader, task)
-			if (n < SCAN_CHUNK && !exiting(task) &&
-			    !is_followed(t, task))
+			/* in the list: not zero for a grace period */
+			if (n < size && !exiting(task) && !is_followed(t, task))
 				tasks[n++] = get_task_struct(task);
 	rcu_read_unlock();
-	return n;
+	*count = n;
+	return tasks;
+}
+
+/* How many have been found without all counters, and have them now. */
+static int follow_found(struct hwpmc_target *t, bool interruptible)
+{
+	struct task_struct **tasks;
+	unsigned int i, n;
+	int err = 0;
+
+	tasks = find_unfollowed(t, &n);
+	if (!tasks)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		if (i && !err && interruptible && signal_pending(current))
+			err = -EINTR;
+		if (!err)
+			err = thread_follow(t, tasks[i]);
+		put_task_struct(tasks[i]);
+		cond_resched();
+	}
+	kvfree(tasks);
+	return err ? err : n;
 }
 
 /*
  * thread_follow_all - counters for all threads of @t
+ * @interruptible: EINTR when a signal comes
  *
  * Threads made meanwhile by one that has none yet are seen at the next look.
  * EAGAIN if there is no end to it.
  */
-int thread_follow_all(struct hwpmc_target *t)
+int thread_follow_all(struct hwpmc_target *t, bool interruptible)
 {
-	struct task_struct *tasks[SCAN_CHUNK];
-	unsigned int i, n, tries;
-	int err = 0;
+	unsigned int tries;
+	int found;
 
 	for (tries = 0; tries < SCAN_TRIES; tries++) {
 		WRITE_ONCE(t->missed, false);
 		smp_mb();	/* who is missed now is on the list, or seen */
-		n = find_unfollowed(t, tasks);
-		for (i = 0; i < n; i++) {
-			if (!err)
-				err = thread_follow(t, tasks[i]);
-			put_task_struct(tasks[i]);
-		}
-		if (err || (!n && !READ_ONCE(t->missed)))
-			return err;
+		found = follow_found(t, interruptible);
+		if (found < 0)
+			return found;
+		if (!found && !READ_ONCE(t->missed))
+			return 0;
 	}
 	return -EAGAIN;
 }
