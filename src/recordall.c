@@ -190,8 +190,11 @@ static void end(struct hwpmc_owner *o, struct hwpmc_record *a,
 		const unsigned long *set)
 {
 	WRITE_ONCE(o->gate_open, false);
-	/* who has seen it open still has a clock to read */
-	synchronize_rcu_expedited();
+	/*
+	 * A handler that has seen it open still has a clock to read.  Not
+	 * expedited: that would interrupt all CPUs whenever a user likes.
+	 */
+	synchronize_rcu();
 	a->skew = 0;
 	tell(o, a);
 	disable(o, set);
