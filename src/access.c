@@ -23,7 +23,6 @@
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
-#include <linux/delay.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -339,19 +338,10 @@ int access_hold(struct task_struct *task)
 	return down_read_interruptible(&task->signal->exec_update_lock);
 }
 
-/*
- * The same, for who must not wait for that: false when *@naps, of a millisecond
- * each, are used up.
- */
-bool access_try_hold(struct task_struct *task, unsigned int *naps)
+/* The same, for who must not wait for that: false when it execs. */
+bool access_try_hold(struct task_struct *task)
 {
-	while (!down_read_trylock(&task->signal->exec_update_lock)) {
-		if (!*naps)
-			return false;
-		--*naps;
-		usleep_range(1000, 1500);
-	}
-	return true;
+	return down_read_trylock(&task->signal->exec_update_lock);
 }
 
 void access_release(struct task_struct *task)

@@ -15,31 +15,7 @@
 #include "pmc.h"
 #include "target.h"
 
-#define TREE_CHUNK	32
 #define TREE_TRIES	1000	/* against who forks faster than we attach */
-#define BUSY_TRIES	1000	/* and who execs each time we come */
-#define BUSY_NAPS	100	/* of a millisecond, under targets_mutex */
-
-/* Of our own: a process execs, and that takes long. */
-#define BUSY		(-EINPROGRESS)
-
-/*
- * RCU read section: bounded, since a user can make a very long line of
- * descendants, and this is asked of each of them.
- */
-static bool is_descendant(struct task_struct *task,
-			  struct task_struct *root)
-{
-	unsigned int n;
-
-	/* an exec of another thread than the leader gives it another number */
-	for (n = 0; n < MAX_GENERATIONS && data_race(task->pid); n++) {
-		if (same_thread_group(task, root))
-			return true;
-		task = rcu_dereference(task->real_parent);
-	}
-	return false;
-}
 
 static bool has_ended(const struct task_struct *leader)
 {
@@ -56,7 +32,7 @@ static struct hwpmc_target *find_target(struct hwpmc_owner *o, struct pid *pid)
 	return t;	/* stays: targets_mutex */
 }
 
-/* ESRCH: the process has ended. */
+/* targets_mutex.  ESRCH: the process has ended. */
 static int link_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 			  struct task_struct *leader)
 {
@@ -77,7 +53,7 @@ static int link_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		t = target_new(o, pid, nr);
 	if (!t)
 		goto out;
-	kref_get(&t->ref);
+	kref_get(&t->ref);	/* in the owner's list: not zero */
 	link = target_link(t, pmc);
 	if (link) {
 		link->fresh = true;
@@ -95,33 +71,30 @@ out:
 	return err;
 }
 
-/**
- * struct busy - who execs while an attach comes to him
- * @task: that took too long, referenced, or NULL
- * @naps: that are left to wait for them all with targets_mutex held
+/*
+ * No exec begins here.  One under way may take long: targets_mutex, which all
+ * targets need to fork, to exec and to end, is let go of meanwhile.  -EINTR.
  */
-struct busy {
-	struct task_struct *task;
-	unsigned int	naps;
-};
-
-static void set_busy(struct busy *busy, struct task_struct *task)
+static int hold_process(struct hwpmc_owner *o, struct task_struct *leader)
 {
-	if (busy->task)
-		put_task_struct(busy->task);
-	busy->task = task ? get_task_struct(task) : NULL;
+	int err;
+
+	if (access_try_hold(leader))
+		return 0;
+	mutex_unlock(&o->targets_mutex);
+	err = access_hold(leader);
+	mutex_lock(&o->targets_mutex);
+	return err;
 }
 
 /* It does not exec between the question and its counters. */
 static int attach_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-			  struct task_struct *leader, struct busy *busy)
+			  struct task_struct *leader)
 {
-	int err;
+	int err = hold_process(o, leader);
 
-	if (!access_try_hold(leader, &busy->naps)) {
-		set_busy(busy, leader);
-		return BUSY;
-	}
+	if (err)
+		return err;
 	err = access_attach(o, leader);
 	if (!err)
 		err = link_process(o, pmc, leader);
@@ -129,55 +102,62 @@ static int attach_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	return err;
 }
 
-/* Some descendants that do not have the PMC yet, referenced. */
-static unsigned int find_children(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-				  struct task_struct *root,
-				  struct task_struct **tasks)
+static int attach_child(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
+			struct pid *pid)
 {
-	struct hwpmc_target *t;
-	struct task_struct *p;
-	unsigned int n = 0;
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_TGID);
+	int err;
 
-	rcu_read_lock();
-	for_each_process(p) {
-		if (n == TREE_CHUNK)
-			break;
-		if (p == root || has_ended(p) || !is_descendant(p, root))
-			continue;
-		t = target_find_rcu(o, task_tgid(p));
-		if (!t || !target_find_link(t, pmc))
-			tasks[n++] = get_task_struct(p);
-	}
-	rcu_read_unlock();
-	return n;
+	if (!task)
+		return 0;
+	err = has_ended(task) ? 0 : attach_process(o, pmc, task);
+	/* EEXIST: while the mutex was let go of, the work of its fork was faster */
+	if (err == -ESRCH || err == -EEXIST || has_ended(task))
+		err = 0;
+	put_task_struct(task);
+	return err;
 }
 
-static int attach_child(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-			struct task_struct *task, struct busy *busy)
+static bool has_pmc(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc,
+		    struct pid *pid)
 {
-	int err = attach_process(o, pmc, task, busy);
+	struct hwpmc_target *t = find_target(o, pid);
 
-	return err == -ESRCH || has_ended(task) ? 0 : err;
+	return t && target_find_link(t, pmc);
+}
+
+/* 1: there were some without the PMC, which may have had children since. */
+static int attach_found(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
+			struct tree *tree)
+{
+	struct tree_process *p;
+	int err = 0, again = tree->cut;
+
+	for (p = tree->all; p < tree->all + tree->n && !err; p++) {
+		if (!p->live || !tree_has(tree, p->pid) ||
+		    has_pmc(o, pmc, p->pid))
+			continue;
+		again = 1;
+		err = signal_pending(current) ? -EINTR :
+		      attach_child(o, pmc, p->pid);
+	}
+	return err ? err : again;
 }
 
 /* EAGAIN: there is no end to it. */
-static int attach_children(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-			   struct task_struct *root, struct busy *busy)
+static int attach_descendants(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
+			      struct task_struct *root)
 {
-	struct task_struct *tasks[TREE_CHUNK];
-	unsigned int i, n, tries;
-	int err = 0;
+	unsigned int tries;
+	struct tree tree;
+	int err;
 
 	for (tries = 0; tries < TREE_TRIES; tries++) {
-		if (signal_pending(current))
-			return -EINTR;
-		n = find_children(o, pmc, root, tasks);
-		for (i = 0; i < n; i++) {
-			if (!err)
-				err = attach_child(o, pmc, tasks[i], busy);
-			put_task_struct(tasks[i]);
-		}
-		if (err || !n)
+		err = tree_find(&tree, root, true);
+		if (!err)
+			err = attach_found(o, pmc, &tree);
+		tree_free(&tree);
+		if (err <= 0)
 			return err;
 	}
 	return -EAGAIN;
@@ -264,7 +244,8 @@ static void settle_fresh(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool keep
 		if (!keep)
 			target_stop_link(t, link, &stopped);
 	}
-	take_off_stopped(o, pmc, &stopped, false);
+	/* the log may tell of them already */
+	take_off_stopped(o, pmc, &stopped, true);
 }
 
 /*
@@ -277,63 +258,33 @@ static void targets_stay(struct hwpmc_owner *o)
 		WRITE_ONCE(o->lost_all, false);
 }
 
-/* All of it or nothing. */
-static int try_attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-		      struct task_struct *task, struct busy *busy)
-{
-	bool was = pmc->attached;
-	bool had;
-	int err;
-
-	mutex_lock(&o->targets_mutex);
-	had = !list_empty(&o->targets);
-	err = attach_process(o, pmc, task, busy);
-	if (!err && (pmc->flags & HWPMC_F_DESCENDANTS))
-		err = attach_children(o, pmc, task, busy);
-	settle_fresh(o, pmc, !err);
-	if (err) {
-		pmc->attached = was;
-		/* the last one ended, and what is taken back was there still */
-		if (had && list_empty(&o->targets))
-			target_lost(o);
-	}
-	mutex_unlock(&o->targets_mutex);
-	return err;
-}
-
-/* Until @task's exec is over.  BUSY: it is, try again; -EINTR. */
-static int await_exec(struct hwpmc_pmc *pmc, struct task_struct *task)
-{
-	int err;
-
-	event_drops_settle(pmc);	/* those that were taken back */
-	err = access_hold(task);
-	if (err)
-		return err;
-	access_release(task);
-	return signal_pending(current) ? -EINTR : BUSY;
-}
-
 /*
- * The mutex is what all targets need to fork, to exec and to end: with it a try
- * waits for a tenth of a second, for however many that exec.  For who is BUSY
- * then it waits without.
+ * All of it or nothing.  While the mutex is let go of, for an exec, what has been
+ * attached to has links that are fresh, and what that makes inherits them.
  */
 static int attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		  struct task_struct *task)
 {
-	struct busy busy = {};
-	unsigned int tries;
-	int err = BUSY;
+	bool was, had;
+	int err;
 
-	for (tries = 0; tries < BUSY_TRIES && err == BUSY; tries++) {
-		busy.naps = BUSY_NAPS;
-		err = try_attach(o, pmc, task, &busy);
-		if (err == BUSY)
-			err = await_exec(pmc, busy.task);
-	}
-	set_busy(&busy, NULL);
-	return err == BUSY ? -EAGAIN : err;
+	mutex_lock(&o->targets_mutex);
+	was = pmc->attached;
+	had = !list_empty(&o->targets);
+	err = attach_process(o, pmc, task);
+	if (!err && (pmc->flags & HWPMC_F_DESCENDANTS))
+		err = attach_descendants(o, pmc, task);
+	settle_fresh(o, pmc, !err);
+	if (err)
+		pmc->attached = was;
+	/*
+	 * All have ended meanwhile; or the last one of others has, when what is
+	 * taken back was there still
+	 */
+	if (err ? had && list_empty(&o->targets) : !pmc->ntargets)
+		target_lost(o);
+	mutex_unlock(&o->targets_mutex);
+	return err;
 }
 
 /*
@@ -431,7 +382,7 @@ void target_detach_all(struct hwpmc_target *t)
 		target_stop_link(t, link, &stopped);
 	thread_events_drop(&stopped);
 	list_for_each_entry_safe(link, next, &t->links, node) {
-		lost |= link->pmc->ntargets == 1;
+		lost |= target_link_last(link);
 		take_off(t, link);
 	}
 	target_settle(t);
@@ -439,39 +390,39 @@ void target_detach_all(struct hwpmc_target *t)
 		target_lost(o);
 }
 
-static bool in_tree(const struct hwpmc_target *t, struct task_struct *root)
+/*
+ * targets_mutex: what a target has made is a target too, or gets nothing more.
+ * EINVAL: it is not attached to @root.
+ */
+static int stop_tree(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
+		     struct task_struct *root, struct list_head *stopped)
 {
-	struct task_struct *task;
-	bool yes;
+	struct target_link *link;
+	struct hwpmc_target *t;
+	struct tree tree;
+	int err;
 
-	rcu_read_lock();
-	task = pid_task(t->pid, PIDTYPE_TGID);
-	yes = task && is_descendant(task, root);
-	rcu_read_unlock();
-	return yes;
+	err = tree_find(&tree, root, pmc->flags & HWPMC_F_DESCENDANTS);
+	t = err ? NULL : find_target(o, tree.root);
+	if (!err && (!t || !target_find_link(t, pmc)))
+		err = -EINVAL;
+	list_for_each_entry(t, &o->targets, node) {
+		link = target_find_link(t, pmc);
+		if (!err && link && tree_has(&tree, t->pid))
+			target_stop_link(t, link, stopped);
+	}
+	tree_free(&tree);
+	return err;
 }
 
-/* EINVAL: it is not attached to @root. */
 static int detach_tree(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		       struct task_struct *root)
 {
-	bool all = pmc->flags & HWPMC_F_DESCENDANTS;
-	struct hwpmc_target *t;
-	struct target_link *link;
 	LIST_HEAD(stopped);
-	int err = -EINVAL;
+	int err;
 
 	mutex_lock(&o->targets_mutex);
-	t = find_target(o, task_tgid(root));
-	if (t && target_find_link(t, pmc))
-		err = 0;
-	list_for_each_entry(t, &o->targets, node) {
-		link = target_find_link(t, pmc);
-		if (err || !link ||
-		    (t->pid != task_tgid(root) && !(all && in_tree(t, root))))
-			continue;
-		target_stop_link(t, link, &stopped);
-	}
+	err = stop_tree(o, pmc, root, &stopped);
 	take_off_stopped(o, pmc, &stopped, true);
 	if (!err && !pmc->ntargets)
 		target_lost(o);
@@ -482,7 +433,7 @@ static int detach_tree(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 /*
  * detach_from - @pmc off process @pid, with DESCENDANTS off its tree
  *
- * ESRCH, or EINVAL when it is not attached there.
+ * ESRCH, EINVAL when it is not attached there, or ENOMEM.
  */
 int detach_from(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 {

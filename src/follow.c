@@ -149,6 +149,7 @@ static int follow_process(struct hwpmc_target *parent,
 			err = -ENOMEM;
 			break;
 		}
+		mine->fresh = link->fresh;
 		mine->told_log = link->told_log;
 		tell_attach(t, slot, link->pmc);
 	}

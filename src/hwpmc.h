@@ -6,7 +6,8 @@
  *
  *	owner->mutex		ioctls of an owner (but statistics), PMC life cycle,
  *				hotplug work
- *	  owner->targets_mutex	processes that PMCs are attached to: see target.h
+ *	  exec_update_lock	of a process, for reading: it does not exec
+ *	    owner->targets_mutex processes that PMCs are attached to: see target.h
  *	  hooks_mutex		registration of tracepoints and probes
  *	  cpus_read_lock	taken inside perf and cpuhp calls
  *	owners_mutex		in stats.c: the list of all owners
@@ -205,7 +206,7 @@ bool access_traces_all(const struct cred *cred);
 int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a);
 int access_lockdown(const struct hwpmc_allocate *a);
 int access_hold(struct task_struct *task);
-bool access_try_hold(struct task_struct *task, unsigned int *naps);
+bool access_try_hold(struct task_struct *task);
 void access_release(struct task_struct *task);
 int access_attach(struct hwpmc_owner *o, struct task_struct *task);
 bool access_still(struct hwpmc_owner *o, struct task_struct *task);

@@ -259,6 +259,12 @@ void target_lost(struct hwpmc_owner *o)
 	wake_up_all(&o->log.waitq);
 }
 
+/* Does the PMC lose its last target with it?  An attach under way goes on. */
+bool target_link_last(const struct target_link *link)
+{
+	return link->pmc->ntargets == 1 && !link->fresh;
+}
+
 static void process_ended(struct hwpmc_target *t)
 {
 	struct target_link *link, *next;
@@ -303,7 +309,7 @@ void target_settle(struct hwpmc_target *t)
 		return;
 	}
 	list_for_each_entry(link, &t->links, node)
-		lost |= link->pmc->ntargets == 1;
+		lost |= target_link_last(link);
 	process_ended(t);
 	remove_target(t);
 	if (lost)

@@ -21,6 +21,7 @@
 
 #include <linux/rhashtable-types.h>
 #include <linux/task_work.h>
+#include <linux/xarray.h>
 
 #include "pmc.h"
 
@@ -77,7 +78,7 @@ struct hwpmc_target {
  * struct target_link - a PMC attached to a process
  * @sum:      of threads that have ended
  * @told_log: number of the log that has its PMCATTACH, before all that comes later
- * @fresh:    from the attach under way
+ * @fresh:    from the attach under way, or inherited from one that is
  * @leaves:   it has been stopped, to be unlinked
  */
 struct target_link {
@@ -165,6 +166,27 @@ thread_slice(const struct target_thread *tt, const struct thread_event *te,
 	};
 }
 
+/* @pid: referenced; @live: it had not ended */
+struct tree_process {
+	struct pid	*pid;
+	bool		live;
+};
+
+/**
+ * struct tree - a process and its descendants
+ * @root:  its number; NULL: it is gone
+ * @found: the descendants' numbers
+ * @all, @n: all processes, of the tree or not, in the order of their birth
+ * @cut:   there were more of them
+ */
+struct tree {
+	struct pid	*root;
+	struct xarray	found;
+	struct tree_process *all;
+	unsigned int	n;
+	bool		cut;
+};
+
 /* attach.c: process modes; under owner->mutex */
 int attach_self(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
 void attach_undo(struct hwpmc_pmc *pmc);
@@ -195,6 +217,7 @@ bool target_link_told(const struct hwpmc_target *t,
 		      const struct target_link *link);
 void target_settle(struct hwpmc_target *t);
 void target_lost(struct hwpmc_owner *o);
+bool target_link_last(const struct target_link *link);
 struct target_link *target_find_link(const struct hwpmc_target *t,
 				     const struct hwpmc_pmc *pmc);
 void target_put(struct hwpmc_target *t);
@@ -217,6 +240,11 @@ void thread_put(struct target_thread *tt);
 void thread_event_stop(struct target_thread *tt, struct thread_event *te,
 		       struct list_head *stopped);
 void thread_events_drop(struct list_head *stopped);
+
+/* tree.c */
+int tree_find(struct tree *tree, struct task_struct *root, bool all);
+bool tree_has(struct tree *tree, struct pid *pid);
+void tree_free(struct tree *tree);
 
 /* follow.c: hooks and the works that they leave with tasks */
 void follow_fork(struct task_struct *child, struct rhlist_head *list);

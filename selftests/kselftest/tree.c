@@ -4,6 +4,7 @@
  * that grows and dies fast is told of exactly.
  */
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -108,6 +109,70 @@ static int crowd_body(struct target *t, void *arg)
 		usleep(1000);
 	target_pause(t);
 	return 0;
+}
+
+#define NLINE	1200	/* more generations than are followed upwards anywhere */
+#define STACK	16384
+
+/* A line of processes with one memory: only the youngest goes on with it. */
+struct line {
+	struct family	*f;
+	char		*stacks;
+	unsigned int	left;
+	uint32_t	parent;
+};
+
+static int line_member(void *arg);
+
+static void line_goes_on(struct line *l)
+{
+	l->parent = getpid();
+	if (l->left--)
+		clone(line_member, l->stacks + (l->left + 1) * STACK,
+		      CLONE_VM | SIGCHLD, l);
+}
+
+static int line_member(void *arg)
+{
+	struct line *l = arg;
+
+	family_enter(l->f, l->parent, false);
+	line_goes_on(l);
+	while (pause())
+		;
+	return 0;
+}
+
+static int line_body(struct target *t, void *arg)
+{
+	struct line l = {
+		.f = arg,
+		.stacks = shared_memory(NLINE * STACK),
+		.left = NLINE,
+	};
+
+	line_goes_on(&l);
+	while (l.f->n < NLINE)
+		usleep(1000);
+	target_pause(t);
+	return 0;
+}
+
+/* Nobody is too far down in it. */
+TEST_F(tree, long_line)
+{
+	struct hwpmc_allocate a = counter(HWPMC_F_DESCENDANTS);
+	pid_t last;
+
+	ASSERT_TRUE(target_begin(&self->t, line_body, self->f));
+	ASSERT_TRUE(target_step(&self->t));
+	ASSERT_EQ(NLINE, self->f->n);
+	last = self->f->m[NLINE - 1].pid;
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->t.pid));
+	EXPECT_EQ(-EEXIST, dev_attach(self->dev, a.id, last));
+	ASSERT_EQ(0, dev_detach(self->dev, a.id, self->t.pid));
+	EXPECT_EQ(-EINVAL, dev_detach(self->dev, a.id, last));
 }
 
 /* What the kernel takes to wait once for all that it does on its processors. */
