@@ -118,12 +118,42 @@ function sessions(	ns, i, k, ours, perf) {
 	}
 }
 
+# What an event of a process that nobody samples costs, against the owners that
+# sample others.
+function others(	kinds, ns, i, j, k, m, kind, n, cost, one) {
+	k = split("fork exec mmap switch", kinds, " ")
+	m = split(list["targets"], ns, " ")
+	if (!m)
+		return
+	print ""
+	print "Owners with 2048 targets each: instructions of an event of another process"
+	printf "%8s", "n"
+	for (i = 1; i <= k; i++)
+		printf " %12s %9s", kinds[i], "of n=1"
+	print ""
+	for (j = 1; j <= m; j++) {
+		n = ns[j]
+		printf "%8d", n
+		for (i = 1; i <= k; i++) {
+			kind = "targets " kinds[i]
+			want(median(kind " " n " ns"), kind " " n)
+			cost = median(kind " " n " ns") / median(kind " " n " amount")
+			one = median(kind " 1 ns") / median(kind " 1 amount")
+			printf " %12.0f %+8.2f%%", cost, 100 * (cost / one - 1)
+			line[++nline] = sprintf("BENCH name=scaling.targets.%s.%d ours=%.1f peer=%.1f ratio=%.4f unit=instructions/event",
+				kinds[i], n, cost, one, cost / one)
+		}
+		print ""
+	}
+}
+
 END {
 	curve("cpus", "CPUs, all busy, 1 kHz each, with chains", 1)
 	curve("owners", "Owners with a PMC each, 6400 Hz together, with chains; memory of an owner with its PMC", 0)
 	curve("pmcs", "PMCs of one owner, 6400 Hz together, with chains", 0)
 	curve("processes", "Sleeping processes, 6400 Hz, with chains", 1)
 	sessions()
+	others()
 	print ""
 	for (i = 1; i <= nline; i++)
 		print line[i]

@@ -11,6 +11,7 @@
  *	fork	a child that exits at once, and is waited for
  *	exec	one process that executes this program again and again
  *	mmap	map a file executable, unmap it
+ *	switch	a byte to another process and back: two context switches at least
  * -t has the phases of FILE counted in the time (lib/mark.h).
  * Prints "ns=N cpu=N": time that has passed, and CPU time that the writer of a
  * recording (hwpmc's thread, or perf) has used meanwhile. "load stamp" prints the
@@ -159,6 +160,37 @@ static long mmap_load(long amount)
 	return 0;
 }
 
+static void answer_bytes(int in, int out)
+{
+	char c;
+
+	while (read(in, &c, 1) == 1 && write(out, &c, 1) == 1)
+		;
+	_exit(0);
+}
+
+static long switch_load(long amount)
+{
+	int there[2], back[2];
+	pid_t pid;
+	char c = 0;
+
+	check(pipe(there) || pipe(back), "pipe");
+	pid = fork();
+	check(pid < 0, "fork");
+	if (!pid) {
+		close(there[1]);
+		answer_bytes(there[0], back[1]);
+	}
+	while (amount--) {
+		check(write(there[1], &c, 1) != 1, "pipe");
+		check(read(back[0], &c, 1) != 1, "pipe");
+	}
+	close(there[1]);
+	check(waitpid(pid, NULL, 0) != pid, "waitpid");
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	work_fn fn;
@@ -168,6 +200,7 @@ static const struct {
 	{ "fork", fork_load },
 	{ "exec", exec_load },
 	{ "mmap", mmap_load },
+	{ "switch", switch_load },
 };
 
 static work_fn kind_of(const char *name)

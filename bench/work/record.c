@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * record [-o OWNERS] [-e PMCS] [-n PERIOD] [-g] COMMAND [ARGUMENT...]
+ * record [-o OWNERS] [-e PMCS] [-n PERIOD] [-g] [-a PID] COMMAND [ARGUMENT...]
  *
  * Samples the whole system by cpu-clock while COMMAND runs, as OWNERS owners with
- * PMCS PMCs each, all with PERIOD (-g: with call chains, the user's too). Each
- * owner has a log of its own, which is deleted. Prints, after what COMMAND prints,
+ * PMCS PMCs each, all with PERIOD (-g: with call chains, the user's too). With -a
+ * process PID and its descendants instead, whose context switches are logged too.
+ * Each owner has a log of its own, which is deleted. Prints, after what COMMAND
+ * prints,
  *	samples= lost= filtered= bytes= passes=	sums over the owners
  *	memory_kb=	less memory that is free with all PMCs started than before
  *			the first owner was opened
@@ -27,6 +29,7 @@ static struct pmc_owner *owners[MAX_OWNERS];
 static int nowners = 1, npmcs = 1;
 static uint64_t period = 1000000;
 static uint32_t flags;
+static pid_t target;
 
 static long free_kb(void)
 {
@@ -65,14 +68,15 @@ static void start(struct pmc_owner *o)
 	for (int i = 0; i < npmcs; i++) {
 		struct pmc_allocate_opts opts = {
 			.size = sizeof(opts),
-			.mode = PMC_MODE_SS,
+			.mode = target ? PMC_MODE_TS : PMC_MODE_SS,
 			.flags = flags,
-			.cpu = PMC_CPU_ALL,
+			.cpu = target ? PMC_CPU_ANY : PMC_CPU_ALL,
 			.count = period,
 		};
 		pmc_id_t id;
 
 		if (pmc_owner_allocate(o, "cpu-clock", &opts, &id) ||
+		    (target && pmc_owner_attach(o, id, target)) ||
 		    pmc_owner_start(o, id))
 			err(1, "PMC");
 	}
@@ -121,7 +125,7 @@ int main(int argc, char **argv)
 	int opt, status;
 	long kb;
 
-	while ((opt = getopt(argc, argv, "+o:e:n:g")) != -1) {
+	while ((opt = getopt(argc, argv, "+a:o:e:n:g")) != -1) {
 		switch (opt) {
 		case 'o':
 			nowners = atoi(optarg);
@@ -132,15 +136,19 @@ int main(int argc, char **argv)
 		case 'n':
 			period = strtoull(optarg, NULL, 10);
 			break;
+		case 'a':
+			target = atoi(optarg);
+			flags |= PMC_F_DESCENDANTS | PMC_F_LOG_PROCCSW;
+			break;
 		case 'g':
-			flags = PMC_F_CALLCHAIN | PMC_F_USERCALLCHAIN;
+			flags |= PMC_F_CALLCHAIN | PMC_F_USERCALLCHAIN;
 			break;
 		default:
 			return 2;
 		}
 	}
 	if (optind == argc || nowners < 1 || nowners > MAX_OWNERS)
-		errx(2, "usage: record [-o OWNERS] [-e PMCS] [-n PERIOD] [-g] COMMAND");
+		errx(2, "usage: record [-o OWNERS] [-e PMCS] [-n PERIOD] [-g] [-a PID] COMMAND");
 	kb = free_kb();
 	for (int i = 0; i < nowners; i++)
 		owners[i] = open_owner();
