@@ -225,6 +225,59 @@ TEST_F(follow, no_descendants)
 	EXPECT_EQ(dev_value(self->dev, self->tc), exits(&self->log, self->tc));
 }
 
+#define NOWNERS	7
+
+/* What owner @i has of a process that others let go of. */
+struct share {
+	int dev;
+	int file;
+	uint32_t tc;
+	struct log log;
+};
+
+static int share_begin(struct share *s, pid_t pid)
+{
+	struct hwpmc_allocate tc = pmc_process_counter(FAULTS,
+						       HWPMC_F_DESCENDANTS |
+						       HWPMC_F_LOG_PROCEXIT);
+
+	s->dev = dev_open();
+	s->file = temp_file();
+	if (s->dev < 0 || dev_configure(s->dev, s->file))
+		return -1;
+	return dev_run_on(s->dev, tc, pid, &s->tc);
+}
+
+/* The first, the last and one in between leave; the others notice nothing. */
+TEST_F(follow, several_owners)
+{
+	struct share s[NOWNERS] = {};
+	unsigned int i, births;
+
+	ASSERT_TRUE(target_begin(&self->t, births_body, self->f));
+	for (i = 0; i < NOWNERS; i++)
+		ASSERT_EQ(0, share_begin(&s[i], self->t.pid));
+	ASSERT_EQ(0, dev_detach(s[0].dev, s[0].tc, self->t.pid));
+	ASSERT_EQ(0, dev_release(s[3].dev, s[3].tc));
+	ASSERT_EQ(0, dev_detach(s[NOWNERS - 1].dev, s[NOWNERS - 1].tc,
+				self->t.pid));
+	ASSERT_TRUE(target_step(&self->t));
+	wait_for(self->f->m[BIRTH_SIBLING].pid);
+	EXPECT_EQ(0, target_end(&self->t));
+	for (i = 0; i < NOWNERS; i++) {
+		END_PROCLOG(s[i].dev, s[i].file, &s[i].log, 0);
+		births = i % 3 ? NBIRTHS : 0;
+		EXPECT_EQ(births, proc_count(&s[i].log, PMCLOG_T_PROCFORK, ANY));
+		EXPECT_EQ(births ? births + 1 : 0,
+			  proc_count(&s[i].log, PMCLOG_T_PROCEXIT, ANY));
+		if (births)
+			EXPECT_EQ(dev_value(s[i].dev, s[i].tc),
+				  exits(&s[i].log, s[i].tc));
+	}
+	for (i = 0; i < NOWNERS; i++)
+		close(s[i].dev);
+}
+
 /* ------------------------------------------------------------------------
  * exec
  */
