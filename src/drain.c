@@ -356,10 +356,12 @@ static void nap(struct hwpmc_owner *o)
 	long timeout = READ_ONCE(o->hooked) ? DRAIN_INTERVAL :
 					      MAX_SCHEDULE_TIMEOUT;
 
+	coverage_end();
 	set_current_state(TASK_INTERRUPTIBLE);
 	if (!READ_ONCE(log->kick))
 		schedule_timeout(timeout);
 	__set_current_state(TASK_RUNNING);
+	coverage_begin(&log->coverage);
 }
 
 static void work(struct hwpmc_owner *o)
@@ -422,6 +424,7 @@ int drain_thread(void *arg)
 	/* from log_shutdown() only: breaks whatever the thread waits in */
 	allow_kernel_signal(SIGKILL);
 	set_user_nice(current, THREAD_NICE);
+	coverage_begin(&log->coverage);
 	drain_begin_log(o, ring_clock());
 	work(o);
 	snapshot_forget(o);
@@ -430,6 +433,8 @@ int drain_thread(void *arg)
 	fold_deleted(o, false);
 	sink_detach(log);
 	log->sink->end(o);
+	/* the program that waits for the end has it then */
+	coverage_end();
 	while (!leave(o)) {
 		mark_deleted(o);
 		fold_deleted(o, false);

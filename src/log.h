@@ -15,6 +15,7 @@
 #include <uapi/linux/hwpmc.h>
 #include <uapi/linux/pmclog.h>
 
+#include "coverage.h"
 #include "merge.h"
 #include "stream.h"
 #include "trigger.h"
@@ -83,8 +84,8 @@ struct log_meta {
  * @kick:   the thread has something to do
  * @done:   the thread has ended
  * @waitq:  for requesters and poll
- * @owner_pid, @memcg: of the process that configured the log; constant while the
- *	log lasts
+ * @owner_pid, @memcg, @coverage: of the process that configured the log; constant
+ *	while the log lasts
  * @see_kernel: kernel addresses may be in it; constant while the log lasts
  * @sink: constant while the log lasts
  * @stream: see there
@@ -109,6 +110,7 @@ struct hwpmc_log {
 	pid_t		owner_pid;
 	bool		see_kernel;
 	struct mem_cgroup *memcg;	/* referenced; may be NULL */
+	struct coverage	coverage;
 	const struct sink_ops *sink;
 	struct log_stream stream;
 
