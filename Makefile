@@ -18,6 +18,8 @@
 #			loading the module, too; there
 # make fuzz		pmclog on hostile logs, ELF files and symbols, for FUZZ_SECONDS
 #			each (1200)
+# make fuzz-kernel	the module by programs of calls, guided by what they reach, there,
+#			for FUZZ_SECONDS (600); REPLAY=FILE... runs these inputs
 # make bench-kernel	what recording costs, in instructions, beside perf
 # make bench-phases	... and where they go; bench-scaling: with more CPUs,
 #			owners, PMCs, processes
@@ -37,7 +39,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 KERNELS := 6.1 6.12 6.12-rt 6.18 newest 6.12-arm64
 CROSS_arm64 := aarch64-linux-gnu-
 
-.PHONY: all module tools install demo check check-full storm faults fuzz sparse dkms-check guest \
+.PHONY: all module tools install demo check check-full storm faults fuzz fuzz-kernel sparse dkms-check guest \
 	bench-kernel bench-phases bench-scaling bench-build bench-reader guest-amd64 guest-arm64 clean FORCE
 .DELETE_ON_ERROR:
 
@@ -76,6 +78,7 @@ check:
 check-full:
 	@scripts/setup
 	@HWPMC_STRICT=1 scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) debug
+	@selftests/fuzz-kernel/run
 
 check-%:
 	@scripts/setup
@@ -97,6 +100,10 @@ fuzz:
 bench-kernel bench-phases bench-scaling bench-build bench-reader:
 	@scripts/setup
 	@bench/$@
+
+fuzz-kernel:
+	@scripts/setup
+	@selftests/fuzz-kernel/run $(REPLAY)
 
 dkms-check:
 	@selftests/dkms-test

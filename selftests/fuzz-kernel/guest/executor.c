@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An executor runs programs, and afterwards is as it was before.
+ *
+ * It is the first process of a pid namespace: all others there are its programs',
+ * and one kill() reaches them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/hwpmc.h>
+
+#include "executor.h"
+#include "guest.h"
+
+#define MSEC		1000000ULL
+#define TIME		(4000 * MSEC)	/* of a program; then it is ended */
+#define TIME_TO_WAIT	(300 * MSEC)	/* of an operation; then it is interrupted */
+#define TIME_TO_STOP	(40000 * MSEC)	/* after that it hangs */
+#define TIME_TO_CLOSE	20000		/* ms until the last close has its effect */
+
+/* Worker 0 runs the program, the others what it queues for them. */
+static struct worker {
+	unsigned int	number;
+	pthread_t	thread;
+	pid_t		tid;
+	sem_t		go;
+	uint8_t		queue[256];
+	atomic_uchar	head;
+	unsigned char	tail;		/* the worker's */
+} workers[WORKERS];
+
+static atomic_uint busy;		/* operations queued or running */
+static atomic_uint begun;		/* operations, by all workers */
+static sem_t ended;
+
+static _Thread_local unsigned int cover;
+static _Thread_local unsigned int repeating;
+static _Thread_local int fail_fd = -1;
+static _Thread_local pid_t fail_tid;
+static bool child;
+
+bool in_child(void)
+{
+	return child;
+}
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Another thread's is no good: who forks has it, too. */
+int fail_nth_fd(void)
+{
+	int fd;
+
+	if (fail_tid == gettid())
+		return fail_fd;
+	fail_tid = gettid();
+	fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	fail_fd = fcntl(fd, F_DUPFD_CLOEXEC, FD_OWN);
+	close(fd);
+	return fail_fd;
+}
+
+/* ------------------------------------------------------------------------
+ * Running
+ */
+static void child_end(const struct op *op)
+{
+	switch (op->arg[1] % 5) {
+	case 1:
+		_exit(3);
+	case 2:
+		raise(SIGKILL);
+		break;
+	case 3:
+		while (!sh->stop)
+			usleep(20000);
+		break;
+	case 4:
+		execl("/proc/self/exe", "small", "13", NULL);
+		break;
+	}
+	_exit(0);
+}
+
+/* arg: how many of the next operations are the child's, its end, wait for it */
+static unsigned int run_fork(unsigned int at)
+{
+	const struct op *op = &sh->program.op[at];
+	unsigned int n = op->arg[0] % 16, c = sh->child;
+	pid_t pid;
+
+	/* forks of forks, and not too many */
+	if (c > 24 || n + at >= sh->nops)
+		n = sh->nops - at - 1;
+	pid = c > 24 ? -1 : fork();
+	if (!pid) {
+		child = true;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		cover = COVER_CHILD + sh->child++;
+		if (cover < COVERS)
+			cover_self(cover);
+		run_range(at + 1, at + 1 + n, cover);
+		if (cover < COVERS)
+			cover_take(cover);
+		child_end(op);
+	}
+	if (pid > 0) {
+		sh->pid[sh->npids++ % PIDS] = pid;
+		if (op->arg[2] & 1)
+			waitpid(pid, NULL, 0);
+	}
+	return n;
+}
+
+/* arg: how many of the last operations, how often */
+static void run_repeat(unsigned int at)
+{
+	const struct op *op = &sh->program.op[at];
+	unsigned int n = 1 + op->arg[0] % 8, times = op->arg[1] % 64;
+
+	if (repeating || n > at)
+		return;
+	repeating++;
+	while (times-- && !sh->stop)
+		run_range(at - n, at, cover);
+	repeating--;
+}
+
+/* Returns how many more operations that was. */
+static unsigned int run_one(unsigned int at)
+{
+	const struct op *op = &sh->program.op[at];
+
+	begun++;
+	if (cover < COVERS)
+		cover_op(cover, op->code % CODES);
+	switch (op->code % CODES) {
+	case OP_FORK:
+		return run_fork(at);
+	case OP_REPEAT:
+		run_repeat(at);
+		return 0;
+	default:
+		call(op);
+		return 0;
+	}
+}
+
+static void post(struct worker *w, unsigned int at)
+{
+	busy++;
+	w->queue[w->head] = at;
+	w->head++;
+	sem_post(&w->go);
+}
+
+static bool for_other(const struct op *op, unsigned int mine)
+{
+	unsigned int n = op->how & HOW_WORKER;
+
+	return !child && mine == COVER_WORKER && n && n < WORKERS &&
+	       op->code % CODES != OP_FORK && op->code % CODES != OP_REPEAT;
+}
+
+void run_range(unsigned int from, unsigned int to, unsigned int mine)
+{
+	unsigned int i;
+
+	for (i = from; i < to && i < sh->nops && !sh->stop; i++) {
+		const struct op *op = &sh->program.op[i];
+
+		if (for_other(op, mine))
+			post(&workers[op->how & HOW_WORKER], i);
+		else
+			i += run_one(i);
+	}
+}
+
+static void *worker_body(void *arg)
+{
+	struct worker *w = arg;
+
+	w->tid = gettid();
+	cover = COVER_WORKER + w->number;
+	cover_self(cover);
+	sem_post(&ended);
+	for (;;) {
+		while (sem_wait(&w->go))
+			;
+		if (!w->number)
+			run_range(0, sh->nops, cover);
+		else if (!sh->stop)
+			run_one(w->queue[w->tail++]);
+		else
+			w->tail++;
+		cover_take(cover);
+		busy--;
+		sem_post(&ended);
+	}
+	return NULL;
+}
+
+static void wait_ended(unsigned int ms)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ts.tv_nsec += ms * MSEC;
+	ts.tv_sec += ts.tv_nsec / 1000000000;
+	ts.tv_nsec %= 1000000000;
+	sem_timedwait(&ended, &ts);
+}
+
+/* What waits, waits no longer. */
+static void interrupt(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < WORKERS; i++)
+		syscall(SYS_tgkill, getpid(), workers[i].tid, SIGUSR1);
+}
+
+/* ... and nothing more begins. */
+static void stop(void)
+{
+	sh->stop = true;
+	/* operations may wait for children */
+	kill(-1, SIGKILL);
+	interrupt();
+}
+
+/* False: an operation does not return. */
+static bool run_program(void)
+{
+	uint64_t start = now(), progress = start;
+	unsigned int last = 0;
+
+	busy = 1;
+	sem_post(&workers[0].go);
+	while (busy) {
+		wait_ended(50);
+		if (begun != last)
+			progress = now();
+		last = begun;
+		if (busy && now() > progress + TIME_TO_WAIT)
+			interrupt();
+		if (busy && now() > start + TIME)
+			stop();
+		if (busy && now() > start + TIME + TIME_TO_STOP) {
+			snprintf(sh->trouble, sizeof(sh->trouble),
+				 "an operation does not end when it is interrupted");
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Clearing up
+ */
+static int number_in(const char *path)
+{
+	char text[16] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	(void)!read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return atoi(text);
+}
+
+/* The device's last user may be a thread of the module's. */
+static bool wait_for_idle(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < TIME_TO_CLOSE / 5; i++) {
+		if (!number_in("/sys/module/hwpmc/refcnt"))
+			return true;
+		usleep(5000);
+	}
+	snprintf(sh->trouble, sizeof(sh->trouble),
+		 "the module is in use, %u s after the last close",
+		 TIME_TO_CLOSE / 1000);
+	return false;
+}
+
+/* Rows that were disabled, and a CPU. */
+static void restore_machine(void)
+{
+	struct hwpmc_admin a = { .state = HWPMC_STATE_FREE };
+	unsigned int i;
+	int fd;
+
+	if (sh->hotplugs && number_in("/sys/devices/system/cpu/cpu1/online") == 0) {
+		fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY);
+		(void)!write(fd, "1", 1);
+		close(fd);
+	}
+	for (i = 0; i < sh->nops; i++)
+		if (sh->program.op[i].code % CODES == OP_PMCADMIN)
+			break;
+	if (i == sh->nops)
+		return;
+	fd = open("/dev/hwpmc", O_RDWR);
+	for (i = 0; i < 12; i++) {
+		a.cpu = i / 4;
+		a.row = i % 4;
+		ioctl(fd, HWPMC_IOC_PMCADMIN, &a);
+	}
+	close(fd);
+}
+
+static void close_devices(void)
+{
+	unsigned int i;
+	int fd;
+
+	while ((fd = mail_receive()) != -2)
+		if (fd >= 0)
+			close(fd);
+	/* the logs are looked at first */
+	for (i = 3; i < FD_OWN; i++) {
+		unsigned int l;
+
+		for (l = 0; l < LOGS; l++)
+			if (sh->log[l].sound && sh->log[l].fd == (int)i)
+				break;
+		if (l == LOGS)
+			close(i);
+	}
+}
+
+/* False: something is as it must not be. */
+static bool clear_up(void)
+{
+	unsigned int i;
+
+	sh->stop = true;
+	kill(-1, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+	while (extra_threads)
+		usleep(1000);
+	unmap_all();
+	prctl(PR_SET_NAME, "executor");
+	prctl(PR_SET_KEEPCAPS, 0);
+	close_devices();
+	for (i = COVER_CHILD; i < COVERS; i++)
+		cover_take(i);
+	if (!wait_for_idle())
+		return false;
+	restore_machine();
+	cover_take(COVER_REMOTE);
+	check_logs();
+	close_range(3, FD_OWN - 1, 0);
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Beginning
+ */
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+static void write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		perror(path);
+	close(fd);
+}
+
+static void become(unsigned int user)
+{
+	if (user == USER_ROOT)
+		return;
+	if (setgroups(0, NULL) || setresgid(1000, 1000, 1000) ||
+	    setresuid(1000, 1000, 1000))
+		_exit(1);
+	prctl(PR_SET_DUMPABLE, 1);
+	if (user == USER_PLAIN)
+		return;
+	if (unshare(CLONE_NEWUSER))
+		_exit(1);
+	write_text("/proc/self/setgroups", "deny");
+	write_text("/proc/self/uid_map", "0 1000 1");
+	write_text("/proc/self/gid_map", "0 1000 1");
+}
+
+static int own(int fd)
+{
+	int to = fcntl(fd, F_DUPFD_CLOEXEC, FD_OWN);
+
+	close(fd);
+	return to;
+}
+
+static void prepare(unsigned int user)
+{
+	struct sigaction sa = { .sa_handler = nothing };
+	struct rlimit files = { FD_OWN + 100, FD_OWN + 100 };
+	unsigned int i;
+
+	become(user);
+	setrlimit(RLIMIT_NOFILE, &files);
+	sigaction(SIGUSR1, &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGIO, SIG_IGN);
+	socketpair(AF_UNIX, SOCK_DGRAM, 0, mail);
+	mail[0] = own(mail[0]);
+	mail[1] = own(mail[1]);
+	cover_select(user);
+	cover_remote(user);
+	sem_init(&ended, 0, 0);
+	for (i = 0; i < WORKERS; i++) {
+		workers[i].number = i;
+		sem_init(&workers[i].go, 0, 0);
+		if (pthread_create(&workers[i].thread, NULL, worker_body,
+				   &workers[i]))
+			_exit(1);
+		sem_wait(&ended);
+	}
+}
+
+/* @commands: a byte for each program; @answers: likewise, 0 when all is well */
+void executor(unsigned int user, int commands, int answers)
+{
+	char byte;
+
+	prepare(user);
+	close_range(3, FD_OWN - 1, 0);
+	while (read(commands, &byte, 1) == 1) {
+		byte = !run_program() || !clear_up();
+		if (write(answers, &byte, 1) != 1 || byte)
+			break;
+	}
+	_exit(0);
+}

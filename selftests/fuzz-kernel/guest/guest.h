@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The guest's half of the fuzzer.
+ *
+ * A supervisor (main.c) talks to the host.  For each user there is an executor
+ * (executor.c), a process that runs one program after the other: its main thread
+ * waits and clears up, worker 0 runs the program, workers 1 and 2 what it leaves
+ * to them.  All that they know of the program under way is in struct shared,
+ * which children see too.
+ */
+#ifndef FUZZ_GUEST_H
+#define FUZZ_GUEST_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "../program.h"
+
+#define WORKERS		3
+#define CHILDREN	6		/* whose coverage is noted */
+#define COVERS		(1 + WORKERS + CHILDREN)
+#define COVER_REMOTE	0
+#define COVER_WORKER	1
+#define COVER_CHILD	(1 + WORKERS)
+
+#define KEYS		(1U << 15)
+
+#define DEVS		4
+#define PMCS		8
+#define LOGS		4
+#define PIDS		8
+
+/* descriptors from here on are ours, not the program's */
+#define FD_OWN		100
+
+/**
+ * struct log_slot
+ * @fd:    that the program logs to
+ * @peer:  the other end of a pipe or socket, or -1
+ * @uses:  how often it was given to the device
+ * @sound: what is written to it stays there, and nobody else writes
+ */
+struct log_slot {
+	int	fd;
+	int	peer;
+	atomic_uint uses;
+	bool	sound;
+};
+
+/**
+ * struct shared - of a supervisor, its executors and their children
+ * @set, @keys, @nkeys: coverage: a hash set, and its members in order
+ * @at:     the operation that each cover is of
+ * @child:  that many children so far
+ * @stop:   the program's time is over
+ */
+struct shared {
+	struct program	program;
+	unsigned int	nops;
+
+	_Atomic uint32_t set[KEYS];
+	uint32_t	keys[KEYS];
+	atomic_uint	nkeys;
+	uint8_t		at[COVERS];
+
+	int		dev[DEVS];
+	uint32_t	pmc[PMCS];
+	struct log_slot	log[LOGS];
+	pid_t		pid[PIDS];
+	atomic_uint	npids;
+	atomic_uint	child;
+	atomic_uint	hotplugs;
+	atomic_bool	stop;
+	char		trouble[400];
+};
+
+extern struct shared *sh;
+
+/* cover.c */
+bool cover_init(void);			/* supervisor; false: the kernel cannot */
+void cover_select(unsigned int user);	/* those of its executor */
+void cover_remote(unsigned int user);	/* main thread of an executor */
+void cover_self(unsigned int i);	/* the caller's is cover i from now on */
+void cover_op(unsigned int i, unsigned int code);
+void cover_result(unsigned int code, int err);
+void cover_take(unsigned int i);
+void cover_reset(void);
+
+/* calls.c: the operations; @w: the worker, or COVER_CHILD and up in a child */
+void calls_init(void);			/* supervisor, as root */
+void calls_reset(void);
+void call(const struct op *op);
+void check_logs(void);
+
+/* executor.c */
+void executor(unsigned int user, int commands, int answers);
+void run_range(unsigned int from, unsigned int to, unsigned int cover);
+bool in_child(void);
+int fail_nth_fd(void);
+
+/* small.c: what is exec'd */
+int small_main(int argc, char **argv);
+
+#endif /* FUZZ_GUEST_H */

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The supervisor: takes programs from the host, has them run, and says what they
+ * have reached and what is wrong.
+ *
+ * fuzz-guest PORT	the host is at the virtio port of that name, or at the
+ *			program's standard input and output ("-")
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <linux/hwpmc.h>
+
+#include "guest.h"
+#include "inject.h"
+
+#define HANGS_MS	90000	/* without an answer; more than executor.c's limits */
+
+struct shared *sh;
+
+static int host_in, host_out, kmsg;
+
+static struct executor {
+	pid_t	pid;
+	int	commands;
+	int	answers;
+} executors[USERS];
+
+/* ------------------------------------------------------------------------
+ * The host
+ */
+static void die(const char *what)
+{
+	fprintf(stderr, "fuzz-guest: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static bool read_all(void *buf, size_t len)
+{
+	ssize_t n;
+
+	for (; len; len -= n, buf = (char *)buf + n) {
+		n = read(host_in, buf, len);
+		if (n <= 0)
+			return false;
+	}
+	return true;
+}
+
+static void write_all(const void *buf, size_t len)
+{
+	ssize_t n;
+
+	for (; len; len -= n, buf = (const char *)buf + n) {
+		n = write(host_out, buf, len);
+		if (n <= 0)
+			die("the host has gone");
+	}
+}
+
+static void answer(uint32_t status, const char *text)
+{
+	struct answer a = { .status = status, .nkeys = sh->nkeys,
+			    .text = strlen(text) };
+
+	if (a.nkeys > KEYS)
+		a.nkeys = KEYS;
+	if (status == ANSWER_READY)
+		a.nkeys = 0;
+	write_all(&a, sizeof(a));
+	write_all(sh->keys, a.nkeys * sizeof(sh->keys[0]));
+	write_all(text, a.text);
+}
+
+/* As the guest's init finds its own. */
+static void open_port(const char *name)
+{
+	char command[200], path[100] = "", port[41];
+	FILE *f;
+
+	if (!strcmp(name, "-")) {
+		host_in = fcntl(0, F_DUPFD_CLOEXEC, FD_OWN);
+		host_out = fcntl(1, F_DUPFD_CLOEXEC, FD_OWN);
+		dup2(2, 1);
+		return;
+	}
+	snprintf(command, sizeof(command),
+		 "grep -lx %s /sys/class/virtio-ports/*/name", name);
+	f = popen(command, "re");
+	if (!f || fscanf(f, "/sys/class/virtio-ports/%40[^/]", port) != 1)
+		die(name);
+	pclose(f);
+	snprintf(path, sizeof(path), "/dev/%s", port);
+	host_in = host_out = open(path, O_RDWR | O_CLOEXEC);
+	if (host_in < 0)
+		die(path);
+	host_in = host_out = fcntl(host_in, F_DUPFD_CLOEXEC, FD_OWN);
+}
+
+/* ------------------------------------------------------------------------
+ * Executors
+ */
+
+/* In between, a process that puts its children into a new namespace. */
+static pid_t fork_first(void)
+{
+	int pipefd[2];
+	pid_t pid = 0, between;
+
+	if (pipe2(pipefd, O_CLOEXEC))
+		die("pipe");
+	between = fork();
+	if (between < 0)
+		die("fork");
+	if (!between) {
+		if (unshare(CLONE_NEWPID))
+			die("unshare");
+		pid = fork();
+		if (!pid) {
+			close(pipefd[0]);
+			close(pipefd[1]);
+			return 0;
+		}
+		(void)!write(pipefd[1], &pid, sizeof(pid));
+		_exit(0);
+	}
+	(void)!read(pipefd[0], &pid, sizeof(pid));
+	close(pipefd[0]);
+	close(pipefd[1]);
+	waitpid(between, NULL, 0);
+	return pid;
+}
+
+static int own(int fd)
+{
+	int to = fcntl(fd, F_DUPFD_CLOEXEC, FD_OWN);
+
+	close(fd);
+	return to;
+}
+
+static void executor_begin(unsigned int user)
+{
+	struct executor *e = &executors[user];
+	int commands[2], answers[2];
+
+	if (pipe2(commands, O_CLOEXEC) || pipe2(answers, O_CLOEXEC))
+		die("pipe");
+	commands[0] = own(commands[0]);
+	answers[1] = own(answers[1]);
+	e->commands = own(commands[1]);
+	e->answers = own(answers[0]);
+	e->pid = fork_first();
+	if (e->pid)
+		goto parent;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close(e->commands);
+	close(e->answers);
+	executor(user, commands[0], answers[1]);
+parent:
+	close(commands[0]);
+	close(answers[1]);
+}
+
+static void executor_end(struct executor *e)
+{
+	kill(e->pid, SIGKILL);
+	waitpid(e->pid, NULL, 0);
+	close(e->commands);
+	close(e->answers);
+	e->pid = 0;
+}
+
+/* ------------------------------------------------------------------------
+ * What is wrong
+ */
+static bool is_trouble(const char *line)
+{
+	static const char * const signs[] = {
+		"BUG: ", "WARNING: ", "UBSAN: ", "ODEBUG: ", "DEBUG_LOCKS",
+		"refcount_t: ", "INFO: task ", "rcu: INFO", "possible recursive",
+		"circular locking", "suspicious RCU", "corruption",
+		"is stuck in", "overwritten", "unable to handle",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+		if (strstr(line, signs[i]))
+			return true;
+	return false;
+}
+
+/* What the kernel has said, except by us. */
+static void look_at_kmsg(void)
+{
+	char rec[2048];
+	ssize_t n;
+
+	while ((n = read(kmsg, rec, sizeof(rec) - 1)) > 0 || errno == EPIPE) {
+		if (n <= 0)
+			continue;
+		rec[n] = '\0';
+		if (!sh->trouble[0] && is_trouble(rec))
+			snprintf(sh->trouble, sizeof(sh->trouble),
+				 "kernel: %.300s", strchr(rec, ';') ?: rec);
+	}
+}
+
+/* All that was sampled since the module came has become something. */
+static void look_at_account(void)
+{
+	struct hwpmc_driverstats st = { .scope = HWPMC_STATS_MODULE };
+	struct pmclog_account *a = &st.account;
+	unsigned long long dropped = 0;
+	int dev = open("/dev/hwpmc", O_RDWR | O_CLOEXEC), i;
+
+	if (dev < 0 || ioctl(dev, HWPMC_IOC_GETDRIVERSTATS, &st)) {
+		snprintf(sh->trouble, sizeof(sh->trouble),
+			 "the device cannot be used any more: %s",
+			 strerror(errno));
+		close(dev);
+		return;
+	}
+	close(dev);
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		dropped += a->dropped[i];
+	if (a->in_rings || a->committed != a->written + a->discarded ||
+	    a->overflows != a->committed + dropped + a->filtered)
+		snprintf(sh->trouble, sizeof(sh->trouble),
+			 "the account: %llu overflows, %llu committed, %llu dropped, %llu filtered, %llu written, %llu discarded, %lld in rings",
+			 (unsigned long long)a->overflows,
+			 (unsigned long long)a->committed, dropped,
+			 (unsigned long long)a->filtered,
+			 (unsigned long long)a->written,
+			 (unsigned long long)a->discarded,
+			 (long long)a->in_rings);
+}
+
+/* Where everybody is, for the console. */
+static void dump_tasks(void)
+{
+	int fd = open("/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
+
+	(void)!write(fd, "w", 1);
+	(void)!write(fd, "d", 1);
+	close(fd);
+}
+
+/* ------------------------------------------------------------------------
+ * Programs
+ */
+static void write_param(const char *name, const char *value)
+{
+	char path[80];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/module/hwpmc/parameters/%s", name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		die(path);
+	close(fd);
+}
+
+static bool has_param(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < sh->nops; i++)
+		if (sh->program.op[i].code % CODES == OP_PARAM)
+			return true;
+	return false;
+}
+
+/* The first spare byte of the program: 1: system modes for all; 2: narrow limits */
+static void set_params(uint8_t how, bool always)
+{
+	static uint8_t last = 0xFF;
+
+	how &= 3;
+	if (how == last && !always)
+		return;
+	last = how;
+	write_param("unprivileged_syspmcs", how & 1 ? "1" : "0");
+	write_param("max_owners", how & 2 ? "2" : "64");
+	write_param("max_pmcs", how & 2 ? "3" : "1024");
+	write_param("max_ringmem", how & 2 ? "1" : "256");
+	write_param("max_counters", how & 2 ? "4" : "65536");
+}
+
+/* Returns ANSWER_*. */
+static uint32_t run(void)
+{
+	unsigned int user = sh->program.user % USERS;
+	struct executor *e = &executors[user];
+	struct pollfd p;
+	char byte = 0;
+
+	set_params(sh->program.spare[0], false);
+	if (!e->pid)
+		executor_begin(user);
+	if (write(e->commands, &byte, 1) != 1) {
+		executor_end(e);
+		return ANSWER_DIED;
+	}
+	p = (struct pollfd) { .fd = e->answers, .events = POLLIN };
+	if (poll(&p, 1, HANGS_MS) != 1) {
+		snprintf(sh->trouble, sizeof(sh->trouble), "the program hangs");
+		dump_tasks();
+		return ANSWER_TROUBLE;
+	}
+	if (has_param())
+		set_params(sh->program.spare[0], true);
+	if (read(e->answers, &byte, 1) != 1) {
+		executor_end(e);
+		return ANSWER_DIED;
+	}
+	if (byte)
+		dump_tasks();
+	return byte ? ANSWER_TROUBLE : ANSWER_GOOD;
+}
+
+static uint32_t handle(void)
+{
+	uint32_t status;
+
+	calls_reset();
+	cover_reset();
+	status = run();
+	look_at_kmsg();
+	if (!sh->trouble[0] && status == ANSWER_GOOD)
+		look_at_account();
+	return sh->trouble[0] ? ANSWER_TROUBLE : status;
+}
+
+static bool take_program(void)
+{
+	static char rest[65536];
+	uint32_t len, ours;
+
+	if (!read_all(&len, sizeof(len)) || !len)
+		return false;
+	memset(&sh->program, 0, sizeof(sh->program));
+	ours = len < PROGRAM_MAX ? len : PROGRAM_MAX;
+	if (len - ours > sizeof(rest) || !read_all(&sh->program, ours) ||
+	    (len > ours && !read_all(rest, len - ours)))
+		return false;
+	sh->nops = ours < PROGRAM_HEADER ? 0 :
+		   (ours - PROGRAM_HEADER) / sizeof(struct op);
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * The machine
+ */
+static void copy_self(const char *to, unsigned int mode)
+{
+	char command[200];
+
+	snprintf(command, sizeof(command),
+		 "cp /proc/%d/exe %s && chmod %o %s", getpid(), to, mode, to);
+	if (system(command))
+		die(to);
+}
+
+/* Only what the module asks for fails: that is found soon. */
+static void prepare_faults(void)
+{
+	static const char * const dirs[] = {
+		"failslab", "fail_page_alloc", "fail_usercopy",
+	};
+	struct code text;
+	unsigned int i;
+	char command[200];
+
+	if (!inject_init() || !code_of_module(&text)) {
+		fprintf(stderr, "fuzz-guest: no fault injection here\n");
+		return;
+	}
+	for (i = 0; i < 3; i++) {
+		snprintf(command, sizeof(command),
+			 "cd /sys/kernel/debug/%s && echo %llu >require-start && echo %llu >require-end",
+			 dirs[i], (unsigned long long)text.start,
+			 (unsigned long long)text.end);
+		if (system(command))
+			die(dirs[i]);
+	}
+}
+
+static void prepare(void)
+{
+	mkdir("/fz", 0755);
+	mkdir("/fz/big", 0755);
+	mkdir("/fz/full", 0755);
+	if (mount("tmpfs", "/fz/big", "tmpfs", 0, "size=64m,mode=1777") ||
+	    mount("tmpfs", "/fz/full", "tmpfs", 0, "size=8k,mode=1777"))
+		die("tmpfs");
+	copy_self("/fz/plain", 0755);
+	copy_self("/fz/setuid", 04755);
+	copy_self("/fz/unreadable", 0711);
+	chmod("/dev/hwpmc", 0666);
+	prepare_faults();
+	calls_init();
+	kmsg = own(open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	lseek(kmsg, 0, SEEK_END);
+}
+
+int main(int argc, char **argv)
+{
+	bool covers;
+
+	if (!strcmp(argv[0], "small"))
+		return small_main(argc, argv);
+	if (argc != 2) {
+		fprintf(stderr, "usage: fuzz-guest PORT\n");
+		return 2;
+	}
+	open_port(argv[1]);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE,
+		  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (sh == MAP_FAILED)
+		die("mmap");
+	prepare();
+	covers = cover_init();
+	close_range(3, FD_OWN - 1, 0);
+	answer(ANSWER_READY, covers ? "" :
+	       "this kernel does not say what code is reached");
+	while (take_program())
+		answer(handle(), sh->trouble);
+	return 0;
+}

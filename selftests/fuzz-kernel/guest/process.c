@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The operations of a program on processes, threads, memory and the machine.
+ *
+ * What changes a process for good is for children only.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "calls.h"
+#include "executor.h"
+#include "guest.h"
+
+#define AREA		((char *)0x200000000UL)
+#define AREA_SLOTS	4
+#define AREA_SLOT	0x40000UL
+
+int mail[2] = { -1, -1 };
+atomic_int extra_threads;
+
+static pid_t some_pid(uint8_t n)
+{
+	return sh->pid[n % PIDS];
+}
+
+void process_kill(const struct op *op)
+{
+	static const int signals[] = { SIGKILL, SIGTERM, SIGSTOP, SIGCONT, SIGUSR1 };
+	pid_t pid = some_pid(op->arg[0]);
+
+	if (pid > 1)
+		kill(pid, signals[op->arg[1] % 5]);
+}
+
+/* As long as it takes, which the end of the program's time bounds. */
+void process_wait(const struct op *op)
+{
+	pid_t pid = some_pid(op->arg[0]);
+
+	if (pid > 1)
+		waitpid(pid, NULL, op->arg[1] & 1 ? WNOHANG : 0);
+}
+
+static void *thread_body(void *arg)
+{
+	unsigned int n = (uintptr_t)arg, i;
+
+	if (n & 1)
+		prctl(PR_SET_NAME, "fuzz1");
+	for (i = 0; i < n; i++)
+		sched_yield();
+	extra_threads--;
+	return NULL;
+}
+
+void process_thread(const struct op *op)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	if (extra_threads > 8)
+		return;
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, 65536);
+	extra_threads++;
+	if (pthread_create(&t, &attr, thread_body,
+			   (void *)(uintptr_t)(op->arg[0] % 32)))
+		extra_threads--;
+	pthread_attr_destroy(&attr);
+}
+
+union control {
+	struct cmsghdr	h;
+	char		room[CMSG_SPACE(sizeof(int))];
+};
+
+void process_send(const struct op *op)
+{
+	int fd = sh->dev[op->dev % DEVS];
+	char byte = 0;
+	struct iovec iov = { &byte, 1 };
+	union control c = { .h = {
+		.cmsg_len = CMSG_LEN(sizeof(int)),
+		.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+	} };
+	struct msghdr m = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &c, .msg_controllen = sizeof(c),
+	};
+
+	memcpy(CMSG_DATA(&c.h), &fd, sizeof(fd));
+	sendmsg(mail[0], &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* A descriptor from mail[1], or -1. */
+int mail_receive(void)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+	union control c;
+	struct msghdr m = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &c, .msg_controllen = sizeof(c),
+	};
+	int fd = -1;
+
+	if (recvmsg(mail[1], &m, MSG_DONTWAIT) <= 0)
+		return -2;
+	if (CMSG_FIRSTHDR(&m))
+		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
+	return fd;
+}
+
+void process_receive(const struct op *op)
+{
+	int fd = mail_receive();
+
+	if (fd >= FD_OWN)
+		close(fd);
+	else if (fd >= 0)
+		sh->dev[op->arg[0] % DEVS] = fd;
+}
+
+/* arg: kind, slot */
+void process_map(const struct op *op)
+{
+	char *at = AREA + op->arg[1] % AREA_SLOTS * AREA_SLOT;
+	int fd;
+
+	switch (op->arg[0] % 6) {
+	case 0:
+	case 1:
+		fd = open(op->arg[2] & 1 ? "/fz/plain" : "/proc/self/exe",
+			  O_RDONLY);
+		mmap(at, 0x10000, PROT_READ | PROT_EXEC,
+		     MAP_PRIVATE | MAP_FIXED, fd, 0);
+		close(fd);
+		break;
+	case 2:
+		mmap(at, 0x10000, PROT_READ | PROT_WRITE | PROT_EXEC,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		break;
+	case 3:
+		munmap(at + (op->arg[2] & 1) * 0x4000, 0x8000);
+		break;
+	case 4:
+		mprotect(at, 0x8000, op->arg[2] & 1 ? PROT_READ | PROT_EXEC :
+						      PROT_READ);
+		break;
+	default:
+		if (mremap(at, 0x4000, 0x8000, MREMAP_MAYMOVE | MREMAP_FIXED,
+			   AREA + op->arg[2] % AREA_SLOTS * AREA_SLOT +
+			   0x20000) == MAP_FAILED)
+			break;
+	}
+}
+
+void unmap_all(void)
+{
+	munmap(AREA, AREA_SLOTS * AREA_SLOT);
+}
+
+void process_prctl(const struct op *op)
+{
+	char name[16];
+
+	switch (op->arg[0] % 3) {
+	case 0:
+		snprintf(name, sizeof(name), "fuzz%u", op->arg[1] % 4);
+		prctl(PR_SET_NAME, name);
+		break;
+	case 1:
+		prctl(PR_SET_KEEPCAPS, op->arg[1] & 1);
+		break;
+	default:
+		if (in_child())
+			prctl(PR_SET_DUMPABLE, op->arg[1] & 1);
+	}
+}
+
+/* arg: file, what it does, -, how often it is exec'd again */
+static void exec_now(const struct op *op)
+{
+	static char * const paths[] = {
+		"/proc/self/exe", "/fz/plain", "/fz/setuid", "/fz/unreadable",
+	};
+	char *path = paths[op->arg[0] % 4], what[8], again[8];
+	char *args[] = { "small", what, path, again, NULL };
+
+	snprintf(what, sizeof(what), "%u", op->arg[1]);
+	snprintf(again, sizeof(again), "%u", op->arg[3] % 32);
+	execv(path, args);
+	_exit(7);
+}
+
+void process_exec(const struct op *op)
+{
+	pid_t pid = in_child() ? 0 : fork();
+
+	if (!pid)
+		exec_now(op);
+	if (pid > 0)
+		sh->pid[sh->npids++ % PIDS] = pid;
+}
+
+/* arg: user, which ids */
+void process_setuid(const struct op *op)
+{
+	static const unsigned int users[] = { 1000, 1001, 0, 65534 };
+	unsigned int id = users[op->arg[0] % 4];
+
+	if (!in_child())
+		return;
+	if (op->arg[1] & 1)
+		(void)!setresgid(id, id, id);
+	if (op->arg[1] & 2)
+		(void)!setresuid(-1, id, -1);
+	else
+		(void)!setresuid(id, id, id);
+	if (op->arg[1] & 4)
+		prctl(PR_SET_DUMPABLE, 1);
+}
+
+void process_unshare(const struct op *op)
+{
+	if (in_child())
+		unshare(op->arg[0] & 1 ? CLONE_NEWPID : CLONE_NEWUSER);
+}
+
+static void fault(unsigned int n)
+{
+	char *p = mmap(NULL, n * 4096, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned int i;
+
+	if (p == MAP_FAILED)
+		return;
+	for (i = 0; i < n; i++)
+		p[i * 4096] = 1;
+	munmap(p, n * 4096);
+}
+
+/* arg: what, how much */
+void process_load(const struct op *op)
+{
+	unsigned int i, n = op->arg[1] % 32;
+	volatile unsigned int x = 0;
+
+	if (op->arg[0] & 1)
+		fault(n + 1);
+	if (op->arg[0] & 2)
+		for (i = 0; i < n; i++)
+			syscall(SYS_getppid);
+	if (op->arg[0] & 4)
+		for (i = 0; i < n; i++)
+			sched_yield();
+	if (op->arg[0] & 8)
+		for (i = 0; i < n * 10000 && !sh->stop; i++)
+			x++;
+}
+
+void process_sleep(const struct op *op)
+{
+	usleep(op->arg[0] % 32 * 1000);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	(void)!write(fd, text, strlen(text));
+	close(fd);
+}
+
+/* While others use it; the supervisor puts it back. */
+void process_param(const struct op *op)
+{
+	static const char * const names[] = {
+		"unprivileged_syspmcs", "max_owners", "max_pmcs",
+		"max_ringmem", "max_counters",
+	};
+	char path[80], text[8];
+
+	snprintf(path, sizeof(path), "/sys/module/hwpmc/parameters/%s",
+		 names[op->arg[0] % 5]);
+	snprintf(text, sizeof(text), "%u", op->arg[1] % 4);
+	write_file(path, text);
+}
+
+/* Takes a second. */
+void process_hotplug(const struct op *op)
+{
+	if (sh->hotplugs++ < 2)
+		write_file("/sys/devices/system/cpu/cpu1/online",
+			   op->arg[0] & 1 ? "1" : "0");
+}
