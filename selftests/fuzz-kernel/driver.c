@@ -23,6 +23,8 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+#define NOT_BEGUN	3		/* exit status */
+
 #define COUNTERS	(1U << 17)
 
 __attribute__((section("__libfuzzer_extra_counters")))
@@ -168,7 +170,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (!read_answer(&a, keys, text, sizeof(text)) ||
 	    a.status != ANSWER_READY) {
 		fprintf(stderr, "fuzz-driver: the guest has not begun\n");
-		exit(1);
+		exit(NOT_BEGUN);
 	}
 	if (*text)
 		fprintf(stderr, "fuzz-driver: %s\n", text);

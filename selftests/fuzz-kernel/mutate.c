@@ -86,18 +86,20 @@ static struct op random_op(void)
 	return op;
 }
 
-/* What most calls are nothing without. */
+/* What most calls are nothing without.  Few flags are of all modes. */
 static unsigned int session(struct op *op)
 {
-	unsigned int dev = below(3), pmc = below(4), n = 0;
+	static const uint8_t flags[] = { 0xF8, 0, 0x59, 0x07 };
+	unsigned int dev = below(3), pmc = below(4), mode = below(4), n = 0;
 
 	op[n++] = (struct op) { OP_OPEN, .dev = dev };
 	op[n++] = (struct op) { OP_LOGOPEN, .arg = { dev, below(16) } };
 	op[n++] = (struct op) { OP_CONFIGURELOG, .dev = dev,
 		.arg = { dev, below(3) ? below(2) : below(8), below(8) } };
 	op[n++] = (struct op) { OP_ALLOCATE, .dev = dev, .pmc = pmc,
-		.arg = { below(4), below(14), below(12), below(256), below(4) } };
-	if (below(2))
+		.arg = { mode, below(14), below(12), below(256) & flags[mode],
+			 mode >= 2 ? 1 : below(4) } };
+	if (mode >= 2)
 		op[n++] = (struct op) { OP_ATTACH, .dev = dev, .pmc = pmc,
 			.arg = { PROGRAM_OPS } };
 	op[n++] = (struct op) { OP_START, .dev = dev, .pmc = pmc };

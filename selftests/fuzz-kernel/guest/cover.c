@@ -17,6 +17,8 @@
 #include "guest.h"
 
 #define WORDS	(1U << 15)
+/* KCOV takes off what the kernel was moved by, which is a multiple of this */
+#define KASLR	(2UL << 20)
 
 static struct cover {
 	int	fd;
@@ -126,8 +128,8 @@ void cover_take(unsigned int i)
 		if (c->area[at] == last)
 			continue;
 		last = c->area[at];
-		/* other modules are not instrumented */
-		add(KEY(sh->at[i], last - text));
+		/* only the module is instrumented */
+		add(KEY(sh->at[i], (last - text) % KASLR));
 	}
 	c->area[0] = 0;
 }

@@ -165,7 +165,6 @@ static void executor_begin(unsigned int user)
 	e->pid = fork_first();
 	if (e->pid)
 		goto parent;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(e->commands);
 	close(e->answers);
 	executor(user, commands[0], answers[1]);
