@@ -81,6 +81,7 @@ struct owner_ring;
  */
 struct hwpmc_owner {
 	struct kref	ref;
+	struct rcu_head	rcu;	/* at most 4 kB from the start */
 	struct file	*file;		/* not referenced: it refers to us */
 	const struct cred *cred;
 	bool		traces_all;
@@ -122,7 +123,6 @@ struct hwpmc_owner {
 	atomic64_t	ring_failures;
 
 	struct hwpmc_log log;
-	struct rcu_head	rcu;
 };
 
 /*
