@@ -5,6 +5,7 @@
  */
 #include <linux/capability.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/prctl.h>
 
 #include "module.h"
@@ -644,6 +645,121 @@ TEST_F(limits, counters)
 	ASSERT_TRUE(limit("max_counters", 5));
 	EXPECT_EQ(0, elsewhere(take_counters));
 	EXPECT_EQ(0, elsewhere(take_by_forks));
+}
+
+/* Users 0 and on of a namespace: its maker, and uids that he has been given. */
+#define IN_NAMESPACE	4
+
+/* What @fn returns in a namespace that USER has made, as its user 0. */
+static int in_namespace(int (*fn)(void))
+{
+	int ready[2], go[2], err;
+	char path[40], c = 0;
+	pid_t child;
+
+	if (pipe(ready) || pipe(go))
+		return -errno;
+	child = fork_bound();
+	if (!child) {
+		c = user_stay(USER) && !unshare(CLONE_NEWUSER);
+		if (write(ready[1], &c, 1) != 1 || !c || read(go[0], &c, 1) != 1)
+			_exit(255);
+		_exit(setresuid(0, 0, 0) ? 254 : fn());
+	}
+	if (read(ready[0], &c, 1) != 1 || !c)
+		return wait_for(child);
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", child);
+	err = !write_text(path, "0 1000 1\n1 100000 8\n");
+	snprintf(path, sizeof(path), "/proc/%d/gid_map", child);
+	err |= !write_text(path, "0 1000 1\n");
+	if (err || write(go[1], "", 1) != 1)
+		load_end(child);
+	return wait_for(child);
+}
+
+/* User @uid takes what there is, says how much, and keeps it. */
+static void take_and_keep(uid_t uid, bool deeper, char (*take)(void), int told)
+{
+	char n = -1;
+
+	if (!setresuid(uid, uid, uid) &&
+	    (!deeper || !unshare(CLONE_NEWUSER)))
+		n = take();
+	if (write(told, &n, 1) == 1)
+		pause();
+	_exit(1);
+}
+
+/* How much all users of the namespace have at once; the last in one of his own. */
+static int take_together(char (*take)(void))
+{
+	pid_t child[IN_NAMESPACE];
+	int told[2], i, sum = 0;
+	char n;
+
+	if (pipe(told))
+		return 253;
+	for (i = 0; i < IN_NAMESPACE; i++) {
+		child[i] = fork_bound();
+		if (!child[i])
+			take_and_keep(i, i == IN_NAMESPACE - 1, take, told[1]);
+		if (read(told[0], &n, 1) != 1 || n < 0)
+			return 252;
+		sum += n;
+	}
+	while (i--)
+		load_end(child[i]);
+	return sum;
+}
+
+static char take_devices(void)
+{
+	int dev[MAX];
+
+	return open_all(dev, MAX);
+}
+
+static int all_devices(void)
+{
+	return take_together(take_devices);
+}
+
+static char take_pmcs(void)
+{
+	int dev = dev_open(), n;
+	uint32_t id;
+
+	for (n = 0; n < MAX && !user_process_pmc(dev, 0, &id); n++)
+		;
+	return n;
+}
+
+static int all_pmcs(void)
+{
+	return take_together(take_pmcs);
+}
+
+/* Who makes a namespace has no more for the users in it than for himself. */
+TEST_F(limits, namespaces)
+{
+	int dev[MAX], i;
+
+	if (access("/proc/self/ns/user", F_OK))
+		SKIP(return, "no user namespaces here");
+	ASSERT_TRUE(limit("max_owners", 7));
+	ASSERT_TRUE(limit("max_pmcs", 6));
+	for (i = 0; i < ROUNDS; i++) {
+		EXPECT_EQ(7, in_namespace(all_devices));
+		EXPECT_EQ(6, in_namespace(all_pmcs));
+	}
+	/* it counts together with what he has outside */
+	ASSERT_TRUE(user_become(USER));
+	ASSERT_EQ(2, open_all(dev, 2));
+	ASSERT_TRUE(user_root());
+	EXPECT_EQ(5, in_namespace(all_devices));
+	/* others have theirs */
+	ASSERT_TRUE(user_become(OTHER));
+	EXPECT_EQ(7, open_all(&dev[2], MAX - 2));
 }
 
 TEST_HARNESS_MAIN
