@@ -87,12 +87,18 @@ int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a)
 	return 0;
 }
 
-/* What a locked-down kernel refuses even the privileged. */
+/* -EPERM: what tells of the kernel is refused even to the privileged. */
+int access_locked(void)
+{
+	return security_locked_down(LOCKDOWN_PERF);
+}
+
+/* What a locked-down kernel does not let be allocated. */
 int access_lockdown(const struct hwpmc_allocate *a)
 {
 	if (is_user_only(a) && !source_is_private(a->type, a->config, a->mode))
 		return 0;
-	return security_locked_down(LOCKDOWN_PERF);
+	return access_locked();
 }
 
 /* The caller holds a reference to @cred: before 6.14 this takes more of them. */

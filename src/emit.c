@@ -384,7 +384,9 @@ void emit_begin(struct hwpmc_owner *o, u64 tsc)
 	emit_initialize(o, tsc);
 	emit_host(o);
 	emit_clock(o);
-	if (o->log.see_kernel)
+	if (o->log.tell_kernel && access_locked())
+		WRITE_ONCE(o->log.tell_kernel, false);
+	if (o->log.tell_kernel)
 		emit_kernel(o);
 }
 

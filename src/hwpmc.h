@@ -204,6 +204,7 @@ bool access_system(const struct hwpmc_owner *o);
 bool access_admin(const struct hwpmc_owner *o);
 bool access_traces_all(const struct cred *cred);
 int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a);
+int access_locked(void);
 int access_lockdown(const struct hwpmc_allocate *a);
 int access_hold(struct task_struct *task);
 bool access_try_hold(struct task_struct *task);

@@ -191,7 +191,7 @@ static int start(struct hwpmc_owner *o, struct file *file,
 	if (err)
 		return err;
 	o->log.owner_pid = task_tgid_vnr(current);
-	o->log.see_kernel = pmc_privileged(o);
+	WRITE_ONCE(o->log.tell_kernel, pmc_privileged(o) && !access_locked());
 	err = start_writer(o);
 	if (err) {
 		sink_detach(&o->log);

@@ -86,7 +86,8 @@ struct log_meta {
  * @waitq:  for requesters and poll
  * @owner_pid, @memcg, @coverage: of the process that configured the log; constant
  *	while the log lasts
- * @see_kernel: kernel addresses may be in it; constant while the log lasts
+ * @tell_kernel: the kernel's addresses may be in it; WRITE_ONCE before the thread
+ *	runs, and by it: the kernel may be locked down meanwhile
  * @sink: constant while the log lasts
  * @stream: see there
  * The rest is the thread's own.
@@ -108,7 +109,7 @@ struct hwpmc_log {
 	struct completion done;
 	wait_queue_head_t waitq;
 	pid_t		owner_pid;
-	bool		see_kernel;
+	bool		tell_kernel;
 	struct mem_cgroup *memcg;	/* referenced; may be NULL */
 	struct coverage	coverage;
 	const struct sink_ops *sink;

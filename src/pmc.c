@@ -601,32 +601,46 @@ static int find_targets(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	return err ? err : attach_self(o, pmc);
 }
 
+/* As access_lockdown() looks at it when it is allocated. */
+static bool shows_kernel(const struct hwpmc_pmc *pmc)
+{
+	return !pmc->attr.exclude_kernel ||
+	       source_is_private(pmc->attr.type, pmc->attr.config, pmc->mode);
+}
+
 /* May it start?  The administrator's parameter may have changed since. */
 static bool may_see(const struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
 	if (pmc_is_system(pmc) && !access_system(o))
 		return false;
-	return (pmc->attr.exclude_kernel &&
-		!source_is_private(pmc->attr.type, pmc->attr.config,
-				   pmc->mode)) ||
-	       pmc_privileged(o);
+	return !shows_kernel(pmc) || pmc_privileged(o);
+}
+
+/* The kernel may have been locked down since it was allocated. */
+static int check_start(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
+{
+	if (!may_see(o, pmc))
+		return -EPERM;
+	return shows_kernel(pmc) ? access_locked() : 0;
 }
 
 /* Why a start will fail, log or not. */
 int pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
-	if (!may_see(o, pmc))
-		return -EPERM;
+	int err = check_start(o, pmc);
+
+	if (err)
+		return err;
 	return has_lost_targets(pmc) ? -ESRCH : 0;
 }
 
 /* All of a start that can fail or takes long; a PMC that does not run. */
 int pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
-	int err;
+	int err = check_start(o, pmc);
 
-	if (!may_see(o, pmc))
-		return -EPERM;
+	if (err)
+		return err;
 	if (pmc_needs_log(pmc) && !log_active(o))
 		return -EBADFD;
 	err = find_targets(o, pmc);

@@ -60,9 +60,58 @@ static void check_allocate(struct __test_metadata *_metadata, int dev,
 	EXPECT_EQ(kernel ?: -ENOENT, dev_allocate(dev, &a));
 }
 
+/* A log, and PMCs that do not run, of before. */
+struct prepared {
+	int		dev;
+	int		file;
+	uint32_t	kernel;
+	uint32_t	user;
+};
+
+static int prepare(struct prepared *p)
+{
+	struct hwpmc_allocate a = pmc_clock(1000), b = a;
+	int err;
+
+	b.caps = HWPMC_CAP_USER;
+	p->dev = dev_open();
+	p->file = temp_file();
+	err = dev_configure(p->dev, p->file) ?: dev_allocate(p->dev, &a) ?:
+	      dev_allocate(p->dev, &b);
+	p->kernel = a.id;
+	p->user = b.id;
+	return err;
+}
+
+/* What starts now is asked again, and so is a log that begins now. */
+static void check_prepared(struct __test_metadata *_metadata,
+			   const struct prepared *p)
+{
+	struct hwpmc_record r = { .on = 1 };
+	int file = temp_file();
+	struct log log;
+
+	EXPECT_EQ(-EPERM, dev_start(p->dev, p->kernel));
+	EXPECT_EQ(-EPERM, dev_ioctl(p->dev, HWPMC_IOC_RECORD, &r));
+	EXPECT_EQ(0, dev_start(p->dev, p->user));
+	EXPECT_TRUE(wait_committed(p->dev, 50));
+	ASSERT_EQ(0, dev_rotate(p->dev, file));
+	EXPECT_TRUE(wait_committed(p->dev, 50));
+	ASSERT_EQ(0, dev_closelog(p->dev));
+	ASSERT_TRUE(log_load(&log, p->file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_LT(0, log_kernel_addresses(&log));
+	log_free(&log);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_EQ(0, log_kernel_addresses(&log));
+	close(p->dev);
+}
+
 TEST(lockdown)
 {
 	struct bystander sampler;
+	struct prepared prepared = {};
 	int dev = dev_open(), file = temp_file();
 	struct hwpmc_allocate a = pmc_clock(1000);
 	const char *fault;
@@ -81,6 +130,7 @@ TEST(lockdown)
 	if (!allocate(dev, HWPMC_MODE_SC, 0)) {
 		check_allocate(_metadata, dev, 0);
 		ASSERT_EQ(0, bystander_begin(&sampler));
+		ASSERT_EQ(0, prepare(&prepared));
 	} else {
 		sampler.dev = -1;
 	}
@@ -93,6 +143,7 @@ TEST(lockdown)
 		fault = bystander_end(&sampler, &log);
 		EXPECT_EQ(NULL, fault) TH_LOG("%s", fault);
 		EXPECT_LT(0, log.kernel);
+		check_prepared(_metadata, &prepared);
 	}
 	/* programs can be sampled still, and processes followed */
 	a.caps = HWPMC_CAP_USER;
@@ -104,7 +155,7 @@ TEST(lockdown)
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, 0);
 	EXPECT_LE(50, log.user);
-	EXPECT_EQ(0, log.kernel);
+	EXPECT_EQ(0, log_kernel_addresses(&log));
 	close(dev);
 }
 
