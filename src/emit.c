@@ -344,10 +344,9 @@ void emit_initialize(struct hwpmc_owner *o, u64 tsc)
 
 static void emit_host(struct hwpmc_owner *o)
 {
-	const struct new_utsname *uts = init_utsname();
-	u32 rlen = strlen(uts->release) + 1;
-	/* sethostname() may be at work on it */
-	u32 nlen = strnlen(uts->nodename, sizeof(uts->nodename) - 1) + 1;
+	const char *release = init_utsname()->release;
+	u32 rlen = strlen(release) + 1;
+	u32 nlen = strlen(o->log.host) + 1;
 	struct pmclog_ext_host *h;
 
 	h = emit_ext(o, PMCLOG_EXT_HOST, sizeof(*h) + rlen + nlen,
@@ -356,8 +355,8 @@ static void emit_host(struct hwpmc_owner *o)
 	h->page_size = PAGE_SIZE;
 	h->machine = COMPAT_ELF_MACHINE;
 	h->owner_pid = o->log.owner_pid;
-	memcpy(h->release, uts->release, rlen);
-	memcpy(h->release + rlen, uts->nodename, nlen - 1);
+	memcpy(h->release, release, rlen);
+	memcpy(h->release + rlen, o->log.host, nlen);
 }
 
 /*

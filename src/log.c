@@ -192,6 +192,9 @@ static int start(struct hwpmc_owner *o, struct file *file,
 		return err;
 	o->log.owner_pid = task_tgid_vnr(current);
 	WRITE_ONCE(o->log.tell_kernel, pmc_privileged(o) && !access_locked());
+	/* sethostname() may be at work on it */
+	data_race(strscpy(o->log.host, utsname()->nodename,
+			  sizeof(o->log.host)));
 	err = start_writer(o);
 	if (err) {
 		sink_detach(&o->log);

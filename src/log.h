@@ -10,6 +10,7 @@
 #include <linux/list.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
+#include <linux/utsname.h>
 #include <linux/wait.h>
 
 #include <uapi/linux/hwpmc.h>
@@ -84,8 +85,8 @@ struct log_meta {
  * @kick:   the thread has something to do
  * @done:   the thread has ended
  * @waitq:  for requesters and poll
- * @owner_pid, @memcg, @coverage: of the process that configured the log; constant
- *	while the log lasts
+ * @owner_pid, @memcg, @host, @coverage: of the process that configured the log, and
+ *	the machine's name there; constant while the log lasts
  * @tell_kernel: the kernel's addresses may be in it; WRITE_ONCE before the thread
  *	runs, and by it: the kernel may be locked down meanwhile
  * @sink: constant while the log lasts
@@ -110,6 +111,7 @@ struct hwpmc_log {
 	wait_queue_head_t waitq;
 	pid_t		owner_pid;
 	bool		tell_kernel;
+	char		host[__NEW_UTS_LEN + 1];
 	struct mem_cgroup *memcg;	/* referenced; may be NULL */
 	struct coverage	coverage;
 	const struct sink_ops *sink;

@@ -3,6 +3,7 @@
  * Numbers of processes: given as the caller's namespace has them, logged as the
  * owner's has them.
  */
+#include <limits.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -126,6 +127,23 @@ static void sample_in_namespace(struct session *s, int dev, int file)
 	wait_for(child);
 }
 
+/* What the log says the machine is called. */
+static const char *node_name(struct log *log)
+{
+	static char name[HOST_NAME_MAX + 1];
+	struct pmclog_rec rec;
+
+	name[0] = '\0';
+	LOG_FOR_EACH(log, rec)
+		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_HOST) {
+			const char *s = (const char *)rec.data +
+					sizeof(struct pmclog_ext_host);
+
+			snprintf(name, sizeof(name), "%s", s + strlen(s) + 1);
+		}
+	return name;
+}
+
 /* Whether all that is told of it is told by this number. */
 static void check_numbers(struct __test_metadata *_metadata, int file,
 			  uint32_t pid)
@@ -166,6 +184,40 @@ TEST_F(namespaces, owner_outside)
 	EXPECT_EQ(-ESRCH, self->s->unseen);
 	EXPECT_LT(2, self->s->outside);
 	check_numbers(_metadata, self->file, self->s->outside);
+}
+
+/* Its own name for the machine is in the log of who configures it there. */
+static int log_of_a_host(const char *name)
+{
+	int dev = dev_open(), file = temp_file();
+	pid_t child = fork_bound();
+
+	if (!child)
+		_exit(unshare(CLONE_NEWUTS) ||
+		      sethostname(name, strlen(name)) ||
+		      dev_configure(dev, temp_file()));
+	/* also in the logs that follow it */
+	if (wait_for(child) || dev_rotate(dev, file) || dev_closelog(dev))
+		return -1;
+	close(dev);
+	return file;
+}
+
+TEST_F(namespaces, host)
+{
+	char outside[HOST_NAME_MAX + 1] = "";
+	int file = log_of_a_host("inside");
+	struct log log;
+
+	ASSERT_LE(0, file);
+	ASSERT_TRUE(log_load(&log, file));
+	EXPECT_STREQ("inside", node_name(&log));
+	log_free(&log);
+	ASSERT_EQ(0, gethostname(outside, sizeof(outside)));
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, self->file));
+	EXPECT_STREQ(outside, node_name(&log));
 }
 
 /* A container of the user's own: root in it, and nobody else outside. */
