@@ -163,7 +163,7 @@ enum limit_kind {
 	LIMIT_OWNERS,
 	LIMIT_PMCS,
 	LIMIT_RING_BYTES,
-	LIMIT_COUNTERS,		/* of the process modes: in each thread */
+	LIMIT_COUNTERS,		/* of PMCs: on each CPU, in each thread */
 	LIMIT_KINDS,
 };
 

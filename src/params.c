@@ -61,7 +61,7 @@ MODULE_PARM_DESC(max_ringmem,
 static unsigned int max_counters = DEF_COUNTERS;
 module_param(max_counters, uint, 0644);
 MODULE_PARM_DESC(max_counters,
-		 "PMCs times threads they are attached to, of a user without CAP_PERFMON, 0..1048576 (65536)");
+		 "PMCs times CPUs they are on and threads they are attached to, of a user without CAP_PERFMON, 0..1048576 (65536)");
 
 static void check(const char *name, unsigned int *value, bool good,
 		  unsigned int def)

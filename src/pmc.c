@@ -175,6 +175,32 @@ static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
 	return pmc;
 }
 
+/* On each of its CPUs it has an event, or what becomes of threads' overflows. */
+static u64 cpu_counters(u32 mode, int cpu)
+{
+	if (mode == HWPMC_MODE_TC)
+		return 0;
+	return cpu < 0 ? num_possible_cpus() : 1;
+}
+
+static int charge(struct hwpmc_owner *o, u32 mode, int cpu)
+{
+	int err = limit_charge(o, LIMIT_PMCS, 1);
+
+	if (err)
+		return err;
+	err = limit_charge(o, LIMIT_COUNTERS, cpu_counters(mode, cpu));
+	if (err)
+		limit_release(o, LIMIT_PMCS, 1);
+	return err;
+}
+
+static void uncharge(struct hwpmc_owner *o, u32 mode, int cpu)
+{
+	limit_release(o, LIMIT_COUNTERS, cpu_counters(mode, cpu));
+	limit_release(o, LIMIT_PMCS, 1);
+}
+
 static void pmc_free(struct hwpmc_pmc *pmc)
 {
 	unsigned int cpu;
@@ -182,7 +208,7 @@ static void pmc_free(struct hwpmc_pmc *pmc)
 	for_each_possible_cpu(cpu)
 		kfree(pmc->cpus[cpu]);
 	filter_free(pmc);
-	limit_release(pmc->owner, LIMIT_PMCS, 1);
+	uncharge(pmc->owner, pmc->mode, pmc->cpu);
 	kfree(pmc);
 }
 
@@ -280,12 +306,12 @@ static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 
 	err = hotplug_add_owner(o);
 	if (!err)
-		err = limit_charge(o, LIMIT_PMCS, 1);
+		err = charge(o, a->mode, a->cpu);
 	if (err)
 		return err;
 	pmc = pmc_new(o, a);
 	if (!pmc) {
-		limit_release(o, LIMIT_PMCS, 1);
+		uncharge(o, a->mode, a->cpu);
 		return -ENOMEM;
 	}
 	pmc->row = row;

@@ -229,7 +229,7 @@ ok 'no permission' has err 'Permission denied'
 run 69 env FAKE_FAIL=open:24 "$pmcstat" -s cycles
 ok 'too many recordings' has err 'Too many open files: .*max_owners'
 run 69 env FAKE_FAIL=allocate:122 "$pmcstat" -s cycles
-ok 'too many PMCs' has err 'cannot count cycles: that is more .* see max_pmcs in'
+ok 'too many PMCs' has err 'cannot count cycles: that is more .* see max_pmcs or max_counters in'
 run 69 env FAKE_FAIL=attach:122 "$pmcstat" -p cs true
 ok 'too many counters' has err 'cannot count cs in process .* see max_counters in'
 run 73 env FAKE_FAIL=configure:122 "$pmcstat" -S cs -O other true

@@ -647,6 +647,50 @@ TEST_F(limits, counters)
 	EXPECT_EQ(0, elsewhere(take_by_forks));
 }
 
+/* CPUs that there can be, from 0 on. */
+static unsigned int possible_cpus(void)
+{
+	char line[80];
+	const char *last;
+
+	if (!read_line("/sys/devices/system/cpu/possible", line, sizeof(line)))
+		return 0;
+	last = strpbrk(line, "-,");
+	return atoi(last ? last + 1 : line) + 1;
+}
+
+/* An event on each CPU takes memory, too. */
+TEST_F(limits, counters_of_cpus)
+{
+	struct hwpmc_allocate one = pmc_clock(1000), ts;
+	uint32_t id[MAX], more;
+	int dev, i;
+
+	one.caps = HWPMC_CAP_USER;
+	one.cpu = 0;
+	ts = one;
+	ts.mode = HWPMC_MODE_TS;
+	ts.cpu = HWPMC_CPU_ANY;
+	ts.flags &= ~HWPMC_F_INCLUDE_OWNER;
+	ASSERT_TRUE(limit("max_counters", possible_cpus() * 2 + 1));
+	ASSERT_TRUE(user_become(USER));
+	dev = dev_open();
+	ASSERT_LE(0, dev);
+	for (i = 0; i < ROUNDS; i++) {
+		ASSERT_EQ(2, allocate_all(dev, id, MAX));
+		EXPECT_EQ(-EDQUOT, dev_allocate(dev, &ts));
+		EXPECT_EQ(0, dev_allocate(dev, &one));
+		EXPECT_EQ(-EDQUOT, dev_allocate(dev, &one));
+		/* where it counts is not known before it is attached */
+		EXPECT_EQ(0, user_process_pmc(dev, 0, &more));
+		EXPECT_EQ(0, dev_release(dev, id[0]));
+		EXPECT_EQ(0, dev_allocate(dev, &ts));
+		EXPECT_EQ(-EDQUOT, user_pmc(dev, &more));
+		close(dev);
+		dev = dev_open();
+	}
+}
+
 /* Users 0 and on of a namespace: its maker, and uids that he has been given. */
 #define IN_NAMESPACE	4
 

@@ -169,7 +169,7 @@ static void allocate(const struct options *o, struct pmc_owner *owner,
 	if (c->cpu >= 0)
 		snprintf(where, sizeof(where), " on CPU %d", c->cpu);
 	if (allocate_event(owner, c, &opts))
-		refused(owner, c, where, errno, "max_pmcs");
+		refused(owner, c, where, errno, "max_pmcs or max_counters");
 	if (c->event.caps != asked && !o->quiet)
 		warn_line("%s: in user mode only, the kernel needs privilege",
 			  c->event.name);
