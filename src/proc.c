@@ -557,24 +557,28 @@ static struct trace_hook switch_hook = {
 
 /*
  * @older:    the function's name in older kernels, if it had another
- * @optional: a kernel built as one (LTO) may have the function no more; there,
- *	      code that mremap moves is not told, and the kernel's log says so
+ * @untold:   what is not told by a kernel that has no such function, since it was
+ *	      optimized as a whole (LTO) or lacks uprobes; NULL: it will not do
+ * @warned:   the kernel's log says so
  */
 struct map_hook {
 	struct kprobe	kp;
 	const char	*name;
 	const char	*older;
-	bool		optional;
+	const char	*untold;
 	bool		registered;
+	bool		warned;
 };
 
 static struct map_hook map_hooks[] = {
 	{ { .pre_handler = probe_mmap },   .name = "perf_event_mmap" },
-	{ { .pre_handler = probe_munmap }, .name = "uprobe_munmap" },
+	{ { .pre_handler = probe_munmap }, .name = "uprobe_munmap",
+	  .untold = "memory that is unmapped" },
 	{ { .pre_handler = probe_move },   .name = "copy_vma",
-	  .optional = true },
+	  .untold = "memory moved by mremap" },
 	{ { .pre_handler = probe_grow },   .name = COMPAT_VMA_GROWS,
-	  .older = COMPAT_VMA_GROWS_OLDER, .optional = true },
+	  .older = COMPAT_VMA_GROWS_OLDER,
+	  .untold = "memory made longer by mremap" },
 };
 
 /* A probe with the wrong arguments would compile, and corrupt silently. */
@@ -663,16 +667,26 @@ void proc_tasks_unregister(void)
 	unregister_traces(trace_hooks, ARRAY_SIZE(trace_hooks));
 }
 
+static void warn_untold(struct map_hook *h, int err)
+{
+	if (!h->warned)
+		pr_warn("no kprobe on %s: %d; %s is not told\n", h->name, err,
+			h->untold);
+	h->warned = true;
+}
+
 int proc_maps_register(void)
 {
 	struct map_hook *h;
 	int err;
 
+	/* there the functions may be, and not all that use them call them */
+	if (IS_ENABLED(CONFIG_LTO_CLANG))
+		pr_warn_once("this kernel was optimized as a whole (LTO): memory that is unmapped or moved may not be told\n");
 	for (h = map_hooks; h < map_hooks + ARRAY_SIZE(map_hooks); h++) {
 		err = register_map(h, h->name);
-		if (err && h->optional) {
-			pr_warn_once("no kprobe on %s: %d; memory moved by mremap is not told\n",
-				     h->name, err);
+		if (err && h->untold) {
+			warn_untold(h, err);
 			continue;
 		}
 		if (err) {
