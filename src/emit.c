@@ -88,7 +88,13 @@ static void emit_copy(struct hwpmc_owner *o, const void *rec, u64 tsc)
 	h->tsc = forward(&o->log, tsc);
 }
 
-/* The path of @file in the thread's scratch; no longer than the log allows. */
+/*
+ * The path of @file in the thread's scratch; no longer than the log allows.
+ *
+ * The thread's root is the first process', so that a path begins where the
+ * file's mount namespace does.  A target's or the configurer's own root could be
+ * anywhere below, and is gone when somebody else reads the log.
+ */
 static const char *path_of(struct hwpmc_log *log, struct file *file)
 {
 	const char *path = file_path(file, log->path, PATH_MAX);

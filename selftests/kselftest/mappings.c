@@ -3,6 +3,8 @@
  * Mappings made, changed, moved and undone while sampling: what the log tells.
  */
 #include <linux/userfaultfd.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
@@ -317,6 +319,76 @@ TEST_F(mappings, paths)
 	check_path(_metadata, path, path);
 	snprintf(path + n, sizeof(path) - n, "/%0*d", (int)(1024 - n - 1), 2);
 	check_path(_metadata, path, "//toolong");
+}
+
+#define ROOT	"/tmp/hwpmc-root"
+
+/* Another root, of the same mount namespace; in one of its own, as containers. */
+static bool enter_root(bool container)
+{
+	if (container && (unshare(CLONE_NEWNS) ||
+			  mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)))
+		return false;
+	if ((mkdir(ROOT, 0755) && errno != EEXIST) ||
+	    mount("tmpfs", ROOT, "tmpfs", 0, NULL) || chdir(ROOT) ||
+	    (container && mount(".", "/", NULL, MS_MOVE, NULL)))
+		return false;
+	return !chroot(".") && !chdir("/");
+}
+
+/* Logs itself while it maps a file there; its exit status. */
+static int log_elsewhere(int dev, int file, bool container, void **at)
+{
+	pid_t child = fork_bound();
+	long page = sysconf(_SC_PAGESIZE);
+	uint32_t id;
+	int fd;
+
+	if (child)
+		return wait_for(child);
+	if (!enter_root(container))
+		_exit(1);
+	fd = exec_file("/program", 1, page);
+	if (dev_configure(dev, file) || dev_run(dev, pmc_clock(100), &id))
+		_exit(2);
+	*at = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	_exit(*at == MAP_FAILED || dev_closelog(dev) ? 3 : 0);
+}
+
+static void check_root(struct __test_metadata *_metadata, int dev,
+		       bool container, const char *want)
+{
+	void **at = mmap(NULL, sizeof(*at), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct pmclog_rec rec;
+	unsigned int found = 0;
+	int file = temp_file();
+	struct log log;
+
+	ASSERT_NE(MAP_FAILED, at);
+	ASSERT_EQ(0, log_elsewhere(dev, file, container, at));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	LOG_FOR_EACH(&log, rec)
+		if (rec.type == PMCLOG_T_MAP_IN &&
+		    PMCLOG_FIELD64(&rec, struct pmclog_map_in, start) ==
+		    (uintptr_t)*at) {
+			EXPECT_STREQ(want, (const char *)rec.data +
+				     sizeof(struct pmclog_map_in));
+			found++;
+		}
+	EXPECT_LT(0, found);
+	log_free(&log);
+	munmap(at, sizeof(*at));
+}
+
+/* A path begins where its mount namespace does, wherever the process' root is. */
+TEST_F(mappings, roots)
+{
+	check_root(_metadata, self->dev, false, ROOT "/program");
+	umount2(ROOT, MNT_DETACH);
+	check_root(_metadata, self->dev, true, "/program");
+	rmdir(ROOT);
 }
 
 TEST_HARNESS_MAIN
