@@ -93,6 +93,46 @@ int access_locked(void)
 	return security_locked_down(LOCKDOWN_PERF);
 }
 
+/*
+ * Of the current credentials.  What perf asks before it lets in anybody at all is
+ * not exported: a security module's "open", and the level at which Debian's
+ * kernels let in none but CAP_SYS_ADMIN.  To be let at the kernel takes more, so
+ * that is asked for everything.
+ */
+static int perf_allows(bool system, bool tracepoint)
+{
+	int err = compat_perf_allow_kernel();
+
+	if (!err && system)
+		err = compat_perf_allow_cpu();
+	if (!err && tracepoint)
+		err = compat_perf_allow_tracepoint();
+	return err ? -EPERM : 0;
+}
+
+/*
+ * access_perf - would perf_event_open() let the caller and the opener, too?
+ *
+ * Asked only with the parameter perf_rules, and never less than perf would ask.
+ * May sleep.
+ */
+int access_perf(struct hwpmc_owner *o, bool system, bool tracepoint)
+{
+	const struct cred *old;
+	int err;
+
+	might_sleep();
+	if (!param_perf_rules())
+		return 0;
+	err = perf_allows(system, tracepoint);
+	if (err)
+		return err;
+	old = override_creds(o->cred);	/* the owner's reference */
+	err = perf_allows(system, tracepoint);
+	revert_creds(old);
+	return err;
+}
+
 /* What a locked-down kernel does not let be allocated. */
 int access_lockdown(const struct hwpmc_allocate *a)
 {

@@ -9,6 +9,7 @@
 #ifndef HWPMC_COMPAT_H
 #define HWPMC_COMPAT_H
 
+#include <linux/capability.h>
 #include <linux/cgroup.h>
 #include <linux/hash.h>
 #include <linux/kprobes.h>
@@ -296,6 +297,38 @@ static inline bool compat_memory_access(struct task_struct *t, bool *dumpable,
 	*ns = get_user_ns(t->mm->user_ns);
 #endif
 	return true;
+}
+
+/*
+ * What perf_event_open() asks of current's credentials: sysctl
+ * kernel.perf_event_paranoid, capabilities, and the security modules.  Not
+ * exported before 6.12; until 7.x the first only, and for the other two nobody
+ * but the privileged is good enough.  May sleep.
+ */
+#ifdef HAVE_PERF_ALLOW_KERNEL
+#define COMPAT_PERF_RULES	true
+#define compat_perf_allow_kernel()	perf_allow_kernel()
+#else
+#define COMPAT_PERF_RULES	false
+#define compat_perf_allow_kernel()	(-EOPNOTSUPP)
+#endif
+
+static inline int compat_perf_allow_cpu(void)
+{
+#ifdef HAVE_PERF_ALLOW_CPU
+	return perf_allow_cpu();
+#else
+	return perfmon_capable() ? 0 : -EACCES;
+#endif
+}
+
+static inline int compat_perf_allow_tracepoint(void)
+{
+#ifdef HAVE_PERF_ALLOW_TRACEPOINT
+	return perf_allow_tracepoint();
+#else
+	return perfmon_capable() ? 0 : -EPERM;
+#endif
 }
 
 static inline bool compat_has_config3(void)

@@ -173,6 +173,7 @@ u32 param_ring_bytes(void);
 u32 param_buffer_bytes(void);
 u64 param_min_period(const struct perf_event_attr *attr);
 bool param_unprivileged(void);
+bool param_perf_rules(void);
 s64 param_limit(enum limit_kind kind);
 void params_check(void);
 
@@ -205,6 +206,7 @@ bool access_admin(const struct hwpmc_owner *o);
 bool access_traces_all(const struct cred *cred);
 int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a);
 int access_locked(void);
+int access_perf(struct hwpmc_owner *o, bool system, bool tracepoint);
 int access_lockdown(const struct hwpmc_allocate *a);
 int access_hold(struct task_struct *task);
 bool access_try_hold(struct task_struct *task);

@@ -191,7 +191,8 @@ static int start(struct hwpmc_owner *o, struct file *file,
 	if (err)
 		return err;
 	o->log.owner_pid = task_tgid_vnr(current);
-	WRITE_ONCE(o->log.tell_kernel, pmc_privileged(o) && !access_locked());
+	WRITE_ONCE(o->log.tell_kernel, pmc_privileged(o) && !access_locked() &&
+				       !access_perf(o, false, false));
 	/* sethostname() may be at work on it */
 	data_race(strscpy(o->log.host, utsname()->nodename,
 			  sizeof(o->log.host)));

@@ -3,9 +3,11 @@
  * Module parameters.  A value out of range is replaced by the default with one
  * message, at load time; what can be changed later is clamped where it is used.
  */
+#include <linux/kstrtox.h>
 #include <linux/log2.h>
 #include <linux/moduleparam.h>
 
+#include "compat.h"
 #include "hwpmc.h"
 
 #define DEF_CHAIN_DEPTH	128
@@ -42,6 +44,34 @@ static bool unprivileged_syspmcs;
 module_param(unprivileged_syspmcs, bool, 0644);
 MODULE_PARM_DESC(unprivileged_syspmcs,
 		 "allow system-wide PMCs (user mode only) without CAP_PERFMON (N)");
+
+static bool perf_rules;
+
+static int set_perf_rules(const char *val, const struct kernel_param *kp)
+{
+	bool on = true;
+	int err = val ? kstrtobool(val, &on) : 0;
+
+	if (err)
+		return err;
+	if (on && !COMPAT_PERF_RULES) {
+		pr_err("perf_rules: this kernel does not export perf_allow_kernel(), so perf's rules cannot be asked\n");
+		return -EOPNOTSUPP;
+	}
+	WRITE_ONCE(perf_rules, on);
+	return 0;
+}
+
+static const struct kernel_param_ops perf_rules_ops = {
+	.flags	= KERNEL_PARAM_OPS_FL_NOARG,
+	.set	= set_perf_rules,
+	.get	= param_get_bool,
+};
+
+module_param_cb(perf_rules, &perf_rules_ops, &perf_rules, 0644);
+__MODULE_PARM_TYPE(perf_rules, "bool");
+MODULE_PARM_DESC(perf_rules,
+		 "refuse what kernel.perf_event_paranoid and security modules may refuse to perf (N)");
 
 static unsigned int max_owners = DEF_OWNERS;
 module_param(max_owners, uint, 0644);
@@ -112,6 +142,11 @@ bool param_unprivileged(void)
 {
 	/* sysfs writes it plainly, in param_set_bool() */
 	return data_race(unprivileged_syspmcs);
+}
+
+bool param_perf_rules(void)
+{
+	return READ_ONCE(perf_rules);
 }
 
 /* Any context; sysfs writes them plainly, in param_set_uint(). */

@@ -106,6 +106,9 @@ static int check_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 		err = check_event(a);
 	if (!err)
 		err = access_lockdown(a);
+	if (!err)
+		err = access_perf(o, mode_is_system(a->mode),
+				  a->type == PERF_TYPE_TRACEPOINT);
 	return err;
 }
 
@@ -642,12 +645,16 @@ static bool may_see(const struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 	return !shows_kernel(pmc) || pmc_privileged(o);
 }
 
-/* The kernel may have been locked down since it was allocated. */
+/* The kernel may have been locked down since it was allocated, and the like. */
 static int check_start(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
+	int err;
+
 	if (!may_see(o, pmc))
 		return -EPERM;
-	return shows_kernel(pmc) ? access_locked() : 0;
+	err = shows_kernel(pmc) ? access_locked() : 0;
+	return err ?: access_perf(o, pmc_is_system(pmc),
+				  pmc->attr.type == PERF_TYPE_TRACEPOINT);
 }
 
 /* Why a start will fail, log or not. */
