@@ -11,6 +11,8 @@
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/timekeeping.h>
+#include <uapi/linux/sched/types.h>
 
 #include "emit.h"
 #include "flight.h"
@@ -349,6 +351,45 @@ static bool requests(struct hwpmc_log *log, struct log_request *r)
 	       snapshot_wanted(log, r);
 }
 
+/* What the thread has run for since it was asked last; up to a tick is missing. */
+static u64 pay(struct hwpmc_owner *o)
+{
+	u64 *paid = &o->log.place.paid;
+	u64 ran = current->se.sum_exec_runtime - *paid;
+
+	*paid += ran;
+	return limit_run(o, ran);
+}
+
+static bool is_ending(struct hwpmc_log *log)
+{
+	bool close;
+
+	spin_lock(&log->lock);
+	close = log->req.close;
+	spin_unlock(&log->lock);
+	return close || READ_ONCE(log->abort) || signal_pending(current);
+}
+
+/*
+ * Sleeps while the owner's user has had his share of the CPUs.  The rings fill
+ * meanwhile, and what has no room is counted as lost.  The end of a log is not
+ * held up: it is little, and the next log pays for it.
+ */
+static void give_way(struct hwpmc_owner *o)
+{
+	u64 now = ktime_get_ns(), until = now + pay(o);
+
+	for (; now < until; now = ktime_get_ns()) {
+		/* first: who says that it ends wakes us after */
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (is_ending(&o->log))
+			break;
+		schedule_timeout(nsecs_to_jiffies(until - now) + 1);
+	}
+	__set_current_state(TASK_RUNNING);
+}
+
 /* Sleeps until the interval is over, or there is something to do. */
 static void nap(struct hwpmc_owner *o)
 {
@@ -372,6 +413,7 @@ static void work(struct hwpmc_owner *o)
 
 	do {
 		nap(o);
+		give_way(o);
 		WRITE_ONCE(log->kick, false);
 		smp_mb();	/* what was asked before the kick is seen */
 		asked = requests(log, &r);
@@ -412,6 +454,65 @@ static bool leave(struct hwpmc_owner *o)
 }
 
 /*
+ * drain_place - the thread to come gets no more of the CPUs than the caller
+ *
+ * It is in the root of the control groups whatever is done: nothing exported puts
+ * a thread of the kernel into another.  So with a privileged opener and caller
+ * it is as good as the administrator's; else it has the caller's nice value, his
+ * policy unless that is a real-time one, and his CPUs, as they are now; and what
+ * it takes of them is limit_run()'s to say.  -ENOMEM
+ */
+int drain_place(struct hwpmc_owner *o)
+{
+	struct log_place *p = &o->log.place;
+
+	memset(p, 0, sizeof(*p));
+	if (pmc_privileged(o))
+		return 0;
+	if (!zalloc_cpumask_var(&p->cpus, GFP_KERNEL_ACCOUNT))
+		return -ENOMEM;
+	p->bound = true;
+	p->nice = task_nice(current);
+	/* somebody may change them just now: either will do */
+	p->policy = data_race(current->policy);
+	(void)data_race(cpumask_and(p->cpus, &current->cpus_mask,
+				    cpu_possible_mask));
+	return 0;
+}
+
+/* Before the thread runs, or by it. */
+void drain_unplace(struct hwpmc_owner *o)
+{
+	if (o->log.place.bound)
+		free_cpumask_var(o->log.place.cpus);
+}
+
+/*
+ * In the thread: the kernel gives it CPUs of its own choice when it begins to run.
+ * That there is none of the caller's any more changes nothing: the kernel, too,
+ * takes another then.
+ */
+static void take_place(struct hwpmc_owner *o)
+{
+	struct log_place *p = &o->log.place;
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = SCHED_NORMAL,
+		.sched_nice = p->nice,
+	};
+
+	if (!p->bound) {
+		set_user_nice(current, THREAD_NICE);
+		return;
+	}
+	if (p->policy == SCHED_BATCH || p->policy == SCHED_IDLE)
+		attr.sched_policy = p->policy;
+	sched_setattr_nocheck(current, &attr);
+	set_cpus_allowed_ptr(current, p->cpus);
+	drain_unplace(o);
+}
+
+/*
  * drain_thread - body of the writing thread
  *
  * Nobody joins it: it signals the completion, drops the owner and the module.
@@ -423,7 +524,7 @@ int drain_thread(void *arg)
 
 	/* from log_shutdown() only: breaks whatever the thread waits in */
 	allow_kernel_signal(SIGKILL);
-	set_user_nice(current, THREAD_NICE);
+	take_place(o);
 	coverage_begin(&log->coverage);
 	drain_begin_log(o, ring_clock());
 	work(o);
@@ -433,6 +534,7 @@ int drain_thread(void *arg)
 	fold_deleted(o, false);
 	sink_detach(log);
 	log->sink->end(o);
+	pay(o);		/* with the last of this log: the next has its own place */
 	/* the program that waits for the end has it then */
 	coverage_end();
 	while (!leave(o)) {

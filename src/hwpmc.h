@@ -175,6 +175,7 @@ u64 param_min_period(const struct perf_event_attr *attr);
 bool param_unprivileged(void);
 bool param_perf_rules(void);
 s64 param_limit(enum limit_kind kind);
+u32 param_cpu_percent(void);
 void params_check(void);
 
 /* main.c */
@@ -220,6 +221,7 @@ void limit_close(struct hwpmc_owner *o);
 void limit_forget(struct hwpmc_owner *o);
 int limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
 void limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
+u64 limit_run(struct hwpmc_owner *o, u64 ran);
 
 /* info.c */
 void info_cpus(struct hwpmc_cpuinfo *c);

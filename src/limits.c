@@ -17,10 +17,13 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
 #include "hwpmc.h"
+
+#define RUN_AHEAD	(100 * (s64)NSEC_PER_MSEC)	/* of rest saved up */
 
 /**
  * struct limit_account - what a user has, as a user of one user namespace
@@ -30,6 +33,7 @@
  * @uid:  whose; constant
  * @parent: of the user who made @ns; NULL: @ns is the first one; constant
  * @used: any context
+ * @rested: when what its writing threads have run for is paid; any context
  */
 struct limit_account {
 	struct list_head node;
@@ -38,6 +42,7 @@ struct limit_account {
 	kuid_t		uid;
 	struct limit_account *parent;
 	atomic64_t	used[LIMIT_KINDS];
+	atomic64_t	rested;
 };
 
 static LIST_HEAD(accounts);
@@ -154,6 +159,35 @@ void limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 
 	for (a = o->account; a; a = a->parent)
 		release(a, kind, n);
+}
+
+/* @cost: of time, in nanoseconds; returns how much of it is still to come. */
+static u64 spend(struct limit_account *a, s64 now, s64 cost)
+{
+	s64 rested = atomic64_read(&a->rested), then;
+
+	do {
+		then = max(rested, now - RUN_AHEAD) + cost;
+	} while (!atomic64_try_cmpxchg(&a->rested, &rested, then));
+	return max(then - now, 0LL);
+}
+
+/*
+ * limit_run - @o's writing thread has run for @ran nanoseconds
+ *
+ * Returns for how long it is to sleep, so that all those of its user, and of who
+ * made his namespace, together take no more of the CPUs than their share.  Any
+ * context.
+ */
+u64 limit_run(struct hwpmc_owner *o, u64 ran)
+{
+	u64 cost = div_u64(ran * 100, param_cpu_percent()), wait = 0;
+	s64 now = ktime_get_ns();
+	struct limit_account *a;
+
+	for (a = o->account; a; a = a->parent)
+		wait = max(wait, spend(a, now, cost));
+	return wait;
 }
 
 /*

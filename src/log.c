@@ -196,8 +196,11 @@ static int start(struct hwpmc_owner *o, struct file *file,
 	/* sethostname() may be at work on it */
 	data_race(strscpy(o->log.host, utsname()->nodename,
 			  sizeof(o->log.host)));
-	err = start_writer(o);
+	err = drain_place(o);
+	if (!err)
+		err = start_writer(o);
 	if (err) {
+		drain_unplace(o);
 		sink_detach(&o->log);
 		stream_detach(o);
 		flight_free(o);

@@ -6,6 +6,7 @@
 #define HWPMC_LOG_H
 
 #include <linux/completion.h>
+#include <linux/cpumask.h>
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/sched.h>
@@ -67,6 +68,18 @@ struct log_meta {
 #define WAIT_INTERRUPTIBLE	(TASK_INTERRUPTIBLE | TASK_FREEZABLE_UNSAFE)
 #define WAIT_KILLABLE		(TASK_KILLABLE | TASK_FREEZABLE_UNSAFE)
 
+/*
+ * Where and how the writing thread of an owner without privilege runs: no better
+ * than who configured the log.  Written before the thread runs, then its own.
+ */
+struct log_place {
+	bool		bound;		/* false: the thread is privileged */
+	int		nice;
+	unsigned int	policy;
+	cpumask_var_t	cpus;
+	u64		paid;		/* of its running time; nanoseconds */
+};
+
 /**
  * struct hwpmc_log - an owner's log
  *
@@ -89,6 +102,7 @@ struct log_meta {
  *	the machine's name there; constant while the log lasts
  * @tell_kernel: the kernel's addresses may be in it; WRITE_ONCE before the thread
  *	runs, and by it: the kernel may be locked down meanwhile
+ * @place: see there
  * @sink: constant while the log lasts
  * @stream: see there
  * The rest is the thread's own.
@@ -114,6 +128,7 @@ struct hwpmc_log {
 	char		host[__NEW_UTS_LEN + 1];
 	struct mem_cgroup *memcg;	/* referenced; may be NULL */
 	struct coverage	coverage;
+	struct log_place place;
 	const struct sink_ops *sink;
 	struct log_stream stream;
 
@@ -190,6 +205,8 @@ struct file *log_get_file(int fd);
 bool log_answered(struct hwpmc_owner *o, const u64 *done, u64 want);
 
 /* drain.c: the writing thread */
+int drain_place(struct hwpmc_owner *o);
+void drain_unplace(struct hwpmc_owner *o);
 int drain_thread(void *arg);
 void drain_upto(struct hwpmc_owner *o, u64 upto);
 void drain_begin_log(struct hwpmc_owner *o, u64 tsc);

@@ -18,6 +18,7 @@
 #define DEF_PMCS	1024
 #define DEF_RING_MIB	256	/* the default rings of 32 owners on 8 CPUs */
 #define DEF_COUNTERS	65536
+#define DEF_CPU		100	/* of one */
 #define MAX_COUNT	(1 << 20)	/* of any limit; 1 TiB of rings */
 #define MIN_BUFFER	(8 << 10)	/* two of the longest records */
 #define MIN_CLOCK_NS	20000		/* perf's own floor is 10000 */
@@ -93,6 +94,11 @@ module_param(max_counters, uint, 0644);
 MODULE_PARM_DESC(max_counters,
 		 "PMCs times CPUs they are on and threads they are attached to, of a user without CAP_PERFMON, 0..1048576 (65536)");
 
+static unsigned int max_cpu = DEF_CPU;
+module_param(max_cpu, uint, 0644);
+MODULE_PARM_DESC(max_cpu,
+		 "per cent of a CPU for the writing threads of a user without CAP_PERFMON, 1..1048576 (100)");
+
 static void check(const char *name, unsigned int *value, bool good,
 		  unsigned int def)
 {
@@ -121,6 +127,8 @@ void params_check(void)
 	      DEF_RING_MIB);
 	check("max_counters", &max_counters, max_counters <= MAX_COUNT,
 	      DEF_COUNTERS);
+	check("max_cpu", &max_cpu, max_cpu >= 1 && max_cpu <= MAX_COUNT,
+	      DEF_CPU);
 }
 
 unsigned int param_chain_depth(void)
@@ -164,6 +172,12 @@ s64 param_limit(enum limit_kind kind)
 	default:
 		return 0;
 	}
+}
+
+/* Any context; as above. */
+u32 param_cpu_percent(void)
+{
+	return clamp_t(u32, data_race(max_cpu), 1, MAX_COUNT);
 }
 
 /* What keeps an event from taking the machine down; 1 for rare events. */

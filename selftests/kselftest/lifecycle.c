@@ -389,6 +389,7 @@ TEST(parameters)
 		{ "max_pmcs=1048577", "max_pmcs", 1024, 1 },
 		{ "max_ringmem=1048577", "max_ringmem", 256, 1 },
 		{ "max_counters=1048577", "max_counters", 65536, 1 },
+		{ "max_cpu=0", "max_cpu", 100, 1 },
 		{ "max_owners=0", "max_owners", 0, 0 },
 		{ "max_ringmem=1048576", "max_ringmem", 1048576, 0 },
 	};

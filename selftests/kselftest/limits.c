@@ -79,6 +79,7 @@ TEST_F(limits, defaults)
 	EXPECT_EQ(1024, module_param("max_pmcs"));
 	EXPECT_EQ(256, module_param("max_ringmem"));
 	EXPECT_EQ(65536, module_param("max_counters"));
+	EXPECT_EQ(100, module_param("max_cpu"));
 }
 
 TEST_F(limits, devices)

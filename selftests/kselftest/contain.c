@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the writing thread takes of the CPUs: where, how urgently, and how much.
+ */
+#include <linux/sched.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+#include "module.h"
+#include "recorder.h"
+#include "test.h"
+#include "user.h"
+
+#define USER	1000
+#define PARAM	"/sys/module/hwpmc/parameters/"
+
+FIXTURE(contain)
+{
+	int users;
+};
+
+FIXTURE_SETUP(contain)
+{
+	ASSERT_TRUE(device_for_group());
+	self->users = module_users();
+}
+
+FIXTURE_TEARDOWN(contain)
+{
+	user_root();
+	write_text(PARAM "max_cpu", "100");
+	device_for_root();
+	EXPECT_TRUE(recorders_are(self->users));
+}
+
+/* The writing thread of what the process @pid has configured. */
+static pid_t writer_of(pid_t pid)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "hwpmc/%d", pid);
+	return find_comm(name);
+}
+
+#define CHECK(want, got) do {						\
+	long got_ = (got);						\
+	if (got_ != (want)) {						\
+		fprintf(stderr, "# line %d: %ld\n", __LINE__, got_);	\
+		return 1;						\
+	}								\
+} while (0)
+
+/* @user 0: root.  Its log is configured with this nice value, on CPU 1. */
+static int look_at_writer(uid_t user, int policy, int nice)
+{
+	static const struct sched_param none;
+	struct sched_param fifo = { .sched_priority = 1 };
+	cpu_set_t one, its;
+	pid_t writer;
+	int dev;
+
+	CPU_ZERO(&one);
+	CPU_SET(1, &one);
+	CHECK(0, sched_setaffinity(0, sizeof(one), &one));
+	CHECK(0, sched_setscheduler(0, policy, policy == SCHED_FIFO ?
+				    &fifo : &none));
+	CHECK(0, setpriority(PRIO_PROCESS, 0, nice));
+	CHECK(1, !user || user_stay(user));
+	dev = dev_open();
+	CHECK(0, dev_configure(dev, temp_file()));
+	CHECK(0, dev_flush(dev));	/* it runs */
+	writer = writer_of(getpid());
+	CHECK(1, writer > 0);
+	errno = 0;
+	CHECK(user ? nice : -10, getpriority(PRIO_PROCESS, writer));
+	CHECK(0, errno);
+	CHECK(user && policy != SCHED_FIFO ? policy : SCHED_OTHER,
+	      sched_getscheduler(writer));
+	CHECK(0, sched_getaffinity(writer, sizeof(its), &its));
+	CHECK(user != 0, CPU_EQUAL(&one, &its));
+	CHECK(0, dev_closelog(dev));
+	return 0;
+}
+
+static int elsewhere(uid_t user, int policy, int nice)
+{
+	pid_t child = fork_bound();
+
+	if (!child)
+		_exit(look_at_writer(user, policy, nice));
+	return wait_for(child);
+}
+
+/* No better than who has configured the log; as good as ever for root. */
+TEST_F(contain, place)
+{
+	EXPECT_EQ(0, elsewhere(USER, SCHED_OTHER, 0));
+	EXPECT_EQ(0, elsewhere(USER, SCHED_OTHER, 7));
+	EXPECT_EQ(0, elsewhere(USER, SCHED_BATCH, 3));
+	EXPECT_EQ(0, elsewhere(USER, SCHED_IDLE, 0));
+	/* no writing thread is a real-time one */
+	EXPECT_EQ(0, elsewhere(USER, SCHED_FIFO, 0));
+	EXPECT_EQ(0, elsewhere(0, SCHED_OTHER, 7));
+}
+
+/* Nanoseconds that @tid has run for; 0: the kernel does not say. */
+static uint64_t has_run(pid_t tid)
+{
+	char path[40], line[80];
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", tid);
+	return read_line(path, line, sizeof(line)) ? strtoull(line, NULL, 10) :
+						     0;
+}
+
+static int flush_for_ever(int dev)
+{
+	while (!dev_flush(dev))
+		;
+	return 0;
+}
+
+/*
+ * What a log costs that somebody flushes all the time, in per cent of a CPU: until
+ * that is at most @enough, for twenty seconds at most.
+ */
+static unsigned int writer_percent(int dev, unsigned int enough)
+{
+	pid_t writer = writer_of(getpid()), flusher = fork_bound();
+	uint64_t begin = raw_ns(), base, ran, past;
+
+	if (!flusher)
+		_exit(flush_for_ever(dev));
+	base = has_run(writer);
+	do {
+		sleep_ms(200);
+		ran = has_run(writer) - base;
+		past = raw_ns() - begin;
+	} while (past < 2 * NSEC ||
+		 (ran * 100 / past > enough && past < 20 * NSEC));
+	load_end(flusher);
+	return ran * 100 / past;
+}
+
+static int busy_log(void)
+{
+	int dev = dev_open();
+
+	return dev < 0 || dev_configure(dev, temp_file()) ? -1 : dev;
+}
+
+/* However much there is to do, and whoever asks for it. */
+TEST_F(contain, share)
+{
+	unsigned int free, bound;
+	struct hwpmc_driverstats st;
+	int dev;
+
+	ASSERT_TRUE(user_become(USER));
+	dev = busy_log();
+	ASSERT_LE(0, dev);
+	if (!has_run(writer_of(getpid())))
+		SKIP(return, "the kernel does not say how long a thread has run");
+	free = writer_percent(dev, 0);
+	close(dev);
+	ASSERT_TRUE(user_root());
+	if (free < 8)
+		SKIP(return, "a log that is always flushed takes %u %% only",
+		     free);
+	ASSERT_TRUE(write_text(PARAM "max_cpu", "1"));
+	ASSERT_TRUE(user_become(USER));
+	dev = busy_log();
+	ASSERT_LE(0, dev);
+	bound = writer_percent(dev, 2);
+	EXPECT_GE(2, bound) TH_LOG("%u %% without a limit", free);
+	/* it answers still, and does not have to be waited for at the end */
+	EXPECT_EQ(0, dev_flush(dev));
+	EXPECT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
+	EXPECT_EQ(0, dev_closelog(dev));
+	close(dev);
+}
+
+TEST_HARNESS_MAIN
