@@ -312,20 +312,18 @@ static void resync(struct hwpmc_owner *o)
 static void answer(struct hwpmc_owner *o, const struct log_request *r)
 {
 	struct hwpmc_log *log = &o->log;
-	struct file *file = NULL;
-	struct pack *pack = NULL;
+	struct log_place to = {};
 	u64 rotated = 0;
 
-	if (r->rotate_file) {
+	if (r->rotate.file) {
 		spin_lock(&log->lock);
-		swap(file, log->req.rotate_file);
-		swap(pack, log->req.rotate_pack);
+		swap(to, log->req.rotate);
 		/* that one may be taken back, and this a later one */
 		rotated = log->req.rotate_want;
 		spin_unlock(&log->lock);
 	}
-	if (file)
-		rotate(o, file, pack);
+	if (to.file)
+		rotate(o, &to);
 	if (r->dump_want != r->dump_done)
 		dump_news(o);
 	sink_flush(o);
@@ -333,7 +331,7 @@ static void answer(struct hwpmc_owner *o, const struct log_request *r)
 	spin_lock(&log->lock);
 	log->req.flush_done = r->flush_want;
 	log->req.dump_done = r->dump_want;
-	if (file)
+	if (to.file)
 		log->req.rotate_done = rotated;
 	spin_unlock(&log->lock);
 	wake_up_all(&log->waitq);
@@ -347,7 +345,7 @@ static bool requests(struct hwpmc_log *log, struct log_request *r)
 	*r = log->req;
 	spin_unlock(&log->lock);
 	return r->flush_want != r->flush_done ||
-	       r->dump_want != r->dump_done || r->rotate_file ||
+	       r->dump_want != r->dump_done || r->rotate.file ||
 	       snapshot_wanted(log, r);
 }
 
@@ -426,6 +424,7 @@ static void work(struct hwpmc_owner *o)
 			fold_deleted(o, true);
 		resync(o);
 		sink_flush(o);
+		sink_check_keeper(o);
 		if (log->sink->tend)
 			log->sink->tend(o);
 		if (asked)
@@ -537,6 +536,7 @@ int drain_thread(void *arg)
 	pay(o);		/* with the last of this log: the next has its own place */
 	/* the program that waits for the end has it then */
 	coverage_end();
+	log_keep(o, NULL, false);
 	while (!leave(o)) {
 		mark_deleted(o);
 		fold_deleted(o, false);

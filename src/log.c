@@ -3,8 +3,8 @@
  * An owner's log, as ioctls see it: requests to the writing thread and the
  * waiting for them.  Under owner->mutex unless it says otherwise.
  *
- * A wait that depends on the reader of the log can be interrupted; the last
- * close of the device never waits for more than a second.
+ * A wait that depends on the reader of the log can be interrupted; of the last
+ * close see logend.c.
  */
 #include <linux/file.h>
 #include <linux/kthread.h>
@@ -23,9 +23,6 @@
 #include "sample.h"
 #include "sink.h"
 
-#define CLOSE_PATIENCE	(HZ * 6 / 10)	/* for the log's last bytes */
-#define CLOSE_GRACE	(HZ * 3 / 10)	/* for the thread to end after that */
-
 void log_init(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
@@ -36,6 +33,7 @@ void log_init(struct hwpmc_owner *o)
 	init_completion(&log->done);
 	init_waitqueue_head(&log->waitq);
 	stream_init(&log->stream);
+	log_watch_init(log);
 }
 
 /* Any context but NMI. */
@@ -133,6 +131,7 @@ static int start_writer(struct hwpmc_owner *o)
 	__module_get(THIS_MODULE);
 	reinit_completion(&log->done);
 	log->abort = false;
+	log->ending = 0;
 	log->cancel = false;
 	WRITE_ONCE(log->snapped, false);
 	WRITE_ONCE(log->error, 0);
@@ -196,11 +195,14 @@ static int start(struct hwpmc_owner *o, struct file *file,
 	/* sethostname() may be at work on it */
 	data_race(strscpy(o->log.host, utsname()->nodename,
 			  sizeof(o->log.host)));
+	log_keep(o, get_task_pid(current, PIDTYPE_TGID),
+		 file && log_may_hold(file));
 	err = drain_place(o);
 	if (!err)
 		err = start_writer(o);
 	if (err) {
 		drain_unplace(o);
+		log_keep(o, NULL, false);
 		sink_detach(&o->log);
 		stream_detach(o);
 		flight_free(o);
@@ -243,25 +245,30 @@ static int log_there(struct hwpmc_owner *o)
 	}
 }
 
-/*
- * Ends the log: stops what needs it, lets the thread write the rest.  If the
- * wait is interrupted the log ends all the same, later.  The reader of the
- * device may be who asks: he is not waited for.
- */
-static int end(struct hwpmc_owner *o)
+/* Stops what needs the log, and lets the thread write the rest. */
+void log_begin_end(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 
-	if (log_active(o)) {
-		pmc_stop_logging(o);
-		chain_late_forget(o);
-		hooks_unfollow(o);
-		spin_lock(&log->lock);
-		log->req.close = true;
-		log->state = LOG_CLOSING;
-		spin_unlock(&log->lock);
-		log_kick(o);
-	}
+	if (!log_active(o))
+		return;
+	pmc_stop_logging(o);
+	chain_late_forget(o);
+	hooks_unfollow(o);
+	spin_lock(&log->lock);
+	log->req.close = true;
+	log->state = LOG_CLOSING;
+	spin_unlock(&log->lock);
+	log_kick(o);
+}
+
+/*
+ * Ends the log.  If the wait is interrupted the log ends all the same, later.
+ * The reader of the device may be who asks: he is not waited for.
+ */
+static int end(struct hwpmc_owner *o)
+{
+	log_begin_end(o);
 	return stream_state(o) == STREAM_NONE ? await_end(o) : 0;
 }
 
@@ -418,20 +425,17 @@ int log_dump(struct hwpmc_owner *o)
 /* Takes a rotation back that the thread has not begun. */
 static bool cancel_rotate(struct hwpmc_owner *o)
 {
-	struct log_request *req = &o->log.req;
-	struct file *file;
-	struct pack *pack;
+	struct log_place to = {};
 
 	spin_lock(&o->log.lock);
-	file = req->rotate_file;
-	pack = req->rotate_pack;
-	req->rotate_file = NULL;
-	req->rotate_pack = NULL;
+	swap(to, o->log.req.rotate);
 	spin_unlock(&o->log.lock);
-	kvfree(pack);
-	if (file)
-		fput(file);
-	return file;
+	if (!to.file)
+		return false;
+	kvfree(to.pack);
+	put_pid(to.keeper);
+	fput(to.file);
+	return true;
 }
 
 /*
@@ -444,26 +448,26 @@ static bool cancel_rotate(struct hwpmc_owner *o)
 int log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
 {
 	struct log_request *req = &o->log.req;
-	struct pack *pack = NULL;
-	struct file *file;
+	struct log_place to = {};
 	u64 want;
 
 	if (!log_active(o) || o->log.flight || stream_state(o) != STREAM_NONE)
 		return -EINVAL;
-	file = log_get_file(fd);
-	if (IS_ERR(file))
-		return PTR_ERR(file);
+	to.file = log_get_file(fd);
+	if (IS_ERR(to.file))
+		return PTR_ERR(to.file);
 	if (flags & HWPMC_LOG_PACKED) {
-		pack = pack_new();
-		if (!pack) {
-			fput(file);
+		to.pack = pack_new();
+		if (!to.pack) {
+			fput(to.file);
 			return -ENOMEM;
 		}
 	}
+	to.keeper = get_task_pid(current, PIDTYPE_TGID);
+	to.bound = log_may_hold(to.file);
 	pmc_refresh_all(o);
 	spin_lock(&o->log.lock);
-	req->rotate_file = file;
-	req->rotate_pack = pack;
+	req->rotate = to;
 	want = ++req->rotate_want;
 	spin_unlock(&o->log.lock);
 	log_kick(o);
@@ -668,42 +672,12 @@ err_free:
 	return err;
 }
 
-/*
- * log_shutdown - the last close of the device: end the log within a second
- *
- * The thread may be stuck in a file that does not take the rest.  After some
- * patience it is told to give up; if it cannot even do that (a frozen or hung
- * file system) it is left to itself, with the references it holds.
- */
-void log_shutdown(struct hwpmc_owner *o)
-{
-	struct hwpmc_log *log = &o->log;
-
-	if (log_state(o) == LOG_NONE)
-		return;
-	spin_lock(&log->lock);
-	log->req.close = true;
-	if (log->state == LOG_OPEN)
-		log->state = LOG_CLOSING;
-	spin_unlock(&log->lock);
-	if (stream_state(o) != STREAM_NONE)	/* nobody can read any more */
-		WRITE_ONCE(log->abort, true);
-	log_kick(o);
-	if (wait_for_completion_timeout(&log->done, CLOSE_PATIENCE))
-		return;
-	WRITE_ONCE(log->abort, true);
-	send_sig(SIGKILL, log->task, 1);
-	log_kick(o);
-	if (!wait_for_completion_timeout(&log->done, CLOSE_GRACE))
-		pr_warn("%s is stuck in its log file; it ends when that lets it go\n",
-			log->task->comm);
-}
-
 /* The last reference to the owner goes. */
 void log_free(struct hwpmc_owner *o)
 {
 	struct log_meta *m, *next;
 
+	cancel_delayed_work_sync(&o->log.watch);	/* nobody queues it */
 	list_for_each_entry_safe(m, next, &o->log.meta, list)
 		kvfree(m);
 	stream_detach(o);

@@ -13,6 +13,7 @@
 #include <linux/spinlock.h>
 #include <linux/utsname.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include <uapi/linux/hwpmc.h>
 #include <uapi/linux/pmclog.h>
@@ -25,6 +26,20 @@
 struct hwpmc_owner;
 struct mem_cgroup;
 
+/**
+ * struct log_place - where a log with a file goes
+ * @file: referenced
+ * @pack: of its samples, or NULL
+ * @keeper: the process that asked for it, referenced
+ * @bound: the log goes there no longer than the keeper lives: see logend.c
+ */
+struct log_place {
+	struct file	*file;
+	struct pack	*pack;
+	struct pid	*keeper;
+	bool		bound;
+};
+
 /* requests to the writing thread; log.lock */
 struct log_request {
 	u64		flush_want;	/* sequence numbers */
@@ -34,8 +49,7 @@ struct log_request {
 	u64		dump_awaited;	/* what an ioctl waits for; 0: nobody */
 	u64		rotate_want;
 	u64		rotate_done;
-	struct file	*rotate_file;
-	struct pack	*rotate_pack;	/* of that file's log, or NULL */
+	struct log_place rotate;	/* without a file: none is asked for */
 	u64		snap_want;
 	u64		snap_done;
 	struct file	*snap_file;
@@ -92,7 +106,15 @@ struct log_place {
  * @trigger: see trigger.c
  * @flight: window of a flight recorder, NULL: none; changed while no thread runs,
  *	and by it as it ends
- * @abort:  set by a closer whose patience is at its end: write nothing more
+ * @abort:  set when a closer's patience is at its end: write nothing more
+ * @keeper: the process that configured the log, or rotated to its file last,
+ *	referenced; log.lock
+ * @bound:  its file is given up when the keeper has ended; log.lock
+ * @orphaned: ... and he has; WRITE_ONCE under log.lock
+ * @ending, @closed: jiffies of when a close began to end the log; 0: none has.
+ *	That was the last close: nothing begins any more; WRITE_ONCE
+ * @watch:  looks whether the keeper lives, and after the last close whether the
+ *	thread has ended; @gave_up is its own
  * @task:   referenced; set before the thread runs, replaced by the next log's: who
  *	wakes it without owner->mutex does so in an RCU read section
  * @kick:   the thread has something to do
@@ -115,6 +137,13 @@ struct hwpmc_log {
 	u32		meta_bytes;
 	int		error;
 	bool		abort;
+	struct pid	*keeper;
+	bool		bound;
+	bool		orphaned;
+	unsigned long	ending;
+	bool		closed;
+	bool		gave_up;
+	struct delayed_work watch;
 	bool		cancel;
 	bool		snapped;
 	struct trigger	trigger;
@@ -196,13 +225,20 @@ int log_commit(struct hwpmc_owner *o, const void *rec, u32 len);
 int log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len);
 int log_dump(struct hwpmc_owner *o);
 void log_want_dump(struct hwpmc_owner *o);
-void log_shutdown(struct hwpmc_owner *o);
+void log_begin_end(struct hwpmc_owner *o);
 void log_free(struct hwpmc_owner *o);
 bool log_active(struct hwpmc_owner *o);
 bool log_hand_over(struct hwpmc_owner *o);
 void log_kick(struct hwpmc_owner *o);
 struct file *log_get_file(int fd);
 bool log_answered(struct hwpmc_owner *o, const u64 *done, u64 want);
+
+/* logend.c */
+bool log_may_hold(struct file *file);
+void log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound);
+void log_watch_init(struct hwpmc_log *log);
+void log_flush_closer(struct hwpmc_owner *o, struct file *file);
+void log_shutdown(struct hwpmc_owner *o);
 
 /* drain.c: the writing thread */
 int drain_place(struct hwpmc_owner *o);
@@ -225,7 +261,7 @@ void chunk_free(struct hwpmc_owner *o, struct log_meta *m);
 void chunks_free(struct hwpmc_owner *o, struct list_head *chunks);
 
 /* rotate.c */
-void rotate(struct hwpmc_owner *o, struct file *file, struct pack *pack);
+void rotate(struct hwpmc_owner *o, const struct log_place *to);
 void *tee_room(struct hwpmc_owner *o, u32 len);
 void tee_begin(struct hwpmc_owner *o);
 

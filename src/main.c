@@ -43,6 +43,13 @@ static int hwpmc_fasync(int fd, struct file *file, int on)
 	return fasync_helper(fd, file, on, &o->fasync);
 }
 
+/* A descriptor is closed. */
+static int hwpmc_flush(struct file *file, fl_owner_t id)
+{
+	log_flush_closer(file->private_data, file);
+	return 0;
+}
+
 static int hwpmc_release(struct inode *inode, struct file *file)
 {
 	owner_close(file->private_data);
@@ -78,6 +85,7 @@ static __poll_t hwpmc_poll(struct file *file, poll_table *wait)
 const struct file_operations hwpmc_fops = {
 	.owner		= THIS_MODULE,
 	.open		= hwpmc_open,
+	.flush		= hwpmc_flush,
 	.release	= hwpmc_release,
 	.read_iter	= hwpmc_read_iter,
 	.unlocked_ioctl	= hwpmc_ioctl,

@@ -89,8 +89,8 @@ void owner_put(struct hwpmc_owner *o)
  *
  * First no CPU that comes up gets an event any more, then the events go, then
  * what their handlers have left for later, then the hooks; then nothing
- * produces, and the log can end.  Does not wait for user space for more than a
- * second.
+ * produces, and the log can end.  For that no stranger waits, and nobody for more
+ * than a second.
  */
 void owner_close(struct hwpmc_owner *o)
 {

@@ -64,11 +64,8 @@ static void tee_end(struct hwpmc_owner *o)
 	chunks_free(o, &log->tee);
 }
 
-/*
- * rotate - ends the log and begins the next in @file, which it takes over
- * @pack: taken over; NULL: the next log's samples are not packed
- */
-void rotate(struct hwpmc_owner *o, struct file *file, struct pack *pack)
+/* rotate - ends the log and begins the next in @to, all of which it takes over */
+void rotate(struct hwpmc_owner *o, const struct log_place *to)
 {
 	struct hwpmc_log *log = &o->log;
 	bool following = log->req.dump_done;
@@ -79,12 +76,13 @@ void rotate(struct hwpmc_owner *o, struct file *file, struct pack *pack)
 	all_told = following && log->tee_told;
 	drain_end_log(o);
 	log->sink->end(o);
+	log_keep(o, to->keeper, to->bound);
 	kvfree(log->pack);
-	log->pack = pack;
+	log->pack = to->pack;
 	WRITE_ONCE(log->error, 0);
 	log->number++;
 	WRITE_ONCE(log->telling, log->number);
-	sink_swap(log, file);
+	sink_swap(log, to->file);
 	drain_begin_log(o, log->drops_told);
 	emit_news(o);
 	if (following)

@@ -72,7 +72,8 @@ static void file_end(struct hwpmc_owner *o)
 	struct file *file = o->log.file;
 
 	o->log.file = NULL;
-	__fput_sync(file);
+	if (file)	/* it may be given up before the log ends */
+		__fput_sync(file);
 }
 
 static const struct sink_ops sink_file = {
@@ -157,6 +158,8 @@ static int put(struct hwpmc_owner *o, const struct sink_ops *sink,
 
 	while (*off < len && !READ_ONCE(log->abort) &&
 	       (sink == log->sink || !READ_ONCE(log->cancel))) {
+		if (READ_ONCE(log->orphaned))
+			return -EOWNERDEAD;
 		n = sink->write(o, buf + *off, len - *off);
 		switch (n) {
 		case -EAGAIN:
@@ -263,4 +266,20 @@ void sink_flush(struct hwpmc_owner *o)
 	log->used = 0;
 	log->buf_samples = 0;
 	log->buf_records = 0;
+}
+
+/*
+ * The process that gave the file has ended, and the file may be what keeps the
+ * device open: it is given up, and what would go there is lost as after an error.
+ */
+void sink_check_keeper(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	if (!READ_ONCE(log->orphaned))
+		return;
+	if (!log->error)
+		sink_error(o, -EOWNERDEAD);
+	file_end(o);
+	log_keep(o, NULL, false);
 }

@@ -27,6 +27,7 @@ int sink_attach(struct hwpmc_owner *o, struct file *file,
 		const struct hwpmc_configurelog *c);
 int sink_check(struct file *file);
 void sink_flush(struct hwpmc_owner *o);
+void sink_check_keeper(struct hwpmc_owner *o);
 void sink_swap(struct hwpmc_log *log, struct file *file);
 void sink_detach(struct hwpmc_log *log);
 int sink_put_file(struct hwpmc_owner *o, const void *buf, u32 len);

@@ -153,7 +153,13 @@ int snapshot(struct hwpmc_owner *o, const struct hwpmc_snapshot *s)
 	file = log_get_file(s->fd);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	return s->flags ? arm(o, file) : take(o, file);
+	if (!s->flags)
+		return take(o, file);
+	if (log_may_hold(file)) {	/* no end is in sight for it */
+		fput(file);
+		return -EINVAL;
+	}
+	return arm(o, file);
 }
 
 /* ------------------------------------------------------------------------

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who closes a device waits for nobody else's log, and a log does not keep its
+ * own device open.
+ */
+#include <sys/socket.h>
+
+#include "guest.h"
+#include "module.h"
+#include "passing.h"
+#include "recorder.h"
+#include "test.h"
+
+#define NDEV	8
+#define ROUNDS	3
+
+/* More than the pipe takes: the thread waits in it when this returns. */
+static int stall(int dev, int fd)
+{
+	unsigned int i;
+	int err = dev_configure(dev, fd);
+
+	close(fd);
+	for (i = 0; i < 1000 && !err; i++)
+		err = dev_userdata(dev, i);
+	sleep_ms(50);
+	return err;
+}
+
+static int small_pipe(int *ends)
+{
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	fcntl(ends[1], F_SETPIPE_SZ, 4096);
+	return 0;
+}
+
+/* A device whose log waits in a full pipe. */
+static int stalled_device(int fd)
+{
+	int dev = dev_open();
+
+	return stall(dev, fd) ? -1 : dev;
+}
+
+static int idle_device(void)
+{
+	int dev = dev_open();
+
+	return dev_configure(dev, temp_file()) ? -1 : dev;
+}
+
+/* ------------------------------------------------------------------------
+ * A cycle: the log, the socket it goes to, what is in flight there, the device
+ */
+
+/*
+ * The device is received from end @in, that end from itself: nobody has any of
+ * them, but the log has the other one.
+ */
+static int make_cycle(bool full)
+{
+	int ends[2], small = 1, dev = dev_open(), err;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+		return -1;
+	if (send_fd(ends[1], ends[1], 1) || send_fd(ends[0], dev, 2))
+		return -1;
+	if (!full)
+		return dev_configure(dev, ends[0]);
+	setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+	err = stall(dev, ends[0]);
+	return err;
+}
+
+static int in_a_child(int (*fn)(bool arg), bool arg)
+{
+	pid_t child = fork_bound();
+
+	if (!child)
+		_exit(fn(arg) ? 1 : 0);
+	return wait_for(child);
+}
+
+TEST(cycle)
+{
+	int users = module_users(), i;
+
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, in_a_child(make_cycle, false));
+	EXPECT_TRUE(recorders_are(users));
+}
+
+/* The thread waits for a reader that there cannot be. */
+TEST(cycle_stalled)
+{
+	int users = module_users();
+
+	ASSERT_EQ(0, in_a_child(make_cycle, true));
+	EXPECT_TRUE(recorders_are(users));
+}
+
+/* ... also when it was another log's thread that came to the socket. */
+static int rotate_into_cycle(bool unused)
+{
+	int ends[2], dev = dev_open();
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ||
+	    send_fd(ends[1], ends[1], 1) || send_fd(ends[0], dev, 2))
+		return -1;
+	return dev_configure(dev, temp_file()) ?: dev_rotate(dev, ends[0]);
+}
+
+TEST(cycle_rotated)
+{
+	int users = module_users();
+
+	ASSERT_EQ(0, in_a_child(rotate_into_cycle, false));
+	EXPECT_TRUE(recorders_are(users));
+}
+
+/*
+ * Such a log ends with whoever has configured it, which is told as an error;
+ * another file, or a socket of a process that lives, makes all well again.
+ */
+TEST(socket_without_process)
+{
+	int dev = dev_open(), ends[2], more[2], file = temp_file();
+	pid_t child;
+	uint32_t id;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	child = fork_bound();
+	if (!child)
+		_exit(dev_configure(dev, ends[1]) || dev_userdata(dev, 1) ||
+		      dev_flush(dev));
+	close(ends[1]);
+	ASSERT_EQ(0, wait_for(child));
+	ASSERT_TRUE(wait_error(dev));
+	EXPECT_EQ(-EOWNERDEAD, dev_flush(dev));
+	ASSERT_EQ(0, dev_rotate(dev, file));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	EXPECT_TRUE(wait_committed(dev, 50));
+	EXPECT_EQ(0, dev_flush(dev));
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, more));
+	ASSERT_EQ(0, dev_rotate(dev, more[1]));
+	/* longer than the other one has lasted */
+	sleep_ms(3000);
+	EXPECT_EQ(0, dev_events(dev));
+	EXPECT_TRUE(wait_committed(dev, 50));
+	close(dev);
+}
+
+/* What an armed snapshot goes to is kept for as long: nothing of that kind. */
+TEST(armed_socket)
+{
+	int dev = dev_open(), ends[2];
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	ASSERT_EQ(0, dev_flight(dev, 1 << 20, 0));
+	EXPECT_EQ(-EINVAL, dev_snapshot(dev, ends[1], HWPMC_SNAPSHOT_ARM));
+	EXPECT_EQ(0, dev_snapshot(dev, temp_file(), HWPMC_SNAPSHOT_ARM));
+	close(dev);
+}
+
+/* ------------------------------------------------------------------------
+ * How long a close takes
+ */
+
+/* Sends NDEV devices of each kind, and stays: nobody reads from its pipes. */
+static void sender(int sock)
+{
+	int i, dev, ends[2];
+
+	for (i = 0; i < 2 * NDEV; i++) {
+		if (i % 2 && small_pipe(ends))
+			_exit(1);
+		dev = i % 2 ? stalled_device(ends[1]) : idle_device();
+		if (dev < 0 || send_fd(sock, dev, i))
+			_exit(1);
+		close(dev);
+	}
+	for (;;)
+		pause();
+}
+
+/* It comes when its sender has stalled it. */
+static int await_fd(int sock)
+{
+	uint32_t word;
+	int fd, i;
+
+	for (i = 0; i < 3000; i++) {
+		fd = receive_fd(sock, &word);
+		if (fd != -EAGAIN)
+			break;
+		sleep_ms(20);
+	}
+	return fd;
+}
+
+/* All of them: how much longer those take whose logs cannot end. */
+static int64_t strangers_close_ms(struct __test_metadata *_metadata)
+{
+	int sock[2], dev[2 * NDEV], i;
+	int64_t ms[2] = {};
+	pid_t child;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_DGRAM, 0, sock)) return 0;
+	child = fork_bound();
+	if (!child)
+		sender(sock[1]);
+	for (i = 0; i < 2 * NDEV; i++)
+		ASSERT_LE(0, dev[i] = await_fd(sock[0]));
+	for (i = 0; i < 2 * NDEV; i++)
+		ms[i % 2] += close_ms(dev[i]);
+	TH_LOG("%lld ms, and %lld ms with nothing to wait for",
+	       (long long)ms[1], (long long)ms[0]);
+	load_end(child);
+	close(sock[0]);
+	close(sock[1]);
+	return ms[1] - ms[0];
+}
+
+/*
+ * Each would be waited for six tenths of a second: half of that for all of them
+ * is a machine that was busy with something else just then, so it is tried again.
+ */
+TEST(stranger_does_not_wait)
+{
+	int users = module_users(), i;
+	int64_t more = INT64_MAX;
+
+	for (i = 0; i < ROUNDS && more > NDEV * 300; i++)
+		more = strangers_close_ms(_metadata);
+	EXPECT_GE(NDEV * 300, more);
+	EXPECT_TRUE(recorders_are(users));
+}
+
+/* A recorder ends with @n logs in @pipes, which nobody reads, and one in @file. */
+static void recorder(int n, int pipes[][2], int file)
+{
+	int dev = dev_open(), i;
+	uint32_t id;
+
+	if (dev_configure(dev, file) || dev_run(dev, pmc_clock(1000), &id) ||
+	    !wait_committed(dev, 50))
+		_exit(1);
+	for (i = 0; i < n; i++)
+		if (stalled_device(pipes[i][1]) < 0)
+			_exit(1);
+	kill(getpid(), SIGSTOP);
+	_exit(0);
+}
+
+/* From when it goes on to its end. */
+static int64_t exit_ms(struct __test_metadata *_metadata, int n)
+{
+	int file = temp_file(), pipes[NDEV][2], status, i;
+	struct log log;
+	uint64_t start;
+	pid_t child;
+
+	for (i = 0; i < n; i++)
+		ASSERT_EQ(0, small_pipe(pipes[i])) return 0;
+	child = fork_bound();
+	if (!child)
+		recorder(n, pipes, file);
+	ASSERT_EQ(child, waitpid(child, &status, WUNTRACED)) return 0;
+	ASSERT_TRUE(WIFSTOPPED(status));
+	start = now_ns();
+	kill(child, SIGCONT);
+	ASSERT_EQ(0, wait_for(child));
+	start = (now_ns() - start) / MSEC;
+	/* it is whole, whatever its other logs wait for */
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, LOG_DROPS);
+	EXPECT_TRUE(log.closed);
+	EXPECT_LE(50, log.samples);
+	log_free(&log);
+	close(file);
+	for (i = 0; i < 2 * n; i++)
+		close(pipes[i / 2][i % 2]);
+	return start;
+}
+
+/* The logs of a process that ends are waited for together. */
+TEST(exit_waits_once)
+{
+	int users = module_users(), i;
+	int64_t one, all;
+
+	for (i = 0; i < ROUNDS; i++) {
+		one = exit_ms(_metadata, 1);
+		all = exit_ms(_metadata, NDEV);
+		TH_LOG("%lld ms with one, %lld ms with %u", (long long)one,
+		       (long long)all, NDEV);
+		if (all < one * NDEV / 2)
+			break;
+	}
+	EXPECT_GT(ROUNDS, i);
+	EXPECT_TRUE(recorders_are(users));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A log that has to end although its file does not take it.
+ *
+ * Two things end a log from outside.  The first is the last close of the device:
+ * after some patience a work makes the writing thread give up, whether a process
+ * waits for that or not.  Only the process that opened the device, or configured
+ * the log, waits in its close: another one may have been sent the device only to
+ * make it wait.
+ *
+ * The second is the end of the process that configured the log.  A Unix socket can
+ * hold the device, by a descriptor that was sent and not yet received.  The log
+ * holds the socket, so that both would stay for ever when no process has them:
+ * the kernel's collection of such sockets takes the log's reference for one of a
+ * process, and a module cannot find out where the references to its file are.  A
+ * process, though, can be seen and killed.  So a file that can hold others is the
+ * log's only while the process that gave it lives.
+ *
+ * These files cannot hold others, and stay for as long as the device is open:
+ * regular files and pipes, which have bytes; TCP, UDP and VSOCK, which carry
+ * bytes.  All others are taken for ones that can.  Sockets of other families
+ * may wrap a Unix socket, and character devices hold what their driver was given:
+ * vhost has the memory of a process, and with it what is mapped there, an io_uring
+ * for example, whose table of files can have the device.  An io_uring, an epoll
+ * and the device itself cannot be logs: they cannot be written to.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/net.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+
+#include "hwpmc.h"
+#include "log.h"
+
+#define CLOSE_PATIENCE	(HZ * 6 / 10)	/* for the log's last bytes */
+#define CLOSE_GRACE	(HZ * 3 / 10)	/* for the thread to end after that */
+#define KEEPER_INTERVAL	HZ
+
+static bool socket_may_hold(struct socket *sock)
+{
+	switch (READ_ONCE(sock->ops)->family) {
+	case PF_INET:
+	case PF_INET6:
+	case PF_VSOCK:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Can @file hold another one open, and so the device? */
+bool log_may_hold(struct file *file)
+{
+	struct inode *inode = file_inode(file);
+	struct socket *sock = sock_from_file(file);
+
+	if (sock)
+		return socket_may_hold(sock);
+	/* what has no name is called regular by some kernels */
+	if (inode->i_sb->s_magic == ANON_INODE_FS_MAGIC)
+		return true;
+	return !S_ISREG(inode->i_mode) && !S_ISFIFO(inode->i_mode);
+}
+
+static void watch_in(struct hwpmc_log *log, unsigned long delay)
+{
+	mod_delayed_work(system_unbound_wq, &log->watch, delay);
+}
+
+/*
+ * log_keep - whose the log's file is from here on
+ * @keeper: taken over; NULL: there is no file any more
+ *
+ * By the writing thread, or before it runs.  A signal that was to break it off
+ * the file before has come, and is not to break the next write.
+ */
+void log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound)
+{
+	struct hwpmc_log *log = &o->log;
+
+	spin_lock(&log->lock);
+	swap(log->keeper, keeper);
+	log->bound = bound;
+	if (log->orphaned)
+		flush_signals(current);
+	WRITE_ONCE(log->orphaned, false);
+	spin_unlock(&log->lock);
+	put_pid(keeper);
+	if (bound)	/* after a close the work is on its way */
+		queue_delayed_work(system_unbound_wq, &log->watch,
+				   KEEPER_INTERVAL);
+}
+
+static bool has_ended(struct pid *pid)
+{
+	struct task_struct *leader;
+	bool ended;
+
+	rcu_read_lock();
+	leader = pid_task(pid, PIDTYPE_TGID);
+	ended = !leader || !atomic_read(&leader->signal->live);
+	rcu_read_unlock();
+	return ended;
+}
+
+/*
+ * Out of whatever it waits in.  log.lock, while the log has a keeper: @task is
+ * its thread; or after the last close.
+ */
+static void break_off(struct hwpmc_log *log)
+{
+	send_sig(SIGKILL, log->task, 1);
+}
+
+/* Returns whether there is one to be looked at again. */
+static bool look_at_keeper(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	bool again, ended;
+
+	spin_lock(&log->lock);
+	again = log->bound && !log->orphaned;
+	ended = again && has_ended(log->keeper);
+	if (ended) {
+		WRITE_ONCE(log->orphaned, true);
+		break_off(log);
+	}
+	spin_unlock(&log->lock);
+	if (ended)
+		log_kick(o);
+	return again && !ended;
+}
+
+/*
+ * The thread may be stuck in a file that does not take the rest.  If it cannot
+ * even give up (a frozen or hung file system) it is left to itself, with the
+ * references it holds.
+ */
+static void look_at_closed(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	if (completion_done(&log->done))
+		return;
+	if (log->gave_up) {
+		pr_warn("%s is stuck in its log file; it ends when that lets it go\n",
+			log->task->comm);
+		return;
+	}
+	log->gave_up = true;
+	WRITE_ONCE(log->abort, true);
+	break_off(log);
+	log_kick(o);
+	watch_in(log, CLOSE_GRACE);
+}
+
+static void watch(struct work_struct *work)
+{
+	struct hwpmc_log *log = container_of(to_delayed_work(work),
+					     struct hwpmc_log, watch);
+	struct hwpmc_owner *o = container_of(log, struct hwpmc_owner, log);
+
+	if (smp_load_acquire(&log->closed))
+		look_at_closed(o);
+	else if (look_at_keeper(o))
+		queue_delayed_work(system_unbound_wq, &log->watch,
+				   KEEPER_INTERVAL);
+}
+
+void log_watch_init(struct hwpmc_log *log)
+{
+	INIT_DELAYED_WORK(&log->watch, watch);
+}
+
+/* Does the caller close what is its own? */
+static bool is_callers(struct hwpmc_owner *o)
+{
+	bool is;
+
+	spin_lock(&o->log.lock);
+	is = task_tgid(current) == o->opener ||
+	     task_tgid(current) == o->log.keeper;
+	spin_unlock(&o->log.lock);
+	return is;
+}
+
+/*
+ * log_flush_closer - a descriptor is closed
+ *
+ * A process that ends closes all its descriptors before the first device is
+ * released: all its logs begin to end here, so that it waits for them together.
+ * Somebody else may come by a descriptor just now (pidfd_getfd(2)): its log has
+ * ended then.
+ */
+void log_flush_closer(struct hwpmc_owner *o, struct file *file)
+{
+	struct hwpmc_log *log = &o->log;
+
+	if (!(current->flags & PF_EXITING) || file_count(file) != 1 ||
+	    !is_callers(o))
+		return;
+	mutex_lock(&o->mutex);
+	if (log_active(o)) {
+		log_begin_end(o);
+		log->ending = jiffies ?: 1;
+	}
+	mutex_unlock(&o->mutex);
+}
+
+/* What is left of @patience since the end began. */
+static unsigned long left_of(const struct hwpmc_log *log, unsigned long patience)
+{
+	unsigned long gone = jiffies - log->ending;
+
+	return gone < patience ? patience - gone : 0;
+}
+
+/*
+ * log_shutdown - the last close of the device: the log ends within a second
+ *
+ * ... without the caller if that is a stranger.  Nothing produces any more.
+ */
+void log_shutdown(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	bool wait = is_callers(o);
+
+	spin_lock(&log->lock);
+	if (log->state == LOG_NONE) {
+		spin_unlock(&log->lock);
+		return;
+	}
+	log->req.close = true;
+	log->state = LOG_CLOSING;
+	spin_unlock(&log->lock);
+	if (stream_state(o) != STREAM_NONE)	/* nobody can read any more */
+		WRITE_ONCE(log->abort, true);
+	if (!log->ending)
+		log->ending = jiffies;
+	smp_store_release(&log->closed, true);
+	log_kick(o);
+	watch_in(log, left_of(log, CLOSE_PATIENCE));
+	if (wait)
+		wait_for_completion_killable_timeout(&log->done,
+				left_of(log, CLOSE_PATIENCE + CLOSE_GRACE));
+}
