@@ -80,7 +80,10 @@ static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
-/* Waits for no ioctl: those may wait for the reader of the log. */
+/*
+ * Also while an ioctl waits for the reader of the log; waits itself for none: an
+ * attach may wait for an exec.
+ */
 static void hotplug_work(struct work_struct *work)
 {
 	struct hwpmc_owner *o = container_of(to_delayed_work(work),
@@ -90,7 +93,7 @@ static void hotplug_work(struct work_struct *work)
 	unsigned int row;
 	int err;
 
-	if (!mutex_trylock(&o->mutex))
+	if (!mutex_trylock(&o->cpus_mutex))
 		goto out;
 	/* the callback may have had no memory; without quota there is no ring */
 	again = READ_ONCE(o->want_rings) && rings_create(o) == -ENOMEM;
@@ -101,7 +104,7 @@ static void hotplug_work(struct work_struct *work)
 					    pmc->name, err);
 		again |= err == -ENOMEM;
 	}
-	mutex_unlock(&o->mutex);
+	mutex_unlock(&o->cpus_mutex);
 out:
 	if (again)
 		queue_delayed_work(system_unbound_wq, &o->hp_work, RETRY_DELAY);

@@ -4,8 +4,9 @@
  *
  * Lock order, outermost first:
  *
- *	owner->mutex		ioctls of an owner (but statistics), PMC life cycle,
- *				hotplug work
+ *	owner->mutex		ioctls of an owner (but statistics), PMC life cycle
+ *	  owner->cpus_mutex	events of CPUs: the same, but not while they wait
+ *				for the log; and hotplug work
  *	  exec_update_lock	of a process, for reading: it does not exec
  *	    owner->targets_mutex processes that PMCs are attached to: see target.h
  *	  hooks_mutex		registration of tracepoints and probes
@@ -51,6 +52,9 @@ struct owner_ring;
  * @traces_all: the opener may look into every process; constant
  * @account: of its user; NULL: without limits; constant
  * @mutex:  ioctls, PMC life cycle
+ * @cpus_mutex: taken with @mutex, but let go of by who waits for the log with that:
+ *	a CPU that comes online meanwhile gets its rings and events.  What is said
+ *	here to be under @mutex and is changed by that work is under both
  * @pmcs:   by row; stored under @mutex, cleared under @fold_mutex by whoever
  *	folds a PMC.  Under @mutex only those in @live may be looked at
  * @live:   @mutex; rows of PMCs that are not released
@@ -87,6 +91,7 @@ struct hwpmc_owner {
 	bool		traces_all;
 	struct limit_account *account;
 	struct mutex	mutex;
+	struct mutex	cpus_mutex;
 	struct hwpmc_pmc *pmcs[HWPMC_NROW];
 	DECLARE_BITMAP(live, HWPMC_NROW);
 	u32		next_row;
@@ -186,6 +191,8 @@ long hwpmc_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 
 /* owner.c */
 struct hwpmc_owner *owner_create(struct file *file);
+int owner_lock(struct hwpmc_owner *o);
+void owner_unlock(struct hwpmc_owner *o);
 void owner_close(struct hwpmc_owner *o);
 void owner_get(struct hwpmc_owner *o);
 void owner_put(struct hwpmc_owner *o);

@@ -315,7 +315,7 @@ static int run(struct hwpmc_owner *o, const struct op *op, unsigned int cmd,
 	err = copy_in(&a, cmd, uarg, op);
 	if (err)
 		return err;
-	if (!op->unlocked && mutex_lock_interruptible(&o->mutex))
+	if (!op->unlocked && owner_lock(o))
 		return -ERESTARTSYS;
 	err = op->fn(o, &a);
 	if (!err && copy_out(uarg, cmd, &a, op)) {
@@ -324,7 +324,7 @@ static int run(struct hwpmc_owner *o, const struct op *op, unsigned int cmd,
 		err = -EFAULT;
 	}
 	if (!op->unlocked)
-		mutex_unlock(&o->mutex);
+		owner_unlock(o);
 	return err;
 }
 

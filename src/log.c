@@ -216,12 +216,22 @@ static int start(struct hwpmc_owner *o, struct file *file,
 	return 0;
 }
 
+static int await_done(struct hwpmc_owner *o, unsigned int state)
+{
+	int err;
+
+	mutex_unlock(&o->cpus_mutex);	/* as log_wait() */
+	err = wait_for_completion_state(&o->log.done, state);
+	mutex_lock(&o->cpus_mutex);
+	return err;
+}
+
 /* Until the thread has left.  -EINTR */
 static int await_end(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 
-	if (wait_for_completion_state(&log->done, WAIT_INTERRUPTIBLE))
+	if (await_done(o, WAIT_INTERRUPTIBLE))
 		return -EINTR;
 	/* it says so under the lock, and has left when it lets go of that */
 	spin_lock(&log->lock);
@@ -350,7 +360,7 @@ void log_drop(struct hwpmc_owner *o)
 		return;
 	WRITE_ONCE(log->abort, true);
 	end(o);
-	if (wait_for_completion_state(&log->done, WAIT_KILLABLE))
+	if (await_done(o, WAIT_KILLABLE))
 		return;
 	/* it has left: see await_end() */
 	spin_lock(&log->lock);
@@ -385,7 +395,7 @@ int log_flush(struct hwpmc_owner *o)
 	if (READ_ONCE(o->log.error))
 		return READ_ONCE(o->log.error);
 	want = ask(o, &req->flush_want);
-	if (wait_event_state(o->log.waitq,
+	if (log_wait(o,
 			     log_answered(o, &req->flush_done, want) ||
 			     stream_full(o),
 			     WAIT_INTERRUPTIBLE))
@@ -397,7 +407,8 @@ int log_flush(struct hwpmc_owner *o)
  * log_dump - have the processes and their mappings logged that are not yet
  *
  * The owner follows them already, so nothing falls between.  ENOBUFS: the reader
- * of the device has to read first.
+ * of the device has to read first.  ERESTARTSYS: a signal has come; the dump goes
+ * on, and the next one to ask for it waits for what is left.
  */
 int log_dump(struct hwpmc_owner *o)
 {
@@ -410,15 +421,15 @@ int log_dump(struct hwpmc_owner *o)
 	req->dump_awaited = want;
 	spin_unlock(&o->log.lock);
 	log_kick(o);
-	err = wait_event_state(o->log.waitq,
+	err = log_wait(o,
 			       log_answered(o, &req->dump_done, want) ||
 			       stream_stuck(o),
-			       WAIT_KILLABLE);
+			       WAIT_INTERRUPTIBLE);
 	spin_lock(&o->log.lock);
 	req->dump_awaited = 0;
 	spin_unlock(&o->log.lock);
 	if (err)
-		return -EINTR;
+		return err;
 	return log_answered(o, &req->dump_done, want) ? 0 : -ENOBUFS;
 }
 
@@ -471,13 +482,13 @@ int log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
 	want = ++req->rotate_want;
 	spin_unlock(&o->log.lock);
 	log_kick(o);
-	if (!wait_event_state(o->log.waitq,
+	if (!log_wait(o,
 			      log_answered(o, &req->rotate_done, want),
 			      WAIT_INTERRUPTIBLE))
 		return 0;
 	if (cancel_rotate(o))
 		return -EINTR;
-	if (wait_event_state(o->log.waitq,
+	if (log_wait(o,
 			     log_answered(o, &req->rotate_done, want),
 			     WAIT_KILLABLE))
 		return -EINTR;
@@ -513,11 +524,19 @@ static int try_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 	return err;
 }
 
+static void nap(struct hwpmc_owner *o)
+{
+	mutex_unlock(&o->cpus_mutex);	/* as log_wait() */
+	set_current_state(WAIT_INTERRUPTIBLE);
+	schedule_timeout(msecs_to_jiffies(10));
+	mutex_lock(&o->cpus_mutex);
+}
+
 /*
  * log_commit - a ready-made record into a ring, its stamp apart
  *
- * Waits, killably, for room; ENOMEM instead for a device that is non-blocking,
- * or has to be read first.
+ * Waits for room; ENOMEM instead for a device that is non-blocking, or has to be
+ * read first.  ERESTARTSYS: a signal has come first, nothing is committed.
  */
 int log_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 {
@@ -528,10 +547,9 @@ int log_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 		if (err == -ENOMEM || (o->file->f_flags & O_NONBLOCK) ||
 		    stream_full(o))
 			return -ENOMEM;
-		set_current_state(WAIT_KILLABLE);
-		schedule_timeout(msecs_to_jiffies(10));
-		if (fatal_signal_pending(current))
-			return -EINTR;
+		nap(o);
+		if (signal_pending(current))
+			return -ERESTARTSYS;
 	}
 	log_kick(o);
 	return 0;

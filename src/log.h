@@ -94,6 +94,19 @@ struct log_place {
 	u64		paid;		/* of its running time; nanoseconds */
 };
 
+/*
+ * Waits for the log, as wait_event_state(), by who has owner->mutex: a CPU that
+ * comes online meanwhile is not to wait for a reader.
+ */
+#define log_wait(o, condition, state) ({			\
+	int err_;						\
+								\
+	mutex_unlock(&(o)->cpus_mutex);				\
+	err_ = wait_event_state((o)->log.waitq, condition, state); \
+	mutex_lock(&(o)->cpus_mutex);				\
+	err_;							\
+})
+
 /**
  * struct hwpmc_log - an owner's log
  *

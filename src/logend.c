@@ -203,11 +203,12 @@ void log_flush_closer(struct hwpmc_owner *o, struct file *file)
 	    !is_callers(o))
 		return;
 	mutex_lock(&o->mutex);
+	mutex_lock(&o->cpus_mutex);
 	if (log_active(o)) {
 		log_begin_end(o);
 		log->ending = jiffies ?: 1;
 	}
-	mutex_unlock(&o->mutex);
+	owner_unlock(o);
 }
 
 /* What is left of @patience since the end began. */

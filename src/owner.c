@@ -45,6 +45,7 @@ struct hwpmc_owner *owner_create(struct file *file)
 		return ERR_PTR(err);
 	}
 	mutex_init(&o->mutex);
+	mutex_init(&o->cpus_mutex);
 	mutex_init(&o->targets_mutex);
 	mutex_init(&o->fold_mutex);
 	INIT_LIST_HEAD(&o->targets);
@@ -69,6 +70,7 @@ static void owner_free(struct kref *ref)
 	limit_forget(o);
 	put_cred(o->cred);
 	mutex_destroy(&o->mutex);
+	mutex_destroy(&o->cpus_mutex);
 	mutex_destroy(&o->targets_mutex);
 	mutex_destroy(&o->fold_mutex);
 	kfree_rcu(o, rcu);	/* hooks may have found a target of it */
@@ -84,6 +86,21 @@ void owner_put(struct hwpmc_owner *o)
 	kref_put(&o->ref, owner_free);
 }
 
+/* For an operation of @o's.  -ERESTARTSYS */
+int owner_lock(struct hwpmc_owner *o)
+{
+	if (mutex_lock_interruptible(&o->mutex))
+		return -ERESTARTSYS;
+	mutex_lock(&o->cpus_mutex);
+	return 0;
+}
+
+void owner_unlock(struct hwpmc_owner *o)
+{
+	mutex_unlock(&o->cpus_mutex);
+	mutex_unlock(&o->mutex);
+}
+
 /*
  * owner_close - the last close of the file
  *
@@ -96,11 +113,12 @@ void owner_close(struct hwpmc_owner *o)
 {
 	hotplug_remove_owner(o);
 	mutex_lock(&o->mutex);
+	mutex_lock(&o->cpus_mutex);
 	pmc_release_all(o);
 	chain_late_forget(o);
 	hooks_unfollow(o);
 	hooks_let_go(o);
-	mutex_unlock(&o->mutex);
+	owner_unlock(o);
 	log_shutdown(o);
 	limit_close(o);
 	owner_put(o);

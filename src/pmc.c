@@ -753,7 +753,7 @@ int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 		return err;
 	err = log_dump(o);
 	/* it is attached; that it is told of PMCSTART waits for as well */
-	return err == -ENOBUFS ? 0 : err;
+	return err == -ENOBUFS || err == -ERESTARTSYS ? 0 : err;
 }
 
 /* PMCDETACH; also of a PMC that runs */

@@ -61,11 +61,11 @@ static int take(struct hwpmc_owner *o, struct file *file)
 	want = ++req->snap_want;
 	spin_unlock(&o->log.lock);
 	log_kick(o);
-	if (wait_event_state(o->log.waitq,
+	if (log_wait(o,
 			     log_answered(o, &req->snap_done, want),
 			     WAIT_INTERRUPTIBLE)) {
 		take_back(o);
-		if (wait_event_state(o->log.waitq,
+		if (log_wait(o,
 				     log_answered(o, &req->snap_done, want),
 				     WAIT_KILLABLE))
 			return -EINTR;
@@ -127,7 +127,7 @@ static int disarm(struct hwpmc_owner *o)
 	}
 	if (!taken)
 		return -EINVAL;
-	if (wait_event_state(log->waitq, at_rest(log), WAIT_INTERRUPTIBLE))
+	if (log_wait(o, at_rest(log), WAIT_INTERRUPTIBLE))
 		return -EINTR;
 	WRITE_ONCE(log->snapped, false);
 	return READ_ONCE(log->req.armed_error);

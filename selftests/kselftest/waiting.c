@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 
+#include "recorder.h"
 #include "target.h"
 #include "test.h"
 
@@ -268,7 +269,187 @@ TEST(interrupted_behind_another)
 	EXPECT_EQ(0, dev_ioctl(s.dev, HWPMC_IOC_GETCPUINFO, &info));
 }
 
-/* PMCSTART waits for the first dump; only death ends that wait. */
+/*
+ * PMCSTART and others that change something wait for the reader as well, and he may
+ * be the caller: a signal ends that, and then nothing has changed.
+ */
+TEST(start_interrupted)
+{
+	struct hwpmc_allocate a = pmc_clock(1000);
+	struct hwpmc_driverstats st;
+	void *log = NULL;
+	pthread_t reader;
+	struct stuck s;
+
+	ASSERT_EQ(0, stick(&s));
+	ASSERT_EQ(0, dev_allocate(s.dev, &a));
+	alarm_every(100);
+	EXPECT_EQ(-EINTR, dev_start(s.dev, a.id));
+	EXPECT_EQ(-EINTR, dev_start(s.dev, a.id));
+	alarm_every(0);
+	/* it does not run: it cannot be stopped, and does not sample */
+	EXPECT_EQ(-EINVAL, dev_stop(s.dev, a.id));
+	ASSERT_EQ(0, dev_stats(s.dev, HWPMC_STATS_OWNER, &st));
+	EXPECT_EQ(0, st.account.overflows);
+	ASSERT_EQ(0, pthread_create(&reader, NULL, read_rest, &s));
+	EXPECT_EQ(0, dev_start(s.dev, a.id));
+	EXPECT_TRUE(wait_committed(s.dev, 50));
+	ASSERT_EQ(0, dev_closelog(s.dev));
+	pthread_join(reader, &log);
+	ASSERT_NE(NULL, log);
+	ASSERT_LOG((struct log *)log, 0);
+}
+
+/* Of a PMC that attaches itself to the caller: that is taken back. */
+TEST(start_of_process_interrupted)
+{
+	struct hwpmc_allocate a = pmc_process_faults(0);
+	struct stuck s;
+
+	ASSERT_EQ(0, stick(&s));
+	ASSERT_EQ(0, dev_allocate(s.dev, &a));
+	alarm_every(100);
+	EXPECT_EQ(-EINTR, dev_start(s.dev, a.id));
+	alarm_every(0);
+	EXPECT_EQ(-EINVAL, dev_detach(s.dev, a.id, 0));
+	close(s.dev);
+}
+
+static int record(int dev, uint32_t on)
+{
+	struct hwpmc_record r = { .on = on };
+
+	return dev_ioctl(dev, HWPMC_IOC_RECORD, &r);
+}
+
+TEST(record_interrupted)
+{
+	struct hwpmc_allocate a = pmc_clock(1000), b = pmc_process_faults(0);
+	struct stuck s;
+
+	ASSERT_EQ(0, stick(&s));
+	ASSERT_EQ(0, dev_allocate(s.dev, &a));
+	ASSERT_EQ(0, dev_allocate(s.dev, &b));
+	alarm_every(100);
+	EXPECT_EQ(-EINTR, record(s.dev, 1));
+	alarm_every(0);
+	EXPECT_EQ(-EINVAL, record(s.dev, 0));
+	EXPECT_EQ(-EINVAL, dev_stop(s.dev, a.id));
+	EXPECT_EQ(-EINVAL, dev_detach(s.dev, b.id, 0));
+	close(s.dev);
+}
+
+/* PMCATTACH has attached by the time that it waits. */
+TEST(attach_interrupted)
+{
+	struct hwpmc_allocate a = pmc_process_faults(0);
+	struct stuck s;
+
+	ASSERT_EQ(0, stick(&s));
+	ASSERT_EQ(0, dev_allocate(s.dev, &a));
+	alarm_every(100);
+	EXPECT_EQ(0, dev_attach(s.dev, a.id, 0));
+	alarm_every(0);
+	EXPECT_EQ(-EEXIST, dev_attach(s.dev, a.id, 0));
+	EXPECT_EQ(0, dev_detach(s.dev, a.id, 0));
+	close(s.dev);
+}
+
+/* Fills this CPU's ring, too. */
+static int fill_ring(int dev)
+{
+	uint64_t n = module_param("ringsize") * 1024 / 32 * 2 + 1000;
+	int flags = fcntl(dev, F_GETFL), err = 0;
+
+	pin_to(0);
+	fcntl(dev, F_SETFL, flags | O_NONBLOCK);
+	while (!err && n--)
+		err = dev_userdata(dev, n);
+	fcntl(dev, F_SETFL, flags);
+	return err;
+}
+
+/* The new period cannot be announced: the old one stays. */
+TEST(setcount_interrupted)
+{
+	struct hwpmc_allocate a = pmc_clock(1000);
+	struct hwpmc_pmcinfo_row rows[64];
+	uint32_t nrows = 64, i, found = 0;
+	uint64_t count = 12345678;
+	struct stuck s;
+
+	ASSERT_EQ(0, stick(&s));
+	ASSERT_EQ(0, dev_allocate(s.dev, &a));
+	ASSERT_EQ(-ENOMEM, fill_ring(s.dev));
+	alarm_every(100);
+	EXPECT_EQ(-EINTR, dev_setcount(s.dev, a.id, &count));
+	EXPECT_EQ(-EINTR, dev_userdata(s.dev, 1));
+	alarm_every(0);
+	ASSERT_EQ(0, dev_pmcinfo(s.dev, 0, rows, &nrows));
+	for (i = 0; i < nrows && i < 64; i++) {
+		EXPECT_NE(12345678, rows[i].reload);
+		found += rows[i].reload == MSEC;
+	}
+	EXPECT_EQ(1, found);
+	close(s.dev);
+}
+
+static volatile pid_t rotator_tid;
+
+static void *rotate_for_long(void *arg)
+{
+	const int *fds = arg;
+
+	rotator_tid = syscall(SYS_gettid);
+	dev_rotate(fds[0], fds[1]);
+	return NULL;
+}
+
+/* A CPU that comes online does not wait for the reader, whoever else does. */
+TEST(cpu_comes_meanwhile)
+{
+	struct hwpmc_allocate a = pmc_clock(1000);
+	struct hwpmc_driverstats st;
+	int dev = dev_open(), ends[2], fds[2];
+	uint64_t before;
+	pthread_t rotator;
+	unsigned int i;
+	pid_t load;
+
+	if (cpu_set_online(1, true) || cpu_set_online(1, false))
+		SKIP(return, "CPU 1 cannot be switched off");
+	ASSERT_EQ(0, cpu_set_online(1, true));
+	load = load_user(1);
+	a.cpu = 1;
+	ASSERT_EQ(0, dev_configure(dev, temp_file()));
+	ASSERT_EQ(0, dev_allocate(dev, &a));
+	ASSERT_EQ(0, dev_start(dev, a.id));
+	ASSERT_EQ(0, cpu_set_online(1, false));
+	/* all processes are told there, which is more than it holds */
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+	fcntl(ends[1], F_SETPIPE_SZ, 4096);
+	fds[0] = dev;
+	fds[1] = ends[1];
+	ASSERT_EQ(0, pthread_create(&rotator, NULL, rotate_for_long, fds));
+	while (!rotator_tid)
+		sleep_ms(10);
+	EXPECT_TRUE(wait_in_call(getpid(), rotator_tid, SYS_ioctl));
+	ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
+	before = st.account.overflows;
+	ASSERT_EQ(0, cpu_set_online(1, true));
+	for (i = 0; i < 500 && st.account.overflows < before + 20; i++) {
+		sleep_ms(20);
+		ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
+	}
+	EXPECT_LE(before + 20, st.account.overflows);
+	EXPECT_TRUE(wait_in_call(getpid(), rotator_tid, SYS_ioctl));
+	close(ends[0]);
+	pthread_join(rotator, NULL);
+	close(dev);
+	load_end(load);
+}
+
+/* ... and so does death. */
 TEST(start_killed)
 {
 	struct stuck s;
