@@ -104,8 +104,10 @@ static bool look(struct hwpmc_owner *o, u64 *horizon)
 	now = ring_clock();
 	rmb();			/* x86 orders RDTSC by this only */
 	ring_mb();		/* pairs with A in ring.h */
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
 		quiet &= look_at(o, cpu, now);
+		cond_resched();
+	}
 	*horizon = merge_horizon(&o->log.merge, now);
 	o->log.quiet = quiet;
 	return quiet;

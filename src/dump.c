@@ -109,6 +109,7 @@ static void look_at_maps(struct dump *d, struct mm_struct *mm)
 	for_each_vma(vmi, vma) {
 		struct area a = map_area(vma);
 
+		cond_resched();
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
 		if (d->no_maps)

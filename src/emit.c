@@ -539,9 +539,11 @@ void emit_drops(struct hwpmc_owner *o, u64 tsc)
 	unsigned int row, cpu;
 	struct pmc_cpu *pc;
 
-	for_each_pmc(o, row, pmc)
+	for_each_pmc(o, row, pmc) {
 		for_each_pmc_cpu(pmc, cpu, pc)
 			emit_pmc_drops(o, pc, tsc);
+		cond_resched();
+	}
 	for_each_possible_cpu(cpu) {
 		or = smp_load_acquire(&o->rings[cpu]);
 		if (or)

@@ -173,7 +173,10 @@ void log_want_dump(struct hwpmc_owner *o)
 static int start(struct hwpmc_owner *o, struct file *file,
 		 const struct hwpmc_configurelog *c)
 {
-	/* if there are none there will be none: attaches wait for us */
+	/*
+	 * If there are none there will be none: attaches wait for us.  Where there
+	 * are, the hooks of tasks are held: attaches hold them.
+	 */
 	bool follow = !list_empty(&o->targets);
 	int err;
 
@@ -182,9 +185,6 @@ static int start(struct hwpmc_owner *o, struct file *file,
 		err = rings_create(o);
 	if (!err)
 		err = alloc_merge(&o->log);
-	/* a log that does not tell of the targets is none */
-	if (!err && follow)
-		err = hooks_hold(o, BIT(HOOK_TASKS));
 	if (!err)
 		err = sink_attach(o, file, c);
 	if (err)

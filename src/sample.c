@@ -267,7 +267,9 @@ static void take(struct owner_ring *or, struct pmc_cpu *pc,
 /*
  * The statistics move between ring_enter() and ring_exit(): a quiet look at
  * the ring sees them whole.  A sampling PMC runs only with a log, so there is a
- * ring unless its allocation failed when this CPU came online.
+ * ring unless its allocation failed when this CPU came online.  perf may move an
+ * event to another CPU, whose handlers must not write to this one's ring: its
+ * samples there are dropped as if that had none.
  */
 static void overflow(struct pmc_cpu *pc, struct perf_event *event,
 		     const struct perf_sample_data *data, struct pt_regs *regs)
@@ -276,7 +278,8 @@ static void overflow(struct pmc_cpu *pc, struct perf_event *event,
 	struct owner_ring *or = READ_ONCE(pc->pmc->owner->rings[pc->cpu]);
 	u64 entered;
 
-	if (unlikely(!or)) {	/* counted once: pmc_count_read() adds it up */
+	if (unlikely(!or || pc->cpu != smp_processor_id())) {
+		/* counted once: pmc_count_read() adds it up */
 		count_drop(pc, PMCLOG_DROP_NORING, ring_clock());
 		return;
 	}

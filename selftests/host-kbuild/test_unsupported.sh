@@ -107,6 +107,7 @@ ok "kbuild: another architecture" gives_up 'call chains' without_option X86_64
 ok "kbuild: no kprobes" gives_up '.*CONFIG_KPROBES' without_option KPROBES
 ok "kbuild: no performance events" gives_up '.*CONFIG_PERF_EVENTS' without_option PERF_EVENTS
 ok "kbuild: no tracepoints" gives_up '.*CONFIG_TRACEPOINTS' without_option TRACEPOINTS
+ok "kbuild: no uprobes" gives_up '.*CONFIG_UPROBES' without_option UPROBES
 ok "kbuild: older than 6.1" gives_up '.*6\.1' shadow linux/mm_types.h s/VMA_ITERATOR/VMA_WALKER/
 ok "kbuild: a symbol is not exported" gives_up '.*perf_event_read_value' without_symbol perf_event_read_value
 # Here the compiler's first lines help whoever ports the module.
