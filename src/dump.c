@@ -435,8 +435,8 @@ static struct file *look_at_exe(struct hwpmc_owner *o,
 
 	if (mm && lock_maps(o, mm)) {
 		vma = vma_lookup(mm, mm->start_code);
-		if (vma && vma->vm_file && (vma->vm_flags & VM_EXEC))
-			exe = get_file(vma->vm_file);
+		if (vma && (vma->vm_flags & VM_EXEC))
+			exe = map_file(vma);
 		mmap_read_unlock(mm);
 	}
 	if (mm)

@@ -46,6 +46,7 @@ struct area {
 /* proc.c: the probes */
 u64 auxv_base(struct mm_struct *mm, bool is32);
 struct area map_area(const struct vm_area_struct *vma);
+struct file *map_file(const struct vm_area_struct *vma);
 void map_fill(struct ring_map *m, struct vm_area_struct *vma,
 	      const struct area *a, u32 pid);
 int proc_tasks_register(void);

@@ -232,13 +232,24 @@ struct area map_area(const struct vm_area_struct *vma)
 }
 
 /*
+ * The file of a mapping, referenced, or NULL.  A log that nobody reads keeps it
+ * for long: an io_uring, which can be mapped, could have the device in its table,
+ * and both would stay for ever.
+ */
+struct file *map_file(const struct vm_area_struct *vma)
+{
+	return vma->vm_file && !log_may_hold(vma->vm_file) ?
+	       get_file(vma->vm_file) : NULL;
+}
+
+/*
  * What the writing thread needs to know of a mapping; references its file.
  * @a: where it is, or where it is about to be
  */
 void map_fill(struct ring_map *m, struct vm_area_struct *vma,
 	      const struct area *a, u32 pid)
 {
-	m->file = vma->vm_file ? get_file(vma->vm_file) : NULL;
+	m->file = map_file(vma);
 	m->start = a->start;
 	m->len = a->len;
 	m->offset = (u64)a->pgoff << PAGE_SHIFT;

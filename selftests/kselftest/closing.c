@@ -3,7 +3,9 @@
  * Who closes a device waits for nobody else's log, and a log does not keep its
  * own device open.
  */
+#include <linux/io_uring.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include "guest.h"
 #include "module.h"
@@ -78,7 +80,7 @@ static int in_a_child(int (*fn)(bool arg), bool arg)
 	pid_t child = fork_bound();
 
 	if (!child)
-		_exit(fn(arg) ? 1 : 0);
+		_exit(fn(arg));
 	return wait_for(child);
 }
 
@@ -116,6 +118,50 @@ TEST(cycle_rotated)
 	int users = module_users();
 
 	ASSERT_EQ(0, in_a_child(rotate_into_cycle, false));
+	EXPECT_TRUE(recorders_are(users));
+}
+
+/*
+ * Another cycle: a mapping that waits to be logged, the io_uring that was mapped,
+ * and in its table the device and the end of the pipe that nobody else can read.
+ */
+#define NO_EXEC		77
+
+static int map_into_cycle(bool unused)
+{
+	struct hwpmc_allocate a = pmc_process_faults(0);
+	struct io_uring_params p = {};
+	int ring = syscall(SYS_io_uring_setup, 1, &p), dev = dev_open();
+	int ends[2], fds[2];
+	void *sq;
+
+	if (ring < 0)
+		return NO_EXEC;
+	if (pipe2(ends, O_CLOEXEC) || dev_configure(dev, ends[1]) ||
+	    dev_allocate(dev, &a) || dev_start(dev, a.id))
+		return 1;
+	fds[0] = dev;
+	fds[1] = ends[0];
+	if (syscall(SYS_io_uring_register, ring, IORING_REGISTER_FILES, fds, 2))
+		return 1;
+	/* more than it holds */
+	for (fds[0] = 0; fds[0] < 5000; fds[0]++)
+		if (dev_userdata(dev, fds[0]))
+			return 1;
+	sleep_ms(200);
+	sq = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, ring,
+		  IORING_OFF_SQ_RING);
+	return sq == MAP_FAILED ? NO_EXEC : 0;
+}
+
+TEST(cycle_mapped)
+{
+	int users = module_users(), status;
+
+	status = in_a_child(map_into_cycle, false);
+	if (status == NO_EXEC)
+		SKIP(return, "no io_uring that can be mapped to be executed");
+	ASSERT_EQ(0, status);
 	EXPECT_TRUE(recorders_are(users));
 }
 
