@@ -65,9 +65,10 @@ bool log_may_hold(struct file *file)
 	return !S_ISREG(inode->i_mode) && !S_ISFIFO(inode->i_mode);
 }
 
+/* Frozen with the thread: a machine that sleeps is not a file that hangs. */
 static void watch_in(struct hwpmc_log *log, unsigned long delay)
 {
-	mod_delayed_work(system_unbound_wq, &log->watch, delay);
+	mod_delayed_work(system_freezable_wq, &log->watch, delay);
 }
 
 /*
@@ -90,7 +91,7 @@ void log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound)
 	spin_unlock(&log->lock);
 	put_pid(keeper);
 	if (bound)	/* after a close the work is on its way */
-		queue_delayed_work(system_unbound_wq, &log->watch,
+		queue_delayed_work(system_freezable_wq, &log->watch,
 				   KEEPER_INTERVAL);
 }
 
@@ -134,6 +135,14 @@ static bool look_at_keeper(struct hwpmc_owner *o)
 	return again && !ended;
 }
 
+/* What is left of @patience since the end began. */
+static unsigned long left_of(const struct hwpmc_log *log, unsigned long patience)
+{
+	unsigned long gone = jiffies - log->ending;
+
+	return gone < patience ? patience - gone : 0;
+}
+
 /*
  * The thread may be stuck in a file that does not take the rest.  If it cannot
  * even give up (a frozen or hung file system) it is left to itself, with the
@@ -142,9 +151,14 @@ static bool look_at_keeper(struct hwpmc_owner *o)
 static void look_at_closed(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
+	unsigned long left = left_of(log, CLOSE_PATIENCE);
 
 	if (completion_done(&log->done))
 		return;
+	if (left) {	/* it was on its way to look at the keeper */
+		watch_in(log, left);
+		return;
+	}
 	if (log->gave_up) {
 		pr_warn("%s is stuck in its log file; it ends when that lets it go\n",
 			log->task->comm);
@@ -163,10 +177,10 @@ static void watch(struct work_struct *work)
 					     struct hwpmc_log, watch);
 	struct hwpmc_owner *o = container_of(log, struct hwpmc_owner, log);
 
-	if (smp_load_acquire(&log->closed))
+	if (smp_load_acquire(&log->closed))	/* then @ending is set */
 		look_at_closed(o);
 	else if (look_at_keeper(o))
-		queue_delayed_work(system_unbound_wq, &log->watch,
+		queue_delayed_work(system_freezable_wq, &log->watch,
 				   KEEPER_INTERVAL);
 }
 
@@ -211,14 +225,6 @@ void log_flush_closer(struct hwpmc_owner *o, struct file *file)
 	owner_unlock(o);
 }
 
-/* What is left of @patience since the end began. */
-static unsigned long left_of(const struct hwpmc_log *log, unsigned long patience)
-{
-	unsigned long gone = jiffies - log->ending;
-
-	return gone < patience ? patience - gone : 0;
-}
-
 /*
  * log_shutdown - the last close of the device: the log ends within a second
  *
@@ -241,7 +247,7 @@ void log_shutdown(struct hwpmc_owner *o)
 		WRITE_ONCE(log->abort, true);
 	if (!log->ending)
 		log->ending = jiffies;
-	smp_store_release(&log->closed, true);
+	smp_store_release(&log->closed, true);	/* pairs with watch() */
 	log_kick(o);
 	watch_in(log, left_of(log, CLOSE_PATIENCE));
 	if (wait)
