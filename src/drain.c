@@ -7,6 +7,7 @@
  * mutex, whose holder may be waiting for it: see hwpmc.h.
  */
 #include <linux/delay.h>
+#include <linux/freezer.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -218,6 +219,7 @@ void drain_begin_log(struct hwpmc_owner *o, u64 tsc)
 {
 	struct hwpmc_log *log = &o->log;
 
+	sink_begin(log);
 	log->samples_logged = 0;
 	log->lost_here = 0;
 	log->made = 0;
@@ -398,10 +400,11 @@ static void nap(struct hwpmc_owner *o)
 					      MAX_SCHEDULE_TIMEOUT;
 
 	coverage_end();
-	set_current_state(TASK_INTERRUPTIBLE);
+	set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
 	if (!READ_ONCE(log->kick))
 		schedule_timeout(timeout);
 	__set_current_state(TASK_RUNNING);
+	try_to_freeze();
 	coverage_begin(&log->coverage);
 }
 

@@ -7,7 +7,9 @@
  * with a signal.
  */
 #include <linux/cred.h>
+#include <linux/freezer.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/memcontrol.h>
 #include <linux/poll.h>
 #include <linux/sched/mm.h>
@@ -30,6 +32,35 @@ int sink_check(struct file *file)
 	    file->f_op->write)
 		return -EINVAL;
 	return 0;
+}
+
+/*
+ * Nothing may change on a disk once the image of a hibernation is made: while the
+ * thread writes to one it can be frozen.  A pipe, a socket or a terminal can make
+ * it wait for a reader that is frozen already, and would keep the machine awake;
+ * nothing of theirs is in the image twice.  FUSE is like them, for its server is a
+ * process.
+ */
+static bool is_on_disk(const struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+
+	return (S_ISREG(inode->i_mode) || S_ISBLK(inode->i_mode)) &&
+	       inode->i_sb->s_magic != FUSE_SUPER_MAGIC;
+}
+
+static void set_freezing(bool on)
+{
+	if (on)
+		set_freezable();
+	else
+		current->flags |= PF_NOFREEZE;
+}
+
+/* The thread has a file from here on, or none. */
+void sink_begin(struct hwpmc_log *log)
+{
+	set_freezing(log->file && is_on_disk(log->file));
 }
 
 /*
@@ -74,6 +105,7 @@ static void file_end(struct hwpmc_owner *o)
 	o->log.file = NULL;
 	if (file)	/* it may be given up before the log ends */
 		__fput_sync(file);
+	set_freezing(false);
 }
 
 static const struct sink_ops sink_file = {
@@ -160,6 +192,7 @@ static int put(struct hwpmc_owner *o, const struct sink_ops *sink,
 	       (sink == log->sink || !READ_ONCE(log->cancel))) {
 		if (READ_ONCE(log->orphaned))
 			return -EOWNERDEAD;
+		try_to_freeze();
 		n = sink->write(o, buf + *off, len - *off);
 		switch (n) {
 		case -EAGAIN:

@@ -26,6 +26,7 @@ struct sink_ops {
 int sink_attach(struct hwpmc_owner *o, struct file *file,
 		const struct hwpmc_configurelog *c);
 int sink_check(struct file *file);
+void sink_begin(struct hwpmc_log *log);
 void sink_flush(struct hwpmc_owner *o);
 void sink_check_keeper(struct hwpmc_owner *o);
 void sink_swap(struct hwpmc_log *log, struct file *file);

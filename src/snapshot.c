@@ -334,6 +334,7 @@ static void answer_asked(struct hwpmc_owner *o)
 	if (!file)
 		return;
 	sink_swap(log, file);
+	sink_begin(log);
 	err = put_snapshot(o, &cause);
 	sink_end_file(o);
 	spin_lock(&log->lock);
@@ -363,6 +364,7 @@ static void answer_trigger(struct hwpmc_owner *o)
 	if (!file)
 		return;
 	sink_swap(log, file);
+	sink_begin(log);
 	err = put_snapshot(o, &cause);
 	sink_end_file(o);
 	spin_lock(&log->lock);

@@ -243,6 +243,48 @@ TEST_F(suspend, to_idle)
 }
 
 /* ------------------------------------------------------------------------
+ * The writing thread itself
+ */
+
+/* Whether the kernel freezes the thread that writes this process' log. */
+static bool thread_can_be_frozen(void)
+{
+	const unsigned long nofreeze = 0x8000;	/* PF_NOFREEZE */
+	char comm[32], path[64], line[512], *p;
+	unsigned long flags;
+
+	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
+	snprintf(path, sizeof(path), "/proc/%d/stat", find_comm(comm));
+	if (!read_line(path, line, sizeof(line)))
+		return false;
+	p = strrchr(line, ')');
+	return p && sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 &&
+	       !(flags & nofreeze);
+}
+
+/*
+ * Nothing changes on a disk behind the image of a hibernation; and what waits in
+ * a pipe keeps nobody from going to sleep.
+ */
+TEST_F(suspend, thread)
+{
+	int ends[2], file = temp_file();
+	struct reader r;
+
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+	EXPECT_TRUE(thread_can_be_frozen());
+	reader_begin(&r, ends[0], 65536, 0);
+	ASSERT_EQ(0, dev_rotate(self->dev, ends[1]));
+	close(ends[1]);
+	EXPECT_FALSE(thread_can_be_frozen());
+	ASSERT_EQ(0, dev_rotate(self->dev, file));
+	EXPECT_TRUE(thread_can_be_frozen());
+	reader_end(&r);
+	ASSERT_LOG(&r.log, 0);
+	ASSERT_EQ(0, dev_closelog(self->dev));
+}
+
+/* ------------------------------------------------------------------------
  * Who waits: for the reader of a log, each in another operation; and a reader of
  * the device
  */
