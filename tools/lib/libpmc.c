@@ -3,11 +3,14 @@
  * FreeBSD's functions, on the one owner that pmc_init() opens.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/hwpmc.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "libpmc_event.h"
 #include "pmc.h"
@@ -26,11 +29,43 @@ static struct pmc_owner *owner_or_errno(void)
 #define ON_OWNER(function, ...)					\
 	(owner_or_errno() ? function(the_owner, ##__VA_ARGS__) : -1)
 
+/*
+ * FreeBSD sends SIGIO without being asked, and discards it where a program has no
+ * handler.  Linux would end such a program, and whatever it executes later, so the
+ * signal is ignored there from now on.
+ */
+static int ask_for_sigio(int fd)
+{
+	struct sigaction act;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || sigaction(SIGIO, NULL, &act))
+		return -1;
+	if (act.sa_handler == SIG_DFL && signal(SIGIO, SIG_IGN) == SIG_ERR)
+		return -1;
+	if (fcntl(fd, F_SETOWN, getpid()))
+		return -1;
+	return fcntl(fd, F_SETFL, flags | O_ASYNC);
+}
+
 int pmc_init(void)
 {
-	if (!the_owner)
-		the_owner = pmc_owner_open(0);
-	return the_owner ? 0 : -1;
+	struct pmc_owner *owner;
+	int saved;
+
+	if (the_owner)
+		return 0;
+	owner = pmc_owner_open(0);
+	if (!owner)
+		return -1;
+	if (ask_for_sigio(pmc_owner_fd(owner))) {
+		saved = errno;
+		pmc_owner_close(owner);
+		errno = saved;
+		return -1;
+	}
+	the_owner = owner;
+	return 0;
 }
 
 int pmc_allocate(const char *ctrspec, enum pmc_mode mode, uint32_t flags,

@@ -132,7 +132,11 @@ struct hwpmc_pmcinfo_row;
  * FreeBSD's functions
  */
 
-/* May be called again.  Without it the others fail with ENXIO. */
+/*
+ * May be called again.  Without it the others fail with ENXIO.  The process then
+ * gets SIGIO when the log fails, or a PMC has lost its last target; until it has a
+ * handler for SIGIO, that is ignored.
+ */
 int	pmc_init(void);
 
 int	pmc_allocate(const char *ctrspec, enum pmc_mode mode, uint32_t flags,
