@@ -296,8 +296,12 @@ TEST_F(errors, information)
 		  { P(hwpmc_moduleversion, reserved, 1),
 		    P(hwpmc_moduleversion, version, 0x0B000000) } },
 	};
+	struct hwpmc_moduleversion v = { .version = 0x09010203 };
 
 	RUN_CALLS(calls);
+	/* whatever the client's is, it learns the module's */
+	ASSERT_EQ(0, dev_ioctl(self->dev[FRESH], VERS, &v));
+	EXPECT_EQ(HWPMC_ABI_VERSION, v.version);
 }
 
 TEST_F(errors, allocate)

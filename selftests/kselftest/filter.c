@@ -342,6 +342,8 @@ static void run_scenario(struct __test_metadata *_metadata,
 	EXPECT_EQ(st.account.overflows, st.account.committed +
 		  st.account.filtered + log_dropped(&log));
 	EXPECT_EQ(log.account.filtered, st.account.filtered);
+	EXPECT_EQ(st.account.filtered, st.intr_ignored);
+	EXPECT_EQ(log.samples, st.intr_processed);
 	EXPECT_EQ(log.samples, st.account.committed);
 	log_free(&log);
 	close(dev);

@@ -64,6 +64,7 @@ TEST_F(mappings, mmap_munmap)
 	ASSERT_EQ(0, munmap(a, 4 * page));
 	ASSERT_EQ(0, munmap(b + 2 * page, 3 * page));
 	ASSERT_EQ(0, munmap(plain, 4 * page));
+	ASSERT_EQ(0, munmap(c, 2 * page));
 	END();
 
 	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)a, 0, &m));
@@ -86,6 +87,9 @@ TEST_F(mappings, mmap_munmap)
 	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)c, 0, &m));
 	EXPECT_EQ(2 * page, m.len);
 	EXPECT_EQ(0, m.ino);
+	/* the kernel has no place that says when memory without a file goes */
+	EXPECT_EQ(0, map_outs(&self->log, getpid(), (uintptr_t)c,
+			      (uintptr_t)c + 2 * page));
 	EXPECT_FALSE(find_map(&self->log, getpid(), (uintptr_t)plain, 0, &m));
 	EXPECT_EQ(0, map_outs(&self->log, getpid(), (uintptr_t)plain,
 			      (uintptr_t)plain + 4 * page));

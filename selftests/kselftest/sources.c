@@ -229,6 +229,25 @@ TEST_F(sources, period)
 	EXPECT_EQ(CALLS / 3, self->log.samples);
 }
 
+/* What is released samples no more; what is not goes on, in the same log. */
+TEST_F(sources, released)
+{
+	struct hwpmc_allocate a = pmc_tracepoint(HWPMC_MODE_TS, tracefs_id(ENTER));
+	struct tally gone = { .pid = self->t.pid }, left = gone;
+
+	ASSERT_LT(0, a.config);
+	ASSERT_EQ(0, run_pmc(self->dev, self->t.pid, a, &gone.pmcid));
+	ASSERT_EQ(0, run_pmc(self->dev, self->t.pid, a, &left.pmcid));
+	ASSERT_TRUE(target_step(&self->t));
+	ASSERT_EQ(0, dev_release(self->dev, gone.pmcid));
+	ASSERT_TRUE(target_step(&self->t));
+	end_log(_metadata, self, 0);
+	tally(&gone, &self->log);
+	tally(&left, &self->log);
+	EXPECT_EQ(CALLS, gone.n);
+	EXPECT_EQ(2 * CALLS, left.n);
+}
+
 /* ------------------------------------------------------------------------
  * Somebody else's doing
  */
