@@ -317,17 +317,19 @@ TEST(minimum_period)
 {
 	int dev = dev_open(), file = temp_file();
 	struct hwpmc_allocate a = pmc_clock(HZ);
-	uint64_t count = 1, told = 0, turns;
+	uint64_t count = 1, least, first = 0, told = 0, turns;
 	int cpus[LOG_MAX_CPU];
 	struct pmclog_rec rec;
 	struct log log;
 
 	ASSERT_EQ(0, dev_configure(dev, file));
 	a.count = 1;
+	strcpy(a.name, "as-it-is-called");
 	ASSERT_EQ(0, dev_allocate(dev, &a));
 	EXPECT_LE(10000, a.count);
 	ASSERT_EQ(0, dev_setcount(dev, a.id, &count));
 	EXPECT_EQ(a.count, count);
+	least = count;
 	count = 50 * MSEC;
 	ASSERT_EQ(0, dev_setcount(dev, a.id, &count));
 	EXPECT_EQ(50 * MSEC, count);
@@ -338,10 +340,16 @@ TEST(minimum_period)
 	turns = (now_ns() - turns) / count + 1;
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, 0);
-	LOG_FOR_EACH(&log, rec)
-		if (rec.type == PMCLOG_T_PMCALLOCATEDYN)
-			told = PMCLOG_FIELD64(&rec,
-					struct pmclog_pmcallocatedyn, rate);
+	LOG_FOR_EACH(&log, rec) {
+		if (rec.type != PMCLOG_T_PMCALLOCATEDYN)
+			continue;
+		told = PMCLOG_FIELD64(&rec, struct pmclog_pmcallocatedyn, rate);
+		first = first ?: told;
+		EXPECT_STREQ("as-it-is-called", (const char *)rec.data +
+			     offsetof(struct pmclog_pmcallocatedyn, name));
+	}
+	/* as it was allocated, and as it was changed */
+	EXPECT_EQ(least, first);
 	EXPECT_EQ(50 * MSEC, told);
 	/* 20 Hz on each CPU, no more; what an emulated one sleeps through is lost */
 	EXPECT_LE(40, log.samples);
