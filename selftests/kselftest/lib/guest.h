@@ -25,7 +25,10 @@ void sleep_ms(unsigned int ms);
 /* Online CPUs; numbers into @cpus. */
 unsigned int online_cpus(int *cpus, unsigned int max);
 void pin_to(int cpu);
-/* Switches @cpu on or off; a negative errno, or 0. */
+/*
+ * Switches @cpu on or off; a negative errno, or 0.  HWPMC_KEEP_CPUS: none is to be
+ * switched.
+ */
 int cpu_set_online(int cpu, bool online);
 
 /* First line of a file, without the newline; false when there is none. */
