@@ -527,8 +527,9 @@ unread 141 -s cs true
 ok 'at the end' lines err 0
 unread 7 -s cs sh -c 'exit 7'
 ok 'a command that has ended has a status' lines err 0
-unread 141 -O log2 --kallsyms - -S cs true
-ok '--kallsyms -' all 'lines err 0' '! [ -e log2 ]'
+unread 141 -q -O log2 --kallsyms - -S cs true
+ok '--kallsyms -' all 'lines err 0' 'has log2 "^end$"'
+rm log2
 for what in -L "-u cycles" --help; do
 	# shellcheck disable=SC2086
 	unread 141 $what
@@ -620,6 +621,41 @@ unset FAKE_LOG FAKE_PMC
 
 run 0 "$pmcstat" -q -O log -S cs --kallsyms syms true
 ok '--kallsyms copies the symbols' cmp syms /proc/kallsyms
+run 74 "$pmcstat" -q -O log -S cs --kallsyms /dev/full true
+ok 'where they do not fit' all 'has err "cannot write /dev/full: No space left"' \
+	'has log "^end$"'
+run 7 "$pmcstat" -q -O log -S cs --kallsyms /dev/full sh -c 'exit 7'
+ok 'but the command has a status' has err 'cannot write /dev/full'
+
+# More than a pipe holds, which is read when it is recorded, and not before.
+recorded() { has trace '^start 0$' && [ -e ran ]; }
+rm -f trace ran
+mkfifo symbols
+{
+	for _ in $(seq 1200); do
+		recorded && : >first && break
+		sleep .05
+	done
+	cat >syms
+} <symbols &
+FAKE_TRACE=trace run 0 "$pmcstat" -q -O log -S cs --kallsyms symbols sh -c ': >ran'
+wait $!
+ok 'it is recorded before they are copied' all '[ -e first ]' 'cmp syms /proc/kallsyms'
+# nobody reads them: the second ^C ends the wait
+sleep 60 <symbols &
+idle=$!
+"$pmcstat" -q -O log -S cs --kallsyms symbols sleep 60 &
+pid=$!
+until has log '^begin$' 2>err.has; do sleep .05; done
+kill "$pid"
+until has log '^end$'; do sleep .05; done
+until kill "$pid" 2>err.kill && ! kill -0 "$pid" 2>err.kill; do sleep .05; done &
+killer=$!
+want=143
+wait "$pid"
+got=$?
+kill "$killer" "$idle" 2>err.kill
+ok 'and a reader that does not read is not waited for, if that is interrupted' true
 
 echo "1..$count"
 [ "$failures" -eq 0 ]

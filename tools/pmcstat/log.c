@@ -10,7 +10,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "../reader/tempfile.h"
 #include "compress.h"
 #include "fileids.h"
 #include "flight.h"
@@ -303,65 +302,6 @@ int log_rotate(const struct options *o, struct pmc_owner *owner,
 		warn_line("%s is whole, %s goes on", last, files.name);
 	log_begun(next);
 	return 0;
-}
-
-/* Hidden addresses are zero; those of x86's per-CPU symbols are small. */
-static int has_address(const char *text, size_t len)
-{
-	static const char zeros[] = "\n00000000";
-	const char *line = text, *end = text + len;
-
-	while ((line = memchr(line, '\n', (size_t)(end - line))) &&
-	       end - line > 16) {
-		if (memcmp(line, zeros, sizeof(zeros) - 1))
-			return 1;
-		line++;
-	}
-	return 0;
-}
-
-static FILE *open_kallsyms(const char *path)
-{
-	FILE *out;
-	int fd;
-
-	if (!strcmp(path, "-"))
-		return stdout;
-	fd = output_open(path, O_WRONLY, tempfile_mode());
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out)
-		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
-	output_empty(fd, path);
-	return out;
-}
-
-void kallsyms_copy(const struct options *o)
-{
-	const char *path = o->kallsyms_path;
-	char buf[65536];
-	FILE *in, *out;
-	int shown = 0;
-	size_t n;
-
-	if (!path)
-		return;
-	in = fopen("/proc/kallsyms", "re");
-	if (!in)
-		die(EX_OSFILE, "cannot open /proc/kallsyms: %s",
-		    strerror(errno));
-	out = open_kallsyms(path);
-	while ((n = fread(buf, 1, sizeof(buf), in)) > 0) {
-		shown |= has_address(buf, n);
-		if (fwrite(buf, 1, n, out) != n)
-			break;
-	}
-	n = ferror(in) || ferror(out);
-	fclose(in);
-	if ((out == stdout ? fflush(out) : fclose(out)) || n)
-		exit(output_failed("write", path));
-	if (!shown && !o->quiet)
-		warn_line("kernel addresses are hidden "
-			  "(kernel.kptr_restrict): %s is of no use", path);
 }
 
 static void nothing(int signal)

@@ -240,7 +240,14 @@ int log_rotate(const struct options *o, struct pmc_owner *owner,
 /* 0 or an exit status */
 int log_close(const struct options *o, struct pmc_owner *owner,
 	      const struct targets *targets, int fd);
-void kallsyms_copy(const struct options *o);
+
+/*
+ * kallsyms.c: --kallsyms.  Opened before the start, copied by a thread after that;
+ * at the end, which waits for it, 0 or an exit status.
+ */
+void kallsyms_open(const struct options *o);
+void kallsyms_begin(void);
+int kallsyms_end(void);
 
 /* probes.c: made for the events that need one; ends the program if it cannot */
 void probes_make(const struct options *o, struct pmc_owner *owner);

@@ -418,7 +418,7 @@ int session_run(struct options *o)
 	s.log = log_open(o, s.owner);
 	if (s.log >= 0)
 		log_metadata(o, s.owner);
-	kallsyms_copy(o);
+	kallsyms_open(o);
 	if (!early)
 		block_signals(&s);
 	ask_for_sigio(&s);
@@ -429,6 +429,7 @@ int session_run(struct options *o)
 	if (s.log >= 0)
 		log_ids_begin(o, &s.targets, s.log);
 	end = start(&s);
+	kallsyms_begin();
 	outputs_begun();
 	empty_text(&s);
 	log_begun(s.log);
@@ -451,5 +452,8 @@ int session_run(struct options *o)
 	if (s.counts.out != stdout && s.counts.out != stderr &&
 	    fclose(s.counts.out))
 		counts_error(&s);
+	status = kallsyms_end();
+	if (!s.status)
+		s.status = status;
 	return s.unread && !s.status ? OUTPUT_UNREAD : s.status;
 }

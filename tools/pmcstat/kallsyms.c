@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --kallsyms: the kernel's symbols, copied while it is recorded: that takes seconds,
+ * and what is recorded begins before.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../reader/tempfile.h"
+#include "outputs.h"
+#include "pmcstat.h"
+
+/**
+ * struct copy - there is one
+ * @status: an exit status; of the thread until it has ended
+ */
+static struct copy {
+	const struct options *o;
+	FILE		*in;
+	FILE		*out;
+	pthread_t	thread;
+	int		running;
+	int		status;
+} copy;
+
+/* Hidden addresses are zero; those of x86's per-CPU symbols are small. */
+static int has_address(const char *text, size_t len)
+{
+	static const char zeros[] = "\n00000000";
+	const char *line = text, *end = text + len;
+
+	while ((line = memchr(line, '\n', (size_t)(end - line))) &&
+	       end - line > 16) {
+		if (memcmp(line, zeros, sizeof(zeros) - 1))
+			return 1;
+		line++;
+	}
+	return 0;
+}
+
+static FILE *open_copy(const char *path)
+{
+	FILE *out;
+	int fd;
+
+	if (!strcmp(path, "-"))
+		return stdout;
+	fd = output_open(path, O_WRONLY, tempfile_mode());
+	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out)
+		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
+	output_empty(fd, path);
+	return out;
+}
+
+void kallsyms_open(const struct options *o)
+{
+	if (!o->kallsyms_path)
+		return;
+	copy.o = o;
+	copy.in = fopen("/proc/kallsyms", "re");
+	if (!copy.in)
+		die(EX_OSFILE, "cannot open /proc/kallsyms: %s",
+		    strerror(errno));
+	copy.out = open_copy(o->kallsyms_path);
+}
+
+/* 0, or an exit status after a message; @shown: there are addresses in it */
+static int copy_all(FILE *in, FILE *out, const char *path, int *shown)
+{
+	char buf[65536];
+	int failed;
+	size_t n;
+
+	while ((n = fread(buf, 1, sizeof(buf), in)) > 0) {
+		*shown |= has_address(buf, n);
+		if (fwrite(buf, 1, n, out) != n)
+			break;
+	}
+	failed = ferror(in) || ferror(out);
+	return fflush(out) || failed ? output_failed("write", path) : 0;
+}
+
+/* Counts that go there, too, come behind all of it. */
+static void *run(void *arg)
+{
+	struct copy *c = arg;
+	const char *path = c->o->kallsyms_path;
+	int shown = 0;
+
+	flockfile(c->out);
+	c->status = copy_all(c->in, c->out, path, &shown);
+	funlockfile(c->out);
+	if (!c->status && !shown && !c->o->quiet)
+		warn_line("kernel addresses are hidden "
+			  "(kernel.kptr_restrict): %s is of no use", path);
+	return NULL;
+}
+
+void kallsyms_begin(void)
+{
+	sigset_t all, before;
+	int err;
+
+	if (!copy.in)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&copy.thread, NULL, run, &copy);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	copy.running = !err;
+	if (err) {
+		warn_line("cannot start a thread: %s", strerror(err));
+		copy.status = EX_OSERR;
+	}
+}
+
+/* Nothing else is left to do: ^C may end the wait for a slow reader. */
+static void let_kill(void)
+{
+	sigset_t set;
+
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int kallsyms_end(void)
+{
+	if (!copy.in)
+		return 0;
+	if (copy.running) {
+		let_kill();
+		pthread_join(copy.thread, NULL);
+	}
+	fclose(copy.in);
+	if (copy.out != stdout && fclose(copy.out) && !copy.status)
+		copy.status = output_failed("write", copy.o->kallsyms_path);
+	copy.in = NULL;
+	return copy.status;
+}
