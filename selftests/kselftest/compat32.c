@@ -2,6 +2,7 @@
 /*
  * 32-bit programs: their call chains, and their ioctls.
  */
+#include "recorder.h"
 #include "test.h"
 
 /* -1: this kernel or this machine runs none */
@@ -11,6 +12,19 @@ static int run32(const char *name)
 	int status = pid < 0 ? 127 : wait_for(pid);
 
 	return status == 127 ? -1 : status;
+}
+
+/* 300 samples of @arg's in user mode */
+static bool has_user_samples(struct log *log, void *arg)
+{
+	const pid_t *pid = arg;
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	struct sample s;
+
+	LOG_FOR_EACH(log, rec)
+		n += log_sample(&rec, &s) && s.pid == (uint32_t)*pid && s.user;
+	return n >= 300;
 }
 
 /* Chains have all frames, with addresses below 4 GiB. */
@@ -34,7 +48,7 @@ TEST(chains)
 	dev = dev_open();
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
-	sleep_ms(scaled(1500, 3000));
+	EXPECT_TRUE(wait_log(dev, file, has_user_samples, &pid));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
 	ASSERT_TRUE(log_load(&log, file));

@@ -114,6 +114,20 @@ run 74 pmcstat -n 100000 -U -Z -S cpu-clock -O /dev/full sleep 60
 has err 'built without zstd' ||
 	ok 'a full disk ends a compressed one' 'has err "/dev/full: No space left"'
 
+# Modules that are there already.
+if modprobe -q loop && [ -e /sys/module/loop/sections/.text ]; then
+	run 0 pmcstat -q -n 1000000 -S cpu-clock -O log busybox true
+	dump log >records
+	start=$(awk '$1 ~ /^map/ && $2 == -1 && /[[\/]loop[].]/ { print $3 }' records)
+	ok 'a module that was loaded before' '[ "$start" ]' \
+		'[ "$(echo "$start" | wc -l)" -eq 1 ]' \
+		'tr "\000" "\n" <log | has - "^loop$"'
+	rmmod loop 2>/dev/null
+else
+	count=$((count + 1))
+	echo "ok $count - a module that was loaded before # SKIP no module to load here"
+fi
+
 # Processes that are there already.
 start worker
 one=$pid

@@ -396,4 +396,77 @@ TEST(module_comes_and_goes)
 	EXPECT_LT(text, start + len);
 }
 
+/* What hwpmc(4) says of modules that are there already; how many were told */
+static unsigned int log_modules(int dev)
+{
+	FILE *f = fopen("/proc/modules", "re");
+	struct batch b;
+	unsigned int n = 0;
+	char name[64], path[72];
+	uint64_t start;
+
+	while (f && fscanf(f, "%63s %*s %*s %*s %*s %" SCNx64 "%*[^\n]", name,
+			   &start) == 2) {
+		b.len = 0;
+		snprintf(path, sizeof(path), "[%s]", name);
+		add_map(&b, path)->start = start;
+		n += !dev_bulk(dev, b.data, b.len);
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* MAP_INs of the kernel's with that path, and the last one's address */
+static unsigned int kernel_maps(int file, const char *path, uint64_t *start)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	struct log log;
+
+	if (!log_load(&log, file) || log_check(&log, 0))
+		return ~0U;
+	LOG_FOR_EACH(&log, rec) {
+		if (rec.type != PMCLOG_T_MAP_IN ||
+		    PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) !=
+			    PMCLOG_PID_KERNEL ||
+		    strcmp((const char *)rec.data +
+			   offsetof(struct pmclog_map_in, path), path))
+			continue;
+		*start = PMCLOG_FIELD64(&rec, struct pmclog_map_in, start);
+		n++;
+	}
+	log_free(&log);
+	return n;
+}
+
+/* A client that writes them has them in this log, and in the next one. */
+TEST(module_loaded_earlier)
+{
+	int dev = dev_open(), file = temp_file(), next = temp_file(), fd;
+	char path[1024], name[64], want[80], sys[100];
+	uint64_t start = 0, again = 0, text;
+	uint32_t id;
+
+	if (!find_module_file("/lib/modules", path, name))
+		SKIP(return, "no module to load here");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	syscall(SYS_finit_module, fd, "", 0);	/* or it is there */
+	snprintf(sys, sizeof(sys), "/sys/module/%s", name);
+	ASSERT_EQ(0, access(sys, F_OK));
+	snprintf(want, sizeof(want), "[%s]", name);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_LT(0, log_modules(dev));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	ASSERT_EQ(0, dev_rotate(dev, next));
+	ASSERT_EQ(0, dev_closelog(dev));
+	EXPECT_EQ(1, kernel_maps(file, want, &start));
+	EXPECT_EQ(1, kernel_maps(next, want, &again));
+	EXPECT_EQ(start, again);
+	text = section_addr(name, ".text");
+	EXPECT_LE(start, text);
+	EXPECT_GT(start + (1 << 24), text);
+	syscall(SYS_delete_module, name, O_NONBLOCK);
+}
+
 TEST_HARNESS_MAIN
