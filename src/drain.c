@@ -356,7 +356,7 @@ static bool requests(struct hwpmc_log *log, struct log_request *r)
 /* What the thread has run for since it was asked last; up to a tick is missing. */
 static u64 pay(struct hwpmc_owner *o)
 {
-	u64 *paid = &o->log.place.paid;
+	u64 *paid = &o->log.share.paid;
 	u64 ran = current->se.sum_exec_runtime - *paid;
 
 	*paid += ran;
@@ -458,7 +458,7 @@ static bool leave(struct hwpmc_owner *o)
 }
 
 /*
- * drain_place - the thread to come gets no more of the CPUs than the caller
+ * drain_share - the thread to come gets no more of the CPUs than the caller
  *
  * It is in the root of the control groups whatever is done: nothing exported puts
  * a thread of the kernel into another.  So with a privileged opener and caller
@@ -466,9 +466,9 @@ static bool leave(struct hwpmc_owner *o)
  * policy unless that is a real-time one, and his CPUs, as they are now; and what
  * it takes of them is limit_run()'s to say.  -ENOMEM
  */
-int drain_place(struct hwpmc_owner *o)
+int drain_share(struct hwpmc_owner *o)
 {
-	struct log_place *p = &o->log.place;
+	struct log_share *p = &o->log.share;
 
 	memset(p, 0, sizeof(*p));
 	if (pmc_privileged(o))
@@ -485,10 +485,10 @@ int drain_place(struct hwpmc_owner *o)
 }
 
 /* Before the thread runs, or by it. */
-void drain_unplace(struct hwpmc_owner *o)
+void drain_unshare(struct hwpmc_owner *o)
 {
-	if (o->log.place.bound)
-		free_cpumask_var(o->log.place.cpus);
+	if (o->log.share.bound)
+		free_cpumask_var(o->log.share.cpus);
 }
 
 /*
@@ -496,9 +496,9 @@ void drain_unplace(struct hwpmc_owner *o)
  * That there is none of the caller's any more changes nothing: the kernel, too,
  * takes another then.
  */
-static void take_place(struct hwpmc_owner *o)
+static void take_share(struct hwpmc_owner *o)
 {
-	struct log_place *p = &o->log.place;
+	struct log_share *p = &o->log.share;
 	struct sched_attr attr = {
 		.size = sizeof(attr),
 		.sched_policy = SCHED_NORMAL,
@@ -513,7 +513,7 @@ static void take_place(struct hwpmc_owner *o)
 		attr.sched_policy = p->policy;
 	sched_setattr_nocheck(current, &attr);
 	set_cpus_allowed_ptr(current, p->cpus);
-	drain_unplace(o);
+	drain_unshare(o);
 }
 
 /*
@@ -528,7 +528,7 @@ int drain_thread(void *arg)
 
 	/* from log_shutdown() only: breaks whatever the thread waits in */
 	allow_kernel_signal(SIGKILL);
-	take_place(o);
+	take_share(o);
 	coverage_begin(&log->coverage);
 	drain_begin_log(o, ring_clock());
 	work(o);
@@ -538,7 +538,7 @@ int drain_thread(void *arg)
 	fold_deleted(o, false);
 	sink_detach(log);
 	log->sink->end(o);
-	pay(o);		/* with the last of this log: the next has its own place */
+	pay(o);		/* with the last of this log: the next has its own share */
 	/* the program that waits for the end has it then */
 	coverage_end();
 	log_keep(o, NULL, false);

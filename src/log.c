@@ -197,11 +197,11 @@ static int start(struct hwpmc_owner *o, struct file *file,
 			  sizeof(o->log.host)));
 	log_keep(o, get_task_pid(current, PIDTYPE_TGID),
 		 file && log_may_hold(file));
-	err = drain_place(o);
+	err = drain_share(o);
 	if (!err)
 		err = start_writer(o);
 	if (err) {
-		drain_unplace(o);
+		drain_unshare(o);
 		log_keep(o, NULL, false);
 		sink_detach(&o->log);
 		stream_detach(o);

@@ -86,7 +86,7 @@ struct log_meta {
  * Where and how the writing thread of an owner without privilege runs: no better
  * than who configured the log.  Written before the thread runs, then its own.
  */
-struct log_place {
+struct log_share {
 	bool		bound;		/* false: the thread is privileged */
 	int		nice;
 	unsigned int	policy;
@@ -137,7 +137,7 @@ struct log_place {
  *	the machine's name there; constant while the log lasts
  * @tell_kernel: the kernel's addresses may be in it; WRITE_ONCE before the thread
  *	runs, and by it: the kernel may be locked down meanwhile
- * @place: see there
+ * @share: see there
  * @sink: constant while the log lasts
  * @stream: see there
  * The rest is the thread's own.
@@ -170,7 +170,7 @@ struct hwpmc_log {
 	char		host[__NEW_UTS_LEN + 1];
 	struct mem_cgroup *memcg;	/* referenced; may be NULL */
 	struct coverage	coverage;
-	struct log_place place;
+	struct log_share share;
 	const struct sink_ops *sink;
 	struct log_stream stream;
 
@@ -254,8 +254,8 @@ void log_flush_closer(struct hwpmc_owner *o, struct file *file);
 void log_shutdown(struct hwpmc_owner *o);
 
 /* drain.c: the writing thread */
-int drain_place(struct hwpmc_owner *o);
-void drain_unplace(struct hwpmc_owner *o);
+int drain_share(struct hwpmc_owner *o);
+void drain_unshare(struct hwpmc_owner *o);
 int drain_thread(void *arg);
 void drain_upto(struct hwpmc_owner *o, u64 upto);
 void drain_begin_log(struct hwpmc_owner *o, u64 tsc);
