@@ -111,7 +111,7 @@ static int attach_child(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	if (!task)
 		return 0;
 	err = has_ended(task) ? 0 : attach_process(o, pmc, task);
-	/* EEXIST: while the mutex was let go of, the work of its fork was faster */
+	/* EEXIST: the mutex was let go of, the work of its fork was faster */
 	if (err == -ESRCH || err == -EEXIST || has_ended(task))
 		err = 0;
 	put_task_struct(task);
@@ -259,8 +259,8 @@ static void targets_stay(struct hwpmc_owner *o)
 }
 
 /*
- * All of it or nothing.  While the mutex is let go of, for an exec, what has been
- * attached to has links that are fresh, and what that makes inherits them.
+ * All of it or nothing.  While the mutex is let go of, for an exec, what has
+ * been attached to has links that are fresh, and what that makes inherits them.
  */
 static int attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		  struct task_struct *task)

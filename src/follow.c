@@ -32,8 +32,8 @@ void record_now(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
 }
 
 /*
- * False: @task has run its last works.  Neither a child that does not run yet nor
- * the current task in a hook has: what a hook takes for the work is not leaked.
+ * False: @task has run its last works.  Neither a child that does not run yet
+ * nor the current task in a hook has: what a hook takes for it is not leaked.
  */
 static bool leave_work(struct task_struct *task, struct callback_head *work,
 		       task_work_func_t fn)
@@ -248,8 +248,8 @@ static void fork_thread(struct target_thread *tt, void *arg)
 }
 
 /*
- * The current task has made a thread, and has no counters itself yet for some of
- * its targets: an attach is under way, which looks again.
+ * The current task has made a thread, and has no counters itself yet for some
+ * of its targets: an attach is under way, which looks again.
  */
 static void note_missed(struct rhlist_head *list)
 {

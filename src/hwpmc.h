@@ -8,7 +8,7 @@
  *	  owner->cpus_mutex	events of CPUs: the same, but not while they wait
  *				for the log; and hotplug work
  *	  exec_update_lock	of a process, for reading: it does not exec
- *	    owner->targets_mutex processes that PMCs are attached to: see target.h
+ *	    owner->targets_mutex processes with PMCs attached: see target.h
  *	  hooks_mutex		registration of tracepoints and probes
  *	  cpus_read_lock	taken inside perf and cpuhp calls
  *	owners_mutex		in stats.c: the list of all owners

@@ -36,9 +36,9 @@ typedef void (*tell_fn)(struct hwpmc_owner *o, struct hwpmc_target *t,
  * tell_owners - @fn for each owner whose log tells of a process, once
  * @list: its targets
  *
- * RCU read section, preemption off.  Targets may come and go meanwhile: each owner
- * is asked in one place only.  Of one that begins to follow all just now what is
- * left out here is in its dump.
+ * RCU read section, preemption off.  Targets may come and go meanwhile: each
+ * owner is asked in one place only.  Of one that begins to follow all just now
+ * what is left out here is in its dump.
  */
 static void tell_owners(struct rhlist_head *list, tell_fn fn, void *arg)
 {

@@ -9,8 +9,8 @@
  *
  * Two tables lead from a process to its targets and from a task to its threads,
  * of all owners.  Hooks look them up under RCU, without a lock: a process that
- * no owner samples costs one lookup, however many targets there are.  What a hook
- * finds may have lost its last reference: the hook takes one by
+ * no owner samples costs one lookup, however many targets there are.  What a
+ * hook finds may have lost its last reference: the hook takes one by
  * kref_get_unless_zero().  A thread holds its target.  Everything else is under
  * owner->targets_mutex, which is taken by ioctls, by the writing thread, and by
  * targets themselves on their way to user mode: nobody waits for user space or

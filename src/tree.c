@@ -3,9 +3,9 @@
  * A process and its descendants, as they are at one moment.
  *
  * The kernel lists processes in the order of their birth, and a parent is older
- * than its children; so is one that has adopted them, being an ancestor of their
- * parent.  One pass over the list thus finds all descendants, and what it costs
- * grows with the processes, not with the length of their line.
+ * than its children; so is one that has adopted them, being an ancestor of
+ * their parent.  One pass over the list thus finds all descendants, and what it
+ * costs grows with the processes, not with the length of their line.
  */
 #include <linux/pid.h>
 #include <linux/rcupdate.h>

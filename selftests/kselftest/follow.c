@@ -267,7 +267,8 @@ TEST_F(follow, several_owners)
 	for (i = 0; i < NOWNERS; i++) {
 		END_PROCLOG(s[i].dev, s[i].file, &s[i].log, 0);
 		births = i % 3 ? NBIRTHS : 0;
-		EXPECT_EQ(births, proc_count(&s[i].log, PMCLOG_T_PROCFORK, ANY));
+		EXPECT_EQ(births,
+			  proc_count(&s[i].log, PMCLOG_T_PROCFORK, ANY));
 		EXPECT_EQ(births ? births + 1 : 0,
 			  proc_count(&s[i].log, PMCLOG_T_PROCEXIT, ANY));
 		if (births)

@@ -111,7 +111,7 @@ static int crowd_body(struct target *t, void *arg)
 	return 0;
 }
 
-#define NLINE	1200	/* more generations than are followed upwards anywhere */
+#define NLINE	1200	/* more than MAX_GENERATIONS in the module */
 #define STACK	16384
 
 /* A line of processes with one memory: only the youngest goes on with it. */
