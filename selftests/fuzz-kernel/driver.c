@@ -75,14 +75,19 @@ static void trouble(const char *what, const uint8_t *data, size_t size)
 	abort();
 }
 
+/* libFuzzer's alarm interrupts what waits. */
 static bool write_all(const void *buf, size_t len)
 {
 	ssize_t n;
 
-	for (; len; len -= n, buf = (const char *)buf + n) {
+	while (len) {
 		n = send(guest, buf, len, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
 		if (n <= 0)
 			return false;
+		len -= n;
+		buf = (const char *)buf + n;
 	}
 	return true;
 }
@@ -91,10 +96,14 @@ static bool read_all(void *buf, size_t len)
 {
 	ssize_t n;
 
-	for (; len; len -= n, buf = (char *)buf + n) {
+	while (len) {
 		n = read(guest, buf, len);
+		if (n < 0 && errno == EINTR)
+			continue;
 		if (n <= 0)
 			return false;
+		len -= n;
+		buf = (char *)buf + n;
 	}
 	return true;
 }
