@@ -57,7 +57,7 @@ static void random_how(struct op *op)
 		break;
 	case 1:
 		op->how = HOW_WORD;
-		op->where = below(20);
+		op->where = below(3) ? below(20) : 255 - below(4);
 		op->word = random_word();
 		break;
 	case 2:

@@ -103,6 +103,16 @@ static void *bad_address(const struct op *op)
 			       odd[op->where / 2 % SIZE(odd)];
 }
 
+/* HOW_WORD's offset in an argument: the last numbers count from its end */
+static uint32_t word_at(const struct op *op, uint32_t size)
+{
+	uint32_t from_end = 4 * (256 - op->where);
+
+	if (from_end <= 64 && from_end <= size)
+		return size - from_end;
+	return op->where * 4 % size;
+}
+
 /* @arg has room for 64 bytes more than it says. */
 static int io(const struct op *op, unsigned long cmd, void *arg)
 {
@@ -112,7 +122,7 @@ static int io(const struct op *op, unsigned long cmd, void *arg)
 	if ((op->how & HOW_WORD) && size) {
 		if (op->word - FD_OWN < 256)
 			return -1;	/* may be a descriptor, and ours */
-		memcpy((char *)arg + op->where * 4 % size, &op->word, 4);
+		memcpy((char *)arg + word_at(op, size), &op->word, 4);
 	}
 	if ((op->how & HOW_SIZE) && size) {
 		size += op->word % 128 < 64 ? op->word % 64 :
@@ -206,7 +216,7 @@ static void do_allocate(const struct op *op)
 	}
 	snprintf(x.a.name, sizeof(x.a.name), "event-%u", b[5] >> 1);
 	/* what keeps the machine busy is another matter */
-	if ((op->how & HOW_WORD) && op->where * 4 % sizeof(x.a) ==
+	if ((op->how & HOW_WORD) && word_at(op, sizeof(x.a)) ==
 	    offsetof(struct hwpmc_allocate, count) && op->word < 3000000)
 		return;
 	if (!io(op, HWPMC_IOC_PMCALLOCATE, &x))
@@ -334,7 +344,7 @@ static void do_records(const struct op *op)
 			len += make_record(buf + len, op->arg[2], op->arg[3]);
 	}
 	if (op->how & HOW_WORD)
-		memcpy(buf + op->where * 4 % len, &op->word, 4);
+		memcpy(buf + word_at(op, len), &op->word, 4);
 	plain.how &= ~HOW_WORD;
 	x.a.len = op->arg[5] & 4 ? len - 4 : len;
 	x.a.records = (uintptr_t)buf;
@@ -478,7 +488,7 @@ static void do_filter(const struct op *op)
 			c[i].value = pid_of(op->arg[4]);
 	}
 	if ((op->how & HOW_WORD) && (op->arg[5] & 1)) {
-		memcpy((char *)c + op->where * 4 % sizeof(c), &op->word, 4);
+		memcpy((char *)c + word_at(op, sizeof(c)), &op->word, 4);
 		plain.how &= ~HOW_WORD;
 	}
 	if (op->arg[5] & 2)
