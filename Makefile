@@ -18,6 +18,7 @@
 #			loading the module, too; there
 # make fuzz		pmclog on hostile logs, ELF files and symbols, for FUZZ_SECONDS
 #			each (1200)
+# make fuzz-coverage	what of the code that reads logs and files the fuzzers reach
 # make fuzz-kernel	the module by programs of calls, guided by what they reach, there,
 #			for FUZZ_SECONDS (600); REPLAY=FILE... runs these inputs
 # make bench-kernel	what recording costs, in instructions, beside perf
@@ -39,7 +40,8 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 KERNELS := 6.1 6.12 6.12-rt 6.18 newest 6.12-arm64
 CROSS_arm64 := aarch64-linux-gnu-
 
-.PHONY: all module tools install demo check check-full storm faults fuzz fuzz-kernel sparse dkms-check guest \
+.PHONY: all module tools install demo check check-full storm faults fuzz fuzz-coverage fuzz-kernel sparse \
+	dkms-check guest \
 	bench-kernel bench-phases bench-scaling bench-build bench-reader guest-amd64 guest-arm64 clean FORCE
 .DELETE_ON_ERROR:
 
@@ -96,6 +98,10 @@ faults:
 fuzz:
 	@scripts/setup
 	$(MAKE) -C selftests/fuzz fuzz
+
+fuzz-coverage:
+	@scripts/setup
+	$(MAKE) -C selftests/fuzz coverage
 
 bench-kernel bench-phases bench-scaling bench-build bench-reader:
 	@scripts/setup

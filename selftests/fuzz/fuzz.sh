@@ -61,6 +61,12 @@ EOF
 python3 "$here/../host-reader/fields.py" >"$tmp/fields"
 log fields.pmclog <"$tmp/fields"
 
+# Of every FreeBSD, of machines of each kind
+mkdir -p "$tmp/eras"
+for log in {A,B,C}-{le,be}-{64,32,i386}; do
+	"$BIN/mklog" "$log" "$tmp/eras/$log"
+done
+
 # PMUs and tracepoints
 event_tree()
 {
@@ -94,6 +100,12 @@ seeds()
 					>"$dir/$((n++))"
 			done
 			{ printf '\5'; cat "$tmp/log.zst"; } >"$dir/$((n++))"
+		done
+		for log in "$tmp"/eras/*; do
+			for ((c = 0; c < 8; c++)); do
+				{ printf "\\x$(printf %x "$c")"; cat "$log"; } \
+					>"$dir/$((n++))"
+			done
 		done ;;
 	elf)
 		for c in "$main" 0x1000; do
