@@ -32,6 +32,13 @@
 #include "compat.h"
 #include "hwpmc.h"
 #include "pmc.h"
+#include "trace.h"
+
+static int refuse(const struct hwpmc_owner *o, const char *why)
+{
+	trace_hwpmc_refusal(o, why, -EPERM);
+	return -EPERM;
+}
 
 /* May profile the kernel. */
 bool pmc_privileged(const struct hwpmc_owner *o)
@@ -62,9 +69,10 @@ static bool is_user_only(const struct hwpmc_allocate *a)
 static int access_breakpoint(const struct hwpmc_owner *o,
 			     const struct hwpmc_allocate *a)
 {
-	if (a->type != PERF_TYPE_BREAKPOINT || is_user_only(a))
+	if (a->type != PERF_TYPE_BREAKPOINT || is_user_only(a) ||
+	    access_admin(o))
 		return 0;
-	return access_admin(o) ? 0 : -EPERM;
+	return refuse(o, "breakpoint in the kernel");
 }
 
 /*
@@ -76,13 +84,13 @@ static int access_breakpoint(const struct hwpmc_owner *o,
 int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a)
 {
 	if (mode_is_system(a->mode) && !access_system(o))
-		return -EPERM;
+		return refuse(o, "system mode without privilege");
 	if (pmc_privileged(o))
 		return access_breakpoint(o, a);
 	if (a->caps & HWPMC_CAP_SYSTEM)
-		return -EPERM;
+		return refuse(o, "kernel mode without privilege");
 	if (source_is_private(a->type, a->config, a->mode))
-		return -EPERM;
+		return refuse(o, "event source without privilege");
 	a->caps |= HWPMC_CAP_USER;
 	return 0;
 }
@@ -221,7 +229,9 @@ int access_gate(const struct hwpmc_owner *o)
 {
 	const struct cred *cred = current_cred();
 
-	return cred == o->cred || replaces(cred, o->cred) ? 0 : -EPERM;
+	if (cred == o->cred || replaces(cred, o->cred))
+		return 0;
+	return refuse(o, "holder weaker than the opener");
 }
 
 /* @cred may look into every process there is. */
@@ -348,7 +358,7 @@ int access_attach(struct hwpmc_owner *o, struct task_struct *task)
 	yes = (self || may_look(current_cred(), &t, is_kin(task), false)) &&
 	      may_look(o->cred, &t, true, self);
 	target_put(&t);
-	return yes ? 0 : -EPERM;
+	return yes ? 0 : refuse(o, "process out of reach");
 }
 
 /*

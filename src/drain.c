@@ -21,6 +21,7 @@
 #include "pmc.h"
 #include "record.h"
 #include "sink.h"
+#include "trace.h"
 
 #define DRAIN_INTERVAL	(HZ / 20)
 #define LOOK_TRIES	3
@@ -117,12 +118,18 @@ static bool look(struct hwpmc_owner *o, u64 *horizon)
 /* Emits what was seen, up to @upto; returns up to when the log is complete. */
 static u64 take(struct hwpmc_owner *o, u64 horizon, u64 upto)
 {
+	u64 samples = o->log.samples_taken, records = o->log.proc_taken;
+
 	if (horizon > upto)
 		horizon = upto;
 	emit_news(o);
 	merge_run(&o->log.merge, horizon, emit_ring_record, o);
 	emit_drops(o, horizon);
 	atomic64_inc(&o->log.sweeps);
+	samples = o->log.samples_taken - samples;
+	records = o->log.proc_taken - records;
+	if (samples || records)
+		trace_hwpmc_pass(o, samples, records, o->log.quiet);
 	return horizon;
 }
 
@@ -538,6 +545,7 @@ int drain_thread(void *arg)
 	fold_deleted(o, false);
 	sink_detach(log);
 	log->sink->end(o);
+	trace_hwpmc_log(o, "end", READ_ONCE(log->error));
 	pay(o);		/* with the last of this log: the next has its own share */
 	/* the program that waits for the end has it then */
 	coverage_end();

@@ -16,6 +16,7 @@
 #include "pmc.h"
 #include "record.h"
 #include "sink.h"
+#include "trace.h"
 
 #define CLOCK_INTERVAL	(60ULL * NSEC_PER_SEC)
 
@@ -496,6 +497,7 @@ static void emit_pmc_drops(struct hwpmc_owner *o, struct pmc_cpu *pc, u64 tsc)
 		pc->told_last[cause] = d->last;
 		pc->told[cause] += count;
 		o->log.drops[cause] += count;
+		trace_hwpmc_loss(o, pc->pmc->id, pc->cpu, cause, count);
 	}
 }
 
@@ -514,6 +516,8 @@ static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or,
 	or->proc_told_last = d->last;
 	or->proc_told += count;
 	o->log.proc_drops += count;
+	trace_hwpmc_loss(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL,
+			 count);
 }
 
 static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
@@ -529,6 +533,8 @@ static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 	d->last = tsc;
 	o->noring_told += count;
 	o->log.proc_drops += count;
+	trace_hwpmc_loss(o, PMCLOG_PMCID_NONE, PMCLOG_PID_KERNEL,
+			 PMCLOG_DROP_NORING, count);
 }
 
 /* What the last look has found lost since the one before. */

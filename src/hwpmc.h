@@ -48,6 +48,7 @@ struct owner_ring;
  * struct hwpmc_owner - an open file description of /dev/hwpmc
  *
  * @ref:    the file, and the writing thread
+ * @serial: counts owners, for trace events; constant
  * @cred:   the opener's, referenced; constant
  * @traces_all: the opener may look into every process; constant
  * @account: of its user; NULL: without limits; constant
@@ -86,6 +87,7 @@ struct owner_ring;
 struct hwpmc_owner {
 	struct kref	ref;
 	struct rcu_head	rcu;	/* at most 4 kB from the start */
+	u32		serial;
 	struct file	*file;		/* not referenced: it refers to us */
 	const struct cred *cred;
 	bool		traces_all;

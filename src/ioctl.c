@@ -18,6 +18,7 @@
 #include "flight.h"
 #include "hwpmc.h"
 #include "pmc.h"
+#include "trace.h"
 
 /* any operation's argument */
 union arg {
@@ -347,5 +348,6 @@ long hwpmc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 out:
 	if (err)
 		atomic64_inc(&o->syscall_errors);
+	trace_hwpmc_ioctl(o, nr, err);
 	return err;
 }

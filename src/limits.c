@@ -22,6 +22,15 @@
 #include <linux/user_namespace.h>
 
 #include "hwpmc.h"
+#include "trace.h"
+
+/* by the parameters that set them */
+static const char *const limit_names[LIMIT_KINDS] = {
+	[LIMIT_OWNERS]		= "max_owners",
+	[LIMIT_PMCS]		= "max_pmcs",
+	[LIMIT_RING_BYTES]	= "max_ringmem",
+	[LIMIT_COUNTERS]	= "max_counters",
+};
 
 #define RUN_AHEAD	(100 * (s64)NSEC_PER_MSEC)	/* of rest saved up */
 
@@ -149,6 +158,7 @@ int limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 		return 0;
 	for (done = o->account; done != a; done = done->parent)
 		release(done, kind, n);
+	trace_hwpmc_refusal(o, limit_names[kind], -EDQUOT);
 	return -EDQUOT;
 }
 

@@ -22,6 +22,7 @@
 #include "record.h"
 #include "sample.h"
 #include "sink.h"
+#include "trace.h"
 
 void log_init(struct hwpmc_owner *o)
 {
@@ -208,6 +209,7 @@ static int start(struct hwpmc_owner *o, struct file *file,
 		flight_free(o);
 		return err;
 	}
+	trace_hwpmc_log(o, "begin", 0);
 	stream_begin(o);
 	if (follow) {
 		hooks_join(o);

@@ -26,6 +26,9 @@
 #include "sample.h"
 #include "target.h"
 
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
 static int hwpmc_open(struct inode *inode, struct file *file)
 {
 	struct hwpmc_owner *o = owner_create(file);

@@ -13,6 +13,9 @@
 #include "hwpmc.h"
 #include "pmc.h"
 #include "sample.h"
+#include "trace.h"
+
+static atomic_t serials = ATOMIC_INIT(0);
 
 static int alloc_per_cpu(struct hwpmc_owner *o)
 {
@@ -51,8 +54,10 @@ struct hwpmc_owner *owner_create(struct file *file)
 	INIT_LIST_HEAD(&o->targets);
 	o->pid_ns = get_pid_ns(task_active_pid_ns(current));
 	o->opener = get_pid(task_tgid(current));
+	o->serial = atomic_inc_return(&serials);
 	log_init(o);
 	stats_add_owner(o);
+	trace_hwpmc_owner(o, "open", 0);
 	return o;
 }
 
@@ -60,6 +65,7 @@ static void owner_free(struct kref *ref)
 {
 	struct hwpmc_owner *o = container_of(ref, struct hwpmc_owner, ref);
 
+	trace_hwpmc_owner(o, "free", 0);
 	stats_remove_owner(o);
 	rings_sync(o);
 	rings_free(o);
@@ -111,6 +117,7 @@ void owner_unlock(struct hwpmc_owner *o)
  */
 void owner_close(struct hwpmc_owner *o)
 {
+	trace_hwpmc_owner(o, "close", 0);
 	hotplug_remove_owner(o);
 	mutex_lock(&o->mutex);
 	mutex_lock(&o->cpus_mutex);

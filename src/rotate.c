@@ -13,6 +13,7 @@
 #include "emit.h"
 #include "hwpmc.h"
 #include "sink.h"
+#include "trace.h"
 
 /*
  * Room for a record of the log to come.  Without memory it goes nowhere; the
@@ -88,4 +89,5 @@ void rotate(struct hwpmc_owner *o, const struct log_place *to)
 	if (following)
 		tee_end(o);
 	log->all_told = all_told;
+	trace_hwpmc_log(o, "rotate", 0);
 }

@@ -20,6 +20,7 @@
 #include "flight.h"
 #include "hwpmc.h"
 #include "sink.h"
+#include "trace.h"
 
 #define RETRY_INTERVAL	(HZ / 20)	/* while a non-blocking file is full */
 
@@ -176,6 +177,7 @@ void sink_detach(struct hwpmc_log *log)
 static void sink_error(struct hwpmc_owner *o, int err)
 {
 	WRITE_ONCE(o->log.error, err);
+	trace_hwpmc_log(o, "error", err);
 	/* first the signal: who waits in poll() has it when that returns */
 	kill_fasync(&o->fasync, SIGIO, POLL_ERR);
 	wake_up_all(&o->log.waitq);

@@ -11,6 +11,7 @@
 #include "hwpmc.h"
 #include "pmc.h"
 #include "target.h"
+#include "trace.h"
 
 /*
  * By thread group: a key has one entry, which lists the targets of all owners.
@@ -148,6 +149,7 @@ struct target_link *target_link(struct hwpmc_target *t, struct hwpmc_pmc *pmc)
 	pmc->ntargets++;
 	pmc->attached = true;
 	summarize(t);
+	trace_hwpmc_target(t->owner, "attach", pmc->id, t->nr);
 	return link;
 }
 
@@ -177,6 +179,7 @@ void target_unlink(struct hwpmc_target *t, struct target_link *link)
 
 	target_stop_link(t, link, &stopped);
 	thread_events_drop(&stopped);
+	trace_hwpmc_target(t->owner, "detach", link->pmc->id, t->nr);
 	sum_add(&link->pmc->gone, &link->sum);
 	link->pmc->ntargets--;
 	list_del(&link->node);
