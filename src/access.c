@@ -95,7 +95,7 @@ int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a)
 	return 0;
 }
 
-/* -EPERM: what tells of the kernel is refused even to the privileged. */
+/* -EPERM: even the privileged get nothing of the kernel. */
 int access_locked(void)
 {
 	return security_locked_down(LOCKDOWN_PERF);
@@ -394,7 +394,7 @@ int access_hold(struct task_struct *task)
 	return down_read_interruptible(&task->signal->exec_update_lock);
 }
 
-/* The same, for who must not wait for that: false when it execs. */
+/* The same for callers that must not wait: false while it execs. */
 bool access_try_hold(struct task_struct *task)
 {
 	return down_read_trylock(&task->signal->exec_update_lock);

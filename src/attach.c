@@ -244,7 +244,7 @@ static void settle_fresh(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool keep
 		if (!keep)
 			target_stop_link(t, link, &stopped);
 	}
-	/* the log may tell of them already */
+	/* the log may have records of them already */
 	take_off_stopped(o, pmc, &stopped, true);
 }
 

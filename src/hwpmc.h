@@ -53,9 +53,9 @@ struct owner_ring;
  * @traces_all: the opener may look into every process; constant
  * @account: of its user; NULL: without limits; constant
  * @mutex:  ioctls, PMC life cycle
- * @cpus_mutex: taken with @mutex, but let go of by who waits for the log with that:
- *	a CPU that comes online meanwhile gets its rings and events.  What is said
- *	here to be under @mutex and is changed by that work is under both
+ * @cpus_mutex: taken with @mutex, and released while the holder of @mutex waits for
+ *	the log: a CPU that comes online meanwhile gets its rings and events.  What
+ *	that work changes is under both, where only @mutex is named here
  * @pmcs:   by row; stored under @mutex, cleared under @fold_mutex by whoever
  *	folds a PMC.  Under @mutex only those in @live may be looked at
  * @live:   @mutex; rows of PMCs that are not released

@@ -6,7 +6,7 @@
  * who opened the device, whoever uses it since.  In a user namespace it also goes
  * to the account that the namespace's creator has outside, and so on up to the
  * first namespace: all users that a namespace has for its creator can have no
- * more together than he can.  Who may profile the kernel has no account.
+ * more together than he can.  An opener that may profile the kernel has none.
  *
  * An account lasts as long as there are owners of its user, or of a namespace
  * that he made; an owner whose writing thread is stuck counts until that lets it
@@ -185,9 +185,8 @@ static u64 spend(struct limit_account *a, s64 now, s64 cost)
 /*
  * limit_run - @o's writing thread has run for @ran nanoseconds
  *
- * Returns for how long it is to sleep, so that all those of its user, and of who
- * made his namespace, together take no more of the CPUs than their share.  Any
- * context.
+ * Returns for how long it is to sleep.  All writing threads of an account together
+ * take no more of the CPUs than their share.  Any context.
  */
 u64 limit_run(struct hwpmc_owner *o, u64 ran)
 {

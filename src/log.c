@@ -276,7 +276,7 @@ void log_begin_end(struct hwpmc_owner *o)
 
 /*
  * Ends the log.  If the wait is interrupted the log ends all the same, later.
- * The reader of the device may be who asks: he is not waited for.
+ * The caller may be the reader of the device: end() does not wait for the reader.
  */
 static int end(struct hwpmc_owner *o)
 {

@@ -84,7 +84,8 @@ struct log_meta {
 
 /*
  * Where and how the writing thread of an owner without privilege runs: no better
- * than who configured the log.  Written before the thread runs, then its own.
+ * than the process that configured the log.  Written before the thread runs, then
+ * its own.
  */
 struct log_share {
 	bool		bound;		/* false: the thread is privileged */
@@ -95,8 +96,8 @@ struct log_share {
 };
 
 /*
- * Waits for the log, as wait_event_state(), by who has owner->mutex: a CPU that
- * comes online meanwhile is not to wait for a reader.
+ * wait_event_state() for a holder of owner->mutex that waits for the log.  A CPU
+ * that comes online meanwhile does not wait for the reader.
  */
 #define log_wait(o, condition, state) ({			\
 	int err_;						\

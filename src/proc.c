@@ -33,7 +33,7 @@ typedef void (*tell_fn)(struct hwpmc_owner *o, struct hwpmc_target *t,
 			void *arg);
 
 /*
- * tell_owners - @fn for each owner whose log tells of a process, once
+ * tell_owners - @fn for each owner whose log follows a process, once
  * @list: its targets
  *
  * RCU read section, preemption off.  Targets may come and go meanwhile: each

@@ -91,7 +91,7 @@ static int elsewhere(uid_t user, int policy, int nice)
 	return wait_for(child);
 }
 
-/* No better than who has configured the log; as good as ever for root. */
+/* No better than the process that configured the log; for root as before. */
 TEST_F(contain, place)
 {
 	EXPECT_EQ(0, elsewhere(USER, SCHED_OTHER, 0));

@@ -213,8 +213,8 @@ static int log_and_start(int dev)
 }
 
 /*
- * The opener has attached to a process of another user; the user who has the
- * descriptor next does not look into that process.
+ * The opener has attached to a process of another user.  The next holder of the
+ * descriptor does not look into that process.
  */
 TEST_F(gate, attached_for_another)
 {

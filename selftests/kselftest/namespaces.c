@@ -186,7 +186,7 @@ TEST_F(namespaces, owner_outside)
 	check_numbers(_metadata, self->file, self->s->outside);
 }
 
-/* Its own name for the machine is in the log of who configures it there. */
+/* A log that is configured in a container has the container's host name. */
 static int log_of_a_host(const char *name)
 {
 	int dev = dev_open(), file = temp_file();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device held to perf's own rules: kernel.perf_event_paranoid counts, of who
- * calls and of who has opened the device.
+ * The device held to perf's own rules: kernel.perf_event_paranoid is asked of
+ * the caller and of the opener.
  */
 #include "module.h"
 #include "recorder.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* it has no uprobes (CONFIG_UPROBES), which tell of mappings that go */
+/* it has no uprobes (CONFIG_UPROBES), by which unmapped memory is seen */
 #include <linux/uprobes.h>
 
 #ifndef CONFIG_UPROBES
