@@ -76,8 +76,9 @@ static int prepare(struct prepared *p)
 	b.caps = HWPMC_CAP_USER;
 	p->dev = dev_open();
 	p->file = temp_file();
-	err = dev_configure(p->dev, p->file) ?: dev_allocate(p->dev, &a) ?:
-	      dev_allocate(p->dev, &b);
+	/* flushed: the log has begun before the kernel is locked down */
+	err = dev_configure(p->dev, p->file) ?: dev_flush(p->dev) ?:
+	      dev_allocate(p->dev, &a) ?: dev_allocate(p->dev, &b);
 	p->kernel = a.id;
 	p->user = b.id;
 	return err;
