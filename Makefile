@@ -79,8 +79,10 @@ check:
 
 check-full:
 	@scripts/setup
-	@HWPMC_STRICT=1 scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) debug
-	@selftests/fuzz-kernel/run
+	@status=0; \
+	HWPMC_STRICT=1 scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) debug || status=1; \
+	selftests/fuzz-kernel/run || status=1; \
+	exit $$status
 
 check-%:
 	@scripts/setup
