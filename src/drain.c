@@ -390,7 +390,7 @@ static void give_way(struct hwpmc_owner *o)
 	u64 now = ktime_get_ns(), until = now + pay(o);
 
 	for (; now < until; now = ktime_get_ns()) {
-		/* first: who says that it ends wakes us after */
+		/* first: the closer sets its flag, then wakes this thread */
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (is_ending(&o->log))
 			break;
@@ -468,10 +468,10 @@ static bool leave(struct hwpmc_owner *o)
  * drain_share - the thread to come gets no more of the CPUs than the caller
  *
  * It is in the root of the control groups whatever is done: nothing exported puts
- * a thread of the kernel into another.  So with a privileged opener and caller
- * it is as good as the administrator's; else it has the caller's nice value, his
- * policy unless that is a real-time one, and his CPUs, as they are now; and what
- * it takes of them is limit_run()'s to say.  -ENOMEM
+ * a thread of the kernel into another.  So for a privileged opener it is as good
+ * as the administrator's.  Else it has the caller's nice value, policy (but for a
+ * real-time one) and CPUs, as they are now, and limit_run() says how much of them
+ * it takes.  -ENOMEM
  */
 int drain_share(struct hwpmc_owner *o)
 {
