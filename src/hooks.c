@@ -157,7 +157,10 @@ int hooks_follow(struct hwpmc_owner *o, bool all)
 	return 0;
 }
 
-/* No probe commits for @o any more when this returns.  owner->mutex. */
+/*
+ * No probe commits for @o any more when this returns.  owner->mutex, until the
+ * grace period is over: the nodes go into the lists again after it only.
+ */
 void hooks_unfollow(struct hwpmc_owner *o)
 {
 	if (!o->hooked)

@@ -21,7 +21,7 @@
 struct pmc_stat {
 	local64_t	overflows;
 	local64_t	committed;
-	local64_t	dropped[PMCLOG_DROP_NCAUSE];
+	atomic64_t	dropped[PMCLOG_DROP_NCAUSE];	/* also of other CPUs */
 	local64_t	filtered;
 	local64_t	cut;
 	local64_t	cut_by[PMCLOG_CUT_NCAUSE];

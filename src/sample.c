@@ -75,18 +75,19 @@ void sample_exit(void)
 }
 
 /*
- * The window of a PMC's losses begins anew with the first one that the writing
- * thread has not counted yet.
+ * The window of a PMC's losses begins again with the first one that the writer
+ * thread has not counted yet.  Any context; atomic, since perf may have moved the
+ * event to another CPU than @pc's.
  */
 static void count_drop(struct pmc_cpu *pc, unsigned int cause, u64 now)
 {
 	struct pmc_stat *st = &pc->stat;
 
-	if (local64_read(&st->dropped[cause]) ==
+	if (atomic64_read(&st->dropped[cause]) ==
 	    READ_ONCE(pc->counted[cause]))
 		WRITE_ONCE(st->first[cause], now);
 	WRITE_ONCE(st->last[cause], now);
-	local64_inc(&st->dropped[cause]);
+	atomic64_inc(&st->dropped[cause]);
 }
 
 /* That tracepoints' listeners are called from here says nothing of where. */

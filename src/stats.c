@@ -24,7 +24,7 @@ void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s)
 	c->overflows = local64_read(&s->overflows);
 	c->committed = local64_read(&s->committed);
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
-		c->dropped[i] = local64_read(&s->dropped[i]);
+		c->dropped[i] = atomic64_read(&s->dropped[i]);
 		c->first[i] = READ_ONCE(s->first[i]);
 		c->last[i] = READ_ONCE(s->last[i]);
 	}
