@@ -150,13 +150,36 @@ TEST_F(privilege, perfmon_is_enough)
 	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SS, 0));
 }
 
+/* Processes may be counted and sampled by anybody, but not in the kernel. */
+static void check_process_mode(struct __test_metadata *_metadata, int dev,
+			       uint32_t mode, int user, int kernel)
+{
+	EXPECT_EQ(user, allocate(dev, mode, 0));
+	EXPECT_EQ(user, allocate(dev, mode, HWPMC_CAP_USER));
+	EXPECT_EQ(kernel, allocate(dev, mode, HWPMC_CAP_SYSTEM));
+	EXPECT_EQ(kernel, allocate(dev, mode, HWPMC_CAP_SYSTEM |
+					      HWPMC_CAP_USER));
+}
+
+/* In a container neither the parameter nor its capabilities open a system mode. */
 TEST_F(privilege, user_namespace)
 {
+	int dev;
+
 	ASSERT_TRUE(write_text(PARAM, "1"));
 	if (unshare(CLONE_NEWUSER))
 		SKIP(return, "no user namespaces here");
+	/* weaker than the opener, which is outside */
 	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SC, 0));
 	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SS, HWPMC_CAP_USER));
+	/* a device of its own: it is the mode that is refused */
+	dev = dev_open();
+	ASSERT_LE(0, dev);
+	EXPECT_EQ(-EPERM, allocate(dev, HWPMC_MODE_SC, 0));
+	EXPECT_EQ(-EPERM, allocate(dev, HWPMC_MODE_SC, HWPMC_CAP_USER));
+	EXPECT_EQ(-EPERM, allocate(dev, HWPMC_MODE_SS, HWPMC_CAP_USER));
+	check_process_mode(_metadata, dev, HWPMC_MODE_TC, 0, -EPERM);
+	check_process_mode(_metadata, dev, HWPMC_MODE_TS, 0, -EPERM);
 }
 
 TEST_F(privilege, opened_to_all)
@@ -174,17 +197,6 @@ TEST_F(privilege, opened_to_all)
 	ASSERT_TRUE(write_text(PARAM, "0"));
 	ASSERT_EQ(0, seteuid(NOBODY));
 	EXPECT_EQ(-EPERM, allocate(self->theirs, HWPMC_MODE_SC, 0));
-}
-
-/* Processes may be counted and sampled by anybody, but not in the kernel. */
-static void check_process_mode(struct __test_metadata *_metadata, int dev,
-			       uint32_t mode, int user, int kernel)
-{
-	EXPECT_EQ(user, allocate(dev, mode, 0));
-	EXPECT_EQ(user, allocate(dev, mode, HWPMC_CAP_USER));
-	EXPECT_EQ(kernel, allocate(dev, mode, HWPMC_CAP_SYSTEM));
-	EXPECT_EQ(kernel, allocate(dev, mode, HWPMC_CAP_SYSTEM |
-					      HWPMC_CAP_USER));
 }
 
 TEST_F(privilege, process_modes)
