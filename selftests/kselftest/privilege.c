@@ -297,6 +297,54 @@ TEST_F(privilege, user_mode_only)
 	EXPECT_EQ(0, log_kernel_addresses(&log));
 }
 
+/* Records of a kernel module: MAP_IN, and MODULE behind it. */
+static unsigned int module_records(struct log *log, const char *name)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "[%s]", name);
+	LOG_FOR_EACH(log, rec) {
+		const char *text = (const char *)rec.data;
+
+		n += rec.type == PMCLOG_T_MAP_IN &&
+		     !strcmp(text + offsetof(struct pmclog_map_in, path), path);
+		n += pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_MODULE &&
+		     !strcmp(text + offsetof(struct pmclog_ext_module, name),
+			     name);
+	}
+	return n;
+}
+
+/* A kernel module that comes and goes is in root's log, and in no other. */
+TEST_F(privilege, modules_are_not_told)
+{
+	int file[2] = { temp_file(), temp_file() }, i;
+	struct log log;
+	uint32_t id;
+
+	if (!access("/sys/module/loop", F_OK) && system("rmmod loop"))
+		SKIP(return, "the module to load is in use");
+	ASSERT_TRUE(write_text(PARAM, "1"));
+	ASSERT_EQ(0, dev_configure(self->dev, file[0]));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
+	ASSERT_EQ(0, dev_configure(self->theirs, file[1]));
+	ASSERT_EQ(0, dev_run(self->theirs, pmc_clock(100), &id));
+	if (system("modprobe -q loop && [ -e /sys/module/loop/sections ]"))
+		SKIP(return, "no module to load here");
+	EXPECT_EQ(0, system("rmmod loop"));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_EQ(0, dev_closelog(self->theirs));
+	for (i = 0; i < 2; i++) {
+		ASSERT_TRUE(log_load(&log, file[i]));
+		ASSERT_LOG(&log, 0);
+		EXPECT_EQ(i ? 0 : 2, module_records(&log, "loop"));
+		EXPECT_EQ(!i, log_kernel_addresses(&log) > 0);
+		log_free(&log);
+	}
+}
+
 static void call_kernel(unsigned int calls)
 {
 	char c;
