@@ -239,6 +239,7 @@ TEST_F(privilege, start_needs_it_too)
 	struct hwpmc_allocate a = pmc_clock(100);
 	struct hwpmc_allocate count = pmc_counter(PERF_TYPE_SOFTWARE,
 						  PERF_COUNT_SW_CPU_CLOCK);
+	struct hwpmc_record all = { .on = 1 };
 	int dev = self->theirs;
 	uint64_t value;
 
@@ -255,6 +256,7 @@ TEST_F(privilege, start_needs_it_too)
 	ASSERT_EQ(0, seteuid(NOBODY));
 	EXPECT_EQ(-EPERM, dev_start(dev, a.id));
 	EXPECT_EQ(-EPERM, dev_start(dev, count.id));
+	EXPECT_EQ(-EPERM, dev_ioctl(dev, HWPMC_IOC_RECORD, &all));
 	ASSERT_EQ(0, seteuid(0));
 	/* root may, but the PMC is the opener's all the same */
 	EXPECT_EQ(-EPERM, dev_start(dev, a.id));
