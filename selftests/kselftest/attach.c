@@ -219,7 +219,10 @@ TEST_F(attach, log_needed)
 	for (i = 0; i < n; i++)
 		EXPECT_EQ(0, dev_start(self->dev, pmcs[i].id));
 	ASSERT_TRUE(target_step(&self->t));
-	END_PROCLOG(self->dev, file, &log, 0);
+	ASSERT_EQ(0, dev_configure(self->dev, -1));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_PROCLOG(&log, 0);
+	EXPECT_TRUE(log.closed);
 	EXPECT_LE(100, proc_samples(&log, pmcs[0].id, self->t.pid, ANY));
 	before = dev_value(self->dev, pmcs[n - 1].id);
 	ASSERT_TRUE(target_step(&self->t));
