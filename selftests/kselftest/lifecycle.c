@@ -363,6 +363,28 @@ TEST(release_under_fire)
 }
 
 /* ------------------------------------------------------------------------
+ * The module
+ */
+
+/* It stays for as long as a device is open, and that works as before. */
+TEST(unload_refused)
+{
+	int dev = dev_open();
+	uint32_t id;
+
+	ASSERT_LE(0, dev);
+	EXPECT_EQ(-EAGAIN, module_unload());
+	id = start_clock(dev);
+	EXPECT_TRUE(still_counting(dev, id));
+	EXPECT_EQ(-EAGAIN, module_unload());
+	EXPECT_TRUE(still_counting(dev, id));
+	close(dev);
+	EXPECT_EQ(0, module_unload_soon());
+	ASSERT_EQ(0, module_load(""));
+	EXPECT_TRUE(module_wait_for_device());
+}
+
+/* ------------------------------------------------------------------------
  * Module parameters
  */
 TEST(parameters)
