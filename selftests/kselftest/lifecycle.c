@@ -387,6 +387,8 @@ TEST(unload_refused)
 /* ------------------------------------------------------------------------
  * Module parameters
  */
+#define PARAMS	"/sys/module/hwpmc/parameters/"
+
 TEST(parameters)
 {
 	static const struct {
@@ -417,6 +419,7 @@ TEST(parameters)
 	};
 	unsigned int i, ours;
 	int kmsg = kmsg_open();
+	char off[8] = "";
 
 	for (i = 0; i < ARRAY_SIZE(params); i++) {
 		ASSERT_EQ(0, module_unload_soon());
@@ -433,6 +436,11 @@ TEST(parameters)
 	ASSERT_EQ(0, module_unload_soon());
 	ASSERT_EQ(0, module_load(""));
 	EXPECT_TRUE(module_wait_for_device());
+	/* off, unless they are asked for */
+	ASSERT_TRUE(read_line(PARAMS "unprivileged_syspmcs", off, sizeof(off)));
+	EXPECT_STREQ("N", off);
+	ASSERT_TRUE(read_line(PARAMS "perf_rules", off, sizeof(off)));
+	EXPECT_STREQ("N", off);
 }
 
 /* The smallest of everything still makes a log that tells no lies. */
