@@ -86,6 +86,18 @@ TEST_F(sources_rules, errors)
 	REFUSED(-EOPNOTSUPP);
 }
 
+/* Takes all the breakpoints that a CPU has left: how many those were. */
+static unsigned int all_on_cpu(int dev, int cpu)
+{
+	struct hwpmc_allocate a = pmc_breakpoint(HWPMC_MODE_SC, BP_W, &watched, 8);
+	unsigned int n = 0;
+
+	a.cpu = cpu;
+	while (!dev_allocate(dev, &a))
+		n++;
+	return n;
+}
+
 /* More breakpoints than the processor has. */
 TEST_F(sources_rules, too_many_breakpoints)
 {
@@ -99,6 +111,15 @@ TEST_F(sources_rules, too_many_breakpoints)
 	EXPECT_LT(0, n);
 	EXPECT_EQ(0, dev_release(self->dev, a.id));
 	EXPECT_EQ(0, dev_allocate(self->dev, &a));
+	close(self->dev);
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+	/* CPU 1 has none left, and what a PMC had on CPU 0 by then is free again */
+	EXPECT_EQ(n, all_on_cpu(self->dev, 1));
+	a.cpu = HWPMC_CPU_ALL;
+	for (err = 0; err < 3; err++)
+		EXPECT_EQ(-ENOSPC, dev_allocate(self->dev, &a));
+	EXPECT_EQ(n, all_on_cpu(self->dev, 0));
 }
 
 static const struct rule {
