@@ -284,13 +284,14 @@ static void all_run(struct __test_metadata *_metadata,
 	struct cpu_storm *c = &self->cpus;
 	unsigned int i, k;
 
-	for (i = 0; i < NOWNERS; i++)
-		for (k = 0; k < c->ncpus; k++)
-			if (i < NOWNERS - 1 || k == c->ncpus - 1)
-				EXPECT_TRUE(runs_on(&self->owners[i],
-						    c->cpus[k]))
-					TH_LOG("owner %u on CPU %d", i,
-					       c->cpus[k]);
+	for (i = 0; i < NOWNERS; i++) {
+		for (k = 0; k < c->ncpus; k++) {
+			if (i == NOWNERS - 1 && k != c->ncpus - 1)
+				continue;
+			EXPECT_TRUE(runs_on(&self->owners[i], c->cpus[k]))
+				TH_LOG("owner %u on CPU %d", i, c->cpus[k]);
+		}
+	}
 }
 
 /* Absences of all CPUs are in the order of time, and do not overlap. */

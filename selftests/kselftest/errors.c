@@ -554,10 +554,11 @@ TEST_F(errors, filter_conditions)
 	uint32_t id = self->late[SAMPLER];
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(conditions); i++)
+	for (i = 0; i < ARRAY_SIZE(conditions); i++) {
 		EXPECT_EQ(conditions[i].want,
 			  dev_filter(dev, id, &conditions[i].c, 1))
 			TH_LOG("condition %u", i);
+	}
 	/* a file, and a directory of another file system */
 	for (i = FILE_FD; i <= PATH_FD; i++) {
 		c.value = self->late[i];
