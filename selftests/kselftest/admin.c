@@ -169,11 +169,19 @@ TEST_F(admin, privilege)
 	EXPECT_EQ(-EPERM, dev_admin(self->dev, 0, 5, DISABLE));
 }
 
+/* All capabilities that there are in a namespace do not help. */
 TEST_F(admin, user_namespace)
 {
+	int dev;
+
 	if (unshare(CLONE_NEWUSER))
 		SKIP(return, "no user namespaces here");
+	/* weaker than the opener, which is outside; then its own opener */
 	EXPECT_EQ(-EPERM, dev_admin(self->dev, 0, 5, DISABLE));
+	dev = dev_open();
+	ASSERT_LE(0, dev);
+	EXPECT_EQ(-EPERM, dev_admin(dev, 0, 5, DISABLE));
+	EXPECT_EQ(-EPERM, dev_admin(dev, 0, 5, ENABLE));
 }
 
 /* Rows that are free, but disabled on a CPU that the PMC would use: EPERM. */

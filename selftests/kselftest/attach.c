@@ -219,7 +219,10 @@ TEST_F(attach, log_needed)
 	for (i = 0; i < n; i++)
 		EXPECT_EQ(0, dev_start(self->dev, pmcs[i].id));
 	ASSERT_TRUE(target_step(&self->t));
-	END_PROCLOG(self->dev, file, &log, 0);
+	ASSERT_EQ(0, dev_configure(self->dev, -1));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_PROCLOG(&log, 0);
+	EXPECT_TRUE(log.closed);
 	EXPECT_LE(100, proc_samples(&log, pmcs[0].id, self->t.pid, ANY));
 	before = dev_value(self->dev, pmcs[n - 1].id);
 	ASSERT_TRUE(target_step(&self->t));
@@ -355,6 +358,40 @@ TEST_F(attach, many_targets)
 	ASSERT_TRUE(target_step(&self->t));
 	EXPECT_LE(n + 100, dev_value(self->dev, id));
 	target_kill(&other);
+}
+
+/* A period is that of all targets: of those that there are, and of later ones. */
+TEST_F(attach, period)
+{
+	struct hwpmc_allocate a = pmc_process_faults(0);
+	struct target t[2];
+	uint64_t period = 10;
+	int file = temp_file();
+	struct log log;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_TRUE(target_begin(&t[i], faulter, NULL));
+	ASSERT_EQ(0, dev_configure(self->dev, file));
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->t.pid));
+	ASSERT_EQ(0, dev_attach(self->dev, a.id, t[0].pid));
+	ASSERT_EQ(0, dev_setcount(self->dev, a.id, &period));
+	EXPECT_EQ(10, period);
+	ASSERT_EQ(0, dev_attach(self->dev, a.id, t[1].pid));
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_TRUE(target_step(&self->t));
+	for (i = 0; i < 2; i++)
+		ASSERT_TRUE(target_step(&t[i]));
+	END_PROCLOG(self->dev, file, &log, 0);
+	EXPECT_LE(10, proc_samples(&log, a.id, self->t.pid, ANY));
+	EXPECT_GE(15, proc_samples(&log, a.id, self->t.pid, ANY));
+	for (i = 0; i < 2; i++) {
+		EXPECT_LE(10, proc_samples(&log, a.id, t[i].pid, ANY));
+		EXPECT_GE(15, proc_samples(&log, a.id, t[i].pid, ANY));
+		target_kill(&t[i]);
+	}
+	log_free(&log);
 }
 
 /* ------------------------------------------------------------------------

@@ -283,6 +283,81 @@ TEST(stranger_does_not_wait)
 	EXPECT_TRUE(recorders_are(users));
 }
 
+/* Opens a device, and sends it: nothing else has it then. */
+static int opened_by_child(void)
+{
+	int sock[2], dev = -1;
+	pid_t child;
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, sock))
+		return -1;
+	child = fork_bound();
+	if (!child)
+		_exit(send_fd(sock[1], dev_open(), 0) ? 1 : 0);
+	if (!wait_for(child))
+		dev = await_fd(sock[0]);
+	close(sock[0]);
+	close(sock[1]);
+	return dev;
+}
+
+/* Its log is configured by another process, which lives on without the device. */
+static pid_t configured_by_child(int dev, int *ends)
+{
+	int ready[2];
+	pid_t child;
+	char c;
+
+	if (pipe(ready))
+		return -1;
+	child = fork_bound();
+	if (!child) {
+		if (stall(dev, ends[1]) || close(dev) ||
+		    write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	close(ends[1]);
+	if (read(ready[0], &c, 1) != 1)
+		child = -1;
+	close(ready[0]);
+	return child;
+}
+
+/* What the module waits in a close, but for a tick; it gives up then. */
+#define PATIENCE_MS	550
+
+/* The opener waits in its close, and so does the process that configured the log. */
+TEST(own_close_waits)
+{
+	int users = module_users(), ends[2], dev;
+	pid_t child;
+
+	ASSERT_EQ(0, small_pipe(ends));
+	dev = stalled_device(ends[1]);
+	ASSERT_LE(0, dev);
+	EXPECT_LE(PATIENCE_MS, close_ms(dev));
+	close(ends[0]);
+
+	ASSERT_EQ(0, small_pipe(ends));
+	dev = opened_by_child();
+	ASSERT_LE(0, dev);
+	ASSERT_EQ(0, stall(dev, ends[1]));
+	EXPECT_LE(PATIENCE_MS, close_ms(dev));
+	close(ends[0]);
+
+	ASSERT_EQ(0, small_pipe(ends));
+	dev = dev_open();
+	child = configured_by_child(dev, ends);
+	ASSERT_LT(0, child);
+	EXPECT_LE(PATIENCE_MS, close_ms(dev));
+	close(ends[0]);
+	load_end(child);
+	EXPECT_TRUE(recorders_are(users));
+}
+
 /* A recorder ends with @n logs in @pipes, which nobody reads, and one in @file. */
 static void recorder(int n, int pipes[][2], int file)
 {

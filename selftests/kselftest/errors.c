@@ -554,10 +554,11 @@ TEST_F(errors, filter_conditions)
 	uint32_t id = self->late[SAMPLER];
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(conditions); i++)
+	for (i = 0; i < ARRAY_SIZE(conditions); i++) {
 		EXPECT_EQ(conditions[i].want,
 			  dev_filter(dev, id, &conditions[i].c, 1))
 			TH_LOG("condition %u", i);
+	}
 	/* a file, and a directory of another file system */
 	for (i = FILE_FD; i <= PATH_FD; i++) {
 		c.value = self->late[i];
@@ -727,6 +728,8 @@ TEST_F(errors, sizes)
 /* A shorter structure gets no more than it has room for. */
 TEST_F(errors, short_answer)
 {
+	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
+					      PERF_COUNT_SW_PAGE_FAULTS);
 	struct hwpmc_cpuinfo info;
 
 	memset(&info, 0x55, sizeof(info));
@@ -745,6 +748,12 @@ TEST_F(errors, short_answer)
 	EXPECT_EQ(64, info.classes[0].width);
 	EXPECT_EQ(HWPMC_NROW, info.classes[0].num);
 	EXPECT_TRUE(info.classes[0].caps & HWPMC_CAP_INTERRUPT);
+	/* these capabilities, and no others, can be asked for */
+	for (a.caps = 1; a.caps; a.caps <<= 1) {
+		EXPECT_EQ(a.caps & info.classes[0].caps ? 0 : -EOPNOTSUPP,
+			  dev_allocate(self->dev[FRESH], &a))
+			TH_LOG("capability %x", a.caps);
+	}
 	EXPECT_NE(0, info.cpuid[0]);
 }
 

@@ -55,8 +55,9 @@ static void check_absences(struct __test_metadata *_metadata, struct log *log,
 		present[i]++;
 	}
 	EXPECT_EQ(0, absent);
-	for (i = 0; i <= n; i++)
+	for (i = 0; i <= n; i++) {
 		EXPECT_LT(5, present[i]) TH_LOG("time %u of presence", i);
+	}
 }
 
 static void absences(struct __test_metadata *_metadata, int dev, int file,

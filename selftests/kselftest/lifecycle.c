@@ -309,11 +309,15 @@ TEST(many_owners)
 	int dev[NOWNER], file[NOWNER], i;
 	uint32_t id[NOWNER], other;
 	struct log log;
+	char comm[32];
 
+	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
 	for (i = 0; i < NOWNER; i++) {
 		dev[i] = dev_open();
 		file[i] = temp_file();
 		ASSERT_EQ(0, dev_configure(dev[i], file[i]));
+		/* a thread for each, by the name of the process */
+		EXPECT_EQ(i + 1, count_comm(comm));
 		ASSERT_EQ(0, dev_run(dev[i], pmc_clock(100), &id[i]));
 		ASSERT_EQ(0, dev_run(dev[i], pmc_clock(50), &other));
 		EXPECT_NE(id[i], other);
@@ -363,8 +367,32 @@ TEST(release_under_fire)
 }
 
 /* ------------------------------------------------------------------------
+ * The module
+ */
+
+/* It stays for as long as a device is open, and that works as before. */
+TEST(unload_refused)
+{
+	int dev = dev_open();
+	uint32_t id;
+
+	ASSERT_LE(0, dev);
+	EXPECT_EQ(-EAGAIN, module_unload());
+	id = start_clock(dev);
+	EXPECT_TRUE(still_counting(dev, id));
+	EXPECT_EQ(-EAGAIN, module_unload());
+	EXPECT_TRUE(still_counting(dev, id));
+	close(dev);
+	EXPECT_EQ(0, module_unload_soon());
+	ASSERT_EQ(0, module_load(""));
+	EXPECT_TRUE(module_wait_for_device());
+}
+
+/* ------------------------------------------------------------------------
  * Module parameters
  */
+#define PARAMS	"/sys/module/hwpmc/parameters/"
+
 TEST(parameters)
 {
 	static const struct {
@@ -395,6 +423,7 @@ TEST(parameters)
 	};
 	unsigned int i, ours;
 	int kmsg = kmsg_open();
+	char off[8] = "";
 
 	for (i = 0; i < ARRAY_SIZE(params); i++) {
 		ASSERT_EQ(0, module_unload_soon());
@@ -411,6 +440,11 @@ TEST(parameters)
 	ASSERT_EQ(0, module_unload_soon());
 	ASSERT_EQ(0, module_load(""));
 	EXPECT_TRUE(module_wait_for_device());
+	/* off, unless they are asked for */
+	ASSERT_TRUE(read_line(PARAMS "unprivileged_syspmcs", off, sizeof(off)));
+	EXPECT_STREQ("N", off);
+	ASSERT_TRUE(read_line(PARAMS "perf_rules", off, sizeof(off)));
+	EXPECT_STREQ("N", off);
 }
 
 /* The smallest of everything still makes a log that tells no lies. */

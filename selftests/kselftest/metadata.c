@@ -180,19 +180,38 @@ static bool has_user_samples(struct log *log, void *n)
 	return !want;
 }
 
+/* How often the log says where the kernel's image is. */
+static unsigned int kernel_images(struct log *log)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec)
+		n += rec.type == PMCLOG_T_MAP_IN &&
+		     PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
+			     PMCLOG_PID_KERNEL &&
+		     !strcmp((const char *)rec.data +
+			     offsetof(struct pmclog_map_in, path), "[kernel]");
+	return n;
+}
+
+/* All of it once, although PMCs are started one after another. */
 TEST_F(metadata, dump)
 {
 	char comm[32] = "", own[32] = "", path[40];
 	pid_t other = load_user(1), sleeper = workload_start("truth", 0);
 	unsigned int mapped, want = 100;
 	char *maps, *others;
+	uint32_t second;
 
 	ASSERT_TRUE(wait_runs(sleeper, "/truth\n"));
 	maps = read_maps(getpid());
 	others = read_maps(sleeper);
 	BEGIN();
 	EXPECT_TRUE(wait_log(self->dev, self->file, has_user_samples, &want));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &second));
 	END();
+	EXPECT_EQ(1, kernel_images(&self->log));
 	check_maps(_metadata, &self->log, getpid(), maps);
 	check_maps(_metadata, &self->log, sleeper, others);
 	read_line("/proc/self/comm", own, sizeof(own));

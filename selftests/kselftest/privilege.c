@@ -150,13 +150,36 @@ TEST_F(privilege, perfmon_is_enough)
 	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SS, 0));
 }
 
+/* Processes may be counted and sampled by anybody, but not in the kernel. */
+static void check_process_mode(struct __test_metadata *_metadata, int dev,
+			       uint32_t mode, int user, int kernel)
+{
+	EXPECT_EQ(user, allocate(dev, mode, 0));
+	EXPECT_EQ(user, allocate(dev, mode, HWPMC_CAP_USER));
+	EXPECT_EQ(kernel, allocate(dev, mode, HWPMC_CAP_SYSTEM));
+	EXPECT_EQ(kernel, allocate(dev, mode, HWPMC_CAP_SYSTEM |
+					      HWPMC_CAP_USER));
+}
+
+/* In a container neither the parameter nor its capabilities open a system mode. */
 TEST_F(privilege, user_namespace)
 {
+	int dev;
+
 	ASSERT_TRUE(write_text(PARAM, "1"));
 	if (unshare(CLONE_NEWUSER))
 		SKIP(return, "no user namespaces here");
+	/* weaker than the opener, which is outside */
 	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SC, 0));
 	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SS, HWPMC_CAP_USER));
+	/* a device of its own: it is the mode that is refused */
+	dev = dev_open();
+	ASSERT_LE(0, dev);
+	EXPECT_EQ(-EPERM, allocate(dev, HWPMC_MODE_SC, 0));
+	EXPECT_EQ(-EPERM, allocate(dev, HWPMC_MODE_SC, HWPMC_CAP_USER));
+	EXPECT_EQ(-EPERM, allocate(dev, HWPMC_MODE_SS, HWPMC_CAP_USER));
+	check_process_mode(_metadata, dev, HWPMC_MODE_TC, 0, -EPERM);
+	check_process_mode(_metadata, dev, HWPMC_MODE_TS, 0, -EPERM);
 }
 
 TEST_F(privilege, opened_to_all)
@@ -174,17 +197,6 @@ TEST_F(privilege, opened_to_all)
 	ASSERT_TRUE(write_text(PARAM, "0"));
 	ASSERT_EQ(0, seteuid(NOBODY));
 	EXPECT_EQ(-EPERM, allocate(self->theirs, HWPMC_MODE_SC, 0));
-}
-
-/* Processes may be counted and sampled by anybody, but not in the kernel. */
-static void check_process_mode(struct __test_metadata *_metadata, int dev,
-			       uint32_t mode, int user, int kernel)
-{
-	EXPECT_EQ(user, allocate(dev, mode, 0));
-	EXPECT_EQ(user, allocate(dev, mode, HWPMC_CAP_USER));
-	EXPECT_EQ(kernel, allocate(dev, mode, HWPMC_CAP_SYSTEM));
-	EXPECT_EQ(kernel, allocate(dev, mode, HWPMC_CAP_SYSTEM |
-					      HWPMC_CAP_USER));
 }
 
 TEST_F(privilege, process_modes)
@@ -227,6 +239,7 @@ TEST_F(privilege, start_needs_it_too)
 	struct hwpmc_allocate a = pmc_clock(100);
 	struct hwpmc_allocate count = pmc_counter(PERF_TYPE_SOFTWARE,
 						  PERF_COUNT_SW_CPU_CLOCK);
+	struct hwpmc_record all = { .on = 1 };
 	int dev = self->theirs;
 	uint64_t value;
 
@@ -243,6 +256,7 @@ TEST_F(privilege, start_needs_it_too)
 	ASSERT_EQ(0, seteuid(NOBODY));
 	EXPECT_EQ(-EPERM, dev_start(dev, a.id));
 	EXPECT_EQ(-EPERM, dev_start(dev, count.id));
+	EXPECT_EQ(-EPERM, dev_ioctl(dev, HWPMC_IOC_RECORD, &all));
 	ASSERT_EQ(0, seteuid(0));
 	/* root may, but the PMC is the opener's all the same */
 	EXPECT_EQ(-EPERM, dev_start(dev, a.id));
@@ -283,6 +297,54 @@ TEST_F(privilege, user_mode_only)
 	EXPECT_LT(50, log.user);
 	EXPECT_EQ(0, log.kernel);
 	EXPECT_EQ(0, log_kernel_addresses(&log));
+}
+
+/* Records of a kernel module: MAP_IN, and MODULE behind it. */
+static unsigned int module_records(struct log *log, const char *name)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "[%s]", name);
+	LOG_FOR_EACH(log, rec) {
+		const char *text = (const char *)rec.data;
+
+		n += rec.type == PMCLOG_T_MAP_IN &&
+		     !strcmp(text + offsetof(struct pmclog_map_in, path), path);
+		n += pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_MODULE &&
+		     !strcmp(text + offsetof(struct pmclog_ext_module, name),
+			     name);
+	}
+	return n;
+}
+
+/* A kernel module that comes and goes is in root's log, and in no other. */
+TEST_F(privilege, modules_are_not_told)
+{
+	int file[2] = { temp_file(), temp_file() }, i;
+	struct log log;
+	uint32_t id;
+
+	if (!access("/sys/module/loop", F_OK) && system("rmmod loop"))
+		SKIP(return, "the module to load is in use");
+	ASSERT_TRUE(write_text(PARAM, "1"));
+	ASSERT_EQ(0, dev_configure(self->dev, file[0]));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
+	ASSERT_EQ(0, dev_configure(self->theirs, file[1]));
+	ASSERT_EQ(0, dev_run(self->theirs, pmc_clock(100), &id));
+	if (system("modprobe -q loop && [ -e /sys/module/loop/sections ]"))
+		SKIP(return, "no module to load here");
+	EXPECT_EQ(0, system("rmmod loop"));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_EQ(0, dev_closelog(self->theirs));
+	for (i = 0; i < 2; i++) {
+		ASSERT_TRUE(log_load(&log, file[i]));
+		ASSERT_LOG(&log, 0);
+		EXPECT_EQ(i ? 0 : 2, module_records(&log, "loop"));
+		EXPECT_EQ(!i, log_kernel_addresses(&log) > 0);
+		log_free(&log);
+	}
 }
 
 static void call_kernel(unsigned int calls)

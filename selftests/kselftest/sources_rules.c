@@ -86,6 +86,18 @@ TEST_F(sources_rules, errors)
 	REFUSED(-EOPNOTSUPP);
 }
 
+/* Takes all the breakpoints that a CPU has left: how many those were. */
+static unsigned int all_on_cpu(int dev, int cpu)
+{
+	struct hwpmc_allocate a = pmc_breakpoint(HWPMC_MODE_SC, BP_W, &watched, 8);
+	unsigned int n = 0;
+
+	a.cpu = cpu;
+	while (!dev_allocate(dev, &a))
+		n++;
+	return n;
+}
+
 /* More breakpoints than the processor has. */
 TEST_F(sources_rules, too_many_breakpoints)
 {
@@ -99,6 +111,15 @@ TEST_F(sources_rules, too_many_breakpoints)
 	EXPECT_LT(0, n);
 	EXPECT_EQ(0, dev_release(self->dev, a.id));
 	EXPECT_EQ(0, dev_allocate(self->dev, &a));
+	close(self->dev);
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+	/* CPU 1 has none left, and what a PMC had on CPU 0 by then is free again */
+	EXPECT_EQ(n, all_on_cpu(self->dev, 1));
+	a.cpu = HWPMC_CPU_ALL;
+	for (err = 0; err < 3; err++)
+		EXPECT_EQ(-ENOSPC, dev_allocate(self->dev, &a));
+	EXPECT_EQ(n, all_on_cpu(self->dev, 0));
 }
 
 static const struct rule {
@@ -126,6 +147,28 @@ static const struct rule {
 	  -EPERM },
 	{ "breakpoint",			HWPMC_MODE_SC, BP, U, -EPERM },
 };
+
+/* What needs no privilege: the answer is root's, were it that there is no PMU. */
+static const struct {
+	uint32_t	type;
+	uint64_t	config;
+} free_for_all[] = {
+	{ PERF_TYPE_SOFTWARE,	PERF_COUNT_SW_PAGE_FAULTS },
+	{ PERF_TYPE_HARDWARE,	PERF_COUNT_HW_CPU_CYCLES },
+	{ PERF_TYPE_HW_CACHE,	PERF_COUNT_HW_CACHE_L1D },
+	{ PERF_TYPE_RAW,	0x3C },
+};
+static int roots[ARRAY_SIZE(free_for_all)];
+
+static int try_free(int dev, unsigned int i, uint32_t mode)
+{
+	struct hwpmc_allocate a = pmc_process_counter(free_for_all[i].type,
+						      free_for_all[i].config, 0);
+
+	a.mode = mode;
+	a.caps = U;
+	return dev_allocate(dev, &a);
+}
 
 static int try_rule(int dev, const struct rule *r)
 {
@@ -157,6 +200,10 @@ static int nobody_tries(int dev)
 		bad++;
 		fprintf(stderr, "# %s: %s\n", rules[i].what, strerror(-got));
 	}
+	for (i = 0; i < ARRAY_SIZE(free_for_all); i++) {
+		bad += try_free(dev, i, HWPMC_MODE_TC) != roots[i];
+		bad += try_free(dev, i, HWPMC_MODE_TS) == -EPERM;
+	}
 	bad += dev_allocate(dev, &a) != -EINVAL;
 	raw.caps = U;
 	if (BREAKS_SAMPLE)	/* x86: AnyThread */
@@ -180,6 +227,11 @@ static int as_nobody(void)
 
 TEST_F(sources_rules, without_privilege)
 {
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(free_for_all); i++)
+		roots[i] = try_free(self->dev, i, HWPMC_MODE_TC);
+	EXPECT_EQ(0, roots[0]);
 	ASSERT_TRUE(device_for_group());
 	EXPECT_EQ(0, as_nobody());
 	/* what opens user mode to everybody opens no more than that */

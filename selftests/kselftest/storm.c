@@ -271,6 +271,7 @@ TEST(stalled_pipe)
 	pid_t loads[2] = { load_user(0), load_user(1) };
 	static struct latency lat[2] = { { .cpu = 0 }, { .cpu = 1 } };
 	uint64_t resumed, gap = scaled(200, 1000) * MSEC;
+	struct hwpmc_driverstats st;
 	struct paused_reader r;
 	unsigned int n, i, k;
 	int dev = dev_open(), fd = paused_begin(&r);
@@ -298,6 +299,7 @@ TEST(stalled_pipe)
 		pthread_join(lat[i].thread, NULL);
 	}
 	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
 	paused_end(&r);
 	for (i = 0; i < 2; i++)
 		load_end(loads[i]);
@@ -311,6 +313,9 @@ TEST(stalled_pipe)
 	       (unsigned int)(lat[1].worst / MSEC));
 	EXPECT_LT(1000, log_dropped(&r.log));
 	EXPECT_EQ(log_dropped(&r.log), r.log.dropped[PMCLOG_DROP_FULL]);
+	/* the statistics know of each, as the log does */
+	EXPECT_EQ(log_dropped(&r.log), st.intr_bufferfull);
+	EXPECT_EQ(r.log.samples, st.intr_processed);
 	EXPECT_EQ(0, disorder(drops, n, gap));
 	EXPECT_LT(700 * MSEC, longest(drops, n));
 	for (i = 0; i < 2; i++) {

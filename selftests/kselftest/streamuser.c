@@ -224,10 +224,11 @@ static void expect_all_told(struct __test_metadata *_metadata,
 {
 	unsigned int i;
 
-	for (i = 0; i < c->n; i++)
+	for (i = 0; i < c->n; i++) {
 		EXPECT_LE(1, log_count(log, PMCLOG_T_PROC_CREATE,
 				       offsetof(struct pmclog_proc_create, pid),
 				       c->pid[i])) TH_LOG("process %u", i);
+	}
 }
 
 /* A program of one thread does not wait for itself. */

@@ -172,9 +172,10 @@ static void check_log(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, st.account.in_rings + st.account.discarded);
 	EXPECT_LE(self->start, log.first_tsc);
 	EXPECT_GE(raw_ns(), log.last_tsc);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		EXPECT_LT(5, samples_after(&log, woken, cpus[i]))
 			TH_LOG("CPU %d", cpus[i]);
+	}
 	log_free(&log);
 }
 
@@ -403,8 +404,9 @@ TEST_F(suspend, waiting)
 		begin_waiter(_metadata, &waiters[i]);
 	}
 	sleep_ms(scaled(1000, 3000));
-	for (i = 0; i < NWAIT; i++)
+	for (i = 0; i < NWAIT; i++) {
 		EXPECT_FALSE(waiters[i].done) TH_LOG("%s", name_of(i));
+	}
 	call_off(_metadata);
 	woken = raw_ns();
 	sleep_ms(300);

@@ -126,6 +126,33 @@ TEST(configurelog_interrupted)
 	check_end(_metadata, 1);
 }
 
+/* Closes the pipe's other end when the process waits for the end of its log. */
+static void *close_reader(void *arg)
+{
+	struct stuck *s = arg;
+
+	wait_in_call(getpid(), getpid(), SYS_ioctl);
+	close(s->reader);
+	return NULL;
+}
+
+/* A write error on the way to the end is told by CLOSELOG; it is the end even so. */
+TEST(closelog_fails)
+{
+	pthread_t reader;
+	struct stuck s;
+
+	ASSERT_EQ(0, stick(&s));
+	ASSERT_EQ(0, pthread_create(&reader, NULL, close_reader, &s));
+	EXPECT_EQ(-EPIPE, dev_closelog(s.dev));
+	pthread_join(reader, NULL);
+	EXPECT_EQ(-EINVAL, dev_closelog(s.dev));
+	EXPECT_EQ(-EINVAL, dev_userdata(s.dev, 1));
+	EXPECT_EQ(0, dev_configure(s.dev, temp_file()));
+	EXPECT_EQ(0, dev_closelog(s.dev));
+	close(s.dev);
+}
+
 /* A rotation that has not begun is taken back: the file stays empty. */
 TEST(rotate_interrupted)
 {

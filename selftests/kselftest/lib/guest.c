@@ -193,22 +193,40 @@ uint64_t kallsyms_addr(const char *symbol)
 	return found;
 }
 
-pid_t find_comm(const char *comm)
+static bool has_comm(const char *pid, const char *comm)
 {
 	char path[300], line[64];
+
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	return atoi(pid) > 0 && read_line(path, line, sizeof(line)) &&
+	       !strcmp(line, comm);
+}
+
+pid_t find_comm(const char *comm)
+{
 	struct dirent *e;
 	pid_t pid = 0;
 	DIR *d = opendir("/proc");
 
-	while (d && !pid && (e = readdir(d))) {
-		snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
-		if (atoi(e->d_name) > 0 &&
-		    read_line(path, line, sizeof(line)) && !strcmp(line, comm))
+	while (d && !pid && (e = readdir(d)))
+		if (has_comm(e->d_name, comm))
 			pid = atoi(e->d_name);
-	}
 	if (d)
 		closedir(d);
 	return pid;
+}
+
+unsigned int count_comm(const char *comm)
+{
+	struct dirent *e;
+	unsigned int n = 0;
+	DIR *d = opendir("/proc");
+
+	while (d && (e = readdir(d)))
+		n += has_comm(e->d_name, comm);
+	if (d)
+		closedir(d);
+	return n;
 }
 
 const char *program_dir(void)

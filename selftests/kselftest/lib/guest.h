@@ -41,6 +41,8 @@ uint64_t module_param(const char *name);
 uint64_t kallsyms_addr(const char *symbol);
 /* pid of a thread with this name, 0: none */
 pid_t find_comm(const char *comm);
+/* How many there are. */
+unsigned int count_comm(const char *comm);
 /* Directory with the test programs and the workloads. */
 const char *program_dir(void);
 

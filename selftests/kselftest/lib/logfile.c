@@ -425,7 +425,8 @@ unsigned int log_kernel_addresses(struct log *log)
 		if (log_sample(&rec, &s))
 			for (i = 0; i < s.npc; i++)
 				n += addr_is_kernel(s.pc[i]);
-		if (rec.type == PMCLOG_T_MAP_IN)
+		/* both have pid and start at the same places */
+		if (rec.type == PMCLOG_T_MAP_IN || rec.type == PMCLOG_T_MAP_OUT)
 			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
 					struct pmclog_map_in, start)) &&
 			     PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
@@ -433,6 +434,9 @@ unsigned int log_kernel_addresses(struct log *log)
 		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_KERNEL)
 			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
 					struct pmclog_ext_kernel, addr));
+		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_MODULE)
+			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
+					struct pmclog_ext_module, start));
 	}
 	return n;
 }
