@@ -296,6 +296,8 @@ static void set_params(uint8_t how, bool always)
 	write_param("max_pmcs", how & 2 ? "3" : "1024");
 	write_param("max_ringmem", how & 2 ? "1" : "256");
 	write_param("max_counters", how & 2 ? "4" : "65536");
+	write_param("perf_rules", "0");
+	write_param("max_cpu", "100");
 }
 
 /* Returns ANSWER_*. */
@@ -337,6 +339,7 @@ static uint32_t handle(void)
 	calls_reset();
 	cover_reset();
 	status = run();
+	cover_take_whole();
 	look_at_kmsg();
 	if (!sh->trouble[0] && status == ANSWER_GOOD)
 		look_at_account();
@@ -415,8 +418,31 @@ static void prepare(void)
 	lseek(kmsg, 0, SEEK_END);
 }
 
+/* The executors' parts, and all the rest of @all ns. */
+static void tell_times(unsigned int programs, uint64_t all)
+{
+	static const char * const names[] = {
+#define X(phase, name) #name,
+		PHASES(X)
+#undef X
+	};
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < PHASE_REST; i++)
+		sum += sh->spent[i];
+	sh->spent[PHASE_REST] = all - sum;
+	fprintf(stderr, "fuzz-guest: %u programs; ms each:", programs);
+	for (i = 0; i < PHASES_ && programs; i++)
+		fprintf(stderr, " %s %llu", names[i],
+			(unsigned long long)sh->spent[i] / 1000000 / programs);
+	fprintf(stderr, "\n");
+}
+
 int main(int argc, char **argv)
 {
+	unsigned int programs = 0;
+	uint64_t taken = 0, begun;
 	bool covers;
 
 	if (!strcmp(argv[0], "small"))
@@ -436,7 +462,12 @@ int main(int argc, char **argv)
 	close_range(3, FD_OWN - 1, 0);
 	answer(ANSWER_READY, covers ? "" :
 	       "this kernel does not say what code is reached");
-	while (take_program())
+	while (take_program()) {
+		begun = now();
 		answer(handle(), sh->trouble);
+		taken += now() - begun;
+		programs++;
+	}
+	tell_times(programs, taken);
 	return 0;
 }
