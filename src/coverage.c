@@ -66,8 +66,8 @@ static ssize_t coverage_write(struct file *file, const char __user *buf,
 	return len;
 }
 
+/* No owner: that it is open does not keep the module, debugfs sees to the rest. */
 static const struct file_operations coverage_fops = {
-	.owner	= THIS_MODULE,
 	.read	= coverage_read,
 	.write	= coverage_write,
 	.llseek	= default_llseek,

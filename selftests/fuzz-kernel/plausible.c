@@ -84,6 +84,7 @@ static const struct rule {
 	[OP_HOTPLUG]		= { RUNS, 1 },
 	[OP_CGROUP]		= { 0, 2 },
 	[OP_MODULE]		= { RUNS, 2 },
+	[OP_TRACE]		= { 0, 1 },
 };
 
 /* What a program has at some place, as far as that can be told. */
@@ -172,7 +173,7 @@ static void good_allocate(uint8_t *arg, unsigned int mode)
 	static const uint8_t flags[] = { 0xF8, 0, 0x59, 0x07 };
 
 	arg[0] = mode | (below(8) ? 0 : 0x10 | below(4) << 5);
-	arg[1] = below(below(2) ? 4 : 14);
+	arg[1] = below(below(2) ? 4 : 16);
 	arg[2] = below(below(2) ? 7 : 12);
 	arg[3] = below(256) & flags[mode];
 	arg[4] = mode >= 2 && below(2) ? 1 : below(4);
@@ -263,7 +264,7 @@ void good_op(struct op *op, unsigned int code)
 		break;
 	case OP_LOAD:
 	case OP_STACK:
-		arg[0] = 1 + below(15);
+		arg[0] = 1 + below(below(2) ? 15 : 31);
 		arg[1] = below(32);
 		break;
 	case OP_REPEAT:

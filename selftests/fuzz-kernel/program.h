@@ -44,7 +44,8 @@ enum user {
 	X(MAP, map) X(PRCTL, prctl) X(SETUID, setuid)			\
 	X(UNSHARE, unshare) X(LOAD, load) X(SLEEP, sleep)		\
 	X(REPEAT, repeat) X(PARAM, param) X(HOTPLUG, hotplug)		\
-	X(STACK, stack) X(CGROUP, cgroup) X(MODULE, module)
+	X(STACK, stack) X(CGROUP, cgroup) X(MODULE, module)		\
+	X(TRACE, trace)
 
 enum op_code {
 #define X(code, name) OP_##code,

@@ -149,10 +149,12 @@ static const struct {
 	{ PERF_TYPE_BREAKPOINT, 0, false },
 	{ PERF_TYPE_RAW, 8, true },
 	{ 99, 0, false },
+	{ PERF_TYPE_TRACEPOINT, 3, false },
+	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, true },
 };
 
 /* Ids of tracepoints, in the order of events[]. */
-static uint64_t points[3];
+static uint64_t points[4];
 static volatile uint32_t watched;
 
 static const uint64_t counts[] = {
@@ -486,6 +488,7 @@ static void (* const calls[CODES])(const struct op *op) = {
 	[OP_HOTPLUG] = machine_hotplug,
 	[OP_CGROUP] = machine_cgroup,
 	[OP_MODULE] = machine_module,
+	[OP_TRACE] = machine_trace,
 };
 
 /* FORK and REPEAT are for run_range(). */
@@ -522,6 +525,7 @@ void calls_init(void)
 	points[0] = point_id("sched/sched_switch");
 	points[1] = point_id("sched/sched_process_fork");
 	points[2] = point_id("raw_syscalls/sys_enter");
+	points[3] = point_id("hwpmc/hwpmc_pass");
 	machine_init();
 }
 

@@ -76,6 +76,7 @@ void machine_param(const struct op *op);
 void machine_hotplug(const struct op *op);
 void machine_cgroup(const struct op *op);
 void machine_module(const struct op *op);
+void machine_trace(const struct op *op);
 void machine_restore(void);		/* executor */
 /* a directory of cgroup2; odd numbers are of one that is removed */
 int machine_cgroup_fd(unsigned int n);

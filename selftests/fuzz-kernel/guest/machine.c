@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The operations of a program on what is the whole machine's: parameters of the
- * module, a CPU, control groups, another module.
+ * module, a CPU, control groups, another module, tracing.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include "calls.h"
 
 #define CGROUPS		"/sys/fs/cgroup"
+#define TRACING		"/sys/kernel/tracing"
 #define CPU1		"/sys/devices/system/cpu/cpu1/online"
 #define MODULE		"fuzz_nothing"
 
@@ -62,6 +63,8 @@ void machine_init(void)
 {
 	unsigned int i;
 
+	if (system("chmod 666 /sys/module/hwpmc/parameters/max_* /sys/module/hwpmc/parameters/perf_rules"))
+		fprintf(stderr, "fuzz-guest: parameters are root's\n");
 	mkdir(CGROUPS "/fuzz", 0755);
 	mkdir(CGROUPS "/fuzz/a", 0755);
 	mkdir(CGROUPS "/fuzz/gone", 0755);
@@ -129,6 +132,24 @@ void machine_module(const struct op *op)
 		syscall(SYS_finit_module, module_fd, "", 0);
 }
 
+/* arg: the module's own events are traced, no longer, or shown */
+void machine_trace(const struct op *op)
+{
+	char text[4096];
+	int fd;
+
+	sh->machine = true;
+	if (op->arg[0] % 4 < 2) {
+		write_file(TRACING "/events/hwpmc/enable",
+			   op->arg[0] & 1 ? "0" : "1");
+		return;
+	}
+	fd = open(TRACING "/trace", O_RDONLY | O_CLOEXEC);
+	while (read(fd, text, sizeof(text)) > 0 && !sh->stop)
+		;
+	close(fd);
+}
+
 /* All rows of the program are free again. */
 static void enable_rows(void)
 {
@@ -157,6 +178,8 @@ void machine_restore(void)
 	if (sh->machine) {
 		write_file(CGROUPS "/cgroup.procs", "0");
 		syscall(SYS_delete_module, MODULE, O_NONBLOCK);
+		write_file(TRACING "/events/hwpmc/enable", "0");
+		close(open(TRACING "/trace", O_WRONLY | O_TRUNC));
 	}
 	enable_rows();
 }

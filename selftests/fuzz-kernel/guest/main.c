@@ -6,6 +6,7 @@
  * fuzz-guest PORT	the host is at the virtio port of that name, or at the
  *			program's standard input and output ("-")
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,6 +20,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/hwpmc.h>
@@ -400,8 +402,77 @@ static void prepare_faults(void)
 	}
 }
 
+/*
+ * A 32-bit program for arm64: it touches memory, gives way, computes and ends, with
+ * a chain of two frames, the second of which is nowhere.
+ */
+static void write_arm32(const char *path)
+{
+	static const uint32_t code[] = {
+		0xe24dd010,	/* sub	sp, sp, #16 */
+		0xe28db00c,	/* add	fp, sp, #12 */
+		0xe3a00a02,	/* mov	r0, #8192 */
+		0xe50b0004,	/* str	r0, [fp, #-4] */
+		0xe58be000,	/* str	lr, [fp] */
+		0xe3a05014,	/* mov	r5, #20 */
+		0xe3a0709e,	/* again: mov r7, #158 (sched_yield) */
+		0xef000000,	/* svc	0 */
+		0xe3a04a10,	/* mov	r4, #65536 */
+		0xe2544001,	/* subs	r4, r4, #1 */
+		0x1afffffd,	/* bne	.-4 */
+		0xe2555001,	/* subs	r5, r5, #1 */
+		0x1afffff8,	/* bne	again */
+		0xe3a00000,	/* mov	r0, #0 */
+		0xe3a07001,	/* mov	r7, #1 (exit) */
+		0xef000000,	/* svc	0 */
+	};
+	struct {
+		Elf32_Ehdr e;
+		Elf32_Phdr p;
+		uint32_t code[sizeof(code) / 4];
+	} image = {
+		.e = {
+			.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
+				     ELFCLASS32, ELFDATA2LSB, EV_CURRENT },
+			.e_type = ET_EXEC, .e_machine = EM_ARM,
+			.e_version = EV_CURRENT,
+			.e_entry = 0x10000 + sizeof(Elf32_Ehdr) +
+				   sizeof(Elf32_Phdr),
+			.e_phoff = sizeof(Elf32_Ehdr),
+			.e_flags = 0x05000000,		/* EABI 5 */
+			.e_ehsize = sizeof(Elf32_Ehdr),
+			.e_phentsize = sizeof(Elf32_Phdr), .e_phnum = 1,
+		},
+		.p = {
+			.p_type = PT_LOAD, .p_vaddr = 0x10000,
+			.p_paddr = 0x10000, .p_filesz = sizeof(image),
+			.p_memsz = sizeof(image), .p_flags = PF_R | PF_X,
+			.p_align = 0x10000,
+		},
+	};
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+
+	memcpy(image.code, code, sizeof(code));
+	if (write(fd, &image, sizeof(image)) != sizeof(image))
+		perror(path);
+	close(fd);
+}
+
+/* With rings that are full soon, and that take no time to make. */
+static void reload_module(void)
+{
+	static const char path[] = "/hwpmc/hwpmc.ko";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || syscall(SYS_delete_module, "hwpmc", O_NONBLOCK) ||
+	    syscall(SYS_finit_module, fd, "ringsize=32 logbuffersize=16", 0))
+		perror(path);
+	close(fd);
+}
+
 static void prepare(void)
 {
+	reload_module();
 	mkdir("/fz", 0755);
 	mkdir("/fz/big", 0755);
 	mkdir("/fz/full", 0755);
@@ -411,6 +482,7 @@ static void prepare(void)
 	copy_self("/fz/plain", 0755);
 	copy_self("/fz/setuid", 04755);
 	copy_self("/fz/unreadable", 0711);
+	write_arm32("/fz/arm32");
 	chmod("/dev/hwpmc", 0666);
 	prepare_faults();
 	calls_init();

@@ -224,8 +224,9 @@ static void exec_now(const struct op *op)
 {
 	static char * const paths[] = {
 		"/proc/self/exe", "/fz/plain", "/fz/setuid", "/fz/unreadable",
+		"/fz/arm32", "/usr/bin/busybox",
 	};
-	char *path = paths[op->arg[0] % 4], what[8], again[8];
+	char *path = paths[op->arg[0] % 6], what[8], again[8];
 	char *args[] = { "small", what, path, again, NULL };
 
 	snprintf(what, sizeof(what), "%u", op->arg[1]);
@@ -281,11 +282,14 @@ static void fault(unsigned int n)
 	munmap(p, n * 4096);
 }
 
-/* arg: what, how much */
+/* arg: what, and 0x10 for a lot of it; how much */
 void process_load(const struct op *op)
 {
 	unsigned int i, n = op->arg[1] % 32;
 	volatile unsigned int x = 0;
+
+	if (op->arg[0] & 0x10)
+		n *= 16;
 
 	if (op->arg[0] & 1)
 		fault(n + 1);
@@ -296,7 +300,7 @@ void process_load(const struct op *op)
 		for (i = 0; i < n; i++)
 			sched_yield();
 	if (op->arg[0] & 8)
-		for (i = 0; i < n * 10000 && !sh->stop; i++)
+		for (i = 0; i < op->arg[1] % 32 * 10000 && !sh->stop; i++)
 			x++;
 }
 
