@@ -254,7 +254,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
 
 	state = seed;
 	memcpy(&p, data, size < PROGRAM_MAX ? size : PROGRAM_MAX);
-	for (times = 1 + below(4); times; times--)
+	/* a program takes long: it may as well have several */
+	for (times = 1 + below(6); times; times--)
 		n = mutate_once(&p, n);
 	return give(data, &p, n, max_size);
 }

@@ -130,6 +130,8 @@ int io(const struct op *op, unsigned long cmd, void *arg)
 	return err;
 }
 
+#define OWN_POINT	3
+
 static const struct {
 	uint32_t type;
 	uint64_t config;
@@ -149,12 +151,20 @@ static const struct {
 	{ PERF_TYPE_BREAKPOINT, 0, false },
 	{ PERF_TYPE_RAW, 8, true },
 	{ 99, 0, false },
-	{ PERF_TYPE_TRACEPOINT, 3, false },
+	{ PERF_TYPE_TRACEPOINT, OWN_POINT, false },
 	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, true },
 };
 
 /* Ids of tracepoints, in the order of events[]. */
-static uint64_t points[4];
+static uint64_t points[3];
+
+/* the module's own; which, is for the operation to say */
+static const char * const own_points[] = {
+	"hwpmc/hwpmc_pass", "hwpmc/hwpmc_ioctl", "hwpmc/hwpmc_target",
+	"hwpmc/hwpmc_loss", "hwpmc/hwpmc_owner", "hwpmc/hwpmc_log",
+	"hwpmc/hwpmc_refusal",
+};
+static uint64_t own_ids[SIZE(own_points)];
 static volatile uint32_t watched;
 
 static const uint64_t counts[] = {
@@ -194,7 +204,9 @@ static void do_allocate(const struct op *op)
 	if (sampling && events[e].fast && x.a.count < 3000000)
 		x.a.count = 3000000;
 	if (x.a.type == PERF_TYPE_TRACEPOINT)
-		x.a.config = points[x.a.config];
+		x.a.config = x.a.config == OWN_POINT ?
+			     own_ids[(b[5] >> 1) % SIZE(own_ids)] :
+			     points[x.a.config];
 	if (x.a.type == PERF_TYPE_BREAKPOINT) {
 		x.a.bp_type = 3 ^ (b[4] >> 4 & 7);
 		x.a.config1 = (uintptr_t)&watched;
@@ -519,13 +531,16 @@ static uint64_t point_id(const char *name)
 
 void calls_init(void)
 {
+	unsigned int i;
+
 	bad = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(bad + 4096, 4096, PROT_NONE);
 	points[0] = point_id("sched/sched_switch");
 	points[1] = point_id("sched/sched_process_fork");
 	points[2] = point_id("raw_syscalls/sys_enter");
-	points[3] = point_id("hwpmc/hwpmc_pass");
+	for (i = 0; i < SIZE(own_ids); i++)
+		own_ids[i] = point_id(own_points[i]);
 	machine_init();
 }
 

@@ -5,6 +5,7 @@
  * What changes a process for good is for children only.
  */
 #include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -250,9 +251,12 @@ void process_setuid(const struct op *op)
 {
 	static const unsigned int users[] = { 1000, 1001, 0, 65534 };
 	unsigned int id = users[op->arg[0] % 4];
+	gid_t groups[] = { 5, id, 2000 };
 
 	if (!in_child())
 		return;
+	if (op->arg[1] & 8)
+		setgroups(op->arg[1] & 16 ? 2 : 3, groups);
 	if (op->arg[1] & 1)
 		(void)!setresgid(id, id, id);
 	if (op->arg[1] & 2)
