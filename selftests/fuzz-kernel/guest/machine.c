@@ -65,6 +65,7 @@ void machine_init(void)
 
 	if (system("chmod 666 /sys/module/hwpmc/parameters/max_* /sys/module/hwpmc/parameters/perf_rules"))
 		fprintf(stderr, "fuzz-guest: parameters are root's\n");
+	write_file(CGROUPS "/cgroup.subtree_control", "+memory");
 	mkdir(CGROUPS "/fuzz", 0755);
 	mkdir(CGROUPS "/fuzz/a", 0755);
 	mkdir(CGROUPS "/fuzz/gone", 0755);
