@@ -406,13 +406,11 @@ static void nap(struct hwpmc_owner *o)
 	long timeout = READ_ONCE(o->hooked) ? DRAIN_INTERVAL :
 					      MAX_SCHEDULE_TIMEOUT;
 
-	coverage_end();
 	set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
 	if (!READ_ONCE(log->kick))
 		schedule_timeout(timeout);
 	__set_current_state(TASK_RUNNING);
 	try_to_freeze();
-	coverage_begin(&log->coverage);
 }
 
 static void work(struct hwpmc_owner *o)
@@ -536,7 +534,6 @@ int drain_thread(void *arg)
 	/* from log_shutdown() only: breaks whatever the thread waits in */
 	allow_kernel_signal(SIGKILL);
 	take_share(o);
-	coverage_begin(&log->coverage);
 	drain_begin_log(o, ring_clock());
 	work(o);
 	snapshot_forget(o);
@@ -547,8 +544,6 @@ int drain_thread(void *arg)
 	log->sink->end(o);
 	trace_hwpmc_log(o, "end", READ_ONCE(log->error));
 	pay(o);		/* with the last of this log: the next has its own share */
-	/* the program that waits for the end has it then */
-	coverage_end();
 	log_keep(o, NULL, false);
 	while (!leave(o)) {
 		mark_deleted(o);

@@ -139,7 +139,6 @@ static int start_writer(struct hwpmc_owner *o)
 	spin_lock(&log->lock);
 	memset(&log->req, 0, sizeof(log->req));
 	spin_unlock(&log->lock);
-	coverage_init(&log->coverage);
 	log->number++;
 	WRITE_ONCE(log->telling, log->number);
 	o->is_owner = true;

@@ -18,7 +18,6 @@
 #include <uapi/linux/hwpmc.h>
 #include <uapi/linux/pmclog.h>
 
-#include "coverage.h"
 #include "merge.h"
 #include "stream.h"
 #include "trigger.h"
@@ -134,8 +133,8 @@ struct log_share {
  * @kick:   the thread has something to do
  * @done:   the thread has ended
  * @waitq:  for requesters and poll
- * @owner_pid, @memcg, @host, @coverage: of the process that configured the log, and
- *	the machine's name there; constant while the log lasts
+ * @owner_pid, @memcg, @host: of the process that configured the log, and the
+ *	machine's name there; constant while the log lasts
  * @tell_kernel: the kernel's addresses may be in it; WRITE_ONCE before the thread
  *	runs, and by it: the kernel may be locked down meanwhile
  * @share: see there
@@ -170,7 +169,6 @@ struct hwpmc_log {
 	bool		tell_kernel;
 	char		host[__NEW_UTS_LEN + 1];
 	struct mem_cgroup *memcg;	/* referenced; may be NULL */
-	struct coverage	coverage;
 	struct log_share share;
 	const struct sink_ops *sink;
 	struct log_stream stream;

@@ -20,6 +20,7 @@
 #include <linux/rcupdate.h>
 #include <linux/uio.h>
 
+#include "coverage.h"
 #include "hooks.h"
 #include "hwpmc.h"
 #include "pmc.h"
@@ -131,6 +132,7 @@ static int __init hwpmc_init(void)
 	err = misc_register(&hwpmc_device);
 	if (err)
 		goto err_threads;
+	coverage_init();
 	return 0;
 
 err_threads:
@@ -151,6 +153,7 @@ err_sample:
 /* No owner, and so no thread, no event and nobody who follows, is left. */
 static void __exit hwpmc_exit(void)
 {
+	coverage_exit();
 	misc_deregister(&hwpmc_device);
 	hooks_exit();
 	chain_late_exit();

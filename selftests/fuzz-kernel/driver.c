@@ -18,6 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "mutate.h"
 #include "text.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -118,14 +119,15 @@ static bool read_answer(struct answer *a, uint32_t *keys, char *text,
 	       read_all(text, a->text);
 }
 
-static void note(uint32_t key)
+/* Returns whether it is new. */
+static bool note(uint32_t key)
 {
 	counters[key * 2654435761U >> 15] = 1;
 	if (known[key >> 3] & 1U << (key & 7))
-		return;
+		return false;
 	known[key >> 3] |= 1U << (key & 7);
 	fprintf(covered, "%08x\n", key);
-	fflush(covered);
+	return true;
 }
 
 /* The machine may have its port before it listens to it. */
@@ -198,7 +200,7 @@ static void write_count(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint32_t keys[1U << 15];
-	uint32_t len = size, i;
+	uint32_t len = size, i, news = 0;
 	struct answer a;
 	char text[1024];
 
@@ -210,7 +212,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		trouble("the kernel is gone", data, size);
 	count++;
 	for (i = 0; i < a.nkeys; i++)
-		note(keys[i]);
+		news += note(keys[i]);
+	fflush(covered);
+	/* what the corpus reaches was new once */
+	if (news || count < 256)
+		mutate_pool(data, size);
 	died += a.status == ANSWER_DIED;
 	write_count();
 	if (a.status == ANSWER_TROUBLE)

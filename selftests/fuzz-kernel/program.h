@@ -43,7 +43,9 @@ enum user {
 	X(THREAD, thread) X(SEND, send) X(RECEIVE, receive)		\
 	X(MAP, map) X(PRCTL, prctl) X(SETUID, setuid)			\
 	X(UNSHARE, unshare) X(LOAD, load) X(SLEEP, sleep)		\
-	X(REPEAT, repeat) X(PARAM, param) X(HOTPLUG, hotplug)
+	X(REPEAT, repeat) X(PARAM, param) X(HOTPLUG, hotplug)		\
+	X(STACK, stack) X(CGROUP, cgroup) X(MODULE, module)		\
+	X(TRACE, trace)
 
 enum op_code {
 #define X(code, name) OP_##code,
@@ -111,6 +113,6 @@ struct answer {
 #define KEY_OFFSET(key)		((key) & 0xFFFFFFU)
 /* no place, but the error that the operation has ended with */
 #define KEY_RESULT	0xFFF000U
-#define KEY_REMOTE		0xFFU	/* the operation of a writing thread */
+#define KEY_WHOLE	0xFFU	/* no operation: whatever has reached it */
 
 #endif /* FUZZ_PROGRAM_H */

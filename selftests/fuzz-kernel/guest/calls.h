@@ -1,10 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* process.c: the operations on processes, for the table in calls.c. */
+/*
+ * The operations, for the table in calls.c, and what they have in common.
+ *
+ * Arguments are mostly good ones, made from tables by the operation's bytes;
+ * op->how spoils them.  Slots are shared with threads and children, which race
+ * for them: any value in a slot is a fit one.
+ */
 #ifndef FUZZ_CALLS_H
 #define FUZZ_CALLS_H
 
-#include "../program.h"
+#include "guest.h"
 
+#define SIZE(a)	(sizeof(a) / sizeof(*(a)))
+
+/* A structure with what HOW_SIZE may show of it. */
+#define ARG(type, name, ...)						\
+	union {								\
+		struct type a;						\
+		char room[sizeof(struct type) + 64];			\
+	} name = { .a = { __VA_ARGS__ } }
+
+/* calls.c */
+int dev_of(const struct op *op);
+int pid_of(uint8_t n);
+/* What fails is to be disarmed with what this returns. */
+int fail_arm(const struct op *op);
+void fail_disarm(int fd);
+void *bad_address(const struct op *op);
+/* HOW_WORD's offset in an argument: the last numbers count from its end */
+uint32_t word_at(const struct op *op, uint32_t size);
+/* @arg has room for 64 bytes more than it says. */
+int io(const struct op *op, unsigned long cmd, void *arg);
+void set_slot(int *slot, int fd);
+
+/* device.c: the device as a file */
+void do_open(const struct op *op);
+void do_close(const struct op *op);
+void do_dup(const struct op *op);
+void do_read(const struct op *op);
+void do_poll(const struct op *op);
+void do_fcntl(const struct op *op);
+void do_odd(const struct op *op);
+
+/* logs.c: what a log can go to, and the ioctls with a descriptor of it */
+void do_configurelog(const struct op *op);
+void do_rotatelog(const struct op *op);
+void do_snapshot(const struct op *op);
+void do_logopen(const struct op *op);
+void do_logread(const struct op *op);
+void do_logclose(const struct op *op);
+void do_logspoil(const struct op *op);
+
+/* records.c: WRITELOG */
+void do_userdata(const struct op *op);
+void do_records(const struct op *op);
+
+/* process.c */
 void process_kill(const struct op *op);
 void process_wait(const struct op *op);
 void process_thread(const struct op *op);
@@ -16,8 +67,18 @@ void process_exec(const struct op *op);
 void process_setuid(const struct op *op);
 void process_unshare(const struct op *op);
 void process_load(const struct op *op);
+void process_stack(const struct op *op);
 void process_sleep(const struct op *op);
-void process_param(const struct op *op);
-void process_hotplug(const struct op *op);
+
+/* machine.c: what is the machine's; put back by machine_restore() */
+void machine_init(void);		/* supervisor, as root */
+void machine_param(const struct op *op);
+void machine_hotplug(const struct op *op);
+void machine_cgroup(const struct op *op);
+void machine_module(const struct op *op);
+void machine_trace(const struct op *op);
+void machine_restore(void);		/* executor */
+/* a directory of cgroup2; odd numbers are of one that is removed */
+int machine_cgroup_fd(unsigned int n);
 
 #endif /* FUZZ_CALLS_H */

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What code of the module has been reached: KCOV, see the kernel's
- * Documentation/dev-tools/kcov.rst.
+ * What code of the module has been reached: by an operation, from KCOV (see the
+ * kernel's Documentation/dev-tools/kcov.rst), and by a program at all, from the
+ * module (see its coverage.c).
  *
  * A cover is noted for one task at a time, and so each executor has its own.  All
- * are opened by the supervisor, which may, and inherited.
+ * are opened by the supervisor, which may, and inherited.  A kernel may have no
+ * KCOV: then only the module tells.
  */
 #include <fcntl.h>
 #include <linux/kcov.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,7 +29,21 @@ static struct cover {
 } all[USERS * COVERS], *covers = all;
 
 static unsigned long text;
-static bool works;
+static bool works;		/* KCOV */
+
+/* what the module tells: a byte for each so many of its text */
+static struct {
+	int	fd;
+	unsigned long from;	/* the section .text, in bytes of it */
+	unsigned char *bytes;
+} whole = { .fd = -1 };
+
+#if defined(__aarch64__)
+#define STEP	4
+#else
+#define STEP	1
+#endif
+#define WHOLE_BYTES	(1U << 20)
 
 static unsigned long text_address(void)
 {
@@ -41,12 +58,17 @@ static unsigned long text_address(void)
 	return addr;
 }
 
+static int own(int fd)
+{
+	int to = fcntl(fd, F_DUPFD_CLOEXEC, FD_OWN);
+
+	close(fd);
+	return to;
+}
+
 static bool cover_open(struct cover *c)
 {
-	int fd = open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC);
-
-	c->fd = fcntl(fd, F_DUPFD_CLOEXEC, FD_OWN);
-	close(fd);
+	c->fd = own(open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC));
 	if (c->fd < 0 || ioctl(c->fd, KCOV_INIT_TRACE, (unsigned long)WORDS))
 		return false;
 	c->area = mmap(NULL, WORDS * sizeof(long), PROT_READ | PROT_WRITE,
@@ -54,35 +76,32 @@ static bool cover_open(struct cover *c)
 	return c->area != MAP_FAILED;
 }
 
+static bool whole_open(void)
+{
+	uint64_t begin;
+
+	whole.fd = own(open("/sys/kernel/debug/hwpmc-coverage", O_RDWR));
+	if (whole.fd < 0 || pread(whole.fd, &begin, 8, 0) != 8)
+		return false;
+	whole.from = text - begin;
+	whole.bytes = calloc(1, WHOLE_BYTES + 8);
+	return whole.bytes;
+}
+
 bool cover_init(void)
 {
 	unsigned int i;
 
 	text = text_address();
-	for (i = 0; i < USERS * COVERS; i++)
-		if (!cover_open(&all[i]))
-			return false;
 	works = text;
-	return works;
+	for (i = 0; i < USERS * COVERS && works; i++)
+		works = cover_open(&all[i]);
+	return (text && whole_open()) || works;
 }
 
 void cover_select(unsigned int user)
 {
 	covers = &all[user * COVERS];
-}
-
-void cover_remote(unsigned int user)
-{
-	struct kcov_remote_arg arg = {
-		.trace_mode = KCOV_TRACE_PC,
-		.area_size = WORDS,
-		.common_handle = kcov_remote_handle(KCOV_SUBSYSTEM_COMMON,
-						    user + 1),
-	};
-
-	if (works && ioctl(covers[COVER_REMOTE].fd, KCOV_REMOTE_ENABLE, &arg))
-		perror("KCOV_REMOTE_ENABLE");
-	sh->at[COVER_REMOTE] = KEY_REMOTE;
 }
 
 void cover_self(unsigned int i)
@@ -140,13 +159,31 @@ void cover_op(unsigned int i, unsigned int code)
 	sh->at[i] = code;
 }
 
+/*
+ * Takes what was reached by whatever there is.  That may be a work that an earlier
+ * program has left.
+ */
+void cover_take_whole(void)
+{
+	uint64_t *word = (uint64_t *)whole.bytes;
+	long n, i, at;
+
+	if (!whole.bytes)
+		return;
+	n = pread(whole.fd, whole.bytes, WHOLE_BYTES, 8);
+	(void)!pwrite(whole.fd, "", 1, 0);
+	for (i = 0; i * 8 < n; i++)
+		for (at = i * 8; word[i] && at < i * 8 + 8 && at < n; at++)
+			if (whole.bytes[at])
+				add(KEY(KEY_WHOLE, at * STEP - whole.from));
+}
+
 /* No program runs. */
 void cover_reset(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < KEYS; i++)
-		sh->set[i] = 0;
+	memset(sh->set, 0, sizeof(sh->set));
 	sh->nkeys = 0;
 	for (i = 0; works && i < COVERS; i++)
 		covers[i].area[0] = 0;

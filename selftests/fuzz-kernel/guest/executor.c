@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -23,14 +22,14 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <linux/hwpmc.h>
 
+#include "calls.h"
 #include "executor.h"
-#include "guest.h"
 
 #define MSEC		1000000ULL
-#define TIME		(4000 * MSEC)	/* of a program; then it is ended */
+#define TIME		(3000 * MSEC)	/* of a program; then it is ended */
 #define TIME_TO_WAIT	(300 * MSEC)	/* of an operation; then it is interrupted */
+#define TIME_TO_WAIT_AGAIN (100 * MSEC)	/* of the next ones that wait */
 #define TIME_TO_STOP	(40000 * MSEC)	/* after that it hangs */
 #define TIME_TO_CLOSE	20000		/* ms until the last close has its effect */
 
@@ -60,7 +59,7 @@ bool in_child(void)
 	return child;
 }
 
-static uint64_t now(void)
+uint64_t now(void)
 {
 	struct timespec ts;
 
@@ -254,7 +253,7 @@ static void stop(void)
 /* False: an operation does not return. */
 static bool run_program(void)
 {
-	uint64_t start = now(), progress = start;
+	uint64_t start = now(), progress = start, patience = TIME_TO_WAIT;
 	unsigned int last = 0;
 
 	busy = 1;
@@ -264,8 +263,10 @@ static bool run_program(void)
 		if (begun != last)
 			progress = now();
 		last = begun;
-		if (busy && now() > progress + TIME_TO_WAIT)
+		if (busy && now() > progress + patience) {
 			interrupt();
+			patience = TIME_TO_WAIT_AGAIN;
+		}
 		if (busy && now() > start + TIME)
 			stop();
 		if (busy && now() > start + TIME + TIME_TO_STOP) {
@@ -308,37 +309,17 @@ static bool wait_for_idle(void)
 	return false;
 }
 
-/* Rows that were disabled, and a CPU. */
-static void restore_machine(void)
-{
-	struct hwpmc_admin a = { .state = HWPMC_STATE_FREE };
-	unsigned int i;
-	int fd;
-
-	if (sh->hotplugs && number_in("/sys/devices/system/cpu/cpu1/online") == 0) {
-		fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY);
-		(void)!write(fd, "1", 1);
-		close(fd);
-	}
-	for (i = 0; i < sh->nops; i++)
-		if (sh->program.op[i].code % CODES == OP_PMCADMIN)
-			break;
-	if (i == sh->nops)
-		return;
-	fd = open("/dev/hwpmc", O_RDWR);
-	for (i = 0; i < 12; i++) {
-		a.cpu = i / 4;
-		a.row = i % 4;
-		ioctl(fd, HWPMC_IOC_PMCADMIN, &a);
-	}
-	close(fd);
-}
-
+/*
+ * First what would read the logs, if it did: the last close of a device whose log
+ * is stuck takes a second.  Programs close some themselves before that.
+ */
 static void close_devices(void)
 {
 	unsigned int i;
 	int fd;
 
+	for (i = 0; i < LOGS; i++)
+		close(sh->log[i].peer);
 	while ((fd = mail_receive()) != -2)
 		if (fd >= 0)
 			close(fd);
@@ -354,12 +335,8 @@ static void close_devices(void)
 	}
 }
 
-/* False: something is as it must not be. */
-static bool clear_up(void)
+static void end_processes(void)
 {
-	unsigned int i;
-
-	sh->stop = true;
 	kill(-1, SIGKILL);
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
@@ -368,16 +345,50 @@ static bool clear_up(void)
 	unmap_all();
 	prctl(PR_SET_NAME, "executor");
 	prctl(PR_SET_KEEPCAPS, 0);
+}
+
+/* Says that the time since the last one went into @phase. */
+static void spend(enum phase phase)
+{
+	static uint64_t last;
+	uint64_t t = now();
+
+	if (last && phase != PHASE_REST)
+		sh->spent[phase] += t - last;
+	last = t;
+}
+
+/* False: something is as it must not be. */
+static bool clear_up(void)
+{
+	unsigned int i;
+
+	sh->stop = true;
+	end_processes();
+	spend(PHASE_KILL);
 	close_devices();
+	spend(PHASE_CLOSE);
 	for (i = COVER_CHILD; i < COVERS; i++)
 		cover_take(i);
 	if (!wait_for_idle())
 		return false;
-	restore_machine();
-	cover_take(COVER_REMOTE);
+	machine_restore();
+	spend(PHASE_IDLE);
 	check_logs();
 	close_range(3, FD_OWN - 1, 0);
+	spend(PHASE_LOGS);
 	return true;
+}
+
+/* False: likewise. */
+static bool execute(void)
+{
+	bool good;
+
+	spend(PHASE_REST);
+	good = run_program();
+	spend(PHASE_RUN);
+	return good && clear_up();
 }
 
 /* ------------------------------------------------------------------------
@@ -437,7 +448,6 @@ static void prepare(unsigned int user)
 	mail[0] = own(mail[0]);
 	mail[1] = own(mail[1]);
 	cover_select(user);
-	cover_remote(user);
 	sem_init(&ended, 0, 0);
 	for (i = 0; i < WORKERS; i++) {
 		workers[i].number = i;
@@ -457,7 +467,7 @@ void executor(unsigned int user, int commands, int answers)
 	prepare(user);
 	close_range(3, FD_OWN - 1, 0);
 	while (read(commands, &byte, 1) == 1) {
-		byte = !run_program() || !clear_up();
+		byte = !execute();
 		if (write(answers, &byte, 1) != 1 || byte)
 			break;
 	}

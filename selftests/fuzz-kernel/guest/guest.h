@@ -19,10 +19,9 @@
 
 #define WORKERS		3
 #define CHILDREN	6		/* whose coverage is noted */
-#define COVERS		(1 + WORKERS + CHILDREN)
-#define COVER_REMOTE	0
-#define COVER_WORKER	1
-#define COVER_CHILD	(1 + WORKERS)
+#define COVERS		(WORKERS + CHILDREN)
+#define COVER_WORKER	0
+#define COVER_CHILD	WORKERS
 
 #define KEYS		(1U << 15)
 
@@ -30,6 +29,17 @@
 #define PMCS		8
 #define LOGS		4
 #define PIDS		8
+
+/* where the time of a program goes: its end tells (main.c) */
+#define PHASES(X) X(RUN, running) X(KILL, ending) X(CLOSE, closing)	\
+	X(IDLE, idle) X(LOGS, logs) X(REST, rest)
+
+enum phase {
+#define X(phase, name) PHASE_##phase,
+	PHASES(X)
+#undef X
+	PHASES_
+};
 
 /* descriptors from here on are ours, not the program's */
 #define FD_OWN		100
@@ -53,7 +63,9 @@ struct log_slot {
  * @set, @keys, @nkeys: coverage: a hash set, and its members in order
  * @at:     the operation that each cover is of
  * @child:  that many children so far
+ * @hotplugs, @machine: what machine_restore() has to put back
  * @stop:   the program's time is over
+ * @spent:  nanoseconds, of all programs
  */
 struct shared {
 	struct program	program;
@@ -71,8 +83,10 @@ struct shared {
 	atomic_uint	npids;
 	atomic_uint	child;
 	atomic_uint	hotplugs;
+	atomic_bool	machine;
 	atomic_bool	stop;
 	char		trouble[400];
+	uint64_t	spent[PHASES_];
 };
 
 extern struct shared *sh;
@@ -80,11 +94,11 @@ extern struct shared *sh;
 /* cover.c */
 bool cover_init(void);			/* supervisor; false: the kernel cannot */
 void cover_select(unsigned int user);	/* those of its executor */
-void cover_remote(unsigned int user);	/* main thread of an executor */
 void cover_self(unsigned int i);	/* the caller's is cover i from now on */
 void cover_op(unsigned int i, unsigned int code);
 void cover_result(unsigned int code, int err);
 void cover_take(unsigned int i);
+void cover_take_whole(void);		/* supervisor */
 void cover_reset(void);
 
 /* calls.c: the operations; @w: the worker, or COVER_CHILD and up in a child */
@@ -94,6 +108,7 @@ void call(const struct op *op);
 void check_logs(void);
 
 /* executor.c */
+uint64_t now(void);			/* ns */
 void executor(unsigned int user, int commands, int answers);
 void run_range(unsigned int from, unsigned int to, unsigned int cover);
 bool in_child(void);

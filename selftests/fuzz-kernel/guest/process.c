@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The operations of a program on processes, threads, memory and the machine.
+ * The operations of a program on processes, threads and memory.
  *
  * What changes a process for good is for children only.
  */
 #include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -55,31 +56,44 @@ void process_wait(const struct op *op)
 
 static void *thread_body(void *arg)
 {
-	unsigned int n = (uintptr_t)arg, i;
+	unsigned int n = (uintptr_t)arg % 32, what = (uintptr_t)arg / 32, i;
 
 	if (n & 1)
 		prctl(PR_SET_NAME, "fuzz1");
 	for (i = 0; i < n; i++)
 		sched_yield();
+	if (what == 1)
+		execl("/fz/plain", "small", "3", NULL);
+	if (what == 2 && !fork())
+		_exit(n);
 	extra_threads--;
 	return NULL;
 }
 
+/*
+ * arg: how long it lives, what it does: 1: exec, 2: fork; a child's only: 3: it
+ * is left alone, by the thread that was first
+ */
 void process_thread(const struct op *op)
 {
+	unsigned int what = op->arg[1] % 4;
 	pthread_attr_t attr;
 	pthread_t t;
 
 	if (extra_threads > 8)
 		return;
+	if (what & 1 && !in_child())
+		what = 0;
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, 65536);
 	extra_threads++;
 	if (pthread_create(&t, &attr, thread_body,
-			   (void *)(uintptr_t)(op->arg[0] % 32)))
+			   (void *)(uintptr_t)(op->arg[0] % 32 + what * 32)))
 		extra_threads--;
 	pthread_attr_destroy(&attr);
+	if (what == 3)
+		syscall(SYS_exit, 0);
 }
 
 union control {
@@ -141,7 +155,7 @@ void process_map(const struct op *op)
 	char *at = AREA + op->arg[1] % AREA_SLOTS * AREA_SLOT;
 	int fd;
 
-	switch (op->arg[0] % 6) {
+	switch (op->arg[0] % 9) {
 	case 0:
 	case 1:
 		fd = open(op->arg[2] & 1 ? "/fz/plain" : "/proc/self/exe",
@@ -160,6 +174,20 @@ void process_map(const struct op *op)
 	case 4:
 		mprotect(at, 0x8000, op->arg[2] & 1 ? PROT_READ | PROT_EXEC :
 						      PROT_READ);
+		break;
+	case 5:		/* longer, in place */
+		if (mremap(at, 0x10000, 0x18000, 0) == MAP_FAILED)
+			break;
+		break;
+	case 6:
+		madvise(at, 0x8000, MADV_DONTNEED);
+		break;
+	case 7:		/* of a file without a name */
+		fd = memfd_create("code", 0);
+		(void)!ftruncate(fd, 0x10000);
+		mmap(at, 0x10000, PROT_READ | PROT_EXEC,
+		     MAP_SHARED | MAP_FIXED, fd, op->arg[2] % 4 * 4096);
+		close(fd);
 		break;
 	default:
 		if (mremap(at, 0x4000, 0x8000, MREMAP_MAYMOVE | MREMAP_FIXED,
@@ -197,8 +225,9 @@ static void exec_now(const struct op *op)
 {
 	static char * const paths[] = {
 		"/proc/self/exe", "/fz/plain", "/fz/setuid", "/fz/unreadable",
+		"/fz/arm32", "/usr/bin/busybox",
 	};
-	char *path = paths[op->arg[0] % 4], what[8], again[8];
+	char *path = paths[op->arg[0] % 6], what[8], again[8];
 	char *args[] = { "small", what, path, again, NULL };
 
 	snprintf(what, sizeof(what), "%u", op->arg[1]);
@@ -222,9 +251,12 @@ void process_setuid(const struct op *op)
 {
 	static const unsigned int users[] = { 1000, 1001, 0, 65534 };
 	unsigned int id = users[op->arg[0] % 4];
+	gid_t groups[] = { 5, id, 2000 };
 
 	if (!in_child())
 		return;
+	if (op->arg[1] & 8)
+		setgroups(op->arg[1] & 16 ? 2 : 3, groups);
 	if (op->arg[1] & 1)
 		(void)!setresgid(id, id, id);
 	if (op->arg[1] & 2)
@@ -254,11 +286,14 @@ static void fault(unsigned int n)
 	munmap(p, n * 4096);
 }
 
-/* arg: what, how much */
+/* arg: what, and 0x10 for a lot of it; how much */
 void process_load(const struct op *op)
 {
 	unsigned int i, n = op->arg[1] % 32;
 	volatile unsigned int x = 0;
+
+	if (op->arg[0] & 0x10)
+		n *= 16;
 
 	if (op->arg[0] & 1)
 		fault(n + 1);
@@ -269,44 +304,77 @@ void process_load(const struct op *op)
 		for (i = 0; i < n; i++)
 			sched_yield();
 	if (op->arg[0] & 8)
-		for (i = 0; i < n * 10000 && !sh->stop; i++)
+		for (i = 0; i < op->arg[1] % 32 * 10000 && !sh->stop; i++)
 			x++;
+}
+
+/* ------------------------------------------------------------------------
+ * A stack that is not in memory: what samples it cannot read it there and then.
+ */
+#define STACK_BYTES	(256U << 10)
+#define FRAME	__attribute__((noipa, optimize("no-omit-frame-pointer", \
+					       "no-optimize-sibling-calls")))
+#define FRAME_OF_PAGES							\
+	volatile char pad[3 * 4096];					\
+	pad[0] = pad[sizeof(pad) - 1] = 0
+
+/* The memory is shared: what is thrown out of the page tables is not lost. */
+FRAME static void stack_leaf(const struct op *op, uintptr_t top)
+{
+	uintptr_t from = (uintptr_t)__builtin_frame_address(0) + 4096;
+	unsigned int i;
+
+	from &= ~4095UL;
+	for (i = 0; i <= op->arg[2] % 4 && !sh->stop; i++) {
+		madvise((void *)from, top - from, MADV_DONTNEED);
+		process_load(op);
+	}
+	__asm__ volatile("");
+}
+
+FRAME static void stack_mid(const struct op *op, uintptr_t top)
+{
+	FRAME_OF_PAGES;
+
+	stack_leaf(op, top);
+	__asm__ volatile("");
+}
+
+FRAME static void stack_outer(const struct op *op)
+{
+	FRAME_OF_PAGES;
+
+	stack_mid(op, ((uintptr_t)__builtin_frame_address(0) + 4096) & ~4095UL);
+	__asm__ volatile("");
+}
+
+static void *stack_body(void *arg)
+{
+	FRAME_OF_PAGES;
+
+	stack_outer(arg);
+	return NULL;
+}
+
+/* arg: as LOAD, how often */
+void process_stack(const struct op *op)
+{
+	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attr;
+	pthread_t t;
+
+	if (stack == MAP_FAILED)
+		return;
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, stack, STACK_BYTES);
+	if (!pthread_create(&t, &attr, stack_body, (void *)op))
+		pthread_join(t, NULL);
+	pthread_attr_destroy(&attr);
+	munmap(stack, STACK_BYTES);
 }
 
 void process_sleep(const struct op *op)
 {
-	usleep(op->arg[0] % 32 * 1000);
-}
-
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	(void)!write(fd, text, strlen(text));
-	close(fd);
-}
-
-/* While others use it; the supervisor puts it back. */
-void process_param(const struct op *op)
-{
-	static const char * const names[] = {
-		"unprivileged_syspmcs", "max_owners", "max_pmcs",
-		"max_ringmem", "max_counters",
-	};
-	char path[80], text[8];
-
-	snprintf(path, sizeof(path), "/sys/module/hwpmc/parameters/%s",
-		 names[op->arg[0] % 5]);
-	snprintf(text, sizeof(text), "%u", op->arg[1] % 4);
-	write_file(path, text);
-}
-
-/* Takes a second. */
-void process_hotplug(const struct op *op)
-{
-	if (sh->hotplugs++ < 2)
-		write_file("/sys/devices/system/cpu/cpu1/online",
-			   op->arg[0] & 1 ? "1" : "0");
+	usleep(op->arg[0] % 64 * 1000);
 }
