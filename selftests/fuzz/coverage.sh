@@ -15,7 +15,7 @@ least=${LEAST:-85}
 counts=$build/counts
 
 # What others hand us is read by these; what only writes is not asked for.
-read_by=(lib/pmclog*.c lib/libpmc_{event,elf,file,near,place,pmu,probe,provider,trace}.c
+read_by=(lib/pmclog*.c lib/libpmc_{cfi,cfi_read,cfi_rule,event,elf,file,near,place,pmu,probe,provider,trace,unwind}.c
 	reader/{record,input,mapped,steady,fields,jitmap,kmods,ksyms,symtab,events,logclock}.c
 	reader/profile*.c reader/{addrspace,objects,procs,chains,callers,calltree,late,live}.c
 	reader/{imagefile,debugfile,altfile,elfsyms,inflate,unpack,linetab,lines,inlines,segs,disasm}.c

@@ -67,6 +67,58 @@ for log in {A,B,C}-{le,be}-{64,32,i386}; do
 	"$BIN/mklog" "$log" "$tmp/eras/$log"
 done
 
+# Objects with call frame information of each kind
+frames()
+{
+	local dir=$tmp/frames cc=${CC:-cc} code=$here/../host-reader/shapes.c
+	local asm=$here/cfi.s
+	mkdir -p "$dir"
+	$cc -O2 -shared -fPIC -nostdlib -o "$dir/small" "$code"
+	$cc -O0 -fno-omit-frame-pointer -shared -fPIC -nostdlib -o "$dir/frame" "$code"
+	$cc -O2 -g -gz=none -fno-asynchronous-unwind-tables -shared -fPIC \
+		-nostdlib -o "$dir/debug" "$code"
+	$cc -shared -nostdlib -o "$dir/asm" "$asm"
+	aarch64-linux-gnu-gcc -O2 -shared -fPIC -nostdlib -o "$dir/arm64" \
+		"$code" 2>/dev/null
+	objcopy --strip-section-headers "$dir/small" "$dir/bare" 2>/dev/null ||
+		python3 - "$dir/small" "$dir/bare" <<-EOF
+	import sys
+	data = bytearray(open(sys.argv[1], "rb").read())
+	data[40:48] = bytes(8)	# e_shoff
+	data[60:64] = bytes(4)	# e_shnum, e_shstrndx
+	open(sys.argv[2], "wb").write(data)
+	EOF
+}
+
+# Tables as the module takes them, and stacks to walk
+tables()
+{
+	python3 - "$1" <<-EOF
+	import random, struct, sys
+	random.seed(1)
+	STACK = 0x7ffd00000000
+	def rule(cfa, ra=1, fp=0, lr=0, flags=0, cfao=16, add=0, rao=-8, fpo=-16):
+	    return struct.pack("<8B5i", cfa, ra, fp, lr, flags, 0, 0, 0, cfao, add, rao, fpo, 0)
+	rules = [rule(0, 0, cfao=0, rao=0, fpo=0), rule(1, cfao=8), rule(2, fp=1), rule(1, cfao=64, fp=1),
+	         rule(3, cfao=24, add=8), rule(4, cfao=-8), rule(5, cfao=8, add=11),
+	         rule(19, cfao=8), rule(1, 17, cfao=0), rule(1, 4), rule(1, 2, 2, 2, 1, 80, 0, 16, 24),
+	         rule(1, 0, cfao=0), rule(2, 3, 3, rao=8, fpo=0)]
+	for n in range(24):
+	    rows = list(range(0x1000, 0x1000 + 16 * 32, 16))
+	    kinds = [random.randrange(1, len(rules)) if n % 3 else random.choice((1, 2, 3)) for _ in rows]
+	    kinds[-1] = 0
+	    table = struct.pack("<IHHIIIIII", 0x57555048, 1, 62, len(rows), len(rules), 0, 0, 0, 0)
+	    table += b"".join(rules) + struct.pack("<%dI" % len(rows), *rows)
+	    table += struct.pack("<%dH" % len(rows), *kinds)
+	    stack = [random.choice((0x1001 + random.randrange(496), STACK + 8 * random.randrange(99)))
+	             for _ in range(100)]
+	    start = struct.pack("<QQQQBBHI", 0x1000 + random.randrange(496), 8 * n, 256, 0x1010,
+	                        random.choice((27, 31, 11, 25)), 0, len(table) // 2, 0)
+	    with open("%s/%d" % (sys.argv[1], n), "wb") as f:
+	        f.write(start + table + struct.pack("<100Q", *stack))
+	EOF
+}
+
 # PMUs and tracepoints
 event_tree()
 {
@@ -123,6 +175,11 @@ seeds()
 		done <"$tmp/fields" ;;
 	text)
 		cp "$tmp/kallsyms" "$dir/" ;;
+	cfi)
+		frames
+		cp "$tmp/frames/"* "$dir/" ;;
+	unwind)
+		tables "$dir" ;;
 	event)
 		event_tree
 		n=0
@@ -169,5 +226,7 @@ ok "any kernel symbols" fuzz text 4096 8000
 ok "any fields of tracepoints" fuzz fields 2048 20000
 
 ok "any event" fuzz event 65536 20000
+ok "any call frame information" fuzz cfi 32768 300000
+ok "any unwind table and stack" fuzz unwind 4096 1000000
 
 done_testing

@@ -1,21 +1,18 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * Functions of a program or library, and where they are in its file.  Not by
- * libelf: a small library should be all that recording takes.  Files are not
- * trusted, and read, not mapped: they may shrink.
+ * ELF files.  Not by libelf: a small library should be all that recording takes.
+ * Files are not trusted, and read, not mapped: they may shrink.
  */
-#include <elf.h>
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libpmc_event.h"
+#include "libpmc_elf.h"
 
-#define TABLE_MAX	(1UL << 30)
+#define PART_MAX	(1UL << 30)
 
 #if __BYTE_ORDER == __LITTLE_ENDIAN
 #define OUR_ENDIAN	ELFDATA2LSB
@@ -23,79 +20,89 @@
 #define OUR_ENDIAN	ELFDATA2MSB
 #endif
 
-/**
- * struct elf - a file
- * @wide: of 64 bits
- * @phdr, @shdr: tables, as the file has them
- */
-struct elf {
-	int		fd;
-	int		wide;
-	size_t		nphdr;
-	size_t		nshdr;
-	unsigned char	*phdr;
-	unsigned char	*shdr;
-};
-
-/* A field of a table's row, whatever the width of the file */
-#define FIELD(elf, row, type, field)					\
-	((elf)->wide ? (uint64_t)((const Elf64_##type *)(row))->field :	\
-		       (uint64_t)((const Elf32_##type *)(row))->field)
-#define SIZE(elf, type) \
-	((elf)->wide ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
-
 static int refuse(void)
 {
 	errno = ENOEXEC;
 	return -1;
 }
 
-/* A part of the file and a NUL; NULL when it is not all there */
-static void *read_part(const struct elf *e, uint64_t offset, uint64_t len)
+static int size_of(const struct elf *e, uint64_t *size)
 {
-	unsigned char *part;
 	struct stat st;
+
+	*size = e->size;
+	if (e->image)
+		return 0;
+	if (fstat(e->fd, &st))
+		return -1;
+	*size = (uint64_t)st.st_size;
+	return 0;
+}
+
+static int read_at(const struct elf *e, unsigned char *to, uint64_t offset,
+		   size_t len)
+{
 	size_t done = 0;
 	ssize_t n;
 
-	if (fstat(e->fd, &st) || len > TABLE_MAX ||
-	    offset > (uint64_t)st.st_size ||
-	    len > (uint64_t)st.st_size - offset) {
+	if (e->image) {
+		memcpy(to, e->image + offset, len);
+		return 0;
+	}
+	while (done < len) {
+		n = pread(e->fd, to + done, len - done,
+			  (off_t)(offset + done));
+		if (n <= 0)
+			return refuse();
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+void *pmc_elf_part(const struct elf *e, uint64_t offset, uint64_t len)
+{
+	unsigned char *part;
+	uint64_t size;
+
+	if (size_of(e, &size) || len > PART_MAX || offset > size ||
+	    len > size - offset) {
 		refuse();
 		return NULL;
 	}
 	part = malloc(len + 1);
 	if (!part)
 		return NULL;
-	while (done < len) {
-		n = pread(e->fd, part + done, len - done,
-			  (off_t)(offset + done));
-		if (n <= 0) {
-			free(part);
-			refuse();
-			return NULL;
-		}
-		done += (size_t)n;
+	if (read_at(e, part, offset, len)) {
+		free(part);
+		return NULL;
 	}
 	part[len] = '\0';
 	return part;
 }
 
-/* Some devices do something when they are opened. */
-static int open_file(const char *path)
+static int read_tables(struct elf *e, const unsigned char *h)
 {
-	struct stat st;
-
-	if (stat(path, &st))
-		return -1;
-	return S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) :
-	       refuse();
+	e->machine = (unsigned int)FIELD(e, h, Ehdr, e_machine);
+	e->type = (unsigned int)FIELD(e, h, Ehdr, e_type);
+	e->nphdr = FIELD(e, h, Ehdr, e_phnum);
+	e->nshdr = FIELD(e, h, Ehdr, e_shnum);
+	e->names = FIELD(e, h, Ehdr, e_shstrndx);
+	if (FIELD(e, h, Ehdr, e_phentsize) == SIZE(e, Phdr))
+		e->phdr = pmc_elf_part(e, FIELD(e, h, Ehdr, e_phoff),
+				       e->nphdr * SIZE(e, Phdr));
+	if (FIELD(e, h, Ehdr, e_shentsize) == SIZE(e, Shdr))
+		e->shdr = pmc_elf_part(e, FIELD(e, h, Ehdr, e_shoff),
+				       e->nshdr * SIZE(e, Shdr));
+	if (e->phdr)
+		return 0;
+	pmc_elf_close(e);
+	return refuse();
 }
 
 static int read_header(struct elf *e)
 {
-	unsigned char *h = read_part(e, 0, EI_NIDENT), *full;
-	int ok;
+	unsigned char *h = pmc_elf_part(e, 0, EI_NIDENT);
+	int ok, status;
 
 	if (!h)
 		return -1;
@@ -103,23 +110,69 @@ static int read_header(struct elf *e)
 	     (h[EI_CLASS] == ELFCLASS32 || h[EI_CLASS] == ELFCLASS64);
 	e->wide = h[EI_CLASS] == ELFCLASS64;
 	free(h);
-	full = ok ? read_part(e, 0, SIZE(e, Ehdr)) : NULL;
-	if (!full)
+	h = ok ? pmc_elf_part(e, 0, SIZE(e, Ehdr)) : NULL;
+	if (!h)
 		return refuse();
-	e->nphdr = FIELD(e, full, Ehdr, e_phnum);
-	e->nshdr = FIELD(e, full, Ehdr, e_shnum);
-	if (FIELD(e, full, Ehdr, e_phentsize) == SIZE(e, Phdr))
-		e->phdr = read_part(e, FIELD(e, full, Ehdr, e_phoff),
-				    e->nphdr * SIZE(e, Phdr));
-	if (FIELD(e, full, Ehdr, e_shentsize) == SIZE(e, Shdr))
-		e->shdr = read_part(e, FIELD(e, full, Ehdr, e_shoff),
-				    e->nshdr * SIZE(e, Shdr));
-	free(full);
-	return e->phdr ? 0 : refuse();
+	status = read_tables(e, h);
+	free(h);
+	return status;
 }
 
-/* What is loaded at an address; 0: nothing of the file */
-static int offset_of(const struct elf *e, uint64_t addr, uint64_t *offset)
+int pmc_elf_read(struct elf *e, int fd)
+{
+	*e = (struct elf){ .fd = fd };
+	return read_header(e);
+}
+
+int pmc_elf_read_image(struct elf *e, const void *image, size_t size)
+{
+	*e = (struct elf){ .fd = -1, .image = image, .size = size };
+	return read_header(e);
+}
+
+void pmc_elf_close(struct elf *e)
+{
+	free(e->phdr);
+	free(e->shdr);
+	e->phdr = e->shdr = NULL;
+}
+
+const unsigned char *pmc_elf_section(const struct elf *e, const char *name)
+{
+	const unsigned char *row, *found = NULL;
+	uint64_t len, at;
+	size_t i;
+	char *names;
+
+	if (!e->shdr || e->names >= e->nshdr)
+		return NULL;
+	row = e->shdr + e->names * SIZE(e, Shdr);
+	len = FIELD(e, row, Shdr, sh_size);
+	names = pmc_elf_part(e, FIELD(e, row, Shdr, sh_offset), len);
+	for (i = 0; names && !found && i < e->nshdr; i++) {
+		row = e->shdr + i * SIZE(e, Shdr);
+		at = FIELD(e, row, Shdr, sh_name);
+		if (at < len && !strcmp(names + at, name))
+			found = row;
+	}
+	free(names);
+	return found;
+}
+
+const unsigned char *pmc_elf_segment(const struct elf *e, uint32_t type)
+{
+	const unsigned char *row = e->phdr;
+	size_t i;
+
+	for (i = 0; i < e->nphdr; i++, row += SIZE(e, Phdr))
+		if (FIELD(e, row, Phdr, p_type) == type)
+			return row;
+	return NULL;
+}
+
+/* The segment of the file's code, or of all, that is loaded at an address */
+static const unsigned char *loaded_at(const struct elf *e, uint64_t addr,
+				      int code)
 {
 	const unsigned char *row = e->phdr;
 	uint64_t at;
@@ -127,82 +180,32 @@ static int offset_of(const struct elf *e, uint64_t addr, uint64_t *offset)
 
 	for (i = 0; i < e->nphdr; i++, row += SIZE(e, Phdr)) {
 		at = FIELD(e, row, Phdr, p_vaddr);
-		if (FIELD(e, row, Phdr, p_type) != PT_LOAD ||
-		    !(FIELD(e, row, Phdr, p_flags) & PF_X) || addr < at ||
-		    addr - at >= FIELD(e, row, Phdr, p_filesz))
-			continue;
-		*offset = addr - at + FIELD(e, row, Phdr, p_offset);
-		return 1;
+		if (FIELD(e, row, Phdr, p_type) == PT_LOAD &&
+		    (!code || (FIELD(e, row, Phdr, p_flags) & PF_X)) &&
+		    addr >= at && addr - at < FIELD(e, row, Phdr, p_filesz))
+			return row;
 	}
-	return 0;
+	return NULL;
 }
 
-struct visitor {
-	void	(*each)(void *arg, const char *name, uint64_t offset,
-			int global);
-	void	*arg;
-};
-
-static void visit(const struct elf *e, const unsigned char *sym,
-		  const char *names, size_t len, const struct visitor *v)
+int pmc_elf_offset(const struct elf *e, uint64_t addr, int code,
+		   uint64_t *offset)
 {
-	uint64_t name = FIELD(e, sym, Sym, st_name), offset;
-	unsigned int info = (unsigned int)FIELD(e, sym, Sym, st_info);
+	const unsigned char *row = loaded_at(e, addr, code);
 
-	if (ELF64_ST_TYPE(info) != STT_FUNC || name >= len || !names[name] ||
-	    FIELD(e, sym, Sym, st_shndx) == SHN_UNDEF ||
-	    !offset_of(e, FIELD(e, sym, Sym, st_value), &offset))
-		return;
-	v->each(v->arg, names + name, offset,
-		ELF64_ST_BIND(info) != STB_LOCAL);
+	if (row)
+		*offset = addr - FIELD(e, row, Phdr, p_vaddr) +
+			  FIELD(e, row, Phdr, p_offset);
+	return row != NULL;
 }
 
-static void visit_table(const struct elf *e, const unsigned char *row,
-			const struct visitor *v)
+int pmc_elf_offset_end(const struct elf *e, uint64_t addr, uint64_t *offset,
+		       uint64_t *end)
 {
-	uint64_t link = FIELD(e, row, Shdr, sh_link), n, i, len;
-	unsigned char *syms, *names = NULL;
-	const unsigned char *strings;
+	const unsigned char *row = loaded_at(e, addr, 0);
 
-	if (link >= e->nshdr ||
-	    FIELD(e, row, Shdr, sh_entsize) != SIZE(e, Sym))
-		return;
-	strings = e->shdr + link * SIZE(e, Shdr);
-	len = FIELD(e, strings, Shdr, sh_size);
-	n = FIELD(e, row, Shdr, sh_size) / SIZE(e, Sym);
-	syms = read_part(e, FIELD(e, row, Shdr, sh_offset),
-			 n <= TABLE_MAX ? n * SIZE(e, Sym) : ~0ULL);
-	if (syms)
-		names = read_part(e, FIELD(e, strings, Shdr, sh_offset), len);
-	for (i = 0; names && i < n; i++)
-		visit(e, syms + i * SIZE(e, Sym), (const char *)names, len, v);
-	free(syms);
-	free(names);
-}
-
-int pmc_elf_functions(const char *path, void (*each)(void *arg,
-		      const char *name, uint64_t offset, int global),
-		      void *arg)
-{
-	struct visitor v = { each, arg };
-	struct elf e = { .fd = open_file(path) };
-	int status;
-	size_t i;
-
-	if (e.fd < 0)
-		return -1;
-	status = read_header(&e);
-	for (i = 0; !status && e.shdr && i < e.nshdr; i++) {
-		const unsigned char *row = e.shdr + i * SIZE(&e, Shdr);
-		uint64_t type = FIELD(&e, row, Shdr, sh_type);
-
-		if (type == SHT_SYMTAB || type == SHT_DYNSYM)
-			visit_table(&e, row, &v);
-	}
-	free(e.phdr);
-	free(e.shdr);
-	close(e.fd);
-	if (status)
-		errno = ENOEXEC;
-	return status;
+	if (!row || !pmc_elf_offset(e, addr, 0, offset))
+		return 0;
+	*end = FIELD(e, row, Phdr, p_offset) + FIELD(e, row, Phdr, p_filesz);
+	return 1;
 }

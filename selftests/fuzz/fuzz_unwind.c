@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * libFuzzer: what the module does with a table and a stack, both hostile.
+ *
+ * The input: where the walk begins, the length of the table in words, the table, and
+ * the stack's words.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "../../src/unwind_step.h"
+
+#define STEPS_MAX	512
+#define STACK		0x7ffd00000000ULL	/* where it is, for the walk */
+
+struct start {
+	u64	pc, sp, fp, lr;
+	u8	known;			/* bits: sp, fp, lr, exact, regs */
+	u8	reserved;
+	u16	table_words;
+	u32	more;
+};
+
+struct stack {
+	const u8	*words;
+	u64		len;
+};
+
+static bool read_stack(void *arg, u64 addr, u64 *word)
+{
+	const struct stack *s = arg;
+
+	if ((addr & 7) || addr < STACK || addr - STACK >= s->len ||
+	    s->len - (addr - STACK) < sizeof(*word))
+		return false;
+	memcpy(word, s->words + (addr - STACK), sizeof(*word));
+	return true;
+}
+
+static u64 as_it_is(u64 pc)
+{
+	return pc;
+}
+
+static const struct hwpmc_unwind_rule *find(const struct unwind_table *t, u64 pc)
+{
+	return pc <= UINT32_MAX ? unwind_table_find(t, (u32)pc) : NULL;
+}
+
+/* A frame that is refused stays as it was; one that is left lies below its caller. */
+static void check_step(const struct unwind_frame *was,
+		       const struct unwind_frame *is,
+		       const struct hwpmc_unwind_rule *r, enum unwind_result res)
+{
+	bool in_register = r->ra == HWPMC_AT_SAME || r->ra >= HWPMC_AT_REG;
+
+	if (res != UNWIND_CALLER) {
+		if (memcmp(was, is, sizeof(*was)))
+			abort();
+		return;
+	}
+	if (is->regs || (is->exact && !(r->flags & HWPMC_RULE_SIGNAL)))
+		abort();
+	if (r->flags & HWPMC_RULE_SIGNAL)
+		return;
+	if (is->sp < was->sp || (is->sp == was->sp && !in_register))
+		abort();
+	/* calls have changed the link register */
+	if (is->lr_known)
+		abort();
+}
+
+static void walk(const struct unwind_table *t, struct unwind_frame *f,
+		 struct stack *s)
+{
+	enum unwind_result res = UNWIND_CALLER;
+	unsigned int n;
+
+	for (n = 0; n < STEPS_MAX && res == UNWIND_CALLER; n++) {
+		const struct hwpmc_unwind_rule *r = find(t, f->pc - !f->exact);
+		struct unwind_frame was;
+
+		if (!r)
+			r = &unwind_by_fp;
+		memcpy(&was, f, sizeof(was));
+		res = unwind_step(f, r, read_stack, s, as_it_is);
+		check_step(&was, f, r, res);
+	}
+}
+
+/* Where a walk begins near its stack's beginning there is more to see. */
+static u64 near_stack(u64 addr)
+{
+	return addr >> 32 == 0xffffffff ? addr : STACK + (addr & 0xffff8);
+}
+
+static void set_frame(struct unwind_frame *f, const struct start *s,
+		      const u64 *regs)
+{
+	memset(f, 0, sizeof(*f));
+	f->pc = s->pc;
+	f->sp = near_stack(s->sp);
+	f->fp = near_stack(s->fp);
+	f->lr = s->lr;
+	f->sp_known = s->known & 1;
+	f->fp_known = s->known & 2;
+	f->lr_known = s->known & 4;
+	f->exact = s->known & 8;
+	f->regs = s->known & 16 ? regs : NULL;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	u64 regs[UNWIND_NREGS] = { 0 };
+	struct unwind_table t;
+	struct unwind_frame f;
+	struct stack stack;
+	struct start s;
+	size_t len;
+	void *table;
+
+	if (size < sizeof(s))
+		return 0;
+	memcpy(&s, data, sizeof(s));
+	data += sizeof(s);
+	size -= sizeof(s);
+	len = s.table_words * 2ULL;
+	if (len > size)
+		len = size;
+	/* of its own: the end is where ASan sees it */
+	table = malloc(len ? len : 1);
+	memcpy(table, data, len);
+	stack = (struct stack){ data + len, size - len };
+	memcpy(regs, stack.words, stack.len < sizeof(regs) ? stack.len :
+				  sizeof(regs));
+	set_frame(&f, &s, regs);
+	if (!unwind_table_check(&t, table, len, EM_X86_64))
+		walk(&t, &f, &stack);
+	free(table);
+	return 0;
+}

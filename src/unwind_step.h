@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One step of a walk up a user stack: from a frame to its caller's, by a rule.
+ *
+ * Plain C: the module walks with it in overflow handlers and in tasks, tests and
+ * fuzzers in user space.  A rule and a stack are both hostile: a step reads only
+ * what @read gives, and the stack pointer only grows, signal frames aside.  The
+ * caller bounds the number of steps.
+ */
+#ifndef HWPMC_UNWIND_STEP_H
+#define HWPMC_UNWIND_STEP_H
+
+#include "unwind_table.h"
+
+/* registers that a rule for an innermost frame can ask for, by DWARF's number */
+#define UNWIND_NREGS	16
+
+/**
+ * struct unwind_frame - where a walk is
+ * @pc: of the innermost frame, or a return address
+ * @sp, @fp, @lr: as the frame's function has them at @pc
+ * @regs: all registers, of the innermost frame only (see unwind_reg()); else NULL
+ * @kept: amd64: rbx, or (@kept_saved) where it is in memory: few ask for it
+ * @sp_known, @fp_known, @lr_known, @kept_known: they are what that function would find there;
+ *	@sp is not above that in any case
+ * @exact: @pc is the instruction itself, not the one behind a call
+ */
+struct unwind_frame {
+	u64		pc;
+	u64		sp;
+	u64		fp;
+	u64		lr;
+	u64		kept;
+	const void	*regs;
+	bool		sp_known;
+	bool		fp_known;
+	bool		lr_known;
+	bool		kept_known;
+	bool		kept_saved;
+	bool		exact;
+};
+
+enum unwind_result {
+	UNWIND_CALLER,		/* the frame is the caller's now */
+	UNWIND_TOP,		/* there is no caller: the chain is whole */
+	UNWIND_ABSENT,		/* memory could not be read */
+	UNWIND_NONSENSE,	/* stack and rule do not go together */
+};
+
+/*
+ * True: *word is what is at @addr, an aligned address of user memory.  False: it is
+ * not there.
+ */
+typedef bool (*unwind_read)(void *arg, u64 addr, u64 *word);
+
+/*
+ * A frame that nothing is known of but its frame pointer.  On arm64 the frame record
+ * is at the frame's lower end: where the caller's begins is not known.
+ */
+#define HWPMC_RULE_SP_BELOW	0x80	/* not of tables */
+static const struct hwpmc_unwind_rule unwind_by_fp = {
+	.cfa = HWPMC_CFA_FP, .cfa_offset = 16,
+	.ra = HWPMC_AT_CFA, .ra_offset = -8,
+	.fp = HWPMC_AT_CFA, .fp_offset = -16,
+	.lr = HWPMC_AT_UNDEFINED,
+	.flags = UNWIND_FP_FLAGS,
+};
+
+static __always_inline u64 unwind_add(u64 base, s32 offset)
+{
+	return base + (u64)(s64)offset;
+}
+
+static __always_inline enum unwind_result
+unwind_word(u64 addr, u64 *word, unwind_read read, void *arg)
+{
+	if ((addr & 7) || addr > UNWIND_ADDR_MAX)
+		return UNWIND_NONSENSE;
+	return read(arg, addr, word) ? UNWIND_CALLER : UNWIND_ABSENT;
+}
+
+/* DWARF's register @n.  Of a caller's, the one that is kept track of */
+static __always_inline enum unwind_result
+unwind_any_reg(const struct unwind_frame *f, unsigned int n, u64 *value,
+	       unwind_read read, void *arg)
+{
+	if (n < UNWIND_NREGS && f->regs) {
+		*value = unwind_reg(f->regs, n);
+		return UNWIND_CALLER;
+	}
+	if (f->regs || !f->kept_known || n != UNWIND_KEPT)
+		return UNWIND_NONSENSE;
+	*value = f->kept;
+	return f->kept_saved ? unwind_word(f->kept, value, read, arg) :
+			       UNWIND_CALLER;
+}
+
+/* The address that a rule's CFA is, or is read from. */
+static __always_inline enum unwind_result
+unwind_cfa_base(const struct unwind_frame *f, const struct hwpmc_unwind_rule *r,
+		u64 *cfa, unwind_read read, void *arg)
+{
+	enum unwind_result res;
+	bool known;
+
+	switch (r->cfa) {
+	case HWPMC_CFA_SP:
+	case HWPMC_CFA_SP_DEREF:
+	case HWPMC_CFA_PLT:
+		*cfa = f->sp;
+		known = f->sp_known;
+		break;
+	case HWPMC_CFA_FP:
+	case HWPMC_CFA_FP_DEREF:
+		*cfa = f->fp;
+		known = f->fp_known;
+		break;
+	default:
+		if (r->cfa < HWPMC_CFA_REG)
+			return UNWIND_NONSENSE;
+		res = unwind_any_reg(f, r->cfa - HWPMC_CFA_REG, cfa, read, arg);
+		if (res != UNWIND_CALLER)
+			return res;
+		known = true;
+	}
+	*cfa = unwind_add(*cfa, r->cfa_offset);
+	if (r->cfa == HWPMC_CFA_PLT && (f->pc & 15) >= (u32)r->cfa_add)
+		*cfa += 8;
+	return known ? UNWIND_CALLER : UNWIND_NONSENSE;
+}
+
+/* Where the caller's register was saved to. */
+static __always_inline enum unwind_result
+unwind_place(const struct unwind_frame *f, u64 cfa, u8 at, s32 offset,
+	     u64 *place)
+{
+	bool known = true;
+
+	*place = cfa;
+	if (at == HWPMC_AT_SP) {
+		*place = f->sp;
+		known = f->sp_known;
+	} else if (at == HWPMC_AT_FP) {
+		*place = f->fp;
+		known = f->fp_known;
+	}
+	*place = unwind_add(*place, offset);
+	return known ? UNWIND_CALLER : UNWIND_NONSENSE;
+}
+
+static __always_inline enum unwind_result
+unwind_saved(const struct unwind_frame *f, u64 cfa, u8 at, s32 offset,
+	     u64 *reg, unwind_read read, void *arg)
+{
+	enum unwind_result res;
+	u64 place;
+
+	res = unwind_place(f, cfa, at, offset, &place);
+	return res == UNWIND_CALLER ? unwind_word(place, reg, read, arg) : res;
+}
+
+/* Where the caller's value of the register that is kept track of is. */
+static __always_inline void
+unwind_kept(const struct unwind_frame *f, const struct hwpmc_unwind_rule *r,
+	    u64 cfa, struct unwind_frame *up)
+{
+	switch (r->lr) {
+	case HWPMC_AT_SAME:
+		if (f->regs) {
+			up->kept = unwind_reg(f->regs, UNWIND_KEPT);
+			up->kept_known = true;
+		}
+		return;
+	case HWPMC_AT_UNDEFINED:
+		up->kept_known = false;
+		return;
+	default:
+		up->kept_known = unwind_place(f, cfa, r->lr, r->lr_offset,
+					      &up->kept) == UNWIND_CALLER;
+		up->kept_saved = true;
+	}
+}
+
+/* It returns to where a register says. */
+static __always_inline bool unwind_returns_by_register(u8 ra)
+{
+	return ra == HWPMC_AT_SAME || ra >= HWPMC_AT_REG;
+}
+
+/* The caller's value of a register. */
+static __always_inline enum unwind_result
+unwind_register(const struct unwind_frame *f, u64 cfa, u8 at, s32 offset,
+		u64 *reg, bool *known, unwind_read read, void *arg)
+{
+	if (at == HWPMC_AT_SAME)
+		return UNWIND_CALLER;
+	*known = at != HWPMC_AT_UNDEFINED;
+	return *known ? unwind_saved(f, cfa, at, offset, reg, read, arg) :
+			UNWIND_CALLER;
+}
+
+/* The CFA of a rule that has one. */
+static __always_inline enum unwind_result
+unwind_cfa(const struct unwind_frame *f, const struct hwpmc_unwind_rule *r,
+	   u64 *cfa, unwind_read read, void *arg)
+{
+	enum unwind_result res;
+
+	res = unwind_cfa_base(f, r, cfa, read, arg);
+	if (res != UNWIND_CALLER)
+		return res;
+	if (r->cfa != HWPMC_CFA_SP_DEREF && r->cfa != HWPMC_CFA_FP_DEREF)
+		return UNWIND_CALLER;
+	res = unwind_word(*cfa, cfa, read, arg);
+	*cfa = unwind_add(*cfa, r->cfa_add);
+	return res;
+}
+
+/* The return address. */
+static __always_inline enum unwind_result
+unwind_return(const struct unwind_frame *f, u64 cfa,
+	      const struct hwpmc_unwind_rule *r, u64 *pc, unwind_read read,
+	      void *arg)
+{
+	if (r->ra >= HWPMC_AT_REG) {
+		if (r->ra >= HWPMC_AT_REG + UNWIND_NREGS || !f->regs)
+			return UNWIND_NONSENSE;
+		*pc = unwind_reg(f->regs, r->ra - HWPMC_AT_REG);
+		return UNWIND_CALLER;
+	}
+	if (r->ra != HWPMC_AT_SAME)
+		return unwind_saved(f, cfa, r->ra, r->ra_offset, pc, read, arg);
+	*pc = f->lr;
+	return f->lr_known ? UNWIND_CALLER : UNWIND_NONSENSE;
+}
+
+/*
+ * unwind_step - from @f to its caller, by @r
+ * @strip: from a return address to its instruction's (arm64: authentication)
+ *
+ * With CALLER @f is the caller's frame, else as it was.  Any context that @read is
+ * for.
+ */
+static __always_inline enum unwind_result
+unwind_step(struct unwind_frame *f, const struct hwpmc_unwind_rule *r,
+	    unwind_read read, void *arg, u64 (*strip)(u64 pc))
+{
+	const bool signal = r->flags & HWPMC_RULE_SIGNAL;
+	struct unwind_frame up = *f;
+	enum unwind_result res;
+	u64 cfa;
+
+	if (r->ra == HWPMC_AT_UNDEFINED)
+		return UNWIND_TOP;
+	res = unwind_cfa(f, r, &cfa, read, arg);
+	if (res != UNWIND_CALLER)
+		return res;
+	/* a function that has not moved its stack pointer returns by a register */
+	if (!signal && cfa <= f->sp &&
+	    (cfa < f->sp || !unwind_returns_by_register(r->ra)))
+		return UNWIND_NONSENSE;
+	res = unwind_return(f, cfa, r, &up.pc, read, arg);
+	if (res != UNWIND_CALLER)
+		return res;
+	res = unwind_register(f, cfa, r->fp, r->fp_offset, &up.fp, &up.fp_known,
+			      read, arg);
+	if (res != UNWIND_CALLER)
+		return res;
+	up.lr_known = false;
+	if (UNWIND_KEPT < UNWIND_NREGS) {
+		unwind_kept(f, r, cfa, &up);
+	} else if (signal && r->lr != HWPMC_AT_SAME) {
+		res = unwind_register(f, cfa, r->lr, r->lr_offset, &up.lr,
+				      &up.lr_known, read, arg);
+		if (res != UNWIND_CALLER)
+			return res;
+	}
+	up.pc = strip(up.pc);
+	up.sp = cfa;
+	up.sp_known = !(r->flags & HWPMC_RULE_SP_BELOW);
+	up.regs = NULL;
+	up.exact = signal;
+	*f = up;
+	return UNWIND_CALLER;
+}
+
+#endif /* HWPMC_UNWIND_STEP_H */

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Numbers as DWARF has them.
+ */
+#include "libpmc_cfi.h"
+
+const unsigned char *pmc_cfi_skip(struct cfi_reader *r, uint64_t n)
+{
+	const unsigned char *block = r->at;
+
+	if (n > (uint64_t)(r->end - r->at)) {
+		r->bad = 1;
+		r->at = r->end;
+		return NULL;
+	}
+	r->at += n;
+	return block;
+}
+
+/* Both of our machines are little-endian. */
+uint64_t pmc_cfi_bytes(struct cfi_reader *r, unsigned int n)
+{
+	const unsigned char *p = pmc_cfi_skip(r, n);
+	uint64_t value = 0;
+
+	while (p && n--)
+		value = value << 8 | p[n];
+	return value;
+}
+
+uint64_t pmc_cfi_uleb(struct cfi_reader *r)
+{
+	unsigned int shift = 0;
+	uint64_t value = 0, byte;
+
+	do {
+		byte = pmc_cfi_bytes(r, 1);
+		if (shift < 64)
+			value |= (byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	return value;
+}
+
+int64_t pmc_cfi_sleb(struct cfi_reader *r)
+{
+	unsigned int shift = 0;
+	uint64_t value = 0, byte;
+
+	do {
+		byte = pmc_cfi_bytes(r, 1);
+		if (shift < 64)
+			value |= (byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (shift < 64 && (byte & 0x40))
+		value |= ~0ULL << shift;
+	return (int64_t)value;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Programs and libraries as ELF files: their parts, and where these are loaded.
+ */
+#ifndef LIBPMC_ELF_H
+#define LIBPMC_ELF_H
+
+#include <elf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct elf - a file, or an image of one in memory
+ * @fd: the file, or -1
+ * @image, @size: the image
+ * @wide: of 64 bits
+ * @machine, @type: EM_*, ET_*
+ * @phdr, @shdr: tables, as the file has them; @shdr may be NULL
+ */
+struct elf {
+	int		fd;
+	const unsigned char *image;
+	size_t		size;
+	int		wide;
+	unsigned int	machine;
+	unsigned int	type;
+	size_t		nphdr;
+	size_t		nshdr;
+	unsigned char	*phdr;
+	unsigned char	*shdr;
+	size_t		names;
+};
+
+/* A field of a table's row, whatever the width of the file */
+#define FIELD(elf, row, type, field)					\
+	((elf)->wide ? (uint64_t)((const Elf64_##type *)(row))->field :	\
+		       (uint64_t)((const Elf32_##type *)(row))->field)
+#define SIZE(elf, type) \
+	((elf)->wide ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
+
+/*
+ * 0, or -1 with errno: ENOEXEC where it is no ELF file of this machine's byte
+ * order.  @e->fd stays the caller's to close; pmc_elf_close() frees the rest.
+ */
+int pmc_elf_read(struct elf *e, int fd);
+int pmc_elf_read_image(struct elf *e, const void *image, size_t size);
+void pmc_elf_close(struct elf *e);
+
+/* A part of the file and a NUL, to be freed; NULL when it is not all there */
+void *pmc_elf_part(const struct elf *e, uint64_t offset, uint64_t len);
+
+/* The row of a section, or NULL */
+const unsigned char *pmc_elf_section(const struct elf *e, const char *name);
+
+/* The row of the first segment of a type, or NULL */
+const unsigned char *pmc_elf_segment(const struct elf *e, uint32_t type);
+
+/*
+ * Where in the file is what is loaded at @addr?  0: nothing of the file is.
+ * @code: only where it can be executed
+ */
+int pmc_elf_offset(const struct elf *e, uint64_t addr, int code,
+		   uint64_t *offset);
+/* The same of anything; @end: of what is loaded with it, in the file */
+int pmc_elf_offset_end(const struct elf *e, uint64_t addr, uint64_t *offset,
+		       uint64_t *end);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Unwind tables of programs and libraries.
+ */
+#ifndef LIBPMC_UNWIND_H
+#define LIBPMC_UNWIND_H
+
+#include <stddef.h>
+
+/* @table: @len bytes, as linux/hwpmc_unwind.h has them; pmc_unwind_free() */
+struct pmc_unwind {
+	void	*table;
+	size_t	len;
+};
+
+/*
+ * The table of an ELF file, or of an image in memory (the vdso): of .eh_frame and
+ * .debug_frame.  0, or -1 with errno: ENOEXEC where there is neither, EFBIG.
+ */
+int pmc_unwind_compile(int fd, struct pmc_unwind *t);
+int pmc_unwind_compile_image(const void *image, size_t size,
+			     struct pmc_unwind *t);
+void pmc_unwind_free(struct pmc_unwind *t);
+
+#endif
