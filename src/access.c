@@ -89,6 +89,9 @@ int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a)
 		return access_breakpoint(o, a);
 	if (a->caps & HWPMC_CAP_SYSTEM)
 		return refuse(o, "kernel mode without privilege");
+	/* tables say what of a stack is read, and that is anybody's */
+	if (mode_is_system(a->mode) && (a->flags & HWPMC_F_UNWIND))
+		return refuse(o, "unwind tables without privilege");
 	if (source_is_private(a->type, a->config, a->mode))
 		return refuse(o, "event source without privilege");
 	a->caps |= HWPMC_CAP_USER;

@@ -8,6 +8,7 @@
 
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include <linux/uaccess.h>
 #include <asm/ptrace.h>
 #ifdef CONFIG_ARM64
 #include <asm/sysreg.h>
@@ -120,6 +121,32 @@ static inline struct pt_regs *user_regs(void)
 	    !data_race(user_stack_pointer(regs)))
 		return NULL;
 	return regs;
+}
+
+/*
+ * In NMI another process' memory may be there, or none: while the kernel
+ * switches.  The functions for such contexts find out.
+ */
+static inline bool user_memory_is_there(unsigned long addr)
+{
+	u64 word;
+
+	return !in_nmi() ||
+	       !copy_from_user_nofault(&word, (void __user *)addr, sizeof(word));
+}
+
+/*
+ * The task's count of who wants no faults goes up and down again: a handler that
+ * interrupts another one on its way there leaves it as it was.
+ */
+static inline void faults_off(void)
+{
+	data_race(({ pagefault_disable(); 0; }));
+}
+
+static inline void faults_on(void)
+{
+	data_race(({ pagefault_enable(); 0; }));
 }
 
 #endif /* HWPMC_CHAIN_FRAME_H */

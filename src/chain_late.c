@@ -22,6 +22,7 @@
 #include "hwpmc.h"
 #include "record.h"
 #include "sample.h"
+#include "unwind.h"
 
 /* Tasks that were sampled on a CPU and are still in the kernel, or faulting. */
 #define LATE_ITEMS	32
@@ -113,6 +114,41 @@ static unsigned int walk(u64 *pc, unsigned int max, struct pt_regs *regs)
 	return n;
 }
 
+/*
+ * How its owner wants chains to be unwound.  False: it has closed.  @u: by its
+ * tables, referenced; or NULL, by frame pointers
+ */
+static bool get_unwinder(struct late *item, struct unwinder **u)
+{
+	struct hwpmc_owner *o;
+
+	preempt_disable();	/* see chain_late_forget() */
+	o = READ_ONCE(item->owner);
+	*u = o ? smp_load_acquire(&o->unwinder) : NULL;
+	if (*u && !kref_get_unless_zero(&(*u)->ref)) {
+		*u = NULL;
+		o = NULL;
+	}
+	preempt_enable();
+	return o;
+}
+
+/* 0: no answer. */
+static unsigned int walk_for(struct late *item, u64 *pc, unsigned int max,
+			     struct pt_regs *regs)
+{
+	struct unwinder *u;
+	unsigned int n;
+
+	if (!get_unwinder(item, &u))
+		return 0;
+	n = u && !regs_are_32bit(regs) ?
+	    chain_tables_late(u, pc, max, regs) : walk(pc, max, regs);
+	if (u)
+		unwind_put(u);
+	return n;
+}
+
 static void commit(struct late *item, struct pmclog_ext_userchain *rec,
 		   unsigned int n)
 {
@@ -154,9 +190,9 @@ static void answer(struct late *item)
 		      GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
 	if (!rec)
 		return;
-	n = walk(rec->pc, max, regs);
+	n = walk_for(item, rec->pc, max, regs);
 	/* who is killed gets no pages: the walk has ended early */
-	if (!fatal_signal_pending(current))
+	if (n && !fatal_signal_pending(current))
 		commit(item, rec, n);
 	kfree(rec);
 }

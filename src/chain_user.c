@@ -13,32 +13,6 @@
 #include "sample.h"
 
 /*
- * In NMI another process' memory may be there, or none: while the kernel
- * switches.  The functions for such contexts find out.
- */
-static bool user_memory_is_there(unsigned long fp)
-{
-	u64 word;
-
-	return !in_nmi() ||
-	       !copy_from_user_nofault(&word, (void __user *)fp, sizeof(word));
-}
-
-/*
- * The task's count of who wants no faults goes up and down again: a handler that
- * interrupts another one on its way there leaves it as it was.
- */
-static void faults_off(void)
-{
-	data_race(({ pagefault_disable(); 0; }));
-}
-
-static void faults_on(void)
-{
-	data_race(({ pagefault_enable(); 0; }));
-}
-
-/*
  * One check and one opening of user memory for all frames.  The address is
  * kept in bounds under speculation too: what is read there is an address again.
  */

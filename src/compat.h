@@ -94,6 +94,30 @@ static inline void compat_mmput_later(struct mm_struct *mm)
 #endif
 }
 
+/* When its content was changed last, in nanoseconds. */
+static inline s64 compat_inode_mtime(const struct inode *inode)
+{
+#ifdef HAVE_INODE_MTIME
+	struct timespec64 t = inode_get_mtime(inode);
+#else
+	struct timespec64 t = inode->i_mtime;
+#endif
+	return timespec64_to_ns(&t);
+}
+
+/*
+ * The path of a mapped file as its user has opened it: a file system that stacks on
+ * others maps a file of theirs.
+ */
+static inline const struct path *compat_user_path(const struct file *file)
+{
+#ifdef HAVE_FILE_USER_PATH
+	return file_user_path(file);
+#else
+	return &file->f_path;
+#endif
+}
+
 /*
  * perf has taken this event off its task, for good.  The state is private to
  * perf: EXIT, and on newer kernels more below it.

@@ -22,6 +22,7 @@
 #include "record.h"
 #include "sink.h"
 #include "trace.h"
+#include "unwind.h"
 
 #define DRAIN_INTERVAL	(HZ / 20)
 #define LOOK_TRIES	3
@@ -430,6 +431,7 @@ static void work(struct hwpmc_owner *o)
 			drain_upto(o, ring_clock());
 		else
 			pass(o);
+		unwind_tidy(o);
 		if (log->quiet)		/* else their last drops are not seen */
 			fold_deleted(o, true);
 		resync(o);

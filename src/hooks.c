@@ -117,11 +117,24 @@ int hooks_hold(struct hwpmc_owner *o, unsigned long mask)
 	return err;
 }
 
-/* @o follows nobody any more.  owner->mutex. */
-void hooks_let_go(struct hwpmc_owner *o)
+/*
+ * hooks_close - @o goes.  owner->mutex.
+ */
+void hooks_close(struct hwpmc_owner *o)
 {
 	mutex_lock(&hooks_mutex);
 	drop(o, o->hooks_held);
+	mutex_unlock(&hooks_mutex);
+}
+
+/* @o follows nobody any more.  owner->mutex. */
+void hooks_let_go(struct hwpmc_owner *o)
+{
+	/* maps of code have to be told what is mapped, as long as there are events */
+	const unsigned long kept = o->unwinder ? BIT(HOOK_MAPS) : 0;
+
+	mutex_lock(&hooks_mutex);
+	drop(o, o->hooks_held & ~kept);
 	mutex_unlock(&hooks_mutex);
 }
 

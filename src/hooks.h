@@ -20,6 +20,7 @@ enum hook_set_id {
 };
 
 int hooks_hold(struct hwpmc_owner *o, unsigned long mask);
+void hooks_close(struct hwpmc_owner *o);
 void hooks_let_go(struct hwpmc_owner *o);
 int hooks_follow(struct hwpmc_owner *o, bool all);
 void hooks_join(struct hwpmc_owner *o);

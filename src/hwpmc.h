@@ -77,6 +77,8 @@ struct owner_ring;
  * @targets_mutex, @targets: see target.h; @lost_all: all of them have gone
  * @fold_mutex: no PMC is folded, so that their sum is whole; nobody waits for
  *	anything while he has it
+ * @unwinder: stored under @mutex with release, before the first event that needs
+ *	it; freed with the owner; see unwind.h
  * @pid_ns: pids in the log are those of this namespace
  * @opener: the process that opened the device, referenced; constant
  * @noring_dropped: process records of CPUs without a ring, and dumps without
@@ -116,6 +118,7 @@ struct hwpmc_owner {
 	struct mutex	fold_mutex;
 	struct list_head targets;
 	bool		lost_all;
+	struct unwinder	*unwinder;
 	struct pid_namespace *pid_ns;
 	struct pid	*opener;
 	struct fasync_struct *fasync;

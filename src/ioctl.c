@@ -10,6 +10,7 @@
  * of owner->mutex.  To write the answer first would not do: that memory can go
  * while the operation runs, and RECORD's answer is known only afterwards.
  */
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
@@ -19,6 +20,7 @@
 #include "hwpmc.h"
 #include "pmc.h"
 #include "trace.h"
+#include "unwind.h"
 
 /* any operation's argument */
 union arg {
@@ -46,6 +48,11 @@ union arg {
 	struct hwpmc_atbase atbase;
 	struct hwpmc_snapshot snapshot;
 	struct hwpmc_exittrigger exittrigger;
+	struct hwpmc_unwindtable unwindtable;
+	struct {
+		struct hwpmc_unwindnext unwindnext;
+		struct file *unwindfile;	/* not the user's */
+	};
 };
 
 static int do_configurelog(struct hwpmc_owner *o, union arg *a)
@@ -210,6 +217,27 @@ static int do_exittrigger(struct hwpmc_owner *o, union arg *a)
 	return trigger_exits(o, &a->exittrigger);
 }
 
+static int do_unwindtable(struct hwpmc_owner *o, union arg *a)
+{
+	return unwind_give(o, &a->unwindtable);
+}
+
+static int do_unwindnext(struct hwpmc_owner *o, union arg *a)
+{
+	return unwind_next(o, &a->unwindnext, &a->unwindfile);
+}
+
+static void undo_unwindnext(struct hwpmc_owner *o, union arg *a)
+{
+	unwind_next_undo(o, &a->unwindnext, a->unwindfile);
+}
+
+static void done_unwindnext(union arg *a)
+{
+	if (a->unwindfile)
+		fd_install(a->unwindnext.fd, a->unwindfile);
+}
+
 static int simple(struct hwpmc_owner *o, union arg *a,
 		  int (*fn)(struct hwpmc_owner *o, u32 id))
 {
@@ -233,12 +261,14 @@ static int do_stop(struct hwpmc_owner *o, union arg *a)
 
 /*
  * @undo: takes back what @fn has done, given what that left in the argument
+ * @done: what is only to be done when the caller has the answer
  * @never: the error of an operation that there cannot be here, whatever is asked
  * @unlocked: not under owner->mutex, so it waits for no other operation
  */
 struct op {
 	int (*fn)(struct hwpmc_owner *o, union arg *a);
 	void (*undo)(struct hwpmc_owner *o, union arg *a);
+	void (*done)(union arg *a);
 	u32 cmd;
 	int never;
 	bool unlocked;
@@ -284,6 +314,11 @@ static const struct op ops[] = {
 	OP(GETATBASE,		do_getatbase),
 	OP(SNAPSHOT,		do_snapshot),
 	OP(EXITTRIGGER,		do_exittrigger),
+	UNLOCKED(UNWINDTABLE,	do_unwindtable),
+	[_IOC_NR(HWPMC_IOC_UNWINDNEXT)] = {
+		.fn = do_unwindnext, .undo = undo_unwindnext,
+		.done = done_unwindnext, .cmd = HWPMC_IOC_UNWINDNEXT,
+	},
 };
 
 /* An older client's structure ends early, a newer one's must end in zeros. */
@@ -323,6 +358,8 @@ static int run(struct hwpmc_owner *o, const struct op *op, unsigned int cmd,
 		if (op->undo)
 			op->undo(o, &a);
 		err = -EFAULT;
+	} else if (!err && op->done) {
+		op->done(&a);
 	}
 	if (!op->unlocked)
 		owner_unlock(o);

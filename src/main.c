@@ -26,6 +26,7 @@
 #include "pmc.h"
 #include "sample.h"
 #include "target.h"
+#include "unwind.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -73,7 +74,7 @@ static ssize_t hwpmc_read_iter(struct kiocb *iocb, struct iov_iter *to)
 /*
  * EPOLLIN: read(2) has something to tell, a record or the end.  EPOLLERR: the log
  * has a write error.  EPOLLHUP: there were targets, and all of them have gone.
- * EPOLLPRI: an armed snapshot has been taken.
+ * EPOLLPRI: an armed snapshot has been taken.  EPOLLRDBAND: UNWINDNEXT has something.
  */
 static __poll_t hwpmc_poll(struct file *file, poll_table *wait)
 {
@@ -83,7 +84,8 @@ static __poll_t hwpmc_poll(struct file *file, poll_table *wait)
 	return stream_poll(o) |
 	       (READ_ONCE(o->log.error) ? EPOLLERR : 0) |
 	       (READ_ONCE(o->lost_all) ? EPOLLHUP : 0) |
-	       (READ_ONCE(o->log.snapped) ? EPOLLPRI : 0);
+	       (READ_ONCE(o->log.snapped) ? EPOLLPRI : 0) |
+	       (unwind_wants(o) ? EPOLLRDBAND : 0);
 }
 
 const struct file_operations hwpmc_fops = {
@@ -129,12 +131,17 @@ static int __init hwpmc_init(void)
 	err = threads_init();
 	if (err)
 		goto err_targets;
-	err = misc_register(&hwpmc_device);
+	err = unwind_init();
 	if (err)
 		goto err_threads;
+	err = misc_register(&hwpmc_device);
+	if (err)
+		goto err_unwind;
 	coverage_init();
 	return 0;
 
+err_unwind:
+	unwind_exit();
 err_threads:
 	threads_exit();
 err_targets:
@@ -158,6 +165,7 @@ static void __exit hwpmc_exit(void)
 	hooks_exit();
 	chain_late_exit();
 	synchronize_rcu_tasks();	/* the works of tasks have returned */
+	unwind_exit();
 	threads_exit();
 	targets_exit();
 	hotplug_exit();

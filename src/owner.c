@@ -14,6 +14,7 @@
 #include "pmc.h"
 #include "sample.h"
 #include "trace.h"
+#include "unwind.h"
 
 static atomic_t serials = ATOMIC_INIT(0);
 
@@ -67,6 +68,7 @@ static void owner_free(struct kref *ref)
 
 	trace_hwpmc_owner(o, "free", 0);
 	stats_remove_owner(o);
+	unwind_end(o);
 	rings_sync(o);
 	rings_free(o);
 	kfree(o->cpu_lives);
@@ -124,7 +126,7 @@ void owner_close(struct hwpmc_owner *o)
 	pmc_release_all(o);
 	chain_late_forget(o);
 	hooks_unfollow(o);
-	hooks_let_go(o);
+	hooks_close(o);
 	owner_unlock(o);
 	log_shutdown(o);
 	limit_close(o);

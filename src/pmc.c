@@ -17,12 +17,13 @@
 #include "pmc.h"
 #include "sample.h"
 #include "target.h"
+#include "unwind.h"
 
 #define FLAGS_KNOWN	(HWPMC_F_DESCENDANTS | HWPMC_F_LOG_PROCCSW | \
 			 HWPMC_F_LOG_PROCEXIT | HWPMC_F_CALLCHAIN | \
 			 HWPMC_F_USERCALLCHAIN | HWPMC_F_EXCLUDE_IDLE | \
 			 HWPMC_F_INCLUDE_OWNER | HWPMC_F_TRIGGER | \
-			 HWPMC_F_RAW)
+			 HWPMC_F_RAW | HWPMC_F_UNWIND)
 
 static int check_cpu(const struct hwpmc_allocate *a)
 {
@@ -54,7 +55,7 @@ static int check_flags(const struct hwpmc_allocate *a)
 		return -EINVAL;
 	if ((a->flags & HWPMC_F_INCLUDE_OWNER) && a->mode != HWPMC_MODE_SS)
 		return -EINVAL;
-	if ((a->flags & HWPMC_F_USERCALLCHAIN) &&
+	if ((a->flags & (HWPMC_F_USERCALLCHAIN | HWPMC_F_UNWIND)) &&
 	    !(a->flags & HWPMC_F_CALLCHAIN))
 		return -EINVAL;
 	return source_check_flags(a);
@@ -274,8 +275,10 @@ static int try_event(struct hwpmc_pmc *pmc)
 
 static int create_events(struct hwpmc_pmc *pmc)
 {
-	int err;
+	int err = pmc->flags & HWPMC_F_UNWIND ? unwind_begin(pmc->owner) : 0;
 
+	if (err)
+		return err;
 	if (!pmc_is_system(pmc))
 		return try_event(pmc);
 	err = event_sync_cpus(pmc);

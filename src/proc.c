@@ -22,6 +22,7 @@
 #include "hwpmc.h"
 #include "record.h"
 #include "target.h"
+#include "unwind.h"
 
 #define commit_record(o, pid, rec, type, size) do {			\
 	(rec)->h.header = PMCLOG_HEADER(type, size);			\
@@ -440,6 +441,7 @@ static void tell_mapped(struct vm_area_struct *vma, struct area a)
 	if (!(vma->vm_flags & VM_EXEC) || vma->vm_mm != current->mm ||
 	    current->in_execve)
 		return;
+	unwind_mapped(vma);
 	rcu_read_lock();
 	preempt_disable();
 	tell_owners(targets_find_rcu(task_tgid(current)), tell_map, &m);

@@ -16,6 +16,7 @@
 #include "pmc.h"
 #include "record.h"
 #include "sample.h"
+#include "unwind.h"
 
 /* Handlers that may interrupt each other; deeper ones drop their sample. */
 #define SCRATCH_LEVELS	4
@@ -26,6 +27,7 @@
  */
 struct scratch {
 	struct chain_steps *steps;	/* see chain_steps.c; may be NULL */
+	struct rule_cache *cache;	/* see chain_tables.c; may be NULL */
 	u64 pc[PMCLOG_CHAIN_MAX + CHAIN_SLACK];
 };
 
@@ -41,6 +43,8 @@ static struct scratch *scratch_new(unsigned int cpu)
 	/* who interrupts a handler does without: no locks, no torn entries */
 	if (sc)
 		sc->steps = chain_steps_new(cpu_to_node(cpu));
+	if (sc)
+		sc->cache = rule_cache_new(cpu_to_node(cpu));
 	return sc;
 }
 
@@ -67,8 +71,10 @@ void sample_exit(void)
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (scratch[cpu])
+		if (scratch[cpu]) {
 			chain_steps_free(scratch[cpu]->steps);
+			kvfree(scratch[cpu]->cache);
+		}
 		kvfree(scratch[cpu]);
 	}
 	kfree(scratch);
@@ -96,6 +102,16 @@ static bool is_caller(const struct hwpmc_pmc *pmc, u64 pc)
 	return pc - pmc->caller < pmc->caller_size;
 }
 
+static unsigned int user_part(struct scratch *sc, const struct pmc_cpu *pc,
+				u64 *to, unsigned int max,
+				struct pt_regs *regs, unsigned int *cut)
+{
+	if (pc->pmc->flags & HWPMC_F_UNWIND)
+		return chain_tables(pc->pmc->owner->unwinder, sc->cache, to,
+				    max, regs, cut);
+	return chain_user(to, max, regs, cut);
+}
+
 /*
  * The call chain of @pmc's sample.  Returns its length; @cut: the causes that
  * there is no more of it.
@@ -108,12 +124,12 @@ static unsigned int unwind(struct scratch *sc, struct pmc_cpu *pc,
 
 	*cut = 0;
 	if (user_mode(regs))
-		return chain_user(sc->pc, max, regs, cut);
+		return user_part(sc, pc, sc->pc, max, regs, cut);
 	n = chain_kernel(sc->pc, max, regs, sc->steps, cut);
 	if (n > 1 && is_caller(pc->pmc, sc->pc[0]))
 		memmove(sc->pc, sc->pc + 1, --n * sizeof(*sc->pc));
 	if (pc->pmc->flags & HWPMC_F_USERCALLCHAIN)
-		n += chain_user(sc->pc + n, max - n, NULL, cut);
+		n += user_part(sc, pc, sc->pc + n, max - n, NULL, cut);
 	return n;
 }
 

@@ -73,6 +73,7 @@
 #define HWPMC_F_RAW		0x02000000U	/* a tracepoint's fields, too */
 #define HWPMC_F_INCLUDE_OWNER	0x04000000U	/* SS: who opened the device, too */
 #define HWPMC_F_TRIGGER		0x08000000U	/* an overflow takes a snapshot */
+#define HWPMC_F_UNWIND		0x10000000U	/* with CALLCHAIN: user frames by tables */
 
 /**
  * struct hwpmc_configurelog - CONFIGURELOG and ROTATELOG
@@ -463,6 +464,40 @@ struct hwpmc_exittrigger {
 };
 
 /* numbers are FreeBSD's operation numbers; from 64 on ours */
+/**
+ * struct hwpmc_unwindtable - UNWINDTABLE: how to unwind an object
+ * @id:   of UNWINDNEXT; or 0, and @fd is the object's file, or @flags says VDSO
+ * @fd:   else -1
+ * @data, @len: user address of a table, see linux/hwpmc_unwind.h; @len 0: there is
+ *	none for it, frame pointers it is
+ * @flags: HWPMC_UNWIND_VDSO
+ *
+ * EEXIST: it has one, or is known to have none.
+ */
+struct hwpmc_unwindtable {
+	__u32	id;
+	__s32	fd;
+	__u64	data;
+	__u64	len;
+	__u32	flags;
+	__u32	reserved;
+};
+
+/**
+ * struct hwpmc_unwindnext - UNWINDNEXT: what has been sampled without a table
+ * @id: for UNWINDTABLE
+ * @fd: the object's file, opened with O_PATH and O_CLOEXEC; -1: it is the vdso
+ *
+ * EAGAIN: nothing now.  poll(2) says POLLRDBAND when there is.
+ */
+struct hwpmc_unwindnext {
+	__u32	id;
+	__s32	fd;
+	__u64	reserved;
+};
+
+#define HWPMC_UNWIND_VDSO	0x00000001U
+
 #define HWPMC_IOC_MAGIC		0xB6
 #define HWPMC_IOC_CONFIGURELOG	_IOW(HWPMC_IOC_MAGIC, 0, struct hwpmc_configurelog)
 #define HWPMC_IOC_FLUSHLOG	_IO(HWPMC_IOC_MAGIC, 1)
@@ -489,5 +524,7 @@ struct hwpmc_exittrigger {
 #define HWPMC_IOC_GETATBASE	_IOWR(HWPMC_IOC_MAGIC, 67, struct hwpmc_atbase)
 #define HWPMC_IOC_SNAPSHOT	_IOW(HWPMC_IOC_MAGIC, 68, struct hwpmc_snapshot)
 #define HWPMC_IOC_EXITTRIGGER	_IOW(HWPMC_IOC_MAGIC, 69, struct hwpmc_exittrigger)
+#define HWPMC_IOC_UNWINDTABLE	_IOW(HWPMC_IOC_MAGIC, 70, struct hwpmc_unwindtable)
+#define HWPMC_IOC_UNWINDNEXT	_IOWR(HWPMC_IOC_MAGIC, 71, struct hwpmc_unwindnext)
 
 #endif /* _UAPI_LINUX_HWPMC_H */

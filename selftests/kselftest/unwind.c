@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * User chains by unwind tables: of code without frame pointers, with the tables that
+ * libpmc makes, and with none, with wrong ones and with hostile ones.
+ */
+#include <dirent.h>
+#include <elf.h>
+#include <link.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <linux/hwpmc_unwind.h>
+#include <pmc.h>
+
+#include "recorder.h"
+#include "symbols.h"
+#include "target.h"
+#include "test.h"
+
+#define PAGE		4096
+#define TOUCHES		16
+#ifdef __aarch64__
+#define MACHINE		EM_AARCH64
+#else
+#define MACHINE		EM_X86_64
+#endif
+
+/* ------------------------------------------------------------------------
+ * The program: plain_outer() -> plain_mid() -> plain_leaf(), which faults.  None
+ * has a frame pointer where the architecture lets it do without.
+ */
+#define PLAIN	__attribute__((noipa, optimize("omit-frame-pointer", \
+					       "no-optimize-sibling-calls")))
+
+PLAIN static void plain_leaf(volatile char *page)
+{
+	*page = 1;
+}
+
+PLAIN static long plain_mid(volatile char *page, long a)
+{
+	volatile long room[20] = { a };
+
+	plain_leaf(page);
+	return room[0] + a;
+}
+
+PLAIN static long plain_outer(volatile char *page, long a)
+{
+	return plain_mid(page, a + 1) * 3;
+}
+
+static long (*volatile outer)(volatile char *page, long a) = plain_outer;
+
+static const char * const callers[] = {
+	"plain_leaf", "plain_mid", "plain_outer",
+};
+
+static volatile char *fresh_pages(unsigned int n)
+{
+	return mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void touch(unsigned int n)
+{
+	volatile char *p = fresh_pages(n);
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		outer(p + i * PAGE, i);
+}
+
+static int toucher(struct target *t, void *arg)
+{
+	touch(TOUCHES);
+	target_pause(t);
+	touch(TOUCHES);
+	target_pause(t);
+	return 0;
+}
+
+static int spinner(struct target *t, void *arg)
+{
+	static volatile char page;
+
+	for (;;)
+		outer(&page, 1);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------ */
+
+FIXTURE(unwind)
+{
+	struct pmc_owner *owner;
+	struct symbols	*symbols;
+	struct target	target;
+	struct log	log;
+	int		dev;
+	int		file;
+	uint32_t	id;
+};
+
+FIXTURE_SETUP(unwind)
+{
+	self->symbols = symbols_elf("/proc/self/exe");
+	ASSERT_NE(NULL, self->symbols);
+	self->owner = pmc_owner_open(0);
+	ASSERT_NE(NULL, self->owner);
+	self->dev = pmc_owner_fd(self->owner);
+	self->file = temp_file();
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+}
+
+FIXTURE_TEARDOWN(unwind)
+{
+	if (self->target.pid)
+		target_kill(&self->target);
+	pmc_owner_close(self->owner);
+	symbols_free(self->symbols);
+	close(self->file);
+}
+
+#define META	struct __test_metadata *_metadata
+
+static void begin(META, FIXTURE_DATA(unwind) *self,
+		  int (*body)(struct target *t, void *arg), void *arg)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+
+	ASSERT_TRUE(target_begin(&self->target, body, arg));
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	self->id = a.id;
+	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->target.pid));
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+}
+
+static bool is_wanted(int dev)
+{
+	struct pollfd fd = { .fd = dev, .events = POLLRDBAND };
+
+	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLRDBAND);
+}
+
+static int next(int dev, struct hwpmc_unwindnext *n)
+{
+	memset(n, 0, sizeof(*n));
+	return dev_ioctl(dev, HWPMC_IOC_UNWINDNEXT, n);
+}
+
+static int give(int dev, uint32_t id, const void *table, size_t len)
+{
+	struct hwpmc_unwindtable t = {
+		.id = id, .fd = -1, .data = (uintptr_t)table, .len = len,
+	};
+
+	return dev_ioctl(dev, HWPMC_IOC_UNWINDTABLE, &t);
+}
+
+static void end_log(META, FIXTURE_DATA(unwind) *self, unsigned int flags)
+{
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&self->log, self->file));
+	ASSERT_LOG(&self->log, flags);
+}
+
+static const char *name(FIXTURE_DATA(unwind) *self, const struct sample *s,
+			unsigned int i)
+{
+	return symbols_name(self->symbols, s->pc[i] - !!i);
+}
+
+/* The three, @bias above where the linker has put them, and so to the beginning */
+static bool is_whole(FIXTURE_DATA(unwind) *self, const struct sample *s,
+		     uint64_t bias)
+{
+	unsigned int i;
+
+	if (s->npc < 4)
+		return false;
+	for (i = 0; i < 3; i++)
+		if (strcmp(symbols_name(self->symbols, s->pc[i] - bias - !!i),
+			   callers[i]))
+			return false;
+	return !strcmp(name(self, s, s->npc - 1), "_start");
+}
+
+/* Faults in plain_leaf(), at @bias: all, and whole ones */
+static unsigned int tally(FIXTURE_DATA(unwind) *self, uint64_t bias,
+			  unsigned int *whole)
+{
+	unsigned int n = 0;
+	struct pmclog_rec rec;
+	struct sample s;
+
+	*whole = 0;
+	LOG_FOR_EACH(&self->log, rec) {
+		if (!log_sample(&rec, &s) || !s.npc ||
+		    strcmp(symbols_name(self->symbols, s.pc[0] - bias),
+			   "plain_leaf"))
+			continue;
+		n++;
+		*whole += is_whole(self, &s, bias);
+	}
+	return n;
+}
+
+TEST_F(unwind, whole)
+{
+	unsigned int n, whole;
+
+	begin(_metadata, self, toucher, NULL);
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_TRUE(is_wanted(self->dev));
+	EXPECT_LT(0, pmc_owner_unwind(self->owner));
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+	n = tally(self, 0, &whole);
+	EXPECT_EQ(2 * TOUCHES, n);
+	/* all since there are tables, but one whose map was stale; none before */
+	EXPECT_LE(TOUCHES - 1, whole);
+	EXPECT_GE(TOUCHES, whole);
+	EXPECT_LE(TOUCHES, self->log.account.cut_by[PMCLOG_CUT_TABLE] +
+			   self->log.account.late);
+}
+
+/* Each CPU is sampled; what there is of the program is whole. */
+TEST_F(unwind, system)
+{
+	struct hwpmc_allocate a = pmc_clock(200);
+	unsigned int whole = 0, n = 0, i;
+	struct pmclog_rec rec;
+	struct sample s;
+
+	a.flags |= HWPMC_F_UNWIND;
+	ASSERT_TRUE(target_begin(&self->target, spinner, NULL));
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	target_go(&self->target);
+	for (i = 0; i < 40; i++) {
+		sleep_ms(50);
+		pmc_owner_unwind(self->owner);
+	}
+	ASSERT_EQ(0, dev_stop(self->dev, a.id));
+	end_log(_metadata, self, LOG_DROPS);
+	LOG_FOR_EACH(&self->log, rec) {
+		if (!log_sample(&rec, &s) || s.pid != self->target.pid ||
+		    !s.user || s.late)
+			continue;
+		n++;
+		whole += !strcmp(name(self, &s, s.npc - 1), "_start");
+	}
+	TH_LOG("%u of %u whole", whole, n);
+	EXPECT_LT(20, n);
+	EXPECT_LE(n * 8, whole * 10);	/* the first come before tables */
+}
+
+TEST_F(unwind, next)
+{
+	struct hwpmc_unwindnext a;
+	struct stat mine, theirs;
+	bool found = false;
+
+	begin(_metadata, self, toucher, NULL);
+	EXPECT_FALSE(is_wanted(self->dev));
+	EXPECT_EQ(-EAGAIN, next(self->dev, &a));
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_TRUE(is_wanted(self->dev));
+	ASSERT_EQ(0, stat("/proc/self/exe", &mine));
+	while (!next(self->dev, &a)) {
+		EXPECT_NE(0, a.id);
+		if (a.fd < 0)
+			continue;
+		EXPECT_EQ(FD_CLOEXEC, fcntl(a.fd, F_GETFD));
+		EXPECT_EQ(O_PATH, fcntl(a.fd, F_GETFL) & O_PATH);
+		ASSERT_EQ(0, fstat(a.fd, &theirs));
+		found |= mine.st_ino == theirs.st_ino &&
+			 mine.st_dev == theirs.st_dev;
+		close(a.fd);
+	}
+	EXPECT_TRUE(found);
+	EXPECT_FALSE(is_wanted(self->dev));
+}
+
+static unsigned int open_files(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* Whose answer cannot be written, it has not been told of. */
+TEST_F(unwind, untellable)
+{
+	struct hwpmc_unwindnext a, *fixed;
+	unsigned int before;
+
+	begin(_metadata, self, toucher, NULL);
+	EXPECT_TRUE(target_step(&self->target));
+	fixed = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, fixed);
+	before = open_files();
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_UNWINDNEXT, fixed));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_UNWINDNEXT, fixed));
+	EXPECT_EQ(before, open_files());
+	EXPECT_TRUE(is_wanted(self->dev));
+	EXPECT_EQ(0, next(self->dev, &a));
+	EXPECT_EQ(1, a.id);
+	close(a.fd);
+}
+
+/* ------------------------------------------------------------------------
+ * Tables
+ */
+struct small {
+	struct hwpmc_unwind_table head;
+	struct hwpmc_unwind_rule rule[2];
+	uint32_t	pc[2];
+	uint16_t	number[2];
+};
+
+/* One rule for everything */
+static struct small small_table(struct hwpmc_unwind_rule rule)
+{
+	return (struct small){
+		.head = {
+			.magic = HWPMC_UNWIND_MAGIC,
+			.version = HWPMC_UNWIND_VERSION,
+			.machine = MACHINE, .nrows = 2, .nrules = 2,
+		},
+		.rule = { { 0 }, rule },
+		.pc = { 0, UINT32_MAX },
+		.number = { 1, 0 },
+	};
+}
+
+static const struct hwpmc_unwind_rule usual = {
+	.cfa = HWPMC_CFA_SP, .cfa_offset = 16,
+	.ra = HWPMC_AT_CFA, .ra_offset = -8,
+};
+
+TEST_F(unwind, errors)
+{
+	struct hwpmc_unwindtable t = { .fd = -1 };
+	struct small good = small_table(usual);
+	struct hwpmc_unwindnext n = {};
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	int fd;
+
+	EXPECT_EQ(-ENXIO, next(self->dev, &n));
+	EXPECT_EQ(-ENXIO, give(self->dev, 1, &good, sizeof(good)));
+	a.flags &= ~HWPMC_F_CALLCHAIN;
+	EXPECT_EQ(-EINVAL, dev_allocate(self->dev, &a));
+	a.flags |= HWPMC_F_CALLCHAIN;
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+
+	EXPECT_EQ(-EAGAIN, next(self->dev, &n));
+	n.id = 1;
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDNEXT, &n));
+	n = (struct hwpmc_unwindnext){ .reserved = 1 };
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDNEXT, &n));
+
+	/* none of the three names the object, or two do */
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+	t.id = 1;
+	t.flags = HWPMC_UNWIND_VDSO;
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+	t.id = 0;
+	t.flags = HWPMC_UNWIND_VDSO | 2;
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+	t.flags = 0;
+	t.fd = 999;
+	EXPECT_EQ(-EBADF, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+	fd = open("/proc/self/exe", O_PATH);
+	t.fd = fd;
+	EXPECT_EQ(-EBADF, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+	close(fd);
+	t.fd = self->dev;
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+	t.fd = -2;
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+	t = (struct hwpmc_unwindtable){ .id = 1, .fd = -1, .reserved = 1 };
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+
+	EXPECT_EQ(-ENOENT, give(self->dev, 77, &good, sizeof(good)));
+	EXPECT_EQ(-E2BIG, give(self->dev, 77, &good, (128UL << 20) + 1));
+	EXPECT_EQ(-EFAULT, give(self->dev, 77, (void *)1, sizeof(good)));
+}
+
+TEST_F(unwind, bad_tables)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	const struct small good = small_table(usual);
+	struct small bad;
+
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+#define BAD(how) do {							\
+	bad = good;							\
+	bad.how;							\
+	EXPECT_EQ(-EINVAL, give(self->dev, 1, &bad, sizeof(bad)));	\
+} while (0)
+	BAD(head.magic++);
+	BAD(head.version++);
+	BAD(head.machine++);
+	BAD(head.nrows = 0);
+	BAD(head.nrows = 3);
+	BAD(head.nrows = UINT32_MAX);
+	BAD(head.nrules = 0);
+	BAD(head.nrules = 1);
+	BAD(head.nrules = UINT32_MAX);
+	BAD(head.reserved[3] = 1);
+	BAD(rule[1].cfa = HWPMC_CFA_UNTOLD + 1);
+	BAD(rule[1].cfa = HWPMC_CFA_REGS);
+	BAD(rule[1].ra = HWPMC_AT_KINDS);
+	BAD(rule[1].fp = HWPMC_AT_KINDS);
+	BAD(rule[1].lr = 255);
+	BAD(rule[1].flags = 0x80);
+	BAD(rule[1].reserved[2] = 1);
+	BAD(pc[1] = 0);
+	BAD(number[0] = 2);
+	BAD(number[1] = 1);
+#undef BAD
+	EXPECT_EQ(-EINVAL, give(self->dev, 1, &good, sizeof(good) - 1));
+	EXPECT_EQ(-EINVAL, give(self->dev, 1, &good, 1));
+	/* the same, as it was, is one */
+	EXPECT_EQ(-ENOENT, give(self->dev, 1, &good, sizeof(good)));
+}
+
+/* ID and file of this program, told of and not answered */
+static uint32_t ask(META, FIXTURE_DATA(unwind) *self, int *fd)
+{
+	struct hwpmc_unwindnext n;
+
+	ASSERT_TRUE(target_step(&self->target)) return 0;
+	ASSERT_EQ(0, next(self->dev, &n)) return 0;
+	*fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	close(n.fd);
+	return n.id;
+}
+
+TEST_F(unwind, answered_once)
+{
+	const struct small good = small_table(usual);
+	struct hwpmc_unwindtable t = {
+		.data = (uintptr_t)&good, .len = sizeof(good),
+	};
+	uint32_t id;
+
+	begin(_metadata, self, toucher, NULL);
+	id = ask(_metadata, self, &t.fd);
+	EXPECT_EQ(0, give(self->dev, id, &good, sizeof(good)));
+	EXPECT_EQ(-EEXIST, give(self->dev, id, &good, sizeof(good)));
+	EXPECT_EQ(-EEXIST, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+	close(t.fd);
+}
+
+/* Nobody has a table: what was sampled is there, and what frame pointers say. */
+TEST_F(unwind, none)
+{
+	unsigned int n, whole;
+	uint32_t id;
+	int fd;
+
+	begin(_metadata, self, toucher, NULL);
+	id = ask(_metadata, self, &fd);
+	close(fd);
+	EXPECT_EQ(0, give(self->dev, id, NULL, 0));
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+	n = tally(self, 0, &whole);
+	EXPECT_EQ(2 * TOUCHES, n);
+	EXPECT_EQ(0, whole);
+}
+
+/* Rules that lead nowhere, in circles, or out of the program's memory */
+static const struct hwpmc_unwind_rule hostile[] = {
+	{ .cfa = HWPMC_CFA_SP, .ra = HWPMC_AT_SP, .flags = HWPMC_RULE_SIGNAL },
+	{ .cfa = HWPMC_CFA_SP, .ra = HWPMC_AT_SP },
+	{ .cfa = HWPMC_CFA_SP, .cfa_offset = -8, .ra = HWPMC_AT_CFA },
+	{ .cfa = HWPMC_CFA_SP, .cfa_offset = 3, .ra = HWPMC_AT_CFA },
+	{ .cfa = HWPMC_CFA_SP, .cfa_offset = INT32_MIN, .ra = HWPMC_AT_CFA },
+	{ .cfa = HWPMC_CFA_SP, .cfa_offset = 8, .ra = HWPMC_AT_CFA,
+	  .ra_offset = INT32_MAX - 7 },
+	{ .cfa = HWPMC_CFA_FP_DEREF, .cfa_add = INT32_MIN, .ra = HWPMC_AT_FP },
+	{ .cfa = HWPMC_CFA_SP_DEREF, .ra = HWPMC_AT_CFA },
+	{ .cfa = HWPMC_CFA_REG, .ra = HWPMC_AT_CFA },
+	{ .cfa = HWPMC_CFA_REGS - 1, .ra = HWPMC_AT_CFA },
+	{ .cfa = HWPMC_CFA_PLT, .cfa_offset = 8, .cfa_add = INT32_MIN,
+	  .ra = HWPMC_AT_CFA, .ra_offset = -8 },
+	{ .cfa = HWPMC_CFA_SP, .cfa_offset = 8, .ra = HWPMC_AT_SAME },
+	{ .cfa = HWPMC_CFA_SP, .cfa_offset = 8, .ra = HWPMC_AT_CFA,
+	  .fp = HWPMC_AT_FP, .fp_offset = INT32_MIN },
+};
+
+static void be_hostile(META, const struct hwpmc_unwind_rule *rule)
+{
+	struct small table = small_table(*rule);
+	FIXTURE_DATA(unwind) data = {}, *self = &data;
+	struct pmclog_rec rec;
+	unsigned int n = 0, i;
+	struct sample s;
+	uint32_t id;
+	int fd;
+
+	self->dev = dev_open();
+	self->file = temp_file();
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	begin(_metadata, self, toucher, NULL);
+	id = ask(_metadata, self, &fd);
+	close(fd);
+	EXPECT_EQ(0, give(self->dev, id, &table, sizeof(table)));
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+	LOG_FOR_EACH(&self->log, rec) {
+		if (!log_sample(&rec, &s))
+			continue;
+		n++;
+		for (i = 0; i < s.npc; i++)
+			EXPECT_FALSE(addr_is_kernel(s.pc[i]));
+	}
+	EXPECT_LE(2 * TOUCHES, n);
+	log_free(&self->log);
+	close(self->dev);
+	close(self->file);
+}
+
+TEST_F(unwind, hostile)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(hostile) / sizeof(*hostile); i++)
+		be_hostile(_metadata, &hostile[i]);
+}
+
+/* ------------------------------------------------------------------------
+ * The same code at another place, and then other code there
+ */
+struct copy {
+	uintptr_t	base;		/* where pages of the program are to be */
+	uintptr_t	from;		/* the page that plain_outer() is in */
+	off_t		offset;		/* of that page, in the file */
+};
+
+#define COPY_PAGES	4
+#define COPY_AT		0x500000000UL
+
+static void call_copy(const struct copy *c, int shift)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	uintptr_t delta = c->base - c->from + shift * PAGE;
+
+	mmap((void *)c->base, (COPY_PAGES + 1) * PAGE, PROT_READ | PROT_EXEC,
+	     MAP_PRIVATE | MAP_FIXED, fd, c->offset - shift * PAGE);
+	close(fd);
+	outer = (void *)((uintptr_t)plain_outer + delta);
+	touch(TOUCHES);
+}
+
+static int copier(struct target *t, void *arg)
+{
+	call_copy(arg, 0);
+	target_pause(t);
+	call_copy(arg, 0);
+	/* the same addresses are other places of the file */
+	call_copy(arg, 1);
+	target_pause(t);
+	return 0;
+}
+
+static bool find_copy(struct copy *c)
+{
+	const ElfW(Phdr) *ph = (const void *)getauxval(AT_PHDR);
+	uintptr_t a = (uintptr_t)plain_leaf, b = (uintptr_t)plain_outer;
+	uintptr_t first = a < b ? a : b;
+	unsigned long i;
+
+	c->from = first & -PAGE;
+	for (i = 0; i < getauxval(AT_PHNUM); i++, ph++)
+		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_X) &&
+		    first - ph->p_vaddr < ph->p_filesz)
+			c->offset = ph->p_offset + (c->from - ph->p_vaddr);
+	c->base = COPY_AT;
+	return c->offset >= PAGE;
+}
+
+TEST_F(unwind, mapped_later)
+{
+	unsigned int n, whole;
+	struct copy copy = {};
+
+	if (!find_copy(&copy))
+		SKIP(return, "the program is not laid out for it");
+	begin(_metadata, self, copier, &copy);
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_LT(0, pmc_owner_unwind(self->owner));
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+	n = tally(self, copy.base - copy.from, &whole);
+	EXPECT_EQ(2 * TOUCHES, n);
+	EXPECT_LE(TOUCHES - 1, whole);
+	/* the first of them leads to a new map */
+	n = tally(self, copy.base - copy.from + PAGE, &whole);
+	EXPECT_EQ(TOUCHES, n);
+	EXPECT_LE(TOUCHES - 1, whole);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The user part of a call chain by unwind tables, innermost frame first.
+ *
+ * In the overflow handler user memory is read where it is resident, and the
+ * process' map is there and fresh; else the chain is left to the task on its way to
+ * user mode (chain_late.c), which walks with the same steps and may fault.
+ *
+ * Where no table covers an instruction (code made at run time, programs without
+ * tables) that frame is left by its frame pointer.
+ */
+#include <linux/nospec.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "chain_frame.h"
+#include "sample.h"
+#include "unwind.h"
+#include "unwind_step.h"
+
+/* What tables have said of instructions lately, by hash.  One handler's at a time. */
+#define CACHE_BITS	9
+
+struct cached {
+	u64		pc;
+	u64		map;	/* its id; 0: nothing is here */
+	bool		usual;	/* see is_usual() */
+	struct hwpmc_unwind_rule rule;
+};
+
+struct rule_cache {
+	struct cached	at[1 << CACHE_BITS];
+};
+
+/* What is known of an instruction */
+enum known {
+	KNOWN_RULE,
+	KNOWN_CODE,		/* of an object without a table, or of none: a JIT */
+	KNOWN_GAP,		/* between what the object's table covers */
+	KNOWN_LATER,		/* there may be a table later */
+	KNOWN_NOT,		/* a rule cannot tell it; or there is no code */
+};
+
+struct rule_cache *rule_cache_new(int node)
+{
+	return kvzalloc_node(sizeof(struct rule_cache), GFP_KERNEL, node);
+}
+
+static enum known look_up(const struct unwind_map *map, u64 pc,
+			  const struct hwpmc_unwind_rule **rule)
+{
+	const struct unwind_area *a = unwind_map_area(map, pc);
+	u64 at;
+
+	if (!a)
+		return KNOWN_NOT;
+	if (!a->object)
+		return KNOWN_CODE;
+	switch (smp_load_acquire(&a->object->state)) {
+	case UNWIND_READY:
+		break;
+	case UNWIND_BARE:
+		return KNOWN_CODE;
+	default:
+		return KNOWN_LATER;
+	}
+	at = pc + a->bias;
+	*rule = at <= U32_MAX ? unwind_table_find(&a->object->table, at) : NULL;
+	if (!*rule)
+		return KNOWN_GAP;
+	return (*rule)->cfa == HWPMC_CFA_UNTOLD ? KNOWN_NOT : KNOWN_RULE;
+}
+
+static __always_inline struct cached *slot_of(struct rule_cache *cache,
+					      const struct unwind_map *map,
+					      u64 pc)
+{
+	return &cache->at[hash_64(pc ^ map->id, CACHE_BITS)];
+}
+
+/*
+ * Nearly all rules of compilers are like this: the frame begins a fixed distance from
+ * a register, the return address is its first word, and at most one register that we
+ * follow is in it.
+ */
+static bool is_usual(const struct hwpmc_unwind_rule *r)
+{
+	return (r->cfa == HWPMC_CFA_SP || r->cfa == HWPMC_CFA_FP) &&
+	       r->ra == HWPMC_AT_CFA && r->ra_offset == -8 && !r->flags &&
+	       (r->fp == HWPMC_AT_SAME || r->fp == HWPMC_AT_CFA);
+}
+
+static enum known look_up_and_keep(const struct unwind_map *map, u64 pc,
+				   struct cached *c,
+				   const struct hwpmc_unwind_rule **rule)
+{
+	enum known known = look_up(map, pc, rule);
+
+	if (known == KNOWN_RULE) {
+		c->pc = pc;
+		c->map = map->id;
+		c->rule = **rule;
+		c->usual = is_usual(*rule);
+	}
+	return known;
+}
+
+static __always_inline u64 strip(u64 pc)
+{
+	return strip_pac(pc);
+}
+
+/*
+ * User memory is open.  unwind_step() has seen that @addr is in it; it is kept in
+ * bounds under speculation too: what is read there is an address again.
+ */
+static __always_inline bool read_open(void *arg, u64 addr, u64 *word)
+{
+	const u64 __user *p;
+
+	p = (const void __user *)array_index_nospec(addr, TASK_SIZE_MAX);
+	unsafe_get_user(*word, p, absent);
+	return true;
+absent:
+	return false;
+}
+
+static bool read_faulting(void *arg, u64 addr, u64 *word)
+{
+	return !copy_from_user(word, (const void __user *)addr, sizeof(*word));
+}
+
+static void begin(struct unwind_frame *f, struct pt_regs *regs)
+{
+	*f = (struct unwind_frame){
+		.pc = data_race(instruction_pointer(regs)),
+		.sp = data_race(user_stack_pointer(regs)),
+		.fp = data_race(first_frame(regs, false)),
+		.regs = regs,
+		.sp_known = true,
+		.fp_known = true,
+		.exact = true,
+	};
+#ifdef CONFIG_ARM64
+	f->lr = strip_pac(data_race(regs->regs[30]));
+	f->lr_known = true;
+#endif
+}
+
+/*
+ * By the frame pointer.  Where that is 0 a thread begins, in code that is known to
+ * have frame pointers only.
+ */
+static __always_inline enum unwind_result
+by_frame_pointer(struct unwind_frame *f, enum known known, unwind_read read)
+{
+	if (!f->fp_known)
+		return UNWIND_NONSENSE;
+	if (!f->fp)
+		return known == KNOWN_CODE ? UNWIND_TOP : UNWIND_NONSENSE;
+	return unwind_step(f, &unwind_by_fp, read, NULL, strip);
+}
+
+static __always_inline enum unwind_result
+step(struct unwind_frame *f, enum known known,
+     const struct hwpmc_unwind_rule *rule, unwind_read read)
+{
+	enum unwind_result res;
+
+	switch (known) {
+	case KNOWN_RULE:
+		res = unwind_step(f, rule, read, NULL, strip);
+		/* behind a frame that was left by its frame pointer */
+		if (res == UNWIND_NONSENSE && !f->sp_known)
+			res = by_frame_pointer(f, known, read);
+		return res;
+	case KNOWN_CODE:
+	case KNOWN_GAP:
+		return by_frame_pointer(f, known, read);
+	default:
+		return UNWIND_NONSENSE;
+	}
+}
+
+/* Why a chain ends with @res: the causes, or 0: it is whole. */
+static __always_inline unsigned int cut_of(enum unwind_result res)
+{
+	switch (res) {
+	case UNWIND_TOP:
+		return 0;
+	case UNWIND_ABSENT:
+		return CUT(USER);
+	default:
+		return CUT(TABLE);
+	}
+}
+
+/* A caller is recorded where there is code, and in user memory. */
+static __always_inline bool is_caller(enum known known, u64 pc)
+{
+	return known != KNOWN_NOT && is_user_code(pc);
+}
+
+/* As unwind_step(), of a usual rule: this is what a sample costs. */
+static __always_inline enum unwind_result
+step_usual(struct unwind_frame *f, const struct hwpmc_unwind_rule *r)
+{
+	u64 cfa = unwind_add(r->cfa == HWPMC_CFA_SP ? f->sp : f->fp,
+			     r->cfa_offset);
+	u64 at, pc, fp = f->fp;
+
+	if (cfa <= f->sp || (cfa & 7) || cfa - 8 > UNWIND_ADDR_MAX)
+		return UNWIND_NONSENSE;
+	if (!read_open(NULL, cfa - 8, &pc))
+		return UNWIND_ABSENT;
+	if (r->fp == HWPMC_AT_CFA) {
+		at = unwind_add(cfa, r->fp_offset);
+		if ((at & 7) || at > UNWIND_ADDR_MAX)
+			return UNWIND_NONSENSE;
+		if (!read_open(NULL, at, &fp))
+			return UNWIND_ABSENT;
+		f->fp_known = true;
+	}
+	if (UNWIND_KEPT < UNWIND_NREGS)
+		unwind_kept(f, r, cfa, f);
+	f->pc = strip(pc);
+	f->sp = cfa;
+	f->fp = fp;
+	f->regs = NULL;
+	f->lr_known = false;
+	f->exact = false;
+	return UNWIND_CALLER;
+}
+
+static __always_inline bool open_user(void)
+{
+	return user_read_access_begin((void __user *)0, TASK_SIZE_MAX);
+}
+
+/*
+ * In the handler: with user memory open, but while a table is looked into.  @pc[0]
+ * is there; bounded by @max.
+ */
+static unsigned int walk_open(const struct unwind_map *map,
+			      struct rule_cache *cache,
+			      const struct unwind_frame *from, u64 *pc,
+			      unsigned int max, unsigned int *cut)
+{
+	struct unwind_frame f = *from;	/* in registers, mostly */
+	const struct hwpmc_unwind_rule *rule;
+	enum unwind_result res;
+	unsigned int n = 0;
+	struct cached *c;
+	enum known known;
+	u64 at;
+
+	*cut |= CUT(USER);
+	if (!open_user())
+		return 1;
+	for (;;) {
+		at = f.pc - !f.exact;
+		c = slot_of(cache, map, at);
+		known = KNOWN_RULE;
+		rule = &c->rule;
+		if (unlikely(c->pc != at || c->map != map->id)) {
+			user_read_access_end();
+			known = look_up_and_keep(map, at, c, &rule);
+			if (!open_user())
+				return n ?: 1;
+		}
+		res = UNWIND_NONSENSE;
+		if (n && !is_caller(known, f.pc))
+			break;
+		if (n == max) {
+			*cut |= CUT(DEPTH);
+			res = UNWIND_TOP;
+			break;
+		}
+		pc[n++] = f.pc;
+		if (likely(known == KNOWN_RULE && c->usual && f.sp_known &&
+			   f.fp_known))
+			res = step_usual(&f, rule);
+		else
+			res = step(&f, known, rule, read_open);
+		if (res != UNWIND_CALLER)
+			break;
+	}
+	user_read_access_end();
+	*cut = (*cut & ~CUT(USER)) | cut_of(res);
+	return n;
+}
+
+/* In the task: each word may fault. */
+static unsigned int walk_faulting(const struct unwind_map *map,
+				  struct unwind_frame *f, u64 *pc,
+				  unsigned int max, unsigned int *cut)
+{
+	const struct hwpmc_unwind_rule *rule = NULL;
+	enum unwind_result res = UNWIND_CALLER;
+	unsigned int n = 0;
+	enum known known;
+
+	while (res == UNWIND_CALLER && n < max) {
+		known = look_up(map, f->pc - !f->exact, &rule);
+		res = UNWIND_NONSENSE;
+		if (n && !is_caller(known, f->pc))
+			break;
+		pc[n++] = f->pc;
+		res = step(f, known, rule, read_faulting);
+	}
+	*cut |= res == UNWIND_CALLER ? CUT(DEPTH) : cut_of(res);
+	return n;
+}
+
+/*
+ * chain_tables - as chain_user(), by tables
+ *
+ * Overflow handler: see sample.c.
+ */
+unsigned int chain_tables(const struct unwinder *u, struct rule_cache *cache,
+			  u64 *pc, unsigned int max, struct pt_regs *regs,
+			  unsigned int *cut)
+{
+	const struct unwind_map *map;
+	struct unwind_frame f;
+	unsigned int n = 1;
+
+	if (!regs)
+		regs = user_regs();
+	if (!regs || !data_race(user_mode(regs)) ||
+	    data_race(regs_are_32bit(regs)) || !max)
+		return chain_user(pc, max, regs, cut);
+	begin(&f, regs);
+	pc[0] = f.pc;
+	if (!may_fault_here())
+		goto later;
+	map = unwind_map_find(u, data_race(current->mm));
+	if (!cache || !map || READ_ONCE(map->stale) ||
+	    !user_memory_is_there(f.sp & ~7UL))
+		goto later;
+	faults_off();
+	n = walk_open(map, cache, &f, pc, max, cut);
+	faults_on();
+	return n;
+later:
+	*cut |= CUT(USER);
+	return 1;
+}
+
+/*
+ * chain_tables_late - the same in the task itself, on its way to user mode
+ *
+ * Might sleep; makes the process' map if need be.  0: there can be none, or a table
+ * is still to come for the first place: nothing more is known than the sample has.
+ */
+unsigned int chain_tables_late(struct unwinder *u, u64 *pc, unsigned int max,
+			       struct pt_regs *regs)
+{
+	struct unwind_map *map = unwind_map_get(u, current->mm);
+	struct unwind_frame f;
+	unsigned int n, cut = 0;
+
+	if (!map)
+		return 0;
+	begin(&f, regs);
+	n = walk_faulting(map, &f, pc, max, &cut);
+	unwind_map_put(map);
+	return n == 1 && (cut & CUT(TABLE)) ? 0 : n;
+}

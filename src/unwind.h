@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * User chains by unwind tables.
+ *
+ * An owner that asks for them (HWPMC_F_UNWIND) has a struct unwinder: the objects
+ * (files that are executed) with their tables, and for each process that was
+ * sampled a map of its code.  Handlers read both under RCU; tasks on their way to
+ * user mode make the maps (chain_late.c); ioctls bring the tables.
+ *
+ * Lock order: mm->mmap_lock, unwinder->lock.  A task that is sampled never waits
+ * for unwinder->lock.
+ */
+#ifndef HWPMC_UNWIND_H
+#define HWPMC_UNWIND_H
+
+#include <linux/fs.h>
+#include <linux/hashtable.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/path.h>
+#include <linux/workqueue.h>
+
+#include "hwpmc.h"
+#include "unwind_table.h"
+
+#define UNWIND_OBJECT_BITS	12
+#define UNWIND_MAP_BITS		10
+
+enum unwind_state {
+	UNWIND_WANTED,		/* no table yet; nobody has been asked for it */
+	UNWIND_ASKED,		/* UNWINDNEXT has told of it */
+	UNWIND_LAPSED,		/* nobody has answered; wanted again by the next map */
+	UNWIND_BARE,		/* there is no table for it */
+	UNWIND_READY,		/* @table is good */
+};
+
+/* Which file it is, and which content of it; all 0: the vdso. */
+struct unwind_key {
+	u64		ino;
+	u64		size;
+	s64		mtime;
+	u32		dev;
+	u32		generation;
+};
+
+/**
+ * struct unwind_object - a file that is executed, or the vdso; stays to the end
+ * @node:  unwinder->lock
+ * @want:  unwinder->lock; in a list of its while WANTED or ASKED
+ * @since: unwinder->lock; then it has come into that (jiffies)
+ * @key, @id: constant
+ * @path:  unwinder->lock; referenced while WANTED or ASKED
+ * @state: stored under unwinder->lock, with release; handlers acquire
+ * @table: constant once READY
+ * @data:  what @table looks at; freed at the end
+ */
+struct unwind_object {
+	struct hlist_node node;
+	struct list_head want;
+	unsigned long	since;
+	struct unwind_key key;
+	u32		id;
+	enum unwind_state state;
+	struct path	path;
+	struct unwind_table table;
+	void		*data;
+};
+
+/*
+ * Code that is mapped: [@start, @end), and pc + @bias is the place in its file.
+ * @object: NULL where it is of no file
+ */
+struct unwind_area {
+	u64		start;
+	u64		end;
+	u64		bias;
+	struct unwind_object *object;
+};
+
+/**
+ * struct unwind_map - the code of a process
+ * @node:  unwinder->lock; handlers look under RCU
+ * @ref:   the unwinder's while it is in its table, and of those that walk with it
+ *	and sleep
+ * @mm:    mmgrab(): the pointer is nobody else's
+ * @id:    no other map has it, ever
+ * @bytes: charged for it
+ * @stale: something executable has been mapped since; any context
+ * @areas: by address; constant
+ */
+struct unwind_map {
+	struct hlist_node node;
+	struct rcu_head	rcu;
+	struct kref	ref;
+	struct mm_struct *mm;
+	u64		id;
+	size_t		bytes;
+	bool		stale;
+	u32		n;
+	struct unwind_area areas[];
+};
+
+/**
+ * struct unwinder - of an owner
+ * @ref:   the owner's, and of tasks that walk
+ * @owner: @lock; NULL: it is gone
+ * @all:   unwinders_mutex; hooks look under RCU
+ * @lock:  objects and maps; nothing is waited for under it but memory
+ * @seed:  of the hash of objects: file systems choose their inodes' numbers
+ * @wanted, @asked: objects without a table
+ * @bytes: charged: maps and tables
+ * @wants: UNWINDNEXT has something; for poll(2)
+ * @tidied: the next bucket of maps to look into
+ */
+struct unwinder {
+	struct kref	ref;
+	struct rcu_head	rcu;
+	struct work_struct free_work;
+	struct hwpmc_owner *owner;
+	struct list_head all;
+	struct mutex	lock;
+	u32		seed;
+	u32		nobjects;
+	u32		nmaps;
+	u32		tidied;
+	u64		bytes;
+	bool		wants;
+	struct list_head wanted;
+	struct list_head asked;
+	DECLARE_HASHTABLE(maps, UNWIND_MAP_BITS);
+	DECLARE_HASHTABLE(objects, UNWIND_OBJECT_BITS);
+};
+
+/* unwind.c: beginning and end, ioctls, accounts */
+int unwind_init(void);
+void unwind_exit(void);
+int unwind_begin(struct hwpmc_owner *o);
+void unwind_end(struct hwpmc_owner *o);
+void unwind_put(struct unwinder *u);
+bool unwind_wants(const struct hwpmc_owner *o);
+int unwind_charge(struct unwinder *u, size_t bytes);
+void unwind_uncharge(struct unwinder *u, size_t bytes);
+int unwind_give(struct hwpmc_owner *o, const struct hwpmc_unwindtable *a);
+int unwind_next(struct hwpmc_owner *o, struct hwpmc_unwindnext *a,
+		struct file **file);
+void unwind_next_undo(struct hwpmc_owner *o, const struct hwpmc_unwindnext *a,
+		      struct file *file);
+
+/* unwind_object.c: under unwinder->lock */
+struct unwind_object *unwind_object_of(struct unwinder *u,
+				       const struct inode *inode,
+				       const struct path *path);
+struct unwind_object *unwind_object_by_id(struct unwinder *u, u32 id);
+int unwind_object_set(struct unwinder *u, struct unwind_object *obj,
+		      void *data, const struct unwind_table *t, size_t len,
+		      struct path *last);
+struct unwind_object *unwind_object_ask(struct unwinder *u);
+void unwind_object_unask(struct unwinder *u, struct unwind_object *obj);
+unsigned int unwind_objects_lapse(struct unwinder *u, struct path *last,
+				  unsigned int room);
+void unwind_objects_free(struct unwinder *u);
+
+/* unwind_map.c */
+const struct unwind_map *unwind_map_find(const struct unwinder *u,
+					 const struct mm_struct *mm);
+const struct unwind_area *unwind_map_area(const struct unwind_map *map, u64 pc);
+struct unwind_map *unwind_map_get(struct unwinder *u, struct mm_struct *mm);
+void unwind_map_put(struct unwind_map *map);
+void unwind_tidy(struct hwpmc_owner *o);
+void unwind_maps_free(struct unwinder *u);
+void unwind_mapped(const struct vm_area_struct *vma);
+void unwind_watch(struct unwinder *u);
+void unwind_unwatch(struct unwinder *u);
+
+/* chain_tables.c */
+struct rule_cache;
+struct rule_cache *rule_cache_new(int node);
+unsigned int chain_tables(const struct unwinder *u, struct rule_cache *cache,
+			  u64 *pc, unsigned int max, struct pt_regs *regs,
+			  unsigned int *cut);
+unsigned int chain_tables_late(struct unwinder *u, u64 *pc, unsigned int max,
+			       struct pt_regs *regs);
+
+#endif /* HWPMC_UNWIND_H */

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Maps: what code processes have where, for handlers to look at.
+ *
+ * A task makes its process' map on its way to user mode.  What is mapped
+ * executable later makes the map stale: handlers leave the chain to the task
+ * again, which makes a new one.  What is unmapped does no harm: no chain leads
+ * there.
+ */
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/rculist.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "unwind.h"
+
+#define AREAS_MAX	4096
+#define MAPS_MAX	8192
+#define PATHS_AT_ONCE	16
+
+static DEFINE_MUTEX(unwinders_mutex);
+static LIST_HEAD(unwinders);		/* unwinders_mutex; RCU */
+static atomic64_t ids = ATOMIC64_INIT(0);
+
+/* Files that there is no room to remember: their code waits for a table for ever. */
+static struct unwind_object no_room = { .state = UNWIND_WANTED };
+
+static bool is_code(const struct vm_area_struct *vma)
+{
+	return vma->vm_flags & VM_EXEC;
+}
+
+/* The last address of all is in no file's code. */
+static struct vm_area_struct *next_vma(struct mm_struct *mm, unsigned long addr)
+{
+	cond_resched();
+	return addr < TASK_SIZE_MAX ? find_vma(mm, addr) : NULL;
+}
+
+/* mmap lock */
+static u32 count_areas(struct mm_struct *mm)
+{
+	struct vm_area_struct *vma;
+	u32 n = 0;
+
+	for (vma = next_vma(mm, 0); vma && n < AREAS_MAX;
+	     vma = next_vma(mm, vma->vm_end))
+		n += is_code(vma);
+	return n;
+}
+
+/* unwinder->lock.  NULL: the code is of no file. */
+static struct unwind_object *object_of(struct unwinder *u,
+				       const struct vm_area_struct *vma)
+{
+	struct unwind_object *obj;
+
+	if (vma->vm_file)
+		obj = unwind_object_of(u, file_inode(vma->vm_file),
+				       compat_user_path(vma->vm_file));
+	else if (compat_vma_is_vdso(vma))
+		obj = unwind_object_of(u, NULL, NULL);
+	else
+		return NULL;
+	if (!IS_ERR(obj))
+		return obj;
+	return PTR_ERR(obj) == -EINVAL ? NULL : &no_room;
+}
+
+/* Code of no file that is next to other such is one with it. */
+static void add_area(struct unwind_map *map, const struct vm_area_struct *vma,
+		     struct unwind_object *obj)
+{
+	struct unwind_area *last = &map->areas[map->n - 1];
+
+	if (!obj && map->n && !last->object && last->end == vma->vm_start) {
+		last->end = vma->vm_end;
+		return;
+	}
+	map->areas[map->n++] = (struct unwind_area){
+		.start = vma->vm_start,
+		.end = vma->vm_end,
+		.bias = (vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0) -
+			vma->vm_start,
+		.object = obj,
+	};
+}
+
+/* mmap lock, unwinder->lock */
+static void fill(struct unwinder *u, struct unwind_map *map, u32 room)
+{
+	struct vm_area_struct *vma;
+
+	for (vma = next_vma(map->mm, 0); vma && map->n < room;
+	     vma = next_vma(map->mm, vma->vm_end))
+		if (is_code(vma))
+			add_area(map, vma, object_of(u, vma));
+}
+
+/*
+ * unwind_map_find - the map of a process, if it has one; RCU, or unwinder->lock
+ *
+ * Any context.
+ */
+const struct unwind_map *unwind_map_find(const struct unwinder *u,
+					 const struct mm_struct *mm)
+{
+	struct unwind_map *map;
+
+	hash_for_each_possible_rcu_notrace(u->maps, map, node,
+					   (unsigned long)mm)
+		if (map->mm == mm)
+			return map;
+	return NULL;
+}
+
+/* The area that an address is in, or NULL.  Any context; log2(areas) steps. */
+const struct unwind_area *unwind_map_area(const struct unwind_map *map, u64 pc)
+{
+	u32 low = 0, high = map->n;
+
+	while (low < high) {
+		u32 mid = (low + high) / 2;
+
+		if (map->areas[mid].end <= pc)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < map->n && map->areas[low].start <= pc ?
+	       &map->areas[low] : NULL;
+}
+
+static void release(struct kref *ref)
+{
+	struct unwind_map *map = container_of(ref, struct unwind_map, ref);
+
+	mmdrop(map->mm);	/* only compared from here on */
+	kvfree_rcu(map, rcu);
+}
+
+void unwind_map_put(struct unwind_map *map)
+{
+	kref_put(&map->ref, release);
+}
+
+/* unwinder->lock */
+static void drop(struct unwinder *u, struct unwind_map *map)
+{
+	hash_del_rcu(&map->node);
+	u->nmaps--;
+	unwind_uncharge(u, map->bytes);
+	unwind_map_put(map);
+}
+
+/* unwinder->lock.  Those whose process has ended, in one bucket */
+static void reap(struct unwinder *u, unsigned int bucket)
+{
+	struct unwind_map *map;
+	struct hlist_node *next;
+
+	hlist_for_each_entry_safe(map, next, &u->maps[bucket], node)
+		if (!atomic_read(&map->mm->mm_users))
+			drop(u, map);
+}
+
+static void reap_next(struct unwinder *u)
+{
+	u->tidied = (u->tidied + 1) % HASH_SIZE(u->maps);
+	reap(u, u->tidied);
+}
+
+static void notify(struct unwinder *u)
+{
+	if (u->wants || list_empty(&u->wanted))
+		return;
+	WRITE_ONCE(u->wants, true);
+	wake_up_all(&u->owner->log.waitq);
+}
+
+/* unwinder->lock.  The old one is there until the new one is. */
+static int publish(struct unwinder *u, struct unwind_map *map,
+		   struct unwind_map *old)
+{
+	int err;
+
+	reap_next(u);
+	reap_next(u);
+	err = !old && u->nmaps >= MAPS_MAX ? -ENOSPC :
+	      unwind_charge(u, map->bytes);
+	if (err)
+		return err;
+	hash_add_rcu(u->maps, &map->node, (unsigned long)map->mm);
+	u->nmaps++;
+	if (old)
+		drop(u, old);
+	notify(u);
+	return 0;
+}
+
+/* mmap lock, unwinder->lock */
+static int make_locked(struct unwinder *u, struct unwind_map *map, u32 room)
+{
+	struct unwind_map *old;
+	int err;
+
+	old = (struct unwind_map *)unwind_map_find(u, map->mm);
+	if (old && !READ_ONCE(old->stale))
+		return -EEXIST;		/* another thread was faster */
+	if (!u->owner)
+		return -ENXIO;
+	fill(u, map, room);
+	/* under the mmap lock: who maps next finds it and makes it stale */
+	mmgrab(map->mm);
+	err = publish(u, map, old);
+	if (err)
+		mmdrop(map->mm);
+	return err;
+}
+
+/*
+ * The sampled task's memory cgroup does not pay for what the owner wants, and the
+ * task waits for nobody: what cannot be had now is tried again at the next sample.
+ */
+static int make(struct unwinder *u, struct mm_struct *mm)
+{
+	u32 room = count_areas(mm);
+	struct unwind_map *map;
+	int err = -EBUSY;
+
+	map = kvzalloc(struct_size(map, areas, room),
+		       GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+	if (!map)
+		return -ENOMEM;
+	kref_init(&map->ref);
+	map->mm = mm;
+	map->bytes = struct_size(map, areas, room);
+	map->id = (u64)atomic64_inc_return(&ids);
+	if (mutex_trylock(&u->lock)) {
+		err = make_locked(u, map, room);
+		mutex_unlock(&u->lock);
+	}
+	if (err)
+		kvfree(map);
+	return err;
+}
+
+static struct unwind_map *get_fresh(struct unwinder *u, struct mm_struct *mm)
+{
+	struct unwind_map *map;
+
+	rcu_read_lock();
+	map = (struct unwind_map *)unwind_map_find(u, mm);
+	if (map && (READ_ONCE(map->stale) || !kref_get_unless_zero(&map->ref)))
+		map = NULL;
+	rcu_read_unlock();
+	return map;
+}
+
+/*
+ * unwind_map_get - the map of the current task's process, referenced
+ *
+ * Might sleep; takes the mmap lock.  NULL: there can be none now.
+ */
+struct unwind_map *unwind_map_get(struct unwinder *u, struct mm_struct *mm)
+{
+	struct unwind_map *map = get_fresh(u, mm);
+
+	might_sleep();
+	if (map || mmap_read_lock_killable(mm))
+		return map;
+	make(u, mm);
+	mmap_read_unlock(mm);
+	return get_fresh(u, mm);
+}
+
+/* Code of no file, where the map has such: a JIT compiler's page is back. */
+static bool is_known(const struct unwind_map *map,
+		     const struct vm_area_struct *vma)
+{
+	const struct unwind_area *a;
+
+	if (vma->vm_file || compat_vma_is_vdso(vma))
+		return false;
+	a = unwind_map_area(map, vma->vm_start);
+	return a && !a->object && vma->vm_end <= a->end;
+}
+
+/*
+ * unwind_mapped - something executable is mapped
+ *
+ * Its mmap lock is held for writing; atomic context.
+ */
+void unwind_mapped(const struct vm_area_struct *vma)
+{
+	const struct unwind_map *map;
+	struct unwinder *u;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(u, &unwinders, all) {
+		map = unwind_map_find(u, vma->vm_mm);
+		if (map && !is_known(map, vma))
+			WRITE_ONCE(((struct unwind_map *)map)->stale, true);
+	}
+	rcu_read_unlock();
+}
+
+/* unwinder->lock: the next samples make maps, and ask for tables, again. */
+static void make_all_stale(struct unwinder *u)
+{
+	struct unwind_map *map;
+	unsigned int i;
+
+	hash_for_each(u->maps, i, map, node)
+		WRITE_ONCE(map->stale, true);
+}
+
+/*
+ * unwind_tidy - the writer thread: maps of processes that have ended go, and files
+ * that nobody gives tables for are let go of
+ */
+void unwind_tidy(struct hwpmc_owner *o)
+{
+	struct unwinder *u = smp_load_acquire(&o->unwinder);
+	struct path last[PATHS_AT_ONCE];
+	unsigned int n;
+
+	if (!u || !mutex_trylock(&u->lock))
+		return;
+	reap_next(u);
+	n = unwind_objects_lapse(u, last, ARRAY_SIZE(last));
+	if (n)
+		make_all_stale(u);
+	mutex_unlock(&u->lock);
+	while (n--)
+		path_put(&last[n]);
+}
+
+void unwind_watch(struct unwinder *u)
+{
+	mutex_lock(&unwinders_mutex);
+	list_add_tail_rcu(&u->all, &unwinders);
+	mutex_unlock(&unwinders_mutex);
+}
+
+/* Hooks may still look at it for a grace period. */
+void unwind_unwatch(struct unwinder *u)
+{
+	mutex_lock(&unwinders_mutex);
+	list_del_rcu(&u->all);
+	mutex_unlock(&unwinders_mutex);
+}
+
+/* No handler and no task looks for one any more; hooks may. */
+void unwind_maps_free(struct unwinder *u)
+{
+	struct unwind_map *map;
+	struct hlist_node *next;
+	unsigned int i;
+
+	mutex_lock(&u->lock);
+	hash_for_each_safe(u->maps, i, next, map, node)
+		drop(u, map);
+	mutex_unlock(&u->lock);
+}
