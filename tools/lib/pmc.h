@@ -352,6 +352,14 @@ void	pmc_owner_close(struct pmc_owner *owner);
  */
 int	pmc_owner_fd(const struct pmc_owner *owner);
 
+/*
+ * PMCs with PMC_F_UNWIND take user chains by unwind tables, of programs without
+ * frame pointers as well.  This makes the tables that are missing for what has been
+ * sampled, and hands them to the module: to be called when poll(2) says POLLRDBAND.
+ * Returns how many objects there were, or -1: the rest has to wait (EMFILE, ...).
+ */
+int	pmc_owner_unwind(struct pmc_owner *owner);
+
 /**
  * struct pmc_allocate_opts - the choices of an allocation
  * @size:  sizeof(struct pmc_allocate_opts)

@@ -29,6 +29,7 @@ static const struct option long_options[] = {
 	{ "keep", required_argument, NULL, OPT_KEEP },
 	{ "flight", required_argument, NULL, OPT_FLIGHT },
 	{ "trigger", required_argument, NULL, OPT_TRIGGER },
+	{ "unwind", required_argument, NULL, OPT_UNWIND },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -77,7 +78,7 @@ static uint32_t flags_of(const struct parser *p, enum pmc_mode mode,
 	uint32_t flags = PMC_F_EXCLUDE_IDLE;
 
 	if (PMC_IS_SAMPLING_MODE(mode))
-		flags |= PMC_F_CALLCHAIN | PMC_F_USERCALLCHAIN;
+		flags |= PMC_F_CALLCHAIN | PMC_F_USERCALLCHAIN | PMC_F_UNWIND;
 	if (PMC_IS_SAMPLING_MODE(mode) && (e->flags & PMC_EVENT_TRACEPOINT))
 		flags |= PMC_F_RAW;
 	if (mode == PMC_MODE_SS)
@@ -234,14 +235,16 @@ static void toggle_user_chain(struct parser *p)
 {
 	p->flags ^= PMC_F_USERCALLCHAIN;
 	if (p->flags & PMC_F_USERCALLCHAIN)
-		p->flags |= PMC_F_CALLCHAIN;
+		p->flags |= PMC_F_CALLCHAIN | PMC_F_UNWIND;
 }
 
 static void toggle_chain(struct parser *p)
 {
 	p->flags ^= PMC_F_CALLCHAIN;
 	if (!(p->flags & PMC_F_CALLCHAIN))
-		p->flags &= ~(uint32_t)PMC_F_USERCALLCHAIN;
+		p->flags &= ~(uint32_t)(PMC_F_USERCALLCHAIN | PMC_F_UNWIND);
+	else
+		p->flags |= PMC_F_UNWIND;
 }
 
 static int parse_period(struct parser *p, const char *text)
@@ -435,6 +438,22 @@ static int parse_reading(struct parser *p, int letter)
 	}
 }
 
+/* It is for all events: what is left of it is taken off at the end. */
+static int parse_unwind(struct parser *p, const char *text)
+{
+	p->o->by_frames = !strcmp(text, "fp");
+	return p->o->by_frames || !strcmp(text, "tables") ? 0 :
+	       options_fail(p, "--unwind %s: tables or fp", text);
+}
+
+static void unwind_by_frames(struct options *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->ncounters; i++)
+		o->counters[i].flags &= ~(uint32_t)PMC_F_UNWIND;
+}
+
 static int parse_common(struct parser *p, int letter)
 {
 	struct options *o = p->o;
@@ -464,6 +483,8 @@ static int parse_common(struct parser *p, int letter)
 		return parse_keep(p, optarg);
 	case OPT_FLIGHT:
 		return parse_flight(p, optarg);
+	case OPT_UNWIND:
+		return parse_unwind(p, optarg);
 	case OPT_TRIGGER:
 		return add_trigger(p, optarg);
 	case 'Z':
@@ -515,7 +536,7 @@ int options_parse(struct options *o, int argc, char **argv,
 {
 	struct parser p = {
 		.o = o, .msg = msg, .msglen = msglen,
-		.cpus = { .all = 1 }, .flags = PMC_F_CALLCHAIN,
+		.cpus = { .all = 1 }, .flags = PMC_F_CALLCHAIN | PMC_F_UNWIND,
 		.status = EX_USAGE,
 	};
 	int letter;
@@ -533,6 +554,8 @@ int options_parse(struct options *o, int argc, char **argv,
 	}
 	if (optind < argc)
 		o->command = argv + optind;
+	if (o->by_frames)
+		unwind_by_frames(o);
 	o->read.cpus = p.cpus;
 	return options_check(&p) ? p.status : 0;
 }

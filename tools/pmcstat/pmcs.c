@@ -156,6 +156,29 @@ static int allocate_event(struct pmc_owner *owner, struct counter *c,
 	return 0;
 }
 
+/*
+ * An older module, a kernel that keeps to itself what tables take, or the whole system
+ * without privilege
+ */
+static int has_no_tables(const struct counter *c)
+{
+	return (c->flags & PMC_F_UNWIND) &&
+	       (errno == EINVAL || errno == EOPNOTSUPP ||
+		(not_permitted(errno) && c->mode == PMC_MODE_SS));
+}
+
+static int allocate_unwound(struct pmc_owner *owner, struct counter *c,
+			    struct pmc_allocate_opts *opts)
+{
+	if (!allocate_event(owner, c, opts))
+		return 0;
+	if (!has_no_tables(c))
+		return -1;
+	c->flags &= ~(uint32_t)PMC_F_UNWIND;
+	opts->flags = c->flags;
+	return allocate_event(owner, c, opts);
+}
+
 static void allocate(const struct options *o, struct pmc_owner *owner,
 		     struct counter *c)
 {
@@ -168,7 +191,7 @@ static void allocate(const struct options *o, struct pmc_owner *owner,
 
 	if (c->cpu >= 0)
 		snprintf(where, sizeof(where), " on CPU %d", c->cpu);
-	if (allocate_event(owner, c, &opts))
+	if (allocate_unwound(owner, c, &opts))
 		refused(owner, c, where, errno, "max_pmcs or max_counters");
 	if (c->event.caps != asked && !o->quiet)
 		warn_line("%s: in user mode only, the kernel needs privilege",

@@ -145,6 +145,7 @@ struct options {
 	double		interval;	/* seconds, -w */
 	double		limit;		/* seconds, -l; 0: none */
 	int		packed;		/* the log's samples are */
+	int		by_frames;	/* no unwind tables */
 	int		compress;	/* -Z */
 	int		quiet;
 	int		verbose;	/* how often -v */

@@ -323,7 +323,13 @@ static enum end look_at_device(struct session *s)
 {
 	struct pollfd fd = { .fd = pmc_owner_fd(s->owner) };
 
+	fd.events = POLLRDBAND;
 	if (poll(&fd, 1, 0) <= 0)
+		return END_NOT;
+	/* what cannot be had now is not asked for without a pause */
+	if ((fd.revents & POLLRDBAND) && pmc_owner_unwind(s->owner) < 0)
+		poll(NULL, 0, 50);
+	if (!(fd.revents & ~POLLRDBAND))
 		return END_NOT;
 	if ((fd.revents & POLLERR) && s->log >= 0)
 		return END_LOG;
@@ -337,7 +343,7 @@ static enum end wait_for_end(struct session *s)
 {
 	struct pollfd fds[] = {
 		{ .fd = s->signals, .events = POLLIN },
-		{ .fd = pmc_owner_fd(s->owner), .events = POLLPRI },
+		{ .fd = pmc_owner_fd(s->owner), .events = POLLPRI | POLLRDBAND },
 	};
 	enum end end;
 

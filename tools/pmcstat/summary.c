@@ -16,6 +16,7 @@ static const char *const cuts[PMCLOG_CUT_NCAUSE] = {
 	[PMCLOG_CUT_DEPTH]	= "deeper than callchaindepth",
 	[PMCLOG_CUT_USER]	= "user stack not in memory",
 	[PMCLOG_CUT_KERNEL]	= "lost in the kernel",
+	[PMCLOG_CUT_TABLE]	= "no unwind table, or one that does not fit",
 };
 
 static void add_cause(char *buf, size_t len, unsigned long long n,

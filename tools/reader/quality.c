@@ -17,6 +17,7 @@ const char *const cut_causes[PMCLOG_CUT_NCAUSE] = {
 	[PMCLOG_CUT_DEPTH] = "too deep",
 	[PMCLOG_CUT_USER] = "user stack not in memory",
 	[PMCLOG_CUT_KERNEL] = "the kernel's own, lost",
+	[PMCLOG_CUT_TABLE] = "no unwind table, or one that does not fit",
 };
 
 void losses_add(struct losses *l, const struct event *e)

@@ -45,6 +45,7 @@ static const struct field closelog[] = {
 	CUT("depth", PMCLOG_CUT_DEPTH),
 	CUT("user", PMCLOG_CUT_USER),
 	CUT("kernel", PMCLOG_CUT_KERNEL),
+	CUT("table", PMCLOG_CUT_TABLE),
 	ACCOUNT(late),
 	ACCOUNT(late_answered),
 };
@@ -503,6 +504,7 @@ const char *cut_name(uint32_t cause)
 		[PMCLOG_CUT_DEPTH] = "depth",
 		[PMCLOG_CUT_USER] = "user",
 		[PMCLOG_CUT_KERNEL] = "kernel",
+		[PMCLOG_CUT_TABLE] = "table",
 	};
 
 	return cause < PMCLOG_CUT_NCAUSE ? names[cause] : NULL;

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Unwind tables for the objects that an owner has sampled without.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/hwpmc.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "libpmc_elf.h"
+#include "libpmc_unwind.h"
+#include "pmc.h"
+
+#define VDSO_MAX	(1UL << 16)
+
+/* The vdso's end is where its section headers end. */
+static size_t vdso_size(const void *image)
+{
+	const Elf64_Ehdr *h = image;
+	size_t end = h->e_shoff + (size_t)h->e_shnum * h->e_shentsize;
+
+	return end < VDSO_MAX ? end : 0;
+}
+
+static int compile_vdso(struct pmc_unwind *t)
+{
+	const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+
+	if (!image || sizeof(long) != 8)
+		return -1;
+	return pmc_unwind_compile_image(image, vdso_size(image), t);
+}
+
+/* @fd has been opened with O_PATH: who may not read the file has no table. */
+static int compile_file(int fd, struct pmc_unwind *t)
+{
+	char name[40];
+	int status, file;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (file < 0)
+		return -1;
+	status = pmc_unwind_compile(file, t);
+	close(file);
+	return status;
+}
+
+/* Another time: it says nothing of the table. */
+static int is_passing(int err)
+{
+	return err == EINTR || err == ENOMEM || err == EFAULT;
+}
+
+static int answer(int device, uint32_t id, const struct pmc_unwind *t)
+{
+	struct hwpmc_unwindtable a = {
+		.id = id, .fd = -1, .data = (uintptr_t)t->table, .len = t->len,
+	};
+
+	return ioctl(device, HWPMC_IOC_UNWINDTABLE, &a);
+}
+
+/* Of one object.  Where a table is refused, frame pointers it is. */
+static void unwind_one(int device, const struct hwpmc_unwindnext *next)
+{
+	struct pmc_unwind t = { 0 };
+	int status = next->fd < 0 ? compile_vdso(&t) :
+		     compile_file(next->fd, &t);
+
+	if (status)
+		t = (struct pmc_unwind){ 0 };
+	if (status && errno == ENOMEM)
+		return;			/* the module asks again */
+	if (answer(device, next->id, &t) && t.len && !is_passing(errno)) {
+		pmc_unwind_free(&t);
+		answer(device, next->id, &t);
+	}
+	pmc_unwind_free(&t);
+}
+
+int pmc_owner_unwind(struct pmc_owner *owner)
+{
+	int device = pmc_owner_fd(owner), n = 0;
+	struct hwpmc_unwindnext next = { 0 };
+
+	while (!ioctl(device, HWPMC_IOC_UNWINDNEXT, &next)) {
+		unwind_one(device, &next);
+		if (next.fd >= 0)
+			close(next.fd);
+		next = (struct hwpmc_unwindnext){ 0 };
+		n++;
+	}
+	return errno == EAGAIN ? n : -1;
+}
