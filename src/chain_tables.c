@@ -148,8 +148,8 @@ static void begin(struct unwind_frame *f, struct pt_regs *regs)
 }
 
 /*
- * By the frame pointer.  Where that is 0 a thread begins, in code that is known to
- * have frame pointers only.
+ * By the frame pointer.  Where that is 0, and no table says otherwise, a thread
+ * begins: the run-time loader's first function has no other sign of it.
  */
 static __always_inline enum unwind_result
 by_frame_pointer(struct unwind_frame *f, enum known known, unwind_read read)
@@ -157,7 +157,7 @@ by_frame_pointer(struct unwind_frame *f, enum known known, unwind_read read)
 	if (!f->fp_known)
 		return UNWIND_NONSENSE;
 	if (!f->fp)
-		return known == KNOWN_CODE ? UNWIND_TOP : UNWIND_NONSENSE;
+		return known == KNOWN_RULE ? UNWIND_NONSENSE : UNWIND_TOP;
 	return unwind_step(f, &unwind_by_fp, read, NULL, strip);
 }
 
