@@ -247,6 +247,18 @@ static bool waits(struct attacher *a)
 	return wait_in_call(getpid(), a->tid, SYS_ioctl);
 }
 
+/*
+ * Newer kernels take the old memory apart when nobody can be kept waiting by it any
+ * more: the caller is attached at once then.
+ */
+#define ASSERT_WAITS(a, thread) do {					\
+	if (!waits(a)) {						\
+		pthread_join(thread, NULL);				\
+		ASSERT_EQ(0, (a)->err);					\
+		SKIP(return, "exec holds nobody up on this kernel");	\
+	}								\
+} while (0)
+
 static bool ends_soon(pid_t pid)
 {
 	siginfo_t info = {};
@@ -266,7 +278,7 @@ TEST_F(busyexec, others)
 	pthread_t thread;
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, attach, &a));
-	ASSERT_TRUE(waits(&a));
+	ASSERT_WAITS(&a, thread);
 	target_go(&self->other);
 	EXPECT_TRUE(ends_soon(self->other.pid));
 	EXPECT_FALSE(a.done);
@@ -289,7 +301,7 @@ TEST_F(busyexec, signal)
 
 	sigaction(SIGUSR1, &act, NULL);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, attach, &a));
-	ASSERT_TRUE(waits(&a));
+	ASSERT_WAITS(&a, thread);
 	while (!a.done) {
 		pthread_kill(thread, SIGUSR1);
 		sleep_ms(10);
