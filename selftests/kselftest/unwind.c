@@ -19,7 +19,9 @@
 #include "symbols.h"
 #include "target.h"
 #include "test.h"
+#include "user.h"
 
+#define SYSPMCS		"/sys/module/hwpmc/parameters/unprivileged_syspmcs"
 #define PAGE		4096
 #define TOUCHES		16
 #ifdef __aarch64__
@@ -394,6 +396,32 @@ TEST_F(unwind, errors)
 	EXPECT_EQ(-ENOENT, give(self->dev, 77, &good, sizeof(good)));
 	EXPECT_EQ(-E2BIG, give(self->dev, 77, &good, (128UL << 20) + 1));
 	EXPECT_EQ(-EFAULT, give(self->dev, 77, (void *)1, sizeof(good)));
+}
+
+/* A table says what of a stack is looked at: of anybody's for the privileged only. */
+TEST_F(unwind, privilege)
+{
+	struct hwpmc_allocate system = pmc_clock(100);
+	struct hwpmc_allocate process = pmc_process_faults(HWPMC_F_UNWIND);
+	int dev, plain, tables, own;
+
+	system.caps = HWPMC_CAP_USER;
+	system.flags &= ~HWPMC_F_USERCALLCHAIN;
+	ASSERT_TRUE(write_text(SYSPMCS, "1"));
+	ASSERT_TRUE(device_for_group() && user_become(1000));
+	dev = dev_open();
+	plain = dev_allocate(dev, &system);
+	system.flags |= HWPMC_F_UNWIND;
+	tables = dev_allocate(dev, &system);
+	own = dev_allocate(dev, &process);
+	close(dev);
+	ASSERT_TRUE(user_root());
+	device_for_root();
+	write_text(SYSPMCS, "0");
+	EXPECT_LE(0, dev);
+	EXPECT_EQ(0, plain);
+	EXPECT_EQ(-EPERM, tables);
+	EXPECT_EQ(0, own);
 }
 
 TEST_F(unwind, bad_tables)
