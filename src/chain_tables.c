@@ -163,7 +163,7 @@ by_frame_pointer(struct unwind_frame *f, enum known known, unwind_read read)
 
 static __always_inline enum unwind_result
 step(struct unwind_frame *f, enum known known,
-     const struct hwpmc_unwind_rule *rule, unwind_read read)
+	const struct hwpmc_unwind_rule *rule, unwind_read read)
 {
 	enum unwind_result res;
 

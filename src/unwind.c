@@ -19,9 +19,9 @@
 #endif
 
 #define TABLE_MAX	(128U << 20)
-#define BYTES_MAX	(1ULL << 30)	/* of an owner who has no other limit */
+#define BYTES_MAX	(1ULL << 30)	/* of an owner without another limit */
 
-/* Unwinders are freed here: the last who walks is a task that was sampled. */
+/* Unwinders are freed here: the last reference may be a sampled task's. */
 static struct workqueue_struct *free_queue;
 
 int unwind_init(void)
@@ -293,8 +293,8 @@ static int open_path(const struct path *path, struct file **file)
 }
 
 /*
- * UNWINDNEXT.  @file: fd_install() it at @a->fd when the caller has been told of
- * that; NULL: there is none.
+ * UNWINDNEXT.  @file: fd_install() it at @a->fd when the caller has that
+ * number; NULL: there is none.
  */
 int unwind_next(struct hwpmc_owner *o, struct hwpmc_unwindnext *a,
 		struct file **file)

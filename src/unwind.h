@@ -28,7 +28,7 @@
 
 enum unwind_state {
 	UNWIND_WANTED,		/* no table yet; nobody has been asked for it */
-	UNWIND_ASKED,		/* UNWINDNEXT has told of it */
+	UNWIND_ASKED,		/* UNWINDNEXT has returned it */
 	UNWIND_LAPSED,		/* nobody has answered; wanted again by the next map */
 	UNWIND_BARE,		/* there is no table for it */
 	UNWIND_READY,		/* @table is good */

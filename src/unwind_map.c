@@ -212,7 +212,7 @@ static int make_locked(struct unwinder *u, struct unwind_map *map, u32 room)
 	if (!u->owner)
 		return -ENXIO;
 	fill(u, map, room);
-	/* under the mmap lock: who maps next finds it and makes it stale */
+	/* under the mmap lock: the next mmap() finds it and makes it stale */
 	mmgrab(map->mm);
 	err = publish(u, map, old);
 	if (err)

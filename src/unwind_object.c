@@ -188,7 +188,7 @@ static unsigned int lapse(struct list_head *list, struct path *last,
 }
 
 /*
- * unwind_objects_lapse - who has not answered for long is not waited for
+ * unwind_objects_lapse - objects without an answer for long are given up for now
  *
  * Returns how many there were; their paths are the caller's to put.
  */

@@ -300,7 +300,7 @@ static unsigned int open_files(void)
 	return n;
 }
 
-/* Whose answer cannot be written, it has not been told of. */
+/* An answer that cannot be written has not been given. */
 TEST_F(unwind, untellable)
 {
 	struct hwpmc_unwindnext a, *fixed;
@@ -463,7 +463,7 @@ TEST_F(unwind, bad_tables)
 	EXPECT_EQ(-ENOENT, give(self->dev, 1, &good, sizeof(good)));
 }
 
-/* ID and file of this program, told of and not answered */
+/* The id and the file of this program, asked for and not answered */
 static uint32_t ask(META, FIXTURE_DATA(unwind) *self, int *fd)
 {
 	struct hwpmc_unwindnext n;

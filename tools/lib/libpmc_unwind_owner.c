@@ -36,7 +36,7 @@ static int compile_vdso(struct pmc_unwind *t)
 	return pmc_unwind_compile_image(image, vdso_size(image), t);
 }
 
-/* @fd has been opened with O_PATH: who may not read the file has no table. */
+/* @fd has been opened with O_PATH: a caller that may not read the file has no table. */
 static int compile_file(int fd, struct pmc_unwind *t)
 {
 	char name[40];
