@@ -21,6 +21,8 @@
 #define RESTS		0x200		/* ... that does not */
 #define CHILD		0x400
 #define INSIDE		0x800		/* of a child: it is one's operation */
+#define UNWINDS		0x1000		/* a PMC that samples by unwind tables */
+#define SAMPLED		0x2000		/* ... and something that it has sampled */
 
 /* @weight: how often, compared with others, at most 12; 0: two */
 static const struct rule {
@@ -80,6 +82,9 @@ static const struct rule {
 	[OP_STACK]		= { RUNS, 3 },
 	[OP_SLEEP]		= { 0, 1 },
 	[OP_REPEAT]		= { 0, 1 },
+	[OP_UNWINDTABLE]	= { UNWINDS | RUNS | SAMPLED, 6 },
+	[OP_UNWINDNEXT]		= { UNWINDS | RUNS | SAMPLED, 4 },
+	[OP_HOSTILE]		= { UNWINDS | RUNS, 6 },
 	[OP_PARAM]		= { DEV, 1 },
 	[OP_HOTPLUG]		= { RUNS, 1 },
 	[OP_CGROUP]		= { 0, 2 },
@@ -93,7 +98,7 @@ struct have {
 	uint16_t log[4];		/* LOG and its kind */
 	bool	slot[4];
 	struct {
-		bool	there, runs;
+		bool	there, runs, unwinds;
 		uint8_t	dev, mode;
 	} pmc[8];
 	bool	child;
@@ -138,6 +143,7 @@ static void note(struct have *h, const struct op *op)
 		h->pmc[pmc].there = h->dev[dev];
 		h->pmc[pmc].dev = dev;
 		h->pmc[pmc].mode = op->arg[0] & 3;
+		h->pmc[pmc].unwinds = op->arg[0] & 4 && op->arg[3] & 8;
 		h->pmc[pmc].runs = false;
 		break;
 	case OP_RELEASE:
@@ -167,6 +173,17 @@ static unsigned int random_code(void)
 	return code;
 }
 
+/* With user chains by unwind tables: mostly of page faults, which are many */
+static void good_unwind(uint8_t *arg)
+{
+	arg[0] |= 4;
+	arg[3] |= 8;
+	if (below(3)) {
+		arg[1] = 2;
+		arg[2] = 1;
+	}
+}
+
 /* Few flags are of all modes. */
 static void good_allocate(uint8_t *arg, unsigned int mode)
 {
@@ -181,6 +198,8 @@ static void good_allocate(uint8_t *arg, unsigned int mode)
 	/* a user's chain is wanted where there is one at all */
 	if (!(mode & 1) && below(2))
 		arg[3] |= 0x18;
+	if (!(mode & 1) && !below(3))
+		good_unwind(arg);
 }
 
 /* A process: the caller, or a child. */
@@ -199,6 +218,31 @@ static void good_records(uint8_t *arg)
 	/* a call takes no time: many, which differ */
 	arg[5] = (below(4) ? 0x20 : 0) | below(2) << 4 | below(2) << 6 |
 		 (below(3) ? 15 : below(16));
+}
+
+static void good_unwindtable(uint8_t *arg)
+{
+	arg[0] = below(8) | below(4) << 3 | (below(4) ? 0 : below(32) << 3);
+	arg[1] = below(8);
+	arg[2] = below(256);
+	arg[3] = below(256);
+	arg[4] = below(3) ? 0 : below(256);
+	arg[5] = below(4) ? 0 : below(4);
+}
+
+static void good_hostile(uint8_t *arg)
+{
+	unsigned int i;
+
+	arg[0] = below(9);
+	for (i = 1; i < 4; i++)
+		arg[i] = below(2) ? below(16) : below(256);
+	/* of the stack, where a walk goes on */
+	if (below(2))
+		arg[1] = below(4) | below(16) << 4;
+	arg[4] = below(16) | (below(3) ? 0 : below(4)) << 4;
+	arg[5] = (below(8) ? 0 : 8) | below(8) | (below(4) ? 0 : 16) |
+		 (below(3) ? 0 : 32);
 }
 
 static void good_configurelog(uint8_t *arg)
@@ -259,6 +303,20 @@ void good_op(struct op *op, unsigned int code)
 		break;
 	case OP_FILTER:
 		good_filter(arg);
+		break;
+	case OP_UNWINDTABLE:
+		good_unwindtable(arg);
+		break;
+	case OP_UNWINDNEXT:
+		arg[0] = below(4);
+		arg[1] = below(16);
+		arg[2] = below(2) ? below(2) : below(32);
+		break;
+	case OP_HOSTILE:
+		good_hostile(arg);
+		break;
+	case OP_SLEEP:
+		arg[1] = below(8) ? 0 : below(40);
 		break;
 	case OP_FORK:
 		arg[0] = 1 + below(8);
@@ -344,7 +402,8 @@ static bool pmc_will_do(const struct have *h, unsigned int pmc, unsigned int nee
 {
 	return h->pmc[pmc].there &&
 	       !(needs & PROCESS && h->pmc[pmc].mode < 2) &&
-	       !(needs & SAMPLER && h->pmc[pmc].mode & 1);
+	       !(needs & SAMPLER && h->pmc[pmc].mode & 1) &&
+	       !(needs & UNWINDS && !h->pmc[pmc].unwinds);
 }
 
 /* Most PMCs sample, and those need a log. */
@@ -361,12 +420,14 @@ static unsigned int need_pmc(struct plan *pl, unsigned int dev,
 	}
 	if (needs & PROCESS)
 		mode |= 2;
-	if (needs & SAMPLER)
+	if (needs & (SAMPLER | UNWINDS))
 		mode &= ~1;
 	pmc = below(4);
 	need_dev(pl, dev);
 	good_op(&op, OP_ALLOCATE);
 	good_allocate(op.arg, mode);
+	if (needs & UNWINDS)
+		good_unwind(op.arg);
 	op.dev = dev;
 	op.pmc = pmc;
 	put(pl, op);
@@ -382,6 +443,21 @@ static void need_running(struct plan *pl, unsigned int pmc, unsigned int dev)
 		return;
 	need_log(pl, dev, LOG);
 	put(pl, (struct op) { OP_START, .dev = dev, .pmc = pmc });
+}
+
+/* Something that the module wants a table for; and UNWINDTABLE may answer. */
+static void need_sample(struct plan *pl, unsigned int code)
+{
+	struct op op;
+
+	if (below(2)) {
+		good_op(&op, OP_HOSTILE);
+		put(pl, op);
+	}
+	if (code == OP_UNWINDTABLE && below(2)) {
+		good_op(&op, OP_UNWINDNEXT);
+		put(pl, op);
+	}
 }
 
 unsigned int plausible(const struct program *p, unsigned int at, struct op *ops)
@@ -401,12 +477,14 @@ unsigned int plausible(const struct program *p, unsigned int at, struct op *ops)
 			    op.arg[0] : need_slot(&pl);
 	if (needs & (LOG | FLIGHT | STREAM))
 		need_log(&pl, op.dev, needs);
-	if (needs & (PMC | PROCESS | SAMPLER | RUNS)) {
+	if (needs & (PMC | PROCESS | SAMPLER | RUNS | UNWINDS)) {
 		op.pmc = need_pmc(&pl, op.dev, needs);
 		op.dev = pl.h.pmc[op.pmc].dev;
 	}
 	if (needs & RUNS)
 		need_running(&pl, op.pmc, op.dev);
+	if (needs & SAMPLED)
+		need_sample(&pl, code);
 	if (needs & RESTS && pl.h.pmc[op.pmc].runs)
 		put(&pl, (struct op) { OP_STOP, .dev = op.dev, .pmc = op.pmc });
 	if (needs & CHILD && !pl.h.child)

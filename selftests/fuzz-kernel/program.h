@@ -45,7 +45,9 @@ enum user {
 	X(UNSHARE, unshare) X(LOAD, load) X(SLEEP, sleep)		\
 	X(REPEAT, repeat) X(PARAM, param) X(HOTPLUG, hotplug)		\
 	X(STACK, stack) X(CGROUP, cgroup) X(MODULE, module)		\
-	X(TRACE, trace)
+	X(TRACE, trace)							\
+	X(UNWINDTABLE, unwindtable) X(UNWINDNEXT, unwindnext)		\
+	X(HOSTILE, hostile)	/* code with an odd stack */
 
 enum op_code {
 #define X(code, name) OP_##code,

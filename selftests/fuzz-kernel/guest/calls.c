@@ -178,7 +178,10 @@ static const uint32_t flags[] = {
 	HWPMC_F_RAW, HWPMC_F_INCLUDE_OWNER,
 };
 
-/* arg: mode and CPU, event, count, flags, caps and name's length, TRIGGER and name */
+/*
+ * arg: mode, 4: UNWIND, and CPU; event, count, flags, caps and name's length, TRIGGER
+ * and name
+ */
 static void do_allocate(const struct op *op)
 {
 	const uint8_t *b = op->arg;
@@ -193,6 +196,8 @@ static void do_allocate(const struct op *op)
 	for (i = 0; i < SIZE(flags); i++)
 		if (b[3] & 1U << i)
 			x.a.flags |= flags[i];
+	if (b[0] & 4)
+		x.a.flags |= HWPMC_F_UNWIND;
 	if (b[5] & 1)
 		x.a.flags |= HWPMC_F_TRIGGER;
 	if (b[4] & 1)
@@ -501,6 +506,9 @@ static void (* const calls[CODES])(const struct op *op) = {
 	[OP_CGROUP] = machine_cgroup,
 	[OP_MODULE] = machine_module,
 	[OP_TRACE] = machine_trace,
+	[OP_UNWINDTABLE] = do_unwindtable,
+	[OP_UNWINDNEXT] = do_unwindnext,
+	[OP_HOSTILE] = process_hostile,
 };
 
 /* FORK and REPEAT are for run_range(). */
@@ -541,6 +549,7 @@ void calls_init(void)
 	points[2] = point_id("raw_syscalls/sys_enter");
 	for (i = 0; i < SIZE(own_ids); i++)
 		own_ids[i] = point_id(own_points[i]);
+	unwind_setup();
 	machine_init();
 }
 
@@ -555,6 +564,8 @@ void calls_reset(void)
 	memset(sh->log, 0, sizeof(sh->log));
 	for (i = 0; i < LOGS; i++)
 		sh->log[i].fd = sh->log[i].peer = -1;
+	for (i = 0; i < NEXTS; i++)
+		sh->next[i] = (struct next_slot){ .fd = -1 };
 	sh->npids = 0;
 	sh->child = 0;
 	sh->hotplugs = 0;

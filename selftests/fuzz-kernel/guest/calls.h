@@ -51,6 +51,18 @@ void do_logread(const struct op *op);
 void do_logclose(const struct op *op);
 void do_logspoil(const struct op *op);
 
+/* unwind.c: unwind tables */
+void unwind_setup(void);		/* supervisor */
+uint32_t code_offset(void);		/* of hostile_code, in this program's file */
+void do_unwindtable(const struct op *op);
+void do_unwindnext(const struct op *op);
+void give_rule(const struct op *op, int fd, uint32_t seed);
+
+/* hostile.c: code without a stack */
+void hostile_code(void);
+size_t hostile_size(void);
+void process_hostile(const struct op *op);
+
 /* records.c: WRITELOG */
 void do_userdata(const struct op *op);
 void do_records(const struct op *op);

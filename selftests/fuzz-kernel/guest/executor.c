@@ -343,6 +343,7 @@ static void end_processes(void)
 	while (extra_threads)
 		usleep(1000);
 	unmap_all();
+	unmap_hostile();
 	prctl(PR_SET_NAME, "executor");
 	prctl(PR_SET_KEEPCAPS, 0);
 }

@@ -12,6 +12,8 @@ extern atomic_int extra_threads;
 
 /* -1: a message without one, -2: no message */
 int mail_receive(void);
+void mail_send(int fd);
 void unmap_all(void);
+void unmap_hostile(void);
 
 #endif /* FUZZ_EXECUTOR_H */

@@ -29,6 +29,7 @@
 #define PMCS		8
 #define LOGS		4
 #define PIDS		8
+#define NEXTS		4
 
 /* where the time of a program goes: its end tells (main.c) */
 #define PHASES(X) X(RUN, running) X(KILL, ending) X(CLOSE, closing)	\
@@ -58,6 +59,12 @@ struct log_slot {
 	bool	sound;
 };
 
+/* What UNWINDNEXT has told of */
+struct next_slot {
+	uint32_t id;
+	int	fd;
+};
+
 /**
  * struct shared - of a supervisor, its executors and their children
  * @set, @keys, @nkeys: coverage: a hash set, and its members in order
@@ -79,6 +86,7 @@ struct shared {
 	int		dev[DEVS];
 	uint32_t	pmc[PMCS];
 	struct log_slot	log[LOGS];
+	struct next_slot next[NEXTS];
 	pid_t		pid[PIDS];
 	atomic_uint	npids;
 	atomic_uint	child;

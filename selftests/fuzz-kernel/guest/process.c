@@ -101,9 +101,8 @@ union control {
 	char		room[CMSG_SPACE(sizeof(int))];
 };
 
-void process_send(const struct op *op)
+void mail_send(int fd)
 {
-	int fd = sh->dev[op->dev % DEVS];
 	char byte = 0;
 	struct iovec iov = { &byte, 1 };
 	union control c = { .h = {
@@ -118,6 +117,11 @@ void process_send(const struct op *op)
 
 	memcpy(CMSG_DATA(&c.h), &fd, sizeof(fd));
 	sendmsg(mail[0], &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void process_send(const struct op *op)
+{
+	mail_send(sh->dev[op->dev % DEVS]);
 }
 
 /* A descriptor from mail[1], or -1. */
@@ -374,7 +378,12 @@ void process_stack(const struct op *op)
 	munmap(stack, STACK_BYTES);
 }
 
+/* arg: ms; 64 ms more, so often: longer than the module waits for a table */
 void process_sleep(const struct op *op)
 {
+	unsigned int i;
+
 	usleep(op->arg[0] % 64 * 1000);
+	for (i = 0; i < op->arg[1] % 40 && !sh->stop; i++)
+		usleep(64000);
 }
