@@ -136,8 +136,8 @@ static inline bool user_memory_is_there(unsigned long addr)
 }
 
 /*
- * The task's count of who wants no faults goes up and down again: a handler that
- * interrupts another one on its way there leaves it as it was.
+ * A handler that interrupts this one here raises the task's count of page fault
+ * bans and lowers it again, so the count is as it was.
  */
 static inline void faults_off(void)
 {

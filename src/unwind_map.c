@@ -73,9 +73,9 @@ static struct unwind_object *object_of(struct unwinder *u,
 static void add_area(struct unwind_map *map, const struct vm_area_struct *vma,
 		     struct unwind_object *obj)
 {
-	struct unwind_area *last = &map->areas[map->n - 1];
+	struct unwind_area *last = map->n ? &map->areas[map->n - 1] : NULL;
 
-	if (!obj && map->n && !last->object && last->end == vma->vm_start) {
+	if (!obj && last && !last->object && last->end == vma->vm_start) {
 		last->end = vma->vm_end;
 		return;
 	}

@@ -28,32 +28,37 @@ uint64_t pmc_cfi_bytes(struct cfi_reader *r, unsigned int n)
 	return value;
 }
 
-uint64_t pmc_cfi_uleb(struct cfi_reader *r)
+/* @bits: how many there are in the number; @negative: the highest of them */
+static uint64_t leb(struct cfi_reader *r, unsigned int *bits, int *negative)
 {
-	unsigned int shift = 0;
 	uint64_t value = 0, byte;
 
+	*bits = 0;
 	do {
 		byte = pmc_cfi_bytes(r, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
+		if (*bits < 64)
+			value |= (byte & 0x7f) << *bits;
+		*bits += 7;
 	} while (byte & 0x80);
+	*negative = !!(byte & 0x40);
 	return value;
+}
+
+uint64_t pmc_cfi_uleb(struct cfi_reader *r)
+{
+	unsigned int bits;
+	int negative;
+
+	return leb(r, &bits, &negative);
 }
 
 int64_t pmc_cfi_sleb(struct cfi_reader *r)
 {
-	unsigned int shift = 0;
-	uint64_t value = 0, byte;
+	unsigned int bits;
+	int negative;
+	uint64_t value = leb(r, &bits, &negative);
 
-	do {
-		byte = pmc_cfi_bytes(r, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && (byte & 0x40))
-		value |= ~0ULL << shift;
+	if (bits < 64 && negative)
+		value |= ~0ULL << bits;
 	return (int64_t)value;
 }

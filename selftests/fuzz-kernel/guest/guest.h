@@ -59,7 +59,7 @@ struct log_slot {
 	bool	sound;
 };
 
-/* What UNWINDNEXT has told of */
+/* The objects that UNWINDNEXT has returned */
 struct next_slot {
 	uint32_t id;
 	int	fd;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A module that does nothing: hwpmc tells of those that come and go.
+ * A module that does nothing: hwpmc logs each module that is loaded or unloaded.
  */
 #include <linux/init.h>
 #include <linux/module.h>
