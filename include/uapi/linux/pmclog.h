@@ -74,6 +74,10 @@ struct pmclog_hdr {
 #define PMCLOG_CC_USERSPACE	0x0001U	/* the sample was taken in user mode */
 #define PMCLOG_CC_MULTIPART	0x0002U
 #define PMCLOG_CC_USERLATE	0x0004U	/* see struct pmclog_ext_userchain */
+/* how the chain ends; one with USERLATE says it of what it has so far */
+#define PMCLOG_CC_WHOLE		0x0100U	/* its user part: with its thread's first frame */
+#define PMCLOG_CC_TABLES	0x0200U	/* its user part: by unwind tables */
+#define PMCLOG_CC_CUT(cause)	(0x1000U << (cause))	/* enum pmclog_cut_cause */
 #define PMCLOG_CC_CPUFLAGS(cpu, flags)	(((__u32)(cpu) << 16) | (flags))
 #define PMCLOG_CC_CPU(f)	((__u32)(f) >> 16)
 #define PMCLOG_CC_FLAGS(f)	((__u32)(f) & 0xFFFFU)
@@ -370,7 +374,8 @@ struct pmclog_ext {
 	struct pmclog_hdr h;
 	__u32	cookie;
 	__u16	subtype;
-	__u16	version;	/* 0 */
+	__u8	version;	/* 0 */
+	__u8	flags;		/* 0; of a USERCHAIN: see there */
 };
 
 /* one moment on three clocks, nanoseconds; at the start, now and then, at the end */
@@ -470,6 +475,7 @@ struct pmclog_ext_rate {
 /**
  * struct pmclog_ext_userchain - the user chain of earlier samples
  * @first: the oldest sample it may belong to: its clock
+ * @e.flags: PMCLOG_CC_WHOLE, _TABLES and _CUT of this chain, 8 bits to the right
  * @pc:    innermost first, as in a CALLCHAIN; (length - 40) / 8 entries
  *
  * Where a handler finds the user stack paged out, the sample carries what could
