@@ -14,6 +14,8 @@
 #include <asm/sysreg.h>
 #endif
 
+#include <uapi/linux/pmclog.h>
+
 #include "compat.h"
 
 #if defined(CONFIG_X86)
@@ -96,6 +98,12 @@ static inline bool is_frame(unsigned long fp, unsigned long below,
 			    unsigned long top, size_t align)
 {
 	return fp > below && fp <= top && !(fp & (align - 1));
+}
+
+/* Threads begin with a frame pointer of 0. */
+static inline unsigned int whole_if_start(unsigned long fp)
+{
+	return fp ? 0 : PMCLOG_CC_WHOLE;
 }
 
 /* nor may a program put words into the kernel's mouth */

@@ -17,7 +17,7 @@
 
 /* Frames from @u on.  Returns their number; @pc has room for @max. */
 static unsigned int unwind_rest(struct unwind_state *u, u64 *pc,
-				unsigned int max, unsigned int *cut)
+				unsigned int max, unsigned int *end)
 {
 	unsigned int n = 0;
 	unsigned long addr;
@@ -29,15 +29,15 @@ static unsigned int unwind_rest(struct unwind_state *u, u64 *pc,
 		pc[n++] = addr;
 	}
 	if (unwind_error(u))
-		*cut |= CUT(KERNEL);
+		*end |= CUT(KERNEL);
 	else if (n == max && !unwind_done(u))
-		*cut |= CUT(DEPTH);
+		*end |= CUT(DEPTH);
 	return n;
 }
 
 /* Events of software: the registers hold only ip, sp and bp of the caller. */
 static unsigned int chain_from_caller(u64 *pc, unsigned int max,
-				      struct pt_regs *regs, unsigned int *cut)
+				      struct pt_regs *regs, unsigned int *end)
 {
 	struct unwind_state u;
 
@@ -46,21 +46,21 @@ static unsigned int chain_from_caller(u64 *pc, unsigned int max,
 	/* the frame of who took the registers returns there */
 	if (!unwind_done(&u) && unwind_get_return_address(&u) == pc[0])
 		unwind_next_frame(&u);
-	return 1 + unwind_rest(&u, pc + 1, max - 1, cut);
+	return 1 + unwind_rest(&u, pc + 1, max - 1, end);
 }
 
 unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
-			  struct chain_steps *steps, unsigned int *cut)
+			  struct chain_steps *steps, unsigned int *end)
 {
 	struct unwind_state u;
 
 	if (!(regs->flags & X86_EFLAGS_FIXED))
-		return chain_from_caller(pc, max, regs, cut);
+		return chain_from_caller(pc, max, regs, end);
 	if (steps)
-		return chain_by_steps(pc, max, regs, steps, cut);
+		return chain_by_steps(pc, max, regs, steps, end);
 	pc[0] = instruction_pointer(regs);
 	unwind_start(&u, current, regs, NULL);
-	return 1 + unwind_rest(&u, pc + 1, max - 1, cut);
+	return 1 + unwind_rest(&u, pc + 1, max - 1, end);
 }
 #else
 /*
@@ -68,7 +68,7 @@ unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
  * interrupted pc.  @pc has CHAIN_SLACK entries more than @max.
  */
 unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
-			  struct chain_steps *steps, unsigned int *cut)
+			  struct chain_steps *steps, unsigned int *end)
 {
 	unsigned long ip = instruction_pointer(regs);
 	unsigned int i, n;
@@ -76,18 +76,18 @@ unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
 	BUILD_BUG_ON(sizeof(unsigned long) != sizeof(u64));
 	n = stack_trace_save((unsigned long *)pc, max + CHAIN_SLACK, 0);
 	if (n == max + CHAIN_SLACK)
-		*cut |= CUT(DEPTH);
+		*end |= CUT(DEPTH);
 	for (i = 0; i < n && pc[i] != ip; i++)
 		;
 	if (i == n) {
 		pc[0] = ip;
-		*cut |= CUT(KERNEL);
+		*end |= CUT(KERNEL);
 		return 1;
 	}
 	n -= i;
 	if (n > max) {
 		n = max;
-		*cut |= CUT(DEPTH);
+		*end |= CUT(DEPTH);
 	}
 	memmove(pc, pc + i, n * sizeof(*pc));
 	return n;

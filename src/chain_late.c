@@ -94,7 +94,8 @@ static bool read_frame(unsigned long fp, bool is32, unsigned long *next,
 }
 
 /* As in chain_user.c, but it waits for what is not there. */
-static unsigned int walk(u64 *pc, unsigned int max, struct pt_regs *regs)
+static unsigned int walk(u64 *pc, unsigned int max, struct pt_regs *regs,
+			 unsigned int *end)
 {
 	const bool is32 = regs_are_32bit(regs);
 	const unsigned long top = is32 ? FRAME32_TOP : FRAME64_TOP;
@@ -105,12 +106,20 @@ static unsigned int walk(u64 *pc, unsigned int max, struct pt_regs *regs)
 	unsigned int n = 0;
 
 	pc[n++] = instruction_pointer(regs);
-	while (n < max && is_frame(fp, below, top, align) &&
-	       read_frame(fp, is32, &next, &ret) && is_user_code(ret)) {
+	for (; is_frame(fp, below, top, align); below = fp, fp = next) {
+		if (n == max) {
+			*end |= CUT(DEPTH);
+			break;
+		}
+		if (!read_frame(fp, is32, &next, &ret)) {
+			*end |= CUT(USER);
+			break;
+		}
+		if (!is_user_code(ret))
+			break;
 		pc[n++] = ret;
-		below = fp;
-		fp = next;
 	}
+	*end |= whole_if_start(fp);
 	return n;
 }
 
@@ -135,7 +144,7 @@ static bool get_unwinder(struct late *item, struct unwinder **u)
 
 /* 0: no answer. */
 static unsigned int walk_for(struct late *item, u64 *pc, unsigned int max,
-			     struct pt_regs *regs)
+			     struct pt_regs *regs, unsigned int *end)
 {
 	struct unwinder *u;
 	unsigned int n;
@@ -143,14 +152,15 @@ static unsigned int walk_for(struct late *item, u64 *pc, unsigned int max,
 	if (!get_unwinder(item, &u))
 		return 0;
 	n = u && !regs_are_32bit(regs) ?
-	    chain_tables_late(u, pc, max, regs) : walk(pc, max, regs);
+	    chain_tables_late(u, pc, max, regs, end) :
+	    walk(pc, max, regs, end);
 	if (u)
 		unwind_put(u);
 	return n;
 }
 
 static void commit(struct late *item, struct pmclog_ext_userchain *rec,
-		   unsigned int n)
+		   unsigned int n, unsigned int end)
 {
 	u32 len = sizeof(*rec) + n * sizeof(u64);
 	struct hwpmc_owner *o;
@@ -160,6 +170,7 @@ static void commit(struct late *item, struct pmclog_ext_userchain *rec,
 	rec->e.cookie = PMCLOG_EXT_COOKIE;
 	rec->e.subtype = PMCLOG_EXT_USERCHAIN;
 	rec->e.version = 0;
+	rec->e.flags = end >> 8;
 	rec->first = item->first;
 	preempt_disable();
 	/* a sample that is taken from here on has to ask again */
@@ -178,7 +189,7 @@ static void answer(struct late *item)
 {
 	struct pt_regs *regs = user_regs();
 	struct pmclog_ext_userchain *rec;
-	unsigned int max, n;
+	unsigned int max, n, end = 0;
 
 	if (!READ_ONCE(item->owner) || !regs || !user_mode(regs))
 		return;
@@ -190,10 +201,10 @@ static void answer(struct late *item)
 		      GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
 	if (!rec)
 		return;
-	n = walk_for(item, rec->pc, max, regs);
+	n = walk_for(item, rec->pc, max, regs, &end);
 	/* who is killed gets no pages: the walk has ended early */
 	if (n && !fatal_signal_pending(current))
-		commit(item, rec, n);
+		commit(item, rec, n, end);
 	kfree(rec);
 }
 

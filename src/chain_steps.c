@@ -226,7 +226,7 @@ static unsigned int step_ask(struct walk *w, struct chain_steps *steps,
 }
 
 unsigned int chain_by_steps(u64 *pc, unsigned int max, struct pt_regs *regs,
-			    struct chain_steps *steps, unsigned int *cut)
+			    struct chain_steps *steps, unsigned int *end)
 {
 	unsigned int n = 0;
 	struct walk w;
@@ -243,7 +243,7 @@ unsigned int chain_by_steps(u64 *pc, unsigned int max, struct pt_regs *regs,
 	pc[n++] = regs->ip;
 	while (w.here.sp != w.top) {
 		if (n == max) {
-			*cut |= CUT(DEPTH);
+			*end |= CUT(DEPTH);
 			break;
 		}
 		pc[n] = step_known(&w, steps);
@@ -253,7 +253,7 @@ unsigned int chain_by_steps(u64 *pc, unsigned int max, struct pt_regs *regs,
 			n = step_ask(&w, steps, pc, n);
 	}
 	if (w.lost)
-		*cut |= CUT(KERNEL);
+		*end |= CUT(KERNEL);
 	return n;
 }
 #else
@@ -271,7 +271,7 @@ void chain_steps_forget(void)
 }
 
 unsigned int chain_by_steps(u64 *pc, unsigned int max, struct pt_regs *regs,
-			    struct chain_steps *steps, unsigned int *cut)
+			    struct chain_steps *steps, unsigned int *end)
 {
 	return 0;
 }

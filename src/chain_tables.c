@@ -182,12 +182,14 @@ step(struct unwind_frame *f, enum known known,
 	}
 }
 
-/* Why a chain ends with @res: the causes, or 0: it is whole. */
-static __always_inline unsigned int cut_of(enum unwind_result res)
+/* How a chain ends with @res */
+static __always_inline unsigned int end_of(enum unwind_result res)
 {
 	switch (res) {
+	case UNWIND_CALLER:	/* and there is no room for it */
+		return CUT(DEPTH);
 	case UNWIND_TOP:
-		return 0;
+		return PMCLOG_CC_WHOLE;
 	case UNWIND_ABSENT:
 		return CUT(USER);
 	default:
@@ -244,7 +246,7 @@ static __always_inline bool open_user(void)
 static unsigned int walk_open(const struct unwind_map *map,
 			      struct rule_cache *cache,
 			      const struct unwind_frame *from, u64 *pc,
-			      unsigned int max, unsigned int *cut)
+			      unsigned int max, unsigned int *end)
 {
 	struct unwind_frame f = *from;	/* in registers, mostly */
 	const struct hwpmc_unwind_rule *rule;
@@ -254,7 +256,7 @@ static unsigned int walk_open(const struct unwind_map *map,
 	enum known known;
 	u64 at;
 
-	*cut |= CUT(USER);
+	*end |= CUT(USER);
 	if (!open_user())
 		return 1;
 	for (;;) {
@@ -272,8 +274,7 @@ static unsigned int walk_open(const struct unwind_map *map,
 		if (n && !is_caller(known, f.pc))
 			break;
 		if (n == max) {
-			*cut |= CUT(DEPTH);
-			res = UNWIND_TOP;
+			res = UNWIND_CALLER;
 			break;
 		}
 		pc[n++] = f.pc;
@@ -286,14 +287,14 @@ static unsigned int walk_open(const struct unwind_map *map,
 			break;
 	}
 	user_read_access_end();
-	*cut = (*cut & ~CUT(USER)) | cut_of(res);
+	*end = (*end & ~CUT(USER)) | end_of(res);
 	return n;
 }
 
 /* In the task: each word may fault. */
 static unsigned int walk_faulting(const struct unwind_map *map,
 				  struct unwind_frame *f, u64 *pc,
-				  unsigned int max, unsigned int *cut)
+				  unsigned int max, unsigned int *end)
 {
 	const struct hwpmc_unwind_rule *rule = NULL;
 	enum unwind_result res = UNWIND_CALLER;
@@ -308,7 +309,7 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 		pc[n++] = f->pc;
 		res = step(f, known, rule, read_faulting);
 	}
-	*cut |= res == UNWIND_CALLER ? CUT(DEPTH) : cut_of(res);
+	*end |= end_of(res);
 	return n;
 }
 
@@ -319,7 +320,7 @@ static unsigned int walk_faulting(const struct unwind_map *map,
  */
 unsigned int chain_tables(const struct unwinder *u, struct rule_cache *cache,
 			  u64 *pc, unsigned int max, struct pt_regs *regs,
-			  unsigned int *cut)
+			  unsigned int *end)
 {
 	const struct unwind_map *map;
 	struct unwind_frame f;
@@ -329,9 +330,10 @@ unsigned int chain_tables(const struct unwinder *u, struct rule_cache *cache,
 		regs = user_regs();
 	if (!regs || !data_race(user_mode(regs)) ||
 	    data_race(regs_are_32bit(regs)) || !max)
-		return chain_user(pc, max, regs, cut);
+		return chain_user(pc, max, regs, end);
 	begin(&f, regs);
 	pc[0] = f.pc;
+	*end |= PMCLOG_CC_TABLES;
 	if (!may_fault_here())
 		goto later;
 	map = unwind_map_find(u, data_race(current->mm));
@@ -339,31 +341,31 @@ unsigned int chain_tables(const struct unwinder *u, struct rule_cache *cache,
 	    !user_memory_is_there(f.sp & ~7UL))
 		goto later;
 	faults_off();
-	n = walk_open(map, cache, &f, pc, max, cut);
+	n = walk_open(map, cache, &f, pc, max, end);
 	faults_on();
 	return n;
 later:
-	*cut |= CUT(USER);
+	*end |= CUT(USER);
 	return 1;
 }
 
 /*
  * chain_tables_late - the same in the task itself, on its way to user mode
  *
- * Might sleep; makes the process' map if need be.  0: there can be none, or a table
- * is still to come for the first place: nothing more is known than the sample has.
+ * Might sleep; makes the process' map if need be.  0: there can be none.
  */
 unsigned int chain_tables_late(struct unwinder *u, u64 *pc, unsigned int max,
-			       struct pt_regs *regs)
+			       struct pt_regs *regs, unsigned int *end)
 {
 	struct unwind_map *map = unwind_map_get(u, current->mm);
 	struct unwind_frame f;
-	unsigned int n, cut = 0;
+	unsigned int n;
 
 	if (!map)
 		return 0;
 	begin(&f, regs);
-	n = walk_faulting(map, &f, pc, max, &cut);
+	*end |= PMCLOG_CC_TABLES;
+	n = walk_faulting(map, &f, pc, max, end);
 	unwind_map_put(map);
-	return n == 1 && (cut & CUT(TABLE)) ? 0 : n;
+	return n;
 }

@@ -17,15 +17,17 @@
  * kept in bounds under speculation too: what is read there is an address again.
  */
 static unsigned int walk64(u64 *pc, unsigned int max, unsigned long fp,
-			   unsigned long below, unsigned int *cut)
+			   unsigned long below, unsigned int *end)
 {
 	const unsigned long top = FRAME64_TOP;
 	unsigned int n = 0;
 
-	if (!is_frame(fp, below, top, sizeof(u64)))
+	if (!is_frame(fp, below, top, sizeof(u64))) {
+		*end |= whole_if_start(fp);
 		return 0;
+	}
 	if (!user_memory_is_there(fp)) {
-		*cut |= CUT(USER);
+		*end |= CUT(USER);
 		return 0;
 	}
 	faults_off();
@@ -37,7 +39,7 @@ static unsigned int walk64(u64 *pc, unsigned int max, unsigned long fp,
 		u64 next, ret;
 
 		if (n == max) {
-			*cut |= CUT(DEPTH);
+			*end |= CUT(DEPTH);
 			break;
 		}
 		unsafe_get_user(next, &f->next, absent);
@@ -49,6 +51,7 @@ static unsigned int walk64(u64 *pc, unsigned int max, unsigned long fp,
 		below = fp;
 		fp = next;
 	}
+	*end |= whole_if_start(fp);
 	user_read_access_end();
 closed:
 	faults_on();
@@ -56,24 +59,24 @@ closed:
 absent:
 	user_read_access_end();
 	faults_on();
-	*cut |= CUT(USER);
+	*end |= CUT(USER);
 	return n;
 }
 
 static unsigned int walk32(u64 *pc, unsigned int max, unsigned long fp,
-			   unsigned long below, unsigned int *cut)
+			   unsigned long below, unsigned int *end)
 {
 	struct frame32 f;
 	unsigned int n;
 
 	for (n = 0; is_frame(fp, below, FRAME32_TOP, sizeof(u32)); n++) {
 		if (n == max) {
-			*cut |= CUT(DEPTH);
+			*end |= CUT(DEPTH);
 			break;
 		}
 		if (copy_from_user_nofault(&f, (void __user *)fp -
 					   FRAME32_BACK, sizeof(f))) {
-			*cut |= CUT(USER);
+			*end |= CUT(USER);
 			break;
 		}
 		if (!f.ret)
@@ -82,20 +85,21 @@ static unsigned int walk32(u64 *pc, unsigned int max, unsigned long fp,
 		below = fp;
 		fp = f.next;
 	}
+	*end |= whole_if_start(fp);
 	return n;
 }
 
 /*
  * chain_user - the user side of the current task
  * @regs: user registers, or NULL: those it entered the kernel with
- * @cut:  why there was more: the stack is not resident (CUT(USER): this needs
+ * @end:  how it ends: cut if the stack is not resident (CUT(USER): this needs
  *	nothing but reading it later), or deeper than @max
  *
  * The registers it entered with may be changing, for an exec or for a signal's
  * handler, which this interrupts: a chain that begins at neither place is no loss.
  */
 unsigned int chain_user(u64 *pc, unsigned int max, struct pt_regs *regs,
-			unsigned int *cut)
+			unsigned int *end)
 {
 	unsigned long fp, below;
 	bool is32;
@@ -105,16 +109,16 @@ unsigned int chain_user(u64 *pc, unsigned int max, struct pt_regs *regs,
 	if (!regs || !data_race(user_mode(regs)))
 		return 0;
 	if (!max) {
-		*cut |= CUT(DEPTH);
+		*end |= CUT(DEPTH);
 		return 0;
 	}
 	is32 = data_race(regs_are_32bit(regs));
 	pc[0] = data_race(instruction_pointer(regs));
 	if (!may_fault_here()) {
-		*cut |= CUT(USER);
+		*end |= CUT(USER);
 		return 1;
 	}
 	fp = data_race(first_frame(regs, is32));
 	below = data_race(user_stack_pointer(regs)) - 1;
-	return 1 + (is32 ? walk32 : walk64)(pc + 1, max - 1, fp, below, cut);
+	return 1 + (is32 ? walk32 : walk64)(pc + 1, max - 1, fp, below, end);
 }

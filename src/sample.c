@@ -104,49 +104,46 @@ static bool is_caller(const struct hwpmc_pmc *pmc, u64 pc)
 
 static unsigned int user_part(struct scratch *sc, const struct pmc_cpu *pc,
 				u64 *to, unsigned int max,
-				struct pt_regs *regs, unsigned int *cut)
+				struct pt_regs *regs, unsigned int *end)
 {
 	if (pc->pmc->flags & HWPMC_F_UNWIND)
 		return chain_tables(pc->pmc->owner->unwinder, sc->cache, to,
-				    max, regs, cut);
-	return chain_user(to, max, regs, cut);
+				    max, regs, end);
+	return chain_user(to, max, regs, end);
 }
 
 /*
- * The call chain of @pmc's sample.  Returns its length; @cut: the causes that
- * there is no more of it.
+ * The call chain of @pmc's sample.  Returns its length; @end: see CUT().
  */
 static unsigned int unwind(struct scratch *sc, struct pmc_cpu *pc,
-			   struct pt_regs *regs, unsigned int *cut)
+			   struct pt_regs *regs, unsigned int *end)
 {
 	unsigned int max = param_chain_depth();
 	unsigned int n;
 
-	*cut = 0;
+	*end = 0;
 	if (user_mode(regs))
-		return user_part(sc, pc, sc->pc, max, regs, cut);
-	n = chain_kernel(sc->pc, max, regs, sc->steps, cut);
+		return user_part(sc, pc, sc->pc, max, regs, end);
+	n = chain_kernel(sc->pc, max, regs, sc->steps, end);
 	if (n > 1 && is_caller(pc->pmc, sc->pc[0]))
 		memmove(sc->pc, sc->pc + 1, --n * sizeof(*sc->pc));
 	if (pc->pmc->flags & HWPMC_F_USERCALLCHAIN)
-		n += user_part(sc, pc, sc->pc + n, max - n, NULL, cut);
+		n += user_part(sc, pc, sc->pc + n, max - n, NULL, end);
 	return n;
 }
 
 /* Of a sample that is in the ring: the user part may be still to come. */
-static void count_cut(struct pmc_stat *st, unsigned int cut, bool late)
+static void count_end(struct pmc_stat *st, u32 flags)
 {
 	unsigned int cause;
 
-	if (late) {
+	if (flags & PMCLOG_CC_USERLATE)
 		local64_inc(&st->late);
-		cut &= ~CUT(USER);
-	}
-	if (!cut)
+	if (!(flags & PMCLOG_CC_CUT_ANY))
 		return;
 	local64_inc(&st->cut);
 	for (cause = 0; cause < PMCLOG_CUT_NCAUSE; cause++)
-		if (cut & (1u << cause))
+		if (flags & PMCLOG_CC_CUT(cause))
 			local64_inc(&st->cut_by[cause]);
 }
 
@@ -230,7 +227,7 @@ static void scratch_put(void)
 static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
 		       const struct perf_raw_record *raw, struct pt_regs *regs)
 {
-	unsigned int cause = PMCLOG_DROP_NESTED, cut, n;
+	unsigned int cause = PMCLOG_DROP_NESTED, end, n;
 	struct scratch *sc = scratch_get(pc->cpu);
 	u32 flags = place_flags(regs);
 	u64 now;
@@ -239,17 +236,18 @@ static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
 		count_drop(pc, cause, ring_clock());
 		goto out;
 	}
-	n = unwind(sc, pc, regs, &cut);
+	n = unwind(sc, pc, regs, &end);
 	if (!(pc->pmc->flags & HWPMC_F_CALLCHAIN)) {	/* its first pc is */
 		n = 1;
-		cut = 0;
+		end = 0;
 	}
-	if (unlikely(cut & CUT(USER)) && chain_late_ask(pc->pmc->owner))
-		flags |= PMCLOG_CC_USERLATE;
+	if (unlikely(end & CUT(USER)) && chain_late_ask(pc->pmc->owner))
+		end = (end & ~CUT(USER)) | PMCLOG_CC_USERLATE;
+	flags |= end;
 	if (commit(or, pc, flags, sc->pc, n, raw, &now, &cause)) {
 		local64_inc(&pc->stat.committed);
-		if (unlikely(cut))
-			count_cut(&pc->stat, cut, flags & PMCLOG_CC_USERLATE);
+		if (unlikely(flags & (PMCLOG_CC_CUT_ANY | PMCLOG_CC_USERLATE)))
+			count_end(&pc->stat, flags);
 	} else {
 		count_drop(pc, cause, now);
 	}

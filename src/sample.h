@@ -25,24 +25,27 @@ void hwpmc_overflow_thread(struct perf_event *event,
 u32 raw_room(const struct perf_raw_record *raw);
 void raw_fill(struct ring_raw *r, const struct perf_raw_record *raw);
 
-/* why a chain is cut: a set of enum pmclog_cut_cause */
-#define CUT(cause)	(1u << PMCLOG_CUT_##cause)
+/*
+ * How a chain ends: a set of these and of PMCLOG_CC_WHOLE and _TABLES, as in a sample's
+ * flags.
+ */
+#define CUT(cause)	PMCLOG_CC_CUT(PMCLOG_CUT_##cause)
 
 /* chain_steps.c */
 struct chain_steps *chain_steps_new(int node);
 void chain_steps_free(struct chain_steps *steps);
 void chain_steps_forget(void);
 unsigned int chain_by_steps(u64 *pc, unsigned int max, struct pt_regs *regs,
-			    struct chain_steps *steps, unsigned int *cut);
+			    struct chain_steps *steps, unsigned int *end);
 
 /* chain_kernel.c */
 #define CHAIN_SLACK	32	/* room for the handler's own frames */
 unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
-			  struct chain_steps *steps, unsigned int *cut);
+			  struct chain_steps *steps, unsigned int *end);
 
 /* chain_user.c */
 unsigned int chain_user(u64 *pc, unsigned int max, struct pt_regs *regs,
-			unsigned int *cut);
+			unsigned int *end);
 
 /* chain_late.c */
 bool chain_late_ask(struct hwpmc_owner *o);

@@ -177,8 +177,8 @@ struct rule_cache;
 struct rule_cache *rule_cache_new(int node);
 unsigned int chain_tables(const struct unwinder *u, struct rule_cache *cache,
 			  u64 *pc, unsigned int max, struct pt_regs *regs,
-			  unsigned int *cut);
+			  unsigned int *end);
 unsigned int chain_tables_late(struct unwinder *u, u64 *pc, unsigned int max,
-			       struct pt_regs *regs);
+			       struct pt_regs *regs, unsigned int *end);
 
 #endif /* HWPMC_UNWIND_H */

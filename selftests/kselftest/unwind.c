@@ -129,16 +129,22 @@ FIXTURE_TEARDOWN(unwind)
 
 #define META	struct __test_metadata *_metadata
 
-static void begin(META, FIXTURE_DATA(unwind) *self,
-		  int (*body)(struct target *t, void *arg), void *arg)
+static void begin_by(META, FIXTURE_DATA(unwind) *self, uint32_t flags,
+		     int (*body)(struct target *t, void *arg), void *arg)
 {
-	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	struct hwpmc_allocate a = pmc_process_faults(flags);
 
 	ASSERT_TRUE(target_begin(&self->target, body, arg));
 	ASSERT_EQ(0, dev_allocate(self->dev, &a));
 	self->id = a.id;
 	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->target.pid));
 	ASSERT_EQ(0, dev_start(self->dev, a.id));
+}
+
+static void begin(META, FIXTURE_DATA(unwind) *self,
+		  int (*body)(struct target *t, void *arg), void *arg)
+{
+	begin_by(_metadata, self, HWPMC_F_UNWIND, body, arg);
 }
 
 static bool is_wanted(int dev)
@@ -191,13 +197,17 @@ static bool is_whole(FIXTURE_DATA(unwind) *self, const struct sample *s,
 	return !strcmp(name(self, s, s->npc - 1), "_start");
 }
 
-/* Faults in plain_leaf(), at @bias: all, and whole ones */
-static unsigned int tally(FIXTURE_DATA(unwind) *self, uint64_t bias,
+/*
+ * Faults in plain_leaf(), at @bias: all, and whole ones.  Who reads flags alone learns
+ * the same.
+ */
+static unsigned int tally(META, FIXTURE_DATA(unwind) *self, uint64_t bias,
 			  unsigned int *whole)
 {
 	unsigned int n = 0;
 	struct pmclog_rec rec;
 	struct sample s;
+	bool told;
 
 	*whole = 0;
 	LOG_FOR_EACH(&self->log, rec) {
@@ -206,7 +216,14 @@ static unsigned int tally(FIXTURE_DATA(unwind) *self, uint64_t bias,
 			   "plain_leaf"))
 			continue;
 		n++;
-		*whole += is_whole(self, &s, bias);
+		if (s.late)
+			continue;
+		told = s.flags & PMCLOG_CC_WHOLE;
+		EXPECT_EQ(is_whole(self, &s, bias), told) {
+			TH_LOG("flags %x, %u frames", s.flags, s.npc);
+		}
+		EXPECT_NE(0, s.flags & PMCLOG_CC_TABLES);
+		*whole += told;
 	}
 	return n;
 }
@@ -222,13 +239,32 @@ TEST_F(unwind, whole)
 	EXPECT_TRUE(target_step(&self->target));
 	EXPECT_EQ(0, target_end(&self->target));
 	end_log(_metadata, self, 0);
-	n = tally(self, 0, &whole);
+	n = tally(_metadata, self, 0, &whole);
 	EXPECT_EQ(2 * TOUCHES, n);
 	/* all since there are tables, but one whose map was stale; none before */
 	EXPECT_LE(TOUCHES - 1, whole);
 	EXPECT_GE(TOUCHES, whole);
 	EXPECT_LE(TOUCHES, self->log.account.cut_by[PMCLOG_CUT_TABLE] +
 			   self->log.account.late);
+}
+
+/* Who did not ask for tables has none, and is told so. */
+TEST_F(unwind, not_asked)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	struct sample s;
+
+	begin_by(_metadata, self, 0, toucher, NULL);
+	EXPECT_TRUE(target_step(&self->target));
+	end_log(_metadata, self, 0);
+	LOG_FOR_EACH(&self->log, rec) {
+		if (!log_sample(&rec, &s))
+			continue;
+		n++;
+		EXPECT_EQ(0, s.flags & PMCLOG_CC_TABLES);
+	}
+	EXPECT_LE(TOUCHES, n);
 }
 
 /* Each CPU is sampled; what there is of the program is whole. */
@@ -255,7 +291,9 @@ TEST_F(unwind, system)
 		    !s.user || s.late)
 			continue;
 		n++;
-		whole += !strcmp(name(self, &s, s.npc - 1), "_start");
+		EXPECT_EQ(!strcmp(name(self, &s, s.npc - 1), "_start"),
+			  !!(s.flags & PMCLOG_CC_WHOLE));
+		whole += !!(s.flags & PMCLOG_CC_WHOLE);
 	}
 	TH_LOG("%u of %u whole", whole, n);
 	EXPECT_LT(20, n);
@@ -505,7 +543,7 @@ TEST_F(unwind, none)
 	EXPECT_TRUE(target_step(&self->target));
 	EXPECT_EQ(0, target_end(&self->target));
 	end_log(_metadata, self, 0);
-	n = tally(self, 0, &whole);
+	n = tally(_metadata, self, 0, &whole);
 	EXPECT_EQ(2 * TOUCHES, n);
 	EXPECT_EQ(0, whole);
 }
@@ -635,13 +673,46 @@ TEST_F(unwind, mapped_later)
 	EXPECT_TRUE(target_step(&self->target));
 	EXPECT_EQ(0, target_end(&self->target));
 	end_log(_metadata, self, 0);
-	n = tally(self, copy.base - copy.from, &whole);
+	n = tally(_metadata, self, copy.base - copy.from, &whole);
 	EXPECT_EQ(2 * TOUCHES, n);
 	EXPECT_LE(TOUCHES - 1, whole);
 	/* the first of them leads to a new map */
-	n = tally(self, copy.base - copy.from + PAGE, &whole);
+	n = tally(_metadata, self, copy.base - copy.from + PAGE, &whole);
 	EXPECT_EQ(TOUCHES, n);
 	EXPECT_LE(TOUCHES - 1, whole);
+}
+
+/*
+ * The handler finds no map of the process' code, or one of before a mapping: the task
+ * tells of the chain itself.  Where that ends in code whose table is to come, it says so.
+ */
+TEST_F(unwind, late)
+{
+	unsigned int whole = 0, untold = 0;
+	struct pmclog_rec rec;
+	struct copy copy = {};
+	uint32_t ends;
+
+	if (!find_copy(&copy))
+		SKIP(return, "the program is not laid out for it");
+	begin(_metadata, self, copier, &copy);
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_LT(0, pmc_owner_unwind(self->owner));
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+	LOG_FOR_EACH(&self->log, rec) {
+		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_USERCHAIN)
+			continue;
+		ends = PMCLOG_USERCHAIN_FLAGS(
+			rec.data[offsetof(struct pmclog_ext, flags)]);
+		EXPECT_NE(0, ends & PMCLOG_CC_TABLES);
+		whole += !!(ends & PMCLOG_CC_WHOLE);
+		untold += !!(ends & PMCLOG_CC_CUT(PMCLOG_CUT_TABLE));
+	}
+	EXPECT_LT(0, untold);
+	EXPECT_LT(0, whole);
+	EXPECT_EQ(self->log.late_answered, whole + untold);
 }
 
 TEST_HARNESS_MAIN

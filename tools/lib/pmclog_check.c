@@ -97,10 +97,11 @@ static const struct ext_shape ext_shapes[] = {
 
 #define NEXT_SHAPES (sizeof(ext_shapes) / sizeof(ext_shapes[0]))
 
-/* Subtype and version share a word: a version other than 0 is too large. */
+/* Subtype, version and flags share a word: a version other than 0 is too large. */
 static uint32_t ext_subtype(const unsigned char *p)
 {
-	uint32_t word = pmclog_get32(p + offsetof(struct pmclog_ext, subtype));
+	uint32_t word = pmclog_get32(p + offsetof(struct pmclog_ext, subtype)) &
+			0xFFFFFF;
 
 	if (pmclog_get32(p + offsetof(struct pmclog_ext, cookie)) !=
 	    PMCLOG_EXT_COOKIE)

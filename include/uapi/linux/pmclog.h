@@ -78,6 +78,7 @@ struct pmclog_hdr {
 #define PMCLOG_CC_WHOLE		0x0100U	/* its user part: with its thread's first frame */
 #define PMCLOG_CC_TABLES	0x0200U	/* its user part: by unwind tables */
 #define PMCLOG_CC_CUT(cause)	(0x1000U << (cause))	/* enum pmclog_cut_cause */
+#define PMCLOG_CC_CUT_ANY	0xF000U
 #define PMCLOG_CC_CPUFLAGS(cpu, flags)	(((__u32)(cpu) << 16) | (flags))
 #define PMCLOG_CC_CPU(f)	((__u32)(f) >> 16)
 #define PMCLOG_CC_FLAGS(f)	((__u32)(f) & 0xFFFFU)
@@ -493,6 +494,7 @@ struct pmclog_ext_userchain {
 	__u64	first;
 	__u64	pc[];
 };
+#define PMCLOG_USERCHAIN_FLAGS(f)	((__u32)(f) << 8)	/* PMCLOG_CC_* of e.flags */
 
 /**
  * struct pmclog_ext_filtered - the log is a part of another; written by pmclog(1)

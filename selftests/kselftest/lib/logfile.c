@@ -69,8 +69,9 @@ bool log_sample(const struct pmclog_rec *rec, struct sample *s)
 	s->pmcid = U32(rec, pmclog_callchain, pmcid);
 	flags = U32(rec, pmclog_callchain, cpuflags);
 	s->cpu = PMCLOG_CC_CPU(flags);
-	s->user = PMCLOG_CC_FLAGS(flags) & PMCLOG_CC_USERSPACE;
-	s->late = PMCLOG_CC_FLAGS(flags) & PMCLOG_CC_USERLATE;
+	s->flags = PMCLOG_CC_FLAGS(flags);
+	s->user = s->flags & PMCLOG_CC_USERSPACE;
+	s->late = s->flags & PMCLOG_CC_USERLATE;
 	s->npc = (rec->len - sizeof(struct pmclog_callchain)) / 8;
 	for (i = 0; i < s->npc && i < LOG_MAX_DEPTH; i++)
 		s->pc[i] = pmclog_get64(rec->data +
@@ -148,6 +149,32 @@ static const char *check_chain(struct log *log, const struct pmclog_rec *rec,
 	return NULL;
 }
 
+#define USER_CUTS	(PMCLOG_CC_CUT(PMCLOG_CUT_USER) |	\
+			 PMCLOG_CC_CUT(PMCLOG_CUT_TABLE))
+
+/* How it ends; adds it to what the account has to say.  @user: it has a user part */
+static const char *check_chain_end(struct log *log,
+				   const struct pmclog_rec *rec,
+				   uint32_t flags, bool user)
+{
+	bool cut = false;
+	int i;
+
+	if ((flags & PMCLOG_CC_WHOLE) && (flags & USER_CUTS))
+		return fault(log, rec, "chain is whole, and cut: %x", flags);
+	if ((flags & (PMCLOG_CC_WHOLE | PMCLOG_CC_TABLES)) && !user)
+		return fault(log, rec, "no user part, but it is %x", flags);
+	if ((flags & PMCLOG_CC_CUT(PMCLOG_CUT_TABLE)) &&
+	    !(flags & PMCLOG_CC_TABLES))
+		return fault(log, rec, "no table, but none was asked");
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
+		log->cut_by[i] += !!(flags & PMCLOG_CC_CUT(i));
+		cut |= flags & PMCLOG_CC_CUT(i);
+	}
+	log->cut += cut;
+	return NULL;
+}
+
 static const char *check_sample(struct log *log, struct space *space,
 				const struct pmclog_rec *rec,
 				unsigned int flags)
@@ -174,7 +201,8 @@ static const char *check_sample(struct log *log, struct space *space,
 	if (s.late && addr_is_kernel(s.pc[s.npc - 1]))
 		return fault(log, rec, "no user pc, but its chain comes later");
 	log->late += s.late;
-	return NULL;
+	return check_chain_end(log, rec, s.flags,
+			       !addr_is_kernel(s.pc[s.npc - 1]));
 }
 
 /* Of a thread that was told of, and not of what is to come. */
@@ -185,7 +213,11 @@ static const char *check_userchain(struct log *log, struct space *space,
 	size_t at = offsetof(struct pmclog_ext_userchain, pc);
 	uint32_t pid = U32(rec, pmclog_ext_userchain, pid);
 	uint32_t tid = U32(rec, pmclog_ext_userchain, tid);
+	uint32_t ends = PMCLOG_USERCHAIN_FLAGS(
+			rec->data[offsetof(struct pmclog_ext, flags)]);
 
+	if ((ends & PMCLOG_CC_WHOLE) && (ends & USER_CUTS))
+		return fault(log, rec, "user chain is whole, and cut: %x", ends);
 	if (rec->len <= at || (rec->len - at) % sizeof(uint64_t))
 		return fault(log, rec, "user chain of %u bytes", rec->len);
 	for (; at < rec->len; at += sizeof(uint64_t))
@@ -259,7 +291,15 @@ static const char *check_cuts(struct log *log, const struct pmclog_rec *rec)
 		if (a->cut_by[i] > a->cut)
 			return fault(log, rec, "cause %d: %llu of %llu chains cut",
 				     i, (ull)a->cut_by[i], (ull)a->cut);
+		if (a->cut_by[i] < log->cut_by[i] ||
+		    (a->cut_by[i] != log->cut_by[i] && !a->discarded))
+			return fault(log, rec, "cause %d: %llu cut, %llu logged",
+				     i, (ull)a->cut_by[i],
+				     (ull)log->cut_by[i]);
 	}
+	if (a->cut < log->cut || (a->cut != log->cut && !a->discarded))
+		return fault(log, rec, "%llu chains cut, %llu logged",
+			     (ull)a->cut, (ull)log->cut);
 	if (sum < a->cut)
 		return fault(log, rec, "%llu chains cut, %llu for a cause",
 			     (ull)a->cut, sum);

@@ -28,6 +28,7 @@
  * @deepest: frames of the longest chain
  * @dropped, @proc_dropped: sums of the DROPNOTIFYs
  * @late, @late_answered: samples with PMCLOG_CC_USERLATE, and USERCHAINs
+ * @cut, @cut_by: samples whose flags say that, as in the account
  * @closed, @account: CLOSELOG's
  * @fault: what log_check() found wrong, and where
  */
@@ -45,6 +46,8 @@ struct log {
 	uint64_t	proc_dropped;
 	uint64_t	late;
 	uint64_t	late_answered;
+	uint64_t	cut;
+	uint64_t	cut_by[PMCLOG_CUT_NCAUSE];
 	uint64_t	first_tsc;
 	uint64_t	last_tsc;
 	uint32_t	owner_pid;
@@ -82,6 +85,7 @@ struct sample {
 	uint32_t	cpu;
 	bool		user;
 	bool		late;		/* its user chain comes later */
+	uint32_t	flags;		/* PMCLOG_CC_* */
 	unsigned int	npc;
 	uint64_t	pc[LOG_MAX_DEPTH];
 };
