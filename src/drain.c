@@ -186,6 +186,8 @@ void drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 	a->overflows -= in_rings;
 	a->committed -= in_rings;
 	a->proc_committed = log->proc_taken;
+	a->cut = log->cut_taken;
+	memcpy(a->cut_by, log->cut_by_taken, sizeof(a->cut_by));
 	a->late = log->late_taken;
 	a->late_answered = log->late_answers_taken;
 }

@@ -241,6 +241,21 @@ static void emit_sample(struct hwpmc_owner *o, struct ring_stamp *s, bool raw)
 	}
 }
 
+/* What CLOSELOG says of the samples' chains is what they say of themselves. */
+static void take_chain_end(struct hwpmc_log *log, u32 cpuflags)
+{
+	unsigned int cause;
+
+	if (cpuflags & PMCLOG_CC_USERLATE)
+		log->late_taken++;
+	if (!(cpuflags & PMCLOG_CC_CUT_ANY))
+		return;
+	log->cut_taken++;
+	for (cause = 0; cause < PMCLOG_CUT_NCAUSE; cause++)
+		if (cpuflags & PMCLOG_CC_CUT(cause))
+			log->cut_by_taken[cause]++;
+}
+
 /*
  * emit_ring_record - merge_run()'s callback: one record, in the order of time
  */
@@ -254,9 +269,7 @@ void emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 	if (kind == KIND_SAMPLE || kind == KIND_SAMPLE_RAW) {
 		emit_sample(o, s, kind == KIND_SAMPLE_RAW);
 		/* only now: the buffer before it may have been written out */
-		if (((struct pmclog_callchain *)s)->cpuflags &
-		    PMCLOG_CC_USERLATE)
-			log->late_taken++;
+		take_chain_end(log, ((struct pmclog_callchain *)s)->cpuflags);
 		log->buf_samples++;
 		log->samples_logged++;
 		log->samples_taken++;

@@ -202,8 +202,10 @@ struct hwpmc_log {
 	bool		quiet;		/* the last look was, on all CPUs */
 	u64		samples_taken;	/* consumed, ever */
 	u64		proc_taken;
-	u64		late_taken;	/* of the samples, and their chains */
-	u64		late_answers_taken;
+	u64		cut_taken;	/* of the samples, as their flags say */
+	u64		cut_by_taken[PMCLOG_CUT_NCAUSE];
+	u64		late_taken;
+	u64		late_answers_taken;	/* and these ones' chains */
 	u64		buf_samples;	/* not written yet */
 	u64		buf_records;
 	struct pmclog_account base;	/* at the start of this log */
