@@ -16,6 +16,7 @@
 #include "chain_frame.h"
 #include "sample.h"
 #include "unwind.h"
+#include "unwind_recall.h"
 #include "unwind_step.h"
 
 /* What tables have said of instructions lately, by hash.  One handler's at a time. */
@@ -24,11 +25,13 @@
 struct cached {
 	u64		pc;
 	u64		map;	/* its id; 0: nothing is here */
-	bool		usual;	/* see is_usual() */
+	bool		usual;	/* see unwind_is_usual() */
 	struct hwpmc_unwind_rule rule;
 };
 
+/* What one handler leaves for the next one on its CPU */
 struct rule_cache {
+	struct unwind_recall recall;
 	struct cached	at[1 << CACHE_BITS];
 };
 
@@ -78,18 +81,6 @@ static __always_inline struct cached *slot_of(struct rule_cache *cache,
 	return &cache->at[hash_64(pc ^ map->id, CACHE_BITS)];
 }
 
-/*
- * Nearly all rules of compilers are like this: the frame begins a fixed distance from
- * a register, the return address is its first word, and at most one register that we
- * follow is in it.
- */
-static bool is_usual(const struct hwpmc_unwind_rule *r)
-{
-	return (r->cfa == HWPMC_CFA_SP || r->cfa == HWPMC_CFA_FP) &&
-	       r->ra == HWPMC_AT_CFA && r->ra_offset == -8 && !r->flags &&
-	       (r->fp == HWPMC_AT_SAME || r->fp == HWPMC_AT_CFA);
-}
-
 static enum known look_up_and_keep(const struct unwind_map *map, u64 pc,
 				   struct cached *c,
 				   const struct hwpmc_unwind_rule **rule)
@@ -100,7 +91,7 @@ static enum known look_up_and_keep(const struct unwind_map *map, u64 pc,
 		c->pc = pc;
 		c->map = map->id;
 		c->rule = **rule;
-		c->usual = is_usual(*rule);
+		c->usual = unwind_is_usual(*rule);
 	}
 	return known;
 }
@@ -203,37 +194,6 @@ static __always_inline bool is_caller(enum known known, u64 pc)
 	return known != KNOWN_NOT && is_user_code(pc);
 }
 
-/* As unwind_step(), of a usual rule: this is what a sample costs. */
-static __always_inline enum unwind_result
-step_usual(struct unwind_frame *f, const struct hwpmc_unwind_rule *r)
-{
-	u64 cfa = unwind_add(r->cfa == HWPMC_CFA_SP ? f->sp : f->fp,
-			     r->cfa_offset);
-	u64 at, pc, fp = f->fp;
-
-	if (cfa <= f->sp || (cfa & 7) || cfa - 8 > UNWIND_ADDR_MAX)
-		return UNWIND_NONSENSE;
-	if (!read_open(NULL, cfa - 8, &pc))
-		return UNWIND_ABSENT;
-	if (r->fp == HWPMC_AT_CFA) {
-		at = unwind_add(cfa, r->fp_offset);
-		if ((at & 7) || at > UNWIND_ADDR_MAX)
-			return UNWIND_NONSENSE;
-		if (!read_open(NULL, at, &fp))
-			return UNWIND_ABSENT;
-		f->fp_known = true;
-	}
-	if (UNWIND_KEPT < UNWIND_NREGS)
-		unwind_kept(f, r, cfa, f);
-	f->pc = strip(pc);
-	f->sp = cfa;
-	f->fp = fp;
-	f->regs = NULL;
-	f->lr_known = false;
-	f->exact = false;
-	return UNWIND_CALLER;
-}
-
 static __always_inline bool open_user(void)
 {
 	return user_read_access_begin((void __user *)0, TASK_SIZE_MAX);
@@ -252,11 +212,14 @@ static unsigned int walk_open(const struct unwind_map *map,
 	const struct hwpmc_unwind_rule *rule;
 	enum unwind_result res;
 	unsigned int n = 0;
+	struct recall_walk w;
 	struct cached *c;
 	enum known known;
+	bool usual;
 	u64 at;
 
 	*end |= CUT(USER);
+	recall_begin(&w, &cache->recall, map->id);
 	if (!open_user())
 		return 1;
 	for (;;) {
@@ -278,15 +241,23 @@ static unsigned int walk_open(const struct unwind_map *map,
 			break;
 		}
 		pc[n++] = f.pc;
-		if (likely(known == KNOWN_RULE && c->usual && f.sp_known &&
-			   f.fp_known))
-			res = step_usual(&f, rule);
+		usual = likely(known == KNOWN_RULE && c->usual && f.sp_known &&
+			       f.fp_known);
+		if (known != KNOWN_RULE)
+			rule = &unwind_by_fp;
+		recall_at(&w, &f, rule, usual);
+		if (usual)
+			res = unwind_step_usual(&f, rule, read_open, NULL,
+						strip);
 		else
 			res = step(&f, known, rule, read_open);
 		if (res != UNWIND_CALLER)
 			break;
+		recall_left(&w);
+		n = recall_follow(&w, &f, pc, n, max, read_open, NULL, strip);
 	}
 	user_read_access_end();
+	recall_end(&w);
 	*end = (*end & ~CUT(USER)) | end_of(res);
 	return n;
 }

@@ -284,4 +284,56 @@ unwind_step(struct unwind_frame *f, const struct hwpmc_unwind_rule *r,
 	return UNWIND_CALLER;
 }
 
+static inline bool unwind_same_or_saved(u8 at, s32 offset)
+{
+	return at == HWPMC_AT_SAME || (at == HWPMC_AT_CFA && offset);
+}
+
+/*
+ * Nearly all rules of compilers are like this: the frame begins a fixed distance from
+ * a register, and what is saved is a fixed distance from there.
+ */
+static inline bool unwind_is_usual(const struct hwpmc_unwind_rule *r)
+{
+	return (r->cfa == HWPMC_CFA_SP || r->cfa == HWPMC_CFA_FP) &&
+	       r->ra == HWPMC_AT_CFA && r->ra_offset && !r->flags &&
+	       unwind_same_or_saved(r->fp, r->fp_offset) &&
+	       (UNWIND_KEPT >= UNWIND_NREGS ||
+		unwind_same_or_saved(r->lr, r->lr_offset));
+}
+
+/*
+ * unwind_step_usual - as unwind_step(), by a usual rule, of a frame whose registers are
+ * known: this is what a sample costs
+ */
+static __always_inline enum unwind_result
+unwind_step_usual(struct unwind_frame *f, const struct hwpmc_unwind_rule *r,
+		  unwind_read read, void *arg, u64 (*strip)(u64 pc))
+{
+	u64 cfa = unwind_add(r->cfa == HWPMC_CFA_SP ? f->sp : f->fp,
+			     r->cfa_offset);
+	u64 at = unwind_add(cfa, r->ra_offset), pc, fp = f->fp;
+
+	if (cfa <= f->sp || (at & 7) || at > UNWIND_ADDR_MAX)
+		return UNWIND_NONSENSE;
+	if (!read(arg, at, &pc))
+		return UNWIND_ABSENT;
+	if (r->fp == HWPMC_AT_CFA) {
+		at = unwind_add(cfa, r->fp_offset);
+		if ((at & 7) || at > UNWIND_ADDR_MAX)
+			return UNWIND_NONSENSE;
+		if (!read(arg, at, &fp))
+			return UNWIND_ABSENT;
+	}
+	if (UNWIND_KEPT < UNWIND_NREGS)
+		unwind_kept(f, r, cfa, f);
+	f->pc = strip(pc);
+	f->sp = cfa;
+	f->fp = fp;
+	f->regs = NULL;
+	f->lr_known = false;
+	f->exact = false;
+	return UNWIND_CALLER;
+}
+
 #endif /* HWPMC_UNWIND_STEP_H */

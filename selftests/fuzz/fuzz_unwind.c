@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "../../src/unwind_recall.h"
 #include "../../src/unwind_step.h"
 
 #define STEPS_MAX	512
@@ -71,22 +72,120 @@ static void check_step(const struct unwind_frame *was,
 		abort();
 }
 
-static void walk(const struct unwind_table *t, struct unwind_frame *f,
-		 struct stack *s)
+/* A usual rule is a rule like others. */
+static void check_usual(const struct unwind_frame *was,
+			const struct unwind_frame *is,
+			const struct hwpmc_unwind_rule *r,
+			enum unwind_result res, struct stack *s)
 {
-	enum unwind_result res = UNWIND_CALLER;
-	unsigned int n;
+	struct unwind_frame f;
 
-	for (n = 0; n < STEPS_MAX && res == UNWIND_CALLER; n++) {
-		const struct hwpmc_unwind_rule *r = find(t, f->pc - !f->exact);
-		struct unwind_frame was;
+	if (!was->sp_known || !was->fp_known || !unwind_is_usual(r))
+		return;
+	memcpy(&f, was, sizeof(f));
+	if (unwind_step_usual(&f, r, read_stack, s, as_it_is) != res ||
+	    memcmp(&f, is, sizeof(f)))
+		abort();
+}
+
+/* Where a walk has come by */
+struct way {
+	u64		pc[STEPS_MAX];
+	unsigned int	n;
+	enum unwind_result res;
+};
+
+static void walk(const struct unwind_table *t, const struct unwind_frame *from,
+		 struct stack *s, struct way *way)
+{
+	struct unwind_frame f, was;
+
+	memcpy(&f, from, sizeof(f));
+	way->res = UNWIND_CALLER;
+	for (way->n = 0; way->n < STEPS_MAX && way->res == UNWIND_CALLER;) {
+		const struct hwpmc_unwind_rule *r = find(t, f.pc - !f.exact);
 
 		if (!r)
 			r = &unwind_by_fp;
-		memcpy(&was, f, sizeof(was));
-		res = unwind_step(f, r, read_stack, s, as_it_is);
-		check_step(&was, f, r, res);
+		way->pc[way->n++] = f.pc;
+		memcpy(&was, &f, sizeof(was));
+		way->res = unwind_step(&f, r, read_stack, s, as_it_is);
+		check_step(&was, &f, r, way->res);
+		check_usual(&was, &f, r, way->res, s);
 	}
+}
+
+/* The same, with what the walk before has seen */
+static void walk_again(const struct unwind_table *t, struct unwind_recall *recall,
+		       const struct unwind_frame *from, struct stack *s,
+		       struct way *way)
+{
+	struct unwind_frame f;
+	struct recall_walk w;
+
+	memcpy(&f, from, sizeof(f));
+	recall_begin(&w, recall, 1);
+	way->res = UNWIND_CALLER;
+	for (way->n = 0; way->n < STEPS_MAX;) {
+		const struct hwpmc_unwind_rule *r = find(t, f.pc - !f.exact);
+		bool usual = r && f.sp_known && f.fp_known && unwind_is_usual(r);
+
+		if (!r)
+			r = &unwind_by_fp;
+		way->pc[way->n++] = f.pc;
+		recall_at(&w, &f, r, usual);
+		way->res = unwind_step(&f, r, read_stack, s, as_it_is);
+		if (way->res != UNWIND_CALLER)
+			break;
+		recall_left(&w);
+		way->n = recall_follow(&w, &f, way->pc, way->n, STEPS_MAX,
+				       read_stack, s, as_it_is);
+	}
+	recall_end(&w);
+}
+
+static void check_same(const struct way *a, const struct way *b)
+{
+	if (a->n != b->n || a->res != b->res ||
+	    memcmp(a->pc, b->pc, a->n * sizeof(*a->pc)))
+		abort();
+}
+
+/*
+ * Whatever was seen of other stacks, from other places, a walk's way is the same: of
+ * stacks that differ in a word here and there, which one sees as often as not.
+ */
+static void walk_all(const struct unwind_table *t, const struct unwind_frame *f,
+		     const struct stack *s)
+{
+	static struct unwind_recall recall;
+	u8 *words = malloc(s->len ? s->len : 1);
+	struct stack other = { words, s->len };
+	struct way plain, again;
+	struct unwind_frame g;
+	u64 word;
+	size_t i;
+
+	memset(&recall, 0, sizeof(recall));
+	memcpy(words, s->words, s->len);
+	for (i = 0; i <= 8; i++) {
+		memcpy(&g, f, sizeof(g));
+		if (i % 3 == 2) {	/* from a frame further in, or out */
+			g.sp += (i - 4) * 8;
+			g.exact = !g.exact;
+		}
+		walk(t, &g, &other, &plain);
+		walk_again(t, &recall, &g, &other, &again);
+		check_same(&plain, &again);
+		walk_again(t, &recall, &g, &other, &again);
+		check_same(&plain, &again);
+		if (s->len < 8)
+			break;
+		memcpy(&word, words + (i * 40) % (s->len - 7), sizeof(word));
+		word += 16;
+		memcpy(words + (i * 72) % (s->len - 7), &word, sizeof(word));
+	}
+	free(words);
 }
 
 /* Where a walk begins near its stack's beginning there is more to see. */
@@ -136,7 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				  sizeof(regs));
 	set_frame(&f, &s, regs);
 	if (!unwind_table_check(&t, table, len, EM_X86_64))
-		walk(&t, &f, &stack);
+		walk_all(&t, &f, &stack);
 	free(table);
 	return 0;
 }
