@@ -195,21 +195,20 @@ static int set(struct unwinder *u, const struct hwpmc_unwindtable *a,
 	mutex_lock(&u->lock);
 	obj = named(u, a, file);
 	err = IS_ERR(obj) ? PTR_ERR(obj) :
-	      unwind_object_set(u, obj, data, t, a->len, &last);
+	      unwind_object_set(u, obj, data, t, &last);
 	mutex_unlock(&u->lock);
 	path_put(&last);
 	return err;
 }
 
-static int give(struct unwinder *u, const struct hwpmc_unwindtable *a,
-		struct file *file)
+/* It is charged already. */
+static int give_data(struct unwinder *u, const struct hwpmc_unwindtable *a,
+		     struct file *file)
 {
 	struct unwind_table t = { };
 	void *data;
 	int err;
 
-	if (!a->len)
-		return set(u, a, file, NULL, &t);
 	data = kvmalloc(a->len, GFP_KERNEL_ACCOUNT);
 	if (!data)
 		return -ENOMEM;
@@ -221,6 +220,29 @@ static int give(struct unwinder *u, const struct hwpmc_unwindtable *a,
 		err = set(u, a, file, data, &t);
 	if (err)
 		kvfree(data);
+	return err;
+}
+
+/* What is not allowed is not allocated either. */
+static int give(struct unwinder *u, const struct hwpmc_unwindtable *a,
+		struct file *file)
+{
+	const struct unwind_table none = { };
+	int err;
+
+	if (!a->len)
+		return set(u, a, file, NULL, &none);
+	mutex_lock(&u->lock);
+	err = unwind_charge(u, a->len);
+	mutex_unlock(&u->lock);
+	if (err)
+		return err;
+	err = give_data(u, a, file);
+	if (err) {
+		mutex_lock(&u->lock);
+		unwind_uncharge(u, a->len);
+		mutex_unlock(&u->lock);
+	}
 	return err;
 }
 

@@ -152,7 +152,7 @@ struct unwind_object *unwind_object_of(struct unwinder *u,
 				       const struct path *path);
 struct unwind_object *unwind_object_by_id(struct unwinder *u, u32 id);
 int unwind_object_set(struct unwinder *u, struct unwind_object *obj,
-		      void *data, const struct unwind_table *t, size_t len,
+		      void *data, const struct unwind_table *t,
 		      struct path *last);
 struct unwind_object *unwind_object_ask(struct unwinder *u);
 void unwind_object_unask(struct unwinder *u, struct unwind_object *obj);

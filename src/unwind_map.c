@@ -19,6 +19,7 @@
 #define AREAS_MAX	4096
 #define MAPS_MAX	8192
 #define PATHS_AT_ONCE	16
+#define BUCKETS_AT_ONCE	16	/* all of them in a few seconds */
 
 static DEFINE_MUTEX(unwinders_mutex);
 static LIST_HEAD(unwinders);		/* unwinders_mutex; RCU */
@@ -329,7 +330,8 @@ void unwind_tidy(struct hwpmc_owner *o)
 
 	if (!u || !mutex_trylock(&u->lock))
 		return;
-	reap_next(u);
+	for (n = 0; n < BUCKETS_AT_ONCE; n++)
+		reap_next(u);
 	n = unwind_objects_lapse(u, last, ARRAY_SIZE(last));
 	if (n)
 		make_all_stale(u);

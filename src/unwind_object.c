@@ -120,17 +120,15 @@ static void settle(struct unwind_object *obj, enum unwind_state state,
 
 /*
  * unwind_object_set - what there is for an object: a table, or none
- * @data: @t's; the object's from here on.  NULL: none
+ * @data: @t's, charged; the object's from here on.  NULL: none
  * @last: the caller's to put, when the lock is gone
  *
- * EEXIST: that is known already.  What unwind_charge() says.
+ * EEXIST: that is known already.
  */
 int unwind_object_set(struct unwinder *u, struct unwind_object *obj,
-		      void *data, const struct unwind_table *t, size_t len,
+		      void *data, const struct unwind_table *t,
 		      struct path *last)
 {
-	int err;
-
 	lockdep_assert_held(&u->lock);
 	if (obj->state >= UNWIND_BARE)
 		return -EEXIST;
@@ -138,9 +136,6 @@ int unwind_object_set(struct unwinder *u, struct unwind_object *obj,
 		settle(obj, UNWIND_BARE, last);
 		return 0;
 	}
-	err = unwind_charge(u, len);
-	if (err)
-		return err;
 	obj->data = data;
 	obj->table = *t;
 	settle(obj, UNWIND_READY, last);

@@ -21,7 +21,8 @@
 #include "test.h"
 #include "user.h"
 
-#define SYSPMCS		"/sys/module/hwpmc/parameters/unprivileged_syspmcs"
+#define PARAM		"/sys/module/hwpmc/parameters/"
+#define SYSPMCS		PARAM "unprivileged_syspmcs"
 #define PAGE		4096
 #define TOUCHES		16
 #ifdef __aarch64__
@@ -460,6 +461,31 @@ TEST_F(unwind, privilege)
 	EXPECT_EQ(0, plain);
 	EXPECT_EQ(-EPERM, tables);
 	EXPECT_EQ(0, own);
+}
+
+/* What the user may not have is neither allocated nor read; a refused table is not kept. */
+TEST_F(unwind, too_much)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	struct small bad = small_table(usual);
+	int dev, start, large, small, i;
+
+	bad.head.magic++;
+	ASSERT_TRUE(write_text(PARAM "max_ringmem", "1"));
+	ASSERT_TRUE(device_for_group() && user_become(1000));
+	dev = dev_open();
+	start = dev_allocate(dev, &a);
+	large = give(dev, 1, (void *)1, (1U << 20) + 1);
+	for (i = 0, small = -EINVAL; i < 20000 && small == -EINVAL; i++)
+		small = give(dev, 1, &bad, sizeof(bad));
+	close(dev);
+	ASSERT_TRUE(user_root());
+	device_for_root();
+	write_text(PARAM "max_ringmem", "256");
+	EXPECT_LE(0, dev);
+	EXPECT_EQ(0, start);
+	EXPECT_EQ(-EDQUOT, large);
+	EXPECT_EQ(-EINVAL, small);
 }
 
 TEST_F(unwind, bad_tables)
