@@ -34,6 +34,7 @@ int unwind_init(void)
 void unwind_exit(void)
 {
 	destroy_workqueue(free_queue);
+	rcu_barrier();	/* objects are freed by a function of the module's */
 }
 
 static void free_work(struct work_struct *work)
@@ -141,10 +142,11 @@ int unwind_charge(struct unwinder *u, size_t bytes)
 	lockdep_assert_held(&u->lock);
 	if (!u->owner)
 		return -ENXIO;
-	if (u->bytes + bytes > BYTES_MAX)
-		return -ENOSPC;
-	err = limit_charge(u->owner, LIMIT_RING_BYTES, bytes);
-	if (!err)
+	err = u->bytes + bytes > BYTES_MAX ? -ENOSPC :
+	      limit_charge(u->owner, LIMIT_RING_BYTES, bytes);
+	if (err)
+		u->crowded = true;
+	else
 		u->bytes += bytes;
 	return err;
 }
@@ -195,7 +197,7 @@ static int set(struct unwinder *u, const struct hwpmc_unwindtable *a,
 	mutex_lock(&u->lock);
 	obj = named(u, a, file);
 	err = IS_ERR(obj) ? PTR_ERR(obj) :
-	      unwind_object_set(u, obj, data, t, &last);
+	      unwind_object_set(u, obj, data, a->len, t, &last);
 	mutex_unlock(&u->lock);
 	path_put(&last);
 	return err;
@@ -234,6 +236,10 @@ static int give(struct unwinder *u, const struct hwpmc_unwindtable *a,
 		return set(u, a, file, NULL, &none);
 	mutex_lock(&u->lock);
 	err = unwind_charge(u, a->len);
+	if (err) {
+		unwind_objects_spare(u);
+		err = unwind_charge(u, a->len);
+	}
 	mutex_unlock(&u->lock);
 	if (err)
 		return err;

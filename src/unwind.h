@@ -44,7 +44,7 @@ struct unwind_key {
 };
 
 /**
- * struct unwind_object - a file that is executed, or the vdso; stays to the end
+ * struct unwind_object - a file that is executed, or the vdso
  * @node:  unwinder->lock
  * @want:  unwinder->lock; in a list of its while WANTED or ASKED
  * @since: unwinder->lock; then it has come into that (jiffies)
@@ -52,10 +52,13 @@ struct unwind_key {
  * @path:  unwinder->lock; referenced while WANTED or ASKED
  * @state: stored under unwinder->lock, with release; handlers acquire
  * @table: constant once READY
- * @data:  what @table looks at; freed at the end
+ * @data, @len: what @table looks at, and its bytes; goes with the object
+ * @areas: of maps that handlers and tasks may look at.  0: may be let go of, see
+ *	unwind_objects_spare()
  */
 struct unwind_object {
 	struct hlist_node node;
+	struct rcu_head	rcu;
 	struct list_head want;
 	unsigned long	since;
 	struct unwind_key key;
@@ -64,6 +67,8 @@ struct unwind_object {
 	struct path	path;
 	struct unwind_table table;
 	void		*data;
+	size_t		len;
+	atomic_t	areas;
 };
 
 /*
@@ -110,7 +115,9 @@ struct unwind_map {
  * @wanted, @asked: objects without a table
  * @bytes: charged: maps and tables
  * @wants: UNWINDNEXT has something; for poll(2)
- * @tidied: the next bucket of maps to look into
+ * @tidied, @spared: the last bucket of maps, of objects, that was looked into
+ * @next_id: of objects
+ * @crowded: something was refused for want of room
  */
 struct unwinder {
 	struct kref	ref;
@@ -123,8 +130,11 @@ struct unwinder {
 	u32		nobjects;
 	u32		nmaps;
 	u32		tidied;
+	u32		spared;
+	u32		next_id;
 	u64		bytes;
 	bool		wants;
+	bool		crowded;
 	struct list_head wanted;
 	struct list_head asked;
 	DECLARE_HASHTABLE(maps, UNWIND_MAP_BITS);
@@ -152,12 +162,14 @@ struct unwind_object *unwind_object_of(struct unwinder *u,
 				       const struct path *path);
 struct unwind_object *unwind_object_by_id(struct unwinder *u, u32 id);
 int unwind_object_set(struct unwinder *u, struct unwind_object *obj,
-		      void *data, const struct unwind_table *t,
+		      void *data, size_t len, const struct unwind_table *t,
 		      struct path *last);
 struct unwind_object *unwind_object_ask(struct unwinder *u);
 void unwind_object_unask(struct unwinder *u, struct unwind_object *obj);
 unsigned int unwind_objects_lapse(struct unwinder *u, struct path *last,
 				  unsigned int room);
+void unwind_objects_spare(struct unwinder *u);
+void unwind_objects_tidy(struct unwinder *u);
 void unwind_objects_free(struct unwinder *u);
 
 /* unwind_map.c */

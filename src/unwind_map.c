@@ -80,6 +80,8 @@ static void add_area(struct unwind_map *map, const struct vm_area_struct *vma,
 		last->end = vma->vm_end;
 		return;
 	}
+	if (obj && obj != &no_room)
+		atomic_inc(&obj->areas);
 	map->areas[map->n++] = (struct unwind_area){
 		.start = vma->vm_start,
 		.end = vma->vm_end,
@@ -134,10 +136,21 @@ const struct unwind_area *unwind_map_area(const struct unwind_map *map, u64 pc)
 	       &map->areas[low] : NULL;
 }
 
+/* Its objects may go when the handlers of now have ended. */
+static void let_go_of_objects(const struct unwind_map *map)
+{
+	u32 i;
+
+	for (i = 0; i < map->n; i++)
+		if (map->areas[i].object && map->areas[i].object != &no_room)
+			atomic_dec(&map->areas[i].object->areas);
+}
+
 static void release(struct kref *ref)
 {
 	struct unwind_map *map = container_of(ref, struct unwind_map, ref);
 
+	let_go_of_objects(map);
 	mmdrop(map->mm);	/* only compared from here on */
 	kvfree_rcu(map, rcu);
 }
@@ -216,8 +229,10 @@ static int make_locked(struct unwinder *u, struct unwind_map *map, u32 room)
 	/* under the mmap lock: the next mmap() finds it and makes it stale */
 	mmgrab(map->mm);
 	err = publish(u, map, old);
-	if (err)
+	if (err) {
+		let_go_of_objects(map);
 		mmdrop(map->mm);
+	}
 	return err;
 }
 
@@ -332,6 +347,7 @@ void unwind_tidy(struct hwpmc_owner *o)
 		return;
 	for (n = 0; n < BUCKETS_AT_ONCE; n++)
 		reap_next(u);
+	unwind_objects_tidy(u);
 	n = unwind_objects_lapse(u, last, ARRAY_SIZE(last));
 	if (n)
 		make_all_stale(u);

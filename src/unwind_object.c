@@ -15,6 +15,10 @@
 #include "unwind.h"
 
 #define OBJECTS_MAX	(1U << 14)
+/* What nobody executes any more may stay below these, for the next time. */
+#define OBJECTS_SPARE	(OBJECTS_MAX / 2)
+#define BYTES_SPARE	(256ULL << 20)
+#define BUCKETS_AT_ONCE	64
 #define PATIENCE	(2 * HZ)
 
 static u32 hash_of(const struct unwinder *u, const struct unwind_key *key)
@@ -51,13 +55,17 @@ static struct unwind_object *make(struct unwinder *u,
 {
 	struct unwind_object *obj;
 
-	if (u->nobjects == OBJECTS_MAX)
+	if (u->nobjects == OBJECTS_MAX) {
+		u->crowded = true;
 		return ERR_PTR(-ENOSPC);
+	}
 	obj = kzalloc(sizeof(*obj), GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
 	if (!obj)
 		return ERR_PTR(-ENOMEM);
 	obj->key = *key;
-	obj->id = ++u->nobjects;
+	u->nobjects++;
+	u->next_id = u->next_id % INT_MAX + 1;
+	obj->id = u->next_id;
 	want(u, obj, path);
 	hash_add(u->objects, &obj->node, hash_of(u, key));
 	return obj;
@@ -120,13 +128,13 @@ static void settle(struct unwind_object *obj, enum unwind_state state,
 
 /*
  * unwind_object_set - what there is for an object: a table, or none
- * @data: @t's, charged; the object's from here on.  NULL: none
+ * @data: @t's, of @len bytes, charged; the object's from here on.  NULL: none
  * @last: the caller's to put, when the lock is gone
  *
  * EEXIST: that is known already.
  */
 int unwind_object_set(struct unwinder *u, struct unwind_object *obj,
-		      void *data, const struct unwind_table *t,
+		      void *data, size_t len, const struct unwind_table *t,
 		      struct path *last)
 {
 	lockdep_assert_held(&u->lock);
@@ -137,6 +145,7 @@ int unwind_object_set(struct unwinder *u, struct unwind_object *obj,
 		return 0;
 	}
 	obj->data = data;
+	obj->len = len;
 	obj->table = *t;
 	settle(obj, UNWIND_READY, last);
 	return 0;
@@ -197,6 +206,69 @@ unsigned int unwind_objects_lapse(struct unwinder *u, struct path *last,
 	n += lapse(&u->wanted, last + n, room - n);
 	WRITE_ONCE(u->wants, !list_empty(&u->wanted));
 	return n;
+}
+
+static void free_rcu_work(struct rcu_head *rcu)
+{
+	struct unwind_object *obj = container_of(rcu, struct unwind_object, rcu);
+
+	kvfree(obj->data);
+	kfree(obj);
+}
+
+/* Is it of no use to anybody now?  No map comes to know it without the lock. */
+static bool is_spare(const struct unwind_object *obj)
+{
+	return obj->state != UNWIND_WANTED && obj->state != UNWIND_ASKED &&
+	       !atomic_read(&obj->areas);
+}
+
+static void spare_bucket(struct unwinder *u, struct hlist_head *bucket)
+{
+	struct unwind_object *obj;
+	struct hlist_node *next;
+
+	hlist_for_each_entry_safe(obj, next, bucket, node) {
+		if (!is_spare(obj))
+			continue;
+		hash_del(&obj->node);
+		u->nobjects--;
+		unwind_uncharge(u, obj->len);
+		/* handlers may look at a map that was let go of just now */
+		call_rcu(&obj->rcu, free_rcu_work);
+	}
+}
+
+/* What nobody executes any more goes. */
+void unwind_objects_spare(struct unwinder *u)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&u->lock);
+	for (i = 0; i < HASH_SIZE(u->objects); i++)
+		spare_bucket(u, &u->objects[i]);
+	u->crowded = false;
+}
+
+/*
+ * unwind_objects_tidy - the same if there is little room, some of it each time
+ *
+ * The writer thread, now and then.
+ */
+void unwind_objects_tidy(struct unwinder *u)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&u->lock);
+	if (!u->crowded && u->nobjects <= OBJECTS_SPARE &&
+	    u->bytes <= BYTES_SPARE)
+		return;
+	for (i = 0; i < BUCKETS_AT_ONCE; i++) {
+		u->spared = (u->spared + 1) % HASH_SIZE(u->objects);
+		spare_bucket(u, &u->objects[u->spared]);
+		if (!u->spared)
+			u->crowded = false;
+	}
 }
 
 /* No handler, no task and no map knows them any more. */

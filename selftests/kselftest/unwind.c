@@ -488,6 +488,65 @@ TEST_F(unwind, too_much)
 	EXPECT_EQ(-EINVAL, small);
 }
 
+#define BIG_ROWS	40000U
+
+/* A quarter of a megabyte that is right */
+static void *big_table(size_t *len)
+{
+	const struct small few = small_table(usual);
+	struct hwpmc_unwind_table *head;
+	uint16_t *number;
+	uint32_t i, *pc;
+
+	*len = sizeof(few.head) + sizeof(few.rule) +
+	       BIG_ROWS * (sizeof(*pc) + sizeof(*number));
+	head = calloc(1, *len);
+	memcpy(head, &few, sizeof(few.head) + sizeof(few.rule));
+	head->nrows = BIG_ROWS;
+	pc = (void *)((char *)(head + 1) + sizeof(few.rule));
+	number = (void *)(pc + BIG_ROWS);
+	for (i = 0; i < BIG_ROWS; i++) {
+		pc[i] = i;
+		number[i] = i < BIG_ROWS - 1;
+	}
+	return head;
+}
+
+static int give_file(int dev, const void *table, size_t len)
+{
+	struct hwpmc_unwindtable t = {
+		.fd = temp_file(), .data = (uintptr_t)table, .len = len,
+	};
+	int err = dev_ioctl(dev, HWPMC_IOC_UNWINDTABLE, &t);
+
+	close(t.fd);
+	return err;
+}
+
+/* Where there is no room, tables of what nobody executes make some. */
+TEST_F(unwind, given_back)
+{
+	unsigned int whole, i;
+	int given = 0;
+	size_t len;
+	void *table = big_table(&len);
+
+	begin(_metadata, self, toucher, NULL);
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_LT(0, pmc_owner_unwind(self->owner));
+	/* more than any owner may have */
+	for (i = 0; i < 5000 && !given; i++)
+		given = give_file(self->dev, table, len);
+	EXPECT_EQ(0, given);
+	/* what is executed has kept its table */
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+	EXPECT_EQ(2 * TOUCHES, tally(_metadata, self, 0, &whole));
+	EXPECT_LE(TOUCHES - 1, whole);
+	free(table);
+}
+
 TEST_F(unwind, bad_tables)
 {
 	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
