@@ -67,7 +67,13 @@ struct groups {
 };
 
 /* The group of a sample whose tsc, pid, tid and cpu are filled in. */
-uint32_t groups_of(struct groups *t, const struct sample *s);
+uint32_t groups_find(struct groups *t, const struct sample *s);
+
+static inline uint32_t groups_of(struct groups *t, const struct sample *s)
+{
+	return t->n && !t->by ? 0 : groups_find(t, s);
+}
+
 void groups_free(struct groups *t);
 
 #endif /* READER_SAMPLE_H */
