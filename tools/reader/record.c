@@ -5,6 +5,7 @@
 
 #include <pmclog_wire.h>
 
+#include "ends.h"
 #include "record.h"
 
 /* F: name=value; P: the value alone */
@@ -442,6 +443,12 @@ uint32_t record_pcs(const struct pmclog_rec *rec, size_t *at)
 	return (rec->len - *at) / 8;
 }
 
+uint8_t record_ends(const struct pmclog_rec *rec)
+{
+	return ends_of((uint32_t)rec->data[offsetof(struct pmclog_ext, flags)]
+		       << 8);
+}
+
 bool record_account(const struct pmclog_rec *rec, struct pmclog_account *a)
 {
 	size_t at = offsetof(struct pmclog_closelog, account);
@@ -484,6 +491,22 @@ const char *machine_name(uint32_t machine)
 	case EM_LOONGARCH:	return "loongarch";
 	default:		return NULL;
 	}
+}
+
+bool machine_is_x86(uint32_t machine, const char *cpuid)
+{
+	static const char *const makers[] = {
+		"GenuineIntel", "AuthenticAMD", "HygonGenuine",
+		"CentaurHauls", "  Shanghai  ",
+	};
+	size_t i;
+
+	if (machine)
+		return machine == EM_X86_64 || machine == EM_386;
+	for (i = 0; i < ARRAY_SIZE(makers); i++)
+		if (!strncmp(cpuid, makers[i], strlen(makers[i])))
+			return true;
+	return false;
 }
 
 const char *cause_name(uint32_t cause)

@@ -65,6 +65,8 @@ const unsigned char *field_bytes(const struct field *f,
 
 /* The pcs that end the record, at *@at; 0 of a record without any. */
 uint32_t record_pcs(const struct pmclog_rec *rec, size_t *at);
+/* Of a USERCHAIN: how it ends, as struct sample has it. */
+uint8_t record_ends(const struct pmclog_rec *rec);
 /*
  * CLOSELOG's account; false without one.  Older ones are shorter: what they do
  * not tell is 0.
@@ -77,6 +79,8 @@ bool record_account_has_cuts(const struct pmclog_rec *rec);
 
 /* "x86_64" for 62; NULL when we have no name */
 const char *machine_name(uint32_t machine);
+/* @machine: 0 is not known; FreeBSD tells the CPU alone, and old ones nothing */
+bool machine_is_x86(uint32_t machine, const char *cpuid);
 /* "full" for PMCLOG_DROP_FULL; NULL */
 const char *cause_name(uint32_t cause);
 /* "depth" for PMCLOG_CUT_DEPTH; NULL */
