@@ -255,6 +255,7 @@ static const struct field ext_userchain[] = {
 	F(pmclog_ext_userchain, pid, S32),
 	F(pmclog_ext_userchain, tid, S32),
 	F(pmclog_ext_userchain, first, U64),
+	{ "ends", offsetof(struct pmclog_ext, flags), FIELD_ENDS, 1, 0 },
 	RENAMED("npcs", pmclog_ext_userchain, pc, PCS),
 };
 
@@ -380,6 +381,8 @@ size_t field_size(const struct field *f)
 		return 1;
 	case FIELD_PCS:
 		return 0;
+	case FIELD_ENDS:
+		return 1;
 	default:
 		return 4;
 	}
@@ -403,6 +406,8 @@ uint64_t field_value(const struct field *f, const struct pmclog_rec *rec)
 		return (int32_t)pmclog_get32(p);
 	case FIELD_PCS:
 		return (rec->len - f->offset) / 8;
+	case FIELD_ENDS:
+		return ends_of((uint32_t)*p << 8);
 	default:
 		return pmclog_get32(p);
 	}
@@ -531,6 +536,16 @@ const char *cut_name(uint32_t cause)
 	};
 
 	return cause < PMCLOG_CUT_NCAUSE ? names[cause] : NULL;
+}
+
+const char *end_name(unsigned int bit)
+{
+	static const char *const names[] = {
+		"whole", "tables", "cut_depth", "cut_user", "cut_kernel",
+		"cut_table",
+	};
+
+	return bit < ARRAY_SIZE(names) ? names[bit] : NULL;
 }
 
 const char *snapshot_name(uint32_t cause)

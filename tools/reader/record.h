@@ -27,8 +27,9 @@ enum field_kind {
 	FIELD_PAD,		/* u32, 0 */
 	FIELD_CHAIN,		/* cpuflags, number of pcs */
 	FIELD_PCS,		/* pcs to the record's end: their number */
-	FIELD_DATA,		/* u32 length, u32, then as many bytes */
+	FIELD_DATA,		/* from here on not always shown: u32 length, u32, then as many bytes */
 	FIELD_SNAPSHOT,		/* u32, enum pmclog_snapshot_cause */
+	FIELD_ENDS,		/* u8, how a user chain ends */
 };
 
 /*
@@ -85,6 +86,8 @@ bool machine_is_x86(uint32_t machine, const char *cpuid);
 const char *cause_name(uint32_t cause);
 /* "depth" for PMCLOG_CUT_DEPTH; NULL */
 const char *cut_name(uint32_t cause);
+/* "whole" for bit 0 of struct sample.ends, and so on; NULL */
+const char *end_name(unsigned int bit);
 /* "asked" for PMCLOG_SNAPSHOT_ASKED; NULL */
 const char *snapshot_name(uint32_t cause);
 
