@@ -198,6 +198,16 @@ $tables"
 ok "info: after the thread's end" prints 0 "^  user chains  $cut" \
 	"$pmclog" info "$tmp/ended"
 
+exported()
+{
+	"$pmclog" export --to jsonl "$tmp/$1" | jq -c .ends | sort | uniq -c |
+		sed 's/^ *//'
+}
+ok "export --to jsonl, with what comes later" same \
+	'3 ["tables","cut_depth"]
+1 ["tables","cut_user"]
+6 ["whole","tables","cut_kernel"]' exported late
+
 # parts
 make whole <<-EOF2
 	at 1000000
@@ -267,6 +277,7 @@ untold="User chains 4 samples; how many are whole is not told by this log"
 make old pointers <<<"sample 4 7 0x1010 0x1020"
 ok "an old log, by frame pointers" head_is old "$untold
 $missing"
+ok "its samples say nothing, one by one" same "4 null" exported old
 ok "info of it" prints 0 "^  unwound      ${missing#Unwound }$" \
 	"$pmclog" info "$tmp/old"
 make asked <<<"sample 4 7 0x1010 0x1020"

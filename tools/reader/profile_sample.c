@@ -50,7 +50,10 @@ static void list_sample(struct profile *p, const struct aspace *as,
 /* It is not worth waiting for any longer: its chain stays as it is. */
 static void late_given_up(void *ctx, const struct late_sample *s)
 {
-	sample_done(ctx, &s->sample);
+	struct sample cut = s->sample;
+
+	cut.ends = ends_late(cut.ends);
+	sample_done(ctx, &cut);
 }
 
 /* Its user chain comes later: all but its user part is kept. */
@@ -73,11 +76,12 @@ static bool wait_for_user(struct profile *p, const struct sample *s,
 }
 
 /* It was counted as one that nothing answers. */
-static void answer_ends(struct profile *p, const struct sample *s,
-			uint8_t answer)
+static void answer_ends(struct profile *p, struct sample *s, uint8_t answer)
 {
-	ends_move(&p->ends, s->event, s->comm, ends_late(s->ends),
-		  ends_answered(s->ends, answer));
+	uint8_t before = ends_late(s->ends);
+
+	s->ends = ends_answered(s->ends, answer);
+	ends_move(&p->ends, s->event, s->comm, before, s->ends);
 }
 
 /* The user chain of all samples that wait for it. */
