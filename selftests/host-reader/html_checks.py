@@ -99,9 +99,7 @@ def facts_of_the_log(p):
     same(p.text("#facts"), "Samples10040.00 %% in the kernel"
          "Rate achieved99.0 %%198 of 200 asked for; throttled 1 time"
          "Lost4.76 %%3 ring full, 2 interrupted too often"
-         "Cut chainsnonethe recorder has cut none"
-         "User chainsnot told60 samples; how many are whole is not told by "
-         "this log; unwound by frame pointers: on x86 the callers of leaf "
+         "User chainsnot toldby frame pointers: on x86 the callers of leaf "
          "functions, and of code compiled without frame pointers, are missing"
          "Without name60.0 %%of samples; 47.1 %% of frames"
          "Logcomplete%s records" % p.run("pmclog.log.records"))

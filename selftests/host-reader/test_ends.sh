@@ -144,6 +144,13 @@ none_worse()
 }
 ok "none where all are alike" none_worse some
 ok "none where one is alone" none_worse commands --comm nginx
+make small <<-EOF2
+	ends whole tables
+	sample 60 7 0x1010 0x1020
+	ends tables depth
+	sample 9 8 0x1010 0x1020
+EOF2
+ok "none of few samples, though they are a part of all" none_worse small
 
 # two events
 make events <<-EOF2
@@ -292,13 +299,17 @@ $missing"
 make oldarm pointers arm64 <<<"sample 4 7 0x1010 0x1020"
 ok "an old one of arm64" head_is oldarm "$untold
 Unwound by frame pointers"
-cat "$tmp/old" "$tmp/some" >"$tmp/both"
+both="104 samples: 90.0 % whole, .* caller; of 4 of them it is not told$"
 two()
 {
-	"$pmclog" verify "$tmp/both" | grep -q "^user chains: 104 samples: 90.0 %\
- whole, .* caller; of 4 of them it is not told$"
+	cat "$tmp/$1" "$tmp/$2" >"$tmp/both"
+	"$pmclog" verify "$tmp/both" | grep "^user chains: $both" &&
+		"$pmclog" report -e all "$tmp/both" >"$tmp/.all" &&
+		grep "^  User chains   $both" "$tmp/.all"
 }
-ok "an old log, and one that follows it" two
+make olds <<<"sample 4 7 0x1010 0x1020"
+ok "an old log, and one that follows it" two olds some
+ok "an old log that follows" two some olds
 make kernel <<<"sample 4 7 $k"
 ok "no line where no sample has a user part" bash -c "! $pmclog report $tmp/kernel | grep -q 'User chains'"
 

@@ -220,13 +220,14 @@ static void put_ends(struct html *h, uint32_t event)
 
 	out_str(o, "\"chains\":{");
 	member(o, "samples", s.all);
+	member(o, "untold", s.untold);
 	if (s.all) {
-		member(o, "untold", s.untold);
 		member(o, "whole", s.whole);
 		member(o, "tables", s.tables);
 		member(o, "cut", s.cut);
 		put_causes(o, "cutBy", s.by, cut_causes, PMCLOG_CUT_NCAUSE);
 		put_text(o, "text", ends_text(&s, false));
+		put_text(o, "why", ends_causes(&s, false));
 		put_text(o, "unwound", event_callers(p, event, &s));
 		member_bool(o, "missing", event_misses(p, event, &s));
 		put_worst(h, event);

@@ -62,15 +62,17 @@ function cutFact() {
       listCauses(l.cutBy) : '') : 'the recorder has cut none');
 }
 
+// What there is to know of the event's own chains is better than of the log's.
 function chainsFact(e) {
   const c = e.chains, told = c.samples - c.untold;
   const part = percent(c.whole, told);
 
-  if (!c.samples)
-    return fact('', 'User chains', 'none', 'no sample of this event has one');
-  return fact(c.missing || (told && part < 95) ? 'warn' : told ? 'good' : '',
-    'User chains', told ? part.toFixed(1) + ' % whole' : 'not told',
-    c.text + '; unwound ' + c.unwound);
+  if (!told && !c.missing)
+    return cutFact();
+  return fact(c.missing || part < 95 ? 'warn' : 'good', 'User chains',
+    told ? part.toFixed(1) + ' % whole' : 'not told',
+    (c.cut ? percent(c.cut, told).toFixed(1) + ' % cut: ' + c.why + '; ' : '') +
+    c.unwound);
 }
 
 function namelessFact(e) {
@@ -113,7 +115,7 @@ function eventText(e) {
 function drawFacts() {
   const e = data.events[state.event];
 
-  put(id('facts'), sampleFact(e), rateFact(e), lostFact(e), cutFact(),
+  put(id('facts'), sampleFact(e), rateFact(e), lostFact(e),
     chainsFact(e), namelessFact(e), logFact());
 }
 
@@ -169,19 +171,21 @@ function logList() {
   return list;
 }
 
+const NUMERIC = /^[0-9–][0-9.,]*( %)?$/;
+
 function plainTable(heads, rows) {
   const table = element('table'), head = element('tr');
 
   heads.forEach(function (h, i) {
     head.append(element('th', h, rows[0] && i &&
-      /^[0-9–]/.test(rows[0][i]) ? 'num' : ''));
+      NUMERIC.test(rows[0][i]) ? 'num' : ''));
   });
   table.append(head);
   rows.forEach(function (r) {
     const tr = element('tr');
 
     r.forEach(function (v, i) {
-      tr.append(element('td', v, i && /^[0-9–]/.test(v) ? 'num' : ''));
+      tr.append(element('td', v, i && NUMERIC.test(v) ? 'num' : ''));
     });
     table.append(tr);
   });
