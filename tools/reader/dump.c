@@ -76,14 +76,10 @@ static const char *value_name(const struct field *f, uint64_t v, char buf[4])
 
 static void text_ends(struct out *o, uint32_t ends, char sep)
 {
-	unsigned int i;
-
-	for (i = 0; end_name(i); i++) {
-		if (!(ends >> i & 1))
-			continue;
+	for (; ends; ends &= ends - 1) {
 		if (sep)
 			out_char(o, sep);
-		out_str(o, end_name(i));
+		out_str(o, end_name((unsigned int)__builtin_ctz(ends)));
 		sep = sep ? sep : ',';
 	}
 }
@@ -271,12 +267,9 @@ static void json_pcs(struct json *j, const struct pmclog_rec *rec)
 
 static void json_ends(struct json *j, uint32_t ends)
 {
-	unsigned int i;
-
 	json_array_begin(j, "ends");
-	for (i = 0; end_name(i); i++)
-		if (ends >> i & 1)
-			json_array_str(j, end_name(i));
+	for (; ends; ends &= ends - 1)
+		json_array_str(j, end_name((unsigned int)__builtin_ctz(ends)));
 	json_array_end(j);
 }
 

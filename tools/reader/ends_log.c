@@ -31,39 +31,22 @@ static uint32_t user_part(const unsigned char *pc, uint32_t n, uint32_t flags)
 	return i;
 }
 
-static void wait_for_user(struct ends_log *t, const struct pmclog_rec *rec,
-			  uint32_t event, uint64_t user)
+void ends_log_wait(struct ends_log *t, const struct pmclog_rec *rec,
+		   uint32_t event)
 {
+	const unsigned char *pc = rec->data + sizeof(struct pmclog_callchain);
+	uint32_t n = (rec->len - sizeof(struct pmclog_callchain)) / 8;
+	uint32_t flags = U32(pmclog_callchain, cpuflags);
 	struct late_sample s = {
 		.sample = {
 			.tsc = rec->tsc, .tid = U32(pmclog_callchain, tid),
-			.event = event,
-			.ends = ends_of(U32(pmclog_callchain, cpuflags)),
+			.event = event, .ends = ends_of(flags),
 		},
-		.user = user,
 	};
+	uint32_t i = user_part(pc, n, flags);
 
+	s.user = pmclog_get64(pc + (size_t)(i < n ? i : 0) * 8);
 	late_add(&t->late, &s, rec->data);
-}
-
-void ends_log_sample(struct ends_log *t, const struct pmclog_rec *rec,
-		     uint32_t event)
-{
-	const unsigned char *pc = rec->data + sizeof(struct pmclog_callchain);
-	uint32_t n = (rec->len - sizeof(struct pmclog_callchain)) / 8, i;
-	uint32_t flags = U32(pmclog_callchain, cpuflags);
-	uint8_t ends = ends_of(flags);
-
-	t->ends.told |= ends;
-	if (!ends_has_user(flags, pc, n))
-		return;
-	if (flags & PMCLOG_CC_USERLATE) {
-		i = user_part(pc, n, flags);
-		wait_for_user(t, rec, event,
-			      pmclog_get64(pc + (size_t)(i < n ? i : 0) * 8));
-		ends = ends_late(ends);
-	}
-	ends_put(&t->ends, event, 0, ends);
 }
 
 static void answer(struct ends_log *t, const struct pmclog_rec *rec)

@@ -57,9 +57,15 @@ static struct sum_pmc *new_pmc(struct summary *s, uint32_t id)
 
 static struct sum_pmc *get_pmc(struct summary *s, uint32_t id)
 {
-	uint32_t i = idtab_find(&s->pmctab, hash_mix(id, 0), same_pmc, s, &id);
+	struct sum_pmc *last = s->pmcs ? &s->pmcs[s->last_pmc] : NULL;
+	uint32_t i;
 
-	return i == IDTAB_NONE ? new_pmc(s, id) : &s->pmcs[i];
+	if (last && last->id == id && last->current)
+		return last;
+	i = idtab_find(&s->pmctab, hash_mix(id, 0), same_pmc, s, &id);
+	if (i == IDTAB_NONE)
+		return new_pmc(s, id);
+	return &s->pmcs[s->last_pmc = i];
 }
 
 static bool same_cpu(const void *ctx, uint32_t i, const void *key)

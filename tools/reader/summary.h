@@ -110,6 +110,7 @@ struct summary {
 	struct sum_cpu *cpus;
 	struct sum_proc *procs;
 	uint32_t npmcs, pmccap;
+	uint32_t last_pmc;	/* asked for last */
 	uint32_t ncpus, cpucap;
 	uint32_t nprocs, proccap;
 };

@@ -76,6 +76,7 @@ struct verify {
 	struct idtab pmctab;
 	struct announced *pmcids;
 	uint32_t npmcs, pmccap;
+	uint32_t last_pmc;	/* asked for last */
 	bool asked_tables;
 	uint64_t samples;
 	uint64_t late;

@@ -19,10 +19,10 @@
 
 #define NSEC_PER_SEC	1000000000ULL
 
-/* where flags say how a chain ends, the bits that are none */
-#define UNDEFINED_ENDS	(0xff00U & ~(PMCLOG_CC_WHOLE | PMCLOG_CC_TABLES | \
-				     (PMCLOG_CC_CUT(PMCLOG_CUT_NCAUSE) - \
-				      PMCLOG_CC_CUT(0))))
+/* where flags say how a chain ends: causes, and the bits that are none */
+#define CUTS	(PMCLOG_CC_CUT(PMCLOG_CUT_NCAUSE) - PMCLOG_CC_CUT(0))
+#define UNDEFINED_ENDS	\
+	(0xff00U & ~(PMCLOG_CC_WHOLE | PMCLOG_CC_TABLES | CUTS))
 
 __attribute__((format(printf, 2, 3)))
 static const char *fault(struct verify *v, const char *fmt, ...)
@@ -51,9 +51,16 @@ static bool same_pmc(const void *ctx, uint32_t id, const void *key)
 	return v->pmcids[id].pmcid == *(const uint32_t *)key;
 }
 
-static uint32_t find_pmc(const struct verify *v, uint32_t pmcid)
+static uint32_t find_pmc(struct verify *v, uint32_t pmcid)
 {
-	return idtab_find(&v->pmctab, hash_mix(pmcid, 0), same_pmc, v, &pmcid);
+	uint32_t id = v->last_pmc;
+
+	if (id < v->npmcs && v->pmcids[id].pmcid == pmcid)
+		return id;
+	id = idtab_find(&v->pmctab, hash_mix(pmcid, 0), same_pmc, v, &pmcid);
+	if (id != IDTAB_NONE)
+		v->last_pmc = id;
+	return id;
 }
 
 static void announce(struct verify *v, uint32_t pmcid, uint32_t flags)
@@ -263,11 +270,11 @@ static void note_cuts(struct verify *v, uint8_t ends)
 static const char *check_chain_ends(struct verify *v,
 				    const struct pmclog_rec *rec)
 {
-	uint32_t flags = U32(pmclog_callchain, cpuflags), n;
+	uint32_t flags = U32(pmclog_callchain, cpuflags);
+	bool user = ends_rec_has_user(rec, flags);
 	uint8_t ends = ends_of(flags);
-	size_t at;
 
-	if (!(flags & 0xff00))
+	if (!(flags & (UNDEFINED_ENDS | CUTS)) && (user || !ends))
 		return NULL;
 	if (flags & UNDEFINED_ENDS)
 		return fault(v, "call chain with undefined flags 0x%x",
@@ -276,8 +283,7 @@ static const char *check_chain_ends(struct verify *v,
 		return "call chain that is cut for user, and comes later";
 	if (ends > (END_WHOLE | END_TABLES))
 		note_cuts(v, ends);
-	n = record_pcs(rec, &at);
-	if (ends & END_WHOLE && !ends_has_user(flags, rec->data + at, n))
+	if (ends & END_WHOLE && !user)
 		return "call chain that is whole without a user part";
 	return check_ends(v, "call chain", ends);
 }
