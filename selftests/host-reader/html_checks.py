@@ -99,7 +99,8 @@ def facts_of_the_log(p):
     same(p.text("#facts"), "Samples10040.00 %% in the kernel"
          "Rate achieved99.0 %%198 of 200 asked for; throttled 1 time"
          "Lost4.76 %%3 ring full, 2 interrupted too often"
-         "Cut chainsnoneall stacks are whole"
+         "User chainsnot toldby frame pointers: on x86 the callers of leaf "
+         "functions, and of code compiled without frame pointers, are missing"
          "Without name60.0 %%of samples; 47.1 %% of frames"
          "Logcomplete%s records" % p.run("pmclog.log.records"))
     assert "node · Linux 6.12-test" in p.text("#machine")

@@ -12,6 +12,8 @@
  *	since, always			user chains are for samples from now on, or
  *					for all
  *	userchain TID PID PC...		threadexit TID
+ *	ends [WORD]...			how the chains do that follow: whole, tables,
+ *					depth, user, kernel, table; none: not told
  *	pmc PMCID			for the samples that follow
  *	tid TID				the same; 0: the process' first thread
  *	cpu CPU				the same
@@ -21,6 +23,8 @@
  *	attach PMCID PID PATH		detach PMCID PID
  *	csw PMCID PID TID VALUE		exitval PMCID PID VALUE
  *	host RELEASE NODE		kernel ADDR SYMBOL
+ *	machine NUMBER			of the host before it, as in ELF files
+ *	unwind				the event before it is by unwind tables
  *	module START LEN NAME [PATH]	buildid HEX NAME
  *	section ADDR MODULE NAME
  *	rate CPU EXPECTED ACHIEVED	drop CAUSE COUNT
@@ -37,6 +41,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/hwpmc.h>
+
 #include "loggen.h"
 
 #define WORDS	700
@@ -44,6 +50,7 @@
 static uint32_t pmcid = LG_PMC;
 static uint32_t tid, cpu, last_tid;
 static uint64_t begin;
+static size_t last_host;
 static bool cut;
 
 static uint64_t num(const char *s)
@@ -95,6 +102,7 @@ static void put_pcs(unsigned char *p, char **w, size_t n)
 }
 
 static uint64_t since;
+static uint32_t ends;
 
 static void userchain(struct loggen *g, char **w, int n)
 {
@@ -105,9 +113,23 @@ static void userchain(struct loggen *g, char **w, int n)
 	      (uint32_t)num(w[1]));
 	set32(p, offsetof(struct pmclog_ext_userchain, pid),
 	      (uint32_t)num(w[2]));
+	p[offsetof(struct pmclog_ext, flags)] = (unsigned char)(ends >> 8);
 	memcpy(p + offsetof(struct pmclog_ext_userchain, first), &since, 8);
 	put_pcs(p + fixed, w + 3, npc);
 	g->account.late_answered++;
+}
+
+static void count_cuts(struct loggen *g)
+{
+	int i, n = 0;
+
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
+		if (!(ends & PMCLOG_CC_CUT(i)))
+			continue;
+		g->account.cut_by[i]++;
+		n++;
+	}
+	g->account.cut += n > 0;
 }
 
 static void sample(struct loggen *g, uint32_t flags, char **w, int n)
@@ -127,13 +149,55 @@ static void sample(struct loggen *g, uint32_t flags, char **w, int n)
 		if (npc && !(num(w[4]) >> 63))
 			flags |= PMCLOG_CC_USERSPACE;
 		set32(c, offsetof(struct pmclog_callchain, cpuflags),
-		      cpu << 16 | flags);
+		      cpu << 16 | flags | ends);
 		put_pcs(c + fixed, w + 4, npc);
 		g->account.late += !!(flags & PMCLOG_CC_USERLATE);
+		count_cuts(g);
 		g->account.overflows++;
 		g->account.committed++;
 		g->account.written++;
 	}
+}
+
+static void set_ends(char **w, int n)
+{
+	static const struct {
+		const char *word;
+		uint32_t flag;
+	} words[] = {
+		{ "whole", PMCLOG_CC_WHOLE },
+		{ "tables", PMCLOG_CC_TABLES },
+		{ "depth", PMCLOG_CC_CUT(PMCLOG_CUT_DEPTH) },
+		{ "user", PMCLOG_CC_CUT(PMCLOG_CUT_USER) },
+		{ "kernel", PMCLOG_CC_CUT(PMCLOG_CUT_KERNEL) },
+		{ "table", PMCLOG_CC_CUT(PMCLOG_CUT_TABLE) },
+	};
+	size_t i;
+
+	for (ends = 0; --n;)
+		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (!strcmp(w[n], words[i].word))
+				ends |= words[i].flag;
+}
+
+static bool ends_line(struct loggen *g, char **w, int n)
+{
+	const size_t event = sizeof(struct pmclog_pmcallocatedyn);
+	const size_t flags = offsetof(struct pmclog_pmcallocatedyn, flags);
+
+	if (!strcmp(w[0], "ends"))
+		set_ends(w, n);
+	else if (!strcmp(w[0], "unwind") && n == 1)
+		set32(g->buf + g->len - event, flags,
+		      HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN |
+		      HWPMC_F_UNWIND);
+	else if (!strcmp(w[0], "machine") && n == 2)
+		set32(g->buf + last_host,
+		      offsetof(struct pmclog_ext_host, machine),
+		      (uint32_t)num(w[1]));
+	else
+		return false;
+	return true;
 }
 
 static void buildid(struct loggen *g, const char *hex, const char *name)
@@ -258,6 +322,12 @@ static bool process_line(struct loggen *g, char **w, int n)
 	return true;
 }
 
+static void host(struct loggen *g, char **w)
+{
+	last_host = g->len;
+	lg_host(g, w[1], w[2]);
+}
+
 static bool other_line(struct loggen *g, char **w, int n)
 {
 	if (!strcmp(w[0], "event") && n >= 3) {
@@ -286,7 +356,7 @@ static bool other_line(struct loggen *g, char **w, int n)
 	else if (!strcmp(w[0], "threadexit") && n == 2)
 		lg_thr_exit(g, (uint32_t)num(w[1]));
 	else if (!strcmp(w[0], "host") && n == 3)
-		lg_host(g, w[1], w[2]);
+		host(g, w);
 	else if (!strcmp(w[0], "kernel") && n == 3)
 		lg_kernel(g, num(w[1]), w[2]);
 	else if (!strcmp(w[0], "section") && n == 4)
@@ -323,7 +393,8 @@ static void line(struct loggen *g, char *s)
 	for (i = 0; i < n; i++)
 		unescape(w[i]);
 	if (process_line(g, w, n) || target_line(g, w, n) ||
-	    tracepoint_line(g, w, n) || other_line(g, w, n))
+	    tracepoint_line(g, w, n) || ends_line(g, w, n) ||
+	    other_line(g, w, n))
 		return;
 	fprintf(stderr, "script2log: line \"%s\" with %d words\n", w[0], n);
 	exit(2);

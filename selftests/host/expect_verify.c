@@ -69,7 +69,11 @@ void expect_ok(struct loggen *g, const char *summary)
 {
 	char text[512];
 	int ret = run_verify(g, text, sizeof(text));
+	char *chains = strstr(text, "user chains: ");
 
+	/* how they end has tests of its own */
+	if (chains)
+		*chains = '\0';
 	if (!ok(ret == READER_OK && !strcmp(text, summary), "%.*s",
 		(int)strcspn(summary, "\n"), summary))
 		printf("# exit %d\n# got %s", ret, text);

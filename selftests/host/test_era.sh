@@ -55,11 +55,15 @@ verify()
 # report LOG: as of the last era, but for the log, the cpu, threads' names
 report()
 {
-	local skip='^(Log|Recorded on|Event|When) |one sample every'
+	local skip='^(Log|Recorded on|Event|When|  Unwound) |one sample every'
+	local by='are missing$'
+	# these do not tell of which machine they are
+	[[ $1 == A-* ]] && by='by frame pointers$'
 	"$pmclog" report --sort dso,sym --flat "$tmp/C-le-64" |
 		grep -Ev "$skip" >"$tmp/want" &&
-	"$pmclog" report --sort dso,sym --flat "$tmp/$1" |
-		grep -Ev "$skip" >"$tmp/got" &&
+	"$pmclog" report --sort dso,sym --flat "$tmp/$1" >"$tmp/all" &&
+	grep -q "^  Unwound .*$by" "$tmp/all" &&
+	grep -Ev "$skip" "$tmp/all" >"$tmp/got" &&
 	diff -u "$tmp/want" "$tmp/got" &&
 	grep -q '^ *50.00 .* kernel .*\[m\]\|^ *50.00 .*\[kernel\]' "$tmp/got" &&
 	grep -q '^  Lost  *not told' "$tmp/got"

@@ -496,6 +496,10 @@ static void test_unknown(void)
 	lg_ext(&g, 999, 24);
 	p = lg_ext(&g, PMCLOG_EXT_MODULE, 24);
 	p[offsetof(struct pmclog_ext, version)] = 1;
+	p = lg_ext(&g, PMCLOG_EXT_MODULE, 24);
+	p[offsetof(struct pmclog_ext, flags)] = 1;
+	p = lg_ext(&g, PMCLOG_EXT_USERCHAIN, 48);
+	p[offsetof(struct pmclog_ext, flags)] = 1;
 	lg_userdata(&g, PMCLOG_EXT_COOKIE);
 	lg_module(&g, 1, 2, "m");
 	lg_record(&g, 200, 65532);
@@ -511,12 +515,17 @@ static void test_unknown(void)
 	ok(pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD &&
 	   !pmclog_iter_ext_subtype(&rec), "extension of a later version");
 	ok(pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD &&
+	   !pmclog_iter_ext_subtype(&rec), "extension with unknown flags");
+	ok(pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD &&
+	   pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_USERCHAIN,
+	   "user chain with flags");
+	ok(pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD &&
 	   !pmclog_iter_ext_subtype(&rec), "a user's value like the cookie");
 	ok(pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD &&
 	   pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_MODULE, "extension");
 	ok(pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD &&
 	   rec.len == 65532, "the longest record there can be");
-	ok(rec.serial == 8 && pmclog_iter_next(it, &rec) == PMCLOG_ITER_EOF,
+	ok(rec.serial == 10 && pmclog_iter_next(it, &rec) == PMCLOG_ITER_EOF,
 	   "serial numbers count from 1");
 	pmclog_iter_close(it);
 	ok(read_file(g.buf, g.len).status == PMCLOG_ITER_EOF,

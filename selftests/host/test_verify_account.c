@@ -144,10 +144,37 @@ static void test_cuts(void)
 		 "are in the log");
 }
 
+/* What samples say of their chains, against what the account does. */
+static void test_cut_samples(void)
+{
+	struct loggen g;
+	size_t at;
+	int said;
+
+	for (said = 1; said <= 3; said++) {
+		begin(&g);
+		lg_chain(&g, PID, LG_PMC, 0, PMCLOG_CC_USERSPACE |
+			 PMCLOG_CC_CUT(PMCLOG_CUT_DEPTH), 1, START);
+		lg_chain(&g, PID, LG_PMC, 0, PMCLOG_CC_USERSPACE |
+			 PMCLOG_CC_CUT(PMCLOG_CUT_DEPTH), 1, START);
+		g.account.cut = said;
+		g.account.cut_by[PMCLOG_CUT_DEPTH] = said;
+		at = g.len;
+		lg_close(&g);
+		if (said < 2)
+			expect(&g, at, "account: 1 chains cut (depth), but 2 "
+			       "are in the log");
+		else
+			expect_ok(&g, "ok: 5 records, 2 samples, 0 dropped, "
+				  "1 PMC, 0.000 s\n");
+	}
+}
+
 int main(void)
 {
 	test_accounts();
 	test_old_account();
 	test_cuts();
+	test_cut_samples();
 	return verify_done();
 }

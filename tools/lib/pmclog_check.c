@@ -97,12 +97,16 @@ static const struct ext_shape ext_shapes[] = {
 
 #define NEXT_SHAPES (sizeof(ext_shapes) / sizeof(ext_shapes[0]))
 
-/* Subtype, version and flags share a word: a version other than 0 is too large. */
+/*
+ * Subtype, version and flags share a word: a version other than 0 is too large,
+ * and so are flags of what has none.
+ */
 static uint32_t ext_subtype(const unsigned char *p)
 {
-	uint32_t word = pmclog_get32(p + offsetof(struct pmclog_ext, subtype)) &
-			0xFFFFFF;
+	uint32_t word = pmclog_get32(p + offsetof(struct pmclog_ext, subtype));
 
+	if ((word & 0xFFFFFF) == PMCLOG_EXT_USERCHAIN)
+		word = PMCLOG_EXT_USERCHAIN;
 	if (pmclog_get32(p + offsetof(struct pmclog_ext, cookie)) !=
 	    PMCLOG_EXT_COOKIE)
 		return 0;

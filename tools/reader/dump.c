@@ -9,6 +9,7 @@
 #include <linux/pmclog.h>
 
 #include "digits.h"
+#include "ends.h"
 #include "fields.h"
 #include "input.h"
 #include "json.h"
@@ -73,6 +74,16 @@ static const char *value_name(const struct field *f, uint64_t v, char buf[4])
 	}
 }
 
+static void text_ends(struct out *o, uint32_t ends, char sep)
+{
+	for (; ends; ends &= ends - 1) {
+		if (sep)
+			out_char(o, sep);
+		out_str(o, end_name((unsigned int)__builtin_ctz(ends)));
+		sep = sep ? sep : ',';
+	}
+}
+
 static void text_chain(struct out *o, const struct field *f,
 		       const struct pmclog_rec *rec)
 {
@@ -85,6 +96,8 @@ static void text_chain(struct out *o, const struct field *f,
 	out_str(o, cpuflags & PMCLOG_CC_USERSPACE ? " u" : " s");
 	if (cpuflags & PMCLOG_CC_USERLATE)
 		out_str(o, " late");
+	if (ends_of(cpuflags))
+		text_ends(o, ends_of(cpuflags), ' ');
 }
 
 static void text_number(struct out *o, const struct field *f, uint64_t v)
@@ -128,6 +141,9 @@ static void text_field(struct out *o, const struct field *f,
 		break;
 	case FIELD_CHAIN:
 		text_chain(o, f, rec);
+		break;
+	case FIELD_ENDS:
+		text_ends(o, field_value(f, rec), '\0');
 		break;
 	default:
 		text_number(o, f, field_value(f, rec));
@@ -179,11 +195,20 @@ static const struct tp_format *data_format(const struct tracepoints *tps,
 	return tp_of(tps, PMCLOG_FIELD32(rec, struct pmclog_ext_raw, pmcid));
 }
 
-static bool is_shown(const struct field *f, const struct pmclog_rec *rec,
-		     const struct tp_format *format)
+/* What is shown in another way, or says nothing. */
+static bool is_hidden(const struct field *f, const struct pmclog_rec *rec,
+		      const struct tp_format *format)
+{
+	return (f->kind == FIELD_DATA && format) ||
+	       (f->kind == FIELD_ENDS && !field_value(f, rec));
+}
+
+static inline bool is_shown(const struct field *f,
+			    const struct pmclog_rec *rec,
+			    const struct tp_format *format)
 {
 	return f->kind != FIELD_PAD && field_present(f, rec) &&
-	       !(f->kind == FIELD_DATA && format);
+	       (f->kind < FIELD_DATA || !is_hidden(f, rec, format));
 }
 
 static void text_data(struct out *o, const struct pmclog_rec *rec,
@@ -240,6 +265,14 @@ static void json_pcs(struct json *j, const struct pmclog_rec *rec)
 	json_array_end(j);
 }
 
+static void json_ends(struct json *j, uint32_t ends)
+{
+	json_array_begin(j, "ends");
+	for (; ends; ends &= ends - 1)
+		json_array_str(j, end_name((unsigned int)__builtin_ctz(ends)));
+	json_array_end(j);
+}
+
 static void json_chain(struct json *j, const struct field *f,
 		       const struct pmclog_rec *rec)
 {
@@ -250,6 +283,8 @@ static void json_chain(struct json *j, const struct field *f,
 	json_str(j, "mode",
 		 cpuflags & PMCLOG_CC_USERSPACE ? "user" : "kernel",
 		 cpuflags & PMCLOG_CC_USERSPACE ? 4 : 6);
+	if (ends_of(cpuflags))
+		json_ends(j, ends_of(cpuflags));
 	json_pcs(j, rec);
 }
 
@@ -292,6 +327,9 @@ static void json_field(struct json *j, const struct field *f,
 		break;
 	case FIELD_PCS:
 		json_pcs(j, rec);
+		break;
+	case FIELD_ENDS:
+		json_ends(j, field_value(f, rec));
 		break;
 	default:
 		json_number(j, f, field_value(f, rec));

@@ -3,6 +3,7 @@
 #include "digits.h"
 #include "export.h"
 #include "json.h"
+#include "record.h"
 
 #define NUMBERS_MAX	256	/* bytes, generously */
 
@@ -96,11 +97,32 @@ static void put_numbers(struct export *e, const struct sample *s)
 	e->out->n += (size_t)(to - begin);
 }
 
-/* The event, with its name and its period, and in which mode it happened. */
+/* How the chain ends, where the log says it. */
+static void put_ends(struct out *o, uint8_t ends)
+{
+	const char *sep = ",\"ends\":[\"";
+	unsigned int i;
+
+	if (!ends)
+		return;
+	for (i = 0; end_name(i); i++) {
+		if (!(ends >> i & 1))
+			continue;
+		out_str(o, sep);
+		out_str(o, end_name(i));
+		sep = "\",\"";
+	}
+	out_str(o, "\"]");
+}
+
+/*
+ * The event, with its name and its period, in which mode it happened and how its
+ * chain ends.
+ */
 static const struct text *event_text(struct export *e, const struct sample *s)
 {
 	const struct event *v = &e->a.p.events.event[s->event];
-	uint32_t id = 2 * s->event + s->kernel;
+	uint32_t id = (2 * s->event + s->kernel) * ENDS + s->ends;
 	const struct text *t = texts_get(&e->events, id);
 
 	if (t)
@@ -112,8 +134,10 @@ static const struct text *event_text(struct export *e, const struct sample *s)
 		out_u64(e->scratch, v->rate);
 		out_char(e->scratch, '"');
 	}
-	out_str(e->scratch, s->kernel ? ",\"mode\":\"kernel\",\"object\":" :
-					",\"mode\":\"user\",\"object\":");
+	out_str(e->scratch, s->kernel ? ",\"mode\":\"kernel\"" :
+					",\"mode\":\"user\"");
+	put_ends(e->scratch, s->ends);
+	out_str(e->scratch, ",\"object\":");
 	return texts_put(&e->events, id, e->scratch);
 }
 

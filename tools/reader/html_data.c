@@ -5,6 +5,7 @@
  * It stands in a script element: no string of it may have a '<', and none has
  * anything else that means something to a reader of HTML.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -178,6 +179,62 @@ static void put_loss(struct html *h)
 	out_str(o, "\"end\":0},\n");
 }
 
+/* Commands whose chains are worse: name, samples, not told, whole, by tables. */
+static void put_worst(struct html *h, uint32_t event)
+{
+	struct ends_comm worst[ENDS_COMMS];
+	uint32_t n = ends_worst(&h->a.p.ends, event, worst), i;
+	struct out *o = h->out;
+	bool more;
+	char *why;
+
+	array(o, "commands", &more);
+	for (i = 0; i < n; i++) {
+		const struct ends_sum *s = &worst[i].sum;
+
+		item(o, &more);
+		out_char(o, '[');
+		put_str(o, strtab_str(&h->a.p.str, worst[i].comm));
+		out_printf(o, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			   ",", s->all, s->untold, s->whole, s->tables);
+		why = ends_causes(s, false);
+		put_str(o, why);
+		free(why);
+		out_char(o, ']');
+	}
+	array_end(o);
+}
+
+static void put_text(struct out *o, const char *k, char *text)
+{
+	member_str(o, k, text);
+	free(text);
+}
+
+/* How the user chains of an event end. */
+static void put_ends(struct html *h, uint32_t event)
+{
+	const struct profile *p = &h->a.p;
+	struct ends_sum s = ends_of_event(&p->ends, event);
+	struct out *o = h->out;
+
+	out_str(o, "\"chains\":{");
+	member(o, "samples", s.all);
+	member(o, "untold", s.untold);
+	if (s.all) {
+		member(o, "whole", s.whole);
+		member(o, "tables", s.tables);
+		member(o, "cut", s.cut);
+		put_causes(o, "cutBy", s.by, cut_causes, PMCLOG_CUT_NCAUSE);
+		put_text(o, "text", ends_text(&s, false));
+		put_text(o, "why", ends_causes(&s, false));
+		put_text(o, "unwound", event_callers(p, event, &s));
+		member_bool(o, "missing", event_misses(p, event, &s));
+		put_worst(h, event);
+	}
+	out_str(o, "\"end\":0},\n");
+}
+
 static void put_event(struct html *h, uint32_t event)
 {
 	struct profile *p = &h->a.p;
@@ -203,6 +260,7 @@ static void put_event(struct html *h, uint32_t event)
 	member(o, "nameless", n.samples);
 	member(o, "namelessFrames", n.frames);
 	member(o, "frames", n.all);
+	put_ends(h, event);
 	out_str(o, "\"end\":0}");
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -320,6 +321,22 @@ static void put_cpus(struct out *o, const struct sum_cpu *cpu,
 	}
 }
 
+static void put_ends(struct out *o, const struct summary *s,
+		     const struct sum_pmc *pmc)
+{
+	struct ends_sum sum = ends_of_event(&s->ends.ends,
+					    (uint32_t)(pmc - s->pmcs));
+	char *text, *callers;
+
+	if (!sum.all)
+		return;
+	text = ends_text(&sum, true);
+	callers = ends_callers(&sum, s->ends.x86, pmc->flags & HWPMC_F_UNWIND);
+	out_printf(o, "\n  user chains  %s\n  unwound      %s", text, callers);
+	free(text);
+	free(callers);
+}
+
 static void put_samples(struct out *o, const struct summary *s,
 			const struct sum_pmc *pmc,
 			const struct sum_cpu *cpu, const struct sum_cpu *end)
@@ -333,6 +350,7 @@ static void put_samples(struct out *o, const struct summary *s,
 			   pmc->nprocs,
 			   plural(pmc->nprocs, "process", "processes"),
 			   (double)pmc->frames / pmc->samples);
+	put_ends(o, s, pmc);
 	out_str(o, "\n  lost         ");
 	if (s->closed && !s->accounted && !lost_total(pmc->lost))
 		out_str(o, "not told");
@@ -483,6 +501,7 @@ static int info_input(struct input *in, struct out *o, struct summary *s)
 			put_summary(o, s, NULL);
 			out_char(o, '\n');
 			summary_free(s);
+			summary_init(s);
 		}
 		summary_add(s, &rec);
 		s->wrong_times += in->steady.wrong - before;

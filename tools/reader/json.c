@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Writes flat JSON objects, one a line. */
+#include <string.h>
+
 #include "json.h"
 
 void json_begin(struct json *j, struct out *o)
@@ -103,6 +105,12 @@ void json_array_hex(struct json *j, uint64_t v)
 {
 	comma(j);
 	put_hex(j, v);
+}
+
+void json_array_str(struct json *j, const char *s)
+{
+	comma(j);
+	json_text(j->o, s, strlen(s));
 }
 
 void json_array_end(struct json *j)

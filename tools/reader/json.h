@@ -30,6 +30,7 @@ void json_bytes(struct json *j, const char *key, const unsigned char *p,
 		size_t n);
 void json_array_begin(struct json *j, const char *key);
 void json_array_hex(struct json *j, uint64_t v);
+void json_array_str(struct json *j, const char *s);
 void json_array_end(struct json *j);
 
 #endif /* READER_JSON_H */

@@ -8,11 +8,12 @@
 
 struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid)
 {
-	uint64_t hash = hash_number(pid);	/* no two have the same */
-	uint32_t id;
+	uint32_t *near = &t->near[pid % PROCS_NEAR], id;
+	uint64_t hash;
 
-	if (t->n && t->proc[t->last].pid == pid)
-		return &t->proc[t->last];
+	if (t->n && t->proc[*near].pid == pid)
+		return &t->proc[*near];
+	hash = hash_number(pid);	/* no two have the same */
 	id = idtab_find_exact(&t->tab, hash, 0);
 	if (id == IDTAB_NONE) {
 		GROW(t->proc, t->n, t->cap);
@@ -24,7 +25,7 @@ struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid)
 		idtab_add_exact(&t->tab, hash, 0, t->n);
 		id = t->n++;
 	}
-	t->last = id;
+	*near = id;
 	return &t->proc[id];
 }
 

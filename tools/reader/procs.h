@@ -21,10 +21,12 @@ struct proc {
 	struct aspace *as;
 };
 
+#define PROCS_NEAR	256U	/* a power of 2 */
+
 struct procs {
 	struct proc *proc;
 	uint32_t n, cap;
-	uint32_t last;		/* the one asked for last */
+	uint32_t near[PROCS_NEAR];	/* by pid: the one asked for last */
 	struct idtab tab;
 };
 

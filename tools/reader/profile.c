@@ -108,6 +108,7 @@ static void initialize(struct profile *p, const struct pmclog_rec *r)
 	log->version = PMCLOG_FIELD32(r, struct pmclog_initialize, version);
 	log->unaccounted |= log->initialized && !log->closed;
 	log->told_part = log->closed = log->has_account = false;
+	ends_settle(&p->ends);
 	if (log->initialized) {
 		p->events.session++;
 		profile_next_log(p);
@@ -453,6 +454,7 @@ void profile_init(struct profile *p, const struct image_root *root)
 	objects_init(&p->objs, &p->str);
 	batch_init(&p->batch);
 	callers_init(&p->callers);
+	ends_init(&p->ends);
 	p->root = root;
 }
 
@@ -467,6 +469,7 @@ void profile_free(struct profile *p)
 	self_free(&p->self);
 	callers_free(&p->callers);
 	chains_free(&p->chains);
+	ends_free(&p->ends);
 	procs_free(&p->procs);
 	events_free(&p->events);
 	groups_free(&p->groups);

@@ -7,6 +7,7 @@
 #include "byfield.h"
 #include "callers.h"
 #include "chains.h"
+#include "ends.h"
 #include "events.h"
 #include "filter.h"
 #include "imagefile.h"
@@ -141,6 +142,7 @@ struct profile {
 	struct roll roll;
 	struct selfs self;
 	struct late late;
+	struct ends ends;
 	struct held_sample held;
 	struct tracepoints tps;
 	struct byfield field;

@@ -50,7 +50,10 @@ static void list_sample(struct profile *p, const struct aspace *as,
 /* It is not worth waiting for any longer: its chain stays as it is. */
 static void late_given_up(void *ctx, const struct late_sample *s)
 {
-	sample_done(ctx, &s->sample);
+	struct sample cut = s->sample;
+
+	cut.ends = ends_late(cut.ends);
+	sample_done(ctx, &cut);
 }
 
 /* Its user chain comes later: all but its user part is kept. */
@@ -72,12 +75,22 @@ static bool wait_for_user(struct profile *p, const struct sample *s,
 	return true;
 }
 
+/* It was counted as one that nothing answers. */
+static void answer_ends(struct profile *p, struct sample *s, uint8_t answer)
+{
+	uint8_t before = ends_late(s->ends);
+
+	s->ends = ends_answered(s->ends, answer);
+	ends_move(&p->ends, s->event, s->comm, before, s->ends);
+}
+
 /* The user chain of all samples that wait for it. */
 void profile_userchain(struct profile *p, const struct pmclog_rec *r)
 {
 	uint32_t tid = PMCLOG_FIELD32(r, struct pmclog_ext_userchain, tid);
 	uint64_t first = logclock_at(&p->log.clock,
 		PMCLOG_FIELD64(r, struct pmclog_ext_userchain, first));
+	uint8_t ends = record_ends(r);
 	struct late_sample *s;
 	unsigned char *pc;
 	struct proc *proc;
@@ -90,15 +103,21 @@ void profile_userchain(struct profile *p, const struct pmclog_rec *r)
 		return;
 	proc = procs_get(&p->procs, &p->str,
 			 PMCLOG_FIELD32(r, struct pmclog_ext_userchain, pid));
+	p->ends.told |= ends;
 	while ((s = late_take(&p->late, tid, first,
 			      pmclog_get64(r->data + at)))) {
+		answer_ends(p, &s->sample, ends);
+		p->late.answered++;
+		if (p->innermost) {
+			free(s);
+			continue;
+		}
 		pc = xmalloc(((size_t)s->npc + n) * 8);
 		memcpy(pc, s->pc, (size_t)s->npc * 8);
 		memcpy(pc + (size_t)s->npc * 8, r->data + at, (size_t)n * 8);
 		chains_uncount(&p->chains, s->sample.chain);
 		profile_count(p, proc->as, &s->sample, pc, s->npc + n);
 		sample_done(p, &s->sample);
-		p->late.answered++;
 		free(pc);
 		free(s);
 	}
@@ -151,6 +170,23 @@ static bool is_self(const struct profile *p, uint32_t flags, uint32_t n)
 				!(flags & PMCLOG_CC_USERLATE));
 }
 
+/* Of a PMC that call chains were asked for of. */
+static inline void count_ends(struct profile *p, const struct sample *s,
+			      uint32_t flags, const unsigned char *pc,
+			      uint32_t n)
+{
+	uint8_t ends = s->ends;
+
+	if (flags & PMCLOG_CC_USERLATE) {
+		ends = ends_late(ends);
+		/* what comes later begins with what is there already */
+		if (p->innermost)
+			wait_for_user(p, s, pc, n);
+	}
+	if (ends_has_user(flags, pc, n))
+		ends_put(&p->ends, s->event, s->comm, ends);
+}
+
 /* @raw: its fields; no data: it has none. */
 static void count_sample(struct profile *p, const struct pmclog_rec *r,
 			 uint32_t event, struct tp_raw raw)
@@ -164,10 +200,11 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 		.tid = PMCLOG_FIELD32(r, struct pmclog_callchain, tid),
 		.cpu = PMCLOG_CC_CPU(flags),
 		.kernel = !(flags & PMCLOG_CC_USERSPACE),
-		.event = event, .raw = raw,
+		.ends = ends_of(flags), .event = event, .raw = raw,
 	};
 	struct proc *proc;
 
+	p->ends.told |= s.ends;
 	profile_settle(p);
 	proc = procs_get(&p->procs, &p->str, s.pid);
 	s.comm = procs_shown_name(proc, &p->str);
@@ -177,6 +214,8 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 		s.value = byfield_value(&p->field, &p->str,
 					profile_format(p, s.event), &s.raw);
 	s.group = groups_of(&p->groups, &s);
+	if (p->events.event[event].flags & HWPMC_F_CALLCHAIN)
+		count_ends(p, &s, flags, pc, n);
 	if (is_self(p, flags, n) && is_plain(&s, pc, n)) {
 		self_wait(p, proc->as, &s, pmclog_get64(pc));
 		return;
@@ -184,7 +223,6 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 	/* samples are counted in their order */
 	self_flush(p);
 	if (p->innermost) {
-		/* what comes later begins with what is there already */
 		flags &= ~PMCLOG_CC_USERLATE;
 		n = n > 0;
 	}

@@ -2,8 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <linux/hwpmc.h>
+
 #include "plural.h"
 #include "quality.h"
+#include "record.h"
 #include "shown.h"
 
 const char *const lost_causes[PMCLOG_DROP_NCAUSE] = {
@@ -11,13 +14,6 @@ const char *const lost_causes[PMCLOG_DROP_NCAUSE] = {
 	[PMCLOG_DROP_NESTED] = "nested too deep",
 	[PMCLOG_DROP_CONTENDED] = "interrupted too often",
 	[PMCLOG_DROP_NORING] = "CPU without a ring",
-};
-
-const char *const cut_causes[PMCLOG_CUT_NCAUSE] = {
-	[PMCLOG_CUT_DEPTH] = "too deep",
-	[PMCLOG_CUT_USER] = "user stack not in memory",
-	[PMCLOG_CUT_KERNEL] = "the kernel's own, lost",
-	[PMCLOG_CUT_TABLE] = "no unwind table, or one that does not fit",
 };
 
 void losses_add(struct losses *l, const struct event *e)
@@ -72,6 +68,28 @@ void losses_tell(const struct analysis *a)
 				      " samples were lost"));
 	fprintf(stderr, "pmclog: %s: %s\n", a->path, text);
 	free(text);
+}
+
+static bool is_x86(const struct profile *p)
+{
+	return machine_is_x86(p->log.machine, p->log.cpuid);
+}
+
+static bool asked_tables(const struct profile *p, uint32_t event)
+{
+	return p->events.event[event].flags & HWPMC_F_UNWIND;
+}
+
+bool event_misses(const struct profile *p, uint32_t event,
+		  const struct ends_sum *sum)
+{
+	return ends_misses(sum, is_x86(p), asked_tables(p, event));
+}
+
+char *event_callers(const struct profile *p, uint32_t event,
+		    const struct ends_sum *sum)
+{
+	return ends_callers(sum, is_x86(p), asked_tables(p, event));
 }
 
 static bool is_nameless(const struct profile *p, uint32_t frame)

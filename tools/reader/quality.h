@@ -5,9 +5,8 @@
 
 #include "analysis.h"
 
-/* Why samples were lost, and why chains end early; NULL: a cause unheard of. */
+/* Why samples were lost; NULL: a cause unheard of. */
 extern const char *const lost_causes[PMCLOG_DROP_NCAUSE];
-extern const char *const cut_causes[PMCLOG_CUT_NCAUSE];
 
 /**
  * struct nameless - how much of an event has no symbol
@@ -39,6 +38,13 @@ struct losses losses_of(const struct analysis *a);
 char *losses_text(const struct losses *l, const char *what);
 /* Says it, where what is written has no place for it; if there are any. */
 void losses_tell(const struct analysis *a);
+
+/* Whether callers of an event's user code are missing. */
+bool event_misses(const struct profile *p, uint32_t event,
+		  const struct ends_sum *sum);
+/* What they are known by; the caller frees it. */
+char *event_callers(const struct profile *p, uint32_t event,
+		    const struct ends_sum *sum);
 
 struct nameless event_nameless(const struct profile *p, uint32_t event);
 

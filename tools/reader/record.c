@@ -5,6 +5,7 @@
 
 #include <pmclog_wire.h>
 
+#include "ends.h"
 #include "record.h"
 
 /* F: name=value; P: the value alone */
@@ -254,6 +255,7 @@ static const struct field ext_userchain[] = {
 	F(pmclog_ext_userchain, pid, S32),
 	F(pmclog_ext_userchain, tid, S32),
 	F(pmclog_ext_userchain, first, U64),
+	{ "ends", offsetof(struct pmclog_ext, flags), FIELD_ENDS, 1, 0 },
 	RENAMED("npcs", pmclog_ext_userchain, pc, PCS),
 };
 
@@ -379,6 +381,8 @@ size_t field_size(const struct field *f)
 		return 1;
 	case FIELD_PCS:
 		return 0;
+	case FIELD_ENDS:
+		return 1;
 	default:
 		return 4;
 	}
@@ -402,6 +406,8 @@ uint64_t field_value(const struct field *f, const struct pmclog_rec *rec)
 		return (int32_t)pmclog_get32(p);
 	case FIELD_PCS:
 		return (rec->len - f->offset) / 8;
+	case FIELD_ENDS:
+		return ends_of((uint32_t)*p << 8);
 	default:
 		return pmclog_get32(p);
 	}
@@ -440,6 +446,12 @@ uint32_t record_pcs(const struct pmclog_rec *rec, size_t *at)
 	else
 		return 0;
 	return (rec->len - *at) / 8;
+}
+
+uint8_t record_ends(const struct pmclog_rec *rec)
+{
+	return ends_of((uint32_t)rec->data[offsetof(struct pmclog_ext, flags)]
+		       << 8);
 }
 
 bool record_account(const struct pmclog_rec *rec, struct pmclog_account *a)
@@ -486,6 +498,22 @@ const char *machine_name(uint32_t machine)
 	}
 }
 
+bool machine_is_x86(uint32_t machine, const char *cpuid)
+{
+	static const char *const makers[] = {
+		"GenuineIntel", "AuthenticAMD", "HygonGenuine",
+		"CentaurHauls", "  Shanghai  ",
+	};
+	size_t i;
+
+	if (machine)
+		return machine == EM_X86_64 || machine == EM_386;
+	for (i = 0; i < ARRAY_SIZE(makers); i++)
+		if (!strncmp(cpuid, makers[i], strlen(makers[i])))
+			return true;
+	return false;
+}
+
 const char *cause_name(uint32_t cause)
 {
 	static const char *const names[PMCLOG_DROP_NCAUSE] = {
@@ -508,6 +536,16 @@ const char *cut_name(uint32_t cause)
 	};
 
 	return cause < PMCLOG_CUT_NCAUSE ? names[cause] : NULL;
+}
+
+const char *end_name(unsigned int bit)
+{
+	static const char *const names[] = {
+		"whole", "tables", "cut_depth", "cut_user", "cut_kernel",
+		"cut_table",
+	};
+
+	return bit < ARRAY_SIZE(names) ? names[bit] : NULL;
 }
 
 const char *snapshot_name(uint32_t cause)

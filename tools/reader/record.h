@@ -27,8 +27,9 @@ enum field_kind {
 	FIELD_PAD,		/* u32, 0 */
 	FIELD_CHAIN,		/* cpuflags, number of pcs */
 	FIELD_PCS,		/* pcs to the record's end: their number */
-	FIELD_DATA,		/* u32 length, u32, then as many bytes */
+	FIELD_DATA,		/* from here on not always shown: u32 length, u32, then as many bytes */
 	FIELD_SNAPSHOT,		/* u32, enum pmclog_snapshot_cause */
+	FIELD_ENDS,		/* u8, how a user chain ends */
 };
 
 /*
@@ -65,6 +66,8 @@ const unsigned char *field_bytes(const struct field *f,
 
 /* The pcs that end the record, at *@at; 0 of a record without any. */
 uint32_t record_pcs(const struct pmclog_rec *rec, size_t *at);
+/* Of a USERCHAIN: how it ends, as struct sample has it. */
+uint8_t record_ends(const struct pmclog_rec *rec);
 /*
  * CLOSELOG's account; false without one.  Older ones are shorter: what they do
  * not tell is 0.
@@ -77,10 +80,14 @@ bool record_account_has_cuts(const struct pmclog_rec *rec);
 
 /* "x86_64" for 62; NULL when we have no name */
 const char *machine_name(uint32_t machine);
+/* @machine: 0 is not known; FreeBSD tells the CPU alone, and old ones nothing */
+bool machine_is_x86(uint32_t machine, const char *cpuid);
 /* "full" for PMCLOG_DROP_FULL; NULL */
 const char *cause_name(uint32_t cause);
 /* "depth" for PMCLOG_CUT_DEPTH; NULL */
 const char *cut_name(uint32_t cause);
+/* "whole" for bit 0 of struct sample.ends, and so on; NULL */
+const char *end_name(unsigned int bit);
 /* "asked" for PMCLOG_SNAPSHOT_ASKED; NULL */
 const char *snapshot_name(uint32_t cause);
 

@@ -300,6 +300,53 @@ static void unresolved_line(struct report *r, uint32_t event)
 		   percent(n.frames, n.all));
 }
 
+/* Of those that are shown. */
+static void ends_lines(struct report *r, uint32_t event)
+{
+	const struct profile *p = &r->a.p;
+	struct ends_sum sum = ends_of_event(&p->ends, event);
+	char *text;
+
+	if (!sum.all)
+		return;
+	line(r, "  User chains");
+	text = ends_text(&sum, false);
+	out_printf(r->out, "%s\n", text);
+	free(text);
+	line(r, "  Unwound");
+	text = event_callers(p, event, &sum);
+	out_printf(r->out, "%s\n", text);
+	free(text);
+}
+
+static void ends_row(struct report *r, const struct ends_comm *c)
+{
+	uint64_t told = c->sum.all - c->sum.untold;
+	char buf[GROUPED_MAX], *causes = ends_causes(&c->sum, false);
+
+	out_printf(r->out, "%7.1f %% %8.1f %% %11s  ",
+		   percent(c->sum.whole, told), percent(c->sum.tables, told),
+		   grouped(buf, c->sum.all));
+	clean(r, strtab_str(&r->a.p.str, c->comm));
+	out_printf(r->out, "%s%s\n", *causes ? ": " : "", causes);
+	free(causes);
+}
+
+/* Whose chains are worse than the others'. */
+static void ends_table(struct report *r, uint32_t event)
+{
+	struct ends_comm worst[ENDS_COMMS];
+	uint32_t n, i;
+
+	n = ends_worst(&r->a.p.ends, event, worst);
+	for (i = 0; i < n; i++) {
+		if (!i)
+			out_str(r->out, "\nUser chains worse than the event's\n"
+				"    whole  by tables     samples  command\n");
+		ends_row(r, &worst[i]);
+	}
+}
+
 void report_event(struct report *r, uint32_t event)
 {
 	const struct event *e = &r->a.p.events.event[event];
@@ -314,8 +361,11 @@ void report_event(struct report *r, uint32_t event)
 	samples_line(r, e);
 	rate_line(r, event);
 	lost_line(r, e);
-	if (e->samples)
-		unresolved_line(r, event);
+	if (!e->samples)
+		return;
+	ends_lines(r, event);
+	unresolved_line(r, event);
+	ends_table(r, event);
 }
 
 /* Where samples have no names, and why. */

@@ -39,7 +39,7 @@ static uint32_t slice_of(const struct groups *t, uint64_t tsc)
 	return at < UINT32_MAX ? (uint32_t)at : UINT32_MAX;
 }
 
-uint32_t groups_of(struct groups *t, const struct sample *s)
+uint32_t groups_find(struct groups *t, const struct sample *s)
 {
 	struct group g = { 0 };
 

@@ -22,6 +22,7 @@
  * @chain:  of struct chains; chains keep their numbers until chains_finish()
  * @value:  string number: of the field that samples are told apart by
  * @kernel: taken in kernel mode
+ * @ends:   how its user chain does, END_*
  * @frames: @nframes of them, the innermost first, until the callback returns;
  *	    only where samples are told of so (profile.on_samples)
  * @raw:    the fields of its tracepoint, until the callback returns; no data:
@@ -32,6 +33,7 @@ struct sample {
 	uint32_t pid, tid, cpu;
 	uint32_t event, comm, group, chain, value;
 	bool kernel;
+	uint8_t ends;
 	uint32_t nframes;
 	const uint32_t *frames;
 	struct tp_raw raw;
@@ -67,7 +69,13 @@ struct groups {
 };
 
 /* The group of a sample whose tsc, pid, tid and cpu are filled in. */
-uint32_t groups_of(struct groups *t, const struct sample *s);
+uint32_t groups_find(struct groups *t, const struct sample *s);
+
+static inline uint32_t groups_of(struct groups *t, const struct sample *s)
+{
+	return t->n && !t->by ? 0 : groups_find(t, s);
+}
+
 void groups_free(struct groups *t);
 
 #endif /* READER_SAMPLE_H */

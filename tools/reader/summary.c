@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/hwpmc.h>
+
 #include <pmclog_wire.h>
 
 #include "mem.h"
@@ -16,6 +18,7 @@
 void summary_init(struct summary *s)
 {
 	memset(s, 0, sizeof(*s));
+	ends_log_init(&s->ends);
 }
 
 void summary_free(struct summary *s)
@@ -28,7 +31,7 @@ void summary_free(struct summary *s)
 	free(s->procs);
 	free(s->release);
 	free(s->node);
-	summary_init(s);
+	ends_log_free(&s->ends);
 }
 
 static bool same_pmc(const void *ctx, uint32_t i, const void *key)
@@ -54,9 +57,15 @@ static struct sum_pmc *new_pmc(struct summary *s, uint32_t id)
 
 static struct sum_pmc *get_pmc(struct summary *s, uint32_t id)
 {
-	uint32_t i = idtab_find(&s->pmctab, hash_mix(id, 0), same_pmc, s, &id);
+	struct sum_pmc *last = s->pmcs ? &s->pmcs[s->last_pmc] : NULL;
+	uint32_t i;
 
-	return i == IDTAB_NONE ? new_pmc(s, id) : &s->pmcs[i];
+	if (last && last->id == id && last->current)
+		return last;
+	i = idtab_find(&s->pmctab, hash_mix(id, 0), same_pmc, s, &id);
+	if (i == IDTAB_NONE)
+		return new_pmc(s, id);
+	return &s->pmcs[s->last_pmc = i];
 }
 
 static bool same_cpu(const void *ctx, uint32_t i, const void *key)
@@ -171,6 +180,8 @@ static void add_chain(struct summary *s, const struct pmclog_rec *rec)
 	pmc->frames += (rec->len - sizeof(struct pmclog_callchain)) / 8;
 	get_cpu(s, pmc, PMCLOG_CC_CPU(cpuflags))->samples++;
 	note_proc(s, pmc, U32(pmclog_callchain, pid));
+	if (pmc->flags & HWPMC_F_CALLCHAIN)
+		ends_log_sample(&s->ends, rec, (uint32_t)(pmc - s->pmcs));
 }
 
 static void add_drop(struct summary *s, const struct pmclog_rec *rec)
@@ -300,6 +311,8 @@ void summary_add(struct summary *s, const struct pmclog_rec *rec)
 		add_packed(s, rec);
 	if (rec->tsc > s->last_tsc)
 		s->last_tsc = rec->tsc;
+	if (rec->type != PMCLOG_T_CALLCHAIN)
+		ends_log_record(&s->ends, rec);
 	switch (rec->type) {
 	case PMCLOG_T_INITIALIZE:
 		add_init(s, rec);

@@ -10,6 +10,7 @@
 #include <linux/pmclog.h>
 #include <pmclog_iter.h>
 
+#include "ends_log.h"
 #include "idtab.h"
 
 /* one CPU of one PMC; asked and achieved come from the last RATE record */
@@ -65,6 +66,7 @@ struct sum_proc {
  * @recorded: how often RECORD stopped all PMCs, and started them; @npmc of them
  *	at most, the last @skew nanoseconds behind the first
  * @snapshot: why it was taken, if the log is one (@is_snapshot)
+ * @ends: how user chains do, by index of the PMC
  * @closed: CLOSELOG was seen, with an account when @accounted, and in it why
  *	chains were cut when @cuts
  */
@@ -97,6 +99,7 @@ struct summary {
 	uint64_t skew;
 	bool is_snapshot;
 	struct pmclog_ext_snapshot snapshot;
+	struct ends_log ends;
 	bool closed;
 	bool accounted;
 	bool cuts;
@@ -107,6 +110,7 @@ struct summary {
 	struct sum_cpu *cpus;
 	struct sum_proc *procs;
 	uint32_t npmcs, pmccap;
+	uint32_t last_pmc;	/* asked for last */
 	uint32_t ncpus, cpucap;
 	uint32_t nprocs, proccap;
 };

@@ -23,6 +23,20 @@ static const char usage[] =
 "\"FILE: offset N: fault\" on standard output.\n"
 "  FILE   a log, or - for standard input\n";
 
+static void print_ends(const struct verify *v)
+{
+	struct ends_sum sum = ends_of_event(&v->ends.ends, 0);
+	char *text, *callers;
+
+	if (!sum.all)
+		return;
+	text = ends_text(&sum, true);
+	callers = ends_callers(&sum, v->ends.x86, v->asked_tables);
+	printf("user chains: %s\nunwound: %s\n", text, callers);
+	free(text);
+	free(callers);
+}
+
 static void print_summary(const struct verify *v)
 {
 	printf("ok: %" PRIu64 " %s, %" PRIu64 " %s, %" PRIu64 " dropped, %"
@@ -43,6 +57,7 @@ static void print_summary(const struct verify *v)
 		       "but for samples of one CPU\n",
 		       v->nforeign < v->nsessions ? "some of them are" :
 						    "it is");
+	print_ends(v);
 }
 
 static int print_fault(const struct input *in, uint64_t offset,
@@ -77,12 +92,13 @@ static int verify_input(struct input *in, struct verify *v)
 
 static int verify_file(const char *path)
 {
-	struct verify v = { 0 };
+	struct verify v;
 	struct input in;
 	int ret;
 
 	if (input_open_strict(&in, path))
 		return READER_FAIL;
+	verify_init(&v);
 	ret = verify_input(&in, &v);
 	verify_free(&v);
 	input_close(&in);

@@ -9,6 +9,7 @@
 #include <linux/pmclog.h>
 #include <pmclog_iter.h>
 
+#include "ends_log.h"
 #include "idtab.h"
 
 /* a PMC of a process mode */
@@ -36,6 +37,11 @@ struct verify_procs {
 	char later[128];
 };
 
+struct announced {
+	uint32_t pmcid;
+	uint32_t flags;
+};
+
 /**
  * struct verify - what the rules need to remember
  * @format:      of the log, by the reader of it; set it first
@@ -46,7 +52,9 @@ struct verify_procs {
  * @snapshot:    this log said why it was taken
  * @last_of:     of FreeBSD's logs: clock by CPU, in the kernel and not
  * @pmcids:      announced in this log
- * @samples, @late, @answers, @dropped, @proc_dropped: in this log, against its
+ * @ends:        how user chains do, of all PMCs together
+ * @asked_tables: one of them is by unwind tables, if there are any
+ * @samples, @late, @cut_by, @answers, @dropped, @proc_dropped: in this log, against its
  *               account
  * @end:         offset behind the last record
  * @n*, @nsec:   over all logs of the stream
@@ -66,10 +74,13 @@ struct verify {
 	uint64_t *last_of;
 	uint32_t nlast_of, caplast_of;
 	struct idtab pmctab;
-	uint32_t *pmcids;
+	struct announced *pmcids;
 	uint32_t npmcs, pmccap;
+	uint32_t last_pmc;	/* asked for last */
+	bool asked_tables;
 	uint64_t samples;
 	uint64_t late;
+	uint64_t cut_by[PMCLOG_CUT_NCAUSE];
 	uint64_t answers;
 	uint64_t dropped[PMCLOG_DROP_NCAUSE];
 	uint64_t proc_dropped;
@@ -85,9 +96,11 @@ struct verify {
 	uint32_t nforeign;	/* of these, FreeBSD's */
 
 	struct verify_procs procs;
+	struct ends_log ends;
 	char fault[160];
 };
 
+void verify_init(struct verify *v);
 /* NULL, or what is wrong with @rec. */
 const char *verify_record(struct verify *v, const struct pmclog_rec *rec);
 /* verify_procs.c: the same for process modes, after the other rules. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/hwpmc.h>
+
 #include <pmclog_wire.h>
 
 #include "mem.h"
@@ -16,6 +18,11 @@
 #define U64(type, field)	PMCLOG_FIELD64(rec, struct type, field)
 
 #define NSEC_PER_SEC	1000000000ULL
+
+/* where flags say how a chain ends: causes, and the bits that are none */
+#define CUTS	(PMCLOG_CC_CUT(PMCLOG_CUT_NCAUSE) - PMCLOG_CC_CUT(0))
+#define UNDEFINED_ENDS	\
+	(0xff00U & ~(PMCLOG_CC_WHOLE | PMCLOG_CC_TABLES | CUTS))
 
 __attribute__((format(printf, 2, 3)))
 static const char *fault(struct verify *v, const char *fmt, ...)
@@ -41,22 +48,34 @@ static bool same_pmc(const void *ctx, uint32_t id, const void *key)
 {
 	const struct verify *v = ctx;
 
-	return v->pmcids[id] == *(const uint32_t *)key;
+	return v->pmcids[id].pmcid == *(const uint32_t *)key;
 }
 
-static bool announced(const struct verify *v, uint32_t pmcid)
+static uint32_t find_pmc(struct verify *v, uint32_t pmcid)
 {
-	return idtab_find(&v->pmctab, hash_mix(pmcid, 0), same_pmc, v,
-			  &pmcid) != IDTAB_NONE;
+	uint32_t id = v->last_pmc;
+
+	if (id < v->npmcs && v->pmcids[id].pmcid == pmcid)
+		return id;
+	id = idtab_find(&v->pmctab, hash_mix(pmcid, 0), same_pmc, v, &pmcid);
+	if (id != IDTAB_NONE)
+		v->last_pmc = id;
+	return id;
 }
 
-static void announce(struct verify *v, uint32_t pmcid)
+static void announce(struct verify *v, uint32_t pmcid, uint32_t flags)
 {
-	if (announced(v, pmcid))
-		return;		/* ids are used again after a release */
+	uint32_t id = find_pmc(v, pmcid);
+
+	v->asked_tables |= !!(flags & HWPMC_F_UNWIND);
+	if (id != IDTAB_NONE) {
+		/* ids are used again after a release */
+		v->pmcids[id].flags = flags;
+		return;
+	}
 	GROW(v->pmcids, v->npmcs, v->pmccap);
 	idtab_add(&v->pmctab, hash_mix(pmcid, 0), v->npmcs);
-	v->pmcids[v->npmcs++] = pmcid;
+	v->pmcids[v->npmcs++] = (struct announced){ pmcid, flags };
 	v->npmcs_total++;
 }
 
@@ -66,11 +85,14 @@ static void forget_pmcs(struct verify *v)
 	v->npmcs = 0;
 }
 
+static const char *unannounced(struct verify *v, uint32_t pmcid)
+{
+	return fault(v, "PMC 0x%x was not announced before", pmcid);
+}
+
 static const char *check_pmc(struct verify *v, uint32_t pmcid)
 {
-	if (announced(v, pmcid))
-		return NULL;
-	return fault(v, "PMC 0x%x was not announced before", pmcid);
+	return find_pmc(v, pmcid) == IDTAB_NONE ? unannounced(v, pmcid) : NULL;
 }
 
 /* ------------------------------------------------------------------------
@@ -177,6 +199,7 @@ static const char *check_init(struct verify *v, const struct pmclog_rec *rec)
 	v->first_tsc = rec->tsc;
 	v->samples = 0;
 	v->late = 0;
+	memset(v->cut_by, 0, sizeof(v->cut_by));
 	v->answers = 0;
 	memset(v->dropped, 0, sizeof(v->dropped));
 	v->proc_dropped = 0;
@@ -194,7 +217,8 @@ static const char *check_allocatedyn(struct verify *v,
 		return "PMCALLOCATEDYN without rate and config";
 	if (v->format->ours && !rec->data[offsetof(struct pmclog_pmcallocatedyn, name)])
 		return "PMC without a name";
-	announce(v, U32(pmclog_pmcallocatedyn, pmcid));
+	announce(v, U32(pmclog_pmcallocatedyn, pmcid),
+		 U32(pmclog_pmcallocatedyn, flags));
 	return NULL;
 }
 
@@ -222,10 +246,65 @@ static const char *check_order(struct verify *v, const struct pmclog_rec *rec)
 		     PMCLOG_CC_CPU(flags), last, now);
 }
 
+/* What is said of one user chain must agree. */
+static const char *check_ends(struct verify *v, const char *of, uint8_t ends)
+{
+	int i;
+
+	if (!(ends & END_WHOLE) || !(ends & END_CUT_USER_PART))
+		return NULL;
+	for (i = 0; !(ends & END_CUT_USER_PART & END_CUT(i)); i++)
+		;
+	return fault(v, "%s is whole, and cut for %s", of, cut_name(i));
+}
+
+static void note_cuts(struct verify *v, uint8_t ends)
+{
+	int i;
+
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		v->cut_by[i] += !!(ends & END_CUT(i));
+}
+
+/* Bits that are none, and those that a chain without a user part can't have. */
+static const char *check_chain_ends(struct verify *v,
+				    const struct pmclog_rec *rec)
+{
+	uint32_t flags = U32(pmclog_callchain, cpuflags);
+	bool user = ends_rec_has_user(rec, flags);
+	uint8_t ends = ends_of(flags);
+
+	if (!(flags & (UNDEFINED_ENDS | CUTS)) && (user || !ends))
+		return NULL;
+	if (flags & UNDEFINED_ENDS)
+		return fault(v, "call chain with undefined flags 0x%x",
+			     flags & UNDEFINED_ENDS);
+	if (flags & PMCLOG_CC_USERLATE && ends & END_CUT(PMCLOG_CUT_USER))
+		return "call chain that is cut for user, and comes later";
+	if (ends > (END_WHOLE | END_TABLES))
+		note_cuts(v, ends);
+	if (ends & END_WHOLE && !user)
+		return "call chain that is whole without a user part";
+	return check_ends(v, "call chain", ends);
+}
+
+/* Samples of PMCs with chains are counted by how these end. */
+static const char *count_ends(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid = U32(pmclog_callchain, pmcid);
+	uint32_t id = find_pmc(v, pmcid);
+
+	if (id == IDTAB_NONE)
+		return unannounced(v, pmcid);
+	if (v->pmcids[id].flags & HWPMC_F_CALLCHAIN)
+		ends_log_sample(&v->ends, rec, 0);
+	return NULL;
+}
+
 static const char *check_chain(struct verify *v, const struct pmclog_rec *rec)
 {
 	size_t npc = (rec->len - sizeof(struct pmclog_callchain)) / 8;
-	const char *what = NULL;
+	const char *what;
 
 	if (!npc)
 		return "call chain without a pc";
@@ -235,9 +314,8 @@ static const char *check_chain(struct verify *v, const struct pmclog_rec *rec)
 	v->samples++;
 	v->nsamples++;
 	v->late += !!(U32(pmclog_callchain, cpuflags) & PMCLOG_CC_USERLATE);
-	if (!v->format->ours)
-		what = check_order(v, rec);
-	return what ? what : check_pmc(v, U32(pmclog_callchain, pmcid));
+	what = v->format->ours ? check_chain_ends(v, rec) : check_order(v, rec);
+	return what ? what : count_ends(v, rec);
 }
 
 static const char *check_drop(struct verify *v, const struct pmclog_rec *rec)
@@ -342,6 +420,20 @@ static const char *check_buildid(struct verify *v,
 	return fault(v, "build-id of %u bytes", len);
 }
 
+static const char *check_userchain_ends(struct verify *v,
+					const struct pmclog_rec *rec)
+{
+	uint8_t flags = rec->data[offsetof(struct pmclog_ext, flags)];
+	uint8_t ends = record_ends(rec);
+
+	if (flags & UNDEFINED_ENDS >> 8)
+		return fault(v, "user chain with undefined flags 0x%x",
+			     flags & UNDEFINED_ENDS >> 8);
+	if (ends & END_CUT(PMCLOG_CUT_KERNEL))
+		return "user chain that is cut for kernel";
+	return check_ends(v, "user chain", ends);
+}
+
 static const char *check_userchain(struct verify *v,
 				   const struct pmclog_rec *rec)
 {
@@ -365,7 +457,7 @@ static const char *check_userchain(struct verify *v,
 		return fault(v, "user chain for samples from %" PRIu64
 			     ", but it is %" PRIu64, first, rec->tsc);
 	v->answers++;
-	return NULL;
+	return check_userchain_ends(v, rec);
 }
 
 /* Between a sample and its fields there is nothing. */
@@ -484,9 +576,15 @@ static const char *check_cuts(struct verify *v, const struct pmclog_account *a)
 {
 	const char *what;
 	uint64_t all = 0;
+	char cause[48];
 	int i;
 
 	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
+		snprintf(cause, sizeof(cause), "chains cut (%s)", cut_name(i));
+		/* of others the samples are not here, or do not tell it */
+		if (v->cut_by[i] > a->cut_by[i])
+			return disagree(v, a->cut_by[i], cause, v->cut_by[i],
+					"are in the log");
 		all = sum(all, a->cut_by[i]);
 		if (a->cut_by[i] > a->cut)
 			return disagree(v, a->cut, "chains cut", a->cut_by[i],
@@ -533,7 +631,8 @@ static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
 	case PMCLOG_T_DROPNOTIFY:
 		return check_drop(v, rec);
 	case PMCLOG_T_PMCALLOCATE:
-		announce(v, U32(pmclog_wire_allocate, pmcid));
+		announce(v, U32(pmclog_wire_allocate, pmcid),
+			 U32(pmclog_wire_allocate, flags));
 		return NULL;
 	case PMCLOG_T_PMCALLOCATEDYN:
 		return check_allocatedyn(v, rec);
@@ -570,6 +669,12 @@ static void note_chain(struct verify *v, const struct pmclog_rec *rec)
 	v->chain_tid = U32(pmclog_callchain, tid);
 }
 
+void verify_init(struct verify *v)
+{
+	memset(v, 0, sizeof(*v));
+	ends_log_init(&v->ends);
+}
+
 const char *verify_record(struct verify *v, const struct pmclog_rec *rec)
 {
 	const char *what;
@@ -587,6 +692,8 @@ const char *verify_record(struct verify *v, const struct pmclog_rec *rec)
 	if (!what && rec->pack && rec->stored > PMCLOG_PACK_MAX)
 		what = fault(v, "pack of %u bytes, more than %u", rec->stored,
 			     PMCLOG_PACK_MAX);
+	if (rec->type != PMCLOG_T_CALLCHAIN)
+		ends_log_record(&v->ends, rec);
 	note_chain(v, rec);
 	v->last_tsc = rec->tsc;
 	v->end += rec->stored;
@@ -608,4 +715,5 @@ void verify_free(struct verify *v)
 	free(v->pmcids);
 	free(v->last_of);
 	verify_procs_free(&v->procs);
+	ends_log_free(&v->ends);
 }

@@ -59,7 +59,20 @@ function cutFact() {
   return fact(percent(l.cut, l.committed) > 5 ? 'warn' : 'good', 'Cut chains',
     l.cut ? percent(l.cut, l.committed).toFixed(1) + ' %' : 'none',
     l.cut ? number(l.cut) + ' end early' + (l.cutBy.length ? ': ' +
-      listCauses(l.cutBy) : '') : 'all stacks are whole');
+      listCauses(l.cutBy) : '') : 'the recorder has cut none');
+}
+
+// What there is to know of the event's own chains is better than of the log's.
+function chainsFact(e) {
+  const c = e.chains, told = c.samples - c.untold;
+  const part = percent(c.whole, told);
+
+  if (!told && !c.missing)
+    return cutFact();
+  return fact(c.missing || part < 95 ? 'warn' : 'good', 'User chains',
+    told ? part.toFixed(1) + ' % whole' : 'not told',
+    (c.cut ? percent(c.cut, told).toFixed(1) + ' % cut: ' + c.why + '; ' : '') +
+    c.unwound);
 }
 
 function namelessFact(e) {
@@ -102,8 +115,8 @@ function eventText(e) {
 function drawFacts() {
   const e = data.events[state.event];
 
-  put(id('facts'), sampleFact(e), rateFact(e), lostFact(e), cutFact(),
-    namelessFact(e), logFact());
+  put(id('facts'), sampleFact(e), rateFact(e), lostFact(e),
+    chainsFact(e), namelessFact(e), logFact());
 }
 
 function startRecording() {
@@ -122,6 +135,7 @@ function startRecording() {
   id('event').hidden = data.events.length < 2;
   put(id('details'), logList(), element('h3', 'Events'),
     scrolled(eventTable()));
+  chainsPart();
   namelessPart();
   id('details').append(element('h3', 'This page'), pageText());
 }
@@ -157,19 +171,21 @@ function logList() {
   return list;
 }
 
+const NUMERIC = /^[0-9–][0-9.,]*( %)?$/;
+
 function plainTable(heads, rows) {
   const table = element('table'), head = element('tr');
 
   heads.forEach(function (h, i) {
     head.append(element('th', h, rows[0] && i &&
-      /^[0-9–]/.test(rows[0][i]) ? 'num' : ''));
+      NUMERIC.test(rows[0][i]) ? 'num' : ''));
   });
   table.append(head);
   rows.forEach(function (r) {
     const tr = element('tr');
 
     r.forEach(function (v, i) {
-      tr.append(element('td', v, i && /^[0-9–]/.test(v) ? 'num' : ''));
+      tr.append(element('td', v, i && NUMERIC.test(v) ? 'num' : ''));
     });
     table.append(tr);
   });
@@ -192,6 +208,33 @@ function eventTable() {
       number(e.throttled), e.enabled ? percent(e.running, e.enabled)
         .toFixed(1) + ' %' : '–', number(lost(e)), listCauses(e.lost)];
   }));
+}
+
+// Of the events that have any; and commands whose chains are worse.
+function chainsPart() {
+  const events = data.events.filter(function (e) { return e.chains.samples; });
+  const rows = [];
+
+  if (!events.length)
+    return;
+  id('details').append(element('h3', 'User chains'),
+    scrolled(plainTable(['Event', 'How they end', 'Unwound'],
+      events.map(function (e) {
+        return [eventText(e), e.chains.text, e.chains.unwound];
+      }))));
+  events.forEach(function (e) {
+    e.chains.commands.forEach(function (c) {
+      const told = c[1] - c[2];
+
+      rows.push([c[0], percent(c[3], told).toFixed(1) + ' %',
+        percent(c[4], told).toFixed(1) + ' %', number(c[1]), c[5],
+        eventText(e)]);
+    });
+  });
+  if (rows.length)
+    id('details').append(element('h3', 'User chains worse than the event’s'),
+      scrolled(plainTable(['Command', 'Whole', 'By tables', 'Samples', 'Why',
+        'Event'], rows)));
 }
 
 function namelessPart() {
