@@ -38,6 +38,7 @@ void procs_fork(struct procs *t, struct strtab *str, uint32_t from,
 	p = procs_get(t, str, to);
 	aspace_put(p->as);
 	p->as = as;
+	p->jit = 0;
 	/* a name logged just before its PROCFORK is the child's own */
 	if (!p->named && to)
 		p->name = name;
@@ -50,6 +51,7 @@ void procs_exec(struct proc *p, struct strtab *str, const char *path)
 	base = base ? base + 1 : path;
 	aspace_put(p->as);
 	p->as = NULL;
+	p->jit = 0;
 	/* The kernel renames a task before it tells of its exec. */
 	if (!p->named && *base)
 		p->name = strtab_id_len(str, base, strnlen(base, 15));
@@ -60,6 +62,7 @@ void procs_exit(struct proc *p)
 {
 	aspace_put(p->as);
 	p->as = NULL;
+	p->jit = 0;
 	/* The name stays: what it does in the kernel until it is gone. */
 	p->named = false;
 }
@@ -108,6 +111,7 @@ void procs_forget(struct procs *t)
 
 		aspace_put(p->as);
 		p->as = NULL;
+		p->jit = 0;
 		p->named = false;
 		if (p->pid)
 			p->name = 0;
