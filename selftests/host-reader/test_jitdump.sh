@@ -162,7 +162,8 @@ EOF
 ok "a log that knows no other clock: likewise" jitted unclocked "\
 node;three_[j] 1"
 
-# each address, at any time, of many that overlap
+# Each address, at any time, of many that overlap.  Where there was nothing yet
+# it is the first that comes.
 perl -e 'srand(5); for (1 .. 300) {
 	printf("load %d %d+%s *%d f%d\n", 5e9 + $_ * 1e7, int rand 4000, "'$base'",
 	       1 + int(rand() < .3 ? rand 1000 : rand 40), $_) }' >"$tmp/many"
@@ -178,7 +179,8 @@ overlap()
 	perl -e 'my (@l, %n); while (<>) { my (undef, $t, $a, $s, $f) = split;
 			$s =~ s/\*//; $a =~ s/\+.*//; push @l, [$a, $s, $f] }
 		for (my $t = 0; $t < 300; $t += 13) {
-			my @at; for my $l (@l[0 .. $t - 1]) {
+			my @at; for my $l (reverse(@l[$t .. $#l]),
+					   @l[0 .. $t - 1]) {
 				$at[$_] = $l->[2]
 					for $l->[0] .. $l->[0] + $l->[1] - 1 }
 			for (my $i = 0; $i < 5000; $i += 17) {
@@ -226,6 +228,12 @@ dump <<<"$hot"
 ok "annotate: lines" shows "${annotated_lines[@]}"
 dump big <<<"$hot"
 ok "annotate: the other byte order" shows "${annotated_lines[@]}"
+by_line()
+{
+	prints 0 " 3 .* hot  */work/app.js:10$" "$pmclog" report --flat \
+		-s sym,line -r "$tmp/root" "$tmp/code"
+}
+ok "lines in reports" by_line
 moved=${hot//$base+0x1000 10/$base+0x1040 10}
 moved=${moved//$base+0x1008/$base+0x1048}
 dump v8 <<<"${moved//$base+0x100a/$base+0x104a}"

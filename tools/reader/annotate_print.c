@@ -153,7 +153,7 @@ static void put_source(struct listing *l, uint64_t addr)
 	int line = 0;
 
 	if (!l->n->source || !line_of(l, addr, &file, &line) ||
-	    (line == l->line && (file == l->file || !strcmp(file, l->file))))
+	    (line == l->line && l->file && !strcmp(file, l->file)))
 		return;
 	l->file = file;
 	l->line = line;

@@ -370,12 +370,26 @@ bool jitdump_turned(const struct jitdump *d, uint32_t from, uint32_t to)
 	return false;
 }
 
-/* the range of the highest turn below @turns that has @addr */
+/*
+ * The range of the highest turn below @turns that has @addr.  Where there was
+ * none yet it is the lowest of the others: clocks are not that exact, and then
+ * an address means the same at all times unless its range is a shared one.
+ */
 struct stab {
 	uint64_t addr;
 	const struct jitrange *best;
 	uint32_t turns, steps;
 };
+
+static void offer(struct stab *s, const struct jitrange *g)
+{
+	const struct jitrange *best = s->best;
+	bool there = g->turn < s->turns;
+
+	if (!best || (there ? best->turn >= s->turns || best->turn < g->turn :
+			      best->turn > g->turn))
+		s->best = g;
+}
 
 static void stab(struct stab *s, const struct jitrange *g, uint32_t n)
 {
@@ -387,9 +401,8 @@ static void stab(struct stab *s, const struct jitrange *g, uint32_t n)
 			return;
 		s->steps--;
 		if (mid->start <= s->addr) {
-			if (mid->end > s->addr && mid->turn < s->turns &&
-			    (!s->best || mid->turn > s->best->turn))
-				s->best = mid;
+			if (mid->end > s->addr)
+				offer(s, mid);
 			stab(s, mid + 1, n - n / 2 - 1);
 		}
 		n /= 2;
@@ -499,8 +512,9 @@ const struct jitline *jitlines_find(const struct jitlines *l, uint64_t addr)
 		else
 			hi = mid;
 	}
-	return lo && l->line[lo - 1].line <= INT32_MAX ? &l->line[lo - 1] :
-							 NULL;
+	/* it may say that it is of no line */
+	return lo && l->line[lo - 1].line && l->line[lo - 1].line <= INT32_MAX ?
+	       &l->line[lo - 1] : NULL;
 }
 
 void jitlines_free(struct jitlines *l)

@@ -78,7 +78,10 @@ void jitdump_free(struct jitdump *d);
 uint32_t jitdump_turns(const struct jitdump *d, uint64_t time);
 /* Does an address mean something else after turn @to than after @from? */
 bool jitdump_turned(const struct jitdump *d, uint32_t from, uint32_t to);
-/* An address as an offset in the file, after so many turns; 0: no code. */
+/*
+ * An address as an offset in the file, after so many turns; 0: no code.  Where
+ * there was none yet it is that of the first that comes.
+ */
 uint64_t jitdump_place(const struct jitdump *d, uint32_t turns, uint64_t addr);
 /* The functions, by offset. */
 void jitdump_names(const struct jitdump *d, struct symtab *t);

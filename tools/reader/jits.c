@@ -288,26 +288,39 @@ static uint32_t turns_at(const struct jits *t, const struct jitdump *d,
 	return jitdump_turns(d, t->mono + (uint64_t)(int64_t)apart);
 }
 
+/* Samples that wait are of before. */
+static void renew(struct profile *p, const struct jit *j)
+{
+	self_flush(p);
+	profile_flush(p);
+	aspace_renew(&procs_get(&p->procs, &p->str, j->pid)->as);
+}
+
+static void read_again(struct profile *p, struct jit *j)
+{
+	uint32_t reads = j->reads;
+
+	self_flush(p);
+	profile_flush(p);
+	read_dump(p, j, NULL);
+	if (j->reads != reads)
+		renew(p, j);
+}
+
 static void pass(struct profile *p, struct jit *j, uint64_t tsc)
 {
 	uint32_t turns;
 
 	if (j->alive && tsc - j->looked > LOOK_SECS * log_freq(&p->log)) {
 		j->looked = tsc;
-		self_flush(p);
-		profile_flush(p);
-		read_dump(p, j, NULL);
+		read_again(p, j);
 	}
 	turns = turns_at(&p->jits, &j->dump, tsc);
 	if (turns == j->turns)
 		return;
 	if (jitdump_turned(&j->dump, j->turns < turns ? j->turns : turns,
-			   j->turns < turns ? turns : j->turns)) {
-		/* samples that wait are of before */
-		self_flush(p);
-		profile_flush(p);
-		aspace_renew(&procs_get(&p->procs, &p->str, j->pid)->as);
-	}
+			   j->turns < turns ? turns : j->turns))
+		renew(p, j);
 	j->turns = turns;
 }
 
