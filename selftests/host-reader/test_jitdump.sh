@@ -360,25 +360,43 @@ printf '#include <unistd.h>\nint main(void) { pause(); }' |
 "$tmp/waits" &
 waits=$!
 trap 'kill $waits; rm -rf "$tmp"' EXIT
+dump=$tmp/jit-7.dump
+log grows <<-EOF
+	wall $(($(date +%s) + 100))
+	host $(uname -r) $(uname -n)
+	event cpu-clock 1000
+	clock 5000000000
+	proc $waits p
+	map $waits $base 0x100000 0 //anon
+	map $waits 0x7e0000000000 0x1000 0 $dump
+	at 1000000000
+	sample 1 $waits $base+0x1010
+	at 4000000000
+	sample 2 $waits $base+0x1010
+	sample 4 $waits $base+0x2010
+EOF
+early="load 5000000001 $base+0x1000 *64 early"
+dump <<<"$early"
+ok "a process of this machine" folds grows "\
+p;[JIT] $waits 4
+p;early_[j] 3"
 grows()
 {
-	dump=$tmp/jit-7.dump
-	dump <<<"load 5000000001 $base+0x1000 *64 early"
+	local size
+	size=$(stat -c %s "$tmp/grows")
+	dump <<<"$early"
 	{
-		echo "wall $(($(date +%s) + 100))"
-		echo "host $(uname -r) $(uname -n)"
-		echo "event cpu-clock 1000"
-		echo "clock 5000000000"
-		echo "proc $waits p"
-		echo "map $waits $base 0x100000 0 //anon"
-		echo "map $waits 0x7e0000000000 0x1000 0 $dump"
-		echo "at 1000000000"
-		echo "sample 1 $waits $base+0x1010"
-		echo "at 3000000000"
-		echo "sample 1 $waits $base+0x1010"
-	} | log grows
-	folds grows "p;early_[j] 2"
+		# the last two records are the samples of the fourth second
+		head -c $((size / 2)) "$tmp/grows"
+		sleep .5
+		printf '%s\n' "$early" "load 7000000000 $base+0x1000 *64 late" \
+			"load 7000000000 $base+0x2000 *64 new" | dump
+		tail -c +$((size / 2 + 1)) "$tmp/grows"
+	} | same "\
+p;early_[j] 1
+p;late_[j] 2
+p;new_[j] 4" "$pmclog" fold -
 }
-ok "a process of this machine" grows
+ok "that goes on writing" grows
 
 done_testing

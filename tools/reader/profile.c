@@ -348,7 +348,8 @@ void profile_record(struct profile *p, const struct pmclog_rec *r)
 	}
 	switch (r->type) {
 	case PMCLOG_T_CALLCHAIN:
-		jits_pass(p, r->tsc);
+		if (p->jits.nactive)
+			jits_pass(p, r->tsc);
 		profile_callchain(p, r);
 		break;
 	case PMCLOG_T_MAP_IN:
