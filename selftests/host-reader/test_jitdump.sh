@@ -361,20 +361,23 @@ printf '#include <unistd.h>\nint main(void) { pause(); }' |
 waits=$!
 trap 'kill $waits; rm -rf "$tmp"' EXIT
 dump=$tmp/jit-7.dump
+growing="\
+wall $(($(date +%s) + 100))
+host $(uname -r) $(uname -n)
+event cpu-clock 1000
+clock 5000000000
+proc $waits p
+map $waits $base 0x100000 0 //anon
+map $waits 0x7e0000000000 0x1000 0 $dump
+at 1000000000
+sample 1 $waits $base+0x1010"
 log grows <<-EOF
-	wall $(($(date +%s) + 100))
-	host $(uname -r) $(uname -n)
-	event cpu-clock 1000
-	clock 5000000000
-	proc $waits p
-	map $waits $base 0x100000 0 //anon
-	map $waits 0x7e0000000000 0x1000 0 $dump
-	at 1000000000
-	sample 1 $waits $base+0x1010
+	$growing
 	at 4000000000
 	sample 2 $waits $base+0x1010
 	sample 4 $waits $base+0x2010
 EOF
+printf '%s\n' "$growing" cut | log begins
 early="load 5000000001 $base+0x1000 *64 early"
 dump <<<"$early"
 ok "a process of this machine" folds grows "\
@@ -383,15 +386,14 @@ p;early_[j] 3"
 grows()
 {
 	local size
-	size=$(stat -c %s "$tmp/grows")
+	size=$(stat -c %s "$tmp/begins")
 	dump <<<"$early"
 	{
-		# the last two records are the samples of the fourth second
-		head -c $((size / 2)) "$tmp/grows"
+		head -c "$size" "$tmp/grows"
 		sleep .5
 		printf '%s\n' "$early" "load 7000000000 $base+0x1000 *64 late" \
 			"load 7000000000 $base+0x2000 *64 new" | dump
-		tail -c +$((size / 2 + 1)) "$tmp/grows"
+		tail -c +$((size + 1)) "$tmp/grows"
 	} | same "\
 p;early_[j] 1
 p;late_[j] 2
