@@ -14,7 +14,7 @@
 #define MAGIC		0x4A695444U
 #define VERSION		1U
 #define FLAG_TICKS	1U
-/* V8 has this in the header, and in addresses of lines the size of an ELF header */
+/* V8 has this in the header, and an ELF header's size in addresses of lines. */
 #define V8_PAD		0xDEADBEEFU
 #define V8_LEAD		0x40U
 
@@ -283,7 +283,7 @@ static int by_start(const void *pa, const void *pb)
 	return a->turn < b->turn ? -1 : a->turn > b->turn;
 }
 
-/* Who overlaps one of those before it overlaps the one of them that ends last. */
+/* What overlaps a range before it overlaps that of them which ends last. */
 static void mark_shared(struct jitdump *d)
 {
 	const struct jitrange *last = d->range, *g;

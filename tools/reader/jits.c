@@ -202,7 +202,7 @@ static void take_over(struct profile *p, uint32_t pid)
 	}
 }
 
-/* It may have been before an exec or exit; of too many some stay as they are. */
+/* Those of processes that have ended go; of too many some stay as they are. */
 static void make_active(struct profile *p, uint32_t id)
 {
 	struct jits *t = &p->jits;
@@ -255,7 +255,7 @@ uint64_t jits_place(const struct profile *p, const struct object *o,
  */
 #define U64(field) PMCLOG_FIELD64(r, struct pmclog_ext_clock, field)
 
-/* A jitdump's clock is slewed, the log's is not: by half a thousandth at most. */
+/* A jitdump's clock is slewed by half a thousandth at most, the log's is not. */
 void jits_clock(struct profile *p, const struct pmclog_rec *r)
 {
 	uint64_t raw = logclock_at(&p->log.clock, U64(raw)), mono = U64(mono);

@@ -21,7 +21,8 @@ struct profile;
  * @path:   string number, as logged
  * @why:    why it has no names, NULL if it has
  * @turns:  how many ranges of code there are so far
- * @alive:  its process runs and may write more; @looked: when that was looked at
+ * @alive:  its process runs and may write more
+ * @looked: when it was looked whether it has
  * @size:   bytes that were read; @reads: how often
  */
 struct jit {
