@@ -58,6 +58,19 @@ log program.pmclog <<-EOF
 	exit 8
 EOF
 
+# code that was made at run time, and something else at the same place later
+log jit.pmclog <<-EOF
+	event cpu-clock 1000
+	clock 1000
+	proc 7 jit
+	map 7 0x7f0000000000 0x100000 0 //anon
+	map 7 0x7e0000000000 0x1000 0 /jit-7.dump
+	at 1000000
+	sample 3 7 0x7f0000001004 0x7f0000002010
+	at 2000000
+	sample 2 7 0x7f0000001009 0x7f0000003000
+EOF
+
 python3 "$here/../host-reader/fields.py" >"$tmp/fields"
 log fields.pmclog <"$tmp/fields"
 
@@ -173,6 +186,19 @@ seeds()
 			  printf '\10\0%.0s' {1..9}; printf 'name\0%.0s' {1..9}
 			} >"$dir/$n"
 		done <"$tmp/fields" ;;
+	jitdump)
+		for c in little big v8 ticks machine=183; do
+			python3 "$here/../host-reader/jitdump.py" "$c" \
+				>"$dir/$c" <<-EOF
+			lines 1 0x7f0000001000 0x7f0000001000 10 /x.js 0x7f0000001003 12 \xff
+			load 900000 0x7f0000001000 5589e5b80700000031c05dc3 hot
+			load 900001 0x7f0000002000 *32 caller
+			record 4 64
+			load 1500000 0x7f0000001000 9090909090909090909090c3 hot
+			move 1600000 1 0x7f0000002ff0
+			close 2
+			EOF
+		done ;;
 	text)
 		cp "$tmp/kallsyms" "$dir/" ;;
 	cfi)
@@ -223,6 +249,7 @@ fuzz()
 ok "commands on any log" fuzz command 8192 12000
 ok "any ELF file" fuzz elf 65536 2000
 ok "any kernel symbols" fuzz text 4096 8000
+ok "any jitdump" fuzz jitdump 4096 20000
 ok "any fields of tracepoints" fuzz fields 2048 20000
 
 ok "any event" fuzz event 65536 20000

@@ -20,6 +20,7 @@
  *	at NS				the clock, from the log's beginning
  *	file MAJOR MINOR INODE		what is mapped by the maps that follow
  *	wall SECONDS			since 1970, when the log began
+ *	clock NS			CLOCK_MONOTONIC at the log's present clock
  *	attach PMCID PID PATH		detach PMCID PID
  *	csw PMCID PID TID VALUE		exitval PMCID PID VALUE
  *	host RELEASE NODE		kernel ADDR SYMBOL
@@ -297,6 +298,13 @@ static void wall(struct loggen *g, uint64_t seconds)
 	       8);
 }
 
+static void both_clocks(struct loggen *g, uint64_t mono)
+{
+	lg_clock(g);
+	memcpy(g->buf + g->len - sizeof(struct pmclog_ext_clock) +
+	       offsetof(struct pmclog_ext_clock, mono), &mono, 8);
+}
+
 static bool process_line(struct loggen *g, char **w, int n)
 {
 	if (!strcmp(w[0], "proc") && n == 3)
@@ -374,6 +382,8 @@ static bool other_line(struct loggen *g, char **w, int n)
 		file(w);
 	else if (!strcmp(w[0], "wall") && n == 2)
 		wall(g, num(w[1]));
+	else if (!strcmp(w[0], "clock") && n == 2)
+		both_clocks(g, num(w[1]));
 	else if (!strcmp(w[0], "cut") && n == 1)
 		cut = true;
 	else

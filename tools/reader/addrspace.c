@@ -48,6 +48,22 @@ static struct aspace *own(struct aspace *as)
 	return copy;
 }
 
+void aspace_renew(struct aspace **as)
+{
+	if (*as)
+		*as = own(*as);
+}
+
+void aspace_replace(struct aspace **as, uint32_t from, uint32_t to)
+{
+	uint32_t i;
+
+	aspace_renew(as);
+	for (i = 0; *as && i < (*as)->n; i++)
+		if ((*as)->map[i].obj == from)
+			(*as)->map[i].obj = to;
+}
+
 static void make_hole(struct aspace *as, uint32_t at)
 {
 	GROW(as->map, as->n, as->cap);

@@ -38,6 +38,10 @@ void aspace_put(struct aspace *as);
 
 /* Maps @m; what was there before is gone. */
 void aspace_insert(struct aspace **as, const struct mapping *m);
+/* The same is mapped, but what it shows has changed: a new generation. */
+void aspace_renew(struct aspace **as);
+/* What shows @from shows @to. */
+void aspace_replace(struct aspace **as, uint32_t from, uint32_t to);
 /* Nothing is in [start, end) any more. */
 void aspace_cut(struct aspace **as, uint64_t start, uint64_t end);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "annotate.h"
+#include "annotate_jit.h"
 #include "disasm.h"
 #include "lines.h"
 #include "objsyms.h"
@@ -19,6 +20,9 @@
  * struct listing - one function on its way out
  * @spot: the next one
  * @path: of the file, and below which root
+ * @jit:  its code, if it was made at run time
+ * @moved: how far run-time addresses are above those of the file, if these are
+ *         shown
  * @file, @line: of the instruction before
  */
 struct listing {
@@ -31,6 +35,8 @@ struct listing {
 	struct disasm d;
 	struct objsyms syms;
 	struct lines lines;
+	struct jitbytes jit;
+	uint64_t moved;
 	const char *file;
 	int line;
 	bool kernel;
@@ -123,6 +129,21 @@ static const char *base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+static bool line_of(struct listing *l, uint64_t addr, const char **file,
+		    int *line)
+{
+	const struct jitline *jit;
+
+	if (l->lines.dw)
+		return lines_find(&l->lines, addr, file, line);
+	jit = jitlines_find(&l->jit.lines, addr);
+	if (!jit)
+		return false;
+	*file = jit->file;
+	*line = (int)jit->line;
+	return true;
+}
+
 /* The line of an instruction, where it is another than the one before. */
 static void put_source(struct listing *l, uint64_t addr)
 {
@@ -131,9 +152,8 @@ static void put_source(struct listing *l, uint64_t addr)
 	size_t len = 0;
 	int line = 0;
 
-	if (!l->n->source || !l->lines.dw ||
-	    !lines_find(&l->lines, addr, &file, &line) ||
-	    (file == l->file && line == l->line))
+	if (!l->n->source || !line_of(l, addr, &file, &line) ||
+	    (line == l->line && l->file && !strcmp(file, l->file)))
 		return;
 	l->file = file;
 	l->line = line;
@@ -156,7 +176,7 @@ static void count_spots(struct listing *l, const struct insn *i,
 
 	memset(count, 0, ANNOTATE_EVENTS * sizeof(*count));
 	while (l->spot < l->b->n &&
-	       l->b->spot[l->spot].addr < i->addr + i->size) {
+	       l->b->spot[l->spot].addr + l->moved < i->addr + i->size) {
 		for (k = 0; k < ANNOTATE_EVENTS; k++)
 			count[k] += l->b->spot[l->spot].count[k];
 		l->spot++;
@@ -213,7 +233,8 @@ static void put_insn(struct listing *l, struct insn *i)
 	const struct sym *sym = NULL;
 	char name[SHOWN_MAX];
 
-	if (i->jumps && (i->target < l->b->start || i->target >= l->b->end))
+	if (i->jumps && !l->jit.code &&
+	    (i->target < l->b->start || i->target >= l->b->end))
 		sym = l->kernel ? symtab_find(&l->n->a.k.tab,
 					      i->target + l->n->a.k.slide) :
 				  symtab_find(&l->syms.tab, i->target);
@@ -281,6 +302,27 @@ static const char *open_code(struct listing *l)
 	return image_open(&l->im, &l->root, l->path, &why) ? NULL : why;
 }
 
+/* The same, ready to be disassembled, up to @end. */
+static const char *open_insns(struct listing *l, uint64_t end)
+{
+	const struct profile *p = &l->n->a.p;
+	const struct body *b = l->b;
+	const char *why;
+
+	if (p->objs.obj[b->obj].kind != OBJ_JIT) {
+		why = open_code(l);
+		return why ? why : disasm_open(&l->d, &l->im, b->start, end,
+					       l->n->intel);
+	}
+	why = jitbytes_open(&l->jit, &l->n->a.p, b->obj, b->start,
+			    end - b->start);
+	if (why)
+		return why;
+	l->moved = l->jit.start - b->start;
+	return disasm_memory(&l->d, l->jit.machine, l->jit.code, l->jit.len,
+			     l->jit.start, l->n->intel);
+}
+
 static void print_code(struct listing *l)
 {
 	struct insn i;
@@ -306,9 +348,7 @@ static void print_body(struct annotate *n, const struct body *b)
 	const char *why;
 
 	put_title(&l);
-	why = open_code(&l);
-	if (!why)
-		why = disasm_open(&l.d, &l.im, b->start, end, n->intel);
+	why = open_insns(&l, end);
 	if (!why) {
 		print_code(&l);
 	} else {
@@ -321,6 +361,7 @@ static void print_body(struct annotate *n, const struct body *b)
 	if (end != b->end)
 		put(&l, "  (the rest of it is not shown)\n");
 	disasm_close(&l.d);
+	jitbytes_close(&l.jit);
 	image_close(&l.im);
 	free(l.path);
 }

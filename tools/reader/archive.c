@@ -4,7 +4,7 @@
  *
  * A log may name anything.  What is packed are ELF files that samples were
  * taken in, and that would be used for names here: regular, with the build-id
- * that was logged; their debug files; maps of code made at run time; the
+ * that was logged; their debug files; names of code made at run time; the
  * kernel's symbols.
  */
 #include <errno.h>
@@ -273,13 +273,22 @@ static void put_vdso(struct archiving *a)
 	image_close(&im);
 }
 
-static void put_jitmap(struct archiving *a, uint32_t pid)
+/* A map is named by the process' number in the log. */
+static void put_jit(struct archiving *a, const struct object *o)
 {
-	char path[48];
-	const char *why;
-	int fd = jitmap_open(&a->p, pid, &why);
+	uint32_t pid = (uint32_t)o->ino;
+	struct jit *j = jits_of(&a->p, o);
+	char map[48];
+	const char *why, *path = map;
+	int fd;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	if (j) {
+		fd = jits_open(&a->p, j, &why);
+		path = strtab_str(&a->p.str, j->path);
+	} else {
+		fd = jitmap_open(&a->p, pid, &why);
+		snprintf(map, sizeof(map), "/tmp/perf-%u.map", pid);
+	}
 	if (fd < 0) {
 		skip(a, path, why);
 		return;
@@ -347,7 +356,7 @@ static void put_objects(struct archiving *a)
 		else if (o->kind == OBJ_VDSO)
 			put_vdso(a);
 		else if (o->kind == OBJ_JIT)
-			put_jitmap(a, (uint32_t)o->ino);
+			put_jit(a, o);
 	}
 	free(used);
 	if (kernel)

@@ -19,15 +19,12 @@ static const struct machine {
 	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, 4 },
 };
 
-static const struct machine *machine_of(Elf *elf)
+static const struct machine *machine_of(uint32_t elf)
 {
-	GElf_Ehdr eh;
 	size_t i;
 
-	if (!gelf_getehdr(elf, &eh))
-		return NULL;
 	for (i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
-		if (machines[i].elf == eh.e_machine)
+		if ((uint32_t)machines[i].elf == elf)
 			return &machines[i];
 	return NULL;
 }
@@ -67,16 +64,17 @@ static const unsigned char *code_at(Elf *elf, uint64_t start, uint64_t len)
 	return NULL;
 }
 
-const char *disasm_open(struct disasm *d, const struct image *im,
-			uint64_t start, uint64_t end, bool intel)
+const char *disasm_memory(struct disasm *d, uint32_t machine,
+			  const unsigned char *code, size_t len,
+			  uint64_t start, bool intel)
 {
-	const struct machine *m = machine_of(im->elf);
+	const struct machine *m = machine_of(machine);
 	csh handle;
 
 	memset(d, 0, sizeof(*d));
 	if (!m)
 		return "is of a machine that is not known here";
-	d->code = code_at(im->elf, start, end - start);
+	d->code = code;
 	if (!d->code)
 		return "has no code";
 	if (cs_open(m->arch, m->mode, &handle) != CS_ERR_OK)
@@ -87,9 +85,21 @@ const char *disasm_open(struct disasm *d, const struct image *im,
 		cs_option(handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	d->insn = cs_malloc(handle);
 	d->addr = start;
-	d->left = end - start;
+	d->left = len;
 	d->least = m->least;
 	return NULL;
+}
+
+const char *disasm_open(struct disasm *d, const struct image *im,
+			uint64_t start, uint64_t end, bool intel)
+{
+	GElf_Ehdr eh;
+
+	memset(d, 0, sizeof(*d));
+	return disasm_memory(d, gelf_getehdr(im->elf, &eh) ? eh.e_machine :
+							     EM_NONE,
+			     code_at(im->elf, start, end - start), end - start,
+			     start, intel);
 }
 
 static bool ends_with_jump(const char *mnemonic)

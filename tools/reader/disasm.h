@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Machine code of an ELF file, instruction by instruction. */
+/* Machine code of an ELF file or of a jitdump, instruction by instruction. */
 #ifndef READER_DISASM_H
 #define READER_DISASM_H
 
@@ -39,6 +39,10 @@ struct disasm {
 /* NULL, or why there is no code at [start, end) of the file. */
 const char *disasm_open(struct disasm *d, const struct image *im,
 			uint64_t start, uint64_t end, bool intel);
+/* The same of code in memory, which is kept as long, for ELF's number of a machine. */
+const char *disasm_memory(struct disasm *d, uint32_t machine,
+			  const unsigned char *code, size_t len,
+			  uint64_t start, bool intel);
 /* False at the end.  What can't be decoded is shown as bytes. */
 bool disasm_next(struct disasm *d, struct insn *i);
 void disasm_close(struct disasm *d);

@@ -129,6 +129,7 @@ static enum fate by_frames(struct part *t, const struct pmclog_rec *r,
 
 	if (!t->select->n)
 		return stays(t, s, late);
+	jits_pass(&t->p, s->tsc);
 	met = select_frames(t->select, &t->p, as, s->kernel, pc, n);
 	while (s->kernel && i < n && pmclog_get64(pc + (size_t)i * 8) >> 63)
 		i++;

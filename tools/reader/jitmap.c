@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Such a map is anybody's who can write to /tmp, and stays there when its
- * process is gone and the number is another's: it is believed only if it is the
- * right user's and of the right time.
- */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "here.h"
 #include "jitmap.h"
-#include "live.h"
-#include "pidstart.h"
+#include "jitplace.h"
 #include "segs.h"
 
 #define SIZE_LIMIT	((off_t)256 << 20)
@@ -33,118 +23,30 @@ struct maplines {
 	size_t len, size;
 };
 
-/**
- * struct place - where a process' map is, or should be
- * @own:   the file system that the process sees, if it is @alive
- * @inner: the number that it has there
- * @alive: the process still runs
- * @uid:   its user
- */
-struct place {
-	struct image_root own;
-	uint32_t inner;
-	bool alive;
-	uid_t uid;
-};
-
 /* ------------------------------------------------------------------------
  * Finding it
  */
-
-/* The number that a process has in its own namespace. */
-static uint32_t inner_pid(uint32_t pid)
-{
-	char path[48], line[512], *last;
-	uint32_t inner = pid;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "NSpid:", 6))
-			continue;
-		last = strrchr(line, '\t');
-		if (last)
-			inner = (uint32_t)strtoul(last, NULL, 10);
-		break;
-	}
-	if (f)
-		fclose(f);
-	return inner;
-}
-
-/* False: there is no sense in looking. */
-static bool find_place(const struct profile *p, uint32_t pid,
-		       struct place *at)
-{
-	bool rooted = p->root && p->root->dir && *p->root->dir;
-	uint64_t start = pid_start(pid);
-	struct stat st;
-	char path[32];
-
-	*at = (struct place){ .inner = pid, .uid = geteuid() };
-	if (rooted)
-		return true;
-	if (!logged_here(&p->log))
-		return false;
-	snprintf(path, sizeof(path), "/proc/%u", pid);
-	/* else the number is another's by now */
-	if (!live_is(&p->log, pid) || stat(path, &st))
-		return true;
-	at->alive = true;
-	at->uid = st.st_uid;
-	at->inner = inner_pid(pid);
-	at->own = (struct image_root){ .pid = pid, .start = start };
-	return true;
-}
-
-static int open_map(const struct profile *p, const struct place *at,
+static int open_map(const struct profile *p, const struct jitplace *at,
 		    const char **why)
 {
 	char path[48];
 
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", at->inner);
-	return image_open_nofollow(at->alive ? &at->own : p->root, path, why);
+	return jitplace_open(p, at, path, why);
 }
 
 bool jitmap_exists(struct profile *p, uint32_t pid)
 {
-	struct place at;
+	struct jitplace at;
 	const char *why;
 	int fd;
 
-	if (!pid || pid == PMCLOG_PID_KERNEL || !find_place(p, pid, &at))
+	if (!pid || pid == PMCLOG_PID_KERNEL || !jitplace_find(p, pid, &at))
 		return false;
 	fd = open_map(p, &at, &why);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0 || strcmp(why, "no such file");
-}
-
-/* ------------------------------------------------------------------------
- * Believing it
- */
-static const char *why_not(const struct profile *p, const struct place *at,
-			   uint32_t pid, int fd)
-{
-	uint64_t in_log = procs_born(&p->procs, pid);
-	int64_t born = at->alive ? live_began(pid) :
-		       in_log ? log_wall(&p->log, in_log) : 0;
-	bool rooted = p->root && p->root->dir && *p->root->dir;
-	struct statx st;
-
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st))
-		return "its map can't be read";
-	if (st.stx_uid && st.stx_uid != at->uid)
-		return "its map is another user's";
-	if ((off_t)st.stx_size > SIZE_LIMIT)
-		return "its map is too large";
-	if (st.stx_mtime.tv_sec < born)
-		return "its map is of an earlier process";
-	if (!at->alive && !rooted && st.stx_mask & STATX_BTIME &&
-	    st.stx_btime.tv_sec > log_wall(&p->log, p->log.end) + 1)
-		return "its map was made after the recording";
-	return NULL;
 }
 
 /* ------------------------------------------------------------------------
@@ -201,14 +103,14 @@ static void add_all(struct symtab *t, struct maplines *l)
 
 int jitmap_open(const struct profile *p, uint32_t pid, const char **why)
 {
-	struct place at;
+	struct jitplace at;
 	int fd;
 
-	*why = "it has no map here";
-	fd = find_place(p, pid, &at) ? open_map(p, &at, why) : -1;
+	*why = "there is no such file here";
+	fd = jitplace_find(p, pid, &at) ? open_map(p, &at, why) : -1;
 	if (fd < 0)
 		return -1;
-	*why = why_not(p, &at, pid, fd);
+	*why = jitplace_why_not(p, &at, pid, fd, JIT_MAP);
 	if (!*why)
 		return fd;
 	close(fd);

@@ -2,9 +2,10 @@
 /*
  * Objects (what can be mapped) and frames (places in them), by number.
  *
- * A frame's address is an offset in the file for files, the run-time address
- * for the kernel, its modules and JITs, the offset from the start of the
- * mapping for the vdso, and 0 where an address would mean nothing after the process ended.
+ * A frame's address is an offset in the file for files and jitdumps, the
+ * run-time address for the kernel, its modules and other JITs, the offset from
+ * the start of the mapping for the vdso, and 0 where an address would mean
+ * nothing after the process ended.
  */
 #ifndef READER_OBJECTS_H
 #define READER_OBJECTS_H
@@ -30,6 +31,7 @@ enum obj_kind {
  * @path:  string number: the path as logged, a module's name
  * @brief: string number: what is shown
  * @ino:   the file's, or a JIT's process
+ * @dev_minor: likewise, or of a JIT: number + 1 of its jitdump, 0: it has a map
  * @why:   why it has no symbols, NULL if it has
  * @lost:  samples whose innermost frame stayed without a name
  */

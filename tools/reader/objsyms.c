@@ -180,11 +180,19 @@ static const char *open_file(struct objsyms *s, struct profile *p,
 	return why;
 }
 
-static const char *open_jit(struct objsyms *s, struct profile *p, uint32_t pid)
+static const char *open_jit(struct objsyms *s, struct profile *p,
+			    const struct object *o)
 {
-	const char *why = jitmap_load(&s->tab, p, pid);
+	const struct jit *j = jits_of(p, o);
+	const char *why;
 
-	/* frames have run-time addresses */
+	if (j) {
+		why = j->why;
+		jitdump_names(&j->dump, &s->tab);
+	} else {
+		why = jitmap_load(&s->tab, p, (uint32_t)o->ino);
+	}
+	/* frames have run-time addresses, or a jitdump's offsets */
 	GROW(s->segs.seg, s->segs.n, s->segs.cap);
 	s->segs.seg[s->segs.n++] = (struct elfseg){
 		.len = UINT64_MAX, .exec = true,
@@ -219,7 +227,7 @@ const char *objsyms_open(struct objsyms *s, struct profile *p, uint32_t obj)
 	if (o.kind == OBJ_FILE)
 		return open_file(s, p, obj);
 	if (o.kind == OBJ_JIT)
-		return open_jit(s, p, (uint32_t)o.ino);
+		return open_jit(s, p, &o);
 	return o.kind == OBJ_UNKNOWN ? "nothing was mapped there" :
 				       "memory without a file";
 }

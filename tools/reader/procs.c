@@ -39,6 +39,7 @@ void procs_fork(struct procs *t, struct strtab *str, uint32_t from,
 	p = procs_get(t, str, to);
 	aspace_put(p->as);
 	p->as = as;
+	p->jit = 0;
 	/* a name logged just before its PROCFORK is the child's own */
 	if (!p->named && to)
 		p->name = name;
@@ -51,6 +52,7 @@ void procs_exec(struct proc *p, struct strtab *str, const char *path)
 	base = base ? base + 1 : path;
 	aspace_put(p->as);
 	p->as = NULL;
+	p->jit = 0;
 	/* The kernel renames a task before it tells of its exec. */
 	if (!p->named && *base)
 		p->name = strtab_id_len(str, base, strnlen(base, 15));
@@ -61,6 +63,7 @@ void procs_exit(struct proc *p)
 {
 	aspace_put(p->as);
 	p->as = NULL;
+	p->jit = 0;
 	/* The name stays: what it does in the kernel until it is gone. */
 	p->named = false;
 }
@@ -109,6 +112,7 @@ void procs_forget(struct procs *t)
 
 		aspace_put(p->as);
 		p->as = NULL;
+		p->jit = 0;
 		p->named = false;
 		if (p->pid)
 			p->name = 0;

@@ -11,12 +11,14 @@
  * @name:  string number, 0 while nothing is known
  * @named: the name was logged for this life and image of the pid; it is not
  *         a guess or its parent's
+ * @jit:   number + 1 of the jitdump that it writes, 0: none
  * @born:  the log's clock when it began to run what it runs, 0: before the log
  */
 struct proc {
 	uint32_t pid;
 	uint32_t name;
 	bool named;
+	uint32_t jit;
 	uint64_t born;
 	struct aspace *as;
 };

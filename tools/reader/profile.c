@@ -202,6 +202,9 @@ static void closelog(struct profile *p, const struct pmclog_rec *r)
 static void userdata(struct profile *p, const struct pmclog_rec *r)
 {
 	switch (pmclog_iter_ext_subtype(r)) {
+	case PMCLOG_EXT_CLOCK:
+		jits_clock(p, r);
+		break;
 	case PMCLOG_EXT_HOST:
 		ext_host(p, r);
 		break;
@@ -346,6 +349,8 @@ void profile_record(struct profile *p, const struct pmclog_rec *r)
 	}
 	switch (r->type) {
 	case PMCLOG_T_CALLCHAIN:
+		if (p->jits.nactive)
+			jits_pass(p, r->tsc);
 		profile_callchain(p, r);
 		break;
 	case PMCLOG_T_MAP_IN:
@@ -480,7 +485,7 @@ void profile_free(struct profile *p)
 	aspace_put(p->kernel);
 	buildids_free(&p->ids);
 	kmods_free(&p->kmods);
-	idtab_free(&p->jits);
+	jits_free(&p->jits);
 	free(p->lives.live);
 	free(p->log.error);
 	strtab_free(&p->str);

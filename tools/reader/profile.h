@@ -12,6 +12,7 @@
 #include "filter.h"
 #include "imagefile.h"
 #include "input.h"
+#include "jits.h"
 #include "kmods.h"
 #include "live.h"
 #include "late.h"
@@ -154,7 +155,7 @@ struct profile {
 	struct pending_map pending;
 	struct buildids ids;
 	struct kmods kmods;
-	struct idtab jits;	/* by pid: 1 if it tells the names of its JIT */
+	struct jits jits;
 	struct lives lives;	/* for what is not found otherwise */
 	struct log_facts log;
 	const struct image_root *root;

@@ -1,48 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Records that change what is mapped. */
-#include <stdio.h>
 #include <string.h>
 
-#include "jitmap.h"
 #include "ksyms.h"
 #include "profile.h"
 #include "profile_guess.h"
 
-static bool same_hash(const void *ctx, uint32_t id, const void *key)
-{
-	(void)ctx;
-	(void)id;
-	(void)key;
-	return true;
-}
-
-/* Is there a map of its JIT?  Asked once: it costs a look at the disk. */
-static bool has_jit(struct profile *p, uint32_t pid)
-{
-	/* the hash is as good as the pid: no two have the same */
-	uint64_t hash = pid * 0x9E3779B97F4A7C15ULL;
-	uint32_t has = idtab_find(&p->jits, hash, same_hash, NULL, NULL);
-
-	if (has == IDTAB_NONE) {
-		has = jitmap_exists(p, pid);
-		idtab_add(&p->jits, hash, has);
-	}
-	return has;
-}
-
 uint32_t profile_user_object(struct profile *p, uint32_t pid, struct object *o)
 {
-	char name[32];
-
 	o->kind = objects_kind(strtab_str(&p->str, o->path));
 	if (o->kind != OBJ_FILE)
 		o->ino = o->dev_major = o->dev_minor = 0;
-	if (o->kind == OBJ_ANON && has_jit(p, pid)) {
-		o->kind = OBJ_JIT;
-		o->ino = pid;
-		snprintf(name, sizeof(name), "[JIT] %u", pid);
-		o->path = strtab_id(&p->str, name);
-	}
+	if (o->kind == OBJ_ANON)
+		jits_object(p, pid, o);
 	return objects_id(&p->objs, &p->str, o);
 }
 
@@ -184,6 +154,7 @@ void profile_ext_mapping(struct profile *p, const struct pmclog_rec *r)
 	m.obj = profile_user_object(p, pid, &o);
 	proc = procs_get(&p->procs, &p->str, pid);
 	aspace_insert(&proc->as, &m);
+	jits_mapped(p, pid, &o);
 }
 
 void profile_next_log(struct profile *p)

@@ -10,6 +10,7 @@ static void make_room(struct resolver *r, uint32_t n)
 	n = n < 64 ? 64 : 2 * n;
 	r->syms = xreallocarray(r->syms, n, sizeof(*r->syms));
 	r->open = xreallocarray(r->open, n, sizeof(*r->open));
+	r->reads = xreallocarray(r->reads, n, sizeof(*r->reads));
 	memset(r->open + r->n, 0, (n - r->n) * sizeof(*r->open));
 	r->n = n;
 }
@@ -17,8 +18,16 @@ static void make_room(struct resolver *r, uint32_t n)
 static struct objsyms *syms_of(struct resolver *r, struct profile *p,
 			       uint32_t obj)
 {
+	const struct jit *j = jits_of(p, &p->objs.obj[obj]);
+
 	make_room(r, p->objs.n);
+	/* a jitdump that has grown has more names */
+	if (r->open[obj] && j && r->reads[obj] != j->reads) {
+		objsyms_close(&r->syms[obj]);
+		r->open[obj] = false;
+	}
 	if (!r->open[obj]) {
+		r->reads[obj] = j ? j->reads : 0;
 		p->objs.obj[obj].why = objsyms_open(&r->syms[obj], p, obj);
 		r->open[obj] = true;
 	}
@@ -96,6 +105,7 @@ void resolver_close(struct resolver *r)
 			objsyms_close(&r->syms[i]);
 	free(r->syms);
 	free(r->open);
+	free(r->reads);
 	if (r->ready)
 		ksyms_close(&r->k);
 	memset(r, 0, sizeof(*r));

@@ -13,12 +13,14 @@
  * struct resolver - what was resolved so far
  * @done:  frames below this have their function
  * @syms:  by object, valid where @open says so
+ * @reads: how often its jitdump had been read then
  * @ready: @k was opened; it is with the first frame of the kernel
  */
 struct resolver {
 	uint32_t done;
 	struct objsyms *syms;
 	bool *open;
+	uint32_t *reads;
 	uint32_t n;
 	const char *kernel;	/* -k, or NULL */
 	const char *log_path;	/* or NULL */

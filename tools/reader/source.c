@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "inlines.h"
 #include "objsyms.h"
@@ -126,11 +127,81 @@ static bool address(const struct expanding *e, const struct frame *f,
 	return func_kind(p, f->func) == OBJ_KERNEL;
 }
 
+/* a frame in a jitdump */
+struct jitframe {
+	uint64_t off;
+	uint32_t number;
+};
+
+static int by_off(const void *pa, const void *pb)
+{
+	const struct jitframe *a = pa, *b = pb;
+
+	return a->off < b->off ? -1 : a->off > b->off;
+}
+
+/* The lines of each piece of code are read once. */
+static void expand_jitframes(struct expanding *e, const struct jitdump *d,
+			     const struct jitframe *f, size_t n, int fd)
+{
+	const struct jitcode *code = NULL, *c;
+	struct jitlines lines = { 0 };
+	const struct jitline *line;
+
+	for (; n--; f++) {
+		struct frame *frame = &e->p->frames.frame[f->number];
+		struct func own = e->p->funcs.func[frame->func];
+		struct src_frame at = { 0 };
+
+		c = jitdump_code(d, f->off);
+		if (c && c != code) {
+			jitlines_free(&lines);
+			jitlines_read(&lines, d, c, fd);
+		}
+		code = c;
+		line = c ? jitlines_find(&lines, c->addr + (f->off - c->off)) :
+			   NULL;
+		if (!line)
+			continue;
+		at.file = line->file;
+		at.line = (int)line->line;
+		frame->func = func_there(e, &own, &at);
+	}
+	jitlines_free(&lines);
+}
+
+static void expand_jit(struct expanding *e, struct jit *j,
+		       const uint32_t *from, const uint32_t *to)
+{
+	size_t n = (size_t)(to - from), i;
+	struct jitframe *f;
+	const char *why;
+	int fd = e->lines ? jits_open(e->p, j, &why) : -1;
+
+	if (fd < 0)
+		return;
+	f = xreallocarray(NULL, n, sizeof(*f));
+	for (i = 0; i < n; i++)
+		f[i] = (struct jitframe){
+			e->p->frames.frame[from[i]].addr, from[i],
+		};
+	qsort(f, n, sizeof(*f), by_off);
+	expand_jitframes(e, &j->dump, f, n, fd);
+	free(f);
+	close(fd);
+}
+
 static void expand_object(struct expanding *e, const uint32_t *from,
 			  const uint32_t *to)
 {
+	const struct object *o = &e->p->objs.obj[e->p->frames.frame[*from].obj];
+	struct jit *j = jits_of(e->p, o);
 	uint64_t addr;
 
+	if (j) {
+		expand_jit(e, j, from, to);
+		return;
+	}
 	if (open_object(e, e->p->frames.frame[*from].obj))
 		for (; from < to; from++)
 			if (address(e, &e->p->frames.frame[*from], &addr))
