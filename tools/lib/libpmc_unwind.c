@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libpmc_cfi.h"
 #include "libpmc_elf.h"
 #include "libpmc_unwind.h"
+#include "libpmc_unwind_cache.h"
 
 #define NO_RULE		0U		/* rules[0]: nobody knows */
 #define LOOKS		64
@@ -340,6 +342,37 @@ int pmc_unwind_compile(int fd, struct pmc_unwind *t)
 	if (status)
 		return -1;
 	status = compile(&e, t);
+	pmc_elf_close(&e);
+	return status;
+}
+
+static int cached(const struct elf *e, struct pmc_unwind *t)
+{
+	struct unwind_key key;
+	int status, dir = -1;
+
+	if (machine_ok(e) && !pmc_unwind_key(e, &key))
+		dir = pmc_unwind_cache_open();
+	if (dir < 0)
+		return compile(e, t);
+	status = pmc_unwind_cache_get(dir, &key, t);
+	if (status) {
+		status = compile(e, t);
+		if (!status)
+			pmc_unwind_cache_put(dir, &key, t, UNWIND_CACHE_MAX);
+	}
+	close(dir);
+	return status;
+}
+
+int pmc_unwind_of(int fd, struct pmc_unwind *t)
+{
+	struct elf e;
+	int status = pmc_elf_read(&e, fd);
+
+	if (status)
+		return -1;
+	status = cached(&e, t);
 	pmc_elf_close(&e);
 	return status;
 }

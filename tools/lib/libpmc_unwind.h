@@ -20,6 +20,8 @@ struct pmc_unwind {
 int pmc_unwind_compile(int fd, struct pmc_unwind *t);
 int pmc_unwind_compile_image(const void *image, size_t size,
 			     struct pmc_unwind *t);
+/* Of the caller's cache on disk if it is there; else it is compiled, and put there. */
+int pmc_unwind_of(int fd, struct pmc_unwind *t);
 void pmc_unwind_free(struct pmc_unwind *t);
 
 #endif

@@ -37,7 +37,7 @@ static int compile_vdso(struct pmc_unwind *t)
 }
 
 /* @fd has been opened with O_PATH: a caller that may not read the file has no table. */
-static int compile_file(int fd, struct pmc_unwind *t)
+static int table_of_file(int fd, struct pmc_unwind *t)
 {
 	char name[40];
 	int status, file;
@@ -46,7 +46,7 @@ static int compile_file(int fd, struct pmc_unwind *t)
 	file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file < 0)
 		return -1;
-	status = pmc_unwind_compile(file, t);
+	status = pmc_unwind_of(file, t);
 	close(file);
 	return status;
 }
@@ -71,7 +71,7 @@ static void unwind_one(int device, const struct hwpmc_unwindnext *next)
 {
 	struct pmc_unwind t = { 0 };
 	int status = next->fd < 0 ? compile_vdso(&t) :
-		     compile_file(next->fd, &t);
+		     table_of_file(next->fd, &t);
 
 	if (status)
 		t = (struct pmc_unwind){ 0 };
