@@ -244,13 +244,13 @@ static int section(const struct elf *e, const char *name,
 		   struct cfi_section *s)
 {
 	const unsigned char *row = pmc_elf_section(e, name);
+	uint64_t len;
 
-	if (!row || FIELD(e, row, Shdr, sh_type) == SHT_NOBITS ||
-	    (FIELD(e, row, Shdr, sh_flags) & SHF_COMPRESSED))
+	if (!row || FIELD(e, row, Shdr, sh_type) == SHT_NOBITS)
 		return 0;
 	s->addr = FIELD(e, row, Shdr, sh_addr);
-	s->len = FIELD(e, row, Shdr, sh_size);
-	s->data = pmc_elf_part(e, FIELD(e, row, Shdr, sh_offset), s->len);
+	s->data = pmc_elf_contents(e, row, &len);
+	s->len = len;
 	return s->data != NULL;
 }
 
