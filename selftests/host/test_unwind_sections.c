@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sections that tables are made of, in other forms: .debug_frame is the same when it is
- * compressed.
+ * compressed, and .sframe says what .eh_frame does.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../src/unwind_table.h"
 #include "libpmc_elf.h"
+#include "libpmc_sframe.h"
 #include "libpmc_unwind.h"
 #include "tap.h"
 
@@ -123,6 +125,146 @@ static void test_packed(const char *how)
 	pmc_unwind_free(&without);
 }
 
+static bool look(struct unwind_table *view, const struct pmc_unwind *t)
+{
+	return !unwind_table_check(view, t->table, t->len, EM_X86_64);
+}
+
+/* Of rbx .sframe says nothing. */
+static void compare(const char *what, const struct pmc_unwind *a,
+		    const struct pmc_unwind *b)
+{
+	unsigned int both = 0, same = 0, one = 0;
+	struct unwind_table x, y;
+	uint32_t pc;
+
+	if (!look(&x, a) || !look(&y, b)) {
+		ok(false, "%s: tables", what);
+		return;
+	}
+	for (pc = x.pc[0]; pc < x.pc[x.nrows - 1] + 100; pc++) {
+		const struct hwpmc_unwind_rule *p = unwind_table_find(&x, pc);
+		const struct hwpmc_unwind_rule *q = unwind_table_find(&y, pc);
+		struct hwpmc_unwind_rule r;
+
+		one += !p != !q;
+		if (!p || !q)
+			continue;
+		r = *p;
+		if (r.ra != HWPMC_AT_UNDEFINED)
+			r.lr = HWPMC_AT_UNDEFINED;
+		both++;
+		same += !memcmp(&r, q, sizeof(r));
+	}
+	ok(both > 70000 && same == both && !one,
+	   "%s: %u of %u the same, %u in one only", what, same, both, one);
+}
+
+/* A file without section headers: what is a segment of no use becomes .sframe's. */
+static void strip_headers(const char *name)
+{
+	Elf64_Phdr seg = { .p_type = PT_SFRAME };
+	const uint64_t zero = 0;
+	uint64_t header;
+	const unsigned char *row;
+	int fd = open(name, O_RDONLY);
+	struct elf e;
+	uint64_t at;
+
+	if (pmc_elf_read(&e, fd))
+		abort();
+	row = pmc_elf_section(&e, ".sframe");
+	seg.p_vaddr = FIELD(&e, row, Shdr, sh_addr);
+	seg.p_filesz = FIELD(&e, row, Shdr, sh_size);
+	seg.p_offset = find(name, ".sframe", &header);
+	row = pmc_elf_segment(&e, PT_GNU_STACK);
+	at = sizeof(Elf64_Ehdr) + (uint64_t)(row - e.phdr);
+	pmc_elf_close(&e);
+	close(fd);
+	patch(name, at, &seg, sizeof(seg));
+	patch(name, offsetof(Elf64_Ehdr, e_shoff), &zero, 8);
+	patch(name, offsetof(Elf64_Ehdr, e_shnum), &zero, 4);
+}
+
+static void test_sframe(int version)
+{
+	struct pmc_unwind both, frames;
+	char name[32];
+
+	sprintf(name, ".sframe, version %d", version);
+	if (command("objcopy --rename-section .sframe_later=.sframe "
+		    "%s/sframe-%d both 2>/dev/null", bin, version) ||
+	    command("objcopy -R .eh_frame both frames")) {
+		ok(true, "%s # SKIP it is not built", name);
+		return;
+	}
+	if (compile("both", &both))
+		abort();
+	ok(is_like("both", &both) && !compile("frames", &frames), "%s", name);
+	compare(name, &both, &frames);
+	strip_headers("frames");
+	ok(is_like("frames", &frames), "%s: without section headers", name);
+	pmc_unwind_free(&both);
+	pmc_unwind_free(&frames);
+}
+
+static int on_function(void *arg, uint64_t start, uint64_t end)
+{
+	*(uint64_t *)arg = start;
+	return end <= start;
+}
+
+static int on_row(void *arg, uint64_t addr, const struct hwpmc_unwind_rule *r)
+{
+	uint64_t *last = arg;
+
+	if (addr < *last)
+		return 1;
+	*last = addr;
+	return r->cfa != HWPMC_CFA_UNTOLD;
+}
+
+/* Rows of a kind that no rule can tell, the second before the first */
+static void test_back(void)
+{
+	static const unsigned char section[] = {
+		0xe2, 0xde, 3, 4, 3, 0, 0xf8, 0,
+		1, 0, 0, 0, 2, 0, 0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0,
+		0, 1, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0,
+		2, 0, 0, 1, 0, 9, 3, 8, 5, 3, 8,
+	};
+	struct cfi_section s = {
+		section, sizeof(section), 0x10000, 0, EM_X86_64,
+	};
+	uint64_t last = 0;
+	struct cfi_sink sink = { on_function, on_row, &last };
+
+	ok(!pmc_sframe_walk(&s, &sink) &&
+	   last == 0x10000 + 28 + 0x100 + 10, "rows that go back");
+}
+
+/* What is wrong with it is left out, and all the rest of the section. */
+static void test_hostile(void)
+{
+	const uint32_t many = 0x7fffffff;
+	const unsigned char wrong = 9;
+	struct pmc_unwind t;
+	uint64_t at, header;
+
+	if (command("objcopy --rename-section .sframe_later=.sframe "
+		    "-R .eh_frame %s/sframe-2 one 2>/dev/null", bin))
+		return;
+	at = find("one", ".sframe", &header);
+	patch("one", at + 8, &many, 4);
+	ok(compile("one", &t), "more functions than it has");
+	patch("one", at + 8, "\5\0\0\0", 4);
+	patch("one", at + 28 + 12, &many, 4);
+	ok(!compile("one", &t), "more rows than it has");
+	pmc_unwind_free(&t);
+	patch("one", at + 2, &wrong, 1);
+	ok(compile("one", &t), "a version that nobody knows");
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/test_sections.XXXXXX";
@@ -136,6 +278,10 @@ int main(void)
 #ifdef WITH_ZSTD
 	test_packed("zstd");
 #endif
+	test_sframe(2);
+	test_sframe(3);
+	test_hostile();
+	test_back();
 	if (chdir("/") || command("rm -r %s", dir))
 		perror(dir);
 	return done();

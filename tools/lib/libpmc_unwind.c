@@ -9,6 +9,7 @@
 
 #include "libpmc_cfi.h"
 #include "libpmc_elf.h"
+#include "libpmc_sframe.h"
 #include "libpmc_unwind.h"
 #include "libpmc_unwind_cache.h"
 
@@ -284,6 +285,39 @@ static int by_segment(const struct elf *e, struct cfi_section *s)
 	return s->data != NULL;
 }
 
+/* .sframe, also of a file without section headers */
+static int sframe_section(const struct elf *e, struct cfi_section *s)
+{
+	const unsigned char *row;
+
+	if (section(e, ".sframe", s))
+		return 1;
+	row = pmc_elf_segment(e, PT_SFRAME);
+	if (!row)
+		return 0;
+	s->addr = FIELD(e, row, Phdr, p_vaddr);
+	s->len = FIELD(e, row, Phdr, p_filesz);
+	s->data = pmc_elf_part(e, FIELD(e, row, Phdr, p_offset), s->len);
+	return s->data != NULL;
+}
+
+/*
+ * It says less than the others (nothing of rbx, for one).  It is taken where they say
+ * nothing but of what starts a program, which is the C library's.
+ */
+static int collect_sframe(struct maker *m, struct cfi_section *s,
+			  const struct cfi_sink *sink)
+{
+	int status = 0;
+
+	if (!sframe_section(m->elf, s))
+		return 0;
+	if (m->nfunctions < pmc_sframe_functions(s) / 2 + 1)
+		status = pmc_sframe_walk(s, sink);
+	free((void *)s->data);
+	return status;
+}
+
 /*
  * Some files have both: compilers can be told to leave a function out of .eh_frame,
  * and what starts a program is there all the same.
@@ -303,7 +337,7 @@ static int collect(struct maker *m)
 		status = pmc_cfi_walk(&s, &sink);
 		free((void *)s.data);
 	}
-	return status;
+	return status ? status : collect_sframe(m, &s, &sink);
 }
 
 static int compile(const struct elf *e, struct pmc_unwind *t)
