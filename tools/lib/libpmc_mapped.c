@@ -100,14 +100,17 @@ void pmc_mapped_free(struct mapped *all)
 /* 7f0012345000-7f0012346000 r-xp 00001000 fe:01 1234   /path */
 static int read_line(char *line, int pid, struct mapped_file *f)
 {
-	char perms[5];
+	const char *perms = strchr(line, ' ');
 	int at = 0;
 
+	/* most are none */
+	if (!perms || strnlen(perms, 5) < 5 || perms[3] != 'x')
+		return 0;
 	*f = (struct mapped_file){ .pid = pid, .times = 1 };
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %" SCNu64 " %n",
-		   &f->start, &f->end, perms, &f->major, &f->minor, &f->ino,
-		   &at) != 6 ||
-	    perms[2] != 'x' || !f->ino || line[at] != '/')
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*x %x:%x %" SCNu64 " %n",
+		   &f->start, &f->end, &f->major, &f->minor, &f->ino,
+		   &at) != 5 ||
+	    !f->ino || line[at] != '/')
 		return 0;
 	f->path = line + at;
 	f->path[strcspn(f->path, "\n")] = '\0';
