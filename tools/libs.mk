@@ -10,6 +10,9 @@ have	= $(shell printf '$(hash)include <%s>\nint main(void){return !%s;}\n' \
 	  -o /dev/null $(3) 2>/dev/null && echo $(3))
 
 ZSTD_LIBS := $(call have,zstd.h,ZSTD_decompressStream,-lzstd)
+ZLIB_LIBS := $(call have,zlib.h,uncompress,-lz)
+# what libpmc inflates sections with
+INFLATE_LIBS := $(ZLIB_LIBS) $(ZSTD_LIBS)
 # all that pmclog is linked with
 READER_LIBS := -Wl,--as-needed -ldw -lelf -llzma -liberty -lcapstone -lncursesw \
 	-lz -lm $(ZSTD_LIBS)

@@ -93,6 +93,19 @@ frames()
 	$cc -shared -nostdlib -o "$dir/asm" "$asm"
 	aarch64-linux-gnu-gcc -O2 -shared -fPIC -nostdlib -o "$dir/arm64" \
 		"$code" 2>/dev/null
+	local how
+	for how in zlib zstd; do
+		objcopy --compress-debug-sections=$how "$dir/debug" \
+			"$dir/$how" 2>/dev/null || rm -f "$dir/$how"
+	done
+	for how in 2 3; do
+		$cc -DVERSION=$how -DLONG=400 -shared -nostdlib -Wl,--no-eh-frame-hdr \
+			-o "$dir/both$how" "$here/../host/unwind/sframe.S"
+		objcopy --rename-section .sframe_later=.sframe "$dir/both$how"
+		objcopy -R .eh_frame "$dir/both$how" "$dir/sframe$how"
+		objcopy -O binary --only-section=.sframe "$dir/both$how" \
+			"$dir/section$how"
+	done 2>/dev/null
 	objcopy --strip-section-headers "$dir/small" "$dir/bare" 2>/dev/null ||
 		python3 - "$dir/small" "$dir/bare" <<-EOF
 	import sys

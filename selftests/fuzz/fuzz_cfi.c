@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* libFuzzer: tables of any ELF file; what comes of it the module takes. */
+/*
+ * libFuzzer: tables of any ELF file; what comes of it the module takes.  What begins
+ * as SFrame does is that section alone.
+ */
 #include <stdlib.h>
 
 #include "fuzz.h"
+#include "libpmc_sframe.h"
 #include "libpmc_unwind.h"
 #include "../../src/unwind_table.h"
 
@@ -21,11 +25,50 @@ static void look_up(const struct unwind_table *t)
 	}
 }
 
+struct func {
+	u64	at, end;
+};
+
+static int on_function(void *arg, uint64_t start, uint64_t end)
+{
+	struct func *f = arg;
+
+	if (start >= end)
+		abort();
+	*f = (struct func){ start, end };
+	return 0;
+}
+
+/* Inside the function, and never back */
+static int on_row(void *arg, uint64_t addr, const struct hwpmc_unwind_rule *r)
+{
+	struct func *f = arg;
+
+	if (addr < f->at || addr >= f->end || r->cfa == HWPMC_CFA_NONE)
+		abort();
+	f->at = addr;
+	return 0;
+}
+
+static void walk_sframe(const uint8_t *data, size_t size, unsigned int machine)
+{
+	struct func f;
+	struct cfi_sink sink = { on_function, on_row, &f };
+	struct cfi_section s = { data, size, 0x10000, 0, machine };
+
+	pmc_sframe_walk(&s, &sink);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pmc_unwind u;
 	struct unwind_table t;
 
+	if (size > 2 && data[0] == 0xe2 && data[1] == 0xde) {
+		walk_sframe(data, size, EM_X86_64);
+		walk_sframe(data, size, EM_AARCH64);
+		return 0;
+	}
 	if (pmc_unwind_compile_image(data, size, &u))
 		return 0;
 	if (unwind_table_check(&t, u.table, u.len, EM_X86_64) &&

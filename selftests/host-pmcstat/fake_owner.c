@@ -16,6 +16,7 @@
  *	FAKE_FIRED=cut|whole	its trigger has fired: a flush begins it, the next
  *				ends it, and that is what disarming leaves of it
  *	FAKE_PMC=ID		the first PMC's: the log's
+ *	FAKE_PRELOAD=MS		unwind tables of what runs are there after so long
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -490,4 +491,38 @@ int pmc_owner_stats(struct pmc_owner *o, uint32_t scope,
 	s->account.cut_by[PMCLOG_CUT_DEPTH] = 15;
 	s->account.cut_by[PMCLOG_CUT_USER] = 6;
 	return 0;
+}
+
+struct pmc_preload {
+	long	ms;
+};
+
+struct pmc_preload *pmc_preload_begin(struct pmc_owner *o, const int *pids,
+				      size_t n)
+{
+	static struct pmc_preload preload;
+	const char *ms = getenv("FAKE_PRELOAD");
+
+	preload.ms = ms ? atol(ms) : 0;
+	(void)o;
+	(void)pids;
+	return step("preload", (long)n) ? NULL : &preload;
+}
+
+int pmc_preload_wait(struct pmc_preload *p, unsigned int ms,
+		     struct pmc_preloaded *did)
+{
+	long wait = p->ms < (long)ms ? p->ms : (long)ms;
+
+	usleep((unsigned int)wait * 1000);
+	if (p->ms > (long)ms)
+		return 0;
+	*did = (struct pmc_preloaded){ 500, 300, 30000000 };
+	return 1;
+}
+
+void pmc_preload_end(struct pmc_preload *p)
+{
+	if (p)
+		step("preloaded", 0);
 }

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "libpmc_elf.h"
+#include "libpmc_inflate.h"
 
 #define PART_MAX	(1UL << 30)
+#define INFLATED_MAX	(64UL << 20)	/* a small file may ask for much */
 
 #if __BYTE_ORDER == __LITTLE_ENDIAN
 #define OUR_ENDIAN	ELFDATA2LSB
@@ -78,6 +80,40 @@ void *pmc_elf_part(const struct elf *e, uint64_t offset, uint64_t len)
 	}
 	part[len] = '\0';
 	return part;
+}
+
+/* @part: a head and @len bytes behind it */
+static void *inflate(const struct elf *e, const unsigned char *part,
+		     uint64_t len, uint64_t *size)
+{
+	unsigned int type = (unsigned int)FIELD(e, part, Chdr, ch_type);
+	unsigned char *out = NULL;
+
+	*size = FIELD(e, part, Chdr, ch_size);
+	if (*size <= INFLATED_MAX && pmc_inflate_fits(type, len, *size))
+		out = malloc(*size + 1);
+	if (!out || pmc_inflate(type, part + SIZE(e, Chdr), len, out, *size)) {
+		free(out);
+		refuse();
+		return NULL;
+	}
+	out[*size] = '\0';
+	return out;
+}
+
+void *pmc_elf_contents(const struct elf *e, const unsigned char *row,
+		       uint64_t *len)
+{
+	void *part, *out = NULL;
+
+	*len = FIELD(e, row, Shdr, sh_size);
+	part = pmc_elf_part(e, FIELD(e, row, Shdr, sh_offset), *len);
+	if (!part || !(FIELD(e, row, Shdr, sh_flags) & SHF_COMPRESSED))
+		return part;
+	if (*len >= SIZE(e, Chdr))
+		out = inflate(e, part, *len - SIZE(e, Chdr), len);
+	free(part);
+	return out;
 }
 
 static int read_tables(struct elf *e, const unsigned char *h)

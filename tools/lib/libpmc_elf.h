@@ -49,6 +49,13 @@ void pmc_elf_close(struct elf *e);
 /* A part of the file and a NUL, to be freed; NULL when it is not all there */
 void *pmc_elf_part(const struct elf *e, uint64_t offset, uint64_t len);
 
+/*
+ * What is in a section, inflated if it is compressed, as pmc_elf_part() has it.
+ * @row: what pmc_elf_section() has found
+ */
+void *pmc_elf_contents(const struct elf *e, const unsigned char *row,
+		       uint64_t *len);
+
 /* The row of a section, or NULL */
 const unsigned char *pmc_elf_section(const struct elf *e, const char *name);
 

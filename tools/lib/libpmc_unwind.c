@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libpmc_cfi.h"
 #include "libpmc_elf.h"
+#include "libpmc_sframe.h"
 #include "libpmc_unwind.h"
+#include "libpmc_unwind_cache.h"
 
 #define NO_RULE		0U		/* rules[0]: nobody knows */
 #define LOOKS		64
@@ -242,13 +245,13 @@ static int section(const struct elf *e, const char *name,
 		   struct cfi_section *s)
 {
 	const unsigned char *row = pmc_elf_section(e, name);
+	uint64_t len;
 
-	if (!row || FIELD(e, row, Shdr, sh_type) == SHT_NOBITS ||
-	    (FIELD(e, row, Shdr, sh_flags) & SHF_COMPRESSED))
+	if (!row || FIELD(e, row, Shdr, sh_type) == SHT_NOBITS)
 		return 0;
 	s->addr = FIELD(e, row, Shdr, sh_addr);
-	s->len = FIELD(e, row, Shdr, sh_size);
-	s->data = pmc_elf_part(e, FIELD(e, row, Shdr, sh_offset), s->len);
+	s->data = pmc_elf_contents(e, row, &len);
+	s->len = len;
 	return s->data != NULL;
 }
 
@@ -282,6 +285,39 @@ static int by_segment(const struct elf *e, struct cfi_section *s)
 	return s->data != NULL;
 }
 
+/* .sframe, also of a file without section headers */
+static int sframe_section(const struct elf *e, struct cfi_section *s)
+{
+	const unsigned char *row;
+
+	if (section(e, ".sframe", s))
+		return 1;
+	row = pmc_elf_segment(e, PT_SFRAME);
+	if (!row)
+		return 0;
+	s->addr = FIELD(e, row, Phdr, p_vaddr);
+	s->len = FIELD(e, row, Phdr, p_filesz);
+	s->data = pmc_elf_part(e, FIELD(e, row, Phdr, p_offset), s->len);
+	return s->data != NULL;
+}
+
+/*
+ * It says less than the others (nothing of rbx, for one).  It is taken where they say
+ * nothing but of what starts a program, which is the C library's.
+ */
+static int collect_sframe(struct maker *m, struct cfi_section *s,
+			  const struct cfi_sink *sink)
+{
+	int status = 0;
+
+	if (!sframe_section(m->elf, s))
+		return 0;
+	if (m->nfunctions < pmc_sframe_functions(s) / 2 + 1)
+		status = pmc_sframe_walk(s, sink);
+	free((void *)s->data);
+	return status;
+}
+
 /*
  * Some files have both: compilers can be told to leave a function out of .eh_frame,
  * and what starts a program is there all the same.
@@ -301,7 +337,7 @@ static int collect(struct maker *m)
 		status = pmc_cfi_walk(&s, &sink);
 		free((void *)s.data);
 	}
-	return status;
+	return status ? status : collect_sframe(m, &s, &sink);
 }
 
 static int compile(const struct elf *e, struct pmc_unwind *t)
@@ -340,6 +376,37 @@ int pmc_unwind_compile(int fd, struct pmc_unwind *t)
 	if (status)
 		return -1;
 	status = compile(&e, t);
+	pmc_elf_close(&e);
+	return status;
+}
+
+static int cached(const struct elf *e, struct pmc_unwind *t)
+{
+	struct unwind_key key;
+	int status, dir = -1;
+
+	if (machine_ok(e) && !pmc_unwind_key(e, &key))
+		dir = pmc_unwind_cache_open();
+	if (dir < 0)
+		return compile(e, t);
+	status = pmc_unwind_cache_get(dir, &key, t);
+	if (status) {
+		status = compile(e, t);
+		if (!status)
+			pmc_unwind_cache_put(dir, &key, t, UNWIND_CACHE_MAX);
+	}
+	close(dir);
+	return status;
+}
+
+int pmc_unwind_of(int fd, struct pmc_unwind *t)
+{
+	struct elf e;
+	int status = pmc_elf_read(&e, fd);
+
+	if (status)
+		return -1;
+	status = cached(&e, t);
 	pmc_elf_close(&e);
 	return status;
 }

@@ -20,6 +20,13 @@ struct pmc_unwind {
 int pmc_unwind_compile(int fd, struct pmc_unwind *t);
 int pmc_unwind_compile_image(const void *image, size_t size,
 			     struct pmc_unwind *t);
+/* Of the caller's cache on disk if it is there; else it is compiled, and put there. */
+int pmc_unwind_of(int fd, struct pmc_unwind *t);
 void pmc_unwind_free(struct pmc_unwind *t);
+
+/* libpmc_unwind_owner.c: of the vdso that this process has */
+int pmc_unwind_vdso(struct pmc_unwind *t);
+/* What is open with O_PATH, to be read; -1: it is no regular file, or not readable. */
+int pmc_unwind_reopen(int fd);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libpmc_elf.h"
@@ -27,7 +28,7 @@ static size_t vdso_size(const void *image)
 	return end < VDSO_MAX ? end : 0;
 }
 
-static int compile_vdso(struct pmc_unwind *t)
+int pmc_unwind_vdso(struct pmc_unwind *t)
 {
 	const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
 
@@ -36,17 +37,26 @@ static int compile_vdso(struct pmc_unwind *t)
 	return pmc_unwind_compile_image(image, vdso_size(image), t);
 }
 
-/* @fd has been opened with O_PATH: a caller that may not read the file has no table. */
-static int compile_file(int fd, struct pmc_unwind *t)
+/* Devices may do something when they are opened. */
+int pmc_unwind_reopen(int fd)
 {
 	char name[40];
-	int status, file;
+	struct stat st;
 
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return -1;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* A caller that may not read the file has no table. */
+static int table_of_file(int fd, struct pmc_unwind *t)
+{
+	int status, file = pmc_unwind_reopen(fd);
+
 	if (file < 0)
 		return -1;
-	status = pmc_unwind_compile(file, t);
+	status = pmc_unwind_of(file, t);
 	close(file);
 	return status;
 }
@@ -70,8 +80,8 @@ static int answer(int device, uint32_t id, const struct pmc_unwind *t)
 static void unwind_one(int device, const struct hwpmc_unwindnext *next)
 {
 	struct pmc_unwind t = { 0 };
-	int status = next->fd < 0 ? compile_vdso(&t) :
-		     compile_file(next->fd, &t);
+	int status = next->fd < 0 ? pmc_unwind_vdso(&t) :
+		     table_of_file(next->fd, &t);
 
 	if (status)
 		t = (struct pmc_unwind){ 0 };

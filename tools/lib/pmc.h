@@ -361,6 +361,33 @@ int	pmc_owner_fd(const struct pmc_owner *owner);
 int	pmc_owner_unwind(struct pmc_owner *owner);
 
 /**
+ * struct pmc_preloaded - what a preload has done
+ * @processes: that were looked at
+ * @objects:   that got a table, of @bytes together
+ */
+struct pmc_preloaded {
+	unsigned int	processes;
+	unsigned int	objects;
+	uint64_t	bytes;
+};
+
+/*
+ * The tables of all that processes have mapped as code now, before it is sampled:
+ * of @n processes, or of all that the caller may look at if @n is 0.  A PMC with
+ * PMC_F_UNWIND has to be there.  A thread does it, until it is done or ended.  What
+ * is most mapped comes first; of tables there will be 64 MiB, 16 without privilege.
+ */
+struct pmc_preload;
+
+struct pmc_preload *pmc_preload_begin(struct pmc_owner *owner, const int *pids,
+				      size_t n);
+/* Waits for @ms at most.  Returns 1 if all is done; @did may be NULL. */
+int	pmc_preload_wait(struct pmc_preload *p, unsigned int ms,
+			 struct pmc_preloaded *did);
+/* Before the owner is closed.  @p may be NULL. */
+void	pmc_preload_end(struct pmc_preload *p);
+
+/**
  * struct pmc_allocate_opts - the choices of an allocation
  * @size:  sizeof(struct pmc_allocate_opts)
  * @mode:  a system or process mode

@@ -227,7 +227,7 @@ static void read_id(struct fileid *f, int fd)
 	file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (file < 0)
 		return;
-	len = elfid_of_file(file, id);
+	len = pmc_elfid_of_file(file, id);
 	if (len != f->len || memcmp(id, f->id, len)) {
 		memcpy(f->id, id, len);
 		f->len = len;
@@ -418,7 +418,7 @@ void fileids_of_vdso(struct fileids *t)
 	struct fileid key = { .path = (char *)"[vdso]" }, *f = add(t, &key);
 
 	if (f) {
-		f->len = elfid_of_vdso(f->id);
+		f->len = pmc_elfid_of_vdso(f->id);
 		f->read = 1;
 	}
 }

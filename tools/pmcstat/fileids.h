@@ -6,7 +6,7 @@
 #ifndef PMCSTAT_FILEIDS_H
 #define PMCSTAT_FILEIDS_H
 
-#include "elfid.h"
+#include "libpmc_elfid.h"
 #include "pmcstat.h"
 
 /**

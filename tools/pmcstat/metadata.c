@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "batch.h"
-#include "elfid.h"
+#include "libpmc_elfid.h"
 #include "modules.h"
 
 static void add_map_in(struct batch *b, const struct module *m)
@@ -69,7 +69,7 @@ static void add_build_id(struct batch *b, const char *name,
 	notes = file_read(notes_path, &len);
 	if (!notes)
 		return;
-	id = elfid_in_notes(notes, len, &n);
+	id = pmc_elfid_in_notes(notes, len, &n);
 	if (id)
 		batch_build_id(b, name, id, n);
 	free(notes);

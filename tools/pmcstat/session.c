@@ -434,6 +434,7 @@ int session_run(struct options *o)
 	attach(&s);
 	if (s.log >= 0)
 		log_ids_begin(o, &s.targets, s.log);
+	preload_begin(o, s.owner, &s.targets);
 	end = start(&s);
 	kallsyms_begin();
 	outputs_begun();
@@ -443,6 +444,7 @@ int session_run(struct options *o)
 	if (o->flight_size)
 		s.refresh = now_ns() + FIRST_REFRESH_NS;
 	stop(&s, end == END_NOT ? wait_for_end(&s) : end);
+	preload_end();
 	warn_multiplexed(&s);
 	if (s.log >= 0) {
 		status = log_close(o, s.owner, &s.targets, s.log);

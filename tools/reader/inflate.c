@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Sections that are packed by zstd: Debian 12's libelf can't unpack them. */
-#include <stdlib.h>
-#include <string.h>
-
 #include <gelf.h>
 
 #include "imagefile.h"
+#include "libpmc_inflate.h"
 #include "mem.h"
 
-#ifdef WITH_ZSTD
-#include <zstd.h>
-
-#define PACKED_ZSTD	2			/* ELFCOMPRESS_ZSTD */
 #define UNPACKED_MAX	((size_t)4 << 30)	/* of all sections */
-
-/* how many times its size a block of zstd can have at most, about */
-#define GROWTH_MAX	32768
 
 static void inflate(struct image *im, Elf_Scn *scn, size_t *left)
 {
@@ -27,16 +18,16 @@ static void inflate(struct image *im, Elf_Scn *scn, size_t *left)
 	void *buf;
 
 	if (!data || !data->d_buf || !cooked || !gelf_getshdr(scn, &sh) ||
-	    !gelf_getchdr(scn, &ch) || ch.ch_type != PACKED_ZSTD)
+	    !gelf_getchdr(scn, &ch) || ch.ch_type != PMC_INFLATE_ZSTD)
 		return;
 	head = gelf_fsize(im->elf, ELF_T_CHDR, 1, EV_CURRENT);
 	if (data->d_size < head || ch.ch_size > *left ||
-	    ch.ch_size / GROWTH_MAX > data->d_size)
+	    !pmc_inflate_fits(PMC_INFLATE_ZSTD, data->d_size, ch.ch_size))
 		return;
 	/* it is freed with the image */
 	buf = arena_alloc(&im->unpacked, ch.ch_size + 1);
-	if (ZSTD_decompress(buf, ch.ch_size, (char *)data->d_buf + head,
-			    data->d_size - head) != ch.ch_size)
+	if (pmc_inflate(PMC_INFLATE_ZSTD, (char *)data->d_buf + head,
+			data->d_size - head, buf, ch.ch_size))
 		return;
 	*left -= ch.ch_size;
 	data->d_buf = cooked->d_buf = buf;
@@ -56,9 +47,3 @@ void image_inflate(struct image *im)
 		if (gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_COMPRESSED)
 			inflate(im, scn, &left);
 }
-#else
-void image_inflate(struct image *im)
-{
-	(void)im;
-}
-#endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Build-ids of ELF files, without a library: pmcstat is built where there are
- * none.  The files are anybody's, so nothing in them is believed.
+ * Build-ids of ELF files, without a library: a small library should be all that
+ * recording takes.  The files are anybody's, so nothing in them is believed.
  */
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "elfid.h"
+#include "libpmc_elfid.h"
 
 #define PHDRS_MAX	256
 #define NOTES_MAX	65536
 
-const unsigned char *elfid_in_notes(const unsigned char *p, size_t len,
+const unsigned char *pmc_elfid_in_notes(const unsigned char *p, size_t len,
 				   uint32_t *idlen)
 {
 	uint32_t note[3];	/* lengths of name and descriptor, type */
@@ -82,15 +83,21 @@ static size_t get(const struct source *s, void *to, size_t len, uint64_t at)
 static uint32_t id_in_notes(const struct source *s, uint64_t offset, size_t len,
 			    unsigned char id[ELFID_MAX])
 {
-	static unsigned char notes[NOTES_MAX];
+	unsigned char *notes;
 	const unsigned char *found;
 	uint32_t n = 0;
 
-	len = get(s, notes, len < NOTES_MAX ? len : NOTES_MAX, offset);
-	found = elfid_in_notes(notes, len, &n);
-	if (!found || n > ELFID_MAX)
+	len = len < NOTES_MAX ? len : NOTES_MAX;
+	notes = malloc(len);
+	if (!notes)
 		return 0;
-	memcpy(id, found, n);
+	len = get(s, notes, len, offset);
+	found = pmc_elfid_in_notes(notes, len, &n);
+	if (!found || n > ELFID_MAX)
+		n = 0;
+	if (n)
+		memcpy(id, found, n);
+	free(notes);
 	return n;
 }
 
@@ -139,14 +146,14 @@ static uint32_t id_of(const struct source *s, unsigned char id[ELFID_MAX])
 	return 0;
 }
 
-uint32_t elfid_of_file(int fd, unsigned char id[ELFID_MAX])
+uint32_t pmc_elfid_of_file(int fd, unsigned char id[ELFID_MAX])
 {
 	struct source s = { .fd = fd };
 
 	return id_of(&s, id);
 }
 
-uint32_t elfid_of_vdso(unsigned char id[ELFID_MAX])
+uint32_t pmc_elfid_of_vdso(unsigned char id[ELFID_MAX])
 {
 	struct source s = {
 		.mem = (const unsigned char *)getauxval(AT_SYSINFO_EHDR),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Build-ids of ELF files. */
-#ifndef PMCSTAT_ELFID_H
-#define PMCSTAT_ELFID_H
+#ifndef LIBPMC_ELFID_H
+#define LIBPMC_ELFID_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,11 +9,11 @@
 #define ELFID_MAX	32
 
 /* The GNU build-id among ELF notes; NULL when there is none. */
-const unsigned char *elfid_in_notes(const unsigned char *p, size_t len,
+const unsigned char *pmc_elfid_in_notes(const unsigned char *p, size_t len,
 				    uint32_t *idlen);
 /* Bytes of the id of an open file, 0 without one. */
-uint32_t elfid_of_file(int fd, unsigned char id[ELFID_MAX]);
+uint32_t pmc_elfid_of_file(int fd, unsigned char id[ELFID_MAX]);
 /* The same of what the kernel has mapped into this process. */
-uint32_t elfid_of_vdso(unsigned char id[ELFID_MAX]);
+uint32_t pmc_elfid_of_vdso(unsigned char id[ELFID_MAX]);
 
-#endif /* PMCSTAT_ELFID_H */
+#endif /* LIBPMC_ELFID_H */

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Tables for what processes have mapped: each file's once, whatever has its name by
+ * now, and no more than there is room and time for.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "fake_tables.h"
+#include "libpmc_unwind.h"
+#include "tap.h"
+
+#define NFILES	6
+#define NPROCS	3
+
+static struct pmc_owner owner = { FAKE_DEVICE };
+static int pids[NPROCS];
+
+static int copy_self(const char *name)
+{
+	char buf[65536];
+	int from = open("/proc/self/exe", O_RDONLY);
+	int to = open(name, O_RDWR | O_CREAT | O_TRUNC, 0755);
+	ssize_t n;
+
+	while ((n = read(from, buf, sizeof(buf))) > 0)
+		if (write(to, buf, (size_t)n) != n)
+			abort();
+	close(from);
+	return to;
+}
+
+static void map(const char *name, int prot)
+{
+	int fd = open(name, O_RDONLY);
+
+	if (mmap(NULL, 8192, prot, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		abort();
+	close(fd);
+}
+
+/* Process @i has the files from @i on, and "data" not as code. */
+static int start(int i)
+{
+	char name[16];
+	int pipes[2], pid;
+	char byte;
+
+	if (pipe(pipes))
+		abort();
+	pid = fork();
+	if (!pid) {
+		for (; i < NFILES; i++) {
+			sprintf(name, "file%d", i);
+			map(name, PROT_READ | PROT_EXEC);
+			map(name, PROT_READ);
+		}
+		map("data", PROT_READ);
+		if (write(pipes[1], "", 1) != 1)
+			abort();
+		for (;;)
+			pause();
+	}
+	if (read(pipes[0], &byte, 1) != 1)
+		abort();
+	close(pipes[0]);
+	close(pipes[1]);
+	return pid;
+}
+
+static void start_all(void)
+{
+	char name[16];
+	int i;
+
+	for (i = 0; i < NFILES; i++) {
+		sprintf(name, "file%d", i);
+		close(copy_self(name));
+	}
+	close(copy_self("data"));
+	for (i = 0; i < NPROCS; i++)
+		pids[i] = start(i);
+}
+
+static int preload(const int *who, size_t n, struct pmc_preloaded *did)
+{
+	struct pmc_preload *p = pmc_preload_begin(&owner, who, n);
+	int done = pmc_preload_wait(p, 20000, did);
+
+	pmc_preload_end(p);
+	return done;
+}
+
+static bool has(const char *name, const struct pmc_unwind *want)
+{
+	const struct fake_table *t;
+	struct stat st;
+
+	if (stat(name, &st))
+		return false;
+	t = fake_find(&st);
+	return t && t->len == want->len && !memcmp(t->data, want->table, t->len);
+}
+
+static unsigned int has_files(const struct pmc_unwind *want)
+{
+	unsigned int n = 0;
+	char name[16];
+	int i;
+
+	for (i = 0; i < NFILES; i++) {
+		sprintf(name, "file%d", i);
+		n += has(name, want);
+	}
+	return n;
+}
+
+static void test_processes(const struct pmc_unwind *t)
+{
+	struct pmc_preloaded did = { 0 };
+	struct stat st;
+
+	ok(preload(pids, NPROCS, &did), "of processes");
+	ok(has_files(t) == NFILES, "what they have mapped as code");
+	ok(has("/proc/self/exe", t), "... the program too");
+	ok(!stat("data", &st) && !fake_find(&st), "... and nothing else");
+	ok(fake.vdso == 1, "the vdso's");
+	ok(!fake.twice && !fake.bad, "each once");
+	ok(did.processes == NPROCS && did.objects >= NFILES &&
+	   did.bytes >= NFILES * t->len, "it says how many");
+	fake_reset();
+	ok(preload(pids + 2, 1, &did) && has_files(t) == NFILES - 2,
+	   "of one process");
+	fake_reset();
+	ok(preload(NULL, 0, &did) && has_files(t) == NFILES && !fake.twice &&
+	   did.processes > NPROCS, "of all processes");
+	fake_reset();
+}
+
+/* What is mapped by most goes first: its name comes from there. */
+static void test_order(void)
+{
+	struct stat st;
+	unsigned int i, first = 0, last = 0;
+
+	preload(pids, NPROCS, NULL);
+	for (i = 0; i < fake.n; i++) {
+		if (!stat("file5", &st) && fake.table[i].ino == st.st_ino)
+			first = i;
+		if (!stat("file0", &st) && fake.table[i].ino == st.st_ino)
+			last = i;
+	}
+	ok(first < last, "first what most have mapped");
+	fake_reset();
+}
+
+static void test_gone(const struct pmc_unwind *t)
+{
+	struct pmc_preloaded did = { 0 };
+	int gone = 1 << 30, fd;
+	struct stat st;
+
+	ok(preload(&gone, 1, &did) && !did.objects && !fake.n,
+	   "of a process that has gone");
+	fake_reset();
+	fd = open("file0", O_RDONLY);
+	fstat(fd, &st);
+	unlink("file0");
+	close(copy_self("file0"));
+	preload(pids, NPROCS, NULL);
+	if (geteuid())
+		ok(true, "of a file without a name # SKIP needs root");
+	else
+		ok(fake_find(&st) && !has("file0", t),
+		   "of a file without a name");
+	close(fd);
+	fake_reset();
+}
+
+static void test_refused(void)
+{
+	struct pmc_preloaded did = { 0 };
+	static const int full[] = { EDQUOT, ENOSPC, ENOMEM };
+	size_t i;
+
+	fake = (struct fake){ .err = ENXIO, .deaf = 1 };
+	ok(preload(NULL, 0, &did) && !did.processes && fake.vdso == 1,
+	   "a device without tables: nothing is looked at");
+	for (i = 0; i < 3; i++) {
+		fake = (struct fake){ .err = full[i] };
+		ok(preload(pids, NPROCS, &did) && !did.objects &&
+		   fake.asked == 2, "%s: it ends", strerror(full[i]));
+	}
+	fake = (struct fake){ .err = EEXIST };
+	ok(preload(pids, NPROCS, &did) && !did.objects && fake.asked > NFILES,
+	   "what is known already is not counted");
+	fake_reset();
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void test_slow(void)
+{
+	static struct pmc_preload *left;	/* one is never freed */
+	struct pmc_preload *p;
+	double begun = now();
+
+	fake = (struct fake){ .nap = 200000 };
+	p = pmc_preload_begin(&owner, pids, NPROCS);
+	ok(!pmc_preload_wait(p, 50, NULL) && now() - begun < 0.15,
+	   "nobody waits for longer than he wants to");
+	pmc_preload_end(p);
+	ok(now() - begun < 0.45 && fake.n <= 1, "... and it ends when asked to");
+	fake_reset();
+	fake.nap = 1500000;
+	left = pmc_preload_begin(&owner, pids, NPROCS);
+	begun = now();
+	pmc_preload_end(left);
+	ok(now() - begun < 1.4, "nor for what does not answer");
+	usleep(800000);
+	pmc_preload_end(NULL);
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/test_preload.XXXXXX", command[64];
+	struct pmc_unwind t;
+	int i, fd;
+
+	if (!mkdtemp(dir) || chdir(dir))
+		abort();
+	setenv("XDG_CACHE_HOME", dir, 1);
+	fd = open("/proc/self/exe", O_RDONLY);
+	if (pmc_unwind_compile(fd, &t))
+		abort();
+	close(fd);
+	start_all();
+	test_processes(&t);
+	test_order();
+	test_gone(&t);
+	test_refused();
+	test_slow();
+	for (i = 0; i < NPROCS; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	pmc_unwind_free(&t);
+	sprintf(command, "rm -r %s", dir);
+	if (system(command))
+		perror(dir);
+	return done();
+}

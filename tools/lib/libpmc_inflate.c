@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Where the libraries are not there, compressed sections are as if they were not. */
+#include "libpmc_inflate.h"
+
+#ifdef WITH_ZLIB
+#include <zlib.h>
+#endif
+#ifdef WITH_ZSTD
+#include <zstd.h>
+#endif
+
+/* how many times its size something can have at most, about */
+#define ZLIB_GROWTH	1032
+#define ZSTD_GROWTH	32768
+
+int pmc_inflate_fits(unsigned int type, size_t len, size_t size)
+{
+	switch (type) {
+	case PMC_INFLATE_ZLIB:
+		return size / ZLIB_GROWTH <= len;
+	case PMC_INFLATE_ZSTD:
+		return size / ZSTD_GROWTH <= len;
+	default:
+		return 0;
+	}
+}
+
+static int inflate_zlib(const void *from, size_t len, void *to, size_t size)
+{
+#ifdef WITH_ZLIB
+	uLongf n = size;
+
+	return uncompress(to, &n, from, len) == Z_OK && n == size ? 0 : -1;
+#else
+	(void)from;
+	(void)len;
+	(void)to;
+	(void)size;
+	return -1;
+#endif
+}
+
+static int inflate_zstd(const void *from, size_t len, void *to, size_t size)
+{
+#ifdef WITH_ZSTD
+	return ZSTD_decompress(to, size, from, len) == size ? 0 : -1;
+#else
+	(void)from;
+	(void)len;
+	(void)to;
+	(void)size;
+	return -1;
+#endif
+}
+
+int pmc_inflate(unsigned int type, const void *from, size_t len, void *to,
+		size_t size)
+{
+	if (!pmc_inflate_fits(type, len, size))
+		return -1;
+	return type == PMC_INFLATE_ZLIB ? inflate_zlib(from, len, to, size) :
+	       inflate_zstd(from, len, to, size);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Files that processes have mapped as code, each once: /proc/PID/maps.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libpmc_mapped.h"
+#include "libpmc_unwind.h"
+
+/* ------------------------------------------------------------------------
+ * A set of files
+ */
+static size_t hash(const struct mapped_file *f)
+{
+	uint64_t h = f->ino * 0x9e3779b97f4a7c15ULL;
+
+	h ^= ((uint64_t)f->major << 32 | f->minor) * 0xc2b2ae3d27d4eb4fULL;
+	return (size_t)(h ^ h >> 32);
+}
+
+static int same(const struct mapped_file *a, const struct mapped_file *b)
+{
+	return a->ino == b->ino && a->major == b->major && a->minor == b->minor;
+}
+
+/* Where its number is, or is to be */
+static uint32_t *slot_of(const struct mapped *all, const struct mapped_file *f)
+{
+	size_t i = hash(f) & (all->nslots - 1);
+
+	while (all->slot[i] && !same(&all->file[all->slot[i] - 1], f))
+		i = (i + 1) & (all->nslots - 1);
+	return &all->slot[i];
+}
+
+/* There is a slot for two files. */
+static int grow(struct mapped *all)
+{
+	size_t room = all->room ? all->room * 2 : 256, i;
+	struct mapped_file *file = reallocarray(all->file, room, sizeof(*file));
+	uint32_t *slot;
+
+	if (!file)
+		return -1;
+	all->file = file;
+	slot = calloc(room * 2, sizeof(*slot));
+	if (!slot)
+		return -1;
+	free(all->slot);
+	all->slot = slot;
+	all->nslots = room * 2;
+	all->room = room;
+	for (i = 0; i < all->n; i++)
+		*slot_of(all, &file[i]) = (uint32_t)i + 1;
+	return 0;
+}
+
+static int add(struct mapped *all, const struct mapped_file *f)
+{
+	uint32_t *slot;
+	char *path;
+
+	if (all->n == all->room && grow(all))
+		return -1;
+	slot = slot_of(all, f);
+	if (*slot) {
+		all->file[*slot - 1].times++;
+		return 0;
+	}
+	path = strdup(f->path);
+	if (!path)
+		return -1;
+	all->file[all->n] = *f;
+	all->file[all->n].path = path;
+	*slot = (uint32_t)++all->n;
+	return 0;
+}
+
+void pmc_mapped_free(struct mapped *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->n; i++)
+		free(all->file[i].path);
+	free(all->file);
+	free(all->slot);
+	*all = (struct mapped){ 0 };
+}
+
+/* ------------------------------------------------------------------------
+ * Processes
+ */
+/* 7f0012345000-7f0012346000 r-xp 00001000 fe:01 1234   /path */
+static int read_line(char *line, int pid, struct mapped_file *f)
+{
+	const char *perms = strchr(line, ' ');
+	int at = 0;
+
+	/* most are none */
+	if (!perms || strnlen(perms, 5) < 5 || perms[3] != 'x')
+		return 0;
+	*f = (struct mapped_file){ .pid = pid, .times = 1 };
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*x %x:%x %" SCNu64 " %n",
+		   &f->start, &f->end, &f->major, &f->minor, &f->ino,
+		   &at) != 5 ||
+	    !f->ino || line[at] != '/')
+		return 0;
+	f->path = line + at;
+	f->path[strcspn(f->path, "\n")] = '\0';
+	return 1;
+}
+
+static int find_in(struct mapped *all, int pid)
+{
+	size_t len = 0;
+	struct mapped_file f;
+	char path[40], *line = NULL;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	in = fopen(path, "re");
+	if (!in)
+		return 0;
+	while (getline(&line, &len, in) > 0)
+		if (read_line(line, pid, &f) && add(all, &f))
+			break;
+	free(line);
+	fclose(in);
+	return 1;
+}
+
+static unsigned int find_everywhere(struct mapped *all, const atomic_int *stop)
+{
+	DIR *proc = opendir("/proc");
+	unsigned int n = 0;
+	struct dirent *de;
+	int pid;
+
+	while (proc && !*stop && (de = readdir(proc))) {
+		pid = atoi(de->d_name);
+		if (pid > 0)
+			n += (unsigned int)find_in(all, pid);
+	}
+	if (proc)
+		closedir(proc);
+	return n;
+}
+
+static int by_times(const void *a, const void *b)
+{
+	const struct mapped_file *x = a, *y = b;
+
+	if (x->times != y->times)
+		return x->times < y->times ? 1 : -1;
+	return (x->ino > y->ino) - (x->ino < y->ino);
+}
+
+unsigned int pmc_mapped_find(struct mapped *all, const int *pids, size_t npids,
+			     const atomic_int *stop)
+{
+	unsigned int n = 0;
+	size_t i;
+
+	*all = (struct mapped){ 0 };
+	for (i = 0; i < npids && !*stop; i++)
+		n += (unsigned int)find_in(all, pids[i]);
+	if (!npids)
+		n = find_everywhere(all, stop);
+	if (all->n)
+		qsort(all->file, all->n, sizeof(*all->file), by_times);
+	return n;
+}
+
+/*
+ * The mapping's link is the file itself, whatever has its name now, but takes
+ * privilege; else it is looked for under the process' root.
+ */
+int pmc_mapped_open(const struct mapped_file *f)
+{
+	char link[80], *path;
+	int fd, file;
+
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 f->pid, f->start, f->end);
+	fd = open(link, O_PATH | O_CLOEXEC);
+	if (fd < 0 && asprintf(&path, "/proc/%d/root%s", f->pid, f->path) >= 0) {
+		fd = open(path, O_PATH | O_CLOEXEC);
+		free(path);
+	}
+	if (fd < 0)
+		return -1;
+	file = pmc_unwind_reopen(fd);
+	close(fd);
+	return file;
+}

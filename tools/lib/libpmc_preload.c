@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Unwind tables for what processes have mapped as code, before it is sampled: first
+ * for what most of them have.  By a thread: files may be slow, and many.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/hwpmc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libpmc_mapped.h"
+#include "libpmc_unwind.h"
+#include "pmc.h"
+
+/* Tables beyond that are made when they are asked for. */
+#define BYTES_MAX	(64U << 20)
+/* Of a user with a limit: there must be room for what is sampled. */
+#define BYTES_MAX_USER	(16U << 20)
+#define END_MS		1000
+
+/**
+ * struct pmc_preload - a thread at work
+ * @stop: for the thread to be done
+ * @done: the thread says so; under @lock, with @did
+ */
+struct pmc_preload {
+	int		device;
+	int		*pids;
+	size_t		npids;
+	uint64_t	max;
+	atomic_int	stop;
+	pthread_t	thread;
+	pthread_mutex_t	lock;
+	pthread_cond_t	changed;
+	int		done;
+	struct pmc_preloaded did;
+};
+
+static int give(const struct pmc_preload *p, int fd, uint32_t flags,
+		const struct pmc_unwind *t)
+{
+	struct hwpmc_unwindtable a = {
+		.fd = fd, .flags = flags, .data = (uintptr_t)t->table,
+		.len = t->len,
+	};
+
+	return ioctl(p->device, HWPMC_IOC_UNWINDTABLE, &a) ? errno : 0;
+}
+
+/* Does the device take tables at all?  It may have the vdso's already. */
+static int give_vdso(const struct pmc_preload *p)
+{
+	struct pmc_unwind t;
+	int err;
+
+	if (pmc_unwind_vdso(&t))
+		t = (struct pmc_unwind){ 0 };
+	err = give(p, -1, HWPMC_UNWIND_VDSO, &t);
+	pmc_unwind_free(&t);
+	return !err || err == EEXIST ? 0 : -1;
+}
+
+/* -1: there is no room for more */
+static int give_file(struct pmc_preload *p, int fd)
+{
+	struct pmc_unwind t = { 0 };
+	int err = 0;
+
+	if (pmc_unwind_of(fd, &t) && errno != ENOEXEC)
+		return 0;
+	if (p->did.bytes + t.len <= p->max && !p->stop)
+		err = give(p, fd, 0, &t);
+	else
+		t.len = 0;
+	if (!err && t.len) {
+		p->did.bytes += t.len;
+		p->did.objects++;
+	}
+	pmc_unwind_free(&t);
+	/* of all others the next object may be another matter */
+	return err == EDQUOT || err == ENOSPC || err == ENOMEM ? -1 : 0;
+}
+
+static void give_all(struct pmc_preload *p)
+{
+	struct mapped all = { 0 };
+	int fd, status = 0;
+	size_t i;
+
+	p->did.processes = pmc_mapped_find(&all, p->pids, p->npids, &p->stop);
+	for (i = 0; i < all.n && !status && !p->stop; i++) {
+		fd = pmc_mapped_open(&all.file[i]);
+		if (fd < 0)
+			continue;
+		status = give_file(p, fd);
+		close(fd);
+	}
+	pmc_mapped_free(&all);
+}
+
+static void *run(void *arg)
+{
+	struct pmc_preload *p = arg;
+
+	if (!give_vdso(p))
+		give_all(p);
+	pthread_mutex_lock(&p->lock);
+	p->done = 1;
+	pthread_cond_broadcast(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+static void free_preload(struct pmc_preload *p)
+{
+	pthread_cond_destroy(&p->changed);
+	pthread_mutex_destroy(&p->lock);
+	free(p->pids);
+	free(p);
+}
+
+static struct pmc_preload *new_preload(int device, const int *pids, size_t n)
+{
+	struct pmc_preload *p = calloc(1, sizeof(*p));
+	pthread_condattr_t attr;
+
+	if (!p)
+		return NULL;
+	p->pids = malloc(n * sizeof(*pids) + 1);
+	if (!p->pids) {
+		free(p);
+		return NULL;
+	}
+	if (n)
+		memcpy(p->pids, pids, n * sizeof(*pids));
+	p->npids = n;
+	p->device = device;
+	p->max = geteuid() ? BYTES_MAX_USER : BYTES_MAX;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	return p;
+}
+
+struct pmc_preload *pmc_preload_begin(struct pmc_owner *owner, const int *pids,
+				      size_t n)
+{
+	struct pmc_preload *p = new_preload(pmc_owner_fd(owner), pids, n);
+	sigset_t all, before;
+	int err;
+
+	if (!p)
+		return NULL;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&p->thread, NULL, run, p);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!err)
+		return p;
+	free_preload(p);
+	errno = err;
+	return NULL;
+}
+
+static int wait_ms(struct pmc_preload *p, unsigned int ms)
+{
+	struct timespec until;
+	int err = 0, done;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	pthread_mutex_lock(&p->lock);
+	while (!p->done && !err)
+		err = pthread_cond_timedwait(&p->changed, &p->lock, &until);
+	done = p->done;
+	pthread_mutex_unlock(&p->lock);
+	return done;
+}
+
+int pmc_preload_wait(struct pmc_preload *p, unsigned int ms,
+		     struct pmc_preloaded *did)
+{
+	int done = wait_ms(p, ms);
+
+	if (done && did)
+		*did = p->did;
+	return done;
+}
+
+void pmc_preload_end(struct pmc_preload *p)
+{
+	if (!p)
+		return;
+	p->stop = 1;
+	if (wait_ms(p, END_MS)) {
+		pthread_join(p->thread, NULL);
+		free_preload(p);
+	} else {
+		/* a file system that does not answer: it is left to it */
+		pthread_detach(p->thread);
+	}
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Unwind tables on disk, by what files say of themselves, so that each is compiled
+ * once and not by each recording.
+ */
+#ifndef LIBPMC_UNWIND_CACHE_H
+#define LIBPMC_UNWIND_CACHE_H
+
+#include <stdint.h>
+
+#include "libpmc_elf.h"
+#include "libpmc_elfid.h"
+#include "libpmc_unwind.h"
+
+#define UNWIND_CACHE_MAX	(256ULL << 20)	/* bytes of a cache */
+
+/**
+ * struct unwind_key - a file that tables are for
+ * @machine: EM_*
+ * @idlen, @id: its build-id
+ * @uid:  its owner: nobody can put tables under the build-ids of others' files
+ * @size: in bytes
+ * @segments, @sections: of the headers that say what is where; a stripped file has
+ *	other ones, and tables have places in the file
+ *
+ * Without gaps.  It is written as it is.
+ */
+struct unwind_key {
+	uint32_t	machine;
+	uint32_t	idlen;
+	unsigned char	id[ELFID_MAX];
+	uint64_t	uid;
+	uint64_t	size;
+	uint64_t	segments;
+	uint64_t	sections;
+};
+
+/* Of an ELF file that is open as @e->fd.  -1: it has no build-id. */
+int pmc_unwind_key(const struct elf *e, struct unwind_key *key);
+
+/*
+ * The caller's cache as a directory; it is made if need be.  -1: there is none, or
+ * what is there is not his alone to write to.
+ */
+int pmc_unwind_cache_open(void);
+
+/* 0, or -1: it is not there, or damaged */
+int pmc_unwind_cache_get(int dir, const struct unwind_key *key,
+			 struct pmc_unwind *t);
+
+/*
+ * Nothing is said of failures: it is compiled again then.  @max: bytes of all; others
+ * go to make room for it.
+ */
+void pmc_unwind_cache_put(int dir, const struct unwind_key *key,
+			  const struct pmc_unwind *t, uint64_t max);
+
+/*
+ * libpmc_unwind_evict.c: the files that have not been used for longest go, until the
+ * others have @max bytes.  0, or -1: they have more.
+ */
+int pmc_unwind_cache_evict(int dir, uint64_t max);
+
+#endif
