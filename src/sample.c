@@ -127,7 +127,8 @@ static unsigned int unwind(struct scratch *sc, struct pmc_cpu *pc,
 	n = chain_kernel(sc->pc, max, regs, sc->steps, end);
 	if (n > 1 && is_caller(pc->pmc, sc->pc[0]))
 		memmove(sc->pc, sc->pc + 1, --n * sizeof(*sc->pc));
-	if (pc->pmc->flags & HWPMC_F_USERCALLCHAIN)
+	/* behind a kernel part that is cut there is nothing that follows it */
+	if ((pc->pmc->flags & HWPMC_F_USERCALLCHAIN) && !(*end & CUT(DEPTH)))
 		n += user_part(sc, pc, sc->pc + n, max - n, NULL, end);
 	return n;
 }
