@@ -59,6 +59,13 @@ struct recall_walk {
 	u32	from;
 };
 
+/* Not by subscript: bounds that the compiler checks lead out of where user memory is open. */
+static __always_inline struct recall_frame *recall_seen(struct unwind_recall *r,
+							u32 i)
+{
+	return (struct recall_frame *)r->seen + i;
+}
+
 static __always_inline void recall_begin(struct recall_walk *w,
 					 struct unwind_recall *r, u64 map)
 {
@@ -80,7 +87,7 @@ static __always_inline void recall_add(struct unwind_recall *r,
 				       const struct recall_frame *e)
 {
 	if (r->nfresh < RECALL_MAX)
-		r->fresh[r->nfresh] = *e;
+		*((struct recall_frame *)r->fresh + r->nfresh) = *e;
 	r->nfresh += r->nfresh <= RECALL_MAX;
 }
 
@@ -92,7 +99,7 @@ static __always_inline void recall_kept(const struct recall_walk *w,
 	u32 i;
 
 	for (i = w->at + 1; i <= w->from; i++) {
-		e = &w->r->seen[i];
+		e = recall_seen(w->r, i);
 		if (!e->kept_at)
 			continue;
 		f->kept = unwind_add((e - 1)->sp, e->kept_at);
@@ -133,7 +140,7 @@ static __always_inline void recall_left(struct recall_walk *w)
 	if (!w->from)
 		return;
 	for (; w->from >= w->at; w->from--)
-		recall_add(w->r, &w->r->seen[w->from]);
+		recall_add(w->r, recall_seen(w->r, w->from));
 	w->from = 0;
 	w->at--;
 }
@@ -167,7 +174,7 @@ recall_follow(struct recall_walk *w, struct unwind_frame *f, u64 *pc,
 {
 	const struct recall_frame *e;
 
-	e = &w->r->seen[w->at];
+	e = recall_seen(w->r, w->at);
 	while (e->sp < f->sp && e != w->r->seen)
 		e--;
 	w->at = e - w->r->seen;
