@@ -72,11 +72,11 @@ unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
 {
 	unsigned long ip = instruction_pointer(regs);
 	unsigned int i, n;
+	bool more;
 
 	BUILD_BUG_ON(sizeof(unsigned long) != sizeof(u64));
 	n = stack_trace_save((unsigned long *)pc, max + CHAIN_SLACK, 0);
-	if (n == max + CHAIN_SLACK)
-		*end |= CUT(DEPTH);
+	more = n == max + CHAIN_SLACK;
 	for (i = 0; i < n && pc[i] != ip; i++)
 		;
 	if (i == n) {
@@ -85,10 +85,9 @@ unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
 		return 1;
 	}
 	n -= i;
-	if (n > max) {
-		n = max;
+	if (more || n > max)
 		*end |= CUT(DEPTH);
-	}
+	n = min(n, max);
 	memmove(pc, pc + i, n * sizeof(*pc));
 	return n;
 }

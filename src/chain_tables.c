@@ -268,18 +268,21 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 				  unsigned int max, unsigned int *end)
 {
 	const struct hwpmc_unwind_rule *rule = NULL;
-	enum unwind_result res = UNWIND_CALLER;
+	enum unwind_result res;
 	unsigned int n = 0;
 	enum known known;
 
-	while (res == UNWIND_CALLER && n < max) {
+	do {
 		known = look_up(map, f->pc - !f->exact, &rule);
 		res = UNWIND_NONSENSE;
 		if (n && !is_caller(known, f->pc))
 			break;
+		res = UNWIND_CALLER;
+		if (n == max)
+			break;
 		pc[n++] = f->pc;
 		res = step(f, known, rule, read_faulting);
-	}
+	} while (res == UNWIND_CALLER);
 	*end |= end_of(res);
 	return n;
 }

@@ -236,10 +236,6 @@ static int give(struct unwinder *u, const struct hwpmc_unwindtable *a,
 		return set(u, a, file, NULL, &none);
 	mutex_lock(&u->lock);
 	err = unwind_charge(u, a->len);
-	if (err) {
-		unwind_objects_spare(u);
-		err = unwind_charge(u, a->len);
-	}
 	mutex_unlock(&u->lock);
 	if (err)
 		return err;

@@ -118,6 +118,7 @@ struct unwind_map {
  * @tidied, @spared: the last bucket of maps, of objects, that was looked into
  * @next_id: of objects
  * @crowded: something was refused for want of room
+ * @lacking: there are maps with code of files that there was no room to remember
  */
 struct unwinder {
 	struct kref	ref;
@@ -135,6 +136,7 @@ struct unwinder {
 	u64		bytes;
 	bool		wants;
 	bool		crowded;
+	bool		lacking;
 	struct list_head wanted;
 	struct list_head asked;
 	DECLARE_HASHTABLE(maps, UNWIND_MAP_BITS);
@@ -169,7 +171,6 @@ void unwind_object_unask(struct unwinder *u, struct unwind_object *obj);
 unsigned int unwind_objects_lapse(struct unwinder *u, struct path *last,
 				  unsigned int room);
 void unwind_objects_spare(struct unwinder *u);
-void unwind_objects_tidy(struct unwinder *u);
 void unwind_objects_free(struct unwinder *u);
 
 /* unwind_map.c */

@@ -25,7 +25,7 @@ static DEFINE_MUTEX(unwinders_mutex);
 static LIST_HEAD(unwinders);		/* unwinders_mutex; RCU */
 static atomic64_t ids = ATOMIC64_INIT(0);
 
-/* Files that there is no room to remember: their code waits for a table for ever. */
+/* Files that there is no room to remember now: see unwind_tidy(). */
 static struct unwind_object no_room = { .state = UNWIND_WANTED };
 
 static bool is_code(const struct vm_area_struct *vma)
@@ -67,7 +67,10 @@ static struct unwind_object *object_of(struct unwinder *u,
 		return NULL;
 	if (!IS_ERR(obj))
 		return obj;
-	return PTR_ERR(obj) == -EINVAL ? NULL : &no_room;
+	if (PTR_ERR(obj) == -EINVAL)
+		return NULL;
+	u->lacking = true;
+	return &no_room;
 }
 
 /* Code of no file that is next to other such is one with it. */
@@ -333,6 +336,15 @@ static void make_all_stale(struct unwinder *u)
 		WRITE_ONCE(map->stale, true);
 }
 
+/* Once in a round through all maps; what is still too much makes it so again. */
+static bool tries_again(struct unwinder *u)
+{
+	if (!u->lacking || u->tidied >= BUCKETS_AT_ONCE)
+		return false;
+	u->lacking = false;
+	return true;
+}
+
 /*
  * unwind_tidy - the writer thread: maps of processes that have ended go, and files
  * that nobody gives tables for are let go of
@@ -347,9 +359,9 @@ void unwind_tidy(struct hwpmc_owner *o)
 		return;
 	for (n = 0; n < BUCKETS_AT_ONCE; n++)
 		reap_next(u);
-	unwind_objects_tidy(u);
+	unwind_objects_spare(u);
 	n = unwind_objects_lapse(u, last, ARRAY_SIZE(last));
-	if (n)
+	if (tries_again(u) || n)
 		make_all_stale(u);
 	mutex_unlock(&u->lock);
 	while (n--)

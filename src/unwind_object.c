@@ -4,7 +4,8 @@
  *
  * Found by what their inodes say, without a reference: no file system is kept from
  * being unmounted for longer than UNWINDNEXT is left without an answer, and that is
- * two seconds at most while the writer thread runs.  All is under unwinder->lock.
+ * two seconds at most while the writer thread runs.  All is under unwinder->lock but
+ * @areas, which falls without it.
  */
 #include <linux/err.h>
 #include <linux/jhash.h>
@@ -239,23 +240,13 @@ static void spare_bucket(struct unwinder *u, struct hlist_head *bucket)
 	}
 }
 
-/* What nobody executes any more goes. */
-void unwind_objects_spare(struct unwinder *u)
-{
-	unsigned int i;
-
-	lockdep_assert_held(&u->lock);
-	for (i = 0; i < HASH_SIZE(u->objects); i++)
-		spare_bucket(u, &u->objects[i]);
-	u->crowded = false;
-}
-
 /*
- * unwind_objects_tidy - the same if there is little room, some of it each time
+ * unwind_objects_spare - if there is little room, what nobody executes any more goes
  *
- * The writer thread, now and then.
+ * The writer thread, now and then: some buckets each time.  Nobody makes room at
+ * once for himself: the memory is there only when the handlers of now have ended.
  */
-void unwind_objects_tidy(struct unwinder *u)
+void unwind_objects_spare(struct unwinder *u)
 {
 	unsigned int i;
 
