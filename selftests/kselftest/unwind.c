@@ -4,7 +4,6 @@
  * libpmc makes, and with none, with wrong ones and with hostile ones.
  */
 #include <dirent.h>
-#include <elf.h>
 #include <link.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,19 +16,12 @@
 
 #include "recorder.h"
 #include "symbols.h"
+#include "table.h"
 #include "target.h"
 #include "test.h"
-#include "user.h"
 
-#define PARAM		"/sys/module/hwpmc/parameters/"
-#define SYSPMCS		PARAM "unprivileged_syspmcs"
 #define PAGE		4096
 #define TOUCHES		16
-#ifdef __aarch64__
-#define MACHINE		EM_AARCH64
-#else
-#define MACHINE		EM_X86_64
-#endif
 
 /* ------------------------------------------------------------------------
  * The program: plain_outer() -> plain_mid() -> plain_leaf(), which faults.  None
@@ -154,21 +146,6 @@ static bool is_wanted(int dev)
 	struct pollfd fd = { .fd = dev, .events = POLLRDBAND };
 
 	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLRDBAND);
-}
-
-static int next(int dev, struct hwpmc_unwindnext *n)
-{
-	memset(n, 0, sizeof(*n));
-	return dev_ioctl(dev, HWPMC_IOC_UNWINDNEXT, n);
-}
-
-static int give(int dev, uint32_t id, const void *table, size_t len)
-{
-	struct hwpmc_unwindtable t = {
-		.id = id, .fd = -1, .data = (uintptr_t)table, .len = len,
-	};
-
-	return dev_ioctl(dev, HWPMC_IOC_UNWINDTABLE, &t);
 }
 
 static void end_log(META, FIXTURE_DATA(unwind) *self, unsigned int flags)
@@ -308,11 +285,11 @@ TEST_F(unwind, next)
 
 	begin(_metadata, self, toucher, NULL);
 	EXPECT_FALSE(is_wanted(self->dev));
-	EXPECT_EQ(-EAGAIN, next(self->dev, &a));
+	EXPECT_EQ(-EAGAIN, table_next(self->dev, &a));
 	EXPECT_TRUE(target_step(&self->target));
 	EXPECT_TRUE(is_wanted(self->dev));
 	ASSERT_EQ(0, stat("/proc/self/exe", &mine));
-	while (!next(self->dev, &a)) {
+	while (!table_next(self->dev, &a)) {
 		EXPECT_NE(0, a.id);
 		if (a.fd < 0)
 			continue;
@@ -353,7 +330,7 @@ TEST_F(unwind, untellable)
 	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_UNWINDNEXT, fixed));
 	EXPECT_EQ(before, open_files());
 	EXPECT_TRUE(is_wanted(self->dev));
-	EXPECT_EQ(0, next(self->dev, &a));
+	EXPECT_EQ(0, table_next(self->dev, &a));
 	EXPECT_EQ(1, a.id);
 	close(a.fd);
 }
@@ -361,156 +338,6 @@ TEST_F(unwind, untellable)
 /* ------------------------------------------------------------------------
  * Tables
  */
-struct small {
-	struct hwpmc_unwind_table head;
-	struct hwpmc_unwind_rule rule[2];
-	uint32_t	pc[2];
-	uint16_t	number[2];
-};
-
-/* One rule for everything */
-static struct small small_table(struct hwpmc_unwind_rule rule)
-{
-	return (struct small){
-		.head = {
-			.magic = HWPMC_UNWIND_MAGIC,
-			.version = HWPMC_UNWIND_VERSION,
-			.machine = MACHINE, .nrows = 2, .nrules = 2,
-		},
-		.rule = { { 0 }, rule },
-		.pc = { 0, UINT32_MAX },
-		.number = { 1, 0 },
-	};
-}
-
-static const struct hwpmc_unwind_rule usual = {
-	.cfa = HWPMC_CFA_SP, .cfa_offset = 16,
-	.ra = HWPMC_AT_CFA, .ra_offset = -8,
-};
-
-TEST_F(unwind, errors)
-{
-	struct hwpmc_unwindtable t = { .fd = -1 };
-	struct small good = small_table(usual);
-	struct hwpmc_unwindnext n = {};
-	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
-	int fd;
-
-	EXPECT_EQ(-ENXIO, next(self->dev, &n));
-	EXPECT_EQ(-ENXIO, give(self->dev, 1, &good, sizeof(good)));
-	a.flags &= ~HWPMC_F_CALLCHAIN;
-	EXPECT_EQ(-EINVAL, dev_allocate(self->dev, &a));
-	a.flags |= HWPMC_F_CALLCHAIN;
-	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-
-	EXPECT_EQ(-EAGAIN, next(self->dev, &n));
-	n.id = 1;
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDNEXT, &n));
-	n = (struct hwpmc_unwindnext){ .reserved = 1 };
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDNEXT, &n));
-
-	/* none of the three names the object, or two do */
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-	t.id = 1;
-	t.flags = HWPMC_UNWIND_VDSO;
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-	t.id = 0;
-	t.flags = HWPMC_UNWIND_VDSO | 2;
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-	t.flags = 0;
-	t.fd = 999;
-	EXPECT_EQ(-EBADF, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-	fd = open("/proc/self/exe", O_PATH);
-	t.fd = fd;
-	EXPECT_EQ(-EBADF, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-	close(fd);
-	t.fd = self->dev;
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-	t.fd = -2;
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-	t = (struct hwpmc_unwindtable){ .id = 1, .fd = -1, .reserved = 1 };
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-
-	EXPECT_EQ(-ENOENT, give(self->dev, 77, &good, sizeof(good)));
-	EXPECT_EQ(-E2BIG, give(self->dev, 77, &good, (128UL << 20) + 1));
-	EXPECT_EQ(-EFAULT, give(self->dev, 77, (void *)1, sizeof(good)));
-}
-
-/* A table says what of a stack is looked at: of anybody's for the privileged only. */
-TEST_F(unwind, privilege)
-{
-	struct hwpmc_allocate system = pmc_clock(100);
-	struct hwpmc_allocate process = pmc_process_faults(HWPMC_F_UNWIND);
-	int dev, plain, tables, own;
-
-	system.caps = HWPMC_CAP_USER;
-	system.flags &= ~HWPMC_F_USERCALLCHAIN;
-	ASSERT_TRUE(write_text(SYSPMCS, "1"));
-	ASSERT_TRUE(device_for_group() && user_become(1000));
-	dev = dev_open();
-	plain = dev_allocate(dev, &system);
-	system.flags |= HWPMC_F_UNWIND;
-	tables = dev_allocate(dev, &system);
-	own = dev_allocate(dev, &process);
-	close(dev);
-	ASSERT_TRUE(user_root());
-	device_for_root();
-	write_text(SYSPMCS, "0");
-	EXPECT_LE(0, dev);
-	EXPECT_EQ(0, plain);
-	EXPECT_EQ(-EPERM, tables);
-	EXPECT_EQ(0, own);
-}
-
-/* What the user may not have is neither allocated nor read; a refused table is not kept. */
-TEST_F(unwind, too_much)
-{
-	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
-	struct small bad = small_table(usual);
-	int dev, start, large, small, i;
-
-	bad.head.magic++;
-	ASSERT_TRUE(write_text(PARAM "max_ringmem", "1"));
-	ASSERT_TRUE(device_for_group() && user_become(1000));
-	dev = dev_open();
-	start = dev_allocate(dev, &a);
-	large = give(dev, 1, (void *)1, (1U << 20) + 1);
-	for (i = 0, small = -EINVAL; i < 20000 && small == -EINVAL; i++)
-		small = give(dev, 1, &bad, sizeof(bad));
-	close(dev);
-	ASSERT_TRUE(user_root());
-	device_for_root();
-	write_text(PARAM "max_ringmem", "256");
-	EXPECT_LE(0, dev);
-	EXPECT_EQ(0, start);
-	EXPECT_EQ(-EDQUOT, large);
-	EXPECT_EQ(-EINVAL, small);
-}
-
-#define BIG_ROWS	40000U
-
-/* A quarter of a megabyte that is right */
-static void *big_table(size_t *len)
-{
-	const struct small few = small_table(usual);
-	struct hwpmc_unwind_table *head;
-	uint16_t *number;
-	uint32_t i, *pc;
-
-	*len = sizeof(few.head) + sizeof(few.rule) +
-	       BIG_ROWS * (sizeof(*pc) + sizeof(*number));
-	head = calloc(1, *len);
-	memcpy(head, &few, sizeof(few.head) + sizeof(few.rule));
-	head->nrows = BIG_ROWS;
-	pc = (void *)((char *)(head + 1) + sizeof(few.rule));
-	number = (void *)(pc + BIG_ROWS);
-	for (i = 0; i < BIG_ROWS; i++) {
-		pc[i] = i;
-		number[i] = i < BIG_ROWS - 1;
-	}
-	return head;
-}
-
 static int give_file(int dev, const void *table, size_t len)
 {
 	struct hwpmc_unwindtable t = {
@@ -550,52 +377,13 @@ TEST_F(unwind, given_back)
 	free(table);
 }
 
-TEST_F(unwind, bad_tables)
-{
-	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
-	const struct small good = small_table(usual);
-	struct small bad;
-
-	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-#define BAD(how) do {							\
-	bad = good;							\
-	bad.how;							\
-	EXPECT_EQ(-EINVAL, give(self->dev, 1, &bad, sizeof(bad)));	\
-} while (0)
-	BAD(head.magic++);
-	BAD(head.version++);
-	BAD(head.machine++);
-	BAD(head.nrows = 0);
-	BAD(head.nrows = 3);
-	BAD(head.nrows = UINT32_MAX);
-	BAD(head.nrules = 0);
-	BAD(head.nrules = 1);
-	BAD(head.nrules = UINT32_MAX);
-	BAD(head.reserved[3] = 1);
-	BAD(rule[1].cfa = HWPMC_CFA_UNTOLD + 1);
-	BAD(rule[1].cfa = HWPMC_CFA_REGS);
-	BAD(rule[1].ra = HWPMC_AT_KINDS);
-	BAD(rule[1].fp = HWPMC_AT_KINDS);
-	BAD(rule[1].lr = 255);
-	BAD(rule[1].flags = 0x80);
-	BAD(rule[1].reserved[2] = 1);
-	BAD(pc[1] = 0);
-	BAD(number[0] = 2);
-	BAD(number[1] = 1);
-#undef BAD
-	EXPECT_EQ(-EINVAL, give(self->dev, 1, &good, sizeof(good) - 1));
-	EXPECT_EQ(-EINVAL, give(self->dev, 1, &good, 1));
-	/* the same, as it was, is one */
-	EXPECT_EQ(-ENOENT, give(self->dev, 1, &good, sizeof(good)));
-}
-
 /* The id and the file of this program, asked for and not answered */
 static uint32_t ask(META, FIXTURE_DATA(unwind) *self, int *fd)
 {
 	struct hwpmc_unwindnext n;
 
 	ASSERT_TRUE(target_step(&self->target)) return 0;
-	ASSERT_EQ(0, next(self->dev, &n)) return 0;
+	ASSERT_EQ(0, table_next(self->dev, &n)) return 0;
 	*fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	close(n.fd);
 	return n.id;
@@ -611,8 +399,8 @@ TEST_F(unwind, answered_once)
 
 	begin(_metadata, self, toucher, NULL);
 	id = ask(_metadata, self, &t.fd);
-	EXPECT_EQ(0, give(self->dev, id, &good, sizeof(good)));
-	EXPECT_EQ(-EEXIST, give(self->dev, id, &good, sizeof(good)));
+	EXPECT_EQ(0, table_give(self->dev, id, &good, sizeof(good)));
+	EXPECT_EQ(-EEXIST, table_give(self->dev, id, &good, sizeof(good)));
 	EXPECT_EQ(-EEXIST, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
 	close(t.fd);
 }
@@ -627,7 +415,7 @@ TEST_F(unwind, none)
 	begin(_metadata, self, toucher, NULL);
 	id = ask(_metadata, self, &fd);
 	close(fd);
-	EXPECT_EQ(0, give(self->dev, id, NULL, 0));
+	EXPECT_EQ(0, table_give(self->dev, id, NULL, 0));
 	EXPECT_TRUE(target_step(&self->target));
 	EXPECT_EQ(0, target_end(&self->target));
 	end_log(_metadata, self, 0);
@@ -672,7 +460,7 @@ static void be_hostile(META, const struct hwpmc_unwind_rule *rule)
 	begin(_metadata, self, toucher, NULL);
 	id = ask(_metadata, self, &fd);
 	close(fd);
-	EXPECT_EQ(0, give(self->dev, id, &table, sizeof(table)));
+	EXPECT_EQ(0, table_give(self->dev, id, &table, sizeof(table)));
 	EXPECT_TRUE(target_step(&self->target));
 	EXPECT_EQ(0, target_end(&self->target));
 	end_log(_metadata, self, 0);
