@@ -15,7 +15,8 @@ struct pmc_unwind {
 
 /*
  * The table of an ELF file, or of an image in memory (the vdso): of .eh_frame and
- * .debug_frame.  0, or -1 with errno: ENOEXEC where there is neither, EFBIG.
+ * .debug_frame.  0, or -1 with errno: ENOEXEC where there is neither, EFBIG; others
+ * say that it cannot be made now.
  */
 int pmc_unwind_compile(int fd, struct pmc_unwind *t);
 int pmc_unwind_compile_image(const void *image, size_t size,
@@ -26,7 +27,7 @@ void pmc_unwind_free(struct pmc_unwind *t);
 
 /* libpmc_unwind_owner.c: of the vdso that this process has */
 int pmc_unwind_vdso(struct pmc_unwind *t);
-/* What is open with O_PATH, to be read; -1: it is no regular file, or not readable. */
+/* What is open with O_PATH, to be read; -1 with errno: ENOEXEC: it is no regular file */
 int pmc_unwind_reopen(int fd);
 
 #endif
