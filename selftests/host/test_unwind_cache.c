@@ -312,6 +312,22 @@ static void test_places(const char *dir)
 	ok(cache_is(UNWIND), "$XDG_CACHE_HOME");
 }
 
+/* The key of the same bytes somewhere else */
+static struct unwind_key elsewhere(const struct unwind_key *key)
+{
+	struct unwind_key k = *key;
+
+	k.dev = k.ino = k.seconds = k.nanoseconds = 0;
+	return k;
+}
+
+static bool alike(const struct unwind_key *a, const struct unwind_key *b)
+{
+	const struct unwind_key x = elsewhere(a), y = elsewhere(b);
+
+	return !memcmp(&x, &y, sizeof(x));
+}
+
 /* Is it a file of its own for the cache? */
 static void differs(int fd, const char *what)
 {
@@ -321,7 +337,7 @@ static void differs(int fd, const char *what)
 	ok(!pmc_elf_read(&e, fd) && !pmc_unwind_key(&e, &key) &&
 	   key.idlen == file.key.idlen &&
 	   !memcmp(key.id, file.key.id, key.idlen) &&
-	   memcmp(&key, &file.key, sizeof(key)), "of the same build-id, but %s", what);
+	   !alike(&key, &file.key), "of the same build-id, but %s", what);
 	pmc_elf_close(&e);
 	close(fd);
 }
@@ -340,7 +356,8 @@ static void test_keys(void)
 	int fd = copy_self("other");
 
 	ok(!pmc_elf_read(&e, fd) && !pmc_unwind_key(&e, &key) &&
-	   !memcmp(&key, &file.key, sizeof(key)), "a copy is the same file");
+	   alike(&key, &file.key) && key.ino != file.key.ino,
+	   "a copy is like the file, but another one");
 	pmc_elf_close(&e);
 	if (pread(fd, &h, sizeof(h), 0) != sizeof(h))
 		abort();
@@ -360,6 +377,32 @@ static void test_keys(void)
 	if (fchown(fd, 1, 1))
 		abort();
 	differs(fd, "of another user");
+}
+
+/* The headers stay: the build-id is that of the file, what it names is not. */
+static void test_changed(void)
+{
+	struct unwind_key before, after;
+	struct timespec times[2];
+	int fd = copy_self("other");
+	const unsigned char *row;
+	struct stat st;
+	struct elf e;
+
+	if (pmc_elf_read(&e, fd) || pmc_unwind_key(&e, &before) ||
+	    fstat(fd, &st))
+		abort();
+	row = pmc_elf_section(&e, ".eh_frame");
+	usleep(20000);		/* clocks of files are slow */
+	patch(fd, FIELD(&e, row, Shdr, sh_offset) + 40, 99);
+	times[0] = st.st_atim;
+	times[1] = st.st_mtim;
+	if (futimens(fd, times) || pmc_unwind_key(&e, &after))
+		abort();
+	ok(alike(&before, &after) && memcmp(&before, &after, sizeof(before)),
+	   "a file that has changed, whatever its time says");
+	pmc_elf_close(&e);
+	close(fd);
 }
 
 /* Its note is another one. */
@@ -441,6 +484,7 @@ int main(void)
 	test_links();
 	test_places(dir);
 	test_keys();
+	test_changed();
 	test_no_id();
 	test_full();
 	pmc_unwind_free(&file.t);
