@@ -26,6 +26,18 @@ static struct {
 	struct pmc_unwind t;
 } file;
 
+/* How often directories were listed; by the library as well */
+static unsigned int listed;
+
+DIR *__real_fdopendir(int fd);
+DIR *__wrap_fdopendir(int fd);
+
+DIR *__wrap_fdopendir(int fd)
+{
+	listed++;
+	return __real_fdopendir(fd);
+}
+
 static int copy_self(const char *name)
 {
 	char buf[65536];
@@ -456,12 +468,26 @@ static void test_full(void)
 	}
 	ok(is_there(), "a cache with room");
 	key.uid++;
-	pmc_unwind_cache_put(dir, &key, &t, 4 * 1200);
+	pmc_unwind_cache_put(dir, &key, &t, 5 * 1200);
 	ok(!is_there(), "the oldest has to go");
 	ok(entries(path) == 4, "... and no other that need not");
 	pmc_unwind_cache_put(dir, &key, &file.t, file.t.len * 2);
 	ok(pmc_unwind_cache_get(dir, &key, &found),
 	   "one table is not to drive out all others");
+	listed = 0;
+	for (i = 0; i < 60; i++) {
+		key.uid++;
+		pmc_unwind_cache_put(dir, &key, &t, 1 << 20);
+	}
+	ok(listed >= 1 && listed <= 4 && entries(path) >= 60,
+	   "60 tables: the directory is listed %u times", listed);
+	listed = 0;
+	for (i = 0; i < 200; i++) {
+		key.uid++;
+		pmc_unwind_cache_put(dir, &key, &t, 120 * 1200);
+	}
+	ok(listed <= 60 && entries(path) <= 124,
+	   "a full cache: it is listed %u times for 200", listed);
 	close(dir);
 	free(t.table);
 }

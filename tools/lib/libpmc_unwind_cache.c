@@ -265,7 +265,7 @@ void pmc_unwind_cache_put(int dir, const struct unwind_key *key,
 	int fd, failed;
 
 	if (t->len > max / 4 ||		/* one is not to drive out all others */
-	    pmc_unwind_cache_evict(dir, max - t->len - sizeof(struct head)) ||
+	    pmc_unwind_cache_room(dir, t->len + sizeof(struct head), max) ||
 	    getrandom(&random, sizeof(random), GRND_NONBLOCK) !=
 	    sizeof(random))
 		return;

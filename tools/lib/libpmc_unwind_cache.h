@@ -65,9 +65,12 @@ void pmc_unwind_cache_put(int dir, const struct unwind_key *key,
 			  const struct pmc_unwind *t, uint64_t max);
 
 /*
- * libpmc_unwind_evict.c: the files that have not been used for longest go, until the
- * others have @max bytes.  0, or -1: they have more.
+ * libpmc_unwind_evict.c: room for @len bytes more in a cache of @max.  The files that
+ * have not been used for longest go, if need be.  0, or -1: there is none.
+ *
+ * The directory is not listed each time: other processes that put tables there at the
+ * same time may make it some tables too large for a while.
  */
-int pmc_unwind_cache_evict(int dir, uint64_t max);
+int pmc_unwind_cache_room(int dir, uint64_t len, uint64_t max);
 
 #endif
