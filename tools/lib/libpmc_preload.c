@@ -29,6 +29,13 @@
 
 /**
  * struct pmc_preload - a thread at work
+ * @device: the owner's descriptor; its number is another file's when the owner has been
+ *	closed
+ * @giving: held for each use of @device, which looks at @stop first.  When @stop is
+ *	set, and @giving was to be had after that, @device is not used any more.
+ *	The thread may hang in a file for ever, so it is not held while one is opened or
+ *	read.  Nor has the thread a descriptor of its own: one that hangs would keep the
+ *	owner, and what that records
  * @stop: for the thread to be done
  * @done: the thread says so; under @lock, with @did
  */
@@ -37,6 +44,7 @@ struct pmc_preload {
 	int		*pids;
 	size_t		npids;
 	uint64_t	max;
+	pthread_mutex_t	giving;
 	atomic_int	stop;
 	pthread_t	thread;
 	pthread_mutex_t	lock;
@@ -45,19 +53,24 @@ struct pmc_preload {
 	struct pmc_preloaded did;
 };
 
-static int give(const struct pmc_preload *p, int fd, uint32_t flags,
+static int give(struct pmc_preload *p, int fd, uint32_t flags,
 		const struct pmc_unwind *t)
 {
 	struct hwpmc_unwindtable a = {
 		.fd = fd, .flags = flags, .data = (uintptr_t)t->table,
 		.len = t->len,
 	};
+	int err = ECANCELED;
 
-	return ioctl(p->device, HWPMC_IOC_UNWINDTABLE, &a) ? errno : 0;
+	pthread_mutex_lock(&p->giving);
+	if (!p->stop)
+		err = ioctl(p->device, HWPMC_IOC_UNWINDTABLE, &a) ? errno : 0;
+	pthread_mutex_unlock(&p->giving);
+	return err;
 }
 
 /* Does the device take tables at all?  It may have the vdso's already. */
-static int give_vdso(const struct pmc_preload *p)
+static int give_vdso(struct pmc_preload *p)
 {
 	struct pmc_unwind t;
 	int err;
@@ -77,7 +90,7 @@ static int give_file(struct pmc_preload *p, int fd)
 
 	if (pmc_unwind_of(fd, &t) && errno != ENOEXEC)
 		return 0;
-	if (p->did.bytes + t.len <= p->max && !p->stop)
+	if (p->did.bytes + t.len <= p->max)
 		err = give(p, fd, 0, &t);
 	else
 		t.len = 0;
@@ -124,6 +137,7 @@ static void free_preload(struct pmc_preload *p)
 {
 	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);
+	pthread_mutex_destroy(&p->giving);
 	free(p->pids);
 	free(p);
 }
@@ -146,6 +160,7 @@ static struct pmc_preload *new_preload(int device, const int *pids, size_t n)
 	p->device = device;
 	p->max = geteuid() ? BYTES_MAX_USER : BYTES_MAX;
 	pthread_mutex_init(&p->lock, NULL);
+	pthread_mutex_init(&p->giving, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&p->changed, &attr);
@@ -208,6 +223,9 @@ void pmc_preload_end(struct pmc_preload *p)
 	if (!p)
 		return;
 	p->stop = 1;
+	/* what is being given is waited for */
+	pthread_mutex_lock(&p->giving);
+	pthread_mutex_unlock(&p->giving);
 	if (wait_ms(p, END_MS)) {
 		pthread_join(p->thread, NULL);
 		free_preload(p);
