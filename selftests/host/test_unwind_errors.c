@@ -233,6 +233,21 @@ static void test_asked(int fd, unsigned int first, int err)
 	ok(!device.answers, "read %u, %s: no answer", first, strerror(err));
 }
 
+static void test_full(int fd)
+{
+	static const int full[] = { EDQUOT, ENOSPC, ENOMEM };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		ask(fd, full[i]);
+		ok(device.answers == 1 && device.len,
+		   "%s: not that there is none", strerror(full[i]));
+	}
+	ask(fd, EINVAL);
+	ok(device.answers == 2 && !device.len,
+	   "a table that is refused: there is none");
+}
+
 static void test_owner(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY), none = open("none", O_RDWR | O_CREAT, 0600);
@@ -244,6 +259,7 @@ static void test_owner(void)
 	test_asked(fd, 1, EIO);
 	test_asked(fd, 2, EIO);
 	test_asked(fd, 4, ESTALE);
+	test_full(fd);
 	close(fd);
 	close(none);
 }

@@ -75,10 +75,13 @@ static int is_lasting(int err)
 	return err == ENOEXEC || err == EFBIG || err == EACCES || err == EPERM;
 }
 
-/* Another time: it says nothing of the table. */
-static int is_passing(int err)
+/*
+ * The table is what is refused.  That there is no room (EDQUOT, ENOSPC) says nothing of
+ * it: the module makes some, and asks again.
+ */
+static int is_refusal(int err)
 {
-	return err == EINTR || err == ENOMEM || err == EFAULT;
+	return err == EINVAL || err == E2BIG;
 }
 
 static int answer(int device, uint32_t id, const struct pmc_unwind *t)
@@ -101,7 +104,7 @@ static void unwind_one(int device, const struct hwpmc_unwindnext *next)
 		t = (struct pmc_unwind){ 0 };
 	if (status && !is_lasting(errno))
 		return;			/* the module asks again */
-	if (answer(device, next->id, &t) && t.len && !is_passing(errno)) {
+	if (answer(device, next->id, &t) && t.len && is_refusal(errno)) {
 		pmc_unwind_free(&t);
 		answer(device, next->id, &t);
 	}
