@@ -3,6 +3,7 @@
  * Tables for what processes have mapped: each file's once, whatever has its name by
  * now, and no more than there is room and time for.
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -21,6 +22,8 @@
 
 /* Microseconds that each read takes: a file system that does not answer */
 static atomic_uint read_nap;
+/* How often a file was read from its beginning */
+static atomic_uint begun_files;
 
 ssize_t __wrap_pread64(int fd, void *to, size_t len, off_t at);
 
@@ -28,6 +31,7 @@ ssize_t __wrap_pread64(int fd, void *to, size_t len, off_t at)
 {
 	if (read_nap)
 		usleep(read_nap);
+	begun_files += !at && len == EI_NIDENT;
 	return syscall(SYS_pread64, fd, to, len, at);
 }
 
@@ -215,6 +219,26 @@ static void test_refused(void)
 	fake_reset();
 }
 
+static void test_crowded(const struct pmc_unwind *t)
+{
+	struct pmc_preloaded did = { 0 };
+	struct pmc_preload *p;
+	unsigned int all, read;
+
+	begun_files = 0;
+	preload(pids, NPROCS, NULL);
+	all = begun_files;
+	fake_reset();
+	begun_files = 0;
+	p = pmc_preload_begin_max(&owner, pids, NPROCS, t->len / 100);
+	pmc_preload_wait(p, 20000, &did);
+	read = begun_files;
+	ok(did.bytes <= t->len / 100 && all >= NFILES + 2 && read && read <= 6,
+	   "without room: %u of %u files were read", read, all);
+	pmc_preload_end(p);
+	fake_reset();
+}
+
 static double now(void)
 {
 	struct timespec t;
@@ -270,6 +294,7 @@ int main(void)
 	test_order();
 	test_gone(&t);
 	test_refused();
+	test_crowded(&t);
 	test_slow();
 	for (i = 0; i < NPROCS; i++) {
 		kill(pids[i], SIGKILL);

@@ -25,6 +25,8 @@
 #define BYTES_MAX	(64U << 20)
 /* Of a user with a limit: there must be room for what is sampled. */
 #define BYTES_MAX_USER	(16U << 20)
+/* Small tables may have room where a large one has none, but not many do. */
+#define MISFITS_MAX	4
 #define END_MS		1000
 
 /**
@@ -37,6 +39,7 @@
  *	read.  Nor has the thread a descriptor of its own: one that hangs would keep the
  *	owner, and what that records
  * @stop: for the thread to be done
+ * @misfits: tables that there was no room for
  * @done: the thread says so; under @lock, with @did
  */
 struct pmc_preload {
@@ -44,6 +47,7 @@ struct pmc_preload {
 	int		*pids;
 	size_t		npids;
 	uint64_t	max;
+	unsigned int	misfits;
 	pthread_mutex_t	giving;
 	atomic_int	stop;
 	pthread_t	thread;
@@ -82,22 +86,30 @@ static int give_vdso(struct pmc_preload *p)
 	return !err || err == EEXIST ? 0 : -1;
 }
 
+/* An errno, ENOSPC for a budget that is used up */
+static int give_table(struct pmc_preload *p, int fd, const struct pmc_unwind *t)
+{
+	int err;
+
+	if (p->did.bytes + t->len > p->max)
+		return ++p->misfits < MISFITS_MAX ? 0 : ENOSPC;
+	err = give(p, fd, 0, t);
+	if (!err && t->len) {
+		p->did.bytes += t->len;
+		p->did.objects++;
+	}
+	return err;
+}
+
 /* -1: there is no room for more */
 static int give_file(struct pmc_preload *p, int fd)
 {
 	struct pmc_unwind t = { 0 };
-	int err = 0;
+	int err;
 
 	if (pmc_unwind_of(fd, &t) && errno != ENOEXEC)
 		return 0;
-	if (p->did.bytes + t.len <= p->max)
-		err = give(p, fd, 0, &t);
-	else
-		t.len = 0;
-	if (!err && t.len) {
-		p->did.bytes += t.len;
-		p->did.objects++;
-	}
+	err = give_table(p, fd, &t);
 	pmc_unwind_free(&t);
 	/* of all others the next object may be another matter */
 	return err == EDQUOT || err == ENOSPC || err == ENOMEM ? -1 : 0;
@@ -142,7 +154,8 @@ static void free_preload(struct pmc_preload *p)
 	free(p);
 }
 
-static struct pmc_preload *new_preload(int device, const int *pids, size_t n)
+static struct pmc_preload *new_preload(int device, const int *pids, size_t n,
+				       uint64_t max)
 {
 	struct pmc_preload *p = calloc(1, sizeof(*p));
 	pthread_condattr_t attr;
@@ -158,7 +171,7 @@ static struct pmc_preload *new_preload(int device, const int *pids, size_t n)
 		memcpy(p->pids, pids, n * sizeof(*pids));
 	p->npids = n;
 	p->device = device;
-	p->max = geteuid() ? BYTES_MAX_USER : BYTES_MAX;
+	p->max = max;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_mutex_init(&p->giving, NULL);
 	pthread_condattr_init(&attr);
@@ -168,10 +181,11 @@ static struct pmc_preload *new_preload(int device, const int *pids, size_t n)
 	return p;
 }
 
-struct pmc_preload *pmc_preload_begin(struct pmc_owner *owner, const int *pids,
-				      size_t n)
+struct pmc_preload *pmc_preload_begin_max(struct pmc_owner *owner,
+					  const int *pids, size_t n,
+					  uint64_t max)
 {
-	struct pmc_preload *p = new_preload(pmc_owner_fd(owner), pids, n);
+	struct pmc_preload *p = new_preload(pmc_owner_fd(owner), pids, n, max);
 	sigset_t all, before;
 	int err;
 
@@ -186,6 +200,13 @@ struct pmc_preload *pmc_preload_begin(struct pmc_owner *owner, const int *pids,
 	free_preload(p);
 	errno = err;
 	return NULL;
+}
+
+struct pmc_preload *pmc_preload_begin(struct pmc_owner *owner, const int *pids,
+				      size_t n)
+{
+	return pmc_preload_begin_max(owner, pids, n,
+				     geteuid() ? BYTES_MAX_USER : BYTES_MAX);
 }
 
 static int wait_ms(struct pmc_preload *p, unsigned int ms)

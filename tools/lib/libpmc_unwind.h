@@ -6,6 +6,7 @@
 #define LIBPMC_UNWIND_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* @table: @len bytes, as linux/hwpmc_unwind.h has them; pmc_unwind_free() */
 struct pmc_unwind {
@@ -29,5 +30,11 @@ void pmc_unwind_free(struct pmc_unwind *t);
 int pmc_unwind_vdso(struct pmc_unwind *t);
 /* What is open with O_PATH, to be read; -1 with errno: ENOEXEC: it is no regular file */
 int pmc_unwind_reopen(int fd);
+
+/* libpmc_preload.c: pmc_preload_begin() with tables of @max bytes at most */
+struct pmc_owner;
+struct pmc_preload *pmc_preload_begin_max(struct pmc_owner *owner,
+					  const int *pids, size_t n,
+					  uint64_t max);
 
 #endif
