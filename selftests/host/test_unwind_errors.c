@@ -264,6 +264,28 @@ static void test_owner(void)
 	close(none);
 }
 
+/* A preload without memory does not say that the vdso has no table. */
+static void test_vdso(void)
+{
+	struct pmc_owner owner = { DEVICE };
+	unsigned int n, bad = 0, given = 0;
+	struct pmc_preload *p;
+	int gone = 1 << 30;
+
+	for (n = 3; n < 40; n++) {	/* the first two are the preload's own */
+		memset(&device, 0, sizeof(device));
+		memset(&fault, 0, sizeof(fault));
+		fault.at = n;
+		p = pmc_preload_begin(&owner, &gone, 1);
+		pmc_preload_wait(p, 20000, NULL);
+		pmc_preload_end(p);
+		bad += device.answers && !device.len;
+		given += device.len != 0;
+	}
+	fault.at = 0;
+	ok(!bad && given, "the vdso: %u wrong of %u", bad, n - 3);
+}
+
 /* Without section headers */
 static void make_bare(const char *bin)
 {
@@ -310,6 +332,7 @@ int main(void)
 	each_error("no section headers", "bare");
 	each_error(".debug_frame, packed", "packed");
 	test_owner();
+	test_vdso();
 	snprintf(text, sizeof(text), "rm -r %s", dir);
 	if (chdir("/") || system(text))
 		perror(dir);

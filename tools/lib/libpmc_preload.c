@@ -79,8 +79,11 @@ static int give_vdso(struct pmc_preload *p)
 	struct pmc_unwind t;
 	int err;
 
-	if (pmc_unwind_vdso(&t))
+	if (pmc_unwind_vdso(&t)) {
+		if (errno != ENOEXEC)
+			return -1;
 		t = (struct pmc_unwind){ 0 };
+	}
 	err = give(p, -1, HWPMC_UNWIND_VDSO, &t);
 	pmc_unwind_free(&t);
 	return !err || err == EEXIST ? 0 : -1;
