@@ -26,6 +26,18 @@ static struct {
 	struct pmc_unwind t;
 } file;
 
+/* How often directories were listed; by the library as well */
+static unsigned int listed;
+
+DIR *__real_fdopendir(int fd);
+DIR *__wrap_fdopendir(int fd);
+
+DIR *__wrap_fdopendir(int fd)
+{
+	listed++;
+	return __real_fdopendir(fd);
+}
+
 static int copy_self(const char *name)
 {
 	char buf[65536];
@@ -312,6 +324,22 @@ static void test_places(const char *dir)
 	ok(cache_is(UNWIND), "$XDG_CACHE_HOME");
 }
 
+/* The key of the same bytes somewhere else */
+static struct unwind_key elsewhere(const struct unwind_key *key)
+{
+	struct unwind_key k = *key;
+
+	k.dev = k.ino = k.seconds = k.nanoseconds = 0;
+	return k;
+}
+
+static bool alike(const struct unwind_key *a, const struct unwind_key *b)
+{
+	const struct unwind_key x = elsewhere(a), y = elsewhere(b);
+
+	return !memcmp(&x, &y, sizeof(x));
+}
+
 /* Is it a file of its own for the cache? */
 static void differs(int fd, const char *what)
 {
@@ -321,7 +349,7 @@ static void differs(int fd, const char *what)
 	ok(!pmc_elf_read(&e, fd) && !pmc_unwind_key(&e, &key) &&
 	   key.idlen == file.key.idlen &&
 	   !memcmp(key.id, file.key.id, key.idlen) &&
-	   memcmp(&key, &file.key, sizeof(key)), "of the same build-id, but %s", what);
+	   !alike(&key, &file.key), "of the same build-id, but %s", what);
 	pmc_elf_close(&e);
 	close(fd);
 }
@@ -340,7 +368,8 @@ static void test_keys(void)
 	int fd = copy_self("other");
 
 	ok(!pmc_elf_read(&e, fd) && !pmc_unwind_key(&e, &key) &&
-	   !memcmp(&key, &file.key, sizeof(key)), "a copy is the same file");
+	   alike(&key, &file.key) && key.ino != file.key.ino,
+	   "a copy is like the file, but another one");
 	pmc_elf_close(&e);
 	if (pread(fd, &h, sizeof(h), 0) != sizeof(h))
 		abort();
@@ -360,6 +389,32 @@ static void test_keys(void)
 	if (fchown(fd, 1, 1))
 		abort();
 	differs(fd, "of another user");
+}
+
+/* The headers stay: the build-id is that of the file, what it names is not. */
+static void test_changed(void)
+{
+	struct unwind_key before, after;
+	struct timespec times[2];
+	int fd = copy_self("other");
+	const unsigned char *row;
+	struct stat st;
+	struct elf e;
+
+	if (pmc_elf_read(&e, fd) || pmc_unwind_key(&e, &before) ||
+	    fstat(fd, &st))
+		abort();
+	row = pmc_elf_section(&e, ".eh_frame");
+	usleep(20000);		/* clocks of files are slow */
+	patch(fd, FIELD(&e, row, Shdr, sh_offset) + 40, 99);
+	times[0] = st.st_atim;
+	times[1] = st.st_mtim;
+	if (futimens(fd, times) || pmc_unwind_key(&e, &after))
+		abort();
+	ok(alike(&before, &after) && memcmp(&before, &after, sizeof(before)),
+	   "a file that has changed, whatever its time says");
+	pmc_elf_close(&e);
+	close(fd);
 }
 
 /* Its note is another one. */
@@ -413,12 +468,26 @@ static void test_full(void)
 	}
 	ok(is_there(), "a cache with room");
 	key.uid++;
-	pmc_unwind_cache_put(dir, &key, &t, 4 * 1200);
+	pmc_unwind_cache_put(dir, &key, &t, 5 * 1200);
 	ok(!is_there(), "the oldest has to go");
 	ok(entries(path) == 4, "... and no other that need not");
 	pmc_unwind_cache_put(dir, &key, &file.t, file.t.len * 2);
 	ok(pmc_unwind_cache_get(dir, &key, &found),
 	   "one table is not to drive out all others");
+	listed = 0;
+	for (i = 0; i < 60; i++) {
+		key.uid++;
+		pmc_unwind_cache_put(dir, &key, &t, 1 << 20);
+	}
+	ok(listed >= 1 && listed <= 4 && entries(path) >= 60,
+	   "60 tables: the directory is listed %u times", listed);
+	listed = 0;
+	for (i = 0; i < 200; i++) {
+		key.uid++;
+		pmc_unwind_cache_put(dir, &key, &t, 120 * 1200);
+	}
+	ok(listed <= 60 && entries(path) <= 124,
+	   "a full cache: it is listed %u times for 200", listed);
 	close(dir);
 	free(t.table);
 }
@@ -441,6 +510,7 @@ int main(void)
 	test_links();
 	test_places(dir);
 	test_keys();
+	test_changed();
 	test_no_id();
 	test_full();
 	pmc_unwind_free(&file.t);

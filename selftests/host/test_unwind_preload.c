@@ -3,10 +3,13 @@
  * Tables for what processes have mapped: each file's once, whatever has its name by
  * now, and no more than there is room and time for.
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -16,6 +19,21 @@
 
 #define NFILES	6
 #define NPROCS	3
+
+/* Microseconds that each read takes: a file system that does not answer */
+static atomic_uint read_nap;
+/* How often a file was read from its beginning */
+static atomic_uint begun_files;
+
+ssize_t __wrap_pread64(int fd, void *to, size_t len, off_t at);
+
+ssize_t __wrap_pread64(int fd, void *to, size_t len, off_t at)
+{
+	if (read_nap)
+		usleep(read_nap);
+	begun_files += !at && len == EI_NIDENT;
+	return syscall(SYS_pread64, fd, to, len, at);
+}
 
 static struct pmc_owner owner = { FAKE_DEVICE };
 static int pids[NPROCS];
@@ -201,6 +219,26 @@ static void test_refused(void)
 	fake_reset();
 }
 
+static void test_crowded(const struct pmc_unwind *t)
+{
+	struct pmc_preloaded did = { 0 };
+	struct pmc_preload *p;
+	unsigned int all, read;
+
+	begun_files = 0;
+	preload(pids, NPROCS, NULL);
+	all = begun_files;
+	fake_reset();
+	begun_files = 0;
+	p = pmc_preload_begin_max(&owner, pids, NPROCS, t->len / 100);
+	pmc_preload_wait(p, 20000, &did);
+	read = begun_files;
+	ok(did.bytes <= t->len / 100 && all >= NFILES + 2 && read && read <= 6,
+	   "without room: %u of %u files were read", read, all);
+	pmc_preload_end(p);
+	fake_reset();
+}
+
 static double now(void)
 {
 	struct timespec t;
@@ -214,6 +252,7 @@ static void test_slow(void)
 	static struct pmc_preload *left;	/* one is never freed */
 	struct pmc_preload *p;
 	double begun = now();
+	unsigned int asked;
 
 	fake = (struct fake){ .nap = 200000 };
 	p = pmc_preload_begin(&owner, pids, NPROCS);
@@ -222,12 +261,18 @@ static void test_slow(void)
 	pmc_preload_end(p);
 	ok(now() - begun < 0.45 && fake.n <= 1, "... and it ends when asked to");
 	fake_reset();
-	fake.nap = 1500000;
+	read_nap = 1500000;
 	left = pmc_preload_begin(&owner, pids, NPROCS);
+	while (!fake.vdso)
+		usleep(1000);
+	usleep(50000);
 	begun = now();
 	pmc_preload_end(left);
+	asked = fake.asked;
 	ok(now() - begun < 1.4, "nor for what does not answer");
-	usleep(800000);
+	read_nap = 0;
+	usleep(1500000);
+	ok(fake.asked == asked, "... the device is not asked any more");
 	pmc_preload_end(NULL);
 }
 
@@ -249,6 +294,7 @@ int main(void)
 	test_order();
 	test_gone(&t);
 	test_refused();
+	test_crowded(&t);
 	test_slow();
 	for (i = 0; i < NPROCS; i++) {
 		kill(pids[i], SIGKILL);

@@ -28,19 +28,7 @@ static int refuse(void)
 	return -1;
 }
 
-static int size_of(const struct elf *e, uint64_t *size)
-{
-	struct stat st;
-
-	*size = e->size;
-	if (e->image)
-		return 0;
-	if (fstat(e->fd, &st))
-		return -1;
-	*size = (uint64_t)st.st_size;
-	return 0;
-}
-
+/* A file that has become shorter is another one the next time. */
 static int read_at(const struct elf *e, unsigned char *to, uint64_t offset,
 		   size_t len)
 {
@@ -54,8 +42,12 @@ static int read_at(const struct elf *e, unsigned char *to, uint64_t offset,
 	while (done < len) {
 		n = pread(e->fd, to + done, len - done,
 			  (off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (!n)
+			errno = ESTALE;
 		if (n <= 0)
-			return refuse();
+			return -1;
 		done += (size_t)n;
 	}
 	return 0;
@@ -64,10 +56,8 @@ static int read_at(const struct elf *e, unsigned char *to, uint64_t offset,
 void *pmc_elf_part(const struct elf *e, uint64_t offset, uint64_t len)
 {
 	unsigned char *part;
-	uint64_t size;
 
-	if (size_of(e, &size) || len > PART_MAX || offset > size ||
-	    len > size - offset) {
+	if (len > PART_MAX || offset > e->size || len > e->size - offset) {
 		refuse();
 		return NULL;
 	}
@@ -90,11 +80,13 @@ static void *inflate(const struct elf *e, const unsigned char *part,
 	unsigned char *out = NULL;
 
 	*size = FIELD(e, part, Chdr, ch_size);
-	if (*size <= INFLATED_MAX && pmc_inflate_fits(type, len, *size))
-		out = malloc(*size + 1);
+	if (*size > INFLATED_MAX || !pmc_inflate_fits(type, len, *size)) {
+		refuse();
+		return NULL;
+	}
+	out = malloc(*size + 1);
 	if (!out || pmc_inflate(type, part + SIZE(e, Chdr), len, out, *size)) {
 		free(out);
-		refuse();
 		return NULL;
 	}
 	out[*size] = '\0';
@@ -112,6 +104,8 @@ void *pmc_elf_contents(const struct elf *e, const unsigned char *row,
 		return part;
 	if (*len >= SIZE(e, Chdr))
 		out = inflate(e, part, *len - SIZE(e, Chdr), len);
+	else
+		refuse();
 	free(part);
 	return out;
 }
@@ -123,16 +117,20 @@ static int read_tables(struct elf *e, const unsigned char *h)
 	e->nphdr = FIELD(e, h, Ehdr, e_phnum);
 	e->nshdr = FIELD(e, h, Ehdr, e_shnum);
 	e->names = FIELD(e, h, Ehdr, e_shstrndx);
+	refuse();		/* rows of another size are no rows */
 	if (FIELD(e, h, Ehdr, e_phentsize) == SIZE(e, Phdr))
 		e->phdr = pmc_elf_part(e, FIELD(e, h, Ehdr, e_phoff),
 				       e->nphdr * SIZE(e, Phdr));
+	if (!e->phdr)
+		return -1;
+	refuse();
 	if (FIELD(e, h, Ehdr, e_shentsize) == SIZE(e, Shdr))
 		e->shdr = pmc_elf_part(e, FIELD(e, h, Ehdr, e_shoff),
 				       e->nshdr * SIZE(e, Shdr));
-	if (e->phdr)
+	if (e->shdr || errno == ENOEXEC)
 		return 0;
 	pmc_elf_close(e);
-	return refuse();
+	return -1;
 }
 
 static int read_header(struct elf *e)
@@ -146,9 +144,11 @@ static int read_header(struct elf *e)
 	     (h[EI_CLASS] == ELFCLASS32 || h[EI_CLASS] == ELFCLASS64);
 	e->wide = h[EI_CLASS] == ELFCLASS64;
 	free(h);
-	h = ok ? pmc_elf_part(e, 0, SIZE(e, Ehdr)) : NULL;
-	if (!h)
+	if (!ok)
 		return refuse();
+	h = pmc_elf_part(e, 0, SIZE(e, Ehdr));
+	if (!h)
+		return -1;
 	status = read_tables(e, h);
 	free(h);
 	return status;
@@ -156,7 +156,12 @@ static int read_header(struct elf *e)
 
 int pmc_elf_read(struct elf *e, int fd)
 {
+	struct stat st;
+
 	*e = (struct elf){ .fd = fd };
+	if (fstat(fd, &st))
+		return -1;
+	e->size = (uint64_t)st.st_size;
 	return read_header(e);
 }
 
@@ -180,18 +185,23 @@ const unsigned char *pmc_elf_section(const struct elf *e, const char *name)
 	size_t i;
 	char *names;
 
+	refuse();
 	if (!e->shdr || e->names >= e->nshdr)
 		return NULL;
 	row = e->shdr + e->names * SIZE(e, Shdr);
 	len = FIELD(e, row, Shdr, sh_size);
 	names = pmc_elf_part(e, FIELD(e, row, Shdr, sh_offset), len);
-	for (i = 0; names && !found && i < e->nshdr; i++) {
+	if (!names)
+		return NULL;
+	for (i = 0; !found && i < e->nshdr; i++) {
 		row = e->shdr + i * SIZE(e, Shdr);
 		at = FIELD(e, row, Shdr, sh_name);
 		if (at < len && !strcmp(names + at, name))
 			found = row;
 	}
 	free(names);
+	if (!found)
+		refuse();
 	return found;
 }
 

@@ -12,7 +12,8 @@
 /**
  * struct elf - a file, or an image of one in memory
  * @fd: the file, or -1
- * @image, @size: the image
+ * @image: else NULL
+ * @size: of either, when it was opened: a file that is shorter by now is not read
  * @wide: of 64 bits
  * @machine, @type: EM_*, ET_*
  * @phdr, @shdr: tables, as the file has them; @shdr may be NULL
@@ -20,7 +21,7 @@
 struct elf {
 	int		fd;
 	const unsigned char *image;
-	size_t		size;
+	uint64_t	size;
 	int		wide;
 	unsigned int	machine;
 	unsigned int	type;
@@ -46,17 +47,21 @@ int pmc_elf_read(struct elf *e, int fd);
 int pmc_elf_read_image(struct elf *e, const void *image, size_t size);
 void pmc_elf_close(struct elf *e);
 
-/* A part of the file and a NUL, to be freed; NULL when it is not all there */
+/*
+ * A part of the file and a NUL, to be freed.  NULL with errno: ENOEXEC where the file
+ * does not have all of it; else it cannot be read now (EIO, ESTALE, ENOMEM, ...).
+ */
 void *pmc_elf_part(const struct elf *e, uint64_t offset, uint64_t len);
 
 /*
  * What is in a section, inflated if it is compressed, as pmc_elf_part() has it.
+ * ENOEXEC: it cannot be inflated.
  * @row: what pmc_elf_section() has found
  */
 void *pmc_elf_contents(const struct elf *e, const unsigned char *row,
 		       uint64_t *len);
 
-/* The row of a section, or NULL */
+/* The row of a section.  NULL with errno: ENOEXEC where there is none, as above */
 const unsigned char *pmc_elf_section(const struct elf *e, const char *name);
 
 /* The row of the first segment of a type, or NULL */

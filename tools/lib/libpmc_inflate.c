@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Where the libraries are not there, compressed sections are as if they were not. */
+#include <errno.h>
+
 #include "libpmc_inflate.h"
 
 #ifdef WITH_ZLIB
@@ -7,6 +9,7 @@
 #endif
 #ifdef WITH_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 
 /* how many times its size something can have at most, about */
@@ -25,39 +28,53 @@ int pmc_inflate_fits(unsigned int type, size_t len, size_t size)
 	}
 }
 
+/* 0, or an errno */
 static int inflate_zlib(const void *from, size_t len, void *to, size_t size)
 {
 #ifdef WITH_ZLIB
 	uLongf n = size;
+	int status = uncompress(to, &n, from, len);
 
-	return uncompress(to, &n, from, len) == Z_OK && n == size ? 0 : -1;
+	if (status == Z_OK && n == size)
+		return 0;
+	return status == Z_MEM_ERROR ? ENOMEM : ENOEXEC;
 #else
 	(void)from;
 	(void)len;
 	(void)to;
 	(void)size;
-	return -1;
+	return ENOEXEC;
 #endif
 }
 
 static int inflate_zstd(const void *from, size_t len, void *to, size_t size)
 {
 #ifdef WITH_ZSTD
-	return ZSTD_decompress(to, size, from, len) == size ? 0 : -1;
+	size_t n = ZSTD_decompress(to, size, from, len);
+
+	if (n == size)
+		return 0;
+	return ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation ?
+	       ENOMEM : ENOEXEC;
 #else
 	(void)from;
 	(void)len;
 	(void)to;
 	(void)size;
-	return -1;
+	return ENOEXEC;
 #endif
 }
 
 int pmc_inflate(unsigned int type, const void *from, size_t len, void *to,
 		size_t size)
 {
-	if (!pmc_inflate_fits(type, len, size))
-		return -1;
-	return type == PMC_INFLATE_ZLIB ? inflate_zlib(from, len, to, size) :
-	       inflate_zstd(from, len, to, size);
+	int err = ENOEXEC;
+
+	if (pmc_inflate_fits(type, len, size))
+		err = type == PMC_INFLATE_ZLIB ?
+		      inflate_zlib(from, len, to, size) :
+		      inflate_zstd(from, len, to, size);
+	if (err)
+		errno = err;
+	return err ? -1 : 0;
 }

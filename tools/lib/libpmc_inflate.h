@@ -11,8 +11,9 @@
 #define PMC_INFLATE_ZSTD	2	/* ELFCOMPRESS_ZSTD; not in all elf.h */
 
 /*
- * 0: exactly @size bytes are at @to.  -1: that is not what comes of it; they would be
- * more than anything of @len bytes can hold; or it was built without that library.
+ * 0: exactly @size bytes are at @to.  -1 with errno: ENOMEM; or ENOEXEC: that is not
+ * what comes of it; they would be more than anything of @len bytes can hold; or it was
+ * built without that library.
  */
 int pmc_inflate(unsigned int type, const void *from, size_t len, void *to,
 		size_t size);

@@ -25,11 +25,21 @@
 #define BYTES_MAX	(64U << 20)
 /* Of a user with a limit: there must be room for what is sampled. */
 #define BYTES_MAX_USER	(16U << 20)
+/* Small tables may have room where a large one has none, but not many do. */
+#define MISFITS_MAX	4
 #define END_MS		1000
 
 /**
  * struct pmc_preload - a thread at work
+ * @device: the owner's descriptor; its number is another file's when the owner has been
+ *	closed
+ * @giving: held for each use of @device, which looks at @stop first.  When @stop is
+ *	set, and @giving was to be had after that, @device is not used any more.
+ *	The thread may hang in a file for ever, so it is not held while one is opened or
+ *	read.  Nor has the thread a descriptor of its own: one that hangs would keep the
+ *	owner, and what that records
  * @stop: for the thread to be done
+ * @misfits: tables that there was no room for
  * @done: the thread says so; under @lock, with @did
  */
 struct pmc_preload {
@@ -37,6 +47,8 @@ struct pmc_preload {
 	int		*pids;
 	size_t		npids;
 	uint64_t	max;
+	unsigned int	misfits;
+	pthread_mutex_t	giving;
 	atomic_int	stop;
 	pthread_t	thread;
 	pthread_mutex_t	lock;
@@ -45,46 +57,62 @@ struct pmc_preload {
 	struct pmc_preloaded did;
 };
 
-static int give(const struct pmc_preload *p, int fd, uint32_t flags,
+static int give(struct pmc_preload *p, int fd, uint32_t flags,
 		const struct pmc_unwind *t)
 {
 	struct hwpmc_unwindtable a = {
 		.fd = fd, .flags = flags, .data = (uintptr_t)t->table,
 		.len = t->len,
 	};
+	int err = ECANCELED;
 
-	return ioctl(p->device, HWPMC_IOC_UNWINDTABLE, &a) ? errno : 0;
+	pthread_mutex_lock(&p->giving);
+	if (!p->stop)
+		err = ioctl(p->device, HWPMC_IOC_UNWINDTABLE, &a) ? errno : 0;
+	pthread_mutex_unlock(&p->giving);
+	return err;
 }
 
 /* Does the device take tables at all?  It may have the vdso's already. */
-static int give_vdso(const struct pmc_preload *p)
+static int give_vdso(struct pmc_preload *p)
 {
 	struct pmc_unwind t;
 	int err;
 
-	if (pmc_unwind_vdso(&t))
+	if (pmc_unwind_vdso(&t)) {
+		if (errno != ENOEXEC)
+			return -1;
 		t = (struct pmc_unwind){ 0 };
+	}
 	err = give(p, -1, HWPMC_UNWIND_VDSO, &t);
 	pmc_unwind_free(&t);
 	return !err || err == EEXIST ? 0 : -1;
+}
+
+/* An errno, ENOSPC for a budget that is used up */
+static int give_table(struct pmc_preload *p, int fd, const struct pmc_unwind *t)
+{
+	int err;
+
+	if (p->did.bytes + t->len > p->max)
+		return ++p->misfits < MISFITS_MAX ? 0 : ENOSPC;
+	err = give(p, fd, 0, t);
+	if (!err && t->len) {
+		p->did.bytes += t->len;
+		p->did.objects++;
+	}
+	return err;
 }
 
 /* -1: there is no room for more */
 static int give_file(struct pmc_preload *p, int fd)
 {
 	struct pmc_unwind t = { 0 };
-	int err = 0;
+	int err;
 
 	if (pmc_unwind_of(fd, &t) && errno != ENOEXEC)
 		return 0;
-	if (p->did.bytes + t.len <= p->max && !p->stop)
-		err = give(p, fd, 0, &t);
-	else
-		t.len = 0;
-	if (!err && t.len) {
-		p->did.bytes += t.len;
-		p->did.objects++;
-	}
+	err = give_table(p, fd, &t);
 	pmc_unwind_free(&t);
 	/* of all others the next object may be another matter */
 	return err == EDQUOT || err == ENOSPC || err == ENOMEM ? -1 : 0;
@@ -124,11 +152,13 @@ static void free_preload(struct pmc_preload *p)
 {
 	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);
+	pthread_mutex_destroy(&p->giving);
 	free(p->pids);
 	free(p);
 }
 
-static struct pmc_preload *new_preload(int device, const int *pids, size_t n)
+static struct pmc_preload *new_preload(int device, const int *pids, size_t n,
+				       uint64_t max)
 {
 	struct pmc_preload *p = calloc(1, sizeof(*p));
 	pthread_condattr_t attr;
@@ -144,8 +174,9 @@ static struct pmc_preload *new_preload(int device, const int *pids, size_t n)
 		memcpy(p->pids, pids, n * sizeof(*pids));
 	p->npids = n;
 	p->device = device;
-	p->max = geteuid() ? BYTES_MAX_USER : BYTES_MAX;
+	p->max = max;
 	pthread_mutex_init(&p->lock, NULL);
+	pthread_mutex_init(&p->giving, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&p->changed, &attr);
@@ -153,10 +184,11 @@ static struct pmc_preload *new_preload(int device, const int *pids, size_t n)
 	return p;
 }
 
-struct pmc_preload *pmc_preload_begin(struct pmc_owner *owner, const int *pids,
-				      size_t n)
+struct pmc_preload *pmc_preload_begin_max(struct pmc_owner *owner,
+					  const int *pids, size_t n,
+					  uint64_t max)
 {
-	struct pmc_preload *p = new_preload(pmc_owner_fd(owner), pids, n);
+	struct pmc_preload *p = new_preload(pmc_owner_fd(owner), pids, n, max);
 	sigset_t all, before;
 	int err;
 
@@ -171,6 +203,13 @@ struct pmc_preload *pmc_preload_begin(struct pmc_owner *owner, const int *pids,
 	free_preload(p);
 	errno = err;
 	return NULL;
+}
+
+struct pmc_preload *pmc_preload_begin(struct pmc_owner *owner, const int *pids,
+				      size_t n)
+{
+	return pmc_preload_begin_max(owner, pids, n,
+				     geteuid() ? BYTES_MAX_USER : BYTES_MAX);
 }
 
 static int wait_ms(struct pmc_preload *p, unsigned int ms)
@@ -208,6 +247,9 @@ void pmc_preload_end(struct pmc_preload *p)
 	if (!p)
 		return;
 	p->stop = 1;
+	/* what is being given is waited for */
+	pthread_mutex_lock(&p->giving);
+	pthread_mutex_unlock(&p->giving);
 	if (wait_ms(p, END_MS)) {
 		pthread_join(p->thread, NULL);
 		free_preload(p);

@@ -241,18 +241,29 @@ static int make(struct maker *m, struct pmc_unwind *t)
 	return 0;
 }
 
+/*
+ * These return 1, or 0: the file has no such section.  -1 with errno: it cannot be read
+ * now.  A table of what is left would be wrong.
+ */
+static int absent(void)
+{
+	return errno == ENOEXEC ? 0 : -1;
+}
+
 static int section(const struct elf *e, const char *name,
 		   struct cfi_section *s)
 {
 	const unsigned char *row = pmc_elf_section(e, name);
 	uint64_t len;
 
-	if (!row || FIELD(e, row, Shdr, sh_type) == SHT_NOBITS)
+	if (!row)
+		return absent();
+	if (FIELD(e, row, Shdr, sh_type) == SHT_NOBITS)
 		return 0;
 	s->addr = FIELD(e, row, Shdr, sh_addr);
 	s->data = pmc_elf_contents(e, row, &len);
 	s->len = len;
-	return s->data != NULL;
+	return s->data ? 1 : absent();
 }
 
 /*
@@ -270,8 +281,10 @@ static int by_segment(const struct elf *e, struct cfi_section *s)
 		return 0;
 	addr = FIELD(e, hdr, Phdr, p_vaddr);
 	p = pmc_elf_part(e, FIELD(e, hdr, Phdr, p_offset), 8);
+	if (!p)
+		return absent();
 	/* version 1, and a distance of four bytes, as linkers write it */
-	if (!p || p[0] != 1 || p[1] != 0x1b) {
+	if (p[0] != 1 || p[1] != 0x1b) {
 		free(p);
 		return 0;
 	}
@@ -282,23 +295,24 @@ static int by_segment(const struct elf *e, struct cfi_section *s)
 		return 0;
 	s->len = end - offset;
 	s->data = pmc_elf_part(e, offset, s->len);
-	return s->data != NULL;
+	return s->data ? 1 : absent();
 }
 
 /* .sframe, also of a file without section headers */
 static int sframe_section(const struct elf *e, struct cfi_section *s)
 {
 	const unsigned char *row;
+	int found = section(e, ".sframe", s);
 
-	if (section(e, ".sframe", s))
-		return 1;
+	if (found)
+		return found;
 	row = pmc_elf_segment(e, PT_SFRAME);
 	if (!row)
 		return 0;
 	s->addr = FIELD(e, row, Phdr, p_vaddr);
 	s->len = FIELD(e, row, Phdr, p_filesz);
 	s->data = pmc_elf_part(e, FIELD(e, row, Phdr, p_offset), s->len);
-	return s->data != NULL;
+	return s->data ? 1 : absent();
 }
 
 /*
@@ -308,12 +322,24 @@ static int sframe_section(const struct elf *e, struct cfi_section *s)
 static int collect_sframe(struct maker *m, struct cfi_section *s,
 			  const struct cfi_sink *sink)
 {
-	int status = 0;
+	int status = 0, found = sframe_section(m->elf, s);
 
-	if (!sframe_section(m->elf, s))
-		return 0;
+	if (found <= 0)
+		return found;
 	if (m->nfunctions < pmc_sframe_functions(s) / 2 + 1)
 		status = pmc_sframe_walk(s, sink);
+	free((void *)s->data);
+	return status;
+}
+
+static int collect_cfi(int found, struct cfi_section *s,
+		       const struct cfi_sink *sink)
+{
+	int status;
+
+	if (found <= 0)
+		return found;
+	status = pmc_cfi_walk(s, sink);
 	free((void *)s->data);
 	return status;
 }
@@ -326,17 +352,15 @@ static int collect(struct maker *m)
 {
 	struct cfi_sink sink = { add_function, add_row, m };
 	struct cfi_section s = { .machine = m->elf->machine };
-	int status = 0;
+	int status, found = section(m->elf, ".eh_frame", &s);
 
-	if (section(m->elf, ".eh_frame", &s) || by_segment(m->elf, &s)) {
-		status = pmc_cfi_walk(&s, &sink);
-		free((void *)s.data);
-	}
+	if (!found)
+		found = by_segment(m->elf, &s);
+	status = collect_cfi(found, &s, &sink);
 	s.debug = 1;
-	if (!status && section(m->elf, ".debug_frame", &s)) {
-		status = pmc_cfi_walk(&s, &sink);
-		free((void *)s.data);
-	}
+	if (!status)
+		status = collect_cfi(section(m->elf, ".debug_frame", &s), &s,
+				     &sink);
 	return status ? status : collect_sframe(m, &s, &sink);
 }
 

@@ -6,6 +6,7 @@
 #define LIBPMC_UNWIND_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* @table: @len bytes, as linux/hwpmc_unwind.h has them; pmc_unwind_free() */
 struct pmc_unwind {
@@ -15,7 +16,8 @@ struct pmc_unwind {
 
 /*
  * The table of an ELF file, or of an image in memory (the vdso): of .eh_frame and
- * .debug_frame.  0, or -1 with errno: ENOEXEC where there is neither, EFBIG.
+ * .debug_frame.  0, or -1 with errno: ENOEXEC where there is neither, EFBIG; others
+ * say that it cannot be made now.
  */
 int pmc_unwind_compile(int fd, struct pmc_unwind *t);
 int pmc_unwind_compile_image(const void *image, size_t size,
@@ -26,7 +28,13 @@ void pmc_unwind_free(struct pmc_unwind *t);
 
 /* libpmc_unwind_owner.c: of the vdso that this process has */
 int pmc_unwind_vdso(struct pmc_unwind *t);
-/* What is open with O_PATH, to be read; -1: it is no regular file, or not readable. */
+/* What is open with O_PATH, to be read; -1 with errno: ENOEXEC: it is no regular file */
 int pmc_unwind_reopen(int fd);
+
+/* libpmc_preload.c: pmc_preload_begin() with tables of @max bytes at most */
+struct pmc_owner;
+struct pmc_preload *pmc_preload_begin_max(struct pmc_owner *owner,
+					  const int *pids, size_t n,
+					  uint64_t max);
 
 #endif

@@ -34,7 +34,7 @@ struct head {
 	uint64_t	sum;
 };
 
-_Static_assert(sizeof(struct unwind_key) == 8 + ELFID_MAX + 4 * 8, "no gaps");
+_Static_assert(sizeof(struct unwind_key) == 8 + ELFID_MAX + 8 * 8, "no gaps");
 _Static_assert(sizeof(struct head) == 24 + sizeof(struct unwind_key), "no gaps");
 
 /* ------------------------------------------------------------------------
@@ -74,6 +74,10 @@ int pmc_unwind_key(const struct elf *e, struct unwind_key *key)
 	if (e->fd < 0 || fstat(e->fd, &st))
 		return -1;
 	key->idlen = pmc_elfid_of_file(e->fd, key->id);
+	key->dev = st.st_dev;
+	key->ino = st.st_ino;
+	key->seconds = (uint64_t)st.st_ctim.tv_sec;
+	key->nanoseconds = (uint64_t)st.st_ctim.tv_nsec;
 	key->uid = st.st_uid;
 	key->size = (uint64_t)st.st_size;
 	key->segments = sum_of(e->phdr, e->nphdr * SIZE(e, Phdr));
@@ -261,7 +265,7 @@ void pmc_unwind_cache_put(int dir, const struct unwind_key *key,
 	int fd, failed;
 
 	if (t->len > max / 4 ||		/* one is not to drive out all others */
-	    pmc_unwind_cache_evict(dir, max - t->len - sizeof(struct head)) ||
+	    pmc_unwind_cache_room(dir, t->len + sizeof(struct head), max) ||
 	    getrandom(&random, sizeof(random), GRND_NONBLOCK) !=
 	    sizeof(random))
 		return;

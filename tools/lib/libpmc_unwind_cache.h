@@ -18,7 +18,12 @@
  * struct unwind_key - a file that tables are for
  * @machine: EM_*
  * @idlen, @id: its build-id
- * @uid:  its owner: nobody can put tables under the build-ids of others' files
+ * @dev, @ino: only the very same file has its table.  Build-id and headers are what
+ *	its writer likes, and so is its owner, as containers, mounted images and FUSE
+ *	have it: another file of these must not leave its table for this one
+ * @seconds, @nanoseconds: of its last change (st_ctim), which utimensat(2) leaves
+ *	alone.  A user's own file system says what it likes here, but not in @dev
+ * @uid:  its owner
  * @size: in bytes
  * @segments, @sections: of the headers that say what is where; a stripped file has
  *	other ones, and tables have places in the file
@@ -29,6 +34,10 @@ struct unwind_key {
 	uint32_t	machine;
 	uint32_t	idlen;
 	unsigned char	id[ELFID_MAX];
+	uint64_t	dev;
+	uint64_t	ino;
+	uint64_t	seconds;
+	uint64_t	nanoseconds;
 	uint64_t	uid;
 	uint64_t	size;
 	uint64_t	segments;
@@ -56,9 +65,12 @@ void pmc_unwind_cache_put(int dir, const struct unwind_key *key,
 			  const struct pmc_unwind *t, uint64_t max);
 
 /*
- * libpmc_unwind_evict.c: the files that have not been used for longest go, until the
- * others have @max bytes.  0, or -1: they have more.
+ * libpmc_unwind_evict.c: room for @len bytes more in a cache of @max.  The files that
+ * have not been used for longest go, if need be.  0, or -1: there is none.
+ *
+ * The directory is not listed each time: other processes that put tables there at the
+ * same time may make it some tables too large for a while.
  */
-int pmc_unwind_cache_evict(int dir, uint64_t max);
+int pmc_unwind_cache_room(int dir, uint64_t len, uint64_t max);
 
 #endif

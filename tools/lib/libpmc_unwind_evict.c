@@ -5,12 +5,15 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "libpmc_unwind_cache.h"
+
+#define LIST_EACH	32		/* tables */
 
 struct entry {
 	char		name[NAME_MAX + 1];
@@ -75,13 +78,15 @@ static int by_use(const void *a, const void *b)
 	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-int pmc_unwind_cache_evict(int dir, uint64_t max)
+/* If they have more than @max bytes, files go until they have @spare less than that. */
+static int evict(int dir, uint64_t max, uint64_t spare, uint64_t *size)
 {
 	struct entries all = { 0 };
 	int status = list(&all, dir);
 	size_t i;
 
 	if (!status && all.size > max) {
+		max -= spare < max ? spare : max;
 		qsort(all.entry, all.n, sizeof(*all.entry), by_use);
 		for (i = 0; i < all.n && all.size > max; i++) {
 			if (!unlinkat(dir, all.entry[i].name, 0))
@@ -89,6 +94,55 @@ int pmc_unwind_cache_evict(int dir, uint64_t max)
 		}
 		status = all.size > max ? -1 : 0;
 	}
+	*size = all.size;
 	free(all.entry);
+	return status;
+}
+
+/*
+ * What is known of the last cache that a table was put into: it has @room for more,
+ * and another @puts before it is listed again.
+ */
+static struct {
+	pthread_mutex_t	lock;
+	dev_t		dev;
+	ino_t		ino;
+	uint64_t	max;
+	uint64_t	room;
+	unsigned int	puts;
+} last = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* More goes than has to: a full cache would be listed for each table. */
+static int look(const struct stat *st, int dir, uint64_t len, uint64_t max)
+{
+	uint64_t size;
+
+	last.puts = 0;
+	if (len > max || evict(dir, max - len, max / 16, &size))
+		return -1;
+	last.dev = st->st_dev;
+	last.ino = st->st_ino;
+	last.max = max;
+	last.room = max - size;
+	last.puts = LIST_EACH;
+	return 0;
+}
+
+int pmc_unwind_cache_room(int dir, uint64_t len, uint64_t max)
+{
+	struct stat st;
+	int status = 0;
+
+	if (fstat(dir, &st))
+		return -1;
+	pthread_mutex_lock(&last.lock);
+	if (!last.puts || last.dev != st.st_dev || last.ino != st.st_ino ||
+	    last.max != max || last.room < len)
+		status = look(&st, dir, len, max);
+	if (!status) {
+		last.room -= len;
+		last.puts--;
+	}
+	pthread_mutex_unlock(&last.lock);
 	return status;
 }

@@ -32,8 +32,10 @@ int pmc_unwind_vdso(struct pmc_unwind *t)
 {
 	const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
 
-	if (!image || sizeof(long) != 8)
+	if (!image || sizeof(long) != 8) {
+		errno = ENOEXEC;
 		return -1;
+	}
 	return pmc_unwind_compile_image(image, vdso_size(image), t);
 }
 
@@ -43,8 +45,12 @@ int pmc_unwind_reopen(int fd)
 	char name[40];
 	struct stat st;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+	if (fstat(fd, &st))
 		return -1;
+	if (!S_ISREG(st.st_mode)) {
+		errno = ENOEXEC;
+		return -1;
+	}
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
@@ -52,19 +58,30 @@ int pmc_unwind_reopen(int fd)
 /* A caller that may not read the file has no table. */
 static int table_of_file(int fd, struct pmc_unwind *t)
 {
-	int status, file = pmc_unwind_reopen(fd);
+	int status, err, file = pmc_unwind_reopen(fd);
 
 	if (file < 0)
 		return -1;
 	status = pmc_unwind_of(file, t);
+	err = errno;
 	close(file);
+	errno = err;
 	return status;
 }
 
-/* Another time: it says nothing of the table. */
-static int is_passing(int err)
+/* There is no table, and will be none; all others are another matter the next time. */
+static int is_lasting(int err)
 {
-	return err == EINTR || err == ENOMEM || err == EFAULT;
+	return err == ENOEXEC || err == EFBIG || err == EACCES || err == EPERM;
+}
+
+/*
+ * The table is what is refused.  That there is no room (EDQUOT, ENOSPC) says nothing of
+ * it: the module makes some, and asks again.
+ */
+static int is_refusal(int err)
+{
+	return err == EINVAL || err == E2BIG;
 }
 
 static int answer(int device, uint32_t id, const struct pmc_unwind *t)
@@ -85,9 +102,9 @@ static void unwind_one(int device, const struct hwpmc_unwindnext *next)
 
 	if (status)
 		t = (struct pmc_unwind){ 0 };
-	if (status && errno == ENOMEM)
+	if (status && !is_lasting(errno))
 		return;			/* the module asks again */
-	if (answer(device, next->id, &t) && t.len && !is_passing(errno)) {
+	if (answer(device, next->id, &t) && t.len && is_refusal(errno)) {
 		pmc_unwind_free(&t);
 		answer(device, next->id, &t);
 	}

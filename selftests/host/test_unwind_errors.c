@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What cannot be read now, or has no memory now: no table is made of what is left, none
+ * is kept, and the module is not told that there is none.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/hwpmc.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libpmc_elf.h"
+#include "libpmc_unwind.h"
+#include "pmc.h"
+#include "tap.h"
+
+#define DEVICE	987
+#define SHORT	(-1)		/* a file that has become shorter */
+
+/* The call that fails, counted from 1, and how; 0: none */
+static struct {
+	unsigned int	at, calls;
+	int		reads;	/* it is a read */
+	int		err;
+} fault;
+
+static bool fails(int read)
+{
+	return read == fault.reads && ++fault.calls == fault.at;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_reallocarray(void *p, size_t n, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_reallocarray(void *p, size_t n, size_t size);
+ssize_t __wrap_pread64(int fd, void *to, size_t len, off_t at);
+int __real_uncompress(void *to, unsigned long *n, const void *p, unsigned long len);
+int __wrap_uncompress(void *to, unsigned long *n, const void *p, unsigned long len);
+int __wrap_ioctl(int fd, unsigned long request, ...);
+
+void *__wrap_malloc(size_t size)
+{
+	if (!fails(0))
+		return __real_malloc(size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	if (!fails(0))
+		return __real_calloc(n, size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void *__wrap_reallocarray(void *p, size_t n, size_t size)
+{
+	if (!fails(0))
+		return __real_reallocarray(p, n, size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+#ifdef WITH_ZLIB
+int __wrap_uncompress(void *to, unsigned long *n, const void *p, unsigned long len)
+{
+	return fails(0) ? -4 /* Z_MEM_ERROR */ : __real_uncompress(to, n, p, len);
+}
+#endif
+
+ssize_t __wrap_pread64(int fd, void *to, size_t len, off_t at)
+{
+	if (!fails(1))
+		return syscall(SYS_pread64, fd, to, len, at);
+	if (fault.err == SHORT)
+		return 0;
+	errno = fault.err;
+	return -1;
+}
+
+/* ------------------------------------------------------------------------
+ * A device that asks for one table
+ */
+struct pmc_owner {
+	int	fd;
+};
+
+static struct {
+	int		file, asked, answers, err;
+	uint64_t	len;
+} device;
+
+int pmc_owner_fd(const struct pmc_owner *o)
+{
+	return o->fd;
+}
+
+static int next(struct hwpmc_unwindnext *n)
+{
+	if (device.asked++) {
+		errno = EAGAIN;
+		return -1;
+	}
+	n->id = 1;
+	n->fd = dup(device.file);
+	return 0;
+}
+
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if (fd != DEVICE)
+		abort();
+	if (request == HWPMC_IOC_UNWINDNEXT)
+		return next(arg);
+	device.answers++;
+	device.len = ((struct hwpmc_unwindtable *)arg)->len;
+	errno = device.len ? device.err : 0;
+	return errno ? -1 : 0;
+}
+
+static void ask(int fd, int err)
+{
+	struct pmc_owner owner = { DEVICE };
+
+	memset(&device, 0, sizeof(device));
+	device.file = fd;
+	device.err = err;
+	if (pmc_owner_unwind(&owner) != 1)
+		abort();
+}
+
+/* ------------------------------------------------------------------------
+ * Tests
+ */
+static void clear(void)
+{
+	if (system("rm -rf hwpmc"))
+		abort();
+}
+
+/* Is what is kept, if there is something, what there ought to be? */
+static bool kept_is(int fd, const struct pmc_unwind *want)
+{
+	struct pmc_unwind t;
+	bool same;
+
+	if (pmc_unwind_of(fd, &t))
+		return false;
+	same = t.len == want->len && !memcmp(t.table, want->table, t.len);
+	pmc_unwind_free(&t);
+	return same;
+}
+
+/* One call fails: there is the whole table, or none with that error. */
+static bool stands(int fd, const struct pmc_unwind *want, int expect)
+{
+	struct pmc_unwind t;
+	bool good;
+	int status;
+
+	clear();
+	status = pmc_unwind_of(fd, &t);
+	if (status)
+		good = errno == expect;
+	else
+		good = t.len == want->len && !memcmp(t.table, want->table, t.len);
+	if (!status)
+		pmc_unwind_free(&t);
+	fault.at = 0;
+	return good && kept_is(fd, want);
+}
+
+static void each_call(const char *name, int fd, int reads, int err, int expect)
+{
+	struct pmc_unwind want;
+	unsigned int n = 0, bad = 0;
+
+	fault.at = 0;
+	if (pmc_unwind_compile(fd, &want))
+		abort();
+	do {
+		fault.at = ++n;
+		fault.calls = 0;
+		fault.reads = reads;
+		fault.err = err;
+		bad += !stands(fd, &want, expect);
+	} while (fault.calls >= n && n < 1000);
+	ok(!bad && n > 5 && n < 1000, "%s, %s: %u of %u calls", name,
+	   err == SHORT ? "cut short" : strerror(err), bad, n);
+	pmc_unwind_free(&want);
+}
+
+static void each_error(const char *name, const char *path)
+{
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0) {
+		ok(true, "%s # SKIP it is not built", name);
+		return;
+	}
+	each_call(name, fd, 0, ENOMEM, ENOMEM);
+	each_call(name, fd, 1, EIO, EIO);
+	each_call(name, fd, 1, ESTALE, ESTALE);
+	each_call(name, fd, 1, EINTR, 0);
+	each_call(name, fd, 1, SHORT, ESTALE);
+	close(fd);
+}
+
+/* @first: the read that fails */
+static void test_asked(int fd, unsigned int first, int err)
+{
+	clear();
+	memset(&fault, 0, sizeof(fault));
+	fault.at = first;
+	fault.reads = 1;
+	fault.err = err;
+	ask(fd, 0);
+	fault.at = 0;
+	ok(!device.answers, "read %u, %s: no answer", first, strerror(err));
+}
+
+static void test_full(int fd)
+{
+	static const int full[] = { EDQUOT, ENOSPC, ENOMEM };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		ask(fd, full[i]);
+		ok(device.answers == 1 && device.len,
+		   "%s: not that there is none", strerror(full[i]));
+	}
+	ask(fd, EINVAL);
+	ok(device.answers == 2 && !device.len,
+	   "a table that is refused: there is none");
+}
+
+static void test_owner(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY), none = open("none", O_RDWR | O_CREAT, 0600);
+
+	ask(fd, 0);
+	ok(device.answers == 1 && device.len, "a table that is asked for");
+	ask(none, 0);
+	ok(device.answers == 1 && !device.len, "a file that has none");
+	test_asked(fd, 1, EIO);
+	test_asked(fd, 2, EIO);
+	test_asked(fd, 4, ESTALE);
+	test_full(fd);
+	close(fd);
+	close(none);
+}
+
+/* A preload without memory does not say that the vdso has no table. */
+static void test_vdso(void)
+{
+	struct pmc_owner owner = { DEVICE };
+	unsigned int n, bad = 0, given = 0;
+	struct pmc_preload *p;
+	int gone = 1 << 30;
+
+	for (n = 3; n < 40; n++) {	/* the first two are the preload's own */
+		memset(&device, 0, sizeof(device));
+		memset(&fault, 0, sizeof(fault));
+		fault.at = n;
+		p = pmc_preload_begin(&owner, &gone, 1);
+		pmc_preload_wait(p, 20000, NULL);
+		pmc_preload_end(p);
+		bad += device.answers && !device.len;
+		given += device.len != 0;
+	}
+	fault.at = 0;
+	ok(!bad && given, "the vdso: %u wrong of %u", bad, n - 3);
+}
+
+/* Without section headers */
+static void make_bare(const char *bin)
+{
+	const uint64_t zero = 0;
+	char text[4096];
+	int fd;
+
+	snprintf(text, sizeof(text), "cp %s/unwind-omit bare 2>/dev/null", bin);
+	if (system(text))
+		return;
+	fd = open("bare", O_RDWR);
+	if (pwrite(fd, &zero, 8, offsetof(Elf64_Ehdr, e_shoff)) != 8 ||
+	    pwrite(fd, &zero, 4, offsetof(Elf64_Ehdr, e_shnum)) != 4)
+		abort();
+	close(fd);
+}
+
+static void make_packed(const char *bin)
+{
+#ifdef WITH_ZLIB
+	char text[4096];
+
+	snprintf(text, sizeof(text), "objcopy --compress-debug-sections=zlib "
+		 "%s/unwind-debug packed 2>/dev/null", bin);
+	if (system(text))
+		unlink("packed");
+#else
+	(void)bin;
+#endif
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/test_errors.XXXXXX", bin[3000], text[4096];
+
+	if (!getenv("BIN") || !realpath(getenv("BIN"), bin) || !mkdtemp(dir) ||
+	    chdir(dir))
+		return 2;
+	setenv("XDG_CACHE_HOME", dir, 1);
+	make_bare(bin);
+	make_packed(bin);
+	snprintf(text, sizeof(text), "%s/unwind-omit", bin);
+	each_error(".eh_frame", text);
+	each_error("no section headers", "bare");
+	each_error(".debug_frame, packed", "packed");
+	test_owner();
+	test_vdso();
+	snprintf(text, sizeof(text), "rm -r %s", dir);
+	if (chdir("/") || system(text))
+		perror(dir);
+	return done();
+}
