@@ -25,6 +25,7 @@
 # make bench-phases	... and where they go; bench-scaling: with more CPUs,
 #			owners, PMCs, processes
 # make bench-build	counts of a real build, beside perf stat's
+# make bench-chains	how whole user chains of the machine's programs are, beside perf's
 # make bench-reader	how fast pmclog reads, beside perf report and perf script
 # make sparse		static analysis of the module, against all kernels
 # make dkms-check	the module as a DKMS package
@@ -42,7 +43,8 @@ CROSS_arm64 := aarch64-linux-gnu-
 
 .PHONY: all module tools install demo check check-full storm faults fuzz fuzz-coverage fuzz-kernel sparse \
 	dkms-check guest \
-	bench-kernel bench-phases bench-scaling bench-build bench-reader guest-amd64 guest-arm64 clean FORCE
+	bench-kernel bench-phases bench-scaling bench-build bench-reader bench-chains \
+	guest-amd64 guest-arm64 clean FORCE
 .DELETE_ON_ERROR:
 
 all: tools module
@@ -105,7 +107,7 @@ fuzz-coverage:
 	@scripts/setup
 	$(MAKE) -C selftests/fuzz coverage
 
-bench-kernel bench-phases bench-scaling bench-build bench-reader:
+bench-kernel bench-phases bench-scaling bench-build bench-reader bench-chains:
 	@scripts/setup
 	@bench/$@
 

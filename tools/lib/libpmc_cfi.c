@@ -8,6 +8,7 @@
  */
 #include <elf.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "libpmc_cfi.h"
@@ -39,12 +40,20 @@ struct walk {
 	uint64_t	*patience;
 };
 
-/* A function's program while it runs */
+/*
+ * A function's program while it runs.
+ * @saved: not cleared, as few functions use it
+ * @rule: the last row's
+ * @known: it is that of the state but for the CFA's offset, from @reg
+ */
 struct run {
 	const struct walk *w;
 	const struct common *c;
-	struct cfi_state state, saved[STATES_MAX];
+	struct cfi_state state, *saved;
 	unsigned int	nsaved;
+	struct hwpmc_unwind_rule rule;
+	bool		known;
+	uint64_t	reg;
 	uint64_t	addr, told;	/* rows are up to @told */
 	uint64_t	end;
 	bool		stop;
@@ -115,13 +124,13 @@ static void read_augmentation(struct common *c, const char *letters,
 	for (; *letters; letters++) {
 		switch (*letters) {
 		case 'L':
-			pmc_cfi_bytes(&data, 1);
+			pmc_cfi_byte(&data);
 			break;
 		case 'P':
-			pointer_form(&data, pmc_cfi_bytes(&data, 1) & 0x0f);
+			pointer_form(&data, pmc_cfi_byte(&data) & 0x0f);
 			break;
 		case 'R':
-			c->encoding = (unsigned int)pmc_cfi_bytes(&data, 1);
+			c->encoding = (unsigned int)pmc_cfi_byte(&data);
 			break;
 		case 'S':
 			c->signal = true;
@@ -138,20 +147,20 @@ static void read_augmentation(struct common *c, const char *letters,
 
 static void read_common(struct common *c, struct cfi_reader r)
 {
-	unsigned int version = (unsigned int)pmc_cfi_bytes(&r, 1);
+	unsigned int version = (unsigned int)pmc_cfi_byte(&r);
 	const char *letters = (const char *)r.at;
 
-	while (pmc_cfi_bytes(&r, 1))
+	while (pmc_cfi_byte(&r))
 		;
 	if (r.bad || (version != 1 && version != 3 && version != 4) ||
 	    (*letters && *letters != 'z'))
 		return;
-	if (version == 4 && (pmc_cfi_bytes(&r, 1) != 8 ||
-			     pmc_cfi_bytes(&r, 1)))
+	if (version == 4 && (pmc_cfi_byte(&r) != 8 ||
+			     pmc_cfi_byte(&r)))
 		return;
 	c->code_align = pmc_cfi_uleb(&r);
 	c->data_align = pmc_cfi_sleb(&r);
-	c->ra = version == 1 ? pmc_cfi_bytes(&r, 1) : pmc_cfi_uleb(&r);
+	c->ra = version == 1 ? pmc_cfi_byte(&r) : pmc_cfi_uleb(&r);
 	c->augmented = *letters == 'z';
 	if (c->augmented)
 		read_augmentation(c, letters + 1, &r);
@@ -159,24 +168,25 @@ static void read_common(struct common *c, struct cfi_reader r)
 	c->ok = !r.bad;
 }
 
-static struct cfi_reg *reg_of(const struct run *run, struct cfi_state *state,
-			      uint64_t n)
+/* Where a state has it, from its beginning; 0: nowhere */
+static size_t reg_at(const struct run *run, uint64_t n)
 {
 	if (n == run->c->ra)
-		return &state->ra;
+		return offsetof(struct cfi_state, ra);
 	if (n == fp_of(run->w->s->machine))
-		return &state->fp;
+		return offsetof(struct cfi_state, fp);
 	if (n == CFI_RBX && run->w->s->machine == EM_X86_64)
-		return &state->rbx;
-	return NULL;
+		return offsetof(struct cfi_state, rbx);
+	return 0;
 }
 
 static void set(struct run *run, uint64_t n, struct cfi_reg value)
 {
-	struct cfi_reg *reg = reg_of(run, &run->state, n);
+	size_t at = reg_at(run, n);
 
-	if (reg)
-		*reg = value;
+	run->known &= !at;
+	if (at)
+		memcpy((char *)&run->state + at, &value, sizeof(value));
 }
 
 static void set_offset(struct run *run, uint64_t n, int64_t factored)
@@ -199,22 +209,42 @@ static void set_expression(struct run *run, struct cfi_reader *r,
 
 static void restore(struct run *run, uint64_t n)
 {
-	struct cfi_state initial = run->c->initial;
-	const struct cfi_reg *reg = reg_of(run, &initial, n);
+	size_t at = reg_at(run, n);
 
-	if (reg)
-		set(run, n, *reg);
+	run->known &= !at;
+	if (at)
+		memcpy((char *)&run->state + at,
+		       (const char *)&run->c->initial + at,
+		       sizeof(struct cfi_reg));
+}
+
+/* Most rows differ from the one before in the CFA's offset alone. */
+static void make_rule(struct run *run)
+{
+	const struct cfi_state *s = &run->state;
+
+	if (run->known && !s->expr && s->reg == run->reg &&
+	    s->offset == (int32_t)s->offset) {
+		run->rule.cfa_offset = (int32_t)s->offset;
+		return;
+	}
+	pmc_cfi_rule(&run->rule, s, run->w->s->machine, run->c->signal);
+	run->known = !s->expr && run->rule.cfa != HWPMC_CFA_UNTOLD &&
+		     s->ra.kind != CFI_UNDEFINED && !run->c->signal;
+	run->reg = s->reg;
 }
 
 /* What is known is for all up to here; nothing is, where the program is lost. */
 static void tell(struct run *run)
 {
-	struct hwpmc_unwind_rule rule = { .cfa = HWPMC_CFA_UNTOLD };
+	static const struct hwpmc_unwind_rule untold = {
+		.cfa = HWPMC_CFA_UNTOLD,
+	};
 
 	if (!run->stop)
-		pmc_cfi_rule(&rule, &run->state, run->w->s->machine,
-			     run->c->signal);
-	run->status = run->w->sink->row(run->w->sink->arg, run->told, &rule);
+		make_rule(run);
+	run->status = run->w->sink->row(run->w->sink->arg, run->told,
+					run->stop ? &untold : &run->rule);
 	run->told = run->addr;
 }
 
@@ -270,6 +300,7 @@ static void recall(struct run *run)
 		run->stop = true;
 	else
 		run->state = run->saved[--run->nsaved];
+	run->known = false;
 }
 
 static void cfa_operation(struct run *run, struct cfi_reader *r,
@@ -349,7 +380,7 @@ static void operation(struct run *run, struct cfi_reader *r, unsigned int op)
 		move_to(run, pointer(run->w, r, run->c->encoding));
 		break;
 	case DW_CFA_advance_loc1:
-		advance(run, pmc_cfi_bytes(r, 1));
+		advance(run, pmc_cfi_byte(r));
 		break;
 	case DW_CFA_advance_loc2:
 		advance(run, pmc_cfi_bytes(r, 2));
@@ -393,7 +424,7 @@ static void execute(struct run *run, struct cfi_reader r)
 	while (r.at < r.end && !r.bad && !run->stop && !run->status &&
 	       *run->w->patience) {
 		--*run->w->patience;
-		op = (unsigned int)pmc_cfi_bytes(&r, 1);
+		op = (unsigned int)pmc_cfi_byte(&r);
 		switch (op & 0xc0) {
 		case DW_CFA_advance_loc:
 			advance(run, op & 0x3f);
@@ -414,7 +445,8 @@ static void execute(struct run *run, struct cfi_reader r)
 /* The common program leaves what all functions begin with. */
 static void begin_common(const struct walk *w, struct common *c)
 {
-	struct run run = { .w = w, .c = c };
+	struct cfi_state saved[STATES_MAX];
+	struct run run = { .w = w, .c = c, .saved = saved };
 
 	execute(&run, c->program);
 	c->ok = !run.stop;
@@ -424,7 +456,10 @@ static void begin_common(const struct walk *w, struct common *c)
 static int read_function(const struct walk *w, const struct common *c,
 			 struct cfi_reader r)
 {
-	struct run run = { .w = w, .c = c, .state = c->initial };
+	struct cfi_state saved[STATES_MAX];
+	struct run run = {
+		.w = w, .c = c, .state = c->initial, .saved = saved,
+	};
 	unsigned int encoding = w->s->debug ? DW_EH_PE_absptr : c->encoding;
 	uint64_t start = pointer(w, &r, encoding);
 	uint64_t len = pointer_form(&r, encoding & 0x0f);

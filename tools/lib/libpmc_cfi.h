@@ -85,9 +85,21 @@ struct cfi_reader {
 };
 
 uint64_t pmc_cfi_bytes(struct cfi_reader *r, unsigned int n);
-uint64_t pmc_cfi_uleb(struct cfi_reader *r);
+uint64_t pmc_cfi_long_uleb(struct cfi_reader *r);
 int64_t pmc_cfi_sleb(struct cfi_reader *r);
 /* A block of @n bytes, or NULL */
 const unsigned char *pmc_cfi_skip(struct cfi_reader *r, uint64_t n);
+
+/* Most of what there is to read is one byte, millions of times. */
+static inline uint64_t pmc_cfi_byte(struct cfi_reader *r)
+{
+	return r->at < r->end ? *r->at++ : pmc_cfi_bytes(r, 1);
+}
+
+static inline uint64_t pmc_cfi_uleb(struct cfi_reader *r)
+{
+	return r->at < r->end && *r->at < 0x80 ? *r->at++ :
+						 pmc_cfi_long_uleb(r);
+}
 
 #endif

@@ -35,7 +35,7 @@ static uint64_t leb(struct cfi_reader *r, unsigned int *bits, int *negative)
 
 	*bits = 0;
 	do {
-		byte = pmc_cfi_bytes(r, 1);
+		byte = pmc_cfi_byte(r);
 		if (*bits < 64)
 			value |= (byte & 0x7f) << *bits;
 		*bits += 7;
@@ -44,7 +44,7 @@ static uint64_t leb(struct cfi_reader *r, unsigned int *bits, int *negative)
 	return value;
 }
 
-uint64_t pmc_cfi_uleb(struct cfi_reader *r)
+uint64_t pmc_cfi_long_uleb(struct cfi_reader *r)
 {
 	unsigned int bits;
 	int negative;
