@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "copy_self.h"
 #include "libpmc_cfi.h"
 #include "libpmc_unwind_cache.h"
 #include "tap.h"
@@ -36,20 +37,6 @@ DIR *__wrap_fdopendir(int fd)
 {
 	listed++;
 	return __real_fdopendir(fd);
-}
-
-static int copy_self(const char *name)
-{
-	char buf[65536];
-	int from = open("/proc/self/exe", O_RDONLY);
-	int to = open(name, O_RDWR | O_CREAT | O_TRUNC, 0755);
-	ssize_t n;
-
-	while ((n = read(from, buf, sizeof(buf))) > 0)
-		if (write(to, buf, (size_t)n) != n)
-			abort();
-	close(from);
-	return to;
 }
 
 static void open_file(void)

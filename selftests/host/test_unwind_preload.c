@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "copy_self.h"
 #include "fake_tables.h"
 #include "libpmc_unwind.h"
 #include "tap.h"
@@ -37,20 +38,6 @@ ssize_t __wrap_pread64(int fd, void *to, size_t len, off_t at)
 
 static struct pmc_owner owner = { FAKE_DEVICE };
 static int pids[NPROCS];
-
-static int copy_self(const char *name)
-{
-	char buf[65536];
-	int from = open("/proc/self/exe", O_RDONLY);
-	int to = open(name, O_RDWR | O_CREAT | O_TRUNC, 0755);
-	ssize_t n;
-
-	while ((n = read(from, buf, sizeof(buf))) > 0)
-		if (write(to, buf, (size_t)n) != n)
-			abort();
-	close(from);
-	return to;
-}
 
 static void map(const char *name, int prot)
 {

@@ -536,6 +536,17 @@ static bool find_copy(struct copy *c)
 	return c->offset >= PAGE;
 }
 
+/* The copier's log, with tables from its pause on */
+static void record_copies(META, FIXTURE_DATA(unwind) *self, struct copy *copy)
+{
+	begin(_metadata, self, copier, copy);
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_LT(0, pmc_owner_unwind(self->owner));
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+}
+
 TEST_F(unwind, mapped_later)
 {
 	unsigned int n, whole;
@@ -543,12 +554,7 @@ TEST_F(unwind, mapped_later)
 
 	if (!find_copy(&copy))
 		SKIP(return, "the program is not laid out for it");
-	begin(_metadata, self, copier, &copy);
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_LT(0, pmc_owner_unwind(self->owner));
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_EQ(0, target_end(&self->target));
-	end_log(_metadata, self, 0);
+	record_copies(_metadata, self, &copy);
 	n = tally(_metadata, self, copy.base - copy.from, &whole);
 	EXPECT_EQ(2 * TOUCHES, n);
 	EXPECT_LE(TOUCHES - 1, whole);
@@ -571,12 +577,7 @@ TEST_F(unwind, late)
 
 	if (!find_copy(&copy))
 		SKIP(return, "the program is not laid out for it");
-	begin(_metadata, self, copier, &copy);
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_LT(0, pmc_owner_unwind(self->owner));
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_EQ(0, target_end(&self->target));
-	end_log(_metadata, self, 0);
+	record_copies(_metadata, self, &copy);
 	LOG_FOR_EACH(&self->log, rec) {
 		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_USERCHAIN)
 			continue;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An ELF file like others: the program itself. */
+#ifndef COPY_SELF_H
+#define COPY_SELF_H
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Opened for both; the caller's to close. */
+static int copy_self(const char *name)
+{
+	char buf[65536];
+	int from = open("/proc/self/exe", O_RDONLY);
+	int to = open(name, O_RDWR | O_CREAT | O_TRUNC, 0755);
+	ssize_t n;
+
+	while ((n = read(from, buf, sizeof(buf))) > 0)
+		if (write(to, buf, (size_t)n) != n)
+			abort();
+	close(from);
+	return to;
+}
+
+#endif /* COPY_SELF_H */
