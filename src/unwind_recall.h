@@ -91,7 +91,7 @@ static __always_inline void recall_add(struct unwind_recall *r,
 	r->nfresh += r->nfresh <= RECALL_MAX;
 }
 
-/* Frames have been passed: who has saved the register that is kept track of last? */
+/* The outermost of the frames that were passed which has saved @f->kept gives its place. */
 static __always_inline void recall_kept(const struct recall_walk *w,
 					struct unwind_frame *f)
 {

@@ -566,7 +566,7 @@ TEST_F(unwind, mapped_later)
 
 /*
  * The handler finds no map of the process' code, or one of before a mapping: the task
- * tells of the chain itself.  Where that ends in code whose table is to come, it says so.
+ * logs the chain itself.  A chain that ends in code without a table yet has that cause.
  */
 TEST_F(unwind, late)
 {

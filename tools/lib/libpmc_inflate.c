@@ -28,6 +28,16 @@ int pmc_inflate_fits(unsigned int type, size_t len, size_t size)
 	}
 }
 
+/* This build has no library for it. */
+static inline int absent(const void *from, size_t len, void *to, size_t size)
+{
+	(void)from;
+	(void)len;
+	(void)to;
+	(void)size;
+	return ENOEXEC;
+}
+
 /* 0, or an errno */
 static int inflate_zlib(const void *from, size_t len, void *to, size_t size)
 {
@@ -39,11 +49,7 @@ static int inflate_zlib(const void *from, size_t len, void *to, size_t size)
 		return 0;
 	return status == Z_MEM_ERROR ? ENOMEM : ENOEXEC;
 #else
-	(void)from;
-	(void)len;
-	(void)to;
-	(void)size;
-	return ENOEXEC;
+	return absent(from, len, to, size);
 #endif
 }
 
@@ -57,11 +63,7 @@ static int inflate_zstd(const void *from, size_t len, void *to, size_t size)
 	return ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation ?
 	       ENOMEM : ENOEXEC;
 #else
-	(void)from;
-	(void)len;
-	(void)to;
-	(void)size;
-	return ENOEXEC;
+	return absent(from, len, to, size);
 #endif
 }
 

@@ -33,8 +33,8 @@
  * struct pmc_preload - a thread at work
  * @device: the owner's descriptor; its number is another file's when the owner has been
  *	closed
- * @giving: held for each use of @device, which looks at @stop first.  When @stop is
- *	set, and @giving was to be had after that, @device is not used any more.
+ * @giving: held for each use of @device; the user looks at @stop first.  A caller that
+ *	sets @stop and then takes @giving knows that @device is not used any more.
  *	The thread may hang in a file for ever, so it is not held while one is opened or
  *	read.  Nor has the thread a descriptor of its own: one that hangs would keep the
  *	owner, and what that records

@@ -158,7 +158,7 @@ char *ends_causes(const struct ends_sum *s, bool plain);
  * machine that recorded is one; @asked: for unwind tables.
  */
 char *ends_callers(const struct ends_sum *s, bool x86, bool asked);
-/* There are some missing that nothing tells of. */
+/* Callers are missing, and the log does not say which. */
 bool ends_misses(const struct ends_sum *s, bool x86, bool asked);
 
 #endif /* READER_ENDS_H */

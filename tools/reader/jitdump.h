@@ -105,7 +105,7 @@ struct jitlines {
 	unsigned char *text;
 };
 
-/* False: nothing tells of lines. */
+/* False: the dump has no lines for this code. */
 bool jitlines_read(struct jitlines *l, const struct jitdump *d,
 		   const struct jitcode *c, int fd);
 /* The line of an address, or NULL. */

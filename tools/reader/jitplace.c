@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Such a file is anybody's who can write to /tmp, and stays there when its
- * process is gone and the number is another's: it is believed only if it is the
- * right user's and of the right time.
+ * Anybody who can write to /tmp can make such a file, and it stays there when its
+ * process has ended and another one has the number.  The reader believes it only if its
+ * owner and its time are right.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -282,7 +282,7 @@ static uint32_t turns_at(const struct jits *t, const struct jitdump *d,
 	if (!t->rate || d->ticks)
 		return d->nrange;
 	apart = (double)(int64_t)(tsc - t->raw) * t->rate;
-	/* a log may tell of any times */
+	/* the times in a hostile log are any numbers */
 	if (!(apart > -0x1p62 && apart < 0x1p62))
 		return d->nrange;
 	return jitdump_turns(d, t->mono + (uint64_t)(int64_t)apart);
