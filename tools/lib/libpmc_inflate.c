@@ -28,8 +28,9 @@ int pmc_inflate_fits(unsigned int type, size_t len, size_t size)
 	}
 }
 
+#if !defined(WITH_ZLIB) || !defined(WITH_ZSTD)
 /* This build has no library for it. */
-static inline int absent(const void *from, size_t len, void *to, size_t size)
+static int absent(const void *from, size_t len, void *to, size_t size)
 {
 	(void)from;
 	(void)len;
@@ -37,6 +38,7 @@ static inline int absent(const void *from, size_t len, void *to, size_t size)
 	(void)size;
 	return ENOEXEC;
 }
+#endif
 
 /* 0, or an errno */
 static int inflate_zlib(const void *from, size_t len, void *to, size_t size)
