@@ -5,6 +5,8 @@
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 log big <<-EOF
+	host 6.12-test node
+	machine 183
 	event cpu-clock 1000
 	proc 7 prog
 	sample 40000 7 0x10010

@@ -133,8 +133,15 @@ ok "only the one asked for" bash -c "! $pmclog report --event cache-misses \
 ok "fold: the first by itself" folds events "prog;[unknown] 10"
 ok "and says so" prints 0 "showing cycles; there are 1 more" \
 	"$pmclog" fold "$tmp/events"
+log well <<-EOF
+	host 6.12-test node
+	machine 183
+	event cycles 1000
+	proc 7 prog
+	sample 10 7 0x10010
+EOF
 ok "nothing is said where nothing was lost" bash -c \
-	"$pmclog fold -e all $tmp/events 2>&1 >/dev/null | cmp - /dev/null"
+	"$pmclog fold -e all $tmp/well 2>&1 >/dev/null | cmp - /dev/null"
 ok "fold: one by name" same "prog;[unknown] 5" \
 	"$pmclog" fold -e cache-misses "$tmp/events"
 ok "fold: all" same "prog;[unknown] 15" "$pmclog" fold -e all "$tmp/events"

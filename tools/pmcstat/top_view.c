@@ -6,6 +6,8 @@
 #include <wchar.h>
 
 #include "../reader/calltree.h"
+#include "../reader/mem.h"
+#include "../reader/quality.h"
 #include "../reader/shown.h"
 #include "top.h"
 
@@ -416,6 +418,24 @@ void top_draw(struct top *t, struct top_text *text)
 	top_redraw(t, text);
 }
 
+/* How user chains of the events shown end, in all of the log. */
+static void add_chains(const struct top *t, char *line, size_t size)
+{
+	const struct profile *p = &t->log.p;
+	bool *use = xcalloc((size_t)p->events.n + 1, sizeof(*use));
+	size_t len = strlen(line);
+	char *text;
+	uint32_t i;
+
+	for (i = 0; i < p->events.n; i++)
+		use[i] = shown_event(t, i);
+	text = chains_text(p, use);
+	if (text)
+		snprintf(line + len, size - len, ", %s", text);
+	free(text);
+	free(use);
+}
+
 void top_redraw(struct top *t, struct top_text *text)
 {
 	char name[NAME_MAX_SHOWN], line[NAME_MAX_SHOWN + 128];
@@ -435,6 +455,7 @@ void top_redraw(struct top *t, struct top_text *text)
 	if (t->lost || !t->untold)
 		snprintf(line + len, sizeof(line) - len, ", %llu lost",
 			 (unsigned long long)t->lost);
+	add_chains(t, line, sizeof(line));
 	add_line(text, line);
 	add_line(text, "");
 	if (t->view == VIEW_CALLGRAPH)

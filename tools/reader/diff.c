@@ -187,6 +187,16 @@ static bool same_event(struct diff *d)
 	return false;
 }
 
+/* Of shares of callers, which logs with other chains do not have in common. */
+static void put_chains(struct diff *d, const struct analysis *a)
+{
+	char *text = d->total ? chains_text(&a->p, a->use) : NULL;
+
+	if (text)
+		out_printf(d->out, ", %s", text);
+	free(text);
+}
+
 static void put_head(struct diff *d)
 {
 	static const char *const what[] = { "Before", "After" };
@@ -201,6 +211,7 @@ static void put_head(struct diff *d)
 			   grouped(num, d->all[side]),
 			   plural(d->all[side], "sample", "samples"));
 		out_printf(d->out, ", %s lost", grouped(num, losses_of(a).all));
+		put_chains(d, a);
 		if (a->p.log.error)
 			out_printf(d->out, ", %s%s", a->p.log.cut ? "CUT: " :
 				   "", a->p.log.error);
@@ -231,8 +242,8 @@ static int show(struct command *c)
 		return side;
 	d->out = file.out;
 	if (c->flame || c->folded) {
-		losses_tell(&d->a[BEFORE]);
-		losses_tell(&d->a[AFTER]);
+		chains_tell(&d->a[BEFORE]);
+		chains_tell(&d->a[AFTER]);
 	}
 	if (c->flame) {
 		diff_flame(d, c->title, c->side);

@@ -266,7 +266,7 @@ static int write_samples(struct export *e)
 	if (e->opened)
 		return e->opened;
 	if (ret == READER_OK)
-		losses_tell(&e->a);
+		chains_tell(&e->a);
 	if (ret == READER_OK && !e->bad && e->format->end)
 		e->format->end(e);
 	return e->bad ? READER_FAIL : ret;
@@ -308,7 +308,7 @@ static int write_profile(struct export *e)
 	for (i = 0; i < e->a.p.frames.n; i++)
 		export_levels(e, i, level);
 	analysis_one_event(&e->a);
-	losses_tell(&e->a);
+	chains_tell(&e->a);
 	if (e->period && !knows_periods(e))
 		return READER_FAIL;
 	ret = outfile_open(&e->file, e->output, e->format->file);

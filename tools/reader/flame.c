@@ -117,6 +117,7 @@ static char *subtitle(const struct flame *f)
 	uint64_t n = f->t.node[CALLTREE_ROOT].total;
 	struct losses l = losses_of(&f->a);
 	char num[GROUPED_MAX], lost[64] = "", when[64] = "";
+	char *chains = chains_text(&f->a.p, f->a.use), *text;
 	time_t t = log->ts_sec;
 	struct tm tm;
 
@@ -125,13 +126,16 @@ static char *subtitle(const struct flame *f)
 	if (l.all)
 		snprintf(lost, sizeof(lost), ", %s lost (%.2f %%),",
 			 grouped(num, l.all), percent(l.all, l.all + l.kept));
-	return xasprintf("%s %s%s in %.2f s%s%s%s%s%s", grouped(num, n),
+	text = xasprintf("%s %s%s in %.2f s%s%s%s%s%s%s%s", grouped(num, n),
 			 plural(n, "sample", "samples"), lost,
 			 log_seconds(log, log->end),
 			 log->release ? " on " : "",
 			 log->release ? log->host : "",
 			 log->release ? ", Linux " : "",
-			 log->release ? log->release : "", when);
+			 log->release ? log->release : "", when,
+			 chains ? "; " : "", chains ? chains : "");
+	free(chains);
+	return text;
 }
 
 /* The caller frees it. */
@@ -232,7 +236,7 @@ int cmd_flame(int argc, char **argv)
 	ret = analysis_run(&f.a);
 	if (ret == READER_OK) {
 		analysis_one_event(&f.a);
-		losses_tell(&f.a);
+		chains_tell(&f.a);
 		ret = make(&f);
 	}
 	bad = analysis_close(&f.a);

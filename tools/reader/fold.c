@@ -243,7 +243,7 @@ int cmd_fold(int argc, char **argv)
 	ret = analysis_run(&a);
 	if (ret == READER_OK) {
 		analysis_one_event(&a);
-		losses_tell(&a);
+		chains_tell(&a);
 		fold_write(&a, out_stdout(), false);
 		ret = out_finish(out_stdout());
 	}

@@ -9,6 +9,9 @@
 #include "record.h"
 #include "shown.h"
 
+/* per cent; fewer of an event's user chains are worth a word */
+#define WHOLE_ENOUGH	98.0
+
 const char *const lost_causes[PMCLOG_DROP_NCAUSE] = {
 	[PMCLOG_DROP_FULL] = "ring full",
 	[PMCLOG_DROP_NESTED] = "nested too deep",
@@ -90,6 +93,62 @@ char *event_callers(const struct profile *p, uint32_t event,
 		    const struct ends_sum *sum)
 {
 	return ends_callers(sum, is_x86(p), asked_tables(p, event));
+}
+
+static void add_ends(struct ends_sum *to, const struct ends_sum *s)
+{
+	int i;
+
+	to->all += s->all;
+	to->untold += s->untold;
+	to->whole += s->whole;
+	to->tables += s->tables;
+	to->cut += s->cut;
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		to->by[i] += s->by[i];
+}
+
+/* @misses: callers of one event at least */
+static struct ends_sum ends_wanted(const struct profile *p, const bool *use,
+				   bool *misses)
+{
+	struct ends_sum sum = { .all = 0 }, s;
+	uint32_t i;
+
+	*misses = false;
+	for (i = 0; i < p->events.n; i++) {
+		if (!use[i])
+			continue;
+		s = ends_of_event(&p->ends, i);
+		add_ends(&sum, &s);
+		*misses |= event_misses(p, i, &s);
+	}
+	return sum;
+}
+
+char *chains_text(const struct profile *p, const bool *use)
+{
+	bool misses;
+	struct ends_sum s = ends_wanted(p, use, &misses);
+	uint64_t told = s.all - s.untold;
+
+	if (misses)
+		return xstrdup("user callers are missing (frame pointers on "
+			       "x86)");
+	if (!told || percent(s.whole, told) >= WHOLE_ENOUGH)
+		return NULL;
+	return xasprintf("%.1f %% of user chains are whole",
+			 percent(s.whole, told));
+}
+
+void chains_tell(const struct analysis *a)
+{
+	char *text = chains_text(&a->p, a->use);
+
+	losses_tell(a);
+	if (text)
+		fprintf(stderr, "pmclog: %s: %s\n", a->path, text);
+	free(text);
 }
 
 static bool is_nameless(const struct profile *p, uint32_t frame)

@@ -39,6 +39,14 @@ char *losses_text(const struct losses *l, const char *what);
 /* Says it, where what is written has no place for it; if there are any. */
 void losses_tell(const struct analysis *a);
 
+/*
+ * What views without room for more say of user chains, of the events that @use is
+ * true for; NULL where nearly all are whole.  The caller frees it.
+ */
+char *chains_text(const struct profile *p, const bool *use);
+/* Says what was lost, and what of user chains is missing, where there is any. */
+void chains_tell(const struct analysis *a);
+
 /* Whether callers of an event's user code are missing. */
 bool event_misses(const struct profile *p, uint32_t event,
 		  const struct ends_sum *sum);
