@@ -279,6 +279,52 @@ EOF2
 ok "some by tables" head_is mixed "User chains 4 samples: 100.0 % whole
 Unwound 75.0 % by unwind tables, the others by frame pointers"
 
+# views without a line for it
+views()
+{
+	local want=$1 log=$2 bad=0 view
+	for view in fold flame "export --to folded" "export --to pprof -o $tmp/.o" \
+			"diff --folded $tmp/arm"; do
+		# shellcheck disable=SC2086
+		"$pmclog" $view "$tmp/$log" 2>&1 >"$tmp/.o" |
+			grep -v "^pmclog: .*showing" >"$tmp/.said"
+		printf '%s' "$want" | diff - "$tmp/.said" && continue
+		echo "$view"
+		bad=1
+	done
+	return $bad
+}
+ok "fold, flame, export and diff: callers that are missing" views \
+	"pmclog: $tmp/pointers: user callers are missing (frame pointers on x86)
+" pointers
+ok "chains that are not whole" views \
+	"pmclog: $tmp/some: 90.0 % of user chains are whole
+" some
+ok "nothing where they are" views "" mixed
+in_picture() { "$pmclog" flame "$tmp/$1" 2>&1 | grep -c "; $2<"; }
+ok "in the picture" same 1 in_picture some "90.0 % of user chains are whole"
+ok "in the picture: missing" same 1 in_picture pointers \
+	"user callers are missing (frame pointers on x86)"
+ok "in a comparison of callers" prints 0 \
+	"^After .*, user callers are missing (frame pointers on x86)$" \
+	"$pmclog" diff --total "$tmp/arm" "$tmp/pointers"
+ok "in one of functions it is nothing" bash -c \
+	"! $pmclog diff $tmp/arm $tmp/pointers | grep missing"
+ok "in the live view" prints 0 ", 90.0 % of user chains are whole$" \
+	"$pmclog" top -o - "$tmp/some"
+
+# a part of a log has the part's account
+cuts()
+{
+	"$pmclog" filter "${@:2}" -o "$tmp/part" "$tmp/$1" &&
+		"$pmclog" verify "$tmp/part" >"$tmp/.all" &&
+		"$pmclog" report "$tmp/part" | grep "^Cut chains" | tr -s ' '
+}
+ok "what is left of the cut ones" same \
+	"Cut chains 80 call chains end early (80.0 %): 80 too deep" \
+	cuts commands --comm nginx
+ok "none are left" same "Cut chains none" cuts commands --comm jit
+
 # logs that were made before samples told it
 untold="User chains 4 samples; how many are whole is not told by this log"
 make old pointers <<<"sample 4 7 0x1010 0x1020"

@@ -136,6 +136,16 @@ struct ends_sum ends_of_event(const struct ends *t, uint32_t event)
 	return sum;
 }
 
+bool ends_are_told(const struct ends *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n && !t->told; i++)
+		if (t->place[i]->before.all > t->place[i]->before.untold)
+			return true;
+	return t->told;
+}
+
 /* ------------------------------------------------------------------------
  * Commands
  */

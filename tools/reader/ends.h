@@ -130,6 +130,8 @@ void ends_settle(struct ends *t);
 void ends_add(struct ends_sum *sum, const struct ends *t,
 	      const struct ends_place *p);
 struct ends_sum ends_of_event(const struct ends *t, uint32_t event);
+/* Does any log so far say how its samples' chains end? */
+bool ends_are_told(const struct ends *t);
 
 /*
  * Commands of which fewer chains are whole, or by tables, than of the event as

@@ -70,9 +70,23 @@ static void expect_chain(struct part *t, uint32_t tid, uint64_t tsc)
 		t->late[id].tsc = tsc;
 }
 
+/* Adds a sample to those that are left out: @n is 1, or -1 if it is not. */
+static void count_cut(struct part *t, uint8_t ends, int n)
+{
+	int i;
+
+	if (ends <= (END_WHOLE | END_TABLES))
+		return;
+	t->cut += (uint64_t)n;
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		if (ends & END_CUT(i))
+			t->cut_by[i] += (uint64_t)n;
+}
+
 static enum fate stays(struct part *t, const struct sample *s, bool late)
 {
 	t->kept++;
+	count_cut(t, s->ends, -1);
 	if (late)
 		expect_chain(t, s->tid, s->tsc);
 	return FATE_STAYS;
@@ -148,12 +162,14 @@ static enum fate fate_of(struct part *t, const struct pmclog_rec *r,
 		.tsc = moment(t, r->tsc), .pid = U32(pmclog_callchain, pid),
 		.tid = U32(pmclog_callchain, tid), .cpu = PMCLOG_CC_CPU(flags),
 		.kernel = !(flags & PMCLOG_CC_USERSPACE),
+		.ends = ends_of(flags),
 	};
 	uint32_t pmcid = U32(pmclog_callchain, pmcid);
 	struct proc *proc = procs_get(&t->p.procs, &t->p.str, s.pid);
 	uint32_t comm = procs_shown_name(proc, &t->p.str);
 
 	t->seen++;
+	count_cut(t, s.ends, 1);
 	if (!wanted_pmc(t, pmcid) ||
 	    !filter_sample(t->filter, &s, strtab_str(&t->p.str, comm)))
 		return FATE_OUT;
@@ -298,6 +314,12 @@ static const unsigned char *exec_record(struct part *t,
 	return t->buf;
 }
 
+/* An account that says less than its records leaves nothing to take away. */
+static uint64_t less(uint64_t all, uint64_t out)
+{
+	return all > out ? all - out : 0;
+}
+
 /* What was left out was not wanted: the account has a place for that. */
 static void settle(const struct part *t, struct pmclog_account *a)
 {
@@ -311,6 +333,9 @@ static void settle(const struct part *t, struct pmclog_account *a)
 		a->filtered += a->dropped[i] - t->dropped[i];
 		a->dropped[i] = t->dropped[i];
 	}
+	a->cut = less(a->cut, t->cut);
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		a->cut_by[i] = less(a->cut_by[i], t->cut_by[i]);
 	a->late = t->late_kept;
 	a->late_answered = t->answers;
 }
@@ -336,6 +361,8 @@ static void begin(struct part *t)
 	t->seen = t->kept = 0;
 	t->late_kept = t->answers = 0;
 	memset(t->dropped, 0, sizeof(t->dropped));
+	t->cut = 0;
+	memset(t->cut_by, 0, sizeof(t->cut_by));
 	idtab_free(&t->latetab);
 	t->nlate = 0;
 }

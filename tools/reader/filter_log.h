@@ -38,6 +38,7 @@ enum fate {
  * @seen, @kept: samples of this log; there may be several in one stream
  * @late_kept, @answers: of those kept, with a chain to come; chains that came
  * @dropped:  by cause, samples told by DROPNOTIFYs that were kept
+ * @cut, @cut_by: samples left out whose records say that their chains are cut
  * @fate:     of the last record, if it is a sample
  * @tsc:      the latest of this log's records, on its own clock
  */
@@ -56,6 +57,7 @@ struct part {
 	uint64_t seen, kept;
 	uint64_t late_kept, answers;
 	uint64_t dropped[PMCLOG_DROP_NCAUSE];
+	uint64_t cut, cut_by[PMCLOG_CUT_NCAUSE];
 	enum fate fate;
 	uint64_t tsc;
 	unsigned char buf[65536];	/* longer than any record */

@@ -127,10 +127,12 @@ static void kernel_line(struct report *r)
 	out_char(r->out, '\n');
 }
 
+/* The account of a part of a log that tells of no sample is that of the whole. */
 static void put_cuts(struct report *r)
 {
 	const struct log_facts *log = &r->a.p.log;
 	const struct pmclog_account *a = &log->account;
+	bool whole = log->part_of && !ends_are_told(&r->a.p.ends);
 	const char *sep = ": ";
 	char buf[GROUPED_MAX];
 	int i;
@@ -138,8 +140,8 @@ static void put_cuts(struct report *r)
 	out_printf(r->out, "%s call %s early (%.1f %%)%s",
 		   grouped(buf, a->cut),
 		   plural(a->cut, "chain ends", "chains end"),
-		   percent(a->cut, log->part_of ? log->part_of : a->committed),
-		   log->part_of ? " in all of that log" : "");
+		   percent(a->cut, whole ? log->part_of : a->committed),
+		   whole ? " in all of that log" : "");
 	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
 		if (!a->cut_by[i] || !cut_causes[i])
 			continue;
