@@ -16,10 +16,12 @@ counts=$build/counts
 
 # What others hand us is read by these; what only writes is not asked for.
 read_by=(lib/pmclog*.c lib/libpmc_{cfi,cfi_read,cfi_rule,event,elf,file,near,place,pmu,probe,provider,trace,unwind}.c
-	reader/{record,input,mapped,steady,fields,jitmap,jitdump,jitplace,jits,kmods,ksyms,symtab,events,logclock}.c
-	reader/profile*.c reader/{addrspace,objects,procs,chains,callers,calltree,late,live}.c
-	reader/{imagefile,debugfile,altfile,elfsyms,inflate,unpack,linetab,lines,inlines,segs,disasm}.c
-	reader/{filter,filter_log,heldrecs,select,sample,summary,verify*,quality}.c)
+	reader/log/{record,input,mapped,steady,fields,events,logclock}.c
+	reader/profile/{profile*,jitmap,jitdump,jitplace,jits,kmods}.c
+	reader/profile/{addrspace,objects,procs,chains,callers,calltree,late,live,filter,sample}.c
+	reader/elf/{imagefile,debugfile,altfile,elfsyms,symtab,inflate,unpack,linetab,lines,inlines,segs,disasm}.c
+	reader/analysis/{ksyms,select,quality}.c reader/commands/summary.c
+	reader/commands/filter/{filter_log,heldrecs}.c reader/commands/verify/verify*.c)
 
 rm -rf "$counts"
 mkdir -p "$counts"

@@ -6,16 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/exit.h"
 #include "fuzz.h"
-#include "reader.h"
 
 #define ARGS_MAX	24
-
-int reader_usage(const char *usage)
-{
-	fputs(usage, stderr);
-	return READER_USAGE;
-}
 
 const char *fuzz_file(int slot, const void *data, size_t size)
 {

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pmcstat/read_input.h"
+#include "../../tools/pmcstat/pmcstat.h"
+#include "commands/commands.h"
+#include "export/export.h"
 #include "fuzz.h"
-#include "reader.h"
 
 #define LOG	"LOG"		/* stands for the log */
 #define SHELF	"ROOT"		/* for the files of the recorded machine */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "fuzz.h"
-#include "reader.h"
+#include "commands/commands.h"
 
 #define ADDRESSES	6
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "byfield.h"
+#include "profile/byfield.h"
 #include "fuzz.h"
 
 static size_t written;

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "jitdump.h"
-#include "reader.h"
+#include "profile/jitdump.h"
+#include "commands/commands.h"
 
 /* What is found is what is there, at any moment. */
 static void look_up(const struct jitdump *d)

@@ -6,7 +6,7 @@ make_log
 
 # plain text where there is no terminal
 ok "as text: what is sampled, and who calls" same "\
-PMC: [cpu-clock] Samples: 85 (94.4%), 2 unresolved, 0 lost
+PMC: [cpu-clock] Samples: 85 (94.4%), 2 unresolved, 0 lost, user callers missing (frame pointers on x86)
 
 %SAMP IMAGE      FUNCTION                       CALLERS
  70.6 shapes     leaf                           calls

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "addrspace.h"
+#include "profile/addrspace.h"
 #include "tap.h"
 
 #define PAGES	64

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "digits.h"
+#include "base/digits.h"
 #include "tap.h"
 
 static bool same(const char *what, const char *got, const char *end,

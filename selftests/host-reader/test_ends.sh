@@ -295,22 +295,22 @@ views()
 	return $bad
 }
 ok "fold, flame, export and diff: callers that are missing" views \
-	"pmclog: $tmp/pointers: user callers are missing (frame pointers on x86)
+	"pmclog: $tmp/pointers: user callers missing (frame pointers on x86)
 " pointers
 ok "chains that are not whole" views \
-	"pmclog: $tmp/some: 90.0 % of user chains are whole
+	"pmclog: $tmp/some: 90.0 % of user chains whole
 " some
 ok "nothing where they are" views "" mixed
 in_picture() { "$pmclog" flame "$tmp/$1" 2>&1 | grep -c "; $2<"; }
-ok "in the picture" same 1 in_picture some "90.0 % of user chains are whole"
+ok "in the picture" same 1 in_picture some "90.0 % of user chains whole"
 ok "in the picture: missing" same 1 in_picture pointers \
-	"user callers are missing (frame pointers on x86)"
+	"user callers missing (frame pointers on x86)"
 ok "in a comparison of callers" prints 0 \
-	"^After .*, user callers are missing (frame pointers on x86)$" \
+	"^After .*, user callers missing (frame pointers on x86)$" \
 	"$pmclog" diff --total "$tmp/arm" "$tmp/pointers"
 ok "in one of functions it is nothing" bash -c \
 	"! $pmclog diff $tmp/arm $tmp/pointers | grep missing"
-ok "in the live view" prints 0 ", 90.0 % of user chains are whole$" \
+ok "in the live view" prints 0 ", 90.0 % of user chains whole$" \
 	"$pmclog" top -o - "$tmp/some"
 
 # a part of a log has the part's account

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "rnd.h"
-#include "segs.h"
+#include "elf/segs.h"
 #include "tap.h"
 
 #define SPACE	200

@@ -3,7 +3,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "shown.h"
+#include "analysis/shown.h"
+#include "base/numbers.h"
 #include "tap.h"
 
 static void is(const char *name, bool demangle, const char *want)

@@ -2,7 +2,7 @@
 /* Which symbol an address gets. */
 #include <string.h>
 
-#include "symtab.h"
+#include "elf/symtab.h"
 #include "tap.h"
 
 static void add(struct symtab *t, uint64_t start, uint64_t size,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../tools/reader/reader.h"
+#include "commands/commands.h"
 #include "expect_verify.h"
 #include "tap.h"
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../tools/reader/input.h"
+#include "log/input.h"
 #include "loggen.h"
 #include "tap.h"
 

@@ -13,7 +13,7 @@
 #include <pmclog.h>
 #include <pmclog_iter.h>
 
-#include "../../tools/reader/reader.h"
+#include "commands/commands.h"
 #include "loggen.h"
 #include "rnd.h"
 #include "tap.h"

@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../reader/zwrite.h"
+#include "../reader/base/zwrite.h"
 #include "compress.h"
 #include "pmcstat.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../reader/tempfile.h"
+#include "../reader/base/tempfile.h"
 #include "outputs.h"
 #include "pmcstat.h"
 

@@ -5,14 +5,10 @@
 
 #include <signal.h>
 
+#include "../reader/base/textfile.h"
+
 /* What a shell makes of a program that the end of its reader has ended */
 #define OUTPUT_UNREAD	(128 + SIGPIPE)
-
-/* Can a file be written there? 0, or EX_CANTCREAT after a message; NULL can. */
-int output_check(const char *path);
-/* Is it a directory? 0, or @status after a message. */
-int directory_check(const char *option, const char *path, int status);
-
 
 /*
  * Opens @path as @flags say, to write what is of no use should the recording not

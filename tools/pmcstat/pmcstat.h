@@ -11,20 +11,13 @@
 #include <sys/types.h>
 #include <sysexits.h>
 
-#include "say.h"
+#include "../reader/base/cpulist.h"
+#include "../reader/base/say.h"
+#include "../reader/freebsd/reading.h"
 
-#define CPU_LIMIT		4095	/* PMC ids hold 12 bits; ~0 is taken */
 #define DEFAULT_PERIOD		65536
 #define DEFAULT_CLOCK_PERIOD	1000000	/* nanoseconds */
 #define DEFAULT_INTERVAL	5.0
-
-/* cpulist.c */
-struct cpulist {
-	int		all;
-	unsigned char	set[CPU_LIMIT];
-};
-
-int cpulist_parse(struct cpulist *list, const char *text);
 
 /**
  * struct wanted - which samples are wanted
@@ -73,50 +66,6 @@ enum action {
 	ACTION_DESCRIBE,	/* -u */
 	ACTION_HELP,
 	ACTION_VERSION,
-};
-
-/**
- * struct reading - what is asked of the reader of a log
- * @path:        -R: a file, "-" or "host:port"; NULL: the log is a pipe
- * @top:         -T
- * @graph:       -G: file for the call graph as text, "-" for standard output
- * @calltree:    -F: file for kcachegrind
- * @gprof:       -g: profiles of gprof
- * @gprof_wide:  -e: with counters of 64 bits
- * @gprof_dir:   -D: where these go; NULL: the working directory
- * @gprof_map:   -M: file that tells which of them belongs to which image
- * @annotate:    -m: file for one line per sample
- * @annotate_graph: -a: file for the source lines of each chain
- * @depth:       -z: callers shown; 0: not given
- * @plugin:      -f: "name=value", in the order given
- * @root:        -r: goes before the paths in the log; NULL: not given
- * @kernel_dir:  -k; NULL: not given
- * @lwp:         -i: only this thread, when @one_lwp
- * @no_symbols:  -A: addresses only
- * @offsets:     -I: the offset inside the function too
- * @cpus:        -c: only samples of these
- */
-struct reading {
-	const char	*path;
-	int		top;
-	const char	*graph;
-	const char	*calltree;
-	int		gprof;
-	int		gprof_wide;
-	const char	*gprof_dir;
-	const char	*gprof_map;
-	const char	*annotate;
-	const char	*annotate_graph;
-	unsigned int	depth;
-	const char	**plugin;
-	size_t		nplugin;
-	const char	*root;
-	const char	*kernel_dir;
-	int		one_lwp;
-	uint32_t	lwp;
-	int		no_symbols;
-	int		offsets;
-	struct cpulist	cpus;
 };
 
 /**

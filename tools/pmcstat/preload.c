@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "../reader/plural.h"
+#include "../reader/base/plural.h"
 #include "pmcstat.h"
 #include "targets.h"
 

@@ -13,8 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../reader/base/samefile.h"
+#include "../reader/freebsd/log_source.h"
 #include "outputs.h"
-#include "read_input.h"
+#include "pmcstat.h"
+#ifndef WITHOUT_ANALYSIS
+#include "../reader/live/top.h"
+#endif
 
 static int analyses_wanted(const struct reading *r)
 {
@@ -22,10 +27,23 @@ static int analyses_wanted(const struct reading *r)
 	       r->annotate_graph;
 }
 
-#ifdef WITHOUT_ANALYSIS
-static int analyse(const struct options *o, struct input *in)
+/* What is asked of the reader, with those of all options that it has a say in. */
+static struct reading reading_of(const struct options *o)
 {
-	(void)o;
+	struct reading r = o->read;
+
+	r.live = o->action != ACTION_READ;
+	r.text_path = o->text_path;
+	r.interval = o->interval;
+	r.quiet = o->quiet;
+	r.verbose = o->verbose;
+	return r;
+}
+
+#ifdef WITHOUT_ANALYSIS
+static int analyse(const struct reading *r, struct input *in)
+{
+	(void)r;
 	(void)in;
 	return EX_SOFTWARE;
 }
@@ -38,14 +56,31 @@ static int analyses_check(const struct options *o)
 	return EX_UNAVAILABLE;
 }
 #else
-static int analyse(const struct options *o, struct input *in)
+static int analyse(const struct reading *r, struct input *in)
 {
-	return o->read.top ? top_run(o, in) : read_analyse(o, in);
+	return r->top ? top_run(r, in) : read_analyse(r, in);
+}
+
+/* Of a log, that its events have room for profiles shows when they are read. */
+static int gprof_check(const struct options *o)
+{
+	const char **name = calloc(o->ncounters + 1, sizeof(*name));
+	size_t n = 0, i;
+	int status;
+
+	if (!name)
+		return EX_OSERR;
+	for (i = 0; i < o->ncounters; i++)
+		if (PMC_IS_SAMPLING_MODE(o->counters[i].mode))
+			name[n++] = o->counters[i].event.name;
+	status = read_gprof_check(&o->read, name, n);
+	free(name);
+	return status;
 }
 
 static int analyses_check(const struct options *o)
 {
-	return o->read.gprof ? read_gprof_check(o) : 0;
+	return o->read.gprof ? gprof_check(o) : 0;
 }
 #endif
 
@@ -83,7 +118,7 @@ static int outputs_spare(const struct options *o, const struct input *in)
 	size_t i;
 
 	for (i = 0; i < sizeof(file) / sizeof(file[0]); i++)
-		if (file[i] && input_is(in->fd, file[i])) {
+		if (file[i] && same_file(in->fd, file[i])) {
 			warn_line("%s is the log itself: it would be lost",
 				  file[i]);
 			return EX_CANTCREAT;
@@ -93,15 +128,16 @@ static int outputs_spare(const struct options *o, const struct input *in)
 
 static int read_log(const struct options *o, int fd)
 {
+	struct reading r = reading_of(o);
 	struct input in;
-	int status = input_open_log(&in, o->read.path, fd);
+	int status = input_open_log(&in, r.path, fd);
 
 	if (status)
 		return status;
 	status = outputs_spare(o, &in);
 	if (!status)
-		status = o->read.top || analyses_wanted(&o->read) ?
-			 analyse(o, &in) : read_dump(o, &in);
+		status = r.top || analyses_wanted(&r) ?
+			 analyse(&r, &in) : read_dump(&r, &in);
 	input_close(&in);
 	return status;
 }

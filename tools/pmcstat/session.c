@@ -13,7 +13,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "../reader/plural.h"
+#include "../reader/base/plural.h"
 #include "flight.h"
 #include "outputs.h"
 #include "pmcstat.h"

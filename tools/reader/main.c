@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "debuginfod.h"
-#include "idtab.h"
-#include "reader.h"
+#include "base/idtab.h"
+#include "commands/commands.h"
+#include "elf/debuginfod.h"
+#include "export/export.h"
 
 #ifndef TOOLS_VERSION
 #define TOOLS_VERSION "unknown"
@@ -34,12 +35,6 @@ static const struct command {
 };
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-int reader_usage(const char *usage)
-{
-	fputs(usage, stderr);
-	return READER_USAGE;
-}
 
 static void help(FILE *f)
 {

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/analysis.h"
+#include "analysis/shown.h"
+#include "analysis/source.h"
+#include "base/exit.h"
+#include "base/plural.h"
+#include "elf/debuginfod.h"
+#include "log/input.h"
+
+/* There is a CLOSELOG in so many bytes, if they are the last ones. */
+#define TAIL	1024U
+
+void analysis_init(struct analysis *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->demangle = true;
+}
+
+int analysis_option(struct analysis *a, int opt, const char *arg)
+{
+	switch (opt) {
+	case 'k':
+		a->kernel = arg;
+		return 1;
+	case 'r':
+		a->root.dir = arg;
+		return image_root_is(arg) ? 1 : -1;
+	case 'e':
+		a->event = arg;
+		return 1;
+	case 'D':
+		a->demangle = false;
+		return 1;
+	case 'I':
+		a->inlines = true;
+		return 1;
+	case 'B':
+		a->by_line = a->lines = true;
+		return 1;
+	case ANALYSIS_DEBUGINFOD:
+		return debuginfod_ask() ? 1 : -1;
+	default:
+		return filter_option(&a->filter, opt, arg);
+	}
+}
+
+void analysis_enter(struct analysis *a)
+{
+	struct stat st;
+	char *log;
+
+	if (stat(a->path, &st) || !S_ISDIR(st.st_mode))
+		return;
+	log = xasprintf("%s/" ARCHIVE_LOG, a->path);
+	if (access(log, R_OK)) {
+		free(log);
+		return;
+	}
+	a->archive_root = xasprintf("%s/" ARCHIVE_ROOT, a->path);
+	a->path = a->in_archive = log;
+	if (!a->root.dir)
+		a->root.dir = a->archive_root;
+}
+
+bool analysis_argument(struct analysis *a, const char *cmd, int argc,
+		       char **argv)
+{
+	if (!filter_complete(&a->filter))
+		return false;
+	if (optind == argc - 1) {
+		a->path = argv[optind];
+		analysis_enter(a);
+		return true;
+	}
+	fprintf(stderr, "pmclog %s: %s; see pmclog %s --help\n", cmd,
+		optind < argc ? "one log at a time" :
+				"name a log, or - for standard input", cmd);
+	return false;
+}
+
+static const char *event_shown(const struct analysis *a, uint32_t event,
+			       char buf[SHOWN_MAX])
+{
+	shown_name(buf, strtab_str(&a->p.str, a->p.events.event[event].name),
+		   false);
+	return buf;
+}
+
+/* Marks the events asked for; false after a message if there is none. */
+static bool choose_events(struct analysis *a)
+{
+	const struct events *t = &a->p.events;
+	bool all = !a->event || !strcmp(a->event, "all"), any = false;
+	char buf[SHOWN_MAX];
+	uint32_t i;
+
+	a->use = xcalloc((size_t)t->n + 1, sizeof(*a->use));
+	for (i = 0; i < t->n; i++) {
+		const char *name = strtab_str(&a->p.str, t->event[i].name);
+
+		a->use[i] = all || !strcmp(name, a->event);
+		any |= a->use[i];
+	}
+	if (any || all)
+		return true;
+	fprintf(stderr, "pmclog: %s: no event \"%s\"; there is", a->path,
+		a->event);
+	for (i = 0; i < t->n; i++)
+		fprintf(stderr, " %s", event_shown(a, i, buf));
+	fputs(t->n ? "\n" : " none at all\n", stderr);
+	return false;
+}
+
+bool analysis_find_end(const char *path, uint64_t *last)
+{
+	struct logclock clock = { .moved = false };
+	struct pmclog_passed passed;
+	struct pmclog_rec r;
+	struct input in;
+	bool first = true;
+	uint64_t at;
+
+	if (!strcmp(path, "-")) {
+		fputs("pmclog: --time: of what comes by standard input, parts "
+		      "are not known: give seconds\n", stderr);
+		return false;
+	}
+	if (input_open(&in, path))
+		return false;
+	while (input_read(&in, &r) == PMCLOG_ITER_RECORD) {
+		if (r.type == PMCLOG_T_INITIALIZE && first)
+			logclock_first(&clock, &r);
+		else if (r.type == PMCLOG_T_INITIALIZE)
+			logclock_next(&clock, &r, *last);
+		first &= r.type != PMCLOG_T_INITIALIZE;
+		at = logclock_at(&clock, r.tsc);
+		if (at > *last)
+			*last = at;
+		/* no time is any of them of */
+		while (!clock.moved && pmclog_iter_pass(in.it, 0, 0, &passed))
+			if (passed.latest > *last)
+				*last = passed.latest;
+	}
+	input_close(&in);
+	return true;
+}
+
+static void begin(struct analysis *a)
+{
+	profile_init(&a->p, &a->root);
+	if (filter_any(&a->filter))
+		a->p.filter = &a->filter;
+	a->p.innermost = a->innermost;
+	a->p.chains.lists = a->lists;
+	a->p.groups.by = a->by;
+	a->p.groups.length = a->slice;
+	a->p.field.name = a->field;
+	a->p.on_begin = a->on_begin;
+	a->p.on_sample = a->on_sample;
+	a->p.on_samples = a->on_samples;
+	a->p.on_sample_ctx = a->on_sample_ctx;
+	a->p.by_line = a->by_line;
+}
+
+/*
+ * What the clock will show at the end, most likely: what it does where a closed
+ * log says so with its last bytes.  0: it has to be found.
+ */
+static uint64_t guess_end(const struct input *in)
+{
+	unsigned char tail[TAIL];
+	size_t n, at;
+	struct stat st;
+
+	if (fstat(in->fd, &st) || !S_ISREG(st.st_mode) ||
+	    st.st_size < (off_t)sizeof(tail) ||
+	    pread(in->fd, tail, sizeof(tail), st.st_size - sizeof(tail)) !=
+			(ssize_t)sizeof(tail))
+		return 0;
+	for (n = sizeof(struct pmclog_hdr); n <= sizeof(tail); n += 4) {
+		at = sizeof(tail) - n;
+		if (pmclog_get32(tail + at) ==
+		    PMCLOG_HEADER(PMCLOG_T_CLOSELOG, n))
+			return pmclog_get64(tail + at +
+					    offsetof(struct pmclog_hdr, tsc));
+	}
+	return 0;
+}
+
+/*
+ * Reads it once, if its end can be guessed; afterwards that is known, and where
+ * the guess was wrong all is read again.  Who is told of samples is not told of
+ * others first.
+ */
+static bool read_guessing(struct analysis *a, struct input *in)
+{
+	uint64_t end;
+
+	if (a->on_sample || a->on_samples)
+		return false;
+	a->p.log.last = guess_end(in);
+	if (!a->p.log.last)
+		return false;
+	profile_read(&a->p, in);
+	if (a->p.log.end == a->p.log.last)
+		return true;
+	end = a->p.log.end;
+	profile_free(&a->p);
+	begin(a);
+	a->p.log.last = end;
+	return false;
+}
+
+static bool read_log(struct analysis *a)
+{
+	bool parts = filter_needs_end(&a->filter), done = false;
+	struct input in;
+
+	if (parts && strcmp(a->path, "-")) {
+		if (input_open(&in, a->path))
+			return false;
+		done = read_guessing(a, &in);
+		input_close(&in);
+	}
+	if (parts && !a->p.log.last &&
+	    !analysis_find_end(a->path, &a->p.log.last))
+		return false;
+	if (!done) {
+		if (input_open(&in, a->path))
+			return false;
+		profile_read(&a->p, &in);
+		input_close(&in);
+	}
+	if (a->p.log.wrong_times)
+		fprintf(stderr, "pmclog: %s: repaired %llu damaged %s\n",
+			a->path, (unsigned long long)a->p.log.wrong_times,
+			plural(a->p.log.wrong_times, "time", "times"));
+	if (a->p.log.error)
+		fprintf(stderr, "pmclog: %s: %s\n", a->path, a->p.log.error);
+	else if (!a->p.log.records)
+		fprintf(stderr, "pmclog: %s: is empty\n", a->path);
+	/* what came before the fault is worth showing */
+	return a->p.log.records > 0;
+}
+
+int analysis_run(struct analysis *a)
+{
+	analysis_enter(a);
+	begin(a);
+	if (!read_log(a) || !choose_events(a))
+		return READER_FAIL;
+	if (a->resolves)
+		return READER_OK;
+	if (!ksyms_open(&a->k, &a->p, a->kernel,
+			strcmp(a->path, "-") ? a->path : NULL))
+		return READER_FAIL;
+	resolve_frames(&a->p, &a->k, a->use);
+	if (a->inlines || a->lines)
+		source_expand(&a->p, &a->k, a->inlines, a->lines);
+	return READER_OK;
+}
+
+void analysis_one_event(struct analysis *a)
+{
+	const struct events *t = &a->p.events;
+	uint32_t i, first = UINT32_MAX, others = 0;
+	char buf[SHOWN_MAX];
+
+	if (a->event)
+		return;
+	for (i = 0; i < t->n; i++) {
+		if (!t->event[i].samples)
+			continue;
+		if (first == UINT32_MAX)
+			first = i;
+		else
+			others++;
+	}
+	for (i = 0; i < t->n; i++)
+		a->use[i] = i == first;
+	if (others)
+		fprintf(stderr, "pmclog: %s: showing %s; there are %u more "
+			"events (--event)\n", a->path,
+			event_shown(a, first, buf), others);
+}
+
+uint64_t analysis_samples(const struct analysis *a)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < a->p.events.n; i++)
+		n += a->use[i] ? a->p.events.event[i].samples : 0;
+	return n;
+}
+
+void analysis_forget(struct analysis *a)
+{
+	free(a->in_archive);
+	free(a->archive_root);
+	filter_free(&a->filter);
+}
+
+int analysis_close(struct analysis *a)
+{
+	int ret = a->p.log.error ? READER_FAIL : READER_OK;
+
+	free(a->use);
+	analysis_forget(a);
+	ksyms_close(&a->k);
+	profile_free(&a->p);
+	return ret;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What report, fold and flame have in common: options, reading, resolving. */
+#ifndef READER_ANALYSIS_H
+#define READER_ANALYSIS_H
+
+#include <getopt.h>
+
+#include "analysis/resolve.h"
+
+struct analysis {
+	/* options */
+	const char *path;
+	const char *kernel;	/* -k */
+	const char *event;	/* --event, NULL: the command's default */
+	struct image_root root;	/* -r */
+	bool demangle;
+	bool inlines;		/* frames for what was inlined */
+	bool lines;		/* functions have files and lines */
+	bool by_line;		/* ... and are told apart by them */
+	struct filter filter;
+	/* set by the command before analysis_run(): see struct profile */
+	unsigned int by;
+	double slice;		/* seconds, with BY_SLICE */
+	const char *field;	/* with BY_FIELD */
+	void (*on_sample)(void *ctx, const struct sample *s);
+	void (*on_samples)(void *ctx, const struct sample *s, uint32_t n);
+	bool (*on_begin)(void *ctx);	/* see struct profile */
+	void *on_sample_ctx;
+	bool innermost;		/* callers are of no interest */
+	bool lists;		/* what they call is of no interest */
+	bool resolves;		/* the command does it, while it reads */
+	/* results */
+	char *in_archive, *archive_root;	/* of @path and @root */
+	struct profile p;
+	struct ksyms k;
+	bool *use;		/* by event: it was asked for */
+};
+
+#define ANALYSIS_DEBUGINFOD	0x700	/* no letter */
+
+/* for the tables of getopt_long() */
+#define ANALYSIS_SHORT	"hk:r:e:"
+#define ANALYSIS_LONG						\
+	{ "help", no_argument, NULL, 'h' },			\
+	{ "kernel", required_argument, NULL, 'k' },		\
+	{ "root", required_argument, NULL, 'r' },		\
+	{ "event", required_argument, NULL, 'e' },		\
+	{ "no-demangle", no_argument, NULL, 'D' },		\
+	{ "inline", no_argument, NULL, 'I' },			\
+	{ "by-line", no_argument, NULL, 'B' },			\
+	{ "debuginfod", no_argument, NULL, ANALYSIS_DEBUGINFOD }, \
+	FILTER_LONG
+
+#define ANALYSIS_HELP							\
+	"  -e, --event NAME   only this event; \"all\" for all of them\n" \
+	"  -k, --kernel FILE  kernel symbols: kallsyms, System.map or " \
+	"vmlinux\n"						\
+	"  -r, --root DIR     where the recorded machine's files are\n" \
+	"      --no-demangle  symbols as they are in the files\n"	\
+	"      --inline       what was inlined is shown as called\n"	\
+	"      --by-line      functions are told apart by source line\n" \
+	"      --debuginfod   fetch symbols from the servers in "	\
+	"DEBUGINFOD_URLS\n"						\
+	FILTER_HELP
+
+void analysis_init(struct analysis *a);
+/* As filter_option(). */
+int analysis_option(struct analysis *a, int opt, const char *arg);
+/* The one argument there has to be; false after a message. */
+bool analysis_argument(struct analysis *a, const char *cmd, int argc,
+		       char **argv);
+/* If @path is a directory that an archive was unpacked to: what is there. */
+void analysis_enter(struct analysis *a);
+/*
+ * Reads and resolves; an exit code.  READER_OK also for a log that is damaged
+ * further on: see analysis_close().
+ */
+int analysis_run(struct analysis *a);
+/*
+ * Clock of the last record, for who wants parts of the log; false after a
+ * message.
+ */
+bool analysis_find_end(const char *path, uint64_t *last);
+/* For commands that show one event: leaves one of those in use, says which. */
+void analysis_one_event(struct analysis *a);
+uint64_t analysis_samples(const struct analysis *a);
+/* What is there before analysis_run(), for who does not call that. */
+void analysis_forget(struct analysis *a);
+/* The exit code that the log itself deserves. */
+int analysis_close(struct analysis *a);
+
+#endif /* READER_ANALYSIS_H */

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "analysis/ksyms.h"
+#include "elf/elfsyms.h"
+
+/* A file beside a log may be anything. */
+#define TEXT_MAX	(256U << 20)
+#define LINE_MAX_SIZE	4096
+#define TEXT_BLOCK	65536
+#define ADDR_DIGITS	16	/* at most */
+
+#define TRY_AT_RECORDED	1U	/* only if nothing has to be moved */
+#define TRY_BUILDID	2U	/* only with the logged build-id */
+
+/**
+ * struct loading - a table on its way to be believed
+ * @ref:      its address of the reference symbol, valid if @has_ref
+ * @nonzero:  some address is not 0
+ */
+struct loading {
+	struct ksyms *k;
+	struct profile *p;
+	uint64_t ref;
+	bool has_ref, nonzero;
+	const char *why;
+};
+
+static void add(struct loading *l, const struct sym *s)
+{
+	const char *ref = l->p->log.ref_symbol;
+
+	l->nonzero |= s->start != 0;
+	if (ref && !s->mod && s->name && *s->name == *ref &&
+	    !strcmp(s->name, ref)) {
+		l->has_ref = true;
+		l->ref = s->start;
+	}
+	/* x86 has per-CPU offsets among its symbols */
+	if (s->start >> 63)
+		symtab_add(&l->k->tab, s);
+}
+
+static uint8_t rank_of_letter(char c)
+{
+	switch (c) {
+	case 'T':
+		return SYM_GLOBAL;
+	case 'W':
+		return SYM_WEAK;
+	case 't':
+	case 'w':
+		return SYM_LOCAL;
+	default:
+		return SYM_GAP;
+	}
+}
+
+/* By character: its value as a digit + 1; no branch could be foretold. */
+static const uint8_t digit1[256] = {
+	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5,
+	['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+	['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+/* "ffffffff81000000 T name" and in a module "...\t[module]" */
+static bool text_line(struct loading *l, char *line)
+{
+	struct sym s = { 0 };
+	char *end = line, *name, *mod;
+	uint64_t start = 0;
+	uint8_t digit;
+
+	while ((digit = digit1[(unsigned char)*end])) {
+		start = start << 4 | (digit - 1U);
+		end++;
+	}
+	if (end == line || end - line > ADDR_DIGITS || end[0] != ' ' ||
+	    !end[1] || end[2] != ' ')
+		return false;
+	s.start = start;
+	s.rank = rank_of_letter(end[1]);
+	name = end + 3;
+	mod = name + strcspn(name, " \t");
+	if (*mod) {
+		*mod++ = '\0';
+		mod += strspn(mod, " \t[");
+		s.mod = strtab_id_len(&l->p->str, mod, strcspn(mod, "]"));
+	}
+	/* what is no function still ends the one before it */
+	s.name = s.rank == SYM_GAP ? NULL : name;
+	add(l, &s);
+	return true;
+}
+
+/* the lines of a file; a longer one comes in pieces that are none */
+struct text {
+	int fd;
+	char *at, *end;
+	size_t all;		/* bytes read */
+	bool cut;		/* the piece that comes next does not begin one */
+	char buf[TEXT_BLOCK + 1];
+};
+
+/* More of the file behind what is left of it; false: there is no more. */
+static bool text_more(struct text *t)
+{
+	size_t left = (size_t)(t->end - t->at);
+	ssize_t n;
+
+	memmove(t->buf, t->at, left);
+	t->at = t->buf;
+	t->end = t->buf + left;
+	do {
+		n = read(t->fd, t->end, TEXT_BLOCK - left);
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return false;
+	t->end += n;
+	t->all += (size_t)n;
+	return true;
+}
+
+/* The next line without its end; @whole: all of it.  NULL: there is none. */
+static char *text_next(struct text *t, bool *whole)
+{
+	char *line, *nl;
+	bool more = true;
+
+	while (!(nl = memchr(t->at, '\n', (size_t)(t->end - t->at))) && more &&
+	       t->end - t->at < LINE_MAX_SIZE)
+		more = text_more(t);
+	line = t->at;
+	if (!nl && line == t->end)
+		return NULL;
+	*whole = !t->cut;
+	t->cut = false;
+	if (nl) {
+		*nl = '\0';
+		t->at = nl + 1;
+	} else {
+		/* the last one may lack its end; else it is no symbol's */
+		t->cut = more;
+		*whole &= !more;
+		*t->end = '\0';
+		t->at = t->end;
+	}
+	return line;
+}
+
+static bool load_text(struct loading *l, int fd)
+{
+	struct text *t = xmalloc(sizeof(*t));
+	size_t good = 0, bad = 0;
+	bool whole, large;
+	char *line;
+
+	t->fd = fd;
+	t->at = t->end = t->buf;
+	t->all = 0;
+	t->cut = false;
+	while (bad < 10 + good && t->all < TEXT_MAX &&
+	       (line = text_next(t, &whole))) {
+		if (whole && text_line(l, line))
+			good++;
+		else
+			bad++;
+	}
+	large = t->all >= TEXT_MAX;
+	close(fd);
+	free(t);
+	if (large)
+		l->why = "is too large for a symbol table";
+	else if (!good || bad > good)
+		l->why = "is no symbol table";
+	else if (!l->nonzero)
+		l->why = "shows only zeros (kernel.kptr_restrict)";
+	return !l->why;
+}
+
+static bool right_buildid(const struct loading *l, const struct image *im,
+			  unsigned int how)
+{
+	struct profile *p = l->p;
+	const struct buildid *b;
+	const void *id;
+	size_t n;
+
+	b = buildids_find(&p->ids, strtab_id(&p->str, "[kernel]"));
+	if (!b)
+		return !(how & TRY_BUILDID);
+	n = image_buildid(im, &id);
+	return buildid_is(b, id, n);
+}
+
+static bool load_elf(struct loading *l, const struct image *im,
+		     unsigned int how)
+{
+	struct symtab all = { 0 };
+	size_t i;
+
+	if (!right_buildid(l, im, how)) {
+		l->why = "has another build-id than the recorded kernel";
+		return false;
+	}
+	if (!elfsyms_load(&all, im->elf, SHT_SYMTAB))
+		l->why = "has no symbols";
+	for (i = 0; i < all.n; i++)
+		add(l, &all.sym[i]);
+	symtab_free(&all);
+	return !l->why;
+}
+
+/* Moves the table to where the recorded kernel was. */
+static bool relocate(struct loading *l, unsigned int how)
+{
+	const struct log_facts *log = &l->p->log;
+	struct symtab *t = &l->k->tab;
+	uint64_t slide = log->ref_addr - l->ref;
+	size_t i, n = 0;
+
+	if (!log->ref_symbol) {
+		l->why = "can't be checked: the log does not tell where the "
+			 "kernel was";
+		return !(how & TRY_AT_RECORDED);
+	}
+	if (!l->has_ref || slide % SLIDE_GRAIN ||
+	    (slide && how & TRY_AT_RECORDED)) {
+		l->why = "is of another kernel or boot";
+		return false;
+	}
+	for (i = 0; i < t->n; i++) {
+		/* modules sit elsewhere after each boot */
+		if (slide && t->sym[i].mod)
+			continue;
+		t->sym[n] = t->sym[i];
+		t->sym[n].start += slide;
+		t->sym[n].end += t->sym[n].end ? slide : 0;
+		n++;
+	}
+	t->n = n;
+	l->k->slide = slide;
+	return true;
+}
+
+static bool load(struct loading *l, const struct image_root *root,
+		 const char *path, unsigned int how)
+{
+	char magic[4] = "";
+	struct image im;
+	bool ok;
+	int fd = image_open_file(root, path, &l->why);
+
+	if (fd < 0)
+		return false;
+	l->k->root = root;
+	if (pread(fd, magic, 4, 0) != 4 || memcmp(magic, "\177ELF", 4))
+		return load_text(l, fd);
+	close(fd);
+	if (!image_open(&im, root, path, &l->why))
+		return false;
+	l->k->elf = ok = load_elf(l, &im, how);
+	image_close(&im);
+	return ok;
+}
+
+static bool try_file(struct ksyms *k, struct profile *p,
+		     const struct image_root *root, const char *path,
+		     unsigned int how)
+{
+	struct loading l = { .k = k, .p = p };
+
+	if (load(&l, root, path, how) && relocate(&l, how)) {
+		symtab_sort(&k->tab);
+		k->source = xstrdup(path);
+		free(k->why);
+		k->why = NULL;
+		return true;
+	}
+	symtab_free(&k->tab);
+	k->elf = false;
+	/* the first that is there at all tells most */
+	if (!k->why && strcmp(l.why, "no such file"))
+		k->why = xasprintf("%s %s", path, l.why);
+	return false;
+}
+
+static bool try_format(struct ksyms *k, struct profile *p,
+		       const struct image_root *root, unsigned int how,
+		       const char *fmt, int len, const char *arg)
+{
+	char *path = xasprintf(fmt, len, arg);
+	bool ok = try_file(k, p, root, path, how);
+
+	free(path);
+	return ok;
+}
+
+static bool search_beside(struct ksyms *k, struct profile *p,
+			  const char *log_path)
+{
+	const char *slash;
+
+	if (!log_path)
+		return false;
+	slash = strrchr(log_path, '/');
+	if (try_format(k, p, NULL, 0, "%.*s.kallsyms", (int)strlen(log_path),
+		       log_path))
+		return true;
+	return slash ? try_format(k, p, NULL, 0, "%.*s/kallsyms",
+				  (int)(slash - log_path), log_path) :
+		       try_file(k, p, NULL, "kallsyms", 0);
+}
+
+/* Not another build of the same release; true also where that is not known. */
+static bool running_buildid(struct profile *p)
+{
+	const struct buildid *b = buildids_find(&p->ids, strtab_id(&p->str,
+								   "[kernel]"));
+	unsigned char notes[4096];
+	FILE *f = b ? fopen("/sys/kernel/notes", "re") : NULL;
+	size_t n = f ? fread(notes, 1, sizeof(notes), f) : 0;
+
+	if (f)
+		fclose(f);
+	return !n || memmem(notes, n, b->id, b->len);
+}
+
+static bool search_system(struct ksyms *k, struct profile *p)
+{
+	const char *release = p->log.release;
+	struct utsname uts;
+
+	if (!release || strchr(release, '/'))
+		return false;
+	if (!uname(&uts) && !strcmp(uts.release, release) &&
+	    running_buildid(p) &&
+	    try_file(k, p, NULL, "/proc/kallsyms", TRY_AT_RECORDED))
+		return true;
+	if (try_format(k, p, p->root, TRY_BUILDID,
+		       "/usr/lib/debug/boot/vmlinux-%.*s",
+		       (int)strlen(release), release))
+		return true;
+	/* without a reference, another build of it can't be told apart */
+	return p->log.ref_symbol &&
+	       try_format(k, p, p->root, 0, "/boot/System.map-%.*s",
+			  (int)strlen(release), release);
+}
+
+bool ksyms_open(struct ksyms *k, struct profile *p, const char *file,
+		const char *log_path)
+{
+	memset(k, 0, sizeof(*k));
+	if (file) {
+		if (try_file(k, p, NULL, file, 0)) {
+			kmods_load(&k->tab, p);
+			return true;
+		}
+		if (k->why)
+			fprintf(stderr, "%s: %s\n",
+				program_invocation_short_name, k->why);
+		else
+			fprintf(stderr, "%s: %s: no such file\n",
+				program_invocation_short_name, file);
+		return false;
+	}
+	if (!search_beside(k, p, log_path) && !search_system(k, p) && !k->why)
+		k->why = xstrdup("name a kallsyms, System.map or vmlinux with "
+				 "-k");
+	kmods_load(&k->tab, p);
+	return true;
+}
+
+void ksyms_close(struct ksyms *k)
+{
+	symtab_free(&k->tab);
+	free(k->source);
+	free(k->why);
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <gelf.h>
+
+#include "analysis/objsyms.h"
+#include "profile/here.h"
+#include "profile/jitmap.h"
+#include "profile/live.h"
+
+#define DELETED		" (deleted)"
+
+static bool rooted(const struct profile *p)
+{
+	return p->root && p->root->dir && *p->root->dir;
+}
+
+/*
+ * Another file has the name now, or it was written since.  An inode number is
+ * soon given to another file, but not its time.
+ */
+static bool replaced(const struct profile *p, const struct object *o, int fd)
+{
+	int64_t end = log_wall(&p->log, p->log.end);
+	struct stat st;
+
+	if (!o->ino || (p->root && p->root->dir) || !logged_here(&p->log) ||
+	    fstat(fd, &st))
+		return false;
+	/* some filesystems show stat() another device than the kernel uses */
+	if (major(st.st_dev) == o->dev_major &&
+	    minor(st.st_dev) == o->dev_minor && st.st_ino != o->ino)
+		return true;
+	return end && st.st_mtime > end + 1;
+}
+
+/* Why the file can't be the one that ran, or NULL. */
+static const char *not_it(struct profile *p, const struct object *o,
+			  const struct image *im, bool deleted)
+{
+	const struct buildid *b = buildids_of(&p->ids, &p->str, o);
+	const void *id;
+	size_t n = image_buildid(im, &id);
+
+	if (b)
+		return buildid_is(b, id, n) ? NULL :
+			"file was replaced since (build-id differs)";
+	if (deleted)
+		return "was deleted";
+	if (n && buildids_of_other(&p->ids, o, id, n))
+		return "is another file of that path";
+	return replaced(p, o, im->fd) ? "was replaced" : NULL;
+}
+
+static const char *load(struct objsyms *s, const struct image *im,
+			const struct image_root *root, const char *path)
+{
+	const char *why = elfsyms_names(&s->tab, im, root, path);
+
+	elfsyms_plt(&s->tab, im->elf);
+	elfsyms_entries(&s->tab, im->elf);
+	elfsyms_bounds(&s->tab, im->elf);
+	elfsyms_segments(&s->segs, im->elf);
+	symtab_sort(&s->tab);
+	return why;
+}
+
+/* It comes with the kernel; or with an archive. */
+static bool same_vdso(struct profile *p, const struct image *im)
+{
+	const struct buildid *b;
+	const void *id;
+	size_t n = image_buildid(im, &id);
+
+	b = buildids_find(&p->ids, strtab_id(&p->str, "[vdso]"));
+	return b ? buildid_is(b, id, n) : im->fd >= 0 || logged_here(&p->log);
+}
+
+bool objsyms_vdso(struct image *im, struct profile *p, const char **why)
+{
+	GElf_Ehdr eh;
+
+	if (!(rooted(p) && image_open(im, p->root, VDSO_FILE, why)) &&
+	    !image_open_vdso(im, why))
+		return false;
+	*why = NULL;
+	if (!gelf_getehdr(im->elf, &eh) || eh.e_machine != p->log.machine)
+		*why = "is of another machine";
+	else if (!same_vdso(p, im))
+		*why = "is of another kernel than the one that runs here";
+	if (*why)
+		image_close(im);
+	return !*why;
+}
+
+static const char *open_vdso(struct objsyms *s, struct profile *p)
+{
+	const char *why;
+	struct image im;
+
+	if (!objsyms_vdso(&im, p, &why))
+		return why;
+	why = load(s, &im, p->root, NULL);
+	image_close(&im);
+	return why;
+}
+
+/* The path without what the kernel appends to that of a deleted file. */
+static char *path_of(const struct profile *p, const struct object *o,
+		     bool *deleted)
+{
+	char *path = xstrdup(strtab_str(&p->str, o->path));
+	size_t len = strlen(path), tail = sizeof(DELETED) - 1;
+
+	*deleted = len > tail && !strcmp(path + len - tail, DELETED);
+	if (*deleted)
+		path[len - tail] = '\0';
+	return path;
+}
+
+/*
+ * In a container that still runs; what is in there may be anything, so only
+ * what has the build-id that was logged is the file that was mapped.
+ */
+static bool open_live(struct image *im, struct profile *p, uint32_t obj,
+		      const char *path, struct image_root *root)
+{
+	const struct buildid *b = buildids_of(&p->ids, &p->str,
+					      &p->objs.obj[obj]);
+	uint32_t at = 0;
+	const char *why;
+	const void *id;
+	size_t n;
+
+	while (b && live_root(p, obj, &at, root)) {
+		if (!image_open(im, root, path, &why))
+			continue;
+		n = image_buildid(im, &id);
+		if (buildid_is(b, id, n))
+			return true;
+		image_close(im);
+	}
+	return false;
+}
+
+/* The file that was mapped, and where it is; or why it can't be had. */
+static const char *open_mapped(struct image *im, struct profile *p,
+			       uint32_t obj, struct objfile *f)
+{
+	const struct object o = p->objs.obj[obj];
+	const char *why = NULL;
+	bool deleted;
+
+	f->path = path_of(p, &o, &deleted);
+	f->root = p->root ? *p->root : (struct image_root){ 0 };
+	if (image_open(im, &f->root, f->path, &why)) {
+		why = not_it(p, &o, im, deleted);
+		if (why)
+			image_close(im);
+	}
+	if (why && !rooted(p) && open_live(im, p, obj, f->path, &f->root))
+		why = NULL;
+	return why;
+}
+
+static const char *open_file(struct objsyms *s, struct profile *p,
+			     uint32_t obj)
+{
+	struct objfile f;
+	struct image im;
+	const char *why = open_mapped(&im, p, obj, &f);
+
+	if (!why) {
+		why = load(s, &im, &f.root, f.path);
+		image_close(&im);
+	}
+	free(f.path);
+	return why;
+}
+
+static const char *open_jit(struct objsyms *s, struct profile *p,
+			    const struct object *o)
+{
+	const struct jit *j = jits_of(p, o);
+	const char *why;
+
+	if (j) {
+		why = j->why;
+		jitdump_names(&j->dump, &s->tab);
+	} else {
+		why = jitmap_load(&s->tab, p, (uint32_t)o->ino);
+	}
+	/* frames have run-time addresses, or a jitdump's offsets */
+	GROW(s->segs.seg, s->segs.n, s->segs.cap);
+	s->segs.seg[s->segs.n++] = (struct elfseg){
+		.len = UINT64_MAX, .exec = true,
+	};
+	symtab_sort(&s->tab);
+	return why;
+}
+
+bool objsyms_file(struct objfile *f, struct profile *p, uint32_t obj)
+{
+	struct image im;
+
+	f->path = NULL;
+	if (p->objs.obj[obj].kind != OBJ_FILE)
+		return false;
+	if (!open_mapped(&im, p, obj, f)) {
+		image_close(&im);
+		return true;
+	}
+	free(f->path);
+	f->path = NULL;
+	return false;
+}
+
+const char *objsyms_open(struct objsyms *s, struct profile *p, uint32_t obj)
+{
+	struct object o = p->objs.obj[obj];
+
+	memset(s, 0, sizeof(*s));
+	if (o.kind == OBJ_VDSO)
+		return open_vdso(s, p);
+	if (o.kind == OBJ_FILE)
+		return open_file(s, p, obj);
+	if (o.kind == OBJ_JIT)
+		return open_jit(s, p, &o);
+	return o.kind == OBJ_UNKNOWN ? "nothing was mapped there" :
+				       "memory without a file";
+}
+
+const struct sym *objsyms_find(const struct objsyms *s, uint64_t addr)
+{
+	uint64_t vaddr;
+
+	if (!elfsyms_vaddr(&s->segs, addr, &vaddr))
+		return NULL;
+	return symtab_find(&s->tab, vaddr);
+}
+
+void objsyms_close(struct objsyms *s)
+{
+	symtab_free(&s->tab);
+	free(s->segs.seg);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The symbols of a mapped object. */
+#ifndef READER_OBJSYMS_H
+#define READER_OBJSYMS_H
+
+#include "elf/elfsyms.h"
+#include "elf/imagefile.h"
+#include "profile/profile.h"
+
+struct objsyms {
+	struct symtab tab;
+	struct elfsegs segs;
+};
+
+/* below a root, where an archive has the vdso */
+#define VDSO_FILE	"/[vdso]"
+
+/* The vdso that was mapped; false: *why it can't be had. */
+bool objsyms_vdso(struct image *im, struct profile *p, const char **why);
+/* NULL, or why there are none. */
+const char *objsyms_open(struct objsyms *s, struct profile *p, uint32_t obj);
+
+/**
+ * struct objfile - where a file that was mapped is
+ * @path: the caller frees it
+ */
+struct objfile {
+	char *path;
+	struct image_root root;
+};
+
+/* False, and no path: it is not there, or it is not the same any more. */
+bool objsyms_file(struct objfile *f, struct profile *p, uint32_t obj);
+/* The function at a frame's address, or NULL. */
+const struct sym *objsyms_find(const struct objsyms *s, uint64_t addr);
+void objsyms_close(struct objsyms *s);
+
+#endif /* READER_OBJSYMS_H */

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <linux/hwpmc.h>
+
+#include "analysis/quality.h"
+#include "analysis/shown.h"
+#include "base/numbers.h"
+#include "base/plural.h"
+#include "log/record.h"
+
+/* per cent; fewer of an event's user chains are worth a word */
+#define WHOLE_ENOUGH	98.0
+
+const char *const lost_causes[PMCLOG_DROP_NCAUSE] = {
+	[PMCLOG_DROP_FULL] = "ring full",
+	[PMCLOG_DROP_NESTED] = "nested too deep",
+	[PMCLOG_DROP_CONTENDED] = "interrupted too often",
+	[PMCLOG_DROP_NORING] = "CPU without a ring",
+};
+
+void losses_add(struct losses *l, const struct event *e)
+{
+	int i;
+
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		l->by[i] += e->lost[i];
+	l->all += event_lost(e);
+	l->kept += e->samples + e->left_out;
+}
+
+struct losses losses_of(const struct analysis *a)
+{
+	struct losses l = { .all = 0 };
+	uint32_t i;
+
+	for (i = 0; i < a->p.events.n; i++)
+		if (a->use[i])
+			losses_add(&l, &a->p.events.event[i]);
+	return l;
+}
+
+char *losses_text(const struct losses *l, const char *what)
+{
+	char num[GROUPED_MAX], *text, *more;
+	const char *sep = ": ";
+	int i;
+
+	text = xasprintf("%s%s (%.2f %%)", grouped(num, l->all), what,
+			 percent(l->all, l->all + l->kept));
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
+		if (!l->by[i])
+			continue;
+		more = xasprintf("%s%s%s %s", text, sep, grouped(num, l->by[i]),
+				 lost_causes[i]);
+		free(text);
+		text = more;
+		sep = ", ";
+	}
+	return text;
+}
+
+void losses_tell(const struct analysis *a)
+{
+	struct losses l = losses_of(a);
+	char *text;
+
+	if (!l.all)
+		return;
+	text = losses_text(&l, plural(l.all, " sample was lost",
+				      " samples were lost"));
+	fprintf(stderr, "pmclog: %s: %s\n", a->path, text);
+	free(text);
+}
+
+static bool is_x86(const struct profile *p)
+{
+	return machine_is_x86(p->log.machine, p->log.cpuid);
+}
+
+static bool asked_tables(const struct profile *p, uint32_t event)
+{
+	return p->events.event[event].flags & HWPMC_F_UNWIND;
+}
+
+bool event_misses(const struct profile *p, uint32_t event,
+		  const struct ends_sum *sum)
+{
+	return ends_misses(sum, is_x86(p), asked_tables(p, event));
+}
+
+char *event_callers(const struct profile *p, uint32_t event,
+		    const struct ends_sum *sum)
+{
+	return ends_callers(sum, is_x86(p), asked_tables(p, event));
+}
+
+static void add_ends(struct ends_sum *to, const struct ends_sum *s)
+{
+	int i;
+
+	to->all += s->all;
+	to->untold += s->untold;
+	to->whole += s->whole;
+	to->tables += s->tables;
+	to->cut += s->cut;
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		to->by[i] += s->by[i];
+}
+
+/* @misses: callers of one event at least */
+static struct ends_sum ends_wanted(const struct profile *p, const bool *use,
+				   bool *misses)
+{
+	struct ends_sum sum = { .all = 0 }, s;
+	uint32_t i;
+
+	*misses = false;
+	for (i = 0; i < p->events.n; i++) {
+		if (!use[i])
+			continue;
+		s = ends_of_event(&p->ends, i);
+		add_ends(&sum, &s);
+		*misses |= event_misses(p, i, &s);
+	}
+	return sum;
+}
+
+char *chains_text(const struct profile *p, const bool *use)
+{
+	bool misses;
+	struct ends_sum s = ends_wanted(p, use, &misses);
+	uint64_t told = s.all - s.untold;
+
+	if (misses)
+		return xstrdup("user callers missing (frame pointers on "
+			       "x86)");
+	if (!told || percent(s.whole, told) >= WHOLE_ENOUGH)
+		return NULL;
+	return xasprintf("%.1f %% of user chains whole",
+			 percent(s.whole, told));
+}
+
+void chains_tell(const struct analysis *a)
+{
+	char *text = chains_text(&a->p, a->use);
+
+	losses_tell(a);
+	if (text)
+		fprintf(stderr, "pmclog: %s: %s\n", a->path, text);
+	free(text);
+}
+
+static bool is_nameless(const struct profile *p, uint32_t frame)
+{
+	return !p->funcs.func[p->frames.frame[frame].func].name;
+}
+
+static uint32_t nameless_of(const struct profile *p, const uint32_t *frame,
+			    uint32_t n)
+{
+	uint32_t nameless = 0, i;
+
+	for (i = 0; i < n; i++)
+		nameless += is_nameless(p, frame[i]);
+	return nameless;
+}
+
+struct nameless event_nameless(const struct profile *p, uint32_t event)
+{
+	const struct chains *t = &p->chains;
+	uint64_t *through = chains_weights(t);
+	bool *is = xcalloc((size_t)t->nnode + 1, sizeof(*is));
+	struct nameless n = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < t->nnode; i++) {
+		const struct chainnode *c = &t->node[i];
+
+		is[i] = c->up == CHAIN_NONE ? t->top[c->frame].event == event :
+					      is[c->up];
+		if (c->up == CHAIN_NONE || !is[i])
+			continue;
+		n.all += through[i] * (t->lists ? c->n : 1);
+		n.frames += through[i] * (t->lists ?
+					  nameless_of(p, t->list + c->first,
+						      c->n) :
+					  nameless_of(p, &c->frame, 1));
+	}
+	for (i = 0; i < t->n; i++) {
+		const struct chain *c = &t->chain[i];
+
+		if (c->event != event)
+			continue;
+		n.all += c->count;
+		if (is_nameless(p, c->frame)) {
+			n.frames += c->count;
+			n.samples += c->count;
+		}
+	}
+	free(through);
+	free(is);
+	return n;
+}
+
+static int by_lost(const void *a, const void *b, void *arg)
+{
+	const struct object *obj = arg;
+	uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
+
+	if (obj[ia].lost != obj[ib].lost)
+		return obj[ia].lost > obj[ib].lost ? -1 : 1;
+	return ia < ib ? -1 : ia > ib;
+}
+
+uint32_t *nameless_objects(struct profile *p, uint32_t *n)
+{
+	uint32_t *order = xreallocarray(NULL, p->objs.n, sizeof(*order)), i;
+	uint32_t *first = xcalloc((size_t)p->str.n + 1, sizeof(*first));
+
+	*n = 0;
+	for (i = 0; i < p->objs.n; i++) {
+		struct object *o = &p->objs.obj[i];
+
+		if (first[o->path]) {
+			p->objs.obj[first[o->path] - 1].lost += o->lost;
+			continue;
+		}
+		first[o->path] = i + 1;
+		order[(*n)++] = i;
+	}
+	free(first);
+	qsort_r(order, *n, sizeof(*order), by_lost, p->objs.obj);
+	return order;
+}
+
+const char *nameless_why(const struct analysis *a, const struct object *o)
+{
+	if (o->why)
+		return o->why;
+	return obj_is_kernel(o->kind) && !a->k.source ?
+	       "no kernel symbols" : "outside of all functions";
+}

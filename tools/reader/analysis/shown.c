@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libiberty/demangle.h>
+
+#include "analysis/shown.h"
+#include "base/mem.h"
+#include "base/out.h"
+
+#define MANGLED_MAX	4096
+#define BACK_REFS_MAX	20	/* of D: some double all that is before them */
+
+/**
+ * struct demangling - where a demangler writes
+ *
+ * A short name can expand to gigabytes; the demanglers can't be told to stop,
+ * so they are left by a jump.  They keep nothing on the heap here.
+ */
+struct demangling {
+	char buf[SHOWN_MAX];
+	size_t n;
+	jmp_buf full;
+};
+
+static void demangled(const char *s, size_t len, void *opaque)
+{
+	struct demangling *d = opaque;
+	size_t room = sizeof(d->buf) - 1 - d->n;
+
+	if (len > room)
+		len = room;
+	memcpy(d->buf + d->n, s, len);
+	d->n += len;
+	if (len == room)
+		longjmp(d->full, 1);
+}
+
+static bool run_demangler(const char *name, struct demangling *d)
+{
+	int options = DMGL_PARAMS | DMGL_ANSI;
+
+	if (!strncmp(name, "_R", 2))
+		return rust_demangle_callback(name, options, demangled, d);
+	if (strncmp(name, "_Z", 2) && strncmp(name, "__Z", 3))
+		return false;
+	if (rust_demangle_callback(name, options, demangled, d))
+		return true;
+	d->n = 0;
+	return cplus_demangle_v3_callback(name, options, demangled, d);
+}
+
+static bool refers_back_often(const char *name)
+{
+	unsigned int n = 0;
+
+	for (; *name; name++)
+		n += *name == 'Q';
+	return n > BACK_REFS_MAX;
+}
+
+static bool demangle_d(const char *name, struct demangling *d)
+{
+	char *s;
+
+	if (strcmp(name, "_Dmain") &&
+	    (strncmp(name, "_D", 2) || name[2] < '1' || name[2] > '9' ||
+	     strlen(name) > SHOWN_MAX || refers_back_often(name)))
+		return false;
+	s = dlang_demangle(name, DMGL_PARAMS);
+	if (!s)
+		return false;
+	snprintf(d->buf, sizeof(d->buf), "%s", s);
+	free(s);
+	return true;
+}
+
+static bool try_demangle(const char *name, struct demangling *d)
+{
+	if (strnlen(name, MANGLED_MAX) == MANGLED_MAX)
+		return false;
+	if (demangle_d(name, d))
+		return true;
+	d->n = 0;
+	if (!setjmp(d->full) && !run_demangler(name, d))
+		return false;
+	d->buf[d->n] = '\0';
+	return true;
+}
+
+static bool printable(uint32_t c)
+{
+	if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+		return false;
+	if (c == 0x200e || c == 0x200f || c == 0x61c || c == 0xfeff)
+		return false;
+	if ((c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069))
+		return false;
+	return (c & 0xfffe) != 0xfffe && (c < 0xd800 || c > 0xdfff);
+}
+
+/* Bytes of the piece at @s, and what to write for it. */
+static size_t clean_piece(const char *s, size_t len, char out[8])
+{
+	uint32_t c = 0;
+	size_t k = utf8_next(s, len, &c);
+
+	if (k && printable(c)) {
+		memcpy(out, s, k);
+		out[k] = '\0';
+		return k;
+	}
+	snprintf(out, 8, "\\x%02x", (unsigned char)*s);
+	return 1;
+}
+
+static void cleaned(char out[SHOWN_MAX], const char *s, size_t len)
+{
+	size_t n = 0, i = 0, k;
+	char piece[8];
+
+	while (i < len) {
+		i += clean_piece(s + i, len - i, piece);
+		k = strlen(piece);
+		if (n + k + sizeof("...") > SHOWN_MAX) {
+			strcpy(out + n, "...");
+			return;
+		}
+		memcpy(out + n, piece, k);
+		n += k;
+	}
+	out[n] = '\0';
+}
+
+void shown_name(char out[SHOWN_MAX], const char *name, bool demangle)
+{
+	struct demangling d;
+
+	if (demangle && try_demangle(name, &d))
+		name = d.buf;
+	cleaned(out, name, strnlen(name, SHOWN_MAX));
+}
+
+char *shown_whole(const char *name)
+{
+	size_t len = strlen(name), i = 0;
+	char *s = xmalloc(4 * len + 8), *to = s;
+
+	*s = '\0';
+	while (i < len) {
+		i += clean_piece(name + i, len - i, to);
+		to += strlen(to);
+	}
+	return s;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Writes messages in the encoding of Protocol Buffers. */
+#ifndef READER_PROTOBUF_H
+#define READER_PROTOBUF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/out.h"
+
+/* a message that grows; its length goes before it where it is put */
+struct pb {
+	unsigned char *p;
+	size_t n, cap;
+};
+
+/* What is 0 is left out, as proto3 does. */
+void pb_uint(struct pb *m, unsigned int field, uint64_t v);
+void pb_bytes(struct pb *m, unsigned int field, const void *p, size_t n);
+/* Repeated numbers, packed. */
+void pb_packed(struct pb *m, unsigned int field, const uint64_t *v, size_t n);
+/* @part becomes a field of @m, and empty. */
+void pb_message(struct pb *m, unsigned int field, struct pb *part);
+/* Likewise of the message that is written to @o. */
+void pb_write(struct out *o, unsigned int field, struct pb *part);
+void pb_free(struct pb *m);
+
+#endif /* READER_PROTOBUF_H */

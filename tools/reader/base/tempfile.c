@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/tempfile.h"
+
+unsigned int tempfile_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+/*
+ * A rename would make a file of a device, a copy of a link, and fail for what is
+ * mounted.
+ */
+static bool replaceable(const struct statx *st)
+{
+	return S_ISREG(st->stx_mode) && st->stx_nlink == 1 &&
+	       !(st->stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
+/* Who could read it still can, and nobody else. */
+static int like(int fd, const struct statx *st)
+{
+	struct stat ours;
+
+	if (fstat(fd, &ours))
+		return -1;
+	if ((ours.st_uid != st->stx_uid || ours.st_gid != st->stx_gid) &&
+	    fchown(fd, st->stx_uid, st->stx_gid))
+		return -1;
+	return fchmod(fd, st->stx_mode & 0777);
+}
+
+int tempfile_open(const char *path, unsigned int mode, char **temp)
+{
+	struct statx st;
+	bool exists = !statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW,
+			     STATX_BASIC_STATS, &st);
+	int fd;
+
+	*temp = NULL;
+	if (exists && !replaceable(&st))
+		return -1;
+	*temp = xasprintf("%s.XXXXXX", path);
+	fd = mkostemp(*temp, O_CLOEXEC);
+	if (fd >= 0 && (exists ? like(fd, &st) : fchmod(fd, mode))) {
+		unlink(*temp);
+		close(fd);
+		fd = -1;
+	}
+	if (fd < 0) {
+		free(*temp);
+		*temp = NULL;
+	}
+	return fd;
+}
+
+/* Some file systems tell only then that there was no room. */
+int tempfile_settle(int fd, const char *path, char *temp, bool keep)
+{
+	int err = fd > STDERR_FILENO && close(fd) ? errno : 0;
+
+	if (temp && keep && !err && rename(temp, path))
+		err = errno;
+	if (temp && (err || !keep))
+		unlink(temp);
+	free(temp);
+	return err;
+}

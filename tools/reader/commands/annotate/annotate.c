@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* pmclog annotate: the samples of each instruction of a function. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "analysis/quality.h"
+#include "commands/annotate/annotate.h"
+#include "commands/cmdline.h"
+#include "commands/commands.h"
+
+#define HOTTEST	10	/* functions, with -a */
+
+static const char usage[] =
+	"usage: pmclog annotate [OPTION]... SYMBOL... FILE\n"
+	"       pmclog annotate [OPTION]... -a FILE\n"
+	"\n"
+	"Shows the instructions of functions, how many samples each has, and\n"
+	"the source lines they were made of.\n"
+	"\n"
+	"  -a, --all          the hottest functions\n"
+	"  -n, --functions N  at most so many (10 with -a)\n"
+	"      --source-root DIR\n"
+	"                     where the source files are\n"
+	"      --no-source    only instructions\n"
+	"      --bytes        the bytes of instructions, too\n"
+	"      --intel        Intel's syntax for x86\n"
+	ANALYSIS_HELP;
+
+enum { OPT_SOURCE_ROOT = 2000, OPT_NO_SOURCE, OPT_BYTES, OPT_INTEL };
+
+static const struct option options[] = {
+	{ "all", no_argument, NULL, 'a' },
+	{ "functions", required_argument, NULL, 'n' },
+	{ "source-root", required_argument, NULL, OPT_SOURCE_ROOT },
+	{ "no-source", no_argument, NULL, OPT_NO_SOURCE },
+	{ "bytes", no_argument, NULL, OPT_BYTES },
+	{ "intel", no_argument, NULL, OPT_INTEL },
+	ANALYSIS_LONG,
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool parse_limit(struct annotate *n, const char *arg)
+{
+	char *end;
+
+	n->limit = strtoul(arg, &end, 10);
+	if (end != arg && !*end && *arg != '-' && n->limit)
+		return true;
+	fprintf(stderr, "pmclog annotate: --functions %s: a number is "
+		"wanted\n", arg);
+	return false;
+}
+
+static bool own_option(struct annotate *n, int opt, const char *arg)
+{
+	switch (opt) {
+	case 'a':
+		return n->hottest = true;
+	case 'n':
+		return parse_limit(n, arg);
+	case OPT_SOURCE_ROOT:
+		n->text.dir = arg;
+		return true;
+	case OPT_NO_SOURCE:
+		n->source = false;
+		return true;
+	case OPT_BYTES:
+		return n->bytes = true;
+	case OPT_INTEL:
+		return n->intel = true;
+	default:
+		return false;
+	}
+}
+
+/* The log comes last. */
+static bool arguments(struct annotate *n, int argc, char **argv)
+{
+	n->symbol = argv + optind;
+	n->nsymbols = optind < argc ? (uint32_t)(argc - optind - 1) : 0;
+	if (!filter_complete(&n->a.filter))
+		return false;
+	if (optind == argc)
+		return analysis_argument(&n->a, "annotate", argc, argv);
+	if (n->hottest == (n->nsymbols > 0)) {
+		fputs(n->hottest ?
+		      "pmclog annotate: either -a or names of functions\n" :
+		      "pmclog annotate: name a function before the log, or "
+		      "use -a; see pmclog annotate --help\n", stderr);
+		return false;
+	}
+	n->a.path = argv[argc - 1];
+	if (!n->limit)
+		n->limit = n->hottest ? HOTTEST : UINT32_MAX;
+	return true;
+}
+
+static int take(void *ctx, int opt, const char *arg)
+{
+	struct annotate *n = ctx;
+	int taken = analysis_option(&n->a, opt, arg);
+
+	return taken ? taken : own_option(n, opt, arg) ? 1 : -1;
+}
+
+/* Options that can't go on give an exit code, others -1. */
+static int parse(struct annotate *n, int argc, char **argv)
+{
+	static const struct cmdline line = {
+		"annotate", usage, ANALYSIS_SHORT "an:", options, take,
+	};
+	int ret = cmdline_options(&line, n, argc, argv);
+
+	if (ret >= 0)
+		return ret;
+	return arguments(n, argc, argv) ? -1 : READER_USAGE;
+}
+
+/* The first that have samples. */
+static void choose_columns(struct annotate *n)
+{
+	const struct events *t = &n->a.p.events;
+	uint32_t i;
+
+	for (i = 0; i < t->n && n->nevents < ANNOTATE_EVENTS; i++)
+		if (n->a.use[i] && t->event[i].samples)
+			n->event[n->nevents++] = i;
+	for (; i < t->n; i++) {
+		if (!n->a.use[i] || !t->event[i].samples)
+			continue;
+		fprintf(stderr, "pmclog: %s: only %d events are shown "
+			"(--event)\n", n->a.path, ANNOTATE_EVENTS);
+		return;
+	}
+}
+
+static int show(struct annotate *n)
+{
+	choose_columns(n);
+	losses_tell(&n->a);
+	annotate_collect(n);
+	annotate_print(n);
+	if (n->t.n && n->t.body[0].total)
+		return out_finish(n->out);
+	out_finish(n->out);
+	fprintf(stderr, "pmclog: %s: no samples in %s\n", n->a.path,
+		n->hottest ? "any function that has a name" :
+		n->nsymbols > 1 ? "any of these functions" : n->symbol[0]);
+	return READER_FAIL;
+}
+
+int cmd_annotate(int argc, char **argv)
+{
+	struct annotate n = { .source = true, .out = out_stdout() };
+	int ret, bad;
+
+	analysis_init(&n.a);
+	ret = parse(&n, argc, argv);
+	if (ret >= 0) {
+		analysis_forget(&n.a);
+		return ret;
+	}
+	srctext_init(&n.text, n.text.dir);
+	n.colour = isatty(STDOUT_FILENO);
+	n.a.inlines = n.a.lines = n.a.by_line = false;
+	ret = analysis_run(&n.a);
+	if (ret == READER_OK)
+		ret = show(&n);
+	annotate_free(&n);
+	srctext_free(&n.text);
+	bad = analysis_close(&n.a);
+	return ret ? ret : bad;
+}

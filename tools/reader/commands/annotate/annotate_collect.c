@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Which functions were sampled, and where in them. */
+#include <stdlib.h>
+
+#include "analysis/objsyms.h"
+#include "analysis/shown.h"
+#include "commands/annotate/annotate.h"
+
+/**
+ * struct collecting - one run over the samples
+ * @wanted: by function
+ * @body:   by frame: number + 1 of the function that samples were taken in
+ * @addr:   by frame: address in the file
+ */
+struct collecting {
+	struct annotate *n;
+	bool *wanted;
+	uint32_t *body;
+	uint64_t *addr;
+};
+
+/* A name is what is in the file or what is shown, without parameters too. */
+static bool is_named(struct annotate *n, uint32_t func, const char *name)
+{
+	struct profile *p = &n->a.p;
+	const char *raw = strtab_str(&p->str, p->funcs.func[func].name);
+	char shown[SHOWN_MAX];
+	size_t len = strlen(name);
+
+	if (!*raw)
+		return false;
+	if (!strcmp(raw, name))
+		return true;
+	shown_name(shown, raw, true);
+	return !strncmp(shown, name, len) &&
+	       (!shown[len] || shown[len] == '(' || shown[len] == '[');
+}
+
+static void want_named(struct annotate *n, bool *wanted)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < n->a.p.funcs.n; i++)
+		for (k = 0; k < n->nsymbols && !wanted[i]; k++)
+			wanted[i] = is_named(n, i, n->symbol[k]);
+}
+
+static void want_all(struct annotate *n, bool *wanted)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->a.p.funcs.n; i++)
+		wanted[i] = n->a.p.funcs.func[i].name;
+}
+
+static int column_of(const struct annotate *n, uint32_t event)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->nevents; i++)
+		if (n->event[i] == event)
+			return (int)i;
+	return -1;
+}
+
+static bool same_body(const void *ctx, uint32_t id, const void *key)
+{
+	const struct body *a = &((const struct bodies *)ctx)->body[id];
+	const struct body *b = key;
+
+	return a->obj == b->obj && a->start == b->start;
+}
+
+static uint32_t body_id(struct bodies *t, const struct body *key)
+{
+	uint64_t hash = hash_mix(key->obj, key->start);
+	uint32_t id = idtab_find(&t->tab, hash, same_body, t, key);
+
+	if (id != IDTAB_NONE)
+		return id;
+	GROW(t->body, t->n, t->cap);
+	t->body[t->n] = *key;
+	idtab_add(&t->tab, hash, t->n);
+	return t->n++;
+}
+
+static void place_frame(struct collecting *c, const struct objsyms *s,
+			uint32_t number)
+{
+	struct profile *p = &c->n->a.p;
+	const struct frame *f = &p->frames.frame[number];
+	bool kernel = obj_is_kernel(p->objs.obj[f->obj].kind);
+	uint64_t slide = kernel ? c->n->a.k.slide : 0;
+	const struct sym *sym = kernel ?
+		symtab_find(&c->n->a.k.tab, f->addr) : objsyms_find(s, f->addr);
+	struct body key = { .func = f->func };
+
+	if (!sym)
+		return;
+	/* the function's: a module is told of by its symbol */
+	key.obj = p->funcs.func[f->func].obj;
+	key.start = sym->start - slide;
+	key.end = sym->end - slide;
+	c->addr[number] = f->addr - slide;
+	if (!kernel && !elfsyms_vaddr(&s->segs, f->addr, &c->addr[number]))
+		return;
+	c->body[number] = body_id(&c->n->t, &key) + 1;
+}
+
+/* Frames [from, to) of the order, all in one object. */
+static void place_object(struct collecting *c, const uint32_t *from,
+			 const uint32_t *to)
+{
+	struct profile *p = &c->n->a.p;
+	uint32_t obj = p->frames.frame[*from].obj;
+	bool kernel = obj_is_kernel(p->objs.obj[obj].kind), open = false;
+	struct objsyms syms = { 0 };
+
+	for (; from < to; from++) {
+		if (!c->wanted[p->frames.frame[*from].func])
+			continue;
+		if (!open && !kernel)
+			objsyms_open(&syms, p, obj);
+		open = true;
+		place_frame(c, &syms, *from);
+	}
+	objsyms_close(&syms);
+}
+
+static void place_frames(struct collecting *c)
+{
+	struct profile *p = &c->n->a.p;
+	uint32_t *order = frames_by_object(p), i, j;
+
+	for (i = 0; i < p->frames.n; i = j) {
+		uint32_t obj = p->frames.frame[order[i]].obj;
+
+		for (j = i; j < p->frames.n &&
+			    p->frames.frame[order[j]].obj == obj; j++)
+			;
+		place_object(c, order + i, order + j);
+	}
+	free(order);
+}
+
+static void count_chain(struct collecting *c, const struct chain *chain)
+{
+	uint32_t frame = chain->frame, number = c->body[frame];
+	int column = column_of(c->n, chain->event);
+	struct body *b;
+
+	if (column < 0)
+		return;
+	c->n->all[column] += chain->count;
+	if (!number)
+		return;
+	b = &c->n->t.body[number - 1];
+	GROW(b->spot, b->n, b->cap);
+	memset(&b->spot[b->n], 0, sizeof(*b->spot));
+	b->spot[b->n].addr = c->addr[frame];
+	b->spot[b->n++].count[column] = chain->count;
+	b->count[column] += chain->count;
+	b->total += chain->count;
+}
+
+static int by_addr(const void *pa, const void *pb)
+{
+	const struct spot *a = pa, *b = pb;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+static int by_total(const void *pa, const void *pb)
+{
+	const struct body *a = pa, *b = pb;
+
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	if (a->obj != b->obj)
+		return a->obj < b->obj ? -1 : 1;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+void annotate_collect(struct annotate *n)
+{
+	struct profile *p = &n->a.p;
+	struct collecting c = {
+		.n = n,
+		.wanted = xcalloc((size_t)p->funcs.n + 1, sizeof(*c.wanted)),
+		.body = xcalloc((size_t)p->frames.n + 1, sizeof(*c.body)),
+		.addr = xcalloc((size_t)p->frames.n + 1, sizeof(*c.addr)),
+	};
+	uint32_t i;
+
+	if (n->hottest)
+		want_all(n, c.wanted);
+	else
+		want_named(n, c.wanted);
+	place_frames(&c);
+	for (i = 0; i < p->chains.n; i++)
+		count_chain(&c, &p->chains.chain[i]);
+	for (i = 0; i < n->t.n; i++)
+		if (n->t.body[i].n)
+			qsort(n->t.body[i].spot, n->t.body[i].n,
+			      sizeof(struct spot), by_addr);
+	if (n->t.n)
+		qsort(n->t.body, n->t.n, sizeof(*n->t.body), by_total);
+	free(c.wanted);
+	free(c.body);
+	free(c.addr);
+}
+
+void annotate_free(struct annotate *n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->t.n; i++)
+		free(n->t.body[i].spot);
+	free(n->t.body);
+	idtab_free(&n->t.tab);
+}

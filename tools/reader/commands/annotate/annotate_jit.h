@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A piece of code of a jitdump: its bytes and lines. */
+#ifndef READER_ANNOTATE_JIT_H
+#define READER_ANNOTATE_JIT_H
+
+#include "profile/profile.h"
+
+/**
+ * struct jitbytes
+ * @start:   where it was at run time, @len bytes
+ * @machine: ELF's number
+ */
+struct jitbytes {
+	unsigned char *code;
+	size_t len;
+	uint64_t start;
+	uint32_t machine;
+	struct jitlines lines;
+};
+
+/* At @start of an object, at most @len bytes; NULL, or why it can't be had. */
+const char *jitbytes_open(struct jitbytes *b, struct profile *p, uint32_t obj,
+			  uint64_t start, size_t len);
+void jitbytes_close(struct jitbytes *b);
+
+#endif /* READER_ANNOTATE_JIT_H */

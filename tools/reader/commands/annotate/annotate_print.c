@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Functions as instructions, with their source and their samples. */
+#include <endian.h>
+#include <stdlib.h>
+
+#include "analysis/objsyms.h"
+#include "analysis/shown.h"
+#include "base/numbers.h"
+#include "base/plural.h"
+#include "commands/annotate/annotate.h"
+#include "commands/annotate/annotate_jit.h"
+#include "elf/disasm.h"
+#include "elf/lines.h"
+
+#define CODE_MAX	(4 << 20)	/* of one function */
+#define TAB		8
+#define HOT		5.0		/* percent of the function's samples */
+#define WARM		0.5
+
+/**
+ * struct listing - one function on its way out
+ * @spot: the next one
+ * @path: of the file, and below which root
+ * @jit:  its code, if it was made at run time
+ * @moved: how far run-time addresses are above those of the file, if these are
+ *         shown
+ * @file, @line: of the instruction before
+ */
+struct listing {
+	struct annotate *n;
+	const struct body *b;
+	uint32_t spot;
+	char *path;
+	struct image_root root;
+	struct image im;
+	struct disasm d;
+	struct objsyms syms;
+	struct lines lines;
+	struct jitbytes jit;
+	uint64_t moved;
+	const char *file;
+	int line;
+	bool kernel;
+};
+
+static void put(struct listing *l, const char *s)
+{
+	out_str(l->n->out, s);
+}
+
+static const char *brief(struct listing *l, char buf[SHOWN_MAX])
+{
+	const struct profile *p = &l->n->a.p;
+
+	shown_name(buf, strtab_str(&p->str, p->objs.obj[l->b->obj].brief),
+		   false);
+	return buf;
+}
+
+static void put_title(struct listing *l)
+{
+	struct annotate *n = l->n;
+	struct profile *p = &n->a.p;
+	char buf[SHOWN_MAX], num[GROUPED_MAX];
+	uint32_t i;
+
+	out_char(n->out, '\n');
+	put(l, strtab_str(&p->str, func_shown(p, l->b->func, n->a.demangle)));
+	put(l, " in ");
+	put(l, brief(l, buf));
+	out_char(n->out, '\n');
+	for (i = 0; i < n->nevents; i++) {
+		uint32_t name = p->events.event[n->event[i]].name;
+
+		shown_name(buf, strtab_str(&p->str, name), false);
+		put(l, "  ");
+		put(l, buf);
+		out_printf(n->out, ": %s %s, %.2f %% of all\n",
+			   grouped(num, l->b->count[i]),
+			   plural(l->b->count[i], "sample", "samples"),
+			   percent(l->b->count[i], n->all[i]));
+	}
+	out_char(n->out, '\n');
+}
+
+/* What the columns are of. */
+static void put_head(struct listing *l)
+{
+	const struct profile *p = &l->n->a.p;
+	char buf[SHOWN_MAX];
+	uint32_t i;
+
+	for (i = 0; i < l->n->nevents; i++) {
+		uint32_t name = p->events.event[l->n->event[i]].name;
+
+		shown_name(buf, strtab_str(&p->str, name), false);
+		out_printf(l->n->out, "%17.16s ", buf);
+	}
+	put(l, "|\n");
+}
+
+static void put_blank(struct listing *l)
+{
+	out_printf(l->n->out, "%*s|", (int)l->n->nevents * 18, "");
+}
+
+static void put_text(struct listing *l, const char *s, size_t len)
+{
+	char buf[SHOWN_MAX], shown[SHOWN_MAX];
+	size_t k = 0;
+
+	for (; len && k + TAB < sizeof(buf); len--, s++) {
+		if (*s != '\t') {
+			buf[k++] = *s;
+			continue;
+		}
+		do {
+			buf[k++] = ' ';
+		} while (k % TAB);
+	}
+	buf[k] = '\0';
+	shown_name(shown, buf, false);
+	put(l, shown);
+}
+
+static const char *base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool line_of(struct listing *l, uint64_t addr, const char **file,
+		    int *line)
+{
+	const struct jitline *jit;
+
+	if (l->lines.dw)
+		return lines_find(&l->lines, addr, file, line);
+	jit = jitlines_find(&l->jit.lines, addr);
+	if (!jit)
+		return false;
+	*file = jit->file;
+	*line = (int)jit->line;
+	return true;
+}
+
+/* The line of an instruction, where it is another than the one before. */
+static void put_source(struct listing *l, uint64_t addr)
+{
+	char buf[SHOWN_MAX];
+	const char *file = NULL, *text;
+	size_t len = 0;
+	int line = 0;
+
+	if (!l->n->source || !line_of(l, addr, &file, &line) ||
+	    (line == l->line && l->file && !strcmp(file, l->file)))
+		return;
+	l->file = file;
+	l->line = line;
+	text = srctext_line(&l->n->text, file, (uint32_t)line, &len);
+	put_blank(l);
+	shown_name(buf, base(file), false);
+	out_printf(l->n->out, " %s:%d", buf, line);
+	if (text) {
+		put(l, "  ");
+		put_text(l, text, len);
+	}
+	out_char(l->n->out, '\n');
+}
+
+/* Samples in [addr, addr + size), the spots of which come in order. */
+static void count_spots(struct listing *l, const struct insn *i,
+			uint64_t count[ANNOTATE_EVENTS])
+{
+	uint32_t k;
+
+	memset(count, 0, ANNOTATE_EVENTS * sizeof(*count));
+	while (l->spot < l->b->n &&
+	       l->b->spot[l->spot].addr + l->moved < i->addr + i->size) {
+		for (k = 0; k < ANNOTATE_EVENTS; k++)
+			count[k] += l->b->spot[l->spot].count[k];
+		l->spot++;
+	}
+}
+
+static const char *heat(const struct listing *l,
+			const uint64_t count[ANNOTATE_EVENTS])
+{
+	double most = 0;
+	uint32_t i;
+
+	for (i = 0; i < l->n->nevents; i++)
+		if (percent(count[i], l->b->count[i]) > most)
+			most = percent(count[i], l->b->count[i]);
+	if (!l->n->colour || most < WARM)
+		return "";
+	return most < HOT ? "\033[32m" : "\033[1;31m";
+}
+
+static void put_counts(struct listing *l,
+		       const uint64_t count[ANNOTATE_EVENTS])
+{
+	uint32_t i;
+
+	for (i = 0; i < l->n->nevents; i++) {
+		if (count[i])
+			out_printf(l->n->out, "%7.2f %9llu ",
+				   percent(count[i], l->b->count[i]),
+				   (unsigned long long)count[i]);
+		else
+			out_printf(l->n->out, "%18s", "");
+	}
+	out_char(l->n->out, '|');
+}
+
+static void put_bytes(struct listing *l, const struct insn *i)
+{
+	uint32_t n = i->size < DISASM_BYTES ? i->size : DISASM_BYTES, word;
+
+	/* instructions that are words are read as such */
+	if (l->d.least == sizeof(word) && n == sizeof(word)) {
+		memcpy(&word, i->bytes, sizeof(word));
+		out_printf(l->n->out, "%08x  ", le32toh(word));
+		return;
+	}
+	out_hexbytes(l->n->out, i->bytes, n);
+	out_printf(l->n->out, "%*s", n < 11 ? (int)(23 - 2 * n) : 1, "");
+}
+
+/* Names say more of a jump out of the function than addresses. */
+static void put_insn(struct listing *l, struct insn *i)
+{
+	const struct sym *sym = NULL;
+	char name[SHOWN_MAX];
+
+	if (i->jumps && !l->jit.code &&
+	    (i->target < l->b->start || i->target >= l->b->end))
+		sym = l->kernel ? symtab_find(&l->n->a.k.tab,
+					      i->target + l->n->a.k.slide) :
+				  symtab_find(&l->syms.tab, i->target);
+	if (!sym || !sym->name) {
+		put(l, i->text);
+		return;
+	}
+	i->text[i->tail] = '\0';
+	put(l, i->text);
+	shown_name(name, sym->name, l->n->a.demangle);
+	put(l, name);
+	if (l->kernel)
+		i->target += l->n->a.k.slide;
+	if (i->target != sym->start)
+		out_printf(l->n->out, "+%#llx",
+			   (unsigned long long)(i->target - sym->start));
+}
+
+static void put_row(struct listing *l, struct insn *i)
+{
+	uint64_t count[ANNOTATE_EVENTS];
+	const char *colour;
+
+	put_source(l, i->addr);
+	count_spots(l, i, count);
+	colour = heat(l, count);
+	put(l, colour);
+	put_counts(l, count);
+	out_printf(l->n->out, " %8llx:  ", (unsigned long long)i->addr);
+	if (l->n->bytes)
+		put_bytes(l, i);
+	put_insn(l, i);
+	put(l, *colour ? "\033[m\n" : "\n");
+}
+
+/* Where the code is; NULL, or why it is nowhere. */
+static const char *open_code(struct listing *l)
+{
+	struct profile *p = &l->n->a.p;
+	const struct ksyms *k = &l->n->a.k;
+	enum obj_kind kind = p->objs.obj[l->b->obj].kind;
+	struct objfile f;
+	const char *why;
+
+	l->kernel = obj_is_kernel(kind);
+	if (kind == OBJ_VDSO)
+		return objsyms_vdso(&l->im, p, &why) ? NULL : why;
+	if (kind == OBJ_MODULE)
+		return "is a module of the kernel, whose code is not looked "
+		       "for";
+	if (l->kernel) {
+		if (!k->elf)
+			return "has its names from a table without code; name "
+			       "a vmlinux with -k";
+		if (k->root)
+			l->root = *k->root;
+		l->path = xstrdup(k->source);
+	} else {
+		if (!objsyms_file(&f, p, l->b->obj))
+			return "is not there, or another file than was "
+			       "sampled";
+		l->root = f.root;
+		l->path = f.path;
+	}
+	return image_open(&l->im, &l->root, l->path, &why) ? NULL : why;
+}
+
+/* The same, ready to be disassembled, up to @end. */
+static const char *open_insns(struct listing *l, uint64_t end)
+{
+	const struct profile *p = &l->n->a.p;
+	const struct body *b = l->b;
+	const char *why;
+
+	if (p->objs.obj[b->obj].kind != OBJ_JIT) {
+		why = open_code(l);
+		return why ? why : disasm_open(&l->d, &l->im, b->start, end,
+					       l->n->intel);
+	}
+	why = jitbytes_open(&l->jit, &l->n->a.p, b->obj, b->start,
+			    end - b->start);
+	if (why)
+		return why;
+	l->moved = l->jit.start - b->start;
+	return disasm_memory(&l->d, l->jit.machine, l->jit.code, l->jit.len,
+			     l->jit.start, l->n->intel);
+}
+
+static void print_code(struct listing *l)
+{
+	struct insn i;
+
+	if (!l->kernel)
+		objsyms_open(&l->syms, &l->n->a.p, l->b->obj);
+	if (l->n->source && l->path)
+		lines_open(&l->lines, &l->root, l->path);
+	put_head(l);
+	while (disasm_next(&l->d, &i))
+		put_row(l, &i);
+	if (l->lines.dw)
+		lines_close(&l->lines);
+	objsyms_close(&l->syms);
+}
+
+static void print_body(struct annotate *n, const struct body *b)
+{
+	struct listing l = { .n = n, .b = b, .im = { .fd = -1 } };
+	uint64_t end = b->end - b->start > CODE_MAX ? b->start + CODE_MAX :
+						      b->end;
+	char buf[SHOWN_MAX];
+	const char *why;
+
+	put_title(&l);
+	why = open_insns(&l, end);
+	if (!why) {
+		print_code(&l);
+	} else {
+		put(&l, "  ");
+		put(&l, brief(&l, buf));
+		put(&l, " ");
+		put(&l, why);
+		put(&l, "\n");
+	}
+	if (end != b->end)
+		put(&l, "  (the rest of it is not shown)\n");
+	disasm_close(&l.d);
+	jitbytes_close(&l.jit);
+	image_close(&l.im);
+	free(l.path);
+}
+
+void annotate_print(struct annotate *n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->t.n && i < n->limit; i++)
+		if (n->t.body[i].total)
+			print_body(n, &n->t.body[i]);
+}

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * pmclog archive: a log with the files that its names come from.
+ *
+ * A log may name anything.  What is packed are ELF files that samples were
+ * taken in, and that would be used for names here: regular, with the build-id
+ * that was logged; their debug files; names of code made at run time; the
+ * kernel's symbols.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gelf.h>
+#include <elfutils/libdwelf.h>
+
+#include "analysis/analysis.h"
+#include "analysis/objsyms.h"
+#include "analysis/shown.h"
+#include "base/plural.h"
+#include "base/tarfile.h"
+#include "commands/commands.h"
+#include "log/input.h"
+#include "profile/jitmap.h"
+
+#define KALLSYMS_MAX	((size_t)256 << 20)
+
+static const char usage[] =
+"usage: pmclog archive [-k KERNEL] [-r ROOT] [-o OUT] FILE\n"
+"Packs a log with the files that names of functions come from, to be read on\n"
+"another machine: the programs and libraries that have samples, their debug\n"
+"files, symbols of the kernel. It has copies of these: think of who gets it.\n"
+"  -o, --output OUT   the archive (FILE.tar.zst); not compressed if it ends in\n"
+"                     .tar\n"
+"  -k, --kernel FILE  kernel symbols: kallsyms, System.map or vmlinux\n"
+"  -r, --root DIR     where the recorded machine's files are\n"
+"  FILE   a log, or the directory of an archive that was unpacked\n";
+
+static const char readme[] =
+"A log of hwpmc, and the files that its names come from.\n"
+"\n"
+"    tar xf THIS.tar.zst\n"
+"    pmclog report pmclog-NAME       (or flame, fold, ...)\n"
+"\n"
+"log.pmclog  the log, as it was\n"
+"kallsyms    symbols of the recorded kernel\n"
+"root        files of the recorded machine, by their paths\n";
+
+/**
+ * struct packed - a file that is in it
+ * @path: a string of the log
+ * @dev, @ino: 0 if it is no file here
+ */
+struct packed {
+	uint32_t path;
+	dev_t dev;
+	ino_t ino;
+};
+
+/**
+ * struct archiving - a run
+ * @dir:    an archive that was unpacked, which @in_dir and @in_root are in
+ * @top:    the directory that all is in
+ * @packed: each path once
+ */
+struct archiving {
+	const char *kernel, *out_path, *path;
+	char *own_out, *top;
+	char *dir, *in_dir, *in_root;
+	struct image_root root;
+	struct privout out;
+	struct profile p;
+	struct packed *packed;
+	uint32_t n, cap;
+	uint32_t nskipped;
+};
+
+static void say(const char *what, const char *path, const char *why)
+{
+	char buf[SHOWN_MAX];
+
+	shown_name(buf, path, false);
+	fprintf(stderr, "pmclog: %s %s%s%s\n", what, buf, why ? ": " : "",
+		why ? why : "");
+}
+
+static void skip(struct archiving *a, const char *path, const char *why)
+{
+	say("not packed:", path, why);
+	a->nskipped++;
+}
+
+/* ------------------------------------------------------------------------
+ * Members
+ */
+static void put_memory(struct archiving *a, const char *name, const void *p,
+		       size_t n)
+{
+	char *member = xasprintf("%s/%s", a->top, name);
+
+	tar_begin(&a->out, member, n, a->p.log.ts_sec);
+	privout_bytes(&a->out, p, n);
+	tar_end(&a->out, n);
+	free(member);
+}
+
+/* Of the size that it has now; what a file that shrinks lacks is zeros. */
+static void put_fd(struct archiving *a, const char *dir, const char *path,
+		   int fd)
+{
+	char buf[65536], *member = xasprintf("%s/%s%s", a->top, dir, path);
+	off_t at = 0;
+	struct stat st;
+	ssize_t n = 1;
+
+	if (fstat(fd, &st))
+		st.st_size = 0;
+	tar_begin(&a->out, member, (uint64_t)st.st_size, st.st_mtime);
+	for (; at < st.st_size && !a->out.error; at += n) {
+		size_t want = st.st_size - at < (off_t)sizeof(buf) ?
+			      (size_t)(st.st_size - at) : sizeof(buf);
+
+		if (n > 0)
+			n = pread(fd, buf, want, at);
+		if (n <= 0) {
+			memset(buf, 0, want);
+			privout_bytes(&a->out, buf, want);
+			at += (off_t)want;
+			n = 0;
+			continue;
+		}
+		privout_bytes(&a->out, buf, (size_t)n);
+	}
+	if (!n && st.st_size)
+		skip(a, path, "has become shorter meanwhile");
+	tar_end(&a->out, (uint64_t)st.st_size);
+	free(member);
+}
+
+/* A path of the log is a place below "root", and nowhere else. */
+static bool good_path(const char *path)
+{
+	size_t n;
+
+	if (*path != '/')
+		return false;
+	for (; *path; path += n) {
+		n = strcspn(++path, "/");
+		if (!n || (n == 1 && *path == '.') ||
+		    (n == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+	}
+	return true;
+}
+
+static bool first_time(struct archiving *a, const char *path,
+		       const struct stat *st)
+{
+	struct packed new = { .path = strtab_id(&a->p.str, path) };
+	uint32_t i;
+
+	if (st) {
+		new.dev = st->st_dev;
+		new.ino = st->st_ino;
+	}
+	for (i = 0; i < a->n; i++) {
+		if (a->packed[i].path != new.path)
+			continue;
+		/* those of two containers */
+		if (a->packed[i].dev != new.dev || a->packed[i].ino != new.ino)
+			skip(a, path, "another file of that path is packed");
+		return false;
+	}
+	GROW(a->packed, a->n, a->cap);
+	a->packed[a->n++] = new;
+	return true;
+}
+
+static void put_file(struct archiving *a, const char *path, int fd)
+{
+	struct stat st = { 0 };
+
+	if (!good_path(path))
+		skip(a, path, "a path that cannot be packed");
+	else if (!fstat(fd, &st) && first_time(a, path, &st))
+		put_fd(a, "root", path, fd);
+}
+
+/* ------------------------------------------------------------------------
+ * What the log needs
+ */
+/*
+ * Where the other half of a file is looked for, wherever it was found here; by
+ * the build-id, or by its name if it has none.
+ */
+static char *debug_place(const struct image *im, const struct image *debug,
+			 const char *path)
+{
+	const char *slash = strrchr(path, '/'), *link;
+	char hex[2 * 64 + 1];
+	const void *a, *b;
+	size_t n = image_buildid(im, &a), i;
+	GElf_Word crc;
+
+	if (n > 1 && n <= 64 && n == image_buildid(debug, &b) &&
+	    !memcmp(a, b, n)) {
+		for (i = 0; i < n; i++)
+			snprintf(hex + 2 * i, 3, "%02x",
+				 ((const unsigned char *)a)[i]);
+		return xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug",
+				 hex, hex + 2);
+	}
+	link = dwelf_elf_gnu_debuglink(im->elf, &crc);
+	return link && slash ? xasprintf("/usr/lib/debug%.*s/%s",
+					 (int)(slash - path), path, link) :
+			       NULL;
+}
+
+static void put_debug(struct archiving *a, const struct image *im,
+		      const struct objfile *f)
+{
+	struct image debug;
+	char *where;
+
+	if (!image_open_debug(&debug, im, &f->root, f->path))
+		return;
+	where = debug_place(im, &debug, f->path);
+	if (where && debug.fd >= 0)
+		put_file(a, where, debug.fd);
+	image_close(&debug);
+	free(where);
+}
+
+static void put_object(struct archiving *a, uint32_t obj)
+{
+	const char *logged = strtab_str(&a->p.str, a->p.objs.obj[obj].path);
+	const char *why = "cannot be read";
+	struct objfile f;
+	struct objsyms s;
+	struct image im;
+
+	if (objsyms_file(&f, &a->p, obj) &&
+	    image_open(&im, &f.root, f.path, &why)) {
+		put_file(a, f.path, im.fd);
+		put_debug(a, &im, &f);
+		image_close(&im);
+	} else {
+		/* that knows why */
+		why = objsyms_open(&s, &a->p, obj);
+		objsyms_close(&s);
+		skip(a, logged, why);
+	}
+	free(f.path);
+}
+
+static void put_vdso(struct archiving *a)
+{
+	const char *why, *data;
+	struct image im;
+	size_t n;
+
+	if (!objsyms_vdso(&im, &a->p, &why)) {
+		skip(a, "[vdso]", why);
+		return;
+	}
+	data = elf_rawfile(im.elf, &n);
+	if (data && first_time(a, VDSO_FILE, NULL))
+		put_memory(a, "root" VDSO_FILE, data, n);
+	image_close(&im);
+}
+
+/* A map is named by the process' number in the log. */
+static void put_jit(struct archiving *a, const struct object *o)
+{
+	uint32_t pid = (uint32_t)o->ino;
+	struct jit *j = jits_of(&a->p, o);
+	char map[48];
+	const char *why, *path = map;
+	int fd;
+
+	if (j) {
+		fd = jits_open(&a->p, j, &why);
+		path = strtab_str(&a->p.str, j->path);
+	} else {
+		fd = jitmap_open(&a->p, pid, &why);
+		snprintf(map, sizeof(map), "/tmp/perf-%u.map", pid);
+	}
+	if (fd < 0) {
+		skip(a, path, why);
+		return;
+	}
+	put_file(a, path, fd);
+	close(fd);
+}
+
+/* Files that may tell no size, as those of /proc */
+static void put_text(struct archiving *a, const char *name, int fd)
+{
+	size_t n = 0, cap = 1 << 20;
+	char *buf = xmalloc(cap);
+	ssize_t got;
+
+	while ((got = read(fd, buf + n, cap - n)) > 0 && n < KALLSYMS_MAX) {
+		n += (size_t)got;
+		if (n == cap) {
+			cap *= 2;
+			buf = xreallocarray(buf, cap, 1);
+		}
+	}
+	put_memory(a, name, buf, n);
+	free(buf);
+}
+
+static void put_kernel(struct archiving *a)
+{
+	const char *why = NULL;
+	struct ksyms k;
+	int fd = -1;
+
+	if (!ksyms_open(&k, &a->p, a->kernel, a->path)) {
+		a->nskipped++;		/* it has said why */
+		ksyms_close(&k);
+		return;
+	}
+	if (k.source)
+		fd = image_open_file(k.root, k.source, &why);
+	if (fd >= 0) {
+		put_text(a, "kallsyms", fd);
+		close(fd);
+	} else {
+		skip(a, "symbols of the kernel", k.source ? why : k.why);
+	}
+	ksyms_close(&k);
+}
+
+static void put_objects(struct archiving *a)
+{
+	bool *used = xcalloc((size_t)a->p.objs.n + 1, sizeof(*used));
+	bool kernel = false;
+	uint32_t i;
+
+	for (i = 0; i < a->p.frames.n; i++)
+		used[a->p.frames.frame[i].obj] = true;
+	for (i = 0; i < a->p.objs.n; i++) {
+		const struct object *o = &a->p.objs.obj[i];
+
+		kernel |= used[i] && obj_is_kernel(o->kind);
+		if (!used[i])
+			continue;
+		if (o->kind == OBJ_FILE)
+			put_object(a, i);
+		else if (o->kind == OBJ_VDSO)
+			put_vdso(a);
+		else if (o->kind == OBJ_JIT)
+			put_jit(a, o);
+	}
+	free(used);
+	if (kernel)
+		put_kernel(a);
+}
+
+/* ------------------------------------------------------------------------
+ * The command
+ */
+
+/* Of "dir/app.pmclog": "app" */
+static char *base_of(const char *path)
+{
+	static const char *const tails[] = { ".tar.zst", ".tar", ".zst",
+					     ".pmclog" };
+	const char *slash = strrchr(path, '/');
+	char *base = xstrdup(slash ? slash + 1 : path);
+	size_t i, n, len;
+
+	for (i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		n = strlen(base);
+		len = strlen(tails[i]);
+		if (n > len && !strcmp(base + n - len, tails[i]))
+			base[n - len] = '\0';
+	}
+	return base;
+}
+
+/* A directory with a log: that, and the files that were packed with it. */
+static void enter(struct archiving *a)
+{
+	char *log = xasprintf("%s/" ARCHIVE_LOG, a->path);
+	struct stat st;
+
+	if (!stat(a->path, &st) && S_ISDIR(st.st_mode) && !access(log, R_OK))
+		a->dir = realpath(a->path, NULL);
+	if (!a->dir) {
+		free(log);
+		return;
+	}
+	a->in_root = xasprintf("%s/" ARCHIVE_ROOT, a->path);
+	a->path = a->in_dir = log;
+	if (!a->root.dir)
+		a->root.dir = a->in_root;
+}
+
+/* What is unpacked gets the name that it had before. */
+static void names(struct archiving *a)
+{
+	char *base;
+
+	if (!a->out_path) {
+		base = base_of(a->dir ? a->dir : a->path);
+		a->out_path = a->own_out = xasprintf("%s.tar.zst", base);
+		free(base);
+	}
+	base = base_of(a->out_path);
+	a->top = xasprintf("%s%s", strncmp(base, "pmclog-", 7) ? "pmclog-" : "",
+			   base);
+	free(base);
+}
+
+static int write_all(struct archiving *a, int log)
+{
+	if (privout_open(&a->out, a->out_path, 0, log))
+		return READER_FAIL;
+	put_memory(a, "README", readme, sizeof(readme) - 1);
+	put_fd(a, "", "log.pmclog", log);
+	put_objects(a);
+	tar_finish(&a->out);
+	if (privout_close(&a->out, true))
+		return READER_FAIL;
+	fprintf(stderr, "pmclog: %s has the log and %u %s of this machine; "
+		"%u %s not packed\n", a->out_path, a->n,
+		plural(a->n, "file", "files"), a->nskipped,
+		plural(a->nskipped, "was", "were"));
+	return READER_OK;
+}
+
+static int archive(struct archiving *a)
+{
+	int ret = READER_FAIL, log;
+	const char *why;
+	struct input in;
+
+	log = image_open_file(NULL, a->path, &why);
+	if (log < 0) {
+		say("cannot read", a->path, why);
+		return READER_FAIL;
+	}
+	profile_init(&a->p, &a->root);
+	if (!input_open(&in, a->path)) {
+		profile_read(&a->p, &in);
+		input_close(&in);
+		if (a->p.log.error)
+			say("damaged:", a->path, a->p.log.error);
+		if (a->p.log.records)
+			ret = write_all(a, log);
+		else if (!a->p.log.error)
+			say("cannot use", a->path, "is empty");
+		if (a->p.log.error)
+			ret = READER_FAIL;
+	}
+	profile_free(&a->p);
+	close(log);
+	return ret;
+}
+
+int cmd_archive(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "kernel", required_argument, NULL, 'k' },
+		{ "root", required_argument, NULL, 'r' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct archiving a = { 0 };
+	int opt, ret;
+
+	optind = 0;
+	while ((opt = getopt_long(argc, argv, "ho:k:r:", options, NULL)) != -1) {
+		if (opt == 'h') {
+			fputs(usage, stdout);
+			return READER_OK;
+		}
+		if (opt == 'o')
+			a.out_path = optarg;
+		else if (opt == 'k')
+			a.kernel = optarg;
+		else if (opt == 'r' && image_root_is(optarg))
+			a.root.dir = optarg;
+		else
+			return reader_usage("try: pmclog archive --help\n");
+	}
+	if (optind != argc - 1 || !strcmp(argv[optind], "-"))
+		return reader_usage("pmclog archive: name a log, which is a "
+				    "file; see pmclog archive --help\n");
+	a.path = argv[optind];
+	enter(&a);
+	names(&a);
+	ret = archive(&a);
+	free(a.packed);
+	free(a.dir);
+	free(a.in_dir);
+	free(a.in_root);
+	free(a.own_out);
+	free(a.top);
+	return ret;
+}

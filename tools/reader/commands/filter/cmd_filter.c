@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* pmclog filter: a part of a log, as a log. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/analysis.h"
+#include "analysis/shown.h"
+#include "base/privout.h"
+#include "commands/commands.h"
+#include "commands/filter/filter_log.h"
+
+static const char usage[] =
+"usage: pmclog filter [OPTION]... -o OUT FILE\n"
+"Writes a log that has only the samples asked for, and all that is needed to\n"
+"know what they mean.\n"
+"  -o, --output OUT   the log to write; - for standard output\n"
+"  -Z                 compress it; also done if OUT ends in .zst\n"
+"  -e, --event NAME   only PMCs of this event\n"
+"  -k, --kernel FILE  names of kernel functions: kallsyms, System.map, vmlinux\n"
+"  -r, --root DIR     where the files of the recorded machine are\n"
+"      --debuginfod   fetch symbols from the servers in DEBUGINFOD_URLS\n"
+SELECT_HELP
+FILTER_HELP
+"  FILE   a log, or - for standard input\n";
+
+static const struct option options[] = {
+	{ "help", no_argument, NULL, 'h' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "event", required_argument, NULL, 'e' },
+	{ "kernel", required_argument, NULL, 'k' },
+	{ "root", required_argument, NULL, 'r' },
+	{ "debuginfod", no_argument, NULL, ANALYSIS_DEBUGINFOD },
+	SELECT_LONG,
+	FILTER_LONG,
+	{ NULL, 0, NULL, 0 },
+};
+
+/**
+ * struct filtering - a run
+ * @conditions: as they were asked for, for whoever reads @out
+ */
+struct filtering {
+	struct analysis a;
+	const char *out_path;
+	bool not_event;
+	struct select select;
+	char *conditions;
+	int compress;
+	struct privout out;
+	struct part part;
+};
+
+/* ------------------------------------------------------------------------
+ * What is written
+ */
+static void put(void *ctx, const void *p, uint32_t len)
+{
+	struct filtering *f = ctx;
+
+	privout_bytes(&f->out, p, len);
+}
+
+static void put_note(struct filtering *f)
+{
+	const unsigned char *p;
+	uint32_t len;
+
+	part_settle(&f->part);
+	p = part_note(&f->part, f->conditions, &len);
+	put(f, p, len);
+}
+
+/* ------------------------------------------------------------------------
+ * What is read
+ */
+static void put_record(struct filtering *f, const struct pmclog_rec *r)
+{
+	if (r->type == PMCLOG_T_CLOSELOG)
+		put_note(f);
+	part_record(&f->part, r);
+}
+
+static int check_fields(const struct filtering *f)
+{
+	const char *name = select_no_field(&f->select, &f->part.p.tps);
+	char buf[SHOWN_MAX];
+
+	if (!name)
+		return READER_OK;
+	shown_name(buf, name, false);
+	fprintf(stderr, "pmclog: %s: no event has a field \"%s\"\n", f->a.path,
+		buf);
+	return READER_FAIL;
+}
+
+static int check_event(const struct filtering *f)
+{
+	const struct events *t = &f->part.p.events;
+	uint32_t i;
+
+	for (i = 0; f->a.event && i < t->n; i++)
+		if (!strcmp(strtab_str(&f->part.p.str, t->event[i].name),
+			    f->a.event))
+			return check_fields(f);
+	if (!f->a.event)
+		return check_fields(f);
+	fprintf(stderr, "pmclog: %s: no event \"%s\"\n", f->a.path,
+		f->a.event);
+	return READER_FAIL;
+}
+
+/* Somebody may wait for it: what comes is no file. */
+static bool is_stream(const struct input *in)
+{
+	struct stat st;
+
+	return fstat(in->fd, &st) || !S_ISREG(st.st_mode);
+}
+
+/* What is no log, or has no such event, costs no file that is there already. */
+static int filter_all(struct filtering *f, struct input *in)
+{
+	enum pmclog_iter_status status;
+	uint32_t type = PMCLOG_T_CLOSELOG;
+	struct pmclog_rec r;
+	int ret, bad;
+
+	status = input_next(in, &r);
+	if (status == PMCLOG_ITER_EOF)
+		fprintf(stderr, "pmclog: %s: is empty\n", f->a.path);
+	if (status != PMCLOG_ITER_RECORD ||
+	    privout_open(&f->out, f->out_path, f->compress, in->fd))
+		return READER_FAIL;
+	f->part.hurry = is_stream(in);
+	while (status == PMCLOG_ITER_RECORD && !f->out.error &&
+	       !f->select.failed) {
+		type = r.type;
+		put_record(f, &r);
+		status = input_next(in, &r);
+	}
+	if (type != PMCLOG_T_CLOSELOG)
+		put_note(f);
+	bad = f->select.failed ? READER_FAIL : check_event(f);
+	ret = privout_close(&f->out, !bad) ? READER_FAIL : bad;
+	return status == PMCLOG_ITER_ERROR ? READER_FAIL : ret;
+}
+
+/* Who reads what we write of a log that is recorded need not wait either. */
+static void flush(void *arg)
+{
+	struct filtering *f = arg;
+
+	privout_flush(&f->out);
+}
+
+static void begin(struct filtering *f)
+{
+	struct analysis *a = &f->a;
+
+	part_init(&f->part, &a->filter, &f->select, &a->root);
+	f->part.event = a->event;
+	f->part.not_event = f->not_event;
+	f->part.held.put = put;
+	f->part.held.ctx = f;
+	f->select.r.kernel = a->kernel;
+	f->select.r.log_path = strcmp(a->path, "-") ? a->path : NULL;
+}
+
+static int run(struct filtering *f)
+{
+	struct analysis *a = &f->a;
+	struct input in;
+	int ret = READER_FAIL;
+
+	analysis_enter(a);
+	begin(f);
+	if ((!filter_needs_end(&a->filter) ||
+	     analysis_find_end(a->path, &f->part.p.log.last)) &&
+	    !input_open_passing(&in, a->path, flush, f)) {
+		ret = filter_all(f, &in);
+		input_close(&in);
+	}
+	part_free(&f->part);
+	return ret;
+}
+
+/* ------------------------------------------------------------------------
+ * The command line
+ */
+static const char *name_of(int opt)
+{
+	const struct option *o;
+
+	for (o = options; o->name; o++)
+		if (o->val == opt)
+			return o->name;
+	return "";
+}
+
+static void note_condition(struct filtering *f, int opt, const char *arg)
+{
+	char *more = xasprintf("%s%s--%s%s%s", f->conditions,
+			       *f->conditions ? " " : "", name_of(opt),
+			       arg ? " " : "", arg ? arg : "");
+
+	free(f->conditions);
+	f->conditions = more;
+}
+
+static int take_condition(struct filtering *f, int opt)
+{
+	int taken = select_option(&f->select, &f->a.filter, opt, optarg);
+
+	if (!taken)
+		taken = filter_option(&f->a.filter, opt, optarg);
+	if (taken > 0)
+		note_condition(f, opt, optarg);
+	return taken > 0 ? 1 : -1;
+}
+
+/* 1: taken, 0: it is --help, -1: wrong */
+static int take(struct filtering *f, int opt)
+{
+	switch (opt) {
+	case 'h':
+		return 0;
+	case 'Z':
+		f->compress = 1;
+		return 1;
+	case 'o':
+		f->out_path = optarg;
+		return 1;
+	case 'e':
+		f->a.event = optarg;
+		f->not_event = filter_negated(&f->a.filter);
+		note_condition(f, opt, optarg);
+		return 1;
+	case 'k': case 'r': case ANALYSIS_DEBUGINFOD:
+		return analysis_option(&f->a, opt, optarg);
+	default:
+		return take_condition(f, opt);
+	}
+}
+
+static int parse(struct filtering *f, int argc, char **argv)
+{
+	int opt, taken;
+
+	optind = 0;
+	while ((opt = getopt_long(argc, argv, "ho:e:k:r:Z", options,
+				  NULL)) != -1) {
+		taken = take(f, opt);
+		if (!taken)
+			fputs(usage, stdout);
+		if (taken <= 0)
+			return taken ? reader_usage("try: pmclog filter "
+						    "--help\n") : READER_OK;
+	}
+	if (!filter_complete(&f->a.filter))
+		return READER_USAGE;
+	if (optind != argc - 1 || !f->out_path) {
+		fprintf(stderr, "pmclog filter: name a log, and with -o the "
+			"one to write; see pmclog filter --help\n");
+		return READER_USAGE;
+	}
+	if (!strcmp(f->out_path, "-") && isatty(STDOUT_FILENO))
+		return reader_usage("pmclog filter: -o -: standard output is "
+				    "a terminal\n");
+	f->a.path = argv[optind];
+	return -1;
+}
+
+int cmd_filter(int argc, char **argv)
+{
+	struct filtering *f = xcalloc(1, sizeof(*f));
+	int ret;
+
+	analysis_init(&f->a);
+	f->conditions = xstrdup("");
+	ret = parse(f, argc, argv);
+	if (ret < 0)
+		ret = run(f);
+	select_free(&f->select);
+	analysis_forget(&f->a);
+	free(f->conditions);
+	free(f);
+	return ret;
+}

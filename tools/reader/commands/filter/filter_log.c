@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * All that is not a sample stays: what a sample means depends on what its
+ * process, and those it was forked from, had mapped before.  Of the PMCs that
+ * are not wanted nothing stays.
+ */
+#include <stdlib.h>
+
+#include <pmclog_wire.h>
+
+#include "commands/filter/filter_log.h"
+#include "log/record.h"
+
+#define U32(type, field)	PMCLOG_FIELD32(r, struct type, field)
+#define U64(type, field)	PMCLOG_FIELD64(r, struct type, field)
+
+void part_free(struct part *t)
+{
+	t->p.late.given_up = NULL;
+	heldrecs_free(&t->held);
+	free(t->lone.buf);
+	idtab_free(&t->latetab);
+	free(t->late);
+	profile_free(&t->p);
+}
+
+/* ------------------------------------------------------------------------
+ * Samples
+ */
+static bool wanted_pmc(struct part *t, uint32_t pmcid)
+{
+	uint32_t event;
+
+	if (!t->event)
+		return true;
+	event = events_of(&t->p.events, &t->p.str, pmcid);
+	return !strcmp(strtab_str(&t->p.str, t->p.events.event[event].name),
+		       t->event) != t->not_event;
+}
+
+static bool same_tid(const void *ctx, uint32_t id, const void *key)
+{
+	return ((const struct part *)ctx)->late[id].tid ==
+	       *(const uint32_t *)key;
+}
+
+static uint32_t find_late(const struct part *t, uint32_t tid)
+{
+	return idtab_find(&t->latetab, hash_mix(tid, 0), same_tid, t, &tid);
+}
+
+/* On the clock of the first log, as all that is asked of the stream is. */
+static uint64_t moment(const struct part *t, uint64_t tsc)
+{
+	return logclock_at(&t->p.log.clock, tsc);
+}
+
+static void expect_chain(struct part *t, uint32_t tid, uint64_t tsc)
+{
+	uint32_t id = find_late(t, tid);
+
+	t->late_kept++;
+	if (id == IDTAB_NONE) {
+		GROW(t->late, t->nlate, t->caplate);
+		id = t->nlate++;
+		t->late[id] = (struct late_kept){ .tid = tid };
+		idtab_add(&t->latetab, hash_mix(tid, 0), id);
+	}
+	if (tsc > t->late[id].tsc)
+		t->late[id].tsc = tsc;
+}
+
+/* Adds a sample to those that are left out: @n is 1, or -1 if it is not. */
+static void count_cut(struct part *t, uint8_t ends, int n)
+{
+	int i;
+
+	if (ends <= (END_WHOLE | END_TABLES))
+		return;
+	t->cut += (uint64_t)n;
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		if (ends & END_CUT(i))
+			t->cut_by[i] += (uint64_t)n;
+}
+
+static enum fate stays(struct part *t, const struct sample *s, bool late)
+{
+	t->kept++;
+	count_cut(t, s->ends, -1);
+	if (late)
+		expect_chain(t, s->tid, s->tsc);
+	return FATE_STAYS;
+}
+
+/* All is known of one that has waited, or all that will ever be. */
+static void decide(struct part *t, const struct late_sample *late,
+		   uint64_t met)
+{
+	uint32_t number = late->sample.chain;
+	bool wanted = select_wanted(t->select,
+				    met | heldrecs_met(&t->held, number));
+
+	if (wanted)
+		stays(t, &late->sample, true);
+	heldrecs_decide(&t->held, number, wanted);
+}
+
+static void given_up(void *ctx, const struct late_sample *late)
+{
+	decide(ctx, late, 0);
+}
+
+void part_init(struct part *t, struct filter *filter, struct select *select,
+	       const struct image_root *root)
+{
+	memset(t, 0, sizeof(*t));
+	profile_init(&t->p, root);
+	t->filter = t->p.filter = filter;
+	t->select = select;
+	t->p.late.given_up = given_up;
+	t->p.late.ctx = t;
+}
+
+/* It waits for its user chain, and what follows waits for it. */
+static enum fate wait_for_chain(struct part *t, const struct pmclog_rec *r,
+				const struct sample *s, uint64_t met,
+				uint64_t user)
+{
+	struct late_sample late = { .sample = *s, .user = user };
+
+	late.sample.chain = heldrecs_wait(&t->held, r->data, r->len, met);
+	late_add(&t->p.late, &late, r->data);
+	return FATE_OPEN;
+}
+
+static enum fate by_frames(struct part *t, const struct pmclog_rec *r,
+			   const struct sample *s, const struct aspace *as)
+{
+	const unsigned char *pc = r->data + sizeof(struct pmclog_callchain);
+	uint32_t n = (r->len - sizeof(struct pmclog_callchain)) / 8, i = 0;
+	bool late = U32(pmclog_callchain, cpuflags) & PMCLOG_CC_USERLATE;
+	uint64_t met;
+
+	if (!t->select->n)
+		return stays(t, s, late);
+	jits_pass(&t->p, s->tsc);
+	met = select_frames(t->select, &t->p, as, s->kernel, pc, n);
+	while (s->kernel && i < n && pmclog_get64(pc + (size_t)i * 8) >> 63)
+		i++;
+	if (late && i < n && !select_is_known(t->select, met))
+		return wait_for_chain(t, r, s, met,
+				      pmclog_get64(pc + (size_t)i * 8));
+	return select_wanted(t->select, met) ? stays(t, s, late) : FATE_OUT;
+}
+
+/* @raw: its fields; no data: it has none, or nobody asks. */
+static enum fate fate_of(struct part *t, const struct pmclog_rec *r,
+			 struct tp_raw raw)
+{
+	uint32_t flags = U32(pmclog_callchain, cpuflags);
+	struct sample s = {
+		.tsc = moment(t, r->tsc), .pid = U32(pmclog_callchain, pid),
+		.tid = U32(pmclog_callchain, tid), .cpu = PMCLOG_CC_CPU(flags),
+		.kernel = !(flags & PMCLOG_CC_USERSPACE),
+		.ends = ends_of(flags),
+	};
+	uint32_t pmcid = U32(pmclog_callchain, pmcid);
+	struct proc *proc = procs_get(&t->p.procs, &t->p.str, s.pid);
+	uint32_t comm = procs_shown_name(proc, &t->p.str);
+
+	t->seen++;
+	count_cut(t, s.ends, 1);
+	if (!wanted_pmc(t, pmcid) ||
+	    !filter_sample(t->filter, &s, strtab_str(&t->p.str, comm)))
+		return FATE_OUT;
+	s.event = events_of(&t->p.events, &t->p.str, pmcid);
+	if (!select_fields(t->select, profile_format(&t->p, s.event), &raw))
+		return FATE_OUT;
+	/* chains that come later tell moments of their own log */
+	s.tsc = r->tsc;
+	profile_settle(&t->p);
+	return by_frames(t, r, &s, proc->as);
+}
+
+/* The record is the library's until the next one is read. */
+static void keep_lone(struct part *t, const struct pmclog_rec *r)
+{
+	struct lone_sample *l = &t->lone;
+
+	if (r->len > l->cap)
+		l->buf = xreallocarray(l->buf, l->cap = 2 * r->len, 1);
+	memcpy(l->buf, r->data, r->len);
+	l->rec = *r;
+	l->rec.data = l->buf;
+	l->valid = true;
+}
+
+static void put_sample(struct part *t, const struct pmclog_rec *r,
+		       struct tp_raw raw)
+{
+	t->fate = fate_of(t, r, raw);
+	if (t->fate == FATE_STAYS)
+		heldrecs_add(&t->held, r->data, r->len);
+}
+
+/* @r follows a sample whose fields are asked for; NULL: nothing does. */
+static void put_lone(struct part *t, const struct pmclog_rec *r)
+{
+	struct tp_raw raw = { .data = NULL };
+
+	if (!t->lone.valid)
+		return;
+	t->lone.valid = false;
+	if (r && pmclog_iter_ext_subtype(r) == PMCLOG_EXT_RAW)
+		raw = tp_raw(r);
+	put_sample(t, &t->lone.rec, raw);
+}
+
+static void callchain(struct part *t, const struct pmclog_rec *r)
+{
+	const struct tp_raw none = { .data = NULL };
+
+	if (t->select->nfield)
+		keep_lone(t, r);
+	else
+		put_sample(t, r, none);
+}
+
+static void raw_fields(struct part *t, const struct pmclog_rec *r)
+{
+	if (t->fate == FATE_STAYS)
+		heldrecs_add(&t->held, r->data, r->len);
+	else if (t->fate == FATE_OPEN)
+		heldrecs_tie(&t->held, r->data, r->len);
+	t->fate = FATE_OUT;
+}
+
+/* Samples that wait for it have their user frames now. */
+static void answer(struct part *t, const struct pmclog_rec *r)
+{
+	uint32_t tid = U32(pmclog_ext_userchain, tid), n;
+	struct late_sample *late;
+	struct proc *proc;
+	uint64_t met;
+	size_t at;
+
+	n = record_pcs(r, &at);
+	if (!n || !t->p.late.bytes)
+		return;
+	profile_settle(&t->p);
+	proc = procs_get(&t->p.procs, &t->p.str,
+			 U32(pmclog_ext_userchain, pid));
+	met = select_frames(t->select, &t->p, proc->as, false, r->data + at, n);
+	while ((late = late_take(&t->p.late, tid,
+				 U64(pmclog_ext_userchain, first),
+				 pmclog_get64(r->data + at)))) {
+		decide(t, late, met);
+		free(late);
+	}
+}
+
+/* It may be for one that was kept; one that is for none does no harm. */
+static bool wanted_chain(struct part *t, const struct pmclog_rec *r)
+{
+	uint32_t id;
+
+	answer(t, r);
+	id = find_late(t, U32(pmclog_ext_userchain, tid));
+	if (id == IDTAB_NONE ||
+	    t->late[id].tsc < U64(pmclog_ext_userchain, first))
+		return false;
+	t->answers++;
+	return true;
+}
+
+/* Losses have no process: what is not known to be another's is kept. */
+static bool wanted_drop(struct part *t, const struct pmclog_rec *r)
+{
+	uint32_t cause;
+
+	if (r->len < sizeof(struct pmclog_dropnotify) ||
+	    U32(pmclog_dropnotify, pmcid) == PMCLOG_PMCID_NONE)
+		return true;
+	if (!wanted_pmc(t, U32(pmclog_dropnotify, pmcid)) ||
+	    !filter_loss(t->filter, U32(pmclog_dropnotify, cpu),
+			 moment(t, U64(pmclog_dropnotify, first)),
+			 moment(t, U64(pmclog_dropnotify, last))))
+		return false;
+	cause = U32(pmclog_dropnotify, cause);
+	if (cause < PMCLOG_DROP_NCAUSE)
+		t->dropped[cause] += U64(pmclog_dropnotify, count);
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Records that are others in the part
+ */
+static void set32(unsigned char *p, uint32_t v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
+/* The exec is everybody's, whichever PMC it was told for. */
+static const unsigned char *exec_record(struct part *t,
+					const struct pmclog_rec *r)
+{
+	uint32_t pmcid = U32(pmclog_procexec, pmcid);
+
+	if (pmcid == PMCLOG_PMCID_NONE || wanted_pmc(t, pmcid))
+		return r->data;
+	memcpy(t->buf, r->data, r->len);
+	set32(t->buf + offsetof(struct pmclog_procexec, pmcid),
+	      PMCLOG_PMCID_NONE);
+	return t->buf;
+}
+
+/* An account that says less than its records leaves nothing to take away. */
+static uint64_t less(uint64_t all, uint64_t out)
+{
+	return all > out ? all - out : 0;
+}
+
+/* What was left out was not wanted: the account has a place for that. */
+static void settle(const struct part *t, struct pmclog_account *a)
+{
+	uint64_t out = t->seen - t->kept;
+	int i;
+
+	a->written -= out;
+	a->committed -= out;
+	a->filtered += out;
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
+		a->filtered += a->dropped[i] - t->dropped[i];
+		a->dropped[i] = t->dropped[i];
+	}
+	a->cut = less(a->cut, t->cut);
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		a->cut_by[i] = less(a->cut_by[i], t->cut_by[i]);
+	a->late = t->late_kept;
+	a->late_answered = t->answers;
+}
+
+static const unsigned char *close_record(struct part *t,
+					 const struct pmclog_rec *r)
+{
+	const size_t at = offsetof(struct pmclog_closelog, account);
+	struct pmclog_account a;
+	size_t len = r->len - at;
+
+	if (!record_account(r, &a))
+		return r->data;
+	settle(t, &a);
+	memcpy(t->buf, r->data, r->len);
+	memcpy(t->buf + at, &a, len < sizeof(a) ? len : sizeof(a));
+	return t->buf;
+}
+
+static void begin(struct part *t)
+{
+	t->tsc = 0;
+	t->seen = t->kept = 0;
+	t->late_kept = t->answers = 0;
+	memset(t->dropped, 0, sizeof(t->dropped));
+	t->cut = 0;
+	memset(t->cut_by, 0, sizeof(t->cut_by));
+	idtab_free(&t->latetab);
+	t->nlate = 0;
+}
+
+/* ------------------------------------------------------------------------
+ * All records
+ */
+
+/* Where a record tells its PMC; 0: of a type that belongs to none. */
+static size_t pmcid_offset(const struct pmclog_rec *r)
+{
+	switch (r->type) {
+	case PMCLOG_T_PMCALLOCATE:
+		return offsetof(struct pmclog_wire_allocate, pmcid);
+	case PMCLOG_T_PMCALLOCATEDYN:
+		return offsetof(struct pmclog_pmcallocatedyn, pmcid);
+	case PMCLOG_T_PMCATTACH:
+		return offsetof(struct pmclog_pmcattach, pmcid);
+	case PMCLOG_T_PMCDETACH:
+		return offsetof(struct pmclog_pmcdetach, pmcid);
+	case PMCLOG_T_PROCCSW:
+		return offsetof(struct pmclog_proccsw, pmcid);
+	case PMCLOG_T_PROCEXIT:
+		return offsetof(struct pmclog_procexit, pmcid);
+	case PMCLOG_T_USERDATA:
+		if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_RATE)
+			return offsetof(struct pmclog_ext_rate, pmcid);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static bool of_wanted_pmc(struct part *t, const struct pmclog_rec *r)
+{
+	size_t at = pmcid_offset(r);
+
+	return !at || wanted_pmc(t, pmclog_get32(r->data + at));
+}
+
+/*
+ * Samples, and what belongs to them.  They would fill a profile: what they say
+ * of processes is nothing.
+ */
+static bool of_sample(struct part *t, const struct pmclog_rec *r)
+{
+	uint32_t ext = pmclog_iter_ext_subtype(r);
+
+	if (r->type != PMCLOG_T_CALLCHAIN && ext != PMCLOG_EXT_USERCHAIN &&
+	    ext != PMCLOG_EXT_RAW)
+		return false;
+	profile_moment(&t->p, moment(t, r->tsc));
+	if (r->type == PMCLOG_T_CALLCHAIN)
+		callchain(t, r);
+	else if (ext == PMCLOG_EXT_RAW)
+		raw_fields(t, r);
+	else if (wanted_chain(t, r))
+		heldrecs_add(&t->held, r->data, r->len);
+	return true;
+}
+
+static const unsigned char *other_record(struct part *t,
+					 const struct pmclog_rec *r)
+{
+	profile_record(&t->p, r);
+	switch (r->type) {
+	case PMCLOG_T_DROPNOTIFY:
+		return wanted_drop(t, r) ? r->data : NULL;
+	case PMCLOG_T_PROCEXEC:
+		return exec_record(t, r);
+	case PMCLOG_T_CLOSELOG:
+		return close_record(t, r);
+	default:
+		return of_wanted_pmc(t, r) ? r->data : NULL;
+	}
+}
+
+/* Who reads with us should not have to wait for a thread that sleeps. */
+static bool waits_too_long(const struct part *t, uint64_t tsc)
+{
+	const struct late_sample *oldest = t->p.late.oldest;
+
+	if (t->held.bytes > HELDRECS_BYTES)
+		return true;
+	return t->hurry && tsc > oldest->sample.tsc &&
+	       tsc - oldest->sample.tsc > log_freq(&t->p.log);
+}
+
+void part_record(struct part *t, const struct pmclog_rec *r)
+{
+	const unsigned char *p;
+
+	put_lone(t, r);
+	if (r->type == PMCLOG_T_INITIALIZE) {
+		part_settle(t);
+		begin(t);
+	}
+	if (r->tsc > t->tsc)
+		t->tsc = r->tsc;
+	if (pmclog_iter_ext_subtype(r) != PMCLOG_EXT_RAW)
+		t->fate = FATE_OUT;
+	if (!of_sample(t, r)) {
+		p = other_record(t, r);
+		if (p)
+			heldrecs_add(&t->held, p, r->len);
+	}
+	/* its fields go with a sample */
+	while (t->fate != FATE_OPEN && t->p.late.oldest &&
+	       waits_too_long(t, r->tsc))
+		late_give_up(&t->p.late);
+}
+
+void part_settle(struct part *t)
+{
+	put_lone(t, NULL);
+	while (t->p.late.oldest)
+		late_give_up(&t->p.late);
+}
+
+const unsigned char *part_note(struct part *t, const char *conditions,
+			       uint32_t *len)
+{
+	struct pmclog_ext_filtered note = {
+		.e.cookie = PMCLOG_EXT_COOKIE,
+		.e.subtype = PMCLOG_EXT_FILTERED,
+		.e.h.tsc = t->tsc, .samples = t->seen,
+	};
+	size_t n = strnlen(conditions, PMCLOG_PATH_MAX - 1);
+
+	*len = (uint32_t)(sizeof(note) + n + 1 + 3) & ~3U;
+	note.e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, *len);
+	memset(t->buf, 0, *len);
+	memcpy(t->buf, &note, sizeof(note));
+	memcpy(t->buf + sizeof(note), conditions, n);
+	return t->buf;
+}

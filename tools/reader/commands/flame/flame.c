@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* pmclog flame: a flame graph of a log. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "analysis/analysis.h"
+#include "analysis/quality.h"
+#include "base/numbers.h"
+#include "base/outfile.h"
+#include "base/plural.h"
+#include "commands/cmdline.h"
+#include "commands/commands.h"
+#include "commands/flame/flame.h"
+
+static const char usage[] =
+	"usage: pmclog flame [OPTION]... FILE\n"
+	"\n"
+	"Makes a flame graph: an SVG file for a browser, with zoom and\n"
+	"search.\n"
+	"\n"
+	"  -o, --output FILE  where to write it (standard output)\n"
+	"  -t, --title TEXT   what is written above it\n"
+	ANALYSIS_HELP;
+
+static const struct option options[] = {
+	ANALYSIS_LONG,
+	{ "output", required_argument, NULL, 'o' },
+	{ "title", required_argument, NULL, 't' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* what colours tell apart */
+enum hue {
+	HUE_ALL, HUE_COMM, HUE_USER, HUE_KERNEL, HUE_MODULE, HUE_NAMELESS,
+	NHUE
+};
+
+static const struct flame_hue hues[NHUE] = {
+	[HUE_ALL]	= { NULL,		215, 0, 14, 0, 84, 0, false },
+	[HUE_COMM]	= { "command",		258, 14, 46, 8, 82, 4, false },
+	[HUE_USER]	= { "user",		22, 26, 92, 6, 66, 9, false },
+	[HUE_KERNEL]	= { "kernel",		200, 18, 68, 12, 68, 8, false },
+	[HUE_MODULE]	= { "kernel module",	138, 22, 48, 10, 62, 8, false },
+	[HUE_NAMELESS]	= { "no name",		30, 10, 12, 4, 76, 6, false },
+};
+
+struct flame {
+	struct analysis a;
+	struct calltree t;
+	const char *output, *title;
+};
+
+static enum hue hue_of(const struct flame *f, uint32_t func)
+{
+	switch (func_kind(&f->a.p, func)) {
+	case OBJ_KERNEL:
+		return HUE_KERNEL;
+	case OBJ_MODULE:
+		return HUE_MODULE;
+	default:
+		return func_named(&f->a.p.funcs.func[func]) ? HUE_USER :
+							      HUE_NAMELESS;
+	}
+}
+
+static void look(void *ctx, uint32_t node, struct flame_look *l)
+{
+	struct flame *f = ctx;
+	const struct callnode *n = &f->t.node[node];
+	struct profile *p = &f->a.p;
+
+	if (node == CALLTREE_ROOT) {
+		l->name = "all";
+		l->hue = HUE_ALL;
+		return;
+	}
+	if (n->parent == CALLTREE_ROOT) {
+		shown_name(l->buf, strtab_str(&p->str, n->label), false);
+		l->name = l->buf;
+		l->hue = HUE_COMM;
+		return;
+	}
+	l->name = strtab_str(&p->str, func_shown(p, n->label, f->a.demangle));
+	l->hue = hue_of(f, n->label);
+}
+
+static const char inlined[] = ", inlined";
+
+static void note(void *ctx, uint32_t node, struct flame_note *note)
+{
+	struct flame *f = ctx;
+	const struct callnode *n = &f->t.node[node];
+	struct profile *p = &f->a.p;
+	uint32_t obj;
+
+	if (node == CALLTREE_ROOT || n->parent == CALLTREE_ROOT)
+		return;
+	obj = p->funcs.func[n->label].obj;
+	shown_name(note->buf, strtab_str(&p->str, p->objs.obj[obj].brief),
+		   false);
+	if (p->funcs.func[n->label].inlined &&
+	    strlen(note->buf) + sizeof(inlined) <= sizeof(note->buf))
+		strcat(note->buf, inlined);
+	note->obj = note->buf;
+}
+
+static uint32_t comm_label(void *ctx, const struct chaintop *top)
+{
+	(void)ctx;
+	return top->comm;
+}
+
+/* The caller frees it. */
+static char *subtitle(const struct flame *f)
+{
+	const struct log_facts *log = &f->a.p.log;
+	uint64_t n = f->t.node[CALLTREE_ROOT].total;
+	struct losses l = losses_of(&f->a);
+	char num[GROUPED_MAX], lost[64] = "", when[64] = "";
+	char *chains = chains_text(&f->a.p, f->a.use), *text;
+	time_t t = log->ts_sec;
+	struct tm tm;
+
+	if (t && gmtime_r(&t, &tm))
+		strftime(when, sizeof(when), ", %Y-%m-%d %H:%M UTC", &tm);
+	if (l.all)
+		snprintf(lost, sizeof(lost), ", %s lost (%.2f %%),",
+			 grouped(num, l.all), percent(l.all, l.all + l.kept));
+	text = xasprintf("%s %s%s in %.2f s%s%s%s%s%s%s%s", grouped(num, n),
+			 plural(n, "sample", "samples"), lost,
+			 log_seconds(log, log->end),
+			 log->release ? " on " : "",
+			 log->release ? log->host : "",
+			 log->release ? ", Linux " : "",
+			 log->release ? log->release : "", when,
+			 chains ? "; " : "", chains ? chains : "");
+	free(chains);
+	return text;
+}
+
+/* The caller frees it. */
+static char *title(const struct flame *f)
+{
+	const struct events *t = &f->a.p.events;
+	char *all = xstrdup("Flame graph"), *more;
+	const char *sep = ": ";
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++) {
+		if (!f->a.use[i] || !t->event[i].samples)
+			continue;
+		more = xasprintf("%s%s%s", all, sep,
+				 strtab_str(&f->a.p.str, t->event[i].name));
+		free(all);
+		all = more;
+		sep = ", ";
+	}
+	return all;
+}
+
+static int draw(struct flame *f)
+{
+	char *over = f->title ? xstrdup(f->title) : title(f);
+	char *under = subtitle(f);
+	struct flame_graph g = {
+		.t = &f->t, .look = look, .note = note, .ctx = f,
+		.hues = hues, .nhues = NHUE, .title = over,
+		.subtitle = under,
+	};
+	struct outfile file;
+	int ret = outfile_open(&file, f->output, 0);
+
+	if (ret == READER_OK) {
+		flame_draw(&g, file.out);
+		ret = outfile_close(&file, true);
+	}
+	free(over);
+	free(under);
+	return ret;
+}
+
+static int make(struct flame *f)
+{
+	uint32_t *same = funcs_same(&f->a.p);
+	struct calllabels labels = { .func = same, .top = comm_label };
+	int ret = READER_FAIL;
+
+	calltree_build(&f->t, &f->a.p, f->a.use, &labels);
+	if (f->t.node[CALLTREE_ROOT].total)
+		ret = draw(f);
+	else
+		fprintf(stderr, "pmclog: %s: no samples to draw\n", f->a.path);
+	calltree_free(&f->t);
+	free(same);
+	return ret;
+}
+
+static int take(void *ctx, int opt, const char *arg)
+{
+	struct flame *f = ctx;
+
+	if (opt == 'o')
+		f->output = arg;
+	else if (opt == 't')
+		f->title = arg;
+	else
+		return analysis_option(&f->a, opt, arg) > 0;
+	return 1;
+}
+
+static int parse(struct flame *f, int argc, char **argv)
+{
+	static const struct cmdline line = {
+		"flame", usage, ANALYSIS_SHORT "o:t:", options, take,
+	};
+	int ret = cmdline_options(&line, f, argc, argv);
+
+	if (ret >= 0)
+		return ret;
+	if (!analysis_argument(&f->a, "flame", argc, argv))
+		return READER_USAGE;
+	return outfile_is_log(f->output, f->a.path) ? READER_FAIL : -1;
+}
+
+int cmd_flame(int argc, char **argv)
+{
+	struct flame f = { 0 };
+	int ret, bad;
+
+	analysis_init(&f.a);
+	ret = parse(&f, argc, argv);
+	if (ret >= 0) {
+		analysis_forget(&f.a);
+		return ret;
+	}
+	ret = analysis_run(&f.a);
+	if (ret == READER_OK) {
+		analysis_one_event(&f.a);
+		chains_tell(&f.a);
+		ret = make(&f);
+	}
+	bad = analysis_close(&f.a);
+	return ret ? ret : bad;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Flame graphs: a call tree as an SVG page, with its look and behaviour. */
+#ifndef READER_FLAME_H
+#define READER_FLAME_H
+
+#include "analysis/shown.h"
+#include "base/out.h"
+#include "profile/calltree.h"
+
+#define FLAME_WIDTH	1200	/* until the script knows the window's */
+#define FLAME_PAD	10
+#define FLAME_HEAD	92	/* height of what is above the frames */
+#define FLAME_ROW	18
+#define FLAME_CHAR	6.63	/* width of a character, 11 px monospace */
+#define FLAME_HUES	8	/* at most so many */
+
+extern const char flame_style[];
+extern const char flame_script[];
+
+/**
+ * struct flame_hue - one of the things that colours tell apart
+ * @what: for the legend, NULL: not there
+ * @h, @s, @l: hue, saturation, lightness, and how far each varies (by name, or
+ *	by strength: then lightness goes from @l up to @l + @dl as it fades)
+ */
+struct flame_hue {
+	const char *what;
+	int h, dh, s, ds, l, dl;
+	bool fades;
+};
+
+/**
+ * struct flame_look - a frame
+ * @name:  safe to print, but not yet quoted for XML; may point into @buf
+ * @hue:   number of a hue
+ * @strength: 0 to 1, of hues that fade
+ */
+struct flame_look {
+	const char *name;
+	unsigned int hue;
+	double strength;
+	char buf[SHOWN_MAX];
+};
+
+/**
+ * struct flame_note - more for a frame's tooltip
+ * @obj:   what it is in, or NULL; may point into @buf
+ */
+struct flame_note {
+	const char *obj;
+	char text[96];
+	char buf[SHOWN_MAX];
+};
+
+/**
+ * struct flame_graph - what is drawn
+ * @look:  asked for more than once, to sort frames; all but @strength is set
+ * @note:  of what is drawn; there is none if nothing is set
+ * @hues:  @nhues of them; the first is the root's and not in the legend
+ * @title, @subtitle: any text
+ */
+struct flame_graph {
+	const struct calltree *t;
+	void (*look)(void *ctx, uint32_t node, struct flame_look *l);
+	void (*note)(void *ctx, uint32_t node, struct flame_note *n);
+	void *ctx;
+	const struct flame_hue *hues;
+	unsigned int nhues;
+	const char *title, *subtitle;
+};
+
+/* The tree has to have something in it. */
+void flame_draw(const struct flame_graph *g, struct out *out);
+
+#endif /* READER_FLAME_H */

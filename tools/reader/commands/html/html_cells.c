@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Counts by time: how many there are is bounded by how long a slice is. */
+#include <stdlib.h>
+
+#include "commands/html/html.h"
+
+static bool same_cell(const void *ctx, uint32_t id, const void *key)
+{
+	const struct cell *a = &((const struct cells *)ctx)->cell[id];
+	const struct cell *b = key;
+
+	return a->slice == b->slice && a->series == b->series &&
+	       a->what == b->what;
+}
+
+static void count(struct cells *t, const struct cell *c)
+{
+	uint64_t hash = hash_mix((uint64_t)c->slice << 32 | c->series, c->what);
+	uint32_t id = idtab_find(&t->tab, hash, same_cell, t, c);
+
+	if (id != IDTAB_NONE) {
+		t->cell[id].count += c->count;
+		return;
+	}
+	GROW(t->cell, t->n, t->cap);
+	t->cell[t->n] = *c;
+	idtab_add(&t->tab, hash, t->n++);
+	if (c->slice >= t->slices)
+		t->slices = c->slice + 1;
+}
+
+void cells_coarsen(struct cells *t)
+{
+	uint32_t i, n = t->n;
+
+	idtab_free(&t->tab);
+	t->shift++;
+	t->n = t->slices = 0;
+	/* those counted again are never ahead of those still to be */
+	for (i = 0; i < n; i++) {
+		struct cell c = t->cell[i];
+
+		c.slice >>= 1;
+		count(t, &c);
+	}
+}
+
+void cells_add(struct cells *t, uint64_t unit, const struct cell *c)
+{
+	struct cell at = *c;
+
+	while (unit >> t->shift >= HTML_SLICES)
+		cells_coarsen(t);
+	at.slice = (uint32_t)(unit >> t->shift);
+	count(t, &at);
+	while (t->n > t->max && t->slices > t->least)
+		cells_coarsen(t);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct cell *a = pa, *b = pb;
+
+	if (a->slice != b->slice)
+		return a->slice < b->slice ? -1 : 1;
+	if (a->series != b->series)
+		return a->series < b->series ? -1 : 1;
+	return a->what < b->what ? -1 : a->what > b->what;
+}
+
+void cells_sort(struct cells *t)
+{
+	idtab_free(&t->tab);
+	if (t->n)
+		qsort(t->cell, t->n, sizeof(*t->cell), by_place);
+}
+
+void cells_free(struct cells *t)
+{
+	free(t->cell);
+	idtab_free(&t->tab);
+	t->cell = NULL;
+	t->n = t->cap = 0;
+}

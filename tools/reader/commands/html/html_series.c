@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Who samples are of. */
+#include <stdlib.h>
+
+#include "commands/html/html.h"
+
+/* More commands than these are not told apart among the merged. */
+#define MERGED_MAX	1000U
+
+static bool same_series(const void *ctx, uint32_t id, const void *key)
+{
+	const struct series *a = &((const struct series_tab *)ctx)->series[id];
+	const struct series *b = key;
+
+	return a->event == b->event && a->comm == b->comm &&
+	       a->pid == b->pid && a->tid == b->tid &&
+	       a->merged == b->merged;
+}
+
+uint32_t series_of(struct series_tab *t, const struct series *key)
+{
+	uint64_t hash;
+	uint32_t id;
+
+	if (t->n && same_series(t, t->last, key))
+		return t->last;
+	hash = hash_mix((uint64_t)key->event << 32 | key->comm,
+			(uint64_t)key->pid << 32 | key->tid);
+	id = idtab_find(&t->tab, hash, same_series, t, key);
+	if (id == IDTAB_NONE) {
+		GROW(t->series, t->n, t->cap);
+		t->series[t->n] = *key;
+		t->series[t->n].count = 0;
+		idtab_add(&t->tab, hash, t->n);
+		id = t->n++;
+	}
+	return t->last = id;
+}
+
+static int by_count(const void *a, const void *b, void *arg)
+{
+	const struct series *s = arg;
+	uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
+
+	if (s[ia].count != s[ib].count)
+		return s[ia].count > s[ib].count ? -1 : 1;
+	return ia < ib ? -1 : ia > ib;
+}
+
+static uint32_t add_to(struct series_tab *to, const struct series *s,
+		       const struct series *key)
+{
+	uint32_t id = series_of(to, key);
+	struct series *sum = &to->series[id];
+
+	if (!sum->count || s->first < sum->first)
+		sum->first = s->first;
+	if (!sum->count || s->last > sum->last)
+		sum->last = s->last;
+	sum->count += s->count;
+	return id;
+}
+
+uint32_t *series_fewer(const struct series_tab *t, const bool *use,
+		       struct series_tab *to, uint32_t max)
+{
+	uint32_t *order = xreallocarray(NULL, t->n + 1, sizeof(*order));
+	uint32_t *map = xreallocarray(NULL, t->n + 1, sizeof(*map)), i;
+
+	for (i = 0; i < t->n; i++)
+		order[i] = i;
+	qsort_r(order, t->n, sizeof(*order), by_count, t->series);
+	for (i = 0; i < t->n; i++) {
+		const struct series *s = &t->series[order[i]];
+		struct series key = *s;
+
+		if (!use[s->event]) {
+			map[order[i]] = HTML_NONE;
+			continue;
+		}
+		if (to->n >= max) {
+			key.pid = key.tid = HTML_NONE;
+			key.merged = true;
+			if (to->n >= max + MERGED_MAX)
+				key.comm = HTML_NONE;
+		}
+		map[order[i]] = add_to(to, s, &key);
+	}
+	free(order);
+	return map;
+}
+
+void series_free(struct series_tab *t)
+{
+	free(t->series);
+	idtab_free(&t->tab);
+}

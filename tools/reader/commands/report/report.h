@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The parts of pmclog report. */
+#ifndef READER_REPORT_H
+#define READER_REPORT_H
+
+#include "analysis/analysis.h"
+#include "base/out.h"
+
+/* columns of the flat profile that rows are told apart by */
+#define SORT_TIME	1U
+#define SORT_CPU	2U
+#define SORT_PID	4U
+#define SORT_TID	8U
+#define SORT_COMM	16U
+#define SORT_DSO	32U
+#define SORT_SYM	64U
+#define SORT_FILE	128U
+#define SORT_LINE	256U
+#define SORT_FIELD	512U
+
+/**
+ * struct report - one run of the command
+ * @same:  by function: the first that looks the same
+ * @limit: what has less than this percentage is left out
+ * @lines: at most so many rows in the flat profile, 0: no limit
+ * @flat, @tree, @callers: which tables are wanted
+ */
+struct report {
+	struct analysis a;
+	struct out *out;
+	uint32_t *same;
+	unsigned int sort;
+	double limit;
+	unsigned long lines;
+	bool utf8;
+	bool flat, tree, callers;
+};
+
+void report_log(struct report *r);
+void report_event(struct report *r, uint32_t event);
+void report_nameless(struct report *r);
+void report_flat(struct report *r, uint32_t event);
+void report_tree(struct report *r, uint32_t event);
+/* The tree from the innermost functions to their callers. */
+void report_callers(struct report *r, uint32_t event);
+
+/* Text for a function: name and, for the kernel, a mark. */
+const char *report_func(struct report *r, uint32_t func);
+const char *report_mark(const struct report *r, uint32_t func);
+
+#endif /* READER_REPORT_H */

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The flat profile: where the samples were, whoever called it. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/shown.h"
+#include "base/numbers.h"
+#include "commands/report/report_rows.h"
+
+/* What of a function rows are told apart by. */
+struct look {
+	uint32_t same, dso, file, line;
+};
+
+static struct look look_of(const struct report *r, uint32_t func)
+{
+	const struct profile *p = &r->a.p;
+	const struct func *f = &p->funcs.func[func];
+	bool line = r->sort & SORT_LINE;
+
+	return (struct look){
+		.same = r->sort & SORT_SYM ? r->same[func] : 0,
+		.dso = r->sort & SORT_DSO ? p->objs.obj[f->obj].brief : 0,
+		.file = line || r->sort & SORT_FILE ? f->file : 0,
+		.line = line ? f->line : 0,
+	};
+}
+
+static bool same_look(const void *ctx, uint32_t id, const void *key)
+{
+	return !memcmp(&((const struct look *)ctx)[id], key,
+		       sizeof(struct look));
+}
+
+/* By function: the first that is in the same row. */
+static uint32_t *func_keys(const struct report *r)
+{
+	uint32_t n = r->a.p.funcs.n, i;
+	uint32_t *key = xcalloc((size_t)n + 1, sizeof(*key));
+	struct look *look = xcalloc((size_t)n + 1, sizeof(*look));
+	struct idtab tab = { 0 };
+
+	for (i = 0; i < n; i++) {
+		uint64_t hash;
+
+		look[i] = look_of(r, i);
+		hash = hash_bytes(&look[i], sizeof(*look), 0);
+		key[i] = idtab_find(&tab, hash, same_look, look, &look[i]);
+		if (key[i] == IDTAB_NONE)
+			idtab_add(&tab, hash, key[i] = i);
+	}
+	idtab_free(&tab);
+	free(look);
+	return key;
+}
+
+/* The same by frame: one look for each frame of each chain. */
+static uint32_t *frame_keys(const struct report *r)
+{
+	const struct frames *t = &r->a.p.frames;
+	uint32_t *func = func_keys(r), i;
+	uint32_t *key = xcalloc(t->n, sizeof(*key));
+
+	for (i = 0; i < t->n; i++)
+		key[i] = func[t->frame[i].func];
+	free(func);
+	return key;
+}
+
+static const struct group *group_of(const struct report *r,
+				    const struct row *row)
+{
+	return &r->a.p.groups.group[row->group];
+}
+
+static int by_number(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_group(const struct group *a, const struct group *b)
+{
+	int cmp = by_number(a->slice, b->slice);
+
+	if (!cmp)
+		cmp = by_number(a->cpu, b->cpu);
+	if (!cmp)
+		cmp = by_number(a->pid, b->pid);
+	if (!cmp)
+		cmp = by_number(a->tid, b->tid);
+	return cmp ? cmp : by_number(a->value, b->value);
+}
+
+static int by_source(const struct report *r, const struct row *a,
+		     const struct row *b)
+{
+	const struct func *fa = &r->a.p.funcs.func[a->func];
+	const struct func *fb = &r->a.p.funcs.func[b->func];
+	int cmp = strcmp(strtab_str(&r->a.p.str, fa->file),
+			 strtab_str(&r->a.p.str, fb->file));
+
+	return cmp ? cmp : by_number(fa->line, fb->line);
+}
+
+/*
+ * By self, then by total; names last, for an order that repeats.  Slices of
+ * time come in the order of time.
+ */
+static int by_weight(const void *pa, const void *pb, void *ctx)
+{
+	const struct row *a = pa, *b = pb;
+	struct report *r = ctx;
+	int cmp;
+
+	cmp = by_number(group_of(r, a)->slice, group_of(r, b)->slice);
+	if (cmp)
+		return cmp;
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	cmp = strcmp(report_func(r, a->func), report_func(r, b->func));
+	if (cmp)
+		return cmp;
+	cmp = strcmp(strtab_str(&r->a.p.str, a->comm),
+		     strtab_str(&r->a.p.str, b->comm));
+	if (!cmp)
+		cmp = by_source(r, a, b);
+	return cmp ? cmp : by_group(group_of(r, a), group_of(r, b));
+}
+
+static void put_name(struct report *r, const char *s, int width)
+{
+	char buf[SHOWN_MAX];
+	const char *c;
+
+	shown_name(buf, s, false);
+	out_str(r->out, buf);
+	for (c = buf; *c; c++)
+		width -= ((unsigned char)*c & 0xc0) != 0x80;
+	for (; width > 0; width--)
+		out_char(r->out, ' ');
+}
+
+static void put_time(struct report *r, const struct row *row, int width)
+{
+	out_printf(r->out, "%-*.*f", width, r->a.slice < 0.01 ? 6 : 2,
+		   group_of(r, row)->slice * r->a.slice);
+}
+
+static void put_cpu(struct report *r, const struct row *row, int width)
+{
+	out_printf(r->out, "%-*u", width, group_of(r, row)->cpu);
+}
+
+/* The kernel's -1 is nobody's. */
+static void put_id(struct report *r, uint32_t id, int width)
+{
+	out_printf(r->out, "%-*d", width, (int32_t)id);
+}
+
+static void put_pid(struct report *r, const struct row *row, int width)
+{
+	put_id(r, group_of(r, row)->pid, width);
+}
+
+static void put_tid(struct report *r, const struct row *row, int width)
+{
+	put_id(r, group_of(r, row)->tid, width);
+}
+
+/* What has no such field has no name here. */
+static void put_field(struct report *r, const struct row *row, int width)
+{
+	uint32_t value = group_of(r, row)->value;
+
+	put_name(r, value ? strtab_str(&r->a.p.str, value) : "-", width);
+}
+
+static void put_comm(struct report *r, const struct row *row, int width)
+{
+	put_name(r, strtab_str(&r->a.p.str, row->comm), width);
+}
+
+static void put_dso(struct report *r, const struct row *row, int width)
+{
+	const struct profile *p = &r->a.p;
+	uint32_t obj = p->funcs.func[row->func].obj;
+
+	put_name(r, strtab_str(&p->str, p->objs.obj[obj].brief), width);
+}
+
+static void put_symbol(struct report *r, const struct row *row, int width)
+{
+	const struct func *f = &r->a.p.funcs.func[row->func];
+	char buf[SHOWN_MAX + 16];
+
+	snprintf(buf, sizeof(buf), "%s%s", func_named(f) ?
+		 report_func(r, row->func) : "[unknown]",
+		 report_mark(r, row->func));
+	put_name(r, buf, width);
+}
+
+static void put_file(struct report *r, const struct row *row, int width)
+{
+	const struct func *f = &r->a.p.funcs.func[row->func];
+
+	put_name(r, f->file ? strtab_str(&r->a.p.str, f->file) : "[unknown]",
+		 width);
+	if (f->line && r->sort & SORT_LINE)
+		out_printf(r->out, ":%u", f->line);
+}
+
+static const struct column {
+	unsigned int sort;
+	const char *head;
+	int width;
+	void (*put)(struct report *r, const struct row *row, int width);
+} columns[] = {
+	{ SORT_TIME, "Second", 9, put_time },
+	{ SORT_CPU, "CPU", 3, put_cpu },
+	{ SORT_PID, "PID", 7, put_pid },
+	{ SORT_TID, "TID", 7, put_tid },
+	{ SORT_FIELD, "Field", 15, put_field },
+	{ SORT_COMM, "Command", 15, put_comm },
+	{ SORT_DSO, "Object", 22, put_dso },
+	{ SORT_SYM, "Symbol", 32, put_symbol },
+	{ SORT_FILE | SORT_LINE, "Source", 0, put_file },
+};
+
+#define NCOLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static const char *column_head(const struct report *r, const struct column *c)
+{
+	return c->sort == SORT_FIELD ? r->a.field : c->head;
+}
+
+/* A line's columns, the last one not padded; @row NULL: their heads. */
+static void print_names(struct report *r, const struct row *row)
+{
+	unsigned int left = r->sort;
+	size_t i;
+
+	for (i = 0; i < NCOLUMNS; i++) {
+		const struct column *c = &columns[i];
+		int width = (left &= ~c->sort) ? c->width : 0;
+
+		if (!(r->sort & c->sort))
+			continue;
+		if (row)
+			c->put(r, row, width);
+		else
+			out_printf(r->out, "%-*s", width, column_head(r, c));
+		out_str(r->out, left ? "  " : "\n");
+	}
+}
+
+/* The figures of a row; @total < 0: of rows that have none. */
+static void print_figures(struct report *r, double self, double total,
+			  uint64_t samples)
+{
+	char buf[GROUPED_MAX];
+
+	out_printf(r->out, "%7.2f ", self);
+	if (!r->a.innermost && total < 0)
+		out_printf(r->out, "%8s ", "");
+	else if (!r->a.innermost)
+		out_printf(r->out, "%8.2f ", total);
+	out_printf(r->out, "%11s  ", grouped(buf, samples));
+}
+
+static void print_table(struct report *r, const struct table *t)
+{
+	uint64_t rest = 0;
+	uint32_t i, shown = 0, hidden = 0;
+
+	out_str(r->out, "\n Self %  ");
+	if (!r->a.innermost)
+		out_str(r->out, "Total %  ");
+	out_str(r->out, "   Samples  ");
+	print_names(r, NULL);
+	for (i = 0; i < t->n; i++) {
+		const struct row *row = &t->row[i];
+
+		if (percent(row->self, t->samples) < r->limit ||
+		    (r->lines && shown == r->lines)) {
+			rest += row->self;
+			hidden++;
+			continue;
+		}
+		shown++;
+		print_figures(r, percent(row->self, t->samples),
+			      percent(row->total, t->samples), row->self);
+		print_names(r, row);
+	}
+	if (hidden) {
+		print_figures(r, percent(rest, t->samples), -1, rest);
+		out_printf(r->out, "in %u more rows\n", hidden);
+	}
+}
+
+void report_flat(struct report *r, uint32_t event)
+{
+	uint32_t *key = frame_keys(r);
+	struct table t;
+
+	report_rows(&t, r, event, key);
+	qsort_r(t.row, t.n, sizeof(*t.row), by_weight, r);
+	print_table(r, &t);
+	free(t.row);
+	free(key);
+}

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a report says before its tables: how good the recording is. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "analysis/quality.h"
+#include "analysis/shown.h"
+#include "base/numbers.h"
+#include "base/plural.h"
+#include "commands/report/report.h"
+
+static void line(struct report *r, const char *what)
+{
+	out_printf(r->out, "%-16s", what);
+}
+
+static void clean(struct report *r, const char *s)
+{
+	char buf[SHOWN_MAX];
+
+	shown_name(buf, s, false);
+	out_str(r->out, buf);
+}
+
+static void host_line(struct report *r)
+{
+	const struct log_facts *log = &r->a.p.log;
+
+	line(r, "Recorded on");
+	if (log->release) {
+		clean(r, log->host);
+		out_str(r->out, ", Linux ");
+		clean(r, log->release);
+		out_printf(r->out, ", %u %s", log->ncpu,
+			   plural(log->ncpu, "CPU", "CPUs"));
+	} else {
+		out_str(r->out, "an unknown machine");
+	}
+	if (log->cpuid[0]) {
+		out_str(r->out, ", ");
+		clean(r, log->cpuid);
+	}
+	out_char(r->out, '\n');
+}
+
+static void time_line(struct report *r)
+{
+	const struct log_facts *log = &r->a.p.log;
+	time_t t = log->ts_sec;
+	char buf[64];
+	struct tm tm;
+
+	line(r, "When");
+	if (log->ts_sec && gmtime_r(&t, &tm) &&
+	    strftime(buf, sizeof(buf), "%Y-%m-%d %H:%M:%S UTC, ", &tm))
+		out_str(r->out, buf);
+	if (log->freq)
+		out_printf(r->out, "%.3f s\n", log_seconds(log, log->end));
+	else
+		out_str(r->out, "for how long nobody knows: the log does not "
+			"tell the rate of its clock\n");
+}
+
+static void log_line(struct report *r)
+{
+	const struct log_facts *log = &r->a.p.log;
+	char buf[GROUPED_MAX];
+
+	line(r, "Log");
+	clean(r, r->a.path);
+	out_printf(r->out, ", %s %s", grouped(buf, log->records),
+		   plural(log->records, "record", "records"));
+	if (log->error)
+		out_printf(r->out, ", %s%s", log->cut ? "CUT: " : "",
+			   log->error);
+	else if (!log->closed)
+		out_str(r->out, ", NOT CLOSED: what came last is missing");
+	out_char(r->out, '\n');
+}
+
+static void repaired_line(struct report *r)
+{
+	uint64_t n = r->a.p.log.wrong_times;
+	char buf[GROUPED_MAX];
+
+	if (!n)
+		return;
+	line(r, "Repaired");
+	out_printf(r->out, "%s %s with a damaged time: that of the record "
+		   "beside it is taken\n", grouped(buf, n),
+		   plural(n, "record", "records"));
+}
+
+static void part_line(struct report *r)
+{
+	const struct log_facts *log = &r->a.p.log;
+	char buf[GROUPED_MAX];
+
+	if (!log->conditions)
+		return;
+	line(r, "Part of");
+	out_printf(r->out, "a log with %s %s%s", grouped(buf, log->part_of),
+		   plural(log->part_of, "sample", "samples"), *log->conditions ? ": " : "");
+	clean(r, log->conditions);
+	out_char(r->out, '\n');
+}
+
+static void kernel_line(struct report *r)
+{
+	const struct ksyms *k = &r->a.k;
+
+	line(r, "Kernel names");
+	if (!k->source) {
+		out_str(r->out, "none: ");
+		clean(r, k->why);
+		out_char(r->out, '\n');
+		return;
+	}
+	clean(r, k->source);
+	if (k->slide >> 63)
+		out_printf(r->out, ", moved by -%#" PRIx64, -k->slide);
+	else if (k->slide)
+		out_printf(r->out, ", moved by %#" PRIx64, k->slide);
+	if (!r->a.p.log.ref_symbol)
+		out_str(r->out, ", UNCHECKED: the log does not tell where "
+			"the kernel was");
+	out_char(r->out, '\n');
+}
+
+/* The account of a part of a log that tells of no sample is that of the whole. */
+static void put_cuts(struct report *r)
+{
+	const struct log_facts *log = &r->a.p.log;
+	const struct pmclog_account *a = &log->account;
+	bool whole = log->part_of && !ends_are_told(&r->a.p.ends);
+	const char *sep = ": ";
+	char buf[GROUPED_MAX];
+	int i;
+
+	out_printf(r->out, "%s call %s early (%.1f %%)%s",
+		   grouped(buf, a->cut),
+		   plural(a->cut, "chain ends", "chains end"),
+		   percent(a->cut, whole ? log->part_of : a->committed),
+		   whole ? " in all of that log" : "");
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
+		if (!a->cut_by[i] || !cut_causes[i])
+			continue;
+		out_printf(r->out, "%s%s %s", sep, grouped(buf, a->cut_by[i]),
+			   cut_causes[i]);
+		sep = ", ";
+	}
+	out_char(r->out, '\n');
+}
+
+static void cut_line(struct report *r)
+{
+	const struct log_facts *log = &r->a.p.log;
+
+	line(r, "Cut chains");
+	if (log->has_account && log->account.cut)
+		put_cuts(r);
+	else if (log->has_account)
+		out_str(r->out, "none\n");
+	else
+		out_str(r->out, log->closed ? "not told by this log\n" :
+			"not known: the log has no end\n");
+}
+
+/* Loss that belongs to no event. */
+static void account_lines(struct report *r)
+{
+	const struct log_facts *log = &r->a.p.log;
+	uint64_t unwritten = log->account.discarded + log->account.in_rings;
+	char buf[GROUPED_MAX];
+
+	if (r->a.p.events.lost_procs) {
+		line(r, "Lost");
+		out_printf(r->out, "%s process %s: some names and "
+			   "mappings may be missing\n",
+			   grouped(buf, r->a.p.events.lost_procs),
+			   plural(r->a.p.events.lost_procs, "record",
+				  "records"));
+	}
+	if (!log->has_account)
+		return;
+	if (unwritten) {
+		line(r, "Not written");
+		out_printf(r->out, "%s %s when the log ended\n",
+			   grouped(buf, unwritten),
+			   plural(unwritten, "sample", "samples"));
+	}
+	if (log->account.filtered) {
+		line(r, "Filtered");
+		out_printf(r->out, "%s %s left out: the recorder's own, or "
+			   "by filters or RECORD\n",
+			   grouped(buf, log->account.filtered),
+			   plural(log->account.filtered, "sample", "samples"));
+	}
+}
+
+/* Of what the log says, and what was found in it. */
+static void late_line(struct report *r)
+{
+	const struct late *late = &r->a.p.late;
+	char asked[GROUPED_MAX], missing[GROUPED_MAX];
+
+	if (!late->asked)
+		return;
+	line(r, "Late chains");
+	out_printf(r->out, "%s %s of stacks that were not in memory",
+		   grouped(asked, late->asked),
+		   plural(late->asked, "sample", "samples"));
+	if (late->answered < late->asked)
+		out_printf(r->out, "; %s of them %s not completed later",
+			   grouped(missing, late->asked - late->answered),
+			   plural(late->asked - late->answered, "was", "were"));
+	out_char(r->out, '\n');
+}
+
+void report_log(struct report *r)
+{
+	host_line(r);
+	time_line(r);
+	log_line(r);
+	repaired_line(r);
+	part_line(r);
+	kernel_line(r);
+	account_lines(r);
+	cut_line(r);
+	late_line(r);
+}
+
+static void samples_line(struct report *r, const struct event *e)
+{
+	char buf[GROUPED_MAX], all[GROUPED_MAX];
+
+	line(r, "  Samples");
+	out_str(r->out, grouped(buf, e->samples));
+	if (e->samples)
+		out_printf(r->out, ": %.1f %% user, %.1f %% kernel, over "
+			   "%.3f s",
+			   percent(e->samples - e->kernel, e->samples),
+			   percent(e->kernel, e->samples),
+			   (double)(e->last - e->first) /
+			   (double)log_freq(&r->a.p.log));
+	if (e->left_out)
+		out_printf(r->out, " (of %s; the others were not asked for)",
+			   grouped(all, e->samples + e->left_out));
+	out_char(r->out, '\n');
+}
+
+static void rate_line(struct report *r, uint32_t event)
+{
+	struct event_rate sum;
+	char a[GROUPED_MAX], b[GROUPED_MAX], c[GROUPED_MAX];
+
+	if (!events_sum_rate(&r->a.p.events, event, &sum))
+		return;
+	line(r, "  Rate");
+	if (sum.expected)
+		out_printf(r->out, "%s asked for, %s achieved (%.1f %%)",
+			   grouped(a, sum.expected), grouped(b, sum.achieved),
+			   percent(sum.achieved, sum.expected));
+	else
+		out_printf(r->out, "%s achieved; what was asked for can't be "
+			   "told", grouped(b, sum.achieved));
+	if (sum.throttled)
+		out_printf(r->out, ", throttled %s %s",
+			   grouped(c, sum.throttled),
+			   plural(sum.throttled, "time", "times"));
+	if (sum.running < sum.enabled)
+		out_printf(r->out, ", on the counter %.1f %% of the time",
+			   percent(sum.running, sum.enabled));
+	out_char(r->out, '\n');
+}
+
+static void lost_line(struct report *r, const struct event *e)
+{
+	struct losses l = { .all = 0 };
+	char *text;
+
+	line(r, "  Lost");
+	losses_add(&l, e);
+	if (!l.all) {
+		out_str(r->out, e->untold ? "not told by this log\n" :
+					    "none\n");
+		return;
+	}
+	text = losses_text(&l, "");
+	out_printf(r->out, "%s\n", text);
+	free(text);
+}
+
+static void unresolved_line(struct report *r, uint32_t event)
+{
+	const struct profile *p = &r->a.p;
+	struct nameless n = event_nameless(p, event);
+
+	line(r, "  Without name");
+	out_printf(r->out, "%.1f %% of samples, %.1f %% of frames\n",
+		   percent(n.samples, p->events.event[event].samples),
+		   percent(n.frames, n.all));
+}
+
+/* Of those that are shown. */
+static void ends_lines(struct report *r, uint32_t event)
+{
+	const struct profile *p = &r->a.p;
+	struct ends_sum sum = ends_of_event(&p->ends, event);
+	char *text;
+
+	if (!sum.all)
+		return;
+	line(r, "  User chains");
+	text = ends_text(&sum, false);
+	out_printf(r->out, "%s\n", text);
+	free(text);
+	line(r, "  Unwound");
+	text = event_callers(p, event, &sum);
+	out_printf(r->out, "%s\n", text);
+	free(text);
+}
+
+static void ends_row(struct report *r, const struct ends_comm *c)
+{
+	uint64_t told = c->sum.all - c->sum.untold;
+	char buf[GROUPED_MAX], *causes = ends_causes(&c->sum, false);
+
+	out_printf(r->out, "%7.1f %% %8.1f %% %11s  ",
+		   percent(c->sum.whole, told), percent(c->sum.tables, told),
+		   grouped(buf, c->sum.all));
+	clean(r, strtab_str(&r->a.p.str, c->comm));
+	out_printf(r->out, "%s%s\n", *causes ? ": " : "", causes);
+	free(causes);
+}
+
+/* Whose chains are worse than the others'. */
+static void ends_table(struct report *r, uint32_t event)
+{
+	struct ends_comm worst[ENDS_COMMS];
+	uint32_t n, i;
+
+	n = ends_worst(&r->a.p.ends, event, worst);
+	for (i = 0; i < n; i++) {
+		if (!i)
+			out_str(r->out, "\nUser chains worse than the event's\n"
+				"    whole  by tables     samples  command\n");
+		ends_row(r, &worst[i]);
+	}
+}
+
+void report_event(struct report *r, uint32_t event)
+{
+	const struct event *e = &r->a.p.events.event[event];
+	char buf[GROUPED_MAX];
+
+	out_str(r->out, "\nEvent ");
+	clean(r, strtab_str(&r->a.p.str, e->name));
+	if (e->rate)
+		out_printf(r->out, ", one sample every %s%s",
+			   grouped(buf, e->rate), event_is_clock(e) ? " ns" : "");
+	out_char(r->out, '\n');
+	samples_line(r, e);
+	rate_line(r, event);
+	lost_line(r, e);
+	if (!e->samples)
+		return;
+	ends_lines(r, event);
+	unresolved_line(r, event);
+	ends_table(r, event);
+}
+
+/* Where samples have no names, and why. */
+void report_nameless(struct report *r)
+{
+	struct profile *p = &r->a.p;
+	uint64_t all = analysis_samples(&r->a);
+	uint32_t n, i, *order = nameless_objects(p, &n);
+
+	for (i = 0; i < n; i++) {
+		const struct object *o = &p->objs.obj[order[i]];
+		double part = percent(o->lost, all);
+
+		if (!o->lost || part < r->limit)
+			break;
+		if (!i)
+			out_str(r->out, "\nSamples without a name\n");
+		out_printf(r->out, "%7.2f %%  ", part);
+		clean(r, strtab_str(&p->str, o->path));
+		out_printf(r->out, ": %s\n", nameless_why(&r->a, o));
+	}
+	free(order);
+}

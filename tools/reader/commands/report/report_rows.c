@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Chains share the nodes of their callers, so totals take one way through the
+ * tree of these, not one through each chain.
+ */
+#include <stdlib.h>
+
+#include "commands/report/report_rows.h"
+
+/**
+ * struct cell - what becomes a row, of one function
+ * @open: how often it is on the way to where we are: recursion counts once
+ */
+struct cell {
+	uint64_t self, total;
+	uint32_t open;
+	bool used;
+};
+
+/* who is told apart; @top: number + 1 of the first of a list of chains.top */
+struct whose {
+	uint32_t comm, group;
+	uint32_t top;
+};
+
+/**
+ * struct counting
+ * @key:    by frame: the function that stands for it
+ * @cell:   by function
+ * @used:   functions whose cells are in use
+ * @weight: by node
+ * @first:  by node: number + 1 of the first of a list of its chains
+ * @next:   by chain, of the next one
+ * @nexttop: by chains.top, of the next one of the same owner
+ */
+struct counting {
+	const struct chains *all;
+	const uint32_t *key;
+	struct table *t;
+	struct cell *cell;
+	uint32_t *used, nused, capused;
+	uint64_t *weight;
+	uint32_t *first, *next;
+	struct whose *whose;
+	uint32_t nwhose, capwhose;
+	struct idtab whosetab;
+	uint32_t *nexttop;
+};
+
+static struct cell *cell_of(struct counting *c, uint32_t frame)
+{
+	uint32_t key = c->key[frame];
+	struct cell *cell = &c->cell[key];
+
+	if (!cell->used) {
+		cell->used = true;
+		GROW(c->used, c->nused, c->capused);
+		c->used[c->nused++] = key;
+	}
+	return cell;
+}
+
+/* The chains that have the node's callers. */
+static void count_leaves(struct counting *c, uint32_t node)
+{
+	uint32_t i;
+
+	for (i = c->first[node]; i; i = c->next[i - 1]) {
+		const struct chain *chain = &c->all->chain[i - 1];
+		struct cell *cell = cell_of(c, chain->frame);
+
+		cell->self += chain->count;
+		if (!cell->open)
+			cell->total += chain->count;
+		c->t->samples += chain->count;
+	}
+}
+
+static void enter(struct counting *c, uint32_t node)
+{
+	struct cell *cell = cell_of(c, c->all->node[node].frame);
+
+	if (!cell->open++)
+		cell->total += c->weight[node];
+	count_leaves(c, node);
+}
+
+static void leave(struct counting *c, uint32_t node)
+{
+	c->cell[c->key[c->all->node[node].frame]].open--;
+}
+
+/* Everything below a node; chains may be longer than our stack. */
+static void count_tree(struct counting *c, uint32_t top)
+{
+	const struct chainnode *node = c->all->node;
+	uint32_t at = top;
+
+	count_leaves(c, top);
+	for (;;) {
+		if (node[at].down) {
+			at = node[at].down;
+			enter(c, at);
+			continue;
+		}
+		while (at != top && !node[at].next) {
+			leave(c, at);
+			at = node[at].up;
+		}
+		if (at == top)
+			return;
+		leave(c, at);
+		at = node[at].next;
+		enter(c, at);
+	}
+}
+
+/* The same where there is no tree. */
+static void count_lists(struct counting *c, uint32_t top)
+{
+	uint32_t at, i;
+
+	count_leaves(c, top);
+	for (at = c->all->node[top].down; at; at = c->all->node[at].next) {
+		const struct chainnode *node = &c->all->node[at];
+		const uint32_t *frame = c->all->list + node->first;
+
+		for (i = 0; i < node->n; i++) {
+			struct cell *cell = cell_of(c, frame[i]);
+
+			if (!cell->open++)
+				cell->total += c->weight[at];
+		}
+		count_leaves(c, at);
+		for (i = 0; i < node->n; i++)
+			c->cell[c->key[frame[i]]].open--;
+	}
+}
+
+/* The cells become rows of those whose chains they were counted from. */
+static void make_rows(struct counting *c, const struct whose *w)
+{
+	struct table *t = c->t;
+	uint32_t i;
+
+	for (i = 0; i < c->nused; i++) {
+		struct cell *cell = &c->cell[c->used[i]];
+
+		/* who only calls is in no row */
+		if (cell->self) {
+			GROW(t->row, t->n, t->cap);
+			t->row[t->n++] = (struct row){
+				.self = cell->self, .total = cell->total,
+				.comm = w->comm, .group = w->group,
+				.func = c->used[i],
+			};
+		}
+		memset(cell, 0, sizeof(*cell));
+	}
+	c->nused = 0;
+}
+
+static bool same_whose(const void *ctx, uint32_t id, const void *key)
+{
+	const struct whose *a = &((const struct counting *)ctx)->whose[id];
+	const struct whose *b = key;
+
+	return a->comm == b->comm && a->group == b->group;
+}
+
+static struct whose *whose_of(struct counting *c, uint32_t comm,
+			      uint32_t group)
+{
+	struct whose key = { .comm = comm, .group = group };
+	uint64_t hash = hash_mix(comm, group);
+	uint32_t id = idtab_find(&c->whosetab, hash, same_whose, c, &key);
+
+	if (id == IDTAB_NONE) {
+		GROW(c->whose, c->nwhose, c->capwhose);
+		c->whose[c->nwhose] = key;
+		idtab_add(&c->whosetab, hash, c->nwhose);
+		id = c->nwhose++;
+	}
+	return &c->whose[id];
+}
+
+/* The event's trees, by whose they are. */
+static void find_owners(struct counting *c, const struct report *r,
+			uint32_t event)
+{
+	uint32_t i;
+
+	c->nexttop = xcalloc((size_t)c->all->ntop + 1, sizeof(*c->nexttop));
+	for (i = 0; i < c->all->ntop; i++) {
+		const struct chaintop *top = &c->all->top[i];
+		struct whose *w;
+
+		if (top->event != event)
+			continue;
+		w = whose_of(c, r->sort & SORT_COMM ? top->comm : 0,
+			     top->group);
+		c->nexttop[i] = w->top;
+		w->top = i + 1;
+	}
+}
+
+static void find_leaves(struct counting *c)
+{
+	const struct chains *all = c->all;
+	uint32_t i;
+
+	c->first = xcalloc((size_t)all->nnode + 1, sizeof(*c->first));
+	c->next = xcalloc((size_t)all->n + 1, sizeof(*c->next));
+	for (i = all->n; i--;) {
+		c->next[i] = c->first[all->chain[i].callers];
+		c->first[all->chain[i].callers] = i + 1;
+	}
+}
+
+void report_rows(struct table *t, const struct report *r, uint32_t event,
+		 const uint32_t *key)
+{
+	const struct profile *p = &r->a.p;
+	struct counting c = {
+		.all = &p->chains, .key = key, .t = t,
+		.cell = xcalloc((size_t)p->funcs.n + 1, sizeof(*c.cell)),
+		.weight = chains_weights(&p->chains),
+	};
+	void (*count)(struct counting *c, uint32_t top) =
+		p->chains.lists ? count_lists : count_tree;
+	uint32_t i, top;
+
+	memset(t, 0, sizeof(*t));
+	find_leaves(&c);
+	find_owners(&c, r, event);
+	for (i = 0; i < c.nwhose; i++) {
+		for (top = c.whose[i].top; top; top = c.nexttop[top - 1])
+			count(&c, c.all->top[top - 1].node);
+		make_rows(&c, &c.whose[i]);
+	}
+	free(c.cell);
+	free(c.used);
+	free(c.weight);
+	free(c.first);
+	free(c.next);
+	free(c.whose);
+	idtab_free(&c.whosetab);
+	free(c.nexttop);
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What pmclog info counts in one log of a stream. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/hwpmc.h>
+
+#include <pmclog_wire.h>
+
+#include "base/mem.h"
+#include "commands/summary.h"
+#include "log/pmcid.h"
+#include "log/record.h"
+
+#define U32(type, field)	PMCLOG_FIELD32(rec, struct type, field)
+#define U64(type, field)	PMCLOG_FIELD64(rec, struct type, field)
+
+void summary_init(struct summary *s)
+{
+	memset(s, 0, sizeof(*s));
+	ends_log_init(&s->ends);
+}
+
+void summary_free(struct summary *s)
+{
+	idtab_free(&s->pmctab);
+	idtab_free(&s->cputab);
+	idtab_free(&s->proctab);
+	free(s->pmcs);
+	free(s->cpus);
+	free(s->procs);
+	free(s->release);
+	free(s->node);
+	ends_log_free(&s->ends);
+}
+
+static bool same_pmc(const void *ctx, uint32_t i, const void *key)
+{
+	const struct sum_pmc *pmc = &((const struct summary *)ctx)->pmcs[i];
+
+	return pmc->current && pmc->id == *(const uint32_t *)key;
+}
+
+static struct sum_pmc *new_pmc(struct summary *s, uint32_t id)
+{
+	struct sum_pmc *pmc;
+
+	GROW(s->pmcs, s->npmcs, s->pmccap);
+	idtab_add(&s->pmctab, hash_mix(id, 0), s->npmcs);
+	pmc = &s->pmcs[s->npmcs++];
+	memset(pmc, 0, sizeof(*pmc));
+	pmc->id = id;
+	pmc->cpu = -1;
+	pmc->current = true;
+	return pmc;
+}
+
+static struct sum_pmc *get_pmc(struct summary *s, uint32_t id)
+{
+	struct sum_pmc *last = s->pmcs ? &s->pmcs[s->last_pmc] : NULL;
+	uint32_t i;
+
+	if (last && last->id == id && last->current)
+		return last;
+	i = idtab_find(&s->pmctab, hash_mix(id, 0), same_pmc, s, &id);
+	if (i == IDTAB_NONE)
+		return new_pmc(s, id);
+	return &s->pmcs[s->last_pmc = i];
+}
+
+static bool same_cpu(const void *ctx, uint32_t i, const void *key)
+{
+	const struct sum_cpu *a = &((const struct summary *)ctx)->cpus[i];
+	const struct sum_cpu *b = key;
+
+	return a->pmc == b->pmc && a->cpu == b->cpu;
+}
+
+static struct sum_cpu *get_cpu(struct summary *s, struct sum_pmc *pmc,
+			       uint32_t cpu)
+{
+	struct sum_cpu key = { .pmc = pmc - s->pmcs, .cpu = cpu };
+	uint64_t hash = hash_mix(key.pmc, cpu);
+	uint32_t i = idtab_find(&s->cputab, hash, same_cpu, s, &key);
+
+	if (i == IDTAB_NONE) {
+		GROW(s->cpus, s->ncpus, s->cpucap);
+		i = s->ncpus++;
+		s->cpus[i] = key;
+		idtab_add(&s->cputab, hash, i);
+	}
+	return &s->cpus[i];
+}
+
+static bool same_proc(const void *ctx, uint32_t i, const void *key)
+{
+	return !memcmp(&((const struct summary *)ctx)->procs[i], key,
+		       sizeof(struct sum_proc));
+}
+
+static void note_proc(struct summary *s, struct sum_pmc *pmc, uint32_t pid)
+{
+	struct sum_proc key = { .pmc = pmc - s->pmcs, .pid = pid };
+	uint64_t hash = hash_mix(key.pmc, pid);
+
+	if (idtab_find(&s->proctab, hash, same_proc, s, &key) != IDTAB_NONE)
+		return;
+	GROW(s->procs, s->nprocs, s->proccap);
+	idtab_add(&s->proctab, hash, s->nprocs);
+	s->procs[s->nprocs++] = key;
+	pmc->nprocs++;
+}
+
+static void add_init(struct summary *s, const struct pmclog_rec *rec)
+{
+	s->offset = rec->offset;
+	s->first_tsc = rec->tsc;
+	s->version = U32(pmclog_initialize, version);
+	s->tsc_freq = U64(pmclog_initialize, tsc_freq);
+	s->ts_sec = U64(pmclog_initialize, ts_sec);
+	s->ts_nsec = U64(pmclog_initialize, ts_nsec);
+	memcpy(s->cpuid, rec->data + offsetof(struct pmclog_initialize, cpuid),
+	       sizeof(s->cpuid));
+}
+
+static void read_allocatedyn(struct sum_pmc *pmc, const struct pmclog_rec *rec)
+{
+	memcpy(pmc->name, rec->data +
+	       offsetof(struct pmclog_pmcallocatedyn, name), sizeof(pmc->name));
+	pmc->announced = true;
+	pmc->flags = U32(pmclog_pmcallocatedyn, flags);
+	pmc->event = U32(pmclog_pmcallocatedyn, event);
+	pmc->foreign = rec->len < sizeof(struct pmclog_pmcallocatedyn);
+	if (rec->len >= PMCLOG_PMCALLOCATEDYN_RATE)
+		pmc->rate = U64(pmclog_pmcallocatedyn, rate);
+	if (pmc->foreign)
+		return;
+	pmc->config = U64(pmclog_pmcallocatedyn, config);
+	pmc->type = U32(pmclog_pmcallocatedyn, type);
+	pmc->cpu = U32(pmclog_pmcallocatedyn, cpu);
+}
+
+static void add_allocatedyn(struct summary *s, const struct pmclog_rec *rec)
+{
+	uint32_t id = U32(pmclog_pmcallocatedyn, pmcid);
+	struct sum_pmc *pmc = get_pmc(s, id);
+	struct sum_pmc fresh = { .id = id, .cpu = -1 };
+
+	read_allocatedyn(&fresh, rec);
+	/* another event under an old id: a PMC of its own */
+	if (pmc->announced && (strcmp(pmc->name, fresh.name) ||
+			       pmc->config != fresh.config ||
+			       pmc->type != fresh.type ||
+			       pmc->cpu != fresh.cpu)) {
+		pmc->current = false;
+		pmc = new_pmc(s, id);
+	}
+	read_allocatedyn(pmc, rec);
+}
+
+static void add_allocate(struct summary *s, const struct pmclog_rec *rec)
+{
+	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_wire_allocate, pmcid));
+
+	pmc->announced = true;
+	pmc->flags = U32(pmclog_wire_allocate, flags);
+	pmc->rate = U64(pmclog_wire_allocate, rate);
+	pmc->config = pmc->event = U32(pmclog_wire_allocate, event);
+	pmc->foreign = true;
+	pmcid_event(pmc->name, s->version, pmc->id, pmc->event, pmc->flags);
+}
+
+static void add_chain(struct summary *s, const struct pmclog_rec *rec)
+{
+	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_callchain, pmcid));
+	uint32_t cpuflags = U32(pmclog_callchain, cpuflags);
+
+	pmc->samples++;
+	pmc->user += !!(cpuflags & PMCLOG_CC_USERSPACE);
+	pmc->frames += (rec->len - sizeof(struct pmclog_callchain)) / 8;
+	get_cpu(s, pmc, PMCLOG_CC_CPU(cpuflags))->samples++;
+	note_proc(s, pmc, U32(pmclog_callchain, pid));
+	if (pmc->flags & HWPMC_F_CALLCHAIN)
+		ends_log_sample(&s->ends, rec, (uint32_t)(pmc - s->pmcs));
+}
+
+static void add_drop(struct summary *s, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid, cause;
+	struct sum_pmc *pmc;
+	uint64_t count;
+
+	if (rec->len < sizeof(struct pmclog_dropnotify))
+		return;
+	pmcid = U32(pmclog_dropnotify, pmcid);
+	cause = U32(pmclog_dropnotify, cause);
+	count = U64(pmclog_dropnotify, count);
+	if (pmcid == PMCLOG_PMCID_NONE) {
+		s->proc_lost += count;
+		return;
+	}
+	pmc = get_pmc(s, pmcid);
+	if (cause < PMCLOG_DROP_NCAUSE)
+		pmc->lost[cause] += count;
+	get_cpu(s, pmc, U32(pmclog_dropnotify, cpu))->lost += count;
+}
+
+static void add_rate(struct summary *s, const struct pmclog_rec *rec)
+{
+	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_ext_rate, pmcid));
+	struct sum_cpu *cpu = get_cpu(s, pmc, U32(pmclog_ext_rate, cpu));
+
+	cpu->rated = true;
+	cpu->asked = U64(pmclog_ext_rate, expected);
+	cpu->achieved = U64(pmclog_ext_rate, achieved);
+	cpu->throttled = U64(pmclog_ext_rate, throttled);
+}
+
+static void add_host(struct summary *s, const struct pmclog_rec *rec)
+{
+	const char *release = (const char *)rec->data +
+			      offsetof(struct pmclog_ext_host, release);
+
+	s->ncpu = U32(pmclog_ext_host, ncpu);
+	s->page_size = U32(pmclog_ext_host, page_size);
+	s->machine = U32(pmclog_ext_host, machine);
+	s->owner_pid = U32(pmclog_ext_host, owner_pid);
+	free(s->release);
+	free(s->node);
+	s->release = xstrdup(release);
+	s->node = xstrdup(release + strlen(release) + 1);
+}
+
+static void add_close(struct summary *s, const struct pmclog_rec *rec)
+{
+	s->closed = true;
+	s->accounted = record_account(rec, &s->account);
+	s->cuts = s->accounted && record_account_has_cuts(rec);
+}
+
+static void add_procexit(struct summary *s, const struct pmclog_rec *rec)
+{
+	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_procexit, pmcid));
+
+	pmc->exits++;
+	pmc->exit_value += U64(pmclog_procexit, value);
+	if (rec->len < sizeof(struct pmclog_procexit))
+		return;
+	pmc->enabled += U64(pmclog_procexit, enabled);
+	pmc->running += U64(pmclog_procexit, running);
+}
+
+static void add_csw(struct summary *s, const struct pmclog_rec *rec)
+{
+	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_proccsw, pmcid));
+
+	pmc->switches++;
+	pmc->switch_value += U64(pmclog_proccsw, value);
+}
+
+static void add_recording(struct summary *s, const struct pmclog_rec *rec)
+{
+	uint32_t npmc = U32(pmclog_ext_record, npmc);
+	uint64_t skew = U64(pmclog_ext_record, skew);
+
+	s->recorded[U32(pmclog_ext_record, on) != 0]++;
+	if (npmc > s->npmc)
+		s->npmc = npmc;
+	if (skew > s->skew)
+		s->skew = skew;
+}
+
+static void add_snapshot(struct summary *s, const struct pmclog_rec *rec)
+{
+	s->is_snapshot = true;
+	memcpy(&s->snapshot, rec->data, sizeof(s->snapshot));
+}
+
+static void add_ext(struct summary *s, const struct pmclog_rec *rec)
+{
+	switch (pmclog_iter_ext_subtype(rec)) {
+	case PMCLOG_EXT_HOST:
+		add_host(s, rec);
+		break;
+	case PMCLOG_EXT_RATE:
+		add_rate(s, rec);
+		break;
+	case PMCLOG_EXT_RECORD:
+		add_recording(s, rec);
+		break;
+	case PMCLOG_EXT_SNAPSHOT:
+		add_snapshot(s, rec);
+		break;
+	}
+}
+
+static void add_packed(struct summary *s, const struct pmclog_rec *rec)
+{
+	s->packs += rec->pack == 1;
+	s->packed++;
+	s->pack_bytes += rec->stored;
+	s->plain_bytes += rec->len;
+}
+
+void summary_add(struct summary *s, const struct pmclog_rec *rec)
+{
+	s->nrecords++;
+	s->types[rec->type & 0xFF]++;
+	s->bytes += rec->stored;
+	if (rec->pack)
+		add_packed(s, rec);
+	if (rec->tsc > s->last_tsc)
+		s->last_tsc = rec->tsc;
+	if (rec->type != PMCLOG_T_CALLCHAIN)
+		ends_log_record(&s->ends, rec);
+	switch (rec->type) {
+	case PMCLOG_T_INITIALIZE:
+		add_init(s, rec);
+		break;
+	case PMCLOG_T_PMCALLOCATE:
+		add_allocate(s, rec);
+		break;
+	case PMCLOG_T_PMCALLOCATEDYN:
+		add_allocatedyn(s, rec);
+		break;
+	case PMCLOG_T_CALLCHAIN:
+		add_chain(s, rec);
+		break;
+	case PMCLOG_T_DROPNOTIFY:
+		add_drop(s, rec);
+		break;
+	case PMCLOG_T_USERDATA:
+		add_ext(s, rec);
+		break;
+	case PMCLOG_T_PMCATTACH:
+		get_pmc(s, U32(pmclog_pmcattach, pmcid))->attached++;
+		break;
+	case PMCLOG_T_PROCEXIT:
+		add_procexit(s, rec);
+		break;
+	case PMCLOG_T_PROCCSW:
+		add_csw(s, rec);
+		break;
+	case PMCLOG_T_CLOSELOG:
+		add_close(s, rec);
+		break;
+	}
+}
+
+static int by_pmc_and_cpu(const void *a, const void *b)
+{
+	const struct sum_cpu *x = a, *y = b;
+
+	if (x->pmc != y->pmc)
+		return x->pmc < y->pmc ? -1 : 1;
+	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
+void summary_sort(struct summary *s)
+{
+	if (s->ncpus)
+		qsort(s->cpus, s->ncpus, sizeof(*s->cpus), by_pmc_and_cpu);
+}

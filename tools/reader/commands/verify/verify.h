@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rules a log must keep, fed one record at a time. */
+#ifndef READER_VERIFY_H
+#define READER_VERIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/pmclog.h>
+#include <pmclog_iter.h>
+
+#include "base/idtab.h"
+#include "profile/ends_log.h"
+
+/* a PMC of a process mode */
+struct verify_pmc {
+	uint32_t pmcid;
+	uint32_t flags;
+};
+
+struct verify_target {
+	uint32_t pmcid;
+	uint32_t pid;
+	bool attached;
+};
+
+/**
+ * struct verify_procs - PMCs of process modes, and their targets
+ * @later: a fault, unless records of processes were lost
+ */
+struct verify_procs {
+	struct verify_pmc *pmc;
+	uint32_t npmc, pmccap;
+	struct verify_target *target;
+	uint32_t n, cap;
+	struct idtab tab;
+	char later[128];
+};
+
+struct announced {
+	uint32_t pmcid;
+	uint32_t flags;
+};
+
+/**
+ * struct verify - what the rules need to remember
+ * @format:      of the log, by the reader of it; set it first
+ * @open:        inside a log: INITIALIZE was seen, CLOSELOG was not
+ * @map_in:      @map_pid and @map_start are those of the last MAP_IN
+ * @chain:       the last record was a CALLCHAIN of PMC @chain_pmc and thread
+ *               @chain_tid, at @last_tsc
+ * @snapshot:    this log said why it was taken
+ * @last_of:     of FreeBSD's logs: clock by CPU, in the kernel and not
+ * @pmcids:      announced in this log
+ * @ends:        how user chains do, of all PMCs together
+ * @asked_tables: one of them is by unwind tables, if there are any
+ * @samples, @late, @cut_by, @answers, @dropped, @proc_dropped: in this log, against its
+ *               account
+ * @end:         offset behind the last record
+ * @n*, @nsec:   over all logs of the stream
+ */
+struct verify {
+	const struct pmclog_format *format;
+	bool open;
+	bool map_in;
+	uint32_t map_pid;
+	uint64_t map_start;
+	bool chain;
+	uint32_t chain_pmc, chain_tid;
+	bool snapshot;
+	uint64_t first_tsc;
+	uint64_t last_tsc;
+	uint64_t freq;
+	uint64_t *last_of;
+	uint32_t nlast_of, caplast_of;
+	struct idtab pmctab;
+	struct announced *pmcids;
+	uint32_t npmcs, pmccap;
+	uint32_t last_pmc;	/* asked for last */
+	bool asked_tables;
+	uint64_t samples;
+	uint64_t late;
+	uint64_t cut_by[PMCLOG_CUT_NCAUSE];
+	uint64_t answers;
+	uint64_t dropped[PMCLOG_DROP_NCAUSE];
+	uint64_t proc_dropped;
+	uint64_t end;
+
+	uint64_t nrecords;
+	uint64_t nsamples;
+	uint64_t ndropped;
+	uint64_t nproc_dropped;
+	uint64_t nsec;
+	uint32_t npmcs_total;
+	uint32_t nsessions;
+	uint32_t nforeign;	/* of these, FreeBSD's */
+
+	struct verify_procs procs;
+	struct ends_log ends;
+	char fault[160];
+};
+
+void verify_init(struct verify *v);
+/* NULL, or what is wrong with @rec. */
+const char *verify_record(struct verify *v, const struct pmclog_rec *rec);
+/* verify_procs.c: the same for process modes, after the other rules. */
+const char *verify_procs(struct verify *v, const struct pmclog_rec *rec);
+void verify_procs_free(struct verify_procs *t);
+/* The stream ended: NULL, or what is missing at *@offset. */
+const char *verify_end(const struct verify *v, uint64_t *offset);
+void verify_free(struct verify *v);
+
+#endif /* READER_VERIFY_H */

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The rules of pmclog verify for PMCs of process modes: they speak only of
+ * processes that they are attached to.
+ *
+ * Who lacks an attachment may have got it by a record that was lost.  That is
+ * known at the end only, so the first such fault waits for the account.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <linux/hwpmc.h>
+#include <pmclog_wire.h>
+
+#include "base/mem.h"
+#include "commands/verify/verify.h"
+
+#define U32(type, field)	PMCLOG_FIELD32(rec, struct type, field)
+#define U64(type, field)	PMCLOG_FIELD64(rec, struct type, field)
+
+static bool of_processes(uint32_t pmcid)
+{
+	uint32_t mode = HWPMC_ID_MODE(pmcid);
+
+	return mode == HWPMC_MODE_TS || mode == HWPMC_MODE_TC;
+}
+
+/* ------------------------------------------------------------------------
+ * PMCs and what they are attached to
+ */
+static struct verify_pmc *find_pmc(struct verify_procs *t, uint32_t pmcid)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->npmc; i++)
+		if (t->pmc[i].pmcid == pmcid)
+			return &t->pmc[i];
+	return NULL;
+}
+
+static void announce(struct verify_procs *t, uint32_t pmcid, uint32_t flags)
+{
+	struct verify_pmc *pmc = find_pmc(t, pmcid);
+
+	if (!of_processes(pmcid))
+		return;
+	if (!pmc) {
+		GROW(t->pmc, t->npmc, t->pmccap);
+		pmc = &t->pmc[t->npmc++];
+		pmc->pmcid = pmcid;
+	}
+	pmc->flags = flags;
+}
+
+static bool same_target(const void *ctx, uint32_t id, const void *key)
+{
+	const struct verify_target *a = &((const struct verify_procs *)ctx)->
+					target[id];
+	const struct verify_target *b = key;
+
+	return a->pmcid == b->pmcid && a->pid == b->pid;
+}
+
+static struct verify_target *find_target(struct verify_procs *t,
+					 uint32_t pmcid, uint32_t pid)
+{
+	struct verify_target key = { .pmcid = pmcid, .pid = pid };
+	uint32_t id = idtab_find(&t->tab, hash_mix(pmcid, pid), same_target, t,
+				 &key);
+
+	return id == IDTAB_NONE ? NULL : &t->target[id];
+}
+
+static bool is_attached(struct verify_procs *t, uint32_t pmcid, uint32_t pid)
+{
+	const struct verify_target *target = find_target(t, pmcid, pid);
+
+	return target && target->attached;
+}
+
+static void attach(struct verify_procs *t, uint32_t pmcid, uint32_t pid)
+{
+	struct verify_target *target = find_target(t, pmcid, pid);
+
+	if (!target) {
+		GROW(t->target, t->n, t->cap);
+		idtab_add(&t->tab, hash_mix(pmcid, pid), t->n);
+		target = &t->target[t->n++];
+		target->pmcid = pmcid;
+		target->pid = pid;
+	}
+	target->attached = true;
+}
+
+static void detach(struct verify_procs *t, uint32_t pmcid, uint32_t pid)
+{
+	struct verify_target *target = find_target(t, pmcid, pid);
+
+	if (target)
+		target->attached = false;
+}
+
+static void inherit(struct verify_procs *t, uint32_t from, uint32_t to)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->npmc; i++)
+		if ((t->pmc[i].flags & HWPMC_F_DESCENDANTS) &&
+		    is_attached(t, t->pmc[i].pmcid, from))
+			attach(t, t->pmc[i].pmcid, to);
+}
+
+/* ------------------------------------------------------------------------
+ * Records
+ */
+static const char *must_be_attached(struct verify *v,
+				    const struct pmclog_rec *rec,
+				    const char *what, uint32_t pmcid,
+				    uint32_t pid)
+{
+	struct verify_procs *t = &v->procs;
+
+	/* a task that is all but gone has no pid */
+	if (pid == PMCLOG_PID_KERNEL || is_attached(t, pmcid, pid) ||
+	    t->later[0])
+		return NULL;
+	snprintf(t->later, sizeof(t->later), "%s at offset %" PRIu64
+		 " of pid %" PRIu32 ", which PMC 0x%" PRIx32
+		 " is not attached to", what, rec->offset, pid, pmcid);
+	return NULL;
+}
+
+static const char *check_value(struct verify *v, const struct pmclog_rec *rec,
+			       const char *what, uint32_t pmcid, uint32_t pid,
+			       uint32_t flag)
+{
+	struct verify_pmc *pmc = find_pmc(&v->procs, pmcid);
+
+	if (!pmc)
+		return "value of a process by a PMC of the system";
+	if (!(pmc->flags & flag)) {
+		snprintf(v->fault, sizeof(v->fault), "%s of PMC 0x%" PRIx32
+			 ", which does not log it", what, pmcid);
+		return v->fault;
+	}
+	return must_be_attached(v, rec, what, pmcid, pid);
+}
+
+static const char *check_csw(struct verify *v, const struct pmclog_rec *rec)
+{
+	return check_value(v, rec, "PROCCSW", U32(pmclog_proccsw, pmcid),
+			   U32(pmclog_proccsw, pid), HWPMC_F_LOG_PROCCSW);
+}
+
+/* The last that a PMC says of a process. */
+static const char *check_exit(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid = U32(pmclog_procexit, pmcid);
+	uint32_t pid = U32(pmclog_procexit, pid);
+	const char *what = check_value(v, rec, "PROCEXIT", pmcid, pid,
+				       HWPMC_F_LOG_PROCEXIT);
+
+	if (!what && rec->len >= sizeof(struct pmclog_procexit) &&
+	    U64(pmclog_procexit, running) > U64(pmclog_procexit, enabled))
+		what = "PROCEXIT of a PMC that ran longer than it was enabled";
+	detach(&v->procs, pmcid, pid);
+	return what;
+}
+
+static const char *check_attach(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid = U32(pmclog_pmcattach, pmcid);
+
+	if (!of_processes(pmcid))
+		return "PMCATTACH of a PMC of the system";
+	attach(&v->procs, pmcid, U32(pmclog_pmcattach, pid));
+	return NULL;
+}
+
+static const char *check_detach(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid = U32(pmclog_pmcdetach, pmcid);
+	uint32_t pid = U32(pmclog_pmcdetach, pid);
+	const char *what = must_be_attached(v, rec, "PMCDETACH", pmcid, pid);
+
+	detach(&v->procs, pmcid, pid);
+	return what;
+}
+
+static const char *check_named(struct verify *v, const struct pmclog_rec *rec,
+			       const char *what, uint32_t pmcid, uint32_t pid)
+{
+	return of_processes(pmcid) ?
+	       must_be_attached(v, rec, what, pmcid, pid) : NULL;
+}
+
+static const char *check_later(struct verify *v, const struct pmclog_rec *rec)
+{
+	const unsigned char *account = rec->data +
+				       offsetof(struct pmclog_closelog, account);
+
+	if (rec->len < sizeof(struct pmclog_closelog) ||
+	    pmclog_get64(account + offsetof(struct pmclog_account,
+					    proc_dropped)))
+		return NULL;
+	return v->procs.later[0] ? v->procs.later : NULL;
+}
+
+void verify_procs_free(struct verify_procs *t)
+{
+	idtab_free(&t->tab);
+	free(t->pmc);
+	free(t->target);
+	memset(t, 0, sizeof(*t));
+}
+
+const char *verify_procs(struct verify *v, const struct pmclog_rec *rec)
+{
+	switch (rec->type) {
+	case PMCLOG_T_INITIALIZE:
+		verify_procs_free(&v->procs);
+		return NULL;
+	case PMCLOG_T_PMCALLOCATE:
+		announce(&v->procs, U32(pmclog_wire_allocate, pmcid),
+			 U32(pmclog_wire_allocate, flags));
+		return NULL;
+	case PMCLOG_T_PMCALLOCATEDYN:
+		announce(&v->procs, U32(pmclog_pmcallocatedyn, pmcid),
+			 U32(pmclog_pmcallocatedyn, flags));
+		return NULL;
+	case PMCLOG_T_PMCATTACH:
+		return check_attach(v, rec);
+	case PMCLOG_T_PMCDETACH:
+		return check_detach(v, rec);
+	case PMCLOG_T_PROCFORK:
+		inherit(&v->procs, U32(pmclog_procfork, oldpid),
+			U32(pmclog_procfork, newpid));
+		return NULL;
+	case PMCLOG_T_PROCEXEC:
+		return check_named(v, rec, "PROCEXEC",
+				   U32(pmclog_procexec, pmcid),
+				   U32(pmclog_procexec, pid));
+	case PMCLOG_T_CALLCHAIN:
+		return check_named(v, rec, "sample",
+				   U32(pmclog_callchain, pmcid),
+				   U32(pmclog_callchain, pid));
+	case PMCLOG_T_PROCCSW:
+		return check_csw(v, rec);
+	case PMCLOG_T_PROCEXIT:
+		return check_exit(v, rec);
+	case PMCLOG_T_CLOSELOG:
+		return check_later(v, rec);
+	default:
+		return NULL;
+	}
+}

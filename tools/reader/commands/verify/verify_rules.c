@@ -1,0 +1,719 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The rules of pmclog verify. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/hwpmc.h>
+
+#include <pmclog_wire.h>
+
+#include "base/mem.h"
+#include "commands/verify/verify.h"
+#include "log/record.h"
+
+#define U32(type, field)	PMCLOG_FIELD32(rec, struct type, field)
+#define U64(type, field)	PMCLOG_FIELD64(rec, struct type, field)
+
+#define NSEC_PER_SEC	1000000000ULL
+
+/* where flags say how a chain ends: causes, and the bits that are none */
+#define CUTS	(PMCLOG_CC_CUT(PMCLOG_CUT_NCAUSE) - PMCLOG_CC_CUT(0))
+#define UNDEFINED_ENDS	\
+	(0xff00U & ~(PMCLOG_CC_WHOLE | PMCLOG_CC_TABLES | CUTS))
+
+__attribute__((format(printf, 2, 3)))
+static const char *fault(struct verify *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(v->fault, sizeof(v->fault), fmt, ap);
+	va_end(ap);
+	return v->fault;
+}
+
+/* A hostile account must not add up by wrapping around. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* ------------------------------------------------------------------------
+ * PMC ids
+ */
+static bool same_pmc(const void *ctx, uint32_t id, const void *key)
+{
+	const struct verify *v = ctx;
+
+	return v->pmcids[id].pmcid == *(const uint32_t *)key;
+}
+
+static uint32_t find_pmc(struct verify *v, uint32_t pmcid)
+{
+	uint32_t id = v->last_pmc;
+
+	if (id < v->npmcs && v->pmcids[id].pmcid == pmcid)
+		return id;
+	id = idtab_find(&v->pmctab, hash_mix(pmcid, 0), same_pmc, v, &pmcid);
+	if (id != IDTAB_NONE)
+		v->last_pmc = id;
+	return id;
+}
+
+static void announce(struct verify *v, uint32_t pmcid, uint32_t flags)
+{
+	uint32_t id = find_pmc(v, pmcid);
+
+	v->asked_tables |= !!(flags & HWPMC_F_UNWIND);
+	if (id != IDTAB_NONE) {
+		/* ids are used again after a release */
+		v->pmcids[id].flags = flags;
+		return;
+	}
+	GROW(v->pmcids, v->npmcs, v->pmccap);
+	idtab_add(&v->pmctab, hash_mix(pmcid, 0), v->npmcs);
+	v->pmcids[v->npmcs++] = (struct announced){ pmcid, flags };
+	v->npmcs_total++;
+}
+
+static void forget_pmcs(struct verify *v)
+{
+	idtab_free(&v->pmctab);
+	v->npmcs = 0;
+}
+
+static const char *unannounced(struct verify *v, uint32_t pmcid)
+{
+	return fault(v, "PMC 0x%x was not announced before", pmcid);
+}
+
+static const char *check_pmc(struct verify *v, uint32_t pmcid)
+{
+	return find_pmc(v, pmcid) == IDTAB_NONE ? unannounced(v, pmcid) : NULL;
+}
+
+/* ------------------------------------------------------------------------
+ * Every record
+ */
+static const char *check_place(struct verify *v, const struct pmclog_rec *rec)
+{
+	if (rec->type == PMCLOG_T_INITIALIZE) {
+		if (v->open)
+			return "INITIALIZE without a CLOSELOG before it";
+		return NULL;
+	}
+	if (!v->open)
+		return "record after CLOSELOG";
+	/* whose log it is may turn out after its beginning */
+	if (v->format->ours && v->freq != NSEC_PER_SEC)
+		return "the clock does not count nanoseconds";
+	if (v->format->ours && rec->tsc < v->last_tsc)
+		return fault(v, "time goes back from %" PRIu64 " to %" PRIu64,
+			     v->last_tsc, rec->tsc);
+	return NULL;
+}
+
+static bool all_zero(const unsigned char *p, const unsigned char *end)
+{
+	for (; p < end; p++)
+		if (*p)
+			return false;
+	return true;
+}
+
+/* Where the padding of field @f begins and ends; none: both the same. */
+static void padding(const struct field *f, const struct pmclog_rec *rec,
+		    const unsigned char **from, const unsigned char **to)
+{
+	size_t n;
+
+	*to = rec->data + f->offset + field_size(f);
+	switch (f->kind) {
+	case FIELD_PAD:
+		*from = rec->data + f->offset;
+		break;
+	case FIELD_NAME:
+		*from = (const unsigned char *)field_string(f, rec, &n);
+		*from += n;
+		break;
+	case FIELD_TAIL:
+	case FIELD_TAIL2:
+		*from = (const unsigned char *)field_string(f, rec, &n);
+		*from += n;
+		*to = rec->data + rec->len;
+		break;
+	case FIELD_DATA:
+		*to = rec->data + rec->len;
+		/* fall through */
+	case FIELD_BYTES:
+		*from = field_bytes(f, rec, &n);
+		*from += n;
+		break;
+	default:
+		*from = *to;
+	}
+}
+
+static const char *check_padding(struct verify *v,
+				 const struct pmclog_rec *rec)
+{
+	const struct layout *l = record_layout(rec);
+	const unsigned char *from, *to;
+	const struct field *f;
+
+	if (!l)
+		return fault(v, "unknown record type %u", rec->type);
+	if (!v->format->ours)
+		return NULL;	/* it has what was in the buffer */
+	if (U32(pmclog_hdr, spare))
+		return "spare word of the header is not 0";
+	for (f = l->fields; f < l->fields + l->nfields; f++) {
+		if (!field_present(f, rec))
+			continue;
+		/* the second string follows the first one */
+		if (f->kind == FIELD_TAIL && f + 1 < l->fields + l->nfields &&
+		    f[1].kind == FIELD_TAIL2)
+			continue;
+		padding(f, rec, &from, &to);
+		if (!all_zero(from, to))
+			return fault(v, "padding of %s's %s is not 0", l->word,
+				     f->name);
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------
+ * One kind of record
+ */
+static const char *check_init(struct verify *v, const struct pmclog_rec *rec)
+{
+	v->freq = U64(pmclog_initialize, tsc_freq);
+	if (U64(pmclog_initialize, ts_nsec) >= NSEC_PER_SEC)
+		return "wall clock with more than a second of nanoseconds";
+	v->open = true;
+	v->map_in = false;
+	v->snapshot = false;
+	v->first_tsc = rec->tsc;
+	v->samples = 0;
+	v->late = 0;
+	memset(v->cut_by, 0, sizeof(v->cut_by));
+	v->answers = 0;
+	memset(v->dropped, 0, sizeof(v->dropped));
+	v->proc_dropped = 0;
+	v->nsessions++;
+	v->nforeign += !v->format->ours;
+	v->nlast_of = 0;
+	forget_pmcs(v);
+	return NULL;
+}
+
+static const char *check_allocatedyn(struct verify *v,
+				     const struct pmclog_rec *rec)
+{
+	if (v->format->ours && rec->len < sizeof(struct pmclog_pmcallocatedyn))
+		return "PMCALLOCATEDYN without rate and config";
+	if (v->format->ours && !rec->data[offsetof(struct pmclog_pmcallocatedyn, name)])
+		return "PMC without a name";
+	announce(v, U32(pmclog_pmcallocatedyn, pmcid),
+		 U32(pmclog_pmcallocatedyn, flags));
+	return NULL;
+}
+
+/*
+ * Each of FreeBSD's CPUs has a ring for samples of either mode.  Of a clock
+ * whose nanoseconds are cut the seconds are left.
+ */
+static const char *check_order(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t flags = U32(pmclog_callchain, cpuflags);
+	uint32_t i = PMCLOG_CC_CPU(flags) * 2 + (flags & PMCLOG_CC_USERSPACE);
+	uint64_t now = rec->tsc, last;
+
+	if (v->format->era == PMCLOG_ERA_A)
+		now /= NSEC_PER_SEC;
+	while (v->nlast_of <= i) {
+		GROW(v->last_of, v->nlast_of, v->caplast_of);
+		v->last_of[v->nlast_of++] = 0;
+	}
+	last = v->last_of[i];
+	v->last_of[i] = now;
+	if (now >= last)
+		return NULL;
+	return fault(v, "time of CPU %u goes back from %" PRIu64 " to %" PRIu64,
+		     PMCLOG_CC_CPU(flags), last, now);
+}
+
+/* What is said of one user chain must agree. */
+static const char *check_ends(struct verify *v, const char *of, uint8_t ends)
+{
+	int i;
+
+	if (!(ends & END_WHOLE) || !(ends & END_CUT_USER_PART))
+		return NULL;
+	for (i = 0; !(ends & END_CUT_USER_PART & END_CUT(i)); i++)
+		;
+	return fault(v, "%s is whole, and cut for %s", of, cut_name(i));
+}
+
+static void note_cuts(struct verify *v, uint8_t ends)
+{
+	int i;
+
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		v->cut_by[i] += !!(ends & END_CUT(i));
+}
+
+/* Bits that are none, and those that a chain without a user part can't have. */
+static const char *check_chain_ends(struct verify *v,
+				    const struct pmclog_rec *rec)
+{
+	uint32_t flags = U32(pmclog_callchain, cpuflags);
+	bool user = ends_rec_has_user(rec, flags);
+	uint8_t ends = ends_of(flags);
+
+	if (!(flags & (UNDEFINED_ENDS | CUTS)) && (user || !ends))
+		return NULL;
+	if (flags & UNDEFINED_ENDS)
+		return fault(v, "call chain with undefined flags 0x%x",
+			     flags & UNDEFINED_ENDS);
+	if (flags & PMCLOG_CC_USERLATE && ends & END_CUT(PMCLOG_CUT_USER))
+		return "call chain that is cut for user, and comes later";
+	if (ends > (END_WHOLE | END_TABLES))
+		note_cuts(v, ends);
+	if (ends & END_WHOLE && !user)
+		return "call chain that is whole without a user part";
+	return check_ends(v, "call chain", ends);
+}
+
+/* Samples of PMCs with chains are counted by how these end. */
+static const char *count_ends(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid = U32(pmclog_callchain, pmcid);
+	uint32_t id = find_pmc(v, pmcid);
+
+	if (id == IDTAB_NONE)
+		return unannounced(v, pmcid);
+	if (v->pmcids[id].flags & HWPMC_F_CALLCHAIN)
+		ends_log_sample(&v->ends, rec, 0);
+	return NULL;
+}
+
+static const char *check_chain(struct verify *v, const struct pmclog_rec *rec)
+{
+	size_t npc = (rec->len - sizeof(struct pmclog_callchain)) / 8;
+	const char *what;
+
+	if (!npc)
+		return "call chain without a pc";
+	if (npc > PMCLOG_CHAIN_MAX)
+		return fault(v, "call chain of %zu pcs, more than %u", npc,
+			     PMCLOG_CHAIN_MAX);
+	v->samples++;
+	v->nsamples++;
+	v->late += !!(U32(pmclog_callchain, cpuflags) & PMCLOG_CC_USERLATE);
+	what = v->format->ours ? check_chain_ends(v, rec) : check_order(v, rec);
+	return what ? what : count_ends(v, rec);
+}
+
+static const char *check_drop(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid, cause;
+	uint64_t count;
+
+	if (rec->len < sizeof(struct pmclog_dropnotify))
+		return v->format->ours ? "DROPNOTIFY without a count" : NULL;
+	pmcid = U32(pmclog_dropnotify, pmcid);
+	cause = U32(pmclog_dropnotify, cause);
+	count = U64(pmclog_dropnotify, count);
+	if (cause >= PMCLOG_DROP_NCAUSE)
+		return fault(v, "DROPNOTIFY with unknown cause %u", cause);
+	if (!count)
+		return "DROPNOTIFY of nothing";
+	if (U64(pmclog_dropnotify, first) > U64(pmclog_dropnotify, last))
+		return "DROPNOTIFY whose last is before its first";
+	if (pmcid == PMCLOG_PMCID_NONE) {
+		v->proc_dropped = sum(v->proc_dropped, count);
+		v->nproc_dropped = sum(v->nproc_dropped, count);
+		return NULL;
+	}
+	v->dropped[cause] = sum(v->dropped[cause], count);
+	v->ndropped = sum(v->ndropped, count);
+	return check_pmc(v, pmcid);
+}
+
+static const char *check_path(struct verify *v, const struct pmclog_rec *rec,
+			      size_t offset)
+{
+	if (rec->len - offset > PMCLOG_PATH_MAX)
+		return fault(v, "room for a path of %zu bytes, more than %u",
+			     rec->len - offset, PMCLOG_PATH_MAX);
+	return NULL;
+}
+
+static const char *check_map_in(struct verify *v, const struct pmclog_rec *rec)
+{
+	v->map_in = true;
+	v->map_pid = U32(pmclog_map_in, pid);
+	v->map_start = U64(pmclog_map_in, start);
+	return check_path(v, rec, offsetof(struct pmclog_map_in, path));
+}
+
+static const char *check_map_out(struct verify *v,
+				 const struct pmclog_rec *rec)
+{
+	uint64_t start = U64(pmclog_map_out, start);
+	uint64_t end = U64(pmclog_map_out, end);
+
+	if (start < end)
+		return NULL;
+	return fault(v, "MAP_OUT from 0x%" PRIx64 " to 0x%" PRIx64, start, end);
+}
+
+static const char *check_exec(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid = U32(pmclog_procexec, pmcid);
+	const char *what;
+
+	what = check_path(v, rec, offsetof(struct pmclog_procexec, path));
+	if (what || pmcid == PMCLOG_PMCID_NONE)
+		return what;
+	return check_pmc(v, pmcid);
+}
+
+static const char *check_attach(struct verify *v, const struct pmclog_rec *rec)
+{
+	const char *what;
+
+	what = check_path(v, rec, offsetof(struct pmclog_pmcattach, path));
+	return what ? what : check_pmc(v, U32(pmclog_pmcattach, pmcid));
+}
+
+/* ------------------------------------------------------------------------
+ * Extension records
+ */
+static const char *check_mapping(struct verify *v,
+				 const struct pmclog_rec *rec)
+{
+	uint64_t start = U64(pmclog_ext_mapping, start);
+	uint64_t len = U64(pmclog_ext_mapping, len);
+
+	/* the last byte's address, so that the top of memory fits */
+	if (!len || start + (len - 1) < start)
+		return fault(v, "mapping of 0x%" PRIx64 " bytes at 0x%" PRIx64,
+			     len, start);
+	if (!v->map_in || v->map_start != start ||
+	    v->map_pid != U32(pmclog_ext_mapping, pid))
+		return "MAPPING without its MAP_IN before it";
+	return NULL;
+}
+
+static const char *check_buildid(struct verify *v,
+				 const struct pmclog_rec *rec)
+{
+	uint32_t len = U32(pmclog_ext_buildid, len);
+
+	if (len <= sizeof(((struct pmclog_ext_buildid *)0)->id))
+		return NULL;
+	return fault(v, "build-id of %u bytes", len);
+}
+
+static const char *check_userchain_ends(struct verify *v,
+					const struct pmclog_rec *rec)
+{
+	uint8_t flags = rec->data[offsetof(struct pmclog_ext, flags)];
+	uint8_t ends = record_ends(rec);
+
+	if (flags & UNDEFINED_ENDS >> 8)
+		return fault(v, "user chain with undefined flags 0x%x",
+			     flags & UNDEFINED_ENDS >> 8);
+	if (ends & END_CUT(PMCLOG_CUT_KERNEL))
+		return "user chain that is cut for kernel";
+	return check_ends(v, "user chain", ends);
+}
+
+static const char *check_userchain(struct verify *v,
+				   const struct pmclog_rec *rec)
+{
+	uint64_t first = U64(pmclog_ext_userchain, first), pc;
+	uint32_t n, i;
+	size_t at;
+
+	n = record_pcs(rec, &at);
+	if (!n)
+		return "user chain without a pc";
+	if (n > PMCLOG_CHAIN_MAX)
+		return fault(v, "user chain of %u pcs, more than %u", n,
+			     PMCLOG_CHAIN_MAX);
+	/* the first may be in the vsyscall page, which is there */
+	for (i = 1; i < n; i++) {
+		pc = pmclog_get64(rec->data + at + 8 * (size_t)i);
+		if (pc >> 63)
+			return fault(v, "user chain through 0x%" PRIx64, pc);
+	}
+	if (first > rec->tsc)
+		return fault(v, "user chain for samples from %" PRIu64
+			     ", but it is %" PRIu64, first, rec->tsc);
+	v->answers++;
+	return check_userchain_ends(v, rec);
+}
+
+/* Between a sample and its fields there is nothing. */
+static const char *check_raw(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t len = U32(pmclog_ext_raw, len);
+	uint32_t size = U32(pmclog_ext_raw, size);
+
+	if (!v->chain || v->chain_pmc != U32(pmclog_ext_raw, pmcid) ||
+	    v->chain_tid != U32(pmclog_ext_raw, tid) ||
+	    v->last_tsc != rec->tsc)
+		return "RAW that is not right behind its sample";
+	if (len > PMCLOG_RAW_MAX)
+		return fault(v, "RAW of %u bytes, more than %u", len,
+			     PMCLOG_RAW_MAX);
+	if (len > size)
+		return fault(v, "RAW with %u bytes of %u", len, size);
+	return NULL;
+}
+
+static const char *check_snapshot(struct verify *v,
+				  const struct pmclog_rec *rec)
+{
+	uint32_t cause = U32(pmclog_ext_snapshot, cause);
+
+	if (v->snapshot)
+		return "a second SNAPSHOT";
+	v->snapshot = true;
+	if (!snapshot_name(cause))
+		return fault(v, "SNAPSHOT with unknown cause %u", cause);
+	return NULL;
+}
+
+static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
+{
+	switch (pmclog_iter_ext_subtype(rec)) {
+	case PMCLOG_EXT_MAPPING:
+		return check_mapping(v, rec);
+	case PMCLOG_EXT_BUILDID:
+		return check_buildid(v, rec);
+	case PMCLOG_EXT_RATE:
+		return check_pmc(v, U32(pmclog_ext_rate, pmcid));
+	case PMCLOG_EXT_USERCHAIN:
+		return check_userchain(v, rec);
+	case PMCLOG_EXT_RAW:
+		return check_raw(v, rec);
+	case PMCLOG_EXT_RECORD:
+		if (U32(pmclog_ext_record, on) <= 1)
+			return NULL;
+		return "RECORD that is neither on nor off";
+	case PMCLOG_EXT_SNAPSHOT:
+		return check_snapshot(v, rec);
+	default:
+		return NULL;
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * The account
+ */
+static const char *disagree(struct verify *v, uint64_t said, const char *of,
+			    uint64_t found, const char *instead)
+{
+	return fault(v, "account: %" PRIu64 " %s, but %" PRIu64 " %s", said, of,
+		     found, instead);
+}
+
+static const char *check_law(struct verify *v, const struct pmclog_account *a)
+{
+	uint64_t fates = sum(a->committed, a->filtered);
+	int i;
+
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		fates = sum(fates, a->dropped[i]);
+	if (a->overflows != fates)
+		return disagree(v, a->overflows, "overflows", fates,
+				"committed, dropped or filtered");
+	fates = sum(sum(a->written, a->discarded), a->in_rings);
+	if (a->committed != fates)
+		return disagree(v, a->committed, "committed", fates,
+				"written, discarded or in rings");
+	return NULL;
+}
+
+static const char *check_counts(struct verify *v,
+				const struct pmclog_account *a)
+{
+	char cause[48];
+	int i;
+
+	if (v->samples != a->written)
+		return disagree(v, a->written, "samples written", v->samples,
+				"are in the log");
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
+		snprintf(cause, sizeof(cause), "dropped (%s)", cause_name(i));
+		if (v->dropped[i] != a->dropped[i])
+			return disagree(v, a->dropped[i], cause, v->dropped[i],
+					"by the DROPNOTIFYs");
+	}
+	if (v->proc_dropped != a->proc_dropped)
+		return disagree(v, a->proc_dropped, "process records dropped",
+				v->proc_dropped, "by the DROPNOTIFYs");
+	return NULL;
+}
+
+/* What a file did not take, it may have been these. */
+static const char *check_logged(struct verify *v, uint64_t said, uint64_t found,
+				bool some_lost, const char *of)
+{
+	if (found == said || (some_lost && found < said))
+		return NULL;
+	return disagree(v, said, of, found, "are in the log");
+}
+
+static const char *check_cuts(struct verify *v, const struct pmclog_account *a)
+{
+	const char *what;
+	uint64_t all = 0;
+	char cause[48];
+	int i;
+
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
+		snprintf(cause, sizeof(cause), "chains cut (%s)", cut_name(i));
+		/* of others the samples are not here, or do not tell it */
+		if (v->cut_by[i] > a->cut_by[i])
+			return disagree(v, a->cut_by[i], cause, v->cut_by[i],
+					"are in the log");
+		all = sum(all, a->cut_by[i]);
+		if (a->cut_by[i] > a->cut)
+			return disagree(v, a->cut, "chains cut", a->cut_by[i],
+					"for one cause");
+	}
+	if (a->cut > all)
+		return disagree(v, a->cut, "chains cut", all, "for a cause");
+	what = check_logged(v, a->late, v->late, a->discarded,
+			    "chains left for later");
+	if (!what)
+		what = check_logged(v, a->late_answered, v->answers, true,
+				    "chains came later");
+	return what;
+}
+
+static const char *check_close(struct verify *v, const struct pmclog_rec *rec)
+{
+	struct pmclog_account account;
+	const char *what;
+
+	v->open = false;
+	if (v->freq)
+		v->nsec += (uint64_t)((double)(rec->tsc - v->first_tsc) /
+				      (double)v->freq * NSEC_PER_SEC);
+	if (!v->format->ours)
+		return NULL;
+	if (!record_account(rec, &account))
+		return "CLOSELOG without an account";
+	what = check_law(v, &account);
+	if (!what)
+		what = check_counts(v, &account);
+	if (!what && record_account_has_cuts(rec))
+		what = check_cuts(v, &account);
+	return what;
+}
+
+static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
+{
+	switch (rec->type) {
+	case PMCLOG_T_INITIALIZE:
+		return check_init(v, rec);
+	case PMCLOG_T_CALLCHAIN:
+		return check_chain(v, rec);
+	case PMCLOG_T_DROPNOTIFY:
+		return check_drop(v, rec);
+	case PMCLOG_T_PMCALLOCATE:
+		announce(v, U32(pmclog_wire_allocate, pmcid),
+			 U32(pmclog_wire_allocate, flags));
+		return NULL;
+	case PMCLOG_T_PMCALLOCATEDYN:
+		return check_allocatedyn(v, rec);
+	case PMCLOG_T_MAP_IN:
+		return check_map_in(v, rec);
+	case PMCLOG_T_MAP_OUT:
+		return check_map_out(v, rec);
+	case PMCLOG_T_PROCEXEC:
+		return check_exec(v, rec);
+	case PMCLOG_T_PMCATTACH:
+		return check_attach(v, rec);
+	case PMCLOG_T_PMCDETACH:
+		return check_pmc(v, U32(pmclog_pmcdetach, pmcid));
+	case PMCLOG_T_PROCCSW:
+		return check_pmc(v, U32(pmclog_proccsw, pmcid));
+	case PMCLOG_T_PROCEXIT:
+		return check_pmc(v, U32(pmclog_procexit, pmcid));
+	case PMCLOG_T_USERDATA:
+		return check_ext(v, rec);
+	case PMCLOG_T_CLOSELOG:
+		return check_close(v, rec);
+	default:
+		return NULL;
+	}
+}
+
+/* For the record behind it. */
+static void note_chain(struct verify *v, const struct pmclog_rec *rec)
+{
+	v->chain = rec->type == PMCLOG_T_CALLCHAIN;
+	if (!v->chain)
+		return;
+	v->chain_pmc = U32(pmclog_callchain, pmcid);
+	v->chain_tid = U32(pmclog_callchain, tid);
+}
+
+void verify_init(struct verify *v)
+{
+	memset(v, 0, sizeof(*v));
+	ends_log_init(&v->ends);
+}
+
+const char *verify_record(struct verify *v, const struct pmclog_rec *rec)
+{
+	const char *what;
+
+	what = check_place(v, rec);
+	if (!what)
+		what = check_padding(v, rec);
+	if (!what)
+		what = check_type(v, rec);
+	if (!what && v->format->ours)
+		what = verify_procs(v, rec);
+	if (!what && rec->len > PMCLOG_RECORD_MAX)
+		what = fault(v, "record of %u bytes, more than %u", rec->len,
+			     PMCLOG_RECORD_MAX);
+	if (!what && rec->pack && rec->stored > PMCLOG_PACK_MAX)
+		what = fault(v, "pack of %u bytes, more than %u", rec->stored,
+			     PMCLOG_PACK_MAX);
+	if (rec->type != PMCLOG_T_CALLCHAIN)
+		ends_log_record(&v->ends, rec);
+	note_chain(v, rec);
+	v->last_tsc = rec->tsc;
+	v->end += rec->stored;
+	v->nrecords++;
+	return what;
+}
+
+const char *verify_end(const struct verify *v, uint64_t *offset)
+{
+	*offset = v->end;
+	if (!v->nsessions)
+		return "empty, no INITIALIZE";
+	return v->open ? "no CLOSELOG: the log was cut" : NULL;
+}
+
+void verify_free(struct verify *v)
+{
+	idtab_free(&v->pmctab);
+	free(v->pmcids);
+	free(v->last_of);
+	verify_procs_free(&v->procs);
+	ends_log_free(&v->ends);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Where the symbols and lines of stripped files are.  A file is believed to be
+ * the other half of an image by its build-id, or by its checksum if the link
+ * in the image tells it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <gelf.h>
+#include <elfutils/libdwelf.h>
+
+#include "base/mem.h"
+#include "elf/debugfile.h"
+#include "elf/debuginfod.h"
+#include "elf/imagefile.h"
+#include "elf/unpack.h"
+
+static bool same_buildid(const struct image *a, const struct image *b)
+{
+	const void *ida, *idb;
+	size_t na = image_buildid(a, &ida), nb = image_buildid(b, &idb);
+
+	return na && na == nb && !memcmp(ida, idb, na);
+}
+
+/* CRC of .gnu_debuglink: the usual reflected CRC-32. */
+static uint32_t file_crc(int fd)
+{
+	unsigned char buf[16384];
+	uint32_t table[256], crc = ~0U, i;
+	ssize_t n, k;
+	off_t at = 0;
+
+	for (i = 0; i < 256; i++) {
+		uint32_t c = i;
+
+		for (k = 0; k < 8; k++)
+			c = c & 1 ? c >> 1 ^ 0xEDB88320U : c >> 1;
+		table[i] = c;
+	}
+	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
+		for (k = 0; k < n; k++)
+			crc = crc >> 8 ^ table[(crc ^ buf[k]) & 0xff];
+		at += n;
+	}
+	return ~crc;
+}
+
+/* Takes @path if it is the other half of @im. */
+static bool try_debug(struct image *debug, const struct image *im,
+		      const struct image_root *root, const char *path,
+		      const uint32_t *crc)
+{
+	const char *why;
+
+	if (!image_open(debug, root, path, &why))
+		return false;
+	if (same_buildid(im, debug) || (crc && file_crc(debug->fd) == *crc))
+		return true;
+	image_close(debug);
+	return false;
+}
+
+bool debugfile_path(char path[DEBUGFILE_PATH], const void *id, size_t len)
+{
+	const unsigned char *byte = id;
+	char hex[2 * DEBUGFILE_ID + 1];
+	size_t i;
+
+	if (len < 2 || len > DEBUGFILE_ID)
+		return false;
+	for (i = 0; i < len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", byte[i]);
+	snprintf(path, DEBUGFILE_PATH, DEBUGFILE_DIR "/.build-id/%.2s/%s.debug",
+		 hex, hex + 2);
+	return true;
+}
+
+static bool try_buildid(struct image *debug, const struct image *im,
+			const struct image_root *root)
+{
+	char path[DEBUGFILE_PATH];
+	const void *id;
+	size_t n = image_buildid(im, &id);
+
+	return debugfile_path(path, id, n) &&
+	       try_debug(debug, im, root, path, NULL);
+}
+
+/* From a server, if the user has asked for that. */
+static bool try_debuginfod(struct image *debug, const struct image *im)
+{
+	const void *id;
+	size_t n = image_buildid(im, &id);
+	const char *why;
+	int fd;
+
+	if (!debuginfod_on() || !n)
+		return false;
+	fd = debuginfod_fetch(id, n);
+	if (fd < 0 || !image_open_fd(debug, fd, &why))
+		return false;
+	if (same_buildid(im, debug))
+		return true;
+	image_close(debug);
+	return false;
+}
+
+bool image_open_debug(struct image *debug, const struct image *im,
+		      const struct image_root *root, const char *path)
+{
+	static const char *const forms[] = {
+		"%.*s/%s", "%.*s/.debug/%s", DEBUGFILE_DIR "%.*s/%s",
+	};
+	const char *slash = strrchr(path, '/'), *link;
+	GElf_Word word;
+	uint32_t crc;
+	bool found = false;
+	size_t i;
+
+	if (try_buildid(debug, im, root))
+		return true;
+	link = dwelf_elf_gnu_debuglink(im->elf, &word);
+	if (!link || !*link || strchr(link, '/') || !slash)
+		return try_debuginfod(debug, im);
+	crc = word;
+	for (i = 0; i < 3 && !found; i++) {
+		char *s = xasprintf(forms[i], (int)(slash - path), path, link);
+
+		found = strcmp(s, path) &&
+			try_debug(debug, im, root, s, &crc);
+		free(s);
+	}
+	return found || try_debuginfod(debug, im);
+}
+
+static Elf_Data *section(Elf *elf, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	size_t strndx;
+	GElf_Shdr sh;
+
+	if (elf_getshdrstrndx(elf, &strndx))
+		return NULL;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *s;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
+			continue;
+		s = elf_strptr(elf, strndx, sh.sh_name);
+		if (s && !strcmp(s, name))
+			return elf_rawdata(scn, NULL);
+	}
+	return NULL;
+}
+
+bool image_open_packed(struct image *packed, const struct image *im)
+{
+	Elf_Data *data = section(im->elf, ".gnu_debugdata");
+	size_t len;
+	void *buf = data && data->d_buf ?
+		    unpack(data->d_buf, data->d_size, &len) : NULL;
+
+	return buf && image_open_memory(packed, buf, len);
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <gelf.h>
+#include <elfutils/libdwelf.h>
+#include <linux/openat2.h>
+
+#include "base/mem.h"
+#include "elf/imagefile.h"
+#include "elf/pidstart.h"
+
+/* O_NONBLOCK: what has become a FIFO meanwhile must not hold us up. */
+#define OPEN_FLAGS	(O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+
+static int open_root(const struct image_root *root)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+	char path[32];
+	int fd;
+
+	if (!root->pid)
+		return open(root->dir, flags);
+	snprintf(path, sizeof(path), "/proc/%u/root", root->pid);
+	fd = open(path, flags);
+	/* who is there now was there when it was opened */
+	if (fd >= 0 && pid_start(root->pid) != root->start) {
+		close(fd);
+		errno = ENOENT;
+		fd = -1;
+	}
+	return fd;
+}
+
+/*
+ * Absolute symbolic links in the recorded file system stay inside it.  Where
+ * the kernel cannot see to that, a directory of the user's is trusted, a
+ * container is not.
+ */
+static int open_in_root(const struct image_root *root, const char *path,
+			int flags)
+{
+	struct open_how how = {
+		.flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT,
+	};
+	int fd, dirfd = open_root(root);
+	char *joined;
+
+	if (dirfd < 0)
+		return -1;
+	fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	close(dirfd);
+	if (fd >= 0 || root->pid || (errno != ENOSYS && errno != EPERM))
+		return fd;
+	joined = xasprintf("%s/%s", root->dir, path);
+	fd = open(joined, flags);
+	free(joined);
+	return fd;
+}
+
+bool image_root_is(const char *dir)
+{
+	struct stat st;
+	int err = 0;
+
+	if (!*dir)
+		return true;
+	if (stat(dir, &st))
+		err = errno;
+	else if (!S_ISDIR(st.st_mode))
+		err = ENOTDIR;
+	if (err)
+		fprintf(stderr, "%s: --root %s: %s\n",
+			program_invocation_short_name, dir, strerror(err));
+	return !err;
+}
+
+static int open_below(const struct image_root *root, const char *path,
+		      int flags)
+{
+	if (!root || (!root->pid && (!root->dir || !*root->dir)))
+		return open(path, flags);
+	return open_in_root(root, path, flags);
+}
+
+static bool is_regular(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode);
+}
+
+static int cannot(const char **why)
+{
+	*why = errno == ENOENT || errno == ENOTDIR ? "no such file" :
+	       errno == EACCES ? "permission denied" : "can't be opened";
+	return -1;
+}
+
+/*
+ * Opening alone makes a watchdog run, a tape wind and a FIFO's writer go on: so
+ * what it is comes first, and then it is that which is opened.
+ */
+static int open_regular(const struct image_root *root, const char *path,
+			int flags, const char **why)
+{
+	int place = open_below(root, path, O_PATH | O_CLOEXEC |
+					   (flags & O_NOFOLLOW));
+	char name[64];
+	int fd = -1;
+
+	if (place < 0)
+		return cannot(why);
+	if (is_regular(place)) {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
+		fd = open(name, flags & ~O_NOFOLLOW);
+		/* where there is no /proc */
+		if (fd < 0 && errno == ENOENT)
+			fd = open_below(root, path, flags);
+		if (fd < 0)
+			cannot(why);
+	} else {
+		*why = "not a regular file";
+	}
+	close(place);
+	if (fd >= 0 && !is_regular(fd)) {
+		*why = "not a regular file";
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+int image_open_file(const struct image_root *root, const char *path,
+		    const char **why)
+{
+	return open_regular(root, path, OPEN_FLAGS, why);
+}
+
+int image_open_nofollow(const struct image_root *root, const char *path,
+			const char **why)
+{
+	return open_regular(root, path, OPEN_FLAGS | O_NOFOLLOW, why);
+}
+
+static bool set_elf(struct image *im, Elf *elf, const char **why)
+{
+	im->elf = elf;
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		return true;
+	*why = "not an ELF file";
+	image_close(im);
+	return false;
+}
+
+bool image_open_fd(struct image *im, int fd, const char **why)
+{
+	elf_version(EV_CURRENT);
+	im->mem = NULL;
+	memset(&im->unpacked, 0, sizeof(im->unpacked));
+	im->fd = fd;
+	/* not mapped: a file that shrinks meanwhile must not kill us */
+	return set_elf(im, elf_begin(fd, ELF_C_READ, NULL), why);
+}
+
+bool image_open(struct image *im, const struct image_root *root,
+		const char *path, const char **why)
+{
+	int fd = image_open_file(root, path, why);
+
+	im->elf = NULL;
+	im->mem = NULL;
+	memset(&im->unpacked, 0, sizeof(im->unpacked));
+	im->fd = -1;
+	return fd >= 0 && image_open_fd(im, fd, why);
+}
+
+bool image_open_memory(struct image *im, void *mem, size_t len)
+{
+	const char *why;
+
+	elf_version(EV_CURRENT);
+	memset(im, 0, sizeof(*im));
+	im->mem = mem;
+	im->fd = -1;
+	return set_elf(im, elf_memory(mem, len), &why);
+}
+
+void image_close(struct image *im)
+{
+	if (im->elf)
+		elf_end(im->elf);
+	if (im->fd >= 0)
+		close(im->fd);
+	free(im->mem);
+	arena_free(&im->unpacked);
+	im->mem = NULL;
+	im->elf = NULL;
+	im->fd = -1;
+}
+
+bool image_open_vdso(struct image *im, const char **why)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	unsigned long start, end;
+	char line[512];
+	bool found = false;
+
+	im->elf = NULL;
+	im->mem = NULL;
+	memset(&im->unpacked, 0, sizeof(im->unpacked));
+	im->fd = -1;
+	elf_version(EV_CURRENT);
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = strstr(line, "[vdso]") &&
+			sscanf(line, "%lx-%lx", &start, &end) == 2;
+	if (f)
+		fclose(f);
+	if (found)
+		return set_elf(im, elf_memory((char *)start, end - start),
+			       why);
+	*why = "this process has none";
+	return false;
+}
+
+/* Mapped as whole pages, however large the alignment is. */
+#define PAGE_MASK	4095ULL
+
+static void add_code(struct image_layout *l, const GElf_Phdr *ph)
+{
+	uint64_t before = ph->p_vaddr & PAGE_MASK;
+	struct image_code *c = &l->code[l->n];
+
+	if (l->n == IMAGE_CODE_MAX || before > ph->p_offset ||
+	    ph->p_memsz + before < ph->p_memsz)
+		return;
+	c->vaddr = ph->p_vaddr - before;
+	c->offset = ph->p_offset - before;
+	c->len = ph->p_memsz + before;
+	l->n++;
+}
+
+static void layout(struct image_layout *l, const struct image *im)
+{
+	GElf_Ehdr eh;
+	GElf_Phdr ph;
+	size_t n, i;
+
+	if (!gelf_getehdr(im->elf, &eh) || elf_getphdrnum(im->elf, &n))
+		return;
+	l->fixed = eh.e_type == ET_EXEC;
+	l->entry = eh.e_entry;
+	for (i = 0; i < n && gelf_getphdr(im->elf, (int)i, &ph); i++) {
+		/* what is behind it in the file is cut at its NUL */
+		if (ph.p_type == PT_INTERP &&
+		    pread(im->fd, l->interp, sizeof(l->interp) - 1,
+			  (off_t)ph.p_offset) < 0)
+			l->interp[0] = '\0';
+		if (ph.p_type == PT_LOAD && ph.p_flags & PF_X)
+			add_code(l, &ph);
+	}
+}
+
+bool image_layout(const struct image_root *root, const char *path,
+		  struct image_layout *l)
+{
+	struct image im;
+	const char *why;
+
+	memset(l, 0, sizeof(*l));
+	if (!image_open(&im, root, path, &why))
+		return false;
+	layout(l, &im);
+	image_close(&im);
+	return l->n;
+}
+
+size_t image_buildid(const struct image *im, const void **id)
+{
+	ssize_t n = dwelf_elf_gnu_build_id(im->elf, id);
+
+	return n > 0 ? (size_t)n : 0;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "elf/segs.h"
+
+void segs_add(struct segs *t, uint64_t start, uint64_t end, uint32_t owner)
+{
+	if (start >= end)
+		return;
+	GROW(t->seg, t->n, t->cap);
+	t->seg[t->n++] = (struct seg){
+		.start = start, .end = end, .owner = owner,
+	};
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct seg *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->owner < b->owner ? -1 : a->owner > b->owner;
+}
+
+/* ranges that began, as a heap: the highest owner first */
+struct heap {
+	const struct seg **seg;
+	size_t n;
+};
+
+static void push(struct heap *h, const struct seg *s)
+{
+	size_t i = h->n++, up;
+
+	for (; i; i = up) {
+		up = (i - 1) / 2;
+		if (h->seg[up]->owner >= s->owner)
+			break;
+		h->seg[i] = h->seg[up];
+	}
+	h->seg[i] = s;
+}
+
+static void pop(struct heap *h)
+{
+	const struct seg *last = h->seg[--h->n];
+	size_t i = 0, kid;
+
+	while ((kid = 2 * i + 1) < h->n) {
+		if (kid + 1 < h->n &&
+		    h->seg[kid + 1]->owner > h->seg[kid]->owner)
+			kid++;
+		if (h->seg[kid]->owner <= last->owner)
+			break;
+		h->seg[i] = h->seg[kid];
+		i = kid;
+	}
+	h->seg[i] = last;
+}
+
+static void emit(struct segs *out, uint64_t start, uint64_t end,
+		 uint32_t owner)
+{
+	struct seg *last = out->n ? &out->seg[out->n - 1] : NULL;
+
+	if (last && last->end == start && last->owner == owner)
+		last->end = end;
+	else
+		segs_add(out, start, end, owner);
+}
+
+void segs_flatten(struct segs *t)
+{
+	struct heap h = { xcalloc(t->n + 1, sizeof(*h.seg)), 0 };
+	struct segs out = { 0 };
+	uint64_t at = 0, to;
+	size_t i = 0;
+
+	if (t->n)
+		qsort(t->seg, t->n, sizeof(*t->seg), by_start);
+	while (h.n || i < t->n) {
+		if (!h.n)
+			at = t->seg[i].start;
+		while (i < t->n && t->seg[i].start <= at)
+			push(&h, &t->seg[i++]);
+		while (h.n && h.seg[0]->end <= at)
+			pop(&h);
+		if (!h.n)
+			continue;
+		to = h.seg[0]->end;
+		if (i < t->n && t->seg[i].start < to)
+			to = t->seg[i].start;
+		emit(&out, at, to, h.seg[0]->owner);
+		at = to;
+	}
+	free(h.seg);
+	free(t->seg);
+	*t = out;
+}
+
+uint32_t segs_find(const struct segs *t, uint64_t addr)
+{
+	size_t lo = 0, hi = t->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->seg[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && addr < t->seg[lo - 1].end ? t->seg[lo - 1].owner :
+						 SEGS_NONE;
+}
+
+void segs_free(struct segs *t)
+{
+	free(t->seg);
+	memset(t, 0, sizeof(*t));
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* pmclog export: what other programs read. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/quality.h"
+#include "base/exit.h"
+#include "export/export.h"
+
+static const struct export_format *const formats[] = {
+	&export_folded, &export_pprof, &export_speedscope, &export_firefox,
+	&export_callgrind, &export_perf_script, &export_csv, &export_jsonl,
+	&export_clickhouse,
+};
+
+#define NFORMATS (sizeof(formats) / sizeof(formats[0]))
+
+static const char usage_head[] =
+	"usage: pmclog export --to FORMAT [OPTION]... FILE\n"
+	"Writes the samples of a log for other programs.  Formats:\n";
+
+static const char usage_options[] =
+	"  -o, --output FILE  where to; compressed if it ends in .gz\n"
+	"      --weight WHAT  count \"samples\", or \"period\": how often the\n"
+	"                     event happened (folded, speedscope, callgrind)\n"
+	"      --by WHAT      tell apart by process, thread, cpu, or none\n"
+	"                     (folded, pprof, speedscope)\n"
+	"      --instr        with addresses (callgrind)\n"
+	"      --log-id TEXT  what to call this log (clickhouse)\n"
+	"      --schema       only print what makes the table (clickhouse)\n"
+	ANALYSIS_HELP;
+
+enum { OPT_TO = 256, OPT_WEIGHT, OPT_BY, OPT_LOG_ID, OPT_SCHEMA, OPT_INSTR };
+
+static const struct option options[] = {
+	{ "to", required_argument, NULL, OPT_TO },
+	{ "output", required_argument, NULL, 'o' },
+	{ "weight", required_argument, NULL, OPT_WEIGHT },
+	{ "by", required_argument, NULL, OPT_BY },
+	{ "log-id", required_argument, NULL, OPT_LOG_ID },
+	{ "schema", no_argument, NULL, OPT_SCHEMA },
+	{ "instr", no_argument, NULL, OPT_INSTR },
+	ANALYSIS_LONG,
+	{ NULL, 0, NULL, 0 },
+};
+
+static void help(void)
+{
+	size_t i;
+
+	fputs(usage_head, stdout);
+	for (i = 0; i < NFORMATS; i++)
+		printf("  %-12s %s\n", formats[i]->name, formats[i]->help);
+	fputs("Options:\n", stdout);
+	fputs(usage_options, stdout);
+}
+
+static bool take_format(struct export *e, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NFORMATS; i++)
+		if (!strcmp(name, formats[i]->name))
+			e->format = formats[i];
+	if (!e->format)
+		fprintf(stderr, "pmclog export: no format \"%s\"; see pmclog "
+			"export --help\n", name);
+	return e->format != NULL;
+}
+
+static bool take_weight(struct export *e, const char *what)
+{
+	e->period = !strcmp(what, "period");
+	if (e->period || !strcmp(what, "samples"))
+		return true;
+	fprintf(stderr, "pmclog export: --weight %s: \"samples\" or "
+		"\"period\"\n", what);
+	return false;
+}
+
+static bool take_by(struct export *e, const char *what)
+{
+	static const struct {
+		const char *name;
+		unsigned int by;
+	} keys[] = {
+		{ "none", 0 }, { "process", BY_PID }, { "pid", BY_PID },
+		{ "thread", BY_PID | BY_TID }, { "tid", BY_PID | BY_TID },
+		{ "cpu", BY_CPU },
+	};
+	size_t n, i;
+
+	for (e->by = 0;; what += n + 1) {
+		n = strcspn(what, ",");
+		for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+			if (strlen(keys[i].name) == n &&
+			    !strncmp(what, keys[i].name, n))
+				break;
+		if (i == sizeof(keys) / sizeof(keys[0])) {
+			fprintf(stderr, "pmclog export: --by %.*s: \"process\", "
+				"\"thread\", \"cpu\" or \"none\"\n", (int)n,
+				what);
+			return false;
+		}
+		e->by |= keys[i].by;
+		if (!what[n])
+			return true;
+	}
+}
+
+/* As filter_option(); @takes becomes what the format has to know of. */
+static int take_option(struct export *e, int opt, const char *arg,
+		       unsigned int *takes)
+{
+	switch (opt) {
+	case 'o':
+		e->output = arg;
+		return 1;
+	case OPT_TO:
+		return take_format(e, arg) ? 1 : -1;
+	case OPT_WEIGHT:
+		*takes |= TAKES_WEIGHT;
+		return take_weight(e, arg) ? 1 : -1;
+	case OPT_BY:
+		*takes |= TAKES_BY;
+		return take_by(e, arg) ? 1 : -1;
+	case OPT_INSTR:
+		*takes |= TAKES_INSTR;
+		e->instr = true;
+		return 1;
+	case OPT_LOG_ID:
+		*takes |= TAKES_LOG_ID;
+		e->log_id = arg;
+		return 1;
+	case OPT_SCHEMA:
+		*takes |= TAKES_SCHEMA;
+		e->schema = true;
+		return 1;
+	default:
+		return analysis_option(&e->a, opt, arg);
+	}
+}
+
+static bool takes_all(const struct export_format *format, unsigned int takes)
+{
+	static const struct {
+		unsigned int what;
+		const char *option;
+	} names[] = {
+		{ TAKES_WEIGHT, "weight" }, { TAKES_BY, "by" },
+		{ TAKES_INSTR, "instr" }, { TAKES_LOG_ID, "log-id" },
+		{ TAKES_SCHEMA, "schema" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!(takes & ~format->takes & names[i].what))
+			continue;
+		fprintf(stderr, "pmclog export: %s has no use for --%s\n",
+			format->name, names[i].option);
+		return false;
+	}
+	return true;
+}
+
+static int parse(struct export *e, int argc, char **argv)
+{
+	unsigned int takes = 0;
+	int opt;
+
+	optind = 0;
+	while ((opt = getopt_long(argc, argv, ANALYSIS_SHORT "o:", options,
+				  NULL)) != -1) {
+		if (opt == 'h') {
+			help();
+			return READER_OK;
+		}
+		if (take_option(e, opt, optarg, &takes) <= 0)
+			return reader_usage("try: pmclog export --help\n");
+	}
+	if (!e->format)
+		return reader_usage("pmclog export: --to what? try: pmclog "
+				    "export --help\n");
+	if (!takes_all(e->format, takes))
+		return READER_USAGE;
+	if (e->schema) {
+		clickhouse_schema(out_stdout());
+		return out_finish(out_stdout());
+	}
+	if (!(takes & TAKES_BY))
+		e->by = e->format->by;
+	if (!analysis_argument(&e->a, "export", argc, argv))
+		return READER_USAGE;
+	return outfile_is_log(e->output, e->a.path) ? READER_FAIL : -1;
+}
+
+/* Events get their numbers, and their names, while the log is read. */
+static bool is_wanted(const struct export *e, const struct sample *s)
+{
+	return !e->event || e->a.p.events.event[s->event].name == e->event;
+}
+
+static void on_sample(void *ctx, const struct sample *s)
+{
+	struct export *e = ctx;
+
+	if (e->bad || !is_wanted(e, s))
+		return;
+	if (!resolver_update(&e->r, &e->a.p)) {
+		e->bad = true;
+		return;
+	}
+	e->format->sample(e, s);
+}
+
+/* The frames of all of them first: who waits for memory waits for all. */
+static void on_samples(void *ctx, const struct sample *s, uint32_t n)
+{
+	struct export *e = ctx;
+	uint32_t i;
+
+	if (e->bad)
+		return;
+	if (!resolver_update(&e->r, &e->a.p)) {
+		e->bad = true;
+		return;
+	}
+	for (i = 0; e->format->frame && i < n; i++)
+		if (is_wanted(e, &s[i]))
+			texts_prepare(e, &s[i]);
+	for (i = 0; i < n; i++)
+		if (is_wanted(e, &s[i]))
+			e->format->sample(e, &s[i]);
+}
+
+/* What is no log, or is not there, leaves nothing behind. */
+static bool on_begin(void *ctx)
+{
+	struct export *e = ctx;
+	const char *want = e->a.event;
+
+	if (want && strcmp(want, "all"))
+		e->event = strtab_id(&e->a.p.str, want);
+	e->opened = outfile_open(&e->file, e->output, e->format->file);
+	if (e->opened)
+		return false;
+	e->out = e->file.out;
+	if (e->format->begin)
+		e->format->begin(e);
+	return true;
+}
+
+/* One by one, while the log is read. */
+static int write_samples(struct export *e)
+{
+	int ret;
+
+	e->a.resolves = true;
+	e->a.on_begin = on_begin;
+	if (e->format->chains)
+		e->a.on_sample = on_sample;
+	else
+		e->a.on_samples = on_samples;
+	e->a.on_sample_ctx = e;
+	ret = analysis_run(&e->a);
+	if (e->opened)
+		return e->opened;
+	if (ret == READER_OK)
+		chains_tell(&e->a);
+	if (ret == READER_OK && !e->bad && e->format->end)
+		e->format->end(e);
+	return e->bad ? READER_FAIL : ret;
+}
+
+static bool knows_periods(const struct export *e)
+{
+	const struct events *t = &e->a.p.events;
+	char buf[SHOWN_MAX];
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++) {
+		if (!e->a.use[i] || t->event[i].rate || !t->event[i].samples)
+			continue;
+		export_shown(e, buf, t->event[i].name);
+		fprintf(stderr, "pmclog: %s: the log does not tell the period "
+			"of %s\n", e->a.path, buf);
+		return false;
+	}
+	return true;
+}
+
+/* All of it, from the chains. */
+static int write_profile(struct export *e)
+{
+	bool places = e->format->places || e->inlines || e->lines;
+	struct level level[LEVELS_MAX];
+	uint32_t i;
+	int ret;
+
+	e->a.by = e->by;
+	e->a.resolves = places;
+	ret = analysis_run(&e->a);
+	if (ret)
+		return ret;
+	if (places && !resolver_update(&e->r, &e->a.p))
+		return READER_FAIL;
+	/* so that all functions are known from here on */
+	for (i = 0; i < e->a.p.frames.n; i++)
+		export_levels(e, i, level);
+	analysis_one_event(&e->a);
+	chains_tell(&e->a);
+	if (e->period && !knows_periods(e))
+		return READER_FAIL;
+	ret = outfile_open(&e->file, e->output, e->format->file);
+	if (ret)
+		return ret;
+	e->out = e->file.out;
+	e->format->end(e);
+	return e->bad ? READER_FAIL : READER_OK;
+}
+
+/* It is us who look at it, a frame at a time; folded stacks are fold's. */
+static void take_source(struct export *e)
+{
+	if (e->format->folded)
+		return;
+	e->inlines = e->a.inlines;
+	e->lines = e->a.lines;
+	e->a.inlines = e->a.lines = false;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct export e = { 0 };
+	int ret, bad;
+
+	analysis_init(&e.a);
+	ret = parse(&e, argc, argv);
+	if (ret >= 0) {
+		analysis_forget(&e.a);
+		return ret;
+	}
+	export_start(&e);
+	e.r.kernel = e.a.kernel;
+	e.r.log_path = strcmp(e.a.path, "-") ? e.a.path : NULL;
+	take_source(&e);
+	ret = e.format->sample ? write_samples(&e) : write_profile(&e);
+	bad = outfile_close(&e.file, ret == READER_OK);
+	ret = ret ? ret : bad;
+	if (e.format->release && e.state)
+		e.format->release(&e);
+	resolver_close(&e.r);
+	export_free(&e);
+	bad = analysis_close(&e.a);
+	return ret ? ret : bad;
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Callgrind's profile.  It has calls where we have stacks: of a stack, each
+ * function is left by one call, the last one that it made.  So what has called
+ * itself counts once, and nothing has more than all samples below it.
+ */
+#include "export/export.h"
+
+#define EVENT_CHARS	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" \
+			"0123456789_"
+
+/**
+ * struct spot - where a cost is
+ * @func:   in which function; commands follow the functions, see is_command()
+ * @addr:   with instructions: at which address
+ * @callee: of a call, number of the function + 1; 0: samples of its own
+ * @counts: number of the first of its counts
+ */
+struct spot {
+	uint64_t addr;
+	uint32_t func, line, callee;
+	uint32_t counts;
+};
+
+/**
+ * struct callgrind - a file on its way out
+ * @count:   of each spot, one a column
+ * @column:  by event
+ * @same:    see funcs_same()
+ * @written: by string number, those that are known by their number by now: of
+ *	     functions, of files, of objects
+ * @entry:   by function: where it begins
+ * @file:    by function: string number of its source file, 0: not known
+ * @last:    by function: where it is in the present stack
+ * @nfuncs:  how many functions there are
+ * @nofile, @commands: string numbers of what stands for a file that is not
+ *	     known, and for the object of commands
+ */
+struct callgrind {
+	struct export *e;
+	struct spot *spot;
+	uint32_t n, cap;
+	struct idtab tab;
+	uint64_t *count;
+	size_t capcount;
+	uint32_t *column, ncolumns;
+	uint32_t *same, *last, *file;
+	uint64_t *entry;
+	struct spot *stack;
+	uint32_t nstack, capstack;
+	bool *written[3];
+	uint32_t nfuncs, nofile, commands;
+};
+
+enum { FUNCTIONS, FILES, OBJECTS };
+
+/*
+ * Outermost functions are called by the command, which so is a function too:
+ * some readers take what calls a function for all that is below it.
+ */
+static bool is_command(const struct callgrind *x, uint32_t func)
+{
+	return func >= x->nfuncs;
+}
+
+static uint32_t command(const struct callgrind *x, uint32_t comm)
+{
+	return x->nfuncs + comm;
+}
+
+static bool same_spot(const void *ctx, uint32_t id, const void *key)
+{
+	const struct spot *a = &((const struct callgrind *)ctx)->spot[id];
+	const struct spot *b = key;
+
+	return a->addr == b->addr && a->func == b->func &&
+	       a->line == b->line && a->callee == b->callee;
+}
+
+/* The counts of a spot. */
+static uint64_t *counts(struct callgrind *x, const struct spot *key)
+{
+	uint64_t hash = hash_mix(hash_mix(key->addr, key->line),
+				 (uint64_t)key->func << 32 | key->callee);
+	uint32_t id = idtab_find(&x->tab, hash, same_spot, x, key);
+	size_t at;
+
+	if (id != IDTAB_NONE)
+		return &x->count[x->spot[id].counts];
+	GROW(x->spot, x->n, x->cap);
+	x->spot[x->n] = *key;
+	at = (size_t)x->n * x->ncolumns;
+	while (x->capcount < at + x->ncolumns) {
+		x->capcount = x->capcount ? 2 * x->capcount : 1024;
+		x->count = xreallocarray(x->count, x->capcount,
+					 sizeof(*x->count));
+	}
+	memset(x->count + at, 0, x->ncolumns * sizeof(*x->count));
+	x->spot[x->n].counts = (uint32_t)at;
+	idtab_add(&x->tab, hash, x->n++);
+	return &x->count[at];
+}
+
+/* The stack of a chain, from the outermost function on. */
+static void unwind(struct callgrind *x, const struct chain *c)
+{
+	struct level level[LEVELS_MAX];
+	struct place place = { 0 };
+	const uint32_t *frames = chain_frames(&x->e->a.p.chains, c);
+	uint32_t i, n;
+
+	x->nstack = 0;
+	GROW(x->stack, x->nstack, x->capstack);
+	x->stack[x->nstack++] = (struct spot){ .func = command(x, c->comm) };
+	for (i = c->n; i--;) {
+		n = export_levels(x->e, frames[i], level);
+		if (x->e->instr)
+			resolver_place(&x->e->r, &x->e->a.p, frames[i],
+				       &place);
+		while (n--) {
+			GROW(x->stack, x->nstack, x->capstack);
+			x->stack[x->nstack++] = (struct spot){
+				.func = x->same[level[n].func],
+				.line = level[n].line, .addr = place.addr,
+			};
+			if (level[n].file)
+				x->file[x->same[level[n].func]] =
+					level[n].file;
+		}
+	}
+}
+
+static void add_chain(struct callgrind *x, const struct chain *c)
+{
+	uint64_t weight = export_weight(x->e, c);
+	uint32_t column = x->column[c->event], i;
+
+	unwind(x, c);
+	for (i = 0; i < x->nstack; i++)
+		x->last[x->stack[i].func] = i;
+	for (i = 0; i < x->nstack; i++) {
+		struct spot *s = &x->stack[i];
+
+		if (x->last[s->func] != i)
+			continue;
+		if (i + 1 < x->nstack)
+			s->callee = x->stack[i + 1].func + 1;
+		counts(x, s)[column] += weight;
+	}
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct spot *a = pa, *b = pb;
+
+	if (a->func != b->func)
+		return a->func < b->func ? -1 : 1;
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return (a->callee > b->callee) - (a->callee < b->callee);
+}
+
+/* "(12) name" at first, "(12)" from then on. */
+static void put_name(struct callgrind *x, const char *what, int kind,
+		     uint32_t str)
+{
+	struct out *o = x->e->out;
+	char *s;
+
+	out_str(o, what);
+	out_char(o, '(');
+	out_u64(o, (uint64_t)str + 1);
+	out_char(o, ')');
+	if (!x->written[kind][str]) {
+		s = shown_whole(strtab_str(&x->e->a.p.str, str));
+		out_char(o, ' ');
+		out_str(o, s);
+		free(s);
+		x->written[kind][str] = true;
+	}
+	out_char(o, '\n');
+}
+
+static uint32_t func_name(struct callgrind *x, uint32_t func)
+{
+	if (is_command(x, func))
+		return func - x->nfuncs;
+	return func_shown(&x->e->a.p, func, x->e->a.demangle);
+}
+
+static uint32_t func_object(struct callgrind *x, uint32_t func)
+{
+	return is_command(x, func) ? x->commands : export_object(x->e, func);
+}
+
+/* One a function: callgrind does not want to hear of two. */
+static uint32_t func_file(const struct callgrind *x, uint32_t func)
+{
+	return !is_command(x, func) && x->file[func] ? x->file[func] :
+						       x->nofile;
+}
+
+static void put_position(struct callgrind *x, uint64_t addr, uint32_t line)
+{
+	if (x->e->instr) {
+		out_hex(x->e->out, addr);
+		out_char(x->e->out, ' ');
+	}
+	out_u64(x->e->out, line);
+}
+
+static void put_counts(struct callgrind *x, const uint64_t *count)
+{
+	uint32_t i;
+
+	for (i = 0; i < x->ncolumns; i++) {
+		out_char(x->e->out, ' ');
+		out_u64(x->e->out, count[i]);
+	}
+	out_char(x->e->out, '\n');
+}
+
+/* How often it was called nobody knows: as often as it was seen. */
+static void put_call(struct callgrind *x, const struct spot *s)
+{
+	uint32_t callee = s->callee - 1, i;
+	uint64_t calls = 0;
+
+	for (i = 0; i < x->ncolumns; i++)
+		calls += x->count[s->counts + i];
+	put_name(x, "cob=", OBJECTS, func_object(x, callee));
+	put_name(x, "cfi=", FILES, func_file(x, callee));
+	put_name(x, "cfn=", FUNCTIONS, func_name(x, callee));
+	out_str(x->e->out, "calls=");
+	out_u64(x->e->out, calls);
+	out_char(x->e->out, ' ');
+	put_position(x, x->entry[callee], 0);
+	out_char(x->e->out, '\n');
+}
+
+static void put_body(struct callgrind *x)
+{
+	const struct spot *s;
+	uint32_t i;
+
+	if (x->n)
+		qsort(x->spot, x->n, sizeof(*x->spot), by_place);
+	for (i = 0; i < x->n; i++) {
+		s = &x->spot[i];
+		if (!i || s->func != s[-1].func) {
+			out_char(x->e->out, '\n');
+			put_name(x, "ob=", OBJECTS, func_object(x, s->func));
+			put_name(x, "fl=", FILES, func_file(x, s->func));
+			put_name(x, "fn=", FUNCTIONS, func_name(x, s->func));
+		}
+		if (s->callee)
+			put_call(x, s);
+		put_position(x, s->addr, s->line);
+		put_counts(x, &x->count[s->counts]);
+	}
+}
+
+/* Of what events are called, what a reader takes for a name. */
+static void put_event(struct callgrind *x, uint32_t name)
+{
+	char buf[SHOWN_MAX], *c;
+
+	export_shown(x->e, buf, name);
+	for (c = buf; *c; c++)
+		if (!strchr(EVENT_CHARS, *c))
+			*c = '_';
+	out_str(x->e->out, buf);
+}
+
+static void put_events(struct callgrind *x)
+{
+	const struct events *t = &x->e->a.p.events;
+	uint64_t *total = xcalloc(x->ncolumns, sizeof(*total));
+	uint32_t i;
+
+	out_str(x->e->out, "events:");
+	for (i = 0; i < t->n; i++) {
+		if (!x->e->a.use[i] || !t->event[i].samples)
+			continue;
+		out_char(x->e->out, ' ');
+		put_event(x, t->event[i].name);
+		total[x->column[i]] = t->event[i].samples *
+			(x->e->period ? t->event[i].rate : 1);
+	}
+	if (!x->n)
+		out_str(x->e->out, " samples");
+	out_str(x->e->out, "\nsummary:");
+	put_counts(x, total);
+	free(total);
+}
+
+static void put_head(struct callgrind *x)
+{
+	struct out *o = x->e->out;
+	char *path = shown_whole(x->e->a.path);
+
+	out_str(o, "# callgrind format\nversion: 1\ncreator: pmclog "
+		   TOOLS_VERSION "\ncmd: ");
+	out_str(o, path);
+	out_str(o, x->e->period ? "\ndesc: Costs: how often events happened\n" :
+				  "\ndesc: Costs: samples\n");
+	out_str(o, "desc: Calls: the samples below them, for want of "
+		   "numbers\npositions:");
+	out_str(o, x->e->instr ? " instr line\n" : " line\n");
+	put_events(x);
+	free(path);
+}
+
+static void number_events(struct callgrind *x)
+{
+	const struct events *t = &x->e->a.p.events;
+	uint32_t i;
+
+	x->column = xcalloc((size_t)t->n + 1, sizeof(*x->column));
+	for (i = 0; i < t->n; i++)
+		if (x->e->a.use[i] && t->event[i].samples)
+			x->column[i] = x->ncolumns++;
+	if (!x->ncolumns)
+		x->ncolumns = 1;
+}
+
+static void find_entries(struct callgrind *x)
+{
+	const struct profile *p = &x->e->a.p;
+	struct place place;
+	uint64_t *entry;
+	uint32_t i;
+
+	x->entry = xcalloc((size_t)x->nfuncs + 1, sizeof(*x->entry));
+	for (i = 0; x->e->instr && i < p->frames.n; i++) {
+		resolver_place(&x->e->r, p, i, &place);
+		entry = &x->entry[x->same[p->frames.frame[i].func]];
+		if (!place.start)
+			place.start = place.addr;
+		if (!*entry || place.start < *entry)
+			*entry = place.start;
+	}
+}
+
+static void name_all(struct callgrind *x)
+{
+	struct profile *p = &x->e->a.p;
+	uint32_t i;
+
+	for (i = 0; i < x->nfuncs; i++)
+		func_name(x, i);
+	x->nofile = strtab_id(&p->str, "???");
+	x->commands = strtab_id(&p->str, "[command]");
+	for (i = 0; i < 3; i++)
+		x->written[i] = xcalloc(p->str.n, sizeof(bool));
+}
+
+static void end(struct export *e)
+{
+	struct callgrind x = { .e = e };
+	struct profile *p = &e->a.p;
+	uint32_t i;
+
+	x.same = funcs_same(p);
+	x.nfuncs = p->funcs.n;
+	x.last = xcalloc((size_t)x.nfuncs + p->str.n, sizeof(*x.last));
+	x.file = xcalloc((size_t)x.nfuncs + 1, sizeof(*x.file));
+	number_events(&x);
+	find_entries(&x);
+	for (i = 0; i < p->chains.n; i++)
+		if (e->a.use[p->chains.chain[i].event])
+			add_chain(&x, &p->chains.chain[i]);
+	name_all(&x);
+	put_head(&x);
+	put_body(&x);
+	for (i = 0; i < 3; i++)
+		free(x.written[i]);
+	free(x.spot);
+	idtab_free(&x.tab);
+	free(x.count);
+	free(x.column);
+	free(x.same);
+	free(x.last);
+	free(x.file);
+	free(x.entry);
+	free(x.stack);
+}
+
+const struct export_format export_callgrind = {
+	.name = "callgrind",
+	.help = "costs and calls: KCachegrind, callgrind_annotate",
+	.takes = TAKES_WEIGHT | TAKES_INSTR,
+	.places = true,
+	.end = end,
+};

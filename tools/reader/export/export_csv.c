@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A row a sample, quoted as RFC 4180 says. */
+#include <stdio.h>
+
+#include "base/digits.h"
+#include "export/export.h"
+
+#define NUMBERS_MAX	128	/* bytes, generously */
+
+/*
+ * Inside of quotes.  What a spreadsheet would take for a formula gets a quote
+ * before it: a command may be called "=cmd".
+ */
+static void put_cell(struct out *o, const char *s, bool first)
+{
+	if (first && strchr("=+-@", *s) && *s)
+		out_char(o, '\'');
+	for (; *s; s++) {
+		if (*s == '"')
+			out_char(o, '"');
+		out_char(o, *s);
+	}
+}
+
+static const struct text *string_text(struct export *e, uint32_t id)
+{
+	const struct text *t = texts_get(&e->strings, id);
+	char *s;
+
+	if (t)
+		return t;
+	s = shown_whole(strtab_str(&e->a.p.str, id));
+	out_char(e->scratch, '"');
+	put_cell(e->scratch, s, true);
+	out_char(e->scratch, '"');
+	free(s);
+	return texts_put(&e->strings, id, e->scratch);
+}
+
+static void put_func(struct export *e, uint32_t func, char semicolon)
+{
+	struct profile *p = &e->a.p;
+	char name[SHOWN_MAX], *at;
+
+	snprintf(name, sizeof(name), "%s",
+		 strtab_str(&p->str, func_shown(p, func, e->a.demangle)));
+	for (at = name; (at = strchr(at, ';')); at++)
+		*at = semicolon;
+	put_cell(e->scratch, name, true);
+}
+
+/* The functions of a frame, the outermost first, with a semicolon behind. */
+static const struct text *new_frame(struct export *e, uint32_t frame)
+{
+	struct level level[LEVELS_MAX];
+	uint32_t n;
+
+	for (n = export_levels(e, frame, level); n--;) {
+		put_func(e, level[n].func, ':');
+		out_char(e->scratch, ';');
+	}
+	return texts_put(&e->frames, frame, e->scratch);
+}
+
+/* The innermost one. */
+static const struct text *func_text(struct export *e, uint32_t frame)
+{
+	struct level level[LEVELS_MAX];
+	const struct text *t;
+
+	export_levels(e, frame, level);
+	t = texts_get(&e->funcs, level->func);
+	if (t)
+		return t;
+	put_func(e, level->func, ';');
+	return texts_put(&e->funcs, level->func, e->scratch);
+}
+
+static void begin(struct export *e)
+{
+	out_str(e->out, "time,cpu,pid,tid,comm,event,period,mode,symbol,object,"
+			"stack,fields\n");
+}
+
+static void put_numbers(struct export *e, const struct sample *s)
+{
+	char *begin = out_room(e->out, NUMBERS_MAX), *to = begin;
+
+	to = put_parts(to, export_ns(e, s->tsc), 1000000000, 9);
+	*to++ = ',';
+	to = put_number(to, s->cpu);
+	*to++ = ',';
+	to = put_number(to, s->pid);
+	*to++ = ',';
+	to = put_number(to, s->tid);
+	*to++ = ',';
+	e->out->n += (size_t)(to - begin);
+}
+
+/* The fields of a tracepoint; a name is what they begin with. */
+static void put_fields(struct export *e, const struct sample *s)
+{
+	struct text text;
+	uint32_t i;
+
+	tp_put_text(e->scratch, profile_format(&e->a.p, s->event), &s->raw,
+		    false);
+	text = text_made(e->scratch);
+	for (i = 0; i < text.n; i++) {
+		if (text.s[i] == '"')
+			out_char(e->out, '"');
+		out_char(e->out, text.s[i]);
+	}
+}
+
+/* The event, with its period, and in which mode it happened. */
+static const struct text *event_text(struct export *e, const struct sample *s)
+{
+	const struct event *event = &e->a.p.events.event[s->event];
+	uint32_t id = 2 * s->event + s->kernel;
+	const struct text *t = texts_get(&e->events, id), *name;
+
+	if (t)
+		return t;
+	name = string_text(e, event->name);
+	out_char(e->scratch, ',');
+	out_bytes(e->scratch, name->s, name->n);
+	out_char(e->scratch, ',');
+	out_u64(e->scratch, event->rate);
+	out_str(e->scratch, s->kernel ? ",kernel,\"" : ",user,\"");
+	return texts_put(&e->events, id, e->scratch);
+}
+
+static void sample(struct export *e, const struct sample *s)
+{
+	uint32_t func = e->a.p.frames.frame[s->frames[0]].func, i;
+	struct out *o = e->out;
+
+	put_numbers(e, s);
+	out_text(o, string_text(e, s->comm));
+	out_text(o, event_text(e, s));
+	out_text(o, func_text(e, s->frames[0]));
+	out_str(o, "\",");
+	out_text(o, string_text(e, export_object(e, func)));
+	out_str(o, ",\"");
+	for (i = s->nframes; i--;)
+		out_frame(e, s->frames[i]);
+	/* instead of the last semicolon */
+	o->buf[o->n - 1] = '"';
+	if (s->raw.data) {
+		out_str(o, ",\"");
+		put_fields(e, s);
+		out_str(o, "\"\n");
+	} else {
+		out_str(o, ",\n");
+	}
+}
+
+const struct export_format export_csv = {
+	.name = "csv",
+	.help = "a row a sample: spreadsheets, DuckDB, pandas",
+	.begin = begin,
+	.frame = new_frame,
+	.sample = sample,
+};

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The Firefox Profiler's processed format.  It wants each thread's samples in
+ * one piece, but they come mixed: they wait in a temporary file.
+ */
+#include <stdio.h>
+
+#include "export/export_firefox.h"
+
+static bool same_stack(const void *ctx, uint32_t id, const void *key)
+{
+	const struct fx_stack *a = &((const struct firefox *)ctx)->stack[id];
+	const struct fx_stack *b = key;
+
+	return a->prefix == b->prefix && a->frame == b->frame;
+}
+
+static uint32_t stack_id(struct firefox *x, const struct fx_stack *key)
+{
+	uint64_t hash = hash_mix(key->prefix, key->frame);
+	uint32_t id = idtab_find(&x->stacktab, hash, same_stack, x, key);
+
+	if (id != IDTAB_NONE)
+		return id;
+	GROW(x->stack, x->nstacks, x->capstacks);
+	x->stack[x->nstacks] = *key;
+	idtab_add(&x->stacktab, hash, x->nstacks);
+	return x->nstacks++;
+}
+
+/* Room for number @id in an array of @n, which is 0 where nothing was put. */
+static void *make_room(void *p, uint32_t *n, uint32_t id, size_t size)
+{
+	uint32_t more = id < 512 ? 1024 : 2 * id;
+
+	if (id < *n)
+		return p;
+	p = xreallocarray(p, more, size);
+	memset((char *)p + *n * size, 0, (more - *n) * size);
+	*n = more;
+	return p;
+}
+
+/* The functions of a frame, the outermost first. */
+static void add_frame(struct export *e, struct firefox *x, uint32_t frame)
+{
+	struct level level[LEVELS_MAX];
+	uint32_t n = export_levels(e, frame, level), k;
+
+	x->rows[frame].first = x->nframes + 1;
+	x->rows[frame].n = n;
+	for (k = n; k--;) {
+		GROW(x->frame, x->nframes, x->capframes);
+		x->frame[x->nframes++] = (struct fx_frame){
+			.frame = frame, .func = level[k].func,
+			.file = level[k].file, .line = level[k].line,
+			.depth = n - 1 - k,
+		};
+	}
+}
+
+static uint32_t chain_stack(struct export *e, struct firefox *x, uint32_t id)
+{
+	const struct chain *c = &e->a.p.chains.chain[id];
+	struct fx_stack s = { 0 };
+	const uint32_t *frames;
+	uint32_t i, k;
+
+	x->chain = make_room(x->chain, &x->nchains, id, sizeof(*x->chain));
+	if (x->chain[id])
+		return x->chain[id] - 1;
+	frames = chain_frames(&e->a.p.chains, c);
+	for (i = c->n; i--;) {
+		x->rows = make_room(x->rows, &x->nrows, frames[i],
+				    sizeof(*x->rows));
+		if (!x->rows[frames[i]].n)
+			add_frame(e, x, frames[i]);
+		for (k = 0; k < x->rows[frames[i]].n; k++) {
+			s.frame = x->rows[frames[i]].first - 1 + k;
+			s.prefix = stack_id(x, &s) + 1;
+		}
+	}
+	x->chain[id] = s.prefix;
+	return s.prefix - 1;
+}
+
+static bool same_thread(const void *ctx, uint32_t id, const void *key)
+{
+	const struct fx_thread *a = &((const struct firefox *)ctx)->thread[id];
+	const struct fx_thread *b = key;
+
+	return a->tid == b->tid && a->pid == b->pid && a->event == b->event;
+}
+
+static uint32_t thread_id(struct firefox *x, const struct sample *s)
+{
+	struct fx_thread key = {
+		.pid = s->pid, .tid = s->tid, .event = s->event,
+		.first = INT64_MAX, .last = INT64_MIN,
+	};
+	uint64_t hash = hash_mix((uint64_t)s->pid << 32 | s->tid, s->event);
+	uint32_t id = x->last;
+
+	if (id < x->nthreads && same_thread(x, id, &key))
+		return id;
+	id = idtab_find(&x->threadtab, hash, same_thread, x, &key);
+	if (id == IDTAB_NONE) {
+		GROW(x->thread, x->nthreads, x->capthreads);
+		x->thread[x->nthreads] = key;
+		idtab_add(&x->threadtab, hash, x->nthreads++);
+		id = spool_new(&x->spool);
+	}
+	x->last = id;
+	return id;
+}
+
+static void begin(struct export *e)
+{
+	struct firefox *x = xcalloc(1, sizeof(*x));
+
+	strtab_init(&x->str);
+	e->state = x;
+}
+
+static void sample(struct export *e, const struct sample *s)
+{
+	struct firefox *x = e->state;
+	uint32_t id = thread_id(x, s);
+	struct fx_thread *t = &x->thread[id];
+	int64_t ns = export_ns(e, s->tsc);
+
+	t->comm = s->comm;
+	if (ns < t->first)
+		t->first = ns;
+	if (ns > t->last)
+		t->last = ns;
+	spool_add(&x->spool, id, ns, chain_stack(e, x, s->chain));
+}
+
+static void end(struct export *e)
+{
+	struct firefox *x = e->state;
+
+	if (!x->spool.error)
+		firefox_write(e, x);
+	if (!x->spool.error)
+		return;
+	fprintf(stderr, "pmclog: temporary file: %s\n",
+		strerror(x->spool.error));
+	e->bad = true;
+}
+
+static void release(struct export *e)
+{
+	struct firefox *x = e->state;
+
+	free(x->frame);
+	free(x->rows);
+	free(x->stack);
+	idtab_free(&x->stacktab);
+	free(x->chain);
+	free(x->thread);
+	idtab_free(&x->threadtab);
+	spool_free(&x->spool);
+	strtab_free(&x->str);
+	free(x);
+}
+
+const struct export_format export_firefox = {
+	.name = "firefox",
+	.help = "JSON: profiler.firefox.com",
+	.begin = begin,
+	.sample = sample,
+	.chains = true,
+	.end = end,
+	.release = release,
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A profile for Firefox: what is gathered, and then written. */
+#ifndef READER_EXPORT_FIREFOX_H
+#define READER_EXPORT_FIREFOX_H
+
+#include "base/spool.h"
+#include "export/export.h"
+
+/* a function at a frame; @depth: 0 where nothing was inlined */
+struct fx_frame {
+	uint32_t frame, func, file, line, depth;
+};
+
+/* @prefix: number of the stack of its callers + 1; 0: none */
+struct fx_stack {
+	uint32_t prefix, frame;
+};
+
+/* samples of an event in a thread; @comm: the latest */
+struct fx_thread {
+	uint32_t pid, tid, event, comm;
+	int64_t first, last;
+};
+
+/**
+ * struct firefox - a profile as it grows
+ * @rows:    by frame: number of its first fx_frame + 1, and how many it has
+ * @chain:   by chain: number of its stack + 1
+ * @thread:  their samples are in @spool, under the same number
+ * @str:     strings of the file
+ */
+struct firefox {
+	struct fx_frame *frame;
+	uint32_t nframes, capframes;
+	struct { uint32_t first, n; } *rows;
+	uint32_t nrows;
+	struct fx_stack *stack;
+	uint32_t nstacks, capstacks;
+	struct idtab stacktab;
+	uint32_t *chain, nchains;
+	struct fx_thread *thread;
+	uint32_t nthreads, capthreads, last;
+	struct idtab threadtab;
+	struct spool spool;
+	struct strtab str;
+};
+
+void firefox_write(struct export *e, struct firefox *x);
+
+#endif /* READER_EXPORT_FIREFOX_H */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What was inlined at a frame, and at which lines of the source. */
+#include "elf/inlines.h"
+#include "export/export.h"
+
+/* an object's source; @ok: it has some */
+struct source_object {
+	struct inlines x;
+	bool tried, ok;
+};
+
+/**
+ * struct sources - what is known of frames
+ * @obj:   by object
+ * @level: of all frames
+ * @of:    by frame: which are its; @n 0: not looked at yet
+ */
+struct sources {
+	struct source_object *obj;
+	uint32_t nobj;
+	struct level *level;
+	uint32_t nlevels, caplevels;
+	struct { uint32_t first, n; } *of;
+	uint32_t nof;
+};
+
+static void *make_room(void *p, uint32_t *n, uint32_t id, size_t size)
+{
+	uint32_t more = id < 32 ? 64 : 2 * id;
+
+	if (id < *n)
+		return p;
+	p = xreallocarray(p, more, size);
+	memset((char *)p + *n * size, 0, (more - *n) * size);
+	*n = more;
+	return p;
+}
+
+/* Modules of the kernel are files of their own. */
+static bool open_object(struct export *e, struct inlines *x, uint32_t obj)
+{
+	struct profile *p = &e->a.p;
+	struct objfile f;
+	bool ok;
+
+	if (p->objs.obj[obj].kind == OBJ_KERNEL)
+		return e->r.k.elf && inlines_open(x, e->r.k.root,
+						  e->r.k.source);
+	if (p->objs.obj[obj].kind != OBJ_FILE)
+		return false;
+	ok = objsyms_file(&f, p, obj) && inlines_open(x, &f.root, f.path);
+	free(f.path);
+	return ok;
+}
+
+static struct inlines *source_of(struct export *e, struct sources *t,
+				 uint32_t obj)
+{
+	struct source_object *o;
+
+	t->obj = make_room(t->obj, &t->nobj, obj, sizeof(*t->obj));
+	o = &t->obj[obj];
+	if (!o->tried) {
+		o->tried = true;
+		o->ok = open_object(e, &o->x, obj);
+	}
+	return o->ok ? &o->x : NULL;
+}
+
+static void set_place(struct export *e, struct level *l,
+		      const struct src_frame *at)
+{
+	struct func f = e->a.p.funcs.func[l->func];
+
+	if (!at->file || !at->line)
+		return;
+	l->file = strtab_id(&e->a.p.str, at->file);
+	l->line = (uint32_t)at->line;
+	if (!e->a.p.by_line)
+		return;
+	f.shown = 0;
+	f.file = l->file;
+	f.line = l->line;
+	l->func = func_number(&e->a.p.funcs, &f);
+}
+
+static void add_level(struct export *e, struct sources *t, uint32_t func,
+		      const struct src_frame *at)
+{
+	struct level l = { .func = func };
+
+	if (at)
+		set_place(e, &l, at);
+	GROW(t->level, t->nlevels, t->caplevels);
+	t->level[t->nlevels++] = l;
+}
+
+static uint32_t inlined(struct export *e, uint32_t obj,
+			const struct src_frame *at)
+{
+	struct func f = { .obj = obj, .inlined = true };
+
+	f.name = strtab_id(&e->a.p.str, at->func ? at->func : "??");
+	return func_number(&e->a.p.funcs, &f);
+}
+
+static void look(struct export *e, struct sources *t, uint32_t frame)
+{
+	struct profile *p = &e->a.p;
+	uint32_t func = p->frames.frame[frame].func;
+	uint32_t obj = p->funcs.func[func].obj, n = 0, i;
+	struct inlines *x = source_of(e, t, obj);
+	struct src_frame at[INLINES_MAX];
+	struct place place;
+
+	if (x) {
+		resolver_place(&e->r, p, frame, &place);
+		n = inlines_find(x, place.addr, at);
+	}
+	if (n && !e->inlines) {
+		at[0].func = NULL;
+		n = 1;
+	}
+	for (i = 0; i + 1 < n; i++)
+		add_level(e, t, inlined(e, obj, &at[i]), &at[i]);
+	/* the outermost is the function itself, and has its symbol */
+	add_level(e, t, func, n ? &at[n - 1] : NULL);
+}
+
+uint32_t export_levels(struct export *e, uint32_t frame,
+		       struct level level[LEVELS_MAX])
+{
+	struct sources *t = e->sources;
+	uint32_t first;
+
+	if (!e->inlines && !e->lines) {
+		level[0] = (struct level){
+			.func = e->a.p.frames.frame[frame].func,
+		};
+		return 1;
+	}
+	if (!t)
+		t = e->sources = xcalloc(1, sizeof(*t));
+	t->of = make_room(t->of, &t->nof, frame, sizeof(*t->of));
+	if (!t->of[frame].n) {
+		first = t->nlevels;
+		look(e, t, frame);
+		t->of[frame].first = first;
+		t->of[frame].n = t->nlevels - first;
+	}
+	memcpy(level, &t->level[t->of[frame].first],
+	       t->of[frame].n * sizeof(*level));
+	return t->of[frame].n;
+}
+
+void export_levels_free(struct export *e)
+{
+	struct sources *t = e->sources;
+	uint32_t i;
+
+	if (!t)
+		return;
+	for (i = 0; i < t->nobj; i++)
+		if (t->obj[i].ok)
+			inlines_close(&t->obj[i].x);
+	free(t->obj);
+	free(t->level);
+	free(t->of);
+	free(t);
+}

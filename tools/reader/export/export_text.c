@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the formats write, made once and then only copied. */
+#include <stdlib.h>
+
+#include "base/digits.h"
+#include "export/export.h"
+
+/**
+ * struct scratch - where a text is made
+ * @o:    takes it
+ * @full: the first @n bytes of one that is longer than @o's buffer
+ */
+struct scratch {
+	struct out o;
+	char *full;
+	size_t n, cap;
+};
+
+static void keep(struct out *o, const char *p, size_t n)
+{
+	struct scratch *s = (struct scratch *)o;
+
+	if (s->cap - s->n < n) {
+		s->cap = 2 * (s->n + n);
+		s->full = xreallocarray(s->full, s->cap, 1);
+	}
+	memcpy(s->full + s->n, p, n);
+	s->n += n;
+}
+
+void export_start(struct export *e)
+{
+	struct scratch *s = xcalloc(1, sizeof(*s));
+
+	s->o.sink = keep;
+	e->scratch = &s->o;
+}
+
+static void texts_free(struct texts *t)
+{
+	free(t->text);
+	arena_free(&t->mem);
+}
+
+void export_free(struct export *e)
+{
+	export_levels_free(e);
+	texts_free(&e->funcs);
+	texts_free(&e->frames);
+	texts_free(&e->strings);
+	texts_free(&e->objects);
+	texts_free(&e->events);
+	free(((struct scratch *)e->scratch)->full);
+	free(e->scratch);
+}
+
+static struct text *text_of(struct texts *t, uint32_t id)
+{
+	uint32_t n = id < 512 ? 1024 : 2 * id;
+
+	if (id >= t->n) {
+		t->text = xreallocarray(t->text, n, sizeof(*t->text));
+		memset(t->text + t->n, 0, (n - t->n) * sizeof(*t->text));
+		t->n = n;
+	}
+	return &t->text[id];
+}
+
+const struct text *texts_share(struct texts *t, uint32_t id,
+			       const struct text *text)
+{
+	struct text *own = text_of(t, id);
+
+	*own = *text;
+	return own;
+}
+
+struct text text_made(struct out *scratch)
+{
+	struct scratch *from = (struct scratch *)scratch;
+	struct text text;
+
+	if (from->n)
+		out_flush(scratch);
+	text.s = from->n ? from->full : scratch->buf;
+	text.n = (uint32_t)(from->n + scratch->n);
+	scratch->n = from->n = 0;
+	return text;
+}
+
+const struct text *texts_put(struct texts *t, uint32_t id, struct out *scratch)
+{
+	struct text *text = text_of(t, id);
+	struct scratch *from = (struct scratch *)scratch;
+	size_t n = from->n + scratch->n;
+	char *s = arena_alloc(&t->mem, (n + TEXT_ALIGN) &
+				       ~(size_t)(TEXT_ALIGN - 1));
+
+	if (from->n)
+		memcpy(s, from->full, from->n);
+	memcpy(s + from->n, scratch->buf, scratch->n);
+	text->s = s;
+	text->n = (uint32_t)n;
+	scratch->n = from->n = 0;
+	return text;
+}
+
+/* Most are shorter than two lines of a processor's cache. */
+void texts_prepare(struct export *e, const struct sample *s)
+{
+	const struct text *t;
+	uint32_t i;
+
+	for (i = 0; i < s->nframes; i++) {
+		t = texts_get(&e->frames, s->frames[i]);
+		if (!t)
+			t = e->format->frame(e, s->frames[i]);
+		__builtin_prefetch(t->s);
+		__builtin_prefetch(t->s + 64);
+	}
+}
+
+int64_t export_ns(const struct export *e, uint64_t tsc)
+{
+	const struct log_facts *log = &e->a.p.log;
+	int64_t ticks = (int64_t)(tsc - log->begin);
+	uint64_t freq = log_freq(log);
+	double ns;
+
+	if (freq == 1000000000)
+		return ticks;
+	ns = (double)(ticks / (int64_t)freq) * 1e9;
+	if (ns > 9e18 || ns < -9e18)
+		return 0;
+	return ticks / (int64_t)freq * 1000000000 +
+	       (int64_t)((double)(ticks % (int64_t)freq) * 1e9 / (double)freq);
+}
+
+int64_t export_unix_ns(const struct export *e, uint64_t tsc)
+{
+	const struct log_facts *log = &e->a.p.log;
+	int64_t ns;
+
+	if (!log->ts_sec ||
+	    __builtin_mul_overflow(log->ts_sec, 1000000000, &ns) ||
+	    __builtin_add_overflow(ns, log->ts_nsec, &ns) ||
+	    __builtin_add_overflow(ns, export_ns(e, tsc), &ns))
+		return 0;
+	return ns;
+}
+
+void out_decimal(struct out *o, int64_t v, unsigned int digits)
+{
+	char buf[2 * DIGITS_MAX + 2];
+	uint64_t scale = 1;
+	unsigned int i;
+
+	for (i = 0; i < digits; i++)
+		scale *= 10;
+	out_bytes(o, buf, (size_t)(put_parts(buf, v, scale, digits) - buf));
+}
+
+uint64_t export_weight(const struct export *e, const struct chain *c)
+{
+	return c->count * (e->period ? e->a.p.events.event[c->event].rate : 1);
+}
+
+uint32_t export_object(const struct export *e, uint32_t func)
+{
+	const struct profile *p = &e->a.p;
+	const struct object *o = &p->objs.obj[p->funcs.func[func].obj];
+
+	return o->kind == OBJ_MODULE ? o->brief : o->path;
+}
+
+void export_shown(const struct export *e, char buf[SHOWN_MAX], uint32_t str)
+{
+	shown_name(buf, strtab_str(&e->a.p.str, str), false);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * -F: a call tree for kcachegrind and callgrind_annotate, with a column of
+ * costs for each event.
+ *
+ * A call costs what was sampled below it: once for each sample, however often
+ * the call is in its chain, and nothing where a function calls itself, or it
+ * would cost more than all there is.  How often functions were called is not
+ * known from samples; where the format wants it, the samples stand again.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "analysis/shown.h"
+#include "freebsd/log_view.h"
+
+#define NO_CALLEE	UINT32_MAX
+
+/**
+ * struct cost - samples at a place, or below a call from there
+ * @func:   label of the function that the place is in
+ * @callee: label of the one called, NO_CALLEE: sampled here
+ * @frame, @callee_frame: some frame of each
+ */
+struct cost {
+	uint32_t	func, callee;
+	uint64_t	addr;
+	uint32_t	event;
+	uint32_t	frame, callee_frame;
+	uint64_t	count;
+};
+
+/* @chain: the last one it was counted for, and one more */
+struct arc {
+	uint32_t	func, callee;
+	uint32_t	chain;
+};
+
+struct tree {
+	struct log	*l;
+	FILE		*f;
+	struct cost	*cost;
+	uint32_t	n, cap;
+	struct idtab	tab;
+	struct arc	*arc;
+	uint32_t	narc, caparc;
+	struct idtab	arctab;
+	/* names that were written, for they are written once */
+	struct strtab	ob, fl, fn;
+	char		*file;		/* that lines are of now */
+};
+
+/* ------------------------------------------------------------------------
+ * Collecting
+ */
+static bool same_cost(const void *ctx, uint32_t id, const void *key)
+{
+	const struct cost *a = &((const struct tree *)ctx)->cost[id], *b = key;
+
+	return a->func == b->func && a->callee == b->callee &&
+	       a->addr == b->addr && a->event == b->event;
+}
+
+static void add_cost(struct tree *t, const struct cost *what)
+{
+	uint64_t hash = hash_mix(hash_mix((uint64_t)what->func << 32 |
+					  what->callee, what->addr),
+				 what->event);
+	uint32_t id = idtab_find(&t->tab, hash, same_cost, t, what);
+
+	if (id != IDTAB_NONE) {
+		t->cost[id].count += what->count;
+		return;
+	}
+	GROW(t->cost, t->n, t->cap);
+	t->cost[t->n] = *what;
+	idtab_add(&t->tab, hash, t->n++);
+}
+
+static bool same_arc(const void *ctx, uint32_t id, const void *key)
+{
+	const struct arc *a = &((const struct tree *)ctx)->arc[id], *b = key;
+
+	return a->func == b->func && a->callee == b->callee;
+}
+
+/* Was this arc met in this chain before? */
+static bool seen(struct tree *t, uint32_t func, uint32_t callee, uint32_t chain)
+{
+	struct arc key = { func, callee, chain + 1 };
+	uint64_t hash = hash_mix(func, callee);
+	uint32_t id = idtab_find(&t->arctab, hash, same_arc, t, &key);
+	bool before;
+
+	if (id == IDTAB_NONE) {
+		GROW(t->arc, t->narc, t->caparc);
+		t->arc[t->narc] = key;
+		idtab_add(&t->arctab, hash, t->narc++);
+		return false;
+	}
+	before = t->arc[id].chain == chain + 1;
+	t->arc[id].chain = chain + 1;
+	return before;
+}
+
+static void add_frame(struct tree *t, uint32_t chain, uint32_t i)
+{
+	const struct chain *c = &t->l->p.chains.chain[chain];
+	const uint32_t *frames = chain_frames(&t->l->p.chains, c);
+	struct cost what = {
+		.func = log_function(t->l, frames[i]), .callee = NO_CALLEE,
+		.event = c->event, .count = c->count, .frame = frames[i],
+	};
+	struct place at;
+
+	if (i) {
+		what.callee_frame = frames[i - 1];
+		what.callee = log_function(t->l, what.callee_frame);
+		if (what.callee == what.func ||
+		    seen(t, what.func, what.callee, chain))
+			return;
+	}
+	resolver_place(&t->l->r, &t->l->p, what.frame, &at);
+	what.addr = at.addr;
+	add_cost(t, &what);
+}
+
+static void collect(struct tree *t)
+{
+	const struct chains *chains = &t->l->p.chains;
+	uint32_t i, j, n;
+
+	for (i = 0; i < chains->n; i++) {
+		n = log_depth(t->l, &chains->chain[i]);
+		for (j = 0; j < n; j++)
+			add_frame(t, i, j);
+	}
+}
+
+/* What was sampled in a function, then its calls. */
+static int by_place(const void *pa, const void *pb)
+{
+	const struct cost *a = pa, *b = pb;
+	uint32_t ca = a->callee + 1, cb = b->callee + 1;
+
+	if (a->func != b->func)
+		return a->func < b->func ? -1 : 1;
+	if (ca != cb)
+		return ca < cb ? -1 : 1;
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->event < b->event ? -1 : a->event > b->event;
+}
+
+/* ------------------------------------------------------------------------
+ * Writing
+ */
+static void put_name(struct tree *t, const char *key, struct strtab *names,
+		     const char *name)
+{
+	uint32_t known = names->n;
+	uint32_t id = strtab_id(names, name);
+
+	if (id < known)
+		fprintf(t->f, "%s=(%u)\n", key, id);
+	else
+		fprintf(t->f, "%s=(%u) %s\n", key, id, name);
+}
+
+/* Where the function begins. */
+static void entry_of(struct tree *t, uint32_t frame, struct place *at)
+{
+	resolver_place(&t->l->r, &t->l->p, frame, at);
+	if (at->end)
+		at->addr = at->start;
+}
+
+static int line_of(struct tree *t, const struct place *at, char *file)
+{
+	const char *name = "???";
+	int line = 0;
+
+	log_line(t->l, at, &name, &line);
+	shown_name(file, name, false);
+	return line;
+}
+
+static void set_file(struct tree *t, const char *file)
+{
+	free(t->file);
+	t->file = xstrdup(file);
+}
+
+/* Image, file and name of a function; the line and the place it begins at. */
+static int put_function(struct tree *t, uint32_t label, uint32_t frame,
+			int called, struct place *at)
+{
+	uint32_t func = t->l->p.frames.frame[frame].func;
+	char file[NAME_MAX_SHOWN], text[NAME_MAX_SHOWN];
+	int line;
+
+	entry_of(t, frame, at);
+	log_image(t->l, at->image, text);
+	put_name(t, called ? "cob" : "ob", &t->ob, text);
+	line = line_of(t, at, file);
+	put_name(t, called ? "cfi" : "fl", &t->fl, file);
+	if (!called)
+		set_file(t, file);
+	log_name(t->l, label, text);
+	put_name(t, called ? "cfn" : "fn", &t->fn, at->name ?
+		 strtab_str(&t->l->p.str, func_shown(&t->l->p, func, true)) :
+		 text);
+	return line;
+}
+
+/* Code that was inlined has its lines in another file. */
+static int put_file(struct tree *t, const struct place *at)
+{
+	char file[NAME_MAX_SHOWN];
+	int line = line_of(t, at, file);
+
+	if (line && strcmp(file, t->file)) {
+		put_name(t, "fi", &t->fl, file);
+		set_file(t, file);
+	}
+	return line;
+}
+
+static void put_counts(struct tree *t, const struct cost *from,
+		       const struct cost *to)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->l->p.events.n; i++) {
+		bool has = from < to && from->event == i;
+
+		fprintf(t->f, " %llu", has ?
+			(unsigned long long)from->count : 0ULL);
+		from += has;
+	}
+	putc('\n', t->f);
+}
+
+/* All costs of one place, or of one call: one line. */
+static void put_cost(struct tree *t, const struct cost *from,
+		     const struct cost *to)
+{
+	unsigned long long calls = 0;
+	const struct cost *c;
+	struct place at, callee;
+	int line;
+
+	resolver_place(&t->l->r, &t->l->p, from->frame, &at);
+	if (from->callee != NO_CALLEE) {
+		for (c = from; c < to; c++)
+			calls += c->count;
+		line = put_function(t, from->callee, from->callee_frame, 1,
+				    &callee);
+		fprintf(t->f, "calls=%llu %#llx %d\n", calls,
+			(unsigned long long)callee.addr, line);
+	}
+	line = put_file(t, &at);
+	fprintf(t->f, "%#llx %d", (unsigned long long)at.addr, line);
+	put_counts(t, from, to);
+}
+
+/* Formulas of kcachegrind take only such names. */
+static void put_event(struct tree *t, uint32_t event)
+{
+	const char *s = strtab_str(&t->l->p.str,
+				   t->l->p.events.event[event].name);
+
+	putc(' ', t->f);
+	for (; *s; s++)
+		putc(isalnum((unsigned char)*s) ? *s : '_', t->f);
+	fprintf(t->f, "_%u", event);
+}
+
+static void put_head(struct tree *t)
+{
+	const struct events *events = &t->l->p.events;
+	uint32_t i;
+
+	fputs("# callgrind format\nversion: 1\ncreator: pmcstat\n"
+	      "desc: Samples: what was sampled below a call stands for how "
+	      "often it was made\npositions: instr line\nevents:", t->f);
+	for (i = 0; i < events->n; i++)
+		put_event(t, i);
+	fputs("\nsummary:", t->f);
+	for (i = 0; i < events->n; i++)
+		fprintf(t->f, " %llu",
+			(unsigned long long)events->event[i].samples);
+	putc('\n', t->f);
+}
+
+static void put_tree(struct tree *t)
+{
+	uint32_t func = NO_CALLEE, i, j;
+
+	put_head(t);
+	for (i = 0; i < t->n; i = j) {
+		const struct cost *c = &t->cost[i];
+		struct place at;
+
+		if (c->func != func) {
+			putc('\n', t->f);
+			put_function(t, c->func, c->frame, 0, &at);
+			func = c->func;
+		}
+		for (j = i + 1; j < t->n && t->cost[j].func == c->func &&
+				t->cost[j].callee == c->callee &&
+				t->cost[j].addr == c->addr; j++)
+			;
+		put_cost(t, c, &t->cost[j]);
+	}
+}
+
+int read_calltree(struct log *l)
+{
+	struct tree t = { .l = l, .f = text_open(l->o->calltree) };
+
+	if (!t.f)
+		return EX_CANTCREAT;
+	strtab_init(&t.ob);
+	strtab_init(&t.fl);
+	strtab_init(&t.fn);
+	collect(&t);
+	if (t.n)
+		qsort(t.cost, t.n, sizeof(*t.cost), by_place);
+	put_tree(&t);
+	strtab_free(&t.ob);
+	strtab_free(&t.fl);
+	strtab_free(&t.fn);
+	free(t.file);
+	free(t.cost);
+	free(t.arc);
+	idtab_free(&t.tab);
+	idtab_free(&t.arctab);
+	return text_close(t.f, l->o->calltree);
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * -g: profiles for gprof, one for each image and event, in EVENT/IMAGE.gmon.
+ *
+ * The counters of such a file have 16 bits.  gprof adds up what several of its
+ * histograms tell of the same addresses, so with -e a place with more samples
+ * gets a histogram of its own, as often as it takes.
+ *
+ * Calls are known inside an image only, and the number of calls not at all:
+ * the samples below stand for it.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "analysis/shown.h"
+#include "base/plural.h"
+#include "base/say.h"
+#include "freebsd/log_view.h"
+
+#define BIN_BYTES	2U	/* of code; gprof's unit, too */
+#define BIN_BYTES_BIG	16U	/* where that would be too many */
+#define BIG_IMAGE	((uint64_t)16 << 20)
+#define IMAGE_MAX	((uint64_t)1 << 32)
+
+#define TAG_HISTOGRAM	0
+#define TAG_ARC		1
+
+struct gmon_arc {
+	uint64_t	from, to;
+	uint64_t	count;
+};
+
+/**
+ * struct gmon - a profile
+ * @lo, @hi: what is code in the image
+ * @name:    of the file, without the directory
+ */
+struct gmon {
+	uint32_t	image, event;
+	uint64_t	lo, hi;
+	unsigned int	bytes;
+	uint64_t	*bin;
+	size_t		nbins;
+	uint64_t	samples;
+	struct gmon_arc	*arc;
+	uint32_t	n, cap;
+	struct idtab	tab;
+	char		*name;
+};
+
+struct gprof {
+	struct log	*l;
+	struct gmon	**gmon;
+	uint32_t	n, cap;
+	struct idtab	tab;
+	uint64_t	cut;		/* counts that were too large */
+	uint64_t	left_out;	/* samples in no image with symbols */
+};
+
+/* ------------------------------------------------------------------------
+ * Collecting
+ */
+static bool kernel_extent(const struct log *l, uint64_t *lo, uint64_t *hi)
+{
+	const struct symtab *t = &l->r.k.tab;
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		if (t->sym[i].mod || t->sym[i].rank == SYM_GAP)
+			continue;
+		if (!*hi)
+			*lo = t->sym[i].start;
+		*hi = t->sym[i].end;
+	}
+	*lo -= l->r.k.slide;
+	*hi -= l->r.k.slide;
+	return *hi > *lo;
+}
+
+static bool file_extent(const struct log *l, uint32_t image, uint64_t *lo,
+			uint64_t *hi)
+{
+	const struct elfsegs *t = &l->r.syms[image].segs;
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		const struct elfseg *s = &t->seg[i];
+
+		if (!s->exec || s->vaddr + s->len < s->vaddr)
+			continue;
+		if (!*hi || s->vaddr < *lo)
+			*lo = s->vaddr;
+		if (s->vaddr + s->len > *hi)
+			*hi = s->vaddr + s->len;
+	}
+	return *hi > *lo;
+}
+
+/* Modules and memory have no addresses that gprof could look up in a file. */
+static bool extent(const struct log *l, uint32_t image, uint64_t *lo,
+		   uint64_t *hi)
+{
+	*lo = *hi = 0;
+	switch (l->p.objs.obj[image].kind) {
+	case OBJ_KERNEL:
+		return l->r.ready && kernel_extent(l, lo, hi);
+	case OBJ_FILE:
+		return image < l->r.n && l->r.open[image] &&
+		       file_extent(l, image, lo, hi);
+	default:
+		return false;
+	}
+}
+
+static bool same_gmon(const void *ctx, uint32_t id, const void *key)
+{
+	const struct gmon *a = ((const struct gprof *)ctx)->gmon[id], *b = key;
+
+	return a->image == b->image && a->event == b->event;
+}
+
+/* NULL: there is none for this image. */
+static struct gmon *gmon_of(struct gprof *g, uint32_t image, uint32_t event)
+{
+	struct gmon key = { .image = image, .event = event }, *m;
+	uint64_t hash = hash_mix(image, event);
+	uint32_t id = idtab_find(&g->tab, hash, same_gmon, g, &key);
+
+	if (id != IDTAB_NONE)
+		return g->gmon[id]->nbins ? g->gmon[id] : NULL;
+	m = xcalloc(1, sizeof(*m));
+	*m = key;
+	GROW(g->gmon, g->n, g->cap);
+	g->gmon[g->n] = m;
+	idtab_add(&g->tab, hash, g->n++);
+	if (!extent(g->l, image, &m->lo, &m->hi) || m->hi - m->lo > IMAGE_MAX)
+		return NULL;
+	m->bytes = m->hi - m->lo > BIG_IMAGE ? BIN_BYTES_BIG : BIN_BYTES;
+	m->lo -= m->lo % m->bytes;
+	m->nbins = (m->hi - m->lo + m->bytes - 1) / m->bytes;
+	m->bin = xcalloc(m->nbins, sizeof(*m->bin));
+	return m;
+}
+
+static bool same_arc(const void *ctx, uint32_t id, const void *key)
+{
+	const struct gmon_arc *a = &((const struct gmon *)ctx)->arc[id];
+	const struct gmon_arc *b = key;
+
+	return a->from == b->from && a->to == b->to;
+}
+
+static void add_arc(struct gmon *m, uint64_t from, uint64_t to, uint64_t count)
+{
+	struct gmon_arc key = { from, to, count };
+	uint64_t hash = hash_mix(from, to);
+	uint32_t id = idtab_find(&m->tab, hash, same_arc, m, &key);
+
+	if (id != IDTAB_NONE) {
+		m->arc[id].count += count;
+		return;
+	}
+	GROW(m->arc, m->n, m->cap);
+	m->arc[m->n] = key;
+	idtab_add(&m->tab, hash, m->n++);
+}
+
+static void add_chain(struct gprof *g, const struct chain *c)
+{
+	struct log *l = g->l;
+	const uint32_t *frames = chain_frames(&l->p.chains, c);
+	uint32_t i, n = log_depth(l, c);
+	struct place at, callee;
+	struct gmon *m;
+
+	if (!n)
+		return;
+	resolver_place(&l->r, &l->p, c->frame, &at);
+	m = gmon_of(g, at.image, c->event);
+	if (m && at.addr >= m->lo && at.addr < m->hi) {
+		m->bin[(at.addr - m->lo) / m->bytes] += c->count;
+		m->samples += c->count;
+	} else {
+		g->left_out += c->count;
+	}
+	for (i = 1; i < n; i++) {
+		callee = at;
+		resolver_place(&l->r, &l->p, frames[i], &at);
+		if (at.image != callee.image || !callee.end)
+			continue;
+		m = gmon_of(g, at.image, c->event);
+		if (m)
+			add_arc(m, at.addr, callee.start, c->count);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Writing
+ */
+static void put32(FILE *f, uint32_t v)
+{
+	fwrite(&v, sizeof(v), 1, f);
+}
+
+static void put64(FILE *f, uint64_t v)
+{
+	fwrite(&v, sizeof(v), 1, f);
+}
+
+/* What a sample stands for: a clock's are time, others are themselves. */
+static void put_unit(FILE *f, const struct event *e)
+{
+	bool clock = e->type == PERF_TYPE_SOFTWARE && e->rate &&
+		     (e->config == PERF_COUNT_SW_CPU_CLOCK ||
+		      e->config == PERF_COUNT_SW_TASK_CLOCK) &&
+		     e->rate <= 1000000000;
+	char unit[15] = "samples";
+
+	put32(f, clock ? (uint32_t)(1000000000 / e->rate) : 1);
+	if (clock)
+		strcpy(unit, "seconds");
+	fwrite(unit, sizeof(unit), 1, f);
+	putc('s', f);
+}
+
+/* Bins [from, to), each at most what fits; what is over is left in them. */
+static void put_histogram(struct gprof *g, struct gmon *m, FILE *f, size_t from,
+			  size_t to)
+{
+	size_t i;
+
+	putc(TAG_HISTOGRAM, f);
+	put64(f, m->lo + from * m->bytes);
+	put64(f, m->lo + to * m->bytes);
+	put32(f, (uint32_t)(to - from));
+	put_unit(f, &g->l->p.events.event[m->event]);
+	for (i = from; i < to; i++) {
+		uint16_t v = m->bin[i] < UINT16_MAX ? (uint16_t)m->bin[i] :
+						      UINT16_MAX;
+
+		fwrite(&v, sizeof(v), 1, f);
+		m->bin[i] -= v;
+	}
+}
+
+/* Places with too many samples are histograms of their own. */
+static void put_wide(struct gprof *g, struct gmon *m, FILE *f)
+{
+	size_t from = 0, i;
+
+	for (i = 0; i < m->nbins; i++) {
+		if (m->bin[i] <= UINT16_MAX)
+			continue;
+		if (i > from)
+			put_histogram(g, m, f, from, i);
+		while (m->bin[i])
+			put_histogram(g, m, f, i, i + 1);
+		from = i + 1;
+	}
+	if (from < m->nbins)
+		put_histogram(g, m, f, from, m->nbins);
+}
+
+static void put_gmon(struct gprof *g, struct gmon *m, FILE *f)
+{
+	static const char head[20] = "gmon\1";
+	uint32_t i;
+	size_t j;
+
+	fwrite(head, sizeof(head), 1, f);
+	if (g->l->o->gprof_wide) {
+		put_wide(g, m, f);
+	} else {
+		put_histogram(g, m, f, 0, m->nbins);
+		for (j = 0; j < m->nbins; j++)
+			g->cut += m->bin[j] != 0;
+	}
+	for (i = 0; i < m->n; i++) {
+		const struct gmon_arc *a = &m->arc[i];
+
+		putc(TAG_ARC, f);
+		put64(f, a->from);
+		put64(f, a->to);
+		put32(f, a->count < UINT32_MAX ? (uint32_t)a->count :
+						 UINT32_MAX);
+	}
+}
+
+/* A name of the log as a file's: without directories, and not hidden. */
+static char *file_name(const char *name)
+{
+	char shown[SHOWN_MAX], *s, *p;
+
+	/* messages and terminals have it too */
+	shown_name(shown, *name ? name : "_", false);
+	s = xstrdup(shown);
+	for (p = s; *p; p++)
+		if (*p == '/' || *p == '\\')
+			*p = '_';
+	if (*s == '.')
+		*s = '_';
+	return s;
+}
+
+static bool taken(const struct gprof *g, const struct gmon *m, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->n && g->gmon[i] != m; i++)
+		if (g->gmon[i]->name && g->gmon[i]->event == m->event &&
+		    !strcmp(g->gmon[i]->name, name))
+			return true;
+	return false;
+}
+
+/* image.gmon, or image~NNN.gmon, as in FreeBSD */
+static void name_gmon(struct gprof *g, struct gmon *m)
+{
+	const struct object *o = &g->l->p.objs.obj[m->image];
+	char *base = file_name(o->kind == OBJ_KERNEL ? "kernel" :
+			       strtab_str(&g->l->p.str, o->brief));
+	char *name = xasprintf("%.200s.gmon", base);
+	unsigned int n = 0;
+
+	while (taken(g, m, name)) {
+		free(name);
+		name = xasprintf("%.200s~%03u.gmon", base, ++n);
+	}
+	free(base);
+	m->name = name;
+}
+
+static const char *top_dir(const struct reading *o)
+{
+	return o->gprof_dir ? o->gprof_dir : ".";
+}
+
+/* Of the profiles of an event */
+static char *dir_of(const struct reading *o, const char *name)
+{
+	char *event = file_name(name);
+	char *dir = xasprintf("%s/%s", top_dir(o), event);
+
+	free(event);
+	return dir;
+}
+
+static int write_gmon(struct gprof *g, struct gmon *m)
+{
+	const struct event *e = &g->l->p.events.event[m->event];
+	char *dir = dir_of(g->l->o, strtab_str(&g->l->p.str, e->name));
+	char *path;
+	int status = EX_CANTCREAT;
+	FILE *f;
+
+	name_gmon(g, m);
+	path = xasprintf("%s/%s", dir, m->name);
+	if (mkdir(dir, 0777) && errno != EEXIST) {
+		warn_line("cannot make %s: %s", dir, strerror(errno));
+	} else if ((f = text_open(path))) {
+		put_gmon(g, m, f);
+		status = text_close(f, path);
+	}
+	free(dir);
+	free(path);
+	return status;
+}
+
+static int check_dir(const struct reading *o, const char *name)
+{
+	char *dir = dir_of(o, name);
+	int status = EX_CANTCREAT;
+
+	/* only the file system knows if it can be made */
+	if (!mkdir(dir, 0777)) {
+		rmdir(dir);
+		status = 0;
+	} else if (errno != EEXIST) {
+		warn_line("cannot make %s: %s", dir, strerror(errno));
+	} else if (!directory_check("-g", dir, status)) {
+		if (euidaccess(dir, W_OK | X_OK))
+			warn_line("cannot write to %s: %s", dir,
+				  strerror(errno));
+		else
+			status = 0;
+	}
+	free(dir);
+	return status;
+}
+
+int read_gprof_check(const struct reading *o, const char *const *events,
+		     size_t n)
+{
+	int status = directory_check("-D", top_dir(o), EX_CANTCREAT);
+	size_t i;
+
+	for (i = 0; i < n && !status; i++)
+		status = check_dir(o, events[i]);
+	return status ? status : output_check(o->gprof_map);
+}
+
+/* As FreeBSD: "image" => "file" event/samples ... */
+static int write_map(struct gprof *g)
+{
+	const char *path = g->l->o->gprof_map;
+	char image[NAME_MAX_SHOWN];
+	uint32_t i;
+	FILE *f;
+
+	if (!path)
+		return 0;
+	f = text_open(path);
+	if (!f)
+		return EX_CANTCREAT;
+	for (i = 0; i < g->n; i++) {
+		const struct gmon *m = g->gmon[i];
+		const struct event *e = &g->l->p.events.event[m->event];
+
+		if (!m->samples)
+			continue;
+		log_image(g->l, m->image, image);
+		fprintf(f, "\"%s\" => \"%s\" %s/%llu\n", image, m->name,
+			strtab_str(&g->l->p.str, e->name),
+			(unsigned long long)m->samples);
+	}
+	return text_close(f, path);
+}
+
+static void free_gmon(struct gmon *m)
+{
+	free(m->bin);
+	free(m->arc);
+	free(m->name);
+	idtab_free(&m->tab);
+	free(m);
+}
+
+int read_gprof(struct log *l)
+{
+	struct gprof g = { .l = l };
+	int status = 0;
+	uint32_t i;
+
+	for (i = 0; i < l->p.chains.n; i++)
+		add_chain(&g, &l->p.chains.chain[i]);
+	for (i = 0; i < g.n && !status; i++)
+		if (g.gmon[i]->samples)
+			status = write_gmon(&g, g.gmon[i]);
+	if (!status)
+		status = write_map(&g);
+	if (g.cut && !l->o->quiet)
+		warn_line("%llu %s more samples than 16 bits hold: use -e",
+			  (unsigned long long)g.cut,
+			  plural(g.cut, "place has", "places have"));
+	if (g.left_out && l->o->verbose)
+		warn_line("%llu %s in no file that gprof could read",
+			  (unsigned long long)g.left_out,
+			  plural(g.left_out, "sample is", "samples are"));
+	for (i = 0; i < g.n; i++)
+		free_gmon(g.gmon[i]);
+	free(g.gmon);
+	idtab_free(&g.tab);
+	return status;
+}

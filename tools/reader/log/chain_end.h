@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How the chain of one sample ends, as its record says it. */
+#ifndef READER_CHAIN_END_H
+#define READER_CHAIN_END_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/pmclog.h>
+
+/* of struct sample.ends: the bits of PMCLOG_CC_* without what is between */
+#define END_WHOLE	0x01U
+#define END_TABLES	0x02U
+#define END_CUT(cause)	(0x04U << (cause))
+#define END_CUT_USER_PART	(END_CUT(PMCLOG_CUT_DEPTH) | \
+				 END_CUT(PMCLOG_CUT_USER) | \
+				 END_CUT(PMCLOG_CUT_TABLE))
+#define ENDS		0x40U	/* ways to end */
+
+/* Of cpuflags, or of a USERCHAIN's flags 8 bits to the left. */
+static inline uint8_t ends_of(uint32_t cpuflags)
+{
+	return (uint8_t)((cpuflags >> 8 & 0x03) | (cpuflags >> 10 & 0x3c));
+}
+
+/* As nothing else is said of it, what waits for its user chain is cut. */
+static inline uint8_t ends_late(uint8_t ends)
+{
+	return (ends & ~END_WHOLE) | END_CUT(PMCLOG_CUT_USER);
+}
+
+/* What it is with the user chain that came later. */
+static inline uint8_t ends_answered(uint8_t ends, uint8_t answer)
+{
+	return answer | (ends & END_CUT(PMCLOG_CUT_KERNEL));
+}
+
+/* The user part of a chain of @n pcs is outside of the kernel's. */
+static inline bool ends_has_user(uint32_t cpuflags, const unsigned char *pc,
+				 uint32_t n)
+{
+	return n && (cpuflags & PMCLOG_CC_USERSPACE ||
+		     !(pc[(size_t)n * 8 - 1] >> 7));
+}
+
+#endif /* READER_CHAIN_END_H */

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <linux/perf_event.h>
+
+#include "log/events.h"
+
+static bool same_pmc(const void *ctx, uint32_t id, const void *key)
+{
+	return ((const struct events *)ctx)->pmc[id].pmcid ==
+	       *(const uint32_t *)key;
+}
+
+bool event_same(const struct event *a, const struct event *b)
+{
+	return a->name == b->name && a->rate == b->rate &&
+	       a->config == b->config && a->type == b->type &&
+	       a->flags == b->flags;
+}
+
+static bool same_event(const void *ctx, uint32_t id, const void *key)
+{
+	const struct events *t = ctx;
+	const struct event *a = &t->event[id], *b = key;
+
+	return event_same(a, b) && (!t->apart || a->pmcid == b->pmcid);
+}
+
+static uint64_t hash_event(const struct event *e, bool apart)
+{
+	uint64_t hash = hash_mix((uint64_t)e->name << 32 | e->type, e->config);
+
+	hash = hash_mix(hash, e->rate);
+	return hash_mix(hash, (uint64_t)e->flags << 32 |
+			      (apart ? e->pmcid : 0));
+}
+
+/* One event on several CPUs is several PMCs, but one thing to look at. */
+static uint32_t event_id(struct events *t, uint32_t pmcid,
+			 const struct event *want)
+{
+	struct event key = *want;
+	uint64_t hash;
+	uint32_t id;
+
+	key.pmcid = pmcid;
+	hash = hash_event(&key, t->apart);
+	id = idtab_find(&t->eventtab, hash, same_event, t, &key);
+	if (id != IDTAB_NONE)
+		return id;
+	GROW(t->event, t->n, t->cap);
+	t->event[t->n] = key;
+	idtab_add(&t->eventtab, hash, t->n);
+	return t->n++;
+}
+
+void events_announce(struct events *t, uint32_t pmcid,
+		     const struct event *want)
+{
+	uint64_t hash = hash_mix(pmcid, 1);
+	uint32_t event = event_id(t, pmcid, want);
+	uint32_t id = idtab_find(&t->pmctab, hash, same_pmc, t, &pmcid);
+
+	if (id == IDTAB_NONE) {
+		GROW(t->pmc, t->npmc, t->cappmc);
+		t->pmc[t->npmc].pmcid = pmcid;
+		idtab_add(&t->pmctab, hash, t->npmc);
+		id = t->npmc++;
+	}
+	t->pmc[id].event = event;	/* ids are used again */
+	t->event[event].session = t->session;
+}
+
+uint32_t events_of(struct events *t, struct strtab *str, uint32_t pmcid)
+{
+	uint32_t id;
+
+	if (t->npmc && t->pmc[t->last].pmcid == pmcid)
+		return t->pmc[t->last].event;
+	id = idtab_find(&t->pmctab, hash_mix(pmcid, 1), same_pmc, t, &pmcid);
+	if (id == IDTAB_NONE) {
+		struct event unknown = { 0 };
+		char name[32];
+
+		snprintf(name, sizeof(name), "pmc-%#x", pmcid);
+		unknown.name = strtab_id(str, name);
+		events_announce(t, pmcid, &unknown);
+		id = t->npmc - 1;
+	}
+	t->last = id;
+	return t->pmc[id].event;
+}
+
+void events_untold(struct events *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++)
+		if (t->event[i].session == t->session)
+			t->event[i].untold = true;
+}
+
+static bool same_rate(const void *ctx, uint32_t id, const void *key)
+{
+	const struct event_rate *a = &((const struct events *)ctx)->rate[id];
+	const struct event_rate *b = key;
+
+	return a->pmcid == b->pmcid && a->cpu == b->cpu;
+}
+
+void events_rate(struct events *t, const struct event_rate *r)
+{
+	uint64_t hash = hash_mix(r->pmcid, r->cpu);
+	uint32_t id = idtab_find(&t->ratetab, hash, same_rate, t, r);
+
+	if (id == IDTAB_NONE) {
+		GROW(t->rate, t->nrate, t->caprate);
+		idtab_add(&t->ratetab, hash, t->nrate);
+		id = t->nrate++;
+	}
+	t->rate[id] = *r;
+}
+
+bool events_sum_rate(const struct events *t, uint32_t event,
+		     struct event_rate *sum)
+{
+	bool any = false;
+	uint32_t i, id;
+
+	memset(sum, 0, sizeof(*sum));
+	for (i = 0; i < t->nrate; i++) {
+		const struct event_rate *r = &t->rate[i];
+
+		id = idtab_find(&t->pmctab, hash_mix(r->pmcid, 1), same_pmc, t,
+				&r->pmcid);
+		if (id == IDTAB_NONE || t->pmc[id].event != event)
+			continue;
+		any = true;
+		sum->expected += r->expected;
+		sum->achieved += r->achieved;
+		sum->throttled += r->throttled;
+		sum->enabled += r->enabled;
+		sum->running += r->running;
+	}
+	return any;
+}
+
+uint64_t event_lost(const struct event *e)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		sum += e->lost[i];
+	return sum;
+}
+
+void events_free(struct events *t)
+{
+	free(t->event);
+	free(t->pmc);
+	free(t->rate);
+	idtab_free(&t->eventtab);
+	idtab_free(&t->pmctab);
+	idtab_free(&t->ratetab);
+}
+
+bool event_is_clock(const struct event *e)
+{
+	return e->type == PERF_TYPE_SOFTWARE &&
+	       (e->config == PERF_COUNT_SW_CPU_CLOCK ||
+		e->config == PERF_COUNT_SW_TASK_CLOCK);
+}

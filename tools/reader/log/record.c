@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The fields of every record. */
+#include <elf.h>
+#include <string.h>
+
+#include <pmclog_wire.h>
+
+#include "log/chain_end.h"
+#include "log/record.h"
+
+/* F: name=value; P: the value alone */
+#define F(type, field, kind) \
+	{ #field, offsetof(struct type, field), FIELD_##kind, 0, 0 }
+#define P(type, field, kind) \
+	{ #field, offsetof(struct type, field), FIELD_##kind, 0, 1 }
+#define SIZED(type, field, kind, bytes, plain) \
+	{ #field, offsetof(struct type, field), FIELD_##kind, bytes, plain }
+#define RENAMED(name, type, field, kind) \
+	{ name, offsetof(struct type, field), FIELD_##kind, 0, 0 }
+#define DROPPED(cause, index) \
+	{ "dropped_" cause, offsetof(struct pmclog_closelog, account.dropped) \
+	  + 8 * (index), FIELD_U64, 0, 0 }
+#define CUT(cause, index) \
+	{ "cut_" cause, offsetof(struct pmclog_closelog, account.cut_by) \
+	  + 8 * (index), FIELD_U64, 0, 0 }
+#define ACCOUNT(field) \
+	{ #field, offsetof(struct pmclog_closelog, account.field), \
+	  FIELD_U64, 0, 0 }
+
+static const struct field closelog[] = {
+	ACCOUNT(overflows),
+	ACCOUNT(committed),
+	DROPPED("full", PMCLOG_DROP_FULL),
+	DROPPED("nested", PMCLOG_DROP_NESTED),
+	DROPPED("contended", PMCLOG_DROP_CONTENDED),
+	DROPPED("noring", PMCLOG_DROP_NORING),
+	ACCOUNT(filtered),
+	ACCOUNT(written),
+	ACCOUNT(discarded),
+	ACCOUNT(in_rings),
+	ACCOUNT(proc_committed),
+	ACCOUNT(proc_dropped),
+	ACCOUNT(made),
+	ACCOUNT(cut),
+	ACCOUNT(throttled),
+	CUT("depth", PMCLOG_CUT_DEPTH),
+	CUT("user", PMCLOG_CUT_USER),
+	CUT("kernel", PMCLOG_CUT_KERNEL),
+	CUT("table", PMCLOG_CUT_TABLE),
+	ACCOUNT(late),
+	ACCOUNT(late_answered),
+};
+
+static const struct field dropnotify[] = {
+	F(pmclog_dropnotify, pmcid, X32),
+	F(pmclog_dropnotify, cpu, U32),
+	F(pmclog_dropnotify, cause, CAUSE),
+	F(pmclog_dropnotify, pad, PAD),
+	F(pmclog_dropnotify, count, U64),
+	F(pmclog_dropnotify, first, U64),
+	F(pmclog_dropnotify, last, U64),
+};
+
+static const struct field initialize[] = {
+	P(pmclog_initialize, version, X32),
+	SIZED(pmclog_initialize, cpuid, NAME, PMCLOG_CPUID_LEN, 1),
+	F(pmclog_initialize, cputype, X32),
+	F(pmclog_initialize, tsc_freq, U64),
+	F(pmclog_initialize, ts_sec, S64),
+	F(pmclog_initialize, ts_nsec, S64),
+};
+
+static const struct field allocate[] = {
+	P(pmclog_wire_allocate, pmcid, X32),
+	P(pmclog_wire_allocate, event, X32),
+	P(pmclog_wire_allocate, flags, X32),
+	F(pmclog_wire_allocate, pad, PAD),
+	F(pmclog_wire_allocate, rate, U64),
+};
+
+static const struct field allocatedyn[] = {
+	P(pmclog_pmcallocatedyn, pmcid, X32),
+	SIZED(pmclog_pmcallocatedyn, name, NAME, PMCLOG_NAME_MAX, 1),
+	P(pmclog_pmcallocatedyn, flags, X32),
+	F(pmclog_pmcallocatedyn, event, X32),
+	F(pmclog_pmcallocatedyn, pad, PAD),
+	F(pmclog_pmcallocatedyn, rate, U64),
+	F(pmclog_pmcallocatedyn, config, X64),
+	F(pmclog_pmcallocatedyn, type, U32),
+	F(pmclog_pmcallocatedyn, cpu, S32),
+};
+
+static const struct field attach[] = {
+	P(pmclog_pmcattach, pmcid, X32),
+	P(pmclog_pmcattach, pid, S32),
+	P(pmclog_pmcattach, path, TAIL),
+};
+
+static const struct field detach[] = {
+	P(pmclog_pmcdetach, pmcid, X32),
+	P(pmclog_pmcdetach, pid, S32),
+};
+
+static const struct field proccsw[] = {
+	P(pmclog_proccsw, pmcid, X32),
+	P(pmclog_proccsw, pid, S32),
+	P(pmclog_proccsw, value, U64),
+	F(pmclog_proccsw, tid, S32),
+	F(pmclog_proccsw, pad, PAD),
+};
+
+static const struct field procexec[] = {
+	P(pmclog_procexec, pmcid, X32),
+	P(pmclog_procexec, pid, S32),
+	P(pmclog_procexec, base, X64),
+	P(pmclog_procexec, dyn, X64),
+	P(pmclog_procexec, path, TAIL),
+};
+
+static const struct field procexit[] = {
+	P(pmclog_procexit, pmcid, X32),
+	P(pmclog_procexit, pid, S32),
+	P(pmclog_procexit, value, U64),
+	F(pmclog_procexit, enabled, U64),
+	F(pmclog_procexit, running, U64),
+};
+
+static const struct field procfork[] = {
+	P(pmclog_procfork, oldpid, S32),
+	P(pmclog_procfork, newpid, S32),
+};
+
+static const struct field sysexit[] = {
+	P(pmclog_sysexit, pid, S32),
+	F(pmclog_sysexit, pad, PAD),
+};
+
+static const struct field userdata[] = {
+	P(pmclog_userdata, userdata, X32),
+	F(pmclog_userdata, pad, PAD),
+};
+
+/* one whose subtype or version we don't know: pad is no padding there */
+static const struct field ext_unknown[] = {
+	F(pmclog_ext, cookie, X32),
+	RENAMED("subtype_version", pmclog_ext, subtype, X32),
+};
+
+static const struct field map_in[] = {
+	P(pmclog_map_in, pid, S32),
+	F(pmclog_map_in, pad, PAD),
+	P(pmclog_map_in, start, X64),
+	P(pmclog_map_in, path, TAIL),
+};
+
+static const struct field map_out[] = {
+	P(pmclog_map_out, pid, S32),
+	F(pmclog_map_out, pad, PAD),
+	P(pmclog_map_out, start, X64),
+	P(pmclog_map_out, end, X64),
+};
+
+static const struct field callchain[] = {
+	P(pmclog_callchain, pid, S32),
+	P(pmclog_callchain, pmcid, X32),
+	P(pmclog_callchain, cpuflags, CHAIN),
+	F(pmclog_callchain, tid, S32),
+};
+
+static const struct field thr_create[] = {
+	P(pmclog_thr_create, tid, S32),
+	P(pmclog_thr_create, pid, S32),
+	P(pmclog_thr_create, flags, X32),
+	F(pmclog_thr_create, pad, PAD),
+	SIZED(pmclog_thr_create, name, NAME, PMCLOG_COMM_MAX, 1),
+};
+
+static const struct field thr_exit[] = {
+	P(pmclog_thr_exit, tid, S32),
+	F(pmclog_thr_exit, pad, PAD),
+};
+
+static const struct field proc_create[] = {
+	P(pmclog_proc_create, pid, S32),
+	P(pmclog_proc_create, flags, X32),
+	SIZED(pmclog_proc_create, comm, NAME, PMCLOG_COMM_MAX, 1),
+};
+
+static const struct field ext_clock[] = {
+	F(pmclog_ext_clock, raw, U64),
+	F(pmclog_ext_clock, mono, U64),
+	F(pmclog_ext_clock, real, U64),
+};
+
+static const struct field ext_host[] = {
+	F(pmclog_ext_host, ncpu, U32),
+	F(pmclog_ext_host, page_size, U32),
+	F(pmclog_ext_host, machine, MACHINE),
+	F(pmclog_ext_host, owner_pid, S32),
+	F(pmclog_ext_host, release, TAIL),
+	RENAMED("nodename", pmclog_ext_host, release, TAIL2),
+};
+
+static const struct field ext_kernel[] = {
+	F(pmclog_ext_kernel, addr, X64),
+	F(pmclog_ext_kernel, symbol, TAIL),
+};
+
+static const struct field ext_mapping[] = {
+	F(pmclog_ext_mapping, pid, S32),
+	F(pmclog_ext_mapping, start, X64),
+	F(pmclog_ext_mapping, len, X64),
+	F(pmclog_ext_mapping, prot, PROT),
+	F(pmclog_ext_mapping, offset, X64),
+	F(pmclog_ext_mapping, dev_major, U32),
+	F(pmclog_ext_mapping, dev_minor, U32),
+	F(pmclog_ext_mapping, ino, U64),
+};
+
+static const struct field ext_module[] = {
+	F(pmclog_ext_module, start, X64),
+	F(pmclog_ext_module, len, X64),
+	F(pmclog_ext_module, name, TAIL),
+};
+
+static const struct field ext_section[] = {
+	F(pmclog_ext_section, addr, X64),
+	RENAMED("module", pmclog_ext_section, names, TAIL),
+	RENAMED("section", pmclog_ext_section, names, TAIL2),
+};
+
+static const struct field ext_buildid[] = {
+	{ "id", offsetof(struct pmclog_ext_buildid, len), FIELD_BYTES, 32, 0 },
+	F(pmclog_ext_buildid, pad, PAD),
+	F(pmclog_ext_buildid, name, TAIL),
+};
+
+static const struct field ext_rate[] = {
+	F(pmclog_ext_rate, pmcid, X32),
+	F(pmclog_ext_rate, cpu, U32),
+	F(pmclog_ext_rate, period, U64),
+	F(pmclog_ext_rate, expected, U64),
+	F(pmclog_ext_rate, achieved, U64),
+	F(pmclog_ext_rate, throttled, U64),
+	F(pmclog_ext_rate, enabled, U64),
+	F(pmclog_ext_rate, running, U64),
+};
+
+static const struct field ext_samples[] = {
+	F(pmclog_ext_samples, samples, U32),
+	F(pmclog_ext_samples, pad, PAD),
+};
+
+static const struct field ext_userchain[] = {
+	F(pmclog_ext_userchain, pid, S32),
+	F(pmclog_ext_userchain, tid, S32),
+	F(pmclog_ext_userchain, first, U64),
+	{ "ends", offsetof(struct pmclog_ext, flags), FIELD_ENDS, 1, 0 },
+	RENAMED("npcs", pmclog_ext_userchain, pc, PCS),
+};
+
+static const struct field ext_filtered[] = {
+	F(pmclog_ext_filtered, samples, U64),
+	F(pmclog_ext_filtered, conditions, TAIL),
+};
+
+static const struct field ext_raw[] = {
+	F(pmclog_ext_raw, pmcid, X32),
+	F(pmclog_ext_raw, tid, S32),
+	F(pmclog_ext_raw, len, U32),
+	F(pmclog_ext_raw, size, U32),
+	RENAMED("data", pmclog_ext_raw, len, DATA),
+};
+
+static const struct field ext_fields[] = {
+	F(pmclog_ext_fields, type, U32),
+	F(pmclog_ext_fields, pad, PAD),
+	F(pmclog_ext_fields, config, X64),
+	F(pmclog_ext_fields, text, TAIL),
+};
+
+static const struct field ext_record[] = {
+	F(pmclog_ext_record, on, U32),
+	F(pmclog_ext_record, npmc, U32),
+	F(pmclog_ext_record, skew, U64),
+};
+
+static const struct field ext_snapshot[] = {
+	F(pmclog_ext_snapshot, cause, SNAPSHOT),
+	F(pmclog_ext_snapshot, pmcid, X32),
+	F(pmclog_ext_snapshot, pid, S32),
+	F(pmclog_ext_snapshot, status, X32),
+	F(pmclog_ext_snapshot, when, U64),
+	F(pmclog_ext_snapshot, since, U64),
+};
+
+#define LAYOUT(word, fields) \
+	{ word, fields, sizeof(fields) / sizeof((fields)[0]) }
+
+static const struct layout layouts[] = {
+	[PMCLOG_T_CLOSELOG] = LAYOUT("closelog", closelog),
+	[PMCLOG_T_DROPNOTIFY] = LAYOUT("drop", dropnotify),
+	[PMCLOG_T_INITIALIZE] = LAYOUT("initlog", initialize),
+	[PMCLOG_T_PMCALLOCATE] = LAYOUT("allocate", allocate),
+	[PMCLOG_T_PMCATTACH] = LAYOUT("attach", attach),
+	[PMCLOG_T_PMCDETACH] = LAYOUT("detach", detach),
+	[PMCLOG_T_PROCCSW] = LAYOUT("cswval", proccsw),
+	[PMCLOG_T_PROCEXEC] = LAYOUT("exec", procexec),
+	[PMCLOG_T_PROCEXIT] = LAYOUT("exitval", procexit),
+	[PMCLOG_T_PROCFORK] = LAYOUT("fork", procfork),
+	[PMCLOG_T_SYSEXIT] = LAYOUT("exit", sysexit),
+	[PMCLOG_T_USERDATA] = LAYOUT("userdata", userdata),
+	[PMCLOG_T_MAP_IN] = LAYOUT("map-in", map_in),
+	[PMCLOG_T_MAP_OUT] = LAYOUT("map-out", map_out),
+	[PMCLOG_T_CALLCHAIN] = LAYOUT("callchain", callchain),
+	[PMCLOG_T_PMCALLOCATEDYN] = LAYOUT("allocatedyn", allocatedyn),
+	[PMCLOG_T_THR_CREATE] = LAYOUT("thr-create", thr_create),
+	[PMCLOG_T_THR_EXIT] = LAYOUT("thr-exit", thr_exit),
+	[PMCLOG_T_PROC_CREATE] = LAYOUT("create", proc_create),
+};
+
+static const struct layout ext_layouts[] = {
+	[0] = LAYOUT("unknown", ext_unknown),
+	[PMCLOG_EXT_CLOCK] = LAYOUT("clock", ext_clock),
+	[PMCLOG_EXT_HOST] = LAYOUT("host", ext_host),
+	[PMCLOG_EXT_KERNEL] = LAYOUT("kernel", ext_kernel),
+	[PMCLOG_EXT_MAPPING] = LAYOUT("mapping", ext_mapping),
+	[PMCLOG_EXT_MODULE] = LAYOUT("module", ext_module),
+	[PMCLOG_EXT_SECTION] = LAYOUT("section", ext_section),
+	[PMCLOG_EXT_BUILDID] = LAYOUT("buildid", ext_buildid),
+	[PMCLOG_EXT_RATE] = LAYOUT("rate", ext_rate),
+	[PMCLOG_EXT_SAMPLES] = LAYOUT("samples", ext_samples),
+	[PMCLOG_EXT_USERCHAIN] = LAYOUT("userchain", ext_userchain),
+	[PMCLOG_EXT_FILTERED] = LAYOUT("filtered", ext_filtered),
+	[PMCLOG_EXT_RAW] = LAYOUT("raw", ext_raw),
+	[PMCLOG_EXT_FIELDS] = LAYOUT("fields", ext_fields),
+	[PMCLOG_EXT_RECORD] = LAYOUT("record", ext_record),
+	[PMCLOG_EXT_SNAPSHOT] = LAYOUT("snapshot", ext_snapshot),
+};
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+static int is_ext(const struct pmclog_rec *rec)
+{
+	return rec->type == PMCLOG_T_USERDATA &&
+	       PMCLOG_FIELD32(rec, struct pmclog_ext, cookie) ==
+			PMCLOG_EXT_COOKIE &&
+	       /* a user's own value that happens to be the cookie */
+	       PMCLOG_FIELD32(rec, struct pmclog_ext, subtype);
+}
+
+const struct layout *record_layout(const struct pmclog_rec *rec)
+{
+	uint32_t subtype;
+
+	if (is_ext(rec)) {
+		subtype = pmclog_iter_ext_subtype(rec);
+		return &ext_layouts[subtype < ARRAY_SIZE(ext_layouts) ?
+				    subtype : 0];
+	}
+	if (rec->type >= ARRAY_SIZE(layouts) || !layouts[rec->type].word)
+		return NULL;
+	return &layouts[rec->type];
+}
+
+size_t field_size(const struct field *f)
+{
+	switch (f->kind) {
+	case FIELD_U64:
+	case FIELD_S64:
+	case FIELD_X64:
+		return 8;
+	case FIELD_DATA:
+		return 8;
+	case FIELD_BYTES:
+		return 8 + f->size;
+	case FIELD_NAME:
+		return f->size;
+	case FIELD_TAIL:
+	case FIELD_TAIL2:
+		return 1;
+	case FIELD_PCS:
+		return 0;
+	case FIELD_ENDS:
+		return 1;
+	default:
+		return 4;
+	}
+}
+
+int field_present(const struct field *f, const struct pmclog_rec *rec)
+{
+	return f->offset + field_size(f) <= rec->len;
+}
+
+uint64_t field_value(const struct field *f, const struct pmclog_rec *rec)
+{
+	const unsigned char *p = rec->data + f->offset;
+
+	switch (f->kind) {
+	case FIELD_U64:
+	case FIELD_S64:
+	case FIELD_X64:
+		return pmclog_get64(p);
+	case FIELD_S32:
+		return (int32_t)pmclog_get32(p);
+	case FIELD_PCS:
+		return (rec->len - f->offset) / 8;
+	case FIELD_ENDS:
+		return ends_of((uint32_t)*p << 8);
+	default:
+		return pmclog_get32(p);
+	}
+}
+
+/* The library has made sure that all strings end inside the record. */
+const char *field_string(const struct field *f, const struct pmclog_rec *rec,
+			 size_t *n)
+{
+	const char *s = (const char *)rec->data + f->offset;
+
+	if (f->kind == FIELD_TAIL2)
+		s += strlen(s) + 1;
+	*n = strlen(s);
+	return s;
+}
+
+const unsigned char *field_bytes(const struct field *f,
+				 const struct pmclog_rec *rec, size_t *n)
+{
+	const unsigned char *p = rec->data + f->offset;
+	uint32_t len = pmclog_get32(p);
+	uint32_t room = f->kind == FIELD_DATA ? rec->len - f->offset - 8 :
+						f->size;
+
+	*n = len < room ? len : room;
+	return p + 8;
+}
+
+uint32_t record_pcs(const struct pmclog_rec *rec, size_t *at)
+{
+	if (rec->type == PMCLOG_T_CALLCHAIN)
+		*at = offsetof(struct pmclog_callchain, pc);
+	else if (pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_USERCHAIN)
+		*at = offsetof(struct pmclog_ext_userchain, pc);
+	else
+		return 0;
+	return (rec->len - *at) / 8;
+}
+
+uint8_t record_ends(const struct pmclog_rec *rec)
+{
+	return ends_of((uint32_t)rec->data[offsetof(struct pmclog_ext, flags)]
+		       << 8);
+}
+
+bool record_account(const struct pmclog_rec *rec, struct pmclog_account *a)
+{
+	size_t at = offsetof(struct pmclog_closelog, account);
+	size_t len = rec->len - at;
+
+	memset(a, 0, sizeof(*a));
+	if (rec->len < offsetof(struct pmclog_closelog, account.cut_by))
+		return false;
+	memcpy(a, rec->data + at, len < sizeof(*a) ? len : sizeof(*a));
+	return true;
+}
+
+void record_account_add(struct pmclog_account *sum,
+			const struct pmclog_account *a)
+{
+	__u64 *to = (__u64 *)sum;
+	const __u64 *from = (const __u64 *)a;
+	size_t i;
+
+	/* it is numbers of that size, and nothing else */
+	for (i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += from[i];
+}
+
+bool record_account_has_cuts(const struct pmclog_rec *rec)
+{
+	return rec->len >= sizeof(struct pmclog_closelog);
+}
+
+const char *machine_name(uint32_t machine)
+{
+	switch (machine) {
+	case EM_386:		return "i386";
+	case EM_X86_64:		return "x86_64";
+	case EM_ARM:		return "arm";
+	case EM_AARCH64:	return "aarch64";
+	case EM_PPC64:		return "ppc64";
+	case EM_S390:		return "s390x";
+	case EM_RISCV:		return "riscv";
+	case EM_LOONGARCH:	return "loongarch";
+	default:		return NULL;
+	}
+}
+
+bool machine_is_x86(uint32_t machine, const char *cpuid)
+{
+	static const char *const makers[] = {
+		"GenuineIntel", "AuthenticAMD", "HygonGenuine",
+		"CentaurHauls", "  Shanghai  ",
+	};
+	size_t i;
+
+	if (machine)
+		return machine == EM_X86_64 || machine == EM_386;
+	for (i = 0; i < ARRAY_SIZE(makers); i++)
+		if (!strncmp(cpuid, makers[i], strlen(makers[i])))
+			return true;
+	return false;
+}
+
+const char *cause_name(uint32_t cause)
+{
+	static const char *const names[PMCLOG_DROP_NCAUSE] = {
+		[PMCLOG_DROP_FULL] = "full",
+		[PMCLOG_DROP_NESTED] = "nested",
+		[PMCLOG_DROP_CONTENDED] = "contended",
+		[PMCLOG_DROP_NORING] = "noring",
+	};
+
+	return cause < PMCLOG_DROP_NCAUSE ? names[cause] : NULL;
+}
+
+const char *cut_name(uint32_t cause)
+{
+	static const char *const names[PMCLOG_CUT_NCAUSE] = {
+		[PMCLOG_CUT_DEPTH] = "depth",
+		[PMCLOG_CUT_USER] = "user",
+		[PMCLOG_CUT_KERNEL] = "kernel",
+		[PMCLOG_CUT_TABLE] = "table",
+	};
+
+	return cause < PMCLOG_CUT_NCAUSE ? names[cause] : NULL;
+}
+
+const char *end_name(unsigned int bit)
+{
+	static const char *const names[] = {
+		"whole", "tables", "cut_depth", "cut_user", "cut_kernel",
+		"cut_table",
+	};
+
+	return bit < ARRAY_SIZE(names) ? names[bit] : NULL;
+}
+
+const char *snapshot_name(uint32_t cause)
+{
+	static const char *const names[] = {
+		[PMCLOG_SNAPSHOT_ASKED] = "asked",
+		[PMCLOG_SNAPSHOT_PMC] = "pmc",
+		[PMCLOG_SNAPSHOT_EXIT] = "exit",
+	};
+
+	return cause < ARRAY_SIZE(names) ? names[cause] : NULL;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Build-ids as logged.  The name they are logged under is "[kernel]", "[vdso]",
+ * a module's or a path; where several files of one path were mapped, it is
+ * "MAJOR:MINOR:INODE:PATH".
+ */
+#ifndef READER_BUILDIDS_H
+#define READER_BUILDIDS_H
+
+#include "profile/objects.h"
+
+#define BUILDID_MAX	32
+
+/**
+ * struct buildid - of what is called @name
+ * @path: string number of the path in a name that has more; 0: it has not
+ */
+struct buildid {
+	uint32_t name, path;
+	uint32_t len;
+	unsigned char id[BUILDID_MAX];
+};
+
+struct buildids {
+	struct buildid *id;
+	uint32_t n, cap;
+	struct idtab tab;
+};
+
+/* Of several for one name, the last counts. */
+void buildids_add(struct buildids *t, struct strtab *str, const char *name,
+		  const void *id, uint32_t len);
+/* NULL if none was logged. */
+const struct buildid *buildids_find(const struct buildids *t, uint32_t name);
+const struct buildid *buildids_of(const struct buildids *t, struct strtab *str,
+				  const struct object *o);
+/* It was logged for another file of the same path. */
+bool buildids_of_other(const struct buildids *t, const struct object *o,
+		       const void *id, size_t len);
+void buildids_free(struct buildids *t);
+
+static inline bool buildid_is(const struct buildid *b, const void *id,
+			      size_t len)
+{
+	return b->len == len && !memcmp(b->id, id, len);
+}
+
+#endif /* READER_BUILDIDS_H */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How user chains end, for readers of records that keep no profile. */
+#ifndef READER_ENDS_LOG_H
+#define READER_ENDS_LOG_H
+
+#include <pmclog_iter.h>
+
+#include "profile/ends.h"
+#include "profile/late.h"
+
+/**
+ * struct ends_log
+ * @ends: by the caller's number of an event; the command is 0
+ * @late: samples whose user chain comes later
+ * @x86:  the machine that recorded is one
+ */
+struct ends_log {
+	struct ends ends;
+	struct late late;
+	bool x86;
+};
+
+void ends_log_init(struct ends_log *t);
+void ends_log_free(struct ends_log *t);
+/* Of a CALLCHAIN. */
+static inline bool ends_rec_has_user(const struct pmclog_rec *rec,
+				     uint32_t flags)
+{
+	return ends_has_user(flags, rec->data +
+			     sizeof(struct pmclog_callchain),
+			     (rec->len - sizeof(struct pmclog_callchain)) / 8);
+}
+
+/* Its user chain comes later. */
+void ends_log_wait(struct ends_log *t, const struct pmclog_rec *rec,
+		   uint32_t event);
+
+/* A CALLCHAIN of an event that call chains were asked for of. */
+static inline void ends_log_sample(struct ends_log *t,
+				   const struct pmclog_rec *rec, uint32_t event)
+{
+	uint32_t flags = PMCLOG_FIELD32(rec, struct pmclog_callchain, cpuflags);
+	uint8_t ends = ends_of(flags);
+
+	t->ends.told |= ends;
+	if (!ends_rec_has_user(rec, flags))
+		return;
+	if (flags & PMCLOG_CC_USERLATE) {
+		ends_log_wait(t, rec, event);
+		ends = ends_late(ends);
+	}
+	ends_put(&t->ends, event, 0, ends);
+}
+
+/* Any other record. */
+void ends_log_record(struct ends_log *t, const struct pmclog_rec *rec);
+
+#endif /* READER_ENDS_LOG_H */

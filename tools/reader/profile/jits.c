@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "profile/jitmap.h"
+#include "profile/jitplace.h"
+#include "profile/jits.h"
+
+#define BYTES_MAX	((uint64_t)8 << 30)	/* of all jitdumps */
+#define ACTIVE_MAX	4096U			/* processes at a time */
+#define LOOK_SECS	1			/* whether one has grown */
+
+static bool same_hash(const void *ctx, uint32_t id, const void *key)
+{
+	(void)ctx;
+	(void)id;
+	(void)key;
+	return true;
+}
+
+/* Is there a map of its JIT?  Asked once: it costs a look at the disk. */
+static bool has_map(struct profile *p, uint32_t pid)
+{
+	/* the hash is as good as the pid: no two have the same */
+	uint64_t hash = pid * 0x9E3779B97F4A7C15ULL;
+	uint32_t has = idtab_find(&p->jits.maps, hash, same_hash, NULL, NULL);
+
+	if (has == IDTAB_NONE) {
+		has = jitmap_exists(p, pid);
+		idtab_add(&p->jits.maps, hash, has);
+	}
+	return has;
+}
+
+/* ------------------------------------------------------------------------
+ * Jitdumps
+ */
+
+/* ".../jit-PID.dump" */
+static bool is_jitdump(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	if (!base || strncmp(++base, "jit-", 4) || !isdigit(base[4]))
+		return false;
+	base += 4;
+	while (isdigit(*base))
+		base++;
+	return !strcmp(base, ".dump");
+}
+
+/* Another file has the name now. */
+static bool replaced(const struct object *o, int fd)
+{
+	struct stat st;
+
+	return o->ino && !fstat(fd, &st) && st.st_ino != o->ino &&
+	       major(st.st_dev) == o->dev_major &&
+	       minor(st.st_dev) == o->dev_minor;
+}
+
+static int open_dump(const struct profile *p, struct jit *j,
+		     const struct object *o, const char **why)
+{
+	bool rooted = p->root && p->root->dir && *p->root->dir;
+	struct jitplace at;
+	int fd = -1;
+
+	*why = "its jitdump is not here";
+	if (!jitplace_find(p, j->pid, &at))
+		return -1;
+	j->alive = at.alive;
+	fd = jitplace_open(p, &at, strtab_str(&p->str, j->path), why);
+	if (fd < 0) {
+		if (!strcmp(*why, "no such file"))
+			*why = "its jitdump is not there (any more)";
+		return -1;
+	}
+	*why = jitplace_why_not(p, &at, j->pid, fd, JIT_DUMP);
+	if (!*why && o && !rooted && replaced(o, fd))
+		*why = "its jitdump was replaced";
+	if (!*why)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int jits_open(const struct profile *p, struct jit *j, const char **why)
+{
+	return open_dump(p, j, NULL, why);
+}
+
+static off_t size_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? 0 : st.st_size;
+}
+
+static void read_dump(struct profile *p, struct jit *j,
+		      const struct object *o)
+{
+	const char *why;
+	int fd = open_dump(p, j, o, &why);
+
+	if (fd < 0) {
+		/* what was read before its end is as good as ever */
+		if (!j->reads)
+			j->why = why;
+		return;
+	}
+	if (j->reads && size_of(fd) == j->size) {
+		close(fd);
+		return;
+	}
+	j->size = size_of(fd);
+	p->jits.codes -= j->dump.ncode;
+	p->jits.bytes += (uint64_t)j->size;
+	jitdump_free(&j->dump);
+	j->reads++;
+	j->why = "its jitdump is one too many";
+	if (p->jits.codes < JITDUMP_CODES && p->jits.bytes < BYTES_MAX)
+		j->why = jitdump_read(&j->dump, fd);
+	p->jits.codes += j->dump.ncode;
+	close(fd);
+}
+
+static bool same_jit(const void *ctx, uint32_t id, const void *key)
+{
+	const struct jit *a = &((const struct jits *)ctx)->jit[id];
+	const struct jit *b = key;
+
+	return a->pid == b->pid && a->path == b->path;
+}
+
+static uint32_t jit_id(struct profile *p, uint32_t pid, const struct object *o)
+{
+	struct jit key = { .pid = pid, .path = o->path };
+	uint64_t hash = hash_mix(pid, o->path);
+	struct jits *t = &p->jits;
+	uint32_t id = idtab_find(&t->tab, hash, same_jit, t, &key);
+
+	if (id != IDTAB_NONE)
+		return id;
+	GROW(t->jit, t->n, t->cap);
+	t->jit[t->n] = key;
+	read_dump(p, &t->jit[t->n], o);
+	t->jit[t->n].looked = p->log.end;
+	idtab_add(&t->tab, hash, t->n);
+	return t->n++;
+}
+
+/* ------------------------------------------------------------------------
+ * Objects
+ */
+
+/* It has names, or will have. */
+static bool is_good(const struct jit *j)
+{
+	return !j->why || (j->alive && j->why == jitdump_empty);
+}
+
+bool jits_object(struct profile *p, uint32_t pid, struct object *o)
+{
+	uint32_t jit = procs_get(&p->procs, &p->str, pid)->jit;
+	char name[32];
+
+	/* a jitdump knows more than a map, but if it can't be used ... */
+	if (jit && !is_good(&p->jits.jit[jit - 1]) && has_map(p, pid))
+		jit = 0;
+	else if (!jit && !has_map(p, pid))
+		return false;
+	o->kind = OBJ_JIT;
+	o->ino = pid;
+	o->dev_minor = jit;
+	snprintf(name, sizeof(name), "[JIT] %u", pid);
+	o->path = strtab_id(&p->str, name);
+	return true;
+}
+
+/* What was mapped before it was known that there is a jitdump. */
+static void take_over(struct profile *p, uint32_t pid)
+{
+	struct proc *proc = procs_get(&p->procs, &p->str, pid);
+	struct object o;
+	uint32_t i, from;
+
+	for (i = 0; proc->as && i < proc->as->n; i++) {
+		from = proc->as->map[i].obj;
+		o = p->objs.obj[from];
+		if (o.kind != OBJ_ANON &&
+		    (o.kind != OBJ_JIT || o.ino != pid || o.dev_minor))
+			continue;
+		if (jits_object(p, pid, &o) && (o.dev_minor || o.kind !=
+						p->objs.obj[from].kind))
+			aspace_replace(&proc->as, from,
+				       objects_id(&p->objs, &p->str, &o));
+	}
+}
+
+/* Those of processes that have ended go; of too many some stay as they are. */
+static void make_active(struct profile *p, uint32_t id)
+{
+	struct jits *t = &p->jits;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < t->nactive; i++) {
+		uint32_t at = t->active[i], pid = t->jit[at].pid;
+
+		if (at != id &&
+		    procs_get(&p->procs, &p->str, pid)->jit == at + 1)
+			t->active[n++] = at;
+	}
+	t->nactive = n;
+	if (n == ACTIVE_MAX)
+		return;
+	GROW(t->active, t->nactive, t->capactive);
+	t->active[t->nactive++] = id;
+}
+
+void jits_mapped(struct profile *p, uint32_t pid, const struct object *o)
+{
+	uint32_t id;
+
+	if (o->kind != OBJ_FILE || !is_jitdump(strtab_str(&p->str, o->path)))
+		return;
+	self_flush(p);
+	profile_flush(p);
+	id = jit_id(p, pid, o);
+	procs_get(&p->procs, &p->str, pid)->jit = id + 1;
+	make_active(p, id);
+	take_over(p, pid);
+}
+
+struct jit *jits_of(const struct profile *p, const struct object *o)
+{
+	return o->kind == OBJ_JIT && o->dev_minor ?
+	       &p->jits.jit[o->dev_minor - 1] : NULL;
+}
+
+uint64_t jits_place(const struct profile *p, const struct object *o,
+		    uint64_t pc)
+{
+	const struct jit *j = jits_of(p, o);
+
+	return j ? jitdump_place(&j->dump, j->turns, pc) : pc;
+}
+
+/* ------------------------------------------------------------------------
+ * Time
+ */
+#define U64(field) PMCLOG_FIELD64(r, struct pmclog_ext_clock, field)
+
+/* A jitdump's clock is slewed by half a thousandth at most, the log's is not. */
+void jits_clock(struct profile *p, const struct pmclog_rec *r)
+{
+	uint64_t raw = logclock_at(&p->log.clock, U64(raw)), mono = U64(mono);
+	double nsec = 1e9 / (double)log_freq(&p->log);
+	struct jits *t = &p->jits;
+	double rate = nsec;
+
+	if (t->rate && raw - t->raw > log_freq(&p->log))
+		rate = (double)(int64_t)(mono - t->mono) /
+		       (double)(int64_t)(raw - t->raw);
+	if (!(rate > nsec * .999 && rate < nsec * 1.001))
+		rate = nsec;
+	t->raw = raw;
+	t->mono = mono;
+	t->rate = rate;
+}
+
+/* How many ranges of code there are at a moment of the log: all if in doubt. */
+static uint32_t turns_at(const struct jits *t, const struct jitdump *d,
+			 uint64_t tsc)
+{
+	double apart;
+
+	if (!t->rate || d->ticks)
+		return d->nrange;
+	apart = (double)(int64_t)(tsc - t->raw) * t->rate;
+	/* the times in a hostile log are any numbers */
+	if (!(apart > -0x1p62 && apart < 0x1p62))
+		return d->nrange;
+	return jitdump_turns(d, t->mono + (uint64_t)(int64_t)apart);
+}
+
+/* Samples that wait are of before. */
+static void renew(struct profile *p, const struct jit *j)
+{
+	self_flush(p);
+	profile_flush(p);
+	aspace_renew(&procs_get(&p->procs, &p->str, j->pid)->as);
+}
+
+static void read_again(struct profile *p, struct jit *j)
+{
+	uint32_t reads = j->reads;
+
+	self_flush(p);
+	profile_flush(p);
+	read_dump(p, j, NULL);
+	if (j->reads != reads)
+		renew(p, j);
+}
+
+static void pass(struct profile *p, struct jit *j, uint64_t tsc)
+{
+	uint32_t turns;
+
+	if (j->alive && tsc - j->looked > LOOK_SECS * log_freq(&p->log)) {
+		j->looked = tsc;
+		read_again(p, j);
+	}
+	turns = turns_at(&p->jits, &j->dump, tsc);
+	if (turns == j->turns)
+		return;
+	if (jitdump_turned(&j->dump, j->turns < turns ? j->turns : turns,
+			   j->turns < turns ? turns : j->turns))
+		renew(p, j);
+	j->turns = turns;
+}
+
+void jits_pass(struct profile *p, uint64_t tsc)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->jits.nactive; i++)
+		pass(p, &p->jits.jit[p->jits.active[i]], tsc);
+}
+
+void jits_free(struct jits *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++)
+		jitdump_free(&t->jit[i].dump);
+	free(t->jit);
+	free(t->active);
+	idtab_free(&t->tab);
+	idtab_free(&t->maps);
+}

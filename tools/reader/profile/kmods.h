@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel's modules: their files, and where the sections of these were
+ * loaded, for symbols that no table of the kernel has.
+ */
+#ifndef READER_KMODS_H
+#define READER_KMODS_H
+
+#include "base/strtab.h"
+
+struct profile;
+struct symtab;
+
+/* all but the address: string numbers */
+struct kmod_section {
+	uint32_t mod, name;
+	uint64_t addr;
+};
+
+struct kmod_file {
+	uint32_t mod, path;
+};
+
+struct kmods {
+	struct kmod_section *section;
+	uint32_t nsection, capsection;
+	struct kmod_file *file;
+	uint32_t nfile, capfile;
+};
+
+void kmods_section(struct kmods *t, struct strtab *str, const char *mod,
+		   const char *name, uint64_t addr);
+void kmods_file(struct kmods *t, uint32_t mod, uint32_t path);
+/* Adds the functions of modules that @t has none of; it is sorted again. */
+void kmods_load(struct symtab *t, struct profile *p);
+void kmods_free(struct kmods *t);
+
+#endif /* READER_KMODS_H */

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "profile/late.h"
+
+static size_t size_of(const struct late_sample *s)
+{
+	return sizeof(*s) + (size_t)s->npc * 8 + s->sample.raw.len;
+}
+
+static bool same_tid(const void *ctx, uint32_t id, const void *key)
+{
+	return ((const struct late *)ctx)->tids[id].tid ==
+	       *(const uint32_t *)key;
+}
+
+static uint32_t find(const struct late *t, uint32_t tid)
+{
+	return idtab_find(&t->tab, hash_mix(tid, 0), same_tid, t, &tid);
+}
+
+static uint32_t get(struct late *t, uint32_t tid)
+{
+	uint32_t id = find(t, tid);
+
+	if (id != IDTAB_NONE)
+		return id;
+	GROW(t->tids, t->n, t->cap);
+	t->tids[t->n] = (struct late_tid){ .tid = tid };
+	idtab_add(&t->tab, hash_mix(tid, 0), t->n);
+	return t->n++;
+}
+
+static void unlink_sample(struct late *t, struct late_sample *s)
+{
+	struct late_tid *of = &t->tids[s->tid];
+
+	*(s->older ? &s->older->newer : &of->oldest) = s->newer;
+	*(s->newer ? &s->newer->older : &of->newest) = s->older;
+	*(s->older_of_all ? &s->older_of_all->newer_of_all : &t->oldest) =
+		s->newer_of_all;
+	*(s->newer_of_all ? &s->newer_of_all->older_of_all : &t->newest) =
+		s->older_of_all;
+	of->bytes -= size_of(s);
+	t->bytes -= size_of(s);
+}
+
+static void drop(struct late *t, struct late_sample *s)
+{
+	unlink_sample(t, s);
+	if (t->given_up)
+		t->given_up(t->ctx, s);
+	free(s);
+}
+
+void late_add(struct late *t, const struct late_sample *s,
+	      const unsigned char *pcs)
+{
+	size_t size = size_of(s);
+	struct late_sample *copy = xmalloc(size);
+	uint32_t id = get(t, s->sample.tid);
+	struct late_tid *of = &t->tids[id];
+
+	*copy = *s;
+	memcpy(copy->pc, pcs, (size_t)s->npc * 8);
+	if (s->sample.raw.data) {
+		copy->sample.raw.data = copy->pc + (size_t)s->npc * 8;
+		memcpy(copy->pc + (size_t)s->npc * 8, s->sample.raw.data,
+		       s->sample.raw.len);
+	}
+	copy->tid = id;
+	copy->newer = copy->newer_of_all = NULL;
+	copy->older = of->newest;
+	copy->older_of_all = t->newest;
+	*(of->newest ? &of->newest->newer : &of->oldest) = copy;
+	*(t->newest ? &t->newest->newer_of_all : &t->oldest) = copy;
+	of->newest = t->newest = copy;
+	of->bytes += size;
+	t->bytes += size;
+	while (of->bytes > LATE_TID_BYTES)
+		drop(t, of->oldest);
+	while (t->bytes > LATE_BYTES)
+		drop(t, t->oldest);
+}
+
+struct late_sample *late_take(struct late *t, uint32_t tid, uint64_t first,
+			      uint64_t user)
+{
+	uint32_t id = find(t, tid);
+	struct late_sample *s;
+
+	if (id == IDTAB_NONE)
+		return NULL;
+	while ((s = t->tids[id].newest) && s->sample.tsc >= first) {
+		if (s->user == user) {
+			unlink_sample(t, s);
+			return s;
+		}
+		drop(t, s);
+	}
+	return NULL;
+}
+
+void late_give_up(struct late *t)
+{
+	if (t->oldest)
+		drop(t, t->oldest);
+}
+
+void late_forget(struct late *t, uint32_t tid)
+{
+	uint32_t id = find(t, tid);
+
+	while (id != IDTAB_NONE && t->tids[id].oldest)
+		drop(t, t->tids[id].oldest);
+}
+
+void late_free(struct late *t)
+{
+	while (t->oldest)
+		drop(t, t->oldest);
+	free(t->tids);
+	t->tids = NULL;
+	t->n = t->cap = 0;
+	idtab_free(&t->tab);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+
+#include "profile/objects.h"
+
+static bool same_object(const void *ctx, uint32_t id, const void *key)
+{
+	const struct object *a = &((const struct objects *)ctx)->obj[id];
+	const struct object *b = key;
+
+	return a->kind == b->kind && a->path == b->path && a->ino == b->ino &&
+	       a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
+}
+
+static uint32_t brief(struct strtab *str, const struct object *o)
+{
+	const char *path = strtab_str(str, o->path), *base;
+	uint32_t id;
+	char *s;
+
+	if (o->kind == OBJ_MODULE) {
+		s = xasprintf("[%s]", path);
+		id = strtab_id(str, s);
+		free(s);
+		return id;
+	}
+	base = strrchr(path, '/');
+	return strtab_id(str, o->kind == OBJ_FILE && base && base[1] ?
+			      base + 1 : path);
+}
+
+uint32_t objects_id(struct objects *t, struct strtab *str,
+		    const struct object *want)
+{
+	uint64_t hash = hash_mix(hash_mix(want->path, want->kind), want->ino);
+	uint32_t id;
+
+	hash = hash_mix(hash, (uint64_t)want->dev_major << 32 |
+			      want->dev_minor);
+	id = idtab_find(&t->tab, hash, same_object, t, want);
+	if (id != IDTAB_NONE)
+		return id;
+	GROW(t->obj, t->n, t->cap);
+	t->obj[t->n] = *want;
+	t->obj[t->n].brief = brief(str, want);
+	idtab_add(&t->tab, hash, t->n);
+	return t->n++;
+}
+
+void objects_init(struct objects *t, struct strtab *str)
+{
+	struct object unknown = {
+		.kind = OBJ_UNKNOWN, .path = strtab_id(str, "[unknown]"),
+	};
+	struct object kernel = {
+		.kind = OBJ_KERNEL, .path = strtab_id(str, "[kernel]"),
+	};
+
+	memset(t, 0, sizeof(*t));
+	objects_id(t, str, &unknown);
+	objects_id(t, str, &kernel);
+}
+
+void objects_free(struct objects *t)
+{
+	free(t->obj);
+	idtab_free(&t->tab);
+}
+
+enum obj_kind objects_kind(const char *path)
+{
+	if (!strcmp(path, "[vdso]"))
+		return OBJ_VDSO;
+	/* "//anon", "[heap]", "anon_inode:...": memory, not files */
+	if (path[0] != '/' || path[1] == '/')
+		return OBJ_ANON;
+	return OBJ_FILE;
+}
+
+/* Of one object no two addresses have the same. */
+static uint64_t hash_frame(uint32_t obj, uint64_t addr)
+{
+	return hash_number(addr + obj * 0x9E3779B97F4A7C15ULL);
+}
+
+void frames_prefetch(const struct frames *t, uint32_t obj, uint64_t addr)
+{
+	idtab_prefetch(&t->tab, hash_frame(obj, addr));
+}
+
+uint32_t frames_id(struct frames *t, uint32_t obj, uint64_t addr)
+{
+	uint64_t hash = hash_frame(obj, addr);
+	uint32_t id = idtab_find_exact(&t->tab, hash, obj);
+
+	if (id != IDTAB_NONE)
+		return id;
+	GROW(t->frame, t->n, t->cap);
+	t->frame[t->n] = (struct frame){ .addr = addr, .obj = obj };
+	idtab_add_exact(&t->tab, hash, obj, t->n);
+	return t->n++;
+}
+
+void frames_free(struct frames *t)
+{
+	free(t->frame);
+	idtab_free(&t->tab);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <linux/pmclog.h>
+
+#include "profile/procs.h"
+
+struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid)
+{
+	uint32_t *near = &t->near[pid % PROCS_NEAR], id;
+	uint64_t hash;
+
+	if (t->n && t->proc[*near].pid == pid)
+		return &t->proc[*near];
+	hash = hash_number(pid);	/* no two have the same */
+	id = idtab_find_exact(&t->tab, hash, 0);
+	if (id == IDTAB_NONE) {
+		GROW(t->proc, t->n, t->cap);
+		t->proc[t->n] = (struct proc){
+			.pid = pid,
+			/* the one name that nobody logs and all agree on */
+			.name = pid ? 0 : strtab_id(str, "[idle]"),
+		};
+		idtab_add_exact(&t->tab, hash, 0, t->n);
+		id = t->n++;
+	}
+	*near = id;
+	return &t->proc[id];
+}
+
+void procs_fork(struct procs *t, struct strtab *str, uint32_t from,
+		uint32_t to)
+{
+	struct proc *p = procs_get(t, str, from);
+	struct aspace *as = aspace_get(p->as);
+	uint32_t name = p->name;
+
+	p = procs_get(t, str, to);
+	aspace_put(p->as);
+	p->as = as;
+	p->jit = 0;
+	/* a name logged just before its PROCFORK is the child's own */
+	if (!p->named && to)
+		p->name = name;
+}
+
+void procs_exec(struct proc *p, struct strtab *str, const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	base = base ? base + 1 : path;
+	aspace_put(p->as);
+	p->as = NULL;
+	p->jit = 0;
+	/* The kernel renames a task before it tells of its exec. */
+	if (!p->named && *base)
+		p->name = strtab_id_len(str, base, strnlen(base, 15));
+	p->named = false;
+}
+
+void procs_exit(struct proc *p)
+{
+	aspace_put(p->as);
+	p->as = NULL;
+	p->jit = 0;
+	/* The name stays: what it does in the kernel until it is gone. */
+	p->named = false;
+}
+
+void procs_name(struct proc *p, struct strtab *str, const char *name)
+{
+	if (!p->pid || !*name)
+		return;
+	p->name = strtab_id_len(str, name, strnlen(name, PMCLOG_COMM_MAX));
+	p->named = true;
+}
+
+uint32_t procs_shown_name(struct proc *p, struct strtab *str)
+{
+	char buf[16];
+
+	if (p->name)
+		return p->name;
+	if (p->pid == PMCLOG_PID_KERNEL)
+		return strtab_id(str, "?");
+	snprintf(buf, sizeof(buf), "?%u", p->pid);
+	/* not kept: a name may still come */
+	return strtab_id(str, buf);
+}
+
+uint64_t procs_born(const struct procs *t, uint32_t pid)
+{
+	uint32_t id = idtab_find_exact(&t->tab, hash_number(pid), 0);
+
+	return id == IDTAB_NONE ? 0 : t->proc[id].born;
+}
+
+const struct aspace *procs_space(const struct procs *t, uint32_t pid)
+{
+	uint32_t id = idtab_find_exact(&t->tab, hash_number(pid), 0);
+
+	return id == IDTAB_NONE ? NULL : t->proc[id].as;
+}
+
+void procs_forget(struct procs *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++) {
+		struct proc *p = &t->proc[i];
+
+		aspace_put(p->as);
+		p->as = NULL;
+		p->jit = 0;
+		p->named = false;
+		if (p->pid)
+			p->name = 0;
+	}
+}
+
+void procs_free(struct procs *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++)
+		aspace_put(t->proc[i].as);
+	free(t->proc);
+	idtab_free(&t->tab);
+}

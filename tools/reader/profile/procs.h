@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Processes by pid: their names and what they have mapped. */
+#ifndef READER_PROCS_H
+#define READER_PROCS_H
+
+#include "base/strtab.h"
+#include "profile/addrspace.h"
+
+/**
+ * struct proc - what is known of a pid
+ * @name:  string number, 0 while nothing is known
+ * @named: the name was logged for this life and image of the pid; it is not
+ *         a guess or its parent's
+ * @jit:   number + 1 of the jitdump that it writes, 0: none
+ * @born:  the log's clock when it began to run what it runs, 0: before the log
+ */
+struct proc {
+	uint32_t pid;
+	uint32_t name;
+	bool named;
+	uint32_t jit;
+	uint64_t born;
+	struct aspace *as;
+};
+
+#define PROCS_NEAR	256U	/* a power of 2 */
+
+struct procs {
+	struct proc *proc;
+	uint32_t n, cap;
+	uint32_t near[PROCS_NEAR];	/* by pid: the one asked for last */
+	struct idtab tab;
+};
+
+/* Valid until the next call that may add a process. */
+struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid);
+void procs_fork(struct procs *t, struct strtab *str, uint32_t from,
+		uint32_t to);
+void procs_exec(struct proc *p, struct strtab *str, const char *path);
+void procs_exit(struct proc *p);
+void procs_name(struct proc *p, struct strtab *str, const char *name);
+/* String number of a name to show, made up where none was logged. */
+uint32_t procs_shown_name(struct proc *p, struct strtab *str);
+/* @born of a process, 0 also if there is none. */
+uint64_t procs_born(const struct procs *t, uint32_t pid);
+/* What is mapped in it; NULL also if there is none. */
+const struct aspace *procs_space(const struct procs *t, uint32_t pid);
+/* Nothing is known of any. */
+void procs_forget(struct procs *t);
+void procs_free(struct procs *t);
+
+#endif /* READER_PROCS_H */

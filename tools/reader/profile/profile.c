@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The pass over the log: one record at a time, in the order of time. */
+#include <stdlib.h>
+
+#include "base/progress.h"
+#include "log/pmcid.h"
+#include "log/record.h"
+#include "pmclog_wire.h"
+#include "profile/profile.h"
+#include "profile/profile_guess.h"
+
+static const char *rec_str(const struct pmclog_rec *r, size_t off)
+{
+	return (const char *)r->data + off;
+}
+
+static void ext_host(struct profile *p, const struct pmclog_rec *r)
+{
+	const char *s = rec_str(r, offsetof(struct pmclog_ext_host, release));
+	struct log_facts *log = &p->log;
+
+	log->ncpu = PMCLOG_FIELD32(r, struct pmclog_ext_host, ncpu);
+	log->machine = PMCLOG_FIELD32(r, struct pmclog_ext_host, machine);
+	log->release = strtab_str(&p->str, strtab_id(&p->str, s));
+	s += strlen(s) + 1;
+	log->host = strtab_str(&p->str, strtab_id(&p->str, s));
+}
+
+static void ext_section(struct profile *p, const struct pmclog_rec *r)
+{
+	const char *mod = rec_str(r, offsetof(struct pmclog_ext_section,
+					      names));
+
+	kmods_section(&p->kmods, &p->str, mod, mod + strlen(mod) + 1,
+		      PMCLOG_FIELD64(r, struct pmclog_ext_section, addr));
+}
+
+static void ext_buildid(struct profile *p, const struct pmclog_rec *r)
+{
+	buildids_add(&p->ids, &p->str,
+		     rec_str(r, offsetof(struct pmclog_ext_buildid, name)),
+		     r->data + offsetof(struct pmclog_ext_buildid, id),
+		     PMCLOG_FIELD32(r, struct pmclog_ext_buildid, len));
+}
+
+/* Has @list the conditions @s already?  Both have spaces between words. */
+static bool has_conditions(const char *list, const char *s)
+{
+	size_t n = strlen(s);
+	const char *at;
+
+	for (at = strstr(list, s); n && at; at = strstr(at + 1, s))
+		if ((at == list || at[-1] == ' ') &&
+		    (!at[n] || at[n] == ' '))
+			return true;
+	return !n;
+}
+
+/*
+ * A part of a part tells of both, the whole first; so does each of the logs
+ * that follow each other.
+ */
+static void ext_filtered(struct profile *p, const struct pmclog_rec *r)
+{
+	struct log_facts *log = &p->log;
+	const char *s = rec_str(r, offsetof(struct pmclog_ext_filtered,
+					    conditions));
+	char *both;
+
+	if (!log->told_part)
+		log->part_of += PMCLOG_FIELD64(r, struct pmclog_ext_filtered,
+					       samples);
+	log->told_part = true;
+	if (!log->conditions || has_conditions(s, log->conditions)) {
+		log->conditions = strtab_str(&p->str, strtab_id(&p->str, s));
+		return;
+	}
+	if (strlen(log->conditions) > PMCLOG_PATH_MAX ||
+	    has_conditions(log->conditions, s))
+		return;
+	both = xasprintf("%s %s", log->conditions, s);
+	log->conditions = strtab_str(&p->str, strtab_id(&p->str, both));
+	free(both);
+}
+
+#define RATE64(r, field) PMCLOG_FIELD64(r, struct pmclog_ext_rate, field)
+
+static void ext_rate(struct profile *p, const struct pmclog_rec *r)
+{
+	struct event_rate rate = {
+		.pmcid = PMCLOG_FIELD32(r, struct pmclog_ext_rate, pmcid),
+		.cpu = PMCLOG_FIELD32(r, struct pmclog_ext_rate, cpu),
+		.expected = RATE64(r, expected),
+		.achieved = RATE64(r, achieved),
+		.throttled = RATE64(r, throttled),
+		.enabled = RATE64(r, enabled),
+		.running = RATE64(r, running),
+	};
+
+	events_rate(&p->events, &rate);
+}
+
+static void initialize(struct profile *p, const struct pmclog_rec *r)
+{
+	struct log_facts *log = &p->log;
+
+	tp_record(&p->tps, r);
+	log->version = PMCLOG_FIELD32(r, struct pmclog_initialize, version);
+	log->unaccounted |= log->initialized && !log->closed;
+	log->told_part = log->closed = log->has_account = false;
+	ends_settle(&p->ends);
+	if (log->initialized) {
+		p->events.session++;
+		profile_next_log(p);
+		return;
+	}
+	log->initialized = true;
+	logclock_first(&log->clock, r);
+	log->ts_sec = (int64_t)PMCLOG_FIELD64(r, struct pmclog_initialize,
+					      ts_sec);
+	log->ts_nsec = (int64_t)PMCLOG_FIELD64(r, struct pmclog_initialize,
+					       ts_nsec);
+	log->freq = PMCLOG_FIELD64(r, struct pmclog_initialize, tsc_freq);
+	log->begin = r->tsc;
+	profile_clock(p);
+	memcpy(log->cpuid, rec_str(r, offsetof(struct pmclog_initialize,
+					       cpuid)), PMCLOG_CPUID_LEN);
+	log->cpuid[PMCLOG_CPUID_LEN - 1] = '\0';
+}
+
+static void allocatedyn(struct profile *p, const struct pmclog_rec *r)
+{
+	struct event e = {
+		.flags = PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn,
+					flags),
+		.name = strtab_id(&p->str, rec_str(r,
+				offsetof(struct pmclog_pmcallocatedyn, name))),
+	};
+
+	if (r->len >= PMCLOG_PMCALLOCATEDYN_RATE)
+		e.rate = PMCLOG_FIELD64(r, struct pmclog_pmcallocatedyn, rate);
+	if (r->len >= sizeof(struct pmclog_pmcallocatedyn)) {
+		e.config = PMCLOG_FIELD64(r, struct pmclog_pmcallocatedyn,
+					  config);
+		e.type = PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, type);
+	}
+	events_announce(&p->events,
+			PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, pmcid),
+			&e);
+}
+
+/* FreeBSD's way: by number. */
+static void allocate(struct profile *p, const struct pmclog_rec *r)
+{
+	uint32_t pmcid = PMCLOG_FIELD32(r, struct pmclog_wire_allocate, pmcid);
+	struct event e = {
+		.flags = PMCLOG_FIELD32(r, struct pmclog_wire_allocate, flags),
+		.rate = PMCLOG_FIELD64(r, struct pmclog_wire_allocate, rate),
+		.config = PMCLOG_FIELD32(r, struct pmclog_wire_allocate, event),
+	};
+	char name[PMCID_EVENT_MAX];
+
+	pmcid_event(name, p->log.version, pmcid, (uint32_t)e.config, e.flags);
+	e.name = strtab_id(&p->str, name);
+	events_announce(&p->events, pmcid, &e);
+}
+
+static void dropnotify(struct profile *p, const struct pmclog_rec *r)
+{
+	uint32_t pmcid, cause, event;
+	uint64_t count;
+
+	if (r->len < sizeof(struct pmclog_dropnotify))
+		return;
+	pmcid = PMCLOG_FIELD32(r, struct pmclog_dropnotify, pmcid);
+	cause = PMCLOG_FIELD32(r, struct pmclog_dropnotify, cause);
+	count = PMCLOG_FIELD64(r, struct pmclog_dropnotify, count);
+	if (pmcid == PMCLOG_PMCID_NONE) {
+		p->events.lost_procs += count;
+		return;
+	}
+	event = events_of(&p->events, &p->str, pmcid);
+	if (cause < PMCLOG_DROP_NCAUSE)
+		p->events.event[event].lost[cause] += count;
+}
+
+static void closelog(struct profile *p, const struct pmclog_rec *r)
+{
+	struct log_facts *log = &p->log;
+	struct pmclog_account one;
+
+	log->closed = true;
+	if (record_account(r, &one)) {
+		record_account_add(&log->account, &one);
+	} else {
+		log->unaccounted = true;
+		events_untold(&p->events);
+	}
+	log->has_account = !log->unaccounted;
+}
+
+static void userdata(struct profile *p, const struct pmclog_rec *r)
+{
+	switch (pmclog_iter_ext_subtype(r)) {
+	case PMCLOG_EXT_CLOCK:
+		jits_clock(p, r);
+		break;
+	case PMCLOG_EXT_HOST:
+		ext_host(p, r);
+		break;
+	case PMCLOG_EXT_KERNEL:
+		profile_ext_kernel(p, r);
+		break;
+	case PMCLOG_EXT_MAPPING:
+		profile_ext_mapping(p, r);
+		break;
+	case PMCLOG_EXT_MODULE:
+		profile_ext_module(p, r);
+		break;
+	case PMCLOG_EXT_SECTION:
+		ext_section(p, r);
+		break;
+	case PMCLOG_EXT_BUILDID:
+		ext_buildid(p, r);
+		break;
+	case PMCLOG_EXT_RATE:
+		ext_rate(p, r);
+		break;
+	case PMCLOG_EXT_USERCHAIN:
+		profile_userchain(p, r);
+		break;
+	case PMCLOG_EXT_FILTERED:
+		ext_filtered(p, r);
+		break;
+	case PMCLOG_EXT_FIELDS:
+		tp_record(&p->tps, r);
+		break;
+	}
+}
+
+static struct proc *rec_proc(struct profile *p, const struct pmclog_rec *r,
+			     size_t off)
+{
+	return procs_get(&p->procs, &p->str, pmclog_get32(r->data + off));
+}
+
+/* A thread's name stands in for its process' only while that has none. */
+static void thr_create(struct profile *p, const struct pmclog_rec *r)
+{
+	struct proc *proc = rec_proc(p, r, offsetof(struct pmclog_thr_create,
+						    pid));
+	bool named = proc->named;
+
+	if (proc->name)
+		return;
+	procs_name(proc, &p->str,
+		   rec_str(r, offsetof(struct pmclog_thr_create, name)));
+	proc->named = named;
+}
+
+/* Who runs already tells his name by the file that he runs. */
+static void attach(struct profile *p, const struct pmclog_rec *r)
+{
+	struct proc *proc = rec_proc(p, r, offsetof(struct pmclog_pmcattach,
+						    pid));
+	const char *path = rec_str(r, offsetof(struct pmclog_pmcattach, path));
+	const char *base = strrchr(path, '/');
+
+	if (proc->name || !*path)
+		return;
+	procs_name(proc, &p->str, base ? base + 1 : path);
+	proc->named = false;
+}
+
+static void process_record(struct profile *p, const struct pmclog_rec *r)
+{
+	profile_settle(p);
+	if (r->type == PMCLOG_T_PROCEXEC)
+		rec_proc(p, r, offsetof(struct pmclog_procexec, pid))->born =
+			r->tsc;
+	if (r->type == PMCLOG_T_PROCFORK)
+		rec_proc(p, r, offsetof(struct pmclog_procfork, newpid))->born =
+			r->tsc;
+	switch (r->type) {
+	case PMCLOG_T_PROCEXEC:
+		procs_exec(rec_proc(p, r, offsetof(struct pmclog_procexec,
+						   pid)), &p->str,
+			   rec_str(r, offsetof(struct pmclog_procexec, path)));
+		profile_guess_exec(p, r);
+		break;
+	case PMCLOG_T_PROCFORK:
+		procs_fork(&p->procs, &p->str,
+			   PMCLOG_FIELD32(r, struct pmclog_procfork, oldpid),
+			   PMCLOG_FIELD32(r, struct pmclog_procfork, newpid));
+		break;
+	case PMCLOG_T_THR_EXIT:
+		late_forget(&p->late, PMCLOG_FIELD32(r, struct pmclog_thr_exit,
+						     tid));
+		break;
+	case PMCLOG_T_SYSEXIT:
+		/* the first thread's number is the process' */
+		late_forget(&p->late, PMCLOG_FIELD32(r, struct pmclog_sysexit,
+						     pid));
+		procs_exit(rec_proc(p, r, offsetof(struct pmclog_sysexit,
+						   pid)));
+		break;
+	case PMCLOG_T_PROC_CREATE:
+		procs_name(rec_proc(p, r, offsetof(struct pmclog_proc_create,
+						   pid)), &p->str,
+			   rec_str(r, offsetof(struct pmclog_proc_create,
+					       comm)));
+		break;
+	case PMCLOG_T_THR_CREATE:
+		thr_create(p, r);
+		break;
+	case PMCLOG_T_PMCATTACH:
+		attach(p, r);
+		break;
+	}
+}
+
+void profile_moment(struct profile *p, uint64_t tsc)
+{
+	if (!p->log.records++) {
+		p->log.begin = tsc;
+		profile_clock(p);
+	}
+	if (tsc > p->log.end)
+		p->log.end = tsc;
+}
+
+void profile_record(struct profile *p, const struct pmclog_rec *r)
+{
+	struct pmclog_rec moved;
+
+	if (r->type == PMCLOG_T_INITIALIZE && p->log.initialized)
+		logclock_next(&p->log.clock, r, p->log.end);
+	if (p->log.clock.moved) {
+		moved = *r;
+		moved.tsc = logclock_at(&p->log.clock, r->tsc);
+		r = &moved;
+	}
+	if (p->held.valid)
+		profile_release(p, r);
+	profile_moment(p, r->tsc);
+	if (r->type != PMCLOG_T_CALLCHAIN) {
+		self_flush(p);
+		profile_flush(p);
+	}
+	switch (r->type) {
+	case PMCLOG_T_CALLCHAIN:
+		if (p->jits.nactive)
+			jits_pass(p, r->tsc);
+		profile_callchain(p, r);
+		break;
+	case PMCLOG_T_MAP_IN:
+		profile_map_in(p, r);
+		break;
+	case PMCLOG_T_MAP_OUT:
+		profile_map_out(p, r);
+		break;
+	case PMCLOG_T_USERDATA:
+		userdata(p, r);
+		break;
+	case PMCLOG_T_INITIALIZE:
+		initialize(p, r);
+		break;
+	case PMCLOG_T_PMCALLOCATE:
+		allocate(p, r);
+		break;
+	case PMCLOG_T_PMCALLOCATEDYN:
+		allocatedyn(p, r);
+		break;
+	case PMCLOG_T_DROPNOTIFY:
+		dropnotify(p, r);
+		break;
+	case PMCLOG_T_CLOSELOG:
+		closelog(p, r);
+		break;
+	default:
+		process_record(p, r);
+	}
+}
+
+void profile_read(struct profile *p, struct input *in)
+{
+	enum pmclog_iter_status status;
+	struct progress progress;
+	struct pmclog_rec r;
+	uint64_t offset, show = PROGRESS_RECORDS;
+
+	progress_begin(&progress, in->fd);
+	while ((status = input_read(in, &r)) == PMCLOG_ITER_RECORD) {
+		if (!p->log.records && p->on_begin &&
+		    !p->on_begin(p->on_sample_ctx)) {
+			p->log.records++;
+			break;
+		}
+		profile_record(p, &r);
+		if (p->filter && !filter_time(p->filter, r.tsc))
+			profile_pass(p, in);
+		if (r.serial < show)
+			continue;
+		progress_show(&progress, r.offset);
+		show = r.serial + PROGRESS_RECORDS;
+	}
+	progress_end(&progress);
+	p->log.wrong_times = in->steady.wrong;
+	if (status == PMCLOG_ITER_ERROR) {
+		const char *why = input_error(in, &offset);
+
+		p->log.cut = !in->gaps;
+		p->log.error = xasprintf("%s at byte %llu%s%s", why,
+					 (unsigned long long)offset,
+					 in->gaps || !*in->skipped ? "" : "; ",
+					 in->gaps ? "" : in->skipped);
+	}
+	profile_finish(p);
+}
+
+void profile_look(struct profile *p)
+{
+	self_tell(p);
+	profile_flush(p);
+	profile_settle(p);
+}
+
+void profile_forget(struct profile *p)
+{
+	self_flush(p);
+	self_free(&p->self);
+	profile_flush(p);
+	late_free(&p->late);
+	callers_free(&p->callers);
+	callers_init(&p->callers);
+	chains_free(&p->chains);
+	p->chains = (struct chains){ .lists = p->chains.lists };
+}
+
+void profile_finish(struct profile *p)
+{
+	if (p->held.valid)
+		profile_release(p, NULL);
+	self_tell(p);
+	self_free(&p->self);
+	profile_flush(p);
+	profile_settle(p);
+	late_free(&p->late);
+	batch_free(&p->batch);
+	roll_free(&p->roll);
+	callers_free(&p->callers);
+	chains_finish(&p->chains);
+}
+
+void profile_init(struct profile *p, const struct image_root *root)
+{
+	memset(p, 0, sizeof(*p));
+	strtab_init(&p->str);
+	objects_init(&p->objs, &p->str);
+	batch_init(&p->batch);
+	callers_init(&p->callers);
+	ends_init(&p->ends);
+	p->root = root;
+}
+
+void profile_free(struct profile *p)
+{
+	late_free(&p->late);
+	free(p->held.buf);
+	tp_free(&p->tps);
+	byfield_free(&p->field);
+	batch_free(&p->batch);
+	roll_free(&p->roll);
+	self_free(&p->self);
+	callers_free(&p->callers);
+	chains_free(&p->chains);
+	ends_free(&p->ends);
+	procs_free(&p->procs);
+	events_free(&p->events);
+	groups_free(&p->groups);
+	frames_free(&p->frames);
+	objects_free(&p->objs);
+	free(p->funcs.func);
+	idtab_free(&p->funcs.tab);
+	aspace_put(p->kernel);
+	buildids_free(&p->ids);
+	kmods_free(&p->kmods);
+	jits_free(&p->jits);
+	free(p->lives.live);
+	free(p->log.error);
+	strtab_free(&p->str);
+}

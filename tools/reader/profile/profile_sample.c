@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Samples: whether they are wanted, their chains, and chains that come late. */
+#include <stdlib.h>
+
+#include <linux/hwpmc.h>
+
+#include "log/record.h"
+#include "profile/profile.h"
+
+void profile_clock(struct profile *p)
+{
+	struct log_facts *log = &p->log;
+
+	double slice = p->groups.length * (double)log_freq(log);
+
+	p->groups.origin = log->begin;
+	p->groups.slice = slice < 1 ? 1 : slice < 1e18 ? (uint64_t)slice :
+			  UINT64_MAX;
+	if (p->filter)
+		filter_clock(p->filter, log_freq(log), log->begin,
+			     log->last ? log->last : log->begin);
+}
+
+/* All is known of it. */
+static void sample_done(struct profile *p, const struct sample *s)
+{
+	struct sample listed = *s;
+	const struct chain *c;
+
+	if (p->on_sample)
+		p->on_sample(p->on_sample_ctx, s);
+	if (!p->on_samples)
+		return;
+	c = &p->chains.chain[s->chain];
+	listed.frames = chain_frames(&p->chains, c);
+	listed.nframes = c->n;
+	p->on_samples(p->on_sample_ctx, &listed, 1);
+}
+
+/* Its frames are all that is wanted of it; its fields are not kept for long. */
+static void list_sample(struct profile *p, const struct aspace *as,
+			const struct sample *s, const unsigned char *pc,
+			uint32_t n)
+{
+	roll_wait(p, as, s, pc, n);
+	if (s->raw.data)
+		roll_flush(p);
+}
+
+/* It is not worth waiting for any longer: its chain stays as it is. */
+static void late_given_up(void *ctx, const struct late_sample *s)
+{
+	struct sample cut = s->sample;
+
+	cut.ends = ends_late(cut.ends);
+	sample_done(ctx, &cut);
+}
+
+/* Its user chain comes later: all but its user part is kept. */
+static bool wait_for_user(struct profile *p, const struct sample *s,
+			  const unsigned char *pc, uint32_t n)
+{
+	struct late_sample late = { .sample = *s };
+
+	p->late.asked++;
+	while (s->kernel && late.npc < n &&
+	       pmclog_get64(pc + (size_t)late.npc * 8) >> 63)
+		late.npc++;
+	if (late.npc == n)
+		return false;
+	late.user = pmclog_get64(pc + (size_t)late.npc * 8);
+	p->late.given_up = late_given_up;
+	p->late.ctx = p;
+	late_add(&p->late, &late, pc);
+	return true;
+}
+
+/* It was counted as one that nothing answers. */
+static void answer_ends(struct profile *p, struct sample *s, uint8_t answer)
+{
+	uint8_t before = ends_late(s->ends);
+
+	s->ends = ends_answered(s->ends, answer);
+	ends_move(&p->ends, s->event, s->comm, before, s->ends);
+}
+
+/* The user chain of all samples that wait for it. */
+void profile_userchain(struct profile *p, const struct pmclog_rec *r)
+{
+	uint32_t tid = PMCLOG_FIELD32(r, struct pmclog_ext_userchain, tid);
+	uint64_t first = logclock_at(&p->log.clock,
+		PMCLOG_FIELD64(r, struct pmclog_ext_userchain, first));
+	uint8_t ends = record_ends(r);
+	struct late_sample *s;
+	unsigned char *pc;
+	struct proc *proc;
+	size_t at;
+	uint32_t n;
+
+	profile_settle(p);
+	n = record_pcs(r, &at);
+	if (!n)
+		return;
+	proc = procs_get(&p->procs, &p->str,
+			 PMCLOG_FIELD32(r, struct pmclog_ext_userchain, pid));
+	p->ends.told |= ends;
+	while ((s = late_take(&p->late, tid, first,
+			      pmclog_get64(r->data + at)))) {
+		answer_ends(p, &s->sample, ends);
+		p->late.answered++;
+		if (p->innermost) {
+			free(s);
+			continue;
+		}
+		pc = xmalloc(((size_t)s->npc + n) * 8);
+		memcpy(pc, s->pc, (size_t)s->npc * 8);
+		memcpy(pc + (size_t)s->npc * 8, r->data + at, (size_t)n * 8);
+		chains_uncount(&p->chains, s->sample.chain);
+		profile_count(p, proc->as, &s->sample, pc, s->npc + n);
+		sample_done(p, &s->sample);
+		free(pc);
+		free(s);
+	}
+}
+
+/* Counts for its event, whether it is shown or not. */
+static bool is_wanted(struct profile *p, const struct sample *s)
+{
+	struct event *e = &p->events.event[s->event];
+
+	if (p->filter &&
+	    !filter_sample(p->filter, s, strtab_str(&p->str, s->comm))) {
+		e->left_out++;
+		return false;
+	}
+	/* FreeBSD's CPUs have an order each */
+	if (!e->samples++)
+		e->first = e->last = s->tsc;
+	if (s->tsc < e->first)
+		e->first = s->tsc;
+	if (s->tsc > e->last)
+		e->last = s->tsc;
+	e->kernel += s->kernel;
+	return true;
+}
+
+const struct tp_format *profile_format(const struct profile *p, uint32_t event)
+{
+	const struct event *e = &p->events.event[event];
+
+	return tp_lookup(&p->tps, e->type, e->config);
+}
+
+/* It has an innermost address, which tells itself whether it is the kernel's. */
+static bool is_plain(const struct sample *s, const unsigned char *pc,
+		     uint32_t n)
+{
+	return n && (!s->kernel || pmclog_get64(pc) >> 63);
+}
+
+/*
+ * Its innermost address is all that is wanted of it, or all that it has; but
+ * others that wait came before.
+ */
+static bool is_self(const struct profile *p, uint32_t flags, uint32_t n)
+{
+	if (p->on_sample || p->on_samples)
+		return false;
+	return p->innermost || (n == 1 && !p->batch.n &&
+				!(flags & PMCLOG_CC_USERLATE));
+}
+
+/* Of a PMC that call chains were asked for of. */
+static inline void count_ends(struct profile *p, const struct sample *s,
+			      uint32_t flags, const unsigned char *pc,
+			      uint32_t n)
+{
+	uint8_t ends = s->ends;
+
+	if (flags & PMCLOG_CC_USERLATE) {
+		ends = ends_late(ends);
+		/* what comes later begins with what is there already */
+		if (p->innermost)
+			wait_for_user(p, s, pc, n);
+	}
+	if (ends_has_user(flags, pc, n))
+		ends_put(&p->ends, s->event, s->comm, ends);
+}
+
+/* @raw: its fields; no data: it has none. */
+static void count_sample(struct profile *p, const struct pmclog_rec *r,
+			 uint32_t event, struct tp_raw raw)
+{
+	const unsigned char *pc = r->data + sizeof(struct pmclog_callchain);
+	uint32_t n = (r->len - sizeof(struct pmclog_callchain)) / 8;
+	uint32_t flags = PMCLOG_FIELD32(r, struct pmclog_callchain, cpuflags);
+	struct sample s = {
+		.tsc = r->tsc,
+		.pid = PMCLOG_FIELD32(r, struct pmclog_callchain, pid),
+		.tid = PMCLOG_FIELD32(r, struct pmclog_callchain, tid),
+		.cpu = PMCLOG_CC_CPU(flags),
+		.kernel = !(flags & PMCLOG_CC_USERSPACE),
+		.ends = ends_of(flags), .event = event, .raw = raw,
+	};
+	struct proc *proc;
+
+	p->ends.told |= s.ends;
+	profile_settle(p);
+	proc = procs_get(&p->procs, &p->str, s.pid);
+	s.comm = procs_shown_name(proc, &p->str);
+	if (!is_wanted(p, &s))
+		return;
+	if (p->groups.by & BY_FIELD)
+		s.value = byfield_value(&p->field, &p->str,
+					profile_format(p, s.event), &s.raw);
+	s.group = groups_of(&p->groups, &s);
+	if (p->events.event[event].flags & HWPMC_F_CALLCHAIN)
+		count_ends(p, &s, flags, pc, n);
+	if (is_self(p, flags, n) && is_plain(&s, pc, n)) {
+		self_wait(p, proc->as, &s, pmclog_get64(pc));
+		return;
+	}
+	/* samples are counted in their order */
+	self_flush(p);
+	if (p->innermost) {
+		flags &= ~PMCLOG_CC_USERLATE;
+		n = n > 0;
+	}
+	if (p->on_samples && n && !(flags & PMCLOG_CC_USERLATE)) {
+		list_sample(p, proc->as, &s, pc, n);
+		return;
+	}
+	/* who is told of samples is told at once */
+	if (!p->on_sample && !p->on_samples && !(flags & PMCLOG_CC_USERLATE)) {
+		profile_wait(p, proc->as, &s, pc, n);
+		return;
+	}
+	profile_count(p, proc->as, &s, pc, n);
+	if (!(flags & PMCLOG_CC_USERLATE) || !wait_for_user(p, &s, pc, n))
+		sample_done(p, &s);
+}
+
+/* The record is the library's until the next one is read. */
+static void hold(struct profile *p, const struct pmclog_rec *r, uint32_t event)
+{
+	struct held_sample *h = &p->held;
+
+	if (r->len > h->cap)
+		h->buf = xreallocarray(h->buf, h->cap = 2 * r->len, 1);
+	memcpy(h->buf, r->data, r->len);
+	h->rec = *r;
+	h->rec.data = h->buf;
+	h->event = event;
+	h->valid = true;
+}
+
+static bool is_raw_of(const struct pmclog_rec *sample,
+		      const struct pmclog_rec *r)
+{
+	return pmclog_iter_ext_subtype(r) == PMCLOG_EXT_RAW &&
+	       r->tsc == sample->tsc &&
+	       PMCLOG_FIELD32(r, struct pmclog_ext_raw, pmcid) ==
+	       PMCLOG_FIELD32(sample, struct pmclog_callchain, pmcid) &&
+	       PMCLOG_FIELD32(r, struct pmclog_ext_raw, tid) ==
+	       PMCLOG_FIELD32(sample, struct pmclog_callchain, tid);
+}
+
+void profile_release(struct profile *p, const struct pmclog_rec *r)
+{
+	struct tp_raw raw = { .data = NULL };
+
+	p->held.valid = false;
+	if (r && is_raw_of(&p->held.rec, r))
+		raw = tp_raw(r);
+	count_sample(p, &p->held.rec, p->held.event, raw);
+}
+
+/* Of another time than what is asked for: all that has to be known. */
+static void left_out(struct profile *p, uint32_t event, uint64_t n)
+{
+	profile_settle(p);
+	p->events.event[event].left_out += n;
+}
+
+void profile_pass(struct profile *p, struct input *in)
+{
+	struct pmclog_passed passed;
+
+	/* one may be held, and of another log clocks mean something else */
+	if (p->held.valid || p->log.clock.moved)
+		return;
+	while (pmclog_iter_pass(in->it, p->filter->begin, p->filter->end,
+				&passed)) {
+		left_out(p, events_of(&p->events, &p->str, passed.pmcid),
+			 passed.n);
+		p->log.records += passed.n;
+		if (passed.latest > p->log.end)
+			p->log.end = passed.latest;
+	}
+}
+
+void profile_callchain(struct profile *p, const struct pmclog_rec *r)
+{
+	const struct tp_raw none = { .data = NULL };
+	uint32_t event = events_of(&p->events, &p->str,
+				   PMCLOG_FIELD32(r, struct pmclog_callchain,
+						  pmcid));
+
+	if (p->filter && !filter_time(p->filter, r->tsc)) {
+		left_out(p, event, 1);
+		return;
+	}
+	if (p->events.event[event].flags & HWPMC_F_RAW)
+		hold(p, r, event);
+	else
+		count_sample(p, r, event, none);
+}

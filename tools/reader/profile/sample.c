@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+
+#include "profile/sample.h"
+
+static bool same_group(const struct group *a, const struct group *b)
+{
+	return a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu &&
+	       a->slice == b->slice && a->value == b->value;
+}
+
+static bool is_group(const void *ctx, uint32_t id, const void *key)
+{
+	return same_group(&((const struct groups *)ctx)->group[id], key);
+}
+
+static uint32_t group_id(struct groups *t, const struct group *g)
+{
+	uint64_t hash = hash_mix((uint64_t)g->pid << 32 | g->tid,
+				 (uint64_t)g->cpu << 32 | g->slice);
+	uint32_t id;
+
+	hash = hash_mix(hash, g->value);
+	id = idtab_find(&t->tab, hash, is_group, t, g);
+
+	if (id != IDTAB_NONE)
+		return id;
+	GROW(t->group, t->n, t->cap);
+	t->group[t->n] = *g;
+	idtab_add(&t->tab, hash, t->n);
+	return t->n++;
+}
+
+/* FreeBSD's logs are not in the order of time: some come before the first. */
+static uint32_t slice_of(const struct groups *t, uint64_t tsc)
+{
+	uint64_t at = tsc > t->origin ? (tsc - t->origin) / t->slice : 0;
+
+	return at < UINT32_MAX ? (uint32_t)at : UINT32_MAX;
+}
+
+uint32_t groups_find(struct groups *t, const struct sample *s)
+{
+	struct group g = { 0 };
+
+	if (!t->n)
+		group_id(t, &g);
+	if (!t->by)
+		return 0;
+	if (t->by & BY_PID)
+		g.pid = s->pid;
+	if (t->by & BY_TID)
+		g.tid = s->tid;
+	if (t->by & BY_CPU)
+		g.cpu = s->cpu;
+	if (t->by & BY_SLICE)
+		g.slice = slice_of(t, s->tsc);
+	if (t->by & BY_FIELD)
+		g.value = s->value;
+	if (!same_group(&t->group[t->last], &g))
+		t->last = group_id(t, &g);
+	return t->last;
+}
+
+void groups_free(struct groups *t)
+{
+	free(t->group);
+	idtab_free(&t->tab);
+	t->group = NULL;
+	t->n = t->cap = t->last = 0;
+}
