@@ -10,7 +10,7 @@
 set -uo pipefail
 
 root=$(realpath "$(dirname "$0")/../..")
-page=$root/Documentation/hwpmc.4
+page=$root/Documentation/man/hwpmc.4
 
 # shellcheck source-path=SCRIPTDIR source=../host/tap.sh
 . "$root/selftests/host/tap.sh"

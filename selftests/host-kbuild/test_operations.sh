@@ -3,14 +3,14 @@
 #
 # test_operations.sh
 #
-# Every row of Documentation/operations.rst names a kselftest or says why there is
+# Every row of Documentation/design/operations.rst names a kselftest or says why there is
 # none, and each test that is named exists.  TAP.
 # Backquotes are those of the document.
 # shellcheck disable=SC2016
 set -uo pipefail
 
 root=$(realpath "$(dirname "$0")/../..")
-doc=$root/Documentation/operations.rst
+doc=$root/Documentation/design/operations.rst
 
 # shellcheck source-path=SCRIPTDIR source=../host/tap.sh
 . "$root/selftests/host/tap.sh"

@@ -3,7 +3,7 @@
 # pmclog(1) has every option that --help tells of: its long name anywhere, and
 # in the synopsis of the command, by itself or as one of a group.
 . "$(dirname "$0")/lib.sh"
-page=$HERE/../../Documentation/pmclog.1
+page=$HERE/../../Documentation/man/pmclog.1
 conditions=" pid tid cpu comm time user kernel-mode not "
 names=' no-demangle inline by-line debuginfod '
 

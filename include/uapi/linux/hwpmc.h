@@ -9,7 +9,7 @@
  * what the module does not know is zero (else E2BIG).  Unknown flag bits and
  * reserved fields that are not zero are refused with EINVAL.
  *
- * Documentation/hwpmc.4 lists the errors of each operation.
+ * Documentation/man/hwpmc.4 lists the errors of each operation.
  */
 #ifndef _UAPI_LINUX_HWPMC_H
 #define _UAPI_LINUX_HWPMC_H

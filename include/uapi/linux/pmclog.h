@@ -10,7 +10,7 @@
  * What FreeBSD's format has no field for follows the known fields of a record
  * ("trailing"), or is a USERDATA record whose first word is
  * PMCLOG_EXT_COOKIE: FreeBSD's parser takes both in its stride.
- * Documentation/pmclog-extensions.rst says when each is written.
+ * Documentation/design/pmclog-extensions.rst says when each is written.
  */
 #ifndef _UAPI_LINUX_PMCLOG_H
 #define _UAPI_LINUX_PMCLOG_H
