@@ -18,7 +18,7 @@ counts=$build/counts
 read_by=(lib/pmclog*.c lib/libpmc_{cfi,cfi_read,cfi_rule,event,elf,file,near,place,pmu,probe,provider,trace,unwind}.c
 	reader/log/{record,input,mapped,steady,fields,events,logclock}.c
 	reader/profile/{profile*,jitmap,jitdump,jitplace,jits,kmods}.c
-	reader/profile/{addrspace,objects,procs,chains,callers,calltree,late,live,filter,sample}.c
+	reader/{machine,sample}/*.c reader/profile/{chains,callers,calltree,live}.c
 	reader/elf/{imagefile,debugfile,altfile,elfsyms,symtab,inflate,unpack,linetab,lines,inlines,segs,disasm}.c
 	reader/analysis/{ksyms,select,quality}.c reader/commands/summary.c
 	reader/commands/filter/{filter_log,heldrecs}.c reader/commands/verify/verify*.c)

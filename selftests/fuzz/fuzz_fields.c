@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/byfield.h"
+#include "sample/byfield.h"
 #include "fuzz.h"
 
 static size_t written;

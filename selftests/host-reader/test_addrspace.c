@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/addrspace.h"
+#include "machine/addrspace.h"
 #include "tap.h"
 
 #define PAGES	64

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/plural.h"
-#include "profile/ends.h"
+#include "sample/ends.h"
 
 const char *const cut_causes[PMCLOG_CUT_NCAUSE] = {
 	[PMCLOG_CUT_DEPTH] = "too deep",

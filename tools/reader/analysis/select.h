@@ -7,7 +7,7 @@
 #define READER_SELECT_H
 
 #include "analysis/resolver.h"
-#include "profile/filter.h"
+#include "sample/filter.h"
 
 #define SELECT_MAX	64	/* conditions on frames */
 

@@ -22,8 +22,8 @@
 #include "analysis/objsyms.h"
 #include "analysis/shown.h"
 #include "base/plural.h"
-#include "base/tarfile.h"
 #include "commands/commands.h"
+#include "commands/tarfile.h"
 #include "log/input.h"
 #include "profile/jitmap.h"
 

@@ -11,7 +11,7 @@
 #include "elf/imagefile.h"
 #include "freebsd/log_source.h"
 #include "live/top.h"
-#include "profile/filter.h"
+#include "sample/filter.h"
 
 #define INTERVAL	1.0
 

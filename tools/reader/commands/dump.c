@@ -15,7 +15,7 @@
 #include "log/fields.h"
 #include "log/input.h"
 #include "log/record.h"
-#include "profile/ends.h"
+#include "sample/ends.h"
 
 static const char usage[] =
 "usage: pmclog dump [--json] [--raw] FILE\n"

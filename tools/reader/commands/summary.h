@@ -11,7 +11,7 @@
 #include <pmclog_iter.h>
 
 #include "base/idtab.h"
-#include "profile/ends_log.h"
+#include "sample/ends_log.h"
 
 /* one CPU of one PMC; asked and achieved come from the last RATE record */
 struct sum_cpu {

@@ -2,8 +2,8 @@
 /* profile.proto of pprof, compressed. */
 #include <stdio.h>
 
-#include "base/protobuf.h"
 #include "export/export.h"
+#include "export/protobuf.h"
 
 /* fields of the messages, as in profile.proto */
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING,

@@ -10,7 +10,7 @@
 #define READER_PROFILE_BATCH_H
 
 #include "profile/callers.h"
-#include "profile/sample.h"
+#include "sample/sample.h"
 
 #define BATCH_SAMPLES	32U
 #define BATCH_PCS	2048U	/* of all of them together */

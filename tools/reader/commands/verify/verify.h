@@ -10,7 +10,7 @@
 #include <pmclog_iter.h>
 
 #include "base/idtab.h"
-#include "profile/ends_log.h"
+#include "sample/ends_log.h"
 
 /* a PMC of a process mode */
 struct verify_pmc {

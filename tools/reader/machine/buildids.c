@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "profile/buildids.h"
+#include "machine/buildids.h"
 
 static bool same_name(const void *ctx, uint32_t id, const void *key)
 {

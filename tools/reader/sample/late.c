@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "profile/late.h"
+#include "sample/late.h"
 
 static size_t size_of(const struct late_sample *s)
 {

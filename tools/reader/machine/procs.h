@@ -4,7 +4,7 @@
 #define READER_PROCS_H
 
 #include "base/strtab.h"
-#include "profile/addrspace.h"
+#include "machine/addrspace.h"
 
 /**
  * struct proc - what is known of a pid

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
 
-#include "profile/sample.h"
+#include "sample/sample.h"
 
 static bool same_group(const struct group *a, const struct group *b)
 {

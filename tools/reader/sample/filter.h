@@ -4,7 +4,7 @@
 #define READER_FILTER_H
 
 #include "base/strtab.h"
-#include "profile/sample.h"
+#include "sample/sample.h"
 
 struct id_range {
 	uint32_t from, to;

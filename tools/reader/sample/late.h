@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/idtab.h"
-#include "profile/sample.h"
+#include "sample/sample.h"
 
 /* What waits may take: all of it, and that of one thread. */
 #define LATE_BYTES	((size_t)32 << 20)

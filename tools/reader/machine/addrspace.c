@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "profile/addrspace.h"
+#include "machine/addrspace.h"
 
 /*
  * Linux allows 65,530 mappings by default; a log that claims far more for one

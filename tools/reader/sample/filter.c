@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "profile/filter.h"
+#include "sample/filter.h"
 
 static int bad(const char *option, const char *arg, const char *want)
 {

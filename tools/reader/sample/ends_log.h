@@ -5,8 +5,8 @@
 
 #include <pmclog_iter.h>
 
-#include "profile/ends.h"
-#include "profile/late.h"
+#include "sample/ends.h"
+#include "sample/late.h"
 
 /**
  * struct ends_log

@@ -4,7 +4,7 @@
 
 #include <linux/pmclog.h>
 
-#include "profile/procs.h"
+#include "machine/procs.h"
 
 struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid)
 {

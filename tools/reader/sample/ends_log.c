@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "log/record.h"
-#include "profile/ends_log.h"
+#include "sample/ends_log.h"
 
 #define U32(type, field)	PMCLOG_FIELD32(rec, struct type, field)
 #define U64(type, field)	PMCLOG_FIELD64(rec, struct type, field)

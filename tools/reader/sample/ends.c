@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "profile/ends.h"
+#include "sample/ends.h"
 
 /* Fewer samples of a command are no reason to worry. */
 #define MATTERS_SAMPLES	10U

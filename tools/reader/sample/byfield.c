@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "profile/byfield.h"
+#include "sample/byfield.h"
 
 static void no_sink(struct out *o, const char *p, size_t n)
 {

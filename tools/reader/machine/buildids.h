@@ -7,7 +7,7 @@
 #ifndef READER_BUILDIDS_H
 #define READER_BUILDIDS_H
 
-#include "profile/objects.h"
+#include "machine/objects.h"
 
 #define BUILDID_MAX	32
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
 
-#include "profile/objects.h"
+#include "machine/objects.h"
 
 static bool same_object(const void *ctx, uint32_t id, const void *key)
 {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/tarfile.h"
+#include "commands/tarfile.h"
 
 #define BLOCK		512
 #define OCTAL_MAX	((1ULL << 33) - 1)	/* 11 digits */

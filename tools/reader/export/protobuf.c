@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/protobuf.h"
+#include "export/protobuf.h"
 
 #define WIRE_VARINT	0U
 #define WIRE_LEN	2U
