@@ -97,7 +97,7 @@ storm:
 faults:
 	@scripts/setup
 	@HWPMC_FAULTS_LONG=1 selftests/run-kselftests debug \
-		$(basename $(notdir $(sort $(wildcard selftests/kselftest/faults*.c))))
+		$(basename $(notdir $(sort $(wildcard selftests/kselftest/faults/faults*.c))))
 
 fuzz:
 	@scripts/setup

@@ -22,7 +22,8 @@ names() {
 
 # has PROGRAM TEST: a program's test, with a fixture or without.
 has() {
-	local file=$root/selftests/kselftest/$1.c
+	local file
+	file=$(echo "$root"/selftests/kselftest/*/"$1".c)
 	[[ -e $file ]] || { echo "there is no program $1"; return 1; }
 	grep -Eq "^TEST(_TIMEOUT|_SIGNAL)?\($2[,)]|^TEST_F(_TIMEOUT|_SIGNAL)?\([a-z_0-9]+, $2[,)]" "$file" ||
 		{ echo "$1 has no test $2"; return 1; }
