@@ -6,8 +6,8 @@
 # mended.  TAP.
 here=$(cd "$(dirname "$0")" && pwd)
 BIN=$1
-# shellcheck source=../host/tap.sh source-path=SCRIPTDIR
-. "$here/../host/tap.sh"
+# shellcheck source=../host/lib/tap.sh source-path=SCRIPTDIR
+. "$here/../host/lib/tap.sh"
 export LC_ALL=C
 unset DEBUGINFOD_URLS
 
@@ -17,7 +17,7 @@ export FUZZ_DIR=$tmp
 
 # What logs may speak of: a program with lines and inlined functions, a kernel
 shapes=$tmp/root/bin/shapes
-${CC:-cc} -O2 -g -gz=none -fPIE -pie -o "$shapes" "$here/../host-reader/shapes.c"
+${CC:-cc} -O2 -g -gz=none -fPIE -pie -o "$shapes" "$here/../host/reader/shapes.c"
 cat >"$tmp/kallsyms" <<-EOF
 	ffffffff81000000 T reference
 	ffffffff81001000 T outer
@@ -71,7 +71,7 @@ log jit.pmclog <<-EOF
 	sample 2 7 0x7f0000001009 0x7f0000003000
 EOF
 
-python3 "$here/../host-reader/fields.py" >"$tmp/fields"
+python3 "$here/../host/reader/fields.py" >"$tmp/fields"
 log fields.pmclog <"$tmp/fields"
 
 # Of every FreeBSD, of machines of each kind
@@ -83,7 +83,7 @@ done
 # Objects with call frame information of each kind
 frames()
 {
-	local dir=$tmp/frames cc=${CC:-cc} code=$here/../host-reader/shapes.c
+	local dir=$tmp/frames cc=${CC:-cc} code=$here/../host/reader/shapes.c
 	local asm=$here/cfi.s
 	mkdir -p "$dir"
 	$cc -O2 -shared -fPIC -nostdlib -o "$dir/small" "$code"
@@ -100,7 +100,7 @@ frames()
 	done
 	for how in 2 3; do
 		$cc -DVERSION=$how -DLONG=400 -shared -nostdlib -Wl,--no-eh-frame-hdr \
-			-o "$dir/both$how" "$here/../host/unwind/sframe.S"
+			-o "$dir/both$how" "$here/../host/unwind/cases/sframe.S"
 		objcopy --rename-section .sframe_later=.sframe "$dir/both$how"
 		objcopy -R .eh_frame "$dir/both$how" "$dir/sframe$how"
 		objcopy -O binary --only-section=.sframe "$dir/both$how" \
@@ -171,7 +171,7 @@ seeds()
 	cp "$here/corpus/$1/"* "$dir/" 2>/dev/null
 	case $1 in
 	command)
-		for log in "$tmp"/*.pmclog "$here"/../host/golden/*.pmclog; do
+		for log in "$tmp"/*.pmclog "$here"/../host/log/golden/*.pmclog; do
 			zstd -q -f -o "$tmp/log.zst" "$log"
 			for ((c = 0; c < 64; c++)); do
 				{ printf "\\x$(printf %x "$c")"; cat "$log"; } \
@@ -201,7 +201,7 @@ seeds()
 		done <"$tmp/fields" ;;
 	jitdump)
 		for c in little big v8 ticks machine=183; do
-			python3 "$here/../host-reader/jitdump.py" "$c" \
+			python3 "$here/../host/reader/jitdump.py" "$c" \
 				>"$dir/$c" <<-EOF
 			lines 1 0x7f0000001000 0x7f0000001000 10 /x.js 0x7f0000001003 12 \xff
 			load 900000 0x7f0000001000 5589e5b80700000031c05dc3 hot

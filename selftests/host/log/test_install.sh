@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What "make install" puts there is enough to build and run a program.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
+. "$here/../lib/tap.sh"
+tools=$here/../../../tools root=$tmp/root
+cc=${CC:-cc}
+cflags=() libs=()
+
+install_all()
+{
+	make -C "$tools" install PREFIX=/opt/x DESTDIR="$root" \
+		BUILD="${INSTALL_BUILD:?}"
+}
+
+# flags NAME OPTION: what pkg-config says, into the array NAME.  The .pc
+# file's paths are absolute: they have to be moved along.
+flags()
+{
+	PKG_CONFIG_PATH=$root/opt/x/lib/pkgconfig pkg-config \
+		--define-variable=prefix="$root/opt/x" \
+		--define-variable=libdir="$root/opt/x/lib" \
+		"${@:2}" libpmclog >"$tmp/flags" &&
+	read -ra "$1" <"$tmp/flags"
+}
+
+# compile LIBS OPTION...: LIBS are what pkg-config is to be asked for
+compile()
+{
+	flags cflags --cflags && flags libs --libs "$1" && shift &&
+	$cc -Wall -Wextra -Werror "${cflags[@]}" "$@" \
+		"$here/sample_freebsd.c" "${libs[@]}"
+}
+
+runs()
+{
+	LD_LIBRARY_PATH=$root/opt/x/lib "$1" <"$here/golden/full.pmclog" \
+		>"$tmp/got" && diff -u "$here/golden/full.sample" "$tmp/got"
+}
+
+# Both headers in one C++ program, and nothing else included.
+cplusplus()
+{
+	printf '%s\n' '#include <pmclog_iter.h>' '#include <pmclog.h>' \
+		'int main() { return pmclog_open(-1) == 0; }' >"$tmp/x.cc"
+	c++ -Wall -Wextra -Werror "${cflags[@]}" -o "$tmp/x" \
+		"$tmp/x.cc" "${libs[@]}"
+}
+
+symbols()
+{
+	nm -D --defined-only "$root/opt/x/lib/libpmclog.so.1" >"$tmp/nm" &&
+	grep -q ' T pmclog_read@@LIBPMCLOG_1.0' "$tmp/nm" &&
+	! grep ' [TDB] ' "$tmp/nm" | grep -v '@@LIBPMCLOG_1.0'
+}
+
+# The library calls nothing that prints or ends the program.
+quiet()
+{
+	nm -D --undefined-only "$root/opt/x/lib/libpmclog.so.1" >"$tmp/nm"
+	! grep -E ' (_?exit|abort|v?f?printf|puts|perror|f?write)(@|$)' "$tmp/nm" &&
+	! grep -E ' (v?warnx?|v?errx?|__assert_fail)(@|$)' "$tmp/nm"
+}
+
+# An example, where udev does not look.
+udev_example()
+{
+	grep -q '^SUBSYSTEM=="misc", KERNEL=="hwpmc", GROUP="hwpmc", MODE="0660"$' \
+		"$root/opt/x/share/doc/hwpmc/60-hwpmc.rules" &&
+	! find "$root" -path '*udev*' | grep .
+}
+
+ok "make install" install_all
+ok "a FreeBSD program compiles" compile --shared -o "$tmp/sample"
+ok "and reads a log" runs "$tmp/sample"
+ok "statically too" compile --static -static -o "$tmp/sample-static"
+ok "and reads a log" runs "$tmp/sample-static"
+ok "C++ includes the headers" cplusplus
+ok "exported symbols have versions" symbols
+ok "the library neither prints nor exits" quiet
+# One for each library, and what they are about.
+pages()
+{
+	local page
+	for page in man3/pmc.3 man3/pmclog.3 man4/hwpmc.4 man5/pmclog.5; do
+		[ -s "$root/opt/x/share/man/$page" ] || { echo "$page"; return 1; }
+	done
+}
+
+ok "manual pages" pages
+ok "pmclog is installed" "$root/opt/x/bin/pmclog" --version
+ok "the udev rule is an example" udev_example
+done_testing

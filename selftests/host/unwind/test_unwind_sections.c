@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sections that tables are made of, in other forms: .debug_frame is the same when it is
+ * compressed, and .sframe says what .eh_frame does.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../../src/unwind_table.h"
+#include "libpmc_elf.h"
+#include "libpmc_sframe.h"
+#include "libpmc_unwind.h"
+#include "tap.h"
+
+static char bin[3000];
+
+__attribute__((format(printf, 1, 2)))
+static int command(const char *fmt, ...)
+{
+	char text[8192];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return system(text);
+}
+
+static int compile(const char *name, struct pmc_unwind *t)
+{
+	int fd = open(name, O_RDONLY), status;
+
+	status = pmc_unwind_compile(fd, t);
+	close(fd);
+	return status;
+}
+
+static bool is_like(const char *name, const struct pmc_unwind *want)
+{
+	struct pmc_unwind t;
+	bool same;
+
+	if (compile(name, &t))
+		return false;
+	same = t.len == want->len && !memcmp(t.table, want->table, t.len);
+	pmc_unwind_free(&t);
+	return same;
+}
+
+/* Where a section of the file begins, and its header */
+static uint64_t find(const char *name, const char *section, uint64_t *header)
+{
+	int fd = open(name, O_RDONLY);
+	const unsigned char *row;
+	struct elf e;
+	uint64_t at;
+
+	if (pmc_elf_read(&e, fd) || !(row = pmc_elf_section(&e, section)))
+		abort();
+	at = FIELD(&e, row, Shdr, sh_offset);
+	*header = (uint64_t)(row - e.shdr);
+	pmc_elf_close(&e);
+	close(fd);
+	return at;
+}
+
+static void patch(const char *name, uint64_t at, const void *bytes, size_t n)
+{
+	int fd = open(name, O_RDWR);
+
+	if (pwrite(fd, bytes, n, (off_t)at) != (ssize_t)n)
+		abort();
+	close(fd);
+}
+
+/* A section that is damaged is as if it were not there. */
+static void damaged(const char *what, uint64_t at, const void *bytes, size_t n,
+		    const struct pmc_unwind *without)
+{
+	uint64_t header;
+
+	if (command("cp packed damaged"))
+		abort();
+	patch("damaged", find("damaged", ".debug_frame", &header) + at, bytes,
+	      n);
+	ok(is_like("damaged", without), "%s", what);
+}
+
+static void test_damaged(const struct pmc_unwind *without)
+{
+	const uint64_t huge[] = { 1ULL << 40, ~0ULL, 60 << 20, 0 };
+	uint32_t type = 99;
+
+	damaged("a kind of compression that nobody knows", 0, &type, 4,
+		without);
+	damaged("a size that nothing has", 8, &huge[0], 8, without);
+	damaged("all bytes that there are", 8, &huge[1], 8, without);
+	damaged("a size that it does not have", 8, &huge[2], 8, without);
+	damaged("no bytes", 8, &huge[3], 8, without);
+	damaged("bytes that are none of it", 40, &huge[1], 8, without);
+}
+
+static void test_packed(const char *how)
+{
+	struct pmc_unwind plain, without;
+
+	if (command("objcopy --decompress-debug-sections "
+			      "%s/unwind-debug plain 2>/dev/null", bin) ||
+	    command("objcopy --compress-debug-sections=%s plain packed "
+		    "2>/dev/null", how)) {
+		ok(true, ".debug_frame, by %s # SKIP not here", how);
+		return;
+	}
+	if (command("objcopy -R .debug_frame plain without"))
+		abort();
+	if (compile("plain", &plain) || compile("without", &without))
+		abort();
+	ok(plain.len > without.len && is_like("packed", &plain),
+	   ".debug_frame, by %s", how);
+	test_damaged(&without);
+	pmc_unwind_free(&plain);
+	pmc_unwind_free(&without);
+}
+
+static bool look(struct unwind_table *view, const struct pmc_unwind *t)
+{
+	return !unwind_table_check(view, t->table, t->len, EM_X86_64);
+}
+
+/* Of rbx .sframe says nothing. */
+static void compare(const char *what, const struct pmc_unwind *a,
+		    const struct pmc_unwind *b)
+{
+	unsigned int both = 0, same = 0, one = 0;
+	struct unwind_table x, y;
+	uint32_t pc;
+
+	if (!look(&x, a) || !look(&y, b)) {
+		ok(false, "%s: tables", what);
+		return;
+	}
+	for (pc = x.pc[0]; pc < x.pc[x.nrows - 1] + 100; pc++) {
+		const struct hwpmc_unwind_rule *p = unwind_table_find(&x, pc);
+		const struct hwpmc_unwind_rule *q = unwind_table_find(&y, pc);
+		struct hwpmc_unwind_rule r;
+
+		one += !p != !q;
+		if (!p || !q)
+			continue;
+		r = *p;
+		if (r.ra != HWPMC_AT_UNDEFINED)
+			r.lr = HWPMC_AT_UNDEFINED;
+		both++;
+		same += !memcmp(&r, q, sizeof(r));
+	}
+	ok(both > 70000 && same == both && !one,
+	   "%s: %u of %u the same, %u in one only", what, same, both, one);
+}
+
+/* A file without section headers: what is a segment of no use becomes .sframe's. */
+static void strip_headers(const char *name)
+{
+	Elf64_Phdr seg = { .p_type = PT_SFRAME };
+	const uint64_t zero = 0;
+	uint64_t header;
+	const unsigned char *row;
+	int fd = open(name, O_RDONLY);
+	struct elf e;
+	uint64_t at;
+
+	if (pmc_elf_read(&e, fd))
+		abort();
+	row = pmc_elf_section(&e, ".sframe");
+	seg.p_vaddr = FIELD(&e, row, Shdr, sh_addr);
+	seg.p_filesz = FIELD(&e, row, Shdr, sh_size);
+	seg.p_offset = find(name, ".sframe", &header);
+	row = pmc_elf_segment(&e, PT_GNU_STACK);
+	at = sizeof(Elf64_Ehdr) + (uint64_t)(row - e.phdr);
+	pmc_elf_close(&e);
+	close(fd);
+	patch(name, at, &seg, sizeof(seg));
+	patch(name, offsetof(Elf64_Ehdr, e_shoff), &zero, 8);
+	patch(name, offsetof(Elf64_Ehdr, e_shnum), &zero, 4);
+}
+
+static void test_sframe(int version)
+{
+	struct pmc_unwind both, frames;
+	char name[32];
+
+	sprintf(name, ".sframe, version %d", version);
+	if (command("objcopy --rename-section .sframe_later=.sframe "
+		    "%s/sframe-%d both 2>/dev/null", bin, version) ||
+	    command("objcopy -R .eh_frame both frames")) {
+		ok(true, "%s # SKIP it is not built", name);
+		return;
+	}
+	if (compile("both", &both))
+		abort();
+	ok(is_like("both", &both) && !compile("frames", &frames), "%s", name);
+	compare(name, &both, &frames);
+	strip_headers("frames");
+	ok(is_like("frames", &frames), "%s: without section headers", name);
+	pmc_unwind_free(&both);
+	pmc_unwind_free(&frames);
+}
+
+static int on_function(void *arg, uint64_t start, uint64_t end)
+{
+	*(uint64_t *)arg = start;
+	return end <= start;
+}
+
+static int on_row(void *arg, uint64_t addr, const struct hwpmc_unwind_rule *r)
+{
+	uint64_t *last = arg;
+
+	if (addr < *last)
+		return 1;
+	*last = addr;
+	return r->cfa != HWPMC_CFA_UNTOLD;
+}
+
+/* Rows of a kind that no rule can tell, the second before the first */
+static void test_back(void)
+{
+	static const unsigned char section[] = {
+		0xe2, 0xde, 3, 4, 3, 0, 0xf8, 0,
+		1, 0, 0, 0, 2, 0, 0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0,
+		0, 1, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0,
+		2, 0, 0, 1, 0, 9, 3, 8, 5, 3, 8,
+	};
+	struct cfi_section s = {
+		section, sizeof(section), 0x10000, 0, EM_X86_64,
+	};
+	uint64_t last = 0;
+	struct cfi_sink sink = { on_function, on_row, &last };
+
+	ok(!pmc_sframe_walk(&s, &sink) &&
+	   last == 0x10000 + 28 + 0x100 + 10, "rows that go back");
+}
+
+/* What is wrong with it is left out, and all the rest of the section. */
+static void test_hostile(void)
+{
+	const uint32_t many = 0x7fffffff;
+	const unsigned char wrong = 9;
+	struct pmc_unwind t;
+	uint64_t at, header;
+
+	if (command("objcopy --rename-section .sframe_later=.sframe "
+		    "-R .eh_frame %s/sframe-2 one 2>/dev/null", bin))
+		return;
+	at = find("one", ".sframe", &header);
+	patch("one", at + 8, &many, 4);
+	ok(compile("one", &t), "more functions than it has");
+	patch("one", at + 8, "\5\0\0\0", 4);
+	patch("one", at + 28 + 12, &many, 4);
+	ok(!compile("one", &t), "more rows than it has");
+	pmc_unwind_free(&t);
+	patch("one", at + 2, &wrong, 1);
+	ok(compile("one", &t), "a version that nobody knows");
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/test_sections.XXXXXX";
+
+	if (!getenv("BIN") || !realpath(getenv("BIN"), bin) || !mkdtemp(dir) ||
+	    chdir(dir))
+		return 2;
+#ifdef WITH_ZLIB
+	test_packed("zlib");
+#endif
+#ifdef WITH_ZSTD
+	test_packed("zstd");
+#endif
+	test_sframe(2);
+	test_sframe(3);
+	test_hostile();
+	test_back();
+	if (chdir("/") || command("rm -r %s", dir))
+		perror(dir);
+	return done();
+}
