@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Unwind tables for what processes have mapped as code, before it is sampled: first
- * for what most of them have.  By a thread: files may be slow, and many.
+ * for what most of them have; or for what a command will have.  By a thread: files may
+ * be slow, and many.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libpmc_command.h"
 #include "libpmc_mapped.h"
 #include "libpmc_unwind.h"
 #include "pmc.h"
@@ -38,6 +40,7 @@
  *	The thread may hang in a file for ever, so it is not held while one is opened or
  *	read.  Nor has the thread a descriptor of its own: one that hangs would keep the
  *	owner, and what that records
+ * @path: of a command, with its environment; else NULL
  * @stop: for the thread to be done
  * @misfits: tables that there was no room for
  * @done: the thread says so; under @lock, with @did
@@ -46,6 +49,8 @@ struct pmc_preload {
 	int		device;
 	int		*pids;
 	size_t		npids;
+	char		*path;
+	char		**env;
 	uint64_t	max;
 	unsigned int	misfits;
 	pthread_mutex_t	giving;
@@ -135,12 +140,32 @@ static void give_all(struct pmc_preload *p)
 	pmc_mapped_free(&all);
 }
 
+static int give_one(void *arg, int fd, const char *path)
+{
+	(void)path;
+	return give_file(arg, fd);
+}
+
+static void give_command(struct pmc_preload *p)
+{
+	const struct command c = {
+		.path = p->path, .env = p->env, .stop = &p->stop,
+		.file = give_one, .arg = p,
+	};
+
+	pmc_command_files(&c);
+}
+
 static void *run(void *arg)
 {
 	struct pmc_preload *p = arg;
 
-	if (!give_vdso(p))
-		give_all(p);
+	if (!give_vdso(p)) {
+		if (p->path)
+			give_command(p);
+		else
+			give_all(p);
+	}
 	pthread_mutex_lock(&p->lock);
 	p->done = 1;
 	pthread_cond_broadcast(&p->changed);
@@ -154,27 +179,20 @@ static void free_preload(struct pmc_preload *p)
 	pthread_mutex_destroy(&p->lock);
 	pthread_mutex_destroy(&p->giving);
 	free(p->pids);
+	free(p->path);
+	free(p->env);
 	free(p);
 }
 
-static struct pmc_preload *new_preload(int device, const int *pids, size_t n,
-				       uint64_t max)
+static struct pmc_preload *new_preload(const struct pmc_owner *owner)
 {
 	struct pmc_preload *p = calloc(1, sizeof(*p));
 	pthread_condattr_t attr;
 
 	if (!p)
 		return NULL;
-	p->pids = malloc(n * sizeof(*pids) + 1);
-	if (!p->pids) {
-		free(p);
-		return NULL;
-	}
-	if (n)
-		memcpy(p->pids, pids, n * sizeof(*pids));
-	p->npids = n;
-	p->device = device;
-	p->max = max;
+	p->device = pmc_owner_fd(owner);
+	p->max = geteuid() ? BYTES_MAX_USER : BYTES_MAX;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_mutex_init(&p->giving, NULL);
 	pthread_condattr_init(&attr);
@@ -184,16 +202,12 @@ static struct pmc_preload *new_preload(int device, const int *pids, size_t n,
 	return p;
 }
 
-struct pmc_preload *pmc_preload_begin_max(struct pmc_owner *owner,
-					  const int *pids, size_t n,
-					  uint64_t max)
+/* Signals are for the caller's threads.  @p, or NULL with errno */
+static struct pmc_preload *begin(struct pmc_preload *p)
 {
-	struct pmc_preload *p = new_preload(pmc_owner_fd(owner), pids, n, max);
 	sigset_t all, before;
 	int err;
 
-	if (!p)
-		return NULL;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&p->thread, NULL, run, p);
@@ -205,11 +219,46 @@ struct pmc_preload *pmc_preload_begin_max(struct pmc_owner *owner,
 	return NULL;
 }
 
+struct pmc_preload *pmc_preload_begin_max(struct pmc_owner *owner,
+					  const int *pids, size_t n,
+					  uint64_t max)
+{
+	struct pmc_preload *p = new_preload(owner);
+
+	if (!p)
+		return NULL;
+	if (max)
+		p->max = max;
+	p->pids = malloc(n * sizeof(*pids) + 1);
+	if (!p->pids) {
+		free_preload(p);
+		return NULL;
+	}
+	if (n)
+		memcpy(p->pids, pids, n * sizeof(*pids));
+	p->npids = n;
+	return begin(p);
+}
+
 struct pmc_preload *pmc_preload_begin(struct pmc_owner *owner, const int *pids,
 				      size_t n)
 {
-	return pmc_preload_begin_max(owner, pids, n,
-				     geteuid() ? BYTES_MAX_USER : BYTES_MAX);
+	return pmc_preload_begin_max(owner, pids, n, 0);
+}
+
+struct pmc_preload *pmc_preload_command(struct pmc_owner *owner,
+					const char *path)
+{
+	struct pmc_preload *p = new_preload(owner);
+
+	if (!p)
+		return NULL;
+	p->path = strdup(path);
+	p->env = pmc_loader_env();
+	if (p->path && p->env)
+		return begin(p);
+	free_preload(p);
+	return NULL;
 }
 
 static int wait_ms(struct pmc_preload *p, unsigned int ms)

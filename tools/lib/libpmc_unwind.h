@@ -31,7 +31,7 @@ int pmc_unwind_vdso(struct pmc_unwind *t);
 /* What is open with O_PATH, to be read; -1 with errno: ENOEXEC: it is no regular file */
 int pmc_unwind_reopen(int fd);
 
-/* libpmc_preload.c: pmc_preload_begin() with tables of @max bytes at most */
+/* libpmc_preload.c: pmc_preload_begin() with tables of @max bytes at most; 0: as many */
 struct pmc_owner;
 struct pmc_preload *pmc_preload_begin_max(struct pmc_owner *owner,
 					  const int *pids, size_t n,

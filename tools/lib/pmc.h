@@ -362,7 +362,7 @@ int	pmc_owner_unwind(struct pmc_owner *owner);
 
 /**
  * struct pmc_preloaded - what a preload has done
- * @processes: that were looked at
+ * @processes: that were looked at; 0 of a command
  * @objects:   that got a table, of @bytes together
  */
 struct pmc_preloaded {
@@ -376,11 +376,23 @@ struct pmc_preloaded {
  * of @n processes, or of all that the caller may look at if @n is 0.  A PMC with
  * PMC_F_UNWIND has to be there.  A thread does it, until it is done or ended.  What
  * is most mapped comes first; of tables there will be 64 MiB, 16 without privilege.
+ * NULL with errno: ENOMEM, EAGAIN.
  */
 struct pmc_preload;
 
 struct pmc_preload *pmc_preload_begin(struct pmc_owner *owner, const int *pids,
 				      size_t n);
+/*
+ * The tables of what a command will have mapped as code, before it runs: of the file at
+ * @path, as execve(2) takes it, or of what executes it if it is a script (#!), of its ELF
+ * interpreter, and of the libraries that "INTERPRETER --list PROGRAM" names.  That runs
+ * as a child, in the caller's environment at this moment, for a second at most; of the
+ * program nothing runs.  A caller that waits for any child may get its number.  What
+ * cannot be read, or changes credentials, has none, and a file that is no program is no
+ * error.  The rest is as above.
+ */
+struct pmc_preload *pmc_preload_command(struct pmc_owner *owner,
+					const char *path);
 /* Waits for @ms at most.  Returns 1 if all is done; @did may be NULL. */
 int	pmc_preload_wait(struct pmc_preload *p, unsigned int ms,
 			 struct pmc_preloaded *did);

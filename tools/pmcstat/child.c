@@ -76,11 +76,11 @@ static const char *find_program(const char *name, char *buf, size_t len)
 
 void child_fork(struct child *c, char **command, int keep_stdout)
 {
-	char buf[PATH_MAX];
-	const char *path = find_program(command[0], buf, sizeof(buf));
+	static char found[PATH_MAX];
 	int go[2], failed[2];
 	char byte;
 
+	c->path = find_program(command[0], found, sizeof(found));
 	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
 		die(EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	c->pid = fork();
@@ -89,7 +89,7 @@ void child_fork(struct child *c, char **command, int keep_stdout)
 	if (!c->pid) {
 		close(go[1]);
 		close(failed[0]);
-		run_command(go[0], failed[1], path, command, keep_stdout);
+		run_command(go[0], failed[1], c->path, command, keep_stdout);
 	}
 	close(go[0]);
 	close(failed[1]);

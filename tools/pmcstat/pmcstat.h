@@ -122,6 +122,7 @@ void usage(FILE *f);
 
 /* child.c */
 struct child {
+	const char *path;	/* a name without a slash has not been found */
 	int	pid;		/* 0: none, or reaped */
 	int	go;		/* a byte here lets it exec */
 	int	failed;		/* errno of exec comes here */

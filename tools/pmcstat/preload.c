@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind tables of what runs already when a recording begins: chains would be cut
- * until they are made.  The recording waits for them, but not for long.
+ * Unwind tables of what runs already when a recording begins, and of the command that
+ * begins with it: chains would be cut until they are made.  The recording waits for
+ * them, but not for long.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "../reader/base/plural.h"
 #include "pmcstat.h"
 #include "targets.h"
 
 #define PATIENCE_MS	2000
+#define COMMAND_MS	1000	/* its user waits for it */
 
-static struct pmc_preload *preload;
+static struct pmc_preload *of_processes, *of_command;
 
 /* Is there a PMC of this mode that takes chains by tables? */
 static int unwinds(const struct options *o, enum pmc_mode mode)
@@ -43,24 +46,47 @@ static struct pmc_preload *of_targets(struct pmc_owner *owner,
 	return p;
 }
 
-/* A command that has not begun has nothing to be looked at. */
-void preload_begin(const struct options *o, struct pmc_owner *owner,
-		   const struct targets *t)
+/* 1 if all is done, and @did says what */
+static int wait_for(const struct options *o, struct pmc_preload *p,
+		    unsigned int ms, struct pmc_preloaded *did)
+{
+	if (!p)
+		return 0;
+	if (pmc_preload_wait(p, ms, did))
+		return 1;
+	if (o->verbose)
+		warn_line("unwind tables: more are made meanwhile");
+	return 0;
+}
+
+/* A name that was not found in PATH is for exec to complain of. */
+static void begin_command(const struct options *o, struct pmc_owner *owner,
+			  const char *path)
+{
+	struct pmc_preloaded did;
+
+	if (!path || !strchr(path, '/') ||
+	    !(unwinds(o, PMC_MODE_TS) || unwinds(o, PMC_MODE_SS)))
+		return;
+	of_command = pmc_preload_command(owner, path);
+	if (wait_for(o, of_command, COMMAND_MS, &did) && o->verbose &&
+	    did.objects)
+		warn_line("unwind tables of %u %s of the command: %.1f MB",
+			  did.objects, plural(did.objects, "file", "files"),
+			  (double)did.bytes / 1e6);
+}
+
+static void begin_processes(const struct options *o, struct pmc_owner *owner,
+			    const struct targets *t)
 {
 	struct pmc_preloaded did;
 
 	if (unwinds(o, PMC_MODE_SS))
-		preload = pmc_preload_begin(owner, NULL, 0);
+		of_processes = pmc_preload_begin(owner, NULL, 0);
 	else if (t->n && unwinds(o, PMC_MODE_TS))
-		preload = of_targets(owner, t);
-	if (!preload)
-		return;
-	if (!pmc_preload_wait(preload, PATIENCE_MS, &did)) {
-		if (o->verbose)
-			warn_line("unwind tables: more are made meanwhile");
-		return;
-	}
-	if (o->verbose && did.objects)
+		of_processes = of_targets(owner, t);
+	if (wait_for(o, of_processes, PATIENCE_MS, &did) && o->verbose &&
+	    did.objects)
 		warn_line("unwind tables of %u %s in %u %s: %.1f MB",
 			  did.objects, plural(did.objects, "file", "files"),
 			  did.processes,
@@ -68,8 +94,17 @@ void preload_begin(const struct options *o, struct pmc_owner *owner,
 			  (double)did.bytes / 1e6);
 }
 
+/* The command comes first: it is what is asked for, even where all is recorded. */
+void preload_begin(const struct options *o, struct pmc_owner *owner,
+		   const struct targets *t, const char *command)
+{
+	begin_command(o, owner, command);
+	begin_processes(o, owner, t);
+}
+
 void preload_end(void)
 {
-	pmc_preload_end(preload);
-	preload = NULL;
+	pmc_preload_end(of_command);
+	pmc_preload_end(of_processes);
+	of_command = of_processes = NULL;
 }

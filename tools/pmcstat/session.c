@@ -434,7 +434,7 @@ int session_run(struct options *o)
 	attach(&s);
 	if (s.log >= 0)
 		log_ids_begin(o, &s.targets, s.log);
-	preload_begin(o, s.owner, &s.targets);
+	preload_begin(o, s.owner, &s.targets, s.child.path);
 	end = start(&s);
 	kallsyms_begin();
 	outputs_begun();

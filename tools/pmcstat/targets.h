@@ -28,12 +28,15 @@ struct targets {
 void targets_find(struct targets *t, const char *const *specs, size_t n);
 void targets_free(struct targets *t);
 
-/* preload.c: unwind tables of what is there when the recording begins */
+/*
+ * preload.c: unwind tables of what is there when the recording begins, and of the
+ * program at @command, which may be NULL
+ */
 struct options;
 struct pmc_owner;
 
 void preload_begin(const struct options *o, struct pmc_owner *owner,
-		   const struct targets *t);
+		   const struct targets *t, const char *command);
 void preload_end(void);
 
 #endif /* PMCSTAT_TARGETS_H */

@@ -16,7 +16,8 @@
  *	FAKE_FIRED=cut|whole	its trigger has fired: a flush begins it, the next
  *				ends it, and that is what disarming leaves of it
  *	FAKE_PMC=ID		the first PMC's: the log's
- *	FAKE_PRELOAD=MS		unwind tables of what runs are there after so long
+ *	FAKE_PRELOAD=MS		unwind tables of what runs are there after so long;
+ *				files of a command are noted as they are found
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,8 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "libpmc_command.h"
 
 struct pmc_owner {
 	int	fd;		/* POLLHUP and SIGIO when @peer is closed */
@@ -497,16 +500,44 @@ struct pmc_preload {
 	long	ms;
 };
 
+static struct pmc_preload *preload(void)
+{
+	static struct pmc_preload all;
+	const char *ms = getenv("FAKE_PRELOAD");
+
+	all.ms = ms ? atol(ms) : 0;
+	return &all;
+}
+
 struct pmc_preload *pmc_preload_begin(struct pmc_owner *o, const int *pids,
 				      size_t n)
 {
-	static struct pmc_preload preload;
-	const char *ms = getenv("FAKE_PRELOAD");
-
-	preload.ms = ms ? atol(ms) : 0;
 	(void)o;
 	(void)pids;
-	return step("preload", (long)n) ? NULL : &preload;
+	return step("preload", (long)n) ? NULL : preload();
+}
+
+static int note_file(void *arg, int fd, const char *path)
+{
+	(void)arg;
+	(void)fd;
+	return step(path, 0);
+}
+
+struct pmc_preload *pmc_preload_command(struct pmc_owner *o, const char *path)
+{
+	static atomic_int stop;
+	char **env = pmc_loader_env();
+	const struct command c = {
+		.path = path, .env = env, .stop = &stop, .file = note_file,
+	};
+
+	(void)o;
+	if (step("preload program", 0))
+		return NULL;
+	pmc_command_files(&c);
+	free(env);
+	return preload();
 }
 
 int pmc_preload_wait(struct pmc_preload *p, unsigned int ms,

@@ -657,28 +657,5 @@ got=$?
 kill "$killer" "$idle" 2>err.kill
 ok 'and a reader that does not read is not waited for, if that is interrupted' true
 
-# What runs already gets its unwind tables before it is sampled.
-before() { grep -n -e "$1" trace | head -n 1 | cut -d: -f1; }
-rm -f trace
-FAKE_TRACE=trace run 0 "$pmcstat" -v -O log -S cs true
-ok 'tables of all processes, then the start' all \
-	'[ "$(before "^preload 0$")" -lt "$(before "^start 0$")" ]' \
-	'[ "$(before "^preloaded")" -lt "$(before "^close ")" ]' \
-	'has err "unwind tables of 300 files in 500 processes: 30.0 MB$"'
-rm -f trace
-FAKE_TRACE=trace run 0 "$pmcstat" -O log -P cs -t $$ -l .1
-ok 'of the processes that are attached to' has trace '^preload 1$'
-rm -f trace
-FAKE_TRACE=trace run 0 "$pmcstat" -O log -P cs true
-ok 'none of a command' hasnt trace preload
-FAKE_TRACE=trace run 0 "$pmcstat" -O log -S cs --unwind fp true
-ok 'none where none are used' hasnt trace preload
-FAKE_TRACE=trace run 0 "$pmcstat" -s cs true
-ok 'nor where nothing is sampled' hasnt trace preload
-since=$(date +%s)
-FAKE_PRELOAD=60000 FAKE_TRACE=trace run 0 "$pmcstat" -v -O log -S cs true
-ok 'a recording does not wait for long' all 'has trace "^preloaded"' \
-	'[ $(($(date +%s) - since)) -le 10 ]' 'has err "more are made"'
-
 echo "1..$count"
 [ "$failures" -eq 0 ]

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * unwind_command_cost PROGRAM...: how long a command waits until what it will have
+ * mapped has its tables: without a cache, with, and of a device without tables; the
+ * shortest time.  The module's part is a copy and its check.
+ */
+#include <stdio.h>
+#include <time.h>
+
+#include "fake_tables.h"
+
+#define TIMES	21
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static double preload(const char *program, struct pmc_preloaded *did)
+{
+	static struct pmc_owner owner = { FAKE_DEVICE };
+	double begun = now_ms(), took;
+	struct pmc_preload *p = pmc_preload_command(&owner, program);
+
+	while (!pmc_preload_wait(p, 1000, did))
+		;
+	took = now_ms() - begun;
+	pmc_preload_end(p);
+	return took;
+}
+
+/* What others do on the machine comes on top of it. */
+static double least(const char *program, int deaf, const char *before)
+{
+	double took, min = 1e9;
+	int i;
+
+	for (i = 0; i < TIMES; i++) {
+		fake_reset();
+		fake.deaf = deaf;
+		fake.err = deaf ? ENXIO : 0;
+		if (before && system(before))
+			abort();
+		took = preload(program, NULL);
+		if (took < min)
+			min = took;
+	}
+	return min;
+}
+
+int main(int argc, char **argv)
+{
+	char dir[] = "/tmp/unwind_cost.XXXXXX", command[64];
+	struct pmc_preloaded did;
+	int i;
+
+	if (argc < 2 || !mkdtemp(dir))
+		return 2;
+	setenv("XDG_CACHE_HOME", dir, 1);
+	snprintf(command, sizeof(command), "rm -rf %s/hwpmc", dir);
+	for (i = 1; i < argc; i++) {
+		fake_reset();
+		preload(argv[i], &did);
+		printf("%s: %u files, %.1f MB of tables, ms: %.2f without a cache, "
+		       "%.2f with, %.2f without tables\n", argv[i], did.objects,
+		       (double)did.bytes / 1e6, least(argv[i], 0, command),
+		       least(argv[i], 0, NULL), least(argv[i], 1, NULL));
+	}
+	fake_reset();
+	return rmdir(dir) && (system(command) || rmdir(dir));
+}
