@@ -3,9 +3,11 @@
 #
 # test_readme.sh
 #
-# What README.md says to type can be typed: each "make X" is a target, the programs
-# that the benchmarks and fuzzers run are built, and each example of a tool is
-# understood by the tool. Nothing is measured, and nothing is recorded. TAP.
+# What README.md, CONTRIBUTING.md, the tour and the page of tests say to type can be
+# typed: each "make X" is a target, each script is there and is told of kernels and
+# kselftests that there are, the programs that the benchmarks and fuzzers run are built,
+# and each example of a tool is understood by the tool. The files that they name are
+# there. Nothing is measured, and nothing is recorded. TAP.
 
 # The functions that ok() runs look unreachable to shellcheck. Backquotes are those of
 # the document.
@@ -14,6 +16,10 @@ set -uo pipefail
 
 root=$(realpath "$(dirname "$0")/../../..")
 readme=$root/README.md
+contributing=$root/CONTRIBUTING.md
+tour=$root/Documentation/guide/tour.rst
+testing=$root/Documentation/guide/testing.rst
+documents=("$readme" "$contributing" "$tour" "$testing")
 tools=$root/build/tools/bin
 golden=$root/selftests/host/log/golden/full.pmclog
 
@@ -40,6 +46,75 @@ is_kernel() {
 	[[ $1 =~ ^(6\.1|6\.12|6\.12-rt|6\.18|newest|6\.12-arm64|debug|kcsan|full)$ ]]
 }
 
+# scripts FILE: the lines of its blocks that begin with a script of ours, by its path,
+# or with a variable before that.
+scripts() {
+	sed -En 's/^    +//p' "$1" | sed -E 's/  +#.*//; s/ +$//' |
+		sed -E 's/^[A-Za-z_]+=[^ (]+ +//' | grep -E '^(scripts|selftests|bench|\.ci)/'
+}
+
+# is_script LINE: it can be run, and its kernel and kselftests are there.
+is_script() {
+	local -a words
+	local name
+	read -ra words <<<"$1"
+	[[ -x $root/${words[0]} && ! -d $root/${words[0]} ]] || { echo "no script"; return 1; }
+	[[ $1 =~ --kernel\ ([^ ]*) ]] && ! is_kernel "${BASH_REMATCH[1]}" && { echo "no kernel"; return 1; }
+	[[ ${words[0]} == */run-kselftests ]] || return 0
+	set -- "${words[@]:1}"
+	while [[ $1 == --* ]]; do
+		shift
+	done
+	is_kernel "$1" || { echo "$1: no kernel"; return 1; }
+	for name in "${@:2}"; do
+		find "$root/selftests/kselftest" -name "${name%.sh}.[cs]*" | grep -q . ||
+			{ echo "$name: no kselftest"; return 1; }
+	done
+}
+
+all_are_scripts() {
+	local line bad=0
+	while read -r line; do
+		is_script "$line" >"$tmp/script" || { echo "$line: $(cat "$tmp/script")"; bad=1; }
+	done < <(scripts "$1")
+	return $bad
+}
+
+# paths FILE: the files of ours that it names in its text or links to. Patterns are
+# the shell's; names in capitals stand for others; tools/testing and what is in it are the
+# kernel's.
+paths() {
+	grep -Eo '`[^` ]+`|\]\([^)]+\)' "$1" | tr -d '`()' | sed 's/^\]//' |
+		grep -E '^(src|include|tools|selftests|scripts|bench|contrib|Documentation)/|^[a-z_0-9]+\.[ch]$|^(COPYING|Makefile|dkms.conf|[A-Z]+\.md)$' |
+		grep -Ev '/[^/]*[A-Z]{4}|^tools/testing/|^kselftest_harness' | sort -u
+}
+
+# A name without a folder is that of a source, anywhere.
+is_there() {
+	if [[ $1 == [a-z]*.[ch] && $1 != */* ]]; then
+		find "$root"/{src,include,tools,selftests} -name "$1" | grep -q .
+	else
+		compgen -G "$root/$1" >/dev/null
+	fi
+}
+
+all_are_there() {
+	local path bad=0
+	while read -r path; do
+		is_there "$path" || { echo "$path: not there"; bad=1; }
+	done < <(paths "$1")
+	return $bad
+}
+
+# Whoever looks for the subject of a source finds it.
+all_sources_are_named() {
+	local source bad=0
+	for source in "$root"/src/*.c; do
+		grep -qF "\`${source##*/}\`" "$1" || { echo "${source##*/}: not named"; bad=1; }
+	done
+	return $bad
+}
+
 # is_target make WORD...: make knows what to do, and does not do it.
 is_target() {
 	local word
@@ -54,7 +129,7 @@ all_are_targets() {
 	local line bad=0
 	local -a words
 	while read -r line; do
-		read -ra words <<<"$line"
+		mapfile -t words < <(xargs -n 1 <<<"$line")	# quotes as in a shell
 		is_target "${words[@]}" >"$tmp/make" 2>&1 || { echo "$line"; cat "$tmp/make"; bad=1; }
 	done < <(targets "$1")
 	return $bad
@@ -101,19 +176,24 @@ understood() {
 }
 
 all_are_understood() {
-	local line bad=0 n=0
+	local line bad=0
 	while read -r line; do
-		n=$((n + 1))
 		understood "$line" >"$tmp/try" 2>&1 || { echo "$line"; sed 's/^/  /' "$tmp/try"; bad=1; }
 	done < <(commands "$1" pmcstat pmclog pmccontrol)
-	((n > 10)) && return $bad
+	return $bad
 }
 
-# The same with one thing wrong is found.
+# Of each kind there are so many at least, in all documents.
+enough() {
+	[[ $(commands "$1" pmcstat pmclog pmccontrol | wc -l) -gt ${2:-0} &&
+	   $(targets "$1" | wc -l) -gt ${3:-0} && $(paths "$1" | wc -l) -gt ${4:-0} ]]
+}
+
+# found CHECK DOCUMENT CHANGE: the same with one thing wrong is found.
 found() {
-	local check=$1 change=$2
-	sed -E "$change" "$readme" >"$tmp/README"
-	! cmp -s "$readme" "$tmp/README" && ! "$check" "$tmp/README" >/dev/null
+	local check=$1 document=$2 change=$3
+	sed -E "$change" "$document" >"$tmp/README"
+	! cmp -s "$document" "$tmp/README" && ! "$check" "$tmp/README" >/dev/null
 }
 
 build() {
@@ -144,16 +224,33 @@ ok "readme: programs of bench-kernel, bench-phases and bench-scaling" benchmarks
 ok "readme: programs of bench-build" bench_build
 ok "readme: programs of bench-reader" bench_reader
 ok "readme: programs of fuzz" fuzzers
-ok "readme: what it tells to make can be made" all_are_targets "$readme"
-ok "readme: a target that is not there" found all_are_targets 's/make bench-kernel/make bench-colonel/'
-ok "readme: a kernel that is not there" found all_are_targets 's/make check-6.18/make check-6.81/'
+for document in "${documents[@]}"; do
+	name=${document##*/}
+	ok "$name: what it tells to make can be made" all_are_targets "$document"
+	ok "$name: the scripts that it runs are there" all_are_scripts "$document"
+	ok "$name: the files that it names are there" all_are_there "$document"
+done
+cat "${documents[@]}" >"$tmp/all"
+ok "CONTRIBUTING.md: it names each source of the module" all_sources_are_named "$contributing"
+ok "readme: a source that is not named" found all_sources_are_named "$contributing" 's,`atbase.c`,,'
+ok "readme: there is something to look at" enough "$tmp/all" 25 20 60
+ok "readme: a target that is not there" found all_are_targets "$testing" 's/make bench-kernel/make bench-colonel/'
+ok "readme: a kernel that is not there" found all_are_targets "$testing" 's/make check-6.18/make check-6.81/'
+ok "readme: a script that is not there" found all_are_scripts "$contributing" 's,^(    +)selftests/run-k,\1selftests/ran-k,'
+ok "readme: a script's kernel that is not there" found all_are_scripts "$contributing" 's/run-kselftests 6\.12/run-kselftests 6.21/'
+ok "readme: a kselftest that is not there" found all_are_scripts "$contributing" 's/run-kselftests 6\.12 errors/run-kselftests 6.12 terrors/'
+ok "readme: a file that is not there" found all_are_there "$contributing" 's,`src/source.c`,`src/sauce.c`,'
+ok "readme: a source that is not there" found all_are_there "$contributing" 's,`rotate.c`,`rotation.c`,'
+ok "readme: a link to nowhere" found all_are_there "$readme" 's,\(CONTRIBUTING.md\),(CONTRIBUTION.md),'
 if [[ -e /dev/hwpmc ]]; then
 	skip "readme: examples of tools" "this machine has the device: they would record"
 else
 	stand_ins
-	ok "readme: the tools understand its examples" all_are_understood "$readme"
-	ok "readme: an option of pmcstat that is not there" found all_are_understood 's/ --packed/ --stacked/'
-	ok "readme: an option of pmclog that is not there" found all_are_understood 's/--callers/--colours/'
-	ok "readme: an option of pmccontrol that is not there" found all_are_understood 's/pmccontrol -l /pmccontrol -y /'
+	for document in "${documents[@]}"; do
+		ok "${document##*/}: the tools understand its examples" all_are_understood "$document"
+	done
+	ok "readme: an option of pmcstat that is not there" found all_are_understood "$tour" 's/ --packed/ --stacked/'
+	ok "readme: an option of pmclog that is not there" found all_are_understood "$tour" 's/--callers/--colours/'
+	ok "readme: an option of pmccontrol that is not there" found all_are_understood "$tour" 's/pmccontrol -l /pmccontrol -y /'
 fi
 done_testing
