@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# LIB_DIRS: the folders of tools/lib
+#
 # Libraries that can be done without: what they are linked by, empty where they
 # are not there.  Of the includer: CC, with CROSS in it, and LIBS_STATIC=1 for
 # programs that take the .a.
+
+LIB_DIRS := pmc unwind pmclog
 
 # $(call have,HEADER,FUNCTION,LIBRARIES): LIBRARIES, when a program links with them
 hash	:= \#

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sysexits.h>
 
-#include "../reader/base/say.h"
+#include "reader/base/say.h"
 
 #define ALL	(-1)
 

@@ -11,9 +11,9 @@
 #include <sys/types.h>
 #include <sysexits.h>
 
-#include "../reader/base/cpulist.h"
-#include "../reader/base/say.h"
-#include "../reader/freebsd/reading.h"
+#include "reader/base/cpulist.h"
+#include "reader/base/say.h"
+#include "reader/freebsd/reading.h"
 
 #define DEFAULT_PERIOD		65536
 #define DEFAULT_CLOCK_PERIOD	1000000	/* nanoseconds */

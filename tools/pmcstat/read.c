@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../reader/base/samefile.h"
-#include "../reader/freebsd/log_source.h"
-#include "outputs.h"
+#include "reader/base/samefile.h"
+#include "reader/freebsd/log_source.h"
+#include "output/outputs.h"
 #include "pmcstat.h"
 #ifndef WITHOUT_ANALYSIS
-#include "../reader/live/top.h"
+#include "reader/live/top.h"
 #endif
 
 static int analyses_wanted(const struct reading *r)

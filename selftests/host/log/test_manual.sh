@@ -78,14 +78,14 @@ errors()
 }
 
 ok "pmc(3) has every function as it is declared" exact "$pages/pmc.3" \
-	"$lib/libpmc.map" "$lib/pmc.h"
-ok "... in its list of names" named "$pages/pmc.3" "$lib/libpmc.map"
-ok "... and says what it does" said "$pages/pmc.3" "$lib/libpmc.map"
-ok "... and how it fails" errors "$lib/pmc.h" "$pages/pmc.3"
+	"$lib/pmc/libpmc.map" "$lib/pmc/pmc.h"
+ok "... in its list of names" named "$pages/pmc.3" "$lib/pmc/libpmc.map"
+ok "... and says what it does" said "$pages/pmc.3" "$lib/pmc/libpmc.map"
+ok "... and how it fails" errors "$lib/pmc/pmc.h" "$pages/pmc.3"
 ok "pmclog(3) has every function as it is declared" exact "$pages/pmclog.3" \
-	"$lib/libpmclog.map" "$lib/pmclog.h" "$lib/pmclog_iter.h"
-ok "... in its list of names" named "$pages/pmclog.3" "$lib/libpmclog.map"
-ok "... and says what it does" said "$pages/pmclog.3" "$lib/libpmclog.map"
+	"$lib/pmclog/libpmclog.map" "$lib/pmclog/pmclog.h" "$lib/pmclog/pmclog_iter.h"
+ok "... in its list of names" named "$pages/pmclog.3" "$lib/pmclog/libpmclog.map"
+ok "... and says what it does" said "$pages/pmclog.3" "$lib/pmclog/libpmclog.map"
 for page in pmc.3 pmclog.3; do
 	if command -v groff >"$tmp/which"; then
 		clean() { [ -z "$(groff -mandoc -ww -z -Tutf8 "$pages/$page" 2>&1)" ]; }

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "modules.h"
+#include "sideband/modules.h"
 #include "tap.h"
 
 static char root[] = "/tmp/pmcstat-test-XXXXXX";

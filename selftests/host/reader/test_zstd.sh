@@ -96,8 +96,8 @@ without()
 			return 0;
 		}
 	END
-	${CC:-cc} -D_GNU_SOURCE -I"$lib" -I"$HERE/../../include/uapi" \
-		-o "$tmp/x" "$tmp/x.c" "$lib"/pmclog*.c || return
+	${CC:-cc} -D_GNU_SOURCE -I"$lib/pmc" -I"$lib/pmclog" -I"$HERE/../../../include/uapi" \
+		-o "$tmp/x" "$tmp/x.c" "$lib"/pmclog/*.c || return
 	same "0: compressed log: this program was built without zstd" \
 		"$tmp/x" <"$tmp/z.pmclog"
 }

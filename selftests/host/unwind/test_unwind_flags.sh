@@ -12,7 +12,7 @@ here=$(dirname "$(realpath "$0")")
 compiler()
 {
 	make -s -n -C "$here/../../../tools" BUILD="$tmp/build" V=1 "$@" \
-		"$tmp/build/obj/lib/libpmc_unwind_cache.o" |
+		"$tmp/build/obj/lib/unwind/libpmc_unwind_cache.o" |
 		grep -o 'UNWIND_COMPILER=[0-9]*U'
 }
 

@@ -13,11 +13,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "../reader/base/plural.h"
-#include "flight.h"
-#include "outputs.h"
+#include "reader/base/plural.h"
+#include "record/flight.h"
+#include "output/outputs.h"
 #include "pmcstat.h"
-#include "targets.h"
+#include "record/targets.h"
 
 #define NS_PER_S	1000000000.0
 #define REFRESH_NS	60000000000ULL

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../reader/base/tempfile.h"
-#include "outputs.h"
+#include "reader/base/tempfile.h"
+#include "output/outputs.h"
 #include "pmcstat.h"
 
 /*

@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include "../reader/base/textfile.h"
+#include "reader/base/textfile.h"
 
 /* What a shell makes of a program that the end of its reader has ended */
 #define OUTPUT_UNREAD	(128 + SIGPIPE)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "pmcstat.h"
-#include "targets.h"
+#include "record/targets.h"
 
 /* The first line of a file in /proc/PID, or -1: the process has gone. */
 static int read_line(int pid, const char *file, char *line, int len)

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "batch.h"
-#include "fileids.h"
+#include "output/batch.h"
+#include "sideband/fileids.h"
 #include "pmclog_iter.h"
 
 #define FILES_MAX	16384		/* the log has no room for more ids */

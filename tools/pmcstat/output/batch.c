@@ -2,7 +2,7 @@
 /* Records for the log, gathered into few writes. */
 #include <string.h>
 
-#include "batch.h"
+#include "output/batch.h"
 
 void batch_flush(struct batch *b)
 {

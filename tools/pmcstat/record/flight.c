@@ -16,10 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "flight.h"
-#include "outputs.h"
+#include "record/flight.h"
+#include "output/outputs.h"
 #include "pmclog_iter.h"
-#include "rotate.h"
+#include "output/rotate.h"
 
 /**
  * struct flight - of this run

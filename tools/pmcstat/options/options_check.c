@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "options.h"
+#include "options/options.h"
 
 static const struct counter *find(const struct options *o, unsigned int modes)
 {

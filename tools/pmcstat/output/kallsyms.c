@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../reader/base/tempfile.h"
-#include "outputs.h"
+#include "reader/base/tempfile.h"
+#include "output/outputs.h"
 #include "pmcstat.h"
 
 /**

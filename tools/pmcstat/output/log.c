@@ -10,13 +10,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "compress.h"
-#include "fileids.h"
-#include "flight.h"
-#include "outputs.h"
+#include "output/compress.h"
+#include "sideband/fileids.h"
+#include "record/flight.h"
+#include "output/outputs.h"
 #include "pmcstat.h"
-#include "rotate.h"
-#include "targets.h"
+#include "output/rotate.h"
+#include "record/targets.h"
 
 static int open_path(const char *path)
 {

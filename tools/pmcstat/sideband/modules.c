@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "modules.h"
+#include "sideband/modules.h"
 
 #define FILE_LIMIT	(64U << 20)
 #define PAGE		4096ULL		/* the smallest: good for all */

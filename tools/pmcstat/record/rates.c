@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../reader/base/plural.h"
+#include "reader/base/plural.h"
 #include "pmclog_iter.h"
 #include "pmcstat.h"
 

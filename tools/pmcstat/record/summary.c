@@ -2,7 +2,7 @@
 /* What came of it, in one line; and what to distrust. */
 #include <string.h>
 
-#include "../reader/base/plural.h"
+#include "reader/base/plural.h"
 #include "pmcstat.h"
 
 static const char *const causes[PMCLOG_DROP_NCAUSE] = {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch.h"
+#include "output/batch.h"
 
 /* As much as a record holds, in whole lines */
 static void cut(char *text)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../reader/base/plural.h"
+#include "reader/base/plural.h"
 #include "pmcstat.h"
-#include "targets.h"
+#include "record/targets.h"
 
 #define PATIENCE_MS	2000
 #define COMMAND_MS	1000	/* its user waits for it */

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "batch.h"
+#include "output/batch.h"
 #include "libpmc_elfid.h"
-#include "modules.h"
+#include "sideband/modules.h"
 
 static void add_map_in(struct batch *b, const struct module *m)
 {

@@ -18,8 +18,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../reader/base/zwrite.h"
-#include "compress.h"
+#include "reader/base/zwrite.h"
+#include "output/compress.h"
 #include "pmcstat.h"
 
 #define PIPE_SIZE	(1 << 20)

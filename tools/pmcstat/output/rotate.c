@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "rotate.h"
+#include "output/rotate.h"
 
 #define NAMES_MAX	10000		/* that may be taken */
 #define LOOK_NS		100000000ULL	/* between two looks at the size */

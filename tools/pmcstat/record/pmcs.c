@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../reader/base/plural.h"
+#include "reader/base/plural.h"
 #include "pmcstat.h"
 
 #define PARAMETERS	"/sys/module/hwpmc/parameters"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options.h"
+#include "options/options.h"
 
 static const char short_options[] =
 	"+:ACD:EF:G:ILM:NO:P:R:S:TUWZa:c:def:ghi:k:l:m:n:o:p:qr:s:t:u:vw:z:";

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "options.h"
+#include "options/options.h"
 
 #define SECONDS_MAX	1000000000ULL
 
