@@ -25,7 +25,8 @@
 # make bench-phases	... and where they go; bench-scaling: with more CPUs,
 #			owners, PMCs, processes
 # make bench-build	counts of a real build, beside perf stat's
-# make bench-chains	how whole user chains of the machine's programs are, beside perf's
+# make bench-chains	how whole user chains of the machine's programs are, beside perf's;
+#			of Debian 13's with DEBIAN=13
 # make bench-reader	how fast pmclog reads, beside perf report and perf script
 # make sparse		static analysis of the module, against all kernels
 # make dkms-check	the module as a DKMS package

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""report.py DIR PMCLOG: what bench-chains has brought to DIR, as tables and BENCH
-lines.
+"""report.py DIR PMCLOG ROOT: what bench-chains has brought to DIR, as tables and BENCH
+lines. ROOT has the files of the programs.
 
 Frames are (object, start of the function), by the table of .eh_frame_hdr: stripped
 programs have that, too, and it is the same for all recordings.
@@ -23,6 +23,9 @@ RECORDINGS = "cold", "tables", "fp", "perf", "dwarf"
 CAUSES = "depth", "user", "kernel", "table"
 # Seconds of a program; what is cut for want of a table by then is its beginning.
 BEGINNING = 2
+# The programs' root directory, here and in the guest; empty for the machine's own.
+# perf's paths begin there.
+ROOT = sys.argv[3]
 
 
 def lines_of(*command):
@@ -35,16 +38,17 @@ def lines_of(*command):
 
 @functools.cache
 def functions(path):
-    """Where an object's functions begin, where it is entered, what is loaded where."""
-    starts, loads = [], []
+    """Where functions of an object begin, which of them begin a thread, what is loaded where."""
+    starts, first, loads = [], set(), []
     try:
-        with open(path, "rb") as file:
+        with open(ROOT + path, "rb") as file:
             elf = file.read()
     except OSError:
-        return starts, 0, loads
+        return starts, first, loads
     if elf[:4] != b"\x7fELF":
-        return starts, 0, loads
+        return starts, first, loads
     entry, phoff = struct.unpack_from("<QQ", elf, 24)
+    first.add(entry)
     phnum, = struct.unpack_from("<H", elf, 56)
     for i in range(phnum):
         kind, _, offset, address, _, size = struct.unpack_from("<IIQQQQ", elf, phoff + 56 * i)
@@ -55,7 +59,19 @@ def functions(path):
             n, = struct.unpack_from("<I", elf, offset + 8)
             table = struct.unpack_from(f"<{2 * n}i", elf, offset + 12)
             starts = [address + start for start in table[::2]]
-    return starts, entry, loads
+            first.update(start for start, fde in zip(starts, table[1::2])
+                         if without_caller(elf, offset + fde))
+    return starts, first, loads
+
+
+def without_caller(elf, fde):
+    """The call frame information says that the return address (16) is undefined (7).
+
+    _start says so, and clone3() where a thread begins. The table and what it is made of
+    are loaded by one segment. Lengths and addresses before the rules have 17 bytes.
+    """
+    size, = struct.unpack_from("<I", elf, fde)
+    return b"\x07\x10" in elf[fde + 17:fde + 4 + size]
 
 
 def loaded_at(path, offset):
@@ -98,6 +114,7 @@ class Recording:
         if path in ("[kernel.kallsyms]", "[hwpmc]"):
             return
         address = int(address, 16)
+        path = path.removeprefix(ROOT)
         if self.offsets:
             address = loaded_at(path, address)
         key = os.path.basename(path), function(path, address)
@@ -113,7 +130,7 @@ class Recording:
         self.frames += len(chain)
         self.self[chain[0][0]] += 1
         key, name, path = chain[-1]
-        if name in THREADS or key[1] == functions(path)[1]:
+        if name in THREADS or key[1] in functions(path)[1]:
             self.started += 1
             for key in {key for key, _, _ in chain}:
                 self.inclusive[key] += 1
@@ -167,7 +184,8 @@ class Program:
         for rec in RECORDINGS:
             log = f"{directory}/{rec}-{name}"
             if rec in ("perf", "dwarf"):
-                script = lines_of("perf", "script", "--no-inline", "-F", "comm,tid,ip,sym,dso", "-i", log)
+                script = lines_of("perf", "script", "--no-inline", "-F", "comm,tid,ip,sym,dso",
+                                  *(("--symfs", ROOT) if ROOT else ()), "-i", log)
             else:
                 script = lines_of(pmclog, "export", "--to", "perf-script", log)
             r = self.rec[rec] = Recording(script, command, rec in ("perf", "dwarf"))
@@ -237,7 +255,7 @@ def print_bench(programs):
 
 
 def main():
-    directory, pmclog = sys.argv[1:]
+    directory, pmclog = sys.argv[1:3]
     with open(f"{directory}/list", encoding="ascii") as file:
         programs = [Program(directory, pmclog, *line.split()[:2]) for line in file]
     print_chains(programs)
