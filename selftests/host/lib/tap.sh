@@ -2,6 +2,10 @@
 # shellcheck shell=bash
 # TAP for shell tests: sourced.  A test is "ok NAME COMMAND...".
 
+# The programs under test: where the Makefiles of the tests have them made
+BIN=${BIN:-$(realpath "${BASH_SOURCE[0]%/*}/../../..")/build/tools-asan/bin}
+export BIN
+
 tap_n=0
 tap_failed=0
 tmp=$(mktemp -d)

@@ -15,6 +15,7 @@
 /* changes of this share of all samples, and greater ones, have full colour */
 #define FULL_COLOUR	0.05
 
+/* of a comparison; those of one log are in flame.c */
 enum hue { HUE_ALL, HUE_SAME, HUE_MORE, HUE_LESS, HUE_NEW, NHUE };
 
 struct drawing {

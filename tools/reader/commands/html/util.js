@@ -78,7 +78,7 @@ function isDark() {
   return window.matchMedia('(prefers-color-scheme: dark)').matches;
 }
 
-// The hues of pmclog flame: hue, saturation, lightness, how far each varies.
+// As hues[] of ../flame/flame.c has them: hue, saturation, lightness, how far each varies.
 const HUES = [];
 HUES[KIND_USER] = { what: 'user', v: [22, 26, 92, 6, 66, 9] };
 HUES[KIND_KERNEL] = { what: 'kernel', v: [200, 18, 68, 12, 68, 8] };
