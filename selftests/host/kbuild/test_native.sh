@@ -54,7 +54,7 @@ says() {
 all_are_there() {
 	local name bad=0
 	while read -r name _; do
-		[[ -e $tests/$name.c || -e $tests/$name ]] || { echo "there is no $name"; bad=1; }
+		compgen -G "$tests/*/$name.c" >/dev/null || compgen -G "$tests/*/$name" >/dev/null || { echo "there is no $name"; bad=1; }
 	done < <(grep -Ev '^(#|$)' "$1")
 	return $bad
 }
