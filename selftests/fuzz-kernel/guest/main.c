@@ -28,7 +28,7 @@
 #include "guest.h"
 #include "inject.h"
 
-#define HANGS_MS	90000	/* without an answer; more than executor.c's limits */
+#define HANGS_MS	280000	/* without an answer; more than executor.c's limits */
 
 struct shared *sh;
 

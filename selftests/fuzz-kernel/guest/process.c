@@ -285,7 +285,7 @@ static void fault(unsigned int n)
 
 	if (p == MAP_FAILED)
 		return;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n && !sh->stop; i++)
 		p[i * 4096] = 1;
 	munmap(p, n * 4096);
 }
@@ -302,10 +302,10 @@ void process_load(const struct op *op)
 	if (op->arg[0] & 1)
 		fault(n + 1);
 	if (op->arg[0] & 2)
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n && !sh->stop; i++)
 			syscall(SYS_getppid);
 	if (op->arg[0] & 4)
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n && !sh->stop; i++)
 			sched_yield();
 	if (op->arg[0] & 8)
 		for (i = 0; i < op->arg[1] % 32 * 10000 && !sh->stop; i++)
