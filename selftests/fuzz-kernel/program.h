@@ -58,7 +58,8 @@ enum op_code {
 
 /* op.how */
 #define HOW_WORKER	0x03	/* 1, 2: by that thread, and nobody waits for it */
-#define HOW_FAIL	0x04	/* the @nth allocation or copy of it fails */
+#define HOW_FAIL	0x04	/* the @nth allocation or copy of it fails; from 192
+				 * on: an ioctl again and again, the next one each time */
 #define HOW_WORD	0x08	/* the argument's word @where is @word; the last ones
 				 * count from its end: 255 is the last word */
 #define HOW_BAD		0x10	/* the argument is at a bad address */

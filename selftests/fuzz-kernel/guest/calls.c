@@ -63,7 +63,15 @@ int pid_of(uint8_t n)
 /* ------------------------------------------------------------------------
  * ioctls
  */
-int fail_arm(const struct op *op)
+#define NTHS	48U
+
+/* All of them, one after the other, as long as there are some. */
+static bool fails_all(const struct op *op)
+{
+	return (op->how & HOW_FAIL) && op->nth >= 192;
+}
+
+static int arm(const struct op *op, unsigned int turn)
 {
 	char text[8];
 	int fd, len;
@@ -71,19 +79,30 @@ int fail_arm(const struct op *op)
 	if (!(op->how & HOW_FAIL))
 		return -1;
 	fd = fail_nth_fd();
-	len = snprintf(text, sizeof(text), "%u", op->nth % 48 + 1);
+	len = snprintf(text, sizeof(text), "%u",
+		       (fails_all(op) ? turn : op->nth % NTHS) + 1);
 	if (fd >= 0 && pwrite(fd, text, len, 0) != len)
 		return -1;
 	return fd;
 }
 
-void fail_disarm(int fd)
+int fail_arm(const struct op *op)
 {
+	return arm(op, op->nth % NTHS);
+}
+
+bool fail_disarm(int fd)
+{
+	char left[8] = "";
 	unsigned int i;
 
+	if (fd < 0)
+		return false;
+	(void)!pread(fd, left, sizeof(left) - 1, 0);
 	/* a failure may be left for this very write */
-	for (i = 0; fd >= 0 && i < 3 && pwrite(fd, "0", 1, 0) != 1; i++)
+	for (i = 0; i < 3 && pwrite(fd, "0", 1, 0) != 1; i++)
 		;
+	return left[0] == '0';
 }
 
 void *bad_address(const struct op *op)
@@ -108,6 +127,8 @@ uint32_t word_at(const struct op *op, uint32_t size)
 int io(const struct op *op, unsigned long cmd, void *arg)
 {
 	uint32_t size = _IOC_SIZE(cmd);
+	unsigned int turn = 0;
+	bool again;
 	int err, fail;
 
 	if ((op->how & HOW_WORD) && size) {
@@ -122,11 +143,12 @@ int io(const struct op *op, unsigned long cmd, void *arg)
 	}
 	if (op->how & HOW_BAD)
 		arg = bad_address(op);
-	fail = fail_arm(op);
-	err = ioctl(dev_of(op), cmd, arg);
-	cover_result(op->code % CODES, err ? errno : 0);
-	if (fail >= 0)
-		fail_disarm(fail);
+	do {
+		fail = arm(op, turn);
+		err = ioctl(dev_of(op), cmd, arg);
+		cover_result(op->code % CODES, err ? errno : 0);
+		again = fail_disarm(fail) && fails_all(op);
+	} while (again && ++turn < NTHS && !sh->stop);
 	return err;
 }
 
@@ -515,10 +537,12 @@ static void (* const calls[CODES])(const struct op *op) = {
 void call(const struct op *op)
 {
 	unsigned int code = op->code % CODES;
+	int fail = fail_arm(op);
 
 	watched++;
 	if (calls[code])
 		calls[code](op);
+	fail_disarm(fail);
 }
 
 static uint64_t point_id(const char *name)

@@ -23,9 +23,9 @@
 /* calls.c */
 int dev_of(const struct op *op);
 int pid_of(uint8_t n);
-/* What fails is to be disarmed with what this returns. */
+/* What fails is to be disarmed with what this returns.  True: something has failed. */
 int fail_arm(const struct op *op);
-void fail_disarm(int fd);
+bool fail_disarm(int fd);
 void *bad_address(const struct op *op);
 /* HOW_WORD's offset in an argument: the last numbers count from its end */
 uint32_t word_at(const struct op *op, uint32_t size);

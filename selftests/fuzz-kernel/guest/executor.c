@@ -106,28 +106,36 @@ static void child_end(const struct op *op)
 	_exit(0);
 }
 
+/* A child's life: operations, and its end. */
+void run_child(const struct op *op, unsigned int from, unsigned int n)
+{
+	child = true;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	cover = COVER_CHILD + sh->child++;
+	if (cover < COVERS)
+		cover_self(cover);
+	run_range(from, from + n, cover);
+	if (cover < COVERS)
+		cover_take(cover);
+	child_end(op);
+}
+
 /* arg: how many of the next operations are the child's, its end, wait for it */
 static unsigned int run_fork(unsigned int at)
 {
 	const struct op *op = &sh->program.op[at];
 	unsigned int n = op->arg[0] % 16, c = sh->child;
 	pid_t pid;
+	int fail;
 
 	/* forks of forks, and not too many */
 	if (c > 24 || n + at >= sh->nops)
 		n = sh->nops - at - 1;
+	fail = fail_arm(op);
 	pid = c > 24 ? -1 : fork();
-	if (!pid) {
-		child = true;
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		cover = COVER_CHILD + sh->child++;
-		if (cover < COVERS)
-			cover_self(cover);
-		run_range(at + 1, at + 1 + n, cover);
-		if (cover < COVERS)
-			cover_take(cover);
-		child_end(op);
-	}
+	if (!pid)
+		run_child(op, at + 1, n);
+	fail_disarm(fail);
 	if (pid > 0) {
 		sh->pid[sh->npids++ % PIDS] = pid;
 		if (op->arg[2] & 1)
@@ -444,7 +452,7 @@ static void write_text(const char *path, const char *text)
 	close(fd);
 }
 
-static void become(unsigned int user)
+void become(unsigned int user)
 {
 	if (user == USER_ROOT)
 		return;

@@ -123,6 +123,8 @@ bool in_child(void);
 int fail_nth_fd(void);
 
 /* small.c: what is exec'd */
+void run_child(const struct op *op, unsigned int from, unsigned int n);
+void become(unsigned int user);
 int small_main(int argc, char **argv);
 
 #endif /* FUZZ_GUEST_H */
