@@ -47,7 +47,8 @@ enum user {
 	X(STACK, stack) X(CGROUP, cgroup) X(MODULE, module)		\
 	X(TRACE, trace)							\
 	X(UNWINDTABLE, unwindtable) X(UNWINDNEXT, unwindnext)		\
-	X(HOSTILE, hostile)	/* code with an odd stack */
+	X(HOSTILE, hostile)	/* code with an odd stack */		\
+	X(OUTSIDE, outside)	/* as FORK, in the first pid namespace */
 
 enum op_code {
 #define X(code, name) OP_##code,

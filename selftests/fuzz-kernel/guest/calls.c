@@ -533,7 +533,7 @@ static void (* const calls[CODES])(const struct op *op) = {
 	[OP_HOSTILE] = process_hostile,
 };
 
-/* FORK and REPEAT are for run_range(). */
+/* FORK, OUTSIDE and REPEAT are for run_range(). */
 void call(const struct op *op)
 {
 	unsigned int code = op->code % CODES;
@@ -593,6 +593,8 @@ void calls_reset(void)
 	sh->npids = 0;
 	sh->child = 0;
 	sh->hotplugs = 0;
+	sh->outside = 0;
+	sh->outside_ended = 0;
 	sh->machine = false;
 	sh->stop = false;
 	sh->trouble[0] = '\0';

@@ -144,6 +144,23 @@ static unsigned int run_fork(unsigned int at)
 	return n;
 }
 
+/* arg: as FORK's */
+static unsigned int run_outside(unsigned int at)
+{
+	const struct op *op = &sh->program.op[at];
+	unsigned int n = op->arg[0] % 32, before = sh->outside_ended, i;
+
+	if (n + at >= sh->nops)
+		n = sh->nops - at - 1;
+	outside_begin(at, n);
+	for (i = 0; op->arg[2] & 1 && i < 200 && !sh->stop; i++) {
+		if (sh->outside_ended != before)
+			break;
+		usleep(10000);
+	}
+	return n;
+}
+
 /* arg: how many of the last operations, how often */
 static void run_repeat(unsigned int at)
 {
@@ -169,6 +186,8 @@ static unsigned int run_one(unsigned int at)
 	switch (op->code % CODES) {
 	case OP_FORK:
 		return run_fork(at);
+	case OP_OUTSIDE:
+		return run_outside(at);
 	case OP_REPEAT:
 		run_repeat(at);
 		return 0;
@@ -191,7 +210,8 @@ static bool for_other(const struct op *op, unsigned int mine)
 	unsigned int n = op->how & HOW_WORKER;
 
 	return !child && mine == COVER_WORKER && n && n < WORKERS &&
-	       op->code % CODES != OP_FORK && op->code % CODES != OP_REPEAT;
+	       op->code % CODES != OP_FORK && op->code % CODES != OP_REPEAT &&
+	       op->code % CODES != OP_OUTSIDE;
 }
 
 void run_range(unsigned int from, unsigned int to, unsigned int mine)
@@ -408,6 +428,7 @@ static bool clear_up(void)
 	unsigned int i;
 
 	sh->stop = true;
+	outside_end();
 	end_processes();
 	spend(PHASE_KILL);
 	close_devices();

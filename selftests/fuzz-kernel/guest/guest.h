@@ -71,6 +71,7 @@ struct next_slot {
  * @at:     the operation that each cover is of
  * @child:  that many children so far
  * @hotplugs, @machine: what machine_restore() has to put back
+ * @outside, @outside_ended: that many children of outside.c's
  * @stop:   the program's time is over
  * @spent:  nanoseconds, of all programs
  */
@@ -92,6 +93,8 @@ struct shared {
 	atomic_uint	child;
 	atomic_uint	hotplugs;
 	atomic_bool	machine;
+	atomic_uint	outside;
+	atomic_uint	outside_ended;
 	atomic_bool	stop;
 	char		trouble[400];
 	uint64_t	spent[PHASES_];
@@ -125,6 +128,12 @@ int fail_nth_fd(void);
 /* small.c: what is exec'd */
 void run_child(const struct op *op, unsigned int from, unsigned int n);
 void become(unsigned int user);
+/* outside.c: processes of the first pid namespace; true: this one is one of them */
+void outside_init(void);		/* supervisor */
+void outside_begin(unsigned int at, unsigned int n);
+void outside_end(void);
+bool outside(void);
+
 int small_main(int argc, char **argv);
 
 #endif /* FUZZ_GUEST_H */

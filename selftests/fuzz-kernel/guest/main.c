@@ -531,6 +531,7 @@ int main(int argc, char **argv)
 		die("mmap");
 	prepare();
 	covers = cover_init();
+	outside_init();
 	close_range(3, FD_OWN - 1, 0);
 	answer(ANSWER_READY, covers ? "" :
 	       "this kernel does not say what code is reached");

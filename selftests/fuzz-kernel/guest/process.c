@@ -41,7 +41,7 @@ void process_kill(const struct op *op)
 	static const int signals[] = { SIGKILL, SIGTERM, SIGSTOP, SIGCONT, SIGUSR1 };
 	pid_t pid = some_pid(op->arg[0]);
 
-	if (pid > 1)
+	if (pid > 1 && !outside())
 		kill(pid, signals[op->arg[1] % 5]);
 }
 
