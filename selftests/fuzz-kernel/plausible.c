@@ -91,6 +91,7 @@ static const struct rule {
 	[OP_MODULE]		= { RUNS, 2 },
 	[OP_TRACE]		= { 0, 1 },
 	[OP_OUTSIDE]		= { 0, 2 },
+	[OP_FAULTS]		= { LOG, 1 },
 };
 
 /* What a program has at some place, as far as that can be told. */

@@ -48,7 +48,8 @@ enum user {
 	X(TRACE, trace)							\
 	X(UNWINDTABLE, unwindtable) X(UNWINDNEXT, unwindnext)		\
 	X(HOSTILE, hostile)	/* code with an odd stack */		\
-	X(OUTSIDE, outside)	/* as FORK, in the first pid namespace */
+	X(OUTSIDE, outside)	/* as FORK, in the first pid namespace */	\
+	X(FAULTS, faults)	/* some allocations and copies fail */
 
 enum op_code {
 #define X(code, name) OP_##code,

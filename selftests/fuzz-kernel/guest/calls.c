@@ -528,6 +528,7 @@ static void (* const calls[CODES])(const struct op *op) = {
 	[OP_CGROUP] = machine_cgroup,
 	[OP_MODULE] = machine_module,
 	[OP_TRACE] = machine_trace,
+	[OP_FAULTS] = machine_faults,
 	[OP_UNWINDTABLE] = do_unwindtable,
 	[OP_UNWINDNEXT] = do_unwindnext,
 	[OP_HOSTILE] = process_hostile,

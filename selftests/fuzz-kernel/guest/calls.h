@@ -89,8 +89,10 @@ void machine_hotplug(const struct op *op);
 void machine_cgroup(const struct op *op);
 void machine_module(const struct op *op);
 void machine_trace(const struct op *op);
+void machine_faults(const struct op *op);
 void machine_restore(void);		/* executor */
-/* a directory of cgroup2; odd numbers are of one that is removed */
+/* a directory of cgroup2; odd numbers are of one that is removed; from 64 on the one
+ * that CGROUP has made */
 int machine_cgroup_fd(unsigned int n);
 
 #endif /* FUZZ_CALLS_H */
