@@ -328,6 +328,9 @@ void good_op(struct op *op, unsigned int code)
 		arg[0] = 1 + below(24);
 		arg[1] = below(5);
 		break;
+	case OP_THREAD:
+		arg[2] = below(4) ? 0 : below(32);
+		break;
 	case OP_LOAD:
 	case OP_STACK:
 		arg[0] = 1 + below(below(2) ? 15 : 31);

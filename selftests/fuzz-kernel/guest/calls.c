@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -153,6 +154,7 @@ int io(const struct op *op, unsigned long cmd, void *arg)
 }
 
 #define OWN_POINT	3
+#define OWN_NUMBER	98		/* a PMU that has no number of perf's */
 
 static const struct {
 	uint32_t type;
@@ -175,7 +177,11 @@ static const struct {
 	{ 99, 0, false },
 	{ PERF_TYPE_TRACEPOINT, OWN_POINT, false },
 	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, true },
+	{ OWN_NUMBER, 0x11, true },
 };
+
+/* of the CPU's PMU, if it has one */
+static uint32_t own_number = PERF_TYPE_RAW;
 
 /* Ids of tracepoints, in the order of events[]. */
 static uint64_t points[3];
@@ -230,6 +236,8 @@ static void do_allocate(const struct op *op)
 		x.a.caps |= HWPMC_CAP_INTERRUPT;
 	if (sampling && events[e].fast && x.a.count < 3000000)
 		x.a.count = 3000000;
+	if (x.a.type == OWN_NUMBER)
+		x.a.type = own_number;
 	if (x.a.type == PERF_TYPE_TRACEPOINT)
 		x.a.config = x.a.config == OWN_POINT ?
 			     own_ids[(b[5] >> 1) % SIZE(own_ids)] :
@@ -546,20 +554,36 @@ void call(const struct op *op)
 	fail_disarm(fail);
 }
 
-static uint64_t point_id(const char *name)
+static uint64_t number_in(const char *path)
 {
-	char path[100];
 	unsigned long long id = 0;
-	FILE *f;
+	FILE *f = fopen(path, "re");
 
-	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
-	f = fopen(path, "re");
 	if (!f)
 		return 0;
 	if (fscanf(f, "%llu", &id) != 1)
 		id = 0;
 	fclose(f);
 	return id;
+}
+
+static uint64_t point_id(const char *name)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
+	return number_in(path);
+}
+
+static void find_pmu(void)
+{
+	glob_t g;
+
+	if (glob("/sys/bus/event_source/devices/armv8*/type", 0, NULL, &g) &&
+	    glob("/sys/bus/event_source/devices/cpu/type", 0, NULL, &g))
+		return;
+	own_number = number_in(g.gl_pathv[0]);
+	globfree(&g);
 }
 
 void calls_init(void)
@@ -574,6 +598,7 @@ void calls_init(void)
 	points[2] = point_id("raw_syscalls/sys_enter");
 	for (i = 0; i < SIZE(own_ids); i++)
 		own_ids[i] = point_id(own_points[i]);
+	find_pmu();
 	unwind_setup();
 	machine_init();
 }
