@@ -66,8 +66,7 @@ int pid_of(uint8_t n)
  */
 #define NTHS	48U
 
-/* All of them, one after the other, as long as there are some. */
-static bool fails_all(const struct op *op)
+bool fails_all(const struct op *op)
 {
 	return (op->how & HOW_FAIL) && op->nth >= 192;
 }

@@ -26,6 +26,8 @@ int pid_of(uint8_t n);
 /* What fails is to be disarmed with what this returns.  True: something has failed. */
 int fail_arm(const struct op *op);
 bool fail_disarm(int fd);
+/* All allocations, one after the other: an ioctl may succeed more than once. */
+bool fails_all(const struct op *op);
 void *bad_address(const struct op *op);
 /* HOW_WORD's offset in an argument: the last numbers count from its end */
 uint32_t word_at(const struct op *op, uint32_t size);
