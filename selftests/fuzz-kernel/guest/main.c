@@ -6,6 +6,7 @@
  * fuzz-guest PORT	the host is at the virtio port of that name, or at the
  *			program's standard input and output ("-")
  */
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -249,11 +250,54 @@ static void look_at_account(void)
 			 (long long)a->in_rings);
 }
 
-/* Where everybody is, for the console. */
-static void dump_tasks(void)
+static void show_file(pid_t pid, const char *tid, const char *name)
+{
+	char path[300], line[200];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/%s", pid, tid, name);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		fprintf(stderr, "fuzz-guest: task %s: %s: %s", tid, name, line);
+	if (f)
+		fclose(f);
+}
+
+/* Where the executor's threads are, and what they were told to do. */
+static void show_executor(pid_t pid)
+{
+	static const char * const ops[CODES] = {
+#define X(code, name) [OP_##code] = #name,
+		PROGRAM_CODES(X)
+#undef X
+	};
+	struct dirent *e;
+	char path[40];
+	unsigned int i;
+	DIR *d;
+
+	for (i = 0; i < WORKERS; i++)
+		fprintf(stderr, "fuzz-guest: worker %u: %s\n", i,
+			ops[sh->at[COVER_WORKER + i] % CODES]);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		show_file(pid, e->d_name, "syscall");
+		show_file(pid, e->d_name, "stack");
+	}
+	if (d)
+		closedir(d);
+}
+
+/* Where everybody else is, for the console, which shows little otherwise. */
+static void dump_tasks(pid_t pid)
 {
 	int fd = open("/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
 
+	show_executor(pid);
+	(void)!write(fd, "8", 1);
 	(void)!write(fd, "w", 1);
 	(void)!write(fd, "d", 1);
 	close(fd);
@@ -320,7 +364,7 @@ static uint32_t run(void)
 	p = (struct pollfd) { .fd = e->answers, .events = POLLIN };
 	if (poll(&p, 1, HANGS_MS) != 1) {
 		snprintf(sh->trouble, sizeof(sh->trouble), "the program hangs");
-		dump_tasks();
+		dump_tasks(e->pid);
 		return ANSWER_TROUBLE;
 	}
 	if (has_param())
@@ -329,8 +373,10 @@ static uint32_t run(void)
 		executor_end(e);
 		return ANSWER_DIED;
 	}
-	if (byte)
-		dump_tasks();
+	if (byte) {
+		dump_tasks(e->pid);
+		kill(e->pid, SIGKILL);
+	}
 	return byte ? ANSWER_TROUBLE : ANSWER_GOOD;
 }
 
