@@ -90,6 +90,8 @@ static const struct rule {
 	[OP_CGROUP]		= { 0, 2 },
 	[OP_MODULE]		= { RUNS, 2 },
 	[OP_TRACE]		= { 0, 1 },
+	[OP_OUTSIDE]		= { 0, 2 },
+	[OP_FAULTS]		= { LOG, 1 },
 };
 
 /* What a program has at some place, as far as that can be told. */
@@ -321,6 +323,13 @@ void good_op(struct op *op, unsigned int code)
 	case OP_FORK:
 		arg[0] = 1 + below(8);
 		arg[1] = below(5);
+		break;
+	case OP_OUTSIDE:
+		arg[0] = 1 + below(24);
+		arg[1] = below(5);
+		break;
+	case OP_THREAD:
+		arg[2] = below(4) ? 0 : below(32);
 		break;
 	case OP_LOAD:
 	case OP_STACK:

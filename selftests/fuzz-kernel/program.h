@@ -47,7 +47,9 @@ enum user {
 	X(STACK, stack) X(CGROUP, cgroup) X(MODULE, module)		\
 	X(TRACE, trace)							\
 	X(UNWINDTABLE, unwindtable) X(UNWINDNEXT, unwindnext)		\
-	X(HOSTILE, hostile)	/* code with an odd stack */
+	X(HOSTILE, hostile)	/* code with an odd stack */		\
+	X(OUTSIDE, outside)	/* as FORK, in the first pid namespace */	\
+	X(FAULTS, faults)	/* some allocations and copies fail */
 
 enum op_code {
 #define X(code, name) OP_##code,
@@ -58,7 +60,8 @@ enum op_code {
 
 /* op.how */
 #define HOW_WORKER	0x03	/* 1, 2: by that thread, and nobody waits for it */
-#define HOW_FAIL	0x04	/* the @nth allocation or copy of it fails */
+#define HOW_FAIL	0x04	/* the @nth allocation or copy of it fails; from 192
+				 * on: an ioctl again and again, the next one each time */
 #define HOW_WORD	0x08	/* the argument's word @where is @word; the last ones
 				 * count from its end: 255 is the last word */
 #define HOW_BAD		0x10	/* the argument is at a bad address */

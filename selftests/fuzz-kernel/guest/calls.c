@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -63,7 +64,14 @@ int pid_of(uint8_t n)
 /* ------------------------------------------------------------------------
  * ioctls
  */
-int fail_arm(const struct op *op)
+#define NTHS	48U
+
+bool fails_all(const struct op *op)
+{
+	return (op->how & HOW_FAIL) && op->nth >= 192;
+}
+
+static int arm(const struct op *op, unsigned int turn)
 {
 	char text[8];
 	int fd, len;
@@ -71,19 +79,30 @@ int fail_arm(const struct op *op)
 	if (!(op->how & HOW_FAIL))
 		return -1;
 	fd = fail_nth_fd();
-	len = snprintf(text, sizeof(text), "%u", op->nth % 48 + 1);
+	len = snprintf(text, sizeof(text), "%u",
+		       (fails_all(op) ? turn : op->nth % NTHS) + 1);
 	if (fd >= 0 && pwrite(fd, text, len, 0) != len)
 		return -1;
 	return fd;
 }
 
-void fail_disarm(int fd)
+int fail_arm(const struct op *op)
 {
+	return arm(op, op->nth % NTHS);
+}
+
+bool fail_disarm(int fd)
+{
+	char left[8] = "";
 	unsigned int i;
 
+	if (fd < 0)
+		return false;
+	(void)!pread(fd, left, sizeof(left) - 1, 0);
 	/* a failure may be left for this very write */
-	for (i = 0; fd >= 0 && i < 3 && pwrite(fd, "0", 1, 0) != 1; i++)
+	for (i = 0; i < 3 && pwrite(fd, "0", 1, 0) != 1; i++)
 		;
+	return left[0] == '0';
 }
 
 void *bad_address(const struct op *op)
@@ -108,6 +127,8 @@ uint32_t word_at(const struct op *op, uint32_t size)
 int io(const struct op *op, unsigned long cmd, void *arg)
 {
 	uint32_t size = _IOC_SIZE(cmd);
+	unsigned int turn = 0;
+	bool again;
 	int err, fail;
 
 	if ((op->how & HOW_WORD) && size) {
@@ -122,15 +143,17 @@ int io(const struct op *op, unsigned long cmd, void *arg)
 	}
 	if (op->how & HOW_BAD)
 		arg = bad_address(op);
-	fail = fail_arm(op);
-	err = ioctl(dev_of(op), cmd, arg);
-	cover_result(op->code % CODES, err ? errno : 0);
-	if (fail >= 0)
-		fail_disarm(fail);
+	do {
+		fail = arm(op, turn);
+		err = ioctl(dev_of(op), cmd, arg);
+		cover_result(op->code % CODES, err ? errno : 0);
+		again = fail_disarm(fail) && fails_all(op);
+	} while (again && ++turn < NTHS && !sh->stop);
 	return err;
 }
 
 #define OWN_POINT	3
+#define OWN_NUMBER	98		/* a PMU that has no number of perf's */
 
 static const struct {
 	uint32_t type;
@@ -153,7 +176,11 @@ static const struct {
 	{ 99, 0, false },
 	{ PERF_TYPE_TRACEPOINT, OWN_POINT, false },
 	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, true },
+	{ OWN_NUMBER, 0x11, true },
 };
+
+/* of the CPU's PMU, if it has one */
+static uint32_t own_number = PERF_TYPE_RAW;
 
 /* Ids of tracepoints, in the order of events[]. */
 static uint64_t points[3];
@@ -208,6 +235,8 @@ static void do_allocate(const struct op *op)
 		x.a.caps |= HWPMC_CAP_INTERRUPT;
 	if (sampling && events[e].fast && x.a.count < 3000000)
 		x.a.count = 3000000;
+	if (x.a.type == OWN_NUMBER)
+		x.a.type = own_number;
 	if (x.a.type == PERF_TYPE_TRACEPOINT)
 		x.a.config = x.a.config == OWN_POINT ?
 			     own_ids[(b[5] >> 1) % SIZE(own_ids)] :
@@ -506,35 +535,54 @@ static void (* const calls[CODES])(const struct op *op) = {
 	[OP_CGROUP] = machine_cgroup,
 	[OP_MODULE] = machine_module,
 	[OP_TRACE] = machine_trace,
+	[OP_FAULTS] = machine_faults,
 	[OP_UNWINDTABLE] = do_unwindtable,
 	[OP_UNWINDNEXT] = do_unwindnext,
 	[OP_HOSTILE] = process_hostile,
 };
 
-/* FORK and REPEAT are for run_range(). */
+/* FORK, OUTSIDE and REPEAT are for run_range(). */
 void call(const struct op *op)
 {
 	unsigned int code = op->code % CODES;
+	int fail = fail_arm(op);
 
 	watched++;
 	if (calls[code])
 		calls[code](op);
+	fail_disarm(fail);
 }
 
-static uint64_t point_id(const char *name)
+static uint64_t number_in(const char *path)
 {
-	char path[100];
 	unsigned long long id = 0;
-	FILE *f;
+	FILE *f = fopen(path, "re");
 
-	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
-	f = fopen(path, "re");
 	if (!f)
 		return 0;
 	if (fscanf(f, "%llu", &id) != 1)
 		id = 0;
 	fclose(f);
 	return id;
+}
+
+static uint64_t point_id(const char *name)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
+	return number_in(path);
+}
+
+static void find_pmu(void)
+{
+	glob_t g;
+
+	if (glob("/sys/bus/event_source/devices/armv8*/type", 0, NULL, &g) &&
+	    glob("/sys/bus/event_source/devices/cpu/type", 0, NULL, &g))
+		return;
+	own_number = number_in(g.gl_pathv[0]);
+	globfree(&g);
 }
 
 void calls_init(void)
@@ -549,6 +597,7 @@ void calls_init(void)
 	points[2] = point_id("raw_syscalls/sys_enter");
 	for (i = 0; i < SIZE(own_ids); i++)
 		own_ids[i] = point_id(own_points[i]);
+	find_pmu();
 	unwind_setup();
 	machine_init();
 }
@@ -569,6 +618,8 @@ void calls_reset(void)
 	sh->npids = 0;
 	sh->child = 0;
 	sh->hotplugs = 0;
+	sh->outside = 0;
+	sh->outside_ended = 0;
 	sh->machine = false;
 	sh->stop = false;
 	sh->trouble[0] = '\0';

@@ -23,9 +23,11 @@
 /* calls.c */
 int dev_of(const struct op *op);
 int pid_of(uint8_t n);
-/* What fails is to be disarmed with what this returns. */
+/* What fails is to be disarmed with what this returns.  True: something has failed. */
 int fail_arm(const struct op *op);
-void fail_disarm(int fd);
+bool fail_disarm(int fd);
+/* All allocations, one after the other: an ioctl may succeed more than once. */
+bool fails_all(const struct op *op);
 void *bad_address(const struct op *op);
 /* HOW_WORD's offset in an argument: the last numbers count from its end */
 uint32_t word_at(const struct op *op, uint32_t size);
@@ -89,8 +91,10 @@ void machine_hotplug(const struct op *op);
 void machine_cgroup(const struct op *op);
 void machine_module(const struct op *op);
 void machine_trace(const struct op *op);
+void machine_faults(const struct op *op);
 void machine_restore(void);		/* executor */
-/* a directory of cgroup2; odd numbers are of one that is removed */
+/* a directory of cgroup2; odd numbers are of one that is removed; from 64 on the one
+ * that CGROUP has made */
 int machine_cgroup_fd(unsigned int n);
 
 #endif /* FUZZ_CALLS_H */

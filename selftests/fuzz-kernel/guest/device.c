@@ -32,8 +32,7 @@ void do_open(const struct op *op)
 	int fail = fail_arm(op);
 	int fd = open("/dev/hwpmc", how[op->arg[0] % SIZE(how)]);
 
-	if (fail >= 0)
-		fail_disarm(fail);
+	fail_disarm(fail);
 	if (op->arg[1] & 1)
 		close(dev_of(op));
 	set_slot(&sh->dev[op->dev % DEVS], fd);
@@ -65,8 +64,7 @@ void do_read(const struct op *op)
 		     read(dev_of(op), to, size)) <= 0)
 			break;
 	}
-	if (fail >= 0)
-		fail_disarm(fail);
+	fail_disarm(fail);
 }
 
 void do_poll(const struct op *op)

@@ -44,6 +44,7 @@ enum phase {
 
 /* descriptors from here on are ours, not the program's */
 #define FD_OWN		100
+#define FD_DEEP		(FD_OWN + 90)	/* a program with a long path */
 
 /**
  * struct log_slot
@@ -70,6 +71,7 @@ struct next_slot {
  * @set, @keys, @nkeys: coverage: a hash set, and its members in order
  * @at:     the operation that each cover is of
  * @child:  that many children so far
+ * @outside, @outside_ended: that many children of outside.c's
  * @hotplugs, @machine: what machine_restore() has to put back
  * @stop:   the program's time is over
  * @spent:  nanoseconds, of all programs
@@ -91,6 +93,8 @@ struct shared {
 	atomic_uint	npids;
 	atomic_uint	child;
 	atomic_uint	hotplugs;
+	atomic_uint	outside;
+	atomic_uint	outside_ended;
 	atomic_bool	machine;
 	atomic_bool	stop;
 	char		trouble[400];
@@ -119,8 +123,16 @@ void check_logs(void);
 uint64_t now(void);			/* ns */
 void executor(unsigned int user, int commands, int answers);
 void run_range(unsigned int from, unsigned int to, unsigned int cover);
+void run_child(const struct op *op, unsigned int from, unsigned int n);
+void become(unsigned int user);
 bool in_child(void);
 int fail_nth_fd(void);
+
+/* outside.c: processes of the first pid namespace; true: this one is one of them */
+void outside_init(void);		/* supervisor */
+void outside_begin(unsigned int at, unsigned int n);
+void outside_end(void);
+bool outside(void);
 
 /* small.c: what is exec'd */
 int small_main(int argc, char **argv);

@@ -27,12 +27,15 @@ static int log_fd(uint8_t slot)
 	return l->fd;
 }
 
-/* A word of the argument is any descriptor: another log's, maybe. */
+/*
+ * A word of the argument is any descriptor: another log's, maybe.  Or there is a
+ * failure that is made good, and the log is given again.
+ */
 static void doubt_logs(const struct op *op)
 {
 	unsigned int i;
 
-	for (i = 0; i < LOGS && (op->how & HOW_WORD); i++)
+	for (i = 0; i < LOGS && ((op->how & HOW_WORD) || fails_all(op)); i++)
 		sh->log[i].sound = false;
 }
 

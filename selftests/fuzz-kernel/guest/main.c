@@ -6,6 +6,7 @@
  * fuzz-guest PORT	the host is at the virtio port of that name, or at the
  *			program's standard input and output ("-")
  */
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@
 #include "guest.h"
 #include "inject.h"
 
-#define HANGS_MS	90000	/* without an answer; more than executor.c's limits */
+#define HANGS_MS	280000	/* without an answer; more than executor.c's limits */
 
 struct shared *sh;
 
@@ -249,11 +250,54 @@ static void look_at_account(void)
 			 (long long)a->in_rings);
 }
 
-/* Where everybody is, for the console. */
-static void dump_tasks(void)
+static void show_file(pid_t pid, const char *tid, const char *name)
+{
+	char path[300], line[200];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/%s", pid, tid, name);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		fprintf(stderr, "fuzz-guest: task %s: %s: %s", tid, name, line);
+	if (f)
+		fclose(f);
+}
+
+/* Where the executor's threads are, and what they were told to do. */
+static void show_executor(pid_t pid)
+{
+	static const char * const ops[CODES] = {
+#define X(code, name) [OP_##code] = #name,
+		PROGRAM_CODES(X)
+#undef X
+	};
+	struct dirent *e;
+	char path[40];
+	unsigned int i;
+	DIR *d;
+
+	for (i = 0; i < WORKERS; i++)
+		fprintf(stderr, "fuzz-guest: worker %u: %s\n", i,
+			ops[sh->at[COVER_WORKER + i] % CODES]);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		show_file(pid, e->d_name, "syscall");
+		show_file(pid, e->d_name, "stack");
+	}
+	if (d)
+		closedir(d);
+}
+
+/* Where everybody else is, for the console, which shows little otherwise. */
+static void dump_tasks(pid_t pid)
 {
 	int fd = open("/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
 
+	show_executor(pid);
+	(void)!write(fd, "8", 1);
 	(void)!write(fd, "w", 1);
 	(void)!write(fd, "d", 1);
 	close(fd);
@@ -320,7 +364,7 @@ static uint32_t run(void)
 	p = (struct pollfd) { .fd = e->answers, .events = POLLIN };
 	if (poll(&p, 1, HANGS_MS) != 1) {
 		snprintf(sh->trouble, sizeof(sh->trouble), "the program hangs");
-		dump_tasks();
+		dump_tasks(e->pid);
 		return ANSWER_TROUBLE;
 	}
 	if (has_param())
@@ -329,8 +373,10 @@ static uint32_t run(void)
 		executor_end(e);
 		return ANSWER_DIED;
 	}
-	if (byte)
-		dump_tasks();
+	if (byte) {
+		dump_tasks(e->pid);
+		kill(e->pid, SIGKILL);
+	}
 	return byte ? ANSWER_TROUBLE : ANSWER_GOOD;
 }
 
@@ -403,8 +449,9 @@ static void prepare_faults(void)
 }
 
 /*
- * A 32-bit program for arm64: it touches memory, gives way, computes and ends, with
- * a chain of two frames, the second of which is nowhere.
+ * A 32-bit program for arm64: it touches memory, gives way, computes and ends.  At
+ * first it has a chain of two frames, the second of which is nowhere; then one of
+ * a hundred.
  */
 static void write_arm32(const char *path)
 {
@@ -414,7 +461,8 @@ static void write_arm32(const char *path)
 		0xe3a00a02,	/* mov	r0, #8192 */
 		0xe50b0004,	/* str	r0, [fp, #-4] */
 		0xe58be000,	/* str	lr, [fp] */
-		0xe3a05014,	/* mov	r5, #20 */
+		0xe3a06002,	/* mov	r6, #2 */
+		0xe3a05014,	/* begin: mov r5, #20 */
 		0xe3a0709e,	/* again: mov r7, #158 (sched_yield) */
 		0xef000000,	/* svc	0 */
 		0xe3a04a10,	/* mov	r4, #65536 */
@@ -422,7 +470,20 @@ static void write_arm32(const char *path)
 		0x1afffffd,	/* bne	.-4 */
 		0xe2555001,	/* subs	r5, r5, #1 */
 		0x1afffff8,	/* bne	again */
-		0xe3a00000,	/* mov	r0, #0 */
+		0xe2566001,	/* subs	r6, r6, #1 */
+		0x0a00000a,	/* beq	end */
+		0xe24ddb01,	/* sub	sp, sp, #1024 */
+		0xe28db004,	/* add	fp, sp, #4 */
+		0xe1a0000b,	/* mov	r0, fp */
+		0xe3a01064,	/* mov	r1, #100 */
+		0xe2802008,	/* frame: add r2, r0, #8 */
+		0xe5002004,	/* str	r2, [r0, #-4] */
+		0xe580f000,	/* str	pc, [r0] */
+		0xe1a00002,	/* mov	r0, r2 */
+		0xe2511001,	/* subs	r1, r1, #1 */
+		0x1afffff9,	/* bne	frame */
+		0xeaffffea,	/* b	begin */
+		0xe3a00000,	/* end:	mov r0, #0 */
 		0xe3a07001,	/* mov	r7, #1 (exit) */
 		0xef000000,	/* svc	0 */
 	};
@@ -470,6 +531,41 @@ static void reload_module(void)
 	close(fd);
 }
 
+/* Files whose mappings are of another file, which lies below. */
+static void prepare_overlay(void)
+{
+	mkdir("/fz/low", 0755);
+	mkdir("/fz/low2", 0755);
+	mkdir("/fz/over", 0755);
+	copy_self("/fz/low/plain", 0755);
+	if (mount("overlay", "/fz/over", "overlay", 0, "lowerdir=/fz/low:/fz/low2"))
+		perror("fuzz-guest: /fz/over");
+}
+
+/* A file whose path is too long to be told. */
+static void prepare_deep(void)
+{
+	char name[201];
+	int at = open("/fz", O_PATH | O_DIRECTORY), next;
+	unsigned int i;
+
+	memset(name, 'd', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	for (i = 0; i < 24; i++) {
+		mkdirat(at, name, 0755);
+		next = openat(at, name, O_PATH | O_DIRECTORY);
+		close(at);
+		at = next;
+	}
+	if (linkat(AT_FDCWD, "/fz/plain", at, "plain", 0))
+		perror("fuzz-guest: a long path");
+	next = openat(at, "plain", O_RDONLY);
+	if (dup3(next, FD_DEEP, O_CLOEXEC) < 0)
+		perror("fuzz-guest: a long path");
+	close(next);
+	close(at);
+}
+
 static void prepare(void)
 {
 	reload_module();
@@ -483,6 +579,8 @@ static void prepare(void)
 	copy_self("/fz/setuid", 04755);
 	copy_self("/fz/unreadable", 0711);
 	write_arm32("/fz/arm32");
+	prepare_overlay();
+	prepare_deep();
 	chmod("/dev/hwpmc", 0666);
 	prepare_faults();
 	calls_init();
@@ -531,6 +629,7 @@ int main(int argc, char **argv)
 		die("mmap");
 	prepare();
 	covers = cover_init();
+	outside_init();
 	close_range(3, FD_OWN - 1, 0);
 	answer(ANSWER_READY, covers ? "" :
 	       "this kernel does not say what code is reached");

@@ -31,6 +31,8 @@
 int mail[2] = { -1, -1 };
 atomic_int extra_threads;
 
+#define STAYS		4		/* a thread */
+
 static pid_t some_pid(uint8_t n)
 {
 	return sh->pid[n % PIDS];
@@ -41,7 +43,7 @@ void process_kill(const struct op *op)
 	static const int signals[] = { SIGKILL, SIGTERM, SIGSTOP, SIGCONT, SIGUSR1 };
 	pid_t pid = some_pid(op->arg[0]);
 
-	if (pid > 1)
+	if (pid > 1 && !outside())
 		kill(pid, signals[op->arg[1] % 5]);
 }
 
@@ -58,6 +60,9 @@ static void *thread_body(void *arg)
 {
 	unsigned int n = (uintptr_t)arg % 32, what = (uintptr_t)arg / 32, i;
 
+	/* as long as its process, or the program */
+	while (what == STAYS && !sh->stop)
+		usleep(20000);
 	if (n & 1)
 		prctl(PR_SET_NAME, "fuzz1");
 	for (i = 0; i < n; i++)
@@ -71,26 +76,28 @@ static void *thread_body(void *arg)
 }
 
 /*
- * arg: how long it lives, what it does: 1: exec, 2: fork; a child's only: 3: it
- * is left alone, by the thread that was first
+ * arg: how long it lives, what it does: 1: exec, 2: fork, 4: it stays; a child's only:
+ * 3: it is left alone, by the thread that was first; how many more like it
  */
 void process_thread(const struct op *op)
 {
-	unsigned int what = op->arg[1] % 4;
+	unsigned int what = op->arg[1] % 8, n = 1 + op->arg[2] % 32;
 	pthread_attr_t attr;
 	pthread_t t;
 
-	if (extra_threads > 8)
-		return;
+	if (what > STAYS)
+		what -= STAYS;
 	if (what & 1 && !in_child())
 		what = 0;
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, 65536);
-	extra_threads++;
-	if (pthread_create(&t, &attr, thread_body,
-			   (void *)(uintptr_t)(op->arg[0] % 32 + what * 32)))
-		extra_threads--;
+	for (; n && extra_threads < 8 + op->arg[2] % 32 && !sh->stop; n--) {
+		extra_threads++;
+		if (pthread_create(&t, &attr, thread_body,
+				   (void *)(uintptr_t)(op->arg[0] % 32 + what * 32)))
+			extra_threads--;
+	}
 	pthread_attr_destroy(&attr);
 	if (what == 3)
 		syscall(SYS_exit, 0);
@@ -157,13 +164,16 @@ void process_receive(const struct op *op)
 void process_map(const struct op *op)
 {
 	char *at = AREA + op->arg[1] % AREA_SLOTS * AREA_SLOT;
+	char deep[24];
 	int fd;
 
+	snprintf(deep, sizeof(deep), "/proc/self/fd/%u", FD_DEEP);
 	switch (op->arg[0] % 9) {
 	case 0:
 	case 1:
-		fd = open(op->arg[2] & 1 ? "/fz/plain" : "/proc/self/exe",
-			  O_RDONLY);
+		fd = open(op->arg[2] & 4 ? deep : op->arg[2] & 2 ?
+			  "/fz/over/plain" : op->arg[2] & 1 ? "/fz/plain" :
+			  "/proc/self/exe", O_RDONLY);
 		mmap(at, 0x10000, PROT_READ | PROT_EXEC,
 		     MAP_PRIVATE | MAP_FIXED, fd, 0);
 		close(fd);
@@ -227,13 +237,16 @@ void process_prctl(const struct op *op)
 /* arg: file, what it does, -, how often it is exec'd again */
 static void exec_now(const struct op *op)
 {
-	static char * const paths[] = {
+	char deep[24];
+	char * const paths[] = {
 		"/proc/self/exe", "/fz/plain", "/fz/setuid", "/fz/unreadable",
-		"/fz/arm32", "/usr/bin/busybox",
+		"/fz/arm32", "/usr/bin/busybox", "/fz/over/plain",
+		deep,
 	};
-	char *path = paths[op->arg[0] % 6], what[8], again[8];
+	char *path = paths[op->arg[0] % SIZE(paths)], what[8], again[8];
 	char *args[] = { "small", what, path, again, NULL };
 
+	snprintf(deep, sizeof(deep), "/proc/self/fd/%u", FD_DEEP);
 	snprintf(what, sizeof(what), "%u", op->arg[1]);
 	snprintf(again, sizeof(again), "%u", op->arg[3] % 32);
 	execv(path, args);
@@ -285,7 +298,7 @@ static void fault(unsigned int n)
 
 	if (p == MAP_FAILED)
 		return;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n && !sh->stop; i++)
 		p[i * 4096] = 1;
 	munmap(p, n * 4096);
 }
@@ -302,10 +315,10 @@ void process_load(const struct op *op)
 	if (op->arg[0] & 1)
 		fault(n + 1);
 	if (op->arg[0] & 2)
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n && !sh->stop; i++)
 			syscall(SYS_getppid);
 	if (op->arg[0] & 4)
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n && !sh->stop; i++)
 			sched_yield();
 	if (op->arg[0] & 8)
 		for (i = 0; i < op->arg[1] % 32 * 10000 && !sh->stop; i++)

@@ -372,7 +372,8 @@ static int some_file(unsigned int n, unsigned int slot)
 	case 2:
 		return open("/fz/plain", O_RDONLY);
 	case 3:
-		return open("/usr/bin/busybox", O_RDONLY);
+		return open(n & 8 ? "/fz/over/plain" : "/usr/bin/busybox",
+			    O_RDONLY);
 	case 4:
 		return open("/proc/self/exe", O_PATH);
 	case 5:
