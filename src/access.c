@@ -3,23 +3,23 @@
  * Permissions.
  *
  * Counters made inside the kernel pass by all checks of perf_event_open(), so
- * rules as strict are here.  ptrace_may_access() and the security modules' hooks
- * are not exported: Yama, SELinux and the like cannot be asked, so without
- * privilege a process attaches only to itself and to its descendants.
+ * A counter created inside the kernel bypasses all checks of perf_event_open(),
+ * so this file has rules as strict.  ptrace_may_access() and the hooks of the
+ * security modules are not exported.  The module cannot ask Yama, SELinux and the
+ * like, so an unprivileged process attaches only to itself and its descendants.
  *
- * Descriptors can be passed on, and credentials change while a descriptor is
- * held.  There is one gate for that, at each ioctl and read(2): a holder weaker
- * than the opener is refused everything.  Behind the gate the opener's
- * credentials, which the owner references and which never change, decide; only to
- * attach to a process, the caller must be allowed as well.
+ * A descriptor can be passed on, and credentials can change while it is open.
+ * One gate covers both, at each ioctl and read(2): a holder weaker than the opener
+ * is refused everything.  Behind the gate the opener's credentials decide; the
+ * owner references them, and they never change.  Only an attach to a process
+ * must be allowed to the caller as well.
  *
- * An answer holds as long as the target neither exec's nor changes its
- * credentials.  exec: access_hold() keeps the target from it until its counters
- * are in place.  After that perf takes all counters away from a process that
- * exec's what it may not be looked at in (set-uid, set-gid, file capabilities,
- * not readable); code that puts them back, or follows into a child, calls
- * access_still() first.  setuid(2) and the like: as with perf and ptrace, the
- * target stays attached.
+ * An answer holds until the target execs or changes its credentials.  For exec,
+ * access_hold() blocks it until the target's counters are in place.  Later, perf
+ * removes all counters from a process that execs a program that may not be
+ * inspected (set-uid, set-gid, file capabilities, not readable).  Code that puts
+ * counters back, or follows into a child, calls access_still() first.  After
+ * setuid(2) and the like the target stays attached, as with perf and ptrace.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -40,21 +40,21 @@ static int refuse(const struct hwpmc_owner *o, const char *why)
 	return -EPERM;
 }
 
-/* May profile the kernel. */
+/* May the opener profile the kernel? */
 bool pmc_privileged(const struct hwpmc_owner *o)
 {
 	return file_ns_capable(o->file, &init_user_ns, CAP_PERFMON) ||
 	       file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
-/* May see what all processes do, in user mode. */
+/* May the opener see what all processes do in user mode? */
 bool access_system(const struct hwpmc_owner *o)
 {
 	return o->cred->user_ns == &init_user_ns &&
 	       (param_unprivileged() || pmc_privileged(o));
 }
 
-/* May change what holds for all owners. */
+/* May the opener change settings that apply to all owners? */
 bool access_admin(const struct hwpmc_owner *o)
 {
 	return file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN);
@@ -65,7 +65,7 @@ static bool is_user_only(const struct hwpmc_allocate *a)
 	return (a->caps & HWPMC_CAP_USER) && !(a->caps & HWPMC_CAP_SYSTEM);
 }
 
-/* perf asks for more before it puts a breakpoint into the kernel. */
+/* perf requires more privilege for a breakpoint in the kernel. */
 static int access_breakpoint(const struct hwpmc_owner *o,
 			     const struct hwpmc_allocate *a)
 {
@@ -76,10 +76,10 @@ static int access_breakpoint(const struct hwpmc_owner *o,
 }
 
 /*
- * access_allocate - may this PMC be had?
+ * access_allocate - may this PMC be allocated?
  *
- * Without privilege the kernel stays out of sight, and so do all event sources
- * that tell of more than one's own; system modes are the administrator's to open.
+ * An unprivileged opener may not profile the kernel, nor use event sources that
+ * show more than its own processes.  The administrator enables system modes.
  */
 int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a)
 {
@@ -89,7 +89,7 @@ int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a)
 		return access_breakpoint(o, a);
 	if (a->caps & HWPMC_CAP_SYSTEM)
 		return refuse(o, "kernel mode without privilege");
-	/* tables say what of a stack is read, and that is anybody's */
+	/* a table chooses which stack words are read, on any process' stack */
 	if (mode_is_system(a->mode) && (a->flags & HWPMC_F_UNWIND))
 		return refuse(o, "unwind tables without privilege");
 	if (source_is_private(a->type, a->config, a->mode))
@@ -98,17 +98,17 @@ int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a)
 	return 0;
 }
 
-/* -EPERM: even the privileged get nothing of the kernel. */
+/* -EPERM: lockdown denies kernel data even to a privileged opener. */
 int access_locked(void)
 {
 	return security_locked_down(LOCKDOWN_PERF);
 }
 
 /*
- * Of the current credentials.  What perf asks before it lets in anybody at all is
- * not exported: a security module's "open", and the level at which Debian's
- * kernels let in none but CAP_SYS_ADMIN.  To be let at the kernel takes more, so
- * that is asked for everything.
+ * Checks the current credentials.  The first check of perf_event_open() is not
+ * exported: a security module's "open" hook, and the paranoid level at which
+ * Debian's kernels admit only CAP_SYS_ADMIN.  Profiling the kernel requires more,
+ * so this function requires that for everything.
  */
 static int perf_allows(bool system, bool tracepoint)
 {
@@ -122,9 +122,9 @@ static int perf_allows(bool system, bool tracepoint)
 }
 
 /*
- * access_perf - would perf_event_open() let the caller and the opener, too?
+ * access_perf - would perf_event_open() admit both the caller and the opener?
  *
- * Asked only with the parameter perf_rules, and never less than perf would ask.
+ * Checked only if the parameter perf_rules is set; never weaker than perf's check.
  * May sleep.
  */
 int access_perf(struct hwpmc_owner *o, bool system, bool tracepoint)
@@ -144,7 +144,7 @@ int access_perf(struct hwpmc_owner *o, bool system, bool tracepoint)
 	return err;
 }
 
-/* What a locked-down kernel does not let be allocated. */
+/* Does lockdown forbid this PMC? */
 int access_lockdown(const struct hwpmc_allocate *a)
 {
 	if (is_user_only(a) && !source_is_private(a->type, a->config, a->mode))
@@ -152,7 +152,7 @@ int access_lockdown(const struct hwpmc_allocate *a)
 	return access_locked();
 }
 
-/* The caller holds a reference to @cred: before 6.14 this takes more of them. */
+/* The caller holds a reference to @cred; before 6.14 override_creds() takes one. */
 static bool has_cap(const struct cred *cred, struct user_namespace *ns, int cap)
 {
 	const struct cred *old = override_creds(cred);
@@ -169,7 +169,7 @@ static bool may_trace_all(const struct cred *cred, struct user_namespace *ns)
 	       has_cap(cred, ns, CAP_SYS_PTRACE);
 }
 
-/* Lists of groups are sorted; the kernel's own search relies on it. */
+/* Group lists are sorted; the kernel's own search relies on this. */
 static bool has_groups(const struct cred *cred, const kgid_t *gid, int n)
 {
 	const struct group_info *own = cred->group_info;
@@ -186,14 +186,14 @@ static bool has_groups(const struct cred *cred, const kgid_t *gid, int n)
 	return true;
 }
 
-/* All groups that @t acts with are among @cred's. */
+/* @cred has all groups that @t acts with. */
 static bool covers_groups(const struct cred *cred, const struct cred *t)
 {
 	return has_groups(cred, &t->egid, 1) &&
 	       has_groups(cred, t->group_info->gid, t->group_info->ngroups);
 }
 
-/* There is nothing that @t may do and @cred may not. */
+/* @cred may do everything that @t may do. */
 static bool covers(const struct cred *cred, const struct cred *t)
 {
 	return t->user_ns == cred->user_ns &&
@@ -204,7 +204,7 @@ static bool covers(const struct cred *cred, const struct cred *t)
 	       cap_issubset(t->cap_permitted, cred->cap_permitted);
 }
 
-/* There is nothing that an owner opened by @opener may do and @cred may not. */
+/* @cred may do everything that an owner opened by @opener may do. */
 static bool replaces(const struct cred *cred, const struct cred *opener)
 {
 	if (cred->user_ns == opener->user_ns) {
@@ -221,12 +221,12 @@ static bool replaces(const struct cred *cred, const struct cred *opener)
 /*
  * access_gate - may the caller use this descriptor?
  *
- * Returns 0, or -EPERM: the caller is weaker than the opener.  Asked at each
- * ioctl and read(2), by nothing else.
+ * Returns 0, or -EPERM if the caller is weaker than the opener.  Called at each
+ * ioctl and read(2), and nowhere else.
  *
- * The caller must have all the opener's capabilities and either its effective
- * user and all its groups, or what it takes to trace any process of its user
- * namespace; in another user namespace, the latter.
+ * The caller must have all the opener's capabilities, and in addition either the
+ * opener's effective user and groups, or the capabilities to trace any process of
+ * the opener's user namespace.  In another user namespace only the latter counts.
  */
 int access_gate(const struct hwpmc_owner *o)
 {
@@ -237,17 +237,17 @@ int access_gate(const struct hwpmc_owner *o)
 	return refuse(o, "holder weaker than the opener");
 }
 
-/* @cred may look into every process there is. */
+/* May @cred inspect every process of the system? */
 bool access_traces_all(const struct cred *cred)
 {
 	return may_trace_all(cred, &init_user_ns);
 }
 
 /**
- * struct target - a process somebody wants to look at
- * @task:     a thread of it
- * @dumpable: its user may look into its memory ...
- * @ns:       ... and, if not, who has CAP_SYS_PTRACE here; referenced
+ * struct target - a process that a caller wants to inspect
+ * @task:     a thread of the process
+ * @dumpable: the process' user may read its memory ...
+ * @ns:       ... and, if not, holders of CAP_SYS_PTRACE here; referenced
  */
 struct target {
 	struct task_struct *task;
@@ -255,7 +255,7 @@ struct target {
 	struct user_namespace *ns;
 };
 
-/* False: the process is gone, or nearly. */
+/* False: the process has ended, or has no memory left. */
 static bool target_get(struct target *t, struct task_struct *task)
 {
 	struct task_struct *thread;
@@ -263,7 +263,7 @@ static bool target_get(struct target *t, struct task_struct *task)
 
 	t->task = task;
 	t->dumpable = false;
-	/* one of its flags that never change */
+	/* PF_KTHREAD is a flag that never changes */
 	if (data_race(task->flags) & PF_KTHREAD) {
 		t->ns = get_user_ns(&init_user_ns);
 		return true;
@@ -287,9 +287,9 @@ static void target_put(struct target *t)
 }
 
 /*
- * May @cred look at all threads of the process?  Their credentials can differ,
- * but they share their memory.  @as_user: not only by privilege.  @self: the
- * process asks for itself, and needs no leave to look into its memory.
+ * May @cred inspect all threads of the process?  Their credentials can differ,
+ * but they share their memory.  @as_user: having the same user is sufficient.
+ * @self: the process asks about itself and needs no permission for its memory.
  */
 static bool may_look(const struct cred *cred, const struct target *t,
 		     bool as_user, bool self)
@@ -318,7 +318,7 @@ static bool may_look(const struct cred *cred, const struct target *t,
 	return yes;
 }
 
-/* Is @task of the caller's process, or of a descendant of that? */
+/* Is @task in the caller's process, or in a descendant of it? */
 static bool is_kin(struct task_struct *task)
 {
 	unsigned int n;
@@ -327,7 +327,7 @@ static bool is_kin(struct task_struct *task)
 	rcu_read_lock();
 	for (n = 0; n < MAX_GENERATIONS && !yes; n++) {
 		yes = same_thread_group(task, current);
-		/* who is gone does not say any more who his parent was */
+		/* the parent of a reaped task is no longer valid */
 		if (!pid_alive(task) || is_idle_task(task))
 			break;
 		task = rcu_dereference(task->real_parent);
@@ -342,12 +342,12 @@ static bool is_kin(struct task_struct *task)
  * Process context, under owner->mutex and access_hold() of @task, which is
  * referenced.  Returns 0, -EPERM, or -ESRCH for a process that has ended.
  *
- * Both the caller and the opener must have CAP_PERFMON (or CAP_SYS_ADMIN) and
- * CAP_SYS_PTRACE in the user namespaces of the process and its memory; or have
- * its user as their effective one, all its groups and permitted capabilities, be
- * of the same user namespace, and allowed to look into its memory.  The caller
- * then also must be of the process, or of one that it descends from.  To its own
- * process the caller's rules do not apply.
+ * Both the caller and the opener must satisfy one of two rules.  Either: have
+ * CAP_PERFMON (or CAP_SYS_ADMIN) and CAP_SYS_PTRACE in the user namespaces of the
+ * process and its memory.  Or: have its user as effective user, all its groups and
+ * permitted capabilities, be in its user namespace, and be allowed to read its
+ * memory.  By the second rule the caller must also be in the process or in one of
+ * its ancestors.  The caller's rules do not apply to its own process.
  */
 int access_attach(struct hwpmc_owner *o, struct task_struct *task)
 {
@@ -365,10 +365,10 @@ int access_attach(struct hwpmc_owner *o, struct task_struct *task)
 }
 
 /*
- * access_still - may PMCs of @o look at @task's process, after exec or fork?
+ * access_still - may PMCs of @o stay on @task's process after exec or fork?
  *
- * Process context; @task is current, or referenced.  Descent is not asked again:
- * the caller of access_attach() is gone, and parents may be.
+ * Process context; @task is current, or referenced.  Descent is not checked again:
+ * the caller of access_attach() may have ended, and so may parents.
  */
 bool access_still(struct hwpmc_owner *o, struct task_struct *task)
 {
@@ -385,19 +385,19 @@ bool access_still(struct hwpmc_owner *o, struct task_struct *task)
 /*
  * access_hold - keep @task's process from exec until access_release()
  *
- * From before access_attach() until its counters are there, as
- * perf_event_open() does.  Returns -EINTR when interrupted.  Under owner->mutex;
- * mmap_lock, perf's locks and cpus_read_lock may be taken within.
+ * Held from before access_attach() until the counters exist, as in
+ * perf_event_open().  Returns -EINTR if interrupted.  Called under owner->mutex;
+ * mmap_lock, perf's locks and cpus_read_lock may be taken while it is held.
  *
- * Who execs gives his old memory back meanwhile, and what he had mapped may be
- * for a file server to write that does not answer.
+ * The wait is interruptible: a process in exec releases its old memory, and may
+ * have to write mapped pages to a file server that does not answer.
  */
 int access_hold(struct task_struct *task)
 {
 	return down_read_interruptible(&task->signal->exec_update_lock);
 }
 
-/* The same for callers that must not wait: false while it execs. */
+/* Like access_hold(), for callers that must not wait: false during an exec. */
 bool access_try_hold(struct task_struct *task)
 {
 	return down_read_trylock(&task->signal->exec_update_lock);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GETATBASE: where the run-time loader of a process sits.
+ * GETATBASE: the address of a process' run-time loader.
  *
- * The kernel tells a program by its auxiliary vector, and keeps a copy with the
- * program's memory; the process may have written over its own.
+ * The kernel passes it to the program in the auxiliary vector, and keeps a copy
+ * in the mm; the process may have overwritten the vector in its own memory.
  */
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
@@ -17,8 +17,9 @@
 #include "hwpmc.h"
 
 /*
- * Its memory, referenced, and whether its words are of 32 bits.  NULL: it has
- * none, or none any more.  Under access_hold(): it stays what it is.
+ * Returns the process' mm, referenced, and sets @is32 if its words have 32 bits.
+ * NULL: the process has no mm, or no longer.  Under access_hold(), so that no exec
+ * replaces the mm.
  */
 static struct mm_struct *memory_of(struct task_struct *leader, bool *is32)
 {
@@ -33,7 +34,7 @@ static struct mm_struct *memory_of(struct task_struct *leader, bool *is32)
 	return mm;
 }
 
-/* EAGAIN: an exec has given it new memory, and not yet told it what is where. */
+/* EAGAIN: an exec has installed a new mm, but not yet filled it in. */
 static int look(struct hwpmc_owner *o, struct task_struct *leader, u64 *base)
 {
 	struct mm_struct *mm = NULL;
@@ -49,10 +50,10 @@ static int look(struct hwpmc_owner *o, struct task_struct *leader, u64 *base)
 	access_release(leader);
 	if (!mm)
 		return err ?: -ESRCH;
-	/* set last, when all else is in its place */
+	/* exec sets this last, when all else is in place */
 	if (READ_ONCE(mm->start_code)) {
 		smp_rmb();
-		/* PR_SET_MM_AUXV of prctl(2) may write it over */
+		/* PR_SET_MM_AUXV of prctl(2) may overwrite it */
 		*base = data_race(auxv_base(mm, is32));
 	} else {
 		err = -EAGAIN;
@@ -62,10 +63,10 @@ static int look(struct hwpmc_owner *o, struct task_struct *leader, u64 *base)
 }
 
 /*
- * atbase_get - GETATBASE; owner->mutex
+ * atbase_get - GETATBASE; under owner->mutex
  *
- * EINVAL: a negative pid.  ESRCH: there is no such process, it is ending, or it
- * is a kernel thread.  EPERM: PMCs could not be attached to it either.  EINTR.
+ * EINVAL: a negative pid.  ESRCH: no such process, or it is ending, or it is a
+ * kernel thread.  EPERM: the caller could not attach a PMC to it either.  EINTR.
  */
 int atbase_get(struct hwpmc_owner *o, struct hwpmc_atbase *a)
 {

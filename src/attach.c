@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PMCs of the process modes: onto processes, off them, and all over them.
+ * Process-mode PMCs: attach to processes, detach, and operations on all targets.
  *
  * Called under owner->mutex; takes targets_mutex.
  */
@@ -15,7 +15,7 @@
 #include "pmc.h"
 #include "target.h"
 
-#define TREE_TRIES	1000	/* against who forks faster than we attach */
+#define TREE_TRIES	1000	/* bound, against processes that fork without end */
 
 static bool has_ended(const struct task_struct *leader)
 {
@@ -32,7 +32,7 @@ static struct hwpmc_target *find_target(struct hwpmc_owner *o, struct pid *pid)
 	return t;	/* stays: targets_mutex */
 }
 
-/* targets_mutex.  ESRCH: the process has ended. */
+/* Under targets_mutex.  ESRCH: the process has ended. */
 static int link_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 			  struct task_struct *leader)
 {
@@ -72,8 +72,9 @@ out:
 }
 
 /*
- * No exec begins here.  One under way may take long: targets_mutex, which all
- * targets need to fork, to exec and to end, is let go of meanwhile.  -EINTR.
+ * Blocks exec in @leader's process.  An exec in progress may take long.  All
+ * targets need targets_mutex to fork, exec and exit, so it is released while this
+ * waits for the exec.  -EINTR.
  */
 static int hold_process(struct hwpmc_owner *o, struct task_struct *leader)
 {
@@ -87,7 +88,7 @@ static int hold_process(struct hwpmc_owner *o, struct task_struct *leader)
 	return err;
 }
 
-/* It does not exec between the question and its counters. */
+/* No exec happens between the access check and the creation of the counters. */
 static int attach_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 			  struct task_struct *leader)
 {
@@ -111,7 +112,7 @@ static int attach_child(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	if (!task)
 		return 0;
 	err = has_ended(task) ? 0 : attach_process(o, pmc, task);
-	/* EEXIST: the mutex was let go of, the work of its fork was faster */
+	/* EEXIST: while the mutex was released, the fork's task work was faster */
 	if (err == -ESRCH || err == -EEXIST || has_ended(task))
 		err = 0;
 	put_task_struct(task);
@@ -126,7 +127,7 @@ static bool has_pmc(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc,
 	return t && target_find_link(t, pmc);
 }
 
-/* 1: there were some without the PMC, which may have had children since. */
+/* 1: some processes lacked the PMC and may have had children meanwhile. */
 static int attach_found(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 			struct tree *tree)
 {
@@ -144,7 +145,7 @@ static int attach_found(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	return err ? err : again;
 }
 
-/* EAGAIN: there is no end to it. */
+/* EAGAIN: new descendants kept appearing. */
 static int attach_descendants(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 			      struct task_struct *root)
 {
@@ -175,8 +176,8 @@ static void log_detach(struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
 }
 
 /*
- * Of what no log was told of there is no end to tell; and a log that another one
- * was told of before has both.
+ * If no log has this link's PMCATTACH, its end is not logged.  If an earlier log
+ * has it, the current log gets both PMCATTACH and PMCDETACH.
  */
 static void take_off(struct hwpmc_target *t, struct target_link *link)
 {
@@ -192,8 +193,8 @@ static void take_off(struct hwpmc_target *t, struct target_link *link)
 }
 
 /*
- * All that target_stop_link() has put on @stopped, of @pmc, leaves, with one grace
- * period: all targets need the mutex.  @tell: PMCDETACH
+ * Removes all links of @pmc that target_stop_link() has put on @stopped, with one
+ * grace period: all targets need targets_mutex.  @tell: log PMCDETACH
  */
 static void take_off_stopped(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 			     struct list_head *stopped, bool tell)
@@ -214,7 +215,7 @@ static void take_off_stopped(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	}
 }
 
-/* All of @pmc. */
+/* Removes all links of @pmc. */
 static void take_off_all(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool tell)
 {
 	struct hwpmc_target *t;
@@ -229,7 +230,7 @@ static void take_off_all(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool tell
 	take_off_stopped(o, pmc, &stopped, tell);
 }
 
-/* All the links of this attach: kept, or taken back. */
+/* Keeps or takes back all links that this attach created. */
 static void settle_fresh(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool keep)
 {
 	struct hwpmc_target *t;
@@ -244,13 +245,13 @@ static void settle_fresh(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool keep
 		if (!keep)
 			target_stop_link(t, link, &stopped);
 	}
-	/* the log may have records of them already */
+	/* the log may already have records of these links */
 	take_off_stopped(o, pmc, &stopped, true);
 }
 
 /*
- * There are targets again, and not only for an attach, or a start, that fails in
- * the end.  targets_mutex: they may have gone meanwhile.
+ * There are targets again, from an attach or a start that has succeeded.  Under
+ * targets_mutex: the targets may have ended meanwhile.
  */
 static void targets_stay(struct hwpmc_owner *o)
 {
@@ -259,8 +260,9 @@ static void targets_stay(struct hwpmc_owner *o)
 }
 
 /*
- * All of it or nothing.  While the mutex is let go of, for an exec, what has
- * been attached to has links that are fresh, and what that makes inherits them.
+ * Attaches everything or nothing.  targets_mutex may be released to wait for an
+ * exec.  The processes attached so far have fresh links then, and the processes
+ * that they create inherit fresh links.
  */
 static int attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		  struct task_struct *task)
@@ -278,8 +280,8 @@ static int attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	if (err)
 		pmc->attached = was;
 	/*
-	 * All have ended meanwhile; or the last one of others has, when what is
-	 * taken back was there still
+	 * Success, but all targets of @pmc have ended meanwhile; or failure, and
+	 * the last target of other PMCs ended before the rollback
 	 */
 	if (err ? had && list_empty(&o->targets) : !pmc->ntargets)
 		target_lost(o);
@@ -288,7 +290,7 @@ static int attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 }
 
 /*
- * attach_self - @pmc onto the calling process
+ * attach_self - attach @pmc to the calling process
  *
  * Errors as attach_to().
  */
@@ -298,11 +300,11 @@ int attach_self(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 }
 
 /*
- * attach_to - @pmc onto process @pid, as the caller's namespace numbers it
+ * attach_to - attach @pmc to process @pid, a number in the caller's pid namespace
  *
- * With DESCENDANTS all of its descendants as well, or none.  ESRCH, EPERM,
- * EEXIST, ENOMEM, EINTR, EAGAIN (processes or threads are made without end), or
- * what perf says of the event.
+ * With DESCENDANTS also to all its descendants, or to none.  ESRCH, EPERM,
+ * EEXIST, ENOMEM, EINTR, EAGAIN (processes or threads are created without end),
+ * or the error that perf returns for the event.
  */
 int attach_to(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 {
@@ -326,7 +328,7 @@ int attach_to(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 	return 0;
 }
 
-/* Some PMC has lost all its targets; under targets_mutex as well. */
+/* Has any PMC lost all its targets?  Also under targets_mutex. */
 static bool any_lost(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
@@ -339,8 +341,8 @@ static bool any_lost(struct hwpmc_owner *o)
 }
 
 /*
- * @pmc has no targets any more, and did not lose them.  Others have lost theirs
- * before, when its own were there still: now all are lost.
+ * @pmc has no targets any more, but did not lose them.  Other PMCs may have lost
+ * theirs while @pmc still had some: then all targets are lost now.
  */
 static void forget_lost(struct hwpmc_pmc *pmc)
 {
@@ -352,8 +354,8 @@ static void forget_lost(struct hwpmc_pmc *pmc)
 }
 
 /*
- * The attach_self() of a start that fails, or is taken back, of a PMC that does not
- * run: it was never lost.  The log may tell of it already.
+ * Undoes the attach_self() of a start that fails or is taken back.  @pmc does not
+ * run, so its targets were never lost.  The log may have their PMCATTACH already.
  */
 void attach_undo(struct hwpmc_pmc *pmc)
 {
@@ -367,7 +369,7 @@ void attach_undo(struct hwpmc_pmc *pmc)
 }
 
 /*
- * target_detach_all - nothing counts in @t any more; targets_mutex
+ * target_detach_all - remove all PMCs from @t; under targets_mutex
  *
  * The caller has a reference.
  */
@@ -391,8 +393,8 @@ void target_detach_all(struct hwpmc_target *t)
 }
 
 /*
- * targets_mutex: what a target has made is a target too, or gets nothing more.
- * EINVAL: it is not attached to @root.
+ * Under targets_mutex: a child of a target either is a target too, or gets no PMC
+ * any more.  EINVAL: @pmc is not attached to @root.
  */
 static int stop_tree(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		     struct task_struct *root, struct list_head *stopped)
@@ -431,9 +433,9 @@ static int detach_tree(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 }
 
 /*
- * detach_from - @pmc off process @pid, with DESCENDANTS off its tree
+ * detach_from - detach @pmc from process @pid, with DESCENDANTS from its tree
  *
- * ESRCH, EINVAL when it is not attached there, or ENOMEM.
+ * ESRCH, ENOMEM, or EINVAL if @pmc is not attached there.
  */
 int detach_from(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 {
@@ -454,7 +456,7 @@ int detach_from(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 	return err;
 }
 
-/* PMCSTART: everywhere, and in threads to come. */
+/* PMCSTART: in all targets, and in threads created later. */
 void targets_enable(struct hwpmc_pmc *pmc)
 {
 	struct hwpmc_owner *o = pmc->owner;
