@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's part of a call chain, innermost frame first.
+ * The kernel part of a call chain, innermost frame first.
  *
  * Runs in the overflow handler (see sample.c).
  */
@@ -35,7 +35,7 @@ static unsigned int unwind_rest(struct unwind_state *u, u64 *pc,
 	return n;
 }
 
-/* Events of software: the registers hold only ip, sp and bp of the caller. */
+/* Software events: @regs has only ip, sp and bp of the caller. */
 static unsigned int chain_from_caller(u64 *pc, unsigned int max,
 				      struct pt_regs *regs, unsigned int *end)
 {
@@ -43,7 +43,7 @@ static unsigned int chain_from_caller(u64 *pc, unsigned int max,
 
 	pc[0] = instruction_pointer(regs);
 	unwind_start(&u, current, NULL, (void *)regs->sp);
-	/* the frame of who took the registers returns there */
+	/* the frame of the function that took the registers returns there */
 	if (!unwind_done(&u) && unwind_get_return_address(&u) == pc[0])
 		unwind_next_frame(&u);
 	return 1 + unwind_rest(&u, pc + 1, max - 1, end);
@@ -64,8 +64,8 @@ unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
 }
 #else
 /*
- * The one exported unwinder starts here: cut off everything up to the
- * interrupted pc.  @pc has CHAIN_SLACK entries more than @max.
+ * The only exported unwinder starts in this function, so everything up to the
+ * interrupted pc is cut off.  @pc has CHAIN_SLACK entries more than @max.
  */
 unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
 			  struct chain_steps *steps, unsigned int *end)

@@ -2,13 +2,13 @@
 /*
  * User chains that the overflow handler could not read without faulting.
  *
- * The handler leaves them to the task itself: work that it does before it goes
- * back to user mode, with the registers that it entered the kernel with still
- * in place.  One piece of work answers all samples taken until it begins to
- * write its record.
+ * The handler defers them to the task itself, as task work.  The task runs it
+ * before it returns to user mode, while the registers that it entered the kernel
+ * with are still in place.  One work item answers all samples that are taken until
+ * it begins to write its record.
  *
- * The module stays until the last of that work is done.  A task that does not
- * come back to user mode keeps it.
+ * Each queued work item holds a reference to the module.  A task that does not
+ * return to user mode therefore keeps the module loaded.
  */
 #include <linux/irq_work.h>
 #include <linux/module.h>
@@ -24,7 +24,7 @@
 #include "sample.h"
 #include "unwind.h"
 
-/* Tasks that were sampled on a CPU and are still in the kernel, or faulting. */
+/* Per CPU: tasks sampled there that are still in the kernel, or faulting. */
 #define LATE_ITEMS	32
 
 /* Frames that fit into the longest record. */
@@ -34,22 +34,22 @@
 enum late_state {
 	LATE_FREE,
 	LATE_CLAIMED,		/* by a handler that is filling it in */
-	LATE_ASKED,		/* what samples are taken now, it answers */
-	LATE_ANSWERED,		/* its record is being written */
+	LATE_ASKED,		/* answers the samples that are taken now */
+	LATE_ANSWERED,		/* the task is writing the record */
 };
 
 /**
  * struct late - work of one task for one owner
- * @work:  the task's, while ASKED
- * @state: FREE to CLAIMED to ASKED by handlers on the item's CPU, which may
- *	interrupt each other; the rest by the work, anywhere
+ * @work:  on the task's list while ASKED
+ * @state: handlers on the item's CPU, which may interrupt each other, change it
+ *	from FREE to CLAIMED to ASKED; the work makes the other changes, on any CPU
  * @task:  set while CLAIMED; only compared, so not referenced
- * @mm:    of @task then; likewise
- * @owner: set while CLAIMED; cleared by the end of the owner's log, by cmpxchg.
- *	Not referenced: looked at with preemption off, see chain_late_forget()
- * @first: set while CLAIMED; clock, before that of the first sample
+ * @mm:    the mm of @task at that time; likewise
+ * @owner: set while CLAIMED; cleared with cmpxchg at the end of the owner's log.
+ *	Not referenced: read with preemption off, see chain_late_forget()
+ * @first: set while CLAIMED; a time before that of the first sample
  *
- * Static: KASAN does not allocate memory for the history of those.
+ * Static, because KASAN allocates memory to record the history of heap objects.
  */
 struct late {
 	struct callback_head work;
@@ -63,8 +63,8 @@ struct late {
 static DEFINE_PER_CPU(struct late, late_pool[LATE_ITEMS]);
 
 /*
- * An NMI goes back to user mode without a look at what there is to do; an
- * interrupt that follows it looks.
+ * The return from an NMI to user mode does not check for task work; the return
+ * from an interrupt does, so an NMI sends one to its own CPU.
  */
 static void late_nudge(struct irq_work *work)
 {
@@ -93,7 +93,7 @@ static bool read_frame(unsigned long fp, bool is32, unsigned long *next,
 	return true;
 }
 
-/* As in chain_user.c, but it waits for what is not there. */
+/* As in chain_user.c, but absent pages are faulted in. */
 static unsigned int walk(u64 *pc, unsigned int max, struct pt_regs *regs,
 			 unsigned int *end)
 {
@@ -124,8 +124,8 @@ static unsigned int walk(u64 *pc, unsigned int max, struct pt_regs *regs,
 }
 
 /*
- * How its owner wants chains to be unwound.  False: it has closed.  @u: by its
- * tables, referenced; or NULL, by frame pointers
+ * How the item's owner wants chains to be unwound.  False: the owner has closed.
+ * @u: its tables, referenced; or NULL for frame pointers
  */
 static bool get_unwinder(struct late *item, struct unwinder **u)
 {
@@ -142,7 +142,7 @@ static bool get_unwinder(struct late *item, struct unwinder **u)
 	return o;
 }
 
-/* 0: no answer. */
+/* 0: no chain. */
 static unsigned int walk_for(struct late *item, u64 *pc, unsigned int max,
 			     struct pt_regs *regs, unsigned int *end)
 {
@@ -173,7 +173,7 @@ static void commit(struct late *item, struct pmclog_ext_userchain *rec,
 	rec->e.flags = end >> 8;
 	rec->first = item->first;
 	preempt_disable();
-	/* a sample that is taken from here on has to ask again */
+	/* a sample taken from here on must queue a new item */
 	smp_store_release(&item->state, LATE_ANSWERED);
 	o = READ_ONCE(item->owner);
 	if (o) {
@@ -184,7 +184,7 @@ static void commit(struct late *item, struct pmclog_ext_userchain *rec,
 	preempt_enable();
 }
 
-/* Not enough memory: the samples have what they have. */
+/* If memory is short, the samples keep their cut chains. */
 static void answer(struct late *item)
 {
 	struct pt_regs *regs = user_regs();
@@ -193,7 +193,7 @@ static void answer(struct late *item)
 
 	if (!READ_ONCE(item->owner) || !regs || !user_mode(regs))
 		return;
-	/* an exec: what was sampled is gone, and this may be for nobody's eyes */
+	/* after an exec the sampled stack is gone; the new one may be private */
 	if (item->mm != current->mm)
 		return;
 	max = min(param_chain_depth(), LATE_CHAIN_MAX);
@@ -202,13 +202,13 @@ static void answer(struct late *item)
 	if (!rec)
 		return;
 	n = walk_for(item, rec->pc, max, regs, &end);
-	/* who is killed gets no pages: the walk has ended early */
+	/* a killed task gets no pages, so its walk has ended early */
 	if (n && !fatal_signal_pending(current))
 		commit(item, rec, n, end);
 	kfree(rec);
 }
 
-/* On the way to user mode, or to the end: then there is no memory to walk. */
+/* The task returns to user mode, or exits: then it has no mm to walk. */
 static void late_work(struct callback_head *work)
 {
 	struct late *item = container_of(work, struct late, work);
@@ -216,10 +216,10 @@ static void late_work(struct callback_head *work)
 	answer(item);
 	WRITE_ONCE(item->owner, NULL);
 	smp_store_release(&item->state, LATE_FREE);
-	module_put(THIS_MODULE);	/* what is left: hwpmc_exit() */
+	module_put(THIS_MODULE);	/* hwpmc_exit() waits for the rest */
 }
 
-/* An item of @o's and the current task's, or else a free one, or NULL. */
+/* An item of @o and the current task, or else a free one, or NULL. */
 static struct late *find_item(struct hwpmc_owner *o)
 {
 	struct late *item = this_cpu_ptr(&late_pool[0]), *unused = NULL;
@@ -233,8 +233,8 @@ static struct late *find_item(struct hwpmc_owner *o)
 			break;
 		case LATE_ASKED:
 			/*
-			 * the current task's is answered by nobody else; we
-			 * may interrupt its exec or exit as it sets mm
+			 * only current answers its own item; the handler may
+			 * interrupt current's exec or exit as it sets mm
 			 */
 			if (READ_ONCE(item->task) == current &&
 			    READ_ONCE(item->mm) == data_race(current->mm) &&
@@ -245,7 +245,7 @@ static struct late *find_item(struct hwpmc_owner *o)
 			break;
 		}
 	}
-	/* who has interrupted us since may have taken it */
+	/* a handler that interrupted this one may have taken the item */
 	if (unused && cmpxchg(&unused->state, LATE_FREE, LATE_CLAIMED) !=
 		      LATE_FREE)
 		unused = NULL;
@@ -255,9 +255,9 @@ static struct late *find_item(struct hwpmc_owner *o)
 /*
  * chain_late_ask - have the current task's user chain logged for @o later
  *
- * Overflow handler.  False if it cannot be: this kernel does not export
- * what it takes, the task is about to end, or too many tasks that were sampled
- * on this CPU are not back in user mode.
+ * Called by the overflow handler.  False if that is impossible: the kernel does
+ * not export task_work_add(), the task is about to end, or too many tasks sampled
+ * on this CPU have not returned to user mode.
  */
 bool chain_late_ask(struct hwpmc_owner *o)
 {
@@ -268,13 +268,13 @@ bool chain_late_ask(struct hwpmc_owner *o)
 	if (READ_ONCE(item->state) == LATE_ASKED)
 		return true;
 	WRITE_ONCE(item->task, current);
-	/* the exec or exit that we interrupt may be about to set it */
+	/* the interrupted exec or exit may be about to set it */
 	WRITE_ONCE(item->mm, data_race(current->mm));
 	WRITE_ONCE(item->owner, o);
 	item->first = ring_clock();
 	init_task_work(&item->work, late_work);
 	__module_get(THIS_MODULE);
-	/* no lock, and current is not to be woken up: good for any context */
+	/* no lock, and no wakeup of current: safe in any context */
 	if (compat_task_work_add(current, &item->work)) {
 		WRITE_ONCE(item->owner, NULL);
 		smp_store_release(&item->state, LATE_FREE);
@@ -288,9 +288,9 @@ bool chain_late_ask(struct hwpmc_owner *o)
 }
 
 /*
- * chain_late_forget - no chain is logged for @o any more when this returns
+ * chain_late_forget - after this returns, no chain is logged for @o any more
  *
- * No handler of @o's runs any more.  The work stays and does nothing.
+ * No handler of @o runs any more.  Queued work stays queued and does nothing.
  */
 void chain_late_forget(struct hwpmc_owner *o)
 {
@@ -304,10 +304,10 @@ void chain_late_forget(struct hwpmc_owner *o)
 			any |= cmpxchg(&item[i].owner, o, NULL) == o;
 	}
 	if (any)
-		synchronize_rcu();	/* who has seen @o has committed */
+		synchronize_rcu();	/* work that has seen @o has committed */
 }
 
-/* Nothing relocates the initial values of a module's per-CPU variables. */
+/* Initial values of a module's per-CPU variables are not relocated. */
 void chain_late_init(void)
 {
 	unsigned int cpu;
@@ -318,8 +318,8 @@ void chain_late_init(void)
 }
 
 /*
- * Module exit: no work is left.  That the last of it has returned is for the
- * caller to wait for.
+ * Module exit: no work is left.  The caller must wait until the last work
+ * function has returned.
  */
 void chain_late_exit(void)
 {

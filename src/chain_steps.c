@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernel call chains on x86, without looking each address up again.
+ * Kernel call chains on x86, with the results of the ORC unwinder cached.
  *
  * Runs in the overflow handler (see sample.c).
  *
  * The ORC unwinder looks each address up in tables, at some 340 instructions a
- * frame.  What the tables say of an address never changes, and nearly always it
- * is "the frame is SIZE bytes long".  So that is kept, with the return addresses
- * found at its end: when the walk comes by again and finds one of them there, it
- * goes on from that; when not, the unwinder is asked.
+ * frame.  The table entry of an address never changes, and nearly always it says
+ * "the frame is SIZE bytes long".  So the cache keeps this size, and the return
+ * addresses found at the frame's end.  If a later walk finds one of these return
+ * addresses there, it continues from it; otherwise it calls the unwinder.
  *
- * For functions whose frame has one size that is exact.  The few with frames of
- * changing size (bp tells where they end) could only be mistaken if the return
- * address of one of their callers was left over at the old distance from an
+ * For functions with one frame size this is exact.  A few functions have frames of
+ * changing size (bp tells where they end).  A walk can go wrong there only if an
+ * older call left the return address of one of the function's callers at the old
+ * distance.
  * older call.
  */
 #include <linux/hash.h>
@@ -31,7 +32,7 @@
 #define STEP_BITS	10
 
 struct step {
-	unsigned long	at;	/* what the tables are asked for */
+	unsigned long	at;	/* the address that the tables are asked for */
 	unsigned long	ret;
 	u32		size;	/* or TO_TOP */
 	u32		epoch;
@@ -39,17 +40,17 @@ struct step {
 };
 
 /*
- * The functions that system calls begin with move their stack pointer at random
- * (CONFIG_RANDOMIZE_KSTACK_OFFSET): whose frame has had two sizes and ended at
- * the top both times, is always the outermost.
+ * The entry functions of system calls move the stack pointer by a random distance
+ * (CONFIG_RANDOMIZE_KSTACK_OFFSET).  A frame that has had two sizes and ended at
+ * the top of the stack both times is therefore always the outermost.
  */
 #define TO_TOP		0
 
 /*
- * Used by one handler at a time, on its CPU: no protection.
- * @leaf, @call: by address, the last that was found; interrupted places are many
- *	and must not push out the calls, which are few
- * @pair: by address and return address: other callers
+ * Used by one handler at a time, on its CPU: needs no protection.
+ * @leaf, @call: by address, the last entry found; interrupted places are many
+ *	and must not displace the calls, which are few
+ * @pair: by address and return address, for a call's other callers
  */
 struct chain_steps {
 	struct step	leaf[1 << STEP_BITS];
@@ -57,7 +58,7 @@ struct chain_steps {
 	struct step	pair[1 << STEP_BITS];
 };
 
-/* Goes up when text goes away, and with it what was known of its addresses. */
+/* Incremented when kernel text is freed: entries of older epochs are invalid. */
 static u32 steps_epoch = 1;
 
 struct chain_steps *chain_steps_new(int node)
@@ -76,20 +77,20 @@ void chain_steps_forget(void)
 	WRITE_ONCE(steps_epoch, steps_epoch + 1);
 }
 
-/* Where a walk is: a frame's address for the tables, and its stack pointer. */
+/* A position in a walk: the address to look up, and the stack pointer. */
 struct place {
 	unsigned long	at;
 	unsigned long	sp;
-	bool		leaf;	/* interrupted there, not calling */
+	bool		leaf;	/* interrupted there, not a call */
 };
 
 /*
  * struct walk - up the stack of the current task
  * @low, @top: bounds of the stack; @top: user registers, where chains end
- * @u:   the unwinder, started when it is needed first
- * @u_n: number of steps that it has taken
- * @doubt: what was known was wrong: ask it for all the rest
- * @lost: it does not know on, and this is not the end
+ * @u:   the unwinder, started at its first use
+ * @u_n: number of steps that the unwinder has taken
+ * @doubt: a cached step was wrong: use the unwinder for the rest of the walk
+ * @lost: the unwinder cannot continue, and this is not the end of the stack
  */
 struct walk {
 	struct place	here;
@@ -122,7 +123,7 @@ static bool is_pair(struct chain_steps *steps, const struct step *s,
 	       p->epoch == s->epoch;
 }
 
-/* To the caller, if that way is known.  Returns its address, or 0. */
+/* Steps to the caller by the cache.  Returns the caller's address, or 0. */
 static unsigned long step_known(struct walk *w, struct chain_steps *steps)
 {
 	const struct step *s = step_of(steps, &w->here);
@@ -143,7 +144,7 @@ static unsigned long step_known(struct walk *w, struct chain_steps *steps)
 	return ret;
 }
 
-/* A call on this stack, whose return address nobody has replaced. */
+/* Caches a call on this stack, unless its return address was replaced. */
 static void step_learn(const struct walk *w, struct chain_steps *steps,
 		       const struct place *from, unsigned long ret)
 {
@@ -167,7 +168,7 @@ static void step_learn(const struct walk *w, struct chain_steps *steps,
 		*pair_of(steps, s->at, ret) = *s;
 }
 
-/* Where the task came from user mode, or where a kernel thread begins. */
+/* The entry from user mode, or the start of a kernel thread. */
 static bool is_end(const struct unwind_state *u)
 {
 	if (u->regs && user_mode(u->regs))
@@ -175,7 +176,7 @@ static bool is_end(const struct unwind_state *u)
 	return u->stack_info.type == STACK_TYPE_UNKNOWN && !u->error;
 }
 
-/* One frame of the unwinder's.  Returns its address, or 0: that is all. */
+/* One step of the unwinder.  Returns the caller's address, or 0 at the end. */
 static unsigned long step_real(struct walk *w)
 {
 	unsigned long addr = 0;
@@ -198,8 +199,8 @@ static unsigned long step_real(struct walk *w)
 }
 
 /*
- * The unwinder catches up with what was known, and takes one step more, which
- * is known from now on.  Returns the new number of frames.
+ * The unwinder repeats the steps that came from the cache, then takes one more
+ * step, which is cached.  Returns the new number of frames.
  */
 static unsigned int step_ask(struct walk *w, struct chain_steps *steps,
 			     u64 *pc, unsigned int n)

@@ -2,12 +2,12 @@
 /*
  * The user part of a call chain by unwind tables, innermost frame first.
  *
- * In the overflow handler user memory is read where it is resident, and the
- * process' map is there and fresh; else the chain is left to the task on its way to
- * user mode (chain_late.c), which walks with the same steps and may fault.
+ * The overflow handler reads user memory where it is resident, if the process has
+ * a map that is not stale.  Otherwise it defers the chain to the task, which walks
+ * on its way to user mode (chain_late.c) with the same steps and may fault.
  *
- * Where no table covers an instruction (code made at run time, programs without
- * tables) that frame is left by its frame pointer.
+ * Code that no table covers (code made at run time, programs without tables) is
+ * unwound by its frame pointer.
  */
 #include <linux/nospec.h>
 #include <linux/slab.h>
@@ -19,29 +19,29 @@
 #include "unwind_recall.h"
 #include "unwind_step.h"
 
-/* What tables have said of instructions lately, by hash.  One handler's at a time. */
+/* Cache of recent table lookups, by hash; used by one handler at a time. */
 #define CACHE_BITS	9
 
 struct cached {
 	u64		pc;
-	u64		map;	/* its id; 0: nothing is here */
+	u64		map;	/* the map's id; 0: unused entry */
 	bool		usual;	/* see unwind_is_usual() */
 	struct hwpmc_unwind_rule rule;
 };
 
-/* What one handler leaves for the next one on its CPU */
+/* What one handler leaves for the next handler on its CPU */
 struct rule_cache {
 	struct unwind_recall recall;
 	struct cached	at[1 << CACHE_BITS];
 };
 
-/* What is known of an instruction */
+/* The result of a lookup for an instruction */
 enum known {
 	KNOWN_RULE,
-	KNOWN_CODE,		/* of an object without a table, or of none: a JIT */
-	KNOWN_GAP,		/* between what the object's table covers */
-	KNOWN_LATER,		/* there may be a table later */
-	KNOWN_NOT,		/* a rule cannot tell it; or there is no code */
+	KNOWN_CODE,		/* in an object without a table, or in none (JIT) */
+	KNOWN_GAP,		/* in a gap of the object's table */
+	KNOWN_LATER,		/* a table may be supplied later */
+	KNOWN_NOT,		/* no rule can describe it; or it is not code */
 };
 
 struct rule_cache *rule_cache_new(int node)
@@ -102,8 +102,9 @@ static __always_inline u64 strip(u64 pc)
 }
 
 /*
- * User memory is open.  unwind_step() has seen that @addr is in it; it is kept in
- * bounds under speculation too: what is read there is an address again.
+ * User memory is open.  unwind_step() has checked that @addr is a user address.
+ * array_index_nospec() bounds it under speculation too, because the word that is
+ * read is used as an address again.
  */
 static __always_inline bool read_open(void *arg, u64 addr, u64 *word)
 {
@@ -139,8 +140,9 @@ static void begin(struct unwind_frame *f, struct pt_regs *regs)
 }
 
 /*
- * By the frame pointer.  Where that is 0, and no table says otherwise, a thread
- * begins: the run-time loader's first function has no other sign of it.
+ * Unwinds by the frame pointer.  A frame pointer of 0, where no table says
+ * otherwise, is the start of a thread: the loader's first function has no other
+ * mark.
  */
 static __always_inline enum unwind_result
 by_frame_pointer(struct unwind_frame *f, enum known known, unwind_read read)
@@ -161,7 +163,7 @@ step(struct unwind_frame *f, enum known known,
 	switch (known) {
 	case KNOWN_RULE:
 		res = unwind_step(f, rule, read, NULL, strip);
-		/* behind a frame that was left by its frame pointer */
+		/* after a frame that was unwound by its frame pointer */
 		if (res == UNWIND_NONSENSE && !f->sp_known)
 			res = by_frame_pointer(f, known, read);
 		return res;
@@ -177,7 +179,7 @@ step(struct unwind_frame *f, enum known known,
 static __always_inline unsigned int end_of(enum unwind_result res)
 {
 	switch (res) {
-	case UNWIND_CALLER:	/* and there is no room for it */
+	case UNWIND_CALLER:	/* there is a caller, but no room for it */
 		return CUT(DEPTH);
 	case UNWIND_TOP:
 		return PMCLOG_CC_WHOLE;
@@ -188,7 +190,7 @@ static __always_inline unsigned int end_of(enum unwind_result res)
 	}
 }
 
-/* A caller is recorded where there is code, and in user memory. */
+/* Only a caller in code, and in user memory, is recorded. */
 static __always_inline bool is_caller(enum known known, u64 pc)
 {
 	return known != KNOWN_NOT && is_user_code(pc);
@@ -200,8 +202,8 @@ static __always_inline bool open_user(void)
 }
 
 /*
- * In the handler: with user memory open, but while a table is looked into.  @pc[0]
- * is there; bounded by @max.
+ * In the overflow handler.  User memory is open, except during a table lookup.
+ * @pc[0] is already set; the loop is bounded by @max.
  */
 static unsigned int walk_open(const struct unwind_map *map,
 			      struct rule_cache *cache,
@@ -262,7 +264,7 @@ static unsigned int walk_open(const struct unwind_map *map,
 	return n;
 }
 
-/* In the task: each word may fault. */
+/* In the task: each read may fault. */
 static unsigned int walk_faulting(const struct unwind_map *map,
 				  struct unwind_frame *f, u64 *pc,
 				  unsigned int max, unsigned int *end)
@@ -288,7 +290,7 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 }
 
 /*
- * chain_tables - as chain_user(), by tables
+ * chain_tables - like chain_user(), by unwind tables
  *
  * Overflow handler: see sample.c.
  */
@@ -326,7 +328,7 @@ later:
 /*
  * chain_tables_late - the same in the task itself, on its way to user mode
  *
- * Might sleep; makes the process' map if need be.  0: there can be none.
+ * May sleep; creates the process' map if needed.  0: no map can be created.
  */
 unsigned int chain_tables_late(struct unwinder *u, u64 *pc, unsigned int max,
 			       struct pt_regs *regs, unsigned int *end)

@@ -2,8 +2,8 @@
 /*
  * The user part of a call chain, innermost frame first, by frame pointers.
  *
- * Runs in the overflow handler (see sample.c).  User memory is only read where
- * it is resident: a fault ends the chain.
+ * Runs in the overflow handler (see sample.c).  It reads user memory only where
+ * that is resident: a fault ends the chain.
  */
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
@@ -13,8 +13,9 @@
 #include "sample.h"
 
 /*
- * One check and one opening of user memory for all frames.  The address is
- * kept in bounds under speculation too: what is read there is an address again.
+ * One check and one opening of user memory serve all frames.  array_index_nospec()
+ * bounds the address under speculation too, because the word that is read is used
+ * as an address again.
  */
 static unsigned int walk64(u64 *pc, unsigned int max, unsigned long fp,
 			   unsigned long below, unsigned int *end)
@@ -90,13 +91,13 @@ static unsigned int walk32(u64 *pc, unsigned int max, unsigned long fp,
 }
 
 /*
- * chain_user - the user side of the current task
- * @regs: user registers, or NULL: those it entered the kernel with
- * @end:  how it ends: cut if the stack is not resident (CUT(USER): this needs
- *	nothing but reading it later), or deeper than @max
+ * chain_user - the user part of the current task's chain
+ * @regs: user registers, or NULL for those that it entered the kernel with
+ * @end:  how the chain ends: CUT(USER) if the stack is not resident (it only has
+ *	to be read later), or cut if the stack is deeper than @max
  *
- * The registers it entered with may be changing, for an exec or for a signal's
- * handler, which this interrupts: a chain that begins at neither place is no loss.
+ * The handler may interrupt the task while it changes its entry registers, for an
+ * exec or a signal handler.  A chain from such mixed registers does no harm.
  */
 unsigned int chain_user(u64 *pc, unsigned int max, struct pt_regs *regs,
 			unsigned int *end)

@@ -2,11 +2,11 @@
 /*
  * Records in memory: lists of chunks, each of whole records.
  *
- * What processes map and are called is in there, so that it is theirs how much
- * it comes to.  It is charged to the user, and it is memory of whoever configured
- * the log: the writing thread has none of its own.
+ * The size depends on how many mappings and names the traced processes create.
+ * It is charged to the user, and to the memory cgroup of the process that
+ * configured the log; the writer thread has no cgroup of its own.
  *
- * The writing thread; flight_attach() and what takes it back before that runs.
+ * Used by the writer thread, and before it runs by flight_attach() and its undo.
  */
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
@@ -16,10 +16,10 @@
 #include "hwpmc.h"
 
 /*
- * log_alloc - memory of whoever configured the log
+ * log_alloc - memory charged to the process that configured the log
  *
- * NULL: there is none.  Nobody is killed for the sake of it: what does not fit
- * is told of again, or waits.
+ * NULL: out of memory.  Never triggers the OOM killer; on failure the caller
+ * retries or dumps the process again.
  */
 void *log_alloc(struct hwpmc_log *log, size_t bytes)
 {
@@ -32,7 +32,7 @@ void *log_alloc(struct hwpmc_log *log, size_t bytes)
 	return p;
 }
 
-/* One more chunk, which is empty.  -EDQUOT, -ENOMEM */
+/* Adds an empty chunk.  -EDQUOT, -ENOMEM */
 int chunk_add(struct hwpmc_owner *o, struct list_head *chunks)
 {
 	struct log_meta *m;
@@ -50,7 +50,7 @@ int chunk_add(struct hwpmc_owner *o, struct list_head *chunks)
 	return 0;
 }
 
-/* Room in the last of them, or in one more; NULL: not to be had. */
+/* Room in the last chunk, or in a new one; NULL: no memory or over the limit. */
 void *chunk_room(struct hwpmc_owner *o, struct list_head *chunks, u32 len)
 {
 	struct log_meta *m;

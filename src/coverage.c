@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What code of the module was reached, by whatever runs it (HWPMC_KCOV=1, for
+ * Which code of the module was reached, in any context (HWPMC_KCOV=1, for
  * selftests/fuzz-kernel).
  *
- * KCOV notes what a task itself reaches, between its first instruction and the
- * beginning of its exit.  Interrupts, NMIs, works and the writing thread run the
- * module's code, too.  So the call that the compiler puts into each block comes
- * here first, where a byte is set for the block, and then goes on to KCOV.
+ * KCOV records what a task itself reaches, between its first instruction and the
+ * start of its exit.  But interrupts, NMIs, works and the writer thread run module
+ * code, too.  So the call that the compiler inserts into each block comes here
+ * first, sets a byte for the block, and then continues to KCOV.
  *
  * /sys/kernel/debug/hwpmc-coverage: the address of the module's text (8 bytes), and
- * a byte for each place in it that a call can return to.  A write clears them.
+ * a byte for each place in it that a call can return to.  A write clears the bytes.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -30,7 +30,7 @@ static struct dentry *coverage_file;
 void __real___sanitizer_cov_trace_pc(void);
 void __wrap___sanitizer_cov_trace_pc(void);
 
-/* Any context.  Most blocks were reached before: no cache line becomes dirty. */
+/* Any context.  A block reached before writes nothing: no cache line is dirtied. */
 void notrace __wrap___sanitizer_cov_trace_pc(void)
 {
 	unsigned long len, text = compat_module_text(THIS_MODULE, &len);
@@ -66,7 +66,7 @@ static ssize_t coverage_write(struct file *file, const char __user *buf,
 	return len;
 }
 
-/* No owner: that it is open does not keep the module, debugfs sees to the rest. */
+/* No .owner: an open file does not pin the module; debugfs handles removal. */
 static const struct file_operations coverage_fops = {
 	.read	= coverage_read,
 	.write	= coverage_write,
