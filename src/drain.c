@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The writing thread: one per log.
+ * The writer thread: one per log.
  *
- * Each pass looks at all rings, merges what is safe in the order of time into
- * the buffer, says what was lost, and answers requests.  It never takes the owner's
- * mutex, whose holder may be waiting for it: see hwpmc.h.
+ * Each pass looks at all rings, merges the records that are safe into the buffer
+ * by time, reports losses, and answers requests.  The thread never takes the
+ * owner's mutex, because its holder may be waiting for the thread: see hwpmc.h.
  */
 #include <linux/delay.h>
 #include <linux/freezer.h>
@@ -29,7 +29,7 @@
 #define EXACT_TRIES	1000
 #define THREAD_NICE	-10
 
-/* Reads all of a CPU's counters; exact if the look turns out quiet. */
+/* Reads all counters of a CPU; they are exact if the look turns out quiet. */
 static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
 		      unsigned int cpu)
 {
@@ -50,7 +50,7 @@ static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
 	or->proc_look.last = READ_ONCE(or->proc_last);
 }
 
-/* What was read is exact: it counts. */
+/* The look was quiet, so its counters are exact: makes them the valid ones. */
 static void believe_cpu(struct hwpmc_owner *o, struct owner_ring *or,
 			unsigned int cpu)
 {
@@ -97,7 +97,7 @@ static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
 	return false;
 }
 
-/* Returns whether nothing ran on any CPU while its counters were read. */
+/* Returns true if nothing ran on any CPU while its counters were read. */
 static bool look(struct hwpmc_owner *o, u64 *horizon)
 {
 	bool quiet = true;
@@ -105,7 +105,7 @@ static bool look(struct hwpmc_owner *o, u64 *horizon)
 	u64 now;
 
 	now = ring_clock();
-	rmb();			/* x86 orders RDTSC by this only */
+	rmb();			/* x86 orders RDTSC only by this */
 	ring_mb();		/* pairs with A in ring.h */
 	for_each_possible_cpu(cpu) {
 		quiet &= look_at(o, cpu, now);
@@ -116,7 +116,7 @@ static bool look(struct hwpmc_owner *o, u64 *horizon)
 	return quiet;
 }
 
-/* Emits what was seen, up to @upto; returns up to when the log is complete. */
+/* Emits what the look has seen, up to @upto; returns how far the log is complete. */
 static u64 take(struct hwpmc_owner *o, u64 horizon, u64 upto)
 {
 	u64 samples = o->log.samples_taken, records = o->log.proc_taken;
@@ -143,7 +143,7 @@ static u64 pass(struct hwpmc_owner *o)
 }
 
 /*
- * drain_upto - emit all that has a stamp of at most @upto, which has passed
+ * drain_upto - emit all records with a stamp of at most @upto, which is past
  */
 void drain_upto(struct hwpmc_owner *o, u64 upto)
 {
@@ -158,8 +158,8 @@ void drain_upto(struct hwpmc_owner *o, u64 upto)
 }
 
 /*
- * The account since the owner was opened, of what the last look has seen.  What
- * is still in the rings then is left to the next log.
+ * The account since the owner was opened, as of the last look.  Records that are
+ * still in the rings at that time are left to the next log.
  */
 void drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 {
@@ -203,8 +203,8 @@ static u64 sum_drops(const struct pmclog_account *a)
 }
 
 /*
- * Takes all there is at one moment at which all counters are exact.  Under
- * steady fire on many CPUs that takes a few attempts.
+ * Empties the rings at a moment at which all counters are exact.  With steady
+ * overflows on many CPUs this takes a few attempts.
  */
 void drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
 {
@@ -220,7 +220,7 @@ void drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
 		usleep_range(50, 100);
 	}
 	drain_account(o, a);
-	/* never seen quiet: what was under way just then is counted half */
+	/* no quiet pass: samples in flight may be counted in part only */
 	if (!quiet)
 		a->overflows = a->committed + a->filtered + sum_drops(a);
 }
@@ -237,7 +237,7 @@ void drain_begin_log(struct hwpmc_owner *o, u64 tsc)
 	emit_begin(o, tsc);
 }
 
-/* Ends the log with its account, which the next one starts from. */
+/* Ends the log with its account, from which the next log's account starts. */
 void drain_end_log(struct hwpmc_owner *o)
 {
 	struct pmclog_account total, here;
@@ -247,7 +247,7 @@ void drain_end_log(struct hwpmc_owner *o)
 	here = total;
 	account_sub(&here, &log->base);
 	log->base = total;
-	sink_flush(o);	/* what is lost is known before it is said */
+	sink_flush(o);	/* losses must be known before they are reported */
 	here.written = log->samples_logged - log->lost_here;
 	here.discarded = log->lost_here;
 	here.in_rings = 0;
@@ -257,8 +257,8 @@ void drain_end_log(struct hwpmc_owner *o)
 }
 
 /*
- * PMCs that were deleted before the look (so that it has seen their last
- * counts) leave the array once their drops and rates are in the log.
+ * A PMC that was deleted before the look has had its last counts seen.  It leaves
+ * the array once its drops and rates are in the log.
  */
 static void mark_deleted(struct hwpmc_owner *o)
 {
@@ -284,7 +284,7 @@ static void fold_deleted(struct hwpmc_owner *o, bool log_open)
 	}
 }
 
-/* Dumps again the processes of which a record was lost. */
+/* Dumps each process again of which a record was lost. */
 static void resync(struct hwpmc_owner *o)
 {
 	unsigned int cpu;
@@ -307,7 +307,7 @@ static void resync(struct hwpmc_owner *o)
 			lost[i] = READ_ONCE(or->lost[(or->lost_tail + i) %
 						     RING_NLOST]);
 		smp_rmb();	/* the copy is whole if nothing was added */
-		/* the oldest of a full list may go before the head moves */
+		/* in a full list the oldest is overwritten before the head moves */
 		if (n >= RING_NLOST || READ_ONCE(or->lost_head) != head) {
 			or->lost_tail = READ_ONCE(or->lost_head);
 			dump_all(o);
@@ -320,8 +320,8 @@ static void resync(struct hwpmc_owner *o)
 }
 
 /*
- * Answers what was asked before this pass began: @r is from then, and all
- * before that is in the buffer by now.
+ * Answers the requests made before this pass began.  @r was copied then, and all
+ * earlier records are in the buffer by now.
  */
 static void answer(struct hwpmc_owner *o, const struct log_request *r)
 {
@@ -332,7 +332,7 @@ static void answer(struct hwpmc_owner *o, const struct log_request *r)
 	if (r->rotate.file) {
 		spin_lock(&log->lock);
 		swap(to, log->req.rotate);
-		/* that one may be taken back, and this a later one */
+		/* that request may be withdrawn, and this one be a later one */
 		rotated = log->req.rotate_want;
 		spin_unlock(&log->lock);
 	}
@@ -349,7 +349,7 @@ static void answer(struct hwpmc_owner *o, const struct log_request *r)
 		log->req.rotate_done = rotated;
 	spin_unlock(&log->lock);
 	wake_up_all(&log->waitq);
-	/* pmcstat counts on the order: who flushes twice has what had fired before */
+	/* pmcstat relies on this order: a second flush has what fired before it */
 	snapshot_answer(o);
 }
 
@@ -363,7 +363,7 @@ static bool requests(struct hwpmc_log *log, struct log_request *r)
 	       snapshot_wanted(log, r);
 }
 
-/* What the thread has run for since it was asked last; up to a tick is missing. */
+/* Charges the thread's run time since the last call; up to a tick is missing. */
 static u64 pay(struct hwpmc_owner *o)
 {
 	u64 *paid = &o->log.share.paid;
@@ -384,16 +384,16 @@ static bool is_ending(struct hwpmc_log *log)
 }
 
 /*
- * Sleeps while the owner's user has had his share of the CPUs.  The rings fill
- * meanwhile, and what has no room is counted as lost.  The end of a log is not
- * held up: it is little, and the next log pays for it.
+ * Sleeps while the owner's user has used up the share of CPU time.  The rings fill
+ * meanwhile, and what finds no room is counted as lost.  The end of a log is not
+ * delayed: it is little work, and the next log pays for it.
  */
 static void give_way(struct hwpmc_owner *o)
 {
 	u64 now = ktime_get_ns(), until = now + pay(o);
 
 	for (; now < until; now = ktime_get_ns()) {
-		/* first: the closer sets its flag, then wakes this thread */
+		/* first, since the closer sets its flag before it wakes this thread */
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (is_ending(&o->log))
 			break;
@@ -402,7 +402,7 @@ static void give_way(struct hwpmc_owner *o)
 	__set_current_state(TASK_RUNNING);
 }
 
-/* Sleeps until the interval is over, or there is something to do. */
+/* Sleeps until the interval is over, or there is work. */
 static void nap(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
@@ -426,7 +426,7 @@ static void work(struct hwpmc_owner *o)
 		nap(o);
 		give_way(o);
 		WRITE_ONCE(log->kick, false);
-		smp_mb();	/* what was asked before the kick is seen */
+		smp_mb();	/* requests made before the kick are seen */
 		asked = requests(log, &r);
 		mark_deleted(o);
 		if (asked)
@@ -434,7 +434,7 @@ static void work(struct hwpmc_owner *o)
 		else
 			pass(o);
 		unwind_tidy(o);
-		if (log->quiet)		/* else their last drops are not seen */
+		if (log->quiet)		/* else their last drops are unseen */
 			fold_deleted(o, true);
 		resync(o);
 		sink_flush(o);
@@ -446,7 +446,7 @@ static void work(struct hwpmc_owner *o)
 	} while (!r.close);
 }
 
-/* Leaves only when no deleted PMC is left for it to fold. */
+/* Leaves only if the thread has no deleted PMC left to fold. */
 static bool leave(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
@@ -459,7 +459,7 @@ static bool leave(struct hwpmc_owner *o)
 			left = false;
 	if (left) {
 		complete_all(&o->log.done);
-		/* the next log may begin, and use the completion anew */
+		/* the next log may begin, and use the completion again */
 		smp_store_release(&o->log.state, LOG_NONE);
 	}
 	spin_unlock(&o->log.lock);
@@ -467,13 +467,13 @@ static bool leave(struct hwpmc_owner *o)
 }
 
 /*
- * drain_share - the thread to come gets no more of the CPUs than the caller
+ * drain_share - the thread to be created gets no more CPU time than the caller
  *
- * It is in the root of the control groups whatever is done: nothing exported puts
- * a thread of the kernel into another.  So for a privileged opener it is as good
- * as the administrator's.  Else it has the caller's nice value, policy (but for a
- * real-time one) and CPUs, as they are now, and limit_run() says how much of them
- * it takes.  -ENOMEM
+ * The thread stays in the root control group, because no exported function moves
+ * a kernel thread to another.  For a privileged opener it therefore ranks as the
+ * administrator's.  Otherwise it gets the caller's present nice value, policy (but
+ * no real-time policy) and CPUs, and limit_run() limits its use of them.
+ * -ENOMEM
  */
 int drain_share(struct hwpmc_owner *o)
 {
@@ -486,14 +486,14 @@ int drain_share(struct hwpmc_owner *o)
 		return -ENOMEM;
 	p->bound = true;
 	p->nice = task_nice(current);
-	/* somebody may change them just now: either will do */
+	/* another task may change them right now: either value will do */
 	p->policy = data_race(current->policy);
 	(void)data_race(cpumask_and(p->cpus, &current->cpus_mask,
 				    cpu_possible_mask));
 	return 0;
 }
 
-/* Before the thread runs, or by it. */
+/* Called before the thread runs, or by the thread. */
 void drain_unshare(struct hwpmc_owner *o)
 {
 	if (o->log.share.bound)
@@ -501,9 +501,9 @@ void drain_unshare(struct hwpmc_owner *o)
 }
 
 /*
- * In the thread: the kernel gives it CPUs of its own choice when it begins to run.
- * That there is none of the caller's any more changes nothing: the kernel, too,
- * takes another then.
+ * Runs in the thread, because the kernel sets a thread's CPUs when it first runs.
+ * If none of the caller's CPUs is left, nothing needs to be done: the kernel then
+ * uses another one.
  */
 static void take_share(struct hwpmc_owner *o)
 {
@@ -526,16 +526,16 @@ static void take_share(struct hwpmc_owner *o)
 }
 
 /*
- * drain_thread - body of the writing thread
+ * drain_thread - body of the writer thread
  *
- * Nobody joins it: it signals the completion, drops the owner and the module.
+ * No one joins it: it signals the completion, and drops the owner and the module.
  */
 int drain_thread(void *arg)
 {
 	struct hwpmc_owner *o = arg;
 	struct hwpmc_log *log = &o->log;
 
-	/* from log_shutdown() only: breaks whatever the thread waits in */
+	/* only from log_shutdown(): interrupts whatever the thread waits in */
 	allow_kernel_signal(SIGKILL);
 	take_share(o);
 	drain_begin_log(o, ring_clock());
@@ -547,7 +547,7 @@ int drain_thread(void *arg)
 	sink_detach(log);
 	log->sink->end(o);
 	trace_hwpmc_log(o, "end", READ_ONCE(log->error));
-	pay(o);		/* with the last of this log: the next has its own share */
+	pay(o);		/* including the end of this log: the next starts anew */
 	log_keep(o, NULL, false);
 	while (!leave(o)) {
 		mark_deleted(o);

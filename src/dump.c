@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is there already: processes, threads and executable mappings.
+ * Dumps what exists already: processes, threads and executable mappings.
  *
- * Only the writing thread comes here, and only for owners whose hooks are in
- * place: what changes before a process is looked at is in the rings with
- * earlier stamps, what changes after it with later ones.
+ * Called only by the writer thread, and only for owners whose hooks are in place:
+ * a change before a process is looked at is in the rings with an earlier stamp, a
+ * change after it with a later one.
  */
 #include <linux/delay.h>
 #include <linux/file.h>
@@ -23,7 +23,7 @@
 #include "record.h"
 #include "target.h"
 
-#define LOOK_AGAIN	4	/* for a process that execs under our eyes */
+#define LOOK_AGAIN	4	/* for a process that execs meanwhile */
 #define LOCK_TRIES	100
 
 struct dump_thread {
@@ -31,7 +31,7 @@ struct dump_thread {
 	char	comm[TASK_COMM_LEN];
 };
 
-/* One process at one moment: what is kept, has room, and was there. */
+/* One process at one moment: entries kept, with room, and found. */
 struct dump {
 	u32		pid;
 	u64		tsc;
@@ -40,24 +40,24 @@ struct dump {
 	struct ring_map	*maps;
 	struct dump_thread *threads;
 	bool		no_memory;
-	bool		no_lock;	/* others keep its memory to themselves */
-	bool		no_maps;	/* of a target: nobody asks for them */
-	bool		no_names;	/* they are told */
+	bool		no_lock;	/* the mmap lock was not to be had in time */
+	bool		no_maps;	/* of a target: mappings are not wanted */
+	bool		no_names;	/* names are in the log already */
 	const struct dump_target *target;
 };
 
-/* A target to be told of: PMCs whose PMCATTACH is not in the log. */
+/* A target to be logged, with the PMCs whose PMCATTACH is not in the log. */
 struct dump_target {
 	struct list_head node;
 	struct pid	*pid;		/* referenced */
 	u32		nr;
-	bool		names, maps;	/* to be told as well */
-	bool		news;		/* not all of it was told before */
+	bool		names, maps;	/* to be logged as well */
+	bool		news;		/* some of it is in no log yet */
 	unsigned int	nids;
 	u32		ids[];
 };
 
-/* Drops what was kept; what was counted stays, for dump_grow(). */
+/* Drops the entries kept; the numbers found stay, for dump_grow(). */
 static void dump_drop(struct dump *d)
 {
 	unsigned int i;
@@ -89,7 +89,7 @@ static void *grow(void *old, unsigned int *size, unsigned int there,
 	return old;
 }
 
-/* Room for all that was there; false without memory. */
+/* Makes room for all entries found; false if out of memory. */
 static bool dump_grow(struct dump *d)
 {
 	d->maps = grow(d->maps, &d->maps_size, d->maps_there,
@@ -129,7 +129,7 @@ static void look_at_threads(struct dump *d, struct hwpmc_owner *o,
 	for_each_thread(leader, t) {
 		u32 tid = owner_tid_of(o, t);
 
-		if (tid == PMCLOG_PID_KERNEL)	/* gone meanwhile */
+		if (tid == PMCLOG_PID_KERNEL)	/* ended meanwhile */
 			continue;
 		if (d->threads_there++ >= d->threads_size)
 			continue;
@@ -141,8 +141,8 @@ static void look_at_threads(struct dump *d, struct hwpmc_owner *o,
 }
 
 /*
- * Its holder may be in a page fault that takes long, and the rings do not wait:
- * a tenth of a second, then the process is given up.
+ * The lock's holder may be in a page fault that takes long, and the rings fill
+ * meanwhile: after a tenth of a second the process is given up.
  */
 static bool lock_maps(struct hwpmc_owner *o, struct mm_struct *mm)
 {
@@ -157,8 +157,8 @@ static bool lock_maps(struct hwpmc_owner *o, struct mm_struct *mm)
 }
 
 /*
- * Looks at the process under its mmap lock, which mmap, munmap and exec take
- * for writing: the stamp is in order with their records.
+ * Looks at the process under its mmap lock.  mmap, munmap and exec take this lock
+ * for writing, so the stamp is in order with their records.
  */
 static bool look_once(struct dump *d, struct hwpmc_owner *o,
 		      struct task_struct *leader, struct task_struct *user,
@@ -175,20 +175,20 @@ static bool look_once(struct dump *d, struct hwpmc_owner *o,
 	look_at_threads(d, o, leader);
 	if (mm)
 		mmap_read_unlock(mm);
-	/* an exec may have put another in its place before we had the lock */
+	/* an exec may have replaced the mm before the lock was taken */
 	return d->nmaps == d->maps_there && d->nthreads == d->threads_there &&
 	       (!mm || READ_ONCE(user->mm) == mm);
 }
 
 /*
- * A thread of the process that still has its memory, referenced: the leader may
- * be dead before the others.  NULL: none, it is exiting or a kernel thread.
+ * A thread of the process that still has its mm, referenced: the leader may end
+ * before the others.  NULL: the process is exiting, or is a kernel thread.
  */
 struct task_struct *memory_user(struct task_struct *leader)
 {
 	struct task_struct *t, *user = NULL;
 
-	/* the task changes other flags as it runs */
+	/* the task changes its other flags as it runs */
 	if (data_race(leader->flags) & PF_KTHREAD)
 		return NULL;
 	rcu_read_lock();
@@ -203,10 +203,10 @@ struct task_struct *memory_user(struct task_struct *leader)
 }
 
 /*
- * The memory of @leader's process, referenced; NULL: none, or none for @o.
+ * The mm of @leader's process, referenced; NULL: none, or @o may not see it.
  *
- * A target may have become what its user may not look into, and not be detached
- * yet.  One that execs just now is told of by the hook.
+ * A target may have become a process that the owner may not inspect, and not be
+ * detached yet.  A target that execs right now is logged by the hook.
  */
 static struct mm_struct *get_memory(struct hwpmc_owner *o,
 				    struct task_struct *leader,
@@ -237,7 +237,7 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 	     !READ_ONCE(o->log.abort); i++) {
 		user = memory_user(leader);
 		mm = user ? get_memory(o, leader, user) : NULL;
-		/* who had it may have let go of it since, and others not */
+		/* @user may have dropped the mm, but other threads may still use it */
 		if (mm || !user || READ_ONCE(user->mm) || i == LOOK_AGAIN - 1)
 			good = look_once(d, o, leader, user, mm);
 		if (mm)
@@ -265,8 +265,8 @@ static void emit_one(struct hwpmc_owner *o, const struct dump *d)
 }
 
 /*
- * While a log to come is made it is for that one, and what is new, which nobody
- * will tell again, for the one that goes on as well.
+ * While the next log is prepared, a dump is for that log.  Only what is new goes
+ * to the current log as well, because it is not dumped there again.
  */
 static bool is_for_log(const struct hwpmc_owner *o, const struct dump_target *dt)
 {
@@ -285,9 +285,9 @@ static void emit_dump(struct hwpmc_owner *o, const struct dump *d)
 }
 
 /*
- * Not all processes are told of.  The next pass says that process records are
- * lost, and has all dumped again; while rotate.c makes the log to come, it sees
- * to that.
+ * Not all processes could be logged.  The next pass reports lost process records
+ * and dumps everything again.  While rotate.c prepares the next log, rotate.c
+ * handles the failure.
  */
 void dump_failed(struct hwpmc_owner *o)
 {
@@ -296,10 +296,9 @@ void dump_failed(struct hwpmc_owner *o)
 	else
 		atomic64_inc(&o->noring_dropped);
 }
-
 /*
- * One process is not told of.  Without memory it is tried again; who keeps its
- * mmap lock for so long would only stop the thread again.
+ * One process could not be logged.  If memory was short, the dump is retried.  If
+ * the mmap lock was held for too long, a retry would only delay the thread again.
  */
 static void process_failed(struct hwpmc_owner *o, const struct dump *d)
 {
@@ -328,7 +327,7 @@ static void dump_process(struct dump *d, struct hwpmc_owner *o,
 	dump_drop(d);
 }
 
-/* References to all processes; NULL without memory. */
+/* References to all processes; NULL if out of memory. */
 static struct task_struct **all_processes(unsigned int *count)
 {
 	struct task_struct **tasks, *p;
@@ -338,7 +337,7 @@ static struct task_struct **all_processes(unsigned int *count)
 	for_each_process(p)
 		n++;
 	rcu_read_unlock();
-	/* those that come now are seen by the hooks */
+	/* the hooks see processes that are created from here on */
 	size = n + 16;
 	tasks = kvcalloc(size, sizeof(*tasks), GFP_KERNEL_ACCOUNT);
 	if (!tasks)
@@ -353,7 +352,7 @@ static struct task_struct **all_processes(unsigned int *count)
 	return tasks;
 }
 
-/* targets_mutex.  NULL without memory. */
+/* Under targets_mutex.  NULL if out of memory. */
 static struct dump_target *note_target(struct hwpmc_owner *o,
 				       struct hwpmc_target *t)
 {
@@ -376,7 +375,7 @@ static struct dump_target *note_target(struct hwpmc_owner *o,
 	}
 	dt->pid = get_pid(t->pid);
 	dt->nr = t->nr;
-	/* else they are told with all others */
+	/* else they are logged with those of all processes */
 	if (!READ_ONCE(o->follow_all)) {
 		dt->names = t->names_log != number;
 		dt->maps = t->sampled && t->maps_log != number;
@@ -393,8 +392,8 @@ static void forget_told(struct hwpmc_target *t)
 }
 
 /*
- * Those of which not all is told, or all, as they are at @tsc: who loses one of
- * them, or ends, has a later stamp.  False without memory.
+ * Collects the targets that are not fully logged, or all, as they are at @tsc:
+ * a later detach or exit has a later stamp.  False if out of memory.
  */
 static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list,
 			 u64 *tsc)
@@ -424,7 +423,7 @@ static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list
 	return good;
 }
 
-/* What @leader's process executes, referenced; NULL: nothing, or none for @o. */
+/* The executable of @leader's process, referenced; NULL: none, or not for @o. */
 static struct file *look_at_exe(struct hwpmc_owner *o,
 				struct task_struct *leader)
 {
@@ -455,7 +454,7 @@ static void emit_attaches(struct hwpmc_owner *o, const struct dump_target *dt,
 		emit_attach(o, dt->ids[i], dt->nr, exe, tsc);
 }
 
-/* What it is a target of; without a path if it has ended. */
+/* Logs the PMCs of a target; without a path if the process has ended. */
 static void tell_target(struct hwpmc_owner *o, const struct dump_target *dt,
 			u64 tsc)
 {
@@ -495,7 +494,7 @@ static void dump_target(struct dump *d, struct hwpmc_owner *o,
 {
 	struct task_struct *task;
 
-	/* who was detached meanwhile is nobody to tell of */
+	/* a target that was detached meanwhile is not logged */
 	if ((!dt->names && !dt->maps) || !is_target(o, dt->pid))
 		return;
 	task = get_pid_task(dt->pid, PIDTYPE_TGID);
@@ -515,13 +514,13 @@ static void dump_targets(struct hwpmc_owner *o, bool all)
 	LIST_HEAD(list);
 	u64 tsc;
 
-	/* who forks, or is forked, meanwhile tells of himself: tell_attach() */
+	/* a process that forks meanwhile, or its child, logs itself: tell_attach() */
 	WRITE_ONCE(o->log.attaches, o->log.attaches + 1);
 	if (!note_targets(o, all, &list, &tsc))
 		dump_failed(o);
-	/* with the PMCs that they are targets of */
+	/* this also announces the PMCs that they are targets of */
 	drain_upto(o, tsc);
-	/* all of them before what has happened to any of them since */
+	/* all attaches precede later events of any of the targets */
 	list_for_each_entry(dt, &list, node)
 		tell_target(o, dt, tsc);
 	list_for_each_entry_safe(dt, next, &list, node) {
@@ -556,7 +555,7 @@ static void dump_processes(struct hwpmc_owner *o)
 	kvfree(tasks);
 }
 
-/* All that the log is to tell of, again if it has before. */
+/* Dumps all that belongs into the log, even if it was dumped before. */
 void dump_all(struct hwpmc_owner *o)
 {
 	bool all = READ_ONCE(o->follow_all);
@@ -567,7 +566,7 @@ void dump_all(struct hwpmc_owner *o)
 	o->log.all_told = all;
 }
 
-/* What is not in this log yet. */
+/* Dumps what is not in this log yet. */
 void dump_news(struct hwpmc_owner *o)
 {
 	if (READ_ONCE(o->follow_all) && !o->log.all_told)
@@ -577,7 +576,7 @@ void dump_news(struct hwpmc_owner *o)
 }
 
 /*
- * A record of @pid was lost: forget what is known of it, and say what there is.
+ * A record of @pid was lost: SYSEXIT makes readers forget it, then it is dumped.
  */
 void dump_pid(struct hwpmc_owner *o, u32 pid)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records into the thread's buffer: those from the rings, and those that the
- * thread makes itself.  Only the writing thread comes here.
+ * Writes records into the writer thread's buffer: those from the rings, and those
+ * that the thread makes itself.  Called only by the writer thread.
  */
 #include <linux/elf.h>
 #include <linux/file.h>
@@ -28,7 +28,7 @@ static u64 forward(struct hwpmc_log *log, u64 tsc)
 	return log->last_tsc;
 }
 
-/* In the buffer, or for the log to come: see rotate.c. */
+/* Room in the buffer, or in the next log's records: see rotate.c. */
 static void *make_room(struct hwpmc_owner *o, u32 len)
 {
 	struct hwpmc_log *log = &o->log;
@@ -46,10 +46,10 @@ static void *make_room(struct hwpmc_owner *o, u32 len)
 }
 
 /*
- * emit_reserve - room for a record of the thread's own
+ * emit_reserve - room for a record that the thread makes itself
  * @len: bytes, rounded up to a multiple of 4
  *
- * All zeros behind the header.
+ * All bytes after the header are zero.
  */
 void *emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc)
 {
@@ -76,7 +76,7 @@ static void *emit_ext(struct hwpmc_owner *o, u16 subtype, u32 len, u64 tsc)
 	return e;
 }
 
-/* A ready-made record, its stamp apart. */
+/* Copies a complete record, except for its stamp. */
 static void emit_copy(struct hwpmc_owner *o, const void *rec, u64 tsc)
 {
 	u32 len = PMCLOG_HEADER_LEN(*(const u32 *)rec);
@@ -90,11 +90,11 @@ static void emit_copy(struct hwpmc_owner *o, const void *rec, u64 tsc)
 }
 
 /*
- * The path of @file in the thread's scratch; no longer than the log allows.
+ * Returns the path of @file in the thread's scratch, no longer than the log allows.
  *
- * The thread's root is the first process', so that a path begins where the
- * file's mount namespace does.  A target's or the configurer's own root could be
- * anywhere below, and is gone when somebody else reads the log.
+ * The thread's root is that of the first process, so a path begins at the root of
+ * the file's mount namespace.  The root of a target or of the configuring process
+ * could be anywhere below, and may be gone when the log is read.
  */
 static const char *path_of(struct hwpmc_log *log, struct file *file)
 {
@@ -117,7 +117,7 @@ static void emit_map_in(struct hwpmc_owner *o, u32 pid, u64 start,
 	memcpy(m->path, path, len);
 }
 
-/* MAP_IN and the extension that says what it has no field for. */
+/* MAP_IN, and the extension with what MAP_IN has no field for. */
 void emit_mapping(struct hwpmc_owner *o, const struct ring_map *m, u64 tsc)
 {
 	struct pmclog_ext_mapping *e;
@@ -165,8 +165,8 @@ static bool is_user_chain(const struct ring_stamp *s)
 }
 
 /*
- * What a process does, as opposed to the user's words, and to what belongs to
- * samples of this log.
+ * True for records of a process' actions; false for the user's own records and
+ * for those that belong to samples of this log.
  */
 static bool is_process_record(const struct ring_stamp *s)
 {
@@ -210,7 +210,7 @@ static const struct ring_raw *raw_of(const struct pmclog_callchain *cc)
 	return (const void *)cc + PMCLOG_HEADER_LEN(cc->h.header);
 }
 
-/* Only made here: what a sample of KIND_SAMPLE_RAW has behind its chain. */
+/* Emits the raw data that a KIND_SAMPLE_RAW sample has after its chain. */
 static void emit_raw(struct hwpmc_owner *o, const struct pmclog_callchain *cc)
 {
 	const struct ring_raw *r = raw_of(cc);
@@ -224,7 +224,7 @@ static void emit_raw(struct hwpmc_owner *o, const struct pmclog_callchain *cc)
 	memcpy(e->data, r->data, r->len);
 }
 
-/* What belongs to a sample stands right behind it, and in the same buffer. */
+/* A sample's raw record must follow the sample, in the same buffer. */
 static void emit_sample(struct hwpmc_owner *o, struct ring_stamp *s, bool raw)
 {
 	const struct pmclog_callchain *cc = (const void *)s;
@@ -241,7 +241,7 @@ static void emit_sample(struct hwpmc_owner *o, struct ring_stamp *s, bool raw)
 	}
 }
 
-/* What CLOSELOG says of the samples' chains is what they say of themselves. */
+/* CLOSELOG's counts of cut and late chains are sums of the samples' flags. */
 static void take_chain_end(struct hwpmc_log *log, u32 cpuflags)
 {
 	unsigned int cause;
@@ -268,7 +268,7 @@ void emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 
 	if (kind == KIND_SAMPLE || kind == KIND_SAMPLE_RAW) {
 		emit_sample(o, s, kind == KIND_SAMPLE_RAW);
-		/* only now: the buffer before it may have been written out */
+		/* not earlier: emit_sample() may have written the old buffer out */
 		take_chain_end(log, ((struct pmclog_callchain *)s)->cpuflags);
 		log->buf_samples++;
 		log->samples_logged++;
@@ -309,7 +309,7 @@ void emit_names(struct hwpmc_owner *o, u32 pid, u32 tid, const char *comm,
 	}
 }
 
-/* @exe: the process' executable; NULL: it has none, or is gone */
+/* @exe: the process' executable; NULL: it has none, or the process has ended */
 void emit_attach(struct hwpmc_owner *o, u32 pmcid, u32 pid, struct file *exe,
 		 u64 tsc)
 {
@@ -331,7 +331,7 @@ void emit_sysexit(struct hwpmc_owner *o, u32 pid, u64 tsc)
 	x->pid = pid;
 }
 
-/* One moment on three clocks. */
+/* The same moment on three clocks. */
 void emit_clock(struct hwpmc_owner *o)
 {
 	struct pmclog_ext_clock *c;
@@ -346,7 +346,7 @@ void emit_clock(struct hwpmc_owner *o)
 	o->log.next_clock = raw + CLOCK_INTERVAL;
 }
 
-/* @tsc has passed: the wall clock is told for then. */
+/* @tsc is past: the wall clock time is computed for @tsc. */
 void emit_initialize(struct hwpmc_owner *o, u64 tsc)
 {
 	struct pmclog_initialize *i;
@@ -380,7 +380,7 @@ static void emit_host(struct hwpmc_owner *o)
 }
 
 /*
- * Where the kernel sits is told by the address of one exported function: the
+ * The address of one exported function tells where the kernel is, because the
  * start of its image is not exported.
  */
 static void emit_kernel(struct hwpmc_owner *o)
@@ -419,7 +419,7 @@ static void emit_allocate(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	pmc->told_log = o->log.number;
 }
 
-/* All of them, whether they have been announced or not. */
+/* Announces all PMCs, even those that were announced before. */
 void emit_pmcs(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
@@ -442,7 +442,7 @@ static struct log_meta *next_meta(struct hwpmc_log *log)
 	return m;
 }
 
-/* Ready-made records. */
+/* Emits complete records. */
 void emit_meta(struct hwpmc_owner *o, const struct log_meta *m)
 {
 	u32 at;
@@ -456,10 +456,10 @@ void emit_meta(struct hwpmc_owner *o, const struct log_meta *m)
 }
 
 /*
- * emit_news - what must be in the log before the samples of this pass
+ * emit_news - emit what must be in the log before the samples of this pass
  *
  * Called after the look at the rings: a PMC whose sample has been seen is in
- * the array, and metadata of before is in the list.
+ * the array, and earlier metadata is in the list.
  */
 void emit_news(struct hwpmc_owner *o)
 {
@@ -503,7 +503,7 @@ static void emit_pmc_drops(struct hwpmc_owner *o, struct pmc_cpu *pc, u64 tsc)
 			continue;
 		d = emit_drop(o, pc->pmc->id, pc->cpu, cause, tsc);
 		d->count = count;
-		/* older if that one did not see yet that a look was over */
+		/* the stored first is older if its handler missed a look's end */
 		d->first = max(pc->seen.first[cause],
 			       pc->told_last[cause] + 1);
 		d->last = max(pc->seen.last[cause], d->first);
@@ -550,7 +550,7 @@ static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 			 PMCLOG_DROP_NORING, count);
 }
 
-/* What the last look has found lost since the one before. */
+/* Emits the losses that the last look has found. */
 void emit_drops(struct hwpmc_owner *o, u64 tsc)
 {
 	struct hwpmc_pmc *pmc;
@@ -573,8 +573,9 @@ void emit_drops(struct hwpmc_owner *o, u64 tsc)
 }
 
 /*
- * What the period asks for.  A clock's count stands still while perf throttles
- * it, so time is what counts; with modes excluded nobody knows (0).
+ * The number of samples that the period asks for.  The count of a clock event
+ * stands still while perf throttles it, so its running time is used.  If modes are
+ * excluded, the number is not known (0).
  */
 static u64 expected(const struct hwpmc_pmc *pmc, u64 count, u64 running)
 {
@@ -607,7 +608,7 @@ static struct pmclog_ext_rate *emit_rate(struct hwpmc_owner *o,
 	return r;
 }
 
-/* Threads move: their samples are spread over the CPUs, their counts are not. */
+/* Threads migrate: their samples are counted by CPU, but their counts are not. */
 static void emit_rate_of_threads(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	struct pmclog_ext_rate *r;
@@ -622,7 +623,7 @@ static void emit_rate_of_threads(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	}
 }
 
-/* Asked against achieved: perf's throttle sends a kernel counter no notice. */
+/* Requested and achieved samples: perf does not report throttling to the kernel. */
 void emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	struct pmclog_ext_rate *r;
@@ -643,7 +644,7 @@ void emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	}
 }
 
-/* Why the log that follows was kept; nothing is left out since @since. */
+/* Why the following log was kept; it is complete since @since. */
 void emit_snapshot(struct hwpmc_owner *o, const struct trigger *t, u64 since)
 {
 	struct pmclog_ext_snapshot *s;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The perf events behind a PMC: one per CPU.  Those of the process modes are in
+ * The perf events behind a PMC: one per CPU.  Process-mode PMCs have theirs in
  * threads: see thread.c.
  *
- * All but event_new() under owner->mutex; all may sleep and interrupt other CPUs.
+ * All but event_new() run under owner->mutex; all may sleep and interrupt other
+ * CPUs.
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>
@@ -16,7 +17,7 @@
 #include "pmc.h"
 #include "sample.h"
 
-#define DROPS_MAX	1024	/* of a PMC at a time: who makes more waits */
+#define DROPS_MAX	1024	/* per PMC at a time; beyond it, the caller waits */
 
 static const struct cred *module_cred;
 static struct workqueue_struct *droppers;
@@ -40,11 +41,11 @@ int event_init(void)
 
 void event_exit(void)
 {
-	destroy_workqueue(droppers);	/* waits until they have returned */
+	destroy_workqueue(droppers);	/* waits until all works have returned */
 	put_cred(module_cred);
 }
 
-/* a disabled event on its way out */
+/* a disabled event that is being released */
 struct event_drop {
 	struct work_struct work;
 	struct perf_event *event;
@@ -58,17 +59,17 @@ static void drop_work(struct work_struct *work)
 
 	perf_event_release_kernel(d->event);
 	kfree(d);
-	/* by its address only: the PMC may be gone by then */
+	/* only the address is used: the PMC may be freed by then */
 	if (atomic_dec_and_test(dropping))
 		wake_up_var(dropping);
 }
 
 /*
- * event_drop - give back an event of @pmc, which is disabled
+ * event_drop - release an event of @pmc, which is disabled
  *
- * perf waits for grace periods of RCU in there, on PREEMPT_RT at least: where
- * there are many events they must not wait one after another.  Its handler's
- * context stays until event_drops_wait().  Process context, may sleep.
+ * perf waits for RCU grace periods during the release, at least on PREEMPT_RT.
+ * The works let the waits for many events overlap.  The handler's context stays
+ * until event_drops_wait().  Process context, may sleep.
  */
 void event_drop(struct hwpmc_pmc *pmc, struct perf_event *event)
 {
@@ -87,13 +88,13 @@ void event_drop(struct hwpmc_pmc *pmc, struct perf_event *event)
 	queue_work(droppers, &d->work);
 }
 
-/* No event of @pmc is left: it has no targets any more, and is not on any CPU. */
+/* Waits for the last event of @pmc, which has no targets or CPUs any more. */
 void event_drops_wait(struct hwpmc_pmc *pmc)
 {
 	wait_var_event(&pmc->dropping, !atomic_read(&pmc->dropping));
 }
 
-/* There are few breakpoints in a CPU: who asks next may need those on their way. */
+/* A CPU has few breakpoints: the next user may need those being released. */
 void event_drops_settle(struct hwpmc_pmc *pmc)
 {
 	if (pmc->attr.type == PERF_TYPE_BREAKPOINT)
@@ -104,8 +105,8 @@ void event_drops_settle(struct hwpmc_pmc *pmc)
  * event_new - a disabled counter on @cpu, or in @task (then @cpu is -1)
  * @handler, @context: of overflows, for a PMC that samples
  *
- * perf asks for some permissions here too, by rules that are not ours; ours
- * have been checked.
+ * perf checks some permissions here too, by its own rules; the module's rules have
+ * been checked before.
  */
 struct perf_event *event_new(struct hwpmc_pmc *pmc, int cpu,
 			     struct task_struct *task, void *context,
@@ -139,8 +140,8 @@ struct perf_event *event_new(struct hwpmc_pmc *pmc, int cpu,
 /*
  * event_create - a disabled counter on @pc's CPU
  *
- * Returns 0, -ENODEV when the CPU is offline, or what perf says of the event
- * (ENOENT and EOPNOTSUPP: this machine has no such event).
+ * Returns 0, -ENODEV if the CPU is offline, or the error that perf returns for the
+ * event (ENOENT and EOPNOTSUPP: this machine has no such event).
  */
 int event_create(struct pmc_cpu *pc)
 {
@@ -169,7 +170,7 @@ void event_read(struct pmc_cpu *pc)
 	WRITE_ONCE(pc->running, pc->running0 + running);
 }
 
-/* The totals stay.  A handler may run until the next synchronize_rcu(). */
+/* The totals stay.  An overflow handler may run until the next synchronize_rcu(). */
 void event_release(struct pmc_cpu *pc)
 {
 	if (!pc->event)
@@ -192,15 +193,15 @@ static struct pmc_cpu *add_pmc_cpu(struct hwpmc_pmc *pmc, int cpu)
 		return NULL;
 	pc->pmc = pmc;
 	pc->cpu = cpu;
-	/* the writing thread finds it without the mutex */
+	/* the writer thread finds it without the mutex */
 	smp_store_release(&pmc->cpus[cpu], pc);
 	return pc;
 }
 
 /*
- * event_add_cpus - what overflows on any CPU is counted there
+ * event_add_cpus - create the per-CPU counters of overflows for all CPUs
  *
- * For PMCs whose events go where their threads go.
+ * For PMCs whose events move with their threads.
  */
 int event_add_cpus(struct hwpmc_pmc *pmc)
 {
@@ -212,7 +213,7 @@ int event_add_cpus(struct hwpmc_pmc *pmc)
 	return 0;
 }
 
-/* Of events on all CPUs each is to count what no other does. */
+/* Of the events on all CPUs, each must count what no other event counts. */
 static bool counts_twice(const struct pmc_cpu *pc)
 {
 	return pc->pmc->cpu == HWPMC_CPU_ALL &&
@@ -224,7 +225,7 @@ static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 	struct pmc_cpu *pc = pmc->cpus[cpu];
 	int err;
 
-	/* perf has detached the event of a CPU that went away, for good */
+	/* perf has permanently detached the event of a CPU that went offline */
 	if (pc && pc->event &&
 	    (pc->life != READ_ONCE(pmc->owner->cpu_lives[cpu]) ||
 	     counts_twice(pc))) {
@@ -248,7 +249,7 @@ static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 /*
  * event_sync_cpus - make @pmc's events match the CPUs that are online
  *
- * Returns the first error; goes on to the other CPUs all the same.
+ * Returns the first error, but handles the other CPUs all the same.
  */
 int event_sync_cpus(struct hwpmc_pmc *pmc)
 {
@@ -264,7 +265,7 @@ int event_sync_cpus(struct hwpmc_pmc *pmc)
 	return first;
 }
 
-/* What perf says of an event that this machine does not have. */
+/* The errors of perf for an event that this machine does not have. */
 static bool says_no(int err)
 {
 	switch (err) {
@@ -281,7 +282,7 @@ static bool says_no(int err)
 /*
  * event_exists - can this machine count the event?  1, 0, or an error
  *
- * Asked with a counter of the calling task that never counts.
+ * Tests it with a counter of the calling task that never counts.
  */
 int event_exists(u32 type, u64 config)
 {
