@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PMCFILTER: which samples of a PMC are wanted.
+ * PMCFILTER: selects which samples of a PMC are wanted.
  *
- * A filter is built aside, put in place of the last one while its PMC does not
- * run, and not changed any more.  The overflow handler finds it through RCU.
+ * A filter is built in advance, replaces the previous one while its PMC does not
+ * run, and never changes.  The overflow handler finds it through RCU.
  */
 #include <linux/err.h>
 #include <linux/nospec.h>
@@ -36,9 +36,9 @@ struct condition {
 
 /**
  * struct pmc_filter - all constant
- * @n:    of @conditions
- * @must: BIT(what) of those that say what a sample must be
- * @conditions: as they were given
+ * @n:    number of @conditions
+ * @must: BIT(what) of each kind of condition of which a sample must meet one
+ * @conditions: as the caller gave them
  */
 struct pmc_filter {
 	unsigned int	n;
@@ -46,7 +46,7 @@ struct pmc_filter {
 	struct condition conditions[];
 };
 
-/* The matches_*() run in the overflow handler: see sample.c. */
+/* The matches_*() functions run in the overflow handler: see sample.c. */
 
 static bool matches_pid(const struct hwpmc_pmc *pmc, const struct condition *c,
 			struct pt_regs *regs)
@@ -60,7 +60,7 @@ static bool matches_tid(const struct hwpmc_pmc *pmc, const struct condition *c,
 	return owner_tid_of(pmc->owner, current) == c->nr;
 }
 
-/* Somebody may be renaming the thread: then it is one, the other, or neither. */
+/* A concurrent rename may give the old name, the new one, or a mixture. */
 static bool matches_comm(const struct hwpmc_pmc *pmc, const struct condition *c,
 			 struct pt_regs *regs)
 {
@@ -90,7 +90,7 @@ static bool matches_user(const struct hwpmc_pmc *pmc, const struct condition *c,
 	return user_mode(regs);
 }
 
-/* The idle task is 0; -1: of another pid namespace, or nearly gone. */
+/* The idle task is 0; -1: in another pid namespace, or already reaped. */
 static int take_number(struct condition *c, const struct hwpmc_condition *from)
 {
 	if (from->value < -1 || from->value > S32_MAX)
@@ -111,7 +111,7 @@ static int take_comm(struct condition *c, const struct hwpmc_condition *from)
 	return 0;
 }
 
-/* EBADF: no directory of cgroup2; ENOENT: it is removed */
+/* EBADF: not a cgroup2 directory; ENOENT: it has been removed */
 static int take_cgroup(struct condition *c, const struct hwpmc_condition *from)
 {
 	struct cgroup *cgroup;
@@ -143,9 +143,9 @@ static const struct kind {
 };
 
 /*
- * filter_refuses - is there a condition that the sample to come does not meet?
+ * filter_refuses - is there a condition that the coming sample does not meet?
  *
- * In the overflow handler: see sample.c.
+ * Runs in the overflow handler: see sample.c.
  */
 bool filter_refuses(const struct hwpmc_pmc *pmc, struct pt_regs *regs)
 {
@@ -226,10 +226,10 @@ static struct pmc_filter *new_filter(const struct hwpmc_filter *a)
 }
 
 /*
- * filter_set - PMCFILTER; owner->mutex
+ * filter_set - PMCFILTER; under owner->mutex
  *
- * EINVAL: a PMC that does not sample, or a condition that there is not.  EBUSY:
- * it runs.  E2BIG, EFAULT, ENOMEM; of a cgroup's fd EBADF, ENOENT, EOPNOTSUPP.
+ * EINVAL: the PMC does not sample, or a condition is invalid.  EBUSY: the PMC
+ * runs.  E2BIG, EFAULT, ENOMEM; for a cgroup's fd EBADF, ENOENT, EOPNOTSUPP.
  */
 int filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a)
 {
@@ -250,13 +250,13 @@ int filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a)
 		return PTR_ERR(f);
 	old = rcu_replace_pointer(pmc->filter, f, lockdep_is_held(&o->mutex));
 	if (old) {
-		synchronize_rcu();	/* a handler from before the stop */
+		synchronize_rcu();	/* a handler that began before the stop */
 		free_filter(old);
 	}
 	return 0;
 }
 
-/* The PMC goes; its events are gone, and a grace period has passed since. */
+/* The PMC is freed; its events are gone, and a grace period has passed since. */
 void filter_free(struct hwpmc_pmc *pmc)
 {
 	free_filter(rcu_dereference_protected(pmc->filter, true));

@@ -4,11 +4,11 @@
  *
  *	base | segment | segment | ... | segment that is being filled
  *
- * The oldest segment is given up whole when there is no room for the next.  What
- * it says of processes, mappings and PMCs moves to the base, so that what is left
- * can be read with nothing but itself.  The base grows with that; now and then it
- * is made anew, as for a log to come (see rotate.c), at the start of a segment,
- * and takes the place of the old one when that segment is the oldest.
+ * When there is no room for the next segment, the oldest is discarded as a whole.
+ * Its descriptions of processes, mappings and PMCs move to the base, so that the
+ * rest can be read alone.  This makes the base grow, so it is rebuilt from time to
+ * time, like the start of a next log (see rotate.c), at the start of a segment.
+ * The new base replaces the old one when that segment is the oldest.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -19,12 +19,12 @@
 #include "hwpmc.h"
 #include "sink.h"
 
-/* for what a user asks for: there may be less memory than that */
+/* for sizes that a user requests: there may be less memory than that */
 #define GFP_WINDOW	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 
-/* what becomes of a record whose segment goes */
+/* what happens to a record when its segment is discarded */
 enum state_of {
-	STATE_OF_NOTHING,	/* gone with it */
+	STATE_OF_NOTHING,	/* discarded as well */
 	STATE_OF_TASKS,		/* kept until there is a new base */
 	STATE_OF_KERNEL,	/* kept */
 };
@@ -48,7 +48,7 @@ static enum state_of state_of_ext(const struct pmclog_ext *e)
 	}
 }
 
-/* A new base comes with all PMCs announced again. */
+/* A new base announces all PMCs again. */
 static enum state_of state_of(const void *rec)
 {
 	const struct pmclog_map_in *m = rec;	/* and MAP_OUT */
@@ -80,7 +80,7 @@ static u32 record_len(const void *rec)
 	return PMCLOG_HEADER_LEN(*(const u32 *)rec);
 }
 
-/* What the owner's samples and losses have come to, as far as they are logged. */
+/* The owner's samples and losses, as far as they are logged. */
 void flight_account(struct hwpmc_owner *o, struct pmclog_account *a)
 {
 	struct hwpmc_log *log = &o->log;
@@ -89,7 +89,7 @@ void flight_account(struct hwpmc_owner *o, struct pmclog_account *a)
 	drain_account(o, a);
 	a->overflows = a->committed + a->filtered;
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
-		/* those that were seen may not be told yet */
+		/* drops that a look has seen may not be logged yet */
 		a->dropped[i] = log->drops[i];
 		a->overflows += log->drops[i];
 	}
@@ -99,15 +99,15 @@ void flight_account(struct hwpmc_owner *o, struct pmclog_account *a)
 }
 
 /*
- * A record that was to be kept is lost.  All is told of again: into the segment
- * that is being filled, and behind a notice.  Where there is no memory for long,
- * no more often than that the notice is still in the window.
+ * A record that should have been kept is lost.  All is dumped again into the
+ * segment that is being filled, after a notice of the loss.  If memory stays
+ * short, this is not repeated while the last notice is still in the window.
  */
 static void lose(struct hwpmc_owner *o, enum state_of state)
 {
 	struct flight *f = o->log.flight;
 
-	/* the user's words are not said twice for nothing: they stay */
+	/* user metadata is emitted again only if some of it was lost */
 	f->lost_meta |= state == STATE_OF_KERNEL;
 	if (f->hush) {
 		f->still = true;
@@ -115,18 +115,18 @@ static void lose(struct hwpmc_owner *o, enum state_of state)
 	}
 	f->hush = FLIGHT_SEGMENTS;
 	f->lost = true;
-	/* not dump_failed(): what is being made anew is another matter */
+	/* not dump_failed(), which would fail a base that is being rebuilt */
 	atomic64_inc(&o->noring_dropped);
 }
 
-/* Keeps a record. */
+/* Moves a record to the base. */
 static void keep(struct hwpmc_owner *o, const void *rec, enum state_of state)
 {
 	struct flight *f = o->log.flight;
 	u32 len = record_len(rec);
 	void *to = NULL;
 
-	/* to be refused memory takes long: once for each segment */
+	/* a refused allocation takes long: one attempt for each segment */
 	if (!f->barren)
 		to = chunk_room(o, &f->base, len);
 	if (!to) {
@@ -139,7 +139,7 @@ static void keep(struct hwpmc_owner *o, const void *rec, enum state_of state)
 	f->base_records++;
 }
 
-/* Leaves of the base what is the kernel's, in as few chunks as will do. */
+/* Reduces the base to the kernel's records, in as few chunks as possible. */
 static void sweep_base(struct hwpmc_owner *o)
 {
 	struct flight *f = o->log.flight;
@@ -189,7 +189,7 @@ static void set_limit(struct flight *f)
 			      (size_t)f->room * FLIGHT_SEGMENTS / 4);
 }
 
-/* Gives the oldest segment up. */
+/* Discards the oldest segment. */
 static void drop_oldest(struct hwpmc_owner *o)
 {
 	struct flight *f = o->log.flight;
@@ -221,7 +221,7 @@ static void drop_oldest(struct hwpmc_owner *o)
 	f->n--;
 }
 
-/* The next segment.  The buffer is empty: all that is logged is in the window. */
+/* Begins the next segment.  The buffer is empty: all records are in the window. */
 static void turn(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
@@ -242,7 +242,7 @@ static void turn(struct hwpmc_owner *o)
 }
 
 /*
- * The first record of the log says when it began; a snapshot has its own.
+ * The first record of the log has its start time; a snapshot has its own.
  */
 static u32 skip_beginning(struct flight *f, const void *buf)
 {
@@ -255,7 +255,7 @@ static u32 skip_beginning(struct flight *f, const void *buf)
 	return record_len(buf);
 }
 
-/* There is room for a full buffer, always. */
+/* There is always room for a full buffer. */
 static ssize_t flight_write(struct hwpmc_owner *o, const void *buf, u32 len)
 {
 	struct flight *f = o->log.flight;
@@ -269,12 +269,12 @@ static ssize_t flight_write(struct hwpmc_owner *o, const void *buf, u32 len)
 	return len;
 }
 
-/* Never: the window takes all. */
+/* Never waits: the window takes all data. */
 static void flight_wait(struct hwpmc_owner *o)
 {
 }
 
-/* What is not told by a base that was made meanwhile is told again. */
+/* Makes the next dump log all that a base made meanwhile does not have. */
 static void next_number(struct hwpmc_log *log)
 {
 	log->number++;
@@ -282,8 +282,8 @@ static void next_number(struct hwpmc_log *log)
 }
 
 /*
- * A base for the segment to come, complete in itself.  In front are the PMCs, all
- * those that what follows may name.  False without memory.
+ * Makes a complete base for the next segment.  It begins with all PMCs that later
+ * records may name.  False if out of memory.
  */
 static bool make_base(struct hwpmc_owner *o, struct list_head *base)
 {
@@ -312,7 +312,7 @@ static void renew(struct hwpmc_owner *o)
 	LIST_HEAD(base);
 
 	f->renew = false;
-	f->renewing = true;	/* no other one, whatever falls out meanwhile */
+	f->renewing = true;	/* no second one, whatever is discarded meanwhile */
 	if (make_base(o, &base)) {
 		turn(o);
 		list_splice(&base, &flight_last(f)->base);
@@ -321,11 +321,11 @@ static void renew(struct hwpmc_owner *o)
 		set_limit(f);
 	}
 	next_number(log);
-	emit_news(o);	/* the PMCs that have come since */
+	emit_news(o);	/* PMCs that were allocated meanwhile */
 	sink_flush(o);
 }
 
-/* What there is to do between two passes. */
+/* Work between two passes. */
 static void flight_tend(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
@@ -338,7 +338,7 @@ static void flight_tend(struct hwpmc_owner *o)
 		f->lost_meta = false;
 		next_number(log);
 	}
-	/* without a dump there are no processes in the log */
+	/* without a dump there are no processes in the log to renew from */
 	if (f->renew && log->req.dump_done)
 		renew(o);
 }
@@ -355,7 +355,7 @@ static const struct sink_ops sink_flight = {
 	.end	= flight_end,
 };
 
-/* Also of a window that was not completed, or none. */
+/* Also frees a window that is incomplete; does nothing if there is none. */
 void flight_free(struct hwpmc_owner *o)
 {
 	struct flight *f = o->log.flight;
@@ -374,9 +374,9 @@ void flight_free(struct hwpmc_owner *o)
 }
 
 /*
- * More than half of what can be had without a struggle is refused: to look for
- * it would keep the machine busy, and the caller beyond the reach of signals.
- * Others may take memory meanwhile: it is looked at for each part.
+ * Refuses more than half of the memory that is available: reclaiming more would
+ * keep the machine busy, and the caller deaf to signals.  Others may allocate
+ * memory meanwhile, so each segment is checked.
  */
 static int alloc_segments(struct hwpmc_owner *o)
 {
@@ -393,7 +393,7 @@ static int alloc_segments(struct hwpmc_owner *o)
 		if (!f->seg[i].data)
 			return -ENOMEM;
 	}
-	/* so that the first records, which are told once, always have a place */
+	/* so that the first records, which are logged once, always have room */
 	return chunk_add(o, &f->base);
 }
 
@@ -403,9 +403,9 @@ bool flight_size_ok(u64 size)
 }
 
 /*
- * flight_attach - the log's place is a window of @size bytes
+ * flight_attach - make a window of @size bytes the log's destination
  *
- * -EDQUOT: the user cannot have that much; -ENOMEM.  Leaves nothing behind then.
+ * -EDQUOT: the user may not have that much; -ENOMEM.  An error leaves nothing.
  */
 int flight_attach(struct hwpmc_owner *o, u64 size)
 {
@@ -435,11 +435,11 @@ int flight_attach(struct hwpmc_owner *o, u64 size)
 		flight_free(o);
 		return err;
 	}
-	/* nothing runs that needs a log: the account is at rest */
+	/* nothing that needs a log runs: the account does not change */
 	flight_account(o, &f->seg[0].start);
 	f->seg[0].start.made = 0;
 	log->sink = &sink_flight;
-	/* what is left of a segment when the next full one has no room is lost */
+	/* the end of a segment with no room for a full buffer stays unused */
 	log->size = clamp_t(u32, room / 8, FLIGHT_BUFFER, param_buffer_bytes());
 	return 0;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Targets as they fork, exec, end and leave the CPU.
+ * Targets that fork, exec, exit and leave the CPU.
  *
  * The hooks run where nothing may sleep or allocate, also on PREEMPT_RT.  They
- * leave the work to the task itself, on its way to user mode or to its end:
- * until a new task has its counters it executes nothing of its own, and when a
- * process has ended for its parent, its counts are complete.
+ * leave the work to the task itself, on its way to user mode or in its exit.  So a
+ * new task has its counters before it executes any instruction of its own, and the
+ * counts of a process are complete when its parent sees its end.
  *
- * A work that is under way holds what it needs, and the module, which waits in
- * its exit until the last one has returned.
+ * Queued work holds references to what it needs and to the module, whose exit
+ * waits until the last work has returned.
  */
 #include <linux/module.h>
 #include <linux/pid.h>
@@ -22,7 +22,7 @@
 #include "record.h"
 #include "target.h"
 
-/* A ready-made record into the log, if there is one.  Process context. */
+/* Commits a complete record, if there is a log.  Process context. */
 void record_now(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
 {
 	preempt_disable();
@@ -32,8 +32,8 @@ void record_now(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
 }
 
 /*
- * False: @task has run its last works.  Neither a child that does not run yet
- * nor the current task in a hook has: what a hook takes for it is not leaked.
+ * False: @task has run its last works.  That is never so for a child that does not
+ * run yet, or for the current task in a hook, so what a hook takes is not leaked.
  */
 static bool leave_work(struct task_struct *task, struct callback_head *work,
 		       task_work_func_t fn)
@@ -47,8 +47,8 @@ static bool leave_work(struct task_struct *task, struct callback_head *work,
 }
 
 /*
- * The rest of a thread's work: the last thing it does, since the thread may be
- * the last to hold anything.
+ * Ends a thread's work.  Must be its last step, since it may drop the last
+ * reference to anything.
  */
 static void work_done(struct target_thread *tt)
 {
@@ -56,7 +56,7 @@ static void work_done(struct target_thread *tt)
 	module_put(THIS_MODULE);
 }
 
-/* Before its thread can fork again.  With what was missed since the last one. */
+/* Runs before its thread can fork again.  Also adds threads that were missed. */
 static void refill_work(struct callback_head *head)
 {
 	struct target_thread *tt = container_of(head, struct target_thread,
@@ -77,8 +77,8 @@ static void refill_work(struct callback_head *head)
 }
 
 /*
- * The fork was told to a log that has ended since, or is about to: the next one
- * knows the parent.
+ * The fork was logged to a log that has ended since, or is about to: the next
+ * log has only the parent.
  */
 static void tell_again(const struct hwpmc_target *parent,
 		       const struct hwpmc_target *t)
@@ -100,8 +100,8 @@ static void tell_again(const struct hwpmc_target *parent,
 }
 
 /*
- * In the log the fork may come before the parent's attach, if that was told
- * between it and now: then it does not say what the child has.
+ * An attach that is logged between the fork and now may stand after the fork in
+ * the log.  Then the log does not show which PMCs the child inherits.
  */
 static void tell_attach(const struct hwpmc_target *t, const struct fork_slot *slot,
 			const struct hwpmc_pmc *pmc)
@@ -113,8 +113,8 @@ static void tell_attach(const struct hwpmc_target *t, const struct fork_slot *sl
 }
 
 /*
- * The new process gets what its parent has for its descendants: all of it, or
- * nothing, so that it does not tell of counts which it does not have.
+ * The new process gets all PMCs that its parent has for descendants, or none, so
+ * that it never reports counts that are incomplete.
  */
 static int follow_process(struct hwpmc_target *parent,
 			  const struct fork_slot *slot)
@@ -134,7 +134,7 @@ static int follow_process(struct hwpmc_target *parent,
 		t = target_new(o, pid, owner_pid_of(o, current));
 		if (!t)
 			return -ENOMEM;
-		/* by the records of the fork */
+		/* the records of the fork have these */
 		t->names_log = parent->names_log;
 		t->maps_log = parent->maps_log;
 		if (slot->telling != READ_ONCE(o->log.telling))
@@ -156,7 +156,7 @@ static int follow_process(struct hwpmc_target *parent,
 	kref_get(&t->ref);	/* in the owner's list: not zero */
 	if (!err)
 		err = thread_follow(t, current);
-	/* its fork was before the log began to tell of any */
+	/* the fork preceded the start of this log's process records */
 	if (READ_ONCE(o->hooked) && t->names_log != READ_ONCE(o->log.telling))
 		log_want_dump(o);
 	if (err && made)
@@ -183,7 +183,7 @@ static void fork_work(struct callback_head *head)
 	target_settle(t);
 	mutex_unlock(&o->targets_mutex);
 	if (err) {
-		/* a user at his limit does not fill the kernel's log */
+		/* a user at the limit must not flood the kernel log */
 		if (err != -EDQUOT)
 			pr_warn_ratelimited("%s (%d) is not followed: %d\n",
 					    current->comm, current->pid, err);
@@ -203,13 +203,13 @@ static bool leave_slot(struct target_thread *tt, struct fork_slot *slot,
 	slot->process = process;
 	slot->telling = READ_ONCE(t->owner->log.telling);
 	slot->attaches = READ_ONCE(t->owner->log.attaches);
-	/* not zero: its thread holds it, and the refill holds the thread */
+	/* not zero: its thread holds a reference, and the refill holds the thread */
 	kref_get(&t->ref);
 	atomic_inc(&t->pending);
 	if (leave_work(child, &slot->work, fork_work))
 		return true;
 	atomic_dec(&t->pending);
-	target_put(t);		/* not the last: the thread has one */
+		target_put(t);	/* not the last reference: the thread has one */
 	return false;
 }
 
@@ -232,12 +232,12 @@ static void fork_thread(struct target_thread *tt, void *arg)
 
 	if (process && !READ_ONCE(t->descend))
 		return;
-	/* the refill keeps the thread until we are back in user mode */
+	/* the refill holds the thread until the task is back in user mode */
 	if (!test_and_set_bit(0, &tt->refilling)) {
 		if (!kref_get_unless_zero(&tt->ref))
 			return;
 		if (!leave_work(current, &tt->refill, refill_work))
-			return;		/* it forks no more */
+			return;		/* the task forks no more */
 	}
 	if (!compat_leaves_works(child) && take_slot(tt, child, process))
 		return;
@@ -248,8 +248,8 @@ static void fork_thread(struct target_thread *tt, void *arg)
 }
 
 /*
- * The current task has made a thread, and has no counters itself yet for some
- * of its targets: an attach is under way, which looks again.
+ * The current task has created a thread, and has no counters itself yet for some
+ * of its targets: an attach is in progress, and looks again.
  */
 static void note_missed(struct rhlist_head *list)
 {
@@ -262,15 +262,15 @@ static void note_missed(struct rhlist_head *list)
 }
 
 /*
- * follow_fork - @child has been made by the current task and does not run yet
+ * follow_fork - the current task has created @child, which does not run yet
  * @list: what targets_find_rcu() has found for the current task
  *
- * Tracepoint: RCU read section, preemption off.  Kernel threads never come to
- * user mode.
+ * Tracepoint: RCU read section, preemption off.  Kernel threads are skipped: they
+ * never return to user mode.
  */
 void follow_fork(struct task_struct *child, struct rhlist_head *list)
 {
-	/* a softirq takes PF_MEMALLOC off whom it interrupts, for a while */
+	/* a softirq may clear PF_MEMALLOC of the task it interrupts for a while */
 	if (data_race(child->flags | current->flags) & PF_KTHREAD)
 		return;
 	thread_for_each_rcu(current, fork_thread, child);
@@ -278,8 +278,8 @@ void follow_fork(struct task_struct *child, struct rhlist_head *list)
 }
 
 /*
- * perf takes all counters off a task that executes a set-id program or one that
- * it may not read, whoever owns them.
+ * perf removes all counters, of any owner, from a task that execs a set-id program
+ * or one that it may not read.
  */
 static bool lost_events(const struct target_thread *tt)
 {
@@ -314,7 +314,7 @@ static void exec_thread(struct target_thread *tt, void *arg)
 		leave_work(current, &tt->exec, exec_work);
 }
 
-/* The current task runs a new image.  Tracepoint. */
+/* The current task has execed a new image.  Tracepoint. */
 void follow_exec(void)
 {
 	thread_for_each_rcu(current, exec_thread, NULL);
@@ -342,7 +342,7 @@ static void exit_thread_work(struct target_thread *tt, void *arg)
 		leave_work(current, &tt->exit, exit_work);
 }
 
-/* @task, which is the current one, ends.  Tracepoint. */
+/* @task, which is current, exits.  Tracepoint. */
 void follow_exit(struct task_struct *task)
 {
 	thread_for_each_rcu(task, exit_thread_work, NULL);
@@ -371,7 +371,7 @@ static void switch_thread(struct target_thread *tt, void *arg)
 }
 
 /*
- * follow_switch - @prev leaves this CPU, its counters still count
+ * follow_switch - @prev leaves this CPU while its counters still count
  *
  * Tracepoint, runqueue lock held, interrupts off.
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who follows processes: owners whose log tells of them, and owners with PMCs
- * that are attached to some.
+ * Owners that follow processes: those whose log describes processes, and those
+ * with PMCs attached to some.
  *
- * There are sets of probes.  Each is registered with the first of them that needs
- * it and removed some time after the last: a module that follows nothing costs
- * nothing, and who counts in processes does not make all others' mmap() slower.
+ * The probes come in sets.  A set is registered for the first owner that needs it
+ * and removed some time after the last one: the module costs nothing while it
+ * follows nothing, and counting in processes does not make mmap() slower for others.
  */
 #include <linux/rculist.h>
 #include <linux/workqueue.h>
@@ -37,7 +37,7 @@ static void unregister_maps(void)
 	proc_maps_unregister();
 }
 
-/* @holders: owners; both hooks_mutex */
+/* @holders: number of owners.  Both change under hooks_mutex. */
 static struct hook_set {
 	int (*reg)(void);
 	void (*unreg)(void);
@@ -65,7 +65,7 @@ static void remove_hooks(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(remove_work, remove_hooks);
 
-/* hooks_mutex */
+/* Under hooks_mutex. */
 static int hold(struct hwpmc_owner *o, unsigned int set)
 {
 	struct hook_set *s = &sets[set];
@@ -84,7 +84,7 @@ static int hold(struct hwpmc_owner *o, unsigned int set)
 	return 0;
 }
 
-/* hooks_mutex */
+/* Under hooks_mutex. */
 static void drop(struct hwpmc_owner *o, unsigned long mask)
 {
 	unsigned int set;
@@ -96,7 +96,7 @@ static void drop(struct hwpmc_owner *o, unsigned long mask)
 }
 
 /*
- * hooks_hold - have probes stay; owner->mutex
+ * hooks_hold - keep probes registered for @o; under owner->mutex
  * @mask: BIT(HOOK_*)
  */
 int hooks_hold(struct hwpmc_owner *o, unsigned long mask)
@@ -118,7 +118,7 @@ int hooks_hold(struct hwpmc_owner *o, unsigned long mask)
 }
 
 /*
- * hooks_close - @o goes.  owner->mutex.
+ * hooks_close - @o is closed.  Under owner->mutex.
  */
 void hooks_close(struct hwpmc_owner *o)
 {
@@ -127,10 +127,10 @@ void hooks_close(struct hwpmc_owner *o)
 	mutex_unlock(&hooks_mutex);
 }
 
-/* @o follows nobody any more.  owner->mutex. */
+/* @o does not follow any process any more.  Under owner->mutex. */
 void hooks_let_go(struct hwpmc_owner *o)
 {
-	/* maps of code have to be told what is mapped, as long as there are events */
+	/* unwind maps need the mapping hooks as long as there are events */
 	const unsigned long kept = o->unwinder ? BIT(HOOK_MAPS) : 0;
 
 	mutex_lock(&hooks_mutex);
@@ -138,7 +138,7 @@ void hooks_let_go(struct hwpmc_owner *o)
 	mutex_unlock(&hooks_mutex);
 }
 
-/* As hooks_follow() of targets, for who holds HOOK_TASKS: it cannot fail. */
+/* Like hooks_follow() of targets; cannot fail, because @o holds HOOK_TASKS. */
 void hooks_join(struct hwpmc_owner *o)
 {
 	if (o->hooked)
@@ -150,8 +150,8 @@ void hooks_join(struct hwpmc_owner *o)
 }
 
 /*
- * hooks_follow - have process records committed for @o; owner->mutex
- * @all: of all processes; else of its targets only, if not of all already
+ * hooks_follow - have process records committed for @o; under owner->mutex
+ * @all: of all processes; else only of targets, unless @o has all already
  */
 int hooks_follow(struct hwpmc_owner *o, bool all)
 {
@@ -160,7 +160,7 @@ int hooks_follow(struct hwpmc_owner *o, bool all)
 	if (err)
 		return err;
 	if (all && !o->follow_all) {
-		/* first: a hook does not tell it both of all and of targets */
+		/* first, so that no hook commits for @o twice: for all and for targets */
 		WRITE_ONCE(o->follow_all, true);
 		mutex_lock(&hooks_mutex);
 		list_add_tail_rcu(&o->follow_node, &hook_followers);
@@ -171,8 +171,8 @@ int hooks_follow(struct hwpmc_owner *o, bool all)
 }
 
 /*
- * No probe commits for @o any more when this returns.  owner->mutex, until the
- * grace period is over: the nodes go into the lists again after it only.
+ * When this returns, no probe commits for @o any more.  Under owner->mutex until
+ * the grace period is over: only then may the nodes be added to the lists again.
  */
 void hooks_unfollow(struct hwpmc_owner *o)
 {
@@ -185,14 +185,14 @@ void hooks_unfollow(struct hwpmc_owner *o)
 	mutex_unlock(&hooks_mutex);
 	WRITE_ONCE(o->hooked, false);
 	synchronize_rcu();
-	/* last: as above */
+	/* last, for the reason in hooks_follow() */
 	WRITE_ONCE(o->follow_all, false);
-	/* else they stay for the targets' sake */
+	/* else the targets need the hooks */
 	if (list_empty(&o->targets))
 		hooks_let_go(o);
 }
 
-/* Module exit: nobody follows. */
+/* Module exit: no owner is left. */
 void hooks_exit(void)
 {
 	cancel_delayed_work_sync(&remove_work);

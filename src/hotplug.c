@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs that come and go.
+ * CPUs that go online and offline.
  *
- * Creating and releasing events takes cpus_read_lock inside perf, so the
- * callback only makes the CPU's ring (before any task runs there) and queues
- * work that replaces the CPU's events.  Nothing is done when a CPU goes away:
- * its events are detached by perf, its ring is drained as ever.
+ * perf takes cpus_read_lock to create and release events.  So the callback only
+ * creates the CPU's ring (before any task runs there) and queues work that replaces
+ * the CPU's events.  Nothing is done when a CPU goes offline: perf detaches its
+ * events, and its ring is drained as before.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -59,14 +59,14 @@ static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
 	or->wake = IRQ_WORK_INIT_HARD(wake_thread);
 	or->owner = o;
 	or->cpu = cpu;
-	/* handlers and the writing thread find it without a lock */
+	/* handlers and the writer thread find it without a lock */
 	smp_store_release(&o->rings[cpu], or);
 	return 0;
 }
 
 /*
- * Also counts the CPU's lives: perf has detached its events when it went away,
- * for good and without a notice.
+ * Also counts how often the CPU went online: perf detached its events when it went
+ * offline, permanently and without notice.
  */
 static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 {
@@ -81,8 +81,8 @@ static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 }
 
 /*
- * Also while an ioctl waits for the reader of the log; waits itself for none: an
- * attach may wait for an exec.
+ * Runs even while an ioctl waits for the reader of the log.  Does not itself wait
+ * for an ioctl, because an attach may wait for an exec.
  */
 static void hotplug_work(struct work_struct *work)
 {
@@ -95,7 +95,7 @@ static void hotplug_work(struct work_struct *work)
 
 	if (!mutex_trylock(&o->cpus_mutex))
 		goto out;
-	/* the callback may have had no memory; without quota there is no ring */
+	/* the callback may have had no memory; over quota, a retry is no use */
 	again = READ_ONCE(o->want_rings) && rings_create(o) == -ENOMEM;
 	for_each_live_pmc(o, row, pmc) {
 		err = event_sync_cpus(pmc);
@@ -127,7 +127,7 @@ void hotplug_exit(void)
 	cpuhp_remove_multi_state(hp_state);
 }
 
-/* owner->mutex; once per owner. */
+/* Under owner->mutex; once per owner. */
 int hotplug_add_owner(struct hwpmc_owner *o)
 {
 	int err;
@@ -151,9 +151,9 @@ void hotplug_remove_owner(struct hwpmc_owner *o)
 }
 
 /*
- * rings_create - rings for all CPUs that are online, and for those to come
+ * rings_create - rings for all online CPUs, and for those that come online later
  *
- * owner->mutex.  Rings made before a failure stay for the next attempt.
+ * Under owner->mutex.  Rings created before a failure stay for the next attempt.
  */
 int rings_create(struct hwpmc_owner *o)
 {
@@ -173,8 +173,8 @@ int rings_create(struct hwpmc_owner *o)
 }
 
 /*
- * Nobody produces, and the writing thread is not there to be woken.  A ring that
- * a CPU coming up makes meanwhile has not been produced into.
+ * No producer runs, and there is no writer thread to be woken.  A ring that a CPU
+ * creates meanwhile as it comes online has no records yet.
  */
 void rings_sync(struct hwpmc_owner *o)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What can be asked about the machine: its CPUs, their rows, its events.
+ * Queries about the machine: its CPUs, their rows, its events.
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>
@@ -34,13 +34,13 @@ void info_cpus(struct hwpmc_cpuinfo *c)
  * struct listing - the rows of a CPU, as they are collected
  * @cpu:    the CPU
  * @self:   the owner that asks
- * @uid:    the user who does
- * @sees_all: and may see other users' PMCs
- * @pid_ns: whose pids he sees
- * @rows:   those that there is room for
- * @room:   how many that is
- * @n:      how many there are
- * @used:   which somebody uses
+ * @uid:    effective user of its opener
+ * @sees_all: the opener may see other users' PMCs
+ * @pid_ns: the namespace in which pids are reported
+ * @rows:   the rows, as far as there is room
+ * @room:   size of @rows
+ * @n:      number of rows found
+ * @used:   rows that are in use
  */
 struct listing {
 	int		cpu;
@@ -61,7 +61,7 @@ static const u32 state_of[] = {
 	[PMC_DELETED]	= HWPMC_STATE_DELETED,
 };
 
-/* The number may have been given to another process when this one is gone. */
+/* If this process has ended, its number may belong to another one by now. */
 static pid_t opener_of(const struct hwpmc_owner *o, struct pid_namespace *ns)
 {
 	pid_t nr = 0;
@@ -86,7 +86,7 @@ static struct hwpmc_pmcinfo_row *add_row(struct listing *l, u32 row)
 	return r;
 }
 
-/* fold_mutex of the PMC's owner */
+/* Under fold_mutex of the PMC's owner. */
 static void add_pmc(struct listing *l, const struct hwpmc_pmc *pmc)
 {
 	const struct hwpmc_owner *o = pmc->owner;
@@ -111,7 +111,7 @@ static void add_pmc(struct listing *l, const struct hwpmc_pmc *pmc)
 	strscpy(r->name, pmc->name, sizeof(r->name));
 }
 
-/* fold_mutex keeps PMCs from being folded, and so freed, meanwhile. */
+/* fold_mutex keeps PMCs from being folded, and so from being freed. */
 static void add_owner(struct hwpmc_owner *o, void *arg)
 {
 	struct listing *l = arg;
@@ -136,7 +136,7 @@ static void collect(struct listing *l)
 	stats_for_each_owner(add_owner, l);
 	rows_disabled(l->cpu, disabled);
 	for_each_set_bit(row, disabled, HWPMC_NROW) {
-		/* disabled since it was seen in use */
+		/* it was in use, and has been disabled since */
 		if (test_bit(row, l->used))
 			continue;
 		r = add_row(l, row);
@@ -156,7 +156,7 @@ static int by_row(const void *a, const void *b)
 	return r->id < s->id ? -1 : r->id > s->id;
 }
 
-/* Owners come and go: until there was room for all at once. */
+/* Owners come and go: repeats until there was room for all rows at once. */
 static int collect_all(struct listing *l)
 {
 	const unsigned int slack = 16;
@@ -216,7 +216,7 @@ int info_pmcs(struct hwpmc_owner *o, struct hwpmc_pmcinfo *a)
 #define SW(n, c)	{ .name = n, .type = PERF_TYPE_SOFTWARE, \
 			  .config = PERF_COUNT_SW_##c }
 
-/* By the names that libpmc has for them too. */
+/* The names are those that libpmc uses, too. */
 static const struct hwpmc_dynevent events[] = {
 	HW("cycles",			CPU_CYCLES),
 	HW("instructions",		INSTRUCTIONS),
@@ -240,7 +240,7 @@ static const struct hwpmc_dynevent events[] = {
 	SW("cgroup-switches",		CGROUP_SWITCHES),
 };
 
-/* An event exists if it can be made: perf has no other way to ask. */
+/* An event exists if it can be created: perf has no other way to ask. */
 int info_events(struct hwpmc_dyneventinfo *a)
 {
 	u32 n = 0, i;
