@@ -2,13 +2,13 @@
 /*
  * ioctls: the gate, arguments in, dispatch, arguments out.
  *
- * The rules of each operation are where it is carried out.
+ * The rules of each operation are in the file that carries it out.
  *
- * An answer that cannot be written to the caller's memory is EFAULT, and the
- * operation has not happened.  There is one mechanism for that: an operation that
- * changes something and has an answer has an undo, which runs under the same hold
- * of owner->mutex.  To write the answer first would not do: that memory can go
- * while the operation runs, and RECORD's answer is known only afterwards.
+ * If an answer cannot be written to the caller's memory, the ioctl returns EFAULT
+ * and the operation has not happened.  One mechanism ensures this: an operation
+ * that changes something and has an answer has an undo, which runs under the same
+ * hold of owner->mutex.  Writing the answer first is no alternative: the memory can
+ * be unmapped while the operation runs, and RECORD's answer is known only at its end.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -37,13 +37,13 @@ union arg {
 	struct hwpmc_simple simple;
 	struct {
 		struct hwpmc_setcount setcount;
-		u64 old_count;		/* not the user's */
+		u64 old_count;		/* not visible to the user */
 	};
 	struct hwpmc_rw rw;
 	struct hwpmc_filter filter;
 	struct {
 		struct hwpmc_record record;
-		struct recorded recorded;	/* not the user's */
+		struct recorded recorded;	/* not visible to the user */
 	};
 	struct hwpmc_atbase atbase;
 	struct hwpmc_snapshot snapshot;
@@ -51,7 +51,7 @@ union arg {
 	struct hwpmc_unwindtable unwindtable;
 	struct {
 		struct hwpmc_unwindnext unwindnext;
-		struct file *unwindfile;	/* not the user's */
+		struct file *unwindfile;	/* not visible to the user */
 	};
 };
 
@@ -97,7 +97,7 @@ static int do_getcpuinfo(struct hwpmc_owner *o, union arg *a)
 	return 0;
 }
 
-/* Without owner->mutex: who reads the log looks while others wait for him. */
+/* Not under owner->mutex: the log's reader may ask while others wait for it. */
 static int do_getdriverstats(struct hwpmc_owner *o, union arg *a)
 {
 	if (a->driverstats.reserved)
@@ -148,7 +148,7 @@ static int do_allocate(struct hwpmc_owner *o, union arg *a)
 	return pmc_allocate(o, &a->allocate);
 }
 
-/* An id that its owner cannot learn would be lost until the close. */
+/* An id that its owner does not learn would be lost until the close. */
 static void undo_allocate(struct hwpmc_owner *o, union arg *a)
 {
 	pmc_release(o, a->allocate.id);
@@ -170,7 +170,7 @@ static int do_rw(struct hwpmc_owner *o, union arg *a)
 	return pmc_rw(o, &a->rw);
 }
 
-/* The value is the old one by now. */
+/* a->rw.value is the old value now. */
 static void undo_rw(struct hwpmc_owner *o, union arg *a)
 {
 	if (a->rw.flags & HWPMC_F_NEWVALUE)
@@ -260,10 +260,10 @@ static int do_stop(struct hwpmc_owner *o, union arg *a)
 }
 
 /*
- * @undo: takes back what @fn has done, given what that left in the argument
- * @done: what is only to be done when the caller has the answer
- * @never: the error of an operation that there cannot be here, whatever is asked
- * @unlocked: not under owner->mutex, so it waits for no other operation
+ * @undo: undoes what @fn has done, given the argument as @fn left it
+ * @done: what must be done only after the caller has the answer
+ * @never: errno of an operation that this module cannot support
+ * @unlocked: runs without owner->mutex, so it waits for no other operation
  */
 struct op {
 	int (*fn)(struct hwpmc_owner *o, union arg *a);
@@ -321,7 +321,7 @@ static const struct op ops[] = {
 	},
 };
 
-/* An older client's structure ends early, a newer one's must end in zeros. */
+/* An older client's structure ends early; a newer one's must end in zeros. */
 static int copy_in(union arg *a, unsigned int cmd, void __user *uarg,
 		   const struct op *op)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernel modules that come and go while somebody samples.
+ * Kernel modules that are loaded and unloaded during sampling.
  *
- * Those that are there already are on a list that is not exported: pmcstat
- * tells them, from /sys, through WRITELOG.
+ * The list of the modules that are already loaded is not exported: pmcstat reads
+ * them from /sys and passes them on through WRITELOG.
  */
 #include <linux/module.h>
 #include <linux/notifier.h>
@@ -26,7 +26,7 @@ struct kmod_ext {
 	char name[NAME_LEN];
 };
 
-/* A ready-made record into this CPU's ring of each owner that follows. */
+/* Commits a complete record to this CPU's ring of each owner that follows. */
 static void commit_all(const void *rec, u32 len)
 {
 	struct hwpmc_owner *o;
@@ -100,7 +100,7 @@ int kmod_register(void)
 		     sizeof(struct pmclog_map_in));
 	BUILD_BUG_ON(offsetof(struct kmod_ext, name) !=
 		     sizeof(struct pmclog_ext_module));
-	/* what went while nobody listened */
+	/* modules may have been unloaded while no notifier was registered */
 	chain_steps_forget();
 	return register_module_notifier(&module_nb);
 }

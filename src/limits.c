@@ -2,15 +2,16 @@
 /*
  * How much one user can have.
  *
- * What is counted belongs to owners, and goes to the account of the real user
- * who opened the device, whoever uses it since.  In a user namespace it also goes
- * to the account that the namespace's creator has outside, and so on up to the
- * first namespace: all users that a namespace has for its creator can have no
- * more together than he can.  An opener that may profile the kernel has none.
+ * Owners are charged for their resources, on the account of the real user who
+ * opened the device, even if another process uses the descriptor.  In a user
+ * namespace the charge also goes to the account that the namespace's creator has
+ * outside, and so on up to the first namespace.  So all users that a creator makes
+ * in a namespace can together have no more than the creator.  An opener that may
+ * profile the kernel has no account.
  *
- * An account lasts as long as there are owners of its user, or of a namespace
- * that he made; an owner whose writing thread is stuck counts until that lets it
- * go.
+ * An account lasts as long as there are owners of its user, or of a namespace that
+ * the user created.  An owner with a stuck writer thread counts until the thread
+ * ends.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
@@ -24,7 +25,7 @@
 #include "hwpmc.h"
 #include "trace.h"
 
-/* by the parameters that set them */
+/* names of the parameters that set the limits */
 static const char *const limit_names[LIMIT_KINDS] = {
 	[LIMIT_OWNERS]		= "max_owners",
 	[LIMIT_PMCS]		= "max_pmcs",
@@ -32,17 +33,17 @@ static const char *const limit_names[LIMIT_KINDS] = {
 	[LIMIT_COUNTERS]	= "max_counters",
 };
 
-#define RUN_AHEAD	(100 * (s64)NSEC_PER_MSEC)	/* of rest saved up */
+#define RUN_AHEAD	(100 * (s64)NSEC_PER_MSEC)	/* unused time kept */
 
 /**
  * struct limit_account - what a user has, as a user of one user namespace
- * @node: accounts_mutex
- * @ref:  owners, and accounts whose parent it is; accounts_mutex
- * @ns:   whose; referenced; constant
- * @uid:  whose; constant
- * @parent: of the user who made @ns; NULL: @ns is the first one; constant
+ * @node: under accounts_mutex
+ * @ref:  owners, and accounts that have it as parent; under accounts_mutex
+ * @ns:   the user's namespace; referenced; constant
+ * @uid:  the user; constant
+ * @parent: account of @ns's creator; NULL: @ns is the first one; constant
  * @used: any context
- * @rested: when what its writing threads have run for is paid; any context
+ * @rested: when the run time of its writer threads is paid off; any context
  */
 struct limit_account {
 	struct list_head node;
@@ -79,7 +80,7 @@ static struct limit_account *new_account(struct user_namespace *ns, kuid_t uid)
 	return a;
 }
 
-/* ... and what it keeps of those above it.  NULL: there are none above it. */
+/* Also drops the references to the parents.  The first namespace has no parent. */
 static void drop_account(struct limit_account *a)
 {
 	struct limit_account *parent;
@@ -100,7 +101,7 @@ static void put_account(struct limit_account *a)
 	mutex_unlock(&accounts_mutex);
 }
 
-/* NULL: no memory */
+/* NULL: out of memory */
 static struct limit_account *get_account(struct user_namespace *ns, kuid_t uid)
 {
 	struct limit_account *first = NULL, **link = &first, *a;
@@ -111,7 +112,7 @@ static struct limit_account *get_account(struct user_namespace *ns, kuid_t uid)
 		if (!a)
 			break;
 		*link = a;
-		/* who was there has a reference to those above */
+		/* an account that existed holds a reference to its parents */
 		if (a->ref++ || !ns->parent)
 			goto out;
 		link = &a->parent;
@@ -142,10 +143,10 @@ static void release(struct limit_account *a, enum limit_kind kind, u64 n)
 }
 
 /*
- * limit_charge - @n more of @kind for @o
+ * limit_charge - charge @o for @n more of @kind
  *
- * -EDQUOT: that is more than its user can have, or who made his namespace.  Any
- * context.
+ * -EDQUOT: that exceeds the limit of its user, or of the creator of the user's
+ * namespace.  Any context.
  */
 int limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 {
@@ -162,7 +163,7 @@ int limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 	return -EDQUOT;
 }
 
-/* What was charged, no more and no less.  Any context. */
+/* Releases exactly what was charged.  Any context. */
 void limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 {
 	struct limit_account *a;
@@ -171,7 +172,7 @@ void limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 		release(a, kind, n);
 }
 
-/* @cost: of time, in nanoseconds; returns how much of it is still to come. */
+/* @cost: time in nanoseconds; returns how much of it is still to be paid off. */
 static u64 spend(struct limit_account *a, s64 now, s64 cost)
 {
 	s64 rested = atomic64_read(&a->rested), then;
@@ -183,10 +184,10 @@ static u64 spend(struct limit_account *a, s64 now, s64 cost)
 }
 
 /*
- * limit_run - @o's writing thread has run for @ran nanoseconds
+ * limit_run - @o's writer thread has run for @ran nanoseconds
  *
- * Returns for how long it is to sleep.  All writing threads of an account together
- * take no more of the CPUs than their share.  Any context.
+ * Returns how long the thread must sleep.  All writer threads of an account
+ * together use no more CPU time than their share.  Any context.
  */
 u64 limit_run(struct hwpmc_owner *o, u64 ran)
 {
@@ -200,10 +201,10 @@ u64 limit_run(struct hwpmc_owner *o, u64 ran)
 }
 
 /*
- * limit_open - a new owner, opened by the caller
+ * limit_open - charge for a new owner, opened by the caller
  *
- * -EMFILE: that would be too many.  Then and after -ENOMEM there is nothing to
- * take back.
+ * -EMFILE: too many owners.  After this error and -ENOMEM nothing needs to be
+ * undone.
  */
 int limit_open(struct hwpmc_owner *o)
 {
@@ -219,13 +220,13 @@ int limit_open(struct hwpmc_owner *o)
 	return 0;
 }
 
-/* Its device is closed; it may linger, with what is charged for it. */
+/* The device is closed; the owner may stay for a while, with its charges. */
 void limit_close(struct hwpmc_owner *o)
 {
 	limit_release(o, LIMIT_OWNERS, 1);
 }
 
-/* The owner has nothing any more. */
+/* The owner has no charges any more. */
 void limit_forget(struct hwpmc_owner *o)
 {
 	if (o->account)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An owner's log, as ioctls see it: requests to the writing thread and the
- * waiting for them.  Under owner->mutex unless it says otherwise.
+ * An owner's log, as seen by ioctls: requests to the writer thread, and waiting
+ * for them.  All under owner->mutex, except where noted.
  *
- * A wait that depends on the reader of the log can be interrupted; of the last
- * close see logend.c.
+ * A wait that depends on the reader of the log can be interrupted.  The wait of the
+ * last close is in logend.c.
  */
 #include <linux/file.h>
 #include <linux/kthread.h>
@@ -43,7 +43,7 @@ void log_kick(struct hwpmc_owner *o)
 	struct task_struct *task;
 
 	WRITE_ONCE(o->log.kick, true);
-	rcu_read_lock();	/* start_writer() */
+	rcu_read_lock();	/* see start_writer() */
 	task = READ_ONCE(o->log.task);
 	if (task)
 		wake_up_process(task);
@@ -61,10 +61,9 @@ bool log_active(struct hwpmc_owner *o)
 }
 
 /*
- * log_hand_over - is there a thread that folds a PMC just deleted?
+ * log_hand_over - is there a writer thread to fold a PMC that was just deleted?
  *
- * The thread leaves (LOG_NONE, under log.lock) only when no deleted PMC is
- * left.
+ * The thread leaves (LOG_NONE, under log.lock) only if no deleted PMC is left.
  */
 bool log_hand_over(struct hwpmc_owner *o)
 {
@@ -78,7 +77,7 @@ bool log_hand_over(struct hwpmc_owner *o)
 	return there;
 }
 
-/* A writable file that the thread can write to, referenced. */
+/* Returns a writable file that the thread can write to, referenced. */
 struct file *log_get_file(int fd)
 {
 	struct file *file = fget(fd);
@@ -113,9 +112,9 @@ static int alloc_merge(struct hwpmc_log *log)
 }
 
 /*
- * Whoever has to do with the last log may still be about to ask its thread for
- * something, without owner->mutex (follow.c): he wakes that one, or the new one
- * when all is in place.
+ * A task that dealt with the last log (follow.c) may still be about to wake its
+ * thread, without owner->mutex.  It wakes the old thread, or the new one when all
+ * is in place.
  */
 static int start_writer(struct hwpmc_owner *o)
 {
@@ -124,10 +123,10 @@ static int start_writer(struct hwpmc_owner *o)
 
 	task = kthread_create(drain_thread, o, "hwpmc/%d",
 			      task_tgid_vnr(current));
-	/* for some kinds of memory that it lacks, fork says EAGAIN */
+	/* for some shortages of memory fork returns EAGAIN */
 	if (IS_ERR(task))
 		return PTR_ERR(task) == -EAGAIN ? -ENOMEM : PTR_ERR(task);
-	/* the thread drops both when it ends, maybe long after the owner */
+	/* the thread drops both when it ends, maybe long after the close */
 	owner_get(o);
 	__module_get(THIS_MODULE);
 	reinit_completion(&log->done);
@@ -146,7 +145,7 @@ static int start_writer(struct hwpmc_owner *o)
 	smp_store_release(&log->task, get_task_struct(task));
 	wake_up_process(task);
 	if (last) {
-		synchronize_rcu();	/* nobody is about to wake it */
+		synchronize_rcu();	/* no one is about to wake it */
 		put_task_struct(last);
 	}
 	return 0;
@@ -163,19 +162,19 @@ static u64 ask(struct hwpmc_owner *o, u64 *want)
 	return n;
 }
 
-/* Who is not told of will be.  Any process context. */
+/* Requests a dump of what is not logged yet.  Any process context. */
 void log_want_dump(struct hwpmc_owner *o)
 {
 	ask(o, &o->log.req.dump_want);
 }
 
-/* @file: NULL: a log without one; else its reference becomes the log's */
+/* @file: NULL for a log without a file; else the log takes over the reference */
 static int start(struct hwpmc_owner *o, struct file *file,
 		 const struct hwpmc_configurelog *c)
 {
 	/*
-	 * If there are none there will be none: attaches wait for us.  Where there
-	 * are, the hooks of tasks are held: attaches hold them.
+	 * No first target can appear here: attaches also need owner->mutex.  If
+	 * there are targets, their attaches hold the hooks of tasks.
 	 */
 	bool follow = !list_empty(&o->targets);
 	int err;
@@ -192,7 +191,7 @@ static int start(struct hwpmc_owner *o, struct file *file,
 	o->log.owner_pid = task_tgid_vnr(current);
 	WRITE_ONCE(o->log.tell_kernel, pmc_privileged(o) && !access_locked() &&
 				       !access_perf(o, false, false));
-	/* sethostname() may be at work on it */
+	/* a concurrent sethostname() may change it */
 	data_race(strscpy(o->log.host, utsname()->nodename,
 			  sizeof(o->log.host)));
 	log_keep(o, get_task_pid(current, PIDTYPE_TGID),
@@ -221,28 +220,28 @@ static int await_done(struct hwpmc_owner *o, unsigned int state)
 {
 	int err;
 
-	mutex_unlock(&o->cpus_mutex);	/* as log_wait() */
+	mutex_unlock(&o->cpus_mutex);	/* as in log_wait() */
 	err = wait_for_completion_state(&o->log.done, state);
 	mutex_lock(&o->cpus_mutex);
 	return err;
 }
 
-/* Until the thread has left.  -EINTR */
+/* Waits until the thread has left.  -EINTR */
 static int await_end(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 
 	if (await_done(o, WAIT_INTERRUPTIBLE))
 		return -EINTR;
-	/* it says so under the lock, and has left when it lets go of that */
+	/* the thread completes under the lock, and has left when it unlocks */
 	spin_lock(&log->lock);
 	spin_unlock(&log->lock);
 	return 0;
 }
 
 /*
- * Is there a log, or some of one that is to be read yet?  The thread of one that
- * has been read is about to leave.  -EINTR
+ * Is there a log, or data of one that is still to be read?  If the log has been
+ * read completely, its thread is about to leave.  -EINTR
  */
 static int log_there(struct hwpmc_owner *o)
 {
@@ -256,7 +255,7 @@ static int log_there(struct hwpmc_owner *o)
 	}
 }
 
-/* Stops what needs the log, and lets the thread write the rest. */
+/* Stops everything that needs the log, and lets the thread write the rest. */
 void log_begin_end(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
@@ -274,8 +273,8 @@ void log_begin_end(struct hwpmc_owner *o)
 }
 
 /*
- * Ends the log.  If the wait is interrupted the log ends all the same, later.
- * The caller may be the reader of the device: end() does not wait for the reader.
+ * Ends the log.  If the wait is interrupted, the log still ends, later.  Does not
+ * wait for the reader of the device, because the caller may be the reader.
  */
 static int end(struct hwpmc_owner *o)
 {
@@ -283,7 +282,7 @@ static int end(struct hwpmc_owner *o)
 	return stream_state(o) == STREAM_NONE ? await_end(o) : 0;
 }
 
-/* The flags of a log with a file, and of one without. */
+/* Checks the flags of a log with a file, or without one. */
 static bool flags_ok(const struct hwpmc_configurelog *c)
 {
 	if (c->fd >= 0)
@@ -300,10 +299,10 @@ static bool flags_ok(const struct hwpmc_configurelog *c)
 /*
  * log_configure - CONFIGURELOG
  *
- * EBUSY: a log is configured, or not all of the last one has been read.  EBADF:
+ * EBUSY: a log is configured, or part of the last one has not been read.  EBADF:
  * the fd is not open for writing.  EINVAL: negative fd without a log, or a file
- * that cannot take one.  ENOMEM, EDQUOT.  EINTR: interrupted while the rest was
- * written, which goes on.
+ * that cannot be used for a log.  ENOMEM, EDQUOT.  EINTR: interrupted while the rest
+ * of the log was being written; the writing continues.
  */
 int log_configure(struct hwpmc_owner *o, const struct hwpmc_configurelog *c)
 {
@@ -330,9 +329,9 @@ int log_configure(struct hwpmc_owner *o, const struct hwpmc_configurelog *c)
 }
 
 /*
- * log_close - CLOSELOG: as CONFIGURELOG(-1), but a write error is returned
+ * log_close - CLOSELOG: like CONFIGURELOG(-1), but returns a write error
  *
- * An error that is pending already leaves the log as it is.
+ * An error that is already pending is returned, and the log stays open.
  */
 int log_close(struct hwpmc_owner *o)
 {
@@ -347,11 +346,11 @@ int log_close(struct hwpmc_owner *o)
 }
 
 /*
- * log_drop - end a log that is read from the device, and that nobody knows of
+ * log_drop - end a log that is read from the device, before the user learns of it
  *
- * Nothing of it is left, to be read before the next log can begin.  The thread
- * does not wait for a reader now, so this takes no longer than what it is at;
- * only who is killed does not wait, and leaves what is ready unread.
+ * No data of it is left that would have to be read before the next log can begin.
+ * The thread does not wait for a reader now, so this takes only as long as the
+ * thread's current work.  Only a killed caller does not wait, and leaves unread data.
  */
 void log_drop(struct hwpmc_owner *o)
 {
@@ -363,13 +362,13 @@ void log_drop(struct hwpmc_owner *o)
 	end(o);
 	if (await_done(o, WAIT_KILLABLE))
 		return;
-	/* it has left: see await_end() */
+	/* the thread has left: see await_end() */
 	spin_lock(&log->lock);
 	spin_unlock(&log->lock);
 	stream_drop(o);
 }
 
-/* The thread answers requests in passes; @want is the number of ours. */
+/* The thread answers requests in passes; @want is the number of this request. */
 bool log_answered(struct hwpmc_owner *o, const u64 *done, u64 want)
 {
 	bool yes;
@@ -381,10 +380,10 @@ bool log_answered(struct hwpmc_owner *o, const u64 *done, u64 want)
 }
 
 /*
- * log_flush - FLUSHLOG: returns when what was logged before is written
+ * log_flush - FLUSHLOG: returns when everything logged before is written
  *
- * ... or waits for the reader of the device, who may be the caller.  EINVAL
- * without a log, EINTR, or the log's write error.
+ * ... or when the thread waits for the reader of the device, which may be the
+ * caller.  EINVAL without a log, EINTR, or the log's write error.
  */
 int log_flush(struct hwpmc_owner *o)
 {
@@ -405,11 +404,11 @@ int log_flush(struct hwpmc_owner *o)
 }
 
 /*
- * log_dump - have the processes and their mappings logged that are not yet
+ * log_dump - log the processes and mappings that are not logged yet
  *
- * The owner follows them already, so nothing falls between.  ENOBUFS: the reader
- * of the device has to read first.  ERESTARTSYS: a signal has come; the dump goes
- * on, and the next one to ask for it waits for what is left.
+ * The owner already follows them, so no change is missed.  ENOBUFS: the reader of
+ * the device has to read first.  ERESTARTSYS: interrupted by a signal; the dump
+ * goes on, and the next request for a dump waits for the rest of it.
  */
 int log_dump(struct hwpmc_owner *o)
 {
@@ -434,7 +433,7 @@ int log_dump(struct hwpmc_owner *o)
 	return log_answered(o, &req->dump_done, want) ? 0 : -ENOBUFS;
 }
 
-/* Takes a rotation back that the thread has not begun. */
+/* Withdraws a rotation that the thread has not begun. */
 static bool cancel_rotate(struct hwpmc_owner *o)
 {
 	struct log_place to = {};
@@ -451,11 +450,11 @@ static bool cancel_rotate(struct hwpmc_owner *o)
 }
 
 /*
- * log_rotate - ROTATELOG: the old log ends, @fd's begins, no PMC stops
+ * log_rotate - ROTATELOG: the old log ends, the log in @fd begins, no PMC stops
  *
- * EINVAL without a log, for one that is read from the device, or for a file that
- * cannot take one; EBADF, EINTR, ENOMEM.
- * Clears a write error: the new log begins afresh.
+ * EINVAL without a log, for a log that is read from the device, or for a file that
+ * cannot be used for a log; EBADF, EINTR, ENOMEM.
+ * Clears a write error: the new log starts without one.
  */
 int log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
 {
@@ -496,7 +495,7 @@ int log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
 	return 0;
 }
 
-/* -ENOMEM: this CPU has no ring; -EAGAIN: no room in it now. */
+/* -ENOMEM: this CPU has no ring; -EAGAIN: the ring has no room now. */
 static int try_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 {
 	struct ring_stamp *s = NULL;
@@ -527,17 +526,17 @@ static int try_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 
 static void nap(struct hwpmc_owner *o)
 {
-	mutex_unlock(&o->cpus_mutex);	/* as log_wait() */
+	mutex_unlock(&o->cpus_mutex);	/* as in log_wait() */
 	set_current_state(WAIT_INTERRUPTIBLE);
 	schedule_timeout(msecs_to_jiffies(10));
 	mutex_lock(&o->cpus_mutex);
 }
 
 /*
- * log_commit - a ready-made record into a ring, its stamp apart
+ * log_commit - commit a complete record to a ring, except for its stamp
  *
- * Waits for room; ENOMEM instead for a device that is non-blocking, or has to be
- * read first.  ERESTARTSYS: a signal has come first, nothing is committed.
+ * Waits for room.  ENOMEM instead if the device is non-blocking, or must be read
+ * first.  ERESTARTSYS: interrupted by a signal; nothing is committed.
  */
 int log_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 {
@@ -556,7 +555,7 @@ int log_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 	return 0;
 }
 
-/* WRITELOG of one value.  EINVAL without a log, else as log_commit(). */
+/* WRITELOG of one value.  EINVAL without a log, else like log_commit(). */
 int log_userdata(struct hwpmc_owner *o, u32 value)
 {
 	struct pmclog_userdata u = {
@@ -567,7 +566,7 @@ int log_userdata(struct hwpmc_owner *o, u32 value)
 	return log_active(o) ? log_commit(o, &u, sizeof(u)) : -EINVAL;
 }
 
-/* What the bulk form takes: where a record's strings begin, how many follow. */
+/* For a record of the bulk form: where its strings begin, and their number. */
 static bool meta_strings(const struct pmclog_ext *e, u32 len, u32 *at, u32 *n)
 {
 	*n = 1;
@@ -610,7 +609,7 @@ static bool meta_strings(const struct pmclog_ext *e, u32 len, u32 *at, u32 *n)
 	return true;
 }
 
-/* One whole record of a kind that is allowed, its strings ended. */
+/* Checks for one whole record of an allowed kind with terminated strings. */
 static bool meta_record_ok(const u8 *p, u32 left, u32 *len)
 {
 	const struct pmclog_ext *e = (const void *)p;
@@ -626,7 +625,7 @@ static bool meta_record_ok(const u8 *p, u32 left, u32 *len)
 	for (; at < *len; at++)
 		if (!p[at] && strings && !--strings)
 			break;
-	/* nothing but padding behind the last string */
+	/* only padding may follow the last string */
 	return at < *len && *len - at <= 4 && !memchr_inv(p + at, 0, *len - at);
 }
 
@@ -658,8 +657,8 @@ static int meta_add(struct hwpmc_log *log, struct log_meta *m)
 /*
  * log_write_records - WRITELOG's bulk form
  *
- * E2BIG past the bound (per owner), EINVAL without a log or for a record that
- * is not allowed (then none is taken), EFAULT, ENOMEM.
+ * E2BIG beyond the owner's limit, EINVAL without a log or if any record is not
+ * allowed (then none is taken), EFAULT, ENOMEM.
  */
 int log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len)
 {
@@ -691,12 +690,12 @@ err_free:
 	return err;
 }
 
-/* The last reference to the owner goes. */
+/* Called when the last reference to the owner is dropped. */
 void log_free(struct hwpmc_owner *o)
 {
 	struct log_meta *m, *next;
 
-	cancel_delayed_work_sync(&o->log.watch);	/* nobody queues it */
+	cancel_delayed_work_sync(&o->log.watch);	/* never queued again */
 	list_for_each_entry_safe(m, next, &o->log.meta, list)
 		kvfree(m);
 	stream_detach(o);

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A log that has to end although its file does not take it.
+ * Ends of a log that do not depend on its file taking data.
  *
- * Two things end a log from outside.  The first is the last close of the device:
- * after some patience a work makes the writing thread give up, whether a process
- * waits for that or not.  Only the process that opened the device, or configured
- * the log, waits in its close: another one may have been sent the device only to
- * make it wait.
+ * Two events end a log from outside.  The first is the last close of the device:
+ * after some patience a work makes the writer thread give up, whether or not a
+ * process waits for it.  Only the process that opened the device, or configured
+ * the log, waits in its close: another process may have been sent the device only
+ * to make it wait.
  *
  * The second is the end of the process that configured the log.  A Unix socket can
- * hold the device, by a descriptor that was sent and not yet received.  The log
- * holds the socket, so that both would stay for ever when no process has them:
- * the kernel's collection of such sockets takes the log's reference for one of a
- * process, and a module cannot find out where the references to its file are.  A
- * process, though, can be seen and killed.  So a file that can hold others is the
- * log's only while the process that gave it lives.
+ * hold the device, as a descriptor that was sent and not yet received.  If the log
+ * holds the socket, both stay forever once no process has them.  The kernel's
+ * collection of such sockets takes the log's reference for one of a process, and
+ * a module cannot find out where the references to its file are.  A process,
+ * however, can be seen and killed.  So the log keeps a file that can hold others
+ * only while the process that supplied it lives.
  *
  * These files cannot hold others, and stay for as long as the device is open:
- * regular files and pipes, which have bytes; TCP, UDP and VSOCK, which carry
- * bytes.  All others are taken for ones that can.  Sockets of other families
- * may wrap a Unix socket, and character devices hold what their driver was given:
- * vhost has the memory of a process, and with it what is mapped there, an io_uring
- * for example, whose table of files can have the device.  An io_uring, an epoll
- * and the device itself cannot be logs: they cannot be written to.
+ * regular files and pipes, which contain bytes; TCP, UDP and VSOCK, which carry
+ * bytes.  All others are assumed to hold files.  Sockets of other families may wrap
+ * a Unix socket, and character devices hold what their driver was given.  For
+ * example, vhost holds the memory of a process, and with it its mappings; one can
+ * be an io_uring whose file table has the device.  An io_uring, an epoll and the
+ * device itself cannot be logs: they cannot be written to.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -36,7 +36,7 @@
 #include "log.h"
 
 #define CLOSE_PATIENCE	(HZ * 6 / 10)	/* for the log's last bytes */
-#define CLOSE_GRACE	(HZ * 3 / 10)	/* for the thread to end after that */
+#define CLOSE_GRACE	(HZ * 3 / 10)	/* then, for the thread to end */
 #define KEEPER_INTERVAL	HZ
 
 static bool socket_may_hold(struct socket *sock)
@@ -51,7 +51,7 @@ static bool socket_may_hold(struct socket *sock)
 	}
 }
 
-/* Can @file hold another one open, and so the device? */
+/* Can @file hold another file open, and so the device? */
 bool log_may_hold(struct file *file)
 {
 	struct inode *inode = file_inode(file);
@@ -59,24 +59,24 @@ bool log_may_hold(struct file *file)
 
 	if (sock)
 		return socket_may_hold(sock);
-	/* what has no name is called regular by some kernels */
+	/* some kernels call anonymous inodes regular */
 	if (inode->i_sb->s_magic == ANON_INODE_FS_MAGIC)
 		return true;
 	return !S_ISREG(inode->i_mode) && !S_ISFIFO(inode->i_mode);
 }
 
-/* Frozen with the thread: a machine that sleeps is not a file that hangs. */
+/* The work freezes with the thread: a suspended machine is not a file that hangs. */
 static void watch_in(struct hwpmc_log *log, unsigned long delay)
 {
 	mod_delayed_work(system_freezable_wq, &log->watch, delay);
 }
 
 /*
- * log_keep - whose the log's file is from here on
- * @keeper: taken over; NULL: there is no file any more
+ * log_keep - set the process that keeps the log's file
+ * @keeper: the reference is taken over; NULL: the log has no file any more
  *
- * By the writing thread, or before it runs.  A signal that was to break it off
- * the file before has come, and is not to break the next write.
+ * Called by the writer thread, or before it runs.  A signal that was sent to
+ * interrupt a write to the previous file must not interrupt the next write.
  */
 void log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound)
 {
@@ -90,7 +90,7 @@ void log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound)
 	WRITE_ONCE(log->orphaned, false);
 	spin_unlock(&log->lock);
 	put_pid(keeper);
-	if (bound)	/* after a close the work is on its way */
+	if (bound)	/* after a close the work is already queued */
 		queue_delayed_work(system_freezable_wq, &log->watch,
 				   KEEPER_INTERVAL);
 }
@@ -108,15 +108,15 @@ static bool has_ended(struct pid *pid)
 }
 
 /*
- * Out of whatever it waits in.  log.lock, while the log has a keeper: @task is
- * its thread; or after the last close.
+ * Interrupts whatever the thread waits in.  Under log.lock while the log has a
+ * keeper, so that @task is its thread; or after the last close.
  */
 static void break_off(struct hwpmc_log *log)
 {
 	send_sig(SIGKILL, log->task, 1);
 }
 
-/* Returns whether there is one to be looked at again. */
+/* Returns true if there is a keeper that must be checked again. */
 static bool look_at_keeper(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
@@ -135,7 +135,7 @@ static bool look_at_keeper(struct hwpmc_owner *o)
 	return again && !ended;
 }
 
-/* What is left of @patience since the end began. */
+/* How much of @patience is left since the end began. */
 static unsigned long left_of(const struct hwpmc_log *log, unsigned long patience)
 {
 	unsigned long gone = jiffies - log->ending;
@@ -145,7 +145,7 @@ static unsigned long left_of(const struct hwpmc_log *log, unsigned long patience
 
 /*
  * The thread may be stuck in a file that does not take the rest.  If it cannot
- * even give up (a frozen or hung file system) it is left to itself, with the
+ * even give up (a frozen or hung file system), it is left alone, with the
  * references it holds.
  */
 static void look_at_closed(struct hwpmc_owner *o)
@@ -155,7 +155,7 @@ static void look_at_closed(struct hwpmc_owner *o)
 
 	if (completion_done(&log->done))
 		return;
-	if (left) {	/* it was on its way to look at the keeper */
+	if (left) {	/* the work was queued to check the keeper */
 		watch_in(log, left);
 		return;
 	}
@@ -177,7 +177,7 @@ static void watch(struct work_struct *work)
 					     struct hwpmc_log, watch);
 	struct hwpmc_owner *o = container_of(log, struct hwpmc_owner, log);
 
-	if (smp_load_acquire(&log->closed))	/* then @ending is set */
+	if (smp_load_acquire(&log->closed))	/* @ending is set before it */
 		look_at_closed(o);
 	else if (look_at_keeper(o))
 		queue_delayed_work(system_freezable_wq, &log->watch,
@@ -189,7 +189,7 @@ void log_watch_init(struct hwpmc_log *log)
 	INIT_DELAYED_WORK(&log->watch, watch);
 }
 
-/* Does the caller close what is its own? */
+/* Did the calling process open the device or configure the log? */
 static bool is_callers(struct hwpmc_owner *o)
 {
 	bool is;
@@ -202,12 +202,12 @@ static bool is_callers(struct hwpmc_owner *o)
 }
 
 /*
- * log_flush_closer - a descriptor is closed
+ * log_flush_closer - called when a descriptor is closed
  *
- * A process that ends closes all its descriptors before the first device is
- * released: all its logs begin to end here, so that it waits for them together.
- * Somebody else may come by a descriptor just now (pidfd_getfd(2)): its log has
- * ended then.
+ * A process that exits closes all its descriptors before the first device is
+ * released.  All its logs begin to end here, so the process waits for them
+ * together.  Another process may get a descriptor at this moment (pidfd_getfd(2)):
+ * it finds the log ended.
  */
 void log_flush_closer(struct hwpmc_owner *o, struct file *file)
 {
@@ -228,7 +228,8 @@ void log_flush_closer(struct hwpmc_owner *o, struct file *file)
 /*
  * log_shutdown - the last close of the device: the log ends within a second
  *
- * ... without the caller if that is a stranger.  Nothing produces any more.
+ * The caller waits only if it is the opener or the keeper.  No producer runs any
+ * more.
  */
 void log_shutdown(struct hwpmc_owner *o)
 {
@@ -243,7 +244,7 @@ void log_shutdown(struct hwpmc_owner *o)
 	log->req.close = true;
 	log->state = LOG_CLOSING;
 	spin_unlock(&log->lock);
-	if (stream_state(o) != STREAM_NONE)	/* nobody can read any more */
+	if (stream_state(o) != STREAM_NONE)	/* no reader is left */
 		WRITE_ONCE(log->abort, true);
 	if (!log->ending)
 		log->ending = jiffies;
