@@ -2,7 +2,6 @@
 /*
  * Permissions.
  *
- * Counters made inside the kernel pass by all checks of perf_event_open(), so
  * A counter created inside the kernel bypasses all checks of perf_event_open(),
  * so this file has rules as strict.  ptrace_may_access() and the hooks of the
  * security modules are not exported.  The module cannot ask Yama, SELinux and the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a frame of user code looks like: for the handler, which must not fault
- * (chain_user.c), and for the return to user mode, where it may (chain_late.c).
+ * The layout of frames of user code: for the overflow handler, which must not fault
+ * (chain_user.c), and for the return to user mode, which may (chain_late.c).
  */
 #ifndef HWPMC_CHAIN_FRAME_H
 #define HWPMC_CHAIN_FRAME_H
@@ -56,23 +56,23 @@ static inline unsigned long first_frame(struct pt_regs *regs, bool is32)
 	return is32 ? regs->compat_fp : regs->regs[29];
 }
 
-/* Authentication codes sit above the address. */
+/* Authentication codes are in the bits above the address. */
 static inline unsigned long strip_pac(unsigned long addr)
 {
 	return addr & (TASK_SIZE_MAX - 1);
 }
 
 /*
- * While a kprobe is stepped over, arm64 takes each fault for one of the stepped
- * instruction, and goes on where that is.  What is hit meanwhile is hit in the
- * exception that ends the step; in those of debugging alone PSTATE.D is set.
+ * While a kprobe single-steps, arm64 attributes each fault to the stepped
+ * instruction, and resumes there.  An event can hit meanwhile only in the exception
+ * that ends the step.  PSTATE.D is set only in debug exceptions.
  */
 static inline bool may_fault_here(void)
 {
 	return !(read_sysreg(daif) & PSR_D_BIT);
 }
 
-/* The APCS frame lies below what fp points to: fp, sp, lr. */
+/* The APCS frame is below the address in fp: fp, sp, lr. */
 #define FRAME32_BACK	sizeof(struct frame32)
 struct frame32 {
 	u32	next;
@@ -90,9 +90,9 @@ struct frame64 {
 #define FRAME64_TOP	(TASK_SIZE_MAX - sizeof(struct frame64))
 
 /*
- * Frames lie above each other, which bounds the walks besides their maximum.  A
- * frame pointer that does not is a register that a function without frame
- * pointers uses otherwise (libc's start code does): the chain ends there.
+ * Each frame must be above the previous one, which bounds the walks besides their
+ * maximum.  Any other frame pointer is a register that a function without frame
+ * pointers uses for other data (libc's start code does): the chain ends there.
  */
 static inline bool is_frame(unsigned long fp, unsigned long below,
 			    unsigned long top, size_t align)
@@ -106,22 +106,22 @@ static inline unsigned int whole_if_start(unsigned long fp)
 	return fp ? 0 : PMCLOG_CC_WHOLE;
 }
 
-/* nor may a program put words into the kernel's mouth */
+/* a program must not forge kernel addresses in its chain */
 static inline bool is_user_code(unsigned long ret)
 {
 	return ret && ret < TASK_SIZE_MAX;
 }
 
 /*
- * Kernel threads have no user side; io_uring's have memory but no registers. Before
- * 6.5 those end without the flag that tells: what is there in place of registers
- * has neither an address nor a stack.
+ * Kernel threads have no user side; io_uring's threads have memory but no registers.
+ * Before 6.5 the latter lose their flag before they end.  Where their registers
+ * would be, both the address and the stack pointer are 0.
  */
 static inline struct pt_regs *user_regs(void)
 {
 	struct pt_regs *regs = task_pt_regs(current);
 
-	/* the task itself may be changing other flags just now, or its mm */
+	/* the task may be changing its other flags or its mm right now */
 	if (!data_race(current->mm) ||
 	    (data_race(current->flags) & COMPAT_NO_USER_REGS))
 		return NULL;
@@ -132,8 +132,8 @@ static inline struct pt_regs *user_regs(void)
 }
 
 /*
- * In NMI another process' memory may be there, or none: while the kernel
- * switches.  The functions for such contexts find out.
+ * An NMI may hit while the kernel switches mms: then the memory of another process
+ * is present, or none.  copy_from_user_nofault() detects this.
  */
 static inline bool user_memory_is_there(unsigned long addr)
 {
@@ -144,8 +144,8 @@ static inline bool user_memory_is_there(unsigned long addr)
 }
 
 /*
- * A handler that interrupts this one here raises the task's count of page fault
- * bans and lowers it again, so the count is as it was.
+ * pagefault_disable() nests: a handler that interrupts this one restores the task's
+ * counter before it returns.
  */
 static inline void faults_off(void)
 {

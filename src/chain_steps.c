@@ -14,7 +14,6 @@
  * changing size (bp tells where they end).  A walk can go wrong there only if an
  * older call left the return address of one of the function's callers at the old
  * distance.
- * older call.
  */
 #include <linux/hash.h>
 #include <linux/sched.h>

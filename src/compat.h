@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every difference between kernels, each as one named helper.
+ * All differences between kernels, each as one named helper.
  *
- * HAVE_* come from compile probes (src/probe/) and from Module.symvers, made by
- * Kbuild with the flags of the real build: distributions backport, so version
- * numbers say little.
+ * HAVE_* come from compile probes (src/probe/) and from Module.symvers.  Kbuild
+ * runs the probes with the flags of the real build.  Version numbers would say
+ * little, because distributions backport.
  */
 #ifndef HWPMC_COMPAT_H
 #define HWPMC_COMPAT_H
@@ -33,7 +33,7 @@
 #endif
 
 /*
- * Text of a module: struct module_layout until 6.3, module_memory since.
+ * The text of a module: struct module_layout until 6.3, module_memory since.
  */
 static inline unsigned long compat_module_text(const struct module *mod,
 					       unsigned long *len)
@@ -48,10 +48,10 @@ static inline unsigned long compat_module_text(const struct module *mod,
 }
 
 /*
- * perf's throttle has just stopped this event until the next tick.  The field
- * and its value (MAX_INTERRUPTS there) are private to perf; there is no other
- * sign a kernel counter could see.  NMI context: may interrupt the tick on its
- * plain write of the field, in which case either value will do.
+ * Has perf's throttle just stopped this event until the next tick?  The field and
+ * its value (MAX_INTERRUPTS there) are private to perf, but a kernel counter has no
+ * other sign.  NMI context: the handler may interrupt the tick's plain write of
+ * the field; either value will do then.
  */
 static inline bool compat_event_throttled(const struct perf_event *event)
 {
@@ -59,8 +59,8 @@ static inline bool compat_event_throttled(const struct perf_event *event)
 }
 
 /*
- * Work that @task does on its way to user mode, or as it ends.  The function is
- * exported by distributions only; without it processes cannot be followed.
+ * Queues work that @task runs on its way to user mode, or when it exits.  Only
+ * distributions export the function; without it processes cannot be followed.
  */
 static inline int compat_task_work_add(struct task_struct *task,
 				       struct callback_head *work)
@@ -82,8 +82,8 @@ static inline bool compat_can_follow(void)
 }
 
 /*
- * Lets go of a process' memory.  To take all of it apart may take long: a worker
- * does it where the kernel lets modules ask for that, which distributions' do.
+ * Drops a reference to an mm.  Tearing the mm down may take long: where the kernel
+ * exports mmput_async(), as distributions' kernels do, a worker does it.
  */
 static inline void compat_mmput_later(struct mm_struct *mm)
 {
@@ -94,7 +94,7 @@ static inline void compat_mmput_later(struct mm_struct *mm)
 #endif
 }
 
-/* When its content was changed last, in nanoseconds. */
+/* When the file's content was last changed, in nanoseconds. */
 static inline s64 compat_inode_mtime(const struct inode *inode)
 {
 #ifdef HAVE_INODE_MTIME
@@ -106,8 +106,8 @@ static inline s64 compat_inode_mtime(const struct inode *inode)
 }
 
 /*
- * The path of a mapped file as its user has opened it: a file system that stacks on
- * others maps a file of theirs.
+ * The path of a mapped file as its user opened it: a stacking file system maps a
+ * file of the file system below.
  */
 static inline const struct path *compat_user_path(const struct file *file)
 {
@@ -119,8 +119,8 @@ static inline const struct path *compat_user_path(const struct file *file)
 }
 
 /*
- * perf has taken this event off its task, for good.  The state is private to
- * perf: EXIT, and on newer kernels more below it.
+ * Has perf removed this event from its task, permanently?  The state is private to
+ * perf: EXIT, and on newer kernels also states below it.
  */
 static inline bool compat_event_is_gone(const struct perf_event *event)
 {
@@ -128,8 +128,8 @@ static inline bool compat_event_is_gone(const struct perf_event *event)
 }
 
 /*
- * The count of an event of the current task, up to now.  Interrupts off: perf
- * has no exported reader that does not sleep.
+ * The present count of an event of the current task.  Interrupts off: all readers
+ * that perf exports may sleep.
  */
 static inline u64 compat_event_count(struct perf_event *event)
 {
@@ -140,11 +140,12 @@ static inline u64 compat_event_count(struct perf_event *event)
 }
 
 /*
- * sched_process_exit tells since 6.16 whether the process ends with this
- * thread.  Before, threads that exit together may all find that nobody is left:
- * the first of them to put the process' key into the table is the one.  It stays
- * there until many others have ended: a thread can be held up for long between
- * its last breath and the tracepoint.  Process context; nobody else takes the lock.
+ * Since 6.16 sched_process_exit says whether the process ends with this thread.
+ * Before, threads that exit together may all find that no thread is left.  The
+ * first of them that puts the process' key into the table counts as the last.  The
+ * key stays until many other processes have ended, because a thread can be delayed
+ * for long between the end of its process and the tracepoint.  Process context;
+ * the lock is taken nowhere else.
  */
 #ifdef HAVE_EXIT_GROUP_DEAD
 #define COMPAT_EXIT_PROTO	struct task_struct *p, bool group_dead
@@ -180,7 +181,7 @@ static inline bool compat_process_gone(struct task_struct *p)
 }
 #endif
 
-/* Clone flags became u64 by 6.18. */
+/* Clone flags are u64 since 6.18 or earlier. */
 #ifdef HAVE_NEWTASK_U64
 typedef u64 compat_clone_flags;
 #else
@@ -188,8 +189,8 @@ typedef unsigned long compat_clone_flags;
 #endif
 
 /*
- * cgroup2's directory @fd is open at, referenced; and whether @t is in it or
- * below (any context, RCU read section).  Not all kernels have cgroups.
+ * The cgroup2 directory that @fd is open at, referenced; and whether @t is in that
+ * cgroup or below (any context, RCU read section).  Not all kernels have cgroups.
  */
 #if defined(HAVE_CGROUP_FROM_FD) && defined(CONFIG_CGROUPS)
 static inline struct cgroup *compat_cgroup_get(int fd)
@@ -224,7 +225,7 @@ static inline bool compat_in_cgroup(struct task_struct *t,
 }
 #endif
 
-/* Tasks with memory but without user registers. */
+/* Tasks that have memory but no user registers. */
 #ifdef PF_USER_WORKER
 #define COMPAT_NO_USER_REGS	(PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)
 #else
@@ -232,8 +233,8 @@ static inline bool compat_in_cgroup(struct task_struct *t,
 #endif
 
 /*
- * Threads that look after the works left with them only when a signal comes:
- * vhost's, which never go to user mode.  io_uring's look each time around.
+ * Threads that run queued task works only when a signal arrives: vhost's, which
+ * never return to user mode.  io_uring's threads run them in each iteration.
  */
 static inline bool compat_leaves_works(const struct task_struct *t)
 {
@@ -252,18 +253,19 @@ static inline bool compat_vma_is_vdso(const struct vm_area_struct *vma)
 }
 
 /*
- * mremap() makes a mapping longer where it is.  Later kernels' functions are known
- * to mm/ only, so that nothing can be compiled to tell them apart.
+ * mremap() may extend a mapping in place.  The functions of later kernels are known
+ * only inside mm/, so no compile probe can tell them apart.
  */
 #define COMPAT_VMA_GROWS	"vma_merge_extend"
 #define COMPAT_VMA_GROWS_OLDER	"vma_merge"
 
 /*
- * What is to grow, by @more bytes at its end, by the arguments of the function
- * that @kp is on: (iterator, vma, more), or until 6.6 (mm, vma, start, end, flags,
- * anon_vma, file, pgoff, ...), before them an iterator since 6.3.  That one is called
- * for other things too: with no vma, for others' memory (userfaultfd), and for what
- * lies behind the vma but does not go on with it.  mmap lock held for writing.
+ * The mapping that is about to grow by @more bytes at its end, from the arguments of
+ * the function that @kp is on: (iterator, vma, more), or until 6.6 (mm, vma, start,
+ * end, flags, anon_vma, file, pgoff, ...), since 6.3 preceded by an iterator.  The
+ * older function has other callers, too: without a vma, for another process' memory
+ * (userfaultfd), and for an area that follows the vma but does not continue it.
+ * mmap lock held for writing.
  */
 static inline struct vm_area_struct *
 compat_vma_grows(const struct kprobe *kp, struct pt_regs *regs,
@@ -280,7 +282,7 @@ compat_vma_grows(const struct kprobe *kp, struct pt_regs *regs,
 		return (void *)ARG(1);
 	}
 	n = ARG(0) != (unsigned long)mm;
-	/* of others' memory it cannot be told which argument is which */
+	/* for another process' memory the arguments cannot be told apart */
 	if (!mm || ARG(n) != (unsigned long)mm)
 		return NULL;
 	vma = (void *)ARG(n + 1);
@@ -291,7 +293,7 @@ compat_vma_grows(const struct kprobe *kp, struct pt_regs *regs,
 	    ARG(n + 4) != vma->vm_flags ||
 	    ARG(n + 6) != (unsigned long)vma->vm_file)
 		return NULL;
-	/* with the iterator, arm64 has no register for it */
+	/* with the iterator, arm64 has no register left for pgoff */
 	if (n || !vma->vm_file)
 		return vma;
 	return ARG(n + 7) == vma->vm_pgoff + vma_pages(vma) ? vma : NULL;
@@ -299,9 +301,9 @@ compat_vma_grows(const struct kprobe *kp, struct pt_regs *regs,
 }
 
 /*
- * Whether @t's user may look into its memory, and the user namespace whose
- * privileged may all the same (referenced).  Kept with the memory until 7.x
- * gave it a place of its own.  False: it has no memory any more, or never had.
+ * Whether @t's user may read its memory, and the user namespace in which
+ * privileged users may do so regardless (referenced).  Both are kept in the mm
+ * before 7.x, and in a structure of their own since.  False: the task has no mm.
  * RCU read section and task_lock(); not for kernel threads.
  */
 static inline bool compat_memory_access(struct task_struct *t, bool *dumpable,
@@ -324,10 +326,10 @@ static inline bool compat_memory_access(struct task_struct *t, bool *dumpable,
 }
 
 /*
- * What perf_event_open() asks of current's credentials: sysctl
- * kernel.perf_event_paranoid, capabilities, and the security modules.  Not
- * exported before 6.12; until 7.x the first only, and for the other two nobody
- * but the privileged is good enough.  May sleep.
+ * perf_event_open()'s checks of current's credentials: sysctl
+ * kernel.perf_event_paranoid, capabilities, and the security modules.  Before 6.12
+ * no function for them is exported.  Until 7.x only the first one below is, and the
+ * other two helpers admit only privileged callers.  May sleep.
  */
 #ifdef HAVE_PERF_ALLOW_KERNEL
 #define COMPAT_PERF_RULES	true
@@ -372,8 +374,8 @@ static inline void compat_set_config3(struct perf_event_attr *attr, u64 value)
 }
 
 /*
- * The CPUs for which an event on @cpu counts all the same, or NULL: only there.
- * Before 6.12 PMUs told nobody, and moved the event instead.
+ * The CPUs for which an event on @cpu counts as well, or NULL: only for @cpu.
+ * Before 6.12 PMUs did not publish this, and moved the event instead.
  */
 static inline const struct cpumask *compat_pmu_cpus(const struct pmu *pmu,
 						    int cpu)
@@ -396,8 +398,8 @@ static inline const struct cpumask *compat_pmu_cpus(const struct pmu *pmu,
 }
 
 /*
- * The raw fields of a tracepoint, or NULL.  Overflow handler.  perf hands them to
- * everybody until 6.11, and then to who asks with PERF_SAMPLE_RAW.
+ * The raw fields of a tracepoint, or NULL.  Overflow handler.  Until 6.11 perf
+ * supplies them to every event, since then to events with PERF_SAMPLE_RAW.
  */
 static inline const struct perf_raw_record *
 compat_raw(const struct perf_sample_data *data)
@@ -405,7 +407,7 @@ compat_raw(const struct perf_sample_data *data)
 	return data->sample_flags & PERF_SAMPLE_RAW ? data->raw : NULL;
 }
 
-/* The function that calls a tracepoint's listeners if there are several, or 0. */
+/* The function that calls a tracepoint's probes if there are several, or 0. */
 static inline unsigned long
 compat_tracepoint_caller(const struct perf_event *event)
 {
@@ -418,8 +420,8 @@ compat_tracepoint_caller(const struct perf_event *event)
 }
 
 /*
- * Who has hit a breakpoint goes on: x86 sees to it.  arm64 leaves it to whoever
- * handles overflows himself, so that the same instruction traps for ever.
+ * After a breakpoint, x86 lets the task continue.  arm64 leaves that to an overflow
+ * handler that is not perf's own, so the same instruction traps forever.
  */
 #ifdef CONFIG_X86
 #define COMPAT_BREAKPOINT_GOES_ON	true
@@ -427,7 +429,7 @@ compat_tracepoint_caller(const struct perf_event *event)
 #define COMPAT_BREAKPOINT_GOES_ON	false
 #endif
 
-/* Of a raw event: counts in the other threads of the core, too. */
+/* Flag of a raw event: count in the other threads of the core, too. */
 #ifdef CONFIG_X86
 #define COMPAT_RAW_ANY_THREAD	ARCH_PERFMON_EVENTSEL_ANY
 #else
@@ -438,7 +440,7 @@ compat_tracepoint_caller(const struct perf_event *event)
 #include <asm/cputype.h>
 #endif
 
-/* Whether the words of @t's program are of 32 bits. */
+/* Does @t's program use 32-bit words? */
 static inline bool compat_task_is_32bit(struct task_struct *t)
 {
 #if defined(CONFIG_X86)
@@ -450,7 +452,7 @@ static inline bool compat_task_is_32bit(struct task_struct *t)
 #endif
 }
 
-/* The processor in the form that FreeBSD's event tables are keyed by. */
+/* The processor, in the form that FreeBSD's event tables use as key. */
 static inline void compat_cpuid(char *buf, size_t len)
 {
 #if defined(CONFIG_X86)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What code of the module was reached (HWPMC_KCOV=1): see coverage.c. */
+/* Which code of the module was reached (HWPMC_KCOV=1): see coverage.c. */
 #ifndef HWPMC_COVERAGE_H
 #define HWPMC_COVERAGE_H
 

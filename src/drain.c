@@ -393,7 +393,7 @@ static void give_way(struct hwpmc_owner *o)
 	u64 now = ktime_get_ns(), until = now + pay(o);
 
 	for (; now < until; now = ktime_get_ns()) {
-		/* first, since the closer sets its flag before it wakes this thread */
+		/* first: the closer sets its flag, then wakes this thread */
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (is_ending(&o->log))
 			break;

@@ -40,7 +40,7 @@ struct dump {
 	struct ring_map	*maps;
 	struct dump_thread *threads;
 	bool		no_memory;
-	bool		no_lock;	/* the mmap lock was not to be had in time */
+	bool		no_lock;	/* could not get the mmap lock in time */
 	bool		no_maps;	/* of a target: mappings are not wanted */
 	bool		no_names;	/* names are in the log already */
 	const struct dump_target *target;
@@ -52,7 +52,7 @@ struct dump_target {
 	struct pid	*pid;		/* referenced */
 	u32		nr;
 	bool		names, maps;	/* to be logged as well */
-	bool		news;		/* some of it is in no log yet */
+	bool		news;		/* some of it is not in the log yet */
 	unsigned int	nids;
 	u32		ids[];
 };
@@ -237,7 +237,7 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 	     !READ_ONCE(o->log.abort); i++) {
 		user = memory_user(leader);
 		mm = user ? get_memory(o, leader, user) : NULL;
-		/* @user may have dropped the mm, but other threads may still use it */
+		/* @user may have dropped an mm that other threads still use */
 		if (mm || !user || READ_ONCE(user->mm) || i == LOOK_AGAIN - 1)
 			good = look_once(d, o, leader, user, mm);
 		if (mm)
@@ -296,6 +296,7 @@ void dump_failed(struct hwpmc_owner *o)
 	else
 		atomic64_inc(&o->noring_dropped);
 }
+
 /*
  * One process could not be logged.  If memory was short, the dump is retried.  If
  * the mmap lock was held for too long, a retry would only delay the thread again.

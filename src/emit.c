@@ -623,7 +623,7 @@ static void emit_rate_of_threads(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	}
 }
 
-/* Requested and achieved samples: perf does not report throttling to the kernel. */
+/* Requested against achieved: perf notifies no kernel counter of throttling. */
 void emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	struct pmclog_ext_rate *r;

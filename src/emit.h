@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records of the writing thread's own making, and into its buffer.
+ * Records that the writer thread makes, and its buffer for all records.
  */
 #ifndef HWPMC_EMIT_H
 #define HWPMC_EMIT_H
@@ -33,7 +33,7 @@ void emit_attach(struct hwpmc_owner *o, u32 pmcid, u32 pid, struct file *exe,
 		 u64 tsc);
 void emit_sysexit(struct hwpmc_owner *o, u32 pid, u64 tsc);
 
-/* pack.c: samples in packs; all but pack_new() the writing thread's */
+/* pack.c: samples in packs; all but pack_new() are the writer thread's */
 struct pack *pack_new(void);
 bool pack_sample(struct hwpmc_owner *o, const struct pmclog_callchain *cc,
 		 u64 tsc);

@@ -375,8 +375,8 @@ void flight_free(struct hwpmc_owner *o)
 
 /*
  * Refuses more than half of the memory that is available: reclaiming more would
- * keep the machine busy, and the caller deaf to signals.  Others may allocate
- * memory meanwhile, so each segment is checked.
+ * keep the machine busy, and the caller could not be interrupted.  Others may
+ * allocate memory meanwhile, so each segment is checked.
  */
 static int alloc_segments(struct hwpmc_owner *o)
 {

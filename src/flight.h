@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A flight recorder's window: see flight.c.  All of it is the writing thread's,
- * but for its beginning, before that runs.
+ * A flight recorder's window: see flight.c.  Only the writer thread uses it, except
+ * that it is created before the thread runs.
  */
 #ifndef HWPMC_FLIGHT_H
 #define HWPMC_FLIGHT_H
@@ -14,10 +14,10 @@
 #define FLIGHT_BUFFER	(8U << 10)	/* at least: two of the longest records */
 
 /**
- * struct flight_segment - records that are given up together
- * @data, @used: whole records; packs name no table's slot of before
- * @since: all that is in it has this stamp or a later one
- * @start: the account of all before it
+ * struct flight_segment - records that are discarded together
+ * @data, @used: whole records; its packs do not refer to slots of earlier packs
+ * @since: no record in it has an earlier stamp
+ * @start: the account of everything before it
  * @base:  all processes as they are at its start; mostly empty
  */
 struct flight_segment {
@@ -32,15 +32,15 @@ struct flight_segment {
  * struct flight - the last part of a log
  * @room: bytes of a segment
  * @first, @n: the oldest segment, and how many are in use: at least one
- * @base: what there is to know at the start of the oldest: chunks of records
- *	whose stamps do not count
- * @base_limit: bytes of it, from which on it is to be made anew
- * @renew: it is; @renewing: and that is in some segment
- * @barren: there was no memory for what falls out of the oldest
- * @lost: a record of the base is, and all has to be told again; @lost_meta: also
- *	what the user has written
- * @hush: turns for which that is not done again; @still: there was reason to
- * @begun: the first records of the log have come
+ * @base: the state at the start of the oldest segment: chunks of records whose
+ *	stamps have no meaning
+ * @base_limit: if the base has more bytes than this, it is to be rebuilt
+ * @renew: it is to be rebuilt; @renewing: the new base is in some segment
+ * @barren: there was no memory for records of the oldest segment
+ * @lost: a record of the base is lost, and all must be dumped again; @lost_meta:
+ *	also the user's metadata
+ * @hush: turns for which that is not repeated; @still: a record was lost in them
+ * @begun: the first records of the log have been written
  */
 struct flight {
 	u32		room;
@@ -57,7 +57,7 @@ struct flight {
 	bool		begun;
 };
 
-/* The @i'th, from the oldest. */
+/* The @i'th segment, counted from the oldest. */
 static inline struct flight_segment *flight_seg(struct flight *f, unsigned int i)
 {
 	return &f->seg[(f->first + i) % FLIGHT_SEGMENTS];
@@ -75,7 +75,7 @@ bool flight_size_ok(u64 size);
 int flight_attach(struct hwpmc_owner *o, u64 size);
 void flight_free(struct hwpmc_owner *o);
 
-/* snapshot.c: ioctl side, under owner->mutex; then the writing thread's */
+/* snapshot.c: ioctl side, under owner->mutex; then the writer thread's */
 int snapshot(struct hwpmc_owner *o, const struct hwpmc_snapshot *s);
 bool snapshot_wanted(struct hwpmc_log *log, const struct log_request *r);
 void snapshot_answer(struct hwpmc_owner *o);

@@ -209,7 +209,7 @@ static bool leave_slot(struct target_thread *tt, struct fork_slot *slot,
 	if (leave_work(child, &slot->work, fork_work))
 		return true;
 	atomic_dec(&t->pending);
-		target_put(t);	/* not the last reference: the thread has one */
+	target_put(t);		/* not the last: the thread has one */
 	return false;
 }
 

@@ -160,7 +160,7 @@ int hooks_follow(struct hwpmc_owner *o, bool all)
 	if (err)
 		return err;
 	if (all && !o->follow_all) {
-		/* first, so that no hook commits for @o twice: for all and for targets */
+		/* first, so that no hook commits a record for @o twice */
 		WRITE_ONCE(o->follow_all, true);
 		mutex_lock(&hooks_mutex);
 		list_add_tail_rcu(&o->follow_node, &hook_followers);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What processes do: tracepoints and probes.
+ * Hooks into what processes do: tracepoints and probes.
  */
 #ifndef HWPMC_HOOKS_H
 #define HWPMC_HOOKS_H
@@ -26,14 +26,14 @@ int hooks_follow(struct hwpmc_owner *o, bool all);
 void hooks_join(struct hwpmc_owner *o);
 void hooks_unfollow(struct hwpmc_owner *o);
 void hooks_exit(void);
-/* RCU; changed under hooks_mutex */
+/* read under RCU; changed under hooks_mutex */
 extern struct list_head hook_owners, hook_followers;
 
 /* for each owner that follows processes; in an RCU read section */
 #define for_each_hook_owner(o) \
 	list_for_each_entry_rcu(o, &hook_owners, hook_node)
 
-/* for each of those that follow all processes, not their targets only */
+/* for each owner that follows all processes, not only its targets */
 #define for_each_hook_follower(o) \
 	list_for_each_entry_rcu(o, &hook_followers, follow_node)
 

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hwpmc: what the module's rooms share.
+ * hwpmc: declarations that the module's files share.
  *
  * Lock order, outermost first:
  *
  *	owner->mutex		ioctls of an owner (but statistics), PMC life cycle
- *	  owner->cpus_mutex	events of CPUs: the same, but not while they wait
+ *	  owner->cpus_mutex	events of CPUs: the same, but released during waits
  *				for the log; and hotplug work
- *	  exec_update_lock	of a process, for reading: it does not exec
+ *	  exec_update_lock	of a process, for reading: prevents its exec
  *	    owner->targets_mutex processes with PMCs attached: see target.h
  *	  hooks_mutex		registration of tracepoints and probes
  *	  cpus_read_lock	taken inside perf and cpuhp calls
  *	owners_mutex		in stats.c: the list of all owners
- *	  owner->fold_mutex	no PMC of this owner is folded
- *	accounts_mutex		in limits.c: what users have
- *	owner->log.lock		spinlock: requests to the writing thread
- *	owner->log.stream.lock	spinlock: what read(2) finds
+ *	  owner->fold_mutex	prevents folding of this owner's PMCs
+ *	accounts_mutex		in limits.c: resources of users
+ *	owner->log.lock		spinlock: requests to the writer thread
+ *	owner->log.stream.lock	spinlock: the data for read(2)
  *	rows_lock		spinlock in rows.c: rows in use and disabled ones
  *
- * Who looks at all owners takes one fold_mutex after another, not two at a time.
- * The writing thread takes no mutex but targets_mutex and fold_mutex, and with the
- * last reference owners_mutex and accounts_mutex: ioctls wait for it with the
- * owner's held.  Overflow handlers and hooks take no lock at all (one of compat.h
- * apart, under which nothing is taken); what they find through RCU or through the
- * event stays until both are synchronized with.
+ * A walk over all owners takes one fold_mutex after another, never two at a time.
+ * The writer thread takes no mutex but targets_mutex and fold_mutex, and with the
+ * last reference owners_mutex and accounts_mutex: ioctls wait for the thread with
+ * owner->mutex held.  Overflow handlers and hooks take no lock at all (except one in
+ * compat.h, under which no other is taken).  What they find through RCU or through
+ * the event is freed only after both are synchronized with.
  */
 #ifndef HWPMC_HWPMC_H
 #define HWPMC_HWPMC_H
@@ -47,50 +47,50 @@ struct owner_ring;
 /**
  * struct hwpmc_owner - an open file description of /dev/hwpmc
  *
- * @ref:    the file, and the writing thread
- * @serial: counts owners, for trace events; constant
- * @cred:   the opener's, referenced; constant
- * @traces_all: the opener may look into every process; constant
- * @account: of its user; NULL: without limits; constant
+ * @ref:    held by the file and the writer thread
+ * @serial: number of the owner, for trace events; constant
+ * @cred:   the opener's credentials, referenced; constant
+ * @traces_all: the opener may inspect every process; constant
+ * @account: of its user; NULL: no limits; constant
  * @mutex:  ioctls, PMC life cycle
  * @cpus_mutex: taken with @mutex, and released while the holder of @mutex waits for
- *	the log: a CPU that comes online meanwhile gets its rings and events.  What
- *	that work changes is under both, where only @mutex is named here
- * @pmcs:   by row; stored under @mutex, cleared under @fold_mutex by whoever
- *	folds a PMC.  Under @mutex only those in @live may be looked at
+ *	the log: a CPU that comes online meanwhile gets its rings and events.  Fields
+ *	that this work changes need both, even if only @mutex is named here
+ * @pmcs:   by row; stored under @mutex, cleared under @fold_mutex when a PMC is
+ *	folded.  Under @mutex only the PMCs in @live may be accessed
  * @live:   @mutex; rows of PMCs that are not released
  * @next_row, @is_owner: @mutex; @is_owner: has had a PMC or a log
  * @gate_open: stored under @mutex; READ_ONCE by handlers: see recordall.c
- * @end_row: above all rows that were ever used; grows under @mutex
+ * @end_row: above all rows ever used; grows under @mutex
  * @rings:  by CPU number; a ring appears when its CPU is first seen online
- *	(cpuhp callback) and stays until the last reference goes
+ *	(cpuhp callback) and stays until the last reference is dropped
  * @want_rings: CPUs that come online get a ring
  * @hp_node: instance of the cpuhp state; @hp_added: @mutex
  * @cpu_lives: by CPU number: how often it came online (cpuhp callback)
  * @hp_work: brings the PMCs' events in line with the online CPUs
- * @hook_node: hooks_mutex; in the RCU list of owners whose log tells of processes
- * @hooked: it is; WRITE_ONCE under @mutex, READ_ONCE by hooks
- * @follow_node: hooks_mutex; in the RCU list of those that follow all
- * @follow_all: of all processes, not only of targets; as @hooked
+ * @hook_node: hooks_mutex; in the RCU list of owners that log processes
+ * @hooked: @hook_node is in the list; WRITE_ONCE under @mutex, READ_ONCE by hooks
+ * @follow_node: hooks_mutex; in the RCU list of owners that follow all processes
+ * @follow_all: follows all processes, not only targets; locking as for @hooked
  * @exit_trigger: see trigger.c; WRITE_ONCE under @mutex, READ_ONCE by hooks
- * @hooks_held: @mutex; sets of probes that stay for it
- * @targets_mutex, @targets: see target.h; @lost_all: all of them have gone
- * @fold_mutex: no PMC is folded, so that their sum is whole; nobody waits for
- *	anything while he has it
+ * @hooks_held: @mutex; sets of probes that the owner keeps registered
+ * @targets_mutex, @targets: see target.h; @lost_all: no target is left
+ * @fold_mutex: prevents folding, so that the sum over the PMCs is complete; its
+ *	holder never waits
  * @unwinder: stored under @mutex with release, before the first event that needs
  *	it; freed with the owner; see unwind.h
- * @pid_ns: pids in the log are those of this namespace
+ * @pid_ns: the namespace of the pids in the log
  * @opener: the process that opened the device, referenced; constant
  * @noring_dropped: process records of CPUs without a ring, and dumps without
  *	memory; any context
- * @noring_told, @noring_seen: the thread's: how many of them are in the log,
- *	and are made good by a dump
+ * @noring_told, @noring_seen: the thread's: how many of these losses are in the
+ *	log, and how many are repaired by a dump
  */
 struct hwpmc_owner {
 	struct kref	ref;
 	struct rcu_head	rcu;	/* at most 4 kB from the start */
 	u32		serial;
-	struct file	*file;		/* not referenced: it refers to us */
+	struct file	*file;		/* not referenced: it refers to the owner */
 	const struct cred *cred;
 	bool		traces_all;
 	struct limit_account *account;
@@ -122,7 +122,7 @@ struct hwpmc_owner {
 	struct pid_namespace *pid_ns;
 	struct pid	*opener;
 	struct fasync_struct *fasync;
-	struct list_head node;		/* of all owners, owners_mutex */
+	struct list_head node;		/* in the list of all owners, owners_mutex */
 
 	atomic64_t	noring_dropped;
 	u64		noring_told, noring_seen;
@@ -136,8 +136,8 @@ struct hwpmc_owner {
 };
 
 /*
- * Has its pid still, and the owner sees those of the first namespace: they need
- * not be looked up.  A task loses its pid while it exits, and runs on a little.
+ * True if @t still has a pid and the owner is in the first pid namespace: no
+ * translation is needed.  An exiting task loses its pid, and runs on for a while.
  */
 static inline bool owner_sees_pids(const struct hwpmc_owner *o,
 				   const struct task_struct *t)
@@ -145,7 +145,7 @@ static inline bool owner_sees_pids(const struct hwpmc_owner *o,
 	return o->pid_ns == &init_pid_ns && data_race(pid_alive(t));
 }
 
-/* pids and tids as the owner sees them; idle is 0, unseen is -1 */
+/* pids and tids as the owner sees them; the idle task is 0, an unseen one -1 */
 static inline u32 owner_pid_of(const struct hwpmc_owner *o,
 			       struct task_struct *t)
 {
@@ -168,7 +168,7 @@ static inline u32 owner_tid_of(const struct hwpmc_owner *o,
 	return nr || is_idle_task(t) ? nr : PMCLOG_PID_KERNEL;
 }
 
-/* what a user has a limited number of */
+/* the resources with a limit per user */
 enum limit_kind {
 	LIMIT_OWNERS,
 	LIMIT_PMCS,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An owner's log: what ioctls ask of it, and what its writing thread has.
+ * An owner's log: the requests of ioctls, and the data of the writer thread.
  */
 #ifndef HWPMC_LOG_H
 #define HWPMC_LOG_H
@@ -26,11 +26,11 @@ struct hwpmc_owner;
 struct mem_cgroup;
 
 /**
- * struct log_place - where a log with a file goes
+ * struct log_place - the destination of a log with a file
  * @file: referenced
- * @pack: of its samples, or NULL
- * @keeper: the process that asked for it, referenced
- * @bound: the log goes there no longer than the keeper lives: see logend.c
+ * @pack: for its samples, or NULL
+ * @keeper: the process that supplied the file, referenced
+ * @bound: the log keeps the file only while the keeper lives: see logend.c
  */
 struct log_place {
 	struct file	*file;
@@ -39,34 +39,34 @@ struct log_place {
 	bool		bound;
 };
 
-/* requests to the writing thread; log.lock */
+/* requests to the writer thread; under log.lock */
 struct log_request {
 	u64		flush_want;	/* sequence numbers */
 	u64		flush_done;
 	u64		dump_want;
 	u64		dump_done;
-	u64		dump_awaited;	/* what an ioctl waits for; 0: nobody */
+	u64		dump_awaited;	/* an ioctl waits for this one; 0: none */
 	u64		rotate_want;
 	u64		rotate_done;
-	struct log_place rotate;	/* without a file: none is asked for */
+	struct log_place rotate;	/* without a file: no request */
 	u64		snap_want;
 	u64		snap_done;
 	struct file	*snap_file;
-	int		snap_error;	/* what came of the last one */
+	int		snap_error;	/* result of the last one */
 	struct file	*armed_file;	/* for the first trigger */
 	int		armed_error;
-	bool		snapping;	/* into a file that was armed or asked for */
-	bool		writing;	/* ... and it has begun with that */
+	bool		snapping;	/* a requested or armed snapshot is taken */
+	bool		writing;	/* ... and the thread has begun to write it */
 	bool		close;
 };
 
 enum log_state {
 	LOG_NONE,
 	LOG_OPEN,
-	LOG_CLOSING,	/* told to end; the thread still runs */
+	LOG_CLOSING,	/* requested to end; the thread still runs */
 };
 
-/* ready-made metadata from WRITELOG, kept for rotated logs */
+/* complete metadata records from WRITELOG, kept for rotated logs */
 struct log_meta {
 	struct list_head list;
 	u32		len;
@@ -74,29 +74,29 @@ struct log_meta {
 };
 
 /*
- * Suspend freezes who waits where he is: to wake him up first would end an
- * interruptible wait with EINTR, and a killable one would keep the machine
- * awake.  With owner->mutex held: who wants that meanwhile can be frozen too.
+ * Lets suspend freeze waiters in place.  Waking them first would end an
+ * interruptible wait with EINTR; a killable wait would block suspend.  UNSAFE,
+ * because owner->mutex is held: tasks that wait for it can be frozen, too.
  */
 #define WAIT_INTERRUPTIBLE	(TASK_INTERRUPTIBLE | TASK_FREEZABLE_UNSAFE)
 #define WAIT_KILLABLE		(TASK_KILLABLE | TASK_FREEZABLE_UNSAFE)
 
 /*
- * Where and how the writing thread of an owner without privilege runs: no better
- * than the process that configured the log.  Written before the thread runs, then
- * its own.
+ * Where and how the writer thread of an unprivileged owner runs: no better than
+ * the process that configured the log.  Written before the thread runs; later
+ * only the thread uses it.
  */
 struct log_share {
 	bool		bound;		/* false: the thread is privileged */
 	int		nice;
 	unsigned int	policy;
 	cpumask_var_t	cpus;
-	u64		paid;		/* of its running time; nanoseconds */
+	u64		paid;		/* run time charged so far; nanoseconds */
 };
 
 /*
- * wait_event_state() for a holder of owner->mutex that waits for the log.  A CPU
- * that comes online meanwhile does not wait for the reader.
+ * wait_event_state() for a holder of owner->mutex that waits for the log.  It
+ * releases cpus_mutex, so a CPU that comes online does not wait for the reader.
  */
 #define log_wait(o, condition, state) ({			\
 	int err_;						\
@@ -110,37 +110,37 @@ struct log_share {
 /**
  * struct hwpmc_log - an owner's log
  *
- * @state:  log.lock; changed to OPEN under owner->mutex
+ * @state:  log.lock; set to OPEN under owner->mutex
  * @lock, @req: requests
  * @meta, @meta_bytes: log.lock; entries are only added, and freed with the owner
  * @error:  WRITE_ONCE by the thread (negative errno)
- * @cancel: WRITE_ONCE under log.lock: give the snapshot up that is being written
- * @snapped: an armed snapshot has been, and nobody has asked since; WRITE_ONCE
+ * @cancel: WRITE_ONCE under log.lock: abandon the snapshot that is being written
+ * @snapped: an armed snapshot has ended, and no ioctl has asked since; WRITE_ONCE
  * @trigger: see trigger.c
- * @flight: window of a flight recorder, NULL: none; changed while no thread runs,
- *	and by it as it ends
- * @abort:  set when a closer's patience is at its end: write nothing more
- * @keeper: the process that configured the log, or rotated to its file last,
+ * @flight: window of a flight recorder, or NULL; changed while no thread runs, and
+ *	by the thread at its end
+ * @abort:  set when a closer's patience has run out: write nothing more
+ * @keeper: the process that configured the log, or last rotated it to a new file,
  *	referenced; log.lock
- * @bound:  its file is given up when the keeper has ended; log.lock
- * @orphaned: ... and he has; WRITE_ONCE under log.lock
- * @ending, @closed: jiffies of when a close began to end the log; 0: none has.
- *	That was the last close: nothing begins any more; WRITE_ONCE
- * @watch:  looks whether the keeper lives, and after the last close whether the
- *	thread has ended; @gave_up is its own
- * @task:   referenced; set before the thread runs, replaced by the next log's: who
- *	wakes it without owner->mutex does so in an RCU read section
- * @kick:   the thread has something to do
+ * @bound:  the log's file is released when the keeper has ended; log.lock
+ * @orphaned: ... and the keeper has ended; WRITE_ONCE under log.lock
+ * @ending, @closed: jiffies when a close began to end the log, or 0; @closed: it
+ *	was the last close, and nothing new begins; WRITE_ONCE
+ * @watch:  checks whether the keeper lives, and after the last close whether the
+ *	thread has ended; only it uses @gave_up
+ * @task:   referenced; set before the thread runs, replaced by the next log's.  A
+ *	wakeup without owner->mutex must be in an RCU read section
+ * @kick:   the thread has work to do
  * @done:   the thread has ended
  * @waitq:  for requesters and poll
- * @owner_pid, @memcg, @host: of the process that configured the log, and the
- *	machine's name there; constant while the log lasts
- * @tell_kernel: the kernel's addresses may be in it; WRITE_ONCE before the thread
- *	runs, and by it: the kernel may be locked down meanwhile
- * @share: see there
+ * @owner_pid, @memcg, @host: of the process that configured the log, with the
+ *	host name that it saw; constant while the log lasts
+ * @tell_kernel: the log may have kernel addresses; WRITE_ONCE before the thread
+ *	runs, and by the thread: the kernel may be locked down meanwhile
+ * @share: see struct log_share
  * @sink: constant while the log lasts
- * @stream: see there
- * The rest is the thread's own.
+ * @stream: see struct log_stream
+ * Only the thread uses the rest.
  */
 struct hwpmc_log {
 	enum log_state	state;
@@ -173,7 +173,7 @@ struct hwpmc_log {
 	const struct sink_ops *sink;
 	struct log_stream stream;
 
-	struct file	*file;		/* of the log, or the snapshot's */
+	struct file	*file;		/* of the log, or of the snapshot */
 	bool		seekable;
 	loff_t		pos;
 	u8		*buf;
@@ -181,43 +181,43 @@ struct hwpmc_log {
 	u32		used;
 	struct pack	*pack;		/* NULL: samples are not packed */
 	char		*path;		/* scratch for d_path() */
-	u8		*spare;		/* for a record that goes nowhere */
+	u8		*spare;		/* for a record that is thrown away */
 	u64		last_tsc;
 	unsigned long	number;		/* counts logs, for told_log */
-	unsigned long	attaches;	/* odd while attaches are being told;
-					 * the thread's, READ_ONCE by who forks */
-	unsigned long	telling;	/* the log to come, while it is being
-					 * made; READ_ONCE by who forks */
+	unsigned long	attaches;	/* odd while attaches are being logged;
+					 * the thread's, READ_ONCE by fork hooks */
+	unsigned long	telling;	/* the next log, while it is being made;
+					 * READ_ONCE by fork hooks */
 	struct log_meta	*meta_told;	/* last one written to this log */
-	bool		all_told;	/* of all processes, in this log */
+	bool		all_told;	/* all processes are in this log */
 	struct list_head tee;		/* see rotate.c */
 	bool		teeing;
 	bool		to_tee;
 	bool		tee_failed;
-	bool		tee_told;	/* as @all_told, in the tee */
-	u64		drops_told;	/* up to when losses are in the log */
+	bool		tee_told;	/* like @all_told, for the tee */
+	u64		drops_told;	/* losses up to this time are in the log */
 	u64		next_clock;	/* when to log the clocks again */
 
 	struct merge	merge;
-	bool		quiet;		/* the last look was, on all CPUs */
+	bool		quiet;		/* the last look was quiet on all CPUs */
 	u64		samples_taken;	/* consumed, ever */
 	u64		proc_taken;
-	u64		cut_taken;	/* of the samples, as their flags say */
+	u64		cut_taken;	/* samples with cut chains, by their flags */
 	u64		cut_by_taken[PMCLOG_CUT_NCAUSE];
 	u64		late_taken;
-	u64		late_answers_taken;	/* and these ones' chains */
+	u64		late_answers_taken;	/* deferred chains that came */
 	u64		buf_samples;	/* not written yet */
 	u64		buf_records;
 	struct pmclog_account base;	/* at the start of this log */
 	struct pmclog_account seen;	/* at the last look */
-	struct pmclog_account retired;	/* of PMCs that are gone; fold_mutex */
+	struct pmclog_account retired;	/* of folded PMCs; fold_mutex */
 	u64		samples_logged;	/* in this log: written or buffered */
 	u64		lost_here;	/* in this log: discarded */
 	u64		made;		/* in this log */
-	u64		drops[PMCLOG_DROP_NCAUSE];	/* told of, ever */
+	u64		drops[PMCLOG_DROP_NCAUSE];	/* logged, ever */
 	u64		proc_drops;
 
-	/* for statistics: read by anybody */
+	/* for statistics: read without a lock */
 	atomic64_t	written;	/* samples */
 	atomic64_t	discarded;
 	atomic64_t	taken;
@@ -254,7 +254,7 @@ void log_watch_init(struct hwpmc_log *log);
 void log_flush_closer(struct hwpmc_owner *o, struct file *file);
 void log_shutdown(struct hwpmc_owner *o);
 
-/* drain.c: the writing thread */
+/* drain.c: the writer thread */
 int drain_share(struct hwpmc_owner *o);
 void drain_unshare(struct hwpmc_owner *o);
 int drain_thread(void *arg);
@@ -264,7 +264,7 @@ void drain_end_log(struct hwpmc_owner *o);
 void drain_account(struct hwpmc_owner *o, struct pmclog_account *a);
 void drain_cut(struct hwpmc_owner *o, struct pmclog_account *a);
 
-/* chunks.c: the writing thread's */
+/* chunks.c: the writer thread's */
 #define CHUNK_BYTES	(64U << 10)
 #define CHUNK_ROOM	(CHUNK_BYTES - (u32)sizeof(struct log_meta))
 
