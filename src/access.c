@@ -224,8 +224,9 @@ static bool replaces(const struct cred *cred, const struct cred *opener)
  * ioctl and read(2), and nowhere else.
  *
  * The caller must have all the opener's capabilities, and in addition either the
- * opener's effective user and groups, or the capabilities to trace any process of
- * the opener's user namespace.  In another user namespace only the latter counts.
+ * opener's effective user and all its groups, or the capabilities to trace any
+ * process of the opener's user namespace.  A caller in another user namespace must
+ * have these capabilities.
  */
 int access_gate(const struct hwpmc_owner *o)
 {
@@ -246,7 +247,7 @@ bool access_traces_all(const struct cred *cred)
  * struct target - a process that a caller wants to inspect
  * @task:     a thread of the process
  * @dumpable: the process' user may read its memory ...
- * @ns:       ... and, if not, holders of CAP_SYS_PTRACE here; referenced
+ * @ns:       ... and, if not, where CAP_SYS_PTRACE is required; referenced
  */
 struct target {
 	struct task_struct *task;

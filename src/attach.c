@@ -29,7 +29,7 @@ static struct hwpmc_target *find_target(struct hwpmc_owner *o, struct pid *pid)
 	rcu_read_lock();
 	t = target_find_rcu(o, pid);
 	rcu_read_unlock();
-	return t;	/* stays: targets_mutex */
+	return t;	/* stays valid under targets_mutex */
 }
 
 /* Under targets_mutex.  ESRCH: the process has ended. */

@@ -210,7 +210,7 @@ static unsigned int walk_open(const struct unwind_map *map,
 			      const struct unwind_frame *from, u64 *pc,
 			      unsigned int max, unsigned int *end)
 {
-	struct unwind_frame f = *from;	/* in registers, mostly */
+	struct unwind_frame f = *from;	/* mostly kept in registers */
 	const struct hwpmc_unwind_rule *rule;
 	enum unwind_result res;
 	unsigned int n = 0;

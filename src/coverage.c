@@ -26,7 +26,7 @@
 static u8 reached[COVERAGE_BYTES];
 static struct dentry *coverage_file;
 
-/* the linker's names: Kbuild has --wrap */
+/* the linker's names: Kbuild passes --wrap */
 void __real___sanitizer_cov_trace_pc(void);
 void __wrap___sanitizer_cov_trace_pc(void);
 

@@ -50,7 +50,7 @@ static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
 	or->proc_look.last = READ_ONCE(or->proc_last);
 }
 
-/* The look was quiet, so its counters are exact: makes them the valid ones. */
+/* Takes over the counters of a quiet look, which are exact. */
 static void believe_cpu(struct hwpmc_owner *o, struct owner_ring *or,
 			unsigned int cpu)
 {
@@ -547,7 +547,7 @@ int drain_thread(void *arg)
 	sink_detach(log);
 	log->sink->end(o);
 	trace_hwpmc_log(o, "end", READ_ONCE(log->error));
-	pay(o);		/* including the end of this log: the next starts anew */
+	pay(o);		/* including the end of this log: the next starts at 0 */
 	log_keep(o, NULL, false);
 	while (!leave(o)) {
 		mark_deleted(o);

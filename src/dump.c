@@ -52,7 +52,7 @@ struct dump_target {
 	struct pid	*pid;		/* referenced */
 	u32		nr;
 	bool		names, maps;	/* to be logged as well */
-	bool		news;		/* some of it is not in the log yet */
+	bool		news;		/* some of it is not in the current log */
 	unsigned int	nids;
 	u32		ids[];
 };

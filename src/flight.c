@@ -154,7 +154,7 @@ static void sweep_base(struct hwpmc_owner *o)
 			len = record_len(m->data + at);
 			if (state_of(m->data + at) != STATE_OF_KERNEL)
 				continue;
-			if (CHUNK_ROOM - used < len) {	/* then it is not @m */
+			if (CHUNK_ROOM - used < len) {	/* then @to is not @m */
 				to->len = used;
 				to = list_next_entry(to, list);
 				used = 0;

@@ -88,7 +88,7 @@ struct owner_ring;
  */
 struct hwpmc_owner {
 	struct kref	ref;
-	struct rcu_head	rcu;	/* at most 4 kB from the start */
+	struct rcu_head	rcu;	/* kfree_rcu(): at most 4 kB from the start */
 	u32		serial;
 	struct file	*file;		/* not referenced: it refers to the owner */
 	const struct cred *cred;

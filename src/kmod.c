@@ -100,7 +100,7 @@ int kmod_register(void)
 		     sizeof(struct pmclog_map_in));
 	BUILD_BUG_ON(offsetof(struct kmod_ext, name) !=
 		     sizeof(struct pmclog_ext_module));
-	/* modules may have been unloaded while no notifier was registered */
+	/* for modules unloaded while the notifier was not registered */
 	chain_steps_forget();
 	return register_module_notifier(&module_nb);
 }
