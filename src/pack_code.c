@@ -70,9 +70,7 @@ static inline bool same_pcs(const u64 *pc, const u64 *other, u32 n)
 	return true;
 }
 
-/*
- * Returns how many of its outermost pcs a chain shares with the chain in @slot.
- */
+/* Returns how many of its outermost pcs a chain shares with the chain in @slot. */
 static u32 count_shared(struct pack *p, u32 slot, const u64 *pc, u32 n)
 {
 	const u64 *other = slot_pcs(p, slot);
@@ -173,9 +171,7 @@ static bool is_context(const struct pack_context *c, u64 a, u64 b)
 	return c->a == a && c->b == b && c->used;
 }
 
-/*
- * Adds a sample whose chain differs from the last one, or whose context is new.
- */
+/* Adds a sample whose chain differs from the last one, or whose context is new. */
 static noinline u32 add_other(struct pack *p, const struct pmclog_callchain *cc,
 			      u32 n, u64 tsc)
 {

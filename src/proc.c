@@ -602,9 +602,7 @@ static struct map_hook map_hooks[] = {
 	  .untold = "memory made longer by mremap" },
 };
 
-/*
- * Type check: a probe with wrong arguments would compile, and corrupt silently.
- */
+/* Type check: a probe with wrong arguments would compile, and corrupt silently. */
 static void __maybe_unused check_prototypes(void)
 {
 	check_trace_callback_type_task_newtask(probe_newtask);

@@ -92,9 +92,7 @@ static void undo_prepare(struct hwpmc_owner *o, struct recorded *done)
 	bitmap_zero(done->fresh, HWPMC_NROW);
 }
 
-/*
- * Does for all PMCs what can fail or takes long, before the first one counts.
- */
+/* Does for all PMCs what can fail or takes long, before the first one counts. */
 static int prepare(struct hwpmc_owner *o, struct recorded *done)
 {
 	struct hwpmc_pmc *pmc;

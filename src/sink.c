@@ -121,9 +121,7 @@ static const struct sink_ops sink_file = {
 	.end	= file_end,
 };
 
-/*
- * Replaces the log's file by @file.  The log takes over the reference to @file.
- */
+/* Replaces the log's file by @file.  The log takes over the reference to @file. */
 void sink_swap(struct hwpmc_log *log, struct file *file)
 {
 	log->file = file;

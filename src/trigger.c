@@ -80,9 +80,7 @@ void trigger_overflow(struct owner_ring *or, const struct hwpmc_pmc *pmc)
 		fire(pmc->owner, or, &t);
 }
 
-/*
- * The whole condition in one word, because hooks read it while it may change.
- */
+/* The whole condition in one word, because hooks read it while it may change. */
 #define EXIT_WORD(what, status, pid) \
 	((u64)(what) << 56 | (u64)(status) << 32 | (u32)(pid))
 #define EXIT_WHAT(word)		((u32)((word) >> 56))

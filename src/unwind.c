@@ -19,9 +19,7 @@
 #define TABLE_MAX	(128U << 20)
 #define BYTES_MAX	(1ULL << 30)	/* for an owner without another limit */
 
-/*
- * Unwinders are freed here, because a sampled task may drop the last reference.
- */
+/* Unwinders are freed here, because a sampled task may drop the last reference. */
 static struct workqueue_struct *free_queue;
 
 int unwind_init(void)
@@ -303,9 +301,7 @@ static u32 ask(struct unwinder *u, struct path *path)
 	return id;
 }
 
-/*
- * Returns a descriptor's number and its file, which can only be opened again.
- */
+/* Returns a descriptor's number and its file, which can only be opened again. */
 static int open_path(const struct path *path, struct file **file)
 {
 	int fd;
