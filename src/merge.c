@@ -5,7 +5,7 @@
  * A pass reads the clock, executes a full barrier, then looks at each ring.  A
  * look finds which records may be taken, and the stamp below which no record
  * can appear any more (the ring's horizon).  The pass then emits what lies
- * below the smallest horizon. ring.h explains why that is safe against
+ * below the smallest horizon.  ring.h explains why that is safe against
  * producers nested to any depth.
  */
 #include "merge.h"

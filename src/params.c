@@ -158,7 +158,7 @@ bool param_perf_rules(void)
 	return READ_ONCE(perf_rules);
 }
 
-/* Any context. param_set_uint() writes these without WRITE_ONCE(). */
+/* Any context.  param_set_uint() writes these without WRITE_ONCE(). */
 s64 param_limit(enum limit_kind kind)
 {
 	switch (kind) {
@@ -175,7 +175,7 @@ s64 param_limit(enum limit_kind kind)
 	}
 }
 
-/* Any context. max_cpu is written as above. */
+/* Any context.  max_cpu is written as above. */
 u32 param_cpu_percent(void)
 {
 	return clamp_t(u32, data_race(max_cpu), 1, MAX_COUNT);

@@ -353,8 +353,9 @@ int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 }
 
 /*
- * Finds the PMC with an id from the user.  Distinct errors tell an invalid id,
- * an owner without PMCs (ESRCH), and an id that the owner does not have.
+ * Finds the PMC with an id from the user.  Checks first that the id is valid
+ * (EINVAL), then that the owner has PMCs (ESRCH), then that it has this one
+ * (EINVAL).
  */
 struct hwpmc_pmc *pmc_find(struct hwpmc_owner *o, u32 id)
 {

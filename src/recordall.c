@@ -156,7 +156,7 @@ static int have_log(struct hwpmc_owner *o, const unsigned long *set)
 	return log_configure(o, &stream) ?: 1;
 }
 
-/* Drops the log that was begun; the caller is not told of it. */
+/* Drops the log that was begun: the caller has not heard of it. */
 static void drop_log(struct hwpmc_owner *o, struct recorded *done)
 {
 	if (done->log)

@@ -294,7 +294,7 @@ static void take(struct owner_ring *or, struct pmc_cpu *pc,
  * The statistics change between ring_enter() and ring_exit() only, so a quiet
  * look at the ring sees them all together.  A sampling PMC runs only with a
  * log, so there is a ring unless its allocation failed when this CPU came
- * online. perf may move an event to another CPU.  A handler there must not
+ * online.  perf may move an event to another CPU.  A handler there must not
  * write to this CPU's ring, so its samples are dropped as if there were no
  * ring.
  */

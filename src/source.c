@@ -176,7 +176,7 @@ static unsigned long size_of_function(unsigned long addr)
 /*
  * source_note - note what the overflow handler needs to know of @event's source
  *
- * A tracepoint with other listeners calls them all from one function. perf then
+ * A tracepoint with other listeners calls them all from one function.  perf then
  * takes its registers from within that function.
  */
 void source_note(struct hwpmc_pmc *pmc, const struct perf_event *event)

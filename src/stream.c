@@ -301,7 +301,7 @@ void stream_drop(struct hwpmc_owner *o)
 	spin_lock(&s->lock);
 	reading = s->reading;
 	if (!reading) {
-		s->state = STREAM_NONE;		/* no reader enters from here on */
+		s->state = STREAM_NONE;		/* no reader enters any more */
 		s->at = 0;
 	}
 	spin_unlock(&s->lock);

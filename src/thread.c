@@ -18,7 +18,7 @@
 #include "sample.h"
 #include "target.h"
 
-#define SCAN_TRIES	1000	/* limit for a process that keeps creating threads */
+#define SCAN_TRIES	1000	/* for a process that keeps creating threads */
 
 /* By task: a key has one entry, which lists the threads of all owners. */
 static struct rhltable threads;

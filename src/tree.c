@@ -105,7 +105,7 @@ static int find_descendants(struct tree *tree)
 /*
  * tree_find - find the process of @root and, if @all, its descendants
  *
- * Returns -ENOMEM.  Process context; the caller holds @root. tree_free() is
+ * Returns -ENOMEM.  Process context; the caller holds @root.  tree_free() is
  * needed in any case.
  */
 int tree_find(struct tree *tree, struct task_struct *root, bool all)

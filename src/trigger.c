@@ -5,7 +5,7 @@
  *	who		state
  *	arm		NONE -> ARMED
  *	fire		ARMED -> FIRING, fills in the cause, -> FIRED
- *	disarm		any but FIRING -> NONE; also by the thread, when it has seen it
+ *	disarm		any but FIRING -> NONE; also by the thread, once seen
  *
  * A second trigger finds nothing armed.  It is ignored and not counted.
  */
