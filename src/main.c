@@ -48,7 +48,7 @@ static int hwpmc_fasync(int fd, struct file *file, int on)
 	return fasync_helper(fd, file, on, &o->fasync);
 }
 
-/* flush: a descriptor of the device is closed. */
+/* A descriptor of the device is closed. */
 static int hwpmc_flush(struct file *file, fl_owner_t id)
 {
 	log_flush_closer(file->private_data, file);

@@ -92,7 +92,7 @@ void owner_put(struct hwpmc_owner *o)
 	kref_put(&o->ref, owner_free);
 }
 
-/* Locks @o for an ioctl.  Returns -ERESTARTSYS if a signal comes. */
+/* Locks @o for an ioctl.  Returns -ERESTARTSYS on a signal. */
 int owner_lock(struct hwpmc_owner *o)
 {
 	if (mutex_lock_interruptible(&o->mutex))

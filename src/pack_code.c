@@ -131,10 +131,7 @@ static inline void put_sample(struct pack *p, u32 context, u32 chain,
 	p->rec[WORD(samples)]++;
 }
 
-/*
- * Finds the slot of a chain.  Returns false if there is none; then *slot is the
- * slot to use.
- */
+/* Finds a chain's slot.  If there is none: false, and *slot is the slot to use. */
 static bool find_chain(struct pack *p, u64 shape, u64 hash, const u64 *pc,
 		       u32 n, u32 *slot)
 {

@@ -175,7 +175,7 @@ s64 param_limit(enum limit_kind kind)
 	}
 }
 
-/* Any context.  max_cpu is written as above. */
+/* Any context.  As param_limit(). */
 u32 param_cpu_percent(void)
 {
 	return clamp_t(u32, data_race(max_cpu), 1, MAX_COUNT);

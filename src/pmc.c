@@ -306,7 +306,7 @@ static void publish(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, u32 class)
 	smp_store_release(&o->pmcs[pmc->row], pmc);
 	__set_bit(pmc->row, o->live);
 	o->is_owner = true;
-	log_kick(o);	/* the thread announces the PMC in the log */
+	log_kick(o);	/* to announce the PMC */
 }
 
 static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
@@ -455,7 +455,7 @@ static u64 set_value(struct hwpmc_pmc *pmc, u64 value)
 	return old;
 }
 
-/* Fills the description of a PMC for the log, except for the record header. */
+/* Describes a PMC for the log; leaves out the record header. */
 void pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a)
 {
 	a->pmcid = pmc->id;
@@ -668,7 +668,7 @@ static int check_start(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 				  pmc->attr.type == PERF_TYPE_TRACEPOINT);
 }
 
-/* Returns the error with which a start would fail, regardless of the log. */
+/* The error that a start would return, log or not. */
 int pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
 	int err = check_start(o, pmc);
@@ -691,7 +691,7 @@ int pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	return err ? err : prepare_log(o, pmc);
 }
 
-/* The rest of a start; it cannot fail. */
+/* The rest of a start. */
 void pmc_enable(struct hwpmc_pmc *pmc)
 {
 	unsigned int cpu;
@@ -742,7 +742,7 @@ static struct hwpmc_pmc *pmc_of_process(struct hwpmc_owner *o,
 	return pmc;
 }
 
-/* PMCATTACH; the order of the checks is part of the interface */
+/* PMCATTACH; the order of the checks matters */
 int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 {
 	struct hwpmc_pmc *pmc = pmc_of_process(o, a);

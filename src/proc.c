@@ -179,7 +179,7 @@ static void probe_rename(void *data, struct task_struct *task, const char *comm)
 
 struct exited {
 	struct task_struct *task;
-	bool last;		/* the last thread of its process */
+	bool last;		/* last one of its process */
 };
 
 static void tell_exit(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
@@ -196,9 +196,8 @@ static void tell_exit(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 		commit_record(o, pid, &x, PMCLOG_T_THR_EXIT, sizeof(x));
 	}
 	/*
-	 * A target's SYSEXIT follows its counts, which are not complete yet, so
-	 * it is not logged here.  The exception is a target that has just lost
-	 * its last PMC.
+	 * A target's SYSEXIT is logged after its counts, which are not complete
+	 * yet.  Exception: a target that has just lost its last PMC.
 	 */
 	if (e->last && (!t || (test_and_set_bit(0, &t->ended) &&
 			       READ_ONCE(o->follow_all)))) {

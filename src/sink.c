@@ -94,10 +94,7 @@ static void file_wait(struct hwpmc_owner *o)
 	poll_initwait(&wait);
 	if (!(vfs_poll(o->log.file, &wait.pt) & (EPOLLOUT | EPOLLERR))) {
 		set_current_state(TASK_INTERRUPTIBLE);
-		/*
-		 * pollwake() sets it without WRITE_ONCE(), then wakes the
-		 * thread
-		 */
+		/* pollwake() sets it plainly, then wakes the thread */
 		if (!data_race(wait.triggered))
 			schedule_timeout(RETRY_INTERVAL);
 		__set_current_state(TASK_RUNNING);

@@ -266,7 +266,7 @@ static int put_end(struct hwpmc_owner *o, struct pmclog_account *a, bool rates)
 	return put_tee(o);
 }
 
-/* From here on cancel() sends a signal.  Returns false if cancelled already. */
+/* From here on cancel() sends a signal.  False if it came before. */
 static bool begin_writing(struct hwpmc_log *log)
 {
 	bool go;

@@ -27,7 +27,7 @@
  */
 static u32 kprobe_type = NO_TYPE, uprobe_type = NO_TYPE;
 
-/* kprobe and uprobe are not modules, so their types stay valid. */
+/* These two are not modules: their types stay valid. */
 static u32 type_of(const struct pmu *any, const char *name)
 {
 	struct device *dev = bus_find_device_by_name(any->dev->bus, NULL, name);

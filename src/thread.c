@@ -338,7 +338,7 @@ static struct task_struct **find_unfollowed(const struct hwpmc_target *t,
 	leader = pid_task(t->pid, PIDTYPE_TGID);
 	if (leader)
 		for_each_thread(leader, task)
-			/* in the list: not zero for a grace period */
+			/* in the list: its count is not zero for a grace period */
 			if (n < size && !exiting(task) && !is_followed(t, task))
 				tasks[n++] = get_task_struct(task);
 	rcu_read_unlock();

@@ -53,7 +53,7 @@ static int list_processes(struct tree *tree)
 		pid = number_of(p);
 		if (!pid)
 			continue;
-		/* in the list: not zero for a grace period */
+		/* in the list: its count is not zero for a grace period */
 		tree->all[tree->n].pid = get_pid(pid);
 		tree->all[tree->n++].live = atomic_read(&p->signal->live);
 	}
