@@ -103,8 +103,8 @@ static void count_drop(struct pmc_cpu *pc, unsigned int cause, u64 now)
 }
 
 /*
- * Is @pc in the kernel text that calls tracepoint probes?  It is not the
- * event's place.
+ * Is @pc in the caller of tracepoint probes?  It does not tell where the event
+ * was.
  */
 static bool is_caller(const struct hwpmc_pmc *pmc, u64 pc)
 {
