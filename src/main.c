@@ -48,7 +48,7 @@ static int hwpmc_fasync(int fd, struct file *file, int on)
 	return fasync_helper(fd, file, on, &o->fasync);
 }
 
-/* A descriptor is closed. */
+/* A descriptor of the device is closed. */
 static int hwpmc_flush(struct file *file, fl_owner_t id)
 {
 	log_flush_closer(file->private_data, file);
@@ -72,9 +72,10 @@ static ssize_t hwpmc_read_iter(struct kiocb *iocb, struct iov_iter *to)
 }
 
 /*
- * EPOLLIN: read(2) has something to tell, a record or the end.  EPOLLERR: the log
- * has a write error.  EPOLLHUP: there were targets, and all of them have gone.
- * EPOLLPRI: an armed snapshot has been taken.  EPOLLRDBAND: UNWINDNEXT has something.
+ * EPOLLIN: read(2) returns a record or the end of the log.  EPOLLERR: the log
+ * has a write error.  EPOLLHUP: there were targets, and all have gone.
+ * EPOLLPRI: an armed snapshot has been taken.  EPOLLRDBAND: UNWINDNEXT has an
+ * object to return.
  */
 static __poll_t hwpmc_poll(struct file *file, poll_table *wait)
 {
@@ -157,14 +158,17 @@ err_sample:
 	return err;
 }
 
-/* No owner, and so no thread, no event and nobody who follows, is left. */
+/*
+ * Module unload: no owner is left, so no writer thread, event or follower is
+ * left.
+ */
 static void __exit hwpmc_exit(void)
 {
 	coverage_exit();
 	misc_deregister(&hwpmc_device);
 	hooks_exit();
 	chain_late_exit();
-	synchronize_rcu_tasks();	/* the works of tasks have returned */
+	synchronize_rcu_tasks();	/* queued task work has returned */
 	unwind_exit();
 	threads_exit();
 	targets_exit();

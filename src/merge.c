@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The merge of an owner's rings into one stream in the order of time.
+ * Merges an owner's rings into one stream in time order.
  *
- * A pass reads the clock, then a full barrier, then looks at each ring (what
- * may be taken, and the stamp below which nothing can come any more: the
- * ring's horizon), then emits what lies below the smallest horizon.  See
- * ring.h for why that is safe against producers nested to any depth.
+ * A pass reads the clock, executes a full barrier, then looks at each ring.  A
+ * look finds which records may be taken, and the stamp below which no record
+ * can appear any more (the ring's horizon).  The pass then emits what lies
+ * below the smallest horizon.  ring.h explains why that is safe against
+ * producers nested to any depth.
  */
 #include "merge.h"
 
 /*
  * merge_look_begin - first half of a look at a ring
  *
- * The caller has read the pass' clock and executed a full barrier.  What it
- * reads of the producers' counters between the halves is exact if
+ * The caller has read the clock of the pass and executed a full barrier.
+ * Producer counters that the caller reads between the halves are exact if
  * merge_look_end() returns true.
  */
 u64 merge_look_begin(struct merge_src *s)
@@ -21,7 +22,10 @@ u64 merge_look_begin(struct merge_src *s)
 	return ring_read_acquire(&s->ring->state);		/* pairs with C */
 }
 
-/* Returns true, and sets the snapshot, if nothing produced in between. */
+/*
+ * Returns true, and sets the snapshot, if no producer ran since
+ * merge_look_begin().
+ */
 bool merge_look_end(struct merge_src *s, u64 state, u64 now)
 {
 	u64 head = ring_read(&s->ring->head);
@@ -36,8 +40,8 @@ bool merge_look_end(struct merge_src *s, u64 state, u64 now)
 }
 
 /*
- * Snapshot of a ring that is being written to each time one looks: what is
- * published for sure, and what the last look has shown still holds.
+ * Snapshot of a ring that has a producer at every look: only what is certainly
+ * published is taken, and what the last look found still holds.
  */
 void merge_look_busy(struct merge_src *s)
 {
@@ -113,10 +117,10 @@ static void heapify(struct merge *m)
 }
 
 /*
- * merge_run - emit and consume what has a stamp of at most @upto
+ * merge_run - emit and consume the records with a stamp of at most @upto
  *
  * @upto must not be above merge_horizon().  Returns the number of records.
- * @emit may sleep; it is done with the payload when it returns.
+ * @emit may sleep; it no longer uses the payload when it returns.
  */
 u64 merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg)
 {
@@ -144,7 +148,7 @@ u64 merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg)
 	return count;
 }
 
-/* Nothing is left of what the last look has shown. */
+/* Returns true if all records that the last look found are consumed. */
 bool merge_empty(const struct merge *m)
 {
 	unsigned int i;

@@ -7,7 +7,7 @@
 /**
  * struct merge_src - one ring in a merge
  * @ring:  NULL: no ring on this CPU
- * @snap:  set by merge_look()
+ * @snap:  set by merge_look_end() or merge_look_busy()
  * @rec:   next record, not consumed yet
  */
 struct merge_src {
@@ -32,7 +32,7 @@ struct merge {
 typedef void (*merge_emit_fn)(void *arg, unsigned int src, u32 kind,
 			      struct ring_stamp *payload, u32 len);
 
-/* Begins a look at a ring: state word, for merge_look_end(). */
+/* Begins a look at a ring; returns the state word for merge_look_end(). */
 u64 merge_look_begin(struct merge_src *s);
 bool merge_look_end(struct merge_src *s, u64 state, u64 now);
 void merge_look_busy(struct merge_src *s);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * An owner's beginning and end.
- */
+/* Creation and release of an owner. */
 #include <linux/cpu.h>
 #include <linux/cred.h>
 #include <linux/pid.h>
@@ -26,7 +24,7 @@ static int alloc_per_cpu(struct hwpmc_owner *o)
 	return o->rings && o->cpu_lives ? 0 : -ENOMEM;
 }
 
-/* -EMFILE: the caller's user has too many; -ENOMEM. */
+/* Returns -EMFILE if the caller's user has too many owners, or -ENOMEM. */
 struct hwpmc_owner *owner_create(struct file *file)
 {
 	struct hwpmc_owner *o = kzalloc(sizeof(*o), GFP_KERNEL_ACCOUNT);
@@ -81,7 +79,7 @@ static void owner_free(struct kref *ref)
 	mutex_destroy(&o->cpus_mutex);
 	mutex_destroy(&o->targets_mutex);
 	mutex_destroy(&o->fold_mutex);
-	kfree_rcu(o, rcu);	/* hooks may have found a target of it */
+	kfree_rcu(o, rcu);	/* a hook may still hold its target */
 }
 
 void owner_get(struct hwpmc_owner *o)
@@ -94,7 +92,7 @@ void owner_put(struct hwpmc_owner *o)
 	kref_put(&o->ref, owner_free);
 }
 
-/* For an operation of @o's.  -ERESTARTSYS */
+/* Locks @o for an ioctl.  Returns -ERESTARTSYS on a signal. */
 int owner_lock(struct hwpmc_owner *o)
 {
 	if (mutex_lock_interruptible(&o->mutex))
@@ -112,10 +110,10 @@ void owner_unlock(struct hwpmc_owner *o)
 /*
  * owner_close - the last close of the file
  *
- * First no CPU that comes up gets an event any more, then the events go, then
- * what their handlers have left for later, then the hooks; then nothing
- * produces, and the log can end.  For that no stranger waits, and nobody for more
- * than a second.
+ * The order is: no CPU that comes up gets an event any more; the events are
+ * released; deferred user chains are cancelled; the hooks are removed.  Then
+ * nothing produces records, and the log can end.  Only the process that opened
+ * the device or configured the log waits for that, for at most a second.
  */
 void owner_close(struct hwpmc_owner *o)
 {

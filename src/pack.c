@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packed samples in the thread's buffer.
+ * Packed samples in the writer thread's buffer.
  *
- * The open pack is the last record there.  It is whole at any time, so it ends
- * by being forgotten: before any other record, and before the buffer is written
- * out.  The tables last as long as the log.
+ * The open pack is the last record in the buffer.  It is a complete record at
+ * any time, so ending it just means adding no more to it.  It is ended before
+ * any other record, and before the buffer is written.  The tables last as long
+ * as the log.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -14,7 +15,7 @@
 #include "pack_code.h"
 #include "sink.h"
 
-/* For a log to come; to be freed with kvfree().  Process context. */
+/* Tables for a new log; freed with kvfree().  Process context. */
 struct pack *pack_new(void)
 {
 	u32 depth = min_t(u32, param_chain_depth(), PACK_DEPTH_MAX);
@@ -31,7 +32,7 @@ void pack_end(struct hwpmc_log *log)
 		pack_close(log->pack);
 }
 
-/* What follows is to be read without what was before.  No pack is open. */
+/* Clears the tables: what follows must be readable alone.  No pack is open. */
 void pack_forget(struct hwpmc_log *log)
 {
 	if (!log->pack)
@@ -40,7 +41,7 @@ void pack_forget(struct hwpmc_log *log)
 	memset(log->pack->chain, 0, sizeof(log->pack->chain));
 }
 
-/* Returns false for a chain so deep that it is better left as it is. */
+/* Returns false if the chain is empty or deeper than a pack can hold. */
 bool pack_sample(struct hwpmc_owner *o, const struct pmclog_callchain *cc,
 		 u64 tsc)
 {
@@ -64,7 +65,7 @@ bool pack_sample(struct hwpmc_owner *o, const struct pmclog_callchain *cc,
 	return true;
 }
 
-/* How many samples the record holds, other than a CALLCHAIN. */
+/* Returns the number of samples in a pack; 0 for any other record. */
 u32 pack_count(const void *rec, u32 len)
 {
 	const struct pmclog_ext_samples *s = rec;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Samples into packs.
+ * Encodes samples into packs.
  *
- * A chain is found by its hash and then compared whole, but for the low word of
- * its innermost pc: a loop has many places and few callers.  A chain that is
- * new is told as what differs from the last one of the same context; often it
- * is that one again, which is looked at first.
+ * A chain is found by its hash and then compared as a whole, except for the low
+ * word of its innermost pc: a loop has many places and few callers.  A new
+ * chain is encoded as its difference from the last chain of the same context.
+ * That last chain is often the sample's chain too, so it is compared first.
  *
- * This runs once for each sample, so it is made of plain loops over words:
- * string instructions take longer to begin than these take to end.
+ * This code runs once per sample, so it uses plain loops over words: a string
+ * instruction takes longer to start than these loops take to finish.
  */
 #include "pack_code.h"
 
@@ -16,7 +16,7 @@
 #define HASH_FACTOR	0x9E3779B97F4A7C15ULL
 #define DELTA_MAX	(PMCLOG_PACK_DEFINES - 1)
 
-/* words of an entry */
+/* lengths of entries in words */
 #define SAMPLE_WORDS	(PMCLOG_PACK_SAMPLE_LEN / 4)
 #define CONTEXT_WORDS	(PMCLOG_PACK_CONTEXT_LEN / 4)
 #define CHAIN_WORDS	(PMCLOG_PACK_CHAIN_LEN / 4)
@@ -37,7 +37,7 @@ static u64 shape_of(const u64 *pc, u32 n)
 	return (pc[0] & ~0xFFFFFFFFULL) | n;
 }
 
-/* Of all that a chain's slot holds.  The top bits are the good ones. */
+/* Hashes all that a chain's slot holds.  The top bits are the best ones. */
 static u64 hash_chain(u64 shape, const u64 *pc, u32 n)
 {
 	const u64 *end = pc + n;
@@ -70,7 +70,7 @@ static inline bool same_pcs(const u64 *pc, const u64 *other, u32 n)
 	return true;
 }
 
-/* How many of its outermost pcs a chain has in common with that of @slot. */
+/* Returns how many of its outermost pcs a chain shares with the chain in @slot. */
 static u32 count_shared(struct pack *p, u32 slot, const u64 *pc, u32 n)
 {
 	const u64 *other = slot_pcs(p, slot);
@@ -131,7 +131,7 @@ static inline void put_sample(struct pack *p, u32 context, u32 chain,
 	p->rec[WORD(samples)]++;
 }
 
-/* The slot of a chain; or none, and then which it is to get. */
+/* Finds a chain's slot.  If there is none: false, and *slot is the slot to use. */
 static bool find_chain(struct pack *p, u64 shape, u64 hash, const u64 *pc,
 		       u32 n, u32 *slot)
 {
@@ -168,7 +168,7 @@ static bool is_context(const struct pack_context *c, u64 a, u64 b)
 	return c->a == a && c->b == b && c->used;
 }
 
-/* Not the chain that was there before, or the context is new. */
+/* Adds a sample whose chain differs from the last one, or whose context is new. */
 static noinline u32 add_other(struct pack *p, const struct pmclog_callchain *cc,
 			      u32 n, u64 tsc)
 {

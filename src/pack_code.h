@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The code of packed samples: see struct pmclog_ext_samples.
+ * Encoder of packed samples: see struct pmclog_ext_samples.
  *
- * No surroundings are needed, so that tests in user space run the same source.
+ * It depends on nothing else in the module, so that tests in user space run the
+ * same source.
  */
 #ifndef HWPMC_PACK_CODE_H
 #define HWPMC_PACK_CODE_H
@@ -26,14 +27,14 @@ typedef __u64 u64;
 
 #define PACK_WAYS	2
 #define PACK_SETS	(PMCLOG_PACK_CHAINS / PACK_WAYS)
-/* frames of the deepest chain whose sample fits into a pack of its own */
+/* frames of the deepest chain whose sample fits into one pack */
 #define PACK_DEPTH_MAX	500
 
 /**
- * struct pack_chain - what a slot holds, its pcs apart
+ * struct pack_chain - a slot for a chain, without its pcs
  * @shape: number of pcs, 0: the slot is empty; high word: that of the innermost
- *	pc, whose low word is not part of the chain
- * @hash: of all that, to pass over most others; it decides nothing
+ *	   pc, whose low word is not part of the chain
+ * @hash: of all that, to skip most other chains; a full comparison decides
  */
 struct pack_chain {
 	u64	shape;
@@ -41,10 +42,10 @@ struct pack_chain {
 };
 
 /**
- * struct pack_context
+ * struct pack_context - a slot for a context
  * @a, @b: pid and tid, pmcid and cpuflags
  * @used:  the slot is defined
- * @like:  the slot of the chain that was last seen here
+ * @like:  slot of the chain that was last seen in this context
  */
 struct pack_context {
 	u64	a;
@@ -55,11 +56,11 @@ struct pack_context {
 
 /**
  * struct pack - the writer's side of a log with packed samples
- * @rec:   the pack that is being filled; NULL: none
- * @at, @end: where in it the next entry goes, and where there is no room
- * @last:  time of its last sample
+ * @rec:   the open pack; NULL: none
+ * @at, @end: place of the next entry in the pack, and end of its room
+ * @last:  time of the pack's last sample
  * @depth: longest chain that is kept
- * @victim: for each set of chains the way that goes next
+ * @victim: for each set of chains, the way that is replaced next
  * @pc:    PMCLOG_PACK_CHAINS times @depth; the first of each is not used
  */
 struct pack {
@@ -74,14 +75,15 @@ struct pack {
 	u64	pc[];
 };
 
-/* Bytes for chains of @depth pcs; to be zeroed. */
+/* Size of struct pack for chains of @depth pcs; memory is to be zeroed. */
 size_t pack_size(u32 depth);
-/* A new pack in PMCLOG_PACK_MAX bytes at @rec; the bytes taken by now. */
+/* Opens a pack in PMCLOG_PACK_MAX bytes at @rec; returns the bytes used so far. */
 u32 pack_open(struct pack *p, void *rec, u64 tsc);
 /*
  * Adds a sample of 1 to p->depth pcs (@cc is 8-aligned) to the open pack, which
- * is a whole record before and after.  Returns the bytes added; 0: it does not
- * fit, or no pack is open.  It fits into an empty one.
+ * is a complete record before and after.  Returns the bytes added, or 0 if the
+ * sample does not fit or no pack is open.  A sample always fits into an empty
+ * pack.
  */
 u32 pack_add(struct pack *p, const struct pmclog_callchain *cc, u32 n, u64 tsc);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Module parameters.  A value out of range is replaced by the default with one
- * message, at load time; what can be changed later is clamped where it is used.
+ * Module parameters.  At load time a value out of range is replaced by the
+ * default, with one message.  A value that can be changed later is clamped
+ * where it is used.
  */
 #include <linux/kstrtox.h>
 #include <linux/log2.h>
@@ -18,8 +19,8 @@
 #define DEF_PMCS	1024
 #define DEF_RING_MIB	256	/* the default rings of 32 owners on 8 CPUs */
 #define DEF_COUNTERS	65536
-#define DEF_CPU		100	/* of one */
-#define MAX_COUNT	(1 << 20)	/* of any limit; 1 TiB of rings */
+#define DEF_CPU		100	/* of one CPU */
+#define MAX_COUNT	(1 << 20)	/* maximum of each limit; 1 TiB of rings */
 #define MIN_BUFFER	(8 << 10)	/* two of the longest records */
 #define MIN_CLOCK_NS	20000		/* perf's own floor is 10000 */
 
@@ -108,7 +109,7 @@ static void check(const char *name, unsigned int *value, bool good,
 	*value = def;
 }
 
-/* Module load, before anything reads a parameter. */
+/* Module load, before any parameter is read. */
 void params_check(void)
 {
 	check("callchaindepth", &callchaindepth,
@@ -148,7 +149,7 @@ u32 param_buffer_bytes(void)
 
 bool param_unprivileged(void)
 {
-	/* sysfs writes it plainly, in param_set_bool() */
+	/* param_set_bool() writes this without WRITE_ONCE() */
 	return data_race(unprivileged_syspmcs);
 }
 
@@ -157,7 +158,7 @@ bool param_perf_rules(void)
 	return READ_ONCE(perf_rules);
 }
 
-/* Any context; sysfs writes them plainly, in param_set_uint(). */
+/* Any context.  param_set_uint() writes these without WRITE_ONCE(). */
 s64 param_limit(enum limit_kind kind)
 {
 	switch (kind) {
@@ -174,13 +175,16 @@ s64 param_limit(enum limit_kind kind)
 	}
 }
 
-/* Any context; as above. */
+/* Any context.  As param_limit(). */
 u32 param_cpu_percent(void)
 {
 	return clamp_t(u32, data_race(max_cpu), 1, MAX_COUNT);
 }
 
-/* What keeps an event from taking the machine down; 1 for rare events. */
+/*
+ * Shortest period: keeps an event from overloading the machine; 1 for rare
+ * events.
+ */
 u64 param_min_period(const struct perf_event_attr *attr)
 {
 	switch (attr->type) {

@@ -86,7 +86,7 @@ static int check_event(const struct hwpmc_allocate *a)
 	err = source_check(a);
 	if (err)
 		return err;
-	/* perf keeps the top bit of a period to itself */
+	/* perf reserves the top bit of a period */
 	if (mode_is_sampling(a->mode) && a->count > S64_MAX)
 		return -EINVAL;
 	return check_name(a->name);
@@ -114,9 +114,9 @@ static int check_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 }
 
 /*
- * Rows are handed out in turn, and not again before the writing thread is done
- * with the last bearer's records.  Those are passed over that the administrator
- * has disabled.
+ * Rows are handed out in turn.  A row is not reused before the writer thread
+ * has finished with the records of its last PMC.  Rows that the administrator
+ * has disabled are skipped.
  */
 static int find_row(struct hwpmc_owner *o, int cpu, u32 *row)
 {
@@ -149,7 +149,7 @@ static void fill_attr(struct hwpmc_pmc *pmc, const struct hwpmc_allocate *a)
 	attr->exclude_kernel = user && !system;
 	attr->exclude_hv = attr->exclude_kernel;
 	attr->exclude_guest = 1;
-	/* some hardware refuses it; the handler looks all the same */
+	/* some hardware refuses exclude_idle; the handler checks in any case */
 	attr->exclude_idle = a->type == PERF_TYPE_SOFTWARE &&
 			     (a->flags & HWPMC_F_EXCLUDE_IDLE);
 }
@@ -179,7 +179,10 @@ static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
 	return pmc;
 }
 
-/* On each of its CPUs it has an event, or what becomes of threads' overflows. */
+/*
+ * A PMC is charged for each CPU: it has an event there, or per-CPU overflow
+ * counters.
+ */
 static u64 cpu_counters(u32 mode, int cpu)
 {
 	if (mode == HWPMC_MODE_TC)
@@ -217,10 +220,11 @@ static void pmc_free(struct hwpmc_pmc *pmc)
 }
 
 /*
- * pmc_fold - the end of a released PMC: its counters become the owner's
+ * pmc_fold - add the counters of a released PMC to its owner's and free it
  *
- * Called by the writing thread, or under owner->mutex without one.  No event
- * of it exists any more, and an RCU grace period has passed since.
+ * Called by the writing thread, or under owner->mutex if there is none.  The
+ * PMC has no events any more, and an RCU grace period has passed since the last
+ * one.
  */
 void pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
@@ -261,7 +265,7 @@ static bool has_event(const struct hwpmc_pmc *pmc)
 	return false;
 }
 
-/* That there is such an event is found out now, not at the first attach. */
+/* Checks now, not at the first attach, that the event can be created. */
 static int try_event(struct hwpmc_pmc *pmc)
 {
 	struct perf_event *event = event_new(pmc, -1, current, pmc,
@@ -283,7 +287,7 @@ static int create_events(struct hwpmc_pmc *pmc)
 		return try_event(pmc);
 	err = event_sync_cpus(pmc);
 	if (!err && !has_event(pmc))
-		err = -ENXIO;	/* the CPU went away meanwhile */
+		err = -ENXIO;	/* the CPU has gone offline meanwhile */
 	if (err) {
 		release_events(pmc);
 		event_drops_wait(pmc);
@@ -302,7 +306,7 @@ static void publish(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, u32 class)
 	smp_store_release(&o->pmcs[pmc->row], pmc);
 	__set_bit(pmc->row, o->live);
 	o->is_owner = true;
-	log_kick(o);	/* to be announced */
+	log_kick(o);	/* to announce the PMC */
 }
 
 static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
@@ -349,8 +353,9 @@ int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 }
 
 /*
- * The id as the user spells it, found or refused.  An id that cannot be one is
- * told from an owner that has nothing, and that from an id it does not have.
+ * Finds the PMC with an id from the user.  Checks first that the id is valid
+ * (EINVAL), then that the owner has PMCs (ESRCH), then that it has this one
+ * (EINVAL).
  */
 struct hwpmc_pmc *pmc_find(struct hwpmc_owner *o, u32 id)
 {
@@ -368,8 +373,8 @@ struct hwpmc_pmc *pmc_find(struct hwpmc_owner *o, u32 id)
 }
 
 /*
- * With a writing thread the PMC stays until its last drops and its rates are
- * in the log; the thread folds its counters and frees it.
+ * If there is a writing thread, the PMC stays until its last drops and its
+ * rates are in the log.  The thread then folds its counters and frees it.
  */
 static void retire(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
@@ -392,7 +397,7 @@ int pmc_release(struct hwpmc_owner *o, u32 id)
 	return 0;
 }
 
-/* Last close: all at once, one grace period. */
+/* Last close: releases all PMCs with one grace period. */
 void pmc_release_all(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
@@ -407,7 +412,7 @@ void pmc_release_all(struct hwpmc_owner *o)
 		retire(o, pmc);
 }
 
-/* Brings the sum up to date. */
+/* Reads the events and updates pmc->sum. */
 void pmc_refresh(struct hwpmc_pmc *pmc)
 {
 	struct count_sum sum = {};
@@ -450,7 +455,7 @@ static u64 set_value(struct hwpmc_pmc *pmc, u64 value)
 	return old;
 }
 
-/* What the log says of a PMC; its header apart. */
+/* Describes a PMC for the log; leaves out the record header. */
 void pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a)
 {
 	a->pmcid = pmc->id;
@@ -464,8 +469,8 @@ void pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a)
 }
 
 /*
- * Samples taken with the old period may still be in the rings: the new one is
- * announced through them, in the order of time.
+ * Samples taken with the old period may still be in the rings.  The new period
+ * is therefore announced through the rings, in time order.
  */
 static int announce_period(struct hwpmc_pmc *pmc)
 {
@@ -499,7 +504,7 @@ static int set_period(struct hwpmc_pmc *pmc, u64 period)
 	return 0;
 }
 
-/* @old: out: what was in force */
+/* @old: out: the value before */
 int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a, u64 *old)
 {
 	struct hwpmc_pmc *pmc = pmc_find(o, a->id);
@@ -587,8 +592,8 @@ bool pmc_needs_log(const struct hwpmc_pmc *pmc)
 }
 
 /*
- * A log can be read with nothing but itself only if all mappings are in it
- * before the first sample: follow the processes, then dump those there are.
+ * A log can be read alone only if all mappings are in it before the first
+ * sample.  So follow the processes first, then dump the existing ones.
  */
 static int prepare_log(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
@@ -602,7 +607,7 @@ static int prepare_log(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 	return err ? err : log_dump(o);
 }
 
-/* What has to be followed for a PMC of a process mode. */
+/* The hooks that a PMC of a process mode needs. */
 static unsigned long hooks_of(const struct hwpmc_pmc *pmc)
 {
 	unsigned long mask = BIT(HOOK_TASKS);
@@ -633,14 +638,14 @@ static int find_targets(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	return err ? err : attach_self(o, pmc);
 }
 
-/* As access_lockdown() looks at it when it is allocated. */
+/* The same rule as in access_lockdown() at allocation. */
 static bool shows_kernel(const struct hwpmc_pmc *pmc)
 {
 	return !pmc->attr.exclude_kernel ||
 	       source_is_private(pmc->attr.type, pmc->attr.config, pmc->mode);
 }
 
-/* May it start?  The administrator's parameter may have changed since. */
+/* May the PMC start?  The administrator's parameter may have changed since. */
 static bool may_see(const struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
 	if (pmc_is_system(pmc) && !access_system(o))
@@ -648,7 +653,10 @@ static bool may_see(const struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 	return !shows_kernel(pmc) || pmc_privileged(o);
 }
 
-/* The kernel may have been locked down since it was allocated, and the like. */
+/*
+ * Repeats the checks of the allocation: the kernel may have been locked down
+ * since.
+ */
 static int check_start(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
 	int err;
@@ -660,7 +668,7 @@ static int check_start(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 				  pmc->attr.type == PERF_TYPE_TRACEPOINT);
 }
 
-/* Why a start will fail, log or not. */
+/* The error that a start would return, log or not. */
 int pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
 	int err = check_start(o, pmc);
@@ -670,7 +678,7 @@ int pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 	return has_lost_targets(pmc) ? -ESRCH : 0;
 }
 
-/* All of a start that can fail or takes long; a PMC that does not run. */
+/* All of a start that can fail or takes long.  The PMC does not run yet. */
 int pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	int err = check_start(o, pmc);
@@ -683,7 +691,7 @@ int pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	return err ? err : prepare_log(o, pmc);
 }
 
-/* The rest of it. */
+/* The rest of a start. */
 void pmc_enable(struct hwpmc_pmc *pmc)
 {
 	unsigned int cpu;
@@ -720,7 +728,7 @@ int pmc_start(struct hwpmc_owner *o, u32 id)
 	return 0;
 }
 
-/* What PMCATTACH and PMCDETACH look at first, in this order. */
+/* The first checks of PMCATTACH and PMCDETACH, in this order. */
 static struct hwpmc_pmc *pmc_of_process(struct hwpmc_owner *o,
 					const struct hwpmc_attach *a)
 {
@@ -734,7 +742,7 @@ static struct hwpmc_pmc *pmc_of_process(struct hwpmc_owner *o,
 	return pmc;
 }
 
-/* PMCATTACH; the rules in their order */
+/* PMCATTACH; the order of the checks matters */
 int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 {
 	struct hwpmc_pmc *pmc = pmc_of_process(o, a);
@@ -745,7 +753,10 @@ int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 	if (pmc->state == PMC_RUNNING)
 		return -EBUSY;
 	err = hooks_hold(o, hooks_of(pmc));
-	/* before: what forks meanwhile is told by one or the other */
+	/*
+	 * before attach_to(): a fork meanwhile is logged by the hooks or by the
+	 * dump
+	 */
 	if (!err && log_active(o))
 		err = hooks_follow(o, false);
 	if (!err)
@@ -755,11 +766,11 @@ int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 	if (err || !log_active(o))
 		return err;
 	err = log_dump(o);
-	/* it is attached; that it is told of PMCSTART waits for as well */
+	/* the PMC is attached; PMCSTART waits for the dump as well */
 	return err == -ENOBUFS || err == -ERESTARTSYS ? 0 : err;
 }
 
-/* PMCDETACH; also of a PMC that runs */
+/* PMCDETACH; also for a running PMC */
 int pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 {
 	struct hwpmc_pmc *pmc = pmc_of_process(o, a);
@@ -772,7 +783,7 @@ int pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 	return err;
 }
 
-/* What it has counted is read by pmc_refresh(). */
+/* Does not read the counters; pmc_refresh() does. */
 void pmc_disable(struct hwpmc_pmc *pmc)
 {
 	unsigned int cpu;
@@ -808,7 +819,7 @@ int pmc_stop(struct hwpmc_owner *o, u32 id)
 	return 0;
 }
 
-/* The log ends: stop what cannot run without one. */
+/* The log ends: stops the PMCs that cannot run without one. */
 void pmc_stop_logging(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
@@ -817,5 +828,5 @@ void pmc_stop_logging(struct hwpmc_owner *o)
 	for_each_live_pmc(o, row, pmc)
 		if (pmc->state == PMC_RUNNING && pmc_needs_log(pmc))
 			stop(pmc);
-	synchronize_rcu();	/* no handler is on its way into a ring */
+	synchronize_rcu();	/* wait for handlers that still write to a ring */
 }

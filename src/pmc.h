@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A PMC, its events, and what becomes of its overflows.
- */
+/* A PMC, its events, and the counters of its overflows. */
 #ifndef HWPMC_PMC_H
 #define HWPMC_PMC_H
 
@@ -15,19 +13,19 @@
 /**
  * struct pmc_stat - what became of a PMC's overflows on one CPU
  *
- * Written by the handler on that CPU at any nesting; read by anybody, exactly
- * within a quiet look at the ring.
+ * Written by the handler on that CPU at any nesting depth.  Read anywhere; a
+ * reading is exact within a quiet look at the ring.
  */
 struct pmc_stat {
 	local64_t	overflows;
 	local64_t	committed;
-	atomic64_t	dropped[PMCLOG_DROP_NCAUSE];	/* also of other CPUs */
+	atomic64_t	dropped[PMCLOG_DROP_NCAUSE];	/* also on other CPUs */
 	local64_t	filtered;
 	local64_t	cut;
 	local64_t	cut_by[PMCLOG_CUT_NCAUSE];
 	local64_t	late;
 	local64_t	throttled;
-	u64		first[PMCLOG_DROP_NCAUSE];	/* not seen yet */
+	u64		first[PMCLOG_DROP_NCAUSE];	/* of uncounted drops */
 	u64		last[PMCLOG_DROP_NCAUSE];
 };
 
@@ -48,16 +46,17 @@ struct pmc_count {
 /**
  * struct pmc_cpu - a PMC on one CPU
  * @pmc, @cpu: constant
- * @stat:  see there
- * @event: owner->mutex; NULL while the CPU is away
- * @life:  owner->mutex; owner->cpu_lives of the CPU when @event was made
- * @base, @enabled0, @running0: owner->mutex; from events that are gone
- * @total, @enabled, @running: last reading, with what is gone; WRITE_ONCE under
- *	owner->mutex, READ_ONCE by the writing thread
+ * @stat:  see struct pmc_stat
+ * @event: owner->mutex; NULL while the CPU is offline
+ * @life:  owner->mutex; owner->cpu_lives of the CPU when @event was created
+ * @base, @enabled0, @running0: owner->mutex; sums of events that are gone
+ * @total, @enabled, @running: last reading, including events that are gone;
+ *	WRITE_ONCE under owner->mutex, READ_ONCE by the writing thread
  * @counted: drops in @seen; WRITE_ONCE by the writing thread, READ_ONCE by the
- *	handler
- * @look, @seen, @told: the writing thread's: counters at the last look, at the
- *	last one that was quiet, and drops logged and the last of them
+ *	     handler
+ * @look, @seen: the writing thread's: counters at the last look, and at the
+ *	last quiet look
+ * @told, @told_last: the writing thread's: drops logged, and the last of them
  */
 struct pmc_cpu {
 	struct hwpmc_pmc *pmc;
@@ -111,25 +110,25 @@ enum pmc_state {
 /**
  * struct hwpmc_pmc - one allocated PMC
  *
- * Constant but for:
- * @state:   owner->mutex, of process modes targets_mutex as well; READ_ONCE
- *	elsewhere
- * @caller, @caller_size: text that calls tracepoints' listeners, see
+ * Constant except for:
+ * @state:   owner->mutex, in process modes targets_mutex as well; READ_ONCE
+ *	     elsewhere
+ * @caller, @caller_size: kernel text that calls tracepoint probes, see
  *	source_note(); set before the first event is enabled
  * @period:  owner->mutex; READ_ONCE elsewhere
  * @origin:  owner->mutex; counting: value = origin + sum
- * @sum:     last reading of all events; WRITE_ONCE under owner->mutex, READ_ONCE
- *	by the writing thread
- * @filter:  owner->mutex, while it does not run; RCU
- * @gated:   owner->mutex, while it does not run; READ_ONCE by handlers: its samples
- *	pass owner->gate_open
- * @gone, @ntargets, @attached: process modes, targets_mutex: what links that are
- *	gone have counted; links there are; was there ever one
- * @told_log: the writing thread's: number of the log that knows this id
- * @folding: the writing thread's: deleted before its last look
- * @dropping: events on their way out; any process context
+ * @sum:     last reading of all events; WRITE_ONCE under owner->mutex,
+ *	     READ_ONCE by the writing thread
+ * @filter:  owner->mutex, while the PMC does not run; RCU
+ * @gated:   owner->mutex, while the PMC does not run; READ_ONCE by handlers:
+ *	     its samples pass owner->gate_open
+ * @gone, @ntargets, @attached: process modes, targets_mutex: counts of removed
+ *	links; number of links; was there ever a link
+ * @told_log: the writing thread's: number of the log that has this id
+ * @folding: the writing thread's: deleted before the thread's last look
+ * @dropping: number of events being released; any process context
  *
- * Freed by whoever folds it: the writing thread, or without one the owner.
+ * Freed by pmc_fold(): in the writing thread, or without one by the owner.
  */
 struct hwpmc_pmc {
 	struct hwpmc_owner *owner;
@@ -156,7 +155,7 @@ struct hwpmc_pmc {
 	bool		folding;
 	atomic_t	dropping;
 
-	struct pmc_cpu	*cpus[];	/* by CPU number; NULL: not there */
+	struct pmc_cpu	*cpus[];	/* by CPU number; NULL: none */
 };
 
 static inline bool mode_is_sampling(u32 mode)
@@ -184,12 +183,15 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
 	for_each_set_bit(row, (o)->live, HWPMC_NROW)		\
 		if (!((pmc) = (o)->pmcs[row])) {} else
 
-/* by who folds PMCs: the writing thread, or without one under owner->mutex */
+/*
+ * in the writing thread, or without one under owner->mutex; else under
+ * fold_mutex
+ */
 #define for_each_pmc(o, row, pmc)				\
 	for ((row) = 0; (row) < READ_ONCE((o)->end_row); (row)++)	\
 		if (!((pmc) = smp_load_acquire(&(o)->pmcs[row]))) {} else
 
-/* by who does not hold owner->mutex: hotplug work may add some meanwhile */
+/* without owner->mutex: hotplug work may add entries meanwhile */
 #define for_each_pmc_cpu(pmc, cpu, pc)				\
 	for_each_possible_cpu(cpu)				\
 		if (!((pc) = smp_load_acquire(&(pmc)->cpus[cpu]))) {} else
@@ -220,7 +222,7 @@ void pmc_refresh_all(struct hwpmc_owner *o);
 void pmc_release_all(struct hwpmc_owner *o);
 void pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
 
-/* stats.c: adding up */
+/* stats.c: sums of counters */
 void account_add_count(struct pmclog_account *a, const struct pmc_count *c);
 void account_add(struct pmclog_account *a, const struct pmclog_account *b);
 void account_sub(struct pmclog_account *a, const struct pmclog_account *b);
@@ -228,8 +230,8 @@ void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s);
 
 /*
  * What a RECORD has done.
- * @rows: of the PMCs that were started or stopped
- * @fresh: of those that were attached to the caller for that
+ * @rows: rows of the PMCs that were started or stopped
+ * @fresh: rows of the PMCs that were attached to the caller for that
  * @log:  a log was begun for them
  */
 struct recorded {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Processes as they change: tracepoints, and kprobes where there are none.
+ * Changes of processes: tracepoints, and kprobes where there is no tracepoint.
  *
- * The probes run in process context in places that must not sleep, some with
+ * The probes run in process context where sleeping is not allowed, some with
  * the task's alloc_lock or the mmap lock held.  They commit small records and
- * take references to files; whatever needs a path is the writing thread's work.
+ * take references to files.  The writing thread does all work that needs a
+ * path.
  */
 #include <linux/binfmts.h>
 #include <linux/elf.h>
@@ -29,17 +30,17 @@
 	record_commit(o, rec, size, pid);				\
 } while (0)
 
-/* @t: what @o has attached to the process; NULL: nothing, it follows all */
+/* @t: @o's target for the process; NULL: none, @o follows all processes */
 typedef void (*tell_fn)(struct hwpmc_owner *o, struct hwpmc_target *t,
 			void *arg);
 
 /*
- * tell_owners - @fn for each owner whose log follows a process, once
- * @list: its targets
+ * tell_owners - call @fn once for each owner whose log follows a process
+ * @list: the process' targets
  *
- * RCU read section, preemption off.  Targets may come and go meanwhile: each
- * owner is asked in one place only.  Of one that begins to follow all just now
- * what is left out here is in its dump.
+ * RCU read section, preemption off.  Targets may come and go meanwhile, so each
+ * owner is called from one place only.  If an owner begins to follow all
+ * processes just now, its dump has what is left out here.
  */
 static void tell_owners(struct rhlist_head *list, tell_fn fn, void *arg)
 {
@@ -51,7 +52,7 @@ static void tell_owners(struct rhlist_head *list, tell_fn fn, void *arg)
 		fn(o, target_among_rcu(list, o), arg);
 	if (!list)
 		return;
-	smp_rmb();	/* hooks_follow(): who was in the list follows all */
+	smp_rmb();	/* hooks_follow(): owners in the list have follow_all */
 	for_each_target_rcu(t, pos, list)
 		if (READ_ONCE(t->owner->hooked) &&
 		    !READ_ONCE(t->owner->follow_all))
@@ -72,9 +73,9 @@ static bool tells_of_child(const struct hwpmc_owner *o,
 }
 
 /*
- * perf removes its counters from a program that its user may not look into.  Only
- * an owner that follows all processes, or whose opener may look into every one,
- * has records of it.
+ * perf removes its counters from a program that its user may not inspect.  Only
+ * an owner that follows all processes, or whose opener may inspect every
+ * process, gets records of it.
  */
 static bool tells_of_guarded(const struct hwpmc_owner *o,
 			     const struct hwpmc_target *t)
@@ -82,7 +83,7 @@ static bool tells_of_guarded(const struct hwpmc_owner *o,
 	return !t || READ_ONCE(o->follow_all) || o->traces_all;
 }
 
-/* Where code lies is of interest to who samples. */
+/* Only sampling PMCs need the mappings of code. */
 static bool tells_of_maps(const struct hwpmc_owner *o,
 			  const struct hwpmc_target *t)
 {
@@ -142,7 +143,7 @@ static void probe_newtask(void *data, struct task_struct *task,
 	rcu_read_lock();
 	preempt_disable();
 	list = targets_find_rcu(task_tgid(current));
-	/* first: it takes down which log is about to be told */
+	/* first: follow_fork() notes which log is about to get the record */
 	if (list)
 		follow_fork(task, list);
 	tell_owners(list, tell_newtask, task);
@@ -164,7 +165,7 @@ static void tell_rename(struct hwpmc_owner *o, struct hwpmc_target *t,
 		commit_name(o, r->task, r->comm);
 }
 
-/* task_lock held; @comm is the name to come. */
+/* task_lock held; @comm is the new name. */
 static void probe_rename(void *data, struct task_struct *task, const char *comm)
 {
 	struct renamed r = { .task = task, .comm = comm };
@@ -178,7 +179,7 @@ static void probe_rename(void *data, struct task_struct *task, const char *comm)
 
 struct exited {
 	struct task_struct *task;
-	bool last;		/* of its process */
+	bool last;		/* last one of its process */
 };
 
 static void tell_exit(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
@@ -195,8 +196,8 @@ static void tell_exit(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 		commit_record(o, pid, &x, PMCLOG_T_THR_EXIT, sizeof(x));
 	}
 	/*
-	 * A target's comes behind its counts, which are not complete yet; but not
-	 * if it has just lost its last PMC
+	 * A target's SYSEXIT is logged after its counts, which are not complete
+	 * yet.  Exception: a target that has just lost its last PMC.
 	 */
 	if (e->last && (!t || (test_and_set_bit(0, &t->ended) &&
 			       READ_ONCE(o->follow_all)))) {
@@ -233,9 +234,9 @@ struct area map_area(const struct vm_area_struct *vma)
 }
 
 /*
- * The file of a mapping, referenced, or NULL.  A log that nobody reads keeps it
- * for long: an io_uring, which can be mapped, could have the device in its table,
- * and both would stay for ever.
+ * Returns the file of a mapping, referenced, or NULL.  A log that nobody reads
+ * keeps the file for long.  An io_uring can be mapped and could have the device
+ * in its table; then neither would ever be released.
  */
 struct file *map_file(const struct vm_area_struct *vma)
 {
@@ -244,8 +245,9 @@ struct file *map_file(const struct vm_area_struct *vma)
 }
 
 /*
- * What the writing thread needs to know of a mapping; references its file.
- * @a: where it is, or where it is about to be
+ * Fills in what the writing thread needs to know of a mapping, and references
+ * its file.
+ * @a: the place of the mapping, now or in the future
  */
 void map_fill(struct ring_map *m, struct vm_area_struct *vma,
 	      const struct area *a, u32 pid)
@@ -279,7 +281,10 @@ static void commit_map(struct hwpmc_owner *o, const struct hwpmc_target *t,
 	record_end(or, entered);
 }
 
-/* Where the run-time loader sits, as the kernel has told the program. */
+/*
+ * Load address of the run-time loader, from the auxiliary vector of the
+ * program.
+ */
 u64 auxv_base(struct mm_struct *mm, bool is32)
 {
 	const u32 *v32 = (const u32 *)mm->saved_auxv;
@@ -295,7 +300,7 @@ u64 auxv_base(struct mm_struct *mm, bool is32)
 	return 0;
 }
 
-/* Where a position-independent image begins: its file's first mapping. */
+/* Load address of a position-independent image: its file's first mapping. */
 static u64 load_base(struct mm_struct *mm, struct file *file)
 {
 	struct vm_area_struct *vma;
@@ -311,11 +316,11 @@ static u64 load_base(struct mm_struct *mm, struct file *file)
 
 /**
  * struct execed - an exec of the current task
- * @bprm:    what it was asked for
- * @base:    where the run-time loader sits
- * @dyn:     where a position-independent image begins, or 0
+ * @bprm: the arguments of the exec
+ * @base: load address of the run-time loader
+ * @dyn: load address of a position-independent image, or 0
  * @guarded: see is_guarded()
- * @locked:  the mmap lock is held, so that the mappings can be told
+ * @locked: the mmap lock is held, so that the mappings can be logged
  */
 struct execed {
 	const struct linux_binprm *bprm;
@@ -336,7 +341,7 @@ static void commit_exec(struct hwpmc_owner *o, const struct hwpmc_target *t,
 	x = record_begin(o, sizeof(*x), KIND_EXEC, pid, &or, &entered);
 	if (!x)
 		return;
-	x->file = get_file(e->bprm->file);	/* exec has a reference */
+	x->file = get_file(e->bprm->file);	/* the exec itself holds a reference */
 	x->base = e->base;
 	x->dyn = e->dyn;
 	x->pid = pid;
@@ -345,8 +350,8 @@ static void commit_exec(struct hwpmc_owner *o, const struct hwpmc_target *t,
 }
 
 /*
- * Has perf just taken all counters off the current task?  It does of what its user
- * may not look into.  RCU read section.
+ * Has perf just removed all counters from the current task? perf does so for a
+ * program that its user may not inspect.  RCU read section.
  */
 static bool is_guarded(void)
 {
@@ -402,8 +407,9 @@ static void tell_image(struct rhlist_head *list, struct linux_binprm *bprm)
 }
 
 /*
- * The new image is complete.  Its mappings were made during the exec, when the
- * reader would still have taken them for the old image's: they come now.
+ * The new image is complete.  Its mappings were made during the exec, when a
+ * reader of the log would still have attributed them to the old image.  So they
+ * are logged now.
  */
 static void probe_exec(void *data, struct task_struct *p, pid_t old_pid,
 		       struct linux_binprm *bprm)
@@ -459,8 +465,9 @@ static int probe_mmap(struct kprobe *kp, struct pt_regs *regs)
 }
 
 /*
- * copy_vma(&vma, start, len, pgoff, ...): mremap is about to make the new place
- * of what it moves.  Should it fail, nothing is there: nothing runs there either.
+ * copy_vma(&vma, start, len, pgoff, ...): mremap is about to create the new
+ * place of a mapping.  If mremap fails, nothing is mapped there and nothing
+ * runs there.
  */
 static int probe_move(struct kprobe *kp, struct pt_regs *regs)
 {
@@ -475,7 +482,7 @@ static int probe_move(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* mremap is about to make a mapping longer where it is, or fails: as above. */
+/* mremap is about to extend a mapping in place.  If it fails: as above. */
 static int probe_grow(struct kprobe *kp, struct pt_regs *regs)
 {
 	unsigned long more;
@@ -510,9 +517,9 @@ static void tell_unmap(struct hwpmc_owner *o, struct hwpmc_target *t,
 }
 
 /*
- * uprobe_munmap(vma, start, end): each time a mapped file's range loses its
- * pages.  It is an munmap if nothing of that file is mapped at the place any
- * more; the process' end and madvise come here too, with the mapping in place.
+ * uprobe_munmap(vma, start, end) runs each time a range of a mapped file loses
+ * its pages.  It is an munmap if that file is no longer mapped at the place.
+ * The end of a process and madvise also call it, with the mapping in place.
  */
 static int probe_munmap(struct kprobe *kp, struct pt_regs *regs)
 {
@@ -563,16 +570,16 @@ static struct trace_hook trace_hooks[] = {
 	{ .name = "sched_process_exit",	.probe = probe_exit },
 };
 
-/* costs something at each switch: only while somebody asks for it */
+/* adds cost to each switch: registered only while an owner needs it */
 static struct trace_hook switch_hook = {
 	.name = "sched_switch", .probe = probe_switch,
 };
 
 /*
- * @older:    the function's name in older kernels, if it had another
- * @untold:   what is not told by a kernel that has no such function, since it was
- *	      optimized as a whole (LTO) or lacks uprobes; NULL: it will not do
- * @warned:   the kernel's log says so
+ * @older: the function's name in older kernels, if different
+ * @untold: what is not logged on a kernel without the function, because of LTO
+ *	    or missing uprobes; NULL: the function is required
+ * @warned: the kernel log has a warning
  */
 struct map_hook {
 	struct kprobe	kp;
@@ -594,7 +601,7 @@ static struct map_hook map_hooks[] = {
 	  .untold = "memory made longer by mremap" },
 };
 
-/* A probe with the wrong arguments would compile, and corrupt silently. */
+/* Type check: a probe with wrong arguments would compile, and corrupt silently. */
 static void __maybe_unused check_prototypes(void)
 {
 	check_trace_callback_type_task_newtask(probe_newtask);
@@ -639,7 +646,7 @@ static int register_map(struct map_hook *h, const char *name)
 {
 	int err;
 
-	/* register_kprobe() wants them as new */
+	/* register_kprobe() needs these fields reset */
 	h->kp.addr = NULL;
 	h->kp.flags = 0;
 	h->kp.symbol_name = name;
@@ -693,7 +700,7 @@ int proc_maps_register(void)
 	struct map_hook *h;
 	int err;
 
-	/* there the functions may be, and not all that use them call them */
+	/* with LTO the functions may exist without being called by all users */
 	if (IS_ENABLED(CONFIG_LTO_CLANG))
 		pr_warn_once("this kernel was optimized as a whole (LTO): memory that is unmapped or moved may not be told\n");
 	for (h = map_hooks; h < map_hooks + ARRAY_SIZE(map_hooks); h++) {

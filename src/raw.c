@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a tracepoint tells besides that it was hit: its fields, as perf has them.
+ * The fields of a tracepoint, in perf's raw format.
  *
- * Runs in the overflow handler (see sample.c).  The data is perf's, of this CPU
- * and level of nesting: it stays as it is until the handler returns.
+ * Runs in the overflow handler (see sample.c).  The data is perf's, for this
+ * CPU and nesting level: it does not change until the handler returns.
  */
 #include <linux/perf_event.h>
 
@@ -11,9 +11,12 @@
 #include "record.h"
 #include "sample.h"
 
-#define RAW_PARTS	8	/* looked at; a tracepoint's fields are in one */
+#define RAW_PARTS	8	/* parts to look at; a tracepoint's fields are in one */
 
-/* Bytes of the first part: more than one, or one of a special kind, is cut. */
+/*
+ * Bytes taken of the first part.  More than one part, or a special part, is
+ * cut.
+ */
 static u32 taken(const struct perf_raw_record *raw)
 {
 	return raw->frag.copy ? 0 : min_t(u32, raw->frag.size, PMCLOG_RAW_MAX);
@@ -32,7 +35,7 @@ static u32 size_of(const struct perf_raw_record *raw)
 	return size;
 }
 
-/* Bytes that raw_fill() takes. */
+/* Bytes that raw_fill() needs in the ring. */
 u32 raw_room(const struct perf_raw_record *raw)
 {
 	return sizeof(struct ring_raw) + taken(raw);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Process records on their way into a ring, and what becomes of those that
- * find no room: counted, and the process is dumped again by the thread.
+ * Commits process records to a ring.  A record that finds no room is counted as
+ * lost, and the writer thread dumps its process again.
  *
  * Process context (tracepoints, kprobes, notifiers), preemption off.
  */
@@ -9,8 +9,8 @@
 #include "record.h"
 
 /*
- * Wakes the thread once the ring is half full, if it is not about to look
- * anyway.  Any context.
+ * Wakes the writer thread once the ring is half full, unless a pass is already
+ * requested.  Any context.
  */
 void ring_wake_if_needed(struct owner_ring *or)
 {
@@ -31,12 +31,12 @@ static void note_lost(struct owner_ring *or, u32 pid, u64 now)
 	WRITE_ONCE(or->proc_dropped, or->proc_dropped + 1);
 	if (pid == PMCLOG_PID_KERNEL)
 		return;
-	/* a list that runs over makes the thread dump everything */
+	/* if the list overflows, the thread dumps all processes */
 	WRITE_ONCE(or->lost[head % RING_NLOST], pid);	/* resync() */
 	smp_store_release(&or->lost_head, head + 1);
 }
 
-/* What there was to say of @pid could not be found out here and now. */
+/* A record of @pid could not be made in this context; counted as lost. */
 void record_lost(struct hwpmc_owner *o, u32 pid)
 {
 	struct owner_ring *or = owner_this_ring(o);
@@ -52,12 +52,12 @@ void record_lost(struct hwpmc_owner *o, u32 pid)
 }
 
 /*
- * record_begin - room for a process record of @len bytes
- * @pid: to be dumped again if there is no room
+ * record_begin - reserve room for a process record of @len bytes
+ * @pid: process to dump again if there is no room
  * @ring, @entered: out: for record_end()
  *
- * Returns the payload (stamp set, the rest as found: fill all of it), to be
- * committed by record_end(), or NULL.
+ * Returns the payload, to be committed by record_end(), or NULL.  Only the
+ * stamp is set: the caller must fill all the rest.
  */
 void *record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
 		   struct owner_ring **ring, u64 *entered)
@@ -98,7 +98,7 @@ static void fill(struct ring_stamp *s, const void *rec, u32 len)
 	memcpy(s + 1, from + 1, len - sizeof(*s));
 }
 
-/* A ready-made record, its stamp apart. */
+/* Commits a complete record; only its stamp is set here. */
 void record_commit(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
 {
 	struct owner_ring *or;
@@ -113,8 +113,9 @@ void record_commit(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
 }
 
 /*
- * A user chain.  It leaves the last part of the ring to process records, and is
- * no loss that a dump would make good: its samples stay as they are.
+ * Commits a deferred user chain.  It may not use the part of the ring that is
+ * kept for process records.  If it is lost, no process is dumped again: its
+ * samples stay as they are.
  */
 void record_commit_late(struct hwpmc_owner *o, const void *rec, u32 len)
 {

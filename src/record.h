@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is in a CPU's ring: samples and process records on their way to the
+ * Contents of a CPU's ring: samples and process records on their way to the
  * writing thread.
  */
 #ifndef HWPMC_RECORD_H
@@ -11,7 +11,7 @@
 #include "hwpmc.h"
 #include "ring.h"
 
-/* the last part of a ring is for process records */
+/* the last part of a ring is reserved for process records */
 #define HWPMC_RING_KEEP_SHIFT	3	/* an eighth */
 
 /* kinds of ring records */
@@ -23,7 +23,7 @@ enum hwpmc_kind {
 	KIND_SAMPLE_RAW	= 5,	/* as KIND_SAMPLE, then struct ring_raw */
 };
 
-/* A mapping; the writing thread makes the path and drops the file. */
+/* A mapping; the writing thread builds the path and drops the file. */
 struct ring_map {
 	struct ring_stamp stamp;
 	struct file	*file;		/* referenced; NULL: anonymous */
@@ -36,10 +36,10 @@ struct ring_map {
 	u32		pad;
 };
 
-/* What a tracepoint tells; behind its sample. */
+/* The fields of a tracepoint; follows its sample. */
 struct ring_raw {
 	u32		len;		/* bytes of @data */
-	u32		size;		/* that there were */
+	u32		size;		/* of all fields */
 	u8		data[];
 };
 
@@ -52,7 +52,7 @@ struct ring_exec {
 	u32		pmcid;
 };
 
-/* process records of a CPU, as read */
+/* process records of a CPU, as read by the thread */
 struct proc_count {
 	u64	committed;
 	u64	dropped;
@@ -63,12 +63,12 @@ struct proc_count {
 #define RING_NLOST	16
 
 /**
- * struct owner_ring - a CPU's ring of an owner
+ * struct owner_ring - an owner's ring of a CPU
  * @wake: hard irq_work: wakes the writing thread at the watermark
  * @proc_*: process records; written on this CPU in process context with
- *	preemption off, read by the writing thread
- * @late_answered: those of them that are user chains; read by anybody
- * @lost: pids whose records were lost: written there, read by the thread
+ *	    preemption off, read by the writing thread
+ * @late_answered: deferred user chains among them; read anywhere
+ * @lost: pids whose records were lost: written on this CPU, read by the thread
  * @proc_counted, @proc_look, @proc_seen, @proc_told: as in struct pmc_cpu
  */
 struct owner_ring {
@@ -92,15 +92,15 @@ struct owner_ring {
 };
 
 /*
- * A few dozen words, often fewer: done before a string instruction of the
- * processor has started.
+ * Copies a few dozen words, often fewer: a string instruction of the processor
+ * would take longer to start.
  */
 static inline void copy_words(u64 *to, const u64 *from, unsigned int n)
 {
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		WRITE_ONCE(to[i], from[i]);	/* lest it becomes memcpy() */
+		WRITE_ONCE(to[i], from[i]);	/* prevents memcpy() */
 }
 
 /* preemption off */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RECORD: all PMCs of an owner are started, and stopped again, at once.
+ * RECORD starts or stops all PMCs of an owner at once.
  *
- * Counters cannot be started on several CPUs in one instant.  So the samples of
- * those that are started here pass a gate of the owner's, which is shut until
- * the last counter runs, and again before the first one stops.
+ * Counters cannot be started on several CPUs in one instant.  So samples of the
+ * PMCs started here pass a gate of the owner.  The gate opens when the last
+ * counter runs, and closes before the first one stops.
  *
  * Under owner->mutex.
  */
@@ -16,7 +16,10 @@
 #include "record.h"
 #include "target.h"
 
-/* What runs by RECORD; a PMC that was stopped by itself does not any more. */
+/*
+ * Does the PMC run by RECORD?  A PMC that was stopped on its own does not any
+ * more.
+ */
 static bool is_recording(const struct hwpmc_pmc *pmc)
 {
 	return pmc->gated && pmc->state == PMC_RUNNING;
@@ -47,8 +50,8 @@ static unsigned int find_idle(struct hwpmc_owner *o, unsigned long *set)
 }
 
 /*
- * Into the log, if there is one.  One that finds no room is counted as lost:
- * that is no reason to go on recording, or not to begin.
+ * Logs the operation, if there is a log.  A record that finds no room is
+ * counted as lost; the operation goes on all the same.
  */
 static void tell(struct hwpmc_owner *o, const struct hwpmc_record *a)
 {
@@ -74,12 +77,12 @@ static void disable(struct hwpmc_owner *o, const unsigned long *set)
 
 	for_each_set_bit(row, set, HWPMC_NROW)
 		pmc_disable(o->pmcs[row]);
-	/* behind them all: this takes long */
+	/* after all are disabled, because reading takes long */
 	for_each_set_bit(row, set, HWPMC_NROW)
 		pmc_refresh(o->pmcs[row]);
 }
 
-/* What was attached to the caller for this start was not before. */
+/* Detaches the PMCs that were attached to the caller for this start. */
 static void undo_prepare(struct hwpmc_owner *o, struct recorded *done)
 {
 	unsigned int row;
@@ -89,9 +92,7 @@ static void undo_prepare(struct hwpmc_owner *o, struct recorded *done)
 	bitmap_zero(done->fresh, HWPMC_NROW);
 }
 
-/*
- * All that can fail or takes long, for all of them, before the first one counts.
- */
+/* Does for all PMCs what can fail or takes long, before the first one counts. */
 static int prepare(struct hwpmc_owner *o, struct recorded *done)
 {
 	struct hwpmc_pmc *pmc;
@@ -131,8 +132,8 @@ static void set_gated(struct hwpmc_owner *o, const unsigned long *set)
 }
 
 /*
- * A log for those that need one, if there is none: then 1.  Not before it is
- * clear that they may start: once begun, a log is there to be read.
+ * Begins a log if a PMC needs one and there is none; then returns 1.  First
+ * checks that all PMCs may start, because a log can be read once it has begun.
  */
 static int have_log(struct hwpmc_owner *o, const unsigned long *set)
 {
@@ -155,7 +156,7 @@ static int have_log(struct hwpmc_owner *o, const unsigned long *set)
 	return log_configure(o, &stream) ?: 1;
 }
 
-/* Nobody is told of the log that was begun. */
+/* Drops the log that was begun: the caller has not heard of it. */
 static void drop_log(struct hwpmc_owner *o, struct recorded *done)
 {
 	if (done->log)
@@ -163,7 +164,7 @@ static void drop_log(struct hwpmc_owner *o, struct recorded *done)
 	done->log = false;
 }
 
-/* @done->rows: what to start */
+/* @done->rows: the PMCs to start */
 static int begin(struct hwpmc_owner *o, struct hwpmc_record *a,
 		 struct recorded *done)
 {
@@ -181,7 +182,10 @@ static int begin(struct hwpmc_owner *o, struct hwpmc_record *a,
 	set_gated(o, done->rows);
 	enable(o, done->rows, &a->skew);
 	tell(o, a);
-	/* whoever sees it open reads a later clock than the record's */
+	/*
+	 * a handler that sees the gate open reads a later clock than the
+	 * record's
+	 */
 	smp_store_release(&o->gate_open, true);
 	return 0;
 }
@@ -191,8 +195,8 @@ static void end(struct hwpmc_owner *o, struct hwpmc_record *a,
 {
 	WRITE_ONCE(o->gate_open, false);
 	/*
-	 * A handler that has seen it open still has a clock to read.  Not
-	 * expedited: that would interrupt all CPUs whenever a user likes.
+	 * A handler that saw the gate open may still have to read the clock.
+	 * Not expedited: that would let a user interrupt all CPUs at will.
 	 */
 	synchronize_rcu();
 	a->skew = 0;
@@ -202,11 +206,11 @@ static void end(struct hwpmc_owner *o, struct hwpmc_record *a,
 
 /*
  * record_all - RECORD
- * @done: out: what to take back if the caller cannot be told
+ * @done: out: what to undo if the result cannot be returned to the caller
  *
- * On: EBUSY: recording already; ENOENT: no PMCs; or what PMCSTART says of one
- * of them, or CONFIGURELOG of a log without a file: then none is started.  Off:
- * EINVAL: there is nothing to be stopped.
+ * On: EBUSY: recording already; ENOENT: no PMCs; or an error of PMCSTART for
+ * one of them, or of CONFIGURELOG for a log without a file.  After an error
+ * none is started.  Off: EINVAL: nothing to stop.
  */
 int record_all(struct hwpmc_owner *o, struct hwpmc_record *a,
 	       struct recorded *done)
@@ -230,7 +234,7 @@ int record_all(struct hwpmc_owner *o, struct hwpmc_record *a,
 	return a->npmc ? begin(o, a, done) : 0;
 }
 
-/* The caller cannot be told what was done: it is taken back. */
+/* The result cannot be returned to the caller: undo it. */
 void record_all_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
 		     struct recorded *done)
 {

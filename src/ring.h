@@ -3,8 +3,8 @@
  * One ring of records per owner and CPU.
  *
  * Producers run on the ring's CPU only and may interrupt each other at any
- * instruction (process context, IRQ, NMI); process context disables
- * preemption.  The one consumer runs anywhere.  Nobody waits for anybody.
+ * instruction (process context, IRQ, NMI); process context disables preemption.
+ * The one consumer runs anywhere.  No side waits for another.
  *
  *	ring_enter()		depth + 1, full barrier		(A)
  *	ring_reserve()		load head, read clock, cmpxchg head; a
@@ -20,20 +20,22 @@
  *	head
  *	read barrier, state again
  *
- * The entry is one atomic addition (an interrupt between its load and its store
- * would take back exits); the exit need not be: contexts on a CPU are a stack,
- * so whoever came in between has left the state as it was.  So the words that
- * the state has at depth 0 only grow, by one for each outermost exit.
+ * The entry is one atomic addition: an interrupt between a separate load and
+ * store would undo exits.  The exit need not be atomic.  Contexts on a CPU are
+ * a stack, so a context that ran in between has left the state as it was.
+ * Therefore the values that the state has at depth 0 only grow, by one for each
+ * outermost exit.
  *
  * Clock and head are taken together, so on one CPU the order of records is the
  * order of their stamps.  If the consumer saw depth 0 in both looks at the
- * state and no exit in between, then nothing ran meanwhile: all records below
- * head are complete, and by (A) whoever enters later reads a clock >= T.  If
- * not, records below the last published commit are complete, and whatever
- * comes after them has a stamp not below the last one's.
+ * state and no exit in between, then no producer ran meanwhile.  All records
+ * below head are complete, and by (A) a producer that enters later reads a
+ * clock >= T.  Otherwise, records below the last published commit are complete,
+ * and later records have a stamp not below the last one's.
  *
  * Positions count bytes since the ring was made and never wrap; a record never
- * crosses the end of the buffer (a pad fills the rest).  Everything is 8-aligned.
+ * crosses the end of the buffer (a pad fills the rest).  Everything is
+ * 8-aligned.
  */
 #ifndef HWPMC_RING_H
 #define HWPMC_RING_H
@@ -63,12 +65,12 @@ struct ring_rec {
 /**
  * struct hwpmc_ring
  * @data, @size: the buffer, a power of two; constant
- * @state: low 8 bits depth of producers, above it the number of outermost exits
+ * @state: low 8 bits: depth of producers; above: the number of outermost exits
  * @head:  end of what is reserved
- * @commit: end of what is complete for sure; written by outermost producers
- * @seen:  the producers' copy of @tail, from the last time it mattered: the
- *	consumer's cache line is left alone meanwhile.  May go back, when one
- *	producer interrupts another, but never beyond @tail
+ * @commit: end of what is certainly complete; written by outermost producers
+ * @seen:  the producers' copy of @tail, refreshed only when it matters, to
+ *	   leave the consumer's cache line alone.  It may go back when one
+ *	   producer interrupts another, but is never beyond @tail
  * @tail:  end of what is consumed; written by the consumer
  * @last:  highest stamp consumed; the consumer's
  */
@@ -111,19 +113,19 @@ static inline void ring_exit(struct hwpmc_ring *r, u64 entered)
 		return;
 	}
 	/*
-	 * A producer that interrupts between these two lines has committed
-	 * but is not published; the next outermost one does it, or the
-	 * consumer finds the ring quiet and takes head.
+	 * A producer that interrupts between these two lines has complete
+	 * records that are not published.  The next outermost producer
+	 * publishes them, or the consumer finds the ring quiet and takes head.
 	 */
 	ring_store_release(&r->commit, ring_read(&r->head));		/* B */
 	ring_store_release(&r->state, entered - 1 + RING_EXIT);		/* C */
 }
 
 /*
- * ring_above - more than @bytes before @end are not consumed yet
+ * ring_above - are more than @bytes before @end not consumed yet?
  *
- * Producers: the acquire makes the consumer's reads of what it has given back
- * precede our writes there.
+ * For producers.  The acquire orders the consumer's reads of the room that it
+ * has given back before the producer's writes there.
  */
 static inline bool ring_above(struct hwpmc_ring *r, u64 end, u64 bytes)
 {
@@ -137,14 +139,14 @@ static inline bool ring_above(struct hwpmc_ring *r, u64 end, u64 bytes)
 }
 
 /**
- * ring_reserve - room for one record, between ring_enter() and ring_exit()
+ * ring_reserve - reserve room for one record; before ring_exit()
  * @len:  bytes of payload
  * @kind: not RING_PAD
  * @keep: bytes of the ring that this record may not use, at most its size
  * @now:  out: the clock at the reservation, or at its failure
- * @res:  out: RING_OK or why not
+ * @res:  out: RING_OK or the cause of the failure
  *
- * Any context.  The payload's stamp is set; the rest is the caller's to fill.
+ * Any context.  The payload's stamp is set; the caller fills the rest.
  */
 static inline struct ring_stamp *
 ring_reserve(struct hwpmc_ring *r, u32 len, u32 kind, u32 keep, u64 *now,
@@ -191,7 +193,7 @@ ring_reserve(struct hwpmc_ring *r, u32 len, u32 kind, u32 keep, u64 *now,
  * struct ring_snap - what the consumer may take, and up to when
  * @bound:   records below this position are complete
  * @horizon: no record beyond @bound has or will get a stamp below this
- * @quiet:   nothing was producing: @horizon is the pass' clock
+ * @quiet:   no producer was active: @horizon is the pass' clock
  */
 struct ring_snap {
 	u64	bound;

@@ -27,7 +27,7 @@ typedef atomic64_t ring_atomic;
 #define ring_read(p)			((u64)atomic64_read(p))
 #define ring_set(p, v)			atomic64_set((p), (v))
 #define ring_store_release(p, v)	atomic64_set_release((p), (v))
-/* Against this CPU's other contexts only. */
+/* Atomic against this CPU's other contexts only. */
 static inline bool ring_cmpxchg_local(ring_atomic *p, u64 old, u64 new)
 {
 	return (u64)cmpxchg_local(&p->counter, (s64)old, (s64)new) == old;

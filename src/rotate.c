@@ -2,10 +2,10 @@
 /*
  * One log ends, the next begins, and no PMC stops.
  *
- * The new log must be readable on its own: it begins with all processes as they
- * are at the cut.  To look at them takes a while, so that is done before the
- * cut, into memory (the tee); and what processes do from there to the cut goes
- * to both, the old log and the tee.
+ * The new log must be readable on its own, so it begins with all processes as
+ * they are at the cut.  Collecting them takes a while.  Therefore it is done
+ * before the cut, into memory (the tee).  Process records from then to the cut
+ * go to both the old log and the tee.
  */
 #include <linux/file.h>
 #include <linux/mm.h>
@@ -16,15 +16,15 @@
 #include "trace.h"
 
 /*
- * Room for a record of the log to come.  Without memory it goes nowhere; the
- * new log says so, and the processes are dumped into it late.
+ * Returns room for a record of the next log.  Without memory the record is
+ * lost; the new log says so, and the processes are dumped into it later.
  */
 void *tee_room(struct hwpmc_owner *o, u32 len)
 {
 	struct hwpmc_log *log = &o->log;
 	void *p = NULL;
 
-	/* to be refused it takes long, and the rest would be for nothing */
+	/* a failing allocation is slow, and an incomplete tee is useless */
 	if (!log->tee_failed)
 		p = chunk_room(o, &log->tee, len);
 	if (p)
@@ -34,8 +34,8 @@ void *tee_room(struct hwpmc_owner *o, u32 len)
 }
 
 /*
- * All processes, and from here on what they do, go to the tee.  The log that goes
- * on is not told of them by that, but for what is new.
+ * Dumps all processes into the tee, which also gets their later changes.  The
+ * current log gets only what is new in the dump.
  */
 void tee_begin(struct hwpmc_owner *o)
 {
@@ -44,7 +44,7 @@ void tee_begin(struct hwpmc_owner *o)
 
 	log->tee_failed = false;
 	log->teeing = true;
-	/* who forks from here on is told of in both, or again */
+	/* a fork from here on is logged in both logs, or twice */
 	WRITE_ONCE(log->telling, log->number + 1);
 	dump_all(o);
 	swap(all_told, log->all_told);
@@ -65,7 +65,7 @@ static void tee_end(struct hwpmc_owner *o)
 	chunks_free(o, &log->tee);
 }
 
-/* rotate - ends the log and begins the next in @to, all of which it takes over */
+/* rotate - end the log and begin the next in @to; takes over all of @to */
 void rotate(struct hwpmc_owner *o, const struct log_place *to)
 {
 	struct hwpmc_log *log = &o->log;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows: which are in use on a CPU, and which the administrator has disabled
- * there, over all owners.
+ * Rows: which rows are in use on a CPU, and which the administrator has
+ * disabled there, over all owners.
  *
- * Each owner has rows of its own.  A PMC of one CPU uses its row there; one of
- * all CPUs, or of a process, uses it on every CPU, also on those to come.  What
- * is disabled is not used, and what is used cannot be disabled: both are looked
- * at and changed under one lock.  Process context.
+ * Each owner has its own rows.  A PMC of one CPU uses its row on that CPU.  A
+ * PMC of all CPUs, or of a process, uses its row on every CPU, also on CPUs
+ * that come later.  A disabled row is not used, and a row in use cannot be
+ * disabled: one lock protects both.  Process context.
  */
 #include <linux/capability.h>
 #include <linux/cpu.h>
@@ -19,7 +19,7 @@
 
 static DEFINE_SPINLOCK(rows_lock);
 
-/* A CPU's rows: PMCs of this one CPU on each; rows_lock */
+/* A CPU's rows.  @used counts the PMCs of this one CPU only; rows_lock */
 struct cpu_rows {
 	u32 used[HWPMC_NROW];
 	DECLARE_BITMAP(disabled, HWPMC_NROW);
@@ -27,7 +27,7 @@ struct cpu_rows {
 
 static struct cpu_rows __percpu *cpu_rows;
 static u32 used_everywhere[HWPMC_NROW];		/* rows_lock */
-static u32 disabled_somewhere[HWPMC_NROW];	/* rows_lock; on how many CPUs */
+static u32 disabled_somewhere[HWPMC_NROW];	/* number of CPUs; rows_lock */
 
 int rows_init(void)
 {
@@ -47,10 +47,10 @@ static u32 *use_count(int cpu, u32 row)
 }
 
 /*
- * rows_take - another PMC uses @row
- * @cpu: the only CPU that it does so on, or negative: on all of them
+ * rows_take - one more PMC uses @row
+ * @cpu: the only CPU on which it does, or negative: all CPUs
  *
- * False if the row is disabled there.
+ * Returns false if the row is disabled there.
  */
 bool rows_take(int cpu, u32 row)
 {
@@ -101,7 +101,7 @@ static void enable(int cpu, u32 row)
 	spin_unlock(&rows_lock);
 }
 
-/* A CPU that can be asked for: EINVAL out of range, ENXIO when it is offline */
+/* Checks a CPU number of the user: EINVAL out of range, ENXIO if offline. */
 int rows_check_cpu(int cpu)
 {
 	if (cpu < 0 || cpu >= (int)nr_cpu_ids || !cpu_possible(cpu))

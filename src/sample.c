@@ -18,12 +18,15 @@
 #include "sample.h"
 #include "unwind.h"
 
-/* Handlers that may interrupt each other; deeper ones drop their sample. */
+/*
+ * Nesting depth of handlers that interrupt each other; deeper ones drop their
+ * sample.
+ */
 #define SCRATCH_LEVELS	4
 
 /*
- * A chain is unwound here first, so that exactly its length is reserved.
- * Shared by all owners: the level counts handlers on this CPU.
+ * A chain is unwound into this memory first, so that the ring reserves exactly
+ * its length.  Shared by all owners; the level counts the handlers on this CPU.
  */
 struct scratch {
 	struct chain_steps *steps;	/* see chain_steps.c; may be NULL */
@@ -40,7 +43,10 @@ static struct scratch *scratch_new(unsigned int cpu)
 
 	sc = kvzalloc_node(SCRATCH_LEVELS * sizeof(*sc), GFP_KERNEL,
 			   cpu_to_node(cpu));
-	/* who interrupts a handler does without: no locks, no torn entries */
+	/*
+	 * only the first level has caches: nested handlers without locks would
+	 * tear entries
+	 */
 	if (sc)
 		sc->steps = chain_steps_new(cpu_to_node(cpu));
 	if (sc)
@@ -81,9 +87,9 @@ void sample_exit(void)
 }
 
 /*
- * The window of a PMC's losses begins again with the first one that the writer
- * thread has not counted yet.  Any context; atomic, since perf may have moved the
- * event to another CPU than @pc's.
+ * Counts a drop.  The window of a PMC's losses begins again with the first drop
+ * that the writer thread has not counted yet.  Any context.  Atomic, because
+ * perf may have moved the event to another CPU than @pc's.
  */
 static void count_drop(struct pmc_cpu *pc, unsigned int cause, u64 now)
 {
@@ -96,7 +102,10 @@ static void count_drop(struct pmc_cpu *pc, unsigned int cause, u64 now)
 	atomic64_inc(&st->dropped[cause]);
 }
 
-/* That tracepoints' listeners are called from here says nothing of where. */
+/*
+ * Is @pc in the caller of tracepoint probes?  It does not tell where the event
+ * was.
+ */
 static bool is_caller(const struct hwpmc_pmc *pmc, u64 pc)
 {
 	return pc - pmc->caller < pmc->caller_size;
@@ -113,7 +122,8 @@ static unsigned int user_part(struct scratch *sc, const struct pmc_cpu *pc,
 }
 
 /*
- * The call chain of @pmc's sample.  Returns its length; @end: see CUT().
+ * Unwinds the call chain of a sample of @pc.  Returns its length; @end: see
+ * CUT().
  */
 static unsigned int unwind(struct scratch *sc, struct pmc_cpu *pc,
 			   struct pt_regs *regs, unsigned int *end)
@@ -127,13 +137,13 @@ static unsigned int unwind(struct scratch *sc, struct pmc_cpu *pc,
 	n = chain_kernel(sc->pc, max, regs, sc->steps, end);
 	if (n > 1 && is_caller(pc->pmc, sc->pc[0]))
 		memmove(sc->pc, sc->pc + 1, --n * sizeof(*sc->pc));
-	/* behind a kernel part that is cut there is nothing that follows it */
+	/* nothing can follow a kernel part that was cut by the depth */
 	if ((pc->pmc->flags & HWPMC_F_USERCALLCHAIN) && !(*end & CUT(DEPTH)))
 		n += user_part(sc, pc, sc->pc + n, max - n, NULL, end);
 	return n;
 }
 
-/* Of a sample that is in the ring: the user part may be still to come. */
+/* Counts the cuts of a committed sample.  Its user part may be deferred. */
 static void count_end(struct pmc_stat *st, u32 flags)
 {
 	unsigned int cause;
@@ -184,24 +194,24 @@ static bool commit(struct owner_ring *or, const struct pmc_cpu *pc,
 	return true;
 }
 
-/* Who records the whole system does not ask for himself. */
+/* A system-wide PMC leaves out its opener without HWPMC_F_INCLUDE_OWNER. */
 static bool is_own_doing(const struct hwpmc_pmc *pmc)
 {
 	return pmc->mode == HWPMC_MODE_SS &&
 	       !(pmc->flags & HWPMC_F_INCLUDE_OWNER) &&
-	       /* who reaps us while we still run clears it */
+	       /* cleared if the parent reaps current while it still runs */
 	       data_race(task_tgid(current)) == pmc->owner->opener;
 }
 
-/* RECORD has not started all counters yet, or stops them. */
+/* RECORD has not started all counters yet, or is stopping them. */
 static bool is_too_soon(const struct hwpmc_pmc *pmc)
 {
 	return READ_ONCE(pmc->gated) && !READ_ONCE(pmc->owner->gate_open);
 }
 
 /*
- * The recorder does not record itself, and a counter of user mode that skids
- * into the kernel does not tell where.
+ * The writer thread is not sampled.  A user-mode counter that skids into the
+ * kernel has no useful address.
  */
 static bool unwanted(const struct hwpmc_pmc *pmc, struct pt_regs *regs)
 {
@@ -212,7 +222,7 @@ static bool unwanted(const struct hwpmc_pmc *pmc, struct pt_regs *regs)
 	       (rcu_access_pointer(pmc->filter) && filter_refuses(pmc, regs));
 }
 
-/* The scratch of this handler's level, or NULL: too deep. */
+/* The scratch memory of this handler's level, or NULL if too deep. */
 static struct scratch *scratch_get(int cpu)
 {
 	unsigned int level = this_cpu_inc_return(scratch_level);
@@ -238,7 +248,7 @@ static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
 		goto out;
 	}
 	n = unwind(sc, pc, regs, &end);
-	if (!(pc->pmc->flags & HWPMC_F_CALLCHAIN)) {	/* its first pc is */
+	if (!(pc->pmc->flags & HWPMC_F_CALLCHAIN)) {	/* only the first pc */
 		n = 1;
 		end = 0;
 	}
@@ -281,11 +291,12 @@ static void take(struct owner_ring *or, struct pmc_cpu *pc,
 }
 
 /*
- * The statistics move between ring_enter() and ring_exit(): a quiet look at
- * the ring sees them whole.  A sampling PMC runs only with a log, so there is a
- * ring unless its allocation failed when this CPU came online.  perf may move an
- * event to another CPU, whose handlers must not write to this one's ring: its
- * samples there are dropped as if that had none.
+ * The statistics change between ring_enter() and ring_exit() only, so a quiet
+ * look at the ring sees them all together.  A sampling PMC runs only with a
+ * log, so there is a ring unless its allocation failed when this CPU came
+ * online.  perf may move an event to another CPU.  A handler there must not
+ * write to this CPU's ring, so its samples are dropped as if there were no
+ * ring.
  */
 static void overflow(struct pmc_cpu *pc, struct perf_event *event,
 		     const struct perf_sample_data *data, struct pt_regs *regs)
@@ -295,7 +306,7 @@ static void overflow(struct pmc_cpu *pc, struct perf_event *event,
 	u64 entered;
 
 	if (unlikely(!or || pc->cpu != smp_processor_id())) {
-		/* counted once: pmc_count_read() adds it up */
+		/* not counted in overflows: pmc_count_read() adds it */
 		count_drop(pc, PMCLOG_DROP_NORING, ring_clock());
 		return;
 	}
@@ -313,14 +324,14 @@ static void overflow(struct pmc_cpu *pc, struct perf_event *event,
 	ring_wake_if_needed(or);
 }
 
-/* hwpmc_overflow - an event of a CPU has overflowed */
+/* hwpmc_overflow - overflow handler of an event of a CPU */
 void hwpmc_overflow(struct perf_event *event, struct perf_sample_data *data,
 		    struct pt_regs *regs)
 {
 	overflow(event->overflow_handler_context, event, data, regs);
 }
 
-/* hwpmc_overflow_thread - an event of a thread has, on this CPU */
+/* hwpmc_overflow_thread - overflow handler of an event of a thread */
 void hwpmc_overflow_thread(struct perf_event *event,
 			   struct perf_sample_data *data,
 			   struct pt_regs *regs)

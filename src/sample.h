@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The way of a sample: handlers, chains, what tracepoints tell.
- */
+/* The path of a sample: handlers, call chains, fields of tracepoints. */
 #ifndef HWPMC_SAMPLE_H
 #define HWPMC_SAMPLE_H
 
@@ -26,8 +24,8 @@ u32 raw_room(const struct perf_raw_record *raw);
 void raw_fill(struct ring_raw *r, const struct perf_raw_record *raw);
 
 /*
- * How a chain ends: a set of these and of PMCLOG_CC_WHOLE and _TABLES, as in a sample's
- * flags.
+ * How a chain ends: a set of these, of PMCLOG_CC_WHOLE and of _TABLES, as in
+ * the flags of a sample.
  */
 #define CUT(cause)	PMCLOG_CC_CUT(PMCLOG_CUT_##cause)
 

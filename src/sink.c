@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the thread's buffer to where the log goes; and the user's file.
+ * Writes the thread's buffer to where the log goes; handles the user's file.
  *
- * Only the writing thread comes here (attach and check: the ioctl before it
- * runs).  A write may block as long as the file likes; the last close breaks it
- * with a signal.
+ * Only the writing thread runs this code (sink_attach() and sink_check(): the
+ * ioctl, before the thread runs).  A write may block as long as the file likes.
+ * The last close interrupts it with a signal.
  */
 #include <linux/cred.h>
 #include <linux/freezer.h>
@@ -24,7 +24,10 @@
 
 #define RETRY_INTERVAL	(HZ / 20)	/* while a non-blocking file is full */
 
-/* kernel_write() wants write_iter and nothing else; no cycles through us. */
+/*
+ * kernel_write() needs write_iter and no write.  The device itself would be a
+ * cycle.
+ */
 int sink_check(struct file *file)
 {
 	if (file->f_op == &hwpmc_fops || S_ISDIR(file_inode(file)->i_mode))
@@ -36,11 +39,11 @@ int sink_check(struct file *file)
 }
 
 /*
- * Nothing may change on a disk once the image of a hibernation is made: while the
- * thread writes to one it can be frozen.  A pipe, a socket or a terminal can make
- * it wait for a reader that is frozen already, and would keep the machine awake;
- * nothing of theirs is in the image twice.  FUSE is like them, for its server is a
- * process.
+ * Nothing may change on a disk after the image of a hibernation has been made,
+ * so the thread can be frozen while it writes to one.  A pipe, a socket or a
+ * terminal may make the thread wait for a reader that is already frozen; then a
+ * freezable thread would keep the machine awake.  Their data is not in the
+ * image twice.  FUSE is like them, because its server is a process.
  */
 static bool is_on_disk(const struct file *file)
 {
@@ -58,15 +61,15 @@ static void set_freezing(bool on)
 		current->flags |= PF_NOFREEZE;
 }
 
-/* The thread has a file from here on, or none. */
+/* Adapts the thread to its new file, or to having none. */
 void sink_begin(struct hwpmc_log *log)
 {
 	set_freezing(log->file && is_on_disk(log->file));
 }
 
 /*
- * As whoever opened the file, not as whoever calls us; the file's memory is that
- * of who configured the log.
+ * Writes with the credentials of the file's opener.  The file's memory is
+ * charged to the cgroup of the process that configured the log.
  */
 static ssize_t file_write(struct hwpmc_owner *o, const void *buf, u32 len)
 {
@@ -78,12 +81,12 @@ static ssize_t file_write(struct hwpmc_owner *o, const void *buf, u32 len)
 	n = kernel_write(log->file, buf, len, log->seekable ? &log->pos : NULL);
 	set_active_memcg(old_memcg);
 	revert_creds(old);
-	if (log->seekable)	/* where the next writer goes on */
+	if (log->seekable)	/* the next writer continues there */
 		log->file->f_pos = log->pos;
 	return n;
 }
 
-/* Until a non-blocking file takes more, or a while. */
+/* Waits until a non-blocking file takes more, or for a while. */
 static void file_wait(struct hwpmc_owner *o)
 {
 	struct poll_wqueues wait;
@@ -91,7 +94,7 @@ static void file_wait(struct hwpmc_owner *o)
 	poll_initwait(&wait);
 	if (!(vfs_poll(o->log.file, &wait.pt) & (EPOLLOUT | EPOLLERR))) {
 		set_current_state(TASK_INTERRUPTIBLE);
-		/* pollwake() sets it plainly, then wakes us */
+		/* pollwake() sets it plainly, then wakes the thread */
 		if (!data_race(wait.triggered))
 			schedule_timeout(RETRY_INTERVAL);
 		__set_current_state(TASK_RUNNING);
@@ -104,7 +107,7 @@ static void file_end(struct hwpmc_owner *o)
 	struct file *file = o->log.file;
 
 	o->log.file = NULL;
-	if (file)	/* it may be given up before the log ends */
+	if (file)	/* NULL if given up before the end */
 		__fput_sync(file);
 	set_freezing(false);
 }
@@ -115,7 +118,7 @@ static const struct sink_ops sink_file = {
 	.end	= file_end,
 };
 
-/* Puts @file, whose reference becomes the log's, in the place of the old. */
+/* Replaces the log's file by @file.  The log takes over the reference to @file. */
 void sink_swap(struct hwpmc_log *log, struct file *file)
 {
 	log->file = file;
@@ -127,14 +130,14 @@ void sink_swap(struct hwpmc_log *log, struct file *file)
 	log->buf_records = 0;
 }
 
-/* Makes @file's place, or what @c asks for, the log's. */
+/* Makes @file, or the sink that @c asks for, the log's sink. */
 int sink_attach(struct hwpmc_owner *o, struct file *file,
 		const struct hwpmc_configurelog *c)
 {
 	struct hwpmc_log *log = &o->log;
 	int err;
 
-	stream_detach(o);	/* all of that has been read */
+	stream_detach(o);	/* all of it has been read */
 	log->sink = &sink_file;
 	log->size = param_buffer_bytes();
 	log->memcg = get_mem_cgroup_from_mm(current->mm);
@@ -159,7 +162,7 @@ int sink_attach(struct hwpmc_owner *o, struct file *file,
 	return 0;
 }
 
-/* Gives back what sink_attach() took, but for the file. */
+/* Releases what sink_attach() allocated, except for the file. */
 void sink_detach(struct hwpmc_log *log)
 {
 	kvfree(log->buf);
@@ -178,12 +181,12 @@ static void sink_error(struct hwpmc_owner *o, int err)
 {
 	WRITE_ONCE(o->log.error, err);
 	trace_hwpmc_log(o, "error", err);
-	/* first the signal: who waits in poll() has it when that returns */
+	/* signal first: a process in poll() has it when poll() returns */
 	kill_fasync(&o->fasync, SIGIO, POLL_ERR);
 	wake_up_all(&o->log.waitq);
 }
 
-/* @off: bytes that were taken; fewer after an error, an abort or a cancel */
+/* @off: bytes written; fewer than @len after an error, an abort or a cancel */
 static int put(struct hwpmc_owner *o, const struct sink_ops *sink,
 	       const void *buf, u32 len, u32 *off)
 {
@@ -217,7 +220,7 @@ static int put(struct hwpmc_owner *o, const struct sink_ops *sink,
 	return 0;
 }
 
-/* Bytes of the buffer that were taken. */
+/* Returns the number of bytes written from the buffer. */
 static u32 write_out(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
@@ -233,9 +236,10 @@ static u32 write_out(struct hwpmc_owner *o)
 }
 
 /*
- * sink_put_file - all of @buf into sink_swap()'s file, of a log that goes elsewhere
+ * sink_put_file - write all of @buf to the file of sink_swap()
  *
- * -EINTR: told to stop; else the file's error, which is not the log's.
+ * For a log whose own sink is not that file.  Returns -EINTR if told to stop,
+ * or the file's error, which is not the log's.
  */
 int sink_put_file(struct hwpmc_owner *o, const void *buf, u32 len)
 {
@@ -250,7 +254,7 @@ void sink_end_file(struct hwpmc_owner *o)
 	sink_file.end(o);
 }
 
-/* Counts what is whole in the first @bytes of the buffer. */
+/* Counts the complete records and samples in the first @bytes of the buffer. */
 static void count_written(struct hwpmc_log *log, u32 bytes, u64 *samples,
 			  u64 *records)
 {
@@ -272,16 +276,14 @@ static void count_written(struct hwpmc_log *log, u32 bytes, u64 *samples,
 	}
 }
 
-/*
- * sink_flush - write the buffer out, or account for what could not be
- */
+/* sink_flush - write the buffer; account for what could not be written */
 void sink_flush(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	u64 samples, records;
 	u32 bytes;
 
-	/* memory never makes the thread wait, and it may never come to sleep */
+	/* memory never blocks, so the thread might never sleep */
 	cond_resched();
 	pack_end(log);
 	if (!log->used)
@@ -304,8 +306,9 @@ void sink_flush(struct hwpmc_owner *o)
 }
 
 /*
- * The process that gave the file has ended, and the file may be what keeps the
- * device open: it is given up, and what would go there is lost as after an error.
+ * The process that supplied the file has ended, and the file may be what keeps
+ * the device open.  The log gives the file up; further data is lost as after an
+ * error.
  */
 void sink_check_keeper(struct hwpmc_owner *o)
 {

@@ -9,11 +9,11 @@
 
 /**
  * struct sink_ops - where a log goes: a file, a reader of the device, memory
- * @write: bytes of the buffer that were taken, or a negative errno; EAGAIN: not now
- * @wait:  until more may be taken, or a while
- * @tend:  NULL, or what there is to do between two passes
+ * @write: returns the bytes taken, or a negative errno; EAGAIN: not now
+ * @wait:  waits until more may be taken, or for a while
+ * @tend:  NULL, or work to do between two passes
  * @end:   the log is complete
- * All the writing thread's.
+ * Called by the writing thread only.
  */
 struct sink_ops {
 	ssize_t (*write)(struct hwpmc_owner *o, const void *buf, u32 len);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a flight recorder has kept, as a log of its own.
+ * Writes the contents of a flight recorder as a separate log.
  *
  *	INITIALIZE | base | SNAPSHOT | segments | rates, CLOCK, CLOSELOG
  *
- * The writing thread makes it between two passes, and does nothing else until the
- * file has taken it; the rings fill meanwhile.  Whoever has asked for it, or does
- * not want it any more, can break that off with a signal to the thread.
+ * The writing thread writes it between two passes.  It does nothing else until
+ * the file has taken all of it, and the rings fill meanwhile.  An ioctl that no
+ * longer wants the snapshot can cancel it with a signal to the thread.
  */
 #include <linux/file.h>
 #include <linux/sched/signal.h>
@@ -27,12 +27,12 @@ static void cancel(struct hwpmc_log *log)
 	if (!log->req.snapping)
 		return;
 	WRITE_ONCE(log->cancel, true);
-	/* from whatever its file makes it wait for; see finish() */
+	/* ends any wait for its file; see finish() */
 	if (log->req.writing)
 		send_sig(SIGKILL, log->task, 1);
 }
 
-/* Interrupted: the file is not wanted any more. */
+/* The caller was interrupted: takes the file back, or cancels the write. */
 static void take_back(struct hwpmc_owner *o)
 {
 	struct log_request *req = &o->log.req;
@@ -99,8 +99,8 @@ static bool at_rest(struct hwpmc_log *log)
 }
 
 /*
- * Nothing is armed any more.  A snapshot that is being taken is broken off; the
- * error of one that has been is told.
+ * Disarms the snapshot.  Cancels a snapshot in progress.  Returns the error of
+ * a snapshot that has been taken.
  */
 static int disarm(struct hwpmc_owner *o)
 {
@@ -136,8 +136,8 @@ static int disarm(struct hwpmc_owner *o)
 /*
  * snapshot - SNAPSHOT
  *
- * EINVAL: no flight recorder, a flag that there is not, nothing to disarm, or a
- * file that cannot take a log.  EBADF.  EINTR: broken off.  Or the error of the file.
+ * EINVAL: no flight recorder, an unknown flag, nothing to disarm, or a file
+ * that cannot take a log.  EBADF.  EINTR: cancelled.  Or the error of the file.
  */
 int snapshot(struct hwpmc_owner *o, const struct hwpmc_snapshot *s)
 {
@@ -145,7 +145,7 @@ int snapshot(struct hwpmc_owner *o, const struct hwpmc_snapshot *s)
 
 	if (s->flags & ~HWPMC_SNAPSHOT_ARM)
 		return -EINVAL;
-	/* also of a log that is about to end, and held up by its snapshot */
+	/* also for a log whose end waits for its snapshot */
 	if (s->fd < 0 && s->flags)
 		return disarm(o);
 	if (!log_active(o) || !o->log.flight)
@@ -155,7 +155,7 @@ int snapshot(struct hwpmc_owner *o, const struct hwpmc_snapshot *s)
 		return PTR_ERR(file);
 	if (!s->flags)
 		return take(o, file);
-	if (log_may_hold(file)) {	/* no end is in sight for it */
+	if (log_may_hold(file)) {	/* an armed snapshot may wait forever */
 		fput(file);
 		return -EINVAL;
 	}
@@ -183,11 +183,11 @@ static int put_chunks(struct hwpmc_owner *o, struct list_head *chunks)
 	return err;
 }
 
-/* Records that were made for the snapshot. */
+/* Writes the records that were made for the snapshot. */
 static int put_tee(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
-	/* who is to be killed gets little memory */
+	/* with the signal of cancel() pending, allocations may fail */
 	int err = READ_ONCE(log->cancel) ? -EINTR : -ENOMEM;
 
 	log->to_tee = false;
@@ -203,7 +203,7 @@ static void begin_tee(struct hwpmc_log *log)
 	log->to_tee = true;
 }
 
-/* Their time is that from which on nothing is left out. */
+/* Stamps the base with the time from which on nothing is left out. */
 static void stamp_base(struct flight *f, u64 since)
 {
 	struct log_meta *m;
@@ -251,7 +251,7 @@ static int put_segments(struct hwpmc_owner *o)
 	return err;
 }
 
-/* @rates: they have just been read */
+/* @rates: the rates have just been read */
 static int put_end(struct hwpmc_owner *o, struct pmclog_account *a, bool rates)
 {
 	struct hwpmc_log *log = &o->log;
@@ -266,7 +266,7 @@ static int put_end(struct hwpmc_owner *o, struct pmclog_account *a, bool rates)
 	return put_tee(o);
 }
 
-/* From here on a signal breaks it off. */
+/* From here on cancel() sends a signal.  False if it came before. */
 static bool begin_writing(struct hwpmc_log *log)
 {
 	bool go;
@@ -295,7 +295,7 @@ static int put_snapshot(struct hwpmc_owner *o, const struct trigger *cause)
 	a.made += f->base_records;
 	last = log->last_tsc;
 	err = put_begin(o, cause);
-	/* all of before what caused it has been told by now */
+	/* all records before the cause have been logged by now */
 	log->last_tsc = max(last, cause->when);
 	if (!err)
 		err = put_segments(o);
@@ -304,7 +304,10 @@ static int put_snapshot(struct hwpmc_owner *o, const struct trigger *cause)
 	return err;
 }
 
-/* log.lock.  Nobody sends a signal any more: the last must not break the next write. */
+/*
+ * log.lock.  No signal comes after this; a pending one must not interrupt the
+ * next write.
+ */
 static void finish(struct hwpmc_log *log)
 {
 	log->req.snapping = false;
@@ -340,7 +343,7 @@ static void answer_asked(struct hwpmc_owner *o)
 	spin_lock(&log->lock);
 	finish(log);
 	log->req.snap_error = err;
-	/* a later one may have been taken back meanwhile */
+	/* a later request may have been taken back meanwhile */
 	log->req.snap_done = max(log->req.snap_done, want);
 	spin_unlock(&log->lock);
 	wake_up_all(&log->waitq);
@@ -372,15 +375,15 @@ static void answer_trigger(struct hwpmc_owner *o)
 	log->req.armed_error = err;
 	WRITE_ONCE(log->snapped, true);
 	spin_unlock(&log->lock);
-	/* first the signal: who waits in poll() has it when that returns */
+	/* signal first: a process in poll() has it when poll() returns */
 	kill_fasync(&o->fasync, SIGIO, POLL_PRI);
 	wake_up_all(&log->waitq);
 }
 
 /*
- * snapshot_answer - write what is asked for, and what a trigger asks for
+ * snapshot_answer - write the snapshots that an ioctl or a trigger requests
  *
- * All that was logged before is in the window.
+ * Everything logged before is in the window.
  */
 void snapshot_answer(struct hwpmc_owner *o)
 {
@@ -390,7 +393,7 @@ void snapshot_answer(struct hwpmc_owner *o)
 	answer_trigger(o);
 }
 
-/* The log ends: nothing is taken any more. */
+/* The log ends: the armed snapshot is not taken any more. */
 void snapshot_forget(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Event sources: which of perf's there are for whom, and on what terms.
+ * Event sources: which of perf's events a caller may use, and on what terms.
  *
- * Events are made with the module's credentials: what a PMU asks its caller's
- * for is always granted, so what is not harmless to grant is refused here.
+ * Events are created with the module's credentials, so a PMU's checks of its
+ * caller always pass.  What is not harmless must therefore be refused here.
  *
- * All in process context, under owner->mutex unless it says otherwise.
+ * All in process context, under owner->mutex unless stated otherwise.
  */
 #include <linux/device.h>
 #include <linux/device/bus.h>
@@ -20,14 +20,14 @@
 #define NO_TYPE		U32_MAX
 
 /*
- * The PMUs that make a probe of what they are given: addresses of strings in
- * the memory of whoever happens to create the event.  An event of ours may be
- * created by the hotplug work, or by a thread that has just been born.
+ * The PMUs that create a probe from their arguments.  The arguments are
+ * addresses of strings in the memory of the task that creates the event.  The
+ * module's events may be created by the hotplug work, or by a new thread.
  * Constant once the module is loaded.
  */
 static u32 kprobe_type = NO_TYPE, uprobe_type = NO_TYPE;
 
-/* These two are not modules: they stay. */
+/* These two are not modules: their types stay valid. */
 static u32 type_of(const struct pmu *any, const char *name)
 {
 	struct device *dev = bus_find_device_by_name(any->dev->bus, NULL, name);
@@ -40,7 +40,7 @@ static u32 type_of(const struct pmu *any, const char *name)
 	return type;
 }
 
-/* Module load.  The way to the bus of all PMUs is an event of one of them. */
+/* Module load.  An event of any PMU leads to the bus of all PMUs. */
 int source_init(void)
 {
 	struct perf_event_attr attr = {
@@ -67,11 +67,11 @@ int source_init(void)
 }
 
 /*
- * source_is_private - does it take privilege, whatever mode is counted in?
+ * source_is_private - does the event need privilege in whatever mode it counts?
  *
- * Tracepoints and the PMUs of who knows what tell of others; so does a
- * breakpoint that is not in a process of one's own, and a counter of all threads
- * of a core.  Any context.
+ * Tracepoints and unknown PMUs show what others do.  So does a breakpoint that
+ * is not limited to a target process, and a counter of all threads of a core.
+ * Any context.
  */
 bool source_is_private(u32 type, u64 config, u32 mode)
 {
@@ -89,7 +89,7 @@ bool source_is_private(u32 type, u64 config, u32 mode)
 	}
 }
 
-/* What of @a says something only of other sources, or other ways to count. */
+/* Refuses what in @a applies only to other event types or modes. */
 int source_check_flags(const struct hwpmc_allocate *a)
 {
 	if ((a->flags & HWPMC_F_RAW) && (a->type != PERF_TYPE_TRACEPOINT ||
@@ -98,12 +98,12 @@ int source_check_flags(const struct hwpmc_allocate *a)
 	return a->bp_type && a->type != PERF_TYPE_BREAKPOINT ? -EINVAL : 0;
 }
 
-/* What cannot be had here, whoever asks. */
+/* Refuses what is not supported here, for any caller. */
 int source_check(const struct hwpmc_allocate *a)
 {
 	if (a->config3 && !compat_has_config3())
 		return -EOPNOTSUPP;
-	if (a->type > INT_MAX)	/* what perf has for "without a number" */
+	if (a->type > INT_MAX)	/* perf's value for "no number" */
 		return -ENOENT;
 	if (a->type == kprobe_type || a->type == uprobe_type)
 		return -EOPNOTSUPP;
@@ -127,15 +127,15 @@ void source_fill(struct perf_event_attr *attr, const struct hwpmc_allocate *a)
 	attr->config2 = a->config2;
 	compat_set_config3(attr, a->config3);
 	attr->bp_type = a->bp_type;
-	/* without, perf has no more to do than to count, and no data for us */
+	/* otherwise perf only counts, and provides no data */
 	if (a->flags & HWPMC_F_RAW)
 		attr->sample_type |= PERF_SAMPLE_RAW;
 }
 
 /*
- * source_knows_no_modes - is @attr worth another try, as one that counts always?
+ * source_knows_no_modes - can @attr be retried without any exclusion?
  *
- * Many PMUs know neither modes nor guests, and refuse to be asked for them.
+ * Many PMUs can exclude neither modes nor guests, and refuse the attempt.
  * Returns true with @attr changed.
  */
 bool source_knows_no_modes(struct perf_event_attr *attr)
@@ -148,9 +148,9 @@ bool source_knows_no_modes(struct perf_event_attr *attr)
 }
 
 /*
- * source_suits - perf has made it, but only perf_event_open() would have asked
+ * source_suits - checks that only perf_event_open() makes, on a created event
  *
- * A PMU that writes into a buffer of its own has none here.
+ * A PMU that writes into its own buffer has no buffer here.
  */
 int source_suits(const struct perf_event *event, bool sampling)
 {
@@ -161,7 +161,7 @@ int source_suits(const struct perf_event *event, bool sampling)
 	return 0;
 }
 
-/* "name+0x0/0x5a"; 0: unknown */
+/* size in "name+0x0/0x5a"; 0: unknown */
 static unsigned long size_of_function(unsigned long addr)
 {
 	char text[KSYM_SYMBOL_LEN];
@@ -174,10 +174,10 @@ static unsigned long size_of_function(unsigned long addr)
 }
 
 /*
- * source_note - what is to be known of @event's source when it overflows
+ * source_note - note what the overflow handler needs to know of @event's source
  *
- * A tracepoint that somebody else listens to as well calls a function that calls
- * all of them; where perf takes its registers from is in there then.
+ * A tracepoint with other listeners calls them all from one function.  perf then
+ * takes its registers from within that function.
  */
 void source_note(struct hwpmc_pmc *pmc, const struct perf_event *event)
 {
@@ -190,10 +190,11 @@ void source_note(struct hwpmc_pmc *pmc, const struct perf_event *event)
 }
 
 /*
- * source_is_elsewhere - does another CPU's event count all that this one would?
+ * source_is_elsewhere - does another CPU's event already count what this one
+ * would?
  *
- * For events on all CPUs.  A PMU of several CPUs moves its events to one of them,
- * or has them count the same on each.
+ * For events on all CPUs.  A PMU shared by several CPUs moves its events to one
+ * of them, or counts the same on each.
  */
 bool source_is_elsewhere(const struct perf_event *event, int cpu)
 {

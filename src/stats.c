@@ -2,9 +2,9 @@
 /*
  * Accounts: what became of every overflow, per owner and for the module.
  *
- * There may be many owners, with many PMCs: who adds them up can be preempted.
- * He takes owners_mutex, and one fold_mutex after another; who has these waits
- * for nothing else, so who asks for statistics waits for no other operation.
+ * There may be many owners with many PMCs, so adding them up can be preempted.
+ * It takes owners_mutex, and one fold_mutex after another.  Holders of these
+ * mutexes wait for nothing else, so statistics wait for no other operation.
  */
 #include <linux/mutex.h>
 #include <linux/sched.h>
@@ -28,7 +28,10 @@ void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s)
 		c->first[i] = READ_ONCE(s->first[i]);
 		c->last[i] = READ_ONCE(s->last[i]);
 	}
-	/* without a ring nothing tells whether a look was quiet: see sample.c */
+	/*
+	 * not in overflows: without a ring no look is known to be quiet; see
+	 * sample.c
+	 */
 	c->overflows += c->dropped[PMCLOG_DROP_NORING];
 	c->filtered = local64_read(&s->filtered);
 	c->cut = local64_read(&s->cut);
@@ -54,7 +57,7 @@ void account_add_count(struct pmclog_account *a, const struct pmc_count *c)
 	a->throttled += c->throttled;
 }
 
-/* An account is nothing but counters: they add up word by word. */
+/* An account consists of u64 counters only: they are added word by word. */
 static void account_combine(struct pmclog_account *a,
 			    const struct pmclog_account *b, u64 sign)
 {
@@ -76,7 +79,7 @@ void account_sub(struct pmclog_account *a, const struct pmclog_account *b)
 	account_combine(a, b, -1ULL);
 }
 
-/* fold_mutex keeps PMCs from being folded, and so freed, meanwhile. */
+/* fold_mutex prevents PMCs from being folded, and so freed, meanwhile. */
 static void sum_pmcs(struct hwpmc_owner *o, struct pmclog_account *a)
 {
 	struct pmc_count count;
@@ -115,9 +118,7 @@ static void sum_rings(struct hwpmc_owner *o, struct pmclog_account *a)
 	a->proc_dropped += atomic64_read(&o->noring_dropped);
 }
 
-/*
- * stats_owner - an owner's statistics; exact when it produces nothing
- */
+/* stats_owner - an owner's statistics; exact while it produces nothing */
 void stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
 {
 	struct hwpmc_log *log = &o->log;
@@ -126,7 +127,7 @@ void stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
 	unsigned int i;
 
 	memset(st, 0, sizeof(*st));
-	/* before what is committed, so that this is never less */
+	/* read before the committed count, so that in_rings is not negative */
 	written = atomic64_read(&log->written);
 	discarded = atomic64_read(&log->discarded);
 	smp_rmb();
@@ -173,7 +174,7 @@ void stats_add_owner(struct hwpmc_owner *o)
 	mutex_unlock(&owners_mutex);
 }
 
-/* The last reference to @o goes: it becomes part of the module's figures. */
+/* The last reference to @o is dropped: its statistics are added to @gone. */
 void stats_remove_owner(struct hwpmc_owner *o)
 {
 	struct hwpmc_driverstats st;
@@ -185,7 +186,7 @@ void stats_remove_owner(struct hwpmc_owner *o)
 	mutex_unlock(&owners_mutex);
 }
 
-/* @fn: under owners_mutex: may take the owner's fold_mutex */
+/* @fn: called under owners_mutex; may take the owner's fold_mutex */
 void stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
 			  void *arg)
 {

@@ -2,15 +2,17 @@
 /*
  * A log that is read from the device.
  *
- * The writing thread appends its buffers, each as a chunk of whole records, and
- * waits while there are more bytes than the log is to keep ready: then the rings
- * fill, and what does not fit there is dropped and counted, as with a slow pipe.
- * It does not wait while an ioctl waits for it to tell of processes: a program
- * of one thread, that starts its PMCs before it reads, must come to read.
+ * The writing thread appends its buffers, each as a chunk of whole records.  It
+ * waits while the queue has more bytes than the log is to keep ready.  Then the
+ * rings fill, and what does not fit is dropped and counted, as with a slow
+ * pipe.  The thread does not wait while an ioctl waits for a dump of processes:
+ * a program with one thread that starts its PMCs before it reads must get to
+ * read.
  *
- * There is one reader at a time, and none of him holds a lock while he copies:
- * the first chunk stays until he takes it out, others are only added behind.
- * While there is one, the log stays, too: it is over when he has been told so.
+ * There is one reader at a time.  It holds no lock while it copies: the first
+ * chunk stays until the reader removes it, and other chunks are only added
+ * behind it.  The log stays while there is a reader.  It is over when a reader
+ * has got its end.
  */
 #include <linux/mm.h>
 #include <linux/poll.h>
@@ -25,7 +27,7 @@
 #define STREAM_MAX	(1 << 30)
 #define RETRY_INTERVAL	(HZ / 20)	/* while there is no memory */
 
-/* suspend freezes who reads where he is: he is not to notice */
+/* suspend freezes a reader in place, so that it does not notice */
 #define WAIT_STATE	(TASK_INTERRUPTIBLE | TASK_FREEZABLE)
 
 struct stream_chunk {
@@ -60,7 +62,7 @@ enum stream_state stream_state(struct hwpmc_owner *o)
 	return state_of(&o->log.stream);
 }
 
-/* More than may be queued waits for the reader.  Any process context. */
+/* The thread waits for the reader: the queue is full.  Any process context. */
 bool stream_full(struct hwpmc_owner *o)
 {
 	struct log_stream *s = &o->log.stream;
@@ -72,7 +74,7 @@ bool stream_full(struct hwpmc_owner *o)
 	return full;
 }
 
-/* ... and so much of processes that no more can be had for them. */
+/* ... and an awaited dump of processes gets no more memory. */
 bool stream_stuck(struct hwpmc_owner *o)
 {
 	struct log_stream *s = &o->log.stream;
@@ -88,13 +90,13 @@ bool stream_stuck(struct hwpmc_owner *o)
  * The writing thread
  */
 
-/* What there is to tell of processes may take an eighth of the memory. */
+/* A dump of processes may use an eighth of the memory beyond the limit. */
 static u64 most(const struct log_stream *s)
 {
 	return s->limit + ((u64)totalram_pages() << PAGE_SHIFT >> 3);
 }
 
-/* log.stream.lock.  Nothing is taken if it cannot be. */
+/* Under log.stream.lock.  Charges all of @cost or nothing. */
 static bool charge(struct hwpmc_owner *o, u64 cost)
 {
 	struct log_stream *s = &o->log.stream;
@@ -111,7 +113,7 @@ static bool charge(struct hwpmc_owner *o, u64 cost)
 	return true;
 }
 
-/* log.stream.lock. */
+/* Under log.stream.lock. */
 static void uncharge(struct hwpmc_owner *o, u64 cost)
 {
 	struct log_stream *s = &o->log.stream;
@@ -126,8 +128,8 @@ static void uncharge(struct hwpmc_owner *o, u64 cost)
 }
 
 /*
- * An ioctl waits for a dump of processes.  For those that are forked while a log
- * begins nobody does: these dumps can wait for the reader.
+ * Does an ioctl wait for a dump of processes?  No ioctl waits for dumps of
+ * processes that fork while a log begins: those can wait for the reader.
  */
 static bool dump_awaited(struct hwpmc_log *log)
 {
@@ -152,7 +154,7 @@ static bool make_room(struct hwpmc_owner *o, u64 cost)
 	s->full = !good;
 	s->stuck = !good && dump;
 	spin_unlock(&s->lock);
-	if (!good)	/* who waits for it to be written waits for himself */
+	if (!good)	/* a waiter for the write may be the reader itself */
 		wake_up_all(&o->log.waitq);
 	return good;
 }
@@ -174,7 +176,7 @@ static struct stream_chunk *chunk_new(struct hwpmc_log *log, const void *buf,
 	return c;
 }
 
-/* All of it or nothing: records stay whole. */
+/* Takes all of @buf or nothing, so that records stay whole. */
 static ssize_t stream_write(struct hwpmc_owner *o, const void *buf, u32 len)
 {
 	struct log_stream *s = &o->log.stream;
@@ -189,7 +191,7 @@ static ssize_t stream_write(struct hwpmc_owner *o, const void *buf, u32 len)
 		list_add_tail(&c->list, &s->chunks);
 	} else {
 		uncharge(o, cost_of(len));
-		/* what is queued has the memory: only the reader can help */
+		/* the queue has the memory: only the reader can free it */
 		s->full = s->queued;
 		s->stuck = s->full && dump;
 	}
@@ -198,7 +200,10 @@ static ssize_t stream_write(struct hwpmc_owner *o, const void *buf, u32 len)
 	return c ? len : -EAGAIN;
 }
 
-/* Who reads, or asks for a dump, wakes us; a wake-up lost costs an interval. */
+/*
+ * A reader, or a request for a dump, wakes the thread.  A lost wake-up costs
+ * one interval.
+ */
 static void stream_wait(struct hwpmc_owner *o)
 {
 	set_current_state(TASK_INTERRUPTIBLE);
@@ -207,7 +212,7 @@ static void stream_wait(struct hwpmc_owner *o)
 	__set_current_state(TASK_RUNNING);
 }
 
-/* The reader is left alone with what there is. */
+/* The log is complete.  The reader can still read what is queued. */
 static void stream_end(struct hwpmc_owner *o)
 {
 	struct log_stream *s = &o->log.stream;
@@ -231,10 +236,11 @@ static const struct sink_ops sink_stream = {
  */
 
 /*
- * stream_attach - the log to come goes to a reader of the device
- * @size: bytes to keep ready; 0: the usual
+ * stream_attach - send the next log to a reader of the device
+ * @size: bytes to keep ready; 0: the default
  *
- * -EDQUOT: more than the user can have.  Nobody can read yet.
+ * Returns -EDQUOT if the user may not have that much.  The log cannot be read
+ * yet.
  */
 int stream_attach(struct hwpmc_owner *o, u64 size)
 {
@@ -246,12 +252,12 @@ int stream_attach(struct hwpmc_owner *o, u64 size)
 	s->limit = limit;
 	s->charged = limit;
 	o->log.sink = &sink_stream;
-	/* several buffers have room in the queue */
+	/* the queue has room for several buffers */
 	o->log.size = min_t(u64, o->log.size, limit / 4);
 	return 0;
 }
 
-/* The thread runs: from here on it can be read. */
+/* The thread runs: from here on the log can be read. */
 void stream_begin(struct hwpmc_owner *o)
 {
 	struct log_stream *s = &o->log.stream;
@@ -261,10 +267,10 @@ void stream_begin(struct hwpmc_owner *o)
 	spin_lock(&s->lock);
 	s->state = STREAM_OPEN;
 	spin_unlock(&s->lock);
-	log_kick(o);	/* what a log begins with is there at once */
+	log_kick(o);	/* the beginning of the log is there at once */
 }
 
-/* No thread writes to it, and nobody reads it. */
+/* No thread writes to the log, and no process reads it. */
 void stream_detach(struct hwpmc_owner *o)
 {
 	struct log_stream *s = &o->log.stream;
@@ -282,9 +288,10 @@ void stream_detach(struct hwpmc_owner *o)
 }
 
 /*
- * stream_drop - there was no such log; no thread writes to it any more
+ * stream_drop - discard the log; no thread writes to it any more
  *
- * Who is in read(2) just now has found it all the same, and reads to its end.
+ * A process that is in read(2) just now has found the log, and reads to its
+ * end.
  */
 void stream_drop(struct hwpmc_owner *o)
 {
@@ -294,7 +301,7 @@ void stream_drop(struct hwpmc_owner *o)
 	spin_lock(&s->lock);
 	reading = s->reading;
 	if (!reading) {
-		s->state = STREAM_NONE;		/* and nobody comes to read */
+		s->state = STREAM_NONE;		/* no reader enters any more */
 		s->at = 0;
 	}
 	spin_unlock(&s->lock);
@@ -303,10 +310,10 @@ void stream_drop(struct hwpmc_owner *o)
 }
 
 /* ------------------------------------------------------------------------
- * read(2) and poll(2): no mutex, who holds it may be waiting for the reader
+ * read(2) and poll(2): no owner->mutex, its holder may wait for the reader
  */
 
-/* There is a record, or the end. */
+/* Is there a record, or the end of the log? */
 static bool readable(struct log_stream *s)
 {
 	bool yes;
@@ -322,7 +329,7 @@ __poll_t stream_poll(struct hwpmc_owner *o)
 	return readable(&o->log.stream) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
-/* Bytes of @c from @at on that are whole records and no more than @room. */
+/* Bytes of @c from @at on that are whole records, @room at most. */
 static u32 whole_records(const struct stream_chunk *c, u32 at, size_t room)
 {
 	u32 bytes = 0, header, len;
@@ -360,13 +367,13 @@ static void drop_chunk(struct hwpmc_owner *o, struct stream_chunk *c)
 	WRITE_ONCE(s->taken, true);
 	spin_unlock(&s->lock);
 	kvfree(c);
-	/* this log's thread: the next one does not begin while we read */
+	/* this log's thread: the next log does not begin during a read */
 	wake_up_process(READ_ONCE(o->log.task));
 }
 
 /*
- * As many whole records as fit.  Of those that a fault cuts off, the first one
- * is not taken, though bytes of it may have been written behind what is.
+ * Copies as many whole records as fit.  After a fault, a record that was copied
+ * in part stays queued, although bytes of it may be behind the copied ones.
  */
 static ssize_t take(struct hwpmc_owner *o, struct iov_iter *to)
 {
@@ -396,8 +403,8 @@ static ssize_t take(struct hwpmc_owner *o, struct iov_iter *to)
 }
 
 /*
- * From here to reader_leave() the log stays.  1: you are the reader; 0: its end
- * has been told already.
+ * The log stays until reader_leave().  Returns 1 if the caller is the reader
+ * now, 0 if the end has been read already.
  */
 static int reader_enter(struct log_stream *s)
 {
@@ -445,9 +452,9 @@ static ssize_t read_records(struct hwpmc_owner *o, struct iov_iter *to,
 /*
  * stream_read - read(2): whole records, as many as fit, in the order of the log
  *
- * Waits for the first one.  0: the end.  EINVAL: there is no such log.  EBUSY:
- * somebody else reads.  EMSGSIZE: not even one record fits.  EAGAIN: none is
- * there, and the caller does not want to wait.  EINTR, EFAULT.
+ * Waits for the first record. 0: the end.  EINVAL: there is no such log.
+ * EBUSY: another read is under way.  EMSGSIZE: not even one record fits.
+ * EAGAIN: no record, and the caller does not want to wait.  EINTR, EFAULT.
  */
 ssize_t stream_read(struct hwpmc_owner *o, struct iov_iter *to, bool may_wait)
 {

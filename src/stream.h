@@ -14,21 +14,21 @@ struct hwpmc_owner;
 struct iov_iter;
 
 enum stream_state {
-	STREAM_NONE,	/* the log is not one to be read */
+	STREAM_NONE,	/* no log that can be read */
 	STREAM_OPEN,	/* the thread writes to it */
-	STREAM_ENDED,	/* all is there that there will be */
-	STREAM_READ,	/* ... and has been read: the next log may begin */
+	STREAM_ENDED,	/* complete, not yet read to its end */
+	STREAM_READ,	/* read to its end: the next log may begin */
 };
 
 /**
  * struct log_stream - what read(2) finds: see stream.c
- * @lock: of all but what is said otherwise
+ * @lock: protects all fields unless stated otherwise
  * @chunks: the thread adds, the reader takes out; @queued: their bytes
  * @limit: bytes that may wait; constant while the log lasts
- * @charged: LIMIT_RING_BYTES taken: @limit, or what is queued
- * @full:  the thread waits for the reader; @stuck: with a dump that is awaited
- * @taken: the reader has made room since the thread has looked
- * @reading: somebody is in read(2), and the log stays: @state is OPEN or ENDED
+ * @charged: LIMIT_RING_BYTES charged: @limit, or @queued if that is more
+ * @full:  the thread waits for the reader; @stuck: with an awaited dump
+ * @taken: the reader has made room since the thread last looked
+ * @reading: a process is in read(2), and the log stays: @state is OPEN or ENDED
  * @at:    the reader's: offset in the first chunk
  */
 struct log_stream {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Targets and their links to PMCs: how they begin, are found, and end.
+ * Targets and their links to PMCs: how they are created, found and removed.
  *
- * All under owner->targets_mutex unless it says otherwise.
+ * All under owner->targets_mutex unless stated otherwise.
  */
 #include <linux/pid.h>
 #include <linux/rhashtable.h>
@@ -15,8 +15,8 @@
 
 /*
  * By thread group: a key has one entry, which lists the targets of all owners.
- * Lookups take no lock.  Writers are in process context; the table's own worker
- * makes it larger and smaller.
+ * Lookups take no lock.  Writers are in process context.  The table's own
+ * worker resizes it.
  */
 static struct rhltable targets;
 
@@ -39,7 +39,7 @@ void targets_exit(void)
 }
 
 /*
- * targets_find_rcu - what all owners have attached to process @pid, or NULL
+ * targets_find_rcu - the targets of all owners for process @pid, or NULL
  *
  * For for_each_target_rcu().  RCU read section; any context.
  */
@@ -48,7 +48,7 @@ struct rhlist_head *targets_find_rcu(const struct pid *pid)
 	return rhltable_lookup(&targets, &pid, by_process);
 }
 
-/* The one of @o among what targets_find_rcu() has found.  RCU read section. */
+/* @o's target in the result of targets_find_rcu().  RCU read section. */
 struct hwpmc_target *target_among_rcu(struct rhlist_head *list,
 				      const struct hwpmc_owner *o)
 {
@@ -68,7 +68,7 @@ struct hwpmc_target *target_find_rcu(const struct hwpmc_owner *o,
 	return target_among_rcu(targets_find_rcu(pid), o);
 }
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 struct hwpmc_target *target_new(struct hwpmc_owner *o, struct pid *pid, u32 nr)
 {
 	struct hwpmc_target *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
@@ -81,7 +81,7 @@ struct hwpmc_target *target_new(struct hwpmc_owner *o, struct pid *pid, u32 nr)
 	t->nr = nr;
 	INIT_LIST_HEAD(&t->links);
 	INIT_LIST_HEAD(&t->threads);
-	/* hooks find it from here on; the caller holds the owner and @pid */
+	/* hooks find @t from here on; the caller holds the owner and @pid */
 	if (rhltable_insert(&targets, &t->hash, by_process)) {
 		kfree(t);
 		return NULL;
@@ -107,7 +107,7 @@ void target_put(struct hwpmc_target *t)
 	kref_put(&t->ref, target_free);
 }
 
-/* What hooks want to know of the links. */
+/* Updates the summary of the links that hooks read. */
 static void summarize(struct hwpmc_target *t)
 {
 	unsigned int sampled = 0;
@@ -121,7 +121,7 @@ static void summarize(struct hwpmc_target *t)
 	WRITE_ONCE(t->descend, descend);
 	WRITE_ONCE(t->sampled, sampled);
 	if (!sampled)
-		t->maps_log = 0;	/* new ones are not told any more */
+		t->maps_log = 0;	/* new mappings are not logged any more */
 	link = list_first_entry_or_null(&t->links, struct target_link, node);
 	WRITE_ONCE(t->first_id, link ? link->pmc->id : PMCLOG_PMCID_NONE);
 }
@@ -137,7 +137,7 @@ struct target_link *target_find_link(const struct hwpmc_target *t,
 	return NULL;
 }
 
-/* The threads get their counters later.  NULL without memory. */
+/* Returns NULL without memory.  The threads get their counters later. */
 struct target_link *target_link(struct hwpmc_target *t, struct hwpmc_pmc *pmc)
 {
 	struct target_link *link = kzalloc(sizeof(*link), GFP_KERNEL_ACCOUNT);
@@ -154,10 +154,10 @@ struct target_link *target_link(struct hwpmc_target *t, struct hwpmc_pmc *pmc)
 }
 
 /*
- * target_stop_link - the PMC counts there no more
+ * target_stop_link - stop a PMC in a target
  *
- * What several targets have of it is dropped at once, by thread_events_drop();
- * target_unlink() comes then.
+ * The caller drops the @stopped events of several targets at once with
+ * thread_events_drop(), and then calls target_unlink().
  */
 void target_stop_link(struct hwpmc_target *t, struct target_link *link,
 		      struct list_head *stopped)
@@ -172,7 +172,7 @@ void target_stop_link(struct hwpmc_target *t, struct target_link *link,
 				thread_event_stop(tt, te, stopped);
 }
 
-/* The PMC counts there no more; what it has counted stays with it. */
+/* Detaches the PMC from the target.  What it has counted goes to pmc->gone. */
 void target_unlink(struct hwpmc_target *t, struct target_link *link)
 {
 	LIST_HEAD(stopped);
@@ -187,7 +187,7 @@ void target_unlink(struct hwpmc_target *t, struct target_link *link)
 	summarize(t);
 }
 
-/* A PMCATTACH without a path. */
+/* Logs a PMCATTACH without a path. */
 void target_log_attach(const struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
 {
 	struct {
@@ -204,14 +204,20 @@ void target_log_attach(const struct hwpmc_target *t, const struct hwpmc_pmc *pmc
 		   PMCLOG_PID_KERNEL);
 }
 
-/* The log, and the one to come, has its PMCATTACH before all that comes now. */
+/*
+ * Do the log, and the one to come, have the link's PMCATTACH before all later
+ * records?
+ */
 bool target_link_told(const struct hwpmc_target *t,
 		      const struct target_link *link)
 {
 	return link->told_log == READ_ONCE(t->owner->log.telling);
 }
 
-/* Who ends before the thread has come to him is told of here. */
+/*
+ * If the target ends before the thread has noted it, its PMCATTACH is logged
+ * here.
+ */
 static void log_procexit(struct hwpmc_target *t, struct target_link *link)
 {
 	struct pmclog_procexit x = {
@@ -251,7 +257,7 @@ static void remove_target(struct hwpmc_target *t)
 }
 
 /*
- * target_lost - a PMC has lost its last target: who waits for that is told
+ * target_lost - a PMC has lost its last target: wake the waiters
  *
  * Process context.
  */
@@ -262,7 +268,7 @@ void target_lost(struct hwpmc_owner *o)
 	wake_up_all(&o->log.waitq);
 }
 
-/* Does the PMC lose its last target with it?  An attach under way goes on. */
+/* Would the PMC lose its last target with @link?  Not during an attach. */
 bool target_link_last(const struct target_link *link)
 {
 	return link->pmc->ntargets == 1 && !link->fresh;
@@ -277,18 +283,19 @@ static void process_ended(struct hwpmc_target *t)
 			log_procexit(t, link);
 		target_unlink(t, link);
 	}
-	/* of who was never told of there is no end to tell */
+	/* no SYSEXIT for a process that the log does not know */
 	if (READ_ONCE(t->owner->follow_all) ||
 	    t->names_log == READ_ONCE(t->owner->log.telling))
 		log_sysexit(t);
 }
 
 /*
- * target_settle - after threads or links have gone: does it live on?
+ * target_settle - after threads or links have gone: remove the target?
  *
- * A child that is on its way keeps its parent: it takes the links over from it.
- * A process whose last threads could not be followed, without memory, has not
- * ended: nothing counts in it any more.  The caller has a reference.
+ * A child that is being created keeps its parent's target, because it takes
+ * over the links.  A process may have threads left that could not be followed
+ * for lack of memory.  It has not ended, but nothing counts in it any more.
+ * The caller holds a reference.
  */
 void target_settle(struct hwpmc_target *t)
 {
@@ -299,7 +306,7 @@ void target_settle(struct hwpmc_target *t)
 	if (t->gone)
 		return;
 	if (list_empty(&t->links)) {
-		/* else the hook tells: it is no target any more */
+		/* otherwise the exit hook logs it: no target any more */
 		if (test_and_set_bit(0, &t->ended) && READ_ONCE(o->follow_all))
 			log_sysexit(t);
 		remove_target(t);
@@ -308,7 +315,7 @@ void target_settle(struct hwpmc_target *t)
 	if (!list_empty(&t->threads) || atomic_read(&t->pending))
 		return;
 	if (thread_left(t)) {
-		target_detach_all(t);	/* comes back without links */
+		target_detach_all(t);	/* returns here without links */
 		return;
 	}
 	list_for_each_entry(link, &t->links, node)

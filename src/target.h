@@ -8,13 +8,13 @@
  *	    event	each of the PMCs in each of the threads
  *
  * Two tables lead from a process to its targets and from a task to its threads,
- * of all owners.  Hooks look them up under RCU, without a lock: a process that
- * no owner samples costs one lookup, however many targets there are.  What a
- * hook finds may have lost its last reference: the hook takes one by
+ * of all owners.  Hooks look them up under RCU, without a lock.  A process that
+ * no owner samples costs one lookup, however many targets there are.  A target
+ * found by a hook may have lost its last reference, so the hook takes one by
  * kref_get_unless_zero().  A thread holds its target.  Everything else is under
- * owner->targets_mutex, which is taken by ioctls, by the writing thread, and by
- * targets themselves on their way to user mode: nobody waits for user space or
- * for the log while he has it.
+ * owner->targets_mutex.  It is taken by ioctls, by the writing thread, and by
+ * targets themselves on their way to user mode.  Its holder never waits for
+ * user space or for the log.
  */
 #ifndef HWPMC_TARGET_H
 #define HWPMC_TARGET_H
@@ -25,13 +25,13 @@
 
 #include "pmc.h"
 
-/* a thread's next child needs memory where there is none to be had */
+/* memory for a thread's next child: the fork hook cannot allocate any */
 struct fork_slot {
 	struct callback_head work;
 	struct hwpmc_target *target;	/* the parent's, referenced */
-	bool		process;	/* or a thread of the same */
+	bool		process;	/* else a thread */
 	unsigned long	telling;	/* log.telling and */
-	unsigned long	attaches;	/* log.attaches before the fork was told */
+	unsigned long	attaches;	/* log.attaches before it is logged */
 };
 
 /**
@@ -40,18 +40,20 @@ struct fork_slot {
  * @node:    in owner->targets
  * @owner:   referenced
  * @pid:     of the thread group, referenced; constant
- * @nr:      as the owner sees it; constant
+ * @nr:      pid as the owner sees it; constant
  * @links:   PMCs attached
- * @threads: that have their counters
- * @pending: threads that do not have them yet; atomic, so that a hook can add one
- * @descend: some link is for descendants as well; READ_ONCE by hooks
- * @sampled: links that sample; READ_ONCE by hooks
- * @first_id: of a PMC that is attached; READ_ONCE by hooks
+ * @threads: threads that have their counters
+ * @pending: number of threads without counters yet; atomic, so that a hook can
+ *	     add one
+ * @descend: a link is for descendants as well; READ_ONCE by hooks
+ * @sampled: number of links that sample; READ_ONCE by hooks
+ * @first_id: id of an attached PMC; READ_ONCE by hooks
  * @names_log, @maps_log: number of the log that has its names and mappings
- * @missed:  a hook saw a thread made that it could not follow
+ * @missed:  a hook saw a new thread that it could not follow
  * @gone:    its last thread has ended, or the last PMC was detached
- * @ended:   bit: the hook that sees the process end and who takes the last PMC off
- *	it set it; the second of them tells an owner who follows all of the end
+ * @ended:   bit: set by the hook that sees the process end, and by the removal
+ *	     of the last PMC; the second of them logs the end for an owner that
+ *	     follows all processes
  */
 struct hwpmc_target {
 	struct rhlist_head hash;
@@ -76,10 +78,10 @@ struct hwpmc_target {
 
 /**
  * struct target_link - a PMC attached to a process
- * @sum:      of threads that have ended
- * @told_log: number of the log that has its PMCATTACH, before all that comes later
- * @fresh:    from the attach under way, or inherited from one that is
- * @leaves:   it has been stopped, to be unlinked
+ * @sum:      counts of threads that have ended
+ * @told_log: number of the log that has its PMCATTACH, before all later records
+ * @fresh:    from the attach under way, or inherited from such a link
+ * @leaves:   stopped, to be unlinked
  */
 struct target_link {
 	struct list_head node;
@@ -94,13 +96,13 @@ struct target_link {
  * struct target_thread - a thread of a target
  * @hash:   in the table by @task; RCU
  * @node:   in target->threads
- * @ref:    the list's, and one for each of the works that are under way
+ * @ref:    held by the list and by each work under way
  * @target: referenced
  * @task:   referenced
  * @events: changed under the mutex, RCU for the task's own context switch
  * @slot:   for its next child; xchg()
- * @refill: makes the next @slot; under way while @refilling
- * @exec, @exit: works; @exec under way while @execing
+ * @refill: work that makes the next @slot; under way while @refilling
+ * @exec, @exit: works; @exec is under way while @execing
  */
 struct target_thread {
 	struct rhlist_head hash;
@@ -121,10 +123,10 @@ struct target_thread {
 
 /**
  * struct thread_event - a PMC in a thread
- * @link:   not for who comes by RCU
- * @logged: each slice is, as @pmcid's; constant
+ * @link:   not to be used under RCU alone
+ * @logged: each slice is logged, as @pmcid's; constant
  * @told:   count when last logged; the task's own, runqueue lock held
- * @stopped, @thread: while it is being dropped
+ * @stopped, @thread: used while the event is being dropped
  */
 struct thread_event {
 	struct list_head node;
@@ -138,7 +140,7 @@ struct thread_event {
 	struct rcu_head	rcu;
 };
 
-/* what targets_find_rcu() has found; in the same RCU read section */
+/* the result of targets_find_rcu(); in the same RCU read section */
 #define for_each_target_rcu(t, pos, list)			\
 	rhl_for_each_entry_rcu(t, pos, list, hash)
 
@@ -151,7 +153,7 @@ static inline bool link_logs(const struct target_link *link, u32 flag)
 	return link->pmc->flags & flag;
 }
 
-/* What a thread has counted since it was last logged: @value now. */
+/* What a thread has counted since it was last logged; its count is @value now. */
 static inline struct pmclog_proccsw
 thread_slice(const struct target_thread *tt, const struct thread_event *te,
 	     u64 value)
@@ -166,7 +168,7 @@ thread_slice(const struct target_thread *tt, const struct thread_event *te,
 	};
 }
 
-/* @pid: referenced; @live: it had not ended */
+/* @pid: referenced; @live: the process had not ended */
 struct tree_process {
 	struct pid	*pid;
 	bool		live;
@@ -174,10 +176,10 @@ struct tree_process {
 
 /**
  * struct tree - a process and its descendants
- * @root:  its number; NULL: it is gone
- * @found: the descendants' numbers
+ * @root:  its pid; NULL: it is gone
+ * @found: pids of the descendants
  * @all, @n: all processes, of the tree or not, in the order of their birth
- * @cut:   there were more of them
+ * @cut:   there were more processes
  */
 struct tree {
 	struct pid	*root;
@@ -198,7 +200,7 @@ void targets_read(struct hwpmc_pmc *pmc);
 int targets_set_period(struct hwpmc_pmc *pmc, u64 period);
 void targets_release(struct hwpmc_pmc *pmc);
 
-/* target.c: processes and links; under targets_mutex unless it says otherwise */
+/* target.c: processes and links; under targets_mutex unless stated otherwise */
 int targets_init(void);
 void targets_exit(void);
 struct rhlist_head *targets_find_rcu(const struct pid *pid);
@@ -223,7 +225,7 @@ struct target_link *target_find_link(const struct hwpmc_target *t,
 void target_put(struct hwpmc_target *t);
 void target_detach_all(struct hwpmc_target *t);	/* attach.c */
 
-/* thread.c: threads and events; under targets_mutex unless it says otherwise */
+/* thread.c: threads and events; under targets_mutex unless stated otherwise */
 int threads_init(void);
 void threads_exit(void);
 struct rhlist_head *threads_find_rcu(const struct task_struct *task);
@@ -246,7 +248,7 @@ int tree_find(struct tree *tree, struct task_struct *root, bool all);
 bool tree_has(struct tree *tree, struct pid *pid);
 void tree_free(struct tree *tree);
 
-/* follow.c: hooks and the works that they leave with tasks */
+/* follow.c: hooks, and the work that they queue to tasks */
 void follow_fork(struct task_struct *child, struct rhlist_head *list);
 void follow_exec(void);
 void follow_exit(struct task_struct *task);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The threads of targets, and a counter in each of them for each PMC.
+ * The threads of targets, and an event in each thread for each PMC.
  *
- * One thread, one event: perf's own inheritance would copy all of a task's
- * events for each child and tell nothing of single processes.  All under
- * owner->targets_mutex unless it says otherwise.
+ * perf's inheritance is not used: it would copy all of a task's events for each
+ * child, and has no counts of single processes.  All under owner->targets_mutex
+ * unless stated otherwise.
  */
 #include <linux/rculist.h>
 #include <linux/rhashtable.h>
@@ -18,9 +18,9 @@
 #include "sample.h"
 #include "target.h"
 
-#define SCAN_TRIES	1000	/* against who makes threads faster than we do */
+#define SCAN_TRIES	1000	/* for a process that keeps creating threads */
 
-/* By task: a key has one entry, which lists what all owners have for it. */
+/* By task: a key has one entry, which lists the threads of all owners. */
 static struct rhltable threads;
 
 static const struct rhashtable_params by_task = {
@@ -42,7 +42,7 @@ void threads_exit(void)
 }
 
 /*
- * threads_find_rcu - what all owners have for @task, or NULL
+ * threads_find_rcu - the thread records of all owners for @task, or NULL
  *
  * RCU read section; also with the runqueue lock held.
  */
@@ -52,7 +52,7 @@ struct rhlist_head *threads_find_rcu(const struct task_struct *task)
 }
 
 /*
- * thread_for_each_rcu - @fn for what each owner has for @task
+ * thread_for_each_rcu - call @fn for each owner's record of @task
  *
  * RCU read section, preemption off; also with the runqueue lock held.
  */
@@ -67,7 +67,7 @@ void thread_for_each_rcu(const struct task_struct *task,
 		fn(tt, arg);
 }
 
-/* The one of @t among what threads_find_rcu() has found.  RCU read section. */
+/* @t's record in the result of threads_find_rcu().  RCU read section. */
 struct target_thread *thread_among_rcu(struct rhlist_head *list,
 				       const struct hwpmc_target *t)
 {
@@ -103,7 +103,7 @@ void thread_put(struct target_thread *tt)
 	kref_put(&tt->ref, thread_free);
 }
 
-/* Counts no more; to be dropped with all those on the list. */
+/* Stops the event and adds it to @stopped, for thread_events_drop(). */
 void thread_event_stop(struct target_thread *tt, struct thread_event *te,
 		       struct list_head *stopped)
 {
@@ -113,7 +113,7 @@ void thread_event_stop(struct target_thread *tt, struct thread_event *te,
 	list_add_tail(&te->stopped, stopped);
 }
 
-/* Its count goes to the link, its last slice into the log. */
+/* Adds the event's count to its link, logs its last slice, and drops it. */
 static void drop_stopped(struct thread_event *te)
 {
 	struct target_thread *tt = te->thread;
@@ -132,13 +132,13 @@ static void drop_stopped(struct thread_event *te)
 	kfree_rcu(te, rcu);
 }
 
-/* All of them with one grace period. */
+/* Drops all stopped events with one grace period. */
 void thread_events_drop(struct list_head *stopped)
 {
 	struct thread_event *te, *next;
 	bool wait = false;
 
-	/* the task may be on its way off a CPU, and log its slice just now */
+	/* the task may be switching out just now, and log its slice */
 	list_for_each_entry(te, stopped, stopped)
 		wait |= te->logged && te->thread->task != current;
 	if (wait)
@@ -191,7 +191,7 @@ static int add_event(struct target_thread *tt, struct target_link *link)
 	return 0;
 }
 
-/* Its counts go to the links. */
+/* Removes a thread; its counts go to the links. */
 void thread_drop(struct target_thread *tt)
 {
 	struct thread_event *te, *next;
@@ -224,30 +224,30 @@ static struct target_thread *thread_new(struct hwpmc_target *t,
 	INIT_LIST_HEAD(&tt->events);
 	tt->target = t;
 	tt->task = task;
-	/* hooks find it from here on; the caller holds @t and @task */
+	/* hooks find @tt from here on; the caller holds @t and @task */
 	if (rhltable_insert(&threads, &tt->hash, by_task)) {
 		kfree(tt->slot);
 		kfree(tt);
 		return NULL;
 	}
-	kref_get(&t->ref);	/* in the owner's list: not zero */
+	kref_get(&t->ref);	/* in the owner's list, so not zero */
 	get_task_struct(task);
 	list_add_tail(&tt->node, &t->threads);
-	/* who has passed its exit's hook before that has this set */
+	/* a task that passed the exit hook before has PF_EXITING set */
 	smp_mb();
 	return tt;
 }
 
 static bool exiting(const struct task_struct *task)
 {
-	/* it writes all its flags itself, as it runs */
+	/* a running task writes its own flags at any time */
 	return data_race(task->flags) & PF_EXITING;
 }
 
 /*
- * thread_follow - counters for @task, a thread of @t, of all its PMCs
+ * thread_follow - create counters for @task, a thread of @t, for all PMCs of @t
  *
- * Returns 0 also when the thread is about to end.
+ * Returns 0 also if the thread is about to end.
  */
 int thread_follow(struct hwpmc_target *t, struct task_struct *task)
 {
@@ -291,7 +291,10 @@ static bool is_followed(const struct hwpmc_target *t,
 	return links == events;
 }
 
-/* A thread of its own that goes on; workers that it has ended may be late. */
+/*
+ * Is it a thread of the process itself that goes on?  Its I/O workers may exit
+ * late.
+ */
 static bool goes_on(const struct task_struct *task)
 {
 	return !exiting(task) &&
@@ -316,7 +319,7 @@ bool thread_left(const struct hwpmc_target *t)
 	return left;
 }
 
-/* Threads that have not all counters yet, referenced; NULL without memory. */
+/* Returns the threads without all counters, referenced; NULL without memory. */
 static struct task_struct **find_unfollowed(const struct hwpmc_target *t,
 					    unsigned int *count)
 {
@@ -325,7 +328,7 @@ static struct task_struct **find_unfollowed(const struct hwpmc_target *t,
 
 	rcu_read_lock();
 	leader = pid_task(t->pid, PIDTYPE_TGID);
-	/* those that come now are seen by the next look */
+	/* later threads are found by the next scan */
 	size = leader ? data_race(get_nr_threads(leader)) + 1 : 1;
 	rcu_read_unlock();
 	tasks = kvcalloc(size, sizeof(*tasks), GFP_KERNEL_ACCOUNT);
@@ -335,7 +338,7 @@ static struct task_struct **find_unfollowed(const struct hwpmc_target *t,
 	leader = pid_task(t->pid, PIDTYPE_TGID);
 	if (leader)
 		for_each_thread(leader, task)
-			/* in the list: not zero for a grace period */
+			/* in the list: its count is not zero for a grace period */
 			if (n < size && !exiting(task) && !is_followed(t, task))
 				tasks[n++] = get_task_struct(task);
 	rcu_read_unlock();
@@ -343,7 +346,7 @@ static struct task_struct **find_unfollowed(const struct hwpmc_target *t,
 	return tasks;
 }
 
-/* How many have been found without all counters, and have them now. */
+/* Returns how many threads lacked counters and have them now, or an error. */
 static int follow_found(struct hwpmc_target *t, bool interruptible)
 {
 	struct task_struct **tasks;
@@ -366,11 +369,11 @@ static int follow_found(struct hwpmc_target *t, bool interruptible)
 }
 
 /*
- * thread_follow_all - counters for all threads of @t
+ * thread_follow_all - create counters for all threads of @t
  * @interruptible: EINTR when a signal comes
  *
- * Threads made meanwhile by one that has none yet are seen at the next look.
- * EAGAIN if there is no end to it.
+ * A thread that has no counters yet may create others meanwhile: the next scan
+ * finds them.  EAGAIN if the scans do not end.
  */
 int thread_follow_all(struct hwpmc_target *t, bool interruptible)
 {
@@ -379,7 +382,7 @@ int thread_follow_all(struct hwpmc_target *t, bool interruptible)
 
 	for (tries = 0; tries < SCAN_TRIES; tries++) {
 		WRITE_ONCE(t->missed, false);
-		smp_mb();	/* who is missed now is on the list, or seen */
+		smp_mb();	/* missed before: in the list; later: @missed */
 		found = follow_found(t, interruptible);
 		if (found < 0)
 			return found;

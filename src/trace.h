@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Trace events (hwpmc:*): what the module does, for whoever looks into it.
+ * Trace events (hwpmc:*): what the module does.
  *
- * All in process context; none in an overflow handler or a hook.  One that is off
- * costs a branch that is patched out.  An owner is the pid of its opener, as the
- * first namespace numbers it, and a number that tells its owners apart.
+ * All in process context; none in an overflow handler or a hook.  A disabled
+ * event costs a branch that is patched out.  An owner is shown as the pid of
+ * its opener in the initial namespace, and a number that tells the owners of an
+ * opener apart.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM hwpmc
@@ -18,7 +19,7 @@
 
 #define HWPMC_TRACE_WHAT	48	/* copied: the buffer outlives the module */
 
-/* What one owner does at one moment: @what is a constant string. */
+/* An action of one owner: @what is a constant string. */
 DECLARE_EVENT_CLASS(hwpmc_owner_class,
 	TP_PROTO(const struct hwpmc_owner *o, const char *what, int err),
 	TP_ARGS(o, what, err),
@@ -43,12 +44,12 @@ DEFINE_EVENT(hwpmc_owner_class, hwpmc_owner,
 	TP_PROTO(const struct hwpmc_owner *o, const char *what, int err),
 	TP_ARGS(o, what, err));
 
-/* begin, end, rotate; error: @err is the file's */
+/* begin, end, rotate; error: @err is the file's error */
 DEFINE_EVENT(hwpmc_owner_class, hwpmc_log,
 	TP_PROTO(const struct hwpmc_owner *o, const char *what, int err),
 	TP_ARGS(o, what, err));
 
-/* Why an operation is about to fail with @err, where that has several reasons. */
+/* Why an operation is about to fail with @err, if that has several reasons. */
 DEFINE_EVENT(hwpmc_owner_class, hwpmc_refusal,
 	TP_PROTO(const struct hwpmc_owner *o, const char *what, int err),
 	TP_ARGS(o, what, err));
@@ -73,7 +74,7 @@ TRACE_EVENT(hwpmc_ioctl,
 		  __entry->owner, __entry->nr, __entry->err)
 );
 
-/* A pass of the writing thread that has found something in the rings. */
+/* A pass of the writing thread that found something in the rings. */
 TRACE_EVENT(hwpmc_pass,
 	TP_PROTO(const struct hwpmc_owner *o, u64 samples, u64 records,
 		 bool quiet),

@@ -2,10 +2,11 @@
 /*
  * A process and its descendants, as they are at one moment.
  *
- * The kernel lists processes in the order of their birth, and a parent is older
- * than its children; so is one that has adopted them, being an ancestor of
- * their parent.  One pass over the list thus finds all descendants, and what it
- * costs grows with the processes, not with the length of their line.
+ * The kernel lists processes in the order of their birth.  A parent is older
+ * than its children.  So is a process that adopts them, because it is an
+ * ancestor of their parent.  One pass over the list therefore finds all
+ * descendants.  Its cost grows with the number of processes, not with the depth
+ * of the tree.
  */
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
@@ -28,13 +29,13 @@ static unsigned int count_processes(void)
 	return n;
 }
 
-/* RCU read section.  NULL: the process is being reaped. */
+/* RCU read section.  Returns NULL if the process is being reaped. */
 static struct pid *number_of(const struct task_struct *task)
 {
 	return READ_ONCE(task->signal->pids[PIDTYPE_TGID]);
 }
 
-/* Their numbers, which an exec does not change.  -ENOMEM */
+/* Collects the pids, which an exec does not change.  Returns -ENOMEM. */
 static int list_processes(struct tree *tree)
 {
 	unsigned int size = count_processes() + 16;
@@ -52,7 +53,7 @@ static int list_processes(struct tree *tree)
 		pid = number_of(p);
 		if (!pid)
 			continue;
-		/* in the list: not zero for a grace period */
+		/* in the list: its count is not zero for a grace period */
 		tree->all[tree->n].pid = get_pid(pid);
 		tree->all[tree->n++].live = atomic_read(&p->signal->live);
 	}
@@ -65,7 +66,7 @@ static int add(struct tree *tree, struct pid *pid)
 	return xa_err(xa_store(&tree->found, pid_nr(pid), pid, GFP_KERNEL));
 }
 
-/* Is it of the tree's root, or of a descendant? */
+/* Is @pid the root of the tree or one of its descendants? */
 bool tree_has(struct tree *tree, struct pid *pid)
 {
 	/* another process may have got the number meanwhile */
@@ -102,9 +103,10 @@ static int find_descendants(struct tree *tree)
 }
 
 /*
- * tree_find - the process of @root, with @all its descendants as well
+ * tree_find - find the process of @root and, if @all, its descendants
  *
- * ENOMEM.  Process context; @root is referenced.  tree_free() in any case.
+ * Returns -ENOMEM.  Process context; the caller holds @root.  tree_free() is
+ * needed in any case.
  */
 int tree_find(struct tree *tree, struct task_struct *root, bool all)
 {

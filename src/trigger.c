@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What takes an armed snapshot: an overflow, or a process' end.
+ * The triggers of an armed snapshot: an overflow, or the end of a process.
  *
  *	who		state
  *	arm		NONE -> ARMED
  *	fire		ARMED -> FIRING, fills in the cause, -> FIRED
- *	disarm		any but FIRING -> NONE; also by the thread, which has seen it
+ *	disarm		any but FIRING -> NONE; also by the thread, once seen
  *
- * Who is second finds nothing armed, and is counted nowhere.
+ * A second trigger finds nothing armed.  It is ignored and not counted.
  */
 #include <linux/processor.h>
 #include <linux/sched/signal.h>
@@ -23,7 +23,7 @@ void trigger_arm(struct trigger *t)
 	smp_store_release(&t->state, TRIGGER_ARMED);
 }
 
-/* Process context.  Who fires is in no place where he could be held up. */
+/* Process context.  Spins while a trigger fires: fire() cannot be delayed. */
 void trigger_disarm(struct trigger *t)
 {
 	u32 state;
@@ -43,8 +43,8 @@ bool trigger_fired(const struct trigger *t)
 }
 
 /*
- * Preemption off; any context, NMI too.  The ring's work wakes the thread: who
- * fires may hold the runqueue's lock.
+ * Preemption off; any context, also NMI.  The ring's irq_work wakes the thread,
+ * because the caller may hold a runqueue lock.
  */
 static void fire(struct hwpmc_owner *o, struct owner_ring *or,
 		 const struct trigger *cause)
@@ -59,7 +59,7 @@ static void fire(struct hwpmc_owner *o, struct owner_ring *or,
 	t->status = cause->status;
 	t->when = ring_clock();
 	smp_store_release(&t->state, TRIGGER_FIRED);
-	if (or)		/* else it looks soon anyway */
+	if (or)		/* otherwise the thread looks soon anyway */
 		irq_work_queue(&or->wake);
 }
 
@@ -80,13 +80,13 @@ void trigger_overflow(struct owner_ring *or, const struct hwpmc_pmc *pmc)
 		fire(pmc->owner, or, &t);
 }
 
-/* All that is asked for in one word: hooks read it while it may change. */
+/* The whole condition in one word, because hooks read it while it may change. */
 #define EXIT_WORD(what, status, pid) \
 	((u64)(what) << 56 | (u64)(status) << 32 | (u32)(pid))
 #define EXIT_WHAT(word)		((u32)((word) >> 56))
 #define EXIT_OF_STATUS(word)	((s32)((word) >> 32 & EXIT_STATUS_MAX))
 #define EXIT_PID(word)		((u32)(word))
-#define EXIT_STATUS_MAX		0xFFFF	/* wait(2) has no more */
+#define EXIT_STATUS_MAX		0xFFFF	/* limit of wait(2) */
 
 /*
  * trigger_exits - EXITTRIGGER, under owner->mutex
@@ -105,18 +105,18 @@ int trigger_exits(struct hwpmc_owner *o, const struct hwpmc_exittrigger *e)
 	return 0;
 }
 
-/* As wait(2) will tell it.  The last thread is about to end. */
+/* The status that wait(2) will return.  The last thread is about to end. */
 static s32 exit_status(const struct task_struct *p)
 {
-	/* another thread may be about to end the process, too */
+	/* another thread may be ending the process, too */
 	if (data_race(p->signal->flags) & SIGNAL_GROUP_EXIT)
 		return READ_ONCE(p->signal->group_exit_code);
 	return READ_ONCE(p->group_leader->exit_code);
 }
 
 /*
- * The process of @p, which the log tells of as @pid, has come to its end.
- * Tracepoint, preemption off.
+ * The process of @p, which is @pid in the log, has ended.  Tracepoint,
+ * preemption off.
  */
 void trigger_exit(struct hwpmc_owner *o, struct task_struct *p, u32 pid)
 {

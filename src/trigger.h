@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What makes a flight recorder write its window: see trigger.c.
- */
+/* What makes a flight recorder write a snapshot: see trigger.c. */
 #ifndef HWPMC_TRIGGER_H
 #define HWPMC_TRIGGER_H
 
@@ -15,14 +13,16 @@ struct task_struct;
 enum trigger_state {
 	TRIGGER_NONE,
 	TRIGGER_ARMED,
-	TRIGGER_FIRING,		/* the rest is being filled in */
+	TRIGGER_FIRING,		/* the cause is being filled in */
 	TRIGGER_FIRED,		/* the thread has not seen it yet */
 };
 
 /**
  * struct trigger - what caused a snapshot
  * @state: enum trigger_state; changed by cmpxchg(), see trigger.c
- * The rest, as in struct pmclog_ext_snapshot, is who fires', then the thread's.
+ *
+ * The rest is as in struct pmclog_ext_snapshot: written by fire(), then the
+ * thread's.
  */
 struct trigger {
 	u32		state;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * User chains by unwind tables: for whom, and the ioctls.
- */
+/* User chains by unwind tables: the unwinder of an owner, and the ioctls. */
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/random.h>
@@ -19,9 +17,9 @@
 #endif
 
 #define TABLE_MAX	(128U << 20)
-#define BYTES_MAX	(1ULL << 30)	/* of an owner without another limit */
+#define BYTES_MAX	(1ULL << 30)	/* for an owner without another limit */
 
-/* Unwinders are freed here: the last reference may be a sampled task's. */
+/* Unwinders are freed here, because a sampled task may drop the last reference. */
 static struct workqueue_struct *free_queue;
 
 int unwind_init(void)
@@ -30,11 +28,11 @@ int unwind_init(void)
 	return free_queue ? 0 : -ENOMEM;
 }
 
-/* No owner and no task has one any more. */
+/* No owner and no task has an unwinder any more. */
 void unwind_exit(void)
 {
 	destroy_workqueue(free_queue);
-	rcu_barrier();	/* objects are freed by a function of the module's */
+	rcu_barrier();	/* RCU callbacks that free objects are module code */
 }
 
 static void free_work(struct work_struct *work)
@@ -79,9 +77,10 @@ static struct unwinder *unwinder_new(struct hwpmc_owner *o)
 }
 
 /*
- * unwind_begin - @o's first PMC that asks for it; owner->mutex
+ * unwind_begin - create @o's unwinder for its first PMC that needs it;
+ * owner->mutex
  *
- * EOPNOTSUPP: this kernel does not let tasks be asked.  ENOMEM.
+ * EOPNOTSUPP: this kernel has no way to queue work to a task.  ENOMEM.
  */
 int unwind_begin(struct hwpmc_owner *o)
 {
@@ -101,12 +100,15 @@ int unwind_begin(struct hwpmc_owner *o)
 		return err;
 	}
 	unwind_watch(u);
-	/* handlers of its PMCs find it whole */
+	/* handlers of the owner's PMCs see a complete unwinder */
 	smp_store_release(&o->unwinder, u);
 	return 0;
 }
 
-/* The owner is about to be freed: no handler comes by any more, tasks may. */
+/*
+ * The owner is about to be freed: no handler uses the unwinder any more; tasks
+ * may.
+ */
 void unwind_end(struct hwpmc_owner *o)
 {
 	struct unwinder *u = o->unwinder;
@@ -131,9 +133,10 @@ bool unwind_wants(const struct hwpmc_owner *o)
 }
 
 /*
- * unwind_charge - @bytes more of maps or tables; unwinder->lock
+ * unwind_charge - charge @bytes of maps or tables; unwinder->lock
  *
- * EDQUOT: its user has too many (max_ringmem).  ENOSPC: the owner has.
+ * EDQUOT: the user has too many (max_ringmem).  ENOSPC: the owner has.  ENXIO:
+ * no owner.
  */
 int unwind_charge(struct unwinder *u, size_t bytes)
 {
@@ -180,13 +183,13 @@ static int check(const struct hwpmc_unwindtable *a)
 
 	if (a->reserved || (a->flags & ~HWPMC_UNWIND_VDSO) || a->fd < -1)
 		return -EINVAL;
-	/* one of the three names the object */
+	/* exactly one of the three names the object */
 	if (!!a->id + (a->fd >= 0) + vdso != 1)
 		return -EINVAL;
 	return a->len > TABLE_MAX ? -E2BIG : 0;
 }
 
-/* @data: of @a->len bytes that @t looks at, or NULL */
+/* @data: the @a->len bytes that @t points into, or NULL */
 static int set(struct unwinder *u, const struct hwpmc_unwindtable *a,
 	       struct file *file, void *data, const struct unwind_table *t)
 {
@@ -203,7 +206,7 @@ static int set(struct unwinder *u, const struct hwpmc_unwindtable *a,
 	return err;
 }
 
-/* It is charged already. */
+/* The table's length is charged already. */
 static int give_data(struct unwinder *u, const struct hwpmc_unwindtable *a,
 		     struct file *file)
 {
@@ -225,7 +228,7 @@ static int give_data(struct unwinder *u, const struct hwpmc_unwindtable *a,
 	return err;
 }
 
-/* What is not allowed is not allocated either. */
+/* Charges the table's length before allocating memory for it. */
 static int give(struct unwinder *u, const struct hwpmc_unwindtable *a,
 		struct file *file)
 {
@@ -248,7 +251,7 @@ static int give(struct unwinder *u, const struct hwpmc_unwindtable *a,
 	return err;
 }
 
-/* UNWINDTABLE; without owner->mutex: the copy may take long. */
+/* UNWINDTABLE. owner->mutex is not held, because the copy may take long. */
 int unwind_give(struct hwpmc_owner *o, const struct hwpmc_unwindtable *a)
 {
 	struct unwinder *u = smp_load_acquire(&o->unwinder);
@@ -281,7 +284,7 @@ static void unask(struct unwinder *u, u32 id)
 	mutex_unlock(&u->lock);
 }
 
-/* The next object; @path: referenced, empty for the vdso */
+/* Returns the next object's id; @path: referenced, empty for the vdso */
 static u32 ask(struct unwinder *u, struct path *path)
 {
 	struct unwind_object *obj;
@@ -298,7 +301,7 @@ static u32 ask(struct unwinder *u, struct path *path)
 	return id;
 }
 
-/* A descriptor's number and file, for nothing but to be opened again. */
+/* Returns a descriptor's number and its file, which can only be opened again. */
 static int open_path(const struct path *path, struct file **file)
 {
 	int fd;
@@ -317,8 +320,8 @@ static int open_path(const struct path *path, struct file **file)
 }
 
 /*
- * UNWINDNEXT.  @file: fd_install() it at @a->fd when the caller has that
- * number; NULL: there is none.
+ * UNWINDNEXT.  @file: fd_install() it at @a->fd once the caller has that
+ * number; NULL: no file.
  */
 int unwind_next(struct hwpmc_owner *o, struct hwpmc_unwindnext *a,
 		struct file **file)
@@ -343,7 +346,7 @@ int unwind_next(struct hwpmc_owner *o, struct hwpmc_unwindnext *a,
 	return fd;
 }
 
-/* The caller cannot learn of it: it is asked for again. */
+/* The result cannot be returned to the caller: the object is wanted again. */
 void unwind_next_undo(struct hwpmc_owner *o, const struct hwpmc_unwindnext *a,
 		      struct file *file)
 {

@@ -2,13 +2,13 @@
 /*
  * User chains by unwind tables.
  *
- * An owner that asks for them (HWPMC_F_UNWIND) has a struct unwinder: the objects
- * (files that are executed) with their tables, and for each process that was
- * sampled a map of its code.  Handlers read both under RCU; tasks on their way to
- * user mode make the maps (chain_late.c); ioctls bring the tables.
+ * An owner with HWPMC_F_UNWIND has a struct unwinder.  It has the objects
+ * (executed files) with their tables, and a map of the code of each sampled
+ * process.  Handlers read both under RCU.  Tasks build the maps on their way to
+ * user mode (chain_late.c).  Ioctls bring the tables.
  *
- * Lock order: mm->mmap_lock, unwinder->lock.  A task that is sampled never waits
- * for unwinder->lock.
+ * Lock order: mm->mmap_lock, unwinder->lock.  A sampled task never waits for
+ * unwinder->lock.
  */
 #ifndef HWPMC_UNWIND_H
 #define HWPMC_UNWIND_H
@@ -27,14 +27,14 @@
 #define UNWIND_MAP_BITS		10
 
 enum unwind_state {
-	UNWIND_WANTED,		/* no table yet; nobody has been asked for it */
+	UNWIND_WANTED,		/* no table yet; UNWINDNEXT has not returned it */
 	UNWIND_ASKED,		/* UNWINDNEXT has returned it */
-	UNWIND_LAPSED,		/* nobody has answered; wanted again by the next map */
+	UNWIND_LAPSED,		/* no answer; the next map wants it again */
 	UNWIND_BARE,		/* there is no table for it */
-	UNWIND_READY,		/* @table is good */
+	UNWIND_READY,		/* @table is valid */
 };
 
-/* Which file it is, and which content of it; all 0: the vdso. */
+/* Identifies a file and its content; all 0: the vdso. */
 struct unwind_key {
 	u64		ino;
 	u64		size;
@@ -46,15 +46,16 @@ struct unwind_key {
 /**
  * struct unwind_object - a file that is executed, or the vdso
  * @node:  unwinder->lock
- * @want:  unwinder->lock; in a list of its while WANTED or ASKED
- * @since: unwinder->lock; then it has come into that (jiffies)
+ * @want:  unwinder->lock; in a list of the unwinder while WANTED or ASKED
+ * @since: unwinder->lock; time of becoming WANTED (jiffies)
  * @key, @id: constant
  * @path:  unwinder->lock; referenced while WANTED or ASKED
  * @state: stored under unwinder->lock, with release; handlers acquire
  * @table: constant once READY
- * @data, @len: what @table looks at, and its bytes; goes with the object
- * @areas: of maps that handlers and tasks may look at.  0: may be let go of, see
- *	unwind_objects_spare()
+ * @data, @len: memory that @table points into, and its bytes; freed with the
+ *	object
+ * @areas: number of areas in maps that handlers and tasks may use.  0: may be
+ *	   freed, see unwind_objects_spare()
  */
 struct unwind_object {
 	struct hlist_node node;
@@ -72,8 +73,8 @@ struct unwind_object {
 };
 
 /*
- * Code that is mapped: [@start, @end), and pc + @bias is the place in its file.
- * @object: NULL where it is of no file
+ * Mapped code: [@start, @end); pc + @bias is the place in its file.
+ * @object: NULL for code without a file
  */
 struct unwind_area {
 	u64		start;
@@ -85,13 +86,13 @@ struct unwind_area {
 /**
  * struct unwind_map - the code of a process
  * @node:  unwinder->lock; handlers look under RCU
- * @ref:   the unwinder's while it is in its table, and of those that walk with it
- *	and sleep
- * @mm:    mmgrab(): the pointer is nobody else's
- * @id:    no other map has it, ever
+ * @ref:   held by the unwinder while the map is in its table, and by walks that
+ *	   may sleep
+ * @mm:    mmgrab(): no other process can get the same pointer
+ * @id:    unique for ever
  * @bytes: charged for it
- * @stale: something executable has been mapped since; any context
- * @areas: by address; constant
+ * @stale: code has been mapped since; any context
+ * @areas: sorted by address; constant
  */
 struct unwind_map {
 	struct hlist_node node;
@@ -106,19 +107,20 @@ struct unwind_map {
 };
 
 /**
- * struct unwinder - of an owner
- * @ref:   the owner's, and of tasks that walk
+ * struct unwinder - objects and maps of an owner
+ * @ref:   held by the owner and by tasks that walk
  * @owner: @lock; NULL: it is gone
  * @all:   unwinders_mutex; hooks look under RCU
- * @lock:  objects and maps; nothing is waited for under it but memory
- * @seed:  of the hash of objects: file systems choose their inodes' numbers
+ * @lock:  objects and maps; its holder waits for nothing but memory
+ * @seed:  for the hash of objects, because file systems choose their inode
+ *	   numbers
  * @wanted, @asked: objects without a table
- * @bytes: charged: maps and tables
- * @wants: UNWINDNEXT has something; for poll(2)
- * @tidied, @spared: the last bucket of maps, of objects, that was looked into
- * @next_id: of objects
- * @crowded: something was refused for want of room
- * @lacking: there are maps with code of files that there was no room to remember
+ * @bytes: charged for maps and tables
+ * @wants: UNWINDNEXT has an object to return; for poll(2)
+ * @tidied, @spared: last bucket of maps, and of objects, that was looked into
+ * @next_id: for objects
+ * @crowded: something was refused for lack of room
+ * @lacking: there are maps with code of files that there was no room for
  */
 struct unwinder {
 	struct kref	ref;
@@ -143,7 +145,7 @@ struct unwinder {
 	DECLARE_HASHTABLE(objects, UNWIND_OBJECT_BITS);
 };
 
-/* unwind.c: beginning and end, ioctls, accounts */
+/* unwind.c: creation and release, ioctls, accounts */
 int unwind_init(void);
 void unwind_exit(void);
 int unwind_begin(struct hwpmc_owner *o);

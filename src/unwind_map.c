@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Maps: what code processes have where, for handlers to look at.
+ * Maps: where the code of a process is mapped, for the overflow handlers.
  *
- * A task makes its process' map on its way to user mode.  What is mapped
- * executable later makes the map stale: handlers leave the chain to the task
- * again, which makes a new one.  What is unmapped does no harm: no chain leads
- * there.
+ * A task builds the map of its process on its way to user mode.  A later
+ * executable mapping makes the map stale.  Handlers then defer the chain to the
+ * task again, which builds a new map.  An unmapping does no harm: no chain
+ * leads to code that is gone.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -19,13 +19,16 @@
 #define AREAS_MAX	4096
 #define MAPS_MAX	8192
 #define PATHS_AT_ONCE	16
-#define BUCKETS_AT_ONCE	16	/* all of them in a few seconds */
+#define BUCKETS_AT_ONCE	16	/* all buckets in a few seconds */
 
 static DEFINE_MUTEX(unwinders_mutex);
 static LIST_HEAD(unwinders);		/* unwinders_mutex; RCU */
 static atomic64_t ids = ATOMIC64_INIT(0);
 
-/* Files that there is no room to remember now: see unwind_tidy(). */
+/*
+ * Stands for files that could not be remembered for lack of room; see
+ * unwind_tidy().
+ */
 static struct unwind_object no_room = { .state = UNWIND_WANTED };
 
 static bool is_code(const struct vm_area_struct *vma)
@@ -52,7 +55,7 @@ static u32 count_areas(struct mm_struct *mm)
 	return n;
 }
 
-/* unwinder->lock.  NULL: the code is of no file. */
+/* unwinder->lock.  Returns NULL for code without a file. */
 static struct unwind_object *object_of(struct unwinder *u,
 				       const struct vm_area_struct *vma)
 {
@@ -73,7 +76,7 @@ static struct unwind_object *object_of(struct unwinder *u,
 	return &no_room;
 }
 
-/* Code of no file that is next to other such is one with it. */
+/* Adjacent areas of code without a file become one area. */
 static void add_area(struct unwind_map *map, const struct vm_area_struct *vma,
 		     struct unwind_object *obj)
 {
@@ -122,7 +125,7 @@ const struct unwind_map *unwind_map_find(const struct unwinder *u,
 	return NULL;
 }
 
-/* The area that an address is in, or NULL.  Any context; log2(areas) steps. */
+/* The area that contains @pc, or NULL.  Any context; log2(areas) steps. */
 const struct unwind_area *unwind_map_area(const struct unwind_map *map, u64 pc)
 {
 	u32 low = 0, high = map->n;
@@ -139,7 +142,7 @@ const struct unwind_area *unwind_map_area(const struct unwind_map *map, u64 pc)
 	       &map->areas[low] : NULL;
 }
 
-/* Its objects may go when the handlers of now have ended. */
+/* The map's objects may go once the handlers that run now have ended. */
 static void let_go_of_objects(const struct unwind_map *map)
 {
 	u32 i;
@@ -154,7 +157,7 @@ static void release(struct kref *ref)
 	struct unwind_map *map = container_of(ref, struct unwind_map, ref);
 
 	let_go_of_objects(map);
-	mmdrop(map->mm);	/* only compared from here on */
+	mmdrop(map->mm);	/* the pointer is only compared from here on */
 	kvfree_rcu(map, rcu);
 }
 
@@ -172,7 +175,7 @@ static void drop(struct unwinder *u, struct unwind_map *map)
 	unwind_map_put(map);
 }
 
-/* unwinder->lock.  Those whose process has ended, in one bucket */
+/* unwinder->lock.  Drops the maps of ended processes in one bucket. */
 static void reap(struct unwinder *u, unsigned int bucket)
 {
 	struct unwind_map *map;
@@ -197,7 +200,7 @@ static void notify(struct unwinder *u)
 	wake_up_all(&u->owner->log.waitq);
 }
 
-/* unwinder->lock.  The old one is there until the new one is. */
+/* unwinder->lock.  The old map stays until the new one is in the table. */
 static int publish(struct unwinder *u, struct unwind_map *map,
 		   struct unwind_map *old)
 {
@@ -229,7 +232,7 @@ static int make_locked(struct unwinder *u, struct unwind_map *map, u32 room)
 	if (!u->owner)
 		return -ENXIO;
 	fill(u, map, room);
-	/* under the mmap lock: the next mmap() finds it and makes it stale */
+	/* under the mmap lock: the next mmap() finds the map and makes it stale */
 	mmgrab(map->mm);
 	err = publish(u, map, old);
 	if (err) {
@@ -240,8 +243,9 @@ static int make_locked(struct unwinder *u, struct unwind_map *map, u32 room)
 }
 
 /*
- * The sampled task's memory cgroup does not pay for what the owner wants, and the
- * task waits for nobody: what cannot be had now is tried again at the next sample.
+ * Not charged to the sampled task's memory cgroup, because the owner wants the
+ * map.  The task never waits for other tasks: a failure is tried again at the
+ * next sample.
  */
 static int make(struct unwinder *u, struct mm_struct *mm)
 {
@@ -281,7 +285,7 @@ static struct unwind_map *get_fresh(struct unwinder *u, struct mm_struct *mm)
 /*
  * unwind_map_get - the map of the current task's process, referenced
  *
- * Might sleep; takes the mmap lock.  NULL: there can be none now.
+ * May sleep; takes the mmap lock.  Returns NULL if no map can be built now.
  */
 struct unwind_map *unwind_map_get(struct unwinder *u, struct mm_struct *mm)
 {
@@ -295,7 +299,10 @@ struct unwind_map *unwind_map_get(struct unwinder *u, struct mm_struct *mm)
 	return get_fresh(u, mm);
 }
 
-/* Code of no file, where the map has such: a JIT compiler's page is back. */
+/*
+ * Does the map have code without a file there?  A JIT compiler may map its page
+ * again.
+ */
 static bool is_known(const struct unwind_map *map,
 		     const struct vm_area_struct *vma)
 {
@@ -308,9 +315,9 @@ static bool is_known(const struct unwind_map *map,
 }
 
 /*
- * unwind_mapped - something executable is mapped
+ * unwind_mapped - code has been mapped: the maps of the process become stale
  *
- * Its mmap lock is held for writing; atomic context.
+ * The mmap lock is held for writing; atomic context.
  */
 void unwind_mapped(const struct vm_area_struct *vma)
 {
@@ -326,7 +333,7 @@ void unwind_mapped(const struct vm_area_struct *vma)
 	rcu_read_unlock();
 }
 
-/* unwinder->lock: the next samples make maps, and ask for tables, again. */
+/* unwinder->lock.  The next samples build maps, and request tables, again. */
 static void make_all_stale(struct unwinder *u)
 {
 	struct unwind_map *map;
@@ -336,7 +343,10 @@ static void make_all_stale(struct unwinder *u)
 		WRITE_ONCE(map->stale, true);
 }
 
-/* Once in a round through all maps; what is still too much makes it so again. */
+/*
+ * True once per round through all maps.  A file that still lacks room sets
+ * @lacking again.
+ */
 static bool tries_again(struct unwinder *u)
 {
 	if (!u->lacking || u->tidied >= BUCKETS_AT_ONCE)
@@ -346,8 +356,9 @@ static bool tries_again(struct unwinder *u)
 }
 
 /*
- * unwind_tidy - the writer thread: maps of processes that have ended go, and files
- * that nobody gives tables for are let go of
+ * unwind_tidy - drop maps of ended processes, give up files without an answer
+ *
+ * Called by the writer thread.
  */
 void unwind_tidy(struct hwpmc_owner *o)
 {
@@ -375,7 +386,7 @@ void unwind_watch(struct unwinder *u)
 	mutex_unlock(&unwinders_mutex);
 }
 
-/* Hooks may still look at it for a grace period. */
+/* Hooks may still use @u for a grace period. */
 void unwind_unwatch(struct unwinder *u)
 {
 	mutex_lock(&unwinders_mutex);
@@ -383,7 +394,7 @@ void unwind_unwatch(struct unwinder *u)
 	mutex_unlock(&unwinders_mutex);
 }
 
-/* No handler and no task looks for one any more; hooks may. */
+/* No handler and no task looks up a map any more; hooks may. */
 void unwind_maps_free(struct unwinder *u)
 {
 	struct unwind_map *map;

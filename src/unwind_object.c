@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Objects: files that are executed, as an owner with unwind tables knows them.
+ * Objects: executed files, as known to an owner with unwind tables.
  *
- * Found by what their inodes say, without a reference: no file system is kept from
- * being unmounted for longer than UNWINDNEXT is left without an answer, and that is
- * two seconds at most while the writer thread runs.  All is under unwinder->lock but
- * @areas, which falls without it.
+ * An object is found by fields of its inode, without a reference to the inode.
+ * Only its path is referenced, while it waits for UNWINDNEXT and for the
+ * answer.  That is two seconds at most while the writer thread runs, so a file
+ * system is not kept from being unmounted for longer.  All is under
+ * unwinder->lock except @areas, which is decremented without it.
  */
 #include <linux/err.h>
 #include <linux/jhash.h>
@@ -16,7 +17,7 @@
 #include "unwind.h"
 
 #define OBJECTS_MAX	(1U << 14)
-/* What nobody executes any more may stay below these, for the next time. */
+/* Objects that are no longer executed are kept for later up to these limits. */
 #define OBJECTS_SPARE	(OBJECTS_MAX / 2)
 #define BYTES_SPARE	(256ULL << 20)
 #define BUCKETS_AT_ONCE	64
@@ -73,11 +74,11 @@ static struct unwind_object *make(struct unwinder *u,
 }
 
 /*
- * unwind_object_of - the object of a file, a new one if need be
- * @inode: the one that is mapped, below file systems that stack; NULL: the vdso
- * @path:  the user's
+ * unwind_object_of - find or create the object of a file
+ * @inode: the mapped inode, below stacking file systems; NULL: the vdso
+ * @path:  the path as the user sees it
  *
- * EINVAL: it is no regular file.  ENOMEM, ENOSPC.
+ * EINVAL: not a regular file.  ENOMEM, ENOSPC.
  */
 struct unwind_object *unwind_object_of(struct unwinder *u,
 				       const struct inode *inode,
@@ -116,23 +117,23 @@ struct unwind_object *unwind_object_by_id(struct unwinder *u, u32 id)
 	return NULL;
 }
 
-/* @last: its path is the caller's to put, when the lock is gone. */
+/* @last: out: the object's path; the caller puts it without the lock. */
 static void settle(struct unwind_object *obj, enum unwind_state state,
 		   struct path *last)
 {
 	*last = obj->path;
 	obj->path = (struct path){ };
 	list_del_init(&obj->want);
-	/* handlers look at the table from here on */
+	/* handlers may use the table from here on */
 	smp_store_release(&obj->state, state);
 }
 
 /*
- * unwind_object_set - what there is for an object: a table, or none
- * @data: @t's, of @len bytes, charged; the object's from here on.  NULL: none
- * @last: the caller's to put, when the lock is gone
+ * unwind_object_set - give an object its table, or note that it has none
+ * @data: @t's memory of @len bytes, charged; then the object's.  NULL: none
+ * @last: out: path that the caller puts without the lock
  *
- * EEXIST: that is known already.
+ * EEXIST: the object already has an answer.
  */
 int unwind_object_set(struct unwinder *u, struct unwind_object *obj,
 		      void *data, size_t len, const struct unwind_table *t,
@@ -152,7 +153,7 @@ int unwind_object_set(struct unwinder *u, struct unwind_object *obj,
 	return 0;
 }
 
-/* One that nobody has been asked for, which is asked for now; NULL: none. */
+/* Marks the first wanted object as asked for, and returns it; NULL: none. */
 struct unwind_object *unwind_object_ask(struct unwinder *u)
 {
 	struct unwind_object *obj;
@@ -167,7 +168,7 @@ struct unwind_object *unwind_object_ask(struct unwinder *u)
 	return obj;
 }
 
-/* The asker has not heard it. */
+/* UNWINDNEXT could not return it: wanted again. */
 void unwind_object_unask(struct unwinder *u, struct unwind_object *obj)
 {
 	lockdep_assert_held(&u->lock);
@@ -193,9 +194,9 @@ static unsigned int lapse(struct list_head *list, struct path *last,
 }
 
 /*
- * unwind_objects_lapse - objects without an answer for long are given up for now
+ * unwind_objects_lapse - give up, for now, objects without an answer for long
  *
- * Returns how many there were; their paths are the caller's to put.
+ * Returns their number; the caller puts their paths.
  */
 unsigned int unwind_objects_lapse(struct unwinder *u, struct path *last,
 				  unsigned int room)
@@ -217,7 +218,7 @@ static void free_rcu_work(struct rcu_head *rcu)
 	kfree(obj);
 }
 
-/* Is it of no use to anybody now?  No map comes to know it without the lock. */
+/* Is the object unused?  A map starts to use an object only under the lock. */
 static bool is_spare(const struct unwind_object *obj)
 {
 	return obj->state != UNWIND_WANTED && obj->state != UNWIND_ASKED &&
@@ -235,16 +236,18 @@ static void spare_bucket(struct unwinder *u, struct hlist_head *bucket)
 		hash_del(&obj->node);
 		u->nobjects--;
 		unwind_uncharge(u, obj->len);
-		/* handlers may look at a map that was let go of just now */
+		/* handlers may still use a map that was released just now */
 		call_rcu(&obj->rcu, free_rcu_work);
 	}
 }
 
 /*
- * unwind_objects_spare - if there is little room, what nobody executes any more goes
+ * unwind_objects_spare - free objects that are not executed any more, if room
+ * is short
  *
- * The writer thread, now and then: some buckets each time.  Nobody makes room at
- * once for himself: the memory is there only when the handlers of now have ended.
+ * Called by the writer thread from time to time, for some buckets each time.
+ * Code that needs room does not free objects itself: the memory is available
+ * only after the handlers that run now have ended.
  */
 void unwind_objects_spare(struct unwinder *u)
 {
@@ -262,7 +265,7 @@ void unwind_objects_spare(struct unwinder *u)
 	}
 }
 
-/* No handler, no task and no map knows them any more. */
+/* No handler, task or map uses the objects any more. */
 void unwind_objects_free(struct unwinder *u)
 {
 	struct unwind_object *obj;

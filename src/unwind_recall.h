@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the walk before saw of a stack.  Samples of a thread have their outer frames
- * in common: where a walk comes to a frame that is as it was then, it reads only the
- * words that led on from there.  While they are as they were, so is the chain.
+ * Frames of the previous walk.  Samples of a thread have their outer frames in
+ * common.  When a walk reaches a frame that is as it was then, it reads only
+ * the stack words that led on from there.  While these words are unchanged, so
+ * is the chain.
  *
- * A frame here is a place and its registers; what the rule for that place says is
- * always the same within a map of code.  So nothing here is believed that depends on
- * memory, and all addresses have been read before.  Plain C, as unwind_step.h.
+ * A frame here is a place and its registers.  The rule for a place never
+ * changes within a map of code.  So nothing here depends on memory that is not
+ * compared, and all addresses have been read before.  Plain C, as
+ * unwind_step.h.
  */
 #ifndef HWPMC_UNWIND_RECALL_H
 #define HWPMC_UNWIND_RECALL_H
@@ -17,10 +19,10 @@
 
 /**
  * struct recall_frame - a frame that a rule was applied to
- * @ra_at: from the caller's @sp: where the return address is.  0: this frame is not
- *	left by reading words at known places only
- * @fp_at: likewise the caller's frame pointer; 0: it is the same
- * @kept_at: likewise the register that struct unwind_frame has as @kept
+ * @ra_at: place of the return address, from the caller's @sp.  0: leaving this
+ *	   frame takes more than reading words at known places
+ * @fp_at: likewise the caller's frame pointer; 0: unchanged
+ * @kept_at: likewise the register that is @kept in struct unwind_frame
  */
 struct recall_frame {
 	u64	pc;
@@ -32,12 +34,12 @@ struct recall_frame {
 };
 
 /**
- * struct unwind_recall - one walk's frames, for the next
- * @map: whose they are; 0: nobody's
- * @n, @seen: outermost first, from 1 on; @seen[0] is never written to.  The caller of
- *	a frame with @ra_at is the one before it
- * @nfresh, @fresh: those of the walk that is under way which are not in @seen,
- *	innermost first.  More than RECALL_MAX: they are not kept
+ * struct unwind_recall - one walk's frames, for the next walk
+ * @map: id of their map; 0: none
+ * @n, @seen: outermost first, from 1 on; @seen[0] is never written to.  The
+ *	      caller of a frame with @ra_at is the one before it
+ * @nfresh, @fresh: frames of the current walk which are not in @seen, innermost
+ *	first.  More than RECALL_MAX: they are not kept
  */
 struct unwind_recall {
 	u64	map;
@@ -49,9 +51,9 @@ struct unwind_recall {
 
 /**
  * struct recall_walk - a walk
- * @at: @r->seen up to here may be met again
- * @from: where the frame that the walk is at has been met in @r->seen; 0: it has not.
- *	It is @r->seen[@at] then
+ * @at: the walk may still meet @r->seen up to here
+ * @from: where in @r->seen the walk met its current frame, which is
+ *	  @r->seen[@at] then; 0: it did not
  */
 struct recall_walk {
 	struct unwind_recall *r;
@@ -59,7 +61,10 @@ struct recall_walk {
 	u32	from;
 };
 
-/* Not by subscript: bounds that the compiler checks lead out of where user memory is open. */
+/*
+ * No subscript: a compiler's bounds check would call out of the user access
+ * section.
+ */
 static __always_inline struct recall_frame *recall_seen(struct unwind_recall *r,
 							u32 i)
 {
@@ -77,7 +82,7 @@ static __always_inline void recall_begin(struct recall_walk *w,
 	*w = (struct recall_walk){ .r = r, .at = r->n };
 }
 
-/* Is the frame nothing but its place and its registers?  After a usual rule it is. */
+/* Is the frame only its place and registers?  It is after a usual rule. */
 static __always_inline bool recall_can(const struct unwind_frame *f)
 {
 	return f->sp_known && f->fp_known && !f->exact && !f->regs;
@@ -91,7 +96,7 @@ static __always_inline void recall_add(struct unwind_recall *r,
 	r->nfresh += r->nfresh <= RECALL_MAX;
 }
 
-/* The outermost of the frames that were passed which has saved @f->kept gives its place. */
+/* The outermost of the passed frames that saved @f->kept gives its place. */
 static __always_inline void recall_kept(const struct recall_walk *w,
 					struct unwind_frame *f)
 {
@@ -111,7 +116,8 @@ static __always_inline void recall_kept(const struct recall_walk *w,
 
 /*
  * recall_at - the walk is at @f, and about to leave it by @rule
- * @usual: by the CFA alone; what is saved is a fixed distance from there, not 0
+ * @usual: by the CFA alone; saved registers are at a fixed distance from it,
+ *	   not 0
  */
 static __always_inline void recall_at(struct recall_walk *w,
 				      struct unwind_frame *f,
@@ -134,7 +140,7 @@ static __always_inline void recall_at(struct recall_walk *w,
 	recall_add(w->r, &e);
 }
 
-/* recall_left - there is a caller.  If it is not the one of then, it is another way. */
+/* recall_left - the walk steps to a caller that it does not recall */
 static __always_inline void recall_left(struct recall_walk *w)
 {
 	if (!w->from)
@@ -145,7 +151,7 @@ static __always_inline void recall_left(struct recall_walk *w)
 	w->at--;
 }
 
-/* Do the words say that @e's caller is @e - 1, as then? */
+/* Do the words say that @e's caller is @e - 1, as before? */
 static __always_inline bool recall_same(const struct recall_frame *e,
 					unwind_read read, void *arg,
 					u64 (*strip)(u64 pc))
@@ -162,10 +168,11 @@ static __always_inline bool recall_same(const struct recall_frame *e,
 }
 
 /*
- * recall_follow - the walk has come to @f: goes on for as long as it has been there
+ * recall_follow - continue from @f along the previous walk, as far as it
+ * matches
  *
- * The frames that it passes are added to the @n at @pc, up to @max; @f is where it ends.
- * Returns how many there are now.
+ * Adds the passed frames to the @n at @pc, up to @max; @f becomes the last
+ * frame.  Returns the number of pcs.
  */
 static __always_inline unsigned int
 recall_follow(struct recall_walk *w, struct unwind_frame *f, u64 *pc,
@@ -194,7 +201,7 @@ recall_follow(struct recall_walk *w, struct unwind_frame *f, u64 *pc,
 	return n;
 }
 
-/* The walk has ended: it is remembered instead of the one before. */
+/* The walk has ended: its frames replace those of the previous walk. */
 static __always_inline void recall_end(struct recall_walk *w)
 {
 	struct unwind_recall *r = w->r;

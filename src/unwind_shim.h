@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What the unwinder takes from the kernel, and its stand-ins in user space.
- */
+/* What the unwinder needs from the kernel, and stand-ins in user space. */
 #ifndef HWPMC_UNWIND_SHIM_H
 #define HWPMC_UNWIND_SHIM_H
 
@@ -15,10 +13,10 @@
 #include <linux/types.h>
 
 #define UNWIND_ADDR_MAX	(TASK_SIZE_MAX - sizeof(u64))
-/* between a table's rows: there may be millions */
+/* between rows of a table: there may be millions */
 #define unwind_pause()	cond_resched()
 
-/* The register with DWARF's number @n, below UNWIND_NREGS. */
+/* The register with DWARF number @n, below UNWIND_NREGS. */
 static __always_inline u64 unwind_reg(const void *regs, unsigned int n)
 {
 	const struct pt_regs *r = regs;
@@ -76,7 +74,7 @@ typedef int64_t s64;
 #define UNWIND_ADDR_MAX	((1ULL << 47) - 4096 - sizeof(u64))
 #define unwind_pause()	((void)0)
 
-/* in the order of DWARF's numbers */
+/* in the order of DWARF numbers */
 static inline u64 unwind_reg(const void *regs, unsigned int n)
 {
 	return ((const u64 *)regs)[n];

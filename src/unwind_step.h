@@ -2,28 +2,29 @@
 /*
  * One step of a walk up a user stack: from a frame to its caller's, by a rule.
  *
- * Plain C: the module walks with it in overflow handlers and in tasks, tests and
- * fuzzers in user space.  A rule and a stack are both hostile: a step reads only
- * what @read gives, and the stack pointer only grows, signal frames aside.  The
- * caller bounds the number of steps.
+ * Plain C: used by the module in overflow handlers and in tasks, and by tests
+ * and fuzzers in user space.  Rules and stacks may both be hostile.  A step
+ * reads only what @read returns.  The stack pointer only grows, except for
+ * signal frames.  The caller bounds the number of steps.
  */
 #ifndef HWPMC_UNWIND_STEP_H
 #define HWPMC_UNWIND_STEP_H
 
 #include "unwind_table.h"
 
-/* registers that a rule for an innermost frame can ask for, by DWARF's number */
+/* registers that a rule for an innermost frame can use, by DWARF number */
 #define UNWIND_NREGS	16
 
 /**
  * struct unwind_frame - where a walk is
  * @pc: of the innermost frame, or a return address
  * @sp, @fp, @lr: as the frame's function has them at @pc
- * @regs: all registers, of the innermost frame only (see unwind_reg()); else NULL
- * @kept: amd64: rbx, or (@kept_saved) where it is in memory: few ask for it
- * @sp_known, @fp_known, @lr_known, @kept_known: they are what that function would find there;
- *	@sp is not above that in any case
- * @exact: @pc is the instruction itself, not the one behind a call
+ * @regs: all registers, of the innermost frame only (see unwind_reg()); else
+ *	  NULL
+ * @kept: amd64: rbx, or (@kept_saved) its place in memory: few rules need it
+ * @sp_known, @fp_known, @lr_known, @kept_known: the value is what that function
+ *	would find there; @sp is not above that in any case
+ * @exact: @pc is the instruction itself, not the one after a call
  */
 struct unwind_frame {
 	u64		pc;
@@ -41,23 +42,23 @@ struct unwind_frame {
 };
 
 enum unwind_result {
-	UNWIND_CALLER,		/* the frame is the caller's now */
+	UNWIND_CALLER,		/* the frame is now the caller's */
 	UNWIND_TOP,		/* there is no caller: the chain is whole */
 	UNWIND_ABSENT,		/* memory could not be read */
-	UNWIND_NONSENSE,	/* stack and rule do not go together */
+	UNWIND_NONSENSE,	/* stack and rule do not match */
 };
 
 /*
- * True: *word is what is at @addr, an aligned address of user memory.  False: it is
- * not there.
+ * Returns true and sets *word to the word at @addr, an aligned address of user
+ * memory; returns false if it cannot be read.
  */
 typedef bool (*unwind_read)(void *arg, u64 addr, u64 *word);
 
 /*
- * A frame that nothing is known of but its frame pointer.  On arm64 the frame record
- * is at the frame's lower end: where the caller's begins is not known.
+ * A frame of which only the frame pointer is known.  On arm64 the frame record
+ * is at the frame's lower end, so the start of the caller's frame is not known.
  */
-#define HWPMC_RULE_SP_BELOW	0x80	/* not of tables */
+#define HWPMC_RULE_SP_BELOW	0x80	/* not in tables */
 static const struct hwpmc_unwind_rule unwind_by_fp = {
 	.cfa = HWPMC_CFA_FP, .cfa_offset = 16,
 	.ra = HWPMC_AT_CFA, .ra_offset = -8,
@@ -79,7 +80,7 @@ unwind_word(u64 addr, u64 *word, unwind_read read, void *arg)
 	return read(arg, addr, word) ? UNWIND_CALLER : UNWIND_ABSENT;
 }
 
-/* DWARF's register @n.  Of a caller's, the one that is kept track of */
+/* DWARF register @n; of a caller, only the one in @kept */
 static __always_inline enum unwind_result
 unwind_any_reg(const struct unwind_frame *f, unsigned int n, u64 *value,
 	       unwind_read read, void *arg)
@@ -95,7 +96,7 @@ unwind_any_reg(const struct unwind_frame *f, unsigned int n, u64 *value,
 			       UNWIND_CALLER;
 }
 
-/* The address that a rule's CFA is, or is read from. */
+/* The address that is a rule's CFA, or where the CFA is read. */
 static __always_inline enum unwind_result
 unwind_cfa_base(const struct unwind_frame *f, const struct hwpmc_unwind_rule *r,
 		u64 *cfa, unwind_read read, void *arg)
@@ -159,7 +160,7 @@ unwind_saved(const struct unwind_frame *f, u64 cfa, u8 at, s32 offset,
 	return res == UNWIND_CALLER ? unwind_word(place, reg, read, arg) : res;
 }
 
-/* Where the caller's value of the register that is kept track of is. */
+/* Finds the place of the caller's value of the register in @kept. */
 static __always_inline void
 unwind_kept(const struct unwind_frame *f, const struct hwpmc_unwind_rule *r,
 	    u64 cfa, struct unwind_frame *up)
@@ -181,7 +182,7 @@ unwind_kept(const struct unwind_frame *f, const struct hwpmc_unwind_rule *r,
 	}
 }
 
-/* It returns to where a register says. */
+/* Does the function return to an address in a register? */
 static __always_inline bool unwind_returns_by_register(u8 ra)
 {
 	return ra == HWPMC_AT_SAME || ra >= HWPMC_AT_REG;
@@ -236,10 +237,10 @@ unwind_return(const struct unwind_frame *f, u64 cfa,
 
 /*
  * unwind_step - from @f to its caller, by @r
- * @strip: from a return address to its instruction's (arm64: authentication)
+ * @strip: makes a return address an instruction address (arm64: authentication)
  *
- * With CALLER @f is the caller's frame, else as it was.  Any context that @read is
- * for.
+ * After CALLER @f is the caller's frame, otherwise unchanged.  Any context in
+ * which @read can run.
  */
 static __always_inline enum unwind_result
 unwind_step(struct unwind_frame *f, const struct hwpmc_unwind_rule *r,
@@ -290,8 +291,8 @@ static inline bool unwind_same_or_saved(u8 at, s32 offset)
 }
 
 /*
- * Nearly all rules of compilers are like this: the frame begins a fixed distance from
- * a register, and what is saved is a fixed distance from there.
+ * Nearly all rules of compilers are like this: the CFA is at a fixed distance
+ * from a register, and saved registers are at fixed distances from the CFA.
  */
 static inline bool unwind_is_usual(const struct hwpmc_unwind_rule *r)
 {
@@ -303,8 +304,10 @@ static inline bool unwind_is_usual(const struct hwpmc_unwind_rule *r)
 }
 
 /*
- * unwind_step_usual - as unwind_step(), by a usual rule, of a frame whose registers are
- * known: this is what a sample costs
+ * unwind_step_usual - unwind_step() for a usual rule and a frame with known
+ * registers
+ *
+ * Most of the cost of a sample is here.
  */
 static __always_inline enum unwind_result
 unwind_step_usual(struct unwind_frame *f, const struct hwpmc_unwind_rule *r,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Unwind tables, as programs hand them in: checked once, then believed in so far
- * as no index leaves its array.  What the rules say is for each step to check.
+ * Unwind tables from user space.  A table is checked once; after that its
+ * indices are trusted to stay within their arrays.  Each step checks what the
+ * rules say.
  */
 #include "unwind_table.h"
 
@@ -40,7 +41,7 @@ static bool rules_ok(const struct unwind_table *t)
 	return true;
 }
 
-/* Each pc is above the one before; each rule is there; the last one is none. */
+/* Each pc is above the one before, each rule exists, and the last rule is NONE. */
 static bool rows_ok(const struct unwind_table *t)
 {
 	u32 i;
@@ -70,10 +71,10 @@ static bool head_ok(const struct hwpmc_unwind_table *h, size_t len, u16 machine)
 }
 
 /*
- * unwind_table_check - @t becomes a view of the @len bytes at @data
- * @data: aligned to 4 bytes; nobody else can write to it
+ * unwind_table_check - check @len bytes at @data and make @t a view of them
+ * @data: aligned to 4 bytes; nothing else can write to it
  *
- * EINVAL: that is no table for @machine.
+ * EINVAL: not a table for @machine.
  */
 int unwind_table_check(struct unwind_table *t, const void *data, size_t len,
 		       u16 machine)
@@ -93,7 +94,8 @@ int unwind_table_check(struct unwind_table *t, const void *data, size_t len,
 /*
  * unwind_table_find - the rule for the instruction at @pc of the file
  *
- * NULL: the table does not cover it.  A rule of UNTOLD: it cannot be told.  Any context; about log2(rows) steps.
+ * NULL: the table does not cover @pc.  A rule of UNTOLD: no rule can describe
+ * that place.  Any context; about log2(rows) steps.
  */
 const struct hwpmc_unwind_rule *unwind_table_find(const struct unwind_table *t,
 						  u32 pc)
@@ -103,7 +105,7 @@ const struct hwpmc_unwind_rule *unwind_table_find(const struct unwind_table *t,
 
 	if (pc < t->pc[0])
 		return NULL;
-	/* the row is among @n from @low on, and the first of them is not above it */
+	/* the row is one of @n from @low on, the first of which is not above @pc */
 	while (n > 1) {
 		u32 half = n / 2;
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind tables: is one sound, and what does it say of a place?  Plain C, for the
- * module and for user space: unwind_table.c.
+ * Unwind tables: is a table valid, and what is its rule for a place?  Plain C,
+ * for the module and for user space: unwind_table.c.
  */
 #ifndef HWPMC_UNWIND_TABLE_H
 #define HWPMC_UNWIND_TABLE_H
 
 #include "unwind_shim.h"
 
-/* A table, looked at: parts of one piece of memory, which stays as it is. */
+/* View of a table: parts of one piece of memory, which does not change. */
 struct unwind_table {
 	const struct hwpmc_unwind_rule *rules;
 	const u32	*pc;
