@@ -294,7 +294,7 @@ struct pmclog_dropnotify {
 /* why a chain ends before the outermost frame */
 enum pmclog_cut_cause {
 	PMCLOG_CUT_DEPTH	= 0,	/* deeper than callchaindepth */
-	PMCLOG_CUT_USER		= 1,	/* user stack not resident, or nothing to follow */
+	PMCLOG_CUT_USER		= 1,	/* user stack not resident, nothing to follow */
 	PMCLOG_CUT_KERNEL	= 2,	/* the kernel's unwinder lost its way */
 	PMCLOG_CUT_TABLE	= 3,	/* no unwind table, or it fits no stack */
 	PMCLOG_CUT_NCAUSE	= 4,
