@@ -3,7 +3,7 @@
  * ioctls of /dev/hwpmc.  An open file description is an "owner": it owns the
  * PMCs it allocates and at most one log.  The last close releases all of them.
  *
-  * All structures are naturally aligned and of fixed width: 32-bit programs
+ * All structures are naturally aligned and of fixed width: 32-bit programs
  * need no translation.  The request number gives the size of the structure.
  * The module extends a shorter (older) structure with zeros.  It accepts a
  * longer one if the fields it does not know are zero (else E2BIG).  It refuses
@@ -77,7 +77,7 @@
 
 /**
  * struct hwpmc_configurelog - CONFIGURELOG and ROTATELOG
-  * @fd: a file opened for writing; negative (CONFIGURELOG only): end the log, or,
+ * @fd: a file opened for writing; negative (CONFIGURELOG only): end the log, or,
  *	with HWPMC_LOG_STREAM or HWPMC_LOG_FLIGHT, begin a log without a file
  * @flags: HWPMC_LOG_*; STREAM and FLIGHT need a negative @fd
  * @size: HWPMC_LOG_FLIGHT: bytes of log to keep; HWPMC_LOG_STREAM: bytes of the
@@ -99,7 +99,7 @@ struct hwpmc_configurelog {
 /**
  * struct hwpmc_writelog - WRITELOG
  * @userdata: value of a USERDATA record, when @len is 0
-  * @len:      bytes at @records; 0: write one USERDATA record
+ * @len:      bytes at @records; 0: write one USERDATA record
  * @records:  user address of complete records: USERDATA extension records of
  *            the subtypes KERNEL, MODULE, SECTION, BUILDID and FIELDS, and
  *            MAP_IN with pid PMCLOG_PID_KERNEL.  The module sets their
@@ -140,7 +140,7 @@ struct hwpmc_cpuinfo {
 /**
  * struct hwpmc_driverstats - GETDRIVERSTATS
  * @scope: in: HWPMC_STATS_MODULE (since load) or HWPMC_STATS_OWNER
-  * @intr_processed, @intr_ignored, @intr_bufferfull: overflows that became a
+ * @intr_processed, @intr_ignored, @intr_bufferfull: overflows that became a
  *	sample, that were filtered, and that were dropped (for any cause)
  * @syscalls, @syscall_errors: ioctls, and those that failed
  * @buffer_requests, @buffer_requests_failed: allocations of rings
@@ -170,7 +170,7 @@ struct hwpmc_driverstats {
 
 /**
  * struct hwpmc_moduleversion - GETMODULEVERSION
-  * @version: in: the caller's HWPMC_ABI_VERSION, or 0; out: the module's.
+ * @version: in: the caller's HWPMC_ABI_VERSION, or 0; out: the module's.
  *	EPROTONOSUPPORT if the caller's major is newer than the module's.
  */
 struct hwpmc_moduleversion {
@@ -184,12 +184,12 @@ struct hwpmc_moduleversion {
  * @cpu:   a CPU or HWPMC_CPU_ALL for system modes, HWPMC_CPU_ANY otherwise
  * @flags: HWPMC_F_*
  * @pmc_class: HWPMC_CLASS_SOFT
-  * @caps:  HWPMC_CAP_*; USER and SYSTEM select the CPU modes to count in
+ * @caps:  HWPMC_CAP_*; USER and SYSTEM select the CPU modes to count in
  *	(neither: both); sampling implies INTERRUPT
  * @type, @config, @config1, @config2: as in struct perf_event_attr
  * @count: in: period or initial count; 0: 65536 for sampling (1 for tracepoints
  *	and breakpoints), 0 for counting.
-  *	out: the value in force (a short period is raised to the minimum)
+ *	out: the value in force (a short period is raised to the minimum)
  * @id:    out: the id of the PMC
  * @name:  name of the event for the log, NUL-terminated
  * @config3, @bp_type: as in struct perf_event_attr
@@ -216,7 +216,7 @@ struct hwpmc_allocate {
 /**
  * struct hwpmc_attach - PMCATTACH and PMCDETACH
  * @id:  a PMC of a process mode
-  * @pid: a process, by its number in the caller's pid namespace; 0: the caller
+ * @pid: a process, by its number in the caller's pid namespace; 0: the caller
  */
 struct hwpmc_attach {
 	__u32	id;
@@ -229,7 +229,7 @@ struct hwpmc_attach {
 #define HWPMC_DISP_UNKNOWN	3	/* disabled */
 
 /**
-  * struct hwpmc_pmcinfo_row - one owner's use of one row of one CPU
+ * struct hwpmc_pmcinfo_row - one owner's use of one row of one CPU
  * @row:       0 to HWPMC_NROW - 1
  * @enabled:   0: the administrator has disabled the row, no owner can use it
  * @disposition: HWPMC_DISP_*
@@ -262,7 +262,7 @@ struct hwpmc_pmcinfo_row {
 
 /**
  * struct hwpmc_pmcinfo - GETPMCINFO: the rows of a CPU that are used or disabled
-  * @cpu:   in: EINVAL if out of range, ENXIO if offline
+ * @cpu:   in: EINVAL if out of range, ENXIO if offline
  * @nrows: in: entries that fit at @rows; out: entries that exist.  If these
  *         are more, call again with a larger @rows.
  * @npmc:  out: rows of an owner; rows that are not listed are free
@@ -286,7 +286,7 @@ struct hwpmc_pmcinfo {
 #define HWPMC_STATE_DELETED	5
 
 /**
-  * struct hwpmc_admin - PMCADMIN: enable or disable a row of a CPU for all owners
+ * struct hwpmc_admin - PMCADMIN: enable or disable a row of a CPU for all owners
  * @cpu:   EINVAL if out of range, ENXIO if offline
  * @row:   0 to HWPMC_NROW - 1
  * @state: HWPMC_STATE_DISABLED or HWPMC_STATE_FREE
@@ -311,7 +311,7 @@ struct hwpmc_dynevent {
 /**
  * struct hwpmc_dyneventinfo - GETDYNEVENTINFO: events of a class by name
  * @pmc_class: HWPMC_CLASS_SOFT, else EINVAL
-  * @nevents:   in: entries that fit at @events; out: entries that exist
+ * @nevents:   in: entries that fit at @events; out: entries that exist
  * @events:    user address of struct hwpmc_dynevent[]; lists only events that
  *             this machine can count
  */
@@ -343,7 +343,7 @@ struct hwpmc_setcount {
 /**
  * struct hwpmc_rw - PMCRW
  * @flags:   HWPMC_F_OLDVALUE and/or HWPMC_F_NEWVALUE
-  * @cpu:     HWPMC_CPU_ALL: the sum (process modes: over all targets that are
+ * @cpu:     HWPMC_CPU_ALL: the sum (process modes: over all targets that are
  *           or were attached); or one CPU of a system-mode PMC (read only)
  * @value:   in: new value; out: old value
  * @enabled, @running: out: nanoseconds, summed over CPUs or threads like
@@ -370,7 +370,7 @@ struct hwpmc_rw {
 #define HWPMC_COND_NE		1
 
 /**
-  * struct hwpmc_condition - a condition on samples
+ * struct hwpmc_condition - a condition on samples
  * @what:  HWPMC_COND_*
  * @op:    HWPMC_COND_EQ or HWPMC_COND_NE
  * @value: PID, TID: the number in the owner's pid namespace; CGROUP: descriptor
@@ -387,7 +387,7 @@ struct hwpmc_condition {
 #define HWPMC_NCONDITION	16	/* of one PMC */
 
 /**
-  * struct hwpmc_filter - PMCFILTER: select the samples of a PMC
+ * struct hwpmc_filter - PMCFILTER: select the samples of a PMC
  * @id: a sampling PMC that is not running (else EBUSY)
  * @n:  number of @conditions, at most HWPMC_NCONDITION (E2BIG); 0: select all
  * @conditions: user address of struct hwpmc_condition[]
@@ -405,7 +405,7 @@ struct hwpmc_filter {
 
 /**
  * struct hwpmc_record - RECORD: all PMCs of the owner at once
-  * @on:   1: start all PMCs that are not running.  EBUSY if a PMC started by
+ * @on:   1: start all PMCs that are not running.  EBUSY if a PMC started by
  *	RECORD is running, ENOENT if the owner has no PMCs.  If a PMC needs a
  *	log and the owner has none, a log that is read from the device
  *	(HWPMC_LOG_STREAM) begins.
@@ -422,7 +422,7 @@ struct hwpmc_record {
 };
 
 /**
-  * struct hwpmc_atbase - GETATBASE: load address of a process' run-time loader
+ * struct hwpmc_atbase - GETATBASE: load address of a process' run-time loader
  * @pid:  as for PMCATTACH, with the same permission checks
  * @base: out: AT_BASE; 0 if the process has no run-time loader
  */
@@ -436,7 +436,7 @@ struct hwpmc_atbase {
 #define HWPMC_SNAPSHOT_ARM	0x00000001U
 
 /**
-  * struct hwpmc_snapshot - SNAPSHOT: write the kept part of a HWPMC_LOG_FLIGHT log
+ * struct hwpmc_snapshot - SNAPSHOT: write the kept part of a HWPMC_LOG_FLIGHT log
  * @fd:    a file opened for writing
  * @flags: HWPMC_SNAPSHOT_ARM or 0
  *
@@ -455,7 +455,7 @@ struct hwpmc_snapshot {
 #define HWPMC_EXIT_STATUS	2	/* the given status */
 
 /**
-  * struct hwpmc_exittrigger - EXITTRIGGER: process exits that take a snapshot
+ * struct hwpmc_exittrigger - EXITTRIGGER: process exits that take a snapshot
  * @what:   HWPMC_EXIT_*
  * @status: HWPMC_EXIT_STATUS: as wait(2) returns it; else 0
  * @pid:    the process; 0: any process in the log
@@ -487,7 +487,7 @@ struct hwpmc_unwindtable {
 };
 
 /**
-  * struct hwpmc_unwindnext - UNWINDNEXT: get an object sampled without a table
+ * struct hwpmc_unwindnext - UNWINDNEXT: get an object sampled without a table
  * @id: out: names the object for UNWINDTABLE
  * @fd: out: the object's file, opened with O_PATH and O_CLOEXEC; -1: the vdso
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
 /*
-  * Unwind tables: how to get from each instruction of an object file to its caller.
+ * Unwind tables: how to get from each instruction of an object file to its caller.
  *
  * libpmc compiles a table from a file's call frame information (.eh_frame and
  * similar sections).  The module uses the table when it samples a program that maps
@@ -46,7 +46,7 @@
  * @flags: HWPMC_RULE_*
  * @reserved: 0
  *
-  * If @cfa is NONE or UNTOLD, all other fields are 0.  Offsets are in bytes.
+ * If @cfa is NONE or UNTOLD, all other fields are 0.  Offsets are in bytes.
  */
 struct hwpmc_unwind_rule {
 	__u8	cfa;
@@ -76,10 +76,10 @@ struct hwpmc_unwind_rule {
  * @nrules:  at least one
  * @reserved: 0
  *
-  * Followed by, without gaps:
+ * Followed by, without gaps:
  *	struct hwpmc_unwind_rule rules[nrules]
  *	__u32 pc[nrows]		offsets in the file, each greater than the last
-  *	__u16 rule[nrows]	the rule from that pc on; < nrules
+ *	__u16 rule[nrows]	the rule from that pc on; < nrules
  * The last row ends the covered range: the cfa of its rule is NONE.
  */
 struct hwpmc_unwind_table {

@@ -2,7 +2,7 @@
 /*
  * The pmclog wire format, version 10.0.0, as hwpmc for Linux writes it.
  *
-  * Every record begins with struct pmclog_hdr.  Numbers are little-endian.
+ * Every record begins with struct pmclog_hdr.  Numbers are little-endian.
  * Addresses are 8 bytes on every machine.  A record's length is a multiple of
  * 4, so records (and the 64-bit fields in them) are 4-aligned in a file.
  * Readers must use accesses that allow this alignment.
@@ -85,7 +85,7 @@ struct pmclog_hdr {
 
 /**
  * struct pmclog_callchain - one sample
-  * @pc: innermost first; kernel frames, then user frames; (length - 32) / 8
+ * @pc: innermost first; kernel frames, then user frames; (length - 32) / 8
  *      entries.  Return addresses are logged unchanged, so look up pc - 1 for
  *      every frame except the first of each of the two parts.
  */
@@ -113,7 +113,7 @@ struct pmclog_initialize {
  * @event:  0x20000 + n
  * @flags:  PMC_F_*
  * @name:   the event's name
-  * The fields from @rate on are trailing (ours):
+ * The fields from @rate on are trailing (ours):
  * @rate:   period of a sampling PMC, initial count otherwise
  * @config: perf_event_attr.config
  * @type:   perf_event_attr.type
@@ -139,7 +139,7 @@ struct pmclog_pmcallocatedyn {
 #define PMCLOG_PROC_CREATE_LEN	44
 
 /**
-  * struct pmclog_pmcattach - a PMC counts in a process from its next start on
+ * struct pmclog_pmcattach - a PMC counts in a process from its next start on
  * @path: path of the process' executable; "" for a kernel thread.
  *	NUL-terminated, record padded with NULs to a multiple of 4
  *
@@ -160,7 +160,7 @@ struct pmclog_pmcdetach {
 };
 
 /**
-  * struct pmclog_proccsw - count of a thread when it leaves the CPU
+ * struct pmclog_proccsw - count of a thread when it leaves the CPU
  * @value: count since the thread was scheduled in
  */
 struct pmclog_proccsw {
@@ -173,7 +173,7 @@ struct pmclog_proccsw {
 };
 
 /**
-  * struct pmclog_procexit - count of a process when it ends
+ * struct pmclog_procexit - count of a process when it ends
  * @value: sum over its threads
  * The other fields are trailing (ours):
  * @enabled, @running: nanoseconds, summed over its threads
@@ -207,7 +207,7 @@ struct pmclog_map_out {
 };
 
 /**
-  * struct pmclog_procexec - the process runs a new image; forget its mappings
+ * struct pmclog_procexec - the process runs a new image; forget its mappings
  * @base: load address of the run-time loader (AT_BASE), 0 if there is none
  * @dyn:  load base of a position-independent executable, 0 otherwise
  * @pmcid: a PMC attached to the process, or PMCLOG_PMCID_NONE: the log is of
@@ -274,7 +274,7 @@ enum pmclog_drop_cause {
 };
 
 /**
-  * struct pmclog_dropnotify - samples were dropped on one CPU; all trailing (ours)
+ * struct pmclog_dropnotify - samples were dropped on one CPU; all trailing (ours)
  * @pmcid: the PMC, or PMCLOG_PMCID_NONE: process records were dropped
  * @cause: enum pmclog_drop_cause
  * @count: number of drops
@@ -301,7 +301,7 @@ enum pmclog_cut_cause {
 };
 
 /**
-  * struct pmclog_account - outcome of every overflow since the log began
+ * struct pmclog_account - outcome of every overflow since the log began
  * @overflows:  calls of the overflow handler
  * @committed:  samples put into a ring
  * @dropped:    samples dropped, by cause
@@ -348,7 +348,7 @@ struct pmclog_closelog {
 
 /* ------------------------------------------------------------------------
  * Extension records: USERDATA with userdata == PMCLOG_EXT_COOKIE, then
-  * @subtype, then @version of that subtype, then its fields.  Readers must skip
+ * @subtype, then @version of that subtype, then its fields.  Readers must skip
  * unknown subtypes and bytes after the known fields.  Strings are
  * NUL-terminated, the record is padded with NULs to a multiple of 4.
  */
@@ -402,7 +402,7 @@ struct pmclog_ext_host {
 };
 
 /**
-  * struct pmclog_ext_kernel - run-time address of the kernel
+ * struct pmclog_ext_kernel - run-time address of the kernel
  * @addr:   run-time address of the exported function @symbol.  The relocation
  *          is the difference to this symbol's address in a symbol table.
  * @symbol: name of the function
@@ -415,7 +415,7 @@ struct pmclog_ext_kernel {
 
 /**
  * struct pmclog_ext_mapping - follows the MAP_IN of the same pid and start
-  * @len:    length in bytes
+ * @len:    length in bytes
  * @offset: offset of @start in the file, in bytes
  * @dev_major, @dev_minor, @ino: the file, 0 for anonymous memory
  * @prot:   PROT_* bits of <sys/mman.h>
@@ -457,7 +457,7 @@ struct pmclog_ext_buildid {
 };
 
 /**
-  * struct pmclog_ext_rate - expected and achieved samples, per PMC and CPU
+ * struct pmclog_ext_rate - expected and achieved samples, per PMC and CPU
  * @cpu:       PMCLOG_CPU_NONE for a PMC of a process mode: summed over threads
  * @expected:  samples that the period gives for the time run (or the count);
  *	0: not known (a clock with user or kernel mode excluded)
@@ -478,7 +478,7 @@ struct pmclog_ext_rate {
 };
 
 /**
-  * struct pmclog_ext_userchain - the deferred user chain of earlier samples
+ * struct pmclog_ext_userchain - the deferred user chain of earlier samples
  * @first: clock of the oldest sample that the chain may belong to
  * @e.flags: PMCLOG_CC_WHOLE, _TABLES and _CUT of this chain, shifted right by 8
  * @pc:    innermost first, as in a CALLCHAIN; (length - 40) / 8 entries
@@ -501,7 +501,7 @@ struct pmclog_ext_userchain {
 #define PMCLOG_USERCHAIN_FLAGS(f)	((__u32)(f) << 8)	/* PMCLOG_CC_* of e.flags */
 
 /**
-  * struct pmclog_ext_filtered - the log is a part of another; written by pmclog(1)
+ * struct pmclog_ext_filtered - the log is a part of another; written by pmclog(1)
  * @samples:    number of samples in the other log
  * @conditions: the conditions that selected samples, as options of pmclog(1)
  *
@@ -515,7 +515,7 @@ struct pmclog_ext_filtered {
 };
 
 /**
-  * struct pmclog_ext_raw - the fields of a tracepoint; directly follows its sample
+ * struct pmclog_ext_raw - the fields of a tracepoint; directly follows its sample
  * @pmcid, @tid: as in the preceding CALLCHAIN, which has the same clock
  * @len:  valid bytes of @data; the record is padded with zeros
  * @size: bytes of the tracepoint's data; if more than @len, the rest is missing
@@ -533,7 +533,7 @@ struct pmclog_ext_raw {
 #define PMCLOG_RAW_MAX		1024	/* bytes of data that are logged */
 
 /**
-  * struct pmclog_ext_fields - layout of a tracepoint's fields; from user space
+ * struct pmclog_ext_fields - layout of a tracepoint's fields; from user space
  * @type, @config: the tracepoint, as in the PMCALLOCATEDYN of its PMCs
  * @text: the "field:" lines of the tracepoint's format file, NUL-terminated
  */
@@ -547,7 +547,7 @@ struct pmclog_ext_fields {
 
 /**
  * struct pmclog_ext_record - RECORD: all PMCs were started or stopped at once
-  * @on:   1: samples are recorded from this moment on; 0: up to this moment
+ * @on:   1: samples are recorded from this moment on; 0: up to this moment
  * @npmc: number of these PMCs
  * @skew: nanoseconds from the first counter's start to the last one's
  */
@@ -566,7 +566,7 @@ enum pmclog_snapshot_cause {
 };
 
 /**
-  * struct pmclog_ext_snapshot - the log is a snapshot of a flight recorder
+ * struct pmclog_ext_snapshot - the log is a snapshot of a flight recorder
  * @cause: enum pmclog_snapshot_cause
  * @pmcid: the PMC that overflowed, or PMCLOG_PMCID_NONE
  * @pid, @status: the process that ended, and its status as wait(2) returns it;
@@ -590,7 +590,7 @@ struct pmclog_ext_snapshot {
 #define PMCLOG_PACK_CONTEXTS	1024
 
 /**
-  * struct pmclog_ext_samples - a pack: consecutive samples
+ * struct pmclog_ext_samples - a pack: consecutive samples
  * @samples: number of samples, at least 1
  * @entry:   the samples; each follows the definitions that it is the first to use
  *
@@ -606,7 +606,7 @@ struct pmclog_ext_snapshot {
  * PMCLOG_PACK_CONTEXT | slot
  *	pid, tid, pmcid, cpuflags as in a CALLCHAIN
  * PMCLOG_PACK_CHAIN | slot of a like chain << 11 | slot
-  *	number of pcs (1 to 512) | number of shared pcs << 16
+ *	number of pcs (1 to 512) | number of shared pcs << 16
  *	high word of the innermost pc
  *	the other pcs, two words each, except the shared ones: these are the
  *	last (outermost) ones of the like chain, as it is before this entry

@@ -2,7 +2,7 @@
 /*
  * libpmc: control of performance counters through /dev/hwpmc.
  *
-  * The functions of the first half have FreeBSD's names and signatures.  They use
+ * The functions of the first half have FreeBSD's names and signatures.  They use
  * one owner per process, which pmc_init() opens.  The second half does the same
  * for owners named by a handle.  Unless documented otherwise, a function returns
  * 0, or -1 with errno set; hwpmc(4) lists the errors of each operation.
@@ -65,7 +65,7 @@ enum pmc_caps {
 };
 
 /*
-  * Samples in packs: a tenth of the bytes, but only libpmclog reads such a log.
+ * Samples in packs: a tenth of the bytes, but only libpmclog reads such a log.
  */
 #define PMC_LOG_PACKED		(1U << 0)
 
@@ -98,7 +98,7 @@ struct pmc_cpuinfo {
 
 /**
  * struct pmc_info - a row of a CPU
-  * @pm_name:     SOFT-0 and so on
+ * @pm_name:     SOFT-0 and so on
  * @pm_enabled:  0: the administrator has disabled the row
  * @pm_ownerpid: the process that opened the device; -1: the row is free, or the
  *		 caller may not see its user; the fields below are then zero
@@ -133,7 +133,7 @@ struct hwpmc_pmcinfo_row;
  */
 
 /*
-  * Opens the owner of the process; may be called again.  Without it the other
+ * Opens the owner of the process; may be called again.  Without it the other
  * functions fail with ENXIO.  Afterwards the process gets SIGIO when the log fails,
  * or when a PMC has lost its last target.  If SIGIO has its default action,
  * pmc_init() sets it to SIG_IGN.
@@ -170,7 +170,7 @@ int	pmc_get_driver_stats(struct pmc_driverstats *gms);
 /* Not in FreeBSD: all counters, in 64 bits; @size as for pmc_owner_stats() */
 int	pmc_get_driver_stats64(struct hwpmc_driverstats *stats, size_t size);
 /*
-  * The caller frees *pmc_info.  Each owner has its own rows.  If several owners use
+ * The caller frees *pmc_info.  Each owner has its own rows.  If several owners use
  * a row, *pmc_info has one of them; pmc_owner_pmcinfo() stores all.
  */
 int	pmc_pmcinfo(int cpu, struct pmc_pmcinfo **pmc_info);
@@ -205,7 +205,7 @@ int	pmc_event_names_of_class(enum pmc_class cl, const char ***eventnames,
 #define PMC_EVENT_RATE		(1U << 3)	/* sampling only; @period is the rate */
 
 /**
-  * struct pmc_event_desc - a parsed event specification
+ * struct pmc_event_desc - a parsed event specification
  * @type, @config, @config1, @config2, @config3, @bp_type: as in struct
  *	perf_event_attr
  * @caps: PMC_CAP_USER and PMC_CAP_SYSTEM as specified, or 0
@@ -228,12 +228,12 @@ struct pmc_event_desc {
 };
 
 /**
-  * pmc_event_parse() - parse an event specification
+ * pmc_event_parse() - parse an event specification
  * @spec: name[,usr][,os], rHEX, type=N,config=N[,config1=N][,config2=N]
  *	[,config3=N][,name=WORD][,usr][,os], PMU/TERM[=VALUE],.../, SYSTEM:EVENT
  *	(a tracepoint) or PROVIDER:...; each may end in :u, :k or :uk.
  *	pmcstat(8) describes them.
-  * @desc: filled in
+ * @desc: filled in
  * @msg:  gets an error message of one line on failure; or NULL
  * @msglen: bytes at @msg
  *
@@ -244,7 +244,7 @@ int	pmc_event_parse(const char *spec, struct pmc_event_desc *desc,
 			char *msg, size_t msglen);
 
 /*
-  * Stores the list of CPUs on which the event has to be counted so that each
+ * Stores the list of CPUs on which the event has to be counted so that each
  * occurrence counts once, such as "0" or "0,28".  Returns the length of the list,
  * 0 for all CPUs, or -1 with errno (ENOSPC: @len is too short).
  */
@@ -252,7 +252,7 @@ int	pmc_event_cpus(const struct pmc_event_desc *desc, char *list,
 		       size_t len);
 
 /**
-  * struct pmc_source - an event of this machine
+ * struct pmc_source - an event of this machine
  * @number:   number of the event
  * @nargs:    number of its fields; set by pmc_source_list() only
  * @provider: hardware, software, cache, pmu, tracepoint, syscall, ...
@@ -268,7 +268,7 @@ struct pmc_source {
 };
 
 /**
-  * struct pmc_source_field - a field of an event
+ * struct pmc_source_field - a field of an event
  * @type:   the C type
  * @offset, @size: position in the data that PMC_F_RAW logs, in bytes
  */
@@ -282,7 +282,7 @@ struct pmc_source_field {
 };
 
 /*
-  * Stores all events that have a name on this machine; tracepoints only if the
+ * Stores all events that have a name on this machine; tracepoints only if the
  * caller may read them.  *size is the size of @list in bytes and is set to the size
  * needed.  Fails with ENOSPC if @list is too short, but not if *size was 0.
  */
@@ -299,7 +299,7 @@ void	pmc_source_spec(const struct pmc_source *source, char *buf, size_t len);
 void	pmc_source_describe(const struct pmc_source *source, char *buf,
 			    size_t len);
 /*
-  * The fields of an event that was parsed, or whose probe was made.
+ * The fields of an event that was parsed, or whose probe was made.
  * pmc_event_fields() stores them as pmc_source_fields() does.  pmc_event_format()
  * returns the kernel's description, a line for each field, including the common
  * fields of all events.  The caller frees it.  NULL with errno on failure.
@@ -311,7 +311,7 @@ char	*pmc_event_format(const struct pmc_event_desc *desc);
 struct pmc_probe;
 
 /**
-  * pmc_probe_make() - create the probe of an event that has PMC_EVENT_PROBE
+ * pmc_probe_make() - create the probe of an event that has PMC_EVENT_PROBE
  * @spec: as for pmc_event_parse()
  * @desc: filled in as by pmc_event_parse(), with the number of the probe in @config
  * @msg:  gets an error message of one line on failure; or NULL
@@ -323,7 +323,7 @@ struct pmc_probe;
 struct pmc_probe *pmc_probe_make(const char *spec, struct pmc_event_desc *desc,
 				 char *msg, size_t msglen);
 /*
-  * Removes the probe when its PMC has been released, or the owner closed.  Waits
+ * Removes the probe when its PMC has been released, or the owner closed.  Waits
  * some seconds for that, then fails with EBUSY.  May be called by signal handlers,
  * because pmc_probe_free() frees the memory.
  */
@@ -356,13 +356,13 @@ struct pmc_owner;
 struct pmc_owner *pmc_owner_open(unsigned int flags);
 void	pmc_owner_close(struct pmc_owner *owner);
 /*
-  * The descriptor of the owner, for poll(2) and read(2).  POLLERR means a write error
+ * The descriptor of the owner, for poll(2) and read(2).  POLLERR means a write error
  * of the log, POLLIN that the log can be read: see pmc_owner_stream().
  */
 int	pmc_owner_fd(const struct pmc_owner *owner);
 
 /*
-  * PMCs with PMC_F_UNWIND find user chains by unwind tables, also in programs without
+ * PMCs with PMC_F_UNWIND find user chains by unwind tables, also in programs without
  * frame pointers.  This function makes the missing tables of objects that have been
  * sampled and passes them to the module.  Call it when poll(2) returns POLLRDBAND.
  * Returns the number of objects, or -1: the other objects have to wait (EMFILE, ...).
@@ -370,7 +370,7 @@ int	pmc_owner_fd(const struct pmc_owner *owner);
 int	pmc_owner_unwind(struct pmc_owner *owner);
 
 /**
-  * struct pmc_preloaded - progress of a preload
+ * struct pmc_preloaded - progress of a preload
  * @processes: processes examined; 0 for pmc_preload_command()
  * @objects:   objects that got a table
  * @bytes:     size of these tables
@@ -382,7 +382,7 @@ struct pmc_preloaded {
 };
 
 /*
-  * Begins to make the tables of all files that processes have mapped as code, before
+ * Begins to make the tables of all files that processes have mapped as code, before
  * they are sampled.  The processes are the @n at @pids, or, if @n is 0, all that the
  * caller may examine.  The owner must have a PMC with PMC_F_UNWIND.  A thread of the
  * library does the work, the most-mapped files first.  It makes at most
@@ -393,7 +393,7 @@ struct pmc_preload;
 struct pmc_preload *pmc_preload_begin(struct pmc_owner *owner, const int *pids,
 				      size_t n);
 /*
-  * The same for the files that a command will map as code, before it runs: the file at
+ * The same for the files that a command will map as code, before it runs: the file at
  * @path, as execve(2) takes it, or the interpreter if it is a script (#!); its ELF
  * interpreter; and the libraries that "INTERPRETER --list PROGRAM" names.  The latter
  * runs as a child, in the caller's present environment, for at most a second.  It does
@@ -410,12 +410,12 @@ int	pmc_preload_wait(struct pmc_preload *p, unsigned int ms,
 void	pmc_preload_end(struct pmc_preload *p);
 
 /**
-  * struct pmc_allocate_opts - arguments of an allocation
+ * struct pmc_allocate_opts - arguments of an allocation
  * @size:  sizeof(struct pmc_allocate_opts)
  * @mode:  a system or process mode
  * @flags: PMC_F_*
  * @cpu:   a CPU, PMC_CPU_ALL or PMC_CPU_ANY
-  * @reserved: 0
+ * @reserved: 0
  * @count: period or initial count, 0 for the default; set to the value in force
  */
 struct pmc_allocate_opts {
@@ -442,7 +442,7 @@ int	pmc_owner_detach(struct pmc_owner *owner, pmc_id_t id, pid_t pid);
 int	pmc_owner_set(struct pmc_owner *owner, pmc_id_t id, uint64_t *count);
 
 /**
-  * struct pmc_reading - the state of a counter
+ * struct pmc_reading - the state of a counter
  * @value: number of events
  * @enabled, @running: nanoseconds enabled, and running on the hardware
  */
@@ -460,13 +460,13 @@ int	pmc_owner_write(struct pmc_owner *owner, pmc_id_t id,
 			pmc_value_t value, pmc_value_t *old);
 
 /*
-  * Selects the samples of a PMC; replaces earlier conditions.  @n 0 selects all.
+ * Selects the samples of a PMC; replaces earlier conditions.  @n 0 selects all.
  * EBUSY while the PMC runs.
  */
 int	pmc_owner_filter(struct pmc_owner *owner, pmc_id_t id,
 			 const struct hwpmc_condition *conditions, size_t n);
 /*
-  * Starts all PMCs that are not running, or stops these again.  *npmc is set to their
+ * Starts all PMCs that are not running, or stops these again.  *npmc is set to their
  * number, *skew to the nanoseconds from the first counter's start to the last one's;
  * both may be NULL.  If a PMC needs a log and the owner has none, a log that is read
  * from pmc_owner_fd() begins.
@@ -485,14 +485,14 @@ int	pmc_owner_configure_logfile_flags(struct pmc_owner *owner, int fd,
 int	pmc_owner_rotate_logfile_flags(struct pmc_owner *owner, int fd,
 				       uint32_t flags);
 /*
-  * Begins a log that is read from pmc_owner_fd(), with read(2) or pmclog_open(3).  A
+ * Begins a log that is read from pmc_owner_fd(), with read(2) or pmclog_open(3).  A
  * read returns whole records; PMCLOG_RECORD_MAX bytes have room for any.  @size:
  * bytes kept until they are read, 0 for the default; @flags: PMC_LOG_PACKED or 0.
  */
 int	pmc_owner_stream(struct pmc_owner *owner, uint64_t size,
 			 uint32_t flags);
 /*
-  * pmc_owner_flight() begins a flight recorder, which keeps the last @size bytes of the
+ * pmc_owner_flight() begins a flight recorder, which keeps the last @size bytes of the
  * log in memory; @flags: PMC_LOG_PACKED or 0.  pmc_owner_snapshot() writes these bytes
  * to @fd.  With HWPMC_SNAPSHOT_ARM in @flags it does so at the first trigger: an
  * overflow of a PMC with HWPMC_F_TRIGGER, or a process exit that
@@ -515,13 +515,13 @@ int	pmc_owner_write_records(struct pmc_owner *owner, const void *records,
 int	pmc_owner_cpuinfo(struct pmc_owner *owner,
 			  const struct hwpmc_cpuinfo **info);
 /*
-  * @scope: HWPMC_STATS_*.  @size: the caller's size of *stats.  Fields that the
+ * @scope: HWPMC_STATS_*.  @size: the caller's size of *stats.  Fields that the
  * library or the module does not know are set to zero.
  */
 int	pmc_owner_stats(struct pmc_owner *owner, uint32_t scope,
 			struct hwpmc_driverstats *stats, size_t size);
 /*
-  * Stores the rows of @cpu that are used or disabled, of all owners, ordered by row.
+ * Stores the rows of @cpu that are used or disabled, of all owners, ordered by row.
  * The caller frees *rows.
  */
 int	pmc_owner_pmcinfo(struct pmc_owner *owner, int cpu,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-  * The eras of the format: detection, and conversion to our layout.
+ * The eras of the format: detection, and conversion to our layout.
  *
  * A session begins with an INITIALIZE.  If its records have another layout, byte
  * order or word size than <linux/pmclog.h>, they are converted to that layout, so
@@ -18,7 +18,7 @@
 
 /**
  * struct pmclog_session - how the records since the last INITIALIZE are read
-  * @format:  its known properties; no era: no INITIALIZE yet
+ * @format:  its known properties; no era: no INITIALIZE yet
  * @special: a bit for each type (modulo 32) that pmclog_era_record() must convert
  * @hdr_len: bytes of a header
  * @swap:    words are in the other byte order
@@ -48,18 +48,18 @@ bool pmclog_era_archive(const unsigned char *p);
 /* Why the word at @p, the start of a stream, is not the first of a log. */
 const char *pmclog_era_refuse(const unsigned char *p);
 /*
-  * Begins a session with the INITIALIZE of @len bytes at @p.  Returns NULL, or why
+ * Begins a session with the INITIALIZE of @len bytes at @p.  Returns NULL, or why
  * the record is invalid; then @s is unchanged.
  */
 const char *pmclog_era_begin(struct pmclog_session *s, const unsigned char *p,
 			     uint32_t len, bool swap);
 /*
-  * Begins a session whose INITIALIZE is missing: with headers of 12 bytes if @old,
+ * Begins a session whose INITIALIZE is missing: with headers of 12 bytes if @old,
  * in the other byte order if @swap.
  */
 void pmclog_era_guess(struct pmclog_session *s, bool old, bool swap);
 /*
-  * Converts the record of @len bytes and @type at @p to our layout.  Sets the data,
+ * Converts the record of @len bytes and @type at @p to our layout.  Sets the data,
  * len and type of @rec; the data is valid until the next call.  Returns NULL, or
  * what is wrong with the record.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-  * Shared by the parts of pmclog_era: the layouts of all eras, and numbers.
+ * Shared by the parts of pmclog_era: the layouts of all eras, and numbers.
  *
  * Writers of all eras emit a record word by word, so a layout is the sequence
  * of its fields.  The offset of a field depends on the length of an address.  No

@@ -2,7 +2,7 @@
 /*
  * Zero-copy reading of a pmclog, beside the pmclog(3) interface.
  *
-  * The iterator returns a record as a pointer into its own buffer (or the caller's
+ * The iterator returns a record as a pointer into its own buffer (or the caller's
  * memory).  The record stays valid until the next call for the same iterator.
  * Records of FreeBSD's logs with another layout, of any version, byte order and
  * machine, are converted to the layout of <linux/pmclog.h>.
@@ -33,7 +33,7 @@ struct pmclog_iter;
  * @len:    bytes, header included
  * @type:   PMCLOG_T_*
  * @tsc:    the record's clock
-  * @offset: of its first byte in the stream; packed samples: of the pack
+ * @offset: of its first byte in the stream; packed samples: of the pack
  * @serial: number of the record, from 1
  * @stored: bytes that the record takes in the stream: @len, unless its layout
  *	there is different.  Of a pack's samples the first one returned has the
@@ -70,7 +70,7 @@ enum pmclog_era {
 };
 
 /**
-  * struct pmclog_format - the format of a log
+ * struct pmclog_format - the format of a log
  * @era:        layout of its records
  * @version:    from INITIALIZE: major << 24 | minor << 16 | patch
  * @freq:       ticks of the records' clock in a second; 0: unknown
@@ -95,7 +95,7 @@ struct pmclog_iter *pmclog_iter_fd(int fd);
 /* The memory must outlive the iterator; its end is the end of the log. */
 struct pmclog_iter *pmclog_iter_mem(const void *buf, size_t len);
 /*
-  * Maps a log from its byte @offset on: stores the address in *@p and returns the
+ * Maps a log from its byte @offset on: stores the address in *@p and returns the
  * number of bytes there, 0 at the end for now, or -1 with errno.  The memory stays
  * valid until the next call.  Fewer bytes than in an earlier call mean that the log
  * was cut.
@@ -103,7 +103,7 @@ struct pmclog_iter *pmclog_iter_mem(const void *buf, size_t len);
 typedef ssize_t (*pmclog_window_fn)(void *ctx, uint64_t offset,
 				    const unsigned char **p);
 /*
-  * An iterator over a log of which @window maps a part at a time, such as a mapped
+ * An iterator over a log of which @window maps a part at a time, such as a mapped
  * file, and which may change or be cut while it is read.  Therefore all records
  * except samples are copied before they are examined; the contents of a sample need
  * no check.  The iterator calls @window when it needs bytes beyond the mapped part,
@@ -117,7 +117,7 @@ int pmclog_iter_feed(struct pmclog_iter *it, const void *buf, size_t len);
 /* From now on, returns packs as they are, not the samples in them. */
 void pmclog_iter_raw(struct pmclog_iter *it);
 /*
-  * From now on, the iterator continues after a damaged record at the next one that
+ * From now on, the iterator continues after a damaged record at the next one that
  * seems valid.  If the log does not begin with INITIALIZE, the format is guessed from
  * the first 64 KiB (not if the bytes are fed).  Packed samples whose chain was in the
  * skipped bytes are skipped, too.  But if the chain's slot was in use before, they get
@@ -127,7 +127,7 @@ void pmclog_iter_raw(struct pmclog_iter *it);
  */
 void pmclog_iter_resync(struct pmclog_iter *it);
 /*
-  * Returns the number of damaged places skipped; stores the offset of the first, and
+ * Returns the number of damaged places skipped; stores the offset of the first, and
  * the number of bytes skipped in all.  A missing INITIALIZE counts as a place, even
  * if no byte was skipped.
  */
@@ -136,7 +136,7 @@ uint64_t pmclog_iter_gaps(const struct pmclog_iter *it, uint64_t *first,
 enum pmclog_iter_status pmclog_iter_next(struct pmclog_iter *it,
 					 struct pmclog_rec *rec);
 /*
-  * Stores the clocks of up to @n records that follow the last one returned.  The
+ * Stores the clocks of up to @n records that follow the last one returned.  The
  * samples of a pack have one clock.  Returns the number stored: only records that
  * have been read already, belong to the same log, and have the layout of
  * <linux/pmclog.h>.
@@ -145,14 +145,14 @@ unsigned int pmclog_iter_ahead(const struct pmclog_iter *it, uint64_t *tsc,
 			       unsigned int n);
 
 /*
-  * Reads until pmclog_iter_ahead() has a record, if any follows the last one: RECORD.
+ * Reads until pmclog_iter_ahead() has a record, if any follows the last one: RECORD.
  * Other values are those of pmclog_iter_next().  The record returned last becomes
  * invalid.
  */
 enum pmclog_iter_status pmclog_iter_await(struct pmclog_iter *it);
 
 /**
-  * struct pmclog_passed - samples that pmclog_iter_pass() skipped
+ * struct pmclog_passed - samples that pmclog_iter_pass() skipped
  * @n:      number of samples
  * @pmcid:  the PMC of all of them
  * @latest: the latest of their clocks; ignores clocks later than that of the
@@ -165,7 +165,7 @@ struct pmclog_passed {
 };
 
 /*
-  * Skips consecutive samples of one PMC, up to one whose clock is in [@from, @to).
+ * Skips consecutive samples of one PMC, up to one whose clock is in [@from, @to).
  * Returns false if it skipped none.  It may skip fewer samples than possible, so the
  * next record may still be a sample of another time.  It does not read from the
  * descriptor: call it between calls of pmclog_iter_next().
@@ -173,7 +173,7 @@ struct pmclog_passed {
 bool pmclog_iter_pass(struct pmclog_iter *it, uint64_t from, uint64_t to,
 		      struct pmclog_passed *passed);
 /*
-  * The format of the log that the last record belongs to; valid until the next
+ * The format of the log that the last record belongs to; valid until the next
  * record.  Several logs may follow each other in a stream, each with its own format.
  */
 const struct pmclog_format *pmclog_iter_format(const struct pmclog_iter *it);
@@ -206,7 +206,7 @@ static inline uint64_t pmclog_get64(const void *p)
 	pmclog_get64((rec)->data + offsetof(type, field))
 
 /*
-  * PMCLOG_EXT_* of an extension record whose layout is known; 0 for any other
+ * PMCLOG_EXT_* of an extension record whose layout is known; 0 for any other
  * record.  Only layouts of version 0 are known.
  */
 uint32_t pmclog_iter_ext_subtype(const struct pmclog_rec *rec);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-  * Shared by the parts of the iterator.  Private to the library.
+ * Shared by the parts of the iterator.  Private to the library.
  * pmclog_iter.c finds and returns records, pmclog_iter_bytes.c reads their bytes,
  * and pmclog_iter_recover.c finds the next record after a damaged one.
  */
@@ -16,7 +16,7 @@
 #include "pmclog_pack.h"
 
 /*
-  * The bytes read and not yet returned are a window [p, end) in the buffer (or in
+ * The bytes read and not yet returned are a window [p, end) in the buffer (or in
  * the caller's memory).  A record is checked in place.  Bytes move only when the
  * end of the buffer cuts a record.  A pack stays at the start of the window until
  * the last of its samples has been returned.
@@ -67,7 +67,7 @@ enum pmclog_iter_status pmclog_iter_fail(struct pmclog_iter *it,
 enum pmclog_iter_status pmclog_iter_damaged(struct pmclog_iter *it,
 					    const char *error);
 /*
-  * The stream ends here for now.  A file may still grow, so this state is not
+ * The stream ends here for now.  A file may still grow, so this state is not
  * permanent, even within a record.
  */
 enum pmclog_iter_status pmclog_iter_at_end(struct pmclog_iter *it);
@@ -85,7 +85,7 @@ enum pmclog_iter_status pmclog_iter_go_on(struct pmclog_iter *it);
 /* Handles an error.  RECORD: the iterator can continue with a record. */
 enum pmclog_iter_status pmclog_iter_recover(struct pmclog_iter *it);
 /*
-  * A place that seems damaged may be one where the log was cut meanwhile; then it
+ * A place that seems damaged may be one where the log was cut meanwhile; then it
  * is the end of the log.  ERROR: it is not.
  */
 enum pmclog_iter_status pmclog_iter_cut_here(struct pmclog_iter *it);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-  * Samples of several parts (PMCLOG_CC_MULTIPART): data of AMD's instruction based
+ * Samples of several parts (PMCLOG_CC_MULTIPART): data of AMD's instruction based
  * sampling, followed by the call chain.  Private to the library.
  */
 #ifndef PMCLOG_MULTI_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
-  * Finds the pcs in the parts between *@p and *@end, with addresses of @word bytes:
+ * Finds the pcs in the parts between *@p and *@end, with addresses of @word bytes:
  * the call chain, or, without one, the pc from the hardware.  Sets *@p and *@end
  * to them.  False: the parts do not fit.
  */

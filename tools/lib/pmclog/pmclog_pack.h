@@ -18,13 +18,13 @@ void pmclog_pack_reset(struct pmclog_pack *pk);
 /* Begins a SAMPLES record at @p.  The caller has checked its length. */
 void pmclog_pack_begin(struct pmclog_pack *pk, const unsigned char *p);
 /*
-  * Makes the next sample of the record of @len bytes, which may have moved to @p.
+ * Makes the next sample of the record of @len bytes, which may have moved to @p.
  * Returns NULL, or what is wrong; further calls return the same.
  */
 const char *pmclog_pack_next(struct pmclog_pack *pk, const unsigned char *p,
 			     uint32_t len);
 /*
-  * Skips a sample whose chain or context is not defined, because the definition was
+ * Skips a sample whose chain or context is not defined, because the definition was
  * in a damaged part of the log.  False: the next entry is not such a sample.
  */
 bool pmclog_pack_pass(struct pmclog_pack *pk, const unsigned char *p,

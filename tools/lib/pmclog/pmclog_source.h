@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-  * Reads the bytes of a log from a descriptor, and decompresses a zstd stream,
+ * Reads the bytes of a log from a descriptor, and decompresses a zstd stream,
  * which is recognised by its first bytes.
  */
 #ifndef PMCLOG_SOURCE_H
@@ -14,7 +14,7 @@ struct pmclog_source;
 struct pmclog_source *pmclog_source_new(int fd);
 void pmclog_source_free(struct pmclog_source *s);
 /*
-  * Like read(2); 0 is the end for now.  -1 is an error of read(2), or a permanent
+ * Like read(2); 0 is the end for now.  -1 is an error of read(2), or a permanent
  * error that pmclog_source_error() returns.
  */
 ssize_t pmclog_source_read(struct pmclog_source *s, void *buf, size_t len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-  * Records that <linux/pmclog.h> does not describe, because our module does not
+ * Records that <linux/pmclog.h> does not describe, because our module does not
  * write them.  Private to the library and the reader.
  */
 #ifndef PMCLOG_WIRE_H
