@@ -21,7 +21,7 @@ static int is_symbol(const char *word)
 	return c != word && !*c && strlen(word) < 256;
 }
 
-/* A valid name for an event in tracefs */
+/* Makes a valid name for an event in tracefs. */
 static void make_label(struct pmc_probe_def *def, const char *symbol)
 {
 	size_t i;
