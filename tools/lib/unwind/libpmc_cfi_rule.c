@@ -64,7 +64,8 @@ static int read_addend(struct cfi_reader *r, int64_t *addend)
 }
 
 /*
- * The linker's expression for .plt: each entry of 16 bytes pushes a word before its byte N.
+ * The linker's expression for .plt: each entry of 16 bytes pushes a word before
+ * its byte N.
  * sp + OFFSET + ((pc & 15) >= N) * 8
  */
 static int plt(struct hwpmc_unwind_rule *rule, const struct cfi_state *s)
