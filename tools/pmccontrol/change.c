@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows disabled and enabled, in the order of the command line. */
+/* Disables and enables rows, in the order of the command line. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int change_row(struct pmc_owner *owner, int cpu, int row, int enable)
 			pmc_owner_disable(owner, cpu, row);
 }
 
-/* Other rows and CPUs are to be changed all the same. */
+/* Reports a busy row; the other rows and CPUs are still changed. */
 static int tell_busy(const struct change *c, int cpu,
 		     const unsigned char *busy, size_t n)
 {
@@ -83,13 +83,13 @@ static int change_on(struct pmc_owner *owner, const struct change *c, int cpu,
 	if (!err)
 		status = tell_busy(c, cpu, busy, npmc);
 	free(busy);
-	/* CPU numbers have gaps: all means those that are there */
+	/* CPU numbers have gaps: ALL means the CPUs that exist */
 	if (c->cpu == ALL && (err == ENXIO || err == EINVAL))
 		return 0;
 	return err ? tell_why(c, cpu, row - 1, err) : status;
 }
 
-/* Nothing is changed if any of the numbers cannot be. */
+/* If any number is invalid, nothing is changed. */
 int change_rows(struct pmc_owner *owner, const struct options *o)
 {
 	const struct hwpmc_cpuinfo *info = cpuinfo(owner);

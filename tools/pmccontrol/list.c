@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the rows of each CPU are used for. */
+/* Lists how the rows of each CPU are used. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void print_lower(const char *word)
 		putchar(tolower((unsigned char)*word));
 }
 
-/* Without a name it is not for us to know. */
+/* A row without a name is one that we may not see. */
 static void print_user(const struct hwpmc_pmcinfo_row *r)
 {
 	if (!r->name[0])

@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 	char msg[256];
 	int status;
 
-	/* what is said comes behind what was printed before */
+	/* messages must appear after the output printed before */
 	setlinebuf(stdout);
 	if (options_parse(&o, argc, argv, msg, sizeof(msg))) {
 		warn_line("%s (try pmccontrol --help)", msg);

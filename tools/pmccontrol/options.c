@@ -24,7 +24,7 @@ static const struct option long_options[] = {
 /**
  * struct parser - the options so far
  * @cpu:      the CPU in force, or ALL
- * @dangling: what -c said, and no -d or -e has followed; or NULL
+ * @dangling: the argument of a -c that no -d or -e has followed yet; or NULL
  */
 struct parser {
 	struct options	*o;
@@ -68,7 +68,7 @@ static int set_action(struct parser *p, enum action action)
 {
 	struct options *o = p->o;
 
-	/* who asks for help gets it */
+	/* a request for help has priority over errors */
 	if (o->action == ACTION_HELP || o->action == ACTION_VERSION)
 		return 0;
 	if (o->action != ACTION_NONE && o->action != action &&

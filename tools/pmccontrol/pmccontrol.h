@@ -14,9 +14,9 @@
 
 /**
  * struct change - one -e or -d
- * @cpu:    a CPU, or ALL that are online
+ * @cpu:    a CPU, or ALL: every online CPU
  * @row:    a row, or ALL
- * @enable: else disable
+ * @enable: enable the row; otherwise disable it
  */
 struct change {
 	int	cpu;

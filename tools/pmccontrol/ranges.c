@@ -3,7 +3,7 @@
 
 #include "pmccontrol.h"
 
-/* Of the run of members that begins at @i, the end. */
+/* The end of the run of members that begins at @i. */
 static size_t run_end(const unsigned char *set, size_t n, size_t i)
 {
 	while (i < n && set[i])
@@ -11,7 +11,7 @@ static size_t run_end(const unsigned char *set, size_t n, size_t i)
 	return i;
 }
 
-/* The caller frees it. */
+/* The caller frees the text. */
 char *ranges_text(const unsigned char *set, size_t n)
 {
 	const char *sep = "";

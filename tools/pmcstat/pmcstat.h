@@ -20,10 +20,10 @@
 #define DEFAULT_INTERVAL	5.0
 
 /**
- * struct wanted - which samples are wanted
- * @condition: @n of them
- * @cgroup: where the directory is named, up to a comma; NULL: no such condition
- * @implied: nobody has asked for any: a module without conditions will do
+ * struct wanted - which samples are selected
+ * @condition: @n conditions
+ * @cgroup: path of the directory, up to a comma; NULL: no such condition
+ * @implied: the user gave no condition: a module without conditions is sufficient
  */
 struct wanted {
 	struct hwpmc_condition condition[HWPMC_NCONDITION];
@@ -33,17 +33,17 @@ struct wanted {
 };
 
 /**
- * struct counter - a PMC, first as asked for, then as allocated
- * @event:      what it counts
- * @spec:       the user's words for it
- * @mode:       of the system or of processes, sampling or counting
+ * struct counter - a PMC, first as requested, then as allocated
+ * @event:      the event that it counts
+ * @spec:       the user's specification of the event
+ * @mode:       a system or process mode, sampling or counting
  * @flags:      PMC_F_*
  * @cpu:        a CPU or PMC_CPU_ALL; PMC_CPU_ANY for processes
- * @period:     of sampling
+ * @period:     sampling period
  * @cumulative: print the count since the start, not since the last line
- * @filter:     of sampling
+ * @filter:     conditions on samples
  * @id:         the PMC
- * @last:       what the last line was printed from
+ * @last:       the reading from which the last line was printed
  */
 struct counter {
 	struct pmc_event_desc event;
@@ -80,20 +80,20 @@ struct options {
 	const char	**targets;
 	size_t		ntargets;
 	const char	*log_path;	/* -O: a file, "-" or "host:port" */
-	int		log_dir;	/* that is a directory for many */
-	uint64_t	rotate_size;	/* bytes of each; 0: as long as it gets */
-	double		rotate_seconds;	/* 0: as long as it takes */
-	uint32_t	keep;		/* of the files; 0: all */
+	int		log_dir;	/* log_path is a directory */
+	uint64_t	rotate_size;	/* bytes of each file; 0: no limit */
+	double		rotate_seconds;	/* of each file; 0: no limit */
+	uint32_t	keep;		/* number of files to keep; 0: all */
 	uint64_t	flight_size;	/* --flight: bytes; 0: not asked for */
 	uint32_t	exit_what;	/* --trigger exit: HWPMC_EXIT_* */
 	uint32_t	exit_status;
-	int		triggers;	/* there are any */
+	int		triggers;	/* any triggers given */
 	const char	*text_path;	/* -o */
 	const char	*kallsyms_path;
 	const char	*describe;
 	double		interval;	/* seconds, -w */
 	double		limit;		/* seconds, -l; 0: none */
-	int		packed;		/* the log's samples are */
+	int		packed;		/* pack the samples in the log */
 	int		by_frames;	/* no unwind tables */
 	int		compress;	/* -Z */
 	int		quiet;
@@ -122,11 +122,11 @@ void usage(FILE *f);
 
 /* child.c */
 struct child {
-	const char *path;	/* a name without a slash has not been found */
+	const char *path;	/* without a slash: not found in PATH */
 	int	pid;		/* 0: none, or reaped */
-	int	go;		/* a byte here lets it exec */
-	int	failed;		/* errno of exec comes here */
-	int	status;		/* exit status as a shell has it */
+	int	go;		/* a byte written here lets it exec */
+	int	failed;		/* pipe that receives the errno of exec */
+	int	status;		/* exit status as in a shell */
 };
 
 void child_fork(struct child *c, char **command, int keep_stdout);
@@ -134,7 +134,7 @@ void child_fork(struct child *c, char **command, int keep_stdout);
 int child_exec(struct child *c);
 /* 1 when it has ended */
 int child_reap(struct child *c);
-/* Waits for its end, pressing harder as time goes by; @signal may be 0. */
+/* Waits for its end, and sends stronger signals with time; @signal may be 0. */
 void child_end(struct child *c, int signal);
 
 /* counts.c: 0, or -1 with errno when a PMC cannot be read */
@@ -146,46 +146,46 @@ struct counts {
 };
 
 int counts_print(struct counts *c, struct pmc_owner *owner);
-/* Totals where only parts were printed, and what is estimated. */
+/* Prints totals if only parts were printed, and which counts are estimates. */
 int counts_end(const struct counts *c, uint64_t elapsed);
 
-/* pmcs.c: each says why, and ends the program, when it cannot go on */
+/* pmcs.c: on failure, these print the reason and end the program */
 struct pmc_owner *pmcs_open(void);
-/* What @err means where the module's parameter @limit bounds what was asked for. */
+/* The meaning of @err if the module's parameter @limit limits the request. */
 const char *pmcs_limit(int err, const char *limit);
 void pmcs_allocate(const struct options *o, struct pmc_owner *owner);
-/* 0, ESRCH: there is no such process, EPERM: it is not for us */
+/* 0, ESRCH: there is no such process, EPERM: no permission */
 int pmcs_attach(const struct options *o, struct pmc_owner *owner, int pid);
-/* 0, or ESRCH: all that was attached to has ended */
+/* 0, or ESRCH: all targets have ended */
 int pmcs_start(const struct options *o, struct pmc_owner *owner);
 void pmcs_stop(const struct options *o, struct pmc_owner *owner);
 
-/* filter.c: ends the program when it cannot */
+/* filter.c: ends the program on failure */
 void filter_set(struct pmc_owner *owner, const struct counter *c);
-/* Samples of the whole system: not those of this process of ours */
+/* Excludes our process @pid from samples of the whole system */
 void filter_process(struct options *o, pid_t pid);
 
 /* net.c */
 int net_is_address(const char *path);
-/* The socket; ends the program when it cannot. */
+/* Returns the socket; ends the program on failure. */
 int net_connect(const char *path);
 
 /* log.c: the log's descriptor; --flight: the device's own; -1 without a log */
 int log_open(const struct options *o, struct pmc_owner *owner);
 void log_metadata(const struct options *o, struct pmc_owner *owner);
-/* Before the start: build-ids, if the log can't be asked at its end */
+/* Before the start: collects build-ids, if the log cannot be read at its end */
 struct targets;
 void log_ids_begin(const struct options *o, const struct targets *targets,
 		   int fd);
-/* All that it begins with is in it: PMCs run. */
+/* The PMCs run: the log has its initial records. */
 void log_begun(int fd);
-/* When log_is_due() has to be asked again; 0: never */
+/* When to call log_is_due() again; 0: never */
 uint64_t log_next(void);
 int log_is_due(int fd);
-/* --flight: what is mapped now, and modules that are new, for snapshots */
+/* --flight: collects present mappings and new modules, for snapshots */
 void log_refresh(const struct options *o, struct pmc_owner *owner,
 		 const struct targets *targets, int pid);
-/* Goes on in the next file, *fd; or -1: the log has to end */
+/* Continues in the next file, *fd; or -1: the log has to end */
 int log_rotate(const struct options *o, struct pmc_owner *owner,
 	       const struct targets *targets, int *fd);
 /* 0 or an exit status */
@@ -193,58 +193,58 @@ int log_close(const struct options *o, struct pmc_owner *owner,
 	      const struct targets *targets, int fd);
 
 /*
- * kallsyms.c: --kallsyms.  Opened before the start, copied by a thread after that;
- * at the end, which waits for it, 0 or an exit status.
+ * kallsyms.c: --kallsyms.  The file is opened before the start, and copied by a thread
+ * afterwards.  The end waits for the thread and returns 0 or an exit status.
  */
 void kallsyms_open(const struct options *o);
 void kallsyms_begin(void);
 int kallsyms_end(void);
 
-/* probes.c: made for the events that need one; ends the program if it cannot */
+/* probes.c: makes probes for events that need one; ends the program on failure */
 void probes_make(const struct options *o, struct pmc_owner *owner);
-/* When the device is closed */
+/* To be called when the device is closed */
 void probes_remove(void);
-/* In a child: they are not held by it */
+/* To be called in a child, which must not remove them */
 void probes_leave(void);
 
 /* list.c: exit statuses */
 int list_events(const struct options *o);
 int describe_event(const char *spec);
 
-/* modules that the log knows, as hashes */
+/* hashes of modules that are in the log */
 struct told {
 	uint64_t	*hash;
 	size_t		n;
 };
 
-/* metadata.c: what only user space can read, as records for the log */
+/* metadata.c: makes log records of data that only user space can read */
 struct metadata_sink {
 	/* 0, or -1 with errno */
 	int	(*write)(void *arg, const void *records, size_t len);
 	void	*arg;
 	size_t	budget;		/* bytes; counts down */
 	size_t	dropped;	/* records that did not fit */
-	struct told *told;	/* NULL: all that there is, is sent */
+	struct told *told;	/* NULL: send everything */
 };
 
 /*
- * What has not been sent to @sink yet.
- * @root: "" or the top of another tree with proc, sys and lib in it
+ * Sends the data that has not been sent to @sink yet.
+ * @root: "" or the root of another tree that contains proc, sys and lib
  */
 int metadata_send(const char *root, const char *release,
 		  struct metadata_sink *sink);
 
-/* fields.c: of tracepoints whose data is asked for; 0, or -1 with errno */
+/* fields.c: sends fields of tracepoints with PMC_F_RAW; 0, or -1 with errno */
 int fields_send(const struct options *o, struct metadata_sink *sink);
 
-/* rates.c: warns of PMCs that sampled less than asked, from the log's end */
+/* rates.c: reads the log's end, warns of PMCs that sampled less than requested */
 void rates_report(const struct options *o, const unsigned char *tail,
 		  size_t len);
 void rates_report_file(const struct options *o, int log_fd);
 
 /*
- * summary.c; @compressed: bytes of the log as it is stored, 0: like this.
- * @files: it is in so many; 0: in one that the user has named
+ * summary.c; @compressed: bytes of the compressed log, 0: not compressed.
+ * @files: number of the log's files; 0: one file named by the user
  */
 void summary_print(const struct options *o,
 		   const struct hwpmc_driverstats *stats, uint64_t compressed,
@@ -254,10 +254,10 @@ void summary_multiplexed(const struct counter *c, struct pmc_owner *owner);
 /* session.c: the exit status */
 int session_run(struct options *o);
 
-/* read.c: -R; and a recording that is read while it runs */
+/* read.c: -R, or a recording that is read while it runs */
 int read_run(const struct options *o);
 int read_live(struct options *o);
-/* Of the latter: it records, and what is made of that is wanted. */
+/* For the latter: the recording has begun, so the reader's output is needed. */
 void read_begun(void);
 
 #endif /* PMCSTAT_H */

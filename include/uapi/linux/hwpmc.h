@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
 /*
  * ioctls of /dev/hwpmc.  An open file description is an "owner": it owns the
- * PMCs it allocates and at most one log.  Closing it releases all.
+ * PMCs it allocates and at most one log.  The last close releases all of them.
  *
  * All structures are naturally aligned and of fixed width: 32-bit programs
- * need no translation.  The size is taken from the request number: shorter
- * (older) structures are filled up with zeros, longer ones are accepted when
- * what the module does not know is zero (else E2BIG).  Unknown flag bits and
- * reserved fields that are not zero are refused with EINVAL.
+ * need no translation.  The request number gives the size of the structure.
+ * The module extends a shorter (older) structure with zeros.  It accepts a
+ * longer one if the fields it does not know are zero (else E2BIG).  It refuses
+ * unknown flag bits and non-zero reserved fields with EINVAL.
  *
  * Documentation/man/hwpmc.4 lists the errors of each operation.
  */
@@ -18,7 +18,7 @@
 #include <linux/types.h>
 #include <linux/pmclog.h>
 
-/* the ABI's version: major.minor.patch as in the log's version word */
+/* version of the ABI: major.minor.patch as in the log's version word */
 #define HWPMC_ABI_VERSION	0x0A000000U
 
 #define HWPMC_NAME_MAX		PMCLOG_NAME_MAX
@@ -40,7 +40,7 @@
 #define HWPMC_ID_CLASS(id)	(((__u32)(id) >> 8) & 0xFFU)
 #define HWPMC_ID_ROW(id)	((__u32)(id) & 0xFFU)
 #define HWPMC_ID_CPU_NONE	0xFFFU	/* process modes, and all CPUs */
-#define HWPMC_NROW		256	/* PMCs an owner can have */
+#define HWPMC_NROW		256	/* most PMCs of an owner */
 
 #define HWPMC_CPU_ANY		(-1)	/* process modes */
 #define HWPMC_CPU_ALL		(-2)	/* system modes: all online CPUs, one id */
@@ -70,18 +70,18 @@
 #define HWPMC_F_CALLCHAIN	0x00000080U
 #define HWPMC_F_USERCALLCHAIN	0x00000100U	/* with CALLCHAIN */
 #define HWPMC_F_EXCLUDE_IDLE	0x01000000U	/* not in the idle task */
-#define HWPMC_F_RAW		0x02000000U	/* a tracepoint's fields, too */
-#define HWPMC_F_INCLUDE_OWNER	0x04000000U	/* SS: who opened the device, too */
+#define HWPMC_F_RAW		0x02000000U	/* log the tracepoint's fields */
+#define HWPMC_F_INCLUDE_OWNER	0x04000000U	/* SS: sample the opener, too */
 #define HWPMC_F_TRIGGER		0x08000000U	/* an overflow takes a snapshot */
 #define HWPMC_F_UNWIND		0x10000000U	/* with CALLCHAIN: user frames by tables */
 
 /**
  * struct hwpmc_configurelog - CONFIGURELOG and ROTATELOG
  * @fd: a file opened for writing; negative (CONFIGURELOG only): end the log, or,
- *	with HWPMC_LOG_STREAM or HWPMC_LOG_FLIGHT, begin one without a file
- * @flags: HWPMC_LOG_*; with a negative @fd those two and PACKED only
- * @size: HWPMC_LOG_FLIGHT: bytes of log to keep; HWPMC_LOG_STREAM: bytes to keep
- *	ready for read(2), 0: as many as the module likes; else 0
+ *	with HWPMC_LOG_STREAM or HWPMC_LOG_FLIGHT, begin a log without a file
+ * @flags: HWPMC_LOG_*; STREAM and FLIGHT need a negative @fd
+ * @size: HWPMC_LOG_FLIGHT: bytes of log to keep; HWPMC_LOG_STREAM: bytes of the
+ *	buffer for read(2), 0: the module's default; otherwise 0
  */
 struct hwpmc_configurelog {
 	__s32	fd;
@@ -89,7 +89,7 @@ struct hwpmc_configurelog {
 	__u64	size;
 };
 
-/* samples in packs: see struct pmclog_ext_samples */
+/* write samples in packs: see struct pmclog_ext_samples */
 #define HWPMC_LOG_PACKED	0x00000001U
 /* the log is read with read(2) from the device */
 #define HWPMC_LOG_STREAM	0x00000002U
@@ -99,12 +99,12 @@ struct hwpmc_configurelog {
 /**
  * struct hwpmc_writelog - WRITELOG
  * @userdata: value of a USERDATA record, when @len is 0
- * @len:      bytes at @records; the bulk form
- * @records:  user address of ready-made records: USERDATA extension records of
+ * @len:      bytes at @records; 0: write one USERDATA record
+ * @records:  user address of complete records: USERDATA extension records of
  *            the subtypes KERNEL, MODULE, SECTION, BUILDID and FIELDS, and
- *            MAP_IN with pid PMCLOG_PID_KERNEL.  Their time stamps are set by
- *            the module.  They are kept and repeated at the start of a rotated
- *            log.
+ *            MAP_IN with pid PMCLOG_PID_KERNEL.  The module sets their
+ *            timestamps.  It keeps the records and repeats them at the start
+ *            of a rotated log.
  */
 struct hwpmc_writelog {
 	__u32	userdata;
@@ -112,7 +112,7 @@ struct hwpmc_writelog {
 	__u64	records;
 };
 
-#define HWPMC_WRITELOG_MAX	(1U << 20)	/* bulk bytes per call and owner */
+#define HWPMC_WRITELOG_MAX	(1U << 20)	/* @len per call, and per owner */
 
 struct hwpmc_classinfo {
 	__u32	pmc_class;
@@ -141,14 +141,14 @@ struct hwpmc_cpuinfo {
  * struct hwpmc_driverstats - GETDRIVERSTATS
  * @scope: in: HWPMC_STATS_MODULE (since load) or HWPMC_STATS_OWNER
  * @intr_processed, @intr_ignored, @intr_bufferfull: overflows that became a
- *	sample, were filtered, found no room (or another cause to drop)
- * @syscalls, @syscall_errors: ioctls
- * @buffer_requests, @buffer_requests_failed: rings asked for
- * @log_sweeps: passes of the writing thread
+ *	sample, that were filtered, and that were dropped (for any cause)
+ * @syscalls, @syscall_errors: ioctls, and those that failed
+ * @buffer_requests, @buffer_requests_failed: allocations of rings
+ * @log_sweeps: passes of the writer thread
  * @bytes_written, @records_written: to the log's file
- * @log_errno: pending write error, positive, 0 none (owner)
+ * @log_errno: pending write error of the owner's log, positive; 0: none
  * @account: since the owner was opened, or the module loaded.  in_rings
- *	is exact when nothing is sampling.
+ *	is exact only while no PMC is sampling.
  */
 struct hwpmc_driverstats {
 	__u32	scope;
@@ -170,8 +170,8 @@ struct hwpmc_driverstats {
 
 /**
  * struct hwpmc_moduleversion - GETMODULEVERSION
- * @version: in: the client's HWPMC_ABI_VERSION, or 0; out: the module's.
- *	EPROTONOSUPPORT when the client's major is newer than the module's.
+ * @version: in: the caller's HWPMC_ABI_VERSION, or 0; out: the module's.
+ *	EPROTONOSUPPORT if the caller's major is newer than the module's.
  */
 struct hwpmc_moduleversion {
 	__u32	version;
@@ -184,14 +184,14 @@ struct hwpmc_moduleversion {
  * @cpu:   a CPU or HWPMC_CPU_ALL for system modes, HWPMC_CPU_ANY otherwise
  * @flags: HWPMC_F_*
  * @pmc_class: HWPMC_CLASS_SOFT
- * @caps:  HWPMC_CAP_*; USER and SYSTEM select the modes counted in (neither:
- *	both); sampling implies INTERRUPT
+ * @caps:  HWPMC_CAP_*; USER and SYSTEM select the CPU modes to count in
+ *	(neither: both); sampling implies INTERRUPT
  * @type, @config, @config1, @config2: as in struct perf_event_attr
  * @count: in: period or initial count; 0: 65536 for sampling (1 for tracepoints
  *	and breakpoints), 0 for counting.
- *	out: the period in force (raised to the minimum)
- * @id:    out
- * @name:  the event's name for the log, NUL-terminated
+ *	out: the value in force (a short period is raised to the minimum)
+ * @id:    out: the id of the PMC
+ * @name:  name of the event for the log, NUL-terminated
  * @config3, @bp_type: as in struct perf_event_attr
  */
 struct hwpmc_allocate {
@@ -216,7 +216,7 @@ struct hwpmc_allocate {
 /**
  * struct hwpmc_attach - PMCATTACH and PMCDETACH
  * @id:  a PMC of a process mode
- * @pid: a process, as the caller's pid namespace numbers it; 0: the caller
+ * @pid: a process, by its number in the caller's pid namespace; 0: the caller
  */
 struct hwpmc_attach {
 	__u32	id;
@@ -229,19 +229,20 @@ struct hwpmc_attach {
 #define HWPMC_DISP_UNKNOWN	3	/* disabled */
 
 /**
- * struct hwpmc_pmcinfo_row - what one owner has on one row of one CPU
+ * struct hwpmc_pmcinfo_row - one owner's use of one row of one CPU
  * @row:       0 to HWPMC_NROW - 1
- * @enabled:   0: by the administrator's will nobody can allocate it
+ * @enabled:   0: the administrator has disabled the row, no owner can use it
  * @disposition: HWPMC_DISP_*
- * @owner_pid: who opened the device, as the caller sees it; -1: nobody (any
- *             more), or a process of another pid namespace
- * @state:     HWPMC_STATE_*; DELETED: released, and in use until what it
- *             sampled is in the log
+ * @owner_pid: the process that opened the device, as the caller sees it; -1:
+ *             the row is free, or the process has ended or is in another pid
+ *             namespace
+ * @state:     HWPMC_STATE_*; DELETED: released, but the row is in use until
+ *             the PMC's samples are in the log
  * @reload:    period of a sampling PMC, else 0
  * @type, @config: as in struct perf_event_attr
- * Fields behind @disposition are zero, @owner_pid -1, for a row that is not
- * used, and where the caller may not know: without the privilege for system
- * modes he sees his own PMCs, and those of who has his effective uid.
+ * For a free row, and for a PMC that the caller may not see, @owner_pid is -1
+ * and the fields after it are zero.  A caller without the privilege for system
+ * modes sees its own PMCs, and those of openers with its effective uid.
  */
 struct hwpmc_pmcinfo_row {
 	__u32	row;
@@ -261,12 +262,12 @@ struct hwpmc_pmcinfo_row {
 
 /**
  * struct hwpmc_pmcinfo - GETPMCINFO: the rows of a CPU that are used or disabled
- * @cpu:   in: EINVAL out of range, ENXIO when it is offline
- * @nrows: in: how many @rows has room for; out: how many there are (more than
- *         there was room for: ask again)
- * @npmc:  out: rows an owner has; those that are not listed are free
+ * @cpu:   in: EINVAL if out of range, ENXIO if offline
+ * @nrows: in: entries that fit at @rows; out: entries that exist.  If these
+ *         are more, call again with a larger @rows.
+ * @npmc:  out: rows of an owner; rows that are not listed are free
  * @rows:  user address of struct hwpmc_pmcinfo_row[], ordered by row.  Each
- *         owner has rows of its own: a row can be listed once for each.
+ *         owner has its own rows: a row is listed once for each owner using it.
  */
 struct hwpmc_pmcinfo {
 	__s32	cpu;
@@ -285,12 +286,12 @@ struct hwpmc_pmcinfo {
 #define HWPMC_STATE_DELETED	5
 
 /**
- * struct hwpmc_admin - PMCADMIN: whether owners may use a row of a CPU
- * @cpu:   EINVAL out of range, ENXIO when it is offline
+ * struct hwpmc_admin - PMCADMIN: enable or disable a row of a CPU for all owners
+ * @cpu:   EINVAL if out of range, ENXIO if offline
  * @row:   0 to HWPMC_NROW - 1
  * @state: HWPMC_STATE_DISABLED or HWPMC_STATE_FREE
  *
- * PMCs of all CPUs and of processes use their row on every CPU.
+ * A PMC of all CPUs or of a process mode uses its row on every CPU.
  */
 struct hwpmc_admin {
 	__s32	cpu;
@@ -299,7 +300,7 @@ struct hwpmc_admin {
 	__u32	reserved;
 };
 
-/* an event that PMCALLOCATE takes by @type and @config */
+/* an event with a name; @type and @config are for PMCALLOCATE */
 struct hwpmc_dynevent {
 	char	name[HWPMC_NAME_MAX];
 	__u64	config;
@@ -310,9 +311,9 @@ struct hwpmc_dynevent {
 /**
  * struct hwpmc_dyneventinfo - GETDYNEVENTINFO: events of a class by name
  * @pmc_class: HWPMC_CLASS_SOFT, else EINVAL
- * @nevents:   in: how many @events has room for; out: how many there are
- * @events:    user address of struct hwpmc_dynevent[]; only what this machine
- *             can count
+ * @nevents:   in: entries that fit at @events; out: entries that exist
+ * @events:    user address of struct hwpmc_dynevent[]; lists only events that
+ *             this machine can count
  */
 struct hwpmc_dyneventinfo {
 	__u32	pmc_class;
@@ -332,7 +333,7 @@ struct hwpmc_simple {
 	__u32	reserved;
 };
 
-/* PMCSETCOUNT; @count out: what is in force */
+/* PMCSETCOUNT; @count in: period or initial count; out: the value in force */
 struct hwpmc_setcount {
 	__u32	id;
 	__u32	reserved;
@@ -343,10 +344,11 @@ struct hwpmc_setcount {
  * struct hwpmc_rw - PMCRW
  * @flags:   HWPMC_F_OLDVALUE and/or HWPMC_F_NEWVALUE
  * @cpu:     HWPMC_CPU_ALL: the sum (process modes: over all targets that are
- *           or were attached); or one CPU of a system mode's PMC (read only)
+ *           or were attached); or one CPU of a system-mode PMC (read only)
  * @value:   in: new value; out: old value
- * @enabled, @running: out: nanoseconds, summed over CPUs or threads as @value
- *           is.  Fewer running than enabled: the event had to share a counter.
+ * @enabled, @running: out: nanoseconds, summed over CPUs or threads like
+ *           @value.  @running is less than @enabled if the event shared a
+ *           counter with others.
  */
 struct hwpmc_rw {
 	__u32	id;
@@ -358,21 +360,21 @@ struct hwpmc_rw {
 	__u64	running;
 };
 
-/* what a condition looks at */
+/* the property that a condition tests */
 #define HWPMC_COND_PID		1
 #define HWPMC_COND_TID		2
 #define HWPMC_COND_COMM		3	/* name of the thread */
-#define HWPMC_COND_CGROUP	4	/* or one below it */
+#define HWPMC_COND_CGROUP	4	/* this cgroup, or one below it */
 #define HWPMC_COND_USER		5	/* user mode; not equal: kernel mode */
 #define HWPMC_COND_EQ		0
 #define HWPMC_COND_NE		1
 
 /**
- * struct hwpmc_condition - of which samples have to be
+ * struct hwpmc_condition - a condition on samples
  * @what:  HWPMC_COND_*
  * @op:    HWPMC_COND_EQ or HWPMC_COND_NE
- * @value: PID, TID: as the owner's pid namespace numbers them; CGROUP: an open
- *	directory of cgroup2; else 0
+ * @value: PID, TID: the number in the owner's pid namespace; CGROUP: descriptor
+ *	of an open directory of cgroup2; else 0
  * @comm:  COMM: NUL-terminated; else zeros
  */
 struct hwpmc_condition {
@@ -385,14 +387,14 @@ struct hwpmc_condition {
 #define HWPMC_NCONDITION	16	/* of one PMC */
 
 /**
- * struct hwpmc_filter - PMCFILTER: samples of a PMC that are wanted
- * @id: a sampling PMC that does not run (EBUSY)
- * @n:  of @conditions, at most HWPMC_NCONDITION (E2BIG); 0: all are wanted
+ * struct hwpmc_filter - PMCFILTER: select the samples of a PMC
+ * @id: a sampling PMC that is not running (else EBUSY)
+ * @n:  number of @conditions, at most HWPMC_NCONDITION (E2BIG); 0: select all
  * @conditions: user address of struct hwpmc_condition[]
  *
- * Replaces what was set before.  A sample is wanted if it is none of those that
- * a condition says it must not be, and, for each kind of which there are
- * conditions that say what it must be, one of these.  What is not wanted is
+ * The conditions replace those set before.  A sample is selected if no
+ * HWPMC_COND_NE condition excludes it and if, for each @what that has
+ * HWPMC_COND_EQ conditions, at least one of them holds.  Other samples are
  * counted as filtered.
  */
 struct hwpmc_filter {
@@ -403,13 +405,14 @@ struct hwpmc_filter {
 
 /**
  * struct hwpmc_record - RECORD: all PMCs of the owner at once
- * @on:   1: start all that do not run: EBUSY if RECORD has started some already,
- *	ENOENT without PMCs; 0: stop those again: EINVAL if there are none.
- *	Without a log and with a PMC that needs one, a log begins that is read from
- *	the device (HWPMC_LOG_STREAM).
- * @npmc: out: how many
+ * @on:   1: start all PMCs that are not running.  EBUSY if a PMC started by
+ *	RECORD is running, ENOENT if the owner has no PMCs.  If a PMC needs a
+ *	log and the owner has none, a log that is read from the device
+ *	(HWPMC_LOG_STREAM) begins.
+ *	0: stop the PMCs that RECORD started.  EINVAL if none is running.
+ * @npmc: out: number of PMCs started or stopped
  * @skew: out: nanoseconds from the start of the first counter to that of the
- *	last (0: stop).  Samples are let through from one moment to another, at
+ *	last; 0 for a stop.  Samples are recorded only between two moments at
  *	which all counters run.
  */
 struct hwpmc_record {
@@ -419,9 +422,9 @@ struct hwpmc_record {
 };
 
 /**
- * struct hwpmc_atbase - GETATBASE: where the run-time loader of a process sits
- * @pid:  as PMCATTACH; under its rules
- * @base: out: AT_BASE; 0 without one
+ * struct hwpmc_atbase - GETATBASE: load address of a process' run-time loader
+ * @pid:  as for PMCATTACH, with the same permission checks
+ * @base: out: AT_BASE; 0 if the process has no run-time loader
  */
 struct hwpmc_atbase {
 	__s32	pid;
@@ -429,17 +432,18 @@ struct hwpmc_atbase {
 	__u64	base;
 };
 
-/* Not now, but when a trigger says so; a negative @fd: no more. */
+/* Write at the first trigger, not now.  A negative @fd disarms. */
 #define HWPMC_SNAPSHOT_ARM	0x00000001U
 
 /**
- * struct hwpmc_snapshot - SNAPSHOT: write what a HWPMC_LOG_FLIGHT log keeps
+ * struct hwpmc_snapshot - SNAPSHOT: write the kept part of a HWPMC_LOG_FLIGHT log
  * @fd:    a file opened for writing
  * @flags: HWPMC_SNAPSHOT_ARM or 0
  *
- * EINVAL without such a log.  Returns when all is written.  An armed file is
- * written to at the first trigger; poll(2) then says POLLPRI until SNAPSHOT is
- * called with HWPMC_SNAPSHOT_ARM again.
+ * EINVAL if the owner has no such log.  Without HWPMC_SNAPSHOT_ARM the call
+ * returns when the snapshot is written.  With it the module writes to the file
+ * at the first trigger.  poll(2) then returns POLLPRI until SNAPSHOT is called
+ * with HWPMC_SNAPSHOT_ARM again.
  */
 struct hwpmc_snapshot {
 	__s32	fd;
@@ -448,13 +452,13 @@ struct hwpmc_snapshot {
 
 #define HWPMC_EXIT_NEVER	0
 #define HWPMC_EXIT_FAILED	1	/* any status but 0 */
-#define HWPMC_EXIT_STATUS	2	/* this one */
+#define HWPMC_EXIT_STATUS	2	/* the given status */
 
 /**
- * struct hwpmc_exittrigger - EXITTRIGGER: a process' end takes a snapshot
+ * struct hwpmc_exittrigger - EXITTRIGGER: process exits that take a snapshot
  * @what:   HWPMC_EXIT_*
- * @status: as wait(2) tells it
- * @pid:    of this process; 0: of any that the log tells of
+ * @status: HWPMC_EXIT_STATUS: as wait(2) returns it; else 0
+ * @pid:    the process; 0: any process in the log
  */
 struct hwpmc_exittrigger {
 	__u32	what;
@@ -463,16 +467,15 @@ struct hwpmc_exittrigger {
 	__u32	reserved;
 };
 
-/* numbers are FreeBSD's operation numbers; from 64 on ours */
 /**
- * struct hwpmc_unwindtable - UNWINDTABLE: how to unwind an object
- * @id:   of UNWINDNEXT; or 0, and @fd is the object's file, or @flags says VDSO
- * @fd:   else -1
- * @data, @len: user address of a table, see linux/hwpmc_unwind.h; @len 0: there is
- *	none for it, frame pointers it is
- * @flags: HWPMC_UNWIND_VDSO
+ * struct hwpmc_unwindtable - UNWINDTABLE: supply the unwind table of an object
+ * @id:   the object, by its id from UNWINDNEXT; 0: @fd or @flags names it
+ * @fd:   the object's file; -1: @id or @flags names the object
+ * @data, @len: user address and bytes of a table, see linux/hwpmc_unwind.h;
+ *	@len 0: the object has no table, follow frame pointers in it
+ * @flags: HWPMC_UNWIND_VDSO: the object is the vdso
  *
- * EEXIST: it has one, or is known to have none.
+ * EEXIST: the object has a table already, or is known to have none.
  */
 struct hwpmc_unwindtable {
 	__u32	id;
@@ -484,11 +487,11 @@ struct hwpmc_unwindtable {
 };
 
 /**
- * struct hwpmc_unwindnext - UNWINDNEXT: what has been sampled without a table
- * @id: for UNWINDTABLE
- * @fd: the object's file, opened with O_PATH and O_CLOEXEC; -1: it is the vdso
+ * struct hwpmc_unwindnext - UNWINDNEXT: get an object sampled without a table
+ * @id: out: names the object for UNWINDTABLE
+ * @fd: out: the object's file, opened with O_PATH and O_CLOEXEC; -1: the vdso
  *
- * EAGAIN: nothing now.  poll(2) says POLLRDBAND when there is.
+ * EAGAIN: no object is waiting.  poll(2) returns POLLRDBAND when one is.
  */
 struct hwpmc_unwindnext {
 	__u32	id;
@@ -498,6 +501,7 @@ struct hwpmc_unwindnext {
 
 #define HWPMC_UNWIND_VDSO	0x00000001U
 
+/* The numbers are those of FreeBSD's operations; from 64 on they are ours. */
 #define HWPMC_IOC_MAGIC		0xB6
 #define HWPMC_IOC_CONFIGURELOG	_IOW(HWPMC_IOC_MAGIC, 0, struct hwpmc_configurelog)
 #define HWPMC_IOC_FLUSHLOG	_IO(HWPMC_IOC_MAGIC, 1)

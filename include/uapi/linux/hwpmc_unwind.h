@@ -2,40 +2,40 @@
 /*
  * Unwind tables: how to get from each instruction of an object file to its caller.
  *
- * libpmc compiles a table from a file's call frame information (.eh_frame and its
- * kin); the module follows it when it samples a program that maps the file.  A
- * table describes places in a file, so it is good wherever that is mapped.
+ * libpmc compiles a table from a file's call frame information (.eh_frame and
+ * similar sections).  The module uses the table when it samples a program that maps
+ * the file.  A table uses offsets in the file, so it is valid at any address.
  */
 #ifndef _UAPI_LINUX_HWPMC_UNWIND_H
 #define _UAPI_LINUX_HWPMC_UNWIND_H
 
 #include <linux/types.h>
 
-/* where the caller's frame begins: its stack pointer (the CFA of DWARF) */
-#define HWPMC_CFA_NONE		0	/* this is not covered */
+/* where the caller's frame begins: the caller's stack pointer (the CFA of DWARF) */
+#define HWPMC_CFA_NONE		0	/* the table does not cover this place */
 #define HWPMC_CFA_SP		1	/* stack pointer + cfa_offset */
 #define HWPMC_CFA_FP		2	/* frame pointer + cfa_offset */
-#define HWPMC_CFA_SP_DEREF	3	/* the word at that, + cfa_add */
-#define HWPMC_CFA_FP_DEREF	4
-/* amd64: sp + cfa_offset, and 8 more from byte cfa_add of 16 on */
+#define HWPMC_CFA_SP_DEREF	3	/* word at SP + cfa_offset, + cfa_add */
+#define HWPMC_CFA_FP_DEREF	4	/* word at FP + cfa_offset, + cfa_add */
+/* amd64: sp + cfa_offset; 8 more if pc % 16 >= cfa_add */
 #define HWPMC_CFA_PLT		5
-#define HWPMC_CFA_UNTOLD	6	/* no rule can tell: chains end here */
-/* DWARF's register N + cfa_offset; innermost frame only, but for amd64's rbx */
+#define HWPMC_CFA_UNTOLD	6	/* no rule can express it: chains end here */
+/* + N: DWARF register N + cfa_offset; innermost frame only, except amd64's rbx */
 #define HWPMC_CFA_REG		16
 #define HWPMC_CFA_REGS		32
 
-/* where a register of the caller is */
-#define HWPMC_AT_SAME		0	/* still there; return address: in LR */
+/* where the caller's value of a register is */
+#define HWPMC_AT_SAME		0	/* in the register; return address: in LR */
 #define HWPMC_AT_CFA		1	/* memory at CFA + its offset */
-#define HWPMC_AT_SP		2	/* ... at the stack pointer + that */
-#define HWPMC_AT_FP		3	/* ... at the frame pointer + that */
+#define HWPMC_AT_SP		2	/* memory at the stack pointer + offset */
+#define HWPMC_AT_FP		3	/* memory at the frame pointer + offset */
 #define HWPMC_AT_UNDEFINED	4	/* lost; return address: no caller */
 #define HWPMC_AT_KINDS		5
-/* return address: in DWARF's register N; innermost frame only */
+/* + N: return address in DWARF register N; innermost frame only */
 #define HWPMC_AT_REG		16
 #define HWPMC_AT_REGS		32
 
-/* the caller was interrupted here: it was not about to return */
+/* signal frame: the caller was interrupted, its pc is not a return address */
 #define HWPMC_RULE_SIGNAL	0x01
 
 /**
@@ -46,7 +46,7 @@
  * @flags: HWPMC_RULE_*
  * @reserved: 0
  *
- * Where @cfa is NONE or UNTOLD the rest is 0.  Offsets are in bytes.
+ * If @cfa is NONE or UNTOLD, all other fields are 0.  Offsets are in bytes.
  */
 struct hwpmc_unwind_rule {
 	__u8	cfa;
@@ -76,11 +76,11 @@ struct hwpmc_unwind_rule {
  * @nrules:  at least one
  * @reserved: 0
  *
- * Behind it, without gaps:
+ * Followed by, without gaps:
  *	struct hwpmc_unwind_rule rules[nrules]
  *	__u32 pc[nrows]		offsets in the file, each greater than the last
- *	__u16 rule[nrows]	the rule from there on; < nrules
- * The last row ends what the table covers: its rule's cfa is NONE.
+ *	__u16 rule[nrows]	the rule from that pc on; < nrules
+ * The last row ends the covered range: the cfa of its rule is NONE.
  */
 struct hwpmc_unwind_table {
 	__u32	magic;

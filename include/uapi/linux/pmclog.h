@@ -2,14 +2,14 @@
 /*
  * The pmclog wire format, version 10.0.0, as hwpmc for Linux writes it.
  *
- * Every record begins with struct pmclog_hdr.  Numbers are little-endian,
- * addresses are 8 bytes on every machine.  A record's length is a multiple of
- * 4, so records (and the 64-bit fields in them) are 4-aligned in a file and
- * must be read with accesses that allow that.
+ * Every record begins with struct pmclog_hdr.  Numbers are little-endian.
+ * Addresses are 8 bytes on every machine.  A record's length is a multiple of
+ * 4, so records (and the 64-bit fields in them) are 4-aligned in a file.
+ * Readers must use accesses that allow this alignment.
  *
- * What FreeBSD's format has no field for follows the known fields of a record
- * ("trailing"), or is a USERDATA record whose first word is
- * PMCLOG_EXT_COOKIE: FreeBSD's parser takes both in its stride.
+ * Data that FreeBSD's format has no field for follows the known fields of a
+ * record ("trailing"), or is a USERDATA record whose first word is
+ * PMCLOG_EXT_COOKIE.  FreeBSD's parser accepts both.
  * Documentation/design/pmclog-extensions.rst says when each is written.
  */
 #ifndef _UAPI_LINUX_PMCLOG_H
@@ -19,7 +19,7 @@
 
 #define PMCLOG_MAGIC		0xEEU
 #define PMCLOG_VERSION		0x0A000000U	/* 10.0.0 */
-#define PMCLOG_RECORD_MAX	4128		/* no record of ours is longer */
+#define PMCLOG_RECORD_MAX	4128		/* longest record that hwpmc writes */
 #define PMCLOG_PATH_MAX		1024		/* with the NUL */
 #define PMCLOG_NAME_MAX		64		/* with the NUL */
 #define PMCLOG_COMM_MAX		20		/* with the NUL */
@@ -74,9 +74,9 @@ struct pmclog_hdr {
 #define PMCLOG_CC_USERSPACE	0x0001U	/* the sample was taken in user mode */
 #define PMCLOG_CC_MULTIPART	0x0002U
 #define PMCLOG_CC_USERLATE	0x0004U	/* see struct pmclog_ext_userchain */
-/* how the chain ends; one with USERLATE says it of what it has so far */
-#define PMCLOG_CC_WHOLE		0x0100U	/* its user part: with its thread's first frame */
-#define PMCLOG_CC_TABLES	0x0200U	/* its user part: by unwind tables */
+/* how the chain ends; with USERLATE, how the part in this record ends */
+#define PMCLOG_CC_WHOLE		0x0100U	/* user part ends at its thread's first frame */
+#define PMCLOG_CC_TABLES	0x0200U	/* user part was found by unwind tables */
 #define PMCLOG_CC_CUT(cause)	(0x1000U << (cause))	/* enum pmclog_cut_cause */
 #define PMCLOG_CC_CUT_ANY	0xF000U
 #define PMCLOG_CC_CPUFLAGS(cpu, flags)	(((__u32)(cpu) << 16) | (flags))
@@ -85,9 +85,9 @@ struct pmclog_hdr {
 
 /**
  * struct pmclog_callchain - one sample
- * @pc: innermost first; kernel frames, then user frames.  A return address is
- *      logged as it is (look up pc - 1 for every frame but the first of each
- *      of the two parts).  (length - 32) / 8 entries.
+ * @pc: innermost first; kernel frames, then user frames; (length - 32) / 8
+ *      entries.  Return addresses are logged unchanged, so look up pc - 1 for
+ *      every frame except the first of each of the two parts.
  */
 struct pmclog_callchain {
 	struct pmclog_hdr h;
@@ -113,7 +113,7 @@ struct pmclog_initialize {
  * @event:  0x20000 + n
  * @flags:  PMC_F_*
  * @name:   the event's name
- * The rest is trailing (ours):
+ * The fields from @rate on are trailing (ours):
  * @rate:   period of a sampling PMC, initial count otherwise
  * @config: perf_event_attr.config
  * @type:   perf_event_attr.type
@@ -140,10 +140,10 @@ struct pmclog_pmcallocatedyn {
 
 /**
  * struct pmclog_pmcattach - a PMC counts in a process from its next start on
- * @path: of the process' executable; "" for a kernel thread.  NUL-terminated,
- *	record padded with NULs to a multiple of 4
+ * @path: path of the process' executable; "" for a kernel thread.
+ *	NUL-terminated, record padded with NULs to a multiple of 4
  *
- * A child that gets a PMC by DESCENDANTS is told by PROCFORK alone.
+ * If a child gets a PMC by DESCENDANTS, only PROCFORK is logged.
  */
 struct pmclog_pmcattach {
 	struct pmclog_hdr h;
@@ -152,7 +152,7 @@ struct pmclog_pmcattach {
 	char	path[];
 };
 
-/* no more: PMCDETACH, or an exec that changed the process' credentials */
+/* end of an attachment: PMCDETACH, or an exec that changed the credentials */
 struct pmclog_pmcdetach {
 	struct pmclog_hdr h;
 	__u32	pmcid;
@@ -160,8 +160,8 @@ struct pmclog_pmcdetach {
 };
 
 /**
- * struct pmclog_proccsw - what a thread counted until it left the CPU
- * @value: since it came onto a CPU
+ * struct pmclog_proccsw - count of a thread when it leaves the CPU
+ * @value: count since the thread was scheduled in
  */
 struct pmclog_proccsw {
 	struct pmclog_hdr h;
@@ -173,9 +173,9 @@ struct pmclog_proccsw {
 };
 
 /**
- * struct pmclog_procexit - what a process counted until its end
- * @value: of all its threads
- * The rest is trailing (ours):
+ * struct pmclog_procexit - count of a process when it ends
+ * @value: sum over its threads
+ * The other fields are trailing (ours):
  * @enabled, @running: nanoseconds, summed over its threads
  */
 struct pmclog_procexit {
@@ -208,10 +208,10 @@ struct pmclog_map_out {
 
 /**
  * struct pmclog_procexec - the process runs a new image; forget its mappings
- * @base: where the run-time loader sits (AT_BASE), 0 without one
+ * @base: load address of the run-time loader (AT_BASE), 0 if there is none
  * @dyn:  load base of a position-independent executable, 0 otherwise
  * @pmcid: a PMC attached to the process, or PMCLOG_PMCID_NONE: the log is of
- *	the whole system.  Told once for each owner.
+ *	the whole system.  There is one record for each owner.
  */
 struct pmclog_procexec {
 	struct pmclog_hdr h;
@@ -240,7 +240,7 @@ struct pmclog_userdata {
 	__u32	pad;
 };
 
-/* also sent again when a thread is renamed: the latest name counts */
+/* repeated when a thread is renamed: the latest name is valid */
 struct pmclog_thr_create {
 	struct pmclog_hdr h;
 	__u32	tid;
@@ -256,7 +256,7 @@ struct pmclog_thr_exit {
 	__u32	pad;
 };
 
-/* also sent again when a process is renamed */
+/* repeated when a process is renamed */
 struct pmclog_proc_create {
 	struct pmclog_hdr h;
 	__u32	pid;
@@ -274,11 +274,11 @@ enum pmclog_drop_cause {
 };
 
 /**
- * struct pmclog_dropnotify - samples were lost on one CPU; all trailing (ours)
- * @pmcid: the PMC, or PMCLOG_PMCID_NONE: process records were lost
+ * struct pmclog_dropnotify - samples were dropped on one CPU; all trailing (ours)
+ * @pmcid: the PMC, or PMCLOG_PMCID_NONE: process records were dropped
  * @cause: enum pmclog_drop_cause
- * @count: how many
- * @first, @last: clock of the first and the last of them
+ * @count: number of drops
+ * @first, @last: clock of the first and the last drop
  */
 struct pmclog_dropnotify {
 	struct pmclog_hdr h;
@@ -301,22 +301,23 @@ enum pmclog_cut_cause {
 };
 
 /**
- * struct pmclog_account - what became of every overflow, since the log began
+ * struct pmclog_account - outcome of every overflow since the log began
  * @overflows:  calls of the overflow handler
  * @committed:  samples put into a ring
- * @dropped:    by cause
- * @filtered:   not wanted: by PMCFILTER, before or after RECORD, of the recorder
+ * @dropped:    samples dropped, by cause
+ * @filtered:   samples left out: by PMCFILTER, before or after RECORD, or of
+ *		the recording process
  * @written:    samples in this log
  * @discarded:  samples taken out of a ring but not written (error, deadline)
  * @in_rings:   samples still in a ring
  * @proc_committed, @proc_dropped: the same for process records
- * @made:       records made by the writing thread itself
- * @cut:        samples whose chain was cut, for any of the causes
+ * @made:       records made by the writer thread itself
+ * @cut:        samples whose chain was cut, for any cause
  * @throttled:  times perf throttled an event: time without samples follows
- * @cut_by:     by enum pmclog_cut_cause; one sample may have several
- * @late:       samples whose user chain was left for later
- *		(PMCLOG_CC_USERLATE); they are not in @cut
- * @late_answered: user chains that came later; one may answer several samples
+ * @cut_by:     by enum pmclog_cut_cause; one sample may have several causes
+ * @late:       samples with a deferred user chain (PMCLOG_CC_USERLATE); these
+ *		are not in @cut
+ * @late_answered: deferred user chains logged; one may belong to several samples
  *
  * overflows == committed + sum(dropped) + filtered
  * committed == written + discarded + in_rings
@@ -347,8 +348,8 @@ struct pmclog_closelog {
 
 /* ------------------------------------------------------------------------
  * Extension records: USERDATA with userdata == PMCLOG_EXT_COOKIE, then
- * @subtype, then @version of that subtype, then its fields.  Unknown subtypes
- * and bytes behind the known fields are to be skipped.  Strings are
+ * @subtype, then @version of that subtype, then its fields.  Readers must skip
+ * unknown subtypes and bytes after the known fields.  Strings are
  * NUL-terminated, the record is padded with NULs to a multiple of 4.
  */
 #define PMCLOG_EXT_COOKIE	0x78506D48U	/* "HmPx" */
@@ -376,10 +377,13 @@ struct pmclog_ext {
 	__u32	cookie;
 	__u16	subtype;
 	__u8	version;	/* 0 */
-	__u8	flags;		/* 0; of a USERCHAIN: see there */
+	__u8	flags;		/* 0; USERCHAIN: see there */
 };
 
-/* one moment on three clocks, nanoseconds; at the start, now and then, at the end */
+/*
+ * One moment on three clocks, in nanoseconds.  Written at the start, from time to
+ * time, and at the end.
+ */
 struct pmclog_ext_clock {
 	struct pmclog_ext e;
 	__u64	raw;		/* CLOCK_MONOTONIC_RAW, the log's clock */
@@ -393,15 +397,15 @@ struct pmclog_ext_host {
 	__u32	ncpu;		/* CPU numbers are below this */
 	__u32	page_size;
 	__u32	machine;	/* ELF e_machine */
-	__u32	owner_pid;	/* who configured the log */
+	__u32	owner_pid;	/* the process that configured the log */
 	char	release[];	/* uname -r, then NUL, uname -n, NUL */
 };
 
 /**
- * struct pmclog_ext_kernel - where the kernel sits
- * @addr:   run-time address of the exported function @symbol; a symbol table's
- *          address of the same symbol tells the relocation
- * @symbol: its name
+ * struct pmclog_ext_kernel - run-time address of the kernel
+ * @addr:   run-time address of the exported function @symbol.  The relocation
+ *          is the difference to this symbol's address in a symbol table.
+ * @symbol: name of the function
  */
 struct pmclog_ext_kernel {
 	struct pmclog_ext e;
@@ -411,8 +415,8 @@ struct pmclog_ext_kernel {
 
 /**
  * struct pmclog_ext_mapping - follows the MAP_IN of the same pid and start
- * @len:    bytes
- * @offset: of @start in the file, bytes
+ * @len:    length in bytes
+ * @offset: offset of @start in the file, in bytes
  * @dev_major, @dev_minor, @ino: the file, 0 for anonymous memory
  * @prot:   PROT_* bits of <sys/mman.h>
  */
@@ -428,11 +432,11 @@ struct pmclog_ext_mapping {
 	__u64	ino;
 };
 
-/* with a MAP_IN (pid -1) of a kernel module before it; @start as there */
+/* follows the MAP_IN (pid -1) of a kernel module, with the same @start */
 struct pmclog_ext_module {
 	struct pmclog_ext e;
 	__u64	start;
-	__u64	len;		/* of the module's text; 0 unknown */
+	__u64	len;		/* of the module's text; 0: unknown */
 	char	name[];		/* as in /proc/modules */
 };
 
@@ -443,7 +447,7 @@ struct pmclog_ext_section {
 	char	names[];	/* module's name, NUL, section's name, NUL */
 };
 
-/* build-id of a file: of the kernel ("[kernel]"), a module, or a path */
+/* build-id of the kernel, of a kernel module, or of a file */
 struct pmclog_ext_buildid {
 	struct pmclog_ext e;
 	__u32	len;		/* bytes used of id, at most 32 */
@@ -453,10 +457,10 @@ struct pmclog_ext_buildid {
 };
 
 /**
- * struct pmclog_ext_rate - asked against achieved, per PMC and CPU
+ * struct pmclog_ext_rate - expected and achieved samples, per PMC and CPU
  * @cpu:       PMCLOG_CPU_NONE for a PMC of a process mode: summed over threads
- * @expected:  samples the period asks for in the time (or count) that was run;
- *	0: not known (a clock with some mode excluded)
+ * @expected:  samples that the period gives for the time run (or the count);
+ *	0: not known (a clock with user or kernel mode excluded)
  * @achieved:  overflows that happened
  * @throttled: times perf throttled this event
  * @enabled, @running: nanoseconds, since the PMC was allocated
@@ -474,18 +478,18 @@ struct pmclog_ext_rate {
 };
 
 /**
- * struct pmclog_ext_userchain - the user chain of earlier samples
- * @first: the oldest sample it may belong to: its clock
- * @e.flags: PMCLOG_CC_WHOLE, _TABLES and _CUT of this chain, 8 bits to the right
+ * struct pmclog_ext_userchain - the deferred user chain of earlier samples
+ * @first: clock of the oldest sample that the chain may belong to
+ * @e.flags: PMCLOG_CC_WHOLE, _TABLES and _CUT of this chain, shifted right by 8
  * @pc:    innermost first, as in a CALLCHAIN; (length - 40) / 8 entries
  *
- * Where a handler finds the user stack paged out, the sample carries what could
- * be read (at least the user pc) and the flag PMCLOG_CC_USERLATE, and the whole
- * user chain follows here when the thread is back on its way to user mode.  It
- * belongs to the samples of @tid with that flag and a clock of @first or later
- * that stand before it and whose first user pc is @pc[0]: it replaces their
- * user part.  A sample that nothing answers before the thread's end or the log's
- * is cut.
+ * If the overflow handler finds the user stack paged out, the sample has the flag
+ * PMCLOG_CC_USERLATE and the frames that could be read (at least the user pc).
+ * This record follows when the thread returns to user mode, with the whole user
+ * chain.  It belongs to the earlier samples of @tid that have the flag, a clock of
+ * @first or later, and @pc[0] as their first user pc.  It replaces their user
+ * part.  A sample for which no such record follows before the end of the thread
+ * or of the log is cut.
  */
 struct pmclog_ext_userchain {
 	struct pmclog_ext e;
@@ -498,10 +502,11 @@ struct pmclog_ext_userchain {
 
 /**
  * struct pmclog_ext_filtered - the log is a part of another; written by pmclog(1)
- * @samples:    that the other had
- * @conditions: of which those had to be that are here, as pmclog's options
+ * @samples:    number of samples in the other log
+ * @conditions: the conditions that selected samples, as options of pmclog(1)
  *
- * Before CLOSELOG, whose account is rewritten: what was left out is in @filtered.
+ * Precedes CLOSELOG.  pmclog(1) rewrites the account there: it adds the samples
+ * left out to @filtered.
  */
 struct pmclog_ext_filtered {
 	struct pmclog_ext e;
@@ -510,11 +515,11 @@ struct pmclog_ext_filtered {
 };
 
 /**
- * struct pmclog_ext_raw - the fields of a tracepoint; right behind its sample
- * @pmcid, @tid: as in the CALLCHAIN before it, whose clock it has
- * @len:  bytes of @data that count; the record is padded with zeros
- * @size: bytes there were; more than @len: the rest did not fit
- * @data: as the tracepoint's format says, see struct pmclog_ext_fields
+ * struct pmclog_ext_raw - the fields of a tracepoint; directly follows its sample
+ * @pmcid, @tid: as in the preceding CALLCHAIN, which has the same clock
+ * @len:  valid bytes of @data; the record is padded with zeros
+ * @size: bytes of the tracepoint's data; if more than @len, the rest is missing
+ * @data: laid out as in the tracepoint's format, see struct pmclog_ext_fields
  */
 struct pmclog_ext_raw {
 	struct pmclog_ext e;
@@ -528,9 +533,9 @@ struct pmclog_ext_raw {
 #define PMCLOG_RAW_MAX		1024	/* bytes of data that are logged */
 
 /**
- * struct pmclog_ext_fields - what the fields of a tracepoint are; by user space
- * @type, @config: as in PMCALLOCATEDYN, of PMCs that have it
- * @text: the "field:" lines of its format file, ended by NUL
+ * struct pmclog_ext_fields - layout of a tracepoint's fields; from user space
+ * @type, @config: the tracepoint, as in the PMCALLOCATEDYN of its PMCs
+ * @text: the "field:" lines of the tracepoint's format file, NUL-terminated
  */
 struct pmclog_ext_fields {
 	struct pmclog_ext e;
@@ -542,8 +547,8 @@ struct pmclog_ext_fields {
 
 /**
  * struct pmclog_ext_record - RECORD: all PMCs were started or stopped at once
- * @on:   1: samples are let through from here on; 0: up to here
- * @npmc: how many
+ * @on:   1: samples are recorded from this moment on; 0: up to this moment
+ * @npmc: number of these PMCs
  * @skew: nanoseconds from the first counter's start to the last one's
  */
 struct pmclog_ext_record {
@@ -561,12 +566,13 @@ enum pmclog_snapshot_cause {
 };
 
 /**
- * struct pmclog_ext_snapshot - the log is what a flight recorder has kept
+ * struct pmclog_ext_snapshot - the log is a snapshot of a flight recorder
  * @cause: enum pmclog_snapshot_cause
- * @pmcid: whose overflow, or PMCLOG_PMCID_NONE
- * @pid, @status: who has ended, and how (as wait(2) tells it); else 0
- * @when:  clock of what caused it
- * @since: clock from which on nothing has been left out
+ * @pmcid: the PMC that overflowed, or PMCLOG_PMCID_NONE
+ * @pid, @status: the process that ended, and its status as wait(2) returns it;
+ *	else 0
+ * @when:  clock of the cause
+ * @since: clock since which the log is complete
  */
 struct pmclog_ext_snapshot {
 	struct pmclog_ext e;
@@ -578,20 +584,20 @@ struct pmclog_ext_snapshot {
 	__u64	since;
 };
 
-/* bytes of the longest pack, and the slots of the tables of a reader */
+/* bytes of the longest pack, and slots of a reader's two tables */
 #define PMCLOG_PACK_MAX		4096
 #define PMCLOG_PACK_CHAINS	2048
 #define PMCLOG_PACK_CONTEXTS	1024
 
 /**
- * struct pmclog_ext_samples - a pack: samples that follow each other
- * @samples: how many, at least 1
- * @entry:   each of them, and before it what it is the first to use
+ * struct pmclog_ext_samples - a pack: consecutive samples
+ * @samples: number of samples, at least 1
+ * @entry:   the samples; each follows the definitions that it is the first to use
  *
- * h.tsc is the first sample's.  Chains and contexts that were seen before are
- * named by their slots in two tables that are empty where a log begins; an
- * entry that defines a slot replaces what was there.  The first word tells what
- * an entry is; all are made of 32-bit words:
+ * h.tsc is the clock of the first sample.  A sample names its chain and its
+ * context by their slots in two tables, which are empty at the start of a log.
+ * An entry that defines a slot replaces the slot's contents.  Entries consist of
+ * 32-bit words; the first word gives the kind of the entry:
  *
  * a sample (bit 31 clear)
  *	nanoseconds since the sample before it in the pack (the first: 0)
@@ -600,9 +606,9 @@ struct pmclog_ext_snapshot {
  * PMCLOG_PACK_CONTEXT | slot
  *	pid, tid, pmcid, cpuflags as in a CALLCHAIN
  * PMCLOG_PACK_CHAIN | slot of a like chain << 11 | slot
- *	number of pcs (1 to 512) | number of those shared << 16
+ *	number of pcs (1 to 512) | number of shared pcs << 16
  *	high word of the innermost pc
- *	the other pcs, two words each, but for the shared ones: these are the
+ *	the other pcs, two words each, except the shared ones: these are the
  *	last (outermost) ones of the like chain, as it is before this entry
  */
 struct pmclog_ext_samples {
@@ -616,7 +622,7 @@ struct pmclog_ext_samples {
 #define PMCLOG_PACK_CONTEXT	0x80000000U
 #define PMCLOG_PACK_CHAIN	0xC0000000U
 
-/* bytes; those of a chain without its pcs */
+/* bytes of each kind of entry; of a chain without its pcs */
 #define PMCLOG_PACK_SAMPLE_LEN	12
 #define PMCLOG_PACK_CONTEXT_LEN	20
 #define PMCLOG_PACK_CHAIN_LEN	12

@@ -17,7 +17,7 @@
 
 static struct pmc_owner *the_owner;
 
-/* Everything else fails like this before pmc_init(). */
+/* Before pmc_init() all other functions fail with this errno. */
 static struct pmc_owner *owner_or_errno(void)
 {
 	if (!the_owner)
@@ -25,14 +25,14 @@ static struct pmc_owner *owner_or_errno(void)
 	return the_owner;
 }
 
-/* Calls a function of the handle's form on the one owner. */
+/* Calls a pmc_owner_ function on the owner of the process. */
 #define ON_OWNER(function, ...)					\
 	(owner_or_errno() ? function(the_owner, ##__VA_ARGS__) : -1)
 
 /*
- * FreeBSD sends SIGIO without being asked, and discards it where a program has no
- * handler.  Linux would end such a program, and whatever it executes later, so the
- * signal is ignored there from now on.
+ * FreeBSD sends SIGIO without a request, and discards it if the program has no
+ * handler.  Linux would end such a program, and the programs it executes later.
+ * So the signal is set to SIG_IGN if it has its default action.
  */
 static int ask_for_sigio(int fd)
 {
@@ -284,7 +284,7 @@ static void fill_info(struct pmc_info *p, const struct hwpmc_pmcinfo_row *r)
 	p->pm_mode = (enum pmc_mode)r->mode;
 	p->pm_flags = r->flags;
 	p->pm_reloadcount = r->reload;
-	/* without a name nothing may be known of it */
+	/* without a name the caller may not see the event */
 	if (r->name[0])
 		p->pm_event = event_number(r->type, r->config);
 }
@@ -323,7 +323,7 @@ int pmc_pmcinfo(int cpu, struct pmc_pmcinfo **pmc_info)
 	for (i = 0; info && i < n; i++) {
 		struct pmc_info *p = &info->pm_pmcs[rows[i].row];
 
-		/* of several users of a row one that is known */
+		/* if a row has several users, one whose pid is known */
 		if (p->pm_ownerpid == -1)
 			fill_info(p, &rows[i]);
 	}

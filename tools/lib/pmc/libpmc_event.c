@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Event specifications: from the user's words to perf's numbers.  Here is what
- * they have in common, and events by name and by number; the rest is in rooms of
- * its own.
+ * Event specifications: from the user's words to perf's numbers.  This file has the
+ * common parts, and events by name and by number.  Other files have the other kinds.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -234,7 +233,7 @@ static void finish_name(struct pmc_event_desc *d)
 		strcat(d->name, ":k");
 }
 
-/* Events by their name or number */
+/* Parses an event given by name or number. */
 static int parse_words(struct pmc_parse *p, char *spec)
 {
 	char *word = spec, *next;
@@ -262,8 +261,8 @@ static int parse_words(struct pmc_parse *p, char *spec)
 }
 
 /*
- * perf's way to write a tracepoint is SYSTEM:EVENT.  What is behind the colon is
- * longer than modifiers, and before it is no event.
+ * perf writes a tracepoint as SYSTEM:EVENT.  The word after the colon is longer than
+ * modifiers, and the word before it is not an event.
  */
 static int is_tracepoint(const char *spec)
 {
@@ -398,7 +397,7 @@ const char *pmc_event_spelling(int index, const char **description)
 {
 	int i;
 
-	/* the table's end says NULL for all that is behind it */
+	/* an index beyond the end gets the NULLs of the last entry */
 	for (i = 0; i < index && pmc_provider_help[i].spec; i++)
 		;
 	*description = pmc_provider_help[i].descr;

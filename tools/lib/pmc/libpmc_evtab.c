@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The events that have names: perf's generic ones, with perf's and FreeBSD's
- * words for them.  Which of them a machine has is for its kernel to say.
+ * The events that have names: perf's generic events, with the names of perf and of
+ * FreeBSD.  The kernel decides which of them a machine has.
  */
 #include <linux/perf_event.h>
 #include <stddef.h>

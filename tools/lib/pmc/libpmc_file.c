@@ -11,7 +11,7 @@
 
 #include "libpmc_event.h"
 
-#define FILE_MAX	(64UL << 20)	/* a kernel's functions are 5 MB */
+#define FILE_MAX	(64UL << 20)	/* the list of a kernel's functions has 5 MB */
 
 int pmc_file_is_name(const char *name)
 {
@@ -27,7 +27,7 @@ static int vpath(char *path, size_t len, const char *fmt, va_list ap)
 	return -1;
 }
 
-/* All that comes, up to @len bytes: these files come in pieces */
+/* Reads up to @len bytes: a read of these files may return a part */
 static ssize_t read_all(int fd, char *buf, size_t len)
 {
 	size_t n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Words for numbers, FreeBSD's too: logs of its machines can be read here.
+ * Names for numbers, also FreeBSD's, because the tools read logs of its machines.
  */
 #include <errno.h>
 #include <stddef.h>

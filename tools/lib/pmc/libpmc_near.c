@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which names a word that is none of them may have meant. */
+/* Finds the names nearest to an unknown word, for a suggestion. */
 #include <ctype.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define WORD_MAX	256
 
-/* How many edits make one word of the other, each shorter than WORD_MAX. */
+/* Edit distance of two words, each shorter than WORD_MAX. */
 static unsigned int distance(const char *a, const char *b)
 {
 	size_t la = strlen(a), lb = strlen(b), i, j;
@@ -33,7 +33,7 @@ static unsigned int distance(const char *a, const char *b)
 	return row[lb];
 }
 
-/* Small is near; a name that contains the word is nearer than any typo. */
+/* Smaller is nearer; a name that contains the word is nearer than any typo. */
 static unsigned int badness(const char *word, const char *name)
 {
 	size_t lw = strlen(word), ln = strlen(name), limit = 1 + lw / 4;
@@ -43,14 +43,14 @@ static unsigned int badness(const char *word, const char *name)
 		return ~0U;
 	if (lw >= 3 && strcasestr(name, word))
 		return 0;
-	/* the distance is at least that of the lengths */
+	/* the distance is at least the difference of the lengths */
 	if (lw > ln + limit || ln > lw + limit)
 		return ~0U;
 	d = distance(word, name);
 	return d <= limit ? d : ~0U;
 }
 
-/* The nearest come first, and of equals those that were offered first. */
+/* Keeps the nearest names first; equally near names in the order offered. */
 void pmc_near_offer(struct pmc_near *near, const char *name)
 {
 	unsigned int d = badness(near->word, name);

@@ -21,7 +21,7 @@ struct made_probe {
 
 /**
  * struct pmc_owner - an open device
- * @probes: made for events that were given as text; they go with the owner
+ * @probes: made for events given as text; removed when the owner is closed
  */
 struct pmc_owner {
 	int	fd;
@@ -140,7 +140,7 @@ int pmc_owner_allocate(struct pmc_owner *owner, const char *spec,
 	if (pmc_event_parse(spec, &desc, NULL, 0) ||
 	    ((desc.flags & PMC_EVENT_PROBE) && make_probe(owner, spec, &desc)))
 		return -1;
-	/* what suits the event rather than what suits most */
+	/* prefer the default period of the event to the general one */
 	if (!opts->count && PMC_IS_SAMPLING_MODE(opts->mode))
 		opts->count = desc.period;
 	return pmc_owner_allocate_event(owner, &desc, opts, id);
@@ -385,7 +385,7 @@ int pmc_owner_stats(struct pmc_owner *owner, uint32_t scope,
 	return 0;
 }
 
-#define SPARE	16	/* for what is allocated between two questions */
+#define SPARE	16	/* for rows allocated between two calls */
 
 int pmc_owner_pmcinfo(struct pmc_owner *owner, int cpu,
 		      struct hwpmc_pmcinfo_row **rows, size_t *nrows)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a probe goes: a place of the kernel, or of a program or library. */
+/* The place of a probe in the kernel, or in a program or library. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "libpmc_event.h"
 
-/* Letters of which the kernel makes no more than a name of them */
+/* Only characters that the kernel takes as part of a name */
 static int is_symbol(const char *word)
 {
 	const char *c;
@@ -21,7 +21,7 @@ static int is_symbol(const char *word)
 	return c != word && !*c && strlen(word) < 256;
 }
 
-/* What events of tracefs may be called */
+/* Makes a valid name for an event in tracefs. */
 static void make_label(struct pmc_probe_def *def, const char *symbol)
 {
 	size_t i;
@@ -46,7 +46,7 @@ static int take_offset(struct pmc_parse *p, char *word, uint64_t *offset)
 	return 0;
 }
 
-/* Cuts ":entry" or ":return" off the front of *tail; 1: it was return */
+/* Cuts ":entry" or ":return" off the front of *tail; returns 1 for ":return" */
 static int take_end(char **tail)
 {
 	static const char *const words[] = { ":entry", ":return" };
@@ -93,7 +93,7 @@ int pmc_place_kprobe(struct pmc_parse *p, char *text)
 	char word[SPEC_MAX], *tail = text + len, *colon;
 	uint64_t offset;
 
-	/* a module's: another name follows, which is no end and no modifier */
+	/* a module's name: another name follows, not :entry, :return or a modifier */
 	if (text[len] == ':' && tail[1 + strspn(tail + 1, "uk")] &&
 	    !strchr(":,", tail[1 + strspn(tail + 1, "uk")]) &&
 	    strncmp(tail, ":return", 7) && strncmp(tail, ":entry", 6))
@@ -131,13 +131,13 @@ struct lookup {
 static void look_at(void *arg, const char *name, uint64_t offset, int global)
 {
 	struct lookup *l = arg;
-	size_t len = strcspn(name, "@");	/* and a version */
+	size_t len = strcspn(name, "@");	/* a version may follow */
 
 	if (strncmp(name, l->name, len) || l->name[len]) {
 		pmc_near_offer(&l->near, name);
 		return;
 	}
-	/* a global one is meant rather than those of single files */
+	/* a global function has priority over static ones */
 	if (l->found && (l->offset == offset || (l->global && !global)))
 		return;
 	l->found = l->found && l->global == global ? l->found + 1 : 1;
@@ -168,7 +168,7 @@ static int resolve(struct pmc_parse *p, const char *path, const char *symbol,
 	return 0;
 }
 
-/* The colon behind the path: paths may have some, too. */
+/* The colon after the path; the path may have colons, too. */
 static char *end_of_path(char *text)
 {
 	char *colon = NULL, *c;
@@ -228,6 +228,6 @@ int pmc_place_uprobe(struct pmc_parse *p, char *text)
 		return -1;
 	snprintf(p->probe.place, sizeof(p->probe.place), "%s:%#" PRIx64, text,
 		 offset);
-	/* the place in the file may be where a function begins */
+	/* an offset in the file may be the start of a function */
 	return finish(p, tail, *word ? inside : 0);
 }

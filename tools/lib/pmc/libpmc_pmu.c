@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events of any PMU, as sysfs tells of them:
+ * Events of any PMU, from their description in sysfs:
  *	PMU/type	its number for perf
  *	PMU/format/TERM	where in struct perf_event_attr the term's value goes
  *	PMU/events/NAME	an alias: terms with values
- *	PMU/cpumask	where to count what is of the whole package
- *	PMU/cpus	a core PMU, and whose
+ *	PMU/cpumask	the CPUs on which to count events of a whole package
+ *	PMU/cpus	the CPUs of a core PMU
  */
 #include <ctype.h>
 #include <errno.h>
@@ -20,8 +20,8 @@
 #define OPEN_MAX	4	/* values that an alias leaves open */
 
 /**
- * struct pmu - the PMU of an event that is being understood
- * @open: terms that an alias says have to be given
+ * struct pmu - the PMU of an event that is being parsed
+ * @open: terms of an alias whose values the user has to give
  */
 struct pmu {
 	struct pmc_parse *p;
@@ -30,7 +30,7 @@ struct pmu {
 	char		open[OPEN_MAX][32];
 };
 
-/* These want addresses of a process' memory in their numbers. */
+/* Events of these PMUs contain addresses of a process' memory. */
 static const char *const instead[][2] = {
 	{ "kprobe", "kprobe:FUNCTION" }, { "uprobe", "uprobe:FILE:FUNCTION" },
 	{ "breakpoint", "mem:ADDRESS" },
@@ -45,7 +45,7 @@ static int offer(void *arg, const char *name)
 	return 0;
 }
 
-/* An alias has files about it beside it. */
+/* The directory also has files that describe an alias. */
 static int is_alias(const char *name)
 {
 	static const char *const about[] = {
@@ -124,7 +124,7 @@ static int same_alias(void *arg, const char *name)
 	       pmu_text(s->u, "events", name, s->text) > 0;
 }
 
-/* An alias' terms: its name as it is, or else whatever the case. */
+/* The terms of an alias: an exact match, or else one without regard to case. */
 static int alias_text(const struct pmu *u, const char *word, char *text)
 {
 	struct same_word s = { word, u, text };
@@ -149,7 +149,7 @@ static uint64_t *config_word(struct pmc_event_desc *d, const char *name)
 	return strcmp(name, "config3") ? NULL : &d->config3;
 }
 
-/* "0-7,32-35": a bit for each; 0 when it is no such list */
+/* "0-7,32-35": a bit for each number; 0 if it is not such a list */
 static uint64_t bits_of(const char *list)
 {
 	unsigned long first, last;
@@ -172,7 +172,7 @@ static uint64_t bits_of(const char *list)
 	}
 }
 
-/* The lowest bit of @value to the lowest of @bits, and so on */
+/* Moves the lowest bit of @value to the lowest of @bits, and so on */
 static uint64_t spread(uint64_t bits, uint64_t value)
 {
 	uint64_t out = 0, bit;
@@ -208,7 +208,7 @@ static int set_term(struct pmu *u, const char *term, char *format,
 	return 0;
 }
 
-/* "NAME=?" in an alias: the user has to say. */
+/* "NAME=?" in an alias: the user has to give the value. */
 static int leave_open(struct pmu *u, const char *term)
 {
 	if (u->nopen == OPEN_MAX || strlen(term) >= sizeof(u->open[0]))
@@ -243,7 +243,7 @@ static int unknown_term(struct pmu *u, const char *term, const char *value)
 
 static int apply_terms(struct pmu *u, char *terms, int alias);
 
-/* A word without a value: an alias, rHEX, or a term that is then 1 */
+/* A word without a value: an alias, rHEX, or a term with the value 1 */
 static int apply_word(struct pmu *u, char *term, int alias)
 {
 	char text[TEXT_MAX];
@@ -463,7 +463,7 @@ static int cpus_of(void *arg, const char *pmu)
 	if (pmc_file_text(c->list, c->len, "%s" DEVICES "/%s/cpumask", c->root,
 			  pmu) > 0)
 		return 1;
-	/* of a core PMU that is on all of them nothing need be said */
+	/* a core PMU that has all online CPUs needs no list */
 	return pmc_file_text(c->list, c->len, "%s" DEVICES "/%s/cpus", c->root,
 			     pmu) > 0 &&
 	       pmc_file_text(online, sizeof(online), "%s/sys/devices/system/"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Probes are made and removed in tracefs, in groups of our own:
- * hwpmc_NAMESPACE_PID, the inode of the pid namespace and the process.  Those of
- * processes that have died without removing theirs are removed by the next.
+ * hwpmc_NAMESPACE_PID, from the inode of the pid namespace and the process.  If a
+ * process dies without removing its probes, the next process that makes probes
+ * removes them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,13 +21,13 @@
 #include "libpmc_probe.h"
 
 #define PREFIX		"hwpmc_"
-#define PATIENCE_MS	5000	/* for who used the probe to be done with it */
+#define PATIENCE_MS	5000	/* until users of the probe have released it */
 #define NAP_MS		10
 
 /**
- * struct pmc_probe - a probe that is there
- * @path:   of the file that takes its name
- * @remove: what is to be written there; known before, for signal handlers
+ * struct pmc_probe - a probe that has been made
+ * @path:   path of the file for its definition
+ * @remove: the line that removes it; prepared in advance for signal handlers
  */
 struct pmc_probe {
 	char	path[PATH_MAX];
@@ -36,7 +37,7 @@ struct pmc_probe {
 
 static const char *const files[] = { "kprobe_events", "uprobe_events" };
 
-/* Events of one line; 0, or -1 with errno.  For signal handlers, too. */
+/* Writes one line; 0, or -1 with errno.  Safe in signal handlers. */
 static int write_line(const char *path, const char *line)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC), err = 0;
@@ -60,7 +61,7 @@ static unsigned long our_namespace(void)
 }
 
 /* ------------------------------------------------------------------------
- * What others have left
+ * Probes that other processes have left
  */
 static int is_stale(const char *group, int *pid)
 {
@@ -70,7 +71,7 @@ static int is_stale(const char *group, int *pid)
 	if (sscanf(group, PREFIX "%lu_%d/%n", &space, pid, &end) != 2 || !end ||
 	    space != our_namespace() || *pid <= 0)
 		return 0;
-	/* nothing is ours yet: an earlier process had our number */
+	/* we have no probes yet: an earlier process had our pid */
 	return *pid == getpid() || (kill(*pid, 0) && errno == ESRCH);
 }
 
@@ -110,7 +111,7 @@ static void remove_stale(const char *tracefs)
 /* ------------------------------------------------------------------------
  * Why the kernel refuses
  */
-/* Of error_log the last error about this name; it is cut out of @text */
+/* The last error about this name in error_log; modifies @text */
 static char *last_error(char *text, const char *name)
 {
 	char *at, *error = NULL, *next;
@@ -141,7 +142,7 @@ static void near_functions(struct pmc_parse *p, const char *tracefs)
 	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		line[strcspn(line, " \t")] = '\0';
-		if (!strcmp(line, word))	/* it is there, and not to be had */
+		if (!strcmp(line, word))	/* it exists, but cannot be probed */
 			near.word = "";
 		pmc_near_offer(&near, line);
 	}
@@ -176,8 +177,8 @@ static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int nprobes;
 
 /*
- * The next probe's number.  No thread makes one while what is of our own number
- * is still taken for what others have left.
+ * The number of the next probe.  The first call removes stale probes, and probes
+ * with our pid are stale then.  So no thread makes a probe before it is done.
  */
 static unsigned int take_number(const char *tracefs)
 {
@@ -211,7 +212,7 @@ static int name_probe(struct pmc_parse *p, struct pmc_probe *probe,
 	return 0;
 }
 
-/* The event that the kernel has made of it */
+/* Finds the event that the kernel has made for the probe. */
 static int find_event(struct pmc_parse *p, const struct pmc_probe *probe,
 		      const char *tracefs)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events whose first word says what provides them, as dt(4) and its kin spell
- * them: PROVIDER:WHAT:...
+ * Events whose first word names their provider, in the syntax of dt(4) and similar
+ * tools: PROVIDER:WHAT:...
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #define NS_PER_S	1000000000ULL
 
-/* Cuts a word off; what follows, with its colon or comma, is *tail. */
+/* Cuts a word off; *tail is the rest, with its colon or comma. */
 static char *word_of(char **tail, char *kept)
 {
 	char *word = *tail;
@@ -26,7 +26,7 @@ static char *word_of(char **tail, char *kept)
 	return word;
 }
 
-/* The word behind the colon; NULL when there is none */
+/* The word after the colon; NULL if there is none */
 static char *next_word(char **tail, char *kept)
 {
 	if (*kept != ':')
@@ -53,7 +53,7 @@ static int parse_tracepoint(struct pmc_parse *p, char *text)
 	return pmc_trace_event(p, system, event) ? -1 : finish(p, tail, kept);
 }
 
-/* What perf calls syscalls:sys_enter_NAME */
+/* Offers NAME of perf's syscalls:sys_enter_NAME */
 static int offer_syscall(void *arg, const char *event)
 {
 	if (!strncmp(event, "sys_enter_", 10))
@@ -111,7 +111,7 @@ static int parse_syscall(struct pmc_parse *p, char *text)
 
 static const struct unit {
 	const char	*name;
-	uint64_t	ns;	/* 0: so many a second */
+	uint64_t	ns;	/* 0: a rate per second */
 } units[] = {
 	{ "hz", 0 }, { "s", NS_PER_S }, { "ms", 1000000 }, { "us", 1000 },
 };
@@ -168,7 +168,7 @@ static int parse_interval(struct pmc_parse *p, char *text)
 	return parse_rate(p, text, "interval", PMC_EVENT_ONE_CPU);
 }
 
-/* The address of a symbol of the kernel; 0: not known */
+/* The address of a symbol of the kernel; 0: unknown */
 static uint64_t kernel_symbol(struct pmc_parse *p, const char *name)
 {
 	char path[PATH_MAX], line[512], symbol[256];
@@ -200,7 +200,7 @@ static int address_of(struct pmc_parse *p, const char *word)
 			      "kernel that is known here", word);
 }
 
-/* The access that stops: a word of r, w and x; 0 for any other */
+/* The kinds of access from a word of r, w and x; 0 for any other word */
 static uint32_t access_of(const char *word)
 {
 	uint32_t type = 0;

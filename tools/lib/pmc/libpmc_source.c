@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What events there are, each with a number, and what their fields are: dt(4)'s
- * list of probes and their arguments.
+ * The list of events, each with a number, and their fields.  This corresponds to
+ * dt(4)'s list of probes and their arguments.
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,8 +13,9 @@
 #include "libpmc_source.h"
 
 /*
- * Numbers: the kind, and what tells events of a kind apart.  Tracepoints keep
- * theirs while the kernel runs, PMUs' events while no PMU comes or goes.
+ * A number consists of the kind, and a number of the event within the kind.  That
+ * of a tracepoint is valid while the kernel runs, that of a PMU's event until a
+ * PMU is added or removed.
  */
 enum kind { NAMED = 1, CLOCK, PMU_EVENT, PMU_TERM, TRACEPOINT, SYSCALL };
 
@@ -24,11 +25,11 @@ enum kind { NAMED = 1, CLOCK, PMU_EVENT, PMU_TERM, TRACEPOINT, SYSCALL };
 #define INDEX(number)	((number) & ((1U << KIND_SHIFT) - 1))
 
 /**
- * struct walk - through all events
- * @f: called for each; what it returns if not 0 ends it
+ * struct walk - a walk through all events
+ * @f: called for each event; a return value other than 0 ends the walk
  * @next: number of the next event of a PMU
- * @pmu, @system: whose events are looked at
- * @tracefs: "" when it is not there
+ * @pmu, @system: the current PMU, the current system of tracepoints
+ * @tracefs: path of tracefs; "" if it is not mounted
  */
 struct walk {
 	const char	*root;
@@ -77,7 +78,7 @@ static int walk_named(struct walk *w)
 	return stop;
 }
 
-/* Any other rate will do as well. */
+/* Lists example rates; others are possible. */
 static int walk_clocks(struct walk *w)
 {
 	int stop = tell(w, NUMBER(CLOCK, 0), "profile", "hz", "97");
@@ -212,7 +213,7 @@ static int parse_field(const char *line, struct pmc_source_field *f)
 	if ((size_t)(bracket - space) >= sizeof(f->name))
 		return -1;
 	memcpy(f->name, space, (size_t)(bracket - space));
-	/* all of it was shorter than the room for its parts */
+	/* the whole line is shorter than the room for each part */
 	strcpy(f->type, text);
 	strcat(f->type, bracket);
 	return 0;
@@ -228,7 +229,7 @@ static size_t parse_fields(const char *lines, struct pmc_source_field *fields,
 	for (line = lines; *line; line = next) {
 		next = strchr(line, '\n');
 		next = next ? next + 1 : line + strlen(line);
-		/* what all tracepoints have is no argument of this one */
+		/* the common fields of all tracepoints are not arguments of this one */
 		if (parse_field(line, &f) || !strncmp(f.name, "common_", 7))
 			continue;
 		if (n < room)
@@ -238,7 +239,7 @@ static size_t parse_fields(const char *lines, struct pmc_source_field *fields,
 	return n;
 }
 
-/* @call: it has to be a system call's */
+/* @call: the tracepoint must be one of a system call */
 struct by_id {
 	uint64_t	id;
 	int		call;
@@ -269,7 +270,7 @@ static int in_system(void *arg, const char *system)
 	return pmc_file_each(is_event, b, "%s/events/%s", b->tracefs, system);
 }
 
-/* By the number, as all else about it is words of the user's; the caller frees */
+/* Finds the tracepoint by its number, not by the user's words; the caller frees */
 static char *lines_of(const char *root, uint64_t id, int call)
 {
 	struct walk w = { .root = root };
@@ -284,7 +285,7 @@ static char *lines_of(const char *root, uint64_t id, int call)
 	return b.lines;
 }
 
-/* dt(4)'s convention: see pmc_source_list() */
+/* Sets *size by dt(4)'s convention: see pmc_source_list() */
 static int give(size_t n, size_t each, size_t *size)
 {
 	size_t had = *size;
@@ -360,7 +361,7 @@ int pmc_source_list_at(const char *root, struct pmc_source *list, size_t *size)
 	return give(l.n, sizeof(*list), size);
 }
 
-/* As pmc_source_fields(), of one that was told: nothing is searched for */
+/* Like pmc_source_fields() for a known event: does not search for it */
 int pmc_source_fields_of(const char *root, const struct pmc_source *s,
 			 struct pmc_source_field *fields, size_t *size)
 {
@@ -403,11 +404,11 @@ void pmc_source_spec(const struct pmc_source *s, char *buf, size_t len)
 }
 
 /* ------------------------------------------------------------------------
- * What an event is
+ * Description of an event
  */
 #define FIELDS_MAX	64
 
-/* The names of its fields */
+/* Appends the names of the event's fields */
 static void describe_fields(const char *root, const struct pmc_source *s,
 			    char *buf, size_t len)
 {
@@ -448,7 +449,7 @@ void pmc_source_describe_at(const char *root, const struct pmc_source *s,
 }
 
 /* ------------------------------------------------------------------------
- * Of this machine
+ * The events of this machine
  */
 int pmc_source_each(int (*f)(void *arg, const struct pmc_source *source),
 		    void *arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lists of events, of another tree than that of this machine, for tests. */
+/* Lists of events from a tree other than this machine's, for tests. */
 #ifndef LIBPMC_SOURCE_H
 #define LIBPMC_SOURCE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tracepoints, as tracefs tells of them: events/SYSTEM/EVENT/id is the number for
- * perf, .../format has the fields.
+ * Tracepoints, from tracefs: events/SYSTEM/EVENT/id has the number for perf,
+ * .../format has the fields.
  */
 #include <errno.h>
 #include <limits.h>
@@ -36,7 +36,7 @@ static int find_tracefs(const char *root, char *path, size_t len)
 	return -1;
 }
 
-/* Who may not read tracefs has made no mistake: EACCES; else EINVAL */
+/* EACCES if the caller may not read tracefs: the event may be right; else EINVAL */
 static int unreadable(struct pmc_parse *p, int err, const char *what)
 {
 	pmc_parse_fail(p, "cannot read %s: %s", what, strerror(err));
@@ -88,7 +88,7 @@ static int offer(void *arg, const char *name)
 	return 0;
 }
 
-/* Names of directories: files of settings are among them */
+/* Offers the names of directories; other entries are files with settings */
 static int offer_dir(void *arg, const char *name)
 {
 	if (strcmp(name, "enable") && strcmp(name, "filter") &&
@@ -97,7 +97,7 @@ static int offer_dir(void *arg, const char *name)
 	return 0;
 }
 
-/* @system: NULL: systems */
+/* Offers the events of @system, or, if it is NULL, the systems */
 static void offer_all(struct pmc_near *near, const char *tracefs,
 		      const char *system)
 {

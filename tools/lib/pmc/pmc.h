@@ -2,14 +2,14 @@
 /*
  * libpmc: control of performance counters through /dev/hwpmc.
  *
- * The first half has FreeBSD's names and signatures and works on one owner per
- * process, which pmc_init() opens.  The second half does the same for owners
- * named by a handle.  Unless said otherwise a function returns 0, or -1 with
- * errno; hwpmc(4) lists the errors of each operation.
+ * The functions of the first half have FreeBSD's names and signatures.  They use
+ * one owner per process, which pmc_init() opens.  The second half does the same
+ * for owners named by a handle.  Unless documented otherwise, a function returns
+ * 0, or -1 with errno set; hwpmc(4) lists the errors of each operation.
  *
- * An owner is an open file: a forked child shares it with its parent.  The
- * functions of the first half are not for several threads at a time; those
- * of the second half are when each thread has an owner of its own.
+ * An owner is an open file: a forked child shares it with its parent.  Threads
+ * must not use the functions of the first half at the same time.  They may use
+ * those of the second half if each thread has its own owner.
  */
 #ifndef PMC_H
 #define PMC_H
@@ -65,11 +65,11 @@ enum pmc_caps {
 };
 
 /*
- * Samples in packs: a tenth of the bytes, and only our own library reads them.
+ * Samples in packs: a tenth of the bytes, but only libpmclog reads such a log.
  */
 #define PMC_LOG_PACKED		(1U << 0)
 
-/* Since the module was loaded; these stay at UINT_MAX once they are there. */
+/* Counts since the module was loaded; a count that reaches UINT_MAX stays there. */
 struct pmc_driverstats {
 	unsigned int	pm_intr_ignored;
 	unsigned int	pm_intr_processed;
@@ -99,11 +99,11 @@ struct pmc_cpuinfo {
 /**
  * struct pmc_info - a row of a CPU
  * @pm_name:     SOFT-0 and so on
- * @pm_enabled:  0: the administrator has disabled it
- * @pm_ownerpid: who opened the device; -1: nobody, or not to be known: then
- *		 what follows is zero
- * @pm_event:    0 if it is none that pmc_name_of_event() knows
- * @pm_reloadcount: sampling only
+ * @pm_enabled:  0: the administrator has disabled the row
+ * @pm_ownerpid: the process that opened the device; -1: the row is free, or the
+ *		 caller may not see its user; the fields below are then zero
+ * @pm_event:    0 if pmc_name_of_event() does not know the event
+ * @pm_reloadcount: period of a sampling PMC
  */
 struct pmc_info {
 	char		pm_name[PMC_NAME_MAX];
@@ -133,9 +133,10 @@ struct hwpmc_pmcinfo_row;
  */
 
 /*
- * May be called again.  Without it the others fail with ENXIO.  The process then
- * gets SIGIO when the log fails, or a PMC has lost its last target; until it has a
- * handler for SIGIO, that is ignored.
+ * Opens the owner of the process; may be called again.  Without it the other
+ * functions fail with ENXIO.  Afterwards the process gets SIGIO when the log fails,
+ * or when a PMC has lost its last target.  If SIGIO has its default action,
+ * pmc_init() sets it to SIG_IGN.
  */
 int	pmc_init(void);
 
@@ -155,7 +156,7 @@ int	pmc_capabilities(pmc_id_t pmc, uint32_t *caps);
 int	pmc_width(pmc_id_t pmc, uint32_t *width);
 
 int	pmc_configure_logfile(int fd);
-/* Ours; @flags: PMC_LOG_* */
+/* Not in FreeBSD; @flags: PMC_LOG_* */
 int	pmc_configure_logfile_flags(int fd, uint32_t flags);
 int	pmc_flush_logfile(void);
 int	pmc_close_logfile(void);
@@ -166,21 +167,21 @@ int	pmc_ncpu(void);
 int	pmc_npmc(int cpu);
 int	pmc_cpuinfo(const struct pmc_cpuinfo **cpu_info);
 int	pmc_get_driver_stats(struct pmc_driverstats *gms);
-/* Ours: in 64 bits, and all there are; @size as in pmc_owner_stats() */
+/* Not in FreeBSD: all counters, in 64 bits; @size as for pmc_owner_stats() */
 int	pmc_get_driver_stats64(struct hwpmc_driverstats *stats, size_t size);
 /*
- * The caller frees *pmc_info.  Owners have rows of their own: of a row that
- * several use one is told; pmc_owner_pmcinfo() has them all.
+ * The caller frees *pmc_info.  Each owner has its own rows.  If several owners use
+ * a row, *pmc_info has one of them; pmc_owner_pmcinfo() stores all.
  */
 int	pmc_pmcinfo(int cpu, struct pmc_pmcinfo **pmc_info);
 
-/* For the administrator: whether row @pmc of a CPU may be used, by anybody */
+/* Enable or disable row @pmc of a CPU for all owners; need CAP_SYS_ADMIN */
 int	pmc_enable(int cpu, int pmc);
 int	pmc_disable(int cpu, int pmc);
-/* Fails with ENOSYS: counters are read by pmc_read() only. */
+/* Always fails with ENOSYS: only pmc_read() reads counters. */
 int	pmc_get_msr(pmc_id_t pmc, uint32_t *msr);
 
-/* NULL with errno EINVAL when there is no name */
+/* These return NULL with errno EINVAL if the number has no name. */
 const char *pmc_name_of_capability(enum pmc_caps cap);
 const char *pmc_name_of_class(enum pmc_class pc);
 const char *pmc_name_of_cputype(enum pmc_cputype cp);
@@ -198,17 +199,17 @@ int	pmc_event_names_of_class(enum pmc_class cl, const char ***eventnames,
  */
 
 /* what else an event needs or has */
-#define PMC_EVENT_TRACEPOINT	(1U << 0)	/* fields: PMC_F_RAW has them */
-#define PMC_EVENT_PROBE		(1U << 1)	/* pmc_probe_make() goes before */
-#define PMC_EVENT_ONE_CPU	(1U << 2)	/* on pmc_event_cpus() only */
-#define PMC_EVENT_RATE		(1U << 3)	/* samples only; @period is its rate */
+#define PMC_EVENT_TRACEPOINT	(1U << 0)	/* has fields, PMC_F_RAW logs them */
+#define PMC_EVENT_PROBE		(1U << 1)	/* call pmc_probe_make() first */
+#define PMC_EVENT_ONE_CPU	(1U << 2)	/* only on pmc_event_cpus() */
+#define PMC_EVENT_RATE		(1U << 3)	/* sampling only; @period is the rate */
 
 /**
- * struct pmc_event_desc - what an event specification says
+ * struct pmc_event_desc - a parsed event specification
  * @type, @config, @config1, @config2, @config3, @bp_type: as in struct
  *	perf_event_attr
- * @caps: PMC_CAP_USER and PMC_CAP_SYSTEM as asked for, or 0
- * @period: that suits sampling, or 0: none in particular
+ * @caps: PMC_CAP_USER and PMC_CAP_SYSTEM as specified, or 0
+ * @period: default sampling period of this event; 0: none
  * @flags: PMC_EVENT_*
  * @name: for the log: the event's name, and ":u" or ":k"
  */
@@ -227,34 +228,36 @@ struct pmc_event_desc {
 };
 
 /**
- * pmc_event_parse() - understand an event specification
+ * pmc_event_parse() - parse an event specification
  * @spec: name[,usr][,os], rHEX, type=N,config=N[,config1=N][,config2=N]
  *	[,config3=N][,name=WORD][,usr][,os], PMU/TERM[=VALUE],.../, SYSTEM:EVENT
  *	(a tracepoint) or PROVIDER:...; each may end in :u, :k or :uk.
  *	pmcstat(8) describes them.
  * @desc: filled in
- * @msg:  on failure one line that says what is wrong, or NULL
+ * @msg:  gets an error message of one line on failure; or NULL
+ * @msglen: bytes at @msg
  *
- * Fails with EINVAL; EACCES: what describes the event may not be read.
+ * Fails with EINVAL, or with EACCES if the caller may not read the files that
+ * describe the event.
  */
 int	pmc_event_parse(const char *spec, struct pmc_event_desc *desc,
 			char *msg, size_t msglen);
 
 /*
- * The CPUs on which the event is to be counted to have each thing that happens
- * once, such as "0" or "0,28": the length of that list, 0 when these are all of
- * them, or -1 with errno (ENOSPC: @len is too short).
+ * Stores the list of CPUs on which the event has to be counted so that each
+ * occurrence counts once, such as "0" or "0,28".  Returns the length of the list,
+ * 0 for all CPUs, or -1 with errno (ENOSPC: @len is too short).
  */
 int	pmc_event_cpus(const struct pmc_event_desc *desc, char *list,
 		       size_t len);
 
 /**
- * struct pmc_source - an event that there is
- * @number:   of the event
- * @nargs:    fields that it has; pmc_source_list() only
+ * struct pmc_source - an event of this machine
+ * @number:   number of the event
+ * @nargs:    number of its fields; set by pmc_source_list() only
  * @provider: hardware, software, cache, pmu, tracepoint, syscall, ...
- * @function: what of it: a PMU, a tracepoint's system, a system call, or nothing
- * @name:     of the event
+ * @function: a PMU, a tracepoint's system, a system call, or empty
+ * @name:     name of the event
  */
 struct pmc_source {
 	uint32_t	number;
@@ -265,9 +268,9 @@ struct pmc_source {
 };
 
 /**
- * struct pmc_source_field - what is known when an event happens
- * @type:   as C has it
- * @offset, @size: bytes, in the data that PMC_F_RAW logs
+ * struct pmc_source_field - a field of an event
+ * @type:   the C type
+ * @offset, @size: position in the data that PMC_F_RAW logs, in bytes
  */
 struct pmc_source_field {
 	char		name[64];
@@ -279,26 +282,27 @@ struct pmc_source_field {
 };
 
 /*
- * All events that this machine has by name; tracepoints if the caller may read
- * them.  *size is that of @list in bytes, and becomes that of what there is.  If
- * that is more, this fails with ENOSPC; but a *size of 0 only asks for it.
+ * Stores all events that have a name on this machine; tracepoints only if the
+ * caller may read them.  *size is the size of @list in bytes and is set to the size
+ * needed.  Fails with ENOSPC if @list is too short, but not if *size was 0.
  */
 int	pmc_source_list(struct pmc_source *list, size_t *size);
-/* The fields of one, in the same way; EINVAL: there is no such number */
+/* Stores the fields of an event in the same way; EINVAL: no such number */
 int	pmc_source_fields(uint32_t number, struct pmc_source_field *fields,
 			  size_t *size);
-/* One after another; when @f returns not 0 it is the last, and this is returned. */
+/* Calls @f for each event until @f returns a value other than 0; returns that value. */
 int	pmc_source_each(int (*f)(void *arg, const struct pmc_source *source),
 			void *arg);
-/* As pmc_event_parse() takes it */
+/* Writes the specification that pmc_event_parse() takes. */
 void	pmc_source_spec(const struct pmc_source *source, char *buf, size_t len);
-/* One line about it, or nothing */
+/* Writes a line that describes the event, or an empty string. */
 void	pmc_source_describe(const struct pmc_source *source, char *buf,
 			    size_t len);
 /*
- * The fields of an event that was parsed, or whose probe was made: as
- * pmc_source_fields(), or as the kernel tells of them, a line for each, also of
- * those that all events have: the caller frees it; NULL with errno.
+ * The fields of an event that was parsed, or whose probe was made.
+ * pmc_event_fields() stores them as pmc_source_fields() does.  pmc_event_format()
+ * returns the kernel's description, a line for each field, including the common
+ * fields of all events.  The caller frees it.  NULL with errno on failure.
  */
 int	pmc_event_fields(const struct pmc_event_desc *desc,
 			 struct pmc_source_field *fields, size_t *size);
@@ -307,32 +311,34 @@ char	*pmc_event_format(const struct pmc_event_desc *desc);
 struct pmc_probe;
 
 /**
- * pmc_probe_make() - make the probe of an event that has PMC_EVENT_PROBE
- * @desc: filled in, as by pmc_event_parse(); its @config is that of the probe
- * @msg:  on failure one line that says what is wrong, or NULL
+ * pmc_probe_make() - create the probe of an event that has PMC_EVENT_PROBE
+ * @spec: as for pmc_event_parse()
+ * @desc: filled in as by pmc_event_parse(), with the number of the probe in @config
+ * @msg:  gets an error message of one line on failure; or NULL
+ * @msglen: bytes at @msg
  *
- * Needs root.  NULL with errno when it fails.  Whoever ends before it has removed
- * the probe leaves it there until somebody makes one again.
+ * Needs root.  Returns NULL with errno on failure.  If the process ends without
+ * removing the probe, the probe stays until a process calls this function again.
  */
 struct pmc_probe *pmc_probe_make(const char *spec, struct pmc_event_desc *desc,
 				 char *msg, size_t msglen);
 /*
- * To be called when the event is no longer used: the PMC is released, or its owner
- * closed.  Waits some seconds for that; then fails with EBUSY.  For signal
- * handlers, too; pmc_probe_free() then frees the memory.
+ * Removes the probe when its PMC has been released, or the owner closed.  Waits
+ * some seconds for that, then fails with EBUSY.  May be called by signal handlers,
+ * because pmc_probe_free() frees the memory.
  */
 int	pmc_probe_remove(const struct pmc_probe *probe);
 void	pmc_probe_free(struct pmc_probe *probe);
-/* GROUP/EVENT, as tracefs has it */
+/* Returns the name of the probe in tracefs, GROUP/EVENT. */
 const char *pmc_probe_name(const struct pmc_probe *probe);
 
-/* What the event of this index in pmc_event_names_of_class() counts; or NULL */
+/* What the event with this index in pmc_event_names_of_class() counts; or NULL */
 const char *pmc_event_description(int index);
 
-/* How events without a name are spelled; NULL with NULL behind the last */
+/* How events without a name are written; after the last, NULL and *description NULL */
 const char *pmc_event_spelling(int index, const char **description);
 
-/* Writes what events have names, a line for each; *out is not flushed. */
+/* Writes a line for each event that has a name; does not flush *out. */
 void	pmc_event_list(FILE *out);
 
 /* --------------------------------------------------------------------
@@ -343,27 +349,31 @@ struct pmc_owner;
 
 #define PMC_OWNER_INHERIT	(1U << 0)	/* keep it open across exec */
 
-/* NULL with errno when it fails.  Closing releases all that is owned. */
+/*
+ * pmc_owner_open() returns NULL with errno on failure.  pmc_owner_close() releases
+ * everything that the owner owns, including probes.
+ */
 struct pmc_owner *pmc_owner_open(unsigned int flags);
 void	pmc_owner_close(struct pmc_owner *owner);
 /*
- * For poll(2): POLLERR means a write error of the log, POLLIN that there is
- * something to be read: see pmc_owner_stream().
+ * The descriptor of the owner, for poll(2) and read(2).  POLLERR means a write error
+ * of the log, POLLIN that the log can be read: see pmc_owner_stream().
  */
 int	pmc_owner_fd(const struct pmc_owner *owner);
 
 /*
- * PMCs with PMC_F_UNWIND take user chains by unwind tables, of programs without
- * frame pointers as well.  This makes the tables that are missing for what has been
- * sampled, and hands them to the module: to be called when poll(2) says POLLRDBAND.
- * Returns how many objects there were, or -1: the rest has to wait (EMFILE, ...).
+ * PMCs with PMC_F_UNWIND find user chains by unwind tables, also in programs without
+ * frame pointers.  This function makes the missing tables of objects that have been
+ * sampled and passes them to the module.  Call it when poll(2) returns POLLRDBAND.
+ * Returns the number of objects, or -1: the other objects have to wait (EMFILE, ...).
  */
 int	pmc_owner_unwind(struct pmc_owner *owner);
 
 /**
- * struct pmc_preloaded - what a preload has done
- * @processes: that were looked at; 0 of a command
- * @objects:   that got a table, of @bytes together
+ * struct pmc_preloaded - progress of a preload
+ * @processes: processes examined; 0 for pmc_preload_command()
+ * @objects:   objects that got a table
+ * @bytes:     size of these tables
  */
 struct pmc_preloaded {
 	unsigned int	processes;
@@ -372,41 +382,41 @@ struct pmc_preloaded {
 };
 
 /*
- * The tables of all that processes have mapped as code now, before it is sampled:
- * of @n processes, or of all that the caller may look at if @n is 0.  A PMC with
- * PMC_F_UNWIND has to be there.  A thread does it, until it is done or ended.  What
- * is most mapped comes first; of tables there will be 64 MiB, 16 without privilege.
- * NULL with errno: ENOMEM, EAGAIN.
+ * Begins to make the tables of all files that processes have mapped as code, before
+ * they are sampled.  The processes are the @n at @pids, or, if @n is 0, all that the
+ * caller may examine.  The owner must have a PMC with PMC_F_UNWIND.  A thread of the
+ * library does the work, the most-mapped files first.  It makes at most
+ * 64 MiB of tables, 16 MiB without privilege.  NULL with errno: ENOMEM, EAGAIN.
  */
 struct pmc_preload;
 
 struct pmc_preload *pmc_preload_begin(struct pmc_owner *owner, const int *pids,
 				      size_t n);
 /*
- * The tables of what a command will have mapped as code, before it runs: of the file at
- * @path, as execve(2) takes it, or of what executes it if it is a script (#!), of its ELF
- * interpreter, and of the libraries that "INTERPRETER --list PROGRAM" names.  That runs
- * as a child, in the caller's environment at this moment, for a second at most; of the
- * program nothing runs.  A caller that waits for any child may get its number.  What
- * cannot be read, or changes credentials, has none, and a file that is no program is no
- * error.  The rest is as above.
+ * The same for the files that a command will map as code, before it runs: the file at
+ * @path, as execve(2) takes it, or the interpreter if it is a script (#!); its ELF
+ * interpreter; and the libraries that "INTERPRETER --list PROGRAM" names.  The latter
+ * runs as a child, in the caller's present environment, for at most a second.  It does
+ * not run the program itself.  A caller that waits for any child may get its pid.
+ * There are no tables for files that cannot be read or that change credentials.  A
+ * file that is not a program is not an error.
  */
 struct pmc_preload *pmc_preload_command(struct pmc_owner *owner,
 					const char *path);
-/* Waits for @ms at most.  Returns 1 if all is done; @did may be NULL. */
+/* Waits for at most @ms milliseconds.  Returns 1 if all is done; @did may be NULL. */
 int	pmc_preload_wait(struct pmc_preload *p, unsigned int ms,
 			 struct pmc_preloaded *did);
-/* Before the owner is closed.  @p may be NULL. */
+/* Ends the preload, done or not; call it before pmc_owner_close().  @p may be NULL. */
 void	pmc_preload_end(struct pmc_preload *p);
 
 /**
- * struct pmc_allocate_opts - the choices of an allocation
+ * struct pmc_allocate_opts - arguments of an allocation
  * @size:  sizeof(struct pmc_allocate_opts)
  * @mode:  a system or process mode
  * @flags: PMC_F_*
  * @cpu:   a CPU, PMC_CPU_ALL or PMC_CPU_ANY
- * @count: period or initial count, 0 for the default; afterwards what is in
- *	force
+ * @reserved: 0
+ * @count: period or initial count, 0 for the default; set to the value in force
  */
 struct pmc_allocate_opts {
 	size_t		size;
@@ -428,13 +438,13 @@ int	pmc_owner_stop(struct pmc_owner *owner, pmc_id_t id);
 /* PMCs of the process modes only; pid 0 is the caller */
 int	pmc_owner_attach(struct pmc_owner *owner, pmc_id_t id, pid_t pid);
 int	pmc_owner_detach(struct pmc_owner *owner, pmc_id_t id, pid_t pid);
-/* Period or initial count; *count becomes what is in force. */
+/* Sets the period or initial count; *count is set to the value in force. */
 int	pmc_owner_set(struct pmc_owner *owner, pmc_id_t id, uint64_t *count);
 
 /**
- * struct pmc_reading - a counter
- * @value: events
- * @enabled, @running: nanoseconds
+ * struct pmc_reading - the state of a counter
+ * @value: number of events
+ * @enabled, @running: nanoseconds enabled, and running on the hardware
  */
 struct pmc_reading {
 	uint64_t	value;
@@ -445,48 +455,49 @@ struct pmc_reading {
 /* @cpu: one of the PMC's CPUs, or PMC_CPU_ALL for the sum */
 int	pmc_owner_read(struct pmc_owner *owner, pmc_id_t id, int cpu,
 		       struct pmc_reading *reading);
-/* @old may be NULL */
+/* *old is set to the previous count; @old may be NULL */
 int	pmc_owner_write(struct pmc_owner *owner, pmc_id_t id,
 			pmc_value_t value, pmc_value_t *old);
 
 /*
- * Which samples are wanted; replaces what was set before, @n 0: all.  EBUSY
- * while the PMC runs.
+ * Selects the samples of a PMC; replaces earlier conditions.  @n 0 selects all.
+ * EBUSY while the PMC runs.
  */
 int	pmc_owner_filter(struct pmc_owner *owner, pmc_id_t id,
 			 const struct hwpmc_condition *conditions, size_t n);
 /*
- * Starts all PMCs that do not run, or stops these again.  @npmc: how many; @skew:
- * nanoseconds from the first counter's start to the last one's; may be NULL.
- * Without a log and with a PMC that needs one, one begins that is read from
- * pmc_owner_fd().
+ * Starts all PMCs that are not running, or stops these again.  *npmc is set to their
+ * number, *skew to the nanoseconds from the first counter's start to the last one's;
+ * both may be NULL.  If a PMC needs a log and the owner has none, a log that is read
+ * from pmc_owner_fd() begins.
  */
 int	pmc_owner_record(struct pmc_owner *owner, int on, uint32_t *npmc,
 			 uint64_t *skew);
-/* Where the run-time loader of a process sits, 0 without one; pid 0: the caller */
+/* Load address of a process' run-time loader, 0 without one; pid 0: the caller */
 int	pmc_owner_atbase(struct pmc_owner *owner, pid_t pid, uint64_t *base);
 
 /* @fd: -1 ends the log */
 int	pmc_owner_configure_logfile(struct pmc_owner *owner, int fd);
 int	pmc_owner_rotate_logfile(struct pmc_owner *owner, int fd);
-/* @flags: PMC_LOG_*; 0 when @fd is negative */
+/* @flags: PMC_LOG_*; 0 if @fd is negative */
 int	pmc_owner_configure_logfile_flags(struct pmc_owner *owner, int fd,
 					  uint32_t flags);
 int	pmc_owner_rotate_logfile_flags(struct pmc_owner *owner, int fd,
 				       uint32_t flags);
 /*
- * A log that is read with read(2), or pmclog_open(3), from pmc_owner_fd(): whole
- * records, none without room for one (PMCLOG_RECORD_MAX).  @size: bytes to keep
- * ready, 0 for the usual; @flags: PMC_LOG_PACKED or 0.
+ * Begins a log that is read from pmc_owner_fd(), with read(2) or pmclog_open(3).  A
+ * read returns whole records; PMCLOG_RECORD_MAX bytes have room for any.  @size:
+ * bytes kept until they are read, 0 for the default; @flags: PMC_LOG_PACKED or 0.
  */
 int	pmc_owner_stream(struct pmc_owner *owner, uint64_t size,
 			 uint32_t flags);
 /*
- * A flight recorder: the last @size bytes of the log are kept in memory.  @flags:
- * PMC_LOG_PACKED or 0.  What is kept is written to @fd; with HWPMC_SNAPSHOT_ARM in
- * @flags at the first overflow of a PMC with HWPMC_F_TRIGGER, or the first end of
- * a process as pmc_owner_exit_trigger() says: HWPMC_EXIT_*, status as wait(2) tells
- * it, @pid 0: any.  poll(2) then says POLLPRI.  See hwpmc(4).
+ * pmc_owner_flight() begins a flight recorder, which keeps the last @size bytes of the
+ * log in memory; @flags: PMC_LOG_PACKED or 0.  pmc_owner_snapshot() writes these bytes
+ * to @fd.  With HWPMC_SNAPSHOT_ARM in @flags it does so at the first trigger: an
+ * overflow of a PMC with HWPMC_F_TRIGGER, or a process exit that
+ * pmc_owner_exit_trigger() selects.  @what: HWPMC_EXIT_*; @status: as wait(2) returns
+ * it; @pid 0: any process.  poll(2) then returns POLLPRI.  See hwpmc(4).
  */
 int	pmc_owner_flight(struct pmc_owner *owner, uint64_t size,
 			 uint32_t flags);
@@ -496,25 +507,26 @@ int	pmc_owner_exit_trigger(struct pmc_owner *owner, uint32_t what,
 int	pmc_owner_flush_logfile(struct pmc_owner *owner);
 int	pmc_owner_close_logfile(struct pmc_owner *owner);
 int	pmc_owner_writelog(struct pmc_owner *owner, uint32_t udata);
-/* Records ready for the log; see struct hwpmc_writelog for which. */
+/* Logs complete records; struct hwpmc_writelog says which are allowed. */
 int	pmc_owner_write_records(struct pmc_owner *owner, const void *records,
 				size_t len);
 
+/* *info belongs to the owner. */
 int	pmc_owner_cpuinfo(struct pmc_owner *owner,
 			  const struct hwpmc_cpuinfo **info);
 /*
- * @scope: HWPMC_STATS_*.  @size: of *stats as the caller knows it; what the
- * library or the module does not know is zero.
+ * @scope: HWPMC_STATS_*.  @size: the caller's size of *stats.  Fields that the
+ * library or the module does not know are set to zero.
  */
 int	pmc_owner_stats(struct pmc_owner *owner, uint32_t scope,
 			struct hwpmc_driverstats *stats, size_t size);
 /*
- * Rows of @cpu that are used or disabled, over all owners, ordered by row.  The
- * caller frees *rows.
+ * Stores the rows of @cpu that are used or disabled, of all owners, ordered by row.
+ * The caller frees *rows.
  */
 int	pmc_owner_pmcinfo(struct pmc_owner *owner, int cpu,
 			  struct hwpmc_pmcinfo_row **rows, size_t *nrows);
-/* Events with a name that this machine can count; the caller frees *events. */
+/* Stores the named events that this machine can count; the caller frees *events. */
 int	pmc_owner_events(struct pmc_owner *owner,
 			 struct hwpmc_dynevent **events, size_t *nevents);
 

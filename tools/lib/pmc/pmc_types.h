@@ -70,9 +70,9 @@ enum pmc_cputype {
 #define PMC_F_USERCALLCHAIN	0x00000100
 #define PMC_F_EV_PMU		0x00000200
 #define PMC_F_EXCLUDE_IDLE	0x01000000	/* not in FreeBSD */
-#define PMC_F_RAW		0x02000000	/* nor this: a tracepoint's fields */
-#define PMC_F_INCLUDE_OWNER	0x04000000	/* nor this: of a system's samples */
-#define PMC_F_UNWIND		0x10000000	/* nor this: see pmc_owner_unwind() */
+#define PMC_F_RAW		0x02000000	/* not in FreeBSD: tracepoint fields */
+#define PMC_F_INCLUDE_OWNER	0x04000000	/* not in FreeBSD: PMC_MODE_SS only */
+#define PMC_F_UNWIND		0x10000000	/* not in FreeBSD: pmc_owner_unwind() */
 
 #define PMC_CC_F_USERSPACE	0x01
 #define PMC_CC_F_MULTIPART	0x02

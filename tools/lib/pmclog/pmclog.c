@@ -17,7 +17,7 @@ struct parser {
 	bool unread;		/* fed bytes may still hold a record */
 	bool broken;
 	size_t count;
-	uint64_t offset;	/* of a record we could not decode */
+	uint64_t offset;	/* of a record that could not be decoded */
 	struct pmclog_clock clock;
 	char evname[16];
 };
@@ -79,7 +79,7 @@ static int no_event(struct parser *ps, struct pmclog_ev *ev,
 	return -1;
 }
 
-/* We have no table of events: the code stands for the name. */
+/* The library has no table of FreeBSD's events: the code serves as the name. */
 static void name_event(struct parser *ps, struct pmclog_ev *ev)
 {
 	snprintf(ps->evname, sizeof(ps->evname), "0x%x",
@@ -97,7 +97,7 @@ static int read_record(struct parser *ps, struct pmclog_ev *ev,
 	ev->pl_type = rec->type;
 	ev->pl_data = (void *)rec->data;
 	ev->pl_len = rec->len;
-	/* FreeBSD's programs take the end of a log as the end of the stream */
+	/* FreeBSD's programs treat the end of a log as the end of the stream */
 	if (rec->type == PMCLOG_T_CLOSELOG)
 		return no_event(ps, ev, PMCLOG_EOF);
 	if (pmclog_decode(ev, rec)) {

@@ -68,7 +68,7 @@ struct pmclog_ev_callchain {
 	uintfptr_t	pl_pc[PMC_CALLCHAIN_DEPTH_MAX];	/* pl_npc are set */
 };
 
-/* FreeBSD's are empty; 0 in a record without the fields */
+/* FreeBSD's struct is empty; the fields are 0 if the record has none */
 struct pmclog_ev_dropnotify {
 	uint32_t	pl_pmcid;
 	uint32_t	pl_cpu;
@@ -110,7 +110,7 @@ struct pmclog_ev_pcsample {			/* never seen */
 };
 
 struct pmclog_ev_pmcallocate {
-	const char	*pl_evname;		/* until the next read */
+	const char	*pl_evname;		/* valid until the next read */
 	uint64_t	pl_rate;
 	uint32_t	pl_event;
 	uint32_t	pl_flags;
@@ -192,7 +192,7 @@ struct pmclog_ev {
 	size_t		pl_count;	/* of records so far */
 	struct timespec	pl_ts;		/* wall clock */
 	enum pmclog_type pl_type;
-	void		*pl_data;	/* the record, until the next read */
+	void		*pl_data;	/* the record, valid until the next read */
 	int		pl_len;
 	union {
 		struct pmclog_ev_callchain	pl_cc;
@@ -219,9 +219,12 @@ struct pmclog_ev {
 
 #define PMCLOG_FD_NONE	(-1)
 
-/* NULL with errno ENOMEM.  The fd stays the caller's. */
+/* NULL with errno ENOMEM.  The caller still owns @fd and closes it. */
 void *pmclog_open(int fd);
-/* 0, or -1 with errno: a file's parser, or bytes fed before are not all read */
+/*
+ * Copies the bytes.  0, or -1 with errno: EINVAL: the parser reads a file; EBUSY: not
+ * all bytes of the previous call have been read; ENOMEM.
+ */
 int pmclog_feed(void *cookie, char *data, int len);
 /* 0 with an event; -1 with ev->pl_state EOF, REQUIRE_DATA or ERROR */
 int pmclog_read(void *cookie, struct pmclog_ev *ev);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What makes a single record structurally sound. */
+/* Checks of the structure of a single record. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,7 +16,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 /*
  * @min:  length of the fixed part
  * @str:  offset of the record's string, 0 for none
- * @size: of its field; 0: it runs to the end of the record
+ * @size: of the string's field; 0: the string may extend to the end of the record
  */
 struct shape {
 	uint16_t min;
@@ -98,8 +98,8 @@ static const struct ext_shape ext_shapes[] = {
 #define NEXT_SHAPES (sizeof(ext_shapes) / sizeof(ext_shapes[0]))
 
 /*
- * Subtype, version and flags share a word: a version other than 0 is too large,
- * and so are flags of what has none.
+ * Subtype, version and flags share a word.  A version other than 0 makes the result
+ * too large for a known subtype, and so do flags of a subtype that has none.
  */
 static uint32_t ext_subtype(const unsigned char *p)
 {
@@ -121,7 +121,7 @@ uint32_t pmclog_iter_ext_subtype(const struct pmclog_rec *rec)
 	return ext_subtype(rec->data);
 }
 
-/* Whoever skipped it would miss samples without a word. */
+/* A reader must not skip such a pack: it would lose samples silently. */
 static int unknown_pack(const unsigned char *p)
 {
 	uint32_t word = pmclog_get32(p + offsetof(struct pmclog_ext, subtype));
@@ -139,7 +139,7 @@ static const char *check_ext(const unsigned char *p, uint32_t len)
 	subtype = ext_subtype(p);
 	if (!subtype)
 		return unknown_pack(p) ? "samples packed in an unknown way" :
-					 NULL;	/* for the reader to skip */
+					 NULL;	/* the reader skips it */
 	s = &ext_shapes[subtype];
 	if (len < s->min)
 		return "extension record too short";
@@ -164,7 +164,7 @@ const char *pmclog_check_record(const unsigned char *p, uint32_t len,
 	const struct shape *s;
 
 	if (type >= NTYPES || !shapes[type].min)
-		return NULL;	/* unknown, for the reader to skip */
+		return NULL;	/* unknown, the reader skips it */
 	s = &shapes[type];
 	if (len < s->min)
 		return "record too short for its type";

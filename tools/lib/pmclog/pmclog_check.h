@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What makes a single record structurally sound.  Private to the library. */
+/* Checks of the structure of a single record.  Private to the library. */
 #ifndef PMCLOG_CHECK_H
 #define PMCLOG_CHECK_H
 
 #include <stdint.h>
 
 /*
- * @len bytes at @p are there, and the header's magic and length are sound.
- * NULL, or what is wrong.
+ * Checks a record of @len bytes at @p, whose header has a valid magic and length.
+ * Returns NULL, or a message.
  */
 const char *pmclog_check_record(const unsigned char *p, uint32_t len,
 				uint32_t type);
 
 /*
- * What is wrong with @header as the first word of a record whose header alone
- * has @min bytes, or NULL.
+ * Checks @header, the first word of a record whose header has @min bytes.
+ * Returns NULL, or a message.
  */
 const char *pmclog_check_header(uint32_t header, uint32_t min);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From a record to an event of pmclog(3). */
+/* Converts a record to an event of pmclog(3). */
 #include <stddef.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static uint64_t ticks_to_nsec(uint64_t ticks, uint64_t freq)
 	return ticks * NSEC_PER_SEC / freq;
 }
 
-/* All sums wrap: a hostile log gets a wrong time, not undefined behaviour. */
+/* All sums wrap: a malicious log gets a wrong time, not undefined behaviour. */
 struct timespec pmclog_clock_wall(const struct pmclog_clock *clock,
 				  uint64_t tsc)
 {
@@ -60,8 +60,8 @@ struct timespec pmclog_clock_wall(const struct pmclog_clock *clock,
 }
 
 /*
- * Strings are known to be terminated within the record; they are cut when
- * longer than the event's field.
+ * Strings are terminated within the record, as the iterator has checked.  A string
+ * longer than the event's field is cut.
  */
 static void copy_string(char *to, size_t size, const struct pmclog_rec *rec,
 			size_t offset)
@@ -197,7 +197,7 @@ static void decode_attached(struct pmclog_ev *ev, const struct pmclog_rec *rec)
 	}
 }
 
-/* A type we don't know leaves pl_u alone: pl_data has the record. */
+/* For an unknown type pl_u is left unchanged: pl_data has the record. */
 int pmclog_decode(struct pmclog_ev *ev, const struct pmclog_rec *rec)
 {
 	switch (rec->type) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The eras of the format, told apart: where a session begins.
+ * The eras of the format: detection at the start of a session.
  */
 #include <stddef.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define A_HEADER	12U
 #define A_INIT_LEN	20U	/* INITIALIZE */
-#define INIT_MAX	1024U	/* more was never added to it */
+#define INIT_MAX	1024U	/* no INITIALIZE is longer */
 
 uint32_t pmclog_era_first(const unsigned char *p, bool *swap)
 {
@@ -39,7 +39,7 @@ static enum pmclog_era era_of(uint32_t version, uint32_t hdr_len)
 						  PMCLOG_ERA_NONE;
 	if (major >= 6 && major <= 9)
 		return PMCLOG_ERA_B;
-	/* an old version here: our records of such a log, written to a file */
+	/* old version with this header: an old log converted by us and stored */
 	return major >= 1 && major <= 11 ? PMCLOG_ERA_C : PMCLOG_ERA_NONE;
 }
 
@@ -57,7 +57,7 @@ bool pmclog_era_begins(const unsigned char *p, size_t left)
 			 PMCLOG_ERA_NONE;
 }
 
-/* Its words are in either order; 0: it is no header. */
+/* A header in either byte order; 0: not a header. */
 static uint32_t any_header(const unsigned char *p)
 {
 	uint32_t header = pmclog_get32(p);
@@ -77,7 +77,7 @@ bool pmclog_era_window(const unsigned char *p)
 		(type == A_INITIALIZE && len > A_INIT_LEN));
 }
 
-/* by the first name in it */
+/* recognised by the first file name in it */
 bool pmclog_era_archive(const unsigned char *p)
 {
 	return !memcmp(p, "pmcl", 4);
@@ -101,7 +101,7 @@ const char *pmclog_era_refuse(const unsigned char *p)
 	return "no INITIALIZE at the start";
 }
 
-/* Only ours has a clock of nanoseconds, and writes on no machine but these. */
+/* Only our module has a nanosecond clock and this CPU type; it is little-endian. */
 static bool looks_ours(const struct pmclog_session *s, const unsigned char *p)
 {
 	return !s->swap && s->format.version == PMCLOG_VERSION &&

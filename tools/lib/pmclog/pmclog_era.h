@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The eras of the format, told apart and turned into ours.
+ * The eras of the format: detection, and conversion to our layout.
  *
- * A session is what an INITIALIZE begins.  Its records of another layout, byte
- * order or word size than <linux/pmclog.h> has are made anew in that layout, so
- * that nobody else needs to know of others.  Private to the library.
+ * A session begins with an INITIALIZE.  If its records have another layout, byte
+ * order or word size than <linux/pmclog.h>, they are converted to that layout, so
+ * that no other code has to know the others.  Private to the library.
  */
 #ifndef PMCLOG_ERA_H
 #define PMCLOG_ERA_H
@@ -18,12 +18,12 @@
 
 /**
  * struct pmclog_session - how the records since the last INITIALIZE are read
- * @format:  what is known of it; no era: there was no INITIALIZE yet
- * @special: bit of each type (modulo 32) that pmclog_era_record() has to see
+ * @format:  its known properties; no era: no INITIALIZE yet
+ * @special: a bit for each type (modulo 32) that pmclog_era_record() must convert
  * @hdr_len: bytes of a header
  * @swap:    words are in the other byte order
- * @votes:   for 8 (positive) and 4 (negative) bytes an address
- * @out:     where records are made
+ * @votes:   for addresses of 8 (positive) or 4 (negative) bytes
+ * @out:     buffer for converted records
  */
 struct pmclog_session {
 	struct pmclog_format format;
@@ -39,40 +39,41 @@ struct pmclog_session {
  * order, *@swap if it was in the other; else 0.
  */
 uint32_t pmclog_era_first(const unsigned char *p, bool *swap);
-/* Whether @p, with @left bytes, is where a session of any era begins. */
+/* Whether a session of any era begins at @p, with @left bytes. */
 bool pmclog_era_begins(const unsigned char *p, size_t left);
-/* It is where a log of 2018 begins that is not read. */
+/* Whether a log of 2018 begins at @p, whose format is not supported. */
 bool pmclog_era_window(const unsigned char *p);
-/* A tar of pmclog archive begins there: its log is one of several files. */
+/* Whether a tar file of pmclog archive begins at @p: the log is a file in it. */
 bool pmclog_era_archive(const unsigned char *p);
-/* Why the word at @p, where a stream begins, is not the first of a log. */
+/* Why the word at @p, the start of a stream, is not the first of a log. */
 const char *pmclog_era_refuse(const unsigned char *p);
 /*
- * Begins a session with the INITIALIZE of @len bytes at @p.  NULL, or why it
- * is none: then nothing has changed.
+ * Begins a session with the INITIALIZE of @len bytes at @p.  Returns NULL, or why
+ * the record is invalid; then @s is unchanged.
  */
 const char *pmclog_era_begin(struct pmclog_session *s, const unsigned char *p,
 			     uint32_t len, bool swap);
 /*
- * A session whose INITIALIZE is missing: with headers of 12 bytes if @old, in
- * the other byte order if @swap.
+ * Begins a session whose INITIALIZE is missing: with headers of 12 bytes if @old,
+ * in the other byte order if @swap.
  */
 void pmclog_era_guess(struct pmclog_session *s, bool old, bool swap);
 /*
- * The record of @len bytes and @type at @p as one of ours: sets @rec's data,
- * len and type; valid until the next one.  NULL, or what is wrong with it.
+ * Converts the record of @len bytes and @type at @p to our layout.  Sets the data,
+ * len and type of @rec; the data is valid until the next call.  Returns NULL, or
+ * what is wrong with the record.
  */
 const char *pmclog_era_record(struct pmclog_session *s, const unsigned char *p,
 			      uint32_t len, uint32_t type,
 			      struct pmclog_rec *rec);
-/* In this session @header is of another record than INITIALIZE. */
+/* Whether @header is that of a record other than INITIALIZE in this session. */
 bool pmclog_era_other(const struct pmclog_session *s, uint32_t header,
 		      bool swap);
-/* A type that records of the session may have. */
+/* Whether records of the session may have this type. */
 bool pmclog_era_knows(const struct pmclog_session *s, uint32_t type);
 void pmclog_era_free(struct pmclog_session *s);
 
-/* There is none yet: no word is the header of a record. */
+/* Sets @s to no session: no word is the header of a record. */
 static inline void pmclog_era_none(struct pmclog_session *s)
 {
 	s->hdr_len = UINT32_MAX;

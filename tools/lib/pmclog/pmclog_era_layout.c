@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The layouts of all eras' records.
+ * The layouts of records of all eras.
  */
 #include <stddef.h>
 
@@ -10,7 +10,7 @@
 #define S(type, field, size)	{ NAME, size, offsetof(struct type, field) }
 #define MOVES(name)		static const struct move name[]
 
-/* those of all eras */
+/* for all eras */
 MOVES(nothing) = { { END, 0, 0 } };
 MOVES(attach) = {
 	M(WORD, pmclog_pmcattach, pmcid), M(WORD, pmclog_pmcattach, pid),
@@ -24,7 +24,7 @@ MOVES(procfork) = {
 MOVES(sysexit) = { M(WORD, pmclog_sysexit, pid), { END, 0, 0 } };
 MOVES(userdata) = { M(WORD, pmclog_userdata, userdata), { END, 0, 0 } };
 
-/* those of headers of 12 bytes */
+/* for headers of 12 bytes */
 MOVES(a_initialize) = {
 	M(WORD, pmclog_initialize, version),
 	M(WORD, pmclog_initialize, cputype), { END, 0, 0 } };
@@ -62,7 +62,7 @@ MOVES(a_allocatedyn) = {
 	M(WORD, pmclog_pmcallocatedyn, flags),
 	S(pmclog_pmcallocatedyn, name, PMCLOG_NAME_MAX), { END, 0, 0 } };
 
-/* those of headers of 16 bytes */
+/* for headers of 16 bytes */
 MOVES(initialize) = {
 	M(WORD, pmclog_initialize, version),
 	M(WORD, pmclog_initialize, cputype),
@@ -114,7 +114,7 @@ MOVES(allocatedyn) = {
 	M(WORD, pmclog_pmcallocatedyn, event),
 	M(WORD, pmclog_pmcallocatedyn, flags), { SKIP, 0, 0 },
 	S(pmclog_pmcallocatedyn, name, PMCLOG_NAME_MAX), { END, 0, 0 } };
-/* as FreeBSD's kernel writes it: all of the name that is not run over */
+/* as FreeBSD's kernel writes it: the part of the name not overwritten */
 MOVES(allocatedyn_rate) = {
 	M(WORD, pmclog_pmcallocatedyn, pmcid),
 	M(WORD, pmclog_pmcallocatedyn, event),
@@ -169,7 +169,7 @@ const struct layout pmclog_era_init_i386 =
 const struct layout pmclog_era_name_rate = {
 	PMCLOG_T_PMCALLOCATEDYN, PMCLOG_PMCALLOCATEDYN_RATE, allocatedyn_rate };
 
-/* The first types have other numbers; 3 is a record of unknown layout. */
+/* The first types have different numbers; the layout of type 3 is unknown. */
 const struct layout pmclog_era_headers12[NTYPES] = {
 	[A_CLOSELOG] = L(CLOSELOG, pmclog_hdr, nothing),
 	[A_DROPNOTIFY] = L(DROPNOTIFY, pmclog_hdr, nothing),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the parts of pmclog_era share: the layouts of all eras, and numbers.
+ * Shared by the parts of pmclog_era: the layouts of all eras, and numbers.
  *
  * Writers of all eras emit a record word by word, so a layout is the sequence
- * of its fields; where each one begins follows from how long an address is.
- * No record tells that: it is read off those whose length or contents leave no
- * choice.
+ * of its fields.  The offset of a field depends on the length of an address.  No
+ * record has this length, so it is derived from records whose length or contents
+ * allow only one.
  */
 #ifndef PMCLOG_ERA_PARTS_H
 #define PMCLOG_ERA_PARTS_H
@@ -15,48 +15,48 @@
 
 #define NSEC_PER_SEC	1000000000ULL
 
-#define I386_INIT_LEN	104U	/* its struct timespec has 8 bytes */
+#define I386_INIT_LEN	104U	/* i386's struct timespec has 8 bytes */
 
 enum kind {
 	END,
 	WORD,		/* 32 bits */
 	DOUBLE,		/* 64 bits, low word first */
-	LONG,		/* 32 bits with a sign, 64 of ours */
+	LONG,		/* 32 bits, signed; 64 in our record */
 	ADDR,
-	SKIP,		/* a word that says nothing */
+	SKIP,		/* an unused word */
 	NAME,		/* a string in @size bytes */
 	PATH,		/* a string to the end */
 	PCS,		/* addresses to the end */
 };
 
-/* @to: where in our record */
+/* @to: offset in our record */
 struct move {
 	uint8_t kind;
 	uint8_t size;
 	uint16_t to;
 };
 
-/* @len: of our record without what PATH and PCS add */
+/* @len: length of our record without the parts of PATH and PCS */
 struct layout {
 	uint8_t type;
 	uint16_t len;
 	const struct move *moves;
 };
 
-/* Types of headers of 12 bytes that have other numbers in ours. */
+/* Types of records with headers of 12 bytes whose numbers differ from ours. */
 enum { A_CLOSELOG, A_DROPNOTIFY, A_INITIALIZE, A_PCSAMPLE = 4 };
 
-/* pmclog_era_layout.c: by type; without @moves: there is no such record */
+/* pmclog_era_layout.c: by type; no @moves: no such record exists */
 #define NTYPES	(PMCLOG_T_PROC_CREATE + 1U)
 extern const struct layout pmclog_era_headers12[NTYPES];
 extern const struct layout pmclog_era_headers16[NTYPES];
-/* what takes the place of some of those */
+/* variants that replace some of these */
 extern const struct layout pmclog_era_no_fields;
 extern const struct layout pmclog_era_exec_entry;
 extern const struct layout pmclog_era_init_i386;
 extern const struct layout pmclog_era_name_rate;
 
-/* pmclog_era_word.c: how long an address is */
+/* pmclog_era_word.c: the length of an address */
 #define ENOUGH_VOTES	8
 void pmclog_era_note_word(struct pmclog_session *s);
 void pmclog_era_count_votes(struct pmclog_session *s, const unsigned char *p,
@@ -90,7 +90,7 @@ static inline uint64_t rd_addr(const struct pmclog_session *s,
 	return word_size(s) == 4 ? rd32(s, p) : rd64(s, p);
 }
 
-/* Whether the word at @p may be (the low word of) where something is mapped */
+/* Whether the word at @p may be (the low word of) the address of a mapping */
 static inline bool page(const struct pmclog_session *s, const unsigned char *p)
 {
 	return !(rd32(s, p) & 0xFFF);

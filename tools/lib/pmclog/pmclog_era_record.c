@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Records of any era as ours.
+ * Conversion of records of any era to our layout.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "pmclog_era_parts.h"
 #include "pmclog_multi.h"
 
-/* What is left of nanoseconds where a header of 12 bytes has them. */
+/* A header of 12 bytes keeps only these bits of the nanoseconds. */
 #define NSEC_MASK	0x0FFFFFFFU
 
 #define OUT_SIZE	65536U
@@ -36,8 +36,9 @@ static uint64_t clock_of(const struct pmclog_session *s,
 }
 
 /*
- * Before version 10 there was one address; which change came first is not
- * known, but where a path begins is: a mapping does not look like one.
+ * Before version 10 the record had one address.  The version does not tell exactly
+ * which records do.  The place where the path begins does: the address of a mapping
+ * does not look like a path.
  */
 static bool one_base(const struct pmclog_session *s, const unsigned char *p,
 		     uint32_t len)
@@ -59,7 +60,7 @@ static bool is_name(const unsigned char *p, const unsigned char *end)
 
 /*
  * FreeBSD's kernel puts the rate in front of the name.  A rate has zeros in its
- * high bytes, so that what is before them can't be a name with another behind.
+ * high bytes, so the bytes before them are not a name if another name follows.
  */
 static bool rate_before_name(const unsigned char *p, uint32_t len)
 {
@@ -70,7 +71,7 @@ static bool rate_before_name(const unsigned char *p, uint32_t len)
 	       is_name(p + at + 8, p + PMCLOG_PMCALLOCATEDYN_BASE);
 }
 
-/* The length that @moves need, without what is at the end of them. */
+/* The length that @moves need, without a part of variable length at the end. */
 static uint32_t fixed_len(const struct pmclog_session *s,
 			  const struct move *m)
 {
@@ -152,7 +153,7 @@ static const char *put_pcs(const struct pmclog_session *s,
 	return NULL;
 }
 
-/* The pcs of a sample that may have more parts than its chain. */
+/* The pcs of a sample that may have other parts than its chain. */
 static const char *put_chain(const struct pmclog_session *s,
 			     struct pmclog_rec *rec, unsigned char *to,
 			     const unsigned char *p, const unsigned char *end)
@@ -202,7 +203,7 @@ static const char *move_fields(const struct pmclog_session *s,
 			p += word_size(s);
 			break;
 		case NAME:
-			/* one without an end loses its last character */
+			/* a string without a NUL loses its last character */
 			memcpy(to, p, strnlen((const char *)p, m->size - 1U));
 			p += m->size;
 			break;
@@ -215,7 +216,7 @@ static const char *move_fields(const struct pmclog_session *s,
 	return NULL;
 }
 
-/* What these headers leave out of INITIALIZE: the clock is the wall's. */
+/* INITIALIZE with such a header has no clock: the clock is the wall clock. */
 static void old_clock(const struct pmclog_session *s, uint64_t clock)
 {
 	put64(s->out + offsetof(struct pmclog_initialize, tsc_freq),
@@ -226,7 +227,7 @@ static void old_clock(const struct pmclog_session *s, uint64_t clock)
 	      clock % NSEC_PER_SEC);
 }
 
-/* The CPU of such a sample is not told. */
+/* Such a sample does not have its CPU. */
 static void old_sample(const struct pmclog_session *s)
 {
 	unsigned char *flags = s->out +
@@ -266,7 +267,7 @@ static const char *make_record(struct pmclog_session *s,
 	return NULL;
 }
 
-/* It is one of ours as it lies there. */
+/* Whether the record already has our layout. */
 static bool as_it_is(const struct pmclog_session *s, const struct layout *l,
 		     const unsigned char *p, uint32_t len, uint32_t type)
 {
@@ -279,7 +280,7 @@ static bool as_it_is(const struct pmclog_session *s, const struct layout *l,
 					   cpuflags)) & PMCLOG_CC_MULTIPART);
 }
 
-/* FreeBSD's has no extension records, and nothing behind a name. */
+/* FreeBSD's logs have no extension records, and no data after a name. */
 static bool only_ours(const unsigned char *p, uint32_t len, uint32_t type)
 {
 	if (type == PMCLOG_T_PMCALLOCATEDYN)
@@ -296,7 +297,7 @@ static void note_ours(struct pmclog_session *s, const unsigned char *p,
 		return;
 	s->format.ours = 1;
 	if (!s->format.freq)
-		s->format.freq = NSEC_PER_SEC;	/* where it is missing */
+		s->format.freq = NSEC_PER_SEC;	/* if it is unknown */
 	s->votes = ENOUGH_VOTES;
 	pmclog_era_note_word(s);
 }
@@ -309,7 +310,7 @@ const char *pmclog_era_record(struct pmclog_session *s, const unsigned char *p,
 	const char *error;
 
 	if (!s->format.ours) {
-		/* the least that tells anything has three words, or four */
+		/* the shortest record that can vote has three words, or four */
 		if (len >= (old_header(s) ? 24U : 32U))
 			pmclog_era_count_votes(s, p, len, type);
 		if (!s->swap && !old_header(s))
@@ -324,7 +325,7 @@ const char *pmclog_era_record(struct pmclog_session *s, const unsigned char *p,
 	}
 	error = make_record(s, l ? l : &pmclog_era_no_fields, p, len, type, rec);
 	if (!l && !error) {
-		/* not with a number that means something in our records */
+		/* must not have a number that has a meaning in our records */
 		rec->type = type < NTYPES ? 4 : type;
 		s->out[2] = (unsigned char)rec->type;
 	}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How long an address is, by vote.
+ * Finds the length of an address by votes of the records.
  */
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "pmclog_era_parts.h"
 
-/* Four bytes such as paths begin with, and high words of addresses never. */
+/* Four bytes that paths begin with, and that are no high word of an address. */
 static bool text4(const unsigned char *p)
 {
 	int i;
@@ -19,15 +19,16 @@ static bool text4(const unsigned char *p)
 }
 
 /*
- * A path that follows an address at @at: of 4 bytes, and so it is text where
- * the address of 8 has its high word; or so short that there is no room else.
+ * Votes by a path that follows an address at @at.  The address has 4 bytes if there
+ * is text where an address of 8 bytes has its high word, or if the record has no
+ * room for 8.
  */
 static int vote_path(const unsigned char *p, uint32_t len, uint32_t at)
 {
 	return len < at + 12 || text4(p + at + 4) ? -2 : 2;
 }
 
-/* Where FreeBSD has or had its addresses, the high words are these. */
+/* The high words of FreeBSD's addresses, now and earlier. */
 static bool high_word(uint32_t v)
 {
 	return v <= 0xFFFF || v >= 0xFFFF0000 || v == 0xC0000000;
@@ -88,7 +89,7 @@ static int vote12(const struct pmclog_session *s, const unsigned char *p,
 	case PMCLOG_T_MAP_IN:
 		return vote_path(p, len, 16);
 	case PMCLOG_T_PROCEXEC:
-		/* the PMC's id, which is between, is no text either */
+		/* the PMC's id between them is not text either */
 		return vote_path(p, len, 20);
 	case PMCLOG_T_CALLCHAIN:
 		return vote_pcs(s, p, len, 24);
@@ -114,7 +115,7 @@ void pmclog_era_note_word(struct pmclog_session *s)
 			      1U << PMCLOG_T_USERDATA;
 }
 
-/* One record may be damaged: only several of them leave no more doubt. */
+/* A single record may be damaged: only several votes are conclusive. */
 void pmclog_era_count_votes(struct pmclog_session *s, const unsigned char *p,
 			    uint32_t len, uint32_t type)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The record iterator: records out of the bytes that there are. */
+/* The record iterator: finds records in the bytes read. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -8,17 +8,17 @@
 #include "pmclog_iter_parts.h"
 #include "pmclog_resync.h"
 
-/* Walking from header to header is waiting for memory: this far ahead. */
+/* Each step to the next header is a cache miss: prefetch this far ahead. */
 #define PREFETCH	4096
 #define LINE		64U
 
 /*
- * A record may be as long without anybody asking what follows it.  Nothing
- * follows the last one, and who feeds us would wait for it.
+ * A record of up to this length is returned without a look at the bytes after it.
+ * Nothing follows the last record, CLOSELOG, and a feeding caller would wait for it.
  */
 #define SURE_LEN	sizeof(struct pmclog_closelog)
 
-/* Nothing to hand out, but there may be if one asks again. */
+/* No record to return; the caller tries again. */
 #define AGAIN		((enum pmclog_iter_status)3)
 
 void pmclog_iter_raw(struct pmclog_iter *it)
@@ -38,7 +38,7 @@ const char *pmclog_iter_error(const struct pmclog_iter *it, uint64_t *offset)
 	return it->error ? it->error : "no error";
 }
 
-/* Called with less than a record in the window; RECORD: there is more now. */
+/* Called with less than a record in the window; RECORD: it has more bytes now. */
 static enum pmclog_iter_status refill(struct pmclog_iter *it)
 {
 	enum pmclog_iter_status status = pmclog_iter_more(it);
@@ -52,19 +52,19 @@ static void leave_pack(struct pmclog_iter *it)
 	it->inside = 0;
 }
 
-/* The pack that we are in. */
+/* The current pack. */
 static const unsigned char *in_pack(const struct pmclog_iter *it)
 {
 	return it->source == SOURCE_WINDOW ? it->buf : it->p;
 }
 
-/* A sample that can't be made: one whose chain was skipped is passed over. */
+/* A sample cannot be made; if its chain was in skipped bytes, skips the sample. */
 static enum pmclog_iter_status no_sample(struct pmclog_iter *it,
 					 const char *error)
 {
 	if (!it->resync || !pmclog_pack_pass(it->pack, in_pack(it), it->inside))
 		return pmclog_iter_damaged(it, error);
-	/* as if they had been the first bytes: a pack has one gap */
+	/* count them like the first bytes of the pack: a pack has one gap */
 	pmclog_iter_count_gap(it, it->gap_end > it->offset ? it->gap_end :
 			      it->offset, PMCLOG_PACK_SAMPLE_LEN);
 	if (!pmclog_pack_left(it->pack))
@@ -72,7 +72,7 @@ static enum pmclog_iter_status no_sample(struct pmclog_iter *it,
 	return AGAIN;
 }
 
-/* The next sample of the pack that we are in. */
+/* Returns the next sample of the current pack. */
 static enum pmclog_iter_status unpack(struct pmclog_iter *it,
 				      struct pmclog_rec *rec)
 {
@@ -107,8 +107,8 @@ static enum pmclog_iter_status enter_pack(struct pmclog_iter *it, uint32_t len,
 }
 
 /*
- * A word that is no header of this log may be the first of another, of another
- * era or byte order.
+ * A word that is not a header of this log may be the first word of another log, of
+ * another era or byte order.
  */
 static const char *first_word(const struct pmclog_iter *it,
 			      const unsigned char *p, uint32_t *header,
@@ -122,20 +122,20 @@ static const char *first_word(const struct pmclog_iter *it,
 	return it->session.format.era ? error : pmclog_era_refuse(p);
 }
 
-/* The header of the record at @p; NULL, or why it is none. */
+/* Reads the header of the record at @p.  Returns NULL, or why it is invalid. */
 static inline const char *header_at(const struct pmclog_iter *it,
 				    const unsigned char *p, uint32_t *header)
 {
 	const char *error;
 
 	*header = pmclog_era_header(&it->session, p);
-	/* @p may change: what was checked is what is used */
+	/* the memory at @p may change: use the value that is checked */
 	__asm__ volatile("" : "+r" (*header));
 	error = pmclog_check_header(*header, it->session.hdr_len);
 	return error ? first_word(it, p, header, error) : NULL;
 }
 
-/* The record at p, where nobody changes it. */
+/* Copies the record at p to the buffer, where it cannot change. */
 static const char *keep_record(struct pmclog_iter *it, uint32_t header,
 			       struct pmclog_rec *rec)
 {
@@ -149,8 +149,8 @@ static const char *keep_record(struct pmclog_iter *it, uint32_t header,
 }
 
 /*
- * A record that can't be handed out as it is, or where another log begins: with
- * the first record of any era, whatever it would be in this one.
+ * A record that has to be converted, or with which another log begins.  The first
+ * record of any era begins a log, whatever its type in this era.
  */
 static const char *special(struct pmclog_iter *it, uint32_t header,
 			   struct pmclog_rec *rec)
@@ -176,7 +176,7 @@ static const char *special(struct pmclog_iter *it, uint32_t header,
 		error = pmclog_check_record(rec->data, rec->len, rec->type);
 	if (!error && !first && rec->type == PMCLOG_T_INITIALIZE)
 		error = "INITIALIZE of an unknown length";
-	/* it may be asked for again, but tells of the session once */
+	/* the record may be read again, but must begin a session only once */
 	if (error && !it->resync) {
 		before.out = it->session.out;
 		it->session = before;
@@ -185,8 +185,8 @@ static const char *special(struct pmclog_iter *it, uint32_t header,
 }
 
 /*
- * A damaged length may take a good part of the log into one record: if no other
- * follows a long one, it is wrong.
+ * A damaged length may cover a large part of the log.  The length of a long record
+ * is wrong if no other record follows.
  */
 static enum pmclog_iter_status look_behind(struct pmclog_iter *it, uint32_t len)
 {
@@ -197,7 +197,7 @@ static enum pmclog_iter_status look_behind(struct pmclog_iter *it, uint32_t len)
 		if (status == PMCLOG_ITER_MORE)
 			return status;
 		if (status != PMCLOG_ITER_RECORD)
-			break;	/* an error is of what follows, found again */
+			break;	/* an error in later bytes is found again */
 	}
 	if (pmclog_resync_header(&it->session, it->p + len,
 				 it->end - it->p - len))
@@ -206,8 +206,8 @@ static enum pmclog_iter_status look_behind(struct pmclog_iter *it, uint32_t len)
 }
 
 /*
- * What was read was near a moment ago.  What is mapped was not: as many lines as
- * we go on by, for who knows which of them begins a record.
+ * Bytes from read(2) are still in a cache.  Mapped bytes are not: prefetch as many
+ * lines as the iterator advances by, because any of them may begin a record.
  */
 static inline void prefetch(const struct pmclog_iter *it,
 			    const unsigned char *p, uint32_t len)
@@ -323,20 +323,20 @@ unsigned int pmclog_iter_ahead(const struct pmclog_iter *it, uint64_t *tsc,
 }
 
 /*
- * The length of a sample that begins at @p, if that is plain to see; else 0: who
- * reads records finds out.
+ * The length of a sample that begins at @p, if it is easy to recognise; else 0, and
+ * pmclog_iter_next() reads the record.
  */
 static inline uint32_t sample_len(const unsigned char *p)
 {
 	uint32_t len = pmclog_get32(p) - PMCLOG_HEADER(PMCLOG_T_CALLCHAIN, 0);
 
-	/* @p may change: what was checked is what is used */
+	/* the memory at @p may change: use the value that is checked */
 	__asm__ volatile("" : "+r" (len));
 	return len >= sizeof(struct pmclog_callchain) &&
 	       len <= PMCLOG_RESYNC_LEN && !(len % sizeof(uint64_t)) ? len : 0;
 }
 
-/* A sample that another follows is sound: no more has to be looked at. */
+/* A sample that another sample follows is valid: it needs no other check. */
 bool pmclog_iter_pass(struct pmclog_iter *it, uint64_t from, uint64_t to,
 		      struct pmclog_passed *passed)
 {

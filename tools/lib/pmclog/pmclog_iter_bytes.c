@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The bytes of a log that the iterator looks at, and where they come from. */
+/* The bytes of a log for the iterator, from each kind of source. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ void pmclog_iter_close(struct pmclog_iter *it)
 	free(it);
 }
 
-/* Moves what is left to the buffer's start, to make room behind it. */
+/* Moves the remaining bytes to the start of the buffer, to make room after them. */
 static void compact(struct pmclog_iter *it)
 {
 	size_t left = it->end - it->p;
@@ -221,7 +221,7 @@ enum pmclog_iter_status pmclog_iter_more(struct pmclog_iter *it)
 	return read_failed(it);
 }
 
-/* A pack's samples are still to come, even if the log was cut meanwhile. */
+/* Uses the copy of the current pack if the log was cut: samples of it are left. */
 static void keep_pack(struct pmclog_iter *it)
 {
 	if (it->source != SOURCE_WINDOW ||

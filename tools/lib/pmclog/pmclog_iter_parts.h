@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the parts of the iterator share.  Private to the library: records are
- * found and handed out in pmclog_iter.c, out of bytes that pmclog_iter_bytes.c
- * gets; where one is damaged, pmclog_iter_recover.c tells where it goes on.
+ * Shared by the parts of the iterator.  Private to the library.
+ * pmclog_iter.c finds and returns records, pmclog_iter_bytes.c reads their bytes,
+ * and pmclog_iter_recover.c finds the next record after a damaged one.
  */
 #ifndef PMCLOG_ITER_PARTS_H
 #define PMCLOG_ITER_PARTS_H
@@ -16,12 +16,12 @@
 #include "pmclog_pack.h"
 
 /*
- * The bytes read and not yet handed out are a window [p, end) in the buffer
- * (or in the caller's memory).  A record is checked where it lies; bytes move
- * only when a record is cut by the end of the buffer.  A pack stays at the
- * window's start until the last of its samples has been handed out.
+ * The bytes read and not yet returned are a window [p, end) in the buffer (or in
+ * the caller's memory).  A record is checked in place.  Bytes move only when the
+ * end of the buffer cuts a record.  A pack stays at the start of the window until
+ * the last of its samples has been returned.
  *
- * Of memory that may change, the buffer has the record that is looked at.
+ * If the memory may change, the buffer has a copy of the current record.
  */
 enum source { SOURCE_FD, SOURCE_MEM, SOURCE_FEED, SOURCE_WINDOW };
 
@@ -31,9 +31,9 @@ struct pmclog_iter {
 	uint64_t offset;	/* of p in the stream */
 	uint64_t serial;
 	struct pmclog_session session;
-	struct pmclog_pack *pack;	/* from the first one on */
-	uint32_t inside;	/* length of the pack that we are in, or 0 */
-	uint32_t owed;		/* the same, before a sample of it had it */
+	struct pmclog_pack *pack;	/* allocated at the first pack */
+	uint32_t inside;	/* length of the current pack, or 0 */
+	uint32_t owed;		/* the same, until a sample's @stored has it */
 	int raw;
 	unsigned char *buf;
 	size_t size;
@@ -43,12 +43,12 @@ struct pmclog_iter {
 	void *window_ctx;
 	const char *error;
 	uint64_t error_offset;
-	bool damaged;		/* the error is the log's own */
+	bool damaged;		/* the error is damage in the log */
 	char text[80];		/* an error with a changing part */
 	bool resync;
 	bool lost;		/* looking for a record */
-	bool bad;		/* what is at @p is none */
-	bool guessed;		/* what the log is without INITIALIZE */
+	bool bad;		/* no record begins at @p */
+	bool guessed;		/* the format, without INITIALIZE */
 	uint64_t gaps, gap_first, gap_end, skipped;
 };
 
@@ -60,33 +60,33 @@ static inline void pmclog_iter_step(struct pmclog_iter *it, size_t len)
 
 /* pmclog_iter_bytes.c */
 
-/* The record stays where it is, so the next call finds the same fault. */
+/* Does not move the window, so the next call finds the same fault. */
 enum pmclog_iter_status pmclog_iter_fail(struct pmclog_iter *it,
 					 const char *error);
-/* The same when it is the log's own. */
+/* The same for damage in the log. */
 enum pmclog_iter_status pmclog_iter_damaged(struct pmclog_iter *it,
 					    const char *error);
 /*
- * The stream ends here for now.  A file may still grow, so this is not for
- * good, not even in the middle of a record.
+ * The stream ends here for now.  A file may still grow, so this state is not
+ * permanent, even within a record.
  */
 enum pmclog_iter_status pmclog_iter_at_end(struct pmclog_iter *it);
-/* RECORD: there is more now. */
+/* Reads more bytes.  RECORD: the window has more now. */
 enum pmclog_iter_status pmclog_iter_more(struct pmclog_iter *it);
-/* The window moves on; it may be found to end where the log was cut. */
+/* Maps the window at the current offset; finds out if the log was cut. */
 enum pmclog_iter_status pmclog_iter_move(struct pmclog_iter *it);
 
 /* pmclog_iter_recover.c */
 
-/* Nothing is handed out of the @n bytes from @offset on. */
+/* Counts @n bytes from @offset on as skipped. */
 void pmclog_iter_count_gap(struct pmclog_iter *it, uint64_t offset, size_t n);
-/* Looks for where the log goes on; RECORD: there it is. */
+/* Searches the next record after damage; RECORD: found. */
 enum pmclog_iter_status pmclog_iter_go_on(struct pmclog_iter *it);
-/* What can be done about an error: RECORD if there is a record after all. */
+/* Handles an error.  RECORD: the iterator can continue with a record. */
 enum pmclog_iter_status pmclog_iter_recover(struct pmclog_iter *it);
 /*
- * What seems damaged may be where the log was cut meanwhile: then that is its
- * end.  ERROR: it is not.
+ * A place that seems damaged may be one where the log was cut meanwhile; then it
+ * is the end of the log.  ERROR: it is not.
  */
 enum pmclog_iter_status pmclog_iter_cut_here(struct pmclog_iter *it);
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the iterator does where a record is damaged. */
+/* How the iterator continues after a damaged record. */
 #include <string.h>
 
 #include "pmclog_iter_parts.h"
 #include "pmclog_resync.h"
 
-/* So far from where a log should begin its first records are looked for. */
+/* The first records are searched up to this far from the start of a log. */
 #define START_SIZE	(64U << 10)
 
 void pmclog_iter_count_gap(struct pmclog_iter *it, uint64_t offset, size_t n)
 {
 	uint64_t twice = it->gap_end > offset ? it->gap_end - offset : 0;
 
-	/* samples passed over, then the rest of their pack */
+	/* skipped samples, then the rest of their pack */
 	if (twice && twice >= n)
 		return;
 	offset += twice;
@@ -39,8 +39,8 @@ uint64_t pmclog_iter_gaps(const struct pmclog_iter *it, uint64_t *first,
 }
 
 /*
- * A length that is too large for what is left looks like a record that the end
- * has cut, and so it is unless records follow; then it may still grow.
+ * A record longer than the bytes left looks like one that the end of the file has
+ * cut.  It is one unless records follow; then the file may still grow.
  */
 static enum pmclog_iter_status go_on_at_end(struct pmclog_iter *it)
 {
@@ -83,8 +83,8 @@ enum pmclog_iter_status pmclog_iter_go_on(struct pmclog_iter *it)
 }
 
 /*
- * A log without its first record, or whose first record is damaged.  What is
- * known to be a log that can't be read is left alone.
+ * A log whose first record is missing or damaged.  Not for files that are known
+ * not to be readable as a log.
  */
 static enum pmclog_iter_status start_anyway(struct pmclog_iter *it)
 {

@@ -7,7 +7,7 @@
 
 enum { PART_NONE, PART_CHAIN, PART_IBS_FETCH, PART_IBS_OP, NPART_TYPES };
 
-/* the word of a part that is the sampled instruction's address; 0: none */
+/* the index of the word with the sampled instruction's address; 0: none */
 static const unsigned char pc_word[NPART_TYPES] = {
 	[PART_IBS_FETCH] = 2,
 	[PART_IBS_OP] = 1,
@@ -26,7 +26,7 @@ bool pmclog_multi_pcs(const unsigned char **p, const unsigned char **end,
 		type = pairs[2 * i];
 		len = pairs[2 * i + 1] * word;
 		if (type == PART_CHAIN) {
-			*p = pairs + at;	/* and to the end */
+			*p = pairs + at;	/* the chain extends to the end */
 			return true;
 		}
 		if (len > room - at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Samples of several parts (PMCLOG_CC_MULTIPART): what AMD's instruction based
- * sampling tells, before the call chain.  Private to the library.
+ * Samples of several parts (PMCLOG_CC_MULTIPART): data of AMD's instruction based
+ * sampling, followed by the call chain.  Private to the library.
  */
 #ifndef PMCLOG_MULTI_H
 #define PMCLOG_MULTI_H
@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 /*
- * Of the parts between *@p and *@end, with addresses of @word bytes: the pcs;
- * without a chain, the one that the hardware tells.  False: they do not fit.
+ * Finds the pcs in the parts between *@p and *@end, with addresses of @word bytes:
+ * the call chain, or, without one, the pc from the hardware.  Sets *@p and *@end
+ * to them.  False: the parts do not fit.
  */
 bool pmclog_multi_pcs(const unsigned char **p, const unsigned char **end,
 		      uint32_t word);

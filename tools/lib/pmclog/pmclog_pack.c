@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Samples out of packs: see struct pmclog_ext_samples.
+ * Unpacks packed samples: see struct pmclog_ext_samples.
  *
- * Nothing is believed: an entry is checked before any of it is used, and one
- * that is faulty changes nothing, so that asking again finds the same fault.
+ * The data is not trusted: an entry is checked before any of it is used.  A faulty
+ * entry changes nothing, so that the next call finds the same fault.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 
 /**
  * struct chain - a slot
- * @n:   pcs; 0: not defined
- * @cap: room at @pc, which lacks the innermost
+ * @n:   number of pcs; 0: not defined
+ * @cap: entries allocated at @pc, which has all pcs but the innermost
  */
 struct chain {
 	uint32_t n;
@@ -108,7 +108,7 @@ static const char *define_context(struct pmclog_pack *pk,
 	return NULL;
 }
 
-/* Room for @n pcs but the innermost; what is there stays. */
+/* Makes room for @n pcs without the innermost; keeps the contents. */
 static bool make_room(struct chain *c, uint32_t n)
 {
 	uint32_t cap = (n + 15) & ~15U;

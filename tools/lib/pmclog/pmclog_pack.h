@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Samples out of packs.  Private to the library. */
+/* Unpacks packed samples.  Private to the library. */
 #ifndef PMCLOG_PACK_H
 #define PMCLOG_PACK_H
 
@@ -9,30 +9,30 @@
 
 struct pmclog_pack;
 
-/* NULL when memory runs out. */
+/* NULL if there is no memory. */
 struct pmclog_pack *pmclog_pack_new(void);
 void pmclog_pack_free(struct pmclog_pack *pk);
-/* A log begins: nothing is known. */
+/* At the start of a log: makes all slots undefined. */
 void pmclog_pack_reset(struct pmclog_pack *pk);
 
-/* Begins with the SAMPLES record at @p, of a length that has been checked. */
+/* Begins a SAMPLES record at @p.  The caller has checked its length. */
 void pmclog_pack_begin(struct pmclog_pack *pk, const unsigned char *p);
 /*
- * Makes the next sample of the record of @len bytes, which may have moved to
- * @p.  NULL, or what is wrong, for good.
+ * Makes the next sample of the record of @len bytes, which may have moved to @p.
+ * Returns NULL, or what is wrong; further calls return the same.
  */
 const char *pmclog_pack_next(struct pmclog_pack *pk, const unsigned char *p,
 			     uint32_t len);
 /*
- * Passes over a sample whose chain or context nobody defined (it was in what a
- * damaged log has lost).  False: the entry that is next is no such one.
+ * Skips a sample whose chain or context is not defined, because the definition was
+ * in a damaged part of the log.  False: the next entry is not such a sample.
  */
 bool pmclog_pack_pass(struct pmclog_pack *pk, const unsigned char *p,
 		      uint32_t len);
-/* The sample as a CALLCHAIN, until the next is made; and its length. */
+/* The sample as a CALLCHAIN of *@len bytes; valid until the next one is made. */
 const unsigned char *pmclog_pack_sample(const struct pmclog_pack *pk,
 					uint32_t *len);
-/* Samples made so far, and those to come. */
+/* Number of samples made so far, and of those left. */
 uint32_t pmclog_pack_done(const struct pmclog_pack *pk);
 uint32_t pmclog_pack_left(const struct pmclog_pack *pk);
 

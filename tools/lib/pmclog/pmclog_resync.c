@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Where a damaged log goes on: at a header of the session that is followed by
- * others, or where another log begins.
+ * A damaged log continues at a header of the session that is followed by others, or
+ * where another log begins.
  *
- * Every byte is looked at for a header once, and a header leads to at most two
- * more, so the work is bounded by the bytes.
+ * Each byte is examined once as the start of a header, and for a header at most two
+ * more are examined.  So the work is proportional to the number of bytes.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #define IN_A_ROW	3
 #define HEADER_SIZE	sizeof(uint32_t)
 
-/* of 1995: before that there was nothing to log */
+/* in 1995; no log is older */
 #define FIRST_SECOND	800000000U
 
 enum answer { NO, YES, MORE };
@@ -39,14 +39,14 @@ bool pmclog_resync_header(const struct pmclog_session *s,
 
 	if (left < HEADER_SIZE)
 		return true;
-	/* of any type: what a version added is no sign of damage */
+	/* of any type: a type added by a newer version is not damage */
 	header = pmclog_era_header(s, p);
 	return (!pmclog_check_header(header, s->hdr_len) &&
 		PMCLOG_HEADER_LEN(header) <= PMCLOG_RESYNC_LEN) ||
 	       pmclog_era_begins(p, left);
 }
 
-/* Whether records begin at @p; the end of the log may cut the last one. */
+/* Whether records begin at @p; the last one may be cut by the end of the log. */
 static enum answer records_at(const struct pmclog_session *s,
 			      const unsigned char *p, size_t left, bool last)
 {
@@ -70,14 +70,14 @@ static enum answer records_at(const struct pmclog_session *s,
 	return YES;
 }
 
-/* The next byte that headers have as their first or last: in either order. */
+/* The next byte that is the first or last of headers, in either byte order. */
 static const unsigned char *next_magic(const unsigned char *p,
 				       const unsigned char *end)
 {
 	return p < end ? memchr(p, PMCLOG_MAGIC, end - p) : NULL;
 }
 
-/* The first header at @p or behind it; all of them are looked at from there. */
+/* The first header at or after @p. */
 static const unsigned char *find(const struct pmclog_session *s,
 				 const unsigned char *p,
 				 const unsigned char *end, bool last,
@@ -108,7 +108,7 @@ size_t pmclog_resync(const struct pmclog_session *s, const unsigned char *p,
 	enum answer answer = NO;
 	uint32_t len;
 
-	/* maybe only what is in it is wrong, not its length */
+	/* perhaps only the contents are wrong, not the length */
 	len = !bad || left < HEADER_SIZE ? 0 : record_len(s, p);
 	if (len && len < left)
 		answer = records_at(s, p + len, left - len, last);
@@ -120,15 +120,16 @@ size_t pmclog_resync(const struct pmclog_session *s, const unsigned char *p,
 	at = find(s, p, end, last, &answer);
 	*found = answer == YES;
 	if (answer == NO && !last && end - p >= (ptrdiff_t)HEADER_SIZE)
-		at = end - (HEADER_SIZE - 1);	/* a header may have come in part */
+		at = end - (HEADER_SIZE - 1);	/* a part of a header may have arrived */
 	else if (answer == NO && !last)
 		at = p;
 	return at - (end - left);
 }
 
 /*
- * Headers of 12 bytes have the seconds of the wall clock, here the same day's,
- * and cut nanoseconds where others have nothing, or the low word of a clock.
+ * Headers of 12 bytes have the seconds of the wall clock, on the same day in all
+ * records checked, and cut nanoseconds.  Other headers have 0 or the low word of a
+ * clock there.
  */
 static bool same_day(const struct pmclog_session *s, const unsigned char *p,
 		     size_t left)
@@ -159,7 +160,7 @@ bool pmclog_resync_start(struct pmclog_session *s, const unsigned char *p,
 	int i;
 
 	for (i = 0; i < 4; i++) {
-		/* the old ones first: they look like others as well */
+		/* old headers first: they also look like new ones */
 		old = i < 2;
 		pmclog_era_guess(&guess, old, i & 1);
 		n = pmclog_resync(&guess, p, left, false, true, &found);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a damaged log goes on.  Private to the library. */
+/* Finds the next record of a damaged log.  Private to the library. */
 #ifndef PMCLOG_RESYNC_H
 #define PMCLOG_RESYNC_H
 
@@ -8,28 +8,28 @@
 
 #include "pmclog_era.h"
 
-/* No sound record is longer; a damaged length often says so. */
+/* No valid record is longer; a damaged length often is. */
 #define PMCLOG_RESYNC_LEN	8192U
 
 /*
- * Looks for a record in the @left bytes at @p.  @bad: what is there is none,
- * but may have the right length.  @last: no more bytes follow.  Returns how
- * many bytes are of no use; *@found if a record seems to follow them, else more
- * bytes have to come before that can be told.
+ * Searches for a record in the @left bytes at @p.  @bad: the record at @p is
+ * damaged, but its length may be right.  @last: no more bytes follow.  Returns the
+ * number of bytes to skip.  *@found: a record seems to follow them; otherwise more
+ * bytes are needed to decide.
  */
 size_t pmclog_resync(const struct pmclog_session *s, const unsigned char *p,
 		     size_t left, bool bad, bool last, bool *found);
 
 /*
- * The same where a log should begin, and does not: sets @s to a session of the
- * kind that the first records seem to be of, unless they begin one.  False:
- * there are none in the @left bytes.
+ * The same at the start of a log without INITIALIZE.  Sets @s to a session of the
+ * format that the first records seem to have, unless they begin a session
+ * themselves.  False: the @left bytes have no records.
  */
 bool pmclog_resync_start(struct pmclog_session *s, const unsigned char *p,
 			 size_t left, size_t *skip);
 /*
- * Whether what is at @p, of which @left bytes have come, may be the header of a
- * record, or the end of the log.  PMCLOG_RESYNC_AHEAD bytes are enough.
+ * Whether the @left bytes at @p may be the header of a record, or the end of the
+ * log.  PMCLOG_RESYNC_AHEAD bytes are enough to decide.
  */
 #define PMCLOG_RESYNC_AHEAD	20U
 bool pmclog_resync_header(const struct pmclog_session *s,

@@ -10,9 +10,9 @@
 #define FIRST_MAX	PMCLOG_ZSTD_FIRST
 
 /*
- * @plain: it is known to be no zstd stream
- * @zstd:  it is one
- * @head:  before that is known: the first bytes, fewer than say it
+ * @plain: the stream is known not to be a zstd stream
+ * @zstd:  the decoder, if it is one
+ * @head:  before this is known: the first bytes, too few to decide
  */
 struct pmclog_source {
 	int fd;
@@ -63,7 +63,7 @@ static ssize_t read_fd(int fd, void *buf, size_t len)
 	return n;
 }
 
-/* The bytes of the stream so far are @n in @buf: what is it? */
+/* Decides by the first @n bytes in @buf whether this is a zstd stream. */
 static ssize_t decide(struct pmclog_source *s, void *buf, size_t n)
 {
 	s->nhead = 0;
@@ -96,7 +96,7 @@ static ssize_t read_first(struct pmclog_source *s, unsigned char *buf,
 	}
 }
 
-/* What is there of the compressed stream goes first, then comes more of it. */
+/* Decodes the compressed bytes in the buffer first, then reads more. */
 static ssize_t read_zstd(struct pmclog_source *s, void *buf, size_t len)
 {
 	unsigned char *room;

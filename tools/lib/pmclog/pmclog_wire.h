@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What <linux/pmclog.h> does not describe, because our module does not write
- * it.  Private to the library and the reader.
+ * Records that <linux/pmclog.h> does not describe, because our module does not
+ * write them.  Private to the library and the reader.
  */
 #ifndef PMCLOG_WIRE_H
 #define PMCLOG_WIRE_H
@@ -17,7 +17,7 @@ struct pmclog_wire_allocate {
 	__u64	rate;
 };
 
-/* A PMCALLOCATEDYN of FreeBSD's: the rate is all that is trailing. */
+/* Length of FreeBSD's PMCALLOCATEDYN: only the rate is trailing. */
 #define PMCLOG_PMCALLOCATEDYN_RATE	104
 
 #endif /* PMCLOG_WIRE_H */

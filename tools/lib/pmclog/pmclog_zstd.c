@@ -22,16 +22,16 @@ int pmclog_zstd_magic(const unsigned char *p)
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* What zstd(1) takes by default, so what it made can be read: 128 MiB. */
+/* 128 MiB, the default limit of zstd(1), so all its output can be read. */
 #define WINDOW_LOG_MAX	27
 #define IN_SIZE		(256U << 10)
 #define BLOCK_HEADER	3
 
 /*
  * @at, @n: the part of @in that is not yet decoded
- * @want:   what zstd would like to have next
+ * @want:   number of bytes that zstd suggests for the next input
  * @open:   in a frame
- * @full:   there may be more to come out without more going in
+ * @full:   there may be more output without more input
  */
 struct pmclog_zstd {
 	ZSTD_DStream *stream;
@@ -51,7 +51,7 @@ static void expect_frame(struct pmclog_zstd *z)
 {
 	z->want = ZSTD_initDStream(z->stream);
 	z->open = 0;
-	z->full = 0;	/* all of the last one is out */
+	z->full = 0;	/* all output of the last frame has been returned */
 }
 
 struct pmclog_zstd *pmclog_zstd_new(const void *first, size_t n,
@@ -121,8 +121,8 @@ static void fail(struct pmclog_zstd *z, size_t result)
 }
 
 /*
- * One block at a time, as what comes out before an error is not told to us.
- * What zstd would like to have is a block and the header of the next.
+ * Decodes one block at a time, because zstd does not return the output before an
+ * error.  The size it suggests is a block and the header of the next.
  */
 static size_t portion(const struct pmclog_zstd *z)
 {

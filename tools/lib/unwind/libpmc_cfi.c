@@ -3,8 +3,8 @@
  * Call frame information: the entries of a section, and the programs in them that
  * say for each instruction where its caller's registers are.
  *
- * Sections are not trusted.  An entry that does not make sense is left out; one
- * that is longer than the section ends the walk.
+ * Sections are not trusted.  An invalid entry is left out.  An entry that is longer
+ * than the section ends the walk.
  */
 #include <elf.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 #define OPERATIONS_PER_BYTE	16	/* real files have less than one */
 #define STATES_MAX	16	/* remembered: compilers nest two or three */
 
-/* What functions have in common: a CIE */
+/* A CIE: the common part of several functions */
 struct common {
 	uint64_t	at;		/* its entry's offset in the section */
 	bool		ok;
@@ -26,13 +26,13 @@ struct common {
 	int64_t		data_align;
 	uint64_t	ra;		/* DWARF's number */
 	unsigned int	encoding;
-	bool		augmented;	/* 'z': functions have such data, too */
+	bool		augmented;	/* 'z': functions have augmentation data, too */
 	bool		signal;
 	struct cfi_reader program;
 	struct cfi_state initial;
 };
 
-/* @patience: operations left; each function may run all that is common to many */
+/* @patience: operations left, because each function runs the common program again */
 struct walk {
 	const struct cfi_section *s;
 	const struct cfi_sink *sink;
@@ -41,10 +41,10 @@ struct walk {
 };
 
 /*
- * A function's program while it runs.
+ * The program of a function while it runs.
  * @saved: not cleared, as few functions use it
- * @rule: the last row's
- * @known: it is that of the state but for the CFA's offset, from @reg
+ * @rule: rule of the last row
+ * @known: @rule is that of the state except for the CFA's offset, from @reg
  */
 struct run {
 	const struct walk *w;
@@ -168,7 +168,7 @@ static void read_common(struct common *c, struct cfi_reader r)
 	c->ok = !r.bad;
 }
 
-/* Where a state has it, from its beginning; 0: nowhere */
+/* Offset of a register in struct cfi_state; 0: the state does not have it */
 static size_t reg_at(const struct run *run, uint64_t n)
 {
 	if (n == run->c->ra)
@@ -218,7 +218,7 @@ static void restore(struct run *run, uint64_t n)
 		       sizeof(struct cfi_reg));
 }
 
-/* Most rows differ from the one before in the CFA's offset alone. */
+/* Most rows differ from the previous one only in the offset of the CFA. */
 static void make_rule(struct run *run)
 {
 	const struct cfi_state *s = &run->state;
@@ -442,7 +442,7 @@ static void execute(struct run *run, struct cfi_reader r)
 	run->stop |= r.bad || !*run->w->patience;
 }
 
-/* The common program leaves what all functions begin with. */
+/* Runs the common program; its result is the initial state of all functions. */
 static void begin_common(const struct walk *w, struct common *c)
 {
 	struct cfi_state saved[STATES_MAX];
@@ -479,7 +479,7 @@ static int read_function(const struct walk *w, const struct common *c,
 	return run.status;
 }
 
-/* An entry's length and its identifier; false: there is none any more */
+/* Reads the length and identifier of an entry; false: no more entries */
 static bool read_head(const struct walk *w, struct cfi_reader *r,
 		      struct cfi_reader *entry, uint64_t *id, bool *common)
 {
@@ -498,7 +498,7 @@ static bool read_head(const struct walk *w, struct cfi_reader *r,
 	*id = pmc_cfi_bytes(entry, wide);
 	*common = w->s->debug ?
 		  *id == (wide == 8 ? ~0ULL : 0xffffffffULL) : !*id;
-	/* .eh_frame's is the way back from where it is written */
+	/* in .eh_frame this is the distance back from this field */
 	if (!w->s->debug)
 		*id = (uint64_t)(at - w->s->data) - *id;
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * DWARF's call frame information, as rules for the module's unwinder.
+ * Converts DWARF's call frame information to rules for the module's unwinder.
  */
 #ifndef LIBPMC_CFI_H
 #define LIBPMC_CFI_H
@@ -11,9 +11,9 @@
 
 /**
  * struct cfi_section - .eh_frame, or .debug_frame
- * @data, @len: what is in it; may end with its terminator
- * @addr: where it is loaded
- * @debug: it is .debug_frame
+ * @data, @len: contents of the section; may end with its terminator
+ * @addr: address at which the section is loaded
+ * @debug: the section is .debug_frame
  * @machine: EM_X86_64 or EM_AARCH64
  */
 struct cfi_section {
@@ -25,12 +25,12 @@ struct cfi_section {
 };
 
 /**
- * struct cfi_sink - where the rules of a section go
- * @function: those that follow are for what is from @start to @end
- * @row: from @addr of it on; addresses go up.  A rule whose CFA is UNTOLD: the
- *	information cannot be told in a rule
+ * struct cfi_sink - receiver of the rules of a section
+ * @function: the following rows are for the function from @start to @end
+ * @row: the rule from @addr on; addresses increase.  UNTOLD as the CFA: a rule
+ *	cannot express the information
  *
- * Each returns 0, or not: the walk ends with that.
+ * A return value other than 0 ends the walk, which returns it.
  */
 struct cfi_sink {
 	int	(*function)(void *arg, uint64_t start, uint64_t end);
@@ -40,20 +40,21 @@ struct cfi_sink {
 };
 
 /*
- * All functions of a section, in its order.  What is malformed is left out with
- * what follows it; of a section that would take for ever, so is the rest.  0, or what the sink has returned.
+ * Passes all functions of a section to @sink, in the section's order.  Leaves out a
+ * malformed part and what follows it, and the rest of a section that would take too
+ * long.  Returns 0, or the value that @sink has returned.
  */
 int pmc_cfi_walk(const struct cfi_section *s, const struct cfi_sink *sink);
 
 /*
- * libpmc_cfi_rule.c: the registers' rules, as DWARF has them.
+ * libpmc_cfi_rule.c: DWARF's rules for registers.
  */
 enum cfi_kind {
 	CFI_SAME,
 	CFI_UNDEFINED,
 	CFI_OFFSET,		/* at CFA + offset */
-	CFI_EXPRESSION,		/* at what the expression says */
-	CFI_REGISTER,		/* in register offset */
+	CFI_EXPRESSION,		/* at the address that the expression gives */
+	CFI_REGISTER,		/* in the register with number offset */
 	CFI_OTHER,		/* a value */
 };
 
@@ -64,7 +65,7 @@ struct cfi_reg {
 	size_t		len;
 };
 
-/* @expr: the CFA is what it says; else NULL, and it is @reg + @offset */
+/* @expr: gives the CFA; NULL: the CFA is @reg + @offset */
 struct cfi_state {
 	uint64_t	reg;
 	int64_t		offset;
@@ -73,11 +74,11 @@ struct cfi_state {
 	struct cfi_reg	ra, fp, rbx;
 };
 
-/* @signal: of a signal's trampoline */
+/* @signal: the function is a signal trampoline */
 void pmc_cfi_rule(struct hwpmc_unwind_rule *rule, const struct cfi_state *s,
 		  unsigned int machine, int signal);
 
-/* libpmc_cfi_read.c: what is read up to @end; past it, all is 0 and @bad set */
+/* libpmc_cfi_read.c: reads up to @end; beyond it reads return 0 and set @bad */
 struct cfi_reader {
 	const unsigned char *at;
 	const unsigned char *end;
@@ -90,7 +91,7 @@ int64_t pmc_cfi_sleb(struct cfi_reader *r);
 /* A block of @n bytes, or NULL */
 const unsigned char *pmc_cfi_skip(struct cfi_reader *r, uint64_t n);
 
-/* Most of what there is to read is one byte, millions of times. */
+/* Inline, because most reads are of one byte, millions of times. */
 static inline uint64_t pmc_cfi_byte(struct cfi_reader *r)
 {
 	return r->at < r->end ? *r->at++ : pmc_cfi_bytes(r, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Numbers as DWARF has them.
+ * Reads numbers in DWARF's encodings.
  */
 #include "libpmc_cfi.h"
 
@@ -28,7 +28,7 @@ uint64_t pmc_cfi_bytes(struct cfi_reader *r, unsigned int n)
 	return value;
 }
 
-/* @bits: how many there are in the number; @negative: the highest of them */
+/* @bits: number of bits read; @negative: the highest of them */
 static uint64_t leb(struct cfi_reader *r, unsigned int *bits, int *negative)
 {
 	uint64_t value = 0, byte;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What DWARF says of a place, as a rule.  Expressions are known by their form:
- * what compilers, assemblers and libraries write, and no more.
+ * Converts DWARF's state at a place to a rule.  Only those forms of expressions are
+ * recognised that compilers, assemblers and libraries write.
  */
 #include <elf.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static struct machine machine_of(unsigned int machine)
 				       (struct machine){ 7, 6 };
 }
 
-/* No register asks for memory that far away. */
+/* Valid registers are not saved farther away than this. */
 static int fits(int64_t offset)
 {
 	return offset == (int32_t)offset;
@@ -64,7 +64,8 @@ static int read_addend(struct cfi_reader *r, int64_t *addend)
 }
 
 /*
- * The linker's, for .plt: each entry of 16 bytes pushes a word before its byte N.
+ * The linker's expression for .plt: each entry of 16 bytes pushes a word before
+ * its byte N.
  * sp + OFFSET + ((pc & 15) >= N) * 8
  */
 static int plt(struct hwpmc_unwind_rule *rule, const struct cfi_state *s)
@@ -169,7 +170,7 @@ static int place(const struct cfi_reg *reg, struct machine m, uint8_t *at,
 	}
 }
 
-/* A return address may also be in a register, as vfork() has it. */
+/* A return address may also be in a register, as in vfork(). */
 static int ra_place(const struct cfi_reg *reg, struct machine m,
 		    struct hwpmc_unwind_rule *rule)
 {
@@ -182,9 +183,9 @@ static int ra_place(const struct cfi_reg *reg, struct machine m,
 }
 
 /*
- * arm64's kernel says of its trampoline where the caller's return address is, not
- * where the program was interrupted: that is in the signal's frame, at the stack
- * pointer.  struct rt_sigframe: siginfo, ucontext up to the registers, x0.
+ * For its trampoline, arm64's kernel describes the caller's return address, not the
+ * place where the program was interrupted.  The latter is in the signal's frame, at
+ * the stack pointer.  struct rt_sigframe: siginfo, ucontext up to the registers, x0.
  */
 static void arm64_signal(struct hwpmc_unwind_rule *rule)
 {

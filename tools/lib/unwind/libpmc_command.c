@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Files that a command will have mapped as code, before it runs.  The program's own
- * loader says which libraries these are: it alone knows where they are looked for.
+ * Finds the files that a command will map as code, before it runs.  The program's own
+ * loader lists the libraries, because only the loader knows its search path.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "libpmc_elf.h"
 #include "libpmc_unwind.h"
 
-#define HEAD_LEN	256	/* so much of a script the kernel looks at */
-#define SCRIPTS_MAX	5	/* each the interpreter of the one before: as the kernel */
+#define HEAD_LEN	256	/* bytes of a script that the kernel examines */
+#define SCRIPTS_MAX	5	/* most nested interpreters, like in the kernel */
 #define FILES_MAX	512
 
 #if defined(__x86_64__)
@@ -28,8 +28,8 @@
 #endif
 
 /**
- * struct files - what has been found
- * @seen: of each file, by whatever name
+ * struct files - files found so far
+ * @seen: identity of each file, independent of its name
  */
 struct files {
 	const struct command *c;
@@ -66,7 +66,7 @@ static int is_new(struct files *f, int fd)
 	return 1;
 }
 
-/* Other than 0: no more are wanted */
+/* A return value other than 0 ends the search */
 static int take_open(struct files *f, int fd, const char *path)
 {
 	if (*f->c->stop)
@@ -93,8 +93,8 @@ static int is_executable(int fd)
 }
 
 /*
- * Does another file execute this one?  @name: which.  What is neither a program nor
- * names one is the shell's, as execvp(3) has it.
+ * Does an interpreter execute this file?  @name: the interpreter.  A file that is not
+ * a program and names no interpreter is executed by the shell, as in execvp(3).
  */
 static int is_script(int fd, char name[HEAD_LEN + 1])
 {
@@ -110,13 +110,13 @@ static int is_script(int fd, char name[HEAD_LEN + 1])
 	}
 	from = 2 + strspn(head + 2, " \t");
 	len = strcspn(head + from, " \t\n");
-	/* the kernel does not run half a name either: then there is no such file */
+	/* the kernel does not run a cut name either: such a file does not exist */
 	memcpy(name, head + from, len);
 	name[from + len < HEAD_LEN ? len : 0] = '\0';
 	return 1;
 }
 
-/* The ELF file that executes @path: itself, or what its first line leads to */
+/* The ELF file that executes @path: @path itself, or its interpreter */
 static int open_program(const char *path)
 {
 	char name[HEAD_LEN + 1];
@@ -130,7 +130,7 @@ static int open_program(const char *path)
 	return fd;
 }
 
-/* The loader would look elsewhere then, and others may not see what is executed. */
+/* The loader would then search elsewhere, and the caller may not see such a program. */
 static int has_other_credentials(int fd)
 {
 	struct stat st;
@@ -148,7 +148,7 @@ static int is_for_us(const struct elf *e)
 	       (e->type == ET_EXEC || e->type == ET_DYN);
 }
 
-/* To be freed; NULL: it has none */
+/* The caller frees the result; NULL: no interpreter */
 static char *interpreter_of(const struct elf *e)
 {
 	const unsigned char *row = pmc_elf_segment(e, PT_INTERP);
@@ -195,8 +195,8 @@ static int may_list(const char *loader, int program)
 }
 
 /*
- * The program's real path: what it says of libraries beside it ($ORIGIN) is said of that,
- * and no option looks like it.
+ * The program's real path: $ORIGIN refers to its directory, and the path cannot be
+ * taken for an option.
  */
 static int path_of(int fd, char path[PATH_MAX])
 {
@@ -211,7 +211,7 @@ static int path_of(int fd, char path[PATH_MAX])
 	return 0;
 }
 
-/* First what runs first */
+/* Passes the files in the order in which they run. */
 static void take_all(struct files *f, int program, const char *loader)
 {
 	char path[PATH_MAX];

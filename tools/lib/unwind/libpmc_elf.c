@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ELF files.  Not by libelf: a small library should be all that recording takes.
- * Files are not trusted, and read, not mapped: they may shrink.
+ * ELF files, without libelf, so that recording needs only a small library.  Files are
+ * not trusted.  They are read, not mapped, because they may shrink.
  */
 #include <endian.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "libpmc_inflate.h"
 
 #define PART_MAX	(1UL << 30)
-#define INFLATED_MAX	(64UL << 20)	/* a small file may ask for much */
+#define INFLATED_MAX	(64UL << 20)	/* a small file may inflate to much more */
 
 #if __BYTE_ORDER == __LITTLE_ENDIAN
 #define OUR_ENDIAN	ELFDATA2LSB
@@ -28,7 +28,7 @@ static int refuse(void)
 	return -1;
 }
 
-/* A file that has become shorter is another one the next time. */
+/* A file that has become shorter has changed: it can be read again as another file. */
 static int read_at(const struct elf *e, unsigned char *to, uint64_t offset,
 		   size_t len)
 {
@@ -72,7 +72,7 @@ void *pmc_elf_part(const struct elf *e, uint64_t offset, uint64_t len)
 	return part;
 }
 
-/* @part: a head and @len bytes behind it */
+/* @part: a header and @len bytes after it */
 static void *inflate(const struct elf *e, const unsigned char *part,
 		     uint64_t len, uint64_t *size)
 {

@@ -12,11 +12,11 @@
 /**
  * struct elf - a file, or an image of one in memory
  * @fd: the file, or -1
- * @image: else NULL
- * @size: of either, when it was opened: a file that is shorter by now is not read
- * @wide: of 64 bits
+ * @image: the image in memory, or NULL
+ * @size: size of file or image when opened; a file that is shorter now is not read
+ * @wide: it has 64 bits
  * @machine, @type: EM_*, ET_*
- * @phdr, @shdr: tables, as the file has them; @shdr may be NULL
+ * @phdr, @shdr: tables in the format of the file; @shdr may be NULL
  */
 struct elf {
 	int		fd;
@@ -32,7 +32,7 @@ struct elf {
 	size_t		names;
 };
 
-/* A field of a table's row, whatever the width of the file */
+/* A field of a table's row, for files of 32 and 64 bits */
 #define FIELD(elf, row, type, field)					\
 	((elf)->wide ? (uint64_t)((const Elf64_##type *)(row))->field :	\
 		       (uint64_t)((const Elf32_##type *)(row))->field)
@@ -40,40 +40,40 @@ struct elf {
 	((elf)->wide ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
 
 /*
- * 0, or -1 with errno: ENOEXEC where it is no ELF file of this machine's byte
- * order.  @e->fd stays the caller's to close; pmc_elf_close() frees the rest.
+ * 0, or -1 with errno: ENOEXEC if it is not an ELF file of this machine's byte
+ * order.  The caller closes @e->fd; pmc_elf_close() frees the rest.
  */
 int pmc_elf_read(struct elf *e, int fd);
 int pmc_elf_read_image(struct elf *e, const void *image, size_t size);
 void pmc_elf_close(struct elf *e);
 
 /*
- * A part of the file and a NUL, to be freed.  NULL with errno: ENOEXEC where the file
- * does not have all of it; else it cannot be read now (EIO, ESTALE, ENOMEM, ...).
+ * A part of the file and a NUL; the caller frees it.  NULL with errno: ENOEXEC if the
+ * file does not have all of it; else it cannot be read now (EIO, ESTALE, ENOMEM, ...).
  */
 void *pmc_elf_part(const struct elf *e, uint64_t offset, uint64_t len);
 
 /*
- * What is in a section, inflated if it is compressed, as pmc_elf_part() has it.
- * ENOEXEC: it cannot be inflated.
- * @row: what pmc_elf_section() has found
+ * The contents of a section, inflated if compressed; otherwise like pmc_elf_part().
+ * ENOEXEC: the section cannot be inflated.
+ * @row: result of pmc_elf_section()
  */
 void *pmc_elf_contents(const struct elf *e, const unsigned char *row,
 		       uint64_t *len);
 
-/* The row of a section.  NULL with errno: ENOEXEC where there is none, as above */
+/* The row of a section.  NULL with errno: ENOEXEC if there is none; others as above */
 const unsigned char *pmc_elf_section(const struct elf *e, const char *name);
 
 /* The row of the first segment of a type, or NULL */
 const unsigned char *pmc_elf_segment(const struct elf *e, uint32_t type);
 
 /*
- * Where in the file is what is loaded at @addr?  0: nothing of the file is.
- * @code: only where it can be executed
+ * Stores the offset in the file of the byte loaded at @addr.  0: no part of the file
+ * is loaded there.  @code: search only executable segments
  */
 int pmc_elf_offset(const struct elf *e, uint64_t addr, int code,
 		   uint64_t *offset);
-/* The same of anything; @end: of what is loaded with it, in the file */
+/* The same for all segments; @end: the end of the segment in the file */
 int pmc_elf_offset_end(const struct elf *e, uint64_t addr, uint64_t *offset,
 		       uint64_t *end);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Build-ids of ELF files, without a library: a small library should be all that
- * recording takes.  The files are anybody's, so nothing in them is believed.
+ * Build-ids of ELF files, without libelf, so that recording needs only a small
+ * library.  Any user may have written the files, so they are not trusted.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ const unsigned char *pmc_elfid_in_notes(const unsigned char *p, size_t len,
 	return NULL;
 }
 
-/* Where the notes of a program header lie; 0 bytes: it is none. */
+/* Position and length of the notes of a program header; 0: it has none. */
 static size_t notes_at(const unsigned char *p, int wide, uint64_t *offset)
 {
 	Elf64_Phdr p64;
@@ -57,7 +57,7 @@ static size_t notes_at(const unsigned char *p, int wide, uint64_t *offset)
 	return p32.p_type == PT_NOTE ? p32.p_filesz : 0;
 }
 
-/* where an image is read from: a file, or memory if @mem is set */
+/* the source of an image: a file, or memory if @mem is set */
 struct source {
 	int		fd;
 	const unsigned char *mem;
@@ -101,7 +101,7 @@ static uint32_t id_in_notes(const struct source *s, uint64_t offset, size_t len,
 	return n;
 }
 
-/* The program headers: how many, and how large each is; 0: no ELF file. */
+/* Number, size and position of the program headers; 0: not an ELF file. */
 static size_t phdrs_at(const struct source *s, int *wide, uint64_t *offset,
 		       size_t *size)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Where the libraries are not there, compressed sections are as if they were not. */
+/* In a build without the libraries, compressed sections are treated as missing. */
 #include <errno.h>
 
 #include "libpmc_inflate.h"
@@ -12,7 +12,7 @@
 #include <zstd_errors.h>
 #endif
 
-/* how many times its size something can have at most, about */
+/* largest growth by inflation, approximately */
 #define ZLIB_GROWTH	1032
 #define ZSTD_GROWTH	32768
 
@@ -29,7 +29,7 @@ int pmc_inflate_fits(unsigned int type, size_t len, size_t size)
 }
 
 #if !defined(WITH_ZLIB) || !defined(WITH_ZSTD)
-/* This build has no library for it. */
+/* For a build without the library. */
 static int absent(const void *from, size_t len, void *to, size_t size)
 {
 	(void)from;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sections that are compressed (SHF_COMPRESSED).
+ * Inflates compressed sections (SHF_COMPRESSED).
  */
 #ifndef LIBPMC_INFLATE_H
 #define LIBPMC_INFLATE_H
@@ -11,13 +11,13 @@
 #define PMC_INFLATE_ZSTD	2	/* ELFCOMPRESS_ZSTD; not in all elf.h */
 
 /*
- * 0: exactly @size bytes are at @to.  -1 with errno: ENOMEM; or ENOEXEC: that is not
- * what comes of it; they would be more than anything of @len bytes can hold; or it was
- * built without that library.
+ * Returns 0 with exactly @size bytes at @to, or -1 with errno: ENOMEM; or ENOEXEC: the
+ * data does not inflate to @size bytes, @len bytes cannot inflate to that many, or the
+ * build lacks the library.
  */
 int pmc_inflate(unsigned int type, const void *from, size_t len, void *to,
 		size_t size);
-/* Can it have so many bytes?  To be asked before there is memory for them. */
+/* Can @len bytes inflate to @size?  To be checked before allocating memory. */
 int pmc_inflate_fits(unsigned int type, size_t len, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a dynamic loader says it would load: "ld.so --list PROGRAM", of glibc and of
- * musl.  Both map the program and its libraries, and run nothing of them.
+ * Lists what a dynamic loader would load: "ld.so --list PROGRAM", of glibc and of
+ * musl.  Both map the program and its libraries, but execute no code of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,14 +20,14 @@
 
 #define LIST_MAX	(256U << 10)
 #define LIST_MS		1000
-#define LOOK_MS		50	/* so often at what ends it */
+#define LOOK_MS		50	/* interval of checks of @stop */
 
 /* ------------------------------------------------------------------------
  * Running it
  */
 /*
- * Of the loader's own variables those that say where libraries are.  By others it writes
- * files (LD_DEBUG_OUTPUT), or runs code (LD_AUDIT; LD_BIND_NOW with LD_WARN).
+ * Of the loader's own variables, keeps those that say where libraries are.  Others make
+ * it write files (LD_DEBUG_OUTPUT) or run code (LD_AUDIT; LD_BIND_NOW with LD_WARN).
  */
 static int is_kept(const char *variable)
 {
@@ -66,9 +66,9 @@ int pmc_loader_knows_list(const char *loader)
 }
 
 /*
- * In a child of a program that may have threads, handlers and descriptors: the handlers
- * go before signals are let in, and the descriptors before a file system that does not
- * answer could keep them open.
+ * Runs in a child of a program that may have threads, handlers and descriptors.  Resets
+ * the handlers before it unblocks signals.  Closes the descriptors before a file system
+ * that does not respond could keep them open.
  */
 static void run_loader(int out, char *const *argv, char *const *env)
 {
@@ -87,7 +87,7 @@ static void run_loader(int out, char *const *argv, char *const *env)
 	_exit(127);
 }
 
-/* The descriptor that its output comes from; -1: it does not run */
+/* Starts the loader; returns the descriptor of its output, or -1 */
 static int begin(char *const *argv, char *const *env, pid_t *pid)
 {
 	int pipes[2];
@@ -112,7 +112,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* What comes until its end, or until it is too much, or too late */
+/* Reads the output up to its end, to the size limit, or to the time limit */
 static size_t read_list(int fd, char *list, const atomic_int *stop)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -131,7 +131,7 @@ static size_t read_list(int fd, char *list, const atomic_int *stop)
 	return len;
 }
 
-/* It has no more to say.  Until it is waited for its number is nobody else's. */
+/* Ends the loader.  Its pid is not reused before it is waited for. */
 static void end(pid_t pid)
 {
 	if (waitpid(pid, NULL, WNOHANG))
@@ -162,13 +162,13 @@ char *pmc_loader_list(const char *loader, const char *program,
 }
 
 /* ------------------------------------------------------------------------
- * Reading what it says:
+ * Parsing the output:
  *	linux-vdso.so.1 (0x00007ffd3c5f2000)
  *	libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f0f53e21000)
  *	libnone.so.1 => not found
  *	/lib64/ld-linux-x86-64.so.2 (0x00007f0f54020000)
  */
-/* Where the address in brackets begins that a line ends with; NULL: it does not */
+/* The start of the address in brackets at the end of a line; NULL: there is none */
 static const char *address_in(const char *line, size_t len)
 {
 	const char *p = line + len;

@@ -30,7 +30,7 @@ static int same(const struct mapped_file *a, const struct mapped_file *b)
 	return a->ino == b->ino && a->major == b->major && a->minor == b->minor;
 }
 
-/* Where its number is, or is to be */
+/* The slot that has the number of the file, or that gets it */
 static uint32_t *slot_of(const struct mapped *all, const struct mapped_file *f)
 {
 	size_t i = hash(f) & (all->nslots - 1);
@@ -40,7 +40,7 @@ static uint32_t *slot_of(const struct mapped *all, const struct mapped_file *f)
 	return &all->slot[i];
 }
 
-/* There is a slot for two files. */
+/* Keeps the hash table at most half full. */
 static int grow(struct mapped *all)
 {
 	size_t room = all->room ? all->room * 2 : 256, i;
@@ -103,7 +103,7 @@ static int read_line(char *line, int pid, struct mapped_file *f)
 	const char *perms = strchr(line, ' ');
 	int at = 0;
 
-	/* most are none */
+	/* most mappings are not code */
 	if (!perms || strnlen(perms, 5) < 5 || perms[3] != 'x')
 		return 0;
 	*f = (struct mapped_file){ .pid = pid, .times = 1 };
@@ -179,8 +179,8 @@ unsigned int pmc_mapped_find(struct mapped *all, const int *pids, size_t npids,
 }
 
 /*
- * The mapping's link is the file itself, whatever has its name now, but takes
- * privilege; else it is looked for under the process' root.
+ * The link in map_files is the mapped file itself, whatever file has its name now, but
+ * using it takes privilege.  Otherwise the path is opened under the process' root.
  */
 int pmc_mapped_open(const struct mapped_file *f)
 {

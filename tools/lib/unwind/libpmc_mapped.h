@@ -11,9 +11,9 @@
 
 /**
  * struct mapped_file - a file
- * @dev, @ino: as /proc/PID/maps has them
- * @start, @end, @path: of a mapping of it, in process @pid
- * @times: how often it is mapped
+ * @dev, @ino: as in /proc/PID/maps
+ * @start, @end, @path: a mapping of the file, in process @pid
+ * @times: number of mappings
  */
 struct mapped_file {
 	unsigned int	major, minor;
@@ -32,14 +32,15 @@ struct mapped {
 };
 
 /*
- * Those of processes, or of all if @npids is 0, that the caller may look at: the most
- * mapped first.  Returns how many processes there were; *@stop ends it early.
+ * Finds the files of the processes @pids, or of all if @npids is 0, that the caller may
+ * examine; the most-mapped files first.  Returns the number of processes.  *@stop ends
+ * the search early.
  */
 unsigned int pmc_mapped_find(struct mapped *all, const int *pids, size_t npids,
 			     const atomic_int *stop);
 void pmc_mapped_free(struct mapped *all);
 
-/* To be read; -1: it is no regular file, has gone, or is not the caller's to read. */
+/* Opens for reading; -1: not a regular file, gone, or not readable for the caller. */
 int pmc_mapped_open(const struct mapped_file *f);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Unwind tables for what processes have mapped as code, before it is sampled: first
- * for what most of them have; or for what a command will have.  By a thread: files may
- * be slow, and many.
+ * Makes unwind tables for files that processes have mapped as code, before they are
+ * sampled, the most-mapped files first; or for files that a command will map.  A thread
+ * does it, because files may be slow, and many.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,27 +23,27 @@
 #include "libpmc_unwind.h"
 #include "pmc.h"
 
-/* Tables beyond that are made when they are asked for. */
+/* Further tables are made when the module asks for them. */
 #define BYTES_MAX	(64U << 20)
-/* Of a user with a limit: there must be room for what is sampled. */
+/* For a user with a limit: leaves room for the tables of sampled files. */
 #define BYTES_MAX_USER	(16U << 20)
-/* Small tables may have room where a large one has none, but not many do. */
+/* A small table may fit where a large one does not; try a few. */
 #define MISFITS_MAX	4
 #define END_MS		1000
 
 /**
  * struct pmc_preload - a thread at work
- * @device: the owner's descriptor; its number is another file's when the owner has been
- *	closed
- * @giving: held for each use of @device; the user looks at @stop first.  A caller that
- *	sets @stop and then takes @giving knows that @device is not used any more.
- *	The thread may hang in a file for ever, so it is not held while one is opened or
- *	read.  Nor has the thread a descriptor of its own: one that hangs would keep the
- *	owner, and what that records
+ * @device: the owner's descriptor; after the owner is closed, another file may have its
+ *	number
+ * @giving: held for each use of @device; the thread checks @stop first.  A caller that
+ *	sets @stop and then takes @giving knows that @device is no longer used.
+ *	The thread may hang in a file for ever, so it does not hold @giving while it
+ *	opens or reads one.  It has no descriptor of its own either: a hanging thread
+ *	would keep the owner open, and its recording
  * @path: of a command, with its environment; else NULL
- * @stop: for the thread to be done
- * @misfits: tables that there was no room for
- * @done: the thread says so; under @lock, with @did
+ * @stop: tells the thread to end
+ * @misfits: number of tables that did not fit
+ * @done: set by the thread at its end; under @lock, with @did
  */
 struct pmc_preload {
 	int		device;
@@ -78,7 +78,7 @@ static int give(struct pmc_preload *p, int fd, uint32_t flags,
 	return err;
 }
 
-/* Does the device take tables at all?  It may have the vdso's already. */
+/* Supplies the vdso's table, to see if the device takes tables; it may have this one. */
 static int give_vdso(struct pmc_preload *p)
 {
 	struct pmc_unwind t;
@@ -94,7 +94,7 @@ static int give_vdso(struct pmc_preload *p)
 	return !err || err == EEXIST ? 0 : -1;
 }
 
-/* An errno, ENOSPC for a budget that is used up */
+/* Returns 0 or an errno, ENOSPC if the budget is used up */
 static int give_table(struct pmc_preload *p, int fd, const struct pmc_unwind *t)
 {
 	int err;
@@ -119,7 +119,7 @@ static int give_file(struct pmc_preload *p, int fd)
 		return 0;
 	err = give_table(p, fd, &t);
 	pmc_unwind_free(&t);
-	/* of all others the next object may be another matter */
+	/* with any other error, the next object may succeed */
 	return err == EDQUOT || err == ENOSPC || err == ENOMEM ? -1 : 0;
 }
 
@@ -202,7 +202,7 @@ static struct pmc_preload *new_preload(const struct pmc_owner *owner)
 	return p;
 }
 
-/* Signals are for the caller's threads.  @p, or NULL with errno */
+/* The thread blocks signals, for the caller's threads.  @p, or NULL with errno */
 static struct pmc_preload *begin(struct pmc_preload *p)
 {
 	sigset_t all, before;
@@ -296,14 +296,14 @@ void pmc_preload_end(struct pmc_preload *p)
 	if (!p)
 		return;
 	p->stop = 1;
-	/* what is being given is waited for */
+	/* wait for a table that is being supplied */
 	pthread_mutex_lock(&p->giving);
 	pthread_mutex_unlock(&p->giving);
 	if (wait_ms(p, END_MS)) {
 		pthread_join(p->thread, NULL);
 		free_preload(p);
 	} else {
-		/* a file system that does not answer: it is left to it */
+		/* the thread hangs in a file system: leave it */
 		pthread_detach(p->thread);
 	}
 }

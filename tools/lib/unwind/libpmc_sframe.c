@@ -3,7 +3,7 @@
  * SFrame: an index of functions, and for each its rows: an offset in the function,
  * and where from there on the CFA, the return address and the frame pointer are.
  *
- * Sections are not trusted.  A function that does not make sense is left out.
+ * Sections are not trusted.  An invalid function is left out.
  */
 #include <elf.h>
 #include <stdbool.h>
@@ -23,8 +23,8 @@ struct header {
 
 /**
  * struct func - a function
- * @repeats: bytes that its rows are about, one after the other; 0: it is one piece
- * @width: of a row's offset in it
+ * @repeats: the rows repeat for each block of so many bytes; 0: one block
+ * @width: bytes of a row's offset
  */
 struct func {
 	uint64_t	start, size;
@@ -55,7 +55,7 @@ static unsigned int abi_of(unsigned int machine)
 	return machine == EM_AARCH64 ? SFRAME_ABI_AARCH64 : SFRAME_ABI_AMD64;
 }
 
-/* What is at @offset behind the header */
+/* The part at @offset after the header */
 static bool part_at(struct cfi_reader *part, struct cfi_reader from,
 		    uint64_t offset, uint64_t len)
 {
@@ -94,7 +94,7 @@ static bool read_header(struct header *h, const struct cfi_section *s)
 	       part_at(&h->rows, r, rows, len);
 }
 
-/* The form of its rows, and whether they repeat */
+/* Reads the form of the function's rows, and whether they repeat */
 static bool read_form(const struct header *h, struct func *f,
 		      struct cfi_reader *r)
 {
@@ -111,7 +111,7 @@ static bool read_form(const struct header *h, struct func *f,
 	return (form & 15) <= 2;
 }
 
-/* Version 3 has what rows are like with the rows. */
+/* Version 3 has the form of the rows in front of them. */
 static bool read_func(const struct walk *w, struct func *f,
 		      struct cfi_reader *r)
 {
@@ -149,7 +149,7 @@ static void set_rule(const struct header *h, struct hwpmc_unwind_rule *rule,
 	if (h->fixed_ra) {
 		rule->ra = HWPMC_AT_CFA;
 		rule->ra_offset = h->fixed_ra;
-		/* nobody says what has become of rbx */
+		/* SFrame does not describe rbx */
 		rule->lr = HWPMC_AT_UNDEFINED;
 	} else if (n > i) {
 		rule->ra = HWPMC_AT_CFA;
@@ -161,7 +161,7 @@ static void set_rule(const struct header *h, struct hwpmc_unwind_rule *rule,
 	}
 }
 
-/* A row's offset in the function, and what it says; false: it cannot be read */
+/* Reads a row's offset in the function, and its rule; false: it cannot be read */
 static bool read_row(const struct walk *w, struct func *f, uint64_t *at,
 		     struct hwpmc_unwind_rule *rule)
 {
@@ -195,7 +195,7 @@ static bool read_row(const struct walk *w, struct func *f, uint64_t *at,
 	return true;
 }
 
-/* Rows of a function's piece at @base; what cannot be read ends it. */
+/* Passes the rows of a function's block at @base; an unreadable row ends them. */
 static int tell_rows(struct walk *w, struct func f, uint64_t base)
 {
 	struct hwpmc_unwind_rule rule;
@@ -219,7 +219,7 @@ static int tell_rows(struct walk *w, struct func f, uint64_t base)
 	return status;
 }
 
-/* .plt: the linker's two rows for entries of 16 bytes are one rule for all. */
+/* .plt: one rule expresses the linker's two rows for entries of 16 bytes. */
 static bool is_plt(const struct walk *w, struct func f,
 		   struct hwpmc_unwind_rule *rule)
 {

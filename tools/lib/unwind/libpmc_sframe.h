@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SFrame, versions 2 and 3, as sourceware.org/binutils/docs/sframe-spec has it.
+ * SFrame, versions 2 and 3, see sourceware.org/binutils/docs/sframe-spec.
  */
 #ifndef LIBPMC_SFRAME_H
 #define LIBPMC_SFRAME_H
@@ -15,12 +15,12 @@
 #define SFRAME_ABI_AMD64	3
 
 /*
- * All functions of a .sframe section, as pmc_cfi_walk() has those of .eh_frame.  What
- * is malformed is left out.
+ * Passes all functions of a .sframe section to @sink, as pmc_cfi_walk() does for
+ * .eh_frame.  Leaves out malformed parts.
  */
 int pmc_sframe_walk(const struct cfi_section *s, const struct cfi_sink *sink);
 
-/* How many functions there are, as the section says; 0: it is none */
+/* Number of functions according to the section; 0: not an SFrame section */
 uint32_t pmc_sframe_functions(const struct cfi_section *s);
 
 #endif

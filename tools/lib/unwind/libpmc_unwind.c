@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Unwind tables of programs and libraries, made of their call frame information.
+ * Makes unwind tables of programs and libraries from their call frame information.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 #include "libpmc_unwind.h"
 #include "libpmc_unwind_cache.h"
 
-#define NO_RULE		0U		/* rules[0]: nobody knows */
+#define NO_RULE		0U		/* rules[0]: unknown */
 #define LOOKS		64
-#define SEGMENTS_MAX	256		/* each function looks through them */
-#define BUCKETS		(1U << 12)	/* an object has some hundred rules */
+#define SEGMENTS_MAX	256		/* searched for each function */
+#define BUCKETS		(1U << 12)	/* an object has a few hundred rules */
 
 /* A function: rows [first, first + n), up to @end */
 struct function {
@@ -43,10 +43,10 @@ struct maker {
 	size_t		cfunctions, crows, crules;
 	uint32_t	bucket[BUCKETS];	/* 0: none */
 	uint64_t	base;		/* vaddr - offset of the last function */
-	int		inside;		/* it is in the file */
+	int		inside;		/* the last function is in the file */
 };
 
-/* Room for one more; 0, or -1 with errno */
+/* Makes room for one more element; 0, or -1 with errno */
 static int grow(void **array, size_t n, size_t *room, size_t size)
 {
 	size_t more = *room ? *room * 2 : 256;
@@ -76,7 +76,7 @@ static unsigned int hash(const struct hwpmc_unwind_rule *r)
 	return (unsigned int)((h ^ h >> 32) * 0x9e3779b1U >> 20) % BUCKETS;
 }
 
-/* The number of a rule; too many: nobody knows. */
+/* The number of a rule; NO_RULE if there are too many. */
 static int intern(struct maker *m, const struct hwpmc_unwind_rule *r,
 		  uint16_t *number)
 {
@@ -85,7 +85,7 @@ static int intern(struct maker *m, const struct hwpmc_unwind_rule *r,
 	*number = NO_RULE;
 	if (r->cfa == HWPMC_CFA_NONE)
 		return 0;
-	/* a file may choose rules of one hash: then some are there twice */
+	/* a file may have many rules with one hash: then some are stored twice */
 	for (i = *bucket; i && looked < LOOKS; i = m->rules[i].next, looked++) {
 		if (!memcmp(&m->rules[i].rule, r, sizeof(*r))) {
 			*number = (uint16_t)i;
@@ -102,7 +102,7 @@ static int intern(struct maker *m, const struct hwpmc_unwind_rule *r,
 	return 0;
 }
 
-/* Functions that the linker has dropped are left at 0, or in no segment. */
+/* Functions dropped by the linker have address 0, or are in no segment. */
 static int add_function(void *arg, uint64_t start, uint64_t end)
 {
 	struct maker *m = arg;
@@ -153,7 +153,7 @@ static int by_start(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* A table's rows, as they are written: those that say what the last said are not. */
+/* Writes the rows of a table; omits a row with the same rule as the previous one. */
 struct writer {
 	uint32_t	*pc;
 	uint16_t	*rule;
@@ -171,8 +171,8 @@ static void write_row(struct writer *w, uint32_t pc, uint16_t rule)
 }
 
 /*
- * Functions, by their beginning; of two that overlap, the first has what both
- * claim.
+ * Writes functions in the order of their start.  Where two overlap, the first one
+ * gets the common part.
  */
 static void write_rows(const struct maker *m, struct writer *w)
 {
@@ -203,7 +203,7 @@ static int machine_ok(const struct elf *e)
 	       (e->machine == EM_X86_64 || e->machine == EM_AARCH64);
 }
 
-/* What has been collected, as the module takes it. */
+/* Makes the table in the module's format from the collected rows. */
 static int make(struct maker *m, struct pmc_unwind *t)
 {
 	/* each function may need a row for its end, too */
@@ -242,8 +242,8 @@ static int make(struct maker *m, struct pmc_unwind *t)
 }
 
 /*
- * These return 1, or 0: the file has no such section.  -1 with errno: it cannot be read
- * now.  A table of what is left would be wrong.
+ * These return 1; 0: the file has no such section; or -1 with errno: the section cannot
+ * be read now.  A table from the other sections would be wrong.
  */
 static int absent(void)
 {
@@ -267,8 +267,8 @@ static int section(const struct elf *e, const char *name,
 }
 
 /*
- * A file without section headers: its .eh_frame_hdr says where .eh_frame begins; it
- * ends with its terminator, at the latest with its segment.
+ * For a file without section headers: .eh_frame_hdr says where .eh_frame begins.  The
+ * section ends with its terminator, at the latest with its segment.
  */
 static int by_segment(const struct elf *e, struct cfi_section *s)
 {
@@ -316,8 +316,8 @@ static int sframe_section(const struct elf *e, struct cfi_section *s)
 }
 
 /*
- * It says less than the others (nothing of rbx, for one).  It is taken where they say
- * nothing but of what starts a program, which is the C library's.
+ * .sframe has less information than the others (for example not about rbx).  It is used
+ * if the others only describe the code that starts a program, which the C library adds.
  */
 static int collect_sframe(struct maker *m, struct cfi_section *s,
 			  const struct cfi_sink *sink)
@@ -345,8 +345,8 @@ static int collect_cfi(int found, struct cfi_section *s,
 }
 
 /*
- * Some files have both: compilers can be told to leave a function out of .eh_frame,
- * and what starts a program is there all the same.
+ * Some files have both sections: an option makes compilers leave functions out of
+ * .eh_frame, but the code that starts a program is in it nevertheless.
  */
 static int collect(struct maker *m)
 {

@@ -8,27 +8,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* @table: @len bytes, as linux/hwpmc_unwind.h has them; pmc_unwind_free() */
+/* @table: @len bytes, see linux/hwpmc_unwind.h; pmc_unwind_free() frees it */
 struct pmc_unwind {
 	void	*table;
 	size_t	len;
 };
 
 /*
- * The table of an ELF file, or of an image in memory (the vdso): of .eh_frame and
- * .debug_frame.  0, or -1 with errno: ENOEXEC where there is neither, EFBIG; others
- * say that it cannot be made now.
+ * Makes the table of an ELF file, or of an image in memory (the vdso), from .eh_frame
+ * and .debug_frame.  0, or -1 with errno: ENOEXEC if there is neither, EFBIG; with any
+ * other errno it cannot be made now.
  */
 int pmc_unwind_compile(int fd, struct pmc_unwind *t);
 int pmc_unwind_compile_image(const void *image, size_t size,
 			     struct pmc_unwind *t);
-/* Of the caller's cache on disk if it is there; else it is compiled, and put there. */
+/* Gets the table from the caller's cache on disk, or makes it and puts it there. */
 int pmc_unwind_of(int fd, struct pmc_unwind *t);
 void pmc_unwind_free(struct pmc_unwind *t);
 
-/* libpmc_unwind_owner.c: of the vdso that this process has */
+/* libpmc_unwind_owner.c: the table of this process' vdso */
 int pmc_unwind_vdso(struct pmc_unwind *t);
-/* What is open with O_PATH, to be read; -1 with errno: ENOEXEC: it is no regular file */
+/* Opens an O_PATH descriptor's file for reading; -1: ENOEXEC: not a regular file */
 int pmc_unwind_reopen(int fd);
 
 /* libpmc_preload.c: pmc_preload_begin() with tables of @max bytes at most; 0: as many */

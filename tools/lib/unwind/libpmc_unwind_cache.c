@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Unwind tables on disk: $XDG_CACHE_HOME/hwpmc/unwind/BUILDID-HASH, a head and what
- * the module takes.  Files are written beside and renamed.  They are read as if
- * anybody had written them: a wrong one is one that is not there.
+ * Unwind tables on disk: $XDG_CACHE_HOME/hwpmc/unwind/BUILDID-HASH, a head and the
+ * table for the module.  Files are written under another name and renamed.  Their
+ * contents are not trusted: an invalid file is treated as missing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #define DAY		(24 * 60 * 60)
 
 /*
- * @compiler: of what compiles, see tools/Makefile: another one may make other tables
+ * @compiler: version of the table compiler, see tools/Makefile: tables may differ
  * @sum: of the table
  */
 struct head {
@@ -46,7 +46,7 @@ static uint64_t mix(uint64_t lane, uint64_t word)
 	return lane ^ lane >> 29;
 }
 
-/* Four lanes, as processors multiply several numbers at a time */
+/* Four lanes, because processors multiply several numbers in parallel */
 static uint64_t sum_of(const void *data, size_t len)
 {
 	uint64_t lane[4] = { len, 1, 2, 3 }, words[4];
@@ -99,7 +99,7 @@ static void name_of(const struct unwind_key *key, char name[NAME_SIZE])
 /* ------------------------------------------------------------------------
  * The directory
  */
-/* What others can write to, or own, is theirs: nothing in it is to be trusted. */
+/* A file that others own or may write to is not trusted. */
 static int ours(int fd, mode_t type)
 {
 	struct stat st;
@@ -131,8 +131,8 @@ static int open_in(int parent, const char *name, int follow)
 }
 
 /*
- * Users may have linked ~/.cache to somewhere; another user's home, which sudo(8)
- * may leave us with, is not to lead anywhere.
+ * A user's own ~/.cache may be a symbolic link.  Under sudo(8) $HOME may be another
+ * user's home, where links are not followed.
  */
 static int open_base(void)
 {
@@ -202,7 +202,7 @@ static int read_table(int fd, const struct unwind_key *key,
 	return 0;
 }
 
-/* Once a day is enough to know those that are used. */
+/* Updating the time once a day is enough to know which files are used. */
 static void set_used(int fd)
 {
 	struct stat st;
@@ -264,7 +264,7 @@ void pmc_unwind_cache_put(int dir, const struct unwind_key *key,
 	uint64_t random;
 	int fd, failed;
 
-	if (t->len > max / 4 ||		/* one is not to drive out all others */
+	if (t->len > max / 4 ||		/* one table must not evict all others */
 	    pmc_unwind_cache_room(dir, t->len + sizeof(struct head), max) ||
 	    getrandom(&random, sizeof(random), GRND_NONBLOCK) !=
 	    sizeof(random))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind tables on disk, by what files say of themselves, so that each is compiled
- * once and not by each recording.
+ * Unwind tables on disk, named by properties of their files, so that a table is
+ * compiled once and not by each recording.
  */
 #ifndef LIBPMC_UNWIND_CACHE_H
 #define LIBPMC_UNWIND_CACHE_H
@@ -15,20 +15,20 @@
 #define UNWIND_CACHE_MAX	(256ULL << 20)	/* bytes of a cache */
 
 /**
- * struct unwind_key - a file that tables are for
+ * struct unwind_key - the identity of a file that has a table
  * @machine: EM_*
  * @idlen, @id: its build-id
- * @dev, @ino: only the very same file has its table.  Build-id and headers are what
- *	its writer likes, and so is its owner, as containers, mounted images and FUSE
- *	have it: another file of these must not leave its table for this one
- * @seconds, @nanoseconds: of its last change (st_ctim), which utimensat(2) leaves
- *	alone.  A user's own file system says what it likes here, but not in @dev
+ * @dev, @ino: a table is for exactly one file.  The writer of a file chooses build-id
+ *	and headers, and in containers, mounted images and FUSE also the owner.  Such
+ *	a file must not supply the table of another one
+ * @seconds, @nanoseconds: of its last change (st_ctim), which utimensat(2) cannot
+ *	set.  A user's own file system can return any time, but not any @dev
  * @uid:  its owner
  * @size: in bytes
- * @segments, @sections: of the headers that say what is where; a stripped file has
- *	other ones, and tables have places in the file
+ * @segments, @sections: hashes of the program and section headers; those of a
+ *	stripped file differ, and tables contain offsets in the file
  *
- * Without gaps.  It is written as it is.
+ * Has no padding, because it is written as it is.
  */
 struct unwind_key {
 	uint32_t	machine;
@@ -48,28 +48,28 @@ struct unwind_key {
 int pmc_unwind_key(const struct elf *e, struct unwind_key *key);
 
 /*
- * The caller's cache as a directory; it is made if need be.  -1: there is none, or
- * what is there is not his alone to write to.
+ * Opens the directory of the caller's cache, and creates it if needed.  -1: there is
+ * none, or others than the caller may write to it.
  */
 int pmc_unwind_cache_open(void);
 
-/* 0, or -1: it is not there, or damaged */
+/* 0, or -1: the table is not in the cache, or damaged */
 int pmc_unwind_cache_get(int dir, const struct unwind_key *key,
 			 struct pmc_unwind *t);
 
 /*
- * Nothing is said of failures: it is compiled again then.  @max: bytes of all; others
- * go to make room for it.
+ * Failures are not reported: the table is compiled again then.  @max: bytes of all
+ * tables; others are removed to make room.
  */
 void pmc_unwind_cache_put(int dir, const struct unwind_key *key,
 			  const struct pmc_unwind *t, uint64_t max);
 
 /*
- * libpmc_unwind_evict.c: room for @len bytes more in a cache of @max.  The files that
- * have not been used for longest go, if need be.  0, or -1: there is none.
+ * libpmc_unwind_evict.c: makes room for @len bytes more in a cache of @max.  Removes
+ * the least recently used files if needed.  0, or -1: no room.
  *
- * The directory is not listed each time: other processes that put tables there at the
- * same time may make it some tables too large for a while.
+ * The directory is not listed each time, so with several processes that put tables
+ * there at the same time it may temporarily exceed @max by some tables.
  */
 int pmc_unwind_cache_room(int dir, uint64_t len, uint64_t max);
 

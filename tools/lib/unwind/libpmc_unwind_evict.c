@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What has not been used for longest goes, when a cache of unwind tables is full.
+ * Removes the least recently used tables when a cache of unwind tables is full.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -78,7 +78,7 @@ static int by_use(const void *a, const void *b)
 	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-/* If they have more than @max bytes, files go until they have @spare less than that. */
+/* If the files exceed @max bytes, removes files until they have @spare less than @max. */
 static int evict(int dir, uint64_t max, uint64_t spare, uint64_t *size)
 {
 	struct entries all = { 0 };
@@ -100,8 +100,8 @@ static int evict(int dir, uint64_t max, uint64_t spare, uint64_t *size)
 }
 
 /*
- * What is known of the last cache that a table was put into: it has @room for more,
- * and another @puts before it is listed again.
+ * State of the last cache that a table was put into: it has @room for more bytes, and
+ * is listed again after @puts more tables.
  */
 static struct {
 	pthread_mutex_t	lock;
@@ -112,7 +112,7 @@ static struct {
 	unsigned int	puts;
 } last = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* More goes than has to: a full cache would be listed for each table. */
+/* Removes more than needed; else a full cache would be listed for each table. */
 static int look(const struct stat *st, int dir, uint64_t len, uint64_t max)
 {
 	uint64_t size;

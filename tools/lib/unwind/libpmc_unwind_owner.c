@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Unwind tables for the objects that an owner has sampled without.
+ * Unwind tables for the objects that an owner has sampled without a table.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,15 +69,15 @@ static int table_of_file(int fd, struct pmc_unwind *t)
 	return status;
 }
 
-/* There is no table, and will be none; all others are another matter the next time. */
+/* These errors are permanent: there will be no table.  Others may not occur again. */
 static int is_lasting(int err)
 {
 	return err == ENOEXEC || err == EFBIG || err == EACCES || err == EPERM;
 }
 
 /*
- * The table is what is refused.  That there is no room (EDQUOT, ENOSPC) says nothing of
- * it: the module makes some, and asks again.
+ * The module has refused the table itself.  EDQUOT and ENOSPC only mean that there is
+ * no room: the module makes some, and asks again.
  */
 static int is_refusal(int err)
 {
@@ -93,7 +93,7 @@ static int answer(int device, uint32_t id, const struct pmc_unwind *t)
 	return ioctl(device, HWPMC_IOC_UNWINDTABLE, &a);
 }
 
-/* Of one object.  Where a table is refused, frame pointers it is. */
+/* Supplies the table of one object.  If it is refused, selects frame pointers. */
 static void unwind_one(int device, const struct hwpmc_unwindnext *next)
 {
 	struct pmc_unwind t = { 0 };

@@ -8,8 +8,8 @@
 #define BATCH_MAX	65536
 
 /**
- * struct batch - records that wait to be written together
- * @failed: a write failed: nothing more is written
+ * struct batch - records to be written together
+ * @failed: a write failed: no further writes
  */
 struct batch {
 	struct metadata_sink *sink;
@@ -19,8 +19,8 @@ struct batch {
 };
 
 /**
- * struct record - one record in the making
- * @full: a string was too long: it is dropped
+ * struct record - a record being built
+ * @full: a string was too long: the record is dropped
  */
 struct record {
 	uint32_t	len;
@@ -32,11 +32,11 @@ void batch_flush(struct batch *b);
 /* Begins a record with the fixed part of its type. */
 void record_begin(struct record *r, const void *fixed, size_t len);
 void record_string(struct record *r, const char *s);
-/* Into the batch, if there is room for it in the log. */
+/* Adds the record to the batch, if the log has room for it. */
 void record_end(struct record *r, uint32_t type, struct batch *b);
 /* The beginning of an extension record. */
 struct pmclog_ext record_ext(enum pmclog_ext_subtype subtype);
-/* The build-id of what is called @name. */
+/* Adds the build-id of @name. */
 void batch_build_id(struct batch *b, const char *name, const unsigned char *id,
 		    uint32_t len);
 

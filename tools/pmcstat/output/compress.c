@@ -30,11 +30,11 @@
 #define END		(1ULL << 32)
 
 /*
- * @wanted: an eventfd: what is in the pipe is to be flushed (1), or is all
- *	    there will be (END)
- * @done:   an eventfd: that has been done, or the thread has ended for an error
- * @since:  when the first byte that is not flushed came; 0: all is flushed
- * @error:  of the thread; read when @done says so
+ * @wanted: an eventfd: requests a flush of the pipe's contents (1), or says that
+ *	    no more will follow (END)
+ * @done:   an eventfd: the request is done, or the thread has ended with an error
+ * @since:  when the first byte not yet flushed arrived; 0: all is flushed
+ * @error:  error of the thread; read after @done
  */
 struct compress {
 	int		in;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* -Z: between the kernel, which writes the log, and where it goes. */
+/* -Z: compresses the log between the kernel and the log's destination. */
 #ifndef PMCSTAT_COMPRESS_H
 #define PMCSTAT_COMPRESS_H
 
@@ -8,25 +8,25 @@
 
 struct compress;
 
-/* Ends the program if it can't compress at all: before anything is opened. */
+/* Ends the program if this build cannot compress; called before files are opened. */
 void compress_check(void);
 /*
- * Compresses what is written to the descriptor @in, which is the caller's, to
- * @out, which is not any more.  Ends the program when it cannot.
+ * Compresses the bytes written to *@in, which the caller owns, to @out, which the
+ * caller no longer owns.  Ends the program on failure.
  */
 struct compress *compress_start(int out, int *in);
 int compress_out(const struct compress *c);
-/* What was written so far gets there; as compress_finish(). */
+/* Waits until all bytes written so far are in @out; returns as compress_finish(). */
 int compress_sync(struct compress *c);
 /*
- * When all has been written: 0, or the errno of why it did not get to @out;
- * EINTR: a signal came before it had.
+ * Waits for the end: 0, or the errno of the failed write to @out; EINTR: a signal
+ * arrived first.
  */
 int compress_finish(struct compress *c);
 /* After that: bytes of @out, and the log's last ones, 4-aligned from its end */
 uint64_t compress_total(const struct compress *c);
 const unsigned char *compress_tail(const struct compress *c, size_t *len);
-/* Closes @out; after an error only when it has ended. */
+/* Closes @out; after an error only if the thread has ended. */
 void compress_free(struct compress *c);
 
 #endif /* PMCSTAT_COMPRESS_H */

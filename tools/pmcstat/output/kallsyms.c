@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --kallsyms: the kernel's symbols, copied while it is recorded: that takes seconds,
- * and what is recorded begins before.
+ * --kallsyms: copies the kernel's symbols during the recording, because that takes
+ * seconds and must not delay the start.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where what is made of a run goes: looked at before there is something to lose
- * by it, and without a change to what is there.
+ * The output files of a run.  They are checked before a failure could lose data, and
+ * without a change to existing files.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -15,8 +15,8 @@
 #include "pmcstat.h"
 
 /*
- * Files with another name until recording has begun: the log, the symbols.
- * @maker: others that exit leave them alone
+ * Files with a temporary name until recording has begun: the log, the symbols.
+ * @maker: only this process removes them at exit
  */
 static struct pending {
 	const char *path;

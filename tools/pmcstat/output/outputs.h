@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where what is made of a run goes. */
+/* The output files of a run. */
 #ifndef PMCSTAT_OUTPUTS_H
 #define PMCSTAT_OUTPUTS_H
 
@@ -7,25 +7,25 @@
 
 #include "reader/base/textfile.h"
 
-/* What a shell makes of a program that the end of its reader has ended */
+/* The exit status in a shell of a program ended by SIGPIPE */
 #define OUTPUT_UNREAD	(128 + SIGPIPE)
 
 /*
- * Opens @path as @flags say, to write what is of no use should the recording not
- * begin.  Until outputs_begun() the file that is there stays as it is, and at an
- * end before that no part of a new one is left; where a file has to be written
- * in place it does until output_empty().  The fd, or -1 with errno.
+ * Opens @path with @flags, for output that is useless if the recording does not
+ * begin.  Until outputs_begun() an existing file stays unchanged.  If the program
+ * ends before, no part of a new file is left.  A file that has to be written in
+ * place stays unchanged until output_empty().  Returns the fd, or -1 with errno.
  */
 int output_open(const char *path, int flags, unsigned int mode);
-/* What is in an open file @path is to go; ends the program if it does not. */
+/* Empties the open file @path; ends the program on failure. */
 void output_empty(int fd, const char *path);
-/* Is that a file, whose writing waits for nobody? */
+/* Is @path a regular file, so that writing does not wait for a reader? */
 int output_is_file(const char *path);
-/* From now on a pipe whose reader is gone is an error of who writes into it. */
+/* From now on, a write to a pipe without a reader fails instead of ending us. */
 void output_outlive_readers(void);
 /*
- * Could not be written, with errno: the exit status, after "cannot @verb
- * @what: ...".  A reader that has seen enough is no error: nothing is said.
+ * Reports a failed write, with errno: prints "cannot @verb @what: ..." and returns
+ * the exit status.  Prints nothing if the reader has closed the pipe.
  */
 int output_failed(const char *verb, const char *what);
 /* Recording has begun.  Ends the program if a file cannot be put in place. */

@@ -9,13 +9,13 @@
 
 /**
  * struct rotation - the files of a directory
- * @o:      when the next one is due
+ * @o:      options that say when the next file is due
  * @fd:     the directory
- * @number: of the last file; @written: how many there are
- * @name:   its name; @path: and where it is
- * @begin:  bytes that it began with: what each of them begins with
+ * @number: number of the last file; @written: number of files written
+ * @name:   name of the last file; @path: its path
+ * @begin:  bytes of its initial records, which each file has
  * @since:  when it began, now_ns()
- * @files:  those that are kept, by name, oldest first
+ * @files:  names of the files that are kept, oldest first
  */
 struct rotation {
 	const struct options *o;
@@ -33,16 +33,16 @@ struct rotation {
 void rotation_init(struct rotation *r, const struct options *o);
 /* A new file, named after this moment; -1 with errno, and @path says which */
 int rotation_open(struct rotation *r);
-/* The file @name becomes one, of this moment.  0, or -1 with errno */
+/* Renames the file @name to a log of this moment.  0, or -1 with errno */
 int rotation_adopt(struct rotation *r, const char *name);
-/* It has all that each of them begins with; what it is stored in is @fd. */
+/* The new file, stored in @fd, has its initial records. */
 void rotation_begun(struct rotation *r, int fd);
 int rotation_due(const struct rotation *r, int fd);
 /* When to ask again; 0: never */
 uint64_t rotation_next(const struct rotation *r);
-/* It is one of those to keep: for it, one that is too old goes. */
+/* Keeps the new file, and removes the oldest if there are too many. */
 void rotation_keep(struct rotation *r);
-/* It is not wanted any more. */
+/* Removes the new file. */
 void rotation_undo(struct rotation *r);
 void rotation_free(struct rotation *r);
 

@@ -22,9 +22,9 @@
 #define NAP_NS		5000000L
 
 /*
- * It says when it has come to its wait: what it does after a fork, on pages that
- * it shares, would be counted at one time and not at another.  The shortest way to
- * the exec: what is done on it is counted too.
+ * The child reports when it begins to wait.  Otherwise the page faults after the fork
+ * would sometimes be counted and sometimes not.  The way to the exec is as short as
+ * possible, because it is counted too.
  */
 static void run_command(int go, int failed, const char *path, char **command,
 			int keep_stdout)
@@ -94,7 +94,7 @@ void child_fork(struct child *c, char **command, int keep_stdout)
 	close(go[0]);
 	close(failed[1]);
 	while (read(failed[0], &byte, 1) < 0 && errno == EINTR)
-		;	/* one that has died says so to child_exec() */
+		;	/* child_exec() notices a child that has died */
 	c->go = go[1];
 	c->failed = failed[0];
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Snapshots of a flight recorder: asked for, or written by the kernel at a
- * trigger to the file that is armed.
+ * Snapshots of a flight recorder: requested by the user, or written by the kernel at
+ * a trigger to the armed file.
  *
- * In a directory, what is armed has a name that is none of a log's; it gets one
+ * In a directory, the armed file has a name that is not a log's name.  It is renamed
  * when it has become a log.
  */
 #include <errno.h>
@@ -51,7 +51,7 @@ static const char *path_of(void)
 	return fl.o->log_dir ? fl.dir.path : fl.o->log_path;
 }
 
-/* What the kernel says of the file: why it was written. */
+/* Reads from the file why the kernel has written it. */
 static int read_cause(int fd, struct pmclog_ext_snapshot *s)
 {
 	struct pmclog_iter *it;
@@ -232,8 +232,8 @@ static int has_fired(void)
 }
 
 /*
- * What has fired is written: the first flush returns when that has begun at
- * least, the second when it has ended.
+ * Waits for a triggered snapshot: when the first flush returns, its writing has at
+ * least begun; when the second returns, it has ended.
  */
 static void settle(void)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --flight: the kernel keeps the last part of the log, files get snapshots of it. */
+/* --flight: the kernel keeps the last part of the log; snapshots go to files. */
 #ifndef PMCSTAT_FLIGHT_H
 #define PMCSTAT_FLIGHT_H
 
 #include "pmcstat.h"
 
-/* What --trigger and --flight say; ends the program when it cannot be. */
+/* Sets up --trigger and --flight; ends the program on failure. */
 void flight_begin(const struct options *o, struct pmc_owner *owner);
-/* A snapshot now.  0, or -1: it could not be written, which is said. */
+/* Takes a snapshot now.  0, or -1 with a message: it could not be written. */
 int flight_ask(void);
-/* A trigger's snapshot may be there: says so, and arms the next.  As above */
+/* If a trigger's snapshot was taken, reports it and arms the next.  Returns as above */
 int flight_look(void);
-/* There will be no more: a single file has its snapshot. */
+/* Whether the only file has its snapshot, so that no more can be taken. */
 int flight_is_over(void);
-/* The last one; 0 or an exit status */
+/* Finishes the last snapshot; 0 or an exit status */
 int flight_end(void);
 
 #endif /* PMCSTAT_FLIGHT_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The device and its PMCs, and what to say when they are not to be had. */
+/* The device and its PMCs, and messages for failures. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static int not_permitted(int err)
 	return err == EPERM || err == EACCES;
 }
 
-/* Not if the kernel keeps task_work_add to itself: then no event will do. */
+/* Process modes need task_work_add(); if the kernel lacks it, every event fails. */
 static int can_follow_processes(struct pmc_owner *owner)
 {
 	struct pmc_allocate_opts opts = {
@@ -60,7 +60,7 @@ static int can_follow_processes(struct pmc_owner *owner)
 
 	if (pmc_event_parse("task-clock:u", &event, NULL, 0))
 		return 1;
-	/* which goes with this program, soon */
+	/* the PMC is released when this program ends, soon */
 	return !pmc_owner_allocate_event(owner, &event, &opts, &id) ||
 	       errno != EOPNOTSUPP;
 }
@@ -104,7 +104,7 @@ static const char *hint_of(const struct counter *c, int err)
 	return "";
 }
 
-/* @limit: the parameter that bounds what was asked for */
+/* @limit: the module parameter that limits the request */
 static void __attribute__((noreturn))
 refused(struct pmc_owner *owner, const struct counter *c, const char *where,
 	int err, const char *limit)
@@ -133,8 +133,8 @@ static void tell_period(const struct options *o, const struct counter *c,
 }
 
 /*
- * Who may not look at the kernel and has not asked for it has user mode: what
- * the module would give too, but that name and numbers should say so.
+ * A user who may not sample the kernel, and has given no mode, gets user mode.  The
+ * module would do the same, but the event's name and numbers should show it.
  */
 static int allocate_event(struct pmc_owner *owner, struct counter *c,
 			  struct pmc_allocate_opts *opts)
@@ -157,8 +157,8 @@ static int allocate_event(struct pmc_owner *owner, struct counter *c,
 }
 
 /*
- * An older module, a kernel that keeps to itself what tables take, or the whole system
- * without privilege
+ * True for an older module, a kernel that does not export what tables need, or the
+ * whole system without privilege.
  */
 static int has_no_tables(const struct counter *c)
 {
@@ -235,8 +235,8 @@ int pmcs_attach(const struct options *o, struct pmc_owner *owner, int pid)
 }
 
 /*
- * All at one moment.  Older modules can't, and what it is that fails is told by
- * who is started alone.
+ * Starts all PMCs at one moment.  Older modules cannot.  If it fails, starting the
+ * PMCs one by one tells which of them fails.
  */
 static int start_together(const struct options *o, struct pmc_owner *owner)
 {

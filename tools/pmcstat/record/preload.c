@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind tables of what runs already when a recording begins, and of the command that
- * begins with it: chains would be cut until they are made.  The recording waits for
- * them, but not for long.
+ * Unwind tables of programs that already run when a recording begins, and of the
+ * command that begins with it: chains would be cut until the tables are made.  The
+ * recording waits for them, but not for long.
  */
 #include <stdlib.h>
 #include <string.h>

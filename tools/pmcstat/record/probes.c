@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Probes that events need: made before their PMCs, and removed when these are
- * gone, however this program ends.  SIGKILL and faults of its own leave them, for
- * the next one that makes some.
+ * Probes that events need.  They are made before their PMCs, and removed after them
+ * at the end of this program.  After SIGKILL or a crash they stay until the next
+ * program that makes probes removes them.
  */
 #include <errno.h>
 #include <signal.h>

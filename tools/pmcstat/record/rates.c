@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asked against achieved.  The module says so in the last records of the log,
- * so this reads the file's end again, when it is a file.
+ * Compares requested and achieved rates.  The last records of the log have them, so
+ * this reads the end of the log again if it is a file.
  */
 #include <errno.h>
 #include <fcntl.h>

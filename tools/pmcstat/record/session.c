@@ -32,13 +32,13 @@ enum end {
 /**
  * struct session - a run
  * @log:    fd, -1 without
- * @rotate: asked for by SIGHUP
- * @snapshot: asked for by SIGUSR2
- * @refresh: when snapshots' metadata is to be looked at again, now_ns()
- * @deaf:   the device is not polled: its targets' end would end nothing
- * @nohup:  SIGHUP was ignored: the terminal's means nothing
- * @signal: that ended the run and that the command has not seen; 0: none
- * @unread: nobody wants the counts any more
+ * @rotate: requested by SIGHUP
+ * @snapshot: requested by SIGUSR2
+ * @refresh: when to update the metadata for snapshots, now_ns()
+ * @deaf:   the device is not polled: the end of its targets would end nothing
+ * @nohup:  SIGHUP was ignored at the start: ignore one from the terminal
+ * @signal: ended the run, and has not been sent to the command; 0: none
+ * @unread: the reader of the counts has gone
  * @began:  the command
  * @next, @limit: when to print counts, when to end; now_ns(), 0: never
  */
@@ -134,7 +134,7 @@ static void block_signals(struct session *s)
 		die(EX_OSERR, "signalfd: %s", strerror(errno));
 }
 
-/* The device says by SIGIO that its log, or its last target, has gone. */
+/* Requests SIGIO, which the device sends when its log fails or the last target ends. */
 static void ask_for_sigio(struct session *s)
 {
 	int fd = pmc_owner_fd(s->owner);
@@ -197,7 +197,7 @@ static void attach(struct session *s)
 		    strerror(err));
 }
 
-/* END_TARGETS when there is nothing left to wait for. */
+/* Returns END_TARGETS if there is nothing left to wait for. */
 static enum end start(struct session *s)
 {
 	struct options *o = s->o;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What came of it, in one line; and what to distrust. */
+/* Prints the result of a run in one line, and warnings. */
 #include <string.h>
 
 #include "reader/base/plural.h"

@@ -6,8 +6,8 @@
 
 /**
  * struct target - a process to attach to
- * @named: by its number: it has to be there
- * @start: when it was, in the system's ticks
+ * @named: given by its number, so it must exist
+ * @start: its start time, in the system's ticks
  */
 struct target {
 	int			pid;
@@ -21,16 +21,15 @@ struct targets {
 };
 
 /*
- * What the arguments of -t mean at this moment, each process once; ends the
- * program when one of them means nothing.  This process and its children are
- * not found by pattern.
+ * Finds the processes that match the arguments of -t now, each once.  Ends the program
+ * if an argument matches none.  Patterns do not match this process and its children.
  */
 void targets_find(struct targets *t, const char *const *specs, size_t n);
 void targets_free(struct targets *t);
 
 /*
- * preload.c: unwind tables of what is there when the recording begins, and of the
- * program at @command, which may be NULL
+ * preload.c: makes unwind tables for processes that exist when the recording begins,
+ * and for the program at @command, which may be NULL
  */
 struct options;
 struct pmc_owner;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Build-ids of the files that a log has mappings of, for the log: whoever reads
- * it can tell then whether a file is still the one that ran.
+ * Build-ids for the log, of the files whose mappings it has.  With them a reader can
+ * tell whether a file is still the one that ran.
  */
 #ifndef PMCSTAT_FILEIDS_H
 #define PMCSTAT_FILEIDS_H
@@ -11,11 +11,11 @@
 
 /**
  * struct fileid - a file that was mapped
- * @since: wall clock, ns: it was mapped then, so it had its content by then
- * @len:   of the id; 0: it has none, or is not known
- * @read:  it was found and read, or need not be
- * @told:  it is in the log
- * @seen:  in the log that was read last
+ * @since: wall clock, ns: the file was mapped then, so it had its content by then
+ * @len:   length of the id; 0: the file has none, or it is unknown
+ * @read:  the file was found and read, or does not have to be
+ * @told:  the id is in the log
+ * @seen:  the file is in the log that was read last
  */
 struct fileid {
 	char		*path;
@@ -38,23 +38,23 @@ struct fileids {
 };
 
 /*
- * All that a log, which is read from @fd, has executable mappings of.  Those that
- * were in another log before are found anew: they may have been written to.
+ * Adds all files of which the log read from @fd has executable mappings.  Files from
+ * an earlier log are searched again, because they may have been written to.
  */
 void fileids_of_log(struct fileids *t, int fd);
-/* All that a process, or each one if @pid is 0, has mapped now. */
+/* Adds all files that a process, or each one if @pid is 0, has mapped now. */
 void fileids_of_processes(struct fileids *t, int pid);
-/* What the kernel has mapped into each. */
+/* Adds the vdso, which the kernel has mapped into each process. */
 void fileids_of_vdso(struct fileids *t);
 /*
- * Find the ids of what is in the table: by the paths, where there may be
- * another file now, and in the processes that have it mapped still.
+ * Find the ids of the files in the table: by path, where there may be another file
+ * now, and in the processes that still have a file mapped.
  */
 void fileids_find_paths(struct fileids *t);
 void fileids_find_mapped(struct fileids *t);
 /*
- * Writes those not told yet.  @always: each name tells which file of that path
- * is meant, since more may follow; else only if there are several.
+ * Writes the ids that are not in the log yet.  @always: each name says which file of
+ * that path it is, because more may follow; else only if there are several.
  */
 int fileids_send(struct fileids *t, struct metadata_sink *sink, int always);
 void fileids_free(struct fileids *t);

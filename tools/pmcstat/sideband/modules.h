@@ -7,9 +7,9 @@
 #define MODULE_NAME_MAX	64
 
 /**
- * struct section - one of a module's, but for those of its start
- * @code: it lies in the module's text
- * @text: it has functions
+ * struct section - a section of a module, except those for its initialisation
+ * @code: the section is in the module's text
+ * @text: the section has functions
  */
 struct section {
 	char		*name;
@@ -20,9 +20,9 @@ struct section {
 
 /**
  * struct module - a loaded module
- * @start: of its text
- * @len:   of its text, as far as that can be told
- * @path:  its file, NULL when it is not known
+ * @start: start of its text
+ * @len:   length of its text, as far as known
+ * @path:  its file, NULL if unknown
  */
 struct module {
 	char		name[MODULE_NAME_MAX];
@@ -38,13 +38,13 @@ struct modules {
 	size_t		n;
 };
 
-/* What cannot be read is left out: the log is good without it. */
+/* Leaves out data that cannot be read: the log is valid without it. */
 void modules_read(struct modules *mods, const char *root, const char *release);
 void modules_free(struct modules *mods);
-/* What one of them holds */
+/* Frees the members of a module, not the struct */
 void module_free(struct module *m);
 
-/* The whole file, with a NUL behind it, or NULL. */
+/* Reads the whole file and appends a NUL; NULL on failure. */
 void *file_read(const char *path, size_t *len);
 
 #endif /* PMCSTAT_MODULES_H */
