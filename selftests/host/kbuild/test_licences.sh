@@ -15,15 +15,22 @@ root=$(realpath "$(dirname "$0")/../../..")
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$root/selftests/host/lib/tap.sh"
 
-# sources: what is a source file by its name, or begins as a script
+# files: of the tree, without what is built in it
+files() {
+	git ls-files --cached --others --exclude-standard 2>/dev/null ||
+		find . \( -path ./build -o -path ./selftests/ring/out \) -prune -o -type f -print
+}
+
+# sources: those that are source files by their names, or begin as scripts
 sources() {
+	local file
 	cd "$root" || return
-	find . \( -path ./build -o -path ./.git \) -prune -o -type f \
-		\( -name '*.mod.c' -o -name compat_probed.h \) -o -type f \
-		\( -name '*.[chsS]' -o -name '*.cc' -o -name '*.sh' -o -name '*.awk' \
-		-o -name '*.py' -o -name '*.js' -o -name '*.css' -o -name '*.rst' \
-		-o -name '*.[1-8]' -o -name '*.mk' -o -name Makefile -o -name Kbuild \
-		-o -perm /111 \) -print
+	files | while IFS= read -r file; do
+		[[ -f $file ]] || continue
+		[[ $file =~ \.([chsS]|cc|sh|awk|py|js|css|rst|[1-8]|mk)$ || -x $file ||
+			${file##*/} == @(Makefile|Kbuild) ]] && echo "$file"
+	done
+	true
 }
 
 # licences FILE...: "FILE IDENTIFIER" for each that its line has, or the file alone
