@@ -14,7 +14,7 @@
 #define MAGIC		0x4A695444U
 #define VERSION		1U
 #define FLAG_TICKS	1U
-/* V8 has this in the header; its line addresses include an ELF header's size. */
+/* V8 has this in the header; its line addresses are an ELF header too high. */
 #define V8_PAD		0xDEADBEEFU
 #define V8_LEAD		0x40U
 
