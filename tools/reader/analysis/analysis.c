@@ -12,7 +12,7 @@
 #include "elf/debuginfod.h"
 #include "log/input.h"
 
-/* There is a CLOSELOG in so many bytes, if they are the last ones. */
+/* The last bytes of a closed log; they include its CLOSELOG. */
 #define TAIL	1024U
 
 void analysis_init(struct analysis *a)
@@ -91,7 +91,7 @@ static const char *event_shown(const struct analysis *a, uint32_t event,
 	return buf;
 }
 
-/* Marks the events asked for; false after a message if there is none. */
+/* Marks the events that the user asked for; false after a message if none. */
 static bool choose_events(struct analysis *a)
 {
 	const struct events *t = &a->p.events;
@@ -141,7 +141,7 @@ bool analysis_find_end(const char *path, uint64_t *last)
 		at = logclock_at(&clock, r.tsc);
 		if (at > *last)
 			*last = at;
-		/* no time is any of them of */
+		/* the window [0, 0) is empty: skips all samples */
 		while (!clock.moved && pmclog_iter_pass(in.it, 0, 0, &passed))
 			if (passed.latest > *last)
 				*last = passed.latest;
@@ -168,8 +168,8 @@ static void begin(struct analysis *a)
 }
 
 /*
- * What the clock will show at the end, most likely: what it does where a closed
- * log says so with its last bytes.  0: it has to be found.
+ * Guesses the clock at the end, from the CLOSELOG in the last bytes of a closed
+ * log.  0: the end has to be searched.
  */
 static uint64_t guess_end(const struct input *in)
 {
@@ -193,9 +193,9 @@ static uint64_t guess_end(const struct input *in)
 }
 
 /*
- * Reads it once, if its end can be guessed; afterwards that is known, and where
- * the guess was wrong all is read again.  Who is told of samples is not told of
- * others first.
+ * Reads the log once if its end can be guessed.  The end is known afterwards;
+ * if the guess was wrong, the caller reads the log again.  No guess is made
+ * with callbacks, which would see samples of the wrong window.
  */
 static bool read_guessing(struct analysis *a, struct input *in)
 {
@@ -244,7 +244,7 @@ static bool read_log(struct analysis *a)
 		fprintf(stderr, "pmclog: %s: %s\n", a->path, a->p.log.error);
 	else if (!a->p.log.records)
 		fprintf(stderr, "pmclog: %s: is empty\n", a->path);
-	/* what came before the fault is worth showing */
+	/* the records before the error are worth showing */
 	return a->p.log.records > 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What report, fold and flame have in common: options, reading, resolving. */
+/* Common code of report, fold and flame: options, reading, resolving. */
 #ifndef READER_ANALYSIS_H
 #define READER_ANALYSIS_H
 
@@ -14,9 +14,9 @@ struct analysis {
 	const char *event;	/* --event, NULL: the command's default */
 	struct image_root root;	/* -r */
 	bool demangle;
-	bool inlines;		/* frames for what was inlined */
+	bool inlines;		/* show inlined functions as frames */
 	bool lines;		/* functions have files and lines */
-	bool by_line;		/* ... and are told apart by them */
+	bool by_line;		/* ... and are grouped by them */
 	struct filter filter;
 	/* set by the command before analysis_run(): see struct profile */
 	unsigned int by;
@@ -26,14 +26,14 @@ struct analysis {
 	void (*on_samples)(void *ctx, const struct sample *s, uint32_t n);
 	bool (*on_begin)(void *ctx);	/* see struct profile */
 	void *on_sample_ctx;
-	bool innermost;		/* callers are of no interest */
-	bool lists;		/* what they call is of no interest */
-	bool resolves;		/* the command does it, while it reads */
+	bool innermost;		/* callers are not needed */
+	bool lists;		/* callers are needed, but no call tree */
+	bool resolves;		/* the command resolves while it reads */
 	/* results */
 	char *in_archive, *archive_root;	/* of @path and @root */
 	struct profile p;
 	struct ksyms k;
-	bool *use;		/* by event: it was asked for */
+	bool *use;		/* by event: the user asked for it */
 };
 
 #define ANALYSIS_DEBUGINFOD	0x700	/* no letter */
@@ -66,27 +66,27 @@ struct analysis {
 void analysis_init(struct analysis *a);
 /* As filter_option(). */
 int analysis_option(struct analysis *a, int opt, const char *arg);
-/* The one argument there has to be; false after a message. */
+/* Takes the one required argument; false after a message. */
 bool analysis_argument(struct analysis *a, const char *cmd, int argc,
 		       char **argv);
-/* If @path is a directory that an archive was unpacked to: what is there. */
+/* If @path is an unpacked archive, sets @path and @root to its contents. */
 void analysis_enter(struct analysis *a);
 /*
- * Reads and resolves; an exit code.  READER_OK also for a log that is damaged
- * further on: see analysis_close().
+ * Reads and resolves; returns an exit code.  READER_OK also for a log that is
+ * damaged further on: see analysis_close().
  */
 int analysis_run(struct analysis *a);
 /*
- * Clock of the last record, for who wants parts of the log; false after a
+ * Clock of the last record, for windows in fractions of the log; false after a
  * message.
  */
 bool analysis_find_end(const char *path, uint64_t *last);
-/* For commands that show one event: leaves one of those in use, says which. */
+/* For commands that show one event: keeps one in use, and prints which. */
 void analysis_one_event(struct analysis *a);
 uint64_t analysis_samples(const struct analysis *a);
-/* What is there before analysis_run(), for who does not call that. */
+/* Frees what exists before analysis_run(), for callers that do not run it. */
 void analysis_forget(struct analysis *a);
-/* The exit code that the log itself deserves. */
+/* Frees all; returns the exit code for the state of the log. */
 int analysis_close(struct analysis *a);
 
 #endif /* READER_ANALYSIS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How user chains end, for people. */
+/* Texts about how user chains end. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static const char *number(char buf[GROUPED_MAX], uint64_t v, bool plain)
 	return buf;
 }
 
-/* @text and @more, which are both freed. */
+/* Joins @text and @more, and frees both. */
 static char *joined(char *text, char *more)
 {
 	char *both = xasprintf("%s%s", text, more);

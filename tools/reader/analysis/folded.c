@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A line for each distinct stack, as flame graph tools read it. */
+/* A line for each distinct stack, in the format of flame graph tools. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@
 #include "profile/calltree.h"
 
 /**
- * struct folding - lines on their way out
- * @line: what leads to the present node
+ * struct folding - the output of lines
+ * @line: the path to the current node
  */
 struct folding {
 	struct analysis *a;
@@ -22,10 +22,10 @@ struct folding {
 /* a line, or all lines that begin alike; what they are sorted by */
 struct entry {
 	uint32_t node;
-	bool self;		/* the line that ends here */
+	bool self;		/* the line ends at this node */
 	const char *name;
 	size_t len;		/* of the name */
-	char tail[32];		/* what follows it */
+	char tail[32];		/* the text after the name */
 };
 
 static void replace(char *s, char from, char to)
@@ -35,7 +35,7 @@ static void replace(char *s, char from, char to)
 			*s = to;
 }
 
-/* As stackcollapse-perf.pl names them: with the pid, or pid and tid. */
+/* Names as by stackcollapse-perf.pl: with the pid, or pid and tid. */
 static uint32_t comm_label(void *ctx, const struct chaintop *top)
 {
 	struct profile *p = ctx;

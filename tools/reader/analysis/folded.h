@@ -6,8 +6,8 @@
 #include "base/out.h"
 
 /*
- * A line for each distinct stack of the events in use.  @period: with how often
- * the event happened instead of how many samples there are.
+ * Writes a line for each distinct stack of the events in use.  @period: with
+ * counts of the event instead of counts of samples.
  */
 void fold_write(struct analysis *a, struct out *out, bool period);
 

@@ -10,17 +10,17 @@
 #include "analysis/ksyms.h"
 #include "elf/elfsyms.h"
 
-/* A file beside a log may be anything. */
+/* Limits, since a file beside a log is not trusted. */
 #define TEXT_MAX	(256U << 20)
 #define LINE_MAX_SIZE	4096
 #define TEXT_BLOCK	65536
 #define ADDR_DIGITS	16	/* at most */
 
-#define TRY_AT_RECORDED	1U	/* only if nothing has to be moved */
+#define TRY_AT_RECORDED	1U	/* only if no relocation is needed */
 #define TRY_BUILDID	2U	/* only with the logged build-id */
 
 /**
- * struct loading - a table on its way to be believed
+ * struct loading - a table that is loaded and checked
  * @ref:      its address of the reference symbol, valid if @has_ref
  * @nonzero:  some address is not 0
  */
@@ -62,7 +62,7 @@ static uint8_t rank_of_letter(char c)
 	}
 }
 
-/* By character: its value as a digit + 1; no branch could be foretold. */
+/* By character: value of the digit + 1; avoids mispredicted branches. */
 static const uint8_t digit1[256] = {
 	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5,
 	['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
@@ -94,22 +94,22 @@ static bool text_line(struct loading *l, char *line)
 		mod += strspn(mod, " \t[");
 		s.mod = strtab_id_len(&l->p->str, mod, strcspn(mod, "]"));
 	}
-	/* what is no function still ends the one before it */
+	/* other symbols still end the function before them */
 	s.name = s.rank == SYM_GAP ? NULL : name;
 	add(l, &s);
 	return true;
 }
 
-/* the lines of a file; a longer one comes in pieces that are none */
+/* the lines of a file; the pieces of a longer line are not whole lines */
 struct text {
 	int fd;
 	char *at, *end;
 	size_t all;		/* bytes read */
-	bool cut;		/* the piece that comes next does not begin one */
+	bool cut;		/* the next piece is not the start of a line */
 	char buf[TEXT_BLOCK + 1];
 };
 
-/* More of the file behind what is left of it; false: there is no more. */
+/* Reads more of the file after the rest in the buffer; false at its end. */
 static bool text_more(struct text *t)
 {
 	size_t left = (size_t)(t->end - t->at);
@@ -128,7 +128,7 @@ static bool text_more(struct text *t)
 	return true;
 }
 
-/* The next line without its end; @whole: all of it.  NULL: there is none. */
+/* The next line without its newline; @whole: it is complete.  NULL: no more. */
 static char *text_next(struct text *t, bool *whole)
 {
 	char *line, *nl;
@@ -146,7 +146,7 @@ static char *text_next(struct text *t, bool *whole)
 		*nl = '\0';
 		t->at = nl + 1;
 	} else {
-		/* the last one may lack its end; else it is no symbol's */
+		/* only the last line may lack its newline */
 		t->cut = more;
 		*whole &= !more;
 		*t->end = '\0';
@@ -218,7 +218,7 @@ static bool load_elf(struct loading *l, const struct image *im,
 	return !l->why;
 }
 
-/* Moves the table to where the recorded kernel was. */
+/* Relocates the table to the address of the recorded kernel. */
 static bool relocate(struct loading *l, unsigned int how)
 {
 	const struct log_facts *log = &l->p->log;
@@ -237,7 +237,7 @@ static bool relocate(struct loading *l, unsigned int how)
 		return false;
 	}
 	for (i = 0; i < t->n; i++) {
-		/* modules sit elsewhere after each boot */
+		/* modules have other addresses after each boot */
 		if (slide && t->sym[i].mod)
 			continue;
 		t->sym[n] = t->sym[i];
@@ -286,7 +286,7 @@ static bool try_file(struct ksyms *k, struct profile *p,
 	}
 	symtab_free(&k->tab);
 	k->elf = false;
-	/* the first that is there at all tells most */
+	/* the error of the first file that exists is the most useful */
 	if (!k->why && strcmp(l.why, "no such file"))
 		k->why = xasprintf("%s %s", path, l.why);
 	return false;
@@ -319,7 +319,7 @@ static bool search_beside(struct ksyms *k, struct profile *p,
 		       try_file(k, p, NULL, "kallsyms", 0);
 }
 
-/* Not another build of the same release; true also where that is not known. */
+/* Does the running kernel have the logged build-id?  True if not known. */
 static bool running_buildid(struct profile *p)
 {
 	const struct buildid *b = buildids_find(&p->ids, strtab_id(&p->str,
@@ -348,7 +348,7 @@ static bool search_system(struct ksyms *k, struct profile *p)
 		       "/usr/lib/debug/boot/vmlinux-%.*s",
 		       (int)strlen(release), release))
 		return true;
-	/* without a reference, another build of it can't be told apart */
+	/* without a reference, another build can't be recognized */
 	return p->log.ref_symbol &&
 	       try_format(k, p, p->root, 0, "/boot/System.map-%.*s",
 			  (int)strlen(release), release);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel's functions, at the addresses they had when it was recorded. */
+/* The kernel's functions, at their addresses during the recording. */
 #ifndef READER_KSYMS_H
 #define READER_KSYMS_H
 
@@ -8,11 +8,11 @@
 
 /**
  * struct ksyms - a kernel symbol table that fits the log
- * @source: where it is from, NULL when there is none
- * @slide:  what was added to the table's addresses
- * @root:   it is below that
- * @elf:    it is a vmlinux
- * @why:    without a table, why
+ * @source: where the table is from, NULL without a table
+ * @slide:  offset that was added to the table's addresses
+ * @root:   root directory of @source
+ * @elf:    the table is from a vmlinux
+ * @why:    why there is no table
  */
 struct ksyms {
 	struct symtab tab;
@@ -24,9 +24,9 @@ struct ksyms {
 };
 
 /*
- * @file: what the user named, or NULL to look in the usual places; @log_path:
- * of the log, or NULL.  False only if @file can't be used; a message was
- * printed then.
+ * @file: file that the user named, or NULL to look in the usual places;
+ * @log_path: path of the log, or NULL.  False, after a message, only if @file
+ * can't be used.
  */
 bool ksyms_open(struct ksyms *k, struct profile *p, const char *file,
 		const char *log_path);

@@ -18,8 +18,8 @@ static bool rooted(const struct profile *p)
 }
 
 /*
- * Another file has the name now, or it was written since.  An inode number is
- * soon given to another file, but not its time.
+ * Has another file the name now, or was it written since?  An inode number is
+ * soon reused for another file, but with another time.
  */
 static bool replaced(const struct profile *p, const struct object *o, int fd)
 {
@@ -29,7 +29,7 @@ static bool replaced(const struct profile *p, const struct object *o, int fd)
 	if (!o->ino || (p->root && p->root->dir) || !logged_here(&p->log) ||
 	    fstat(fd, &st))
 		return false;
-	/* some filesystems show stat() another device than the kernel uses */
+	/* on some filesystems stat() has another device than the kernel uses */
 	if (major(st.st_dev) == o->dev_major &&
 	    minor(st.st_dev) == o->dev_minor && st.st_ino != o->ino)
 		return true;
@@ -67,7 +67,7 @@ static const char *load(struct objsyms *s, const struct image *im,
 	return why;
 }
 
-/* It comes with the kernel; or with an archive. */
+/* Is it the recorded vdso?  It comes with the kernel, or with an archive. */
 static bool same_vdso(struct profile *p, const struct image *im)
 {
 	const struct buildid *b;
@@ -107,7 +107,7 @@ static const char *open_vdso(struct objsyms *s, struct profile *p)
 	return why;
 }
 
-/* The path without what the kernel appends to that of a deleted file. */
+/* The path without the suffix that the kernel appends for a deleted file. */
 static char *path_of(const struct profile *p, const struct object *o,
 		     bool *deleted)
 {
@@ -121,8 +121,8 @@ static char *path_of(const struct profile *p, const struct object *o,
 }
 
 /*
- * In a container that still runs; what is in there may be anything, so only
- * what has the build-id that was logged is the file that was mapped.
+ * Opens the file in a container that still runs.  Its files are not trusted, so
+ * only a file with the logged build-id is accepted.
  */
 static bool open_live(struct image *im, struct profile *p, uint32_t obj,
 		      const char *path, struct image_root *root)
@@ -145,7 +145,7 @@ static bool open_live(struct image *im, struct profile *p, uint32_t obj,
 	return false;
 }
 
-/* The file that was mapped, and where it is; or why it can't be had. */
+/* Opens the file that was mapped, and sets its location; NULL, or why not. */
 static const char *open_mapped(struct image *im, struct profile *p,
 			       uint32_t obj, struct objfile *f)
 {

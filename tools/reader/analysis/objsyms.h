@@ -12,16 +12,16 @@ struct objsyms {
 	struct elfsegs segs;
 };
 
-/* below a root, where an archive has the vdso */
+/* path of the vdso in an archive, below its root */
 #define VDSO_FILE	"/[vdso]"
 
-/* The vdso that was mapped; false: *why it can't be had. */
+/* Opens the vdso that was mapped; false: *@why is why not. */
 bool objsyms_vdso(struct image *im, struct profile *p, const char **why);
-/* NULL, or why there are none. */
+/* Loads the symbols of object @obj; NULL, or why there are none. */
 const char *objsyms_open(struct objsyms *s, struct profile *p, uint32_t obj);
 
 /**
- * struct objfile - where a file that was mapped is
+ * struct objfile - location of a mapped file
  * @path: the caller frees it
  */
 struct objfile {
@@ -29,7 +29,7 @@ struct objfile {
 	struct image_root root;
 };
 
-/* False, and no path: it is not there, or it is not the same any more. */
+/* False, and no path: the file is missing, or has been replaced. */
 bool objsyms_file(struct objfile *f, struct profile *p, uint32_t obj);
 /* The function at a frame's address, or NULL. */
 const struct sym *objsyms_find(const struct objsyms *s, uint64_t addr);

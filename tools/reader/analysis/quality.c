@@ -10,7 +10,7 @@
 #include "base/plural.h"
 #include "log/record.h"
 
-/* per cent; fewer of an event's user chains are worth a word */
+/* per cent of whole user chains, below which a note is printed */
 #define WHOLE_ENOUGH	98.0
 
 const char *const lost_causes[PMCLOG_DROP_NCAUSE] = {
@@ -109,7 +109,7 @@ static void add_ends(struct ends_sum *to, const struct ends_sum *s)
 		to->by[i] += s->by[i];
 }
 
-/* @misses: callers of one event at least */
+/* @misses: callers are missing in at least one event */
 static struct ends_sum ends_wanted(const struct profile *p, const bool *use,
 				   bool *misses)
 {

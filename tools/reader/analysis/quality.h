@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the samples of a log are worth, for those that tell it. */
+/* The quality of a log's samples: losses, missing names and callers. */
 #ifndef READER_QUALITY_H
 #define READER_QUALITY_H
 
 #include "analysis/analysis.h"
 
-/* Why samples were lost; NULL: a cause unheard of. */
+/* Why samples were lost; NULL: an unknown cause. */
 extern const char *const lost_causes[PMCLOG_DROP_NCAUSE];
 
 /**
- * struct nameless - how much of an event has no symbol
- * @samples: whose innermost frame has none
- * @frames:  of @all
+ * struct nameless - samples and frames of an event without a symbol
+ * @samples: samples whose innermost frame has no symbol
+ * @frames:  frames without a symbol, of @all
  */
 struct nameless {
 	uint64_t samples, frames, all;
@@ -20,8 +20,8 @@ struct nameless {
 /**
  * struct losses - samples that could not be recorded
  * @by:   by cause
- * @all:  sum of these
- * @kept: samples that were, whether they are wanted or not
+ * @all:  sum of @by
+ * @kept: samples that were recorded, wanted or not
  */
 struct losses {
 	uint64_t by[PMCLOG_DROP_NCAUSE];
@@ -29,39 +29,39 @@ struct losses {
 };
 
 void losses_add(struct losses *l, const struct event *e);
-/* Of all events that were asked for. */
+/* The losses of all events in use. */
 struct losses losses_of(const struct analysis *a);
 /*
- * "10 (9.09 %): 7 ring full, 3 nested too deep", with @what behind the first
+ * "10 (9.09 %): 7 ring full, 3 nested too deep", with @what after the first
  * number; the caller frees it.
  */
 char *losses_text(const struct losses *l, const char *what);
-/* Says it, where what is written has no place for it; if there are any. */
+/* Prints the losses, if any, for output formats without a place for them. */
 void losses_tell(const struct analysis *a);
 
 /*
- * What views without room for more say of user chains, of the events that @use is
- * true for; NULL where nearly all are whole.  The caller frees it.
+ * A short text about the user chains of the events in @use, for views with
+ * little room; NULL if nearly all are whole.  The caller frees it.
  */
 char *chains_text(const struct profile *p, const bool *use);
-/* Says what was lost, and what of user chains is missing, where there is any. */
+/* Prints the losses and the share of incomplete user chains, if any. */
 void chains_tell(const struct analysis *a);
 
-/* Whether callers of an event's user code are missing. */
+/* Are callers of an event's user code missing? */
 bool event_misses(const struct profile *p, uint32_t event,
 		  const struct ends_sum *sum);
-/* What they are known by; the caller frees it. */
+/* Text: how the callers were found; the caller frees it. */
 char *event_callers(const struct profile *p, uint32_t event,
 		    const struct ends_sum *sum);
 
 struct nameless event_nameless(const struct profile *p, uint32_t event);
 
 /*
- * The objects by how many samples without a name are in them, those of one path
- * added up in the first of them; the caller frees it.
+ * The objects sorted by their number of samples without a name.  Objects of the
+ * same path are added up in the first of them.  The caller frees it.
  */
 uint32_t *nameless_objects(struct profile *p, uint32_t *n);
-/* Why names of it are not known. */
+/* Why names of an object are not known. */
 const char *nameless_why(const struct analysis *a, const struct object *o);
 
 #endif /* READER_QUALITY_H */

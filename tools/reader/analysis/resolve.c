@@ -52,7 +52,7 @@ static uint32_t file_func(struct profile *p, const struct sym *sym,
 	return func_id(&p->funcs, f->obj, strtab_id(&p->str, sym->name), 0);
 }
 
-/* The table also tells of modules that the log does not mention. */
+/* The table may have modules that are not in the log. */
 static uint32_t kernel_func(struct profile *p, const struct sym *sym,
 			    const struct frame *f)
 {
@@ -61,7 +61,7 @@ static uint32_t kernel_func(struct profile *p, const struct sym *sym,
 
 	if (sym && o->kind == OBJ_MODULE && sym->mod != o->path)
 		sym = NULL;
-	/* a table may be of any bytes: also names that are none */
+	/* the table is not trusted: a name may be missing */
 	if (!sym || !sym->name)
 		return func_id(&p->funcs, obj, 0, 0);
 	if (sym->mod && o->kind == OBJ_KERNEL) {
@@ -142,7 +142,7 @@ uint32_t *frames_by_object(const struct profile *p)
 	return order;
 }
 
-/* Which objects the samples without a name are in. */
+/* Counts the samples without a name by object. */
 static void count_lost(struct profile *p, const bool *use)
 {
 	uint32_t i;
@@ -172,7 +172,7 @@ void resolve_frames(struct profile *p, const struct ksyms *k, const bool *use)
 	count_lost(p, use);
 }
 
-/* Appends the line, if that is what functions are told apart by. */
+/* Appends the line, if functions are grouped by line. */
 static void add_line(const struct profile *p, const struct func *f,
 		     char buf[SHOWN_MAX])
 {

@@ -21,7 +21,7 @@ static struct objsyms *syms_of(struct resolver *r, struct profile *p,
 	const struct jit *j = jits_of(p, &p->objs.obj[obj]);
 
 	make_room(r, p->objs.n);
-	/* a jitdump that has grown has more names */
+	/* reopen a jitdump that has grown, for its new names */
 	if (r->open[obj] && j && r->reads[obj] != j->reads) {
 		objsyms_close(&r->syms[obj]);
 		r->open[obj] = false;
@@ -87,7 +87,7 @@ void resolver_place(struct resolver *r, const struct profile *p,
 		return;
 	}
 	s = &r->syms[f->obj];
-	/* else it is the offset in the file, for want of better */
+	/* without a segment it stays the offset in the file */
 	elfsyms_vaddr(&s->segs, f->addr, &place->addr);
 	sym = objsyms_find(s, f->addr);
 	if (sym) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Resolves frames while a log is still being read, and keeps the objects'
- * symbols: for who asks more of a place than its function's name.
+ * Resolves frames while the log is being read, and keeps the objects' symbols,
+ * for commands that need more of a place than its function's name.
  */
 #ifndef READER_RESOLVER_H
 #define READER_RESOLVER_H
@@ -11,10 +11,10 @@
 
 /**
  * struct resolver - what was resolved so far
- * @done:  frames below this have their function
- * @syms:  by object, valid where @open says so
- * @reads: how often its jitdump had been read then
- * @ready: @k was opened; it is with the first frame of the kernel
+ * @done:  frames with a lower number are resolved
+ * @syms:  by object, valid if @open is set
+ * @reads: by object: struct jit.reads when @syms was opened
+ * @ready: @k was opened, for the first frame of the kernel
  */
 struct resolver {
 	uint32_t done;
@@ -30,7 +30,7 @@ struct resolver {
 
 /**
  * struct place - a frame in terms of the file it is in
- * @addr:  its address there (ELF), at run time for the kernel's modules
+ * @addr:  its address in the file (ELF); at run time for the kernel's modules
  * @start, @end: of the function, 0: unknown
  * @name:  the raw symbol, NULL: none
  * @image: object number
@@ -41,9 +41,9 @@ struct place {
 	uint32_t image;
 };
 
-/* False after a message: the kernel's symbols that were named can't be used. */
+/* False after a message: the kernel symbol file can't be used. */
 bool resolver_update(struct resolver *r, struct profile *p);
-/* Of a frame that was resolved. */
+/* Sets @place for a frame that is resolved. */
 void resolver_place(struct resolver *r, const struct profile *p,
 		    uint32_t frame, struct place *place);
 void resolver_close(struct resolver *r);

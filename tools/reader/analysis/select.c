@@ -67,13 +67,13 @@ int select_option(struct select *t, struct filter *f, int opt,
  * Functions and objects
  */
 
-/* A name may itself have what is special in patterns. */
+/* A name may itself contain special characters of patterns. */
 static bool is_like(const char *pattern, const char *name)
 {
 	return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
 }
 
-/* As it is in the file, or as it is shown, with or without parameters. */
+/* Matches the raw name, or the shown one with or without parameters. */
 static bool is_named(const char *pattern, const char *raw, const char *shown)
 {
 	char name[SHOWN_MAX];
@@ -106,7 +106,7 @@ static bool meets(const struct select *t, struct profile *p, uint32_t i,
 			strtab_str(&p->str, func_shown(p, func, true)));
 }
 
-/* Functions have numbers in the order in which they were first met. */
+/* Checks new functions; they are numbered in the order of appearance. */
 static void look_at_new(struct select *t, struct profile *p)
 {
 	uint64_t met;
@@ -197,7 +197,7 @@ static bool whole_number(const char *s, uint64_t *v)
 	return !errno && !*end;
 }
 
-/* However it is written: addresses are shown in hexadecimal, others are not. */
+/* Compares values, since addresses are shown in hexadecimal, others not. */
 static bool same_number(const char *a, const char *b)
 {
 	uint64_t x, y;
@@ -225,7 +225,7 @@ static bool has_value(const struct field_choice *c, const struct tp_format *f,
 		same_number(c->value, value));
 }
 
-/* Of several values of one field one has to be it. */
+/* With several values for one field, one of them has to match. */
 static bool some_value(const struct select *t, uint32_t first,
 		       const struct tp_format *f, const struct tp_raw *raw)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which samples are wanted, by what is in their chains and in their fields:
- * conditions that take symbols to tell, of pmclog filter.
+ * Selects samples by their call chains and their fields, for pmclog filter.
+ * Conditions on chains need symbols.
  */
 #ifndef READER_SELECT_H
 #define READER_SELECT_H
@@ -11,7 +11,7 @@
 
 #define SELECT_MAX	64	/* conditions on frames */
 
-/* one on a field of tracepoints; @negated: it must not have that value */
+/* condition on a tracepoint's field; @negated: it must not have the value */
 struct field_choice {
 	char *name;
 	const char *value;
@@ -20,12 +20,12 @@ struct field_choice {
 
 /**
  * struct select - conditions, all of which have to hold
- * @pattern: of a function's or an object's name, condition i is bit i of
- * @sym, @dso, @negated: which of them are on what
- * @field: those on fields
- * @met:   by function, what a frame in it meets
- * @frames: what the last sample's frames meet
- * @failed: after a message: symbols that were asked for can't be used
+ * @pattern: of the name of a function or an object; condition i is bit i below
+ * @sym, @dso, @negated: conditions on functions, on objects, negated ones
+ * @field: conditions on fields
+ * @met:   by function, the conditions that a frame in it meets
+ * @frames: the conditions that the frames of the last sample meet
+ * @failed: after a message: symbols that the user named can't be used
  */
 struct select {
 	const char *pattern[SELECT_MAX];
@@ -54,20 +54,20 @@ enum {
 	"      --field NAME=VALUE\n"					\
 	"                     only with that value of a tracepoint's field\n"
 
-/* As filter_option(), which the negation is from. */
+/* As filter_option(); takes the negation from @f. */
 int select_option(struct select *t, struct filter *f, int opt,
 		  const char *arg);
-/* What conditions on frames the frames of a sample meet, of a part of it. */
+/* Conditions that the given frames of a sample meet. */
 uint64_t select_frames(struct select *t, struct profile *p,
 		       const struct aspace *as, bool kernel,
 		       const unsigned char *pc, uint32_t n);
-/* Nothing that more frames meet can change whether it is wanted. */
+/* Is the result final, whatever conditions more frames meet? */
 bool select_is_known(const struct select *t, uint64_t met);
 bool select_wanted(const struct select *t, uint64_t met);
-/* By its fields; @f: NULL: nothing is known of them. */
+/* Is a sample wanted by its fields?  @f is NULL if the format is not known. */
 bool select_fields(const struct select *t, const struct tp_format *f,
 		   const struct tp_raw *raw);
-/* The first field that none of the log's tracepoints has; or NULL. */
+/* The first field that no tracepoint of the log has; or NULL. */
 const char *select_no_field(const struct select *t,
 			    const struct tracepoints *tps);
 void select_free(struct select *t);

@@ -16,8 +16,8 @@
 /**
  * struct demangling - where a demangler writes
  *
- * A short name can expand to gigabytes; the demanglers can't be told to stop,
- * so they are left by a jump.  They keep nothing on the heap here.
+ * A short name can expand to gigabytes, and the demanglers have no way to stop.
+ * So they are left by longjmp(), which is safe as they use no heap here.
  */
 struct demangling {
 	char buf[SHOWN_MAX];
@@ -101,7 +101,7 @@ static bool printable(uint32_t c)
 	return (c & 0xfffe) != 0xfffe && (c < 0xd800 || c > 0xdfff);
 }
 
-/* Bytes of the piece at @s, and what to write for it. */
+/* Length of the piece at @s; @out is its replacement. */
 static size_t clean_piece(const char *s, size_t len, char out[8])
 {
 	uint32_t c = 0;

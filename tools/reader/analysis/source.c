@@ -7,16 +7,16 @@
 #include "analysis/source.h"
 #include "elf/inlines.h"
 
-/* What a file says may be anything; a profile is to stay of a bearable size. */
+/* Files are not trusted: these limit the size of a profile. */
 #define EXTRA_MAX	(16U << 20)	/* frames of inlined functions */
 #define GROWTH		8		/* of all chains together */
-#define LONGEST		16384U		/* frames: views go down them by calls */
+#define LONGEST		16384U		/* frames: views are recursive */
 
 /**
  * struct expanding - one run over the frames
- * @known: frames that the log has; further ones are of inlined functions
- * @first, @n: by frame: those that come before it, the innermost first
- * @x:     of the object that is being looked at
+ * @known: number of frames in the log; further ones are inlined functions
+ * @first, @n: by frame: the frames inlined into it, the innermost first
+ * @x:     inline information of the current object
  * @room:  frames that chains can grow by
  */
 struct expanding {
@@ -31,7 +31,7 @@ struct expanding {
 	uint64_t room;
 };
 
-/* @like at a place of the source. */
+/* The function @like, at a source position. */
 static uint32_t func_there(struct expanding *e, const struct func *like,
 			   const struct src_frame *at)
 {
@@ -115,7 +115,7 @@ static bool open_object(struct expanding *e, uint32_t obj)
 	return ok;
 }
 
-/* Modules of the kernel are files of their own. */
+/* Kernel modules have files of their own. */
 static bool address(const struct expanding *e, const struct frame *f,
 		    uint64_t *addr)
 {

@@ -2,9 +2,9 @@
 /*
  * Source lines and inlined functions of a profile's frames.
  *
- * An address that is in inlined code becomes several frames, and a function of
- * which lines are wanted several functions; so all that is made of chains and
- * functions has them without knowing.
+ * An address in inlined code becomes several frames.  A function that is
+ * grouped by line becomes several functions.  So code that uses chains and
+ * functions needs no change for inlining and lines.
  */
 #ifndef READER_SOURCE_H
 #define READER_SOURCE_H
@@ -12,8 +12,8 @@
 #include "analysis/ksyms.h"
 #include "profile/profile.h"
 
-/* After resolve_frames(): @inlines: frames for what was inlined; @lines: the
- * functions' files and lines. */
+/* Call it after resolve_frames().  @inlines: add frames for inlined functions;
+ * @lines: set the functions' files and lines. */
 void source_expand(struct profile *p, const struct ksyms *k, bool inlines,
 		   bool lines);
 

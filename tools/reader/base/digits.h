@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers into a buffer, for what is written millions of times. */
+/* Formats numbers into a buffer, for output of millions of numbers. */
 #ifndef READER_DIGITS_H
 #define READER_DIGITS_H
 
@@ -14,7 +14,7 @@
 extern const char digit_pairs[];
 extern const uint64_t digit_powers[DIGITS_MAX];
 
-/* How many digits @v has; its bits tell, but for one. */
+/* Number of digits of @v; its bit count determines it within one. */
 static inline unsigned int count_digits(uint64_t v)
 {
 	unsigned int bits = 64 - (unsigned int)__builtin_clzll(v | 1);
@@ -24,8 +24,8 @@ static inline unsigned int count_digits(uint64_t v)
 }
 
 /*
- * The last 8 digits of @v, side by side: halves of 4 digits are divided by 100,
- * their halves by 10, by products that have the quotient above some bits.
+ * Puts the last 8 digits of @v in parallel: halves of 4 digits are divided by
+ * 100, their halves by 10.  Division is a multiplication and a shift.
  */
 static inline void put_8(char *to, uint64_t v)
 {
@@ -40,7 +40,7 @@ static inline void put_8(char *to, uint64_t v)
 	memcpy(to, &v, 8);
 }
 
-/* The last @n digits of @v; where they end. */
+/* Puts the last @n digits of @v; returns the end of the text. */
 static inline char *put_last(char *to, uint64_t v, unsigned int n)
 {
 	char *end = to + n;
@@ -58,7 +58,7 @@ static inline char *put_last(char *to, uint64_t v, unsigned int n)
 	return end;
 }
 
-/* @v with at least @n digits. */
+/* Puts @v with at least @n digits. */
 static inline char *put_digits(char *to, uint64_t v, unsigned int n)
 {
 	unsigned int has = count_digits(v);
@@ -71,7 +71,7 @@ static inline char *put_number(char *to, uint64_t v)
 	return put_last(to, v, count_digits(v));
 }
 
-/* @v / @scale, which is 10^@n, with @n digits behind the point. */
+/* Puts @v / @scale, where @scale is 10^@n, with @n decimal places. */
 static inline char *put_parts(char *to, int64_t v, uint64_t scale,
 			      unsigned int n)
 {
@@ -85,8 +85,8 @@ static inline char *put_parts(char *to, int64_t v, uint64_t scale,
 }
 
 /*
- * @v, not too large, with two digits behind the point.  No bit of the product
- * is lost where a long double has 60, so it is rounded as printf() does.
+ * Puts @v, which must not be too large, with two decimal places.  The product
+ * is exact where a long double has 60 bits, so it is rounded as by printf().
  */
 static inline char *put_hundredths(char *to, double v)
 {
@@ -95,7 +95,7 @@ static inline char *put_hundredths(char *to, double v)
 
 #define HEX_MAX	16	/* of 64 bits */
 
-/* 8 hexadecimal digits side by side, a nibble a byte. */
+/* Puts 8 hexadecimal digits in parallel, one nibble per byte. */
 static inline void put_hex8(char *to, uint32_t v)
 {
 	uint64_t x = v;
@@ -103,7 +103,7 @@ static inline void put_hex8(char *to, uint32_t v)
 	x = (x | x << 16) & 0x0000ffff0000ffffULL;
 	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
 	x = (x | x << 4) & 0x0f0f0f0f0f0f0f0fULL;
-	/* what is more than 9 has a 1 above its nibble if 6 are added */
+	/* adding 6 to a nibble above 9 sets the bit above the nibble */
 	x += ((x + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL) *
 	     ('a' - '0' - 10) + 0x3030303030303030ULL;
 	x = htobe64(x);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How a command of pmclog(1) ends. */
+/* Exit codes of the commands of pmclog(1). */
 #ifndef READER_EXIT_H
 #define READER_EXIT_H
 
@@ -11,7 +11,7 @@
 #define READER_FAIL	1
 #define READER_USAGE	2
 
-/* Prints @usage as an error; READER_USAGE. */
+/* Prints @usage as an error; returns READER_USAGE. */
 int reader_usage(const char *usage);
 
 #endif /* READER_EXIT_H */

@@ -7,11 +7,11 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 
-/* Little is gained by more, and much time lost. */
+/* Higher levels gain little and cost much time. */
 #define LEVEL	4
 
 struct gzip {
-	struct out in;		/* what is to be compressed; first */
+	struct out in;		/* bytes to compress; must be first */
 	struct out to;
 	z_stream z;
 };
@@ -45,7 +45,7 @@ struct out *gzip_open(int fd)
 {
 	struct gzip *g = xcalloc(1, sizeof(*g));
 
-	/* 15 + 16: the largest window, and gzip's header and trailer */
+	/* 15: the largest window; + 16: gzip header and trailer */
 	if (deflateInit2(&g->z, LEVEL, Z_DEFLATED, 15 + 16, 9,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		g->to.error = ENOMEM;

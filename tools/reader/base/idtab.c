@@ -11,7 +11,7 @@ void hash_be_secret(void)
 {
 	uint64_t random[2];
 
-	/* a machine that has just booted has to do with the constants */
+	/* just after boot there may be no entropy: the constants stay */
 	if (getrandom(random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
 		memcpy(hash_secret, random, sizeof(random));
 }
@@ -83,7 +83,7 @@ void idtab_add(struct idtab *t, uint64_t hash, uint32_t id)
 
 void idtab_add_exact(struct idtab *t, uint64_t hash, uint32_t more, uint32_t id)
 {
-	/* at most 5/8 full: linear probing stays short */
+	/* at most 5/8 full, so that linear probing stays short */
 	if (!t->slots || t->n >= (t->mask + 1) / 8 * 5)
 		grow(t);
 	put(t, (struct idtab_slot){ hash, more, id + 1 });

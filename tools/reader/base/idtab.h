@@ -30,15 +30,15 @@ uint32_t idtab_find(const struct idtab *t, uint64_t hash, idtab_eq eq,
 		    const void *ctx, const void *key);
 void idtab_add(struct idtab *t, uint64_t hash, uint32_t id);
 /*
- * For keys that need not be compared: that 96 bits are the same is enough.
- * Saves the way to the key, which is not in the processor's caches.
+ * For keys that need not be compared: equality of 96 bits is enough.  Saves the
+ * access to the key, which would be a cache miss.
  */
 uint32_t idtab_find_exact(const struct idtab *t, uint64_t hash, uint32_t more);
 void idtab_add_exact(struct idtab *t, uint64_t hash, uint32_t more,
 		     uint32_t id);
 void idtab_free(struct idtab *t);
 
-/* Of a hash that will be looked for. */
+/* Prefetches the slot of a hash that will be looked up. */
 static inline void idtab_prefetch(const struct idtab *t, uint64_t hash)
 {
 	if (t->slots)
@@ -46,14 +46,14 @@ static inline void idtab_prefetch(const struct idtab *t, uint64_t hash)
 }
 
 /*
- * What hashes are mixed with: whoever makes up a log can't know which of its
- * keys collide.  Constants until hash_be_secret() is called, before the first
- * table is used.
+ * A secret mixed into all hashes, so that the author of a hostile log can't
+ * choose colliding keys.  Constant until hash_be_secret(), which must be called
+ * before the first table is used.
  */
 extern uint64_t hash_secret[2];
 void hash_be_secret(void);
 
-/* Folded multiplication: the best mixing one instruction can buy. */
+/* Folded multiplication: the best mixing for one instruction. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__
@@ -69,7 +69,7 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 #endif
 }
 
-/* Another number for each number: none is lost. */
+/* A bijection: different numbers have different hashes. */
 static inline uint64_t hash_number(uint64_t n)
 {
 	n ^= hash_secret[0];

@@ -23,7 +23,7 @@ static void comma(struct json *j)
 	j->more = true;
 }
 
-/* Keys are ours: nothing in them needs an escape. */
+/* Keys are literals of the program and need no escapes. */
 void json_key(struct json *j, const char *key)
 {
 	comma(j);

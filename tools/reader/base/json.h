@@ -14,16 +14,16 @@ struct json {
 	bool more;		/* the next member needs a comma */
 };
 
-/* A string in its quotes. */
+/* Writes a quoted string. */
 void json_text(struct out *o, const char *s, size_t n);
 
 void json_begin(struct json *j, struct out *o);
 void json_end(struct json *j);
-/* What comes next is this member's value. */
+/* Writes the key; the caller writes the member's value next. */
 void json_key(struct json *j, const char *key);
 void json_u64(struct json *j, const char *key, uint64_t v);
 void json_s64(struct json *j, const char *key, int64_t v);
-/* As a string: JSON's numbers lose bits of an address in many programs. */
+/* A string: many programs lose bits of an address in a JSON number. */
 void json_hex(struct json *j, const char *key, uint64_t v);
 void json_str(struct json *j, const char *key, const char *s, size_t n);
 void json_bytes(struct json *j, const char *key, const unsigned char *p,

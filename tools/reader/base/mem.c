@@ -40,7 +40,7 @@ void *xcalloc(size_t n, size_t size)
 }
 
 /*
- * Of whole large pages, if there are any: it is not an error if there are none.
+ * Maps whole large pages if possible; it is not an error if there are none.
  */
 static void *large_pages(size_t size)
 {
@@ -59,7 +59,7 @@ static void *large_pages(size_t size)
 	return (void *)from;
 }
 
-/* What is mapped for a table; 0: it is too small to be. */
+/* Bytes to map for a table; 0: the table is too small to be mapped. */
 static size_t table_pages(size_t n, size_t size)
 {
 	if (n * size < LARGE_PAGE || n > SIZE_MAX / 2 / size)

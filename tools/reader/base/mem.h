@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory that is either there or ends the program: an analysis that lacks
- * memory has nothing better to do than to say so.
+ * Allocations that end the program with a message when they fail: an analysis
+ * without memory can do nothing else.
  */
 #ifndef READER_MEM_H
 #define READER_MEM_H
@@ -14,7 +14,7 @@
 #define xstrdup		reader_xstrdup
 #define xasprintf	reader_xasprintf
 
-/* the exit status when there is none; pmclog's unless set */
+/* exit status of a failed allocation; pmclog's unless set */
 extern int mem_status;
 
 void *xmalloc(size_t size);
@@ -22,8 +22,8 @@ void *xcalloc(size_t n, size_t size);
 void *xreallocarray(void *p, size_t n, size_t size);
 char *xstrdup(const char *s);
 /*
- * The same as xcalloc(), for what is looked at here and there: that takes a miss
- * of the processor's for each page, and a fault, and large pages have fewer.
+ * As xcalloc(), for tables with random access: each page costs a TLB miss and a
+ * page fault, and large pages have fewer of both.
  */
 void *xcalloc_table(size_t n, size_t size);
 void xfree_table(void *p, size_t n, size_t size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Numbers as people are to read them. */
+/* Numbers for human readers. */
 #include "base/numbers.h"
 
 const char *grouped(char buf[GROUPED_MAX], uint64_t v)

@@ -10,7 +10,7 @@
 
 #define OUT_SIZE	65536
 
-/* @sink: takes what there is, instead of @fd; or NULL */
+/* @sink: takes the buffered bytes instead of @fd; or NULL */
 struct out {
 	int fd;
 	int error;		/* errno of the first failed write */
@@ -19,14 +19,14 @@ struct out {
 	char buf[OUT_SIZE];
 };
 
-/* One for standard output. */
+/* The output to standard output. */
 struct out *out_stdout(void);
-/* Writes what there is; for readers that wait for it. */
+/* Writes the buffered bytes, for a reader that waits for them. */
 void out_flush(struct out *o);
 void out_bytes(struct out *o, const void *p, size_t n);
 /*
- * Room for @n bytes, at most OUT_SIZE, which the caller fills and then adds to
- * @o->n: for what is written too often for calls.
+ * Room for @n bytes, at most OUT_SIZE.  The caller fills it and adds the length
+ * to @o->n.  For output that is too frequent for function calls.
  */
 static inline char *out_room(struct out *o, size_t n)
 {
@@ -42,7 +42,7 @@ static inline void out_char(struct out *o, char c)
 	o->buf[o->n++] = c;
 }
 
-/* A literal's length is known where it is written. */
+/* Inline, so that the length of a literal is a constant. */
 static inline void out_str(struct out *o, const char *s)
 {
 	size_t n = strlen(s);
@@ -64,16 +64,16 @@ void out_hexbytes(struct out *o, const unsigned char *p, size_t n);
 void out_printf(struct out *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /*
- * In double quotes with C's escapes; what could move a terminal's cursor or
- * reorder its text is escaped too.
+ * In double quotes with C escapes.  Characters that could move a terminal's
+ * cursor or reorder its text are escaped too.
  */
 void out_quoted(struct out *o, const char *s, size_t n);
-/* Writes what is left; the reader's exit code, after a message on failure. */
+/* Writes the rest; returns an exit code, after a message on failure. */
 int out_finish(struct out *o);
 
-/* A control character, or one that reorders or hides text. */
+/* Is @c a control character, or one that reorders or hides text? */
 bool utf8_obeyed(uint32_t c);
-/* Length of the valid UTF-8 sequence at @s, 0: there is none. */
+/* Length of the valid UTF-8 sequence at @s, 0 if there is none. */
 size_t utf8_next(const char *s, size_t n, uint32_t *code);
 
 #endif /* READER_OUT_H */

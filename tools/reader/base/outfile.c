@@ -31,7 +31,7 @@ bool outfile_is_log(const char *path, const char *log)
 	int fd = STDIN_FILENO;
 	bool is;
 
-	/* not for reading: a FIFO's writer waits for a reader */
+	/* O_PATH: opening a FIFO to read would wake up its writer */
 	if (strcmp(log, "-"))
 		fd = open(log, O_PATH | O_CLOEXEC);
 	is = fd >= 0 && outfile_is(path, fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Output to a file that is there only when all of it is. */
+/* Output to a file that appears under its name only when it is complete. */
 #ifndef READER_OUTFILE_H
 #define READER_OUTFILE_H
 
@@ -7,13 +7,13 @@
 
 #include "base/out.h"
 
-#define OUTFILE_BINARY	1U	/* nothing for a terminal */
+#define OUTFILE_BINARY	1U	/* not to be written to a terminal */
 #define OUTFILE_GZIP	2U
 
 /**
- * struct outfile - where output goes
- * @path: what was asked for, NULL: standard output
- * @temp: the name it has until it is complete; NULL: it is written in place
+ * struct outfile - an output file
+ * @path: path that the user gave, NULL: standard output
+ * @temp: name of the file until it is complete; NULL: it is written in place
  */
 struct outfile {
 	struct out *out;
@@ -24,24 +24,24 @@ struct outfile {
 };
 
 /*
- * NULL or "-" is standard output; what ends in .gz is compressed.  An exit
- * code, after a message.
+ * A @path of NULL or "-" is standard output; a file *.gz is compressed.
+ * Returns an exit code, after a message on failure.
  */
 int outfile_open(struct outfile *f, const char *path, unsigned int flags);
-/* @keep: it is worth keeping.  The exit code, after a message. */
+/* @keep: keep the file.  Returns an exit code, after a message on failure. */
 int outfile_close(struct outfile *f, bool keep);
 
 /*
- * Would what is written to @path (as of outfile_open()) take the place of @log,
- * a path or "-"?  True after a message.
+ * Would output to @path (as of outfile_open()) replace @log, a path or "-"?
+ * True after a message.
  */
 bool outfile_is_log(const char *path, const char *log);
-/* The same of an open file @log. */
+/* As outfile_is_log(), for an open file @log. */
 bool outfile_is(const char *path, int log);
 
-/* An output that compresses into another, which is written to fd @fd. */
+/* An output that is compressed and written to file descriptor @fd. */
 struct out *gzip_open(int fd);
-/* As out_finish(); @o is freed. */
+/* As out_finish(); frees @o. */
 int gzip_finish(struct out *o);
 
 #endif /* READER_OUTFILE_H */

@@ -34,7 +34,7 @@ static int prepare(struct privout *o, bool compress, int source)
 		return -1;
 	if (compress && start_zstd(o))
 		return -1;
-	/* devices and pipes cannot be emptied */
+	/* devices and pipes cannot be truncated */
 	if (o->out.fd != STDOUT_FILENO && !o->temp &&
 	    ftruncate(o->out.fd, 0) && errno != EINVAL)
 		return cannot(o->path, errno);
@@ -49,7 +49,7 @@ int privout_open(struct privout *o, const char *path, int compress,
 	memset(o, 0, sizeof(*o));
 	o->path = path;
 	o->out.fd = STDOUT_FILENO;
-	/* not everybody is to see what ran, nor where the kernel is */
+	/* mode 0600: a log shows process names and kernel addresses */
 	if (strcmp(path, "-"))
 		o->out.fd = tempfile_open(path, 0600, &o->temp);
 	if (o->out.fd < 0)
@@ -76,7 +76,7 @@ void privout_bytes(struct privout *o, const void *p, size_t n)
 
 void privout_flush(struct privout *o)
 {
-	/* a file that is not there yet has no reader */
+	/* a temporary file has no reader yet */
 	if (!o->path || o->temp || o->error)
 		return;
 	if (o->z)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files of what is in a log: for their owner alone, and compressed if wanted. */
+/* Files made from a log: readable by their owner only, compressed if wanted. */
 #ifndef READER_PRIVOUT_H
 #define READER_PRIVOUT_H
 
@@ -7,9 +7,9 @@
 #include "base/zwrite.h"
 
 /**
- * struct privout - such a file
+ * struct privout - a private file
  * @path:  "-": standard output
- * @temp:  its name until it is complete; NULL: it is written in place
+ * @temp:  name of the file until it is complete; NULL: it is written in place
  * @error: errno of the first write that failed
  */
 struct privout {
@@ -21,17 +21,16 @@ struct privout {
 };
 
 /*
- * @compress: also if @path ends in ".zst"; @source: a descriptor of what it is
- * made from, which it must not replace.  0, or -1 after a message.
+ * @compress: write zstd; implied if @path ends in ".zst".  @source: descriptor
+ * of the log, which the file must not replace.  0, or -1 after a message.
  */
 int privout_open(struct privout *o, const char *path, int compress,
 		 int source);
 void privout_bytes(struct privout *o, const void *p, size_t n);
-/* Somebody may wait for what there is. */
+/* Writes the buffered bytes: a reader may wait for them. */
 void privout_flush(struct privout *o);
 /*
- * @keep: it is worth keeping; else what was there before stays.  0, or -1 after
- * a message.
+ * @keep: keep the new file; else the old one stays.  0, or -1 after a message.
  */
 int privout_close(struct privout *o, bool keep);
 

@@ -37,7 +37,7 @@ void progress_show(struct progress *p, uint64_t bytes)
 		return;
 	p->next = now() + EVERY;
 	p->shown = true;
-	/* where the file is, which may be compressed; @bytes are not */
+	/* the position in the file, which may be compressed, unlike @bytes */
 	at = p->size ? lseek(p->fd, 0, SEEK_CUR) : -1;
 	if (at >= 0 && (uint64_t)at <= p->size)
 		fprintf(stderr, "\rreading: %3.0f %%\033[K",

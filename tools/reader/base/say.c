@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is said on standard error, by the name that the program was called. */
+/* Messages on standard error, with the name that the program was called by. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What pmcstat and pmccontrol say on standard error, and the time. */
+/* Messages of pmcstat and pmccontrol on standard error, and the time. */
 #ifndef PMCSTAT_SAY_H
 #define PMCSTAT_SAY_H
 
 #include <stdint.h>
 
-/* "pmcstat: ...", by the name that the program was called */
+/* Prints "pmcstat: ...", with the name that the program was called by. */
 void warn_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void die(int status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));

@@ -19,7 +19,7 @@ uint32_t spool_new(struct spool *t)
 	return t->n++;
 }
 
-/* A file without a name: it is gone with the program. */
+/* Opens a file without a name, which vanishes when the program ends. */
 static bool open_file(struct spool *t)
 {
 	const char *dir = getenv("TMPDIR");

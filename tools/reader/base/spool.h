@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many sequences that grow side by side, and are read one after the other when
- * all are complete.  Only the end of each is in memory, the rest is in a
+ * Many sequences that grow in parallel, and are read one after the other when
+ * all are complete.  Only the tail of each is in memory; the rest is in a
  * temporary file.
  */
 #ifndef READER_SPOOL_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPOOL_PART	64	/* elements that are written at once */
+#define SPOOL_PART	64	/* elements per write */
 
 struct spooled {
 	int64_t time;
@@ -21,11 +21,11 @@ struct spooled {
 
 /**
  * struct spool_seq - a sequence
- * @tail:   what is not in the file, @ntail elements
- * @part:   numbers of its parts in the file
- * @n:      elements of all
- * @last:   time of the last one
- * @sorted: by time, so far
+ * @tail:   the @ntail elements that are not in the file
+ * @part:   numbers of the sequence's parts in the file
+ * @n:      number of all elements
+ * @last:   time of the last element
+ * @sorted: the elements are in the order of time so far
  */
 struct spool_seq {
 	struct spooled *tail;
@@ -46,10 +46,10 @@ struct spool {
 	int error;
 };
 
-/* The number of a new sequence. */
+/* Makes a new sequence and returns its number. */
 uint32_t spool_new(struct spool *t);
 void spool_add(struct spool *t, uint32_t seq, int64_t time, uint32_t value);
-/* All of a sequence, by time; @see is told of one after the other. */
+/* Calls @see for each element of a sequence, in the order of time. */
 void spool_read(struct spool *t, uint32_t seq,
 		void (*see)(void *ctx, const struct spooled *s), void *ctx);
 void spool_free(struct spool *t);

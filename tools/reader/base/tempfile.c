@@ -18,8 +18,8 @@ unsigned int tempfile_mode(void)
 }
 
 /*
- * A rename would make a file of a device, a copy of a link, and fail for what is
- * mounted.
+ * A rename would replace a device by a file, would break hard and symbolic
+ * links, and would fail for a mount point.
  */
 static bool replaceable(const struct statx *st)
 {
@@ -27,7 +27,7 @@ static bool replaceable(const struct statx *st)
 	       !(st->stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
-/* Who could read it still can, and nobody else. */
+/* Gives the new file the owner and permissions of the old one. */
 static int like(int fd, const struct statx *st)
 {
 	struct stat ours;
@@ -64,7 +64,7 @@ int tempfile_open(const char *path, unsigned int mode, char **temp)
 	return fd;
 }
 
-/* Some file systems tell only then that there was no room. */
+/* Checks close(): some file systems only report ENOSPC there. */
 int tempfile_settle(int fd, const char *path, char *temp, bool keep)
 {
 	int err = fd > STDERR_FILENO && close(fd) ? errno : 0;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A file that takes the place of another when it is worth it. */
+/* A temporary file that replaces another one when it is complete. */
 #ifndef READER_TEMPFILE_H
 #define READER_TEMPFILE_H
 
 #include <stdbool.h>
 
-/* The rights of a new file that nobody has asked any for */
+/* Default permissions of a new file */
 unsigned int tempfile_mode(void);
 
 /*
- * A file beside @path to write and read, which *@temp names, with the owner and
- * the rights of the one that is there, or @mode; -1: @path has to be written in
- * place.
+ * Opens a temporary file beside @path to write and read; *@temp is its name.
+ * It has the owner and permissions of an existing @path, else @mode.  -1: @path
+ * has to be written in place.
  */
 int tempfile_open(const char *path, unsigned int mode, char **temp);
 
 /*
- * Closes @fd; @temp, which is freed, is @path from then on, if @keep.  Without
- * @temp it was written in place.  0 or an errno.
+ * Closes @fd, renames @temp to @path if @keep, and frees @temp.  @temp is NULL
+ * if @path was written in place.  0 or an errno.
  */
 int tempfile_settle(int fd, const char *path, char *temp, bool keep);
 

@@ -32,7 +32,7 @@ int text_close(FILE *f, const char *path)
 	return bad ? EX_IOERR : 0;
 }
 
-/* 0, or the errno of why nothing can be written there */
+/* 0 if @path can be written, or an errno */
 static int unwritable(const char *path)
 {
 	struct stat st;
@@ -41,14 +41,14 @@ static int unwritable(const char *path)
 	if (!stat(path, &st)) {
 		if (S_ISDIR(st.st_mode))
 			return EISDIR;
-		/* who reads a pipe would take an open and close for its end */
+		/* the reader of a pipe would take open and close for its end */
 		return euidaccess(path, W_OK) ? errno : 0;
 	}
 	if (errno != ENOENT)
 		return errno;
-	/* only the file system knows if it can be made */
+	/* only an attempt shows if the file can be created */
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)	/* a link to what is not there yet */
+	if (fd < 0)	/* EEXIST: a dangling symbolic link */
 		return errno == EEXIST ? 0 : errno;
 	close(fd);
 	unlink(path);

@@ -10,7 +10,7 @@
 
 #include <zstd.h>
 
-/* zstd's own default; of long stacks it makes half of what level 1 makes */
+/* zstd's default; with long stacks, half the size of level 1 */
 #define LEVEL		3
 #define OUT_BYTES	(128U << 10)
 
@@ -59,7 +59,7 @@ static int write_all(struct zwrite *z, size_t n)
 			done += (size_t)w;
 			z->total += (uint64_t)w;
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			poll(&pfd, 1, -1);	/* made so by somebody else */
+			poll(&pfd, 1, -1);	/* O_NONBLOCK set elsewhere */
 		} else if (errno != EINTR) {
 			return errno;
 		}
@@ -79,7 +79,7 @@ static int step(struct zwrite *z, const void *p, size_t n,
 
 		left = ZSTD_compressStream2(z->c, &out, &in, how);
 		if (ZSTD_isError(left))
-			return ENOMEM;	/* there is nothing else to go wrong */
+			return ENOMEM;	/* the only possible failure */
 		err = write_all(z, out.pos);
 	} while (!err && (how == ZSTD_e_continue ? in.pos < in.size : left));
 	return err;

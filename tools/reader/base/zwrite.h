@@ -13,7 +13,7 @@ struct zwrite *zwrite_new(int fd);
 void zwrite_free(struct zwrite *z);
 /* These return 0, or the errno of a write that failed. */
 int zwrite_bytes(struct zwrite *z, const void *p, size_t n);
-/* All that was written so far can be decompressed at the other end. */
+/* Flushes: the receiver can decompress all that was written so far. */
 int zwrite_flush(struct zwrite *z);
 /* The end of the stream */
 int zwrite_end(struct zwrite *z);

@@ -51,9 +51,9 @@ static const char readme[] =
 "root        files of the recorded machine, by their paths\n";
 
 /**
- * struct packed - a file that is in it
+ * struct packed - a file in the archive
  * @path: a string of the log
- * @dev, @ino: 0 if it is no file here
+ * @dev, @ino: 0 if it is not a file on this machine
  */
 struct packed {
 	uint32_t path;
@@ -63,8 +63,8 @@ struct packed {
 
 /**
  * struct archiving - a run
- * @dir:    an archive that was unpacked, which @in_dir and @in_root are in
- * @top:    the directory that all is in
+ * @dir:    an unpacked archive, which contains @in_dir and @in_root
+ * @top:    the top directory in the archive
  * @packed: each path once
  */
 struct archiving {
@@ -108,7 +108,7 @@ static void put_memory(struct archiving *a, const char *name, const void *p,
 	free(member);
 }
 
-/* Of the size that it has now; what a file that shrinks lacks is zeros. */
+/* Packs a file with its current size; zeros fill up a file that shrinks. */
 static void put_fd(struct archiving *a, const char *dir, const char *path,
 		   int fd)
 {
@@ -141,7 +141,7 @@ static void put_fd(struct archiving *a, const char *dir, const char *path,
 	free(member);
 }
 
-/* A path of the log is a place below "root", and nowhere else. */
+/* Does a path of the log stay below "root" in the archive? */
 static bool good_path(const char *path)
 {
 	size_t n;
@@ -297,7 +297,7 @@ static void put_jit(struct archiving *a, const struct object *o)
 	close(fd);
 }
 
-/* Files that may tell no size, as those of /proc */
+/* Packs a file whose size may not be known, as in /proc. */
 static void put_text(struct archiving *a, const char *name, int fd)
 {
 	size_t n = 0, cap = 1 << 20;
@@ -322,7 +322,7 @@ static void put_kernel(struct archiving *a)
 	int fd = -1;
 
 	if (!ksyms_open(&k, &a->p, a->kernel, a->path)) {
-		a->nskipped++;		/* it has said why */
+		a->nskipped++;		/* the reason was printed */
 		ksyms_close(&k);
 		return;
 	}

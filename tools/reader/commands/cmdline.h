@@ -6,11 +6,11 @@
 #include <getopt.h>
 
 /**
- * struct cmdline - what a command takes
- * @name:    of the command
- * @usage:   for --help, which is 'h' in @options
- * @letters: of short options, as getopt_long() takes them
- * @take:    an option: 1; 0 or -1 if it is wrong, -1 if all has been said
+ * struct cmdline - options of a command
+ * @name:    name of the command
+ * @usage:   text for --help, which is 'h' in @options
+ * @letters: short options, as for getopt_long()
+ * @take:    takes an option: 1; if it is wrong 0, or -1 after a message
  */
 struct cmdline {
 	const char *name, *usage, *letters;
@@ -18,10 +18,10 @@ struct cmdline {
 	int (*take)(void *ctx, int opt, const char *arg);
 };
 
-/* -1: go on with the arguments at @optind; else an exit code. */
+/* -1: continue with the arguments at @optind; else an exit code. */
 int cmdline_options(const struct cmdline *c, void *ctx, int argc, char **argv);
 
-/* Runs a command that takes one file and no options; its exit code. */
+/* Runs a command that takes one file and no options; returns its exit code. */
 int cmdline_file(const char *usage, int argc, char **argv,
 		 int (*run)(const char *path));
 

@@ -28,7 +28,7 @@ static const char usage[] =
 
 enum { OPT_RAW = 256 };
 
-/* Behind the fields we know; 0 where a string or a chain ends the record. */
+/* Bytes after the known fields; 0 if a string or a chain ends the record. */
 static size_t extra_len(const struct layout *l, const struct pmclog_rec *rec)
 {
 	size_t known = sizeof(struct pmclog_hdr), end, i;
@@ -186,7 +186,7 @@ static void text_unknown(struct out *o, const struct pmclog_rec *rec)
 	out_char(o, '\n');
 }
 
-/* What the data of a record is; NULL: that is not known. */
+/* The format of the data of a record; NULL: not known. */
 static const struct tp_format *data_format(const struct tracepoints *tps,
 					   const struct pmclog_rec *rec)
 {
@@ -195,7 +195,7 @@ static const struct tp_format *data_format(const struct tracepoints *tps,
 	return tp_of(tps, PMCLOG_FIELD32(rec, struct pmclog_ext_raw, pmcid));
 }
 
-/* What is shown in another way, or says nothing. */
+/* Fields that are shown in another way, or have no information. */
 static bool is_hidden(const struct field *f, const struct pmclog_rec *rec,
 		      const struct tp_format *format)
 {
@@ -376,7 +376,7 @@ static void dump_json(struct out *o, const struct pmclog_rec *rec,
 	json_end(&j);
 }
 
-/* Who waits for more of a log is to see what there is. */
+/* Flushes the output before a wait for more of the log. */
 static void show(void *arg)
 {
 	out_flush(arg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* pmclog fold: a line for each distinct stack, as flame graph tools read it. */
+/* pmclog fold: a line for each distinct stack, for flame graph tools. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What pmclog info counts in one log of a stream. */
+/* The counts of pmclog info for one log of a stream. */
 #include <stdlib.h>
 #include <string.h>
 

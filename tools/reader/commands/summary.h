@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What pmclog info counts in one log of a stream. */
+/* The counts of pmclog info for one log of a stream. */
 #ifndef READER_SUMMARY_H
 #define READER_SUMMARY_H
 
@@ -29,20 +29,20 @@ struct sum_pmc {
 	uint32_t id;
 	bool current;		/* no later PMC took over its id */
 	bool announced;
-	char name[PMCLOG_NAME_MAX];	/* or made of event, if foreign */
+	char name[PMCLOG_NAME_MAX];	/* or made from event, if foreign */
 	uint32_t flags;
 	uint32_t type;
 	int32_t cpu;
 	uint64_t rate;
 	uint32_t event;		/* FreeBSD's number for it */
-	bool foreign;		/* is all that is told of it */
+	bool foreign;		/* the log has only this number */
 	uint64_t config;
 	uint64_t samples;
 	uint64_t user;
 	uint64_t frames;
 	uint64_t nprocs;
 	uint64_t lost[PMCLOG_DROP_NCAUSE];
-	/* of processes: attached, exit values, values of switches */
+	/* process modes: attached, values at exits and at switches */
 	uint64_t attached;
 	uint64_t exits, exit_value, enabled, running;
 	uint64_t switches, switch_value;
@@ -55,18 +55,18 @@ struct sum_proc {
 
 /**
  * struct summary - one log
- * @format: of all of it; the caller sets it
- * @offset, @bytes: where its INITIALIZE is, and how long it is
+ * @format: format of the log; the caller sets it
+ * @offset, @bytes: offset of its INITIALIZE, and its length
  * @types: records by type
- * @wrong_times: records whose time was damaged and made right; the caller
+ * @wrong_times: records with a damaged timestamp that was repaired; the caller
  *	counts them
  * @packs, @packed, @pack_bytes: packs of samples, the samples in them, and the
- *	packs' bytes; @plain_bytes: of the samples if they were not packed
+ *	packs' bytes; @plain_bytes: bytes of these samples without packing
  * @release, @node: of the HOST extension; copies, NULL without one
- * @recorded: how often RECORD stopped all PMCs, and started them; @npmc of them
- *	at most, the last @skew nanoseconds behind the first
+ * @recorded: how often RECORD stopped all PMCs, and started them; at most @npmc
+ *	PMCs, the last one @skew nanoseconds after the first
  * @snapshot: why it was taken, if the log is one (@is_snapshot)
- * @ends: how user chains do, by index of the PMC
+ * @ends: how user chains end, by index of the PMC
  * @closed: CLOSELOG was seen, with an account when @accounted, and in it why
  *	chains were cut when @cuts
  */
@@ -110,7 +110,7 @@ struct summary {
 	struct sum_cpu *cpus;
 	struct sum_proc *procs;
 	uint32_t npmcs, pmccap;
-	uint32_t last_pmc;	/* asked for last */
+	uint32_t last_pmc;	/* looked up last */
 	uint32_t ncpus, cpucap;
 	uint32_t nprocs, proccap;
 };

@@ -24,7 +24,7 @@ struct header {
 
 _Static_assert(sizeof(struct header) == BLOCK, "a header is a block");
 
-/* Octal digits; of what is too large for them GNU's binary form. */
+/* Octal digits; GNU's binary form for larger numbers. */
 static void number(char *field, size_t size, uint64_t v)
 {
 	size_t i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Writing a tar (POSIX ustar, with GNU's way of long names). */
+/* Writes a tar archive (POSIX ustar, with GNU long names). */
 #ifndef READER_TARFILE_H
 #define READER_TARFILE_H
 
@@ -7,10 +7,10 @@
 
 #include "base/privout.h"
 
-/* Begins a member: @size bytes have to follow, then tar_end(). */
+/* Begins a member: the caller writes @size bytes, then calls tar_end(). */
 void tar_begin(struct privout *o, const char *name, uint64_t size,
 	       int64_t mtime);
-/* Pads a member of that size. */
+/* Pads a member of @size bytes. */
 void tar_end(struct privout *o, uint64_t size);
 /* The end of the archive */
 void tar_finish(struct privout *o);

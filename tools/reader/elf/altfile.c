@@ -9,7 +9,7 @@
 #include "elf/altfile.h"
 #include "elf/debugfile.h"
 
-/* What the main file says of it. */
+/* name and build-id in the main file's link */
 struct wanted {
 	const char *name;
 	const void *id;
@@ -33,7 +33,7 @@ static bool try_path(struct altfile *a, const struct image_root *root,
 	return a->dw;
 }
 
-/* A name that is relative is so to the place of the file that has it. */
+/* A relative name is relative to the directory of the main file. */
 static bool try_beside(struct altfile *a, const struct image *im,
 		       const struct wanted *w)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The file that several debug files have their common parts in
+ * The supplementary file with the common parts of several debug files
  * (.gnu_debugaltlink, made by dwz).  libdw would look for it by itself, but
- * outside of --root, and open whatever is there.
+ * outside of --root, and would open any type of file.
  */
 #ifndef READER_ALTFILE_H
 #define READER_ALTFILE_H
@@ -13,16 +13,16 @@
 
 struct altfile {
 	struct image im;
-	Dwarf *dw;		/* NULL: there is none */
+	Dwarf *dw;		/* NULL: no such file */
 };
 
 /*
- * Gives @dw, of @im, its other part.  False if it needs one that is not there:
- * then names in it can't be told.
+ * Attaches the supplementary file to @dw, the DWARF of @im.  False if @dw needs
+ * one that is missing: names in @dw can't be resolved then.
  */
 bool altfile_open(struct altfile *a, Dwarf *dw, const struct image *im,
 		  const struct image_root *root);
-/* After the end of the other. */
+/* Call it after dwarf_end() of the main file. */
 void altfile_close(struct altfile *a);
 
 #endif /* READER_ALTFILE_H */

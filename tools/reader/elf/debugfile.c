@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Where the symbols and lines of stripped files are.  A file is believed to be
- * the other half of an image by its build-id, or by its checksum if the link
- * in the image tells it.
+ * Finds the debug files of stripped files.  A debug file is accepted if its
+ * build-id matches the image, or its checksum the one in the image's link.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +48,7 @@ static uint32_t file_crc(int fd)
 	return ~crc;
 }
 
-/* Takes @path if it is the other half of @im. */
+/* Opens @path if it is the debug file of @im. */
 static bool try_debug(struct image *debug, const struct image *im,
 		      const struct image_root *root, const char *path,
 		      const uint32_t *crc)
@@ -90,7 +89,7 @@ static bool try_buildid(struct image *debug, const struct image *im,
 	       try_debug(debug, im, root, path, NULL);
 }
 
-/* From a server, if the user has asked for that. */
+/* Fetches it from a server, if the user asked for that. */
 static bool try_debuginfod(struct image *debug, const struct image *im)
 {
 	const void *id;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where debug files are kept by their build-id. */
+/* Paths of debug files by build-id. */
 #ifndef READER_DEBUGFILE_H
 #define READER_DEBUGFILE_H
 
@@ -10,7 +10,7 @@
 #define DEBUGFILE_ID	64	/* bytes of an id, at most */
 #define DEBUGFILE_PATH	(sizeof(DEBUGFILE_DIR) + 2 * DEBUGFILE_ID + 32)
 
-/* False: there is no such path, the id is too short or too long. */
+/* False: no path, since the build-id is too short or too long. */
 bool debugfile_path(char path[DEBUGFILE_PATH], const void *id, size_t len);
 
 #endif /* READER_DEBUGFILE_H */

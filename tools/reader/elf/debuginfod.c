@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The client library is loaded when it is wanted: few machines have it. */
+/* The client library is loaded on demand, since few machines have it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +20,10 @@
 
 struct debuginfod_client;
 
-/* a build-id that was asked for */
+/* a build-id that was requested */
 struct asked {
 	uint64_t hash;
-	char *path;		/* NULL: nobody has it */
+	char *path;		/* NULL: no server has it */
 };
 
 static struct {
@@ -121,7 +121,7 @@ static struct asked *asked_before(uint64_t hash)
 	return NULL;
 }
 
-/* Servers that do not answer are not asked again. */
+/* Servers that do not answer get no further requests. */
 static void told_off(int err)
 {
 	if (err == -ENOENT || d.gone)
@@ -139,7 +139,7 @@ static char *ask(const void *id, size_t len)
 	if (d.gone)
 		return NULL;
 	d.since = time(NULL);
-	/* it looks at the variable each time */
+	/* the library reads the variable in each call */
 	setenv(VARIABLE, d.urls, 1);
 	fd = d.find(d.client, id, (int)len, &path);
 	unsetenv(VARIABLE);

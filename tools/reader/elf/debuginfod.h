@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Debug files from the servers that DEBUGINFOD_URLS names: only if the user
- * asks for it, since it tells others what he looks at, and takes time.
+ * Debug files from the servers in DEBUGINFOD_URLS.  Only used on request: it
+ * takes time, and discloses to the servers what the user looks at.
  */
 #ifndef READER_DEBUGINFOD_H
 #define READER_DEBUGINFOD_H
@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Before anything else: hides the variable from the libraries. */
+/* Call first: hides DEBUGINFOD_URLS from the libraries. */
 void debuginfod_hide(void);
-/* False after a message: there is no server, or no library. */
+/* Enables it.  False after a message: there is no server, or no library. */
 bool debuginfod_ask(void);
 bool debuginfod_on(void);
-/* A file descriptor, or -1.  Each build-id is asked for once. */
+/* A file descriptor, or -1.  Each build-id is requested once. */
 int debuginfod_fetch(const void *id, size_t len);
 
 #endif /* READER_DEBUGINFOD_H */

@@ -29,7 +29,7 @@ static const struct machine *machine_of(uint32_t elf)
 	return NULL;
 }
 
-/* Files of debug information have the headers of the code, but not the code. */
+/* Debug files have the section headers of the code, but not the code. */
 static bool left_out(Elf *elf, uint64_t addr)
 {
 	Elf_Scn *scn = NULL;

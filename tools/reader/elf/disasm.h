@@ -10,9 +10,9 @@
 
 /**
  * struct insn - one instruction
- * @text:   for people
- * @target: where it jumps to or what it calls, if @jumps; @tail is the length
- *          of @text before that
+ * @text:   in assembly language
+ * @target: address that it jumps to or calls, if @jumps; @tail is the length of
+ *          @text before that address
  */
 struct insn {
 	uint64_t addr, target;
@@ -23,8 +23,8 @@ struct insn {
 };
 
 /**
- * struct disasm - on its way through the code [addr, addr + left)
- * @least: bytes of the shortest instruction there is
+ * struct disasm - a disassembler; [addr, addr + left) is still to be decoded
+ * @least: size of the machine's shortest instruction, bytes
  */
 struct disasm {
 	size_t handle;
@@ -39,11 +39,11 @@ struct disasm {
 /* NULL, or why there is no code at [start, end) of the file. */
 const char *disasm_open(struct disasm *d, const struct image *im,
 			uint64_t start, uint64_t end, bool intel);
-/* The same of code in memory, which is kept as long, for ELF's number of a machine. */
+/* As disasm_open(), for code in memory that outlives @d; @machine: EM_*. */
 const char *disasm_memory(struct disasm *d, uint32_t machine,
 			  const unsigned char *code, size_t len,
 			  uint64_t start, bool intel);
-/* False at the end.  What can't be decoded is shown as bytes. */
+/* False at the end.  Bytes that can't be decoded are shown as bytes. */
 bool disasm_next(struct disasm *d, struct insn *i);
 void disasm_close(struct disasm *d);
 

@@ -49,8 +49,8 @@ static bool vaddr_in(const struct elfsegs *t, uint64_t offset, bool exec,
 }
 
 /*
- * One page of a file can be mapped by two segments, at two addresses: what is
- * sampled is code.
+ * One page of a file can be mapped by two segments at two addresses.  The code
+ * segment is preferred, since samples are of code.
  */
 bool elfsyms_vaddr(const struct elfsegs *t, uint64_t offset, uint64_t *vaddr)
 {
@@ -100,7 +100,7 @@ static uint8_t rank_of(const GElf_Sym *s)
 	}
 }
 
-/* a section that was asked about: most symbols are in the same */
+/* the section looked up last: most symbols are in the same one */
 struct asked {
 	uint16_t shndx;		/* 0: none yet */
 	bool code;
@@ -124,7 +124,7 @@ static bool in_code(Elf *elf, const GElf_Sym *s, struct asked *last)
 	return last->code;
 }
 
-/* Functions, and the labels that assembly code has in their place. */
+/* Accepts functions, and the labels that assembly code has instead. */
 static bool wanted(Elf *elf, const GElf_Sym *s, const char *name,
 		   struct asked *last)
 {
@@ -137,7 +137,7 @@ static bool wanted(Elf *elf, const GElf_Sym *s, const char *name,
 	return in_code(elf, s, last);
 }
 
-/* False: its section is not there. */
+/* False: its section was not loaded. */
 static bool moved(const struct elfmove *m, const GElf_Sym *from, struct sym *s)
 {
 	if (from->st_shndx >= m->n || !m->addr[from->st_shndx])
@@ -201,7 +201,7 @@ const char *elfsyms_names(struct symtab *t, const struct image *im,
 	if (all)
 		return NULL;
 	elfsyms_load(t, im->elf, SHT_DYNSYM);
-	/* what is packed there lacks the exported ones */
+	/* .gnu_debugdata lacks the exported symbols */
 	if (image_open_packed(&more, im)) {
 		all = elfsyms_load(t, more.elf, SHT_SYMTAB);
 		image_close(&more);
@@ -213,8 +213,8 @@ const char *elfsyms_names(struct symtab *t, const struct image *im,
 }
 
 /*
- * Where the stub of the first relocation is, and how large each is.  With IBT
- * the stubs that are called are in .plt.sec.
+ * Address of the stub of the first relocation, and the size of a stub.  With
+ * IBT the stubs that are called are in .plt.sec.
  */
 static bool plt_layout(Elf *elf, size_t nrel, uint64_t *start, uint64_t *size)
 {
@@ -227,7 +227,7 @@ static bool plt_layout(Elf *elf, size_t nrel, uint64_t *start, uint64_t *size)
 	}
 	if (!find_section(elf, ".plt", &sh) || sh.sh_size < nrel * *size)
 		return false;
-	/* what is left is the common stub at the front */
+	/* the rest is the common stub at the start */
 	*start = sh.sh_addr + sh.sh_size - nrel * *size;
 	return sh.sh_size - nrel * *size <= 64;
 }

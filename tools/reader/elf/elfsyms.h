@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions of an ELF file, from every place that tells of some. */
+/* The functions of an ELF file, from all sources in it. */
 #ifndef READER_ELFSYMS_H
 #define READER_ELFSYMS_H
 
@@ -9,8 +9,8 @@
 #include "elf/symtab.h"
 
 /*
- * a PT_LOAD: what part of the file is seen at which address; @slack: what is
- * mapped before it because mappings are whole pages
+ * a PT_LOAD: maps a part of the file to an address; @slack: bytes mapped before
+ * it because mappings are whole pages
  */
 struct elfseg {
 	uint64_t offset, vaddr, len, slack;
@@ -23,13 +23,13 @@ struct elfsegs {
 };
 
 void elfsyms_segments(struct elfsegs *t, Elf *elf);
-/* False if no segment shows that byte of the file. */
+/* False if no segment maps that byte of the file. */
 bool elfsyms_vaddr(const struct elfsegs *t, uint64_t offset,
 		   uint64_t *vaddr);
 /**
- * struct elfmove - where the parts of a relocatable file were loaded
- * @addr: by section, 0: not at all
- * @mod:  what the symbols are of
+ * struct elfmove - load addresses of the sections of a relocatable file
+ * @addr: by section number, 0: not loaded
+ * @mod:  the module that the symbols belong to
  */
 struct elfmove {
 	const uint64_t *addr;
@@ -37,21 +37,21 @@ struct elfmove {
 	uint32_t mod;
 };
 
-/* .symtab, moved; false if there is none. */
+/* Adds .symtab at the load addresses; false if there is none. */
 bool elfsyms_load_moved(struct symtab *t, Elf *elf, const struct elfmove *m);
-/* .symtab or .dynsym; false if the file has no such section. */
+/* Adds .symtab or .dynsym; false if the file has no such section. */
 bool elfsyms_load(struct symtab *t, Elf *elf, uint32_t type);
 /*
- * All there are: of the file, of its debug file (looked for if @path is not
- * NULL), or what was left in it.  NULL, or what lacks.
+ * Adds all symbols: of the file, of its debug file (looked for if @path is not
+ * NULL), or those left after stripping.  NULL, or what is missing.
  */
 const char *elfsyms_names(struct symtab *t, const struct image *im,
 			  const struct image_root *root, const char *path);
-/* Stubs of the procedure linkage table: name@plt. */
+/* Adds the stubs of the procedure linkage table as name@plt. */
 void elfsyms_plt(struct symtab *t, Elf *elf);
-/* Where functions begin, from the unwind table: stripped files have it too. */
+/* Adds starts of functions from the unwind table, as stripped files have it. */
 void elfsyms_entries(struct symtab *t, Elf *elf);
-/* The ends of executable sections. */
+/* Adds the ends of executable sections. */
 void elfsyms_bounds(struct symtab *t, Elf *elf);
 
 #endif /* READER_ELFSYMS_H */

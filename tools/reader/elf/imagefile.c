@@ -16,7 +16,7 @@
 #include "elf/imagefile.h"
 #include "elf/pidstart.h"
 
-/* O_NONBLOCK: what has become a FIFO meanwhile must not hold us up. */
+/* O_NONBLOCK: a file replaced by a FIFO meanwhile must not block us. */
 #define OPEN_FLAGS	(O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
 
 static int open_root(const struct image_root *root)
@@ -29,7 +29,7 @@ static int open_root(const struct image_root *root)
 		return open(root->dir, flags);
 	snprintf(path, sizeof(path), "/proc/%u/root", root->pid);
 	fd = open(path, flags);
-	/* who is there now was there when it was opened */
+	/* the same process still runs, so the root that was opened is its */
 	if (fd >= 0 && pid_start(root->pid) != root->start) {
 		close(fd);
 		errno = ENOENT;
@@ -39,8 +39,8 @@ static int open_root(const struct image_root *root)
 }
 
 /*
- * Absolute symbolic links in the recorded file system stay inside it.  Where
- * the kernel cannot see to that, a directory of the user's is trusted, a
+ * Absolute symbolic links in the recorded file system stay inside it.  If the
+ * kernel cannot enforce that, a directory that the user named is trusted, but a
  * container is not.
  */
 static int open_in_root(const struct image_root *root, const char *path,
@@ -104,8 +104,9 @@ static int cannot(const char **why)
 }
 
 /*
- * Opening alone makes a watchdog run, a tape wind and a FIFO's writer go on: so
- * what it is comes first, and then it is that which is opened.
+ * Opening a file can have side effects: it starts a watchdog, winds a tape, or
+ * wakes up a FIFO's writer.  So the type is checked first by O_PATH, and that
+ * same file is then opened.
  */
 static int open_regular(const struct image_root *root, const char *path,
 			int flags, const char **why)
@@ -120,7 +121,7 @@ static int open_regular(const struct image_root *root, const char *path,
 	if (is_regular(place)) {
 		snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
 		fd = open(name, flags & ~O_NOFOLLOW);
-		/* where there is no /proc */
+		/* without /proc */
 		if (fd < 0 && errno == ENOENT)
 			fd = open_below(root, path, flags);
 		if (fd < 0)
@@ -229,7 +230,7 @@ bool image_open_vdso(struct image *im, const char **why)
 	return false;
 }
 
-/* Mapped as whole pages, however large the alignment is. */
+/* Segments are mapped as whole pages, even with a larger alignment. */
 #define PAGE_MASK	4095ULL
 
 static void add_code(struct image_layout *l, const GElf_Phdr *ph)
@@ -257,7 +258,7 @@ static void layout(struct image_layout *l, const struct image *im)
 	l->fixed = eh.e_type == ET_EXEC;
 	l->entry = eh.e_entry;
 	for (i = 0; i < n && gelf_getphdr(im->elf, (int)i, &ph); i++) {
-		/* what is behind it in the file is cut at its NUL */
+		/* the text ends at its NUL; the bytes behind it are ignored */
 		if (ph.p_type == PT_INTERP &&
 		    pread(im->fd, l->interp, sizeof(l->interp) - 1,
 			  (off_t)ph.p_offset) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ELF files that a log names.  A log may name anything, so only regular files
- * are opened, and what they say is believed only within bounds.
+ * ELF files that a log names.  A log may name any path, so only regular files
+ * are opened, and their contents are checked against bounds.
  */
 #ifndef READER_IMAGEFILE_H
 #define READER_IMAGEFILE_H
@@ -14,10 +14,10 @@
 #include "base/mem.h"
 
 /**
- * struct image_root - where the recorded machine's files are
+ * struct image_root - root directory of the recorded machine's files
  * @dir: prefix of all paths, NULL or "" for this machine's own
- * @pid: not 0: what this process sees, rather than @dir
- * @start: its pid_start(); what runs under that number later has no files
+ * @pid: if not 0, the root of this process is used instead of @dir
+ * @start: its pid_start(); a later process with the same pid is not used
  */
 struct image_root {
 	const char *dir;
@@ -27,18 +27,18 @@ struct image_root {
 
 struct image {
 	Elf *elf;
-	int fd;			/* -1: from memory */
-	void *mem;		/* that memory, if it is to be freed */
+	int fd;			/* -1: the image is in memory */
+	void *mem;		/* that memory, if image_close() frees it */
 	struct arena unpacked;	/* sections, see image_inflate() */
 };
 
 #define IMAGE_CODE_MAX	8
 
 /**
- * struct image_layout - how a program is mapped, as far as its file tells
- * @fixed:  at the addresses of the file
- * @interp: the program that is mapped with it and loads the rest, or ""
- * @code:   the executable parts, as whole pages
+ * struct image_layout - how a program is mapped, according to its file
+ * @fixed:  at the addresses in the file
+ * @interp: path of the dynamic loader that is mapped with it, or ""
+ * @code:   the executable segments, as whole pages
  */
 struct image_layout {
 	bool fixed;
@@ -50,37 +50,37 @@ struct image_layout {
 	} code[IMAGE_CODE_MAX];
 };
 
-/* False after a message: there is no directory @dir for it. */
+/* False after a message: @dir is not a directory. */
 bool image_root_is(const char *dir);
 
-/* False if that can't be told: there is no code in it. */
+/* False if the layout is not known: the file has no code. */
 bool image_layout(const struct image_root *root, const char *path,
 		  struct image_layout *l);
 
-/* An open file descriptor, or -1 and the reason. */
+/* An open file descriptor, or -1 and the reason in *@why. */
 int image_open_file(const struct image_root *root, const char *path,
 		    const char **why);
-/* The same, but not of a symbolic link. */
+/* As image_open_file(), but fails for a symbolic link. */
 int image_open_nofollow(const struct image_root *root, const char *path,
 			const char **why);
-/* False: *why says why it can't be used. */
+/* False: *@why is the reason why the file can't be used. */
 bool image_open(struct image *im, const struct image_root *root,
 		const char *path, const char **why);
-/* The same of an open file, or of memory, which are the image's then. */
+/* As image_open() for an open file or for memory; the image takes ownership. */
 bool image_open_fd(struct image *im, int fd, const char **why);
 bool image_open_memory(struct image *im, void *mem, size_t len);
 /* The vdso of this process. */
 bool image_open_vdso(struct image *im, const char **why);
 void image_close(struct image *im);
 
-/* Bytes of the build-id, 0 without one; *id is valid while it is open. */
+/* Length of the build-id, 0 without one; *@id is valid while @im is open. */
 size_t image_buildid(const struct image *im, const void **id);
-/* The file that has the symbols stripped from @im, which is @path. */
+/* Opens the debug file of @im; @path is the path of @im. */
 bool image_open_debug(struct image *debug, const struct image *im,
 		      const struct image_root *root, const char *path);
-/* The symbols that are packed into the file itself (.gnu_debugdata). */
+/* Opens the compressed symbols in the file itself (.gnu_debugdata). */
 bool image_open_packed(struct image *packed, const struct image *im);
-/* Unpacks sections that libelf can't, so that it finds them unpacked. */
+/* Decompresses the sections that libelf can't decompress itself. */
 void image_inflate(struct image *im);
 
 #endif /* READER_IMAGEFILE_H */

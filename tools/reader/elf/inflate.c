@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sections that are packed by zstd: Debian 12's libelf can't unpack them. */
+/* Decompresses sections in zstd, which Debian 12's libelf can't. */
 #include <gelf.h>
 
 #include "base/mem.h"
@@ -24,7 +24,7 @@ static void inflate(struct image *im, Elf_Scn *scn, size_t *left)
 	if (data->d_size < head || ch.ch_size > *left ||
 	    !pmc_inflate_fits(PMC_INFLATE_ZSTD, data->d_size, ch.ch_size))
 		return;
-	/* it is freed with the image */
+	/* the memory is freed with the image */
 	buf = arena_alloc(&im->unpacked, ch.ch_size + 1);
 	if (pmc_inflate(PMC_INFLATE_ZSTD, (char *)data->d_buf + head,
 			data->d_size - head, buf, ch.ch_size))

@@ -16,10 +16,10 @@
  * struct walk - over the DIEs below one
  * @visit: gets a DIE and what was returned for its parent; SKIP: the DIEs
  *         below are not wanted
- * @last:  the furthest DIE so far.  Siblings are wherever the file says, but a
- *         walk that only goes on comes to an end.  There is a walk for each
- *         function, which may say that all of the file is below it: all walks
- *         together are bounded, too.
+ * @last:  the furthest DIE so far.  The file sets the position of siblings, but
+ *         a walk that only moves forward terminates.  Each function has its own
+ *         walk, and may claim the whole file as its children.  So the total
+ *         work of all walks is bounded, too.
  */
 struct walk {
 	struct inlines *x;
@@ -63,7 +63,7 @@ static void walk(struct walk *w, Dwarf_Die *top, uint32_t own)
 	}
 }
 
-/* A list of ranges can be named by many DIEs, so they are counted. */
+/* Many DIEs can share a list of ranges, so the ranges are counted. */
 static bool add_ranges(struct inlines *x, struct segs *segs, Dwarf_Die *die,
 		       uint32_t owner)
 {
@@ -184,8 +184,8 @@ static void load_func(struct inlines *x, struct inline_func *f)
 }
 
 /*
- * Functions are rarely inside of others, and looking there is dear: only in
- * units with code that is in no other function.
+ * Functions are rarely nested, and the search for nested ones is expensive.  It
+ * is only done in units with code outside of all other functions.
  */
 static struct inline_func *func_at(struct inlines *x, uint32_t unit,
 				   uint64_t addr)
@@ -225,7 +225,7 @@ static bool follow(Dwarf_Die *die, unsigned int name)
 	return true;
 }
 
-/* Names are with the function, which may be far from its inlined copies. */
+/* The name is in the abstract function, not in its inlined copies. */
 static const char *name_of(Dwarf_Die die)
 {
 	const char *name = NULL, *linkage;
@@ -271,7 +271,7 @@ static void learn(struct inlines *x, struct inline_scope *s)
 	s->call_line = number_of(&die, DW_AT_call_line);
 }
 
-/* From the scope at an address outwards. */
+/* Makes frames from the scope at an address outwards. */
 static uint32_t unwind(struct inlines *x, uint32_t unit, struct inline_func *f,
 		       uint32_t scope, struct src_frame *frame)
 {

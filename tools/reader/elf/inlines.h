@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was inlined where.
+ * Inlined functions by address.
  *
- * Of a compile unit that is asked for, the functions are noted; of a function
- * that is asked for, the ranges of what was inlined into it.  (libdw's own
- * look-up walks the unit anew for each address, and misses some.)
+ * The first look-up in a compile unit notes its functions; the first look-up in
+ * a function notes the ranges of what was inlined into it.  (libdw's own
+ * look-up walks the unit again for each address, and misses some.)
  */
 #ifndef READER_INLINES_H
 #define READER_INLINES_H
@@ -15,10 +15,10 @@
 #define INLINES_MAX	64	/* levels at one address */
 
 /**
- * struct inline_scope - a function, or what was inlined into it
- * @parent:    into which other scope of the function; the function: SEGS_NONE
+ * struct inline_scope - a function, or one that was inlined into it
+ * @parent:    the scope it was inlined into; SEGS_NONE for the function itself
  * @name:      string number of the raw name
- * @call_file, @call_line: of the call in place of which it stands
+ * @call_file, @call_line: source position of the inlined call
  * @known:     the above but @parent were looked up
  */
 struct inline_scope {
@@ -30,8 +30,8 @@ struct inline_scope {
 };
 
 /**
- * struct inline_func - a function; scope 0 is itself
- * @segs: whose scope an address is in
+ * struct inline_func - a function; scope 0 is the function itself
+ * @segs: scope numbers by address
  */
 struct inline_func {
 	struct inline_scope *scope;
@@ -43,8 +43,8 @@ struct inline_func {
 
 /**
  * struct inline_unit - a compile unit
- * @segs: whose function an address is in
- * @deep: functions were looked for inside of others too
+ * @segs: function numbers by address
+ * @deep: nested functions were looked for too
  */
 struct inline_unit {
 	struct inline_func *func;
@@ -55,12 +55,12 @@ struct inline_unit {
 
 struct inlines {
 	struct lines l;
-	struct inline_unit *unit;	/* by number of struct lines */
+	struct inline_unit *unit;	/* by unit number in struct lines */
 	uint64_t ranges, work;		/* ranges and DIEs read; bounded */
 };
 
 /**
- * struct src_frame - one level of an address
+ * struct src_frame - one level of inlining at an address
  * @func: raw name, NULL: not known
  * @file: path, NULL: not known
  * @line: 0: not known
@@ -70,12 +70,12 @@ struct src_frame {
 	int line;
 };
 
-/* False if nothing tells of lines. */
+/* False if the file has no line information. */
 bool inlines_open(struct inlines *x, const struct image_root *root,
 		  const char *path);
 /*
- * The innermost first, at most INLINES_MAX; 0: nothing is known of it.  What
- * they point to is valid until it is closed.
+ * Finds the frames at @addr, the innermost first; returns their number, at most
+ * INLINES_MAX, or 0 if none is known.  Strings are valid until inlines_close().
  */
 uint32_t inlines_find(struct inlines *x, uint64_t addr,
 		      struct src_frame frame[INLINES_MAX]);

@@ -6,10 +6,10 @@
 #include "base/mem.h"
 #include "elf/lines.h"
 
-/* Tables that overlap could be read over and over, and rows are not small. */
+/* Overlapping tables could be read many times, and rows are large. */
 #define WORK_MAX(l)	(4 * (uint64_t)(l)->sect.line.n)
 #define ROWS_MAX	(32U << 20)
-/* A unit can be of a few bytes, and many can name one list of ranges. */
+/* A unit can have few bytes, and many units can share a list of ranges. */
 #define UNITS_MAX	(1U << 20)
 #define RANGES_MAX	(8U << 20)
 
@@ -40,7 +40,7 @@ static int by_start(const void *pa, const void *pb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Not every compiler writes .debug_aranges, so the units are asked. */
+/* Not every compiler writes .debug_aranges, so the units are read. */
 static bool load(struct lines *l, const struct image_root *root)
 {
 	Dwarf_CU *unit = NULL;
@@ -91,7 +91,7 @@ bool lines_open(struct lines *l, const struct image_root *root,
 	return false;
 }
 
-/* Units do not overlap, but for what linkers left of dropped code at 0. */
+/* Units do not overlap, except at 0, where linkers leave discarded code. */
 uint32_t lines_unit(const struct lines *l, uint64_t addr)
 {
 	size_t lo = 0, hi = l->nrange;
@@ -129,7 +129,7 @@ static struct line_unit *loaded(struct lines *l, uint32_t number)
 	return u;
 }
 
-/* Compilers name files from where they ran. */
+/* File names are relative to the compiler's working directory. */
 static char *full_path(struct lines *l, const struct line_unit *u,
 		       uint32_t file)
 {

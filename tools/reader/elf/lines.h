@@ -12,7 +12,7 @@
 
 /**
  * struct line_unit - a compile unit
- * @path: by file number: string number of its path, 0: not asked for yet
+ * @path: by file number: string number of its path, 0: not looked up yet
  */
 struct line_unit {
 	Dwarf_Off die;
@@ -28,9 +28,9 @@ struct line_range {
 };
 
 /**
- * struct lines - what a file tells of lines
- * @work: bytes of tables read, @rows: rows kept, @ranges: that were read; all
- *        are bounded
+ * struct lines - line information of a file
+ * @work: bytes of tables read, @rows: rows kept, @ranges: ranges read; all are
+ *        bounded
  */
 struct lines {
 	struct image im;
@@ -47,16 +47,16 @@ struct lines {
 
 #define LINES_NONE	UINT32_MAX
 
-/* False if nothing tells of lines. */
+/* False if the file has no line information. */
 bool lines_open(struct lines *l, const struct image_root *root,
 		const char *path);
-/* The name is valid until it is closed. */
+/* *@file is valid until lines_close(). */
 bool lines_find(struct lines *l, uint64_t addr, const char **file, int *line);
 void lines_close(struct lines *l);
 
-/* Number of the unit whose code it is, or LINES_NONE. */
+/* Number of the unit with code at @addr, or LINES_NONE. */
 uint32_t lines_unit(const struct lines *l, uint64_t addr);
-/* Likewise where the unit is known; *file may be known and *line 0. */
+/* As lines_find() in a known unit; *@line may be 0 with *@file set. */
 bool lines_in_unit(struct lines *l, uint32_t unit, uint64_t addr,
 		   const char **file, int *line);
 /* Path of a file of a unit, NULL: not known. */

@@ -9,14 +9,14 @@
 #include "base/mem.h"
 #include "elf/linetab.h"
 
-#define ROWS_MAX	(16U << 20)	/* a byte can be one */
+#define ROWS_MAX	(16U << 20)	/* a row can take one byte */
 #define NAMES_MAX	(1U << 20)
 #define CODES_MAX	256		/* standard opcodes */
 #define FORMATS_MAX	16		/* columns of a version 5 name table */
 
 /**
  * struct cursor - reads within bounds
- * @bad: something did not fit; all that is read then is 0
+ * @bad: a read was out of bounds; all further reads return 0
  */
 struct cursor {
 	const unsigned char *p, *end;
@@ -188,7 +188,7 @@ struct format {
 	uint64_t what, form;
 };
 
-/* The value of one column; strings are NULL where they can't be had. */
+/* The value of one column; *@s is NULL if there is no string. */
 static uint64_t column(struct program *g, uint64_t form, const char **s)
 {
 	struct cursor *c = &g->c;
@@ -244,7 +244,7 @@ static void names_v5(struct program *g, bool dirs)
 		f[i].form = uleb(c);
 	}
 	count = uleb(c);
-	if (!n && count)		/* entries of nothing could be many */
+	if (!n && count)		/* empty entries could be many */
 		c->bad = true;
 	for (i = 0; i < count && !c->bad; i++) {
 		const char *name = NULL, *s;
@@ -275,7 +275,7 @@ static void set_initial(struct program *g)
 	g->seq = g->t->n;
 }
 
-/* What the last row at an address says is true. */
+/* Of several rows at an address the last one is valid. */
 static void emit(struct program *g)
 {
 	struct linetab *t = g->t;
@@ -298,7 +298,7 @@ static void emit(struct program *g)
 	};
 }
 
-/* The rows since @seq cover all up to the present address. */
+/* The rows since @seq cover all addresses up to the current one. */
 static void end_sequence(struct program *g)
 {
 	struct linetab *t = g->t;
@@ -316,7 +316,7 @@ static void end_sequence(struct program *g)
 	g->seq = t->n;
 }
 
-/* Rows are searched by halves, so they may not go backwards. */
+/* Rows must be in ascending order for the binary search. */
 static void go_to(struct program *g, uint64_t addr)
 {
 	struct linetab *t = g->t;
@@ -422,10 +422,10 @@ static void run(struct program *g)
 			extended(g);
 		}
 	}
-	g->t->n = g->seq;		/* what was not ended has no end */
+	g->t->n = g->seq;		/* drop a sequence without an end */
 }
 
-/* What the opcodes mean. */
+/* Reads the parameters of the opcodes. */
 static void parameters(struct program *g)
 {
 	struct cursor *c = &g->c;
@@ -442,7 +442,7 @@ static void parameters(struct program *g)
 	c->bad |= !g->line_range || !g->opcode_base;
 }
 
-/* All before the program; false: not a table that can be read. */
+/* Reads the header before the program; false: not a readable table. */
 static bool header(struct program *g)
 {
 	struct cursor *c = &g->c;
@@ -576,7 +576,7 @@ static void section(struct line_bytes *b, Elf *elf, const char *name)
 		    sh.sh_flags & SHF_COMPRESSED)
 			continue;
 		s = elf_strptr(elf, strndx, sh.sh_name);
-		/* .zdebug_line is the old way to compress it */
+		/* .zdebug_line is the old compressed form */
 		if (!s || s[0] != '.' ||
 		    strcmp(s[1] == 'z' ? s + 2 : s + 1, name))
 			continue;

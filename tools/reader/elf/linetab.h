@@ -22,16 +22,16 @@ struct line_bytes {
 /* the sections that line tables are made of */
 struct line_sections {
 	struct line_bytes line, str, line_str;
-	bool swap;		/* of the other byte order */
+	bool swap;		/* the file has the other byte order */
 };
 
-/* from @addr on, up to the next row */
+/* valid from @addr up to the next row */
 struct line_row {
 	uint64_t addr;
 	uint32_t file, line;
 };
 
-/* rows without a gap: [start, end) */
+/* contiguous rows: [start, end) */
 struct line_seq {
 	uint64_t start, end;
 	uint32_t row, n;
@@ -49,18 +49,18 @@ struct linetab {
 	uint32_t nseq, capseq;
 	const char **dir;
 	uint32_t ndir, capdir;
-	struct line_file *file;	/* by the number that rows and DIEs have */
+	struct line_file *file;	/* by the file number of rows and DIEs */
 	uint32_t nfile, capfile;
 };
 
-/* After libdw has opened @elf: it makes the sections plain ones. */
+/* Call it after libdw has opened @elf: libdw decompresses the sections. */
 void linetab_sections(struct line_sections *s, Elf *elf);
-/* The table at @offset of .debug_line, empty if it can't be used; bytes read. */
+/* Loads the table at @offset of .debug_line, empty if bad; bytes read. */
 size_t linetab_load(struct linetab *t, const struct line_sections *s,
 		    uint64_t offset);
-/* NULL: the table says nothing of it. */
+/* NULL: the table has no row for @addr. */
 const struct line_row *linetab_find(const struct linetab *t, uint64_t addr);
-/* Directory (or NULL) and name of a file; false: there is none. */
+/* Directory (or NULL) and name of a file; false: no such file. */
 bool linetab_file(const struct linetab *t, uint32_t file, const char **dir,
 		  const char **name);
 void linetab_free(struct linetab *t);

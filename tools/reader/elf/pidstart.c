@@ -16,7 +16,7 @@ uint64_t pid_start(uint32_t pid)
 		return 0;
 	buf[fread(buf, 1, sizeof(buf) - 1, f)] = '\0';
 	fclose(f);
-	/* its name may have anything in it, so from its end on */
+	/* the name may contain any bytes, so parse after its end */
 	p = strrchr(buf, ')');
 	if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
 			 "%*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks) != 1)

@@ -24,7 +24,7 @@ static int by_start(const void *pa, const void *pb)
 	return a->owner < b->owner ? -1 : a->owner > b->owner;
 }
 
-/* ranges that began, as a heap: the highest owner first */
+/* heap of the open ranges: the highest owner first */
 struct heap {
 	const struct seg **seg;
 	size_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Address ranges that overlap, made disjoint: the highest number has it. */
+/* Makes overlapping address ranges disjoint: the highest owner wins. */
 #ifndef READER_SEGS_H
 #define READER_SEGS_H
 
@@ -19,7 +19,7 @@ struct segs {
 };
 
 void segs_add(struct segs *t, uint64_t start, uint64_t end, uint32_t owner);
-/* Once, between the last segs_add() and the first segs_find(). */
+/* Call once between the last segs_add() and the first segs_find(). */
 void segs_flatten(struct segs *t);
 /* The owner, or SEGS_NONE. */
 uint32_t segs_find(const struct segs *t, uint64_t addr);

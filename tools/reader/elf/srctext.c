@@ -41,8 +41,8 @@ static void find_lines(struct srcfile *f)
 }
 
 /*
- * What was compiled elsewhere is looked for below --source-root by less and
- * less of its path.
+ * A file that was compiled elsewhere is searched below --source-root, removing
+ * one directory after another from the start of its path.
  */
 static int open_source(const struct srctext *t, const char *path)
 {

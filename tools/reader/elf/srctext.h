@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines of source files; a file is named by whoever made the program. */
+/* Lines of source files; their paths are those of the compiler. */
 #ifndef READER_SRCTEXT_H
 #define READER_SRCTEXT_H
 
 #include "base/strtab.h"
 #include "elf/imagefile.h"
 
-/* a file: @line[i] is where line i begins in @text */
+/* a file: @line[i] is the start of line i in @text */
 struct srcfile {
 	char *text;
 	const char **line;
@@ -15,8 +15,8 @@ struct srcfile {
 
 /**
  * struct srctext - files that were read
- * @dir:  --source-root: where they are, NULL: where they were compiled
- * @name: their paths; the numbers are those of @file
+ * @dir:  --source-root: root of the files, NULL: paths are as compiled
+ * @name: paths of the files; path numbers are indices of @file
  */
 struct srctext {
 	const char *dir;
@@ -27,7 +27,7 @@ struct srctext {
 };
 
 void srctext_init(struct srctext *t, const char *dir);
-/* A line from 1 on, without its end; NULL if it can't be had. */
+/* Line @line, counted from 1, without its newline; NULL if not available. */
 const char *srctext_line(struct srctext *t, const char *path, uint32_t line,
 			 size_t *len);
 void srctext_free(struct srctext *t);

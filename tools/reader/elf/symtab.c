@@ -41,7 +41,7 @@ static int better(const struct sym *a, const struct sym *b)
 		return a->rank > b->rank ? 1 : -1;
 	if (!la)
 		return 0;
-	/* "malloc" rather than "__libc_malloc", then the more telling */
+	/* "malloc" rather than "__libc_malloc", then the longer name */
 	if (underscores(a->name) != underscores(b->name))
 		return underscores(a->name) < underscores(b->name) ? 1 : -1;
 	if (la != lb)
@@ -55,8 +55,8 @@ static int by_rank(const void *a, const void *b)
 }
 
 /*
- * One symbol for each start: the best, which takes an extent from the others
- * if it has none itself.
+ * Keeps the best symbol for each start.  It inherits a size from the others if
+ * it has none itself.
  */
 static void drop_aliases(struct symtab *t)
 {
@@ -88,7 +88,7 @@ static void emit(struct sym **out, size_t *n, size_t *cap, struct sym s,
 	(*out)[(*n)++] = s;
 }
 
-/* Most tables have nothing nested. */
+/* Most tables have no nested symbols. */
 static bool is_flat(const struct symtab *t)
 {
 	const struct sym *s = t->sym;
@@ -102,8 +102,8 @@ static bool is_flat(const struct symtab *t)
 }
 
 /*
- * Makes disjoint ranges of nested ones: where two overlap, the one that began
- * last has it, and when it ends the outer one goes on.
+ * Makes nested ranges disjoint: where two overlap, the range that began last
+ * wins; after its end the outer range continues.
  */
 static void flatten(struct symtab *t)
 {
@@ -139,7 +139,7 @@ static void flatten(struct symtab *t)
 	t->cap = cap;
 }
 
-/* The last one of a module (or of all) is given no more than its page. */
+/* The last symbol of a module (or of all) ends with its page at most. */
 static uint64_t unsized_end(const struct sym *s, const struct sym *next)
 {
 	uint64_t page = s->start | 0xfff;
@@ -150,8 +150,8 @@ static uint64_t unsized_end(const struct sym *s, const struct sym *next)
 }
 
 /*
- * A symbol without a size goes on to the next one; inside of one with a size
- * it is only a label.
+ * A symbol without a size extends to the next one; inside of one with a size it
+ * is only a label.
  */
 static void fill_sizes(struct symtab *t)
 {
@@ -176,13 +176,13 @@ static void fill_sizes(struct symtab *t)
 	}
 }
 
-/* a symbol's start, and where it is in the table */
+/* a symbol's start, and its index in the table */
 struct key {
 	uint64_t start;
 	size_t at;
 };
 
-/* Orders keys by one byte of their starts, those that agree as they were. */
+/* Stable sort of keys by one byte of their starts. */
 static void sort_byte(struct key *to, const struct key *from, size_t n,
 		      unsigned int shift)
 {
@@ -199,7 +199,7 @@ static void sort_byte(struct key *to, const struct key *from, size_t n,
 		to[place[from[i].start >> shift & 0xff]++] = from[i];
 }
 
-/* Of addresses that are close together most bytes are the same. */
+/* Radix sort: bytes that are the same in all starts are skipped. */
 static struct key *sorted_keys(const struct symtab *t)
 {
 	struct key *key = xreallocarray(NULL, t->n, sizeof(*key));

@@ -13,9 +13,9 @@
 #include "base/mem.h"
 
 enum sym_rank {			/* of names for one address: higher wins */
-	SYM_GAP,		/* no function: only ends the one before */
+	SYM_GAP,		/* no function: only ends the previous one */
 	SYM_ENTRY,		/* a function starts here, without a name */
-	SYM_WEAK_NAME,		/* a name of convenience: PLT entries */
+	SYM_WEAK_NAME,		/* a made-up name: PLT entries */
 	SYM_LOCAL,
 	SYM_WEAK,
 	SYM_GLOBAL,
@@ -23,8 +23,8 @@ enum sym_rank {			/* of names for one address: higher wins */
 
 /**
  * struct sym - a function
- * @end:  0 while adding: up to the next one
- * @mod:  which module of the kernel, 0 for none
+ * @end:  0 while adding: the function extends to the next one
+ * @mod:  string number of the kernel module, 0 for none
  */
 struct sym {
 	uint64_t start, end;

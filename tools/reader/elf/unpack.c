@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "elf/unpack.h"
 
-/* it can't be known before */
+/* limits, since the unpacked size is not known in advance */
 #define UNPACKED_MAX	((size_t)128 << 20)
 #define LZMA_MEMORY	((uint64_t)128 << 20)
 
@@ -21,7 +21,7 @@ static void *unpack_xz(const void *data, size_t len, size_t *out)
 	unsigned char *buf = NULL;
 	size_t size = 65536, in;
 
-	/* the size is not told before */
+	/* the unpacked size is not known in advance */
 	while (ret == LZMA_BUF_ERROR && size < UNPACKED_MAX) {
 		size *= 4;
 		buf = xreallocarray(buf, size, 1);
@@ -43,7 +43,7 @@ static void *unpack_zstd(const void *data, size_t len, size_t *out)
 	unsigned long long size = ZSTD_getFrameContentSize(data, len);
 	void *buf;
 
-	/* the tools that pack files tell it */
+	/* compressed files normally have their size in the header */
 	if (size > UNPACKED_MAX || !size)
 		return NULL;
 	buf = xmalloc(size);

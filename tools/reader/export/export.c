@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* pmclog export: what other programs read. */
+/* pmclog export: writes the formats of other programs. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -108,7 +108,7 @@ static bool take_by(struct export *e, const char *what)
 	}
 }
 
-/* As filter_option(); @takes becomes what the format has to know of. */
+/* As filter_option(); adds to @takes what the format must support. */
 static int take_option(struct export *e, int opt, const char *arg,
 		       unsigned int *takes)
 {
@@ -213,7 +213,7 @@ static void on_sample(void *ctx, const struct sample *s)
 	e->format->sample(e, s);
 }
 
-/* The frames of all of them first: who waits for memory waits for all. */
+/* Makes the frames of all samples first, so that cache misses overlap. */
 static void on_samples(void *ctx, const struct sample *s, uint32_t n)
 {
 	struct export *e = ctx;
@@ -233,7 +233,7 @@ static void on_samples(void *ctx, const struct sample *s, uint32_t n)
 			e->format->sample(e, &s[i]);
 }
 
-/* What is no log, or is not there, leaves nothing behind. */
+/* Opens the output now: an invalid or missing log leaves no file. */
 static bool on_begin(void *ctx)
 {
 	struct export *e = ctx;
@@ -250,7 +250,7 @@ static bool on_begin(void *ctx)
 	return true;
 }
 
-/* One by one, while the log is read. */
+/* Writes samples one by one, while the log is read. */
 static int write_samples(struct export *e)
 {
 	int ret;
@@ -289,7 +289,7 @@ static bool knows_periods(const struct export *e)
 	return true;
 }
 
-/* All of it, from the chains. */
+/* Writes everything at the end, from the chains. */
 static int write_profile(struct export *e)
 {
 	bool places = e->format->places || e->inlines || e->lines;
@@ -319,7 +319,7 @@ static int write_profile(struct export *e)
 	return e->bad ? READER_FAIL : READER_OK;
 }
 
-/* It is us who look at it, a frame at a time; folded stacks are fold's. */
+/* Export looks up source lines by frame, except for folded stacks. */
 static void take_source(struct export *e)
 {
 	if (e->format->folded)

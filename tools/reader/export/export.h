@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the formats of pmclog export share.
+ * Common code of the formats of pmclog export.
  *
- * A format either writes each sample as the log is read, or all of it at the
+ * A format either writes each sample as the log is read, or everything at the
  * end, from the chains.
  */
 #ifndef READER_EXPORT_H
@@ -19,21 +19,21 @@
 #define TOOLS_VERSION "unknown"
 #endif
 
-/* what a format can be asked for */
+/* options that a format takes */
 #define TAKES_WEIGHT	1U
 #define TAKES_BY	2U
 #define TAKES_LOG_ID	4U
 #define TAKES_SCHEMA	8U
 #define TAKES_INSTR	16U
 
-/* a piece of output that is written again and again; see out_text() */
+/* a piece of output that is written many times; see out_text() */
 #define TEXT_ALIGN	32U
 struct text {
 	const char *s;
 	uint32_t n;
 };
 
-/* by a number of something; what is not made yet has no @s */
+/* texts by number; one that is not made yet has no @s */
 struct texts {
 	struct text *text;
 	uint32_t n;
@@ -42,21 +42,21 @@ struct texts {
 
 /**
  * struct export - one run of the command
- * @period:  weights are how often the event happened, not how many samples
- * @by:      BY_* to tell apart
+ * @period:  weights are counts of the event, not of samples
+ * @by:      BY_* to group samples by
  * @instr:   positions are instructions, too
- * @inlines, @lines: what was inlined, and lines of the source, are wanted
- * @log_id:  what to call this log, or NULL
- * @funcs:   what a format has made of functions
- * @frames:  of frames
- * @strings: of strings of the log
- * @objects: of names of objects, by string
- * @events:  of events
- * @scratch: where a text is made
+ * @inlines, @lines: inlined functions, and source lines, are wanted
+ * @log_id:  name for this log, or NULL
+ * @funcs:   texts that the format has made of functions
+ * @frames:  ... of frames
+ * @strings: ... of strings of the log
+ * @objects: ... of names of objects, by string
+ * @events:  ... of events
+ * @scratch: buffer to make a text in
  * @event:   string number of the event that is wanted, 0: all
- * @opened:  what became of @file: not READER_OK: there is none
+ * @opened:  exit code of opening @file; not READER_OK: there is no file
  * @bad:     after a message: nothing more can be written
- * @state:   a format's own
+ * @state:   private data of the format
  */
 struct export {
 	struct analysis a;
@@ -78,18 +78,18 @@ struct export {
 };
 
 /**
- * struct export_format - how one is written
+ * struct export_format - an output format
  * @file:   OUTFILE_*
  * @places: written at the end, but needs resolver_place()
- * @folded: what was inlined is in the chains
+ * @folded: inlined functions are frames of the chains
  * @takes:  TAKES_*
- * @by:     told apart unless asked for otherwise
- * @begin:  before the log is read; or NULL
- * @frame:  makes the text of one, before @sample has it among its frames
- * @sample: one that is wanted, its frames are resolved; NULL: not one by one
+ * @by:     BY_* to group samples by unless the user chooses
+ * @begin:  called before the log is read; or NULL
+ * @frame:  makes the text of a frame, before @sample gets the frame
+ * @sample: writes a wanted sample, its frames are resolved; NULL: not used
  * @chains: samples have numbers of chains, rather than frames
- * @end:    after the log was read; or NULL
- * @release: of @state, also after a failure; or NULL
+ * @end:    called after the log was read; or NULL
+ * @release: frees @state, also after a failure; or NULL
  */
 struct export_format {
 	const char *name, *help;
@@ -106,7 +106,7 @@ extern const struct export_format export_folded, export_pprof,
 	export_speedscope, export_firefox, export_callgrind,
 	export_perf_script, export_csv, export_jsonl, export_clickhouse;
 
-/* What makes the table that its blocks go into. */
+/* Writes the statement that creates the table for the blocks. */
 void clickhouse_schema(struct out *o);
 
 #define LEVELS_MAX	64
@@ -122,8 +122,8 @@ struct level {
 };
 
 /*
- * What is at a frame: functions that were inlined there, the innermost first,
- * and last the one that they are in.  Their number, at least 1.
+ * Sets @level to the functions inlined at a frame, the innermost first, and
+ * last the function they are inlined into.  Returns their number, at least 1.
  */
 uint32_t export_levels(struct export *e, uint32_t frame,
 		       struct level level[LEVELS_MAX]);
@@ -132,21 +132,21 @@ void export_levels_free(struct export *e);
 void export_start(struct export *e);
 void export_free(struct export *e);
 
-/* NULL, or the text number @id if it was made. */
+/* Text number @id, or NULL if it was not made yet. */
 static inline const struct text *texts_get(const struct texts *t, uint32_t id)
 {
 	return id < t->n && t->text[id].s ? &t->text[id] : NULL;
 }
 
-/* Another's text is text number @id, too. */
+/* Sets text number @id to a text of another number. */
 const struct text *texts_share(struct texts *t, uint32_t id,
 			       const struct text *text);
-/* What is in @scratch, until something is made there again. */
+/* The text in @scratch, valid until the next text is made there. */
 struct text text_made(struct out *scratch);
-/* Takes what is in @scratch as text number @id. */
+/* Copies the text in @scratch as text number @id. */
 const struct text *texts_put(struct texts *t, uint32_t id, struct out *scratch);
 
-/* Copies in large steps; behind a text there is as much as that needs. */
+/* Copies in steps of TEXT_ALIGN; each text is padded in memory for that. */
 static inline void out_text(struct out *o, const struct text *t)
 {
 	uint32_t i;
@@ -162,20 +162,20 @@ static inline void out_text(struct out *o, const struct text *t)
 	o->n += t->n;
 }
 
-/* That of a frame, which was made. */
+/* Writes the text of a frame, which must have been made. */
 static inline void out_frame(struct export *e, uint32_t frame)
 {
 	out_text(e->out, &e->frames.text[frame]);
 }
 
-/* The texts of a sample's frames are made, and soon to be written. */
+/* Makes the texts of a sample's frames, which are soon to be written. */
 void texts_prepare(struct export *e, const struct sample *s);
 
 /* Nanoseconds since the log's beginning. */
 int64_t export_ns(const struct export *e, uint64_t tsc);
-/* The same since 1970, 0 if the log does not tell. */
+/* Nanoseconds since 1970, 0 if the log has no wall clock. */
 int64_t export_unix_ns(const struct export *e, uint64_t tsc);
-/* @v / 10^@digits, with as many behind the point. */
+/* Writes @v / 10^@digits with @digits decimal places. */
 void out_decimal(struct out *o, int64_t v, unsigned int digits);
 
 uint64_t export_weight(const struct export *e, const struct chain *c);

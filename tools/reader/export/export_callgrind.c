@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Callgrind's profile.  It has calls where we have stacks: of a stack, each
- * function is left by one call, the last one that it made.  So what has called
- * itself counts once, and nothing has more than all samples below it.
+ * Callgrind's profile.  It has calls instead of stacks.  Each function of a
+ * stack gets one call, the last one that it made.  So recursion counts once,
+ * and no function has more than all samples below it.
  */
 #include "export/export.h"
 
@@ -10,9 +10,9 @@
 			"0123456789_"
 
 /**
- * struct spot - where a cost is
- * @func:   in which function; commands follow the functions, see is_command()
- * @addr:   with instructions: at which address
+ * struct spot - the position of a cost
+ * @func:   its function; commands follow the functions, see is_command()
+ * @addr:   with instructions: its address
  * @callee: of a call, number of the function + 1; 0: samples of its own
  * @counts: number of the first of its counts
  */
@@ -23,16 +23,16 @@ struct spot {
 };
 
 /**
- * struct callgrind - a file on its way out
+ * struct callgrind - a file that is written
  * @count:   of each spot, one a column
  * @column:  by event
  * @same:    see funcs_same()
  * @written: by string number, those that are known by their number by now: of
  *	     functions, of files, of objects
- * @entry:   by function: where it begins
+ * @entry:   by function: its start
  * @file:    by function: string number of its source file, 0: not known
- * @last:    by function: where it is in the present stack
- * @nfuncs:  how many functions there are
+ * @last:    by function: its position in the current stack
+ * @nfuncs:  number of functions
  * @nofile, @commands: string numbers of what stands for a file that is not
  *	     known, and for the object of commands
  */
@@ -55,8 +55,8 @@ struct callgrind {
 enum { FUNCTIONS, FILES, OBJECTS };
 
 /*
- * Outermost functions are called by the command, which so is a function too:
- * some readers take what calls a function for all that is below it.
+ * Commands are functions too, which call the outermost functions: some readers
+ * take the calls to a function for all samples below it.
  */
 static bool is_command(const struct callgrind *x, uint32_t func)
 {
@@ -195,7 +195,7 @@ static uint32_t func_object(struct callgrind *x, uint32_t func)
 	return is_command(x, func) ? x->commands : export_object(x->e, func);
 }
 
-/* One a function: callgrind does not want to hear of two. */
+/* One file per function: callgrind does not accept two. */
 static uint32_t func_file(const struct callgrind *x, uint32_t func)
 {
 	return !is_command(x, func) && x->file[func] ? x->file[func] :
@@ -222,7 +222,7 @@ static void put_counts(struct callgrind *x, const uint64_t *count)
 	out_char(x->e->out, '\n');
 }
 
-/* How often it was called nobody knows: as often as it was seen. */
+/* The number of calls is not known: the number of samples is used. */
 static void put_call(struct callgrind *x, const struct spot *s)
 {
 	uint32_t callee = s->callee - 1, i;
@@ -262,7 +262,7 @@ static void put_body(struct callgrind *x)
 	}
 }
 
-/* Of what events are called, what a reader takes for a name. */
+/* Writes an event's name with the characters that readers accept. */
 static void put_event(struct callgrind *x, uint32_t name)
 {
 	char buf[SHOWN_MAX], *c;

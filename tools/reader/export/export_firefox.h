@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A profile for Firefox: what is gathered, and then written. */
+/* A profile for Firefox: gathered as the log is read, then written. */
 #ifndef READER_EXPORT_FIREFOX_H
 #define READER_EXPORT_FIREFOX_H
 
@@ -23,10 +23,10 @@ struct fx_thread {
 };
 
 /**
- * struct firefox - a profile as it grows
+ * struct firefox - the profile
  * @rows:    by frame: number of its first fx_frame + 1, and how many it has
  * @chain:   by chain: number of its stack + 1
- * @thread:  their samples are in @spool, under the same number
+ * @thread:  threads; their samples are in @spool, under the same number
  * @str:     strings of the file
  */
 struct firefox {

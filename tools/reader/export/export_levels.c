@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What was inlined at a frame, and at which lines of the source. */
+/* Functions inlined at a frame, and their source lines. */
 #include "elf/inlines.h"
 #include "export/export.h"
 
@@ -10,7 +10,7 @@ struct source_object {
 };
 
 /**
- * struct sources - what is known of frames
+ * struct sources - source positions of frames
  * @obj:   by object
  * @level: of all frames
  * @of:    by frame: which are its; @n 0: not looked at yet
@@ -36,7 +36,7 @@ static void *make_room(void *p, uint32_t *n, uint32_t id, size_t size)
 	return p;
 }
 
-/* Modules of the kernel are files of their own. */
+/* Kernel modules have files of their own. */
 static bool open_object(struct export *e, struct inlines *x, uint32_t obj)
 {
 	struct profile *p = &e->a.p;

@@ -165,7 +165,7 @@ static void label(struct pprof *x, const char *key, uint64_t value)
 	pb_message(&x->m, SAMPLE_LABEL, &x->part);
 }
 
-/* As text: numbers get units and are rounded, and 0 is none. */
+/* As text: pprof adds units to numbers, rounds them, and omits 0. */
 static void label_number(struct pprof *x, const char *key, uint32_t v)
 {
 	char buf[16];
@@ -223,7 +223,7 @@ static uint32_t obj_of(const struct profile *p, const struct frame *f)
 	return p->funcs.func[f->func].obj;
 }
 
-/* No file is that long: such an offset is an error. */
+/* No file is that long: a larger offset is an error. */
 static uint64_t offset(const struct frame *f)
 {
 	return f->addr < OFFSET_MAX ? f->addr : 0;
@@ -296,7 +296,7 @@ static void mapping(struct pprof *x, uint32_t obj)
 	pb_uint(&x->m, MAPPING_LIMIT, x->limit[obj]);
 	pb_uint(&x->m, MAPPING_FILE, file_name(x, o));
 	pb_uint(&x->m, MAPPING_BUILDID, string(x, hex));
-	/* we looked: nobody has to look again */
+	/* already symbolized: readers need not do it again */
 	pb_uint(&x->m, MAPPING_FUNCTIONS, 1);
 	pb_uint(&x->m, MAPPING_FILENAMES, x->e->lines || x->e->inlines);
 	pb_uint(&x->m, MAPPING_LINES, x->e->lines || x->e->inlines);
@@ -304,7 +304,7 @@ static void mapping(struct pprof *x, uint32_t obj)
 	pb_write(x->e->out, PROFILE_MAPPING, &x->m);
 }
 
-/* Readers take the first for the program: the file with the most samples. */
+/* Readers take the first object for the program: use that with most samples. */
 static uint32_t main_object(const struct pprof *x)
 {
 	const struct profile *p = &x->e->a.p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From a log to the analyses that were asked for, in one pass. */
+/* Makes the requested analyses of a log, in one pass. */
 #include <string.h>
 #include <sysexits.h>
 
@@ -20,7 +20,7 @@ static int read_all(struct log *l, struct input *in)
 	return status == PMCLOG_ITER_ERROR ? input_failed(in) : 0;
 }
 
-/* Those that go to standard output, or those that do not */
+/* Writes the analyses for standard output, or those for files. */
 static int write_some(struct log *l, int to_stdout)
 {
 	static const struct analysis {
@@ -48,7 +48,7 @@ static int write_some(struct log *l, int to_stdout)
 	return status;
 }
 
-/* Who reads standard output may have enough of it, and that ends us. */
+/* Files first: a closed pipe on standard output ends the program. */
 static int write_all(struct log *l)
 {
 	int status = write_some(l, 0), bad;

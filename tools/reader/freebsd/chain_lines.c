@@ -59,7 +59,7 @@ static void print_frame(struct log *l, const struct chain *c, uint32_t i,
 		"<unknown>", shown, line);
 }
 
-/* Once for each sample: whoever adds up lines gets what was sampled. */
+/* Repeats the lines for each sample, so that adding up lines counts samples. */
 int read_annotate_graph(struct log *l)
 {
 	const char *path = l->o->annotate_graph;

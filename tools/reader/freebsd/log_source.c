@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a log comes from. */
+/* Opens a log. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -48,7 +48,7 @@ static int bound_socket(const struct addrinfo *ai)
 	return -1;
 }
 
-/* Nobody can know a port that the system has chosen. */
+/* Prints the port, which the system may have chosen. */
 static void tell_port(int fd)
 {
 	struct sockaddr_storage addr;
@@ -78,8 +78,8 @@ static int listening(const char *path, const char *colon)
 	memcpy(host, path, len);
 	host[len] = '\0';
 	/*
-	 * Without a host: the loopback address, not the whole world, and the one
-	 * that who says localhost reaches as well as who writes 127.0.0.1.
+	 * Without a host: only the loopback address, in IPv4, which both
+	 * localhost and 127.0.0.1 reach.
 	 */
 	if (!len)
 		hints.ai_family = AF_INET;
@@ -181,7 +181,7 @@ int input_unwanted(const struct reading *o, const struct pmclog_rec *rec)
 	cpu = PMCLOG_CC_CPU(PMCLOG_FIELD32(rec, struct pmclog_callchain,
 					   cpuflags));
 	tid = PMCLOG_FIELD32(rec, struct pmclog_callchain, tid);
-	/* the letters mean what is recorded there */
+	/* -c and -i chose what is recorded there */
 	if (o->live)
 		return 0;
 	if (!cpus->all && (cpu >= CPU_LIMIT || !cpus->set[cpu]))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reading a log, -R: what the analyses share. */
+/* Reading a log, -R: common code of the analyses. */
 #ifndef READER_LOG_VIEW_H
 #define READER_LOG_VIEW_H
 
@@ -11,9 +11,9 @@
 
 /**
  * struct log - a log that is analysed
- * @same:  by function: the first that looks the same; after log_resolve()
+ * @same:  by function: the first that is shown the same; after log_resolve()
  * @kernel: file of the kernel's symbols, or NULL
- * @lines: by image; opened when asked for
+ * @lines: by image; opened on first use
  */
 struct log {
 	const struct reading *o;
@@ -22,7 +22,7 @@ struct log {
 	struct profile	p;
 	struct resolver	r;
 	uint32_t	*same;
-	struct lines	**lines;	/* NULL: not asked yet */
+	struct lines	**lines;	/* NULL: not used yet */
 	uint32_t	nlines;
 };
 
@@ -31,26 +31,26 @@ void log_init(struct log *l, const struct reading *o);
 /* Finds the functions of all frames; 0, or an exit status after a message. */
 int log_resolve(struct log *l);
 void log_free(struct log *l);
-/* The frames of a chain that -z leaves, innermost first. */
+/* Number of a chain's innermost frames that -z keeps. */
 uint32_t log_depth(const struct log *l, const struct chain *c);
-/* @c->frames[i] is a return address (its frame lies a byte before it). */
+/* Is frame @i of @c a return address (its frame lies a byte before it)? */
 int log_is_return(const struct log *l, const struct chain *c, uint32_t i);
 /*
- * What a frame is taken for: functions are told apart by name and image, and
- * with -A, or where nothing has a name, places are.
+ * The label of a frame: its function, by name and image; or its place, with -A
+ * or if it has no name.
  */
 uint32_t log_function(const struct log *l, uint32_t frame);
-/* The same of frame @i of a chain; with -I, places are where samples were. */
+/* The label of frame @i of a chain; with -I, the place that was sampled. */
 uint32_t log_label(const struct log *l, const struct chain *c, uint32_t i);
 /* One word: a raw symbol, or an address. */
 void log_name(struct log *l, uint32_t label, char name[NAME_MAX_SHOWN]);
 uint32_t log_label_image(const struct log *l, uint32_t label);
-/* The path of an image as it is to be shown. */
+/* The path of an image, to be shown. */
 void log_image(const struct log *l, uint32_t obj, char path[NAME_MAX_SHOWN]);
-/* False, and @file and @line as they were: none is known. */
+/* False, and @file and @line unchanged, if no line is known. */
 int log_line(struct log *l, const struct place *at, const char **file,
 	     int *line);
-/* What the reader should know of the log before he trusts it. */
+/* Prints warnings about the quality of the log. */
 void log_warn(const struct log *l);
 
 /* The analyses: 0, or an exit status after a message. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What pmcstat(8) can be asked to make of a log: the options of FreeBSD's. */
+/* How pmcstat(8) is to read a log: the options of FreeBSD's pmcstat. */
 #ifndef READER_READING_H
 #define READER_READING_H
 
@@ -9,26 +9,26 @@
 #include "base/cpulist.h"
 
 /**
- * struct reading - what is asked of the reader of a log
+ * struct reading - options for reading a log
  * @path:        -R: a file, "-" or "host:port"; NULL: the log is a pipe
  * @top:         -T
  * @graph:       -G: file for the call graph as text, "-" for standard output
  * @calltree:    -F: file for kcachegrind
  * @gprof:       -g: profiles of gprof
  * @gprof_wide:  -e: with counters of 64 bits
- * @gprof_dir:   -D: where these go; NULL: the working directory
- * @gprof_map:   -M: file that tells which of them belongs to which image
+ * @gprof_dir:   -D: directory of the profiles; NULL: the working directory
+ * @gprof_map:   -M: file that maps images to their profiles
  * @annotate:    -m: file for one line per sample
  * @annotate_graph: -a: file for the source lines of each chain
  * @depth:       -z: callers shown; 0: not given
  * @plugin:      -f: "name=value", in the order given
- * @root:        -r: goes before the paths in the log; NULL: not given
+ * @root:        -r: prefix of the paths in the log; NULL: not given
  * @kernel_dir:  -k; NULL: not given
  * @lwp:         -i: only this thread, when @one_lwp
  * @no_symbols:  -A: addresses only
  * @offsets:     -I: the offset inside the function too
  * @cpus:        -c: only samples of these
- * @live:        of our own recording: that has been asked for a part already
+ * @live:        our own recording: -c and -i chose what is recorded
  * @text_path:   -o: NULL: standard output, or the terminal
  * @interval:    -w: seconds between screens
  * @quiet, @verbose: -q; how often -v

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * -T: the log as it comes, on the screen.  The log is read whenever there is
- * some, the screen drawn once in an interval, keys are obeyed at once.
+ * -T: shows the log on the screen as it grows.  The log is read whenever there
+ * is data, the screen is drawn once per interval, keys act at once.
  */
 #include <curses.h>
 #include <errno.h>
@@ -18,8 +18,8 @@
 #include "live/top.h"
 
 #define NS_PER_MS	1000000ULL
-#define FIRST_NS	1000000000ULL	/* nobody waits longer for something */
-#define BURST_NS	100000000ULL	/* reading, before keys are looked at */
+#define FIRST_NS	1000000000ULL	/* longest wait for the first screen */
+#define BURST_NS	100000000ULL	/* reading, before keys are checked */
 #define DEFAULT_THRESHOLD 0.5
 #define STATUS_ROW	1
 
@@ -30,8 +30,8 @@
 #define CHAINS_KEPT	(1U << 20)
 
 /**
- * struct session - a view and what it is on
- * @path:   screens follow each other there as text; NULL: the terminal
+ * struct session - a view and its output
+ * @path:   file for the screens as text; NULL: the terminal
  * @plain:  that, once there is something to show
  * @tty:    descriptor of the keyboard, -1: none
  * @status: the exit status so far
@@ -205,7 +205,7 @@ static void forget(struct top *t)
 	t->nbefore = t->nnow = 0;
 }
 
-/* What has come so far; reading goes on where it was. */
+/* Looks up the samples so far; reading continues afterwards. */
 static int look_up(struct top *t)
 {
 	profile_look(&t->log.p);
@@ -217,7 +217,7 @@ static void draw(struct session *s)
 	struct top *t = &s->top;
 
 	s->next = now_ns() + s->interval;
-	/* what is no log costs no file that is there already */
+	/* an invalid log must not overwrite an existing file */
 	if (t->pause || (s->path && !t->log.p.log.records))
 		return;
 	s->status = look_up(t);
@@ -372,7 +372,7 @@ static int poll_ms(const struct session *s)
 static void wait_for_something(struct session *s)
 {
 	struct pollfd fds[] = {
-		/* a file that has ended is looked at once in an interval */
+		/* a file that has ended is checked once per interval */
 		{ .fd = s->ended ? -1 : s->in->fd, .events = POLLIN },
 		{ .fd = s->tty, .events = POLLIN },
 	};
@@ -380,14 +380,14 @@ static void wait_for_something(struct session *s)
 
 	if (poll(fds, 2, poll_ms(s)) < 0 && errno != EINTR)
 		s->quit = 1;
-	/* a terminal that has gone is not to be read, nor written to */
+	/* a terminal that is gone must not be read or written */
 	if (stopped || (fds[1].revents & (POLLHUP | POLLERR | POLLNVAL)))
 		s->quit = 1;
 	while (s->screen && !s->quit && !stopped && (key = getch()) != ERR)
 		obey(s, key);
 }
 
-/* Where nobody can press a key, the end of the log is ours too. */
+/* Text output, and a recording of our own, end with the log. */
 static int over(const struct session *s)
 {
 	return s->ended && (s->path || s->top.o.live);
@@ -411,7 +411,7 @@ static void run(struct session *s)
 		draw(s);
 }
 
-/* The one that records gets a request to end, and the rest of its log read. */
+/* Asks the recording to end, and reads the rest of its log. */
 static void end_recording(struct session *s)
 {
 	struct pmclog_rec r;

@@ -10,18 +10,18 @@
 enum top_view { VIEW_CALLGRAPH, VIEW_CALLTREE, VIEW_N };
 
 /**
- * struct top - what is shown
- * @o:      the options as keys have changed them
+ * struct top - state of the live view
+ * @o:      the options, as changed by keys
  * @before: by chain: the samples before the period on the screen, for deltas
- * @now:    by chain: the samples when that was drawn
- * @lost_before, @lost_now: the same of what was lost, by event
- * @event:  the first of those shown
- * @merge:  all PMCs that count the same, not one of them
- * @delta:  the samples since the last time, not all
- * @total, @samples: of all events, of those shown
- * @unresolved: of the latter, those that nothing was mapped for
- * @lost:   that could not be recorded, of those shown
- * @untold: the log does not tell that
+ * @now:    by chain: the samples when the screen was drawn
+ * @lost_before, @lost_now: the same for lost samples, by event
+ * @event:  the first of the shown events
+ * @merge:  show all PMCs that count the same, not only one
+ * @delta:  show the samples of the last period, not all
+ * @total, @samples: samples of all events, and of those shown
+ * @unresolved: those of @samples at unmapped addresses
+ * @lost:   lost samples of the events shown
+ * @untold: the log does not record losses
  */
 struct top {
 	struct reading	o;
@@ -41,7 +41,7 @@ struct top {
 	int		untold;
 };
 
-/* Lines of a screen, in columns, without anything a terminal obeys. */
+/* Lines of a screen, in columns, without control characters. */
 struct top_text {
 	char		**line;
 	size_t		n, cap;
@@ -51,13 +51,13 @@ struct top_text {
 /* top.c: an exit status of sysexits(3) */
 int top_run(const struct reading *o, struct input *in);
 
-/* top_view.c: what the samples have come to; the next period begins. */
+/* top_view.c: draws all samples so far, and begins the next period. */
 void top_draw(struct top *t, struct top_text *text);
-/* The period that was drawn last, and what has come since. */
+/* Draws the last period again, with the samples since then. */
 void top_redraw(struct top *t, struct top_text *text);
-/* There are samples that top_draw() has not seen. */
+/* Are there samples that top_draw() has not seen? */
 int top_fresh(const struct top *t);
-/* The next event that has a name of its own, or the next PMC. */
+/* Switches to the next event with another name, or to the next PMC. */
 void top_next_event(struct top *t);
 void top_event_name(const struct top *t, char name[NAME_MAX_SHOWN]);
 void top_text_free(struct top_text *text);

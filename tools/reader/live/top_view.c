@@ -98,7 +98,7 @@ static bool shown_event(const struct top *t, uint32_t event)
 	return t->merge && event_same(&e->event[event], &e->event[t->event]);
 }
 
-/* The first of those that are shown with it. */
+/* Is it the first of the events that are shown together? */
 static bool leads(const struct top *t, uint32_t event)
 {
 	const struct events *e = &t->log.p.events;
@@ -144,7 +144,7 @@ static uint64_t samples_of(const struct top *t, uint32_t chain)
 
 	if (!t->delta || chain >= t->nbefore)
 		return n;
-	/* its user chain has come: the sample is another's now */
+	/* fewer: a user chain came, so a sample moved to another chain */
 	return n > t->before[chain] ? n - t->before[chain] : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How the chain of one sample ends, as its record says it. */
+/* How the call chain of a sample ends, according to its record. */
 #ifndef READER_CHAIN_END_H
 #define READER_CHAIN_END_H
 
@@ -9,7 +9,7 @@
 
 #include <linux/pmclog.h>
 
-/* of struct sample.ends: the bits of PMCLOG_CC_* without what is between */
+/* struct sample.ends: the bits of PMCLOG_CC_* without the gaps between them */
 #define END_WHOLE	0x01U
 #define END_TABLES	0x02U
 #define END_CUT(cause)	(0x04U << (cause))
@@ -18,25 +18,25 @@
 				 END_CUT(PMCLOG_CUT_TABLE))
 #define ENDS		0x40U	/* ways to end */
 
-/* Of cpuflags, or of a USERCHAIN's flags 8 bits to the left. */
+/* From cpuflags, or from a USERCHAIN's flags shifted left by 8. */
 static inline uint8_t ends_of(uint32_t cpuflags)
 {
 	return (uint8_t)((cpuflags >> 8 & 0x03) | (cpuflags >> 10 & 0x3c));
 }
 
-/* As nothing else is said of it, what waits for its user chain is cut. */
+/* A chain that waits for its user part counts as cut until that part comes. */
 static inline uint8_t ends_late(uint8_t ends)
 {
 	return (ends & ~END_WHOLE) | END_CUT(PMCLOG_CUT_USER);
 }
 
-/* What it is with the user chain that came later. */
+/* The ends of a chain whose user part came later, with @answer. */
 static inline uint8_t ends_answered(uint8_t ends, uint8_t answer)
 {
 	return answer | (ends & END_CUT(PMCLOG_CUT_KERNEL));
 }
 
-/* The user part of a chain of @n pcs is outside of the kernel's. */
+/* Does a chain of @n pcs have a user part besides the kernel's? */
 static inline bool ends_has_user(uint32_t cpuflags, const unsigned char *pc,
 				 uint32_t n)
 {

@@ -36,7 +36,7 @@ static uint64_t hash_event(const struct event *e, bool apart)
 			      (apart ? e->pmcid : 0));
 }
 
-/* One event on several CPUs is several PMCs, but one thing to look at. */
+/* Several PMCs, such as one event on several CPUs, are one event here. */
 static uint32_t event_id(struct events *t, uint32_t pmcid,
 			 const struct event *want)
 {
@@ -68,7 +68,7 @@ void events_announce(struct events *t, uint32_t pmcid,
 		idtab_add(&t->pmctab, hash, t->npmc);
 		id = t->npmc++;
 	}
-	t->pmc[id].event = event;	/* ids are used again */
+	t->pmc[id].event = event;	/* PMC ids are reused */
 	t->event[event].session = t->session;
 }
 

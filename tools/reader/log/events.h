@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The events of a log, and what became of their samples. */
+/* The events of a log, with their counts of samples and losses. */
 #ifndef READER_EVENTS_H
 #define READER_EVENTS_H
 
@@ -8,16 +8,16 @@
 #include "base/strtab.h"
 
 /**
- * struct event - PMCs that were asked for the same thing
+ * struct event - PMCs that were configured alike
  * @name:    string number
  * @rate:    period (sampling) or initial count
- * @samples: in the log, and wanted
- * @left_out: more that were not wanted
- * @kernel:  of these, taken in kernel mode
- * @pmcid:   of the PMC, where events are kept apart
+ * @samples: samples in the log that are wanted
+ * @left_out: samples that are not wanted
+ * @kernel:  of @samples, those taken in kernel mode
+ * @pmcid:   id of the PMC, if each PMC is an event of its own
  * @lost:    by cause, from the DROPNOTIFY records
- * @session: the last that it is of, as struct events counts them
- * @untold:  a log that has it does not tell what was lost
+ * @session: number of the last session that has it, see struct events
+ * @untold:  a log with this event does not record losses
  * @first, @last: clock of the first and of the last sample
  */
 struct event {
@@ -47,7 +47,7 @@ struct event_rate {
 /**
  * struct events
  * @apart:   every PMC is an event of its own
- * @session: which of the logs that follow each other we are in
+ * @session: number of the current log of the stream
  */
 struct events {
 	bool apart;
@@ -58,7 +58,7 @@ struct events {
 	uint32_t npmc, cappmc;
 	struct event_rate *rate;
 	uint32_t nrate, caprate;
-	uint32_t last;		/* PMC asked for last */
+	uint32_t last;		/* PMC looked up last */
 	struct idtab eventtab, pmctab, ratetab;
 	uint64_t lost_procs;	/* process records */
 };
@@ -66,17 +66,17 @@ struct events {
 /* @want: name, flags, rate, config and type are filled in */
 void events_announce(struct events *t, uint32_t pmcid,
 		     const struct event *want);
-/* Number of the event a PMC belongs to; unannounced PMCs get one. */
+/* Number of a PMC's event; an event is made for an unannounced PMC. */
 uint32_t events_of(struct events *t, struct strtab *str, uint32_t pmcid);
 void events_rate(struct events *t, const struct event_rate *r);
-/* The log that we are in ends, and does not tell what was lost. */
+/* The current log ends without a record of what was lost. */
 void events_untold(struct events *t);
 /* Sum over the PMCs and CPUs of an event; false if nothing was logged. */
 bool events_sum_rate(const struct events *t, uint32_t event,
 		     struct event_rate *sum);
-/* They count the same, whichever PMC does. */
+/* Do both count the same thing, on whatever PMC? */
 bool event_same(const struct event *a, const struct event *b);
-/* It counts nanoseconds. */
+/* Does the event count nanoseconds? */
 bool event_is_clock(const struct event *e);
 uint64_t event_lost(const struct event *e);
 void events_free(struct events *t);

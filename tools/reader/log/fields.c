@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What format files of tracepoints say.
+ * Parses format files of tracepoints.
  *
- * Nothing is believed: a line that makes no sense is no field, and where the
- * bytes of a field are is looked at for every sample.
+ * The contents are not trusted: an invalid line is no field, and the position
+ * of a field's bytes is checked for every sample.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The word that @t ends with, which is taken off it; may be empty. */
+/* Removes the last word of @t and returns it; may be empty. */
 static struct span last_word(struct span *t)
 {
 	struct span w;
@@ -71,7 +71,7 @@ static bool has_word(struct span t, const char *name)
 	return false;
 }
 
-/* Takes @word off the beginning. */
+/* Removes @word from the start of @t; false if it is not there. */
 static bool begins_with(struct span *t, const char *word)
 {
 	size_t n = strlen(word);
@@ -82,7 +82,7 @@ static bool begins_with(struct span *t, const char *word)
 	return true;
 }
 
-/* The number behind @key; false without one that fits into 16 bits. */
+/* The number after @key; false if there is none that fits into 16 bits. */
 static bool number(struct span t, const char *key, uint16_t *v)
 {
 	const char *at = memmem(t.s, (size_t)(t.end - t.s), key, strlen(key));
@@ -133,7 +133,7 @@ static bool is_number_size(uint32_t n)
 	return n == 1 || n == 2 || n == 4 || n == 8;
 }
 
-/* How many there are is often told by a name, not by a number. */
+/* The length of an array is often a macro name instead of a number. */
 static uint32_t element_size(const struct tp_field *f, struct span type,
 			     struct span count)
 {
@@ -156,7 +156,7 @@ static bool is_text(struct span type)
 	       !has_word(type, "signed");
 }
 
-/* What the bytes are; @count: what is in the brackets of an array. */
+/* Sets the kind of a field; @count: text in the brackets of an array. */
 static void set_kind(struct tp_field *f, struct span type, struct span count)
 {
 	uint32_t each = f->size;
@@ -174,7 +174,7 @@ static void set_kind(struct tp_field *f, struct span type, struct span count)
 		f->each = (uint8_t)each;
 }
 
-/* Takes "[...]" off the end. */
+/* Removes "[...]" from the end. */
 static bool take_brackets(struct span *t, struct span *inside)
 {
 	const char *open;
@@ -294,7 +294,7 @@ struct tp_raw tp_raw(const struct pmclog_rec *r)
 	};
 }
 
-/* Where the bytes of a field begin, and how many there should be. */
+/* Offset of a field's bytes, and how many there should be. */
 static bool find(const struct tp_field *f, const struct tp_raw *raw,
 		 uint32_t *at, uint32_t *n)
 {
@@ -336,7 +336,7 @@ struct tp_value tp_value(const struct tp_field *f, const struct tp_raw *raw)
 }
 
 /* ------------------------------------------------------------------------
- * What a log has told
+ * The tracepoints of a log
  */
 static bool same_tp(const void *ctx, uint32_t id, const void *key)
 {
@@ -395,10 +395,10 @@ static void add_pmc(struct tracepoints *t, const struct pmclog_rec *r)
 		idtab_add(&t->pmctab, hash, t->npmc);
 		id = t->npmc++;
 	}
-	t->pmc[id] = pmc;	/* ids are used again */
+	t->pmc[id] = pmc;	/* PMC ids are reused */
 }
 
-/* Another log that follows may be another machine's. */
+/* A further log in the stream may be of another machine. */
 void tp_record(struct tracepoints *t, const struct pmclog_rec *r)
 {
 	if (r->type == PMCLOG_T_INITIALIZE)

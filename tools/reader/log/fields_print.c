@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "log/fields.h"
 
-/* Programs that keep numbers as doubles have them right up to here. */
+/* A double holds all integers up to this one exactly. */
 #define EXACT_MAX	(1ULL << 53)
 
 static uint64_t number(const struct tp_field *f, const unsigned char *p)
@@ -38,7 +38,7 @@ static void put_number(struct out *o, const struct tp_field *f,
 		out_u64(o, v);
 }
 
-/* Needs no quotes: nobody can mistake where it ends, or what it is. */
+/* Can the text be printed without quotes, and still be unambiguous? */
 static bool is_plain(const char *s, size_t n)
 {
 	size_t i;
@@ -95,8 +95,8 @@ void tp_put(struct out *o, const struct tp_field *f, const struct tp_value *v)
 }
 
 /*
- * The bytes of fields are different ones, but in a log that somebody made up:
- * there all may be the same, and long.
+ * Fields do not share bytes, except in a hostile log: there all fields may be
+ * the same long bytes.  So the total is limited.
  */
 static bool next_value(const struct tp_format *t, uint32_t *i, bool common,
 		       const struct tp_raw *raw, size_t *shown,
@@ -137,7 +137,7 @@ void tp_put_text(struct out *o, const struct tp_format *f,
 		out_printf(o, "%s[%u of %u bytes]", blank, raw->len, raw->size);
 }
 
-/* Larger ones are strings: many programs keep 53 bits of a number. */
+/* Larger numbers become strings: many programs keep only 53 bits. */
 static void json_number(struct out *o, const struct tp_field *f,
 			const unsigned char *p)
 {

@@ -15,7 +15,7 @@
 #include "log/input.h"
 #include "log/mapped.h"
 
-/* So long a record waits for the one behind it where somebody waits for it. */
+/* Longest wait for the next record, when a program waits for the output. */
 #define PATIENCE_MS	200
 
 static int fail(struct input *in, const char *what)
@@ -48,7 +48,7 @@ int input_fd(struct input *in, const char *path, int fd)
 	return begin(in, path, fd, NULL);
 }
 
-/* The log in an archive that was unpacked there. */
+/* Opens the log in the directory of an unpacked archive. */
 static int enter_archive(struct input *in)
 {
 	int fd = openat(in->fd, ARCHIVE_LOG, O_RDONLY | O_CLOEXEC |
@@ -83,7 +83,7 @@ int input_not_waiting(int fd)
 	return again;
 }
 
-/* Opens it, for input_fd(). */
+/* Opens @path, for input_fd(). */
 static int open_path(struct input *in, const char *path)
 {
 	struct stat st;
@@ -165,7 +165,7 @@ void input_close(struct input *in)
 	in->fd = -1;
 }
 
-/* Of a log that was read to its end. */
+/* Describes the gaps of a log that was read to its end. */
 static bool tell_gaps(struct input *in)
 {
 	uint64_t first, bytes, n = pmclog_iter_gaps(in->it, &first, &bytes);
@@ -182,8 +182,8 @@ static bool tell_gaps(struct input *in)
 }
 
 /*
- * Waits for more, of which @in may have none for long.  False: who waits for us
- * should not have to wait any longer.
+ * Waits for more data, which may take long to come.  False: the timeout passed,
+ * and the program that waits for the output should get it now.
  */
 static bool comes_more(struct input *in)
 {
@@ -194,7 +194,7 @@ static bool comes_more(struct input *in)
 	return poll(&pfd, 1, in->idle ? PATIENCE_MS : -1);
 }
 
-/* Reads what follows it, to see whether its clock can be right. */
+/* Reads the next record, to judge the timestamp of this one. */
 static void wait_behind(struct input *in, struct pmclog_rec *rec)
 {
 	free(in->kept);
@@ -230,7 +230,7 @@ enum pmclog_iter_status input_read(struct input *in, struct pmclog_rec *rec)
 	struct pollfd pfd = { .fd = in->fd, .events = POLLIN };
 	enum pmclog_iter_status status;
 
-	/* somebody made it non-blocking */
+	/* another user of the descriptor made it non-blocking */
 	while ((status = input_poll(in, rec)) == PMCLOG_ITER_MORE) {
 		if (in->idle)
 			in->idle(in->idle_arg);

@@ -9,61 +9,61 @@
 
 #include "log/steady.h"
 
-/* of an archive that was unpacked: the log, and the machine's files */
+/* paths in an unpacked archive: the log, and the machine's files */
 #define ARCHIVE_LOG	"log.pmclog"
 #define ARCHIVE_ROOT	"root"
 
 struct mapped;
 
 struct input {
-	const char *path;	/* as it is to be called in messages */
+	const char *path;	/* name of the log in messages */
 	int fd;
 	struct pmclog_iter *it;
-	struct mapped *map;	/* NULL: it is read */
-	bool gaps;		/* all the error is that something was skipped */
-	bool repairs;		/* moments that damage has changed: */
+	struct mapped *map;	/* NULL: the log is read, not mapped */
+	bool gaps;		/* the only error: something was skipped */
+	bool repairs;		/* damaged timestamps are repaired: */
 	struct steady steady;
-	unsigned char *kept;	/* a record that what follows was read for */
-	char skipped[80];	/* what, at the end or the error; or "" */
-	void (*idle)(void *arg);	/* before it waits for more, or NULL */
+	unsigned char *kept;	/* a record, while the next one is read */
+	char skipped[80];	/* what was skipped, set at the end; or "" */
+	void (*idle)(void *arg);	/* called before a wait, or NULL */
 	void *idle_arg;
 };
 
 /*
- * @path may be "-".  0, or -1 after a message.  What is damaged in it is
- * skipped: then the end is an ERROR, if all before it was read; clocks that are
- * plainly wrong are made right.
+ * @path may be "-".  0, or -1 after a message.  Damaged parts of the log are
+ * skipped; the end is then an ERROR.  Timestamps that are plainly wrong are
+ * repaired.
  */
 int input_open(struct input *in, const char *path);
-/* As input_open(), but damage is an ERROR where it is, and clocks stay. */
+/* As input_open(), but damage is an ERROR at once; timestamps stay. */
 int input_open_strict(struct input *in, const char *path);
 /*
- * As input_open(), but clocks stay; before it waits for more of a pipe that
- * somebody still writes to, @idle is called.
+ * As input_open(), but timestamps stay.  @idle is called before the reader
+ * waits for more of a pipe that still has a writer.
  */
 int input_open_live(struct input *in, const char *path,
 		    void (*idle)(void *arg), void *arg);
 /*
- * As input_open(), for who passes records on as they come: as with
- * input_open_live() @idle is called, and a record whose clock is to be judged by
- * what follows it is not kept back for long.
+ * As input_open(), for a caller that passes records on as they come.  @idle is
+ * called as with input_open_live().  A record whose timestamp is judged by the
+ * next record is not kept back for long.
  */
 int input_open_passing(struct input *in, const char *path,
 		       void (*idle)(void *arg), void *arg);
 /*
- * @fd, or in its place one that does not wait in read(2): a pipe is opened once
- * more, its flags belong to all who have it.
+ * Returns @fd, or a descriptor that replaces it and does not block in read(2).
+ * A pipe is reopened, because all its users share the flags.
  */
 int input_not_waiting(int fd);
-/* Of a descriptor that is open, which input_close() closes. */
+/* Opens a log from descriptor @fd, which input_close() closes. */
 int input_fd(struct input *in, const char *path, int fd);
-/* As pmclog_iter_next(); what was skipped is an ERROR at the end. */
+/* As pmclog_iter_next(); if something was skipped, the end is an ERROR. */
 enum pmclog_iter_status input_poll(struct input *in, struct pmclog_rec *rec);
-/* RECORD, EOF or ERROR; waits where a pipe would not. */
+/* RECORD, EOF or ERROR; waits if a pipe has no data yet. */
 enum pmclog_iter_status input_read(struct input *in, struct pmclog_rec *rec);
-/* The error that was met, and where. */
+/* The error message, and its offset in the log. */
 const char *input_error(const struct input *in, uint64_t *offset);
-/* Prints it, and what was skipped. */
+/* Prints the error, and what was skipped. */
 void input_complain(const struct input *in);
 /* As input_read(), but ERROR only after a message. */
 enum pmclog_iter_status input_next(struct input *in, struct pmclog_rec *rec);

@@ -26,7 +26,7 @@ void logclock_next(struct logclock *c, const struct pmclog_rec *init,
 	c->moved = true;
 	c->from = init->tsc;
 	c->scale = freq && c->freq ? (double)c->freq / (double)freq : 1;
-	/* right behind what there is, if nobody knows when it was */
+	/* without a wall clock: directly after the previous log */
 	c->to = end;
 	if (!c->sec || !sec || !c->freq)
 		return;

@@ -2,9 +2,9 @@
 /*
  * One clock for all logs of a stream.
  *
- * Each log has a clock of its own, which counts from anywhere, at any rate.
- * The first one's is that of the stream; the others' moments are moved to where
- * they belong by the wall clock that every INITIALIZE has.
+ * Each log has a clock of its own, with any origin and any rate.  The clock of
+ * the first log is that of the stream.  Timestamps of later logs are converted
+ * to it by the wall clock time in every INITIALIZE.
  */
 #ifndef READER_LOGCLOCK_H
 #define READER_LOGCLOCK_H
@@ -15,10 +15,10 @@
 #include <pmclog_iter.h>
 
 /**
- * struct logclock - of the stream, and of the log that we are in
+ * struct logclock - clock of the stream, and of the current log
  * @freq, @begin, @sec, @nsec: of the first log, and its wall clock at @begin
- * @moved: we are in another one: its @from is the stream's @to, and a tick of
- *	   its is @scale of the stream's
+ * @moved: the current log is a later one: its @from is the stream's @to, and
+ *	   one of its ticks is @scale ticks of the stream
  */
 struct logclock {
 	uint64_t freq, begin;
@@ -30,11 +30,11 @@ struct logclock {
 
 /* The first log begins, with INITIALIZE. */
 void logclock_first(struct logclock *c, const struct pmclog_rec *init);
-/* Another one begins; @end: the latest moment so far. */
+/* Another log begins; @end: the latest timestamp so far. */
 void logclock_next(struct logclock *c, const struct pmclog_rec *init,
 		   uint64_t end);
 
-/* A moment of the log that we are in on the stream's clock. */
+/* Converts a timestamp of the current log to the stream's clock. */
 static inline uint64_t logclock_at(const struct logclock *c, uint64_t tsc)
 {
 	double moved;
@@ -44,7 +44,7 @@ static inline uint64_t logclock_at(const struct logclock *c, uint64_t tsc)
 	if (c->scale == 1)
 		return c->to + (tsc - c->from);
 	moved = (double)(int64_t)(tsc - c->from) * c->scale;
-	/* clocks of a log may be of any bytes, and so may what they give */
+	/* timestamps of a damaged log are arbitrary, and so is this result */
 	if (!(moved > -0x1p62 && moved < 0x1p62))
 		return c->to;
 	return c->to + (uint64_t)(int64_t)moved;

@@ -11,23 +11,23 @@
 
 #include "log/mapped.h"
 
-/* So much is at hand at once; several of the longest record. */
+/* Bytes mapped in at once; several times the longest record. */
 #define WINDOW	((size_t)1 << 20)
 
-/* at the same time; others are read */
+/* maximum number of mapped logs; further ones are read */
 #define MAPS	4
 
-/* where a stream begins that has to be unpacked */
+/* start of a compressed stream */
 #define ZSTD_MAGIC	0xFD2FB528U
 #define ZSTD_SKIP	0x184D2A50U	/* and 15 more */
 
 /**
  * struct mapped
- * @base, @len: what is mapped
- * @filled:     bytes that have been asked for
- * @freed:      bytes that have been given back
- * @torn:       from this byte on zeros stand for what could not be read;
- *		UINT64_MAX: nothing does.  Set by the signal handler
+ * @base, @len: the mapping
+ * @filled:     end of the bytes populated so far
+ * @freed:      end of the bytes released so far
+ * @torn:       from this byte on zeros replace bytes that could not be read;
+ *		UINT64_MAX: none do.  Set by the signal handler
  */
 struct mapped {
 	int fd;
@@ -53,8 +53,8 @@ static struct mapped *map_of(const unsigned char *at)
 }
 
 /*
- * Of the thread that touched a page which the file does not have (any more), or
- * which can't be read.  Zeros from there on: one signal is enough.
+ * SIGBUS of a thread that touched a page beyond the end of the file, or one
+ * that can't be read.  Maps zeros from there on, so one signal is enough.
  */
 static void on_bus(int sig, siginfo_t *info, void *context)
 {
@@ -65,7 +65,7 @@ static void on_bus(int sig, siginfo_t *info, void *context)
 	(void)sig;
 	(void)context;
 	if (!m) {
-		/* not ours: it comes again, to whom it came before */
+		/* not ours: restore the old handler, which gets it next */
 		sigaction(SIGBUS, &before, NULL);
 		return;
 	}
@@ -92,7 +92,7 @@ static bool be_ready(void)
 	return true;
 }
 
-/* From its beginning on, and as it is. */
+/* Only a file that is at its start and not compressed. */
 static bool can_be_mapped(int fd, size_t *size)
 {
 	unsigned char magic[4];
@@ -139,7 +139,7 @@ static int extend(struct mapped *m, size_t size)
 	return 0;
 }
 
-/* Takes the pages of [filled, @to) together, and gives back those before @from. */
+/* Populates the pages of [filled, @to), and releases those before @from. */
 static void move(struct mapped *m, size_t from, size_t to)
 {
 	size_t end = (to + page - 1) & -page;
@@ -156,7 +156,7 @@ static void move(struct mapped *m, size_t from, size_t to)
 	m->freed = from;
 }
 
-/* What read(2) would say of what can't be read. */
+/* The error that read(2) reports for the unreadable part. */
 static ssize_t unreadable(const struct mapped *m)
 {
 	char byte;

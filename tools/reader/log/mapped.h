@@ -2,10 +2,10 @@
 /*
  * A log that is a regular file, mapped instead of read.
  *
- * It is mapped as long as it is, but only a window of it takes memory.  Who cuts
- * it meanwhile leaves pages that can't be read: they become zeros, and the log
- * ends where the file does.  The sample that the cut is in may have been seen
- * with zeros.
+ * The whole file is mapped, but only a window of it takes memory.  If the file
+ * is truncated meanwhile, the pages behind its end read as zeros, and the log
+ * ends where the file does.  The sample at the cut may have been seen with
+ * zeros.
  */
 #ifndef READER_MAPPED_H
 #define READER_MAPPED_H
@@ -15,7 +15,7 @@
 
 struct mapped;
 
-/* NULL: it has to be read. */
+/* NULL: the log can't be mapped and has to be read. */
 struct mapped *mapped_open(int fd);
 /* For pmclog_iter_window(); @ctx is a struct mapped. */
 ssize_t mapped_window(void *ctx, uint64_t offset, const unsigned char **p);

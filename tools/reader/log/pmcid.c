@@ -6,7 +6,7 @@
 /* a PMCALLOCATE's event is the number of a row in a table of vendor events */
 #define F_EV_PMU	0x200U
 
-/* @to: the last major version that has it; then where and how wide */
+/* @to: last major version with this layout; then positions and widths */
 static const struct id_layout {
 	uint32_t to;
 	uint8_t mode, mode_bits;
@@ -17,7 +17,7 @@ static const struct id_layout {
 	{ UINT32_MAX, 16, 4, 8, 8 },
 };
 
-/* by class, in the numbering that all layouts have in common */
+/* by class number, which is the same in all layouts */
 static const char *const classes[] = {
 	"TSC", "K7", "K8", "P5", "P6", "P4", "IAF", "IAP", "UCF", "UCP",
 	"XSCALE", "MIPS24K", "OCTEON", "PPC7450", "PPC970", "SOFT", "ARMV7",
@@ -56,7 +56,7 @@ void pmcid_event(char buf[PMCID_EVENT_MAX], uint32_t version, uint32_t id,
 	if (class < sizeof(classes) / sizeof(classes[0]))
 		name = classes[class];
 	if (!class)
-		snprintf(buf, PMCID_EVENT_MAX, "%s", name);	/* has but one */
+		snprintf(buf, PMCID_EVENT_MAX, "%s", name);	/* only one */
 	else
 		snprintf(buf, PMCID_EVENT_MAX, "%s:%s%#x", name,
 			 flags & F_EV_PMU ? "pmu-" : "", event);

@@ -140,7 +140,7 @@ static const struct field userdata[] = {
 	F(pmclog_userdata, pad, PAD),
 };
 
-/* one whose subtype or version we don't know: pad is no padding there */
+/* unknown subtype or version: pad may be in use there */
 static const struct field ext_unknown[] = {
 	F(pmclog_ext, cookie, X32),
 	RENAMED("subtype_version", pmclog_ext, subtype, X32),
@@ -473,7 +473,7 @@ void record_account_add(struct pmclog_account *sum,
 	const __u64 *from = (const __u64 *)a;
 	size_t i;
 
-	/* it is numbers of that size, and nothing else */
+	/* the account consists of numbers of this size only */
 	for (i = 0; i < sizeof(*sum) / sizeof(*to); i++)
 		to[i] += from[i];
 }

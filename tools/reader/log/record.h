@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fields of every record: what dump prints and verify's padding check. */
+/* The fields of all records, for dump and for the padding check of verify. */
 #ifndef READER_RECORD_H
 #define READER_RECORD_H
 
@@ -23,11 +23,12 @@ enum field_kind {
 	FIELD_BYTES,		/* u32 length, u32 pad, then @size bytes */
 	FIELD_NAME,		/* string in a field of @size bytes */
 	FIELD_TAIL,		/* the first string at the record's end */
-	FIELD_TAIL2,		/* the second */
+	FIELD_TAIL2,		/* the second string at the record's end */
 	FIELD_PAD,		/* u32, 0 */
 	FIELD_CHAIN,		/* cpuflags, number of pcs */
-	FIELD_PCS,		/* pcs to the record's end: their number */
-	FIELD_DATA,		/* from here on not always shown: u32 length, u32, then as many bytes */
+	FIELD_PCS,		/* number of pcs up to the record's end */
+	/* from here on not always shown */
+	FIELD_DATA,		/* u32 length, u32, then as many bytes */
 	FIELD_SNAPSHOT,		/* u32, enum pmclog_snapshot_cause */
 	FIELD_ENDS,		/* u8, how a user chain ends */
 };
@@ -54,7 +55,7 @@ struct layout {
 /* NULL for a record whose layout is unknown. */
 const struct layout *record_layout(const struct pmclog_rec *rec);
 size_t field_size(const struct field *f);
-/* The field is inside the record. */
+/* Is the field inside the record? */
 int field_present(const struct field *f, const struct pmclog_rec *rec);
 uint64_t field_value(const struct field *f, const struct pmclog_rec *rec);
 /* A string field; its length in *@n. */
@@ -64,23 +65,23 @@ const char *field_string(const struct field *f, const struct pmclog_rec *rec,
 const unsigned char *field_bytes(const struct field *f,
 				 const struct pmclog_rec *rec, size_t *n);
 
-/* The pcs that end the record, at *@at; 0 of a record without any. */
+/* Number of the pcs that end the record, from *@at on; 0 if it has none. */
 uint32_t record_pcs(const struct pmclog_rec *rec, size_t *at);
-/* Of a USERCHAIN: how it ends, as struct sample has it. */
+/* How the chain of a USERCHAIN ends, as in struct sample.ends. */
 uint8_t record_ends(const struct pmclog_rec *rec);
 /*
- * CLOSELOG's account; false without one.  Older ones are shorter: what they do
- * not tell is 0.
+ * The account of a CLOSELOG; false if it has none.  Older accounts are shorter:
+ * the numbers they lack are 0.
  */
 bool record_account(const struct pmclog_rec *rec, struct pmclog_account *a);
 void record_account_add(struct pmclog_account *sum,
 			const struct pmclog_account *a);
-/* Whether it tells causes of cut chains, and of chains that came later. */
+/* Does the account have causes of cut chains, and chains that came later? */
 bool record_account_has_cuts(const struct pmclog_rec *rec);
 
 /* "x86_64" for 62; NULL when we have no name */
 const char *machine_name(uint32_t machine);
-/* @machine: 0 is not known; FreeBSD tells the CPU alone, and old ones nothing */
+/* @machine: 0: not known; FreeBSD logs only the CPU, old versions neither */
 bool machine_is_x86(uint32_t machine, const char *cpuid);
 /* "full" for PMCLOG_DROP_FULL; NULL */
 const char *cause_name(uint32_t cause);

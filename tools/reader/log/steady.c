@@ -2,16 +2,16 @@
 #include "log/steady.h"
 
 /* seconds */
-#define JUMP	1	/* further than that the clocks that follow are asked */
-#define LONE	3600	/* so far goes what nothing follows */
-#define START	60	/* so far is what follows the first record */
+#define JUMP	1	/* larger steps are judged by the next timestamps */
+#define LONE	3600	/* least limit for a record that nothing follows */
+#define START	60	/* limit between the first record and the next */
 
 static uint64_t apart(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
 
-/* Nothing is known yet but what follows. */
+/* Judges the first record, by the next timestamps alone. */
 static uint64_t first_of(const uint64_t *next, unsigned int n, uint64_t tsc,
 			 uint64_t jump)
 {
@@ -22,13 +22,13 @@ static uint64_t first_of(const uint64_t *next, unsigned int n, uint64_t tsc,
 	return next[0] - tsc > START / JUMP * jump ? next[0] : tsc;
 }
 
-/* Is it where nothing else is? */
+/* Is the timestamp far from both its neighbours? */
 static bool is_wild(const struct steady *s, const uint64_t *next,
 		    unsigned int n, uint64_t tsc)
 {
 	uint64_t most = s->now - s->first;
 
-	/* the one behind it goes back: ask the one behind that */
+	/* the next timestamp goes back in time: use the one after it */
 	if (n && tsc > s->now && next[0] < s->now) {
 		next++;
 		n--;
@@ -61,7 +61,7 @@ static uint64_t judge(struct steady *s, const struct pmclog_iter *it,
 	n = pmclog_iter_ahead(it, next, 2);
 	if (!s->known) {
 		s->known = true;
-		/* the rate may be damaged as well */
+		/* the clock rate may be damaged too */
 		s->jump = format->freq && format->freq < 1ULL << 40 ?
 			  JUMP * format->freq : JUMP * 1000000000ULL;
 		return s->first = s->now = first_of(next, n, r->tsc, s->jump);

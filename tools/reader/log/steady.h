@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Clocks that damage has changed.
+ * Repairs timestamps that were damaged.
  *
- * Our logs are in the order of time: a moment that is far from the one before
- * it, and that what follows is not near to, was not written like that.  The
- * record stands where the one before it does.  FreeBSD's logs have an order for
- * each CPU; of those all clocks are believed.
+ * Our logs are in the order of time.  A timestamp that is far from both its
+ * neighbours is corrupt; the record is given the previous record's timestamp.
+ * FreeBSD's logs are only in order for each CPU; all their timestamps are
+ * trusted.
  */
 #ifndef READER_STEADY_H
 #define READER_STEADY_H
@@ -18,10 +18,10 @@
 #include <pmclog_iter.h>
 
 /**
- * struct steady - of the log that we are in
+ * struct steady - timestamps of the current log
  * @known: a record was seen: the first at @first, the last at @now
- * @jump:  what is not further from the one before it needs no look
- * @wrong: so many records, of all logs, were not written when they say
+ * @jump:  a timestamp at most so many ticks later than @now is trusted
+ * @wrong: number of records with a corrupt timestamp, in all logs
  */
 struct steady {
 	bool known;
@@ -29,7 +29,7 @@ struct steady {
 	uint64_t wrong;
 };
 
-/* Does a record follow the one before it so closely that it is right? */
+/* Is a record so close behind the previous one that it can be trusted? */
 static inline bool steady_goes_on(struct steady *s, const struct pmclog_rec *r)
 {
 	if (!s->known || r->tsc - s->now > s->jump ||
@@ -40,12 +40,12 @@ static inline bool steady_goes_on(struct steady *s, const struct pmclog_rec *r)
 }
 
 /*
- * Any other that @it has just handed out is judged by what follows it: was that
- * not read yet?
+ * Any other record that @it has just returned is judged by the next one.  Was
+ * that not read yet?
  */
 bool steady_is_alone(const struct steady *s, const struct pmclog_iter *it,
 		     const struct pmclog_rec *r);
-/* When it was written. */
+/* The timestamp of the record, repaired if it is corrupt. */
 uint64_t steady_look(struct steady *s, const struct pmclog_iter *it,
 		     const struct pmclog_rec *r);
 

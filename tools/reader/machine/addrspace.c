@@ -28,7 +28,7 @@ void aspace_put(struct aspace *as)
 	free(as);
 }
 
-/* An address space that only the caller has, with a new generation. */
+/* An address space that is not shared, with a new generation. */
 static struct aspace *own(struct aspace *as)
 {
 	struct aspace *copy = as;

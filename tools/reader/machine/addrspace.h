@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is mapped where, in one process (or in the kernel), at the moment the
- * log has been read up to.
+ * The mappings of one process (or of the kernel) at the current position in
+ * the log.
  *
  * A fork shares its parent's address space until one of them changes, so a
- * fork costs a reference.  Every content has a generation number of its own:
- * two chains with the same generation and the same pcs are the same chain.
+ * fork costs a reference.  Every state of an address space has a generation
+ * number of its own: chains with equal generations and pcs are equal.
  */
 #ifndef READER_ADDRSPACE_H
 #define READER_ADDRSPACE_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /**
- * struct mapping - [start, end) shows an object from byte @offset on
+ * struct mapping - [start, end) maps an object from byte @offset on
  * @exact: the extent was logged, not guessed
  */
 struct mapping {
@@ -36,18 +36,18 @@ struct aspace {
 struct aspace *aspace_get(struct aspace *as);
 void aspace_put(struct aspace *as);
 
-/* Maps @m; what was there before is gone. */
+/* Maps @m; it replaces older mappings of the range. */
 void aspace_insert(struct aspace **as, const struct mapping *m);
-/* The same is mapped, but what it shows has changed: a new generation. */
+/* Starts a new generation: contents changed, but the mappings did not. */
 void aspace_renew(struct aspace **as);
-/* What shows @from shows @to. */
+/* Makes all mappings of object @from mappings of object @to. */
 void aspace_replace(struct aspace **as, uint32_t from, uint32_t to);
-/* Nothing is in [start, end) any more. */
+/* Unmaps [start, end). */
 void aspace_cut(struct aspace **as, uint64_t start, uint64_t end);
 
 /*
- * Index of the first mapping that ends above @pc.  Which half it is in is not
- * worth guessing, as a processor does at a branch.
+ * Index of the first mapping that ends above @pc.  The search has no branches,
+ * because a processor would mispredict them.
  */
 static inline uint32_t aspace_upper(const struct aspace *as, uint64_t pc)
 {

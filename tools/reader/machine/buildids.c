@@ -10,7 +10,7 @@ static bool same_name(const void *ctx, uint32_t id, const void *key)
 	       *(const uint32_t *)key;
 }
 
-/* The path behind three numbers, or NULL. */
+/* The path after three numbers, or NULL. */
 static const char *qualified_path(const char *name)
 {
 	int i;

@@ -12,8 +12,8 @@
 #define BUILDID_MAX	32
 
 /**
- * struct buildid - of what is called @name
- * @path: string number of the path in a name that has more; 0: it has not
+ * struct buildid - build-id of the object named @name
+ * @path: string number of the path in a MAJOR:MINOR:INODE:PATH name, else 0
  */
 struct buildid {
 	uint32_t name, path;
@@ -27,14 +27,14 @@ struct buildids {
 	struct idtab tab;
 };
 
-/* Of several for one name, the last counts. */
+/* The last build-id of a name replaces earlier ones. */
 void buildids_add(struct buildids *t, struct strtab *str, const char *name,
 		  const void *id, uint32_t len);
 /* NULL if none was logged. */
 const struct buildid *buildids_find(const struct buildids *t, uint32_t name);
 const struct buildid *buildids_of(const struct buildids *t, struct strtab *str,
 				  const struct object *o);
-/* It was logged for another file of the same path. */
+/* Was the build-id logged for another file of the same path? */
 bool buildids_of_other(const struct buildids *t, const struct object *o,
 		       const void *id, size_t len);
 void buildids_free(struct buildids *t);

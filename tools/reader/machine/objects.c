@@ -77,7 +77,7 @@ enum obj_kind objects_kind(const char *path)
 	return OBJ_FILE;
 }
 
-/* Of one object no two addresses have the same. */
+/* Different addresses of one object have different hashes. */
 static uint64_t hash_frame(uint32_t obj, uint64_t addr)
 {
 	return hash_number(addr + obj * 0x9E3779B97F4A7C15ULL);

@@ -4,8 +4,8 @@
  *
  * A frame's address is an offset in the file for files and jitdumps, the
  * run-time address for the kernel, its modules and other JITs, the offset from
- * the start of the mapping for the vdso, and 0 where an address would mean
- * nothing after the process ended.
+ * the start of the mapping for the vdso, and 0 where an address is meaningless
+ * after the process ended.
  */
 #ifndef READER_OBJECTS_H
 #define READER_OBJECTS_H
@@ -15,7 +15,7 @@
 enum obj_kind {
 	OBJ_UNKNOWN,		/* nothing was mapped there */
 	OBJ_ANON,		/* memory without a file */
-	OBJ_JIT,		/* the same, of a process that tells names */
+	OBJ_JIT,		/* the same, of a process with names for it */
 	OBJ_VDSO,
 	OBJ_FILE,
 	OBJ_KERNEL,
@@ -29,11 +29,12 @@ enum obj_kind {
 /**
  * struct object - something mapped
  * @path:  string number: the path as logged, a module's name
- * @brief: string number: what is shown
- * @ino:   the file's, or a JIT's process
- * @dev_minor: likewise, or of a JIT: number + 1 of its jitdump, 0: it has a map
- * @why:   why it has no symbols, NULL if it has
- * @lost:  samples whose innermost frame stayed without a name
+ * @brief: string number: the name to show
+ * @ino:   inode of the file, or pid of a JIT
+ * @dev_minor: of the file, or of a JIT: number + 1 of its jitdump, 0: it has a
+ *	   map
+ * @why:   why it has no symbols, NULL if it has some
+ * @lost:  samples whose innermost frame has no name
  */
 struct object {
 	enum obj_kind kind;
@@ -61,7 +62,7 @@ enum obj_kind objects_kind(const char *path);
 struct frame {
 	uint64_t addr;
 	uint32_t obj;
-	uint32_t func;		/* filled in when it is resolved */
+	uint32_t func;		/* set when the frame is resolved */
 };
 
 struct frames {
@@ -71,7 +72,7 @@ struct frames {
 };
 
 uint32_t frames_id(struct frames *t, uint32_t obj, uint64_t addr);
-/* Of one that will be asked for. */
+/* Prefetches the slot of a frame that will be looked up. */
 void frames_prefetch(const struct frames *t, uint32_t obj, uint64_t addr);
 void frames_free(struct frames *t);
 

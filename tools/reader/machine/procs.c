@@ -13,13 +13,13 @@ struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid)
 
 	if (t->n && t->proc[*near].pid == pid)
 		return &t->proc[*near];
-	hash = hash_number(pid);	/* no two have the same */
+	hash = hash_number(pid);	/* unique for each pid */
 	id = idtab_find_exact(&t->tab, hash, 0);
 	if (id == IDTAB_NONE) {
 		GROW(t->proc, t->n, t->cap);
 		t->proc[t->n] = (struct proc){
 			.pid = pid,
-			/* the one name that nobody logs and all agree on */
+			/* pid 0 is never named in a log */
 			.name = pid ? 0 : strtab_id(str, "[idle]"),
 		};
 		idtab_add_exact(&t->tab, hash, 0, t->n);
@@ -53,7 +53,7 @@ void procs_exec(struct proc *p, struct strtab *str, const char *path)
 	aspace_put(p->as);
 	p->as = NULL;
 	p->jit = 0;
-	/* The kernel renames a task before it tells of its exec. */
+	/* The kernel renames a task before the exec is logged. */
 	if (!p->named && *base)
 		p->name = strtab_id_len(str, base, strnlen(base, 15));
 	p->named = false;
@@ -64,7 +64,7 @@ void procs_exit(struct proc *p)
 	aspace_put(p->as);
 	p->as = NULL;
 	p->jit = 0;
-	/* The name stays: what it does in the kernel until it is gone. */
+	/* The name stays for samples in the kernel until the task is gone. */
 	p->named = false;
 }
 
@@ -85,7 +85,7 @@ uint32_t procs_shown_name(struct proc *p, struct strtab *str)
 	if (p->pid == PMCLOG_PID_KERNEL)
 		return strtab_id(str, "?");
 	snprintf(buf, sizeof(buf), "?%u", p->pid);
-	/* not kept: a name may still come */
+	/* not stored: a name may still be logged */
 	return strtab_id(str, buf);
 }
 

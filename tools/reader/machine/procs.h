@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Processes by pid: their names and what they have mapped. */
+/* Processes by pid: their names and address spaces. */
 #ifndef READER_PROCS_H
 #define READER_PROCS_H
 
@@ -7,12 +7,12 @@
 #include "machine/addrspace.h"
 
 /**
- * struct proc - what is known of a pid
+ * struct proc - the process of a pid
  * @name:  string number, 0 while nothing is known
- * @named: the name was logged for this life and image of the pid; it is not
- *         a guess or its parent's
+ * @named: the name was logged for this process and its current program; it is
+ *         not a guess or its parent's
  * @jit:   number + 1 of the jitdump that it writes, 0: none
- * @born:  the log's clock when it began to run what it runs, 0: before the log
+ * @born:  log clock at its fork or last exec, 0: before the log
  */
 struct proc {
 	uint32_t pid;
@@ -28,7 +28,7 @@ struct proc {
 struct procs {
 	struct proc *proc;
 	uint32_t n, cap;
-	uint32_t near[PROCS_NEAR];	/* by pid: the one asked for last */
+	uint32_t near[PROCS_NEAR];	/* by pid: the one looked up last */
 	struct idtab tab;
 };
 
@@ -39,13 +39,13 @@ void procs_fork(struct procs *t, struct strtab *str, uint32_t from,
 void procs_exec(struct proc *p, struct strtab *str, const char *path);
 void procs_exit(struct proc *p);
 void procs_name(struct proc *p, struct strtab *str, const char *name);
-/* String number of a name to show, made up where none was logged. */
+/* String number of the name to show; made up if none was logged. */
 uint32_t procs_shown_name(struct proc *p, struct strtab *str);
 /* @born of a process, 0 also if there is none. */
 uint64_t procs_born(const struct procs *t, uint32_t pid);
-/* What is mapped in it; NULL also if there is none. */
+/* Address space of a process; NULL also if there is no such process. */
 const struct aspace *procs_space(const struct procs *t, uint32_t pid);
-/* Nothing is known of any. */
+/* Forgets all processes. */
 void procs_forget(struct procs *t);
 void procs_free(struct procs *t);
 

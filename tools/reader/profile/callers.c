@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A list's hash is the sum of its callers', each mixed with how far from the
- * outermost it is: no product waits for another, and lists that are the same from
- * some caller on have that part of the sum in common.
+ * The hash of a list is the sum of the hashes of its callers, each mixed with
+ * its distance from the outermost one.  So the multiplications are independent,
+ * and lists with the same outer callers share that part of the sum.
  */
 #include <stdlib.h>
 
@@ -21,15 +21,15 @@ void callers_free(struct callers *t)
 	t->list = t->way = NULL;
 }
 
-/* Whose product is far from that of the next one. */
+/* Mixes in the distance; neighbours get very different values. */
 static uint64_t apart(uint32_t from_outermost)
 {
 	return from_outermost * 0x9E3779B97F4A7C15ULL;
 }
 
 /*
- * Whether the innermost address is one that its callee returns to depends on
- * where that is.
+ * Whether the innermost address is a return address depends on where its callee
+ * is.
  */
 uint64_t callers_hash(const struct rawcallers *raw)
 {
@@ -56,7 +56,7 @@ uint64_t callers_way(const struct caller *c, uint32_t n, uint32_t top)
 	return hash;
 }
 
-/* The places that callers_new() looks at first: so far from the innermost. */
+/* callers_new() looks first at places this close to the innermost one. */
 #define FIRST_LOOKS	7U
 
 void callers_ways(const struct callers *t, struct caller *c, uint32_t n,
@@ -81,8 +81,8 @@ static uint32_t look(const struct callers *t, const struct caller *c)
 }
 
 /*
- * What is new are a few of the innermost, mostly: steps from there on double.
- * Where something is known, so is what called it, unless it was forgotten.
+ * Usually only a few innermost callers are new, so the step doubles from there
+ * on.  If a caller is cached, so are its own callers, unless they were evicted.
  */
 uint32_t callers_new(const struct callers *t, const struct caller *c,
 		     uint32_t n, uint32_t *node)

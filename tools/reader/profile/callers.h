@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Callers that were seen a moment ago, and the nodes that they lead to.
+ * Caches from recently seen lists of callers to their nodes.
  *
- * One table knows lists of them as they are in the log, by addresses and the
- * generation of the address spaces that these belong to: most samples have such,
- * and one place in memory is looked at instead of some for each frame.  Another
- * one knows where places lead to from the outermost on: processes that come and
- * go do the same at other addresses, and what is new are a few of the innermost,
- * mostly.  Both are of a fixed size, and go by 96 bits of a hash.  What they
- * forget is looked up again, so memory does not follow how much was sampled or
- * how often programs were started.
+ * One table is keyed by lists as they are in the log: addresses, and the
+ * generations of their address spaces.  Most samples hit it, with one memory
+ * access instead of several for each frame.  The other table is keyed by paths
+ * of places from the outermost frame on.  Short-lived processes run the same
+ * code at other addresses, so usually only a few innermost frames miss it.
+ * Both tables have a fixed size and compare 96 bits of a hash.  An evicted
+ * entry is looked up again, so memory use is independent of the number of
+ * samples and of program starts.
  */
 #ifndef READER_CALLERS_H
 #define READER_CALLERS_H
@@ -18,7 +18,7 @@
 #include "base/mem.h"
 
 #define CALLERS_NEW	UINT32_MAX
-/* as many as a processor has near */
+/* sized to fit the processor's cache */
 #define CALLERS_LISTS	131072U
 #define CALLERS_WAYS	131072U
 
@@ -26,12 +26,12 @@
 struct rawcallers {
 	const unsigned char *pc;
 	uint32_t n;
-	uint32_t top;		/* node that all of them are below */
+	uint32_t top;		/* node above the outermost of them */
 	uint32_t gen, kgen;	/* of the process and of the kernel */
-	bool kernel;		/* the frame that they called is the kernel's */
+	bool kernel;		/* the frame they called is in the kernel */
 };
 
-/* @more: beside the hash; @node1: node + 1, 0 of an empty slot */
+/* @more: further bits of the key; @node1: node + 1, 0 for an empty slot */
 struct callerslot {
 	uint64_t hash;
 	uint32_t more;
@@ -39,9 +39,9 @@ struct callerslot {
 };
 
 /**
- * struct caller - one of those of a list that is not known
- * @addr, @obj: the place that its @frame is of
- * @way: the hash of it and its own callers
+ * struct caller - a caller in a list that is not cached
+ * @addr, @obj: the place of @frame
+ * @way: hash of the path from the outermost frame to this caller
  */
 struct caller {
 	uint64_t addr, way;
@@ -55,14 +55,14 @@ struct callers {
 void callers_init(struct callers *t);
 void callers_free(struct callers *t);
 
-/* What a list is found by. */
+/* The hash of a list. */
 uint64_t callers_hash(const struct rawcallers *raw);
-/* Gives callers whose places are known what their ways are found by. */
+/* Sets @way of the callers, whose places are known. */
 void callers_ways(const struct callers *t, struct caller *c, uint32_t n,
 		  uint32_t top);
-/* What all of them together are found by, where there is no tree. */
+/* The hash of all callers together, for chains without a tree. */
 uint64_t callers_way(const struct caller *c, uint32_t n, uint32_t top);
-/* How many of the innermost have to be looked up, and the node of the others. */
+/* Number of innermost callers that are not cached; *@node is of the others. */
 uint32_t callers_new(const struct callers *t, const struct caller *c,
 		     uint32_t n, uint32_t *node);
 
@@ -77,7 +77,7 @@ static inline void callers_prefetch(const struct callers *t, uint64_t hash)
 	__builtin_prefetch(&t->list[hash % CALLERS_LISTS]);
 }
 
-/* The node of a list, or CALLERS_NEW; @pc: the innermost. */
+/* The node of a list, or CALLERS_NEW; @pc: its innermost address. */
 static inline uint32_t callers_find(const struct callers *t, uint64_t hash,
 				    uint64_t pc)
 {

@@ -3,7 +3,7 @@
 
 #include "profile/calltree.h"
 
-/* The hash tells the whole way; the label is one more thing to agree in. */
+/* The hash is of the whole path; the label is compared in addition. */
 static uint32_t find(const struct calltree *t, const uint32_t *path, uint32_t n)
 {
 	return n ? idtab_find_exact(&t->tab, t->hash[n], path[n - 1]) :
@@ -11,8 +11,8 @@ static uint32_t find(const struct calltree *t, const uint32_t *path, uint32_t n)
 }
 
 /*
- * How much of @path is there already, and where that ends.  What leads there is
- * there as well, so that a few looks will do, however long it is.
+ * Length of the part of @path that is in the tree, and its last node.  If a
+ * node is there, so are its parents; so a binary search needs few look-ups.
  */
 static uint32_t known_part(const struct calltree *t, const uint32_t *path,
 			   uint32_t n, uint32_t *at)
@@ -88,7 +88,7 @@ void calltree_sum(struct calltree *t)
 		t->node[t->node[i].parent].total += t->node[i].total;
 }
 
-/* By frame, what its function is labelled with. */
+/* By frame, the label of its function. */
 static uint32_t *frame_labels(const struct profile *p,
 			      const struct calllabels *l)
 {
@@ -99,13 +99,13 @@ static uint32_t *frame_labels(const struct profile *p,
 	return label;
 }
 
-/* where in the tree a node of chains is; @hash: of the way there */
+/* position in the tree of a node of chains; @hash: hash of its path */
 struct spot {
 	uint64_t hash;
 	uint32_t node;
 };
 
-/* The same for a new node: who has no siblings is found without the table. */
+/* Adds a node; a node without siblings is found without the table. */
 static struct spot add_spot(struct calltree *t, struct spot from,
 			    uint32_t label, uint64_t hash)
 {
@@ -121,7 +121,7 @@ static struct spot add_spot(struct calltree *t, struct spot from,
 	return (struct spot){ .hash = hash, .node = node };
 }
 
-/* One label further. */
+/* Steps to the child with label @label. */
 static struct spot step(struct calltree *t, struct spot from, uint32_t label)
 {
 	struct spot to = { .hash = hash_mix(from.hash, label) };
@@ -139,7 +139,7 @@ static struct spot step(struct calltree *t, struct spot from, uint32_t label)
 				       add_spot(t, from, label, to.hash);
 }
 
-/* Chains share the nodes of their callers: so each is looked up once. */
+/* Chains share the nodes of their callers, so each node is looked up once. */
 static uint32_t *from_tops(struct calltree *t, const struct profile *p,
 			   const bool *use, const uint32_t *label,
 			   const struct calllabels *l)

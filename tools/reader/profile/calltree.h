@@ -2,8 +2,8 @@
 /*
  * Call chains merged from the outermost frame on.
  *
- * What a node is labelled with is the caller's choice: chains whose labels
- * agree share a path.
+ * The user of the tree chooses the labels of the nodes.  Chains with equal
+ * labels share a path.
  */
 #ifndef READER_CALLTREE_H
 #define READER_CALLTREE_H
@@ -24,9 +24,9 @@ struct callnode {
 
 /**
  * struct calltree
- * @tab:  nodes by a hash of all labels on the way there; if chains were stepped
- *	  through, only those that have siblings
- * @hash: of the path that is being added, up to each of its labels
+ * @tab:  nodes by a hash of all labels on the path to them; after
+ *	  calltree_chains(), only nodes that have siblings
+ * @hash: hashes of the path that is being added, up to each of its labels
  */
 struct calltree {
 	struct callnode *node;	/* parents before children */
@@ -37,9 +37,9 @@ struct calltree {
 };
 
 /**
- * struct calllabels - labels of what chains are made of
- * @func: by function
- * @top:  of a command (and of what else is told apart); NULL: a tree of callers
+ * struct calllabels - labels of a tree
+ * @func: label by function
+ * @top:  label of a command (and group); NULL: a tree of callers
  */
 struct calllabels {
 	const uint32_t *func;
@@ -49,30 +49,30 @@ struct calllabels {
 
 void calltree_init(struct calltree *t);
 /*
- * @count samples whose labels from the root on are @path; where it ends.  Not in
- * a tree that calltree_chains() has made with labels of tops.
+ * Adds @count samples with the labels @path from the root on; returns the last
+ * node.  Not for a tree made by calltree_chains() with labels of tops.
  */
 uint32_t calltree_add(struct calltree *t, const uint32_t *path, uint32_t n,
 		      uint64_t count);
-/* The totals, after the last calltree_add(). */
+/* Computes the totals, after the last calltree_add(). */
 void calltree_sum(struct calltree *t);
 
 /*
- * Makes the nodes of all chains of the events in @use; nothing is counted.  By
- * chain: its node, or the root; the caller frees it.
+ * Makes the nodes of all chains of the events in @use, without counting.
+ * Returns the node by chain, or the root; the caller frees it.
  */
 uint32_t *calltree_chains(struct calltree *t, const struct profile *p,
 			  const bool *use, const struct calllabels *l);
 
 /*
- * From the chains of the events in @use: command, outermost frame, ...; or a
- * tree of callers: innermost frame, its caller, ...
+ * Builds a tree of the chains of the events in @use: command, outermost frame,
+ * ...; or a tree of callers: innermost frame, its caller, ...
  */
 void calltree_build(struct calltree *t, const struct profile *p,
 		    const bool *use, const struct calllabels *l);
 /*
- * The children of a node in an array the caller frees; their number.
- * @cmp gets two struct callnode.
+ * Sets *@children to the sorted children of a node, which the caller frees;
+ * returns their number.
  */
 uint32_t calltree_children(const struct calltree *t, uint32_t node,
 			   uint32_t **children,

@@ -43,7 +43,7 @@ uint32_t chains_top(struct chains *t, uint32_t event, uint32_t comm,
 	return t->top[id].node;
 }
 
-/* No two frames below nodes have the same. */
+/* A unique hash for each node and frame. */
 static uint64_t hash_below(uint32_t node, uint32_t frame)
 {
 	return hash_number((uint64_t)node << 32 | frame);
@@ -81,7 +81,7 @@ void chains_prefetch_list(const struct chains *t, uint64_t hash)
 	idtab_prefetch(&t->nodetab, hash);
 }
 
-/* More than nodes can tell of is more than there is memory for. */
+/* Indices beyond 32 bits fail the allocation, as without memory. */
 static void list_room(struct chains *t, uint32_t n)
 {
 	if (n <= t->caplist - t->nlist)
@@ -187,7 +187,7 @@ void chains_finish(struct chains *t)
 	t->n = n;
 }
 
-/* Makes the table of nodes again; lists need not be shared any more. */
+/* Rebuilds the table of nodes; lists are no longer shared. */
 static void reopen(struct chains *t)
 {
 	uint32_t i;
@@ -202,7 +202,7 @@ static void reopen(struct chains *t)
 	}
 }
 
-/* Of frames; what was found by other hashes is not found again. */
+/* A node for a list of frames; lists added with other hashes are not found. */
 static uint32_t list_id(struct chains *t, uint32_t top, const uint32_t *frame,
 			uint32_t n)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reading a jitdump.  Whoever may write to it may have written anything: what a
- * record says of itself holds within the record, and all of them together take
- * a bounded room.  The last one may be incomplete, as the process may go on.
+ * Reads a jitdump.  Its contents are not trusted: sizes in a record are checked
+ * against the record, and the memory for all records is bounded.  The last
+ * record may be incomplete, since the process may still be writing.
  */
 #include <byteswap.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define MAGIC		0x4A695444U
 #define VERSION		1U
 #define FLAG_TICKS	1U
-/* V8 has this in the header, and an ELF header's size in addresses of lines. */
+/* V8 has this in the header; its line addresses are an ELF header too high. */
 #define V8_PAD		0xDEADBEEFU
 #define V8_LEAD		0x40U
 
@@ -25,7 +25,7 @@
 
 const char jitdump_empty[] = "its jitdump is empty";
 
-/* the file: @buf has @n bytes from @at on */
+/* window of a file: @buf has @n bytes from offset @at on */
 struct window {
 	int fd;
 	bool swap;
@@ -34,7 +34,7 @@ struct window {
 	unsigned char buf[65536];
 };
 
-/* all that is there of [off, off + len), *len bytes of at most the window's */
+/* the available part of [off, off + len), *@len bytes, at most a window's */
 static const unsigned char *look(struct window *w, uint64_t off, size_t *len)
 {
 	size_t want = *len < sizeof(w->buf) ? *len : sizeof(w->buf);
@@ -85,9 +85,9 @@ enum { HEADER = 40, PREFIX = 16, LOAD = 56, MOVE = 64, DEBUG = 32, LINE = 16 };
 
 /**
  * struct reading
- * @off, @size, @time: the record that is looked at
+ * @off, @size, @time: the current record
  * @index: codes by their numbers in the file
- * @lines: DEBUG_INFO that no code has come for yet, which it has the address of
+ * @lines: DEBUG_INFO whose code has not come yet, with the code's address
  */
 struct reading {
 	struct jitdump *d;
@@ -120,7 +120,7 @@ static void add_range(struct reading *r, uint64_t start, uint32_t code)
 	d->nrange++;
 }
 
-/* The name ends in the record; NULL: it does not. */
+/* The name, or NULL if it does not end in the record. */
 static const char *take_name(struct reading *r, size_t *len)
 {
 	size_t all = r->size - LOAD, keep;
@@ -180,7 +180,7 @@ static void take_move(struct reading *r, const unsigned char *p)
 		add_range(r, get64(r->w.swap, p + 40), code);
 }
 
-/* It comes before its code. */
+/* DEBUG_INFO comes before its code. */
 static void take_debug(struct reading *r, const unsigned char *p)
 {
 	r->lines.off = r->off + DEBUG;
@@ -221,7 +221,7 @@ static void read_records(struct reading *r)
 	}
 }
 
-/* NULL, or why it can't be used. */
+/* NULL, or why the file can't be used. */
 static const char *read_header(struct reading *r)
 {
 	const unsigned char *p = need(&r->w, 0, HEADER);
@@ -258,7 +258,7 @@ static int by_time(const void *pa, const void *pb)
 	return a->range < b->range ? -1 : a->range > b->range;
 }
 
-/* Threads may write what they made a bit later. */
+/* Sorts by time: threads may write their records with a delay. */
 static void sort_turns(struct jitdump *d)
 {
 	struct order *o = xreallocarray(NULL, d->nrange, sizeof(*o));
@@ -283,7 +283,7 @@ static int by_start(const void *pa, const void *pb)
 	return a->turn < b->turn ? -1 : a->turn > b->turn;
 }
 
-/* What overlaps a range before it overlaps that of them which ends last. */
+/* If a range overlaps an earlier one, it overlaps the one that ends last. */
 static void mark_shared(struct jitdump *d)
 {
 	const struct jitrange *last = d->range, *g;
@@ -371,9 +371,9 @@ bool jitdump_turned(const struct jitdump *d, uint32_t from, uint32_t to)
 }
 
 /*
- * The range of the highest turn below @turns that has @addr.  Where there was
- * none yet it is the lowest of the others: clocks are not that exact, and then
- * an address means the same at all times unless its range is a shared one.
+ * Finds the range with @addr and the highest turn below @turns; if there is
+ * none yet, the one with the lowest turn.  Clocks are inexact, and the meaning
+ * of an address only changes with time if its range is shared.
  */
 struct stab {
 	uint64_t addr;
@@ -512,7 +512,7 @@ const struct jitline *jitlines_find(const struct jitlines *l, uint64_t addr)
 		else
 			hi = mid;
 	}
-	/* it may say that it is of no line */
+	/* line 0: no line is known */
 	return lo && l->line[lo - 1].line && l->line[lo - 1].line <= INT32_MAX ?
 	       &l->line[lo - 1] : NULL;
 }

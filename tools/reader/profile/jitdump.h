@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * jitdump files: what a just-in-time compiler made, and when.
+ * jitdump files: the code that a just-in-time compiler made, and when.
  *
- * Where code was at run time something else may be later, but in the file each
- * piece has a place of its own.  So an address at a moment becomes an offset in
- * the file, and frames have that one, as those of a program have.
+ * Memory of JIT code is reused at run time, but in the file each piece has an
+ * offset of its own.  So the reader converts an address at a point in time to
+ * that offset, which the frame stores, as frames of a program do.
  */
 #ifndef READER_JITDUMP_H
 #define READER_JITDUMP_H
@@ -17,9 +17,9 @@
 
 /**
  * struct jitcode - a piece of code
- * @addr:  where it was when it was made, @size bytes
- * @off:   of its bytes in the file
- * @lines: of what tells its lines, @nlines bytes there; 0: nothing does
+ * @addr:  its address when it was made, @size bytes
+ * @off:   offset of its bytes in the file
+ * @lines: offset of its line table, @nlines bytes; 0: none
  */
 struct jitcode {
 	const char *name;
@@ -28,9 +28,9 @@ struct jitcode {
 };
 
 /**
- * struct jitrange - @code is at [start, end) from a moment on
- * @reach: the highest end in the part of the table that it is the middle of
- * @turn:  its rank by time; of ranges that overlap the highest one counts
+ * struct jitrange - @code is at [start, end) from some time on
+ * @reach: the highest end in the part of the table whose middle it is
+ * @turn:  its rank by time; of overlapping ranges the highest one is valid
  */
 struct jitrange {
 	uint64_t start, end, reach;
@@ -38,9 +38,9 @@ struct jitrange {
 };
 
 /**
- * struct jitturn - a range comes to be
+ * struct jitturn - a range is added
  * @time:   by the dump's clock
- * @shared: it overlaps another one: an address may mean something else now
+ * @shared: it overlaps another range, so the meaning of an address may change
  */
 struct jitturn {
 	uint64_t time;
@@ -48,13 +48,13 @@ struct jitturn {
 };
 
 /**
- * struct jitdump - what was read of a file
- * @swap:    it is of the other byte order
- * @ticks:   its times are a processor's, which nothing relates to the log's
- * @lead:    what addresses of lines have too much
- * @machine: ELF's number for it; 0: it does not say
+ * struct jitdump - the contents of a file
+ * @swap:    the file has the other byte order
+ * @ticks:   its times are of a CPU clock that can't be related to the log's
+ * @lead:    constant to subtract from the addresses of lines
+ * @machine: ELF machine number; 0: not known
  * @code:    in the order of the file
- * @range:   by start; @turn: by time; @nrange of each
+ * @range:   sorted by start; @turn: sorted by time; @nrange of each
  */
 struct jitdump {
 	bool swap, ticks;
@@ -67,28 +67,28 @@ struct jitdump {
 	struct arena names;
 };
 
-/* of a file that may become one */
+/* the error for a file that may become a jitdump later */
 extern const char jitdump_empty[];
 
 /* Reads all of a file; NULL, or why it can't be used. */
 const char *jitdump_read(struct jitdump *d, int fd);
 void jitdump_free(struct jitdump *d);
 
-/* How many ranges there are at a moment of its clock. */
+/* Number of ranges at a time of the dump's clock. */
 uint32_t jitdump_turns(const struct jitdump *d, uint64_t time);
-/* Does an address mean something else after turn @to than after @from? */
+/* Does the meaning of any address change between turns @from and @to? */
 bool jitdump_turned(const struct jitdump *d, uint32_t from, uint32_t to);
 /*
- * An address as an offset in the file, after so many turns; 0: no code.  Where
- * there was none yet it is that of the first that comes.
+ * Converts an address to an offset in the file after @turns turns; 0: no code.
+ * If no code was there yet, the first code that comes there is used.
  */
 uint64_t jitdump_place(const struct jitdump *d, uint32_t turns, uint64_t addr);
-/* The functions, by offset. */
+/* Adds the functions, by offset. */
 void jitdump_names(const struct jitdump *d, struct symtab *t);
-/* The piece of code that is there in the file, or NULL. */
+/* The piece of code at offset @off of the file, or NULL. */
 const struct jitcode *jitdump_code(const struct jitdump *d, uint64_t off);
 
-/* lines of a piece of code: from @addr on, as it was when it was made */
+/* a line of a piece of code, from @addr on, as the code was made */
 struct jitline {
 	uint64_t addr;
 	uint32_t line;
@@ -96,8 +96,8 @@ struct jitline {
 };
 
 /**
- * struct jitlines - all of them, by address
- * @text: what the names of files are in
+ * struct jitlines - all lines of a piece of code, sorted by address
+ * @text: memory of the file names
  */
 struct jitlines {
 	struct jitline *line;
@@ -108,7 +108,7 @@ struct jitlines {
 /* False: the dump has no lines for this code. */
 bool jitlines_read(struct jitlines *l, const struct jitdump *d,
 		   const struct jitcode *c, int fd);
-/* The line of an address, or NULL. */
+/* The line at an address, or NULL. */
 const struct jitline *jitlines_find(const struct jitlines *l, uint64_t addr);
 void jitlines_free(struct jitlines *l);
 

@@ -12,8 +12,8 @@
 #define SYMS_LIMIT	(4U << 20)
 
 /**
- * struct maplines - the lines of a map; of two that overlap the later counts
- * @name: where each one's name is in the names
+ * struct maplines - the lines of a map; of two that overlap the later is valid
+ * @name: offset of each line's name in the names
  */
 struct maplines {
 	struct segs segs;

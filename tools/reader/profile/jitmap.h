@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of code that was made at run time: /tmp/perf-PID.map, which programs
- * with a just-in-time compiler write if asked to.
+ * with a just-in-time compiler write on request.
  */
 #ifndef READER_JITMAP_H
 #define READER_JITMAP_H
@@ -9,11 +9,11 @@
 #include "elf/symtab.h"
 #include "profile/profile.h"
 
-/* Is there a map for that process?  It may not be good for anything. */
+/* Does a map exist for that process?  It may be unusable. */
 bool jitmap_exists(struct profile *p, uint32_t pid);
-/* Its map, if it can be believed: a descriptor, or -1 and why not. */
+/* Opens its map if it can be trusted: a descriptor, or -1 and *@why. */
 int jitmap_open(const struct profile *p, uint32_t pid, const char **why);
-/* Adds its functions, which do not overlap; NULL, or why there are none. */
+/* Adds its functions without overlaps; NULL, or why there are none. */
 const char *jitmap_load(struct symtab *t, const struct profile *p,
 			uint32_t pid);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Anybody who can write to /tmp can make such a file, and it stays there when its
- * process has ended and another one has the number.  The reader believes it only if its
- * owner and its time are right.
+ * Any user who can write to /tmp can make such a file, and it stays there after
+ * its process has ended and the pid is reused.  So the reader trusts it only if
+ * its owner and its time are right.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "profile/jitplace.h"
 #include "profile/live.h"
 
-/* The number that a process has in its own namespace. */
+/* The pid of a process in its own pid namespace. */
 static uint32_t inner_pid(uint32_t pid)
 {
 	char path[48], line[512], *last;
@@ -51,7 +51,7 @@ bool jitplace_find(const struct profile *p, uint32_t pid, struct jitplace *at)
 	if (!logged_here(&p->log))
 		return false;
 	snprintf(path, sizeof(path), "/proc/%u", pid);
-	/* else the number is another's by now */
+	/* else the pid may be another process's by now */
 	if (!live_is(&p->log, pid) || stat(path, &st))
 		return true;
 	at->alive = true;
@@ -81,7 +81,7 @@ static const char *const faults[][2] = {
 
 static const off_t limits[] = {
 	[JIT_MAP] = (off_t)256 << 20,
-	[JIT_DUMP] = (off_t)2 << 30,	/* it has the code as well */
+	[JIT_DUMP] = (off_t)2 << 30,	/* includes the code */
 };
 
 const char *jitplace_why_not(const struct profile *p,

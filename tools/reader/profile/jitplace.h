@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files in which a process tells the names of code that it makes at run time:
- * where they are, and whether they can be believed.
+ * Files with the names of code that a process makes at run time: where they
+ * are, and whether they can be trusted.
  */
 #ifndef READER_JITPLACE_H
 #define READER_JITPLACE_H
@@ -12,8 +12,8 @@ enum jit_file { JIT_MAP, JIT_DUMP };
 
 /**
  * struct jitplace - a process that may have such files
- * @own:   the file system that the process sees, if it is @alive
- * @inner: the number that it has there
+ * @own:   the root directory of the process, if it is @alive
+ * @inner: its pid in its own pid namespace
  * @alive: the process still runs
  * @uid:   its user
  */
@@ -24,12 +24,12 @@ struct jitplace {
 	uid_t uid;
 };
 
-/* False: there is no sense in looking. */
+/* False: no such file can exist. */
 bool jitplace_find(const struct profile *p, uint32_t pid, struct jitplace *at);
-/* Such a file: a descriptor, or -1 and why not. */
+/* Opens such a file: a descriptor, or -1 and *@why. */
 int jitplace_open(const struct profile *p, const struct jitplace *at,
 		  const char *path, const char **why);
-/* Why it can't be believed, or NULL. */
+/* Why the file can't be trusted, or NULL. */
 const char *jitplace_why_not(const struct profile *p,
 			     const struct jitplace *at, uint32_t pid, int fd,
 			     enum jit_file file);

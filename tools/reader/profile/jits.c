@@ -12,7 +12,7 @@
 
 #define BYTES_MAX	((uint64_t)8 << 30)	/* of all jitdumps */
 #define ACTIVE_MAX	4096U			/* processes at a time */
-#define LOOK_SECS	1			/* whether one has grown */
+#define LOOK_SECS	1			/* between checks for growth */
 
 static bool same_hash(const void *ctx, uint32_t id, const void *key)
 {
@@ -22,10 +22,10 @@ static bool same_hash(const void *ctx, uint32_t id, const void *key)
 	return true;
 }
 
-/* Is there a map of its JIT?  Asked once: it costs a look at the disk. */
+/* Has the process a perf-PID.map?  Cached, since it needs a file access. */
 static bool has_map(struct profile *p, uint32_t pid)
 {
-	/* the hash is as good as the pid: no two have the same */
+	/* the hash is unique for each pid, so the pid is not compared */
 	uint64_t hash = pid * 0x9E3779B97F4A7C15ULL;
 	uint32_t has = idtab_find(&p->jits.maps, hash, same_hash, NULL, NULL);
 
@@ -53,7 +53,7 @@ static bool is_jitdump(const char *path)
 	return !strcmp(base, ".dump");
 }
 
-/* Another file has the name now. */
+/* Has another file the name now? */
 static bool replaced(const struct object *o, int fd)
 {
 	struct stat st;
@@ -108,7 +108,7 @@ static void read_dump(struct profile *p, struct jit *j,
 	int fd = open_dump(p, j, o, &why);
 
 	if (fd < 0) {
-		/* what was read before its end is as good as ever */
+		/* code that was read before stays valid */
 		if (!j->reads)
 			j->why = why;
 		return;
@@ -158,7 +158,7 @@ static uint32_t jit_id(struct profile *p, uint32_t pid, const struct object *o)
  * Objects
  */
 
-/* It has names, or will have. */
+/* Does the jitdump have names, or may it get some? */
 static bool is_good(const struct jit *j)
 {
 	return !j->why || (j->alive && j->why == jitdump_empty);
@@ -169,7 +169,7 @@ bool jits_object(struct profile *p, uint32_t pid, struct object *o)
 	uint32_t jit = procs_get(&p->procs, &p->str, pid)->jit;
 	char name[32];
 
-	/* a jitdump knows more than a map, but if it can't be used ... */
+	/* a jitdump has more than a map; the map is used if it fails */
 	if (jit && !is_good(&p->jits.jit[jit - 1]) && has_map(p, pid))
 		jit = 0;
 	else if (!jit && !has_map(p, pid))
@@ -182,7 +182,7 @@ bool jits_object(struct profile *p, uint32_t pid, struct object *o)
 	return true;
 }
 
-/* What was mapped before it was known that there is a jitdump. */
+/* Gives code that was mapped before the jitdump was found to the jitdump. */
 static void take_over(struct profile *p, uint32_t pid)
 {
 	struct proc *proc = procs_get(&p->procs, &p->str, pid);
@@ -202,7 +202,7 @@ static void take_over(struct profile *p, uint32_t pid)
 	}
 }
 
-/* Those of processes that have ended go; of too many some stay as they are. */
+/* Drops ended processes; if there are too many, a jitdump is not updated. */
 static void make_active(struct profile *p, uint32_t id)
 {
 	struct jits *t = &p->jits;
@@ -273,7 +273,7 @@ void jits_clock(struct profile *p, const struct pmclog_rec *r)
 	t->rate = rate;
 }
 
-/* How many ranges of code there are at a moment of the log: all if in doubt. */
+/* Number of code ranges at a time of the log; all if that is not known. */
 static uint32_t turns_at(const struct jits *t, const struct jitdump *d,
 			 uint64_t tsc)
 {
@@ -282,13 +282,13 @@ static uint32_t turns_at(const struct jits *t, const struct jitdump *d,
 	if (!t->rate || d->ticks)
 		return d->nrange;
 	apart = (double)(int64_t)(tsc - t->raw) * t->rate;
-	/* the times in a hostile log are any numbers */
+	/* timestamps in a hostile log are arbitrary */
 	if (!(apart > -0x1p62 && apart < 0x1p62))
 		return d->nrange;
 	return jitdump_turns(d, t->mono + (uint64_t)(int64_t)apart);
 }
 
-/* Samples that wait are of before. */
+/* Flushes first: waiting samples are from before the change. */
 static void renew(struct profile *p, const struct jit *j)
 {
 	self_flush(p);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Code that processes of the log make at run time: who tells its names, and
- * what of it there is at the moment that the log has been read up to.
+ * Code that processes of the log make at run time: the files with its names,
+ * and the code that exists at the current position in the log.
  *
- * A process maps the jitdump that it writes, so the log has its path.  A
- * perf-PID.map is looked for.
+ * A process maps the jitdump that it writes, so the log has its path.  The
+ * reader searches for a perf-PID.map.
  */
 #ifndef READER_JITS_H
 #define READER_JITS_H
@@ -19,11 +19,11 @@ struct profile;
 /**
  * struct jit - the jitdump of a process
  * @path:   string number, as logged
- * @why:    why it has no names, NULL if it has
- * @turns:  how many ranges of code there are so far
+ * @why:    why it has no names, NULL if it has some
+ * @turns:  number of code ranges so far
  * @alive:  its process runs and may write more
- * @looked: when it was looked whether it has
- * @size:   bytes that were read; @reads: how often
+ * @looked: log clock of the last check for more
+ * @size:   bytes that were read; @reads: how often it was read
  */
 struct jit {
 	struct jitdump dump;
@@ -36,12 +36,12 @@ struct jit {
 };
 
 /**
- * struct jits - those of all processes
- * @active: numbers of those whose processes have not ended
+ * struct jits - the jitdumps of all processes
+ * @active: numbers of jitdumps whose processes have not ended
  * @maps: by pid: 1 if there is a perf-PID.map
- * @codes, @bytes: of all that was read
- * @raw, @mono: a moment on the log's clock and on the jitdumps', whose
- *	        nanoseconds are @rate for a tick of the log's; 0: not known
+ * @codes, @bytes: totals of all jitdumps that were read
+ * @raw, @mono: the same time on the log's clock and on the jitdumps', with
+ *	        @rate nanoseconds of the latter per tick of the log; 0: unknown
  */
 struct jits {
 	struct jit *jit;
@@ -53,21 +53,21 @@ struct jits {
 	double rate;
 };
 
-/* Memory without a file is mapped; true: *o is the object of its code. */
+/* Anonymous memory is mapped; true: *@o is the object of its code. */
 bool jits_object(struct profile *p, uint32_t pid, struct object *o);
-/* A file is mapped, which may be a jitdump. */
+/* A file is mapped; it may be a jitdump. */
 void jits_mapped(struct profile *p, uint32_t pid, const struct object *o);
-/* PMCLOG_EXT_CLOCK */
+/* Handles PMCLOG_EXT_CLOCK. */
 void jits_clock(struct profile *p, const struct pmclog_rec *r);
-/* What comes next in the log is of that time. */
+/* Advances to the time of the next record. */
 void jits_pass(struct profile *p, uint64_t tsc);
 
-/* What a frame has for an address in such an object. */
+/* Address in a frame for @pc in such an object. */
 uint64_t jits_place(const struct profile *p, const struct object *o,
 		    uint64_t pc);
-/* The jitdump of an object; NULL: it is of a map. */
+/* The jitdump of an object; NULL: the object has a perf-PID.map. */
 struct jit *jits_of(const struct profile *p, const struct object *o);
-/* Its file: a descriptor, or -1 and why not. */
+/* Opens its file: a descriptor, or -1 and *@why. */
 int jits_open(const struct profile *p, struct jit *j, const char **why);
 void jits_free(struct jits *t);
 

@@ -39,7 +39,7 @@ void kmods_free(struct kmods *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* Modules are often packed as a whole. */
+/* Modules are often compressed as whole files. */
 static bool open_module(struct image *im, const struct image_root *root,
 			const char *path, const char **why)
 {
@@ -66,7 +66,7 @@ static bool open_module(struct image *im, const struct image_root *root,
 	return plain && image_open_memory(im, plain, len);
 }
 
-/* The last that was logged counts: a module can be loaded again. */
+/* The last address in the log is valid, since a module can be reloaded. */
 static uint64_t address_of(const struct profile *p, uint32_t mod,
 			   const char *name)
 {
@@ -80,7 +80,7 @@ static uint64_t address_of(const struct profile *p, uint32_t mod,
 	return 0;
 }
 
-/* By section of the file: where it was loaded, 0 if that is not known. */
+/* Load address by section of the file, 0 if not known. */
 static uint64_t *addresses(const struct profile *p, uint32_t mod, Elf *elf,
 			   size_t *n)
 {
@@ -139,7 +139,7 @@ static const char *load(struct symtab *t, struct profile *p,
 	return why;
 }
 
-/* By string number: the table has functions of a module of that name. */
+/* By string number: has the table functions of a module of that name? */
 static bool *have(const struct symtab *t, const struct strtab *str)
 {
 	bool *has = xcalloc((size_t)str->n + 1, sizeof(*has));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's modules: their files, and where the sections of these were
- * loaded, for symbols that no table of the kernel has.
+ * The kernel's modules: their files, and the load addresses of their sections,
+ * for symbols that are missing in the kernel's symbol table.
  */
 #ifndef READER_KMODS_H
 #define READER_KMODS_H
@@ -11,7 +11,7 @@
 struct profile;
 struct symtab;
 
-/* all but the address: string numbers */
+/* @mod and @name are string numbers */
 struct kmod_section {
 	uint32_t mod, name;
 	uint64_t addr;
@@ -31,7 +31,7 @@ struct kmods {
 void kmods_section(struct kmods *t, struct strtab *str, const char *mod,
 		   const char *name, uint64_t addr);
 void kmods_file(struct kmods *t, uint32_t mod, uint32_t path);
-/* Adds the functions of modules that @t has none of; it is sorted again. */
+/* Adds functions of modules that have none in @t, and sorts @t again. */
 void kmods_load(struct symtab *t, struct profile *p);
 void kmods_free(struct kmods *t);
 

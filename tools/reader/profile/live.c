@@ -24,7 +24,7 @@ int64_t live_began(uint32_t pid)
 		return 0;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &up);
-	/* a second less: none of the clocks is read at the same time */
+	/* one second less, as the clocks are not read at the same time */
 	return now.tv_sec - up.tv_sec - 1 - (now.tv_nsec < up.tv_nsec) +
 	       (int64_t)(ticks / (uint64_t)sysconf(_SC_CLK_TCK));
 }
@@ -37,10 +37,10 @@ bool live_is(const struct log_facts *log, uint32_t pid)
 }
 
 /* ------------------------------------------------------------------------
- * Who there is
+ * Running processes
  */
 
-/* False also where we may not look. */
+/* False also without permission. */
 static bool view_of(const char *pid, struct view *v)
 {
 	struct stat mounts, root;
@@ -116,7 +116,7 @@ static void look(struct profile *p)
 }
 
 /* ------------------------------------------------------------------------
- * Who has mapped something
+ * Processes that mapped an object
  */
 static bool has_mapped(struct profile *p, uint32_t pid, uint32_t obj)
 {
@@ -142,7 +142,7 @@ bool live_root(struct profile *p, uint32_t obj, uint32_t *at,
 		if (!has_mapped(p, l->pid, obj))
 			continue;
 		*root = (struct image_root){ .pid = l->pid, .start = l->start };
-		/* the others that see the same have nothing else */
+		/* skip processes with the same view: same files */
 		while (*at < t->n && !by_view(&t->live[*at].view, &l->view))
 			(*at)++;
 		return true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes of the log that still run, and see other files than we do: those of
- * containers.  What one of them has mapped is asked for in its file system,
- * where the path of the log may be that of no file, or of another.
+ * Processes of the log that still run with another root or mount namespace, as
+ * in containers.  Their mapped files are opened in their file system: in ours,
+ * the path in the log may not exist, or may be that of another file.
  *
- * Only of a log of this machine, and of processes that began before its end:
- * those of another boot did not.
+ * Only for a log of this machine, and for processes that began before its end:
+ * so those of a later boot are excluded.
  */
 #ifndef READER_LIVE_H
 #define READER_LIVE_H
@@ -19,10 +19,9 @@ struct log_facts;
 struct profile;
 
 /**
- * struct view - the file system that a process sees: two that are alike in this
- * see the same
+ * struct view - identity of the file system that a process sees
  * @mounts: its mount namespace
- * @dev, @ino: its root
+ * @dev, @ino: its root directory
  */
 struct view {
 	ino_t mounts;
@@ -31,7 +30,7 @@ struct view {
 };
 
 /**
- * struct live - one of these processes
+ * struct live - a running process with another view
  * @start: as pid_start()
  */
 struct live {
@@ -41,8 +40,8 @@ struct live {
 };
 
 /**
- * struct lives - all of them, sorted by what they see
- * @until: when to look again
+ * struct lives - all such processes, sorted by view
+ * @until: time of the next scan
  */
 struct lives {
 	struct live *live;
@@ -50,13 +49,13 @@ struct lives {
 	int64_t until;
 };
 
-/* Seconds since 1970 at which a running process began; 0: there is none. */
+/* Start of a running process in seconds since 1970; 0: no such process. */
 int64_t live_began(uint32_t pid);
-/* It runs, and the log can have told of it, not of an earlier one. */
+/* Does a process of this pid run that began before the log's end? */
 bool live_is(const struct log_facts *log, uint32_t pid);
 /*
- * A file system that has what is mapped as @obj, the first with *at = 0; false:
- * there is no more.
+ * The next root with the file that is mapped as @obj, the first for *@at = 0;
+ * false: there are no more.
  */
 bool live_root(struct profile *p, uint32_t obj, uint32_t *at,
 	       struct image_root *root);

@@ -43,7 +43,7 @@ static void ext_buildid(struct profile *p, const struct pmclog_rec *r)
 		     PMCLOG_FIELD32(r, struct pmclog_ext_buildid, len));
 }
 
-/* Has @list the conditions @s already?  Both have spaces between words. */
+/* Does @list contain the conditions @s?  Both have spaces between words. */
 static bool has_conditions(const char *list, const char *s)
 {
 	size_t n = strlen(s);
@@ -57,8 +57,8 @@ static bool has_conditions(const char *list, const char *s)
 }
 
 /*
- * A part of a part tells of both, the whole first; so does each of the logs
- * that follow each other.
+ * A part of a part has a record for each, that of the whole log first.  Each
+ * log of a stream has such records, too.
  */
 static void ext_filtered(struct profile *p, const struct pmclog_rec *r)
 {
@@ -149,7 +149,7 @@ static void allocatedyn(struct profile *p, const struct pmclog_rec *r)
 			&e);
 }
 
-/* FreeBSD's way: by number. */
+/* FreeBSD announces a PMC by an event number. */
 static void allocate(struct profile *p, const struct pmclog_rec *r)
 {
 	uint32_t pmcid = PMCLOG_FIELD32(r, struct pmclog_wire_allocate, pmcid);
@@ -258,7 +258,7 @@ static void thr_create(struct profile *p, const struct pmclog_rec *r)
 	proc->named = named;
 }
 
-/* Who runs already tells his name by the file that he runs. */
+/* A process that already runs is named after its executable file. */
 static void attach(struct profile *p, const struct pmclog_rec *r)
 {
 	struct proc *proc = rec_proc(p, r, offsetof(struct pmclog_pmcattach,
@@ -298,7 +298,7 @@ static void process_record(struct profile *p, const struct pmclog_rec *r)
 						     tid));
 		break;
 	case PMCLOG_T_SYSEXIT:
-		/* the first thread's number is the process' */
+		/* the first thread's tid is the pid */
 		late_forget(&p->late, PMCLOG_FIELD32(r, struct pmclog_sysexit,
 						     pid));
 		procs_exit(rec_proc(p, r, offsetof(struct pmclog_sysexit,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What one pass over a log leaves for report, fold and flame. */
+/* The result of one pass over a log, for report, fold and flame. */
 #ifndef READER_PROFILE_H
 #define READER_PROFILE_H
 
@@ -22,7 +22,7 @@
 #include "sample/late.h"
 #include "sample/sample.h"
 
-/* a MAP_IN whose extent may be told by the next record */
+/* a MAP_IN whose extent may be in the next record */
 struct pending_map {
 	bool valid;
 	uint32_t pid;
@@ -39,18 +39,18 @@ struct held_sample {
 	size_t cap;
 };
 
-/* Kernels are moved by whole pages at least: else it is another kernel. */
+/* KASLR moves a kernel by whole pages; any other offset: another kernel. */
 #define SLIDE_GRAIN	4096
 
 /**
- * struct func - something with a name that frames are in
+ * struct func - a function, with or without a name
  * @name:  string number of the raw symbol; 0: none was found
- * @entry: of a function without a name: where it begins in the object; 0: not
- *         known either
- * @shown: string number of the name to show, 0 until it is asked for
- * @file:  string number of a path, and @line: functions are told apart by what
- *         was sampled in them; 0: they are not, or it is not known
- * @inlined: into another
+ * @entry: start in the object of a function without a name; 0: not known
+ *         either
+ * @shown: string number of the name to show, 0 until it is needed
+ * @file:  string number of a path; with @line, functions are grouped by the
+ *         line that was sampled; 0: they are not, or it is not known
+ * @inlined: it was inlined into another function
  */
 struct func {
 	uint64_t entry;
@@ -67,47 +67,47 @@ struct funcs {
 	struct idtab tab;
 };
 
-/* what the log says of itself and of its machine */
+/* facts about the log and the recorded machine */
 struct log_facts {
 	const char *release, *host;	/* NULL if not logged */
 	char cpuid[PMCLOG_CPUID_LEN];
 	uint32_t ncpu, machine;
 	int64_t ts_sec, ts_nsec;	/* wall clock at @begin */
 	uint32_t version;		/* of its format */
-	uint64_t freq;			/* ticks of the clock a second, or 0 */
-	struct logclock clock;		/* where several logs follow each other */
+	uint64_t freq;			/* clock ticks per second, or 0 */
+	struct logclock clock;		/* for several logs in a stream */
 	uint64_t begin, end;		/* clock of first and last record */
-	uint64_t last;			/* @end to be, if known before; or 0 */
+	uint64_t last;			/* final @end if known ahead, or 0 */
 	uint64_t ref_addr;		/* relocation of the kernel */
 	const char *ref_symbol;		/* NULL if not logged */
-	const char *ref_release;	/* whose that is, or NULL */
+	const char *ref_release;	/* its kernel release, or NULL */
 	bool initialized;		/* INITIALIZE seen */
-	/* of which it is a part: its samples, and why these; or 0, NULL */
+	/* of the log it is a part of: samples, and the filter; or 0, NULL */
 	uint64_t part_of;
 	const char *conditions;
-	bool told_part;			/* by the log that we are in */
+	bool told_part;			/* by the current log */
 	bool closed;			/* CLOSELOG seen */
-	bool unaccounted;		/* an earlier log told none */
+	bool unaccounted;		/* an earlier log had no account */
 	bool has_account;
 	struct pmclog_account account;	/* of all logs together */
 	uint64_t records;
-	uint64_t wrong_times;		/* of them; they were made right */
-	char *error;			/* what is not as it should be, or NULL */
-	bool cut;			/* it is where reading stopped */
+	uint64_t wrong_times;		/* records with a repaired timestamp */
+	char *error;			/* what is wrong, or NULL */
+	bool cut;			/* reading stopped at @error */
 };
 
 /**
- * struct other_boot - of logs that follow each other: the kernel of this one is
- * not where the first one's was
- * @moved: how far it was moved since then
- * @alien: it is another kernel, so that is not known
+ * struct other_boot - in a stream of logs: the kernel of the current log is at
+ * another address than that of the first log
+ * @moved: the difference of the addresses
+ * @alien: it is another kernel, so the difference is not known
  */
 struct other_boot {
 	uint64_t moved;
 	bool alien;
 };
 
-/* what a frame is of */
+/* the place of a frame */
 struct place_id {
 	uint64_t addr;
 	uint32_t obj;
@@ -117,15 +117,15 @@ struct place_id {
 #include "profile/profile_self.h"
 
 /**
- * struct profile - what is known of what was read
+ * struct profile - the contents of the log read so far
  * @filter:    which samples are wanted; NULL: all
- * @on_begin:  is told that there is a log, with its first record; false: no
- *	       more of it is wanted
- * @on_sample: is told of each wanted one when its chain is known: in the order
- *	       of the log, but for those whose user chain came later
- * @on_samples: the same for who wants their frames, and no chains; of some at
- *	       a time
- * @innermost: chains are cut to their first frame
+ * @on_begin:  called at the first record of the log; returns false to stop
+ *	       reading
+ * @on_sample: called for each wanted sample when its chain is known, in the
+ *	       order of the log except for samples whose user chain came later
+ * @on_samples: the same for several samples at a time, with frames instead of
+ *	       chains
+ * @innermost: chains are cut to their innermost frame
  * Set these five, groups.by (and .length) and field.name after profile_init().
  */
 struct profile {
@@ -159,7 +159,7 @@ struct profile {
 	struct buildids ids;
 	struct kmods kmods;
 	struct jits jits;
-	struct lives lives;	/* for what is not found otherwise */
+	struct lives lives;	/* for files not found elsewhere */
 	struct log_facts log;
 	const struct image_root *root;
 	bool by_line;			/* names are shown with lines */
@@ -169,57 +169,57 @@ void profile_init(struct profile *p, const struct image_root *root);
 void profile_free(struct profile *p);
 
 /*
- * A record, in the log's order.  Chains and their counts are complete after
- * profile_finish(); profile_look() makes them right for now (some may have no
- * samples left), and the log may go on.
+ * Adds a record, in the log's order.  Chains and their counts are complete
+ * after profile_finish().  profile_look() brings them up to date in the middle
+ * of the log; some chains may have no samples left then.
  */
 void profile_record(struct profile *p, const struct pmclog_rec *r);
 /*
- * Of a record, that it was there, on the stream's clock: for who looks into
- * some himself.
+ * Notes the time of a record, on the stream's clock, for a caller that handles
+ * the record itself.
  */
 void profile_moment(struct profile *p, uint64_t tsc);
 void profile_look(struct profile *p);
 void profile_finish(struct profile *p);
 
-/* Reads a log to its end or first fault (then log.error is set). */
+/* Reads a log to its end or first error (log.error is set then). */
 void profile_read(struct profile *p, struct input *in);
 
-/* Forgets chains and samples that wait, but not what is known of processes. */
+/* Forgets chains and waiting samples, but not the processes. */
 void profile_forget(struct profile *p);
 
 /* samples: profile_sample.c */
 void profile_callchain(struct profile *p, const struct pmclog_rec *r);
 void profile_userchain(struct profile *p, const struct pmclog_rec *r);
 /*
- * Between two records: passes over samples of other times than the filter's.
- * Most of a log is outside of a short time.
+ * Call it between two records: skips samples outside of the filter's window
+ * quickly, since most of a log is outside of a short window.
  */
 void profile_pass(struct profile *p, struct input *in);
-/* There is a sample held: @r is what follows it, NULL: nothing. */
+/* Releases the held sample: @r is the next record, NULL if there is none. */
 void profile_release(struct profile *p, const struct pmclog_rec *r);
-/* What the raw data of an event's samples is; NULL: it is not known. */
+/* The format of raw data in an event's samples; NULL: not known. */
 const struct tp_format *profile_format(const struct profile *p, uint32_t event);
-/* The log's clock is known, or better known. */
+/* The log's clock is known, or known better. */
 void profile_clock(struct profile *p);
 
 /* records that change what is mapped: profile_map.c */
 void profile_map_in(struct profile *p, const struct pmclog_rec *r);
 void profile_map_out(struct profile *p, const struct pmclog_rec *r);
 void profile_ext_kernel(struct profile *p, const struct pmclog_rec *r);
-/* A log begins behind another: it tells all it needs of its own machine. */
+/* A further log of the stream begins; it describes its machine itself. */
 void profile_next_log(struct profile *p);
 void profile_ext_mapping(struct profile *p, const struct pmclog_rec *r);
 void profile_ext_module(struct profile *p, const struct pmclog_rec *r);
 void profile_settle_slow(struct profile *p);
 
-/* Ticks a second; what a log without a clock has is taken for nanoseconds. */
+/* Ticks per second; without a known rate, ticks are assumed nanoseconds. */
 static inline uint64_t log_freq(const struct log_facts *log)
 {
 	return log->freq ? log->freq : 1000000000;
 }
 
-/* Seconds from the log's beginning; FreeBSD's logs are not in order. */
+/* Seconds from the log's start; may be negative, as in FreeBSD's logs. */
 static inline double log_seconds(const struct log_facts *log, uint64_t tsc)
 {
 	return (double)(int64_t)(tsc - log->begin) / (double)log_freq(log);

@@ -33,9 +33,9 @@ void batch_free(struct batch *b)
 #define VSYSCALL_PAGE	0xffffffffff600000ULL
 
 /*
- * The upper half of the addresses is the kernel's.  Machines of 32 bits, and
- * some others, have it elsewhere: there a pc is the kernel's that it has mapped,
- * as long as no other came @before it in a sample that was taken in the kernel.
+ * The upper half of the addresses is the kernel's.  On 32-bit and some other
+ * machines it is elsewhere.  There, a pc in a kernel mapping is a kernel pc if
+ * the sample was taken in the kernel and no user pc precedes it (@before).
  */
 static inline bool is_kernel_pc(const struct profile *p, uint64_t pc,
 				bool before)
@@ -43,7 +43,7 @@ static inline bool is_kernel_pc(const struct profile *p, uint64_t pc,
 	return pc >> 63 || (before && aspace_find(p->kernel, pc));
 }
 
-/* Of those, one page is the user's. */
+/* The upper half, except for one user page. */
 static inline bool is_upper(uint64_t pc)
 {
 	return pc >> 63 && (pc & ~0xfffULL) != VSYSCALL_PAGE;
@@ -56,7 +56,7 @@ static struct place_id kernel_place(const struct profile *p, uint64_t pc)
 
 	if (p->other.moved)
 		at.addr -= p->other.moved;
-	/* modules are moved each on its own */
+	/* the offset of modules is not known */
 	if (p->other.alien || (p->other.moved && at.obj != OBJ_ID_KERNEL))
 		at.addr = 0;
 	return at;
@@ -77,13 +77,13 @@ static inline struct place_id user_place(const struct profile *p,
 		at.addr = pc - m->start + m->offset;
 	else if (kind == OBJ_JIT)
 		at.addr = jits_place(p, &p->objs.obj[m->obj], pc);
-	/* the 32-bit vdso is another image and not looked at */
+	/* the 32-bit vdso is another image and is not supported */
 	else if (kind == OBJ_VDSO && m->start >> 32)
 		at.addr = pc - m->start;
 	return at;
 }
 
-/* @ret: it is a return address, so what it is of ends before it. */
+/* @ret: a return address: the call instruction ends before it. */
 static inline struct place_id place_of(const struct profile *p,
 				       const struct aspace *as, uint64_t pc,
 				       bool kernel, bool ret)
@@ -111,7 +111,7 @@ uint32_t profile_gen(const struct profile *p, const struct aspace *as,
 	return aspace_gen(is_upper(pc) ? p->kernel : as);
 }
 
-/* Of all that is needed first, nothing was seen yet. */
+/* Starts a look-up and prefetches the memory it needs first. */
 static void begin(struct profile *p, struct pending *w,
 		  const struct aspace *as, const struct sample *s,
 		  const unsigned char *pc, uint32_t n)
@@ -152,7 +152,7 @@ static void find_list(struct profile *p, struct pending *w)
 	w->known = true;
 }
 
-/* The first frame of each part is where it was, not a call. */
+/* The first pc of each part was sampled; it is not a return address. */
 static void find_places(struct profile *p, struct pending *w)
 {
 	bool kernel = w->kernel, before;
@@ -184,7 +184,7 @@ static void find_places(struct profile *p, struct pending *w)
 	chains_prefetch_list(&p->chains, w->way);
 }
 
-/* Without a tree it is all of them or none. */
+/* Number of new callers; without a tree it is all of them or none. */
 static uint32_t new_callers(struct profile *p, struct pending *w)
 {
 	uint32_t node;
@@ -198,7 +198,7 @@ static uint32_t new_callers(struct profile *p, struct pending *w)
 	return 0;
 }
 
-/* What is known of callers at other addresses, or of the outer ones. */
+/* Looks up the callers by their places, or the outer ones of them. */
 static void find_ways(struct profile *p, struct pending *w)
 {
 	uint32_t i;
@@ -223,7 +223,7 @@ static void find_frames(struct profile *p, struct pending *w)
 					     w->list[i].addr);
 }
 
-/* Another sample of the batch may have had the same. */
+/* Another sample of the batch may have added the same list. */
 static void add_list(struct profile *p, struct pending *w)
 {
 	uint32_t more = (uint32_t)w->list->addr, i;
@@ -314,7 +314,7 @@ void profile_wait(struct profile *p, const struct aspace *as,
 	batch_room(b, n);
 	w = &b->wait[b->n];
 	begin(p, w, as, s, pc, n);
-	/* the log's bytes are gone with the next record */
+	/* copied: the record is only valid until the next one */
 	copy = b->pcs + (size_t)b->used * 8;
 	memcpy(copy, w->raw.pc, (size_t)w->raw.n * 8);
 	w->raw.pc = copy;
@@ -349,7 +349,7 @@ static void roll_room(struct roll *t, uint32_t n)
 	t->new = xreallocarray(t->new, t->cap, sizeof(*t->new));
 }
 
-/* What a frame is known by: of most, all that has to be looked at. */
+/* The slot of an address in the cache of places; most addresses hit. */
 static struct known_place *known(const struct profile *p,
 				 const struct rolled *l)
 {
@@ -390,7 +390,7 @@ void roll_wait(struct profile *p, const struct aspace *as,
 	roll_pcs(p, as, s->kernel, pc, n);
 }
 
-/* Frames of all that wait. */
+/* Looks up the frames of all queued samples. */
 static void roll_frames(struct profile *p, struct roll *t)
 {
 	uint32_t i, new = 0;

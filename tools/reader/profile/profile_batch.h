@@ -2,9 +2,8 @@
 /*
  * Samples whose chains are looked up together.
  *
- * To find a chain (or, for who does not want chains, its frames) is to wait for
- * memory: some places, each known when the one before it was read.  So some
- * samples go that way side by side, and while one waits the others do as well.
+ * Finding a chain (or only its frames) is a series of dependent cache misses.
+ * So samples are looked up in batches, and their misses overlap.
  */
 #ifndef READER_PROFILE_BATCH_H
 #define READER_PROFILE_BATCH_H
@@ -13,22 +12,22 @@
 #include "sample/sample.h"
 
 #define BATCH_SAMPLES	32U
-#define BATCH_PCS	2048U	/* of all of them together */
+#define BATCH_PCS	2048U	/* of all samples of a batch */
 #define ROLL_PCS	512U	/* of all samples of struct roll */
 
 struct profile;
 struct aspace;
 
 /**
- * struct pending - a sample on its way
- * @as:     of its process
- * @at, @kernel: the innermost address, and whether it is the kernel's
- * @where:  the same as a place
- * @hash:   of the callers; @node: theirs
- * @list:   the callers, if they are not known
- * @new:    how many of them have to be looked up
- * @way:    without a tree, what the node is found by
- * @n:      frames
+ * struct pending - a sample that is being looked up
+ * @as:     address space of its process
+ * @at, @kernel: the innermost address, and whether it is in the kernel
+ * @where:  the place of @at
+ * @hash:   hash of the callers; @node: their node
+ * @list:   the callers, if they are not cached
+ * @new:    number of callers that have to be looked up
+ * @way:    without a tree, the hash to find the node by
+ * @n:      number of frames
  */
 struct pending {
 	const struct aspace *as;
@@ -44,10 +43,10 @@ struct pending {
 };
 
 /**
- * struct batch
- * @pcs:  of the callers of all that wait, as logged; @list: their places
- * @ids:  of one sample, frames
- * @used: of @pcs and @list; @cap: room in each
+ * struct batch - samples that wait
+ * @pcs:  callers of all samples, as logged; @list: their places
+ * @ids:  frames of one sample
+ * @used: elements used in @pcs and @list; @cap: allocated in each
  */
 struct batch {
 	struct pending *wait;
@@ -59,22 +58,22 @@ struct batch {
 };
 
 /*
- * A place that was looked up: an address of one generation of an
- * addrspace.  There are as many as fit into what a processor has near.
+ * A cached place: an address in one generation of an address space.  The table
+ * is sized to fit the processor's cache.
  */
 struct known_place {
 	uint64_t pc;
 	uint32_t gen;
-	uint32_t frame1;	/* its frame + 1, 0: nothing is known */
+	uint32_t frame1;	/* its frame + 1, 0: empty slot */
 };
 
 #define KNOWN_PLACES	65536U
 
 /**
  * struct rolled - an address of a sample that waits for its frames
- * @at:  as logged; @pc, @gen: whose it is, as in struct known_place
+ * @at:  as logged; @pc, @gen: key in struct known_place
  * @ret: it is a return address
- * @low: the kernel's, in the lower half: in no struct known_place
+ * @low: a kernel address in the lower half: never in struct known_place
  */
 struct rolled {
 	const struct aspace *as;
@@ -84,9 +83,9 @@ struct rolled {
 };
 
 /**
- * struct roll - samples whose frames are wanted, and no chains
- * @wait: @n of them; @pc, @frame: their addresses and frames, @npc
- * @new:  which of the addresses have to be looked up; @where: what they are of
+ * struct roll - samples that need frames, but no chains
+ * @wait: @n samples; @pc, @frame: their @npc addresses and frames
+ * @new:  which of the addresses have to be looked up; @where: their places
  */
 struct roll {
 	struct sample *wait;
@@ -99,28 +98,28 @@ struct roll {
 };
 
 void roll_free(struct roll *t);
-/* Tells of a sample of a process in its present state, now or a bit later. */
+/* Queues a sample of a process for on_samples(), with its current state. */
 void roll_wait(struct profile *p, const struct aspace *as,
 	       const struct sample *s, const unsigned char *pc, uint32_t n);
-/* All that wait are told of; profile_flush() does it. */
+/* Passes all queued samples to on_samples(); profile_flush() calls it. */
 void roll_flush(struct profile *p);
 
-/* What a pc is in that itself tells whether it is the kernel's. */
+/* The place of a pc; whether it is in the kernel depends on the pc alone. */
 void profile_look_up(const struct profile *p, const struct aspace *as,
 		     uint64_t pc, uint32_t *obj, uint64_t *addr);
-/* Of the address space that it is in: until it changes, so does no look-up. */
+/* Generation of the pc's address space: look-ups are valid until it changes. */
 uint32_t profile_gen(const struct profile *p, const struct aspace *as,
 		     uint64_t pc);
 
 void batch_init(struct batch *b);
 void batch_free(struct batch *b);
 
-/* Counts a sample of a process in its present state, now or a bit later. */
+/* Queues a sample of a process to be counted, with its current state. */
 void profile_wait(struct profile *p, const struct aspace *as,
 		  const struct sample *s, const unsigned char *pc, uint32_t n);
-/* All that wait are counted. */
+/* Counts all queued samples. */
 void profile_flush(struct profile *p);
-/* The same for one sample, at once: its chain is told. */
+/* Counts one sample at once, and sets its chain. */
 void profile_count(struct profile *p, const struct aspace *as,
 		   struct sample *s, const unsigned char *pc, uint32_t n);
 

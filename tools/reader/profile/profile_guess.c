@@ -7,12 +7,12 @@ void map_clip(const struct aspace *as, struct mapping *m)
 {
 	const struct mapping *next = aspace_next(as, m->start);
 
-	/* what is there already and begins here is superseded */
+	/* an older mapping with the same start is replaced */
 	if (next && next->start > m->start && next->start < m->end)
 		m->end = next->start;
 }
 
-/* All of a file's code, moved by @bias. */
+/* Maps all code of a file, moved by @bias. */
 static void map_code(struct profile *p, uint32_t pid, uint32_t obj,
 		     const struct image_layout *l, uint64_t bias)
 {
@@ -31,7 +31,7 @@ static void map_code(struct profile *p, uint32_t pid, uint32_t obj,
 	}
 }
 
-/* It is a part of what a mapping before it has shown to be there. */
+/* Was it already mapped by a guess for an earlier mapping of the object? */
 static bool known(const struct proc *proc, uint64_t start, uint32_t obj)
 {
 	const struct mapping *m = aspace_find(proc->as, start);
@@ -39,7 +39,7 @@ static bool known(const struct proc *proc, uint64_t start, uint32_t obj)
 	return m && m->start == start && m->obj == obj && !m->exact;
 }
 
-/* How far the file's addresses are moved if it is mapped at @start. */
+/* Difference to the file's addresses if it is mapped at @start. */
 static uint64_t bias_at(const struct image_layout *l, uint64_t start)
 {
 	unsigned int i;
@@ -71,8 +71,8 @@ void profile_guess_map(struct profile *p, const struct pending_map *w)
 }
 
 /*
- * @base is where the loader sits, or in older logs where it, or a program
- * without one, begins to run.
+ * @base is the address of the loader, or in older logs the entry point of the
+ * loader, or of a program without one.
  */
 static bool bias_of_loader(const struct image_layout *l, uint64_t base,
 			   uint64_t *bias)
@@ -109,7 +109,7 @@ void profile_guess_exec(struct profile *p, const struct pmclog_rec *r)
 	uint64_t dyn = PMCLOG_FIELD64(r, struct pmclog_procexec, dyn), bias;
 	struct image_layout l, loader;
 
-	/* our own logs tell it all */
+	/* our own logs have all mappings */
 	if (p->log.release || objects_kind(path) != OBJ_FILE ||
 	    !image_layout(p->root, path, &l))
 		return;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Mappings of which the log does not tell all. */
+/* Mappings that are incomplete in the log. */
 #ifndef READER_PROFILE_GUESS_H
 #define READER_PROFILE_GUESS_H
 
 #include "profile/profile.h"
 
 /*
- * How far a mapping reaches whose length nobody told: to the next one, but not
- * further than this.
+ * Length of a mapping whose length is not known: up to the next mapping, but at
+ * most this.
  */
 #define GUESSED_LEN	((uint64_t)64 << 20)
 
@@ -16,20 +16,20 @@ static inline uint64_t map_end(uint64_t start, uint64_t len)
 	return start + len < start ? UINT64_MAX : start + len;
 }
 
-/* Up to the next one, if that is nearer. */
+/* Shortens @m to end at the next mapping. */
 void map_clip(const struct aspace *as, struct mapping *m);
 
-/* A process mapping whose extent was not logged: asks the file. */
+/* A process mapping whose extent was not logged: it is read from the file. */
 void profile_guess_map(struct profile *p, const struct pending_map *w);
 /*
- * What an exec has mapped by itself: FreeBSD logs no MAP_IN for the program and
- * its loader, but where they are.
+ * Mappings made by an exec itself: FreeBSD logs no MAP_IN for the program and
+ * its loader, only their addresses.
  */
 void profile_guess_exec(struct profile *p, const struct pmclog_rec *r);
 
 /*
- * What a process has mapped there: number of the object; of @o the path and the
- * file are filled in.
+ * Number of the object that a process has mapped; the caller fills in path and
+ * file of @o.
  */
 uint32_t profile_user_object(struct profile *p, uint32_t pid, struct object *o);
 

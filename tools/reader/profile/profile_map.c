@@ -15,7 +15,7 @@ uint32_t profile_user_object(struct profile *p, uint32_t pid, struct object *o)
 	return objects_id(&p->objs, &p->str, o);
 }
 
-/* FreeBSD's is a file like those of its modules: /boot/kernel/kernel. */
+/* FreeBSD's kernel is a file beside its modules: /boot/kernel/kernel. */
 static bool is_kernel(const char *path)
 {
 	const char *base = strrchr(path, '/');
@@ -24,7 +24,7 @@ static bool is_kernel(const char *path)
 	       !strcmp(base ? base + 1 : path, "kernel");
 }
 
-/* The kernel's or a module's; MODULE may tell its length later. */
+/* Maps the kernel or a module; a MODULE record may have the length later. */
 static void kernel_mapping(struct profile *p, const struct pending_map *w)
 {
 	struct mapping m = { .start = w->start, .obj = OBJ_ID_KERNEL };
@@ -110,7 +110,7 @@ static bool take_path(struct profile *p, uint32_t pid, uint64_t start,
 	return true;
 }
 
-/* The extent of the kernel itself, or of a module that sits there. */
+/* The extent of the kernel itself, or of a module at that address. */
 static void kernel_extent(struct profile *p, struct mapping *m)
 {
 	const struct mapping *guess;
@@ -174,7 +174,7 @@ static bool same_kernel(const struct log_facts *log, const char *symbol,
 		!strcmp(log->release, log->ref_release));
 }
 
-/* Each boot moves it; its names are those of where the first log had it. */
+/* Each boot moves the kernel; names are those of its place in the first log. */
 void profile_ext_kernel(struct profile *p, const struct pmclog_rec *r)
 {
 	const char *s = (const char *)r->data +

@@ -21,7 +21,7 @@ void profile_clock(struct profile *p)
 			     log->last ? log->last : log->begin);
 }
 
-/* All is known of it. */
+/* The sample is complete. */
 static void sample_done(struct profile *p, const struct sample *s)
 {
 	struct sample listed = *s;
@@ -37,7 +37,7 @@ static void sample_done(struct profile *p, const struct sample *s)
 	p->on_samples(p->on_sample_ctx, &listed, 1);
 }
 
-/* Its frames are all that is wanted of it; its fields are not kept for long. */
+/* A sample that only needs its frames; its fields are valid only briefly. */
 static void list_sample(struct profile *p, const struct aspace *as,
 			const struct sample *s, const unsigned char *pc,
 			uint32_t n)
@@ -47,7 +47,7 @@ static void list_sample(struct profile *p, const struct aspace *as,
 		roll_flush(p);
 }
 
-/* It is not worth waiting for any longer: its chain stays as it is. */
+/* A sample waits no longer for its user chain: its chain stays as it is. */
 static void late_given_up(void *ctx, const struct late_sample *s)
 {
 	struct sample cut = s->sample;
@@ -56,7 +56,7 @@ static void late_given_up(void *ctx, const struct late_sample *s)
 	sample_done(ctx, &cut);
 }
 
-/* Its user chain comes later: all but its user part is kept. */
+/* Queues a sample whose user chain comes later, without its user part. */
 static bool wait_for_user(struct profile *p, const struct sample *s,
 			  const unsigned char *pc, uint32_t n)
 {
@@ -75,7 +75,7 @@ static bool wait_for_user(struct profile *p, const struct sample *s,
 	return true;
 }
 
-/* It was counted as one that nothing answers. */
+/* Corrects the count of a sample that was counted as unanswered. */
 static void answer_ends(struct profile *p, struct sample *s, uint8_t answer)
 {
 	uint8_t before = ends_late(s->ends);
@@ -123,7 +123,7 @@ void profile_userchain(struct profile *p, const struct pmclog_rec *r)
 	}
 }
 
-/* Counts for its event, whether it is shown or not. */
+/* Is a sample wanted?  Counts it for its event in either case. */
 static bool is_wanted(struct profile *p, const struct sample *s)
 {
 	struct event *e = &p->events.event[s->event];
@@ -133,7 +133,7 @@ static bool is_wanted(struct profile *p, const struct sample *s)
 		e->left_out++;
 		return false;
 	}
-	/* FreeBSD's CPUs have an order each */
+	/* FreeBSD's logs are only in order for each CPU */
 	if (!e->samples++)
 		e->first = e->last = s->tsc;
 	if (s->tsc < e->first)
@@ -151,7 +151,7 @@ const struct tp_format *profile_format(const struct profile *p, uint32_t event)
 	return tp_lookup(&p->tps, e->type, e->config);
 }
 
-/* It has an innermost address, which tells itself whether it is the kernel's. */
+/* Does the innermost address alone determine whether it is in the kernel? */
 static bool is_plain(const struct sample *s, const unsigned char *pc,
 		     uint32_t n)
 {
@@ -159,8 +159,8 @@ static bool is_plain(const struct sample *s, const unsigned char *pc,
 }
 
 /*
- * Its innermost address is all that is wanted of it, or all that it has; but
- * others that wait came before.
+ * Does the sample need, or have, only its innermost address?  Other queued
+ * samples must keep their order before it.
  */
 static bool is_self(const struct profile *p, uint32_t flags, uint32_t n)
 {
@@ -170,7 +170,7 @@ static bool is_self(const struct profile *p, uint32_t flags, uint32_t n)
 				!(flags & PMCLOG_CC_USERLATE));
 }
 
-/* Of a PMC that call chains were asked for of. */
+/* Counts the ends of chains, for a PMC with call chains. */
 static inline void count_ends(struct profile *p, const struct sample *s,
 			      uint32_t flags, const unsigned char *pc,
 			      uint32_t n)
@@ -179,7 +179,7 @@ static inline void count_ends(struct profile *p, const struct sample *s,
 
 	if (flags & PMCLOG_CC_USERLATE) {
 		ends = ends_late(ends);
-		/* what comes later begins with what is there already */
+		/* the later chain begins with the user pc that is known */
 		if (p->innermost)
 			wait_for_user(p, s, pc, n);
 	}
@@ -187,7 +187,7 @@ static inline void count_ends(struct profile *p, const struct sample *s,
 		ends_put(&p->ends, s->event, s->comm, ends);
 }
 
-/* @raw: its fields; no data: it has none. */
+/* @raw: fields of the sample; without data if it has none. */
 static void count_sample(struct profile *p, const struct pmclog_rec *r,
 			 uint32_t event, struct tp_raw raw)
 {
@@ -230,7 +230,7 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 		list_sample(p, proc->as, &s, pc, n);
 		return;
 	}
-	/* who is told of samples is told at once */
+	/* callbacks are called at once, without a batch */
 	if (!p->on_sample && !p->on_samples && !(flags & PMCLOG_CC_USERLATE)) {
 		profile_wait(p, proc->as, &s, pc, n);
 		return;
@@ -240,7 +240,7 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 		sample_done(p, &s);
 }
 
-/* The record is the library's until the next one is read. */
+/* Copies the record: it is only valid until the next one is read. */
 static void hold(struct profile *p, const struct pmclog_rec *r, uint32_t event)
 {
 	struct held_sample *h = &p->held;
@@ -275,7 +275,7 @@ void profile_release(struct profile *p, const struct pmclog_rec *r)
 	count_sample(p, &p->held.rec, p->held.event, raw);
 }
 
-/* Of another time than what is asked for: all that has to be known. */
+/* Notes samples outside of the filter's window. */
 static void left_out(struct profile *p, uint32_t event, uint64_t n)
 {
 	profile_settle(p);
@@ -286,7 +286,7 @@ void profile_pass(struct profile *p, struct input *in)
 {
 	struct pmclog_passed passed;
 
-	/* one may be held, and of another log clocks mean something else */
+	/* not with a held sample, nor with the clock of a later log */
 	if (p->held.valid || p->log.clock.moved)
 		return;
 	while (pmclog_iter_pass(in->it, p->filter->begin, p->filter->end,

@@ -48,7 +48,7 @@ static void tell(struct profile *p, struct self_place *k)
 	k->count = 0;
 }
 
-/* The first of several that are new and the same makes them known. */
+/* The first of several equal new samples fills the slot for the others. */
 static void learn(struct profile *p, const struct self_pending *w)
 {
 	if (is_known(w)) {

@@ -2,10 +2,9 @@
 /*
  * Samples whose callers are of no interest.
  *
- * All there is to know of one is where it was and what it is told apart by.  So
- * the same is seen again and again, and what is known of it is one look away:
- * samples wait for that look side by side, those that are new for the others
- * that they need.
+ * Such a sample is identified by its address and group alone, so most are
+ * repeats and are found with one look-up in a table.  Samples wait in a batch,
+ * so that the cache misses of look-ups overlap, as do those of new samples.
  */
 #ifndef READER_PROFILE_SELF_H
 #define READER_PROFILE_SELF_H
@@ -22,9 +21,9 @@ struct sample;
 #define SELF_TOPS	256U	/* a power of 2 */
 
 /**
- * struct self_place - an address of one generation of an addrspace
- * @top:    node of the command (and of what else is told apart)
- * @chain1: its chain + 1, 0: nothing is known
+ * struct self_place - a cached address in one generation of an address space
+ * @top:    node of the command (and group)
+ * @chain1: its chain + 1, 0: empty slot
  * @count:  samples that were not counted in @chain1 yet
  */
 struct self_place {
@@ -33,7 +32,7 @@ struct self_place {
 	uint32_t chain1, count;
 };
 
-/* a sample on its way; what it is in, and its frame, if it is new */
+/* a queued sample; if it is new, with its object, frame and chain */
 struct self_pending {
 	const struct aspace *as;
 	struct self_place *known;
@@ -42,7 +41,7 @@ struct self_pending {
 	uint32_t obj, frame, chain;
 };
 
-/* a node of struct chains, @node1 is 0 if there is none */
+/* a cached node of struct chains; @node1: node + 1, 0 for an empty slot */
 struct self_top {
 	uint32_t event, comm, group, node1;
 };
@@ -52,13 +51,13 @@ struct selfs {
 	struct self_place *known;
 	struct self_pending *wait;
 	struct self_top *top;
-	uint32_t n;		/* that wait */
+	uint32_t n;		/* samples in @wait */
 };
 
-/* Counts a sample of a process in its present state, now or a bit later. */
+/* Queues a sample of a process to be counted, with its current state. */
 void self_wait(struct profile *p, const struct aspace *as,
 	       const struct sample *s, uint64_t pc);
-/* All that wait are counted; but chains are not told before self_tell(). */
+/* Counts all queued samples; self_tell() adds the counts to the chains. */
 void self_flush(struct profile *p);
 void self_tell(struct profile *p);
 void self_free(struct selfs *t);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Samples told apart by the value of one field of their tracepoints. */
+/* Groups samples by the value of one field of their tracepoints. */
 #ifndef READER_BYFIELD_H
 #define READER_BYFIELD_H
 
 #include "base/strtab.h"
 #include "log/fields.h"
 
-/* Some fields never have the same value twice: so many are told apart. */
+/* A limit, since some fields have a new value in every sample. */
 #define BYFIELD_VALUES	65536U
-#define BYFIELD_MAX	256U	/* bytes of a value that count */
+#define BYFIELD_MAX	256U	/* bytes of a value that are compared */
 #define BYFIELD_OTHERS	"[others]"
 
 /**
- * struct byfield - which field, and what was seen of it
- * @name: as it was asked for; NULL: none was
- * @seen: by hash: values that are told apart
+ * struct byfield - the field to group by, and its values
+ * @name: name that the user gave; NULL: no field
+ * @seen: by hash: values that have a group
  */
 struct byfield {
 	const char *name;
@@ -23,8 +23,8 @@ struct byfield {
 };
 
 /*
- * A value as text, of *@n bytes, until the next call: what is text is as it is
- * there, other things are as they are shown.
+ * A value as text of *@n bytes, valid until the next call.  A text field is
+ * copied unchanged; other fields are formatted as for output.
  */
 const char *byfield_text(const struct tp_field *field,
 			 const struct tp_raw *raw, size_t *n);

@@ -5,14 +5,14 @@
 #include "base/mem.h"
 #include "sample/ends.h"
 
-/* Fewer samples of a command are no reason to worry. */
+/* Commands with fewer samples are ignored. */
 #define MATTERS_SAMPLES	10U
 #define MATTERS_PART	0.01
-/* as parts of the samples: what is worse than the event by less is not */
+/* fractions of the samples: least difference to the event */
 #define WORSE_WHOLE	0.01
 #define WORSE_TABLES	0.05
 
-/* What was never asked for is not the one of a key that there is. */
+/* Empty entry of the cache; its key is no valid one. */
 static struct ends_place none = { .key = UINT64_MAX };
 
 void ends_init(struct ends *t)
@@ -60,7 +60,7 @@ void ends_move(struct ends *t, uint32_t event, uint32_t comm, uint8_t from,
 {
 	uint64_t *n = ends_count_of(t, event, comm, from);
 
-	/* a sample of a log before this one */
+	/* a sample of an earlier log */
 	if (!*n)
 		return;
 	--*n;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How user chains end: of the samples that have a user part, by event and
- * command.
+ * Counts how user call chains end: of the samples with a user part, by event
+ * and command.
  *
- * A sample is counted under the bits of its cpuflags that say it.  Logs that
- * were made before there were such bits have none in any record: of those it is
- * not told.
+ * A sample is counted by the bits of its cpuflags that say how its chain ends.
+ * Old logs do not have these bits in any record: the ends of their chains are
+ * unknown.
  */
 #ifndef READER_ENDS_H
 #define READER_ENDS_H
@@ -18,12 +18,12 @@
 
 /**
  * struct ends_sum - samples with a user part
- * @untold: of @all, of logs that do not say how chains end; the others are all
- *	    that is counted below
- * @whole:  with their thread's first frame
- * @tables: by unwind tables
- * @cut:    that are not whole, for a cause of the user part
- * @by:     by enum pmclog_cut_cause; one sample may have several
+ * @untold: those of @all in logs that do not say how chains end; only the
+ *	    others are counted below
+ * @whole:  chains up to their thread's first frame
+ * @tables: chains made by unwind tables
+ * @cut:    chains that are not whole, for a cause in the user part
+ * @by:     by enum pmclog_cut_cause; one sample may have several causes
  */
 struct ends_sum {
 	uint64_t all, untold;
@@ -32,10 +32,10 @@ struct ends_sum {
 };
 
 /**
- * struct ends_place
+ * struct ends_place - counts of an event and command
  * @key:    event << 32 | command
- * @n:	    samples of the log that we are in
- * @before: those of logs before it
+ * @n:	    samples of the current log
+ * @before: samples of earlier logs
  */
 struct ends_place {
 	uint64_t key;
@@ -47,8 +47,8 @@ struct ends_place {
 
 /**
  * struct ends
- * @near: places that were asked for last; those that differ are looked up
- * @told: the log that we are in says how chains end
+ * @near: cache of the places used last; a miss looks the place up
+ * @told: the current log says how chains end
  */
 struct ends {
 	struct ends_place **place;
@@ -78,19 +78,19 @@ static inline uint64_t *ends_count_of(struct ends *t, uint32_t event,
 	return &p->n[ends];
 }
 
-/* It is for the caller to set @told, by all samples that are read. */
+/* The caller must set @told, from all samples that it reads. */
 static inline void ends_put(struct ends *t, uint32_t event, uint32_t comm,
 			    uint8_t ends)
 {
 	++*ends_count_of(t, event, comm, ends);
 }
 
-/* One that waited, and was counted as @from, is as @to. */
+/* Counts a sample as @to that was counted as @from while it waited. */
 void ends_move(struct ends *t, uint32_t event, uint32_t comm, uint8_t from,
 	       uint8_t to);
-/* The log that we are in ends. */
+/* The current log ends. */
 void ends_settle(struct ends *t);
-/* Adds a place, as it is for now. */
+/* Adds the current counts of a place to @sum. */
 void ends_add(struct ends_sum *sum, const struct ends *t,
 	      const struct ends_place *p);
 struct ends_sum ends_of_event(const struct ends *t, uint32_t event);
@@ -98,8 +98,8 @@ struct ends_sum ends_of_event(const struct ends *t, uint32_t event);
 bool ends_are_told(const struct ends *t);
 
 /*
- * Commands of which fewer chains are whole, or by tables, than of the event as
- * a whole, and which have enough samples to matter; the worst first.
+ * Commands with a smaller share of chains that are whole, or made by tables,
+ * than the event, and with enough samples to matter; the worst first.
  */
 struct ends_comm {
 	uint32_t comm;
@@ -111,7 +111,7 @@ struct ends_comm {
 uint32_t ends_worst(const struct ends *t, uint32_t event,
 		    struct ends_comm worst[ENDS_COMMS]);
 
-/* ends_text.c: why chains end early; NULL: a cause unheard of */
+/* ends_text.c: why chains end early; NULL: an unknown cause */
 extern const char *const cut_causes[PMCLOG_CUT_NCAUSE];
 /*
  * "98.7 % whole, 1.3 % cut: 12 too deep"; the caller frees it.
@@ -120,11 +120,11 @@ extern const char *const cut_causes[PMCLOG_CUT_NCAUSE];
 char *ends_text(const struct ends_sum *s, bool plain);
 char *ends_causes(const struct ends_sum *s, bool plain);
 /*
- * What the callers of user code are known by; the caller frees it.  @x86: the
- * machine that recorded is one; @asked: for unwind tables.
+ * Text: how the callers in user code were found; the caller frees it.  @x86:
+ * the recorded machine is one; @asked: unwind tables were asked for.
  */
 char *ends_callers(const struct ends_sum *s, bool x86, bool asked);
-/* Callers are missing, and the log does not say which. */
+/* Are callers missing, without the log saying which? */
 bool ends_misses(const struct ends_sum *s, bool x86, bool asked);
 
 #endif /* READER_ENDS_H */

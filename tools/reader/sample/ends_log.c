@@ -20,7 +20,7 @@ void ends_log_free(struct ends_log *t)
 	late_free(&t->late);
 }
 
-/* Where its user part begins: that may be the page of vsyscalls. */
+/* Index of the first user pc, which may be in the vsyscall page. */
 static uint32_t user_part(const unsigned char *pc, uint32_t n, uint32_t flags)
 {
 	uint32_t i = 0;

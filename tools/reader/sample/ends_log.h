@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How user chains end, for readers of records that keep no profile. */
+/* Counts how user chains end, for commands that do not build a profile. */
 #ifndef READER_ENDS_LOG_H
 #define READER_ENDS_LOG_H
 
@@ -12,7 +12,7 @@
  * struct ends_log
  * @ends: by the caller's number of an event; the command is 0
  * @late: samples whose user chain comes later
- * @x86:  the machine that recorded is one
+ * @x86:  the recorded machine is one
  */
 struct ends_log {
 	struct ends ends;
@@ -22,7 +22,7 @@ struct ends_log {
 
 void ends_log_init(struct ends_log *t);
 void ends_log_free(struct ends_log *t);
-/* Of a CALLCHAIN. */
+/* Does a CALLCHAIN have a user part? */
 static inline bool ends_rec_has_user(const struct pmclog_rec *rec,
 				     uint32_t flags)
 {
@@ -31,11 +31,11 @@ static inline bool ends_rec_has_user(const struct pmclog_rec *rec,
 			     (rec->len - sizeof(struct pmclog_callchain)) / 8);
 }
 
-/* Its user chain comes later. */
+/* Adds a CALLCHAIN whose user chain comes later. */
 void ends_log_wait(struct ends_log *t, const struct pmclog_rec *rec,
 		   uint32_t event);
 
-/* A CALLCHAIN of an event that call chains were asked for of. */
+/* Counts a CALLCHAIN of an event that was recorded with call chains. */
 static inline void ends_log_sample(struct ends_log *t,
 				   const struct pmclog_rec *rec, uint32_t event)
 {
@@ -52,7 +52,7 @@ static inline void ends_log_sample(struct ends_log *t,
 	ends_put(&t->ends, event, 0, ends);
 }
 
-/* Any other record. */
+/* To be called for any other record. */
 void ends_log_record(struct ends_log *t, const struct pmclog_rec *rec);
 
 #endif /* READER_ENDS_LOG_H */

@@ -55,7 +55,7 @@ static int ids(struct id_ranges *t, const char *option, const char *arg)
 	}
 }
 
-/* A moment at *@s, which is moved behind it. */
+/* Parses a moment at *@s, and advances *@s. */
 static bool moment(const char **s, struct moment *m)
 {
 	static const struct {
@@ -206,7 +206,7 @@ static uint64_t clock_of(const struct moment *m, uint64_t freq, uint64_t begin,
 	double unit = m->part ? (double)(end - begin) : (double)freq;
 	double ticks = m->value * unit;
 
-	/* all of the log is its last record too */
+	/* the whole log includes its last record */
 	if (isinf(m->value) || (m->part && m->value >= 1) ||
 	    ticks >= (double)(UINT64_MAX - begin))
 		return UINT64_MAX;

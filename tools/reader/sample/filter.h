@@ -16,20 +16,20 @@ struct id_ranges {
 	uint32_t n, cap;
 };
 
-/* a moment: a time since the log's first record, or a part of the log */
+/* a moment: time since the log's first record, or a fraction of the log */
 struct moment {
-	double value;		/* seconds, or parts of 1 */
+	double value;		/* seconds, or a fraction of 1 */
 	bool part;
 };
 
 /**
  * struct filter - conditions, all of which have to hold
- * @comm:        patterns as the shell's, NULL at the end
+ * @comm:        shell patterns, NULL at the end
  * @user, @kernel: only samples taken in that mode
- * @timed:       [@from, @to) was asked for
- * @begin, @end: the same in clock ticks, after filter_clock()
- * @not:         each has one condition, which must not hold
- * @negate:      the next one is such
+ * @timed:       the window [@from, @to) was asked for
+ * @begin, @end: the window in clock ticks, after filter_clock()
+ * @not:         filters of one condition each, which must not hold
+ * @negate:      the next condition is negated
  */
 struct filter {
 	struct id_ranges pid, tid, cpu;
@@ -44,7 +44,7 @@ struct filter {
 	bool negate;
 };
 
-/* for the tables of getopt_long(); values above those of characters */
+/* for the tables of getopt_long(); greater than any character */
 enum {
 	FILTER_PID = 1000, FILTER_TID, FILTER_CPU, FILTER_COMM, FILTER_TIME,
 	FILTER_USER, FILTER_KERNEL, FILTER_NOT,
@@ -70,33 +70,33 @@ enum {
 	"      --not          leave out what the next condition asks for\n"
 
 /*
- * Takes an option: 1; 0 if it is not one of these; -1 after a message, for
- * what it is given makes no sense.
+ * Takes an option: 1 if taken; 0 if it is not one of these; -1 after a message
+ * if its argument is invalid.
  */
 int filter_option(struct filter *f, int opt, const char *arg);
-/* Is the condition that comes now negated?  The one behind it is not. */
+/* Is the next condition negated?  Resets the negation. */
 bool filter_negated(struct filter *f);
-/* False after a message: there is no condition behind the last --not. */
+/* False after a message: no condition follows the last --not. */
 bool filter_complete(const struct filter *f);
-/* A length of time in seconds, as in 1.5, 100ms; false if it is none. */
+/* Parses a duration such as 1.5 or 100ms; false if it is none. */
 bool filter_seconds(const char *arg, double *seconds);
-/* Some sample may not be wanted. */
+/* Does the filter have any condition? */
 bool filter_any(const struct filter *f);
-/* The window is in parts of the log: its end has to be known before. */
+/* Is the window in fractions of the log?  Its end must be known first then. */
 bool filter_needs_end(const struct filter *f);
-/* What the clock shows at the log's beginning and at its end (or anything). */
+/* Sets the clock at the log's beginning and at its end (any, if not needed). */
 void filter_clock(struct filter *f, uint64_t freq, uint64_t begin,
 		  uint64_t end);
-/* It is in the window, or there is none. */
+/* Is @tsc in the window, or is there no window? */
 static inline bool filter_time(const struct filter *f, uint64_t tsc)
 {
 	return !f->timed || (tsc >= f->begin && tsc < f->end);
 }
 
-/* Is it wanted?  @comm is the command's name. */
+/* Is the sample wanted?  @comm is the command's name. */
 bool filter_sample(const struct filter *f, const struct sample *s,
 		   const char *comm);
-/* Samples lost on a CPU, from @first to @last: may one of them be wanted? */
+/* May a sample lost on a CPU between @first and @last be wanted? */
 bool filter_loss(const struct filter *f, uint32_t cpu, uint64_t first,
 		 uint64_t last);
 void filter_free(struct filter *f);

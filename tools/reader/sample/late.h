@@ -2,9 +2,9 @@
 /*
  * Samples whose user chain comes later (PMCLOG_EXT_USERCHAIN).
  *
- * Each is counted at once, as the cut chain that it is so far, and waits.  When
- * the user chain comes it is counted anew and taken back there.  So whoever
- * waits in vain, or is not remembered, is what it has been all along.
+ * Each sample is counted at once with its cut chain, and waits.  When its user
+ * chain comes, the sample is moved to the full chain.  A sample whose user
+ * chain never comes, or that is dropped, stays counted with the cut chain.
  */
 #ifndef READER_LATE_H
 #define READER_LATE_H
@@ -16,13 +16,13 @@
 #include "base/idtab.h"
 #include "sample/sample.h"
 
-/* What waits may take: all of it, and that of one thread. */
+/* Limits for the memory of waiting samples: of all, and of one thread. */
 #define LATE_BYTES	((size_t)32 << 20)
 #define LATE_TID_BYTES	((size_t)8 << 20)
 
 /**
- * struct late_sample - one that waits
- * @sample: what is known of it, with the chain that it is counted as
+ * struct late_sample - a sample that waits
+ * @sample: the sample, with the chain that it is counted as
  * @user:  its first user pc
  * @pc:    its kernel part, as it is in the log; then its raw data
  * @older, @newer: in the order of time, of the same thread and of all
@@ -44,8 +44,8 @@ struct late_tid {
 };
 
 /**
- * struct late - all that wait
- * @given_up: is told of those that wait no longer, in vain; or NULL
+ * struct late - all waiting samples
+ * @given_up: called for each sample that is dropped without a chain; or NULL
  * @asked, @answered: samples that had the flag, and those whose chain came
  */
 struct late {
@@ -59,21 +59,21 @@ struct late {
 	uint64_t asked, answered;
 };
 
-/* A copy of @s waits, with @pcs as its @s->npc pcs, and of its raw data. */
+/* Adds a copy of @s, with @pcs as its @s->npc pcs, and of its raw data. */
 void late_add(struct late *t, const struct late_sample *s,
 	      const unsigned char *pcs);
 /*
- * One that a user chain from @user on may answer, which is taken after @first
- * and waits no longer; free() it.  Those after @first that it is not for have
- * nothing to wait for any more.  NULL: there is none left.
+ * Takes the newest sample of thread @tid that is not older than @first and
+ * whose first user pc is @user; the caller frees it.  Samples passed over on
+ * the way are dropped: no chain for them can follow.  NULL: none is left.
  */
 struct late_sample *late_take(struct late *t, uint32_t tid, uint64_t first,
 			      uint64_t user);
-/* The one that has waited longest waits no longer. */
+/* Drops the sample that has waited longest. */
 void late_give_up(struct late *t);
-/* The thread has ended. */
+/* Drops the samples of a thread that has ended. */
 void late_forget(struct late *t, uint32_t tid);
-/* All of them, and all memory; the numbers stay. */
+/* Drops all samples and frees all memory; @asked and @answered stay. */
 void late_free(struct late *t);
 
 #endif /* READER_LATE_H */

@@ -31,7 +31,7 @@ static uint32_t group_id(struct groups *t, const struct group *g)
 	return t->n++;
 }
 
-/* FreeBSD's logs are not in the order of time: some come before the first. */
+/* FreeBSD's logs are not in order: some samples are before the first. */
 static uint32_t slice_of(const struct groups *t, uint64_t tsc)
 {
 	uint64_t at = tsc > t->origin ? (tsc - t->origin) / t->slice : 0;

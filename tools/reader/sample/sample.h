@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One sample, and what samples of the same chain may be told apart by.
+ * One sample, and the keys that samples of the same chain are grouped by.
  *
- * Chains are kept apart by event and command.  Whoever asks for more (by
- * process, thread, CPU, slice of time) has them kept apart by that too: the
- * memory of an analysis follows what is distinct in what was asked for.
+ * Chains are separate for each event and command.  A command can group them
+ * further by process, thread, CPU, slice of time or field.  So the memory of an
+ * analysis depends on the number of distinct groups that it asked for.
  */
 #ifndef READER_SAMPLE_H
 #define READER_SAMPLE_H
@@ -14,19 +14,19 @@
 #include "log/fields.h"
 
 /**
- * struct sample - as it is known once its chain is
+ * struct sample - a sample, complete when its chain is known
  * @tsc:    clock of the log
  * @event:  of struct events
  * @comm:   string number of the command's name
  * @group:  of struct groups
  * @chain:  of struct chains; chains keep their numbers until chains_finish()
- * @value:  string number: of the field that samples are told apart by
+ * @value:  string number: value of the field that samples are grouped by
  * @kernel: taken in kernel mode
- * @ends:   how its user chain does, END_*
- * @frames: @nframes of them, the innermost first, until the callback returns;
- *	    only where samples are told of so (profile.on_samples)
- * @raw:    the fields of its tracepoint, until the callback returns; no data:
- *	    it has none
+ * @ends:   how its user chain ends, END_*
+ * @frames: its @nframes frames, the innermost first, valid until the callback
+ *	    returns; only for profile.on_samples
+ * @raw:    fields of its tracepoint, valid until the callback returns; without
+ *	    data if it has none
  */
 struct sample {
 	uint64_t tsc;
@@ -39,24 +39,24 @@ struct sample {
 	struct tp_raw raw;
 };
 
-/* what samples are told apart by */
+/* what samples are grouped by */
 #define BY_PID		1U
 #define BY_TID		2U
 #define BY_CPU		4U
 #define BY_SLICE	8U
 #define BY_FIELD	16U
 
-/* what is not asked for is 0 */
+/* keys that are not grouped by are 0 */
 struct group {
 	uint32_t pid, tid, cpu, slice, value;
 };
 
 /**
- * struct groups - those that occur; number 0 has nothing but zeros
+ * struct groups - all groups that occur; number 0 is all zeros
  * @by:     BY_*
- * @length: seconds of a slice of time, with BY_SLICE
+ * @length: length of a slice of time in seconds, with BY_SLICE
  * @slice:  the same in clock ticks, when the clock is known
- * @origin: where slice 0 begins
+ * @origin: clock at the start of slice 0
  */
 struct groups {
 	unsigned int by;
@@ -64,7 +64,7 @@ struct groups {
 	uint64_t slice, origin;
 	struct group *group;
 	uint32_t n, cap;
-	uint32_t last;		/* the one asked for last */
+	uint32_t last;		/* the group looked up last */
 	struct idtab tab;
 };
 

@@ -17,7 +17,7 @@ struct spot {
 
 /**
  * struct body - a function that was sampled
- * @start, @end: addresses in the file it is in
+ * @start, @end: addresses in its file
  * @spot:        sorted by address after the last one was added
  */
 struct body {
@@ -37,7 +37,7 @@ struct bodies {
 /**
  * struct annotate - one run of the command
  * @event:   the events that have columns
- * @all:     samples of each of them
+ * @all:     samples of each of these events
  */
 struct annotate {
 	struct analysis a;
@@ -53,10 +53,10 @@ struct annotate {
 	struct bodies t;
 };
 
-/* The functions that were asked for, the hottest first. */
+/* Collects the functions that the user asked for, the hottest first. */
 void annotate_collect(struct annotate *n);
 void annotate_free(struct annotate *n);
-/* Their instructions and lines. */
+/* Prints their instructions and lines. */
 void annotate_print(struct annotate *n);
 
 #endif /* READER_ANNOTATE_H */

@@ -7,8 +7,8 @@
 
 /**
  * struct jitbytes
- * @start:   where it was at run time, @len bytes
- * @machine: ELF's number
+ * @start:   address at run time, of @len bytes
+ * @machine: ELF machine number
  */
 struct jitbytes {
 	unsigned char *code;
@@ -18,7 +18,7 @@ struct jitbytes {
 	struct jitlines lines;
 };
 
-/* At @start of an object, at most @len bytes; NULL, or why it can't be had. */
+/* Reads at most @len bytes from @start of an object; NULL, or why it can't. */
 const char *jitbytes_open(struct jitbytes *b, struct profile *p, uint32_t obj,
 			  uint64_t start, size_t len);
 void jitbytes_close(struct jitbytes *b);

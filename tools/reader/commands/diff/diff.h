@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two logs side by side.
+ * Compares two logs.
  *
- * What the two have in common is told by names: object and symbol, so that
- * address layouts, other inodes and rebuilt files don't matter.
+ * Functions are matched by the names of object and symbol, so that address
+ * layouts, other inodes and rebuilt files don't matter.
  */
 #ifndef READER_DIFF_H
 #define READER_DIFF_H
@@ -37,10 +37,10 @@ struct diffnode {
  * struct diff - two logs, read
  * @total: the table has the totals of callers, too
  * @func:  by function of each log: its label
- * @all:   samples of each
+ * @all:   samples of each log
  * @count: by label, for the table
- * @t:     for the other views: the paths of both; its nodes' labels are labels
- * @node:  beside @t's, as many
+ * @t:     for the other views: the paths of both logs; nodes have these labels
+ * @node:  by node of @t
  */
 struct diff {
 	struct analysis a[2];
@@ -58,8 +58,8 @@ struct diff {
 };
 
 /*
- * Labels and figures of two logs that were analysed: of each label, where callers
- * were kept as lists, or of each path.
+ * Makes the labels and the counts of two logs that were analysed: diff_count()
+ * by label, where callers were kept as lists; diff_join() by path.
  */
 void diff_count(struct diff *d);
 void diff_join(struct diff *d);
@@ -69,7 +69,7 @@ double diff_share(const struct diff *d, int side, uint64_t count);
 /* The views. */
 void diff_table(struct diff *d, double limit, unsigned long lines);
 void diff_folded(struct diff *d);
-/* Widths are those of log @side. */
+/* The widths of frames are those in log @side. */
 void diff_flame(struct diff *d, const char *title, int side);
 
 #endif /* READER_DIFF_H */

@@ -112,7 +112,7 @@ static int check_event(const struct filtering *f)
 	return READER_FAIL;
 }
 
-/* Somebody may wait for it: what comes is no file. */
+/* Is the input not a file, so that a program may wait for the output? */
 static bool is_stream(const struct input *in)
 {
 	struct stat st;
@@ -120,7 +120,7 @@ static bool is_stream(const struct input *in)
 	return fstat(in->fd, &st) || !S_ISREG(st.st_mode);
 }
 
-/* What is no log, or has no such event, costs no file that is there already. */
+/* An invalid log, or one without the event, keeps an existing output file. */
 static int filter_all(struct filtering *f, struct input *in)
 {
 	enum pmclog_iter_status status;
@@ -148,7 +148,7 @@ static int filter_all(struct filtering *f, struct input *in)
 	return status == PMCLOG_ITER_ERROR ? READER_FAIL : ret;
 }
 
-/* Who reads what we write of a log that is recorded need not wait either. */
+/* Flushes the output, so that its reader can follow a log being recorded. */
 static void flush(void *arg)
 {
 	struct filtering *f = arg;

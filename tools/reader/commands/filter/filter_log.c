@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * All that is not a sample stays: what a sample means depends on what its
- * process, and those it was forked from, had mapped before.  Of the PMCs that
- * are not wanted nothing stays.
+ * All records other than samples stay: the meaning of a sample depends on the
+ * earlier mappings of its process and its ancestors.  All records of unwanted
+ * PMCs are dropped.
  */
 #include <stdlib.h>
 
@@ -49,7 +49,7 @@ static uint32_t find_late(const struct part *t, uint32_t tid)
 	return idtab_find(&t->latetab, hash_mix(tid, 0), same_tid, t, &tid);
 }
 
-/* On the clock of the first log, as all that is asked of the stream is. */
+/* Converts to the clock of the first log, which the conditions use. */
 static uint64_t moment(const struct part *t, uint64_t tsc)
 {
 	return logclock_at(&t->p.log.clock, tsc);
@@ -70,7 +70,7 @@ static void expect_chain(struct part *t, uint32_t tid, uint64_t tsc)
 		t->late[id].tsc = tsc;
 }
 
-/* Adds a sample to those that are left out: @n is 1, or -1 if it is not. */
+/* Counts a sample as left out (@n is 1), or takes that back (@n is -1). */
 static void count_cut(struct part *t, uint8_t ends, int n)
 {
 	int i;
@@ -92,7 +92,7 @@ static enum fate stays(struct part *t, const struct sample *s, bool late)
 	return FATE_STAYS;
 }
 
-/* All is known of one that has waited, or all that will ever be. */
+/* Decides on a waiting sample: its chain came, or will not come. */
 static void decide(struct part *t, const struct late_sample *late,
 		   uint64_t met)
 {
@@ -121,7 +121,7 @@ void part_init(struct part *t, struct filter *filter, struct select *select,
 	t->p.late.ctx = t;
 }
 
-/* It waits for its user chain, and what follows waits for it. */
+/* Queues a sample for its user chain; later records wait behind it. */
 static enum fate wait_for_chain(struct part *t, const struct pmclog_rec *r,
 				const struct sample *s, uint64_t met,
 				uint64_t user)
@@ -153,7 +153,7 @@ static enum fate by_frames(struct part *t, const struct pmclog_rec *r,
 	return select_wanted(t->select, met) ? stays(t, s, late) : FATE_OUT;
 }
 
-/* @raw: its fields; no data: it has none, or nobody asks. */
+/* @raw: fields of the sample; no data: it has none, or they are not needed. */
 static enum fate fate_of(struct part *t, const struct pmclog_rec *r,
 			 struct tp_raw raw)
 {
@@ -176,13 +176,13 @@ static enum fate fate_of(struct part *t, const struct pmclog_rec *r,
 	s.event = events_of(&t->p.events, &t->p.str, pmcid);
 	if (!select_fields(t->select, profile_format(&t->p, s.event), &raw))
 		return FATE_OUT;
-	/* chains that come later tell moments of their own log */
+	/* later user chains have timestamps of their own log */
 	s.tsc = r->tsc;
 	profile_settle(&t->p);
 	return by_frames(t, r, &s, proc->as);
 }
 
-/* The record is the library's until the next one is read. */
+/* Copies the record: it is only valid until the next one is read. */
 static void keep_lone(struct part *t, const struct pmclog_rec *r)
 {
 	struct lone_sample *l = &t->lone;
@@ -203,7 +203,7 @@ static void put_sample(struct part *t, const struct pmclog_rec *r,
 		heldrecs_add(&t->held, r->data, r->len);
 }
 
-/* @r follows a sample whose fields are asked for; NULL: nothing does. */
+/* @r: the record after the sample that waits for its fields; NULL: none. */
 static void put_lone(struct part *t, const struct pmclog_rec *r)
 {
 	struct tp_raw raw = { .data = NULL };
@@ -235,7 +235,7 @@ static void raw_fields(struct part *t, const struct pmclog_rec *r)
 	t->fate = FATE_OUT;
 }
 
-/* Samples that wait for it have their user frames now. */
+/* Decides on the samples that waited for this user chain. */
 static void answer(struct part *t, const struct pmclog_rec *r)
 {
 	uint32_t tid = U32(pmclog_ext_userchain, tid), n;
@@ -259,7 +259,7 @@ static void answer(struct part *t, const struct pmclog_rec *r)
 	}
 }
 
-/* It may be for one that was kept; one that is for none does no harm. */
+/* May the chain be for a kept sample?  A chain for none does no harm. */
 static bool wanted_chain(struct part *t, const struct pmclog_rec *r)
 {
 	uint32_t id;
@@ -273,7 +273,7 @@ static bool wanted_chain(struct part *t, const struct pmclog_rec *r)
 	return true;
 }
 
-/* Losses have no process: what is not known to be another's is kept. */
+/* Losses have no process: a loss is kept unless it surely is unwanted. */
 static bool wanted_drop(struct part *t, const struct pmclog_rec *r)
 {
 	uint32_t cause;
@@ -293,14 +293,14 @@ static bool wanted_drop(struct part *t, const struct pmclog_rec *r)
 }
 
 /* ------------------------------------------------------------------------
- * Records that are others in the part
+ * Records that are changed in the part
  */
 static void set32(unsigned char *p, uint32_t v)
 {
 	memcpy(p, &v, sizeof(v));
 }
 
-/* The exec is everybody's, whichever PMC it was told for. */
+/* An exec concerns all PMCs, whichever PMC it was logged for. */
 static const unsigned char *exec_record(struct part *t,
 					const struct pmclog_rec *r)
 {
@@ -314,13 +314,13 @@ static const unsigned char *exec_record(struct part *t,
 	return t->buf;
 }
 
-/* An account that says less than its records leaves nothing to take away. */
+/* At least 0, if the account has less than the records. */
 static uint64_t less(uint64_t all, uint64_t out)
 {
 	return all > out ? all - out : 0;
 }
 
-/* What was left out was not wanted: the account has a place for that. */
+/* Adds the samples left out to the account, as unwanted. */
 static void settle(const struct part *t, struct pmclog_account *a)
 {
 	uint64_t out = t->seen - t->kept;
@@ -371,7 +371,7 @@ static void begin(struct part *t)
  * All records
  */
 
-/* Where a record tells its PMC; 0: of a type that belongs to none. */
+/* Offset of the PMC id in a record; 0: the type has none. */
 static size_t pmcid_offset(const struct pmclog_rec *r)
 {
 	switch (r->type) {
@@ -404,8 +404,8 @@ static bool of_wanted_pmc(struct part *t, const struct pmclog_rec *r)
 }
 
 /*
- * Samples, and what belongs to them.  They would fill a profile: what they say
- * of processes is nothing.
+ * Samples and their further records.  They are not added to the profile: it
+ * would grow, and they have no information on processes.
  */
 static bool of_sample(struct part *t, const struct pmclog_rec *r)
 {
@@ -440,7 +440,7 @@ static const unsigned char *other_record(struct part *t,
 	}
 }
 
-/* Who reads with us should not have to wait for a thread that sleeps. */
+/* The reader of the output should not wait for a thread that sleeps. */
 static bool waits_too_long(const struct part *t, uint64_t tsc)
 {
 	const struct late_sample *oldest = t->p.late.oldest;
@@ -469,7 +469,7 @@ void part_record(struct part *t, const struct pmclog_rec *r)
 		if (p)
 			heldrecs_add(&t->held, p, r->len);
 	}
-	/* its fields go with a sample */
+	/* the fields of a sample go with it */
 	while (t->fate != FATE_OPEN && t->p.late.oldest &&
 	       waits_too_long(t, r->tsc))
 		late_give_up(&t->p.late);

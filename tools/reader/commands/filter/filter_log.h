@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which records of a log a part of it has. */
+/* Selects the records of a log that a part of it keeps. */
 #ifndef READER_FILTER_LOG_H
 #define READER_FILTER_LOG_H
 
@@ -22,25 +22,25 @@ struct lone_sample {
 
 enum fate {
 	FATE_OUT, FATE_STAYS,
-	FATE_OPEN,		/* its user chain will tell */
+	FATE_OPEN,		/* depends on its user chain */
 };
 
 /**
  * struct part - a part of a log
- * @event:    of whose PMCs; NULL: all
- * @not_event: of those of all others
- * @p:        what is known of processes, PMCs and the clock so far
- * @select:   what symbols are needed for
- * @hurry:    somebody waits for what is written
- * @held:     what is not written yet
- * @lone:     a sample of which the fields are asked for
- * @late:     by thread, the newest sample kept whose user chain follows
- * @seen, @kept: samples of this log; there may be several in one stream
- * @late_kept, @answers: of those kept, with a chain to come; chains that came
- * @dropped:  by cause, samples told by DROPNOTIFYs that were kept
+ * @event:    keep the PMCs of this event; NULL: all
+ * @not_event: keep the PMCs of all other events instead
+ * @p:        processes, PMCs and the clock so far
+ * @select:   conditions that need symbols
+ * @hurry:    a program waits for the output
+ * @held:     records that are not written yet
+ * @lone:     a sample with a condition on its fields
+ * @late:     by thread, the newest kept sample whose user chain follows
+ * @seen, @kept: samples of this log; a stream may have several logs
+ * @late_kept, @answers: kept samples with a later user chain; chains that came
+ * @dropped:  by cause, lost samples in DROPNOTIFYs that were kept
  * @cut, @cut_by: samples left out whose records say that their chains are cut
- * @fate:     of the last record, if it is a sample
- * @tsc:      the latest of this log's records, on its own clock
+ * @fate:     fate of the last record, if it is a sample
+ * @tsc:      latest timestamp of this log, on its own clock
  */
 struct part {
 	const char *event;
@@ -64,21 +64,21 @@ struct part {
 };
 
 /*
- * @event and @not_event, @hurry, and where records go, that is held.put and
- * held.ctx, are to be set after it.
+ * The caller sets @event, @not_event, @hurry, held.put and held.ctx (the output
+ * of records) after it.
  */
 void part_init(struct part *t, struct filter *filter, struct select *select,
 	       const struct image_root *root);
 void part_free(struct part *t);
 /*
- * Writes the record as it is in the part, or not at all; perhaps later.  Before
- * a CLOSELOG, and at the end of a log without one, goes part_settle(), and then
- * part_note() is to be written.
+ * Writes the record as it is in the part, now or later, or leaves it out.
+ * Before a CLOSELOG, and at the end of a log without one, the caller calls
+ * part_settle() and writes part_note().
  */
 void part_record(struct part *t, const struct pmclog_rec *r);
-/* Nothing more comes that could tell of the samples that wait. */
+/* Decides on the waiting samples: no more records of this log follow. */
 void part_settle(struct part *t);
-/* The record that says what the log is a part of; its length in *@len. */
+/* The record that describes the log it is a part of; its length in *@len. */
 const unsigned char *part_note(struct part *t, const char *conditions,
 			       uint32_t *len);
 

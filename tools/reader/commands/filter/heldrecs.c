@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "commands/filter/heldrecs.h"
 
-/* What was written leaves its room when that is half of all. */
+/* Frees the space of written records when it is half of the array. */
 static void make_room(struct heldrecs *t)
 {
 	uint32_t n = t->n - t->first;
@@ -62,7 +62,7 @@ void heldrecs_tie(struct heldrecs *t, const void *p, uint32_t len)
 	hold(t, p, len, true, true);
 }
 
-/* All up to the first that is not known yet. */
+/* Writes all records up to the first undecided one. */
 static void write_known(struct heldrecs *t)
 {
 	struct heldrec *rec;

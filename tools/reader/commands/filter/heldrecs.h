@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records that come after one of which it is not known yet whether it stays:
- * they wait, for the order of a log is that of time.
+ * Records queued behind one whose fate is still undecided, to keep the log in
+ * the order of time.
  */
 #ifndef READER_HELDRECS_H
 #define READER_HELDRECS_H
@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What waits may take. */
+/* Limit for the memory of waiting records. */
 #define HELDRECS_BYTES	((size_t)32 << 20)
 
 /**
- * struct heldrec - one of them
- * @met:   what is known of one that is @open
- * @open:  not known yet
- * @tied:  it goes with the one before it
+ * struct heldrec - a waiting record
+ * @met:   conditions that an @open record meets so far
+ * @open:  not decided yet
+ * @tied:  shares the fate of the record before it
  */
 struct heldrec {
 	unsigned char *data;
@@ -28,9 +28,9 @@ struct heldrec {
 
 /**
  * struct heldrecs
- * @rec:   those from @first on, the first is number @number
- * @bytes: of all of them
- * @put:   takes what stays
+ * @rec:   records wait from @first on; the first is number @number
+ * @bytes: length of all of them
+ * @put:   writes a record that stays
  */
 struct heldrecs {
 	struct heldrec *rec;
@@ -40,13 +40,13 @@ struct heldrecs {
 	void *ctx;
 };
 
-/* A record that stays. */
+/* Adds a record that stays. */
 void heldrecs_add(struct heldrecs *t, const void *p, uint32_t len);
-/* One that is to be told of by heldrecs_decide(), by the number returned. */
+/* Adds an undecided record; returns its number for heldrecs_decide(). */
 uint32_t heldrecs_wait(struct heldrecs *t, const void *p, uint32_t len,
 		       uint64_t met);
 uint64_t heldrecs_met(const struct heldrecs *t, uint32_t number);
-/* What was added last waits: this goes where it goes. */
+/* Adds a record that shares the fate of the last one, which waits. */
 void heldrecs_tie(struct heldrecs *t, const void *p, uint32_t len);
 void heldrecs_decide(struct heldrecs *t, uint32_t number, bool stays);
 void heldrecs_free(struct heldrecs *t);

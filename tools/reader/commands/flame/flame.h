@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Flame graphs: a call tree as an SVG page, with its look and behaviour. */
+/* Flame graphs: a call tree as an SVG page with its style and script. */
 #ifndef READER_FLAME_H
 #define READER_FLAME_H
 
@@ -7,19 +7,19 @@
 #include "base/out.h"
 #include "profile/calltree.h"
 
-#define FLAME_WIDTH	1200	/* until the script knows the window's */
+#define FLAME_WIDTH	1200	/* until the script knows the window width */
 #define FLAME_PAD	10
-#define FLAME_HEAD	92	/* height of what is above the frames */
+#define FLAME_HEAD	92	/* height of the area above the frames */
 #define FLAME_ROW	18
 #define FLAME_CHAR	6.63	/* width of a character, 11 px monospace */
-#define FLAME_HUES	8	/* at most so many */
+#define FLAME_HUES	8	/* maximum number of hues */
 
 extern const char flame_style[];
 extern const char flame_script[];
 
 /**
- * struct flame_hue - one of the things that colours tell apart
- * @what: for the legend, NULL: not there
+ * struct flame_hue - the colours of one kind of frame
+ * @what: text for the legend, NULL: not in the legend
  * @h, @s, @l: hue, saturation, lightness, and how far each varies (by name, or
  *	by strength: then lightness goes from @l up to @l + @dl as it fades)
  */
@@ -30,7 +30,7 @@ struct flame_hue {
 };
 
 /**
- * struct flame_look - a frame
+ * struct flame_look - appearance of a frame
  * @name:  safe to print, but not yet quoted for XML; may point into @buf
  * @hue:   number of a hue
  * @strength: 0 to 1, of hues that fade
@@ -43,8 +43,8 @@ struct flame_look {
 };
 
 /**
- * struct flame_note - more for a frame's tooltip
- * @obj:   what it is in, or NULL; may point into @buf
+ * struct flame_note - more text for a frame's tooltip
+ * @obj:   its object, or NULL; may point into @buf
  */
 struct flame_note {
 	const char *obj;
@@ -53,10 +53,10 @@ struct flame_note {
 };
 
 /**
- * struct flame_graph - what is drawn
- * @look:  asked for more than once, to sort frames; all but @strength is set
- * @note:  of what is drawn; there is none if nothing is set
- * @hues:  @nhues of them; the first is the root's and not in the legend
+ * struct flame_graph - a graph to draw
+ * @look:  called several times for a frame, to sort; all but @strength is set
+ * @note:  called for frames that are drawn; no note if it sets nothing
+ * @hues:  @nhues hues; the first is the root's and not in the legend
  * @title, @subtitle: any text
  */
 struct flame_graph {
@@ -69,7 +69,7 @@ struct flame_graph {
 	const char *title, *subtitle;
 };
 
-/* The tree has to have something in it. */
+/* The tree must not be empty. */
 void flame_draw(const struct flame_graph *g, struct out *out);
 
 #endif /* READER_FLAME_H */

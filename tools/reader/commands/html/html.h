@@ -2,9 +2,9 @@
 /*
  * The parts of pmclog html.
  *
- * A page holds counts, not samples: by slice of time, by series (who) and by
- * call path.  All three are bounded, so that a page is no larger than a
- * browser likes; what is merged for that is told in it.
+ * A page holds counts, not samples: by slice of time, by series (event,
+ * command, thread) and by call path.  All three are bounded, so that a browser
+ * can handle the page.  The page says what was merged for that.
  */
 #ifndef READER_HTML_H
 #define READER_HTML_H
@@ -22,7 +22,7 @@
 /**
  * struct series - samples that agree in all but time and path
  * @comm: string number
- * @merged: of several processes
+ * @merged: the series is of several processes
  * @first, @last: seconds since the log's beginning
  */
 struct series {
@@ -35,30 +35,31 @@ struct series {
 struct series_tab {
 	struct series *series;
 	uint32_t n, cap;
-	uint32_t last;		/* the one asked for last */
+	uint32_t last;		/* the series looked up last */
 	struct idtab tab;
 };
 
-/* The series of @key; it has no samples if it is new. */
+/* The series of @key; a new series has no samples. */
 uint32_t series_of(struct series_tab *t, const struct series *key);
 /*
- * Those of the events in @use in @to, at most about @max: the small ones are
- * merged by command.  By series: its number there, or HTML_NONE.
+ * Copies the series of the events in @use to @to, at most about @max: small
+ * ones are merged by command.  Returns the number in @to by series, or
+ * HTML_NONE.
  */
 uint32_t *series_fewer(const struct series_tab *t, const bool *use,
 		       struct series_tab *to, uint32_t max);
 void series_free(struct series_tab *t);
 
-/* samples of a series in a slice of time; @what: of the owner's choice */
+/* samples of a series in a slice of time; @what: defined by the owner */
 struct cell {
 	uint32_t slice, series, what;
 	uint64_t count;
 };
 
 /**
- * struct cells - counts, of longer slices the more there are
+ * struct cells - counts; slices become longer as cells become more
  * @shift: a slice is 2^@shift units
- * @max:   so many cells are too many, unless slices are @least or fewer
+ * @max:   limit of cells, unless there are only @least slices or fewer
  */
 struct cells {
 	struct cell *cell;
@@ -70,17 +71,17 @@ struct cells {
 };
 
 void cells_add(struct cells *t, uint64_t unit, const struct cell *c);
-/* Slices twice as long. */
+/* Doubles the length of slices. */
 void cells_coarsen(struct cells *t);
-/* By slice, series and what; nothing can be added after it. */
+/* Sorts by slice, series and @what; nothing can be added after it. */
 void cells_sort(struct cells *t);
 void cells_free(struct cells *t);
 
 /**
  * struct paths - all call paths
- * @same:   by function: the one that stands for it
+ * @same:   by function: the function that represents it
  * @leaf:   by chain: node of @tree
- * @weight: by node of @tree: its part of its event's samples
+ * @weight: by node of @tree: its fraction of its event's samples
  */
 struct paths {
 	struct calltree tree;
@@ -89,14 +90,14 @@ struct paths {
 };
 
 /**
- * struct choice - of paths, those that carry most
- * @number: by node of the tree: here, of @n; the children left out of a node
- *          are one node here
- * @func:   by node, as @parent, @rest and @of; HTML_NONE: what was left out
- * @rest:   what was left out below it, or 0
- * @of:     the node of the tree; of what was left out, one of those
- * @left_out: nodes that were too small
- * @limit:  they have at most this part of their event's samples
+ * struct choice - the call paths with the most samples
+ * @number: by node of the tree: its number here, of @n; the children of a node
+ *          that are left out are one node here
+ * @func:   by number here, as @parent, @rest and @of; HTML_NONE: left out
+ * @rest:   number of the node for those left out below it, or 0
+ * @of:     the node of the tree; for those left out, one of them
+ * @left_out: number of nodes that were too small
+ * @limit:  they have at most this fraction of their event's samples
  */
 struct choice {
 	uint32_t *number;
@@ -106,23 +107,23 @@ struct choice {
 };
 
 void paths_build(struct paths *t, const struct profile *p, const bool *use);
-/* Keeps about @max of them, which were also kept with a larger @max. */
+/* Keeps about @max paths; a larger @max keeps the same ones and more. */
 void paths_choose(const struct paths *t, struct choice *c, uint32_t max);
 /*
- * By node of @few, which is of fewer paths: the node in @many, where nodes for
- * what only @few leaves out are added.  The caller frees it.
+ * By node of @few, which has fewer paths: the node in @many.  Nodes for what
+ * only @few leaves out are added to @many.  The caller frees it.
  */
 uint32_t *choice_within(const struct choice *few, struct choice *many);
 void choice_free(struct choice *c);
 void paths_free(struct paths *t);
 
 /**
- * struct html - a page in the making
- * @chains: by chain, as the log is read; @heat: by series alone
- * @cells, @map: the same as they are in the page, with the nodes of @some
+ * struct html - a page that is being made
+ * @chains: counts by chain, while the log is read; @heat: by series alone
+ * @cells, @map: the same as in the page, with the nodes of @some
  * @whole: by event and command, not by time, with the nodes of @most
  * @self, @total: by event and function, of all samples
- * @nchain: chains had numbers below this
+ * @nchain: upper limit of the chain numbers
  * @named: series as they are in the page
  */
 struct html {
@@ -136,10 +137,10 @@ struct html {
 	struct choice most, some;
 };
 
-/* The data block: one JSON object, harmless within a script element. */
+/* Writes the data block: one JSON object, safe inside a script element. */
 void html_data(struct html *h);
 
-/* What is before and after the data: made of html/ when it is built. */
+/* The page before and after the data; made from html/ during the build. */
 extern const char html_before[], html_after[];
 
 #endif /* READER_HTML_H */

@@ -6,7 +6,7 @@
 #include "analysis/analysis.h"
 #include "base/out.h"
 
-/* columns of the flat profile that rows are told apart by */
+/* columns that the rows of the flat profile are grouped by */
 #define SORT_TIME	1U
 #define SORT_CPU	2U
 #define SORT_PID	4U
@@ -20,9 +20,9 @@
 
 /**
  * struct report - one run of the command
- * @same:  by function: the first that looks the same
- * @limit: what has less than this percentage is left out
- * @lines: at most so many rows in the flat profile, 0: no limit
+ * @same:  by function: the first that is shown the same
+ * @limit: minimum share of a row, percent
+ * @lines: maximum number of rows in the flat profile, 0: no limit
  * @flat, @tree, @callers: which tables are wanted
  */
 struct report {
@@ -41,7 +41,7 @@ void report_event(struct report *r, uint32_t event);
 void report_nameless(struct report *r);
 void report_flat(struct report *r, uint32_t event);
 void report_tree(struct report *r, uint32_t event);
-/* The tree from the innermost functions to their callers. */
+/* Prints the tree from the innermost functions to their callers. */
 void report_callers(struct report *r, uint32_t event);
 
 /* Text for a function: name and, for the kernel, a mark. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rows of the flat profile: what was counted for whom. */
+/* The rows of the flat profile: counts by function, command and group. */
 #ifndef READER_REPORT_ROWS_H
 #define READER_REPORT_ROWS_H
 
 #include "commands/report/report.h"
 
 /**
- * struct row - of the table
- * @comm:  string number, 0 if commands are not told apart
+ * struct row - a row of the table
+ * @comm:  string number, 0 if rows are not grouped by command
  * @group: of struct groups
- * @func:  stands for all that are not told apart from it
+ * @func:  represents all functions of the row
  */
 struct row {
 	uint64_t self, total;
@@ -23,8 +23,8 @@ struct table {
 };
 
 /*
- * Of an event; @key: by frame, the function that stands for it.  The caller
- * frees the rows.
+ * Makes the rows of an event.  @key: by frame, the function that represents it.
+ * The caller frees the rows.
  */
 void report_rows(struct table *t, const struct report *r, uint32_t event,
 		 const uint32_t *key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rules a log must keep, fed one record at a time. */
+/* Checks the rules that a log must keep, one record at a time. */
 #ifndef READER_VERIFY_H
 #define READER_VERIFY_H
 
@@ -26,7 +26,7 @@ struct verify_target {
 
 /**
  * struct verify_procs - PMCs of process modes, and their targets
- * @later: a fault, unless records of processes were lost
+ * @later: a fault, valid unless records of processes were lost
  */
 struct verify_procs {
 	struct verify_pmc *pmc;
@@ -43,20 +43,20 @@ struct announced {
 };
 
 /**
- * struct verify - what the rules need to remember
- * @format:      of the log, by the reader of it; set it first
+ * struct verify - state of the rules
+ * @format:      format of the log; the caller sets it first
  * @open:        inside a log: INITIALIZE was seen, CLOSELOG was not
  * @map_in:      @map_pid and @map_start are those of the last MAP_IN
  * @chain:       the last record was a CALLCHAIN of PMC @chain_pmc and thread
  *               @chain_tid, at @last_tsc
- * @snapshot:    this log said why it was taken
+ * @snapshot:    this log had a record with the cause of the snapshot
  * @last_of:     of FreeBSD's logs: clock by CPU, in the kernel and not
- * @pmcids:      announced in this log
- * @ends:        how user chains do, of all PMCs together
- * @asked_tables: one of them is by unwind tables, if there are any
+ * @pmcids:      PMCs announced in this log
+ * @ends:        how user chains end, for all PMCs together
+ * @asked_tables: a PMC asked for chains by unwind tables, if available
  * @samples, @late, @cut_by, @answers, @dropped, @proc_dropped: in this log, against its
  *               account
- * @end:         offset behind the last record
+ * @end:         offset after the last record
  * @n*, @nsec:   over all logs of the stream
  */
 struct verify {
@@ -76,7 +76,7 @@ struct verify {
 	struct idtab pmctab;
 	struct announced *pmcids;
 	uint32_t npmcs, pmccap;
-	uint32_t last_pmc;	/* asked for last */
+	uint32_t last_pmc;	/* looked up last */
 	bool asked_tables;
 	uint64_t samples;
 	uint64_t late;
@@ -93,7 +93,7 @@ struct verify {
 	uint64_t nsec;
 	uint32_t npmcs_total;
 	uint32_t nsessions;
-	uint32_t nforeign;	/* of these, FreeBSD's */
+	uint32_t nforeign;	/* of these, logs of FreeBSD */
 
 	struct verify_procs procs;
 	struct ends_log ends;
@@ -106,7 +106,7 @@ const char *verify_record(struct verify *v, const struct pmclog_rec *rec);
 /* verify_procs.c: the same for process modes, after the other rules. */
 const char *verify_procs(struct verify *v, const struct pmclog_rec *rec);
 void verify_procs_free(struct verify_procs *t);
-/* The stream ended: NULL, or what is missing at *@offset. */
+/* At the end of the stream: NULL, or what is missing at *@offset. */
 const char *verify_end(const struct verify *v, uint64_t *offset);
 void verify_free(struct verify *v);
 
