@@ -3,8 +3,8 @@
  * The perf events behind a PMC: one per CPU.  Process-mode PMCs have theirs in
  * threads: see thread.c.
  *
- * All but event_new() run under owner->mutex; all may sleep and interrupt other
- * CPUs.
+ * All but event_new() run under owner->mutex, or in the hotplug work under
+ * owner->cpus_mutex alone.  All may sleep and interrupt other CPUs.
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>

@@ -141,7 +141,7 @@ int hotplug_add_owner(struct hwpmc_owner *o)
 	return err;
 }
 
-/* Not under owner->mutex: the work takes it. */
+/* The caller holds neither owner->mutex nor owner->cpus_mutex: the work is waited for. */
 void hotplug_remove_owner(struct hwpmc_owner *o)
 {
 	if (!o->hp_added)
@@ -153,7 +153,8 @@ void hotplug_remove_owner(struct hwpmc_owner *o)
 /*
  * rings_create - rings for all online CPUs, and for those that come online later
  *
- * Under owner->mutex.  Rings created before a failure stay for the next attempt.
+ * Under owner->cpus_mutex; an ioctl holds owner->mutex as well, the hotplug work
+ * does not.  Rings created before a failure stay for the next attempt.
  */
 int rings_create(struct hwpmc_owner *o)
 {

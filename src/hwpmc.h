@@ -54,8 +54,9 @@ struct owner_ring;
  * @account: of its user; NULL: no limits; constant
  * @mutex:  ioctls, PMC life cycle
  * @cpus_mutex: taken with @mutex, and released while the holder of @mutex waits for
- *	the log: a CPU that comes online meanwhile gets its rings and events.  Fields
- *	that this work changes need both, even if only @mutex is named here
+ *	the log: a CPU that comes online meanwhile gets its rings and events.  The
+ *	hotplug work holds this one alone.  An ioctl holds both for the fields that the
+ *	work changes, even if only @mutex is named here
  * @pmcs:   by row; stored under @mutex, cleared under @fold_mutex when a PMC is
  *	folded.  Under @mutex only the PMCs in @live may be accessed
  * @live:   @mutex; rows of PMCs that are not released
