@@ -213,8 +213,8 @@ const char *elfsyms_names(struct symtab *t, const struct image *im,
 }
 
 /*
- * Address of the stub of the first relocation, and the size of a stub.  With
- * IBT the stubs that are called are in .plt.sec.
+ * Address and size of the PLT entry of the first relocation.  With IBT the
+ * entries that are called are in .plt.sec.
  */
 static bool plt_layout(Elf *elf, size_t nrel, uint64_t *start, uint64_t *size)
 {
@@ -227,7 +227,7 @@ static bool plt_layout(Elf *elf, size_t nrel, uint64_t *start, uint64_t *size)
 	}
 	if (!find_section(elf, ".plt", &sh) || sh.sh_size < nrel * *size)
 		return false;
-	/* the rest is the common stub at the start */
+	/* one entry in front of these is shared by all */
 	*start = sh.sh_addr + sh.sh_size - nrel * *size;
 	return sh.sh_size - nrel * *size <= 64;
 }
