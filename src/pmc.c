@@ -2,8 +2,9 @@
 /*
  * The life of a PMC: allocate, set, start, read, stop, release.
  *
- * Everything here runs in an ioctl (or the last close) under owner->mutex.  The
- * order of the checks is part of the interface.
+ * Everything here runs in an ioctl (or the last close) under owner->mutex, except
+ * pmc_fold() and pmc_describe(): the writer thread calls them as well, without it.
+ * The order of the checks is part of the interface.
  */
 #include <linux/cpu.h>
 #include <linux/ctype.h>

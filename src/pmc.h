@@ -196,7 +196,7 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
 	for_each_possible_cpu(cpu)				\
 		if (!((pc) = smp_load_acquire(&(pmc)->cpus[cpu]))) {} else
 
-/* pmc.c: all under owner->mutex */
+/* pmc.c: under owner->mutex, except pmc_fold() and pmc_describe() */
 #define HWPMC_CAPS_OFFERED	(HWPMC_CAP_INTERRUPT | HWPMC_CAP_USER | \
 				 HWPMC_CAP_SYSTEM | HWPMC_CAP_READ | \
 				 HWPMC_CAP_WRITE | HWPMC_CAP_SYSWIDE)
