@@ -7,7 +7,8 @@
 #
 # Nothing depends on how fast the machine is: a recording that has too few samples is
 # made again with more work. Where unwind tables are made, or read from the disk, while
-# the program is recorded already, the second half of the recording is what counts.
+# the program is recorded already, the second half of the recording is what counts, of
+# one that has samples enough of the program in its first half as well.
 # Conditions are expanded when they are looked at.
 # shellcheck disable=SC2016,SC2086
 
@@ -17,7 +18,7 @@ PATH=/in:$PATH
 export XDG_CACHE_HOME="$dir/cache" LC_ALL=C PERL_HASH_SEED=0
 least=98	# percent
 samples=250	# that count
-all_of_it=0%-100% second_half=50%-100%
+all_of_it=0%-100% first_half=0%-50% second_half=50%-100%
 period=1000000	# ns: a thousand samples a second
 
 # skip_all REASON
@@ -132,9 +133,10 @@ all_enough()
 	done
 }
 
-# record WORK OPTION...: the log of WORK as a command, with so much work that the second
-# half has samples enough of each program of $counted, which is WORK if that is one
-# program. The first recording makes the unwind tables. $recorder makes it.
+# record WORK OPTION...: the log of WORK as a command, with so much work that each half
+# has samples enough of each program of $counted, which is WORK if that is one program:
+# one that begins late has no tables yet when the second half begins. The first
+# recording makes the unwind tables. $recorder makes it.
 record()
 {
 	kind=$1 size=4
@@ -147,7 +149,7 @@ record()
 	for try in 1 2 3 4 5 6 7; do
 		work $kind $size
 		$recorder "$@"
-		all_enough $second_half && [ $try -gt 1 ] && break
+		all_enough $first_half && all_enough $second_half && [ $try -gt 1 ] && break
 		size=$((size * (all > 10 ? samples * 2 / all + 1 : 20)))
 	done
 }
