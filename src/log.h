@@ -209,7 +209,6 @@ struct hwpmc_log {
 	u64		buf_samples;	/* not written yet */
 	u64		buf_records;
 	struct pmclog_account base;	/* at the start of this log */
-	struct pmclog_account seen;	/* at the last look */
 	struct pmclog_account retired;	/* of folded PMCs; fold_mutex */
 	u64		samples_logged;	/* in this log: written or buffered */
 	u64		lost_here;	/* in this log: discarded */
