@@ -453,7 +453,10 @@ static bool cancel_rotate(struct hwpmc_owner *o)
  * log_rotate - ROTATELOG: the old log ends, the log in @fd begins, no PMC stops
  *
  * EINVAL without a log, for a log that is read from the device, or for a file that
- * cannot be used for a log; EBADF, EINTR, ENOMEM.
+ * cannot be used for a log; EBADF, ENOMEM.
+ * A signal interrupts the caller.  EINTR: the thread had not begun, and nothing has
+ * changed.  EINPROGRESS: the thread is ending the old log, and goes on to the new
+ * one as soon as the old file has taken the rest.
  * Clears a write error: the new log starts without one.
  */
 int log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
@@ -488,11 +491,7 @@ int log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
 		return 0;
 	if (cancel_rotate(o))
 		return -EINTR;
-	if (log_wait(o,
-			     log_answered(o, &req->rotate_done, want),
-			     WAIT_KILLABLE))
-		return -EINTR;
-	return 0;
+	return log_answered(o, &req->rotate_done, want) ? 0 : -EINPROGRESS;
 }
 
 /* -ENOMEM: this CPU has no ring; -EAGAIN: the ring has no room now. */

@@ -65,13 +65,21 @@ static void tee_end(struct hwpmc_owner *o)
 	chunks_free(o, &log->tee);
 }
 
-/* rotate - end the log and begin the next in @to; takes over all of @to */
+/*
+ * rotate - end the log and begin the next in @to; takes over all of @to
+ *
+ * The old file may take the rest only much later, and the caller of the ioctl may be
+ * gone by then.  The new file may hold the device open meanwhile, so the caller keeps
+ * both files from here on.
+ */
 void rotate(struct hwpmc_owner *o, const struct log_place *to)
 {
 	struct hwpmc_log *log = &o->log;
 	bool following = log->req.dump_done;
 	bool all_told;
 
+	if (to->bound)
+		log_keep(o, get_pid(to->keeper), true);
 	if (following)
 		tee_begin(o);
 	all_told = following && log->tee_told;

@@ -122,6 +122,35 @@ TEST(cycle_rotated)
 }
 
 /*
+ * ... also while the old log's file takes no data: a pipe, whose other end is in the
+ * socket.  Nobody waits for the rotation any more.
+ */
+static int rotate_slowly_into_cycle(bool unused)
+{
+	int ends[2], log[2], dev = dev_open(), err;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) || small_pipe(log) ||
+	    dev_configure(dev, log[1]) || dev_flush(dev) || pipe_fill(log[1]))
+		return -1;
+	close(log[1]);
+	if (send_fd(ends[1], ends[1], 1) || send_fd(ends[0], dev, 2) ||
+	    send_fd(ends[0], log[0], 3))
+		return -1;
+	alarm_every(100, NULL, 0);
+	while ((err = dev_rotate(dev, ends[0])) == -EINTR)
+		;
+	return err != -EINPROGRESS;
+}
+
+TEST(cycle_rotated_slowly)
+{
+	int users = module_users();
+
+	ASSERT_EQ(0, in_a_child(rotate_slowly_into_cycle, false));
+	EXPECT_TRUE(recorders_are(users));
+}
+
+/*
  * Another cycle: a mapping that waits to be logged, the io_uring that was mapped,
  * and in its table the device and the end of the pipe that nobody else can read.
  */

@@ -5,30 +5,10 @@
  */
 #include <pthread.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 
 #include "recorder.h"
 #include "target.h"
 #include "test.h"
-
-static void ignore(int sig)
-{
-}
-
-/* SIGALRM from now on every @ms, without restarting system calls. */
-static void alarm_every(unsigned int ms)
-{
-	struct sigaction sa = { .sa_handler = ignore };
-	struct itimerval it = {
-		.it_interval = { .tv_usec = ms * 1000 },
-		.it_value = { .tv_usec = ms * 1000 },
-	};
-
-	if (!ms)
-		memset(&it, 0, sizeof(it));
-	sigaction(SIGALRM, &sa, NULL);
-	setitimer(ITIMER_REAL, &it, NULL);
-}
 
 /* A log into a pipe that is full, with the writing thread stuck in it. */
 struct stuck {
@@ -79,10 +59,10 @@ TEST(flush_interrupted)
 	struct stuck s;
 
 	ASSERT_EQ(0, stick(&s));
-	alarm_every(100);
+	alarm_every(100, NULL, 0);
 	EXPECT_EQ(-EINTR, dev_flush(s.dev));
 	EXPECT_EQ(-EINTR, dev_flush(s.dev));
-	alarm_every(0);
+	alarm_every(0, NULL, 0);
 	EXPECT_EQ(0, close(s.dev));
 }
 
@@ -95,7 +75,7 @@ static void check_end(struct __test_metadata *_metadata, int negative_fd)
 	int err;
 
 	ASSERT_EQ(0, stick(&s));
-	alarm_every(100);
+	alarm_every(100, NULL, 0);
 	if (negative_fd) {
 		EXPECT_EQ(-EINTR, dev_configure(s.dev, -1));
 	} else {
@@ -105,7 +85,7 @@ static void check_end(struct __test_metadata *_metadata, int negative_fd)
 	EXPECT_EQ(-EINVAL, dev_userdata(s.dev, 1));
 	EXPECT_EQ(-EINVAL, dev_flush(s.dev));
 	EXPECT_EQ(-EBUSY, dev_configure(s.dev, 1));
-	alarm_every(0);
+	alarm_every(0, NULL, 0);
 	ASSERT_EQ(0, pthread_create(&reader, NULL, read_rest, &s));
 	err = dev_closelog(s.dev);
 	ASSERT_TRUE(!err || err == -EINVAL);	/* it may have ended by now */
@@ -163,9 +143,9 @@ TEST(rotate_interrupted)
 	struct stuck s;
 
 	ASSERT_EQ(0, stick(&s));
-	alarm_every(100);
+	alarm_every(100, NULL, 0);
 	EXPECT_EQ(-EINTR, dev_rotate(s.dev, file));
-	alarm_every(0);
+	alarm_every(0, NULL, 0);
 	ASSERT_EQ(0, pthread_create(&reader, NULL, read_rest, &s));
 	ASSERT_EQ(0, dev_flush(s.dev));
 	ASSERT_EQ(0, dev_closelog(s.dev));
@@ -176,15 +156,78 @@ TEST(rotate_interrupted)
 	EXPECT_EQ(0, st.st_size);
 }
 
+/* @to: -1 for nowhere.  At most @bytes, what one read gives. */
+static ssize_t copy(int from, int to, size_t bytes)
+{
+	char buf[4096];
+	ssize_t n = read(from, buf, bytes < sizeof(buf) ? bytes : sizeof(buf));
+
+	return n > 0 && to >= 0 ? write(to, buf, n) : n;
+}
+
+/* ... until the end of @from */
+static ssize_t copy_all(int from, int to, size_t bytes)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < bytes && (n = copy(from, to, bytes - done)) > 0)
+		done += n;
+	return done;
+}
+
+/*
+ * A rotation that has begun goes on when its caller is interrupted, until the old
+ * file has taken all.  One that is asked for meanwhile has not begun.
+ */
+TEST(rotate_goes_on)
+{
+	int file = temp_file(), other = temp_file(), old = temp_file();
+	int ends[2], dev = dev_open(), before, full, err;
+	struct stat st;
+	struct log log;
+
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+	ASSERT_EQ(0, dev_configure(dev, ends[1]));
+	ASSERT_EQ(0, dev_userdata(dev, 1));
+	ASSERT_EQ(0, dev_flush(dev));
+	ASSERT_EQ(0, ioctl(ends[0], FIONREAD, &before));
+	ASSERT_EQ(0, pipe_fill(ends[1]));
+	ASSERT_EQ(0, ioctl(ends[0], FIONREAD, &full));
+	close(ends[1]);
+	alarm_every(100, NULL, 0);
+	while ((err = dev_rotate(dev, file)) == -EINTR)
+		;
+	EXPECT_EQ(-EINPROGRESS, err);
+	EXPECT_EQ(-EINTR, dev_rotate(dev, other));
+	EXPECT_EQ(-EINTR, dev_flush(dev));
+	alarm_every(0, NULL, 0);
+
+	ASSERT_EQ(before, copy_all(ends[0], old, before));
+	ASSERT_EQ(full - before, copy_all(ends[0], -1, full - before));
+	ASSERT_LT(0, copy_all(ends[0], old, SIZE_MAX));
+	ASSERT_EQ(0, dev_userdata(dev, 2));
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(log_load(&log, old));
+	ASSERT_LOG(&log, 0);
+	EXPECT_EQ(1, count_words(&log));
+	log_free(&log);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_EQ(1, count_words(&log));
+	log_free(&log);
+	ASSERT_EQ(0, fstat(other, &st));
+	EXPECT_EQ(0, st.st_size);
+}
+
 /* A child that is interrupted in its first rotation and asks again at once. */
 static pid_t rotate_twice(int dev, int first, int second)
 {
-	struct sigaction sa = { .sa_handler = ignore };
 	pid_t pid = fork_bound();
 
 	if (pid)
 		return pid;
-	sigaction(SIGALRM, &sa, NULL);
+	alarm_every(0, NULL, 0);
 	if (dev_rotate(dev, first) != -EINTR)
 		_exit(1);
 	_exit(dev_rotate(dev, second) ? 2 : 0);
@@ -204,14 +247,6 @@ static int wait_seconds(pid_t pid, unsigned int seconds)
 	kill(pid, SIGKILL);
 	wait_for(pid);
 	return -1;
-}
-
-static ssize_t copy(int from, int to, size_t bytes)
-{
-	char buf[4096];
-	ssize_t n = read(from, buf, bytes < sizeof(buf) ? bytes : sizeof(buf));
-
-	return n > 0 ? write(to, buf, n) : n;
 }
 
 /*
@@ -285,12 +320,12 @@ TEST(interrupted_behind_another)
 	EXPECT_TRUE(wait_in_call(getpid(), flusher_tid, SYS_ioctl));
 	sleep_ms(200);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	alarm_every(100);
+	alarm_every(100, NULL, 0);
 	EXPECT_EQ(-EINTR, dev_ioctl(s.dev, HWPMC_IOC_GETCPUINFO, &info));
 	EXPECT_EQ(0, dev_stats(s.dev, HWPMC_STATS_OWNER, &st));
 	EXPECT_LT(500, st.syscalls);
 	EXPECT_EQ(0, dev_stats(s.dev, HWPMC_STATS_MODULE, &st));
-	alarm_every(0);
+	alarm_every(0, NULL, 0);
 	close(s.reader);
 	pthread_join(flusher, NULL);
 	EXPECT_EQ(0, dev_ioctl(s.dev, HWPMC_IOC_GETCPUINFO, &info));
@@ -310,10 +345,10 @@ TEST(start_interrupted)
 
 	ASSERT_EQ(0, stick(&s));
 	ASSERT_EQ(0, dev_allocate(s.dev, &a));
-	alarm_every(100);
+	alarm_every(100, NULL, 0);
 	EXPECT_EQ(-EINTR, dev_start(s.dev, a.id));
 	EXPECT_EQ(-EINTR, dev_start(s.dev, a.id));
-	alarm_every(0);
+	alarm_every(0, NULL, 0);
 	/* it does not run: it cannot be stopped, and does not sample */
 	EXPECT_EQ(-EINVAL, dev_stop(s.dev, a.id));
 	ASSERT_EQ(0, dev_stats(s.dev, HWPMC_STATS_OWNER, &st));
@@ -335,9 +370,9 @@ TEST(start_of_process_interrupted)
 
 	ASSERT_EQ(0, stick(&s));
 	ASSERT_EQ(0, dev_allocate(s.dev, &a));
-	alarm_every(100);
+	alarm_every(100, NULL, 0);
 	EXPECT_EQ(-EINTR, dev_start(s.dev, a.id));
-	alarm_every(0);
+	alarm_every(0, NULL, 0);
 	EXPECT_EQ(-EINVAL, dev_detach(s.dev, a.id, 0));
 	close(s.dev);
 }
@@ -357,9 +392,9 @@ TEST(record_interrupted)
 	ASSERT_EQ(0, stick(&s));
 	ASSERT_EQ(0, dev_allocate(s.dev, &a));
 	ASSERT_EQ(0, dev_allocate(s.dev, &b));
-	alarm_every(100);
+	alarm_every(100, NULL, 0);
 	EXPECT_EQ(-EINTR, record(s.dev, 1));
-	alarm_every(0);
+	alarm_every(0, NULL, 0);
 	EXPECT_EQ(-EINVAL, record(s.dev, 0));
 	EXPECT_EQ(-EINVAL, dev_stop(s.dev, a.id));
 	EXPECT_EQ(-EINVAL, dev_detach(s.dev, b.id, 0));
@@ -374,9 +409,9 @@ TEST(attach_interrupted)
 
 	ASSERT_EQ(0, stick(&s));
 	ASSERT_EQ(0, dev_allocate(s.dev, &a));
-	alarm_every(100);
+	alarm_every(100, NULL, 0);
 	EXPECT_EQ(0, dev_attach(s.dev, a.id, 0));
-	alarm_every(0);
+	alarm_every(0, NULL, 0);
 	EXPECT_EQ(-EEXIST, dev_attach(s.dev, a.id, 0));
 	EXPECT_EQ(0, dev_detach(s.dev, a.id, 0));
 	close(s.dev);
@@ -408,10 +443,10 @@ TEST(setcount_interrupted)
 	ASSERT_EQ(0, stick(&s));
 	ASSERT_EQ(0, dev_allocate(s.dev, &a));
 	ASSERT_EQ(-ENOMEM, fill_ring(s.dev));
-	alarm_every(100);
+	alarm_every(100, NULL, 0);
 	EXPECT_EQ(-EINTR, dev_setcount(s.dev, a.id, &count));
 	EXPECT_EQ(-EINTR, dev_userdata(s.dev, 1));
-	alarm_every(0);
+	alarm_every(0, NULL, 0);
 	ASSERT_EQ(0, dev_pmcinfo(s.dev, 0, rows, &nrows));
 	for (i = 0; i < nrows && i < 64; i++) {
 		EXPECT_NE(12345678, rows[i].reload);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "dev.h"
@@ -89,6 +92,36 @@ short dev_events(int dev)
 	struct pollfd p = { .fd = dev };
 
 	return poll(&p, 1, 0) < 0 ? -1 : p.revents;
+}
+
+static void ignore(int sig)
+{
+}
+
+void alarm_every(unsigned int ms, void (*handler)(int sig), int flags)
+{
+	struct sigaction sa = { .sa_handler = handler ?: ignore,
+				.sa_flags = flags };
+	struct itimerval it = {
+		.it_interval = { .tv_usec = ms * 1000 },
+		.it_value = { .tv_usec = ms * 1000 },
+	};
+
+	sigaction(SIGALRM, &sa, NULL);
+	setitimer(ITIMER_REAL, &it, NULL);
+}
+
+int pipe_fill(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	char junk[512] = {};
+	ssize_t n;
+
+	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	while ((n = write(fd, junk, sizeof(junk))) > 0)
+		;
+	fcntl(fd, F_SETFL, flags);
+	return n < 0 && errno == EAGAIN ? 0 : -1;
 }
 
 bool wait_error(int dev)

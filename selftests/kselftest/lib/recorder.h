@@ -57,6 +57,14 @@ bool wait_stalled(int dev);
 unsigned int close_ms(int dev);
 
 /*
+ * SIGALRM every @ms from now on, which interrupts system calls; 0: no more.
+ * @handler: NULL for one that does nothing; @flags: of sigaction(2)
+ */
+void alarm_every(unsigned int ms, void (*handler)(int sig), int flags);
+/* Junk, until the pipe of @fd takes no more. */
+int pipe_fill(int fd);
+
+/*
  * Likewise, until what @dev's log in @file has by now is @enough; until it has @n
  * samples of @cpu since @from.
  */

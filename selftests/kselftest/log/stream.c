@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 
 #include "module.h"
 #include "recorder.h"
@@ -386,31 +385,18 @@ static void on_alarm(int sig)
 		ioctl(alarm_dev, HWPMC_IOC_WRITELOG, &w);
 }
 
-/* SIGALRM until it is called with 0. */
-static void alarm_every(unsigned int ms, int flags)
-{
-	struct sigaction sa = { .sa_handler = on_alarm, .sa_flags = flags };
-	struct itimerval it = {
-		.it_interval = { .tv_usec = ms * 1000 },
-		.it_value = { .tv_usec = ms * 1000 },
-	};
-
-	sigaction(SIGALRM, &sa, NULL);
-	setitimer(ITIMER_REAL, &it, NULL);
-}
-
 TEST_F(stream, signals)
 {
 	begin_empty(_metadata, self);
 	alarm_dev = -1;
-	alarm_every(50, 0);
+	alarm_every(50, on_alarm, 0);
 	EXPECT_EQ(-EINTR, take(self, 65536));
 	/* goes on waiting, until the fifth */
 	alarms = 0;
 	alarm_dev = self->dev;
-	alarm_every(50, SA_RESTART);
+	alarm_every(50, on_alarm, SA_RESTART);
 	EXPECT_LT(0, take(self, 65536));
-	alarm_every(0, SA_RESTART);
+	alarm_every(0, on_alarm, SA_RESTART);
 	EXPECT_LE(5, alarms);
 	EXPECT_EQ(1, words(&self->log, 0xA1A2));
 	expect_whole(_metadata, self, 0);

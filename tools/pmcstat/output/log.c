@@ -281,8 +281,10 @@ int log_rotate(const struct options *o, struct pmc_owner *owner,
 	if (complete(o, owner, targets, *fd))
 		return -1;
 	next = open_next(o, &z);
+	/* EINPROGRESS: the last log ends when its file takes the rest */
 	if (next < 0 ||
-	    pmc_owner_rotate_logfile_flags(owner, next, flags_of(o))) {
+	    (pmc_owner_rotate_logfile_flags(owner, next, flags_of(o)) &&
+	     errno != EINPROGRESS)) {
 		warn_line("cannot go on in %s: %s", files.path,
 			  strerror(errno));
 		if (next >= 0)

@@ -29,7 +29,7 @@ static int call(struct session *s, const char *name, enum patience patience,
 {
 	int err = actor_call(s->a, s->dev, name, patience, cmd, arg);
 
-	if (err == -EINTR || err == -ERESTART)
+	if (err == -EINTR || err == -ERESTART || err == -EINPROGRESS)
 		s->whole = false;	/* who knows what was done */
 	return err;
 }
