@@ -196,6 +196,8 @@ static int start(struct hwpmc_owner *o, struct file *file,
 			  sizeof(o->log.host)));
 	log_keep(o, get_task_pid(current, PIDTYPE_TGID),
 		 file && log_may_hold(file));
+	/* a fork that could not be followed before is told in this log, as of now */
+	o->log.drops_told = ring_clock();
 	err = drain_share(o);
 	if (!err)
 		err = start_writer(o);

@@ -641,6 +641,39 @@ TEST_F(limits, taken_back)
 	EXPECT_EQ(0, elsewhere(told_and_taken_back));
 }
 
+/*
+ * A fork that was not followed for want of a counter, before there was a log: the log
+ * tells of the loss, and when it was.
+ */
+static int lose_before_the_log(void)
+{
+	int dev, file = temp_file();
+	struct log log;
+	pid_t child;
+	uint32_t id;
+
+	CHECK(1, user_stay(USER));
+	dev = dev_open();
+	CHECK(0, user_process_pmc(dev, HWPMC_F_DESCENDANTS, &id));
+	CHECK(0, dev_attach(dev, id, 0));
+	child = crowd(1);
+	CHECK(0, dev_configure(dev, file));
+	CHECK(0, dev_closelog(dev));
+	load_end(child);
+	CHECK(1, log_load(&log, file));
+	if (log_check(&log, LOG_PROC_DROPS))
+		fprintf(stderr, "# %s\n", log.fault);
+	CHECK(0, log.fault[0]);
+	CHECK(1, log.proc_dropped);
+	return 0;
+}
+
+TEST_F(limits, lost_before_the_log)
+{
+	ASSERT_TRUE(limit("max_counters", 1));
+	EXPECT_EQ(0, elsewhere(lose_before_the_log));
+}
+
 TEST_F(limits, counters)
 {
 	ASSERT_TRUE(limit("max_counters", 5));
