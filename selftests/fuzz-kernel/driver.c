@@ -6,7 +6,8 @@
  * comes back as keys (program.h), each of which is one of libFuzzer's counters.
  * Environment: HWPMC_FUZZ_SOCKET, where the machine's port is; HWPMC_FUZZ_STATE,
  * a directory for "covered" (a key a line, in hexadecimal), "count" (programs
- * run), "input" (the last of them) and "trouble" (what was wrong at the end).
+ * run), "input" (the last of them) and "trouble" (what was wrong at the end);
+ * HWPMC_FUZZ_STOP, a file that is there once the kernel has reported something.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +38,7 @@ static uint8_t known[1U << 29];		/* a bit for each key */
 static int guest;
 static FILE *covered;
 static const char *state;
+static const char *stop;
 static unsigned long long count, died;
 
 static void write_state(const char *name, const char *text)
@@ -167,6 +169,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	state = getenv("HWPMC_FUZZ_STATE");
+	stop = getenv("HWPMC_FUZZ_STOP");
 	if (!path || !state) {
 		fprintf(stderr, "fuzz-driver: run selftests/fuzz-kernel/run\n");
 		exit(2);
@@ -221,5 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	write_count();
 	if (a.status == ANSWER_TROUBLE)
 		trouble(text, data, size);
+	if (stop && !access(stop, F_OK))
+		trouble("the kernel has reported something", data, size);
 	return 0;
 }
