@@ -367,7 +367,8 @@ static bool requests(struct hwpmc_log *log, struct log_request *r)
 static u64 pay(struct hwpmc_owner *o)
 {
 	u64 *paid = &o->log.share.paid;
-	u64 ran = current->se.sum_exec_runtime - *paid;
+	/* the tick adds to it */
+	u64 ran = READ_ONCE(current->se.sum_exec_runtime) - *paid;
 
 	*paid += ran;
 	return limit_run(o, ran);
