@@ -174,11 +174,26 @@ static int log_make(struct log_slot *l, const struct op *op)
 	}
 }
 
+/*
+ * A worker may have read the number of the slot's last descriptor, and give the
+ * device what has this number next.
+ */
+static bool workers_run(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < sh->nops; i++)
+		if (sh->program.op[i].how & HOW_WORKER)
+			return true;
+	return false;
+}
+
 /* arg: slot, kind */
 void do_logopen(const struct op *op)
 {
 	struct log_slot *l = &sh->log[op->arg[0] % LOGS];
 	unsigned int kind = op->arg[1] % 20;
+	bool alone = l->fd < 0 || !workers_run();
 
 	l->sound = false;
 	if (l->fd >= 0)
@@ -191,7 +206,8 @@ void do_logopen(const struct op *op)
 	if (l->fd >= FD_OWN || l->peer >= FD_OWN)
 		l->fd = l->peer = -1;
 	/* descriptors of a child are not ours */
-	l->sound = (!kind || kind == 1 || kind == 15 || kind == 19) && !in_child();
+	l->sound = (!kind || kind == 1 || kind == 15 || kind == 19) &&
+		   !in_child() && alone;
 }
 
 void do_logread(const struct op *op)
