@@ -30,6 +30,7 @@
 # make bench-reader	how fast pmclog reads, beside perf report and perf script
 # make sparse		static analysis of the module, against all kernels
 # make dkms-check	the module as a DKMS package
+# make deb		Debian packages, in build/deb
 #
 # make build/KERNEL/hwpmc.ko	the module for a kernel of the tests: 6.1 6.12
 #			6.12-rt 6.18 newest 6.12-arm64 debug kcsan
@@ -43,7 +44,7 @@ KERNELS := 6.1 6.12 6.12-rt 6.18 newest 6.12-arm64
 CROSS_arm64 := aarch64-linux-gnu-
 
 .PHONY: all module tools install demo check check-full storm faults fuzz fuzz-coverage fuzz-kernel sparse \
-	dkms-check guest \
+	dkms-check deb guest \
 	bench-kernel bench-phases bench-scaling bench-build bench-reader bench-chains \
 	guest-amd64 guest-arm64 clean FORCE
 .DELETE_ON_ERROR:
@@ -118,6 +119,10 @@ fuzz-kernel:
 
 dkms-check:
 	@selftests/dkms-test
+
+deb:
+	@scripts/setup
+	@scripts/deb
 
 demo:
 	@scripts/demo
