@@ -93,6 +93,8 @@ void machine_module(const struct op *op);
 void machine_trace(const struct op *op);
 void machine_faults(const struct op *op);
 void machine_restore(void);		/* executor */
+/* supervisor: @fn for each writer thread */
+void machine_for_writers(void (*fn)(const char *pid));
 /* a directory of cgroup2; odd numbers are of one that is removed; from 64 on the one
  * that CGROUP has made */
 int machine_cgroup_fd(unsigned int n);

@@ -152,6 +152,11 @@ static void for_threads(const char *prefix, void (*fn)(const char *pid))
 		closedir(d);
 }
 
+void machine_for_writers(void (*fn)(const char *pid))
+{
+	for_threads(WRITERS, fn);
+}
+
 static void put_into_freezer(const char *pid)
 {
 	write_file(FREEZER "/fuzz/cgroup.procs", pid);

@@ -266,6 +266,13 @@ static void show_file(pid_t pid, const char *tid, const char *name)
 		fclose(f);
 }
 
+/* A writer thread may be what does not end. */
+static void show_writer(const char *pid)
+{
+	show_file(atoi(pid), pid, "stat");
+	show_file(atoi(pid), pid, "stack");
+}
+
 /* Where the executor's threads are, and what they were told to do. */
 static void show_executor(pid_t pid)
 {
@@ -300,6 +307,7 @@ static void dump_tasks(pid_t pid)
 	int fd = open("/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
 
 	show_executor(pid);
+	machine_for_writers(show_writer);
 	(void)!write(fd, "8", 1);
 	(void)!write(fd, "w", 1);
 	(void)!write(fd, "d", 1);
