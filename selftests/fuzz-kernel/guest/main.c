@@ -26,6 +26,7 @@
 #include <unistd.h>
 #include <linux/hwpmc.h>
 
+#include "calls.h"
 #include "guest.h"
 #include "inject.h"
 
