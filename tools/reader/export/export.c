@@ -194,7 +194,7 @@ static int parse(struct export *e, int argc, char **argv)
 	return outfile_is_log(e->output, e->a.path) ? READER_FAIL : -1;
 }
 
-/* Events get their numbers, and their names, while the log is read. */
+/* True for a sample of the wanted event; gives a new event its number and name. */
 static bool is_wanted(const struct export *e, const struct sample *s)
 {
 	return !e->event || e->a.p.events.event[s->event].name == e->event;
@@ -304,7 +304,7 @@ static int write_profile(struct export *e)
 		return ret;
 	if (places && !resolver_update(&e->r, &e->a.p))
 		return READER_FAIL;
-	/* so that all functions are known from here on */
+	/* all functions must be known from here on */
 	for (i = 0; i < e->a.p.frames.n; i++)
 		export_levels(e, i, level);
 	analysis_one_event(&e->a);

@@ -33,7 +33,7 @@ struct text {
 	uint32_t n;
 };
 
-/* texts by number; one that is not made yet has no @s */
+/* texts by number; one that was not made yet has no @s */
 struct texts {
 	struct text *text;
 	uint32_t n;

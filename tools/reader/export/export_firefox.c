@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The Firefox Profiler's processed format.  It wants each thread's samples in
- * one piece, but they come mixed: they wait in a temporary file.
+ * The Firefox Profiler's processed format needs all samples of a thread
+ * together, but the log mixes threads: samples wait in a temporary file.
  */
 #include <stdio.h>
 
@@ -28,7 +28,7 @@ static uint32_t stack_id(struct firefox *x, const struct fx_stack *key)
 	return x->nstacks++;
 }
 
-/* Room for number @id in an array of @n, which is 0 where nothing was put. */
+/* Grows an array of @n elements for element @id; new elements are 0. */
 static void *make_room(void *p, uint32_t *n, uint32_t id, size_t size)
 {
 	uint32_t more = id < 512 ? 1024 : 2 * id;
@@ -41,7 +41,7 @@ static void *make_room(void *p, uint32_t *n, uint32_t id, size_t size)
 	return p;
 }
 
-/* The functions of a frame, the outermost first. */
+/* Adds the functions of a frame, outermost first. */
 static void add_frame(struct export *e, struct firefox *x, uint32_t frame)
 {
 	struct level level[LEVELS_MAX];

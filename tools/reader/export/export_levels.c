@@ -3,7 +3,7 @@
 #include "elf/inlines.h"
 #include "export/export.h"
 
-/* an object's source; @ok: it has some */
+/* the debug information of an object; @ok: it has some */
 struct source_object {
 	struct inlines x;
 	bool tried, ok;
@@ -12,8 +12,8 @@ struct source_object {
 /**
  * struct sources - source positions of frames
  * @obj:   by object
- * @level: of all frames
- * @of:    by frame: which are its; @n 0: not looked at yet
+ * @level: the levels of all frames
+ * @of:    by frame: its levels; @n 0: not looked up yet
  */
 struct sources {
 	struct source_object *obj;
@@ -36,7 +36,7 @@ static void *make_room(void *p, uint32_t *n, uint32_t id, size_t size)
 	return p;
 }
 
-/* Kernel modules have files of their own. */
+/* Kernel modules have debug files of their own. */
 static bool open_object(struct export *e, struct inlines *x, uint32_t obj)
 {
 	struct profile *p = &e->a.p;

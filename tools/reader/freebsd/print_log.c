@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A log as text, in FreeBSD's words: a line for each record, with "..." lines
- * for the program counters of a chain.  With -v what is ours follows on the
- * line; pmclog dump shows all there is.
+ * A log as text in FreeBSD's format: a line for each record, and lines with
+ * "..." for the program counters of a chain.  With -v, data that only hwpmc has
+ * is added to the lines; pmclog dump shows everything.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +83,7 @@ static void put_pmc(struct out *o, const struct pmclog_rec *r)
 				U32(pmclog_initialize, cputype)));
 		break;
 	case PMCLOG_T_PMCALLOCATE:
-		/* pmcid, then as FreeBSD's number for want of its name */
+		/* the pmcid, then the event: FreeBSD prints a number if it has no name */
 		put_hex(o, U32(pmclog_pmcallocatedyn, pmcid));
 		out_printf(o, " \"%#x\"", U32(pmclog_pmcallocatedyn, event));
 		put_hex(o, U32(pmclog_pmcallocatedyn, flags));
@@ -208,7 +208,7 @@ static void put_ext(struct out *o, const struct pmclog_rec *r,
 	}
 }
 
-/* What FreeBSD's lines have no place for */
+/* Writes data that FreeBSD's lines have no field for. */
 static void put_ours(struct out *o, const struct pmclog_rec *r,
 		     const struct tracepoints *tps)
 {
@@ -254,7 +254,7 @@ static void put_record(struct out *o, const struct pmclog_rec *r,
 	out_char(o, '\n');
 }
 
-/* The fields of a sample go where it went. */
+/* A RAW record is shown if its sample was. */
 static bool is_wanted(const struct reading *o, const struct pmclog_rec *r,
 		      bool last)
 {
@@ -263,7 +263,7 @@ static bool is_wanted(const struct reading *o, const struct pmclog_rec *r,
 	return !input_unwanted(o, r);
 }
 
-/* At the first record: what is no log costs no file that is there already. */
+/* Called at the first record: an invalid log must not overwrite a file. */
 static int open_out(const struct reading *o, struct out *out)
 {
 	const char *path = o->text_path;
@@ -290,7 +290,7 @@ static int dump(const struct reading *o, struct input *in, struct out *out)
 			return EX_CANTCREAT;
 		any |= status == PMCLOG_ITER_RECORD;
 		if (status == PMCLOG_ITER_MORE) {
-			/* what has come is shown before more is waited for */
+			/* show what has arrived before waiting for more */
 			out_flush(out);
 			input_wait(in, -1);
 		} else if (status == PMCLOG_ITER_RECORD) {

@@ -74,7 +74,7 @@ static bool own_option(struct annotate *n, int opt, const char *arg)
 	}
 }
 
-/* The log comes last. */
+/* Splits the operands: symbols first, the log last. */
 static bool arguments(struct annotate *n, int argc, char **argv)
 {
 	n->symbol = argv + optind;
@@ -104,7 +104,7 @@ static int take(void *ctx, int opt, const char *arg)
 	return taken ? taken : own_option(n, opt, arg) ? 1 : -1;
 }
 
-/* Options that can't go on give an exit code, others -1. */
+/* Returns an exit code if an option ends the command, else -1. */
 static int parse(struct annotate *n, int argc, char **argv)
 {
 	static const struct cmdline line = {
@@ -117,7 +117,7 @@ static int parse(struct annotate *n, int argc, char **argv)
 	return arguments(n, argc, argv) ? -1 : READER_USAGE;
 }
 
-/* The first that have samples. */
+/* Gives columns to the first events that have samples. */
 static void choose_columns(struct annotate *n)
 {
 	const struct events *t = &n->a.p.events;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which functions were sampled, and where in them. */
+/* Collects the sampled functions, and the samples at each address in them. */
 #include <stdlib.h>
 
 #include "analysis/objsyms.h"
@@ -19,7 +19,7 @@ struct collecting {
 	uint64_t *addr;
 };
 
-/* A name is what is in the file or what is shown, without parameters too. */
+/* Matches the raw symbol, or the demangled name with or without parameters. */
 static bool is_named(struct annotate *n, uint32_t func, const char *name)
 {
 	struct profile *p = &n->a.p;
@@ -97,7 +97,7 @@ static void place_frame(struct collecting *c, const struct objsyms *s,
 
 	if (!sym)
 		return;
-	/* the function's: a module is told of by its symbol */
+	/* a kernel frame's module is known by the function only */
 	key.obj = p->funcs.func[f->func].obj;
 	key.start = sym->start - slide;
 	key.end = sym->end - slide;

@@ -107,10 +107,7 @@ static bool own_option(struct command *c, int opt, const char *arg)
 	}
 }
 
-/*
- * What is asked of one log is asked of the other; each parses it for itself,
- * since what they then hold is theirs.
- */
+/* Each option is parsed once for each log: every log owns its copy. */
 static int take(void *ctx, int opt, const char *arg)
 {
 	struct command *c = ctx;
@@ -146,7 +143,7 @@ static int parse(struct command *c, int argc, char **argv)
 		return reader_usage("pmclog diff: --folded or --flame?\n");
 	if (c->d.total && (c->folded || c->flame))
 		return reader_usage("pmclog diff: --total is of the table\n");
-	/* the log of an unpacked archive is what would be lost */
+	/* the log in an unpacked archive must not be overwritten by the output */
 	analysis_enter(&c->d.a[BEFORE]);
 	analysis_enter(&c->d.a[AFTER]);
 	return outfile_is_log(c->output, c->d.a[BEFORE].path) ||
@@ -154,8 +151,8 @@ static int parse(struct command *c, int argc, char **argv)
 }
 
 /*
- * One event in either; the first log's, if none was asked for: those of the
- * other are only compared with it if they are the same.
+ * Selects one event for both logs.  Without --event it is the first log's first
+ * event with samples, and the other log's event of that name.
  */
 static bool same_event(struct diff *d)
 {
@@ -188,7 +185,7 @@ static bool same_event(struct diff *d)
 	return false;
 }
 
-/* Of shares of callers, which logs with other chains do not have in common. */
+/* Quality of chains: it matters only for totals, which are shares of callers. */
 static void put_chains(struct diff *d, const struct analysis *a)
 {
 	char *text = d->total ? chains_text(&a->p, a->use) : NULL;
@@ -257,7 +254,7 @@ static int show(struct command *c)
 	return outfile_close(&file, true);
 }
 
-/* The table is of the innermost functions, which are quickly known, or of sums. */
+/* The table needs the callers only for totals. */
 static void ask_callers(struct command *c)
 {
 	bool table = !c->folded && !c->flame;

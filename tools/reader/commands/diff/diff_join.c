@@ -83,7 +83,7 @@ static bool in_use(const struct analysis *a, const struct chainnode *c)
 	return a->use[all->top[c->frame].event];
 }
 
-/* What was called by the functions of a list, once for each of them. */
+/* Adds a chain's samples to the total of each function in it, once per function. */
 static void count_lists(struct diff *d, int side, const uint32_t *label)
 {
 	const struct analysis *a = &d->a[side];
@@ -107,7 +107,7 @@ static void count_lists(struct diff *d, int side, const uint32_t *label)
 	free(weight);
 }
 
-/* Is the innermost function in the list of its callers, too? */
+/* True if the innermost function is also in the list of its callers. */
 static bool is_caller(const struct chains *all, const struct chain *c,
 		      const uint32_t *label)
 {

@@ -30,7 +30,7 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* what colours tell apart; HUES of html/util.js has the same */
+/* kinds of frames; html/util.js has the same colours in HUES */
 enum hue {
 	HUE_ALL, HUE_COMM, HUE_USER, HUE_KERNEL, HUE_MODULE, HUE_NAMELESS,
 	NHUE

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who samples are of. */
+/* Series: event, command, process and thread of samples. */
 #include <stdlib.h>
 
 #include "commands/html/html.h"
 
-/* More commands than these are not told apart among the merged. */
+/* Of merged series, only this many commands are kept apart. */
 #define MERGED_MAX	1000U
 
 static bool same_series(const void *ctx, uint32_t id, const void *key)

@@ -169,7 +169,7 @@ static int take(void *ctx, int opt, const char *arg)
 	return taken ? taken : own_option(r, opt, arg) ? 1 : -1;
 }
 
-/* What the profile's rows are by has to be kept apart from the beginning. */
+/* Groups must be known before the log is read. */
 static void ask_groups(struct report *r)
 {
 	static const struct {
@@ -186,7 +186,7 @@ static void ask_groups(struct report *r)
 			r->a.by |= needs[i].by;
 }
 
-/* Options that can't go on give an exit code, others -1. */
+/* Returns an exit code if an option ends the command, else -1. */
 static int parse(struct report *r, int argc, char **argv)
 {
 	static const struct cmdline line = {
