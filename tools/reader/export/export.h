@@ -64,7 +64,6 @@ struct export {
 	struct outfile file;
 	int opened;
 	struct out *out;
-	const char *output;
 	bool period, schema, instr, inlines, lines;
 	struct sources *sources;	/* of export_levels() */
 	unsigned int by;

@@ -52,7 +52,6 @@ static const struct option options[] = {
 
 struct command {
 	struct diff d;
-	const char *output, *title;
 	bool folded, flame;
 	int side;
 	double limit;
@@ -89,12 +88,6 @@ static bool own_option(struct command *c, int opt, const char *arg)
 	case OPT_KERNEL_BEFORE:
 		c->d.a[BEFORE].kernel = arg;
 		return true;
-	case 'o':
-		c->output = arg;
-		return true;
-	case 't':
-		c->title = arg;
-		return true;
 	case 'l':
 		return parse_number("limit", arg, 100, &c->limit);
 	case 'n':
@@ -124,9 +117,11 @@ static int take(void *ctx, int opt, const char *arg)
 static int parse(struct command *c, int argc, char **argv)
 {
 	static const struct cmdline line = {
-		"diff", usage, ANALYSIS_SHORT "o:t:l:n:", options, take,
+		.name = "diff", .usage = usage, .take = take, .options = options,
+		.letters = ANALYSIS_SHORT "o:t:l:n:",
 	};
 	int ret = cmdline_options(&line, c, argc, argv);
+	const char *output;
 
 	if (ret >= 0)
 		return ret;
@@ -146,8 +141,9 @@ static int parse(struct command *c, int argc, char **argv)
 	/* the log in an unpacked archive must not be overwritten by the output */
 	analysis_enter(&c->d.a[BEFORE]);
 	analysis_enter(&c->d.a[AFTER]);
-	return outfile_is_log(c->output, c->d.a[BEFORE].path) ||
-	       outfile_is_log(c->output, c->d.a[AFTER].path) ? READER_FAIL : -1;
+	output = c->d.a[AFTER].output;
+	return outfile_is_log(output, c->d.a[BEFORE].path) ||
+	       outfile_is_log(output, c->d.a[AFTER].path) ? READER_FAIL : -1;
 }
 
 /*
@@ -235,7 +231,7 @@ static int show(struct command *c)
 				d->a[side].path);
 			return READER_FAIL;
 		}
-	side = outfile_open(&file, c->output, 0);
+	side = outfile_open(&file, c->d.a[AFTER].output, 0);
 	if (side != READER_OK)
 		return side;
 	d->out = file.out;
@@ -244,7 +240,7 @@ static int show(struct command *c)
 		chains_tell(&d->a[AFTER]);
 	}
 	if (c->flame) {
-		diff_flame(d, c->title, c->side);
+		diff_flame(d, c->d.a[AFTER].title, c->side);
 	} else if (c->folded) {
 		diff_folded(d);
 	} else {

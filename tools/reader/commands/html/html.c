@@ -284,7 +284,7 @@ static void limit_events(struct analysis *a)
 static int write_page(struct html *h)
 {
 	struct outfile file;
-	int ret = outfile_open(&file, h->output, 0);
+	int ret = outfile_open(&file, h->a.output, 0);
 
 	if (ret != READER_OK)
 		return ret;
@@ -293,44 +293,6 @@ static int write_page(struct html *h)
 	html_data(h);
 	out_str(h->out, html_after);
 	return outfile_close(&file, true);
-}
-
-static int make_page(struct html *h)
-{
-	limit_events(&h->a);
-	if (!analysis_samples(&h->a)) {
-		fprintf(stderr, "pmclog: %s: no samples to show\n", h->a.path);
-		return READER_FAIL;
-	}
-	count(h);
-	return write_page(h);
-}
-
-static int take(void *ctx, int opt, const char *arg)
-{
-	struct html *h = ctx;
-
-	if (opt == 'o')
-		h->output = arg;
-	else if (opt == 't')
-		h->title = arg;
-	else
-		return analysis_option(&h->a, opt, arg) > 0;
-	return 1;
-}
-
-static int parse(struct html *h, int argc, char **argv)
-{
-	static const struct cmdline line = {
-		"html", usage, ANALYSIS_SHORT "o:t:", options, take,
-	};
-	int ret = cmdline_options(&line, h, argc, argv);
-
-	if (ret >= 0)
-		return ret;
-	if (!analysis_argument(&h->a, "html", argc, argv))
-		return READER_USAGE;
-	return outfile_is_log(h->output, h->a.path) ? READER_FAIL : -1;
 }
 
 static void html_free(struct html *h)
@@ -349,26 +311,43 @@ static void html_free(struct html *h)
 	choice_free(&h->some);
 }
 
+static int make_page(struct html *h)
+{
+	int ret = analysis_run(&h->a);
+
+	if (ret)
+		return ret;
+	limit_events(&h->a);
+	if (!analysis_samples(&h->a)) {
+		fprintf(stderr, "pmclog: %s: no samples to show\n", h->a.path);
+		return READER_FAIL;
+	}
+	count(h);
+	return write_page(h);
+}
+
+static int run(void *ctx)
+{
+	struct html *h = ctx;
+	int ret;
+
+	h->a.on_sample = on_sample;
+	h->a.on_sample_ctx = h;
+	ret = make_page(h);
+	html_free(h);
+	return ret;
+}
+
 int cmd_html(int argc, char **argv)
 {
+	static const struct cmdline line = {
+		"html", usage, ANALYSIS_SHORT "o:t:", options, NULL, NULL, run,
+	};
 	struct html h = {
 		.chains = { .max = CHAIN_CELLS, .least = LEAST_SLICES },
 		.heat = { .max = PAGE_HEAT, .least = LEAST_SLICES },
 	};
-	int ret, bad;
 
 	analysis_init(&h.a);
-	ret = parse(&h, argc, argv);
-	if (ret >= 0) {
-		analysis_forget(&h.a);
-		return ret;
-	}
-	h.a.on_sample = on_sample;
-	h.a.on_sample_ctx = &h;
-	ret = analysis_run(&h.a);
-	if (ret == READER_OK)
-		ret = make_page(&h);
-	html_free(&h);
-	bad = analysis_close(&h.a);
-	return ret ? ret : bad;
+	return cmdline_analysis(&line, &h.a, &h, argc, argv);
 }

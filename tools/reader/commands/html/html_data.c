@@ -136,7 +136,7 @@ static void put_log(struct html *h)
 	struct out *o = h->out;
 
 	out_str(o, "\"log\":{");
-	member_str(o, "title", h->title);
+	member_str(o, "title", h->a.title);
 	member_str(o, "name", strcmp(h->a.path, "-") ? h->a.path : NULL);
 	member_str(o, "host", log->release ? log->host : NULL);
 	member_str(o, "release", log->release);
