@@ -126,15 +126,12 @@ static const struct text *string_text(struct export *e, uint32_t id)
 static void add_text(struct clickhouse *x, int text, uint32_t str)
 {
 	struct dictionary *d = &x->text[text];
-	uint32_t n;
+	uint32_t n = d->nat;
 
-	if (str >= d->nat) {
-		n = str < 512 ? 1024 : 2 * str;
-		d->at = xreallocarray(d->at, n, sizeof(*d->at));
-		d->block = xreallocarray(d->block, n, sizeof(*d->block));
-		memset(d->block + d->nat, 0,
-		       (n - d->nat) * sizeof(*d->block));
-		d->nat = n;
+	if (str >= n) {
+		d->at = xgrow_zero(d->at, &n, str, 1024, sizeof(*d->at));
+		d->block = xgrow_zero(d->block, &d->nat, str, 1024,
+				      sizeof(*d->block));
 	}
 	if (d->block[str] != x->block) {
 		d->block[str] = x->block;

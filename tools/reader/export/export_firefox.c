@@ -17,28 +17,8 @@ static bool same_stack(const void *ctx, uint32_t id, const void *key)
 
 static uint32_t stack_id(struct firefox *x, const struct fx_stack *key)
 {
-	uint64_t hash = hash_mix(key->prefix, key->frame);
-	uint32_t id = idtab_find(&x->stacktab, hash, same_stack, x, key);
-
-	if (id != IDTAB_NONE)
-		return id;
-	GROW(x->stack, x->nstacks, x->capstacks);
-	x->stack[x->nstacks] = *key;
-	idtab_add(&x->stacktab, hash, x->nstacks);
-	return x->nstacks++;
-}
-
-/* Grows an array of @n elements for element @id; new elements are 0. */
-static void *make_room(void *p, uint32_t *n, uint32_t id, size_t size)
-{
-	uint32_t more = id < 512 ? 1024 : 2 * id;
-
-	if (id < *n)
-		return p;
-	p = xreallocarray(p, more, size);
-	memset((char *)p + *n * size, 0, (more - *n) * size);
-	*n = more;
-	return p;
+	return IDTAB_ID(&x->stacktab, hash_mix(key->prefix, key->frame),
+			same_stack, x, key, x->stack, x->nstacks, x->capstacks);
 }
 
 /* Adds the functions of a frame, outermost first. */
@@ -66,13 +46,14 @@ static uint32_t chain_stack(struct export *e, struct firefox *x, uint32_t id)
 	const uint32_t *frames;
 	uint32_t i, k;
 
-	x->chain = make_room(x->chain, &x->nchains, id, sizeof(*x->chain));
+	x->chain = xgrow_zero(x->chain, &x->nchains, id, 1024,
+			      sizeof(*x->chain));
 	if (x->chain[id])
 		return x->chain[id] - 1;
 	frames = chain_frames(&e->a.p.chains, c);
 	for (i = c->n; i--;) {
-		x->rows = make_room(x->rows, &x->nrows, frames[i],
-				    sizeof(*x->rows));
+		x->rows = xgrow_zero(x->rows, &x->nrows, frames[i], 1024,
+				     sizeof(*x->rows));
 		if (!x->rows[frames[i]].n)
 			add_frame(e, x, frames[i]);
 		for (k = 0; k < x->rows[frames[i]].n; k++) {

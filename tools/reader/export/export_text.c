@@ -56,13 +56,7 @@ void export_free(struct export *e)
 
 static struct text *text_of(struct texts *t, uint32_t id)
 {
-	uint32_t n = id < 512 ? 1024 : 2 * id;
-
-	if (id >= t->n) {
-		t->text = xreallocarray(t->text, n, sizeof(*t->text));
-		memset(t->text + t->n, 0, (n - t->n) * sizeof(*t->text));
-		t->n = n;
-	}
+	t->text = xgrow_zero(t->text, &t->n, id, 1024, sizeof(*t->text));
 	return &t->text[id];
 }
 

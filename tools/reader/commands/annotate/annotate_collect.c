@@ -73,15 +73,8 @@ static bool same_body(const void *ctx, uint32_t id, const void *key)
 
 static uint32_t body_id(struct bodies *t, const struct body *key)
 {
-	uint64_t hash = hash_mix(key->obj, key->start);
-	uint32_t id = idtab_find(&t->tab, hash, same_body, t, key);
-
-	if (id != IDTAB_NONE)
-		return id;
-	GROW(t->body, t->n, t->cap);
-	t->body[t->n] = *key;
-	idtab_add(&t->tab, hash, t->n);
-	return t->n++;
+	return IDTAB_ID(&t->tab, hash_mix(key->obj, key->start), same_body, t,
+			key, t->body, t->n, t->cap);
 }
 
 static void place_frame(struct collecting *c, const struct objsyms *s,

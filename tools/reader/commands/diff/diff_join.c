@@ -16,14 +16,8 @@ static bool same_label(const void *ctx, uint32_t id, const void *key)
 static uint32_t label_id(struct diff *d, const struct difflabel *l)
 {
 	uint64_t hash = hash_mix((uint64_t)l->name << 32 | l->obj, l->kind);
-	uint32_t id = idtab_find(&d->tab, hash, same_label, d, l);
 
-	if (id != IDTAB_NONE)
-		return id;
-	GROW(d->label, d->n, d->cap);
-	d->label[d->n] = *l;
-	idtab_add(&d->tab, hash, d->n);
-	return d->n++;
+	return IDTAB_ID(&d->tab, hash, same_label, d, l, d->label, d->n, d->cap);
 }
 
 static uint32_t func_label(struct diff *d, struct analysis *a, uint32_t func)

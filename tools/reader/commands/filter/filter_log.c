@@ -57,15 +57,11 @@ static uint64_t moment(const struct part *t, uint64_t tsc)
 
 static void expect_chain(struct part *t, uint32_t tid, uint64_t tsc)
 {
-	uint32_t id = find_late(t, tid);
+	struct late_kept key = { .tid = tid };
+	uint32_t id = IDTAB_ID(&t->latetab, hash_mix(tid, 0), same_tid, t, &key,
+			       t->late, t->nlate, t->caplate);
 
 	t->late_kept++;
-	if (id == IDTAB_NONE) {
-		GROW(t->late, t->nlate, t->caplate);
-		id = t->nlate++;
-		t->late[id] = (struct late_kept){ .tid = tid };
-		idtab_add(&t->latetab, hash_mix(tid, 0), id);
-	}
 	if (tsc > t->late[id].tsc)
 		t->late[id].tsc = tsc;
 }

@@ -172,15 +172,9 @@ static struct whose *whose_of(struct counting *c, uint32_t comm,
 			      uint32_t group)
 {
 	struct whose key = { .comm = comm, .group = group };
-	uint64_t hash = hash_mix(comm, group);
-	uint32_t id = idtab_find(&c->whosetab, hash, same_whose, c, &key);
+	uint32_t id = IDTAB_ID(&c->whosetab, hash_mix(comm, group), same_whose, c,
+			       &key, c->whose, c->nwhose, c->capwhose);
 
-	if (id == IDTAB_NONE) {
-		GROW(c->whose, c->nwhose, c->capwhose);
-		c->whose[c->nwhose] = key;
-		idtab_add(&c->whosetab, hash, c->nwhose);
-		id = c->nwhose++;
-	}
 	return &c->whose[id];
 }
 
