@@ -306,32 +306,20 @@ static int set_path(struct parser *p, const char *option, const char *value,
 /* The variable for the file name that follows this letter */
 static const char **path_of(struct options *o, int letter)
 {
-	switch (letter) {
-	case 'D':
-		return &o->read.gprof_dir;
-	case 'F':
-		return &o->read.calltree;
-	case 'G':
-		return &o->read.graph;
-	case 'M':
-		return &o->read.gprof_map;
-	case 'O':
-		return &o->log_path;
-	case 'R':
-		return &o->read.path;
-	case 'a':
-		return &o->read.annotate_graph;
-	case 'k':
-		return &o->read.kernel_dir;
-	case 'm':
-		return &o->read.annotate;
-	case 'o':
-		return &o->text_path;
-	case 'r':
-		return &o->read.root;
-	default:
-		return NULL;
-	}
+	const struct { int letter; const char **path; } paths[] = {
+		{ 'D', &o->read.gprof_dir }, { 'F', &o->read.calltree },
+		{ 'G', &o->read.graph }, { 'M', &o->read.gprof_map },
+		{ 'O', &o->log_path }, { 'R', &o->read.path },
+		{ 'a', &o->read.annotate_graph }, { 'k', &o->read.kernel_dir },
+		{ 'm', &o->read.annotate }, { 'o', &o->text_path },
+		{ 'r', &o->read.root },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (paths[i].letter == letter)
+			return paths[i].path;
+	return NULL;
 }
 
 static int unknown_option(struct parser *p, char **argv)
