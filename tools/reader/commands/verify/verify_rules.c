@@ -35,12 +35,6 @@ static const char *fault(struct verify *v, const char *fmt, ...)
 	return v->fault;
 }
 
-/* Saturates: an invalid account must not add up by wrapping around. */
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	return a + b < a ? UINT64_MAX : a + b;
-}
-
 /* ------------------------------------------------------------------------
  * PMC ids
  */
@@ -335,12 +329,12 @@ static const char *check_drop(struct verify *v, const struct pmclog_rec *rec)
 	if (U64(pmclog_dropnotify, first) > U64(pmclog_dropnotify, last))
 		return "DROPNOTIFY whose last is before its first";
 	if (pmcid == PMCLOG_PMCID_NONE) {
-		v->proc_dropped = sum(v->proc_dropped, count);
-		v->nproc_dropped = sum(v->nproc_dropped, count);
+		v->proc_dropped = verify_sum(v->proc_dropped, count);
+		v->nproc_dropped = verify_sum(v->nproc_dropped, count);
 		return NULL;
 	}
-	v->dropped[cause] = sum(v->dropped[cause], count);
-	v->ndropped = sum(v->ndropped, count);
+	v->dropped[cause] = verify_sum(v->dropped[cause], count);
+	v->ndropped = verify_sum(v->ndropped, count);
 	return check_pmc(v, pmcid);
 }
 
@@ -516,109 +510,15 @@ static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
 }
 
 /* ------------------------------------------------------------------------
- * The account
+ * All records
  */
-static const char *disagree(struct verify *v, uint64_t said, const char *of,
-			    uint64_t found, const char *instead)
-{
-	return fault(v, "account: %" PRIu64 " %s, but %" PRIu64 " %s", said, of,
-		     found, instead);
-}
-
-static const char *check_law(struct verify *v, const struct pmclog_account *a)
-{
-	uint64_t fates = sum(a->committed, a->filtered);
-	int i;
-
-	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
-		fates = sum(fates, a->dropped[i]);
-	if (a->overflows != fates)
-		return disagree(v, a->overflows, "overflows", fates,
-				"committed, dropped or filtered");
-	fates = sum(sum(a->written, a->discarded), a->in_rings);
-	if (a->committed != fates)
-		return disagree(v, a->committed, "committed", fates,
-				"written, discarded or in rings");
-	return NULL;
-}
-
-static const char *check_counts(struct verify *v,
-				const struct pmclog_account *a)
-{
-	char cause[48];
-	int i;
-
-	if (v->samples != a->written)
-		return disagree(v, a->written, "samples written", v->samples,
-				"are in the log");
-	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
-		snprintf(cause, sizeof(cause), "dropped (%s)", cause_name(i));
-		if (v->dropped[i] != a->dropped[i])
-			return disagree(v, a->dropped[i], cause, v->dropped[i],
-					"by the DROPNOTIFYs");
-	}
-	if (v->proc_dropped != a->proc_dropped)
-		return disagree(v, a->proc_dropped, "process records dropped",
-				v->proc_dropped, "by the DROPNOTIFYs");
-	return NULL;
-}
-
-/* If the file did not take everything, fewer may be in the log than @said. */
-static const char *check_logged(struct verify *v, uint64_t said, uint64_t found,
-				bool some_lost, const char *of)
-{
-	if (found == said || (some_lost && found < said))
-		return NULL;
-	return disagree(v, said, of, found, "are in the log");
-}
-
-static const char *check_cuts(struct verify *v, const struct pmclog_account *a)
-{
-	const char *what;
-	uint64_t all = 0;
-	char cause[48];
-	int i;
-
-	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
-		snprintf(cause, sizeof(cause), "chains cut (%s)", cut_name(i));
-		/* more: samples that are not here, or do not say the cause */
-		if (v->cut_by[i] > a->cut_by[i])
-			return disagree(v, a->cut_by[i], cause, v->cut_by[i],
-					"are in the log");
-		all = sum(all, a->cut_by[i]);
-		if (a->cut_by[i] > a->cut)
-			return disagree(v, a->cut, "chains cut", a->cut_by[i],
-					"for one cause");
-	}
-	if (a->cut > all)
-		return disagree(v, a->cut, "chains cut", all, "for a cause");
-	what = check_logged(v, a->late, v->late, a->discarded,
-			    "chains left for later");
-	if (!what)
-		what = check_logged(v, a->late_answered, v->answers, true,
-				    "chains came later");
-	return what;
-}
-
 static const char *check_close(struct verify *v, const struct pmclog_rec *rec)
 {
-	struct pmclog_account account;
-	const char *what;
-
 	v->open = false;
 	if (v->freq)
 		v->nsec += (uint64_t)((double)(rec->tsc - v->first_tsc) /
 				      (double)v->freq * NSEC_PER_SEC);
-	if (!v->format->ours)
-		return NULL;
-	if (!record_account(rec, &account))
-		return "CLOSELOG without an account";
-	what = check_law(v, &account);
-	if (!what)
-		what = check_counts(v, &account);
-	if (!what && record_account_has_cuts(rec))
-		what = check_cuts(v, &account);
-	return what;
+	return v->format->ours ? verify_account(v, rec) : NULL;
 }
 
 static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
