@@ -352,13 +352,6 @@ static bool same_pmc(const void *ctx, uint32_t id, const void *key)
 	       *(const uint32_t *)key;
 }
 
-static uint32_t find_tp(const struct tracepoints *t,
-			const struct tracepoint *key)
-{
-	return idtab_find(&t->tab, hash_mix(key->type, key->config), same_tp,
-			  t, key);
-}
-
 static void add_fields(struct tracepoints *t, const struct pmclog_rec *r)
 {
 	struct tracepoint key = {
@@ -404,7 +397,7 @@ const struct tp_format *tp_lookup(const struct tracepoints *t, uint32_t type,
 				  uint64_t config)
 {
 	struct tracepoint key = { .type = type, .config = config };
-	uint32_t id = find_tp(t, &key);
+	uint32_t id = idtab_find(&t->tab, hash_mix(type, config), same_tp, t, &key);
 
 	return id == IDTAB_NONE ? NULL : t->tp[id].format;
 }
