@@ -401,3 +401,14 @@ bool small_tmpfs(const char *dir, size_t bytes)
 	snprintf(options, sizeof(options), "size=%zu", bytes);
 	return !mount("tmpfs", dir, "tmpfs", 0, options);
 }
+
+unsigned int cpus_possible(void)
+{
+	char line[80];
+	const char *last;
+
+	if (!read_line("/sys/devices/system/cpu/possible", line, sizeof(line)))
+		return 0;
+	last = strpbrk(line, "-,");
+	return atoi(last ? last + 1 : line) + 1;
+}
