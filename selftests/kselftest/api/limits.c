@@ -429,14 +429,6 @@ static int user_process_pmc(int dev, uint32_t flags, uint32_t *id)
 	return err;
 }
 
-#define CHECK(want, got) do {						\
-	int got_ = (got);						\
-	if (got_ != (want)) {						\
-		fprintf(stderr, "# line %d: %d\n", __LINE__, got_);	\
-		return 1;						\
-	}								\
-} while (0)
-
 /* Of five counters; each PMC takes one of each thread. */
 static int take_counters(void)
 {

@@ -271,6 +271,17 @@ pid_t fork_bound(void)
 	return pid;
 }
 
+pid_t fork_pinned(int cpu, void (*fn)(void))
+{
+	pid_t pid = fork_bound();
+
+	if (!pid) {
+		pin_to(cpu);
+		fn();
+	}
+	return pid;
+}
+
 pid_t fork_begun(bool (*begin)(void *arg), void (*go_on)(void *arg), void *arg)
 {
 	int ready[2];

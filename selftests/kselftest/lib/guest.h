@@ -60,6 +60,8 @@ void load_end(pid_t pid);
 int keep_caps(uint64_t caps);
 /* Forks; the child dies with the parent. */
 pid_t fork_bound(void);
+/* A child that runs @fn on @cpu; it must not return. */
+pid_t fork_pinned(int cpu, void (*fn)(void));
 /* ... which goes on when it has begun: it has when this returns; -1: it could not. */
 pid_t fork_begun(bool (*begin)(void *arg), void (*go_on)(void *arg), void *arg);
 /* Waits; the exit status, 128 + signal, or -1. */
