@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-#
+# Common functions of the benchmarks on the host. Sourced.
 # What the benchmarks share on the host. Sourced.
 
 bench=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -8,8 +8,8 @@ root=$(realpath "$bench/..")
 kernel=${KERNEL:-6.12}
 programs=$root/build/bench-amd64
 
-# bench_build OUT: what the machine needs, and an empty directory for what comes
-# out. Not what vm/run would build: the tests are of no use here.
+# bench_build OUT: builds what the machine needs, and makes an empty directory for
+# the output. It does not build the tests, as vm/run would.
 bench_build() {
 	local out=$1
 	[[ $(cat "$("$root/selftests/vm/kernel" "$kernel")/arch") == x86_64 ]] ||
@@ -22,9 +22,8 @@ bench_build() {
 }
 
 # bench_run OUT RUN-OPTION... -- COMMAND: in a machine whose clock counts
-# instructions. It counts each turn of a "rep movsb" as one, which says nothing
-# about a processor: the kernel copies by words instead. More options of QEMU are
-# in $qemu_options.
+# instructions. It counts each iteration of "rep movsb" as one, unlike a processor,
+# so the kernel is made to copy by words. $qemu_options has more options of QEMU.
 bench_run() {
 	local out=$1 program
 	shift

@@ -2,8 +2,8 @@
 #
 # phases.awk LIST-OURS LIST-PERF COUNTS RUNS
 #
-# Instructions of each phase per sample or event: what the plugin has counted, less
-# what it counted in the bare run of the same load.
+# Instructions of each phase per sample or event: the plugin's count, minus its
+# count in the bare run of the same load.
 
 function field(name,	i) {
 	for (i = 1; i <= NF; i++)

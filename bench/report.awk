@@ -21,7 +21,7 @@ $1 == "RAW" {
 	run[++nrun] = $0
 }
 
-# Each recorded run against the median bare one.
+# Subtracts the median bare run from each recorded run.
 function reduce(	i, key, conf, base, n) {
 	for (i = 1; i <= nrun; i++) {
 		$0 = run[i]
@@ -58,7 +58,7 @@ function reduce(	i, key, conf, base, n) {
 	}
 }
 
-# perf has no packed records: beside its only kind.
+# perf has no packed records: compare with its only kind.
 function of_peer(conf) {
 	sub(/\+packed$/, "", conf)
 	return conf

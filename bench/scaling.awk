@@ -58,7 +58,8 @@ $1 == "RAW" {
 	}
 }
 
-# Recordings among many processes begin long before the work: what came in its time.
+# Recordings of many processes begin long before the work: count only samples in its
+# time.
 function in_window(key,	i) {
 	for (i = 1; i <= count[key " ns"]; i++)
 		value[key " samples", i] = int(6400 * value[key " ns", i] / 1e9)
@@ -118,8 +119,8 @@ function sessions(	ns, i, k, ours, perf) {
 	}
 }
 
-# What an event of a process that nobody samples costs, against the owners that
-# sample others.
+# The cost of an event in a process that is not sampled, by the number of owners
+# that sample others.
 function others(	kinds, ns, i, j, k, m, kind, n, cost, one) {
 	k = split("fork exec mmap switch", kinds, " ")
 	m = split(list["targets"], ns, " ")

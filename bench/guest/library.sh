@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-#
+# Common functions of the benchmarks in the virtual machine. Sourced.
 # What the benchmarks in the virtual machine share. Sourced.
 
 load=/in/load
@@ -12,9 +12,9 @@ die() {
 	exit 1
 }
 
-# Addresses are the same in all runs. perf's own limits must not lower any rate; the
-# rate can be changed only while the limit on time is on. The size of perf's
-# buffers stays what users have.
+# Addresses are the same in all runs. perf's limits must not lower a rate; the rate
+# can be changed only while the time limit is on. The size of perf's buffers stays
+# at its default.
 settings() {
 	echo 0 >/proc/sys/kernel/randomize_va_space
 	echo 25 >/proc/sys/kernel/perf_cpu_time_max_percent
@@ -39,7 +39,7 @@ settle() {
 	done
 }
 
-# What a recording leaves behind it (probes, patched text) goes in some seconds.
+# After a recording, probes and patched text are removed within some seconds.
 calm() {
 	sleep 10
 }
@@ -52,9 +52,9 @@ remove() {
 	[ ! -e /sys/module/hwpmc ] || rmmod hwpmc
 }
 
-# with_REC COMMAND...: at $hz, with call chains if $chains; what COMMAND prints
-# goes to /tmp/said, the recording to /tmp/log. perf adds neither build-ids nor
-# anything else at the end: only the recording itself is compared.
+# with_REC COMMAND...: at $hz, with call chains if $chains; the output of COMMAND
+# goes to /tmp/said, the recording to /tmp/log. perf adds no build-ids or other data
+# at the end: only the recording itself is compared.
 with_perf() {
 	graph=
 	[ "$chains" = 0 ] || graph=-g

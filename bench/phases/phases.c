@@ -29,15 +29,15 @@ struct block {
 	struct block *next;
 	uint64_t start, end;
 	uint32_t insns;
-	bool call;		/* ends with one */
-	bool marks;		/* is looked at each time */
+	bool call;		/* ends with a call */
+	bool marks;		/* compared with marks at each execution */
 	uint32_t command, argument;
 	uint64_t hits;		/* while counting */
 };
 
 struct frame {
 	unsigned int phase;
-	uint64_t ret[2];	/* where it may return to: see entered() */
+	uint64_t ret[2];	/* where it may return to, see entered() */
 };
 
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
@@ -50,7 +50,7 @@ static uint64_t insns[MAX_PHASES], calls[MAX_PHASES];
 static uint64_t other, user, all;
 static struct frame stack[MAX_DEPTH];
 static unsigned int depth;
-static uint64_t called_from[2];	/* where the last calls return to */
+static uint64_t called_from[2];	/* return addresses of the last calls */
 static bool counting;
 
 static void start(void)
@@ -122,7 +122,7 @@ static void obey(uint32_t command, uint32_t argument)
 	}
 }
 
-/* Where a call in the stack returns to: it and what it called are over. */
+/* Called at the return address of a call: it and its callees have ended. */
 static void returned(uint64_t at)
 {
 	for (unsigned int i = depth; i-- > 0; ) {
@@ -134,8 +134,8 @@ static void returned(uint64_t at)
 }
 
 /*
- * An indirect call goes through a thunk that has a call of its own: the function
- * returns to where the call before that one came from.
+ * An indirect call goes through a thunk with a call of its own.  The function
+ * then returns to the address that the previous call pushed.
  */
 static void entered(uint64_t at)
 {
@@ -157,7 +157,7 @@ static void count(struct block *b)
 	all += b->insns;
 	b->hits++;
 	if (b->start < USER_END) {
-		/* whatever the kernel was in, it has left, or will not return */
+		/* the kernel was left, or will not return to these functions */
 		depth = 0;
 		user += b->insns;
 		return;
@@ -196,7 +196,7 @@ static bool is_call(const struct qemu_plugin_insn *insn)
 	return p[0] == 0xe8 || (p[0] == 0xff && (p[1] & 0x38) == 0x10);
 }
 
-/* A block with a mark has only that: mark.h makes jumps around it. */
+/* mark.h puts jumps around a mark, so that it is a block of its own. */
 static void find_mark(struct block *b, const struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
@@ -219,7 +219,7 @@ static void find_mark(struct block *b, const struct qemu_plugin_tb *tb)
 	}
 }
 
-/* Kept for ever: QEMU does not tell when it forgets a block. */
+/* Never freed: QEMU does not report when it discards a block. */
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The part of QEMU's plugin interface (version 1, QEMU 4.2 to 8) that is used
- * here: Debian has no package with the header.
+ * The part of QEMU's plugin interface (version 1, QEMU 4.2 to 8) that phases.c
+ * uses: Debian has no package with the header.
  */
 #ifndef BENCH_QEMU_PLUGIN_H
 #define BENCH_QEMU_PLUGIN_H

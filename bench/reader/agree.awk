@@ -2,8 +2,8 @@
 #
 # agree.awk PERF-REPORT PMCLOG-REPORT
 #
-# Both are of the same samples: all rows of perf's flat profile of 0.05 % and more
-# have to be in ours, with the same percentage and the same symbol.
+# Compares reports of the same samples: all rows of perf's flat profile of 0.05 %
+# and more must be in pmclog's, with the same percentage and the same symbol.
 
 function row(comm, object, symbol) {
 	sub(/\[kernel.kallsyms\]/, "[kernel]", object)

@@ -3,8 +3,8 @@
 #
 # perf script | collapse.pl
 #
-# Folded stacks of perf script's text, as FlameGraph's stackcollapse-perf.pl makes
-# them, with no option at all: what a flame graph needs, as fast as perl can.
+# Makes folded stacks of perf script's text, as FlameGraph's stackcollapse-perf.pl
+# does without options. It is as fast as perl can be.
 use strict;
 use warnings;
 

@@ -2,10 +2,10 @@
 /*
  * measure COMMAND [ARGUMENT]...
  *
- * Runs it with its output thrown away, and prints what it took, with all that it
- * has started and waited for:
- *	wall=SECONDS cpu=SECONDS rss=KIB (of the largest process)
- * cpu is the better figure on a machine that others use as well. Exits as it did.
+ * Runs COMMAND with its output discarded, and prints the resources used by it and
+ * by all processes that it has started and waited for:
+ * 	wall=SECONDS cpu=SECONDS rss=KIB (of the largest process)
+ * cpu depends less on other load of the machine.  Exits with COMMAND's status.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -52,7 +52,7 @@ static const char *const images[][5] = {
 	{ "order", "libc.so.6", "loader.so", NULL },
 };
 
-/* Each process has its own addresses, as address space randomization does it. */
+/* Each process has its own addresses, as with address space randomization. */
 static void start_process(struct image *im, uint32_t pid,
 			  const char *const *names)
 {
@@ -95,7 +95,7 @@ static struct kernel_path {
 	uint32_t leaf;
 } kernel_paths[KERNEL_PATHS];
 
-/* Where in a function a sample finds it: some loop, mostly. */
+/* A sample is mostly taken in a loop of the function. */
 static uint32_t leaf_at(uint32_t size)
 {
 	return 12 * rnd_skewed(&state, 1 + rnd_below(&state, size / 12));
@@ -116,7 +116,7 @@ static void make_kernel_paths(void)
 		k->n = 3 + rnd_below(&state, 8);
 		k->leaf = rnd_below(&state, kernel.nfunc);
 		for (j = 1; j < k->n; j++) {
-			/* the outer ones are common to many */
+			/* outer functions are shared by many chains */
 			uint32_t f = rnd_below(&state, j + 2 < k->n ?
 						       kernel.nfunc : 20);
 
@@ -126,7 +126,7 @@ static void make_kernel_paths(void)
 	}
 }
 
-/* One of the few ways on from where the process has called the kernel. */
+/* Adds one of the few kernel chains that follow this user chain. */
 static void add_kernel(struct sample *s, uint64_t way)
 {
 	const struct kernel_path *k;
@@ -172,7 +172,7 @@ static void make_service(const struct image *im)
 		by_level[i] = all + (size_t)i * per_level;
 }
 
-/* Which function is the @which-th that this one calls, and from where. */
+/* The @which-th function that this one calls, and the call's address. */
 static uint32_t callee(uint32_t level, uint32_t func, uint32_t which)
 {
 	uint64_t s = 1 + ((uint64_t)level << 40) + ((uint64_t)func << 8) +
@@ -193,9 +193,8 @@ static uint64_t call_pc(const struct image *im, uint32_t level, uint32_t func,
 }
 
 /*
- * One of the ways that requests go through the service, as far down as chance
- * has it: which functions are called by which is the same for all of them, so
- * ways have their beginnings in common.
+ * A path of a request through the service, down to a random depth.  All
+ * requests use the same calls, so chains have their outer frames in common.
  */
 static void deep_sample(const struct image *im, struct sample *s)
 {
@@ -214,7 +213,7 @@ static void deep_sample(const struct image *im, struct sample *s)
 	if (!rnd_below(&state, 7))
 		add_kernel(s, way);
 	c = &by_level[level][func];
-	/* a call into the kernel is made from one place */
+	/* a function calls the kernel from one place */
 	s->pc[s->n++] = function_pc(im, c->obj, c->func, s->nkernel ? 16 :
 				   leaf_at(im->obj[c->obj]->func[c->func].size));
 	while (level)
@@ -236,7 +235,7 @@ static void deep(struct sample *s, uint32_t cpu)
 
 /* ---- mixed and flat ---- */
 
-/* A place in one of the functions that are busy in this program. */
+/* An address in one of the program's busy functions. */
 static uint64_t any_pc(const struct image *im, uint64_t *from, bool leaf)
 {
 	uint32_t obj = rnd_skewed(from, im->n);
@@ -251,7 +250,7 @@ static uint64_t any_pc(const struct image *im, uint64_t *from, bool leaf)
 				rnd_below(from, CALLSITES) / CALLSITES);
 }
 
-/* One of a program's ways; where in the last function is left to chance. */
+/* One of a program's chains; the address in the last function is random. */
 static void shallow_sample(const struct image *im, struct sample *s)
 {
 	uint64_t way = way_of(TEMPLATES);

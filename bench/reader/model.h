@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A machine at work, made up from a seed: programs and libraries (real ELF
- * files, see objects.c), processes that come and go, and where each sample finds
- * them. Whoever wants a recording of it gives a sink.
+ * A machine at work, made from a seed: programs and libraries (real ELF files,
+ * see objects.c), short and long processes, and the address of each sample. A
+ * sink writes the recording.
  */
 #ifndef BENCH_MODEL_H
 #define BENCH_MODEL_H

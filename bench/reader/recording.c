@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * recording objects DIR
- *	sources of the objects, and the kernel's symbols, into DIR
+ * 	writes the objects' sources, and the kernel's symbols, into DIR
  * recording pmclog|perf SHAPE SAMPLES[:BYTES] DIR FILE
- *	a recording of programs that are in DIR; with BYTES, until it is that
- *	long. A pmclog goes to standard output with "-".
+ * 	writes a recording of the programs in DIR; with BYTES, until it has that
+ * 	length. FILE "-" is standard output (pmclog only).
  */
 #include <err.h>
 #include <stdio.h>

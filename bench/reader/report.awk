@@ -24,14 +24,14 @@ function cell(key, format) {
 	return median(key) ? sprintf(format, med) : "-"
 }
 
-# More is better of what is per second.
+# Rates: more is better.
 function times(job, a, b) {
 	if (!a || !b)
 		return 0
 	return unit[job] ~ /\/s$/ ? a / b : b / a
 }
 
-# How many times as fast by the processors' time: others do not change that.
+# The ratio of CPU times: other load does not change these.
 function cpu_times(job,	ours) {
 	if (!median(job " ours cpu"))
 		return "-"

@@ -2,9 +2,9 @@
 /*
  * scan FILE
  *
- * How fast a log goes through libpmclog's iterator, and how fast read() alone
- * is on the same file, in turn, in processor time: prints the best of 5 of each, as
- *	records= bytes= scan_ns= read_ns=
+ * Measures libpmclog's iterator, and read() alone on the same file, in turn, in
+ * processor time. Prints the best of 5 passes of each, as
+ * 	records= bytes= scan_ns= read_ns=
  */
 #include <err.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static uint64_t read_all(int fd)
 	return bytes;
 }
 
-/* What an analysis looks at first of every sample: its clock and its pid. */
+/* Reads what every analysis needs of a sample: clock and pid. */
 static uint64_t scan_all(int fd, uint64_t *sum)
 {
 	struct pmclog_iter *it;
@@ -87,6 +87,6 @@ int main(int argc, char **argv)
 	}
 	printf("records=%" PRIu64 " bytes=%" PRIu64 " scan_ns=%" PRIu64
 	       " read_ns=%" PRIu64 "\n", records, bytes, scan_ns, read_ns);
-	/* else the compiler need not look at the records */
+	/* the compiler must not remove the loop */
 	return sum == 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Records put together in a buffer, on their way to a file or a pipe. */
+/* A buffer for records that are written to a file or a pipe. */
 #ifndef BENCH_SINK_H
 #define BENCH_SINK_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recording as "perf record -F 20000 [-g] -e cpu-clock -a" writes it to a
- * file, but in the order of time already.
+ * Writes the recording as "perf record -F 20000 [-g] -e cpu-clock -a" does, but
+ * already sorted by time.
  */
 #include <linux/perf_event.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ struct perf_attr {
 	struct section ids;
 };
 
-/* what follows every record that is not a sample */
+/* at the end of every record that is not a sample */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -51,7 +51,7 @@ static void *record(uint32_t type, uint32_t misc, size_t len)
 	return h;
 }
 
-/* A record with a @body, a string perhaps, and the trailer. */
+/* Writes a record with @body, an optional string, and the trailer. */
 static void side(uint32_t type, uint32_t misc, uint64_t time, uint32_t pid,
 		 const void *body, size_t len, const char *string)
 {
@@ -139,7 +139,7 @@ static void do_exit(uint64_t time, uint32_t pid)
 	side(PERF_RECORD_EXIT, 0, time, pid, &x, sizeof(x), NULL);
 }
 
-/* With a mark before each part. */
+/* Each part of the chain begins with a context mark. */
 static void put_chain(uint64_t *p, const struct sample *s)
 {
 	uint32_t user = s->n - s->nkernel;
@@ -189,7 +189,7 @@ static void do_sample(const struct sample *s)
 	}
 }
 
-/* what perf's converters do not do without, by the number of the feature */
+/* features that perf's converters need, by number */
 struct feature {
 	uint32_t bit;
 	const char *string;		/* or two numbers */

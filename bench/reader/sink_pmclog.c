@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The recording as the module writes it. */
+/* Writes the recording as the module does. */
 #include <elf.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -212,8 +212,8 @@ static work_fn kind_of(const char *name)
 }
 
 /*
- * Calls fn(amount) at the bottom of the chain of frames: libc's start code uses
- * the frame pointer for something else, and unwinders disagree on what follows.
+ * Calls fn(amount) as the outermost frame of a chain: libc's start code uses
+ * the frame pointer for other data, and unwinders disagree about its frames.
  */
 long bottom(work_fn fn, long amount);
 #if defined(__x86_64__)
@@ -252,7 +252,7 @@ static int read_text(const char *dir, const char *file, char *buf, size_t size)
 	return n > 0 ? 0 : -1;
 }
 
-/* CPU time of all that write a recording down. */
+/* CPU time of all threads that write a recording. */
 static uint64_t writers_cpu(void)
 {
 	DIR *proc = opendir("/proc");
@@ -298,7 +298,7 @@ static pid_t helper(work_fn fn, long amount, int go, int done)
 	_exit(0);
 }
 
-/* All start at once; they end when the time has been read. */
+/* All processes start together; they end after the time was read. */
 static uint64_t run_many(work_fn fn, long amount, int processes)
 {
 	int go[2], done[2], i;

@@ -46,7 +46,7 @@ static const struct perf_event_attr *perf_attr(const uint8_t *file)
 	return (const void *)(file + head->attrs_offset);
 }
 
-/* The addresses of a sample's chain; context marks are no frames. */
+/* Counts the addresses of a sample's chain; context marks are not frames. */
 static uint64_t perf_frames(const struct perf_event_attr *a, const uint64_t *p)
 {
 	uint64_t frames = 0, n, i;
@@ -116,7 +116,10 @@ static void closelog(const struct pmclog_rec *r, struct figures *f)
 	f->throttled = c.account.throttled;
 }
 
-/* Samples out of a pack come one by one; the first has the bytes of all. */
+/*
+ * Counts samples. A pack's samples come one by one; the first has the size of
+ * all.
+ */
 static void pmclog(const uint8_t *file, uint64_t size, struct figures *f)
 {
 	struct pmclog_iter *it = pmclog_iter_mem(file, size);

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-#
-# apt with a state of its own in the cache, for other architectures and releases
-# than the machine's: its list of architectures, its sources and its package
-# lists stay as they are. Sourced, after cache.sh.
+# Runs apt with configuration and state of its own in the cache, for other
+# architectures and releases. The host's architectures, sources and package lists
+# stay unchanged. Sourced, after cache.sh.
 
 # apt_options NAME ARCHITECTURE
 #
@@ -18,8 +17,8 @@ apt_options() {
 
 # apt_update NAME SOURCES OPTION...
 #
-# Brings state NAME up to date; SOURCES prints its sources.list. Once a day is
-# enough to notice a new kernel. Without a network, old lists do.
+# Updates the package lists of state NAME; SOURCES prints its sources.list. Once a
+# day is enough to notice a new kernel. Without a network the old lists are used.
 apt_update() (
 	state=$hwpmc_cache/apt-$1 sources=$2
 	shift 2
@@ -44,7 +43,7 @@ apt_sources() {
 	apt-get indextargets 'Created-By: Packages' 'Origin: Debian' "$@" --format "$format" | sort -u
 }
 
-# apt_mirror: where the machine has its Debian packages from.
+# apt_mirror: the URL of the host's Debian mirror.
 apt_mirror() {
 	local codename mirror
 	codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)

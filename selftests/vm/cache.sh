@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-#
+# The cache of downloads and builds. Sourced.
 # The cache of what is downloaded or built once. Sourced.
 
 shopt -s inherit_errexit
@@ -9,11 +9,10 @@ hwpmc_cache=${XDG_CACHE_HOME:-$HOME/.cache}/hwpmc
 
 # cache_entry NAME COMMAND...
 #
-# Prints the directory of entry NAME. When there is none yet, COMMAND DIR fills
-# a temporary directory that then becomes the entry: an interrupted COMMAND
-# leaves nothing behind that looks complete, and of two that want the same
-# entry, one waits for the other.
-# With hwpmc_cached_only, an entry that is not there is a failure.
+# Prints the directory of entry NAME. If it does not exist, COMMAND DIR fills a
+# temporary directory, which is then renamed. So an interrupted COMMAND leaves no
+# partial entry. If two processes want an entry, one waits for the other. With
+# hwpmc_cached_only a missing entry is a failure.
 cache_entry() {
 	local key=$1 entry=$hwpmc_cache/$1
 	shift
@@ -23,7 +22,7 @@ cache_entry() {
 		(
 			flock 9
 			[[ ! -d $entry ]] || exit 0
-			# Left by a run that was killed.
+			# Left by a process that was killed.
 			rm -rf "$entry".tmp.*
 			tmp=$(mktemp -d "$entry.tmp.XXXXXX")
 			trap 'rm -rf "$tmp"' EXIT
@@ -31,7 +30,7 @@ cache_entry() {
 			chmod 755 "$tmp"
 			mv -T "$tmp" "$entry"
 			trap - EXIT
-			# Nothing may test this status: that would switch off
+			# The status must not be tested here: that would disable
 			# "set -e" in COMMAND.
 		) 9>"$hwpmc_cache/.$key.lock"
 	fi

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# How QEMU is started for a cached kernel. Sourced.
+# Sets up QEMU's command line for a cached kernel. Sourced.
 
-# The guest's kernel command line, all architectures. An oops ends the guest at
-# once: -no-reboot turns the panic's reboot into an exit. Emulated CPUs that are
-# sampled all the time leave nothing to a thread that is as nice as khugepaged: if
-# it was preempted while it read under RCU, that looks like a stall.
+# The guest's kernel command line, for all architectures. An oops ends the guest at
+# once: -no-reboot turns the panic's reboot into an exit. khugepaged has the lowest
+# priority and starves while emulated CPUs are sampled; if it was preempted in an
+# RCU read section, that is reported as a stall.
 machine_append="loglevel=7 printk.time=1 oops=panic panic=-1 net.ifnames=0"
 machine_append+=" transparent_hugepage=never rcupdate.rcu_cpu_stall_timeout=100"
 
@@ -17,12 +17,12 @@ machine_append+=" transparent_hugepage=never rcupdate.rcu_cpu_stall_timeout=100"
 # shellcheck disable=SC2034
 machine() {
 	local dir=$1 accel=$2
-	# With a thread per CPU, QEMU before 8.1 may keep the old translation of code
-	# that one CPU patches while another translates it (its commit deba78709a,
-	# Red Hat bug 2216496), and run that for ever: a stale int3 on x86; a static
-	# key that stays as it was, so that perf is not told of a switch of tasks and
-	# follows the contexts of others. Debug and kcsan have no such keys, and need
-	# CPUs that run at the same time.
+	# With a thread per CPU, QEMU before 8.1 may keep the old translation of
+	# code that one CPU patches while another translates it (QEMU commit
+	# deba78709a, Red Hat bug 2216496), and execute it for ever: a stale
+	# int3 on x86, or a stale static key, so that perf is not told of task
+	# switches and counts for other tasks. Debug and kcsan have no such
+	# keys, and need CPUs that run in parallel.
 	if [[ $accel == tcg ]] &&
 		! grep -qxs "# CONFIG_JUMP_LABEL is not set" "$dir/kdir/.config"; then
 		accel=tcg,thread=single
@@ -33,15 +33,14 @@ machine() {
 		if [[ $accel == kvm ]]; then
 			machine_qemu+=(-cpu host)
 		else
-			# Once the emulated CMPXCHG16B of SLUB came back with
-			# part of RAX in the flags, and a double fault. Page
-			# tables of five levels, and string operations byte by
-			# byte, which ERMS makes a kernel prefer, are slow to
-			# emulate.
+			# The emulated CMPXCHG16B of SLUB once returned with
+			# part of RAX in the flags: a double fault. Five-level
+			# page tables, and byte-wise string operations, which a
+			# kernel prefers with ERMS, are slow to emulate.
 			machine_qemu+=(-cpu "max,-cx16,-erms,-la57")
 		fi
 		machine_virtio=pci
-		# On a busy host the clocksource watchdog takes delayed
+		# On a busy host the clocksource watchdog mistakes delayed
 		# virtual CPUs for a broken TSC.
 		machine_append+=" console=ttyS0 tsc=reliable"
 		;;
@@ -62,10 +61,10 @@ machine() {
 		machine_virtio=device
 		# No NMIs: KCSAN takes a spinlock to report.
 		#
-		# Tasks wait long to be raced with: the other emulated CPU is
-		# slow, and the host may be busy. Interrupts do not, or those
-		# of counters would follow each other endlessly; their accesses
-		# meet those that tasks watch.
+		# Tasks wait long at a watchpoint: the other emulated CPU is
+		# slow, and the host may be busy. Interrupts do not wait, or
+		# those of counters would follow each other without end; their
+		# accesses are found by watchpoints of tasks.
 		machine_append+=" kcsan.udelay_task=1000"
 		machine_append+=" kcsan.udelay_interrupt=2"
 		;;

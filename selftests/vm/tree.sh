@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The guest's file tree, which becomes its initramfs. Sourced; sets nothing.
-# TREE is the directory that holds it.
+# The guest's file tree, which becomes its initramfs. Sourced; sets no variables.
+# TREE is its directory.
 
 # tree_base TREE KERNEL-DIR: directories, BusyBox, init, accounts, modules.
 tree_base() {
 	local tree=$1 dir=$2 here applet
 	here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-	# One directory for all programs, as paths on merged-/usr systems
-	# resolve to the same file here as on the host.
+	# One directory for all programs: as on a system with merged /usr, all
+	# paths of a program lead to the same file.
 	mkdir -p "$tree"/{dev,proc,sys,tmp,run,root,etc,in,out,hwpmc,selftests,mnt,var/tmp} \
 		"$tree"/usr/{bin,lib,lib64}
 	ln -s bin "$tree/usr/sbin"
@@ -31,11 +31,11 @@ tree_base() {
 	[[ ! -d $dir/modules/lib ]] || cp -a "$dir/modules/lib/." "$tree/usr/lib"
 }
 
-# tree_libraries TREE FILE: what a program of the host's architecture is linked
-# to, at the same paths.
+# tree_libraries TREE FILE: copies the shared libraries of a program of the host's
+# architecture to the same paths.
 tree_libraries() {
 	local tree=$1 file=$2 library
-	# Neither ldd nor grep is happy with what is not a dynamic executable.
+	# ldd and grep fail for a file that is not a dynamic executable.
 	{ ldd "$file" 2>/dev/null | grep -o '/[^ ]*' || true; } | while read -r library; do
 		tree_place "$tree" "$library" "$library"
 	done
@@ -49,7 +49,7 @@ tree_place() {
 }
 
 # tree_add TREE FILE PATH: copies FILE, which may be a directory, to PATH of the
-# guest, with the libraries that the programs in it want.
+# guest, with the libraries that its programs need.
 tree_add() {
 	local tree=$1 file=$2 path=$3 program
 	tree_place "$tree" "$file" "$path"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tsc_khz: how fast this machine's time stamp counter is, in kHz; nothing where
- * there is none.
+ * tsc_khz: prints the frequency of this machine's time stamp counter in kHz;
+ * without one it prints nothing.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +24,10 @@ static uint64_t now(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* Both clocks at once: the closest of many pairs, as others may run between. */
+/*
+ * Reads both clocks together: takes the closest of many pairs, because other
+ * processes may run in between.
+ */
 static struct moment read_both(void)
 {
 	struct moment best = { 0, 0 };

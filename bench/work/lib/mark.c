@@ -11,7 +11,7 @@
 
 #define RETURN	0xc3
 
-/* The constants are part of the instructions, which so are made as needed. */
+/* The constants are part of the instructions, so these are made at run time. */
 static void tell(uint32_t command, uint32_t argument)
 {
 	static uint8_t *code;

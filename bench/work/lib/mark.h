@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a program in the guest talks to the plugin in QEMU (phases/phases.c):
+ * Messages from a program in the guest to the plugin in QEMU (phases/phases.c):
  * pairs of instructions without effect, in blocks of their own.
  */
 #ifndef BENCH_MARK_H
@@ -16,7 +16,7 @@ enum {
 	MARK_STOP	= 4,
 };
 
-/* Tells the plugin the phases: FILE has lines that begin with an address. */
+/* Tells the plugin the phases: each line of FILE begins with an address. */
 void mark_phases(const char *file);
 void mark(unsigned int command);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <linux/hwpmc.h>
 #include <linux/perf_event.h>
@@ -22,6 +23,16 @@ void lg_free(struct loggen *g)
 {
 	free(g->buf);
 	memset(g, 0, sizeof(*g));
+}
+
+int lg_file(const unsigned char *buf, size_t len)
+{
+	int fd = memfd_create("log", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, buf, len) != (ssize_t)len)
+		abort();
+	lseek(fd, 0, SEEK_SET);
+	return fd;
 }
 
 void *lg_room(struct loggen *g, size_t len)

@@ -101,6 +101,9 @@ int lg_make(struct loggen *g, const char *name);
  */
 void lg_pack(struct loggen *g, const struct loggen *plain, unsigned int depth);
 
+/* A file without a name that has these bytes; its position is 0. */
+int lg_file(const unsigned char *buf, size_t len);
+
 #define LG_PMC	0xFFF00F00U		/* system sampling, row 0 */
 
 #endif /* LOGGEN_H */

@@ -83,21 +83,9 @@ static struct seen read_feed(const unsigned char *buf, size_t len,
 	return s;
 }
 
-static int temp_file(const unsigned char *buf, size_t len)
-{
-	char path[] = "/tmp/test_iter.XXXXXX";
-	int fd = mkstemp(path);
-
-	if (fd < 0 || write(fd, buf, len) != (ssize_t)len)
-		abort();
-	unlink(path);
-	lseek(fd, 0, SEEK_SET);
-	return fd;
-}
-
 static struct seen read_file(const unsigned char *buf, size_t len)
 {
-	int fd = temp_file(buf, len);
+	int fd = lg_file(buf, len);
 	struct pmclog_iter *it = pmclog_iter_fd(fd);
 	struct seen s = { 0 };
 
@@ -231,7 +219,7 @@ static void test_growing(void)
 	int fd;
 
 	lg_make(&g, "full");
-	fd = temp_file(g.buf, 112);
+	fd = lg_file(g.buf, 112);
 	it = pmclog_iter_fd(fd);
 	drain(it, &s);
 	ok(s.n == 1 && s.status == PMCLOG_ITER_EOF, "end of a growing file");

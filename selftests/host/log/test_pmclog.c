@@ -31,18 +31,6 @@ static void *open_fed(const struct loggen *g)
 	return ps;
 }
 
-static int temp_file(const struct loggen *g, size_t len)
-{
-	char path[] = "/tmp/test_pmclog.XXXXXX";
-	int fd = mkstemp(path);
-
-	if (fd < 0 || write(fd, g->buf, len) != (ssize_t)len)
-		abort();
-	unlink(path);
-	lseek(fd, 0, SEEK_SET);
-	return fd;
-}
-
 static void test_system_events(void *ps, struct pmclog_ev *ev)
 {
 	ok(next_of(ps, ev, PMCLOG_TYPE_INITIALIZE) && ev->pl_offset == 0 &&
@@ -167,7 +155,7 @@ static void test_two_logs(void)
 	int fd;
 
 	lg_make(&g, "twice");
-	fd = temp_file(&g, g.len);
+	fd = lg_file(g.buf, g.len);
 	ps = pmclog_open(fd);
 	while (!pmclog_read(ps, &ev))
 		;
@@ -194,7 +182,7 @@ static void test_truncated(void)
 	int fd;
 
 	lg_make(&g, "small");
-	fd = temp_file(&g, 130);
+	fd = lg_file(g.buf, 130);
 	ps = pmclog_open(fd);
 	ok(!pmclog_read(ps, &ev) && pmclog_read(ps, &ev) == -1 &&
 	   ev.pl_state == PMCLOG_ERROR && ev.pl_offset == 112 &&

@@ -92,16 +92,10 @@ static struct reading read_pieces(const unsigned char *buf, size_t len)
 
 static struct reading read_file(const unsigned char *buf, size_t len)
 {
-	char path[] = "/tmp/test_resync.XXXXXX";
+	int fd = lg_file(buf, len);
+	struct pmclog_iter *it = pmclog_iter_fd(fd);
 	struct reading r = { 0 };
-	struct pmclog_iter *it;
-	int fd = mkstemp(path);
 
-	if (fd < 0 || write(fd, buf, len) != (ssize_t)len)
-		abort();
-	unlink(path);
-	lseek(fd, 0, SEEK_SET);
-	it = pmclog_iter_fd(fd);
 	pmclog_iter_resync(it);
 	drain(&r, it);
 	pmclog_iter_close(it);

@@ -99,22 +99,10 @@ static void drain(struct pmclog_iter *it, const struct loggen *g,
 	s->error = pmclog_iter_error(it, NULL);
 }
 
-static int temp_file(const unsigned char *buf, size_t len)
-{
-	char path[] = "/tmp/test_zstd.XXXXXX";
-	int fd = mkstemp(path);
-
-	if (fd < 0 || write(fd, buf, len) != (ssize_t)len)
-		abort();
-	unlink(path);
-	lseek(fd, 0, SEEK_SET);
-	return fd;
-}
-
 static struct seen read_file(const struct packed *p, const unsigned char *buf,
 			     size_t len)
 {
-	int fd = temp_file(buf, len);
+	int fd = lg_file(buf, len);
 	struct pmclog_iter *it = pmclog_iter_fd(fd);
 	struct seen s = { 0 };
 
@@ -278,7 +266,7 @@ static void test_growing(void)
 	int fd;
 
 	make_packed(&p, "full", 20, 5);
-	fd = temp_file(p.z, 2);
+	fd = lg_file(p.z, 2);
 	it = pmclog_iter_fd(fd);
 	for (at = 2; at < p.len; at++) {
 		drain(it, &p.g, &s);
@@ -310,7 +298,7 @@ static void pack_again(struct packed *p, int checksum)
 
 static struct seen read_resync(const struct packed *p)
 {
-	int fd = temp_file(p->z, p->len);
+	int fd = lg_file(p->z, p->len);
 	struct pmclog_iter *it = pmclog_iter_fd(fd);
 	struct seen s = { 0 };
 

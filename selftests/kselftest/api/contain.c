@@ -42,14 +42,6 @@ static pid_t writer_of(pid_t pid)
 	return find_comm(name);
 }
 
-#define CHECK(want, got) do {						\
-	long got_ = (got);						\
-	if (got_ != (want)) {						\
-		fprintf(stderr, "# line %d: %ld\n", __LINE__, got_);	\
-		return 1;						\
-	}								\
-} while (0)
-
 /* @user 0: root.  Its log is configured with this nice value, on CPU 1. */
 static int look_at_writer(uid_t user, int policy, int nice)
 {

@@ -4,15 +4,16 @@
  * have more, and all of it again when he has given it back.
  */
 #include <linux/capability.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
 
+#include "crowd.h"
 #include "module.h"
 #include "proclog.h"
 #include "recorder.h"
 #include "test.h"
 #include "user.h"
+#include "userns.h"
 
 #define USER	1000
 #define OTHER	1001
@@ -54,25 +55,6 @@ FIXTURE_TEARDOWN(limits)
 	limit("max_counters", 65536);
 }
 
-/* As many devices as there can be, @n at most. */
-static int open_all(int *dev, int n)
-{
-	int i;
-
-	for (i = 0; i < n; i++) {
-		dev[i] = dev_open();
-		if (dev[i] < 0)
-			return dev[i] == -EMFILE ? i : dev[i];
-	}
-	return i;
-}
-
-static void close_all(int *dev, int n)
-{
-	while (n-- > 0)
-		close(dev[n]);
-}
-
 TEST_F(limits, defaults)
 {
 	EXPECT_EQ(64, module_param("max_owners"));
@@ -89,7 +71,7 @@ TEST_F(limits, devices)
 	ASSERT_TRUE(limit("max_owners", 3));
 	ASSERT_TRUE(user_become(USER));
 	for (i = 0; i < ROUNDS; i++) {
-		ASSERT_EQ(3, open_all(dev, MAX));
+		ASSERT_EQ(3, dev_open_all(dev, MAX));
 		/* a failure costs nothing, nor does another descriptor */
 		EXPECT_EQ(-EMFILE, dev_open());
 		close(dev[1]);
@@ -99,7 +81,7 @@ TEST_F(limits, devices)
 		EXPECT_EQ(-EMFILE, dev_open());
 		close(copy);
 		EXPECT_EQ(-EMFILE, dev_open());
-		close_all(dev, 3);
+		dev_close_all(dev, 3);
 	}
 }
 
@@ -109,18 +91,18 @@ TEST_F(limits, devices_of_each_user)
 
 	ASSERT_TRUE(limit("max_owners", 3));
 	ASSERT_TRUE(user_become(USER));
-	ASSERT_EQ(3, open_all(dev, MAX));
+	ASSERT_EQ(3, dev_open_all(dev, MAX));
 	ASSERT_TRUE(user_root() && user_become(OTHER));
-	ASSERT_EQ(3, open_all(theirs, MAX));
+	ASSERT_EQ(3, dev_open_all(theirs, MAX));
 	ASSERT_TRUE(user_root());
-	EXPECT_EQ(MAX, open_all(own, MAX));
+	EXPECT_EQ(MAX, dev_open_all(own, MAX));
 	/* who has them now does not matter: all these are root's descriptors */
 	ASSERT_TRUE(user_become(USER));
 	EXPECT_EQ(-EMFILE, dev_open());
-	close_all(theirs, 3);
+	dev_close_all(theirs, 3);
 	EXPECT_EQ(-EMFILE, dev_open());
-	close_all(dev, 1);
-	EXPECT_EQ(1, open_all(dev, MAX));
+	dev_close_all(dev, 1);
+	EXPECT_EQ(1, dev_open_all(dev, MAX));
 }
 
 /* Killed in the middle of it. */
@@ -136,7 +118,7 @@ TEST_F(limits, devices_of_the_dead)
 	for (i = 0; i < ROUNDS; i++) {
 		child = fork_bound();
 		if (!child) {
-			n = open_all(dev, MAX);
+			n = dev_open_all(dev, MAX);
 			if (write(told[1], &n, 1) == 1)
 				pause();
 			_exit(1);
@@ -147,7 +129,7 @@ TEST_F(limits, devices_of_the_dead)
 		kill(child, SIGKILL);
 		EXPECT_EQ(128 + SIGKILL, wait_for(child));
 	}
-	EXPECT_EQ(4, open_all(dev, MAX));
+	EXPECT_EQ(4, dev_open_all(dev, MAX));
 }
 
 TEST_F(limits, none)
@@ -158,7 +140,7 @@ TEST_F(limits, none)
 	ASSERT_TRUE(user_become(USER));
 	EXPECT_EQ(-EMFILE, dev_open());
 	ASSERT_TRUE(user_root());
-	EXPECT_EQ(1, open_all(dev, 1));
+	EXPECT_EQ(1, dev_open_all(dev, 1));
 }
 
 /* What @fn returns, in a process that does not come back to be root. */
@@ -179,15 +161,15 @@ static int open_capable(void)
 	if (prctl(PR_SET_KEEPCAPS, 1) || !user_stay(USER) ||
 	    keep_caps(1ULL << CAP_PERFMON))
 		return 255;
-	n = open_all(dev, MAX / 2);
-	return keep_caps(0) ? 255 : n * MAX + open_all(dev, MAX - 1);
+	n = dev_open_all(dev, MAX / 2);
+	return keep_caps(0) ? 255 : n * MAX + dev_open_all(dev, MAX - 1);
 }
 
 static int open_incapable_root(void)
 {
 	int dev[MAX];
 
-	return keep_caps(1ULL << CAP_DAC_OVERRIDE) ? 255 : open_all(dev, MAX);
+	return keep_caps(1ULL << CAP_DAC_OVERRIDE) ? 255 : dev_open_all(dev, MAX);
 }
 
 /* The limit is lifted by the capability, not by a user's number. */
@@ -238,7 +220,7 @@ TEST_F(limits, pmcs)
 
 	ASSERT_TRUE(limit("max_pmcs", 5));
 	ASSERT_TRUE(user_become(USER));
-	ASSERT_EQ(2, open_all(dev, 2));
+	ASSERT_EQ(2, dev_open_all(dev, 2));
 	for (i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(3, allocate_all(dev[0], first, 3));
 		/* not charged: there is no such event */
@@ -345,7 +327,7 @@ TEST_F(limits, rings)
 	ASSERT_TRUE(limit("max_ringmem", owner_mib() * 2 - 1));
 	for (i = 0; i < ROUNDS; i++) {
 		ASSERT_TRUE(user_become(USER));
-		ASSERT_EQ(3, open_all(dev, 3));
+		ASSERT_EQ(3, dev_open_all(dev, 3));
 		EXPECT_EQ(0, dev_configure(dev[0], temp_file()));
 		EXPECT_EQ(-EDQUOT, dev_configure(dev[1], temp_file()));
 		EXPECT_EQ(-EDQUOT, dev_configure(dev[1], temp_file()));
@@ -375,7 +357,7 @@ TEST_F(limits, lowered)
 	uint32_t id[MAX];
 
 	ASSERT_TRUE(user_become(USER));
-	ASSERT_EQ(4, open_all(dev, 4));
+	ASSERT_EQ(4, dev_open_all(dev, 4));
 	ASSERT_EQ(0, dev_configure(dev[0], temp_file()));
 	ASSERT_EQ(4, allocate_all(dev[0], id, 4));
 	ASSERT_TRUE(user_root());
@@ -389,10 +371,10 @@ TEST_F(limits, lowered)
 	EXPECT_EQ(0, dev_closelog(dev[0]));
 	EXPECT_EQ(0, dev_configure(dev[0], temp_file()));
 	EXPECT_EQ(0, dev_start(dev[0], id[0]));
-	close_all(&dev[2], 2);
+	dev_close_all(&dev[2], 2);
 	EXPECT_EQ(-EMFILE, dev_open());
 	close(dev[1]);
-	EXPECT_EQ(1, open_all(&dev[1], 3));
+	EXPECT_EQ(1, dev_open_all(&dev[1], 3));
 }
 
 /* A CPU that comes when there is nothing left for it. */
@@ -446,47 +428,6 @@ static int user_process_pmc(int dev, uint32_t flags, uint32_t *id)
 	*id = a.id;
 	return err;
 }
-
-static void *wait_for_ever(void *arg)
-{
-	for (;;)
-		pause();
-	return arg;
-}
-
-/* A process of so many threads, without our descriptors. */
-static pid_t crowd(unsigned int threads)
-{
-	pthread_t thread;
-	int ready[2], fd;
-	pid_t pid;
-	char c;
-
-	if (pipe(ready))
-		return -1;
-	pid = fork_bound();
-	if (!pid) {
-		while (--threads)
-			if (pthread_create(&thread, NULL, wait_for_ever, NULL))
-				_exit(1);
-		for (fd = STDERR_FILENO + 1; fd < 64; fd++)
-			close(fd);
-		wait_for_ever(NULL);
-	}
-	close(ready[1]);
-	if (read(ready[0], &c, 1))
-		pid = -1;
-	close(ready[0]);
-	return pid;
-}
-
-#define CHECK(want, got) do {						\
-	int got_ = (got);						\
-	if (got_ != (want)) {						\
-		fprintf(stderr, "# line %d: %d\n", __LINE__, got_);	\
-		return 1;						\
-	}								\
-} while (0)
 
 /* Of five counters; each PMC takes one of each thread. */
 static int take_counters(void)
@@ -681,18 +622,6 @@ TEST_F(limits, counters)
 	EXPECT_EQ(0, elsewhere(take_by_forks));
 }
 
-/* CPUs that there can be, from 0 on. */
-static unsigned int possible_cpus(void)
-{
-	char line[80];
-	const char *last;
-
-	if (!read_line("/sys/devices/system/cpu/possible", line, sizeof(line)))
-		return 0;
-	last = strpbrk(line, "-,");
-	return atoi(last ? last + 1 : line) + 1;
-}
-
 /* An event on each CPU takes memory, too. */
 TEST_F(limits, counters_of_cpus)
 {
@@ -706,7 +635,7 @@ TEST_F(limits, counters_of_cpus)
 	ts.mode = HWPMC_MODE_TS;
 	ts.cpu = HWPMC_CPU_ANY;
 	ts.flags &= ~HWPMC_F_INCLUDE_OWNER;
-	ASSERT_TRUE(limit("max_counters", possible_cpus() * 2 + 1));
+	ASSERT_TRUE(limit("max_counters", cpus_possible() * 2 + 1));
 	ASSERT_TRUE(user_become(USER));
 	dev = dev_open();
 	ASSERT_LE(0, dev);
@@ -725,81 +654,16 @@ TEST_F(limits, counters_of_cpus)
 	}
 }
 
-/* Users 0 and on of a namespace: its maker, and uids that he has been given. */
-#define IN_NAMESPACE	4
-
-/* What @fn returns in a namespace that USER has made, as its user 0. */
-static int in_namespace(int (*fn)(void))
-{
-	int ready[2], go[2], err;
-	char path[40], c = 0;
-	pid_t child;
-
-	if (pipe(ready) || pipe(go))
-		return -errno;
-	child = fork_bound();
-	if (!child) {
-		c = user_stay(USER) && !unshare(CLONE_NEWUSER);
-		if (write(ready[1], &c, 1) != 1 || !c || read(go[0], &c, 1) != 1)
-			_exit(255);
-		_exit(setresuid(0, 0, 0) ? 254 : fn());
-	}
-	if (read(ready[0], &c, 1) != 1 || !c)
-		return wait_for(child);
-	snprintf(path, sizeof(path), "/proc/%d/uid_map", child);
-	err = !write_text(path, "0 1000 1\n1 100000 8\n");
-	snprintf(path, sizeof(path), "/proc/%d/gid_map", child);
-	err |= !write_text(path, "0 1000 1\n");
-	if (err || write(go[1], "", 1) != 1)
-		load_end(child);
-	return wait_for(child);
-}
-
-/* User @uid takes what there is, says how much, and keeps it. */
-static void take_and_keep(uid_t uid, bool deeper, char (*take)(void), int told)
-{
-	char n = -1;
-
-	if (!setresuid(uid, uid, uid) &&
-	    (!deeper || !unshare(CLONE_NEWUSER)))
-		n = take();
-	if (write(told, &n, 1) == 1)
-		pause();
-	_exit(1);
-}
-
-/* How much all users of the namespace have at once; the last in one of his own. */
-static int take_together(char (*take)(void))
-{
-	pid_t child[IN_NAMESPACE];
-	int told[2], i, sum = 0;
-	char n;
-
-	if (pipe(told))
-		return 253;
-	for (i = 0; i < IN_NAMESPACE; i++) {
-		child[i] = fork_bound();
-		if (!child[i])
-			take_and_keep(i, i == IN_NAMESPACE - 1, take, told[1]);
-		if (read(told[0], &n, 1) != 1 || n < 0)
-			return 252;
-		sum += n;
-	}
-	while (i--)
-		load_end(child[i]);
-	return sum;
-}
-
 static char take_devices(void)
 {
 	int dev[MAX];
 
-	return open_all(dev, MAX);
+	return dev_open_all(dev, MAX);
 }
 
 static int all_devices(void)
 {
-	return take_together(take_devices);
+	return userns_take(take_devices);
 }
 
 static char take_pmcs(void)
@@ -814,7 +678,7 @@ static char take_pmcs(void)
 
 static int all_pmcs(void)
 {
-	return take_together(take_pmcs);
+	return userns_take(take_pmcs);
 }
 
 /* Who makes a namespace has no more for the users in it than for himself. */
@@ -827,17 +691,17 @@ TEST_F(limits, namespaces)
 	ASSERT_TRUE(limit("max_owners", 7));
 	ASSERT_TRUE(limit("max_pmcs", 6));
 	for (i = 0; i < ROUNDS; i++) {
-		EXPECT_EQ(7, in_namespace(all_devices));
-		EXPECT_EQ(6, in_namespace(all_pmcs));
+		EXPECT_EQ(7, userns_run(USER, all_devices));
+		EXPECT_EQ(6, userns_run(USER, all_pmcs));
 	}
 	/* it counts together with what he has outside */
 	ASSERT_TRUE(user_become(USER));
-	ASSERT_EQ(2, open_all(dev, 2));
+	ASSERT_EQ(2, dev_open_all(dev, 2));
 	ASSERT_TRUE(user_root());
-	EXPECT_EQ(5, in_namespace(all_devices));
+	EXPECT_EQ(5, userns_run(USER, all_devices));
 	/* others have theirs */
 	ASSERT_TRUE(user_become(OTHER));
-	EXPECT_EQ(7, open_all(&dev[2], MAX - 2));
+	EXPECT_EQ(7, dev_open_all(&dev[2], MAX - 2));
 }
 
 TEST_HARNESS_MAIN

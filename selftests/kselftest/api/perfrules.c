@@ -156,14 +156,6 @@ TEST_F(perfrules, passed_on)
 	close(dev);
 }
 
-#define CHECK(want, got) do {						\
-	int got_ = (got);						\
-	if (got_ != (want)) {						\
-		fprintf(stderr, "# line %d: %d\n", __LINE__, got_);	\
-		return 1;						\
-	}								\
-} while (0)
-
 /* @done, @go: pipes to and from who changes the level meanwhile */
 static int start_and_start(int done, int go)
 {

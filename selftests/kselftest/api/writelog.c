@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <sys/syscall.h>
 
+#include "proclog.h"
 #include "test.h"
 
 /* ------------------------------------------------------------------------
@@ -417,25 +418,15 @@ static unsigned int log_modules(int dev)
 	return n;
 }
 
-/* MAP_INs of the kernel's with that path, and the last one's address */
+/* As proc_kernel_maps(), of a file. */
 static unsigned int kernel_maps(int file, const char *path, uint64_t *start)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0;
+	unsigned int n;
 	struct log log;
 
 	if (!log_load(&log, file) || log_check(&log, 0))
 		return ~0U;
-	LOG_FOR_EACH(&log, rec) {
-		if (rec.type != PMCLOG_T_MAP_IN ||
-		    PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) !=
-			    PMCLOG_PID_KERNEL ||
-		    strcmp((const char *)rec.data +
-			   offsetof(struct pmclog_map_in, path), path))
-			continue;
-		*start = PMCLOG_FIELD64(&rec, struct pmclog_map_in, start);
-		n++;
-	}
+	n = proc_kernel_maps(&log, path, start);
 	log_free(&log);
 	return n;
 }

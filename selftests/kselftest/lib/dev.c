@@ -351,3 +351,21 @@ int perf_has(uint32_t type, uint64_t config)
 	close(fd);
 	return 1;
 }
+
+int dev_open_all(int *dev, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		dev[i] = dev_open();
+		if (dev[i] < 0)
+			return dev[i] == -EMFILE ? i : dev[i];
+	}
+	return i;
+}
+
+void dev_close_all(int *dev, int n)
+{
+	while (n-- > 0)
+		close(dev[n]);
+}

@@ -15,6 +15,9 @@
 #define DEV_PATH	"/dev/hwpmc"
 
 int dev_open(void);
+/* As many devices as there can be, @n at most. */
+int dev_open_all(int *dev, int n);
+void dev_close_all(int *dev, int n);
 int dev_ioctl(int dev, unsigned long cmd, void *arg);
 
 int dev_configure(int dev, int fd);

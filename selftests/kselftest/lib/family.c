@@ -17,6 +17,14 @@ struct family *family_new(void)
 	return shared_memory(sizeof(struct family));
 }
 
+void family_kill(const struct family *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->n; i++)
+		kill(f->m[i].pid, SIGKILL);
+}
+
 void family_enter(struct family *f, uint32_t parent, bool exec)
 {
 	unsigned int i = atomic_fetch_add(&f->n, 1);

@@ -32,6 +32,7 @@ struct family {
 };
 
 struct family *family_new(void);
+void family_kill(const struct family *f);
 /* The caller, made by process @parent. */
 void family_enter(struct family *f, uint32_t parent, bool exec);
 

@@ -271,6 +271,17 @@ pid_t fork_bound(void)
 	return pid;
 }
 
+pid_t fork_pinned(int cpu, void (*fn)(void))
+{
+	pid_t pid = fork_bound();
+
+	if (!pid) {
+		pin_to(cpu);
+		fn();
+	}
+	return pid;
+}
+
 pid_t fork_begun(bool (*begin)(void *arg), void (*go_on)(void *arg), void *arg)
 {
 	int ready[2];
@@ -400,4 +411,15 @@ bool small_tmpfs(const char *dir, size_t bytes)
 	umount2(dir, MNT_DETACH);
 	snprintf(options, sizeof(options), "size=%zu", bytes);
 	return !mount("tmpfs", dir, "tmpfs", 0, options);
+}
+
+unsigned int cpus_possible(void)
+{
+	char line[80];
+	const char *last;
+
+	if (!read_line("/sys/devices/system/cpu/possible", line, sizeof(line)))
+		return 0;
+	last = strpbrk(line, "-,");
+	return atoi(last ? last + 1 : line) + 1;
 }

@@ -30,6 +30,8 @@ void pin_to(int cpu);
  * switched.
  */
 int cpu_set_online(int cpu, bool online);
+/* CPUs that there can be, from 0 on. */
+unsigned int cpus_possible(void);
 
 /* First line of a file, without the newline; false when there is none. */
 bool read_line(const char *path, char *buf, size_t size);
@@ -58,6 +60,8 @@ void load_end(pid_t pid);
 int keep_caps(uint64_t caps);
 /* Forks; the child dies with the parent. */
 pid_t fork_bound(void);
+/* A child that runs @fn on @cpu; it must not return. */
+pid_t fork_pinned(int cpu, void (*fn)(void));
 /* ... which goes on when it has begun: it has when this returns; -1: it could not. */
 pid_t fork_begun(bool (*begin)(void *arg), void (*go_on)(void *arg), void *arg);
 /* Waits; the exit status, 128 + signal, or -1. */

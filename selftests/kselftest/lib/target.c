@@ -18,7 +18,7 @@
  * The kernel answers "running" unless the thread is off its CPU; its state alone
  * is set before it is.
  */
-bool wait_asleep(pid_t pid, pid_t tid)
+static bool wait_off_cpu(pid_t pid, pid_t tid, bool any, long nr)
 {
 	char path[80], line[200];
 	int i;
@@ -27,27 +27,22 @@ bool wait_asleep(pid_t pid, pid_t tid)
 	for (i = 0; i < STEPS; i++) {
 		if (!read_line(path, line, sizeof(line)))
 			return false;
-		if (strncmp(line, "running", 7))
+		if (strncmp(line, "running", 7) &&
+		    (any || strtol(line, NULL, 10) == nr))
 			return true;
 		sleep_ms(STEP_MS);
 	}
 	return false;
 }
 
+bool wait_asleep(pid_t pid, pid_t tid)
+{
+	return wait_off_cpu(pid, tid, true, 0);
+}
+
 bool wait_in_call(pid_t pid, pid_t tid, long nr)
 {
-	char path[80], line[200];
-	int i;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	for (i = 0; i < STEPS; i++) {
-		if (!read_line(path, line, sizeof(line)))
-			return false;
-		if (strncmp(line, "running", 7) && strtol(line, NULL, 10) == nr)
-			return true;
-		sleep_ms(STEP_MS);
-	}
-	return false;
+	return wait_off_cpu(pid, tid, false, nr);
 }
 
 void wait_zombie(pid_t pid)

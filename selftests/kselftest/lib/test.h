@@ -46,4 +46,13 @@
 	ASSERT_EQ(NULL, fault_);					\
 } while (0)
 
+/* In a child: says which line has another result, and returns 1. */
+#define CHECK(want, got) do {						\
+	long got_ = (got);						\
+	if (got_ != (want)) {						\
+		fprintf(stderr, "# line %d: %ld\n", __LINE__, got_);	\
+		return 1;						\
+	}								\
+} while (0)
+
 #endif /* TEST_H */

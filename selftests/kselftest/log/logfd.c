@@ -3,16 +3,12 @@
  * What a log can be written to, and that it comes out there whole.
  */
 #include <netinet/in.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 
 #include "ends.h"
+#include "logkind.h"
 #include "recorder.h"
 #include "test.h"
 
@@ -446,150 +442,11 @@ TEST_F(logfd, size_limit)
  * What is refused, and what is taken but cannot be written to
  */
 
-static int a_read_end(void)
-{
-	int ends[2];
-
-	return pipe(ends) ? -1 : ends[0];
-}
-
-static int an_epoll(void)
-{
-	return epoll_create1(0);
-}
-
-static int an_eventfd(void)
-{
-	return eventfd(0, 0);
-}
-
-static int a_timerfd(void)
-{
-	return timerfd_create(CLOCK_MONOTONIC, 0);
-}
-
-static int a_signalfd(void)
-{
-	sigset_t none;
-
-	sigemptyset(&none);
-	return signalfd(-1, &none, 0);
-}
-
-static int an_inotify(void)
-{
-	return inotify_init();
-}
-
-static int an_event(void)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-	};
-
-	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
-}
-
-static int a_memfd(void)
-{
-	return memfd_create("log", MFD_ALLOW_SEALING);
-}
-
-static int sealed(int seals)
-{
-	int fd = a_memfd();
-
-	return fcntl(fd, F_ADD_SEALS, seals) ? -1 : fd;
-}
-
-static int sealed_write(void)
-{
-	return sealed(F_SEAL_WRITE);
-}
-
-static int sealed_growth(void)
-{
-	return sealed(F_SEAL_GROW);
-}
-
-static int lone_unix(void)
-{
-	return socket(AF_UNIX, SOCK_STREAM, 0);
-}
-
-static int lone_unix_datagram(void)
-{
-	return socket(AF_UNIX, SOCK_DGRAM, 0);
-}
-
-static int lone_tcp(void)
-{
-	return socket(AF_INET, SOCK_STREAM, 0);
-}
-
-static int lone_udp(void)
-{
-	return socket(AF_INET, SOCK_DGRAM, 0);
-}
-
-static int listener(void)
-{
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	return listen(fd, 1) ? -1 : fd;
-}
-
-/* @take: what CONFIGURELOG and ROTATELOG say; @write: if that is 0, FLUSHLOG */
-struct kind {
-	const char	*what;
-	int		(*make)(void);	/* or */
-	const char	*path;
-	int		flags;
-	int		take;
-	int		write;
-};
-
-static const struct kind kinds[] = {
-	{ "directory", NULL, "/tmp", O_RDONLY | O_DIRECTORY, -EBADF },
-	{ "O_PATH", NULL, "/tmp", O_PATH, -EBADF },
-	{ "O_PATH of a file", NULL, "/proc/self/exe", O_PATH, -EBADF },
-	{ "to read", NULL, "/proc/self/exe", O_RDONLY, -EBADF },
-	{ "read end", a_read_end, .take = -EBADF },
-	{ "another device", dev_open, .take = -EINVAL },
-	{ "null", NULL, "/dev/null", O_WRONLY, -EINVAL },
-	{ "full", NULL, "/dev/full", O_WRONLY, -EINVAL },
-	{ "zero", NULL, "/dev/zero", O_RDWR, -EINVAL },
-	{ "file of proc", NULL, "/proc/self/comm", O_RDWR, -EINVAL },
-	{ "epoll", an_epoll, .take = -EINVAL },
-	{ "eventfd", an_eventfd, .take = -EINVAL },
-	{ "timerfd", a_timerfd, .take = -EINVAL },
-	{ "signalfd", a_signalfd, .take = -EINVAL },
-	{ "inotify", an_inotify, .take = -EBADF },
-	{ "perf event", an_event, .take = -EINVAL },
-	{ "character device", NULL, "/dev/urandom", O_WRONLY, 0, 0 },
-	{ "memfd", a_memfd, .write = 0 },
-	{ "sealed memfd", sealed_write, .write = -EPERM },
-	{ "memfd that cannot grow", sealed_growth, .write = -EPERM },
-	{ "unconnected unix", lone_unix, .write = -ENOTCONN },
-	{ "unconnected unix datagrams", lone_unix_datagram,
-	  .write = -ENOTCONN },
-	{ "unconnected TCP", lone_tcp, .write = -EPIPE },
-	{ "unconnected UDP", lone_udp, .write = -EDESTADDRREQ },
-	{ "listener", listener, .write = -EPIPE },
-};
-
-static int make_kind(const struct kind *k)
-{
-	return k->make ? k->make() : open(k->path, k->flags);
-}
-
 /* As the first log of @dev. */
 static void configure_kind(struct __test_metadata *_metadata, int dev,
-			   const struct kind *k)
+			   const struct log_kind *k)
 {
-	int fd = make_kind(k);
+	int fd = log_kind_make(k);
 
 	if (fd < 0 && errno == ENOSYS) {
 		TH_LOG("%s: this kernel has none", k->what);
@@ -610,9 +467,9 @@ static void configure_kind(struct __test_metadata *_metadata, int dev,
 
 /* After another log, which goes on if it is refused. */
 static void rotate_kind(struct __test_metadata *_metadata, int dev,
-			const struct kind *k)
+			const struct log_kind *k)
 {
-	int fd = make_kind(k), file;
+	int fd = log_kind_make(k), file;
 	struct log log;
 
 	if (fd < 0 && errno == ENOSYS) {
@@ -640,18 +497,18 @@ static void rotate_kind(struct __test_metadata *_metadata, int dev,
 
 static void each_kind(struct __test_metadata *_metadata,
 		      void (*try)(struct __test_metadata *_metadata, int dev,
-				  const struct kind *k))
+				  const struct log_kind *k))
 {
 	unsigned int i, ms;
 	int dev;
 
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+	for (i = 0; i < log_nkinds; i++) {
 		dev = dev_open();
 		ASSERT_LE(0, dev);
-		try(_metadata, dev, &kinds[i]);
+		try(_metadata, dev, &log_kinds[i]);
 		ms = close_ms(dev);
 		/* it waits for nobody */
-		EXPECT_GT(CLOSE_MS, ms) TH_LOG("%s", kinds[i].what);
+		EXPECT_GT(CLOSE_MS, ms) TH_LOG("%s", log_kinds[i].what);
 	}
 }
 

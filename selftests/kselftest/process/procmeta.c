@@ -263,25 +263,6 @@ TEST_F(procmeta, fork_while_stopped)
 /* ------------------------------------------------------------------------
  * Kernel modules
  */
-static unsigned int module_maps(struct log *log, const char *path,
-				uint64_t *start)
-{
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec) {
-		if (rec.type != PMCLOG_T_MAP_IN ||
-		    PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) !=
-			    PMCLOG_PID_KERNEL ||
-		    strcmp((const char *)rec.data +
-			   offsetof(struct pmclog_map_in, path), path))
-			continue;
-		*start = PMCLOG_FIELD64(&rec, struct pmclog_map_in, start);
-		n++;
-	}
-	return n;
-}
-
 /* How often the kernel's code at @start has gone. */
 static unsigned int module_goes(struct log *log, uint64_t start)
 {
@@ -314,9 +295,9 @@ TEST_F(procmeta, kernel_modules)
 	EXPECT_EQ(0, system("rmmod loop"));
 	ASSERT_TRUE(target_step(&self->t));
 	END_PROCLOG(self->dev, self->file, &self->log, 0);
-	EXPECT_EQ(1, module_maps(&self->log, "[kernel]", &kernel));
+	EXPECT_EQ(1, proc_kernel_maps(&self->log, "[kernel]", &kernel));
 	EXPECT_EQ(0, module_goes(&self->log, kernel));
-	EXPECT_EQ(1, module_maps(&self->log, "[loop]", &loop));
+	EXPECT_EQ(1, proc_kernel_maps(&self->log, "[loop]", &loop));
 	EXPECT_EQ(1, module_goes(&self->log, loop));
 }
 

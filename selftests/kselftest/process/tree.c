@@ -37,10 +37,7 @@ FIXTURE_SETUP(tree)
 
 FIXTURE_TEARDOWN(tree)
 {
-	unsigned int i;
-
-	for (i = 0; i < self->f->n; i++)
-		kill(self->f->m[i].pid, SIGKILL);
+	family_kill(self->f);
 	if (self->t.pid > 0) {
 		kill(self->t.pid, SIGKILL);
 		wait_for(self->t.pid);

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "latetally.h"
 #include "module.h"
 #include "recorder.h"
 #include "test.h"
@@ -208,156 +209,6 @@ static pid_t start_job(struct job job, unsigned int threads, int closed)
 }
 
 /* ------------------------------------------------------------------------
- * The log: samples, and the chains that came later
- */
-struct late_tally {
-	unsigned int	samples;	/* of the process */
-	unsigned int	late;		/* with the flag */
-	unsigned int	whole_at_once;	/* without it, to the outermost frame */
-	unsigned int	lied;		/* with it, but whole all the same */
-	unsigned int	joined;
-	unsigned int	whole;		/* of these */
-	unsigned int	at;		/* of these, in the function asked for */
-	unsigned int	whole_at;	/* and whole */
-	unsigned int	answers;	/* USERCHAINs of the process */
-	/*
-	 * Not joined, although an answer to later samples has come; those in the
-	 * kernel that were called from another function than the one asked for
-	 * are counted apart.
-	 */
-	unsigned int	passed_over;
-	unsigned int	passed_over_elsewhere;
-};
-
-struct pending {
-	struct sample	s;
-	bool		answered;
-	bool		passed_over;
-};
-
-/* The callers, one after the other, somewhere in @n pcs. */
-static bool is_whole(const struct symbols *sy, const uint64_t *pc,
-		     unsigned int n)
-{
-	static const char * const names[] = {
-		"late_leaf", "late_mid", "late_outer", "late_root",
-	};
-	unsigned int i, same = 0;
-
-	for (i = 1; i < n && same < 4; i++) {
-		const char *name = symbols_name(sy, pc[i] - 1);
-
-		if (!strcmp(name, names[same]))
-			same++;
-		else if (same)
-			return false;
-	}
-	return same == 4;
-}
-
-static bool is_at(const struct symbols *sy, const char *at, uint64_t pc)
-{
-	return at && !strcmp(at, symbols_name(sy, pc));
-}
-
-/* Answers come in the order of what they answer. */
-static void pass_over(struct late_tally *t, struct pending *w,
-		      const struct pmclog_rec *rec, const struct symbols *sy,
-		      const char *at)
-{
-	unsigned int user = sample_kernel_part(&w->s);
-
-	if (w->answered || w->passed_over ||
-	    w->s.tid != PMCLOG_FIELD32(rec, struct pmclog_ext_userchain, tid) ||
-	    w->s.tsc >= PMCLOG_FIELD64(rec, struct pmclog_ext_userchain, first))
-		return;
-	w->passed_over = true;
-	if (w->s.user || is_at(sy, at, w->s.pc[user]))
-		t->passed_over++;
-	else
-		t->passed_over_elsewhere++;
-}
-
-static bool answers(const struct sample *s, const struct pmclog_rec *rec)
-{
-	unsigned int user = sample_kernel_part(s);
-
-	return s->late && user < s->npc &&
-	       s->tid == PMCLOG_FIELD32(rec, struct pmclog_ext_userchain, tid) &&
-	       s->tsc >= PMCLOG_FIELD64(rec, struct pmclog_ext_userchain, first) &&
-	       s->pc[user] == pmclog_get64(rec->data +
-				offsetof(struct pmclog_ext_userchain, pc));
-}
-
-static void take_answer(struct late_tally *t, struct pending *wait,
-			unsigned int n, const struct pmclog_rec *rec,
-			const struct symbols *sy, const char *at)
-{
-	uint64_t pc[LOG_MAX_DEPTH];
-	unsigned int i, npc;
-	bool whole;
-
-	npc = (rec->len - sizeof(struct pmclog_ext_userchain)) / 8;
-	for (i = 0; i < npc; i++)
-		pc[i] = pmclog_get64(rec->data + 8 * i +
-				offsetof(struct pmclog_ext_userchain, pc));
-	whole = is_whole(sy, pc, npc);
-	for (i = 0; i < n; i++) {
-		pass_over(t, &wait[i], rec, sy, at);
-		if (wait[i].answered || !answers(&wait[i].s, rec))
-			continue;
-		wait[i].answered = true;
-		t->joined++;
-		t->whole += whole;
-		if (is_at(sy, at, pc[0])) {
-			t->at++;
-			t->whole_at += whole;
-		}
-	}
-}
-
-static void tally(struct late_tally *t, struct log *log, pid_t pid,
-		  const struct symbols *sy, const char *at)
-{
-	struct pending *wait = NULL;
-	unsigned int n = 0, user;
-	struct pmclog_rec rec;
-	struct sample s;
-
-	memset(t, 0, sizeof(*t));
-	LOG_FOR_EACH(log, rec) {
-		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_USERCHAIN &&
-		    PMCLOG_FIELD32(&rec, struct pmclog_ext_userchain, pid) ==
-								(uint32_t)pid) {
-			t->answers++;
-			take_answer(t, wait, n, &rec, sy, at);
-		}
-		if (!log_sample(&rec, &s) || s.pid != (uint32_t)pid)
-			continue;
-		t->samples++;
-		user = sample_kernel_part(&s);
-		if (s.late) {
-			t->late++;
-			t->lied += is_whole(sy, s.pc + user, s.npc - user);
-			wait = realloc(wait, (n + 1) * sizeof(*wait));
-			wait[n].s = s;
-			wait[n].passed_over = false;
-			wait[n++].answered = false;
-		} else {
-			t->whole_at_once += is_whole(sy, s.pc + user,
-						     s.npc - user);
-		}
-	}
-	free(wait);
-}
-
-#define LOG_TALLY(t)							\
-	TH_LOG("%u samples: %u whole at once, %u late; %u answers to %u, %u whole, %u where asked for; %u + %u passed over", \
-	       (t)->samples, (t)->whole_at_once, (t)->late, (t)->answers,	\
-	       (t)->joined, (t)->whole, (t)->at, (t)->passed_over,		\
-	       (t)->passed_over_elsewhere)
-
-/* ------------------------------------------------------------------------
  * Recording
  */
 struct recording {
@@ -456,7 +307,7 @@ static void check_job(struct __test_metadata *_metadata, struct job job,
 	EXPECT_TRUE(wait_rounds(job.rounds, ROUNDS));
 	ASSERT_END(r);
 	load_end(pid);
-	tally(t, &r->log, pid, sy, at);
+	late_tally(t, &r->log, pid, sy, at);
 	LOG_TALLY(t);
 	EXPECT_LT(20, t->late);
 	/* nothing is passed over where there is no answer at all */
@@ -642,7 +493,7 @@ TEST(asleep)
 	}
 	ASSERT_END(&r);
 	load_end(z.pid);
-	tally(&t, &r.log, z.pid, z.sy, "syscall");
+	late_tally(&t, &r.log, z.pid, z.sy, "syscall");
 	LOG_TALLY(&t);
 	EXPECT_LE(10, t.late);
 	EXPECT_LE(10, t.whole);
@@ -665,7 +516,7 @@ TEST(killed_asleep)
 	kill(z.pid, SIGKILL);
 	EXPECT_EQ(128 + SIGKILL, wait_for(z.pid));
 	ASSERT_END(&r);
-	tally(&t, &r.log, z.pid, z.sy, NULL);
+	late_tally(&t, &r.log, z.pid, z.sy, NULL);
 	LOG_TALLY(&t);
 	EXPECT_LT(t.joined, t.late);
 	EXPECT_LE(t.late, r.log.account.late);
@@ -741,7 +592,7 @@ TEST(too_many_asleep)
 	EXPECT_TRUE(wait_answers(r.dev, before + 2 * POOL));
 	ASSERT_END(&r);
 	load_end(z.pid);
-	tally(&t, &r.log, z.pid, z.sy, "syscall");
+	late_tally(&t, &r.log, z.pid, z.sy, "syscall");
 	LOG_TALLY(&t);
 	EXPECT_LE(POOL, t.late);
 	EXPECT_LE(POOL / 2, t.whole);
@@ -776,7 +627,7 @@ TEST(cut_where_none_comes_later)
 	EXPECT_EQ(-EOPNOTSUPP, dev_allocate(r.dev, &a));
 	ASSERT_END(&r);
 	load_end(pid);
-	tally(&t, &r.log, pid, sy, "spin");
+	late_tally(&t, &r.log, pid, sy, "spin");
 	LOG_TALLY(&t);
 	EXPECT_LT(100, t.samples);
 	EXPECT_GT(t.samples / 2, t.whole_at_once);

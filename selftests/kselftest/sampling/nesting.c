@@ -80,17 +80,6 @@ static void churn(void)
 	}
 }
 
-static pid_t start_churn(int cpu)
-{
-	pid_t pid = fork_bound();
-
-	if (!pid) {
-		pin_to(cpu);
-		churn();
-	}
-	return pid;
-}
-
 /* ------------------------------------------------------------------------
  * As often as this kernel bears
  */
@@ -380,7 +369,7 @@ static int storm_run(struct storm *s, unsigned int hz, uint64_t period,
 	for (i = 0; i < NPMC && !err; i++)
 		err = dev_run(dev, a[i], &s->t[i].id);
 	for (i = 0; i < 4; i++)
-		churns[i] = i < 2 ? start_churn(i) : load_kernel(i - 2);
+		churns[i] = i < 2 ? fork_pinned(i, churn) : load_kernel(i - 2);
 	if (!err)
 		err = write_words(&s->words, dev,
 				  raw_ns() + scaled(4000, 6000) * MSEC);

@@ -203,17 +203,6 @@ static void churn(void)
 	}
 }
 
-static pid_t start_churn(int cpu)
-{
-	pid_t pid = fork_bound();
-
-	if (!pid) {
-		pin_to(cpu);
-		churn();
-	}
-	return pid;
-}
-
 /* All kinds of producers at once, as often as they may. */
 #define NPMC	5
 
@@ -222,7 +211,7 @@ TEST(nested_producers)
 	/* before anything else runs here */
 	unsigned int hz = affordable_hz(7000);
 	pid_t loads[4] = {
-		start_churn(0), start_churn(1), load_kernel(0), load_kernel(1),
+		fork_pinned(0, churn), fork_pinned(1, churn), load_kernel(0), load_kernel(1),
 	};
 	struct hwpmc_allocate a[NPMC] = {
 		pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1),

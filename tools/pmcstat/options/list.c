@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What events there are (-L), and what one of them is (-u). */
+/* -L lists the available events, -u describes one of them. */
 #include <fnmatch.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define WIDTH	26
 
-/* Without patterns all match. */
+/* Without patterns every event matches. */
 static int wanted(char *const *patterns, const char *spec)
 {
 	if (!patterns)
@@ -28,7 +28,7 @@ static void print(const char *spec, const char *text)
 		printf("%s\n", spec);
 }
 
-/* perf's and dt's spelling of a tracepoint are both patterns for it. */
+/* A pattern may omit a tracepoint's prefix, as perf does. */
 static int list_source(void *arg, const struct pmc_source *s)
 {
 	const char *prefix = "tracepoint:", *shorter;
@@ -60,7 +60,7 @@ int list_events(const struct options *o)
  * -u
  */
 
-/* Of events that have a name; qualifiers do not change what they count. */
+/* The description of a named event; qualifiers do not change what is counted. */
 static const char *description(const char *spec)
 {
 	const char **names, *text = NULL;
@@ -82,7 +82,7 @@ static void print_number(const char *name, uint64_t value)
 		printf(", %s %#llx", name, (unsigned long long)value);
 }
 
-/* What has no name of its own is described by its numbers. */
+/* An event without a name is described by its numbers. */
 static void print_numbers(const struct pmc_event_desc *e)
 {
 	char cpus[256];

@@ -71,7 +71,7 @@ static uint64_t period_of(const struct parser *p,
 	return is_clock(e) ? DEFAULT_CLOCK_PERIOD : DEFAULT_PERIOD;
 }
 
-/* Of the modifiers in force, those that are for this mode and event */
+/* The flags in force that apply to this mode and event */
 static uint32_t flags_of(const struct parser *p, enum pmc_mode mode,
 			 const struct pmc_event_desc *e)
 {
@@ -143,7 +143,7 @@ static int check_mode(struct parser *p, int letter, const char *spec,
 	return 0;
 }
 
-/* Where the event is, of the CPUs that are asked for */
+/* The CPUs of @p's CPU list on which the event exists */
 static int find_cpus(struct parser *p, const char *spec,
 		     const struct pmc_event_desc *e, struct cpulist *cpus)
 {
@@ -191,8 +191,8 @@ static int add_event(struct parser *p, int letter, const char *spec)
 }
 
 /*
- * Of the whole system for now; options_check_files() knows better.  Its samples
- * are not looked at, so they have no chains.
+ * The PMC is system-wide at first; check_flight() may change that.  The samples
+ * of a trigger are never read, so they have no chains.
  */
 static int add_trigger(struct parser *p, char *text)
 {
@@ -206,7 +206,7 @@ static int add_trigger(struct parser *p, char *text)
 	p->dangling = 0;
 	if (is_event <= 0)
 		return is_event;
-	text[len] = '\0';	/* its probe is made from that, too */
+	text[len] = '\0';	/* the probe is made from @text, too */
 	if (pmc_event_parse(text, &event, why, sizeof(why)))
 		return options_no_event(p, "--trigger", text, why);
 	if (add_counter(p, text, &event, PMC_MODE_SS, PMC_CPU_ALL))
@@ -217,7 +217,7 @@ static int add_trigger(struct parser *p, char *text)
 	return 0;
 }
 
-/* One more at the end of a list of arguments */
+/* Appends a word to a list of arguments */
 static int add_word(struct parser *p, const char ***words, size_t *n,
 		    const char *word)
 {
@@ -230,7 +230,7 @@ static int add_word(struct parser *p, const char ***words, size_t *n,
 	return 0;
 }
 
-/* User chains come with kernel chains: -U alone asks for both. */
+/* User chains need kernel chains: -U alone asks for both. */
 static void toggle_user_chain(struct parser *p)
 {
 	p->flags ^= PMC_F_USERCALLCHAIN;
@@ -303,35 +303,23 @@ static int set_path(struct parser *p, const char *option, const char *value,
 	return 0;
 }
 
-/* The letters that take a file name, and where it goes */
+/* The variable for the file name that follows this letter */
 static const char **path_of(struct options *o, int letter)
 {
-	switch (letter) {
-	case 'D':
-		return &o->read.gprof_dir;
-	case 'F':
-		return &o->read.calltree;
-	case 'G':
-		return &o->read.graph;
-	case 'M':
-		return &o->read.gprof_map;
-	case 'O':
-		return &o->log_path;
-	case 'R':
-		return &o->read.path;
-	case 'a':
-		return &o->read.annotate_graph;
-	case 'k':
-		return &o->read.kernel_dir;
-	case 'm':
-		return &o->read.annotate;
-	case 'o':
-		return &o->text_path;
-	case 'r':
-		return &o->read.root;
-	default:
-		return NULL;
-	}
+	const struct { int letter; const char **path; } paths[] = {
+		{ 'D', &o->read.gprof_dir }, { 'F', &o->read.calltree },
+		{ 'G', &o->read.graph }, { 'M', &o->read.gprof_map },
+		{ 'O', &o->log_path }, { 'R', &o->read.path },
+		{ 'a', &o->read.annotate_graph }, { 'k', &o->read.kernel_dir },
+		{ 'm', &o->read.annotate }, { 'o', &o->text_path },
+		{ 'r', &o->read.root },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (paths[i].letter == letter)
+			return paths[i].path;
+	return NULL;
 }
 
 static int unknown_option(struct parser *p, char **argv)
@@ -352,7 +340,7 @@ static int missing_argument(struct parser *p, char **argv)
 
 static int parse_modifier(struct parser *p, int letter)
 {
-	/* -c may go with -R, and must not hide what may not */
+	/* -c is allowed with -R; it must not hide a modifier that is not */
 	if (!p->dangling || letter != 'c')
 		p->dangling = letter;
 	switch (letter) {
@@ -407,7 +395,7 @@ static int parse_target(struct parser *p, const char *text)
 	return add_word(p, &p->o->targets, &p->o->ntargets, text);
 }
 
-/* What is asked of the reader of a log, but for file names */
+/* Options for reading a log, except file names */
 static int parse_reading(struct parser *p, int letter)
 {
 	struct reading *r = &p->o->read;
@@ -438,7 +426,7 @@ static int parse_reading(struct parser *p, int letter)
 	}
 }
 
-/* It is for all events: what is left of it is taken off at the end. */
+/* --unwind holds for all PMCs: it is applied after all options are parsed. */
 static int parse_unwind(struct parser *p, const char *text)
 {
 	p->o->by_frames = !strcmp(text, "fp");

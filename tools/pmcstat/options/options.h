@@ -17,7 +17,7 @@ enum {
  * struct parser - the options so far, and the modifiers in force
  * @period:   0: the event's default
  * @dangling: the last modifier that no event has followed yet; 0: none
- * @given:    by letter, those that were on the command line
+ * @given:    by letter: the option was on the command line
  */
 struct parser {
 	struct options	*o;
@@ -27,37 +27,40 @@ struct parser {
 	struct wanted	filter;
 	int		cumulative;
 	int		dangling;
-	int		status;		/* of a failure */
+	int		status;		/* exit status after a failure */
 	unsigned char	given[128];
 	char		*msg;
 	size_t		msglen;
 };
 
-/* -1, with the line that says why in @p->msg; EX_USAGE */
+/* Formats @p->msg and sets EX_USAGE; returns -1 */
 int options_fail(struct parser *p, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The same when errno is that of pmc_event_parse() */
+/* The same after pmc_event_parse() has failed; uses its errno and message */
 int options_no_event(struct parser *p, const char *option, const char *spec,
 		     const char *why);
-/* From 1 to INT32_MAX; false: it is none. */
+/* Parses a number from 1 to INT32_MAX; false: the text is not one */
 bool options_number(const char *text, uint32_t *number);
 
 /* options_log.c: 0, or -1 */
 int parse_rotate(struct parser *p, const char *text);
 int parse_keep(struct parser *p, const char *text);
 int parse_flight(struct parser *p, const char *text);
-/* "exit", "exit=N"; 1: it is an event, whose name ends at *len; *count */
+/*
+ * Parses "exit", "exit=N" (0), or an event (1): the event's name ends at *@len,
+ * *@count is its count.  -1 after a failure.
+ */
 int parse_trigger(struct parser *p, const char *text, size_t *len,
 		  uint64_t *count);
-/* Those of one log and those of many */
+/* Checks -O FILE against -O DIR, and the options that need one of them */
 int options_check_files(struct parser *p);
 
 /* options_filter.c: 0, or -1 */
 int parse_filter(struct parser *p, int only, const char *text);
-/* Gives @c what is in force. */
+/* Copies the filter in force to @c; 0, or -1 */
 int filter_for(struct parser *p, struct counter *c);
 
-/* options_check.c: sets the action, or -1: they do not go together */
+/* Checks the combination of options and sets the action; 0, or -1 */
 int options_check(struct parser *p);
 
 #endif /* PMCSTAT_OPTIONS_H */

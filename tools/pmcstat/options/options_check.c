@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Which options go together.  The rules are FreeBSD's, as far as it has them.
- */
+/* Which options can be combined.  FreeBSD's rules for the options it has. */
 #include <string.h>
 
 #include "options/options.h"
@@ -31,7 +29,7 @@ const struct counter *options_process(const struct options *o)
 	return find(o, 1U << PMC_MODE_TS | 1U << PMC_MODE_TC);
 }
 
-/* The first of @letters that was given, or 0 */
+/* The first of @letters that is on the command line, or 0 */
 static int given(const struct parser *p, const char *letters)
 {
 	for (; *letters; letters++)
@@ -61,7 +59,7 @@ static int check_reading(struct parser *p)
 	return 0;
 }
 
-/* --only and its like would look as if they chose from the log. */
+/* Modifiers such as --only hold while recording; with -R they would be ignored. */
 static const char *modifier(const struct parser *p)
 {
 	static const char *const words[] = {
@@ -95,7 +93,7 @@ static int check_read(struct parser *p)
 	if (o->command)
 		return options_fail(p, "-R reads a log: it goes without a "
 				    "command");
-	/* whose samples may be asked for by CPU */
+	/* -c is allowed: -R shows the samples of these CPUs only */
 	if (p->dangling && p->dangling != 'c')
 		return options_fail(p, "-R reads a log: it goes without %s",
 				    modifier(p));
@@ -107,7 +105,7 @@ static int check_read(struct parser *p)
 	return check_reading(p);
 }
 
-/* Processes: who is measured, and what needs one of their PMCs */
+/* Process modes need a target; -t and a command need a PMC of such a mode. */
 static int check_targets(struct parser *p)
 {
 	const struct options *o = p->o;
@@ -138,7 +136,7 @@ static int is_stdout(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-/* Standard output is the log's alone. */
+/* With -O - no other output may go to standard output. */
 static int check_stdout(struct parser *p)
 {
 	const struct options *o = p->o;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --only and --not: which samples are wanted.  Like other modifiers they hold for
- * the PMCs named after them; what is said again adds to it.
+ * --only and --not: which samples are recorded.  Like other modifiers they hold
+ * for the PMCs named after them; a repeated option adds a condition.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "options/options.h"
 
 /**
- * struct kind - of a condition
- * @negate: the word means that the condition does not hold
+ * struct kind - a kind of condition
+ * @negate: the word is true where the kernel's condition is false
  */
 static const struct kind {
 	const char	*word;
@@ -32,7 +32,7 @@ static const char *option_of(uint32_t op)
 	return op == HWPMC_COND_EQ ? "--only" : "--not";
 }
 
-/* @text: up to a comma, or its end */
+/* @text is printed up to the next comma, or to its end */
 static int fail(struct parser *p, uint32_t op, const char *text,
 		const char *why)
 {
@@ -66,7 +66,7 @@ static int parse_id(const char *text, size_t len, int64_t *id)
 	return len && i == len && *id ? 0 : -1;
 }
 
-/* What is behind the word; NULL, or why it can't be */
+/* Parses the text after the word; NULL, or the reason for a failure */
 static const char *parse_value(struct hwpmc_condition *c, const char **path,
 			       const char *text, size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options of a log in many files. */
+/* Options for logs in several files. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static const struct unit {
 	{ 'd', 1, 86400 },
 };
 
-/* A number and its unit; NULL: that is not what it is */
+/* Parses a number and its unit; NULL if it is not that */
 static const struct unit *parse_unit(const char *text, uint64_t *value)
 {
 	size_t i;
@@ -125,7 +125,10 @@ int parse_trigger(struct parser *p, const char *text, size_t *len,
 	return 1;
 }
 
-/* A flight recorder's triggers count where its samples are from. */
+/*
+ * A flight recorder's triggers are system-wide if one of its PMCs with samples
+ * is.
+ */
 static int check_flight(struct parser *p)
 {
 	struct options *o = p->o;
@@ -167,7 +170,7 @@ static int is_dir(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* What does not end in a slash is a directory if it is asked to be. */
+/* -O DIR/ is always a directory, -O DIR only with --rotate or --keep. */
 int options_check_files(struct parser *p)
 {
 	struct options *o = p->o;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel writes into a pipe.  A thread takes the log out of it, compresses
- * it and writes it where it goes; so the kernel never waits for compression as
- * long as the pipe and its own rings have room.
+ * The kernel writes into a pipe.  A thread reads the log from it, compresses it
+ * and writes it to its destination.  So the kernel waits for compression only
+ * when the pipe and its own rings are full.
  *
- * When writing fails the thread closes its end: the kernel gets EPIPE, which
- * ends the recording as a full disk would, and the thread knows the true cause.
+ * After a failed write the thread closes its end of the pipe.  The kernel then
+ * gets EPIPE, which ends the recording as a full disk would; @error has the cause.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,8 @@
 
 #define PIPE_SIZE	(1 << 20)
 #define READ_SIZE	(128U << 10)
-#define TAIL_SIZE	(1U << 20)	/* of the log; twice that is kept */
-#define FLUSH_NS	500000000ULL	/* a live reader sees that much less */
+#define TAIL_SIZE	(1U << 20)	/* of the log; twice that is stored */
+#define FLUSH_NS	500000000ULL	/* longest delay for a reader */
 #define NS_PER_MS	1000000
 #define END		(1ULL << 32)
 
@@ -61,7 +61,7 @@ static void keep_tail(struct compress *c, size_t n)
 	c->ntail += n;
 }
 
-/* 0, an errno, or -1 at the end */
+/* 0, an errno, or -1 at the end of the log */
 static int take(struct compress *c)
 {
 	ssize_t n;
@@ -100,7 +100,7 @@ static void tell(int fd, uint64_t what)
 		die(EX_OSERR, "eventfd: %s", strerror(errno));
 }
 
-/* What the pipe had is taken.  As take() */
+/* Handles a request; the pipe was emptied before.  Returns as take(). */
 static int obey(struct compress *c)
 {
 	uint64_t what = 0;
@@ -150,7 +150,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Signals are for the thread that waits for them. */
+/* All signals are blocked in the thread: the main thread waits for them. */
 static int start_thread(struct compress *c)
 {
 	sigset_t all, before;
@@ -187,7 +187,7 @@ struct compress *compress_start(int out, int *in)
 	c->done = eventfd(0, EFD_CLOEXEC);
 	if (c->wanted < 0 || c->done < 0 || pipe2(ends, O_CLOEXEC))
 		die(EX_OSERR, "cannot make a pipe: %s", strerror(errno));
-	/* less is slower, nothing else */
+	/* a smaller pipe is only slower */
 	if (fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE) < 0)
 		errno = 0;
 	c->in = ends[0];
@@ -203,7 +203,7 @@ int compress_out(const struct compress *c)
 	return c->out;
 }
 
-/* 0, or EINTR: a signal came before it was done */
+/* 0, or EINTR: a signal arrived before the request was done */
 static int ask(struct compress *c, uint64_t what)
 {
 	struct pollfd pfd = { .fd = c->done, .events = POLLIN };
@@ -233,7 +233,7 @@ int compress_finish(struct compress *c)
 
 	if (err)
 		return err;
-	/* the other end need not wait for the end of this program */
+	/* the peer sees the end of the log before this program ends */
 	if (!c->error)
 		shutdown(c->out, SHUT_WR);
 	return c->error;
@@ -255,7 +255,7 @@ const unsigned char *compress_tail(const struct compress *c, size_t *len)
 void compress_free(struct compress *c)
 {
 	if (!c || !c->joined)
-		return;		/* the thread is still at it, until we end */
+		return;		/* the thread may still run */
 	close(c->wanted);
 	close(c->done);
 	close(c->out);

@@ -17,8 +17,8 @@
 #include "pmcstat.h"
 
 /**
- * struct copy - there is one
- * @status: an exit status; of the thread until it has ended
+ * struct copy - the only copy of the symbols
+ * @status: an exit status; belongs to the thread until it has ended
  */
 static struct copy {
 	const struct options *o;
@@ -29,7 +29,7 @@ static struct copy {
 	int		status;
 } copy;
 
-/* Hidden addresses are zero; those of x86's per-CPU symbols are small. */
+/* Hidden addresses are zero; x86 per-CPU symbols have small ones. */
 static int has_address(const char *text, size_t len)
 {
 	static const char zeros[] = "\n00000000";
@@ -71,7 +71,10 @@ void kallsyms_open(const struct options *o)
 	copy.out = open_copy(o->kallsyms_path);
 }
 
-/* 0, or an exit status after a message; @shown: there are addresses in it */
+/*
+ * 0, or an exit status after a message.  Sets @shown if an address is not
+ * hidden.
+ */
 static int copy_all(FILE *in, FILE *out, const char *path, int *shown)
 {
 	char buf[65536];
@@ -87,7 +90,7 @@ static int copy_all(FILE *in, FILE *out, const char *path, int *shown)
 	return fflush(out) || failed ? output_failed("write", path) : 0;
 }
 
-/* Counts that go there, too, come behind all of it. */
+/* Holds the lock of @out: counts printed to the same file follow all symbols. */
 static void *run(void *arg)
 {
 	struct copy *c = arg;
@@ -121,7 +124,7 @@ void kallsyms_begin(void)
 	}
 }
 
-/* Nothing else is left to do: ^C may end the wait for a slow reader. */
+/* At this point nothing can be lost: ^C may end the wait for a slow reader. */
 static void let_kill(void)
 {
 	sigset_t set;

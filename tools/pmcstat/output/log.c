@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The log: where it goes, what it begins with, how it ends. */
+/* The log: its destination, its first records, its end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static int open_path(const char *path)
 	} else if (net_is_address(path)) {
 		return net_connect(path);
 	} else {
-		/* kernel addresses are not for everybody */
+		/* the log has kernel addresses: only the user may read it */
 		fd = output_open(path, O_WRONLY, 0600);
 	}
 	if (fd < 0)
@@ -37,11 +37,11 @@ static int open_path(const char *path)
 	return fd;
 }
 
-/* -Z, or NULL; and what it has made of the files that are whole */
+/* The compressor (-Z), or NULL; and the compressed size of the finished files */
 static struct compress *packer;
 static uint64_t packed_before;
 
-/* -O DIR */
+/* The files of -O DIR */
 static struct rotation files;
 
 static const char *path_of(const struct options *o)
@@ -49,13 +49,13 @@ static const char *path_of(const struct options *o)
 	return o->log_dir ? files.path : o->log_path;
 }
 
-/* Where the log ends up, if what the kernel writes to is @fd */
+/* The descriptor of the log's file: behind the compressor if there is one */
 static int stored_fd(int fd)
 {
 	return packer ? compress_out(packer) : fd;
 }
 
-/* A directory has nothing of what did not come about. */
+/* Removes the first file of -O DIR if the recording has not begun. */
 static void drop_first(void)
 {
 	if (files.o && !files.since)
@@ -112,13 +112,13 @@ static int write_records(void *arg, const void *records, size_t len)
 	return pmc_owner_write_records(arg, records, len);
 }
 
-/* What the module takes in all, and repeats in each file. */
+/* Metadata that the module keeps and repeats in each file */
 static struct told told;
 static struct metadata_sink sink = {
 	.write = write_records, .budget = HWPMC_WRITELOG_MAX, .told = &told,
 };
 
-/* the files whose build-ids go there */
+/* files whose build-ids belong into the log */
 static struct fileids ids;
 
 void log_metadata(const struct options *o, struct pmc_owner *owner)
@@ -143,7 +143,7 @@ static void lacks_file_ids(void)
 	warn_line("the log lacks build-ids: %s", strerror(errno));
 }
 
-/* The log for reading; -1: it can't be read again. */
+/* Opens the log for reading; -1 if it cannot be read again. */
 static int open_again(int fd)
 {
 	struct stat st;
@@ -161,7 +161,7 @@ static void mapped_now(const struct options *o, const struct targets *targets,
 	const struct counter *c = options_sampling(o);
 	size_t i;
 
-	if (!c || o->action == ACTION_LIVE)	/* that reads it at once */
+	if (!c || o->action == ACTION_LIVE)	/* -T reads it at once */
 		return;
 	if (c->mode == PMC_MODE_SS)
 		fileids_of_processes(t, 0);
@@ -175,7 +175,7 @@ void log_ids_begin(const struct options *o, const struct targets *targets,
 	int again = open_again(stored_fd(fd));
 
 	fileids_of_vdso(&ids);
-	if (again >= 0)			/* the log will tell what to ask for */
+	if (again >= 0)			/* log_close() reads the log */
 		close(again);
 	else
 		mapped_now(o, targets, &ids);
@@ -183,7 +183,7 @@ void log_ids_begin(const struct options *o, const struct targets *targets,
 		lacks_file_ids();
 }
 
-/* The log is about to end; in a directory, others follow. */
+/* Adds the build-ids of the log's files.  In a directory, other logs may follow. */
 static void ids_end(const struct options *o, const struct targets *targets,
 		    int fd)
 {
@@ -232,8 +232,8 @@ int log_is_due(int fd)
 }
 
 /*
- * What this one still needs; later ones have it, too.  An error is left for
- * log_close() to find.
+ * Adds the records that this log still lacks; later logs repeat them.  Errors
+ * of the writes are reported by log_close().
  */
 static int complete(const struct options *o, struct pmc_owner *owner,
 		    const struct targets *targets, int fd)
@@ -245,7 +245,7 @@ static int complete(const struct options *o, struct pmc_owner *owner,
 	return 0;
 }
 
-/* The new file's descriptor for the kernel; -1 with errno */
+/* Returns the descriptor of the new file for the kernel, or -1 with errno. */
 static int open_next(const struct options *o, struct compress **z)
 {
 	int fd = rotation_open(&files);
@@ -256,7 +256,7 @@ static int open_next(const struct options *o, struct compress **z)
 	return fd;
 }
 
-/* 0 or the errno of why the end of what was written so far did not get there */
+/* 0, or the errno of a failed write to the last file */
 static int end_last(struct compress *z, int fd)
 {
 	int err;
@@ -281,7 +281,7 @@ int log_rotate(const struct options *o, struct pmc_owner *owner,
 	if (complete(o, owner, targets, *fd))
 		return -1;
 	next = open_next(o, &z);
-	/* EINPROGRESS: the last log ends when its file takes the rest */
+	/* EINPROGRESS: the kernel ends the last log when its file takes data */
 	if (next < 0 ||
 	    (pmc_owner_rotate_logfile_flags(owner, next, flags_of(o)) &&
 	     errno != EINPROGRESS)) {
@@ -311,7 +311,7 @@ static void nothing(int signal)
 	(void)signal;
 }
 
-/* Who is slow to take the log may take its time; ^C ends the wait for it. */
+/* The reader of the log may be slow: ^C ends the wait for it. */
 static void let_interrupt(void)
 {
 	struct sigaction act = { .sa_handler = nothing };
@@ -337,14 +337,14 @@ static const char *why_not_written(int err)
 	}
 }
 
-/* The errno of what went wrong, or 0; the statistics are good in both cases. */
+/* Returns the errno of the failure, or 0.  @stats is valid in both cases. */
 static int end_log(const struct options *o, struct pmc_owner *owner,
 		   const struct targets *targets, int fd,
 		   struct hwpmc_driverstats *stats)
 {
 	int err = pmc_owner_flush_logfile(owner) ? errno : 0;
 
-	/* all samples are in the log, and more may still be added to it */
+	/* all samples are in the log; build-ids can still be added */
 	if (!err && packer)
 		err = compress_sync(packer);
 	if (!err)
@@ -357,8 +357,8 @@ static int end_log(const struct options *o, struct pmc_owner *owner,
 }
 
 /*
- * What the kernel has written has to get to its end, too.  Its EPIPE is not the
- * cause: that is the thread's.
+ * Waits for the compressor.  If its write failed, the kernel got EPIPE; the
+ * compressor's own error is the cause.
  */
 static int end_compressed(int err)
 {
@@ -414,11 +414,11 @@ int log_close(const struct options *o, struct pmc_owner *owner,
 		summary_print(o, &stats, packer ? packed_before +
 			      compress_total(packer) : 0, files.written);
 	if (!err) {
-		/* the other end need not wait for the end of this program */
+		/* the peer sees the end of the log before this program ends */
 		shutdown(fd, SHUT_WR);
 		warn_of_rates(o, fd);
 	}
-	/* a reader of our own has said why it is gone */
+	/* -T: the reader has already reported why it ended */
 	if (err && !(err == EPIPE && o->action == ACTION_LIVE))
 		warn_line("cannot write the log%s%s: %s",
 			  strcmp(path, "-") ? " " : "",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Logs that go to another machine: "host:port", "[::1]:port". */
+/* Logs sent to another machine: "host:port", "[::1]:port". */
 #include <errno.h>
 #include <netdb.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 
 #include "pmcstat.h"
 
-/* As in FreeBSD: "./a:b" is a file. */
+/* As in FreeBSD, "./a:b" is a file. */
 int net_is_address(const char *path)
 {
 	return path[0] != '/' && path[0] != '.' && strchr(path, ':') != NULL;
 }
 
-/* Cuts the address in two; brackets keep the colons of IPv6 from the port. */
+/* Splits an address; brackets protect the colons of an IPv6 address. */
 static int split(char *address, char **host, char **port)
 {
 	char *colon = strrchr(address, ':');

@@ -59,7 +59,7 @@ void output_empty(int fd, const char *path)
 {
 	struct stat st;
 
-	/* devices and pipes cannot be emptied, others' files are not ours to */
+	/* only a regular file can have old content */
 	if (strcmp(path, "-") && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
 	    st.st_size && ftruncate(fd, 0))
 		die(EX_CANTCREAT, "cannot empty %s: %s", path, strerror(errno));
@@ -90,7 +90,7 @@ static int die_with_readers;
 
 void output_outlive_readers(void)
 {
-	/* whoever had it ignored is told of them */
+	/* if the caller ignores SIGPIPE, a closed pipe gets a message */
 	if (signal(SIGPIPE, SIG_IGN) != SIG_IGN)
 		die_with_readers = 1;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Logs in a directory: what they are called, and when it is time for the next.
+ * Logs in a directory: their names, and when the next one is due.
  *
- * Names sort by time: the second in which a file began, and a number that tells
- * those of one second, and of a clock that was set back, apart.
+ * Names sort by time: the second in which the file began, and a number.  The
+ * number distinguishes files of one second, and files after the clock was set back.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 
 #include "output/rotate.h"
 
-#define NAMES_MAX	10000		/* that may be taken */
-#define LOOK_NS		100000000ULL	/* between two looks at the size */
+#define NAMES_MAX	10000		/* attempts to find a free name */
+#define LOOK_NS		100000000ULL	/* between two checks of the size */
 #define NS_PER_S	1000000000.0
 
 void rotation_init(struct rotation *r, const struct options *o)
@@ -55,7 +55,7 @@ int rotation_open(struct rotation *r)
 	for (i = 0; i < NAMES_MAX; i++) {
 		r->number++;
 		make_name(r);
-		/* kernel addresses are not for everybody */
+		/* the log has kernel addresses: only the user may read it */
 		fd = openat(r->fd, r->name,
 			    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (fd >= 0 || errno != EEXIST)
@@ -64,7 +64,7 @@ int rotation_open(struct rotation *r)
 	return -1;
 }
 
-/* Not all that is a file system (NFS) renames without replacing. */
+/* Some file systems (NFS) cannot rename without replacing. */
 static int move(int dir, const char *from, const char *to)
 {
 	if (!renameat2(dir, from, dir, to, RENAME_NOREPLACE))
@@ -108,8 +108,8 @@ static uint64_t end_of_time(const struct rotation *r)
 }
 
 /*
- * What each file begins with may be more than the size asked for; at least as
- * much is to follow, or there would be nothing but beginnings.
+ * The initial records of a file may exceed the requested size.  A file holds at
+ * least twice their size, so that it has samples, too.
  */
 int rotation_due(const struct rotation *r, int fd)
 {
@@ -134,7 +134,7 @@ uint64_t rotation_next(const struct rotation *r)
 	return next;
 }
 
-/* The oldest of them; it may be gone already. */
+/* Removes the oldest file; it may be gone already. */
 static void drop_oldest(struct rotation *r)
 {
 	char *name = r->files[0];

@@ -31,14 +31,14 @@ struct rotation {
 
 /* Ends the program if there is no such directory. */
 void rotation_init(struct rotation *r, const struct options *o);
-/* A new file, named after this moment; -1 with errno, and @path says which */
+/* Creates a file named after the current time; -1 with errno, and @path is set. */
 int rotation_open(struct rotation *r);
-/* Renames the file @name to a log of this moment.  0, or -1 with errno */
+/* Renames the file @name to a log of the current time.  0, or -1 with errno */
 int rotation_adopt(struct rotation *r, const char *name);
 /* The new file, stored in @fd, has its initial records. */
 void rotation_begun(struct rotation *r, int fd);
 int rotation_due(const struct rotation *r, int fd);
-/* When to ask again; 0: never */
+/* When to call rotation_due() next; 0: never */
 uint64_t rotation_next(const struct rotation *r);
 /* Keeps the new file, and removes the oldest if there are too many. */
 void rotation_keep(struct rotation *r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The command to run.  It is forked early and waits before it execs, so that
- * the PMCs run from its first instruction on.  Should pmcstat die in between,
- * the end of the pipe ends it.
+ * the PMCs run from its first instruction on.  If pmcstat dies before, the end
+ * of the pipe ends the child.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +18,13 @@
 
 #include "pmcstat.h"
 
-#define GRACE_NS	2000000000ULL	/* between one signal and the next */
+#define GRACE_NS	2000000000ULL	/* between two signals */
 #define NAP_NS		5000000L
 
 /*
- * The child reports when it begins to wait.  Otherwise the page faults after the fork
- * would sometimes be counted and sometimes not.  The way to the exec is as short as
- * possible, because it is counted too.
+ * The child reports when it begins to wait.  Otherwise the page faults after
+ * the fork would be counted in some runs only.  Its path to the exec is as
+ * short as possible, because that is counted too.
  */
 static void run_command(int go, int failed, const char *path, char **command,
 			int keep_stdout)
@@ -39,7 +39,7 @@ static void run_command(int go, int failed, const char *path, char **command,
 	probes_leave();
 	if (write(failed, "", 1) != 1 || read(go, &byte, 1) != 1)
 		_exit(0);
-	/* the log has standard output to itself */
+	/* standard output belongs to the log: the command writes to stderr */
 	if (keep_stdout || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
 		execvp(path, command);
 	err = errno;
@@ -56,8 +56,9 @@ static int is_program(const char *path)
 }
 
 /*
- * In the parent, so that the child need not look for it, and as a shell looks:
- * an empty directory is the working directory.  A name that is not found is left for exec to complain of.
+ * Searches PATH in the parent, so that the child need not.  As in a shell, an
+ * empty directory is the working directory.  If the name is not found, exec
+ * fails and reports it.
  */
 static const char *find_program(const char *name, char *buf, size_t len)
 {
@@ -94,7 +95,7 @@ void child_fork(struct child *c, char **command, int keep_stdout)
 	close(go[0]);
 	close(failed[1]);
 	while (read(failed[0], &byte, 1) < 0 && errno == EINTR)
-		;	/* child_exec() notices a child that has died */
+		;	/* child_exec() reports a child that has died */
 	c->go = go[1];
 	c->failed = failed[0];
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Counts as FreeBSD's pmcstat prints them: a header line that begins with '#'
- * and has a column per PMC, repeated now and then, and lines of numbers.  What
- * comes at the end begins with '#' too: who reads the numbers passes it over.
+ * and has a column per PMC, repeated regularly, and lines of numbers.  Lines at
+ * the end begin with '#' too, so that parsers skip them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -50,8 +50,8 @@ static void print_header(const struct counts *c)
 }
 
 /*
- * What an event would have counted with a hardware counter to itself all the
- * time.  A tenth of a percent is lost when events are switched.
+ * Estimates the count of an event that shared a hardware counter.  Switching
+ * events costs about a tenth of a percent, so more than 99.9 % is exact.
  */
 static enum precision estimate(const struct pmc_reading *r, uint64_t *value)
 {

@@ -10,7 +10,7 @@
 
 #define CGROUPS	"/sys/fs/cgroup/"
 
-/* The kernel keeps the group itself; the descriptor is ours to close. */
+/* Opens a cgroup.  The kernel takes its own reference; the caller closes the fd. */
 static int open_cgroup(const char *text)
 {
 	char path[PATH_MAX];

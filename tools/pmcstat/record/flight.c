@@ -22,11 +22,11 @@
 #include "output/rotate.h"
 
 /**
- * struct flight - of this run
- * @file:  of -O FILE, as long as it takes a snapshot; else -1
- * @armed: what the kernel writes to at a trigger; -1: nothing
- * @name:  of that in the directory
- * @maker: its children leave it alone
+ * struct flight - the flight recorder of this run
+ * @file:  the file of -O FILE while it has no snapshot; else -1
+ * @armed: the file for the next trigger's snapshot; -1: none
+ * @name:  name of the armed file in the directory
+ * @maker: pid of the process that removes the armed file; not its children
  */
 static struct flight {
 	const struct options *o;
@@ -51,7 +51,7 @@ static const char *path_of(void)
 	return fl.o->log_dir ? fl.dir.path : fl.o->log_path;
 }
 
-/* Reads from the file why the kernel has written it. */
+/* Reads the cause of the snapshot from the file. */
 static int read_cause(int fd, struct pmclog_ext_snapshot *s)
 {
 	struct pmclog_iter *it;
@@ -122,7 +122,7 @@ static int failed(int err)
 	return -1;
 }
 
-/* The next file for a trigger.  0 or -1 */
+/* Provides the file for the next trigger.  0 or -1 */
 static int arm(void)
 {
 	if (!fl.has_trigger)
@@ -130,7 +130,7 @@ static int arm(void)
 	if (fl.o->log_dir) {
 		snprintf(fl.name, sizeof(fl.name), ".pmclog.armed.%d",
 			 (int)getpid());
-		/* whose it is: the name can be guessed */
+		/* the name can be guessed: never use an existing file */
 		unlinkat(fl.dir.fd, fl.name, 0);
 		fl.armed = openat(fl.dir.fd, fl.name, O_RDWR | O_CREAT |
 				  O_EXCL | O_CLOEXEC, 0600);
@@ -165,7 +165,7 @@ static void set_triggers(void)
 		die(EX_OSERR, "--trigger exit: %s", strerror(errno));
 }
 
-/* In the directory; what has been written to stays. */
+/* Removes the armed file from the directory, unless it was written to. */
 static void drop_armed(void)
 {
 	if (size_of(fl.armed))
@@ -241,7 +241,7 @@ static void settle(void)
 		pmc_owner_flush_logfile(fl.owner);
 }
 
-/* FILE has been written to: that was it. */
+/* FILE has its snapshot: no other can be taken. */
 static void use_up(void)
 {
 	close(fl.file);
@@ -249,7 +249,7 @@ static void use_up(void)
 	fl.armed = -1;
 }
 
-/* @err: of its writing */
+/* Makes the armed file a log of the directory.  @err: errno of writing it, or 0 */
 static int adopt(int err)
 {
 	if (rotation_adopt(&fl.dir, fl.name)) {
@@ -282,7 +282,7 @@ int flight_look(void)
 	return 0;
 }
 
-/* @fd is the file of a snapshot that is taken now. */
+/* Takes a snapshot now, to @fd. */
 static int take(int fd)
 {
 	if (pmc_owner_snapshot(fl.owner, fd, 0))
@@ -292,8 +292,8 @@ static int take(int fd)
 }
 
 /*
- * FILE is to take what is asked for.  1: it has the snapshot of a trigger that
- * has come in between; -1 with errno: it can't be emptied of a part of one.
+ * Disarms FILE before a requested snapshot.  1: a trigger has written a
+ * snapshot meanwhile; -1 with errno: the part of one cannot be removed.
  */
 static int take_back(void)
 {

@@ -9,9 +9,9 @@
 void flight_begin(const struct options *o, struct pmc_owner *owner);
 /* Takes a snapshot now.  0, or -1 with a message: it could not be written. */
 int flight_ask(void);
-/* If a trigger's snapshot was taken, reports it and arms the next.  Returns as above */
+/* Reports a trigger's snapshot, if one was taken, and arms the next.  0, or -1 */
 int flight_look(void);
-/* Whether the only file has its snapshot, so that no more can be taken. */
+/* True if -O FILE has its snapshot, so that no more can be taken. */
 int flight_is_over(void);
 /* Finishes the last snapshot; 0 or an exit status */
 int flight_end(void);

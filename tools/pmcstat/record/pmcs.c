@@ -60,7 +60,7 @@ static int can_follow_processes(struct pmc_owner *owner)
 
 	if (pmc_event_parse("task-clock:u", &event, NULL, 0))
 		return 1;
-	/* the PMC is released when this program ends, soon */
+	/* the PMC is released when this program ends */
 	return !pmc_owner_allocate_event(owner, &event, &opts, &id) ||
 	       errno != EOPNOTSUPP;
 }
@@ -149,7 +149,7 @@ static int allocate_event(struct pmc_owner *owner, struct counter *c,
 	if (!not_permitted(errno))
 		return -1;
 	event.caps &= ~(uint32_t)PMC_CAP_SYSTEM;
-	strcat(event.name, ":u");	/* the parser has left room */
+	strcat(event.name, ":u");	/* the parser leaves room */
 	if (pmc_owner_allocate_event(owner, &event, opts, &c->id))
 		return -1;
 	c->event = event;
@@ -157,8 +157,8 @@ static int allocate_event(struct pmc_owner *owner, struct counter *c,
 }
 
 /*
- * True for an older module, a kernel that does not export what tables need, or the
- * whole system without privilege.
+ * True if the failure can be due to tables: an older module, a kernel without
+ * the functions that tables need, or a system-wide PMC without privilege.
  */
 static int has_no_tables(const struct counter *c)
 {
@@ -221,7 +221,7 @@ int pmcs_attach(const struct options *o, struct pmc_owner *owner, int pid)
 	snprintf(where, sizeof(where), " in process %d", pid);
 	for (i = 0; i < o->ncounters; i++) {
 		c = &o->counters[i];
-		/* a descendant of one that was attached has it already */
+		/* a descendant of an attached process is attached already */
 		if (!PMC_IS_VIRTUAL_MODE(c->mode) ||
 		    !pmc_owner_attach(owner, c->id, pid) || errno == EEXIST)
 			continue;
@@ -235,8 +235,8 @@ int pmcs_attach(const struct options *o, struct pmc_owner *owner, int pid)
 }
 
 /*
- * Starts all PMCs at one moment.  Older modules cannot.  If it fails, starting the
- * PMCs one by one tells which of them fails.
+ * Starts all PMCs at once.  Older modules cannot.  If it fails, the caller
+ * starts the PMCs one by one to find which of them fails.
  */
 static int start_together(const struct options *o, struct pmc_owner *owner)
 {

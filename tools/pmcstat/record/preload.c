@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind tables of programs that already run when a recording begins, and of the
- * command that begins with it: chains would be cut until the tables are made.  The
- * recording waits for them, but not for long.
+ * Unwind tables of the command, and of programs that run when the recording
+ * begins: until the tables are made, chains are cut.  The recording waits for
+ * them for a limited time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 #include "record/targets.h"
 
 #define PATIENCE_MS	2000
-#define COMMAND_MS	1000	/* its user waits for it */
+#define COMMAND_MS	1000	/* the user waits for the command */
 
 static struct pmc_preload *of_processes, *of_command;
 
-/* Is there a PMC of this mode that takes chains by tables? */
+/* True if a PMC of this mode takes user chains by unwind tables. */
 static int unwinds(const struct options *o, enum pmc_mode mode)
 {
 	const uint32_t flags = PMC_F_CALLCHAIN | PMC_F_UNWIND;
@@ -46,7 +46,7 @@ static struct pmc_preload *of_targets(struct pmc_owner *owner,
 	return p;
 }
 
-/* 1 if all is done, and @did says what */
+/* 1 if all tables were made; @did has the counts */
 static int wait_for(const struct options *o, struct pmc_preload *p,
 		    unsigned int ms, struct pmc_preloaded *did)
 {
@@ -59,7 +59,7 @@ static int wait_for(const struct options *o, struct pmc_preload *p,
 	return 0;
 }
 
-/* A name that was not found in PATH is for exec to complain of. */
+/* A name that is not in PATH is left for exec to report. */
 static void begin_command(const struct options *o, struct pmc_owner *owner,
 			  const char *path)
 {
@@ -94,7 +94,10 @@ static void begin_processes(const struct options *o, struct pmc_owner *owner,
 			  (double)did.bytes / 1e6);
 }
 
-/* The command comes first: it is what is asked for, even where all is recorded. */
+/*
+ * The command comes first, even in a system-wide recording: the user asked for
+ * it.
+ */
 void preload_begin(const struct options *o, struct pmc_owner *owner,
 		   const struct targets *t, const char *command)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Probes that events need.  They are made before their PMCs, and removed after them
- * at the end of this program.  After SIGKILL or a crash they stay until the next
- * program that makes probes removes them.
+ * Probes that events need.  They are made before their PMCs, and removed at the
+ * end of this program, after the PMCs.  After SIGKILL or a crash they stay
+ * until the next program that makes probes removes them.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,14 +19,14 @@ static const int deadly[] = {
 
 #define NDEADLY	(sizeof(deadly) / sizeof(deadly[0]))
 
-/* Written with the signals blocked, so that the handler finds them whole */
+/* Written with the signals blocked: the handler sees a consistent state */
 static struct {
 	struct pmc_probe *probe[HWPMC_NROW];
 	const char	*spec[HWPMC_NROW];
 	struct pmc_event_desc event[HWPMC_NROW];
 	size_t		n;
 	int		device;
-	pid_t		maker;	/* its children leave them alone */
+	pid_t		maker;	/* not its children */
 } made;
 
 static void deadly_signals(sigset_t *set)
@@ -51,7 +51,7 @@ static void end_by(int signal_number)
 	raise(signal_number);
 }
 
-/* exit(): the PMCs are there still if it came before the end */
+/* After exit() in the middle of a run the device is still open, with its PMCs. */
 static void at_exit(void)
 {
 	if (!made.n || getpid() != made.maker)
@@ -60,7 +60,7 @@ static void at_exit(void)
 	probes_remove();
 }
 
-/* Called once, before the first is made */
+/* Installs the handlers; called once, before the first probe is made */
 static void expect_the_end(struct pmc_owner *owner)
 {
 	struct sigaction act = { .sa_handler = end_by }, old;
@@ -71,13 +71,13 @@ static void expect_the_end(struct pmc_owner *owner)
 	deadly_signals(&act.sa_mask);
 	for (i = 0; i < NDEADLY; i++) {
 		sigaction(deadly[i], NULL, &old);
-		if (old.sa_handler != SIG_IGN)	/* nohup */
+		if (old.sa_handler != SIG_IGN)	/* nohup: stay ignored */
 			sigaction(deadly[i], &act, NULL);
 	}
 	atexit(at_exit);
 }
 
-/* An event that is wanted on several CPUs has one. */
+/* An event that is counted on several CPUs has one probe. */
 static int reuse(struct counter *c)
 {
 	uint32_t caps = c->event.caps;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Compares requested and achieved rates.  The last records of the log have them, so
- * this reads the end of the log again if it is a file.
+ * Compares requested and achieved rates.  The last records of the log have the
+ * rates, so this reads the end of the log again if it is a file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +16,9 @@
 #include "pmcstat.h"
 
 #define TAIL_MAX	(1U << 20)
-#define LINES_MAX	8		/* of warnings */
+#define LINES_MAX	8		/* maximum number of warnings */
 
-/* The file's end, from a 4-aligned offset on; NULL when it is no file. */
+/* Reads the end of the file from a 4-aligned offset; NULL if it is no file. */
 static unsigned char *read_tail(int log_fd, size_t *len)
 {
 	unsigned char *buf = NULL;
@@ -46,7 +46,7 @@ static unsigned char *read_tail(int log_fd, size_t *len)
 	return buf;
 }
 
-/* Length of the record at @p if it may be one, else 0. */
+/* Length of the record at @p if it looks like one, else 0. */
 static uint32_t record_len(const unsigned char *p, size_t left)
 {
 	uint32_t h = pmclog_get32(p), len = PMCLOG_HEADER_LEN(h);
@@ -57,7 +57,7 @@ static uint32_t record_len(const unsigned char *p, size_t left)
 	return len;
 }
 
-/* From here to the end there is nothing but records. */
+/* True if the bytes up to the end are a sequence of records. */
 static int in_step(const unsigned char *p, size_t left)
 {
 	uint32_t len;
@@ -82,7 +82,7 @@ static const struct counter *find(const struct options *o, uint32_t id)
 	return NULL;
 }
 
-/* 1 when a line was printed, or would have been */
+/* 1 if there is a warning about this rate; prints it if @print */
 static int report(const struct options *o, const struct pmclog_ext_rate *r,
 		  int print)
 {

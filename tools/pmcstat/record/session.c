@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One run: set up, start, wait for what happens first, stop, report.
- * Dying in between is safe: closing the device releases everything, and the
- * command has not begun before child_exec().
+ * One run: set up, start, wait for an event that ends it, stop, report.  Dying
+ * at any point is safe: closing the device releases everything, and the command
+ * does not begin before child_exec().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 #define NS_PER_S	1000000000.0
 #define REFRESH_NS	60000000000ULL
-#define FIRST_REFRESH_NS 1000000000ULL	/* the command has its libraries */
+#define FIRST_REFRESH_NS 1000000000ULL	/* libraries are mapped */
 #define UNPRIVILEGED	"; without privilege only a command can be measured"
 
 enum end {
@@ -35,11 +35,11 @@ enum end {
  * @rotate: requested by SIGHUP
  * @snapshot: requested by SIGUSR2
  * @refresh: when to update the metadata for snapshots, now_ns()
- * @deaf:   the device is not polled: the end of its targets would end nothing
+ * @deaf:   the device is not polled: the end of its targets does not end the run
  * @nohup:  SIGHUP was ignored at the start: ignore one from the terminal
- * @signal: ended the run, and has not been sent to the command; 0: none
+ * @signal: it ended the run and was not sent to the command; 0: none
  * @unread: the reader of the counts has gone
- * @began:  the command
+ * @began:  when the PMCs were started, now_ns()
  * @next, @limit: when to print counts, when to end; now_ns(), 0: never
  */
 struct session {
@@ -72,9 +72,9 @@ static void open_text(struct session *s)
 	s->counts.n = o->ncounters;
 	s->counts.out = log && !strcmp(log, "-") ? stderr : stdout;
 	if (!path || !strcmp(path, "-") ||
-	    o->action == ACTION_LIVE)		/* then it is the reader's */
+	    o->action == ACTION_LIVE)		/* the reader writes to it */
 		return;
-	/* what is in it stays until there is something new */
+	/* the old content stays until the recording has begun */
 	s->counts.out = fopen(path, "ae");
 	if (!s->counts.out)
 		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
@@ -86,20 +86,20 @@ static void empty_text(struct session *s)
 		output_empty(fileno(s->counts.out), s->o->text_path);
 }
 
-/* Who ends before something has begun can't tidy up: ^C may wait, if it can. */
+/* True if signals can be blocked during the set-up, so that it can be undone. */
 static int signals_can_wait(const struct options *o)
 {
 	const char *symbols = o->kallsyms_path;
 
-	/* who sees a file in the directory may send one */
+	/* a script may send SIGHUP or SIGUSR2 as soon as the file appears */
 	if (o->log_dir || o->flight_size)
 		return 1;
-	/* a pipe may hold us up */
+	/* opening a pipe may wait for its reader: ^C must end that */
 	return o->log_path && output_is_file(o->log_path) &&
 	       (!symbols || output_is_file(symbols));
 }
 
-/* Before there is something to lose by it */
+/* Checks the output files before a failure could lose data. */
 static int outputs_check(const struct options *o)
 {
 	int status = output_check(o->kallsyms_path);
@@ -122,7 +122,7 @@ static void block_signals(struct session *s)
 	sigaddset(&set, SIGIO);
 	sigaction(SIGHUP, NULL, &hup);
 	s->nohup = hup.sa_handler == SIG_IGN;
-	/* it still means the next file when somebody sends it */
+	/* -O DIR under nohup: SIGHUP from kill(1) still begins the next file */
 	if (!s->nohup ||
 	    (s->o->log_dir && !s->o->flight_size))
 		sigaddset(&set, SIGHUP);
@@ -152,7 +152,7 @@ static void nothing_attached(const struct session *s, size_t foreign)
 	die(EX_DATAERR, "all %zu processes have ended", s->targets.n);
 }
 
-/* Those found by pattern may have ended meanwhile, or be somebody else's. */
+/* Processes found by a pattern may have ended, or may belong to another user. */
 static void attach_targets(struct session *s)
 {
 	size_t i, attached = 0, foreign = 0;
@@ -236,7 +236,7 @@ static enum end take_signals(struct session *s)
 			s->snapshot = 1;
 			continue;
 		}
-		/* somebody's; the terminal's end is another matter */
+		/* SIGHUP from kill(1) rotates, from a closed terminal it ends */
 		if (info.ssi_signo == SIGHUP && s->o->log_dir &&
 		    !s->o->flight_size &&
 		    info.ssi_code != SI_KERNEL) {
@@ -245,7 +245,7 @@ static enum end take_signals(struct session *s)
 		}
 		if (info.ssi_signo == SIGHUP && s->nohup)
 			continue;
-		/* the terminal has sent its signals to the command too */
+		/* a signal from the terminal has reached the command, too */
 		if (info.ssi_code != SI_KERNEL)
 			s->signal = (int)info.ssi_signo;
 		end = END_SIGNAL;
@@ -253,7 +253,7 @@ static enum end take_signals(struct session *s)
 	return end;
 }
 
-/* Prints counts when it is time; the line at the end is not for here. */
+/* Prints counts when they are due; the last line is printed after the run. */
 static enum end tick(struct session *s)
 {
 	uint64_t now = now_ns();
@@ -268,7 +268,7 @@ static enum end tick(struct session *s)
 	return counts_print(&s->counts, s->owner) ? END_COUNTS : END_NOT;
 }
 
-/* Snapshots, and what is to be known of programs before the next one */
+/* Takes requested snapshots; keeps the metadata for later snapshots up to date */
 static enum end look_at_flight(struct session *s)
 {
 	uint64_t now = now_ns();
@@ -299,7 +299,7 @@ static enum end look_at_log(struct session *s)
 	return END_LOG;
 }
 
-/* The first of two moments; 0: never */
+/* The earlier of two times; 0: never */
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a && (!b || a < b) ? a : b;
@@ -326,7 +326,7 @@ static enum end look_at_device(struct session *s)
 	fd.events = POLLRDBAND;
 	if (poll(&fd, 1, 0) <= 0)
 		return END_NOT;
-	/* what cannot be had now is not asked for without a pause */
+	/* a failed request stays pending: do not poll for it without a pause */
 	if ((fd.revents & POLLRDBAND) && pmc_owner_unwind(s->owner) < 0)
 		poll(NULL, 0, 50);
 	if (!(fd.revents & ~POLLRDBAND))
@@ -363,7 +363,7 @@ static enum end wait_for_end(struct session *s)
 	}
 }
 
-/* The first cause counts: a full disk also ends what follows. */
+/* The first error counts: after a full disk all later writes fail, too. */
 static void counts_error(struct session *s)
 {
 	int status = s->status ? EX_IOERR : output_failed("print", "counts");
@@ -453,7 +453,7 @@ int session_run(struct options *o)
 	}
 	pmc_owner_close(s.owner);
 	probes_remove();
-	/* whoever reads it waits for its end */
+	/* the reader of the log waits for this close */
 	if (s.log >= 0 && !o->flight_size)
 		close(s.log);
 	targets_free(&s.targets);

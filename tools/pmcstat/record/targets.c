@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which processes -t means: a number, or all whose names match a pattern when
- * pmcstat starts.
+ * The processes that -t means: a pid, or all processes whose names match a
+ * pattern when pmcstat starts.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -14,7 +14,7 @@
 #include "pmcstat.h"
 #include "record/targets.h"
 
-/* The first line of a file in /proc/PID, or -1: the process has gone. */
+/* Reads the first line of a file in /proc/PID; -1 if the process has gone. */
 static int read_line(int pid, const char *file, char *line, int len)
 {
 	char path[64];
@@ -33,7 +33,7 @@ static int read_line(int pid, const char *file, char *line, int len)
 	return 0;
 }
 
-/* Names may have anything in them, brackets too. */
+/* The name in brackets can contain brackets and blanks. */
 static int read_stat(int pid, int *parent, unsigned long long *start)
 {
 	char line[1024];
@@ -45,7 +45,7 @@ static int read_stat(int pid, int *parent, unsigned long long *start)
 	p = strrchr(line, ')');
 	if (!p || sscanf(p + 1, " %*c %d", parent) != 1)
 		return -1;
-	for (i = 2; p && i < 22; i++)	/* as proc(5) counts the fields */
+	for (i = 2; p && i < 22; i++)	/* fields are numbered as in proc(5) */
 		p = strchr(p + 1, ' ');
 	if (!p)
 		return -1;
@@ -80,7 +80,7 @@ static void add_number(struct targets *t, const char *spec)
 	add(t, pid, 1, start);
 }
 
-/* Processes that end meanwhile are passed over. */
+/* Skips processes that end meanwhile. */
 static size_t add_matches(struct targets *t, const regex_t *pattern)
 {
 	DIR *dir = opendir("/proc");
@@ -124,7 +124,7 @@ static void add_pattern(struct targets *t, const char *spec)
 	regfree(&pattern);
 }
 
-/* A parent has been there longer than its children. */
+/* A parent is older than its children. */
 static int by_start(const void *a, const void *b)
 {
 	const struct target *x = a, *y = b;

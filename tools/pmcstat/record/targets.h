@@ -28,8 +28,8 @@ void targets_find(struct targets *t, const char *const *specs, size_t n);
 void targets_free(struct targets *t);
 
 /*
- * preload.c: makes unwind tables for processes that exist when the recording begins,
- * and for the program at @command, which may be NULL
+ * preload.c: makes unwind tables for processes that exist when the recording
+ * begins, and for the program at @command, which may be NULL
  */
 struct options;
 struct pmc_owner;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* For the log: what the fields of tracepoints are, whose data it has. */
+/* Records that describe the fields of the tracepoints in the log. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/batch.h"
 
-/* As much as a record holds, in whole lines */
+/* Shortens the text to the size of a record, at the end of a line */
 static void cut(char *text)
 {
 	const size_t room = PMCLOG_RECORD_MAX - 4 -

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files are told apart by device and inode.  An inode number can be given to
- * another file once the first is gone, so a file that was made or written after
- * the mapping is not believed to be the one mapped.
+ * Files are identified by device and inode.  An inode number can be reused
+ * after its file was deleted, so a file that was created or modified after the
+ * mapping is not taken for the one mapped.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -24,7 +24,7 @@
 #include "pmclog_iter.h"
 
 #define FILES_MAX	16384		/* the log has no room for more ids */
-#define PATIENCE	10000000000ULL	/* ns: for a log that is large */
+#define PATIENCE	10000000000ULL	/* ns: limit for a large log */
 #define NS		1000000000LL
 
 static int by_identity(const void *pa, const void *pb)
@@ -55,7 +55,7 @@ static int make_room(struct fileids *t)
 	return 0;
 }
 
-/* The file in the table, or NULL: there is no room. */
+/* Returns the file's entry in the table; NULL if the table is full. */
 static struct fileid *add(struct fileids *t, const struct fileid *key)
 {
 	struct fileid **found = tfind(key, &t->tree, by_identity), *f;
@@ -82,9 +82,9 @@ static struct fileid *add(struct fileids *t, const struct fileid *key)
  */
 
 /**
- * struct pass - over a log
- * @clock, @wall: the same moment on the log's clock and on the wall
- * @pid, @start, @path: of the MAP_IN that was read last
+ * struct pass - one pass over a log
+ * @clock, @wall: the same moment on the log's clock and on the wall clock
+ * @pid, @start, @path: of the last MAP_IN
  */
 struct pass {
 	struct fileids	*t;
@@ -116,7 +116,7 @@ static void see(struct fileid *f, int64_t since)
 	f->since = since;
 }
 
-/* What is not in the log to come need not be looked for. */
+/* The next pass marks the files to read. */
 static void unsee(struct fileids *t)
 {
 	size_t i;
@@ -199,7 +199,7 @@ static int64_t ns_of(const struct statx_timestamp *t)
 	return t->tv_sec * NS + t->tv_nsec;
 }
 
-/* Regular, and neither made nor written since. */
+/* True for a regular file that was not created or modified since the mapping. */
 static int is_from_then(int fd, const struct fileid *f, struct statx *st)
 {
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, st) ||
@@ -215,7 +215,7 @@ static int same_device(const struct fileid *f, const struct statx *st)
 	return st->stx_dev_major == f->major && st->stx_dev_minor == f->minor;
 }
 
-/* @fd was opened with O_PATH: nothing has been asked of the file yet. */
+/* @fd was opened with O_PATH, which has no effect on the file; opens it to read. */
 static void read_id(struct fileid *f, int fd)
 {
 	unsigned char id[ELFID_MAX];
@@ -237,7 +237,7 @@ static void read_id(struct fileid *f, int fd)
 	close(file);
 }
 
-/* Absolute links in another root stay there. */
+/* Absolute symbolic links are resolved inside of @root. */
 static void try_in_root(struct fileid *f, const char *root, const char *path)
 {
 	struct open_how how = {
@@ -274,7 +274,7 @@ void fileids_find_paths(struct fileids *t)
 
 /**
  * struct area - a line of /proc/PID/maps
- * @pid, @start, @end: where
+ * @pid, @start, @end: the address range
  */
 struct area {
 	int		pid;
@@ -297,9 +297,9 @@ static int parse_area(char *line, struct area *a)
 }
 
 /*
- * The file that is mapped there, whatever its name is by now.  Some file
- * systems show another device and inode than their own, so these need not
- * agree unless the device does.
+ * Tries the file that is mapped there, even if it was renamed.  Some file
+ * systems show another device and inode in maps than in stat(2), so the inode
+ * is compared only if the device is the same.
  */
 static void try_mapped(struct fileid *f, const struct area *a)
 {
@@ -339,7 +339,7 @@ static int64_t wall_ns(void)
 	return now.tv_sec * NS + now.tv_nsec;
 }
 
-/* Calls @look for each executable area of a file. */
+/* Calls @look for each executable mapping of a file. */
 static void each_area(int pid, void (*look)(struct fileids *, struct area *),
 		      struct fileids *t)
 {

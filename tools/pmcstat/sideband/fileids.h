@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Build-ids for the log, of the files whose mappings it has.  With them a reader can
+ * Build-ids of the files whose mappings are in the log.  With them a reader can
  * tell whether a file is still the one that ran.
  */
 #ifndef PMCSTAT_FILEIDS_H
@@ -42,19 +42,21 @@ struct fileids {
  * an earlier log are searched again, because they may have been written to.
  */
 void fileids_of_log(struct fileids *t, int fd);
-/* Adds all files that a process, or each one if @pid is 0, has mapped now. */
+/* Adds all files that a process has mapped now; @pid 0: all processes. */
 void fileids_of_processes(struct fileids *t, int pid);
 /* Adds the vdso, which the kernel has mapped into each process. */
 void fileids_of_vdso(struct fileids *t);
 /*
- * Find the ids of the files in the table: by path, where there may be another file
- * now, and in the processes that still have a file mapped.
+ * Find the ids of the files in the table: fileids_find_paths() by path, where
+ * the file may have been replaced; fileids_find_mapped() in processes that
+ * still map it.
  */
 void fileids_find_paths(struct fileids *t);
 void fileids_find_mapped(struct fileids *t);
 /*
- * Writes the ids that are not in the log yet.  @always: each name says which file of
- * that path it is, because more may follow; else only if there are several.
+ * Writes the ids that are not in the log yet.  @always: each record has device
+ * and inode, because more files may follow; otherwise only if two files share a
+ * path.
  */
 int fileids_send(struct fileids *t, struct metadata_sink *sink, int always);
 void fileids_free(struct fileids *t);

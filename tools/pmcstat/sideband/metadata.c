@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the log needs and only user space can read: where the modules that are
- * loaded already came from, where their sections lie, and build-ids.
+ * Metadata that only user space can read: the files of the modules loaded
+ * already, the addresses of their sections, and build-ids.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -84,7 +84,7 @@ static uint64_t hash_bytes(uint64_t h, const void *p, size_t len)
 	return h;
 }
 
-/* What the log says of it, in short: FNV-1a */
+/* A hash of what the log has of a module: FNV-1a */
 static uint64_t hash_module(const struct module *m)
 {
 	uint64_t h = 0xCBF29CE484222325ULL;
@@ -94,7 +94,7 @@ static uint64_t hash_module(const struct module *m)
 	return hash_bytes(h, &m->len, sizeof(m->len));
 }
 
-/* Is it in the log already?  If not, it will be. */
+/* True if the log has it already; otherwise it is marked as written. */
 static int is_told(struct told *t, uint64_t what)
 {
 	uint64_t *hash;
@@ -113,7 +113,7 @@ static int is_told(struct told *t, uint64_t what)
 	return 0;
 }
 
-/* Leaves those that are new. */
+/* Keeps only the modules that are not in the log yet. */
 static void forget_told(struct modules *mods, struct told *told)
 {
 	size_t i, n = 0;
@@ -134,7 +134,7 @@ static void add_modules(struct batch *b, const char *root,
 	char path[PATH_MAX];
 	size_t i;
 
-	if (!is_told(b->sink->told, 0)) {	/* no module has that one */
+	if (!is_told(b->sink->told, 0)) {	/* 0: the kernel */
 		snprintf(path, sizeof(path), "%s/sys/kernel/notes", root);
 		add_build_id(b, "[kernel]", path);
 	}
@@ -149,7 +149,7 @@ static void add_modules(struct batch *b, const char *root,
 	}
 }
 
-/* Last, as they are what can be done without when there is no room. */
+/* Sections come last: they are the least important if the room is limited. */
 static void add_sections(struct batch *b, const struct modules *mods)
 {
 	const struct module *m;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The modules that are loaded, from /proc/modules, /sys/module and
- * modules.dep.
- */
+/* The loaded modules, from /proc/modules, /sys/module and modules.dep. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +13,7 @@
 #include "sideband/modules.h"
 
 #define FILE_LIMIT	(64U << 20)
-#define PAGE		4096ULL		/* the smallest: good for all */
+#define PAGE		4096ULL		/* the smallest page size */
 
 void *file_read(const char *path, size_t *len)
 {
@@ -66,7 +63,7 @@ static int is_text(const char *name)
 	return strstr(name, ".text") && strncmp(name, ".rodata", 7);
 }
 
-/* What else the kernel puts with the text. */
+/* Sections that the kernel places in the same allocation as the text */
 static int is_code(const char *name)
 {
 	return is_text(name) || !strncmp(name, ".altinstr_", 10) ||
@@ -91,7 +88,7 @@ static void add_section(struct module *m, const char *name, uint64_t addr)
 	m->nsections++;
 }
 
-/* Without .init*: that is gone once the module has started. */
+/* Skips .init*: these sections are freed once the module has started. */
 static void read_sections(struct module *m, const char *root)
 {
 	char path[PATH_MAX];
@@ -120,7 +117,7 @@ static void read_sections(struct module *m, const char *root)
 	closedir(dir);
 }
 
-/* One line of /proc/modules: name, size, users, by whom, state, address. */
+/* Parses a line of /proc/modules: name, size, users, by whom, state, address. */
 static int parse_line(char *line, struct module *m)
 {
 	char *field[6], *save = NULL;
@@ -163,7 +160,7 @@ static void read_list(struct modules *mods, const char *root)
 	free(text);
 }
 
-/* modules.dep has file names: '-' for '_', and ".ko", ".ko.xz", ... */
+/* Names in modules.dep have '-' for '_', and end in ".ko", ".ko.xz", ... */
 static int is_file_of(const char *file, size_t len, const char *name)
 {
 	size_t n = strlen(name), i;
@@ -232,7 +229,7 @@ static void lower(uint64_t *end, uint64_t last, uint64_t addr)
 		*end = addr;
 }
 
-/* The highest address at which the module is known to have code. */
+/* The highest known address of code in the module */
 static uint64_t last_code(const struct module *m)
 {
 	uint64_t last = m->start, addr;
@@ -248,8 +245,8 @@ static uint64_t last_code(const struct module *m)
 }
 
 /*
- * /proc/modules has the size of text and data together, which may lie far
- * apart: the text ends at the latest where anything else is known to begin.
+ * /proc/modules has the size of text and data together, which may be far apart.
+ * So the text ends at the latest where the next known area begins.
  */
 static uint64_t text_len(const struct modules *mods, const struct module *m)
 {

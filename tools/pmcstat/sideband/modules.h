@@ -21,7 +21,7 @@ struct section {
 /**
  * struct module - a loaded module
  * @start: start of its text
- * @len:   length of its text, as far as known
+ * @len:   length of its text; if not known, an upper limit
  * @path:  its file, NULL if unknown
  */
 struct module {
@@ -38,10 +38,10 @@ struct modules {
 	size_t		n;
 };
 
-/* Leaves out data that cannot be read: the log is valid without it. */
+/* Skips what cannot be read: the log is valid without it. */
 void modules_read(struct modules *mods, const char *root, const char *release);
 void modules_free(struct modules *mods);
-/* Frees the members of a module, not the struct */
+/* Frees the members of a module, not the structure. */
 void module_free(struct module *m);
 
 /* Reads the whole file and appends a NUL; NULL on failure. */

@@ -24,6 +24,12 @@ void analysis_init(struct analysis *a)
 int analysis_option(struct analysis *a, int opt, const char *arg)
 {
 	switch (opt) {
+	case 'o':
+		a->output = arg;
+		return 1;
+	case 't':
+		a->title = arg;
+		return 1;
 	case 'k':
 		a->kernel = arg;
 		return 1;

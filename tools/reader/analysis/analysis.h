@@ -12,6 +12,7 @@ struct analysis {
 	const char *path;
 	const char *kernel;	/* -k */
 	const char *event;	/* --event, NULL: the command's default */
+	const char *output, *title;	/* -o, -t: of commands that have them */
 	struct image_root root;	/* -r */
 	bool demangle;
 	bool inlines;		/* show inlined functions as frames */

@@ -96,19 +96,6 @@ char *event_callers(const struct profile *p, uint32_t event,
 	return ends_callers(sum, is_x86(p), asked_tables(p, event));
 }
 
-static void add_ends(struct ends_sum *to, const struct ends_sum *s)
-{
-	int i;
-
-	to->all += s->all;
-	to->untold += s->untold;
-	to->whole += s->whole;
-	to->tables += s->tables;
-	to->cut += s->cut;
-	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
-		to->by[i] += s->by[i];
-}
-
 /* @misses: callers are missing in at least one event */
 static struct ends_sum ends_wanted(const struct profile *p, const bool *use,
 				   bool *misses)
@@ -121,7 +108,7 @@ static struct ends_sum ends_wanted(const struct profile *p, const bool *use,
 		if (!use[i])
 			continue;
 		s = ends_of_event(&p->ends, i);
-		add_ends(&sum, &s);
+		ends_sum_add(&sum, &s);
 		*misses |= event_misses(p, i, &s);
 	}
 	return sum;

@@ -20,18 +20,11 @@ uint32_t func_number(struct funcs *t, const struct func *key)
 {
 	uint64_t hash = hash_mix((uint64_t)key->obj << 32 | key->name,
 				 key->entry);
-	uint32_t id;
 
 	if (key->line || key->inlined)
 		hash = hash_mix(hash, ((uint64_t)key->file << 32 | key->line) +
 				      key->inlined);
-	id = idtab_find(&t->tab, hash, same_func, t, key);
-	if (id != IDTAB_NONE)
-		return id;
-	GROW(t->func, t->n, t->cap);
-	t->func[t->n] = *key;
-	idtab_add(&t->tab, hash, t->n);
-	return t->n++;
+	return IDTAB_ID(&t->tab, hash, same_func, t, key, t->func, t->n, t->cap);
 }
 
 static uint32_t func_id(struct funcs *t, uint32_t obj, uint32_t name,

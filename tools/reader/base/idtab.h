@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 #define IDTAB_NONE	UINT32_MAX
 
 struct idtab_slot {
@@ -37,6 +39,22 @@ uint32_t idtab_find_exact(const struct idtab *t, uint64_t hash, uint32_t more);
 void idtab_add_exact(struct idtab *t, uint64_t hash, uint32_t more,
 		     uint32_t id);
 void idtab_free(struct idtab *t);
+/*
+ * The number of the element with key @key in @array, which has @n of @cap
+ * elements.  If there is none, a copy of *@key is appended.
+ */
+#define IDTAB_ID(tab, hash, eq, ctx, key, array, n, cap)		\
+	__extension__ ({						\
+		uint64_t hash_ = (hash);				\
+		uint32_t id_ = idtab_find(tab, hash_, eq, ctx, key);	\
+									\
+		if (id_ == IDTAB_NONE) {				\
+			GROW(array, n, cap);				\
+			(array)[n] = *(key);				\
+			idtab_add(tab, hash_, id_ = (n)++);		\
+		}							\
+		id_;							\
+	})
 
 /* Prefetches the slot of a hash that will be looked up. */
 static inline void idtab_prefetch(const struct idtab *t, uint64_t hash)

@@ -91,6 +91,18 @@ void *xreallocarray(void *p, size_t n, size_t size)
 	return checked(realloc(p, n && size ? n * size : 1));
 }
 
+void *xgrow_zero(void *p, uint32_t *n, uint32_t id, uint32_t min, size_t size)
+{
+	uint32_t more = id < min / 2 ? min : 2 * id;
+
+	if (id < *n)
+		return p;
+	p = xreallocarray(p, more, size);
+	memset((char *)p + *n * size, 0, (more - *n) * size);
+	*n = more;
+	return p;
+}
+
 char *xstrdup(const char *s)
 {
 	return checked(strdup(s));

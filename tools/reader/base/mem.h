@@ -7,6 +7,7 @@
 #define READER_MEM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* libiberty has functions of the plain names */
 #define xmalloc		reader_xmalloc
@@ -29,6 +30,11 @@ void *xcalloc_table(size_t n, size_t size);
 void xfree_table(void *p, size_t n, size_t size);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * Grows array @p of *@n elements to more than @id, at least to @min; the new
+ * elements are zero.
+ */
+void *xgrow_zero(void *p, uint32_t *n, uint32_t id, uint32_t min, size_t size);
 /* Makes room for one more element in array @p that has @n of @cap. */
 #define GROW(p, n, cap)							\
 	do {								\

@@ -24,43 +24,26 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int take(void *ctx, int opt, const char *arg)
+static int run(void *ctx)
 {
-	return analysis_option(ctx, opt, arg) > 0;
-}
+	struct analysis *a = ctx;
+	int ret = analysis_run(a);
 
-static int parse(struct analysis *a, int argc, char **argv)
-{
-	static const struct cmdline line = {
-		"fold", usage, ANALYSIS_SHORT, options, take,
-	};
-	int ret = cmdline_options(&line, a, argc, argv);
-
-	if (ret >= 0)
+	if (ret)
 		return ret;
-	if (!analysis_argument(a, "fold", argc, argv))
-		return READER_USAGE;
-	return -1;
+	analysis_one_event(a);
+	chains_tell(a);
+	fold_write(a, out_stdout(), false);
+	return out_finish(out_stdout());
 }
 
 int cmd_fold(int argc, char **argv)
 {
+	static const struct cmdline line = {
+		"fold", usage, ANALYSIS_SHORT, options, NULL, NULL, run,
+	};
 	struct analysis a;
-	int ret, bad;
 
 	analysis_init(&a);
-	ret = parse(&a, argc, argv);
-	if (ret >= 0) {
-		analysis_forget(&a);
-		return ret;
-	}
-	ret = analysis_run(&a);
-	if (ret == READER_OK) {
-		analysis_one_event(&a);
-		chains_tell(&a);
-		fold_write(&a, out_stdout(), false);
-		ret = out_finish(out_stdout());
-	}
-	bad = analysis_close(&a);
-	return ret ? ret : bad;
+	return cmdline_analysis(&line, &a, &a, argc, argv);
 }

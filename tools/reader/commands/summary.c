@@ -80,15 +80,9 @@ static struct sum_cpu *get_cpu(struct summary *s, struct sum_pmc *pmc,
 			       uint32_t cpu)
 {
 	struct sum_cpu key = { .pmc = pmc - s->pmcs, .cpu = cpu };
-	uint64_t hash = hash_mix(key.pmc, cpu);
-	uint32_t i = idtab_find(&s->cputab, hash, same_cpu, s, &key);
+	uint32_t i = IDTAB_ID(&s->cputab, hash_mix(key.pmc, cpu), same_cpu, s,
+			      &key, s->cpus, s->ncpus, s->cpucap);
 
-	if (i == IDTAB_NONE) {
-		GROW(s->cpus, s->ncpus, s->cpucap);
-		i = s->ncpus++;
-		s->cpus[i] = key;
-		idtab_add(&s->cputab, hash, i);
-	}
 	return &s->cpus[i];
 }
 
@@ -101,14 +95,10 @@ static bool same_proc(const void *ctx, uint32_t i, const void *key)
 static void note_proc(struct summary *s, struct sum_pmc *pmc, uint32_t pid)
 {
 	struct sum_proc key = { .pmc = pmc - s->pmcs, .pid = pid };
-	uint64_t hash = hash_mix(key.pmc, pid);
+	uint32_t n = s->nprocs;
 
-	if (idtab_find(&s->proctab, hash, same_proc, s, &key) != IDTAB_NONE)
-		return;
-	GROW(s->procs, s->nprocs, s->proccap);
-	idtab_add(&s->proctab, hash, s->nprocs);
-	s->procs[s->nprocs++] = key;
-	pmc->nprocs++;
+	pmc->nprocs += IDTAB_ID(&s->proctab, hash_mix(key.pmc, pid), same_proc, s,
+				&key, s->procs, s->nprocs, s->proccap) == n;
 }
 
 static void add_init(struct summary *s, const struct pmclog_rec *rec)

@@ -300,11 +300,11 @@ static uint32_t unwind(struct inlines *x, uint32_t unit, struct inline_func *f,
 uint32_t inlines_find(struct inlines *x, uint64_t addr,
 		      struct src_frame frame[INLINES_MAX])
 {
-	uint32_t unit = x->l.dw ? lines_unit(&x->l, addr) : LINES_NONE;
+	uint32_t unit = x->l.dw ? segs_find(&x->l.units, addr) : SEGS_NONE;
 	struct inline_func *f;
 	uint32_t scope;
 
-	if (unit == LINES_NONE)
+	if (unit == SEGS_NONE)
 		return 0;
 	frame[0].func = NULL;
 	lines_in_unit(&x->l, unit, addr, &frame[0].file, &frame[0].line);

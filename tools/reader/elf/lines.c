@@ -23,21 +23,9 @@ static void add_unit(struct lines *l, Dwarf_Die *die)
 	while (l->ranges < RANGES_MAX &&
 	       (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		l->ranges++;
-		if (start >= end)
-			continue;
-		GROW(l->range, l->nrange, l->caprange);
-		l->range[l->nrange++] = (struct line_range){
-			.start = start, .end = end, .unit = l->n,
-		};
+		segs_add(&l->units, start, end, l->n);
 	}
 	l->n++;
-}
-
-static int by_start(const void *pa, const void *pb)
-{
-	const struct line_range *a = pa, *b = pb;
-
-	return a->start < b->start ? -1 : a->start > b->start;
 }
 
 /* Not every compiler writes .debug_aranges, so the units are read. */
@@ -55,8 +43,8 @@ static bool load(struct lines *l, const struct image_root *root)
 	while (alt && l->n < UNITS_MAX &&
 	       !dwarf_get_units(l->dw, unit, &unit, NULL, NULL, &die, NULL))
 		add_unit(l, &die);
-	if (l->nrange) {
-		qsort(l->range, l->nrange, sizeof(*l->range), by_start);
+	if (l->units.n) {
+		segs_sort(&l->units);
 		linetab_sections(&l->sect, l->im.elf);
 		return true;
 	}
@@ -89,23 +77,6 @@ bool lines_open(struct lines *l, const struct image_root *root,
 	}
 	lines_close(l);
 	return false;
-}
-
-/* Units do not overlap, except at 0, where linkers leave discarded code. */
-uint32_t lines_unit(const struct lines *l, uint64_t addr)
-{
-	size_t lo = 0, hi = l->nrange;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->range[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && addr < l->range[lo - 1].end ? l->range[lo - 1].unit :
-						   LINES_NONE;
 }
 
 static struct line_unit *loaded(struct lines *l, uint32_t number)
@@ -184,9 +155,9 @@ bool lines_in_unit(struct lines *l, uint32_t unit, uint64_t addr,
 
 bool lines_find(struct lines *l, uint64_t addr, const char **file, int *line)
 {
-	uint32_t unit = lines_unit(l, addr);
+	uint32_t unit = segs_find(&l->units, addr);
 
-	return unit != LINES_NONE && lines_in_unit(l, unit, addr, file, line);
+	return unit != SEGS_NONE && lines_in_unit(l, unit, addr, file, line);
 }
 
 void lines_close(struct lines *l)
@@ -202,7 +173,7 @@ void lines_close(struct lines *l)
 		free(l->unit[i].path);
 	}
 	free(l->unit);
-	free(l->range);
+	segs_free(&l->units);
 	strtab_free(&l->str);
 	memset(l, 0, sizeof(*l));
 	l->im.fd = -1;

@@ -9,6 +9,7 @@
 #include "elf/altfile.h"
 #include "elf/imagefile.h"
 #include "elf/linetab.h"
+#include "elf/segs.h"
 
 /**
  * struct line_unit - a compile unit
@@ -21,14 +22,10 @@ struct line_unit {
 	bool loaded;
 };
 
-/* a compile unit has code in [start, end) */
-struct line_range {
-	uint64_t start, end;
-	uint32_t unit;
-};
-
 /**
  * struct lines - line information of a file
+ * @units: compile units by address; they do not overlap, except at 0, where
+ *         linkers leave discarded code
  * @work: bytes of tables read, @rows: rows kept, @ranges: ranges read; all are
  *        bounded
  */
@@ -39,13 +36,10 @@ struct lines {
 	struct line_sections sect;
 	struct line_unit *unit;
 	uint32_t n, cap;
-	struct line_range *range;	/* sorted */
-	size_t nrange, caprange;
+	struct segs units;
 	struct strtab str;
 	uint64_t work, rows, ranges;
 };
-
-#define LINES_NONE	UINT32_MAX
 
 /* False if the file has no line information. */
 bool lines_open(struct lines *l, const struct image_root *root,
@@ -54,8 +48,6 @@ bool lines_open(struct lines *l, const struct image_root *root,
 bool lines_find(struct lines *l, uint64_t addr, const char **file, int *line);
 void lines_close(struct lines *l);
 
-/* Number of the unit with code at @addr, or LINES_NONE. */
-uint32_t lines_unit(const struct lines *l, uint64_t addr);
 /* As lines_find() in a known unit; *@line may be 0 with *@file set. */
 bool lines_in_unit(struct lines *l, uint32_t unit, uint64_t addr,
 		   const char **file, int *line);

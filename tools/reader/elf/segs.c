@@ -71,6 +71,12 @@ static void emit(struct segs *out, uint64_t start, uint64_t end,
 		segs_add(out, start, end, owner);
 }
 
+void segs_sort(struct segs *t)
+{
+	if (t->n)
+		qsort(t->seg, t->n, sizeof(*t->seg), by_start);
+}
+
 void segs_flatten(struct segs *t)
 {
 	struct heap h = { xcalloc(t->n + 1, sizeof(*h.seg)), 0 };
@@ -78,8 +84,7 @@ void segs_flatten(struct segs *t)
 	uint64_t at = 0, to;
 	size_t i = 0;
 
-	if (t->n)
-		qsort(t->seg, t->n, sizeof(*t->seg), by_start);
+	segs_sort(t);
 	while (h.n || i < t->n) {
 		if (!h.n)
 			at = t->seg[i].start;

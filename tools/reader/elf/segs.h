@@ -21,6 +21,8 @@ struct segs {
 void segs_add(struct segs *t, uint64_t start, uint64_t end, uint32_t owner);
 /* Call once between the last segs_add() and the first segs_find(). */
 void segs_flatten(struct segs *t);
+/* The same for ranges that do not overlap. */
+void segs_sort(struct segs *t);
 /* The owner, or SEGS_NONE. */
 uint32_t segs_find(const struct segs *t, uint64_t addr);
 void segs_free(struct segs *t);

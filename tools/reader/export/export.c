@@ -113,9 +113,6 @@ static int take_option(struct export *e, int opt, const char *arg,
 		       unsigned int *takes)
 {
 	switch (opt) {
-	case 'o':
-		e->output = arg;
-		return 1;
 	case OPT_TO:
 		return take_format(e, arg) ? 1 : -1;
 	case OPT_WEIGHT:
@@ -191,10 +188,10 @@ static int parse(struct export *e, int argc, char **argv)
 		e->by = e->format->by;
 	if (!analysis_argument(&e->a, "export", argc, argv))
 		return READER_USAGE;
-	return outfile_is_log(e->output, e->a.path) ? READER_FAIL : -1;
+	return outfile_is_log(e->a.output, e->a.path) ? READER_FAIL : -1;
 }
 
-/* Events get their numbers, and their names, while the log is read. */
+/* True for a sample of the wanted event; gives a new event its number and name. */
 static bool is_wanted(const struct export *e, const struct sample *s)
 {
 	return !e->event || e->a.p.events.event[s->event].name == e->event;
@@ -241,7 +238,7 @@ static bool on_begin(void *ctx)
 
 	if (want && strcmp(want, "all"))
 		e->event = strtab_id(&e->a.p.str, want);
-	e->opened = outfile_open(&e->file, e->output, e->format->file);
+	e->opened = outfile_open(&e->file, e->a.output, e->format->file);
 	if (e->opened)
 		return false;
 	e->out = e->file.out;
@@ -304,14 +301,14 @@ static int write_profile(struct export *e)
 		return ret;
 	if (places && !resolver_update(&e->r, &e->a.p))
 		return READER_FAIL;
-	/* so that all functions are known from here on */
+	/* all functions must be known from here on */
 	for (i = 0; i < e->a.p.frames.n; i++)
 		export_levels(e, i, level);
 	analysis_one_event(&e->a);
 	chains_tell(&e->a);
 	if (e->period && !knows_periods(e))
 		return READER_FAIL;
-	ret = outfile_open(&e->file, e->output, e->format->file);
+	ret = outfile_open(&e->file, e->a.output, e->format->file);
 	if (ret)
 		return ret;
 	e->out = e->file.out;

@@ -33,7 +33,7 @@ struct text {
 	uint32_t n;
 };
 
-/* texts by number; one that is not made yet has no @s */
+/* texts by number; one that was not made yet has no @s */
 struct texts {
 	struct text *text;
 	uint32_t n;
@@ -64,7 +64,6 @@ struct export {
 	struct outfile file;
 	int opened;
 	struct out *out;
-	const char *output;
 	bool period, schema, instr, inlines, lines;
 	struct sources *sources;	/* of export_levels() */
 	unsigned int by;

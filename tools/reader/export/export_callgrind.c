@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Callgrind's profile.  It has calls instead of stacks.  Each function of a
+ * Callgrind's format.  It has calls instead of stacks.  Each function of a
  * stack gets one call, the last one that it made.  So recursion counts once,
  * and no function has more than all samples below it.
  */
@@ -23,18 +23,17 @@ struct spot {
 };
 
 /**
- * struct callgrind - a file that is written
- * @count:   of each spot, one a column
+ * struct callgrind - a file that is being written
+ * @count:   counts of all spots, one per column
  * @column:  by event
  * @same:    see funcs_same()
- * @written: by string number, those that are known by their number by now: of
- *	     functions, of files, of objects
+ * @written: by string number: names that were written already, by kind
  * @entry:   by function: its start
  * @file:    by function: string number of its source file, 0: not known
  * @last:    by function: its position in the current stack
  * @nfuncs:  number of functions
- * @nofile, @commands: string numbers of what stands for a file that is not
- *	     known, and for the object of commands
+ * @nofile, @commands: string numbers of the names for an unknown file, and for the
+ * 	     object of commands
  */
 struct callgrind {
 	struct export *e;
@@ -55,8 +54,8 @@ struct callgrind {
 enum { FUNCTIONS, FILES, OBJECTS };
 
 /*
- * Commands are functions too, which call the outermost functions: some readers
- * take the calls to a function for all samples below it.
+ * Commands are written as functions that call the outermost functions: some
+ * readers use calls as the only totals.
  */
 static bool is_command(const struct callgrind *x, uint32_t func)
 {
@@ -101,7 +100,7 @@ static uint64_t *counts(struct callgrind *x, const struct spot *key)
 	return &x->count[at];
 }
 
-/* The stack of a chain, from the outermost function on. */
+/* Makes the stack of a chain, outermost function first. */
 static void unwind(struct callgrind *x, const struct chain *c)
 {
 	struct level level[LEVELS_MAX];
@@ -162,7 +161,7 @@ static int by_place(const void *pa, const void *pb)
 	return (a->callee > b->callee) - (a->callee < b->callee);
 }
 
-/* "(12) name" at first, "(12)" from then on. */
+/* Writes "(12) name" the first time, "(12)" later. */
 static void put_name(struct callgrind *x, const char *what, int kind,
 		     uint32_t str)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ClickHouse's Native format: blocks of columns that tell their types, so that
- * a table takes them as they are, and many machines' logs can be asked together.
- *
- * Texts are in dictionaries, each block's its own.
+ * ClickHouse's Native format: blocks of columns with their types, which are
+ * inserted into a table as they are.  A table can hold the logs of many
+ * machines.  Each block has its own dictionaries of strings.
  */
 #include <stdio.h>
 #include <time.h>
@@ -14,11 +13,11 @@
 #define FRAMES_MAX	1048576U
 #define FIELDS_MAX	(16U << 20)	/* bytes */
 
-/* of a dictionary: its version, and what follows it */
+/* a dictionary: its version, and flags of what follows */
 #define LC_VERSION	1U
-#define LC_KEYS		0x600U	/* keys of this block, and only these */
+#define LC_KEYS		0x600U	/* keys are of this block only */
 
-/* a text column of a block: its different texts, by string number, and which */
+/* a text column of a block: the distinct texts, by string number, and the rows */
 struct dictionary {
 	uint32_t *key, nkeys, capkeys;
 	uint32_t *index, n, cap;
@@ -55,11 +54,11 @@ static const struct column {
 #define NCOLUMNS (sizeof(columns) / sizeof(columns[0]))
 
 /**
- * struct clickhouse - a block on its way out
+ * struct clickhouse - a block that is being filled
  * @number: of each row
- * @ends:   of each row's stack, among all frames of the block
- * @fields: of tracepoints, a JSON object a row, as they are written; @with of
- *	    the rows have any
+ * @ends:   by row: where its stack ends in the frames of the block
+ * @fields: of tracepoints, a JSON object per row, encoded; @with of the rows have
+ * 	    any
  * @block:  number of the block
  * @host, @log, @user, @kernel: string numbers
  */
@@ -127,15 +126,12 @@ static const struct text *string_text(struct export *e, uint32_t id)
 static void add_text(struct clickhouse *x, int text, uint32_t str)
 {
 	struct dictionary *d = &x->text[text];
-	uint32_t n;
+	uint32_t n = d->nat;
 
-	if (str >= d->nat) {
-		n = str < 512 ? 1024 : 2 * str;
-		d->at = xreallocarray(d->at, n, sizeof(*d->at));
-		d->block = xreallocarray(d->block, n, sizeof(*d->block));
-		memset(d->block + d->nat, 0,
-		       (n - d->nat) * sizeof(*d->block));
-		d->nat = n;
+	if (str >= n) {
+		d->at = xgrow_zero(d->at, &n, str, 1024, sizeof(*d->at));
+		d->block = xgrow_zero(d->block, &d->nat, str, 1024,
+				      sizeof(*d->block));
 	}
 	if (d->block[str] != x->block) {
 		d->block[str] = x->block;
@@ -192,7 +188,7 @@ static void put_block(struct export *e, struct clickhouse *x)
 
 	if (!x->rows)
 		return;
-	/* a table may be older than this column */
+	/* a table may have been created without this column */
 	varint(e->out, NCOLUMNS - !x->with);
 	varint(e->out, x->rows);
 	for (i = 0; i < NCOLUMNS; i++)
@@ -215,7 +211,7 @@ static void begin(struct export *e)
 	e->state = x;
 }
 
-/* What to call a log whose user did not say: when it begins. */
+/* The default name of a log: the time at which it begins. */
 static uint32_t log_id(struct export *e)
 {
 	const struct log_facts *log = &e->a.p.log;
@@ -277,7 +273,7 @@ static void add_bytes(struct clickhouse *x, const void *p, size_t n)
 	x->nfields += n;
 }
 
-/* The fields of a tracepoint: nothing if it is none. */
+/* Adds the fields of a tracepoint; other events have none. */
 static void add_fields(struct export *e, struct clickhouse *x,
 		       const struct sample *s)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A row a sample, quoted as RFC 4180 says. */
+/* One row per sample, quoted as in RFC 4180. */
 #include <stdio.h>
 
 #include "base/digits.h"
@@ -8,8 +8,8 @@
 #define NUMBERS_MAX	128	/* bytes, generously */
 
 /*
- * Inside of quotes.  What a spreadsheet would take for a formula gets a quote
- * before it: a command may be called "=cmd".
+ * Writes text inside of quotes.  A spreadsheet would take a leading '=' for a
+ * formula, and a command can be named so: it gets an apostrophe before it.
  */
 static void put_cell(struct out *o, const char *s, bool first)
 {
@@ -49,7 +49,7 @@ static void put_func(struct export *e, uint32_t func, char semicolon)
 	put_cell(e->scratch, name, true);
 }
 
-/* The functions of a frame, the outermost first, with a semicolon behind. */
+/* Makes the text of a frame's functions, outermost first, each followed by ';'. */
 static const struct text *new_frame(struct export *e, uint32_t frame)
 {
 	struct level level[LEVELS_MAX];
@@ -62,7 +62,7 @@ static const struct text *new_frame(struct export *e, uint32_t frame)
 	return texts_put(&e->frames, frame, e->scratch);
 }
 
-/* The innermost one. */
+/* Makes the text of a frame's innermost function. */
 static const struct text *func_text(struct export *e, uint32_t frame)
 {
 	struct level level[LEVELS_MAX];
@@ -97,7 +97,7 @@ static void put_numbers(struct export *e, const struct sample *s)
 	e->out->n += (size_t)(to - begin);
 }
 
-/* The fields of a tracepoint; a name is what they begin with. */
+/* Fields of a tracepoint; they begin with a name, so never with '='. */
 static void put_fields(struct export *e, const struct sample *s)
 {
 	struct text text;
@@ -113,7 +113,7 @@ static void put_fields(struct export *e, const struct sample *s)
 	}
 }
 
-/* The event, with its period, and in which mode it happened. */
+/* Event, period, and mode. */
 static const struct text *event_text(struct export *e, const struct sample *s)
 {
 	const struct event *event = &e->a.p.events.event[s->event];
@@ -145,7 +145,7 @@ static void sample(struct export *e, const struct sample *s)
 	out_str(o, ",\"");
 	for (i = s->nframes; i--;)
 		out_frame(e, s->frames[i]);
-	/* instead of the last semicolon */
+	/* replaces the last semicolon */
 	o->buf[o->n - 1] = '"';
 	if (s->raw.data) {
 		out_str(o, ",\"");

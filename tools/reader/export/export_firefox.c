@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The Firefox Profiler's processed format.  It wants each thread's samples in
- * one piece, but they come mixed: they wait in a temporary file.
+ * The Firefox Profiler's processed format needs all samples of a thread
+ * together, but the log mixes threads: samples wait in a temporary file.
  */
 #include <stdio.h>
 
@@ -17,31 +17,11 @@ static bool same_stack(const void *ctx, uint32_t id, const void *key)
 
 static uint32_t stack_id(struct firefox *x, const struct fx_stack *key)
 {
-	uint64_t hash = hash_mix(key->prefix, key->frame);
-	uint32_t id = idtab_find(&x->stacktab, hash, same_stack, x, key);
-
-	if (id != IDTAB_NONE)
-		return id;
-	GROW(x->stack, x->nstacks, x->capstacks);
-	x->stack[x->nstacks] = *key;
-	idtab_add(&x->stacktab, hash, x->nstacks);
-	return x->nstacks++;
+	return IDTAB_ID(&x->stacktab, hash_mix(key->prefix, key->frame),
+			same_stack, x, key, x->stack, x->nstacks, x->capstacks);
 }
 
-/* Room for number @id in an array of @n, which is 0 where nothing was put. */
-static void *make_room(void *p, uint32_t *n, uint32_t id, size_t size)
-{
-	uint32_t more = id < 512 ? 1024 : 2 * id;
-
-	if (id < *n)
-		return p;
-	p = xreallocarray(p, more, size);
-	memset((char *)p + *n * size, 0, (more - *n) * size);
-	*n = more;
-	return p;
-}
-
-/* The functions of a frame, the outermost first. */
+/* Adds the functions of a frame, outermost first. */
 static void add_frame(struct export *e, struct firefox *x, uint32_t frame)
 {
 	struct level level[LEVELS_MAX];
@@ -66,13 +46,14 @@ static uint32_t chain_stack(struct export *e, struct firefox *x, uint32_t id)
 	const uint32_t *frames;
 	uint32_t i, k;
 
-	x->chain = make_room(x->chain, &x->nchains, id, sizeof(*x->chain));
+	x->chain = xgrow_zero(x->chain, &x->nchains, id, 1024,
+			      sizeof(*x->chain));
 	if (x->chain[id])
 		return x->chain[id] - 1;
 	frames = chain_frames(&e->a.p.chains, c);
 	for (i = c->n; i--;) {
-		x->rows = make_room(x->rows, &x->nrows, frames[i],
-				    sizeof(*x->rows));
+		x->rows = xgrow_zero(x->rows, &x->nrows, frames[i], 1024,
+				     sizeof(*x->rows));
 		if (!x->rows[frames[i]].n)
 			add_frame(e, x, frames[i]);
 		for (k = 0; k < x->rows[frames[i]].n; k++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A profile for Firefox: gathered as the log is read, then written. */
+/* A profile for Firefox: collected while the log is read, written at the end. */
 #ifndef READER_EXPORT_FIREFOX_H
 #define READER_EXPORT_FIREFOX_H
 

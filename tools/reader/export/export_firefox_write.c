@@ -21,9 +21,9 @@ static const char meta_fixed[] =
 	"]";
 
 /**
- * struct fx_writer - what the tables refer to
+ * struct fx_writer - numbers used in the tables
  * @lib:   by object: number of the library + 1, 0: it is none
- * @order: threads, each process' together and its first one first
+ * @order: threads, by process, the first thread of each one first
  */
 struct fx_writer {
 	struct export *e;
@@ -130,7 +130,7 @@ static void find_libs(struct fx_writer *w)
 			w->lib[i] = ++w->nlibs;
 }
 
-/* A build id as Microsoft writes its ids: the first three numbers turned. */
+/* Writes a build-id as a GUID: the first three numbers are little-endian. */
 static void put_breakpad(struct fx_writer *w, const struct buildid *b)
 {
 	static const unsigned char at[16] = {
@@ -197,7 +197,7 @@ static void put_stacks(struct fx_writer *w)
 	for (i = 0; i < x->nstacks; i++)
 		number(w, x->stack[i].frame);
 	end_column(w);
-	/* how far back those of the callers are; 0: there are none */
+	/* distance to the stack of the callers; 0: none */
 	column(w, "prefixOffset");
 	for (i = 0; i < x->nstacks; i++)
 		number(w, x->stack[i].prefix ? i + 1 - x->stack[i].prefix : 0);
@@ -205,7 +205,7 @@ static void put_stacks(struct fx_writer *w)
 	end_table(w, ",\n");
 }
 
-/* In the library, -1 where that is not known. */
+/* Address in the library, -1 if unknown. */
 static int64_t address(struct fx_writer *w, const struct fx_frame *f)
 {
 	const struct profile *p = &w->e->a.p;
@@ -291,7 +291,7 @@ static void put_funcs(struct fx_writer *w)
 	end_table(w, ",\n");
 }
 
-/* One for each library, with the same number. */
+/* Writes one for each library, with the same number. */
 static void put_resources(struct fx_writer *w)
 {
 	const struct profile *p = &w->e->a.p;
@@ -368,7 +368,7 @@ static void put_samples(struct fx_writer *w, uint32_t id)
 	end_table(w, ",");
 }
 
-/* The command; with several events, of which the samples are. */
+/* The name of a thread: its command; with several events, also the event. */
 static void put_thread_name(struct fx_writer *w, const struct fx_thread *t)
 {
 	const struct events *events = &w->e->a.p.events;
@@ -457,7 +457,7 @@ static uint32_t busiest(const struct fx_writer *w)
 	return best;
 }
 
-/* How far samples are apart, in ns: of a clock; of others, anything. */
+/* Distance of samples in ns for a clock; for other events any number will do. */
 static int64_t interval(const struct fx_writer *w)
 {
 	const struct events *t = &w->e->a.p.events;

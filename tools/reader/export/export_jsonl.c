@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A JSON object a sample and line; each can be read without the others. */
+/* One JSON object per sample and line; lines do not depend on each other. */
 #include "base/digits.h"
 #include "base/json.h"
 #include "export/export.h"
@@ -60,7 +60,7 @@ static const struct text *func_text(struct export *e, uint32_t func)
 	return texts_put(&e->funcs, func, e->scratch);
 }
 
-/* With a comma behind it. */
+/* Makes the text of a frame, with a comma at the end. */
 static const struct text *new_frame(struct export *e, uint32_t frame)
 {
 	struct level level[LEVELS_MAX];
@@ -83,7 +83,7 @@ static void put_numbers(struct export *e, const struct sample *s)
 	to = LITERAL(to, "{\"time\":");
 	to = put_parts(to, export_ns(e, s->tsc), 1000000000, 9);
 	if (wall > 0) {
-		/* as a string: many programs keep 53 bits of a number */
+		/* as a string: JSON parsers may keep only 53 bits of a number */
 		to = LITERAL(to, ",\"unix_ns\":\"");
 		to = put_number(to, (uint64_t)wall);
 		*to++ = '"';
@@ -97,7 +97,7 @@ static void put_numbers(struct export *e, const struct sample *s)
 	e->out->n += (size_t)(to - begin);
 }
 
-/* How the chain ends, where the log says it. */
+/* Writes how the chain ends, if the log says it. */
 static void put_ends(struct out *o, uint8_t ends)
 {
 	const char *sep = ",\"ends\":[\"";
@@ -115,10 +115,7 @@ static void put_ends(struct out *o, uint8_t ends)
 	out_str(o, "\"]");
 }
 
-/*
- * The event, with its name and its period, in which mode it happened and how its
- * chain ends.
- */
+/* Event, name, period, mode, and how the chain ends. */
 static const struct text *event_text(struct export *e, const struct sample *s)
 {
 	const struct event *v = &e->a.p.events.event[s->event];
@@ -141,7 +138,7 @@ static const struct text *event_text(struct export *e, const struct sample *s)
 	return texts_put(&e->events, id, e->scratch);
 }
 
-/* Of a tracepoint. */
+/* Fields of a tracepoint. */
 static void put_fields(struct export *e, const struct sample *s)
 {
 	out_str(e->out, ",\"fields\":");
@@ -159,7 +156,7 @@ static void sample(struct export *e, const struct sample *s)
 	out_text(o, object_text(e, export_object(e, func)));
 	for (i = 0; i < s->nframes; i++)
 		out_frame(e, s->frames[i]);
-	/* instead of the last one's comma */
+	/* replaces the last comma */
 	o->buf[o->n - 1] = ']';
 	if (s->raw.data)
 		put_fields(e, s);

@@ -3,7 +3,7 @@
 #include "elf/inlines.h"
 #include "export/export.h"
 
-/* an object's source; @ok: it has some */
+/* the debug information of an object; @ok: it has some */
 struct source_object {
 	struct inlines x;
 	bool tried, ok;
@@ -12,8 +12,8 @@ struct source_object {
 /**
  * struct sources - source positions of frames
  * @obj:   by object
- * @level: of all frames
- * @of:    by frame: which are its; @n 0: not looked at yet
+ * @level: the levels of all frames
+ * @of:    by frame: its levels; @n 0: not looked up yet
  */
 struct sources {
 	struct source_object *obj;
@@ -24,19 +24,7 @@ struct sources {
 	uint32_t nof;
 };
 
-static void *make_room(void *p, uint32_t *n, uint32_t id, size_t size)
-{
-	uint32_t more = id < 32 ? 64 : 2 * id;
-
-	if (id < *n)
-		return p;
-	p = xreallocarray(p, more, size);
-	memset((char *)p + *n * size, 0, (more - *n) * size);
-	*n = more;
-	return p;
-}
-
-/* Kernel modules have files of their own. */
+/* Kernel modules have debug files of their own. */
 static bool open_object(struct export *e, struct inlines *x, uint32_t obj)
 {
 	struct profile *p = &e->a.p;
@@ -58,7 +46,7 @@ static struct inlines *source_of(struct export *e, struct sources *t,
 {
 	struct source_object *o;
 
-	t->obj = make_room(t->obj, &t->nobj, obj, sizeof(*t->obj));
+	t->obj = xgrow_zero(t->obj, &t->nobj, obj, 64, sizeof(*t->obj));
 	o = &t->obj[obj];
 	if (!o->tried) {
 		o->tried = true;
@@ -141,7 +129,7 @@ uint32_t export_levels(struct export *e, uint32_t frame,
 	}
 	if (!t)
 		t = e->sources = xcalloc(1, sizeof(*t));
-	t->of = make_room(t->of, &t->nof, frame, sizeof(*t->of));
+	t->of = xgrow_zero(t->of, &t->nof, frame, 64, sizeof(*t->of));
 	if (!t->of[frame].n) {
 		first = t->nlevels;
 		look(e, t, frame);

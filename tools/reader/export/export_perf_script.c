@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The text of perf script, which every importer of profiles reads. */
+/* The text of perf script, which most importers of profiles can read. */
 #include "base/digits.h"
 #include "export/export.h"
 
 #define KERNEL		" ([kernel.kallsyms])\n"
 #define HEAD_MAX	256	/* numbers of a sample's line, generously */
 
-/* A number with blanks before it up to @width. */
+/* Writes a number, padded with blanks to @width. */
 static inline char *padded(char *to, uint64_t v, unsigned int width)
 {
 	unsigned int n = count_digits(v);
@@ -44,7 +44,7 @@ static const struct text *string_text(struct export *e, uint32_t id)
 	return texts_put(&e->strings, id, e->scratch);
 }
 
-/* Importers know kernel frames by their object. */
+/* Importers recognise kernel frames by the object's name. */
 static const struct text *object_text(struct export *e, uint32_t func)
 {
 	static const struct text kernel = { KERNEL, sizeof(KERNEL) - 1 };
@@ -70,7 +70,7 @@ static const char *func_text(struct export *e, uint32_t func)
 						  e->a.demangle));
 }
 
-/* The function that the address is in; @func has its name. */
+/* Writes the function of an address; @func has the name. */
 static void put_function(struct export *e, const struct place *place,
 			 uint32_t func)
 {

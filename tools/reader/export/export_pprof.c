@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* profile.proto of pprof, compressed. */
+/* pprof's profile.proto, compressed. */
 #include <stdio.h>
 
 #include "export/export.h"
@@ -20,16 +20,16 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 
-/* Where objects are put, one after the other; see place_objects(). */
+/* address of the first object; see place_objects() */
 #define FIRST_START	((uint64_t)0x10000000)
 #define START_ALIGN	((uint64_t)0x1000000)
 #define OFFSET_MAX	((uint64_t)1 << 40)
 #define PAGE_ROUND(x)	(((x) + 0xfff) & ~(uint64_t)0xfff)
 
 /**
- * struct pprof - a profile on its way out
- * @str:   its strings; ours in @e have other numbers
- * @start, @limit: of objects, by number; @limit 0: has no frames
+ * struct pprof - a profile that is being written
+ * @str:   its strings; their numbers are not those in @e
+ * @start, @limit: addresses of objects, by number; @limit 0: has no frames
  * @file:  by function: string number of its source file, 0: not known
  * @value: by event: number of its first value
  */
@@ -79,8 +79,8 @@ static uint32_t events_shown(const struct export *e, uint32_t *first)
 }
 
 /*
- * Of each event the samples and, where the period is known, how often it
- * happened.
+ * Each event has a value for samples and, if the period is known, one for how
+ * often it happened.
  */
 static void event_types(struct pprof *x, uint32_t i, bool alone)
 {
@@ -104,7 +104,7 @@ static void event_types(struct pprof *x, uint32_t i, bool alone)
 	free(name);
 }
 
-/* What has the first event's name; without it readers take the last. */
+/* The default is the first event's value; otherwise readers take the last one. */
 static void default_type(struct pprof *x, uint32_t first, bool alone)
 {
 	const struct event *event = &x->e->a.p.events.event[first];
@@ -165,7 +165,7 @@ static void label(struct pprof *x, const char *key, uint64_t value)
 	pb_message(&x->m, SAMPLE_LABEL, &x->part);
 }
 
-/* As text: pprof adds units to numbers, rounds them, and omits 0. */
+/* As text: pprof would add a unit to a number, round it, and omit 0. */
 static void label_number(struct pprof *x, const char *key, uint32_t v)
 {
 	char buf[16];
@@ -223,13 +223,13 @@ static uint32_t obj_of(const struct profile *p, const struct frame *f)
 	return p->funcs.func[f->func].obj;
 }
 
-/* No file is that long: a larger offset is an error. */
+/* Larger offsets than any file's are errors of the log. */
 static uint64_t offset(const struct frame *f)
 {
 	return f->addr < OFFSET_MAX ? f->addr : 0;
 }
 
-/* Where the frames of an object are: of the kernel, at run time. */
+/* Finds the addresses of each object's frames; kernel: at run time. */
 static void find_extents(struct pprof *x)
 {
 	const struct profile *p = &x->e->a.p;
@@ -249,10 +249,10 @@ static void find_extents(struct pprof *x)
 }
 
 /*
- * A file is not at the same place in every process, so each gets one of its
- * own: pprof takes an address to be that of whatever is there.  What is at
- * byte n of the file is at @start + n, so that programs which look into the
- * file find it.  The kernel is where it was.
+ * Gives each file a range of addresses.  Processes map files at different
+ * addresses, but in a profile an address must belong to one file.  Byte n of
+ * the file is at @start + n, so that programs which read the file find it. The
+ * kernel keeps its run-time addresses.
  */
 static void place_objects(struct pprof *x)
 {
@@ -304,7 +304,7 @@ static void mapping(struct pprof *x, uint32_t obj)
 	pb_write(x->e->out, PROFILE_MAPPING, &x->m);
 }
 
-/* Readers take the first object for the program: use that with most samples. */
+/* Readers take the first object for the program: use the one with most samples. */
 static uint32_t main_object(const struct pprof *x)
 {
 	const struct profile *p = &x->e->a.p;

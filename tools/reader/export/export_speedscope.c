@@ -6,8 +6,8 @@
 #include "export/export.h"
 
 /**
- * struct speedscope - a file on its way out
- * @order: chains that are wanted, by event and group
+ * struct speedscope - a file that is being written
+ * @order: wanted chains, by event and group
  * @comms: by string number: frame number + 1 of a command
  * @nframes: so far; functions come first
  */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the formats write, made once and then only copied. */
+/* Texts that the formats write often: each is made once, then copied. */
 #include <stdlib.h>
 
 #include "base/digits.h"
 #include "export/export.h"
 
 /**
- * struct scratch - where a text is made
- * @o:    takes it
- * @full: the first @n bytes of one that is longer than @o's buffer
+ * struct scratch - buffer in which a text is made
+ * @o:    the stream to write it to
+ * @full: the first @n bytes of a text that does not fit into @o's buffer
  */
 struct scratch {
 	struct out o;
@@ -56,13 +56,7 @@ void export_free(struct export *e)
 
 static struct text *text_of(struct texts *t, uint32_t id)
 {
-	uint32_t n = id < 512 ? 1024 : 2 * id;
-
-	if (id >= t->n) {
-		t->text = xreallocarray(t->text, n, sizeof(*t->text));
-		memset(t->text + t->n, 0, (n - t->n) * sizeof(*t->text));
-		t->n = n;
-	}
+	t->text = xgrow_zero(t->text, &t->n, id, 1024, sizeof(*t->text));
 	return &t->text[id];
 }
 
@@ -105,7 +99,7 @@ const struct text *texts_put(struct texts *t, uint32_t id, struct out *scratch)
 	return text;
 }
 
-/* Most are shorter than two lines of a processor's cache. */
+/* Prefetches two cache lines of each text; most are not longer. */
 void texts_prepare(struct export *e, const struct sample *s)
 {
 	const struct text *t;

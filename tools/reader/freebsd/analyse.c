@@ -73,7 +73,7 @@ int read_analyse(const struct reading *o, struct input *in)
 			bad = write_all(&l);
 		if (!bad)
 			log_warn(&l);
-		/* what is there was shown, but it is not all */
+		/* the analyses are of the readable part of the log */
 		status = bad ? bad : status;
 	} else if (!status && !o->live) {
 		status = input_was_empty(in);

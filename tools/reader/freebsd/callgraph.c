@@ -24,7 +24,7 @@
 #define COUNT_WIDTH	12
 
 /**
- * struct graph - one event's
+ * struct graph - the graph of one event
  * @image: of the last line, -1 at the start of a block
  */
 struct graph {
@@ -56,7 +56,7 @@ static void build(struct graph *g, uint32_t event)
 	calltree_sum(&g->t);
 }
 
-/* The most samples first; then by name, so that runs agree. */
+/* Most samples first, then by name, so that the order is reproducible. */
 static int by_samples(const struct callnode *a, const struct callnode *b,
 		      void *ctx)
 {

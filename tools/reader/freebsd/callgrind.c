@@ -3,10 +3,10 @@
  * -F: a call tree for kcachegrind and callgrind_annotate, with a column of
  * costs for each event.
  *
- * A call costs what was sampled below it: once for each sample, however often
- * the call is in its chain, and nothing where a function calls itself, or it
- * would cost more than all there is.  How often functions were called is not
- * known from samples; where the format wants it, the samples stand again.
+ * The cost of a call is the number of samples below it.  A sample counts once,
+ * even if the call is in its chain several times, and not at all if a function
+ * calls itself; otherwise a call could cost more than all samples.  The number of
+ * calls is not known from samples; the format needs one, so it is the cost.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@
 /**
  * struct cost - samples at a place, or below a call from there
  * @func:   label of the function that the place is in
- * @callee: label of the one called, NO_CALLEE: sampled here
- * @frame, @callee_frame: some frame of each
+ * @callee: label of the called function, NO_CALLEE: samples of the place itself
+ * @frame, @callee_frame: any frame of each
  */
 struct cost {
 	uint32_t	func, callee;
@@ -32,7 +32,7 @@ struct cost {
 	uint64_t	count;
 };
 
-/* @chain: the last one it was counted for, and one more */
+/* @chain: number + 1 of the last chain it was counted for */
 struct arc {
 	uint32_t	func, callee;
 	uint32_t	chain;
@@ -86,7 +86,7 @@ static bool same_arc(const void *ctx, uint32_t id, const void *key)
 	return a->func == b->func && a->callee == b->callee;
 }
 
-/* Was this arc met in this chain before? */
+/* True if this chain had the arc before. */
 static bool seen(struct tree *t, uint32_t func, uint32_t callee, uint32_t chain)
 {
 	struct arc key = { func, callee, chain + 1 };
@@ -139,7 +139,7 @@ static void collect(struct tree *t)
 	}
 }
 
-/* What was sampled in a function, then its calls. */
+/* Sorts samples of a function before its calls. */
 static int by_place(const void *pa, const void *pb)
 {
 	const struct cost *a = pa, *b = pb;
@@ -169,7 +169,7 @@ static void put_name(struct tree *t, const char *key, struct strtab *names,
 		fprintf(t->f, "%s=(%u) %s\n", key, id, name);
 }
 
-/* Where the function begins. */
+/* Finds the start of the function. */
 static void entry_of(struct tree *t, uint32_t frame, struct place *at)
 {
 	resolver_place(&t->l->r, &t->l->p, frame, at);
@@ -215,7 +215,7 @@ static int put_function(struct tree *t, uint32_t label, uint32_t frame,
 	return line;
 }
 
-/* Code that was inlined has its lines in another file. */
+/* Lines of inlined code are in another file. */
 static int put_file(struct tree *t, const struct place *at)
 {
 	char file[NAME_MAX_SHOWN];
@@ -243,7 +243,7 @@ static void put_counts(struct tree *t, const struct cost *from,
 	putc('\n', t->f);
 }
 
-/* All costs of one place, or of one call: one line. */
+/* Writes all costs of a place, or of a call, as one line. */
 static void put_cost(struct tree *t, const struct cost *from,
 		     const struct cost *to)
 {
@@ -266,7 +266,7 @@ static void put_cost(struct tree *t, const struct cost *from,
 	put_counts(t, from, to);
 }
 
-/* Formulas of kcachegrind take only such names. */
+/* Formulas of kcachegrind accept only such names. */
 static void put_event(struct tree *t, uint32_t event)
 {
 	const char *s = strtab_str(&t->l->p.str,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * -m: where the samples were, for pmcannotate; -a: the lines of their chains.
- * Samples that agree stand together, in the order in which the first of each
- * kind came.
+ * -m: the lines of sampled places, for pmcannotate; -a: the lines of their
+ * chains. Equal samples are together, in the order of the first of each kind.
  */
 #include <sysexits.h>
 

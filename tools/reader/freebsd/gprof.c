@@ -2,12 +2,12 @@
 /*
  * -g: profiles for gprof, one for each image and event, in EVENT/IMAGE.gmon.
  *
- * The counters of such a file have 16 bits.  gprof adds up what several of its
- * histograms tell of the same addresses, so with -e a place with more samples
- * gets a histogram of its own, as often as it takes.
+ * Counters of such a file have 16 bits.  gprof adds up several histograms of the
+ * same addresses, so with -e a place with more samples gets as many histograms
+ * of its own as it needs.
  *
- * Calls are known inside an image only, and the number of calls not at all:
- * the samples below stand for it.
+ * Calls are known inside an image only.  Their number is not known: the number
+ * of samples below is used.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -22,8 +22,8 @@
 #include "base/say.h"
 #include "freebsd/log_view.h"
 
-#define BIN_BYTES	2U	/* of code; gprof's unit, too */
-#define BIN_BYTES_BIG	16U	/* where that would be too many */
+#define BIN_BYTES	2U	/* bytes of code, as gprof counts */
+#define BIN_BYTES_BIG	16U	/* for images that would have too many bins */
 #define BIG_IMAGE	((uint64_t)16 << 20)
 #define IMAGE_MAX	((uint64_t)1 << 32)
 
@@ -37,7 +37,7 @@ struct gmon_arc {
 
 /**
  * struct gmon - a profile
- * @lo, @hi: what is code in the image
+ * @lo, @hi: addresses of the image's code
  * @name:    of the file, without the directory
  */
 struct gmon {
@@ -101,7 +101,7 @@ static bool file_extent(const struct log *l, uint32_t image, uint64_t *lo,
 	return *hi > *lo;
 }
 
-/* Modules and memory have no addresses that gprof could look up in a file. */
+/* gprof cannot find addresses of modules and of anonymous memory in a file. */
 static bool extent(const struct log *l, uint32_t image, uint64_t *lo,
 		   uint64_t *hi)
 {
@@ -124,7 +124,7 @@ static bool same_gmon(const void *ctx, uint32_t id, const void *key)
 	return a->image == b->image && a->event == b->event;
 }
 
-/* NULL: there is none for this image. */
+/* Returns NULL if the image has none. */
 static struct gmon *gmon_of(struct gprof *g, uint32_t image, uint32_t event)
 {
 	struct gmon key = { .image = image, .event = event }, *m;
@@ -212,7 +212,7 @@ static void put64(FILE *f, uint64_t v)
 	fwrite(&v, sizeof(v), 1, f);
 }
 
-/* What a sample stands for: a clock's are time, others are themselves. */
+/* The unit of a count: seconds for a clock, else samples. */
 static void put_unit(FILE *f, const struct event *e)
 {
 	bool clock = e->type == PERF_TYPE_SOFTWARE && e->rate &&
@@ -228,7 +228,7 @@ static void put_unit(FILE *f, const struct event *e)
 	putc('s', f);
 }
 
-/* Bins [from, to), each at most what fits; what is over is left in them. */
+/* Writes bins [from, to), each up to 16 bits; a bin keeps the rest. */
 static void put_histogram(struct gprof *g, struct gmon *m, FILE *f, size_t from,
 			  size_t to)
 {
@@ -248,7 +248,7 @@ static void put_histogram(struct gprof *g, struct gmon *m, FILE *f, size_t from,
 	}
 }
 
-/* Places with too many samples are histograms of their own. */
+/* Writes the rest of places with too many samples as further histograms. */
 static void put_wide(struct gprof *g, struct gmon *m, FILE *f)
 {
 	size_t from = 0, i;
@@ -291,12 +291,12 @@ static void put_gmon(struct gprof *g, struct gmon *m, FILE *f)
 	}
 }
 
-/* A name of the log as a file's: without directories, and not hidden. */
+/* Makes a file name of a name from the log: without '/', and not hidden. */
 static char *file_name(const char *name)
 {
 	char shown[SHOWN_MAX], *s, *p;
 
-	/* messages and terminals have it too */
+	/* without control characters: messages and terminals show it, too */
 	shown_name(shown, *name ? name : "_", false);
 	s = xstrdup(shown);
 	for (p = s; *p; p++)
@@ -340,7 +340,7 @@ static const char *top_dir(const struct reading *o)
 	return o->gprof_dir ? o->gprof_dir : ".";
 }
 
-/* Of the profiles of an event */
+/* Directory for the profiles of an event */
 static char *dir_of(const struct reading *o, const char *name)
 {
 	char *event = file_name(name);
@@ -376,7 +376,7 @@ static int check_dir(const struct reading *o, const char *name)
 	char *dir = dir_of(o, name);
 	int status = EX_CANTCREAT;
 
-	/* only the file system knows if it can be made */
+	/* let the file system decide which names are valid */
 	if (!mkdir(dir, 0777)) {
 		rmdir(dir);
 		status = 0;

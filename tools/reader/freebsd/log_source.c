@@ -20,7 +20,7 @@
 #define DEFAULT_PORT	"9000"	/* FreeBSD's */
 #define HOST_MAX	256
 
-/* "host:port"; as in FreeBSD, a file with a colon is written ./a:b. */
+/* The port of "host:port".  As in FreeBSD, a file with a colon is written ./a:b. */
 static const char *port_of(const char *path)
 {
 	return *path == '/' || *path == '.' ? NULL : strrchr(path, ':');
@@ -97,7 +97,7 @@ static int listening(const char *path, const char *colon)
 	return fd;
 }
 
-/* One connection, no more. */
+/* Accepts a single connection. */
 static int accept_log(const char *path, const char *colon)
 {
 	int fd, s = listening(path, colon);
@@ -181,7 +181,7 @@ int input_unwanted(const struct reading *o, const struct pmclog_rec *rec)
 	cpu = PMCLOG_CC_CPU(PMCLOG_FIELD32(rec, struct pmclog_callchain,
 					   cpuflags));
 	tid = PMCLOG_FIELD32(rec, struct pmclog_callchain, tid);
-	/* -c and -i chose what is recorded there */
+	/* -c and -i have chosen what was recorded */
 	if (o->live)
 		return 0;
 	if (!cpus->all && (cpu >= CPU_LIMIT || !cpus->set[cpu]))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the analyses of a log share: files, names, addresses, lines. */
+/* Common code of the analyses of a log: files, names, addresses, lines. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@ _Static_assert(NAME_MAX_SHOWN >= SHOWN_MAX, "names are made by shown_name()");
 
 #define LABEL_PLACE	0x80000000U	/* a frame, not a function */
 
-/* -k names the symbols, or a directory that has them somewhere. */
+/* -k is a file with symbols, or a directory that has one under a usual name. */
 static char *kernel_file(const char *dir)
 {
 	static const char *const names[] = {
@@ -35,7 +35,7 @@ static char *kernel_file(const char *dir)
 			return path;
 		free(path);
 	}
-	/* tells that it is no such file */
+	/* opening it will fail and report the name */
 	return xasprintf("%s/%s", dir, names[0]);
 }
 
@@ -125,7 +125,7 @@ uint32_t log_label_image(const struct log *l, uint32_t label)
 	return l->p.funcs.func[label].obj;
 }
 
-/* Parsers end a name at the first blank. */
+/* Parsers end a name at the first blank: replaces them. */
 static void one_word(char *s)
 {
 	for (; *s; s++)
@@ -155,7 +155,7 @@ static void place_name(struct log *l, uint32_t frame, char name[NAME_MAX_SHOWN])
 
 	resolver_place(&l->r, &l->p, frame, &at);
 	if (l->o->no_symbols || !func_named(&l->p.funcs.func[f->func])) {
-		/* memory without a file has no addresses that mean something */
+		/* addresses in memory without a file mean nothing */
 		if (at.addr)
 			snprintf(name, NAME_MAX_SHOWN, "%#llx",
 				 (unsigned long long)at.addr);
@@ -181,12 +181,12 @@ void log_image(const struct log *l, uint32_t obj, char path[NAME_MAX_SHOWN])
 {
 	const struct object *o = &l->p.objs.obj[obj];
 
-	/* a module's path is its name */
+	/* a module is shown by name, not by path */
 	shown_name(path, strtab_str(&l->p.str, o->kind == OBJ_MODULE ?
 				    o->brief : o->path), false);
 }
 
-/* The file that tells of an image's lines, if one does. */
+/* Opens the file with an image's lines, if there is one. */
 static void open_lines(struct log *l, uint32_t obj)
 {
 	const struct object *o = &l->p.objs.obj[obj];
@@ -194,7 +194,7 @@ static void open_lines(struct log *l, uint32_t obj)
 
 	if (o->kind == OBJ_KERNEL && l->r.ready && l->r.k.source)
 		lines_open(l->lines[obj], NULL, l->r.k.source);
-	/* it has segments if it is the file that ran */
+	/* only the file that ran has segments */
 	if (o->kind != OBJ_FILE || obj >= l->r.n || !l->r.open[obj] ||
 	    !l->r.syms[obj].segs.n)
 		return;
@@ -235,7 +235,7 @@ int log_line(struct log *l, const struct place *at, const char **file,
 	return 1;
 }
 
-/* Samples whose place nothing was mapped at, or that have no function. */
+/* Counts samples at unmapped addresses, and those without a function. */
 static void count_nameless(const struct log *l, uint64_t *unmapped,
 			   uint64_t *nameless, uint64_t *dubious)
 {
@@ -280,7 +280,7 @@ static void tell_unresolved(const struct log *l)
 	if (l->r.ready) {
 		char from[NAME_MAX_SHOWN];
 
-		/* the log's release may be a part of it */
+		/* the path may contain the log's release: make it safe to show */
 		shown_name(from, l->r.k.source ? l->r.k.source : l->r.k.why,
 			   false);
 		warn_line("kernel symbols: %s", from);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A log as text, in FreeBSD's words: a line for each record, with "..." lines
- * for the program counters of a chain.  With -v what is ours follows on the
- * line; pmclog dump shows all there is.
+ * A log as text in FreeBSD's format: a line for each record, and lines with
+ * "..." for the program counters of a chain.  With -v, data that only hwpmc has
+ * is added to the lines; pmclog dump shows everything.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,22 +41,6 @@ static void put_dec(struct out *o, uint32_t v)
 	out_s64(o, (int32_t)v);
 }
 
-static void put_value(struct out *o, uint64_t v)
-{
-	out_char(o, ' ');
-	out_u64(o, v);
-}
-
-static void put_string(struct out *o, const struct pmclog_rec *r, size_t off)
-{
-	const char *s = (const char *)r->data + off;
-
-	out_char(o, ' ');
-	out_quoted(o, s, strlen(s));
-}
-
-#define STRING(type, field)	put_string(o, r, offsetof(struct type, field))
-
 static void put_chain(struct out *o, const struct pmclog_rec *r)
 {
 	uint32_t flags = U32(pmclog_callchain, cpuflags), i, n;
@@ -74,92 +58,100 @@ static void put_chain(struct out *o, const struct pmclog_rec *r)
 	}
 }
 
-static void put_pmc(struct out *o, const struct pmclog_rec *r)
+/* how a field is written; STRING: up to its NUL */
+enum how { NONE, HEX, HEX64, DEC, COUNT, BARE_HEX, EVENT, CPUTYPE, STRING };
+
+#define F(how, record, field)	{ how, offsetof(struct pmclog_##record, field) }
+
+/* the fields of each record, in FreeBSD's order */
+static const struct column {
+	enum how how;
+	size_t offset;
+} columns[][6] = {
+	[PMCLOG_T_INITIALIZE] = {
+		F(HEX, initialize, version), F(CPUTYPE, initialize, cputype) },
+	[PMCLOG_T_PMCALLOCATE] = {
+		F(HEX, pmcallocatedyn, pmcid), F(EVENT, pmcallocatedyn, event),
+		F(HEX, pmcallocatedyn, flags) },
+	[PMCLOG_T_PMCALLOCATEDYN] = {
+		F(HEX, pmcallocatedyn, pmcid), F(STRING, pmcallocatedyn, name),
+		F(HEX, pmcallocatedyn, flags) },
+	[PMCLOG_T_PMCATTACH] = {
+		F(HEX, pmcattach, pmcid), F(DEC, pmcattach, pid),
+		F(STRING, pmcattach, path) },
+	[PMCLOG_T_PMCDETACH] = {
+		F(HEX, pmcdetach, pmcid), F(DEC, pmcdetach, pid) },
+	[PMCLOG_T_PROCCSW] = {
+		F(HEX, proccsw, pmcid), F(DEC, proccsw, pid),
+		F(COUNT, proccsw, value) },
+	[PMCLOG_T_PROCEXIT] = {
+		F(HEX, procexit, pmcid), F(DEC, procexit, pid),
+		F(COUNT, procexit, value) },
+	[PMCLOG_T_USERDATA] = { F(HEX, userdata, userdata) },
+	[PMCLOG_T_MAP_IN] = {
+		F(DEC, map_in, pid), F(HEX64, map_in, start),
+		F(STRING, map_in, path) },
+	[PMCLOG_T_MAP_OUT] = {
+		F(DEC, map_out, pid), F(HEX64, map_out, start),
+		F(HEX64, map_out, end) },
+	[PMCLOG_T_PROCEXEC] = {
+		F(HEX, procexec, pmcid), F(DEC, procexec, pid),
+		F(HEX64, procexec, base), F(HEX64, procexec, dyn),
+		F(STRING, procexec, path) },
+	[PMCLOG_T_PROCFORK] = {
+		F(DEC, procfork, oldpid), F(DEC, procfork, newpid) },
+	[PMCLOG_T_SYSEXIT] = { F(DEC, sysexit, pid) },
+	[PMCLOG_T_PROC_CREATE] = {
+		F(DEC, proc_create, pid), F(BARE_HEX, proc_create, flags),
+		F(STRING, proc_create, comm) },
+	[PMCLOG_T_THR_CREATE] = {
+		F(DEC, thr_create, tid), F(DEC, thr_create, pid),
+		F(BARE_HEX, thr_create, flags), F(STRING, thr_create, name) },
+	[PMCLOG_T_THR_EXIT] = { F(DEC, thr_exit, tid) },
+};
+
+static void put_column(struct out *o, const unsigned char *p, enum how how)
 {
-	switch (r->type) {
-	case PMCLOG_T_INITIALIZE:
-		put_hex(o, U32(pmclog_initialize, version));
-		out_printf(o, " \"%s\"", pmc_name_of_cputype((enum pmc_cputype)
-				U32(pmclog_initialize, cputype)));
+	out_char(o, ' ');
+	switch (how) {
+	case NONE:
 		break;
-	case PMCLOG_T_PMCALLOCATE:
-		/* pmcid, then as FreeBSD's number for want of its name */
-		put_hex(o, U32(pmclog_pmcallocatedyn, pmcid));
-		out_printf(o, " \"%#x\"", U32(pmclog_pmcallocatedyn, event));
-		put_hex(o, U32(pmclog_pmcallocatedyn, flags));
+	case HEX:
+		out_hex(o, pmclog_get32(p));
 		break;
-	case PMCLOG_T_PMCALLOCATEDYN:
-		put_hex(o, U32(pmclog_pmcallocatedyn, pmcid));
-		STRING(pmclog_pmcallocatedyn, name);
-		put_hex(o, U32(pmclog_pmcallocatedyn, flags));
+	case HEX64:
+		out_hex(o, pmclog_get64(p));
 		break;
-	case PMCLOG_T_PMCATTACH:
-		put_hex(o, U32(pmclog_pmcattach, pmcid));
-		put_dec(o, U32(pmclog_pmcattach, pid));
-		STRING(pmclog_pmcattach, path);
+	case DEC:
+		out_s64(o, (int32_t)pmclog_get32(p));
 		break;
-	case PMCLOG_T_PMCDETACH:
-		put_hex(o, U32(pmclog_pmcdetach, pmcid));
-		put_dec(o, U32(pmclog_pmcdetach, pid));
+	case COUNT:
+		out_u64(o, pmclog_get64(p));
 		break;
-	case PMCLOG_T_PROCCSW:
-		put_hex(o, U32(pmclog_proccsw, pmcid));
-		put_dec(o, U32(pmclog_proccsw, pid));
-		put_value(o, U64(pmclog_proccsw, value));
+	case BARE_HEX:
+		out_printf(o, "%x", pmclog_get32(p));
 		break;
-	case PMCLOG_T_PROCEXIT:
-		put_hex(o, U32(pmclog_procexit, pmcid));
-		put_dec(o, U32(pmclog_procexit, pid));
-		put_value(o, U64(pmclog_procexit, value));
+	case EVENT:	/* FreeBSD prints a number for want of its name */
+		out_printf(o, "\"%#x\"", pmclog_get32(p));
 		break;
-	case PMCLOG_T_USERDATA:
-		put_hex(o, U32(pmclog_userdata, userdata));
+	case CPUTYPE:
+		out_printf(o, "\"%s\"", pmc_name_of_cputype(
+				(enum pmc_cputype)pmclog_get32(p)));
+		break;
+	case STRING:
+		out_quoted(o, (const char *)p, strlen((const char *)p));
 		break;
 	}
 }
 
-static void put_process(struct out *o, const struct pmclog_rec *r)
+static void put_columns(struct out *o, const struct pmclog_rec *r)
 {
-	switch (r->type) {
-	case PMCLOG_T_MAP_IN:
-		put_dec(o, U32(pmclog_map_in, pid));
-		put_hex(o, U64(pmclog_map_in, start));
-		STRING(pmclog_map_in, path);
-		break;
-	case PMCLOG_T_MAP_OUT:
-		put_dec(o, U32(pmclog_map_out, pid));
-		put_hex(o, U64(pmclog_map_out, start));
-		put_hex(o, U64(pmclog_map_out, end));
-		break;
-	case PMCLOG_T_PROCEXEC:
-		put_hex(o, U32(pmclog_procexec, pmcid));
-		put_dec(o, U32(pmclog_procexec, pid));
-		put_hex(o, U64(pmclog_procexec, base));
-		put_hex(o, U64(pmclog_procexec, dyn));
-		STRING(pmclog_procexec, path);
-		break;
-	case PMCLOG_T_PROCFORK:
-		put_dec(o, U32(pmclog_procfork, oldpid));
-		put_dec(o, U32(pmclog_procfork, newpid));
-		break;
-	case PMCLOG_T_SYSEXIT:
-		put_dec(o, U32(pmclog_sysexit, pid));
-		break;
-	case PMCLOG_T_PROC_CREATE:
-		put_dec(o, U32(pmclog_proc_create, pid));
-		out_printf(o, " %x", U32(pmclog_proc_create, flags));
-		STRING(pmclog_proc_create, comm);
-		break;
-	case PMCLOG_T_THR_CREATE:
-		put_dec(o, U32(pmclog_thr_create, tid));
-		put_dec(o, U32(pmclog_thr_create, pid));
-		out_printf(o, " %x", U32(pmclog_thr_create, flags));
-		STRING(pmclog_thr_create, name);
-		break;
-	case PMCLOG_T_THR_EXIT:
-		put_dec(o, U32(pmclog_thr_exit, tid));
-		break;
-	}
+	const struct column *c;
+
+	if (r->type >= sizeof(columns) / sizeof(columns[0]))
+		return;
+	for (c = columns[r->type]; c->how; c++)
+		put_column(o, r->data + c->offset, c->how);
 }
 
 static void put_raw(struct out *o, const struct pmclog_rec *r,
@@ -208,7 +200,7 @@ static void put_ext(struct out *o, const struct pmclog_rec *r,
 	}
 }
 
-/* What FreeBSD's lines have no place for */
+/* Writes data that FreeBSD's lines have no field for. */
 static void put_ours(struct out *o, const struct pmclog_rec *r,
 		     const struct tracepoints *tps)
 {
@@ -244,8 +236,7 @@ static void put_record(struct out *o, const struct pmclog_rec *r,
 	if (r->type == PMCLOG_T_CALLCHAIN) {
 		put_chain(o, r);
 	} else {
-		put_pmc(o, r);
-		put_process(o, r);
+		put_columns(o, r);
 		if (!pmclog_iter_type_name(r->type))
 			out_printf(o, " type %u", r->type);
 		if (verbose)
@@ -254,7 +245,7 @@ static void put_record(struct out *o, const struct pmclog_rec *r,
 	out_char(o, '\n');
 }
 
-/* The fields of a sample go where it went. */
+/* A RAW record is shown if its sample was. */
 static bool is_wanted(const struct reading *o, const struct pmclog_rec *r,
 		      bool last)
 {
@@ -263,7 +254,7 @@ static bool is_wanted(const struct reading *o, const struct pmclog_rec *r,
 	return !input_unwanted(o, r);
 }
 
-/* At the first record: what is no log costs no file that is there already. */
+/* Called at the first record: an invalid log must not overwrite a file. */
 static int open_out(const struct reading *o, struct out *out)
 {
 	const char *path = o->text_path;
@@ -290,7 +281,7 @@ static int dump(const struct reading *o, struct input *in, struct out *out)
 			return EX_CANTCREAT;
 		any |= status == PMCLOG_ITER_RECORD;
 		if (status == PMCLOG_ITER_MORE) {
-			/* what has come is shown before more is waited for */
+			/* show what has arrived before waiting for more */
 			out_flush(out);
 			input_wait(in, -1);
 		} else if (status == PMCLOG_ITER_RECORD) {

@@ -23,19 +23,16 @@
 #define DEFAULT_THRESHOLD 0.5
 #define STATUS_ROW	1
 
-/*
- * What is known of chains is kept for what they come to; with deltas only,
- * it can be forgotten when there are so many.
- */
+/* With deltas only, chains can be forgotten when there are so many. */
 #define CHAINS_KEPT	(1U << 20)
 
 /**
  * struct session - a view and its output
  * @path:   file for the screens as text; NULL: the terminal
- * @plain:  that, once there is something to show
+ * @plain:  the open file; NULL until there is something to write
  * @tty:    descriptor of the keyboard, -1: none
  * @status: the exit status so far
- * @ended:  the log is over, or has no more for now if it is a file
+ * @ended:  no more data: the log is complete, or the end of a file was reached
  * @prefix: a 'c' waits for its second key
  */
 struct session {
@@ -232,7 +229,7 @@ static void draw(struct session *s)
 		forget(t);
 }
 
-/* After a key: the same samples in another view. */
+/* Redraws after a key: the same samples in another view. */
 static void draw_again(struct session *s)
 {
 	struct top *t = &s->top;
@@ -257,7 +254,7 @@ static void read_some(struct session *s)
 			break;
 		if (!input_unwanted(&s->top.o, &r))
 			profile_record(&s->top.log.p, &r);
-		/* our own recording is over with its log */
+		/* the end of its log is the end of our own recording */
 		if (r.type == PMCLOG_T_CLOSELOG &&
 		    s->top.o.live)
 			status = PMCLOG_ITER_EOF;

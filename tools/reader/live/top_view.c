@@ -21,7 +21,7 @@
  * Text in columns
  */
 
-/* What @c takes on the screen; what the terminal has no sign for, a '?'. */
+/* Returns the width of the next character; a '?' replaces what cannot be shown. */
 static int next_char(const char **s, char out[MB_LEN_MAX + 1])
 {
 	wchar_t c;
@@ -30,7 +30,7 @@ static int next_char(const char **s, char out[MB_LEN_MAX + 1])
 	int width = n && n < (size_t)-2 ? wcwidth(c) : -1;
 
 	if (width < 0) {
-		/* one for each character, not for each of its bytes */
+		/* one '?' per character, not per byte */
 		do {
 			(*s)++;
 		} while (((unsigned char)**s & 0xC0) == 0x80);
@@ -98,7 +98,7 @@ static bool shown_event(const struct top *t, uint32_t event)
 	return t->merge && event_same(&e->event[event], &e->event[t->event]);
 }
 
-/* Is it the first of the events that are shown together? */
+/* True for the first of the events that are shown together. */
 static bool leads(const struct top *t, uint32_t event)
 {
 	const struct events *e = &t->log.p.events;
@@ -144,7 +144,7 @@ static uint64_t samples_of(const struct top *t, uint32_t chain)
 
 	if (!t->delta || chain >= t->nbefore)
 		return n;
-	/* fewer: a user chain came, so a sample moved to another chain */
+	/* fewer: a late user chain has moved a sample to another chain */
 	return n > t->before[chain] ? n - t->before[chain] : 0;
 }
 
@@ -223,7 +223,7 @@ static void count_losses(struct top *t)
 	}
 }
 
-/* Paths of @depth frames, from the place up or from the outermost down. */
+/* Builds paths of @depth frames, innermost or outermost frame first. */
 static void build(struct top *t, struct calltree *tree, uint32_t depth,
 		  bool from_top)
 {
@@ -342,7 +342,7 @@ static int by_self(const void *pa, const void *pb, void *ctx)
 	return a < b ? -1 : a > b;
 }
 
-/* One function of a path: name, image where it changes, share if it has one. */
+/* A function of a path: name, image if it changes, share if it has one. */
 static void node_text(struct top *t, const struct callnode *node,
 		      uint32_t *image, char out[NAME_MAX_SHOWN + 64])
 {
@@ -419,7 +419,7 @@ void top_draw(struct top *t, struct top_text *text)
 	top_redraw(t, text);
 }
 
-/* How user chains of the events shown end, in all of the log. */
+/* Adds how the user chains of the shown events end, over the whole log. */
 static void add_chains(const struct top *t, char *line, size_t size)
 {
 	const struct profile *p = &t->log.p;

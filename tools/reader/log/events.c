@@ -41,33 +41,20 @@ static uint32_t event_id(struct events *t, uint32_t pmcid,
 			 const struct event *want)
 {
 	struct event key = *want;
-	uint64_t hash;
-	uint32_t id;
 
 	key.pmcid = pmcid;
-	hash = hash_event(&key, t->apart);
-	id = idtab_find(&t->eventtab, hash, same_event, t, &key);
-	if (id != IDTAB_NONE)
-		return id;
-	GROW(t->event, t->n, t->cap);
-	t->event[t->n] = key;
-	idtab_add(&t->eventtab, hash, t->n);
-	return t->n++;
+	return IDTAB_ID(&t->eventtab, hash_event(&key, t->apart), same_event, t,
+			&key, t->event, t->n, t->cap);
 }
 
 void events_announce(struct events *t, uint32_t pmcid,
 		     const struct event *want)
 {
-	uint64_t hash = hash_mix(pmcid, 1);
 	uint32_t event = event_id(t, pmcid, want);
-	uint32_t id = idtab_find(&t->pmctab, hash, same_pmc, t, &pmcid);
+	struct event_pmc key = { .pmcid = pmcid };
+	uint32_t id = IDTAB_ID(&t->pmctab, hash_mix(pmcid, 1), same_pmc, t, &key,
+			       t->pmc, t->npmc, t->cappmc);
 
-	if (id == IDTAB_NONE) {
-		GROW(t->pmc, t->npmc, t->cappmc);
-		t->pmc[t->npmc].pmcid = pmcid;
-		idtab_add(&t->pmctab, hash, t->npmc);
-		id = t->npmc++;
-	}
 	t->pmc[id].event = event;	/* PMC ids are reused */
 	t->event[event].session = t->session;
 }
@@ -111,14 +98,9 @@ static bool same_rate(const void *ctx, uint32_t id, const void *key)
 
 void events_rate(struct events *t, const struct event_rate *r)
 {
-	uint64_t hash = hash_mix(r->pmcid, r->cpu);
-	uint32_t id = idtab_find(&t->ratetab, hash, same_rate, t, r);
+	uint32_t id = IDTAB_ID(&t->ratetab, hash_mix(r->pmcid, r->cpu), same_rate,
+			       t, r, t->rate, t->nrate, t->caprate);
 
-	if (id == IDTAB_NONE) {
-		GROW(t->rate, t->nrate, t->caprate);
-		idtab_add(&t->ratetab, hash, t->nrate);
-		id = t->nrate++;
-	}
 	t->rate[id] = *r;
 }
 

@@ -352,26 +352,15 @@ static bool same_pmc(const void *ctx, uint32_t id, const void *key)
 	       *(const uint32_t *)key;
 }
 
-static uint32_t find_tp(const struct tracepoints *t,
-			const struct tracepoint *key)
-{
-	return idtab_find(&t->tab, hash_mix(key->type, key->config), same_tp,
-			  t, key);
-}
-
 static void add_fields(struct tracepoints *t, const struct pmclog_rec *r)
 {
 	struct tracepoint key = {
 		.type = PMCLOG_FIELD32(r, struct pmclog_ext_fields, type),
 		.config = PMCLOG_FIELD64(r, struct pmclog_ext_fields, config),
 	};
-	uint32_t id = find_tp(t, &key);
+	uint32_t id = IDTAB_ID(&t->tab, hash_mix(key.type, key.config), same_tp, t,
+			       &key, t->tp, t->n, t->cap);
 
-	if (id == IDTAB_NONE) {
-		GROW(t->tp, t->n, t->cap);
-		idtab_add(&t->tab, hash_mix(key.type, key.config), t->n);
-		t->tp[id = t->n++] = key;
-	}
 	tp_format_free(t->tp[id].format);
 	t->tp[id].format = tp_parse((const char *)r->data +
 				    offsetof(struct pmclog_ext_fields, text));
@@ -382,19 +371,14 @@ static void add_pmc(struct tracepoints *t, const struct pmclog_rec *r)
 	struct tp_pmc pmc = {
 		.pmcid = PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, pmcid),
 	};
-	uint64_t hash = hash_mix(pmc.pmcid, 0);
 	uint32_t id;
 
 	if (r->len < sizeof(struct pmclog_pmcallocatedyn))
 		return;
 	pmc.type = PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, type);
 	pmc.config = PMCLOG_FIELD64(r, struct pmclog_pmcallocatedyn, config);
-	id = idtab_find(&t->pmctab, hash, same_pmc, t, &pmc.pmcid);
-	if (id == IDTAB_NONE) {
-		GROW(t->pmc, t->npmc, t->cappmc);
-		idtab_add(&t->pmctab, hash, t->npmc);
-		id = t->npmc++;
-	}
+	id = IDTAB_ID(&t->pmctab, hash_mix(pmc.pmcid, 0), same_pmc, t, &pmc,
+		      t->pmc, t->npmc, t->cappmc);
 	t->pmc[id] = pmc;	/* PMC ids are reused */
 }
 
@@ -413,7 +397,7 @@ const struct tp_format *tp_lookup(const struct tracepoints *t, uint32_t type,
 				  uint64_t config)
 {
 	struct tracepoint key = { .type = type, .config = config };
-	uint32_t id = find_tp(t, &key);
+	uint32_t id = idtab_find(&t->tab, hash_mix(type, config), same_tp, t, &key);
 
 	return id == IDTAB_NONE ? NULL : t->tp[id].format;
 }

@@ -67,7 +67,7 @@ void ends_move(struct ends *t, uint32_t event, uint32_t comm, uint8_t from,
 	ends_put(t, event, comm, to);
 }
 
-static void add_sum(struct ends_sum *to, const struct ends_sum *from)
+void ends_sum_add(struct ends_sum *to, const struct ends_sum *from)
 {
 	int i;
 
@@ -100,7 +100,7 @@ void ends_add(struct ends_sum *sum, const struct ends *t,
 {
 	uint32_t i;
 
-	add_sum(sum, &p->before);
+	ends_sum_add(sum, &p->before);
 	for (i = 0; i < ENDS; i++) {
 		sum->all += p->n[i];
 		if (t->told)

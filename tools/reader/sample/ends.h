@@ -94,6 +94,7 @@ void ends_settle(struct ends *t);
 void ends_add(struct ends_sum *sum, const struct ends *t,
 	      const struct ends_place *p);
 struct ends_sum ends_of_event(const struct ends *t, uint32_t event);
+void ends_sum_add(struct ends_sum *to, const struct ends_sum *from);
 /* Does any log so far say how its samples' chains end? */
 bool ends_are_told(const struct ends *t);
 

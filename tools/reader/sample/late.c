@@ -23,14 +23,10 @@ static uint32_t find(const struct late *t, uint32_t tid)
 
 static uint32_t get(struct late *t, uint32_t tid)
 {
-	uint32_t id = find(t, tid);
+	struct late_tid key = { .tid = tid };
 
-	if (id != IDTAB_NONE)
-		return id;
-	GROW(t->tids, t->n, t->cap);
-	t->tids[t->n] = (struct late_tid){ .tid = tid };
-	idtab_add(&t->tab, hash_mix(tid, 0), t->n);
-	return t->n++;
+	return IDTAB_ID(&t->tab, hash_mix(tid, 0), same_tid, t, &key, t->tids,
+			t->n, t->cap);
 }
 
 static void unlink_sample(struct late *t, struct late_sample *s)

@@ -18,17 +18,9 @@ static uint32_t group_id(struct groups *t, const struct group *g)
 {
 	uint64_t hash = hash_mix((uint64_t)g->pid << 32 | g->tid,
 				 (uint64_t)g->cpu << 32 | g->slice);
-	uint32_t id;
 
-	hash = hash_mix(hash, g->value);
-	id = idtab_find(&t->tab, hash, is_group, t, g);
-
-	if (id != IDTAB_NONE)
-		return id;
-	GROW(t->group, t->n, t->cap);
-	t->group[t->n] = *g;
-	idtab_add(&t->tab, hash, t->n);
-	return t->n++;
+	return IDTAB_ID(&t->tab, hash_mix(hash, g->value), is_group, t, g,
+			t->group, t->n, t->cap);
 }
 
 /* FreeBSD's logs are not in order: some samples are before the first. */

@@ -29,7 +29,6 @@
 /* What the threads of a process share.  Devices: owner << 32 | fd + 1. */
 static struct {
 	_Atomic uint64_t dev[ACTOR_DEVS];
-	_Atomic uint32_t id[ACTOR_IDS];
 	_Atomic int	kept[KEPT];	/* logs: fd + 1 */
 	_Atomic unsigned int fds;
 } mine;
@@ -152,9 +151,6 @@ int actor_call(struct actor *a, struct dev d, const char *name,
 	return err;
 }
 
-#define CALL(a, d, name, patience, arg) \
-	actor_call(a, d, #name, patience, HWPMC_IOC_##name, arg)
-
 /* ------------------------------------------------------------------------
  * Steps: descriptors
  */
@@ -219,129 +215,6 @@ static void do_other_calls(struct actor *a, struct rng *r)
 		actor_fault(a, "the device can be mapped", NULL);
 		munmap(map, 4096);
 	}
-}
-
-/* ------------------------------------------------------------------------
- * Steps: PMCs
- */
-static uint32_t id_pick(struct rng *r)
-{
-	unsigned int first = rng_below(r, ACTOR_IDS), i = 0;
-
-	if (rng_once(r, 20))
-		return rng_next(r);
-	while (i < ACTOR_IDS - 1 && !mine.id[(first + i) % ACTOR_IDS])
-		i++;
-	return mine.id[(first + i) % ACTOR_IDS];
-}
-
-/* A spoilt period could be more than the machine can bear. */
-static void bearable(struct hwpmc_allocate *pmc)
-{
-	if (pmc->count < 500000 &&
-	    (pmc->type != PERF_TYPE_SOFTWARE ||
-	     pmc->config <= PERF_COUNT_SW_TASK_CLOCK))
-		pmc->count = 500000;
-}
-
-static void do_allocate(struct actor *a, struct rng *r)
-{
-	struct hwpmc_allocate pmc = args_pmc(r);
-
-	if (rng_once(r, 4)) {
-		args_spoil(r, &pmc, sizeof(pmc));
-		bearable(&pmc);
-	}
-	if (!CALL(a, actor_pick(r), PMCALLOCATE, WAITS_SIGNAL, &pmc))
-		mine.id[rng_below(r, ACTOR_IDS)] = pmc.id;
-}
-
-static void do_attach(struct actor *a, struct rng *r)
-{
-	struct hwpmc_attach at = { .id = id_pick(r), .pid = args_pid(r) };
-
-	if (rng_once(r, 3))
-		CALL(a, actor_pick(r), PMCDETACH, WAITS_KILL, &at);
-	else
-		CALL(a, actor_pick(r), PMCATTACH, WAITS_KILL, &at);
-}
-
-static void do_start(struct actor *a, struct rng *r)
-{
-	struct hwpmc_simple s = { .id = id_pick(r) };
-
-	CALL(a, actor_pick(r), PMCSTART, WAITS_KILL, &s);
-}
-
-static void do_stop(struct actor *a, struct rng *r)
-{
-	struct hwpmc_simple s = { .id = id_pick(r) };
-
-	CALL(a, actor_pick(r), PMCSTOP, WAITS_SIGNAL, &s);
-}
-
-static void do_release(struct actor *a, struct rng *r)
-{
-	struct hwpmc_simple s = { .id = id_pick(r) };
-
-	CALL(a, actor_pick(r), PMCRELEASE, WAITS_SIGNAL, &s);
-}
-
-static void do_setcount(struct actor *a, struct rng *r)
-{
-	struct hwpmc_setcount s = {
-		.id = id_pick(r),
-		.count = 500000 + rng_below(r, 20000000),
-	};
-
-	CALL(a, actor_pick(r), PMCSETCOUNT, WAITS_KILL, &s);
-}
-
-static void do_rw(struct actor *a, struct rng *r)
-{
-	struct hwpmc_rw rw = {
-		.id = id_pick(r),
-		.flags = rng_below(r, 4) << 4,	/* NEWVALUE, OLDVALUE */
-		.cpu = (int)rng_below(r, 5) - 2,
-		.value = rng_next(r),
-	};
-
-	CALL(a, actor_pick(r), PMCRW, WAITS_SIGNAL, &rw);
-}
-
-/* Of cgroup2 if it is mounted, else of anything. */
-static void do_filter(struct actor *a, struct rng *r)
-{
-	int cgroup = open("/sys/fs/cgroup", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct hwpmc_condition c[HWPMC_NCONDITION];
-	struct hwpmc_filter f = {
-		.id = id_pick(r),
-		.n = rng_below(r, 5) ? rng_below(r, 4) :
-				       rng_below(r, HWPMC_NCONDITION + 2),
-		.conditions = (uintptr_t)c,
-	};
-	unsigned int i;
-
-	for (i = 0; i < HWPMC_NCONDITION; i++)
-		c[i] = args_condition(r, cgroup);
-	if (rng_once(r, 6))
-		args_spoil(r, c, sizeof(c));
-	if (rng_once(r, 10))
-		f.conditions = (uintptr_t)args_bad_address(r);
-	CALL(a, actor_pick(r), PMCFILTER, WAITS_SIGNAL, &f);
-	if (cgroup >= 0)
-		close(cgroup);
-}
-
-static void do_record(struct actor *a, struct rng *r)
-{
-	struct hwpmc_record rec = { .on = !rng_once(r, 3) };
-	struct dev d = actor_pick(r);
-
-	/* it may begin a log that nobody reads */
-	if (rec.on && d.fd >= 0)
-		a->storm->may_wait[d.owner % STORM_NOWNER] = true;
-	CALL(a, d, RECORD, WAITS_KILL, &rec);
 }
 
 /* ------------------------------------------------------------------------
@@ -510,7 +383,7 @@ static void child(struct actor *a, struct rng *r)
 		struct dev d = actor_pick(r);
 
 		pmc = args_pmc(r);
-		s.id = id_pick(r);
+		s.id = actor_pick_id(r);
 		s.reserved = 0;
 		switch (rng_below(r, 7)) {
 		case 0:
@@ -591,15 +464,15 @@ static const struct {
 	{ do_send,		 2 },
 	{ do_receive,		 2 },
 	{ do_other_calls,	 3 },
-	{ do_allocate,		12 },
-	{ do_attach,		 8 },
-	{ do_start,		12 },
-	{ do_stop,		 4 },
-	{ do_release,		 4 },
-	{ do_setcount,		 3 },
-	{ do_rw,		 4 },
-	{ do_filter,		 4 },
-	{ do_record,		 4 },
+	{ actor_allocate,	12 },
+	{ actor_attach,		 8 },
+	{ actor_start,		12 },
+	{ actor_stop,		 4 },
+	{ actor_release,	 4 },
+	{ actor_setcount,	 3 },
+	{ actor_rw,		 4 },
+	{ actor_filter,		 4 },
+	{ actor_record,		 4 },
 	{ do_configure,		10 },
 	{ do_rotate,		 6 },
 	{ do_flush,		 4 },
@@ -636,7 +509,7 @@ static void *actor_body(void *arg)
 {
 	/* lives can be short */
 	static void (* const first[])(struct actor *a, struct rng *r) = {
-		do_open, do_configure, do_allocate, do_start,
+		do_open, do_configure, actor_allocate, actor_start,
 	};
 	struct actor *a = arg;
 	struct rng own = rng_branch(a->storm->seed, a->storm->round);

@@ -72,6 +72,8 @@ void actor_process(struct storm *st, uint32_t process, uint32_t life);
 /* actor.c: for its neighbours */
 int actor_call(struct actor *a, struct dev d, const char *name,
 	       enum patience patience, unsigned long cmd, void *arg);
+#define CALL(a, d, name, patience, arg) \
+	actor_call(a, d, #name, patience, HWPMC_IOC_##name, arg)
 struct dev actor_open(struct actor *a);
 /* One that is open, mostly. */
 struct dev actor_pick(struct rng *r);
@@ -86,6 +88,18 @@ uint32_t args_records(struct rng *r, void *buf, uint32_t size);
 struct hwpmc_condition args_condition(struct rng *r, int cgroup);
 void args_spoil(struct rng *r, void *arg, uint32_t size);
 void *args_bad_address(struct rng *r);
+
+/* actorpmc.c: steps, and an id that mostly exists */
+void actor_allocate(struct actor *a, struct rng *r);
+void actor_attach(struct actor *a, struct rng *r);
+void actor_start(struct actor *a, struct rng *r);
+void actor_stop(struct actor *a, struct rng *r);
+void actor_release(struct actor *a, struct rng *r);
+void actor_setcount(struct actor *a, struct rng *r);
+void actor_rw(struct actor *a, struct rng *r);
+void actor_filter(struct actor *a, struct rng *r);
+void actor_record(struct actor *a, struct rng *r);
+uint32_t actor_pick_id(struct rng *r);
 
 /* actorstream.c: steps */
 void actor_stream(struct actor *a, struct rng *r);

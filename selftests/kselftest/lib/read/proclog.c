@@ -186,3 +186,22 @@ bool proc_maps_logged(struct log *log, uint32_t pid)
 		fclose(f);
 	return good && n;
 }
+
+unsigned int proc_kernel_maps(struct log *log, const char *path,
+			      uint64_t *start)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec) {
+		if (rec.type != PMCLOG_T_MAP_IN ||
+		    PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) !=
+			    PMCLOG_PID_KERNEL ||
+		    strcmp((const char *)rec.data +
+			   offsetof(struct pmclog_map_in, path), path))
+			continue;
+		*start = PMCLOG_FIELD64(&rec, struct pmclog_map_in, start);
+		n++;
+	}
+	return n;
+}

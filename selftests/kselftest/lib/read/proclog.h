@@ -53,6 +53,10 @@ unsigned int proc_samples(struct log *log, uint32_t pmcid, uint32_t pid,
 /* Whether each executable mapping that /proc/@pid/maps lists now is logged. */
 bool proc_maps_logged(struct log *log, uint32_t pid);
 
+/* MAP_INs of the kernel's with that path, and the last one's address. */
+unsigned int proc_kernel_maps(struct log *log, const char *path,
+			      uint64_t *start);
+
 /*
  * proclog_check - is all that it tells about targets?
  *

@@ -74,26 +74,30 @@ static bool own_option(struct annotate *n, int opt, const char *arg)
 	}
 }
 
-/* The log comes last. */
-static bool arguments(struct annotate *n, int argc, char **argv)
+/* Splits the operands: symbols first, the log last. */
+static int check(void *ctx, int argc, char **argv)
 {
+	struct annotate *n = ctx;
+
 	n->symbol = argv + optind;
 	n->nsymbols = optind < argc ? (uint32_t)(argc - optind - 1) : 0;
 	if (!filter_complete(&n->a.filter))
-		return false;
-	if (optind == argc)
-		return analysis_argument(&n->a, "annotate", argc, argv);
+		return READER_USAGE;
+	if (optind == argc) {
+		analysis_argument(&n->a, "annotate", argc, argv);
+		return READER_USAGE;
+	}
 	if (n->hottest == (n->nsymbols > 0)) {
 		fputs(n->hottest ?
 		      "pmclog annotate: either -a or names of functions\n" :
 		      "pmclog annotate: name a function before the log, or "
 		      "use -a; see pmclog annotate --help\n", stderr);
-		return false;
+		return READER_USAGE;
 	}
 	n->a.path = argv[argc - 1];
 	if (!n->limit)
 		n->limit = n->hottest ? HOTTEST : UINT32_MAX;
-	return true;
+	return -1;
 }
 
 static int take(void *ctx, int opt, const char *arg)
@@ -104,20 +108,7 @@ static int take(void *ctx, int opt, const char *arg)
 	return taken ? taken : own_option(n, opt, arg) ? 1 : -1;
 }
 
-/* Options that can't go on give an exit code, others -1. */
-static int parse(struct annotate *n, int argc, char **argv)
-{
-	static const struct cmdline line = {
-		"annotate", usage, ANALYSIS_SHORT "an:", options, take,
-	};
-	int ret = cmdline_options(&line, n, argc, argv);
-
-	if (ret >= 0)
-		return ret;
-	return arguments(n, argc, argv) ? -1 : READER_USAGE;
-}
-
-/* The first that have samples. */
+/* Gives columns to the first events that have samples. */
 static void choose_columns(struct annotate *n)
 {
 	const struct events *t = &n->a.p.events;
@@ -150,25 +141,29 @@ static int show(struct annotate *n)
 	return READER_FAIL;
 }
 
+static int run(void *ctx)
+{
+	struct annotate *n = ctx;
+	int ret;
+
+	srctext_init(&n->text, n->text.dir);
+	n->colour = isatty(STDOUT_FILENO);
+	n->a.inlines = n->a.lines = n->a.by_line = false;
+	ret = analysis_run(&n->a);
+	if (ret == READER_OK)
+		ret = show(n);
+	annotate_free(n);
+	srctext_free(&n->text);
+	return ret;
+}
+
 int cmd_annotate(int argc, char **argv)
 {
+	static const struct cmdline line = {
+		"annotate", usage, ANALYSIS_SHORT "an:", options, take, check, run,
+	};
 	struct annotate n = { .source = true, .out = out_stdout() };
-	int ret, bad;
 
 	analysis_init(&n.a);
-	ret = parse(&n, argc, argv);
-	if (ret >= 0) {
-		analysis_forget(&n.a);
-		return ret;
-	}
-	srctext_init(&n.text, n.text.dir);
-	n.colour = isatty(STDOUT_FILENO);
-	n.a.inlines = n.a.lines = n.a.by_line = false;
-	ret = analysis_run(&n.a);
-	if (ret == READER_OK)
-		ret = show(&n);
-	annotate_free(&n);
-	srctext_free(&n.text);
-	bad = analysis_close(&n.a);
-	return ret ? ret : bad;
+	return cmdline_analysis(&line, &n.a, &n, argc, argv);
 }

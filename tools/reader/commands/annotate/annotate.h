@@ -9,7 +9,7 @@
 
 #define ANNOTATE_EVENTS	4	/* columns */
 
-/* samples at an address */
+/* the samples at an address */
 struct spot {
 	uint64_t addr;
 	uint64_t count[ANNOTATE_EVENTS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which functions were sampled, and where in them. */
+/* Collects the sampled functions, and the samples at each address in them. */
 #include <stdlib.h>
 
 #include "analysis/objsyms.h"
@@ -19,7 +19,7 @@ struct collecting {
 	uint64_t *addr;
 };
 
-/* A name is what is in the file or what is shown, without parameters too. */
+/* Matches the raw symbol, or the demangled name with or without parameters. */
 static bool is_named(struct annotate *n, uint32_t func, const char *name)
 {
 	struct profile *p = &n->a.p;
@@ -73,15 +73,8 @@ static bool same_body(const void *ctx, uint32_t id, const void *key)
 
 static uint32_t body_id(struct bodies *t, const struct body *key)
 {
-	uint64_t hash = hash_mix(key->obj, key->start);
-	uint32_t id = idtab_find(&t->tab, hash, same_body, t, key);
-
-	if (id != IDTAB_NONE)
-		return id;
-	GROW(t->body, t->n, t->cap);
-	t->body[t->n] = *key;
-	idtab_add(&t->tab, hash, t->n);
-	return t->n++;
+	return IDTAB_ID(&t->tab, hash_mix(key->obj, key->start), same_body, t,
+			key, t->body, t->n, t->cap);
 }
 
 static void place_frame(struct collecting *c, const struct objsyms *s,
@@ -97,7 +90,7 @@ static void place_frame(struct collecting *c, const struct objsyms *s,
 
 	if (!sym)
 		return;
-	/* the function's: a module is told of by its symbol */
+	/* a kernel frame's module is known by the function only */
 	key.obj = p->funcs.func[f->func].obj;
 	key.start = sym->start - slide;
 	key.end = sym->end - slide;

@@ -36,7 +36,7 @@ const char *jitbytes_open(struct jitbytes *b, struct profile *p, uint32_t obj,
 	c = jitdump_code(&j->dump, start);
 	if (!c)
 		return "has no code";
-	/* some do not tell their machine: the log does */
+	/* some writers leave the machine out: take the log's */
 	b->machine = j->dump.machine ? j->dump.machine : p->log.machine;
 	fd = jits_open(p, j, &why);
 	if (fd < 0)

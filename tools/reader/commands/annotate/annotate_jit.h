@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A piece of code of a jitdump: its bytes and lines. */
+/* A function in a jitdump: its bytes and lines. */
 #ifndef READER_ANNOTATE_JIT_H
 #define READER_ANNOTATE_JIT_H
 
@@ -18,7 +18,7 @@ struct jitbytes {
 	struct jitlines lines;
 };
 
-/* Reads at most @len bytes from @start of an object; NULL, or why it can't. */
+/* Reads at most @len bytes from @start; NULL, or the reason for a failure. */
 const char *jitbytes_open(struct jitbytes *b, struct profile *p, uint32_t obj,
 			  uint64_t start, size_t len);
 void jitbytes_close(struct jitbytes *b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Functions as instructions, with their source and their samples. */
+/* Prints functions as instructions, with source lines and samples. */
 #include <endian.h>
 #include <stdlib.h>
 
@@ -18,13 +18,12 @@
 #define WARM		0.5
 
 /**
- * struct listing - one function on its way out
+ * struct listing - a function that is being printed
  * @spot: the next one
- * @path: of the file, and below which root
+ * @path: path of the file, and the root directory it is below
  * @jit:  its code, if it was made at run time
- * @moved: how far run-time addresses are above those of the file, if these are
- *         shown
- * @file, @line: of the instruction before
+ * @moved: added to an address of the file to get the run-time address shown
+ * @file, @line: of the previous instruction
  */
 struct listing {
 	struct annotate *n;
@@ -83,7 +82,7 @@ static void put_title(struct listing *l)
 	out_char(n->out, '\n');
 }
 
-/* What the columns are of. */
+/* Prints what each column counts. */
 static void put_head(struct listing *l)
 {
 	const struct profile *p = &l->n->a.p;
@@ -145,7 +144,7 @@ static bool line_of(struct listing *l, uint64_t addr, const char **file,
 	return true;
 }
 
-/* The line of an instruction, where it is another than the one before. */
+/* Prints the source line of an instruction if it differs from the previous one. */
 static void put_source(struct listing *l, uint64_t addr)
 {
 	char buf[SHOWN_MAX];
@@ -169,7 +168,7 @@ static void put_source(struct listing *l, uint64_t addr)
 	out_char(l->n->out, '\n');
 }
 
-/* Samples in [addr, addr + size), the spots of which come in order. */
+/* Adds up samples in [addr, addr + size); spots are sorted by address. */
 static void count_spots(struct listing *l, const struct insn *i,
 			uint64_t count[ANNOTATE_EVENTS])
 {
@@ -218,7 +217,7 @@ static void put_bytes(struct listing *l, const struct insn *i)
 {
 	uint32_t n = i->size < DISASM_BYTES ? i->size : DISASM_BYTES, word;
 
-	/* instructions that are words are read as such */
+	/* fixed-size instructions are shown as one number */
 	if (l->d.least == sizeof(word) && n == sizeof(word)) {
 		memcpy(&word, i->bytes, sizeof(word));
 		out_printf(l->n->out, "%08x  ", le32toh(word));
@@ -228,7 +227,7 @@ static void put_bytes(struct listing *l, const struct insn *i)
 	out_printf(l->n->out, "%*s", n < 11 ? (int)(23 - 2 * n) : 1, "");
 }
 
-/* Names say more of a jump out of the function than addresses. */
+/* A jump out of the function gets the name of its target. */
 static void put_insn(struct listing *l, struct insn *i)
 {
 	const struct sym *sym = NULL;
@@ -271,7 +270,7 @@ static void put_row(struct listing *l, struct insn *i)
 	put(l, *colour ? "\033[m\n" : "\n");
 }
 
-/* Where the code is; NULL, or why it is nowhere. */
+/* Opens the function's code; NULL, or the reason for a failure. */
 static const char *open_code(struct listing *l)
 {
 	struct profile *p = &l->n->a.p;
@@ -303,7 +302,7 @@ static const char *open_code(struct listing *l)
 	return image_open(&l->im, &l->root, l->path, &why) ? NULL : why;
 }
 
-/* The same, ready to be disassembled, up to @end. */
+/* The same, and sets up the disassembler; code ends at @end. */
 static const char *open_insns(struct listing *l, uint64_t end)
 {
 	const struct profile *p = &l->n->a.p;

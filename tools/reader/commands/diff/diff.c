@@ -52,7 +52,6 @@ static const struct option options[] = {
 
 struct command {
 	struct diff d;
-	const char *output, *title;
 	bool folded, flame;
 	int side;
 	double limit;
@@ -89,12 +88,6 @@ static bool own_option(struct command *c, int opt, const char *arg)
 	case OPT_KERNEL_BEFORE:
 		c->d.a[BEFORE].kernel = arg;
 		return true;
-	case 'o':
-		c->output = arg;
-		return true;
-	case 't':
-		c->title = arg;
-		return true;
 	case 'l':
 		return parse_number("limit", arg, 100, &c->limit);
 	case 'n':
@@ -107,10 +100,7 @@ static bool own_option(struct command *c, int opt, const char *arg)
 	}
 }
 
-/*
- * What is asked of one log is asked of the other; each parses it for itself,
- * since what they then hold is theirs.
- */
+/* Each option is parsed once for each log: every log owns its copy. */
 static int take(void *ctx, int opt, const char *arg)
 {
 	struct command *c = ctx;
@@ -127,9 +117,11 @@ static int take(void *ctx, int opt, const char *arg)
 static int parse(struct command *c, int argc, char **argv)
 {
 	static const struct cmdline line = {
-		"diff", usage, ANALYSIS_SHORT "o:t:l:n:", options, take,
+		.name = "diff", .usage = usage, .take = take, .options = options,
+		.letters = ANALYSIS_SHORT "o:t:l:n:",
 	};
 	int ret = cmdline_options(&line, c, argc, argv);
+	const char *output;
 
 	if (ret >= 0)
 		return ret;
@@ -146,16 +138,17 @@ static int parse(struct command *c, int argc, char **argv)
 		return reader_usage("pmclog diff: --folded or --flame?\n");
 	if (c->d.total && (c->folded || c->flame))
 		return reader_usage("pmclog diff: --total is of the table\n");
-	/* the log of an unpacked archive is what would be lost */
+	/* the log in an unpacked archive must not be overwritten by the output */
 	analysis_enter(&c->d.a[BEFORE]);
 	analysis_enter(&c->d.a[AFTER]);
-	return outfile_is_log(c->output, c->d.a[BEFORE].path) ||
-	       outfile_is_log(c->output, c->d.a[AFTER].path) ? READER_FAIL : -1;
+	output = c->d.a[AFTER].output;
+	return outfile_is_log(output, c->d.a[BEFORE].path) ||
+	       outfile_is_log(output, c->d.a[AFTER].path) ? READER_FAIL : -1;
 }
 
 /*
- * One event in either; the first log's, if none was asked for: those of the
- * other are only compared with it if they are the same.
+ * Selects one event for both logs.  Without --event it is the first log's first
+ * event with samples, and the other log's event of that name.
  */
 static bool same_event(struct diff *d)
 {
@@ -188,7 +181,7 @@ static bool same_event(struct diff *d)
 	return false;
 }
 
-/* Of shares of callers, which logs with other chains do not have in common. */
+/* Quality of chains: it matters only for totals, which are shares of callers. */
 static void put_chains(struct diff *d, const struct analysis *a)
 {
 	char *text = d->total ? chains_text(&a->p, a->use) : NULL;
@@ -238,7 +231,7 @@ static int show(struct command *c)
 				d->a[side].path);
 			return READER_FAIL;
 		}
-	side = outfile_open(&file, c->output, 0);
+	side = outfile_open(&file, c->d.a[AFTER].output, 0);
 	if (side != READER_OK)
 		return side;
 	d->out = file.out;
@@ -247,7 +240,7 @@ static int show(struct command *c)
 		chains_tell(&d->a[AFTER]);
 	}
 	if (c->flame) {
-		diff_flame(d, c->title, c->side);
+		diff_flame(d, c->d.a[AFTER].title, c->side);
 	} else if (c->folded) {
 		diff_folded(d);
 	} else {
@@ -257,7 +250,7 @@ static int show(struct command *c)
 	return outfile_close(&file, true);
 }
 
-/* The table is of the innermost functions, which are quickly known, or of sums. */
+/* The table needs the callers only for totals. */
 static void ask_callers(struct command *c)
 {
 	bool table = !c->folded && !c->flame;

@@ -26,7 +26,7 @@ struct difflabel {
 };
 
 /**
- * struct diffnode - beside a node of the tree; or of a label
+ * struct diffnode - counts of a node of the tree, or of a label
  * @self, @total: samples of the two logs
  */
 struct diffnode {
@@ -34,8 +34,8 @@ struct diffnode {
 };
 
 /**
- * struct diff - two logs, read
- * @total: the table has the totals of callers, too
+ * struct diff - two logs that are compared
+ * @total: the table has totals, too
  * @func:  by function of each log: its label
  * @all:   samples of each log
  * @count: by label, for the table
@@ -58,8 +58,8 @@ struct diff {
 };
 
 /*
- * Makes the labels and the counts of two logs that were analysed: diff_count()
- * by label, where callers were kept as lists; diff_join() by path.
+ * Makes labels and counts of two analysed logs: diff_count() by label, if
+ * callers were kept as lists; diff_join() by path.
  */
 void diff_count(struct diff *d);
 void diff_join(struct diff *d);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A flame graph of one log, coloured by the difference to the other. */
+/* A flame graph of one log, coloured by the difference from the other. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #include "commands/diff/diff.h"
 #include "commands/flame/flame.h"
 
-/* changes of this share of all samples, and greater ones, have full colour */
+/* a change by this share of all samples or more has full colour */
 #define FULL_COLOUR	0.05
 
-/* of a comparison; those of one log are in flame.c */
+/* hues of a comparison; those of one log are in flame.c */
 enum hue { HUE_ALL, HUE_SAME, HUE_MORE, HUE_LESS, HUE_NEW, NHUE };
 
 struct drawing {
@@ -49,8 +49,8 @@ static double self_change(const struct drawing *g, const struct diffnode *n)
 }
 
 /*
- * The colour is that of what was taken in the frame itself: otherwise all that
- * lead to a change would have its colour.
+ * The colour shows the frame's own samples.  Otherwise all callers of a change
+ * would have its colour, too.
  */
 static void colour(const struct drawing *g, const struct diffnode *n,
 		   struct flame_look *l)
@@ -106,7 +106,7 @@ static void note(void *ctx, uint32_t node, struct flame_note *note)
 	strcpy(to, " %");
 }
 
-/* The greatest change has full colour, if none is that great. */
+/* If no change reaches FULL_COLOUR, the greatest one has full colour. */
 static double full_colour(const struct drawing *g)
 {
 	double most = 0;
@@ -119,7 +119,7 @@ static double full_colour(const struct drawing *g)
 	return most > 0 && most < FULL_COLOUR ? most : FULL_COLOUR;
 }
 
-/* Samples of the side drawn whose stacks the other one does not have. */
+/* Samples of the drawn log in stacks that the other log does not have. */
 static uint64_t only_here(const struct drawing *g)
 {
 	uint64_t n = 0;
@@ -131,7 +131,7 @@ static uint64_t only_here(const struct drawing *g)
 	return n;
 }
 
-/* And of the other side, which this graph can't show. */
+/* The same for the other log: this graph cannot show them. */
 static uint64_t only_there(const struct drawing *g)
 {
 	struct drawing other = { .d = g->d, .side = !g->side };

@@ -16,14 +16,8 @@ static bool same_label(const void *ctx, uint32_t id, const void *key)
 static uint32_t label_id(struct diff *d, const struct difflabel *l)
 {
 	uint64_t hash = hash_mix((uint64_t)l->name << 32 | l->obj, l->kind);
-	uint32_t id = idtab_find(&d->tab, hash, same_label, d, l);
 
-	if (id != IDTAB_NONE)
-		return id;
-	GROW(d->label, d->n, d->cap);
-	d->label[d->n] = *l;
-	idtab_add(&d->tab, hash, d->n);
-	return d->n++;
+	return IDTAB_ID(&d->tab, hash, same_label, d, l, d->label, d->n, d->cap);
 }
 
 static uint32_t func_label(struct diff *d, struct analysis *a, uint32_t func)
@@ -83,7 +77,7 @@ static bool in_use(const struct analysis *a, const struct chainnode *c)
 	return a->use[all->top[c->frame].event];
 }
 
-/* What was called by the functions of a list, once for each of them. */
+/* Adds a chain's samples to the total of each function in it, once per function. */
 static void count_lists(struct diff *d, int side, const uint32_t *label)
 {
 	const struct analysis *a = &d->a[side];
@@ -107,7 +101,7 @@ static void count_lists(struct diff *d, int side, const uint32_t *label)
 	free(weight);
 }
 
-/* Is the innermost function in the list of its callers, too? */
+/* True if the innermost function is also in the list of its callers. */
 static bool is_caller(const struct chains *all, const struct chain *c,
 		      const uint32_t *label)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What pmclog diff prints: functions by how much they changed, folded stacks. */
+/* The views of pmclog diff: functions by how much they changed, folded stacks. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -42,7 +42,7 @@ static const char *name_of(const struct diff *d, uint32_t label)
 	return strtab_str(&d->str, d->label[label].name);
 }
 
-/* What changed most, either way; an order that repeats. */
+/* The greatest change first, in either direction; ties are broken by name. */
 static int by_change(const void *pa, const void *pb, void *ctx)
 {
 	const struct row *a = pa, *b = pb;
@@ -74,7 +74,7 @@ static const char *mark_of(const struct difflabel *l)
 	       " [m]" : "";
 }
 
-/* It is only in one of the logs. */
+/* Marks a function that is in one log only. */
 static const char *fate(const struct row *r)
 {
 	if (!r->total[BEFORE])
@@ -107,7 +107,7 @@ static bool is_shown(const struct diff *d, const struct row *r, double limit)
 	       (d->total && 100 * fabs(r->total_change) >= limit);
 }
 
-/* Without totals, who has no samples itself (only something inlined) is none. */
+/* Without totals, a function without samples of its own has no row. */
 static bool is_row(const struct diff *d, const struct row *r)
 {
 	return d->label[r->label].obj &&
@@ -159,7 +159,7 @@ static void put_name(struct diff *d, const struct difflabel *l)
 		out_str(d->out, "_[k]");
 }
 
-/* The path to a node, from the outermost on. */
+/* Prints the path to a node, outermost first. */
 static void put_path(struct diff *d, uint32_t at)
 {
 	uint32_t parent = d->t.node[at].parent;

@@ -44,11 +44,6 @@ static bool same_tid(const void *ctx, uint32_t id, const void *key)
 	       *(const uint32_t *)key;
 }
 
-static uint32_t find_late(const struct part *t, uint32_t tid)
-{
-	return idtab_find(&t->latetab, hash_mix(tid, 0), same_tid, t, &tid);
-}
-
 /* Converts to the clock of the first log, which the conditions use. */
 static uint64_t moment(const struct part *t, uint64_t tsc)
 {
@@ -57,15 +52,11 @@ static uint64_t moment(const struct part *t, uint64_t tsc)
 
 static void expect_chain(struct part *t, uint32_t tid, uint64_t tsc)
 {
-	uint32_t id = find_late(t, tid);
+	struct late_kept key = { .tid = tid };
+	uint32_t id = IDTAB_ID(&t->latetab, hash_mix(tid, 0), same_tid, t, &key,
+			       t->late, t->nlate, t->caplate);
 
 	t->late_kept++;
-	if (id == IDTAB_NONE) {
-		GROW(t->late, t->nlate, t->caplate);
-		id = t->nlate++;
-		t->late[id] = (struct late_kept){ .tid = tid };
-		idtab_add(&t->latetab, hash_mix(tid, 0), id);
-	}
 	if (tsc > t->late[id].tsc)
 		t->late[id].tsc = tsc;
 }
@@ -262,10 +253,10 @@ static void answer(struct part *t, const struct pmclog_rec *r)
 /* May the chain be for a kept sample?  A chain for none does no harm. */
 static bool wanted_chain(struct part *t, const struct pmclog_rec *r)
 {
-	uint32_t id;
+	uint32_t tid = U32(pmclog_ext_userchain, tid), id;
 
 	answer(t, r);
-	id = find_late(t, U32(pmclog_ext_userchain, tid));
+	id = idtab_find(&t->latetab, hash_mix(tid, 0), same_tid, t, &tid);
 	if (id == IDTAB_NONE ||
 	    t->late[id].tsc < U64(pmclog_ext_userchain, first))
 		return false;

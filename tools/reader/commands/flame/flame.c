@@ -30,7 +30,7 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* what colours tell apart; HUES of html/util.js has the same */
+/* kinds of frames; html/util.js has the same colours in HUES */
 enum hue {
 	HUE_ALL, HUE_COMM, HUE_USER, HUE_KERNEL, HUE_MODULE, HUE_NAMELESS,
 	NHUE
@@ -48,7 +48,6 @@ static const struct flame_hue hues[NHUE] = {
 struct flame {
 	struct analysis a;
 	struct calltree t;
-	const char *output, *title;
 };
 
 static enum hue hue_of(const struct flame *f, uint32_t func)
@@ -161,7 +160,7 @@ static char *title(const struct flame *f)
 
 static int draw(struct flame *f)
 {
-	char *over = f->title ? xstrdup(f->title) : title(f);
+	char *over = f->a.title ? xstrdup(f->a.title) : title(f);
 	char *under = subtitle(f);
 	struct flame_graph g = {
 		.t = &f->t, .look = look, .note = note, .ctx = f,
@@ -169,7 +168,7 @@ static int draw(struct flame *f)
 		.subtitle = under,
 	};
 	struct outfile file;
-	int ret = outfile_open(&file, f->output, 0);
+	int ret = outfile_open(&file, f->a.output, 0);
 
 	if (ret == READER_OK) {
 		flame_draw(&g, file.out);
@@ -180,66 +179,37 @@ static int draw(struct flame *f)
 	return ret;
 }
 
-static int make(struct flame *f)
+static int run(void *ctx)
 {
-	uint32_t *same = funcs_same(&f->a.p);
-	struct calllabels labels = { .func = same, .top = comm_label };
-	int ret = READER_FAIL;
+	struct flame *f = ctx;
+	struct calllabels labels = { .top = comm_label };
+	int ret = analysis_run(&f->a);
+	uint32_t *same;
 
+	if (ret)
+		return ret;
+	analysis_one_event(&f->a);
+	chains_tell(&f->a);
+	labels.func = same = funcs_same(&f->a.p);
 	calltree_build(&f->t, &f->a.p, f->a.use, &labels);
-	if (f->t.node[CALLTREE_ROOT].total)
+	if (f->t.node[CALLTREE_ROOT].total) {
 		ret = draw(f);
-	else
+	} else {
 		fprintf(stderr, "pmclog: %s: no samples to draw\n", f->a.path);
+		ret = READER_FAIL;
+	}
 	calltree_free(&f->t);
 	free(same);
 	return ret;
 }
 
-static int take(void *ctx, int opt, const char *arg)
-{
-	struct flame *f = ctx;
-
-	if (opt == 'o')
-		f->output = arg;
-	else if (opt == 't')
-		f->title = arg;
-	else
-		return analysis_option(&f->a, opt, arg) > 0;
-	return 1;
-}
-
-static int parse(struct flame *f, int argc, char **argv)
-{
-	static const struct cmdline line = {
-		"flame", usage, ANALYSIS_SHORT "o:t:", options, take,
-	};
-	int ret = cmdline_options(&line, f, argc, argv);
-
-	if (ret >= 0)
-		return ret;
-	if (!analysis_argument(&f->a, "flame", argc, argv))
-		return READER_USAGE;
-	return outfile_is_log(f->output, f->a.path) ? READER_FAIL : -1;
-}
-
 int cmd_flame(int argc, char **argv)
 {
+	static const struct cmdline line = {
+		"flame", usage, ANALYSIS_SHORT "o:t:", options, NULL, NULL, run,
+	};
 	struct flame f = { 0 };
-	int ret, bad;
 
 	analysis_init(&f.a);
-	ret = parse(&f, argc, argv);
-	if (ret >= 0) {
-		analysis_forget(&f.a);
-		return ret;
-	}
-	ret = analysis_run(&f.a);
-	if (ret == READER_OK) {
-		analysis_one_event(&f.a);
-		chains_tell(&f.a);
-		ret = make(&f);
-	}
-	bad = analysis_close(&f.a);
-	return ret ? ret : bad;
+	return cmdline_analysis(&line, &f.a, &f, argc, argv);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Style and script of a flame graph.  Both stand in CDATA sections, and names
- * of the log never do: they are text and attributes only, and the script hands
- * them on as text.
+ * Style and script of a flame graph.  Both are in CDATA sections.  Names from
+ * the log never are: they are only text and attributes, and the script uses
+ * them as text.
  */
 #include "commands/flame/flame.h"
 
@@ -43,9 +43,9 @@ const char flame_style[] =
 	"input.bad{border-color:#d33}\n";
 
 /*
- * Positions are kept in samples and turned into pixels by layout(), for the
- * window's width and the frame zoomed into.  The frames come parents first,
- * siblings from left to right.
+ * Positions are kept in samples; layout() turns them into pixels, for the
+ * window's width and the zoomed frame.  In the file, parents come before
+ * children, and siblings from left to right.
  */
 const char flame_script[] =
 	"(function () {\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Draws a call tree as a flame graph: one SVG file that needs nothing else. */
+/* Draws a call tree as a flame graph: one SVG file without references to others. */
 #include <stdlib.h>
 
 #include "base/digits.h"
@@ -12,10 +12,10 @@
 #define TEXT_MIN	3	/* characters worth printing */
 
 /**
- * struct drawing - a graph on its way out
+ * struct drawing - a graph that is being drawn
  * @min:   samples of the narrowest frame that is drawn
- * @small: frames left out
- * @has:   which hues occur
+ * @small: number of frames left out
+ * @has:   hues that occur
  */
 struct drawing {
 	const struct flame_graph *g;
@@ -60,7 +60,7 @@ static void xml(struct drawing *d, const char *s)
 	xml_n(d, s, strlen(s));
 }
 
-/* Text of the log, or of the command line. */
+/* Writes text from the log or from the command line. */
 static void xml_shown(struct drawing *d, const char *s)
 {
 	char buf[SHOWN_MAX];
@@ -69,7 +69,7 @@ static void xml_shown(struct drawing *d, const char *s)
 	xml(d, buf);
 }
 
-/* There are many frames: these take a tenth of what printf() does. */
+/* Much faster than printf(): there are many frames. */
 static void put_count(struct drawing *d, const char *before, uint64_t n)
 {
 	out_str(d->out, before);
@@ -90,7 +90,7 @@ static int vary(int from, int by, uint64_t h)
 	return by ? from + (int)(h % (unsigned int)by) : from;
 }
 
-/* FNV-1a: not secret, and so the same every time. */
+/* FNV-1a without a seed: the same in every run. */
 static uint64_t name_number(const char *s)
 {
 	uint64_t h = 0xCBF29CE484222325ULL;
@@ -100,7 +100,7 @@ static uint64_t name_number(const char *s)
 	return h ^ h >> 32;
 }
 
-/* A colour that is the same for a name in every graph. */
+/* The colour depends on the name alone, so it is the same in every graph. */
 static void put_colour(struct drawing *d, const struct flame_look *l)
 {
 	const struct flame_hue *hue = &d->g->hues[l->hue];
@@ -115,7 +115,7 @@ static void put_colour(struct drawing *d, const struct flame_look *l)
 	out_str(d->out, "%)");
 }
 
-/* As much of the name as there is room for; the script does it again. */
+/* Writes as much of the name as fits; the script repeats this after a resize. */
 static void put_text(struct drawing *d, const char *name, double x, double w,
 		     int y)
 {
@@ -201,7 +201,7 @@ static int by_name(const struct callnode *a, const struct callnode *b,
 	struct flame_look la, lb;
 	int cmp;
 
-	/* what is not drawn needs no name */
+	/* frames that are not drawn need no name */
 	if (a->total < d->min || b->total < d->min)
 		return (a->total < d->min) - (b->total < d->min);
 	look(d, (uint32_t)(a - d->node), &la);
@@ -212,7 +212,7 @@ static int by_name(const struct callnode *a, const struct callnode *b,
 	return a->label < b->label ? -1 : 1;
 }
 
-/* What will be drawn: how deep, of what hues, and how much will not. */
+/* Finds the depth and the hues of what is drawn, and counts what is not. */
 static void survey(struct drawing *d)
 {
 	uint32_t *depth = xcalloc(d->g->t->n, sizeof(*depth)), i;
@@ -274,7 +274,7 @@ static void put_legend(struct drawing *d)
 	}
 }
 
-/* At the right edge, where the script moves them; nothing without it. */
+/* Controls; the script moves them to the right edge, without it they do nothing. */
 static const char controls[] =
 	"<text id=\"probe\" style=\"visibility:hidden\">"
 	"mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm</text>\n"

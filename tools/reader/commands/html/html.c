@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* pmclog html: a report for a browser, in one file that needs nothing else. */
+/* pmclog html: a report for a browser, in one file without references to others. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,16 +8,16 @@
 #include "commands/commands.h"
 #include "commands/html/html.h"
 
-/* in memory, while a log is read */
+/* limits of what is kept in memory while a log is read */
 #define CHAIN_CELLS	(1U << 20)
 #define LEAST_SLICES	64U
-/* in the page */
+/* limits of the page */
 #define PAGE_CELLS	600000U
 #define PAGE_HEAT	80000U
 #define PAGE_WHOLE	100000U
-#define PAGE_MOST	50000U	/* nodes where all time is taken together */
-#define PAGE_NODES	20000U	/* nodes where it is not */
-#define FEW_NODES	3000U	/* better longer slices than fewer than these */
+#define PAGE_MOST	50000U	/* nodes of the tree for the whole time */
+#define PAGE_NODES	20000U	/* nodes of the tree for parts of it */
+#define FEW_NODES	3000U	/* with fewer nodes, slices become longer */
 #define PAGE_SERIES	2000U
 #define PAGE_EVENTS	64U
 
@@ -38,7 +38,7 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* A clock that is far off is no reason to forget what was sampled. */
+/* Clamps times of a wrong clock: their samples are still shown. */
 static uint64_t units(double seconds)
 {
 	double v = seconds * HTML_UNITS;
@@ -70,8 +70,8 @@ static void on_sample(void *ctx, const struct sample *s)
 }
 
 /*
- * By number that a chain had when its samples were counted: its number now.
- * Chains without samples were taken out in between, and no others.
+ * By chain number at the time of counting: its number now.  Numbers have
+ * changed because chains without samples were removed.
  */
 static uint32_t *chain_numbers(const struct html *h)
 {
@@ -86,7 +86,7 @@ static uint32_t *chain_numbers(const struct html *h)
 	return number;
 }
 
-/* Counts @from anew in @to: by @series and @what of what each cell has. */
+/* Adds the cells of @from to @to; @series and @what map numbers to new ones. */
 static void recount(struct cells *to, const struct cells *from,
 		    const uint32_t *series, const uint32_t *what)
 {
@@ -107,7 +107,7 @@ static void recount(struct cells *to, const struct cells *from,
 	}
 }
 
-/* From chains to nodes. */
+/* Counts by node instead of by chain. */
 static void count_chains(struct html *h, const uint32_t *series, uint32_t max)
 {
 	uint32_t *node = chain_numbers(h), i;
@@ -120,7 +120,7 @@ static void count_chains(struct html *h, const uint32_t *series, uint32_t max)
 	free(node);
 }
 
-/* With fewer nodes, and if it has to be with longer slices. */
+/* Reduces the number of nodes; if that is not enough, slices become longer. */
 static void count_fewer(struct html *h, uint32_t max)
 {
 	struct cells from = h->cells;
@@ -151,7 +151,7 @@ static void count_paths(struct html *h, const uint32_t *series, uint32_t max)
 		cells_coarsen(&h->cells);
 }
 
-/* By event and command: the first series that has them stands for them. */
+/* By series: the first one of its event and command. */
 static uint32_t *by_command(const struct html *h)
 {
 	const struct series *s = h->named.series;
@@ -167,8 +167,8 @@ static uint32_t *by_command(const struct html *h)
 }
 
 /*
- * Where nothing is chosen of time and processes there is room for more paths:
- * about how many were kept.
+ * Counts for the view of the whole time and all processes, which has room for
+ * more paths.  Returns about how many were kept.
  */
 static uint32_t count_whole(struct html *h, const uint32_t *series)
 {
@@ -197,7 +197,7 @@ static uint32_t count_whole(struct html *h, const uint32_t *series)
 	return max;
 }
 
-/* How often each function was sampled, and how often it was on a stack. */
+/* Counts samples taken in each function, and with it anywhere in the chain. */
 static void count_functions(struct html *h)
 {
 	const struct profile *p = &h->a.p;
@@ -223,7 +223,7 @@ static void count_functions(struct html *h)
 	free(seen);
 }
 
-/* The nodes of parts of the time in terms of those of all of it. */
+/* Replaces the numbers of nodes in @some by those in @most. */
 static void join_nodes(struct html *h)
 {
 	uint32_t *node = choice_within(&h->some, &h->most), i;
@@ -244,7 +244,7 @@ static void count(struct html *h)
 	h->map = (struct cells){ .max = PAGE_HEAT, .least = 1 };
 	recount(&h->map, &h->heat, series, NULL);
 	free(series);
-	/* a part of the time is whole slices of both */
+	/* slices of the cells must be multiples of the map's */
 	while (h->cells.shift < h->map.shift)
 		cells_coarsen(&h->cells);
 	join_nodes(h);
@@ -262,7 +262,7 @@ static int by_samples(const void *a, const void *b, void *arg)
 	return ia < ib ? -1 : ia > ib;
 }
 
-/* No log that means well has more. */
+/* Limits the number of events; only a damaged log has more. */
 static void limit_events(struct analysis *a)
 {
 	const struct events *t = &a->p.events;
@@ -284,7 +284,7 @@ static void limit_events(struct analysis *a)
 static int write_page(struct html *h)
 {
 	struct outfile file;
-	int ret = outfile_open(&file, h->output, 0);
+	int ret = outfile_open(&file, h->a.output, 0);
 
 	if (ret != READER_OK)
 		return ret;
@@ -293,44 +293,6 @@ static int write_page(struct html *h)
 	html_data(h);
 	out_str(h->out, html_after);
 	return outfile_close(&file, true);
-}
-
-static int make_page(struct html *h)
-{
-	limit_events(&h->a);
-	if (!analysis_samples(&h->a)) {
-		fprintf(stderr, "pmclog: %s: no samples to show\n", h->a.path);
-		return READER_FAIL;
-	}
-	count(h);
-	return write_page(h);
-}
-
-static int take(void *ctx, int opt, const char *arg)
-{
-	struct html *h = ctx;
-
-	if (opt == 'o')
-		h->output = arg;
-	else if (opt == 't')
-		h->title = arg;
-	else
-		return analysis_option(&h->a, opt, arg) > 0;
-	return 1;
-}
-
-static int parse(struct html *h, int argc, char **argv)
-{
-	static const struct cmdline line = {
-		"html", usage, ANALYSIS_SHORT "o:t:", options, take,
-	};
-	int ret = cmdline_options(&line, h, argc, argv);
-
-	if (ret >= 0)
-		return ret;
-	if (!analysis_argument(&h->a, "html", argc, argv))
-		return READER_USAGE;
-	return outfile_is_log(h->output, h->a.path) ? READER_FAIL : -1;
 }
 
 static void html_free(struct html *h)
@@ -349,26 +311,43 @@ static void html_free(struct html *h)
 	choice_free(&h->some);
 }
 
+static int make_page(struct html *h)
+{
+	int ret = analysis_run(&h->a);
+
+	if (ret)
+		return ret;
+	limit_events(&h->a);
+	if (!analysis_samples(&h->a)) {
+		fprintf(stderr, "pmclog: %s: no samples to show\n", h->a.path);
+		return READER_FAIL;
+	}
+	count(h);
+	return write_page(h);
+}
+
+static int run(void *ctx)
+{
+	struct html *h = ctx;
+	int ret;
+
+	h->a.on_sample = on_sample;
+	h->a.on_sample_ctx = h;
+	ret = make_page(h);
+	html_free(h);
+	return ret;
+}
+
 int cmd_html(int argc, char **argv)
 {
+	static const struct cmdline line = {
+		"html", usage, ANALYSIS_SHORT "o:t:", options, NULL, NULL, run,
+	};
 	struct html h = {
 		.chains = { .max = CHAIN_CELLS, .least = LEAST_SLICES },
 		.heat = { .max = PAGE_HEAT, .least = LEAST_SLICES },
 	};
-	int ret, bad;
 
 	analysis_init(&h.a);
-	ret = parse(&h, argc, argv);
-	if (ret >= 0) {
-		analysis_forget(&h.a);
-		return ret;
-	}
-	h.a.on_sample = on_sample;
-	h.a.on_sample_ctx = &h;
-	ret = analysis_run(&h.a);
-	if (ret == READER_OK)
-		ret = make_page(&h);
-	html_free(&h);
-	bad = analysis_close(&h.a);
-	return ret ? ret : bad;
+	return cmdline_analysis(&line, &h.a, &h, argc, argv);
 }

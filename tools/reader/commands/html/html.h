@@ -129,7 +129,6 @@ void paths_free(struct paths *t);
 struct html {
 	struct analysis a;
 	struct out *out;
-	const char *output, *title;
 	struct series_tab series, named;
 	struct cells chains, heat, cells, map, whole, self, total;
 	uint32_t nchain;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Counts by time: how many there are is bounded by how long a slice is. */
+/* Counts by time.  The number of cells is bounded by making slices longer. */
 #include <stdlib.h>
 
 #include "commands/html/html.h"
@@ -36,7 +36,7 @@ void cells_coarsen(struct cells *t)
 	idtab_free(&t->tab);
 	t->shift++;
 	t->n = t->slices = 0;
-	/* those counted again are never ahead of those still to be */
+	/* in place: at most as many cells are written as were read */
 	for (i = 0; i < n; i++) {
 		struct cell c = t->cell[i];
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The data of a page, as JSON.  html/data.js reads it.
+ * The data of a page, as JSON; html/data.js reads it.
  *
- * It stands in a script element: no string of it may have a '<', and none has
- * anything else that means something to a reader of HTML.
+ * It is inside a script element, so its strings have no '<'.  No other character
+ * is special to an HTML parser there.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -17,10 +17,10 @@
 #define NAMELESS_MAX	20U
 #define FUNCS_MAX	5000U	/* besides those in the paths */
 
-/* what colours tell apart; html/flame.js has the same */
+/* colours distinguish these; html/flame.js has the same */
 enum kind { KIND_USER, KIND_KERNEL, KIND_MODULE, KIND_NAMELESS };
 
-/* The same text as it was, for who reads the JSON. */
+/* Writes a string that JSON parsers decode to the original text. */
 static void put_str(struct out *o, const char *s)
 {
 	char buf[SHOWN_MAX];
@@ -79,7 +79,7 @@ static void member_real(struct out *o, const char *k, double v)
 	out_char(o, ',');
 }
 
-/* Array @k, of what the caller writes with item() before each. */
+/* Begins array @k; the caller writes item() before each element. */
 static void array(struct out *o, const char *k, bool *more)
 {
 	key(o, k);
@@ -99,7 +99,7 @@ static void array_end(struct out *o)
 	out_str(o, "],\n");
 }
 
-/* -1 for what is not told apart any more. */
+/* Writes -1 for a merged id. */
 static void put_id(struct out *o, bool *more, uint32_t id)
 {
 	item(o, more);
@@ -136,7 +136,7 @@ static void put_log(struct html *h)
 	struct out *o = h->out;
 
 	out_str(o, "\"log\":{");
-	member_str(o, "title", h->title);
+	member_str(o, "title", h->a.title);
 	member_str(o, "name", strcmp(h->a.path, "-") ? h->a.path : NULL);
 	member_str(o, "host", log->release ? log->host : NULL);
 	member_str(o, "release", log->release);
@@ -179,7 +179,7 @@ static void put_loss(struct html *h)
 	out_str(o, "\"end\":0},\n");
 }
 
-/* Commands whose chains are worse: name, samples, not told, whole, by tables. */
+/* Commands with the worst chains: name, samples, unknown, whole, by tables. */
 static void put_worst(struct html *h, uint32_t event)
 {
 	struct ends_comm worst[ENDS_COMMS];
@@ -264,7 +264,7 @@ static void put_event(struct html *h, uint32_t event)
 	out_str(o, "\"end\":0}");
 }
 
-/* The number in the page of each event, or HTML_NONE; the caller frees it. */
+/* By event: its number in the page, or HTML_NONE.  The caller frees it. */
 static uint32_t *put_events(struct html *h)
 {
 	uint32_t n = h->a.p.events.n, i, next = 0;
@@ -308,7 +308,7 @@ static void put_nameless(struct html *h)
 	free(order);
 }
 
-/* Numbers that strings of the log have in the page. */
+/* Numbers in the page for strings of the log. */
 struct names {
 	uint32_t *number;	/* by string, + 1 */
 	uint32_t *string, n, cap;
@@ -356,7 +356,7 @@ static enum kind kind_of(const struct profile *p, uint32_t func)
 	}
 }
 
-/* String number of where a function is. */
+/* String number of the name of a function's object. */
 static uint32_t object_of(struct profile *p, uint32_t func)
 {
 	const struct func *f = &p->funcs.func[func];
@@ -379,7 +379,7 @@ static int by_part(const void *pa, const void *pb, void *arg)
 	return a > b ? -1 : a < b;
 }
 
-/* Marks the functions that were on most stacks, as parts of their events. */
+/* Marks the functions on most stacks, as fractions of their events' samples. */
 static void mark_functions(struct html *h, uint32_t *mark)
 {
 	const struct profile *p = &h->a.p;
@@ -403,8 +403,8 @@ static void mark_functions(struct html *h, uint32_t *mark)
 }
 
 /*
- * Of each function in the page: name, object, kind.  By function: its number
- * there + 1, or 0; the caller frees it.
+ * Writes name, object and kind of each function in the page.  Returns, by
+ * function, its number there + 1, or 0; the caller frees it.
  */
 static uint32_t *put_funcs(struct html *h)
 {
@@ -419,7 +419,7 @@ static uint32_t *put_funcs(struct html *h)
 	for (i = 1; i < t->n; i++)
 		if (t->func[i] != HTML_NONE)
 			number[t->func[i]] = 1;
-	/* strings that are made for it get their numbers first */
+	/* first create all strings: names.number has one element per string */
 	for (f = 0; f < p->funcs.n; f++) {
 		if (!number[f])
 			continue;
@@ -442,7 +442,7 @@ static uint32_t *put_funcs(struct html *h)
 	return number;
 }
 
-/* Of each node but the root: how far back its parent is, and its function. */
+/* Writes for each node but the root: distance to its parent, function. */
 static void put_nodes(struct html *h, const uint32_t *number)
 {
 	const struct choice *t = &h->most;
@@ -463,7 +463,7 @@ static void put_nodes(struct html *h, const uint32_t *number)
 	member_real(h->out, "partLimit", h->some.limit);
 }
 
-/* Event, function and count. */
+/* Writes event, function and count. */
 static void put_functions(struct html *h, const char *k, const struct cells *t,
 			  const uint32_t *event, const uint32_t *number)
 {
@@ -484,7 +484,7 @@ static void put_functions(struct html *h, const char *k, const struct cells *t,
 	array_end(h->out);
 }
 
-/* Of each series: event, command, pid, tid (-2: of several), first, last. */
+/* Writes for each series: event, command, pid, tid (-2: several), first, last. */
 static void put_series(struct html *h, const uint32_t *event)
 {
 	const struct series_tab *t = &h->named;
@@ -515,9 +515,9 @@ static void put_series(struct html *h, const uint32_t *event)
 }
 
 /*
- * Runs of cells of one slice and series: how much later the slice is than the
- * one before, series, how many; then each one's node, as the difference to the
- * one before, and count.
+ * Writes runs of cells of the same slice and series.  A run: slice (as
+ * difference to the previous run's), series, length; for each cell: node (as
+ * difference to the previous one), count.
  */
 static void put_cells(struct html *h, const char *k, const struct cells *t)
 {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Call paths, and those that carry the most of their event's samples.
- *
- * What is left out is not added to the caller's own samples, which would make
- * them wrong: it is a node of its own below it.
+ * Call paths, and the choice of those with most samples.  Samples of paths that
+ * are left out get a node of their own below the caller; added to the caller's
+ * own samples they would falsify these.
  */
 #include <stdlib.h>
 
 #include "analysis/resolve.h"
 #include "commands/html/html.h"
 
-/* The commands are told by the series: all paths begin at one node. */
+/* The series has the command: all paths begin at one node. */
 static uint32_t one_label(void *ctx, const struct chaintop *top)
 {
 	(void)ctx;
@@ -45,7 +44,7 @@ static int by_weight(const void *pa, const void *pb)
 	return a > b ? -1 : a < b;
 }
 
-/* What is above it is kept: a child is never heavier than its parent. */
+/* Parents of kept nodes are kept, too: a child is never heavier than its parent. */
 static double limit_of(const struct paths *t, uint32_t max)
 {
 	double *sorted, limit;
@@ -106,7 +105,7 @@ void paths_choose(const struct paths *t, struct choice *c, uint32_t max)
 	c->parent = xreallocarray(NULL, room, sizeof(*c->parent));
 	c->rest = xreallocarray(NULL, room, sizeof(*c->rest));
 	c->of = xreallocarray(NULL, room, sizeof(*c->of));
-	/* the root, and the one node below it that all paths go through */
+	/* the root, and its only child, through which all paths go */
 	c->number[0] = c->number[1] = new_node(c, 0, HTML_NONE, 0);
 	kept[0] = kept[1] = true;
 	for (i = 2; i < t->tree.n; i++) {

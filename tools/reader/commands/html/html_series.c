@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who samples are of. */
+/* Series: event, command, process and thread of samples. */
 #include <stdlib.h>
 
 #include "commands/html/html.h"
 
-/* More commands than these are not told apart among the merged. */
+/* Of merged series, only this many commands are kept apart. */
 #define MERGED_MAX	1000U
 
 static bool same_series(const void *ctx, uint32_t id, const void *key)
@@ -19,21 +19,16 @@ static bool same_series(const void *ctx, uint32_t id, const void *key)
 
 uint32_t series_of(struct series_tab *t, const struct series *key)
 {
+	uint32_t id, n = t->n;
 	uint64_t hash;
-	uint32_t id;
 
-	if (t->n && same_series(t, t->last, key))
+	if (n && same_series(t, t->last, key))
 		return t->last;
 	hash = hash_mix((uint64_t)key->event << 32 | key->comm,
 			(uint64_t)key->pid << 32 | key->tid);
-	id = idtab_find(&t->tab, hash, same_series, t, key);
-	if (id == IDTAB_NONE) {
-		GROW(t->series, t->n, t->cap);
-		t->series[t->n] = *key;
-		t->series[t->n].count = 0;
-		idtab_add(&t->tab, hash, t->n);
-		id = t->n++;
-	}
+	id = IDTAB_ID(&t->tab, hash, same_series, t, key, t->series, t->n, t->cap);
+	if (id == n)
+		t->series[id].count = 0;
 	return t->last = id;
 }
 

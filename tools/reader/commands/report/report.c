@@ -169,7 +169,7 @@ static int take(void *ctx, int opt, const char *arg)
 	return taken ? taken : own_option(r, opt, arg) ? 1 : -1;
 }
 
-/* What the profile's rows are by has to be kept apart from the beginning. */
+/* Groups must be known before the log is read. */
 static void ask_groups(struct report *r)
 {
 	static const struct {
@@ -186,16 +186,10 @@ static void ask_groups(struct report *r)
 			r->a.by |= needs[i].by;
 }
 
-/* Options that can't go on give an exit code, others -1. */
-static int parse(struct report *r, int argc, char **argv)
+static int check(void *ctx, int argc, char **argv)
 {
-	static const struct cmdline line = {
-		"report", usage, ANALYSIS_SHORT "s:l:n:", options, take,
-	};
-	int ret = cmdline_options(&line, r, argc, argv);
+	struct report *r = ctx;
 
-	if (ret >= 0)
-		return ret;
 	if (!analysis_argument(&r->a, "report", argc, argv))
 		return READER_USAGE;
 	if (r->a.innermost && (r->tree || r->callers)) {
@@ -237,35 +231,39 @@ static void print(struct report *r)
 		out_str(r->out, "\nNo samples.\n");
 }
 
+static int run(void *ctx)
+{
+	struct report *r = ctx;
+	int ret;
+
+	setlocale(LC_CTYPE, "");
+	r->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	ret = analysis_run(&r->a);
+	if (ret)
+		return ret;
+	if (r->a.by & BY_FIELD && !r->a.p.field.n) {
+		fprintf(stderr, "pmclog: %s: no sample has a field \"%s\"\n",
+			r->a.path, r->a.field);
+		return READER_FAIL;
+	}
+	r->same = funcs_same(&r->a.p);
+	print(r);
+	free(r->same);
+	return out_finish(r->out);
+}
+
 int cmd_report(int argc, char **argv)
 {
+	static const struct cmdline line = {
+		"report", usage, ANALYSIS_SHORT "s:l:n:", options, take, check,
+		run,
+	};
 	struct report r = {
 		.sort = SORT_COMM | SORT_DSO | SORT_SYM, .limit = 0.5,
 		.out = out_stdout(),
 	};
-	int ret, bad;
 
 	analysis_init(&r.a);
 	r.a.slice = 1;
-	ret = parse(&r, argc, argv);
-	if (ret >= 0) {
-		analysis_forget(&r.a);
-		return ret;
-	}
-	setlocale(LC_CTYPE, "");
-	r.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-	ret = analysis_run(&r.a);
-	if (ret == READER_OK && r.a.by & BY_FIELD && !r.a.p.field.n) {
-		fprintf(stderr, "pmclog: %s: no sample has a field \"%s\"\n",
-			r.a.path, r.a.field);
-		ret = READER_FAIL;
-	}
-	if (ret == READER_OK) {
-		r.same = funcs_same(&r.a.p);
-		print(&r);
-		free(r.same);
-		ret = out_finish(r.out);
-	}
-	bad = analysis_close(&r.a);
-	return ret ? ret : bad;
+	return cmdline_analysis(&line, &r.a, &r, argc, argv);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The flat profile: where the samples were, whoever called it. */
+/* The flat profile: samples by function, whoever called it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "base/numbers.h"
 #include "commands/report/report_rows.h"
 
-/* What of a function rows are told apart by. */
+/* The properties of a function that rows are grouped by. */
 struct look {
 	uint32_t same, dso, file, line;
 };
@@ -32,7 +32,7 @@ static bool same_look(const void *ctx, uint32_t id, const void *key)
 		       sizeof(struct look));
 }
 
-/* By function: the first that is in the same row. */
+/* By function: the first function of the same row. */
 static uint32_t *func_keys(const struct report *r)
 {
 	uint32_t n = r->a.p.funcs.n, i;
@@ -54,7 +54,7 @@ static uint32_t *func_keys(const struct report *r)
 	return key;
 }
 
-/* The same by frame: one look for each frame of each chain. */
+/* By frame: the same.  It saves a lookup for each frame of each chain. */
 static uint32_t *frame_keys(const struct report *r)
 {
 	const struct frames *t = &r->a.p.frames;
@@ -103,8 +103,8 @@ static int by_source(const struct report *r, const struct row *a,
 }
 
 /*
- * By self, then by total; names last, for an order that repeats.  Slices of
- * time come in the order of time.
+ * By self, then by total, then by name, so that the order is reproducible.
+ * Slices of time are in the order of time.
  */
 static int by_weight(const void *pa, const void *pb, void *ctx)
 {
@@ -153,7 +153,7 @@ static void put_cpu(struct report *r, const struct row *row, int width)
 	out_printf(r->out, "%-*u", width, group_of(r, row)->cpu);
 }
 
-/* The kernel's -1 is nobody's. */
+/* -1: a kernel thread's id is not known */
 static void put_id(struct report *r, uint32_t id, int width)
 {
 	out_printf(r->out, "%-*d", width, (int32_t)id);
@@ -169,7 +169,7 @@ static void put_tid(struct report *r, const struct row *row, int width)
 	put_id(r, group_of(r, row)->tid, width);
 }
 
-/* What has no such field has no name here. */
+/* Samples without the field get a '-'. */
 static void put_field(struct report *r, const struct row *row, int width)
 {
 	uint32_t value = group_of(r, row)->value;
@@ -235,7 +235,7 @@ static const char *column_head(const struct report *r, const struct column *c)
 	return c->sort == SORT_FIELD ? r->a.field : c->head;
 }
 
-/* A line's columns, the last one not padded; @row NULL: their heads. */
+/* Prints a row's names, with @row NULL the column heads; the last is not padded. */
 static void print_names(struct report *r, const struct row *row)
 {
 	unsigned int left = r->sort;
@@ -255,7 +255,7 @@ static void print_names(struct report *r, const struct row *row)
 	}
 }
 
-/* The figures of a row; @total < 0: of rows that have none. */
+/* Prints the figures of a row; @total < 0: the table has no totals. */
 static void print_figures(struct report *r, double self, double total,
 			  uint64_t samples)
 {

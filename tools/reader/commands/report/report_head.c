@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a report says before its tables: how good the recording is. */
+/* The head of a report: quality and losses of the recording. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
@@ -128,7 +128,7 @@ static void kernel_line(struct report *r)
 	out_char(r->out, '\n');
 }
 
-/* The account of a part of a log that tells of no sample is that of the whole. */
+/* If samples do not say how chains end, a part of a log has the whole's account. */
 static void put_cuts(struct report *r)
 {
 	const struct log_facts *log = &r->a.p.log;
@@ -167,7 +167,7 @@ static void cut_line(struct report *r)
 			"not known: the log has no end\n");
 }
 
-/* Loss that belongs to no event. */
+/* Losses that cannot be assigned to an event. */
 static void account_lines(struct report *r)
 {
 	const struct log_facts *log = &r->a.p.log;
@@ -199,7 +199,7 @@ static void account_lines(struct report *r)
 	}
 }
 
-/* Of what the log says, and what was found in it. */
+/* Late chains: how many the log promised, and how many it has. */
 static void late_line(struct report *r)
 {
 	const struct late *late = &r->a.p.late;
@@ -303,7 +303,7 @@ static void unresolved_line(struct report *r, uint32_t event)
 		   percent(n.frames, n.all));
 }
 
-/* Of those that are shown. */
+/* How user chains of the event's samples end. */
 static void ends_lines(struct report *r, uint32_t event)
 {
 	const struct profile *p = &r->a.p;
@@ -335,7 +335,7 @@ static void ends_row(struct report *r, const struct ends_comm *c)
 	free(causes);
 }
 
-/* Whose chains are worse than the others'. */
+/* Commands with worse chains than the others. */
 static void ends_table(struct report *r, uint32_t event)
 {
 	struct ends_comm worst[ENDS_COMMS];
@@ -371,7 +371,7 @@ void report_event(struct report *r, uint32_t event)
 	ends_table(r, event);
 }
 
-/* Where samples have no names, and why. */
+/* Samples without function names, with the reason. */
 void report_nameless(struct report *r)
 {
 	struct profile *p = &r->a.p;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Chains share the nodes of their callers, so totals take one way through the
- * tree of these, not one through each chain.
+ * Chains share the nodes of their callers, so totals take one walk over the
+ * tree of nodes, not one per chain.
  */
 #include <stdlib.h>
 
 #include "commands/report/report_rows.h"
 
 /**
- * struct cell - what becomes a row, of one function
- * @open: how often it is on the way to where we are: recursion counts once
+ * struct cell - counts of a function; becomes a row
+ * @open: how often it is on the current path: recursion counts once
  */
 struct cell {
 	uint64_t self, total;
@@ -17,7 +17,7 @@ struct cell {
 	bool used;
 };
 
-/* who is told apart; @top: number + 1 of the first of a list of chains.top */
+/* an owner of rows; @top: number + 1 of the first of a list of chains.top */
 struct whose {
 	uint32_t comm, group;
 	uint32_t top;
@@ -60,7 +60,7 @@ static struct cell *cell_of(struct counting *c, uint32_t frame)
 	return cell;
 }
 
-/* The chains that have the node's callers. */
+/* Counts the chains whose callers are this node. */
 static void count_leaves(struct counting *c, uint32_t node)
 {
 	uint32_t i;
@@ -90,7 +90,7 @@ static void leave(struct counting *c, uint32_t node)
 	c->cell[c->key[c->all->node[node].frame]].open--;
 }
 
-/* Everything below a node; chains may be longer than our stack. */
+/* Counts everything below a node, without recursion: chains may be very long. */
 static void count_tree(struct counting *c, uint32_t top)
 {
 	const struct chainnode *node = c->all->node;
@@ -115,7 +115,7 @@ static void count_tree(struct counting *c, uint32_t top)
 	}
 }
 
-/* The same where there is no tree. */
+/* The same if callers were kept as lists. */
 static void count_lists(struct counting *c, uint32_t top)
 {
 	uint32_t at, i;
@@ -137,7 +137,7 @@ static void count_lists(struct counting *c, uint32_t top)
 	}
 }
 
-/* The cells become rows of those whose chains they were counted from. */
+/* Makes rows of the cells, for the owner whose chains were counted. */
 static void make_rows(struct counting *c, const struct whose *w)
 {
 	struct table *t = c->t;
@@ -146,7 +146,7 @@ static void make_rows(struct counting *c, const struct whose *w)
 	for (i = 0; i < c->nused; i++) {
 		struct cell *cell = &c->cell[c->used[i]];
 
-		/* who only calls is in no row */
+		/* a function without samples of its own has no row */
 		if (cell->self) {
 			GROW(t->row, t->n, t->cap);
 			t->row[t->n++] = (struct row){
@@ -172,19 +172,13 @@ static struct whose *whose_of(struct counting *c, uint32_t comm,
 			      uint32_t group)
 {
 	struct whose key = { .comm = comm, .group = group };
-	uint64_t hash = hash_mix(comm, group);
-	uint32_t id = idtab_find(&c->whosetab, hash, same_whose, c, &key);
+	uint32_t id = IDTAB_ID(&c->whosetab, hash_mix(comm, group), same_whose, c,
+			       &key, c->whose, c->nwhose, c->capwhose);
 
-	if (id == IDTAB_NONE) {
-		GROW(c->whose, c->nwhose, c->capwhose);
-		c->whose[c->nwhose] = key;
-		idtab_add(&c->whosetab, hash, c->nwhose);
-		id = c->nwhose++;
-	}
 	return &c->whose[id];
 }
 
-/* The event's trees, by whose they are. */
+/* Assigns the event's trees to their owners. */
 static void find_owners(struct counting *c, const struct report *r,
 			uint32_t event)
 {

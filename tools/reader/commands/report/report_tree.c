@@ -11,8 +11,8 @@
 
 #define WIDTH_DEFAULT	110
 #define WIDTH_MIN	60
-#define COLUMNS		19	/* of the figures on the left */
-#define DEPTH_MAX	128	/* levels drawn; what is collapsed is one */
+#define COLUMNS		19	/* width of the figures on the left */
+#define DEPTH_MAX	128	/* levels drawn; a collapsed path is one */
 
 /* how the branches are drawn */
 struct strokes {
@@ -28,10 +28,10 @@ static const struct strokes ascii = {
 };
 
 /**
- * struct drawing - one tree on its way out
+ * struct drawing - a tree that is being printed
  * @commands: its first level are commands
  * @last:  by depth: no more siblings follow
- * @col:   where on the line the next character goes
+ * @col:   column of the next character
  * @width: of a line
  */
 struct drawing {
@@ -59,7 +59,7 @@ static bool visible(const struct drawing *d, uint32_t node)
 	       d->r->limit;
 }
 
-/* Commands are the first level, if the tree begins with them. */
+/* True if the tree begins with commands and the node is one of them. */
 static bool is_comm(const struct drawing *d, uint32_t node)
 {
 	return d->commands && d->t.node[node].parent == CALLTREE_ROOT;
@@ -96,7 +96,7 @@ static void put(struct drawing *d, const char *s)
 	d->col += columns(s);
 }
 
-/* The strokes left of a node's name; on lines after the first, below it. */
+/* Draws the branches left of a name; on later lines of a wrapped name, below it. */
 static void put_branches(struct drawing *d, bool first, bool children)
 {
 	int i;
@@ -124,8 +124,8 @@ static int by_total(const struct callnode *a, const struct callnode *b,
 }
 
 /*
- * The only way on from a node, if all but a negligible rest of it goes there:
- * then both are drawn on one line.  0 if there is none.
+ * The only child of a node, if all other children are negligible.  Both are
+ * drawn on one line.  0 if there is none.
  */
 static uint32_t only_way(const struct drawing *d, uint32_t node)
 {
@@ -162,7 +162,7 @@ static void put_figures(struct drawing *d, uint32_t node, uint32_t end)
 	double self = percent(d->t.node[end].self, all);
 
 	out_printf(d->r->out, "%8.2f ", percent(d->t.node[node].total, all));
-	/* where chains end is of no interest from their other end */
+	/* a tree of callers does not show where chains end */
 	if (self >= 0.005 && d->commands)
 		out_printf(d->r->out, "%8.2f  ", self);
 	else
@@ -170,7 +170,7 @@ static void put_figures(struct drawing *d, uint32_t node, uint32_t end)
 	d->col = COLUMNS;
 }
 
-/* A node and those collapsed into its line; the last of them. */
+/* Prints a node and those collapsed into its line; returns the last of them. */
 static uint32_t put_line(struct drawing *d, uint32_t node)
 {
 	uint32_t end = node, i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pmclog verify: is this a log that hwpmc would write, and is every sample
- * accounted for?  Stops at the first fault.
+ * pmclog verify: checks that a log is one that hwpmc could write, and that its
+ * account agrees with its samples.  Stops at the first fault.
  */
 #include <inttypes.h>
 #include <stdbool.h>

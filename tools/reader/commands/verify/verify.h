@@ -100,9 +100,17 @@ struct verify {
 	char fault[160];
 };
 
+/* Saturates: an invalid account must not add up by wrapping around. */
+static inline uint64_t verify_sum(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
 void verify_init(struct verify *v);
 /* NULL, or what is wrong with @rec. */
 const char *verify_record(struct verify *v, const struct pmclog_rec *rec);
+/* verify_account.c: the same for a CLOSELOG. */
+const char *verify_account(struct verify *v, const struct pmclog_rec *rec);
 /* verify_procs.c: the same for process modes, after the other rules. */
 const char *verify_procs(struct verify *v, const struct pmclog_rec *rec);
 void verify_procs_free(struct verify_procs *t);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The rules of pmclog verify for PMCs of process modes: they speak only of
- * processes that they are attached to.
+ * Rules of pmclog verify for PMCs of process modes: their records are about
+ * attached processes only.
  *
- * Who lacks an attachment may have got it by a record that was lost.  That is
- * known at the end only, so the first such fault waits for the account.
+ * The record that attached a process may have been lost.  Only the account at the
+ * end of the log says so: until then the first such fault is kept.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -121,7 +121,7 @@ static const char *must_be_attached(struct verify *v,
 {
 	struct verify_procs *t = &v->procs;
 
-	/* a task that is all but gone has no pid */
+	/* a task that is about to be freed has no pid */
 	if (pid == PMCLOG_PID_KERNEL || is_attached(t, pmcid, pid) ||
 	    t->later[0])
 		return NULL;
@@ -153,7 +153,7 @@ static const char *check_csw(struct verify *v, const struct pmclog_rec *rec)
 			   U32(pmclog_proccsw, pid), HWPMC_F_LOG_PROCCSW);
 }
 
-/* The last that a PMC says of a process. */
+/* PROCEXIT is a PMC's last record of a process. */
 static const char *check_exit(struct verify *v, const struct pmclog_rec *rec)
 {
 	uint32_t pmcid = U32(pmclog_procexit, pmcid);

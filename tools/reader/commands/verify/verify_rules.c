@@ -19,7 +19,7 @@
 
 #define NSEC_PER_SEC	1000000000ULL
 
-/* where flags say how a chain ends: causes, and the bits that are none */
+/* flags for how a chain ends: causes of a cut; bits that are not defined */
 #define CUTS	(PMCLOG_CC_CUT(PMCLOG_CUT_NCAUSE) - PMCLOG_CC_CUT(0))
 #define UNDEFINED_ENDS	\
 	(0xff00U & ~(PMCLOG_CC_WHOLE | PMCLOG_CC_TABLES | CUTS))
@@ -33,12 +33,6 @@ static const char *fault(struct verify *v, const char *fmt, ...)
 	vsnprintf(v->fault, sizeof(v->fault), fmt, ap);
 	va_end(ap);
 	return v->fault;
-}
-
-/* A hostile account must not add up by wrapping around. */
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	return a + b < a ? UINT64_MAX : a + b;
 }
 
 /* ------------------------------------------------------------------------
@@ -69,7 +63,7 @@ static void announce(struct verify *v, uint32_t pmcid, uint32_t flags)
 
 	v->asked_tables |= !!(flags & HWPMC_F_UNWIND);
 	if (id != IDTAB_NONE) {
-		/* ids are used again after a release */
+		/* ids are reused after a release */
 		v->pmcids[id].flags = flags;
 		return;
 	}
@@ -107,7 +101,7 @@ static const char *check_place(struct verify *v, const struct pmclog_rec *rec)
 	}
 	if (!v->open)
 		return "record after CLOSELOG";
-	/* whose log it is may turn out after its beginning */
+	/* the format may become known only after the first records */
 	if (v->format->ours && v->freq != NSEC_PER_SEC)
 		return "the clock does not count nanoseconds";
 	if (v->format->ours && rec->tsc < v->last_tsc)
@@ -124,7 +118,7 @@ static bool all_zero(const unsigned char *p, const unsigned char *end)
 	return true;
 }
 
-/* Where the padding of field @f begins and ends; none: both the same. */
+/* Finds the padding of field @f; *@from equals *@to if it has none. */
 static void padding(const struct field *f, const struct pmclog_rec *rec,
 		    const unsigned char **from, const unsigned char **to)
 {
@@ -167,13 +161,13 @@ static const char *check_padding(struct verify *v,
 	if (!l)
 		return fault(v, "unknown record type %u", rec->type);
 	if (!v->format->ours)
-		return NULL;	/* it has what was in the buffer */
+		return NULL;	/* FreeBSD does not clear padding */
 	if (U32(pmclog_hdr, spare))
 		return "spare word of the header is not 0";
 	for (f = l->fields; f < l->fields + l->nfields; f++) {
 		if (!field_present(f, rec))
 			continue;
-		/* the second string follows the first one */
+		/* the second string follows the first one: there is no padding */
 		if (f->kind == FIELD_TAIL && f + 1 < l->fields + l->nfields &&
 		    f[1].kind == FIELD_TAIL2)
 			continue;
@@ -223,8 +217,8 @@ static const char *check_allocatedyn(struct verify *v,
 }
 
 /*
- * Each of FreeBSD's CPUs has a ring for samples of either mode.  Of a clock
- * whose nanoseconds are cut the seconds are left.
+ * In FreeBSD's logs each CPU has two rings, for user and kernel samples.  If
+ * the nanoseconds are cut off, only seconds are compared.
  */
 static const char *check_order(struct verify *v, const struct pmclog_rec *rec)
 {
@@ -246,7 +240,7 @@ static const char *check_order(struct verify *v, const struct pmclog_rec *rec)
 		     PMCLOG_CC_CPU(flags), last, now);
 }
 
-/* What is said of one user chain must agree. */
+/* The flags of a user chain must not contradict each other. */
 static const char *check_ends(struct verify *v, const char *of, uint8_t ends)
 {
 	int i;
@@ -266,7 +260,7 @@ static void note_cuts(struct verify *v, uint8_t ends)
 		v->cut_by[i] += !!(ends & END_CUT(i));
 }
 
-/* Bits that are none, and those that a chain without a user part can't have. */
+/* Checks for undefined flags, and for user flags of a chain without a user part. */
 static const char *check_chain_ends(struct verify *v,
 				    const struct pmclog_rec *rec)
 {
@@ -288,7 +282,7 @@ static const char *check_chain_ends(struct verify *v,
 	return check_ends(v, "call chain", ends);
 }
 
-/* Samples of PMCs with chains are counted by how these end. */
+/* Counts samples of PMCs with chains by how the chain ends. */
 static const char *count_ends(struct verify *v, const struct pmclog_rec *rec)
 {
 	uint32_t pmcid = U32(pmclog_callchain, pmcid);
@@ -335,12 +329,12 @@ static const char *check_drop(struct verify *v, const struct pmclog_rec *rec)
 	if (U64(pmclog_dropnotify, first) > U64(pmclog_dropnotify, last))
 		return "DROPNOTIFY whose last is before its first";
 	if (pmcid == PMCLOG_PMCID_NONE) {
-		v->proc_dropped = sum(v->proc_dropped, count);
-		v->nproc_dropped = sum(v->nproc_dropped, count);
+		v->proc_dropped = verify_sum(v->proc_dropped, count);
+		v->nproc_dropped = verify_sum(v->nproc_dropped, count);
 		return NULL;
 	}
-	v->dropped[cause] = sum(v->dropped[cause], count);
-	v->ndropped = sum(v->ndropped, count);
+	v->dropped[cause] = verify_sum(v->dropped[cause], count);
+	v->ndropped = verify_sum(v->ndropped, count);
 	return check_pmc(v, pmcid);
 }
 
@@ -447,7 +441,7 @@ static const char *check_userchain(struct verify *v,
 	if (n > PMCLOG_CHAIN_MAX)
 		return fault(v, "user chain of %u pcs, more than %u", n,
 			     PMCLOG_CHAIN_MAX);
-	/* the first may be in the vsyscall page, which is there */
+	/* the first pc may be in the vsyscall page, in the upper half */
 	for (i = 1; i < n; i++) {
 		pc = pmclog_get64(rec->data + at + 8 * (size_t)i);
 		if (pc >> 63)
@@ -460,7 +454,7 @@ static const char *check_userchain(struct verify *v,
 	return check_userchain_ends(v, rec);
 }
 
-/* Between a sample and its fields there is nothing. */
+/* A RAW record must directly follow its sample. */
 static const char *check_raw(struct verify *v, const struct pmclog_rec *rec)
 {
 	uint32_t len = U32(pmclog_ext_raw, len);
@@ -516,109 +510,15 @@ static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
 }
 
 /* ------------------------------------------------------------------------
- * The account
+ * All records
  */
-static const char *disagree(struct verify *v, uint64_t said, const char *of,
-			    uint64_t found, const char *instead)
-{
-	return fault(v, "account: %" PRIu64 " %s, but %" PRIu64 " %s", said, of,
-		     found, instead);
-}
-
-static const char *check_law(struct verify *v, const struct pmclog_account *a)
-{
-	uint64_t fates = sum(a->committed, a->filtered);
-	int i;
-
-	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
-		fates = sum(fates, a->dropped[i]);
-	if (a->overflows != fates)
-		return disagree(v, a->overflows, "overflows", fates,
-				"committed, dropped or filtered");
-	fates = sum(sum(a->written, a->discarded), a->in_rings);
-	if (a->committed != fates)
-		return disagree(v, a->committed, "committed", fates,
-				"written, discarded or in rings");
-	return NULL;
-}
-
-static const char *check_counts(struct verify *v,
-				const struct pmclog_account *a)
-{
-	char cause[48];
-	int i;
-
-	if (v->samples != a->written)
-		return disagree(v, a->written, "samples written", v->samples,
-				"are in the log");
-	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
-		snprintf(cause, sizeof(cause), "dropped (%s)", cause_name(i));
-		if (v->dropped[i] != a->dropped[i])
-			return disagree(v, a->dropped[i], cause, v->dropped[i],
-					"by the DROPNOTIFYs");
-	}
-	if (v->proc_dropped != a->proc_dropped)
-		return disagree(v, a->proc_dropped, "process records dropped",
-				v->proc_dropped, "by the DROPNOTIFYs");
-	return NULL;
-}
-
-/* What a file did not take, it may have been these. */
-static const char *check_logged(struct verify *v, uint64_t said, uint64_t found,
-				bool some_lost, const char *of)
-{
-	if (found == said || (some_lost && found < said))
-		return NULL;
-	return disagree(v, said, of, found, "are in the log");
-}
-
-static const char *check_cuts(struct verify *v, const struct pmclog_account *a)
-{
-	const char *what;
-	uint64_t all = 0;
-	char cause[48];
-	int i;
-
-	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
-		snprintf(cause, sizeof(cause), "chains cut (%s)", cut_name(i));
-		/* of others the samples are not here, or do not tell it */
-		if (v->cut_by[i] > a->cut_by[i])
-			return disagree(v, a->cut_by[i], cause, v->cut_by[i],
-					"are in the log");
-		all = sum(all, a->cut_by[i]);
-		if (a->cut_by[i] > a->cut)
-			return disagree(v, a->cut, "chains cut", a->cut_by[i],
-					"for one cause");
-	}
-	if (a->cut > all)
-		return disagree(v, a->cut, "chains cut", all, "for a cause");
-	what = check_logged(v, a->late, v->late, a->discarded,
-			    "chains left for later");
-	if (!what)
-		what = check_logged(v, a->late_answered, v->answers, true,
-				    "chains came later");
-	return what;
-}
-
 static const char *check_close(struct verify *v, const struct pmclog_rec *rec)
 {
-	struct pmclog_account account;
-	const char *what;
-
 	v->open = false;
 	if (v->freq)
 		v->nsec += (uint64_t)((double)(rec->tsc - v->first_tsc) /
 				      (double)v->freq * NSEC_PER_SEC);
-	if (!v->format->ours)
-		return NULL;
-	if (!record_account(rec, &account))
-		return "CLOSELOG without an account";
-	what = check_law(v, &account);
-	if (!what)
-		what = check_counts(v, &account);
-	if (!what && record_account_has_cuts(rec))
-		what = check_cuts(v, &account);
-	return what;
+	return v->format->ours ? verify_account(v, rec) : NULL;
 }
 
 static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
@@ -659,7 +559,7 @@ static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
 	}
 }
 
-/* For the record behind it. */
+/* Remembers the sample for a RAW record that may follow. */
 static void note_chain(struct verify *v, const struct pmclog_rec *rec)
 {
 	v->chain = rec->type == PMCLOG_T_CALLCHAIN;
