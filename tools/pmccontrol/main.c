@@ -68,6 +68,8 @@ static int run(const struct options *o)
 	case ACTION_EVENTS:
 		pmc_event_list(stdout);
 		return 0;
+	case ACTION_DOCTOR:
+		return doctor();
 	default:
 		return on_device(o);
 	}
