@@ -106,8 +106,8 @@ ok "no privilege" failing disable:1 prints 77 \
 	"$pmccontrol" -d 4
 ok "another error" failing enable:12 prints 71 \
 	"cannot enable row 4 on CPU 0: Cannot allocate" "$pmccontrol" -e 4
-ok "no module" failing open:2 prints 69 "is the module loaded" "$pmccontrol" -l
-ok "not root" failing open:13 prints 77 "are you root" "$pmccontrol" -l
+ok "no module" failing open:2 prints 69 "is the module loaded.*See pmccontrol doctor$" "$pmccontrol" -l
+ok "not root" failing open:13 prints 77 "are you root? See pmccontrol doctor$" "$pmccontrol" -l
 ok "an older module" failing open:93 prints 69 "older" "$pmccontrol" -s
 # of this machine, whatever is missing here
 examines()
