@@ -29,10 +29,11 @@ static struct pmc_owner *open_owner(void)
 		die(EX_UNAVAILABLE,
 		    "the hwpmc module is older than this pmccontrol");
 	case EACCES: case EPERM:
-		die(EX_NOPERM, "cannot open /dev/hwpmc: %s; are you root?",
-		    strerror(errno));
+		die(EX_NOPERM, "cannot open /dev/hwpmc: %s; are you root? "
+		    "See pmccontrol doctor", strerror(errno));
 	case ENOENT: case ENODEV: case ENXIO:
-		hint = "; is the module loaded (modprobe hwpmc)?";
+		hint = "; is the module loaded (modprobe hwpmc)? See "
+		       "pmccontrol doctor";
 	}
 	die(EX_UNAVAILABLE, "cannot open /dev/hwpmc: %s%s", strerror(errno),
 	    hint);
@@ -68,6 +69,8 @@ static int run(const struct options *o)
 	case ACTION_EVENTS:
 		pmc_event_list(stdout);
 		return 0;
+	case ACTION_DOCTOR:
+		return doctor();
 	default:
 		return on_device(o);
 	}

@@ -73,7 +73,8 @@ static int set_action(struct parser *p, enum action action)
 		return 0;
 	if (o->action != ACTION_NONE && o->action != action &&
 	    action != ACTION_HELP && action != ACTION_VERSION)
-		return fail(p, "one of -l, -L, -s, or -d and -e at a time");
+		return fail(p, "one of doctor, -l, -L, -s, or -d and -e at a "
+			    "time");
 	o->action = action;
 	return 0;
 }
@@ -159,6 +160,11 @@ int options_parse(struct options *o, int argc, char **argv,
 	int letter;
 
 	memset(o, 0, sizeof(*o));
+	if (argc > 1 && !strcmp(argv[1], "doctor")) {
+		o->action = ACTION_DOCTOR;
+		argc--;
+		argv++;
+	}
 	optind = 0;
 	opterr = 0;
 	while ((letter = getopt_long(argc, argv, short_options, long_options,
@@ -178,6 +184,7 @@ void usage(FILE *f)
 {
 	fputs("usage: pmccontrol [-c cpu | -d row | -e row] ...\n"
 	      "       pmccontrol -l | -L | -s\n"
+	      "       pmccontrol doctor\n"
 	      "\n"
 	      "  -c cpu  a CPU, or * (all that are online, the default), for "
 	      "what follows\n"
@@ -186,5 +193,7 @@ void usage(FILE *f)
 	      "  -e row  enable it again\n"
 	      "  -l      list the rows that are used or disabled\n"
 	      "  -L      list the events\n"
-	      "  -s      print the module's statistics\n", f);
+	      "  -s      print the module's statistics\n"
+	      "  doctor  say why a recording would not work here, and what "
+	      "mends it\n", f);
 }

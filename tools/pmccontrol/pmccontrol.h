@@ -26,7 +26,7 @@ struct change {
 
 enum action {
 	ACTION_NONE, ACTION_CHANGE, ACTION_ROWS, ACTION_EVENTS, ACTION_STATS,
-	ACTION_HELP, ACTION_VERSION
+	ACTION_DOCTOR, ACTION_HELP, ACTION_VERSION
 };
 
 struct options {
@@ -51,6 +51,8 @@ char *ranges_text(const unsigned char *set, size_t n);
 int change_rows(struct pmc_owner *owner, const struct options *o);
 int list_rows(struct pmc_owner *owner);
 int print_stats(struct pmc_owner *owner);
+/* doctor.c: 1 if recording does not work */
+int doctor(void);
 
 /* main.c */
 const struct hwpmc_cpuinfo *cpuinfo(struct pmc_owner *owner);

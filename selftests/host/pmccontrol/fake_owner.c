@@ -3,16 +3,22 @@
  * The handle's half of libpmc without a device: a machine with CPUs 0, 2 and
  * 299; 1 is offline, 3 to 298 there are not.  Rows 2, 3 and 9 of CPU 0 are in
  * use, and all of CPU 2.
- *	FAKE_FAIL=NAME:ERRNO	the operation NAME fails
+ *	FAKE_FAIL=NAME:ERRNO,...  the operation NAME fails; "ss", "ss:u",
+ *				"ts:u", "unwind": the allocation of such a PMC;
+ *				"rows": all are disabled; "hardware": there are
+ *				no counters
+ *	FAKE_VERSION=NUMBER	the module's
  *	FAKE_TRACE=FILE		what is changed is noted there
  */
 #include <errno.h>
 #include <linux/hwpmc.h>
 #include <linux/perf_event.h>
 #include <pmc.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 struct pmc_owner {
 	struct hwpmc_cpuinfo info;
@@ -23,10 +29,16 @@ static int step(const char *name)
 	const char *fail = getenv("FAKE_FAIL");
 	size_t len = strlen(name);
 
-	if (!fail || strncmp(fail, name, len) || fail[len] != ':')
-		return 0;
-	errno = atoi(fail + len + 1);
-	return -1;
+	while (fail && *fail) {
+		if (!strncmp(fail, name, len) && fail[len] == ':' &&
+		    fail[len + 1] != 'u') {
+			errno = atoi(fail + len + 1);
+			return -1;
+		}
+		fail += strcspn(fail, ",");
+		fail += *fail == ',';
+	}
+	return 0;
 }
 
 static int check_cpu(int cpu)
@@ -107,6 +119,8 @@ int pmc_owner_pmcinfo(struct pmc_owner *o, int cpu,
 		*nrows = rows_of_cpu0(*rows);
 	for (i = 0; cpu == 2 && i < HWPMC_NROW; i++)
 		use(&(*rows)[(*nrows)++], i, "cs");
+	if (cpu == 299 && step("rows"))
+		*nrows = HWPMC_NROW;	/* zeros: none is enabled */
 	return 0;
 }
 
@@ -153,5 +167,74 @@ int pmc_owner_stats(struct pmc_owner *o, uint32_t scope,
 	s->syscalls = 5000000000ULL;
 	s->account.written = 3;
 	s->account.dropped[PMCLOG_DROP_FULL] = 7;
+	return 0;
+}
+
+/* ------------------------------------------------------------------------
+ * What doctor asks for
+ */
+int pmc_owner_fd(const struct pmc_owner *o)
+{
+	(void)o;
+	return -1;
+}
+
+/* In place of the C library's: the version of the module is asked for by it. */
+int ioctl(int fd, unsigned long request, ...)
+{
+	const char *version = getenv("FAKE_VERSION");
+	struct hwpmc_moduleversion *v;
+	va_list ap;
+
+	(void)fd;
+	if (request != HWPMC_IOC_GETMODULEVERSION || step("version"))
+		return -1;
+	va_start(ap, request);
+	v = va_arg(ap, struct hwpmc_moduleversion *);
+	va_end(ap);
+	v->version = version ? (uint32_t)strtoul(version, NULL, 0) :
+			       HWPMC_ABI_VERSION;
+	return 0;
+}
+
+int pmc_owner_allocate(struct pmc_owner *o, const char *spec,
+		       struct pmc_allocate_opts *opts, pmc_id_t *id)
+{
+	char name[16];
+
+	(void)o;
+	snprintf(name, sizeof(name), "%s%s",
+		 opts->mode == PMC_MODE_SS ? "ss" : "ts",
+		 strstr(spec, ":u") ? ":u" : "");
+	*id = 0;
+	if ((opts->flags & PMC_F_UNWIND) && step("unwind"))
+		return -1;
+	return step(name);
+}
+
+int pmc_owner_release(struct pmc_owner *o, pmc_id_t id)
+{
+	(void)o;
+	(void)id;
+	return 0;
+}
+
+int pmc_owner_record(struct pmc_owner *o, int on, uint32_t *npmc,
+		     uint64_t *skew)
+{
+	(void)o;
+	(void)npmc;
+	(void)skew;
+	return on ? step("record") : 0;
+}
+
+int pmc_owner_events(struct pmc_owner *o, struct hwpmc_dynevent **events,
+		     size_t *n)
+{
+	(void)o;
+	*n = step("hardware") ? 1 : 2;
+	*events = calloc(2, sizeof(**events));
+	(*events)[0].type = PERF_TYPE_SOFTWARE;
+	(*events)[1].type = PERF_TYPE_HARDWARE;
 	return 0;
 }

@@ -106,9 +106,21 @@ ok "no privilege" failing disable:1 prints 77 \
 	"$pmccontrol" -d 4
 ok "another error" failing enable:12 prints 71 \
 	"cannot enable row 4 on CPU 0: Cannot allocate" "$pmccontrol" -e 4
-ok "no module" failing open:2 prints 69 "is the module loaded" "$pmccontrol" -l
-ok "not root" failing open:13 prints 77 "are you root" "$pmccontrol" -l
+ok "no module" failing open:2 prints 69 "is the module loaded.*See pmccontrol doctor$" "$pmccontrol" -l
+ok "not root" failing open:13 prints 77 "are you root? See pmccontrol doctor$" "$pmccontrol" -l
 ok "an older module" failing open:93 prints 69 "older" "$pmccontrol" -s
+# of this machine, whatever is missing here
+examines()
+{
+	local got=0
+	"$pmccontrol" doctor >"$tmp/doctor" || got=$?
+	grep -q "^problem " "$tmp/doctor" && want=1 || want=0
+	[[ $got == "$want" && $(grep -Ec "^(ok|note|problem) +[a-z' ]+: ." "$tmp/doctor") == 14 ]]
+}
+
+ok "doctor: a line for each check, and its status" examines
+ok "doctor: not with options" prints 64 "at a time" "$pmccontrol" doctor -l
+ok "doctor: a full disk" prints 1 "cannot write" sh -c "$pmccontrol doctor >/dev/full"
 ok "a full disk" exits 74 sh -c "$pmccontrol -l >/dev/full"
 ok "a wrong option" prints 64 "try pmccontrol --help" "$pmccontrol" -q
 ok "--help" prints 0 "^usage: pmccontrol" "$pmccontrol" --help

@@ -111,6 +111,7 @@ ok "bash: keys to sort by" only comm,cpu pmclog report -s c
 ok "bash: a log" only day.pmclog,nights pmclog report ""
 ok "bash: files, if there is no log" only day.txt pmclog report day.t
 ok "bash: options of pmccontrol" offers -l,-s pmccontrol -
+ok "bash: its command" only doctor pmccontrol d
 if [ -x "$(command -v zsh)" ] && [ -x "$(command -v tmux)" ]; then
 	ok "zsh: options of pmcstat" becomes "pmcstat --fl" "pmcstat --flight"
 	ok "zsh: events" becomes "pmcstat -S instr" "pmcstat -S instructions"
@@ -121,6 +122,7 @@ if [ -x "$(command -v zsh)" ] && [ -x "$(command -v tmux)" ]; then
 	ok "zsh: formats" becomes "pmclog export --to spee" speedscope
 	ok "zsh: a log" becomes "pmclog report da" "pmclog report day.pmclog"
 	ok "zsh: options of pmccontrol" becomes "pmccontrol -" -s
+	ok "zsh: its command" becomes "pmccontrol do" "pmccontrol doctor"
 else
 	skip "zsh: what it offers" "zsh or tmux is not there"
 fi

@@ -388,6 +388,26 @@ TEST(unload_refused)
 	EXPECT_TRUE(module_wait_for_device());
 }
 
+/* What a user is told who has not loaded it */
+TEST(doctor)
+{
+	char out[4096];
+	int status;
+	FILE *f;
+
+	ASSERT_EQ(0, module_unload_soon());
+	f = popen("pmccontrol doctor", "r");
+	ASSERT_NE(NULL, f);
+	out[fread(out, 1, sizeof(out) - 1, f)] = '\0';
+	status = pclose(f);
+	EXPECT_EQ(0, module_load(""));
+	EXPECT_TRUE(module_wait_for_device());
+	EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+	EXPECT_NE(NULL, strstr(out, "\nproblem  loaded: the module is not in "
+			       "the kernel\n             modprobe hwpmc\n"))
+		TH_LOG("%s", out);
+}
+
 /* ------------------------------------------------------------------------
  * Module parameters
  */

@@ -214,6 +214,43 @@ TEST_F(pmccontrol, privilege)
 	EXPECT_EQ(0, chmod("/dev/hwpmc", 0600));
 }
 
+/* All that recording needs is there; a user is told what is left. */
+TEST_F(pmccontrol, doctor)
+{
+	EXPECT_EQ(0, control(self, "doctor"));
+	EXPECT_OUT("ok       loaded: ");
+	EXPECT_OUT("ok       device: ");
+	EXPECT_OUT("ok       version: the module's interface is that of");
+	EXPECT_OUT("ok       recording: the whole system can be recorded, "
+		   "kernel");
+	EXPECT_OUT("ok       processes: ");
+	EXPECT_OUT("ok       user chains: by unwind tables");
+	EXPECT_NOT_OUT("problem");
+
+	ASSERT_EQ(0, setresuid(65534, 65534, 0));
+	EXPECT_EQ(1, control(self, "doctor"));
+	EXPECT_OUT("problem  device: /dev/hwpmc is root's");
+	ASSERT_EQ(0, setresuid(0, 0, 0));
+	EXPECT_EQ(0, chmod("/dev/hwpmc", 0666));
+	ASSERT_EQ(0, setresuid(65534, 65534, 0));
+	EXPECT_EQ(0, control(self, "doctor"));
+	EXPECT_OUT("ok       recording: this user's own processes");
+	EXPECT_OUT("ok       user chains: by unwind tables");
+	ASSERT_EQ(0, setresuid(0, 0, 0));
+	EXPECT_EQ(0, chmod("/dev/hwpmc", 0600));
+}
+
+/* The whole trial is refused, not its beginning alone. */
+TEST_F(pmccontrol, doctor_of_disabled_rows)
+{
+	ASSERT_EQ(0, control(self, "-c 1 -d '*'"));
+	EXPECT_EQ(1, control(self, "doctor"));
+	EXPECT_OUT("problem  recording: the administrator has disabled all "
+		   "rows\n             pmccontrol -e '*'\n");
+	EXPECT_EQ(0, control(self, "-e '*'"));
+	EXPECT_EQ(0, control(self, "doctor"));
+}
+
 TEST_F(pmccontrol, statistics)
 {
 	ASSERT_EQ(0, control(self, "-s"));
