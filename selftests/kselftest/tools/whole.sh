@@ -150,7 +150,10 @@ record()
 		work $kind $size
 		$recorder "$@"
 		all_enough $first_half && all_enough $second_half && [ $try -gt 1 ] && break
-		size=$((size * (all > 10 ? samples * 2 / all + 1 : 20)))
+		# Not by "?:": BusyBox' shell divides by 0 in the half that is not taken, too.
+		more=20
+		[ $all -le 10 ] || more=$((samples * 2 / all + 1))
+		size=$((size * more))
 	done
 }
 
