@@ -81,11 +81,11 @@ work()
 	esac
 	case $1 in
 	xz | gzip | sort | tree)
-		i=0
+		i=0 parts=""
 		while [ $i -lt $2 ]; do
-			i=$((i + 1))
-			cat text
-		done >input
+			i=$((i + 1)) parts="$parts text"
+		done
+		cat $parts >input
 		;;
 	esac
 }
