@@ -192,8 +192,8 @@ stop()
 
 recorder=to_file counted=""
 modes=some
-case $(uname -r) in
-*-rt-*) ;;
+case $(uname -r -m) in
+*-rt-* | *aarch64) ;;
 6.12*) modes=all ;;
 esac
 
