@@ -219,8 +219,10 @@ if [ $modes = all ]; then
 	recorder=for_seconds
 fi
 
-# Libraries and the loader, as the loader names them
-files=$(awk '$2 ~ /x/ && $6 ~ /^\// { print $6 }' /proc/$pid/maps | sort -u)
+# Libraries and the loader. maps has a library's own name, and the loader looks for a
+# link to it: libcrypt.so.1.1.0, libcrypt.so.1.
+files=$(awk '$2 ~ /x/ && $6 ~ /^\// { print $6 }' /proc/$pid/maps | sort -u |
+	while read -r file; do ls "$file" "${file%.so.*}".so.* 2>/dev/null; done)
 stop
 cat >enter.sh <<'END'
 mount --make-rprivate / 2>/dev/null
