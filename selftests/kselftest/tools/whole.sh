@@ -206,6 +206,14 @@ done
 run 0 sh -c 'pmclog fold log | grep Perl_pp_sort'
 ok 'a call path that is known' \
 	'has out "^perl;.*;__libc_start_main[^;]*;.*perl_run;.*Perl_runops_standard;Perl_pp_sort;"'
+# By frame pointers, which arm64's programs have, the caller of one that has no frame yet
+# or any more would be missing from a chain that is whole.
+run 0 sh -c 'pmclog fold log | grep ";__libc_start_main.*;Perl_pp_[a-z]* [0-9]*$"'
+seen=$(awk '/;Perl_pp_(or|ncmp|multideref) / { n += $NF } END { print n + 0 }' out)
+known=$(awk '/;Perl_runops_standard;Perl_pp_(or|ncmp|multideref) / { n += $NF }
+	END { print n + 0 }' out)
+echo "# Perl_runops_standard called these functions in $known of $seen samples"
+ok 'callers are not left out' "[ $seen -ge 20 ]" "[ $((known * 100)) -ge $((seen * least)) ]"
 
 # What runs already: the recording waits for its tables.
 counted=perl recorder=for_seconds
