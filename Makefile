@@ -35,6 +35,7 @@
 # make build/KERNEL/hwpmc.ko	the module for a kernel of the tests: 6.1 6.12
 #			6.12-rt 6.18 newest 6.12-arm64 debug kcsan
 # make guest		programs for the virtual machines (guest-amd64, -arm64)
+# make tools-arm64	pmclog for those of arm64, with libraries of Debian's packages
 # make clean		removes what was built, but not the cache of kernels
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
@@ -46,7 +47,7 @@ CROSS_arm64 := aarch64-linux-gnu-
 .PHONY: all module tools install demo check check-full storm faults fuzz fuzz-coverage fuzz-kernel sparse \
 	dkms-check deb guest \
 	bench-kernel bench-phases bench-scaling bench-build bench-reader bench-chains \
-	guest-amd64 guest-arm64 clean FORCE
+	guest-amd64 guest-arm64 tools-arm64 clean FORCE
 .DELETE_ON_ERROR:
 
 all: tools module
@@ -72,6 +73,11 @@ guest: guest-amd64 guest-arm64
 guest-amd64 guest-arm64: guest-%:
 	$(MAKE) -C tools guest OUT='$(CURDIR)/build/guest-$*' STATIC=1 CROSS=$(CROSS_$*)
 	$(MAKE) -C selftests guest OUT='$(CURDIR)/build/guest-$*' CROSS=$(CROSS_$*)
+
+tools-arm64:
+	@tree=$$(selftests/vm/programs arm64) && \
+	$(MAKE) -C tools BUILD='$(CURDIR)/build/tools-arm64' CC="$(CROSS_arm64)gcc --sysroot=$$tree" \
+		AR=$(CROSS_arm64)ar '$(CURDIR)/build/tools-arm64/bin/pmclog'
 
 sparse:
 	@scripts/sparse $(KERNELS)

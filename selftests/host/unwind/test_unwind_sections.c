@@ -265,6 +265,75 @@ static void test_hostile(void)
 	ok(compile("one", &t), "a version that nobody knows");
 }
 
+/* Is the CFA the stack pointer + @offset, the return address in LR or below the CFA? */
+static bool is_by_sp(const struct unwind_table *t, uint64_t at, int offset)
+{
+	const struct hwpmc_unwind_rule *r = unwind_table_find(t, (u32)at);
+
+	return r && r->cfa == HWPMC_CFA_SP && r->cfa_offset == offset &&
+	       r->ra == (offset ? HWPMC_AT_CFA : HWPMC_AT_SAME) &&
+	       r->ra_offset == (offset ? -8 : 0) && r->fp == HWPMC_AT_SAME;
+}
+
+static bool arm64_table(const char *name, struct pmc_unwind *u,
+			struct unwind_table *t)
+{
+	return !compile(name, u) &&
+	       !unwind_table_check(t, u->table, u->len, EM_AARCH64);
+}
+
+/*
+ * .plt of arm64: its first entry, where the instruction before byte @push pushes two
+ * words, and four others
+ */
+static void test_arm64_plt(const char *what, const char *compiler,
+			   unsigned int push)
+{
+	struct pmc_unwind u = { 0 };
+	struct unwind_table t;
+	uint64_t plt, header;
+	bool good = true;
+	unsigned int at;
+
+	if (command("echo 'int a(void), b(void), c(void), d(void);"
+		    "int f(void) { return a() + b() + c() + d(); }' | "
+		    "%s -O2 -fPIC -shared -nostdlib -Wl,-z,lazy "
+		    "-o arm64 -x c - 2>/dev/null", compiler)) {
+		ok(true, ".plt of arm64, %s # SKIP it is not built", what);
+		return;
+	}
+	if (!arm64_table("arm64", &u, &t)) {
+		ok(false, ".plt of arm64, %s: a table", what);
+		return;
+	}
+	plt = find("arm64", ".plt", &header);
+	for (at = 0; at < 32 + 4 * 16; at += 4)
+		good &= is_by_sp(&t, plt + at, at >= push && at < 32 ? 16 : 0);
+	ok(good, ".plt of arm64, %s", what);
+	pmc_unwind_free(&u);
+}
+
+/* As in glibc's _dl_runtime_resolve(), behind two words that .plt has pushed */
+static void test_arm64_resolver(void)
+{
+	struct pmc_unwind u = { 0 };
+	struct unwind_table t;
+	uint64_t text, header;
+
+	if (command("printf '%%s\n' f: .cfi_startproc nop "
+		    "'.cfi_rel_offset lr, 8' 'sub sp, sp, #208' "
+		    "'.cfi_adjust_cfa_offset 208' nop .cfi_endproc | "
+		    "aarch64-linux-gnu-gcc -shared -nostdlib -o arm64 "
+		    "-x assembler - 2>/dev/null")) {
+		ok(true, "arm64's resolver # SKIP it is not built");
+		return;
+	}
+	text = find("arm64", ".text", &header);
+	ok(arm64_table("arm64", &u, &t) && is_by_sp(&t, text + 4, 16) &&
+	   is_by_sp(&t, text + 8, 16 + 208), "arm64's resolver");
+	pmc_unwind_free(&u);
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/test_sections.XXXXXX";
@@ -282,6 +351,11 @@ int main(void)
 	test_sframe(3);
 	test_hostile();
 	test_back();
+	test_arm64_plt("ld", "aarch64-linux-gnu-gcc", 4);
+	test_arm64_plt("lld", "clang --target=aarch64-linux-gnu -fuse-ld=lld",
+		       4);
+	test_arm64_plt("with BTI", "aarch64-linux-gnu-gcc -Wl,-z,force-bti", 8);
+	test_arm64_resolver();
 	if (chdir("/") || command("rm -r %s", dir))
 		perror(dir);
 	return done();

@@ -12,6 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../../src/unwind_shim.h"
+#ifdef __aarch64__
+/* Addresses have a bit more than on amd64, and no stack is below that. */
+#undef UNWIND_ADDR_MAX
+#define UNWIND_ADDR_MAX	((1ULL << 48) - sizeof(u64))
+#endif
 #include "../../../src/unwind_step.h"
 #include "libpmc_unwind.h"
 #include "truth.h"
@@ -45,6 +51,75 @@ struct truth {
 };
 
 static struct file *files;
+
+static struct user_regs_struct registers(const struct truth *t)
+{
+	struct user_regs_struct r = { 0 };
+	struct iovec to = { &r, sizeof(r) };
+
+	ptrace(PTRACE_GETREGSET, t->pid, (void *)NT_PRSTATUS, &to);
+	return r;
+}
+
+/* The frame where it is stopped; @regs: in the order of DWARF's numbers */
+#ifdef __aarch64__
+#define MACHINE		EM_AARCH64
+#define TRAP_LEN	4
+#define TRAP_BACK	0	/* from where it stops to the trap */
+
+static bool is_trap(u32 op)
+{
+	return (op & 0xffe0001f) == 0xd4200000;	/* brk */
+}
+
+static u64 strip(u64 pc)
+{
+	return pc & ((1ULL << 48) - 1);
+}
+
+static struct unwind_frame innermost(const struct truth *t, u64 *regs)
+{
+	const struct user_regs_struct r = registers(t);
+	unsigned int i;
+
+	for (i = 0; i < UNWIND_NREGS; i++)
+		regs[i] = r.regs[i];
+	return (struct unwind_frame){
+		.pc = r.pc, .sp = r.sp, .fp = r.regs[29],
+		.lr = strip(r.regs[30]), .regs = regs, .sp_known = true,
+		.fp_known = true, .lr_known = true, .exact = true,
+	};
+}
+#else
+#define MACHINE		EM_X86_64
+#define TRAP_LEN	1
+#define TRAP_BACK	1
+
+static bool is_trap(u32 op)
+{
+	return op == 0xcc;
+}
+
+static u64 strip(u64 pc)
+{
+	return pc;
+}
+
+static struct unwind_frame innermost(const struct truth *t, u64 *regs)
+{
+	const struct user_regs_struct r = registers(t);
+	const u64 all[UNWIND_NREGS] = {
+		r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp,
+		r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15,
+	};
+
+	memcpy(regs, all, sizeof(all));
+	return (struct unwind_frame){
+		.pc = r.rip, .sp = r.rsp, .fp = r.rbp, .regs = regs,
+		.sp_known = true, .fp_known = true, .exact = true,
+	};
+}
+#endif
 
 static int open_map(const struct truth *t, const struct map *m)
 {
@@ -98,7 +173,7 @@ static const struct file *file_of(const struct truth *t, const struct map *m,
 	if (strcmp(path, "[vdso]") ? compile_file(t, m, &u) :
 				     compile_vdso(t, m, &u))
 		return f;
-	f->known = !unwind_table_check(&f->table, u.table, u.len, EM_X86_64);
+	f->known = !unwind_table_check(&f->table, u.table, u.len, MACHINE);
 	if (!f->known)
 		printf("# %s: a table that the module refuses\n", path);
 	return f;
@@ -202,36 +277,25 @@ static bool read_word(void *arg, u64 addr, u64 *word)
 			      sizeof(*word);
 }
 
-static u64 as_it_is(u64 pc)
-{
-	return pc;
-}
-
 /* As the module's: by the table, else by the frame pointer, while it is known */
 static enum unwind_result step(struct truth *t, struct unwind_frame *f)
 {
 	const struct hwpmc_unwind_rule *rule = rule_at(t, f->pc - !f->exact);
 
 	if (rule)
-		return unwind_step(f, rule, read_word, t, as_it_is);
+		return unwind_step(f, rule, read_word, t, strip);
 	if (!f->fp_known)
 		return UNWIND_NONSENSE;
 	if (!f->fp)
 		return UNWIND_TOP;
-	return unwind_step(f, &unwind_by_fp, read_word, t, as_it_is);
-}
-
-static struct user_regs_struct registers(const struct truth *t)
-{
-	struct user_regs_struct r = { 0 };
-
-	ptrace(PTRACE_GETREGS, t->pid, NULL, &r);
-	return r;
+	return unwind_step(f, &unwind_by_fp, read_word, t, strip);
 }
 
 uint64_t truth_pc(const struct truth *t)
 {
-	return registers(t).rip;
+	u64 regs[UNWIND_NREGS];
+
+	return innermost(t, regs).pc;
 }
 
 void truth_ours(struct truth *t, struct truth_chain *c)
@@ -239,17 +303,9 @@ void truth_ours(struct truth *t, struct truth_chain *c)
 	static const char *const ends[] = {
 		"too deep", "whole", "absent", "nonsense",
 	};
-	const struct user_regs_struct r = registers(t);
-	/* in the order of DWARF's numbers */
-	const u64 regs[UNWIND_NREGS] = {
-		r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp,
-		r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15,
-	};
-	struct unwind_frame f = {
-		.pc = r.rip, .sp = r.rsp, .fp = r.rbp, .regs = regs,
-		.sp_known = true, .fp_known = true, .exact = true,
-	};
 	enum unwind_result res = UNWIND_CALLER;
+	u64 regs[UNWIND_NREGS];
+	struct unwind_frame f = innermost(t, regs);
 
 	read_maps(t);
 	c->n = 0;
@@ -321,6 +377,19 @@ void truth_show(struct truth *t, const char *title, const struct truth_chain *c)
 	printf("\n");
 }
 
+/* Is there call frame information, which elfutils goes by? */
+static bool is_described(struct truth *t, u64 pc)
+{
+	Dwfl_Module *module = dwfl_addrmodule(t->dwfl, pc);
+	Dwarf_Addr bias = 0;
+	Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
+	Dwarf_Frame *frame = NULL;
+	bool found = cfi && !dwarf_cfi_addrframe(cfi, pc - bias, &frame);
+
+	free(frame);
+	return found;
+}
+
 static bool begins(const char *name, const char *with)
 {
 	return !strncmp(name, with, strlen(with));
@@ -354,6 +423,17 @@ void truth_compare(struct truth *t, struct truth_count *count)
 	count->stops++;
 	if (is_beyond(t, &ours)) {
 		count->beyond++;
+		return;
+	}
+	/* In .plt of arm64 elfutils guesses, and we do not have to. */
+	if (MACHINE == EM_AARCH64 && !is_described(t, ours.pc[0])) {
+		count->beyond++;
+		if (!rule_at(t, ours.pc[0]))
+			return;
+		count->their_whole++;
+		count->whole += ours.whole;
+		if (!ours.whole)
+			truth_show(t, "ours", &ours);
 		return;
 	}
 	count->frames += theirs.n;
@@ -472,10 +552,10 @@ bool truth_until_trap(struct truth *t)
 
 bool truth_at_trap(const struct truth *t)
 {
-	const struct user_regs_struct r = registers(t);
-	unsigned char op = 0;
-	struct iovec to = { &op, 1 }, from = { (void *)(r.rip - 1), 1 };
+	u32 op = 0;
+	struct iovec to = { &op, TRAP_LEN };
+	struct iovec from = { (void *)(truth_pc(t) - TRAP_BACK), TRAP_LEN };
 
-	return t->trap && process_vm_readv(t->pid, &to, 1, &from, 1, 0) == 1 &&
-	       op == 0xcc;
+	return t->trap && process_vm_readv(t->pid, &to, 1, &from, 1, 0) ==
+			  TRAP_LEN && is_trap(op);
 }

@@ -230,6 +230,7 @@ static void make_rule(struct run *run)
 	}
 	pmc_cfi_rule(&run->rule, s, run->w->s->machine, run->c->signal);
 	run->known = !s->expr && run->rule.cfa != HWPMC_CFA_UNTOLD &&
+		     run->rule.cfa_offset == s->offset &&
 		     s->ra.kind != CFI_UNDEFINED && !run->c->signal;
 	run->reg = s->reg;
 }

@@ -200,6 +200,21 @@ static void arm64_signal(struct hwpmc_unwind_rule *rule)
 	};
 }
 
+/*
+ * .plt pushes two words before it jumps to glibc's _dl_runtime_resolve(), which says
+ * that its frame begins below them.  No other function has its return address in the
+ * frame of its caller.
+ */
+static void arm64_resolver(struct hwpmc_unwind_rule *rule)
+{
+	if (rule->cfa != HWPMC_CFA_SP || rule->ra != HWPMC_AT_CFA ||
+	    rule->ra_offset != 8 || rule->fp != HWPMC_AT_SAME ||
+	    !fits((int64_t)rule->cfa_offset + 16))
+		return;
+	rule->cfa_offset += 16;
+	rule->ra_offset -= 16;
+}
+
 void pmc_cfi_rule(struct hwpmc_unwind_rule *rule, const struct cfi_state *s,
 		  unsigned int machine, int signal)
 {
@@ -230,6 +245,8 @@ void pmc_cfi_rule(struct hwpmc_unwind_rule *rule, const struct cfi_state *s,
 		rule->lr = HWPMC_AT_UNDEFINED;
 		rule->lr_offset = 0;
 	}
+	if (ok && machine == EM_AARCH64)
+		arm64_resolver(rule);
 	if (!ok)
 		*rule = (struct hwpmc_unwind_rule){ .cfa = HWPMC_CFA_UNTOLD };
 }
