@@ -197,7 +197,9 @@ static ssize_t stream_write(struct hwpmc_owner *o, const void *buf, u32 len)
 	}
 	spin_unlock(&s->lock);
 	wake_up_all(&o->log.waitq);
-	return c ? len : -EAGAIN;
+	if (!c)		/* no "?:" with @len, which would make it positive */
+		return -EAGAIN;
+	return len;
 }
 
 /*

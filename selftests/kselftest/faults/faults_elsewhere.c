@@ -202,6 +202,61 @@ TEST(write_error)
 	EXPECT_LT(0, failed);
 }
 
+/* USERDATA records that are not extensions. */
+static unsigned int count_words(struct log *log)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec)
+		n += rec.type == PMCLOG_T_USERDATA &&
+		     !pmclog_iter_ext_subtype(&rec);
+	return n;
+}
+
+/*
+ * A log that is read from the device: what the queue has no memory for is put
+ * there later.  Nothing is lost, and nothing comes twice.
+ */
+TEST(stream)
+{
+	unsigned int n, retried = 0;
+	struct code module;
+	struct reader rd;
+	bool hit = true;
+	pid_t thread;
+	char comm[32];
+	int dev, i;
+
+	NEED_INJECTION();
+	ASSERT_TRUE(code_of_module(&module));
+	inject_select(INJECT_MEMORY, &module);
+	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
+	for (n = 1; hit && n < MAX_POINTS; n++) {
+		dev = dev_open();
+		ASSERT_EQ(0, dev_stream(dev, 0, 0));
+		thread = find_comm(comm);
+		ASSERT_LT(0, thread);
+		reader_begin(&rd, dev, 65536, 0);
+		ASSERT_EQ(0, dev_flush(dev));
+		ASSERT_TRUE(inject_arm(thread, n));
+		for (i = 0; i < 20; i++) {
+			EXPECT_EQ(0, dev_userdata(dev, i));
+			EXPECT_EQ(0, dev_flush(dev));
+		}
+		hit = inject_disarm(thread);
+		EXPECT_EQ(0, dev_closelog(dev)) TH_LOG("point %u", n);
+		reader_end(&rd);
+		ASSERT_LOG(&rd.log, 0);
+		EXPECT_EQ(20, count_words(&rd.log));
+		retried += hit;
+		log_free(&rd.log);
+		close(dev);
+	}
+	TH_LOG("stream: %u allocations failed", retried);
+	EXPECT_LT(0, retried);
+}
+
 #define KTHREADD	2
 
 /* The thread itself cannot be made. */
