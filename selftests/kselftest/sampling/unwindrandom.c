@@ -131,7 +131,7 @@ static bool is_named(const struct test *t, const uint64_t *pc, unsigned int n)
 static const char *steady_fault(struct test *t, const uint64_t *pc,
 				unsigned int n, uint32_t flags)
 {
-	bool whole = flags & PMCLOG_CC_WHOLE;
+	bool whole = flags & PMCLOG_CC_WHOLE, late = flags & PMCLOG_CC_USERLATE;
 
 	if (!n || strcmp(symbols_name(t->symbols, pc[0]), "steady_leaf"))
 		return NULL;
@@ -143,8 +143,8 @@ static const char *steady_fault(struct test *t, const uint64_t *pc,
 		memcpy(t->chain, pc, n * sizeof(*pc));
 		t->nchain = n;
 	}
-	t->steady += !!t->nchain;
-	t->steady_whole += whole;
+	t->steady += t->nchain && !late;
+	t->steady_whole += whole && !late;
 	if (!t->nchain)
 		return NULL;
 	if (whole ? n != t->nchain : n > t->nchain)
@@ -592,7 +592,7 @@ TEST(unwindrandom)
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0),
 		.symbols = symbols_elf("/proc/self/exe"),
 		.rng = rng_branch(seed, 0),
-		.hz = affordable_hz(8000) / OWNERS,
+		.hz = affordable_hz(scaled(8000, 600)) / OWNERS,
 		.depth = module_param("callchaindepth"),
 		.cycles = perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES),
 	};

@@ -15,13 +15,15 @@
 /*
  * wild_stub(struct wild_regs *): saves what a function has to keep, takes all
  * registers that it can do without from the structure, and counts down.  Its
- * code runs wherever it is copied to.
+ * code runs wherever it is copied to.  The labels are global: with local ones,
+ * arm64's linker gives both the same address.
  */
 extern const char wild_stub[], wild_stub_end[];
 
 #ifdef __x86_64__
 asm(".pushsection .text\n"
     ".balign 16\n"
+    ".globl wild_stub, wild_stub_end\n"
     "wild_stub:\n"
     "	push	%rbx\n"
     "	push	%rbp\n"
@@ -68,6 +70,7 @@ asm(".pushsection .text\n"
 #else
 asm(".pushsection .text\n"
     ".balign 16\n"
+    ".globl wild_stub, wild_stub_end\n"
     "wild_stub:\n"
     "	stp	x29, x30, [sp, #-96]!\n"
     "	stp	x19, x20, [sp, #16]\n"
@@ -141,7 +144,7 @@ bool wild_files_make(void)
 	size_t size = wild_stub_end - wild_stub, at;
 	char *data = calloc(1, WILD_FILE_SIZE);
 	unsigned int n;
-	bool good = data && size <= STUB_ROOM;
+	bool good = data && size && size <= STUB_ROOM;
 
 	for (at = 0; good && at < WILD_FILE_SIZE; at += STUB_ROOM)
 		memcpy(data + at, wild_stub, size);

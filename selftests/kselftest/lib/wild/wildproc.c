@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -124,17 +126,49 @@ static void *thread_body(void *arg)
 	return NULL;
 }
 
-static void begin_threads(struct wild *w)
+/* Nothing of what a wild process does is wrong: says what it was at. */
+static void on_fault(int sig, siginfo_t *info, void *context)
 {
+	const mcontext_t *m = &((ucontext_t *)context)->uc_mcontext;
+#ifdef __x86_64__
+	uint64_t pc = m->gregs[REG_RIP], sp = m->gregs[REG_RSP], code = 0;
+#else
+	uint64_t pc = m->pc, sp = m->sp, code = 0;
+#endif
+	struct iovec to = { &code, sizeof(code) };
+	struct iovec from = { (void *)pc, sizeof(code) };
+	ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+
+	printf("# wild process %d: signal %d, code %d, address %p, pc %llx, sp %llx, %zd bytes there: %llx\n",
+	       getpid(), sig, info->si_code, info->si_addr, (long long)pc,
+	       (long long)sp, n, (long long)code);
+	fflush(stdout);
+	_exit(91);
+}
+
+static void set_handlers(void)
+{
+	static const int faults[] = { SIGILL, SIGSEGV, SIGBUS, SIGTRAP };
+	struct sigaction fault = {
+		.sa_sigaction = on_fault, .sa_flags = SA_ONSTACK | SA_SIGINFO,
+	};
 	struct sigaction sa = {
 		.sa_handler = on_signal, .sa_flags = SA_ONSTACK | SA_RESTART,
 	};
-	static struct thread t[THREADS];
-	pthread_t thread;
 	unsigned int i;
 
 	signal(SIGCHLD, SIG_IGN);
 	sigaction(SIGUSR1, &sa, NULL);
+	for (i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigaction(faults[i], &fault, NULL);
+}
+
+static void begin_threads(struct wild *w)
+{
+	static struct thread t[THREADS];
+	pthread_t thread;
+	unsigned int i;
+
 	for (i = 0; i < THREADS; i++) {
 		t[i] = (struct thread){
 			.w = w, .n = i, .rng = rng_branch(w->rng.state, i + 1),
@@ -274,6 +308,7 @@ static void live(uint64_t seed, unsigned int steps)
 	struct wild w = { .fertile = !steps };
 	unsigned int n;
 
+	set_handlers();
 	begin(&w, seed);
 	begin_threads(&w);
 	for (n = steps ?: 50 + rng_below(&w.rng, 2000); n; n--)
