@@ -563,9 +563,9 @@ static void run(struct test *t, unsigned int seconds)
 			break;
 		if (now_ns() < next)
 			continue;
-		printf("# %llu logs, %llu samples, %llu s left\n",
+		printf("# %llu logs, %llu samples, %lld s left\n",
 		       (long long)t->logs, (long long)t->samples,
-		       (long long)((end - now_ns()) / NSEC));
+		       (long long)(end - now_ns()) / (long long)NSEC);
 		fflush(stdout);
 		next += 60 * NSEC;
 	}
