@@ -586,7 +586,9 @@ static uint64_t some_seed(void)
 TEST(unwindrandom)
 {
 	unsigned int seconds = env_number("HWPMC_UNWIND_SECONDS", scaled(4, 20));
-	uint64_t seed = env_number("HWPMC_SEED", some_seed());
+	/* the short form repeats the same choices: others are for the long one */
+	uint64_t seed = env_number("HWPMC_SEED", getenv("HWPMC_UNWIND_SECONDS") ?
+						 some_seed() : 1);
 	struct test t = {
 		.sh = mmap(NULL, sizeof(*t.sh), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0),
