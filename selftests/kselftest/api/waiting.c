@@ -42,18 +42,6 @@ static void *read_rest(void *arg)
 	return log_load(&log, s->reader) ? &log : NULL;
 }
 
-/* USERDATA records that are not extensions. */
-static unsigned int count_words(struct log *log)
-{
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == PMCLOG_T_USERDATA &&
-		     !pmclog_iter_ext_subtype(&rec);
-	return n;
-}
-
 TEST(flush_interrupted)
 {
 	struct stuck s;
@@ -92,7 +80,7 @@ static void check_end(struct __test_metadata *_metadata, int negative_fd)
 	pthread_join(reader, &log);
 	ASSERT_NE(NULL, log);
 	ASSERT_LOG((struct log *)log, 0);
-	EXPECT_EQ(500, count_words(log));
+	EXPECT_EQ(500, log_words(log));
 	EXPECT_EQ(-EINVAL, dev_closelog(s.dev));
 }
 
@@ -210,11 +198,11 @@ TEST(rotate_goes_on)
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_TRUE(log_load(&log, old));
 	ASSERT_LOG(&log, 0);
-	EXPECT_EQ(1, count_words(&log));
+	EXPECT_EQ(1, log_words(&log));
 	log_free(&log);
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, 0);
-	EXPECT_EQ(1, count_words(&log));
+	EXPECT_EQ(1, log_words(&log));
 	log_free(&log);
 	ASSERT_EQ(0, fstat(other, &st));
 	EXPECT_EQ(0, st.st_size);
@@ -281,7 +269,7 @@ TEST(rotate_asked_again)
 	ASSERT_EQ(0, dev_closelog(s.dev));
 	ASSERT_TRUE(log_load(&log, old));
 	ASSERT_LOG(&log, 0);
-	EXPECT_EQ(1000, count_words(&log));
+	EXPECT_EQ(1000, log_words(&log));
 	log_free(&log);
 	ASSERT_TRUE(log_load(&log, second));
 	ASSERT_LOG(&log, 0);

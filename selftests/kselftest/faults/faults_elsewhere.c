@@ -202,18 +202,6 @@ TEST(write_error)
 	EXPECT_LT(0, failed);
 }
 
-/* USERDATA records that are not extensions. */
-static unsigned int count_words(struct log *log)
-{
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == PMCLOG_T_USERDATA &&
-		     !pmclog_iter_ext_subtype(&rec);
-	return n;
-}
-
 /*
  * A log that is read from the device: what the queue has no memory for is put
  * there later.  Nothing is lost, and nothing comes twice.
@@ -248,7 +236,7 @@ TEST(stream)
 		EXPECT_EQ(0, dev_closelog(dev)) TH_LOG("point %u", n);
 		reader_end(&rd);
 		ASSERT_LOG(&rd.log, 0);
-		EXPECT_EQ(20, count_words(&rd.log));
+		EXPECT_EQ(20, log_words(&rd.log));
 		retried += hit;
 		log_free(&rd.log);
 		close(dev);

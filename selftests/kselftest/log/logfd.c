@@ -311,46 +311,15 @@ TEST(memory)
 #define WORDS		20000
 
 /*
- * A child of a group that gets no more memory, with a log that is read from the
- * device: what the queue has no memory for waits in the rings.
+ * A log that is read from the device, with the memory of a group that gets no more:
+ * what the queue has no memory for waits in the rings.  No process is in the group
+ * by then, which would be killed.
  */
-static void fill_queue(void)
-{
-	unsigned int i, n = 0;
-	struct pmclog_rec rec;
-	uint64_t used;
-	struct log log;
-	char most[32];
-	int dev;
-
-	if (!write_text(OURS "/cgroup.procs", "0"))
-		_exit(1);
-	dev = dev_open();
-	if (dev_stream(dev, 0, 0) || dev_flush(dev))
-		_exit(2);
-	/* less than a buffer more than there is */
-	if (!read_line(OURS "/memory.current", most, sizeof(most)))
-		_exit(3);
-	used = strtoull(most, NULL, 10) + 65536;
-	snprintf(most, sizeof(most), "%llu", (unsigned long long)used);
-	if (!write_text(OURS "/memory.max", most))
-		_exit(4);
-	for (i = 0; i < WORDS; i++)
-		if (dev_userdata(dev, i))
-			_exit(5);
-	sleep_ms(1000);
-	if (!write_text(OURS "/memory.max", "max") || dev_closelog(dev) ||
-	    !log_load(&log, dev) || log_check(&log, 0))
-		_exit(6);
-	LOG_FOR_EACH(&log, rec)
-		n += rec.type == PMCLOG_T_USERDATA &&
-		     !pmclog_iter_ext_subtype(&rec);
-	_exit(n != WORDS);
-}
-
 TEST(queue_memory)
 {
-	unsigned int i;
+	int dev = dev_open(), i;
+	char most[32];
+	struct log log;
 	pid_t pid;
 
 	if (!write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
@@ -358,8 +327,20 @@ TEST(queue_memory)
 	mkdir(OURS, 0700);
 	pid = fork_bound();
 	if (!pid)
-		fill_queue();
-	EXPECT_EQ(0, wait_for(pid));
+		_exit(!write_text(OURS "/cgroup.procs", "0") ||
+		      dev_stream(dev, 0, 0) || dev_flush(dev));
+	ASSERT_EQ(0, wait_for(pid));
+	ASSERT_TRUE(read_line(OURS "/memory.current", most, sizeof(most)));
+	ASSERT_TRUE(write_text(OURS "/memory.max", most));
+	for (i = 0; i < WORDS; i++)
+		ASSERT_EQ(0, dev_userdata(dev, i));
+	sleep_ms(1000);
+	ASSERT_TRUE(write_text(OURS "/memory.max", "max"));
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(log_load(&log, dev));
+	ASSERT_LOG(&log, 0);
+	EXPECT_EQ(WORDS, log_words(&log));
+	close(dev);
 	for (i = 0; i < 100 && rmdir(OURS); i++)
 		sleep_ms(100);
 }

@@ -437,6 +437,17 @@ out:
 	return what;
 }
 
+unsigned int log_words(struct log *log)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec)
+		n += rec.type == PMCLOG_T_USERDATA &&
+		     !pmclog_iter_ext_subtype(&rec);
+	return n;
+}
+
 unsigned int log_build_ids(struct log *log, const char *name)
 {
 	size_t at = offsetof(struct pmclog_ext_buildid, name), len;

@@ -108,6 +108,9 @@ unsigned int log_kernel_addresses(struct log *log);
 /* Only whole records are in @n bytes. */
 bool records_are_whole(const unsigned char *p, size_t n);
 
+/* USERDATA records that are not extensions */
+unsigned int log_words(struct log *log);
+
 /* Walks @log: struct pmclog_rec rec; LOG_FOR_EACH(log, rec) { ... } */
 #define LOG_FOR_EACH(log, rec)						\
 	for (struct pmclog_iter *it_ = pmclog_iter_mem((log)->data, (log)->len); \
