@@ -388,7 +388,7 @@ TEST(unload_refused)
 	EXPECT_TRUE(module_wait_for_device());
 }
 
-/* What a user is told who has not loaded it */
+/* What doctor says before the module is loaded */
 TEST(doctor)
 {
 	char out[4096];

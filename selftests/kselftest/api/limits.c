@@ -583,8 +583,8 @@ TEST_F(limits, taken_back)
 }
 
 /*
- * A fork that was not followed for want of a counter, before there was a log: the log
- * tells of the loss, and when it was.
+ * A fork that was not followed for want of a counter, before there was a log.  The log
+ * has a notice of the loss, with the time at which the log began.
  */
 static int lose_before_the_log(void)
 {
