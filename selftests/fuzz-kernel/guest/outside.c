@@ -86,6 +86,7 @@ static void serve(void)
 {
 	struct rlimit files = { FD_OWN + 100, FD_OWN + 100 };
 	struct sigaction sa = { .sa_handler = child_ended };
+	bool interrupted;
 	struct order o;
 	ssize_t n;
 
@@ -98,10 +99,11 @@ static void serve(void)
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGCHLD, &sa, NULL);
 	for (;;) {
-		n = recv(orders[1], &o, sizeof(o), 0);
-		notice_ends();
-		if (n < 0 && errno == EINTR)
-			continue;
+		do {
+			n = recv(orders[1], &o, sizeof(o), 0);
+			interrupted = n < 0 && errno == EINTR;
+			notice_ends();	/* which changes errno */
+		} while (interrupted);
 		if (n != sizeof(o))
 			_exit(0);
 		if (o.n != END) {
@@ -147,11 +149,18 @@ void outside_begin(unsigned int at, unsigned int n)
 void outside_end(void)
 {
 	struct order o = { 0, END };
+	bool gone;
+	char byte;
 
 	if (!sh->outside)
 		return;
-	if (send(orders[0], &o, sizeof(o), MSG_NOSIGNAL) < 0)
-		return;
-	while (sh->outside)
+	gone = send(orders[0], &o, sizeof(o), MSG_NOSIGNAL) < 0;
+	while (!gone && sh->outside) {
 		usleep(1000);
+		/* the connection's end: serve() has ended */
+		gone = !recv(orders[0], &byte, 1, MSG_DONTWAIT);
+	}
+	if (gone && sh->outside)
+		snprintf(sh->trouble, sizeof(sh->trouble),
+			 "the fuzzer's own process outside has ended");
 }
