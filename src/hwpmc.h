@@ -39,7 +39,7 @@
 #include <uapi/linux/hwpmc.h>
 #include <uapi/linux/pmclog.h>
 
-#include "log.h"
+#include "log/log.h"
 
 struct hwpmc_pmc;
 struct owner_ring;

@@ -13,7 +13,7 @@
 
 #include "compat.h"
 #include "hwpmc.h"
-#include "pmc.h"
+#include "pmc/pmc.h"
 
 void info_cpus(struct hwpmc_cpuinfo *c)
 {

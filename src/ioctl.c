@@ -16,11 +16,11 @@
 #include <linux/uaccess.h>
 
 #include "compat.h"
-#include "flight.h"
+#include "log/flight.h"
 #include "hwpmc.h"
-#include "pmc.h"
+#include "pmc/pmc.h"
 #include "trace.h"
-#include "unwind.h"
+#include "unwind/unwind.h"
 
 /* any operation's argument */
 union arg {

@@ -21,12 +21,12 @@
 #include <linux/uio.h>
 
 #include "coverage.h"
-#include "hooks.h"
+#include "target/hooks.h"
 #include "hwpmc.h"
-#include "pmc.h"
-#include "sample.h"
-#include "target.h"
-#include "unwind.h"
+#include "pmc/pmc.h"
+#include "sample/sample.h"
+#include "target/target.h"
+#include "unwind/unwind.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -7,12 +7,12 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "hooks.h"
+#include "target/hooks.h"
 #include "hwpmc.h"
-#include "pmc.h"
-#include "sample.h"
+#include "pmc/pmc.h"
+#include "sample/sample.h"
 #include "trace.h"
-#include "unwind.h"
+#include "unwind/unwind.h"
 
 static atomic_t serials = ATOMIC_INIT(0);
 

@@ -17,7 +17,7 @@ export FUZZ_DIR=$tmp
 
 # What logs may speak of: a program with lines and inlined functions, a kernel
 shapes=$tmp/root/bin/shapes
-${CC:-cc} -O2 -g -gz=none -fPIE -pie -o "$shapes" "$here/../host/reader/shapes.c"
+${CC:-cc} -O2 -g -gz=none -fPIE -pie -o "$shapes" "$here/../host/reader/programs/shapes.c"
 cat >"$tmp/kallsyms" <<-EOF
 	ffffffff81000000 T reference
 	ffffffff81001000 T outer
@@ -71,7 +71,7 @@ log jit.pmclog <<-EOF
 	sample 2 7 0x7f0000001009 0x7f0000003000
 EOF
 
-python3 "$here/../host/reader/fields.py" >"$tmp/fields"
+python3 "$here/../host/reader/python/fields.py" >"$tmp/fields"
 log fields.pmclog <"$tmp/fields"
 
 # Of every FreeBSD, of machines of each kind
@@ -83,7 +83,7 @@ done
 # Objects with call frame information of each kind
 frames()
 {
-	local dir=$tmp/frames cc=${CC:-cc} code=$here/../host/reader/shapes.c
+	local dir=$tmp/frames cc=${CC:-cc} code=$here/../host/reader/programs/shapes.c
 	local asm=$here/cfi.s
 	mkdir -p "$dir"
 	$cc -O2 -shared -fPIC -nostdlib -o "$dir/small" "$code"
@@ -201,7 +201,7 @@ seeds()
 		done <"$tmp/fields" ;;
 	jitdump)
 		for c in little big v8 ticks machine=183; do
-			python3 "$here/../host/reader/jitdump.py" "$c" \
+			python3 "$here/../host/reader/python/jitdump.py" "$c" \
 				>"$dir/$c" <<-EOF
 			lines 1 0x7f0000001000 0x7f0000001000 10 /x.js 0x7f0000001003 12 \xff
 			load 900000 0x7f0000001000 5589e5b80700000031c05dc3 hot

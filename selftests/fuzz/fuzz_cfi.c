@@ -8,7 +8,7 @@
 #include "fuzz.h"
 #include "libpmc_sframe.h"
 #include "libpmc_unwind.h"
-#include "../../src/unwind_table.h"
+#include "../../src/unwind/unwind_table.h"
 
 /* Rows are found by looking at each; those of short tables are few enough. */
 static void look_up(const struct unwind_table *t)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "../../src/unwind_recall.h"
-#include "../../src/unwind_step.h"
+#include "../../src/unwind/unwind_recall.h"
+#include "../../src/unwind/unwind_step.h"
 
 #define STEPS_MAX	512
 #define STACK		0x7ffd00000000ULL	/* where it is, for the walk */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The names of src/ring_shim.h for user space, on C11 atomics.
+ * The names of src/ring/ring_shim.h for user space, on C11 atomics.
  *
  * Four mappings from one file:
  *

@@ -79,7 +79,7 @@ gives_up() {
 # What the others take from is otherwise fine.
 begins() {
 	fresh
-	build src/params.o && [[ -e $work/module/src/params.o ]]
+	build src/policy/params.o && [[ -e $work/module/src/policy/params.o ]]
 }
 
 # What Debian exports for Android's drivers, and plain kernels do not: without

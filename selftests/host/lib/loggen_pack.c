@@ -6,7 +6,7 @@
 #include <pmclog_iter.h>
 
 #include "loggen.h"
-#include "pack_code.h"
+#include "log/pack_code.h"
 
 #define HEAD	sizeof(struct pmclog_callchain)
 

@@ -9,7 +9,7 @@
 #include <pmclog_iter.h>
 
 #include "loggen.h"
-#include "pack_code.h"
+#include "log/pack_code.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -17,7 +17,7 @@ at()
 make_shapes()
 {
 	${CC:-cc} -O1 -g -fPIE -pie -fno-toplevel-reorder -o "$shapes" \
-		"$HERE/../reader/shapes.c"
+		"$HERE/../reader/programs/shapes.c"
 }
 
 make_kallsyms()

@@ -81,7 +81,7 @@ cp "$tmp/whole" "$shapes"
 
 # one line table for a compiler that writes no index of addresses
 if command -v clang >/dev/null; then
-	clang -O1 -g -fPIE -pie -o "$shapes" "$HERE/../reader/shapes.c"
+	clang -O1 -g -fPIE -pie -o "$shapes" "$HERE/../reader/programs/shapes.c"
 	{
 		preamble
 		echo "sample 1 7 $(at calls 1)"

@@ -50,7 +50,7 @@ ok "-v adds what is ours" bash -c "$pmcstat -v -R $tmp/all >$tmp/text &&
 	grep -q '^drop      count=5 cause=full cpu=0 pmcid=0xfff30f01$' $tmp/text &&
 	grep -q '^exitval   0xfff30f01 100 77 enabled=5000000 running=4000000$' $tmp/text &&
 	grep -q '^userdata  0x78506d48 hwpmc host$' $tmp/text"
-python3 "$HERE/../reader/fields.py" | log fields
+python3 "$HERE/../reader/python/fields.py" | log fields
 ok "-v tells the fields of tracepoints" prints 0 "^userdata  0x78506d48 hwpmc\
  raw filename=/usr/bin/env pid=8 old_pid=-1$" "$pmcstat" -v -R "$tmp/fields"
 ok "-v tells when all were switched" prints 0 "^userdata  0x78506d48 hwpmc\

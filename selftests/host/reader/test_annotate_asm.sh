@@ -5,7 +5,7 @@
 
 # a program that samples itself
 hot=$tmp/hot
-${CC:-cc} -g -O1 -no-pie -fno-pie -o "$hot" "$HERE/hotloop.c"
+${CC:-cc} -g -O1 -no-pie -fno-pie -o "$hot" "$HERE/programs/hotloop.c"
 "$hot" >"$tmp/pcs"
 {
 	echo "event cpu-clock 1000"
@@ -107,7 +107,7 @@ ok "and nowhere else" test "$(grep -c "$(printf '\033')" "$tmp/hot.txt")" = 0
 
 # calls by name, and several functions
 prog=$tmp/prog
-${CC:-cc} -g -O1 -fPIE -pie -o "$prog" "$HERE/shapes.c"
+${CC:-cc} -g -O1 -fPIE -pie -o "$prog" "$HERE/programs/shapes.c"
 base=$((0x555500000000))
 log two <<-EOF
 	event cpu-clock 1000 1
@@ -139,7 +139,7 @@ want="calls main stops"
 ok "-a: the hottest first" order -a
 want=calls
 ok "-a -n 1: only that" order -a -n 1
-"${CXX:-c++}" -O1 -g -fPIE -pie -o "$tmp/cxx" "$HERE/shapes.cc"
+"${CXX:-c++}" -O1 -g -fPIE -pie -o "$tmp/cxx" "$HERE/programs/shapes.cc"
 log boxes <<-EOF
 	event cpu-clock 1000
 	proc 7 prog
@@ -163,7 +163,7 @@ other()
 	fi
 	$2 -g -O1 -ffreestanding -nostdlib -static -no-pie -fno-pie \
 		-fno-stack-protector -Wl,-e,main -o "$tmp/other" \
-		"$HERE/kernelish.c"
+		"$HERE/programs/kernelish.c"
 	log other.log <<-EOF
 		event cpu-clock 1000
 		proc 7 prog
@@ -213,7 +213,7 @@ ok "bytes that are no instructions are passed over one by one" odd
 
 # source files that are elsewhere, are none, or have escapes
 ${CC:-cc} -g -O1 -fPIE -pie "-ffile-prefix-map=$HERE=/build/pkg-1/src" \
-	-o "$prog" "$HERE/shapes.c"
+	-o "$prog" "$HERE/programs/shapes.c"
 log moved <<-EOF
 	event cpu-clock 1000
 	proc 7 prog
@@ -223,7 +223,7 @@ EOF
 ok "without the source there are line numbers" prints 0 \
 	'| shapes.c:[0-9]*$' "$pmclog" annotate calls "$tmp/moved"
 mkdir -p "$tmp/my/src"
-cp "$HERE/shapes.c" "$tmp/my/src"
+cp "$HERE/programs/shapes.c" "$tmp/my/src"
 ok "--source-root" prints 0 '| shapes.c:[0-9]* *return leaf(x)' \
 	"$pmclog" annotate --source-root "$tmp/my" calls "$tmp/moved"
 rm "$tmp/my/src/shapes.c"
@@ -231,7 +231,7 @@ mkfifo "$tmp/my/src/shapes.c"
 ok "a FIFO for a source" prints 0 '| shapes.c:[0-9]*$' timeout 20 \
 	"$pmclog" annotate --source-root "$tmp/my" calls "$tmp/moved"
 rm "$tmp/my/src/shapes.c"
-sed 's/return leaf/\x1b[2J&/' "$HERE/shapes.c" >"$tmp/my/src/shapes.c"
+sed 's/return leaf/\x1b[2J&/' "$HERE/programs/shapes.c" >"$tmp/my/src/shapes.c"
 escapes()
 {
 	"$pmclog" annotate --source-root "$tmp/my" calls "$tmp/moved" \
@@ -245,7 +245,7 @@ ok "a source with escapes" escapes
 kernel=$tmp/vmlinux
 ${CC:-cc} -g -O2 -static -nostdlib -ffreestanding -no-pie -fno-pic \
 	-Wl,-Ttext=0xffffffff81000000 -mcmodel=kernel \
-	-fno-stack-protector -Wl,-e,main -o "$kernel" "$HERE/kernelish.c" \
+	-fno-stack-protector -Wl,-e,main -o "$kernel" "$HERE/programs/kernelish.c" \
 	2>"$tmp/.cc"
 slide=$((0x2000000))
 at=$(($(symbol "$kernel" main)))

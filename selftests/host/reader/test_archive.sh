@@ -13,14 +13,14 @@ mkdir -p "$long"
 build() # FILE: a program with names of functions, and a build-id
 {
 	${CC:-cc} -O1 -g -fPIE -pie -fno-toplevel-reorder -Wl,--build-id \
-		-o "$1" "$HERE/shapes.c"
+		-o "$1" "$HERE/programs/shapes.c"
 }
 id_of() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
 at() { printf '%#x' $((base + $(symbol "$2" "$1") + 5)); }
 
 build "$here/prog"
 build "$long/prog"
-printf 'int distinct;' | cat "$HERE/shapes.c" - >"$tmp/split.c"
+printf 'int distinct;' | cat "$HERE/programs/shapes.c" - >"$tmp/split.c"
 ${CC:-cc} -O1 -g -fPIE -pie -Wl,--build-id -o "$here/split" "$tmp/split.c"
 leaf=$(at leaf "$here/split")
 objcopy --only-keep-debug "$here/split" "$here/split.dbg"

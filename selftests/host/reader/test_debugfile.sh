@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 ${CC:-cc} -O1 -g -falign-functions=1 -fno-toplevel-reorder -fPIE -pie \
-	-rdynamic -o "$tmp/full" "$HERE/shapes.c"
+	-rdynamic -o "$tmp/full" "$HERE/programs/shapes.c"
 base=$((0x555500000000))
 id=$(readelf -n "$tmp/full" | sed -n 's/.*Build ID: //p')
 

@@ -4,7 +4,7 @@
 # those that the formats are for.
 . "$(dirname "$0")/lib.sh"
 
-${CC:-cc} -O1 -fPIE -pie -o "$tmp/main" "$HERE/shapes.c"
+${CC:-cc} -O1 -fPIE -pie -o "$tmp/main" "$HERE/programs/shapes.c"
 cat >"$tmp/kallsyms" <<-EOF
 	ffffffff81000000 T reference
 	ffffffff81001000 T do_read
@@ -53,7 +53,7 @@ cycles two_words;?;? 9
 cycles two_words;do_write 2"
 want=$(sort <<<"$want")
 
-python=$HERE/exported.py
+python=$HERE/python/exported.py
 export_to()	# FORMAT [OPTION]...: makes $tmp/x.FORMAT
 {
 	"$pmclog" export --to "$1" -e all -o "$tmp/x.$1" "${@:2}" "$tmp/plain"
@@ -139,7 +139,7 @@ else
 fi
 
 # what was inlined, as fold has it (which its own test compares)
-${CC:-cc} -g -O2 -gdwarf-4 -o "$tmp/inlines" "$HERE/inlines.c"
+${CC:-cc} -g -O2 -gdwarf-4 -o "$tmp/inlines" "$HERE/programs/inlines.c"
 {
 	echo "event cpu-clock 1000 1"
 	echo "event cycles 5000 2"
@@ -272,7 +272,7 @@ other	70000	700	1" query "SELECT host, count(), uniq(comm), uniq(cpu)
 		max(time_ns) < 1e9 * toUnixTimestamp('2026-01-02 00:00:00',
 		'UTC') AND min(time_ns) > 1e9 * toUnixTimestamp(
 		'2025-12-31 00:00:00', 'UTC') FROM samples"
-	python3 "$HERE/fields.py" | log fields
+	python3 "$HERE/python/fields.py" | log fields
 	"$pmclog" export --to clickhouse -e all -o "$tmp/fields.clickhouse" \
 		"$tmp/fields"
 	ok "takes fields of tracepoints" loads "$tmp/fields.clickhouse"

@@ -4,7 +4,7 @@
 # was written by hand, from the values that fields.py has packed.
 . "$(dirname "$0")/lib.sh"
 
-python3 "$HERE/fields.py" | log fields
+python3 "$HERE/python/fields.py" | log fields
 cat >"$tmp/kallsyms" <<-EOF
 	ffffffff81000000 T schedule
 	ffffffff81001000 T end
@@ -101,12 +101,12 @@ perf_script()
 ok "perf-script" same "$want" perf_script
 ok "perf-script, as others read it" same \
 	"sched:sched_process_exec prog;?;schedule 7" bash -c "python3 \
-	$HERE/exported.py perf-script $tmp/perf-script | grep exec"
+	$HERE/python/exported.py perf-script $tmp/perf-script | grep exec"
 
 clickhouse()
 {
 	export_to clickhouse -o "$tmp/clickhouse" &&
-		python3 "$HERE/exported.py" clickhouse-fields "$tmp/clickhouse"
+		python3 "$HERE/python/exported.py" clickhouse-fields "$tmp/clickhouse"
 }
 ok "clickhouse" same "$json" clickhouse
 
@@ -121,7 +121,7 @@ syscalls:sys_enter_openat other;?;schedule 1
 test:untold other;?;schedule 1
 user_events:told other;?;schedule 1" bash -c \
 	"$pmclog export --to jsonl -e all $tmp/fields |
-		python3 $HERE/exported.py jsonl /dev/stdin"
+		python3 $HERE/python/exported.py jsonl /dev/stdin"
 for command in fold "flame -o /dev/null" "html -o /dev/null" report; do
 	# shellcheck disable=SC2086
 	ok "$command" exits 0 "$pmclog" $command -e sched:sched_switch \
@@ -185,7 +185,7 @@ fffff pid=7 status=0x9 when=1001500000000 since=1000250000000 " \
 	"$pmclog" dump "$tmp/killed"
 
 # a user chain that comes later, and a record between
-fields=$(sed -n 's/^fields 311 //p' <<<"$(python3 "$HERE/fields.py")")
+fields=$(sed -n 's/^fields 311 //p' <<<"$(python3 "$HERE/python/fields.py")")
 exec=$(printf '370101000700000014000400''0800000007000000''61626300')
 log late <<-EOF
 	kernel 0xffffffff81000000 schedule

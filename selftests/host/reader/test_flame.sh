@@ -12,7 +12,7 @@ cat >"$tmp/kallsyms" <<-EOF
 	ffffffffc0101000 t mod_end	[mymod]
 EOF
 k=0xffffffff81000000
-${CC:-cc} -O1 -fPIE -pie -o "$tmp/main" "$HERE/shapes.c"
+${CC:-cc} -O1 -fPIE -pie -o "$tmp/main" "$HERE/programs/shapes.c"
 log plain <<-EOF
 	kernel $k reference
 	event cpu-clock 1000000

@@ -7,7 +7,7 @@ export ASAN_OPTIONS=exitcode=99:allocator_may_return_null=1
 export UBSAN_OPTIONS=halt_on_error=1:exitcode=99
 
 base=$((0x555500000000))
-${CC:-cc} -O1 -fPIE -pie -o "$tmp/image" "$HERE/shapes.c"
+${CC:-cc} -O1 -fPIE -pie -o "$tmp/image" "$HERE/programs/shapes.c"
 {
 	echo "event cpu-clock 1000"
 	echo "proc 7 prog"

@@ -91,7 +91,7 @@ EOF
 ok "late chains" page late
 
 # what was inlined, which fold marks
-${CC:-cc} -g -O2 -gdwarf-4 -o "$tmp/prog" "$HERE/inlines.c"
+${CC:-cc} -g -O2 -gdwarf-4 -o "$tmp/prog" "$HERE/programs/inlines.c"
 {
 	echo "event cpu-clock 1000"
 	echo "proc 7 prog"
@@ -191,7 +191,7 @@ ok "has a small page" bash -c "[ \$(stat -c %s $tmp/big.html) -lt 4000000 ]"
 
 browser=$(command -v chromium || command -v chromium-browser)
 if [ -n "$browser" ]; then
-	PYTHONDONTWRITEBYTECODE=1 timeout 500 python3 "$HERE/html_checks.py" \
+	PYTHONDONTWRITEBYTECODE=1 timeout 500 python3 "$HERE/python/html_checks.py" \
 		"$browser" "$tmp/profile" "$tmp" >"$tmp/checks" 2>&1
 	ok "the browser came to an end" grep -q "nothing is fetched" "$tmp/checks"
 	while IFS= read -r line; do

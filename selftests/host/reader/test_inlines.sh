@@ -65,11 +65,11 @@ agrees()
 cc="${CC:-cc} -g -O2"
 cxx="${CXX:-c++} -g -O2"
 for v in 2 3 4 5; do
-	$cc -gdwarf-$v -o "$tmp/c" "$HERE/inlines.c"
+	$cc -gdwarf-$v -o "$tmp/c" "$HERE/programs/inlines.c"
 	judge "$tmp/c" 1
 	ok "C, DWARF $v: every byte as addr2line has it" agrees "$tmp/c" 200
 done
-$cxx -gdwarf-4 -o "$tmp/cxx" "$HERE/inlines.cc"
+$cxx -gdwarf-4 -o "$tmp/cxx" "$HERE/programs/inlines.cc"
 judge "$tmp/cxx" 3
 ok "C++, DWARF 4" agrees "$tmp/cxx" 1000
 
@@ -95,7 +95,7 @@ by_llvm()
 		skip "$name" "no $1 or no llvm-symbolizer"
 		return
 	fi
-	"$@" -g -O2 -o "$tmp/other" "$HERE/$source"
+	"$@" -g -O2 -o "$tmp/other" "$HERE/programs/$source"
 	judge_llvm "$tmp/other" 3
 	ok "$name" agrees "$tmp/other" "$levels"
 }
@@ -144,11 +144,11 @@ else
 fi
 
 # as a user sees it
-$cc -gdwarf-5 -o "$tmp/c" "$HERE/inlines.c"
+$cc -gdwarf-5 -o "$tmp/c" "$HERE/programs/inlines.c"
 at=$(symbol "$tmp/c" cold)
-ok "a line of the source" prints 0 "cold at $HERE/inlines.c:7[678]\$" \
+ok "a line of the source" prints 0 "cold at $HERE/programs/inlines.c:7[678]\$" \
 	"$pmclog" symbolize -e "$tmp/c" "$at"
-$cxx -o "$tmp/cxx" "$HERE/inlines.cc"
+$cxx -o "$tmp/cxx" "$HERE/programs/inlines.cc"
 at=$(nm "$tmp/cxx" | awk '/ T .*4shop5words/{ print $1; exit }')
 ok "demangled" prints 0 ': shop::words.*(char const\*) at ' \
 	"$pmclog" symbolize -e "$tmp/cxx" "$at"
@@ -203,7 +203,7 @@ survives()
 {
 	local seed got
 	for ((seed = $2; seed < $2 + $3; seed++)); do
-		python3 "$HERE/damage.py" "$1" "$tmp/damaged" "$seed" ||
+		python3 "$HERE/python/damage.py" "$1" "$tmp/damaged" "$seed" ||
 			return
 		got=0
 		(ulimit -t 20
@@ -215,9 +215,9 @@ survives()
 		return 1
 	done
 }
-$cc -gdwarf-5 -o "$tmp/c" "$HERE/inlines.c"
+$cc -gdwarf-5 -o "$tmp/c" "$HERE/programs/inlines.c"
 addresses "$tmp/c" 1 >"$tmp/.at"
 ok "damaged DWARF 5" survives "$tmp/c" 1 "${FUZZ:-15}"
-$cc -gdwarf-4 -o "$tmp/c" "$HERE/inlines.c"
+$cc -gdwarf-4 -o "$tmp/c" "$HERE/programs/inlines.c"
 ok "damaged DWARF 4" survives "$tmp/c" 1000 "${FUZZ:-15}"
 done_testing

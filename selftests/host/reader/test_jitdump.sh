@@ -12,7 +12,7 @@ base=0x7f0000000000
 # dump [OPTION]... <LINES
 dump()
 {
-	python3 "$HERE/jitdump.py" "$@" >"$dump"
+	python3 "$HERE/python/jitdump.py" "$@" >"$dump"
 }
 # jit_log NAME <LINES: a process with a jitdump; the dump's clock is 5 s ahead
 jit_log()

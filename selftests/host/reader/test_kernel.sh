@@ -261,7 +261,7 @@ ok "not with another build-id" prints 1 "has another build-id" \
 	"$pmclog" fold -k "$tmp/vmlinux" "$tmp/k7"
 
 # Logs in a row, of which each has booted elsewhere and has its own processes.
-${CC:-cc} -O1 -fPIE -pie -o "$tmp/shapes" "$HERE/shapes.c"
+${CC:-cc} -O1 -fPIE -pie -o "$tmp/shapes" "$HERE/programs/shapes.c"
 boot()	# NAME WHERE RELEASE
 {
 	{

@@ -5,7 +5,7 @@
 
 file=$tmp/prog
 base=$((0x555500000000))
-${CC:-cc} -g -O2 -gdwarf-4 -o "$file" "$HERE/inlines.c"
+${CC:-cc} -g -O2 -gdwarf-4 -o "$file" "$HERE/programs/inlines.c"
 
 # inside FUNCTION STRIDE: addresses inside, and how many samples each gets
 inside()
@@ -124,7 +124,7 @@ ok "all samples are in some row" test \
 	"$(total line)" = "$want" -a "$(total file)" = "$want" -a \
 	"$(total sym,line --inline)" = "$want" -a \
 	"$(total comm,dso,sym,file --inline --by-line)" = "$want"
-ok "report -s file" prints 0 "100.00 *$want  $HERE/inlines.c\$" \
+ok "report -s file" prints 0 "100.00 *$want  $HERE/programs/inlines.c\$" \
 	"$pmclog" report --flat -s file "$tmp/l"
 ok "report --inline marks what was" prints 0 " mix \[i\]\$" \
 	"$pmclog" report --inline --flat -s sym "$tmp/l"
@@ -157,7 +157,7 @@ kernel=$tmp/vmlinux
 ${CC:-cc} -g -O2 -gdwarf-4 -static -nostdlib -ffreestanding -no-pie \
 	-Wl,-Ttext=0xffffffff81000000 -mcmodel=kernel -fno-pic \
 	-fno-stack-protector -Wl,-e,main -Dabort=__builtin_trap \
-	-o "$kernel" "$HERE/kernelish.c" 2>"$tmp/.cc"
+	-o "$kernel" "$HERE/programs/kernelish.c" 2>"$tmp/.cc"
 slide=$((0x2000000))
 at=$(($(nm "$kernel" | awk '$3 == "sys_work" { print "0x" $1 }')))
 log k <<-EOF

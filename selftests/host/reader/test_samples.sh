@@ -4,7 +4,7 @@
 # with all that may come in between.
 . "$(dirname "$0")/lib.sh"
 
-${CC:-cc} -O1 -fPIE -pie -o "$tmp/main" "$HERE/shapes.c"
+${CC:-cc} -O1 -fPIE -pie -o "$tmp/main" "$HERE/programs/shapes.c"
 cat >"$tmp/kallsyms" <<-EOF
 	ffffffff81000000 T reference
 	ffffffff81001000 T do_read
@@ -91,9 +91,9 @@ to()	# FORMAT LOG: makes $tmp/x.FORMAT
 agrees()	# FORMAT LOG
 {
 	to speedscope "$2" && to "$1" "$2" &&
-		python3 "$HERE/exported.py" speedscope "$tmp/x.speedscope" \
+		python3 "$HERE/python/exported.py" speedscope "$tmp/x.speedscope" \
 			>"$tmp/want" && [ "$(wc -l <"$tmp/want")" -gt 90 ] &&
-		python3 "$HERE/exported.py" "$1" "$tmp/x.$1" | diff "$tmp/want" -
+		python3 "$HERE/python/exported.py" "$1" "$tmp/x.$1" | diff "$tmp/want" -
 }
 
 # all of them, as they are in the log

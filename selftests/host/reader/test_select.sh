@@ -129,7 +129,7 @@ ok "threads that end do not answer" gone
 
 # Functions of a file, and their parameters.
 ${CXX:-c++} -O1 -g -fPIE -pie -falign-functions=1 -fno-toplevel-reorder \
-	-o "$tmp/prog" "$HERE/shapes.cc"
+	-o "$tmp/prog" "$HERE/programs/shapes.cc"
 base=$((0x555500000000))
 mangled=$(nm "$tmp/prog" | awk '$3 ~ /^_Z.*area/ { print $3; exit }')
 plain=$(c++filt "$mangled")
@@ -177,7 +177,7 @@ unpacked()
 ok "an archive" unpacked
 
 # Fields
-python3 "$HERE/fields.py" | log log
+python3 "$HERE/python/fields.py" | log log
 ok "a field" gives 2 --field next_comm=x --field next_comm='kworker/*'
 ok "of two fields both" gives 1 --field next_comm='*' --field prev_pid=8
 ok "a number, however it is written" gives 1 --field prev_pid=0x8
@@ -204,8 +204,8 @@ ok "with a function" both
 # A chain that comes later, and fields: they wait together.
 {
 	cat "$tmp/head"
-	python3 "$HERE/fields.py" | grep -e '^tracepoint.*switch' -e '^fields 317'
-	raw=$(python3 "$HERE/fields.py" | awk '/^raw/ && !n++')
+	python3 "$HERE/python/fields.py" | grep -e '^tracepoint.*switch' -e '^fields 317'
+	raw=$(python3 "$HERE/python/fields.py" | awk '/^raw/ && !n++')
 	for tid in 71 72; do
 		echo "late 1 $tid 7 $read 0x1020"
 		echo "$raw"

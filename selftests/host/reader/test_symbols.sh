@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 cc="${CC:-cc} -falign-functions=1 -fno-toplevel-reorder"
-src=$HERE/shapes.c
+src=$HERE/programs/shapes.c
 
 # chain FILE BASE: main calls calls() calls leaf(), as pcs of a sample
 chain()
@@ -211,7 +211,7 @@ ok "a deleted file: what has its name now is not used" \
 	prints 0 "(deleted): was deleted" "$pmclog" report "$tmp/l13"
 
 # C++
-"${CXX:-c++}" -O1 -g -fPIE -pie -o "$tmp/cxx" "$HERE/shapes.cc"
+"${CXX:-c++}" -O1 -g -fPIE -pie -o "$tmp/cxx" "$HERE/programs/shapes.cc"
 area=_ZN5shape3BoxIdE4areaEdi
 log l14 <<-EOF
 	event cpu-clock 1000

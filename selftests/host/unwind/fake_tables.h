@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../../src/unwind_table.h"
+#include "../../../src/unwind/unwind_table.h"
 #include "pmc.h"
 
 #define FAKE_DEVICE	987

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../src/unwind_recall.h"
+#include "../../../src/unwind/unwind_recall.h"
 #include "rnd.h"
 #include "tap.h"
 

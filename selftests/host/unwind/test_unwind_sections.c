@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../../src/unwind_table.h"
+#include "../../../src/unwind/unwind_table.h"
 #include "libpmc_elf.h"
 #include "libpmc_sframe.h"
 #include "libpmc_unwind.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../src/unwind_step.h"
+#include "../../../src/unwind/unwind_step.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -12,13 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../../src/unwind_shim.h"
+#include "../../../src/unwind/unwind_shim.h"
 #ifdef __aarch64__
 /* Addresses have a bit more than on amd64, and no stack is below that. */
 #undef UNWIND_ADDR_MAX
 #define UNWIND_ADDR_MAX	((1ULL << 48) - sizeof(u64))
 #endif
-#include "../../../src/unwind_step.h"
+#include "../../../src/unwind/unwind_step.h"
 #include "libpmc_unwind.h"
 #include "truth.h"
 

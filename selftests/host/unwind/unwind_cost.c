@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../../src/unwind_table.h"
+#include "../../../src/unwind/unwind_table.h"
 #include "libpmc_cfi.h"
 #include "libpmc_elf.h"
 #include "libpmc_unwind.h"

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../src/unwind_table.h"
+#include "../../src/unwind/unwind_table.h"
 #include "libpmc_unwind_cache.h"
 
 #define MAGIC		0x43555048U	/* "HPUC" */

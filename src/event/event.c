@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The perf events behind a PMC: one per CPU.  Process-mode PMCs have theirs in
+ * threads: see thread.c.
+ *
+ * All but event_new() run under owner->mutex, or in the hotplug work under
+ * owner->cpus_mutex alone.  All may sleep and interrupt other CPUs.
+ */
+#include <linux/cpu.h>
+#include <linux/cred.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+#include <linux/workqueue.h>
+
+#include "compat.h"
+#include "hwpmc.h"
+#include "pmc/pmc.h"
+#include "sample/sample.h"
+
+#define DROPS_MAX	1024	/* per PMC at a time; beyond it, the caller waits */
+
+static const struct cred *module_cred;
+static struct workqueue_struct *droppers;
+
+int event_init(void)
+{
+	int err = source_init();
+
+	if (err)
+		return err;
+	module_cred = prepare_kernel_cred(&init_task);
+	if (!module_cred)
+		return -ENOMEM;
+	droppers = alloc_workqueue("hwpmc", WQ_UNBOUND, 0);
+	if (!droppers) {
+		put_cred(module_cred);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void event_exit(void)
+{
+	destroy_workqueue(droppers);	/* waits until all works have returned */
+	put_cred(module_cred);
+}
+
+/* a disabled event that is being released */
+struct event_drop {
+	struct work_struct work;
+	struct perf_event *event;
+	struct hwpmc_pmc *pmc;
+};
+
+static void drop_work(struct work_struct *work)
+{
+	struct event_drop *d = container_of(work, struct event_drop, work);
+	atomic_t *dropping = &d->pmc->dropping;
+
+	perf_event_release_kernel(d->event);
+	kfree(d);
+	/* only the address is used: the PMC may be freed by then */
+	if (atomic_dec_and_test(dropping))
+		wake_up_var(dropping);
+}
+
+/*
+ * event_drop - release an event of @pmc, which is disabled
+ *
+ * perf waits for RCU grace periods during the release, at least on PREEMPT_RT.
+ * The works let the waits for many events overlap.  The handler's context stays
+ * until event_drops_wait().  Process context, may sleep.
+ */
+void event_drop(struct hwpmc_pmc *pmc, struct perf_event *event)
+{
+	struct event_drop *d = NULL;
+
+	if (atomic_read(&pmc->dropping) < DROPS_MAX)
+		d = kmalloc(sizeof(*d), GFP_KERNEL);
+	if (!d) {
+		perf_event_release_kernel(event);
+		return;
+	}
+	INIT_WORK(&d->work, drop_work);
+	d->event = event;
+	d->pmc = pmc;
+	atomic_inc(&pmc->dropping);
+	queue_work(droppers, &d->work);
+}
+
+/* Waits for the last event of @pmc, which has no targets or CPUs any more. */
+void event_drops_wait(struct hwpmc_pmc *pmc)
+{
+	wait_var_event(&pmc->dropping, !atomic_read(&pmc->dropping));
+}
+
+/* A CPU has few breakpoints: the next user may need those being released. */
+void event_drops_settle(struct hwpmc_pmc *pmc)
+{
+	if (pmc->attr.type == PERF_TYPE_BREAKPOINT)
+		event_drops_wait(pmc);
+}
+
+/*
+ * event_new - a disabled counter on @cpu, or in @task (then @cpu is -1)
+ * @handler, @context: of overflows, for a PMC that samples
+ *
+ * perf checks some permissions here too, by its own rules; the module's rules have
+ * been checked before.
+ */
+struct perf_event *event_new(struct hwpmc_pmc *pmc, int cpu,
+			     struct task_struct *task, void *context,
+			     perf_overflow_handler_t handler)
+{
+	const struct cred *old = override_creds(module_cred);
+	struct perf_event_attr attr = pmc->attr;
+	struct perf_event *event;
+	int err;
+
+	if (pmc_is_sampling(pmc))
+		attr.sample_period = pmc->period;
+	else
+		handler = NULL;
+	event = perf_event_create_kernel_counter(&attr, cpu, task, handler,
+						 context);
+	if (event == ERR_PTR(-EINVAL) && source_knows_no_modes(&attr))
+		event = perf_event_create_kernel_counter(&attr, cpu, task,
+							 handler, context);
+	revert_creds(old);
+	err = IS_ERR(event) ? 0 : source_suits(event, handler);
+	if (err) {
+		perf_event_release_kernel(event);
+		return ERR_PTR(err);
+	}
+	if (!IS_ERR(event))
+		source_note(pmc, event);
+	return event;
+}
+
+/*
+ * event_create - a disabled counter on @pc's CPU
+ *
+ * Returns 0, -ENODEV if the CPU is offline, or the error that perf returns for the
+ * event (ENOENT and EOPNOTSUPP: this machine has no such event).
+ */
+int event_create(struct pmc_cpu *pc)
+{
+	struct hwpmc_pmc *pmc = pc->pmc;
+	u32 life = READ_ONCE(pmc->owner->cpu_lives[pc->cpu]);
+	struct perf_event *event;
+
+	event = event_new(pmc, pc->cpu, NULL, pc, hwpmc_overflow);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	pc->event = event;
+	pc->life = life;
+	return 0;
+}
+
+/* Brings @pc's totals up to date. */
+void event_read(struct pmc_cpu *pc)
+{
+	u64 count, enabled, running;
+
+	if (!pc->event)
+		return;
+	count = perf_event_read_value(pc->event, &enabled, &running);
+	WRITE_ONCE(pc->total, pc->base + count);
+	WRITE_ONCE(pc->enabled, pc->enabled0 + enabled);
+	WRITE_ONCE(pc->running, pc->running0 + running);
+}
+
+/* The totals stay.  An overflow handler may run until the next synchronize_rcu(). */
+void event_release(struct pmc_cpu *pc)
+{
+	if (!pc->event)
+		return;
+	perf_event_disable(pc->event);
+	event_read(pc);
+	pc->base = pc->total;
+	pc->enabled0 = pc->enabled;
+	pc->running0 = pc->running;
+	event_drop(pc->pmc, pc->event);
+	pc->event = NULL;
+}
+
+static struct pmc_cpu *add_pmc_cpu(struct hwpmc_pmc *pmc, int cpu)
+{
+	struct pmc_cpu *pc;
+
+	pc = kzalloc_node(sizeof(*pc), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
+	if (!pc)
+		return NULL;
+	pc->pmc = pmc;
+	pc->cpu = cpu;
+	/* the writer thread finds it without the mutex */
+	smp_store_release(&pmc->cpus[cpu], pc);
+	return pc;
+}
+
+/*
+ * event_add_cpus - create the per-CPU counters of overflows for all CPUs
+ *
+ * For PMCs whose events move with their threads.
+ */
+int event_add_cpus(struct hwpmc_pmc *pmc)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (!pmc->cpus[cpu] && !add_pmc_cpu(pmc, cpu))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Of the events on all CPUs, each must count what no other event counts. */
+static bool counts_twice(const struct pmc_cpu *pc)
+{
+	return pc->pmc->cpu == HWPMC_CPU_ALL &&
+	       source_is_elsewhere(pc->event, pc->cpu);
+}
+
+static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
+{
+	struct pmc_cpu *pc = pmc->cpus[cpu];
+	int err;
+
+	/* perf has permanently detached the event of a CPU that went offline */
+	if (pc && pc->event &&
+	    (pc->life != READ_ONCE(pmc->owner->cpu_lives[cpu]) ||
+	     counts_twice(pc))) {
+		event_release(pc);
+		event_drops_settle(pmc);
+	}
+	if (!cpu_online(cpu) || (pc && pc->event))
+		return 0;
+	if (!pc)
+		pc = add_pmc_cpu(pmc, cpu);
+	if (!pc)
+		return -ENOMEM;
+	err = event_create(pc);
+	if (!err && counts_twice(pc))
+		event_release(pc);
+	else if (!err && pmc->state == PMC_RUNNING)
+		perf_event_enable(pc->event);
+	return err == -ENODEV ? 0 : err;
+}
+
+/*
+ * event_sync_cpus - make @pmc's events match the CPUs that are online
+ *
+ * Returns the first error, but handles the other CPUs all the same.
+ */
+int event_sync_cpus(struct hwpmc_pmc *pmc)
+{
+	int cpu, err, first = 0;
+
+	for_each_possible_cpu(cpu) {
+		if (pmc->cpu != HWPMC_CPU_ALL && pmc->cpu != cpu)
+			continue;
+		err = sync_cpu(pmc, cpu);
+		if (err && !first)
+			first = err;
+	}
+	return first;
+}
+
+/* The errors of perf for an event that this machine does not have. */
+static bool says_no(int err)
+{
+	switch (err) {
+	case -ENOENT:
+	case -EOPNOTSUPP:
+	case -EINVAL:
+	case -ENODEV:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * event_exists - can this machine count the event?  1, 0, or an error
+ *
+ * Tests it with a counter of the calling task that never counts.
+ */
+int event_exists(u32 type, u64 config)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = type,
+		.config = config,
+		.disabled = 1,
+		.exclude_guest = 1,
+	};
+	const struct cred *old = override_creds(module_cred);
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL,
+						 NULL);
+	revert_creds(old);
+	if (IS_ERR(event))
+		return says_no(PTR_ERR(event)) ? 0 : PTR_ERR(event);
+	perf_event_release_kernel(event);
+	return 1;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Event sources: which of perf's events a caller may use, and on what terms.
+ *
+ * Events are created with the module's credentials, so a PMU's checks of its
+ * caller always pass.  What is not harmless must therefore be refused here.
+ *
+ * All in process context, under owner->mutex unless stated otherwise.
+ */
+#include <linux/device.h>
+#include <linux/device/bus.h>
+#include <linux/kallsyms.h>
+#include <linux/topology.h>
+
+#include "compat.h"
+#include "hwpmc.h"
+#include "pmc/pmc.h"
+
+#define DEFAULT_PERIOD	65536
+#define NO_TYPE		U32_MAX
+
+/*
+ * The PMUs that create a probe from their arguments.  The arguments are
+ * addresses of strings in the memory of the task that creates the event.  The
+ * module's events may be created by the hotplug work, or by a new thread.
+ * Constant once the module is loaded.
+ */
+static u32 kprobe_type = NO_TYPE, uprobe_type = NO_TYPE;
+
+/* These two are not modules: their types stay valid. */
+static u32 type_of(const struct pmu *any, const char *name)
+{
+	struct device *dev = bus_find_device_by_name(any->dev->bus, NULL, name);
+	u32 type = NO_TYPE;
+
+	if (!dev)
+		return NO_TYPE;
+	type = ((const struct pmu *)dev_get_drvdata(dev))->type;
+	put_device(dev);
+	return type;
+}
+
+/* Module load.  An event of any PMU leads to the bus of all PMUs. */
+int source_init(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+	};
+	struct perf_event *event;
+	int err = 0;
+
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL,
+						 NULL);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	if (event->pmu->dev) {
+		kprobe_type = type_of(event->pmu, "kprobe");
+		uprobe_type = type_of(event->pmu, "uprobe");
+	} else {
+		err = -ENODEV;
+	}
+	perf_event_release_kernel(event);
+	return err;
+}
+
+/*
+ * source_is_private - does the event need privilege in whatever mode it counts?
+ *
+ * Tracepoints and unknown PMUs show what others do.  So does a breakpoint that
+ * is not limited to a target process, and a counter of all threads of a core.
+ * Any context.
+ */
+bool source_is_private(u32 type, u64 config, u32 mode)
+{
+	switch (type) {
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_SOFTWARE:
+	case PERF_TYPE_HW_CACHE:
+		return false;
+	case PERF_TYPE_RAW:
+		return config & COMPAT_RAW_ANY_THREAD;
+	case PERF_TYPE_BREAKPOINT:
+		return mode_is_system(mode);
+	default:
+		return true;
+	}
+}
+
+/* Refuses what in @a applies only to other event types or modes. */
+int source_check_flags(const struct hwpmc_allocate *a)
+{
+	if ((a->flags & HWPMC_F_RAW) && (a->type != PERF_TYPE_TRACEPOINT ||
+					 !mode_is_sampling(a->mode)))
+		return -EINVAL;
+	return a->bp_type && a->type != PERF_TYPE_BREAKPOINT ? -EINVAL : 0;
+}
+
+/* Refuses what is not supported here, for any caller. */
+int source_check(const struct hwpmc_allocate *a)
+{
+	if (a->config3 && !compat_has_config3())
+		return -EOPNOTSUPP;
+	if (a->type > INT_MAX)	/* perf's value for "no number" */
+		return -ENOENT;
+	if (a->type == kprobe_type || a->type == uprobe_type)
+		return -EOPNOTSUPP;
+	if (a->type == PERF_TYPE_BREAKPOINT && mode_is_sampling(a->mode) &&
+	    !COMPAT_BREAKPOINT_GOES_ON)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+u64 source_default_period(u32 type)
+{
+	return type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT ?
+	       1 : DEFAULT_PERIOD;
+}
+
+void source_fill(struct perf_event_attr *attr, const struct hwpmc_allocate *a)
+{
+	attr->type = a->type;
+	attr->config = a->config;
+	attr->config1 = a->config1;
+	attr->config2 = a->config2;
+	compat_set_config3(attr, a->config3);
+	attr->bp_type = a->bp_type;
+	/* otherwise perf only counts, and provides no data */
+	if (a->flags & HWPMC_F_RAW)
+		attr->sample_type |= PERF_SAMPLE_RAW;
+}
+
+/*
+ * source_knows_no_modes - can @attr be retried without any exclusion?
+ *
+ * Many PMUs can exclude neither modes nor guests, and refuse the attempt.
+ * Returns true with @attr changed.
+ */
+bool source_knows_no_modes(struct perf_event_attr *attr)
+{
+	if (attr->type < PERF_TYPE_MAX || !attr->exclude_guest ||
+	    attr->exclude_user || attr->exclude_kernel)
+		return false;
+	attr->exclude_guest = 0;
+	return true;
+}
+
+/*
+ * source_suits - checks that only perf_event_open() makes, on a created event
+ *
+ * A PMU that writes into its own buffer has no buffer here.
+ */
+int source_suits(const struct perf_event *event, bool sampling)
+{
+	if (event->pmu->setup_aux)
+		return -EOPNOTSUPP;
+	if (sampling && (event->pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/* size in "name+0x0/0x5a"; 0: unknown */
+static unsigned long size_of_function(unsigned long addr)
+{
+	char text[KSYM_SYMBOL_LEN];
+	unsigned long size;
+	const char *at;
+
+	sprint_symbol(text, addr);
+	at = strstr(text, "+0x0/0x");
+	return at && sscanf(at, "+0x0/0x%lx", &size) == 1 ? size : 0;
+}
+
+/*
+ * source_note - note what the overflow handler needs to know of @event's source
+ *
+ * A tracepoint with other listeners calls them all from one function.  perf then
+ * takes its registers from within that function.
+ */
+void source_note(struct hwpmc_pmc *pmc, const struct perf_event *event)
+{
+	unsigned long caller = compat_tracepoint_caller(event);
+
+	if (!caller || pmc->caller)
+		return;
+	pmc->caller = caller;
+	pmc->caller_size = size_of_function(caller);
+}
+
+/*
+ * source_is_elsewhere - does another CPU's event already count what this one
+ * would?
+ *
+ * For events on all CPUs.  A PMU shared by several CPUs moves its events to one
+ * of them, or counts the same on each.
+ */
+bool source_is_elsewhere(const struct perf_event *event, int cpu)
+{
+	const struct cpumask *shared = compat_pmu_cpus(event->pmu, cpu);
+
+	if (event->cpu != cpu)
+		return true;
+	return shared && cpumask_first_and(shared, cpu_online_mask) != cpu;
+}

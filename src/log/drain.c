@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The writer thread: one per log.
+ *
+ * Each pass looks at all rings, merges the records that are safe into the buffer
+ * by time, reports losses, and answers requests.  The thread never takes the
+ * owner's mutex, because its holder may be waiting for the thread: see hwpmc.h.
+ */
+#include <linux/delay.h>
+#include <linux/freezer.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/timekeeping.h>
+#include <uapi/linux/sched/types.h>
+
+#include "emit.h"
+#include "flight.h"
+#include "hwpmc.h"
+#include "pmc/pmc.h"
+#include "sample/record.h"
+#include "sink.h"
+#include "trace.h"
+#include "unwind/unwind.h"
+
+#define DRAIN_INTERVAL	(HZ / 20)
+#define LOOK_TRIES	3
+#define EXACT_TRIES	1000
+#define THREAD_NICE	-10
+
+/* Reads all counters of a CPU; they are exact if the look turns out quiet. */
+static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
+		      unsigned int cpu)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc) {
+		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
+
+		if (pc)
+			pmc_count_read(&pc->look, &pc->stat);
+	}
+	if (!or)
+		return;
+	or->proc_look.committed = READ_ONCE(or->proc_committed);
+	or->proc_look.dropped = READ_ONCE(or->proc_dropped);
+	or->proc_look.first = READ_ONCE(or->proc_first);
+	or->proc_look.last = READ_ONCE(or->proc_last);
+}
+
+/* Takes over the counters of a quiet look, which are exact. */
+static void believe_cpu(struct hwpmc_owner *o, struct owner_ring *or,
+			unsigned int cpu)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row, i;
+
+	for_each_pmc(o, row, pmc) {
+		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
+
+		if (!pc)
+			continue;
+		pc->seen = pc->look;
+		for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+			WRITE_ONCE(pc->counted[i], pc->seen.dropped[i]);
+	}
+	if (!or)
+		return;
+	or->proc_seen = or->proc_look;
+	WRITE_ONCE(or->proc_counted, or->proc_seen.dropped);
+}
+
+static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
+{
+	struct merge_src *src = &o->log.merge.src[cpu];
+	struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
+	unsigned int i;
+	u64 state;
+
+	src->ring = or ? &or->ring : NULL;
+	if (!or) {
+		count_cpu(o, or, cpu);
+		believe_cpu(o, or, cpu);
+		return true;
+	}
+	for (i = 0; i < LOOK_TRIES; i++) {
+		state = merge_look_begin(src);
+		count_cpu(o, or, cpu);
+		if (merge_look_end(src, state, now)) {
+			believe_cpu(o, or, cpu);
+			return true;
+		}
+	}
+	merge_look_busy(src);
+	return false;
+}
+
+/* Returns true if nothing ran on any CPU while its counters were read. */
+static bool look(struct hwpmc_owner *o, u64 *horizon)
+{
+	bool quiet = true;
+	unsigned int cpu;
+	u64 now;
+
+	now = ring_clock();
+	rmb();			/* x86 orders RDTSC only by this */
+	ring_mb();		/* pairs with A in ring.h */
+	for_each_possible_cpu(cpu) {
+		quiet &= look_at(o, cpu, now);
+		cond_resched();
+	}
+	*horizon = merge_horizon(&o->log.merge, now);
+	o->log.quiet = quiet;
+	return quiet;
+}
+
+/* Emits what the look has seen, up to @upto; returns how far the log is complete. */
+static u64 take(struct hwpmc_owner *o, u64 horizon, u64 upto)
+{
+	u64 samples = o->log.samples_taken, records = o->log.proc_taken;
+
+	if (horizon > upto)
+		horizon = upto;
+	emit_news(o);
+	merge_run(&o->log.merge, horizon, emit_ring_record, o);
+	emit_drops(o, horizon);
+	atomic64_inc(&o->log.sweeps);
+	samples = o->log.samples_taken - samples;
+	records = o->log.proc_taken - records;
+	if (samples || records)
+		trace_hwpmc_pass(o, samples, records, o->log.quiet);
+	return horizon;
+}
+
+static u64 pass(struct hwpmc_owner *o)
+{
+	u64 horizon;
+
+	look(o, &horizon);
+	return take(o, horizon, U64_MAX);
+}
+
+/*
+ * drain_upto - emit all records with a stamp of at most @upto, which is past
+ */
+void drain_upto(struct hwpmc_owner *o, u64 upto)
+{
+	u64 horizon;
+
+	do {
+		look(o, &horizon);
+		if (take(o, horizon, upto) >= upto)
+			break;
+		usleep_range(50, 100);
+	} while (!READ_ONCE(o->log.abort));
+}
+
+/*
+ * The account since the owner was opened, as of the last look.  Records that are
+ * still in the rings at that time are left to the next log.
+ */
+void drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
+{
+	struct hwpmc_log *log = &o->log;
+	struct hwpmc_pmc *pmc;
+	unsigned int row, cpu;
+	struct pmc_cpu *pc;
+	u64 in_rings;
+
+	*a = log->retired;
+	for_each_pmc(o, row, pmc)
+		for_each_pmc_cpu(pmc, cpu, pc)
+			account_add_count(a, &pc->seen);
+	for_each_possible_cpu(cpu) {
+		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
+
+		if (!or)
+			continue;
+		a->proc_committed += or->proc_seen.committed;
+		a->proc_dropped += or->proc_seen.dropped;
+	}
+	a->proc_dropped += o->noring_told;
+	in_rings = a->committed - log->samples_taken;
+	a->overflows -= in_rings;
+	a->committed -= in_rings;
+	a->proc_committed = log->proc_taken;
+	a->cut = log->cut_taken;
+	memcpy(a->cut_by, log->cut_by_taken, sizeof(a->cut_by));
+	a->late = log->late_taken;
+	a->late_answered = log->late_answers_taken;
+}
+
+static u64 sum_drops(const struct pmclog_account *a)
+{
+	unsigned int i;
+	u64 sum = 0;
+
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		sum += a->dropped[i];
+	return sum;
+}
+
+/*
+ * Empties the rings at a moment at which all counters are exact.  With steady
+ * overflows on many CPUs this takes a few attempts.
+ */
+void drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
+{
+	unsigned int i;
+	u64 horizon;
+	bool quiet;
+
+	for (i = 0; i < EXACT_TRIES; i++) {
+		quiet = look(o, &horizon);
+		take(o, horizon, U64_MAX);
+		if (quiet)
+			break;
+		usleep_range(50, 100);
+	}
+	drain_account(o, a);
+	/* no quiet pass: samples in flight may be counted in part only */
+	if (!quiet)
+		a->overflows = a->committed + a->filtered + sum_drops(a);
+}
+
+void drain_begin_log(struct hwpmc_owner *o, u64 tsc)
+{
+	struct hwpmc_log *log = &o->log;
+
+	sink_begin(log);
+	log->samples_logged = 0;
+	log->lost_here = 0;
+	log->made = 0;
+	log->all_told = false;
+	emit_begin(o, tsc);
+}
+
+/* Ends the log with its account, from which the next log's account starts. */
+void drain_end_log(struct hwpmc_owner *o)
+{
+	struct pmclog_account total, here;
+	struct hwpmc_log *log = &o->log;
+
+	drain_cut(o, &total);
+	here = total;
+	account_sub(&here, &log->base);
+	log->base = total;
+	sink_flush(o);	/* losses must be known before they are reported */
+	here.written = log->samples_logged - log->lost_here;
+	here.discarded = log->lost_here;
+	here.in_rings = 0;
+	emit_all_rates(o);
+	emit_end(o, &here);
+	sink_flush(o);
+}
+
+/*
+ * A PMC that was deleted before the look has had its last counts seen.  It leaves
+ * the array once its drops and rates are in the log.
+ */
+static void mark_deleted(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc)
+		if (smp_load_acquire(&pmc->state) == PMC_DELETED)
+			pmc->folding = true;
+}
+
+static void fold_deleted(struct hwpmc_owner *o, bool log_open)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc) {
+		if (!pmc->folding)
+			continue;
+		if (log_open)
+			emit_rates(o, pmc);
+		pmc_fold(o, pmc);
+	}
+}
+
+/* Dumps each process again of which a record was lost. */
+static void resync(struct hwpmc_owner *o)
+{
+	unsigned int cpu;
+
+	if (o->noring_told != o->noring_seen) {
+		o->noring_seen = o->noring_told;
+		dump_all(o);
+	}
+	for_each_possible_cpu(cpu) {
+		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
+		u32 lost[RING_NLOST], head, i, n;
+
+		if (!or)
+			continue;
+		head = smp_load_acquire(&or->lost_head);
+		n = head - or->lost_tail;
+		if (!n)
+			continue;
+		for (i = 0; i < n && i < RING_NLOST; i++)
+			lost[i] = READ_ONCE(or->lost[(or->lost_tail + i) %
+						     RING_NLOST]);
+		smp_rmb();	/* the copy is whole if nothing was added */
+		/* in a full list the oldest is overwritten before the head moves */
+		if (n >= RING_NLOST || READ_ONCE(or->lost_head) != head) {
+			or->lost_tail = READ_ONCE(or->lost_head);
+			dump_all(o);
+			continue;
+		}
+		for (i = 0; i < n; i++)
+			dump_pid(o, lost[i]);
+		or->lost_tail = head;
+	}
+}
+
+/*
+ * Answers the requests made before this pass began.  @r was copied then, and all
+ * earlier records are in the buffer by now.
+ */
+static void answer(struct hwpmc_owner *o, const struct log_request *r)
+{
+	struct hwpmc_log *log = &o->log;
+	struct log_place to = {};
+	u64 rotated = 0;
+
+	if (r->rotate.file) {
+		spin_lock(&log->lock);
+		swap(to, log->req.rotate);
+		/* that request may be withdrawn, and this one be a later one */
+		rotated = log->req.rotate_want;
+		spin_unlock(&log->lock);
+	}
+	if (to.file)
+		rotate(o, &to);
+	if (r->dump_want != r->dump_done)
+		dump_news(o);
+	sink_flush(o);
+
+	spin_lock(&log->lock);
+	log->req.flush_done = r->flush_want;
+	log->req.dump_done = r->dump_want;
+	if (to.file)
+		log->req.rotate_done = rotated;
+	spin_unlock(&log->lock);
+	wake_up_all(&log->waitq);
+	/* pmcstat relies on this order: a second flush has what fired before it */
+	snapshot_answer(o);
+}
+
+static bool requests(struct hwpmc_log *log, struct log_request *r)
+{
+	spin_lock(&log->lock);
+	*r = log->req;
+	spin_unlock(&log->lock);
+	return r->flush_want != r->flush_done ||
+	       r->dump_want != r->dump_done || r->rotate.file ||
+	       snapshot_wanted(log, r);
+}
+
+/* Charges the thread's run time since the last call; up to a tick is missing. */
+static u64 pay(struct hwpmc_owner *o)
+{
+	u64 *paid = &o->log.share.paid;
+	/* the tick adds to it */
+	u64 ran = READ_ONCE(current->se.sum_exec_runtime) - *paid;
+
+	*paid += ran;
+	return limit_run(o, ran);
+}
+
+static bool is_ending(struct hwpmc_log *log)
+{
+	bool close;
+
+	spin_lock(&log->lock);
+	close = log->req.close;
+	spin_unlock(&log->lock);
+	return close || READ_ONCE(log->abort) || signal_pending(current);
+}
+
+/*
+ * Sleeps while the owner's user has used up the share of CPU time.  The rings fill
+ * meanwhile, and what finds no room is counted as lost.  The end of a log is not
+ * delayed: it is little work, and the next log pays for it.
+ */
+static void give_way(struct hwpmc_owner *o)
+{
+	u64 now = ktime_get_ns(), until = now + pay(o);
+
+	for (; now < until; now = ktime_get_ns()) {
+		/* first: the closer sets its flag, then wakes this thread */
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (is_ending(&o->log))
+			break;
+		schedule_timeout(nsecs_to_jiffies(until - now) + 1);
+	}
+	__set_current_state(TASK_RUNNING);
+}
+
+/* Sleeps until the interval is over, or there is work. */
+static void nap(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	long timeout = READ_ONCE(o->hooked) ? DRAIN_INTERVAL :
+					      MAX_SCHEDULE_TIMEOUT;
+
+	set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
+	if (!READ_ONCE(log->kick))
+		schedule_timeout(timeout);
+	__set_current_state(TASK_RUNNING);
+	try_to_freeze();
+}
+
+static void work(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	struct log_request r;
+	bool asked;
+
+	do {
+		nap(o);
+		give_way(o);
+		WRITE_ONCE(log->kick, false);
+		smp_mb();	/* requests made before the kick are seen */
+		asked = requests(log, &r);
+		mark_deleted(o);
+		if (asked)
+			drain_upto(o, ring_clock());
+		else
+			pass(o);
+		unwind_tidy(o);
+		if (log->quiet)		/* else their last drops are unseen */
+			fold_deleted(o, true);
+		resync(o);
+		sink_flush(o);
+		sink_check_keeper(o);
+		if (log->sink->tend)
+			log->sink->tend(o);
+		if (asked)
+			answer(o, &r);
+	} while (!r.close);
+}
+
+/* Leaves only if the thread has no deleted PMC left to fold. */
+static bool leave(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+	bool left = true;
+
+	spin_lock(&o->log.lock);
+	for_each_pmc(o, row, pmc)
+		if (smp_load_acquire(&pmc->state) == PMC_DELETED)
+			left = false;
+	if (left) {
+		complete_all(&o->log.done);
+		/* the next log may begin, and use the completion again */
+		smp_store_release(&o->log.state, LOG_NONE);
+	}
+	spin_unlock(&o->log.lock);
+	return left;
+}
+
+/*
+ * drain_share - the thread to be created gets no more CPU time than the caller
+ *
+ * The thread stays in the root control group, because no exported function moves
+ * a kernel thread to another.  For a privileged opener it therefore ranks as the
+ * administrator's.  Otherwise it gets the caller's present nice value, policy (but
+ * no real-time policy) and CPUs, and limit_run() limits its use of them.
+ * -ENOMEM
+ */
+int drain_share(struct hwpmc_owner *o)
+{
+	struct log_share *p = &o->log.share;
+
+	memset(p, 0, sizeof(*p));
+	if (pmc_privileged(o))
+		return 0;
+	if (!zalloc_cpumask_var(&p->cpus, GFP_KERNEL_ACCOUNT))
+		return -ENOMEM;
+	p->bound = true;
+	p->nice = task_nice(current);
+	/* another task may change them right now: either value will do */
+	p->policy = data_race(current->policy);
+	(void)data_race(cpumask_and(p->cpus, &current->cpus_mask,
+				    cpu_possible_mask));
+	return 0;
+}
+
+/* Called before the thread runs, or by the thread. */
+void drain_unshare(struct hwpmc_owner *o)
+{
+	if (o->log.share.bound)
+		free_cpumask_var(o->log.share.cpus);
+}
+
+/*
+ * Runs in the thread, because the kernel sets a thread's CPUs when it first runs.
+ * If none of the caller's CPUs is left, nothing needs to be done: the kernel then
+ * uses another one.
+ */
+static void take_share(struct hwpmc_owner *o)
+{
+	struct log_share *p = &o->log.share;
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = SCHED_NORMAL,
+		.sched_nice = p->nice,
+	};
+
+	if (!p->bound) {
+		set_user_nice(current, THREAD_NICE);
+		return;
+	}
+	if (p->policy == SCHED_BATCH || p->policy == SCHED_IDLE)
+		attr.sched_policy = p->policy;
+	sched_setattr_nocheck(current, &attr);
+	set_cpus_allowed_ptr(current, p->cpus);
+	drain_unshare(o);
+}
+
+/*
+ * drain_thread - body of the writer thread
+ *
+ * No one joins it: it signals the completion, and drops the owner and the module.
+ */
+int drain_thread(void *arg)
+{
+	struct hwpmc_owner *o = arg;
+	struct hwpmc_log *log = &o->log;
+
+	/* only from log_shutdown(): interrupts whatever the thread waits in */
+	allow_kernel_signal(SIGKILL);
+	take_share(o);
+	drain_begin_log(o, ring_clock());
+	work(o);
+	snapshot_forget(o);
+	mark_deleted(o);
+	drain_end_log(o);
+	fold_deleted(o, false);
+	sink_detach(log);
+	log->sink->end(o);
+	trace_hwpmc_log(o, "end", READ_ONCE(log->error));
+	pay(o);		/* including the end of this log: the next starts at 0 */
+	log_keep(o, NULL, false);
+	while (!leave(o)) {
+		mark_deleted(o);
+		fold_deleted(o, false);
+	}
+	wake_up_all(&log->waitq);
+	owner_put(o);
+	module_put_and_kthread_exit(0);
+}

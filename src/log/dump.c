@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Dumps what exists already: processes, threads and executable mappings.
+ *
+ * Called only by the writer thread, and only for owners whose hooks are in place:
+ * a change before a process is looked at is in the rings with an earlier stamp, a
+ * change after it with a later one.
+ */
+#include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "emit.h"
+#include "target/hooks.h"
+#include "hwpmc.h"
+#include "pmc/pmc.h"
+#include "sample/record.h"
+#include "target/target.h"
+
+#define LOOK_AGAIN	4	/* for a process that execs meanwhile */
+#define LOCK_TRIES	100
+
+struct dump_thread {
+	u32	tid;
+	char	comm[TASK_COMM_LEN];
+};
+
+/* One process at one moment: entries kept, with room, and found. */
+struct dump {
+	u32		pid;
+	u64		tsc;
+	unsigned int	nmaps, maps_size, maps_there;
+	unsigned int	nthreads, threads_size, threads_there;
+	struct ring_map	*maps;
+	struct dump_thread *threads;
+	bool		no_memory;
+	bool		no_lock;	/* could not get the mmap lock in time */
+	bool		no_maps;	/* of a target: mappings are not wanted */
+	bool		no_names;	/* names are in the log already */
+	const struct dump_target *target;
+};
+
+/* A target to be logged, with the PMCs whose PMCATTACH is not in the log. */
+struct dump_target {
+	struct list_head node;
+	struct pid	*pid;		/* referenced */
+	u32		nr;
+	bool		names, maps;	/* to be logged as well */
+	bool		news;		/* some of it is not in the current log */
+	unsigned int	nids;
+	u32		ids[];
+};
+
+/* Drops the entries kept; the numbers found stay, for dump_grow(). */
+static void dump_drop(struct dump *d)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->nmaps; i++)
+		if (d->maps[i].file)
+			fput(d->maps[i].file);
+	d->nmaps = 0;
+	d->nthreads = 0;
+}
+
+static void dump_free(struct dump *d)
+{
+	dump_drop(d);
+	kvfree(d->maps);
+	kvfree(d->threads);
+}
+
+static void *grow(void *old, unsigned int *size, unsigned int there,
+		  size_t each)
+{
+	if (there <= *size)
+		return old;
+	kvfree(old);
+	*size = there + there / 4;
+	old = kvcalloc(*size, each, GFP_KERNEL_ACCOUNT);
+	if (!old)
+		*size = 0;
+	return old;
+}
+
+/* Makes room for all entries found; false if out of memory. */
+static bool dump_grow(struct dump *d)
+{
+	d->maps = grow(d->maps, &d->maps_size, d->maps_there,
+		       sizeof(*d->maps));
+	d->threads = grow(d->threads, &d->threads_size, d->threads_there,
+			  sizeof(*d->threads));
+	d->no_memory = d->maps_there > d->maps_size ||
+		       d->threads_there > d->threads_size;
+	return !d->no_memory;
+}
+
+static void look_at_maps(struct dump *d, struct mm_struct *mm)
+{
+	struct vm_area_struct *vma;
+	VMA_ITERATOR(vmi, mm, 0);
+
+	for_each_vma(vmi, vma) {
+		struct area a = map_area(vma);
+
+		cond_resched();
+		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		if (d->no_maps)
+			continue;
+		if (d->maps_there++ < d->maps_size)
+			map_fill(&d->maps[d->nmaps++], vma, &a, d->pid);
+	}
+}
+
+static void look_at_threads(struct dump *d, struct hwpmc_owner *o,
+			    struct task_struct *leader)
+{
+	struct dump_thread *dt;
+	struct task_struct *t;
+
+	rcu_read_lock();
+	for_each_thread(leader, t) {
+		u32 tid = owner_tid_of(o, t);
+
+		if (tid == PMCLOG_PID_KERNEL)	/* ended meanwhile */
+			continue;
+		if (d->threads_there++ >= d->threads_size)
+			continue;
+		dt = &d->threads[d->nthreads++];
+		dt->tid = tid;
+		get_task_comm(dt->comm, t);
+	}
+	rcu_read_unlock();
+}
+
+/*
+ * The lock's holder may be in a page fault that takes long, and the rings fill
+ * meanwhile: after a tenth of a second the process is given up.
+ */
+static bool lock_maps(struct hwpmc_owner *o, struct mm_struct *mm)
+{
+	int i;
+
+	for (i = 0; i < LOCK_TRIES && !READ_ONCE(o->log.abort); i++) {
+		if (mmap_read_trylock(mm))
+			return true;
+		usleep_range(1000, 1500);
+	}
+	return false;
+}
+
+/*
+ * Looks at the process under its mmap lock.  mmap, munmap and exec take this lock
+ * for writing, so the stamp is in order with their records.
+ */
+static bool look_once(struct dump *d, struct hwpmc_owner *o,
+		      struct task_struct *leader, struct task_struct *user,
+		      struct mm_struct *mm)
+{
+	d->maps_there = 0;
+	d->threads_there = 0;
+	d->no_lock = mm && !lock_maps(o, mm);
+	if (d->no_lock)
+		return false;
+	d->tsc = ring_clock();
+	if (mm)
+		look_at_maps(d, mm);
+	look_at_threads(d, o, leader);
+	if (mm)
+		mmap_read_unlock(mm);
+	/* an exec may have replaced the mm before the lock was taken */
+	return d->nmaps == d->maps_there && d->nthreads == d->threads_there &&
+	       (!mm || READ_ONCE(user->mm) == mm);
+}
+
+/*
+ * A thread of the process that still has its mm, referenced: the leader may end
+ * before the others.  NULL: the process is exiting, or is a kernel thread.
+ */
+struct task_struct *memory_user(struct task_struct *leader)
+{
+	struct task_struct *t, *user = NULL;
+
+	/* the task changes its other flags as it runs */
+	if (data_race(leader->flags) & PF_KTHREAD)
+		return NULL;
+	rcu_read_lock();
+	for_each_thread(leader, t) {
+		if (READ_ONCE(t->mm)) {
+			user = get_task_struct(t);
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return user;
+}
+
+/*
+ * The mm of @leader's process, referenced; NULL: none, or @o may not see it.
+ *
+ * A target may have become a process that the owner may not inspect, and not be
+ * detached yet.  A target that execs right now is logged by the hook.
+ */
+static struct mm_struct *get_memory(struct hwpmc_owner *o,
+				    struct task_struct *leader,
+				    struct task_struct *user)
+{
+	struct mm_struct *mm = NULL;
+
+	if (READ_ONCE(o->follow_all))
+		return get_task_mm(user);
+	if (!down_read_trylock(&leader->signal->exec_update_lock))
+		return NULL;
+	if (access_still(o, leader))
+		mm = get_task_mm(user);
+	up_read(&leader->signal->exec_update_lock);
+	return mm;
+}
+
+static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
+			    struct task_struct *leader)
+{
+	struct task_struct *user;
+	struct mm_struct *mm;
+	bool good = false;
+	int i;
+
+	d->no_lock = false;
+	for (i = 0; i < LOOK_AGAIN && !good && !d->no_lock &&
+	     !READ_ONCE(o->log.abort); i++) {
+		user = memory_user(leader);
+		mm = user ? get_memory(o, leader, user) : NULL;
+		/* @user may have dropped an mm that other threads still use */
+		if (mm || !user || READ_ONCE(user->mm) || i == LOOK_AGAIN - 1)
+			good = look_once(d, o, leader, user, mm);
+		if (mm)
+			compat_mmput_later(mm);
+		if (user)
+			put_task_struct(user);
+		if (!good) {
+			dump_drop(d);
+			if (!dump_grow(d))
+				break;
+		}
+	}
+	return good;
+}
+
+static void emit_one(struct hwpmc_owner *o, const struct dump *d)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->nthreads && !d->no_names; i++)
+		emit_names(o, d->pid, d->threads[i].tid, d->threads[i].comm,
+			   d->tsc);
+	for (i = 0; i < d->nmaps; i++)
+		emit_mapping(o, &d->maps[i], d->tsc);
+}
+
+/*
+ * While the next log is prepared, a dump is for that log.  Only what is new goes
+ * to the current log as well, because it is not dumped there again.
+ */
+static bool is_for_log(const struct hwpmc_owner *o, const struct dump_target *dt)
+{
+	return !o->log.teeing || (dt && dt->news);
+}
+
+static void emit_dump(struct hwpmc_owner *o, const struct dump *d)
+{
+	if (is_for_log(o, d->target))
+		emit_one(o, d);
+	if (!o->log.teeing)
+		return;
+	o->log.to_tee = true;
+	emit_one(o, d);
+	o->log.to_tee = false;
+}
+
+/*
+ * Not all processes could be logged.  The next pass reports lost process records
+ * and dumps everything again.  While rotate.c prepares the next log, rotate.c
+ * handles the failure.
+ */
+void dump_failed(struct hwpmc_owner *o)
+{
+	if (o->log.teeing)
+		o->log.tee_failed = true;
+	else
+		atomic64_inc(&o->noring_dropped);
+}
+
+/*
+ * One process could not be logged.  If memory was short, the dump is retried.  If
+ * the mmap lock was held for too long, a retry would only delay the thread again.
+ */
+static void process_failed(struct hwpmc_owner *o, const struct dump *d)
+{
+	pr_warn_ratelimited("process %u could not be dumped\n", d->pid);
+	if (o->log.teeing)
+		dump_failed(o);
+	if (!is_for_log(o, d->target))
+		return;
+	preempt_disable();
+	record_lost(o, d->no_memory ? d->pid : PMCLOG_PID_KERNEL);
+	preempt_enable();
+}
+
+static void dump_process(struct dump *d, struct hwpmc_owner *o,
+			 struct task_struct *leader)
+{
+	d->pid = owner_pid_of(o, leader);
+	if (d->pid == PMCLOG_PID_KERNEL)
+		return;
+	if (look_at_process(d, o, leader)) {
+		drain_upto(o, d->tsc);
+		emit_dump(o, d);
+	} else if (!READ_ONCE(o->log.abort)) {
+		process_failed(o, d);
+	}
+	dump_drop(d);
+}
+
+/* References to all processes; NULL if out of memory. */
+static struct task_struct **all_processes(unsigned int *count)
+{
+	struct task_struct **tasks, *p;
+	unsigned int n = 0, size;
+
+	rcu_read_lock();
+	for_each_process(p)
+		n++;
+	rcu_read_unlock();
+	/* the hooks see processes that are created from here on */
+	size = n + 16;
+	tasks = kvcalloc(size, sizeof(*tasks), GFP_KERNEL_ACCOUNT);
+	if (!tasks)
+		return NULL;
+	n = 0;
+	rcu_read_lock();
+	for_each_process(p)
+		if (n < size)
+			tasks[n++] = get_task_struct(p);
+	rcu_read_unlock();
+	*count = n;
+	return tasks;
+}
+
+/* Under targets_mutex.  NULL if out of memory. */
+static struct dump_target *note_target(struct hwpmc_owner *o,
+				       struct hwpmc_target *t)
+{
+	unsigned long number = o->log.telling, before = o->log.number;
+	struct target_link *link;
+	struct dump_target *dt;
+	unsigned int n = 0;
+
+	list_for_each_entry(link, &t->links, node)
+		n += link->told_log != number;
+	dt = kzalloc(struct_size(dt, ids, n), GFP_KERNEL_ACCOUNT);
+	if (!dt)
+		return NULL;
+	list_for_each_entry(link, &t->links, node) {
+		if (link->told_log == number)
+			continue;
+		dt->ids[dt->nids++] = link->pmc->id;
+		dt->news |= link->told_log != before;
+		link->told_log = number;
+	}
+	dt->pid = get_pid(t->pid);
+	dt->nr = t->nr;
+	/* else they are logged with those of all processes */
+	if (!READ_ONCE(o->follow_all)) {
+		dt->names = t->names_log != number;
+		dt->maps = t->sampled && t->maps_log != number;
+	}
+	t->names_log = number;
+	t->maps_log = t->sampled ? number : 0;
+	return dt;
+}
+
+static void forget_told(struct hwpmc_target *t)
+{
+	t->names_log = 0;
+	t->maps_log = 0;
+}
+
+/*
+ * Collects the targets that are not fully logged, or all, as they are at @tsc:
+ * a later detach or exit has a later stamp.  False if out of memory.
+ */
+static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list,
+			 u64 *tsc)
+{
+	struct hwpmc_target *t;
+	struct dump_target *dt;
+	bool good = true;
+
+	mutex_lock(&o->targets_mutex);
+	*tsc = ring_clock();
+	list_for_each_entry(t, &o->targets, node) {
+		if (all)
+			forget_told(t);
+		dt = note_target(o, t);
+		if (!dt) {
+			good = false;
+			break;
+		}
+		list_add_tail(&dt->node, list);
+		if (!dt->nids && !dt->names && !dt->maps) {
+			list_del(&dt->node);
+			put_pid(dt->pid);
+			kfree(dt);
+		}
+	}
+	mutex_unlock(&o->targets_mutex);
+	return good;
+}
+
+/* The executable of @leader's process, referenced; NULL: none, or not for @o. */
+static struct file *look_at_exe(struct hwpmc_owner *o,
+				struct task_struct *leader)
+{
+	struct task_struct *user = memory_user(leader);
+	struct mm_struct *mm = user ? get_memory(o, leader, user) : NULL;
+	struct vm_area_struct *vma;
+	struct file *exe = NULL;
+
+	if (mm && lock_maps(o, mm)) {
+		vma = vma_lookup(mm, mm->start_code);
+		if (vma && (vma->vm_flags & VM_EXEC))
+			exe = map_file(vma);
+		mmap_read_unlock(mm);
+	}
+	if (mm)
+		compat_mmput_later(mm);
+	if (user)
+		put_task_struct(user);
+	return exe;
+}
+
+static void emit_attaches(struct hwpmc_owner *o, const struct dump_target *dt,
+			  struct file *exe, u64 tsc)
+{
+	unsigned int i;
+
+	for (i = 0; i < dt->nids; i++)
+		emit_attach(o, dt->ids[i], dt->nr, exe, tsc);
+}
+
+/* Logs the PMCs of a target; without a path if the process has ended. */
+static void tell_target(struct hwpmc_owner *o, const struct dump_target *dt,
+			u64 tsc)
+{
+	struct task_struct *task;
+	struct file *exe = NULL;
+
+	if (!dt->nids)
+		return;
+	task = get_pid_task(dt->pid, PIDTYPE_TGID);
+	if (task) {
+		exe = look_at_exe(o, task);
+		put_task_struct(task);
+	}
+	if (is_for_log(o, dt))
+		emit_attaches(o, dt, exe, tsc);
+	if (o->log.teeing) {
+		o->log.to_tee = true;
+		emit_attaches(o, dt, exe, tsc);
+		o->log.to_tee = false;
+	}
+	if (exe)
+		fput(exe);
+}
+
+static bool is_target(const struct hwpmc_owner *o, const struct pid *pid)
+{
+	bool yes;
+
+	rcu_read_lock();
+	yes = target_find_rcu(o, pid);
+	rcu_read_unlock();
+	return yes;
+}
+
+static void dump_target(struct dump *d, struct hwpmc_owner *o,
+			const struct dump_target *dt)
+{
+	struct task_struct *task;
+
+	/* a target that was detached meanwhile is not logged */
+	if ((!dt->names && !dt->maps) || !is_target(o, dt->pid))
+		return;
+	task = get_pid_task(dt->pid, PIDTYPE_TGID);
+	if (!task)
+		return;
+	d->target = dt;
+	d->no_maps = !dt->maps;
+	d->no_names = !dt->names;
+	dump_process(d, o, task);
+	put_task_struct(task);
+}
+
+static void dump_targets(struct hwpmc_owner *o, bool all)
+{
+	struct dump_target *dt, *next;
+	struct dump d = {};
+	LIST_HEAD(list);
+	u64 tsc;
+
+	/* a process that forks meanwhile, or its child, logs itself: tell_attach() */
+	WRITE_ONCE(o->log.attaches, o->log.attaches + 1);
+	if (!note_targets(o, all, &list, &tsc))
+		dump_failed(o);
+	/* this also announces the PMCs that they are targets of */
+	drain_upto(o, tsc);
+	/* all attaches precede later events of any of the targets */
+	list_for_each_entry(dt, &list, node)
+		tell_target(o, dt, tsc);
+	list_for_each_entry_safe(dt, next, &list, node) {
+		dump_target(&d, o, dt);
+		put_pid(dt->pid);
+		kfree(dt);
+	}
+	smp_store_release(&o->log.attaches, o->log.attaches + 1);
+	dump_free(&d);
+}
+
+static void dump_processes(struct hwpmc_owner *o)
+{
+	struct task_struct **tasks;
+	struct dump d = {};
+	unsigned int i, n;
+
+	o->log.to_tee = o->log.teeing;
+	emit_names(o, 0, 0, "swapper", o->log.last_tsc);
+	o->log.to_tee = false;
+	tasks = all_processes(&n);
+	if (!tasks) {
+		pr_warn_ratelimited("no memory to dump the processes\n");
+		dump_failed(o);
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		dump_process(&d, o, tasks[i]);
+		put_task_struct(tasks[i]);
+	}
+	dump_free(&d);
+	kvfree(tasks);
+}
+
+/* Dumps all that belongs into the log, even if it was dumped before. */
+void dump_all(struct hwpmc_owner *o)
+{
+	bool all = READ_ONCE(o->follow_all);
+
+	if (all)
+		dump_processes(o);
+	dump_targets(o, !all);
+	o->log.all_told = all;
+}
+
+/* Dumps what is not in this log yet. */
+void dump_news(struct hwpmc_owner *o)
+{
+	if (READ_ONCE(o->follow_all) && !o->log.all_told)
+		dump_all(o);
+	else
+		dump_targets(o, false);
+}
+
+/*
+ * A record of @pid was lost: SYSEXIT makes readers forget it, then it is dumped.
+ */
+void dump_pid(struct hwpmc_owner *o, u32 pid)
+{
+	struct task_struct *task = NULL;
+	struct dump d = {};
+	struct pid *p;
+
+	rcu_read_lock();
+	p = find_pid_ns(pid, o->pid_ns);
+	if (p)
+		task = get_pid_task(p, PIDTYPE_TGID);
+	rcu_read_unlock();
+	emit_sysexit(o, pid, o->log.last_tsc);
+	if (!task)
+		return;
+	dump_process(&d, o, task);
+	dump_free(&d);
+	put_task_struct(task);
+}

@@ -1,0 +1,679 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes records into the writer thread's buffer: those from the rings, and those
+ * that the thread makes itself.  Called only by the writer thread.
+ */
+#include <linux/elf.h>
+#include <linux/file.h>
+#include <linux/kthread.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/utsname.h>
+
+#include "compat.h"
+#include "emit.h"
+#include "hwpmc.h"
+#include "pmc/pmc.h"
+#include "sample/record.h"
+#include "sink.h"
+#include "trace.h"
+
+#define CLOCK_INTERVAL	(60ULL * NSEC_PER_SEC)
+
+/* Stamps never decrease: the fast clocks may step back a little. */
+static u64 forward(struct hwpmc_log *log, u64 tsc)
+{
+	if (tsc > log->last_tsc)
+		log->last_tsc = tsc;
+	return log->last_tsc;
+}
+
+/* Room in the buffer, or in the next log's records: see rotate.c. */
+static void *make_room(struct hwpmc_owner *o, u32 len)
+{
+	struct hwpmc_log *log = &o->log;
+	void *p;
+
+	if (log->to_tee)
+		return tee_room(o, len);
+	pack_end(log);
+	if (log->size - log->used < len)
+		sink_flush(o);
+	p = log->buf + log->used;
+	log->used += len;
+	log->buf_records++;
+	return p;
+}
+
+/*
+ * emit_reserve - room for a record that the thread makes itself
+ * @len: bytes, rounded up to a multiple of 4
+ *
+ * All bytes after the header are zero.
+ */
+void *emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc)
+{
+	struct pmclog_hdr *h;
+
+	len = ALIGN(len, 4);
+	h = make_room(o, len);
+	memset(h, 0, len);
+	h->header = PMCLOG_HEADER(type, len);
+	h->tsc = forward(&o->log, tsc);
+	if (!o->log.to_tee) {
+		o->log.made++;
+		atomic64_inc(&o->log.made_total);
+	}
+	return h;
+}
+
+static void *emit_ext(struct hwpmc_owner *o, u16 subtype, u32 len, u64 tsc)
+{
+	struct pmclog_ext *e = emit_reserve(o, PMCLOG_T_USERDATA, len, tsc);
+
+	e->cookie = PMCLOG_EXT_COOKIE;
+	e->subtype = subtype;
+	return e;
+}
+
+/* Copies a complete record, except for its stamp. */
+static void emit_copy(struct hwpmc_owner *o, const void *rec, u64 tsc)
+{
+	u32 len = PMCLOG_HEADER_LEN(*(const u32 *)rec);
+	struct pmclog_hdr *h = make_room(o, len);
+
+	copy_words((u64 *)h, rec, len / sizeof(u64));
+	if (len % sizeof(u64))
+		memcpy((u8 *)h + len - sizeof(u32), rec + len - sizeof(u32),
+		       sizeof(u32));
+	h->tsc = forward(&o->log, tsc);
+}
+
+/*
+ * Returns the path of @file in the thread's scratch, no longer than the log allows.
+ *
+ * The thread's root is that of the first process, so a path begins at the root of
+ * the file's mount namespace.  The root of a target or of the configuring process
+ * could be anywhere below, and may be gone when the log is read.
+ */
+static const char *path_of(struct hwpmc_log *log, struct file *file)
+{
+	const char *path = file_path(file, log->path, PATH_MAX);
+
+	if (IS_ERR(path) || strlen(path) >= PMCLOG_PATH_MAX)
+		return "//toolong";
+	return path;
+}
+
+static void emit_map_in(struct hwpmc_owner *o, u32 pid, u64 start,
+			const char *path, u64 tsc)
+{
+	u32 len = strlen(path) + 1;
+	struct pmclog_map_in *m;
+
+	m = emit_reserve(o, PMCLOG_T_MAP_IN, sizeof(*m) + len, tsc);
+	m->pid = pid;
+	m->start = start;
+	memcpy(m->path, path, len);
+}
+
+/* MAP_IN, and the extension with what MAP_IN has no field for. */
+void emit_mapping(struct hwpmc_owner *o, const struct ring_map *m, u64 tsc)
+{
+	struct pmclog_ext_mapping *e;
+	const char *path = m->vdso ? "[vdso]" : "//anon";
+
+	if (m->file)
+		path = path_of(&o->log, m->file);
+	emit_map_in(o, m->pid, m->start, path, tsc);
+	e = emit_ext(o, PMCLOG_EXT_MAPPING, sizeof(*e), tsc);
+	e->pid = m->pid;
+	e->prot = m->prot;
+	e->start = m->start;
+	e->len = m->len;
+	if (m->file) {
+		struct inode *inode = file_inode(m->file);
+
+		e->offset = m->offset;
+		e->dev_major = MAJOR(inode->i_sb->s_dev);
+		e->dev_minor = MINOR(inode->i_sb->s_dev);
+		e->ino = inode->i_ino;
+	}
+}
+
+static void emit_exec(struct hwpmc_owner *o, const struct ring_exec *x)
+{
+	const char *path = x->file ? path_of(&o->log, x->file) : "";
+	u32 len = strlen(path) + 1;
+	struct pmclog_procexec *p;
+
+	p = emit_reserve(o, PMCLOG_T_PROCEXEC, sizeof(*p) + len, x->stamp.tsc);
+	p->pid = x->pid;
+	p->pmcid = x->pmcid;
+	p->base = x->base;
+	p->dyn = x->dyn;
+	memcpy(p->path, path, len);
+}
+
+static bool is_user_chain(const struct ring_stamp *s)
+{
+	const struct pmclog_ext *e = (const void *)s;
+
+	return PMCLOG_HEADER_TYPE(s->header) == PMCLOG_T_USERDATA &&
+	       e->cookie == PMCLOG_EXT_COOKIE &&
+	       e->subtype == PMCLOG_EXT_USERCHAIN;
+}
+
+/*
+ * True for records of a process' actions; false for the user's own records and
+ * for those that belong to samples of this log.
+ */
+static bool is_process_record(const struct ring_stamp *s)
+{
+	const struct pmclog_ext *e = (const void *)s;
+
+	return PMCLOG_HEADER_TYPE(s->header) != PMCLOG_T_USERDATA ||
+	       (e->cookie == PMCLOG_EXT_COOKIE && !is_user_chain(s) &&
+		e->subtype != PMCLOG_EXT_RECORD);
+}
+
+static void emit_process_record(struct hwpmc_owner *o, u32 kind,
+				struct ring_stamp *s)
+{
+	switch (kind) {
+	case KIND_RECORD:
+		emit_copy(o, s, s->tsc);
+		break;
+	case KIND_MAP:
+		emit_mapping(o, (struct ring_map *)s, s->tsc);
+		break;
+	case KIND_EXEC:
+		emit_exec(o, (struct ring_exec *)s);
+		break;
+	}
+}
+
+static struct file *file_of(u32 kind, struct ring_stamp *s)
+{
+	switch (kind) {
+	case KIND_MAP:
+		return ((struct ring_map *)s)->file;
+	case KIND_EXEC:
+		return ((struct ring_exec *)s)->file;
+	default:
+		return NULL;
+	}
+}
+
+static const struct ring_raw *raw_of(const struct pmclog_callchain *cc)
+{
+	return (const void *)cc + PMCLOG_HEADER_LEN(cc->h.header);
+}
+
+/* Emits the raw data that a KIND_SAMPLE_RAW sample has after its chain. */
+static void emit_raw(struct hwpmc_owner *o, const struct pmclog_callchain *cc)
+{
+	const struct ring_raw *r = raw_of(cc);
+	struct pmclog_ext_raw *e;
+
+	e = emit_ext(o, PMCLOG_EXT_RAW, sizeof(*e) + r->len, cc->h.tsc);
+	e->pmcid = cc->pmcid;
+	e->tid = cc->tid;
+	e->len = r->len;
+	e->size = r->size;
+	memcpy(e->data, r->data, r->len);
+}
+
+/* A sample's raw record must follow the sample, in the same buffer. */
+static void emit_sample(struct hwpmc_owner *o, struct ring_stamp *s, bool raw)
+{
+	const struct pmclog_callchain *cc = (const void *)s;
+	struct hwpmc_log *log = &o->log;
+
+	if (raw) {
+		if (log->size - log->used < PMCLOG_HEADER_LEN(s->header) +
+		    sizeof(struct pmclog_ext_raw) + ALIGN(raw_of(cc)->len, 4))
+			sink_flush(o);
+		emit_copy(o, s, s->tsc);
+		emit_raw(o, cc);
+	} else if (!log->pack || !pack_sample(o, cc, forward(log, s->tsc))) {
+		emit_copy(o, s, s->tsc);
+	}
+}
+
+/* CLOSELOG's counts of cut and late chains are sums of the samples' flags. */
+static void take_chain_end(struct hwpmc_log *log, u32 cpuflags)
+{
+	unsigned int cause;
+
+	if (cpuflags & PMCLOG_CC_USERLATE)
+		log->late_taken++;
+	if (!(cpuflags & PMCLOG_CC_CUT_ANY))
+		return;
+	log->cut_taken++;
+	for (cause = 0; cause < PMCLOG_CUT_NCAUSE; cause++)
+		if (cpuflags & PMCLOG_CC_CUT(cause))
+			log->cut_by_taken[cause]++;
+}
+
+/*
+ * emit_ring_record - merge_run()'s callback: one record, in the order of time
+ */
+void emit_ring_record(void *arg, unsigned int cpu, u32 kind,
+		      struct ring_stamp *s, u32 len)
+{
+	struct hwpmc_owner *o = arg;
+	struct hwpmc_log *log = &o->log;
+	struct file *file;
+
+	if (kind == KIND_SAMPLE || kind == KIND_SAMPLE_RAW) {
+		emit_sample(o, s, kind == KIND_SAMPLE_RAW);
+		/* not earlier: emit_sample() may have written the old buffer out */
+		take_chain_end(log, ((struct pmclog_callchain *)s)->cpuflags);
+		log->buf_samples++;
+		log->samples_logged++;
+		log->samples_taken++;
+		return;
+	}
+	emit_process_record(o, kind, s);
+	if (log->teeing && (kind != KIND_RECORD || is_process_record(s))) {
+		log->to_tee = true;
+		emit_process_record(o, kind, s);
+		log->to_tee = false;
+	}
+	file = file_of(kind, s);
+	if (file)
+		fput(file);
+	log->proc_taken++;
+	log->late_answers_taken += kind == KIND_RECORD && is_user_chain(s);
+}
+
+/* The name of a process (@tid == @pid) or of one of its threads. */
+void emit_names(struct hwpmc_owner *o, u32 pid, u32 tid, const char *comm,
+		u64 tsc)
+{
+	struct pmclog_proc_create *p;
+	struct pmclog_thr_create *t;
+
+	if (pid == tid) {
+		p = emit_reserve(o, PMCLOG_T_PROC_CREATE,
+				 PMCLOG_PROC_CREATE_LEN, tsc);
+		p->pid = pid;
+		strscpy(p->comm, comm, sizeof(p->comm));
+	} else {
+		t = emit_reserve(o, PMCLOG_T_THR_CREATE,
+				 PMCLOG_THR_CREATE_LEN, tsc);
+		t->tid = tid;
+		t->pid = pid;
+		strscpy(t->name, comm, sizeof(t->name));
+	}
+}
+
+/* @exe: the process' executable; NULL: it has none, or the process has ended */
+void emit_attach(struct hwpmc_owner *o, u32 pmcid, u32 pid, struct file *exe,
+		 u64 tsc)
+{
+	const char *path = exe ? path_of(&o->log, exe) : "";
+	u32 len = strlen(path) + 1;
+	struct pmclog_pmcattach *a;
+
+	a = emit_reserve(o, PMCLOG_T_PMCATTACH, sizeof(*a) + len, tsc);
+	a->pmcid = pmcid;
+	a->pid = pid;
+	memcpy(a->path, path, len);
+}
+
+void emit_sysexit(struct hwpmc_owner *o, u32 pid, u64 tsc)
+{
+	struct pmclog_sysexit *x;
+
+	x = emit_reserve(o, PMCLOG_T_SYSEXIT, sizeof(*x), tsc);
+	x->pid = pid;
+}
+
+/* The same moment on three clocks. */
+void emit_clock(struct hwpmc_owner *o)
+{
+	struct pmclog_ext_clock *c;
+	u64 raw = ktime_get_raw_fast_ns();
+	u64 mono = ktime_get_mono_fast_ns();
+	u64 real = ktime_get_real_fast_ns();
+
+	c = emit_ext(o, PMCLOG_EXT_CLOCK, sizeof(*c), o->log.last_tsc);
+	c->raw = raw;
+	c->mono = mono;
+	c->real = real;
+	o->log.next_clock = raw + CLOCK_INTERVAL;
+}
+
+/* @tsc is past: the wall clock time is computed for @tsc. */
+void emit_initialize(struct hwpmc_owner *o, u64 tsc)
+{
+	struct pmclog_initialize *i;
+	u64 raw = ktime_get_raw_fast_ns();
+	u64 real = ktime_get_real_fast_ns() - (raw - tsc);
+
+	o->log.last_tsc = 0;
+	i = emit_reserve(o, PMCLOG_T_INITIALIZE, sizeof(*i), tsc);
+	i->version = PMCLOG_VERSION;
+	i->cputype = PMCLOG_CPUTYPE_GENERIC;
+	i->tsc_freq = NSEC_PER_SEC;
+	i->ts_sec = div_u64_rem(real, NSEC_PER_SEC, (u32 *)&i->ts_nsec);
+	compat_cpuid(i->cpuid, sizeof(i->cpuid));
+}
+
+static void emit_host(struct hwpmc_owner *o)
+{
+	const char *release = init_utsname()->release;
+	u32 rlen = strlen(release) + 1;
+	u32 nlen = strlen(o->log.host) + 1;
+	struct pmclog_ext_host *h;
+
+	h = emit_ext(o, PMCLOG_EXT_HOST, sizeof(*h) + rlen + nlen,
+		     o->log.last_tsc);
+	h->ncpu = nr_cpu_ids;
+	h->page_size = PAGE_SIZE;
+	h->machine = COMPAT_ELF_MACHINE;
+	h->owner_pid = o->log.owner_pid;
+	memcpy(h->release, release, rlen);
+	memcpy(h->release + rlen, o->log.host, nlen);
+}
+
+/*
+ * The address of one exported function tells where the kernel is, because the
+ * start of its image is not exported.
+ */
+static void emit_kernel(struct hwpmc_owner *o)
+{
+	static const char symbol[] = "schedule";
+	u64 addr = (unsigned long)schedule;
+	struct pmclog_ext_kernel *k;
+
+	emit_map_in(o, PMCLOG_PID_KERNEL, addr, "[kernel]", o->log.last_tsc);
+	k = emit_ext(o, PMCLOG_EXT_KERNEL, sizeof(*k) + sizeof(symbol),
+		     o->log.last_tsc);
+	k->addr = addr;
+	memcpy(k->symbol, symbol, sizeof(symbol));
+}
+
+/* The first records of a log that begins at @tsc. */
+void emit_begin(struct hwpmc_owner *o, u64 tsc)
+{
+	o->log.meta_told = NULL;
+	emit_initialize(o, tsc);
+	emit_host(o);
+	emit_clock(o);
+	if (o->log.tell_kernel && access_locked())
+		WRITE_ONCE(o->log.tell_kernel, false);
+	if (o->log.tell_kernel)
+		emit_kernel(o);
+}
+
+static void emit_allocate(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	struct pmclog_pmcallocatedyn *a;
+
+	a = emit_reserve(o, PMCLOG_T_PMCALLOCATEDYN, sizeof(*a),
+			 o->log.last_tsc);
+	pmc_describe(pmc, a);
+	pmc->told_log = o->log.number;
+}
+
+/* Announces all PMCs, even those that were announced before. */
+void emit_pmcs(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc)
+		emit_allocate(o, pmc);
+}
+
+static struct log_meta *next_meta(struct hwpmc_log *log)
+{
+	struct log_meta *m = log->meta_told;
+
+	spin_lock(&log->lock);
+	m = m ? list_next_entry(m, list) :
+		list_first_entry(&log->meta, struct log_meta, list);
+	if (list_entry_is_head(m, &log->meta, list))
+		m = NULL;
+	spin_unlock(&log->lock);
+	return m;
+}
+
+/* Emits complete records. */
+void emit_meta(struct hwpmc_owner *o, const struct log_meta *m)
+{
+	u32 at;
+
+	for (at = 0; at < m->len;
+	     at += PMCLOG_HEADER_LEN(*(const u32 *)(m->data + at))) {
+		emit_copy(o, m->data + at, o->log.last_tsc);
+		o->log.made++;
+		atomic64_inc(&o->log.made_total);
+	}
+}
+
+/*
+ * emit_news - emit what must be in the log before the samples of this pass
+ *
+ * Called after the look at the rings: a PMC whose sample has been seen is in
+ * the array, and earlier metadata is in the list.
+ */
+void emit_news(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	struct hwpmc_pmc *pmc;
+	struct log_meta *m;
+	unsigned int row;
+
+	while ((m = next_meta(log))) {
+		emit_meta(o, m);
+		log->meta_told = m;
+	}
+	for_each_pmc(o, row, pmc)
+		if (pmc->told_log != log->number)
+			emit_allocate(o, pmc);
+	if (ktime_get_raw_fast_ns() > log->next_clock)
+		emit_clock(o);
+}
+
+static struct pmclog_dropnotify *emit_drop(struct hwpmc_owner *o, u32 pmcid,
+					   u32 cpu, u32 cause, u64 tsc)
+{
+	struct pmclog_dropnotify *d;
+
+	d = emit_reserve(o, PMCLOG_T_DROPNOTIFY, sizeof(*d), tsc);
+	d->pmcid = pmcid;
+	d->cpu = cpu;
+	d->cause = cause;
+	return d;
+}
+
+static void emit_pmc_drops(struct hwpmc_owner *o, struct pmc_cpu *pc, u64 tsc)
+{
+	struct pmclog_dropnotify *d;
+	unsigned int cause;
+
+	for (cause = 0; cause < PMCLOG_DROP_NCAUSE; cause++) {
+		u64 count = pc->seen.dropped[cause] - pc->told[cause];
+
+		if (!count)
+			continue;
+		d = emit_drop(o, pc->pmc->id, pc->cpu, cause, tsc);
+		d->count = count;
+		/* the stored first is older if its handler missed a look's end */
+		d->first = max(pc->seen.first[cause],
+			       pc->told_last[cause] + 1);
+		d->last = max(pc->seen.last[cause], d->first);
+		pc->told_last[cause] = d->last;
+		pc->told[cause] += count;
+		o->log.drops[cause] += count;
+		trace_hwpmc_loss(o, pc->pmc->id, pc->cpu, cause, count);
+	}
+}
+
+static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or,
+			    u64 tsc)
+{
+	u64 count = or->proc_seen.dropped - or->proc_told;
+	struct pmclog_dropnotify *d;
+
+	if (!count)
+		return;
+	d = emit_drop(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL, tsc);
+	d->count = count;
+	d->first = max(or->proc_seen.first, or->proc_told_last + 1);
+	d->last = max(or->proc_seen.last, d->first);
+	or->proc_told_last = d->last;
+	or->proc_told += count;
+	o->log.proc_drops += count;
+	trace_hwpmc_loss(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL,
+			 count);
+}
+
+static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
+{
+	u64 count = atomic64_read(&o->noring_dropped) - o->noring_told;
+	struct pmclog_dropnotify *d;
+
+	if (!count)
+		return;
+	d = emit_drop(o, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_NORING, tsc);
+	d->count = count;
+	d->first = o->log.drops_told;
+	d->last = tsc;
+	o->noring_told += count;
+	o->log.proc_drops += count;
+	trace_hwpmc_loss(o, PMCLOG_PMCID_NONE, PMCLOG_PID_KERNEL,
+			 PMCLOG_DROP_NORING, count);
+}
+
+/* Emits the losses that the last look has found. */
+void emit_drops(struct hwpmc_owner *o, u64 tsc)
+{
+	struct hwpmc_pmc *pmc;
+	struct owner_ring *or;
+	unsigned int row, cpu;
+	struct pmc_cpu *pc;
+
+	for_each_pmc(o, row, pmc) {
+		for_each_pmc_cpu(pmc, cpu, pc)
+			emit_pmc_drops(o, pc, tsc);
+		cond_resched();
+	}
+	for_each_possible_cpu(cpu) {
+		or = smp_load_acquire(&o->rings[cpu]);
+		if (or)
+			emit_proc_drops(o, or, tsc);
+	}
+	emit_noring_drops(o, tsc);
+	o->log.drops_told = tsc;
+}
+
+/*
+ * The number of samples that the period asks for.  The count of a clock event
+ * stands still while perf throttles it, so its running time is used.  If modes are
+ * excluded, the number is not known (0).
+ */
+static u64 expected(const struct hwpmc_pmc *pmc, u64 count, u64 running)
+{
+	const struct perf_event_attr *a = &pmc->attr;
+	u64 period = READ_ONCE(pmc->period);
+
+	if (a->type == PERF_TYPE_SOFTWARE &&
+	    (a->config == PERF_COUNT_SW_CPU_CLOCK ||
+	     a->config == PERF_COUNT_SW_TASK_CLOCK)) {
+		if (a->exclude_user || a->exclude_kernel || a->exclude_idle)
+			return 0;
+		return div64_u64(running, period);
+	}
+	return div64_u64(count, period);
+}
+
+static struct pmclog_ext_rate *emit_rate(struct hwpmc_owner *o,
+					 struct hwpmc_pmc *pmc, u32 cpu,
+					 u64 count, u64 enabled, u64 running)
+{
+	struct pmclog_ext_rate *r;
+
+	r = emit_ext(o, PMCLOG_EXT_RATE, sizeof(*r), o->log.last_tsc);
+	r->pmcid = pmc->id;
+	r->cpu = cpu;
+	r->period = READ_ONCE(pmc->period);
+	r->expected = expected(pmc, count, running);
+	r->enabled = enabled;
+	r->running = running;
+	return r;
+}
+
+/* Threads migrate: their samples are counted by CPU, but their counts are not. */
+static void emit_rate_of_threads(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	struct pmclog_ext_rate *r;
+	struct pmc_cpu *pc;
+	unsigned int cpu;
+
+	r = emit_rate(o, pmc, PMCLOG_CPU_NONE, READ_ONCE(pmc->sum.value),
+		      READ_ONCE(pmc->sum.enabled), READ_ONCE(pmc->sum.running));
+	for_each_pmc_cpu(pmc, cpu, pc) {
+		r->achieved += pc->seen.overflows;
+		r->throttled += pc->seen.throttled;
+	}
+}
+
+/* Requested against achieved: perf notifies no kernel counter of throttling. */
+void emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	struct pmclog_ext_rate *r;
+	struct pmc_cpu *pc;
+	unsigned int cpu;
+
+	if (!pmc_is_sampling(pmc))
+		return;
+	if (!pmc_is_system(pmc)) {
+		emit_rate_of_threads(o, pmc);
+		return;
+	}
+	for_each_pmc_cpu(pmc, cpu, pc) {
+		r = emit_rate(o, pmc, cpu, READ_ONCE(pc->total),
+			      READ_ONCE(pc->enabled), READ_ONCE(pc->running));
+		r->achieved = pc->seen.overflows;
+		r->throttled = pc->seen.throttled;
+	}
+}
+
+/* Why the following log was kept; it is complete since @since. */
+void emit_snapshot(struct hwpmc_owner *o, const struct trigger *t, u64 since)
+{
+	struct pmclog_ext_snapshot *s;
+
+	s = emit_ext(o, PMCLOG_EXT_SNAPSHOT, sizeof(*s), since);
+	s->cause = t->cause;
+	s->pmcid = t->pmcid;
+	s->pid = t->pid;
+	s->status = t->status;
+	s->when = t->when;
+	s->since = since;
+}
+
+void emit_all_rates(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc)
+		emit_rates(o, pmc);
+}
+
+/* The last records of a log. */
+void emit_end(struct hwpmc_owner *o, struct pmclog_account *account)
+{
+	struct pmclog_closelog *c;
+
+	emit_clock(o);
+	account->made = o->log.made;
+	c = emit_reserve(o, PMCLOG_T_CLOSELOG, sizeof(*c), o->log.last_tsc);
+	c->account = *account;
+}

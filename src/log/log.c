@@ -1,0 +1,707 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An owner's log, as seen by ioctls: requests to the writer thread, and waiting
+ * for them.  All under owner->mutex, except where noted.
+ *
+ * A wait that depends on the reader of the log can be interrupted.  The wait of the
+ * last close is in logend.c.
+ */
+#include <linux/file.h>
+#include <linux/kthread.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "emit.h"
+#include "flight.h"
+#include "target/hooks.h"
+#include "hwpmc.h"
+#include "log.h"
+#include "pmc/pmc.h"
+#include "sample/record.h"
+#include "sample/sample.h"
+#include "sink.h"
+#include "trace.h"
+
+void log_init(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	spin_lock_init(&log->lock);
+	INIT_LIST_HEAD(&log->meta);
+	INIT_LIST_HEAD(&log->tee);
+	init_completion(&log->done);
+	init_waitqueue_head(&log->waitq);
+	stream_init(&log->stream);
+	log_watch_init(log);
+}
+
+/* Any context but NMI. */
+void log_kick(struct hwpmc_owner *o)
+{
+	struct task_struct *task;
+
+	WRITE_ONCE(o->log.kick, true);
+	rcu_read_lock();	/* see start_writer() */
+	task = READ_ONCE(o->log.task);
+	if (task)
+		wake_up_process(task);
+	rcu_read_unlock();
+}
+
+static enum log_state log_state(struct hwpmc_owner *o)
+{
+	return smp_load_acquire(&o->log.state);	/* pairs with leave() */
+}
+
+bool log_active(struct hwpmc_owner *o)
+{
+	return log_state(o) == LOG_OPEN;
+}
+
+/*
+ * log_hand_over - is there a writer thread to fold a PMC that was just deleted?
+ *
+ * The thread leaves (LOG_NONE, under log.lock) only if no deleted PMC is left.
+ */
+bool log_hand_over(struct hwpmc_owner *o)
+{
+	bool there;
+
+	spin_lock(&o->log.lock);
+	there = o->log.state != LOG_NONE;
+	spin_unlock(&o->log.lock);
+	if (there)
+		log_kick(o);
+	return there;
+}
+
+/* Returns a writable file that the thread can write to, referenced. */
+struct file *log_get_file(int fd)
+{
+	struct file *file = fget(fd);
+	int err;
+
+	if (!file)
+		return ERR_PTR(-EBADF);
+	err = file->f_mode & FMODE_WRITE ? sink_check(file) : -EBADF;
+	if (err) {
+		fput(file);
+		return ERR_PTR(err);
+	}
+	return file;
+}
+
+static int alloc_merge(struct hwpmc_log *log)
+{
+	struct merge *m = &log->merge;
+
+	if (m->src)
+		return 0;
+	m->src = kcalloc(nr_cpu_ids, sizeof(*m->src), GFP_KERNEL_ACCOUNT);
+	m->heap = kcalloc(nr_cpu_ids, sizeof(*m->heap), GFP_KERNEL_ACCOUNT);
+	m->n = nr_cpu_ids;
+	if (m->src && m->heap)
+		return 0;
+	kfree(m->src);
+	kfree(m->heap);
+	m->src = NULL;
+	m->heap = NULL;
+	return -ENOMEM;
+}
+
+/*
+ * A task that dealt with the last log (follow.c) may still be about to wake its
+ * thread, without owner->mutex.  It wakes the old thread, or the new one when all
+ * is in place.
+ */
+static int start_writer(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+	struct task_struct *task, *last = log->task;
+
+	task = kthread_create(drain_thread, o, "hwpmc/%d",
+			      task_tgid_vnr(current));
+	/* for some shortages of memory fork returns EAGAIN */
+	if (IS_ERR(task))
+		return PTR_ERR(task) == -EAGAIN ? -ENOMEM : PTR_ERR(task);
+	/* the thread drops both when it ends, maybe long after the close */
+	owner_get(o);
+	__module_get(THIS_MODULE);
+	reinit_completion(&log->done);
+	log->abort = false;
+	log->ending = 0;
+	log->cancel = false;
+	WRITE_ONCE(log->snapped, false);
+	WRITE_ONCE(log->error, 0);
+	spin_lock(&log->lock);
+	memset(&log->req, 0, sizeof(log->req));
+	spin_unlock(&log->lock);
+	log->number++;
+	WRITE_ONCE(log->telling, log->number);
+	o->is_owner = true;
+	WRITE_ONCE(log->state, LOG_OPEN);
+	smp_store_release(&log->task, get_task_struct(task));
+	wake_up_process(task);
+	if (last) {
+		synchronize_rcu();	/* no one is about to wake it */
+		put_task_struct(last);
+	}
+	return 0;
+}
+
+static u64 ask(struct hwpmc_owner *o, u64 *want)
+{
+	u64 n;
+
+	spin_lock(&o->log.lock);
+	n = ++*want;
+	spin_unlock(&o->log.lock);
+	log_kick(o);
+	return n;
+}
+
+/* Requests a dump of what is not logged yet.  Any process context. */
+void log_want_dump(struct hwpmc_owner *o)
+{
+	ask(o, &o->log.req.dump_want);
+}
+
+/* @file: NULL for a log without a file; else the log takes over the reference */
+static int start(struct hwpmc_owner *o, struct file *file,
+		 const struct hwpmc_configurelog *c)
+{
+	/*
+	 * No first target can appear here: attaches also need owner->mutex.  If
+	 * there are targets, their attaches hold the hooks of tasks.
+	 */
+	bool follow = !list_empty(&o->targets);
+	int err;
+
+	err = hotplug_add_owner(o);
+	if (!err)
+		err = rings_create(o);
+	if (!err)
+		err = alloc_merge(&o->log);
+	if (!err)
+		err = sink_attach(o, file, c);
+	if (err)
+		return err;
+	o->log.owner_pid = task_tgid_vnr(current);
+	WRITE_ONCE(o->log.tell_kernel, pmc_privileged(o) && !access_locked() &&
+				       !access_perf(o, false, false));
+	/* a concurrent sethostname() may change it */
+	data_race(strscpy(o->log.host, utsname()->nodename,
+			  sizeof(o->log.host)));
+	log_keep(o, get_task_pid(current, PIDTYPE_TGID),
+		 file && log_may_hold(file));
+	/* a fork that could not be followed before is told in this log, as of now */
+	o->log.drops_told = ring_clock();
+	err = drain_share(o);
+	if (!err)
+		err = start_writer(o);
+	if (err) {
+		drain_unshare(o);
+		log_keep(o, NULL, false);
+		sink_detach(&o->log);
+		stream_detach(o);
+		flight_free(o);
+		return err;
+	}
+	trace_hwpmc_log(o, "begin", 0);
+	stream_begin(o);
+	if (follow) {
+		hooks_join(o);
+		log_want_dump(o);
+	}
+	return 0;
+}
+
+static int await_done(struct hwpmc_owner *o, unsigned int state)
+{
+	int err;
+
+	mutex_unlock(&o->cpus_mutex);	/* as in log_wait() */
+	err = wait_for_completion_state(&o->log.done, state);
+	mutex_lock(&o->cpus_mutex);
+	return err;
+}
+
+/* Waits until the thread has left.  -EINTR */
+static int await_end(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	if (await_done(o, WAIT_INTERRUPTIBLE))
+		return -EINTR;
+	/* the thread completes under the lock, and has left when it unlocks */
+	spin_lock(&log->lock);
+	spin_unlock(&log->lock);
+	return 0;
+}
+
+/*
+ * Is there a log, or data of one that is still to be read?  If the log has been
+ * read completely, its thread is about to leave.  -EINTR
+ */
+static int log_there(struct hwpmc_owner *o)
+{
+	switch (stream_state(o)) {
+	case STREAM_READ:
+		return await_end(o);
+	case STREAM_NONE:
+		return log_state(o) != LOG_NONE;
+	default:
+		return true;
+	}
+}
+
+/* Stops everything that needs the log, and lets the thread write the rest. */
+void log_begin_end(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	if (!log_active(o))
+		return;
+	pmc_stop_logging(o);
+	chain_late_forget(o);
+	hooks_unfollow(o);
+	spin_lock(&log->lock);
+	log->req.close = true;
+	log->state = LOG_CLOSING;
+	spin_unlock(&log->lock);
+	log_kick(o);
+}
+
+/*
+ * Ends the log.  If the wait is interrupted, the log still ends, later.  Does not
+ * wait for the reader of the device, because the caller may be the reader.
+ */
+static int end(struct hwpmc_owner *o)
+{
+	log_begin_end(o);
+	return stream_state(o) == STREAM_NONE ? await_end(o) : 0;
+}
+
+/* Checks the flags of a log with a file, or without one. */
+static bool flags_ok(const struct hwpmc_configurelog *c)
+{
+	if (c->fd >= 0)
+		return !(c->flags & ~HWPMC_LOG_PACKED) && !c->size;
+	if (c->flags & HWPMC_LOG_STREAM)
+		return !(c->flags & ~(HWPMC_LOG_STREAM | HWPMC_LOG_PACKED)) &&
+		       stream_size_ok(c->size);
+	if (c->flags & HWPMC_LOG_FLIGHT)
+		return !(c->flags & ~(HWPMC_LOG_FLIGHT | HWPMC_LOG_PACKED)) &&
+		       flight_size_ok(c->size);
+	return !c->flags && !c->size;
+}
+
+/*
+ * log_configure - CONFIGURELOG
+ *
+ * EBUSY: a log is configured, or part of the last one has not been read.  EBADF:
+ * the fd is not open for writing.  EINVAL: negative fd without a log, or a file
+ * that cannot be used for a log.  ENOMEM, EDQUOT.  EINTR: interrupted while the rest
+ * of the log was being written; the writing continues.
+ */
+int log_configure(struct hwpmc_owner *o, const struct hwpmc_configurelog *c)
+{
+	struct file *file = NULL;
+	int err, there;
+
+	if (!flags_ok(c))
+		return -EINVAL;
+	there = log_there(o);
+	if (there < 0)
+		return there;
+	if (c->fd < 0 && !c->flags)
+		return there ? end(o) : -EINVAL;
+	if (there)
+		return -EBUSY;
+	if (c->fd >= 0)
+		file = log_get_file(c->fd);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	err = start(o, file, c);
+	if (err && file)
+		fput(file);
+	return err;
+}
+
+/*
+ * log_close - CLOSELOG: like CONFIGURELOG(-1), but returns a write error
+ *
+ * An error that is already pending is returned, and the log stays open.
+ */
+int log_close(struct hwpmc_owner *o)
+{
+	int err = log_there(o);
+
+	if (err <= 0)
+		return err ?: -EINVAL;
+	err = READ_ONCE(o->log.error);
+	if (!err)
+		err = end(o);
+	return err ? err : READ_ONCE(o->log.error);
+}
+
+/*
+ * log_drop - end a log that is read from the device, before the user learns of it
+ *
+ * No data of it is left that would have to be read before the next log can begin.
+ * The thread does not wait for a reader now, so this takes only as long as the
+ * thread's current work.  Only a killed caller does not wait, and leaves unread data.
+ */
+void log_drop(struct hwpmc_owner *o)
+{
+	struct hwpmc_log *log = &o->log;
+
+	if (!log_active(o) || stream_state(o) == STREAM_NONE)
+		return;
+	WRITE_ONCE(log->abort, true);
+	end(o);
+	if (await_done(o, WAIT_KILLABLE))
+		return;
+	/* the thread has left: see await_end() */
+	spin_lock(&log->lock);
+	spin_unlock(&log->lock);
+	stream_drop(o);
+}
+
+/* The thread answers requests in passes; @want is the number of this request. */
+bool log_answered(struct hwpmc_owner *o, const u64 *done, u64 want)
+{
+	bool yes;
+
+	spin_lock(&o->log.lock);
+	yes = *done >= want || o->log.state == LOG_NONE;
+	spin_unlock(&o->log.lock);
+	return yes;
+}
+
+/*
+ * log_flush - FLUSHLOG: returns when everything logged before is written
+ *
+ * ... or when the thread waits for the reader of the device, which may be the
+ * caller.  EINVAL without a log, EINTR, or the log's write error.
+ */
+int log_flush(struct hwpmc_owner *o)
+{
+	struct log_request *req = &o->log.req;
+	u64 want;
+
+	if (!log_active(o))
+		return -EINVAL;
+	if (READ_ONCE(o->log.error))
+		return READ_ONCE(o->log.error);
+	want = ask(o, &req->flush_want);
+	if (log_wait(o,
+			     log_answered(o, &req->flush_done, want) ||
+			     stream_full(o),
+			     WAIT_INTERRUPTIBLE))
+		return -EINTR;
+	return READ_ONCE(o->log.error);
+}
+
+/*
+ * log_dump - log the processes and mappings that are not logged yet
+ *
+ * The owner already follows them, so no change is missed.  ENOBUFS: the reader of
+ * the device has to read first.  ERESTARTSYS: interrupted by a signal; the dump
+ * goes on, and the next request for a dump waits for the rest of it.
+ */
+int log_dump(struct hwpmc_owner *o)
+{
+	struct log_request *req = &o->log.req;
+	int err;
+	u64 want;
+
+	spin_lock(&o->log.lock);
+	want = ++req->dump_want;
+	req->dump_awaited = want;
+	spin_unlock(&o->log.lock);
+	log_kick(o);
+	err = log_wait(o,
+			       log_answered(o, &req->dump_done, want) ||
+			       stream_stuck(o),
+			       WAIT_INTERRUPTIBLE);
+	spin_lock(&o->log.lock);
+	req->dump_awaited = 0;
+	spin_unlock(&o->log.lock);
+	if (err)
+		return err;
+	return log_answered(o, &req->dump_done, want) ? 0 : -ENOBUFS;
+}
+
+/* Withdraws a rotation that the thread has not begun. */
+static bool cancel_rotate(struct hwpmc_owner *o)
+{
+	struct log_place to = {};
+
+	spin_lock(&o->log.lock);
+	swap(to, o->log.req.rotate);
+	spin_unlock(&o->log.lock);
+	if (!to.file)
+		return false;
+	kvfree(to.pack);
+	put_pid(to.keeper);
+	fput(to.file);
+	return true;
+}
+
+/*
+ * log_rotate - ROTATELOG: the old log ends, the log in @fd begins, no PMC stops
+ *
+ * EINVAL without a log, for a log that is read from the device, or for a file that
+ * cannot be used for a log; EBADF, ENOMEM.
+ * A signal interrupts the caller.  EINTR: the thread had not begun, and nothing has
+ * changed.  EINPROGRESS: the thread is ending the old log, and goes on to the new
+ * one as soon as the old file has taken the rest.
+ * Clears a write error: the new log starts without one.
+ */
+int log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
+{
+	struct log_request *req = &o->log.req;
+	struct log_place to = {};
+	u64 want;
+
+	if (!log_active(o) || o->log.flight || stream_state(o) != STREAM_NONE)
+		return -EINVAL;
+	to.file = log_get_file(fd);
+	if (IS_ERR(to.file))
+		return PTR_ERR(to.file);
+	if (flags & HWPMC_LOG_PACKED) {
+		to.pack = pack_new();
+		if (!to.pack) {
+			fput(to.file);
+			return -ENOMEM;
+		}
+	}
+	to.keeper = get_task_pid(current, PIDTYPE_TGID);
+	to.bound = log_may_hold(to.file);
+	pmc_refresh_all(o);
+	spin_lock(&o->log.lock);
+	req->rotate = to;
+	want = ++req->rotate_want;
+	spin_unlock(&o->log.lock);
+	log_kick(o);
+	if (!log_wait(o,
+			      log_answered(o, &req->rotate_done, want),
+			      WAIT_INTERRUPTIBLE))
+		return 0;
+	if (cancel_rotate(o))
+		return -EINTR;
+	return log_answered(o, &req->rotate_done, want) ? 0 : -EINPROGRESS;
+}
+
+/* -ENOMEM: this CPU has no ring; -EAGAIN: the ring has no room now. */
+static int try_commit(struct hwpmc_owner *o, const void *rec, u32 len)
+{
+	struct ring_stamp *s = NULL;
+	enum ring_result res;
+	struct owner_ring *or;
+	u64 entered;
+	int err = -ENOMEM;
+	u64 now;
+
+	preempt_disable();
+	or = owner_this_ring(o);
+	if (or) {
+		err = -EAGAIN;
+		entered = ring_enter(&or->ring);
+		s = ring_reserve(&or->ring, len, KIND_RECORD, 0, &now, &res);
+		if (s) {
+			err = 0;
+			s->header = ((const struct ring_stamp *)rec)->header;
+			s->spare = 0;
+			memcpy(s + 1, rec + sizeof(*s), len - sizeof(*s));
+			WRITE_ONCE(or->proc_committed, or->proc_committed + 1);
+		}
+		ring_exit(&or->ring, entered);
+	}
+	preempt_enable();
+	return err;
+}
+
+static void nap(struct hwpmc_owner *o)
+{
+	mutex_unlock(&o->cpus_mutex);	/* as in log_wait() */
+	set_current_state(WAIT_INTERRUPTIBLE);
+	schedule_timeout(msecs_to_jiffies(10));
+	mutex_lock(&o->cpus_mutex);
+}
+
+/*
+ * log_commit - commit a complete record to a ring, except for its stamp
+ *
+ * Waits for room.  ENOMEM instead if the device is non-blocking, or must be read
+ * first.  ERESTARTSYS: interrupted by a signal; nothing is committed.
+ */
+int log_commit(struct hwpmc_owner *o, const void *rec, u32 len)
+{
+	int err;
+
+	while ((err = try_commit(o, rec, len))) {
+		log_kick(o);
+		if (err == -ENOMEM || (o->file->f_flags & O_NONBLOCK) ||
+		    stream_full(o))
+			return -ENOMEM;
+		nap(o);
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+	}
+	log_kick(o);
+	return 0;
+}
+
+/* WRITELOG of one value.  EINVAL without a log, else like log_commit(). */
+int log_userdata(struct hwpmc_owner *o, u32 value)
+{
+	struct pmclog_userdata u = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, sizeof(u)),
+		.userdata = value,
+	};
+
+	return log_active(o) ? log_commit(o, &u, sizeof(u)) : -EINVAL;
+}
+
+/* For a record of the bulk form: where its strings begin, and their number. */
+static bool meta_strings(const struct pmclog_ext *e, u32 len, u32 *at, u32 *n)
+{
+	*n = 1;
+	if (PMCLOG_HEADER_TYPE(e->h.header) == PMCLOG_T_MAP_IN) {
+		const struct pmclog_map_in *m = (const void *)e;
+
+		*at = sizeof(*m);
+		return len > *at && m->pid == PMCLOG_PID_KERNEL && !m->pad &&
+		       len - *at <= PMCLOG_PATH_MAX;
+	}
+	if (PMCLOG_HEADER_TYPE(e->h.header) != PMCLOG_T_USERDATA ||
+	    len < sizeof(*e) || e->cookie != PMCLOG_EXT_COOKIE || e->version)
+		return false;
+	switch (e->subtype) {
+	case PMCLOG_EXT_KERNEL:
+		*at = sizeof(struct pmclog_ext_kernel);
+		break;
+	case PMCLOG_EXT_MODULE:
+		*at = sizeof(struct pmclog_ext_module);
+		break;
+	case PMCLOG_EXT_SECTION:
+		*at = sizeof(struct pmclog_ext_section);
+		*n = 2;
+		break;
+	case PMCLOG_EXT_BUILDID: {
+		const struct pmclog_ext_buildid *b = (const void *)e;
+
+		*at = sizeof(*b);
+		if (len < *at || b->len > sizeof(b->id) || b->pad ||
+		    memchr_inv(b->id + b->len, 0, sizeof(b->id) - b->len))
+			return false;
+		break;
+	}
+	case PMCLOG_EXT_FIELDS:
+		*at = sizeof(struct pmclog_ext_fields);
+		return len > *at && !((const struct pmclog_ext_fields *)e)->pad;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* Checks for one whole record of an allowed kind with terminated strings. */
+static bool meta_record_ok(const u8 *p, u32 left, u32 *len)
+{
+	const struct pmclog_ext *e = (const void *)p;
+	u32 at, strings;
+
+	if (left < sizeof(struct pmclog_hdr))
+		return false;
+	*len = PMCLOG_HEADER_LEN(e->h.header);
+	if (PMCLOG_HEADER_MAGIC(e->h.header) != PMCLOG_MAGIC || e->h.spare ||
+	    *len % 4 || *len < sizeof(struct pmclog_hdr) || *len > left ||
+	    *len > PMCLOG_RECORD_MAX || !meta_strings(e, *len, &at, &strings))
+		return false;
+	for (; at < *len; at++)
+		if (!p[at] && strings && !--strings)
+			break;
+	/* only padding may follow the last string */
+	return at < *len && *len - at <= 4 && !memchr_inv(p + at, 0, *len - at);
+}
+
+static bool meta_ok(const struct log_meta *m)
+{
+	u32 at, len;
+
+	for (at = 0; at < m->len; at += len)
+		if (!meta_record_ok(m->data + at, m->len - at, &len))
+			return false;
+	return true;
+}
+
+static int meta_add(struct hwpmc_log *log, struct log_meta *m)
+{
+	int err = 0;
+
+	spin_lock(&log->lock);
+	if (log->meta_bytes + m->len > HWPMC_WRITELOG_MAX) {
+		err = -E2BIG;
+	} else {
+		log->meta_bytes += m->len;
+		list_add_tail(&m->list, &log->meta);
+	}
+	spin_unlock(&log->lock);
+	return err;
+}
+
+/*
+ * log_write_records - WRITELOG's bulk form
+ *
+ * E2BIG beyond the owner's limit, EINVAL without a log or if any record is not
+ * allowed (then none is taken), EFAULT, ENOMEM.
+ */
+int log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len)
+{
+	struct log_meta *m;
+	int err;
+
+	if (!log_active(o))
+		return -EINVAL;
+	if (len > HWPMC_WRITELOG_MAX)
+		return -E2BIG;
+	m = kvmalloc(struct_size(m, data, len), GFP_KERNEL_ACCOUNT);
+	if (!m)
+		return -ENOMEM;
+	m->len = len;
+	err = -EFAULT;
+	if (copy_from_user(m->data, u64_to_user_ptr(uaddr), len))
+		goto err_free;
+	err = -EINVAL;
+	if (!meta_ok(m))
+		goto err_free;
+	err = meta_add(&o->log, m);
+	if (err)
+		goto err_free;
+	log_kick(o);
+	return 0;
+
+err_free:
+	kvfree(m);
+	return err;
+}
+
+/* Called when the last reference to the owner is dropped. */
+void log_free(struct hwpmc_owner *o)
+{
+	struct log_meta *m, *next;
+
+	cancel_delayed_work_sync(&o->log.watch);	/* never queued again */
+	list_for_each_entry_safe(m, next, &o->log.meta, list)
+		kvfree(m);
+	stream_detach(o);
+	kfree(o->log.merge.src);
+	kfree(o->log.merge.heap);
+	if (o->log.task)
+		put_task_struct(o->log.task);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPUs that go online and offline.
+ *
+ * perf takes cpus_read_lock to create and release events.  So the callback only
+ * creates the CPU's ring (before any task runs there) and queues work that replaces
+ * the CPU's events.  Nothing is done when a CPU goes offline: perf detaches its
+ * events, and its ring is drained as before.
+ */
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/slab.h>
+
+#include "hwpmc.h"
+#include "pmc.h"
+#include "sample/record.h"
+
+#define RETRY_DELAY	(HZ / 10)
+
+static enum cpuhp_state hp_state;
+
+/* Hard IRQ, also on PREEMPT_RT. */
+static void wake_thread(struct irq_work *work)
+{
+	struct owner_ring *or = container_of(work, struct owner_ring, wake);
+	struct task_struct *task = READ_ONCE(or->owner->log.task);
+
+	WRITE_ONCE(or->owner->log.kick, true);
+	if (task)
+		wake_up_process(task);
+}
+
+/* cpus_read_lock held, or in the CPU's own hotplug callback. */
+static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
+{
+	u32 size = param_ring_bytes();
+	struct owner_ring *or;
+	void *data;
+	int err;
+
+	if (o->rings[cpu])
+		return 0;
+	atomic64_inc(&o->ring_requests);
+	err = limit_charge(o, LIMIT_RING_BYTES, size);
+	if (err) {
+		atomic64_inc(&o->ring_failures);
+		return err;
+	}
+	or = kzalloc_node(sizeof(*or), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
+	data = kvmalloc_node(size, GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
+	if (!or || !data) {
+		kfree(or);
+		kvfree(data);
+		limit_release(o, LIMIT_RING_BYTES, size);
+		atomic64_inc(&o->ring_failures);
+		return -ENOMEM;
+	}
+	ring_init(&or->ring, data, size);
+	or->wake = IRQ_WORK_INIT_HARD(wake_thread);
+	or->owner = o;
+	or->cpu = cpu;
+	/* handlers and the writer thread find it without a lock */
+	smp_store_release(&o->rings[cpu], or);
+	return 0;
+}
+
+/*
+ * Also counts how often the CPU went online: perf detached its events when it went
+ * offline, permanently and without notice.
+ */
+static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
+{
+	struct hwpmc_owner *o = hlist_entry(node, struct hwpmc_owner, hp_node);
+
+	/* without a ring this CPU's samples are dropped, and counted */
+	if (READ_ONCE(o->want_rings))
+		ring_create(o, cpu);
+	WRITE_ONCE(o->cpu_lives[cpu], o->cpu_lives[cpu] + 1);
+	queue_delayed_work(system_unbound_wq, &o->hp_work, 0);
+	return 0;
+}
+
+/*
+ * Runs even while an ioctl waits for the reader of the log.  Does not itself wait
+ * for an ioctl, because an attach may wait for an exec.
+ */
+static void hotplug_work(struct work_struct *work)
+{
+	struct hwpmc_owner *o = container_of(to_delayed_work(work),
+					     struct hwpmc_owner, hp_work);
+	struct hwpmc_pmc *pmc;
+	bool again = true;
+	unsigned int row;
+	int err;
+
+	if (!mutex_trylock(&o->cpus_mutex))
+		goto out;
+	/* the callback may have had no memory; over quota, a retry is no use */
+	again = READ_ONCE(o->want_rings) && rings_create(o) == -ENOMEM;
+	for_each_live_pmc(o, row, pmc) {
+		err = event_sync_cpus(pmc);
+		if (err)
+			pr_warn_ratelimited("%s: no event on a CPU that came online: %d\n",
+					    pmc->name, err);
+		again |= err == -ENOMEM;
+	}
+	mutex_unlock(&o->cpus_mutex);
+out:
+	if (again)
+		queue_delayed_work(system_unbound_wq, &o->hp_work, RETRY_DELAY);
+}
+
+int hotplug_init(void)
+{
+	int state = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN,
+					    "perf/hwpmc:online",
+					    cpu_up_callback, NULL);
+
+	if (state < 0)
+		return state;
+	hp_state = state;
+	return 0;
+}
+
+void hotplug_exit(void)
+{
+	cpuhp_remove_multi_state(hp_state);
+}
+
+/* Under owner->mutex; once per owner. */
+int hotplug_add_owner(struct hwpmc_owner *o)
+{
+	int err;
+
+	if (o->hp_added)
+		return 0;
+	INIT_DELAYED_WORK(&o->hp_work, hotplug_work);
+	err = cpuhp_state_add_instance_nocalls(hp_state, &o->hp_node);
+	if (!err)
+		o->hp_added = true;
+	return err;
+}
+
+/* The caller holds neither owner->mutex nor owner->cpus_mutex: the work is waited for. */
+void hotplug_remove_owner(struct hwpmc_owner *o)
+{
+	if (!o->hp_added)
+		return;
+	cpuhp_state_remove_instance_nocalls(hp_state, &o->hp_node);
+	cancel_delayed_work_sync(&o->hp_work);
+}
+
+/*
+ * rings_create - rings for all online CPUs, and for those that come online later
+ *
+ * Under owner->cpus_mutex; an ioctl holds owner->mutex as well, the hotplug work
+ * does not.  Rings created before a failure stay for the next attempt.
+ */
+int rings_create(struct hwpmc_owner *o)
+{
+	unsigned int cpu;
+	int err = 0;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		err = ring_create(o, cpu);
+		if (err)
+			break;
+	}
+	if (!err)
+		WRITE_ONCE(o->want_rings, true);
+	cpus_read_unlock();
+	return err;
+}
+
+/*
+ * No producer runs, and there is no writer thread to be woken.  A ring that a CPU
+ * creates meanwhile as it comes online has no records yet.
+ */
+void rings_sync(struct hwpmc_owner *o)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
+
+		if (or)
+			irq_work_sync(&or->wake);
+	}
+}
+
+void rings_free(struct hwpmc_owner *o)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct owner_ring *or = o->rings[cpu];
+
+		if (!or)
+			continue;
+		limit_release(o, LIMIT_RING_BYTES, or->ring.size);
+		kvfree(or->ring.data);
+		kfree(or);
+	}
+	kfree(o->rings);
+}

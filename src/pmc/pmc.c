@@ -1,0 +1,833 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The life of a PMC: allocate, set, start, read, stop, release.
+ *
+ * Everything here runs in an ioctl (or the last close) under owner->mutex, except
+ * pmc_fold() and pmc_describe(): the writer thread calls them as well, without it.
+ * The order of the checks is part of the interface.
+ */
+#include <linux/cpu.h>
+#include <linux/ctype.h>
+#include <linux/nospec.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "target/hooks.h"
+#include "hwpmc.h"
+#include "pmc.h"
+#include "sample/sample.h"
+#include "target/target.h"
+#include "unwind/unwind.h"
+
+#define FLAGS_KNOWN	(HWPMC_F_DESCENDANTS | HWPMC_F_LOG_PROCCSW | \
+			 HWPMC_F_LOG_PROCEXIT | HWPMC_F_CALLCHAIN | \
+			 HWPMC_F_USERCALLCHAIN | HWPMC_F_EXCLUDE_IDLE | \
+			 HWPMC_F_INCLUDE_OWNER | HWPMC_F_TRIGGER | \
+			 HWPMC_F_RAW | HWPMC_F_UNWIND)
+
+static int check_cpu(const struct hwpmc_allocate *a)
+{
+	if (a->mode > HWPMC_MODE_TC)
+		return -EINVAL;
+	if (a->cpu < HWPMC_CPU_ALL || a->cpu >= (int)nr_cpu_ids)
+		return -EINVAL;
+	if (!mode_is_system(a->mode))
+		return a->cpu == HWPMC_CPU_ANY ? 0 : -EINVAL;
+	if (a->cpu == HWPMC_CPU_ANY)
+		return -EINVAL;
+	if (a->cpu == HWPMC_CPU_ALL)
+		return 0;
+	if (!cpu_possible(a->cpu))
+		return -EINVAL;
+	return cpu_online(a->cpu) ? 0 : -ENXIO;
+}
+
+static int check_flags(const struct hwpmc_allocate *a)
+{
+	if (a->flags & ~FLAGS_KNOWN)
+		return -EINVAL;
+	if (mode_is_system(a->mode) && (a->flags & (HWPMC_F_LOG_PROCCSW |
+					       HWPMC_F_LOG_PROCEXIT |
+					       HWPMC_F_DESCENDANTS)))
+		return -EINVAL;
+	if ((a->flags & (HWPMC_F_CALLCHAIN | HWPMC_F_TRIGGER)) &&
+	    !mode_is_sampling(a->mode))
+		return -EINVAL;
+	if ((a->flags & HWPMC_F_INCLUDE_OWNER) && a->mode != HWPMC_MODE_SS)
+		return -EINVAL;
+	if ((a->flags & (HWPMC_F_USERCALLCHAIN | HWPMC_F_UNWIND)) &&
+	    !(a->flags & HWPMC_F_CALLCHAIN))
+		return -EINVAL;
+	return source_check_flags(a);
+}
+
+static int check_name(const char *name)
+{
+	size_t i, len = strnlen(name, HWPMC_NAME_MAX);
+
+	if (len == HWPMC_NAME_MAX)
+		return -EINVAL;
+	for (i = 0; i < len; i++)
+		if (!isascii(name[i]) || !isprint(name[i]))
+			return -EINVAL;
+	return 0;
+}
+
+static int check_event(const struct hwpmc_allocate *a)
+{
+	int err;
+
+	if (a->pmc_class != HWPMC_CLASS_SOFT)
+		return -EINVAL;
+	if (a->caps & ~HWPMC_CAPS_OFFERED)
+		return -EOPNOTSUPP;
+	if (!mode_is_system(a->mode) && !compat_can_follow())
+		return -EOPNOTSUPP;
+	err = source_check(a);
+	if (err)
+		return err;
+	/* perf reserves the top bit of a period */
+	if (mode_is_sampling(a->mode) && a->count > S64_MAX)
+		return -EINVAL;
+	return check_name(a->name);
+}
+
+static int check_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
+{
+	int err;
+
+	if (a->reserved || a->reserved2)
+		return -EINVAL;
+	err = check_cpu(a);
+	if (!err)
+		err = access_allocate(o, a);
+	if (!err)
+		err = check_flags(a);
+	if (!err)
+		err = check_event(a);
+	if (!err)
+		err = access_lockdown(a);
+	if (!err)
+		err = access_perf(o, mode_is_system(a->mode),
+				  a->type == PERF_TYPE_TRACEPOINT);
+	return err;
+}
+
+/*
+ * Rows are handed out in turn.  A row is not reused before the writer thread
+ * has finished with the records of its last PMC.  Rows that the administrator
+ * has disabled are skipped.
+ */
+static int find_row(struct hwpmc_owner *o, int cpu, u32 *row)
+{
+	int err = -EINVAL;
+	unsigned int i;
+
+	for (i = 0; i < HWPMC_NROW; i++) {
+		*row = (o->next_row + i) % HWPMC_NROW;
+		if (READ_ONCE(o->pmcs[*row]))
+			continue;
+		if (rows_take(cpu, *row)) {
+			o->next_row = (*row + 1) % HWPMC_NROW;
+			return 0;
+		}
+		err = -EPERM;
+	}
+	return err;
+}
+
+static void fill_attr(struct hwpmc_pmc *pmc, const struct hwpmc_allocate *a)
+{
+	struct perf_event_attr *attr = &pmc->attr;
+	bool user = a->caps & HWPMC_CAP_USER;
+	bool system = a->caps & HWPMC_CAP_SYSTEM;
+
+	attr->size = sizeof(*attr);
+	source_fill(attr, a);
+	attr->disabled = 1;
+	attr->exclude_user = system && !user;
+	attr->exclude_kernel = user && !system;
+	attr->exclude_hv = attr->exclude_kernel;
+	attr->exclude_guest = 1;
+	/* some hardware refuses exclude_idle; the handler checks in any case */
+	attr->exclude_idle = a->type == PERF_TYPE_SOFTWARE &&
+			     (a->flags & HWPMC_F_EXCLUDE_IDLE);
+}
+
+static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
+				 const struct hwpmc_allocate *a)
+{
+	struct hwpmc_pmc *pmc;
+
+	pmc = kzalloc(struct_size(pmc, cpus, nr_cpu_ids), GFP_KERNEL_ACCOUNT);
+	if (!pmc)
+		return NULL;
+	pmc->owner = o;
+	pmc->mode = a->mode;
+	pmc->flags = a->flags;
+	pmc->cpu = a->cpu;
+	fill_attr(pmc, a);
+	strscpy(pmc->name, a->name, sizeof(pmc->name));
+	if (!pmc->name[0])
+		snprintf(pmc->name, sizeof(pmc->name), "type=%u,config=%#llx",
+			 a->type, a->config);
+	if (mode_is_sampling(a->mode))
+		pmc->period = max(a->count ?: source_default_period(a->type),
+				  param_min_period(&pmc->attr));
+	else
+		pmc->origin = a->count;
+	return pmc;
+}
+
+/*
+ * A PMC is charged for each CPU: it has an event there, or per-CPU overflow
+ * counters.
+ */
+static u64 cpu_counters(u32 mode, int cpu)
+{
+	if (mode == HWPMC_MODE_TC)
+		return 0;
+	return cpu < 0 ? num_possible_cpus() : 1;
+}
+
+static int charge(struct hwpmc_owner *o, u32 mode, int cpu)
+{
+	int err = limit_charge(o, LIMIT_PMCS, 1);
+
+	if (err)
+		return err;
+	err = limit_charge(o, LIMIT_COUNTERS, cpu_counters(mode, cpu));
+	if (err)
+		limit_release(o, LIMIT_PMCS, 1);
+	return err;
+}
+
+static void uncharge(struct hwpmc_owner *o, u32 mode, int cpu)
+{
+	limit_release(o, LIMIT_COUNTERS, cpu_counters(mode, cpu));
+	limit_release(o, LIMIT_PMCS, 1);
+}
+
+static void pmc_free(struct hwpmc_pmc *pmc)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		kfree(pmc->cpus[cpu]);
+	filter_free(pmc);
+	uncharge(pmc->owner, pmc->mode, pmc->cpu);
+	kfree(pmc);
+}
+
+/*
+ * pmc_fold - add the counters of a released PMC to its owner's and free it
+ *
+ * Called by the writing thread, or under owner->mutex if there is none.  The
+ * PMC has no events any more, and an RCU grace period has passed since the last
+ * one.
+ */
+void pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	struct pmc_count count;
+	unsigned int cpu;
+
+	mutex_lock(&o->fold_mutex);
+	for_each_possible_cpu(cpu) {
+		if (!pmc->cpus[cpu])
+			continue;
+		pmc_count_read(&count, &pmc->cpus[cpu]->stat);
+		account_add_count(&o->log.retired, &count);
+	}
+	smp_store_release(&o->pmcs[pmc->row], NULL);
+	rows_put(pmc->cpu, pmc->row);
+	mutex_unlock(&o->fold_mutex);
+	pmc_free(pmc);
+}
+
+static void release_events(struct hwpmc_pmc *pmc)
+{
+	unsigned int cpu;
+
+	if (!pmc_is_system(pmc))
+		targets_release(pmc);
+	for_each_possible_cpu(cpu)
+		if (pmc->cpus[cpu])
+			event_release(pmc->cpus[cpu]);
+}
+
+static bool has_event(const struct hwpmc_pmc *pmc)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (pmc->cpus[cpu] && pmc->cpus[cpu]->event)
+			return true;
+	return false;
+}
+
+/* Checks now, not at the first attach, that the event can be created. */
+static int try_event(struct hwpmc_pmc *pmc)
+{
+	struct perf_event *event = event_new(pmc, -1, current, pmc,
+					     hwpmc_overflow_thread);
+
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	perf_event_release_kernel(event);
+	return pmc_is_sampling(pmc) ? event_add_cpus(pmc) : 0;
+}
+
+static int create_events(struct hwpmc_pmc *pmc)
+{
+	int err = pmc->flags & HWPMC_F_UNWIND ? unwind_begin(pmc->owner) : 0;
+
+	if (err)
+		return err;
+	if (!pmc_is_system(pmc))
+		return try_event(pmc);
+	err = event_sync_cpus(pmc);
+	if (!err && !has_event(pmc))
+		err = -ENXIO;	/* the CPU has gone offline meanwhile */
+	if (err) {
+		release_events(pmc);
+		event_drops_wait(pmc);
+		synchronize_rcu();
+	}
+	return err;
+}
+
+static void publish(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, u32 class)
+{
+	u32 cpu = pmc->cpu < 0 ? HWPMC_ID_CPU_NONE : pmc->cpu;
+
+	pmc->id = HWPMC_ID(cpu, pmc->mode, class, pmc->row);
+	if (pmc->row >= o->end_row)
+		WRITE_ONCE(o->end_row, pmc->row + 1);
+	smp_store_release(&o->pmcs[pmc->row], pmc);
+	__set_bit(pmc->row, o->live);
+	o->is_owner = true;
+	log_kick(o);	/* to announce the PMC */
+}
+
+static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
+{
+	struct hwpmc_pmc *pmc;
+	int err;
+
+	err = hotplug_add_owner(o);
+	if (!err)
+		err = charge(o, a->mode, a->cpu);
+	if (err)
+		return err;
+	pmc = pmc_new(o, a);
+	if (!pmc) {
+		uncharge(o, a->mode, a->cpu);
+		return -ENOMEM;
+	}
+	pmc->row = row;
+	err = create_events(pmc);
+	if (err) {
+		pmc_free(pmc);
+		return err;
+	}
+	publish(o, pmc, a->pmc_class);
+	a->id = pmc->id;
+	a->count = pmc_is_sampling(pmc) ? pmc->period : pmc->origin;
+	return 0;
+}
+
+int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
+{
+	u32 row;
+	int err;
+
+	err = check_allocate(o, a);
+	if (!err)
+		err = find_row(o, a->cpu, &row);
+	if (err)
+		return err;
+	err = allocate_on(o, a, row);
+	if (err)
+		rows_put(a->cpu, row);
+	return err;
+}
+
+/*
+ * Finds the PMC with an id from the user.  Checks first that the id is valid
+ * (EINVAL), then that the owner has PMCs (ESRCH), then that it has this one
+ * (EINVAL).
+ */
+struct hwpmc_pmc *pmc_find(struct hwpmc_owner *o, u32 id)
+{
+	struct hwpmc_pmc *pmc;
+
+	if (HWPMC_ID_MODE(id) > HWPMC_MODE_TC ||
+	    HWPMC_ID_CLASS(id) != HWPMC_CLASS_SOFT)
+		return ERR_PTR(-EINVAL);
+	if (!o->is_owner)
+		return ERR_PTR(-ESRCH);
+	if (!test_bit(HWPMC_ID_ROW(id), o->live))
+		return ERR_PTR(-EINVAL);
+	pmc = o->pmcs[HWPMC_ID_ROW(id)];
+	return pmc->id == id ? pmc : ERR_PTR(-EINVAL);
+}
+
+/*
+ * If there is a writing thread, the PMC stays until its last drops and its
+ * rates are in the log.  The thread then folds its counters and frees it.
+ */
+static void retire(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	__clear_bit(pmc->row, o->live);
+	smp_store_release(&pmc->state, PMC_DELETED);
+	if (!log_hand_over(o))
+		pmc_fold(o, pmc);
+}
+
+int pmc_release(struct hwpmc_owner *o, u32 id)
+{
+	struct hwpmc_pmc *pmc = pmc_find(o, id);
+
+	if (IS_ERR(pmc))
+		return PTR_ERR(pmc);
+	release_events(pmc);
+	event_drops_wait(pmc);
+	synchronize_rcu();
+	retire(o, pmc);
+	return 0;
+}
+
+/* Last close: releases all PMCs with one grace period. */
+void pmc_release_all(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_live_pmc(o, row, pmc)
+		release_events(pmc);
+	for_each_live_pmc(o, row, pmc)
+		event_drops_wait(pmc);
+	synchronize_rcu();
+	for_each_live_pmc(o, row, pmc)
+		retire(o, pmc);
+}
+
+/* Reads the events and updates pmc->sum. */
+void pmc_refresh(struct hwpmc_pmc *pmc)
+{
+	struct count_sum sum = {};
+	unsigned int cpu;
+
+	if (!pmc_is_system(pmc)) {
+		targets_read(pmc);
+		return;
+	}
+	for_each_possible_cpu(cpu) {
+		struct pmc_cpu *pc = pmc->cpus[cpu];
+
+		if (!pc)
+			continue;
+		event_read(pc);
+		sum.value += pc->total;
+		sum.enabled += pc->enabled;
+		sum.running += pc->running;
+	}
+	sum_set(&pmc->sum, &sum);
+}
+
+void pmc_refresh_all(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_live_pmc(o, row, pmc)
+		pmc_refresh(pmc);
+}
+
+/* Returns the old value. */
+static u64 set_value(struct hwpmc_pmc *pmc, u64 value)
+{
+	u64 old;
+
+	pmc_refresh(pmc);
+	old = pmc->origin + pmc->sum.value;
+	pmc->origin = value - pmc->sum.value;
+	return old;
+}
+
+/* Describes a PMC for the log; leaves out the record header. */
+void pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a)
+{
+	a->pmcid = pmc->id;
+	a->event = 0x20000 + pmc->row;
+	a->flags = pmc->flags;
+	strscpy(a->name, pmc->name, sizeof(a->name));
+	a->rate = pmc_is_sampling(pmc) ? READ_ONCE(pmc->period) : 0;
+	a->config = pmc->attr.config;
+	a->type = pmc->attr.type;
+	a->cpu = pmc->cpu;
+}
+
+/*
+ * Samples taken with the old period may still be in the rings.  The new period
+ * is therefore announced through the rings, in time order.
+ */
+static int announce_period(struct hwpmc_pmc *pmc)
+{
+	struct pmclog_pmcallocatedyn a = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_PMCALLOCATEDYN, sizeof(a)),
+	};
+
+	if (!log_active(pmc->owner))
+		return 0;
+	pmc_describe(pmc, &a);
+	return log_commit(pmc->owner, &a, sizeof(a));
+}
+
+static int set_period(struct hwpmc_pmc *pmc, u64 period)
+{
+	unsigned int cpu;
+	int err;
+
+	if (!pmc_is_system(pmc))
+		return targets_set_period(pmc, period);
+	for_each_possible_cpu(cpu) {
+		struct pmc_cpu *pc = pmc->cpus[cpu];
+
+		if (!pc || !pc->event)
+			continue;
+		err = perf_event_period(pc->event, period);
+		if (err)
+			return err;
+	}
+	WRITE_ONCE(pmc->period, period);
+	return 0;
+}
+
+/* @old: out: the value before */
+int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a, u64 *old)
+{
+	struct hwpmc_pmc *pmc = pmc_find(o, a->id);
+	int err;
+
+	if (a->reserved)
+		return -EINVAL;
+	if (IS_ERR(pmc))
+		return PTR_ERR(pmc);
+	if (pmc->state == PMC_RUNNING)
+		return -EBUSY;
+	if (!pmc_is_sampling(pmc)) {
+		*old = set_value(pmc, a->count);
+		return 0;
+	}
+	if (!a->count || a->count > S64_MAX)
+		return -EINVAL;
+	a->count = max(a->count, param_min_period(&pmc->attr));
+	*old = pmc->period;
+	err = set_period(pmc, a->count);
+	if (!err)
+		err = announce_period(pmc);
+	if (err)
+		set_period(pmc, *old);
+	return err;
+}
+
+static int read_one_cpu(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
+{
+	const struct pmc_cpu *pc;
+
+	if (a->cpu < 0 || a->cpu >= (int)nr_cpu_ids || !pmc_is_system(pmc))
+		return -EINVAL;
+	pc = pmc->cpus[array_index_nospec(a->cpu, nr_cpu_ids)];
+	if (!pc)
+		return cpu_possible(a->cpu) && !cpu_online(a->cpu) ? -ENXIO :
+								     -EINVAL;
+	a->value = pc->total;
+	a->enabled = pc->enabled;
+	a->running = pc->running;
+	return 0;
+}
+
+static void read_sum(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
+{
+	a->value = pmc->origin + pmc->sum.value;
+	a->enabled = pmc->sum.enabled;
+	a->running = pmc->sum.running;
+}
+
+int pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
+{
+	struct hwpmc_pmc *pmc;
+	u64 new = a->value;
+	int err = 0;
+
+	if (a->reserved || !a->flags ||
+	    (a->flags & ~(HWPMC_F_OLDVALUE | HWPMC_F_NEWVALUE)))
+		return -EINVAL;
+	pmc = pmc_find(o, a->id);
+	if (IS_ERR(pmc))
+		return PTR_ERR(pmc);
+	if (a->flags & HWPMC_F_NEWVALUE) {
+		if (a->cpu != HWPMC_CPU_ALL)
+			return -EINVAL;
+		if (pmc->state == PMC_RUNNING)
+			return -EBUSY;
+	}
+	if (pmc->cpu >= 0 && !cpu_online(pmc->cpu))
+		return -ENXIO;
+	pmc_refresh(pmc);
+	if (a->cpu == HWPMC_CPU_ALL)
+		read_sum(pmc, a);
+	else
+		err = read_one_cpu(pmc, a);
+	if (!err && (a->flags & HWPMC_F_NEWVALUE))
+		set_value(pmc, new);
+	return err;
+}
+
+bool pmc_needs_log(const struct hwpmc_pmc *pmc)
+{
+	return pmc_is_sampling(pmc) ||
+	       (pmc->flags & (HWPMC_F_LOG_PROCCSW | HWPMC_F_LOG_PROCEXIT));
+}
+
+/*
+ * A log can be read alone only if all mappings are in it before the first
+ * sample.  So follow the processes first, then dump the existing ones.
+ */
+static int prepare_log(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
+{
+	int err;
+
+	if (!log_active(o))
+		return pmc_needs_log(pmc) ? -EBADFD : 0;
+	if (pmc_is_system(pmc) && !pmc_is_sampling(pmc))
+		return 0;
+	err = hooks_follow(o, pmc_is_system(pmc));
+	return err ? err : log_dump(o);
+}
+
+/* The hooks that a PMC of a process mode needs. */
+static unsigned long hooks_of(const struct hwpmc_pmc *pmc)
+{
+	unsigned long mask = BIT(HOOK_TASKS);
+
+	if (pmc_is_sampling(pmc))
+		mask |= BIT(HOOK_MAPS);
+	if (pmc->flags & HWPMC_F_LOG_PROCCSW)
+		mask |= BIT(HOOK_SWITCHES);
+	return mask;
+}
+
+static bool has_lost_targets(const struct hwpmc_pmc *pmc)
+{
+	return pmc->attached && !READ_ONCE(pmc->ntargets);
+}
+
+static int find_targets(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	int err;
+
+	if (has_lost_targets(pmc))
+		return -ESRCH;
+	if (pmc_is_system(pmc) || READ_ONCE(pmc->ntargets))
+		return 0;
+	err = hooks_hold(o, hooks_of(pmc));
+	if (!err && log_active(o))
+		err = hooks_follow(o, false);
+	return err ? err : attach_self(o, pmc);
+}
+
+/* The same rule as in access_lockdown() at allocation. */
+static bool shows_kernel(const struct hwpmc_pmc *pmc)
+{
+	return !pmc->attr.exclude_kernel ||
+	       source_is_private(pmc->attr.type, pmc->attr.config, pmc->mode);
+}
+
+/* May the PMC start?  The administrator's parameter may have changed since. */
+static bool may_see(const struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
+{
+	if (pmc_is_system(pmc) && !access_system(o))
+		return false;
+	return !shows_kernel(pmc) || pmc_privileged(o);
+}
+
+/*
+ * Repeats the checks of the allocation: the kernel may have been locked down
+ * since.
+ */
+static int check_start(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
+{
+	int err;
+
+	if (!may_see(o, pmc))
+		return -EPERM;
+	err = shows_kernel(pmc) ? access_locked() : 0;
+	return err ?: access_perf(o, pmc_is_system(pmc),
+				  pmc->attr.type == PERF_TYPE_TRACEPOINT);
+}
+
+/* The error that a start would return, log or not. */
+int pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
+{
+	int err = check_start(o, pmc);
+
+	if (err)
+		return err;
+	return has_lost_targets(pmc) ? -ESRCH : 0;
+}
+
+/* All of a start that can fail or takes long.  The PMC does not run yet. */
+int pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	int err = check_start(o, pmc);
+
+	if (err)
+		return err;
+	if (pmc_needs_log(pmc) && !log_active(o))
+		return -EBADFD;
+	err = find_targets(o, pmc);
+	return err ? err : prepare_log(o, pmc);
+}
+
+/* The rest of a start. */
+void pmc_enable(struct hwpmc_pmc *pmc)
+{
+	unsigned int cpu;
+
+	if (!pmc_is_system(pmc)) {
+		targets_enable(pmc);
+		return;
+	}
+	WRITE_ONCE(pmc->state, PMC_RUNNING);
+	for_each_possible_cpu(cpu)
+		if (pmc->cpus[cpu] && pmc->cpus[cpu]->event)
+			perf_event_enable(pmc->cpus[cpu]->event);
+}
+
+int pmc_start(struct hwpmc_owner *o, u32 id)
+{
+	struct hwpmc_pmc *pmc = pmc_find(o, id);
+	bool fresh;
+	int err;
+
+	if (IS_ERR(pmc))
+		return PTR_ERR(pmc);
+	if (pmc->state == PMC_RUNNING)
+		return 0;
+	fresh = !pmc_is_system(pmc) && !pmc->attached;
+	err = pmc_prepare(o, pmc);
+	if (err) {
+		if (fresh)
+			attach_undo(pmc);
+		return err;
+	}
+	WRITE_ONCE(pmc->gated, false);
+	pmc_enable(pmc);
+	return 0;
+}
+
+/* The first checks of PMCATTACH and PMCDETACH, in this order. */
+static struct hwpmc_pmc *pmc_of_process(struct hwpmc_owner *o,
+					const struct hwpmc_attach *a)
+{
+	struct hwpmc_pmc *pmc;
+
+	if (a->pid < 0)
+		return ERR_PTR(-EINVAL);
+	pmc = pmc_find(o, a->id);
+	if (!IS_ERR(pmc) && pmc_is_system(pmc))
+		return ERR_PTR(-EINVAL);
+	return pmc;
+}
+
+/* PMCATTACH; the order of the checks matters */
+int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
+{
+	struct hwpmc_pmc *pmc = pmc_of_process(o, a);
+	int err;
+
+	if (IS_ERR(pmc))
+		return PTR_ERR(pmc);
+	if (pmc->state == PMC_RUNNING)
+		return -EBUSY;
+	err = hooks_hold(o, hooks_of(pmc));
+	/*
+	 * before attach_to(): a fork meanwhile is logged by the hooks or by the
+	 * dump
+	 */
+	if (!err && log_active(o))
+		err = hooks_follow(o, false);
+	if (!err)
+		err = attach_to(o, pmc, a->pid);
+	if (err)
+		event_drops_settle(pmc);
+	if (err || !log_active(o))
+		return err;
+	err = log_dump(o);
+	/* the PMC is attached; PMCSTART waits for the dump as well */
+	return err == -ENOBUFS || err == -ERESTARTSYS ? 0 : err;
+}
+
+/* PMCDETACH; also for a running PMC */
+int pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a)
+{
+	struct hwpmc_pmc *pmc = pmc_of_process(o, a);
+	int err;
+
+	if (IS_ERR(pmc))
+		return PTR_ERR(pmc);
+	err = detach_from(o, pmc, a->pid);
+	event_drops_settle(pmc);
+	return err;
+}
+
+/* Does not read the counters; pmc_refresh() does. */
+void pmc_disable(struct hwpmc_pmc *pmc)
+{
+	unsigned int cpu;
+
+	if (!pmc_is_system(pmc))
+		targets_disable(pmc);
+	for_each_possible_cpu(cpu) {
+		struct pmc_cpu *pc = pmc->cpus[cpu];
+
+		if (pc && pc->event)
+			perf_event_disable(pc->event);
+	}
+	WRITE_ONCE(pmc->state, PMC_STOPPED);
+}
+
+static void stop(struct hwpmc_pmc *pmc)
+{
+	pmc_disable(pmc);
+	pmc_refresh(pmc);
+}
+
+int pmc_stop(struct hwpmc_owner *o, u32 id)
+{
+	struct hwpmc_pmc *pmc = pmc_find(o, id);
+
+	if (IS_ERR(pmc))
+		return PTR_ERR(pmc);
+	if (pmc->state == PMC_STOPPED)
+		return 0;
+	if (pmc->state != PMC_RUNNING)
+		return -EINVAL;
+	stop(pmc);
+	return 0;
+}
+
+/* The log ends: stops the PMCs that cannot run without one. */
+void pmc_stop_logging(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_live_pmc(o, row, pmc)
+		if (pmc->state == PMC_RUNNING && pmc_needs_log(pmc))
+			stop(pmc);
+	synchronize_rcu();	/* wait for handlers that still write to a ring */
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RECORD starts or stops all PMCs of an owner at once.
+ *
+ * Counters cannot be started on several CPUs in one instant.  So samples of the
+ * PMCs started here pass a gate of the owner.  The gate opens when the last
+ * counter runs, and closes before the first one stops.
+ *
+ * Under owner->mutex.
+ */
+#include <linux/bitmap.h>
+#include <linux/rcupdate.h>
+
+#include "hwpmc.h"
+#include "pmc.h"
+#include "sample/record.h"
+#include "target/target.h"
+
+/*
+ * Does the PMC run by RECORD?  A PMC that was stopped on its own does not any
+ * more.
+ */
+static bool is_recording(const struct hwpmc_pmc *pmc)
+{
+	return pmc->gated && pmc->state == PMC_RUNNING;
+}
+
+static unsigned int find_recording(struct hwpmc_owner *o, unsigned long *set)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	bitmap_zero(set, HWPMC_NROW);
+	for_each_live_pmc(o, row, pmc)
+		if (is_recording(pmc))
+			__set_bit(row, set);
+	return bitmap_weight(set, HWPMC_NROW);
+}
+
+static unsigned int find_idle(struct hwpmc_owner *o, unsigned long *set)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	bitmap_zero(set, HWPMC_NROW);
+	for_each_live_pmc(o, row, pmc)
+		if (pmc->state != PMC_RUNNING)
+			__set_bit(row, set);
+	return bitmap_weight(set, HWPMC_NROW);
+}
+
+/*
+ * Logs the operation, if there is a log.  A record that finds no room is
+ * counted as lost; the operation goes on all the same.
+ */
+static void tell(struct hwpmc_owner *o, const struct hwpmc_record *a)
+{
+	struct pmclog_ext_record r = {
+		.e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, sizeof(r)),
+		.e.cookie = PMCLOG_EXT_COOKIE,
+		.e.subtype = PMCLOG_EXT_RECORD,
+		.on = a->on,
+		.npmc = a->npmc,
+		.skew = a->skew,
+	};
+
+	if (!log_active(o) || !log_commit(o, &r, sizeof(r)))
+		return;
+	preempt_disable();
+	record_lost(o, PMCLOG_PID_KERNEL);
+	preempt_enable();
+}
+
+static void disable(struct hwpmc_owner *o, const unsigned long *set)
+{
+	unsigned int row;
+
+	for_each_set_bit(row, set, HWPMC_NROW)
+		pmc_disable(o->pmcs[row]);
+	/* after all are disabled, because reading takes long */
+	for_each_set_bit(row, set, HWPMC_NROW)
+		pmc_refresh(o->pmcs[row]);
+}
+
+/* Detaches the PMCs that were attached to the caller for this start. */
+static void undo_prepare(struct hwpmc_owner *o, struct recorded *done)
+{
+	unsigned int row;
+
+	for_each_set_bit(row, done->fresh, HWPMC_NROW)
+		attach_undo(o->pmcs[row]);
+	bitmap_zero(done->fresh, HWPMC_NROW);
+}
+
+/* Does for all PMCs what can fail or takes long, before the first one counts. */
+static int prepare(struct hwpmc_owner *o, struct recorded *done)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+	int err = 0;
+
+	bitmap_zero(done->fresh, HWPMC_NROW);
+	for_each_set_bit(row, done->rows, HWPMC_NROW) {
+		pmc = o->pmcs[row];
+		if (!pmc_is_system(pmc) && !pmc->attached)
+			__set_bit(row, done->fresh);
+		err = pmc_prepare(o, pmc);
+		if (err)
+			break;
+	}
+	if (err)
+		undo_prepare(o, done);
+	return err;
+}
+
+static void enable(struct hwpmc_owner *o, const unsigned long *set, u64 *skew)
+{
+	u64 start = ring_clock();
+	unsigned int row;
+
+	for_each_set_bit(row, set, HWPMC_NROW)
+		pmc_enable(o->pmcs[row]);
+	*skew = ring_clock() - start;
+}
+
+static void set_gated(struct hwpmc_owner *o, const unsigned long *set)
+{
+	unsigned int row;
+
+	for_each_set_bit(row, set, HWPMC_NROW)
+		WRITE_ONCE(o->pmcs[row]->gated, true);
+}
+
+/*
+ * Begins a log if a PMC needs one and there is none; then returns 1.  First
+ * checks that all PMCs may start, because a log can be read once it has begun.
+ */
+static int have_log(struct hwpmc_owner *o, const unsigned long *set)
+{
+	static const struct hwpmc_configurelog stream = {
+		.fd = -1,
+		.flags = HWPMC_LOG_STREAM,
+	};
+	bool needed = false;
+	unsigned int row;
+	int err;
+
+	for_each_set_bit(row, set, HWPMC_NROW) {
+		err = pmc_check(o, o->pmcs[row]);
+		if (err)
+			return err;
+		needed |= pmc_needs_log(o->pmcs[row]);
+	}
+	if (!needed || log_active(o))
+		return 0;
+	return log_configure(o, &stream) ?: 1;
+}
+
+/* Drops the log that was begun: the caller has not heard of it. */
+static void drop_log(struct hwpmc_owner *o, struct recorded *done)
+{
+	if (done->log)
+		log_drop(o);
+	done->log = false;
+}
+
+/* @done->rows: the PMCs to start */
+static int begin(struct hwpmc_owner *o, struct hwpmc_record *a,
+		 struct recorded *done)
+{
+	int err = have_log(o, done->rows);
+
+	if (err < 0)
+		return err;
+	done->log = err;
+	err = prepare(o, done);
+	if (err) {
+		drop_log(o, done);
+		return err;
+	}
+	WRITE_ONCE(o->gate_open, false);
+	set_gated(o, done->rows);
+	enable(o, done->rows, &a->skew);
+	tell(o, a);
+	/*
+	 * a handler that sees the gate open reads a later clock than the
+	 * record's
+	 */
+	smp_store_release(&o->gate_open, true);
+	return 0;
+}
+
+static void end(struct hwpmc_owner *o, struct hwpmc_record *a,
+		const unsigned long *set)
+{
+	WRITE_ONCE(o->gate_open, false);
+	/*
+	 * A handler that saw the gate open may still have to read the clock.
+	 * Not expedited: that would let a user interrupt all CPUs at will.
+	 */
+	synchronize_rcu();
+	a->skew = 0;
+	tell(o, a);
+	disable(o, set);
+}
+
+/*
+ * record_all - RECORD
+ * @done: out: what to undo if the result cannot be returned to the caller
+ *
+ * On: EBUSY: recording already; ENOENT: no PMCs; or an error of PMCSTART for
+ * one of them, or of CONFIGURELOG for a log without a file.  After an error
+ * none is started.  Off: EINVAL: nothing to stop.
+ */
+int record_all(struct hwpmc_owner *o, struct hwpmc_record *a,
+	       struct recorded *done)
+{
+	done->log = false;
+	if (a->on > 1)
+		return -EINVAL;
+	a->npmc = find_recording(o, done->rows);
+	if (!a->on) {
+		if (!a->npmc)
+			return -EINVAL;
+		end(o, a, done->rows);
+		return 0;
+	}
+	if (a->npmc)
+		return -EBUSY;
+	if (bitmap_empty(o->live, HWPMC_NROW))
+		return -ENOENT;
+	a->npmc = find_idle(o, done->rows);
+	a->skew = 0;
+	return a->npmc ? begin(o, a, done) : 0;
+}
+
+/* The result cannot be returned to the caller: undo it. */
+void record_all_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
+		     struct recorded *done)
+{
+	if (!a->npmc)
+		return;
+	if (a->on) {
+		end(o, a, done->rows);
+		undo_prepare(o, done);
+		drop_log(o, done);
+		return;
+	}
+	a->on = 1;
+	begin(o, a, done);
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Accounts: what became of every overflow, per owner and for the module.
+ *
+ * There may be many owners with many PMCs, so adding them up can be preempted.
+ * It takes owners_mutex, and one fold_mutex after another.  Holders of these
+ * mutexes wait for nothing else, so statistics wait for no other operation.
+ */
+#include <linux/mutex.h>
+#include <linux/sched.h>
+
+#include "hwpmc.h"
+#include "pmc/pmc.h"
+#include "sample/record.h"
+
+static DEFINE_MUTEX(owners_mutex);
+static LIST_HEAD(owners);		/* owners_mutex */
+static struct hwpmc_driverstats gone;	/* owners_mutex; of closed owners */
+
+void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s)
+{
+	unsigned int i;
+
+	c->overflows = local64_read(&s->overflows);
+	c->committed = local64_read(&s->committed);
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
+		c->dropped[i] = atomic64_read(&s->dropped[i]);
+		c->first[i] = READ_ONCE(s->first[i]);
+		c->last[i] = READ_ONCE(s->last[i]);
+	}
+	/*
+	 * not in overflows: without a ring no look is known to be quiet; see
+	 * sample.c
+	 */
+	c->overflows += c->dropped[PMCLOG_DROP_NORING];
+	c->filtered = local64_read(&s->filtered);
+	c->cut = local64_read(&s->cut);
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		c->cut_by[i] = local64_read(&s->cut_by[i]);
+	c->late = local64_read(&s->late);
+	c->throttled = local64_read(&s->throttled);
+}
+
+void account_add_count(struct pmclog_account *a, const struct pmc_count *c)
+{
+	unsigned int i;
+
+	a->overflows += c->overflows;
+	a->committed += c->committed;
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		a->dropped[i] += c->dropped[i];
+	a->filtered += c->filtered;
+	a->cut += c->cut;
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		a->cut_by[i] += c->cut_by[i];
+	a->late += c->late;
+	a->throttled += c->throttled;
+}
+
+/* An account consists of u64 counters only: they are added word by word. */
+static void account_combine(struct pmclog_account *a,
+			    const struct pmclog_account *b, u64 sign)
+{
+	const u64 *from = (const u64 *)b;
+	u64 *to = (u64 *)a;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(*a) / sizeof(u64); i++)
+		to[i] += sign * from[i];
+}
+
+void account_add(struct pmclog_account *a, const struct pmclog_account *b)
+{
+	account_combine(a, b, 1);
+}
+
+void account_sub(struct pmclog_account *a, const struct pmclog_account *b)
+{
+	account_combine(a, b, -1ULL);
+}
+
+/* fold_mutex prevents PMCs from being folded, and so freed, meanwhile. */
+static void sum_pmcs(struct hwpmc_owner *o, struct pmclog_account *a)
+{
+	struct pmc_count count;
+	struct hwpmc_pmc *pmc;
+	unsigned int row, cpu;
+
+	mutex_lock(&o->fold_mutex);
+	*a = o->log.retired;
+	for_each_pmc(o, row, pmc) {
+		for_each_possible_cpu(cpu) {
+			struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
+
+			if (!pc)
+				continue;
+			pmc_count_read(&count, &pc->stat);
+			account_add_count(a, &count);
+		}
+		cond_resched();
+	}
+	mutex_unlock(&o->fold_mutex);
+}
+
+static void sum_rings(struct hwpmc_owner *o, struct pmclog_account *a)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
+
+		if (!or)
+			continue;
+		a->proc_committed += READ_ONCE(or->proc_committed);
+		a->proc_dropped += READ_ONCE(or->proc_dropped);
+		a->late_answered += READ_ONCE(or->late_answered);
+	}
+	a->proc_dropped += atomic64_read(&o->noring_dropped);
+}
+
+/* stats_owner - an owner's statistics; exact while it produces nothing */
+void stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
+{
+	struct hwpmc_log *log = &o->log;
+	struct pmclog_account *a = &st->account;
+	u64 written, discarded;
+	unsigned int i;
+
+	memset(st, 0, sizeof(*st));
+	/* read before the committed count, so that in_rings is not negative */
+	written = atomic64_read(&log->written);
+	discarded = atomic64_read(&log->discarded);
+	smp_rmb();
+	sum_pmcs(o, a);
+	sum_rings(o, a);
+	a->written = written;
+	a->discarded = discarded;
+	a->in_rings = a->committed - a->written - a->discarded;
+	a->made = atomic64_read(&log->made_total);
+	st->intr_processed = a->committed;
+	st->intr_ignored = a->filtered;
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		st->intr_bufferfull += a->dropped[i];
+	st->syscalls = atomic64_read(&o->syscalls);
+	st->syscall_errors = atomic64_read(&o->syscall_errors);
+	st->buffer_requests = atomic64_read(&o->ring_requests);
+	st->buffer_requests_failed = atomic64_read(&o->ring_failures);
+	st->log_sweeps = atomic64_read(&log->sweeps);
+	st->bytes_written = atomic64_read(&log->bytes);
+	st->records_written = atomic64_read(&log->records);
+	st->log_errno = -READ_ONCE(log->error);
+}
+
+static void stats_combine(struct hwpmc_driverstats *to,
+			  const struct hwpmc_driverstats *from)
+{
+	to->intr_processed += from->intr_processed;
+	to->intr_ignored += from->intr_ignored;
+	to->intr_bufferfull += from->intr_bufferfull;
+	to->syscalls += from->syscalls;
+	to->syscall_errors += from->syscall_errors;
+	to->buffer_requests += from->buffer_requests;
+	to->buffer_requests_failed += from->buffer_requests_failed;
+	to->log_sweeps += from->log_sweeps;
+	to->bytes_written += from->bytes_written;
+	to->records_written += from->records_written;
+	account_add(&to->account, &from->account);
+}
+
+void stats_add_owner(struct hwpmc_owner *o)
+{
+	mutex_lock(&owners_mutex);
+	list_add(&o->node, &owners);
+	mutex_unlock(&owners_mutex);
+}
+
+/* The last reference to @o is dropped: its statistics are added to @gone. */
+void stats_remove_owner(struct hwpmc_owner *o)
+{
+	struct hwpmc_driverstats st;
+
+	stats_owner(o, &st);
+	mutex_lock(&owners_mutex);
+	list_del(&o->node);
+	stats_combine(&gone, &st);
+	mutex_unlock(&owners_mutex);
+}
+
+/* @fn: called under owners_mutex; may take the owner's fold_mutex */
+void stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
+			  void *arg)
+{
+	struct hwpmc_owner *o;
+
+	mutex_lock(&owners_mutex);
+	list_for_each_entry(o, &owners, node) {
+		fn(o, arg);
+		cond_resched();
+	}
+	mutex_unlock(&owners_mutex);
+}
+
+void stats_module(struct hwpmc_driverstats *st)
+{
+	struct hwpmc_driverstats one;
+	struct hwpmc_owner *o;
+
+	mutex_lock(&owners_mutex);
+	*st = gone;
+	list_for_each_entry(o, &owners, node) {
+		stats_owner(o, &one);
+		stats_combine(st, &one);
+	}
+	mutex_unlock(&owners_mutex);
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * User chains that the overflow handler could not read without faulting.
+ *
+ * The handler defers them to the task itself, as task work.  The task runs it
+ * before it returns to user mode, while the registers that it entered the kernel
+ * with are still in place.  One work item answers all samples that are taken until
+ * it begins to write its record.
+ *
+ * Each queued work item holds a reference to the module.  A task that does not
+ * return to user mode therefore keeps the module loaded.
+ */
+#include <linux/irq_work.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "chain_frame.h"
+#include "hwpmc.h"
+#include "record.h"
+#include "sample.h"
+#include "unwind/unwind.h"
+
+/* Per CPU: tasks sampled there that are still in the kernel, or faulting. */
+#define LATE_ITEMS	32
+
+/* Frames that fit into the longest record. */
+#define LATE_CHAIN_MAX	((unsigned int)				\
+	((PMCLOG_RECORD_MAX - sizeof(struct pmclog_ext_userchain)) / sizeof(u64)))
+
+enum late_state {
+	LATE_FREE,
+	LATE_CLAIMED,		/* by a handler that is filling it in */
+	LATE_ASKED,		/* answers the samples that are taken now */
+	LATE_ANSWERED,		/* the task is writing the record */
+};
+
+/**
+ * struct late - work of one task for one owner
+ * @work:  on the task's list while ASKED
+ * @state: handlers on the item's CPU, which may interrupt each other, change it
+ *	from FREE to CLAIMED to ASKED; the work makes the other changes, on any CPU
+ * @task:  set while CLAIMED; only compared, so not referenced
+ * @mm:    the mm of @task at that time; likewise
+ * @owner: set while CLAIMED; cleared with cmpxchg at the end of the owner's log.
+ *	Not referenced: read with preemption off, see chain_late_forget()
+ * @first: set while CLAIMED; a time before that of the first sample
+ *
+ * Static, because KASAN allocates memory to record the history of heap objects.
+ */
+struct late {
+	struct callback_head work;
+	enum late_state state;
+	struct task_struct *task;
+	struct mm_struct *mm;
+	struct hwpmc_owner *owner;
+	u64		first;
+};
+
+static DEFINE_PER_CPU(struct late, late_pool[LATE_ITEMS]);
+
+/*
+ * The return from an NMI to user mode does not check for task work; the return
+ * from an interrupt does, so an NMI sends one to its own CPU.
+ */
+static void late_nudge(struct irq_work *work)
+{
+}
+
+static DEFINE_PER_CPU(struct irq_work, late_irq_work);
+
+static bool read_frame(unsigned long fp, bool is32, unsigned long *next,
+		       unsigned long *ret)
+{
+	struct frame32 f32;
+	struct frame64 f64;
+
+	if (is32) {
+		if (copy_from_user(&f32, (void __user *)fp - FRAME32_BACK,
+				   sizeof(f32)))
+			return false;
+		*next = f32.next;
+		*ret = f32.ret;
+	} else {
+		if (copy_from_user(&f64, (void __user *)fp, sizeof(f64)))
+			return false;
+		*next = f64.next;
+		*ret = strip_pac(f64.ret);
+	}
+	return true;
+}
+
+/* As in chain_user.c, but absent pages are faulted in. */
+static unsigned int walk(u64 *pc, unsigned int max, struct pt_regs *regs,
+			 unsigned int *end)
+{
+	const bool is32 = regs_are_32bit(regs);
+	const unsigned long top = is32 ? FRAME32_TOP : FRAME64_TOP;
+	const size_t align = is32 ? sizeof(u32) : sizeof(u64);
+	unsigned long below = user_stack_pointer(regs) - 1;
+	unsigned long fp = first_frame(regs, is32);
+	unsigned long next, ret;
+	unsigned int n = 0;
+
+	pc[n++] = instruction_pointer(regs);
+	for (; is_frame(fp, below, top, align); below = fp, fp = next) {
+		if (n == max) {
+			*end |= CUT(DEPTH);
+			break;
+		}
+		if (!read_frame(fp, is32, &next, &ret)) {
+			*end |= CUT(USER);
+			break;
+		}
+		if (!is_user_code(ret))
+			break;
+		pc[n++] = ret;
+	}
+	*end |= whole_if_start(fp);
+	return n;
+}
+
+/*
+ * How the item's owner wants chains to be unwound.  False: the owner has closed.
+ * @u: its tables, referenced; or NULL for frame pointers
+ */
+static bool get_unwinder(struct late *item, struct unwinder **u)
+{
+	struct hwpmc_owner *o;
+
+	preempt_disable();	/* see chain_late_forget() */
+	o = READ_ONCE(item->owner);
+	*u = o ? smp_load_acquire(&o->unwinder) : NULL;
+	if (*u && !kref_get_unless_zero(&(*u)->ref)) {
+		*u = NULL;
+		o = NULL;
+	}
+	preempt_enable();
+	return o;
+}
+
+/* 0: no chain. */
+static unsigned int walk_for(struct late *item, u64 *pc, unsigned int max,
+			     struct pt_regs *regs, unsigned int *end)
+{
+	struct unwinder *u;
+	unsigned int n;
+
+	if (!get_unwinder(item, &u))
+		return 0;
+	n = u && !regs_are_32bit(regs) ?
+	    chain_tables_late(u, pc, max, regs, end) :
+	    walk(pc, max, regs, end);
+	if (u)
+		unwind_put(u);
+	return n;
+}
+
+static void commit(struct late *item, struct pmclog_ext_userchain *rec,
+		   unsigned int n, unsigned int end)
+{
+	u32 len = sizeof(*rec) + n * sizeof(u64);
+	struct hwpmc_owner *o;
+
+	rec->e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, len);
+	rec->e.h.spare = 0;
+	rec->e.cookie = PMCLOG_EXT_COOKIE;
+	rec->e.subtype = PMCLOG_EXT_USERCHAIN;
+	rec->e.version = 0;
+	rec->e.flags = end >> 8;
+	rec->first = item->first;
+	preempt_disable();
+	/* a sample taken from here on must queue a new item */
+	smp_store_release(&item->state, LATE_ANSWERED);
+	o = READ_ONCE(item->owner);
+	if (o) {
+		rec->pid = owner_pid_of(o, current);
+		rec->tid = owner_tid_of(o, current);
+		record_commit_late(o, rec, len);
+	}
+	preempt_enable();
+}
+
+/* If memory is short, the samples keep their cut chains. */
+static void answer(struct late *item)
+{
+	struct pt_regs *regs = user_regs();
+	struct pmclog_ext_userchain *rec;
+	unsigned int max, n, end = 0;
+
+	if (!READ_ONCE(item->owner) || !regs || !user_mode(regs))
+		return;
+	/* after an exec the sampled stack is gone; the new one may be private */
+	if (item->mm != current->mm)
+		return;
+	max = min(param_chain_depth(), LATE_CHAIN_MAX);
+	rec = kmalloc(struct_size(rec, pc, max),
+		      GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+	if (!rec)
+		return;
+	n = walk_for(item, rec->pc, max, regs, &end);
+	/* a killed task gets no pages, so its walk has ended early */
+	if (n && !fatal_signal_pending(current))
+		commit(item, rec, n, end);
+	kfree(rec);
+}
+
+/* The task returns to user mode, or exits: then it has no mm to walk. */
+static void late_work(struct callback_head *work)
+{
+	struct late *item = container_of(work, struct late, work);
+
+	answer(item);
+	WRITE_ONCE(item->owner, NULL);
+	smp_store_release(&item->state, LATE_FREE);
+	module_put(THIS_MODULE);	/* hwpmc_exit() waits for the rest */
+}
+
+/* An item of @o and the current task, or else a free one, or NULL. */
+static struct late *find_item(struct hwpmc_owner *o)
+{
+	struct late *item = this_cpu_ptr(&late_pool[0]), *unused = NULL;
+	unsigned int i;
+
+	for (i = 0; i < LATE_ITEMS; i++, item++) {
+		switch (smp_load_acquire(&item->state)) {
+		case LATE_FREE:
+			if (!unused)
+				unused = item;
+			break;
+		case LATE_ASKED:
+			/*
+			 * only current answers its own item; the handler may
+			 * interrupt current's exec or exit as it sets mm
+			 */
+			if (READ_ONCE(item->task) == current &&
+			    READ_ONCE(item->mm) == data_race(current->mm) &&
+			    READ_ONCE(item->owner) == o)
+				return item;
+			break;
+		default:
+			break;
+		}
+	}
+	/* a handler that interrupted this one may have taken the item */
+	if (unused && cmpxchg(&unused->state, LATE_FREE, LATE_CLAIMED) !=
+		      LATE_FREE)
+		unused = NULL;
+	return unused;
+}
+
+/*
+ * chain_late_ask - have the current task's user chain logged for @o later
+ *
+ * Called by the overflow handler.  False if that is impossible: the kernel does
+ * not export task_work_add(), the task is about to end, or too many tasks sampled
+ * on this CPU have not returned to user mode.
+ */
+bool chain_late_ask(struct hwpmc_owner *o)
+{
+	struct late *item = compat_can_follow() ? find_item(o) : NULL;
+
+	if (!item)
+		return false;
+	if (READ_ONCE(item->state) == LATE_ASKED)
+		return true;
+	WRITE_ONCE(item->task, current);
+	/* the interrupted exec or exit may be about to set it */
+	WRITE_ONCE(item->mm, data_race(current->mm));
+	WRITE_ONCE(item->owner, o);
+	item->first = ring_clock();
+	init_task_work(&item->work, late_work);
+	__module_get(THIS_MODULE);
+	/* no lock, and no wakeup of current: safe in any context */
+	if (compat_task_work_add(current, &item->work)) {
+		WRITE_ONCE(item->owner, NULL);
+		smp_store_release(&item->state, LATE_FREE);
+		module_put(THIS_MODULE);
+		return false;
+	}
+	smp_store_release(&item->state, LATE_ASKED);
+	if (in_nmi())
+		irq_work_queue(this_cpu_ptr(&late_irq_work));
+	return true;
+}
+
+/*
+ * chain_late_forget - after this returns, no chain is logged for @o any more
+ *
+ * No handler of @o runs any more.  Queued work stays queued and does nothing.
+ */
+void chain_late_forget(struct hwpmc_owner *o)
+{
+	bool any = false;
+	unsigned int cpu, i;
+
+	for_each_possible_cpu(cpu) {
+		struct late *item = per_cpu_ptr(&late_pool[0], cpu);
+
+		for (i = 0; i < LATE_ITEMS; i++)
+			any |= cmpxchg(&item[i].owner, o, NULL) == o;
+	}
+	if (any)
+		synchronize_rcu();	/* work that has seen @o has committed */
+}
+
+/* Initial values of a module's per-CPU variables are not relocated. */
+void chain_late_init(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		*per_cpu_ptr(&late_irq_work, cpu) =
+			IRQ_WORK_INIT_HARD(late_nudge);
+}
+
+/*
+ * Module exit: no work is left.  The caller must wait until the last work
+ * function has returned.
+ */
+void chain_late_exit(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(per_cpu_ptr(&late_irq_work, cpu));
+}

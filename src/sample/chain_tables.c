@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The user part of a call chain by unwind tables, innermost frame first.
+ *
+ * The overflow handler reads user memory where it is resident, if the process has
+ * a map that is not stale.  Otherwise it defers the chain to the task, which walks
+ * on its way to user mode (chain_late.c) with the same steps and may fault.
+ *
+ * Code that no table covers (code made at run time, programs without tables) is
+ * unwound by its frame pointer.
+ */
+#include <linux/nospec.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "chain_frame.h"
+#include "sample.h"
+#include "unwind/unwind.h"
+#include "unwind/unwind_recall.h"
+#include "unwind/unwind_step.h"
+
+/* Cache of recent table lookups, by hash; used by one handler at a time. */
+#define CACHE_BITS	9
+
+struct cached {
+	u64		pc;
+	u64		map;	/* the map's id; 0: unused entry */
+	bool		usual;	/* see unwind_is_usual() */
+	struct hwpmc_unwind_rule rule;
+};
+
+/* What one handler leaves for the next handler on its CPU */
+struct rule_cache {
+	struct unwind_recall recall;
+	struct cached	at[1 << CACHE_BITS];
+};
+
+/* The result of a lookup for an instruction */
+enum known {
+	KNOWN_RULE,
+	KNOWN_CODE,		/* in an object without a table, or in none (JIT) */
+	KNOWN_GAP,		/* in a gap of the object's table */
+	KNOWN_LATER,		/* a table may be supplied later */
+	KNOWN_NOT,		/* no rule can describe it; or it is not code */
+};
+
+struct rule_cache *rule_cache_new(int node)
+{
+	return kvzalloc_node(sizeof(struct rule_cache), GFP_KERNEL, node);
+}
+
+static enum known look_up(const struct unwind_map *map, u64 pc,
+			  const struct hwpmc_unwind_rule **rule)
+{
+	const struct unwind_area *a = unwind_map_area(map, pc);
+	u64 at;
+
+	if (!a)
+		return KNOWN_NOT;
+	if (!a->object)
+		return KNOWN_CODE;
+	switch (smp_load_acquire(&a->object->state)) {
+	case UNWIND_READY:
+		break;
+	case UNWIND_BARE:
+		return KNOWN_CODE;
+	default:
+		return KNOWN_LATER;
+	}
+	at = pc + a->bias;
+	*rule = at <= U32_MAX ? unwind_table_find(&a->object->table, at) : NULL;
+	if (!*rule)
+		return KNOWN_GAP;
+	return (*rule)->cfa == HWPMC_CFA_UNTOLD ? KNOWN_NOT : KNOWN_RULE;
+}
+
+static __always_inline struct cached *slot_of(struct rule_cache *cache,
+					      const struct unwind_map *map,
+					      u64 pc)
+{
+	return &cache->at[hash_64(pc ^ map->id, CACHE_BITS)];
+}
+
+static enum known look_up_and_keep(const struct unwind_map *map, u64 pc,
+				   struct cached *c,
+				   const struct hwpmc_unwind_rule **rule)
+{
+	enum known known = look_up(map, pc, rule);
+
+	if (known == KNOWN_RULE) {
+		c->pc = pc;
+		c->map = map->id;
+		c->rule = **rule;
+		c->usual = unwind_is_usual(*rule);
+	}
+	return known;
+}
+
+static __always_inline u64 strip(u64 pc)
+{
+	return strip_pac(pc);
+}
+
+/*
+ * User memory is open.  unwind_step() has checked that @addr is a user address.
+ * array_index_nospec() bounds it under speculation too, because the word that is
+ * read is used as an address again.
+ */
+static __always_inline bool read_open(void *arg, u64 addr, u64 *word)
+{
+	const u64 __user *p;
+
+	p = (const void __user *)array_index_nospec(addr, TASK_SIZE_MAX);
+	unsafe_get_user(*word, p, absent);
+	return true;
+absent:
+	return false;
+}
+
+static bool read_faulting(void *arg, u64 addr, u64 *word)
+{
+	return !copy_from_user(word, (const void __user *)addr, sizeof(*word));
+}
+
+static void begin(struct unwind_frame *f, struct pt_regs *regs)
+{
+	*f = (struct unwind_frame){
+		.pc = data_race(instruction_pointer(regs)),
+		.sp = data_race(user_stack_pointer(regs)),
+		.fp = data_race(first_frame(regs, false)),
+		.regs = regs,
+		.sp_known = true,
+		.fp_known = true,
+		.exact = true,
+	};
+#ifdef CONFIG_ARM64
+	f->lr = strip_pac(data_race(regs->regs[30]));
+	f->lr_known = true;
+#endif
+}
+
+/*
+ * Unwinds by the frame pointer.  A frame pointer of 0, where no table says
+ * otherwise, is the start of a thread: the loader's first function has no other
+ * mark.
+ */
+static __always_inline enum unwind_result
+by_frame_pointer(struct unwind_frame *f, enum known known, unwind_read read)
+{
+	if (!f->fp_known)
+		return UNWIND_NONSENSE;
+	if (!f->fp)
+		return known == KNOWN_RULE ? UNWIND_NONSENSE : UNWIND_TOP;
+	return unwind_step(f, &unwind_by_fp, read, NULL, strip);
+}
+
+static __always_inline enum unwind_result
+step(struct unwind_frame *f, enum known known,
+	const struct hwpmc_unwind_rule *rule, unwind_read read)
+{
+	enum unwind_result res;
+
+	switch (known) {
+	case KNOWN_RULE:
+		res = unwind_step(f, rule, read, NULL, strip);
+		/* after a frame that was unwound by its frame pointer */
+		if (res == UNWIND_NONSENSE && !f->sp_known)
+			res = by_frame_pointer(f, known, read);
+		return res;
+	case KNOWN_CODE:
+	case KNOWN_GAP:
+		return by_frame_pointer(f, known, read);
+	default:
+		return UNWIND_NONSENSE;
+	}
+}
+
+/* How a chain ends with @res */
+static __always_inline unsigned int end_of(enum unwind_result res)
+{
+	switch (res) {
+	case UNWIND_CALLER:	/* there is a caller, but no room for it */
+		return CUT(DEPTH);
+	case UNWIND_TOP:
+		return PMCLOG_CC_WHOLE;
+	case UNWIND_ABSENT:
+		return CUT(USER);
+	default:
+		return CUT(TABLE);
+	}
+}
+
+/* Only a caller in code, and in user memory, is recorded. */
+static __always_inline bool is_caller(enum known known, u64 pc)
+{
+	return known != KNOWN_NOT && is_user_code(pc);
+}
+
+static __always_inline bool open_user(void)
+{
+	return user_read_access_begin((void __user *)0, TASK_SIZE_MAX);
+}
+
+/*
+ * In the overflow handler.  User memory is open, except during a table lookup.
+ * @pc[0] is already set; the loop is bounded by @max.
+ */
+static unsigned int walk_open(const struct unwind_map *map,
+			      struct rule_cache *cache,
+			      const struct unwind_frame *from, u64 *pc,
+			      unsigned int max, unsigned int *end)
+{
+	struct unwind_frame f = *from;	/* mostly kept in registers */
+	const struct hwpmc_unwind_rule *rule;
+	enum unwind_result res;
+	unsigned int n = 0;
+	struct recall_walk w;
+	struct cached *c;
+	enum known known;
+	bool usual;
+	u64 at;
+
+	*end |= CUT(USER);
+	recall_begin(&w, &cache->recall, map->id);
+	if (!open_user())
+		return 1;
+	for (;;) {
+		at = f.pc - !f.exact;
+		c = slot_of(cache, map, at);
+		known = KNOWN_RULE;
+		rule = &c->rule;
+		if (unlikely(c->pc != at || c->map != map->id)) {
+			user_read_access_end();
+			known = look_up_and_keep(map, at, c, &rule);
+			if (!open_user())
+				return n ?: 1;
+		}
+		res = UNWIND_NONSENSE;
+		if (n && !is_caller(known, f.pc))
+			break;
+		if (n == max) {
+			res = UNWIND_CALLER;
+			break;
+		}
+		pc[n++] = f.pc;
+		usual = likely(known == KNOWN_RULE && c->usual && f.sp_known &&
+			       f.fp_known);
+		if (known != KNOWN_RULE)
+			rule = &unwind_by_fp;
+		recall_at(&w, &f, rule, usual);
+		if (usual)
+			res = unwind_step_usual(&f, rule, read_open, NULL,
+						strip);
+		else
+			res = step(&f, known, rule, read_open);
+		if (res != UNWIND_CALLER)
+			break;
+		recall_left(&w);
+		n = recall_follow(&w, &f, pc, n, max, read_open, NULL, strip);
+	}
+	user_read_access_end();
+	recall_end(&w);
+	*end = (*end & ~CUT(USER)) | end_of(res);
+	return n;
+}
+
+/* In the task: each read may fault. */
+static unsigned int walk_faulting(const struct unwind_map *map,
+				  struct unwind_frame *f, u64 *pc,
+				  unsigned int max, unsigned int *end)
+{
+	const struct hwpmc_unwind_rule *rule = NULL;
+	enum unwind_result res;
+	unsigned int n = 0;
+	enum known known;
+
+	do {
+		known = look_up(map, f->pc - !f->exact, &rule);
+		res = UNWIND_NONSENSE;
+		if (n && !is_caller(known, f->pc))
+			break;
+		res = UNWIND_CALLER;
+		if (n == max)
+			break;
+		pc[n++] = f->pc;
+		res = step(f, known, rule, read_faulting);
+	} while (res == UNWIND_CALLER);
+	*end |= end_of(res);
+	return n;
+}
+
+/*
+ * chain_tables - like chain_user(), by unwind tables
+ *
+ * Overflow handler: see sample.c.
+ */
+unsigned int chain_tables(const struct unwinder *u, struct rule_cache *cache,
+			  u64 *pc, unsigned int max, struct pt_regs *regs,
+			  unsigned int *end)
+{
+	const struct unwind_map *map;
+	struct unwind_frame f;
+	unsigned int n = 1;
+
+	if (!regs)
+		regs = user_regs();
+	if (!regs || !data_race(user_mode(regs)) ||
+	    data_race(regs_are_32bit(regs)) || !max)
+		return chain_user(pc, max, regs, end);
+	begin(&f, regs);
+	pc[0] = f.pc;
+	*end |= PMCLOG_CC_TABLES;
+	if (!may_fault_here())
+		goto later;
+	map = unwind_map_find(u, data_race(current->mm));
+	if (!cache || !map || READ_ONCE(map->stale) ||
+	    !user_memory_is_there(f.sp & ~7UL))
+		goto later;
+	faults_off();
+	n = walk_open(map, cache, &f, pc, max, end);
+	faults_on();
+	return n;
+later:
+	*end |= CUT(USER);
+	return 1;
+}
+
+/*
+ * chain_tables_late - the same in the task itself, on its way to user mode
+ *
+ * May sleep; creates the process' map if needed.  0: no map can be created.
+ */
+unsigned int chain_tables_late(struct unwinder *u, u64 *pc, unsigned int max,
+			       struct pt_regs *regs, unsigned int *end)
+{
+	struct unwind_map *map = unwind_map_get(u, current->mm);
+	struct unwind_frame f;
+	unsigned int n;
+
+	if (!map)
+		return 0;
+	begin(&f, regs);
+	*end |= PMCLOG_CC_TABLES;
+	n = walk_faulting(map, &f, pc, max, end);
+	unwind_map_put(map);
+	return n;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Contents of a CPU's ring: samples and process records on their way to the
+ * writing thread.
+ */
+#ifndef HWPMC_RECORD_H
+#define HWPMC_RECORD_H
+
+#include <linux/irq_work.h>
+
+#include "hwpmc.h"
+#include "ring/ring.h"
+
+/* the last part of a ring is reserved for process records */
+#define HWPMC_RING_KEEP_SHIFT	3	/* an eighth */
+
+/* kinds of ring records */
+enum hwpmc_kind {
+	KIND_SAMPLE	= 1,	/* struct pmclog_callchain */
+	KIND_RECORD	= 2,	/* any other record, ready-made */
+	KIND_MAP	= 3,	/* struct ring_map */
+	KIND_EXEC	= 4,	/* struct ring_exec */
+	KIND_SAMPLE_RAW	= 5,	/* as KIND_SAMPLE, then struct ring_raw */
+};
+
+/* A mapping; the writing thread builds the path and drops the file. */
+struct ring_map {
+	struct ring_stamp stamp;
+	struct file	*file;		/* referenced; NULL: anonymous */
+	u64		start;
+	u64		len;
+	u64		offset;
+	u32		pid;
+	u32		prot;
+	u32		vdso;
+	u32		pad;
+};
+
+/* The fields of a tracepoint; follows its sample. */
+struct ring_raw {
+	u32		len;		/* bytes of @data */
+	u32		size;		/* of all fields */
+	u8		data[];
+};
+
+struct ring_exec {
+	struct ring_stamp stamp;
+	struct file	*file;		/* referenced, may be NULL */
+	u64		base;
+	u64		dyn;
+	u32		pid;
+	u32		pmcid;
+};
+
+/* process records of a CPU, as read by the thread */
+struct proc_count {
+	u64	committed;
+	u64	dropped;
+	u64	first;
+	u64	last;
+};
+
+#define RING_NLOST	16
+
+/**
+ * struct owner_ring - an owner's ring of a CPU
+ * @wake: hard irq_work: wakes the writing thread at the watermark
+ * @proc_*: process records; written on this CPU in process context with
+ *	    preemption off, read by the writing thread
+ * @late_answered: deferred user chains among them; read anywhere
+ * @lost: pids whose records were lost: written on this CPU, read by the thread
+ * @proc_counted, @proc_look, @proc_seen, @proc_told: as in struct pmc_cpu
+ */
+struct owner_ring {
+	struct hwpmc_ring ring;
+	struct irq_work	wake;
+	struct hwpmc_owner *owner;
+	unsigned int	cpu;
+
+	u64		proc_committed;
+	u64		proc_dropped;
+	u64		proc_first;
+	u64		proc_last;
+	u64		late_answered;
+	u32		lost_head;
+	u32		lost[RING_NLOST];
+
+	u64		proc_counted;
+	u32		lost_tail;
+	struct proc_count proc_look, proc_seen;
+	u64		proc_told, proc_told_last;
+};
+
+/*
+ * Copies a few dozen words, often fewer: a string instruction of the processor
+ * would take longer to start.
+ */
+static inline void copy_words(u64 *to, const u64 *from, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		WRITE_ONCE(to[i], from[i]);	/* prevents memcpy() */
+}
+
+/* preemption off */
+static inline struct owner_ring *owner_this_ring(const struct hwpmc_owner *o)
+{
+	return smp_load_acquire(&o->rings[smp_processor_id()]);
+}
+
+static inline void stamp_header(struct ring_stamp *s, u32 type, u32 len)
+{
+	s->header = PMCLOG_HEADER(type, len);
+	s->spare = 0;
+}
+
+/* record.c: process records into rings; preemption off */
+void *record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
+		   struct owner_ring **ring, u64 *entered);
+void record_end(struct owner_ring *or, u64 entered);
+void record_commit(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid);
+void record_commit_late(struct hwpmc_owner *o, const void *rec, u32 len);
+void record_lost(struct hwpmc_owner *o, u32 pid);
+void ring_wake_if_needed(struct owner_ring *or);
+
+#endif /* HWPMC_RECORD_H */

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From a counter's overflow to a committed sample.
+ *
+ * Everything below runs in the overflow handler: NMI, IRQ or process context
+ * with preemption off, possibly with a runqueue lock held.  It takes no lock,
+ * allocates nothing, never faults, and each loop is bounded.
+ */
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <asm/ptrace.h>
+
+#include "compat.h"
+#include "hwpmc.h"
+#include "pmc/pmc.h"
+#include "record.h"
+#include "sample.h"
+#include "unwind/unwind.h"
+
+/*
+ * Nesting depth of handlers that interrupt each other; deeper ones drop their
+ * sample.
+ */
+#define SCRATCH_LEVELS	4
+
+/*
+ * A chain is unwound into this memory first, so that the ring reserves exactly
+ * its length.  Shared by all owners; the level counts the handlers on this CPU.
+ */
+struct scratch {
+	struct chain_steps *steps;	/* see chain_steps.c; may be NULL */
+	struct rule_cache *cache;	/* see chain_tables.c; may be NULL */
+	u64 pc[PMCLOG_CHAIN_MAX + CHAIN_SLACK];
+};
+
+static struct scratch **scratch;	/* by CPU; SCRATCH_LEVELS each */
+static DEFINE_PER_CPU(unsigned int, scratch_level);
+
+static struct scratch *scratch_new(unsigned int cpu)
+{
+	struct scratch *sc;
+
+	sc = kvzalloc_node(SCRATCH_LEVELS * sizeof(*sc), GFP_KERNEL,
+			   cpu_to_node(cpu));
+	/*
+	 * only the first level has caches: nested handlers without locks would
+	 * tear entries
+	 */
+	if (sc)
+		sc->steps = chain_steps_new(cpu_to_node(cpu));
+	if (sc)
+		sc->cache = rule_cache_new(cpu_to_node(cpu));
+	return sc;
+}
+
+int sample_init(void)
+{
+	unsigned int cpu;
+
+	scratch = kcalloc(nr_cpu_ids, sizeof(*scratch), GFP_KERNEL);
+	if (!scratch)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu) {
+		scratch[cpu] = scratch_new(cpu);
+		if (!scratch[cpu]) {
+			sample_exit();
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* No event exists any more. */
+void sample_exit(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (scratch[cpu]) {
+			chain_steps_free(scratch[cpu]->steps);
+			kvfree(scratch[cpu]->cache);
+		}
+		kvfree(scratch[cpu]);
+	}
+	kfree(scratch);
+}
+
+/*
+ * Counts a drop.  The window of a PMC's losses begins again with the first drop
+ * that the writer thread has not counted yet.  Any context.  Atomic, because
+ * perf may have moved the event to another CPU than @pc's.
+ */
+static void count_drop(struct pmc_cpu *pc, unsigned int cause, u64 now)
+{
+	struct pmc_stat *st = &pc->stat;
+
+	if (atomic64_read(&st->dropped[cause]) ==
+	    READ_ONCE(pc->counted[cause]))
+		WRITE_ONCE(st->first[cause], now);
+	WRITE_ONCE(st->last[cause], now);
+	atomic64_inc(&st->dropped[cause]);
+}
+
+/*
+ * Is @pc in the caller of tracepoint probes?  It does not tell where the event
+ * was.
+ */
+static bool is_caller(const struct hwpmc_pmc *pmc, u64 pc)
+{
+	return pc - pmc->caller < pmc->caller_size;
+}
+
+static unsigned int user_part(struct scratch *sc, const struct pmc_cpu *pc,
+				u64 *to, unsigned int max,
+				struct pt_regs *regs, unsigned int *end)
+{
+	if (pc->pmc->flags & HWPMC_F_UNWIND)
+		return chain_tables(pc->pmc->owner->unwinder, sc->cache, to,
+				    max, regs, end);
+	return chain_user(to, max, regs, end);
+}
+
+/*
+ * Unwinds the call chain of a sample of @pc.  Returns its length; @end: see
+ * CUT().
+ */
+static unsigned int unwind(struct scratch *sc, struct pmc_cpu *pc,
+			   struct pt_regs *regs, unsigned int *end)
+{
+	unsigned int max = param_chain_depth();
+	unsigned int n;
+
+	*end = 0;
+	if (user_mode(regs))
+		return user_part(sc, pc, sc->pc, max, regs, end);
+	n = chain_kernel(sc->pc, max, regs, sc->steps, end);
+	if (n > 1 && is_caller(pc->pmc, sc->pc[0]))
+		memmove(sc->pc, sc->pc + 1, --n * sizeof(*sc->pc));
+	/* nothing can follow a kernel part that was cut by the depth */
+	if ((pc->pmc->flags & HWPMC_F_USERCALLCHAIN) && !(*end & CUT(DEPTH)))
+		n += user_part(sc, pc, sc->pc + n, max - n, NULL, end);
+	return n;
+}
+
+/* Counts the cuts of a committed sample.  Its user part may be deferred. */
+static void count_end(struct pmc_stat *st, u32 flags)
+{
+	unsigned int cause;
+
+	if (flags & PMCLOG_CC_USERLATE)
+		local64_inc(&st->late);
+	if (!(flags & PMCLOG_CC_CUT_ANY))
+		return;
+	local64_inc(&st->cut);
+	for (cause = 0; cause < PMCLOG_CUT_NCAUSE; cause++)
+		if (flags & PMCLOG_CC_CUT(cause))
+			local64_inc(&st->cut_by[cause]);
+}
+
+static u32 place_flags(struct pt_regs *regs)
+{
+	return user_mode(regs) ? PMCLOG_CC_USERSPACE : 0;
+}
+
+static bool commit(struct owner_ring *or, const struct pmc_cpu *pc,
+		   u32 flags, const u64 *chain, unsigned int n,
+		   const struct perf_raw_record *raw, u64 *now,
+		   unsigned int *cause)
+{
+	const struct hwpmc_pmc *pmc = pc->pmc;
+	struct pmclog_callchain *cc;
+	enum ring_result res;
+	struct ring_stamp *s;
+	u32 len = sizeof(*cc) + n * sizeof(u64);
+
+	s = ring_reserve(&or->ring, len + (raw ? raw_room(raw) : 0),
+			 raw ? KIND_SAMPLE_RAW : KIND_SAMPLE,
+			 or->ring.size >> HWPMC_RING_KEEP_SHIFT, now, &res);
+	if (!s) {
+		*cause = res == RING_FULL ? PMCLOG_DROP_FULL :
+					    PMCLOG_DROP_CONTENDED;
+		return false;
+	}
+	stamp_header(s, PMCLOG_T_CALLCHAIN, len);
+	cc = (struct pmclog_callchain *)s;
+	cc->pid = owner_pid_of(pmc->owner, current);
+	cc->tid = owner_tid_of(pmc->owner, current);
+	cc->pmcid = pmc->id;
+	cc->cpuflags = PMCLOG_CC_CPUFLAGS(pc->cpu, flags);
+	copy_words((u64 *)(cc + 1), chain, n);
+	if (raw)
+		raw_fill((struct ring_raw *)&cc->pc[n], raw);
+	return true;
+}
+
+/* A system-wide PMC leaves out its opener without HWPMC_F_INCLUDE_OWNER. */
+static bool is_own_doing(const struct hwpmc_pmc *pmc)
+{
+	return pmc->mode == HWPMC_MODE_SS &&
+	       !(pmc->flags & HWPMC_F_INCLUDE_OWNER) &&
+	       /* cleared if the parent reaps current while it still runs */
+	       data_race(task_tgid(current)) == pmc->owner->opener;
+}
+
+/* RECORD has not started all counters yet, or is stopping them. */
+static bool is_too_soon(const struct hwpmc_pmc *pmc)
+{
+	return READ_ONCE(pmc->gated) && !READ_ONCE(pmc->owner->gate_open);
+}
+
+/*
+ * The writer thread is not sampled.  A user-mode counter that skids into the
+ * kernel has no useful address.
+ */
+static bool unwanted(const struct hwpmc_pmc *pmc, struct pt_regs *regs)
+{
+	return current == READ_ONCE(pmc->owner->log.task) ||
+	       (pmc->attr.exclude_kernel && !user_mode(regs)) ||
+	       ((pmc->flags & HWPMC_F_EXCLUDE_IDLE) && is_idle_task(current)) ||
+	       is_own_doing(pmc) || is_too_soon(pmc) ||
+	       (rcu_access_pointer(pmc->filter) && filter_refuses(pmc, regs));
+}
+
+/* The scratch memory of this handler's level, or NULL if too deep. */
+static struct scratch *scratch_get(int cpu)
+{
+	unsigned int level = this_cpu_inc_return(scratch_level);
+
+	return level <= SCRATCH_LEVELS ? &scratch[cpu][level - 1] : NULL;
+}
+
+static void scratch_put(void)
+{
+	this_cpu_dec(scratch_level);
+}
+
+static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
+		       const struct perf_raw_record *raw, struct pt_regs *regs)
+{
+	unsigned int cause = PMCLOG_DROP_NESTED, end, n;
+	struct scratch *sc = scratch_get(pc->cpu);
+	u32 flags = place_flags(regs);
+	u64 now;
+
+	if (!sc) {
+		count_drop(pc, cause, ring_clock());
+		goto out;
+	}
+	n = unwind(sc, pc, regs, &end);
+	if (!(pc->pmc->flags & HWPMC_F_CALLCHAIN)) {	/* only the first pc */
+		n = 1;
+		end = 0;
+	}
+	if (unlikely(end & CUT(USER)) && chain_late_ask(pc->pmc->owner))
+		end = (end & ~CUT(USER)) | PMCLOG_CC_USERLATE;
+	flags |= end;
+	if (commit(or, pc, flags, sc->pc, n, raw, &now, &cause)) {
+		local64_inc(&pc->stat.committed);
+		if (unlikely(flags & (PMCLOG_CC_CUT_ANY | PMCLOG_CC_USERLATE)))
+			count_end(&pc->stat, flags);
+	} else {
+		count_drop(pc, cause, now);
+	}
+out:
+	scratch_put();
+}
+
+static void take_place(struct owner_ring *or, struct pmc_cpu *pc,
+		       const struct perf_raw_record *raw, struct pt_regs *regs)
+{
+	u64 ip = instruction_pointer(regs), now;
+	unsigned int cause;
+
+	if (commit(or, pc, place_flags(regs), &ip, 1, raw, &now, &cause))
+		local64_inc(&pc->stat.committed);
+	else
+		count_drop(pc, cause, now);
+}
+
+static void take(struct owner_ring *or, struct pmc_cpu *pc,
+		 const struct perf_raw_record *raw, struct pt_regs *regs)
+{
+	if ((pc->pmc->flags & HWPMC_F_CALLCHAIN) ||
+	    is_caller(pc->pmc, instruction_pointer(regs)))
+		take_chain(or, pc, raw, regs);
+	else
+		take_place(or, pc, raw, regs);
+	if (unlikely(pc->pmc->flags & HWPMC_F_TRIGGER))
+		trigger_overflow(or, pc->pmc);
+}
+
+/*
+ * The statistics change between ring_enter() and ring_exit() only, so a quiet
+ * look at the ring sees them all together.  A sampling PMC runs only with a
+ * log, so there is a ring unless its allocation failed when this CPU came
+ * online.  perf may move an event to another CPU.  A handler there must not
+ * write to this CPU's ring, so its samples are dropped as if there were no
+ * ring.
+ */
+static void overflow(struct pmc_cpu *pc, struct perf_event *event,
+		     const struct perf_sample_data *data, struct pt_regs *regs)
+{
+	const struct perf_raw_record *raw = NULL;
+	struct owner_ring *or = READ_ONCE(pc->pmc->owner->rings[pc->cpu]);
+	u64 entered;
+
+	if (unlikely(!or || pc->cpu != smp_processor_id())) {
+		/* not counted in overflows: pmc_count_read() adds it */
+		count_drop(pc, PMCLOG_DROP_NORING, ring_clock());
+		return;
+	}
+	entered = ring_enter(&or->ring);
+	local64_inc(&pc->stat.overflows);
+	if (compat_event_throttled(event))
+		local64_inc(&pc->stat.throttled);
+	if (pc->pmc->flags & HWPMC_F_RAW)
+		raw = compat_raw(data);
+	if (unwanted(pc->pmc, regs))
+		local64_inc(&pc->stat.filtered);
+	else
+		take(or, pc, raw, regs);
+	ring_exit(&or->ring, entered);
+	ring_wake_if_needed(or);
+}
+
+/* hwpmc_overflow - overflow handler of an event of a CPU */
+void hwpmc_overflow(struct perf_event *event, struct perf_sample_data *data,
+		    struct pt_regs *regs)
+{
+	overflow(event->overflow_handler_context, event, data, regs);
+}
+
+/* hwpmc_overflow_thread - overflow handler of an event of a thread */
+void hwpmc_overflow_thread(struct perf_event *event,
+			   struct perf_sample_data *data,
+			   struct pt_regs *regs)
+{
+	struct hwpmc_pmc *pmc = event->overflow_handler_context;
+
+	overflow(pmc->cpus[smp_processor_id()], event, data, regs);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * GETATBASE: the address of a process' run-time loader.
+ *
+ * The kernel passes it to the program in the auxiliary vector, and keeps a copy
+ * in the mm; the process may have overwritten the vector in its own memory.
+ */
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+
+#include "compat.h"
+#include "log/emit.h"
+#include "hooks.h"
+#include "hwpmc.h"
+
+/*
+ * Returns the process' mm, referenced, and sets @is32 if its words have 32 bits.
+ * NULL: the process has no mm, or no longer.  Under access_hold(), so that no exec
+ * replaces the mm.
+ */
+static struct mm_struct *memory_of(struct task_struct *leader, bool *is32)
+{
+	struct task_struct *user = memory_user(leader);
+	struct mm_struct *mm;
+
+	if (!user)
+		return NULL;
+	mm = get_task_mm(user);
+	*is32 = compat_task_is_32bit(user);
+	put_task_struct(user);
+	return mm;
+}
+
+/* EAGAIN: an exec has installed a new mm, but not yet filled it in. */
+static int look(struct hwpmc_owner *o, struct task_struct *leader, u64 *base)
+{
+	struct mm_struct *mm = NULL;
+	bool is32;
+	int err;
+
+	err = access_hold(leader);
+	if (err)
+		return err;
+	err = access_attach(o, leader);
+	if (!err)
+		mm = memory_of(leader, &is32);
+	access_release(leader);
+	if (!mm)
+		return err ?: -ESRCH;
+	/* exec sets this last, when all else is in place */
+	if (READ_ONCE(mm->start_code)) {
+		smp_rmb();
+		/* PR_SET_MM_AUXV of prctl(2) may overwrite it */
+		*base = data_race(auxv_base(mm, is32));
+	} else {
+		err = -EAGAIN;
+	}
+	mmput(mm);
+	return err;
+}
+
+/*
+ * atbase_get - GETATBASE; under owner->mutex
+ *
+ * EINVAL: a negative pid.  ESRCH: no such process, or it is ending, or it is a
+ * kernel thread.  EPERM: the caller could not attach a PMC to it either.  EINTR.
+ */
+int atbase_get(struct hwpmc_owner *o, struct hwpmc_atbase *a)
+{
+	struct task_struct *leader;
+	int err;
+
+	if (a->pid < 0 || a->reserved)
+		return -EINVAL;
+	rcu_read_lock();
+	leader = get_pid_task(a->pid ? find_vpid(a->pid) : task_tgid(current),
+			      PIDTYPE_TGID);
+	rcu_read_unlock();
+	if (!leader)
+		return -ESRCH;
+	for (;;) {
+		err = look(o, leader, &a->base);
+		if (err != -EAGAIN)
+			break;
+		schedule_timeout_interruptible(1);
+		if (signal_pending(current)) {
+			err = -EINTR;
+			break;
+		}
+	}
+	put_task_struct(leader);
+	return err;
+}

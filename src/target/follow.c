@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Targets that fork, exec, exit and leave the CPU.
+ *
+ * The hooks run where nothing may sleep or allocate, also on PREEMPT_RT.  They
+ * leave the work to the task itself, on its way to user mode or in its exit.  So a
+ * new task has its counters before it executes any instruction of its own, and the
+ * counts of a process are complete when its parent sees its end.
+ *
+ * Queued work holds references to what it needs and to the module, whose exit
+ * waits until the last work has returned.
+ */
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/rhashtable.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "hwpmc.h"
+#include "pmc/pmc.h"
+#include "sample/record.h"
+#include "target.h"
+
+/* Commits a complete record, if there is a log.  Process context. */
+void record_now(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
+{
+	preempt_disable();
+	if (READ_ONCE(o->hooked))
+		record_commit(o, rec, len, pid);
+	preempt_enable();
+}
+
+/*
+ * False: @task has run its last works.  That is never so for a child that does not
+ * run yet, or for the current task in a hook, so what a hook takes is not leaked.
+ */
+static bool leave_work(struct task_struct *task, struct callback_head *work,
+		       task_work_func_t fn)
+{
+	init_task_work(work, fn);
+	__module_get(THIS_MODULE);
+	if (!compat_task_work_add(task, work))
+		return true;
+	module_put(THIS_MODULE);
+	return false;
+}
+
+/*
+ * Ends a thread's work.  Must be its last step, since it may drop the last
+ * reference to anything.
+ */
+static void work_done(struct target_thread *tt)
+{
+	thread_put(tt);
+	module_put(THIS_MODULE);
+}
+
+/* Runs before its thread can fork again.  Also adds threads that were missed. */
+static void refill_work(struct callback_head *head)
+{
+	struct target_thread *tt = container_of(head, struct target_thread,
+						refill);
+	struct hwpmc_target *t = tt->target;
+	struct hwpmc_owner *o = t->owner;
+
+	if (!READ_ONCE(tt->slot))
+		xchg(&tt->slot, kzalloc(sizeof(*tt->slot), GFP_KERNEL_ACCOUNT));
+	clear_bit(0, &tt->refilling);
+	if (READ_ONCE(t->missed)) {
+		mutex_lock(&o->targets_mutex);
+		if (!t->gone && thread_follow_all(t, false))
+			atomic64_inc(&o->noring_dropped);
+		mutex_unlock(&o->targets_mutex);
+	}
+	work_done(tt);
+}
+
+/*
+ * The fork was logged to a log that has ended since, or is about to: the next
+ * log has only the parent.
+ */
+static void tell_again(const struct hwpmc_target *parent,
+		       const struct hwpmc_target *t)
+{
+	struct pmclog_procfork f = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_PROCFORK, sizeof(f)),
+		.oldpid = parent->nr,
+		.newpid = t->nr,
+	};
+	struct pmclog_proc_create p = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_PROC_CREATE,
+					  PMCLOG_PROC_CREATE_LEN),
+		.pid = t->nr,
+	};
+
+	strscpy(p.comm, current->comm, sizeof(p.comm));
+	record_now(t->owner, &f, sizeof(f), t->nr);
+	record_now(t->owner, &p, PMCLOG_PROC_CREATE_LEN, t->nr);
+}
+
+/*
+ * An attach that is logged between the fork and now may stand after the fork in
+ * the log.  Then the log does not show which PMCs the child inherits.
+ */
+static void tell_attach(const struct hwpmc_target *t, const struct fork_slot *slot,
+			const struct hwpmc_pmc *pmc)
+{
+	unsigned long now = READ_ONCE(t->owner->log.attaches);
+
+	if (now % 2 || now != slot->attaches)
+		target_log_attach(t, pmc);
+}
+
+/*
+ * The new process gets all PMCs that its parent has for descendants, or none, so
+ * that it never reports counts that are incomplete.
+ */
+static int follow_process(struct hwpmc_target *parent,
+			  const struct fork_slot *slot)
+{
+	struct hwpmc_owner *o = parent->owner;
+	struct pid *pid = task_tgid(current);
+	struct target_link *link, *mine;
+	struct hwpmc_target *t;
+	bool made;
+	int err = 0;
+
+	rcu_read_lock();
+	t = target_find_rcu(o, pid);	/* an attach may have been faster */
+	rcu_read_unlock();
+	made = !t;
+	if (made) {
+		t = target_new(o, pid, owner_pid_of(o, current));
+		if (!t)
+			return -ENOMEM;
+		/* the records of the fork have these */
+		t->names_log = parent->names_log;
+		t->maps_log = parent->maps_log;
+		if (slot->telling != READ_ONCE(o->log.telling))
+			tell_again(parent, t);
+	}
+	list_for_each_entry(link, &parent->links, node) {
+		if (!link_logs(link, HWPMC_F_DESCENDANTS) ||
+		    target_find_link(t, link->pmc))
+			continue;
+		mine = target_link(t, link->pmc);
+		if (!mine) {
+			err = -ENOMEM;
+			break;
+		}
+		mine->fresh = link->fresh;
+		mine->told_log = link->told_log;
+		tell_attach(t, slot, link->pmc);
+	}
+	kref_get(&t->ref);	/* in the owner's list: not zero */
+	if (!err)
+		err = thread_follow(t, current);
+	/* the fork preceded the start of this log's process records */
+	if (READ_ONCE(o->hooked) && t->names_log != READ_ONCE(o->log.telling))
+		log_want_dump(o);
+	if (err && made)
+		target_detach_all(t);
+	else
+		target_settle(t);
+	target_put(t);
+	return err;
+}
+
+/* In the new task, before its first instruction in user mode. */
+static void fork_work(struct callback_head *head)
+{
+	struct fork_slot *slot = container_of(head, struct fork_slot, work);
+	struct hwpmc_target *t = slot->target;
+	struct hwpmc_owner *o = t->owner;
+	int err = 0;
+
+	mutex_lock(&o->targets_mutex);
+	if (!t->gone)
+		err = slot->process ? follow_process(t, slot) :
+				      thread_follow(t, current);
+	atomic_dec(&t->pending);
+	target_settle(t);
+	mutex_unlock(&o->targets_mutex);
+	if (err) {
+		/* a user at the limit must not flood the kernel log */
+		if (err != -EDQUOT)
+			pr_warn_ratelimited("%s (%d) is not followed: %d\n",
+					    current->comm, current->pid, err);
+		atomic64_inc(&o->noring_dropped);
+	}
+	target_put(t);
+	kfree(slot);
+	module_put(THIS_MODULE);
+}
+
+static bool leave_slot(struct target_thread *tt, struct fork_slot *slot,
+		       struct task_struct *child, bool process)
+{
+	struct hwpmc_target *t = tt->target;
+
+	slot->target = t;
+	slot->process = process;
+	slot->telling = READ_ONCE(t->owner->log.telling);
+	slot->attaches = READ_ONCE(t->owner->log.attaches);
+	/* not zero: its thread holds a reference, and the refill holds the thread */
+	kref_get(&t->ref);
+	atomic_inc(&t->pending);
+	if (leave_work(child, &slot->work, fork_work))
+		return true;
+	atomic_dec(&t->pending);
+	target_put(t);		/* not the last: the thread has one */
+	return false;
+}
+
+static bool take_slot(struct target_thread *tt, struct task_struct *child,
+		      bool process)
+{
+	struct fork_slot *slot = xchg(&tt->slot, NULL);
+
+	if (!slot || leave_slot(tt, slot, child, process))
+		return slot;
+	xchg(&tt->slot, slot);
+	return false;
+}
+
+static void fork_thread(struct target_thread *tt, void *arg)
+{
+	struct hwpmc_target *t = tt->target;
+	struct task_struct *child = arg;
+	bool process = !same_thread_group(child, current);
+
+	if (process && !READ_ONCE(t->descend))
+		return;
+	/* the refill holds the thread until the task is back in user mode */
+	if (!test_and_set_bit(0, &tt->refilling)) {
+		if (!kref_get_unless_zero(&tt->ref))
+			return;
+		if (!leave_work(current, &tt->refill, refill_work))
+			return;		/* the task forks no more */
+	}
+	if (!compat_leaves_works(child) && take_slot(tt, child, process))
+		return;
+	if (process)
+		atomic64_inc(&t->owner->noring_dropped);
+	else
+		WRITE_ONCE(t->missed, true);
+}
+
+/*
+ * The current task has created a thread, and has no counters itself yet for some
+ * of its targets: an attach is in progress, and looks again.
+ */
+static void note_missed(struct rhlist_head *list)
+{
+	struct rhlist_head *threads = threads_find_rcu(current), *pos;
+	struct hwpmc_target *t;
+
+	for_each_target_rcu(t, pos, list)
+		if (!thread_among_rcu(threads, t))
+			WRITE_ONCE(t->missed, true);
+}
+
+/*
+ * follow_fork - the current task has created @child, which does not run yet
+ * @list: what targets_find_rcu() has found for the current task
+ *
+ * Tracepoint: RCU read section, preemption off.  Kernel threads are skipped: they
+ * never return to user mode.
+ */
+void follow_fork(struct task_struct *child, struct rhlist_head *list)
+{
+	/* a softirq may clear PF_MEMALLOC of the task it interrupts for a while */
+	if (data_race(child->flags | current->flags) & PF_KTHREAD)
+		return;
+	thread_for_each_rcu(current, fork_thread, child);
+	note_missed(list);
+}
+
+/*
+ * perf removes all counters, of any owner, from a task that execs a set-id program
+ * or one that it may not read.
+ */
+static bool lost_events(const struct target_thread *tt)
+{
+	const struct thread_event *te;
+
+	list_for_each_entry(te, &tt->events, node)
+		if (compat_event_is_gone(te->event))
+			return true;
+	return false;
+}
+
+static void exec_work(struct callback_head *head)
+{
+	struct target_thread *tt = container_of(head, struct target_thread,
+						exec);
+	struct hwpmc_target *t = tt->target;
+	struct hwpmc_owner *o = t->owner;
+
+	clear_bit(0, &tt->execing);
+	mutex_lock(&o->targets_mutex);
+	if (!tt->gone && (lost_events(tt) || !access_still(o, current)))
+		target_detach_all(t);
+	mutex_unlock(&o->targets_mutex);
+	work_done(tt);
+}
+
+static void exec_thread(struct target_thread *tt, void *arg)
+{
+	if (test_and_set_bit(0, &tt->execing))
+		return;
+	if (kref_get_unless_zero(&tt->ref))
+		leave_work(current, &tt->exec, exec_work);
+}
+
+/* The current task has execed a new image.  Tracepoint. */
+void follow_exec(void)
+{
+	thread_for_each_rcu(current, exec_thread, NULL);
+}
+
+static void exit_work(struct callback_head *head)
+{
+	struct target_thread *tt = container_of(head, struct target_thread,
+						exit);
+	struct hwpmc_target *t = tt->target;
+	struct hwpmc_owner *o = t->owner;
+
+	mutex_lock(&o->targets_mutex);
+	if (!tt->gone) {
+		thread_drop(tt);
+		target_settle(t);
+	}
+	mutex_unlock(&o->targets_mutex);
+	work_done(tt);
+}
+
+static void exit_thread_work(struct target_thread *tt, void *arg)
+{
+	if (kref_get_unless_zero(&tt->ref))
+		leave_work(current, &tt->exit, exit_work);
+}
+
+/* @task, which is current, exits.  Tracepoint. */
+void follow_exit(struct task_struct *task)
+{
+	thread_for_each_rcu(task, exit_thread_work, NULL);
+}
+
+static void log_slice(struct target_thread *tt, struct thread_event *te)
+{
+	u64 value = compat_event_count(te->event);
+	struct pmclog_proccsw c = thread_slice(tt, te, value);
+
+	te->told = value;
+	if (c.value)
+		record_commit(tt->target->owner, &c, sizeof(c),
+			      PMCLOG_PID_KERNEL);
+}
+
+static void switch_thread(struct target_thread *tt, void *arg)
+{
+	struct thread_event *te;
+
+	if (!READ_ONCE(tt->target->owner->hooked))
+		return;
+	list_for_each_entry_rcu(te, &tt->events, node)
+		if (te->logged)
+			log_slice(tt, te);
+}
+
+/*
+ * follow_switch - @prev leaves this CPU while its counters still count
+ *
+ * Tracepoint, runqueue lock held, interrupts off.
+ */
+void follow_switch(struct task_struct *prev)
+{
+	thread_for_each_rcu(prev, switch_thread, NULL);
+}

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The threads of targets, and an event in each thread for each PMC.
+ *
+ * perf's inheritance is not used: it would copy all of a task's events for each
+ * child, and has no counts of single processes.  All under owner->targets_mutex
+ * unless stated otherwise.
+ */
+#include <linux/rculist.h>
+#include <linux/rhashtable.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "hwpmc.h"
+#include "pmc/pmc.h"
+#include "sample/sample.h"
+#include "target.h"
+
+#define SCAN_TRIES	1000	/* for a process that keeps creating threads */
+
+/* By task: a key has one entry, which lists the threads of all owners. */
+static struct rhltable threads;
+
+static const struct rhashtable_params by_task = {
+	.key_len = sizeof(struct task_struct *),
+	.key_offset = offsetof(struct target_thread, task),
+	.head_offset = offsetof(struct target_thread, hash),
+	.automatic_shrinking = true,
+};
+
+int threads_init(void)
+{
+	return rhltable_init(&threads, &by_task);
+}
+
+/* No target is left. */
+void threads_exit(void)
+{
+	rhltable_destroy(&threads);
+}
+
+/*
+ * threads_find_rcu - the thread records of all owners for @task, or NULL
+ *
+ * RCU read section; also with the runqueue lock held.
+ */
+struct rhlist_head *threads_find_rcu(const struct task_struct *task)
+{
+	return rhltable_lookup(&threads, &task, by_task);
+}
+
+/*
+ * thread_for_each_rcu - call @fn for each owner's record of @task
+ *
+ * RCU read section, preemption off; also with the runqueue lock held.
+ */
+void thread_for_each_rcu(const struct task_struct *task,
+			 void (*fn)(struct target_thread *tt, void *arg),
+			 void *arg)
+{
+	struct target_thread *tt;
+	struct rhlist_head *pos;
+
+	rhl_for_each_entry_rcu(tt, pos, threads_find_rcu(task), hash)
+		fn(tt, arg);
+}
+
+/* @t's record in the result of threads_find_rcu().  RCU read section. */
+struct target_thread *thread_among_rcu(struct rhlist_head *list,
+				       const struct hwpmc_target *t)
+{
+	struct target_thread *tt;
+	struct rhlist_head *pos;
+
+	rhl_for_each_entry_rcu(tt, pos, list, hash)
+		if (tt->target == t)
+			return tt;
+	return NULL;
+}
+
+/* RCU read section. */
+static struct target_thread *thread_find_rcu(const struct hwpmc_target *t,
+					     const struct task_struct *task)
+{
+	return thread_among_rcu(threads_find_rcu(task), t);
+}
+
+static void thread_free(struct kref *ref)
+{
+	struct target_thread *tt = container_of(ref, struct target_thread, ref);
+
+	kfree(tt->slot);
+	put_task_struct(tt->task);
+	target_put(tt->target);
+	kfree_rcu(tt, rcu);
+}
+
+/* Any process context. */
+void thread_put(struct target_thread *tt)
+{
+	kref_put(&tt->ref, thread_free);
+}
+
+/* Stops the event and adds it to @stopped, for thread_events_drop(). */
+void thread_event_stop(struct target_thread *tt, struct thread_event *te,
+		       struct list_head *stopped)
+{
+	list_del_rcu(&te->node);
+	perf_event_disable(te->event);
+	te->thread = tt;
+	list_add_tail(&te->stopped, stopped);
+}
+
+/* Adds the event's count to its link, logs its last slice, and drops it. */
+static void drop_stopped(struct thread_event *te)
+{
+	struct target_thread *tt = te->thread;
+	struct pmclog_proccsw slice;
+	struct count_sum last;
+
+	last.value = perf_event_read_value(te->event, &last.enabled,
+					   &last.running);
+	sum_add(&te->link->sum, &last);
+	slice = thread_slice(tt, te, last.value);
+	if (te->logged && slice.value)
+		record_now(tt->target->owner, &slice, sizeof(slice),
+			   PMCLOG_PID_KERNEL);
+	event_drop(te->link->pmc, te->event);
+	limit_release(tt->target->owner, LIMIT_COUNTERS, 1);
+	kfree_rcu(te, rcu);
+}
+
+/* Drops all stopped events with one grace period. */
+void thread_events_drop(struct list_head *stopped)
+{
+	struct thread_event *te, *next;
+	bool wait = false;
+
+	/* the task may be switching out just now, and log its slice */
+	list_for_each_entry(te, stopped, stopped)
+		wait |= te->logged && te->thread->task != current;
+	if (wait)
+		synchronize_rcu();
+	list_for_each_entry_safe(te, next, stopped, stopped)
+		drop_stopped(te);
+}
+
+static struct thread_event *find_event(struct target_thread *tt,
+				       const struct target_link *link)
+{
+	struct thread_event *te;
+
+	list_for_each_entry(te, &tt->events, node)
+		if (te->link == link)
+			return te;
+	return NULL;
+}
+
+static int add_event(struct target_thread *tt, struct target_link *link)
+{
+	struct hwpmc_owner *o = tt->target->owner;
+	struct hwpmc_pmc *pmc = link->pmc;
+	struct thread_event *te;
+	int err;
+
+	if (find_event(tt, link))
+		return 0;
+	err = limit_charge(o, LIMIT_COUNTERS, 1);
+	if (err)
+		return err;
+	te = kzalloc(sizeof(*te), GFP_KERNEL_ACCOUNT);
+	if (!te) {
+		limit_release(o, LIMIT_COUNTERS, 1);
+		return -ENOMEM;
+	}
+	te->link = link;
+	te->pmcid = pmc->id;
+	te->logged = link_logs(link, HWPMC_F_LOG_PROCCSW);
+	te->event = event_new(pmc, -1, tt->task, pmc, hwpmc_overflow_thread);
+	if (IS_ERR(te->event)) {
+		err = PTR_ERR(te->event);
+		limit_release(o, LIMIT_COUNTERS, 1);
+		kfree(te);
+		return err;
+	}
+	list_add_tail_rcu(&te->node, &tt->events);
+	if (pmc->state == PMC_RUNNING)
+		perf_event_enable(te->event);
+	return 0;
+}
+
+/* Removes a thread; its counts go to the links. */
+void thread_drop(struct target_thread *tt)
+{
+	struct thread_event *te, *next;
+	LIST_HEAD(stopped);
+
+	if (tt->gone)
+		return;
+	tt->gone = true;
+	rhltable_remove(&threads, &tt->hash, by_task);
+	list_for_each_entry_safe(te, next, &tt->events, node)
+		thread_event_stop(tt, te, &stopped);
+	thread_events_drop(&stopped);
+	list_del(&tt->node);
+	thread_put(tt);
+}
+
+static struct target_thread *thread_new(struct hwpmc_target *t,
+					struct task_struct *task)
+{
+	struct target_thread *tt = kzalloc(sizeof(*tt), GFP_KERNEL_ACCOUNT);
+
+	if (!tt)
+		return NULL;
+	tt->slot = kzalloc(sizeof(*tt->slot), GFP_KERNEL_ACCOUNT);
+	if (!tt->slot) {
+		kfree(tt);
+		return NULL;
+	}
+	kref_init(&tt->ref);
+	INIT_LIST_HEAD(&tt->events);
+	tt->target = t;
+	tt->task = task;
+	/* hooks find @tt from here on; the caller holds @t and @task */
+	if (rhltable_insert(&threads, &tt->hash, by_task)) {
+		kfree(tt->slot);
+		kfree(tt);
+		return NULL;
+	}
+	kref_get(&t->ref);	/* in the owner's list, so not zero */
+	get_task_struct(task);
+	list_add_tail(&tt->node, &t->threads);
+	/* a task that passed the exit hook before has PF_EXITING set */
+	smp_mb();
+	return tt;
+}
+
+static bool exiting(const struct task_struct *task)
+{
+	/* a running task writes its own flags at any time */
+	return data_race(task->flags) & PF_EXITING;
+}
+
+/*
+ * thread_follow - create counters for @task, a thread of @t, for all PMCs of @t
+ *
+ * Returns 0 also if the thread is about to end.
+ */
+int thread_follow(struct hwpmc_target *t, struct task_struct *task)
+{
+	struct target_link *link;
+	struct target_thread *tt;
+	int err = 0;
+
+	rcu_read_lock();
+	tt = thread_find_rcu(t, task);
+	rcu_read_unlock();
+	if (!tt)
+		tt = thread_new(t, task);
+	if (!tt)
+		return -ENOMEM;
+	list_for_each_entry(link, &t->links, node) {
+		err = add_event(tt, link);
+		if (err)
+			break;
+	}
+	if (exiting(task)) {
+		err = 0;
+		thread_drop(tt);
+	}
+	return err == -ESRCH ? 0 : err;
+}
+
+static bool is_followed(const struct hwpmc_target *t,
+			const struct task_struct *task)
+{
+	const struct target_thread *tt = thread_find_rcu(t, task);
+	const struct target_link *link;
+	unsigned int links = 0, events = 0;
+	const struct thread_event *te;
+
+	if (!tt)
+		return false;
+	list_for_each_entry(link, &t->links, node)
+		links++;
+	list_for_each_entry(te, &tt->events, node)
+		events++;
+	return links == events;
+}
+
+/*
+ * Is it a thread of the process itself that goes on?  Its I/O workers may exit
+ * late.
+ */
+static bool goes_on(const struct task_struct *task)
+{
+	return !exiting(task) &&
+	       !(data_race(task->flags) & COMPAT_NO_USER_REGS);
+}
+
+/* Does the process of @t go on, with threads that are followed or not? */
+bool thread_left(const struct hwpmc_target *t)
+{
+	struct task_struct *leader, *task;
+	bool left = false;
+
+	rcu_read_lock();
+	leader = pid_task(t->pid, PIDTYPE_TGID);
+	if (leader && !(READ_ONCE(leader->signal->flags) & SIGNAL_GROUP_EXIT))
+		for_each_thread(leader, task) {
+			left = goes_on(task);
+			if (left)
+				break;
+		}
+	rcu_read_unlock();
+	return left;
+}
+
+/* Returns the threads without all counters, referenced; NULL without memory. */
+static struct task_struct **find_unfollowed(const struct hwpmc_target *t,
+					    unsigned int *count)
+{
+	struct task_struct *leader, *task, **tasks;
+	unsigned int n = 0, size;
+
+	rcu_read_lock();
+	leader = pid_task(t->pid, PIDTYPE_TGID);
+	/* later threads are found by the next scan */
+	size = leader ? data_race(get_nr_threads(leader)) + 1 : 1;
+	rcu_read_unlock();
+	tasks = kvcalloc(size, sizeof(*tasks), GFP_KERNEL_ACCOUNT);
+	if (!tasks)
+		return NULL;
+	rcu_read_lock();
+	leader = pid_task(t->pid, PIDTYPE_TGID);
+	if (leader)
+		for_each_thread(leader, task)
+			/* in the list: its count is not zero for a grace period */
+			if (n < size && !exiting(task) && !is_followed(t, task))
+				tasks[n++] = get_task_struct(task);
+	rcu_read_unlock();
+	*count = n;
+	return tasks;
+}
+
+/* Returns how many threads lacked counters and have them now, or an error. */
+static int follow_found(struct hwpmc_target *t, bool interruptible)
+{
+	struct task_struct **tasks;
+	unsigned int i, n;
+	int err = 0;
+
+	tasks = find_unfollowed(t, &n);
+	if (!tasks)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		if (i && !err && interruptible && signal_pending(current))
+			err = -EINTR;
+		if (!err)
+			err = thread_follow(t, tasks[i]);
+		put_task_struct(tasks[i]);
+		cond_resched();
+	}
+	kvfree(tasks);
+	return err ? err : n;
+}
+
+/*
+ * thread_follow_all - create counters for all threads of @t
+ * @interruptible: EINTR when a signal comes
+ *
+ * A thread that has no counters yet may create others meanwhile: the next scan
+ * finds them.  EAGAIN if the scans do not end.
+ */
+int thread_follow_all(struct hwpmc_target *t, bool interruptible)
+{
+	unsigned int tries;
+	int found;
+
+	for (tries = 0; tries < SCAN_TRIES; tries++) {
+		WRITE_ONCE(t->missed, false);
+		smp_mb();	/* missed before: in the list; later: @missed */
+		found = follow_found(t, interruptible);
+		if (found < 0)
+			return found;
+		if (!found && !READ_ONCE(t->missed))
+			return 0;
+	}
+	return -EAGAIN;
+}

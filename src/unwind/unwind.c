@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* User chains by unwind tables: the unwinder of an owner, and the ioctls. */
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "compat.h"
+#include "target/hooks.h"
+#include "unwind.h"
+
+#ifdef CONFIG_ARM64
+#define MACHINE	EM_AARCH64
+#else
+#define MACHINE	EM_X86_64
+#endif
+
+#define TABLE_MAX	(128U << 20)
+#define BYTES_MAX	(1ULL << 30)	/* for an owner without another limit */
+
+/* Unwinders are freed here, because a sampled task may drop the last reference. */
+static struct workqueue_struct *free_queue;
+
+int unwind_init(void)
+{
+	free_queue = alloc_workqueue("hwpmc_unwind", WQ_UNBOUND, 0);
+	return free_queue ? 0 : -ENOMEM;
+}
+
+/* No owner and no task has an unwinder any more. */
+void unwind_exit(void)
+{
+	destroy_workqueue(free_queue);
+	rcu_barrier();	/* RCU callbacks that free objects are module code */
+}
+
+static void free_work(struct work_struct *work)
+{
+	struct unwinder *u = container_of(work, struct unwinder, free_work);
+
+	unwind_maps_free(u);
+	unwind_objects_free(u);
+	mutex_destroy(&u->lock);
+	kvfree_rcu(u, rcu);
+}
+
+static void last_put(struct kref *ref)
+{
+	struct unwinder *u = container_of(ref, struct unwinder, ref);
+
+	queue_work(free_queue, &u->free_work);
+}
+
+/* Any context. */
+void unwind_put(struct unwinder *u)
+{
+	kref_put(&u->ref, last_put);
+}
+
+static struct unwinder *unwinder_new(struct hwpmc_owner *o)
+{
+	struct unwinder *u = kvzalloc(sizeof(*u), GFP_KERNEL_ACCOUNT);
+
+	if (!u)
+		return NULL;
+	kref_init(&u->ref);
+	INIT_WORK(&u->free_work, free_work);
+	u->owner = o;
+	mutex_init(&u->lock);
+	u->seed = get_random_u32();
+	hash_init(u->maps);
+	hash_init(u->objects);
+	INIT_LIST_HEAD(&u->wanted);
+	INIT_LIST_HEAD(&u->asked);
+	return u;
+}
+
+/*
+ * unwind_begin - create @o's unwinder for its first PMC that needs it;
+ * owner->mutex
+ *
+ * EOPNOTSUPP: this kernel has no way to queue work to a task.  ENOMEM.
+ */
+int unwind_begin(struct hwpmc_owner *o)
+{
+	struct unwinder *u;
+	int err;
+
+	if (o->unwinder)
+		return 0;
+	if (!compat_can_follow())
+		return -EOPNOTSUPP;
+	u = unwinder_new(o);
+	if (!u)
+		return -ENOMEM;
+	err = hooks_hold(o, BIT(HOOK_MAPS));
+	if (err) {
+		unwind_put(u);
+		return err;
+	}
+	unwind_watch(u);
+	/* handlers of the owner's PMCs see a complete unwinder */
+	smp_store_release(&o->unwinder, u);
+	return 0;
+}
+
+/*
+ * The owner is about to be freed: no handler uses the unwinder any more; tasks
+ * may.
+ */
+void unwind_end(struct hwpmc_owner *o)
+{
+	struct unwinder *u = o->unwinder;
+
+	if (!u)
+		return;
+	unwind_unwatch(u);
+	mutex_lock(&u->lock);
+	limit_release(o, LIMIT_RING_BYTES, u->bytes);
+	u->bytes = 0;
+	u->owner = NULL;
+	mutex_unlock(&u->lock);
+	unwind_put(u);
+}
+
+/* poll(2) */
+bool unwind_wants(const struct hwpmc_owner *o)
+{
+	const struct unwinder *u = smp_load_acquire(&o->unwinder);
+
+	return u && READ_ONCE(u->wants);
+}
+
+/*
+ * unwind_charge - charge @bytes of maps or tables; unwinder->lock
+ *
+ * EDQUOT: the user has too many (max_ringmem).  ENOSPC: the owner has.  ENXIO:
+ * no owner.
+ */
+int unwind_charge(struct unwinder *u, size_t bytes)
+{
+	int err;
+
+	lockdep_assert_held(&u->lock);
+	if (!u->owner)
+		return -ENXIO;
+	err = u->bytes + bytes > BYTES_MAX ? -ENOSPC :
+	      limit_charge(u->owner, LIMIT_RING_BYTES, bytes);
+	if (err)
+		u->crowded = true;
+	else
+		u->bytes += bytes;
+	return err;
+}
+
+/* unwinder->lock.  Without an owner nothing is charged. */
+void unwind_uncharge(struct unwinder *u, size_t bytes)
+{
+	lockdep_assert_held(&u->lock);
+	if (!u->owner)
+		return;
+	limit_release(u->owner, LIMIT_RING_BYTES, bytes);
+	u->bytes -= bytes;
+}
+
+/* unwinder->lock */
+static struct unwind_object *named(struct unwinder *u,
+				   const struct hwpmc_unwindtable *a,
+				   struct file *file)
+{
+	if (a->id)
+		return unwind_object_by_id(u, a->id) ?: ERR_PTR(-ENOENT);
+	if (!file)
+		return unwind_object_of(u, NULL, NULL);
+	return unwind_object_of(u, d_real_inode(file->f_path.dentry),
+				&file->f_path);
+}
+
+static int check(const struct hwpmc_unwindtable *a)
+{
+	const bool vdso = a->flags & HWPMC_UNWIND_VDSO;
+
+	if (a->reserved || (a->flags & ~HWPMC_UNWIND_VDSO) || a->fd < -1)
+		return -EINVAL;
+	/* exactly one of the three names the object */
+	if (!!a->id + (a->fd >= 0) + vdso != 1)
+		return -EINVAL;
+	return a->len > TABLE_MAX ? -E2BIG : 0;
+}
+
+/* @data: the @a->len bytes that @t points into, or NULL */
+static int set(struct unwinder *u, const struct hwpmc_unwindtable *a,
+	       struct file *file, void *data, const struct unwind_table *t)
+{
+	struct path last = { };
+	struct unwind_object *obj;
+	int err;
+
+	mutex_lock(&u->lock);
+	obj = named(u, a, file);
+	err = IS_ERR(obj) ? PTR_ERR(obj) :
+	      unwind_object_set(u, obj, data, a->len, t, &last);
+	mutex_unlock(&u->lock);
+	path_put(&last);
+	return err;
+}
+
+/* The table's length is charged already. */
+static int give_data(struct unwinder *u, const struct hwpmc_unwindtable *a,
+		     struct file *file)
+{
+	struct unwind_table t = { };
+	void *data;
+	int err;
+
+	data = kvmalloc(a->len, GFP_KERNEL_ACCOUNT);
+	if (!data)
+		return -ENOMEM;
+	if (copy_from_user(data, u64_to_user_ptr(a->data), a->len))
+		err = -EFAULT;
+	else
+		err = unwind_table_check(&t, data, a->len, MACHINE);
+	if (!err)
+		err = set(u, a, file, data, &t);
+	if (err)
+		kvfree(data);
+	return err;
+}
+
+/* Charges the table's length before allocating memory for it. */
+static int give(struct unwinder *u, const struct hwpmc_unwindtable *a,
+		struct file *file)
+{
+	const struct unwind_table none = { };
+	int err;
+
+	if (!a->len)
+		return set(u, a, file, NULL, &none);
+	mutex_lock(&u->lock);
+	err = unwind_charge(u, a->len);
+	mutex_unlock(&u->lock);
+	if (err)
+		return err;
+	err = give_data(u, a, file);
+	if (err) {
+		mutex_lock(&u->lock);
+		unwind_uncharge(u, a->len);
+		mutex_unlock(&u->lock);
+	}
+	return err;
+}
+
+/* UNWINDTABLE. owner->mutex is not held, because the copy may take long. */
+int unwind_give(struct hwpmc_owner *o, const struct hwpmc_unwindtable *a)
+{
+	struct unwinder *u = smp_load_acquire(&o->unwinder);
+	struct file *file = NULL;
+	int err = check(a);
+
+	if (err)
+		return err;
+	if (!u)
+		return -ENXIO;
+	if (a->fd >= 0) {
+		file = fget(a->fd);
+		if (!file)
+			return -EBADF;
+	}
+	err = give(u, a, file);
+	if (file)
+		fput(file);
+	return err;
+}
+
+static void unask(struct unwinder *u, u32 id)
+{
+	struct unwind_object *obj;
+
+	mutex_lock(&u->lock);
+	obj = unwind_object_by_id(u, id);
+	if (obj)
+		unwind_object_unask(u, obj);
+	mutex_unlock(&u->lock);
+}
+
+/* Returns the next object's id; @path: referenced, empty for the vdso */
+static u32 ask(struct unwinder *u, struct path *path)
+{
+	struct unwind_object *obj;
+	u32 id = 0;
+
+	mutex_lock(&u->lock);
+	obj = unwind_object_ask(u);
+	if (obj) {
+		id = obj->id;
+		*path = obj->path;
+		path_get(path);
+	}
+	mutex_unlock(&u->lock);
+	return id;
+}
+
+/* Returns a descriptor's number and its file, which can only be opened again. */
+static int open_path(const struct path *path, struct file **file)
+{
+	int fd;
+
+	*file = NULL;
+	if (!path->dentry)
+		return -1;
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	*file = dentry_open(path, O_PATH, current_cred());
+	if (!IS_ERR(*file))
+		return fd;
+	put_unused_fd(fd);
+	return PTR_ERR(*file);
+}
+
+/*
+ * UNWINDNEXT.  @file: fd_install() it at @a->fd once the caller has that
+ * number; NULL: no file.
+ */
+int unwind_next(struct hwpmc_owner *o, struct hwpmc_unwindnext *a,
+		struct file **file)
+{
+	struct unwinder *u = o->unwinder;
+	struct path path = { };
+	int fd;
+
+	if (a->id || a->fd || a->reserved)
+		return -EINVAL;
+	if (!u)
+		return -ENXIO;
+	a->id = ask(u, &path);
+	if (!a->id)
+		return -EAGAIN;
+	fd = open_path(&path, file);
+	if (path.dentry && fd < 0)
+		unask(u, a->id);
+	a->fd = fd;
+	fd = path.dentry && fd < 0 ? fd : 0;
+	path_put(&path);
+	return fd;
+}
+
+/* The result cannot be returned to the caller: the object is wanted again. */
+void unwind_next_undo(struct hwpmc_owner *o, const struct hwpmc_unwindnext *a,
+		      struct file *file)
+{
+	if (file) {
+		put_unused_fd(a->fd);
+		fput(file);
+	}
+	unask(o->unwinder, a->id);
+}
