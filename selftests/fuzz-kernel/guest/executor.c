@@ -391,7 +391,7 @@ static void close_devices(void)
 		unsigned int l;
 
 		for (l = 0; l < LOGS; l++)
-			if (sh->log[l].sound && sh->log[l].fd == (int)i)
+			if (sh->log[l].fd == (int)i && log_is_sound(&sh->log[l]))
 				break;
 		if (l == LOGS)
 			close(i);

@@ -52,10 +52,13 @@ enum phase {
  * @peer:  the other end of a pipe or socket, or -1
  * @uses:  how often it was given to the device
  * @sound: what is written to it stays there, and nobody else writes
+ * @dev, @ino: of the file at @fd, while it is sound
  */
 struct log_slot {
 	int	fd;
 	int	peer;
+	dev_t	dev;
+	ino_t	ino;
 	atomic_uint uses;
 	bool	sound;
 };
@@ -118,6 +121,7 @@ void calls_init(void);			/* supervisor, as root */
 void calls_reset(void);
 void call(const struct op *op);
 void check_logs(void);
+bool log_is_sound(const struct log_slot *l);
 
 /* executor.c */
 uint64_t now(void);			/* ns */

@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <netinet/in.h>
@@ -188,6 +189,17 @@ static bool workers_run(void)
 	return false;
 }
 
+static void remember_file(struct log_slot *l)
+{
+	struct stat st;
+
+	if (fstat(l->fd, &st))
+		return;
+	l->dev = st.st_dev;
+	l->ino = st.st_ino;
+	l->sound = true;
+}
+
 /* arg: slot, kind */
 void do_logopen(const struct op *op)
 {
@@ -206,8 +218,20 @@ void do_logopen(const struct op *op)
 	if (l->fd >= FD_OWN || l->peer >= FD_OWN)
 		l->fd = l->peer = -1;
 	/* descriptors of a child are not ours */
-	l->sound = (!kind || kind == 1 || kind == 15 || kind == 19) &&
-		   !in_child() && alone;
+	if ((!kind || kind == 1 || kind == 15 || kind == 19) && !in_child() && alone)
+		remember_file(l);
+}
+
+/*
+ * A worker that is told to close a device may close the log that has the device's
+ * number by now. What is opened next gets that number.
+ */
+bool log_is_sound(const struct log_slot *l)
+{
+	struct stat st;
+
+	return l->sound && !fstat(l->fd, &st) && st.st_dev == l->dev &&
+	       st.st_ino == l->ino;
 }
 
 void do_logread(const struct op *op)
@@ -256,7 +280,7 @@ void check_logs(void)
 	for (i = 0; i < LOGS; i++) {
 		struct log_slot *l = &sh->log[i];
 
-		if (l->sound && l->fd >= 0 && l->uses == 1 && !sh->trouble[0])
+		if (log_is_sound(l) && l->uses == 1 && !sh->trouble[0])
 			guestlog_check(l->fd, sh->trouble, sizeof(sh->trouble));
 	}
 }
