@@ -7,12 +7,14 @@
 #
 # make demo		records a workload in a virtual machine and reports it
 # make check		all tests that need no kernel, all kernel tests on one kernel, and
-#			on the others those that depend on it (selftests/short); on
-#			the debug kernel only if it is in the cache already
+#			on the others those that depend on it (selftests/short), and
+#			what samples once more with interrupts that are NMIs; on the
+#			debug kernel only if it is in the cache already
 # make check-full	all kernel tests on all kernels; a test that passes at the second
 #			attempt only has failed
 # make check-KERNEL	all on that one; debug has all checkers on, kcsan looks for
 #			data races
+# make check-nmipmu	what samples, with interrupts that are NMIs: selftests/nmipmu
 # make storm		twenty minutes of all that can go wrong at once, there
 # make faults		each allocation and each copy of every operation fails once, in
 #			loading the module, too; there
@@ -42,9 +44,11 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 
 # selftests/vm/kernel says what they are.
 KERNELS := 6.1 6.12 6.12-rt 6.18 newest 6.12-arm64
+# ... with interrupts that are NMIs, which nmipmu makes on x86
+NMIPMU	:= $(patsubst %,nmipmu:%,$(filter-out %-arm64,$(KERNELS)))
 CROSS_arm64 := aarch64-linux-gnu-
 
-.PHONY: all module tools install demo check check-full storm faults fuzz fuzz-coverage fuzz-kernel sparse \
+.PHONY: all module tools install demo check check-full check-nmipmu storm faults fuzz fuzz-coverage fuzz-kernel sparse \
 	dkms-check deb guest \
 	bench-kernel bench-phases bench-scaling bench-build bench-reader bench-chains \
 	guest-amd64 guest-arm64 tools-arm64 clean FORCE
@@ -85,14 +89,18 @@ sparse:
 # The longest steps first, so that none of them is left at the end.
 check:
 	@scripts/setup
-	@scripts/check short:host 6.12 $(patsubst %,short:%,$(filter-out 6.12,$(KERNELS)) debug)
+	@scripts/check short:host 6.12 $(patsubst %,short:%,$(filter-out 6.12,$(KERNELS))) nmipmu:6.12 short:debug
 
 check-full:
 	@scripts/setup
 	@status=0; \
-	HWPMC_STRICT=1 scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) debug || status=1; \
+	HWPMC_STRICT=1 scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) $(NMIPMU) debug || status=1; \
 	selftests/fuzz-kernel/run || status=1; \
 	exit $$status
+
+check-nmipmu:
+	@scripts/setup
+	@scripts/check $(NMIPMU)
 
 check-%:
 	@scripts/setup

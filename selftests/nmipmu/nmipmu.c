@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * nmipmu: a PMU whose counters overflow in real x86 NMIs, for a virtual machine
+ * that has none.
+ *
+ * Each CPU has a timer, which sends an NMI to the next CPU. The handler of the NMI
+ * advances the events that count on that CPU by the time that has passed, and calls
+ * perf for those that have come to the end of their period. So perf's handlers
+ * interrupt whatever the CPU does, as they do with a PMU in hardware: sections with
+ * interrupts off, the entry of a system call, other interrupts. On a machine with one
+ * CPU, NMIs come from the CPU's own timer and interrupt nothing else.
+ *
+ * The PMU has the number of the CPU's own (PERF_TYPE_RAW), which must not be there:
+ * PERF_COUNT_HW_CPU_CYCLES is an event of it, as is nmipmu/ticks/. Both count
+ * nanoseconds. Events of one mode (user or kernel) count by where NMIs find the CPU.
+ *
+ * Parameters: tick_us, how often the timers run (a shorter period than that becomes
+ * one sample a tick); counters, how many events a CPU can count at a time (perf
+ * multiplexes more).
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
+#include <linux/hrtimer.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/percpu.h>
+#include <linux/timekeeping.h>
+#include <asm/apic.h>
+#include <asm/nmi.h>
+
+#define COUNTERS_MAX	8
+#define IDLE_NS		(10 * NSEC_PER_MSEC)	/* between looks, without events */
+
+static unsigned int tick_us = 250;
+module_param(tick_us, uint, 0444);
+MODULE_PARM_DESC(tick_us, "microseconds between the NMIs of a CPU");
+
+static unsigned int counters = 4;
+module_param(counters, uint, 0444);
+MODULE_PARM_DESC(counters, "events that a CPU counts at a time, at most 8");
+
+/**
+ * struct nmipmu_cpu - a CPU's counters
+ * @event:   those that count. Changed with interrupts off on this CPU, read by its
+ *	     NMI handler
+ * @pending: an NMI of ours is on its way. Set by the CPU that sends it
+ * @timer:   sends to the next CPU
+ */
+struct nmipmu_cpu {
+	struct perf_event	*event[COUNTERS_MAX];
+	atomic_t		pending;
+	struct hrtimer		timer;
+};
+
+static DEFINE_PER_CPU(struct nmipmu_cpu, nmipmu_cpus);
+static atomic_t nmipmu_active;		/* events that count, on all CPUs */
+static enum cpuhp_state nmipmu_state;
+static struct pmu nmipmu;
+
+/* NMIs that were sent, that were handled, and that interrupted user mode */
+static atomic64_t nmipmu_sent, nmipmu_handled, nmipmu_user;
+
+/* Not exported by any kernel: its address is asked of a probe. */
+static int (*nmipmu_overflow)(struct perf_event *event,
+			      struct perf_sample_data *data,
+			      struct pt_regs *regs);
+
+/* ------------------------------------------------------------------------
+ * Counting
+ */
+
+/* Does @event count what the CPU does at @regs? */
+static bool is_wanted(const struct perf_event *event, struct pt_regs *regs)
+{
+	return !(user_mode(regs) ? event->attr.exclude_user :
+				   event->attr.exclude_kernel);
+}
+
+static bool is_of_one_mode(const struct perf_event *event)
+{
+	return event->attr.exclude_user || event->attr.exclude_kernel;
+}
+
+/*
+ * Advances @event by the time since the last call. An NMI may interrupt another call
+ * on this CPU: whichever exchanges prev_count counts the time.
+ */
+static void advance(struct perf_event *event, bool counts)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	s64 prev, now;
+
+	do {
+		prev = local64_read(&hwc->prev_count);
+		now = ktime_get_mono_fast_ns();
+	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
+	if (!counts || now <= prev)
+		return;
+	local64_add(now - prev, &event->count);
+	local64_sub(now - prev, &hwc->period_left);
+}
+
+/* Begins the next period. True if one has ended. */
+static bool renew_period(struct hw_perf_event *hwc)
+{
+	s64 left = local64_read(&hwc->period_left), period = hwc->sample_period;
+
+	if (left > 0)
+		return false;
+	/* a period that is shorter than a tick: what is too much is left out */
+	left = left <= -period ? period : left + period;
+	local64_set(&hwc->period_left, left);
+	return true;
+}
+
+/* NMI context. */
+static void handle_event(struct perf_event *event, struct pt_regs *regs)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	struct perf_sample_data data;
+
+	if (READ_ONCE(hwc->state) & PERF_HES_STOPPED)
+		return;
+	advance(event, is_wanted(event, regs));
+	if (!is_sampling_event(event) || !is_wanted(event, regs) ||
+	    !renew_period(hwc))
+		return;
+	perf_sample_data_init(&data, 0, hwc->last_period);
+	hwc->last_period = hwc->sample_period;
+	perf_event_update_userpage(event);
+	if (nmipmu_overflow(event, &data, regs))
+		nmipmu.stop(event, 0);
+}
+
+static int nmipmu_nmi(unsigned int cmd, struct pt_regs *regs)
+{
+	struct nmipmu_cpu *cpu = this_cpu_ptr(&nmipmu_cpus);
+	struct perf_event *event;
+	unsigned int i;
+
+	if (!atomic_xchg(&cpu->pending, 0))
+		return NMI_DONE;
+	atomic64_inc(&nmipmu_handled);
+	if (user_mode(regs))
+		atomic64_inc(&nmipmu_user);
+	for (i = 0; i < counters; i++) {
+		event = READ_ONCE(cpu->event[i]);
+		if (event)
+			handle_event(event, regs);
+	}
+	return NMI_HANDLED;
+}
+
+/* ------------------------------------------------------------------------
+ * Ticks
+ */
+static unsigned int next_cpu(unsigned int cpu)
+{
+	unsigned int next = cpumask_next(cpu, cpu_online_mask);
+
+	return next < nr_cpu_ids ? next : cpumask_first(cpu_online_mask);
+}
+
+/* Hard interrupt. A CPU that is going offline takes no NMI, and has no events. */
+static enum hrtimer_restart tick(struct hrtimer *timer)
+{
+	unsigned int next = next_cpu(smp_processor_id());
+	bool active = atomic_read(&nmipmu_active);
+
+	if (active && !atomic_xchg(&per_cpu(nmipmu_cpus, next).pending, 1)) {
+		atomic64_inc(&nmipmu_sent);
+		apic->send_IPI(next, NMI_VECTOR);
+	}
+	hrtimer_forward_now(timer, active ? ns_to_ktime(tick_us * NSEC_PER_USEC) :
+					    ns_to_ktime(IDLE_NS));
+	return HRTIMER_RESTART;
+}
+
+static int nmipmu_online(unsigned int number)
+{
+	struct nmipmu_cpu *cpu = per_cpu_ptr(&nmipmu_cpus, number);
+
+	atomic_set(&cpu->pending, 0);
+#ifdef HAVE_HRTIMER_SETUP
+	hrtimer_setup(&cpu->timer, tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+#else
+	hrtimer_init(&cpu->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	cpu->timer.function = tick;
+#endif
+	hrtimer_start(&cpu->timer, ns_to_ktime(IDLE_NS), HRTIMER_MODE_REL_PINNED_HARD);
+	return 0;
+}
+
+static int nmipmu_offline(unsigned int number)
+{
+	hrtimer_cancel(&per_cpu_ptr(&nmipmu_cpus, number)->timer);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------
+ * The PMU. perf calls add(), del(), start(), stop() and read() with interrupts off,
+ * on the CPU of the event.
+ */
+static int nmipmu_event_init(struct perf_event *event)
+{
+	switch (event->attr.type) {
+	case PERF_TYPE_HARDWARE:
+		if (event->attr.config != PERF_COUNT_HW_CPU_CYCLES)
+			return -ENOENT;
+		break;
+	case PERF_TYPE_RAW:
+		if (event->attr.config)
+			return -EINVAL;
+		break;
+	default:
+		return -ENOENT;
+	}
+	return has_branch_stack(event) ? -EOPNOTSUPP : 0;
+}
+
+static void nmipmu_start(struct perf_event *event, int flags)
+{
+	struct hw_perf_event *hwc = &event->hw;
+
+	if (!(hwc->state & PERF_HES_STOPPED))
+		return;
+	local64_set(&hwc->prev_count, ktime_get_mono_fast_ns());
+	WRITE_ONCE(hwc->state, 0);
+	perf_event_update_userpage(event);
+}
+
+static void nmipmu_stop(struct perf_event *event, int flags)
+{
+	struct hw_perf_event *hwc = &event->hw;
+
+	if (hwc->state & PERF_HES_STOPPED)
+		return;
+	WRITE_ONCE(hwc->state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
+	advance(event, !is_of_one_mode(event));
+}
+
+static int nmipmu_add(struct perf_event *event, int flags)
+{
+	struct nmipmu_cpu *cpu = this_cpu_ptr(&nmipmu_cpus);
+	unsigned int i;
+
+	for (i = 0; i < counters && cpu->event[i]; i++)
+		;
+	if (i == counters)
+		return -EAGAIN;
+	event->hw.idx = i;
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	/* an event that comes back goes on with the period that it has begun */
+	if (is_sampling_event(event) && local64_read(&event->hw.period_left) <= 0)
+		local64_set(&event->hw.period_left, event->hw.sample_period);
+	WRITE_ONCE(cpu->event[i], event);
+	atomic_inc(&nmipmu_active);
+	if (flags & PERF_EF_START)
+		nmipmu_start(event, PERF_EF_RELOAD);
+	return 0;
+}
+
+static void nmipmu_del(struct perf_event *event, int flags)
+{
+	struct nmipmu_cpu *cpu = this_cpu_ptr(&nmipmu_cpus);
+
+	nmipmu_stop(event, PERF_EF_UPDATE);
+	WRITE_ONCE(cpu->event[event->hw.idx], NULL);
+	atomic_dec(&nmipmu_active);
+	perf_event_update_userpage(event);
+}
+
+static void nmipmu_read(struct perf_event *event)
+{
+	if (!(event->hw.state & PERF_HES_STOPPED) && !is_of_one_mode(event))
+		advance(event, true);
+}
+
+PMU_EVENT_ATTR_STRING(ticks, nmipmu_ticks, "event=0");
+
+static struct attribute *nmipmu_events[] = { &nmipmu_ticks.attr.attr, NULL };
+static const struct attribute_group nmipmu_events_group = {
+	.name = "events", .attrs = nmipmu_events,
+};
+
+PMU_FORMAT_ATTR(event, "config:0-7");
+
+static struct attribute *nmipmu_format[] = { &format_attr_event.attr, NULL };
+static const struct attribute_group nmipmu_format_group = {
+	.name = "format", .attrs = nmipmu_format,
+};
+
+static const struct attribute_group *nmipmu_groups[] = {
+	&nmipmu_events_group, &nmipmu_format_group, NULL,
+};
+
+static struct pmu nmipmu = {
+	.module		= THIS_MODULE,
+	.task_ctx_nr	= perf_hw_context,
+	.attr_groups	= nmipmu_groups,
+	.event_init	= nmipmu_event_init,
+	.add		= nmipmu_add,
+	.del		= nmipmu_del,
+	.start		= nmipmu_start,
+	.stop		= nmipmu_stop,
+	.read		= nmipmu_read,
+};
+
+/* ------------------------------------------------------------------------
+ * The module
+ */
+static void *address_of(const char *name)
+{
+	struct kprobe kp = { .symbol_name = name };
+	void *to;
+
+	if (register_kprobe(&kp))
+		return NULL;
+	to = kp.addr;
+	unregister_kprobe(&kp);
+	return to;
+}
+
+static int get_nmis(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%lld sent, %lld handled, %lld in user mode\n",
+			  atomic64_read(&nmipmu_sent), atomic64_read(&nmipmu_handled),
+			  atomic64_read(&nmipmu_user));
+}
+
+static const struct kernel_param_ops nmis_ops = { .get = get_nmis };
+module_param_cb(nmis, &nmis_ops, NULL, 0444);
+MODULE_PARM_DESC(nmis, "the NMIs so far");
+
+static int __init nmipmu_init(void)
+{
+	int err;
+
+	if (!tick_us || !counters || counters > COUNTERS_MAX)
+		return -EINVAL;
+	nmipmu_overflow = address_of("perf_event_overflow");
+	if (!nmipmu_overflow)
+		return -ENOENT;
+	err = register_nmi_handler(NMI_LOCAL, nmipmu_nmi, 0, "nmipmu");
+	if (err)
+		return err;
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "nmipmu:online", nmipmu_online,
+				nmipmu_offline);
+	if (err < 0)
+		goto no_state;
+	nmipmu_state = err;
+	err = perf_pmu_register(&nmipmu, "nmipmu", PERF_TYPE_RAW);
+	if (!err)
+		return 0;
+	cpuhp_remove_state(nmipmu_state);
+no_state:
+	unregister_nmi_handler(NMI_LOCAL, "nmipmu");
+	return err;
+}
+
+static void __exit nmipmu_exit(void)
+{
+	perf_pmu_unregister(&nmipmu);
+	cpuhp_remove_state(nmipmu_state);
+	unregister_nmi_handler(NMI_LOCAL, "nmipmu");
+}
+
+module_init(nmipmu_init);
+module_exit(nmipmu_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("a PMU for tests whose interrupts are NMIs");
