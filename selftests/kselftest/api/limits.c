@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 
 #include "crowd.h"
+#include "limit.h"
 #include "module.h"
 #include "proclog.h"
 #include "recorder.h"
@@ -19,40 +20,21 @@
 #define OTHER	1001
 #define ROUNDS	5
 #define MAX	16
-#define PARAM	"/sys/module/hwpmc/parameters/"
 
 FIXTURE(limits)
 {
 	int dev;		/* root's */
 };
 
-static bool limit(const char *name, unsigned int value)
-{
-	char path[80], text[16];
-
-	snprintf(path, sizeof(path), PARAM "%s", name);
-	snprintf(text, sizeof(text), "%u", value);
-	return write_text(path, text);
-}
-
 FIXTURE_SETUP(limits)
 {
-	ASSERT_TRUE(device_for_group());
-	ASSERT_TRUE(write_text(PARAM "unprivileged_syspmcs", "1"));
-	self->dev = dev_open();
+	self->dev = limit_open();
 	ASSERT_LE(0, self->dev);
 }
 
 FIXTURE_TEARDOWN(limits)
 {
-	user_root();
-	device_for_root();
-	cpu_set_online(1, true);
-	write_text(PARAM "unprivileged_syspmcs", "0");
-	limit("max_owners", 64);
-	limit("max_pmcs", 1024);
-	limit("max_ringmem", 256);
-	limit("max_counters", 65536);
+	limit_restore();
 }
 
 TEST_F(limits, defaults)
@@ -144,15 +126,6 @@ TEST_F(limits, none)
 }
 
 /* What @fn returns, in a process that does not come back to be root. */
-static int elsewhere(int (*fn)(void))
-{
-	pid_t child = fork_bound();
-
-	if (!child)
-		_exit(fn());
-	return wait_for(child);
-}
-
 /* Devices with the capability, and without: those were on nobody's account. */
 static int open_capable(void)
 {
@@ -414,212 +387,6 @@ TEST_F(limits, cpu_without_ring)
 	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
 	EXPECT_EQ(0, log.cpu_samples[1]);
 	EXPECT_LT(20, log_dropped(&log));
-}
-
-static int user_process_pmc(int dev, uint32_t flags, uint32_t *id)
-{
-	struct hwpmc_allocate a = pmc_process_counter(PERF_TYPE_SOFTWARE,
-						      PERF_COUNT_SW_TASK_CLOCK,
-						      flags);
-	int err;
-
-	a.caps = HWPMC_CAP_USER;
-	err = dev_allocate(dev, &a);
-	*id = a.id;
-	return err;
-}
-
-/* Of five counters; each PMC takes one of each thread. */
-static int take_counters(void)
-{
-	pid_t three, two, six;
-	uint32_t id[3];
-	int dev, i;
-
-	CHECK(1, user_stay(USER));
-	dev = dev_open();
-	three = crowd(3);
-	six = crowd(6);
-	for (i = 0; i < 3; i++)
-		CHECK(0, user_process_pmc(dev, 0, &id[i]));
-	for (i = 0; i < ROUNDS; i++) {
-		two = crowd(2);
-		/* all of its threads, or none */
-		CHECK(-EDQUOT, dev_attach(dev, id[0], six));
-		CHECK(0, dev_attach(dev, id[0], three));
-		CHECK(-EDQUOT, dev_attach(dev, id[1], three));
-		CHECK(0, dev_attach(dev, id[1], two));
-		CHECK(-EDQUOT, dev_attach(dev, id[2], 0));
-		CHECK(-EEXIST, dev_attach(dev, id[1], two));
-		CHECK(0, dev_detach(dev, id[0], three));
-		CHECK(0, dev_attach(dev, id[2], three));
-		CHECK(-EDQUOT, dev_attach(dev, id[0], 0));
-		/* those of who has ended */
-		load_end(two);
-		CHECK(0, dev_attach(dev, id[0], 0));
-		CHECK(0, dev_detach(dev, id[0], 0));
-		/* and those of who is released, or closed */
-		CHECK(0, dev_release(dev, id[2]));
-		CHECK(0, user_process_pmc(dev, 0, &id[2]));
-		two = crowd(2);
-		CHECK(0, dev_attach(dev, id[0], three));
-		CHECK(0, dev_attach(dev, id[0], two));
-		load_end(two);
-		CHECK(0, close(dev));
-		dev = dev_open();
-		for (int j = 0; j < 3; j++)
-			CHECK(0, user_process_pmc(dev, 0, &id[j]));
-	}
-	load_end(three);
-	load_end(six);
-	return 0;
-}
-
-/* Who comes when there is nothing left is not followed; who goes makes room. */
-static int take_by_forks(void)
-{
-	uint32_t id, other;
-	int dev, i, j, told[2];
-	pid_t child;
-	char c;
-
-	CHECK(1, user_stay(USER));
-	dev = dev_open();
-	CHECK(0, user_process_pmc(dev, HWPMC_F_DESCENDANTS, &id));
-	CHECK(0, user_process_pmc(dev, 0, &other));
-	CHECK(0, dev_attach(dev, id, 0));
-	CHECK(0, pipe(told));
-	for (i = 0; i < ROUNDS; i++) {
-		child = fork_bound();
-		if (!child) {
-			/* each has its counter before it can tell */
-			for (j = 0; j < 10; j++)
-				if (!fork_bound() && write(told[1], "", 1) == 1)
-					wait_for_ever(NULL);
-			while (j-- && read(told[0], &c, 1) == 1)
-				;
-			/* four are gone to those who came first */
-			_exit(dev_attach(dev, other, 0) != -EDQUOT);
-		}
-		CHECK(0, wait_for(child));
-		/* the dead go to their end by themselves */
-		for (j = 0; j < 3000 && dev_attach(dev, other, 0); j++)
-			sleep_ms(10);
-		CHECK(0, j == 3000);
-		CHECK(0, dev_detach(dev, other, 0));
-	}
-	return 0;
-}
-
-/* Once all targets are lost, what fails does not bring any back. */
-static int stay_lost(void)
-{
-	struct hwpmc_record r = { .on = 1 };
-	uint32_t id[3], taken[2];
-	pid_t two, three;
-	int dev, other, i;
-
-	CHECK(1, user_stay(USER));
-	dev = dev_open();
-	for (i = 0; i < 3; i++)
-		CHECK(0, user_process_pmc(dev, 0, &id[i]));
-	two = crowd(2);
-	CHECK(0, dev_attach(dev, id[0], two));
-	CHECK(0, dev_hung_up(dev));
-	load_end(two);
-	CHECK(1, dev_hung_up(dev));
-	three = crowd(3);
-	CHECK(-EDQUOT, dev_attach(dev, id[0], three));
-	CHECK(1, dev_hung_up(dev));
-	load_end(three);
-	/* the second of two, at the start of them all */
-	CHECK(0, dev_release(dev, id[0]));
-	other = dev_open();
-	for (i = 0; i < 2; i++) {
-		CHECK(0, user_process_pmc(other, 0, &taken[i]));
-		CHECK(0, dev_attach(other, taken[i], 0));
-		CHECK(-EDQUOT, dev_ioctl(dev, HWPMC_IOC_RECORD, &r));
-		CHECK(1, dev_hung_up(dev));
-	}
-	CHECK(-EDQUOT, dev_start(dev, id[1]));
-	CHECK(1, dev_hung_up(dev));
-	CHECK(0, dev_detach(other, taken[0], 0));
-	CHECK(0, dev_start(dev, id[1]));
-	CHECK(0, dev_hung_up(dev));
-	return 0;
-}
-
-TEST_F(limits, still_lost)
-{
-	ASSERT_TRUE(limit("max_counters", 2));
-	EXPECT_EQ(0, elsewhere(stay_lost));
-}
-
-/* The log, too, says that who was attached for a start that failed is not. */
-static int told_and_taken_back(void)
-{
-	struct hwpmc_record r = { .on = 1 };
-	int dev, file = temp_file();
-	uint32_t id[2];
-	struct log log;
-
-	CHECK(1, user_stay(USER));
-	dev = dev_open();
-	CHECK(0, dev_configure(dev, file));
-	CHECK(0, user_process_pmc(dev, 0, &id[0]));
-	CHECK(0, user_process_pmc(dev, 0, &id[1]));
-	CHECK(-EDQUOT, dev_ioctl(dev, HWPMC_IOC_RECORD, &r));
-	CHECK(0, dev_closelog(dev));
-	CHECK(1, log_load(&log, file));
-	CHECK(1, proc_count(&log, PMCLOG_T_PMCATTACH, getpid()));
-	CHECK(1, proc_count(&log, PMCLOG_T_PMCDETACH, getpid()));
-	return 0;
-}
-
-TEST_F(limits, taken_back)
-{
-	ASSERT_TRUE(limit("max_counters", 1));
-	EXPECT_EQ(0, elsewhere(told_and_taken_back));
-}
-
-/*
- * A fork that was not followed for want of a counter, before there was a log.  The log
- * has a notice of the loss, with the time at which the log began.
- */
-static int lose_before_the_log(void)
-{
-	int dev, file = temp_file();
-	struct log log;
-	pid_t child;
-	uint32_t id;
-
-	CHECK(1, user_stay(USER));
-	dev = dev_open();
-	CHECK(0, user_process_pmc(dev, HWPMC_F_DESCENDANTS, &id));
-	CHECK(0, dev_attach(dev, id, 0));
-	child = crowd(1);
-	CHECK(0, dev_configure(dev, file));
-	CHECK(0, dev_closelog(dev));
-	load_end(child);
-	CHECK(1, log_load(&log, file));
-	if (log_check(&log, LOG_PROC_DROPS))
-		fprintf(stderr, "# %s\n", log.fault);
-	CHECK(0, log.fault[0]);
-	CHECK(1, log.proc_dropped);
-	return 0;
-}
-
-TEST_F(limits, lost_before_the_log)
-{
-	ASSERT_TRUE(limit("max_counters", 1));
-	EXPECT_EQ(0, elsewhere(lose_before_the_log));
-}
-
-TEST_F(limits, counters)
-{
-	ASSERT_TRUE(limit("max_counters", 5));
-	EXPECT_EQ(0, elsewhere(take_counters));
-	EXPECT_EQ(0, elsewhere(take_by_forks));
 }
 
 /* An event on each CPU takes memory, too. */

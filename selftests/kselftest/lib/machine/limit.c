@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include <linux/perf_event.h>
+
+#include "dev.h"
+#include "guest.h"
+#include "limit.h"
+#include "user.h"
+
+#define PARAM	"/sys/module/hwpmc/parameters/"
+
+bool limit(const char *name, unsigned int value)
+{
+	char path[80], text[16];
+
+	snprintf(path, sizeof(path), PARAM "%s", name);
+	snprintf(text, sizeof(text), "%u", value);
+	return write_text(path, text);
+}
+
+int limit_open(void)
+{
+	if (!device_for_group() || !limit("unprivileged_syspmcs", 1))
+		return -1;
+	return dev_open();
+}
+
+void limit_restore(void)
+{
+	user_root();
+	device_for_root();
+	cpu_set_online(1, true);
+	limit("unprivileged_syspmcs", 0);
+	limit("max_owners", 64);
+	limit("max_pmcs", 1024);
+	limit("max_ringmem", 256);
+	limit("max_counters", 65536);
+}
+
+int elsewhere(int (*fn)(void))
+{
+	pid_t child = fork_bound();
+
+	if (!child)
+		_exit(fn());
+	return wait_for(child);
+}
+
+int user_process_pmc(int dev, uint32_t flags, uint32_t *id)
+{
+	struct hwpmc_allocate a = pmc_process_counter(PERF_TYPE_SOFTWARE,
+						      PERF_COUNT_SW_TASK_CLOCK,
+						      flags);
+	int err;
+
+	a.caps = HWPMC_CAP_USER;
+	err = dev_allocate(dev, &a);
+	*id = a.id;
+	return err;
+}
