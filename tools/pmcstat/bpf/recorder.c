@@ -72,8 +72,10 @@ void recorder_begin(struct recorder *r, int fd, int other_pid)
 		writer_counter(&r->w, &r->o->counters[row], row);
 	begin_procs(r);
 	open_rings(r);
-	if (r->procs.all)
-		follow_dump(&r->procs, 0);
+	if (!r->procs.all)
+		return;
+	writer_name(&r->w, 0, 0, "swapper", clock_raw());	/* not in /proc */
+	follow_dump(&r->procs, 0);
 }
 
 static void note_cuts(struct pmclog_account *a, uint32_t flags)
@@ -83,6 +85,32 @@ static void note_cuts(struct pmclog_account *a, uint32_t flags)
 	a->cut += !!(flags & PMCLOG_CC_CUT_ANY);
 	for (cause = 0; cause < PMCLOG_CUT_NCAUSE; cause++)
 		a->cut_by[cause] += !!(flags & PMCLOG_CC_CUT(cause));
+}
+
+static int is_of_kernel(uint64_t pc)
+{
+	return (int)(pc >> 63);
+}
+
+/*
+ * A frame pointer that is none may lead to what looks like an address of the kernel: the
+ * chain ends before it, as the module's does.  The first user frame is exact, and can be
+ * in the kernel's half: vsyscall.
+ */
+static void end_user_part(struct pmclog_callchain *cc)
+{
+	uint32_t len = PMCLOG_HEADER_LEN(cc->h.header);
+	uint32_t n = (len - (uint32_t)sizeof(*cc)) / 8, i = 1;
+
+	if (!(cc->cpuflags & PMCLOG_CC_USERSPACE))
+		while (i < n && is_of_kernel(cc->pc[i]))
+			i++;
+	while (i < n && !is_of_kernel(cc->pc[i]))
+		i++;
+	if (i == n)
+		return;
+	cc->h.header = PMCLOG_HEADER(PMCLOG_T_CALLCHAIN, sizeof(*cc) + 8 * i);
+	cc->cpuflags |= PMCLOG_CC_CUT(PMCLOG_CUT_USER);
 }
 
 /* merge_run()'s callback: one record, in the order of time */
@@ -96,6 +124,7 @@ static void emit(void *arg, unsigned int src, u32 kind, struct ring_stamp *s,
 	(void)len;
 	switch (kind) {
 	case SAMPLER_SAMPLE:
+		end_user_part((struct pmclog_callchain *)s);
 		writer_copy(&r->w, s, tsc, 1);
 		note_cuts(&r->account,
 			  ((struct pmclog_callchain *)s)->cpuflags);
