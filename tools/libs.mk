@@ -20,3 +20,14 @@ INFLATE_LIBS := $(ZLIB_LIBS) $(ZSTD_LIBS)
 # all that pmclog is linked with
 READER_LIBS := -Wl,--as-needed -ldw -lelf -llzma -liberty -lcapstone -lncursesw \
 	-lz -lm $(ZSTD_LIBS)
+
+# pmcstat --bpf: libbpf for the machine that programs are built for, and on this one
+# clang for BPF and bpftool, which Debian has where only root's PATH looks.
+BPF_ARCH := $(firstword $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),x86) \
+	    $(if $(filter aarch64-%,$(shell $(CC) -dumpmachine)),arm64))
+BPFTOOL	?= $(firstword $(wildcard $(addsuffix /bpftool,$(subst :, ,$(PATH)) /usr/sbin)))
+BPF_CLANG ?= $(shell command -v clang 2>/dev/null)
+ifneq ($(and $(BPF_ARCH),$(BPFTOOL),$(BPF_CLANG)),)
+BPF_LIBS := $(or $(call have,bpf/bpf.h,bpf_map_create,-lbpf -lelf -lz), \
+	    $(call have,bpf/bpf.h,bpf_map_create,-lbpf -lelf -lz -lzstd))
+endif

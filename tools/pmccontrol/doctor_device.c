@@ -173,7 +173,8 @@ static void open_device(struct doctor *d, const struct stat *st)
 	d->error = d->owner ? 0 : errno;
 	switch (d->error) {
 	case 0: case EPROTONOSUPPORT:
-		answer(d, MARK_OK, "this user may open /dev/hwpmc");
+		answer(d, MARK_OK, "this user may open /dev/hwpmc: "
+		       "pmcstat records by the module");
 		break;
 	case EACCES: case EPERM:
 		tell_access(d, st);
@@ -195,7 +196,11 @@ void look_at_device(struct doctor *d)
 	struct stat st;
 
 	if (!d->loaded) {
-		answer(d, MARK_NOTE, "the module makes it when it is loaded");
+		answer(d, MARK_NOTE, "the module makes it when it is loaded; "
+		       "until then pmcstat %s",
+		       file_there(d, "/sys/kernel/btf/vmlinux") ?
+		       "records by BPF, with CAP_BPF and CAP_PERFMON" :
+		       "cannot record: the kernel has no BTF for --bpf");
 		return;
 	}
 	snprintf(path, sizeof(path), "%s/dev/hwpmc", d->root);

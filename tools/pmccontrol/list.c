@@ -98,6 +98,7 @@ int list_rows(struct pmc_owner *owner)
 	const struct hwpmc_cpuinfo *info = cpuinfo(owner);
 	unsigned int cpu;
 
+	puts("pmcstat records by the module (without --bpf)");
 	printf("%u %s CPUs online, with %u PMCs per CPU and owner\n",
 	       info->ncpu_online,
 	       or_unknown(pmc_name_of_cputype((enum pmc_cputype)info->cputype)),

@@ -32,8 +32,9 @@ static struct pmc_owner *open_owner(void)
 		die(EX_NOPERM, "cannot open /dev/hwpmc: %s; are you root? "
 		    "See pmccontrol doctor", strerror(errno));
 	case ENOENT: case ENODEV: case ENXIO:
-		hint = "; is the module loaded (modprobe hwpmc)? See "
-		       "pmccontrol doctor";
+		hint = "; is the module loaded (modprobe hwpmc)? Without it "
+		       "pmcstat records by BPF, if it can. See pmccontrol "
+		       "doctor";
 	}
 	die(EX_UNAVAILABLE, "cannot open /dev/hwpmc: %s%s", strerror(errno),
 	    hint);

@@ -95,6 +95,8 @@ struct options {
 	double		limit;		/* seconds, -l; 0: none */
 	int		packed;		/* pack the samples in the log */
 	int		by_frames;	/* no unwind tables */
+	int		by_bpf;		/* --bpf: without the module */
+	uint32_t	ring_size;	/* --ring: bytes of each ring, --bpf */
 	int		compress;	/* -Z */
 	int		quiet;
 	int		verbose;	/* how often -v */
@@ -150,15 +152,20 @@ int counts_print(struct counts *c, struct pmc_owner *owner);
 int counts_end(const struct counts *c, uint64_t elapsed);
 
 /* pmcs.c: on failure, these print the reason and end the program */
-struct pmc_owner *pmcs_open(void);
+/* NULL: --bpf, by choice or because there is no module; @o->by_bpf is set then */
+struct pmc_owner *pmcs_open(struct options *o);
 /* The meaning of @err if the module's parameter @limit limits the request. */
 const char *pmcs_limit(int err, const char *limit);
-void pmcs_allocate(const struct options *o, struct pmc_owner *owner);
+void pmcs_allocate(struct options *o, struct pmc_owner *owner);
 /* 0, ESRCH: there is no such process, EPERM: no permission */
 int pmcs_attach(const struct options *o, struct pmc_owner *owner, int pid);
 /* 0, or ESRCH: all targets have ended */
 int pmcs_start(const struct options *o, struct pmc_owner *owner);
 void pmcs_stop(const struct options *o, struct pmc_owner *owner);
+/* @owner NULL: --bpf */
+int pmcs_read(struct pmc_owner *owner, const struct counter *c,
+	      struct pmc_reading *r);
+void pmcs_close(struct pmc_owner *owner);
 
 /* filter.c: ends the program on failure */
 void filter_set(struct pmc_owner *owner, const struct counter *c);

@@ -52,6 +52,7 @@ listed()
 }
 
 ok "-l: what is used and disabled, CPUs by their numbers" listed <<'END'
+pmcstat records by the module (without --bpf)
 3 GENERIC CPUs online, with 256 PMCs per CPU and owner
 #CPU 0:
 #N   NAME             CLASS  STATE    ROW-DISP

@@ -30,6 +30,8 @@ static const struct option long_options[] = {
 	{ "flight", required_argument, NULL, OPT_FLIGHT },
 	{ "trigger", required_argument, NULL, OPT_TRIGGER },
 	{ "unwind", required_argument, NULL, OPT_UNWIND },
+	{ "bpf", no_argument, NULL, OPT_BPF },
+	{ "ring", required_argument, NULL, OPT_RING },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -473,6 +475,11 @@ static int parse_common(struct parser *p, int letter)
 		return parse_flight(p, optarg);
 	case OPT_UNWIND:
 		return parse_unwind(p, optarg);
+	case OPT_BPF:
+		o->by_bpf = 1;
+		return 0;
+	case OPT_RING:
+		return parse_ring(p, optarg);
 	case OPT_TRIGGER:
 		return add_trigger(p, optarg);
 	case 'Z':

@@ -10,7 +10,7 @@
 enum {
 	OPT_KALLSYMS = 256, OPT_EXCLUDE_IDLE, OPT_PACKED, OPT_HELP, OPT_VERSION,
 	OPT_RAW, OPT_ROTATE, OPT_KEEP, OPT_ONLY, OPT_NOT, OPT_INCLUDE_SELF,
-	OPT_FLIGHT, OPT_TRIGGER, OPT_UNWIND
+	OPT_FLIGHT, OPT_TRIGGER, OPT_UNWIND, OPT_BPF, OPT_RING
 };
 
 /**
@@ -46,6 +46,7 @@ bool options_number(const char *text, uint32_t *number);
 int parse_rotate(struct parser *p, const char *text);
 int parse_keep(struct parser *p, const char *text);
 int parse_flight(struct parser *p, const char *text);
+int parse_ring(struct parser *p, const char *text);
 /*
  * Parses "exit", "exit=N" (0), or an event (1): the event's name ends at *@len,
  * *@count is its count.  -1 after a failure.

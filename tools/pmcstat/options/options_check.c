@@ -2,6 +2,7 @@
 /* Which options can be combined.  FreeBSD's rules for the options it has. */
 #include <string.h>
 
+#include "bpf/backend.h"
 #include "options/options.h"
 
 static const struct counter *find(const struct options *o, unsigned int modes)
@@ -179,6 +180,19 @@ static int check_log(struct parser *p)
 	return check_stdout(p) ? -1 : options_check_files(p);
 }
 
+/* --ring is for the case, too, that there turns out to be no module. */
+static int check_bpf(struct parser *p)
+{
+	struct options *o = p->o;
+
+	if (o->ring_size && !o->log_path && o->action != ACTION_LIVE)
+		return options_fail(p, "--ring goes with -O: it is where "
+				    "samples wait");
+	if (!o->ring_size)
+		o->ring_size = BPF_RING_SIZE;
+	return o->by_bpf ? bpf_check(o, p->msg, p->msglen) : 0;
+}
+
 int options_check(struct parser *p)
 {
 	const struct options *o = p->o;
@@ -206,7 +220,7 @@ int options_check(struct parser *p)
 		return options_fail(p, "%s holds for events named after it only: "
 				    "put it before -P, -p, -S or -s",
 				    modifier(p));
-	if (check_targets(p) || check_log(p))
+	if (check_targets(p) || check_log(p) || check_bpf(p))
 		return -1;
 	return check_reading(p);
 }

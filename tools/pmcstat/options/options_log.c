@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "options/options.h"
 
+#define RING_MAX	(256ULL << 20)
 #define SECONDS_MAX	1000000000ULL
 
 static const struct unit {
@@ -80,6 +82,21 @@ int parse_flight(struct parser *p, const char *text)
 		return options_fail(p, "--flight %s: not a size (4M, 1G)",
 				    text);
 	p->o->flight_size = value;
+	return 0;
+}
+
+/* A ring buffer of BPF has a power of two of bytes, in whole pages. */
+int parse_ring(struct parser *p, const char *text)
+{
+	uint64_t value, size = (uint64_t)sysconf(_SC_PAGESIZE);
+	const struct unit *u = parse_unit(text, &value);
+
+	if (!u || u->is_time || value > RING_MAX)
+		return options_fail(p, "--ring %s: not a size of at most 256M "
+				    "(64K, 4M)", text);
+	while (size < value)
+		size *= 2;
+	p->o->ring_size = (uint32_t)size;
 	return 0;
 }
 

@@ -10,7 +10,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "bpf/backend.h"
 #include "output/compress.h"
+#include "output/logcontrol.h"
 #include "sideband/fileids.h"
 #include "record/flight.h"
 #include "output/outputs.h"
@@ -83,6 +85,41 @@ static uint32_t flags_of(const struct options *o)
 	return o->packed ? PMC_LOG_PACKED : 0;
 }
 
+static int owner_begin(void *arg, int fd, uint32_t flags)
+{
+	return pmc_owner_configure_logfile_flags(arg, fd, flags);
+}
+
+static int owner_flush(void *arg)
+{
+	return pmc_owner_flush_logfile(arg);
+}
+
+static int owner_end(void *arg)
+{
+	return pmc_owner_close_logfile(arg);
+}
+
+static int owner_stats(void *arg, struct hwpmc_driverstats *stats)
+{
+	return pmc_owner_stats(arg, HWPMC_STATS_OWNER, stats, sizeof(*stats));
+}
+
+static int owner_write(void *arg, const void *records, size_t len)
+{
+	return pmc_owner_write_records(arg, records, len);
+}
+
+static const struct log_control owner_log = {
+	.begin = owner_begin, .flush = owner_flush, .end = owner_end,
+	.stats = owner_stats, .write = owner_write,
+};
+
+static const struct log_control *control_of(const struct options *o)
+{
+	return o->by_bpf ? bpf_log() : &owner_log;
+}
+
 int log_open(const struct options *o, struct pmc_owner *owner)
 {
 	int fd;
@@ -99,7 +136,7 @@ int log_open(const struct options *o, struct pmc_owner *owner)
 	if (o->compress)
 		packer = compress_start(fd, &fd);
 	output_empty(stored_fd(fd), path_of(o));
-	if (pmc_owner_configure_logfile_flags(owner, fd, flags_of(o)))
+	if (control_of(o)->begin(owner, fd, flags_of(o)))
 		die(EX_CANTCREAT, "cannot use %s as log: %s", path_of(o),
 		    errno == EINVAL && !flags_of(o) ?
 		    "the kernel cannot write to such a file itself" :
@@ -107,15 +144,10 @@ int log_open(const struct options *o, struct pmc_owner *owner)
 	return fd;
 }
 
-static int write_records(void *arg, const void *records, size_t len)
-{
-	return pmc_owner_write_records(arg, records, len);
-}
-
 /* Metadata that the module keeps and repeats in each file */
 static struct told told;
 static struct metadata_sink sink = {
-	.write = write_records, .budget = HWPMC_WRITELOG_MAX, .told = &told,
+	.budget = HWPMC_WRITELOG_MAX, .told = &told,
 };
 
 /* files whose build-ids belong into the log */
@@ -126,6 +158,7 @@ void log_metadata(const struct options *o, struct pmc_owner *owner)
 	struct utsname u;
 
 	sink.arg = owner;
+	sink.write = control_of(o)->write;
 	uname(&u);
 	if (metadata_send("", u.release, &sink))
 		warn_line("the log lacks modules and build-ids: %s",
@@ -342,16 +375,17 @@ static int end_log(const struct options *o, struct pmc_owner *owner,
 		   const struct targets *targets, int fd,
 		   struct hwpmc_driverstats *stats)
 {
-	int err = pmc_owner_flush_logfile(owner) ? errno : 0;
+	const struct log_control *control = control_of(o);
+	int err = control->flush(owner) ? errno : 0;
 
 	/* all samples are in the log; build-ids can still be added */
 	if (!err && packer)
 		err = compress_sync(packer);
 	if (!err)
 		ids_end(o, targets, stored_fd(fd));
-	if (!err && pmc_owner_close_logfile(owner))
+	if (!err && control->end(owner))
 		err = errno;
-	if (pmc_owner_stats(owner, HWPMC_STATS_OWNER, stats, sizeof(*stats)))
+	if (control->stats(owner, stats))
 		die(EX_OSERR, "cannot read statistics: %s", strerror(errno));
 	return stats->log_errno ? (int)stats->log_errno : err;
 }

@@ -83,7 +83,7 @@ static int print_count(const struct counts *c, struct counter *counter,
 {
 	struct pmc_reading r, shown;
 
-	if (pmc_owner_read(owner, counter->id, PMC_CPU_ALL, &r))
+	if (pmcs_read(owner, counter, &r))
 		return -1;
 	shown = r;
 	if (!counter->cumulative) {

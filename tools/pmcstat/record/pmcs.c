@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/backend.h"
 #include "reader/base/plural.h"
 #include "pmcstat.h"
 
@@ -21,19 +22,55 @@ const char *pmcs_limit(int err, const char *limit)
 	return text;
 }
 
-struct pmc_owner *pmcs_open(void)
+static int is_missing(int err)
 {
-	struct pmc_owner *owner = pmc_owner_open(0);
-	const char *hint = "";
+	return err == ENOENT || err == ENODEV || err == ENXIO;
+}
 
+/*
+ * Without a module, BPF does what it can.  Returns why not, in one line, or NULL:
+ * recording by BPF.
+ */
+static const char *try_bpf(struct options *o)
+{
+	static char why[256];
+	const char *refusal = bpf_refusal();
+
+	if (refusal)
+		return refusal;
+	if (bpf_check(o, why, sizeof(why)))
+		return why;
+	o->by_bpf = 1;
+	if (!o->quiet)
+		warn_line("no module (/dev/hwpmc): recording by BPF, as with "
+			  "--bpf");
+	return NULL;
+}
+
+struct pmc_owner *pmcs_open(struct options *o)
+{
+	struct pmc_owner *owner;
+	const char *hint = "", *why;
+
+	if (o->by_bpf)
+		return NULL;
+	owner = pmc_owner_open(0);
 	if (owner)
 		return owner;
+	if (is_missing(errno)) {
+		int err = errno;
+
+		why = try_bpf(o);
+		if (!why)
+			return NULL;
+		die(EX_UNAVAILABLE, "cannot open /dev/hwpmc: %s; is the module "
+		    "loaded (modprobe hwpmc)?  Without it: %s", strerror(err),
+		    why);
+	}
 	if (errno == EPROTONOSUPPORT)
 		die(EX_UNAVAILABLE, "the hwpmc module is older than this "
 		    "pmcstat");
-	if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
-		hint = "; is the module loaded (modprobe hwpmc)?";
-	else if (errno == EACCES || errno == EPERM)
+	if (errno == EACCES || errno == EPERM)
 		hint = "; are you root?";
 	else if (errno == EMFILE)
 		hint = ": this process (ulimit -n), or the user's recordings "
@@ -202,10 +239,14 @@ static void allocate(const struct options *o, struct pmc_owner *owner,
 	c->period = opts.count;
 }
 
-void pmcs_allocate(const struct options *o, struct pmc_owner *owner)
+void pmcs_allocate(struct options *o, struct pmc_owner *owner)
 {
 	size_t i;
 
+	if (o->by_bpf) {
+		bpf_allocate(o);
+		return;
+	}
 	for (i = 0; i < o->ncounters; i++)
 		allocate(o, owner, &o->counters[i]);
 	for (i = 0; i < o->ncounters; i++)
@@ -218,6 +259,8 @@ int pmcs_attach(const struct options *o, struct pmc_owner *owner, int pid)
 	char where[32];
 	size_t i;
 
+	if (o->by_bpf)
+		return bpf_attach(o, pid);
 	snprintf(where, sizeof(where), " in process %d", pid);
 	for (i = 0; i < o->ncounters; i++) {
 		c = &o->counters[i];
@@ -257,6 +300,10 @@ int pmcs_start(const struct options *o, struct pmc_owner *owner)
 {
 	size_t i;
 
+	if (o->by_bpf) {
+		bpf_start();
+		return 0;
+	}
 	if (!start_together(o, owner))
 		return 0;
 
@@ -275,9 +322,28 @@ void pmcs_stop(const struct options *o, struct pmc_owner *owner)
 {
 	size_t i;
 
+	if (o->by_bpf) {
+		bpf_stop();
+		return;
+	}
 	if (!pmc_owner_record(owner, 0, NULL, NULL))
 		return;
 
 	for (i = 0; i < o->ncounters; i++)
 		pmc_owner_stop(owner, o->counters[i].id);
+}
+
+int pmcs_read(struct pmc_owner *owner, const struct counter *c,
+	      struct pmc_reading *r)
+{
+	return owner ? pmc_owner_read(owner, c->id, PMC_CPU_ALL, r) :
+		       bpf_read(c, r);
+}
+
+void pmcs_close(struct pmc_owner *owner)
+{
+	if (owner)
+		pmc_owner_close(owner);
+	else
+		bpf_close();
 }

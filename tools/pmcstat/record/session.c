@@ -13,6 +13,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "bpf/backend.h"
 #include "reader/base/plural.h"
 #include "record/flight.h"
 #include "output/outputs.h"
@@ -22,6 +23,7 @@
 #define NS_PER_S	1000000000.0
 #define REFRESH_NS	60000000000ULL
 #define FIRST_REFRESH_NS 1000000000ULL	/* libraries are mapped */
+#define RINGS_NS	100000000ULL	/* --bpf: between two looks at the rings */
 #define UNPRIVILEGED	"; without privilege only a command can be measured"
 
 enum end {
@@ -137,8 +139,11 @@ static void block_signals(struct session *s)
 /* Requests SIGIO, which the device sends when its log fails or the last target ends. */
 static void ask_for_sigio(struct session *s)
 {
-	int fd = pmc_owner_fd(s->owner);
+	int fd;
 
+	if (!s->owner)		/* --bpf has no such device */
+		return;
+	fd = pmc_owner_fd(s->owner);
 	if (fcntl(fd, F_SETOWN, getpid()) ||
 	    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC))
 		die(EX_OSERR, "cannot ask for SIGIO: %s", strerror(errno));
@@ -311,6 +316,8 @@ static int poll_timeout(const struct session *s)
 	uint64_t until = earlier(earlier(s->limit, s->next),
 				 s->refresh ? s->refresh : log_next());
 
+	if (!s->owner)
+		until = earlier(until, now + RINGS_NS);
 	if (!until)
 		return -1;
 	if (until <= now)
@@ -319,11 +326,22 @@ static int poll_timeout(const struct session *s)
 	return until < 1000000 ? (int)until : 1000000;
 }
 
+/* --bpf: the rings are emptied, and processes are asked whether they are there */
+static enum end look_at_rings(struct session *s)
+{
+	if (bpf_look() && s->log >= 0)
+		return END_LOG;
+	return s->targets.n && !s->o->command && bpf_targets_ended() ?
+	       END_TARGETS : END_NOT;
+}
+
 static enum end look_at_device(struct session *s)
 {
-	struct pollfd fd = { .fd = pmc_owner_fd(s->owner) };
+	struct pollfd fd = { .events = POLLRDBAND };
 
-	fd.events = POLLRDBAND;
+	if (!s->owner)
+		return look_at_rings(s);
+	fd.fd = pmc_owner_fd(s->owner);
 	if (poll(&fd, 1, 0) <= 0)
 		return END_NOT;
 	/* a failed request stays pending: do not poll for it without a pause */
@@ -343,7 +361,8 @@ static enum end wait_for_end(struct session *s)
 {
 	struct pollfd fds[] = {
 		{ .fd = s->signals, .events = POLLIN },
-		{ .fd = pmc_owner_fd(s->owner), .events = POLLPRI | POLLRDBAND },
+		{ .fd = s->owner ? pmc_owner_fd(s->owner) : bpf_poll_fd(),
+		  .events = s->owner ? POLLPRI | POLLRDBAND : POLLIN },
 	};
 	enum end end;
 
@@ -416,7 +435,7 @@ int session_run(struct options *o)
 	output_outlive_readers();
 	targets_find(&s.targets, o->targets, o->ntargets);
 	open_text(&s);
-	s.owner = pmcs_open();
+	s.owner = pmcs_open(o);
 	probes_make(o, s.owner);
 	pmcs_allocate(o, s.owner);
 	if (early)
@@ -434,7 +453,8 @@ int session_run(struct options *o)
 	attach(&s);
 	if (s.log >= 0)
 		log_ids_begin(o, &s.targets, s.log);
-	preload_begin(o, s.owner, &s.targets, s.child.path);
+	if (s.owner)
+		preload_begin(o, s.owner, &s.targets, s.child.path);
 	end = start(&s);
 	kallsyms_begin();
 	outputs_begun();
@@ -451,7 +471,7 @@ int session_run(struct options *o)
 		if (status)
 			s.status = status;
 	}
-	pmc_owner_close(s.owner);
+	pmcs_close(s.owner);
 	probes_remove();
 	/* the reader of the log waits for this close */
 	if (s.log >= 0 && !o->flight_size)

@@ -30,7 +30,7 @@ static void add_cause(char *buf, size_t len, unsigned long long n,
 }
 
 /* A chain can be cut at both of its ends. */
-static void print_cut(const struct pmclog_account *a)
+static void print_cut(const struct options *o, const struct pmclog_account *a)
 {
 	char why[256] = "";
 	int i;
@@ -40,8 +40,9 @@ static void print_cut(const struct pmclog_account *a)
 			add_cause(why, sizeof(why), a->cut_by[i], cuts[i]);
 	warn_line("%llu call %s cut%s%s%s", a->cut,
 		  plural(a->cut, "chain is", "chains are"), why,
-		  why[0] ? ")" : "", a->cut_by[PMCLOG_CUT_DEPTH] ?
-		  ": the module's callchaindepth can be raised" : "");
+		  why[0] ? ")" : "", !a->cut_by[PMCLOG_CUT_DEPTH] ? "" :
+		  o->by_bpf ? ": --bpf has 127 frames of each part" :
+		  ": the module's callchaindepth can be raised");
 }
 
 void summary_print(const struct options *o,
@@ -74,8 +75,9 @@ void summary_print(const struct options *o,
 		warn_line("a log of %llu bytes%s", stats->bytes_written,
 			  stored);
 	if (a->dropped[PMCLOG_DROP_FULL])
-		warn_line("samples were lost for want of room: load the module "
-			  "with a larger ringsize, or raise -n");
+		warn_line("samples were lost for want of room: %s, or raise -n",
+			  o->by_bpf ? "give a larger --ring" :
+			  "load the module with a larger ringsize");
 	if (a->proc_dropped)
 		warn_line("%llu %s lost", a->proc_dropped,
 			  plural(a->proc_dropped, "record of a process was",
@@ -85,7 +87,7 @@ void summary_print(const struct options *o,
 			  "raise -n, or kernel.perf_event_max_sample_rate",
 			  a->throttled, plural(a->throttled, "time", "times"));
 	if (a->cut && (o->verbose || a->cut >= a->written / 100))
-		print_cut(a);
+		print_cut(o, a);
 	if (o->verbose)
 		warn_line("%llu user call %s came late, %llu %s filtered, "
 			  "%llu other %s", a->late_answered,
@@ -100,7 +102,7 @@ void summary_multiplexed(const struct counter *c, struct pmc_owner *owner)
 	struct pmc_reading r;
 
 	if (!PMC_IS_SAMPLING_MODE(c->mode) ||
-	    pmc_owner_read(owner, c->id, PMC_CPU_ALL, &r) || !r.enabled ||
+	    pmcs_read(owner, c, &r) || !r.enabled ||
 	    r.running >= r.enabled - r.enabled / 1000)
 		return;
 	warn_line("%s was on the hardware %.1f%% of the time only: too few "
