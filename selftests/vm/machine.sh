@@ -72,3 +72,19 @@ machine() {
 	machine_qemu+=(-kernel "$dir/image" -nodefaults -no-user-config -no-reboot
 		-display none -monitor none -nic none)
 }
+
+# machine_clock BUILD: the argument for the kernel with the frequency of an emulated
+# TSC, which is the host's. A guest that measures it on a busy host may get a value
+# seven times too high or low, which changes all its timeouts. The program that asks
+# for it is built in BUILD.
+machine_clock() {
+	local program=$1/tsc_khz here khz
+	here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+	if [[ ! $program -nt $here/tsc_khz.c ]]; then
+		mkdir -p "$1"
+		gcc -O2 -Wall -Werror -o "$program.$$" "$here/tsc_khz.c"
+		mv "$program.$$" "$program"
+	fi
+	khz=$("$program")
+	[[ ! $khz ]] || echo "tsc_early_khz=$khz"
+}
