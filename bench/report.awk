@@ -51,7 +51,12 @@ function reduce(	i, key, conf, base, n) {
 			keep("total " key, field("size") / n)
 			keep("frames " key, field("frames") / n)
 		}
-		if (!(conf in seen)) {
+		if (field("part") == "bpf") {
+			if (!(conf in seen_bpf)) {
+				bpf_order[++nbpf] = conf
+				seen_bpf[conf] = 1
+			}
+		} else if (!(conf in seen)) {
 			order[++norder] = conf
 			seen[conf] = 1
 		}
@@ -102,6 +107,8 @@ function ratio(what, conf,	a) {
 }
 
 function sample_table(	i, c, f) {
+	if (!norder)
+		return
 	print ""
 	print "Samples (cpu-clock, whole system): instructions are elapsed minus bare, by samples"
 	printf "%-7s %5s %6s %6s | %18s %18s %6s | %6s %6s %6s | %5s %5s | %6s %6s | %6s %6s | %6s %6s\n",
@@ -127,6 +134,34 @@ function sample_table(	i, c, f) {
 		bench("lost." name, "lost", c, "samples", "ours=0")
 		bench("rate." name, "rate", c, "percent")
 		bench("cpu." name, "cpu", c, "percent", f[3] == 10000 ? "ours<2" : "")
+	}
+}
+
+# The module, BPF and perf, of the part that measures all three
+function bpf_table(	i, c, f, name, ours) {
+	if (!nbpf)
+		return
+	print ""
+	print "pmcstat --bpf, without the module (cpu-clock, whole system): instructions and bytes a sample"
+	printf "%-7s %6s | %8s %8s %8s | %6s %6s %6s | %6s %6s %6s | %6s\n", "load", "chains",
+		"module", "bpf", "perf", "B", "bpf:B", "perf:B", "fr.", "fr.", "fr.", "lost"
+	for (i = 1; i <= nbpf; i++) {
+		c = bpf_order[i]
+		split(c, f, " ")
+		printf "%-7s %6s | %8s %8s %8s | %6s %6s %6s | %6s %6s %6s | %6s\n", f[1], f[4],
+			cell("insn", "ours", c, "%.0f"), cell("insn", "bpf", c, "%.0f"), cell("insn", "perf", c, "%.0f"),
+			cell("bytes", "ours", c, "%.1f"), cell("bytes", "bpf", c, "%.1f"), cell("bytes", "perf", c, "%.1f"),
+			cell("frames", "ours", c, "%.1f"), cell("frames", "bpf", c, "%.1f"), cell("frames", "perf", c, "%.1f"),
+			cell("lost", "bpf", c, "%d")
+		name = "insn.bpf." f[1] "." (f[4] ? "chains" : "plain")
+		if (!median("insn bpf " c)) {
+			missing(name)
+			continue
+		}
+		ours = med
+		median("insn perf " c)
+		line[++nline] = sprintf("BENCH name=%s ours=%.5g peer=%.5g ratio=%.3f unit=instructions/sample goal=%s",
+			name, ours, med, ours / med, f[1] == "user" ? "ours<4300" : "ours<6400")
 	}
 }
 
@@ -188,6 +223,7 @@ function idle_table(	k, i, kinds, state, base) {
 END {
 	reduce()
 	sample_table()
+	bpf_table()
 	storm_table()
 	idle_table()
 	print ""

@@ -67,7 +67,7 @@ with_ours() {
 	option=-N
 	[ "$chains" = 0 ] || option=-U
 	# shellcheck disable=SC2086
-	pmcstat -q ${packed:-} --unwind "${UNWIND:-fp}" -n $((1000000000 / hz)) $option -S cpu-clock -O /tmp/log "$@" \
+	pmcstat -q ${packed:-} ${without:---unwind "${UNWIND:-fp}"} -n $((1000000000 / hz)) $option -S cpu-clock -O /tmp/log "$@" \
 		>/tmp/said 2>/tmp/err || die "pmcstat: $(cat /tmp/err)"
 }
 
@@ -75,6 +75,13 @@ with_packed() {
 	packed=--packed
 	with_ours "$@"
 	packed=
+}
+
+# by BPF, without the module, which may be loaded
+with_bpf() {
+	without=--bpf
+	with_ours "$@"
+	without=
 }
 
 with_bare() {

@@ -153,7 +153,11 @@ static __always_inline int send(void *to, void *data, __u32 len)
 	       PMCLOG_DROP_FULL : PMCLOG_DROP_CONTENDED;
 }
 
-/* Appends a part of the chain at frame @n; the number of frames then. */
+/*
+ * Appends a part of the chain at frame @n; the number of frames then.  The kernel
+ * clears what it leaves of the room that it gets, so it first gets what most chains
+ * have enough of.
+ */
 static __always_inline __u32 add_part(struct bpf_perf_event_data *ctx,
 				      struct sample *s, __u32 n, __u64 flags)
 {
@@ -161,8 +165,11 @@ static __always_inline __u32 add_part(struct bpf_perf_event_data *ctx,
 
 	if (n > SAMPLER_PART_MAX)
 		return n;
-	len = bpf_get_stack(ctx, &s->cc.pc[n], SAMPLER_PART_MAX * sizeof(__u64),
+	len = bpf_get_stack(ctx, &s->cc.pc[n], SAMPLER_PART_USUAL * sizeof(__u64),
 			    flags);
+	if (len == SAMPLER_PART_USUAL * sizeof(__u64))
+		len = bpf_get_stack(ctx, &s->cc.pc[n],
+				    SAMPLER_PART_MAX * sizeof(__u64), flags);
 	if (len <= 0)
 		return n;
 	if (len >= (long)(max_part * sizeof(__u64)))

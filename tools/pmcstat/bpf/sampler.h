@@ -9,6 +9,7 @@
 #include <linux/pmclog.h>
 
 #define SAMPLER_PART_MAX	127	/* frames of a kernel or a user chain */
+#define SAMPLER_PART_USUAL	32	/* most parts are shorter */
 #define SAMPLER_LEVELS		4	/* programs that interrupt each other */
 
 /* struct sampler_cpu's @state, as in src/ring/ring.h */
