@@ -212,7 +212,7 @@ odd()
 ok "bytes that are no instructions are passed over one by one" odd
 
 # source files that are elsewhere, are none, or have escapes
-${CC:-cc} -g -O1 -fPIE -pie "-ffile-prefix-map=$HERE=/build/pkg-1/src" \
+${CC:-cc} -g -O1 -fPIE -pie "-ffile-prefix-map=$HERE/programs=/build/pkg-1/src" \
 	-o "$prog" "$HERE/programs/shapes.c"
 log moved <<-EOF
 	event cpu-clock 1000
