@@ -86,7 +86,7 @@ void account_sum(struct recorder *r)
 	a->in_rings = a->committed - r->taken;
 }
 
-/* As the module's: src/emit.c */
+/* As src/log/emit.c */
 static uint64_t expected(const struct counter *c, const struct pmc_reading *got)
 {
 	const struct pmc_event_desc *e = &c->event;

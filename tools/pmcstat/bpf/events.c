@@ -10,7 +10,7 @@
 
 #include "bpf/events.h"
 
-/* As the module fills it in: src/pmc.c, src/source.c */
+/* As src/pmc/pmc.c and src/event/source.c fill it in */
 static void fill_attr(struct perf_event_attr *a, const struct counter *c)
 {
 	const struct pmc_event_desc *e = &c->event;
