@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <elf.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -32,18 +33,21 @@ void writer_free(struct writer *w)
 	w->buf = NULL;
 }
 
+/* A pipe that pmcstat was given may be non-blocking. */
 static int write_all(struct writer *w)
 {
+	struct pollfd fd = { .fd = w->fd, .events = POLLOUT };
 	size_t done = 0;
 	ssize_t n;
 
 	while (done < w->used) {
 		n = write(w->fd, w->buf + done, w->used - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno == EAGAIN)
+			poll(&fd, 1, -1);
+		else if (errno != EINTR)
 			return -1;
-		done += (size_t)n;
 	}
 	return 0;
 }
