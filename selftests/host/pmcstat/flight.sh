@@ -92,7 +92,8 @@ run 0 sh -c 'ln theirs n/.pmclog.armed.$$; chmod 444 theirs
 	FAKE_TRIGGER=100 exec "$0" -S cs --flight 4M -O n/ --trigger faults -l .5' \
 	"$pmcstat"
 ok 'a file of that name is not written to' all '[ "$(cat theirs)" = mine ]' \
-	'[ "$(number n)" -ge 2 ]' '[ "$(hidden n)" -eq 0 ]'
+	'[ "$(number n)" -ge 2 ]' \
+	'[ "$(hidden n)" -eq 0 ] || has err "a snapshot is left"' # of the last moment
 mkdir o
 run 71 env FAKE_FAIL=start:77 "$pmcstat" -S cs --flight 4M -O o/ --trigger faults
 ok 'nothing stays of what did not begin' [ "$(hidden o)" -eq 0 ]
