@@ -92,6 +92,7 @@ void machine_cgroup(const struct op *op);
 void machine_module(const struct op *op);
 void machine_trace(const struct op *op);
 void machine_faults(const struct op *op);
+void machine_thaw(void);		/* executor: before the devices are closed */
 void machine_restore(void);		/* executor */
 /* supervisor: @fn for each writer thread */
 void machine_for_writers(void (*fn)(const char *pid));

@@ -431,6 +431,7 @@ static bool clear_up(void)
 	outside_end();
 	end_processes();
 	spend(PHASE_KILL);
+	machine_thaw();
 	close_devices();
 	spend(PHASE_CLOSE);
 	for (i = COVER_CHILD; i < COVERS; i++)

@@ -357,13 +357,19 @@ static void enable_rows(void)
 	close(fd);
 }
 
+/* A process that froze the module's threads may have been killed before it thawed them. */
+void machine_thaw(void)
+{
+	if (sh->machine)
+		write_file(FREEZER "/fuzz/freezer.state", "THAWED");
+}
+
 void machine_restore(void)
 {
 	if (sh->hotplugs && !number_in(CPU1))
 		write_file(CPU1, "1");
 	if (sh->machine) {
 		end_faults();
-		write_file(FREEZER "/fuzz/freezer.state", "THAWED");
 		write_file(CGROUPS "/cgroup.procs", "0");
 		rmdir(GROUP);
 		set_probes(false);
