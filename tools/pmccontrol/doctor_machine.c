@@ -81,12 +81,12 @@ void look_at_cache(struct doctor *d)
 		fault = find_fault(d, path, home, below);
 	} else {
 		answer(d, MARK_NOTE, "neither XDG_CACHE_HOME nor HOME names a "
-		       "folder: each recording makes all unwind tables anew");
+		       "folder: each recording compiles all unwind tables again");
 		return;
 	}
 	if (fault)
 		answer(d, MARK_NOTE, "%s is of no use (%s): each recording "
-		       "makes all unwind tables anew", path, fault);
+		       "compiles all unwind tables again", path, fault);
 	else
 		answer(d, MARK_OK, "unwind tables are kept from one recording "
 		       "to the next, below %s", path);

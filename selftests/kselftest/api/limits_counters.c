@@ -54,11 +54,11 @@ static int take_counters(void)
 		CHECK(0, dev_detach(dev, id[0], three));
 		CHECK(0, dev_attach(dev, id[2], three));
 		CHECK(-EDQUOT, dev_attach(dev, id[0], 0));
-		/* those of who has ended */
+		/* counters of threads that have ended are free */
 		load_end(two);
 		CHECK(0, dev_attach(dev, id[0], 0));
 		CHECK(0, dev_detach(dev, id[0], 0));
-		/* and those of who is released, or closed */
+		/* and those of a PMC that was released, or whose device was closed */
 		CHECK(0, dev_release(dev, id[2]));
 		CHECK(0, user_process_pmc(dev, 0, &id[2]));
 		two = crowd(2);

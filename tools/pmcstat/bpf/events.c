@@ -81,29 +81,48 @@ int events_of_cpus(struct events *e, struct counter *c, unsigned int ncpu)
 	return e->n ? 0 : -1;
 }
 
-/*
- * A thread that one without an event makes meanwhile is missed; those that one with an
- * event makes inherit it.
- */
-int events_of_process(struct events *e, struct counter *c, int pid)
+/* The threads of a process; returns how many, and the caller frees @tids. */
+static size_t list_threads(int pid, int **tids)
 {
-	size_t before = e->n;
 	struct dirent *d;
 	char path[64];
-	int err = ESRCH;
+	size_t n = 0;
+	int *more;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	while (dir && (d = readdir(dir))) {
-		if (!isdigit((unsigned char)d->d_name[0]) ||
-		    !add_event(e, c, atoi(d->d_name), -1) || errno == ESRCH)
+		if (!isdigit((unsigned char)d->d_name[0]))
+			continue;
+		more = realloc(*tids, (n + 1) * sizeof(*more));
+		if (!more)
+			die(EX_OSERR, "out of memory");
+		*tids = more;
+		more[n++] = atoi(d->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/*
+ * All threads are listed first: a new thread of one that has its event inherits it, and
+ * must not get another.  A new thread of one that has none yet is missed.
+ */
+int events_of_process(struct events *e, struct counter *c, int pid)
+{
+	size_t before = e->n, n, i;
+	int *tids = NULL, err = ESRCH;
+
+	n = list_threads(pid, &tids);
+	for (i = 0; i < n; i++) {
+		if (!add_event(e, c, tids[i], -1) || errno == ESRCH)
 			continue;
 		err = errno;
 		break;
 	}
-	if (dir)
-		closedir(dir);
+	free(tids);
 	errno = err;
 	return e->n > before && err == ESRCH ? 0 : -1;
 }

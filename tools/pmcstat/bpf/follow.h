@@ -14,7 +14,7 @@
 /**
  * struct exec - an exec that is not in the log yet
  *
- * perf tells of the new image's mappings before the image is complete.  They are
+ * perf reports the new image's mappings before the image is complete.  They are
  * written behind PROCEXEC, which needs the first of them.
  */
 struct exec {

@@ -10,30 +10,14 @@
 
 #include "bpf/clock.h"
 #include "bpf/follow.h"
-
-static int read_name(uint32_t pid, uint32_t tid, char *name, int len)
-{
-	char path[64];
-	char *got;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
-	f = fopen(path, "re");
-	if (!f)
-		return -1;
-	got = fgets(name, len, f);
-	fclose(f);
-	if (!got)
-		return -1;
-	name[strcspn(name, "\n")] = '\0';
-	return 0;
-}
+#include "record/targets.h"
 
 static void dump_thread(struct followed *t, struct proc *p, uint32_t tid)
 {
-	char name[64];
+	char file[32], name[64];
 
-	if (read_name(p->pid, tid, name, sizeof(name)))
+	snprintf(file, sizeof(file), "task/%u/comm", tid);
+	if (proc_read_line((int)p->pid, file, name, sizeof(name)))
 		return;
 	follow_set_name(t, p, tid, name);
 	if (p->followed)

@@ -2,6 +2,7 @@
 /* backend.h: the recording as a session drives it. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static int in_initial_namespace(void)
 	       st.st_ino == INITIAL_PID_NAMESPACE;
 }
 
-/* A program that does nothing can be loaded by those who can load ours, only. */
+/* Loading an empty program takes the same privileges as loading ours. */
 static int may_load(void)
 {
 	static const struct bpf_insn nothing[] = {
@@ -185,35 +186,66 @@ static int attach_one(int pid)
 	return 0;
 }
 
-/* Attaches to the children that a process has; one that has ended is no error. */
-static void attach_children(const struct options *o, int pid)
+static void add_children_of_thread(int pid, const char *tid)
 {
-	char path[64];
+	char path[300];
 	int child;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/children", pid, tid);
 	f = fopen(path, "re");
 	while (f && fscanf(f, "%d", &child) == 1)
-		bpf_attach(o, child);
+		if (!is_attached(child))
+			add_attached(child);
 	if (f)
 		fclose(f);
 }
 
+static void add_children(int pid)
+{
+	struct dirent *d;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir)))
+		if (d->d_name[0] != '.')
+			add_children_of_thread(pid, d->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+static int follows_descendants(const struct options *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->ncounters; i++)
+		if (o->counters[i].flags & PMC_F_DESCENDANTS)
+			return 1;
+	return 0;
+}
+
+/*
+ * The children of a process are listed before it gets its events: what it forks with
+ * them inherits them, and must not get others.  A descendant that has ended is no error.
+ */
 int bpf_attach(const struct options *o, int pid)
 {
+	size_t i = attached.n;
 	int err;
-	size_t i;
 
 	if (is_attached(pid))
 		return 0;
 	add_attached(pid);
+	if (!follows_descendants(o))
+		return attach_one(pid);
+	add_children(pid);
 	err = attach_one(pid);
-	for (i = 0; i < o->ncounters && !err; i++)
-		if (o->counters[i].flags & PMC_F_DESCENDANTS) {
-			attach_children(o, pid);
-			break;
-		}
+	while (!err && ++i < attached.n) {
+		add_children(attached.pid[i]);
+		attach_one(attached.pid[i]);
+	}
 	return err;
 }
 

@@ -14,8 +14,7 @@
 #include "pmcstat.h"
 #include "record/targets.h"
 
-/* Reads the first line of a file in /proc/PID; -1 if the process has gone. */
-static int read_line(int pid, const char *file, char *line, int len)
+int proc_read_line(int pid, const char *file, char *line, int len)
 {
 	char path[64];
 	char *got;
@@ -40,7 +39,7 @@ static int read_stat(int pid, int *parent, unsigned long long *start)
 	char *p;
 	int i;
 
-	if (read_line(pid, "stat", line, sizeof(line)))
+	if (proc_read_line(pid, "stat", line, sizeof(line)))
 		return -1;
 	p = strrchr(line, ')');
 	if (!p || sscanf(p + 1, " %*c %d", parent) != 1)
@@ -96,7 +95,7 @@ static size_t add_matches(struct targets *t, const regex_t *pattern)
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		pid = atoi(entry->d_name);
-		if (read_line(pid, "comm", name, sizeof(name)) ||
+		if (proc_read_line(pid, "comm", name, sizeof(name)) ||
 		    regexec(pattern, name, 0, NULL, 0) ||
 		    read_stat(pid, &parent, &start) ||
 		    pid == self || parent == self)

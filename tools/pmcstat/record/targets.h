@@ -15,6 +15,9 @@ struct target {
 	unsigned long long	start;
 };
 
+/* The first line of /proc/PID/FILE, cut at @len; -1 if the process has gone */
+int proc_read_line(int pid, const char *file, char *line, int len);
+
 struct targets {
 	struct target	*target;	/* parents before children */
 	size_t		n;
