@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "bpf/queue.h"
+#include "pmcstat.h"
 
 static u64 stamp;
 
@@ -62,8 +63,9 @@ void queue_push(struct queues *q, unsigned int i, u32 kind, const void *payload,
 
 	stamp = ((const struct ring_stamp *)payload)->tsc;
 	s = ring_reserve(r, len, kind, 0, &now, &res);
-	if (s)
-		memcpy(s, payload, len);
+	if (!s)		/* the caller has asked queue_has_room() */
+		die(EX_SOFTWARE, "--bpf: a queue has no room for %u bytes", len);
+	memcpy(s, payload, len);
 	ring_exit(r, entered);
 }
 

@@ -147,6 +147,12 @@ int sideband_take(struct sideband *s, unsigned int cpu, struct queues *q,
 	for (tail = page->data_tail; tail < head && queue_has_room(q, i);
 	     tail += h.size) {
 		copy_out(&h, data, tail, sizeof(h));
+		if (h.size < sizeof(h) + sizeof(struct trailer)) {
+			/* not perf's: nothing behind it can be found */
+			s->lost[cpu]++;
+			tail = head;
+			break;
+		}
 		copy_out(u.r.perf, data, tail, h.size);
 		take_record(s, cpu, q, i, &u.r);
 	}
