@@ -73,13 +73,13 @@ static const struct file_operations coverage_fops = {
 	.llseek	= default_llseek,
 };
 
-void coverage_init(void)
+void hwpmc_coverage_init(void)
 {
 	coverage_file = debugfs_create_file("hwpmc-coverage", 0600, NULL, NULL,
 					    &coverage_fops);
 }
 
-void coverage_exit(void)
+void hwpmc_coverage_exit(void)
 {
 	debugfs_remove(coverage_file);
 }

@@ -4,11 +4,11 @@
 #define HWPMC_COVERAGE_H
 
 #ifdef HWPMC_KCOV
-void coverage_init(void);
-void coverage_exit(void);
+void hwpmc_coverage_init(void);
+void hwpmc_coverage_exit(void);
 #else
-static inline void coverage_init(void) {}
-static inline void coverage_exit(void) {}
+static inline void hwpmc_coverage_init(void) {}
+static inline void hwpmc_coverage_exit(void) {}
 #endif
 
 #endif /* HWPMC_COVERAGE_H */

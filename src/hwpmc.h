@@ -11,19 +11,24 @@
  *	    owner->targets_mutex processes with PMCs attached: see target.h
  *	  hooks_mutex		registration of tracepoints and probes
  *	  cpus_read_lock	taken inside perf and cpuhp calls
- *	owners_mutex		in stats.c: the list of all owners
- *	  owner->fold_mutex	prevents folding of this owner's PMCs
+ *	  sum_mutex		in stats.c: one sum over all owners at a time
+ *	    owners_mutex	in stats.c: the list of all owners
+ *	      owner->fold_mutex	prevents folding of this owner's PMCs
+ *	  unwinder->lock	see unwind.h.  Sampled tasks and the writer thread
+ *				only try it
+ *	unwinders_mutex		in unwind_map.c: the list of all unwinders
  *	accounts_mutex		in limits.c: resources of users
  *	owner->log.lock		spinlock: requests to the writer thread
  *	owner->log.stream.lock	spinlock: the data for read(2)
  *	rows_lock		spinlock in rows.c: rows in use and disabled ones
  *
  * A walk over all owners takes one fold_mutex after another, never two at a time.
- * The writer thread takes no mutex but targets_mutex and fold_mutex, and with the
+ * The writer thread waits for no mutex but targets_mutex and fold_mutex, and with the
  * last reference owners_mutex and accounts_mutex: ioctls wait for the thread with
- * owner->mutex held.  Overflow handlers and hooks take no lock at all (except one in
- * compat.h, under which no other is taken).  What they find through RCU or through
- * the event is freed only after both are synchronized with.
+ * owner->mutex held.  Other locks it only tries.  Overflow handlers and hooks take
+ * no lock at all (except, before 6.16, the raw spinlock of compat_process_gone(),
+ * under which no other is taken).  What they find through RCU or through the event
+ * is freed only after both are synchronized with.
  */
 #ifndef HWPMC_HWPMC_H
 #define HWPMC_HWPMC_H
@@ -45,6 +50,73 @@ struct hwpmc_pmc;
 struct owner_ring;
 
 /**
+ * struct owner_pmcs - an owner's PMCs: see pmc.c
+ * @at:     by row; stored under owner->mutex, cleared under owner->fold_mutex when a
+ *	PMC is folded.  Under owner->mutex only the PMCs in @live may be accessed
+ * @live:   owner->mutex; rows of PMCs that are not released
+ * @next_row: owner->mutex
+ * @end_row: above all rows ever used; grows under owner->mutex
+ */
+struct owner_pmcs {
+	struct hwpmc_pmc *at[HWPMC_NROW];
+	DECLARE_BITMAP(live, HWPMC_NROW);
+	u32		next_row;
+	u32		end_row;
+};
+
+/**
+ * struct owner_hotplug - the owner's part of CPU hotplug: see hotplug.c
+ * @node:   instance of the cpuhp state
+ * @added:  owner->mutex; @node is one
+ * @cpu_lives: by CPU number: how often it came online (cpuhp callback)
+ * @work:   brings the PMCs' events in line with the online CPUs
+ */
+struct owner_hotplug {
+	struct hlist_node node;
+	bool		added;
+	u32		*cpu_lives;
+	struct delayed_work work;
+};
+
+/**
+ * struct owner_hooks - what the hooks commit for the owner: see hooks.c
+ * @node:   hooks_mutex; in the RCU list of owners that log processes
+ * @hooked: @node is in the list; WRITE_ONCE under owner->mutex, READ_ONCE by hooks
+ * @follow_node: hooks_mutex; in the RCU list of owners that follow all processes
+ * @follow_all: follows all processes, not only targets; locking as for @hooked
+ * @exit_trigger: see trigger.c; WRITE_ONCE under owner->mutex, READ_ONCE by hooks
+ * @held:   owner->mutex; sets of probes that the owner keeps registered
+ */
+struct owner_hooks {
+	struct list_head node;
+	bool		hooked;
+	struct list_head follow_node;
+	bool		follow_all;
+	u64		exit_trigger;
+	unsigned long	held;
+};
+
+/**
+ * struct owner_noring - process records without a ring to be lost in
+ * @dropped: those of CPUs without a ring, and dumps without memory; any context
+ * @told, @seen: the thread's: how many of these losses are in the log, and how many
+ *	are repaired by a dump
+ */
+struct owner_noring {
+	atomic64_t	dropped;
+	u64		told;
+	u64		seen;
+};
+
+/* counts of the owner's operations, and of its requests for rings */
+struct owner_calls {
+	atomic64_t	done;
+	atomic64_t	failed;
+	atomic64_t	ring_requests;
+	atomic64_t	ring_failures;
+};
+
+/**
  * struct hwpmc_owner - an open file description of /dev/hwpmc
  *
  * @ref:    held by the file and the writer thread
@@ -57,24 +129,12 @@ struct owner_ring;
  *	the log: a CPU that comes online meanwhile gets its rings and events.  The
  *	hotplug work holds this one alone.  An ioctl holds both for the fields that the
  *	work changes, even if only @mutex is named here
- * @pmcs:   by row; stored under @mutex, cleared under @fold_mutex when a PMC is
- *	folded.  Under @mutex only the PMCs in @live may be accessed
- * @live:   @mutex; rows of PMCs that are not released
- * @next_row, @is_owner: @mutex; @is_owner: has had a PMC or a log
+ * @pmcs, @hp, @hooks, @noring, @calls: see their structures
+ * @is_owner: @mutex; has had a PMC or a log
  * @gate_open: stored under @mutex; READ_ONCE by handlers: see recordall.c
- * @end_row: above all rows ever used; grows under @mutex
  * @rings:  by CPU number; a ring appears when its CPU is first seen online
  *	(cpuhp callback) and stays until the last reference is dropped
  * @want_rings: CPUs that come online get a ring
- * @hp_node: instance of the cpuhp state; @hp_added: @mutex
- * @cpu_lives: by CPU number: how often it came online (cpuhp callback)
- * @hp_work: brings the PMCs' events in line with the online CPUs
- * @hook_node: hooks_mutex; in the RCU list of owners that log processes
- * @hooked: @hook_node is in the list; WRITE_ONCE under @mutex, READ_ONCE by hooks
- * @follow_node: hooks_mutex; in the RCU list of owners that follow all processes
- * @follow_all: follows all processes, not only targets; locking as for @hooked
- * @exit_trigger: see trigger.c; WRITE_ONCE under @mutex, READ_ONCE by hooks
- * @hooks_held: @mutex; sets of probes that the owner keeps registered
  * @targets_mutex, @targets: see target.h; @lost_all: no target is left
  * @fold_mutex: prevents folding, so that the sum over the PMCs is complete; its
  *	holder never waits
@@ -82,10 +142,7 @@ struct owner_ring;
  *	it; freed with the owner; see unwind.h
  * @pid_ns: the namespace of the pids in the log
  * @opener: the process that opened the device, referenced; constant
- * @noring_dropped: process records of CPUs without a ring, and dumps without
- *	memory; any context
- * @noring_told, @noring_seen: the thread's: how many of these losses are in the
- *	log, and how many are repaired by a dump
+ * @node:   in the list of all owners, owners_mutex
  */
 struct hwpmc_owner {
 	struct kref	ref;
@@ -97,24 +154,13 @@ struct hwpmc_owner {
 	struct limit_account *account;
 	struct mutex	mutex;
 	struct mutex	cpus_mutex;
-	struct hwpmc_pmc *pmcs[HWPMC_NROW];
-	DECLARE_BITMAP(live, HWPMC_NROW);
-	u32		next_row;
-	u32		end_row;
+	struct owner_pmcs pmcs;
 	bool		is_owner;
 	bool		gate_open;
 	struct owner_ring **rings;
 	bool		want_rings;
-	struct hlist_node hp_node;
-	bool		hp_added;
-	u32		*cpu_lives;
-	struct delayed_work hp_work;
-	struct list_head hook_node;
-	struct list_head follow_node;
-	bool		hooked;
-	bool		follow_all;
-	u64		exit_trigger;
-	unsigned long	hooks_held;
+	struct owner_hotplug hp;
+	struct owner_hooks hooks;
 	struct mutex	targets_mutex;
 	struct mutex	fold_mutex;
 	struct list_head targets;
@@ -123,15 +169,10 @@ struct hwpmc_owner {
 	struct pid_namespace *pid_ns;
 	struct pid	*opener;
 	struct fasync_struct *fasync;
-	struct list_head node;		/* in the list of all owners, owners_mutex */
+	struct list_head node;
 
-	atomic64_t	noring_dropped;
-	u64		noring_told, noring_seen;
-
-	atomic64_t	syscalls;
-	atomic64_t	syscall_errors;
-	atomic64_t	ring_requests;
-	atomic64_t	ring_failures;
+	struct owner_noring noring;
+	struct owner_calls calls;
 
 	struct hwpmc_log log;
 };
@@ -179,15 +220,15 @@ enum limit_kind {
 };
 
 /* params.c */
-unsigned int param_chain_depth(void);
-u32 param_ring_bytes(void);
-u32 param_buffer_bytes(void);
-u64 param_min_period(const struct perf_event_attr *attr);
-bool param_unprivileged(void);
-bool param_perf_rules(void);
-s64 param_limit(enum limit_kind kind);
-u32 param_cpu_percent(void);
-void params_check(void);
+unsigned int hwpmc_param_chain_depth(void);
+u32 hwpmc_param_ring_bytes(void);
+u32 hwpmc_param_buffer_bytes(void);
+u64 hwpmc_param_min_period(const struct perf_event_attr *attr);
+bool hwpmc_param_unprivileged(void);
+bool hwpmc_param_perf_rules(void);
+s64 hwpmc_param_limit(enum limit_kind kind);
+u32 hwpmc_param_cpu_percent(void);
+void hwpmc_params_check(void);
 
 /* main.c */
 extern const struct file_operations hwpmc_fops;
@@ -196,61 +237,62 @@ extern const struct file_operations hwpmc_fops;
 long hwpmc_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 
 /* owner.c */
-struct hwpmc_owner *owner_create(struct file *file);
-int owner_lock(struct hwpmc_owner *o);
-void owner_unlock(struct hwpmc_owner *o);
-void owner_close(struct hwpmc_owner *o);
-void owner_get(struct hwpmc_owner *o);
-void owner_put(struct hwpmc_owner *o);
+struct hwpmc_owner *hwpmc_owner_create(struct file *file);
+int hwpmc_owner_lock(struct hwpmc_owner *o);
+void hwpmc_owner_unlock(struct hwpmc_owner *o);
+void hwpmc_owner_close(struct hwpmc_owner *o);
+void hwpmc_owner_get(struct hwpmc_owner *o);
+void hwpmc_owner_put(struct hwpmc_owner *o);
 
 /* stats.c */
-void stats_add_owner(struct hwpmc_owner *o);
-void stats_remove_owner(struct hwpmc_owner *o);
-void stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
-			  void *arg);
-void stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st);
-void stats_module(struct hwpmc_driverstats *st);
+void hwpmc_stats_add_owner(struct hwpmc_owner *o);
+void hwpmc_stats_remove_owner(struct hwpmc_owner *o);
+void hwpmc_stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
+				void *arg);
+void hwpmc_stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st);
+void hwpmc_stats_module(struct hwpmc_driverstats *st);
 
 /* access.c: permissions */
 #define MAX_GENERATIONS	1024	/* between the caller and a descendant */
-int access_gate(const struct hwpmc_owner *o);
-bool pmc_privileged(const struct hwpmc_owner *o);
-bool access_system(const struct hwpmc_owner *o);
-bool access_admin(const struct hwpmc_owner *o);
-bool access_traces_all(const struct cred *cred);
-int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a);
-int access_locked(void);
-int access_perf(struct hwpmc_owner *o, bool system, bool tracepoint);
-int access_lockdown(const struct hwpmc_allocate *a);
-int access_hold(struct task_struct *task);
-bool access_try_hold(struct task_struct *task);
-void access_release(struct task_struct *task);
-int access_attach(struct hwpmc_owner *o, struct task_struct *task);
-bool access_still(struct hwpmc_owner *o, struct task_struct *task);
+int hwpmc_access_gate(const struct hwpmc_owner *o);
+bool hwpmc_access_privileged(const struct hwpmc_owner *o);
+bool hwpmc_access_system(const struct hwpmc_owner *o);
+bool hwpmc_access_admin(const struct hwpmc_owner *o);
+bool hwpmc_access_traces_all(const struct cred *cred);
+int hwpmc_access_allocate(const struct hwpmc_owner *o,
+			  struct hwpmc_allocate *a);
+int hwpmc_access_locked(void);
+int hwpmc_access_perf(struct hwpmc_owner *o, bool system, bool tracepoint);
+int hwpmc_access_lockdown(const struct hwpmc_allocate *a);
+int hwpmc_access_hold(struct task_struct *task);
+bool hwpmc_access_try_hold(struct task_struct *task);
+void hwpmc_access_release(struct task_struct *task);
+int hwpmc_access_attach(struct hwpmc_owner *o, struct task_struct *task);
+bool hwpmc_access_still(struct hwpmc_owner *o, struct task_struct *task);
 
 /* limits.c */
-int limit_open(struct hwpmc_owner *o);
-void limit_close(struct hwpmc_owner *o);
-void limit_forget(struct hwpmc_owner *o);
-int limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
-void limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
-u64 limit_run(struct hwpmc_owner *o, u64 ran);
+int hwpmc_limit_open(struct hwpmc_owner *o);
+void hwpmc_limit_close(struct hwpmc_owner *o);
+void hwpmc_limit_forget(struct hwpmc_owner *o);
+int hwpmc_limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
+void hwpmc_limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
+u64 hwpmc_limit_run(struct hwpmc_owner *o, u64 ran);
 
 /* info.c */
-void info_cpus(struct hwpmc_cpuinfo *c);
-int info_pmcs(struct hwpmc_owner *o, struct hwpmc_pmcinfo *a);
-int info_events(struct hwpmc_dyneventinfo *a);
+void hwpmc_info_cpus(struct hwpmc_cpuinfo *c);
+int hwpmc_info_pmcs(struct hwpmc_owner *o, struct hwpmc_pmcinfo *a);
+int hwpmc_info_events(struct hwpmc_dyneventinfo *a);
 
 /* atbase.c */
-int atbase_get(struct hwpmc_owner *o, struct hwpmc_atbase *a);
+int hwpmc_atbase_get(struct hwpmc_owner *o, struct hwpmc_atbase *a);
 
 /* hotplug.c */
-int hotplug_init(void);
-void hotplug_exit(void);
-int hotplug_add_owner(struct hwpmc_owner *o);
-void hotplug_remove_owner(struct hwpmc_owner *o);
-int rings_create(struct hwpmc_owner *o);
-void rings_sync(struct hwpmc_owner *o);
-void rings_free(struct hwpmc_owner *o);
+int hwpmc_hotplug_init(void);
+void hwpmc_hotplug_exit(void);
+int hwpmc_hotplug_add_owner(struct hwpmc_owner *o);
+void hwpmc_hotplug_remove_owner(struct hwpmc_owner *o);
+int hwpmc_hotplug_create_rings(struct hwpmc_owner *o);
+void hwpmc_hotplug_sync_rings(struct hwpmc_owner *o);
+void hwpmc_hotplug_free_rings(struct hwpmc_owner *o);
 
 #endif /* HWPMC_HWPMC_H */

@@ -15,7 +15,7 @@
 #include "hwpmc.h"
 #include "pmc/pmc.h"
 
-void info_cpus(struct hwpmc_cpuinfo *c)
+void hwpmc_info_cpus(struct hwpmc_cpuinfo *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->cputype = PMCLOG_CPUTYPE_GENERIC;
@@ -112,7 +112,7 @@ static void add_pmc(struct listing *l, const struct hwpmc_pmc *pmc)
 }
 
 /* fold_mutex keeps PMCs from being folded, and so from being freed. */
-static void add_owner(struct hwpmc_owner *o, void *arg)
+static void info_add_owner(struct hwpmc_owner *o, void *arg)
 {
 	struct listing *l = arg;
 	struct hwpmc_pmc *pmc;
@@ -125,7 +125,7 @@ static void add_owner(struct hwpmc_owner *o, void *arg)
 	mutex_unlock(&o->fold_mutex);
 }
 
-static void collect(struct listing *l)
+static void info_collect_pmcs(struct listing *l)
 {
 	DECLARE_BITMAP(disabled, HWPMC_NROW);
 	struct hwpmc_pmcinfo_row *r;
@@ -133,8 +133,8 @@ static void collect(struct listing *l)
 
 	l->n = 0;
 	bitmap_zero(l->used, HWPMC_NROW);
-	stats_for_each_owner(add_owner, l);
-	rows_disabled(l->cpu, disabled);
+	hwpmc_stats_for_each_owner(info_add_owner, l);
+	hwpmc_rows_disabled(l->cpu, disabled);
 	for_each_set_bit(row, disabled, HWPMC_NROW) {
 		/* it was in use, and has been disabled since */
 		if (test_bit(row, l->used))
@@ -161,7 +161,7 @@ static int collect_all(struct listing *l)
 {
 	const unsigned int slack = 16;
 
-	collect(l);
+	info_collect_pmcs(l);
 	do {
 		kvfree(l->rows);
 		l->room = l->n + slack;
@@ -171,7 +171,7 @@ static int collect_all(struct listing *l)
 			return -ENOMEM;
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		collect(l);
+		info_collect_pmcs(l);
 	} while (l->n > l->room);
 	sort(l->rows, l->n, sizeof(*l->rows), by_row, NULL);
 	return 0;
@@ -182,26 +182,26 @@ static int copy_rows(u64 to, const void *rows, u32 n, size_t size)
 	return copy_to_user(u64_to_user_ptr(to), rows, n * size) ? -EFAULT : 0;
 }
 
-int info_pmcs(struct hwpmc_owner *o, struct hwpmc_pmcinfo *a)
+int hwpmc_info_pmcs(struct hwpmc_owner *o, struct hwpmc_pmcinfo *a)
 {
 	struct listing l = {
 		.cpu = a->cpu,
 		.self = o,
 		.uid = o->cred->euid,
-		.sees_all = pmc_privileged(o),
+		.sees_all = hwpmc_access_privileged(o),
 		.pid_ns = task_active_pid_ns(current),
 	};
 	int err;
 
 	if (a->reserved)
 		return -EINVAL;
-	err = rows_check_cpu(a->cpu);
+	err = hwpmc_rows_check_cpu(a->cpu);
 	if (err)
 		return err;
 	if (a->nrows)
 		err = collect_all(&l);
 	else
-		collect(&l);
+		info_collect_pmcs(&l);
 	if (!err)
 		err = copy_rows(a->rows, l.rows, min(a->nrows, l.n),
 				sizeof(*l.rows));
@@ -241,7 +241,7 @@ static const struct hwpmc_dynevent events[] = {
 };
 
 /* An event exists if it can be created: perf has no other way to ask. */
-int info_events(struct hwpmc_dyneventinfo *a)
+int hwpmc_info_events(struct hwpmc_dyneventinfo *a)
 {
 	u32 n = 0, i;
 	int err;
@@ -249,7 +249,7 @@ int info_events(struct hwpmc_dyneventinfo *a)
 	if (a->pmc_class != HWPMC_CLASS_SOFT)
 		return -EINVAL;
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
-		err = event_exists(events[i].type, events[i].config);
+		err = hwpmc_event_exists(events[i].type, events[i].config);
 		if (err < 0)
 			return err;
 		if (!err)

@@ -57,7 +57,7 @@ union arg {
 
 static int do_configurelog(struct hwpmc_owner *o, union arg *a)
 {
-	return log_configure(o, &a->configurelog);
+	return hwpmc_log_configure(o, &a->configurelog);
 }
 
 static int do_rotatelog(struct hwpmc_owner *o, union arg *a)
@@ -66,17 +66,17 @@ static int do_rotatelog(struct hwpmc_owner *o, union arg *a)
 
 	if ((c->flags & ~HWPMC_LOG_PACKED) || c->size)
 		return -EINVAL;
-	return log_rotate(o, c->fd, c->flags);
+	return hwpmc_log_rotate(o, c->fd, c->flags);
 }
 
 static int do_flushlog(struct hwpmc_owner *o, union arg *a)
 {
-	return log_flush(o);
+	return hwpmc_log_flush(o);
 }
 
 static int do_closelog(struct hwpmc_owner *o, union arg *a)
 {
-	return log_close(o);
+	return hwpmc_log_close(o);
 }
 
 static int do_writelog(struct hwpmc_owner *o, union arg *a)
@@ -85,15 +85,15 @@ static int do_writelog(struct hwpmc_owner *o, union arg *a)
 
 	if (w->len)
 		return w->userdata ? -EINVAL :
-		       log_write_records(o, w->records, w->len);
+		       hwpmc_log_write_records(o, w->records, w->len);
 	if (w->records)
 		return -EINVAL;
-	return log_userdata(o, w->userdata);
+	return hwpmc_log_userdata(o, w->userdata);
 }
 
 static int do_getcpuinfo(struct hwpmc_owner *o, union arg *a)
 {
-	info_cpus(&a->cpuinfo);
+	hwpmc_info_cpus(&a->cpuinfo);
 	return 0;
 }
 
@@ -104,10 +104,10 @@ static int do_getdriverstats(struct hwpmc_owner *o, union arg *a)
 		return -EINVAL;
 	switch (a->driverstats.scope) {
 	case HWPMC_STATS_MODULE:
-		stats_module(&a->driverstats);
+		hwpmc_stats_module(&a->driverstats);
 		break;
 	case HWPMC_STATS_OWNER:
-		stats_owner(o, &a->driverstats);
+		hwpmc_stats_owner(o, &a->driverstats);
 		a->driverstats.scope = HWPMC_STATS_OWNER;
 		break;
 	default:
@@ -130,106 +130,105 @@ static int do_getmoduleversion(struct hwpmc_owner *o, union arg *a)
 
 static int do_getpmcinfo(struct hwpmc_owner *o, union arg *a)
 {
-	return info_pmcs(o, &a->pmcinfo);
+	return hwpmc_info_pmcs(o, &a->pmcinfo);
 }
 
 static int do_getdyneventinfo(struct hwpmc_owner *o, union arg *a)
 {
-	return info_events(&a->dyneventinfo);
+	return hwpmc_info_events(&a->dyneventinfo);
 }
 
 static int do_admin(struct hwpmc_owner *o, union arg *a)
 {
-	return rows_admin(o, &a->admin);
+	return hwpmc_rows_admin(o, &a->admin);
 }
 
 static int do_allocate(struct hwpmc_owner *o, union arg *a)
 {
-	return pmc_allocate(o, &a->allocate);
+	return hwpmc_pmc_allocate(o, &a->allocate);
 }
 
 /* An id that its owner does not learn would be lost until the close. */
 static void undo_allocate(struct hwpmc_owner *o, union arg *a)
 {
-	pmc_release(o, a->allocate.id);
+	hwpmc_pmc_release(o, a->allocate.id);
 }
 
 static int do_setcount(struct hwpmc_owner *o, union arg *a)
 {
-	return pmc_setcount(o, &a->setcount, &a->old_count);
+	return hwpmc_pmc_setcount(o, &a->setcount, &a->old_count);
 }
 
 static void undo_setcount(struct hwpmc_owner *o, union arg *a)
-{
-	a->setcount.count = a->old_count;
-	pmc_setcount(o, &a->setcount, &a->old_count);
+{ a->setcount.count = a->old_count;
+	hwpmc_pmc_setcount(o, &a->setcount, & a->old_count);
 }
 
 static int do_rw(struct hwpmc_owner *o, union arg *a)
 {
-	return pmc_rw(o, &a->rw);
+	return hwpmc_pmc_rw(o, &a->rw);
 }
 
 /* a->rw.value is the old value now. */
 static void undo_rw(struct hwpmc_owner *o, union arg *a)
 {
 	if (a->rw.flags & HWPMC_F_NEWVALUE)
-		pmc_rw(o, &a->rw);
+		hwpmc_pmc_rw(o, &a->rw);
 }
 
 static int do_attach(struct hwpmc_owner *o, union arg *a)
 {
-	return pmc_attach(o, &a->attach);
+	return hwpmc_pmc_attach(o, &a->attach);
 }
 
 static int do_detach(struct hwpmc_owner *o, union arg *a)
 {
-	return pmc_detach(o, &a->attach);
+	return hwpmc_pmc_detach(o, &a->attach);
 }
 
 static int do_filter(struct hwpmc_owner *o, union arg *a)
 {
-	return filter_set(o, &a->filter);
+	return hwpmc_filter_set(o, &a->filter);
 }
 
 static int do_record(struct hwpmc_owner *o, union arg *a)
 {
-	return record_all(o, &a->record, &a->recorded);
+	return hwpmc_recordall_run(o, &a->record, &a->recorded);
 }
 
 static void undo_record(struct hwpmc_owner *o, union arg *a)
 {
-	record_all_undo(o, &a->record, &a->recorded);
+	hwpmc_recordall_undo(o, &a->record, &a->recorded);
 }
 
 static int do_getatbase(struct hwpmc_owner *o, union arg *a)
 {
-	return atbase_get(o, &a->atbase);
+	return hwpmc_atbase_get(o, &a->atbase);
 }
 
 static int do_snapshot(struct hwpmc_owner *o, union arg *a)
 {
-	return snapshot(o, &a->snapshot);
+	return hwpmc_snapshot_make(o, &a->snapshot);
 }
 
 static int do_exittrigger(struct hwpmc_owner *o, union arg *a)
 {
-	return trigger_exits(o, &a->exittrigger);
+	return hwpmc_trigger_exits(o, &a->exittrigger);
 }
 
 static int do_unwindtable(struct hwpmc_owner *o, union arg *a)
 {
-	return unwind_give(o, &a->unwindtable);
+	return hwpmc_unwind_give(o, &a->unwindtable);
 }
 
 static int do_unwindnext(struct hwpmc_owner *o, union arg *a)
 {
-	return unwind_next(o, &a->unwindnext, &a->unwindfile);
+	return hwpmc_unwind_next(o, &a->unwindnext, &a->unwindfile);
 }
 
 static void undo_unwindnext(struct hwpmc_owner *o, union arg *a)
 {
-	unwind_next_undo(o, &a->unwindnext, a->unwindfile);
+	hwpmc_unwind_next_undo(o, &a->unwindnext, a->unwindfile);
 }
 
 static void done_unwindnext(union arg *a)
@@ -238,25 +237,25 @@ static void done_unwindnext(union arg *a)
 		fd_install(a->unwindnext.fd, a->unwindfile);
 }
 
-static int simple(struct hwpmc_owner *o, union arg *a,
-		  int (*fn)(struct hwpmc_owner *o, u32 id))
+static int do_pmc_id(struct hwpmc_owner *o, union arg *a,
+		     int (*fn)(struct hwpmc_owner *o, u32 id))
 {
 	return a->simple.reserved ? -EINVAL : fn(o, a->simple.id);
 }
 
 static int do_release(struct hwpmc_owner *o, union arg *a)
 {
-	return simple(o, a, pmc_release);
+	return do_pmc_id(o, a, hwpmc_pmc_release);
 }
 
 static int do_start(struct hwpmc_owner *o, union arg *a)
 {
-	return simple(o, a, pmc_start);
+	return do_pmc_id(o, a, hwpmc_pmc_start);
 }
 
 static int do_stop(struct hwpmc_owner *o, union arg *a)
 {
-	return simple(o, a, pmc_stop);
+	return do_pmc_id(o, a, hwpmc_pmc_stop);
 }
 
 /*
@@ -342,8 +341,8 @@ static int copy_out(void __user *uarg, unsigned int cmd, const union arg *a,
 	return copy_to_user(uarg, a, size) ? -EFAULT : 0;
 }
 
-static int run(struct hwpmc_owner *o, const struct op *op, unsigned int cmd,
-	       void __user *uarg)
+static int ioctl_run_op(struct hwpmc_owner *o, const struct op *op,
+			unsigned int cmd, void __user *uarg)
 {
 	union arg a;
 	int err;
@@ -351,7 +350,7 @@ static int run(struct hwpmc_owner *o, const struct op *op, unsigned int cmd,
 	err = copy_in(&a, cmd, uarg, op);
 	if (err)
 		return err;
-	if (!op->unlocked && owner_lock(o))
+	if (!op->unlocked && hwpmc_owner_lock(o))
 		return -ERESTARTSYS;
 	err = op->fn(o, &a);
 	if (!err && copy_out(uarg, cmd, &a, op)) {
@@ -362,7 +361,7 @@ static int run(struct hwpmc_owner *o, const struct op *op, unsigned int cmd,
 		op->done(&a);
 	}
 	if (!op->unlocked)
-		owner_unlock(o);
+		hwpmc_owner_unlock(o);
 	return err;
 }
 
@@ -373,18 +372,18 @@ long hwpmc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	const struct op *op;
 	int err;
 
-	atomic64_inc(&o->syscalls);
+	atomic64_inc(&o->calls.done);
 	err = -ENOTTY;
 	if (_IOC_TYPE(cmd) != HWPMC_IOC_MAGIC || nr >= ARRAY_SIZE(ops))
 		goto out;
 	op = &ops[array_index_nospec(nr, ARRAY_SIZE(ops))];
 	if (!op->cmd || _IOC_DIR(cmd) != _IOC_DIR(op->cmd))
 		goto out;
-	err = access_gate(o) ?: op->never ?:
-	      run(o, op, cmd, (void __user *)arg);
+	err = hwpmc_access_gate(o) ?: op->never ?:
+	      ioctl_run_op(o, op, cmd, (void __user *)arg);
 out:
 	if (err)
-		atomic64_inc(&o->syscall_errors);
+		atomic64_inc(&o->calls.failed);
 	trace_hwpmc_ioctl(o, nr, err);
 	return err;
 }

@@ -4,7 +4,7 @@
  *
  *	overflow (NMI, IRQ)		sample.c, chain_*.c
  *	hooks (atomic)			proc.c, kmod.c, record.c
- *	way to user mode (process)	chain_late.c
+ *	way to user mode (process)	chain_deferred.c
  *	   reserve, fill, commit	ring.h
  *	writing thread			drain.c, merge.c, emit.c, dump.c
  *	   write			sink.c
@@ -33,7 +33,7 @@
 
 static int hwpmc_open(struct inode *inode, struct file *file)
 {
-	struct hwpmc_owner *o = owner_create(file);
+	struct hwpmc_owner *o = hwpmc_owner_create(file);
 
 	if (IS_ERR(o))
 		return PTR_ERR(o);
@@ -51,13 +51,13 @@ static int hwpmc_fasync(int fd, struct file *file, int on)
 /* A descriptor of the device is closed. */
 static int hwpmc_flush(struct file *file, fl_owner_t id)
 {
-	log_flush_closer(file->private_data, file);
+	hwpmc_log_flush_closer(file->private_data, file);
 	return 0;
 }
 
 static int hwpmc_release(struct inode *inode, struct file *file)
 {
-	owner_close(file->private_data);
+	hwpmc_owner_close(file->private_data);
 	return 0;
 }
 
@@ -66,9 +66,9 @@ static ssize_t hwpmc_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	struct file *file = iocb->ki_filp;
 	struct hwpmc_owner *o = file->private_data;
 
-	return access_gate(o) ?:
-	       stream_read(o, to, !(file->f_flags & O_NONBLOCK) &&
-				  !(iocb->ki_flags & IOCB_NOWAIT));
+	return hwpmc_access_gate(o) ?:
+	       hwpmc_stream_read(o, to, !(file->f_flags & O_NONBLOCK) &&
+				 !(iocb->ki_flags & IOCB_NOWAIT));
 }
 
 /*
@@ -82,11 +82,11 @@ static __poll_t hwpmc_poll(struct file *file, poll_table *wait)
 	struct hwpmc_owner *o = file->private_data;
 
 	poll_wait(file, &o->log.waitq, wait);
-	return stream_poll(o) |
+	return hwpmc_stream_poll(o) |
 	       (READ_ONCE(o->log.error) ? EPOLLERR : 0) |
 	       (READ_ONCE(o->lost_all) ? EPOLLHUP : 0) |
-	       (READ_ONCE(o->log.snapped) ? EPOLLPRI : 0) |
-	       (unwind_wants(o) ? EPOLLRDBAND : 0);
+	       (READ_ONCE(o->log.snap.ended) ? EPOLLPRI : 0) |
+	       (hwpmc_unwind_wants(o) ? EPOLLRDBAND : 0);
 }
 
 const struct file_operations hwpmc_fops = {
@@ -112,49 +112,49 @@ static int __init hwpmc_init(void)
 {
 	int err;
 
-	params_check();
-	chain_late_init();
-	err = sample_init();
+	hwpmc_params_check();
+	hwpmc_chain_deferred_init();
+	err = hwpmc_sample_init();
 	if (err)
 		return err;
-	err = event_init();
+	err = hwpmc_event_init();
 	if (err)
 		goto err_sample;
-	err = rows_init();
+	err = hwpmc_rows_init();
 	if (err)
 		goto err_event;
-	err = hotplug_init();
+	err = hwpmc_hotplug_init();
 	if (err)
 		goto err_rows;
-	err = targets_init();
+	err = hwpmc_targets_init();
 	if (err)
 		goto err_hotplug;
-	err = threads_init();
+	err = hwpmc_threads_init();
 	if (err)
 		goto err_targets;
-	err = unwind_init();
+	err = hwpmc_unwind_init();
 	if (err)
 		goto err_threads;
 	err = misc_register(&hwpmc_device);
 	if (err)
 		goto err_unwind;
-	coverage_init();
+	hwpmc_coverage_init();
 	return 0;
 
 err_unwind:
-	unwind_exit();
+	hwpmc_unwind_exit();
 err_threads:
-	threads_exit();
+	hwpmc_threads_exit();
 err_targets:
-	targets_exit();
+	hwpmc_targets_exit();
 err_hotplug:
-	hotplug_exit();
+	hwpmc_hotplug_exit();
 err_rows:
-	rows_exit();
+	hwpmc_rows_exit();
 err_event:
-	event_exit();
+	hwpmc_event_exit();
 err_sample:
-	sample_exit();
+	hwpmc_sample_exit();
 	return err;
 }
 
@@ -164,18 +164,18 @@ err_sample:
  */
 static void __exit hwpmc_exit(void)
 {
-	coverage_exit();
+	hwpmc_coverage_exit();
 	misc_deregister(&hwpmc_device);
-	hooks_exit();
-	chain_late_exit();
+	hwpmc_hooks_exit();
+	hwpmc_chain_deferred_exit();
 	synchronize_rcu_tasks();	/* queued task work has returned */
-	unwind_exit();
-	threads_exit();
-	targets_exit();
-	hotplug_exit();
-	rows_exit();
-	event_exit();
-	sample_exit();
+	hwpmc_unwind_exit();
+	hwpmc_threads_exit();
+	hwpmc_targets_exit();
+	hwpmc_hotplug_exit();
+	hwpmc_rows_exit();
+	hwpmc_event_exit();
+	hwpmc_sample_exit();
 }
 
 module_init(hwpmc_init);

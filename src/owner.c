@@ -19,13 +19,13 @@ static atomic_t serials = ATOMIC_INIT(0);
 static int alloc_per_cpu(struct hwpmc_owner *o)
 {
 	o->rings = kcalloc(nr_cpu_ids, sizeof(*o->rings), GFP_KERNEL_ACCOUNT);
-	o->cpu_lives = kcalloc(nr_cpu_ids, sizeof(*o->cpu_lives),
+	o->hp.cpu_lives = kcalloc(nr_cpu_ids, sizeof(*o->hp.cpu_lives),
 			       GFP_KERNEL_ACCOUNT);
-	return o->rings && o->cpu_lives ? 0 : -ENOMEM;
+	return o->rings && o->hp.cpu_lives ? 0 : -ENOMEM;
 }
 
 /* Returns -EMFILE if the caller's user has too many owners, or -ENOMEM. */
-struct hwpmc_owner *owner_create(struct file *file)
+struct hwpmc_owner *hwpmc_owner_create(struct file *file)
 {
 	struct hwpmc_owner *o = kzalloc(sizeof(*o), GFP_KERNEL_ACCOUNT);
 	int err;
@@ -35,13 +35,13 @@ struct hwpmc_owner *owner_create(struct file *file)
 	kref_init(&o->ref);
 	o->file = file;
 	o->cred = get_cred(file->f_cred);
-	o->traces_all = access_traces_all(o->cred);
+	o->traces_all = hwpmc_access_traces_all(o->cred);
 	err = alloc_per_cpu(o);
 	if (!err)
-		err = limit_open(o);
+		err = hwpmc_limit_open(o);
 	if (err) {
 		kfree(o->rings);
-		kfree(o->cpu_lives);
+		kfree(o->hp.cpu_lives);
 		put_cred(o->cred);
 		kfree(o);
 		return ERR_PTR(err);
@@ -54,8 +54,8 @@ struct hwpmc_owner *owner_create(struct file *file)
 	o->pid_ns = get_pid_ns(task_active_pid_ns(current));
 	o->opener = get_pid(task_tgid(current));
 	o->serial = atomic_inc_return(&serials);
-	log_init(o);
-	stats_add_owner(o);
+	hwpmc_log_init(o);
+	hwpmc_stats_add_owner(o);
 	trace_hwpmc_owner(o, "open", 0);
 	return o;
 }
@@ -65,15 +65,15 @@ static void owner_free(struct kref *ref)
 	struct hwpmc_owner *o = container_of(ref, struct hwpmc_owner, ref);
 
 	trace_hwpmc_owner(o, "free", 0);
-	stats_remove_owner(o);
-	unwind_end(o);
-	rings_sync(o);
-	rings_free(o);
-	kfree(o->cpu_lives);
-	log_free(o);
+	hwpmc_stats_remove_owner(o);
+	hwpmc_unwind_end(o);
+	hwpmc_hotplug_sync_rings(o);
+	hwpmc_hotplug_free_rings(o);
+	kfree(o->hp.cpu_lives);
+	hwpmc_log_free(o);
 	put_pid(o->opener);
 	put_pid_ns(o->pid_ns);
-	limit_forget(o);
+	hwpmc_limit_forget(o);
 	put_cred(o->cred);
 	mutex_destroy(&o->mutex);
 	mutex_destroy(&o->cpus_mutex);
@@ -82,18 +82,18 @@ static void owner_free(struct kref *ref)
 	kfree_rcu(o, rcu);	/* a hook may still hold its target */
 }
 
-void owner_get(struct hwpmc_owner *o)
+void hwpmc_owner_get(struct hwpmc_owner *o)
 {
 	kref_get(&o->ref);
 }
 
-void owner_put(struct hwpmc_owner *o)
+void hwpmc_owner_put(struct hwpmc_owner *o)
 {
 	kref_put(&o->ref, owner_free);
 }
 
 /* Locks @o for an ioctl.  Returns -ERESTARTSYS on a signal. */
-int owner_lock(struct hwpmc_owner *o)
+int hwpmc_owner_lock(struct hwpmc_owner *o)
 {
 	if (mutex_lock_interruptible(&o->mutex))
 		return -ERESTARTSYS;
@@ -101,32 +101,32 @@ int owner_lock(struct hwpmc_owner *o)
 	return 0;
 }
 
-void owner_unlock(struct hwpmc_owner *o)
+void hwpmc_owner_unlock(struct hwpmc_owner *o)
 {
 	mutex_unlock(&o->cpus_mutex);
 	mutex_unlock(&o->mutex);
 }
 
 /*
- * owner_close - the last close of the file
+ * hwpmc_owner_close - the last close of the file
  *
  * The order is: no CPU that comes up gets an event any more; the events are
  * released; deferred user chains are cancelled; the hooks are removed.  Then
  * nothing produces records, and the log can end.  Only the process that opened
  * the device or configured the log waits for that, for at most a second.
  */
-void owner_close(struct hwpmc_owner *o)
+void hwpmc_owner_close(struct hwpmc_owner *o)
 {
 	trace_hwpmc_owner(o, "close", 0);
-	hotplug_remove_owner(o);
+	hwpmc_hotplug_remove_owner(o);
 	mutex_lock(&o->mutex);
 	mutex_lock(&o->cpus_mutex);
-	pmc_release_all(o);
-	chain_late_forget(o);
-	hooks_unfollow(o);
-	hooks_close(o);
-	owner_unlock(o);
-	log_shutdown(o);
-	limit_close(o);
-	owner_put(o);
+	hwpmc_pmc_release_all(o);
+	hwpmc_chain_deferred_forget(o);
+	hwpmc_hooks_unfollow(o);
+	hwpmc_hooks_close(o);
+	hwpmc_owner_unlock(o);
+	hwpmc_log_shutdown(o);
+	hwpmc_limit_close(o);
+	hwpmc_owner_put(o);
 }

@@ -170,18 +170,18 @@ static void check_exact(unsigned int i, u64 attempts, u64 ok, u64 full)
 static void look(unsigned int i, u64 now)
 {
 	struct cpu *c = &cpus[i];
-	u64 state = merge_look_begin(&srcs[i]);
+	u64 state = hwpmc_merge_look_begin(&srcs[i]);
 	u64 attempts = atomic_load_explicit(&c->attempts, memory_order_relaxed);
 	u64 ok = atomic_load_explicit(&c->ok, memory_order_relaxed);
 	u64 full = atomic_load_explicit(&c->full, memory_order_relaxed);
 
-	if (merge_look_end(&srcs[i], state, now)) {
+	if (hwpmc_merge_look_end(&srcs[i], state, now)) {
 		mc_seen(MC_QUIET);
 		check_exact(i, attempts, ok, full);
 		return;
 	}
 	mc_seen(MC_BUSY);
-	merge_look_busy(&srcs[i]);
+	hwpmc_merge_look_busy(&srcs[i]);
 }
 
 static void pass(void)
@@ -192,8 +192,8 @@ static void pass(void)
 	ring_mb();
 	for (i = 0; i < merge.n; i++)
 		look(i, now);
-	horizon = merge_horizon(&merge, now);
-	merge_run(&merge, horizon, emit, NULL);
+	horizon = hwpmc_merge_horizon(&merge, now);
+	hwpmc_merge_run(&merge, horizon, emit, NULL);
 	if (horizon > floor_now)
 		floor_now = horizon;
 }

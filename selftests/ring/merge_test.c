@@ -25,13 +25,13 @@ static void test_look_quiet(void)
 	u64 state;
 
 	sources(1);
-	state = merge_look_begin(&src[0]);
-	EXPECT(merge_look_end(&src[0], state, 500));
+	state = hwpmc_merge_look_begin(&src[0]);
+	EXPECT(hwpmc_merge_look_end(&src[0], state, 500));
 	EXPECT(src[0].snap.quiet && src[0].snap.bound == 0 &&
 	       src[0].snap.horizon == 500);
 	EXPECT(put(ring, 16, 600) == RING_OK);
-	state = merge_look_begin(&src[0]);
-	EXPECT(merge_look_end(&src[0], state, 700));
+	state = hwpmc_merge_look_begin(&src[0]);
+	EXPECT(hwpmc_merge_look_end(&src[0], state, 700));
 	EXPECT(src[0].snap.bound == 24 && src[0].snap.horizon == 700);
 }
 
@@ -42,20 +42,20 @@ static void test_look_disturbed(void)
 
 	sources(1);
 	src[0].snap.horizon = 9;
-	state = merge_look_begin(&src[0]);
+	state = hwpmc_merge_look_begin(&src[0]);
 	EXPECT(put(ring, 16, 1) == RING_OK);		/* came and went */
-	EXPECT(!merge_look_end(&src[0], state, 500));
-	state = merge_look_begin(&src[0]);
+	EXPECT(!hwpmc_merge_look_end(&src[0], state, 500));
+	state = hwpmc_merge_look_begin(&src[0]);
 	entered = ring_enter(ring);			/* came */
-	EXPECT(!merge_look_end(&src[0], state, 500));
-	state = merge_look_begin(&src[0]);		/* was there */
-	EXPECT(!merge_look_end(&src[0], state, 500));
-	state = merge_look_begin(&src[0]);
+	EXPECT(!hwpmc_merge_look_end(&src[0], state, 500));
+	state = hwpmc_merge_look_begin(&src[0]);		/* was there */
+	EXPECT(!hwpmc_merge_look_end(&src[0], state, 500));
+	state = hwpmc_merge_look_begin(&src[0]);
 	ring_exit(ring, entered);				/* went */
-	EXPECT(!merge_look_end(&src[0], state, 500));
+	EXPECT(!hwpmc_merge_look_end(&src[0], state, 500));
 	EXPECT(src[0].snap.horizon == 9);
-	state = merge_look_begin(&src[0]);
-	EXPECT(merge_look_end(&src[0], state, 500));
+	state = hwpmc_merge_look_begin(&src[0]);
+	EXPECT(hwpmc_merge_look_end(&src[0], state, 500));
 }
 
 /* The last positions before 2^64; looks and counters do not care. */
@@ -68,8 +68,8 @@ static void test_far_positions(void)
 	sources(1);
 	for (i = 0; i < 1000; i++) {
 		EXPECT(put(ring, BODY(40 + i % 10 * 8), 100 + i) == RING_OK);
-		state = merge_look_begin(&src[0]);
-		EXPECT(merge_look_end(&src[0], state, 200 + i));
+		state = hwpmc_merge_look_begin(&src[0]);
+		EXPECT(hwpmc_merge_look_end(&src[0], state, 200 + i));
 		EXPECT(src[0].snap.bound == ring_read(&ring->head));
 		EXPECT(take(ring) == 100u + i && take(ring) == 0);
 	}
@@ -82,7 +82,7 @@ static void test_busy_empty(void)
 	sources(1);
 	ring_enter(ring);
 	src[0].snap.quiet = true;
-	merge_look_busy(&src[0]);
+	hwpmc_merge_look_busy(&src[0]);
 	EXPECT(src[0].snap.bound == 0 && src[0].snap.horizon == 0 &&
 	       !src[0].snap.quiet);
 }
@@ -100,15 +100,15 @@ static void test_busy_committed(void)
 	test_now = 13;
 	EXPECT(ring_reserve(ring, 16, KIND, 0, &now, &res) != NULL);
 	put(ring, BODY(32), 14);			/* nested */
-	merge_look_busy(&src[0]);
+	hwpmc_merge_look_busy(&src[0]);
 	EXPECT(src[0].snap.bound == 64 && src[0].snap.horizon == 12);
 	/* All of that is consumed: still the same. */
 	ring_consume(ring, ring_peek(ring, 64));
 	ring_consume(ring, ring_peek(ring, 64));
-	merge_look_busy(&src[0]);
+	hwpmc_merge_look_busy(&src[0]);
 	EXPECT(src[0].snap.bound == 64 && src[0].snap.horizon == 12);
 	ring_exit(ring, entered);
-	merge_look_busy(&src[0]);
+	hwpmc_merge_look_busy(&src[0]);
 	EXPECT(src[0].snap.bound == 120 && src[0].snap.horizon == 14);
 }
 
@@ -123,16 +123,16 @@ static void test_busy_behind_tail(void)
 	put(ring, 16, 21);
 	ring_store_release(&ring->state, entered - 1 + RING_EXIT);
 	EXPECT(ring_read(&ring->commit) == 0);
-	state = merge_look_begin(&src[0]);
-	EXPECT(merge_look_end(&src[0], state, 30));
+	state = hwpmc_merge_look_begin(&src[0]);
+	EXPECT(hwpmc_merge_look_end(&src[0], state, 30));
 	EXPECT(src[0].snap.bound == 24);
 	EXPECT(take(ring) == 21);
 	ring_enter(ring);
-	merge_look_busy(&src[0]);
+	hwpmc_merge_look_busy(&src[0]);
 	/* what the quiet look has promised still holds */
 	EXPECT(src[0].snap.bound == 24 && src[0].snap.horizon == 30);
 	EXPECT(ring_peek(ring, src[0].snap.bound) == NULL);
-	EXPECT(merge_empty(&m));
+	EXPECT(hwpmc_merge_empty(&m));
 }
 
 static void test_busy_pad(void)
@@ -144,7 +144,7 @@ static void test_busy_pad(void)
 	/* what was in the place of the pad's stamp must not count */
 	ring_payload((struct ring_rec *)(ring->data + SIZE - 40))->tsc = ~0ULL;
 	ring_enter(ring);
-	merge_look_busy(&src[0]);
+	hwpmc_merge_look_busy(&src[0]);
 	EXPECT(src[0].snap.bound == SIZE + 48 && src[0].snap.horizon == 2);
 }
 
@@ -156,12 +156,12 @@ static void test_horizon(void)
 	src[0].snap.horizon = 50;
 	src[1].snap.horizon = 40;
 	src[3].snap.horizon = 60;
-	EXPECT(merge_horizon(&m, 100) == 40);
-	EXPECT(merge_horizon(&m, 30) == 30);		/* records after now */
+	EXPECT(hwpmc_merge_horizon(&m, 100) == 40);
+	EXPECT(hwpmc_merge_horizon(&m, 30) == 30);		/* records after now */
 	src[0].ring = src[1].ring = src[3].ring = NULL;
-	EXPECT(merge_horizon(&m, 100) == 100);
+	EXPECT(hwpmc_merge_horizon(&m, 100) == 100);
 	m.n = 0;
-	EXPECT(merge_horizon(&m, 100) == 100);
+	EXPECT(hwpmc_merge_horizon(&m, 100) == 100);
 }
 
 /* -- the merge -- */
@@ -185,25 +185,26 @@ static void look_all(void)
 
 	for (i = 0; i < m.n; i++)
 		if (src[i].ring)
-			EXPECT(merge_look_end(&src[i],
-					      merge_look_begin(&src[i]), 1000));
+			EXPECT(hwpmc_merge_look_end(
+				&src[i], hwpmc_merge_look_begin(&src[i]),
+				1000));
 }
 
 static u64 run(u64 upto)
 {
 	nout = 0;
 	look_all();
-	return merge_run(&m, upto, collect, &m);
+	return hwpmc_merge_run(&m, upto, collect, &m);
 }
 
 static void test_merge_none(void)
 {
 	sources(0);
-	EXPECT(run(1000) == 0 && merge_empty(&m));
+	EXPECT(run(1000) == 0 && hwpmc_merge_empty(&m));
 	sources(3);
-	EXPECT(run(1000) == 0 && merge_empty(&m));
+	EXPECT(run(1000) == 0 && hwpmc_merge_empty(&m));
 	src[0].ring = src[1].ring = src[2].ring = NULL;
-	EXPECT(run(1000) == 0 && merge_empty(&m));
+	EXPECT(run(1000) == 0 && hwpmc_merge_empty(&m));
 }
 
 static void test_merge_null(void)
@@ -215,7 +216,7 @@ static void test_merge_null(void)
 	EXPECT(run(1000) == 2);
 	EXPECT(out[0].src == 4 && out[0].tsc == 3 && out[0].len == 24);
 	EXPECT(out[1].src == 1 && out[1].tsc == 5 && out[1].len == 16);
-	EXPECT(merge_empty(&m));
+	EXPECT(hwpmc_merge_empty(&m));
 }
 
 static void test_merge_upto(void)
@@ -227,14 +228,14 @@ static void test_merge_upto(void)
 	put(&box[1].ring, 16, 20);
 	put(&box[1].ring, 16, 21);
 	EXPECT(run(9) == 0);
-	EXPECT(!merge_empty(&m));
+	EXPECT(!hwpmc_merge_empty(&m));
 	EXPECT(run(15) == 2);
 	EXPECT(out[0].tsc == 10 && out[1].tsc == 15);
 	EXPECT(run(20) == 2);				/* inclusive */
 	EXPECT(out[0].tsc == 20 && out[1].tsc == 20);
-	EXPECT(!merge_empty(&m));
+	EXPECT(!hwpmc_merge_empty(&m));
 	EXPECT(run(1000) == 1 && out[0].tsc == 21);
-	EXPECT(merge_empty(&m));
+	EXPECT(hwpmc_merge_empty(&m));
 	EXPECT(box[0].ring.last == 20 && box[1].ring.last == 21);
 }
 
@@ -246,10 +247,10 @@ static void test_merge_bound(void)
 	look_all();
 	put(ring, 16, 11);
 	nout = 0;
-	EXPECT(merge_run(&m, 1000, collect, &m) == 1 && out[0].tsc == 10);
-	EXPECT(merge_empty(&m));
+	EXPECT(hwpmc_merge_run(&m, 1000, collect, &m) == 1 && out[0].tsc == 10);
+	EXPECT(hwpmc_merge_empty(&m));
 	look_all();
-	EXPECT(!merge_empty(&m));
+	EXPECT(!hwpmc_merge_empty(&m));
 }
 
 static void test_merge_equal(void)
@@ -262,7 +263,7 @@ static void test_merge_equal(void)
 	EXPECT(run(10) == 12);
 	for (i = 0; i < nout; i++)	/* in order within each ring */
 		EXPECT(out[i].len == 16 + 8 * seen_src[out[i].src]++);
-	EXPECT(merge_empty(&m));
+	EXPECT(hwpmc_merge_empty(&m));
 }
 
 /* Each second record needs a pad. */
@@ -277,7 +278,7 @@ static void test_merge_wrap(void)
 		EXPECT(put(&box[1].ring, BODY(104), t++) == RING_OK);
 		EXPECT(run(1000) == 2);
 		EXPECT(out[0].tsc == t - 2 && out[1].tsc == t - 1);
-		EXPECT(merge_empty(&m));
+		EXPECT(hwpmc_merge_empty(&m));
 	}
 	EXPECT(guards_ok());
 }
@@ -306,7 +307,7 @@ static void test_merge_random(void)
 		for (i = 0; i < nout; i++)
 			EXPECT(out[i].tsc <= upto &&
 			       (!i || out[i].tsc >= out[i - 1].tsc));
-		EXPECT(merge_empty(&m) == !late);
+		EXPECT(hwpmc_merge_empty(&m) == !late);
 		EXPECT(run(1000) == late);
 		for (i = 0; i < nout; i++)
 			EXPECT(out[i].tsc > upto &&

@@ -386,12 +386,12 @@ static u64 ok_now(unsigned int i)
 /* The parts of a pass.  max_horizon becomes the floor of the next pass. */
 static bool look_once(unsigned int i, u64 now, void (*between)(void))
 {
-	u64 state = merge_look_begin(&srcs[i]);
+	u64 state = hwpmc_merge_look_begin(&srcs[i]);
 	u64 ok = ok_now(i);
 
 	if (between)
 		between();
-	if (!merge_look_end(&srcs[i], state, now))
+	if (!hwpmc_merge_look_end(&srcs[i], state, now))
 		return false;
 	looks_quiet++;
 	check_exact(i, ok);
@@ -401,19 +401,19 @@ static bool look_once(unsigned int i, u64 now, void (*between)(void))
 
 static void look_busy(unsigned int i)
 {
-	merge_look_busy(&srcs[i]);
+	hwpmc_merge_look_busy(&srcs[i]);
 	looks_busy++;
 	announce(&seen[i], &srcs[i].snap);
 }
 
 static void pass_run(u64 now)
 {
-	u64 horizon = merge_horizon(&merge, now);
+	u64 horizon = hwpmc_merge_horizon(&merge, now);
 
 	pass_floor = max_horizon;
 	if (horizon > max_horizon)
 		max_horizon = horizon;
-	merge_run(&merge, horizon, emit, NULL);
+	hwpmc_merge_run(&merge, horizon, emit, NULL);
 	passes++;
 }
 
@@ -520,7 +520,7 @@ static void model_finish(void)
 			look_busy(i);
 	}
 	pass_run(now);
-	CHECK(P_END, merge_empty(&merge), "records left");
+	CHECK(P_END, hwpmc_merge_empty(&merge), "records left");
 	for (i = 0; i < ncpus; i++) {
 		struct hwpmc_ring *r = &cpus[i]->ring;
 		u64 head = peek(&r->head), state = peek(&r->state);

@@ -84,11 +84,11 @@ static void consumer_part(void)
 		now = ring_clock();
 		break;
 	case LOOK:
-		look_state = merge_look_begin(&srcs[0]);
+		look_state = hwpmc_merge_look_begin(&srcs[0]);
 		look_ok = ok_now(0);
 		break;
 	case LOOKED:
-		if (merge_look_end(&srcs[0], look_state, now)) {
+		if (hwpmc_merge_look_end(&srcs[0], look_state, now)) {
 			looks_quiet++;
 			check_exact(0, look_ok);
 			announce(&seen[0], &srcs[0].snap);
@@ -226,9 +226,9 @@ static void look_stepped(void)
 
 	for (try = 0; try < LOOKS; try++) {
 		step_on();
-		state = merge_look_begin(&srcs[0]);
+		state = hwpmc_merge_look_begin(&srcs[0]);
 		ok = ok_now(0);
-		quiet = merge_look_end(&srcs[0], state, now);
+		quiet = hwpmc_merge_look_end(&srcs[0], state, now);
 		step_off();
 		if (quiet) {
 			looks_quiet++;
@@ -238,7 +238,7 @@ static void look_stepped(void)
 		}
 	}
 	step_on();
-	merge_look_busy(&srcs[0]);
+	hwpmc_merge_look_busy(&srcs[0]);
 	step_off();
 	looks_busy++;
 	announce(&seen[0], &srcs[0].snap);
@@ -266,11 +266,11 @@ static unsigned int consumer_scenario(unsigned int first, unsigned int range)
 	on_step = consumer_step;
 	now = ring_clock();
 	look_stepped();
-	horizon = merge_horizon(&merge, now);
+	horizon = hwpmc_merge_horizon(&merge, now);
 	pass_floor = max_horizon;
 	if (horizon > max_horizon)
 		max_horizon = horizon;
-	merge_run(&merge, horizon, emit_stepped, NULL);
+	hwpmc_merge_run(&merge, horizon, emit_stepped, NULL);
 	return step;
 }
 

@@ -3,7 +3,7 @@
  * The perf events behind a PMC: one per CPU.  Process-mode PMCs have theirs in
  * threads: see thread.c.
  *
- * All but event_new() run under owner->mutex, or in the hotplug work under
+ * All but hwpmc_event_new() run under owner->mutex, or in the hotplug work under
  * owner->cpus_mutex alone.  All may sleep and interrupt other CPUs.
  */
 #include <linux/cpu.h>
@@ -22,9 +22,9 @@
 static const struct cred *module_cred;
 static struct workqueue_struct *droppers;
 
-int event_init(void)
+int hwpmc_event_init(void)
 {
-	int err = source_init();
+	int err = hwpmc_source_init();
 
 	if (err)
 		return err;
@@ -39,7 +39,7 @@ int event_init(void)
 	return 0;
 }
 
-void event_exit(void)
+void hwpmc_event_exit(void)
 {
 	destroy_workqueue(droppers);	/* waits until all works have returned */
 	put_cred(module_cred);
@@ -65,17 +65,17 @@ static void drop_work(struct work_struct *work)
 }
 
 /*
- * event_drop - release an event of @pmc, which is disabled
+ * hwpmc_event_drop - release an event of @pmc, which is disabled
  *
  * perf waits for RCU grace periods during the release, at least on PREEMPT_RT.
  * The works let the waits for many events overlap.  The handler's context stays
- * until event_drops_wait().  Process context, may sleep.
+ * until hwpmc_event_drops_wait().  Process context, may sleep.
  */
-void event_drop(struct hwpmc_pmc *pmc, struct perf_event *event)
+void hwpmc_event_drop(struct hwpmc_pmc *pmc, struct perf_event *event)
 {
 	struct event_drop *d = NULL;
 
-	if (atomic_read(&pmc->dropping) < DROPS_MAX)
+	if (atomic_inc_return(&pmc->dropping) < DROPS_MAX)
 		d = kmalloc(sizeof(*d), GFP_KERNEL);
 	if (!d) {
 		perf_event_release_kernel(event);
@@ -89,28 +89,28 @@ void event_drop(struct hwpmc_pmc *pmc, struct perf_event *event)
 }
 
 /* Waits for the last event of @pmc, which has no targets or CPUs any more. */
-void event_drops_wait(struct hwpmc_pmc *pmc)
+void hwpmc_event_drops_wait(struct hwpmc_pmc *pmc)
 {
 	wait_var_event(&pmc->dropping, !atomic_read(&pmc->dropping));
 }
 
 /* A CPU has few breakpoints: the next user may need those being released. */
-void event_drops_settle(struct hwpmc_pmc *pmc)
+void hwpmc_event_drops_settle(struct hwpmc_pmc *pmc)
 {
 	if (pmc->attr.type == PERF_TYPE_BREAKPOINT)
-		event_drops_wait(pmc);
+		hwpmc_event_drops_wait(pmc);
 }
 
 /*
- * event_new - a disabled counter on @cpu, or in @task (then @cpu is -1)
+ * hwpmc_event_new - a disabled counter on @cpu, or in @task (then @cpu is -1)
  * @handler, @context: of overflows, for a PMC that samples
  *
  * perf checks some permissions here too, by its own rules; the module's rules have
  * been checked before.
  */
-struct perf_event *event_new(struct hwpmc_pmc *pmc, int cpu,
-			     struct task_struct *task, void *context,
-			     perf_overflow_handler_t handler)
+struct perf_event *hwpmc_event_new(struct hwpmc_pmc *pmc, int cpu,
+				   struct task_struct *task, void *context,
+				   perf_overflow_handler_t handler)
 {
 	const struct cred *old = override_creds(module_cred);
 	struct perf_event_attr attr = pmc->attr;
@@ -123,33 +123,33 @@ struct perf_event *event_new(struct hwpmc_pmc *pmc, int cpu,
 		handler = NULL;
 	event = perf_event_create_kernel_counter(&attr, cpu, task, handler,
 						 context);
-	if (event == ERR_PTR(-EINVAL) && source_knows_no_modes(&attr))
+	if (event == ERR_PTR(-EINVAL) && hwpmc_source_knows_no_modes(&attr))
 		event = perf_event_create_kernel_counter(&attr, cpu, task,
 							 handler, context);
 	revert_creds(old);
-	err = IS_ERR(event) ? 0 : source_suits(event, handler);
+	err = IS_ERR(event) ? 0 : hwpmc_source_suits(event, handler);
 	if (err) {
 		perf_event_release_kernel(event);
 		return ERR_PTR(err);
 	}
 	if (!IS_ERR(event))
-		source_note(pmc, event);
+		hwpmc_source_note(pmc, event);
 	return event;
 }
 
 /*
- * event_create - a disabled counter on @pc's CPU
+ * hwpmc_event_create - a disabled counter on @pc's CPU
  *
  * Returns 0, -ENODEV if the CPU is offline, or the error that perf returns for the
  * event (ENOENT and EOPNOTSUPP: this machine has no such event).
  */
-int event_create(struct pmc_cpu *pc)
+int hwpmc_event_create(struct pmc_cpu *pc)
 {
 	struct hwpmc_pmc *pmc = pc->pmc;
-	u32 life = READ_ONCE(pmc->owner->cpu_lives[pc->cpu]);
+	u32 life = READ_ONCE(pmc->owner->hp.cpu_lives[pc->cpu]);
 	struct perf_event *event;
 
-	event = event_new(pmc, pc->cpu, NULL, pc, hwpmc_overflow);
+	event = hwpmc_event_new(pmc, pc->cpu, NULL, pc, hwpmc_overflow);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	pc->event = event;
@@ -158,7 +158,7 @@ int event_create(struct pmc_cpu *pc)
 }
 
 /* Brings @pc's totals up to date. */
-void event_read(struct pmc_cpu *pc)
+void hwpmc_event_read(struct pmc_cpu *pc)
 {
 	u64 count, enabled, running;
 
@@ -171,16 +171,16 @@ void event_read(struct pmc_cpu *pc)
 }
 
 /* The totals stay.  An overflow handler may run until the next synchronize_rcu(). */
-void event_release(struct pmc_cpu *pc)
+void hwpmc_event_release(struct pmc_cpu *pc)
 {
 	if (!pc->event)
 		return;
 	perf_event_disable(pc->event);
-	event_read(pc);
+	hwpmc_event_read(pc);
 	pc->base = pc->total;
 	pc->enabled0 = pc->enabled;
 	pc->running0 = pc->running;
-	event_drop(pc->pmc, pc->event);
+	hwpmc_event_drop(pc->pmc, pc->event);
 	pc->event = NULL;
 }
 
@@ -199,11 +199,11 @@ static struct pmc_cpu *add_pmc_cpu(struct hwpmc_pmc *pmc, int cpu)
 }
 
 /*
- * event_add_cpus - create the per-CPU counters of overflows for all CPUs
+ * hwpmc_event_add_cpus - create the per-CPU counters of overflows for all CPUs
  *
  * For PMCs whose events move with their threads.
  */
-int event_add_cpus(struct hwpmc_pmc *pmc)
+int hwpmc_event_add_cpus(struct hwpmc_pmc *pmc)
 {
 	int cpu;
 
@@ -217,7 +217,7 @@ int event_add_cpus(struct hwpmc_pmc *pmc)
 static bool counts_twice(const struct pmc_cpu *pc)
 {
 	return pc->pmc->cpu == HWPMC_CPU_ALL &&
-	       source_is_elsewhere(pc->event, pc->cpu);
+	       hwpmc_source_is_elsewhere(pc->event, pc->cpu);
 }
 
 static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
@@ -225,12 +225,12 @@ static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 	struct pmc_cpu *pc = pmc->cpus[cpu];
 	int err;
 
-	/* perf has permanently detached the event of a CPU that went offline */
+	/* perf has permanently detached the event of a CPU that went offline
+	 */
 	if (pc && pc->event &&
-	    (pc->life != READ_ONCE(pmc->owner->cpu_lives[cpu]) ||
-	     counts_twice(pc))) {
-		event_release(pc);
-		event_drops_settle(pmc);
+	    (pc->life != READ_ONCE(pmc->owner->hp.cpu_lives[cpu]) || counts_twice(pc))) {
+		hwpmc_event_release(pc);
+		hwpmc_event_drops_settle(pmc);
 	}
 	if (!cpu_online(cpu) || (pc && pc->event))
 		return 0;
@@ -238,20 +238,20 @@ static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 		pc = add_pmc_cpu(pmc, cpu);
 	if (!pc)
 		return -ENOMEM;
-	err = event_create(pc);
+	err = hwpmc_event_create(pc);
 	if (!err && counts_twice(pc))
-		event_release(pc);
+		hwpmc_event_release(pc);
 	else if (!err && pmc->state == PMC_RUNNING)
 		perf_event_enable(pc->event);
 	return err == -ENODEV ? 0 : err;
 }
 
 /*
- * event_sync_cpus - make @pmc's events match the CPUs that are online
+ * hwpmc_event_sync_cpus - make @pmc's events match the CPUs that are online
  *
  * Returns the first error, but handles the other CPUs all the same.
  */
-int event_sync_cpus(struct hwpmc_pmc *pmc)
+int hwpmc_event_sync_cpus(struct hwpmc_pmc *pmc)
 {
 	int cpu, err, first = 0;
 
@@ -280,11 +280,11 @@ static bool says_no(int err)
 }
 
 /*
- * event_exists - can this machine count the event?  1, 0, or an error
+ * hwpmc_event_exists - can this machine count the event?  1, 0, or an error
  *
  * Tests it with a counter of the calling task that never counts.
  */
-int event_exists(u32 type, u64 config)
+int hwpmc_event_exists(u32 type, u64 config)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),

@@ -41,7 +41,7 @@ static u32 type_of(const struct pmu *any, const char *name)
 }
 
 /* Module load.  An event of any PMU leads to the bus of all PMUs. */
-int source_init(void)
+int hwpmc_source_init(void)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -67,13 +67,13 @@ int source_init(void)
 }
 
 /*
- * source_is_private - does the event need privilege in whatever mode it counts?
+ * hwpmc_source_is_private - does the event need privilege in whatever mode it counts?
  *
  * Tracepoints and unknown PMUs show what others do.  So does a breakpoint that
  * is not limited to a target process, and a counter of all threads of a core.
  * Any context.
  */
-bool source_is_private(u32 type, u64 config, u32 mode)
+bool hwpmc_source_is_private(u32 type, u64 config, u32 mode)
 {
 	switch (type) {
 	case PERF_TYPE_HARDWARE:
@@ -90,7 +90,7 @@ bool source_is_private(u32 type, u64 config, u32 mode)
 }
 
 /* Refuses what in @a applies only to other event types or modes. */
-int source_check_flags(const struct hwpmc_allocate *a)
+int hwpmc_source_check_flags(const struct hwpmc_allocate *a)
 {
 	if ((a->flags & HWPMC_F_RAW) && (a->type != PERF_TYPE_TRACEPOINT ||
 					 !mode_is_sampling(a->mode)))
@@ -99,7 +99,7 @@ int source_check_flags(const struct hwpmc_allocate *a)
 }
 
 /* Refuses what is not supported here, for any caller. */
-int source_check(const struct hwpmc_allocate *a)
+int hwpmc_source_check(const struct hwpmc_allocate *a)
 {
 	if (a->config3 && !compat_has_config3())
 		return -EOPNOTSUPP;
@@ -113,13 +113,13 @@ int source_check(const struct hwpmc_allocate *a)
 	return 0;
 }
 
-u64 source_default_period(u32 type)
+u64 hwpmc_source_default_period(u32 type)
 {
 	return type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT ?
 	       1 : DEFAULT_PERIOD;
 }
 
-void source_fill(struct perf_event_attr *attr, const struct hwpmc_allocate *a)
+void hwpmc_source_fill(struct perf_event_attr *attr, const struct hwpmc_allocate *a)
 {
 	attr->type = a->type;
 	attr->config = a->config;
@@ -133,12 +133,12 @@ void source_fill(struct perf_event_attr *attr, const struct hwpmc_allocate *a)
 }
 
 /*
- * source_knows_no_modes - can @attr be retried without any exclusion?
+ * hwpmc_source_knows_no_modes - can @attr be retried without any exclusion?
  *
  * Many PMUs can exclude neither modes nor guests, and refuse the attempt.
  * Returns true with @attr changed.
  */
-bool source_knows_no_modes(struct perf_event_attr *attr)
+bool hwpmc_source_knows_no_modes(struct perf_event_attr *attr)
 {
 	if (attr->type < PERF_TYPE_MAX || !attr->exclude_guest ||
 	    attr->exclude_user || attr->exclude_kernel)
@@ -148,11 +148,11 @@ bool source_knows_no_modes(struct perf_event_attr *attr)
 }
 
 /*
- * source_suits - checks that only perf_event_open() makes, on a created event
+ * hwpmc_source_suits - checks that only perf_event_open() makes, on a created event
  *
  * A PMU that writes into its own buffer has no buffer here.
  */
-int source_suits(const struct perf_event *event, bool sampling)
+int hwpmc_source_suits(const struct perf_event *event, bool sampling)
 {
 	if (event->pmu->setup_aux)
 		return -EOPNOTSUPP;
@@ -174,12 +174,12 @@ static unsigned long size_of_function(unsigned long addr)
 }
 
 /*
- * source_note - note what the overflow handler needs to know of @event's source
+ * hwpmc_source_note - note what the overflow handler needs to know of @event's source
  *
  * A tracepoint with other listeners calls them all from one function.  perf then
  * takes its registers from within that function.
  */
-void source_note(struct hwpmc_pmc *pmc, const struct perf_event *event)
+void hwpmc_source_note(struct hwpmc_pmc *pmc, const struct perf_event *event)
 {
 	unsigned long caller = compat_tracepoint_caller(event);
 
@@ -190,13 +190,13 @@ void source_note(struct hwpmc_pmc *pmc, const struct perf_event *event)
 }
 
 /*
- * source_is_elsewhere - does another CPU's event already count what this one
+ * hwpmc_source_is_elsewhere - does another CPU's event already count what this one
  * would?
  *
  * For events on all CPUs.  A PMU shared by several CPUs moves its events to one
  * of them, or counts the same on each.
  */
-bool source_is_elsewhere(const struct perf_event *event, int cpu)
+bool hwpmc_source_is_elsewhere(const struct perf_event *event, int cpu)
 {
 	const struct cpumask *shared = compat_pmu_cpus(event->pmu, cpu);
 

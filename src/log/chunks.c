@@ -6,7 +6,7 @@
  * It is charged to the user, and to the memory cgroup of the process that
  * configured the log; the writer thread has no cgroup of its own.
  *
- * Used by the writer thread, and before it runs by flight_attach() and its undo.
+ * Used by the writer thread, and before it runs by hwpmc_flight_attach() and its undo.
  */
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
@@ -16,12 +16,12 @@
 #include "hwpmc.h"
 
 /*
- * log_alloc - memory charged to the process that configured the log
+ * hwpmc_chunk_alloc - memory charged to the process that configured the log
  *
  * NULL: out of memory.  Never triggers the OOM killer; on failure the caller
  * retries or dumps the process again.
  */
-void *log_alloc(struct hwpmc_log *log, size_t bytes)
+void *hwpmc_chunk_alloc(struct hwpmc_log *log, size_t bytes)
 {
 	struct mem_cgroup *old = set_active_memcg(log->memcg);
 	void *p;
@@ -33,16 +33,16 @@ void *log_alloc(struct hwpmc_log *log, size_t bytes)
 }
 
 /* Adds an empty chunk.  -EDQUOT, -ENOMEM */
-int chunk_add(struct hwpmc_owner *o, struct list_head *chunks)
+int hwpmc_chunk_add(struct hwpmc_owner *o, struct list_head *chunks)
 {
 	struct log_meta *m;
 
 	BUILD_BUG_ON(CHUNK_ROOM < PMCLOG_RECORD_MAX);
-	if (limit_charge(o, LIMIT_RING_BYTES, CHUNK_BYTES))
+	if (hwpmc_limit_charge(o, LIMIT_RING_BYTES, CHUNK_BYTES))
 		return -EDQUOT;
-	m = log_alloc(&o->log, CHUNK_BYTES);
+	m = hwpmc_chunk_alloc(&o->log, CHUNK_BYTES);
 	if (!m) {
-		limit_release(o, LIMIT_RING_BYTES, CHUNK_BYTES);
+		hwpmc_limit_release(o, LIMIT_RING_BYTES, CHUNK_BYTES);
 		return -ENOMEM;
 	}
 	m->len = 0;
@@ -51,14 +51,15 @@ int chunk_add(struct hwpmc_owner *o, struct list_head *chunks)
 }
 
 /* Room in the last chunk, or in a new one; NULL: no memory or over the limit. */
-void *chunk_room(struct hwpmc_owner *o, struct list_head *chunks, u32 len)
+void *hwpmc_chunk_room(struct hwpmc_owner *o, struct list_head *chunks, u32 len)
 {
 	struct log_meta *m;
 	void *p;
 
 	if ((list_empty(chunks) ||
 	     CHUNK_ROOM - list_last_entry(chunks, struct log_meta, list)->len <
-	     len) && chunk_add(o, chunks))
+		     len) &&
+	    hwpmc_chunk_add(o, chunks))
 		return NULL;
 	m = list_last_entry(chunks, struct log_meta, list);
 	p = m->data + m->len;
@@ -66,17 +67,17 @@ void *chunk_room(struct hwpmc_owner *o, struct list_head *chunks, u32 len)
 	return p;
 }
 
-void chunk_free(struct hwpmc_owner *o, struct log_meta *m)
+void hwpmc_chunk_free(struct hwpmc_owner *o, struct log_meta *m)
 {
 	list_del(&m->list);
 	kvfree(m);
-	limit_release(o, LIMIT_RING_BYTES, CHUNK_BYTES);
+	hwpmc_limit_release(o, LIMIT_RING_BYTES, CHUNK_BYTES);
 }
 
-void chunks_free(struct hwpmc_owner *o, struct list_head *chunks)
+void hwpmc_chunk_free_all(struct hwpmc_owner *o, struct list_head *chunks)
 {
 	struct log_meta *m, *next;
 
 	list_for_each_entry_safe(m, next, chunks, list)
-		chunk_free(o, m);
+		hwpmc_chunk_free(o, m);
 }

@@ -40,7 +40,7 @@ static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
 		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
 
 		if (pc)
-			pmc_count_read(&pc->look, &pc->stat);
+			hwpmc_stats_read_count(&pc->look, &pc->stat);
 	}
 	if (!or)
 		return;
@@ -86,14 +86,14 @@ static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
 		return true;
 	}
 	for (i = 0; i < LOOK_TRIES; i++) {
-		state = merge_look_begin(src);
+		state = hwpmc_merge_look_begin(src);
 		count_cpu(o, or, cpu);
-		if (merge_look_end(src, state, now)) {
+		if (hwpmc_merge_look_end(src, state, now)) {
 			believe_cpu(o, or, cpu);
 			return true;
 		}
 	}
-	merge_look_busy(src);
+	hwpmc_merge_look_busy(src);
 	return false;
 }
 
@@ -111,26 +111,26 @@ static bool look(struct hwpmc_owner *o, u64 *horizon)
 		quiet &= look_at(o, cpu, now);
 		cond_resched();
 	}
-	*horizon = merge_horizon(&o->log.merge, now);
-	o->log.quiet = quiet;
+	*horizon = hwpmc_merge_horizon(&o->log.merge, now);
+	o->log.acct.quiet = quiet;
 	return quiet;
 }
 
 /* Emits what the look has seen, up to @upto; returns how far the log is complete. */
 static u64 take(struct hwpmc_owner *o, u64 horizon, u64 upto)
 {
-	u64 samples = o->log.samples_taken, records = o->log.proc_taken;
+	u64 samples = o->log.acct.samples_taken, records = o->log.acct.proc_taken;
 
 	if (horizon > upto)
 		horizon = upto;
-	emit_news(o);
-	merge_run(&o->log.merge, horizon, emit_ring_record, o);
-	emit_drops(o, horizon);
-	atomic64_inc(&o->log.sweeps);
-	samples = o->log.samples_taken - samples;
-	records = o->log.proc_taken - records;
+	hwpmc_emit_news(o);
+	hwpmc_merge_run(&o->log.merge, horizon, hwpmc_emit_ring_record, o);
+	hwpmc_emit_drops(o, horizon);
+	atomic64_inc(&o->log.totals.sweeps);
+	samples = o->log.acct.samples_taken - samples;
+	records = o->log.acct.proc_taken - records;
 	if (samples || records)
-		trace_hwpmc_pass(o, samples, records, o->log.quiet);
+		trace_hwpmc_pass(o, samples, records, o->log.acct.quiet);
 	return horizon;
 }
 
@@ -143,9 +143,9 @@ static u64 pass(struct hwpmc_owner *o)
 }
 
 /*
- * drain_upto - emit all records with a stamp of at most @upto, which is past
+ * hwpmc_drain_upto - emit all records with a stamp of at most @upto, which is past
  */
-void drain_upto(struct hwpmc_owner *o, u64 upto)
+void hwpmc_drain_upto(struct hwpmc_owner *o, u64 upto)
 {
 	u64 horizon;
 
@@ -161,7 +161,7 @@ void drain_upto(struct hwpmc_owner *o, u64 upto)
  * The account since the owner was opened, as of the last look.  Records that are
  * still in the rings at that time are left to the next log.
  */
-void drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
+void hwpmc_drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 {
 	struct hwpmc_log *log = &o->log;
 	struct hwpmc_pmc *pmc;
@@ -169,10 +169,10 @@ void drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 	struct pmc_cpu *pc;
 	u64 in_rings;
 
-	*a = log->retired;
+	*a = log->acct.retired;
 	for_each_pmc(o, row, pmc)
 		for_each_pmc_cpu(pmc, cpu, pc)
-			account_add_count(a, &pc->seen);
+			hwpmc_stats_add_count(a, &pc->seen);
 	for_each_possible_cpu(cpu) {
 		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
 
@@ -181,15 +181,15 @@ void drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 		a->proc_committed += or->proc_seen.committed;
 		a->proc_dropped += or->proc_seen.dropped;
 	}
-	a->proc_dropped += o->noring_told;
-	in_rings = a->committed - log->samples_taken;
+	a->proc_dropped += o->noring.told;
+	in_rings = a->committed - log->acct.samples_taken;
 	a->overflows -= in_rings;
 	a->committed -= in_rings;
-	a->proc_committed = log->proc_taken;
-	a->cut = log->cut_taken;
-	memcpy(a->cut_by, log->cut_by_taken, sizeof(a->cut_by));
-	a->late = log->late_taken;
-	a->late_answered = log->late_answers_taken;
+	a->proc_committed = log->acct.proc_taken;
+	a->cut = log->acct.cut_taken;
+	memcpy(a->cut_by, log->acct.cut_by_taken, sizeof(a->cut_by));
+	a->late = log->acct.late_taken;
+	a->late_answered = log->acct.late_answers_taken;
 }
 
 static u64 sum_drops(const struct pmclog_account *a)
@@ -206,7 +206,7 @@ static u64 sum_drops(const struct pmclog_account *a)
  * Empties the rings at a moment at which all counters are exact.  With steady
  * overflows on many CPUs this takes a few attempts.
  */
-void drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
+void hwpmc_drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
 {
 	unsigned int i;
 	u64 horizon;
@@ -219,41 +219,41 @@ void drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
 			break;
 		usleep_range(50, 100);
 	}
-	drain_account(o, a);
+	hwpmc_drain_account(o, a);
 	/* no quiet pass: samples in flight may be counted in part only */
 	if (!quiet)
 		a->overflows = a->committed + a->filtered + sum_drops(a);
 }
 
-void drain_begin_log(struct hwpmc_owner *o, u64 tsc)
+void hwpmc_drain_begin_log(struct hwpmc_owner *o, u64 tsc)
 {
 	struct hwpmc_log *log = &o->log;
 
-	sink_begin(log);
-	log->samples_logged = 0;
-	log->lost_here = 0;
-	log->made = 0;
-	log->all_told = false;
-	emit_begin(o, tsc);
+	hwpmc_sink_begin(log);
+	log->acct.samples_logged = 0;
+	log->acct.lost_here = 0;
+	log->acct.made = 0;
+	log->told.all = false;
+	hwpmc_emit_begin(o, tsc);
 }
 
 /* Ends the log with its account, from which the next log's account starts. */
-void drain_end_log(struct hwpmc_owner *o)
+void hwpmc_drain_end_log(struct hwpmc_owner *o)
 {
 	struct pmclog_account total, here;
 	struct hwpmc_log *log = &o->log;
 
-	drain_cut(o, &total);
+	hwpmc_drain_cut(o, &total);
 	here = total;
-	account_sub(&here, &log->base);
-	log->base = total;
-	sink_flush(o);	/* losses must be known before they are reported */
-	here.written = log->samples_logged - log->lost_here;
-	here.discarded = log->lost_here;
+	hwpmc_stats_sub_account(&here, &log->acct.base);
+	log->acct.base = total;
+	hwpmc_sink_flush(o);	/* losses must be known before they are reported */
+	here.written = log->acct.samples_logged - log->acct.lost_here;
+	here.discarded = log->acct.lost_here;
 	here.in_rings = 0;
-	emit_all_rates(o);
-	emit_end(o, &here);
-	sink_flush(o);
+	hwpmc_emit_all_rates(o);
+	hwpmc_emit_end(o, &here);
+	hwpmc_sink_flush(o);
 }
 
 /*
@@ -279,8 +279,8 @@ static void fold_deleted(struct hwpmc_owner *o, bool log_open)
 		if (!pmc->folding)
 			continue;
 		if (log_open)
-			emit_rates(o, pmc);
-		pmc_fold(o, pmc);
+			hwpmc_emit_rates(o, pmc);
+		hwpmc_pmc_fold(o, pmc);
 	}
 }
 
@@ -289,9 +289,9 @@ static void resync(struct hwpmc_owner *o)
 {
 	unsigned int cpu;
 
-	if (o->noring_told != o->noring_seen) {
-		o->noring_seen = o->noring_told;
-		dump_all(o);
+	if (o->noring.told != o->noring.seen) {
+		o->noring.seen = o->noring.told;
+		hwpmc_dump_all(o);
 	}
 	for_each_possible_cpu(cpu) {
 		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
@@ -310,7 +310,7 @@ static void resync(struct hwpmc_owner *o)
 		/* in a full list the oldest is overwritten before the head moves */
 		if (n >= RING_NLOST || READ_ONCE(or->lost_head) != head) {
 			or->lost_tail = READ_ONCE(or->lost_head);
-			dump_all(o);
+			hwpmc_dump_all(o);
 			continue;
 		}
 		for (i = 0; i < n; i++)
@@ -337,10 +337,10 @@ static void answer(struct hwpmc_owner *o, const struct log_request *r)
 		spin_unlock(&log->lock);
 	}
 	if (to.file)
-		rotate(o, &to);
+		hwpmc_rotate_log(o, &to);
 	if (r->dump_want != r->dump_done)
-		dump_news(o);
-	sink_flush(o);
+		hwpmc_dump_news(o);
+	hwpmc_sink_flush(o);
 
 	spin_lock(&log->lock);
 	log->req.flush_done = r->flush_want;
@@ -350,7 +350,7 @@ static void answer(struct hwpmc_owner *o, const struct log_request *r)
 	spin_unlock(&log->lock);
 	wake_up_all(&log->waitq);
 	/* pmcstat relies on this order: a second flush has what fired before it */
-	snapshot_answer(o);
+	hwpmc_snapshot_answer(o);
 }
 
 static bool requests(struct hwpmc_log *log, struct log_request *r)
@@ -360,7 +360,7 @@ static bool requests(struct hwpmc_log *log, struct log_request *r)
 	spin_unlock(&log->lock);
 	return r->flush_want != r->flush_done ||
 	       r->dump_want != r->dump_done || r->rotate.file ||
-	       snapshot_wanted(log, r);
+	       hwpmc_snapshot_wanted(log, r);
 }
 
 /* Charges the thread's run time since the last call; up to a tick is missing. */
@@ -371,7 +371,7 @@ static u64 pay(struct hwpmc_owner *o)
 	u64 ran = READ_ONCE(current->se.sum_exec_runtime) - *paid;
 
 	*paid += ran;
-	return limit_run(o, ran);
+	return hwpmc_limit_run(o, ran);
 }
 
 static bool is_ending(struct hwpmc_log *log)
@@ -407,7 +407,7 @@ static void give_way(struct hwpmc_owner *o)
 static void nap(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
-	long timeout = READ_ONCE(o->hooked) ? DRAIN_INTERVAL :
+	long timeout = READ_ONCE(o->hooks.hooked) ? DRAIN_INTERVAL :
 					      MAX_SCHEDULE_TIMEOUT;
 
 	set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
@@ -431,15 +431,15 @@ static void work(struct hwpmc_owner *o)
 		asked = requests(log, &r);
 		mark_deleted(o);
 		if (asked)
-			drain_upto(o, ring_clock());
+			hwpmc_drain_upto(o, ring_clock());
 		else
 			pass(o);
-		unwind_tidy(o);
-		if (log->quiet)		/* else their last drops are unseen */
+		hwpmc_unwind_tidy(o);
+		if (log->acct.quiet)		/* else their last drops are unseen */
 			fold_deleted(o, true);
 		resync(o);
-		sink_flush(o);
-		sink_check_keeper(o);
+		hwpmc_sink_flush(o);
+		hwpmc_sink_check_keeper(o);
 		if (log->sink->tend)
 			log->sink->tend(o);
 		if (asked)
@@ -468,20 +468,20 @@ static bool leave(struct hwpmc_owner *o)
 }
 
 /*
- * drain_share - the thread to be created gets no more CPU time than the caller
+ * hwpmc_drain_share - the thread to be created gets no more CPU time than the caller
  *
  * The thread stays in the root control group, because no exported function moves
  * a kernel thread to another.  For a privileged opener it therefore ranks as the
  * administrator's.  Otherwise it gets the caller's present nice value, policy (but
- * no real-time policy) and CPUs, and limit_run() limits its use of them.
+ * no real-time policy) and CPUs, and hwpmc_limit_run() limits its use of them.
  * -ENOMEM
  */
-int drain_share(struct hwpmc_owner *o)
+int hwpmc_drain_share(struct hwpmc_owner *o)
 {
 	struct log_share *p = &o->log.share;
 
 	memset(p, 0, sizeof(*p));
-	if (pmc_privileged(o))
+	if (hwpmc_access_privileged(o))
 		return 0;
 	if (!zalloc_cpumask_var(&p->cpus, GFP_KERNEL_ACCOUNT))
 		return -ENOMEM;
@@ -495,7 +495,7 @@ int drain_share(struct hwpmc_owner *o)
 }
 
 /* Called before the thread runs, or by the thread. */
-void drain_unshare(struct hwpmc_owner *o)
+void hwpmc_drain_unshare(struct hwpmc_owner *o)
 {
 	if (o->log.share.bound)
 		free_cpumask_var(o->log.share.cpus);
@@ -523,38 +523,38 @@ static void take_share(struct hwpmc_owner *o)
 		attr.sched_policy = p->policy;
 	sched_setattr_nocheck(current, &attr);
 	set_cpus_allowed_ptr(current, p->cpus);
-	drain_unshare(o);
+	hwpmc_drain_unshare(o);
 }
 
 /*
- * drain_thread - body of the writer thread
+ * hwpmc_drain_thread - body of the writer thread
  *
  * No one joins it: it signals the completion, and drops the owner and the module.
  */
-int drain_thread(void *arg)
+int hwpmc_drain_thread(void *arg)
 {
 	struct hwpmc_owner *o = arg;
 	struct hwpmc_log *log = &o->log;
 
-	/* only from log_shutdown(): interrupts whatever the thread waits in */
+	/* only from hwpmc_log_shutdown(): interrupts whatever the thread waits in */
 	allow_kernel_signal(SIGKILL);
 	take_share(o);
-	drain_begin_log(o, ring_clock());
+	hwpmc_drain_begin_log(o, ring_clock());
 	work(o);
-	snapshot_forget(o);
+	hwpmc_snapshot_forget(o);
 	mark_deleted(o);
-	drain_end_log(o);
+	hwpmc_drain_end_log(o);
 	fold_deleted(o, false);
-	sink_detach(log);
+	hwpmc_sink_detach(log);
 	log->sink->end(o);
 	trace_hwpmc_log(o, "end", READ_ONCE(log->error));
 	pay(o);		/* including the end of this log: the next starts at 0 */
-	log_keep(o, NULL, false);
+	hwpmc_log_keep(o, NULL, false);
 	while (!leave(o)) {
 		mark_deleted(o);
 		fold_deleted(o, false);
 	}
 	wake_up_all(&log->waitq);
-	owner_put(o);
+	hwpmc_owner_put(o);
 	module_put_and_kthread_exit(0);
 }

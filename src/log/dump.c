@@ -107,7 +107,7 @@ static void look_at_maps(struct dump *d, struct mm_struct *mm)
 	VMA_ITERATOR(vmi, mm, 0);
 
 	for_each_vma(vmi, vma) {
-		struct area a = map_area(vma);
+		struct area a = hwpmc_proc_map_area(vma);
 
 		cond_resched();
 		if (!(vma->vm_flags & VM_EXEC))
@@ -115,7 +115,7 @@ static void look_at_maps(struct dump *d, struct mm_struct *mm)
 		if (d->no_maps)
 			continue;
 		if (d->maps_there++ < d->maps_size)
-			map_fill(&d->maps[d->nmaps++], vma, &a, d->pid);
+			hwpmc_proc_map_fill(&d->maps[d->nmaps++], vma, &a, d->pid);
 	}
 }
 
@@ -184,7 +184,7 @@ static bool look_once(struct dump *d, struct hwpmc_owner *o,
  * A thread of the process that still has its mm, referenced: the leader may end
  * before the others.  NULL: the process is exiting, or is a kernel thread.
  */
-struct task_struct *memory_user(struct task_struct *leader)
+struct task_struct *hwpmc_dump_find_mm_user(struct task_struct *leader)
 {
 	struct task_struct *t, *user = NULL;
 
@@ -214,11 +214,11 @@ static struct mm_struct *get_memory(struct hwpmc_owner *o,
 {
 	struct mm_struct *mm = NULL;
 
-	if (READ_ONCE(o->follow_all))
+	if (READ_ONCE(o->hooks.follow_all))
 		return get_task_mm(user);
 	if (!down_read_trylock(&leader->signal->exec_update_lock))
 		return NULL;
-	if (access_still(o, leader))
+	if (hwpmc_access_still(o, leader))
 		mm = get_task_mm(user);
 	up_read(&leader->signal->exec_update_lock);
 	return mm;
@@ -235,7 +235,7 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 	d->no_lock = false;
 	for (i = 0; i < LOOK_AGAIN && !good && !d->no_lock &&
 	     !READ_ONCE(o->log.abort); i++) {
-		user = memory_user(leader);
+		user = hwpmc_dump_find_mm_user(leader);
 		mm = user ? get_memory(o, leader, user) : NULL;
 		/* @user may have dropped an mm that other threads still use */
 		if (mm || !user || READ_ONCE(user->mm) || i == LOOK_AGAIN - 1)
@@ -258,10 +258,10 @@ static void emit_one(struct hwpmc_owner *o, const struct dump *d)
 	unsigned int i;
 
 	for (i = 0; i < d->nthreads && !d->no_names; i++)
-		emit_names(o, d->pid, d->threads[i].tid, d->threads[i].comm,
+		hwpmc_emit_names(o, d->pid, d->threads[i].tid, d->threads[i].comm,
 			   d->tsc);
 	for (i = 0; i < d->nmaps; i++)
-		emit_mapping(o, &d->maps[i], d->tsc);
+		hwpmc_emit_mapping(o, &d->maps[i], d->tsc);
 }
 
 /*
@@ -270,31 +270,31 @@ static void emit_one(struct hwpmc_owner *o, const struct dump *d)
  */
 static bool is_for_log(const struct hwpmc_owner *o, const struct dump_target *dt)
 {
-	return !o->log.teeing || (dt && dt->news);
+	return !o->log.tee.on || (dt && dt->news);
 }
 
 static void emit_dump(struct hwpmc_owner *o, const struct dump *d)
 {
 	if (is_for_log(o, d->target))
 		emit_one(o, d);
-	if (!o->log.teeing)
+	if (!o->log.tee.on)
 		return;
-	o->log.to_tee = true;
+	o->log.tee.to = true;
 	emit_one(o, d);
-	o->log.to_tee = false;
+	o->log.tee.to = false;
 }
 
 /*
  * Not all processes could be logged.  The next pass reports lost process records
- * and dumps everything again.  While rotate.c prepares the next log, rotate.c
+ * and dumps everything again.  While hwpmc_rotate_log.c prepares the next log, hwpmc_rotate_log.c
  * handles the failure.
  */
-void dump_failed(struct hwpmc_owner *o)
+void hwpmc_dump_failed(struct hwpmc_owner *o)
 {
-	if (o->log.teeing)
-		o->log.tee_failed = true;
+	if (o->log.tee.on)
+		o->log.tee.failed = true;
 	else
-		atomic64_inc(&o->noring_dropped);
+		atomic64_inc(&o->noring.dropped);
 }
 
 /*
@@ -304,12 +304,12 @@ void dump_failed(struct hwpmc_owner *o)
 static void process_failed(struct hwpmc_owner *o, const struct dump *d)
 {
 	pr_warn_ratelimited("process %u could not be dumped\n", d->pid);
-	if (o->log.teeing)
-		dump_failed(o);
+	if (o->log.tee.on)
+		hwpmc_dump_failed(o);
 	if (!is_for_log(o, d->target))
 		return;
 	preempt_disable();
-	record_lost(o, d->no_memory ? d->pid : PMCLOG_PID_KERNEL);
+	hwpmc_record_lost(o, d->no_memory ? d->pid : PMCLOG_PID_KERNEL);
 	preempt_enable();
 }
 
@@ -320,7 +320,7 @@ static void dump_process(struct dump *d, struct hwpmc_owner *o,
 	if (d->pid == PMCLOG_PID_KERNEL)
 		return;
 	if (look_at_process(d, o, leader)) {
-		drain_upto(o, d->tsc);
+		hwpmc_drain_upto(o, d->tsc);
 		emit_dump(o, d);
 	} else if (!READ_ONCE(o->log.abort)) {
 		process_failed(o, d);
@@ -357,7 +357,7 @@ static struct task_struct **all_processes(unsigned int *count)
 static struct dump_target *note_target(struct hwpmc_owner *o,
 				       struct hwpmc_target *t)
 {
-	unsigned long number = o->log.telling, before = o->log.number;
+	unsigned long number = o->log.told.telling, before = o->log.told.number;
 	struct target_link *link;
 	struct dump_target *dt;
 	unsigned int n = 0;
@@ -377,7 +377,7 @@ static struct dump_target *note_target(struct hwpmc_owner *o,
 	dt->pid = get_pid(t->pid);
 	dt->nr = t->nr;
 	/* else they are logged with those of all processes */
-	if (!READ_ONCE(o->follow_all)) {
+	if (!READ_ONCE(o->hooks.follow_all)) {
 		dt->names = t->names_log != number;
 		dt->maps = t->sampled && t->maps_log != number;
 	}
@@ -428,7 +428,7 @@ static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list
 static struct file *look_at_exe(struct hwpmc_owner *o,
 				struct task_struct *leader)
 {
-	struct task_struct *user = memory_user(leader);
+	struct task_struct *user = hwpmc_dump_find_mm_user(leader);
 	struct mm_struct *mm = user ? get_memory(o, leader, user) : NULL;
 	struct vm_area_struct *vma;
 	struct file *exe = NULL;
@@ -436,7 +436,7 @@ static struct file *look_at_exe(struct hwpmc_owner *o,
 	if (mm && lock_maps(o, mm)) {
 		vma = vma_lookup(mm, mm->start_code);
 		if (vma && (vma->vm_flags & VM_EXEC))
-			exe = map_file(vma);
+			exe = hwpmc_proc_map_file(vma);
 		mmap_read_unlock(mm);
 	}
 	if (mm)
@@ -452,7 +452,7 @@ static void emit_attaches(struct hwpmc_owner *o, const struct dump_target *dt,
 	unsigned int i;
 
 	for (i = 0; i < dt->nids; i++)
-		emit_attach(o, dt->ids[i], dt->nr, exe, tsc);
+		hwpmc_emit_attach(o, dt->ids[i], dt->nr, exe, tsc);
 }
 
 /* Logs the PMCs of a target; without a path if the process has ended. */
@@ -471,10 +471,10 @@ static void tell_target(struct hwpmc_owner *o, const struct dump_target *dt,
 	}
 	if (is_for_log(o, dt))
 		emit_attaches(o, dt, exe, tsc);
-	if (o->log.teeing) {
-		o->log.to_tee = true;
+	if (o->log.tee.on) {
+		o->log.tee.to = true;
 		emit_attaches(o, dt, exe, tsc);
-		o->log.to_tee = false;
+		o->log.tee.to = false;
 	}
 	if (exe)
 		fput(exe);
@@ -485,7 +485,7 @@ static bool is_target(const struct hwpmc_owner *o, const struct pid *pid)
 	bool yes;
 
 	rcu_read_lock();
-	yes = target_find_rcu(o, pid);
+	yes = hwpmc_target_find_rcu(o, pid);
 	rcu_read_unlock();
 	return yes;
 }
@@ -516,11 +516,11 @@ static void dump_targets(struct hwpmc_owner *o, bool all)
 	u64 tsc;
 
 	/* a process that forks meanwhile, or its child, logs itself: tell_attach() */
-	WRITE_ONCE(o->log.attaches, o->log.attaches + 1);
+	WRITE_ONCE(o->log.told.attaches, o->log.told.attaches + 1);
 	if (!note_targets(o, all, &list, &tsc))
-		dump_failed(o);
+		hwpmc_dump_failed(o);
 	/* this also announces the PMCs that they are targets of */
-	drain_upto(o, tsc);
+	hwpmc_drain_upto(o, tsc);
 	/* all attaches precede later events of any of the targets */
 	list_for_each_entry(dt, &list, node)
 		tell_target(o, dt, tsc);
@@ -529,7 +529,7 @@ static void dump_targets(struct hwpmc_owner *o, bool all)
 		put_pid(dt->pid);
 		kfree(dt);
 	}
-	smp_store_release(&o->log.attaches, o->log.attaches + 1);
+	smp_store_release(&o->log.told.attaches, o->log.told.attaches + 1);
 	dump_free(&d);
 }
 
@@ -539,13 +539,13 @@ static void dump_processes(struct hwpmc_owner *o)
 	struct dump d = {};
 	unsigned int i, n;
 
-	o->log.to_tee = o->log.teeing;
-	emit_names(o, 0, 0, "swapper", o->log.last_tsc);
-	o->log.to_tee = false;
+	o->log.tee.to = o->log.tee.on;
+	hwpmc_emit_names(o, 0, 0, "swapper", o->log.told.last_tsc);
+	o->log.tee.to = false;
 	tasks = all_processes(&n);
 	if (!tasks) {
 		pr_warn_ratelimited("no memory to dump the processes\n");
-		dump_failed(o);
+		hwpmc_dump_failed(o);
 		return;
 	}
 	for (i = 0; i < n; i++) {
@@ -557,21 +557,21 @@ static void dump_processes(struct hwpmc_owner *o)
 }
 
 /* Dumps all that belongs into the log, even if it was dumped before. */
-void dump_all(struct hwpmc_owner *o)
+void hwpmc_dump_all(struct hwpmc_owner *o)
 {
-	bool all = READ_ONCE(o->follow_all);
+	bool all = READ_ONCE(o->hooks.follow_all);
 
 	if (all)
 		dump_processes(o);
 	dump_targets(o, !all);
-	o->log.all_told = all;
+	o->log.told.all = all;
 }
 
 /* Dumps what is not in this log yet. */
-void dump_news(struct hwpmc_owner *o)
+void hwpmc_dump_news(struct hwpmc_owner *o)
 {
-	if (READ_ONCE(o->follow_all) && !o->log.all_told)
-		dump_all(o);
+	if (READ_ONCE(o->hooks.follow_all) && !o->log.told.all)
+		hwpmc_dump_all(o);
 	else
 		dump_targets(o, false);
 }
@@ -590,7 +590,7 @@ void dump_pid(struct hwpmc_owner *o, u32 pid)
 	if (p)
 		task = get_pid_task(p, PIDTYPE_TGID);
 	rcu_read_unlock();
-	emit_sysexit(o, pid, o->log.last_tsc);
+	hwpmc_emit_sysexit(o, pid, o->log.told.last_tsc);
 	if (!task)
 		return;
 	dump_process(&d, o, task);

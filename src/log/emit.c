@@ -23,35 +23,35 @@
 /* Stamps never decrease: the fast clocks may step back a little. */
 static u64 forward(struct hwpmc_log *log, u64 tsc)
 {
-	if (tsc > log->last_tsc)
-		log->last_tsc = tsc;
-	return log->last_tsc;
+	if (tsc > log->told.last_tsc)
+		log->told.last_tsc = tsc;
+	return log->told.last_tsc;
 }
 
-/* Room in the buffer, or in the next log's records: see rotate.c. */
+/* Room in the buffer, or in the next log's records: see hwpmc_rotate_log.c. */
 static void *make_room(struct hwpmc_owner *o, u32 len)
 {
 	struct hwpmc_log *log = &o->log;
 	void *p;
 
-	if (log->to_tee)
-		return tee_room(o, len);
-	pack_end(log);
-	if (log->size - log->used < len)
-		sink_flush(o);
-	p = log->buf + log->used;
-	log->used += len;
-	log->buf_records++;
+	if (log->tee.to)
+		return hwpmc_rotate_tee_room(o, len);
+	hwpmc_pack_end(log);
+	if (log->out.size - log->out.used < len)
+		hwpmc_sink_flush(o);
+	p = log->out.buf + log->out.used;
+	log->out.used += len;
+	log->acct.buf_records++;
 	return p;
 }
 
 /*
- * emit_reserve - room for a record that the thread makes itself
+ * hwpmc_emit_reserve - room for a record that the thread makes itself
  * @len: bytes, rounded up to a multiple of 4
  *
  * All bytes after the header are zero.
  */
-void *emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc)
+void *hwpmc_emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc)
 {
 	struct pmclog_hdr *h;
 
@@ -60,16 +60,16 @@ void *emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc)
 	memset(h, 0, len);
 	h->header = PMCLOG_HEADER(type, len);
 	h->tsc = forward(&o->log, tsc);
-	if (!o->log.to_tee) {
-		o->log.made++;
-		atomic64_inc(&o->log.made_total);
+	if (!o->log.tee.to) {
+		o->log.acct.made++;
+		atomic64_inc(&o->log.totals.made);
 	}
 	return h;
 }
 
 static void *emit_ext(struct hwpmc_owner *o, u16 subtype, u32 len, u64 tsc)
 {
-	struct pmclog_ext *e = emit_reserve(o, PMCLOG_T_USERDATA, len, tsc);
+	struct pmclog_ext *e = hwpmc_emit_reserve(o, PMCLOG_T_USERDATA, len, tsc);
 
 	e->cookie = PMCLOG_EXT_COOKIE;
 	e->subtype = subtype;
@@ -98,7 +98,7 @@ static void emit_copy(struct hwpmc_owner *o, const void *rec, u64 tsc)
  */
 static const char *path_of(struct hwpmc_log *log, struct file *file)
 {
-	const char *path = file_path(file, log->path, PATH_MAX);
+	const char *path = file_path(file, log->out.path, PATH_MAX);
 
 	if (IS_ERR(path) || strlen(path) >= PMCLOG_PATH_MAX)
 		return "//toolong";
@@ -111,14 +111,14 @@ static void emit_map_in(struct hwpmc_owner *o, u32 pid, u64 start,
 	u32 len = strlen(path) + 1;
 	struct pmclog_map_in *m;
 
-	m = emit_reserve(o, PMCLOG_T_MAP_IN, sizeof(*m) + len, tsc);
+	m = hwpmc_emit_reserve(o, PMCLOG_T_MAP_IN, sizeof(*m) + len, tsc);
 	m->pid = pid;
 	m->start = start;
 	memcpy(m->path, path, len);
 }
 
 /* MAP_IN, and the extension with what MAP_IN has no field for. */
-void emit_mapping(struct hwpmc_owner *o, const struct ring_map *m, u64 tsc)
+void hwpmc_emit_mapping(struct hwpmc_owner *o, const struct ring_map *m, u64 tsc)
 {
 	struct pmclog_ext_mapping *e;
 	const char *path = m->vdso ? "[vdso]" : "//anon";
@@ -147,7 +147,7 @@ static void emit_exec(struct hwpmc_owner *o, const struct ring_exec *x)
 	u32 len = strlen(path) + 1;
 	struct pmclog_procexec *p;
 
-	p = emit_reserve(o, PMCLOG_T_PROCEXEC, sizeof(*p) + len, x->stamp.tsc);
+	p = hwpmc_emit_reserve(o, PMCLOG_T_PROCEXEC, sizeof(*p) + len, x->stamp.tsc);
 	p->pid = x->pid;
 	p->pmcid = x->pmcid;
 	p->base = x->base;
@@ -185,7 +185,7 @@ static void emit_process_record(struct hwpmc_owner *o, u32 kind,
 		emit_copy(o, s, s->tsc);
 		break;
 	case KIND_MAP:
-		emit_mapping(o, (struct ring_map *)s, s->tsc);
+		hwpmc_emit_mapping(o, (struct ring_map *)s, s->tsc);
 		break;
 	case KIND_EXEC:
 		emit_exec(o, (struct ring_exec *)s);
@@ -231,12 +231,12 @@ static void emit_sample(struct hwpmc_owner *o, struct ring_stamp *s, bool raw)
 	struct hwpmc_log *log = &o->log;
 
 	if (raw) {
-		if (log->size - log->used < PMCLOG_HEADER_LEN(s->header) +
+		if (log->out.size - log->out.used < PMCLOG_HEADER_LEN(s->header) +
 		    sizeof(struct pmclog_ext_raw) + ALIGN(raw_of(cc)->len, 4))
-			sink_flush(o);
+			hwpmc_sink_flush(o);
 		emit_copy(o, s, s->tsc);
 		emit_raw(o, cc);
-	} else if (!log->pack || !pack_sample(o, cc, forward(log, s->tsc))) {
+	} else if (!log->out.pack || !hwpmc_pack_sample(o, cc, forward(log, s->tsc))) {
 		emit_copy(o, s, s->tsc);
 	}
 }
@@ -247,19 +247,19 @@ static void take_chain_end(struct hwpmc_log *log, u32 cpuflags)
 	unsigned int cause;
 
 	if (cpuflags & PMCLOG_CC_USERLATE)
-		log->late_taken++;
+		log->acct.late_taken++;
 	if (!(cpuflags & PMCLOG_CC_CUT_ANY))
 		return;
-	log->cut_taken++;
+	log->acct.cut_taken++;
 	for (cause = 0; cause < PMCLOG_CUT_NCAUSE; cause++)
 		if (cpuflags & PMCLOG_CC_CUT(cause))
-			log->cut_by_taken[cause]++;
+			log->acct.cut_by_taken[cause]++;
 }
 
 /*
- * emit_ring_record - merge_run()'s callback: one record, in the order of time
+ * hwpmc_emit_ring_record - hwpmc_merge_run()'s callback: one record, in the order of time
  */
-void emit_ring_record(void *arg, unsigned int cpu, u32 kind,
+void hwpmc_emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 		      struct ring_stamp *s, u32 len)
 {
 	struct hwpmc_owner *o = arg;
@@ -270,38 +270,38 @@ void emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 		emit_sample(o, s, kind == KIND_SAMPLE_RAW);
 		/* not earlier: emit_sample() may have written the old buffer out */
 		take_chain_end(log, ((struct pmclog_callchain *)s)->cpuflags);
-		log->buf_samples++;
-		log->samples_logged++;
-		log->samples_taken++;
+		log->acct.buf_samples++;
+		log->acct.samples_logged++;
+		log->acct.samples_taken++;
 		return;
 	}
 	emit_process_record(o, kind, s);
-	if (log->teeing && (kind != KIND_RECORD || is_process_record(s))) {
-		log->to_tee = true;
+	if (log->tee.on && (kind != KIND_RECORD || is_process_record(s))) {
+		log->tee.to = true;
 		emit_process_record(o, kind, s);
-		log->to_tee = false;
+		log->tee.to = false;
 	}
 	file = file_of(kind, s);
 	if (file)
 		fput(file);
-	log->proc_taken++;
-	log->late_answers_taken += kind == KIND_RECORD && is_user_chain(s);
+	log->acct.proc_taken++;
+	log->acct.late_answers_taken += kind == KIND_RECORD && is_user_chain(s);
 }
 
 /* The name of a process (@tid == @pid) or of one of its threads. */
-void emit_names(struct hwpmc_owner *o, u32 pid, u32 tid, const char *comm,
+void hwpmc_emit_names(struct hwpmc_owner *o, u32 pid, u32 tid, const char *comm,
 		u64 tsc)
 {
 	struct pmclog_proc_create *p;
 	struct pmclog_thr_create *t;
 
 	if (pid == tid) {
-		p = emit_reserve(o, PMCLOG_T_PROC_CREATE,
+		p = hwpmc_emit_reserve(o, PMCLOG_T_PROC_CREATE,
 				 PMCLOG_PROC_CREATE_LEN, tsc);
 		p->pid = pid;
 		strscpy(p->comm, comm, sizeof(p->comm));
 	} else {
-		t = emit_reserve(o, PMCLOG_T_THR_CREATE,
+		t = hwpmc_emit_reserve(o, PMCLOG_T_THR_CREATE,
 				 PMCLOG_THR_CREATE_LEN, tsc);
 		t->tid = tid;
 		t->pid = pid;
@@ -310,36 +310,36 @@ void emit_names(struct hwpmc_owner *o, u32 pid, u32 tid, const char *comm,
 }
 
 /* @exe: the process' executable; NULL: it has none, or the process has ended */
-void emit_attach(struct hwpmc_owner *o, u32 pmcid, u32 pid, struct file *exe,
+void hwpmc_emit_attach(struct hwpmc_owner *o, u32 pmcid, u32 pid, struct file *exe,
 		 u64 tsc)
 {
 	const char *path = exe ? path_of(&o->log, exe) : "";
 	u32 len = strlen(path) + 1;
 	struct pmclog_pmcattach *a;
 
-	a = emit_reserve(o, PMCLOG_T_PMCATTACH, sizeof(*a) + len, tsc);
+	a = hwpmc_emit_reserve(o, PMCLOG_T_PMCATTACH, sizeof(*a) + len, tsc);
 	a->pmcid = pmcid;
 	a->pid = pid;
 	memcpy(a->path, path, len);
 }
 
-void emit_sysexit(struct hwpmc_owner *o, u32 pid, u64 tsc)
+void hwpmc_emit_sysexit(struct hwpmc_owner *o, u32 pid, u64 tsc)
 {
 	struct pmclog_sysexit *x;
 
-	x = emit_reserve(o, PMCLOG_T_SYSEXIT, sizeof(*x), tsc);
+	x = hwpmc_emit_reserve(o, PMCLOG_T_SYSEXIT, sizeof(*x), tsc);
 	x->pid = pid;
 }
 
 /* The same moment on three clocks. */
-void emit_clock(struct hwpmc_owner *o)
+void hwpmc_emit_clock(struct hwpmc_owner *o)
 {
 	struct pmclog_ext_clock *c;
 	u64 raw = ktime_get_raw_fast_ns();
 	u64 mono = ktime_get_mono_fast_ns();
 	u64 real = ktime_get_real_fast_ns();
 
-	c = emit_ext(o, PMCLOG_EXT_CLOCK, sizeof(*c), o->log.last_tsc);
+	c = emit_ext(o, PMCLOG_EXT_CLOCK, sizeof(*c), o->log.told.last_tsc);
 	c->raw = raw;
 	c->mono = mono;
 	c->real = real;
@@ -347,14 +347,14 @@ void emit_clock(struct hwpmc_owner *o)
 }
 
 /* @tsc is past: the wall clock time is computed for @tsc. */
-void emit_initialize(struct hwpmc_owner *o, u64 tsc)
+void hwpmc_emit_initialize(struct hwpmc_owner *o, u64 tsc)
 {
 	struct pmclog_initialize *i;
 	u64 raw = ktime_get_raw_fast_ns();
 	u64 real = ktime_get_real_fast_ns() - (raw - tsc);
 
-	o->log.last_tsc = 0;
-	i = emit_reserve(o, PMCLOG_T_INITIALIZE, sizeof(*i), tsc);
+	o->log.told.last_tsc = 0;
+	i = hwpmc_emit_reserve(o, PMCLOG_T_INITIALIZE, sizeof(*i), tsc);
 	i->version = PMCLOG_VERSION;
 	i->cputype = PMCLOG_CPUTYPE_GENERIC;
 	i->tsc_freq = NSEC_PER_SEC;
@@ -370,7 +370,7 @@ static void emit_host(struct hwpmc_owner *o)
 	struct pmclog_ext_host *h;
 
 	h = emit_ext(o, PMCLOG_EXT_HOST, sizeof(*h) + rlen + nlen,
-		     o->log.last_tsc);
+		     o->log.told.last_tsc);
 	h->ncpu = nr_cpu_ids;
 	h->page_size = PAGE_SIZE;
 	h->machine = COMPAT_ELF_MACHINE;
@@ -389,21 +389,21 @@ static void emit_kernel(struct hwpmc_owner *o)
 	u64 addr = (unsigned long)schedule;
 	struct pmclog_ext_kernel *k;
 
-	emit_map_in(o, PMCLOG_PID_KERNEL, addr, "[kernel]", o->log.last_tsc);
+	emit_map_in(o, PMCLOG_PID_KERNEL, addr, "[kernel]", o->log.told.last_tsc);
 	k = emit_ext(o, PMCLOG_EXT_KERNEL, sizeof(*k) + sizeof(symbol),
-		     o->log.last_tsc);
+		     o->log.told.last_tsc);
 	k->addr = addr;
 	memcpy(k->symbol, symbol, sizeof(symbol));
 }
 
 /* The first records of a log that begins at @tsc. */
-void emit_begin(struct hwpmc_owner *o, u64 tsc)
+void hwpmc_emit_begin(struct hwpmc_owner *o, u64 tsc)
 {
-	o->log.meta_told = NULL;
-	emit_initialize(o, tsc);
+	o->log.told.meta = NULL;
+	hwpmc_emit_initialize(o, tsc);
 	emit_host(o);
-	emit_clock(o);
-	if (o->log.tell_kernel && access_locked())
+	hwpmc_emit_clock(o);
+	if (o->log.tell_kernel && hwpmc_access_locked())
 		WRITE_ONCE(o->log.tell_kernel, false);
 	if (o->log.tell_kernel)
 		emit_kernel(o);
@@ -413,14 +413,14 @@ static void emit_allocate(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	struct pmclog_pmcallocatedyn *a;
 
-	a = emit_reserve(o, PMCLOG_T_PMCALLOCATEDYN, sizeof(*a),
-			 o->log.last_tsc);
-	pmc_describe(pmc, a);
-	pmc->told_log = o->log.number;
+	a = hwpmc_emit_reserve(o, PMCLOG_T_PMCALLOCATEDYN, sizeof(*a),
+			 o->log.told.last_tsc);
+	hwpmc_pmc_describe(pmc, a);
+	pmc->told_log = o->log.told.number;
 }
 
 /* Announces all PMCs, even those that were announced before. */
-void emit_pmcs(struct hwpmc_owner *o)
+void hwpmc_emit_pmcs(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
@@ -431,7 +431,7 @@ void emit_pmcs(struct hwpmc_owner *o)
 
 static struct log_meta *next_meta(struct hwpmc_log *log)
 {
-	struct log_meta *m = log->meta_told;
+	struct log_meta *m = log->told.meta;
 
 	spin_lock(&log->lock);
 	m = m ? list_next_entry(m, list) :
@@ -443,25 +443,25 @@ static struct log_meta *next_meta(struct hwpmc_log *log)
 }
 
 /* Emits complete records. */
-void emit_meta(struct hwpmc_owner *o, const struct log_meta *m)
+void hwpmc_emit_meta(struct hwpmc_owner *o, const struct log_meta *m)
 {
 	u32 at;
 
 	for (at = 0; at < m->len;
 	     at += PMCLOG_HEADER_LEN(*(const u32 *)(m->data + at))) {
-		emit_copy(o, m->data + at, o->log.last_tsc);
-		o->log.made++;
-		atomic64_inc(&o->log.made_total);
+		emit_copy(o, m->data + at, o->log.told.last_tsc);
+		o->log.acct.made++;
+		atomic64_inc(&o->log.totals.made);
 	}
 }
 
 /*
- * emit_news - emit what must be in the log before the samples of this pass
+ * hwpmc_emit_news - emit what must be in the log before the samples of this pass
  *
  * Called after the look at the rings: a PMC whose sample has been seen is in
  * the array, and earlier metadata is in the list.
  */
-void emit_news(struct hwpmc_owner *o)
+void hwpmc_emit_news(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	struct hwpmc_pmc *pmc;
@@ -469,14 +469,14 @@ void emit_news(struct hwpmc_owner *o)
 	unsigned int row;
 
 	while ((m = next_meta(log))) {
-		emit_meta(o, m);
-		log->meta_told = m;
+		hwpmc_emit_meta(o, m);
+		log->told.meta = m;
 	}
 	for_each_pmc(o, row, pmc)
-		if (pmc->told_log != log->number)
+		if (pmc->told_log != log->told.number)
 			emit_allocate(o, pmc);
 	if (ktime_get_raw_fast_ns() > log->next_clock)
-		emit_clock(o);
+		hwpmc_emit_clock(o);
 }
 
 static struct pmclog_dropnotify *emit_drop(struct hwpmc_owner *o, u32 pmcid,
@@ -484,7 +484,7 @@ static struct pmclog_dropnotify *emit_drop(struct hwpmc_owner *o, u32 pmcid,
 {
 	struct pmclog_dropnotify *d;
 
-	d = emit_reserve(o, PMCLOG_T_DROPNOTIFY, sizeof(*d), tsc);
+	d = hwpmc_emit_reserve(o, PMCLOG_T_DROPNOTIFY, sizeof(*d), tsc);
 	d->pmcid = pmcid;
 	d->cpu = cpu;
 	d->cause = cause;
@@ -509,7 +509,7 @@ static void emit_pmc_drops(struct hwpmc_owner *o, struct pmc_cpu *pc, u64 tsc)
 		d->last = max(pc->seen.last[cause], d->first);
 		pc->told_last[cause] = d->last;
 		pc->told[cause] += count;
-		o->log.drops[cause] += count;
+		o->log.acct.drops[cause] += count;
 		trace_hwpmc_loss(o, pc->pmc->id, pc->cpu, cause, count);
 	}
 }
@@ -528,14 +528,14 @@ static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or,
 	d->last = max(or->proc_seen.last, d->first);
 	or->proc_told_last = d->last;
 	or->proc_told += count;
-	o->log.proc_drops += count;
+	o->log.acct.proc_drops += count;
 	trace_hwpmc_loss(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL,
 			 count);
 }
 
 static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 {
-	u64 count = atomic64_read(&o->noring_dropped) - o->noring_told;
+	u64 count = atomic64_read(&o->noring.dropped) - o->noring.told;
 	struct pmclog_dropnotify *d;
 
 	if (!count)
@@ -544,14 +544,14 @@ static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 	d->count = count;
 	d->first = o->log.drops_told;
 	d->last = tsc;
-	o->noring_told += count;
-	o->log.proc_drops += count;
+	o->noring.told += count;
+	o->log.acct.proc_drops += count;
 	trace_hwpmc_loss(o, PMCLOG_PMCID_NONE, PMCLOG_PID_KERNEL,
 			 PMCLOG_DROP_NORING, count);
 }
 
 /* Emits the losses that the last look has found. */
-void emit_drops(struct hwpmc_owner *o, u64 tsc)
+void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc)
 {
 	struct hwpmc_pmc *pmc;
 	struct owner_ring *or;
@@ -598,7 +598,7 @@ static struct pmclog_ext_rate *emit_rate(struct hwpmc_owner *o,
 {
 	struct pmclog_ext_rate *r;
 
-	r = emit_ext(o, PMCLOG_EXT_RATE, sizeof(*r), o->log.last_tsc);
+	r = emit_ext(o, PMCLOG_EXT_RATE, sizeof(*r), o->log.told.last_tsc);
 	r->pmcid = pmc->id;
 	r->cpu = cpu;
 	r->period = READ_ONCE(pmc->period);
@@ -624,7 +624,7 @@ static void emit_rate_of_threads(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 }
 
 /* Requested against achieved: perf notifies no kernel counter of throttling. */
-void emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+void hwpmc_emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	struct pmclog_ext_rate *r;
 	struct pmc_cpu *pc;
@@ -645,7 +645,7 @@ void emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 }
 
 /* Why the following log was kept; it is complete since @since. */
-void emit_snapshot(struct hwpmc_owner *o, const struct trigger *t, u64 since)
+void hwpmc_emit_snapshot(struct hwpmc_owner *o, const struct trigger *t, u64 since)
 {
 	struct pmclog_ext_snapshot *s;
 
@@ -658,22 +658,22 @@ void emit_snapshot(struct hwpmc_owner *o, const struct trigger *t, u64 since)
 	s->since = since;
 }
 
-void emit_all_rates(struct hwpmc_owner *o)
+void hwpmc_emit_all_rates(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 
 	for_each_pmc(o, row, pmc)
-		emit_rates(o, pmc);
+		hwpmc_emit_rates(o, pmc);
 }
 
 /* The last records of a log. */
-void emit_end(struct hwpmc_owner *o, struct pmclog_account *account)
+void hwpmc_emit_end(struct hwpmc_owner *o, struct pmclog_account *account)
 {
 	struct pmclog_closelog *c;
 
-	emit_clock(o);
-	account->made = o->log.made;
-	c = emit_reserve(o, PMCLOG_T_CLOSELOG, sizeof(*c), o->log.last_tsc);
+	hwpmc_emit_clock(o);
+	account->made = o->log.acct.made;
+	c = hwpmc_emit_reserve(o, PMCLOG_T_CLOSELOG, sizeof(*c), o->log.told.last_tsc);
 	c->account = *account;
 }

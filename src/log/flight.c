@@ -49,7 +49,7 @@ static enum state_of state_of_ext(const struct pmclog_ext *e)
 }
 
 /* A new base announces all PMCs again. */
-static enum state_of state_of(const void *rec)
+static enum state_of flight_state_of_record(const void *rec)
 {
 	const struct pmclog_map_in *m = rec;	/* and MAP_OUT */
 
@@ -81,21 +81,21 @@ static u32 record_len(const void *rec)
 }
 
 /* The owner's samples and losses, as far as they are logged. */
-void flight_account(struct hwpmc_owner *o, struct pmclog_account *a)
+void hwpmc_flight_account(struct hwpmc_owner *o, struct pmclog_account *a)
 {
 	struct hwpmc_log *log = &o->log;
 	unsigned int i;
 
-	drain_account(o, a);
+	hwpmc_drain_account(o, a);
 	a->overflows = a->committed + a->filtered;
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
 		/* drops that a look has seen may not be logged yet */
-		a->dropped[i] = log->drops[i];
-		a->overflows += log->drops[i];
+		a->dropped[i] = log->acct.drops[i];
+		a->overflows += log->acct.drops[i];
 	}
-	a->proc_dropped = log->proc_drops;
+	a->proc_dropped = log->acct.proc_drops;
 	a->written = a->committed;
-	a->made = log->made;
+	a->made = log->acct.made;
 }
 
 /*
@@ -103,7 +103,7 @@ void flight_account(struct hwpmc_owner *o, struct pmclog_account *a)
  * segment that is being filled, after a notice of the loss.  If memory stays
  * short, this is not repeated while the last notice is still in the window.
  */
-static void lose(struct hwpmc_owner *o, enum state_of state)
+static void flight_lose_record(struct hwpmc_owner *o, enum state_of state)
 {
 	struct flight *f = o->log.flight;
 
@@ -115,12 +115,14 @@ static void lose(struct hwpmc_owner *o, enum state_of state)
 	}
 	f->hush = FLIGHT_SEGMENTS;
 	f->lost = true;
-	/* not dump_failed(), which would fail a base that is being rebuilt */
-	atomic64_inc(&o->noring_dropped);
+	/* not hwpmc_dump_failed(), which would fail a base that is being rebuilt
+	 */
+	atomic64_inc(&o->noring.dropped);
 }
 
 /* Moves a record to the base. */
-static void keep(struct hwpmc_owner *o, const void *rec, enum state_of state)
+static void flight_keep_record(struct hwpmc_owner *o, const void *rec,
+			       enum state_of state)
 {
 	struct flight *f = o->log.flight;
 	u32 len = record_len(rec);
@@ -128,10 +130,10 @@ static void keep(struct hwpmc_owner *o, const void *rec, enum state_of state)
 
 	/* a refused allocation takes long: one attempt for each segment */
 	if (!f->barren)
-		to = chunk_room(o, &f->base, len);
+		to = hwpmc_chunk_room(o, &f->base, len);
 	if (!to) {
 		f->barren = true;
-		lose(o, state);
+		flight_lose_record(o, state);
 		return;
 	}
 	memcpy(to, rec, len);
@@ -152,7 +154,8 @@ static void sweep_base(struct hwpmc_owner *o)
 	list_for_each_entry(m, &f->base, list) {
 		for (at = 0, all = m->len; at < all; at += len) {
 			len = record_len(m->data + at);
-			if (state_of(m->data + at) != STATE_OF_KERNEL)
+			if (flight_state_of_record(m->data + at) !=
+			    STATE_OF_KERNEL)
 				continue;
 			if (CHUNK_ROOM - used < len) {	/* then @to is not @m */
 				to->len = used;
@@ -168,7 +171,7 @@ static void sweep_base(struct hwpmc_owner *o)
 	to->len = used;
 	m = list_next_entry(to, list);
 	list_for_each_entry_safe_from(m, next, &f->base, list)
-		chunk_free(o, m);
+		hwpmc_chunk_free(o, m);
 }
 
 static void count_base(struct flight *f, const struct list_head *chunks)
@@ -204,9 +207,9 @@ static void drop_oldest(struct hwpmc_owner *o)
 	}
 	f->barren = false;
 	for (at = 0; at < s->used; at += record_len(s->data + at)) {
-		state = state_of(s->data + at);
+		state = flight_state_of_record(s->data + at);
 		if (state >= least)
-			keep(o, s->data + at, state);
+			flight_keep_record(o, s->data + at, state);
 	}
 	if (!list_empty(anew)) {
 		count_base(f, anew);
@@ -222,7 +225,7 @@ static void drop_oldest(struct hwpmc_owner *o)
 }
 
 /* Begins the next segment.  The buffer is empty: all records are in the window. */
-static void turn(struct hwpmc_owner *o)
+static void flight_next_segment(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	struct flight *f = log->flight;
@@ -230,15 +233,15 @@ static void turn(struct hwpmc_owner *o)
 
 	if (f->hush && !--f->hush && f->still) {
 		f->still = false;
-		lose(o, STATE_OF_TASKS);
+		flight_lose_record(o, STATE_OF_TASKS);
 	}
 	if (f->n == FLIGHT_SEGMENTS)
 		drop_oldest(o);
 	f->n++;
 	s = flight_last(f);
-	s->since = log->last_tsc;
-	flight_account(o, &s->start);
-	pack_forget(log);
+	s->since = log->told.last_tsc;
+	hwpmc_flight_account(o, &s->start);
+	hwpmc_pack_forget(log);
 }
 
 /*
@@ -264,8 +267,8 @@ static ssize_t flight_write(struct hwpmc_owner *o, const void *buf, u32 len)
 
 	memcpy(s->data + s->used, buf + skip, len - skip);
 	s->used += len - skip;
-	if (f->room - s->used < o->log.size)
-		turn(o);
+	if (f->room - s->used < o->log.out.size)
+		flight_next_segment(o);
 	return len;
 }
 
@@ -277,8 +280,8 @@ static void flight_wait(struct hwpmc_owner *o)
 /* Makes the next dump log all that a base made meanwhile does not have. */
 static void next_number(struct hwpmc_log *log)
 {
-	log->number++;
-	WRITE_ONCE(log->telling, log->number);
+	log->told.number++;
+	WRITE_ONCE(log->told.telling, log->told.number);
 }
 
 /*
@@ -290,22 +293,22 @@ static bool make_base(struct hwpmc_owner *o, struct list_head *base)
 	struct hwpmc_log *log = &o->log;
 	LIST_HEAD(dump);
 
-	tee_begin(o);
-	sink_flush(o);
-	log->teeing = false;
-	list_splice_init(&log->tee, &dump);
-	log->to_tee = true;
-	emit_pmcs(o);
-	log->to_tee = false;
-	list_splice_init(&log->tee, base);
+	hwpmc_rotate_tee_begin(o);
+	hwpmc_sink_flush(o);
+	log->tee.on = false;
+	list_splice_init(&log->tee.list, &dump);
+	log->tee.to = true;
+	hwpmc_emit_pmcs(o);
+	log->tee.to = false;
+	list_splice_init(&log->tee.list, base);
 	list_splice_tail(&dump, base);
-	if (!log->tee_failed)
+	if (!log->tee.failed)
 		return true;
-	chunks_free(o, base);
+	hwpmc_chunk_free_all(o, base);
 	return false;
 }
 
-static void renew(struct hwpmc_owner *o)
+static void flight_renew_base(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	struct flight *f = log->flight;
@@ -314,15 +317,15 @@ static void renew(struct hwpmc_owner *o)
 	f->renew = false;
 	f->renewing = true;	/* no second one, whatever is discarded meanwhile */
 	if (make_base(o, &base)) {
-		turn(o);
+		flight_next_segment(o);
 		list_splice(&base, &flight_last(f)->base);
 	} else {
 		f->renewing = false;
 		set_limit(f);
 	}
 	next_number(log);
-	emit_news(o);	/* PMCs that were allocated meanwhile */
-	sink_flush(o);
+	hwpmc_emit_news(o);	/* PMCs that were allocated meanwhile */
+	hwpmc_sink_flush(o);
 }
 
 /* Work between two passes. */
@@ -334,18 +337,18 @@ static void flight_tend(struct hwpmc_owner *o)
 	if (f->lost) {
 		f->lost = false;
 		if (f->lost_meta)
-			log->meta_told = NULL;
+			log->told.meta = NULL;
 		f->lost_meta = false;
 		next_number(log);
 	}
 	/* without a dump there are no processes in the log to renew from */
 	if (f->renew && log->req.dump_done)
-		renew(o);
+		flight_renew_base(o);
 }
 
 static void flight_end(struct hwpmc_owner *o)
 {
-	flight_free(o);
+	hwpmc_flight_free(o);
 }
 
 static const struct sink_ops sink_flight = {
@@ -356,7 +359,7 @@ static const struct sink_ops sink_flight = {
 };
 
 /* Also frees a window that is incomplete; does nothing if there is none. */
-void flight_free(struct hwpmc_owner *o)
+void hwpmc_flight_free(struct hwpmc_owner *o)
 {
 	struct flight *f = o->log.flight;
 	unsigned int i;
@@ -366,10 +369,11 @@ void flight_free(struct hwpmc_owner *o)
 	o->log.flight = NULL;
 	for (i = 0; i < FLIGHT_SEGMENTS; i++) {
 		kvfree(f->seg[i].data);
-		chunks_free(o, &f->seg[i].base);
+		hwpmc_chunk_free_all(o, &f->seg[i].base);
 	}
-	chunks_free(o, &f->base);
-	limit_release(o, LIMIT_RING_BYTES, (u64)f->room * FLIGHT_SEGMENTS);
+	hwpmc_chunk_free_all(o, &f->base);
+	hwpmc_limit_release(o, LIMIT_RING_BYTES,
+			    (u64)f->room * FLIGHT_SEGMENTS);
 	kfree(f);
 }
 
@@ -394,20 +398,20 @@ static int alloc_segments(struct hwpmc_owner *o)
 			return -ENOMEM;
 	}
 	/* so that the first records, which are logged once, always have room */
-	return chunk_add(o, &f->base);
+	return hwpmc_chunk_add(o, &f->base);
 }
 
-bool flight_size_ok(u64 size)
+bool hwpmc_flight_size_ok(u64 size)
 {
 	return size >= FLIGHT_MIN && size <= FLIGHT_MAX;
 }
 
 /*
- * flight_attach - make a window of @size bytes the log's destination
+ * hwpmc_flight_attach - make a window of @size bytes the log's destination
  *
  * -EDQUOT: the user may not have that much; -ENOMEM.  An error leaves nothing.
  */
-int flight_attach(struct hwpmc_owner *o, u64 size)
+int hwpmc_flight_attach(struct hwpmc_owner *o, u64 size)
 {
 	struct hwpmc_log *log = &o->log;
 	u32 room = ALIGN_DOWN(div_u64(size, FLIGHT_SEGMENTS), 8);
@@ -415,12 +419,14 @@ int flight_attach(struct hwpmc_owner *o, u64 size)
 	struct flight *f;
 	int err;
 
-	err = limit_charge(o, LIMIT_RING_BYTES, (u64)room * FLIGHT_SEGMENTS);
+	err = hwpmc_limit_charge(o, LIMIT_RING_BYTES,
+				 (u64)room * FLIGHT_SEGMENTS);
 	if (err)
 		return err;
 	f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
 	if (!f) {
-		limit_release(o, LIMIT_RING_BYTES, (u64)room * FLIGHT_SEGMENTS);
+		hwpmc_limit_release(o, LIMIT_RING_BYTES,
+				    (u64)room * FLIGHT_SEGMENTS);
 		return -ENOMEM;
 	}
 	f->room = room;
@@ -432,14 +438,15 @@ int flight_attach(struct hwpmc_owner *o, u64 size)
 	log->flight = f;
 	err = alloc_segments(o);
 	if (err) {
-		flight_free(o);
+		hwpmc_flight_free(o);
 		return err;
 	}
 	/* nothing that needs a log runs: the account does not change */
-	flight_account(o, &f->seg[0].start);
+	hwpmc_flight_account(o, &f->seg[0].start);
 	f->seg[0].start.made = 0;
 	log->sink = &sink_flight;
 	/* the end of a segment with no room for a full buffer stays unused */
-	log->size = clamp_t(u32, room / 8, FLIGHT_BUFFER, param_buffer_bytes());
+	log->out.size = clamp_t(u32, room / 8, FLIGHT_BUFFER,
+			    hwpmc_param_buffer_bytes());
 	return 0;
 }

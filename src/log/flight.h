@@ -68,17 +68,17 @@ static inline struct flight_segment *flight_last(struct flight *f)
 	return flight_seg(f, f->n - 1);
 }
 
-void flight_account(struct hwpmc_owner *o, struct pmclog_account *a);
+void hwpmc_flight_account(struct hwpmc_owner *o, struct pmclog_account *a);
 
 /* flight.c: the window of a flight recorder */
-bool flight_size_ok(u64 size);
-int flight_attach(struct hwpmc_owner *o, u64 size);
-void flight_free(struct hwpmc_owner *o);
+bool hwpmc_flight_size_ok(u64 size);
+int hwpmc_flight_attach(struct hwpmc_owner *o, u64 size);
+void hwpmc_flight_free(struct hwpmc_owner *o);
 
 /* snapshot.c: ioctl side, under owner->mutex; then the writer thread's */
-int snapshot(struct hwpmc_owner *o, const struct hwpmc_snapshot *s);
-bool snapshot_wanted(struct hwpmc_log *log, const struct log_request *r);
-void snapshot_answer(struct hwpmc_owner *o);
-void snapshot_forget(struct hwpmc_owner *o);
+int hwpmc_snapshot_make(struct hwpmc_owner *o, const struct hwpmc_snapshot *s);
+bool hwpmc_snapshot_wanted(struct hwpmc_log *log, const struct log_request *r);
+void hwpmc_snapshot_answer(struct hwpmc_owner *o);
+void hwpmc_snapshot_forget(struct hwpmc_owner *o);
 
 #endif /* HWPMC_FLIGHT_H */

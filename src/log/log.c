@@ -24,21 +24,21 @@
 #include "sink.h"
 #include "trace.h"
 
-void log_init(struct hwpmc_owner *o)
+void hwpmc_log_init(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 
 	spin_lock_init(&log->lock);
 	INIT_LIST_HEAD(&log->meta);
-	INIT_LIST_HEAD(&log->tee);
+	INIT_LIST_HEAD(&log->tee.list);
 	init_completion(&log->done);
 	init_waitqueue_head(&log->waitq);
-	stream_init(&log->stream);
-	log_watch_init(log);
+	hwpmc_stream_init(&log->stream);
+	hwpmc_log_watch_init(log);
 }
 
 /* Any context but NMI. */
-void log_kick(struct hwpmc_owner *o)
+void hwpmc_log_kick(struct hwpmc_owner *o)
 {
 	struct task_struct *task;
 
@@ -55,17 +55,17 @@ static enum log_state log_state(struct hwpmc_owner *o)
 	return smp_load_acquire(&o->log.state);	/* pairs with leave() */
 }
 
-bool log_active(struct hwpmc_owner *o)
+bool hwpmc_log_active(struct hwpmc_owner *o)
 {
 	return log_state(o) == LOG_OPEN;
 }
 
 /*
- * log_hand_over - is there a writer thread to fold a PMC that was just deleted?
+ * hwpmc_log_hand_over - is there a writer thread to fold a PMC that was just deleted?
  *
  * The thread leaves (LOG_NONE, under log.lock) only if no deleted PMC is left.
  */
-bool log_hand_over(struct hwpmc_owner *o)
+bool hwpmc_log_hand_over(struct hwpmc_owner *o)
 {
 	bool there;
 
@@ -73,19 +73,19 @@ bool log_hand_over(struct hwpmc_owner *o)
 	there = o->log.state != LOG_NONE;
 	spin_unlock(&o->log.lock);
 	if (there)
-		log_kick(o);
+		hwpmc_log_kick(o);
 	return there;
 }
 
 /* Returns a writable file that the thread can write to, referenced. */
-struct file *log_get_file(int fd)
+struct file *hwpmc_log_get_file(int fd)
 {
 	struct file *file = fget(fd);
 	int err;
 
 	if (!file)
 		return ERR_PTR(-EBADF);
-	err = file->f_mode & FMODE_WRITE ? sink_check(file) : -EBADF;
+	err = file->f_mode & FMODE_WRITE ? hwpmc_sink_check(file) : -EBADF;
 	if (err) {
 		fput(file);
 		return ERR_PTR(err);
@@ -121,25 +121,25 @@ static int start_writer(struct hwpmc_owner *o)
 	struct hwpmc_log *log = &o->log;
 	struct task_struct *task, *last = log->task;
 
-	task = kthread_create(drain_thread, o, "hwpmc/%d",
+	task = kthread_create(hwpmc_drain_thread, o, "hwpmc/%d",
 			      task_tgid_vnr(current));
 	/* for some shortages of memory fork returns EAGAIN */
 	if (IS_ERR(task))
 		return PTR_ERR(task) == -EAGAIN ? -ENOMEM : PTR_ERR(task);
 	/* the thread drops both when it ends, maybe long after the close */
-	owner_get(o);
+	hwpmc_owner_get(o);
 	__module_get(THIS_MODULE);
 	reinit_completion(&log->done);
 	log->abort = false;
-	log->ending = 0;
-	log->cancel = false;
-	WRITE_ONCE(log->snapped, false);
+	log->end.ending = 0;
+	log->snap.cancel = false;
+	WRITE_ONCE(log->snap.ended, false);
 	WRITE_ONCE(log->error, 0);
 	spin_lock(&log->lock);
 	memset(&log->req, 0, sizeof(log->req));
 	spin_unlock(&log->lock);
-	log->number++;
-	WRITE_ONCE(log->telling, log->number);
+	log->told.number++;
+	WRITE_ONCE(log->told.telling, log->told.number);
 	o->is_owner = true;
 	WRITE_ONCE(log->state, LOG_OPEN);
 	smp_store_release(&log->task, get_task_struct(task));
@@ -158,12 +158,12 @@ static u64 ask(struct hwpmc_owner *o, u64 *want)
 	spin_lock(&o->log.lock);
 	n = ++*want;
 	spin_unlock(&o->log.lock);
-	log_kick(o);
+	hwpmc_log_kick(o);
 	return n;
 }
 
 /* Requests a dump of what is not logged yet.  Any process context. */
-void log_want_dump(struct hwpmc_owner *o)
+void hwpmc_log_want_dump(struct hwpmc_owner *o)
 {
 	ask(o, &o->log.req.dump_want);
 }
@@ -179,41 +179,41 @@ static int start(struct hwpmc_owner *o, struct file *file,
 	bool follow = !list_empty(&o->targets);
 	int err;
 
-	err = hotplug_add_owner(o);
+	err = hwpmc_hotplug_add_owner(o);
 	if (!err)
-		err = rings_create(o);
+		err = hwpmc_hotplug_create_rings(o);
 	if (!err)
 		err = alloc_merge(&o->log);
 	if (!err)
-		err = sink_attach(o, file, c);
+		err = hwpmc_sink_attach(o, file, c);
 	if (err)
 		return err;
 	o->log.owner_pid = task_tgid_vnr(current);
-	WRITE_ONCE(o->log.tell_kernel, pmc_privileged(o) && !access_locked() &&
-				       !access_perf(o, false, false));
+	WRITE_ONCE(o->log.tell_kernel, hwpmc_access_privileged(o) && !hwpmc_access_locked() &&
+				       !hwpmc_access_perf(o, false, false));
 	/* a concurrent sethostname() may change it */
 	data_race(strscpy(o->log.host, utsname()->nodename,
 			  sizeof(o->log.host)));
-	log_keep(o, get_task_pid(current, PIDTYPE_TGID),
-		 file && log_may_hold(file));
+	hwpmc_log_keep(o, get_task_pid(current, PIDTYPE_TGID),
+		 file && hwpmc_log_may_hold(file));
 	/* a fork that could not be followed before is told in this log, as of now */
 	o->log.drops_told = ring_clock();
-	err = drain_share(o);
+	err = hwpmc_drain_share(o);
 	if (!err)
 		err = start_writer(o);
 	if (err) {
-		drain_unshare(o);
-		log_keep(o, NULL, false);
-		sink_detach(&o->log);
-		stream_detach(o);
-		flight_free(o);
+		hwpmc_drain_unshare(o);
+		hwpmc_log_keep(o, NULL, false);
+		hwpmc_sink_detach(&o->log);
+		hwpmc_stream_detach(o);
+		hwpmc_flight_free(o);
 		return err;
 	}
 	trace_hwpmc_log(o, "begin", 0);
-	stream_begin(o);
+	hwpmc_stream_begin(o);
 	if (follow) {
-		hooks_join(o);
-		log_want_dump(o);
+		hwpmc_hooks_join(o);
+		hwpmc_log_want_dump(o);
 	}
 	return 0;
 }
@@ -247,7 +247,7 @@ static int await_end(struct hwpmc_owner *o)
  */
 static int log_there(struct hwpmc_owner *o)
 {
-	switch (stream_state(o)) {
+	switch (hwpmc_stream_state(o)) {
 	case STREAM_READ:
 		return await_end(o);
 	case STREAM_NONE:
@@ -258,20 +258,20 @@ static int log_there(struct hwpmc_owner *o)
 }
 
 /* Stops everything that needs the log, and lets the thread write the rest. */
-void log_begin_end(struct hwpmc_owner *o)
+void hwpmc_log_begin_end(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 
-	if (!log_active(o))
+	if (!hwpmc_log_active(o))
 		return;
-	pmc_stop_logging(o);
-	chain_late_forget(o);
-	hooks_unfollow(o);
+	hwpmc_pmc_stop_logging(o);
+	hwpmc_chain_deferred_forget(o);
+	hwpmc_hooks_unfollow(o);
 	spin_lock(&log->lock);
 	log->req.close = true;
 	log->state = LOG_CLOSING;
 	spin_unlock(&log->lock);
-	log_kick(o);
+	hwpmc_log_kick(o);
 }
 
 /*
@@ -280,8 +280,8 @@ void log_begin_end(struct hwpmc_owner *o)
  */
 static int end(struct hwpmc_owner *o)
 {
-	log_begin_end(o);
-	return stream_state(o) == STREAM_NONE ? await_end(o) : 0;
+	hwpmc_log_begin_end(o);
+	return hwpmc_stream_state(o) == STREAM_NONE ? await_end(o) : 0;
 }
 
 /* Checks the flags of a log with a file, or without one. */
@@ -291,22 +291,22 @@ static bool flags_ok(const struct hwpmc_configurelog *c)
 		return !(c->flags & ~HWPMC_LOG_PACKED) && !c->size;
 	if (c->flags & HWPMC_LOG_STREAM)
 		return !(c->flags & ~(HWPMC_LOG_STREAM | HWPMC_LOG_PACKED)) &&
-		       stream_size_ok(c->size);
+		       hwpmc_stream_size_ok(c->size);
 	if (c->flags & HWPMC_LOG_FLIGHT)
 		return !(c->flags & ~(HWPMC_LOG_FLIGHT | HWPMC_LOG_PACKED)) &&
-		       flight_size_ok(c->size);
+		       hwpmc_flight_size_ok(c->size);
 	return !c->flags && !c->size;
 }
 
 /*
- * log_configure - CONFIGURELOG
+ * hwpmc_log_configure - CONFIGURELOG
  *
  * EBUSY: a log is configured, or part of the last one has not been read.  EBADF:
  * the fd is not open for writing.  EINVAL: negative fd without a log, or a file
  * that cannot be used for a log.  ENOMEM, EDQUOT.  EINTR: interrupted while the rest
  * of the log was being written; the writing continues.
  */
-int log_configure(struct hwpmc_owner *o, const struct hwpmc_configurelog *c)
+int hwpmc_log_configure(struct hwpmc_owner *o, const struct hwpmc_configurelog *c)
 {
 	struct file *file = NULL;
 	int err, there;
@@ -321,7 +321,7 @@ int log_configure(struct hwpmc_owner *o, const struct hwpmc_configurelog *c)
 	if (there)
 		return -EBUSY;
 	if (c->fd >= 0)
-		file = log_get_file(c->fd);
+		file = hwpmc_log_get_file(c->fd);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	err = start(o, file, c);
@@ -331,11 +331,11 @@ int log_configure(struct hwpmc_owner *o, const struct hwpmc_configurelog *c)
 }
 
 /*
- * log_close - CLOSELOG: like CONFIGURELOG(-1), but returns a write error
+ * hwpmc_log_close - CLOSELOG: like CONFIGURELOG(-1), but returns a write error
  *
  * An error that is already pending is returned, and the log stays open.
  */
-int log_close(struct hwpmc_owner *o)
+int hwpmc_log_close(struct hwpmc_owner *o)
 {
 	int err = log_there(o);
 
@@ -348,17 +348,17 @@ int log_close(struct hwpmc_owner *o)
 }
 
 /*
- * log_drop - end a log that is read from the device, before the user learns of it
+ * hwpmc_log_drop - end a log that is read from the device, before the user learns of it
  *
  * No data of it is left that would have to be read before the next log can begin.
  * The thread does not wait for a reader now, so this takes only as long as the
  * thread's current work.  Only a killed caller does not wait, and leaves unread data.
  */
-void log_drop(struct hwpmc_owner *o)
+void hwpmc_log_drop(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 
-	if (!log_active(o) || stream_state(o) == STREAM_NONE)
+	if (!hwpmc_log_active(o) || hwpmc_stream_state(o) == STREAM_NONE)
 		return;
 	WRITE_ONCE(log->abort, true);
 	end(o);
@@ -367,11 +367,11 @@ void log_drop(struct hwpmc_owner *o)
 	/* the thread has left: see await_end() */
 	spin_lock(&log->lock);
 	spin_unlock(&log->lock);
-	stream_drop(o);
+	hwpmc_stream_drop(o);
 }
 
 /* The thread answers requests in passes; @want is the number of this request. */
-bool log_answered(struct hwpmc_owner *o, const u64 *done, u64 want)
+bool hwpmc_log_answered(struct hwpmc_owner *o, const u64 *done, u64 want)
 {
 	bool yes;
 
@@ -382,37 +382,37 @@ bool log_answered(struct hwpmc_owner *o, const u64 *done, u64 want)
 }
 
 /*
- * log_flush - FLUSHLOG: returns when everything logged before is written
+ * hwpmc_log_flush - FLUSHLOG: returns when everything logged before is written
  *
  * ... or when the thread waits for the reader of the device, which may be the
  * caller.  EINVAL without a log, EINTR, or the log's write error.
  */
-int log_flush(struct hwpmc_owner *o)
+int hwpmc_log_flush(struct hwpmc_owner *o)
 {
 	struct log_request *req = &o->log.req;
 	u64 want;
 
-	if (!log_active(o))
+	if (!hwpmc_log_active(o))
 		return -EINVAL;
 	if (READ_ONCE(o->log.error))
 		return READ_ONCE(o->log.error);
 	want = ask(o, &req->flush_want);
 	if (log_wait(o,
-			     log_answered(o, &req->flush_done, want) ||
-			     stream_full(o),
+			     hwpmc_log_answered(o, &req->flush_done, want) ||
+			     hwpmc_stream_full(o),
 			     WAIT_INTERRUPTIBLE))
 		return -EINTR;
 	return READ_ONCE(o->log.error);
 }
 
 /*
- * log_dump - log the processes and mappings that are not logged yet
+ * hwpmc_log_dump - log the processes and mappings that are not logged yet
  *
  * The owner already follows them, so no change is missed.  ENOBUFS: the reader of
  * the device has to read first.  ERESTARTSYS: interrupted by a signal; the dump
  * goes on, and the next request for a dump waits for the rest of it.
  */
-int log_dump(struct hwpmc_owner *o)
+int hwpmc_log_dump(struct hwpmc_owner *o)
 {
 	struct log_request *req = &o->log.req;
 	int err;
@@ -422,17 +422,17 @@ int log_dump(struct hwpmc_owner *o)
 	want = ++req->dump_want;
 	req->dump_awaited = want;
 	spin_unlock(&o->log.lock);
-	log_kick(o);
+	hwpmc_log_kick(o);
 	err = log_wait(o,
-			       log_answered(o, &req->dump_done, want) ||
-			       stream_stuck(o),
+			       hwpmc_log_answered(o, &req->dump_done, want) ||
+			       hwpmc_stream_stuck(o),
 			       WAIT_INTERRUPTIBLE);
 	spin_lock(&o->log.lock);
 	req->dump_awaited = 0;
 	spin_unlock(&o->log.lock);
 	if (err)
 		return err;
-	return log_answered(o, &req->dump_done, want) ? 0 : -ENOBUFS;
+	return hwpmc_log_answered(o, &req->dump_done, want) ? 0 : -ENOBUFS;
 }
 
 /* Withdraws a rotation that the thread has not begun. */
@@ -452,7 +452,7 @@ static bool cancel_rotate(struct hwpmc_owner *o)
 }
 
 /*
- * log_rotate - ROTATELOG: the old log ends, the log in @fd begins, no PMC stops
+ * hwpmc_log_rotate - ROTATELOG: the old log ends, the log in @fd begins, no PMC stops
  *
  * EINVAL without a log, for a log that is read from the device, or for a file that
  * cannot be used for a log; EBADF, ENOMEM.
@@ -461,39 +461,39 @@ static bool cancel_rotate(struct hwpmc_owner *o)
  * one as soon as the old file has taken the rest.
  * Clears a write error: the new log starts without one.
  */
-int log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
+int hwpmc_log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
 {
 	struct log_request *req = &o->log.req;
 	struct log_place to = {};
 	u64 want;
 
-	if (!log_active(o) || o->log.flight || stream_state(o) != STREAM_NONE)
+	if (!hwpmc_log_active(o) || o->log.flight || hwpmc_stream_state(o) != STREAM_NONE)
 		return -EINVAL;
-	to.file = log_get_file(fd);
+	to.file = hwpmc_log_get_file(fd);
 	if (IS_ERR(to.file))
 		return PTR_ERR(to.file);
 	if (flags & HWPMC_LOG_PACKED) {
-		to.pack = pack_new();
+		to.pack = hwpmc_pack_new();
 		if (!to.pack) {
 			fput(to.file);
 			return -ENOMEM;
 		}
 	}
 	to.keeper = get_task_pid(current, PIDTYPE_TGID);
-	to.bound = log_may_hold(to.file);
-	pmc_refresh_all(o);
+	to.bound = hwpmc_log_may_hold(to.file);
+	hwpmc_pmc_refresh_all(o);
 	spin_lock(&o->log.lock);
 	req->rotate = to;
 	want = ++req->rotate_want;
 	spin_unlock(&o->log.lock);
-	log_kick(o);
+	hwpmc_log_kick(o);
 	if (!log_wait(o,
-			      log_answered(o, &req->rotate_done, want),
+			      hwpmc_log_answered(o, &req->rotate_done, want),
 			      WAIT_INTERRUPTIBLE))
 		return 0;
 	if (cancel_rotate(o))
 		return -EINTR;
-	return log_answered(o, &req->rotate_done, want) ? 0 : -EINPROGRESS;
+	return hwpmc_log_answered(o, &req->rotate_done, want) ? 0 : -EINPROGRESS;
 }
 
 /* -ENOMEM: this CPU has no ring; -EAGAIN: the ring has no room now. */
@@ -534,37 +534,37 @@ static void nap(struct hwpmc_owner *o)
 }
 
 /*
- * log_commit - commit a complete record to a ring, except for its stamp
+ * hwpmc_log_commit - commit a complete record to a ring, except for its stamp
  *
  * Waits for room.  ENOMEM instead if the device is non-blocking, or must be read
  * first.  ERESTARTSYS: interrupted by a signal; nothing is committed.
  */
-int log_commit(struct hwpmc_owner *o, const void *rec, u32 len)
+int hwpmc_log_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 {
 	int err;
 
 	while ((err = try_commit(o, rec, len))) {
-		log_kick(o);
+		hwpmc_log_kick(o);
 		if (err == -ENOMEM || (o->file->f_flags & O_NONBLOCK) ||
-		    stream_full(o))
+		    hwpmc_stream_full(o))
 			return -ENOMEM;
 		nap(o);
 		if (signal_pending(current))
 			return -ERESTARTSYS;
 	}
-	log_kick(o);
+	hwpmc_log_kick(o);
 	return 0;
 }
 
-/* WRITELOG of one value.  EINVAL without a log, else like log_commit(). */
-int log_userdata(struct hwpmc_owner *o, u32 value)
+/* WRITELOG of one value.  EINVAL without a log, else like hwpmc_log_commit(). */
+int hwpmc_log_userdata(struct hwpmc_owner *o, u32 value)
 {
 	struct pmclog_userdata u = {
 		.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, sizeof(u)),
 		.userdata = value,
 	};
 
-	return log_active(o) ? log_commit(o, &u, sizeof(u)) : -EINVAL;
+	return hwpmc_log_active(o) ? hwpmc_log_commit(o, &u, sizeof(u)) : -EINVAL;
 }
 
 /* For a record of the bulk form: where its strings begin, and their number. */
@@ -656,17 +656,17 @@ static int meta_add(struct hwpmc_log *log, struct log_meta *m)
 }
 
 /*
- * log_write_records - WRITELOG's bulk form
+ * hwpmc_log_write_records - WRITELOG's bulk form
  *
  * E2BIG beyond the owner's limit, EINVAL without a log or if any record is not
  * allowed (then none is taken), EFAULT, ENOMEM.
  */
-int log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len)
+int hwpmc_log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len)
 {
 	struct log_meta *m;
 	int err;
 
-	if (!log_active(o))
+	if (!hwpmc_log_active(o))
 		return -EINVAL;
 	if (len > HWPMC_WRITELOG_MAX)
 		return -E2BIG;
@@ -683,7 +683,7 @@ int log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len)
 	err = meta_add(&o->log, m);
 	if (err)
 		goto err_free;
-	log_kick(o);
+	hwpmc_log_kick(o);
 	return 0;
 
 err_free:
@@ -692,14 +692,14 @@ err_free:
 }
 
 /* Called when the last reference to the owner is dropped. */
-void log_free(struct hwpmc_owner *o)
+void hwpmc_log_free(struct hwpmc_owner *o)
 {
 	struct log_meta *m, *next;
 
-	cancel_delayed_work_sync(&o->log.watch);	/* never queued again */
+	cancel_delayed_work_sync(&o->log.end.watch);	/* never queued again */
 	list_for_each_entry_safe(m, next, &o->log.meta, list)
 		kvfree(m);
-	stream_detach(o);
+	hwpmc_stream_detach(o);
 	kfree(o->log.merge.src);
 	kfree(o->log.merge.heap);
 	if (o->log.task)

@@ -108,26 +108,143 @@ struct log_share {
 })
 
 /**
- * struct hwpmc_log - an owner's log
- *
- * @state:  log.lock; set to OPEN under owner->mutex
- * @lock, @req: requests
- * @meta, @meta_bytes: log.lock; entries are only added, and freed with the owner
- * @error:  WRITE_ONCE by the thread (negative errno)
- * @cancel: WRITE_ONCE under log.lock: abandon the snapshot that is being written
- * @snapped: an armed snapshot has ended, and no ioctl has asked since; WRITE_ONCE
- * @trigger: see trigger.c
- * @flight: window of a flight recorder, or NULL; changed while no thread runs, and
- *	by the thread at its end
- * @abort:  set when a closer's patience has run out: write nothing more
+ * struct log_end - how and when the log ends: see logend.c
  * @keeper: the process that configured the log, or last rotated it to a new file,
  *	referenced; log.lock
  * @bound:  the log's file is released when the keeper has ended; log.lock
  * @orphaned: ... and the keeper has ended; WRITE_ONCE under log.lock
  * @ending, @closed: jiffies when a close began to end the log, or 0; @closed: it
  *	was the last close, and nothing new begins; WRITE_ONCE
+ * @gave_up: only @watch uses it
  * @watch:  checks whether the keeper lives, and after the last close whether the
- *	thread has ended; only it uses @gave_up
+ *	thread has ended
+ */
+struct log_end {
+	struct pid	*keeper;
+	bool		bound;
+	bool		orphaned;
+	unsigned long	ending;
+	bool		closed;
+	bool		gave_up;
+	struct delayed_work watch;
+};
+
+/**
+ * struct log_snap - snapshots of a flight recorder
+ * @cancel: WRITE_ONCE under log.lock: abandon the snapshot that is being written
+ * @ended:  an armed snapshot has ended, and no ioctl has asked since; WRITE_ONCE
+ * @trigger: see trigger.c
+ */
+struct log_snap {
+	bool		cancel;
+	bool		ended;
+	struct trigger	trigger;
+};
+
+/**
+ * struct log_out - the file, and what is to be written to it; the thread's
+ * @file:  of the log, or of the snapshot; @pos: where, if it is @seekable
+ * @buf, @size, @used: records that are not written yet
+ * @pack:  NULL: samples are not packed
+ * @path:  scratch for d_path()
+ * @spare: for a record that is thrown away
+ */
+struct log_out {
+	struct file	*file;
+	bool		seekable;
+	loff_t		pos;
+	u8		*buf;
+	u32		size;
+	u32		used;
+	struct pack	*pack;
+	char		*path;
+	u8		*spare;
+};
+
+/**
+ * struct log_told - what this log has; the thread's
+ * @last_tsc: time of the last record
+ * @number:   counts logs, for told_log of links
+ * @attaches: odd while attaches are being logged; READ_ONCE by fork hooks
+ * @telling:  the next log's number, while it is being made; READ_ONCE by fork hooks
+ * @meta:     the last record of @meta of the log that has been written to it
+ * @all:      all processes are in this log
+ */
+struct log_told {
+	u64		last_tsc;
+	unsigned long	number;
+	unsigned long	attaches;
+	unsigned long	telling;
+	struct log_meta	*meta;
+	bool		all;
+};
+
+/**
+ * struct log_tee - the next log, while it is being made: see rotate.c; the thread's
+ * @told: like @all of struct log_told, for the tee
+ */
+struct log_tee {
+	struct list_head list;
+	bool		on;
+	bool		to;
+	bool		failed;
+	bool		told;
+};
+
+/**
+ * struct log_acct - the account of this log; the thread's, except @retired
+ * @quiet:   the last look was quiet on all CPUs
+ * @samples_taken, @proc_taken: consumed, ever
+ * @cut_taken, @cut_by_taken, @late_taken: samples with cut chains, by their flags
+ * @late_answers_taken: deferred chains that came
+ * @buf_samples, @buf_records: not written yet
+ * @base:    at the start of this log
+ * @retired: of folded PMCs; fold_mutex
+ * @samples_logged: in this log: written or buffered
+ * @lost_here: in this log: discarded
+ * @made:    in this log
+ * @drops, @proc_drops: logged, ever
+ */
+struct log_acct {
+	bool		quiet;
+	u64		samples_taken;
+	u64		proc_taken;
+	u64		cut_taken;
+	u64		cut_by_taken[PMCLOG_CUT_NCAUSE];
+	u64		late_taken;
+	u64		late_answers_taken;
+	u64		buf_samples;
+	u64		buf_records;
+	struct pmclog_account base;
+	struct pmclog_account retired;
+	u64		samples_logged;
+	u64		lost_here;
+	u64		made;
+	u64		drops[PMCLOG_DROP_NCAUSE];
+	u64		proc_drops;
+};
+
+/* for statistics: the thread counts, others read without a lock */
+struct log_totals {
+	atomic64_t	written;	/* samples */
+	atomic64_t	discarded;
+	atomic64_t	made;
+	atomic64_t	bytes;
+	atomic64_t	records;
+	atomic64_t	sweeps;
+};
+
+/**
+ * struct hwpmc_log - an owner's log
+ *
+ * @state:  log.lock; set to OPEN under owner->mutex
+ * @lock, @req: requests
+ * @meta, @meta_bytes: log.lock; entries are only added, and freed with the owner
+ * @error:  WRITE_ONCE by the thread (negative errno)
+ * @abort:  set when a closer's patience has run out: write nothing more
+ * @end, @snap: see their structures
+ * @flight: window of a flight recorder, or NULL; changed while no thread runs, and
+ *	by the thread at its end
  * @task:   referenced; set before the thread runs, replaced by the next log's.  A
  *	wakeup without owner->mutex must be in an RCU read section
  * @kick:   the thread has work to do
@@ -140,7 +257,10 @@ struct log_share {
  * @share: see struct log_share
  * @sink: constant while the log lasts
  * @stream: see struct log_stream
+ * @totals: see struct log_totals
  * Only the thread uses the rest.
+ * @drops_told: losses up to this time are in the log
+ * @next_clock: when to log the clocks again
  */
 struct hwpmc_log {
 	enum log_state	state;
@@ -150,16 +270,8 @@ struct hwpmc_log {
 	u32		meta_bytes;
 	int		error;
 	bool		abort;
-	struct pid	*keeper;
-	bool		bound;
-	bool		orphaned;
-	unsigned long	ending;
-	bool		closed;
-	bool		gave_up;
-	struct delayed_work watch;
-	bool		cancel;
-	bool		snapped;
-	struct trigger	trigger;
+	struct log_end	end;
+	struct log_snap	snap;
 	struct flight	*flight;
 	struct task_struct *task;
 	bool		kick;
@@ -172,110 +284,69 @@ struct hwpmc_log {
 	struct log_share share;
 	const struct sink_ops *sink;
 	struct log_stream stream;
+	struct log_totals totals;
 
-	struct file	*file;		/* of the log, or of the snapshot */
-	bool		seekable;
-	loff_t		pos;
-	u8		*buf;
-	u32		size;
-	u32		used;
-	struct pack	*pack;		/* NULL: samples are not packed */
-	char		*path;		/* scratch for d_path() */
-	u8		*spare;		/* for a record that is thrown away */
-	u64		last_tsc;
-	unsigned long	number;		/* counts logs, for told_log */
-	unsigned long	attaches;	/* odd while attaches are being logged;
-					 * the thread's, READ_ONCE by fork hooks */
-	unsigned long	telling;	/* the next log, while it is being made;
-					 * READ_ONCE by fork hooks */
-	struct log_meta	*meta_told;	/* last one written to this log */
-	bool		all_told;	/* all processes are in this log */
-	struct list_head tee;		/* see rotate.c */
-	bool		teeing;
-	bool		to_tee;
-	bool		tee_failed;
-	bool		tee_told;	/* like @all_told, for the tee */
-	u64		drops_told;	/* losses up to this time are in the log */
-	u64		next_clock;	/* when to log the clocks again */
-
+	struct log_out	out;
+	struct log_told	told;
+	struct log_tee	tee;
 	struct merge	merge;
-	bool		quiet;		/* the last look was quiet on all CPUs */
-	u64		samples_taken;	/* consumed, ever */
-	u64		proc_taken;
-	u64		cut_taken;	/* samples with cut chains, by their flags */
-	u64		cut_by_taken[PMCLOG_CUT_NCAUSE];
-	u64		late_taken;
-	u64		late_answers_taken;	/* deferred chains that came */
-	u64		buf_samples;	/* not written yet */
-	u64		buf_records;
-	struct pmclog_account base;	/* at the start of this log */
-	struct pmclog_account retired;	/* of folded PMCs; fold_mutex */
-	u64		samples_logged;	/* in this log: written or buffered */
-	u64		lost_here;	/* in this log: discarded */
-	u64		made;		/* in this log */
-	u64		drops[PMCLOG_DROP_NCAUSE];	/* logged, ever */
-	u64		proc_drops;
-
-	/* for statistics: read without a lock */
-	atomic64_t	written;	/* samples */
-	atomic64_t	discarded;
-	atomic64_t	taken;
-	atomic64_t	made_total;
-	atomic64_t	bytes;
-	atomic64_t	records;
-	atomic64_t	sweeps;
+	struct log_acct	acct;
+	u64		drops_told;
+	u64		next_clock;
 };
 
 /* log.c: ioctl side, under owner->mutex */
-void log_init(struct hwpmc_owner *o);
-int log_configure(struct hwpmc_owner *o, const struct hwpmc_configurelog *c);
-int log_rotate(struct hwpmc_owner *o, int fd, u32 flags);
-int log_flush(struct hwpmc_owner *o);
-int log_close(struct hwpmc_owner *o);
-void log_drop(struct hwpmc_owner *o);
-int log_userdata(struct hwpmc_owner *o, u32 value);
-int log_commit(struct hwpmc_owner *o, const void *rec, u32 len);
-int log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len);
-int log_dump(struct hwpmc_owner *o);
-void log_want_dump(struct hwpmc_owner *o);
-void log_begin_end(struct hwpmc_owner *o);
-void log_free(struct hwpmc_owner *o);
-bool log_active(struct hwpmc_owner *o);
-bool log_hand_over(struct hwpmc_owner *o);
-void log_kick(struct hwpmc_owner *o);
-struct file *log_get_file(int fd);
-bool log_answered(struct hwpmc_owner *o, const u64 *done, u64 want);
+void hwpmc_log_init(struct hwpmc_owner *o);
+int hwpmc_log_configure(struct hwpmc_owner *o,
+			const struct hwpmc_configurelog *c);
+int hwpmc_log_rotate(struct hwpmc_owner *o, int fd, u32 flags);
+int hwpmc_log_flush(struct hwpmc_owner *o);
+int hwpmc_log_close(struct hwpmc_owner *o);
+void hwpmc_log_drop(struct hwpmc_owner *o);
+int hwpmc_log_userdata(struct hwpmc_owner *o, u32 value);
+int hwpmc_log_commit(struct hwpmc_owner *o, const void *rec, u32 len);
+int hwpmc_log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len);
+int hwpmc_log_dump(struct hwpmc_owner *o);
+void hwpmc_log_want_dump(struct hwpmc_owner *o);
+void hwpmc_log_begin_end(struct hwpmc_owner *o);
+void hwpmc_log_free(struct hwpmc_owner *o);
+bool hwpmc_log_active(struct hwpmc_owner *o);
+bool hwpmc_log_hand_over(struct hwpmc_owner *o);
+void hwpmc_log_kick(struct hwpmc_owner *o);
+struct file *hwpmc_log_get_file(int fd);
+bool hwpmc_log_answered(struct hwpmc_owner *o, const u64 *done, u64 want);
 
 /* logend.c */
-bool log_may_hold(struct file *file);
-void log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound);
-void log_watch_init(struct hwpmc_log *log);
-void log_flush_closer(struct hwpmc_owner *o, struct file *file);
-void log_shutdown(struct hwpmc_owner *o);
+bool hwpmc_log_may_hold(struct file *file);
+void hwpmc_log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound);
+void hwpmc_log_watch_init(struct hwpmc_log *log);
+void hwpmc_log_flush_closer(struct hwpmc_owner *o, struct file *file);
+void hwpmc_log_shutdown(struct hwpmc_owner *o);
 
 /* drain.c: the writer thread */
-int drain_share(struct hwpmc_owner *o);
-void drain_unshare(struct hwpmc_owner *o);
-int drain_thread(void *arg);
-void drain_upto(struct hwpmc_owner *o, u64 upto);
-void drain_begin_log(struct hwpmc_owner *o, u64 tsc);
-void drain_end_log(struct hwpmc_owner *o);
-void drain_account(struct hwpmc_owner *o, struct pmclog_account *a);
-void drain_cut(struct hwpmc_owner *o, struct pmclog_account *a);
+int hwpmc_drain_share(struct hwpmc_owner *o);
+void hwpmc_drain_unshare(struct hwpmc_owner *o);
+int hwpmc_drain_thread(void *arg);
+void hwpmc_drain_upto(struct hwpmc_owner *o, u64 upto);
+void hwpmc_drain_begin_log(struct hwpmc_owner *o, u64 tsc);
+void hwpmc_drain_end_log(struct hwpmc_owner *o);
+void hwpmc_drain_account(struct hwpmc_owner *o, struct pmclog_account *a);
+void hwpmc_drain_cut(struct hwpmc_owner *o, struct pmclog_account *a);
 
 /* chunks.c: the writer thread's */
 #define CHUNK_BYTES	(64U << 10)
 #define CHUNK_ROOM	(CHUNK_BYTES - (u32)sizeof(struct log_meta))
 
-void *log_alloc(struct hwpmc_log *log, size_t bytes);
-int chunk_add(struct hwpmc_owner *o, struct list_head *chunks);
-void *chunk_room(struct hwpmc_owner *o, struct list_head *chunks, u32 len);
-void chunk_free(struct hwpmc_owner *o, struct log_meta *m);
-void chunks_free(struct hwpmc_owner *o, struct list_head *chunks);
+void *hwpmc_chunk_alloc(struct hwpmc_log *log, size_t bytes);
+int hwpmc_chunk_add(struct hwpmc_owner *o, struct list_head *chunks);
+void *hwpmc_chunk_room(struct hwpmc_owner *o, struct list_head *chunks,
+		       u32 len);
+void hwpmc_chunk_free(struct hwpmc_owner *o, struct log_meta *m);
+void hwpmc_chunk_free_all(struct hwpmc_owner *o, struct list_head *chunks);
 
 /* rotate.c */
-void rotate(struct hwpmc_owner *o, const struct log_place *to);
-void *tee_room(struct hwpmc_owner *o, u32 len);
-void tee_begin(struct hwpmc_owner *o);
+void hwpmc_rotate_log(struct hwpmc_owner *o, const struct log_place *to);
+void *hwpmc_rotate_tee_room(struct hwpmc_owner *o, u32 len);
+void hwpmc_rotate_tee_begin(struct hwpmc_owner *o);
 
 #endif /* HWPMC_LOG_H */

@@ -52,7 +52,7 @@ static bool socket_may_hold(struct socket *sock)
 }
 
 /* Can @file hold another file open, and so the device? */
-bool log_may_hold(struct file *file)
+bool hwpmc_log_may_hold(struct file *file)
 {
 	struct inode *inode = file_inode(file);
 	struct socket *sock = sock_from_file(file);
@@ -68,34 +68,34 @@ bool log_may_hold(struct file *file)
 /* The work freezes with the thread: a suspended machine is not a file that hangs. */
 static void watch_in(struct hwpmc_log *log, unsigned long delay)
 {
-	mod_delayed_work(system_freezable_wq, &log->watch, delay);
+	mod_delayed_work(system_freezable_wq, &log->end.watch, delay);
 }
 
 /*
- * log_keep - set the process that keeps the log's file
+ * hwpmc_log_keep - set the process that keeps the log's file
  * @keeper: the reference is taken over; NULL: the log has no file any more
  *
  * Called by the writer thread, or before it runs.  A signal that was sent to
  * interrupt a write to the previous file must not interrupt the next write.
  */
-void log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound)
+void hwpmc_log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound)
 {
 	struct hwpmc_log *log = &o->log;
 
 	spin_lock(&log->lock);
-	swap(log->keeper, keeper);
-	log->bound = bound;
-	if (log->orphaned)
+	swap(log->end.keeper, keeper);
+	log->end.bound = bound;
+	if (log->end.orphaned)
 		flush_signals(current);
-	WRITE_ONCE(log->orphaned, false);
+	WRITE_ONCE(log->end.orphaned, false);
 	spin_unlock(&log->lock);
 	put_pid(keeper);
 	if (bound)	/* after a close the work is already queued */
-		queue_delayed_work(system_freezable_wq, &log->watch,
+		queue_delayed_work(system_freezable_wq, &log->end.watch,
 				   KEEPER_INTERVAL);
 }
 
-static bool has_ended(struct pid *pid)
+static bool keeper_has_ended(struct pid *pid)
 {
 	struct task_struct *leader;
 	bool ended;
@@ -123,22 +123,22 @@ static bool look_at_keeper(struct hwpmc_owner *o)
 	bool again, ended;
 
 	spin_lock(&log->lock);
-	again = log->bound && !log->orphaned;
-	ended = again && has_ended(log->keeper);
+	again = log->end.bound && !log->end.orphaned;
+	ended = again && keeper_has_ended(log->end.keeper);
 	if (ended) {
-		WRITE_ONCE(log->orphaned, true);
+		WRITE_ONCE(log->end.orphaned, true);
 		break_off(log);
 	}
 	spin_unlock(&log->lock);
 	if (ended)
-		log_kick(o);
+		hwpmc_log_kick(o);
 	return again && !ended;
 }
 
 /* How much of @patience is left since the end began. */
 static unsigned long left_of(const struct hwpmc_log *log, unsigned long patience)
 {
-	unsigned long gone = jiffies - log->ending;
+	unsigned long gone = jiffies - log->end.ending;
 
 	return gone < patience ? patience - gone : 0;
 }
@@ -159,34 +159,34 @@ static void look_at_closed(struct hwpmc_owner *o)
 		watch_in(log, left);
 		return;
 	}
-	if (log->gave_up) {
+	if (log->end.gave_up) {
 		pr_warn("%s is stuck in its log file; it ends when that lets it go\n",
 			log->task->comm);
 		return;
 	}
-	log->gave_up = true;
+	log->end.gave_up = true;
 	WRITE_ONCE(log->abort, true);
 	break_off(log);
-	log_kick(o);
+	hwpmc_log_kick(o);
 	watch_in(log, CLOSE_GRACE);
 }
 
-static void watch(struct work_struct *work)
+static void logend_watch_keeper(struct work_struct *work)
 {
 	struct hwpmc_log *log = container_of(to_delayed_work(work),
-					     struct hwpmc_log, watch);
+					     struct hwpmc_log,end.watch);
 	struct hwpmc_owner *o = container_of(log, struct hwpmc_owner, log);
 
-	if (smp_load_acquire(&log->closed))	/* @ending is set before it */
+	if (smp_load_acquire(&log->end.closed))	/* @ending is set before it */
 		look_at_closed(o);
 	else if (look_at_keeper(o))
-		queue_delayed_work(system_freezable_wq, &log->watch,
+		queue_delayed_work(system_freezable_wq, &log->end.watch,
 				   KEEPER_INTERVAL);
 }
 
-void log_watch_init(struct hwpmc_log *log)
+void hwpmc_log_watch_init(struct hwpmc_log *log)
 {
-	INIT_DELAYED_WORK(&log->watch, watch);
+	INIT_DELAYED_WORK(&log->end.watch, logend_watch_keeper);
 }
 
 /* Did the calling process open the device or configure the log? */
@@ -196,20 +196,20 @@ static bool is_callers(struct hwpmc_owner *o)
 
 	spin_lock(&o->log.lock);
 	is = task_tgid(current) == o->opener ||
-	     task_tgid(current) == o->log.keeper;
+	     task_tgid(current) == o->log.end.keeper;
 	spin_unlock(&o->log.lock);
 	return is;
 }
 
 /*
- * log_flush_closer - called when a descriptor is closed
+ * hwpmc_log_flush_closer - called when a descriptor is closed
  *
  * A process that exits closes all its descriptors before the first device is
  * released.  All its logs begin to end here, so the process waits for them
  * together.  Another process may get a descriptor at this moment (pidfd_getfd(2)):
  * it finds the log ended.
  */
-void log_flush_closer(struct hwpmc_owner *o, struct file *file)
+void hwpmc_log_flush_closer(struct hwpmc_owner *o, struct file *file)
 {
 	struct hwpmc_log *log = &o->log;
 
@@ -218,20 +218,20 @@ void log_flush_closer(struct hwpmc_owner *o, struct file *file)
 		return;
 	mutex_lock(&o->mutex);
 	mutex_lock(&o->cpus_mutex);
-	if (log_active(o)) {
-		log_begin_end(o);
-		log->ending = jiffies ?: 1;
+	if (hwpmc_log_active(o)) {
+		hwpmc_log_begin_end(o);
+		log->end.ending = jiffies ?: 1;
 	}
-	owner_unlock(o);
+	hwpmc_owner_unlock(o);
 }
 
 /*
- * log_shutdown - the last close of the device: the log ends within a second
+ * hwpmc_log_shutdown - the last close of the device: the log ends within a second
  *
  * The caller waits only if it is the opener or the keeper.  No producer runs any
  * more.
  */
-void log_shutdown(struct hwpmc_owner *o)
+void hwpmc_log_shutdown(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	bool wait = is_callers(o);
@@ -244,12 +244,12 @@ void log_shutdown(struct hwpmc_owner *o)
 	log->req.close = true;
 	log->state = LOG_CLOSING;
 	spin_unlock(&log->lock);
-	if (stream_state(o) != STREAM_NONE)	/* no reader is left */
+	if (hwpmc_stream_state(o) != STREAM_NONE)	/* no reader is left */
 		WRITE_ONCE(log->abort, true);
-	if (!log->ending)
-		log->ending = jiffies;
-	smp_store_release(&log->closed, true);	/* pairs with watch() */
-	log_kick(o);
+	if (!log->end.ending)
+		log->end.ending = jiffies;
+	smp_store_release(&log->end.closed, true);	/* pairs with watch() */
+	hwpmc_log_kick(o);
 	watch_in(log, left_of(log, CLOSE_PATIENCE));
 	if (wait)
 		wait_for_completion_killable_timeout(&log->done,

@@ -16,57 +16,57 @@
 #include "sink.h"
 
 /* Tables for a new log; freed with kvfree().  Process context. */
-struct pack *pack_new(void)
+struct pack *hwpmc_pack_new(void)
 {
-	u32 depth = min_t(u32, param_chain_depth(), PACK_DEPTH_MAX);
-	struct pack *p = kvzalloc(pack_size(depth), GFP_KERNEL_ACCOUNT);
+	u32 depth = min_t(u32, hwpmc_param_chain_depth(), PACK_DEPTH_MAX);
+	struct pack *p = kvzalloc(hwpmc_pack_size(depth), GFP_KERNEL_ACCOUNT);
 
 	if (p)
 		p->depth = depth;
 	return p;
 }
 
-void pack_end(struct hwpmc_log *log)
+void hwpmc_pack_end(struct hwpmc_log *log)
 {
-	if (log->pack)
-		pack_close(log->pack);
+	if (log->out.pack)
+		pack_close(log->out.pack);
 }
 
 /* Clears the tables: what follows must be readable alone.  No pack is open. */
-void pack_forget(struct hwpmc_log *log)
+void hwpmc_pack_forget(struct hwpmc_log *log)
 {
-	if (!log->pack)
+	if (!log->out.pack)
 		return;
-	memset(log->pack->context, 0, sizeof(log->pack->context));
-	memset(log->pack->chain, 0, sizeof(log->pack->chain));
+	memset(log->out.pack->context, 0, sizeof(log->out.pack->context));
+	memset(log->out.pack->chain, 0, sizeof(log->out.pack->chain));
 }
 
 /* Returns false if the chain is empty or deeper than a pack can hold. */
-bool pack_sample(struct hwpmc_owner *o, const struct pmclog_callchain *cc,
-		 u64 tsc)
+bool hwpmc_pack_sample(struct hwpmc_owner *o, const struct pmclog_callchain *cc,
+		       u64 tsc)
 {
 	struct hwpmc_log *log = &o->log;
-	struct pack *p = log->pack;
+	struct pack *p = log->out.pack;
 	u32 n, added;
 
 	n = (PMCLOG_HEADER_LEN(cc->h.header) - sizeof(*cc)) / sizeof(u64);
 	if (!n || n > p->depth)
 		return false;
-	added = pack_add(p, cc, n, tsc);
+	added = hwpmc_pack_add(p, cc, n, tsc);
 	if (!added) {
 		pack_close(p);
-		if (log->size - log->used < PMCLOG_PACK_MAX)
-			sink_flush(o);
-		log->used += pack_open(p, log->buf + log->used, tsc);
-		log->buf_records++;
-		added = pack_add(p, cc, n, tsc);
+		if (log->out.size - log->out.used < PMCLOG_PACK_MAX)
+			hwpmc_sink_flush(o);
+		log->out.used += hwpmc_pack_open(p, log->out.buf + log->out.used, tsc);
+		log->acct.buf_records++;
+		added = hwpmc_pack_add(p, cc, n, tsc);
 	}
-	log->used += added;
+	log->out.used += added;
 	return true;
 }
 
 /* Returns the number of samples in a pack; 0 for any other record. */
-u32 pack_count(const void *rec, u32 len)
+u32 hwpmc_pack_count(const void *rec, u32 len)
 {
 	const struct pmclog_ext_samples *s = rec;
 

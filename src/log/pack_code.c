@@ -21,7 +21,7 @@
 #define CONTEXT_WORDS	(PMCLOG_PACK_CONTEXT_LEN / 4)
 #define CHAIN_WORDS	(PMCLOG_PACK_CHAIN_LEN / 4)
 
-size_t pack_size(u32 depth)
+size_t hwpmc_pack_size(u32 depth)
 {
 	return sizeof(struct pack) +
 	       sizeof(u64) * depth * PMCLOG_PACK_CHAINS;
@@ -201,7 +201,7 @@ static noinline u32 add_other(struct pack *p, const struct pmclog_callchain *cc,
 	return need * 4;
 }
 
-u32 pack_open(struct pack *p, void *rec, u64 tsc)
+u32 hwpmc_pack_open(struct pack *p, void *rec, u64 tsc)
 {
 	memset(rec, 0, sizeof(struct pmclog_ext_samples));
 	p->rec = rec;
@@ -216,7 +216,8 @@ u32 pack_open(struct pack *p, void *rec, u64 tsc)
 	return pack_len(p);
 }
 
-u32 pack_add(struct pack *p, const struct pmclog_callchain *cc, u32 n, u64 tsc)
+u32 hwpmc_pack_add(struct pack *p, const struct pmclog_callchain *cc, u32 n,
+		   u64 tsc)
 {
 	u64 a = pid_tid(cc), b = pmcid_cpuflags(cc);
 	u32 context = context_slot(a, b);

@@ -76,16 +76,17 @@ struct pack {
 };
 
 /* Size of struct pack for chains of @depth pcs; memory is to be zeroed. */
-size_t pack_size(u32 depth);
+size_t hwpmc_pack_size(u32 depth);
 /* Opens a pack in PMCLOG_PACK_MAX bytes at @rec; returns the bytes used so far. */
-u32 pack_open(struct pack *p, void *rec, u64 tsc);
+u32 hwpmc_pack_open(struct pack *p, void *rec, u64 tsc);
 /*
  * Adds a sample of 1 to p->depth pcs (@cc is 8-aligned) to the open pack, which
  * is a complete record before and after.  Returns the bytes added, or 0 if the
  * sample does not fit or no pack is open.  A sample always fits into an empty
  * pack.
  */
-u32 pack_add(struct pack *p, const struct pmclog_callchain *cc, u32 n, u64 tsc);
+u32 hwpmc_pack_add(struct pack *p, const struct pmclog_callchain *cc, u32 n,
+		   u64 tsc);
 
 static inline void pack_close(struct pack *p)
 {

@@ -19,36 +19,36 @@
  * Returns room for a record of the next log.  Without memory the record is
  * lost; the new log says so, and the processes are dumped into it later.
  */
-void *tee_room(struct hwpmc_owner *o, u32 len)
+void *hwpmc_rotate_tee_room(struct hwpmc_owner *o, u32 len)
 {
 	struct hwpmc_log *log = &o->log;
 	void *p = NULL;
 
 	/* a failing allocation is slow, and an incomplete tee is useless */
-	if (!log->tee_failed)
-		p = chunk_room(o, &log->tee, len);
+	if (!log->tee.failed)
+		p = hwpmc_chunk_room(o, &log->tee.list, len);
 	if (p)
 		return p;
-	log->tee_failed = true;
-	return log->spare;
+	log->tee.failed = true;
+	return log->out.spare;
 }
 
 /*
  * Dumps all processes into the tee, which also gets their later changes.  The
  * current log gets only what is new in the dump.
  */
-void tee_begin(struct hwpmc_owner *o)
+void hwpmc_rotate_tee_begin(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
-	bool all_told = log->all_told;
+	bool all_told = log->told.all;
 
-	log->tee_failed = false;
-	log->teeing = true;
+	log->tee.failed = false;
+	log->tee.on = true;
 	/* a fork from here on is logged in both logs, or twice */
-	WRITE_ONCE(log->telling, log->number + 1);
-	dump_all(o);
-	swap(all_told, log->all_told);
-	log->tee_told = all_told;
+	WRITE_ONCE(log->told.telling, log->told.number + 1);
+	hwpmc_dump_all(o);
+	swap(all_told, log->told.all);
+	log->tee.told = all_told;
 }
 
 static void tee_end(struct hwpmc_owner *o)
@@ -56,46 +56,46 @@ static void tee_end(struct hwpmc_owner *o)
 	struct hwpmc_log *log = &o->log;
 	struct log_meta *m;
 
-	log->teeing = false;
-	if (log->tee_failed)
-		dump_failed(o);
+	log->tee.on = false;
+	if (log->tee.failed)
+		hwpmc_dump_failed(o);
 	else
-		list_for_each_entry(m, &log->tee, list)
-			emit_meta(o, m);
-	chunks_free(o, &log->tee);
+		list_for_each_entry(m, &log->tee.list, list)
+			hwpmc_emit_meta(o, m);
+	hwpmc_chunk_free_all(o, &log->tee.list);
 }
 
 /*
- * rotate - end the log and begin the next in @to; takes over all of @to
+ * hwpmc_rotate_log - end the log and begin the next in @to; takes over all of @to
  *
  * The old file may take the rest only much later, and the caller of the ioctl may be
  * gone by then.  The new file may hold the device open meanwhile, so the caller keeps
  * both files from here on.
  */
-void rotate(struct hwpmc_owner *o, const struct log_place *to)
+void hwpmc_rotate_log(struct hwpmc_owner *o, const struct log_place *to)
 {
 	struct hwpmc_log *log = &o->log;
 	bool following = log->req.dump_done;
 	bool all_told;
 
 	if (to->bound)
-		log_keep(o, get_pid(to->keeper), true);
+		hwpmc_log_keep(o, get_pid(to->keeper), true);
 	if (following)
-		tee_begin(o);
-	all_told = following && log->tee_told;
-	drain_end_log(o);
+		hwpmc_rotate_tee_begin(o);
+	all_told = following && log->tee.told;
+	hwpmc_drain_end_log(o);
 	log->sink->end(o);
-	log_keep(o, to->keeper, to->bound);
-	kvfree(log->pack);
-	log->pack = to->pack;
+	hwpmc_log_keep(o, to->keeper, to->bound);
+	kvfree(log->out.pack);
+	log->out.pack = to->pack;
 	WRITE_ONCE(log->error, 0);
-	log->number++;
-	WRITE_ONCE(log->telling, log->number);
-	sink_swap(log, to->file);
-	drain_begin_log(o, log->drops_told);
-	emit_news(o);
+	log->told.number++;
+	WRITE_ONCE(log->told.telling, log->told.number);
+	hwpmc_sink_swap(log, to->file);
+	hwpmc_drain_begin_log(o, log->drops_told);
+	hwpmc_emit_news(o);
 	if (following)
 		tee_end(o);
-	log->all_told = all_told;
+	log->told.all = all_told;
 	trace_hwpmc_log(o, "rotate", 0);
 }

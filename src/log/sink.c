@@ -2,9 +2,9 @@
 /*
  * Writes the thread's buffer to where the log goes; handles the user's file.
  *
- * Only the writing thread runs this code (sink_attach() and sink_check(): the
+ * Only the writing thread runs this code (hwpmc_sink_attach() and hwpmc_sink_check(): the
  * ioctl, before the thread runs).  A write may block as long as the file likes.
- * The last close interrupts it with a signal.
+ *  The last close interrupts it with a signal.
  */
 #include <linux/cred.h>
 #include <linux/freezer.h>
@@ -28,7 +28,7 @@
  * kernel_write() needs write_iter and no write.  The device itself would be a
  * cycle.
  */
-int sink_check(struct file *file)
+int hwpmc_sink_check(struct file *file)
 {
 	if (file->f_op == &hwpmc_fops || S_ISDIR(file_inode(file)->i_mode))
 		return -EINVAL;
@@ -62,9 +62,9 @@ static void set_freezing(bool on)
 }
 
 /* Adapts the thread to its new file, or to having none. */
-void sink_begin(struct hwpmc_log *log)
+void hwpmc_sink_begin(struct hwpmc_log *log)
 {
-	set_freezing(log->file && is_on_disk(log->file));
+	set_freezing(log->out.file && is_on_disk(log->out.file));
 }
 
 /*
@@ -74,15 +74,15 @@ void sink_begin(struct hwpmc_log *log)
 static ssize_t file_write(struct hwpmc_owner *o, const void *buf, u32 len)
 {
 	struct hwpmc_log *log = &o->log;
-	const struct cred *old = override_creds(log->file->f_cred);
+	const struct cred *old = override_creds(log->out.file->f_cred);
 	struct mem_cgroup *old_memcg = set_active_memcg(log->memcg);
 	ssize_t n;
 
-	n = kernel_write(log->file, buf, len, log->seekable ? &log->pos : NULL);
+	n = kernel_write(log->out.file, buf, len, log->out.seekable ? &log->out.pos : NULL);
 	set_active_memcg(old_memcg);
 	revert_creds(old);
-	if (log->seekable)	/* the next writer continues there */
-		log->file->f_pos = log->pos;
+	if (log->out.seekable)	/* the next writer continues there */
+		log->out.file->f_pos = log->out.pos;
 	return n;
 }
 
@@ -92,7 +92,7 @@ static void file_wait(struct hwpmc_owner *o)
 	struct poll_wqueues wait;
 
 	poll_initwait(&wait);
-	if (!(vfs_poll(o->log.file, &wait.pt) & (EPOLLOUT | EPOLLERR))) {
+	if (!(vfs_poll(o->log.out.file, &wait.pt) & (EPOLLOUT | EPOLLERR))) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		/* pollwake() sets it plainly, then wakes the thread */
 		if (!data_race(wait.triggered))
@@ -104,9 +104,9 @@ static void file_wait(struct hwpmc_owner *o)
 
 static void file_end(struct hwpmc_owner *o)
 {
-	struct file *file = o->log.file;
+	struct file *file = o->log.out.file;
 
-	o->log.file = NULL;
+	o->log.out.file = NULL;
 	if (file)	/* NULL if given up before the end */
 		__fput_sync(file);
 	set_freezing(false);
@@ -119,62 +119,63 @@ static const struct sink_ops sink_file = {
 };
 
 /* Replaces the log's file by @file.  The log takes over the reference to @file. */
-void sink_swap(struct hwpmc_log *log, struct file *file)
+void hwpmc_sink_swap(struct hwpmc_log *log, struct file *file)
 {
-	log->file = file;
-	log->seekable = file && (file->f_mode & FMODE_LSEEK) &&
+	log->out.file = file;
+	log->out.seekable = file && (file->f_mode & FMODE_LSEEK) &&
 			!(file->f_mode & FMODE_STREAM);
-	log->pos = log->seekable ? READ_ONCE(file->f_pos) : 0;
-	log->used = 0;
-	log->buf_samples = 0;
-	log->buf_records = 0;
+	log->out.pos = log->out.seekable ? READ_ONCE(file->f_pos) : 0;
+	log->out.used = 0;
+	log->acct.buf_samples = 0;
+	log->acct.buf_records = 0;
 }
 
 /* Makes @file, or the sink that @c asks for, the log's sink. */
-int sink_attach(struct hwpmc_owner *o, struct file *file,
-		const struct hwpmc_configurelog *c)
+int hwpmc_sink_attach(struct hwpmc_owner *o, struct file *file,
+		      const struct hwpmc_configurelog *c)
 {
 	struct hwpmc_log *log = &o->log;
 	int err;
 
-	stream_detach(o);	/* all of it has been read */
+	hwpmc_stream_detach(o);	/* all of it has been read */
 	log->sink = &sink_file;
-	log->size = param_buffer_bytes();
+	log->out.size = hwpmc_param_buffer_bytes();
 	log->memcg = get_mem_cgroup_from_mm(current->mm);
-	err = c->flags & HWPMC_LOG_STREAM ? stream_attach(o, c->size) :
-	      c->flags & HWPMC_LOG_FLIGHT ? flight_attach(o, c->size) : 0;
+	err = c->flags & HWPMC_LOG_STREAM ? hwpmc_stream_attach(o, c->size) :
+	      c->flags & HWPMC_LOG_FLIGHT ? hwpmc_flight_attach(o, c->size) :
+	      0;
 	if (err) {
-		sink_detach(log);
+		hwpmc_sink_detach(log);
 		return err;
 	}
-	log->buf = kvmalloc(log->size, GFP_KERNEL_ACCOUNT);
-	log->path = kmalloc(PATH_MAX, GFP_KERNEL_ACCOUNT);
-	log->spare = kmalloc(PMCLOG_RECORD_MAX, GFP_KERNEL_ACCOUNT);
-	log->pack = c->flags & HWPMC_LOG_PACKED ? pack_new() : NULL;
-	if (!log->buf || !log->path || !log->spare ||
-	    (!log->pack && (c->flags & HWPMC_LOG_PACKED))) {
-		sink_detach(log);
-		stream_detach(o);
-		flight_free(o);
+	log->out.buf = kvmalloc(log->out.size, GFP_KERNEL_ACCOUNT);
+	log->out.path = kmalloc(PATH_MAX, GFP_KERNEL_ACCOUNT);
+	log->out.spare = kmalloc(PMCLOG_RECORD_MAX, GFP_KERNEL_ACCOUNT);
+	log->out.pack = c->flags & HWPMC_LOG_PACKED ? hwpmc_pack_new() : NULL;
+	if (!log->out.buf || !log->out.path || !log->out.spare ||
+	    (!log->out.pack && (c->flags & HWPMC_LOG_PACKED))) {
+		hwpmc_sink_detach(log);
+		hwpmc_stream_detach(o);
+		hwpmc_flight_free(o);
 		return -ENOMEM;
 	}
-	sink_swap(log, file);
+	hwpmc_sink_swap(log, file);
 	return 0;
 }
 
-/* Releases what sink_attach() allocated, except for the file. */
-void sink_detach(struct hwpmc_log *log)
+/* Releases what hwpmc_sink_attach() allocated, except for the file. */
+void hwpmc_sink_detach(struct hwpmc_log *log)
 {
-	kvfree(log->buf);
-	kfree(log->path);
-	kfree(log->spare);
-	kvfree(log->pack);
+	kvfree(log->out.buf);
+	kfree(log->out.path);
+	kfree(log->out.spare);
+	kvfree(log->out.pack);
 	mem_cgroup_put(log->memcg);
 	log->memcg = NULL;
-	log->buf = NULL;
-	log->path = NULL;
-	log->spare = NULL;
-	log->pack = NULL;
+	log->out.buf = NULL;
+	log->out.path = NULL;
+	log->out.spare = NULL;
+	log->out.pack = NULL;
 }
 
 static void sink_error(struct hwpmc_owner *o, int err)
@@ -187,15 +188,15 @@ static void sink_error(struct hwpmc_owner *o, int err)
 }
 
 /* @off: bytes written; fewer than @len after an error, an abort or a cancel */
-static int put(struct hwpmc_owner *o, const struct sink_ops *sink,
-	       const void *buf, u32 len, u32 *off)
+static int sink_write_all(struct hwpmc_owner *o, const struct sink_ops *sink,
+			  const void *buf, u32 len, u32 *off)
 {
 	struct hwpmc_log *log = &o->log;
 	ssize_t n;
 
 	while (*off < len && !READ_ONCE(log->abort) &&
-	       (sink == log->sink || !READ_ONCE(log->cancel))) {
-		if (READ_ONCE(log->orphaned))
+	       (sink == log->sink || !READ_ONCE(log->snap.cancel))) {
+		if (READ_ONCE(log->end.orphaned))
 			return -EOWNERDEAD;
 		try_to_freeze();
 		n = sink->write(o, buf + *off, len - *off);
@@ -229,27 +230,27 @@ static u32 write_out(struct hwpmc_owner *o)
 
 	if (log->error)
 		return 0;
-	err = put(o, log->sink, log->buf, log->used, &off);
+	err = sink_write_all(o, log->sink, log->out.buf, log->out.used, &off);
 	if (err)
 		sink_error(o, err);
 	return off;
 }
 
 /*
- * sink_put_file - write all of @buf to the file of sink_swap()
+ * hwpmc_sink_put_file - write all of @buf to the file of hwpmc_sink_swap()
  *
  * For a log whose own sink is not that file.  Returns -EINTR if told to stop,
  * or the file's error, which is not the log's.
  */
-int sink_put_file(struct hwpmc_owner *o, const void *buf, u32 len)
+int hwpmc_sink_put_file(struct hwpmc_owner *o, const void *buf, u32 len)
 {
 	u32 off = 0;
-	int err = put(o, &sink_file, buf, len, &off);
+	int err = sink_write_all(o, &sink_file, buf, len, &off);
 
 	return err || off == len ? err : -EINTR;
 }
 
-void sink_end_file(struct hwpmc_owner *o)
+void hwpmc_sink_end_file(struct hwpmc_owner *o)
 {
 	sink_file.end(o);
 }
@@ -264,20 +265,20 @@ static void count_written(struct hwpmc_log *log, u32 bytes, u64 *samples,
 	*records = 0;
 	for (at = 0; at + sizeof(header) <= bytes;
 	     at += PMCLOG_HEADER_LEN(header)) {
-		memcpy(&header, log->buf + at, sizeof(header));
+		memcpy(&header, log->out.buf + at, sizeof(header));
 		if (at + PMCLOG_HEADER_LEN(header) > bytes)
 			break;
 		++*records;
 		if (PMCLOG_HEADER_TYPE(header) == PMCLOG_T_CALLCHAIN)
 			++*samples;
 		else
-			*samples += pack_count(log->buf + at,
-					       PMCLOG_HEADER_LEN(header));
+			*samples += hwpmc_pack_count(log->out.buf + at,
+						     PMCLOG_HEADER_LEN(header));
 	}
 }
 
-/* sink_flush - write the buffer; account for what could not be written */
-void sink_flush(struct hwpmc_owner *o)
+/* hwpmc_sink_flush - write the buffer; account for what could not be written */
+void hwpmc_sink_flush(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	u64 samples, records;
@@ -285,24 +286,24 @@ void sink_flush(struct hwpmc_owner *o)
 
 	/* memory never blocks, so the thread might never sleep */
 	cond_resched();
-	pack_end(log);
-	if (!log->used)
+	hwpmc_pack_end(log);
+	if (!log->out.used)
 		return;
 	bytes = write_out(o);
-	if (likely(bytes == log->used)) {
-		samples = log->buf_samples;
-		records = log->buf_records;
+	if (likely(bytes == log->out.used)) {
+		samples = log->acct.buf_samples;
+		records = log->acct.buf_records;
 	} else {
 		count_written(log, bytes, &samples, &records);
 	}
-	atomic64_add(bytes, &log->bytes);
-	atomic64_add(records, &log->records);
-	atomic64_add(samples, &log->written);
-	atomic64_add(log->buf_samples - samples, &log->discarded);
-	log->lost_here += log->buf_samples - samples;
-	log->used = 0;
-	log->buf_samples = 0;
-	log->buf_records = 0;
+	atomic64_add(bytes, &log->totals.bytes);
+	atomic64_add(records, &log->totals.records);
+	atomic64_add(samples, &log->totals.written);
+	atomic64_add(log->acct.buf_samples - samples, &log->totals.discarded);
+	log->acct.lost_here += log->acct.buf_samples - samples;
+	log->out.used = 0;
+	log->acct.buf_samples = 0;
+	log->acct.buf_records = 0;
 }
 
 /*
@@ -310,14 +311,14 @@ void sink_flush(struct hwpmc_owner *o)
  * the device open.  The log gives the file up; further data is lost as after an
  * error.
  */
-void sink_check_keeper(struct hwpmc_owner *o)
+void hwpmc_sink_check_keeper(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 
-	if (!READ_ONCE(log->orphaned))
+	if (!READ_ONCE(log->end.orphaned))
 		return;
 	if (!log->error)
 		sink_error(o, -EOWNERDEAD);
 	file_end(o);
-	log_keep(o, NULL, false);
+	hwpmc_log_keep(o, NULL, false);
 }

@@ -23,15 +23,15 @@ struct sink_ops {
 };
 
 /* sink.c */
-int sink_attach(struct hwpmc_owner *o, struct file *file,
-		const struct hwpmc_configurelog *c);
-int sink_check(struct file *file);
-void sink_begin(struct hwpmc_log *log);
-void sink_flush(struct hwpmc_owner *o);
-void sink_check_keeper(struct hwpmc_owner *o);
-void sink_swap(struct hwpmc_log *log, struct file *file);
-void sink_detach(struct hwpmc_log *log);
-int sink_put_file(struct hwpmc_owner *o, const void *buf, u32 len);
-void sink_end_file(struct hwpmc_owner *o);
+int hwpmc_sink_attach(struct hwpmc_owner *o, struct file *file,
+		      const struct hwpmc_configurelog *c);
+int hwpmc_sink_check(struct file *file);
+void hwpmc_sink_begin(struct hwpmc_log *log);
+void hwpmc_sink_flush(struct hwpmc_owner *o);
+void hwpmc_sink_check_keeper(struct hwpmc_owner *o);
+void hwpmc_sink_swap(struct hwpmc_log *log, struct file *file);
+void hwpmc_sink_detach(struct hwpmc_log *log);
+int hwpmc_sink_put_file(struct hwpmc_owner *o, const void *buf, u32 len);
+void hwpmc_sink_end_file(struct hwpmc_owner *o);
 
 #endif /* HWPMC_SINK_H */

@@ -22,12 +22,12 @@
  */
 
 /* log.lock */
-static void cancel(struct hwpmc_log *log)
+static void snapshot_cancel(struct hwpmc_log *log)
 {
 	if (!log->req.snapping)
 		return;
-	WRITE_ONCE(log->cancel, true);
-	/* ends any wait for its file; see finish() */
+	WRITE_ONCE(log->snap.cancel, true);
+	/* ends any wait for its file; see snapshot_finish() */
 	if (log->req.writing)
 		send_sig(SIGKILL, log->task, 1);
 }
@@ -43,45 +43,43 @@ static void take_back(struct hwpmc_owner *o)
 	if (file)
 		req->snap_done = req->snap_want;
 	else if (req->snap_done != req->snap_want)
-		cancel(&o->log);
+		snapshot_cancel(&o->log);
 	spin_unlock(&o->log.lock);
 	if (file)
 		fput(file);
 }
 
-static int take(struct hwpmc_owner *o, struct file *file)
+static int snapshot_take_now(struct hwpmc_owner *o, struct file *file)
 {
 	struct log_request *req = &o->log.req;
 	u64 want;
 
-	pmc_refresh_all(o);	/* for the rates */
+	hwpmc_pmc_refresh_all(o);	/* for the rates */
 	spin_lock(&o->log.lock);
 	req->snap_file = file;
 	req->snap_error = -EINTR;
 	want = ++req->snap_want;
 	spin_unlock(&o->log.lock);
-	log_kick(o);
-	if (log_wait(o,
-			     log_answered(o, &req->snap_done, want),
-			     WAIT_INTERRUPTIBLE)) {
+	hwpmc_log_kick(o);
+	if (log_wait(o, hwpmc_log_answered(o, &req->snap_done, want),
+		     WAIT_INTERRUPTIBLE)) {
 		take_back(o);
-		if (log_wait(o,
-				     log_answered(o, &req->snap_done, want),
-				     WAIT_KILLABLE))
+		if (log_wait(o, hwpmc_log_answered(o, &req->snap_done, want),
+			     WAIT_KILLABLE))
 			return -EINTR;
 	}
 	return READ_ONCE(req->snap_error);
 }
 
-static int arm(struct hwpmc_owner *o, struct file *file)
+static int snapshot_arm(struct hwpmc_owner *o, struct file *file)
 {
 	struct hwpmc_log *log = &o->log;
 
 	spin_lock(&log->lock);
-	WRITE_ONCE(log->snapped, false);
+	WRITE_ONCE(log->snap.ended, false);
 	swap(file, log->req.armed_file);
 	if (!file)
-		trigger_arm(&log->trigger);
+		hwpmc_trigger_arm(&log->snap.trigger);
 	spin_unlock(&log->lock);
 	if (file)
 		fput(file);
@@ -102,7 +100,7 @@ static bool at_rest(struct hwpmc_log *log)
  * Disarms the snapshot.  Cancels a snapshot in progress.  Returns the error of
  * a snapshot that has been taken.
  */
-static int disarm(struct hwpmc_owner *o)
+static int snapshot_disarm(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	struct file *file = NULL;
@@ -110,14 +108,14 @@ static int disarm(struct hwpmc_owner *o)
 	int err;
 
 	spin_lock(&log->lock);
-	taken = log->snapped;
+	taken = log->snap.ended;
 	err = taken ? log->req.armed_error : 0;
-	WRITE_ONCE(log->snapped, false);
+	WRITE_ONCE(log->snap.ended, false);
 	swap(file, log->req.armed_file);
 	if (file) {
-		trigger_disarm(&log->trigger);
+		hwpmc_trigger_disarm(&log->snap.trigger);
 	} else if (log->req.snapping) {
-		cancel(log);
+		snapshot_cancel(log);
 		taken = true;
 	}
 	spin_unlock(&log->lock);
@@ -129,17 +127,17 @@ static int disarm(struct hwpmc_owner *o)
 		return -EINVAL;
 	if (log_wait(o, at_rest(log), WAIT_INTERRUPTIBLE))
 		return -EINTR;
-	WRITE_ONCE(log->snapped, false);
+	WRITE_ONCE(log->snap.ended, false);
 	return READ_ONCE(log->req.armed_error);
 }
 
 /*
- * snapshot - SNAPSHOT
+ * hwpmc_snapshot_make - SNAPSHOT
  *
  * EINVAL: no flight recorder, an unknown flag, nothing to disarm, or a file
  * that cannot take a log.  EBADF.  EINTR: cancelled.  Or the error of the file.
  */
-int snapshot(struct hwpmc_owner *o, const struct hwpmc_snapshot *s)
+int hwpmc_snapshot_make(struct hwpmc_owner *o, const struct hwpmc_snapshot *s)
 {
 	struct file *file;
 
@@ -147,27 +145,27 @@ int snapshot(struct hwpmc_owner *o, const struct hwpmc_snapshot *s)
 		return -EINVAL;
 	/* also for a log whose end waits for its snapshot */
 	if (s->fd < 0 && s->flags)
-		return disarm(o);
-	if (!log_active(o) || !o->log.flight)
+		return snapshot_disarm(o);
+	if (!hwpmc_log_active(o) || !o->log.flight)
 		return -EINVAL;
-	file = log_get_file(s->fd);
+	file = hwpmc_log_get_file(s->fd);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	if (!s->flags)
-		return take(o, file);
-	if (log_may_hold(file)) {	/* an armed snapshot may wait forever */
+		return snapshot_take_now(o, file);
+	if (hwpmc_log_may_hold(file)) {	/* an armed snapshot may wait forever */
 		fput(file);
 		return -EINVAL;
 	}
-	return arm(o, file);
+	return snapshot_arm(o, file);
 }
 
 /* ------------------------------------------------------------------------
  * The writing thread
  */
-bool snapshot_wanted(struct hwpmc_log *log, const struct log_request *r)
+bool hwpmc_snapshot_wanted(struct hwpmc_log *log, const struct log_request *r)
 {
-	return r->snap_file || trigger_fired(&log->trigger);
+	return r->snap_file || hwpmc_trigger_fired(&log->snap.trigger);
 }
 
 static int put_chunks(struct hwpmc_owner *o, struct list_head *chunks)
@@ -176,7 +174,7 @@ static int put_chunks(struct hwpmc_owner *o, struct list_head *chunks)
 	int err = 0;
 
 	list_for_each_entry(m, chunks, list) {
-		err = sink_put_file(o, m->data, m->len);
+		err = hwpmc_sink_put_file(o, m->data, m->len);
 		if (err)
 			break;
 	}
@@ -187,20 +185,20 @@ static int put_chunks(struct hwpmc_owner *o, struct list_head *chunks)
 static int put_tee(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
-	/* with the signal of cancel() pending, allocations may fail */
-	int err = READ_ONCE(log->cancel) ? -EINTR : -ENOMEM;
+	/* with the signal of snapshot_cancel() pending, allocations may fail */
+	int err = READ_ONCE(log->snap.cancel) ? -EINTR : -ENOMEM;
 
-	log->to_tee = false;
-	if (!log->tee_failed)
-		err = put_chunks(o, &log->tee);
-	chunks_free(o, &log->tee);
+	log->tee.to = false;
+	if (!log->tee.failed)
+		err = put_chunks(o, &log->tee.list);
+	hwpmc_chunk_free_all(o, &log->tee.list);
 	return err;
 }
 
 static void begin_tee(struct hwpmc_log *log)
 {
-	log->tee_failed = false;
-	log->to_tee = true;
+	log->tee.failed = false;
+	log->tee.to = true;
 }
 
 /* Stamps the base with the time from which on nothing is left out. */
@@ -223,7 +221,7 @@ static int put_begin(struct hwpmc_owner *o, const struct trigger *cause)
 	int err;
 
 	begin_tee(&o->log);
-	emit_initialize(o, since);
+	hwpmc_emit_initialize(o, since);
 	err = put_tee(o);
 	if (err)
 		return err;
@@ -232,7 +230,7 @@ static int put_begin(struct hwpmc_owner *o, const struct trigger *cause)
 	if (err)
 		return err;
 	begin_tee(&o->log);
-	emit_snapshot(o, cause, since);
+	hwpmc_emit_snapshot(o, cause, since);
 	return put_tee(o);
 }
 
@@ -246,7 +244,7 @@ static int put_segments(struct hwpmc_owner *o)
 		const struct flight_segment *s = flight_seg(f, i);
 
 		if (s->used)
-			err = sink_put_file(o, s->data, s->used);
+			err = hwpmc_sink_put_file(o, s->data, s->used);
 	}
 	return err;
 }
@@ -255,24 +253,24 @@ static int put_segments(struct hwpmc_owner *o)
 static int put_end(struct hwpmc_owner *o, struct pmclog_account *a, bool rates)
 {
 	struct hwpmc_log *log = &o->log;
-	u64 made = log->made;
+	u64 made = log->acct.made;
 
 	begin_tee(log);
 	if (rates)
-		emit_all_rates(o);
-	log->made = a->made;
-	emit_end(o, a);
-	log->made = made;
+		hwpmc_emit_all_rates(o);
+	log->acct.made = a->made;
+	hwpmc_emit_end(o, a);
+	log->acct.made = made;
 	return put_tee(o);
 }
 
-/* From here on cancel() sends a signal.  False if it came before. */
+/* From here on snapshot_cancel() sends a signal.  False if it came before. */
 static bool begin_writing(struct hwpmc_log *log)
 {
 	bool go;
 
 	spin_lock(&log->lock);
-	go = !log->cancel;
+	go = !log->snap.cancel;
 	log->req.writing = go;
 	spin_unlock(&log->lock);
 	return go;
@@ -286,17 +284,17 @@ static int put_snapshot(struct hwpmc_owner *o, const struct trigger *cause)
 	u64 last;
 	int err;
 
-	drain_cut(o, &a);
-	sink_flush(o);
+	hwpmc_drain_cut(o, &a);
+	hwpmc_sink_flush(o);
 	if (!begin_writing(log))
 		return -EINTR;
-	flight_account(o, &a);
-	account_sub(&a, &flight_seg(f, 0)->start);
+	hwpmc_flight_account(o, &a);
+	hwpmc_stats_sub_account(&a, &flight_seg(f, 0)->start);
 	a.made += f->base_records;
-	last = log->last_tsc;
+	last = log->told.last_tsc;
 	err = put_begin(o, cause);
 	/* all records before the cause have been logged by now */
-	log->last_tsc = max(last, cause->when);
+	log->told.last_tsc = max(last, cause->when);
 	if (!err)
 		err = put_segments(o);
 	if (!err)
@@ -308,13 +306,13 @@ static int put_snapshot(struct hwpmc_owner *o, const struct trigger *cause)
  * log.lock.  No signal comes after this; a pending one must not interrupt the
  * next write.
  */
-static void finish(struct hwpmc_log *log)
+static void snapshot_finish(struct hwpmc_log *log)
 {
 	log->req.snapping = false;
 	log->req.writing = false;
-	if (log->cancel)
+	if (log->snap.cancel)
 		flush_signals(current);
-	WRITE_ONCE(log->cancel, false);
+	WRITE_ONCE(log->snap.cancel, false);
 }
 
 static void answer_asked(struct hwpmc_owner *o)
@@ -336,12 +334,12 @@ static void answer_asked(struct hwpmc_owner *o)
 	spin_unlock(&log->lock);
 	if (!file)
 		return;
-	sink_swap(log, file);
-	sink_begin(log);
+	hwpmc_sink_swap(log, file);
+	hwpmc_sink_begin(log);
 	err = put_snapshot(o, &cause);
-	sink_end_file(o);
+	hwpmc_sink_end_file(o);
 	spin_lock(&log->lock);
-	finish(log);
+	snapshot_finish(log);
 	log->req.snap_error = err;
 	/* a later request may have been taken back meanwhile */
 	log->req.snap_done = max(log->req.snap_done, want);
@@ -357,23 +355,23 @@ static void answer_trigger(struct hwpmc_owner *o)
 	int err;
 
 	spin_lock(&log->lock);
-	if (trigger_fired(&log->trigger)) {
+	if (hwpmc_trigger_fired(&log->snap.trigger)) {
 		swap(file, log->req.armed_file);
-		cause = log->trigger;
-		trigger_disarm(&log->trigger);
+		cause = log->snap.trigger;
+		hwpmc_trigger_disarm(&log->snap.trigger);
 		log->req.snapping = file;
 	}
 	spin_unlock(&log->lock);
 	if (!file)
 		return;
-	sink_swap(log, file);
-	sink_begin(log);
+	hwpmc_sink_swap(log, file);
+	hwpmc_sink_begin(log);
 	err = put_snapshot(o, &cause);
-	sink_end_file(o);
+	hwpmc_sink_end_file(o);
 	spin_lock(&log->lock);
-	finish(log);
+	snapshot_finish(log);
 	log->req.armed_error = err;
-	WRITE_ONCE(log->snapped, true);
+	WRITE_ONCE(log->snap.ended, true);
 	spin_unlock(&log->lock);
 	/* signal first: a process in poll() has it when poll() returns */
 	kill_fasync(&o->fasync, SIGIO, POLL_PRI);
@@ -381,11 +379,11 @@ static void answer_trigger(struct hwpmc_owner *o)
 }
 
 /*
- * snapshot_answer - write the snapshots that an ioctl or a trigger requests
+ * hwpmc_snapshot_answer - write the snapshots that an ioctl or a trigger requests
  *
  * Everything logged before is in the window.
  */
-void snapshot_answer(struct hwpmc_owner *o)
+void hwpmc_snapshot_answer(struct hwpmc_owner *o)
 {
 	if (!o->log.flight)
 		return;
@@ -394,7 +392,7 @@ void snapshot_answer(struct hwpmc_owner *o)
 }
 
 /* The log ends: the armed snapshot is not taken any more. */
-void snapshot_forget(struct hwpmc_owner *o)
+void hwpmc_snapshot_forget(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	struct file *file = NULL;
@@ -402,7 +400,7 @@ void snapshot_forget(struct hwpmc_owner *o)
 	spin_lock(&log->lock);
 	swap(file, log->req.armed_file);
 	if (file)
-		trigger_disarm(&log->trigger);
+		hwpmc_trigger_disarm(&log->snap.trigger);
 	spin_unlock(&log->lock);
 	if (file)
 		__fput_sync(file);

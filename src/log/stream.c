@@ -36,18 +36,18 @@ struct stream_chunk {
 	u8		data[];
 };
 
-void stream_init(struct log_stream *s)
+void hwpmc_stream_init(struct log_stream *s)
 {
 	spin_lock_init(&s->lock);
 	INIT_LIST_HEAD(&s->chunks);
 }
 
-bool stream_size_ok(u64 size)
+bool hwpmc_stream_size_ok(u64 size)
 {
 	return !size || (size >= STREAM_MIN && size <= STREAM_MAX);
 }
 
-static enum stream_state state_of(struct log_stream *s)
+static enum stream_state stream_state_of(struct log_stream *s)
 {
 	enum stream_state state;
 
@@ -57,13 +57,13 @@ static enum stream_state state_of(struct log_stream *s)
 	return state;
 }
 
-enum stream_state stream_state(struct hwpmc_owner *o)
+enum stream_state hwpmc_stream_state(struct hwpmc_owner *o)
 {
-	return state_of(&o->log.stream);
+	return stream_state_of(&o->log.stream);
 }
 
 /* The thread waits for the reader: the queue is full.  Any process context. */
-bool stream_full(struct hwpmc_owner *o)
+bool hwpmc_stream_full(struct hwpmc_owner *o)
 {
 	struct log_stream *s = &o->log.stream;
 	bool full;
@@ -75,7 +75,7 @@ bool stream_full(struct hwpmc_owner *o)
 }
 
 /* ... and an awaited dump of processes gets no more memory. */
-bool stream_stuck(struct hwpmc_owner *o)
+bool hwpmc_stream_stuck(struct hwpmc_owner *o)
 {
 	struct log_stream *s = &o->log.stream;
 	bool stuck;
@@ -91,21 +91,21 @@ bool stream_stuck(struct hwpmc_owner *o)
  */
 
 /* A dump of processes may use an eighth of the memory beyond the limit. */
-static u64 most(const struct log_stream *s)
+static u64 stream_dump_limit(const struct log_stream *s)
 {
 	return s->limit + ((u64)totalram_pages() << PAGE_SHIFT >> 3);
 }
 
 /* Under log.stream.lock.  Charges all of @cost or nothing. */
-static bool charge(struct hwpmc_owner *o, u64 cost)
+static bool stream_charge(struct hwpmc_owner *o, u64 cost)
 {
 	struct log_stream *s = &o->log.stream;
 	u64 sum = s->queued + cost;
 
-	if (sum > most(s))
+	if (sum > stream_dump_limit(s))
 		return false;
 	if (sum > s->charged) {
-		if (limit_charge(o, LIMIT_RING_BYTES, sum - s->charged))
+		if (hwpmc_limit_charge(o, LIMIT_RING_BYTES, sum - s->charged))
 			return false;
 		s->charged = sum;
 	}
@@ -114,7 +114,7 @@ static bool charge(struct hwpmc_owner *o, u64 cost)
 }
 
 /* Under log.stream.lock. */
-static void uncharge(struct hwpmc_owner *o, u64 cost)
+static void stream_uncharge(struct hwpmc_owner *o, u64 cost)
 {
 	struct log_stream *s = &o->log.stream;
 	u64 keep;
@@ -122,7 +122,7 @@ static void uncharge(struct hwpmc_owner *o, u64 cost)
 	s->queued -= cost;
 	keep = max(s->queued, s->limit);
 	if (s->charged > keep) {
-		limit_release(o, LIMIT_RING_BYTES, s->charged - keep);
+		hwpmc_limit_release(o, LIMIT_RING_BYTES, s->charged - keep);
 		s->charged = keep;
 	}
 }
@@ -141,7 +141,7 @@ static bool dump_awaited(struct hwpmc_log *log)
 	return awaited;
 }
 
-static bool make_room(struct hwpmc_owner *o, u64 cost)
+static bool stream_make_room(struct hwpmc_owner *o, u64 cost)
 {
 	struct log_stream *s = &o->log.stream;
 	bool dump = dump_awaited(&o->log);
@@ -150,7 +150,7 @@ static bool make_room(struct hwpmc_owner *o, u64 cost)
 	spin_lock(&s->lock);
 	WRITE_ONCE(s->taken, false);
 	over = s->queued && s->queued + cost > s->limit;
-	good = (!over || dump) && charge(o, cost);
+	good = (!over || dump) && stream_charge(o, cost);
 	s->full = !good;
 	s->stuck = !good && dump;
 	spin_unlock(&s->lock);
@@ -167,7 +167,7 @@ static u64 cost_of(u32 len)
 static struct stream_chunk *chunk_new(struct hwpmc_log *log, const void *buf,
 				      u32 len)
 {
-	struct stream_chunk *c = log_alloc(log, cost_of(len));
+	struct stream_chunk *c = hwpmc_chunk_alloc(log, cost_of(len));
 
 	if (!c)
 		return NULL;
@@ -183,14 +183,14 @@ static ssize_t stream_write(struct hwpmc_owner *o, const void *buf, u32 len)
 	bool dump = dump_awaited(&o->log);
 	struct stream_chunk *c;
 
-	if (!make_room(o, cost_of(len)))
+	if (!stream_make_room(o, cost_of(len)))
 		return -EAGAIN;
 	c = chunk_new(&o->log, buf, len);
 	spin_lock(&s->lock);
 	if (c) {
 		list_add_tail(&c->list, &s->chunks);
 	} else {
-		uncharge(o, cost_of(len));
+		stream_uncharge(o, cost_of(len));
 		/* the queue has the memory: only the reader can free it */
 		s->full = s->queued;
 		s->stuck = s->full && dump;
@@ -238,29 +238,29 @@ static const struct sink_ops sink_stream = {
  */
 
 /*
- * stream_attach - send the next log to a reader of the device
+ * hwpmc_stream_attach - send the next log to a reader of the device
  * @size: bytes to keep ready; 0: the default
  *
  * Returns -EDQUOT if the user may not have that much.  The log cannot be read
  * yet.
  */
-int stream_attach(struct hwpmc_owner *o, u64 size)
+int hwpmc_stream_attach(struct hwpmc_owner *o, u64 size)
 {
 	struct log_stream *s = &o->log.stream;
 	u64 limit = size ?: STREAM_DEF;
 
-	if (limit_charge(o, LIMIT_RING_BYTES, limit))
+	if (hwpmc_limit_charge(o, LIMIT_RING_BYTES, limit))
 		return -EDQUOT;
 	s->limit = limit;
 	s->charged = limit;
 	o->log.sink = &sink_stream;
 	/* the queue has room for several buffers */
-	o->log.size = min_t(u64, o->log.size, limit / 4);
+	o->log.out.size = min_t(u64, o->log.out.size, limit / 4);
 	return 0;
 }
 
 /* The thread runs: from here on the log can be read. */
-void stream_begin(struct hwpmc_owner *o)
+void hwpmc_stream_begin(struct hwpmc_owner *o)
 {
 	struct log_stream *s = &o->log.stream;
 
@@ -269,11 +269,11 @@ void stream_begin(struct hwpmc_owner *o)
 	spin_lock(&s->lock);
 	s->state = STREAM_OPEN;
 	spin_unlock(&s->lock);
-	log_kick(o);	/* the beginning of the log is there at once */
+	hwpmc_log_kick(o);	/* the beginning of the log is there at once */
 }
 
 /* No thread writes to the log, and no process reads it. */
-void stream_detach(struct hwpmc_owner *o)
+void hwpmc_stream_detach(struct hwpmc_owner *o)
 {
 	struct log_stream *s = &o->log.stream;
 	struct stream_chunk *c, *next;
@@ -282,7 +282,7 @@ void stream_detach(struct hwpmc_owner *o)
 		kvfree(c);
 	INIT_LIST_HEAD(&s->chunks);
 	spin_lock(&s->lock);
-	limit_release(o, LIMIT_RING_BYTES, s->charged);
+	hwpmc_limit_release(o, LIMIT_RING_BYTES, s->charged);
 	s->charged = 0;
 	s->queued = 0;
 	s->state = STREAM_NONE;
@@ -290,12 +290,12 @@ void stream_detach(struct hwpmc_owner *o)
 }
 
 /*
- * stream_drop - discard the log; no thread writes to it any more
+ * hwpmc_stream_drop - discard the log; no thread writes to it any more
  *
  * A process that is in read(2) just now has found the log, and reads to its
  * end.
  */
-void stream_drop(struct hwpmc_owner *o)
+void hwpmc_stream_drop(struct hwpmc_owner *o)
 {
 	struct log_stream *s = &o->log.stream;
 	bool reading;
@@ -308,7 +308,7 @@ void stream_drop(struct hwpmc_owner *o)
 	}
 	spin_unlock(&s->lock);
 	if (!reading)
-		stream_detach(o);
+		hwpmc_stream_detach(o);
 }
 
 /* ------------------------------------------------------------------------
@@ -316,7 +316,7 @@ void stream_drop(struct hwpmc_owner *o)
  */
 
 /* Is there a record, or the end of the log? */
-static bool readable(struct log_stream *s)
+static bool stream_is_readable(struct log_stream *s)
 {
 	bool yes;
 
@@ -326,9 +326,9 @@ static bool readable(struct log_stream *s)
 	return yes;
 }
 
-__poll_t stream_poll(struct hwpmc_owner *o)
+__poll_t hwpmc_stream_poll(struct hwpmc_owner *o)
 {
-	return readable(&o->log.stream) ? EPOLLIN | EPOLLRDNORM : 0;
+	return stream_is_readable(&o->log.stream) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 /* Bytes of @c from @at on that are whole records, @room at most. */
@@ -363,7 +363,7 @@ static void drop_chunk(struct hwpmc_owner *o, struct stream_chunk *c)
 	s->at = 0;
 	spin_lock(&s->lock);
 	list_del(&c->list);
-	uncharge(o, cost_of(c->len));
+	stream_uncharge(o, cost_of(c->len));
 	s->full = false;
 	s->stuck = false;
 	WRITE_ONCE(s->taken, true);
@@ -377,7 +377,7 @@ static void drop_chunk(struct hwpmc_owner *o, struct stream_chunk *c)
  * Copies as many whole records as fit.  After a fault, a record that was copied
  * in part stays queued, although bytes of it may be behind the copied ones.
  */
-static ssize_t take(struct hwpmc_owner *o, struct iov_iter *to)
+static ssize_t stream_copy_records(struct hwpmc_owner *o, struct iov_iter *to)
 {
 	struct log_stream *s = &o->log.stream;
 	struct stream_chunk *c;
@@ -445,20 +445,22 @@ static ssize_t read_records(struct hwpmc_owner *o, struct iov_iter *to,
 	int err = 0;
 
 	if (may_wait)
-		err = wait_event_state(o->log.waitq, readable(s), WAIT_STATE);
-	else if (!readable(s))
+		err = wait_event_state(o->log.waitq, stream_is_readable(s),
+				       WAIT_STATE);
+	else if (!stream_is_readable(s))
 		err = -EAGAIN;
-	return err ?: take(o, to);
+	return err ?: stream_copy_records(o, to);
 }
 
 /*
- * stream_read - read(2): whole records, as many as fit, in the order of the log
+ * hwpmc_stream_read - read(2): whole records, as many as fit, in the order of the log
  *
  * Waits for the first record. 0: the end.  EINVAL: there is no such log.
  * EBUSY: another read is under way.  EMSGSIZE: not even one record fits.
  * EAGAIN: no record, and the caller does not want to wait.  EINTR, EFAULT.
  */
-ssize_t stream_read(struct hwpmc_owner *o, struct iov_iter *to, bool may_wait)
+ssize_t hwpmc_stream_read(struct hwpmc_owner *o, struct iov_iter *to,
+			  bool may_wait)
 {
 	struct log_stream *s = &o->log.stream;
 	ssize_t ret;

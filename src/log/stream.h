@@ -45,16 +45,17 @@ struct log_stream {
 	u32		at;
 };
 
-void stream_init(struct log_stream *s);
-bool stream_size_ok(u64 size);
-int stream_attach(struct hwpmc_owner *o, u64 size);
-void stream_begin(struct hwpmc_owner *o);
-void stream_detach(struct hwpmc_owner *o);
-void stream_drop(struct hwpmc_owner *o);
-enum stream_state stream_state(struct hwpmc_owner *o);
-bool stream_full(struct hwpmc_owner *o);
-bool stream_stuck(struct hwpmc_owner *o);
-__poll_t stream_poll(struct hwpmc_owner *o);
-ssize_t stream_read(struct hwpmc_owner *o, struct iov_iter *to, bool may_wait);
+void hwpmc_stream_init(struct log_stream *s);
+bool hwpmc_stream_size_ok(u64 size);
+int hwpmc_stream_attach(struct hwpmc_owner *o, u64 size);
+void hwpmc_stream_begin(struct hwpmc_owner *o);
+void hwpmc_stream_detach(struct hwpmc_owner *o);
+void hwpmc_stream_drop(struct hwpmc_owner *o);
+enum stream_state hwpmc_stream_state(struct hwpmc_owner *o);
+bool hwpmc_stream_full(struct hwpmc_owner *o);
+bool hwpmc_stream_stuck(struct hwpmc_owner *o);
+__poll_t hwpmc_stream_poll(struct hwpmc_owner *o);
+ssize_t hwpmc_stream_read(struct hwpmc_owner *o, struct iov_iter *to,
+			  bool may_wait);
 
 #endif /* HWPMC_STREAM_H */

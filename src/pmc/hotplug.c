@@ -33,17 +33,17 @@ static void wake_thread(struct irq_work *work)
 /* cpus_read_lock held, or in the CPU's own hotplug callback. */
 static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
 {
-	u32 size = param_ring_bytes();
+	u32 size = hwpmc_param_ring_bytes();
 	struct owner_ring *or;
 	void *data;
 	int err;
 
 	if (o->rings[cpu])
 		return 0;
-	atomic64_inc(&o->ring_requests);
-	err = limit_charge(o, LIMIT_RING_BYTES, size);
+	atomic64_inc(&o->calls.ring_requests);
+	err = hwpmc_limit_charge(o, LIMIT_RING_BYTES, size);
 	if (err) {
-		atomic64_inc(&o->ring_failures);
+		atomic64_inc(&o->calls.ring_failures);
 		return err;
 	}
 	or = kzalloc_node(sizeof(*or), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
@@ -51,8 +51,8 @@ static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
 	if (!or || !data) {
 		kfree(or);
 		kvfree(data);
-		limit_release(o, LIMIT_RING_BYTES, size);
-		atomic64_inc(&o->ring_failures);
+		hwpmc_limit_release(o, LIMIT_RING_BYTES, size);
+		atomic64_inc(&o->calls.ring_failures);
 		return -ENOMEM;
 	}
 	ring_init(&or->ring, data, size);
@@ -70,13 +70,13 @@ static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
  */
 static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 {
-	struct hwpmc_owner *o = hlist_entry(node, struct hwpmc_owner, hp_node);
+	struct hwpmc_owner *o = hlist_entry(node, struct hwpmc_owner, hp.node);
 
 	/* without a ring this CPU's samples are dropped, and counted */
 	if (READ_ONCE(o->want_rings))
 		ring_create(o, cpu);
-	WRITE_ONCE(o->cpu_lives[cpu], o->cpu_lives[cpu] + 1);
-	queue_delayed_work(system_unbound_wq, &o->hp_work, 0);
+	WRITE_ONCE(o->hp.cpu_lives[cpu], o->hp.cpu_lives[cpu] + 1);
+	queue_delayed_work(system_unbound_wq, &o->hp.work, 0);
 	return 0;
 }
 
@@ -87,7 +87,7 @@ static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 static void hotplug_work(struct work_struct *work)
 {
 	struct hwpmc_owner *o = container_of(to_delayed_work(work),
-					     struct hwpmc_owner, hp_work);
+					     struct hwpmc_owner, hp.work);
 	struct hwpmc_pmc *pmc;
 	bool again = true;
 	unsigned int row;
@@ -96,9 +96,10 @@ static void hotplug_work(struct work_struct *work)
 	if (!mutex_trylock(&o->cpus_mutex))
 		goto out;
 	/* the callback may have had no memory; over quota, a retry is no use */
-	again = READ_ONCE(o->want_rings) && rings_create(o) == -ENOMEM;
+	again = READ_ONCE(o->want_rings) &&
+		hwpmc_hotplug_create_rings(o) == -ENOMEM;
 	for_each_live_pmc(o, row, pmc) {
-		err = event_sync_cpus(pmc);
+		err = hwpmc_event_sync_cpus(pmc);
 		if (err)
 			pr_warn_ratelimited("%s: no event on a CPU that came online: %d\n",
 					    pmc->name, err);
@@ -107,10 +108,10 @@ static void hotplug_work(struct work_struct *work)
 	mutex_unlock(&o->cpus_mutex);
 out:
 	if (again)
-		queue_delayed_work(system_unbound_wq, &o->hp_work, RETRY_DELAY);
+		queue_delayed_work(system_unbound_wq, &o->hp.work, RETRY_DELAY);
 }
 
-int hotplug_init(void)
+int hwpmc_hotplug_init(void)
 {
 	int state = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN,
 					    "perf/hwpmc:online",
@@ -122,41 +123,41 @@ int hotplug_init(void)
 	return 0;
 }
 
-void hotplug_exit(void)
+void hwpmc_hotplug_exit(void)
 {
 	cpuhp_remove_multi_state(hp_state);
 }
 
 /* Under owner->mutex; once per owner. */
-int hotplug_add_owner(struct hwpmc_owner *o)
+int hwpmc_hotplug_add_owner(struct hwpmc_owner *o)
 {
 	int err;
 
-	if (o->hp_added)
+	if (o->hp.added)
 		return 0;
-	INIT_DELAYED_WORK(&o->hp_work, hotplug_work);
-	err = cpuhp_state_add_instance_nocalls(hp_state, &o->hp_node);
+	INIT_DELAYED_WORK(&o->hp.work, hotplug_work);
+	err = cpuhp_state_add_instance_nocalls(hp_state, &o->hp.node);
 	if (!err)
-		o->hp_added = true;
+		o->hp.added = true;
 	return err;
 }
 
 /* The caller holds neither owner->mutex nor owner->cpus_mutex: the work is waited for. */
-void hotplug_remove_owner(struct hwpmc_owner *o)
+void hwpmc_hotplug_remove_owner(struct hwpmc_owner *o)
 {
-	if (!o->hp_added)
+	if (!o->hp.added)
 		return;
-	cpuhp_state_remove_instance_nocalls(hp_state, &o->hp_node);
-	cancel_delayed_work_sync(&o->hp_work);
+	cpuhp_state_remove_instance_nocalls(hp_state, &o->hp.node);
+	cancel_delayed_work_sync(&o->hp.work);
 }
 
 /*
- * rings_create - rings for all online CPUs, and for those that come online later
+ * hwpmc_hotplug_create_rings - rings for all online CPUs, and for those that come online later
  *
  * Under owner->cpus_mutex; an ioctl holds owner->mutex as well, the hotplug work
  * does not.  Rings created before a failure stay for the next attempt.
  */
-int rings_create(struct hwpmc_owner *o)
+int hwpmc_hotplug_create_rings(struct hwpmc_owner *o)
 {
 	unsigned int cpu;
 	int err = 0;
@@ -177,7 +178,7 @@ int rings_create(struct hwpmc_owner *o)
  * No producer runs, and there is no writer thread to be woken.  A ring that a CPU
  * creates meanwhile as it comes online has no records yet.
  */
-void rings_sync(struct hwpmc_owner *o)
+void hwpmc_hotplug_sync_rings(struct hwpmc_owner *o)
 {
 	unsigned int cpu;
 
@@ -189,7 +190,7 @@ void rings_sync(struct hwpmc_owner *o)
 	}
 }
 
-void rings_free(struct hwpmc_owner *o)
+void hwpmc_hotplug_free_rings(struct hwpmc_owner *o)
 {
 	unsigned int cpu;
 
@@ -198,7 +199,7 @@ void rings_free(struct hwpmc_owner *o)
 
 		if (!or)
 			continue;
-		limit_release(o, LIMIT_RING_BYTES, or->ring.size);
+		hwpmc_limit_release(o, LIMIT_RING_BYTES, or->ring.size);
 		kvfree(or->ring.data);
 		kfree(or);
 	}

@@ -3,8 +3,8 @@
  * The life of a PMC: allocate, set, start, read, stop, release.
  *
  * Everything here runs in an ioctl (or the last close) under owner->mutex, except
- * pmc_fold() and pmc_describe(): the writer thread calls them as well, without it.
- * The order of the checks is part of the interface.
+ * hwpmc_pmc_fold() and hwpmc_pmc_describe(): the writer thread calls them as well, without it.
+ *  The order of the checks is part of the interface.
  */
 #include <linux/cpu.h>
 #include <linux/ctype.h>
@@ -59,7 +59,7 @@ static int check_flags(const struct hwpmc_allocate *a)
 	if ((a->flags & (HWPMC_F_USERCALLCHAIN | HWPMC_F_UNWIND)) &&
 	    !(a->flags & HWPMC_F_CALLCHAIN))
 		return -EINVAL;
-	return source_check_flags(a);
+	return hwpmc_source_check_flags(a);
 }
 
 static int check_name(const char *name)
@@ -84,7 +84,7 @@ static int check_event(const struct hwpmc_allocate *a)
 		return -EOPNOTSUPP;
 	if (!mode_is_system(a->mode) && !compat_can_follow())
 		return -EOPNOTSUPP;
-	err = source_check(a);
+	err = hwpmc_source_check(a);
 	if (err)
 		return err;
 	/* perf reserves the top bit of a period */
@@ -101,16 +101,16 @@ static int check_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 		return -EINVAL;
 	err = check_cpu(a);
 	if (!err)
-		err = access_allocate(o, a);
+		err = hwpmc_access_allocate(o, a);
 	if (!err)
 		err = check_flags(a);
 	if (!err)
 		err = check_event(a);
 	if (!err)
-		err = access_lockdown(a);
+		err = hwpmc_access_lockdown(a);
 	if (!err)
-		err = access_perf(o, mode_is_system(a->mode),
-				  a->type == PERF_TYPE_TRACEPOINT);
+		err = hwpmc_access_perf(o, mode_is_system(a->mode),
+					a->type == PERF_TYPE_TRACEPOINT);
 	return err;
 }
 
@@ -125,11 +125,11 @@ static int find_row(struct hwpmc_owner *o, int cpu, u32 *row)
 	unsigned int i;
 
 	for (i = 0; i < HWPMC_NROW; i++) {
-		*row = (o->next_row + i) % HWPMC_NROW;
-		if (READ_ONCE(o->pmcs[*row]))
+		*row = (o->pmcs.next_row + i) % HWPMC_NROW;
+		if (READ_ONCE(o->pmcs.at[*row]))
 			continue;
-		if (rows_take(cpu, *row)) {
-			o->next_row = (*row + 1) % HWPMC_NROW;
+		if (hwpmc_rows_take(cpu, *row)) {
+			o->pmcs.next_row = (*row + 1) % HWPMC_NROW;
 			return 0;
 		}
 		err = -EPERM;
@@ -144,7 +144,7 @@ static void fill_attr(struct hwpmc_pmc *pmc, const struct hwpmc_allocate *a)
 	bool system = a->caps & HWPMC_CAP_SYSTEM;
 
 	attr->size = sizeof(*attr);
-	source_fill(attr, a);
+	hwpmc_source_fill(attr, a);
 	attr->disabled = 1;
 	attr->exclude_user = system && !user;
 	attr->exclude_kernel = user && !system;
@@ -173,8 +173,9 @@ static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
 		snprintf(pmc->name, sizeof(pmc->name), "type=%u,config=%#llx",
 			 a->type, a->config);
 	if (mode_is_sampling(a->mode))
-		pmc->period = max(a->count ?: source_default_period(a->type),
-				  param_min_period(&pmc->attr));
+		pmc->period =
+			max(a->count ?: hwpmc_source_default_period(a->type),
+			    hwpmc_param_min_period(&pmc->attr));
 	else
 		pmc->origin = a->count;
 	return pmc;
@@ -191,22 +192,22 @@ static u64 cpu_counters(u32 mode, int cpu)
 	return cpu < 0 ? num_possible_cpus() : 1;
 }
 
-static int charge(struct hwpmc_owner *o, u32 mode, int cpu)
+static int pmc_charge(struct hwpmc_owner *o, u32 mode, int cpu)
 {
-	int err = limit_charge(o, LIMIT_PMCS, 1);
+	int err = hwpmc_limit_charge(o, LIMIT_PMCS, 1);
 
 	if (err)
 		return err;
-	err = limit_charge(o, LIMIT_COUNTERS, cpu_counters(mode, cpu));
+	err = hwpmc_limit_charge(o, LIMIT_COUNTERS, cpu_counters(mode, cpu));
 	if (err)
-		limit_release(o, LIMIT_PMCS, 1);
+		hwpmc_limit_release(o, LIMIT_PMCS, 1);
 	return err;
 }
 
-static void uncharge(struct hwpmc_owner *o, u32 mode, int cpu)
+static void pmc_uncharge(struct hwpmc_owner *o, u32 mode, int cpu)
 {
-	limit_release(o, LIMIT_COUNTERS, cpu_counters(mode, cpu));
-	limit_release(o, LIMIT_PMCS, 1);
+	hwpmc_limit_release(o, LIMIT_COUNTERS, cpu_counters(mode, cpu));
+	hwpmc_limit_release(o, LIMIT_PMCS, 1);
 }
 
 static void pmc_free(struct hwpmc_pmc *pmc)
@@ -215,19 +216,19 @@ static void pmc_free(struct hwpmc_pmc *pmc)
 
 	for_each_possible_cpu(cpu)
 		kfree(pmc->cpus[cpu]);
-	filter_free(pmc);
-	uncharge(pmc->owner, pmc->mode, pmc->cpu);
+	hwpmc_filter_free(pmc);
+	pmc_uncharge(pmc->owner, pmc->mode, pmc->cpu);
 	kfree(pmc);
 }
 
 /*
- * pmc_fold - add the counters of a released PMC to its owner's and free it
+ * hwpmc_pmc_fold - add the counters of a released PMC to its owner's and free it
  *
  * Called by the writing thread, or under owner->mutex if there is none.  The
  * PMC has no events any more, and an RCU grace period has passed since the last
  * one.
  */
-void pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+void hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	struct pmc_count count;
 	unsigned int cpu;
@@ -236,11 +237,11 @@ void pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	for_each_possible_cpu(cpu) {
 		if (!pmc->cpus[cpu])
 			continue;
-		pmc_count_read(&count, &pmc->cpus[cpu]->stat);
-		account_add_count(&o->log.retired, &count);
+		hwpmc_stats_read_count(&count, &pmc->cpus[cpu]->stat);
+		hwpmc_stats_add_count(&o->log.acct.retired, &count);
 	}
-	smp_store_release(&o->pmcs[pmc->row], NULL);
-	rows_put(pmc->cpu, pmc->row);
+	smp_store_release(&o->pmcs.at[pmc->row], NULL);
+	hwpmc_rows_put(pmc->cpu, pmc->row);
 	mutex_unlock(&o->fold_mutex);
 	pmc_free(pmc);
 }
@@ -250,10 +251,10 @@ static void release_events(struct hwpmc_pmc *pmc)
 	unsigned int cpu;
 
 	if (!pmc_is_system(pmc))
-		targets_release(pmc);
+		hwpmc_targets_release(pmc);
 	for_each_possible_cpu(cpu)
 		if (pmc->cpus[cpu])
-			event_release(pmc->cpus[cpu]);
+			hwpmc_event_release(pmc->cpus[cpu]);
 }
 
 static bool has_event(const struct hwpmc_pmc *pmc)
@@ -269,45 +270,46 @@ static bool has_event(const struct hwpmc_pmc *pmc)
 /* Checks now, not at the first attach, that the event can be created. */
 static int try_event(struct hwpmc_pmc *pmc)
 {
-	struct perf_event *event = event_new(pmc, -1, current, pmc,
-					     hwpmc_overflow_thread);
+	struct perf_event *event =
+		hwpmc_event_new(pmc, -1, current, pmc, hwpmc_overflow_thread);
 
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	perf_event_release_kernel(event);
-	return pmc_is_sampling(pmc) ? event_add_cpus(pmc) : 0;
+	return pmc_is_sampling(pmc) ? hwpmc_event_add_cpus(pmc) : 0;
 }
 
 static int create_events(struct hwpmc_pmc *pmc)
 {
-	int err = pmc->flags & HWPMC_F_UNWIND ? unwind_begin(pmc->owner) : 0;
+	int err = pmc->flags & HWPMC_F_UNWIND ? hwpmc_unwind_begin(pmc->owner) :
+		  0;
 
 	if (err)
 		return err;
 	if (!pmc_is_system(pmc))
 		return try_event(pmc);
-	err = event_sync_cpus(pmc);
+	err = hwpmc_event_sync_cpus(pmc);
 	if (!err && !has_event(pmc))
 		err = -ENXIO;	/* the CPU has gone offline meanwhile */
 	if (err) {
 		release_events(pmc);
-		event_drops_wait(pmc);
+		hwpmc_event_drops_wait(pmc);
 		synchronize_rcu();
 	}
 	return err;
 }
 
-static void publish(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, u32 class)
+static void pmc_publish(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, u32 class)
 {
 	u32 cpu = pmc->cpu < 0 ? HWPMC_ID_CPU_NONE : pmc->cpu;
 
 	pmc->id = HWPMC_ID(cpu, pmc->mode, class, pmc->row);
-	if (pmc->row >= o->end_row)
-		WRITE_ONCE(o->end_row, pmc->row + 1);
-	smp_store_release(&o->pmcs[pmc->row], pmc);
-	__set_bit(pmc->row, o->live);
+	if (pmc->row >= o->pmcs.end_row)
+		WRITE_ONCE(o->pmcs.end_row, pmc->row + 1);
+	smp_store_release(&o->pmcs.at[pmc->row], pmc);
+	__set_bit(pmc->row, o->pmcs.live);
 	o->is_owner = true;
-	log_kick(o);	/* to announce the PMC */
+	hwpmc_log_kick(o);	/* to announce the PMC */
 }
 
 static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
@@ -315,14 +317,14 @@ static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 	struct hwpmc_pmc *pmc;
 	int err;
 
-	err = hotplug_add_owner(o);
+	err = hwpmc_hotplug_add_owner(o);
 	if (!err)
-		err = charge(o, a->mode, a->cpu);
+		err = pmc_charge(o, a->mode, a->cpu);
 	if (err)
 		return err;
 	pmc = pmc_new(o, a);
 	if (!pmc) {
-		uncharge(o, a->mode, a->cpu);
+		pmc_uncharge(o, a->mode, a->cpu);
 		return -ENOMEM;
 	}
 	pmc->row = row;
@@ -331,13 +333,13 @@ static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 		pmc_free(pmc);
 		return err;
 	}
-	publish(o, pmc, a->pmc_class);
+	pmc_publish(o, pmc, a->pmc_class);
 	a->id = pmc->id;
 	a->count = pmc_is_sampling(pmc) ? pmc->period : pmc->origin;
 	return 0;
 }
 
-int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
+int hwpmc_pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 {
 	u32 row;
 	int err;
@@ -349,7 +351,7 @@ int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 		return err;
 	err = allocate_on(o, a, row);
 	if (err)
-		rows_put(a->cpu, row);
+		hwpmc_rows_put(a->cpu, row);
 	return err;
 }
 
@@ -358,7 +360,7 @@ int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
  * (EINVAL), then that the owner has PMCs (ESRCH), then that it has this one
  * (EINVAL).
  */
-struct hwpmc_pmc *pmc_find(struct hwpmc_owner *o, u32 id)
+struct hwpmc_pmc *hwpmc_pmc_find(struct hwpmc_owner *o, u32 id)
 {
 	struct hwpmc_pmc *pmc;
 
@@ -367,9 +369,9 @@ struct hwpmc_pmc *pmc_find(struct hwpmc_owner *o, u32 id)
 		return ERR_PTR(-EINVAL);
 	if (!o->is_owner)
 		return ERR_PTR(-ESRCH);
-	if (!test_bit(HWPMC_ID_ROW(id), o->live))
+	if (!test_bit(HWPMC_ID_ROW(id), o->pmcs.live))
 		return ERR_PTR(-EINVAL);
-	pmc = o->pmcs[HWPMC_ID_ROW(id)];
+	pmc = o->pmcs.at[HWPMC_ID_ROW(id)];
 	return pmc->id == id ? pmc : ERR_PTR(-EINVAL);
 }
 
@@ -377,29 +379,29 @@ struct hwpmc_pmc *pmc_find(struct hwpmc_owner *o, u32 id)
  * If there is a writing thread, the PMC stays until its last drops and its
  * rates are in the log.  The thread then folds its counters and frees it.
  */
-static void retire(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+static void pmc_retire(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
-	__clear_bit(pmc->row, o->live);
+	__clear_bit(pmc->row, o->pmcs.live);
 	smp_store_release(&pmc->state, PMC_DELETED);
-	if (!log_hand_over(o))
-		pmc_fold(o, pmc);
+	if (!hwpmc_log_hand_over(o))
+		hwpmc_pmc_fold(o, pmc);
 }
 
-int pmc_release(struct hwpmc_owner *o, u32 id)
+int hwpmc_pmc_release(struct hwpmc_owner *o, u32 id)
 {
-	struct hwpmc_pmc *pmc = pmc_find(o, id);
+	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, id);
 
 	if (IS_ERR(pmc))
 		return PTR_ERR(pmc);
 	release_events(pmc);
-	event_drops_wait(pmc);
+	hwpmc_event_drops_wait(pmc);
 	synchronize_rcu();
-	retire(o, pmc);
+	pmc_retire(o, pmc);
 	return 0;
 }
 
 /* Last close: releases all PMCs with one grace period. */
-void pmc_release_all(struct hwpmc_owner *o)
+void hwpmc_pmc_release_all(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
@@ -407,20 +409,20 @@ void pmc_release_all(struct hwpmc_owner *o)
 	for_each_live_pmc(o, row, pmc)
 		release_events(pmc);
 	for_each_live_pmc(o, row, pmc)
-		event_drops_wait(pmc);
+		hwpmc_event_drops_wait(pmc);
 	synchronize_rcu();
 	for_each_live_pmc(o, row, pmc)
-		retire(o, pmc);
+		pmc_retire(o, pmc);
 }
 
 /* Reads the events and updates pmc->sum. */
-void pmc_refresh(struct hwpmc_pmc *pmc)
+void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc)
 {
 	struct count_sum sum = {};
 	unsigned int cpu;
 
 	if (!pmc_is_system(pmc)) {
-		targets_read(pmc);
+		hwpmc_targets_read(pmc);
 		return;
 	}
 	for_each_possible_cpu(cpu) {
@@ -428,7 +430,7 @@ void pmc_refresh(struct hwpmc_pmc *pmc)
 
 		if (!pc)
 			continue;
-		event_read(pc);
+		hwpmc_event_read(pc);
 		sum.value += pc->total;
 		sum.enabled += pc->enabled;
 		sum.running += pc->running;
@@ -436,13 +438,13 @@ void pmc_refresh(struct hwpmc_pmc *pmc)
 	sum_set(&pmc->sum, &sum);
 }
 
-void pmc_refresh_all(struct hwpmc_owner *o)
+void hwpmc_pmc_refresh_all(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 
 	for_each_live_pmc(o, row, pmc)
-		pmc_refresh(pmc);
+		hwpmc_pmc_refresh(pmc);
 }
 
 /* Returns the old value. */
@@ -450,14 +452,14 @@ static u64 set_value(struct hwpmc_pmc *pmc, u64 value)
 {
 	u64 old;
 
-	pmc_refresh(pmc);
+	hwpmc_pmc_refresh(pmc);
 	old = pmc->origin + pmc->sum.value;
 	pmc->origin = value - pmc->sum.value;
 	return old;
 }
 
 /* Describes a PMC for the log; leaves out the record header. */
-void pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a)
+void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a)
 {
 	a->pmcid = pmc->id;
 	a->event = 0x20000 + pmc->row;
@@ -479,10 +481,10 @@ static int announce_period(struct hwpmc_pmc *pmc)
 		.h.header = PMCLOG_HEADER(PMCLOG_T_PMCALLOCATEDYN, sizeof(a)),
 	};
 
-	if (!log_active(pmc->owner))
+	if (!hwpmc_log_active(pmc->owner))
 		return 0;
-	pmc_describe(pmc, &a);
-	return log_commit(pmc->owner, &a, sizeof(a));
+	hwpmc_pmc_describe(pmc, &a);
+	return hwpmc_log_commit(pmc->owner, &a, sizeof(a));
 }
 
 static int set_period(struct hwpmc_pmc *pmc, u64 period)
@@ -491,7 +493,7 @@ static int set_period(struct hwpmc_pmc *pmc, u64 period)
 	int err;
 
 	if (!pmc_is_system(pmc))
-		return targets_set_period(pmc, period);
+		return hwpmc_targets_set_period(pmc, period);
 	for_each_possible_cpu(cpu) {
 		struct pmc_cpu *pc = pmc->cpus[cpu];
 
@@ -506,9 +508,9 @@ static int set_period(struct hwpmc_pmc *pmc, u64 period)
 }
 
 /* @old: out: the value before */
-int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a, u64 *old)
+int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a, u64 *old)
 {
-	struct hwpmc_pmc *pmc = pmc_find(o, a->id);
+	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, a->id);
 	int err;
 
 	if (a->reserved)
@@ -523,7 +525,7 @@ int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a, u64 *old)
 	}
 	if (!a->count || a->count > S64_MAX)
 		return -EINVAL;
-	a->count = max(a->count, param_min_period(&pmc->attr));
+	a->count = max(a->count, hwpmc_param_min_period(&pmc->attr));
 	*old = pmc->period;
 	err = set_period(pmc, a->count);
 	if (!err)
@@ -556,7 +558,7 @@ static void read_sum(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
 	a->running = pmc->sum.running;
 }
 
-int pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
+int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
 {
 	struct hwpmc_pmc *pmc;
 	u64 new = a->value;
@@ -565,7 +567,7 @@ int pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
 	if (a->reserved || !a->flags ||
 	    (a->flags & ~(HWPMC_F_OLDVALUE | HWPMC_F_NEWVALUE)))
 		return -EINVAL;
-	pmc = pmc_find(o, a->id);
+	pmc = hwpmc_pmc_find(o, a->id);
 	if (IS_ERR(pmc))
 		return PTR_ERR(pmc);
 	if (a->flags & HWPMC_F_NEWVALUE) {
@@ -576,7 +578,7 @@ int pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
 	}
 	if (pmc->cpu >= 0 && !cpu_online(pmc->cpu))
 		return -ENXIO;
-	pmc_refresh(pmc);
+	hwpmc_pmc_refresh(pmc);
 	if (a->cpu == HWPMC_CPU_ALL)
 		read_sum(pmc, a);
 	else
@@ -586,7 +588,7 @@ int pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
 	return err;
 }
 
-bool pmc_needs_log(const struct hwpmc_pmc *pmc)
+bool hwpmc_pmc_needs_log(const struct hwpmc_pmc *pmc)
 {
 	return pmc_is_sampling(pmc) ||
 	       (pmc->flags & (HWPMC_F_LOG_PROCCSW | HWPMC_F_LOG_PROCEXIT));
@@ -600,12 +602,12 @@ static int prepare_log(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
 	int err;
 
-	if (!log_active(o))
-		return pmc_needs_log(pmc) ? -EBADFD : 0;
+	if (!hwpmc_log_active(o))
+		return hwpmc_pmc_needs_log(pmc) ? -EBADFD : 0;
 	if (pmc_is_system(pmc) && !pmc_is_sampling(pmc))
 		return 0;
-	err = hooks_follow(o, pmc_is_system(pmc));
-	return err ? err : log_dump(o);
+	err = hwpmc_hooks_follow(o, pmc_is_system(pmc));
+	return err ? err : hwpmc_log_dump(o);
 }
 
 /* The hooks that a PMC of a process mode needs. */
@@ -633,25 +635,26 @@ static int find_targets(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 		return -ESRCH;
 	if (pmc_is_system(pmc) || READ_ONCE(pmc->ntargets))
 		return 0;
-	err = hooks_hold(o, hooks_of(pmc));
-	if (!err && log_active(o))
-		err = hooks_follow(o, false);
-	return err ? err : attach_self(o, pmc);
+	err = hwpmc_hooks_hold(o, hooks_of(pmc));
+	if (!err && hwpmc_log_active(o))
+		err = hwpmc_hooks_follow(o, false);
+	return err ? err : hwpmc_attach_self(o, pmc);
 }
 
-/* The same rule as in access_lockdown() at allocation. */
+/* The same rule as in hwpmc_access_lockdown() at allocation. */
 static bool shows_kernel(const struct hwpmc_pmc *pmc)
 {
 	return !pmc->attr.exclude_kernel ||
-	       source_is_private(pmc->attr.type, pmc->attr.config, pmc->mode);
+	       hwpmc_source_is_private(pmc->attr.type, pmc->attr.config,
+				       pmc->mode);
 }
 
 /* May the PMC start?  The administrator's parameter may have changed since. */
 static bool may_see(const struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
-	if (pmc_is_system(pmc) && !access_system(o))
+	if (pmc_is_system(pmc) && !hwpmc_access_system(o))
 		return false;
-	return !shows_kernel(pmc) || pmc_privileged(o);
+	return !shows_kernel(pmc) || hwpmc_access_privileged(o);
 }
 
 /*
@@ -664,13 +667,13 @@ static int check_start(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 
 	if (!may_see(o, pmc))
 		return -EPERM;
-	err = shows_kernel(pmc) ? access_locked() : 0;
-	return err ?: access_perf(o, pmc_is_system(pmc),
-				  pmc->attr.type == PERF_TYPE_TRACEPOINT);
+	err = shows_kernel(pmc) ? hwpmc_access_locked() : 0;
+	return err ?: hwpmc_access_perf(o, pmc_is_system(pmc),
+					pmc->attr.type == PERF_TYPE_TRACEPOINT);
 }
 
 /* The error that a start would return, log or not. */
-int pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
+int hwpmc_pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
 	int err = check_start(o, pmc);
 
@@ -680,25 +683,25 @@ int pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 }
 
 /* All of a start that can fail or takes long.  The PMC does not run yet. */
-int pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+int hwpmc_pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	int err = check_start(o, pmc);
 
 	if (err)
 		return err;
-	if (pmc_needs_log(pmc) && !log_active(o))
+	if (hwpmc_pmc_needs_log(pmc) && !hwpmc_log_active(o))
 		return -EBADFD;
 	err = find_targets(o, pmc);
 	return err ? err : prepare_log(o, pmc);
 }
 
 /* The rest of a start. */
-void pmc_enable(struct hwpmc_pmc *pmc)
+void hwpmc_pmc_enable(struct hwpmc_pmc *pmc)
 {
 	unsigned int cpu;
 
 	if (!pmc_is_system(pmc)) {
-		targets_enable(pmc);
+		hwpmc_targets_enable(pmc);
 		return;
 	}
 	WRITE_ONCE(pmc->state, PMC_RUNNING);
@@ -707,9 +710,9 @@ void pmc_enable(struct hwpmc_pmc *pmc)
 			perf_event_enable(pmc->cpus[cpu]->event);
 }
 
-int pmc_start(struct hwpmc_owner *o, u32 id)
+int hwpmc_pmc_start(struct hwpmc_owner *o, u32 id)
 {
-	struct hwpmc_pmc *pmc = pmc_find(o, id);
+	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, id);
 	bool fresh;
 	int err;
 
@@ -718,14 +721,14 @@ int pmc_start(struct hwpmc_owner *o, u32 id)
 	if (pmc->state == PMC_RUNNING)
 		return 0;
 	fresh = !pmc_is_system(pmc) && !pmc->attached;
-	err = pmc_prepare(o, pmc);
+	err = hwpmc_pmc_prepare(o, pmc);
 	if (err) {
 		if (fresh)
-			attach_undo(pmc);
+			hwpmc_attach_undo(pmc);
 		return err;
 	}
 	WRITE_ONCE(pmc->gated, false);
-	pmc_enable(pmc);
+	hwpmc_pmc_enable(pmc);
 	return 0;
 }
 
@@ -737,14 +740,14 @@ static struct hwpmc_pmc *pmc_of_process(struct hwpmc_owner *o,
 
 	if (a->pid < 0)
 		return ERR_PTR(-EINVAL);
-	pmc = pmc_find(o, a->id);
+	pmc = hwpmc_pmc_find(o, a->id);
 	if (!IS_ERR(pmc) && pmc_is_system(pmc))
 		return ERR_PTR(-EINVAL);
 	return pmc;
 }
 
 /* PMCATTACH; the order of the checks matters */
-int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
+int hwpmc_pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 {
 	struct hwpmc_pmc *pmc = pmc_of_process(o, a);
 	int err;
@@ -753,44 +756,44 @@ int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 		return PTR_ERR(pmc);
 	if (pmc->state == PMC_RUNNING)
 		return -EBUSY;
-	err = hooks_hold(o, hooks_of(pmc));
+	err = hwpmc_hooks_hold(o, hooks_of(pmc));
 	/*
-	 * before attach_to(): a fork meanwhile is logged by the hooks or by the
+	 * before hwpmc_attach_target(): a fork meanwhile is logged by the hooks or by the
 	 * dump
 	 */
-	if (!err && log_active(o))
-		err = hooks_follow(o, false);
+	if (!err && hwpmc_log_active(o))
+		err = hwpmc_hooks_follow(o, false);
 	if (!err)
-		err = attach_to(o, pmc, a->pid);
+		err = hwpmc_attach_target(o, pmc, a->pid);
 	if (err)
-		event_drops_settle(pmc);
-	if (err || !log_active(o))
+		hwpmc_event_drops_settle(pmc);
+	if (err || !hwpmc_log_active(o))
 		return err;
-	err = log_dump(o);
+	err = hwpmc_log_dump(o);
 	/* the PMC is attached; PMCSTART waits for the dump as well */
 	return err == -ENOBUFS || err == -ERESTARTSYS ? 0 : err;
 }
 
 /* PMCDETACH; also for a running PMC */
-int pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a)
+int hwpmc_pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 {
 	struct hwpmc_pmc *pmc = pmc_of_process(o, a);
 	int err;
 
 	if (IS_ERR(pmc))
 		return PTR_ERR(pmc);
-	err = detach_from(o, pmc, a->pid);
-	event_drops_settle(pmc);
+	err = hwpmc_attach_detach(o, pmc, a->pid);
+	hwpmc_event_drops_settle(pmc);
 	return err;
 }
 
-/* Does not read the counters; pmc_refresh() does. */
-void pmc_disable(struct hwpmc_pmc *pmc)
+/* Does not read the counters; hwpmc_pmc_refresh() does. */
+void hwpmc_pmc_disable(struct hwpmc_pmc *pmc)
 {
 	unsigned int cpu;
 
 	if (!pmc_is_system(pmc))
-		targets_disable(pmc);
+		hwpmc_targets_disable(pmc);
 	for_each_possible_cpu(cpu) {
 		struct pmc_cpu *pc = pmc->cpus[cpu];
 
@@ -800,15 +803,15 @@ void pmc_disable(struct hwpmc_pmc *pmc)
 	WRITE_ONCE(pmc->state, PMC_STOPPED);
 }
 
-static void stop(struct hwpmc_pmc *pmc)
+static void pmc_stop_events(struct hwpmc_pmc *pmc)
 {
-	pmc_disable(pmc);
-	pmc_refresh(pmc);
+	hwpmc_pmc_disable(pmc);
+	hwpmc_pmc_refresh(pmc);
 }
 
-int pmc_stop(struct hwpmc_owner *o, u32 id)
+int hwpmc_pmc_stop(struct hwpmc_owner *o, u32 id)
 {
-	struct hwpmc_pmc *pmc = pmc_find(o, id);
+	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, id);
 
 	if (IS_ERR(pmc))
 		return PTR_ERR(pmc);
@@ -816,18 +819,18 @@ int pmc_stop(struct hwpmc_owner *o, u32 id)
 		return 0;
 	if (pmc->state != PMC_RUNNING)
 		return -EINVAL;
-	stop(pmc);
+	pmc_stop_events(pmc);
 	return 0;
 }
 
 /* The log ends: stops the PMCs that cannot run without one. */
-void pmc_stop_logging(struct hwpmc_owner *o)
+void hwpmc_pmc_stop_logging(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 
 	for_each_live_pmc(o, row, pmc)
-		if (pmc->state == PMC_RUNNING && pmc_needs_log(pmc))
-			stop(pmc);
+		if (pmc->state == PMC_RUNNING && hwpmc_pmc_needs_log(pmc))
+			pmc_stop_events(pmc);
 	synchronize_rcu();	/* wait for handlers that still write to a ring */
 }

@@ -48,7 +48,7 @@ struct pmc_count {
  * @pmc, @cpu: constant
  * @stat:  see struct pmc_stat
  * @event: owner->mutex; NULL while the CPU is offline
- * @life:  owner->mutex; owner->cpu_lives of the CPU when @event was created
+ * @life:  owner->mutex; owner->hp.cpu_lives of the CPU when @event was created
  * @base, @enabled0, @running0: owner->mutex; sums of events that are gone
  * @total, @enabled, @running: last reading, including events that are gone;
  *	WRITE_ONCE under owner->mutex, READ_ONCE by the writing thread
@@ -114,7 +114,7 @@ enum pmc_state {
  * @state:   owner->mutex, in process modes targets_mutex as well; READ_ONCE
  *	     elsewhere
  * @caller, @caller_size: kernel text that calls tracepoint probes, see
- *	source_note(); set before the first event is enabled
+ *	hwpmc_source_note(); set before the first event is enabled
  * @period:  owner->mutex; READ_ONCE elsewhere
  * @origin:  owner->mutex; counting: value = origin + sum
  * @sum:     last reading of all events; WRITE_ONCE under owner->mutex,
@@ -128,7 +128,7 @@ enum pmc_state {
  * @folding: the writing thread's: deleted before the thread's last look
  * @dropping: number of events being released; any process context
  *
- * Freed by pmc_fold(): in the writing thread, or without one by the owner.
+ * Freed by hwpmc_pmc_fold(): in the writing thread, or without one by the owner.
  */
 struct hwpmc_pmc {
 	struct hwpmc_owner *owner;
@@ -180,53 +180,58 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
 
 /* under owner->mutex */
 #define for_each_live_pmc(o, row, pmc)				\
-	for_each_set_bit(row, (o)->live, HWPMC_NROW)		\
-		if (!((pmc) = (o)->pmcs[row])) {} else
+	for_each_set_bit(row, (o)->pmcs.live, HWPMC_NROW)		\
+		if (!((pmc) = (o)->pmcs.at[row])) {} else
 
 /*
  * in the writing thread, or without one under owner->mutex; else under
  * fold_mutex
  */
 #define for_each_pmc(o, row, pmc)				\
-	for ((row) = 0; (row) < READ_ONCE((o)->end_row); (row)++)	\
-		if (!((pmc) = smp_load_acquire(&(o)->pmcs[row]))) {} else
+	for ((row) = 0; (row) < READ_ONCE((o)->pmcs.end_row); (row)++)	\
+		if (!((pmc) = smp_load_acquire(&(o)->pmcs.at[row]))) {} else
 
 /* without owner->mutex: hotplug work may add entries meanwhile */
 #define for_each_pmc_cpu(pmc, cpu, pc)				\
 	for_each_possible_cpu(cpu)				\
 		if (!((pc) = smp_load_acquire(&(pmc)->cpus[cpu]))) {} else
 
-/* pmc.c: under owner->mutex, except pmc_fold() and pmc_describe() */
+/* pmc.c: under owner->mutex, except hwpmc_pmc_fold() and hwpmc_pmc_describe()
+ */
 #define HWPMC_CAPS_OFFERED	(HWPMC_CAP_INTERRUPT | HWPMC_CAP_USER | \
 				 HWPMC_CAP_SYSTEM | HWPMC_CAP_READ | \
 				 HWPMC_CAP_WRITE | HWPMC_CAP_SYSWIDE)
 
-struct hwpmc_pmc *pmc_find(struct hwpmc_owner *o, u32 id);
-int pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a);
-void pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a);
-int pmc_release(struct hwpmc_owner *o, u32 id);
-int pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a, u64 *old);
-int pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a);
-int pmc_start(struct hwpmc_owner *o, u32 id);
-int pmc_stop(struct hwpmc_owner *o, u32 id);
-int pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a);
-int pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a);
-void pmc_stop_logging(struct hwpmc_owner *o);
-int pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc);
-int pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
-void pmc_enable(struct hwpmc_pmc *pmc);
-void pmc_disable(struct hwpmc_pmc *pmc);
-void pmc_refresh(struct hwpmc_pmc *pmc);
-bool pmc_needs_log(const struct hwpmc_pmc *pmc);
-void pmc_refresh_all(struct hwpmc_owner *o);
-void pmc_release_all(struct hwpmc_owner *o);
-void pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
+struct hwpmc_pmc *hwpmc_pmc_find(struct hwpmc_owner *o, u32 id);
+int hwpmc_pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a);
+void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc,
+			struct pmclog_pmcallocatedyn *a);
+int hwpmc_pmc_release(struct hwpmc_owner *o, u32 id);
+int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
+		       u64 *old);
+int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a);
+int hwpmc_pmc_start(struct hwpmc_owner *o, u32 id);
+int hwpmc_pmc_stop(struct hwpmc_owner *o, u32 id);
+int hwpmc_pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a);
+int hwpmc_pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a);
+void hwpmc_pmc_stop_logging(struct hwpmc_owner *o);
+int hwpmc_pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc);
+int hwpmc_pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
+void hwpmc_pmc_enable(struct hwpmc_pmc *pmc);
+void hwpmc_pmc_disable(struct hwpmc_pmc *pmc);
+void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc);
+bool hwpmc_pmc_needs_log(const struct hwpmc_pmc *pmc);
+void hwpmc_pmc_refresh_all(struct hwpmc_owner *o);
+void hwpmc_pmc_release_all(struct hwpmc_owner *o);
+void hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
 
 /* stats.c: sums of counters */
-void account_add_count(struct pmclog_account *a, const struct pmc_count *c);
-void account_add(struct pmclog_account *a, const struct pmclog_account *b);
-void account_sub(struct pmclog_account *a, const struct pmclog_account *b);
-void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s);
+void hwpmc_stats_add_count(struct pmclog_account *a, const struct pmc_count *c);
+void hwpmc_stats_add_account(struct pmclog_account *a,
+			     const struct pmclog_account *b);
+void hwpmc_stats_sub_account(struct pmclog_account *a,
+			     const struct pmclog_account *b);
+void hwpmc_stats_read_count(struct pmc_count *c, const struct pmc_stat *s);
 
 /*
  * What a RECORD has done.
@@ -241,51 +246,52 @@ struct recorded {
 };
 
 /* recordall.c: under owner->mutex */
-int record_all(struct hwpmc_owner *o, struct hwpmc_record *a,
-	       struct recorded *done);
-void record_all_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
-		     struct recorded *done);
+int hwpmc_recordall_run(struct hwpmc_owner *o, struct hwpmc_record *a,
+			struct recorded *done);
+void hwpmc_recordall_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
+			  struct recorded *done);
 
 /* rows.c: over all owners; cpu < 0: all CPUs */
-int rows_init(void);
-void rows_exit(void);
-bool rows_take(int cpu, u32 row);
-void rows_put(int cpu, u32 row);
-void rows_disabled(int cpu, unsigned long *map);
-int rows_check_cpu(int cpu);
-int rows_admin(const struct hwpmc_owner *o, const struct hwpmc_admin *a);
+int hwpmc_rows_init(void);
+void hwpmc_rows_exit(void);
+bool hwpmc_rows_take(int cpu, u32 row);
+void hwpmc_rows_put(int cpu, u32 row);
+void hwpmc_rows_disabled(int cpu, unsigned long *map);
+int hwpmc_rows_check_cpu(int cpu);
+int hwpmc_rows_admin(const struct hwpmc_owner *o, const struct hwpmc_admin *a);
 
 /* source.c: event sources */
-int source_init(void);
-bool source_is_private(u32 type, u64 config, u32 mode);
-int source_check_flags(const struct hwpmc_allocate *a);
-int source_check(const struct hwpmc_allocate *a);
-u64 source_default_period(u32 type);
-void source_fill(struct perf_event_attr *attr, const struct hwpmc_allocate *a);
-bool source_knows_no_modes(struct perf_event_attr *attr);
-void source_note(struct hwpmc_pmc *pmc, const struct perf_event *event);
-int source_suits(const struct perf_event *event, bool sampling);
-bool source_is_elsewhere(const struct perf_event *event, int cpu);
+int hwpmc_source_init(void);
+bool hwpmc_source_is_private(u32 type, u64 config, u32 mode);
+int hwpmc_source_check_flags(const struct hwpmc_allocate *a);
+int hwpmc_source_check(const struct hwpmc_allocate *a);
+u64 hwpmc_source_default_period(u32 type);
+void hwpmc_source_fill(struct perf_event_attr *attr,
+		       const struct hwpmc_allocate *a);
+bool hwpmc_source_knows_no_modes(struct perf_event_attr *attr);
+void hwpmc_source_note(struct hwpmc_pmc *pmc, const struct perf_event *event);
+int hwpmc_source_suits(const struct perf_event *event, bool sampling);
+bool hwpmc_source_is_elsewhere(const struct perf_event *event, int cpu);
 
 /* event.c: under owner->mutex */
-int event_init(void);
-void event_exit(void);
-struct perf_event *event_new(struct hwpmc_pmc *pmc, int cpu,
-			     struct task_struct *task, void *context,
-			     perf_overflow_handler_t handler);
-int event_create(struct pmc_cpu *pc);
-void event_drop(struct hwpmc_pmc *pmc, struct perf_event *event);
-void event_drops_wait(struct hwpmc_pmc *pmc);
-void event_drops_settle(struct hwpmc_pmc *pmc);
-int event_add_cpus(struct hwpmc_pmc *pmc);
-void event_release(struct pmc_cpu *pc);
-void event_read(struct pmc_cpu *pc);
-int event_sync_cpus(struct hwpmc_pmc *pmc);
-int event_exists(u32 type, u64 config);
+int hwpmc_event_init(void);
+void hwpmc_event_exit(void);
+struct perf_event *hwpmc_event_new(struct hwpmc_pmc *pmc, int cpu,
+				   struct task_struct *task, void *context,
+				   perf_overflow_handler_t handler);
+int hwpmc_event_create(struct pmc_cpu *pc);
+void hwpmc_event_drop(struct hwpmc_pmc *pmc, struct perf_event *event);
+void hwpmc_event_drops_wait(struct hwpmc_pmc *pmc);
+void hwpmc_event_drops_settle(struct hwpmc_pmc *pmc);
+int hwpmc_event_add_cpus(struct hwpmc_pmc *pmc);
+void hwpmc_event_release(struct pmc_cpu *pc);
+void hwpmc_event_read(struct pmc_cpu *pc);
+int hwpmc_event_sync_cpus(struct hwpmc_pmc *pmc);
+int hwpmc_event_exists(u32 type, u64 config);
 
 /* filter.c */
-int filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a);
-bool filter_refuses(const struct hwpmc_pmc *pmc, struct pt_regs *regs);
-void filter_free(struct hwpmc_pmc *pmc);
+int hwpmc_filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a);
+bool hwpmc_filter_refuses(const struct hwpmc_pmc *pmc, struct pt_regs *regs);
+void hwpmc_filter_free(struct hwpmc_pmc *pmc);
 
 #endif /* HWPMC_PMC_H */

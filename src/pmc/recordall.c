@@ -64,10 +64,10 @@ static void tell(struct hwpmc_owner *o, const struct hwpmc_record *a)
 		.skew = a->skew,
 	};
 
-	if (!log_active(o) || !log_commit(o, &r, sizeof(r)))
+	if (!hwpmc_log_active(o) || !hwpmc_log_commit(o, &r, sizeof(r)))
 		return;
 	preempt_disable();
-	record_lost(o, PMCLOG_PID_KERNEL);
+	hwpmc_record_lost(o, PMCLOG_PID_KERNEL);
 	preempt_enable();
 }
 
@@ -76,10 +76,10 @@ static void disable(struct hwpmc_owner *o, const unsigned long *set)
 	unsigned int row;
 
 	for_each_set_bit(row, set, HWPMC_NROW)
-		pmc_disable(o->pmcs[row]);
+		hwpmc_pmc_disable(o->pmcs.at[row]);
 	/* after all are disabled, because reading takes long */
 	for_each_set_bit(row, set, HWPMC_NROW)
-		pmc_refresh(o->pmcs[row]);
+		hwpmc_pmc_refresh(o->pmcs.at[row]);
 }
 
 /* Detaches the PMCs that were attached to the caller for this start. */
@@ -88,7 +88,7 @@ static void undo_prepare(struct hwpmc_owner *o, struct recorded *done)
 	unsigned int row;
 
 	for_each_set_bit(row, done->fresh, HWPMC_NROW)
-		attach_undo(o->pmcs[row]);
+		hwpmc_attach_undo(o->pmcs.at[row]);
 	bitmap_zero(done->fresh, HWPMC_NROW);
 }
 
@@ -101,10 +101,10 @@ static int prepare(struct hwpmc_owner *o, struct recorded *done)
 
 	bitmap_zero(done->fresh, HWPMC_NROW);
 	for_each_set_bit(row, done->rows, HWPMC_NROW) {
-		pmc = o->pmcs[row];
+		pmc = o->pmcs.at[row];
 		if (!pmc_is_system(pmc) && !pmc->attached)
 			__set_bit(row, done->fresh);
-		err = pmc_prepare(o, pmc);
+		err = hwpmc_pmc_prepare(o, pmc);
 		if (err)
 			break;
 	}
@@ -119,7 +119,7 @@ static void enable(struct hwpmc_owner *o, const unsigned long *set, u64 *skew)
 	unsigned int row;
 
 	for_each_set_bit(row, set, HWPMC_NROW)
-		pmc_enable(o->pmcs[row]);
+		hwpmc_pmc_enable(o->pmcs.at[row]);
 	*skew = ring_clock() - start;
 }
 
@@ -128,7 +128,7 @@ static void set_gated(struct hwpmc_owner *o, const unsigned long *set)
 	unsigned int row;
 
 	for_each_set_bit(row, set, HWPMC_NROW)
-		WRITE_ONCE(o->pmcs[row]->gated, true);
+		WRITE_ONCE(o->pmcs.at[row]->gated, true);
 }
 
 /*
@@ -146,21 +146,21 @@ static int have_log(struct hwpmc_owner *o, const unsigned long *set)
 	int err;
 
 	for_each_set_bit(row, set, HWPMC_NROW) {
-		err = pmc_check(o, o->pmcs[row]);
+		err = hwpmc_pmc_check(o, o->pmcs.at[row]);
 		if (err)
 			return err;
-		needed |= pmc_needs_log(o->pmcs[row]);
+		needed |= hwpmc_pmc_needs_log(o->pmcs.at[row]);
 	}
-	if (!needed || log_active(o))
+	if (!needed || hwpmc_log_active(o))
 		return 0;
-	return log_configure(o, &stream) ?: 1;
+	return hwpmc_log_configure(o, &stream) ?: 1;
 }
 
 /* Drops the log that was begun: the caller has not heard of it. */
 static void drop_log(struct hwpmc_owner *o, struct recorded *done)
 {
 	if (done->log)
-		log_drop(o);
+		hwpmc_log_drop(o);
 	done->log = false;
 }
 
@@ -205,14 +205,14 @@ static void end(struct hwpmc_owner *o, struct hwpmc_record *a,
 }
 
 /*
- * record_all - RECORD
+ * hwpmc_recordall_run - RECORD
  * @done: out: what to undo if the result cannot be returned to the caller
  *
  * On: EBUSY: recording already; ENOENT: no PMCs; or an error of PMCSTART for
  * one of them, or of CONFIGURELOG for a log without a file.  After an error
  * none is started.  Off: EINVAL: nothing to stop.
  */
-int record_all(struct hwpmc_owner *o, struct hwpmc_record *a,
+int hwpmc_recordall_run(struct hwpmc_owner *o, struct hwpmc_record *a,
 	       struct recorded *done)
 {
 	done->log = false;
@@ -227,7 +227,7 @@ int record_all(struct hwpmc_owner *o, struct hwpmc_record *a,
 	}
 	if (a->npmc)
 		return -EBUSY;
-	if (bitmap_empty(o->live, HWPMC_NROW))
+	if (bitmap_empty(o->pmcs.live, HWPMC_NROW))
 		return -ENOENT;
 	a->npmc = find_idle(o, done->rows);
 	a->skew = 0;
@@ -235,7 +235,7 @@ int record_all(struct hwpmc_owner *o, struct hwpmc_record *a,
 }
 
 /* The result cannot be returned to the caller: undo it. */
-void record_all_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
+void hwpmc_recordall_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
 		     struct recorded *done)
 {
 	if (!a->npmc)

@@ -29,13 +29,13 @@ static struct cpu_rows __percpu *cpu_rows;
 static u32 used_everywhere[HWPMC_NROW];		/* rows_lock */
 static u32 disabled_somewhere[HWPMC_NROW];	/* number of CPUs; rows_lock */
 
-int rows_init(void)
+int hwpmc_rows_init(void)
 {
 	cpu_rows = alloc_percpu(struct cpu_rows);
 	return cpu_rows ? 0 : -ENOMEM;
 }
 
-void rows_exit(void)
+void hwpmc_rows_exit(void)
 {
 	free_percpu(cpu_rows);
 }
@@ -47,12 +47,12 @@ static u32 *use_count(int cpu, u32 row)
 }
 
 /*
- * rows_take - one more PMC uses @row
+ * hwpmc_rows_take - one more PMC uses @row
  * @cpu: the only CPU on which it does, or negative: all CPUs
  *
  * Returns false if the row is disabled there.
  */
-bool rows_take(int cpu, u32 row)
+bool hwpmc_rows_take(int cpu, u32 row)
 {
 	bool disabled;
 
@@ -65,21 +65,21 @@ bool rows_take(int cpu, u32 row)
 	return !disabled;
 }
 
-void rows_put(int cpu, u32 row)
+void hwpmc_rows_put(int cpu, u32 row)
 {
 	spin_lock(&rows_lock);
 	WARN_ON_ONCE(!(*use_count(cpu, row))--);
 	spin_unlock(&rows_lock);
 }
 
-void rows_disabled(int cpu, unsigned long *map)
+void hwpmc_rows_disabled(int cpu, unsigned long *map)
 {
 	spin_lock(&rows_lock);
 	bitmap_copy(map, per_cpu_ptr(cpu_rows, cpu)->disabled, HWPMC_NROW);
 	spin_unlock(&rows_lock);
 }
 
-static int disable(int cpu, u32 row)
+static int row_disable(int cpu, u32 row)
 {
 	struct cpu_rows *rows = per_cpu_ptr(cpu_rows, cpu);
 	int err = 0;
@@ -93,7 +93,7 @@ static int disable(int cpu, u32 row)
 	return err;
 }
 
-static void enable(int cpu, u32 row)
+static void row_enable(int cpu, u32 row)
 {
 	spin_lock(&rows_lock);
 	if (__test_and_clear_bit(row, per_cpu_ptr(cpu_rows, cpu)->disabled))
@@ -102,7 +102,7 @@ static void enable(int cpu, u32 row)
 }
 
 /* Checks a CPU number of the user: EINVAL out of range, ENXIO if offline. */
-int rows_check_cpu(int cpu)
+int hwpmc_rows_check_cpu(int cpu)
 {
 	if (cpu < 0 || cpu >= (int)nr_cpu_ids || !cpu_possible(cpu))
 		return -EINVAL;
@@ -110,15 +110,15 @@ int rows_check_cpu(int cpu)
 }
 
 /* The order of the checks is part of the interface. */
-int rows_admin(const struct hwpmc_owner *o, const struct hwpmc_admin *a)
+int hwpmc_rows_admin(const struct hwpmc_owner *o, const struct hwpmc_admin *a)
 {
 	int err;
 
-	if (!access_admin(o))
+	if (!hwpmc_access_admin(o))
 		return -EPERM;
 	if (a->reserved)
 		return -EINVAL;
-	err = rows_check_cpu(a->cpu);
+	err = hwpmc_rows_check_cpu(a->cpu);
 	if (err)
 		return err;
 	if (a->state != HWPMC_STATE_DISABLED && a->state != HWPMC_STATE_FREE)
@@ -126,7 +126,7 @@ int rows_admin(const struct hwpmc_owner *o, const struct hwpmc_admin *a)
 	if (a->row >= HWPMC_NROW)
 		return -EINVAL;
 	if (a->state == HWPMC_STATE_DISABLED)
-		return disable(a->cpu, a->row);
-	enable(a->cpu, a->row);
+		return row_disable(a->cpu, a->row);
+	row_enable(a->cpu, a->row);
 	return 0;
 }

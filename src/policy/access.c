@@ -14,10 +14,10 @@
  * must be allowed to the caller as well.
  *
  * An answer holds until the target execs or changes its credentials.  For exec,
- * access_hold() blocks it until the target's counters are in place.  Later, perf
+ * hwpmc_access_hold() blocks it until the target's counters are in place. Later, perf
  * removes all counters from a process that execs a program that may not be
  * inspected (set-uid, set-gid, file capabilities, not readable).  Code that puts
- * counters back, or follows into a child, calls access_still() first.  After
+ * counters back, or follows into a child, calls hwpmc_access_still() first.  After
  * setuid(2) and the like the target stays attached, as with perf and ptrace.
  */
 #include <linux/capability.h>
@@ -33,28 +33,28 @@
 #include "pmc/pmc.h"
 #include "trace.h"
 
-static int refuse(const struct hwpmc_owner *o, const char *why)
+static int access_refuse(const struct hwpmc_owner *o, const char *why)
 {
 	trace_hwpmc_refusal(o, why, -EPERM);
 	return -EPERM;
 }
 
 /* May the opener profile the kernel? */
-bool pmc_privileged(const struct hwpmc_owner *o)
+bool hwpmc_access_privileged(const struct hwpmc_owner *o)
 {
 	return file_ns_capable(o->file, &init_user_ns, CAP_PERFMON) ||
 	       file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
 /* May the opener see what all processes do in user mode? */
-bool access_system(const struct hwpmc_owner *o)
+bool hwpmc_access_system(const struct hwpmc_owner *o)
 {
 	return o->cred->user_ns == &init_user_ns &&
-	       (param_unprivileged() || pmc_privileged(o));
+	       (hwpmc_param_unprivileged() || hwpmc_access_privileged(o));
 }
 
 /* May the opener change settings that apply to all owners? */
-bool access_admin(const struct hwpmc_owner *o)
+bool hwpmc_access_admin(const struct hwpmc_owner *o)
 {
 	return file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN);
 }
@@ -69,36 +69,36 @@ static int access_breakpoint(const struct hwpmc_owner *o,
 			     const struct hwpmc_allocate *a)
 {
 	if (a->type != PERF_TYPE_BREAKPOINT || is_user_only(a) ||
-	    access_admin(o))
+	    hwpmc_access_admin(o))
 		return 0;
-	return refuse(o, "breakpoint in the kernel");
+	return access_refuse(o, "breakpoint in the kernel");
 }
 
 /*
- * access_allocate - may this PMC be allocated?
+ * hwpmc_access_allocate - may this PMC be allocated?
  *
  * An unprivileged opener may not profile the kernel, nor use event sources that
  * show more than its own processes.  The administrator enables system modes.
  */
-int access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a)
+int hwpmc_access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a)
 {
-	if (mode_is_system(a->mode) && !access_system(o))
-		return refuse(o, "system mode without privilege");
-	if (pmc_privileged(o))
+	if (mode_is_system(a->mode) && !hwpmc_access_system(o))
+		return access_refuse(o, "system mode without privilege");
+	if (hwpmc_access_privileged(o))
 		return access_breakpoint(o, a);
 	if (a->caps & HWPMC_CAP_SYSTEM)
-		return refuse(o, "kernel mode without privilege");
+		return access_refuse(o, "kernel mode without privilege");
 	/* a table chooses which stack words are read, on any process' stack */
 	if (mode_is_system(a->mode) && (a->flags & HWPMC_F_UNWIND))
-		return refuse(o, "unwind tables without privilege");
-	if (source_is_private(a->type, a->config, a->mode))
-		return refuse(o, "event source without privilege");
+		return access_refuse(o, "unwind tables without privilege");
+	if (hwpmc_source_is_private(a->type, a->config, a->mode))
+		return access_refuse(o, "event source without privilege");
 	a->caps |= HWPMC_CAP_USER;
 	return 0;
 }
 
 /* -EPERM: lockdown denies kernel data even to a privileged opener. */
-int access_locked(void)
+int hwpmc_access_locked(void)
 {
 	return security_locked_down(LOCKDOWN_PERF);
 }
@@ -121,18 +121,18 @@ static int perf_allows(bool system, bool tracepoint)
 }
 
 /*
- * access_perf - would perf_event_open() admit both the caller and the opener?
+ * hwpmc_access_perf - would perf_event_open() admit both the caller and the opener?
  *
  * Checked only if the parameter perf_rules is set; never weaker than perf's check.
  * May sleep.
  */
-int access_perf(struct hwpmc_owner *o, bool system, bool tracepoint)
+int hwpmc_access_perf(struct hwpmc_owner *o, bool system, bool tracepoint)
 {
 	const struct cred *old;
 	int err;
 
 	might_sleep();
-	if (!param_perf_rules())
+	if (!hwpmc_param_perf_rules())
 		return 0;
 	err = perf_allows(system, tracepoint);
 	if (err)
@@ -144,11 +144,12 @@ int access_perf(struct hwpmc_owner *o, bool system, bool tracepoint)
 }
 
 /* Does lockdown forbid this PMC? */
-int access_lockdown(const struct hwpmc_allocate *a)
+int hwpmc_access_lockdown(const struct hwpmc_allocate *a)
 {
-	if (is_user_only(a) && !source_is_private(a->type, a->config, a->mode))
+	if (is_user_only(a) &&
+	    !hwpmc_source_is_private(a->type, a->config, a->mode))
 		return 0;
-	return access_locked();
+	return hwpmc_access_locked();
 }
 
 /* The caller holds a reference to @cred; before 6.14 override_creds() takes one. */
@@ -193,7 +194,7 @@ static bool covers_groups(const struct cred *cred, const struct cred *t)
 }
 
 /* @cred may do everything that @t may do. */
-static bool covers(const struct cred *cred, const struct cred *t)
+static bool cred_covers(const struct cred *cred, const struct cred *t)
 {
 	return t->user_ns == cred->user_ns &&
 	       uid_eq(cred->euid, t->uid) && uid_eq(cred->euid, t->euid) &&
@@ -204,7 +205,8 @@ static bool covers(const struct cred *cred, const struct cred *t)
 }
 
 /* @cred may do everything that an owner opened by @opener may do. */
-static bool replaces(const struct cred *cred, const struct cred *opener)
+static bool cred_covers_opener(const struct cred *cred,
+			       const struct cred *opener)
 {
 	if (cred->user_ns == opener->user_ns) {
 		if (!cap_issubset(opener->cap_effective, cred->cap_effective) ||
@@ -218,7 +220,7 @@ static bool replaces(const struct cred *cred, const struct cred *opener)
 }
 
 /*
- * access_gate - may the caller use this descriptor?
+ * hwpmc_access_gate - may the caller use this descriptor?
  *
  * Returns 0, or -EPERM if the caller is weaker than the opener.  Called at each
  * ioctl and read(2), and nowhere else.
@@ -228,17 +230,17 @@ static bool replaces(const struct cred *cred, const struct cred *opener)
  * process of the opener's user namespace.  A caller in another user namespace must
  * have these capabilities.
  */
-int access_gate(const struct hwpmc_owner *o)
+int hwpmc_access_gate(const struct hwpmc_owner *o)
 {
 	const struct cred *cred = current_cred();
 
-	if (cred == o->cred || replaces(cred, o->cred))
+	if (cred == o->cred || cred_covers_opener(cred, o->cred))
 		return 0;
-	return refuse(o, "holder weaker than the opener");
+	return access_refuse(o, "holder weaker than the opener");
 }
 
 /* May @cred inspect every process of the system? */
-bool access_traces_all(const struct cred *cred)
+bool hwpmc_access_traces_all(const struct cred *cred)
 {
 	return may_trace_all(cred, &init_user_ns);
 }
@@ -256,7 +258,7 @@ struct target {
 };
 
 /* False: the process has ended, or has no memory left. */
-static bool target_get(struct target *t, struct task_struct *task)
+static bool access_get_target(struct target *t, struct task_struct *task)
 {
 	struct task_struct *thread;
 	bool found = false;
@@ -281,7 +283,7 @@ static bool target_get(struct target *t, struct task_struct *task)
 	return found;
 }
 
-static void target_put(struct target *t)
+static void access_put_target(struct target *t)
 {
 	put_user_ns(t->ns);
 }
@@ -309,7 +311,7 @@ static bool may_look(const struct cred *cred, const struct target *t,
 		if (its == last)
 			continue;
 		last = its;
-		yes = (as_user && covers(cred, its)) ||
+		yes = (as_user && cred_covers(cred, its)) ||
 		      may_trace_all(cred, its->user_ns);
 		if (!yes)
 			break;
@@ -337,9 +339,9 @@ static bool is_kin(struct task_struct *task)
 }
 
 /*
- * access_attach - may the caller attach a PMC of @o to @task's process?
+ * hwpmc_access_attach - may the caller attach a PMC of @o to @task's process?
  *
- * Process context, under owner->mutex and access_hold() of @task, which is
+ * Process context, under owner->mutex and hwpmc_access_hold() of @task, which is
  * referenced.  Returns 0, -EPERM, or -ESRCH for a process that has ended.
  *
  * Both the caller and the opener must satisfy one of two rules.  Either: have
@@ -349,61 +351,62 @@ static bool is_kin(struct task_struct *task)
  * memory.  By the second rule the caller must also be in the process or in one of
  * its ancestors.  The caller's rules do not apply to its own process.
  */
-int access_attach(struct hwpmc_owner *o, struct task_struct *task)
+int hwpmc_access_attach(struct hwpmc_owner *o, struct task_struct *task)
 {
 	bool self = same_thread_group(task, current);
 	struct target t;
 	bool yes;
 
 	lockdep_assert_held(&o->mutex);
-	if (!target_get(&t, task))
+	if (!access_get_target(&t, task))
 		return -ESRCH;
 	yes = (self || may_look(current_cred(), &t, is_kin(task), false)) &&
 	      may_look(o->cred, &t, true, self);
-	target_put(&t);
-	return yes ? 0 : refuse(o, "process out of reach");
+	access_put_target(&t);
+	return yes ? 0 : access_refuse(o, "process out of reach");
 }
 
 /*
- * access_still - may PMCs of @o stay on @task's process after exec or fork?
+ * hwpmc_access_still - may PMCs of @o stay on @task's process after exec or fork?
  *
  * Process context; @task is current, or referenced.  Descent is not checked again:
- * the caller of access_attach() may have ended, and so may parents.
+ * the caller of hwpmc_access_attach() may have ended, and so may parents.
  */
-bool access_still(struct hwpmc_owner *o, struct task_struct *task)
+bool hwpmc_access_still(struct hwpmc_owner *o, struct task_struct *task)
 {
 	struct target t;
 	bool yes;
 
-	if (!target_get(&t, task))
+	if (!access_get_target(&t, task))
 		return false;
 	yes = may_look(o->cred, &t, true, false);
-	target_put(&t);
+	access_put_target(&t);
 	return yes;
 }
 
 /*
- * access_hold - keep @task's process from exec until access_release()
+ * hwpmc_access_hold - keep @task's process from exec until hwpmc_access_release()
  *
- * Held from before access_attach() until the counters exist, as in
+ * Held from before hwpmc_access_attach() until the counters exist, as in
  * perf_event_open().  Returns -EINTR if interrupted.  Called under owner->mutex;
  * mmap_lock, perf's locks and cpus_read_lock may be taken while it is held.
  *
  * The wait is interruptible: a process in exec releases its old memory, and may
  * have to write mapped pages to a file server that does not answer.
  */
-int access_hold(struct task_struct *task)
+int hwpmc_access_hold(struct task_struct *task)
 {
 	return down_read_interruptible(&task->signal->exec_update_lock);
 }
 
-/* Like access_hold(), for callers that must not wait: false during an exec. */
-bool access_try_hold(struct task_struct *task)
+/* Like hwpmc_access_hold(), for callers that must not wait: false during an exec.
+ */
+bool hwpmc_access_try_hold(struct task_struct *task)
 {
 	return down_read_trylock(&task->signal->exec_update_lock);
 }
 
-void access_release(struct task_struct *task)
+void hwpmc_access_release(struct task_struct *task)
 {
 	up_read(&task->signal->exec_update_lock);
 }

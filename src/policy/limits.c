@@ -126,9 +126,10 @@ out:
 	return first;
 }
 
-static bool charge(struct limit_account *a, enum limit_kind kind, u64 n)
+static bool limit_charge_account(struct limit_account *a, enum limit_kind kind,
+				 u64 n)
 {
-	s64 max = param_limit(kind), used = atomic64_read(&a->used[kind]);
+	s64 max = hwpmc_param_limit(kind), used = atomic64_read(&a->used[kind]);
 
 	do {
 		if (used + (s64)n > max)
@@ -137,43 +138,44 @@ static bool charge(struct limit_account *a, enum limit_kind kind, u64 n)
 	return true;
 }
 
-static void release(struct limit_account *a, enum limit_kind kind, u64 n)
+static void limit_release_account(struct limit_account *a, enum limit_kind kind,
+				  u64 n)
 {
 	WARN_ON_ONCE(atomic64_sub_return(n, &a->used[kind]) < 0);
 }
 
 /*
- * limit_charge - charge @o for @n more of @kind
+ * hwpmc_limit_charge - charge @o for @n more of @kind
  *
  * -EDQUOT: that exceeds the limit of its user, or of the creator of the user's
  * namespace.  Any context.
  */
-int limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
+int hwpmc_limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 {
 	struct limit_account *a, *done;
 
 	for (a = o->account; a; a = a->parent)
-		if (!charge(a, kind, n))
+		if (!limit_charge_account(a, kind, n))
 			break;
 	if (!a)
 		return 0;
 	for (done = o->account; done != a; done = done->parent)
-		release(done, kind, n);
+		limit_release_account(done, kind, n);
 	trace_hwpmc_refusal(o, limit_names[kind], -EDQUOT);
 	return -EDQUOT;
 }
 
 /* Releases exactly what was charged.  Any context. */
-void limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
+void hwpmc_limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 {
 	struct limit_account *a;
 
 	for (a = o->account; a; a = a->parent)
-		release(a, kind, n);
+		limit_release_account(a, kind, n);
 }
 
 /* @cost: time in nanoseconds; returns how much of it is still to be paid off. */
-static u64 spend(struct limit_account *a, s64 now, s64 cost)
+static u64 limit_spend_time(struct limit_account *a, s64 now, s64 cost)
 {
 	s64 rested = atomic64_read(&a->rested), then;
 
@@ -184,36 +186,36 @@ static u64 spend(struct limit_account *a, s64 now, s64 cost)
 }
 
 /*
- * limit_run - @o's writer thread has run for @ran nanoseconds
+ * hwpmc_limit_run - @o's writer thread has run for @ran nanoseconds
  *
  * Returns how long the thread must sleep.  All writer threads of an account
  * together use no more CPU time than their share.  Any context.
  */
-u64 limit_run(struct hwpmc_owner *o, u64 ran)
+u64 hwpmc_limit_run(struct hwpmc_owner *o, u64 ran)
 {
-	u64 cost = div_u64(ran * 100, param_cpu_percent()), wait = 0;
+	u64 cost = div_u64(ran * 100, hwpmc_param_cpu_percent()), wait = 0;
 	s64 now = ktime_get_ns();
 	struct limit_account *a;
 
 	for (a = o->account; a; a = a->parent)
-		wait = max(wait, spend(a, now, cost));
+		wait = max(wait, limit_spend_time(a, now, cost));
 	return wait;
 }
 
 /*
- * limit_open - charge for a new owner, opened by the caller
+ * hwpmc_limit_open - charge for a new owner, opened by the caller
  *
  * -EMFILE: too many owners.  After this error and -ENOMEM nothing needs to be
  * undone.
  */
-int limit_open(struct hwpmc_owner *o)
+int hwpmc_limit_open(struct hwpmc_owner *o)
 {
 	if (perfmon_capable())
 		return 0;
 	o->account = get_account(o->cred->user_ns, o->cred->uid);
 	if (!o->account)
 		return -ENOMEM;
-	if (limit_charge(o, LIMIT_OWNERS, 1)) {
+	if (hwpmc_limit_charge(o, LIMIT_OWNERS, 1)) {
 		put_account(o->account);
 		return -EMFILE;
 	}
@@ -221,13 +223,13 @@ int limit_open(struct hwpmc_owner *o)
 }
 
 /* The device is closed; the owner may stay for a while, with its charges. */
-void limit_close(struct hwpmc_owner *o)
+void hwpmc_limit_close(struct hwpmc_owner *o)
 {
-	limit_release(o, LIMIT_OWNERS, 1);
+	hwpmc_limit_release(o, LIMIT_OWNERS, 1);
 }
 
 /* The owner has no charges any more. */
-void limit_forget(struct hwpmc_owner *o)
+void hwpmc_limit_forget(struct hwpmc_owner *o)
 {
 	if (o->account)
 		put_account(o->account);

@@ -100,8 +100,8 @@ module_param(max_cpu, uint, 0644);
 MODULE_PARM_DESC(max_cpu,
 		 "per cent of a CPU for the writing threads of a user without CAP_PERFMON, 1..1048576 (100)");
 
-static void check(const char *name, unsigned int *value, bool good,
-		  unsigned int def)
+static void params_check_one(const char *name, unsigned int *value, bool good,
+			     unsigned int def)
 {
 	if (good)
 		return;
@@ -110,56 +110,61 @@ static void check(const char *name, unsigned int *value, bool good,
 }
 
 /* Module load, before any parameter is read. */
-void params_check(void)
+void hwpmc_params_check(void)
 {
-	check("callchaindepth", &callchaindepth,
-	      callchaindepth >= 1 && callchaindepth <= PMCLOG_CHAIN_MAX,
-	      DEF_CHAIN_DEPTH);
-	check("ringsize", &ringsize,
-	      ringsize >= 16 && ringsize <= 65536 && is_power_of_2(ringsize),
-	      DEF_RING_KIB);
-	check("logbuffersize", &logbuffersize,
-	      logbuffersize >= 1 && logbuffersize <= 16384, DEF_BUFFER_KIB);
-	check("mincount", &mincount, mincount >= 1 && mincount <= 1000000000,
-	      DEF_MINCOUNT);
-	check("max_owners", &max_owners, max_owners <= MAX_COUNT, DEF_OWNERS);
-	check("max_pmcs", &max_pmcs, max_pmcs <= MAX_COUNT, DEF_PMCS);
-	check("max_ringmem", &max_ringmem, max_ringmem <= MAX_COUNT,
-	      DEF_RING_MIB);
-	check("max_counters", &max_counters, max_counters <= MAX_COUNT,
-	      DEF_COUNTERS);
-	check("max_cpu", &max_cpu, max_cpu >= 1 && max_cpu <= MAX_COUNT,
-	      DEF_CPU);
+	params_check_one("callchaindepth", &callchaindepth,
+			 callchaindepth >= 1 &&
+				 callchaindepth <= PMCLOG_CHAIN_MAX,
+			 DEF_CHAIN_DEPTH);
+	params_check_one("ringsize", &ringsize,
+			 ringsize >= 16 && ringsize <= 65536 &&
+				 is_power_of_2(ringsize),
+			 DEF_RING_KIB);
+	params_check_one("logbuffersize", &logbuffersize,
+			 logbuffersize >= 1 && logbuffersize <= 16384,
+			 DEF_BUFFER_KIB);
+	params_check_one("mincount", &mincount,
+			 mincount >= 1 && mincount <= 1000000000, DEF_MINCOUNT);
+	params_check_one("max_owners", &max_owners, max_owners <= MAX_COUNT,
+			 DEF_OWNERS);
+	params_check_one("max_pmcs", &max_pmcs, max_pmcs <= MAX_COUNT,
+			 DEF_PMCS);
+	params_check_one("max_ringmem", &max_ringmem, max_ringmem <= MAX_COUNT,
+			 DEF_RING_MIB);
+	params_check_one("max_counters", &max_counters,
+			 max_counters <= MAX_COUNT, DEF_COUNTERS);
+	params_check_one("max_cpu", &max_cpu,
+			 max_cpu >= 1 && max_cpu <= MAX_COUNT, DEF_CPU);
 }
 
-unsigned int param_chain_depth(void)
+unsigned int hwpmc_param_chain_depth(void)
 {
 	return callchaindepth;
 }
 
-u32 param_ring_bytes(void)
+u32 hwpmc_param_ring_bytes(void)
 {
 	return ringsize << 10;
 }
 
-u32 param_buffer_bytes(void)
+u32 hwpmc_param_buffer_bytes(void)
 {
 	return max_t(u32, logbuffersize << 10, MIN_BUFFER);
 }
 
-bool param_unprivileged(void)
+bool hwpmc_param_unprivileged(void)
 {
 	/* param_set_bool() writes this without WRITE_ONCE() */
 	return data_race(unprivileged_syspmcs);
 }
 
-bool param_perf_rules(void)
+bool hwpmc_param_perf_rules(void)
 {
 	return READ_ONCE(perf_rules);
 }
 
 /* Any context.  param_set_uint() writes these without WRITE_ONCE(). */
-s64 param_limit(enum limit_kind kind)
+s64 hwpmc_param_limit(enum limit_kind kind)
 {
 	switch (kind) {
 	case LIMIT_OWNERS:
@@ -175,8 +180,8 @@ s64 param_limit(enum limit_kind kind)
 	}
 }
 
-/* Any context.  As param_limit(). */
-u32 param_cpu_percent(void)
+/* Any context.  As hwpmc_param_limit(). */
+u32 hwpmc_param_cpu_percent(void)
 {
 	return clamp_t(u32, data_race(max_cpu), 1, MAX_COUNT);
 }
@@ -185,7 +190,7 @@ u32 param_cpu_percent(void)
  * Shortest period: keeps an event from overloading the machine; 1 for rare
  * events.
  */
-u64 param_min_period(const struct perf_event_attr *attr)
+u64 hwpmc_param_min_period(const struct perf_event_attr *attr)
 {
 	switch (attr->type) {
 	case PERF_TYPE_SOFTWARE:

@@ -17,7 +17,7 @@ static DEFINE_MUTEX(owners_mutex);
 static LIST_HEAD(owners);		/* owners_mutex */
 static struct hwpmc_driverstats gone;	/* owners_mutex; of closed owners */
 
-void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s)
+void hwpmc_stats_read_count(struct pmc_count *c, const struct pmc_stat *s)
 {
 	unsigned int i;
 
@@ -41,7 +41,7 @@ void pmc_count_read(struct pmc_count *c, const struct pmc_stat *s)
 	c->throttled = local64_read(&s->throttled);
 }
 
-void account_add_count(struct pmclog_account *a, const struct pmc_count *c)
+void hwpmc_stats_add_count(struct pmclog_account *a, const struct pmc_count *c)
 {
 	unsigned int i;
 
@@ -69,12 +69,12 @@ static void account_combine(struct pmclog_account *a,
 		to[i] += sign * from[i];
 }
 
-void account_add(struct pmclog_account *a, const struct pmclog_account *b)
+void hwpmc_stats_add_account(struct pmclog_account *a, const struct pmclog_account *b)
 {
 	account_combine(a, b, 1);
 }
 
-void account_sub(struct pmclog_account *a, const struct pmclog_account *b)
+void hwpmc_stats_sub_account(struct pmclog_account *a, const struct pmclog_account *b)
 {
 	account_combine(a, b, -1ULL);
 }
@@ -87,15 +87,15 @@ static void sum_pmcs(struct hwpmc_owner *o, struct pmclog_account *a)
 	unsigned int row, cpu;
 
 	mutex_lock(&o->fold_mutex);
-	*a = o->log.retired;
+	*a = o->log.acct.retired;
 	for_each_pmc(o, row, pmc) {
 		for_each_possible_cpu(cpu) {
 			struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
 
 			if (!pc)
 				continue;
-			pmc_count_read(&count, &pc->stat);
-			account_add_count(a, &count);
+			hwpmc_stats_read_count(&count, &pc->stat);
+			hwpmc_stats_add_count(a, &count);
 		}
 		cond_resched();
 	}
@@ -115,11 +115,11 @@ static void sum_rings(struct hwpmc_owner *o, struct pmclog_account *a)
 		a->proc_dropped += READ_ONCE(or->proc_dropped);
 		a->late_answered += READ_ONCE(or->late_answered);
 	}
-	a->proc_dropped += atomic64_read(&o->noring_dropped);
+	a->proc_dropped += atomic64_read(&o->noring.dropped);
 }
 
-/* stats_owner - an owner's statistics; exact while it produces nothing */
-void stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
+/* hwpmc_stats_owner - an owner's statistics; exact while it produces nothing */
+void hwpmc_stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
 {
 	struct hwpmc_log *log = &o->log;
 	struct pmclog_account *a = &st->account;
@@ -128,26 +128,26 @@ void stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
 
 	memset(st, 0, sizeof(*st));
 	/* read before the committed count, so that in_rings is not negative */
-	written = atomic64_read(&log->written);
-	discarded = atomic64_read(&log->discarded);
+	written = atomic64_read(&log->totals.written);
+	discarded = atomic64_read(&log->totals.discarded);
 	smp_rmb();
 	sum_pmcs(o, a);
 	sum_rings(o, a);
 	a->written = written;
 	a->discarded = discarded;
 	a->in_rings = a->committed - a->written - a->discarded;
-	a->made = atomic64_read(&log->made_total);
+	a->made = atomic64_read(&log->totals.made);
 	st->intr_processed = a->committed;
 	st->intr_ignored = a->filtered;
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
 		st->intr_bufferfull += a->dropped[i];
-	st->syscalls = atomic64_read(&o->syscalls);
-	st->syscall_errors = atomic64_read(&o->syscall_errors);
-	st->buffer_requests = atomic64_read(&o->ring_requests);
-	st->buffer_requests_failed = atomic64_read(&o->ring_failures);
-	st->log_sweeps = atomic64_read(&log->sweeps);
-	st->bytes_written = atomic64_read(&log->bytes);
-	st->records_written = atomic64_read(&log->records);
+	st->syscalls = atomic64_read(&o->calls.done);
+	st->syscall_errors = atomic64_read(&o->calls.failed);
+	st->buffer_requests = atomic64_read(&o->calls.ring_requests);
+	st->buffer_requests_failed = atomic64_read(&o->calls.ring_failures);
+	st->log_sweeps = atomic64_read(&log->totals.sweeps);
+	st->bytes_written = atomic64_read(&log->totals.bytes);
+	st->records_written = atomic64_read(&log->totals.records);
 	st->log_errno = -READ_ONCE(log->error);
 }
 
@@ -164,10 +164,10 @@ static void stats_combine(struct hwpmc_driverstats *to,
 	to->log_sweeps += from->log_sweeps;
 	to->bytes_written += from->bytes_written;
 	to->records_written += from->records_written;
-	account_add(&to->account, &from->account);
+	hwpmc_stats_add_account(&to->account, &from->account);
 }
 
-void stats_add_owner(struct hwpmc_owner *o)
+void hwpmc_stats_add_owner(struct hwpmc_owner *o)
 {
 	mutex_lock(&owners_mutex);
 	list_add(&o->node, &owners);
@@ -175,11 +175,11 @@ void stats_add_owner(struct hwpmc_owner *o)
 }
 
 /* The last reference to @o is dropped: its statistics are added to @gone. */
-void stats_remove_owner(struct hwpmc_owner *o)
+void hwpmc_stats_remove_owner(struct hwpmc_owner *o)
 {
 	struct hwpmc_driverstats st;
 
-	stats_owner(o, &st);
+	hwpmc_stats_owner(o, &st);
 	mutex_lock(&owners_mutex);
 	list_del(&o->node);
 	stats_combine(&gone, &st);
@@ -187,7 +187,7 @@ void stats_remove_owner(struct hwpmc_owner *o)
 }
 
 /* @fn: called under owners_mutex; may take the owner's fold_mutex */
-void stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
+void hwpmc_stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
 			  void *arg)
 {
 	struct hwpmc_owner *o;
@@ -200,7 +200,7 @@ void stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
 	mutex_unlock(&owners_mutex);
 }
 
-void stats_module(struct hwpmc_driverstats *st)
+void hwpmc_stats_module(struct hwpmc_driverstats *st)
 {
 	struct hwpmc_driverstats one;
 	struct hwpmc_owner *o;
@@ -208,7 +208,7 @@ void stats_module(struct hwpmc_driverstats *st)
 	mutex_lock(&owners_mutex);
 	*st = gone;
 	list_for_each_entry(o, &owners, node) {
-		stats_owner(o, &one);
+		hwpmc_stats_owner(o, &one);
 		stats_combine(st, &one);
 	}
 	mutex_unlock(&owners_mutex);

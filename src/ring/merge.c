@@ -11,22 +11,22 @@
 #include "merge.h"
 
 /*
- * merge_look_begin - first half of a look at a ring
+ * hwpmc_merge_look_begin - first half of a look at a ring
  *
  * The caller has read the clock of the pass and executed a full barrier.
  * Producer counters that the caller reads between the halves are exact if
- * merge_look_end() returns true.
+ * hwpmc_merge_look_end() returns true.
  */
-u64 merge_look_begin(struct merge_src *s)
+u64 hwpmc_merge_look_begin(struct merge_src *s)
 {
 	return ring_read_acquire(&s->ring->state);		/* pairs with C */
 }
 
 /*
  * Returns true, and sets the snapshot, if no producer ran since
- * merge_look_begin().
+ * hwpmc_merge_look_begin().
  */
-bool merge_look_end(struct merge_src *s, u64 state, u64 now)
+bool hwpmc_merge_look_end(struct merge_src *s, u64 state, u64 now)
 {
 	u64 head = ring_read(&s->ring->head);
 
@@ -43,7 +43,7 @@ bool merge_look_end(struct merge_src *s, u64 state, u64 now)
  * Snapshot of a ring that has a producer at every look: only what is certainly
  * published is taken, and what the last look found still holds.
  */
-void merge_look_busy(struct merge_src *s)
+void hwpmc_merge_look_busy(struct merge_src *s)
 {
 	struct hwpmc_ring *r = s->ring;
 	u64 pos = ring_read(&r->tail);
@@ -65,7 +65,7 @@ void merge_look_busy(struct merge_src *s)
 	s->snap.quiet = false;
 }
 
-u64 merge_horizon(const struct merge *m, u64 now)
+u64 hwpmc_merge_horizon(const struct merge *m, u64 now)
 {
 	u64 horizon = now;
 	unsigned int i;
@@ -98,7 +98,7 @@ static void sift_down(struct merge *m, unsigned int i)
 	m->heap[i] = s;
 }
 
-static void heapify(struct merge *m)
+static void merge_heapify(struct merge *m)
 {
 	unsigned int i;
 
@@ -117,16 +117,16 @@ static void heapify(struct merge *m)
 }
 
 /*
- * merge_run - emit and consume the records with a stamp of at most @upto
+ * hwpmc_merge_run - emit and consume the records with a stamp of at most @upto
  *
- * @upto must not be above merge_horizon().  Returns the number of records.
+ * @upto must not be above hwpmc_merge_horizon().  Returns the number of records.
  * @emit may sleep; it no longer uses the payload when it returns.
  */
-u64 merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg)
+u64 hwpmc_merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg)
 {
 	u64 count = 0;
 
-	heapify(m);
+	merge_heapify(m);
 	while (m->live) {
 		struct merge_src *s = m->heap[0];
 		struct ring_rec *rec = s->rec;
@@ -149,7 +149,7 @@ u64 merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg)
 }
 
 /* Returns true if all records that the last look found are consumed. */
-bool merge_empty(const struct merge *m)
+bool hwpmc_merge_empty(const struct merge *m)
 {
 	unsigned int i;
 

@@ -7,7 +7,7 @@
 /**
  * struct merge_src - one ring in a merge
  * @ring:  NULL: no ring on this CPU
- * @snap:  set by merge_look_end() or merge_look_busy()
+ * @snap:  set by hwpmc_merge_look_end() or hwpmc_merge_look_busy()
  * @rec:   next record, not consumed yet
  */
 struct merge_src {
@@ -32,12 +32,13 @@ struct merge {
 typedef void (*merge_emit_fn)(void *arg, unsigned int src, u32 kind,
 			      struct ring_stamp *payload, u32 len);
 
-/* Begins a look at a ring; returns the state word for merge_look_end(). */
-u64 merge_look_begin(struct merge_src *s);
-bool merge_look_end(struct merge_src *s, u64 state, u64 now);
-void merge_look_busy(struct merge_src *s);
-u64 merge_horizon(const struct merge *m, u64 now);
-u64 merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg);
-bool merge_empty(const struct merge *m);
+/* Begins a look at a ring; returns the state word for hwpmc_merge_look_end().
+ */
+u64 hwpmc_merge_look_begin(struct merge_src *s);
+bool hwpmc_merge_look_end(struct merge_src *s, u64 state, u64 now);
+void hwpmc_merge_look_busy(struct merge_src *s);
+u64 hwpmc_merge_horizon(const struct merge *m, u64 now);
+u64 hwpmc_merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg);
+bool hwpmc_merge_empty(const struct merge *m);
 
 #endif /* HWPMC_MERGE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The layout of frames of user code: for the overflow handler, which must not fault
- * (chain_user.c), and for the return to user mode, which may (chain_late.c).
+ * (chain_user.c), and for the return to user mode, which may (chain_deferred.c).
  */
 #ifndef HWPMC_CHAIN_FRAME_H
 #define HWPMC_CHAIN_FRAME_H
@@ -133,12 +133,11 @@ static inline struct pt_regs *user_regs(void)
 
 /*
  * An NMI may hit while the kernel switches mms: then the memory of another process
- * is present, or none.  copy_from_user_nofault() detects this.
+ * is present, or none.  copy_from_user_nofault () detects this.
  */
 static inline bool user_memory_is_there(unsigned long addr)
 {
 	u64 word;
-
 	return !in_nmi() ||
 	       !copy_from_user_nofault(&word, (void __user *)addr, sizeof(word));
 }

@@ -49,15 +49,17 @@ static unsigned int chain_from_caller(u64 *pc, unsigned int max,
 	return 1 + unwind_rest(&u, pc + 1, max - 1, end);
 }
 
-unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
-			  struct chain_steps *steps, unsigned int *end)
+unsigned int hwpmc_chain_kernel_walk(u64 *pc, unsigned int max,
+				     struct pt_regs *regs,
+				     struct chain_cache *steps,
+				     unsigned int *end)
 {
 	struct unwind_state u;
 
 	if (!(regs->flags & X86_EFLAGS_FIXED))
 		return chain_from_caller(pc, max, regs, end);
 	if (steps)
-		return chain_by_steps(pc, max, regs, steps, end);
+		return hwpmc_chain_cache_walk(pc, max, regs, steps, end);
 	pc[0] = instruction_pointer(regs);
 	unwind_start(&u, current, regs, NULL);
 	return 1 + unwind_rest(&u, pc + 1, max - 1, end);
@@ -67,8 +69,10 @@ unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
  * The only exported unwinder starts in this function, so everything up to the
  * interrupted pc is cut off.  @pc has CHAIN_SLACK entries more than @max.
  */
-unsigned int chain_kernel(u64 *pc, unsigned int max, struct pt_regs *regs,
-			  struct chain_steps *steps, unsigned int *end)
+unsigned int hwpmc_chain_kernel_walk(u64 *pc, unsigned int max,
+				     struct pt_regs *regs,
+				     struct chain_cache *steps,
+				     unsigned int *end)
 {
 	unsigned long ip = instruction_pointer(regs);
 	unsigned int i, n;

@@ -4,7 +4,7 @@
  *
  * The overflow handler reads user memory where it is resident, if the process has
  * a map that is not stale.  Otherwise it defers the chain to the task, which walks
- * on its way to user mode (chain_late.c) with the same steps and may fault.
+ * on its way to user mode (chain_deferred.c) with the same steps and may fault.
  *
  * Code that no table covers (code made at run time, programs without tables) is
  * unwound by its frame pointer.
@@ -44,7 +44,7 @@ enum known {
 	KNOWN_NOT,		/* no rule can describe it; or it is not code */
 };
 
-struct rule_cache *rule_cache_new(int node)
+struct rule_cache *hwpmc_chain_tables_new_cache(int node)
 {
 	return kvzalloc_node(sizeof(struct rule_cache), GFP_KERNEL, node);
 }
@@ -52,7 +52,7 @@ struct rule_cache *rule_cache_new(int node)
 static enum known look_up(const struct unwind_map *map, u64 pc,
 			  const struct hwpmc_unwind_rule **rule)
 {
-	const struct unwind_area *a = unwind_map_area(map, pc);
+	const struct unwind_area *a = hwpmc_unwind_map_area(map, pc);
 	u64 at;
 
 	if (!a)
@@ -68,7 +68,8 @@ static enum known look_up(const struct unwind_map *map, u64 pc,
 		return KNOWN_LATER;
 	}
 	at = pc + a->bias;
-	*rule = at <= U32_MAX ? unwind_table_find(&a->object->table, at) : NULL;
+	*rule = at <= U32_MAX ? hwpmc_unwind_table_find(&a->object->table, at) :
+		NULL;
 	if (!*rule)
 		return KNOWN_GAP;
 	return (*rule)->cfa == HWPMC_CFA_UNTOLD ? KNOWN_NOT : KNOWN_RULE;
@@ -96,7 +97,7 @@ static enum known look_up_and_keep(const struct unwind_map *map, u64 pc,
 	return known;
 }
 
-static __always_inline u64 strip(u64 pc)
+static __always_inline u64 strip_pc(u64 pc)
 {
 	return strip_pac(pc);
 }
@@ -122,7 +123,7 @@ static bool read_faulting(void *arg, u64 addr, u64 *word)
 	return !copy_from_user(word, (const void __user *)addr, sizeof(*word));
 }
 
-static void begin(struct unwind_frame *f, struct pt_regs *regs)
+static void frame_begin(struct unwind_frame *f, struct pt_regs *regs)
 {
 	*f = (struct unwind_frame){
 		.pc = data_race(instruction_pointer(regs)),
@@ -151,7 +152,7 @@ by_frame_pointer(struct unwind_frame *f, enum known known, unwind_read read)
 		return UNWIND_NONSENSE;
 	if (!f->fp)
 		return known == KNOWN_RULE ? UNWIND_NONSENSE : UNWIND_TOP;
-	return unwind_step(f, &unwind_by_fp, read, NULL, strip);
+	return unwind_step(f, &unwind_by_fp, read, NULL, strip_pc);
 }
 
 static __always_inline enum unwind_result
@@ -162,7 +163,7 @@ step(struct unwind_frame *f, enum known known,
 
 	switch (known) {
 	case KNOWN_RULE:
-		res = unwind_step(f, rule, read, NULL, strip);
+		res = unwind_step(f, rule, read, NULL, strip_pc);
 		/* after a frame that was unwound by its frame pointer */
 		if (res == UNWIND_NONSENSE && !f->sp_known)
 			res = by_frame_pointer(f, known, read);
@@ -191,7 +192,7 @@ static __always_inline unsigned int end_of(enum unwind_result res)
 }
 
 /* Only a caller in code, and in user memory, is recorded. */
-static __always_inline bool is_caller(enum known known, u64 pc)
+static __always_inline bool is_user_caller(enum known known, u64 pc)
 {
 	return known != KNOWN_NOT && is_user_code(pc);
 }
@@ -236,7 +237,7 @@ static unsigned int walk_open(const struct unwind_map *map,
 				return n ?: 1;
 		}
 		res = UNWIND_NONSENSE;
-		if (n && !is_caller(known, f.pc))
+		if (n && !is_user_caller(known, f.pc))
 			break;
 		if (n == max) {
 			res = UNWIND_CALLER;
@@ -250,13 +251,14 @@ static unsigned int walk_open(const struct unwind_map *map,
 		recall_at(&w, &f, rule, usual);
 		if (usual)
 			res = unwind_step_usual(&f, rule, read_open, NULL,
-						strip);
+						strip_pc);
 		else
 			res = step(&f, known, rule, read_open);
 		if (res != UNWIND_CALLER)
 			break;
 		recall_left(&w);
-		n = recall_follow(&w, &f, pc, n, max, read_open, NULL, strip);
+		n = recall_follow(&w, &f, pc, n, max, read_open, NULL,
+				  strip_pc);
 	}
 	user_read_access_end();
 	recall_end(&w);
@@ -277,7 +279,7 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 	do {
 		known = look_up(map, f->pc - !f->exact, &rule);
 		res = UNWIND_NONSENSE;
-		if (n && !is_caller(known, f->pc))
+		if (n && !is_user_caller(known, f->pc))
 			break;
 		res = UNWIND_CALLER;
 		if (n == max)
@@ -290,13 +292,14 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 }
 
 /*
- * chain_tables - like chain_user(), by unwind tables
+ * hwpmc_chain_tables_walk - like hwpmc_chain_user_walk(), by unwind tables
  *
  * Overflow handler: see sample.c.
  */
-unsigned int chain_tables(const struct unwinder *u, struct rule_cache *cache,
-			  u64 *pc, unsigned int max, struct pt_regs *regs,
-			  unsigned int *end)
+unsigned int hwpmc_chain_tables_walk(const struct unwinder *u,
+				     struct rule_cache *cache, u64 *pc,
+				     unsigned int max, struct pt_regs *regs,
+				     unsigned int *end)
 {
 	const struct unwind_map *map;
 	struct unwind_frame f;
@@ -306,13 +309,13 @@ unsigned int chain_tables(const struct unwinder *u, struct rule_cache *cache,
 		regs = user_regs();
 	if (!regs || !data_race(user_mode(regs)) ||
 	    data_race(regs_are_32bit(regs)) || !max)
-		return chain_user(pc, max, regs, end);
-	begin(&f, regs);
+		return hwpmc_chain_user_walk(pc, max, regs, end);
+	frame_begin(&f, regs);
 	pc[0] = f.pc;
 	*end |= PMCLOG_CC_TABLES;
 	if (!may_fault_here())
 		goto later;
-	map = unwind_map_find(u, data_race(current->mm));
+	map = hwpmc_unwind_map_find(u, data_race(current->mm));
 	if (!cache || !map || READ_ONCE(map->stale) ||
 	    !user_memory_is_there(f.sp & ~7UL))
 		goto later;
@@ -326,22 +329,24 @@ later:
 }
 
 /*
- * chain_tables_late - the same in the task itself, on its way to user mode
+ * hwpmc_chain_tables_walk_deferred - the same in the task itself, on its way to user mode
  *
  * May sleep; creates the process' map if needed.  0: no map can be created.
  */
-unsigned int chain_tables_late(struct unwinder *u, u64 *pc, unsigned int max,
-			       struct pt_regs *regs, unsigned int *end)
+unsigned int hwpmc_chain_tables_walk_deferred(struct unwinder *u, u64 *pc,
+					      unsigned int max,
+					      struct pt_regs *regs,
+					      unsigned int *end)
 {
-	struct unwind_map *map = unwind_map_get(u, current->mm);
+	struct unwind_map *map = hwpmc_unwind_map_get(u, current->mm);
 	struct unwind_frame f;
 	unsigned int n;
 
 	if (!map)
 		return 0;
-	begin(&f, regs);
+	frame_begin(&f, regs);
 	*end |= PMCLOG_CC_TABLES;
 	n = walk_faulting(map, &f, pc, max, end);
-	unwind_map_put(map);
+	hwpmc_unwind_map_put(map);
 	return n;
 }

@@ -17,8 +17,8 @@
  * bounds the address under speculation too, because the word that is read is used
  * as an address again.
  */
-static unsigned int walk64(u64 *pc, unsigned int max, unsigned long fp,
-			   unsigned long below, unsigned int *end)
+static unsigned int user_walk64(u64 *pc, unsigned int max, unsigned long fp,
+				unsigned long below, unsigned int *end)
 {
 	const unsigned long top = FRAME64_TOP;
 	unsigned int n = 0;
@@ -31,6 +31,7 @@ static unsigned int walk64(u64 *pc, unsigned int max, unsigned long fp,
 		*end |= CUT(USER);
 		return 0;
 	}
+
 	faults_off();
 	if (!user_read_access_begin((void __user *)fp, TASK_SIZE_MAX - fp))
 		goto closed;
@@ -64,8 +65,8 @@ absent:
 	return n;
 }
 
-static unsigned int walk32(u64 *pc, unsigned int max, unsigned long fp,
-			   unsigned long below, unsigned int *end)
+static unsigned int user_walk32(u64 *pc, unsigned int max, unsigned long fp,
+				unsigned long below, unsigned int *end)
 {
 	struct frame32 f;
 	unsigned int n;
@@ -91,7 +92,7 @@ static unsigned int walk32(u64 *pc, unsigned int max, unsigned long fp,
 }
 
 /*
- * chain_user - the user part of the current task's chain
+ * hwpmc_chain_user_walk - the user part of the current task's chain
  * @regs: user registers, or NULL for those that it entered the kernel with
  * @end:  how the chain ends: CUT(USER) if the stack is not resident (it only has
  *	to be read later), or cut if the stack is deeper than @max
@@ -99,8 +100,8 @@ static unsigned int walk32(u64 *pc, unsigned int max, unsigned long fp,
  * The handler may interrupt the task while it changes its entry registers, for an
  * exec or a signal handler.  A chain from such mixed registers does no harm.
  */
-unsigned int chain_user(u64 *pc, unsigned int max, struct pt_regs *regs,
-			unsigned int *end)
+unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
+				   struct pt_regs *regs, unsigned int *end)
 {
 	unsigned long fp, below;
 	bool is32;
@@ -121,5 +122,6 @@ unsigned int chain_user(u64 *pc, unsigned int max, struct pt_regs *regs,
 	}
 	fp = data_race(first_frame(regs, is32));
 	below = data_race(user_stack_pointer(regs)) - 1;
-	return 1 + (is32 ? walk32 : walk64)(pc + 1, max - 1, fp, below, end);
+	return 1 + (is32 ? user_walk32 : user_walk64)(pc + 1, max - 1, fp, below,
+						      end);
 }

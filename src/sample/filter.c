@@ -143,11 +143,11 @@ static const struct kind {
 };
 
 /*
- * filter_refuses - is there a condition that the coming sample does not meet?
+ * hwpmc_filter_refuses - is there a condition that the coming sample does not meet?
  *
  * Runs in the overflow handler: see sample.c.
  */
-bool filter_refuses(const struct hwpmc_pmc *pmc, struct pt_regs *regs)
+bool hwpmc_filter_refuses(const struct hwpmc_pmc *pmc, struct pt_regs *regs)
 {
 	const struct pmc_filter *f;
 	unsigned int i, met = 0;
@@ -226,14 +226,14 @@ static struct pmc_filter *new_filter(const struct hwpmc_filter *a)
 }
 
 /*
- * filter_set - PMCFILTER; under owner->mutex
+ * hwpmc_filter_set - PMCFILTER; under owner->mutex
  *
  * EINVAL: the PMC does not sample, or a condition is invalid.  EBUSY: the PMC
  * runs.  E2BIG, EFAULT, ENOMEM; for a cgroup's fd EBADF, ENOENT, EOPNOTSUPP.
  */
-int filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a)
+int hwpmc_filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a)
 {
-	struct hwpmc_pmc *pmc = pmc_find(o, a->id);
+	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, a->id);
 	struct pmc_filter *f = NULL, *old;
 
 	if (IS_ERR(pmc))
@@ -257,7 +257,7 @@ int filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a)
 }
 
 /* The PMC is freed; its events are gone, and a grace period has passed since. */
-void filter_free(struct hwpmc_pmc *pmc)
+void hwpmc_filter_free(struct hwpmc_pmc *pmc)
 {
 	free_filter(rcu_dereference_protected(pmc->filter, true));
 }

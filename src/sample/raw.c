@@ -17,7 +17,7 @@
  * Bytes taken of the first part.  More than one part, or a special part, is
  * cut.
  */
-static u32 taken(const struct perf_raw_record *raw)
+static u32 raw_bytes_taken(const struct perf_raw_record *raw)
 {
 	return raw->frag.copy ? 0 : min_t(u32, raw->frag.size, PMCLOG_RAW_MAX);
 }
@@ -35,15 +35,15 @@ static u32 size_of(const struct perf_raw_record *raw)
 	return size;
 }
 
-/* Bytes that raw_fill() needs in the ring. */
-u32 raw_room(const struct perf_raw_record *raw)
+/* Bytes that hwpmc_raw_fill() needs in the ring. */
+u32 hwpmc_raw_room(const struct perf_raw_record *raw)
 {
-	return sizeof(struct ring_raw) + taken(raw);
+	return sizeof(struct ring_raw) + raw_bytes_taken(raw);
 }
 
-void raw_fill(struct ring_raw *r, const struct perf_raw_record *raw)
+void hwpmc_raw_fill(struct ring_raw *r, const struct perf_raw_record *raw)
 {
-	r->len = taken(raw);
+	r->len = raw_bytes_taken(raw);
 	r->size = size_of(raw);
 	memcpy(r->data, raw->frag.data, r->len);
 }

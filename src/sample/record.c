@@ -12,7 +12,7 @@
  * Wakes the writer thread once the ring is half full, unless a pass is already
  * requested.  Any context.
  */
-void ring_wake_if_needed(struct owner_ring *or)
+void hwpmc_record_wake_writer(struct owner_ring *or)
 {
 	struct hwpmc_ring *r = &or->ring;
 
@@ -32,35 +32,35 @@ static void note_lost(struct owner_ring *or, u32 pid, u64 now)
 	if (pid == PMCLOG_PID_KERNEL)
 		return;
 	/* if the list overflows, the thread dumps all processes */
-	WRITE_ONCE(or->lost[head % RING_NLOST], pid);	/* resync() */
+	WRITE_ONCE(or->lost[head % RING_NLOST], pid); /* drain_dump_lost() */
 	smp_store_release(&or->lost_head, head + 1);
 }
 
 /* A record of @pid could not be made in this context; counted as lost. */
-void record_lost(struct hwpmc_owner *o, u32 pid)
+void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid)
 {
 	struct owner_ring *or = owner_this_ring(o);
 	u64 entered;
 
 	if (!or) {
-		atomic64_inc(&o->noring_dropped);
+		atomic64_inc(&o->noring.dropped);
 		return;
 	}
 	entered = ring_enter(&or->ring);
 	note_lost(or, pid, ring_clock());
-	record_end(or, entered);
+	hwpmc_record_end(or, entered);
 }
 
 /*
- * record_begin - reserve room for a process record of @len bytes
+ * hwpmc_record_begin - reserve room for a process record of @len bytes
  * @pid: process to dump again if there is no room
- * @ring, @entered: out: for record_end()
+ * @ring, @entered: out: for hwpmc_record_end()
  *
- * Returns the payload, to be committed by record_end(), or NULL.  Only the
+ * Returns the payload, to be committed by hwpmc_record_end(), or NULL.  Only the
  * stamp is set: the caller must fill all the rest.
  */
-void *record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
-		   struct owner_ring **ring, u64 *entered)
+void *hwpmc_record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
+			 struct owner_ring **ring, u64 *entered)
 {
 	struct owner_ring *or = owner_this_ring(o);
 	enum ring_result res;
@@ -68,7 +68,7 @@ void *record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
 	u64 now;
 
 	if (!or) {
-		atomic64_inc(&o->noring_dropped);
+		atomic64_inc(&o->noring.dropped);
 		return NULL;
 	}
 	*ring = or;
@@ -79,17 +79,17 @@ void *record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
 		return s;
 	}
 	note_lost(or, pid, now);
-	record_end(or, *entered);
+	hwpmc_record_end(or, *entered);
 	return NULL;
 }
 
-void record_end(struct owner_ring *or, u64 entered)
+void hwpmc_record_end(struct owner_ring *or, u64 entered)
 {
 	ring_exit(&or->ring, entered);
-	ring_wake_if_needed(or);
+	hwpmc_record_wake_writer(or);
 }
 
-static void fill(struct ring_stamp *s, const void *rec, u32 len)
+static void record_fill(struct ring_stamp *s, const void *rec, u32 len)
 {
 	const struct ring_stamp *from = rec;
 
@@ -99,17 +99,18 @@ static void fill(struct ring_stamp *s, const void *rec, u32 len)
 }
 
 /* Commits a complete record; only its stamp is set here. */
-void record_commit(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
+void hwpmc_record_commit(struct hwpmc_owner *o, const void *rec, u32 len,
+			 u32 pid)
 {
 	struct owner_ring *or;
 	struct ring_stamp *s;
 	u64 entered;
 
-	s = record_begin(o, len, KIND_RECORD, pid, &or, &entered);
+	s = hwpmc_record_begin(o, len, KIND_RECORD, pid, &or, &entered);
 	if (!s)
 		return;
-	fill(s, rec, len);
-	record_end(or, entered);
+	record_fill(s, rec, len);
+	hwpmc_record_end(or, entered);
 }
 
 /*
@@ -117,7 +118,8 @@ void record_commit(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
  * kept for process records.  If it is lost, no process is dumped again: its
  * samples stay as they are.
  */
-void record_commit_late(struct hwpmc_owner *o, const void *rec, u32 len)
+void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
+				  u32 len)
 {
 	struct owner_ring *or = owner_this_ring(o);
 	enum ring_result res;
@@ -132,7 +134,7 @@ void record_commit_late(struct hwpmc_owner *o, const void *rec, u32 len)
 	if (s) {
 		WRITE_ONCE(or->proc_committed, or->proc_committed + 1);
 		WRITE_ONCE(or->late_answered, or->late_answered + 1);
-		fill(s, rec, len);
+		record_fill(s, rec, len);
 	}
-	record_end(or, entered);
+	hwpmc_record_end(or, entered);
 }

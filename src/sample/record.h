@@ -116,12 +116,14 @@ static inline void stamp_header(struct ring_stamp *s, u32 type, u32 len)
 }
 
 /* record.c: process records into rings; preemption off */
-void *record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
-		   struct owner_ring **ring, u64 *entered);
-void record_end(struct owner_ring *or, u64 entered);
-void record_commit(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid);
-void record_commit_late(struct hwpmc_owner *o, const void *rec, u32 len);
-void record_lost(struct hwpmc_owner *o, u32 pid);
-void ring_wake_if_needed(struct owner_ring *or);
+void *hwpmc_record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
+			 struct owner_ring **ring, u64 *entered);
+void hwpmc_record_end(struct owner_ring *or, u64 entered);
+void hwpmc_record_commit(struct hwpmc_owner *o, const void *rec, u32 len,
+			 u32 pid);
+void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
+				  u32 len);
+void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid);
+void hwpmc_record_wake_writer(struct owner_ring *or);
 
 #endif /* HWPMC_RECORD_H */

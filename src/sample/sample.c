@@ -29,7 +29,7 @@
  * its length.  Shared by all owners; the level counts the handlers on this CPU.
  */
 struct scratch {
-	struct chain_steps *steps;	/* see chain_steps.c; may be NULL */
+	struct chain_cache *steps;	/* see chain_cache.c; may be NULL */
 	struct rule_cache *cache;	/* see chain_tables.c; may be NULL */
 	u64 pc[PMCLOG_CHAIN_MAX + CHAIN_SLACK];
 };
@@ -48,23 +48,22 @@ static struct scratch *scratch_new(unsigned int cpu)
 	 * tear entries
 	 */
 	if (sc)
-		sc->steps = chain_steps_new(cpu_to_node(cpu));
+		sc->steps = hwpmc_chain_cache_new(cpu_to_node(cpu));
 	if (sc)
-		sc->cache = rule_cache_new(cpu_to_node(cpu));
+		sc->cache = hwpmc_chain_tables_new_cache(cpu_to_node(cpu));
 	return sc;
 }
 
-int sample_init(void)
+int hwpmc_sample_init(void)
 {
 	unsigned int cpu;
-
 	scratch = kcalloc(nr_cpu_ids, sizeof(*scratch), GFP_KERNEL);
 	if (!scratch)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
 		scratch[cpu] = scratch_new(cpu);
 		if (!scratch[cpu]) {
-			sample_exit();
+			hwpmc_sample_exit();
 			return -ENOMEM;
 		}
 	}
@@ -72,13 +71,13 @@ int sample_init(void)
 }
 
 /* No event exists any more. */
-void sample_exit(void)
+void hwpmc_sample_exit(void)
 {
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
 		if (scratch[cpu]) {
-			chain_steps_free(scratch[cpu]->steps);
+			hwpmc_chain_cache_free(scratch[cpu]->steps);
 			kvfree(scratch[cpu]->cache);
 		}
 		kvfree(scratch[cpu]);
@@ -106,7 +105,7 @@ static void count_drop(struct pmc_cpu *pc, unsigned int cause, u64 now)
  * Is @pc in the caller of tracepoint probes?  It does not tell where the event
  * was.
  */
-static bool is_caller(const struct hwpmc_pmc *pmc, u64 pc)
+static bool is_tracepoint_caller(const struct hwpmc_pmc *pmc, u64 pc)
 {
 	return pc - pmc->caller < pmc->caller_size;
 }
@@ -116,26 +115,26 @@ static unsigned int user_part(struct scratch *sc, const struct pmc_cpu *pc,
 				struct pt_regs *regs, unsigned int *end)
 {
 	if (pc->pmc->flags & HWPMC_F_UNWIND)
-		return chain_tables(pc->pmc->owner->unwinder, sc->cache, to,
-				    max, regs, end);
-	return chain_user(to, max, regs, end);
+		return hwpmc_chain_tables_walk(pc->pmc->owner->unwinder,
+					       sc->cache, to, max, regs, end);
+	return hwpmc_chain_user_walk(to, max, regs, end);
 }
 
 /*
  * Unwinds the call chain of a sample of @pc.  Returns its length; @end: see
  * CUT().
  */
-static unsigned int unwind(struct scratch *sc, struct pmc_cpu *pc,
-			   struct pt_regs *regs, unsigned int *end)
+static unsigned int sample_unwind(struct scratch *sc, struct pmc_cpu *pc,
+				  struct pt_regs *regs, unsigned int *end)
 {
-	unsigned int max = param_chain_depth();
+	unsigned int max = hwpmc_param_chain_depth();
 	unsigned int n;
 
 	*end = 0;
 	if (user_mode(regs))
 		return user_part(sc, pc, sc->pc, max, regs, end);
-	n = chain_kernel(sc->pc, max, regs, sc->steps, end);
-	if (n > 1 && is_caller(pc->pmc, sc->pc[0]))
+	n = hwpmc_chain_kernel_walk(sc->pc, max, regs, sc->steps, end);
+	if (n > 1 && is_tracepoint_caller(pc->pmc, sc->pc[0]))
 		memmove(sc->pc, sc->pc + 1, --n * sizeof(*sc->pc));
 	/* nothing can follow a kernel part that was cut by the depth */
 	if ((pc->pmc->flags & HWPMC_F_USERCALLCHAIN) && !(*end & CUT(DEPTH)))
@@ -163,10 +162,10 @@ static u32 place_flags(struct pt_regs *regs)
 	return user_mode(regs) ? PMCLOG_CC_USERSPACE : 0;
 }
 
-static bool commit(struct owner_ring *or, const struct pmc_cpu *pc,
-		   u32 flags, const u64 *chain, unsigned int n,
-		   const struct perf_raw_record *raw, u64 *now,
-		   unsigned int *cause)
+static bool sample_commit(struct owner_ring *or, const struct pmc_cpu *pc,
+			  u32 flags, const u64 *chain, unsigned int n,
+			  const struct perf_raw_record *raw, u64 *now,
+			  unsigned int *cause)
 {
 	const struct hwpmc_pmc *pmc = pc->pmc;
 	struct pmclog_callchain *cc;
@@ -174,7 +173,7 @@ static bool commit(struct owner_ring *or, const struct pmc_cpu *pc,
 	struct ring_stamp *s;
 	u32 len = sizeof(*cc) + n * sizeof(u64);
 
-	s = ring_reserve(&or->ring, len + (raw ? raw_room(raw) : 0),
+	s = ring_reserve(&or->ring, len + (raw ? hwpmc_raw_room(raw) : 0),
 			 raw ? KIND_SAMPLE_RAW : KIND_SAMPLE,
 			 or->ring.size >> HWPMC_RING_KEEP_SHIFT, now, &res);
 	if (!s) {
@@ -190,7 +189,7 @@ static bool commit(struct owner_ring *or, const struct pmc_cpu *pc,
 	cc->cpuflags = PMCLOG_CC_CPUFLAGS(pc->cpu, flags);
 	copy_words((u64 *)(cc + 1), chain, n);
 	if (raw)
-		raw_fill((struct ring_raw *)&cc->pc[n], raw);
+		hwpmc_raw_fill((struct ring_raw *)&cc->pc[n], raw);
 	return true;
 }
 
@@ -213,13 +212,15 @@ static bool is_too_soon(const struct hwpmc_pmc *pmc)
  * The writer thread is not sampled.  A user-mode counter that skids into the
  * kernel has no useful address.
  */
-static bool unwanted(const struct hwpmc_pmc *pmc, struct pt_regs *regs)
+static bool sample_is_unwanted(const struct hwpmc_pmc *pmc,
+			       struct pt_regs *regs)
 {
 	return current == READ_ONCE(pmc->owner->log.task) ||
 	       (pmc->attr.exclude_kernel && !user_mode(regs)) ||
 	       ((pmc->flags & HWPMC_F_EXCLUDE_IDLE) && is_idle_task(current)) ||
 	       is_own_doing(pmc) || is_too_soon(pmc) ||
-	       (rcu_access_pointer(pmc->filter) && filter_refuses(pmc, regs));
+	       (rcu_access_pointer(pmc->filter) &&
+		hwpmc_filter_refuses(pmc, regs));
 }
 
 /* The scratch memory of this handler's level, or NULL if too deep. */
@@ -247,15 +248,16 @@ static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
 		count_drop(pc, cause, ring_clock());
 		goto out;
 	}
-	n = unwind(sc, pc, regs, &end);
+	n = sample_unwind(sc, pc, regs, &end);
 	if (!(pc->pmc->flags & HWPMC_F_CALLCHAIN)) {	/* only the first pc */
 		n = 1;
 		end = 0;
 	}
-	if (unlikely(end & CUT(USER)) && chain_late_ask(pc->pmc->owner))
+	if (unlikely(end & CUT(USER)) &&
+	    hwpmc_chain_deferred_ask(pc->pmc->owner))
 		end = (end & ~CUT(USER)) | PMCLOG_CC_USERLATE;
 	flags |= end;
-	if (commit(or, pc, flags, sc->pc, n, raw, &now, &cause)) {
+	if (sample_commit(or, pc, flags, sc->pc, n, raw, &now, &cause)) {
 		local64_inc(&pc->stat.committed);
 		if (unlikely(flags & (PMCLOG_CC_CUT_ANY | PMCLOG_CC_USERLATE)))
 			count_end(&pc->stat, flags);
@@ -272,22 +274,22 @@ static void take_place(struct owner_ring *or, struct pmc_cpu *pc,
 	u64 ip = instruction_pointer(regs), now;
 	unsigned int cause;
 
-	if (commit(or, pc, place_flags(regs), &ip, 1, raw, &now, &cause))
+	if (sample_commit(or, pc, place_flags(regs), &ip, 1, raw, &now, &cause))
 		local64_inc(&pc->stat.committed);
 	else
 		count_drop(pc, cause, now);
 }
 
-static void take(struct owner_ring *or, struct pmc_cpu *pc,
-		 const struct perf_raw_record *raw, struct pt_regs *regs)
+static void sample_take(struct owner_ring *or, struct pmc_cpu *pc,
+			const struct perf_raw_record *raw, struct pt_regs *regs)
 {
 	if ((pc->pmc->flags & HWPMC_F_CALLCHAIN) ||
-	    is_caller(pc->pmc, instruction_pointer(regs)))
+	    is_tracepoint_caller(pc->pmc, instruction_pointer(regs)))
 		take_chain(or, pc, raw, regs);
 	else
 		take_place(or, pc, raw, regs);
 	if (unlikely(pc->pmc->flags & HWPMC_F_TRIGGER))
-		trigger_overflow(or, pc->pmc);
+		hwpmc_trigger_overflow(or, pc->pmc);
 }
 
 /*
@@ -298,15 +300,16 @@ static void take(struct owner_ring *or, struct pmc_cpu *pc,
  * write to this CPU's ring, so its samples are dropped as if there were no
  * ring.
  */
-static void overflow(struct pmc_cpu *pc, struct perf_event *event,
-		     const struct perf_sample_data *data, struct pt_regs *regs)
+static void sample_overflow(struct pmc_cpu *pc, struct perf_event *event,
+			    const struct perf_sample_data *data,
+			    struct pt_regs *regs)
 {
 	const struct perf_raw_record *raw = NULL;
 	struct owner_ring *or = READ_ONCE(pc->pmc->owner->rings[pc->cpu]);
 	u64 entered;
 
 	if (unlikely(!or || pc->cpu != smp_processor_id())) {
-		/* not counted in overflows: pmc_count_read() adds it */
+		/* not counted in overflows: hwpmc_stats_read_count() adds it */
 		count_drop(pc, PMCLOG_DROP_NORING, ring_clock());
 		return;
 	}
@@ -316,19 +319,19 @@ static void overflow(struct pmc_cpu *pc, struct perf_event *event,
 		local64_inc(&pc->stat.throttled);
 	if (pc->pmc->flags & HWPMC_F_RAW)
 		raw = compat_raw(data);
-	if (unwanted(pc->pmc, regs))
+	if (sample_is_unwanted(pc->pmc, regs))
 		local64_inc(&pc->stat.filtered);
 	else
-		take(or, pc, raw, regs);
+		sample_take(or, pc, raw, regs);
 	ring_exit(&or->ring, entered);
-	ring_wake_if_needed(or);
+	hwpmc_record_wake_writer(or);
 }
 
 /* hwpmc_overflow - overflow handler of an event of a CPU */
 void hwpmc_overflow(struct perf_event *event, struct perf_sample_data *data,
 		    struct pt_regs *regs)
 {
-	overflow(event->overflow_handler_context, event, data, regs);
+	sample_overflow(event->overflow_handler_context, event, data, regs);
 }
 
 /* hwpmc_overflow_thread - overflow handler of an event of a thread */
@@ -338,5 +341,5 @@ void hwpmc_overflow_thread(struct perf_event *event,
 {
 	struct hwpmc_pmc *pmc = event->overflow_handler_context;
 
-	overflow(pmc->cpus[smp_processor_id()], event, data, regs);
+	sample_overflow(pmc->cpus[smp_processor_id()], event, data, regs);
 }

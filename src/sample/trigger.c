@@ -18,13 +18,14 @@
 #include "trigger.h"
 
 /* log.lock held, and the state is TRIGGER_NONE */
-void trigger_arm(struct trigger *t)
+void hwpmc_trigger_arm(struct trigger *t)
 {
 	smp_store_release(&t->state, TRIGGER_ARMED);
 }
 
-/* Process context.  Spins while a trigger fires: fire() cannot be delayed. */
-void trigger_disarm(struct trigger *t)
+/* Process context.  Spins while a trigger fires: trigger_fire() cannot be delayed.
+ */
+void hwpmc_trigger_disarm(struct trigger *t)
 {
 	u32 state;
 
@@ -37,7 +38,7 @@ void trigger_disarm(struct trigger *t)
 	}
 }
 
-bool trigger_fired(const struct trigger *t)
+bool hwpmc_trigger_fired(const struct trigger *t)
 {
 	return smp_load_acquire(&t->state) == TRIGGER_FIRED;
 }
@@ -46,10 +47,10 @@ bool trigger_fired(const struct trigger *t)
  * Preemption off; any context, also NMI.  The ring's irq_work wakes the thread,
  * because the caller may hold a runqueue lock.
  */
-static void fire(struct hwpmc_owner *o, struct owner_ring *or,
-		 const struct trigger *cause)
+static void trigger_fire(struct hwpmc_owner *o, struct owner_ring *or,
+			 const struct trigger *cause)
 {
-	struct trigger *t = &o->log.trigger;
+	struct trigger *t = &o->log.snap.trigger;
 
 	if (cmpxchg(&t->state, TRIGGER_ARMED, TRIGGER_FIRING) != TRIGGER_ARMED)
 		return;
@@ -63,21 +64,21 @@ static void fire(struct hwpmc_owner *o, struct owner_ring *or,
 		irq_work_queue(&or->wake);
 }
 
-static bool armed(const struct hwpmc_owner *o)
+static bool trigger_is_armed(const struct hwpmc_owner *o)
 {
-	return READ_ONCE(o->log.trigger.state) == TRIGGER_ARMED;
+	return READ_ONCE(o->log.snap.trigger.state) == TRIGGER_ARMED;
 }
 
 /* A PMC with HWPMC_F_TRIGGER has overflowed.  Overflow handler. */
-void trigger_overflow(struct owner_ring *or, const struct hwpmc_pmc *pmc)
+void hwpmc_trigger_overflow(struct owner_ring *or, const struct hwpmc_pmc *pmc)
 {
 	const struct trigger t = {
 		.cause = PMCLOG_SNAPSHOT_PMC,
 		.pmcid = pmc->id,
 	};
 
-	if (armed(pmc->owner))
-		fire(pmc->owner, or, &t);
+	if (trigger_is_armed(pmc->owner))
+		trigger_fire(pmc->owner, or, &t);
 }
 
 /* The whole condition in one word, because hooks read it while it may change. */
@@ -89,11 +90,12 @@ void trigger_overflow(struct owner_ring *or, const struct hwpmc_pmc *pmc)
 #define EXIT_STATUS_MAX		0xFFFF	/* limit of wait(2) */
 
 /*
- * trigger_exits - EXITTRIGGER, under owner->mutex
+ * hwpmc_trigger_exits - EXITTRIGGER, under owner->mutex
  *
  * EINVAL: no such condition, or one that no process can meet.
  */
-int trigger_exits(struct hwpmc_owner *o, const struct hwpmc_exittrigger *e)
+int hwpmc_trigger_exits(struct hwpmc_owner *o,
+			const struct hwpmc_exittrigger *e)
 {
 	if (e->reserved || e->what > HWPMC_EXIT_STATUS || e->pid < 0 ||
 	    e->status < 0 || e->status > EXIT_STATUS_MAX)
@@ -101,7 +103,7 @@ int trigger_exits(struct hwpmc_owner *o, const struct hwpmc_exittrigger *e)
 	if ((e->status && e->what != HWPMC_EXIT_STATUS) ||
 	    (e->pid && e->what == HWPMC_EXIT_NEVER))
 		return -EINVAL;
-	WRITE_ONCE(o->exit_trigger, EXIT_WORD(e->what, e->status, e->pid));
+	WRITE_ONCE(o->hooks.exit_trigger, EXIT_WORD(e->what, e->status, e->pid));
 	return 0;
 }
 
@@ -118,20 +120,20 @@ static s32 exit_status(const struct task_struct *p)
  * The process of @p, which is @pid in the log, has ended.  Tracepoint,
  * preemption off.
  */
-void trigger_exit(struct hwpmc_owner *o, struct task_struct *p, u32 pid)
+void hwpmc_trigger_exit(struct hwpmc_owner *o, struct task_struct *p, u32 pid)
 {
-	u64 word = READ_ONCE(o->exit_trigger);
+	u64 word = READ_ONCE(o->hooks.exit_trigger);
 	struct trigger t = {
 		.cause = PMCLOG_SNAPSHOT_EXIT,
 		.pmcid = PMCLOG_PMCID_NONE,
 		.pid = pid,
 	};
 
-	if (EXIT_WHAT(word) == HWPMC_EXIT_NEVER || !armed(o) ||
+	if (EXIT_WHAT(word) == HWPMC_EXIT_NEVER || !trigger_is_armed(o) ||
 	    (EXIT_PID(word) && EXIT_PID(word) != pid))
 		return;
 	t.status = exit_status(p);
 	if (EXIT_WHAT(word) == HWPMC_EXIT_FAILED ?
 	    t.status != 0 : t.status == EXIT_OF_STATUS(word))
-		fire(o, owner_this_ring(o), &t);
+		trigger_fire(o, owner_this_ring(o), &t);
 }

@@ -21,7 +21,7 @@ enum trigger_state {
  * struct trigger - what caused a snapshot
  * @state: enum trigger_state; changed by cmpxchg(), see trigger.c
  *
- * The rest is as in struct pmclog_ext_snapshot: written by fire(), then the
+ * The rest is as in struct pmclog_ext_snapshot: written by trigger_fire(), then the
  * thread's.
  */
 struct trigger {
@@ -34,11 +34,13 @@ struct trigger {
 };
 
 /* trigger.c */
-int trigger_exits(struct hwpmc_owner *o, const struct hwpmc_exittrigger *e);
-void trigger_arm(struct trigger *t);
-void trigger_disarm(struct trigger *t);
-bool trigger_fired(const struct trigger *t);
-void trigger_overflow(struct owner_ring *or, const struct hwpmc_pmc *pmc);
-void trigger_exit(struct hwpmc_owner *o, struct task_struct *p, u32 pid);
+int hwpmc_trigger_exits(struct hwpmc_owner *o,
+			const struct hwpmc_exittrigger *e);
+void hwpmc_trigger_arm(struct trigger *t);
+void hwpmc_trigger_disarm(struct trigger *t);
+bool hwpmc_trigger_fired(const struct trigger *t);
+void hwpmc_trigger_overflow(struct owner_ring *or,
+			    const struct hwpmc_pmc *pmc);
+void hwpmc_trigger_exit(struct hwpmc_owner *o, struct task_struct *p, u32 pid);
 
 #endif /* HWPMC_TRIGGER_H */

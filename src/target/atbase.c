@@ -18,12 +18,12 @@
 
 /*
  * Returns the process' mm, referenced, and sets @is32 if its words have 32 bits.
- * NULL: the process has no mm, or no longer.  Under access_hold(), so that no exec
+ * NULL: the process has no mm, or no longer.  Under hwpmc_access_hold(), so that no exec
  * replaces the mm.
  */
 static struct mm_struct *memory_of(struct task_struct *leader, bool *is32)
 {
-	struct task_struct *user = memory_user(leader);
+	struct task_struct *user = hwpmc_dump_find_mm_user(leader);
 	struct mm_struct *mm;
 
 	if (!user)
@@ -35,26 +35,27 @@ static struct mm_struct *memory_of(struct task_struct *leader, bool *is32)
 }
 
 /* EAGAIN: an exec has installed a new mm, but not yet filled it in. */
-static int look(struct hwpmc_owner *o, struct task_struct *leader, u64 *base)
+static int atbase_look_up(struct hwpmc_owner *o, struct task_struct *leader,
+			  u64 *base)
 {
 	struct mm_struct *mm = NULL;
 	bool is32;
 	int err;
 
-	err = access_hold(leader);
+	err = hwpmc_access_hold(leader);
 	if (err)
 		return err;
-	err = access_attach(o, leader);
+	err = hwpmc_access_attach(o, leader);
 	if (!err)
 		mm = memory_of(leader, &is32);
-	access_release(leader);
+	hwpmc_access_release(leader);
 	if (!mm)
 		return err ?: -ESRCH;
 	/* exec sets this last, when all else is in place */
 	if (READ_ONCE(mm->start_code)) {
 		smp_rmb();
 		/* PR_SET_MM_AUXV of prctl(2) may overwrite it */
-		*base = data_race(auxv_base(mm, is32));
+		*base = data_race(hwpmc_proc_auxv_base(mm, is32));
 	} else {
 		err = -EAGAIN;
 	}
@@ -63,12 +64,12 @@ static int look(struct hwpmc_owner *o, struct task_struct *leader, u64 *base)
 }
 
 /*
- * atbase_get - GETATBASE; under owner->mutex
+ * hwpmc_atbase_get - GETATBASE; under owner->mutex
  *
  * EINVAL: a negative pid.  ESRCH: no such process, or it is ending, or it is a
  * kernel thread.  EPERM: the caller could not attach a PMC to it either.  EINTR.
  */
-int atbase_get(struct hwpmc_owner *o, struct hwpmc_atbase *a)
+int hwpmc_atbase_get(struct hwpmc_owner *o, struct hwpmc_atbase *a)
 {
 	struct task_struct *leader;
 	int err;
@@ -82,7 +83,7 @@ int atbase_get(struct hwpmc_owner *o, struct hwpmc_atbase *a)
 	if (!leader)
 		return -ESRCH;
 	for (;;) {
-		err = look(o, leader, &a->base);
+		err = atbase_look_up(o, leader, &a->base);
 		if (err != -EAGAIN)
 			break;
 		schedule_timeout_interruptible(1);

@@ -27,7 +27,7 @@ static struct hwpmc_target *find_target(struct hwpmc_owner *o, struct pid *pid)
 	struct hwpmc_target *t;
 
 	rcu_read_lock();
-	t = target_find_rcu(o, pid);
+	t = hwpmc_target_find_rcu(o, pid);
 	rcu_read_unlock();
 	return t;	/* stays valid under targets_mutex */
 }
@@ -46,26 +46,26 @@ static int link_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		goto out;
 	t = find_target(o, pid);
 	err = -EEXIST;
-	if (t && target_find_link(t, pmc))
+	if (t && hwpmc_target_find_link(t, pmc))
 		goto out;
 	err = -ENOMEM;
 	if (!t)
-		t = target_new(o, pid, nr);
+		t = hwpmc_target_new(o, pid, nr);
 	if (!t)
 		goto out;
 	kref_get(&t->ref);	/* in the owner's list: not zero */
-	link = target_link(t, pmc);
+	link = hwpmc_target_link(t, pmc);
 	if (link) {
 		link->fresh = true;
-		err = thread_follow_all(t, true);
+		err = hwpmc_thread_follow_all(t, true);
 		if (!err && list_empty(&t->threads))
 			err = -ESRCH;
 	}
 	if (err && link)
-		target_unlink(t, link);
+		hwpmc_target_unlink(t, link);
 	if (err)
-		target_settle(t);
-	target_put(t);
+		hwpmc_target_settle(t);
+	hwpmc_target_put(t);
 out:
 	put_pid(pid);
 	return err;
@@ -80,10 +80,10 @@ static int hold_process(struct hwpmc_owner *o, struct task_struct *leader)
 {
 	int err;
 
-	if (access_try_hold(leader))
+	if (hwpmc_access_try_hold(leader))
 		return 0;
 	mutex_unlock(&o->targets_mutex);
-	err = access_hold(leader);
+	err = hwpmc_access_hold(leader);
 	mutex_lock(&o->targets_mutex);
 	return err;
 }
@@ -96,10 +96,10 @@ static int attach_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 
 	if (err)
 		return err;
-	err = access_attach(o, leader);
+	err = hwpmc_access_attach(o, leader);
 	if (!err)
 		err = link_process(o, pmc, leader);
-	access_release(leader);
+	hwpmc_access_release(leader);
 	return err;
 }
 
@@ -124,7 +124,7 @@ static bool has_pmc(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc,
 {
 	struct hwpmc_target *t = find_target(o, pid);
 
-	return t && target_find_link(t, pmc);
+	return t && hwpmc_target_find_link(t, pmc);
 }
 
 /* 1: some processes lacked the PMC and may have had children meanwhile. */
@@ -135,7 +135,7 @@ static int attach_found(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	int err = 0, again = tree->cut;
 
 	for (p = tree->all; p < tree->all + tree->n && !err; p++) {
-		if (!p->live || !tree_has(tree, p->pid) ||
+		if (!p->live || !hwpmc_tree_has(tree, p->pid) ||
 		    has_pmc(o, pmc, p->pid))
 			continue;
 		again = 1;
@@ -154,10 +154,10 @@ static int attach_descendants(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	int err;
 
 	for (tries = 0; tries < TREE_TRIES; tries++) {
-		err = tree_find(&tree, root, true);
+		err = hwpmc_tree_find(&tree, root, true);
 		if (!err)
 			err = attach_found(o, pmc, &tree);
-		tree_free(&tree);
+		hwpmc_tree_free(&tree);
 		if (err <= 0)
 			return err;
 	}
@@ -172,7 +172,7 @@ static void log_detach(struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
 		.pid = t->nr,
 	};
 
-	record_now(t->owner, &d, sizeof(d), PMCLOG_PID_KERNEL);
+	hwpmc_follow_record_now(t->owner, &d, sizeof(d), PMCLOG_PID_KERNEL);
 }
 
 /*
@@ -182,18 +182,18 @@ static void log_detach(struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
 static void take_off(struct hwpmc_target *t, struct target_link *link)
 {
 	struct hwpmc_pmc *pmc = link->pmc;
-	bool told = link->told_log, here = target_link_told(t, link);
+	bool told = link->told_log, here = hwpmc_target_link_told(t, link);
 
-	target_unlink(t, link);
+	hwpmc_target_unlink(t, link);
 	if (!told)
 		return;
 	if (!here)
-		target_log_attach(t, pmc);
+		hwpmc_target_log_attach(t, pmc);
 	log_detach(t, pmc);
 }
 
 /*
- * Removes all links of @pmc that target_stop_link() has put on @stopped, with one
+ * Removes all links of @pmc that hwpmc_target_stop_link() has put on @stopped, with one
  * grace period: all targets need targets_mutex.  @tell: log PMCDETACH
  */
 static void take_off_stopped(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
@@ -202,16 +202,16 @@ static void take_off_stopped(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	struct hwpmc_target *t, *next;
 	struct target_link *link;
 
-	thread_events_drop(stopped);
+	hwpmc_thread_events_drop(stopped);
 	list_for_each_entry_safe(t, next, &o->targets, node) {
-		link = target_find_link(t, pmc);
+		link = hwpmc_target_find_link(t, pmc);
 		if (!link || !link->leaves)
 			continue;
 		if (tell)
 			take_off(t, link);
 		else
-			target_unlink(t, link);
-		target_settle(t);
+			hwpmc_target_unlink(t, link);
+		hwpmc_target_settle(t);
 	}
 }
 
@@ -223,9 +223,9 @@ static void take_off_all(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool tell
 	LIST_HEAD(stopped);
 
 	list_for_each_entry(t, &o->targets, node) {
-		link = target_find_link(t, pmc);
+		link = hwpmc_target_find_link(t, pmc);
 		if (link)
-			target_stop_link(t, link, &stopped);
+			hwpmc_target_stop_link(t, link, &stopped);
 	}
 	take_off_stopped(o, pmc, &stopped, tell);
 }
@@ -238,12 +238,12 @@ static void settle_fresh(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool keep
 	LIST_HEAD(stopped);
 
 	list_for_each_entry(t, &o->targets, node) {
-		link = target_find_link(t, pmc);
+		link = hwpmc_target_find_link(t, pmc);
 		if (!link || !link->fresh)
 			continue;
 		link->fresh = false;
 		if (!keep)
-			target_stop_link(t, link, &stopped);
+			hwpmc_target_stop_link(t, link, &stopped);
 	}
 	/* the log may already have records of these links */
 	take_off_stopped(o, pmc, &stopped, true);
@@ -284,29 +284,29 @@ static int attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	 * the last target of other PMCs ended before the rollback
 	 */
 	if (err ? had && list_empty(&o->targets) : !pmc->ntargets)
-		target_lost(o);
+		hwpmc_target_lost(o);
 	mutex_unlock(&o->targets_mutex);
 	return err;
 }
 
 /*
- * attach_self - attach @pmc to the calling process
+ * hwpmc_attach_self - attach @pmc to the calling process
  *
- * Errors as attach_to().
+ * Errors as hwpmc_attach_target().
  */
-int attach_self(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+int hwpmc_attach_self(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	return attach(o, pmc, current->group_leader);
 }
 
 /*
- * attach_to - attach @pmc to process @pid, a number in the caller's pid namespace
+ * hwpmc_attach_target - attach @pmc to process @pid, a number in the caller's pid namespace
  *
  * With DESCENDANTS also to all its descendants, or to none.  ESRCH, EPERM,
  * EEXIST, ENOMEM, EINTR, EAGAIN (processes or threads are created without end),
  * or the error that perf returns for the event.
  */
-int attach_to(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
+int hwpmc_attach_target(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 {
 	struct task_struct *task;
 	int err = -ESRCH;
@@ -350,14 +350,14 @@ static void forget_lost(struct hwpmc_pmc *pmc)
 
 	pmc->attached = false;
 	if (list_empty(&o->targets) && !o->lost_all && any_lost(o))
-		target_lost(o);
+		hwpmc_target_lost(o);
 }
 
 /*
- * Undoes the attach_self() of a start that fails or is taken back.  @pmc does not
+ * Undoes the hwpmc_attach_self() of a start that fails or is taken back.  @pmc does not
  * run, so its targets were never lost.  The log may have their PMCATTACH already.
  */
-void attach_undo(struct hwpmc_pmc *pmc)
+void hwpmc_attach_undo(struct hwpmc_pmc *pmc)
 {
 	struct hwpmc_owner *o = pmc->owner;
 
@@ -365,15 +365,15 @@ void attach_undo(struct hwpmc_pmc *pmc)
 	take_off_all(o, pmc, true);
 	forget_lost(pmc);
 	mutex_unlock(&o->targets_mutex);
-	event_drops_settle(pmc);
+	hwpmc_event_drops_settle(pmc);
 }
 
 /*
- * target_detach_all - remove all PMCs from @t; under targets_mutex
+ * hwpmc_target_detach_all - remove all PMCs from @t; under targets_mutex
  *
  * The caller has a reference.
  */
-void target_detach_all(struct hwpmc_target *t)
+void hwpmc_target_detach_all(struct hwpmc_target *t)
 {
 	struct target_link *link, *next;
 	struct hwpmc_owner *o = t->owner;
@@ -381,15 +381,15 @@ void target_detach_all(struct hwpmc_target *t)
 	bool lost = false;
 
 	list_for_each_entry(link, &t->links, node)
-		target_stop_link(t, link, &stopped);
-	thread_events_drop(&stopped);
+		hwpmc_target_stop_link(t, link, &stopped);
+	hwpmc_thread_events_drop(&stopped);
 	list_for_each_entry_safe(link, next, &t->links, node) {
-		lost |= target_link_last(link);
+		lost |= hwpmc_target_link_last(link);
 		take_off(t, link);
 	}
-	target_settle(t);
+	hwpmc_target_settle(t);
 	if (lost)
-		target_lost(o);
+		hwpmc_target_lost(o);
 }
 
 /*
@@ -404,16 +404,16 @@ static int stop_tree(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	struct tree tree;
 	int err;
 
-	err = tree_find(&tree, root, pmc->flags & HWPMC_F_DESCENDANTS);
+	err = hwpmc_tree_find(&tree, root, pmc->flags & HWPMC_F_DESCENDANTS);
 	t = err ? NULL : find_target(o, tree.root);
-	if (!err && (!t || !target_find_link(t, pmc)))
+	if (!err && (!t || !hwpmc_target_find_link(t, pmc)))
 		err = -EINVAL;
 	list_for_each_entry(t, &o->targets, node) {
-		link = target_find_link(t, pmc);
-		if (!err && link && tree_has(&tree, t->pid))
-			target_stop_link(t, link, stopped);
+		link = hwpmc_target_find_link(t, pmc);
+		if (!err && link && hwpmc_tree_has(&tree, t->pid))
+			hwpmc_target_stop_link(t, link, stopped);
 	}
-	tree_free(&tree);
+	hwpmc_tree_free(&tree);
 	return err;
 }
 
@@ -427,17 +427,17 @@ static int detach_tree(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	err = stop_tree(o, pmc, root, &stopped);
 	take_off_stopped(o, pmc, &stopped, true);
 	if (!err && !pmc->ntargets)
-		target_lost(o);
+		hwpmc_target_lost(o);
 	mutex_unlock(&o->targets_mutex);
 	return err;
 }
 
 /*
- * detach_from - detach @pmc from process @pid, with DESCENDANTS from its tree
+ * hwpmc_attach_detach - detach @pmc from process @pid, with DESCENDANTS from its tree
  *
  * ESRCH, ENOMEM, or EINVAL if @pmc is not attached there.
  */
-int detach_from(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
+int hwpmc_attach_detach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 {
 	struct task_struct *task;
 	int err;
@@ -457,7 +457,7 @@ int detach_from(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 }
 
 /* PMCSTART: in all targets, and in threads created later. */
-void targets_enable(struct hwpmc_pmc *pmc)
+void hwpmc_targets_enable(struct hwpmc_pmc *pmc)
 {
 	struct hwpmc_owner *o = pmc->owner;
 	struct target_thread *tt;
@@ -474,7 +474,7 @@ void targets_enable(struct hwpmc_pmc *pmc)
 	mutex_unlock(&o->targets_mutex);
 }
 
-void targets_disable(struct hwpmc_pmc *pmc)
+void hwpmc_targets_disable(struct hwpmc_pmc *pmc)
 {
 	struct hwpmc_owner *o = pmc->owner;
 	struct target_thread *tt;
@@ -491,7 +491,7 @@ void targets_disable(struct hwpmc_pmc *pmc)
 }
 
 /* Brings @pmc->sum up to date. */
-void targets_read(struct hwpmc_pmc *pmc)
+void hwpmc_targets_read(struct hwpmc_pmc *pmc)
 {
 	struct hwpmc_owner *o = pmc->owner;
 	struct count_sum sum, now;
@@ -503,7 +503,7 @@ void targets_read(struct hwpmc_pmc *pmc)
 	mutex_lock(&o->targets_mutex);
 	sum = pmc->gone;
 	list_for_each_entry(t, &o->targets, node) {
-		link = target_find_link(t, pmc);
+		link = hwpmc_target_find_link(t, pmc);
 		if (!link)
 			continue;
 		sum_add(&sum, &link->sum);
@@ -520,7 +520,7 @@ void targets_read(struct hwpmc_pmc *pmc)
 	sum_set(&pmc->sum, &sum);
 }
 
-int targets_set_period(struct hwpmc_pmc *pmc, u64 period)
+int hwpmc_targets_set_period(struct hwpmc_pmc *pmc, u64 period)
 {
 	struct hwpmc_owner *o = pmc->owner;
 	struct target_thread *tt;
@@ -540,7 +540,7 @@ int targets_set_period(struct hwpmc_pmc *pmc, u64 period)
 }
 
 /* PMCRELEASE.  A handler may run until the next synchronize_rcu(). */
-void targets_release(struct hwpmc_pmc *pmc)
+void hwpmc_targets_release(struct hwpmc_pmc *pmc)
 {
 	struct hwpmc_owner *o = pmc->owner;
 

@@ -23,11 +23,12 @@
 #include "target.h"
 
 /* Commits a complete record, if there is a log.  Process context. */
-void record_now(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid)
+void hwpmc_follow_record_now(struct hwpmc_owner *o, const void *rec, u32 len,
+			     u32 pid)
 {
 	preempt_disable();
-	if (READ_ONCE(o->hooked))
-		record_commit(o, rec, len, pid);
+	if (READ_ONCE(o->hooks.hooked))
+		hwpmc_record_commit(o, rec, len, pid);
 	preempt_enable();
 }
 
@@ -52,7 +53,7 @@ static bool leave_work(struct task_struct *task, struct callback_head *work,
  */
 static void work_done(struct target_thread *tt)
 {
-	thread_put(tt);
+	hwpmc_thread_put(tt);
 	module_put(THIS_MODULE);
 }
 
@@ -69,8 +70,8 @@ static void refill_work(struct callback_head *head)
 	clear_bit(0, &tt->refilling);
 	if (READ_ONCE(t->missed)) {
 		mutex_lock(&o->targets_mutex);
-		if (!t->gone && thread_follow_all(t, false))
-			atomic64_inc(&o->noring_dropped);
+		if (!t->gone && hwpmc_thread_follow_all(t, false))
+			atomic64_inc(&o->noring.dropped);
 		mutex_unlock(&o->targets_mutex);
 	}
 	work_done(tt);
@@ -95,8 +96,8 @@ static void tell_again(const struct hwpmc_target *parent,
 	};
 
 	strscpy(p.comm, current->comm, sizeof(p.comm));
-	record_now(t->owner, &f, sizeof(f), t->nr);
-	record_now(t->owner, &p, PMCLOG_PROC_CREATE_LEN, t->nr);
+	hwpmc_follow_record_now(t->owner, &f, sizeof(f), t->nr);
+	hwpmc_follow_record_now(t->owner, &p, PMCLOG_PROC_CREATE_LEN, t->nr);
 }
 
 /*
@@ -106,10 +107,10 @@ static void tell_again(const struct hwpmc_target *parent,
 static void tell_attach(const struct hwpmc_target *t, const struct fork_slot *slot,
 			const struct hwpmc_pmc *pmc)
 {
-	unsigned long now = READ_ONCE(t->owner->log.attaches);
+	unsigned long now = READ_ONCE(t->owner->log.told.attaches);
 
 	if (now % 2 || now != slot->attaches)
-		target_log_attach(t, pmc);
+		hwpmc_target_log_attach(t, pmc);
 }
 
 /*
@@ -127,24 +128,25 @@ static int follow_process(struct hwpmc_target *parent,
 	int err = 0;
 
 	rcu_read_lock();
-	t = target_find_rcu(o, pid);	/* an attach may have been faster */
+	t = hwpmc_target_find_rcu(o, pid);
+	/* an attach may have been faster */
 	rcu_read_unlock();
 	made = !t;
 	if (made) {
-		t = target_new(o, pid, owner_pid_of(o, current));
+		t = hwpmc_target_new(o, pid, owner_pid_of(o, current));
 		if (!t)
 			return -ENOMEM;
 		/* the records of the fork have these */
 		t->names_log = parent->names_log;
 		t->maps_log = parent->maps_log;
-		if (slot->telling != READ_ONCE(o->log.telling))
+		if (slot->telling != READ_ONCE(o->log.told.telling))
 			tell_again(parent, t);
 	}
 	list_for_each_entry(link, &parent->links, node) {
 		if (!link_logs(link, HWPMC_F_DESCENDANTS) ||
-		    target_find_link(t, link->pmc))
+		    hwpmc_target_find_link(t, link->pmc))
 			continue;
-		mine = target_link(t, link->pmc);
+		mine = hwpmc_target_link(t, link->pmc);
 		if (!mine) {
 			err = -ENOMEM;
 			break;
@@ -155,15 +157,15 @@ static int follow_process(struct hwpmc_target *parent,
 	}
 	kref_get(&t->ref);	/* in the owner's list: not zero */
 	if (!err)
-		err = thread_follow(t, current);
+		err = hwpmc_thread_follow(t, current);
 	/* the fork preceded the start of this log's process records */
-	if (READ_ONCE(o->hooked) && t->names_log != READ_ONCE(o->log.telling))
-		log_want_dump(o);
+	if (READ_ONCE(o->hooks.hooked) && t->names_log != READ_ONCE(o->log.told.telling))
+		hwpmc_log_want_dump(o);
 	if (err && made)
-		target_detach_all(t);
+		hwpmc_target_detach_all(t);
 	else
-		target_settle(t);
-	target_put(t);
+		hwpmc_target_settle(t);
+	hwpmc_target_put(t);
 	return err;
 }
 
@@ -178,18 +180,18 @@ static void fork_work(struct callback_head *head)
 	mutex_lock(&o->targets_mutex);
 	if (!t->gone)
 		err = slot->process ? follow_process(t, slot) :
-				      thread_follow(t, current);
+				      hwpmc_thread_follow(t, current);
 	atomic_dec(&t->pending);
-	target_settle(t);
+	hwpmc_target_settle(t);
 	mutex_unlock(&o->targets_mutex);
 	if (err) {
 		/* a user at the limit must not flood the kernel log */
 		if (err != -EDQUOT)
 			pr_warn_ratelimited("%s (%d) is not followed: %d\n",
 					    current->comm, current->pid, err);
-		atomic64_inc(&o->noring_dropped);
+		atomic64_inc(&o->noring.dropped);
 	}
-	target_put(t);
+	hwpmc_target_put(t);
 	kfree(slot);
 	module_put(THIS_MODULE);
 }
@@ -201,15 +203,15 @@ static bool leave_slot(struct target_thread *tt, struct fork_slot *slot,
 
 	slot->target = t;
 	slot->process = process;
-	slot->telling = READ_ONCE(t->owner->log.telling);
-	slot->attaches = READ_ONCE(t->owner->log.attaches);
+	slot->telling = READ_ONCE(t->owner->log.told.telling);
+	slot->attaches = READ_ONCE(t->owner->log.told.attaches);
 	/* not zero: its thread holds a reference, and the refill holds the thread */
 	kref_get(&t->ref);
 	atomic_inc(&t->pending);
 	if (leave_work(child, &slot->work, fork_work))
 		return true;
 	atomic_dec(&t->pending);
-	target_put(t);		/* not the last: the thread has one */
+	hwpmc_target_put(t);		/* not the last: the thread has one */
 	return false;
 }
 
@@ -242,7 +244,7 @@ static void fork_thread(struct target_thread *tt, void *arg)
 	if (!compat_leaves_works(child) && take_slot(tt, child, process))
 		return;
 	if (process)
-		atomic64_inc(&t->owner->noring_dropped);
+		atomic64_inc(&t->owner->noring.dropped);
 	else
 		WRITE_ONCE(t->missed, true);
 }
@@ -253,27 +255,27 @@ static void fork_thread(struct target_thread *tt, void *arg)
  */
 static void note_missed(struct rhlist_head *list)
 {
-	struct rhlist_head *threads = threads_find_rcu(current), *pos;
+	struct rhlist_head *threads = hwpmc_threads_find_rcu(current), *pos;
 	struct hwpmc_target *t;
 
 	for_each_target_rcu(t, pos, list)
-		if (!thread_among_rcu(threads, t))
+		if (!hwpmc_thread_among_rcu(threads, t))
 			WRITE_ONCE(t->missed, true);
 }
 
 /*
- * follow_fork - the current task has created @child, which does not run yet
- * @list: what targets_find_rcu() has found for the current task
+ * hwpmc_follow_fork - the current task has created @child, which does not run yet
+ * @list: what hwpmc_targets_find_rcu() has found for the current task
  *
  * Tracepoint: RCU read section, preemption off.  Kernel threads are skipped: they
  * never return to user mode.
  */
-void follow_fork(struct task_struct *child, struct rhlist_head *list)
+void hwpmc_follow_fork(struct task_struct *child, struct rhlist_head *list)
 {
 	/* a softirq may clear PF_MEMALLOC of the task it interrupts for a while */
 	if (data_race(child->flags | current->flags) & PF_KTHREAD)
 		return;
-	thread_for_each_rcu(current, fork_thread, child);
+	hwpmc_thread_for_each_rcu(current, fork_thread, child);
 	note_missed(list);
 }
 
@@ -300,8 +302,8 @@ static void exec_work(struct callback_head *head)
 
 	clear_bit(0, &tt->execing);
 	mutex_lock(&o->targets_mutex);
-	if (!tt->gone && (lost_events(tt) || !access_still(o, current)))
-		target_detach_all(t);
+	if (!tt->gone && (lost_events(tt) || !hwpmc_access_still(o, current)))
+		hwpmc_target_detach_all(t);
 	mutex_unlock(&o->targets_mutex);
 	work_done(tt);
 }
@@ -315,9 +317,9 @@ static void exec_thread(struct target_thread *tt, void *arg)
 }
 
 /* The current task has execed a new image.  Tracepoint. */
-void follow_exec(void)
+void hwpmc_follow_exec(void)
 {
-	thread_for_each_rcu(current, exec_thread, NULL);
+	hwpmc_thread_for_each_rcu(current, exec_thread, NULL);
 }
 
 static void exit_work(struct callback_head *head)
@@ -329,8 +331,8 @@ static void exit_work(struct callback_head *head)
 
 	mutex_lock(&o->targets_mutex);
 	if (!tt->gone) {
-		thread_drop(tt);
-		target_settle(t);
+		hwpmc_thread_drop(tt);
+		hwpmc_target_settle(t);
 	}
 	mutex_unlock(&o->targets_mutex);
 	work_done(tt);
@@ -343,9 +345,9 @@ static void exit_thread_work(struct target_thread *tt, void *arg)
 }
 
 /* @task, which is current, exits.  Tracepoint. */
-void follow_exit(struct task_struct *task)
+void hwpmc_follow_exit(struct task_struct *task)
 {
-	thread_for_each_rcu(task, exit_thread_work, NULL);
+	hwpmc_thread_for_each_rcu(task, exit_thread_work, NULL);
 }
 
 static void log_slice(struct target_thread *tt, struct thread_event *te)
@@ -355,15 +357,15 @@ static void log_slice(struct target_thread *tt, struct thread_event *te)
 
 	te->told = value;
 	if (c.value)
-		record_commit(tt->target->owner, &c, sizeof(c),
-			      PMCLOG_PID_KERNEL);
+		hwpmc_record_commit(tt->target->owner, &c, sizeof(c),
+				    PMCLOG_PID_KERNEL);
 }
 
 static void switch_thread(struct target_thread *tt, void *arg)
 {
 	struct thread_event *te;
 
-	if (!READ_ONCE(tt->target->owner->hooked))
+	if (!READ_ONCE(tt->target->owner->hooks.hooked))
 		return;
 	list_for_each_entry_rcu(te, &tt->events, node)
 		if (te->logged)
@@ -371,11 +373,11 @@ static void switch_thread(struct target_thread *tt, void *arg)
 }
 
 /*
- * follow_switch - @prev leaves this CPU while its counters still count
+ * hwpmc_follow_switch - @prev leaves this CPU while its counters still count
  *
  * Tracepoint, runqueue lock held, interrupts off.
  */
-void follow_switch(struct task_struct *prev)
+void hwpmc_follow_switch(struct task_struct *prev)
 {
-	thread_for_each_rcu(prev, switch_thread, NULL);
+	hwpmc_thread_for_each_rcu(prev, switch_thread, NULL);
 }

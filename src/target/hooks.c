@@ -15,26 +15,26 @@
 
 #define REMOVE_DELAY	(2 * HZ)
 
-LIST_HEAD(hook_owners);
-LIST_HEAD(hook_followers);
+LIST_HEAD(hwpmc_hooks_owners);
+LIST_HEAD(hwpmc_hooks_followers);
 static DEFINE_MUTEX(hooks_mutex);
 
 static int register_maps(void)
 {
-	int err = proc_maps_register();
+	int err = hwpmc_proc_maps_register();
 
 	if (err)
 		return err;
-	err = kmod_register();
+	err = hwpmc_kmod_register();
 	if (err)
-		proc_maps_unregister();
+		hwpmc_proc_maps_unregister();
 	return err;
 }
 
 static void unregister_maps(void)
 {
-	kmod_unregister();
-	proc_maps_unregister();
+	hwpmc_kmod_unregister();
+	hwpmc_proc_maps_unregister();
 }
 
 /* @holders: number of owners.  Both change under hooks_mutex. */
@@ -44,9 +44,9 @@ static struct hook_set {
 	unsigned int holders;
 	bool registered;
 } sets[] = {
-	[HOOK_TASKS]	= { proc_tasks_register, proc_tasks_unregister },
+	[HOOK_TASKS]	= { hwpmc_proc_tasks_register, hwpmc_proc_tasks_unregister },
 	[HOOK_MAPS]	= { register_maps, unregister_maps },
-	[HOOK_SWITCHES]	= { proc_switch_register, proc_switch_unregister },
+	[HOOK_SWITCHES]	= { hwpmc_proc_switch_register, hwpmc_proc_switch_unregister },
 };
 
 static void remove_hooks(struct work_struct *work)
@@ -71,7 +71,7 @@ static int hold(struct hwpmc_owner *o, unsigned int set)
 	struct hook_set *s = &sets[set];
 	int err;
 
-	if (o->hooks_held & BIT(set))
+	if (o->hooks.held & BIT(set))
 		return 0;
 	if (!s->registered) {
 		err = s->reg();
@@ -80,7 +80,7 @@ static int hold(struct hwpmc_owner *o, unsigned int set)
 		s->registered = true;
 	}
 	s->holders++;
-	o->hooks_held |= BIT(set);
+	o->hooks.held |= BIT(set);
 	return 0;
 }
 
@@ -92,16 +92,16 @@ static void drop(struct hwpmc_owner *o, unsigned long mask)
 	for_each_set_bit(set, &mask, HOOK_SETS)
 		if (!--sets[set].holders)
 			schedule_delayed_work(&remove_work, REMOVE_DELAY);
-	o->hooks_held &= ~mask;
+	o->hooks.held &= ~mask;
 }
 
 /*
- * hooks_hold - keep probes registered for @o; under owner->mutex
+ * hwpmc_hooks_hold - keep probes registered for @o; under owner->mutex
  * @mask: BIT(HOOK_*)
  */
-int hooks_hold(struct hwpmc_owner *o, unsigned long mask)
+int hwpmc_hooks_hold(struct hwpmc_owner *o, unsigned long mask)
 {
-	unsigned long before = o->hooks_held;
+	unsigned long before = o->hooks.held;
 	unsigned int set;
 	int err = 0;
 
@@ -112,61 +112,61 @@ int hooks_hold(struct hwpmc_owner *o, unsigned long mask)
 			break;
 	}
 	if (err)
-		drop(o, o->hooks_held & ~before);
+		drop(o, o->hooks.held & ~before);
 	mutex_unlock(&hooks_mutex);
 	return err;
 }
 
 /*
- * hooks_close - @o is closed.  Under owner->mutex.
+ * hwpmc_hooks_close - @o is closed.  Under owner->mutex.
  */
-void hooks_close(struct hwpmc_owner *o)
+void hwpmc_hooks_close(struct hwpmc_owner *o)
 {
 	mutex_lock(&hooks_mutex);
-	drop(o, o->hooks_held);
+	drop(o, o->hooks.held);
 	mutex_unlock(&hooks_mutex);
 }
 
 /* @o does not follow any process any more.  Under owner->mutex. */
-void hooks_let_go(struct hwpmc_owner *o)
+void hwpmc_hooks_let_go(struct hwpmc_owner *o)
 {
 	/* unwind maps need the mapping hooks as long as there are events */
 	const unsigned long kept = o->unwinder ? BIT(HOOK_MAPS) : 0;
 
 	mutex_lock(&hooks_mutex);
-	drop(o, o->hooks_held & ~kept);
+	drop(o, o->hooks.held & ~kept);
 	mutex_unlock(&hooks_mutex);
 }
 
-/* Like hooks_follow() of targets; cannot fail, because @o holds HOOK_TASKS. */
-void hooks_join(struct hwpmc_owner *o)
+/* Like hwpmc_hooks_follow() of targets; cannot fail, because @o holds HOOK_TASKS. */
+void hwpmc_hooks_join(struct hwpmc_owner *o)
 {
-	if (o->hooked)
+	if (o->hooks.hooked)
 		return;
 	mutex_lock(&hooks_mutex);
-	list_add_tail_rcu(&o->hook_node, &hook_owners);
+	list_add_tail_rcu(&o->hooks.node, &hwpmc_hooks_owners);
 	mutex_unlock(&hooks_mutex);
-	WRITE_ONCE(o->hooked, true);
+	WRITE_ONCE(o->hooks.hooked, true);
 }
 
 /*
- * hooks_follow - have process records committed for @o; under owner->mutex
+ * hwpmc_hooks_follow - have process records committed for @o; under owner->mutex
  * @all: of all processes; else only of targets, unless @o has all already
  */
-int hooks_follow(struct hwpmc_owner *o, bool all)
+int hwpmc_hooks_follow(struct hwpmc_owner *o, bool all)
 {
-	int err = hooks_hold(o, BIT(HOOK_TASKS) | (all ? BIT(HOOK_MAPS) : 0));
+	int err = hwpmc_hooks_hold(o, BIT(HOOK_TASKS) | (all ? BIT(HOOK_MAPS) : 0));
 
 	if (err)
 		return err;
-	if (all && !o->follow_all) {
+	if (all && !o->hooks.follow_all) {
 		/* first, so that no hook commits a record for @o twice */
-		WRITE_ONCE(o->follow_all, true);
+		WRITE_ONCE(o->hooks.follow_all, true);
 		mutex_lock(&hooks_mutex);
-		list_add_tail_rcu(&o->follow_node, &hook_followers);
+		list_add_tail_rcu(&o->hooks.follow_node, &hwpmc_hooks_followers);
 		mutex_unlock(&hooks_mutex);
 	}
-	hooks_join(o);
+	hwpmc_hooks_join(o);
 	return 0;
 }
 
@@ -174,26 +174,26 @@ int hooks_follow(struct hwpmc_owner *o, bool all)
  * When this returns, no probe commits for @o any more.  Under owner->mutex until
  * the grace period is over: only then may the nodes be added to the lists again.
  */
-void hooks_unfollow(struct hwpmc_owner *o)
+void hwpmc_hooks_unfollow(struct hwpmc_owner *o)
 {
-	if (!o->hooked)
+	if (!o->hooks.hooked)
 		return;
 	mutex_lock(&hooks_mutex);
-	list_del_rcu(&o->hook_node);
-	if (o->follow_all)
-		list_del_rcu(&o->follow_node);
+	list_del_rcu(&o->hooks.node);
+	if (o->hooks.follow_all)
+		list_del_rcu(&o->hooks.follow_node);
 	mutex_unlock(&hooks_mutex);
-	WRITE_ONCE(o->hooked, false);
+	WRITE_ONCE(o->hooks.hooked, false);
 	synchronize_rcu();
-	/* last, for the reason in hooks_follow() */
-	WRITE_ONCE(o->follow_all, false);
+	/* last, for the reason in hwpmc_hooks_follow() */
+	WRITE_ONCE(o->hooks.follow_all, false);
 	/* else the targets need the hooks */
 	if (list_empty(&o->targets))
-		hooks_let_go(o);
+		hwpmc_hooks_let_go(o);
 }
 
 /* Module exit: no owner is left. */
-void hooks_exit(void)
+void hwpmc_hooks_exit(void)
 {
 	cancel_delayed_work_sync(&remove_work);
 	remove_hooks(NULL);

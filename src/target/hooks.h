@@ -19,23 +19,23 @@ enum hook_set_id {
 	HOOK_SETS,
 };
 
-int hooks_hold(struct hwpmc_owner *o, unsigned long mask);
-void hooks_close(struct hwpmc_owner *o);
-void hooks_let_go(struct hwpmc_owner *o);
-int hooks_follow(struct hwpmc_owner *o, bool all);
-void hooks_join(struct hwpmc_owner *o);
-void hooks_unfollow(struct hwpmc_owner *o);
-void hooks_exit(void);
+int hwpmc_hooks_hold(struct hwpmc_owner *o, unsigned long mask);
+void hwpmc_hooks_close(struct hwpmc_owner *o);
+void hwpmc_hooks_let_go(struct hwpmc_owner *o);
+int hwpmc_hooks_follow(struct hwpmc_owner *o, bool all);
+void hwpmc_hooks_join(struct hwpmc_owner *o);
+void hwpmc_hooks_unfollow(struct hwpmc_owner *o);
+void hwpmc_hooks_exit(void);
 /* read under RCU; changed under hooks_mutex */
-extern struct list_head hook_owners, hook_followers;
+extern struct list_head hwpmc_hooks_owners, hwpmc_hooks_followers;
 
 /* for each owner that follows processes; in an RCU read section */
-#define for_each_hook_owner(o) \
-	list_for_each_entry_rcu(o, &hook_owners, hook_node)
+#define for_each_hook_owner(o)                                                 \
+	list_for_each_entry_rcu(o, &hwpmc_hooks_owners, hooks.node)
 
 /* for each owner that follows all processes, not only its targets */
-#define for_each_hook_follower(o) \
-	list_for_each_entry_rcu(o, &hook_followers, follow_node)
+#define for_each_hook_follower(o)                                              \
+	list_for_each_entry_rcu(o, &hwpmc_hooks_followers, hooks.follow_node)
 
 /* @start, @len: bytes; @pgoff: pages */
 struct area {
@@ -45,20 +45,20 @@ struct area {
 };
 
 /* proc.c: the probes */
-u64 auxv_base(struct mm_struct *mm, bool is32);
-struct area map_area(const struct vm_area_struct *vma);
-struct file *map_file(const struct vm_area_struct *vma);
-void map_fill(struct ring_map *m, struct vm_area_struct *vma,
-	      const struct area *a, u32 pid);
-int proc_tasks_register(void);
-void proc_tasks_unregister(void);
-int proc_maps_register(void);
-void proc_maps_unregister(void);
-int proc_switch_register(void);
-void proc_switch_unregister(void);
+u64 hwpmc_proc_auxv_base(struct mm_struct *mm, bool is32);
+struct area hwpmc_proc_map_area(const struct vm_area_struct *vma);
+struct file *hwpmc_proc_map_file(const struct vm_area_struct *vma);
+void hwpmc_proc_map_fill(struct ring_map *m, struct vm_area_struct *vma,
+			 const struct area *a, u32 pid);
+int hwpmc_proc_tasks_register(void);
+void hwpmc_proc_tasks_unregister(void);
+int hwpmc_proc_maps_register(void);
+void hwpmc_proc_maps_unregister(void);
+int hwpmc_proc_switch_register(void);
+void hwpmc_proc_switch_unregister(void);
 
 /* kmod.c */
-int kmod_register(void);
-void kmod_unregister(void);
+int hwpmc_kmod_register(void);
+void hwpmc_kmod_unregister(void);
 
 #endif /* HWPMC_HOOKS_H */

@@ -35,7 +35,7 @@ static void commit_all(const void *rec, u32 len)
 	preempt_disable();
 	for_each_hook_owner(o)
 		if (READ_ONCE(o->log.tell_kernel))
-			record_commit(o, rec, len, PMCLOG_PID_KERNEL);
+			hwpmc_record_commit(o, rec, len, PMCLOG_PID_KERNEL);
 	preempt_enable();
 	rcu_read_unlock();
 }
@@ -84,7 +84,7 @@ static int module_event(struct notifier_block *nb, unsigned long event,
 		break;
 	case MODULE_STATE_GOING:
 		module_out(data);
-		chain_steps_forget();
+		hwpmc_chain_cache_forget();
 		break;
 	}
 	return NOTIFY_OK;
@@ -94,18 +94,18 @@ static struct notifier_block module_nb = {
 	.notifier_call = module_event,
 };
 
-int kmod_register(void)
+int hwpmc_kmod_register(void)
 {
 	BUILD_BUG_ON(offsetof(struct kmod_in, path) !=
 		     sizeof(struct pmclog_map_in));
 	BUILD_BUG_ON(offsetof(struct kmod_ext, name) !=
 		     sizeof(struct pmclog_ext_module));
 	/* for modules unloaded while the notifier was not registered */
-	chain_steps_forget();
+	hwpmc_chain_cache_forget();
 	return register_module_notifier(&module_nb);
 }
 
-void kmod_unregister(void)
+void hwpmc_kmod_unregister(void)
 {
 	unregister_module_notifier(&module_nb);
 }

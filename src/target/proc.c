@@ -27,7 +27,7 @@
 
 #define commit_record(o, pid, rec, type, size) do {			\
 	(rec)->h.header = PMCLOG_HEADER(type, size);			\
-	record_commit(o, rec, size, pid);				\
+	hwpmc_record_commit(o, rec, size, pid);				\
 } while (0)
 
 /* @t: @o's target for the process; NULL: none, @o follows all processes */
@@ -49,26 +49,26 @@ static void tell_owners(struct rhlist_head *list, tell_fn fn, void *arg)
 	struct hwpmc_owner *o;
 
 	for_each_hook_follower(o)
-		fn(o, target_among_rcu(list, o), arg);
+		fn(o, hwpmc_target_among_rcu(list, o), arg);
 	if (!list)
 		return;
-	smp_rmb();	/* hooks_follow(): owners in the list have follow_all */
+	smp_rmb();	/* hwpmc_hooks_follow(): owners in the list have follow_all */
 	for_each_target_rcu(t, pos, list)
-		if (READ_ONCE(t->owner->hooked) &&
-		    !READ_ONCE(t->owner->follow_all))
+		if (READ_ONCE(t->owner->hooks.hooked) &&
+		    !READ_ONCE(t->owner->hooks.follow_all))
 			fn(t->owner, t, arg);
 }
 
 static bool nobody_listens(const struct rhlist_head *list)
 {
-	return !list && list_empty(&hook_followers);
+	return !list && list_empty(&hwpmc_hooks_followers);
 }
 
 static bool tells_of_child(const struct hwpmc_owner *o,
 			   const struct hwpmc_target *t,
 			   struct task_struct *child)
 {
-	return !t || READ_ONCE(o->follow_all) ||
+	return !t || READ_ONCE(o->hooks.follow_all) ||
 	       same_thread_group(child, current) || READ_ONCE(t->descend);
 }
 
@@ -80,14 +80,14 @@ static bool tells_of_child(const struct hwpmc_owner *o,
 static bool tells_of_guarded(const struct hwpmc_owner *o,
 			     const struct hwpmc_target *t)
 {
-	return !t || READ_ONCE(o->follow_all) || o->traces_all;
+	return !t || READ_ONCE(o->hooks.follow_all) || o->traces_all;
 }
 
 /* Only sampling PMCs need the mappings of code. */
 static bool tells_of_maps(const struct hwpmc_owner *o,
 			  const struct hwpmc_target *t)
 {
-	return !t || READ_ONCE(o->follow_all) || READ_ONCE(t->sampled);
+	return !t || READ_ONCE(o->hooks.follow_all) || READ_ONCE(t->sampled);
 }
 
 static void commit_name(struct hwpmc_owner *o, struct task_struct *task,
@@ -142,10 +142,10 @@ static void probe_newtask(void *data, struct task_struct *task,
 
 	rcu_read_lock();
 	preempt_disable();
-	list = targets_find_rcu(task_tgid(current));
-	/* first: follow_fork() notes which log is about to get the record */
+	list = hwpmc_targets_find_rcu(task_tgid(current));
+	/* first: hwpmc_follow_fork() notes which log is about to get the record */
 	if (list)
-		follow_fork(task, list);
+		hwpmc_follow_fork(task, list);
 	tell_owners(list, tell_newtask, task);
 	preempt_enable();
 	rcu_read_unlock();
@@ -172,7 +172,7 @@ static void probe_rename(void *data, struct task_struct *task, const char *comm)
 
 	rcu_read_lock();
 	preempt_disable();
-	tell_owners(targets_find_rcu(task_tgid(task)), tell_rename, &r);
+	tell_owners(hwpmc_targets_find_rcu(task_tgid(task)), tell_rename, &r);
 	preempt_enable();
 	rcu_read_unlock();
 }
@@ -200,13 +200,13 @@ static void tell_exit(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 	 * yet.  Exception: a target that has just lost its last PMC.
 	 */
 	if (e->last && (!t || (test_and_set_bit(0, &t->ended) &&
-			       READ_ONCE(o->follow_all)))) {
+			       READ_ONCE(o->hooks.follow_all)))) {
 		struct pmclog_sysexit x = { .pid = pid };
 
 		commit_record(o, pid, &x, PMCLOG_T_SYSEXIT, sizeof(x));
 	}
 	if (e->last)
-		trigger_exit(o, p, pid);
+		hwpmc_trigger_exit(o, p, pid);
 }
 
 static void probe_exit(void *data, COMPAT_EXIT_PROTO)
@@ -216,15 +216,15 @@ static void probe_exit(void *data, COMPAT_EXIT_PROTO)
 
 	rcu_read_lock();
 	preempt_disable();
-	list = targets_find_rcu(task_tgid(p));
+	list = hwpmc_targets_find_rcu(task_tgid(p));
 	tell_owners(list, tell_exit, &e);
 	if (list)
-		follow_exit(p);
+		hwpmc_follow_exit(p);
 	preempt_enable();
 	rcu_read_unlock();
 }
 
-struct area map_area(const struct vm_area_struct *vma)
+struct area hwpmc_proc_map_area(const struct vm_area_struct *vma)
 {
 	return (struct area) {
 		.start = vma->vm_start,
@@ -238,9 +238,9 @@ struct area map_area(const struct vm_area_struct *vma)
  * keeps the file for long.  An io_uring can be mapped and could have the device
  * in its table; then neither would ever be released.
  */
-struct file *map_file(const struct vm_area_struct *vma)
+struct file *hwpmc_proc_map_file(const struct vm_area_struct *vma)
 {
-	return vma->vm_file && !log_may_hold(vma->vm_file) ?
+	return vma->vm_file && !hwpmc_log_may_hold(vma->vm_file) ?
 	       get_file(vma->vm_file) : NULL;
 }
 
@@ -249,10 +249,10 @@ struct file *map_file(const struct vm_area_struct *vma)
  * its file.
  * @a: the place of the mapping, now or in the future
  */
-void map_fill(struct ring_map *m, struct vm_area_struct *vma,
+void hwpmc_proc_map_fill(struct ring_map *m, struct vm_area_struct *vma,
 	      const struct area *a, u32 pid)
 {
-	m->file = map_file(vma);
+	m->file = hwpmc_proc_map_file(vma);
 	m->start = a->start;
 	m->len = a->len;
 	m->offset = (u64)a->pgoff << PAGE_SHIFT;
@@ -274,18 +274,18 @@ static void commit_map(struct hwpmc_owner *o, const struct hwpmc_target *t,
 
 	if (pid == PMCLOG_PID_KERNEL || !tells_of_maps(o, t))
 		return;
-	m = record_begin(o, sizeof(*m), KIND_MAP, pid, &or, &entered);
+	m = hwpmc_record_begin(o, sizeof(*m), KIND_MAP, pid, &or, &entered);
 	if (!m)
 		return;
-	map_fill(m, vma, a, pid);
-	record_end(or, entered);
+	hwpmc_proc_map_fill(m, vma, a, pid);
+	hwpmc_record_end(or, entered);
 }
 
 /*
  * Load address of the run-time loader, from the auxiliary vector of the
  * program.
  */
-u64 auxv_base(struct mm_struct *mm, bool is32)
+u64 hwpmc_proc_auxv_base(struct mm_struct *mm, bool is32)
 {
 	const u32 *v32 = (const u32 *)mm->saved_auxv;
 	const unsigned long *v = mm->saved_auxv;
@@ -338,7 +338,7 @@ static void commit_exec(struct hwpmc_owner *o, const struct hwpmc_target *t,
 	struct ring_exec *x;
 	u64 entered;
 
-	x = record_begin(o, sizeof(*x), KIND_EXEC, pid, &or, &entered);
+	x = hwpmc_record_begin(o, sizeof(*x), KIND_EXEC, pid, &or, &entered);
 	if (!x)
 		return;
 	x->file = get_file(e->bprm->file);	/* the exec itself holds a reference */
@@ -346,7 +346,7 @@ static void commit_exec(struct hwpmc_owner *o, const struct hwpmc_target *t,
 	x->dyn = e->dyn;
 	x->pid = pid;
 	x->pmcid = t ? READ_ONCE(t->first_id) : PMCLOG_PMCID_NONE;
-	record_end(or, entered);
+	hwpmc_record_end(or, entered);
 }
 
 /*
@@ -375,11 +375,11 @@ static void tell_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 		return;
 	commit_exec(o, t, e);
 	if (!e->locked) {
-		record_lost(o, owner_pid_of(o, current));
+		hwpmc_record_lost(o, owner_pid_of(o, current));
 		return;
 	}
 	for_each_vma(vmi, vma) {
-		struct area a = map_area(vma);
+		struct area a = hwpmc_proc_map_area(vma);
 
 		if (vma->vm_flags & VM_EXEC)
 			commit_map(o, t, vma, &a);
@@ -394,7 +394,7 @@ static void tell_image(struct rhlist_head *list, struct linux_binprm *bprm)
 	struct mm_struct *mm = current->mm;
 	struct execed e = {
 		.bprm = bprm,
-		.base = auxv_base(mm, is32),
+		.base = hwpmc_proc_auxv_base(mm, is32),
 		.guarded = is_guarded(),
 		.locked = mmap_read_trylock(mm),
 	};
@@ -418,11 +418,11 @@ static void probe_exec(void *data, struct task_struct *p, pid_t old_pid,
 
 	rcu_read_lock();
 	preempt_disable();
-	list = targets_find_rcu(task_tgid(current));
+	list = hwpmc_targets_find_rcu(task_tgid(current));
 	if (!nobody_listens(list))
 		tell_image(list, bprm);
 	if (list)
-		follow_exec();
+		hwpmc_follow_exec();
 	preempt_enable();
 	rcu_read_unlock();
 }
@@ -447,10 +447,10 @@ static void tell_mapped(struct vm_area_struct *vma, struct area a)
 	if (!(vma->vm_flags & VM_EXEC) || vma->vm_mm != current->mm ||
 	    current->in_execve)
 		return;
-	unwind_mapped(vma);
+	hwpmc_unwind_mapped(vma);
 	rcu_read_lock();
 	preempt_disable();
-	tell_owners(targets_find_rcu(task_tgid(current)), tell_map, &m);
+	tell_owners(hwpmc_targets_find_rcu(task_tgid(current)), tell_map, &m);
 	preempt_enable();
 	rcu_read_unlock();
 }
@@ -460,7 +460,7 @@ static int probe_mmap(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
 
-	tell_mapped(vma, map_area(vma));
+	tell_mapped(vma, hwpmc_proc_map_area(vma));
 	return 0;
 }
 
@@ -491,7 +491,7 @@ static int probe_grow(struct kprobe *kp, struct pt_regs *regs)
 
 	if (!vma)
 		return 0;
-	a = map_area(vma);
+	a = hwpmc_proc_map_area(vma);
 	a.len += more;
 	tell_mapped(vma, a);
 	return 0;
@@ -536,7 +536,7 @@ static int probe_munmap(struct kprobe *kp, struct pt_regs *regs)
 		return 0;
 	rcu_read_lock();
 	preempt_disable();
-	list = targets_find_rcu(task_tgid(current));
+	list = hwpmc_targets_find_rcu(task_tgid(current));
 	if (nobody_listens(list))
 		goto out;
 	now = mtree_load(&vma->vm_mm->mm_mt, u.start);
@@ -553,7 +553,7 @@ static void probe_switch(void *data, bool preempt, struct task_struct *prev,
 			 struct task_struct *next, unsigned int prev_state)
 {
 	rcu_read_lock();
-	follow_switch(prev);
+	hwpmc_follow_switch(prev);
 	rcu_read_unlock();
 }
 
@@ -657,17 +657,17 @@ static int register_map(struct map_hook *h, const char *name)
 	return err;
 }
 
-int proc_switch_register(void)
+int hwpmc_proc_switch_register(void)
 {
 	return register_trace(&switch_hook);
 }
 
-void proc_switch_unregister(void)
+void hwpmc_proc_switch_unregister(void)
 {
 	unregister_traces(&switch_hook, 1);
 }
 
-int proc_tasks_register(void)
+int hwpmc_proc_tasks_register(void)
 {
 	unsigned int n;
 	int err;
@@ -682,7 +682,7 @@ int proc_tasks_register(void)
 	return 0;
 }
 
-void proc_tasks_unregister(void)
+void hwpmc_proc_tasks_unregister(void)
 {
 	unregister_traces(trace_hooks, ARRAY_SIZE(trace_hooks));
 }
@@ -695,7 +695,7 @@ static void warn_untold(struct map_hook *h, int err)
 	h->warned = true;
 }
 
-int proc_maps_register(void)
+int hwpmc_proc_maps_register(void)
 {
 	struct map_hook *h;
 	int err;
@@ -711,14 +711,14 @@ int proc_maps_register(void)
 		}
 		if (err) {
 			pr_err("no kprobe on %s: %d\n", h->name, err);
-			proc_maps_unregister();
+			hwpmc_proc_maps_unregister();
 			return err;
 		}
 	}
 	return 0;
 }
 
-void proc_maps_unregister(void)
+void hwpmc_proc_maps_unregister(void)
 {
 	struct map_hook *h;
 

@@ -27,30 +27,30 @@ static const struct rhashtable_params by_process = {
 	.automatic_shrinking = true,
 };
 
-int targets_init(void)
+int hwpmc_targets_init(void)
 {
 	return rhltable_init(&targets, &by_process);
 }
 
 /* No target is left. */
-void targets_exit(void)
+void hwpmc_targets_exit(void)
 {
 	rhltable_destroy(&targets);
 }
 
 /*
- * targets_find_rcu - the targets of all owners for process @pid, or NULL
+ * hwpmc_targets_find_rcu - the targets of all owners for process @pid, or NULL
  *
  * For for_each_target_rcu().  RCU read section; any context.
  */
-struct rhlist_head *targets_find_rcu(const struct pid *pid)
+struct rhlist_head *hwpmc_targets_find_rcu(const struct pid *pid)
 {
 	return rhltable_lookup(&targets, &pid, by_process);
 }
 
-/* @o's target in the result of targets_find_rcu().  RCU read section. */
-struct hwpmc_target *target_among_rcu(struct rhlist_head *list,
-				      const struct hwpmc_owner *o)
+/* @o's target in the result of hwpmc_targets_find_rcu().  RCU read section. */
+struct hwpmc_target *hwpmc_target_among_rcu(struct rhlist_head *list,
+					    const struct hwpmc_owner *o)
 {
 	struct hwpmc_target *t;
 	struct rhlist_head *pos;
@@ -62,14 +62,15 @@ struct hwpmc_target *target_among_rcu(struct rhlist_head *list,
 }
 
 /* RCU read section; any context. */
-struct hwpmc_target *target_find_rcu(const struct hwpmc_owner *o,
-				     const struct pid *pid)
+struct hwpmc_target *hwpmc_target_find_rcu(const struct hwpmc_owner *o,
+					   const struct pid *pid)
 {
-	return target_among_rcu(targets_find_rcu(pid), o);
+	return hwpmc_target_among_rcu(hwpmc_targets_find_rcu(pid), o);
 }
 
 /* Returns NULL without memory. */
-struct hwpmc_target *target_new(struct hwpmc_owner *o, struct pid *pid, u32 nr)
+struct hwpmc_target *hwpmc_target_new(struct hwpmc_owner *o, struct pid *pid,
+				      u32 nr)
 {
 	struct hwpmc_target *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
 
@@ -86,7 +87,7 @@ struct hwpmc_target *target_new(struct hwpmc_owner *o, struct pid *pid, u32 nr)
 		kfree(t);
 		return NULL;
 	}
-	owner_get(o);
+	hwpmc_owner_get(o);
 	get_pid(pid);
 	list_add_tail(&t->node, &o->targets);
 	return t;
@@ -97,18 +98,18 @@ static void target_free(struct kref *ref)
 	struct hwpmc_target *t = container_of(ref, struct hwpmc_target, ref);
 
 	put_pid(t->pid);
-	owner_put(t->owner);
+	hwpmc_owner_put(t->owner);
 	kfree_rcu(t, rcu);
 }
 
 /* Process context, with or without the mutex. */
-void target_put(struct hwpmc_target *t)
+void hwpmc_target_put(struct hwpmc_target *t)
 {
 	kref_put(&t->ref, target_free);
 }
 
 /* Updates the summary of the links that hooks read. */
-static void summarize(struct hwpmc_target *t)
+static void target_summarize_links(struct hwpmc_target *t)
 {
 	unsigned int sampled = 0;
 	struct target_link *link;
@@ -126,8 +127,8 @@ static void summarize(struct hwpmc_target *t)
 	WRITE_ONCE(t->first_id, link ? link->pmc->id : PMCLOG_PMCID_NONE);
 }
 
-struct target_link *target_find_link(const struct hwpmc_target *t,
-				     const struct hwpmc_pmc *pmc)
+struct target_link *hwpmc_target_find_link(const struct hwpmc_target *t,
+					   const struct hwpmc_pmc *pmc)
 {
 	struct target_link *link;
 
@@ -138,7 +139,8 @@ struct target_link *target_find_link(const struct hwpmc_target *t,
 }
 
 /* Returns NULL without memory.  The threads get their counters later. */
-struct target_link *target_link(struct hwpmc_target *t, struct hwpmc_pmc *pmc)
+struct target_link *hwpmc_target_link(struct hwpmc_target *t,
+				      struct hwpmc_pmc *pmc)
 {
 	struct target_link *link = kzalloc(sizeof(*link), GFP_KERNEL_ACCOUNT);
 
@@ -148,19 +150,19 @@ struct target_link *target_link(struct hwpmc_target *t, struct hwpmc_pmc *pmc)
 	list_add_tail(&link->node, &t->links);
 	pmc->ntargets++;
 	pmc->attached = true;
-	summarize(t);
+	target_summarize_links(t);
 	trace_hwpmc_target(t->owner, "attach", pmc->id, t->nr);
 	return link;
 }
 
 /*
- * target_stop_link - stop a PMC in a target
+ * hwpmc_target_stop_link - stop a PMC in a target
  *
  * The caller drops the @stopped events of several targets at once with
- * thread_events_drop(), and then calls target_unlink().
+ * hwpmc_thread_events_drop(), and then calls hwpmc_target_unlink().
  */
-void target_stop_link(struct hwpmc_target *t, struct target_link *link,
-		      struct list_head *stopped)
+void hwpmc_target_stop_link(struct hwpmc_target *t, struct target_link *link,
+			    struct list_head *stopped)
 {
 	struct target_thread *tt;
 	struct thread_event *te, *next;
@@ -169,26 +171,27 @@ void target_stop_link(struct hwpmc_target *t, struct target_link *link,
 	list_for_each_entry(tt, &t->threads, node)
 		list_for_each_entry_safe(te, next, &tt->events, node)
 			if (te->link == link)
-				thread_event_stop(tt, te, stopped);
+				hwpmc_thread_event_stop(tt, te, stopped);
 }
 
 /* Detaches the PMC from the target.  What it has counted goes to pmc->gone. */
-void target_unlink(struct hwpmc_target *t, struct target_link *link)
+void hwpmc_target_unlink(struct hwpmc_target *t, struct target_link *link)
 {
 	LIST_HEAD(stopped);
 
-	target_stop_link(t, link, &stopped);
-	thread_events_drop(&stopped);
+	hwpmc_target_stop_link(t, link, &stopped);
+	hwpmc_thread_events_drop(&stopped);
 	trace_hwpmc_target(t->owner, "detach", link->pmc->id, t->nr);
 	sum_add(&link->pmc->gone, &link->sum);
 	link->pmc->ntargets--;
 	list_del(&link->node);
 	kfree(link);
-	summarize(t);
+	target_summarize_links(t);
 }
 
 /* Logs a PMCATTACH without a path. */
-void target_log_attach(const struct hwpmc_target *t, const struct hwpmc_pmc *pmc)
+void hwpmc_target_log_attach(const struct hwpmc_target *t,
+			     const struct hwpmc_pmc *pmc)
 {
 	struct {
 		struct pmclog_pmcattach a;
@@ -200,18 +203,18 @@ void target_log_attach(const struct hwpmc_target *t, const struct hwpmc_pmc *pmc
 		.a.pid = t->nr,
 	};
 
-	record_now(t->owner, &r, sizeof(r.a) + sizeof(r.path),
-		   PMCLOG_PID_KERNEL);
+	hwpmc_follow_record_now(t->owner, &r, sizeof(r.a) + sizeof(r.path),
+				PMCLOG_PID_KERNEL);
 }
 
 /*
  * Do the log, and the one to come, have the link's PMCATTACH before all later
  * records?
  */
-bool target_link_told(const struct hwpmc_target *t,
-		      const struct target_link *link)
+bool hwpmc_target_link_told(const struct hwpmc_target *t,
+			    const struct target_link *link)
 {
-	return link->told_log == READ_ONCE(t->owner->log.telling);
+	return link->told_log == READ_ONCE(t->owner->log.told.telling);
 }
 
 /*
@@ -229,9 +232,9 @@ static void log_procexit(struct hwpmc_target *t, struct target_link *link)
 		.running = link->sum.running,
 	};
 
-	if (!target_link_told(t, link))
-		target_log_attach(t, link->pmc);
-	record_now(t->owner, &x, sizeof(x), PMCLOG_PID_KERNEL);
+	if (!hwpmc_target_link_told(t, link))
+		hwpmc_target_log_attach(t, link->pmc);
+	hwpmc_follow_record_now(t->owner, &x, sizeof(x), PMCLOG_PID_KERNEL);
 }
 
 static void log_sysexit(struct hwpmc_target *t)
@@ -241,7 +244,7 @@ static void log_sysexit(struct hwpmc_target *t)
 		.pid = t->nr,
 	};
 
-	record_now(t->owner, &x, sizeof(x), t->nr);
+	hwpmc_follow_record_now(t->owner, &x, sizeof(x), t->nr);
 }
 
 static void remove_target(struct hwpmc_target *t)
@@ -250,18 +253,18 @@ static void remove_target(struct hwpmc_target *t)
 
 	t->gone = true;
 	list_for_each_entry_safe(tt, next, &t->threads, node)
-		thread_drop(tt);
+		hwpmc_thread_drop(tt);
 	rhltable_remove(&targets, &t->hash, by_process);
 	list_del(&t->node);
-	target_put(t);
+	hwpmc_target_put(t);
 }
 
 /*
- * target_lost - a PMC has lost its last target: wake the waiters
+ * hwpmc_target_lost - a PMC has lost its last target: wake the waiters
  *
  * Process context.
  */
-void target_lost(struct hwpmc_owner *o)
+void hwpmc_target_lost(struct hwpmc_owner *o)
 {
 	WRITE_ONCE(o->lost_all, list_empty(&o->targets));
 	kill_fasync(&o->fasync, SIGIO, POLL_HUP);
@@ -269,7 +272,7 @@ void target_lost(struct hwpmc_owner *o)
 }
 
 /* Would the PMC lose its last target with @link?  Not during an attach. */
-bool target_link_last(const struct target_link *link)
+bool hwpmc_target_link_last(const struct target_link *link)
 {
 	return link->pmc->ntargets == 1 && !link->fresh;
 }
@@ -281,23 +284,23 @@ static void process_ended(struct hwpmc_target *t)
 	list_for_each_entry_safe(link, next, &t->links, node) {
 		if (link_logs(link, HWPMC_F_LOG_PROCEXIT))
 			log_procexit(t, link);
-		target_unlink(t, link);
+		hwpmc_target_unlink(t, link);
 	}
 	/* no SYSEXIT for a process that the log does not know */
-	if (READ_ONCE(t->owner->follow_all) ||
-	    t->names_log == READ_ONCE(t->owner->log.telling))
+	if (READ_ONCE(t->owner->hooks.follow_all) ||
+	    t->names_log == READ_ONCE(t->owner->log.told.telling))
 		log_sysexit(t);
 }
 
 /*
- * target_settle - after threads or links have gone: remove the target?
+ * hwpmc_target_settle - after threads or links have gone: remove the target?
  *
  * A child that is being created keeps its parent's target, because it takes
  * over the links.  A process may have threads left that could not be followed
  * for lack of memory.  It has not ended, but nothing counts in it any more.
  * The caller holds a reference.
  */
-void target_settle(struct hwpmc_target *t)
+void hwpmc_target_settle(struct hwpmc_target *t)
 {
 	struct target_link *link;
 	struct hwpmc_owner *o = t->owner;
@@ -307,21 +310,21 @@ void target_settle(struct hwpmc_target *t)
 		return;
 	if (list_empty(&t->links)) {
 		/* otherwise the exit hook logs it: no target any more */
-		if (test_and_set_bit(0, &t->ended) && READ_ONCE(o->follow_all))
+		if (test_and_set_bit(0, &t->ended) && READ_ONCE(o->hooks.follow_all))
 			log_sysexit(t);
 		remove_target(t);
 		return;
 	}
 	if (!list_empty(&t->threads) || atomic_read(&t->pending))
 		return;
-	if (thread_left(t)) {
-		target_detach_all(t);	/* returns here without links */
+	if (hwpmc_thread_left(t)) {
+		hwpmc_target_detach_all(t);	/* returns here without links */
 		return;
 	}
 	list_for_each_entry(link, &t->links, node)
-		lost |= target_link_last(link);
+		lost |= hwpmc_target_link_last(link);
 	process_ended(t);
 	remove_target(t);
 	if (lost)
-		target_lost(o);
+		hwpmc_target_lost(o);
 }

@@ -30,8 +30,8 @@ struct fork_slot {
 	struct callback_head work;
 	struct hwpmc_target *target;	/* the parent's, referenced */
 	bool		process;	/* else a thread */
-	unsigned long	telling;	/* log.telling and */
-	unsigned long	attaches;	/* log.attaches before it is logged */
+	unsigned long	telling;	/* log.told.telling and */
+	unsigned long	attaches;	/* log.told.attaches before it is logged */
 };
 
 /**
@@ -140,7 +140,7 @@ struct thread_event {
 	struct rcu_head	rcu;
 };
 
-/* the result of targets_find_rcu(); in the same RCU read section */
+/* the result of hwpmc_targets_find_rcu(); in the same RCU read section */
 #define for_each_target_rcu(t, pos, list)			\
 	rhl_for_each_entry_rcu(t, pos, list, hash)
 
@@ -190,69 +190,72 @@ struct tree {
 };
 
 /* attach.c: process modes; under owner->mutex */
-int attach_self(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
-void attach_undo(struct hwpmc_pmc *pmc);
-int attach_to(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid);
-int detach_from(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid);
-void targets_enable(struct hwpmc_pmc *pmc);
-void targets_disable(struct hwpmc_pmc *pmc);
-void targets_read(struct hwpmc_pmc *pmc);
-int targets_set_period(struct hwpmc_pmc *pmc, u64 period);
-void targets_release(struct hwpmc_pmc *pmc);
+int hwpmc_attach_self(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
+void hwpmc_attach_undo(struct hwpmc_pmc *pmc);
+int hwpmc_attach_target(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid);
+int hwpmc_attach_detach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid);
+void hwpmc_targets_enable(struct hwpmc_pmc *pmc);
+void hwpmc_targets_disable(struct hwpmc_pmc *pmc);
+void hwpmc_targets_read(struct hwpmc_pmc *pmc);
+int hwpmc_targets_set_period(struct hwpmc_pmc *pmc, u64 period);
+void hwpmc_targets_release(struct hwpmc_pmc *pmc);
 
 /* target.c: processes and links; under targets_mutex unless stated otherwise */
-int targets_init(void);
-void targets_exit(void);
-struct rhlist_head *targets_find_rcu(const struct pid *pid);
-struct hwpmc_target *target_among_rcu(struct rhlist_head *list,
-				      const struct hwpmc_owner *o);
-struct hwpmc_target *target_find_rcu(const struct hwpmc_owner *o,
-				     const struct pid *pid);
-struct hwpmc_target *target_new(struct hwpmc_owner *o, struct pid *pid, u32 nr);
-struct target_link *target_link(struct hwpmc_target *t, struct hwpmc_pmc *pmc);
-void target_stop_link(struct hwpmc_target *t, struct target_link *link,
-		      struct list_head *stopped);
-void target_unlink(struct hwpmc_target *t, struct target_link *link);
-void target_log_attach(const struct hwpmc_target *t,
-		       const struct hwpmc_pmc *pmc);
-bool target_link_told(const struct hwpmc_target *t,
-		      const struct target_link *link);
-void target_settle(struct hwpmc_target *t);
-void target_lost(struct hwpmc_owner *o);
-bool target_link_last(const struct target_link *link);
-struct target_link *target_find_link(const struct hwpmc_target *t,
-				     const struct hwpmc_pmc *pmc);
-void target_put(struct hwpmc_target *t);
-void target_detach_all(struct hwpmc_target *t);	/* attach.c */
+int hwpmc_targets_init(void);
+void hwpmc_targets_exit(void);
+struct rhlist_head *hwpmc_targets_find_rcu(const struct pid *pid);
+struct hwpmc_target *hwpmc_target_among_rcu(struct rhlist_head *list,
+					    const struct hwpmc_owner *o);
+struct hwpmc_target *hwpmc_target_find_rcu(const struct hwpmc_owner *o,
+					   const struct pid *pid);
+struct hwpmc_target *hwpmc_target_new(struct hwpmc_owner *o, struct pid *pid,
+				      u32 nr);
+struct target_link *hwpmc_target_link(struct hwpmc_target *t,
+				      struct hwpmc_pmc *pmc);
+void hwpmc_target_stop_link(struct hwpmc_target *t, struct target_link *link,
+			    struct list_head *stopped);
+void hwpmc_target_unlink(struct hwpmc_target *t, struct target_link *link);
+void hwpmc_target_log_attach(const struct hwpmc_target *t,
+			     const struct hwpmc_pmc *pmc);
+bool hwpmc_target_link_told(const struct hwpmc_target *t,
+			    const struct target_link *link);
+void hwpmc_target_settle(struct hwpmc_target *t);
+void hwpmc_target_lost(struct hwpmc_owner *o);
+bool hwpmc_target_link_last(const struct target_link *link);
+struct target_link *hwpmc_target_find_link(const struct hwpmc_target *t,
+					   const struct hwpmc_pmc *pmc);
+void hwpmc_target_put(struct hwpmc_target *t);
+void hwpmc_target_detach_all(struct hwpmc_target *t);	/* attach.c */
 
 /* thread.c: threads and events; under targets_mutex unless stated otherwise */
-int threads_init(void);
-void threads_exit(void);
-struct rhlist_head *threads_find_rcu(const struct task_struct *task);
-struct target_thread *thread_among_rcu(struct rhlist_head *list,
-				       const struct hwpmc_target *t);
-void thread_for_each_rcu(const struct task_struct *task,
-			 void (*fn)(struct target_thread *tt, void *arg),
-			 void *arg);
-int thread_follow(struct hwpmc_target *t, struct task_struct *task);
-int thread_follow_all(struct hwpmc_target *t, bool interruptible);
-bool thread_left(const struct hwpmc_target *t);
-void thread_drop(struct target_thread *tt);
-void thread_put(struct target_thread *tt);
-void thread_event_stop(struct target_thread *tt, struct thread_event *te,
-		       struct list_head *stopped);
-void thread_events_drop(struct list_head *stopped);
+int hwpmc_threads_init(void);
+void hwpmc_threads_exit(void);
+struct rhlist_head *hwpmc_threads_find_rcu(const struct task_struct *task);
+struct target_thread *hwpmc_thread_among_rcu(struct rhlist_head *list,
+					     const struct hwpmc_target *t);
+void hwpmc_thread_for_each_rcu(const struct task_struct *task,
+			       void (*fn)(struct target_thread *tt, void *arg),
+			       void *arg);
+int hwpmc_thread_follow(struct hwpmc_target *t, struct task_struct *task);
+int hwpmc_thread_follow_all(struct hwpmc_target *t, bool interruptible);
+bool hwpmc_thread_left(const struct hwpmc_target *t);
+void hwpmc_thread_drop(struct target_thread *tt);
+void hwpmc_thread_put(struct target_thread *tt);
+void hwpmc_thread_event_stop(struct target_thread *tt, struct thread_event *te,
+			     struct list_head *stopped);
+void hwpmc_thread_events_drop(struct list_head *stopped);
 
 /* tree.c */
-int tree_find(struct tree *tree, struct task_struct *root, bool all);
-bool tree_has(struct tree *tree, struct pid *pid);
-void tree_free(struct tree *tree);
+int hwpmc_tree_find(struct tree *tree, struct task_struct *root, bool all);
+bool hwpmc_tree_has(struct tree *tree, struct pid *pid);
+void hwpmc_tree_free(struct tree *tree);
 
 /* follow.c: hooks, and the work that they queue to tasks */
-void follow_fork(struct task_struct *child, struct rhlist_head *list);
-void follow_exec(void);
-void follow_exit(struct task_struct *task);
-void follow_switch(struct task_struct *prev);
-void record_now(struct hwpmc_owner *o, const void *rec, u32 len, u32 pid);
+void hwpmc_follow_fork(struct task_struct *child, struct rhlist_head *list);
+void hwpmc_follow_exec(void);
+void hwpmc_follow_exit(struct task_struct *task);
+void hwpmc_follow_switch(struct task_struct *prev);
+void hwpmc_follow_record_now(struct hwpmc_owner *o, const void *rec, u32 len,
+			     u32 pid);
 
 #endif /* HWPMC_TARGET_H */

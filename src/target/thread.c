@@ -30,46 +30,46 @@ static const struct rhashtable_params by_task = {
 	.automatic_shrinking = true,
 };
 
-int threads_init(void)
+int hwpmc_threads_init(void)
 {
 	return rhltable_init(&threads, &by_task);
 }
 
 /* No target is left. */
-void threads_exit(void)
+void hwpmc_threads_exit(void)
 {
 	rhltable_destroy(&threads);
 }
 
 /*
- * threads_find_rcu - the thread records of all owners for @task, or NULL
+ * hwpmc_threads_find_rcu - the thread records of all owners for @task, or NULL
  *
  * RCU read section; also with the runqueue lock held.
  */
-struct rhlist_head *threads_find_rcu(const struct task_struct *task)
+struct rhlist_head *hwpmc_threads_find_rcu(const struct task_struct *task)
 {
 	return rhltable_lookup(&threads, &task, by_task);
 }
 
 /*
- * thread_for_each_rcu - call @fn for each owner's record of @task
+ * hwpmc_thread_for_each_rcu - call @fn for each owner's record of @task
  *
  * RCU read section, preemption off; also with the runqueue lock held.
  */
-void thread_for_each_rcu(const struct task_struct *task,
-			 void (*fn)(struct target_thread *tt, void *arg),
-			 void *arg)
+void hwpmc_thread_for_each_rcu(const struct task_struct *task,
+			       void (*fn)(struct target_thread *tt, void *arg),
+			       void *arg)
 {
 	struct target_thread *tt;
 	struct rhlist_head *pos;
 
-	rhl_for_each_entry_rcu(tt, pos, threads_find_rcu(task), hash)
+	rhl_for_each_entry_rcu(tt, pos, hwpmc_threads_find_rcu(task), hash)
 		fn(tt, arg);
 }
 
-/* @t's record in the result of threads_find_rcu().  RCU read section. */
-struct target_thread *thread_among_rcu(struct rhlist_head *list,
-				       const struct hwpmc_target *t)
+/* @t's record in the result of hwpmc_threads_find_rcu().  RCU read section. */
+struct target_thread *hwpmc_thread_among_rcu(struct rhlist_head *list,
+					     const struct hwpmc_target *t)
 {
 	struct target_thread *tt;
 	struct rhlist_head *pos;
@@ -84,7 +84,7 @@ struct target_thread *thread_among_rcu(struct rhlist_head *list,
 static struct target_thread *thread_find_rcu(const struct hwpmc_target *t,
 					     const struct task_struct *task)
 {
-	return thread_among_rcu(threads_find_rcu(task), t);
+	return hwpmc_thread_among_rcu(hwpmc_threads_find_rcu(task), t);
 }
 
 static void thread_free(struct kref *ref)
@@ -93,19 +93,19 @@ static void thread_free(struct kref *ref)
 
 	kfree(tt->slot);
 	put_task_struct(tt->task);
-	target_put(tt->target);
+	hwpmc_target_put(tt->target);
 	kfree_rcu(tt, rcu);
 }
 
 /* Any process context. */
-void thread_put(struct target_thread *tt)
+void hwpmc_thread_put(struct target_thread *tt)
 {
 	kref_put(&tt->ref, thread_free);
 }
 
-/* Stops the event and adds it to @stopped, for thread_events_drop(). */
-void thread_event_stop(struct target_thread *tt, struct thread_event *te,
-		       struct list_head *stopped)
+/* Stops the event and adds it to @stopped, for hwpmc_thread_events_drop(). */
+void hwpmc_thread_event_stop(struct target_thread *tt, struct thread_event *te,
+			     struct list_head *stopped)
 {
 	list_del_rcu(&te->node);
 	perf_event_disable(te->event);
@@ -125,15 +125,15 @@ static void drop_stopped(struct thread_event *te)
 	sum_add(&te->link->sum, &last);
 	slice = thread_slice(tt, te, last.value);
 	if (te->logged && slice.value)
-		record_now(tt->target->owner, &slice, sizeof(slice),
-			   PMCLOG_PID_KERNEL);
-	event_drop(te->link->pmc, te->event);
-	limit_release(tt->target->owner, LIMIT_COUNTERS, 1);
+		hwpmc_follow_record_now(tt->target->owner, &slice,
+					sizeof(slice), PMCLOG_PID_KERNEL);
+	hwpmc_event_drop(te->link->pmc, te->event);
+	hwpmc_limit_release(tt->target->owner, LIMIT_COUNTERS, 1);
 	kfree_rcu(te, rcu);
 }
 
 /* Drops all stopped events with one grace period. */
-void thread_events_drop(struct list_head *stopped)
+void hwpmc_thread_events_drop(struct list_head *stopped)
 {
 	struct thread_event *te, *next;
 	bool wait = false;
@@ -167,21 +167,22 @@ static int add_event(struct target_thread *tt, struct target_link *link)
 
 	if (find_event(tt, link))
 		return 0;
-	err = limit_charge(o, LIMIT_COUNTERS, 1);
+	err = hwpmc_limit_charge(o, LIMIT_COUNTERS, 1);
 	if (err)
 		return err;
 	te = kzalloc(sizeof(*te), GFP_KERNEL_ACCOUNT);
 	if (!te) {
-		limit_release(o, LIMIT_COUNTERS, 1);
+		hwpmc_limit_release(o, LIMIT_COUNTERS, 1);
 		return -ENOMEM;
 	}
 	te->link = link;
 	te->pmcid = pmc->id;
 	te->logged = link_logs(link, HWPMC_F_LOG_PROCCSW);
-	te->event = event_new(pmc, -1, tt->task, pmc, hwpmc_overflow_thread);
+	te->event =
+		hwpmc_event_new(pmc, -1, tt->task, pmc, hwpmc_overflow_thread);
 	if (IS_ERR(te->event)) {
 		err = PTR_ERR(te->event);
-		limit_release(o, LIMIT_COUNTERS, 1);
+		hwpmc_limit_release(o, LIMIT_COUNTERS, 1);
 		kfree(te);
 		return err;
 	}
@@ -192,7 +193,7 @@ static int add_event(struct target_thread *tt, struct target_link *link)
 }
 
 /* Removes a thread; its counts go to the links. */
-void thread_drop(struct target_thread *tt)
+void hwpmc_thread_drop(struct target_thread *tt)
 {
 	struct thread_event *te, *next;
 	LIST_HEAD(stopped);
@@ -202,10 +203,10 @@ void thread_drop(struct target_thread *tt)
 	tt->gone = true;
 	rhltable_remove(&threads, &tt->hash, by_task);
 	list_for_each_entry_safe(te, next, &tt->events, node)
-		thread_event_stop(tt, te, &stopped);
-	thread_events_drop(&stopped);
+		hwpmc_thread_event_stop(tt, te, &stopped);
+	hwpmc_thread_events_drop(&stopped);
 	list_del(&tt->node);
-	thread_put(tt);
+	hwpmc_thread_put(tt);
 }
 
 static struct target_thread *thread_new(struct hwpmc_target *t,
@@ -238,18 +239,18 @@ static struct target_thread *thread_new(struct hwpmc_target *t,
 	return tt;
 }
 
-static bool exiting(const struct task_struct *task)
+static bool thread_is_exiting(const struct task_struct *task)
 {
 	/* a running task writes its own flags at any time */
 	return data_race(task->flags) & PF_EXITING;
 }
 
 /*
- * thread_follow - create counters for @task, a thread of @t, for all PMCs of @t
+ * hwpmc_thread_follow - create counters for @task, a thread of @t, for all PMCs of @t
  *
  * Returns 0 also if the thread is about to end.
  */
-int thread_follow(struct hwpmc_target *t, struct task_struct *task)
+int hwpmc_thread_follow(struct hwpmc_target *t, struct task_struct *task)
 {
 	struct target_link *link;
 	struct target_thread *tt;
@@ -267,9 +268,9 @@ int thread_follow(struct hwpmc_target *t, struct task_struct *task)
 		if (err)
 			break;
 	}
-	if (exiting(task)) {
+	if (thread_is_exiting(task)) {
 		err = 0;
-		thread_drop(tt);
+		hwpmc_thread_drop(tt);
 	}
 	return err == -ESRCH ? 0 : err;
 }
@@ -297,12 +298,12 @@ static bool is_followed(const struct hwpmc_target *t,
  */
 static bool goes_on(const struct task_struct *task)
 {
-	return !exiting(task) &&
+	return !thread_is_exiting(task) &&
 	       !(data_race(task->flags) & COMPAT_NO_USER_REGS);
 }
 
 /* Does the process of @t go on, with threads that are followed or not? */
-bool thread_left(const struct hwpmc_target *t)
+bool hwpmc_thread_left(const struct hwpmc_target *t)
 {
 	struct task_struct *leader, *task;
 	bool left = false;
@@ -339,7 +340,8 @@ static struct task_struct **find_unfollowed(const struct hwpmc_target *t,
 	if (leader)
 		for_each_thread(leader, task)
 			/* in the list: its count is not zero for a grace period */
-			if (n < size && !exiting(task) && !is_followed(t, task))
+			if (n < size && !thread_is_exiting(task) &&
+			    !is_followed(t, task))
 				tasks[n++] = get_task_struct(task);
 	rcu_read_unlock();
 	*count = n;
@@ -360,7 +362,7 @@ static int follow_found(struct hwpmc_target *t, bool interruptible)
 		if (i && !err && interruptible && signal_pending(current))
 			err = -EINTR;
 		if (!err)
-			err = thread_follow(t, tasks[i]);
+			err = hwpmc_thread_follow(t, tasks[i]);
 		put_task_struct(tasks[i]);
 		cond_resched();
 	}
@@ -369,13 +371,13 @@ static int follow_found(struct hwpmc_target *t, bool interruptible)
 }
 
 /*
- * thread_follow_all - create counters for all threads of @t
+ * hwpmc_thread_follow_all - create counters for all threads of @t
  * @interruptible: EINTR when a signal comes
  *
  * A thread that has no counters yet may create others meanwhile: the next scan
  * finds them.  EAGAIN if the scans do not end.
  */
-int thread_follow_all(struct hwpmc_target *t, bool interruptible)
+int hwpmc_thread_follow_all(struct hwpmc_target *t, bool interruptible)
 {
 	unsigned int tries;
 	int found;

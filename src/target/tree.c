@@ -61,13 +61,13 @@ static int list_processes(struct tree *tree)
 	return 0;
 }
 
-static int add(struct tree *tree, struct pid *pid)
+static int tree_add(struct tree *tree, struct pid *pid)
 {
 	return xa_err(xa_store(&tree->found, pid_nr(pid), pid, GFP_KERNEL));
 }
 
 /* Is @pid the root of the tree or one of its descendants? */
-bool tree_has(struct tree *tree, struct pid *pid)
+bool hwpmc_tree_has(struct tree *tree, struct pid *pid)
 {
 	/* another process may have got the number meanwhile */
 	return pid && (pid == tree->root ||
@@ -83,7 +83,7 @@ static bool is_child(struct tree *tree, struct pid *pid)
 	task = pid_task(pid, PIDTYPE_TGID);
 	if (task) {
 		parent = rcu_dereference(task->real_parent);
-		yes = tree_has(tree, number_of(parent));
+		yes = hwpmc_tree_has(tree, number_of(parent));
 	}
 	rcu_read_unlock();
 	return yes;
@@ -96,19 +96,19 @@ static int find_descendants(struct tree *tree)
 
 	for (i = 0; i < tree->n && !err; i++) {
 		if (is_child(tree, tree->all[i].pid))
-			err = add(tree, tree->all[i].pid);
+			err = tree_add(tree, tree->all[i].pid);
 		cond_resched();
 	}
 	return err;
 }
 
 /*
- * tree_find - find the process of @root and, if @all, its descendants
+ * hwpmc_tree_find - find the process of @root and, if @all, its descendants
  *
- * Returns -ENOMEM.  Process context; the caller holds @root.  tree_free() is
+ * Returns -ENOMEM.  Process context; the caller holds @root.  hwpmc_tree_free() is
  * needed in any case.
  */
-int tree_find(struct tree *tree, struct task_struct *root, bool all)
+int hwpmc_tree_find(struct tree *tree, struct task_struct *root, bool all)
 {
 	xa_init(&tree->found);
 	tree->root = get_task_pid(root, PIDTYPE_TGID);
@@ -118,7 +118,7 @@ int tree_find(struct tree *tree, struct task_struct *root, bool all)
 	return all ? find_descendants(tree) : 0;
 }
 
-void tree_free(struct tree *tree)
+void hwpmc_tree_free(struct tree *tree)
 {
 	while (tree->n)
 		put_pid(tree->all[--tree->n].pid);

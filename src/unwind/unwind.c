@@ -22,14 +22,14 @@
 /* Unwinders are freed here, because a sampled task may drop the last reference. */
 static struct workqueue_struct *free_queue;
 
-int unwind_init(void)
+int hwpmc_unwind_init(void)
 {
 	free_queue = alloc_workqueue("hwpmc_unwind", WQ_UNBOUND, 0);
 	return free_queue ? 0 : -ENOMEM;
 }
 
 /* No owner and no task has an unwinder any more. */
-void unwind_exit(void)
+void hwpmc_unwind_exit(void)
 {
 	destroy_workqueue(free_queue);
 	rcu_barrier();	/* RCU callbacks that free objects are module code */
@@ -39,8 +39,8 @@ static void free_work(struct work_struct *work)
 {
 	struct unwinder *u = container_of(work, struct unwinder, free_work);
 
-	unwind_maps_free(u);
-	unwind_objects_free(u);
+	hwpmc_unwind_maps_free(u);
+	hwpmc_unwind_objects_free(u);
 	mutex_destroy(&u->lock);
 	kvfree_rcu(u, rcu);
 }
@@ -53,7 +53,7 @@ static void last_put(struct kref *ref)
 }
 
 /* Any context. */
-void unwind_put(struct unwinder *u)
+void hwpmc_unwind_put(struct unwinder *u)
 {
 	kref_put(&u->ref, last_put);
 }
@@ -77,12 +77,12 @@ static struct unwinder *unwinder_new(struct hwpmc_owner *o)
 }
 
 /*
- * unwind_begin - create @o's unwinder for its first PMC that needs it;
+ * hwpmc_unwind_begin - create @o's unwinder for its first PMC that needs it;
  * owner->mutex
  *
  * EOPNOTSUPP: this kernel has no way to queue work to a task.  ENOMEM.
  */
-int unwind_begin(struct hwpmc_owner *o)
+int hwpmc_unwind_begin(struct hwpmc_owner *o)
 {
 	struct unwinder *u;
 	int err;
@@ -94,12 +94,12 @@ int unwind_begin(struct hwpmc_owner *o)
 	u = unwinder_new(o);
 	if (!u)
 		return -ENOMEM;
-	err = hooks_hold(o, BIT(HOOK_MAPS));
+	err = hwpmc_hooks_hold(o, BIT(HOOK_MAPS));
 	if (err) {
-		unwind_put(u);
+		hwpmc_unwind_put(u);
 		return err;
 	}
-	unwind_watch(u);
+	hwpmc_unwind_watch(u);
 	/* handlers of the owner's PMCs see a complete unwinder */
 	smp_store_release(&o->unwinder, u);
 	return 0;
@@ -109,23 +109,23 @@ int unwind_begin(struct hwpmc_owner *o)
  * The owner is about to be freed: no handler uses the unwinder any more; tasks
  * may.
  */
-void unwind_end(struct hwpmc_owner *o)
+void hwpmc_unwind_end(struct hwpmc_owner *o)
 {
 	struct unwinder *u = o->unwinder;
 
 	if (!u)
 		return;
-	unwind_unwatch(u);
+	hwpmc_unwind_unwatch(u);
 	mutex_lock(&u->lock);
-	limit_release(o, LIMIT_RING_BYTES, u->bytes);
+	hwpmc_limit_release(o, LIMIT_RING_BYTES, u->bytes);
 	u->bytes = 0;
 	u->owner = NULL;
 	mutex_unlock(&u->lock);
-	unwind_put(u);
+	hwpmc_unwind_put(u);
 }
 
 /* poll(2) */
-bool unwind_wants(const struct hwpmc_owner *o)
+bool hwpmc_unwind_wants(const struct hwpmc_owner *o)
 {
 	const struct unwinder *u = smp_load_acquire(&o->unwinder);
 
@@ -133,12 +133,12 @@ bool unwind_wants(const struct hwpmc_owner *o)
 }
 
 /*
- * unwind_charge - charge @bytes of maps or tables; unwinder->lock
+ * hwpmc_unwind_charge - charge @bytes of maps or tables; unwinder->lock
  *
  * EDQUOT: the user has too many (max_ringmem).  ENOSPC: the owner has.  ENXIO:
  * no owner.
  */
-int unwind_charge(struct unwinder *u, size_t bytes)
+int hwpmc_unwind_charge(struct unwinder *u, size_t bytes)
 {
 	int err;
 
@@ -146,7 +146,7 @@ int unwind_charge(struct unwinder *u, size_t bytes)
 	if (!u->owner)
 		return -ENXIO;
 	err = u->bytes + bytes > BYTES_MAX ? -ENOSPC :
-	      limit_charge(u->owner, LIMIT_RING_BYTES, bytes);
+	      hwpmc_limit_charge(u->owner, LIMIT_RING_BYTES, bytes);
 	if (err)
 		u->crowded = true;
 	else
@@ -155,29 +155,29 @@ int unwind_charge(struct unwinder *u, size_t bytes)
 }
 
 /* unwinder->lock.  Without an owner nothing is charged. */
-void unwind_uncharge(struct unwinder *u, size_t bytes)
+void hwpmc_unwind_uncharge(struct unwinder *u, size_t bytes)
 {
 	lockdep_assert_held(&u->lock);
 	if (!u->owner)
 		return;
-	limit_release(u->owner, LIMIT_RING_BYTES, bytes);
+	hwpmc_limit_release(u->owner, LIMIT_RING_BYTES, bytes);
 	u->bytes -= bytes;
 }
 
 /* unwinder->lock */
-static struct unwind_object *named(struct unwinder *u,
-				   const struct hwpmc_unwindtable *a,
-				   struct file *file)
+static struct unwind_object *unwind_find_named(struct unwinder *u,
+					       const struct hwpmc_unwindtable *a,
+					       struct file *file)
 {
 	if (a->id)
-		return unwind_object_by_id(u, a->id) ?: ERR_PTR(-ENOENT);
+		return hwpmc_unwind_object_by_id(u, a->id) ?: ERR_PTR(-ENOENT);
 	if (!file)
-		return unwind_object_of(u, NULL, NULL);
-	return unwind_object_of(u, d_real_inode(file->f_path.dentry),
-				&file->f_path);
+		return hwpmc_unwind_object_of(u, NULL, NULL);
+	return hwpmc_unwind_object_of(u, d_real_inode(file->f_path.dentry),
+				      &file->f_path);
 }
 
-static int check(const struct hwpmc_unwindtable *a)
+static int unwind_check_args(const struct hwpmc_unwindtable *a)
 {
 	const bool vdso = a->flags & HWPMC_UNWIND_VDSO;
 
@@ -190,17 +190,19 @@ static int check(const struct hwpmc_unwindtable *a)
 }
 
 /* @data: the @a->len bytes that @t points into, or NULL */
-static int set(struct unwinder *u, const struct hwpmc_unwindtable *a,
-	       struct file *file, void *data, const struct unwind_table *t)
+static int unwind_set_table(struct unwinder *u,
+			    const struct hwpmc_unwindtable *a,
+			    struct file *file, void *data,
+			    const struct unwind_table *t)
 {
 	struct path last = { };
 	struct unwind_object *obj;
 	int err;
 
 	mutex_lock(&u->lock);
-	obj = named(u, a, file);
+	obj = unwind_find_named(u, a, file);
 	err = IS_ERR(obj) ? PTR_ERR(obj) :
-	      unwind_object_set(u, obj, data, a->len, t, &last);
+	      hwpmc_unwind_object_set(u, obj, data, a->len, t, &last);
 	mutex_unlock(&u->lock);
 	path_put(&last);
 	return err;
@@ -220,43 +222,44 @@ static int give_data(struct unwinder *u, const struct hwpmc_unwindtable *a,
 	if (copy_from_user(data, u64_to_user_ptr(a->data), a->len))
 		err = -EFAULT;
 	else
-		err = unwind_table_check(&t, data, a->len, MACHINE);
+		err = hwpmc_unwind_table_check(&t, data, a->len, MACHINE);
 	if (!err)
-		err = set(u, a, file, data, &t);
+		err = unwind_set_table(u, a, file, data, &t);
 	if (err)
 		kvfree(data);
 	return err;
 }
 
 /* Charges the table's length before allocating memory for it. */
-static int give(struct unwinder *u, const struct hwpmc_unwindtable *a,
-		struct file *file)
+static int unwind_give_table(struct unwinder *u,
+			     const struct hwpmc_unwindtable *a,
+			     struct file *file)
 {
 	const struct unwind_table none = { };
 	int err;
 
 	if (!a->len)
-		return set(u, a, file, NULL, &none);
+		return unwind_set_table(u, a, file, NULL, &none);
 	mutex_lock(&u->lock);
-	err = unwind_charge(u, a->len);
+	err = hwpmc_unwind_charge(u, a->len);
 	mutex_unlock(&u->lock);
 	if (err)
 		return err;
 	err = give_data(u, a, file);
 	if (err) {
 		mutex_lock(&u->lock);
-		unwind_uncharge(u, a->len);
+		hwpmc_unwind_uncharge(u, a->len);
 		mutex_unlock(&u->lock);
 	}
 	return err;
 }
 
 /* UNWINDTABLE. owner->mutex is not held, because the copy may take long. */
-int unwind_give(struct hwpmc_owner *o, const struct hwpmc_unwindtable *a)
+int hwpmc_unwind_give(struct hwpmc_owner *o, const struct hwpmc_unwindtable *a)
 {
 	struct unwinder *u = smp_load_acquire(&o->unwinder);
 	struct file *file = NULL;
-	int err = check(a);
+	int err = unwind_check_args(a);
 
 	if (err)
 		return err;
@@ -267,31 +270,31 @@ int unwind_give(struct hwpmc_owner *o, const struct hwpmc_unwindtable *a)
 		if (!file)
 			return -EBADF;
 	}
-	err = give(u, a, file);
+	err = unwind_give_table(u, a, file);
 	if (file)
 		fput(file);
 	return err;
 }
 
-static void unask(struct unwinder *u, u32 id)
+static void unwind_unask(struct unwinder *u, u32 id)
 {
 	struct unwind_object *obj;
 
 	mutex_lock(&u->lock);
-	obj = unwind_object_by_id(u, id);
+	obj = hwpmc_unwind_object_by_id(u, id);
 	if (obj)
-		unwind_object_unask(u, obj);
+		hwpmc_unwind_object_unask(u, obj);
 	mutex_unlock(&u->lock);
 }
 
 /* Returns the next object's id; @path: referenced, empty for the vdso */
-static u32 ask(struct unwinder *u, struct path *path)
+static u32 unwind_ask_next(struct unwinder *u, struct path *path)
 {
 	struct unwind_object *obj;
 	u32 id = 0;
 
 	mutex_lock(&u->lock);
-	obj = unwind_object_ask(u);
+	obj = hwpmc_unwind_object_ask(u);
 	if (obj) {
 		id = obj->id;
 		*path = obj->path;
@@ -323,8 +326,8 @@ static int open_path(const struct path *path, struct file **file)
  * UNWINDNEXT.  @file: fd_install() it at @a->fd once the caller has that
  * number; NULL: no file.
  */
-int unwind_next(struct hwpmc_owner *o, struct hwpmc_unwindnext *a,
-		struct file **file)
+int hwpmc_unwind_next(struct hwpmc_owner *o, struct hwpmc_unwindnext *a,
+		      struct file **file)
 {
 	struct unwinder *u = o->unwinder;
 	struct path path = { };
@@ -334,12 +337,12 @@ int unwind_next(struct hwpmc_owner *o, struct hwpmc_unwindnext *a,
 		return -EINVAL;
 	if (!u)
 		return -ENXIO;
-	a->id = ask(u, &path);
+	a->id = unwind_ask_next(u, &path);
 	if (!a->id)
 		return -EAGAIN;
 	fd = open_path(&path, file);
 	if (path.dentry && fd < 0)
-		unask(u, a->id);
+		unwind_unask(u, a->id);
 	a->fd = fd;
 	fd = path.dentry && fd < 0 ? fd : 0;
 	path_put(&path);
@@ -347,12 +350,12 @@ int unwind_next(struct hwpmc_owner *o, struct hwpmc_unwindnext *a,
 }
 
 /* The result cannot be returned to the caller: the object is wanted again. */
-void unwind_next_undo(struct hwpmc_owner *o, const struct hwpmc_unwindnext *a,
-		      struct file *file)
+void hwpmc_unwind_next_undo(struct hwpmc_owner *o,
+			    const struct hwpmc_unwindnext *a, struct file *file)
 {
 	if (file) {
 		put_unused_fd(a->fd);
 		fput(file);
 	}
-	unask(o->unwinder, a->id);
+	unwind_unask(o->unwinder, a->id);
 }

@@ -5,7 +5,7 @@
  * An owner with HWPMC_F_UNWIND has a struct unwinder.  It has the objects
  * (executed files) with their tables, and a map of the code of each sampled
  * process.  Handlers read both under RCU.  Tasks build the maps on their way to
- * user mode (chain_late.c).  Ioctls bring the tables.
+ * user mode (chain_deferred.c).  Ioctls bring the tables.
  *
  * Lock order: mm->mmap_lock, unwinder->lock.  A sampled task never waits for
  * unwinder->lock.
@@ -55,7 +55,7 @@ struct unwind_key {
  * @data, @len: memory that @table points into, and its bytes; freed with the
  *	object
  * @areas: number of areas in maps that handlers and tasks may use.  0: may be
- *	   freed, see unwind_objects_spare()
+ *	   freed, see hwpmc_unwind_objects_spare()
  */
 struct unwind_object {
 	struct hlist_node node;
@@ -146,54 +146,60 @@ struct unwinder {
 };
 
 /* unwind.c: creation and release, ioctls, accounts */
-int unwind_init(void);
-void unwind_exit(void);
-int unwind_begin(struct hwpmc_owner *o);
-void unwind_end(struct hwpmc_owner *o);
-void unwind_put(struct unwinder *u);
-bool unwind_wants(const struct hwpmc_owner *o);
-int unwind_charge(struct unwinder *u, size_t bytes);
-void unwind_uncharge(struct unwinder *u, size_t bytes);
-int unwind_give(struct hwpmc_owner *o, const struct hwpmc_unwindtable *a);
-int unwind_next(struct hwpmc_owner *o, struct hwpmc_unwindnext *a,
-		struct file **file);
-void unwind_next_undo(struct hwpmc_owner *o, const struct hwpmc_unwindnext *a,
-		      struct file *file);
+int hwpmc_unwind_init(void);
+void hwpmc_unwind_exit(void);
+int hwpmc_unwind_begin(struct hwpmc_owner *o);
+void hwpmc_unwind_end(struct hwpmc_owner *o);
+void hwpmc_unwind_put(struct unwinder *u);
+bool hwpmc_unwind_wants(const struct hwpmc_owner *o);
+int hwpmc_unwind_charge(struct unwinder *u, size_t bytes);
+void hwpmc_unwind_uncharge(struct unwinder *u, size_t bytes);
+int hwpmc_unwind_give(struct hwpmc_owner *o, const struct hwpmc_unwindtable *a);
+int hwpmc_unwind_next(struct hwpmc_owner *o, struct hwpmc_unwindnext *a,
+		      struct file **file);
+void hwpmc_unwind_next_undo(struct hwpmc_owner *o,
+			    const struct hwpmc_unwindnext *a,
+			    struct file *file);
 
 /* unwind_object.c: under unwinder->lock */
-struct unwind_object *unwind_object_of(struct unwinder *u,
-				       const struct inode *inode,
-				       const struct path *path);
-struct unwind_object *unwind_object_by_id(struct unwinder *u, u32 id);
-int unwind_object_set(struct unwinder *u, struct unwind_object *obj,
-		      void *data, size_t len, const struct unwind_table *t,
-		      struct path *last);
-struct unwind_object *unwind_object_ask(struct unwinder *u);
-void unwind_object_unask(struct unwinder *u, struct unwind_object *obj);
-unsigned int unwind_objects_lapse(struct unwinder *u, struct path *last,
-				  unsigned int room);
-void unwind_objects_spare(struct unwinder *u);
-void unwind_objects_free(struct unwinder *u);
+struct unwind_object *hwpmc_unwind_object_of(struct unwinder *u,
+					     const struct inode *inode,
+					     const struct path *path);
+struct unwind_object *hwpmc_unwind_object_by_id(struct unwinder *u, u32 id);
+int hwpmc_unwind_object_set(struct unwinder *u, struct unwind_object *obj,
+			    void *data, size_t len,
+			    const struct unwind_table *t, struct path *last);
+struct unwind_object *hwpmc_unwind_object_ask(struct unwinder *u);
+void hwpmc_unwind_object_unask(struct unwinder *u, struct unwind_object *obj);
+unsigned int hwpmc_unwind_objects_lapse(struct unwinder *u, struct path *last,
+					unsigned int room);
+void hwpmc_unwind_objects_spare(struct unwinder *u);
+void hwpmc_unwind_objects_free(struct unwinder *u);
 
 /* unwind_map.c */
-const struct unwind_map *unwind_map_find(const struct unwinder *u,
-					 const struct mm_struct *mm);
-const struct unwind_area *unwind_map_area(const struct unwind_map *map, u64 pc);
-struct unwind_map *unwind_map_get(struct unwinder *u, struct mm_struct *mm);
-void unwind_map_put(struct unwind_map *map);
-void unwind_tidy(struct hwpmc_owner *o);
-void unwind_maps_free(struct unwinder *u);
-void unwind_mapped(const struct vm_area_struct *vma);
-void unwind_watch(struct unwinder *u);
-void unwind_unwatch(struct unwinder *u);
+const struct unwind_map *hwpmc_unwind_map_find(const struct unwinder *u,
+					       const struct mm_struct *mm);
+const struct unwind_area *hwpmc_unwind_map_area(const struct unwind_map *map,
+						u64 pc);
+struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
+					struct mm_struct *mm);
+void hwpmc_unwind_map_put(struct unwind_map *map);
+void hwpmc_unwind_tidy(struct hwpmc_owner *o);
+void hwpmc_unwind_maps_free(struct unwinder *u);
+void hwpmc_unwind_mapped(const struct vm_area_struct *vma);
+void hwpmc_unwind_watch(struct unwinder *u);
+void hwpmc_unwind_unwatch(struct unwinder *u);
 
 /* chain_tables.c */
 struct rule_cache;
-struct rule_cache *rule_cache_new(int node);
-unsigned int chain_tables(const struct unwinder *u, struct rule_cache *cache,
-			  u64 *pc, unsigned int max, struct pt_regs *regs,
-			  unsigned int *end);
-unsigned int chain_tables_late(struct unwinder *u, u64 *pc, unsigned int max,
-			       struct pt_regs *regs, unsigned int *end);
+struct rule_cache *hwpmc_chain_tables_new_cache(int node);
+unsigned int hwpmc_chain_tables_walk(const struct unwinder *u,
+				     struct rule_cache *cache, u64 *pc,
+				     unsigned int max, struct pt_regs *regs,
+				     unsigned int *end);
+unsigned int hwpmc_chain_tables_walk_deferred(struct unwinder *u, u64 *pc,
+					      unsigned int max,
+					      struct pt_regs *regs,
+					      unsigned int *end);
 
 #endif /* HWPMC_UNWIND_H */

@@ -27,7 +27,7 @@ static atomic64_t ids = ATOMIC64_INIT(0);
 
 /*
  * Stands for files that could not be remembered for lack of room; see
- * unwind_tidy().
+ * hwpmc_unwind_tidy().
  */
 static struct unwind_object no_room = { .state = UNWIND_WANTED };
 
@@ -62,10 +62,10 @@ static struct unwind_object *object_of(struct unwinder *u,
 	struct unwind_object *obj;
 
 	if (vma->vm_file)
-		obj = unwind_object_of(u, file_inode(vma->vm_file),
-				       compat_user_path(vma->vm_file));
+		obj = hwpmc_unwind_object_of(u, file_inode(vma->vm_file),
+					     compat_user_path(vma->vm_file));
 	else if (compat_vma_is_vdso(vma))
-		obj = unwind_object_of(u, NULL, NULL);
+		obj = hwpmc_unwind_object_of(u, NULL, NULL);
 	else
 		return NULL;
 	if (!IS_ERR(obj))
@@ -98,7 +98,7 @@ static void add_area(struct unwind_map *map, const struct vm_area_struct *vma,
 }
 
 /* mmap lock, unwinder->lock */
-static void fill(struct unwinder *u, struct unwind_map *map, u32 room)
+static void map_fill_areas(struct unwinder *u, struct unwind_map *map, u32 room)
 {
 	struct vm_area_struct *vma;
 
@@ -109,12 +109,12 @@ static void fill(struct unwinder *u, struct unwind_map *map, u32 room)
 }
 
 /*
- * unwind_map_find - the map of a process, if it has one; RCU, or unwinder->lock
+ * hwpmc_unwind_map_find - the map of a process, if it has one; RCU, or unwinder->lock
  *
  * Any context.
  */
-const struct unwind_map *unwind_map_find(const struct unwinder *u,
-					 const struct mm_struct *mm)
+const struct unwind_map *hwpmc_unwind_map_find(const struct unwinder *u,
+					       const struct mm_struct *mm)
 {
 	struct unwind_map *map;
 
@@ -126,7 +126,8 @@ const struct unwind_map *unwind_map_find(const struct unwinder *u,
 }
 
 /* The area that contains @pc, or NULL.  Any context; log2(areas) steps. */
-const struct unwind_area *unwind_map_area(const struct unwind_map *map, u64 pc)
+const struct unwind_area *hwpmc_unwind_map_area(const struct unwind_map *map,
+						u64 pc)
 {
 	u32 low = 0, high = map->n;
 
@@ -152,7 +153,7 @@ static void let_go_of_objects(const struct unwind_map *map)
 			atomic_dec(&map->areas[i].object->areas);
 }
 
-static void release(struct kref *ref)
+static void map_release(struct kref *ref)
 {
 	struct unwind_map *map = container_of(ref, struct unwind_map, ref);
 
@@ -161,38 +162,38 @@ static void release(struct kref *ref)
 	kvfree_rcu(map, rcu);
 }
 
-void unwind_map_put(struct unwind_map *map)
+void hwpmc_unwind_map_put(struct unwind_map *map)
 {
-	kref_put(&map->ref, release);
+	kref_put(&map->ref, map_release);
 }
 
 /* unwinder->lock */
-static void drop(struct unwinder *u, struct unwind_map *map)
+static void map_drop(struct unwinder *u, struct unwind_map *map)
 {
 	hash_del_rcu(&map->node);
 	u->nmaps--;
-	unwind_uncharge(u, map->bytes);
-	unwind_map_put(map);
+	hwpmc_unwind_uncharge(u, map->bytes);
+	hwpmc_unwind_map_put(map);
 }
 
 /* unwinder->lock.  Drops the maps of ended processes in one bucket. */
-static void reap(struct unwinder *u, unsigned int bucket)
+static void map_reap_bucket(struct unwinder *u, unsigned int bucket)
 {
 	struct unwind_map *map;
 	struct hlist_node *next;
 
 	hlist_for_each_entry_safe(map, next, &u->maps[bucket], node)
 		if (!atomic_read(&map->mm->mm_users))
-			drop(u, map);
+			map_drop(u, map);
 }
 
 static void reap_next(struct unwinder *u)
 {
 	u->tidied = (u->tidied + 1) % HASH_SIZE(u->maps);
-	reap(u, u->tidied);
+	map_reap_bucket(u, u->tidied);
 }
 
-static void notify(struct unwinder *u)
+static void unwind_notify_reader(struct unwinder *u)
 {
 	if (u->wants || list_empty(&u->wanted))
 		return;
@@ -201,22 +202,22 @@ static void notify(struct unwinder *u)
 }
 
 /* unwinder->lock.  The old map stays until the new one is in the table. */
-static int publish(struct unwinder *u, struct unwind_map *map,
-		   struct unwind_map *old)
+static int map_publish(struct unwinder *u, struct unwind_map *map,
+		       struct unwind_map *old)
 {
 	int err;
 
 	reap_next(u);
 	reap_next(u);
 	err = !old && u->nmaps >= MAPS_MAX ? -ENOSPC :
-	      unwind_charge(u, map->bytes);
+					     hwpmc_unwind_charge(u, map->bytes);
 	if (err)
 		return err;
 	hash_add_rcu(u->maps, &map->node, (unsigned long)map->mm);
 	u->nmaps++;
 	if (old)
-		drop(u, old);
-	notify(u);
+		map_drop(u, old);
+	unwind_notify_reader(u);
 	return 0;
 }
 
@@ -226,15 +227,15 @@ static int make_locked(struct unwinder *u, struct unwind_map *map, u32 room)
 	struct unwind_map *old;
 	int err;
 
-	old = (struct unwind_map *)unwind_map_find(u, map->mm);
+	old = (struct unwind_map *)hwpmc_unwind_map_find(u, map->mm);
 	if (old && !READ_ONCE(old->stale))
 		return -EEXIST;		/* another thread was faster */
 	if (!u->owner)
 		return -ENXIO;
-	fill(u, map, room);
+	map_fill_areas(u, map, room);
 	/* under the mmap lock: the next mmap() finds the map and makes it stale */
 	mmgrab(map->mm);
-	err = publish(u, map, old);
+	err = map_publish(u, map, old);
 	if (err) {
 		let_go_of_objects(map);
 		mmdrop(map->mm);
@@ -247,7 +248,7 @@ static int make_locked(struct unwinder *u, struct unwind_map *map, u32 room)
  * map.  The task never waits for other tasks: a failure is tried again at the
  * next sample.
  */
-static int make(struct unwinder *u, struct mm_struct *mm)
+static int map_make(struct unwinder *u, struct mm_struct *mm)
 {
 	u32 room = count_areas(mm);
 	struct unwind_map *map;
@@ -275,7 +276,7 @@ static struct unwind_map *get_fresh(struct unwinder *u, struct mm_struct *mm)
 	struct unwind_map *map;
 
 	rcu_read_lock();
-	map = (struct unwind_map *)unwind_map_find(u, mm);
+	map = (struct unwind_map *)hwpmc_unwind_map_find(u, mm);
 	if (map && (READ_ONCE(map->stale) || !kref_get_unless_zero(&map->ref)))
 		map = NULL;
 	rcu_read_unlock();
@@ -283,18 +284,19 @@ static struct unwind_map *get_fresh(struct unwinder *u, struct mm_struct *mm)
 }
 
 /*
- * unwind_map_get - the map of the current task's process, referenced
+ * hwpmc_unwind_map_get - the map of the current task's process, referenced
  *
  * May sleep; takes the mmap lock.  Returns NULL if no map can be built now.
  */
-struct unwind_map *unwind_map_get(struct unwinder *u, struct mm_struct *mm)
+struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
+					struct mm_struct *mm)
 {
 	struct unwind_map *map = get_fresh(u, mm);
 
 	might_sleep();
 	if (map || mmap_read_lock_killable(mm))
 		return map;
-	make(u, mm);
+	map_make(u, mm);
 	mmap_read_unlock(mm);
 	return get_fresh(u, mm);
 }
@@ -310,23 +312,23 @@ static bool is_known(const struct unwind_map *map,
 
 	if (vma->vm_file || compat_vma_is_vdso(vma))
 		return false;
-	a = unwind_map_area(map, vma->vm_start);
+	a = hwpmc_unwind_map_area(map, vma->vm_start);
 	return a && !a->object && vma->vm_end <= a->end;
 }
 
 /*
- * unwind_mapped - code has been mapped: the maps of the process become stale
+ * hwpmc_unwind_mapped - code has been mapped: the maps of the process become stale
  *
  * The mmap lock is held for writing; atomic context.
  */
-void unwind_mapped(const struct vm_area_struct *vma)
+void hwpmc_unwind_mapped(const struct vm_area_struct *vma)
 {
 	const struct unwind_map *map;
 	struct unwinder *u;
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(u, &unwinders, all) {
-		map = unwind_map_find(u, vma->vm_mm);
+		map = hwpmc_unwind_map_find(u, vma->vm_mm);
 		if (map && !is_known(map, vma))
 			WRITE_ONCE(((struct unwind_map *)map)->stale, true);
 	}
@@ -356,11 +358,11 @@ static bool tries_again(struct unwinder *u)
 }
 
 /*
- * unwind_tidy - drop maps of ended processes, give up files without an answer
+ * hwpmc_unwind_tidy - drop maps of ended processes, give up files without an answer
  *
  * Called by the writer thread.
  */
-void unwind_tidy(struct hwpmc_owner *o)
+void hwpmc_unwind_tidy(struct hwpmc_owner *o)
 {
 	struct unwinder *u = smp_load_acquire(&o->unwinder);
 	struct path last[PATHS_AT_ONCE];
@@ -370,8 +372,8 @@ void unwind_tidy(struct hwpmc_owner *o)
 		return;
 	for (n = 0; n < BUCKETS_AT_ONCE; n++)
 		reap_next(u);
-	unwind_objects_spare(u);
-	n = unwind_objects_lapse(u, last, ARRAY_SIZE(last));
+	hwpmc_unwind_objects_spare(u);
+	n = hwpmc_unwind_objects_lapse(u, last, ARRAY_SIZE(last));
 	if (tries_again(u) || n)
 		make_all_stale(u);
 	mutex_unlock(&u->lock);
@@ -379,7 +381,7 @@ void unwind_tidy(struct hwpmc_owner *o)
 		path_put(&last[n]);
 }
 
-void unwind_watch(struct unwinder *u)
+void hwpmc_unwind_watch(struct unwinder *u)
 {
 	mutex_lock(&unwinders_mutex);
 	list_add_tail_rcu(&u->all, &unwinders);
@@ -387,7 +389,7 @@ void unwind_watch(struct unwinder *u)
 }
 
 /* Hooks may still use @u for a grace period. */
-void unwind_unwatch(struct unwinder *u)
+void hwpmc_unwind_unwatch(struct unwinder *u)
 {
 	mutex_lock(&unwinders_mutex);
 	list_del_rcu(&u->all);
@@ -395,7 +397,7 @@ void unwind_unwatch(struct unwinder *u)
 }
 
 /* No handler and no task looks up a map any more; hooks may. */
-void unwind_maps_free(struct unwinder *u)
+void hwpmc_unwind_maps_free(struct unwinder *u)
 {
 	struct unwind_map *map;
 	struct hlist_node *next;
@@ -403,6 +405,6 @@ void unwind_maps_free(struct unwinder *u)
 
 	mutex_lock(&u->lock);
 	hash_for_each_safe(u->maps, i, next, map, node)
-		drop(u, map);
+		map_drop(u, map);
 	mutex_unlock(&u->lock);
 }

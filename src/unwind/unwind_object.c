@@ -28,8 +28,8 @@ static u32 hash_of(const struct unwinder *u, const struct unwind_key *key)
 	return jhash(key, sizeof(*key), u->seed);
 }
 
-static struct unwind_object *find(struct unwinder *u,
-				  const struct unwind_key *key)
+static struct unwind_object *object_find(struct unwinder *u,
+					 const struct unwind_key *key)
 {
 	struct unwind_object *obj;
 
@@ -39,8 +39,8 @@ static struct unwind_object *find(struct unwinder *u,
 	return NULL;
 }
 
-static void want(struct unwinder *u, struct unwind_object *obj,
-		 const struct path *path)
+static void object_want(struct unwinder *u, struct unwind_object *obj,
+			const struct path *path)
 {
 	if (path) {
 		obj->path = *path;
@@ -51,13 +51,13 @@ static void want(struct unwinder *u, struct unwind_object *obj,
 	WRITE_ONCE(obj->state, UNWIND_WANTED);
 }
 
-static struct unwind_object *make(struct unwinder *u,
-				  const struct unwind_key *key,
-				  const struct path *path)
+static struct unwind_object *object_make(struct unwinder *u,
+					 const struct unwind_key *key,
+					 const struct path *path)
 {
 	struct unwind_object *obj;
 
-	if (u->nobjects == OBJECTS_MAX) {
+	if ( u->nobjects == OBJECTS_MAX) {
 		u->crowded = true;
 		return ERR_PTR(-ENOSPC);
 	}
@@ -68,21 +68,21 @@ static struct unwind_object *make(struct unwinder *u,
 	u->nobjects++;
 	u->next_id = u->next_id % INT_MAX + 1;
 	obj->id = u->next_id;
-	want(u, obj, path);
+	object_want(u, obj, path);
 	hash_add(u->objects, &obj->node, hash_of(u, key));
 	return obj;
 }
 
 /*
- * unwind_object_of - find or create the object of a file
+ * hwpmc_unwind_object_of - find or create the object of a file
  * @inode: the mapped inode, below stacking file systems; NULL: the vdso
  * @path:  the path as the user sees it
  *
  * EINVAL: not a regular file.  ENOMEM, ENOSPC.
  */
-struct unwind_object *unwind_object_of(struct unwinder *u,
-				       const struct inode *inode,
-				       const struct path *path)
+struct unwind_object *hwpmc_unwind_object_of(struct unwinder *u,
+					     const struct inode *inode,
+					     const struct path *path)
 {
 	struct unwind_key key = { };
 	struct unwind_object *obj;
@@ -97,15 +97,15 @@ struct unwind_object *unwind_object_of(struct unwinder *u,
 		key.dev = inode->i_sb->s_dev;
 		key.generation = inode->i_generation;
 	}
-	obj = find(u, &key);
+	obj = object_find(u, &key);
 	if (!obj)
-		return make(u, &key, path);
+		return object_make(u, &key, path);
 	if (obj->state == UNWIND_LAPSED)
-		want(u, obj, path);
+		object_want(u, obj, path);
 	return obj;
 }
 
-struct unwind_object *unwind_object_by_id(struct unwinder *u, u32 id)
+struct unwind_object *hwpmc_unwind_object_by_id(struct unwinder *u, u32 id)
 {
 	struct unwind_object *obj;
 	unsigned int i;
@@ -118,8 +118,8 @@ struct unwind_object *unwind_object_by_id(struct unwinder *u, u32 id)
 }
 
 /* @last: out: the object's path; the caller puts it without the lock. */
-static void settle(struct unwind_object *obj, enum unwind_state state,
-		   struct path *last)
+static void object_settle(struct unwind_object *obj, enum unwind_state state,
+			  struct path *last)
 {
 	*last = obj->path;
 	obj->path = (struct path){ };
@@ -129,32 +129,32 @@ static void settle(struct unwind_object *obj, enum unwind_state state,
 }
 
 /*
- * unwind_object_set - give an object its table, or note that it has none
+ * hwpmc_unwind_object_set - give an object its table, or note that it has none
  * @data: @t's memory of @len bytes, charged; then the object's.  NULL: none
  * @last: out: path that the caller puts without the lock
  *
  * EEXIST: the object already has an answer.
  */
-int unwind_object_set(struct unwinder *u, struct unwind_object *obj,
-		      void *data, size_t len, const struct unwind_table *t,
-		      struct path *last)
+int hwpmc_unwind_object_set(struct unwinder *u, struct unwind_object *obj,
+			    void *data, size_t len,
+			    const struct unwind_table *t, struct path *last)
 {
 	lockdep_assert_held(&u->lock);
 	if (obj->state >= UNWIND_BARE)
 		return -EEXIST;
 	if (!data) {
-		settle(obj, UNWIND_BARE, last);
+		object_settle(obj, UNWIND_BARE, last);
 		return 0;
 	}
 	obj->data = data;
 	obj->len = len;
 	obj->table = *t;
-	settle(obj, UNWIND_READY, last);
+	object_settle(obj, UNWIND_READY, last);
 	return 0;
 }
 
 /* Marks the first wanted object as asked for, and returns it; NULL: none. */
-struct unwind_object *unwind_object_ask(struct unwinder *u)
+struct unwind_object *hwpmc_unwind_object_ask(struct unwinder *u)
 {
 	struct unwind_object *obj;
 
@@ -169,7 +169,7 @@ struct unwind_object *unwind_object_ask(struct unwinder *u)
 }
 
 /* UNWINDNEXT could not return it: wanted again. */
-void unwind_object_unask(struct unwinder *u, struct unwind_object *obj)
+void hwpmc_unwind_object_unask(struct unwinder *u, struct unwind_object *obj)
 {
 	lockdep_assert_held(&u->lock);
 	if (obj->state != UNWIND_ASKED)
@@ -179,8 +179,8 @@ void unwind_object_unask(struct unwinder *u, struct unwind_object *obj)
 	WRITE_ONCE(u->wants, true);
 }
 
-static unsigned int lapse(struct list_head *list, struct path *last,
-			  unsigned int room)
+static unsigned int object_lapse_list(struct list_head *list, struct path *last,
+				      unsigned int room)
 {
 	struct unwind_object *obj, *next;
 	unsigned int n = 0;
@@ -188,24 +188,24 @@ static unsigned int lapse(struct list_head *list, struct path *last,
 	list_for_each_entry_safe(obj, next, list, want) {
 		if (n == room || time_before(jiffies, obj->since + PATIENCE))
 			break;
-		settle(obj, UNWIND_LAPSED, &last[n++]);
+		object_settle(obj, UNWIND_LAPSED, &last[n++]);
 	}
 	return n;
 }
 
 /*
- * unwind_objects_lapse - give up, for now, objects without an answer for long
+ * hwpmc_unwind_objects_lapse - give up, for now, objects without an answer for long
  *
  * Returns their number; the caller puts their paths.
  */
-unsigned int unwind_objects_lapse(struct unwinder *u, struct path *last,
-				  unsigned int room)
+unsigned int hwpmc_unwind_objects_lapse(struct unwinder *u, struct path *last,
+					unsigned int room)
 {
 	unsigned int n;
 
 	lockdep_assert_held(&u->lock);
-	n = lapse(&u->asked, last, room);
-	n += lapse(&u->wanted, last + n, room - n);
+	n = object_lapse_list(&u->asked, last, room);
+	n += object_lapse_list(&u->wanted, last + n, room - n);
 	WRITE_ONCE(u->wants, !list_empty(&u->wanted));
 	return n;
 }
@@ -235,21 +235,21 @@ static void spare_bucket(struct unwinder *u, struct hlist_head *bucket)
 			continue;
 		hash_del(&obj->node);
 		u->nobjects--;
-		unwind_uncharge(u, obj->len);
+		hwpmc_unwind_uncharge(u, obj->len);
 		/* handlers may still use a map that was released just now */
 		call_rcu(&obj->rcu, free_rcu_work);
 	}
 }
 
 /*
- * unwind_objects_spare - free objects that are not executed any more, if room
+ * hwpmc_unwind_objects_spare - free objects that are not executed any more, if room
  * is short
  *
  * Called by the writer thread from time to time, for some buckets each time.
  * Code that needs room does not free objects itself: the memory is available
  * only after the handlers that run now have ended.
  */
-void unwind_objects_spare(struct unwinder *u)
+void hwpmc_unwind_objects_spare(struct unwinder *u)
 {
 	unsigned int i;
 
@@ -266,7 +266,7 @@ void unwind_objects_spare(struct unwinder *u)
 }
 
 /* No handler, task or map uses the objects any more. */
-void unwind_objects_free(struct unwinder *u)
+void hwpmc_unwind_objects_free(struct unwinder *u)
 {
 	struct unwind_object *obj;
 	struct hlist_node *next;

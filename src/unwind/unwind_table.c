@@ -71,13 +71,13 @@ static bool head_ok(const struct hwpmc_unwind_table *h, size_t len, u16 machine)
 }
 
 /*
- * unwind_table_check - check @len bytes at @data and make @t a view of them
+ * hwpmc_unwind_table_check - check @len bytes at @data and make @t a view of them
  * @data: aligned to 4 bytes; nothing else can write to it
  *
  * EINVAL: not a table for @machine.
  */
-int unwind_table_check(struct unwind_table *t, const void *data, size_t len,
-		       u16 machine)
+int hwpmc_unwind_table_check(struct unwind_table *t, const void *data,
+			     size_t len, u16 machine)
 {
 	const struct hwpmc_unwind_table *h = data;
 
@@ -92,13 +92,13 @@ int unwind_table_check(struct unwind_table *t, const void *data, size_t len,
 }
 
 /*
- * unwind_table_find - the rule for the instruction at @pc of the file
+ * hwpmc_unwind_table_find - the rule for the instruction at @pc of the file
  *
  * NULL: the table does not cover @pc.  A rule of UNTOLD: no rule can describe
  * that place.  Any context; about log2(rows) steps.
  */
-const struct hwpmc_unwind_rule *unwind_table_find(const struct unwind_table *t,
-						  u32 pc)
+const struct hwpmc_unwind_rule *
+hwpmc_unwind_table_find(const struct unwind_table *t, u32 pc)
 {
 	const struct hwpmc_unwind_rule *r;
 	u32 low = 0, n = t->nrows;

@@ -17,9 +17,9 @@ struct unwind_table {
 	u32		nrules;
 };
 
-int unwind_table_check(struct unwind_table *t, const void *data, size_t len,
-		       u16 machine);
-const struct hwpmc_unwind_rule *unwind_table_find(const struct unwind_table *t,
-						  u32 pc);
+int hwpmc_unwind_table_check(struct unwind_table *t, const void *data,
+			     size_t len, u16 machine);
+const struct hwpmc_unwind_rule *
+hwpmc_unwind_table_find(const struct unwind_table *t, u32 pc);
 
 #endif /* HWPMC_UNWIND_TABLE_H */

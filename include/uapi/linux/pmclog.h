@@ -306,7 +306,7 @@ enum pmclog_cut_cause {
  * @committed:  samples put into a ring
  * @dropped:    samples dropped, by cause
  * @filtered:   samples left out: by PMCFILTER, before or after RECORD, or of
- *		the recording process
+ *		the		recording process
  * @written:    samples in this log
  * @discarded:  samples taken out of a ring but not written (error, deadline)
  * @in_rings:   samples still in a ring

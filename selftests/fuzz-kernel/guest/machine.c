@@ -304,7 +304,7 @@ static void set_percent(unsigned int percent)
 	}
 }
 
-/* arg: 1: for the caller and its children, 2: writing threads, 4: works; how many */
+/* arg: 1: for the caller and its children, 2: writer threads, 4: works; how many */
 void machine_faults(const struct op *op)
 {
 	static const unsigned int percents[] = { 100, 50, 20, 5, 1, 0 };

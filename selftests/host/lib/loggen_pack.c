@@ -36,13 +36,13 @@ static bool add(struct packer *pk, const unsigned char *rec, size_t len)
 	if (!n || n > pk->pack->depth)
 		return false;
 	memcpy(aligned, rec, len);
-	if (pack_add(pk->pack, cc, n, cc->h.tsc))
+	if (hwpmc_pack_add(pk->pack, cc, n, cc->h.tsc))
 		return true;
 	if (pk->pack->at != before)
 		abort();
 	flush(pk);
-	pack_open(pk->pack, pk->rec, cc->h.tsc);
-	if (!pack_add(pk->pack, cc, n, cc->h.tsc))
+	hwpmc_pack_open(pk->pack, pk->rec, cc->h.tsc);
+	if (!hwpmc_pack_add(pk->pack, cc, n, cc->h.tsc))
 		abort();
 	return true;
 }
@@ -50,7 +50,7 @@ static bool add(struct packer *pk, const unsigned char *rec, size_t len)
 static void begin(struct packer *pk, unsigned int depth)
 {
 	free(pk->pack);
-	pk->pack = calloc(1, pack_size(depth));
+	pk->pack = calloc(1, hwpmc_pack_size(depth));
 	if (!pk->pack)
 		abort();
 	pk->pack->depth = depth;

@@ -65,10 +65,10 @@ static int fake_keep(const struct hwpmc_unwindtable *a)
 	if (a->len) {
 		t->data = malloc(a->len);
 		memcpy(t->data, (void *)(uintptr_t)a->data, a->len);
-		fake.bad += unwind_table_check(&view, t->data, a->len,
-					       EM_X86_64) &&
-			    unwind_table_check(&view, t->data, a->len,
-					       EM_AARCH64);
+		fake.bad += hwpmc_unwind_table_check(&view, t->data, a->len,
+						     EM_X86_64) &&
+			    hwpmc_unwind_table_check(&view, t->data, a->len,
+						     EM_AARCH64);
 	}
 	fake.n += fake.n + 1 < FAKE_MAX;
 	return 0;

@@ -127,7 +127,7 @@ static void test_packed(const char *how)
 
 static bool look(struct unwind_table *view, const struct pmc_unwind *t)
 {
-	return !unwind_table_check(view, t->table, t->len, EM_X86_64);
+	return !hwpmc_unwind_table_check(view, t->table, t->len, EM_X86_64);
 }
 
 /* Of rbx .sframe says nothing. */
@@ -143,8 +143,10 @@ static void compare(const char *what, const struct pmc_unwind *a,
 		return;
 	}
 	for (pc = x.pc[0]; pc < x.pc[x.nrows - 1] + 100; pc++) {
-		const struct hwpmc_unwind_rule *p = unwind_table_find(&x, pc);
-		const struct hwpmc_unwind_rule *q = unwind_table_find(&y, pc);
+		const struct hwpmc_unwind_rule *p =
+			hwpmc_unwind_table_find(&x, pc);
+		const struct hwpmc_unwind_rule *q =
+			hwpmc_unwind_table_find(&y, pc);
 		struct hwpmc_unwind_rule r;
 
 		one += !p != !q;
@@ -268,7 +270,7 @@ static void test_hostile(void)
 /* Is the CFA the stack pointer + @offset, the return address in LR or below the CFA? */
 static bool is_by_sp(const struct unwind_table *t, uint64_t at, int offset)
 {
-	const struct hwpmc_unwind_rule *r = unwind_table_find(t, (u32)at);
+	const struct hwpmc_unwind_rule *r = hwpmc_unwind_table_find(t, (u32)at);
 
 	return r && r->cfa == HWPMC_CFA_SP && r->cfa_offset == offset &&
 	       r->ra == (offset ? HWPMC_AT_CFA : HWPMC_AT_SAME) &&
@@ -279,7 +281,7 @@ static bool arm64_table(const char *name, struct pmc_unwind *u,
 			struct unwind_table *t)
 {
 	return !compile(name, u) &&
-	       !unwind_table_check(t, u->table, u->len, EM_AARCH64);
+	       !hwpmc_unwind_table_check(t, u->table, u->len, EM_AARCH64);
 }
 
 /*

@@ -46,7 +46,7 @@ static int check_len(const struct whole *t, size_t len, u16 machine)
 	int status;
 
 	memcpy(copy, t, len);
-	status = unwind_table_check(&view, copy, len, machine);
+	status = hwpmc_unwind_table_check(&view, copy, len, machine);
 	free(copy);
 	return status;
 }
@@ -214,8 +214,9 @@ static void test_find(void)
 		rule[n - 1] = 0;
 		t.nrows = n;
 		for (i = 0; i < at + 4; i++)
-			wrong += unwind_table_find(&t, i) != slow_find(&t, i);
-		wrong += unwind_table_find(&t, ~0U) != NULL;
+			wrong += hwpmc_unwind_table_find(&t, i) !=
+				 slow_find(&t, i);
+		wrong += hwpmc_unwind_table_find(&t, ~0U) != NULL;
 	}
 	ok(!wrong, "a search in tables of any length");
 }

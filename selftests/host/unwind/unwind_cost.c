@@ -146,7 +146,7 @@ static int cost(const char *path)
 		return 1;
 	}
 	seconds = now() - seconds;
-	status = unwind_table_check(&t, u.table, u.len,
+	status = hwpmc_unwind_table_check(&t, u.table, u.len,
 		((struct hwpmc_unwind_table *)u.table)->machine);
 	if (status)
 		fprintf(stderr, "%s: the module would refuse it\n", path);

@@ -194,7 +194,7 @@ static int read_table(int fd, const struct unwind_key *key,
 	if (!table)
 		return -1;
 	if (read_all(fd, table, h.len) || sum_of(table, h.len) != h.sum ||
-	    unwind_table_check(&view, table, h.len, (u16)key->machine)) {
+	    hwpmc_unwind_table_check(&view, table, h.len, (u16)key->machine)) {
 		free(table);
 		return -1;
 	}

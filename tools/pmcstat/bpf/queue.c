@@ -73,5 +73,5 @@ void queue_seen(struct queues *q, unsigned int i, u64 horizon)
 {
 	struct merge_src *s = &q->merge.src[i];
 
-	merge_look_end(s, merge_look_begin(s), horizon);
+	hwpmc_merge_look_end(s, hwpmc_merge_look_begin(s), horizon);
 }

@@ -113,7 +113,7 @@ static void end_user_part(struct pmclog_callchain *cc)
 	cc->cpuflags |= PMCLOG_CC_CUT(PMCLOG_CUT_USER);
 }
 
-/* merge_run()'s callback: one record, in the order of time */
+/* hwpmc_merge_run()'s callback: one record, in the order of time */
 static void emit(void *arg, unsigned int src, u32 kind, struct ring_stamp *s,
 		 u32 len)
 {
@@ -150,11 +150,11 @@ static void look(struct recorder *r, uint64_t now, uint64_t margin)
 		if (took == TAKE_ALL)
 			queue_seen(&r->q, cpu, now);
 		else if (took == TAKE_FULL)
-			merge_look_busy(&r->q.merge.src[cpu]);
+			hwpmc_merge_look_busy(&r->q.merge.src[cpu]);
 		if (sideband_take(&r->sideband, cpu, &r->q, r->ncpu + cpu))
 			queue_seen(&r->q, r->ncpu + cpu, now - margin);
 		else
-			merge_look_busy(&r->q.merge.src[r->ncpu + cpu]);
+			hwpmc_merge_look_busy(&r->q.merge.src[r->ncpu + cpu]);
 	}
 }
 
@@ -176,7 +176,8 @@ static uint64_t pass(struct recorder *r, uint64_t margin)
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	look(r, now, margin);
-	n = merge_run(&r->q.merge, merge_horizon(&r->q.merge, now), emit, r);
+	n = hwpmc_merge_run(&r->q.merge, hwpmc_merge_horizon(&r->q.merge, now),
+			    emit, r);
 	tell_lost_execs(r);
 	account_drops(r);
 	if (now >= r->next_clock) {

@@ -51,29 +51,30 @@ struct step {
  *	and must not displace the calls, which are few
  * @pair: by address and return address, for a call's other callers
  */
-struct chain_steps {
+struct chain_cache {
 	struct step	leaf[1 << STEP_BITS];
 	struct step	call[1 << STEP_BITS];
 	struct step	pair[1 << STEP_BITS];
 };
 
-/* Incremented when kernel text is freed: entries of older epochs are invalid. */
-static u32 steps_epoch = 1;
+/* Incremented when kernel text is freed: entries of older epochs are invalid.
+ */
+static u32 cache_epoch = 1;
 
-struct chain_steps *chain_steps_new(int node)
+struct chain_cache *hwpmc_chain_cache_new(int node)
 {
-	return kvzalloc_node(sizeof(struct chain_steps), GFP_KERNEL, node);
+	return kvzalloc_node(sizeof(struct chain_cache), GFP_KERNEL, node);
 }
 
-void chain_steps_free(struct chain_steps *steps)
+void hwpmc_chain_cache_free(struct chain_cache *steps)
 {
 	kvfree(steps);
 }
 
 /* Process context, callers are serialized (module notifier). */
-void chain_steps_forget(void)
+void hwpmc_chain_cache_forget(void)
 {
-	WRITE_ONCE(steps_epoch, steps_epoch + 1);
+	WRITE_ONCE(cache_epoch, cache_epoch + 1);
 }
 
 /* A position in a walk: the address to look up, and the stack pointer. */
@@ -101,19 +102,19 @@ struct walk {
 	bool		lost;
 };
 
-static struct step *step_of(struct chain_steps *steps, const struct place *p)
+static struct step *step_of(struct chain_cache *steps, const struct place *p)
 {
 	return &(p->leaf ? steps->leaf : steps->call)[hash_long(p->at,
 								STEP_BITS)];
 }
 
-static struct step *pair_of(struct chain_steps *steps, unsigned long at,
+static struct step *pair_of(struct chain_cache *steps, unsigned long at,
 			    unsigned long ret)
 {
 	return &steps->pair[hash_long(at + ret, STEP_BITS)];
 }
 
-static bool is_pair(struct chain_steps *steps, const struct step *s,
+static bool is_pair(struct chain_cache *steps, const struct step *s,
 		    unsigned long ret)
 {
 	const struct step *p = pair_of(steps, s->at, ret);
@@ -123,13 +124,13 @@ static bool is_pair(struct chain_steps *steps, const struct step *s,
 }
 
 /* Steps to the caller by the cache.  Returns the caller's address, or 0. */
-static unsigned long step_known(struct walk *w, struct chain_steps *steps)
+static unsigned long step_known(struct walk *w, struct chain_cache *steps)
 {
 	const struct step *s = step_of(steps, &w->here);
 	unsigned long sp, ret;
 
 	if (w->doubt || s->at != w->here.at ||
-	    s->epoch != READ_ONCE(steps_epoch))
+	    s->epoch != READ_ONCE(cache_epoch))
 		return 0;
 	sp = s->size == TO_TOP ? w->top : w->here.sp + s->size;
 	if (w->here.sp < w->low || w->here.sp >= sp || sp > w->top)
@@ -144,7 +145,7 @@ static unsigned long step_known(struct walk *w, struct chain_steps *steps)
 }
 
 /* Caches a call on this stack, unless its return address was replaced. */
-static void step_learn(const struct walk *w, struct chain_steps *steps,
+static void step_learn(const struct walk *w, struct chain_cache *steps,
 		       const struct place *from, unsigned long ret)
 {
 	const struct unwind_state *u = &w->u;
@@ -156,7 +157,7 @@ static void step_learn(const struct walk *w, struct chain_steps *steps,
 	    u->sp <= from->sp || u->sp > w->top || (u->sp & 7) ||
 	    READ_ONCE_NOCHECK(((unsigned long *)u->sp)[-1]) != ret)
 		return;
-	epoch = READ_ONCE(steps_epoch);
+	epoch = READ_ONCE(cache_epoch);
 	top = u->sp == w->top;
 	size = u->sp - from->sp;
 	if (top && s->top && s->at == from->at && s->epoch == epoch &&
@@ -201,7 +202,7 @@ static unsigned long step_real(struct walk *w)
  * The unwinder repeats the steps that came from the cache, then takes one more
  * step, which is cached.  Returns the new number of frames.
  */
-static unsigned int step_ask(struct walk *w, struct chain_steps *steps,
+static unsigned int step_ask(struct walk *w, struct chain_cache *steps,
 			     u64 *pc, unsigned int n)
 {
 	struct place from = w->here;
@@ -225,8 +226,10 @@ static unsigned int step_ask(struct walk *w, struct chain_steps *steps,
 	return n + 1;
 }
 
-unsigned int chain_by_steps(u64 *pc, unsigned int max, struct pt_regs *regs,
-			    struct chain_steps *steps, unsigned int *end)
+unsigned int hwpmc_chain_cache_walk(u64 *pc, unsigned int max,
+				    struct pt_regs *regs,
+				    struct chain_cache *steps,
+				    unsigned int *end)
 {
 	unsigned int n = 0;
 	struct walk w;
@@ -257,21 +260,23 @@ unsigned int chain_by_steps(u64 *pc, unsigned int max, struct pt_regs *regs,
 	return n;
 }
 #else
-struct chain_steps *chain_steps_new(int node)
+struct chain_cache *hwpmc_chain_cache_new(int node)
 {
 	return NULL;
 }
 
-void chain_steps_free(struct chain_steps *steps)
+void hwpmc_chain_cache_free(struct chain_cache *steps)
 {
 }
 
-void chain_steps_forget(void)
+void hwpmc_chain_cache_forget(void)
 {
 }
 
-unsigned int chain_by_steps(u64 *pc, unsigned int max, struct pt_regs *regs,
-			    struct chain_steps *steps, unsigned int *end)
+unsigned int hwpmc_chain_cache_walk(u64 *pc, unsigned int max,
+				    struct pt_regs *regs,
+				    struct chain_cache *steps,
+				    unsigned int *end)
 {
 	return 0;
 }

@@ -25,17 +25,17 @@
 #include "unwind/unwind.h"
 
 /* Per CPU: tasks sampled there that are still in the kernel, or faulting. */
-#define LATE_ITEMS	32
+#define DEFERRED_ITEMS	32
 
 /* Frames that fit into the longest record. */
-#define LATE_CHAIN_MAX	((unsigned int)				\
+#define DEFERRED_CHAIN_MAX	((unsigned int)				\
 	((PMCLOG_RECORD_MAX - sizeof(struct pmclog_ext_userchain)) / sizeof(u64)))
 
-enum late_state {
-	LATE_FREE,
-	LATE_CLAIMED,		/* by a handler that is filling it in */
-	LATE_ASKED,		/* answers the samples that are taken now */
-	LATE_ANSWERED,		/* the task is writing the record */
+enum deferred_state {
+	DEFERRED_FREE,
+	DEFERRED_CLAIMED,		/* by a handler that is filling it in */
+	DEFERRED_ASKED,		/* answers the samples that are taken now */
+	DEFERRED_ANSWERED,		/* the task is writing the record */
 };
 
 /**
@@ -45,32 +45,32 @@ enum late_state {
  *	from FREE to CLAIMED to ASKED; the work makes the other changes, on any CPU
  * @task:  set while CLAIMED; only compared, so not referenced
  * @mm:    the mm of @task at that time; likewise
- * @owner: set while CLAIMED; cleared with cmpxchg at the end of the owner's log.
- *	Not referenced: read with preemption off, see chain_late_forget()
+ * @owner: set while CLAIMED; cleared with cmpxchg at the end of the owner's	log.
+ *  Not referenced: read with preemption off, see hwpmc_chain_deferred_forget()
  * @first: set while CLAIMED; a time before that of the first sample
  *
  * Static, because KASAN allocates memory to record the history of heap objects.
  */
 struct late {
 	struct callback_head work;
-	enum late_state state;
+	enum deferred_state state;
 	struct task_struct *task;
 	struct mm_struct *mm;
 	struct hwpmc_owner *owner;
 	u64		first;
 };
 
-static DEFINE_PER_CPU(struct late, late_pool[LATE_ITEMS]);
+static DEFINE_PER_CPU(struct late, deferred_pool[DEFERRED_ITEMS]);
 
 /*
  * The return from an NMI to user mode does not check for task work; the return
  * from an interrupt does, so an NMI sends one to its own CPU.
  */
-static void late_nudge(struct irq_work *work)
+static void deferred_nudge(struct irq_work *work)
 {
 }
 
-static DEFINE_PER_CPU(struct irq_work, late_irq_work);
+static DEFINE_PER_CPU(struct irq_work, deferred_irq_work);
 
 static bool read_frame(unsigned long fp, bool is32, unsigned long *next,
 		       unsigned long *ret)
@@ -94,8 +94,9 @@ static bool read_frame(unsigned long fp, bool is32, unsigned long *next,
 }
 
 /* As in chain_user.c, but absent pages are faulted in. */
-static unsigned int walk(u64 *pc, unsigned int max, struct pt_regs *regs,
-			 unsigned int *end)
+static unsigned int walk_faulting_frames(u64 *pc, unsigned int max,
+					 struct pt_regs *regs,
+					 unsigned int *end)
 {
 	const bool is32 = regs_are_32bit(regs);
 	const unsigned long top = is32 ? FRAME32_TOP : FRAME64_TOP;
@@ -131,7 +132,7 @@ static bool get_unwinder(struct late *item, struct unwinder **u)
 {
 	struct hwpmc_owner *o;
 
-	preempt_disable();	/* see chain_late_forget() */
+	preempt_disable();	/* see hwpmc_chain_deferred_forget() */
 	o = READ_ONCE(item->owner);
 	*u = o ? smp_load_acquire(&o->unwinder) : NULL;
 	if (*u && !kref_get_unless_zero(&(*u)->ref)) {
@@ -152,15 +153,16 @@ static unsigned int walk_for(struct late *item, u64 *pc, unsigned int max,
 	if (!get_unwinder(item, &u))
 		return 0;
 	n = u && !regs_are_32bit(regs) ?
-	    chain_tables_late(u, pc, max, regs, end) :
-	    walk(pc, max, regs, end);
+		    hwpmc_chain_tables_walk_deferred(u, pc, max, regs, end) :
+		    walk_faulting_frames(pc, max, regs, end);
 	if (u)
-		unwind_put(u);
+		hwpmc_unwind_put(u);
 	return n;
 }
 
-static void commit(struct late *item, struct pmclog_ext_userchain *rec,
-		   unsigned int n, unsigned int end)
+static void deferred_commit(struct late *item,
+			    struct pmclog_ext_userchain *rec, unsigned int n,
+			    unsigned int end)
 {
 	u32 len = sizeof(*rec) + n * sizeof(u64);
 	struct hwpmc_owner *o;
@@ -174,18 +176,18 @@ static void commit(struct late *item, struct pmclog_ext_userchain *rec,
 	rec->first = item->first;
 	preempt_disable();
 	/* a sample taken from here on must queue a new item */
-	smp_store_release(&item->state, LATE_ANSWERED);
+	smp_store_release(&item->state, DEFERRED_ANSWERED);
 	o = READ_ONCE(item->owner);
 	if (o) {
 		rec->pid = owner_pid_of(o, current);
 		rec->tid = owner_tid_of(o, current);
-		record_commit_late(o, rec, len);
+		hwpmc_record_commit_deferred(o, rec, len);
 	}
 	preempt_enable();
 }
 
 /* If memory is short, the samples keep their cut chains. */
-static void answer(struct late *item)
+static void deferred_answer(struct late *item)
 {
 	struct pt_regs *regs = user_regs();
 	struct pmclog_ext_userchain *rec;
@@ -193,10 +195,11 @@ static void answer(struct late *item)
 
 	if (!READ_ONCE(item->owner) || !regs || !user_mode(regs))
 		return;
-	/* after an exec the sampled stack is gone; the new one may be private */
+	/* after an exec the sampled stack is gone; the new one may be private
+	 */
 	if (item->mm != current->mm)
 		return;
-	max = min(param_chain_depth(), LATE_CHAIN_MAX);
+	max = min(hwpmc_param_chain_depth(), DEFERRED_CHAIN_MAX);
 	rec = kmalloc(struct_size(rec, pc, max),
 		      GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
 	if (!rec)
@@ -204,34 +207,34 @@ static void answer(struct late *item)
 	n = walk_for(item, rec->pc, max, regs, &end);
 	/* a killed task gets no pages, so its walk has ended early */
 	if (n && !fatal_signal_pending(current))
-		commit(item, rec, n, end);
+		deferred_commit(item, rec, n, end);
 	kfree(rec);
 }
 
 /* The task returns to user mode, or exits: then it has no mm to walk. */
-static void late_work(struct callback_head *work)
+static void deferred_work(struct callback_head *work)
 {
 	struct late *item = container_of(work, struct late, work);
 
-	answer(item);
+	deferred_answer(item);
 	WRITE_ONCE(item->owner, NULL);
-	smp_store_release(&item->state, LATE_FREE);
+	smp_store_release(&item->state, DEFERRED_FREE);
 	module_put(THIS_MODULE);	/* hwpmc_exit() waits for the rest */
 }
 
 /* An item of @o and the current task, or else a free one, or NULL. */
 static struct late *find_item(struct hwpmc_owner *o)
 {
-	struct late *item = this_cpu_ptr(&late_pool[0]), *unused = NULL;
+	struct late *item = this_cpu_ptr(&deferred_pool[0]), *unused = NULL;
 	unsigned int i;
 
-	for (i = 0; i < LATE_ITEMS; i++, item++) {
+	for (i = 0; i < DEFERRED_ITEMS; i++, item++) {
 		switch (smp_load_acquire(&item->state)) {
-		case LATE_FREE:
+		case DEFERRED_FREE:
 			if (!unused)
 				unused = item;
 			break;
-		case LATE_ASKED:
+		case DEFERRED_ASKED:
 			/*
 			 * only current answers its own item; the handler may
 			 * interrupt current's exec or exit as it sets mm
@@ -246,85 +249,86 @@ static struct late *find_item(struct hwpmc_owner *o)
 		}
 	}
 	/* a handler that interrupted this one may have taken the item */
-	if (unused && cmpxchg(&unused->state, LATE_FREE, LATE_CLAIMED) !=
-		      LATE_FREE)
+	if (unused && cmpxchg(&unused->state, DEFERRED_FREE, DEFERRED_CLAIMED) !=
+		      DEFERRED_FREE)
 		unused = NULL;
 	return unused;
 }
 
 /*
- * chain_late_ask - have the current task's user chain logged for @o later
+ * hwpmc_chain_deferred_ask - have the current task's user chain logged for @o later
  *
  * Called by the overflow handler.  False if that is impossible: the kernel does
  * not export task_work_add(), the task is about to end, or too many tasks sampled
  * on this CPU have not returned to user mode.
  */
-bool chain_late_ask(struct hwpmc_owner *o)
+bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o)
 {
 	struct late *item = compat_can_follow() ? find_item(o) : NULL;
 
 	if (!item)
 		return false;
-	if (READ_ONCE(item->state) == LATE_ASKED)
+	if (READ_ONCE(item->state) == DEFERRED_ASKED)
 		return true;
 	WRITE_ONCE(item->task, current);
 	/* the interrupted exec or exit may be about to set it */
 	WRITE_ONCE(item->mm, data_race(current->mm));
 	WRITE_ONCE(item->owner, o);
 	item->first = ring_clock();
-	init_task_work(&item->work, late_work);
+	init_task_work(&item->work, deferred_work);
 	__module_get(THIS_MODULE);
 	/* no lock, and no wakeup of current: safe in any context */
 	if (compat_task_work_add(current, &item->work)) {
 		WRITE_ONCE(item->owner, NULL);
-		smp_store_release(&item->state, LATE_FREE);
+		smp_store_release(&item->state, DEFERRED_FREE);
 		module_put(THIS_MODULE);
 		return false;
 	}
-	smp_store_release(&item->state, LATE_ASKED);
+	smp_store_release(&item->state, DEFERRED_ASKED);
 	if (in_nmi())
-		irq_work_queue(this_cpu_ptr(&late_irq_work));
+		irq_work_queue(this_cpu_ptr(&deferred_irq_work));
 	return true;
 }
 
 /*
- * chain_late_forget - after this returns, no chain is logged for @o any more
+ * hwpmc_chain_deferred_forget - after this returns, no chain is logged for @o any more
  *
  * No handler of @o runs any more.  Queued work stays queued and does nothing.
  */
-void chain_late_forget(struct hwpmc_owner *o)
+void hwpmc_chain_deferred_forget(struct hwpmc_owner *o)
 {
 	bool any = false;
 	unsigned int cpu, i;
 
 	for_each_possible_cpu(cpu) {
-		struct late *item = per_cpu_ptr(&late_pool[0], cpu);
+		struct late *item = per_cpu_ptr(&deferred_pool[0], cpu);
 
-		for (i = 0; i < LATE_ITEMS; i++)
+		for (i = 0; i < DEFERRED_ITEMS; i++)
 			any |= cmpxchg(&item[i].owner, o, NULL) == o;
 	}
 	if (any)
-		synchronize_rcu();	/* work that has seen @o has committed */
+		synchronize_rcu();
+		/* work that has seen @o has committed */
 }
 
 /* Initial values of a module's per-CPU variables are not relocated. */
-void chain_late_init(void)
+void hwpmc_chain_deferred_init(void)
 {
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(&late_irq_work, cpu) =
-			IRQ_WORK_INIT_HARD(late_nudge);
+		*per_cpu_ptr(&deferred_irq_work, cpu) =
+			IRQ_WORK_INIT_HARD(deferred_nudge);
 }
 
 /*
  * Module exit: no work is left.  The caller must wait until the last work
  * function has returned.
  */
-void chain_late_exit(void)
+void hwpmc_chain_deferred_exit(void)
 {
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		irq_work_sync(per_cpu_ptr(&late_irq_work, cpu));
+		irq_work_sync(per_cpu_ptr(&deferred_irq_work, cpu));
 }
