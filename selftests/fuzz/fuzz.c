@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "fuzz.h"
 
 #define ARGS_MAX	24
+#define PIPE_ROOM	65536	/* bytes that a pipe takes before somebody reads */
+#define PAUSE_US	300
 
 const char *fuzz_file(int slot, const void *data, size_t size)
 {
@@ -25,6 +28,52 @@ const char *fuzz_file(int slot, const void *data, size_t size)
 	    pwrite(fds[slot], data, size, 0) != (ssize_t)size)
 		abort();
 	return path[slot];
+}
+
+/* A pipe with a log: what is not written yet comes by a thread of its own. */
+static struct {
+	int fds[2];
+	char path[32];
+	const uint8_t *rest;
+	size_t len;
+	pthread_t thread;
+} stream;
+
+static void put(const uint8_t *data, size_t size)
+{
+	if (write(stream.fds[1], data, size) != (ssize_t)size)
+		abort();
+}
+
+static void *go_on(void *arg)
+{
+	usleep(PAUSE_US);
+	put(stream.rest, stream.len);
+	close(stream.fds[1]);
+	return arg;
+}
+
+const char *fuzz_pipe(const uint8_t *data, size_t size, size_t now)
+{
+	if (size > PIPE_ROOM || pipe2(stream.fds, O_CLOEXEC))
+		return NULL;
+	snprintf(stream.path, sizeof(stream.path), "/proc/self/fd/%d",
+		 stream.fds[0]);
+	put(data, now);
+	stream.rest = data + now;
+	stream.len = size - now;
+	if (!stream.len)
+		close(stream.fds[1]);
+	else if (pthread_create(&stream.thread, NULL, go_on, NULL))
+		abort();
+	return stream.path;
+}
+
+void fuzz_pipe_end(void)
+{
+	if (stream.len)
+		pthread_join(stream.thread, NULL);
+	close(stream.fds[0]);
 }
 
 const char *fuzz_path(const char *name)

@@ -12,8 +12,8 @@ export LC_ALL=C
 unset DEBUGINFOD_URLS
 
 found=${FUZZ_FOUND:-$tmp/found}
-mkdir -p "$found" "$tmp/root/bin" "$tmp/nothing" "$tmp/gmon"
-export FUZZ_DIR=$tmp
+mkdir -p "$found" "$tmp/root/bin" "$tmp/nothing" "$tmp/elf" "$tmp/gmon"
+export FUZZ_DIR=$tmp XDG_CACHE_HOME=$tmp/cache
 
 # What logs may speak of: a program with lines and inlined functions, a kernel
 shapes=$tmp/root/bin/shapes
@@ -71,6 +71,77 @@ log jit.pmclog <<-EOF
 	sample 2 7 0x7f0000001009 0x7f0000003000
 EOF
 
+# as FreeBSD's: files of which only the address is known, of programs that are run
+"$BIN/script2log" "$tmp/guess.pmclog" <<-EOF
+	event cpu-clock 1000
+	proc 7 prog
+	exec 7 /bin/shapes 0x7f0000000000 0x10000
+	mapin 7 0x10000 /bin/shapes
+	mapin 7 0x90000 /x/y
+	sample 3 7 $((0x10000 + main)) 0x90010 0x7f0000000010
+	exec 8 /bin/shapes 0x10000 0
+	exec 9 /bin/loader 0x10000 0
+	sample 3 9 $((0x10000 + main))
+	unmap 7 0x90000 0x91000
+	exit 7
+EOF
+cp "$shapes" "$tmp/root/bin/loader"
+
+# chains that come later, or end in each way, of samples by tables
+log ends.pmclog <<-EOF
+	event cpu-clock 1000
+	unwind
+	proc 7 prog
+	proc 8 other
+	map 7 $((0x10000 + ${text% *})) ${text#* } ${text% *} /bin/shapes
+	buildid 0102 0:0:0:/bin/shapes
+	buildid 0102030405 /bin/shapes
+	ends whole tables
+	sample 30 7 $((0x10000 + main)) $((0x10000 + main + 8))
+	ends table tables
+	sample 20 8 $((0x10000 + main)) 0x20000
+	ends depth
+	sample 2 8 0xffffffff81003010 $((0x10000 + main))
+	ends user kernel
+	sample 12 7 0xffffffff81003010
+	proc 9 third
+	ends table
+	sample 15 9 0xffffffff81003010 $((0x10000 + main))
+	ends
+	late 2 7 7 0xffffffff81003010 $((0x10000 + main))
+	sample 2 8 0xffffffff81003010
+	late 1 8 8 0xffffffff81003010 0x20000
+	since
+	late 2 7 7 0xffffffff81003010 $((0x10000 + main))
+	ends whole
+	userchain 7 7 $((0x10000 + main)) $((0x10000 + main + 16))
+	at 3000000000
+	sample 2 8 0xffffffff81003010
+	late 1 7 7 0xffffffff81003010 $((0x10000 + main))
+	threadexit 7
+	exit 8
+EOF
+
+# a record longer than others
+log long.pmclog <<-EOF
+	event cpu-clock 1000
+	sample 1 7 $(seq -f %.0f 4096 16 14000 | xargs)
+EOF
+
+# PMCs of processes
+log targets.pmclog <<-EOF
+	event cpu-clock 1000
+	proc 7 prog
+	attach 0xfff00f00 7 /bin/shapes
+	csw 0xfff00f00 7 7 100
+	csw 0xfff00f00 7 7 50
+	fork 7 8
+	exitval 0xfff00f00 8 12
+	sample 2 7 0x1000
+	snapshot 1 7 9 10 20
+	detach 0xfff00f00 7
+EOF
+
 python3 "$here/../host/reader/python/fields.py" >"$tmp/fields"
 log fields.pmclog <"$tmp/fields"
 
@@ -80,174 +151,15 @@ for log in {A,B,C}-{le,be}-{64,32,i386}; do
 	"$BIN/mklog" "$log" "$tmp/eras/$log"
 done
 
-# Objects with call frame information of each kind
-frames()
-{
-	local dir=$tmp/frames cc=${CC:-cc} code=$here/../host/reader/programs/shapes.c
-	local asm=$here/cfi.s
-	mkdir -p "$dir"
-	$cc -O2 -shared -fPIC -nostdlib -o "$dir/small" "$code"
-	$cc -O0 -fno-omit-frame-pointer -shared -fPIC -nostdlib -o "$dir/frame" "$code"
-	$cc -O2 -g -gz=none -fno-asynchronous-unwind-tables -shared -fPIC \
-		-nostdlib -o "$dir/debug" "$code"
-	$cc -shared -nostdlib -o "$dir/asm" "$asm"
-	aarch64-linux-gnu-gcc -O2 -shared -fPIC -nostdlib -o "$dir/arm64" \
-		"$code" 2>/dev/null
-	local how
-	for how in zlib zstd; do
-		objcopy --compress-debug-sections=$how "$dir/debug" \
-			"$dir/$how" 2>/dev/null || rm -f "$dir/$how"
-	done
-	for how in 2 3; do
-		$cc -DVERSION=$how -DLONG=400 -shared -nostdlib -Wl,--no-eh-frame-hdr \
-			-o "$dir/both$how" "$here/../host/unwind/cases/sframe.S"
-		objcopy --rename-section .sframe_later=.sframe "$dir/both$how"
-		objcopy -R .eh_frame "$dir/both$how" "$dir/sframe$how"
-		objcopy -O binary --only-section=.sframe "$dir/both$how" \
-			"$dir/section$how"
-	done 2>/dev/null
-	objcopy --strip-section-headers "$dir/small" "$dir/bare" 2>/dev/null ||
-		python3 - "$dir/small" "$dir/bare" <<-EOF
-	import sys
-	data = bytearray(open(sys.argv[1], "rb").read())
-	data[40:48] = bytes(8)	# e_shoff
-	data[60:64] = bytes(4)	# e_shnum, e_shstrndx
-	open(sys.argv[2], "wb").write(data)
-	EOF
-}
+# shellcheck source=files.sh source-path=SCRIPTDIR
+. "$here/files.sh"
+# shellcheck source=seeds.sh source-path=SCRIPTDIR
+. "$here/seeds.sh"
 
-# Tables as the module takes them, and stacks to walk
-tables()
-{
-	python3 - "$1" <<-EOF
-	import random, struct, sys
-	random.seed(1)
-	STACK = 0x7ffd00000000
-	def rule(cfa, ra=1, fp=0, lr=0, flags=0, cfao=16, add=0, rao=-8, fpo=-16):
-	    return struct.pack("<8B5i", cfa, ra, fp, lr, flags, 0, 0, 0, cfao, add, rao, fpo, 0)
-	rules = [rule(0, 0, cfao=0, rao=0, fpo=0), rule(1, cfao=8), rule(2, fp=1), rule(1, cfao=64, fp=1),
-	         rule(3, cfao=24, add=8), rule(4, cfao=-8), rule(5, cfao=8, add=11),
-	         rule(19, cfao=8), rule(1, 17, cfao=0), rule(1, 4), rule(1, 2, 2, 2, 1, 80, 0, 16, 24),
-	         rule(1, 0, cfao=0), rule(2, 3, 3, rao=8, fpo=0)]
-	for n in range(24):
-	    rows = list(range(0x1000, 0x1000 + 16 * 32, 16))
-	    kinds = [random.randrange(1, len(rules)) if n % 3 else random.choice((1, 2, 3)) for _ in rows]
-	    kinds[-1] = 0
-	    table = struct.pack("<IHHIIIIII", 0x57555048, 1, 62, len(rows), len(rules), 0, 0, 0, 0)
-	    table += b"".join(rules) + struct.pack("<%dI" % len(rows), *rows)
-	    table += struct.pack("<%dH" % len(rows), *kinds)
-	    stack = [random.choice((0x1001 + random.randrange(496), STACK + 8 * random.randrange(99)))
-	             for _ in range(100)]
-	    start = struct.pack("<QQQQBBHI", 0x1000 + random.randrange(496), 8 * n, 256, 0x1010,
-	                        random.choice((27, 31, 11, 25)), 0, len(table) // 2, 0)
-	    with open("%s/%d" % (sys.argv[1], n), "wb") as f:
-	        f.write(start + table + struct.pack("<100Q", *stack))
-	EOF
-}
-
-# PMUs and tracepoints
-event_tree()
-{
-	local tree=$tmp/tree pmu=sys/bus/event_source/devices/cpu
-	local trace=sys/kernel/tracing/events
-	mkdir -p "$tree/$pmu/format" "$tree/$pmu/events" "$tree/proc" \
-		"$tree/$trace/sched/sched_switch" \
-		"$tree/$trace/syscalls/sys_exit_openat"
-	echo 4 >"$tree/$pmu/type"
-	echo config:0-7,32-35 >"$tree/$pmu/format/event"
-	echo config1:0-15 >"$tree/$pmu/format/ldlat"
-	echo 'event=0xcd,ldlat=?' >"$tree/$pmu/events/loads"
-	echo event=0x11 >"$tree/$pmu/events/cpu_cycles"
-	echo 1 >"$tree/$trace/sched/sched_switch/id"
-	echo 2 >"$tree/$trace/syscalls/sys_exit_openat/id"
-	echo 'ffffffff81000000 T symbol' >"$tree/proc/kallsyms"
-}
-
-# Every command on every kind of log we have
-seeds()
-{
-	local dir=$tmp/seeds/$1 log n=0 c
-	mkdir -p "$dir"
-	cp "$here/corpus/$1/"* "$dir/" 2>/dev/null
-	case $1 in
-	command)
-		for log in "$tmp"/*.pmclog "$here"/../host/log/golden/*.pmclog; do
-			zstd -q -f -o "$tmp/log.zst" "$log"
-			for ((c = 0; c < 64; c++)); do
-				{ printf "\\x$(printf %x "$c")"; cat "$log"; } \
-					>"$dir/$((n++))"
-			done
-			{ printf '\5'; cat "$tmp/log.zst"; } >"$dir/$((n++))"
-		done
-		for log in "$tmp"/eras/*; do
-			for ((c = 0; c < 8; c++)); do
-				{ printf "\\x$(printf %x "$c")"; cat "$log"; } \
-					>"$dir/$((n++))"
-			done
-		done ;;
-	elf)
-		for c in "$main" 0x1000; do
-			{ for ((n = 0; n < 6; n++)); do
-				printf "\\x$(printf %x $((c >> 12)))"
-				printf "\\x$(printf %x $(((c >> 4 & 255) + n)))"
-			  done; cat "$shapes"; } >"$dir/$c"
-		done ;;
-	fields)
-		while read -r c n log; do
-			[ "$c" = fields ] || continue
-			{ printf '%b' "$log"; printf '\0\3'
-			  printf '\10\0%.0s' {1..9}; printf 'name\0%.0s' {1..9}
-			} >"$dir/$n"
-		done <"$tmp/fields" ;;
-	jitdump)
-		for c in little big v8 ticks machine=183; do
-			python3 "$here/../host/reader/python/jitdump.py" "$c" \
-				>"$dir/$c" <<-EOF
-			lines 1 0x7f0000001000 0x7f0000001000 10 /x.js 0x7f0000001003 12 \xff
-			load 900000 0x7f0000001000 5589e5b80700000031c05dc3 hot
-			load 900001 0x7f0000002000 *32 caller
-			record 4 64
-			load 1500000 0x7f0000001000 9090909090909090909090c3 hot
-			move 1600000 1 0x7f0000002ff0
-			close 2
-			EOF
-		done ;;
-	text)
-		cp "$tmp/kallsyms" "$dir/" ;;
-	cfi)
-		frames
-		cp "$tmp/frames/"* "$dir/" ;;
-	unwind)
-		tables "$dir" ;;
-	event)
-		event_tree
-		n=0
-		while read -r c; do
-			printf %s "$c" >"$dir/$((n++))"
-		done <<-EOF
-			cpu/event=0x3c,umask=1/u
-			cpu/loads,ldlat=7,name=x/
-			cpu_cycles:k
-			sched:sched_switch,usr
-			tracepoint:sched:sched_switch:uk
-			syscall:openat:return
-			kprobe:mod:function+0x12,os
-			kprobe:function:return
-			uprobe:/bin/true:+0x40:u
-			profile:hz:97
-			interval:ms:5
-			mem:0x1000/8:rw:u
-			mem:symbol:x
-			type=4,config=0x1a8,config3=1
-		EOF
-		{ printf 'main:return\0'; cat "$shapes"; } >"$dir/$n" ;;
-	esac
-}
-
-# fuzz NAME LENGTH RUNS
+# fuzz NAME LENGTH RUNS [SLOWER]: of FUZZ_RUNS runs only one in SLOWER
 fuzz()
 {
-	local limit=-runs=$((${FUZZ_RUNS:-$3}))
+	local limit=-runs=$((${FUZZ_RUNS:-$3 * ${4:-1}} / ${4:-1}))
 	[ -z "${FUZZ_SECONDS:-}" ] || limit=-max_total_time=$FUZZ_SECONDS
 	seeds "$1"
 	mkdir -p "$tmp/grown"
@@ -260,11 +172,16 @@ fuzz()
 }
 
 ok "commands on any log" fuzz command 8192 12000
-ok "any ELF file" fuzz elf 65536 2000
+ok "any ELF file" fuzz elf 65536 1200 2
 ok "any kernel symbols" fuzz text 4096 8000
 ok "any jitdump" fuzz jitdump 4096 20000
 ok "any fields of tracepoints" fuzz fields 2048 20000
 
+ok "files beside the recorded programs" fuzz files 65536 300 6
+ok "a log that changes while it is read" fuzz grow 8192 2500 3
+ok "the library's interfaces on any log" fuzz iter 8192 1500 3
+
+ok "any probe" fuzz probe 4096 2000 3
 ok "any event" fuzz event 65536 20000
 ok "any call frame information" fuzz cfi 32768 300000
 ok "any unwind table and stack" fuzz unwind 4096 1000000

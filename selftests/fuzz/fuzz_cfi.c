@@ -3,12 +3,18 @@
  * libFuzzer: tables of any ELF file; what comes of it the module takes.  What begins
  * as SFrame does is that section alone.
  */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "fuzz.h"
 #include "libpmc_sframe.h"
 #include "libpmc_unwind.h"
 #include "../../src/unwind/unwind_table.h"
+
+/* Of inputs with a table so many are also a file: that takes longer. */
+#define FILES_EACH	8
 
 /* Rows are found by looking at each; those of short tables are few enough. */
 static void look_up(const struct unwind_table *t)
@@ -17,7 +23,7 @@ static void look_up(const struct unwind_table *t)
 
 	for (i = 0; i < t->nrows && i < 4096; i++) {
 		const struct hwpmc_unwind_rule *r =
-			unwind_table_find(t, t->pc[i]);
+			hwpmc_unwind_table_find(t, t->pc[i]);
 
 		if (r != (t->rules[t->rule[i]].cfa == HWPMC_CFA_NONE ? NULL :
 			  &t->rules[t->rule[i]]))
@@ -59,6 +65,26 @@ static void walk_sframe(const uint8_t *data, size_t size, unsigned int machine)
 	pmc_sframe_walk(&s, &sink);
 }
 
+/* A file is read as its image is. */
+static void compile_file(const uint8_t *data, size_t size,
+			 const struct pmc_unwind *u)
+{
+	int fd = open(fuzz_file(0, data, size), O_RDONLY | O_CLOEXEC);
+	struct pmc_unwind file;
+
+	if (fd < 0 || pmc_unwind_compile(fd, &file))
+		abort();
+	if (file.len != u->len || memcmp(file.table, u->table, u->len))
+		abort();
+	pmc_unwind_free(&file);
+	if (lseek(fd, 0, SEEK_SET) || pmc_unwind_of(fd, &file))
+		abort();
+	if (file.len != u->len || memcmp(file.table, u->table, u->len))
+		abort();
+	pmc_unwind_free(&file);
+	close(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pmc_unwind u;
@@ -71,10 +97,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (pmc_unwind_compile_image(data, size, &u))
 		return 0;
-	if (unwind_table_check(&t, u.table, u.len, EM_X86_64) &&
-	    unwind_table_check(&t, u.table, u.len, EM_AARCH64))
+	if (hwpmc_unwind_table_check(&t, u.table, u.len, EM_X86_64) &&
+	    hwpmc_unwind_table_check(&t, u.table, u.len, EM_AARCH64))
 		abort();
 	look_up(&t);
+	if (!(size % FILES_EACH))
+		compile_file(data, size, &u);
 	pmc_unwind_free(&u);
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* libFuzzer: every command of pmclog on any log, and all that pmcstat -R makes. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../tools/pmcstat/pmcstat.h"
 #include "commands/commands.h"
@@ -94,10 +95,25 @@ static const struct {
 		     "-a", "-" } },
 	{ pmcstat, { "pmcstat", FILES, "-R", LOG, "-T", "-f", "threshold=1",
 		     "-c", "0-3", "-z", "2", "-q" } },
+	{ cmd_filter, { "filter", FILES, "--sym", "t*", "--sym", "main",
+			"--dso", "shapes", "-e", "cpu-clock", "-Z", "-o", PART,
+			LOG } },
+	{ cmd_filter, { "filter", "-r", SHELF, "--field", "prev_pid=0x7",
+			"--field", "prev_pid=-1", "-o", PART, LOG } },
+	{ cmd_filter, { "filter", "-r", SHELF, "--field", "next_comm=*",
+			"--not", "--field", "prev_prio=7", "--not", "-e",
+			"cpu-clock", "-o", PART, LOG } },
+	{ cmd_report, { "report", "-r", SHELF, "--flat", "--field", "filename",
+			LOG } },
+	{ cmd_filter, { "filter", "-r", SHELF, "--sym", "main(*", "-o", PART,
+			LOG } },
 };
 
 /* What is made of a byte takes them all. */
 #define SLOTS		64
+/* further bits of that byte: the log comes through a pipe, a part of it later */
+#define PIPE		64
+#define LATER		128
 _Static_assert(sizeof(commands) / sizeof(commands[0]) <= SLOTS,
 	       "fuzz.sh has that number");
 
@@ -130,18 +146,49 @@ static const char *argument(const char *arg, const char *log)
 	return arg;
 }
 
-/* The first byte is the command's number; more commands leave that as it is. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* What is written is a log again, of a part of the other. */
+static void read_part(void)
 {
-	const char *args[21] = { NULL }, *log;
-	size_t which, i;
+	const char *part = argument(PART, NULL);
+	const char *args[] = { "report", "-r", argument(SHELF, NULL), part,
+			       NULL };
 
-	which = size ? data[0] % SLOTS : NCOMMANDS;
-	if (which >= NCOMMANDS)
-		return 0;
-	log = fuzz_file(0, data + 1, size - 1);
+	if (!access(part, F_OK))
+		fuzz_run(cmd_report, args);
+}
+
+static void run(size_t which, const char *log)
+{
+	const char *args[21] = { NULL };
+	bool writes = commands[which].run == cmd_filter;
+	size_t i;
+
+	if (writes)
+		unlink(argument(PART, NULL));
+
 	for (i = 0; commands[which].args[i]; i++)
 		args[i] = argument(commands[which].args[i], log);
 	fuzz_run(commands[which].run, args);
+	if (writes)
+		read_part();
+}
+
+/* The first byte is the command's number; more commands leave that as it is. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	size_t which = size ? data[0] % SLOTS : NCOMMANDS;
+	const char *log = NULL;
+
+	if (which >= NCOMMANDS)
+		return 0;
+	if (data[0] & PIPE)
+		log = fuzz_pipe(data + 1, size - 1, data[0] & LATER ?
+				(size - 1) / 2 : size - 1);
+	if (log) {
+		run(which, log);
+		fuzz_pipe_end();
+		return 0;
+	}
+	run(which, fuzz_file(0, data + 1, size - 1));
 	return 0;
 }

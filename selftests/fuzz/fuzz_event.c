@@ -23,20 +23,44 @@ static void parse(const char *root, const char *spec)
 		abort();
 }
 
+/* Every name that is listed is an event, and has a description. */
+static void check_names(const char *root)
+{
+	const char **names, *descr;
+	int n, i;
+
+	if (pmc_event_names_of_class(PMC_CLASS_SOFT, &names, &n))
+		abort();
+	for (i = 0; i < n; i++) {
+		if (!pmc_event_description(i))
+			abort();
+		parse(root, names[i]);
+	}
+	free(names);
+	for (i = 0; pmc_event_spelling(i, &descr); i++)
+		if (!descr)
+			abort();
+	pmc_event_list(stdout);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *root;
+	static const char *root, *bare;
 	const uint8_t *end = memchr(data, 0, size);
 	size_t len = end ? (size_t)(end - data) : size;
-	char spec[SPEC_MAX + 128], function[256];
+	char spec[SPEC_MAX + 512], function[256];
 
-	if (!root)
+	if (!root) {
 		root = fuzz_path("tree");
-	if (len > SPEC_MAX)
-		len = SPEC_MAX;
+		bare = fuzz_path("nothing");
+		check_names(root);
+	}
+	if (len > SPEC_MAX + 64)	/* more than there may be */
+		len = SPEC_MAX + 64;
 	memcpy(spec, data, len);
 	spec[len] = '\0';
 	parse(root, spec);
+	parse(bare, spec);
 	if (!end)
 		return 0;
 	snprintf(function, sizeof(function), "%s", spec);

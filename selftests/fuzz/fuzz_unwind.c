@@ -46,7 +46,7 @@ static u64 as_it_is(u64 pc)
 
 static const struct hwpmc_unwind_rule *find(const struct unwind_table *t, u64 pc)
 {
-	return pc <= UINT32_MAX ? unwind_table_find(t, (u32)pc) : NULL;
+	return pc <= UINT32_MAX ? hwpmc_unwind_table_find(t, (u32)pc) : NULL;
 }
 
 /* A frame that is refused stays as it was; one that is left lies below its caller. */
@@ -234,7 +234,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(regs, stack.words, stack.len < sizeof(regs) ? stack.len :
 				  sizeof(regs));
 	set_frame(&f, &s, regs);
-	if (!unwind_table_check(&t, table, len, EM_X86_64))
+	if (!hwpmc_unwind_table_check(&t, table, len, EM_X86_64))
 		walk_all(&t, &f, &stack);
 	free(table);
 	return 0;
