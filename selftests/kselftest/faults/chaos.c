@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Anybody does anything, at any moment, and is killed at any other: nothing
+ * Processes make random calls, and are killed at random moments: nothing
  * hangs, nothing is left, nothing is said, and no log tells a lie.
  *
  * A storm is rounds; in each, processes of actors (lib/actor.h) come and go.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No memory for those who work for an owner: the writing thread, who makes it,
+ * No memory for those who work for an owner: the writer thread, who makes it,
  * and CPUs that come up.  The log says what is missing, and is complete again
  * when there is memory.
  */
@@ -270,7 +270,7 @@ TEST(thread)
 			EXPECT_EQ(0, dev_closelog(dev));
 		}
 	}
-	TH_LOG("writing thread: %u allocations failed, %u times no log", n - 2,
+	TH_LOG("writer thread: %u allocations failed, %u times no log", n - 2,
 	       failed);
 	EXPECT_LT(0, failed);
 	close(dev);
