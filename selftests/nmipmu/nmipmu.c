@@ -16,7 +16,8 @@
  *
  * Parameters: tick_us, how often the timers run (a shorter period than that becomes
  * one sample a tick); counters, how many events a CPU can count at a time (perf
- * multiplexes more).
+ * multiplexes more); present, where perf lets a PMU go that has events: N removes the
+ * PMU, as if its driver had been unbound, and Y brings another one.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
@@ -57,6 +58,7 @@ static DEFINE_PER_CPU(struct nmipmu_cpu, nmipmu_cpus);
 static atomic_t nmipmu_active;		/* events that count, on all CPUs */
 static enum cpuhp_state nmipmu_state;
 static struct pmu nmipmu;
+static bool nmipmu_present;		/* param_lock */
 
 /* NMIs that were sent, that were handled, and that interrupted user mode */
 static atomic64_t nmipmu_sent, nmipmu_handled, nmipmu_user;
@@ -295,7 +297,7 @@ static const struct attribute_group *nmipmu_groups[] = {
 	&nmipmu_events_group, &nmipmu_format_group, NULL,
 };
 
-static struct pmu nmipmu = {
+static const struct pmu nmipmu_template = {
 	.module		= THIS_MODULE,
 	.task_ctx_nr	= perf_hw_context,
 	.attr_groups	= nmipmu_groups,
@@ -329,6 +331,47 @@ static int get_nmis(char *buf, const struct kernel_param *kp)
 			  atomic64_read(&nmipmu_user));
 }
 
+/* A PMU is registered once: perf keeps state of the last time in the structure. */
+static int register_pmu(void)
+{
+	int err;
+
+	nmipmu = nmipmu_template;
+	err = perf_pmu_register(&nmipmu, "nmipmu", PERF_TYPE_RAW);
+	nmipmu_present = !err;
+	return err;
+}
+
+static void unregister_pmu(void)
+{
+	if (nmipmu_present)
+		perf_pmu_unregister(&nmipmu);
+	nmipmu_present = false;
+}
+
+#ifdef HAVE_EVENTS_WITHOUT_PMU
+static int set_present(const char *val, const struct kernel_param *kp)
+{
+	bool present;
+	int err = kstrtobool(val, &present);
+
+	if (err || present == nmipmu_present)
+		return err;
+	if (present)
+		return register_pmu();
+	unregister_pmu();
+	return 0;
+}
+
+static const struct kernel_param_ops present_ops = {
+	.set = set_present,
+	.get = param_get_bool,
+};
+module_param_cb(present, &present_ops, &nmipmu_present, 0600);
+__MODULE_PARM_TYPE(present, "bool");
+MODULE_PARM_DESC(present, "the PMU is registered");
+#endif
+
 static const struct kernel_param_ops nmis_ops = { .get = get_nmis };
 module_param_cb(nmis, &nmis_ops, NULL, 0444);
 MODULE_PARM_DESC(nmis, "the NMIs so far");
@@ -350,7 +393,7 @@ static int __init nmipmu_init(void)
 	if (err < 0)
 		goto no_state;
 	nmipmu_state = err;
-	err = perf_pmu_register(&nmipmu, "nmipmu", PERF_TYPE_RAW);
+	err = register_pmu();
 	if (!err)
 		return 0;
 	cpuhp_remove_state(nmipmu_state);
@@ -361,7 +404,7 @@ no_state:
 
 static void __exit nmipmu_exit(void)
 {
-	perf_pmu_unregister(&nmipmu);
+	unregister_pmu();
 	cpuhp_remove_state(nmipmu_state);
 	unregister_nmi_handler(NMI_LOCAL, "nmipmu");
 }
