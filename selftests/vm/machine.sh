@@ -45,9 +45,11 @@ machine() {
 		machine_append+=" console=ttyS0 tsc=reliable"
 		;;
 	arm64)
-		# The default pointer authentication is slow to emulate.
+		# The default pointer authentication is slow to emulate.  48-bit
+		# addresses, like nearly all processors: Debian's kernel is built for
+		# 52, and must not rely on it.
 		machine_qemu=(qemu-system-aarch64 -M "virt,gic-version=3" -accel "$accel"
-			-cpu "max,pauth-impdef=on")
+			-cpu "max,pauth-impdef=on,lpa2=off")
 		machine_virtio=pci
 		machine_append+=" console=ttyAMA0"
 		;;

@@ -72,9 +72,21 @@ static bool is_trap(u32 op)
 	return (op & 0xffe0001f) == 0xd4200000;	/* brk */
 }
 
+/* The bits of authentication codes: all above the processor's addresses */
+static u64 codes;
+
 static u64 strip(u64 pc)
 {
-	return pc & ((1ULL << 48) - 1);
+	return pc & ~codes;
+}
+
+static void find_codes(const struct truth *t)
+{
+	u64 mask[2] = { 0 };	/* of data, of instructions; none: left 0 */
+	struct iovec to = { mask, sizeof(mask) };
+
+	ptrace(PTRACE_GETREGSET, t->pid, (void *)NT_ARM_PAC_MASK, &to);
+	codes = mask[1];
 }
 
 static struct unwind_frame innermost(const struct truth *t, u64 *regs)
@@ -82,6 +94,7 @@ static struct unwind_frame innermost(const struct truth *t, u64 *regs)
 	const struct user_regs_struct r = registers(t);
 	unsigned int i;
 
+	find_codes(t);
 	for (i = 0; i < UNWIND_NREGS; i++)
 		regs[i] = r.regs[i];
 	return (struct unwind_frame){
@@ -173,7 +186,8 @@ static const struct file *file_of(const struct truth *t, const struct map *m,
 	if (strcmp(path, "[vdso]") ? compile_file(t, m, &u) :
 				     compile_vdso(t, m, &u))
 		return f;
-	f->known = !unwind_table_check(&f->table, u.table, u.len, MACHINE);
+	f->known =
+		!hwpmc_unwind_table_check(&f->table, u.table, u.len, MACHINE);
 	if (!f->known)
 		printf("# %s: a table that the module refuses\n", path);
 	return f;
@@ -262,8 +276,8 @@ static const struct hwpmc_unwind_rule *rule_at(const struct truth *t, u64 pc)
 	const struct map *m = map_of(t, pc);
 
 	return m && m->file->known ?
-	       unwind_table_find(&m->file->table,
-				 (u32)(pc - m->start + m->offset)) : NULL;
+	       hwpmc_unwind_table_find(&m->file->table,
+				       (u32)(pc - m->start + m->offset)) : NULL;
 }
 
 /* As the module's: aligned words only */
