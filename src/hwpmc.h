@@ -143,6 +143,9 @@ struct owner_calls {
  * @pid_ns: the namespace of the pids in the log
  * @opener: the process that opened the device, referenced; constant
  * @node:   in the list of all owners, owners_mutex
+ * @summed: the last sum that has this owner, owners_mutex
+ * @drops:  events that are being released by works, see hwpmc_event_drop();
+ *	atomic
  */
 struct hwpmc_owner {
 	struct kref	ref;
@@ -170,7 +173,9 @@ struct hwpmc_owner {
 	struct pid	*opener;
 	struct fasync_struct *fasync;
 	struct list_head node;
+	u64		summed;
 
+	atomic_t	drops;
 	struct owner_noring noring;
 	struct owner_calls calls;
 
@@ -250,7 +255,7 @@ void hwpmc_stats_remove_owner(struct hwpmc_owner *o);
 void hwpmc_stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
 				void *arg);
 void hwpmc_stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st);
-void hwpmc_stats_module(struct hwpmc_driverstats *st);
+int hwpmc_stats_module(struct hwpmc_driverstats *st);
 
 /* access.c: permissions */
 #define MAX_GENERATIONS	1024	/* between the caller and a descendant */

@@ -104,8 +104,7 @@ static int do_getdriverstats(struct hwpmc_owner *o, union arg *a)
 		return -EINVAL;
 	switch (a->driverstats.scope) {
 	case HWPMC_STATS_MODULE:
-		hwpmc_stats_module(&a->driverstats);
-		break;
+		return hwpmc_stats_module(&a->driverstats);
 	case HWPMC_STATS_OWNER:
 		hwpmc_stats_owner(o, &a->driverstats);
 		a->driverstats.scope = HWPMC_STATS_OWNER;
@@ -160,8 +159,8 @@ static int do_setcount(struct hwpmc_owner *o, union arg *a)
 }
 
 static void undo_setcount(struct hwpmc_owner *o, union arg *a)
-{ a->setcount.count = a->old_count;
-	hwpmc_pmc_setcount(o, &a->setcount, & a->old_count);
+{
+	hwpmc_pmc_setcount_undo(o, a->setcount.id, a->old_count);
 }
 
 static int do_rw(struct hwpmc_owner *o, union arg *a)

@@ -6,7 +6,7 @@
  *	hooks (atomic)			proc.c, kmod.c, record.c
  *	way to user mode (process)	chain_deferred.c
  *	   reserve, fill, commit	ring.h
- *	writing thread			drain.c, merge.c, emit.c, dump.c
+ *	writer thread			drain.c, merge.c, emit.c, dump.c
  *	   write			sink.c
  *	the user's file descriptor, or
  *	a reader of the device	stream.c

@@ -74,7 +74,7 @@ TRACE_EVENT(hwpmc_ioctl,
 		  __entry->owner, __entry->nr, __entry->err)
 );
 
-/* A pass of the writing thread that found something in the rings. */
+/* A pass of the writer thread that found something in the rings. */
 TRACE_EVENT(hwpmc_pass,
 	TP_PROTO(const struct hwpmc_owner *o, u64 samples, u64 records,
 		 bool quiet),

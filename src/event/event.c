@@ -3,8 +3,8 @@
  * The perf events behind a PMC: one per CPU.  Process-mode PMCs have theirs in
  * threads: see thread.c.
  *
- * All but hwpmc_event_new() run under owner->mutex, or in the hotplug work under
- * owner->cpus_mutex alone.  All may sleep and interrupt other CPUs.
+ * All but hwpmc_event_new() run under owner->mutex, or in the hotplug work
+ * under owner->cpus_mutex alone.  All may sleep and interrupt other CPUs.
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>
@@ -17,7 +17,7 @@
 #include "pmc/pmc.h"
 #include "sample/sample.h"
 
-#define DROPS_MAX	1024	/* per PMC at a time; beyond it, the caller waits */
+#define DROPS_MAX	128	/* per owner at a time; beyond it, the caller waits */
 
 static const struct cred *module_cred;
 static struct workqueue_struct *droppers;
@@ -58,6 +58,7 @@ static void drop_work(struct work_struct *work)
 	atomic_t *dropping = &d->pmc->dropping;
 
 	perf_event_release_kernel(d->event);
+	atomic_dec(&d->pmc->owner->drops);
 	kfree(d);
 	/* only the address is used: the PMC may be freed by then */
 	if (atomic_dec_and_test(dropping))
@@ -68,16 +69,19 @@ static void drop_work(struct work_struct *work)
  * hwpmc_event_drop - release an event of @pmc, which is disabled
  *
  * perf waits for RCU grace periods during the release, at least on PREEMPT_RT.
- * The works let the waits for many events overlap.  The handler's context stays
- * until hwpmc_event_drops_wait().  Process context, may sleep.
+ * The works let the waits for many events overlap.  All owners share the
+ * workqueue, and the events are no longer charged (max_counters): so an owner has
+ * few of them there.  The handler's context stays until
+ * hwpmc_event_drops_wait().  Process context, may sleep.
  */
 void hwpmc_event_drop(struct hwpmc_pmc *pmc, struct perf_event *event)
 {
 	struct event_drop *d = NULL;
 
-	if (atomic_inc_return(&pmc->dropping) < DROPS_MAX)
+	if (atomic_inc_return(&pmc->owner->drops) <= DROPS_MAX)
 		d = kmalloc(sizeof(*d), GFP_KERNEL);
 	if (!d) {
+		atomic_dec(&pmc->owner->drops);
 		perf_event_release_kernel(event);
 		return;
 	}
@@ -135,6 +139,17 @@ struct perf_event *hwpmc_event_new(struct hwpmc_pmc *pmc, int cpu,
 	if (!IS_ERR(event))
 		hwpmc_source_note(pmc, event);
 	return event;
+}
+
+/*
+ * hwpmc_event_set_period - the next periods of @event have @period
+ *
+ * An event without a PMU keeps its period: perf would look for the PMU.  May sleep.
+ */
+int hwpmc_event_set_period(struct perf_event *event, u64 period)
+{
+	return compat_event_is_gone(event) ? 0 :
+					     perf_event_period(event, period);
 }
 
 /*
@@ -225,10 +240,13 @@ static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 	struct pmc_cpu *pc = pmc->cpus[cpu];
 	int err;
 
-	/* perf has permanently detached the event of a CPU that went offline
+	/*
+	 * perf has permanently detached the event of a CPU that went offline, and
+	 * of a PMU that was removed
 	 */
 	if (pc && pc->event &&
-	    (pc->life != READ_ONCE(pmc->owner->hp.cpu_lives[cpu]) || counts_twice(pc))) {
+	    (pc->life != READ_ONCE(pmc->owner->hp.cpu_lives[cpu]) ||
+	     compat_event_is_gone(pc->event) || counts_twice(pc))) {
 		hwpmc_event_release(pc);
 		hwpmc_event_drops_settle(pmc);
 	}

@@ -67,7 +67,8 @@ int hwpmc_source_init(void)
 }
 
 /*
- * hwpmc_source_is_private - does the event need privilege in whatever mode it counts?
+ * hwpmc_source_is_private - does the event need privilege in whatever mode it
+ * counts?
  *
  * Tracepoints and unknown PMUs show what others do.  So does a breakpoint that
  * is not limited to a target process, and a counter of all threads of a core.
@@ -119,7 +120,8 @@ u64 hwpmc_source_default_period(u32 type)
 	       1 : DEFAULT_PERIOD;
 }
 
-void hwpmc_source_fill(struct perf_event_attr *attr, const struct hwpmc_allocate *a)
+void hwpmc_source_fill(struct perf_event_attr *attr,
+		       const struct hwpmc_allocate *a)
 {
 	attr->type = a->type;
 	attr->config = a->config;
@@ -148,15 +150,21 @@ bool hwpmc_source_knows_no_modes(struct perf_event_attr *attr)
 }
 
 /*
- * hwpmc_source_suits - checks that only perf_event_open() makes, on a created event
+ * hwpmc_source_suits - checks that only perf_event_open() makes, on a created
+ * event
  *
- * A PMU that writes into its own buffer has no buffer here.
+ * EOPNOTSUPP: a PMU that writes into its own buffer has no buffer here.  ENODEV:
+ * the PMU has been removed (see compat_event_is_gone()).
  */
 int hwpmc_source_suits(const struct perf_event *event, bool sampling)
 {
-	if (event->pmu->setup_aux)
+	const struct pmu *pmu = READ_ONCE(event->pmu);
+
+	if (!pmu)
+		return -ENODEV;
+	if (pmu->setup_aux)
 		return -EOPNOTSUPP;
-	if (sampling && (event->pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT))
+	if (sampling && (pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT))
 		return -EOPNOTSUPP;
 	return 0;
 }
@@ -174,7 +182,8 @@ static unsigned long size_of_function(unsigned long addr)
 }
 
 /*
- * hwpmc_source_note - note what the overflow handler needs to know of @event's source
+ * hwpmc_source_note - note what the overflow handler needs to know of @event's
+ * source
  *
  * A tracepoint with other listeners calls them all from one function.  perf then
  * takes its registers from within that function.
@@ -190,17 +199,21 @@ void hwpmc_source_note(struct hwpmc_pmc *pmc, const struct perf_event *event)
 }
 
 /*
- * hwpmc_source_is_elsewhere - does another CPU's event already count what this one
+ * hwpmc_source_is_elsewhere - does another CPU's event already count what this
+ * one
  * would?
  *
  * For events on all CPUs.  A PMU shared by several CPUs moves its events to one
- * of them, or counts the same on each.
+ * of them, or counts the same on each.  An event whose PMU has been removed counts
+ * nothing: true.
  */
 bool hwpmc_source_is_elsewhere(const struct perf_event *event, int cpu)
 {
-	const struct cpumask *shared = compat_pmu_cpus(event->pmu, cpu);
+	const struct pmu *pmu = READ_ONCE(event->pmu);
+	const struct cpumask *shared;
 
-	if (event->cpu != cpu)
+	if (!pmu || event->cpu != cpu)
 		return true;
+	shared = compat_pmu_cpus(pmu, cpu);
 	return shared && cpumask_first_and(shared, cpu_online_mask) != cpu;
 }

@@ -6,7 +6,8 @@
  * It is charged to the user, and to the memory cgroup of the process that
  * configured the log; the writer thread has no cgroup of its own.
  *
- * Used by the writer thread, and before it runs by hwpmc_flight_attach() and its undo.
+ * Used by the writer thread, and before it runs by hwpmc_flight_attach() and
+ * its undo.
  */
 #include <linux/memcontrol.h>
 #include <linux/mm.h>

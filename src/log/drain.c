@@ -51,8 +51,8 @@ static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
 }
 
 /* Takes over the counters of a quiet look, which are exact. */
-static void believe_cpu(struct hwpmc_owner *o, struct owner_ring *or,
-			unsigned int cpu)
+static void drain_commit_counters(struct hwpmc_owner *o, struct owner_ring *or,
+				  unsigned int cpu)
 {
 	struct hwpmc_pmc *pmc;
 	unsigned int row, i;
@@ -82,14 +82,14 @@ static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
 	src->ring = or ? &or->ring : NULL;
 	if (!or) {
 		count_cpu(o, or, cpu);
-		believe_cpu(o, or, cpu);
+		drain_commit_counters(o, or, cpu);
 		return true;
 	}
 	for (i = 0; i < LOOK_TRIES; i++) {
 		state = hwpmc_merge_look_begin(src);
 		count_cpu(o, or, cpu);
 		if (hwpmc_merge_look_end(src, state, now)) {
-			believe_cpu(o, or, cpu);
+			drain_commit_counters(o, or, cpu);
 			return true;
 		}
 	}
@@ -98,7 +98,7 @@ static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
 }
 
 /* Returns true if nothing ran on any CPU while its counters were read. */
-static bool look(struct hwpmc_owner *o, u64 *horizon)
+static bool drain_look_at_rings(struct hwpmc_owner *o, u64 *horizon)
 {
 	bool quiet = true;
 	unsigned int cpu;
@@ -117,7 +117,7 @@ static bool look(struct hwpmc_owner *o, u64 *horizon)
 }
 
 /* Emits what the look has seen, up to @upto; returns how far the log is complete. */
-static u64 take(struct hwpmc_owner *o, u64 horizon, u64 upto)
+static u64 drain_emit_upto(struct hwpmc_owner *o, u64 horizon, u64 upto)
 {
 	u64 samples = o->log.acct.samples_taken, records = o->log.acct.proc_taken;
 
@@ -134,24 +134,25 @@ static u64 take(struct hwpmc_owner *o, u64 horizon, u64 upto)
 	return horizon;
 }
 
-static u64 pass(struct hwpmc_owner *o)
+static u64 drain_run_pass(struct hwpmc_owner *o)
 {
 	u64 horizon;
 
-	look(o, &horizon);
-	return take(o, horizon, U64_MAX);
+	drain_look_at_rings(o, &horizon);
+	return drain_emit_upto(o, horizon, U64_MAX);
 }
 
 /*
- * hwpmc_drain_upto - emit all records with a stamp of at most @upto, which is past
+ * hwpmc_drain_upto - emit all records with a stamp of at most @upto, which is
+ * past
  */
 void hwpmc_drain_upto(struct hwpmc_owner *o, u64 upto)
 {
 	u64 horizon;
 
 	do {
-		look(o, &horizon);
-		if (take(o, horizon, upto) >= upto)
+		drain_look_at_rings(o, &horizon);
+		if (drain_emit_upto(o, horizon, upto) >= upto)
 			break;
 		usleep_range(50, 100);
 	} while (!READ_ONCE(o->log.abort));
@@ -213,8 +214,8 @@ void hwpmc_drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
 	bool quiet;
 
 	for (i = 0; i < EXACT_TRIES; i++) {
-		quiet = look(o, &horizon);
-		take(o, horizon, U64_MAX);
+		quiet = drain_look_at_rings(o, &horizon);
+		drain_emit_upto(o, horizon, U64_MAX);
 		if (quiet)
 			break;
 		usleep_range(50, 100);
@@ -247,7 +248,8 @@ void hwpmc_drain_end_log(struct hwpmc_owner *o)
 	here = total;
 	hwpmc_stats_sub_account(&here, &log->acct.base);
 	log->acct.base = total;
-	hwpmc_sink_flush(o);	/* losses must be known before they are reported */
+	/* losses must be known before they are reported */
+	hwpmc_sink_flush(o);
 	here.written = log->acct.samples_logged - log->acct.lost_here;
 	here.discarded = log->acct.lost_here;
 	here.in_rings = 0;
@@ -285,7 +287,7 @@ static void fold_deleted(struct hwpmc_owner *o, bool log_open)
 }
 
 /* Dumps each process again of which a record was lost. */
-static void resync(struct hwpmc_owner *o)
+static void drain_dump_lost(struct hwpmc_owner *o)
 {
 	unsigned int cpu;
 
@@ -314,8 +316,9 @@ static void resync(struct hwpmc_owner *o)
 			continue;
 		}
 		for (i = 0; i < n; i++)
-			dump_pid(o, lost[i]);
-		or->lost_tail = head;
+			if (!hwpmc_dump_pid(o, lost[i]))
+				break;
+		or->lost_tail += i;	/* the rest in a later pass */
 	}
 }
 
@@ -323,7 +326,8 @@ static void resync(struct hwpmc_owner *o)
  * Answers the requests made before this pass began.  @r was copied then, and all
  * earlier records are in the buffer by now.
  */
-static void answer(struct hwpmc_owner *o, const struct log_request *r)
+static void drain_answer_requests(struct hwpmc_owner *o,
+				  const struct log_request *r)
 {
 	struct hwpmc_log *log = &o->log;
 	struct log_place to = {};
@@ -353,18 +357,17 @@ static void answer(struct hwpmc_owner *o, const struct log_request *r)
 	hwpmc_snapshot_answer(o);
 }
 
-static bool requests(struct hwpmc_log *log, struct log_request *r)
+static bool drain_copy_requests(struct hwpmc_log *log, struct log_request *r)
 {
 	spin_lock(&log->lock);
 	*r = log->req;
 	spin_unlock(&log->lock);
-	return r->flush_want != r->flush_done ||
-	       r->dump_want != r->dump_done || r->rotate.file ||
-	       hwpmc_snapshot_wanted(log, r);
+	return r->flush_want != r->flush_done || r->dump_want != r->dump_done ||
+	       r->rotate.file || hwpmc_snapshot_wanted(log, r);
 }
 
 /* Charges the thread's run time since the last call; up to a tick is missing. */
-static u64 pay(struct hwpmc_owner *o)
+static u64 drain_charge_time(struct hwpmc_owner *o)
 {
 	u64 *paid = &o->log.share.paid;
 	/* the tick adds to it */
@@ -387,24 +390,26 @@ static bool is_ending(struct hwpmc_log *log)
 /*
  * Sleeps while the owner's user has used up the share of CPU time.  The rings fill
  * meanwhile, and what finds no room is counted as lost.  The end of a log is not
- * delayed: it is little work, and the next log pays for it.
+ * delayed: it is little work, and the next log pays for it.  After an expensive
+ * pass this takes many seconds, for which the freezer would not wait.
  */
 static void give_way(struct hwpmc_owner *o)
 {
-	u64 now = ktime_get_ns(), until = now + pay(o);
+	u64 now = ktime_get_ns(), until = now + drain_charge_time(o);
 
 	for (; now < until; now = ktime_get_ns()) {
 		/* first: the closer sets its flag, then wakes this thread */
-		set_current_state(TASK_INTERRUPTIBLE);
+		set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
 		if (is_ending(&o->log))
 			break;
 		schedule_timeout(nsecs_to_jiffies(until - now) + 1);
+		try_to_freeze();
 	}
 	__set_current_state(TASK_RUNNING);
 }
 
 /* Sleeps until the interval is over, or there is work. */
-static void nap(struct hwpmc_owner *o)
+static void drain_sleep(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	long timeout = READ_ONCE(o->hooks.hooked) ? DRAIN_INTERVAL :
@@ -417,38 +422,38 @@ static void nap(struct hwpmc_owner *o)
 	try_to_freeze();
 }
 
-static void work(struct hwpmc_owner *o)
+static void drain_run(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	struct log_request r;
 	bool asked;
 
 	do {
-		nap(o);
+		drain_sleep(o);
 		give_way(o);
 		WRITE_ONCE(log->kick, false);
 		smp_mb();	/* requests made before the kick are seen */
-		asked = requests(log, &r);
+		asked = drain_copy_requests(log, &r);
 		mark_deleted(o);
 		if (asked)
 			hwpmc_drain_upto(o, ring_clock());
 		else
-			pass(o);
+			drain_run_pass(o);
 		hwpmc_unwind_tidy(o);
 		if (log->acct.quiet)		/* else their last drops are unseen */
 			fold_deleted(o, true);
-		resync(o);
+		drain_dump_lost(o);
 		hwpmc_sink_flush(o);
 		hwpmc_sink_check_keeper(o);
 		if (log->sink->tend)
 			log->sink->tend(o);
 		if (asked)
-			answer(o, &r);
+			drain_answer_requests(o, &r);
 	} while (!r.close);
 }
 
 /* Leaves only if the thread has no deleted PMC left to fold. */
-static bool leave(struct hwpmc_owner *o)
+static bool drain_may_end(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
@@ -468,7 +473,8 @@ static bool leave(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_drain_share - the thread to be created gets no more CPU time than the caller
+ * hwpmc_drain_share - the thread to be created gets no more CPU time than the
+ * caller
  *
  * The thread stays in the root control group, because no exported function moves
  * a kernel thread to another.  For a privileged opener it therefore ranks as the
@@ -536,11 +542,14 @@ int hwpmc_drain_thread(void *arg)
 	struct hwpmc_owner *o = arg;
 	struct hwpmc_log *log = &o->log;
 
-	/* only from hwpmc_log_shutdown(): interrupts whatever the thread waits in */
+	/*
+	 * only from hwpmc_log_shutdown(): interrupts whatever the thread waits
+	 * in
+	 */
 	allow_kernel_signal(SIGKILL);
 	take_share(o);
 	hwpmc_drain_begin_log(o, ring_clock());
-	work(o);
+	drain_run(o);
 	hwpmc_snapshot_forget(o);
 	mark_deleted(o);
 	hwpmc_drain_end_log(o);
@@ -548,9 +557,10 @@ int hwpmc_drain_thread(void *arg)
 	hwpmc_sink_detach(log);
 	log->sink->end(o);
 	trace_hwpmc_log(o, "end", READ_ONCE(log->error));
-	pay(o);		/* including the end of this log: the next starts at 0 */
+	/* including the end of this log: the next starts at 0 */
+	drain_charge_time(o);
 	hwpmc_log_keep(o, NULL, false);
-	while (!leave(o)) {
+	while (!drain_may_end(o)) {
 		mark_deleted(o);
 		fold_deleted(o, false);
 	}

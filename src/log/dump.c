@@ -76,8 +76,8 @@ static void dump_free(struct dump *d)
 	kvfree(d->threads);
 }
 
-static void *grow(void *old, unsigned int *size, unsigned int there,
-		  size_t each)
+static void *dump_grow_array(void *old, unsigned int *size, unsigned int there,
+			     size_t each)
 {
 	if (there <= *size)
 		return old;
@@ -92,10 +92,10 @@ static void *grow(void *old, unsigned int *size, unsigned int there,
 /* Makes room for all entries found; false if out of memory. */
 static bool dump_grow(struct dump *d)
 {
-	d->maps = grow(d->maps, &d->maps_size, d->maps_there,
-		       sizeof(*d->maps));
-	d->threads = grow(d->threads, &d->threads_size, d->threads_there,
-			  sizeof(*d->threads));
+	d->maps = dump_grow_array(d->maps, &d->maps_size, d->maps_there,
+				  sizeof(*d->maps));
+	d->threads = dump_grow_array(d->threads, &d->threads_size,
+				     d->threads_there, sizeof(*d->threads));
 	d->no_memory = d->maps_there > d->maps_size ||
 		       d->threads_there > d->threads_size;
 	return !d->no_memory;
@@ -115,7 +115,8 @@ static void look_at_maps(struct dump *d, struct mm_struct *mm)
 		if (d->no_maps)
 			continue;
 		if (d->maps_there++ < d->maps_size)
-			hwpmc_proc_map_fill(&d->maps[d->nmaps++], vma, &a, d->pid);
+			hwpmc_proc_map_fill(&d->maps[d->nmaps++], vma, &a,
+					    d->pid);
 	}
 }
 
@@ -224,6 +225,30 @@ static struct mm_struct *get_memory(struct hwpmc_owner *o,
 	return mm;
 }
 
+/*
+ * Is the process of @leader, which @o may not inspect, no target any more because
+ * of an exec?  Its name is the new program's then.  An exec that is still under way
+ * is logged by the hook.
+ */
+static bool leaves_by_exec(struct hwpmc_owner *o, struct task_struct *leader)
+{
+	const struct hwpmc_target *t;
+	bool leaves;
+
+	if (READ_ONCE(o->hooks.follow_all))
+		return false;
+	if (!hwpmc_access_try_hold(leader))
+		return true;
+	mutex_lock(&o->targets_mutex);
+	rcu_read_lock();
+	t = hwpmc_target_find_rcu(o, task_tgid(leader));
+	rcu_read_unlock();
+	leaves = !t || hwpmc_follow_lost_events(t);
+	mutex_unlock(&o->targets_mutex);
+	hwpmc_access_release(leader);
+	return leaves;
+}
+
 static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 			    struct task_struct *leader)
 {
@@ -240,6 +265,8 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 		/* @user may have dropped an mm that other threads still use */
 		if (mm || !user || READ_ONCE(user->mm) || i == LOOK_AGAIN - 1)
 			good = look_once(d, o, leader, user, mm);
+		if (good && user && !mm && leaves_by_exec(o, leader))
+			dump_drop(d);
 		if (mm)
 			compat_mmput_later(mm);
 		if (user)
@@ -258,8 +285,8 @@ static void emit_one(struct hwpmc_owner *o, const struct dump *d)
 	unsigned int i;
 
 	for (i = 0; i < d->nthreads && !d->no_names; i++)
-		hwpmc_emit_names(o, d->pid, d->threads[i].tid, d->threads[i].comm,
-			   d->tsc);
+		hwpmc_emit_names(o, d->pid, d->threads[i].tid,
+				 d->threads[i].comm, d->tsc);
 	for (i = 0; i < d->nmaps; i++)
 		hwpmc_emit_mapping(o, &d->maps[i], d->tsc);
 }
@@ -286,7 +313,7 @@ static void emit_dump(struct hwpmc_owner *o, const struct dump *d)
 
 /*
  * Not all processes could be logged.  The next pass reports lost process records
- * and dumps everything again.  While hwpmc_rotate_log.c prepares the next log, hwpmc_rotate_log.c
+ * and dumps everything again.  While rotate.c prepares the next log, rotate.c
  * handles the failure.
  */
 void hwpmc_dump_failed(struct hwpmc_owner *o)
@@ -576,24 +603,78 @@ void hwpmc_dump_news(struct hwpmc_owner *o)
 		dump_targets(o, false);
 }
 
+static bool is_forking(struct hwpmc_owner *o)
+{
+	struct hwpmc_target *t;
+
+	lockdep_assert_held(&o->targets_mutex);
+	list_for_each_entry(t, &o->targets, node)
+		if (atomic_read(&t->pending))
+			return true;
+	return false;
+}
+
 /*
- * A record of @pid was lost: SYSEXIT makes readers forget it, then it is dumped.
+ * May the process be dumped that has the number of which a record was lost?
+ * @d: gets what the owner wants to know of it
+ *
+ * The process that had the number may have ended, and this one may be another
+ * user's.  The log of an owner that does not follow all processes names targets only.
+ * A target that it may not inspect any more is named: the log has its samples.
+ *
+ * 0, -ESRCH, or -EAGAIN: the process may be a child of a target, and not a target
+ * yet.  The log has such a child from its fork on.  The fork is pending before a
+ * record of it can be lost.
  */
-void dump_pid(struct hwpmc_owner *o, u32 pid)
+static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
+		    struct task_struct *task, struct dump *d)
+{
+	const struct hwpmc_target *t;
+	int err = 0;
+
+	if (READ_ONCE(o->hooks.follow_all))
+		return 0;
+	mutex_lock(&o->targets_mutex);
+	rcu_read_lock();
+	/* none that is gone: the mutex is held */
+	t = hwpmc_target_find_rcu(o, pid);
+	if (t)
+		d->no_maps = !t->sampled;
+	rcu_read_unlock();
+	if (!t)
+		err = atomic_read(&task->signal->live) && is_forking(o) ?
+		      -EAGAIN : -ESRCH;
+	mutex_unlock(&o->targets_mutex);
+	return err;
+}
+
+/*
+ * A record of process @nr was lost: SYSEXIT makes readers forget it, then it is
+ * dumped.  False: nothing was done, this has to be repeated.
+ */
+bool hwpmc_dump_pid(struct hwpmc_owner *o, u32 nr)
 {
 	struct task_struct *task = NULL;
 	struct dump d = {};
-	struct pid *p;
+	struct pid *pid;
+	int err = -ESRCH;
 
 	rcu_read_lock();
-	p = find_pid_ns(pid, o->pid_ns);
-	if (p)
-		task = get_pid_task(p, PIDTYPE_TGID);
+	pid = get_pid(find_pid_ns(nr, o->pid_ns));
 	rcu_read_unlock();
-	hwpmc_emit_sysexit(o, pid, o->log.told.last_tsc);
-	if (!task)
-		return;
-	dump_process(&d, o, task);
-	dump_free(&d);
-	put_task_struct(task);
+	if (pid) {
+		task = get_pid_task(pid, PIDTYPE_TGID);
+		if (task)
+			err = may_dump(o, pid, task, &d);
+	}
+	if (err != -EAGAIN)
+		hwpmc_emit_sysexit(o, nr, o->log.told.last_tsc);
+	if (!err) {
+		dump_process(&d, o, task);
+		dump_free(&d);
+	}
+	if (task)
+		put_task_struct(task);
+	put_pid(pid);
+	return err != -EAGAIN;
 }

@@ -21,15 +21,15 @@
 #define CLOCK_INTERVAL	(60ULL * NSEC_PER_SEC)
 
 /* Stamps never decrease: the fast clocks may step back a little. */
-static u64 forward(struct hwpmc_log *log, u64 tsc)
+static u64 emit_forward_stamp(struct hwpmc_log *log, u64 tsc)
 {
 	if (tsc > log->told.last_tsc)
 		log->told.last_tsc = tsc;
 	return log->told.last_tsc;
 }
 
-/* Room in the buffer, or in the next log's records: see hwpmc_rotate_log.c. */
-static void *make_room(struct hwpmc_owner *o, u32 len)
+/* Room in the buffer, or in the next log's records: see rotate.c. */
+static void *emit_make_room(struct hwpmc_owner *o, u32 len)
 {
 	struct hwpmc_log *log = &o->log;
 	void *p;
@@ -56,10 +56,10 @@ void *hwpmc_emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc)
 	struct pmclog_hdr *h;
 
 	len = ALIGN(len, 4);
-	h = make_room(o, len);
+	h = emit_make_room(o, len);
 	memset(h, 0, len);
 	h->header = PMCLOG_HEADER(type, len);
-	h->tsc = forward(&o->log, tsc);
+	h->tsc = emit_forward_stamp(&o->log, tsc);
 	if (!o->log.tee.to) {
 		o->log.acct.made++;
 		atomic64_inc(&o->log.totals.made);
@@ -69,7 +69,8 @@ void *hwpmc_emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc)
 
 static void *emit_ext(struct hwpmc_owner *o, u16 subtype, u32 len, u64 tsc)
 {
-	struct pmclog_ext *e = hwpmc_emit_reserve(o, PMCLOG_T_USERDATA, len, tsc);
+	struct pmclog_ext *e =
+		hwpmc_emit_reserve(o, PMCLOG_T_USERDATA, len, tsc);
 
 	e->cookie = PMCLOG_EXT_COOKIE;
 	e->subtype = subtype;
@@ -80,13 +81,13 @@ static void *emit_ext(struct hwpmc_owner *o, u16 subtype, u32 len, u64 tsc)
 static void emit_copy(struct hwpmc_owner *o, const void *rec, u64 tsc)
 {
 	u32 len = PMCLOG_HEADER_LEN(*(const u32 *)rec);
-	struct pmclog_hdr *h = make_room(o, len);
+	struct pmclog_hdr *h = emit_make_room(o, len);
 
 	copy_words((u64 *)h, rec, len / sizeof(u64));
 	if (len % sizeof(u64))
 		memcpy((u8 *)h + len - sizeof(u32), rec + len - sizeof(u32),
 		       sizeof(u32));
-	h->tsc = forward(&o->log, tsc);
+	h->tsc = emit_forward_stamp(&o->log, tsc);
 }
 
 /*
@@ -118,7 +119,8 @@ static void emit_map_in(struct hwpmc_owner *o, u32 pid, u64 start,
 }
 
 /* MAP_IN, and the extension with what MAP_IN has no field for. */
-void hwpmc_emit_mapping(struct hwpmc_owner *o, const struct ring_map *m, u64 tsc)
+void hwpmc_emit_mapping(struct hwpmc_owner *o, const struct ring_map *m,
+			u64 tsc)
 {
 	struct pmclog_ext_mapping *e;
 	const char *path = m->vdso ? "[vdso]" : "//anon";
@@ -147,7 +149,8 @@ static void emit_exec(struct hwpmc_owner *o, const struct ring_exec *x)
 	u32 len = strlen(path) + 1;
 	struct pmclog_procexec *p;
 
-	p = hwpmc_emit_reserve(o, PMCLOG_T_PROCEXEC, sizeof(*p) + len, x->stamp.tsc);
+	p = hwpmc_emit_reserve(o, PMCLOG_T_PROCEXEC, sizeof(*p) + len,
+			       x->stamp.tsc);
 	p->pid = x->pid;
 	p->pmcid = x->pmcid;
 	p->base = x->base;
@@ -155,26 +158,31 @@ static void emit_exec(struct hwpmc_owner *o, const struct ring_exec *x)
 	memcpy(p->path, path, len);
 }
 
-static bool is_user_chain(const struct ring_stamp *s)
+static bool is_ext(const struct ring_stamp *s, u16 subtype)
 {
 	const struct pmclog_ext *e = (const void *)s;
 
 	return PMCLOG_HEADER_TYPE(s->header) == PMCLOG_T_USERDATA &&
-	       e->cookie == PMCLOG_EXT_COOKIE &&
-	       e->subtype == PMCLOG_EXT_USERCHAIN;
+	       PMCLOG_HEADER_LEN(s->header) >= sizeof(*e) &&
+	       e->cookie == PMCLOG_EXT_COOKIE && e->subtype == subtype;
 }
 
 /*
- * True for records of a process' actions; false for the user's own records and
- * for those that belong to samples of this log.
+ * True for records that say how processes and the kernel are from now on, which
+ * the next log needs as well.  False for counts, which readers add up over the
+ * logs, for the user's own records, and for those that belong to samples.
  */
 static bool is_process_record(const struct ring_stamp *s)
 {
-	const struct pmclog_ext *e = (const void *)s;
-
-	return PMCLOG_HEADER_TYPE(s->header) != PMCLOG_T_USERDATA ||
-	       (e->cookie == PMCLOG_EXT_COOKIE && !is_user_chain(s) &&
-		e->subtype != PMCLOG_EXT_RECORD);
+	switch (PMCLOG_HEADER_TYPE(s->header)) {
+	case PMCLOG_T_PROCCSW:
+	case PMCLOG_T_PROCEXIT:
+		return false;
+	case PMCLOG_T_USERDATA:
+		return is_ext(s, PMCLOG_EXT_MODULE);
+	default:
+		return true;
+	}
 }
 
 static void emit_process_record(struct hwpmc_owner *o, u32 kind,
@@ -191,6 +199,27 @@ static void emit_process_record(struct hwpmc_owner *o, u32 kind,
 		emit_exec(o, (struct ring_exec *)s);
 		break;
 	}
+}
+
+/* A target has ended: PROCEXIT without its count. */
+static void emit_detach(struct hwpmc_owner *o, const struct pmclog_procexit *x)
+{
+	struct pmclog_pmcdetach *d;
+
+	d = hwpmc_emit_reserve(o, PMCLOG_T_PMCDETACH, sizeof(*d), x->h.tsc);
+	d->pmcid = x->pmcid;
+	d->pid = x->pid;
+}
+
+/* The next log gets what it needs of a record that is in the current log. */
+static void emit_to_tee(struct hwpmc_owner *o, u32 kind, struct ring_stamp *s)
+{
+	o->log.tee.to = true;
+	if (kind != KIND_RECORD || is_process_record(s))
+		emit_process_record(o, kind, s);
+	else if (PMCLOG_HEADER_TYPE(s->header) == PMCLOG_T_PROCEXIT)
+		emit_detach(o, (const void *)s);
+	o->log.tee.to = false;
 }
 
 static struct file *file_of(u32 kind, struct ring_stamp *s)
@@ -236,7 +265,8 @@ static void emit_sample(struct hwpmc_owner *o, struct ring_stamp *s, bool raw)
 			hwpmc_sink_flush(o);
 		emit_copy(o, s, s->tsc);
 		emit_raw(o, cc);
-	} else if (!log->out.pack || !hwpmc_pack_sample(o, cc, forward(log, s->tsc))) {
+	} else if (!log->out.pack ||
+		   !hwpmc_pack_sample(o, cc, emit_forward_stamp(log, s->tsc))) {
 		emit_copy(o, s, s->tsc);
 	}
 }
@@ -257,10 +287,11 @@ static void take_chain_end(struct hwpmc_log *log, u32 cpuflags)
 }
 
 /*
- * hwpmc_emit_ring_record - hwpmc_merge_run()'s callback: one record, in the order of time
+ * hwpmc_emit_ring_record - hwpmc_merge_run()'s callback: one record, in the
+ * order of time
  */
 void hwpmc_emit_ring_record(void *arg, unsigned int cpu, u32 kind,
-		      struct ring_stamp *s, u32 len)
+			    struct ring_stamp *s, u32 len)
 {
 	struct hwpmc_owner *o = arg;
 	struct hwpmc_log *log = &o->log;
@@ -276,33 +307,31 @@ void hwpmc_emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 		return;
 	}
 	emit_process_record(o, kind, s);
-	if (log->tee.on && (kind != KIND_RECORD || is_process_record(s))) {
-		log->tee.to = true;
-		emit_process_record(o, kind, s);
-		log->tee.to = false;
-	}
+	if (log->tee.on)
+		emit_to_tee(o, kind, s);
 	file = file_of(kind, s);
 	if (file)
 		fput(file);
 	log->acct.proc_taken++;
-	log->acct.late_answers_taken += kind == KIND_RECORD && is_user_chain(s);
+	log->acct.late_answers_taken += kind == KIND_RECORD &&
+				   is_ext(s, PMCLOG_EXT_USERCHAIN);
 }
 
 /* The name of a process (@tid == @pid) or of one of its threads. */
 void hwpmc_emit_names(struct hwpmc_owner *o, u32 pid, u32 tid, const char *comm,
-		u64 tsc)
+		      u64 tsc)
 {
 	struct pmclog_proc_create *p;
 	struct pmclog_thr_create *t;
 
 	if (pid == tid) {
 		p = hwpmc_emit_reserve(o, PMCLOG_T_PROC_CREATE,
-				 PMCLOG_PROC_CREATE_LEN, tsc);
+				       PMCLOG_PROC_CREATE_LEN, tsc);
 		p->pid = pid;
 		strscpy(p->comm, comm, sizeof(p->comm));
 	} else {
 		t = hwpmc_emit_reserve(o, PMCLOG_T_THR_CREATE,
-				 PMCLOG_THR_CREATE_LEN, tsc);
+				       PMCLOG_THR_CREATE_LEN, tsc);
 		t->tid = tid;
 		t->pid = pid;
 		strscpy(t->name, comm, sizeof(t->name));
@@ -310,8 +339,8 @@ void hwpmc_emit_names(struct hwpmc_owner *o, u32 pid, u32 tid, const char *comm,
 }
 
 /* @exe: the process' executable; NULL: it has none, or the process has ended */
-void hwpmc_emit_attach(struct hwpmc_owner *o, u32 pmcid, u32 pid, struct file *exe,
-		 u64 tsc)
+void hwpmc_emit_attach(struct hwpmc_owner *o, u32 pmcid, u32 pid,
+		       struct file *exe, u64 tsc)
 {
 	const char *path = exe ? path_of(&o->log, exe) : "";
 	u32 len = strlen(path) + 1;
@@ -414,7 +443,7 @@ static void emit_allocate(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	struct pmclog_pmcallocatedyn *a;
 
 	a = hwpmc_emit_reserve(o, PMCLOG_T_PMCALLOCATEDYN, sizeof(*a),
-			 o->log.told.last_tsc);
+			       o->log.told.last_tsc);
 	hwpmc_pmc_describe(pmc, a);
 	pmc->told_log = o->log.told.number;
 }
@@ -456,7 +485,8 @@ void hwpmc_emit_meta(struct hwpmc_owner *o, const struct log_meta *m)
 }
 
 /*
- * hwpmc_emit_news - emit what must be in the log before the samples of this pass
+ * hwpmc_emit_news - emit what must be in the log before the samples of this
+ * pass
  *
  * Called after the look at the rings: a PMC whose sample has been seen is in
  * the array, and earlier metadata is in the list.
@@ -577,7 +607,8 @@ void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc)
  * stands still while perf throttles it, so its running time is used.  If modes are
  * excluded, the number is not known (0).
  */
-static u64 expected(const struct hwpmc_pmc *pmc, u64 count, u64 running)
+static u64 emit_expected_samples(const struct hwpmc_pmc *pmc, u64 count,
+				 u64 running)
 {
 	const struct perf_event_attr *a = &pmc->attr;
 	u64 period = READ_ONCE(pmc->period);
@@ -602,7 +633,7 @@ static struct pmclog_ext_rate *emit_rate(struct hwpmc_owner *o,
 	r->pmcid = pmc->id;
 	r->cpu = cpu;
 	r->period = READ_ONCE(pmc->period);
-	r->expected = expected(pmc, count, running);
+	r->expected = emit_expected_samples(pmc, count, running);
 	r->enabled = enabled;
 	r->running = running;
 	return r;
@@ -645,7 +676,8 @@ void hwpmc_emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 }
 
 /* Why the following log was kept; it is complete since @since. */
-void hwpmc_emit_snapshot(struct hwpmc_owner *o, const struct trigger *t, u64 since)
+void hwpmc_emit_snapshot(struct hwpmc_owner *o, const struct trigger *t,
+			 u64 since)
 {
 	struct pmclog_ext_snapshot *s;
 
@@ -674,6 +706,7 @@ void hwpmc_emit_end(struct hwpmc_owner *o, struct pmclog_account *account)
 
 	hwpmc_emit_clock(o);
 	account->made = o->log.acct.made;
-	c = hwpmc_emit_reserve(o, PMCLOG_T_CLOSELOG, sizeof(*c), o->log.told.last_tsc);
+	c = hwpmc_emit_reserve(o, PMCLOG_T_CLOSELOG, sizeof(*c),
+			       o->log.told.last_tsc);
 	c->account = *account;
 }

@@ -115,7 +115,9 @@ static void flight_lose_record(struct hwpmc_owner *o, enum state_of state)
 	}
 	f->hush = FLIGHT_SEGMENTS;
 	f->lost = true;
-	/* not hwpmc_dump_failed(), which would fail a base that is being rebuilt
+	/*
+	 * not hwpmc_dump_failed(), which would fail a base that is being
+	 * rebuilt
 	 */
 	atomic64_inc(&o->noring.dropped);
 }

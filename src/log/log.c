@@ -52,7 +52,7 @@ void hwpmc_log_kick(struct hwpmc_owner *o)
 
 static enum log_state log_state(struct hwpmc_owner *o)
 {
-	return smp_load_acquire(&o->log.state);	/* pairs with leave() */
+	return smp_load_acquire(&o->log.state); /* pairs with drain_may_end() */
 }
 
 bool hwpmc_log_active(struct hwpmc_owner *o)
@@ -61,7 +61,8 @@ bool hwpmc_log_active(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_log_hand_over - is there a writer thread to fold a PMC that was just deleted?
+ * hwpmc_log_hand_over - is there a writer thread to fold a PMC that was just
+ * deleted?
  *
  * The thread leaves (LOG_NONE, under log.lock) only if no deleted PMC is left.
  */
@@ -151,7 +152,7 @@ static int start_writer(struct hwpmc_owner *o)
 	return 0;
 }
 
-static u64 ask(struct hwpmc_owner *o, u64 *want)
+static u64 log_ask_writer(struct hwpmc_owner *o, u64 *want)
 {
 	u64 n;
 
@@ -165,12 +166,12 @@ static u64 ask(struct hwpmc_owner *o, u64 *want)
 /* Requests a dump of what is not logged yet.  Any process context. */
 void hwpmc_log_want_dump(struct hwpmc_owner *o)
 {
-	ask(o, &o->log.req.dump_want);
+	log_ask_writer(o, &o->log.req.dump_want);
 }
 
 /* @file: NULL for a log without a file; else the log takes over the reference */
-static int start(struct hwpmc_owner *o, struct file *file,
-		 const struct hwpmc_configurelog *c)
+static int log_start_writer(struct hwpmc_owner *o, struct file *file,
+			    const struct hwpmc_configurelog *c)
 {
 	/*
 	 * No first target can appear here: attaches also need owner->mutex.  If
@@ -189,13 +190,14 @@ static int start(struct hwpmc_owner *o, struct file *file,
 	if (err)
 		return err;
 	o->log.owner_pid = task_tgid_vnr(current);
-	WRITE_ONCE(o->log.tell_kernel, hwpmc_access_privileged(o) && !hwpmc_access_locked() &&
-				       !hwpmc_access_perf(o, false, false));
+	WRITE_ONCE(o->log.tell_kernel,
+		   hwpmc_access_privileged(o) && !hwpmc_access_locked() &&
+			   !hwpmc_access_perf(o, false, false));
 	/* a concurrent sethostname() may change it */
 	data_race(strscpy(o->log.host, utsname()->nodename,
 			  sizeof(o->log.host)));
 	hwpmc_log_keep(o, get_task_pid(current, PIDTYPE_TGID),
-		 file && hwpmc_log_may_hold(file));
+		       file && hwpmc_log_may_hold(file));
 	/* a fork that could not be followed before is told in this log, as of now */
 	o->log.drops_told = ring_clock();
 	err = hwpmc_drain_share(o);
@@ -278,7 +280,7 @@ void hwpmc_log_begin_end(struct hwpmc_owner *o)
  * Ends the log.  If the wait is interrupted, the log still ends, later.  Does not
  * wait for the reader of the device, because the caller may be the reader.
  */
-static int end(struct hwpmc_owner *o)
+static int log_end(struct hwpmc_owner *o)
 {
 	hwpmc_log_begin_end(o);
 	return hwpmc_stream_state(o) == STREAM_NONE ? await_end(o) : 0;
@@ -306,7 +308,8 @@ static bool flags_ok(const struct hwpmc_configurelog *c)
  * that cannot be used for a log.  ENOMEM, EDQUOT.  EINTR: interrupted while the rest
  * of the log was being written; the writing continues.
  */
-int hwpmc_log_configure(struct hwpmc_owner *o, const struct hwpmc_configurelog *c)
+int hwpmc_log_configure(struct hwpmc_owner *o,
+			const struct hwpmc_configurelog *c)
 {
 	struct file *file = NULL;
 	int err, there;
@@ -317,14 +320,14 @@ int hwpmc_log_configure(struct hwpmc_owner *o, const struct hwpmc_configurelog *
 	if (there < 0)
 		return there;
 	if (c->fd < 0 && !c->flags)
-		return there ? end(o) : -EINVAL;
+		return there ? log_end(o) : -EINVAL;
 	if (there)
 		return -EBUSY;
 	if (c->fd >= 0)
 		file = hwpmc_log_get_file(c->fd);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	err = start(o, file, c);
+	err = log_start_writer(o, file, c);
 	if (err && file)
 		fput(file);
 	return err;
@@ -343,12 +346,13 @@ int hwpmc_log_close(struct hwpmc_owner *o)
 		return err ?: -EINVAL;
 	err = READ_ONCE(o->log.error);
 	if (!err)
-		err = end(o);
+		err = log_end(o);
 	return err ? err : READ_ONCE(o->log.error);
 }
 
 /*
- * hwpmc_log_drop - end a log that is read from the device, before the user learns of it
+ * hwpmc_log_drop - end a log that is read from the device, before the user
+ * learns of it
  *
  * No data of it is left that would have to be read before the next log can begin.
  * The thread does not wait for a reader now, so this takes only as long as the
@@ -361,7 +365,7 @@ void hwpmc_log_drop(struct hwpmc_owner *o)
 	if (!hwpmc_log_active(o) || hwpmc_stream_state(o) == STREAM_NONE)
 		return;
 	WRITE_ONCE(log->abort, true);
-	end(o);
+	log_end(o);
 	if (await_done(o, WAIT_KILLABLE))
 		return;
 	/* the thread has left: see await_end() */
@@ -396,11 +400,11 @@ int hwpmc_log_flush(struct hwpmc_owner *o)
 		return -EINVAL;
 	if (READ_ONCE(o->log.error))
 		return READ_ONCE(o->log.error);
-	want = ask(o, &req->flush_want);
+	want = log_ask_writer(o, &req->flush_want);
 	if (log_wait(o,
-			     hwpmc_log_answered(o, &req->flush_done, want) ||
+		     hwpmc_log_answered(o, &req->flush_done, want) ||
 			     hwpmc_stream_full(o),
-			     WAIT_INTERRUPTIBLE))
+		     WAIT_INTERRUPTIBLE))
 		return -EINTR;
 	return READ_ONCE(o->log.error);
 }
@@ -424,9 +428,9 @@ int hwpmc_log_dump(struct hwpmc_owner *o)
 	spin_unlock(&o->log.lock);
 	hwpmc_log_kick(o);
 	err = log_wait(o,
-			       hwpmc_log_answered(o, &req->dump_done, want) ||
+		       hwpmc_log_answered(o, &req->dump_done, want) ||
 			       hwpmc_stream_stuck(o),
-			       WAIT_INTERRUPTIBLE);
+		       WAIT_INTERRUPTIBLE);
 	spin_lock(&o->log.lock);
 	req->dump_awaited = 0;
 	spin_unlock(&o->log.lock);
@@ -452,7 +456,8 @@ static bool cancel_rotate(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_log_rotate - ROTATELOG: the old log ends, the log in @fd begins, no PMC stops
+ * hwpmc_log_rotate - ROTATELOG: the old log ends, the log in @fd begins, no PMC
+ * stops
  *
  * EINVAL without a log, for a log that is read from the device, or for a file that
  * cannot be used for a log; EBADF, ENOMEM.
@@ -467,7 +472,8 @@ int hwpmc_log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
 	struct log_place to = {};
 	u64 want;
 
-	if (!hwpmc_log_active(o) || o->log.flight || hwpmc_stream_state(o) != STREAM_NONE)
+	if (!hwpmc_log_active(o) || o->log.flight ||
+	    hwpmc_stream_state(o) != STREAM_NONE)
 		return -EINVAL;
 	to.file = hwpmc_log_get_file(fd);
 	if (IS_ERR(to.file))
@@ -487,13 +493,13 @@ int hwpmc_log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
 	want = ++req->rotate_want;
 	spin_unlock(&o->log.lock);
 	hwpmc_log_kick(o);
-	if (!log_wait(o,
-			      hwpmc_log_answered(o, &req->rotate_done, want),
-			      WAIT_INTERRUPTIBLE))
+	if (!log_wait(o, hwpmc_log_answered(o, &req->rotate_done, want),
+		      WAIT_INTERRUPTIBLE))
 		return 0;
 	if (cancel_rotate(o))
 		return -EINTR;
-	return hwpmc_log_answered(o, &req->rotate_done, want) ? 0 : -EINPROGRESS;
+	return hwpmc_log_answered(o, &req->rotate_done, want) ?
+	       0 : -EINPROGRESS;
 }
 
 /* -ENOMEM: this CPU has no ring; -EAGAIN: the ring has no room now. */
@@ -525,7 +531,7 @@ static int try_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 	return err;
 }
 
-static void nap(struct hwpmc_owner *o)
+static void log_sleep(struct hwpmc_owner *o)
 {
 	mutex_unlock(&o->cpus_mutex);	/* as in log_wait() */
 	set_current_state(WAIT_INTERRUPTIBLE);
@@ -548,7 +554,7 @@ int hwpmc_log_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 		if (err == -ENOMEM || (o->file->f_flags & O_NONBLOCK) ||
 		    hwpmc_stream_full(o))
 			return -ENOMEM;
-		nap(o);
+		log_sleep(o);
 		if (signal_pending(current))
 			return -ERESTARTSYS;
 	}
@@ -556,7 +562,9 @@ int hwpmc_log_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 	return 0;
 }
 
-/* WRITELOG of one value.  EINVAL without a log, else like hwpmc_log_commit(). */
+/*
+ * WRITELOG of one value.  EINVAL without a log, else like hwpmc_log_commit().
+ */
 int hwpmc_log_userdata(struct hwpmc_owner *o, u32 value)
 {
 	struct pmclog_userdata u = {
@@ -564,7 +572,8 @@ int hwpmc_log_userdata(struct hwpmc_owner *o, u32 value)
 		.userdata = value,
 	};
 
-	return hwpmc_log_active(o) ? hwpmc_log_commit(o, &u, sizeof(u)) : -EINVAL;
+	return hwpmc_log_active(o) ? hwpmc_log_commit(o, &u, sizeof(u)) :
+	       -EINVAL;
 }
 
 /* For a record of the bulk form: where its strings begin, and their number. */

@@ -174,7 +174,7 @@ static void look_at_closed(struct hwpmc_owner *o)
 static void logend_watch_keeper(struct work_struct *work)
 {
 	struct hwpmc_log *log = container_of(to_delayed_work(work),
-					     struct hwpmc_log,end.watch);
+					     struct hwpmc_log, end.watch);
 	struct hwpmc_owner *o = container_of(log, struct hwpmc_owner, log);
 
 	if (smp_load_acquire(&log->end.closed))	/* @ending is set before it */
@@ -226,7 +226,8 @@ void hwpmc_log_flush_closer(struct hwpmc_owner *o, struct file *file)
 }
 
 /*
- * hwpmc_log_shutdown - the last close of the device: the log ends within a second
+ * hwpmc_log_shutdown - the last close of the device: the log ends within a
+ * second
  *
  * The caller waits only if it is the opener or the keeper.  No producer runs any
  * more.
@@ -248,7 +249,8 @@ void hwpmc_log_shutdown(struct hwpmc_owner *o)
 		WRITE_ONCE(log->abort, true);
 	if (!log->end.ending)
 		log->end.ending = jiffies;
-	smp_store_release(&log->end.closed, true);	/* pairs with watch() */
+	/* pairs with logend_watch_keeper() */
+	smp_store_release(&log->end.closed, true);
 	hwpmc_log_kick(o);
 	watch_in(log, left_of(log, CLOSE_PATIENCE));
 	if (wait)

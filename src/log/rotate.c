@@ -5,7 +5,7 @@
  * The new log must be readable on its own, so it begins with all processes as
  * they are at the cut.  Collecting them takes a while.  Therefore it is done
  * before the cut, into memory (the tee).  Process records from then to the cut
- * go to both the old log and the tee.
+ * go to both the old log and the tee.  Counts of processes go to the old log only.
  */
 #include <linux/file.h>
 #include <linux/mm.h>
@@ -41,11 +41,22 @@ void hwpmc_rotate_tee_begin(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	bool all_told = log->told.all;
+	u64 tsc;
 
 	log->tee.failed = false;
-	log->tee.on = true;
+	/*
+	 * Where an attach or the end of a target is logged depends on the number:
+	 * what was logged by the old one is not for the tee, which does not have
+	 * that target.
+	 */
+	mutex_lock(&o->targets_mutex);
+	tsc = ring_clock();
+	smp_mb();	/* a hook that sees the new number has a later stamp */
 	/* a fork from here on is logged in both logs, or twice */
 	WRITE_ONCE(log->told.telling, log->told.number + 1);
+	mutex_unlock(&o->targets_mutex);
+	hwpmc_drain_upto(o, tsc);
+	log->tee.on = true;
 	hwpmc_dump_all(o);
 	swap(all_told, log->told.all);
 	log->tee.told = all_told;
@@ -66,7 +77,8 @@ static void tee_end(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_rotate_log - end the log and begin the next in @to; takes over all of @to
+ * hwpmc_rotate_log - end the log and begin the next in @to; takes over all of
+ * @to
  *
  * The old file may take the rest only much later, and the caller of the ioctl may be
  * gone by then.  The new file may hold the device open meanwhile, so the caller keeps

@@ -2,9 +2,9 @@
 /*
  * Writes the thread's buffer to where the log goes; handles the user's file.
  *
- * Only the writing thread runs this code (hwpmc_sink_attach() and hwpmc_sink_check(): the
- * ioctl, before the thread runs).  A write may block as long as the file likes.
- *  The last close interrupts it with a signal.
+ * Only the writer thread runs this code (hwpmc_sink_attach() and
+ * hwpmc_sink_check(): the ioctl, before the thread runs).  A write may block as
+ * long as the file likes.  The last close interrupts it with a signal.
  */
 #include <linux/cred.h>
 #include <linux/freezer.h>
@@ -42,8 +42,9 @@ int hwpmc_sink_check(struct file *file)
  * Nothing may change on a disk after the image of a hibernation has been made,
  * so the thread can be frozen while it writes to one.  A pipe, a socket or a
  * terminal may make the thread wait for a reader that is already frozen; then a
- * freezable thread would keep the machine awake.  Their data is not in the
- * image twice.  FUSE is like them, because its server is a process.
+ * freezable thread would keep the machine awake.  What is written to them is
+ * memory, which the image has as a whole.  FUSE is like them, because its
+ * server is a process.
  */
 static bool is_on_disk(const struct file *file)
 {

@@ -13,7 +13,7 @@
  * @wait:  waits until more may be taken, or for a while
  * @tend:  NULL, or work to do between two passes
  * @end:   the log is complete
- * Called by the writing thread only.
+ * Called by the writer thread only.
  */
 struct sink_ops {
 	ssize_t (*write)(struct hwpmc_owner *o, const void *buf, u32 len);

@@ -4,7 +4,7 @@
  *
  *	INITIALIZE | base | SNAPSHOT | segments | rates, CLOCK, CLOSELOG
  *
- * The writing thread writes it between two passes.  It does nothing else until
+ * The writer thread writes it between two passes.  It does nothing else until
  * the file has taken all of it, and the rings fill meanwhile.  An ioctl that no
  * longer wants the snapshot can cancel it with a signal to the thread.
  */
@@ -161,7 +161,7 @@ int hwpmc_snapshot_make(struct hwpmc_owner *o, const struct hwpmc_snapshot *s)
 }
 
 /* ------------------------------------------------------------------------
- * The writing thread
+ * The writer thread
  */
 bool hwpmc_snapshot_wanted(struct hwpmc_log *log, const struct log_request *r)
 {
@@ -379,7 +379,8 @@ static void answer_trigger(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_snapshot_answer - write the snapshots that an ioctl or a trigger requests
+ * hwpmc_snapshot_answer - write the snapshots that an ioctl or a trigger
+ * requests
  *
  * Everything logged before is in the window.
  */

@@ -2,7 +2,7 @@
 /*
  * A log that is read from the device.
  *
- * The writing thread appends its buffers, each as a chunk of whole records.  It
+ * The writer thread appends its buffers, each as a chunk of whole records.  It
  * waits while the queue has more bytes than the log is to keep ready.  Then the
  * rings fill, and what does not fit is dropped and counted, as with a slow
  * pipe.  The thread does not wait while an ioctl waits for a dump of processes:
@@ -87,7 +87,7 @@ bool hwpmc_stream_stuck(struct hwpmc_owner *o)
 }
 
 /* ------------------------------------------------------------------------
- * The writing thread
+ * The writer thread
  */
 
 /* A dump of processes may use an eighth of the memory beyond the limit. */
@@ -453,7 +453,8 @@ static ssize_t read_records(struct hwpmc_owner *o, struct iov_iter *to,
 }
 
 /*
- * hwpmc_stream_read - read(2): whole records, as many as fit, in the order of the log
+ * hwpmc_stream_read - read(2): whole records, as many as fit, in the order of
+ * the log
  *
  * Waits for the first record. 0: the end.  EINVAL: there is no such log.
  * EBUSY: another read is under way.  EMSGSIZE: not even one record fits.

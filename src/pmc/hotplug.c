@@ -152,7 +152,8 @@ void hwpmc_hotplug_remove_owner(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_hotplug_create_rings - rings for all online CPUs, and for those that come online later
+ * hwpmc_hotplug_create_rings - rings for all online CPUs, and for those that
+ * come online later
  *
  * Under owner->cpus_mutex; an ioctl holds owner->mutex as well, the hotplug work
  * does not.  Rings created before a failure stay for the next attempt.

@@ -3,8 +3,8 @@
  * The life of a PMC: allocate, set, start, read, stop, release.
  *
  * Everything here runs in an ioctl (or the last close) under owner->mutex, except
- * hwpmc_pmc_fold() and hwpmc_pmc_describe(): the writer thread calls them as well, without it.
- *  The order of the checks is part of the interface.
+ * hwpmc_pmc_fold() and hwpmc_pmc_describe(): the writer thread calls them as
+ * well, without it.  The order of the checks is part of the interface.
  */
 #include <linux/cpu.h>
 #include <linux/ctype.h>
@@ -222,9 +222,10 @@ static void pmc_free(struct hwpmc_pmc *pmc)
 }
 
 /*
- * hwpmc_pmc_fold - add the counters of a released PMC to its owner's and free it
+ * hwpmc_pmc_fold - add the counters of a released PMC to its owner's and free
+ * it
  *
- * Called by the writing thread, or under owner->mutex if there is none.  The
+ * Called by the writer thread, or under owner->mutex if there is none.  The
  * PMC has no events any more, and an RCU grace period has passed since the last
  * one.
  */
@@ -376,7 +377,7 @@ struct hwpmc_pmc *hwpmc_pmc_find(struct hwpmc_owner *o, u32 id)
 }
 
 /*
- * If there is a writing thread, the PMC stays until its last drops and its
+ * If there is a writer thread, the PMC stays until its last drops and its
  * rates are in the log.  The thread then folds its counters and frees it.
  */
 static void pmc_retire(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
@@ -385,6 +386,13 @@ static void pmc_retire(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	smp_store_release(&pmc->state, PMC_DELETED);
 	if (!hwpmc_log_hand_over(o))
 		hwpmc_pmc_fold(o, pmc);
+}
+
+/* A target was taken off: probes that nothing needs any more cost everybody. */
+static void settle_hooks(struct hwpmc_owner *o)
+{
+	if (list_empty(&o->targets))
+		hwpmc_hooks_let_go(o);
 }
 
 int hwpmc_pmc_release(struct hwpmc_owner *o, u32 id)
@@ -397,6 +405,7 @@ int hwpmc_pmc_release(struct hwpmc_owner *o, u32 id)
 	hwpmc_event_drops_wait(pmc);
 	synchronize_rcu();
 	pmc_retire(o, pmc);
+	settle_hooks(o);
 	return 0;
 }
 
@@ -413,179 +422,6 @@ void hwpmc_pmc_release_all(struct hwpmc_owner *o)
 	synchronize_rcu();
 	for_each_live_pmc(o, row, pmc)
 		pmc_retire(o, pmc);
-}
-
-/* Reads the events and updates pmc->sum. */
-void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc)
-{
-	struct count_sum sum = {};
-	unsigned int cpu;
-
-	if (!pmc_is_system(pmc)) {
-		hwpmc_targets_read(pmc);
-		return;
-	}
-	for_each_possible_cpu(cpu) {
-		struct pmc_cpu *pc = pmc->cpus[cpu];
-
-		if (!pc)
-			continue;
-		hwpmc_event_read(pc);
-		sum.value += pc->total;
-		sum.enabled += pc->enabled;
-		sum.running += pc->running;
-	}
-	sum_set(&pmc->sum, &sum);
-}
-
-void hwpmc_pmc_refresh_all(struct hwpmc_owner *o)
-{
-	struct hwpmc_pmc *pmc;
-	unsigned int row;
-
-	for_each_live_pmc(o, row, pmc)
-		hwpmc_pmc_refresh(pmc);
-}
-
-/* Returns the old value. */
-static u64 set_value(struct hwpmc_pmc *pmc, u64 value)
-{
-	u64 old;
-
-	hwpmc_pmc_refresh(pmc);
-	old = pmc->origin + pmc->sum.value;
-	pmc->origin = value - pmc->sum.value;
-	return old;
-}
-
-/* Describes a PMC for the log; leaves out the record header. */
-void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a)
-{
-	a->pmcid = pmc->id;
-	a->event = 0x20000 + pmc->row;
-	a->flags = pmc->flags;
-	strscpy(a->name, pmc->name, sizeof(a->name));
-	a->rate = pmc_is_sampling(pmc) ? READ_ONCE(pmc->period) : 0;
-	a->config = pmc->attr.config;
-	a->type = pmc->attr.type;
-	a->cpu = pmc->cpu;
-}
-
-/*
- * Samples taken with the old period may still be in the rings.  The new period
- * is therefore announced through the rings, in time order.
- */
-static int announce_period(struct hwpmc_pmc *pmc)
-{
-	struct pmclog_pmcallocatedyn a = {
-		.h.header = PMCLOG_HEADER(PMCLOG_T_PMCALLOCATEDYN, sizeof(a)),
-	};
-
-	if (!hwpmc_log_active(pmc->owner))
-		return 0;
-	hwpmc_pmc_describe(pmc, &a);
-	return hwpmc_log_commit(pmc->owner, &a, sizeof(a));
-}
-
-static int set_period(struct hwpmc_pmc *pmc, u64 period)
-{
-	unsigned int cpu;
-	int err;
-
-	if (!pmc_is_system(pmc))
-		return hwpmc_targets_set_period(pmc, period);
-	for_each_possible_cpu(cpu) {
-		struct pmc_cpu *pc = pmc->cpus[cpu];
-
-		if (!pc || !pc->event)
-			continue;
-		err = perf_event_period(pc->event, period);
-		if (err)
-			return err;
-	}
-	WRITE_ONCE(pmc->period, period);
-	return 0;
-}
-
-/* @old: out: the value before */
-int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a, u64 *old)
-{
-	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, a->id);
-	int err;
-
-	if (a->reserved)
-		return -EINVAL;
-	if (IS_ERR(pmc))
-		return PTR_ERR(pmc);
-	if (pmc->state == PMC_RUNNING)
-		return -EBUSY;
-	if (!pmc_is_sampling(pmc)) {
-		*old = set_value(pmc, a->count);
-		return 0;
-	}
-	if (!a->count || a->count > S64_MAX)
-		return -EINVAL;
-	a->count = max(a->count, hwpmc_param_min_period(&pmc->attr));
-	*old = pmc->period;
-	err = set_period(pmc, a->count);
-	if (!err)
-		err = announce_period(pmc);
-	if (err)
-		set_period(pmc, *old);
-	return err;
-}
-
-static int read_one_cpu(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
-{
-	const struct pmc_cpu *pc;
-
-	if (a->cpu < 0 || a->cpu >= (int)nr_cpu_ids || !pmc_is_system(pmc))
-		return -EINVAL;
-	pc = pmc->cpus[array_index_nospec(a->cpu, nr_cpu_ids)];
-	if (!pc)
-		return cpu_possible(a->cpu) && !cpu_online(a->cpu) ? -ENXIO :
-								     -EINVAL;
-	a->value = pc->total;
-	a->enabled = pc->enabled;
-	a->running = pc->running;
-	return 0;
-}
-
-static void read_sum(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
-{
-	a->value = pmc->origin + pmc->sum.value;
-	a->enabled = pmc->sum.enabled;
-	a->running = pmc->sum.running;
-}
-
-int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
-{
-	struct hwpmc_pmc *pmc;
-	u64 new = a->value;
-	int err = 0;
-
-	if (a->reserved || !a->flags ||
-	    (a->flags & ~(HWPMC_F_OLDVALUE | HWPMC_F_NEWVALUE)))
-		return -EINVAL;
-	pmc = hwpmc_pmc_find(o, a->id);
-	if (IS_ERR(pmc))
-		return PTR_ERR(pmc);
-	if (a->flags & HWPMC_F_NEWVALUE) {
-		if (a->cpu != HWPMC_CPU_ALL)
-			return -EINVAL;
-		if (pmc->state == PMC_RUNNING)
-			return -EBUSY;
-	}
-	if (pmc->cpu >= 0 && !cpu_online(pmc->cpu))
-		return -ENXIO;
-	hwpmc_pmc_refresh(pmc);
-	if (a->cpu == HWPMC_CPU_ALL)
-		read_sum(pmc, a);
-	else
-		err = read_one_cpu(pmc, a);
-	if (!err && (a->flags & HWPMC_F_NEWVALUE))
-		set_value(pmc, new);
-	return err;
 }
 
 bool hwpmc_pmc_needs_log(const struct hwpmc_pmc *pmc)
@@ -713,6 +549,8 @@ void hwpmc_pmc_enable(struct hwpmc_pmc *pmc)
 int hwpmc_pmc_start(struct hwpmc_owner *o, u32 id)
 {
 	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, id);
+	const unsigned long held = o->hooks.held;
+	const bool hooked = o->hooks.hooked;
 	bool fresh;
 	int err;
 
@@ -723,8 +561,10 @@ int hwpmc_pmc_start(struct hwpmc_owner *o, u32 id)
 	fresh = !pmc_is_system(pmc) && !pmc->attached;
 	err = hwpmc_pmc_prepare(o, pmc);
 	if (err) {
-		if (fresh)
+		if (fresh) {
 			hwpmc_attach_undo(pmc);
+			hwpmc_hooks_undo(o, held, hooked);
+		}
 		return err;
 	}
 	WRITE_ONCE(pmc->gated, false);
@@ -750,6 +590,8 @@ static struct hwpmc_pmc *pmc_of_process(struct hwpmc_owner *o,
 int hwpmc_pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 {
 	struct hwpmc_pmc *pmc = pmc_of_process(o, a);
+	const unsigned long held = o->hooks.held;
+	const bool hooked = o->hooks.hooked;
 	int err;
 
 	if (IS_ERR(pmc))
@@ -758,15 +600,17 @@ int hwpmc_pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 		return -EBUSY;
 	err = hwpmc_hooks_hold(o, hooks_of(pmc));
 	/*
-	 * before hwpmc_attach_target(): a fork meanwhile is logged by the hooks or by the
-	 * dump
+	 * before hwpmc_attach_target(): a fork meanwhile is logged by the hooks
+	 * or by the dump
 	 */
 	if (!err && hwpmc_log_active(o))
 		err = hwpmc_hooks_follow(o, false);
 	if (!err)
 		err = hwpmc_attach_target(o, pmc, a->pid);
-	if (err)
+	if (err) {
 		hwpmc_event_drops_settle(pmc);
+		hwpmc_hooks_undo(o, held, hooked);
+	}
 	if (err || !hwpmc_log_active(o))
 		return err;
 	err = hwpmc_log_dump(o);
@@ -784,6 +628,8 @@ int hwpmc_pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 		return PTR_ERR(pmc);
 	err = hwpmc_attach_detach(o, pmc, a->pid);
 	hwpmc_event_drops_settle(pmc);
+	if (!err)
+		settle_hooks(o);
 	return err;
 }
 

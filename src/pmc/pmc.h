@@ -51,12 +51,12 @@ struct pmc_count {
  * @life:  owner->mutex; owner->hp.cpu_lives of the CPU when @event was created
  * @base, @enabled0, @running0: owner->mutex; sums of events that are gone
  * @total, @enabled, @running: last reading, including events that are gone;
- *	WRITE_ONCE under owner->mutex, READ_ONCE by the writing thread
- * @counted: drops in @seen; WRITE_ONCE by the writing thread, READ_ONCE by the
+ *	WRITE_ONCE under owner->mutex, READ_ONCE by the writer thread
+ * @counted: drops in @seen; WRITE_ONCE by the writer thread, READ_ONCE by the
  *	     handler
- * @look, @seen: the writing thread's: counters at the last look, and at the
+ * @look, @seen: the writer thread's: counters at the last look, and at the
  *	last quiet look
- * @told, @told_last: the writing thread's: drops logged, and the last of them
+ * @told, @told_last: the writer thread's: drops logged, and the last of them
  */
 struct pmc_cpu {
 	struct hwpmc_pmc *pmc;
@@ -118,17 +118,18 @@ enum pmc_state {
  * @period:  owner->mutex; READ_ONCE elsewhere
  * @origin:  owner->mutex; counting: value = origin + sum
  * @sum:     last reading of all events; WRITE_ONCE under owner->mutex,
- *	     READ_ONCE by the writing thread
+ *	     READ_ONCE by the writer thread
  * @filter:  owner->mutex, while the PMC does not run; RCU
  * @gated:   owner->mutex, while the PMC does not run; READ_ONCE by handlers:
  *	     its samples pass owner->gate_open
  * @gone, @ntargets, @attached: process modes, targets_mutex: counts of removed
  *	links; number of links; was there ever a link
- * @told_log: the writing thread's: number of the log that has this id
- * @folding: the writing thread's: deleted before the thread's last look
+ * @told_log: the writer thread's: number of the log that has this id
+ * @folding: the writer thread's: deleted before the thread's last look
  * @dropping: number of events being released; any process context
  *
- * Freed by hwpmc_pmc_fold(): in the writing thread, or without one by the owner.
+ * Freed by hwpmc_pmc_fold(): by the writer thread; while there is none, under
+ * owner->mutex.
  */
 struct hwpmc_pmc {
 	struct hwpmc_owner *owner;
@@ -184,8 +185,8 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
 		if (!((pmc) = (o)->pmcs.at[row])) {} else
 
 /*
- * in the writing thread, or without one under owner->mutex; else under
- * fold_mutex
+ * Context: the writer thread, which alone folds; while there is none, under
+ * owner->mutex; anywhere else, under fold_mutex.
  */
 #define for_each_pmc(o, row, pmc)				\
 	for ((row) = 0; (row) < READ_ONCE((o)->pmcs.end_row); (row)++)	\
@@ -196,7 +197,8 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
 	for_each_possible_cpu(cpu)				\
 		if (!((pc) = smp_load_acquire(&(pmc)->cpus[cpu]))) {} else
 
-/* pmc.c: under owner->mutex, except hwpmc_pmc_fold() and hwpmc_pmc_describe()
+/*
+ * pmc.c: under owner->mutex, except hwpmc_pmc_fold() and hwpmc_pmc_describe()
  */
 #define HWPMC_CAPS_OFFERED	(HWPMC_CAP_INTERRUPT | HWPMC_CAP_USER | \
 				 HWPMC_CAP_SYSTEM | HWPMC_CAP_READ | \
@@ -209,6 +211,7 @@ void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc,
 int hwpmc_pmc_release(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
 		       u64 *old);
+void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old);
 int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a);
 int hwpmc_pmc_start(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_stop(struct hwpmc_owner *o, u32 id);
@@ -279,6 +282,7 @@ void hwpmc_event_exit(void);
 struct perf_event *hwpmc_event_new(struct hwpmc_pmc *pmc, int cpu,
 				   struct task_struct *task, void *context,
 				   perf_overflow_handler_t handler);
+int hwpmc_event_set_period(struct perf_event *event, u64 period);
 int hwpmc_event_create(struct pmc_cpu *pc);
 void hwpmc_event_drop(struct hwpmc_pmc *pmc, struct perf_event *event);
 void hwpmc_event_drops_wait(struct hwpmc_pmc *pmc);

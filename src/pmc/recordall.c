@@ -14,6 +14,7 @@
 #include "hwpmc.h"
 #include "pmc.h"
 #include "sample/record.h"
+#include "target/hooks.h"
 #include "target/target.h"
 
 /*
@@ -53,7 +54,7 @@ static unsigned int find_idle(struct hwpmc_owner *o, unsigned long *set)
  * Logs the operation, if there is a log.  A record that finds no room is
  * counted as lost; the operation goes on all the same.
  */
-static void tell(struct hwpmc_owner *o, const struct hwpmc_record *a)
+static void recordall_log(struct hwpmc_owner *o, const struct hwpmc_record *a)
 {
 	struct pmclog_ext_record r = {
 		.e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, sizeof(r)),
@@ -71,7 +72,7 @@ static void tell(struct hwpmc_owner *o, const struct hwpmc_record *a)
 	preempt_enable();
 }
 
-static void disable(struct hwpmc_owner *o, const unsigned long *set)
+static void recordall_disable(struct hwpmc_owner *o, const unsigned long *set)
 {
 	unsigned int row;
 
@@ -93,8 +94,10 @@ static void undo_prepare(struct hwpmc_owner *o, struct recorded *done)
 }
 
 /* Does for all PMCs what can fail or takes long, before the first one counts. */
-static int prepare(struct hwpmc_owner *o, struct recorded *done)
+static int recordall_prepare(struct hwpmc_owner *o, struct recorded *done)
 {
+	const unsigned long held = o->hooks.held;
+	const bool hooked = o->hooks.hooked;
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 	int err = 0;
@@ -108,12 +111,16 @@ static int prepare(struct hwpmc_owner *o, struct recorded *done)
 		if (err)
 			break;
 	}
-	if (err)
-		undo_prepare(o, done);
+	if (!err)
+		return 0;
+	undo_prepare(o, done);
+	if (list_empty(&o->targets) && !o->hooks.follow_all)
+		hwpmc_hooks_undo(o, held, hooked);
 	return err;
 }
 
-static void enable(struct hwpmc_owner *o, const unsigned long *set, u64 *skew)
+static void recordall_enable(struct hwpmc_owner *o, const unsigned long *set,
+			     u64 *skew)
 {
 	u64 start = ring_clock();
 	unsigned int row;
@@ -164,34 +171,40 @@ static void drop_log(struct hwpmc_owner *o, struct recorded *done)
 	done->log = false;
 }
 
+/* Starts the PMCs in @set, which are prepared; cannot fail. */
+static void open_gate(struct hwpmc_owner *o, struct hwpmc_record *a,
+		      const unsigned long *set)
+{
+	WRITE_ONCE(o->gate_open, false);
+	set_gated(o, set);
+	recordall_enable(o, set, &a->skew);
+	recordall_log(o, a);
+	/*
+	 * a handler that sees the gate open reads a later clock than the
+	 * record's
+	 */
+	smp_store_release(&o->gate_open, true);
+}
+
 /* @done->rows: the PMCs to start */
-static int begin(struct hwpmc_owner *o, struct hwpmc_record *a,
-		 struct recorded *done)
+static int recordall_begin(struct hwpmc_owner *o, struct hwpmc_record *a,
+			   struct recorded *done)
 {
 	int err = have_log(o, done->rows);
 
 	if (err < 0)
 		return err;
 	done->log = err;
-	err = prepare(o, done);
-	if (err) {
+	err = recordall_prepare(o, done);
+	if (err)
 		drop_log(o, done);
-		return err;
-	}
-	WRITE_ONCE(o->gate_open, false);
-	set_gated(o, done->rows);
-	enable(o, done->rows, &a->skew);
-	tell(o, a);
-	/*
-	 * a handler that sees the gate open reads a later clock than the
-	 * record's
-	 */
-	smp_store_release(&o->gate_open, true);
-	return 0;
+	else
+		open_gate(o, a, done->rows);
+	return err;
 }
 
-static void end(struct hwpmc_owner *o, struct hwpmc_record *a,
-		const unsigned long *set)
+static void recordall_end(struct hwpmc_owner *o, struct hwpmc_record *a,
+			  const unsigned long *set)
 {
 	WRITE_ONCE(o->gate_open, false);
 	/*
@@ -200,8 +213,8 @@ static void end(struct hwpmc_owner *o, struct hwpmc_record *a,
 	 */
 	synchronize_rcu();
 	a->skew = 0;
-	tell(o, a);
-	disable(o, set);
+	recordall_log(o, a);
+	recordall_disable(o, set);
 }
 
 /*
@@ -213,7 +226,7 @@ static void end(struct hwpmc_owner *o, struct hwpmc_record *a,
  * none is started.  Off: EINVAL: nothing to stop.
  */
 int hwpmc_recordall_run(struct hwpmc_owner *o, struct hwpmc_record *a,
-	       struct recorded *done)
+			struct recorded *done)
 {
 	done->log = false;
 	if (a->on > 1)
@@ -222,7 +235,7 @@ int hwpmc_recordall_run(struct hwpmc_owner *o, struct hwpmc_record *a,
 	if (!a->on) {
 		if (!a->npmc)
 			return -EINVAL;
-		end(o, a, done->rows);
+		recordall_end(o, a, done->rows);
 		return 0;
 	}
 	if (a->npmc)
@@ -231,21 +244,22 @@ int hwpmc_recordall_run(struct hwpmc_owner *o, struct hwpmc_record *a,
 		return -ENOENT;
 	a->npmc = find_idle(o, done->rows);
 	a->skew = 0;
-	return a->npmc ? begin(o, a, done) : 0;
+	return a->npmc ? recordall_begin(o, a, done) : 0;
 }
 
 /* The result cannot be returned to the caller: undo it. */
 void hwpmc_recordall_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
-		     struct recorded *done)
+			  struct recorded *done)
 {
 	if (!a->npmc)
 		return;
 	if (a->on) {
-		end(o, a, done->rows);
+		recordall_end(o, a, done->rows);
 		undo_prepare(o, done);
 		drop_log(o, done);
 		return;
 	}
+	/* their targets and the log are there, as they were */
 	a->on = 1;
-	begin(o, a, done);
+	open_gate(o, a, done->rows);
 }

@@ -14,11 +14,12 @@
  * must be allowed to the caller as well.
  *
  * An answer holds until the target execs or changes its credentials.  For exec,
- * hwpmc_access_hold() blocks it until the target's counters are in place. Later, perf
- * removes all counters from a process that execs a program that may not be
- * inspected (set-uid, set-gid, file capabilities, not readable).  Code that puts
- * counters back, or follows into a child, calls hwpmc_access_still() first.  After
- * setuid(2) and the like the target stays attached, as with perf and ptrace.
+ * hwpmc_access_hold() blocks it until the target's counters are in place.
+ * Later, perf removes all counters from a process that execs a program that may
+ * not be inspected (set-uid, set-gid, file capabilities, not readable).  Code
+ * that puts counters back, or follows into a child, calls hwpmc_access_still()
+ * first.  After setuid(2) and the like the target stays attached, as with perf
+ * and ptrace.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -121,7 +122,8 @@ static int perf_allows(bool system, bool tracepoint)
 }
 
 /*
- * hwpmc_access_perf - would perf_event_open() admit both the caller and the opener?
+ * hwpmc_access_perf - would perf_event_open() admit both the caller and the
+ * opener?
  *
  * Checked only if the parameter perf_rules is set; never weaker than perf's check.
  * May sleep.
@@ -327,6 +329,8 @@ static bool is_kin(struct task_struct *task)
 	bool yes = false;
 
 	rcu_read_lock();
+	/* an exec by another thread replaces the first one, which then has no parent */
+	task = pid_task(task_tgid(task), PIDTYPE_TGID) ?: task;
 	for (n = 0; n < MAX_GENERATIONS && !yes; n++) {
 		yes = same_thread_group(task, current);
 		/* the parent of a reaped task is no longer valid */
@@ -341,8 +345,8 @@ static bool is_kin(struct task_struct *task)
 /*
  * hwpmc_access_attach - may the caller attach a PMC of @o to @task's process?
  *
- * Process context, under owner->mutex and hwpmc_access_hold() of @task, which is
- * referenced.  Returns 0, -EPERM, or -ESRCH for a process that has ended.
+ * Process context, under owner->mutex and hwpmc_access_hold() of @task, which
+ * is referenced.  Returns 0, -EPERM, or -ESRCH for a process that has ended.
  *
  * Both the caller and the opener must satisfy one of two rules.  Either: have
  * CAP_PERFMON (or CAP_SYS_ADMIN) and CAP_SYS_PTRACE in the user namespaces of the
@@ -367,7 +371,8 @@ int hwpmc_access_attach(struct hwpmc_owner *o, struct task_struct *task)
 }
 
 /*
- * hwpmc_access_still - may PMCs of @o stay on @task's process after exec or fork?
+ * hwpmc_access_still - may PMCs of @o stay on @task's process after exec or
+ * fork?
  *
  * Process context; @task is current, or referenced.  Descent is not checked again:
  * the caller of hwpmc_access_attach() may have ended, and so may parents.
@@ -385,7 +390,8 @@ bool hwpmc_access_still(struct hwpmc_owner *o, struct task_struct *task)
 }
 
 /*
- * hwpmc_access_hold - keep @task's process from exec until hwpmc_access_release()
+ * hwpmc_access_hold - keep @task's process from exec until
+ * hwpmc_access_release()
  *
  * Held from before hwpmc_access_attach() until the counters exist, as in
  * perf_event_open().  Returns -EINTR if interrupted.  Called under owner->mutex;
@@ -399,7 +405,9 @@ int hwpmc_access_hold(struct task_struct *task)
 	return down_read_interruptible(&task->signal->exec_update_lock);
 }
 
-/* Like hwpmc_access_hold(), for callers that must not wait: false during an exec.
+/*
+ * Like hwpmc_access_hold(), for callers that must not wait: false during an
+ * exec.
  */
 bool hwpmc_access_try_hold(struct task_struct *task)
 {

@@ -10,8 +10,8 @@
  * profile the kernel has no account.
  *
  * An account lasts as long as there are owners of its user, or of a namespace that
- * the user created.  An owner with a stuck writer thread counts until the thread
- * ends.
+ * the user created.  After the close an owner does not count any more; what it
+ * still has, because its writer thread is stuck, stays charged until the thread ends.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>

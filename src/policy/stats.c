@@ -3,8 +3,9 @@
  * Accounts: what became of every overflow, per owner and for the module.
  *
  * There may be many owners with many PMCs, so adding them up can be preempted.
- * It takes owners_mutex, and one fold_mutex after another.  Holders of these
- * mutexes wait for nothing else, so statistics wait for no other operation.
+ * It takes one fold_mutex after another, and owners_mutex in between for a
+ * moment.  Holders of these mutexes wait for nothing else, so statistics wait for
+ * no other operation.
  */
 #include <linux/mutex.h>
 #include <linux/sched.h>
@@ -13,9 +14,14 @@
 #include "pmc/pmc.h"
 #include "sample/record.h"
 
+static DEFINE_MUTEX(sum_mutex);		/* outside of owners_mutex */
 static DEFINE_MUTEX(owners_mutex);
 static LIST_HEAD(owners);		/* owners_mutex */
 static struct hwpmc_driverstats gone;	/* owners_mutex; of closed owners */
+/* owners_mutex; the sums so far, whether one is being made, and what left it */
+static u64 sums;
+static bool summing;
+static struct hwpmc_driverstats missed;
 
 void hwpmc_stats_read_count(struct pmc_count *c, const struct pmc_stat *s)
 {
@@ -69,12 +75,14 @@ static void account_combine(struct pmclog_account *a,
 		to[i] += sign * from[i];
 }
 
-void hwpmc_stats_add_account(struct pmclog_account *a, const struct pmclog_account *b)
+void hwpmc_stats_add_account(struct pmclog_account *a,
+			     const struct pmclog_account *b)
 {
 	account_combine(a, b, 1);
 }
 
-void hwpmc_stats_sub_account(struct pmclog_account *a, const struct pmclog_account *b)
+void hwpmc_stats_sub_account(struct pmclog_account *a,
+			     const struct pmclog_account *b)
 {
 	account_combine(a, b, -1ULL);
 }
@@ -174,7 +182,10 @@ void hwpmc_stats_add_owner(struct hwpmc_owner *o)
 	mutex_unlock(&owners_mutex);
 }
 
-/* The last reference to @o is dropped: its statistics are added to @gone. */
+/*
+ * The last reference to @o is dropped: its statistics are added to @gone.  A sum
+ * that is being made, and has not come to @o, takes them from there.
+ */
 void hwpmc_stats_remove_owner(struct hwpmc_owner *o)
 {
 	struct hwpmc_driverstats st;
@@ -183,33 +194,113 @@ void hwpmc_stats_remove_owner(struct hwpmc_owner *o)
 	mutex_lock(&owners_mutex);
 	list_del(&o->node);
 	stats_combine(&gone, &st);
+	if (summing && o->summed != sums)
+		stats_combine(&missed, &st);
 	mutex_unlock(&owners_mutex);
 }
 
-/* @fn: called under owners_mutex; may take the owner's fold_mutex */
-void hwpmc_stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
-			  void *arg)
+/* The first owner from @node on that is not about to be freed; referenced. */
+static struct hwpmc_owner *get_owner_from(struct list_head *node)
+{
+	struct hwpmc_owner *o;
+
+	lockdep_assert_held(&owners_mutex);
+	for (; node != &owners; node = node->next) {
+		o = list_entry(node, struct hwpmc_owner, node);
+		if (kref_get_unless_zero(&o->ref))
+			return o;
+	}
+	return NULL;
+}
+
+static struct hwpmc_owner *first_owner(void)
 {
 	struct hwpmc_owner *o;
 
 	mutex_lock(&owners_mutex);
-	list_for_each_entry(o, &owners, node) {
+	o = get_owner_from(owners.next);
+	mutex_unlock(&owners_mutex);
+	return o;
+}
+
+/* @o is released, and must not be used any more. */
+static struct hwpmc_owner *next_owner(struct hwpmc_owner *o)
+{
+	struct hwpmc_owner *next;
+
+	mutex_lock(&owners_mutex);
+	next = get_owner_from(o->node.next);
+	mutex_unlock(&owners_mutex);
+	hwpmc_owner_put(o);
+	return next;
+}
+
+/*
+ * hwpmc_stats_for_each_owner - call @fn for all owners that have a reference
+ *
+ * owners_mutex is not held meanwhile, so that no other process waits for a caller
+ * that looks at many PMCs, or is not scheduled.  @fn may take the owner's
+ * fold_mutex.
+ */
+void hwpmc_stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
+				void *arg)
+{
+	struct hwpmc_owner *o;
+
+	for (o = first_owner(); o; o = next_owner(o)) {
 		fn(o, arg);
 		cond_resched();
 	}
+}
+
+static void stats_add_one(struct hwpmc_owner *o, void *arg)
+{
+	struct hwpmc_driverstats one;
+
+	hwpmc_stats_owner(o, &one);
+	mutex_lock(&owners_mutex);
+	o->summed = sums;
+	stats_combine(arg, &one);
 	mutex_unlock(&owners_mutex);
 }
 
-void hwpmc_stats_module(struct hwpmc_driverstats *st)
+/* Those that had no reference any more, and are not removed yet.  owners_mutex */
+static void add_ending(struct hwpmc_driverstats *st)
 {
 	struct hwpmc_driverstats one;
 	struct hwpmc_owner *o;
 
-	mutex_lock(&owners_mutex);
-	*st = gone;
 	list_for_each_entry(o, &owners, node) {
+		if (o->summed == sums || kref_read(&o->ref))
+			continue;
 		hwpmc_stats_owner(o, &one);
 		stats_combine(st, &one);
+		o->summed = sums;
 	}
+}
+
+/*
+ * hwpmc_stats_module - the statistics of all owners since the module was loaded
+ *
+ * One sum at a time is made.  An owner is in it once: as it is when the sum comes
+ * to it, or, if it ends before, as it was at its end.  -ERESTARTSYS on a signal.
+ */
+int hwpmc_stats_module(struct hwpmc_driverstats *st)
+{
+	if (mutex_lock_interruptible(&sum_mutex))
+		return -ERESTARTSYS;
+	mutex_lock(&owners_mutex);
+	*st = gone;
+	memset(&missed, 0, sizeof(missed));
+	sums++;
+	summing = true;
 	mutex_unlock(&owners_mutex);
+	hwpmc_stats_for_each_owner(stats_add_one, st);
+	mutex_lock(&owners_mutex);
+	add_ending(st);
+	summing = false;
+	stats_combine(st, &missed);
+	mutex_unlock(&owners_mutex);
+	mutex_unlock(&sum_mutex);
+	return 0;
 }

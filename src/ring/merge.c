@@ -119,7 +119,8 @@ static void merge_heapify(struct merge *m)
 /*
  * hwpmc_merge_run - emit and consume the records with a stamp of at most @upto
  *
- * @upto must not be above hwpmc_merge_horizon().  Returns the number of records.
+ * @upto must not be above hwpmc_merge_horizon().  Returns the number of
+ * records.
  * @emit may sleep; it no longer uses the payload when it returns.
  */
 u64 hwpmc_merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg)

@@ -32,7 +32,8 @@ struct merge {
 typedef void (*merge_emit_fn)(void *arg, unsigned int src, u32 kind,
 			      struct ring_stamp *payload, u32 len);
 
-/* Begins a look at a ring; returns the state word for hwpmc_merge_look_end().
+/*
+ * Begins a look at a ring; returns the state word for hwpmc_merge_look_end().
  */
 u64 hwpmc_merge_look_begin(struct merge_src *s);
 bool hwpmc_merge_look_end(struct merge_src *s, u64 state, u64 now);

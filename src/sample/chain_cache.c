@@ -5,15 +5,16 @@
  * Runs in the overflow handler (see sample.c).
  *
  * The ORC unwinder looks each address up in tables, at some 340 instructions a
- * frame.  The table entry of an address never changes, and nearly always it says
- * "the frame is SIZE bytes long".  So the cache keeps this size, and the return
- * addresses found at the frame's end.  If a later walk finds one of these return
- * addresses there, it continues from it; otherwise it calls the unwinder.
+ * frame.  The table entry of an address never changes, and nearly always it
+ * says "the frame is SIZE bytes long".  So the cache keeps this size, and the
+ * return addresses found at the frame's end.  If a later walk finds one of
+ * these return addresses there, it continues from it; otherwise it calls the
+ * unwinder.
  *
- * For functions with one frame size this is exact.  A few functions have frames of
- * changing size (bp tells where they end).  A walk can go wrong there only if an
- * older call left the return address of one of the function's callers at the old
- * distance.
+ * For functions with one frame size this is exact.  A few functions have frames
+ * of changing size (bp tells where they end).  A walk can go wrong there only
+ * if an older call left the return address of one of the function's callers at
+ * the old distance.
  */
 #include <linux/hash.h>
 #include <linux/sched.h>
@@ -39,9 +40,10 @@ struct step {
 };
 
 /*
- * The entry functions of system calls move the stack pointer by a random distance
- * (CONFIG_RANDOMIZE_KSTACK_OFFSET).  A frame that has had two sizes and ended at
- * the top of the stack both times is therefore always the outermost.
+ * The entry functions of system calls move the stack pointer by a random
+ * distance (CONFIG_RANDOMIZE_KSTACK_OFFSET).  A frame that has had two sizes
+ * and ended at the top of the stack both times is therefore always the
+ * outermost.
  */
 #define TO_TOP		0
 
@@ -57,7 +59,8 @@ struct chain_cache {
 	struct step	pair[1 << STEP_BITS];
 };
 
-/* Incremented when kernel text is freed: entries of older epochs are invalid.
+/*
+ * Incremented when kernel text is freed: entries of older epochs are invalid.
  */
 static u32 cache_epoch = 1;
 
@@ -66,9 +69,9 @@ struct chain_cache *hwpmc_chain_cache_new(int node)
 	return kvzalloc_node(sizeof(struct chain_cache), GFP_KERNEL, node);
 }
 
-void hwpmc_chain_cache_free(struct chain_cache *steps)
+void hwpmc_chain_cache_free(struct chain_cache *cache)
 {
-	kvfree(steps);
+	kvfree(cache);
 }
 
 /* Process context, callers are serialized (module notifier). */
@@ -102,31 +105,31 @@ struct walk {
 	bool		lost;
 };
 
-static struct step *step_of(struct chain_cache *steps, const struct place *p)
+static struct step *step_of(struct chain_cache *cache, const struct place *p)
 {
-	return &(p->leaf ? steps->leaf : steps->call)[hash_long(p->at,
+	return &(p->leaf ? cache->leaf : cache->call)[hash_long(p->at,
 								STEP_BITS)];
 }
 
-static struct step *pair_of(struct chain_cache *steps, unsigned long at,
+static struct step *pair_of(struct chain_cache *cache, unsigned long at,
 			    unsigned long ret)
 {
-	return &steps->pair[hash_long(at + ret, STEP_BITS)];
+	return &cache->pair[hash_long(at + ret, STEP_BITS)];
 }
 
-static bool is_pair(struct chain_cache *steps, const struct step *s,
+static bool is_pair(struct chain_cache *cache, const struct step *s,
 		    unsigned long ret)
 {
-	const struct step *p = pair_of(steps, s->at, ret);
+	const struct step *p = pair_of(cache, s->at, ret);
 
 	return p->at == s->at && p->ret == ret && p->size == s->size &&
 	       p->epoch == s->epoch;
 }
 
 /* Steps to the caller by the cache.  Returns the caller's address, or 0. */
-static unsigned long step_known(struct walk *w, struct chain_cache *steps)
+static unsigned long step_known(struct walk *w, struct chain_cache *cache)
 {
-	const struct step *s = step_of(steps, &w->here);
+	const struct step *s = step_of(cache, &w->here);
 	unsigned long sp, ret;
 
 	if (w->doubt || s->at != w->here.at ||
@@ -136,7 +139,7 @@ static unsigned long step_known(struct walk *w, struct chain_cache *steps)
 	if (w->here.sp < w->low || w->here.sp >= sp || sp > w->top)
 		return 0;
 	ret = READ_ONCE_NOCHECK(((unsigned long *)sp)[-1]);
-	if (ret != s->ret && !is_pair(steps, s, ret))
+	if (ret != s->ret && !is_pair(cache, s, ret))
 		return 0;
 	w->here.sp = sp;
 	w->here.at = ret - 1;		/* the call, not what follows it */
@@ -145,11 +148,11 @@ static unsigned long step_known(struct walk *w, struct chain_cache *steps)
 }
 
 /* Caches a call on this stack, unless its return address was replaced. */
-static void step_learn(const struct walk *w, struct chain_cache *steps,
+static void step_learn(const struct walk *w, struct chain_cache *cache,
 		       const struct place *from, unsigned long ret)
 {
 	const struct unwind_state *u = &w->u;
-	struct step *s = step_of(steps, from);
+	struct step *s = step_of(cache, from);
 	u32 size, epoch;
 	bool top;
 
@@ -165,7 +168,7 @@ static void step_learn(const struct walk *w, struct chain_cache *steps,
 		size = TO_TOP;
 	*s = (struct step){ from->at, ret, size, epoch, top };
 	if (!from->leaf)
-		*pair_of(steps, s->at, ret) = *s;
+		*pair_of(cache, s->at, ret) = *s;
 }
 
 /* The entry from user mode, or the start of a kernel thread. */
@@ -202,7 +205,7 @@ static unsigned long step_real(struct walk *w)
  * The unwinder repeats the steps that came from the cache, then takes one more
  * step, which is cached.  Returns the new number of frames.
  */
-static unsigned int step_ask(struct walk *w, struct chain_cache *steps,
+static unsigned int step_ask(struct walk *w, struct chain_cache *cache,
 			     u64 *pc, unsigned int n)
 {
 	struct place from = w->here;
@@ -221,14 +224,14 @@ static unsigned int step_ask(struct walk *w, struct chain_cache *steps,
 	addr = step_real(w);
 	if (!addr)
 		return n;
-	step_learn(w, steps, &from, addr);
+	step_learn(w, cache, &from, addr);
 	pc[n] = addr;
 	return n + 1;
 }
 
 unsigned int hwpmc_chain_cache_walk(u64 *pc, unsigned int max,
 				    struct pt_regs *regs,
-				    struct chain_cache *steps,
+				    struct chain_cache *cache,
 				    unsigned int *end)
 {
 	unsigned int n = 0;
@@ -249,11 +252,11 @@ unsigned int hwpmc_chain_cache_walk(u64 *pc, unsigned int max,
 			*end |= CUT(DEPTH);
 			break;
 		}
-		pc[n] = step_known(&w, steps);
+		pc[n] = step_known(&w, cache);
 		if (pc[n])
 			n++;
 		else
-			n = step_ask(&w, steps, pc, n);
+			n = step_ask(&w, cache, pc, n);
 	}
 	if (w.lost)
 		*end |= CUT(KERNEL);
@@ -265,7 +268,7 @@ struct chain_cache *hwpmc_chain_cache_new(int node)
 	return NULL;
 }
 
-void hwpmc_chain_cache_free(struct chain_cache *steps)
+void hwpmc_chain_cache_free(struct chain_cache *cache)
 {
 }
 
@@ -275,7 +278,7 @@ void hwpmc_chain_cache_forget(void)
 
 unsigned int hwpmc_chain_cache_walk(u64 *pc, unsigned int max,
 				    struct pt_regs *regs,
-				    struct chain_cache *steps,
+				    struct chain_cache *cache,
 				    unsigned int *end)
 {
 	return 0;

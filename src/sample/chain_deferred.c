@@ -3,9 +3,9 @@
  * User chains that the overflow handler could not read without faulting.
  *
  * The handler defers them to the task itself, as task work.  The task runs it
- * before it returns to user mode, while the registers that it entered the kernel
- * with are still in place.  One work item answers all samples that are taken until
- * it begins to write its record.
+ * before it returns to user mode, while the registers that it entered the
+ * kernel with are still in place.  One work item answers all samples that are
+ * taken until it begins to write its record.
  *
  * Each queued work item holds a reference to the module.  A task that does not
  * return to user mode therefore keeps the module loaded.
@@ -39,19 +39,20 @@ enum deferred_state {
 };
 
 /**
- * struct late - work of one task for one owner
+ * struct deferred - work of one task for one owner
  * @work:  on the task's list while ASKED
  * @state: handlers on the item's CPU, which may interrupt each other, change it
  *	from FREE to CLAIMED to ASKED; the work makes the other changes, on any CPU
  * @task:  set while CLAIMED; only compared, so not referenced
  * @mm:    the mm of @task at that time; likewise
- * @owner: set while CLAIMED; cleared with cmpxchg at the end of the owner's	log.
- *  Not referenced: read with preemption off, see hwpmc_chain_deferred_forget()
+ * @owner: set while CLAIMED; cleared with cmpxchg at the end of the owner's
+ *	log.  Not referenced: read with preemption off, see
+ *	hwpmc_chain_deferred_forget()
  * @first: set while CLAIMED; a time before that of the first sample
  *
  * Static, because KASAN allocates memory to record the history of heap objects.
  */
-struct late {
+struct deferred {
 	struct callback_head work;
 	enum deferred_state state;
 	struct task_struct *task;
@@ -60,7 +61,7 @@ struct late {
 	u64		first;
 };
 
-static DEFINE_PER_CPU(struct late, deferred_pool[DEFERRED_ITEMS]);
+static DEFINE_PER_CPU(struct deferred, deferred_pool[DEFERRED_ITEMS]);
 
 /*
  * The return from an NMI to user mode does not check for task work; the return
@@ -125,10 +126,11 @@ static unsigned int walk_faulting_frames(u64 *pc, unsigned int max,
 }
 
 /*
- * How the item's owner wants chains to be unwound.  False: the owner has closed.
+ * How the item's owner wants chains to be unwound.  False: the owner has
+ * closed.
  * @u: its tables, referenced; or NULL for frame pointers
  */
-static bool get_unwinder(struct late *item, struct unwinder **u)
+static bool get_unwinder(struct deferred *item, struct unwinder **u)
 {
 	struct hwpmc_owner *o;
 
@@ -144,7 +146,7 @@ static bool get_unwinder(struct late *item, struct unwinder **u)
 }
 
 /* 0: no chain. */
-static unsigned int walk_for(struct late *item, u64 *pc, unsigned int max,
+static unsigned int walk_for(struct deferred *item, u64 *pc, unsigned int max,
 			     struct pt_regs *regs, unsigned int *end)
 {
 	struct unwinder *u;
@@ -160,7 +162,7 @@ static unsigned int walk_for(struct late *item, u64 *pc, unsigned int max,
 	return n;
 }
 
-static void deferred_commit(struct late *item,
+static void deferred_commit(struct deferred *item,
 			    struct pmclog_ext_userchain *rec, unsigned int n,
 			    unsigned int end)
 {
@@ -187,7 +189,7 @@ static void deferred_commit(struct late *item,
 }
 
 /* If memory is short, the samples keep their cut chains. */
-static void deferred_answer(struct late *item)
+static void deferred_answer(struct deferred *item)
 {
 	struct pt_regs *regs = user_regs();
 	struct pmclog_ext_userchain *rec;
@@ -195,7 +197,8 @@ static void deferred_answer(struct late *item)
 
 	if (!READ_ONCE(item->owner) || !regs || !user_mode(regs))
 		return;
-	/* after an exec the sampled stack is gone; the new one may be private
+	/*
+	 * after an exec the sampled stack is gone; the new one may be private
 	 */
 	if (item->mm != current->mm)
 		return;
@@ -214,7 +217,7 @@ static void deferred_answer(struct late *item)
 /* The task returns to user mode, or exits: then it has no mm to walk. */
 static void deferred_work(struct callback_head *work)
 {
-	struct late *item = container_of(work, struct late, work);
+	struct deferred *item = container_of(work, struct deferred, work);
 
 	deferred_answer(item);
 	WRITE_ONCE(item->owner, NULL);
@@ -223,9 +226,9 @@ static void deferred_work(struct callback_head *work)
 }
 
 /* An item of @o and the current task, or else a free one, or NULL. */
-static struct late *find_item(struct hwpmc_owner *o)
+static struct deferred *find_item(struct hwpmc_owner *o)
 {
-	struct late *item = this_cpu_ptr(&deferred_pool[0]), *unused = NULL;
+	struct deferred *item = this_cpu_ptr(&deferred_pool[0]), *unused = NULL;
 	unsigned int i;
 
 	for (i = 0; i < DEFERRED_ITEMS; i++, item++) {
@@ -256,15 +259,16 @@ static struct late *find_item(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_chain_deferred_ask - have the current task's user chain logged for @o later
+ * hwpmc_chain_deferred_ask - have the current task's user chain logged for @o
+ * later
  *
  * Called by the overflow handler.  False if that is impossible: the kernel does
- * not export task_work_add(), the task is about to end, or too many tasks sampled
- * on this CPU have not returned to user mode.
+ * not export task_work_add(), the task is about to end, or too many tasks
+ * sampled on this CPU have not returned to user mode.
  */
 bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o)
 {
-	struct late *item = compat_can_follow() ? find_item(o) : NULL;
+	struct deferred *item = compat_can_follow() ? find_item(o) : NULL;
 
 	if (!item)
 		return false;
@@ -291,7 +295,8 @@ bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_chain_deferred_forget - after this returns, no chain is logged for @o any more
+ * hwpmc_chain_deferred_forget - after this returns, no chain is logged for @o
+ * any more
  *
  * No handler of @o runs any more.  Queued work stays queued and does nothing.
  */
@@ -301,14 +306,14 @@ void hwpmc_chain_deferred_forget(struct hwpmc_owner *o)
 	unsigned int cpu, i;
 
 	for_each_possible_cpu(cpu) {
-		struct late *item = per_cpu_ptr(&deferred_pool[0], cpu);
+		struct deferred *item = per_cpu_ptr(&deferred_pool[0], cpu);
 
 		for (i = 0; i < DEFERRED_ITEMS; i++)
 			any |= cmpxchg(&item[i].owner, o, NULL) == o;
 	}
 	if (any)
-		synchronize_rcu();
 		/* work that has seen @o has committed */
+		synchronize_rcu();
 }
 
 /* Initial values of a module's per-CPU variables are not relocated. */

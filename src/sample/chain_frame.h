@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The layout of frames of user code: for the overflow handler, which must not fault
- * (chain_user.c), and for the return to user mode, which may (chain_deferred.c).
+ * The layout of frames of user code: for the overflow handler, which must not
+ * fault (chain_user.c), and for the return to user mode, which may
+ * (chain_deferred.c).
  */
 #ifndef HWPMC_CHAIN_FRAME_H
 #define HWPMC_CHAIN_FRAME_H
@@ -11,6 +12,7 @@
 #include <linux/uaccess.h>
 #include <asm/ptrace.h>
 #ifdef CONFIG_ARM64
+#include <asm/mmu_context.h>
 #include <asm/sysreg.h>
 #endif
 
@@ -29,9 +31,25 @@ static inline unsigned long first_frame(struct pt_regs *regs, bool is32)
 	return regs->bp;
 }
 
+static inline unsigned long user_end(void)
+{
+	return TASK_SIZE_MAX;
+}
+
 static inline unsigned long strip_pac(unsigned long addr)
 {
 	return addr;
+}
+
+/*
+ * Are user addresses those of the current task?  copy_from_user_nmi() looks, in any
+ * context; copy_from_user_nofault() has only done so since 6.4.
+ */
+static inline bool user_memory_is_own(unsigned long addr)
+{
+	u64 word;
+
+	return !copy_from_user_nmi(&word, (void __user *)addr, sizeof(word));
 }
 
 static inline bool may_fault_here(void)
@@ -56,10 +74,40 @@ static inline unsigned long first_frame(struct pt_regs *regs, bool is32)
 	return is32 ? regs->compat_fp : regs->regs[29];
 }
 
-/* Authentication codes are in the bits above the address. */
+/*
+ * The end of user addresses of this processor.  TASK_SIZE_MAX only says what the
+ * kernel was built for: with 52 bits, it also runs on processors with 48.
+ */
+extern unsigned long chain_user_end;
+
+static inline unsigned long user_end(void)
+{
+	return chain_user_end;
+}
+
+/* The processor puts authentication codes into all bits above its addresses. */
 static inline unsigned long strip_pac(unsigned long addr)
 {
-	return addr & (TASK_SIZE_MAX - 1);
+	return addr & (user_end() - 1);
+}
+
+/*
+ * Are user addresses those of the current task?  The kernel's own functions do not
+ * look here, so look at the page tables: in the register or, with PAN by software,
+ * where it is loaded from for each access.
+ */
+static inline bool user_memory_is_own(unsigned long addr)
+{
+	const struct mm_struct *mm = data_race(current->mm);
+	u64 ttbr = read_sysreg(ttbr0_el1);
+
+#ifdef CONFIG_ARM64_SW_TTBR0_PAN
+	if (system_uses_ttbr0_pan())
+		ttbr = READ_ONCE(current_thread_info()->ttbr0);
+#endif
+	/* without the ASID above, and flags below */
+	return mm && (ttbr & GENMASK_ULL(47, 1)) ==
+		     phys_to_ttbr(virt_to_phys(mm->pgd));
 }
 
 /*
@@ -87,7 +135,7 @@ struct frame64 {
 };
 
 #define FRAME32_TOP	U32_MAX
-#define FRAME64_TOP	(TASK_SIZE_MAX - sizeof(struct frame64))
+#define FRAME64_TOP	(user_end() - sizeof(struct frame64))
 
 /*
  * Each frame must be above the previous one, which bounds the walks besides their
@@ -109,7 +157,7 @@ static inline unsigned int whole_if_start(unsigned long fp)
 /* a program must not forge kernel addresses in its chain */
 static inline bool is_user_code(unsigned long ret)
 {
-	return ret && ret < TASK_SIZE_MAX;
+	return ret && ret < user_end();
 }
 
 /*
@@ -132,14 +180,15 @@ static inline struct pt_regs *user_regs(void)
 }
 
 /*
- * An NMI may hit while the kernel switches mms: then the memory of another process
- * is present, or none.  copy_from_user_nofault () detects this.
+ * Can the handler read user memory at @addr?  What hits the kernel, be it an NMI, a
+ * tracepoint or a probe, may be within a switch: there the memory of the next task is
+ * present, or none, while current and its registers are still the task before.  With
+ * an NMI, registers of user mode do not say what it has interrupted: some counters
+ * replace the address by that of an earlier instruction (AMD's IBS).
  */
-static inline bool user_memory_is_there(unsigned long addr)
+static inline bool user_memory_is_there(unsigned long addr, bool from_user)
 {
-	u64 word;
-	return !in_nmi() ||
-	       !copy_from_user_nofault(&word, (void __user *)addr, sizeof(word));
+	return (from_user && !in_nmi()) || user_memory_is_own(addr);
 }
 
 /*

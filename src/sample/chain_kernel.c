@@ -51,15 +51,15 @@ static unsigned int chain_from_caller(u64 *pc, unsigned int max,
 
 unsigned int hwpmc_chain_kernel_walk(u64 *pc, unsigned int max,
 				     struct pt_regs *regs,
-				     struct chain_cache *steps,
+				     struct chain_cache *cache,
 				     unsigned int *end)
 {
 	struct unwind_state u;
 
 	if (!(regs->flags & X86_EFLAGS_FIXED))
 		return chain_from_caller(pc, max, regs, end);
-	if (steps)
-		return hwpmc_chain_cache_walk(pc, max, regs, steps, end);
+	if (cache)
+		return hwpmc_chain_cache_walk(pc, max, regs, cache, end);
 	pc[0] = instruction_pointer(regs);
 	unwind_start(&u, current, regs, NULL);
 	return 1 + unwind_rest(&u, pc + 1, max - 1, end);
@@ -71,7 +71,7 @@ unsigned int hwpmc_chain_kernel_walk(u64 *pc, unsigned int max,
  */
 unsigned int hwpmc_chain_kernel_walk(u64 *pc, unsigned int max,
 				     struct pt_regs *regs,
-				     struct chain_cache *steps,
+				     struct chain_cache *cache,
 				     unsigned int *end)
 {
 	unsigned long ip = instruction_pointer(regs);

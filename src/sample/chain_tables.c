@@ -302,22 +302,21 @@ unsigned int hwpmc_chain_tables_walk(const struct unwinder *u,
 				     unsigned int *end)
 {
 	const struct unwind_map *map;
+	struct pt_regs *own = regs ?: user_regs();
 	struct unwind_frame f;
 	unsigned int n = 1;
 
-	if (!regs)
-		regs = user_regs();
-	if (!regs || !data_race(user_mode(regs)) ||
-	    data_race(regs_are_32bit(regs)) || !max)
+	if (!own || !data_race(user_mode(own)) ||
+	    data_race(regs_are_32bit(own)) || !max)
 		return hwpmc_chain_user_walk(pc, max, regs, end);
-	frame_begin(&f, regs);
+	frame_begin(&f, own);
 	pc[0] = f.pc;
 	*end |= PMCLOG_CC_TABLES;
 	if (!may_fault_here())
 		goto later;
 	map = hwpmc_unwind_map_find(u, data_race(current->mm));
 	if (!cache || !map || READ_ONCE(map->stale) ||
-	    !user_memory_is_there(f.sp & ~7UL))
+	    !user_memory_is_there(f.sp & ~7UL, regs))
 		goto later;
 	faults_off();
 	n = walk_open(map, cache, &f, pc, max, end);
@@ -329,7 +328,8 @@ later:
 }
 
 /*
- * hwpmc_chain_tables_walk_deferred - the same in the task itself, on its way to user mode
+ * hwpmc_chain_tables_walk_deferred - the same in the task itself, on its way to
+ * user mode
  *
  * May sleep; creates the process' map if needed.  0: no map can be created.
  */

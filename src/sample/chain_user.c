@@ -12,6 +12,18 @@
 #include "hwpmc.h"
 #include "sample.h"
 
+#ifdef CONFIG_ARM64
+unsigned long chain_user_end __ro_after_init;
+#endif
+
+/* Before the first sample. */
+void hwpmc_chain_user_init(void)
+{
+#ifdef CONFIG_ARM64
+	chain_user_end = TASK_SIZE_64;	/* may be read from a register */
+#endif
+}
+
 /*
  * One check and one opening of user memory serve all frames.  array_index_nospec()
  * bounds the address under speculation too, because the word that is read is used
@@ -22,15 +34,6 @@ static unsigned int user_walk64(u64 *pc, unsigned int max, unsigned long fp,
 {
 	const unsigned long top = FRAME64_TOP;
 	unsigned int n = 0;
-
-	if (!is_frame(fp, below, top, sizeof(u64))) {
-		*end |= whole_if_start(fp);
-		return 0;
-	}
-	if (!user_memory_is_there(fp)) {
-		*end |= CUT(USER);
-		return 0;
-	}
 
 	faults_off();
 	if (!user_read_access_begin((void __user *)fp, TASK_SIZE_MAX - fp))
@@ -91,6 +94,12 @@ static unsigned int user_walk32(u64 *pc, unsigned int max, unsigned long fp,
 	return n;
 }
 
+static bool is_first_frame(unsigned long fp, unsigned long below, bool is32)
+{
+	return is32 ? is_frame(fp, below, FRAME32_TOP, sizeof(u32)) :
+		      is_frame(fp, below, FRAME64_TOP, sizeof(u64));
+}
+
 /*
  * hwpmc_chain_user_walk - the user part of the current task's chain
  * @regs: user registers, or NULL for those that it entered the kernel with
@@ -103,6 +112,7 @@ static unsigned int user_walk32(u64 *pc, unsigned int max, unsigned long fp,
 unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
 				   struct pt_regs *regs, unsigned int *end)
 {
+	const bool from_user = regs;
 	unsigned long fp, below;
 	bool is32;
 
@@ -116,12 +126,19 @@ unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
 	}
 	is32 = data_race(regs_are_32bit(regs));
 	pc[0] = data_race(instruction_pointer(regs));
-	if (!may_fault_here()) {
-		*end |= CUT(USER);
-		return 1;
-	}
+	if (!may_fault_here())
+		goto later;
 	fp = data_race(first_frame(regs, is32));
 	below = data_race(user_stack_pointer(regs)) - 1;
+	if (!is_first_frame(fp, below, is32)) {
+		*end |= whole_if_start(fp);
+		return 1;
+	}
+	if (!user_memory_is_there(fp, from_user))
+		goto later;
 	return 1 + (is32 ? user_walk32 : user_walk64)(pc + 1, max - 1, fp, below,
 						      end);
+later:
+	*end |= CUT(USER);
+	return 1;
 }

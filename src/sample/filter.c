@@ -143,7 +143,8 @@ static const struct kind {
 };
 
 /*
- * hwpmc_filter_refuses - is there a condition that the coming sample does not meet?
+ * hwpmc_filter_refuses - is there a condition that the coming sample does not
+ * meet?
  *
  * Runs in the overflow handler: see sample.c.
  */

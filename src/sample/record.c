@@ -56,8 +56,8 @@ void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid)
  * @pid: process to dump again if there is no room
  * @ring, @entered: out: for hwpmc_record_end()
  *
- * Returns the payload, to be committed by hwpmc_record_end(), or NULL.  Only the
- * stamp is set: the caller must fill all the rest.
+ * Returns the payload, to be committed by hwpmc_record_end(), or NULL.  Only
+ * the stamp is set: the caller must fill all the rest.
  */
 void *hwpmc_record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
 			 struct owner_ring **ring, u64 *entered)

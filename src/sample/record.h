@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Contents of a CPU's ring: samples and process records on their way to the
- * writing thread.
+ * writer thread.
  */
 #ifndef HWPMC_RECORD_H
 #define HWPMC_RECORD_H
@@ -23,7 +23,7 @@ enum hwpmc_kind {
 	KIND_SAMPLE_RAW	= 5,	/* as KIND_SAMPLE, then struct ring_raw */
 };
 
-/* A mapping; the writing thread builds the path and drops the file. */
+/* A mapping; the writer thread builds the path and drops the file. */
 struct ring_map {
 	struct ring_stamp stamp;
 	struct file	*file;		/* referenced; NULL: anonymous */
@@ -64,9 +64,9 @@ struct proc_count {
 
 /**
  * struct owner_ring - an owner's ring of a CPU
- * @wake: hard irq_work: wakes the writing thread at the watermark
+ * @wake: hard irq_work: wakes the writer thread at the watermark
  * @proc_*: process records; written on this CPU in process context with
- *	    preemption off, read by the writing thread
+ *	    preemption off, read by the writer thread
  * @late_answered: deferred user chains among them; read anywhere
  * @lost: pids whose records were lost: written on this CPU, read by the thread
  * @proc_counted, @proc_look, @proc_seen, @proc_told: as in struct pmc_cpu

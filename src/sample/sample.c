@@ -29,8 +29,8 @@
  * its length.  Shared by all owners; the level counts the handlers on this CPU.
  */
 struct scratch {
-	struct chain_cache *steps;	/* see chain_cache.c; may be NULL */
-	struct rule_cache *cache;	/* see chain_tables.c; may be NULL */
+	struct chain_cache *cache;	/* see chain_cache.c; may be NULL */
+	struct rule_cache *rules;	/* see chain_tables.c; may be NULL */
 	u64 pc[PMCLOG_CHAIN_MAX + CHAIN_SLACK];
 };
 
@@ -48,15 +48,17 @@ static struct scratch *scratch_new(unsigned int cpu)
 	 * tear entries
 	 */
 	if (sc)
-		sc->steps = hwpmc_chain_cache_new(cpu_to_node(cpu));
+		sc->cache = hwpmc_chain_cache_new(cpu_to_node(cpu));
 	if (sc)
-		sc->cache = hwpmc_chain_tables_new_cache(cpu_to_node(cpu));
+		sc->rules = hwpmc_chain_tables_new_cache(cpu_to_node(cpu));
 	return sc;
 }
 
 int hwpmc_sample_init(void)
 {
 	unsigned int cpu;
+
+	hwpmc_chain_user_init();
 	scratch = kcalloc(nr_cpu_ids, sizeof(*scratch), GFP_KERNEL);
 	if (!scratch)
 		return -ENOMEM;
@@ -77,8 +79,8 @@ void hwpmc_sample_exit(void)
 
 	for_each_possible_cpu(cpu) {
 		if (scratch[cpu]) {
-			hwpmc_chain_cache_free(scratch[cpu]->steps);
-			kvfree(scratch[cpu]->cache);
+			hwpmc_chain_cache_free(scratch[cpu]->cache);
+			kvfree(scratch[cpu]->rules);
 		}
 		kvfree(scratch[cpu]);
 	}
@@ -116,7 +118,7 @@ static unsigned int user_part(struct scratch *sc, const struct pmc_cpu *pc,
 {
 	if (pc->pmc->flags & HWPMC_F_UNWIND)
 		return hwpmc_chain_tables_walk(pc->pmc->owner->unwinder,
-					       sc->cache, to, max, regs, end);
+					       sc->rules, to, max, regs, end);
 	return hwpmc_chain_user_walk(to, max, regs, end);
 }
 
@@ -133,7 +135,7 @@ static unsigned int sample_unwind(struct scratch *sc, struct pmc_cpu *pc,
 	*end = 0;
 	if (user_mode(regs))
 		return user_part(sc, pc, sc->pc, max, regs, end);
-	n = hwpmc_chain_kernel_walk(sc->pc, max, regs, sc->steps, end);
+	n = hwpmc_chain_kernel_walk(sc->pc, max, regs, sc->cache, end);
 	if (n > 1 && is_tracepoint_caller(pc->pmc, sc->pc[0]))
 		memmove(sc->pc, sc->pc + 1, --n * sizeof(*sc->pc));
 	/* nothing can follow a kernel part that was cut by the depth */

@@ -31,21 +31,22 @@ void hwpmc_raw_fill(struct ring_raw *r, const struct perf_raw_record *raw);
 
 /* chain_cache.c */
 struct chain_cache *hwpmc_chain_cache_new(int node);
-void hwpmc_chain_cache_free(struct chain_cache *steps);
+void hwpmc_chain_cache_free(struct chain_cache *cache);
 void hwpmc_chain_cache_forget(void);
 unsigned int hwpmc_chain_cache_walk(u64 *pc, unsigned int max,
 				    struct pt_regs *regs,
-				    struct chain_cache *steps,
+				    struct chain_cache *cache,
 				    unsigned int *end);
 
 /* chain_kernel.c */
 #define CHAIN_SLACK	32	/* room for the handler's own frames */
 unsigned int hwpmc_chain_kernel_walk(u64 *pc, unsigned int max,
 				     struct pt_regs *regs,
-				     struct chain_cache *steps,
+				     struct chain_cache *cache,
 				     unsigned int *end);
 
 /* chain_user.c */
+void hwpmc_chain_user_init(void);
 unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
 				   struct pt_regs *regs, unsigned int *end);
 

@@ -23,7 +23,9 @@ void hwpmc_trigger_arm(struct trigger *t)
 	smp_store_release(&t->state, TRIGGER_ARMED);
 }
 
-/* Process context.  Spins while a trigger fires: trigger_fire() cannot be delayed.
+/*
+ * Process context.  Spins while a trigger fires: trigger_fire() cannot be
+ * delayed.
  */
 void hwpmc_trigger_disarm(struct trigger *t)
 {

@@ -21,8 +21,8 @@ enum trigger_state {
  * struct trigger - what caused a snapshot
  * @state: enum trigger_state; changed by cmpxchg(), see trigger.c
  *
- * The rest is as in struct pmclog_ext_snapshot: written by trigger_fire(), then the
- * thread's.
+ * The rest is as in struct pmclog_ext_snapshot: written by trigger_fire(), then
+ * the thread's.
  */
 struct trigger {
 	u32		state;

@@ -18,8 +18,8 @@
 
 /*
  * Returns the process' mm, referenced, and sets @is32 if its words have 32 bits.
- * NULL: the process has no mm, or no longer.  Under hwpmc_access_hold(), so that no exec
- * replaces the mm.
+ * NULL: the process has no mm, or no longer.  Under hwpmc_access_hold(), so
+ * that no exec replaces the mm.
  */
 static struct mm_struct *memory_of(struct task_struct *leader, bool *is32)
 {

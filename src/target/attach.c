@@ -17,7 +17,7 @@
 
 #define TREE_TRIES	1000	/* bound, against processes that fork without end */
 
-static bool has_ended(const struct task_struct *leader)
+static bool process_has_ended(const struct task_struct *leader)
 {
 	return !atomic_read(&leader->signal->live);
 }
@@ -111,9 +111,9 @@ static int attach_child(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 
 	if (!task)
 		return 0;
-	err = has_ended(task) ? 0 : attach_process(o, pmc, task);
+	err = process_has_ended(task) ? 0 : attach_process(o, pmc, task);
 	/* EEXIST: while the mutex was released, the fork's task work was faster */
-	if (err == -ESRCH || err == -EEXIST || has_ended(task))
+	if (err == -ESRCH || err == -EEXIST || process_has_ended(task))
 		err = 0;
 	put_task_struct(task);
 	return err;
@@ -193,8 +193,8 @@ static void take_off(struct hwpmc_target *t, struct target_link *link)
 }
 
 /*
- * Removes all links of @pmc that hwpmc_target_stop_link() has put on @stopped, with one
- * grace period: all targets need targets_mutex.  @tell: log PMCDETACH
+ * Removes all links of @pmc that hwpmc_target_stop_link() has put on @stopped,
+ * with one grace period: all targets need targets_mutex.  @tell: log PMCDETACH
  */
 static void take_off_stopped(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 			     struct list_head *stopped, bool tell)
@@ -264,8 +264,8 @@ static void targets_stay(struct hwpmc_owner *o)
  * exec.  The processes attached so far have fresh links then, and the processes
  * that they create inherit fresh links.
  */
-static int attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
-		  struct task_struct *task)
+static int attach_all(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
+		      struct task_struct *task)
 {
 	bool was, had;
 	int err;
@@ -296,11 +296,12 @@ static int attach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
  */
 int hwpmc_attach_self(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
-	return attach(o, pmc, current->group_leader);
+	return attach_all(o, pmc, current->group_leader);
 }
 
 /*
- * hwpmc_attach_target - attach @pmc to process @pid, a number in the caller's pid namespace
+ * hwpmc_attach_target - attach @pmc to process @pid, a number in the caller's
+ * pid namespace
  *
  * With DESCENDANTS also to all its descendants, or to none.  ESRCH, EPERM,
  * EEXIST, ENOMEM, EINTR, EAGAIN (processes or threads are created without end),
@@ -317,8 +318,8 @@ int hwpmc_attach_target(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 	rcu_read_unlock();
 	if (!task)
 		return -ESRCH;
-	if (!has_ended(task))
-		err = attach(o, pmc, task);
+	if (!process_has_ended(task))
+		err = attach_all(o, pmc, task);
 	put_task_struct(task);
 	if (err)
 		return err;
@@ -354,8 +355,9 @@ static void forget_lost(struct hwpmc_pmc *pmc)
 }
 
 /*
- * Undoes the hwpmc_attach_self() of a start that fails or is taken back.  @pmc does not
- * run, so its targets were never lost.  The log may have their PMCATTACH already.
+ * Undoes the hwpmc_attach_self() of a start that fails or is taken back.  @pmc
+ * does not run, so its targets were never lost.  The log may have their
+ * PMCATTACH already.
  */
 void hwpmc_attach_undo(struct hwpmc_pmc *pmc)
 {
@@ -433,7 +435,8 @@ static int detach_tree(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 }
 
 /*
- * hwpmc_attach_detach - detach @pmc from process @pid, with DESCENDANTS from its tree
+ * hwpmc_attach_detach - detach @pmc from process @pid, with DESCENDANTS from
+ * its tree
  *
  * ESRCH, ENOMEM, or EINVAL if @pmc is not attached there.
  */
@@ -448,7 +451,7 @@ int hwpmc_attach_detach(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 	rcu_read_unlock();
 	if (!task)
 		return -ESRCH;
-	if (has_ended(task))
+	if (process_has_ended(task))
 		err = -ESRCH;
 	else
 		err = detach_tree(o, pmc, task);
@@ -532,7 +535,7 @@ int hwpmc_targets_set_period(struct hwpmc_pmc *pmc, u64 period)
 	list_for_each_entry(t, &o->targets, node)
 		for_each_thread_event(t, tt, te)
 			if (te->link->pmc == pmc && !err)
-				err = perf_event_period(te->event, period);
+				err = hwpmc_event_set_period(te->event, period);
 	if (!err)
 		WRITE_ONCE(pmc->period, period);
 	mutex_unlock(&o->targets_mutex);

@@ -128,8 +128,8 @@ static int follow_process(struct hwpmc_target *parent,
 	int err = 0;
 
 	rcu_read_lock();
-	t = hwpmc_target_find_rcu(o, pid);
 	/* an attach may have been faster */
+	t = hwpmc_target_find_rcu(o, pid);
 	rcu_read_unlock();
 	made = !t;
 	if (made) {
@@ -264,7 +264,8 @@ static void note_missed(struct rhlist_head *list)
 }
 
 /*
- * hwpmc_follow_fork - the current task has created @child, which does not run yet
+ * hwpmc_follow_fork - the current task has created @child, which does not run
+ * yet
  * @list: what hwpmc_targets_find_rcu() has found for the current task
  *
  * Tracepoint: RCU read section, preemption off.  Kernel threads are skipped: they
@@ -289,6 +290,22 @@ static bool lost_events(const struct target_thread *tt)
 
 	list_for_each_entry(te, &tt->events, node)
 		if (compat_event_is_gone(te->event))
+			return true;
+	return false;
+}
+
+/*
+ * hwpmc_follow_lost_events - is @t about to be detached, because of its exec?
+ *
+ * Under targets_mutex.
+ */
+bool hwpmc_follow_lost_events(const struct hwpmc_target *t)
+{
+	const struct target_thread *tt;
+
+	lockdep_assert_held(&t->owner->targets_mutex);
+	list_for_each_entry(tt, &t->threads, node)
+		if (lost_events(tt))
 			return true;
 	return false;
 }

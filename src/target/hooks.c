@@ -44,9 +44,11 @@ static struct hook_set {
 	unsigned int holders;
 	bool registered;
 } sets[] = {
-	[HOOK_TASKS]	= { hwpmc_proc_tasks_register, hwpmc_proc_tasks_unregister },
-	[HOOK_MAPS]	= { register_maps, unregister_maps },
-	[HOOK_SWITCHES]	= { hwpmc_proc_switch_register, hwpmc_proc_switch_unregister },
+	[HOOK_TASKS] = { hwpmc_proc_tasks_register,
+			 hwpmc_proc_tasks_unregister },
+	[HOOK_MAPS] = { register_maps, unregister_maps },
+	[HOOK_SWITCHES] = { hwpmc_proc_switch_register,
+			    hwpmc_proc_switch_unregister },
 };
 
 static void remove_hooks(struct work_struct *work)
@@ -66,7 +68,7 @@ static void remove_hooks(struct work_struct *work)
 static DECLARE_DELAYED_WORK(remove_work, remove_hooks);
 
 /* Under hooks_mutex. */
-static int hold(struct hwpmc_owner *o, unsigned int set)
+static int hooks_register_set(struct hwpmc_owner *o, unsigned int set)
 {
 	struct hook_set *s = &sets[set];
 	int err;
@@ -85,7 +87,7 @@ static int hold(struct hwpmc_owner *o, unsigned int set)
 }
 
 /* Under hooks_mutex. */
-static void drop(struct hwpmc_owner *o, unsigned long mask)
+static void hooks_drop_set(struct hwpmc_owner *o, unsigned long mask)
 {
 	unsigned int set;
 
@@ -107,14 +109,21 @@ int hwpmc_hooks_hold(struct hwpmc_owner *o, unsigned long mask)
 
 	mutex_lock(&hooks_mutex);
 	for_each_set_bit(set, &mask, HOOK_SETS) {
-		err = hold(o, set);
+		err = hooks_register_set(o, set);
 		if (err)
 			break;
 	}
 	if (err)
-		drop(o, o->hooks.held & ~before);
+		hooks_drop_set(o, o->hooks.held & ~before);
 	mutex_unlock(&hooks_mutex);
 	return err;
+}
+
+static void keep_only(struct hwpmc_owner *o, unsigned long mask)
+{
+	mutex_lock(&hooks_mutex);
+	hooks_drop_set(o, o->hooks.held & ~mask);
+	mutex_unlock(&hooks_mutex);
 }
 
 /*
@@ -122,23 +131,30 @@ int hwpmc_hooks_hold(struct hwpmc_owner *o, unsigned long mask)
  */
 void hwpmc_hooks_close(struct hwpmc_owner *o)
 {
-	mutex_lock(&hooks_mutex);
-	drop(o, o->hooks.held);
-	mutex_unlock(&hooks_mutex);
+	keep_only(o, 0);
 }
 
-/* @o does not follow any process any more.  Under owner->mutex. */
+/*
+ * hwpmc_hooks_let_go - @o has no targets: drop the probes that only targets
+ * need
+ *
+ * The log keeps the others until it ends, so that it misses nothing between two
+ * targets.  Under owner->mutex.
+ */
 void hwpmc_hooks_let_go(struct hwpmc_owner *o)
 {
-	/* unwind maps need the mapping hooks as long as there are events */
-	const unsigned long kept = o->unwinder ? BIT(HOOK_MAPS) : 0;
+	unsigned long kept = o->hooks.hooked ? BIT(HOOK_TASKS) | BIT(HOOK_MAPS) : 0;
 
-	mutex_lock(&hooks_mutex);
-	drop(o, o->hooks.held & ~kept);
-	mutex_unlock(&hooks_mutex);
+	/* unwind maps need the mapping hooks as long as there are events */
+	if (o->unwinder)
+		kept |= BIT(HOOK_MAPS);
+	keep_only(o, kept);
 }
 
-/* Like hwpmc_hooks_follow() of targets; cannot fail, because @o holds HOOK_TASKS. */
+/*
+ * Like hwpmc_hooks_follow() of targets; cannot fail, because @o holds
+ * HOOK_TASKS.
+ */
 void hwpmc_hooks_join(struct hwpmc_owner *o)
 {
 	if (o->hooks.hooked)
@@ -150,12 +166,14 @@ void hwpmc_hooks_join(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_hooks_follow - have process records committed for @o; under owner->mutex
+ * hwpmc_hooks_follow - have process records committed for @o; under
+ * owner->mutex
  * @all: of all processes; else only of targets, unless @o has all already
  */
 int hwpmc_hooks_follow(struct hwpmc_owner *o, bool all)
 {
-	int err = hwpmc_hooks_hold(o, BIT(HOOK_TASKS) | (all ? BIT(HOOK_MAPS) : 0));
+	int err = hwpmc_hooks_hold(o, BIT(HOOK_TASKS) |
+				      (all ? BIT(HOOK_MAPS) : 0));
 
 	if (err)
 		return err;
@@ -190,6 +208,20 @@ void hwpmc_hooks_unfollow(struct hwpmc_owner *o)
 	/* else the targets need the hooks */
 	if (list_empty(&o->targets))
 		hwpmc_hooks_let_go(o);
+}
+
+/*
+ * hwpmc_hooks_undo - drop the probes that an attach has added which has failed
+ * @held, @hooked: the owner's @hooks_held and @hooked before it
+ *
+ * Under owner->mutex.
+ */
+void hwpmc_hooks_undo(struct hwpmc_owner *o, unsigned long held, bool hooked)
+{
+	if (!hooked)
+		hwpmc_hooks_unfollow(o);
+	if (o->hooks.held & ~held)
+		keep_only(o, held);
 }
 
 /* Module exit: no owner is left. */

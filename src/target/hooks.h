@@ -22,6 +22,7 @@ enum hook_set_id {
 int hwpmc_hooks_hold(struct hwpmc_owner *o, unsigned long mask);
 void hwpmc_hooks_close(struct hwpmc_owner *o);
 void hwpmc_hooks_let_go(struct hwpmc_owner *o);
+void hwpmc_hooks_undo(struct hwpmc_owner *o, unsigned long held, bool hooked);
 int hwpmc_hooks_follow(struct hwpmc_owner *o, bool all);
 void hwpmc_hooks_join(struct hwpmc_owner *o);
 void hwpmc_hooks_unfollow(struct hwpmc_owner *o);

@@ -4,7 +4,7 @@
  *
  * The probes run in process context where sleeping is not allowed, some with
  * the task's alloc_lock or the mmap lock held.  They commit small records and
- * take references to files.  The writing thread does all work that needs a
+ * take references to files.  The writer thread does all work that needs a
  * path.
  */
 #include <linux/binfmts.h>
@@ -25,10 +25,11 @@
 #include "target.h"
 #include "unwind/unwind.h"
 
-#define commit_record(o, pid, rec, type, size) do {			\
-	(rec)->h.header = PMCLOG_HEADER(type, size);			\
-	hwpmc_record_commit(o, rec, size, pid);				\
-} while (0)
+#define commit_record(o, pid, rec, type, size)                                 \
+	do {                                                                   \
+		(rec)->h.header = PMCLOG_HEADER(type, size);                   \
+		hwpmc_record_commit(o, rec, size, pid);                        \
+	} while (0)
 
 /* @t: @o's target for the process; NULL: none, @o follows all processes */
 typedef void (*tell_fn)(struct hwpmc_owner *o, struct hwpmc_target *t,
@@ -52,7 +53,8 @@ static void tell_owners(struct rhlist_head *list, tell_fn fn, void *arg)
 		fn(o, hwpmc_target_among_rcu(list, o), arg);
 	if (!list)
 		return;
-	smp_rmb();	/* hwpmc_hooks_follow(): owners in the list have follow_all */
+	/* hwpmc_hooks_follow(): owners in the list have follow_all */
+	smp_rmb();
 	for_each_target_rcu(t, pos, list)
 		if (READ_ONCE(t->owner->hooks.hooked) &&
 		    !READ_ONCE(t->owner->hooks.follow_all))
@@ -143,7 +145,9 @@ static void probe_newtask(void *data, struct task_struct *task,
 	rcu_read_lock();
 	preempt_disable();
 	list = hwpmc_targets_find_rcu(task_tgid(current));
-	/* first: hwpmc_follow_fork() notes which log is about to get the record */
+	/*
+	 * first: hwpmc_follow_fork() notes which log is about to get the record
+	 */
 	if (list)
 		hwpmc_follow_fork(task, list);
 	tell_owners(list, tell_newtask, task);
@@ -241,16 +245,17 @@ struct area hwpmc_proc_map_area(const struct vm_area_struct *vma)
 struct file *hwpmc_proc_map_file(const struct vm_area_struct *vma)
 {
 	return vma->vm_file && !hwpmc_log_may_hold(vma->vm_file) ?
-	       get_file(vma->vm_file) : NULL;
+		       get_file(vma->vm_file) :
+		       NULL;
 }
 
 /*
- * Fills in what the writing thread needs to know of a mapping, and references
+ * Fills in what the writer thread needs to know of a mapping, and references
  * its file.
  * @a: the place of the mapping, now or in the future
  */
 void hwpmc_proc_map_fill(struct ring_map *m, struct vm_area_struct *vma,
-	      const struct area *a, u32 pid)
+			 const struct area *a, u32 pid)
 {
 	m->file = hwpmc_proc_map_file(vma);
 	m->start = a->start;

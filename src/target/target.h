@@ -12,7 +12,7 @@
  * no owner samples costs one lookup, however many targets there are.  A target
  * found by a hook may have lost its last reference, so the hook takes one by
  * kref_get_unless_zero().  A thread holds its target.  Everything else is under
- * owner->targets_mutex.  It is taken by ioctls, by the writing thread, and by
+ * owner->targets_mutex.  It is taken by ioctls, by the writer thread, and by
  * targets themselves on their way to user mode.  Its holder never waits for
  * user space or for the log.
  */
@@ -221,6 +221,7 @@ bool hwpmc_target_link_told(const struct hwpmc_target *t,
 			    const struct target_link *link);
 void hwpmc_target_settle(struct hwpmc_target *t);
 void hwpmc_target_lost(struct hwpmc_owner *o);
+bool hwpmc_follow_lost_events(const struct hwpmc_target *t);
 bool hwpmc_target_link_last(const struct target_link *link);
 struct target_link *hwpmc_target_find_link(const struct hwpmc_target *t,
 					   const struct hwpmc_pmc *pmc);

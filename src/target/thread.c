@@ -246,7 +246,8 @@ static bool thread_is_exiting(const struct task_struct *task)
 }
 
 /*
- * hwpmc_thread_follow - create counters for @task, a thread of @t, for all PMCs of @t
+ * hwpmc_thread_follow - create counters for @task, a thread of @t, for all PMCs
+ * of @t
  *
  * Returns 0 also if the thread is about to end.
  */

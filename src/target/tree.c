@@ -105,8 +105,8 @@ static int find_descendants(struct tree *tree)
 /*
  * hwpmc_tree_find - find the process of @root and, if @all, its descendants
  *
- * Returns -ENOMEM.  Process context; the caller holds @root.  hwpmc_tree_free() is
- * needed in any case.
+ * Returns -ENOMEM.  Process context; the caller holds @root.  hwpmc_tree_free()
+ * is needed in any case.
  */
 int hwpmc_tree_find(struct tree *tree, struct task_struct *root, bool all)
 {

@@ -109,7 +109,8 @@ static void map_fill_areas(struct unwinder *u, struct unwind_map *map, u32 room)
 }
 
 /*
- * hwpmc_unwind_map_find - the map of a process, if it has one; RCU, or unwinder->lock
+ * hwpmc_unwind_map_find - the map of a process, if it has one; RCU, or
+ * unwinder->lock
  *
  * Any context.
  */
@@ -317,7 +318,8 @@ static bool is_known(const struct unwind_map *map,
 }
 
 /*
- * hwpmc_unwind_mapped - code has been mapped: the maps of the process become stale
+ * hwpmc_unwind_mapped - code has been mapped: the maps of the process become
+ * stale
  *
  * The mmap lock is held for writing; atomic context.
  */
@@ -358,7 +360,8 @@ static bool tries_again(struct unwinder *u)
 }
 
 /*
- * hwpmc_unwind_tidy - drop maps of ended processes, give up files without an answer
+ * hwpmc_unwind_tidy - drop maps of ended processes, give up files without an
+ * answer
  *
  * Called by the writer thread.
  */

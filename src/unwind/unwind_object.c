@@ -56,14 +56,20 @@ static struct unwind_object *object_make(struct unwinder *u,
 					 const struct path *path)
 {
 	struct unwind_object *obj;
+	int err;
 
-	if ( u->nobjects == OBJECTS_MAX) {
+	err = u->nobjects < OBJECTS_MAX ? hwpmc_unwind_charge(u, sizeof(*obj)) :
+					  -ENOSPC;
+	if (err) {
 		u->crowded = true;
-		return ERR_PTR(-ENOSPC);
+		return ERR_PTR(err);
 	}
+	/* the caller may be a sampled task: its memory cgroup is not charged */
 	obj = kzalloc(sizeof(*obj), GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
-	if (!obj)
+	if (!obj) {
+		hwpmc_unwind_uncharge(u, sizeof(*obj));
 		return ERR_PTR(-ENOMEM);
+	}
 	obj->key = *key;
 	u->nobjects++;
 	u->next_id = u->next_id % INT_MAX + 1;
@@ -78,7 +84,8 @@ static struct unwind_object *object_make(struct unwinder *u,
  * @inode: the mapped inode, below stacking file systems; NULL: the vdso
  * @path:  the path as the user sees it
  *
- * EINVAL: not a regular file.  ENOMEM, ENOSPC.
+ * EINVAL: not a regular file.  ENOMEM, ENOSPC, and the errors of
+ * hwpmc_unwind_charge().
  */
 struct unwind_object *hwpmc_unwind_object_of(struct unwinder *u,
 					     const struct inode *inode,
@@ -194,7 +201,8 @@ static unsigned int object_lapse_list(struct list_head *list, struct path *last,
 }
 
 /*
- * hwpmc_unwind_objects_lapse - give up, for now, objects without an answer for long
+ * hwpmc_unwind_objects_lapse - give up, for now, objects without an answer for
+ * long
  *
  * Returns their number; the caller puts their paths.
  */
@@ -235,14 +243,15 @@ static void spare_bucket(struct unwinder *u, struct hlist_head *bucket)
 			continue;
 		hash_del(&obj->node);
 		u->nobjects--;
-		hwpmc_unwind_uncharge(u, obj->len);
+		hwpmc_unwind_uncharge(u, sizeof(*obj) + obj->len);
 		/* handlers may still use a map that was released just now */
 		call_rcu(&obj->rcu, free_rcu_work);
 	}
 }
 
 /*
- * hwpmc_unwind_objects_spare - free objects that are not executed any more, if room
+ * hwpmc_unwind_objects_spare - free objects that are not executed any more, if
+ * room
  * is short
  *
  * Called by the writer thread from time to time, for some buckets each time.

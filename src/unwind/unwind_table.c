@@ -71,7 +71,8 @@ static bool head_ok(const struct hwpmc_unwind_table *h, size_t len, u16 machine)
 }
 
 /*
- * hwpmc_unwind_table_check - check @len bytes at @data and make @t a view of them
+ * hwpmc_unwind_table_check - check @len bytes at @data and make @t a view of
+ * them
  * @data: aligned to 4 bytes; nothing else can write to it
  *
  * EINVAL: not a table for @machine.

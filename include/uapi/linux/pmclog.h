@@ -305,8 +305,9 @@ enum pmclog_cut_cause {
  * @overflows:  calls of the overflow handler
  * @committed:  samples put into a ring
  * @dropped:    samples dropped, by cause
- * @filtered:   samples left out: by PMCFILTER, before or after RECORD, or of
- *		the		recording process
+ * @filtered:   samples left out: by PMCFILTER; before or after RECORD; of the
+ *		recording process and of the writer thread; of an idle CPU with
+ *		EXCLUDE_IDLE; in the kernel, for a PMC of user mode
  * @written:    samples in this log
  * @discarded:  samples taken out of a ring but not written (error, deadline)
  * @in_rings:   samples still in a ring

@@ -536,6 +536,74 @@ static int open_as(bool (*fn)(void))
 }
 
 /* The opener must be allowed to as well as the caller. */
+static void *exec_sleep(void *arg)
+{
+	execl("/bin/sleep", "sleep", "300", NULL);
+	return NULL;
+}
+
+/* A child whose second thread execs: that thread becomes the first one. */
+static pid_t exec_by_thread(void)
+{
+	pthread_t thread;
+	pid_t pid = fork_bound();
+
+	if (pid)
+		return pid;
+	if (!pthread_create(&thread, NULL, exec_sleep, NULL))
+		pthread_join(thread, NULL);
+	_exit(FAILED);
+}
+
+/* True if it execs, after many attaches; @err: of one that failed. */
+static bool attach_until_exec(int dev, uint32_t id, pid_t pid, int *err)
+{
+	uint64_t end = now_ns() + scaled(10000, 60000) * MSEC;
+	struct hwpmc_attach a = { .id = id, .pid = pid };
+	char path[32], comm[32] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	while (!*err && strcmp(comm, "sleep") && now_ns() < end) {
+		*err = attach(dev, id, pid);
+		if (!*err)
+			*err = dev_ioctl(dev, HWPMC_IOC_PMCDETACH, &a);
+		/* proc(5) does not have the process for a moment */
+		if (!read_line(path, comm, sizeof(comm)))
+			comm[0] = '\0';
+	}
+	return !strcmp(comm, "sleep");
+}
+
+/* The caller's child stays its child. */
+static int attach_beside_exec(void)
+{
+	int dev, err = 0, i;
+	uint32_t id;
+	pid_t pid;
+
+	if (!as_user())
+		return FAILED;
+	dev = dev_open();
+	if (dev < 0 || counter(dev, 0, &id))
+		return FAILED;
+	for (i = 0; i < 100 && !err; i++) {
+		pid = exec_by_thread();
+		if (!attach_until_exec(dev, id, pid, &err) && !err)
+			err = -ETIME;
+		load_end(pid);
+	}
+	return -err;
+}
+
+TEST_F(access, exec_by_another_thread)
+{
+	pid_t caller = group_fork();
+
+	if (!caller)
+		_exit(attach_beside_exec());
+	EXPECT_EQ(0, group_end(caller));
+}
+
 TEST_F(access, passed_on)
 {
 	pid_t kthread = find_comm("kthreadd");

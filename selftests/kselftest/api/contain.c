@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the writing thread takes of the CPUs: where, how urgently, and how much.
+ * What the writer thread takes of the CPUs: where, how urgently, and how much.
  */
 #include <linux/sched.h>
 #include <sched.h>
@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(contain)
 	EXPECT_TRUE(recorders_are(self->users));
 }
 
-/* The writing thread of what the process @pid has configured. */
+/* The writer thread of what the process @pid has configured. */
 static pid_t writer_of(pid_t pid)
 {
 	char name[16];
@@ -90,7 +90,7 @@ TEST_F(contain, place)
 	EXPECT_EQ(0, elsewhere(USER, SCHED_OTHER, 7));
 	EXPECT_EQ(0, elsewhere(USER, SCHED_BATCH, 3));
 	EXPECT_EQ(0, elsewhere(USER, SCHED_IDLE, 0));
-	/* no writing thread is a real-time one */
+	/* no writer thread is a real-time one */
 	EXPECT_EQ(0, elsewhere(USER, SCHED_FIFO, 0));
 	EXPECT_EQ(0, elsewhere(0, SCHED_OTHER, 7));
 }

@@ -3,6 +3,7 @@
  * Owners and the module come and go: nothing is left, nothing is said.
  */
 #include <linux/capability.h>
+#include <sys/mman.h>
 
 #include "recorder.h"
 #include "test.h"
@@ -303,6 +304,61 @@ TEST(exec_closes)
 
 /* Several owners at once do not see each other. */
 #define NOWNER	12
+
+#define ERRORS	5		/* of each owner that comes */
+
+struct coming {
+	volatile bool	stop;
+	unsigned int	owners;		/* atomic */
+};
+
+static void come_and_go(struct coming *c)
+{
+	unsigned int i;
+	int dev;
+
+	while (!c->stop) {
+		dev = dev_open();
+		for (i = 0; i < ERRORS; i++)
+			dev_release(dev, 0);
+		close(dev);
+		__atomic_add_fetch(&c->owners, 1, __ATOMIC_SEQ_CST);
+	}
+}
+
+/* No owner is missing in a sum, wherever it is in its life, or is in it twice. */
+TEST(sum_while_owners_end)
+{
+	struct coming *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct hwpmc_driverstats first, st, last;
+	int dev = dev_open(), i, n = 0;
+	pid_t child[3];
+
+	ASSERT_NE(MAP_FAILED, c);
+	ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_MODULE, &first));
+	last = first;
+	for (i = 0; i < 3; i++) {
+		child[i] = fork_bound();
+		if (!child[i]) {
+			come_and_go(c);
+			_exit(0);
+		}
+	}
+	for (i = 0; i < 3000 || c->owners < 30; i++) {
+		ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_MODULE, &st));
+		n += st.syscalls < last.syscalls ||
+		     st.syscall_errors < last.syscall_errors;
+		last = st;
+	}
+	EXPECT_EQ(0, n);
+	c->stop = true;
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(0, wait_for(child[i]));
+	ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_MODULE, &st));
+	EXPECT_EQ(first.syscall_errors + ERRORS * c->owners, st.syscall_errors);
+	close(dev);
+}
 
 TEST(many_owners)
 {

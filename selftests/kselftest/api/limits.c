@@ -231,7 +231,7 @@ TEST_F(limits, pmcs_of_the_opener)
 	EXPECT_EQ(5, allocate_all(dev, id, MAX));
 }
 
-/* Released PMCs belong to the writing thread until their end is in the log. */
+/* Released PMCs belong to the writer thread until their end is in the log. */
 TEST_F(limits, pmcs_in_a_log)
 {
 	int dev, i, j, n, file = temp_file();

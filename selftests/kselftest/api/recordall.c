@@ -5,6 +5,7 @@
  */
 #include <pmc.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 
 #include "recorder.h"
 #include "target.h"
@@ -262,6 +263,29 @@ TEST_F(recordall, untellable)
 	EXPECT_EQ(-EBUSY, dev_record(self->dev, true, &self->r));
 	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
 	EXPECT_EQ(1, self->r.npmc);
+}
+
+/* Off is undone at once, whatever the log does: its reader may be the caller. */
+TEST_F(recordall, untellable_with_a_full_log)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	struct hwpmc_record *r = mmap(NULL, page, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t id = allocated(self->dev, pmc_clock(HZ));
+	int ends[2];
+
+	ASSERT_NE(MAP_FAILED, r);
+	ASSERT_EQ(0, mprotect(r, page, PROT_READ));
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+	ASSERT_EQ(1 << 20, fcntl(ends[1], F_SETPIPE_SZ, 1 << 20));
+	ASSERT_EQ(0, dev_configure(self->dev, ends[1]));
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	ASSERT_EQ(0, pipe_fill(ends[1]));
+	alarm_every(100, NULL, 0);
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_RECORD, r));
+	alarm_every(0, NULL, 0);
+	EXPECT_STATE(id, RUNNING);
+	close(ends[0]);
 }
 
 /* ... nor has anybody been attached. */

@@ -10,7 +10,7 @@
 #include "target.h"
 #include "test.h"
 
-/* A log into a pipe that is full, with the writing thread stuck in it. */
+/* A log into a pipe that is full, with the writer thread stuck in it. */
 struct stuck {
 	int dev;
 	int reader;
@@ -238,7 +238,7 @@ static int wait_seconds(pid_t pid, unsigned int seconds)
 }
 
 /*
- * The writing thread has seen a rotation that is taken back, and comes to carry
+ * The writer thread has seen a rotation that is taken back, and comes to carry
  * it out when there is another one.
  */
 TEST(rotate_asked_again)

@@ -143,7 +143,7 @@ static void sample_new(struct __test_metadata *_metadata,
 }
 
 /*
- * While what is kept is made anew all the time: @rounds of PMCs that come, sample
+ * While what is kept is made again all the time: @rounds of PMCs that come, sample
  * and go.  Each snapshot knows whose samples it has.
  */
 static void come_and_go(struct __test_metadata *_metadata,
@@ -168,7 +168,7 @@ static void come_and_go(struct __test_metadata *_metadata,
 		shrunk += self->s.before < before;
 		before = self->s.before;
 	}
-	TH_LOG("%u PMCs, %u samples, made anew %u times at least", n, sampled,
+	TH_LOG("%u PMCs, %u samples, made again %u times at least", n, sampled,
 	       shrunk);
 	/* else this was no test */
 	EXPECT_LE(3, shrunk);
@@ -213,6 +213,46 @@ TEST_F(flightbase, targets_then_system)
 		ASSERT_EQ(0, dev_release(self->dev, id));
 		ASSERT_EQ(0, dev_release(self->dev, self->id));
 	}
+}
+
+/* Counts of processes that are told at the start of the snapshot, or behind it. */
+static unsigned int counts(FIXTURE_DATA(flightbase) *self, bool at_start)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(&self->log, rec)
+		n += (rec.type == PMCLOG_T_PROCCSW ||
+		      rec.type == PMCLOG_T_PROCEXIT) &&
+		     (rec.offset < self->s.before) == at_start;
+	return n;
+}
+
+/* Counts are those of the window, and no others, however often it is made again. */
+TEST_F(flightbase, counts)
+{
+	struct hwpmc_allocate a = pmc_process_counter(PERF_TYPE_SOFTWARE,
+						      PERF_COUNT_SW_TASK_CLOCK,
+						      HWPMC_F_LOG_PROCCSW);
+	unsigned int i, shrunk = 0, early = 0, seen = 0;
+	uint64_t before = 0;
+	uint32_t clock;
+
+	ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(20), &clock));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, self->renamer, &self->id));
+	for (i = 0; i < 1000 && shrunk < 5; i++) {
+		ASSERT_TRUE(wait_more(self->dev, SMALL / 8));
+		shoot(_metadata, self);
+		early += counts(self, true);
+		seen += counts(self, false);
+		shrunk += self->s.before < before;
+		before = self->s.before;
+	}
+	TH_LOG("%u snapshots, %u counts", i, seen);
+	EXPECT_EQ(5, shrunk);
+	EXPECT_EQ(0, early);
+	EXPECT_LT(0, seen);
 }
 
 /* ------------------------------------------------------------------------

@@ -38,7 +38,7 @@ pid_t reader_process(int fd);
 #define CLOSE_MS	60000
 
 /*
- * Whether the writing threads that were told to end have: module_users() is
+ * Whether the writer threads that were told to end have: module_users() is
  * @users then, or less, where one of an earlier test was about to end when they
  * were counted.  They tell the closer before their very last steps.
  */

@@ -233,7 +233,7 @@ TEST_F(logfd, two_in_a_row)
 
 /*
  * A log has ended when CONFIGURELOG(-1) returns, also to one who then keeps the
- * writing thread from its processor: on PREEMPT_RT it may not be through yet.
+ * writer thread from its processor: on PREEMPT_RT it may not be through yet.
  */
 TEST_F(logfd, ends_for_real_time)
 {
@@ -386,7 +386,7 @@ TEST_F(logfd, soon)
 	EXPECT_EQ(1, n);
 }
 
-/* kill -9 at the writing thread ends neither it nor the log. */
+/* kill -9 at the writer thread ends neither it nor the log. */
 TEST_F(logfd, thread_killed)
 {
 	int file = temp_file();

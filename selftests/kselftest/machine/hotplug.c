@@ -7,6 +7,8 @@
 
 #define CPU	1
 #define ROUNDS	10
+#define CYCLES	PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES
+#define PMU	"/sys/module/nmipmu/parameters/present"
 
 FIXTURE(hotplug)
 {
@@ -219,6 +221,46 @@ TEST_F(hotplug, closed_while_away)
 		ASSERT_LE(0, self->dev);
 		ASSERT_EQ(0, cpu_set_online(CPU, true));
 	}
+}
+
+/*
+ * The PMU is removed, as by an unbound driver: perf takes it from the events.  What
+ * was counted stays, and nothing that is done with the PMC looks for the PMU.
+ */
+TEST_F(hotplug, pmu_removed)
+{
+	struct hwpmc_allocate a = pmc_counter(CYCLES);
+	struct hwpmc_allocate s = pmc_sampler(CYCLES, 10 * MSEC);
+	uint64_t value, later, period = 12345678;
+
+	if (access(PMU, W_OK))
+		SKIP(return, "no PMU that can be removed while it has events");
+	ASSERT_EQ(0, dev_configure(self->dev, temp_file()));
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	ASSERT_EQ(0, dev_allocate(self->dev, &s));
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_EQ(0, dev_start(self->dev, s.id));
+	ASSERT_TRUE(wait_committed(self->dev, 10));
+	ASSERT_TRUE(write_text(PMU, "N"));
+	value = dev_value(self->dev, a.id);
+	EXPECT_LT(0, value);
+	/* all CPUs are looked at when one comes */
+	EXPECT_EQ(0, cpu_set_online(CPU, false));
+	EXPECT_EQ(0, cpu_set_online(CPU, true));
+	sleep_ms(500);
+	later = dev_value(self->dev, a.id);
+	EXPECT_EQ(value, later);
+	EXPECT_EQ(0, dev_stop(self->dev, s.id));
+	EXPECT_EQ(0, dev_setcount(self->dev, s.id, &period));
+	EXPECT_EQ(0, dev_stop(self->dev, a.id));
+	EXPECT_EQ(0, dev_release(self->dev, a.id));
+	EXPECT_GT(0, dev_allocate(self->dev, &a));
+	EXPECT_EQ(0, close(self->dev));
+	EXPECT_TRUE(write_text(PMU, "Y"));
+	self->dev = dev_open();
+	EXPECT_EQ(0, dev_run(self->dev, a, &a.id));
+	sleep_ms(100);
+	EXPECT_LT(0, dev_value(self->dev, a.id));
 }
 
 TEST_HARNESS_MAIN

@@ -14,7 +14,9 @@
 #include <time.h>
 
 #include "recorder.h"
+#include "target.h"
 #include "test.h"
+#include "user.h"
 
 #define POWER		"/sys/power/"
 #define STATS		POWER "suspend_stats/"
@@ -244,7 +246,7 @@ TEST_F(suspend, to_idle)
 }
 
 /* ------------------------------------------------------------------------
- * The writing thread itself
+ * The writer thread itself
  */
 
 /* Whether the kernel freezes the thread that writes this process' log. */
@@ -283,6 +285,97 @@ TEST_F(suspend, thread)
 	reader_end(&r);
 	ASSERT_LOG(&r.log, 0);
 	ASSERT_EQ(0, dev_closelog(self->dev));
+}
+
+/*
+ * A user's thread that has used up its share of CPU time sleeps for as long as it
+ * takes to make up for that: not in the way of the freezer, nor of the log's end.
+ */
+#define MAPS		scaled(20000, 4000)
+#define USER		1000
+#define MAX_CPU		"/sys/module/hwpmc/parameters/max_cpu"
+#define FREEZE_MS	POWER "pm_freeze_timeout"
+#define PATIENCE_MS	"2000"
+
+/* The thread that writes this process' log has run so long. */
+static uint64_t writer_ns(void)
+{
+	char comm[32], path[64];
+
+	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", find_comm(comm));
+	return number_in(path);
+}
+
+/* Tells the parent, who says when to go on. */
+static bool ask(int go, int back, uint64_t what)
+{
+	char c;
+
+	return write(back, &what, sizeof(what)) == sizeof(what) &&
+	       read(go, &c, 1) == 1;
+}
+
+/* The next log begins with many mappings: a long pass, then a longer sleep. */
+static int be_in_debt(int go, int back)
+{
+	uint64_t before, debt, start;
+	pid_t mapper;
+	uint32_t id;
+	int dev;
+
+	CHECK(1, user_stay(USER));
+	mapper = mapper_begin(MAPS);
+	CHECK(1, mapper > 0);
+	dev = dev_open();
+	CHECK(0, dev_configure(dev, temp_file()));
+	CHECK(0, dev_run_on(dev, pmc_process_faults(0), mapper, &id));
+	CHECK(1, ask(go, back, 0));
+	before = writer_ns();
+	CHECK(0, dev_rotate(dev, temp_file()));
+	debt = (writer_ns() - before) * 100;
+	CHECK(1, ask(go, back, debt));
+	start = now_ns();
+	CHECK(0, dev_closelog(dev));
+	CHECK(1, now_ns() - start < debt / 2);
+	close(dev);
+	mapper_end(mapper);
+	return 0;
+}
+
+TEST(in_debt)
+{
+	char timeout[32];
+	int go[2], back[2], status;
+	uint64_t debt;
+	pid_t pid;
+
+	if (!word_in(POWER "state", "freeze") || !has_alarms())
+		SKIP(return, "this kernel cannot suspend, or has no alarms");
+	ASSERT_TRUE(read_line(FREEZE_MS, timeout, sizeof(timeout)));
+	ASSERT_EQ(0, pipe(go));
+	ASSERT_EQ(0, pipe(back));
+	ASSERT_TRUE(device_for_group());
+	pid = fork_bound();
+	if (!pid)
+		_exit(be_in_debt(go[0], back[1]));
+	close(back[1]);
+	ASSERT_EQ(sizeof(debt), read(back[0], &debt, sizeof(debt)));
+	ASSERT_TRUE(write_text(MAX_CPU, "1"));
+	ASSERT_EQ(1, write(go[1], "", 1));
+	ASSERT_EQ(sizeof(debt), read(back[0], &debt, sizeof(debt)));
+	TH_LOG("%u ms to sleep off", (unsigned int)(debt / MSEC));
+	sleep_ms(300);		/* that begins with its next pass */
+	ASSERT_TRUE(write_text(FREEZE_MS, PATIENCE_MS));
+	call_off(_metadata);
+	write_text(FREEZE_MS, timeout);
+	ASSERT_EQ(1, write(go[1], "", 1));
+	status = wait_for(pid);
+	write_text(MAX_CPU, "100");
+	device_for_root();
+	if (debt < 5 * NSEC)
+		SKIP(return, "there was too little to sleep off");
+	EXPECT_EQ(0, status);
 }
 
 /* ------------------------------------------------------------------------

@@ -590,6 +590,61 @@ TEST_F(attach, release_the_last)
 }
 
 /* Failures are counted, and nothing else comes of them. */
+/* Probes in the kernel, of anybody; -1: this kernel does not list them. */
+static int probes(void)
+{
+	FILE *f = fopen("/sys/kernel/debug/kprobes/list", "r");
+	int n = 0, c;
+
+	if (!f)
+		return -1;
+	while ((c = getc(f)) != EOF)
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+static bool probes_become(int n)
+{
+	unsigned int ms;
+
+	for (ms = 0; ms < 10000 && probes() != n; ms += 100)
+		sleep_ms(100);
+	return probes() == n;
+}
+
+/* Probes cost every process something: they go with the last target. */
+TEST_F(attach, probes_go)
+{
+	struct hwpmc_allocate a = pmc_process_faults(0);
+	int before, i;
+
+	/* what other tests have left is removed after a while */
+	sleep_ms(3000);
+	before = probes();
+	if (before < 0)
+		SKIP(return, "no list of probes");
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, dev_allocate(self->dev, &a));
+		ASSERT_EQ(0, dev_attach(self->dev, a.id, self->t.pid));
+		EXPECT_LT(before, probes());
+		ASSERT_EQ(0, i ? dev_release(self->dev, a.id) :
+				 dev_detach(self->dev, a.id, self->t.pid));
+		EXPECT_TRUE(probes_become(before));
+	}
+	/* a failed one leaves none, with a log or without */
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	EXPECT_EQ(-ESRCH, dev_attach(self->dev, a.id, INT_MAX));
+	EXPECT_TRUE(probes_become(before));
+	ASSERT_EQ(0, dev_configure(self->dev, temp_file()));
+	EXPECT_EQ(-ESRCH, dev_attach(self->dev, a.id, INT_MAX));
+	EXPECT_TRUE(probes_become(before));
+	/* and what another PMC needs stays */
+	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->t.pid));
+	EXPECT_EQ(-ESRCH, dev_attach(self->dev, a.id, INT_MAX));
+	EXPECT_FALSE(probes_become(before));
+}
+
 TEST_F(attach, failures_counted)
 {
 	struct hwpmc_driverstats before, after;

@@ -590,4 +590,88 @@ TEST_F(proccount, last_switch)
 		  proc_sum(&self->log, PMCLOG_T_PROCEXIT, id, ANY));
 }
 
+/* ------------------------------------------------------------------------
+ * The values of several logs
+ */
+#define NLOGS		6
+#define NMAPPERS	4
+
+struct births {
+	volatile unsigned int n;
+	volatile bool stop;
+};
+
+/* Children that switch and end, one after the other, until it is to stop. */
+static int births_body(struct target *t, void *arg)
+{
+	struct births *b = arg;
+	unsigned int i;
+
+	while (!b->stop) {
+		b->n++;
+		if (!fork()) {
+			for (i = 0; i < 3; i++) {
+				fault_pages(2);
+				usleep(200);
+			}
+			_exit(0);
+		}
+		fault_pages(1);
+		wait(NULL);
+	}
+	target_pause(t);
+	return 0;
+}
+
+/*
+ * Rotated, each time with processes to be told again that this takes a while of:
+ * what was counted meanwhile is in one of the logs, not in two.
+ */
+TEST_F(proccount, rotated)
+{
+	struct births *b = shared_memory(sizeof(*b));
+	uint64_t slices = 0, ends = 0;
+	unsigned int i, exits = 0;
+	pid_t mapper[NMAPPERS];
+	uint32_t id, clock;
+	int file[NLOGS];
+
+	for (i = 0; i < NMAPPERS; i++) {
+		mapper[i] = mapper_begin(scaled(2000, 500));
+		ASSERT_LT(0, mapper[i]);
+	}
+	file[0] = temp_file();
+	ASSERT_EQ(0, dev_configure(self->dev, file[0]));
+	ASSERT_TRUE(target_begin(&self->t, births_body, b));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(20), &clock));
+	ASSERT_EQ(0, dev_run_on(self->dev, LOGGED(HWPMC_F_DESCENDANTS |
+						  HWPMC_F_LOG_PROCCSW |
+						  HWPMC_F_LOG_PROCEXIT),
+				self->t.pid, &id));
+	target_go(&self->t);
+	for (i = 1; i < NLOGS; i++) {
+		sleep_ms(200);
+		file[i] = temp_file();
+		ASSERT_EQ(0, dev_rotate(self->dev, file[i]));
+	}
+	b->stop = true;
+	ASSERT_TRUE(target_paused(&self->t));
+	EXPECT_EQ(0, target_end(&self->t));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	for (i = 0; i < NLOGS; i++) {
+		ASSERT_TRUE(log_load(&self->log, file[i]));
+		ASSERT_PROCLOG(&self->log, 0);
+		slices += proc_sum(&self->log, PMCLOG_T_PROCCSW, id, ANY);
+		ends += proc_sum(&self->log, PMCLOG_T_PROCEXIT, id, ANY);
+		exits += proc_count(&self->log, PMCLOG_T_PROCEXIT, ANY);
+		log_free(&self->log);
+	}
+	EXPECT_EQ(dev_value(self->dev, id), slices);
+	EXPECT_EQ(dev_value(self->dev, id), ends);
+	EXPECT_EQ(b->n + 1, exits);
+	EXPECT_LT(scaled(20, 3), exits);
+	for (i = 0; i < NMAPPERS; i++)
+		mapper_end(mapper[i]);
+}
+
 TEST_HARNESS_MAIN

@@ -4,8 +4,10 @@
  * nothing of that is counted.
  */
 #include <linux/capability.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 
 #include "recorder.h"
@@ -20,6 +22,7 @@
 #define OTHER	1001
 #define PROGRAM	"/tmp/hwpmc-setid"
 #define COMM	"hwpmc-setid"
+#define STRANGER "hwpmc-stranger"
 
 /* What this program is when it is executed by that name. */
 __attribute__((constructor)) static void spin(void)
@@ -35,15 +38,21 @@ __attribute__((constructor)) static void spin(void)
 /**
  * struct result - shared with the process that counts
  * @err: of what it did, negative
+ * @names: times that the log says what the other is called
  * @early, @late: counts, the latter after some time of the process
  * @hung_up: the owner is told that his targets have gone
  * @pid: it
+ * @gone: the number that the target had, which has ended; @taken: somebody has
+ *	that now
  */
 struct result {
 	int err;
+	int names;
 	uint64_t early, late;
 	bool hung_up;
 	pid_t pid;
+	volatile pid_t gone;
+	volatile bool taken;
 };
 
 FIXTURE(setid)
@@ -246,7 +255,7 @@ TEST_F(setid, not_readable)
  */
 #define BATCH	4	/* mappings; fewer than what is dumped one by one */
 
-/* For each word that comes it maps some code; at the last it executes. */
+/* For each word that comes it maps some code, or renames itself; at the last it executes. */
 static void map_and_execute(int go, int done)
 {
 	char c = 0;
@@ -254,14 +263,16 @@ static void map_and_execute(int go, int done)
 
 	if (!user_stay(USER))
 		_exit(1);
-	while (read(go, &c, 1) == 1 && c == 'm') {
-		for (i = 0; i < BATCH; i++) {
+	while (read(go, &c, 1) == 1 && c != 'x') {
+		for (i = 0; i < BATCH && c == 'm'; i++) {
 			void *p = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
 				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 			if (p == MAP_FAILED || munmap(p, 4096))
 				_exit(1);
 		}
+		if (c == 'n' && prctl(PR_SET_NAME, "renamed"))
+			_exit(1);
 		if (write(done, "", 1) != 1)
 			_exit(1);
 	}
@@ -270,21 +281,30 @@ static void map_and_execute(int go, int done)
 	_exit(1);
 }
 
-/* Until records of the process are lost: nobody reads the log. */
-static int lose_some(int dev, int go, int done)
+/* Until a record of @kind is lost: nobody reads the log. */
+static int lose_one(int dev, int go, int done, const char *kind)
 {
 	struct hwpmc_driverstats st;
+	uint64_t dropped;
 	int i, err;
 	char c;
 
-	for (i = 0; i < 20000; i++) {
-		if (write(go, "m", 1) != 1 || read(done, &c, 1) != 1)
+	err = dev_stats(dev, HWPMC_STATS_OWNER, &st);
+	dropped = st.account.proc_dropped;
+	for (i = 0; i < 20000 && !err; i++) {
+		if (write(go, kind, 1) != 1 || read(done, &c, 1) != 1)
 			return -EPIPE;
 		err = dev_stats(dev, HWPMC_STATS_OWNER, &st);
-		if (err || st.account.proc_dropped)
-			return err;
+		if (!err && st.account.proc_dropped > dropped)
+			return 0;
 	}
-	return -ENOSPC;
+	return err ?: -ENOSPC;
+}
+
+/* A mapping, and a name, which is shorter: the name at exec finds no room either. */
+static int lose_some(int dev, int go, int done)
+{
+	return lose_one(dev, go, done, "m") ?: lose_one(dev, go, done, "n");
 }
 
 static int start_sampling(int dev, pid_t target, int file, int *tries)
@@ -310,19 +330,43 @@ static int start_sampling(int dev, pid_t target, int file, int *tries)
 	return err ?: dev_start(dev, a.id);
 }
 
-static int records_of_program(struct log *log)
+/* What the log has of @comm: where its image lies, and its name. */
+static int records_of(struct log *log, const char *comm, int *names)
 {
 	struct pmclog_rec rec;
 	int n = 0;
 
-	LOG_FOR_EACH(log, rec)
-		if (rec.type == PMCLOG_T_MAP_IN || rec.type == PMCLOG_T_PROCEXEC)
-			n += memmem(rec.data, rec.len, COMM, strlen(COMM)) != NULL;
+	*names = 0;
+	LOG_FOR_EACH(log, rec) {
+		if (!memmem(rec.data, rec.len, comm, strlen(comm)))
+			continue;
+		n += rec.type == PMCLOG_T_MAP_IN || rec.type == PMCLOG_T_PROCEXEC;
+		*names += rec.type == PMCLOG_T_PROC_CREATE;
+	}
 	return n;
 }
 
-/* In a process that becomes the user: what its log says of where the program is. */
-static int record(struct result *r, bool lose)
+/* The target executes the program. */
+static int run_program(struct result *r, int go)
+{
+	return write(go, "x", 1) == 1 && wait_program(&r->pid, 5) ? 0 : -ETIME;
+}
+
+/* The target ends, and somebody else gets its number. */
+static int leave_number(struct result *r, pid_t target)
+{
+	int i;
+
+	kill(target, SIGKILL);
+	wait_for(target);
+	r->gone = target;
+	for (i = 0; i < 6000 && !r->taken; i++)
+		sleep_ms(10);
+	return r->taken ? 0 : -ETIME;
+}
+
+/* In a process that becomes the user: what its log has of the process that comes later. */
+static int record(struct result *r, bool lose, bool leave)
 {
 	struct reader reader = { .chunk = 65536 };
 	int go[2], done[2], log[2], dev, err, tries = 1000;
@@ -340,15 +384,16 @@ static int record(struct result *r, bool lose)
 	close(log[1]);
 	if (!err && lose)
 		err = lose_some(dev, go[1], done[0]);
+	if (!err)
+		err = leave ? leave_number(r, target) : run_program(r, go[1]);
 	if (err)
 		return err;
-	if (write(go[1], "x", 1) != 1 || !wait_program(&r->pid, 5))
-		return -ETIME;
 	reader_begin(&reader, log[0], reader.chunk, 0);
 	err = dev_closelog(dev);
 	close(dev);
 	reader_end(&reader);
-	return err ?: records_of_program(&reader.log);
+	return err ?: records_of(&reader.log, leave ? STRANGER : COMM,
+				 &r->names);
 }
 
 static int told(struct result *r, bool lose)
@@ -358,7 +403,7 @@ static int told(struct result *r, bool lose)
 	memset(r, 0, sizeof(*r));
 	child = group_fork();
 	if (!child) {
-		r->err = record(r, lose);
+		r->err = record(r, lose, false);
 		_exit(0);
 	}
 	group_end(child);
@@ -386,6 +431,126 @@ TEST_F(setid, image_after_a_loss)
 	}
 	ASSERT_TRUE(install(0, 0, 04755));
 	EXPECT_EQ(0, told(self->r, true));
+	EXPECT_EQ(0, self->r->names);
+}
+
+/* Root's, with this number and a name; an error if the number is taken. */
+static pid_t stranger(pid_t pid)
+{
+	struct clone_args args = {
+		.exit_signal = SIGCHLD,
+		.set_tid = (uintptr_t)&pid,
+		.set_tid_size = 1,
+	};
+	pid_t got = syscall(SYS_clone3, &args, sizeof(args));
+
+	if (got)
+		return got < 0 ? -errno : got;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, STRANGER);
+	for (;;)
+		pause();
+}
+
+/*
+ * A record of the target was lost, and before the log goes on somebody else has its
+ * number: of whom nothing is told.
+ */
+TEST_F(setid, number_after_a_loss)
+{
+	pid_t child, other = -ESRCH;
+	char name[32] = "";
+	char path[40];
+	int i;
+
+	if (scaled(false, true))
+		SKIP(return, "minutes on a slow kernel");
+	memset(self->r, 0, sizeof(*self->r));
+	child = group_fork();
+	if (!child) {
+		self->r->err = record(self->r, true, true);
+		_exit(0);
+	}
+	for (i = 0; i < 60000 && !self->r->gone && !self->r->err; i++)
+		sleep_ms(10);
+	if (self->r->gone)
+		other = stranger(self->r->gone);
+	snprintf(path, sizeof(path), "/proc/%d/comm", other);
+	for (i = 0; i < 1000 && other > 0 && strcmp(name, STRANGER); i++) {
+		read_line(path, name, sizeof(name));
+		sleep_ms(1);
+	}
+	self->r->taken = true;
+	group_end(child);
+	if (other == -ENOSYS || other == -EPERM)
+		SKIP(return, "this kernel gives no number that is asked for");
+	EXPECT_EQ(self->r->gone, other);
+	EXPECT_EQ(0, self->r->err);
+	EXPECT_EQ(0, self->r->names);
+	if (other > 0)
+		load_end(other);
+}
+
+/* ------------------------------------------------------------------------
+ * A target that its user may not look into any more stays one
+ */
+static void become_unreadable(int go, int done)
+{
+	char c;
+
+	if (!user_stay(USER) || read(go, &c, 1) != 1 ||
+	    prctl(PR_SET_DUMPABLE, 0) || write(done, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		;
+}
+
+/* In a process that becomes the user: what the next log lacks. */
+static int rotate_later(void)
+{
+	int go[2], done[2], file = temp_file(), dev, err, tries = 1000;
+	const char *fault;
+	struct log log;
+	pid_t target;
+	char c;
+
+	if (pipe(go) || pipe(done))
+		return -errno;
+	target = fork_bound();
+	if (!target)
+		become_unreadable(go[0], done[1]);
+	if (!user_stay(USER))
+		return -EDOM;
+	dev = dev_open();
+	err = start_sampling(dev, target, temp_file(), &tries);
+	if (err || write(go[1], "", 1) != 1 || read(done[0], &c, 1) != 1)
+		return err ?: -EPIPE;
+	err = dev_rotate(dev, file);
+	if (err || !wait_committed(dev, 5))
+		return err ?: -ETIME;
+	err = dev_closelog(dev);
+	close(dev);
+	if (err || !log_load(&log, file))
+		return err ?: -EIO;
+	fault = log_check(&log, 0);
+	if (fault)
+		printf("# %s\n", fault);
+	return fault ? -EBADMSG : 0;
+}
+
+/* The next log has samples of it, so it says whose they are. */
+TEST_F(setid, unreadable_later)
+{
+	pid_t child;
+
+	memset(self->r, 0, sizeof(*self->r));
+	child = group_fork();
+	if (!child) {
+		self->r->err = rotate_later();
+		_exit(0);
+	}
+	group_end(child);
+	EXPECT_EQ(0, self->r->err);
 }
 
 TEST_HARNESS_MAIN

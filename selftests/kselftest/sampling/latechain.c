@@ -557,7 +557,7 @@ TEST(log_ends_asleep)
 	NEEDS_LATER();
 	sleepers_begin(_metadata, &z, &r, 16);
 	ASSERT_END(&r);
-	sleep_ms(200);		/* the writing thread is gone */
+	sleep_ms(200);		/* the writer thread is gone */
 	waiting = module_users() - users - 1;
 	EXPECT_LT(0, waiting);
 	ASSERT_EQ(0, record_begin(&next, pmc_clock(100), 0));

@@ -262,8 +262,9 @@ static bool is_handler(const char *name)
 
 static bool is_record(const char *name)
 {
-	return !strcmp(name, "record_begin") || !strcmp(name, "record_commit") ||
-	       !strcmp(name, "record_end");
+	return !strcmp(name, "hwpmc_record_begin") ||
+	       !strcmp(name, "hwpmc_record_commit") ||
+	       !strcmp(name, "hwpmc_record_end");
 }
 
 static unsigned int producers_in(const struct symbols *kernel,

@@ -14,13 +14,16 @@
 #include <linux/hwpmc_unwind.h>
 #include <pmc.h>
 
+#include "limit.h"
 #include "recorder.h"
 #include "symbols.h"
 #include "table.h"
 #include "target.h"
 #include "test.h"
+#include "user.h"
 
 #define PAGE		4096
+#define USER		1000
 #define TOUCHES		16
 
 /* ------------------------------------------------------------------------
@@ -545,6 +548,43 @@ static void record_copies(META, FIXTURE_DATA(unwind) *self, struct copy *copy)
 	EXPECT_TRUE(target_step(&self->target));
 	EXPECT_EQ(0, target_end(&self->target));
 	end_log(_metadata, self, 0);
+}
+
+/*
+ * Each change of a file makes another object of it.  Objects count as memory of the
+ * rings, so that a user cannot have any number of them.
+ */
+static int make_objects(void)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	struct hwpmc_unwindtable t = {};
+	struct timespec times[2] = {};
+	int dev, err = 0;
+	unsigned int n;
+
+	if (!user_become(USER))
+		return 1;
+	t.fd = temp_file();
+	dev = dev_open();
+	if (dev < 0 || dev_allocate(dev, &a))
+		return 2;
+	for (n = 0; n < 10000 && !err; n++) {
+		times[1].tv_sec = n;
+		if (futimens(t.fd, times))
+			return 3;
+		err = dev_ioctl(dev, HWPMC_IOC_UNWINDTABLE, &t);
+	}
+	/* a MiB holds some thousands */
+	return err == -EDQUOT && n > 1000 ? 0 : 4;
+}
+
+TEST_F(unwind, objects_charged)
+{
+	ASSERT_TRUE(device_for_group());
+	ASSERT_TRUE(limit("max_ringmem", 1));
+	EXPECT_EQ(0, elsewhere(make_objects));
+	limit_restore();
+	device_for_root();
 }
 
 TEST_F(unwind, mapped_later)

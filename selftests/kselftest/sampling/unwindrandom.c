@@ -626,7 +626,7 @@ TEST(unwindrandom)
 	EXPECT_LT(0, t.by_table);
 	EXPECT_LT(0, t.sh->accepted);
 	EXPECT_LT(0, t.sh->refused);
-	/* those of before the tables are not counted; a map is made anew at times */
+	/* those of before the tables are not counted; a map is made again at times */
 	EXPECT_LE(10, t.steady);
 	EXPECT_LE(t.steady, 2 * t.steady_whole);
 }

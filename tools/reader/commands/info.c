@@ -450,7 +450,7 @@ static void put_account(struct out *o, const struct summary *s)
 		   (ull)a->proc_committed,
 		   plural(a->proc_committed, "record", "records"),
 		   (ull)a->proc_dropped);
-	out_printf(o, "  made         %llu %s by the writing thread\n",
+	out_printf(o, "  made         %llu %s by the writer thread\n",
 		   (ull)a->made, plural(a->made, "record", "records"));
 	put_cuts(o, s);
 	out_printf(o, "  throttled    %llu %s\n", (ull)a->throttled,

@@ -10,9 +10,9 @@
 
 int module_load(const char *params);	/* a negative errno, or 0 */
 int module_unload(void);	/* now: -EAGAIN while it is used */
-/* A writing thread may take a moment to end. */
+/* A writer thread may take a moment to end. */
 int module_unload_soon(void);
-/* References: owners and writing threads; -1: it is not loaded. */
+/* References: owners and writer threads; -1: it is not loaded. */
 int module_users(void);
 /* The device node comes with the module (devtmpfs). */
 bool module_wait_for_device(void);

@@ -62,7 +62,7 @@ pid_t gone_pid(void)
 	return pid;
 }
 
-static bool paused(struct target *t)
+bool target_paused(struct target *t)
 {
 	char c;
 
@@ -115,7 +115,7 @@ bool target_begin(struct target *t, int (*body)(struct target *t, void *arg),
 	}
 	close(t->go[0]);
 	close(t->back[1]);
-	return t->pid > 0 && paused(t);
+	return t->pid > 0 && target_paused(t);
 }
 
 void target_pause(struct target *t)
@@ -137,7 +137,7 @@ void target_go(struct target *t)
 bool target_step(struct target *t)
 {
 	target_go(t);
-	return paused(t);
+	return target_paused(t);
 }
 
 int target_end(struct target *t)

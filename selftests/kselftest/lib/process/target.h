@@ -31,6 +31,8 @@ bool target_begin(struct target *t, int (*body)(struct target *t, void *arg),
 bool target_step(struct target *t);
 /* It goes on. */
 void target_go(struct target *t);
+/* Waits until it pauses again; false: it does not. */
+bool target_paused(struct target *t);
 /* It goes on to its end; the exit status as wait_for() has it. */
 int target_end(struct target *t);
 /* Killed wherever it is, and waited for. */

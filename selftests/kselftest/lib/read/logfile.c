@@ -23,7 +23,7 @@ bool log_load(struct log *log, int fd)
 	memset(log, 0, sizeof(*log));
 	log->data = malloc(size);
 	while (log->data) {
-		/* the writing thread may share the file's position */
+		/* the writer thread may share the file's position */
 		n = seekable ? pread(fd, log->data + log->len, size - log->len,
 				     log->len) :
 			       read(fd, log->data + log->len, size - log->len);

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What PMCs have counted, and the periods of those that sample.
+ *
+ * Under owner->mutex.
+ */
+#include <linux/cpumask.h>
+#include <linux/nospec.h>
+#include <linux/rcupdate.h>
+
+#include "hwpmc.h"
+#include "pmc.h"
+#include "sample/record.h"
+#include "target/target.h"
+
+/* Reads the events and updates pmc->sum. */
+void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc)
+{
+	struct count_sum sum = {};
+	unsigned int cpu;
+
+	if (!pmc_is_system(pmc)) {
+		hwpmc_targets_read(pmc);
+		return;
+	}
+	for_each_possible_cpu(cpu) {
+		struct pmc_cpu *pc = pmc->cpus[cpu];
+
+		if (!pc)
+			continue;
+		hwpmc_event_read(pc);
+		sum.value += pc->total;
+		sum.enabled += pc->enabled;
+		sum.running += pc->running;
+	}
+	sum_set(&pmc->sum, &sum);
+}
+
+void hwpmc_pmc_refresh_all(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_live_pmc(o, row, pmc)
+		hwpmc_pmc_refresh(pmc);
+}
+
+/* Returns the old value. */
+static u64 set_value(struct hwpmc_pmc *pmc, u64 value)
+{
+	u64 old;
+
+	hwpmc_pmc_refresh(pmc);
+	old = pmc->origin + pmc->sum.value;
+	pmc->origin = value - pmc->sum.value;
+	return old;
+}
+
+/* Describes a PMC for the log; leaves out the record header. */
+void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc,
+			struct pmclog_pmcallocatedyn *a)
+{
+	a->pmcid = pmc->id;
+	a->event = 0x20000 + pmc->row;
+	a->flags = pmc->flags;
+	strscpy(a->name, pmc->name, sizeof(a->name));
+	a->rate = pmc_is_sampling(pmc) ? READ_ONCE(pmc->period) : 0;
+	a->config = pmc->attr.config;
+	a->type = pmc->attr.type;
+	a->cpu = pmc->cpu;
+}
+
+/*
+ * Samples taken with the old period may still be in the rings.  The new period
+ * is therefore announced through the rings, in time order.
+ */
+static int announce_period(struct hwpmc_pmc *pmc)
+{
+	struct pmclog_pmcallocatedyn a = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_PMCALLOCATEDYN, sizeof(a)),
+	};
+
+	if (!hwpmc_log_active(pmc->owner))
+		return 0;
+	hwpmc_pmc_describe(pmc, &a);
+	return hwpmc_log_commit(pmc->owner, &a, sizeof(a));
+}
+
+static int set_period(struct hwpmc_pmc *pmc, u64 period)
+{
+	unsigned int cpu;
+	int err;
+
+	if (!pmc_is_system(pmc))
+		return hwpmc_targets_set_period(pmc, period);
+	for_each_possible_cpu(cpu) {
+		struct pmc_cpu *pc = pmc->cpus[cpu];
+
+		if (!pc || !pc->event)
+			continue;
+		err = hwpmc_event_set_period(pc->event, period);
+		if (err)
+			return err;
+	}
+	WRITE_ONCE(pmc->period, period);
+	return 0;
+}
+
+/* @old: out: the value before */
+int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
+		       u64 *old)
+{
+	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, a->id);
+	int err;
+
+	if (a->reserved)
+		return -EINVAL;
+	if (IS_ERR(pmc))
+		return PTR_ERR(pmc);
+	if (pmc->state == PMC_RUNNING)
+		return -EBUSY;
+	if (!pmc_is_sampling(pmc)) {
+		*old = set_value(pmc, a->count);
+		return 0;
+	}
+	if (!a->count || a->count > S64_MAX)
+		return -EINVAL;
+	a->count = max(a->count, hwpmc_param_min_period(&pmc->attr));
+	*old = pmc->period;
+	err = set_period(pmc, a->count);
+	if (!err)
+		err = announce_period(pmc);
+	if (err)
+		set_period(pmc, *old);
+	return err;
+}
+
+/*
+ * hwpmc_pmc_setcount_undo - PMCSETCOUNT could not return its result: the old
+ * value again
+ *
+ * The log has the new period already.  If it has no room for the old one, that
+ * record is counted as lost.
+ */
+void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old)
+{
+	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, id);
+
+	if (WARN_ON_ONCE(IS_ERR(pmc)))
+		return;		/* owner->mutex was held since the change */
+	if (!pmc_is_sampling(pmc)) {
+		set_value(pmc, old);
+		return;
+	}
+	set_period(pmc, old);
+	if (!announce_period(pmc))
+		return;
+	preempt_disable();
+	hwpmc_record_lost(o, PMCLOG_PID_KERNEL);
+	preempt_enable();
+}
+
+static int read_one_cpu(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
+{
+	const struct pmc_cpu *pc;
+
+	if (a->cpu < 0 || a->cpu >= (int)nr_cpu_ids || !pmc_is_system(pmc))
+		return -EINVAL;
+	pc = pmc->cpus[array_index_nospec(a->cpu, nr_cpu_ids)];
+	if (!pc)
+		return cpu_possible(a->cpu) && !cpu_online(a->cpu) ? -ENXIO :
+								     -EINVAL;
+	a->value = pc->total;
+	a->enabled = pc->enabled;
+	a->running = pc->running;
+	return 0;
+}
+
+static void read_sum(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
+{
+	a->value = pmc->origin + pmc->sum.value;
+	a->enabled = pmc->sum.enabled;
+	a->running = pmc->sum.running;
+}
+
+int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
+{
+	struct hwpmc_pmc *pmc;
+	u64 new = a->value;
+	int err = 0;
+
+	if (a->reserved || !a->flags ||
+	    (a->flags & ~(HWPMC_F_OLDVALUE | HWPMC_F_NEWVALUE)))
+		return -EINVAL;
+	pmc = hwpmc_pmc_find(o, a->id);
+	if (IS_ERR(pmc))
+		return PTR_ERR(pmc);
+	if (a->flags & HWPMC_F_NEWVALUE) {
+		if (a->cpu != HWPMC_CPU_ALL)
+			return -EINVAL;
+		if (pmc->state == PMC_RUNNING)
+			return -EBUSY;
+	}
+	if (pmc->cpu >= 0 && !cpu_online(pmc->cpu))
+		return -ENXIO;
+	hwpmc_pmc_refresh(pmc);
+	if (a->cpu == HWPMC_CPU_ALL)
+		read_sum(pmc, a);
+	else
+		err = read_one_cpu(pmc, a);
+	if (!err && (a->flags & HWPMC_F_NEWVALUE))
+		set_value(pmc, new);
+	return err;
+}
