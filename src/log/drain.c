@@ -28,6 +28,7 @@
 #define LOOK_TRIES	3
 #define EXACT_TRIES	1000
 #define THREAD_NICE	-10
+#define LOST_WAITS	20	/* passes in which a fork may be waited for */
 
 /* Reads all counters of a CPU; they are exact if the look turns out quiet. */
 static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
@@ -272,6 +273,10 @@ static void mark_deleted(struct hwpmc_owner *o)
 			pmc->folding = true;
 }
 
+/*
+ * While the log goes on, this waits for nobody: who reads the statistics of all
+ * owners may be a process that hardly runs.
+ */
 static void fold_deleted(struct hwpmc_owner *o, bool log_open)
 {
 	struct hwpmc_pmc *pmc;
@@ -280,14 +285,35 @@ static void fold_deleted(struct hwpmc_owner *o, bool log_open)
 	for_each_pmc(o, row, pmc) {
 		if (!pmc->folding)
 			continue;
-		if (log_open)
+		if (log_open && !pmc->rates_told)
 			hwpmc_emit_rates(o, pmc);
-		hwpmc_pmc_fold(o, pmc);
+		pmc->rates_told = true;
+		hwpmc_pmc_fold(o, pmc, !log_open);
 	}
 }
 
-/* Dumps each process again of which a record was lost. */
-static void drain_dump_lost(struct hwpmc_owner *o)
+/*
+ * Dumps the processes whose records were lost on a CPU.  One that has to wait for a
+ * fork keeps the others behind it waiting, for a second at most.
+ */
+static void dump_listed(struct hwpmc_owner *o, struct owner_ring *or,
+			const u32 *lost, unsigned int n, bool last)
+{
+	unsigned int i;
+
+	last |= or->lost_waits >= LOST_WAITS;
+	for (i = 0; i < n; i++)
+		if (!hwpmc_dump_pid(o, lost[i], last))
+			break;
+	or->lost_tail += i;
+	or->lost_waits = i < n ? or->lost_waits + 1 : 0;
+}
+
+/*
+ * Dumps each process again of which a record was lost.  @last: there is no later
+ * pass in this log.
+ */
+static void drain_dump_lost(struct hwpmc_owner *o, bool last)
 {
 	unsigned int cpu;
 
@@ -315,10 +341,20 @@ static void drain_dump_lost(struct hwpmc_owner *o)
 			hwpmc_dump_all(o);
 			continue;
 		}
-		for (i = 0; i < n; i++)
-			if (!hwpmc_dump_pid(o, lost[i]))
-				break;
-		or->lost_tail += i;	/* the rest in a later pass */
+		dump_listed(o, or, lost, n, last);
+	}
+}
+
+/* What was lost after the last pass of the log before is not for this one. */
+static void drain_forget_lost(struct hwpmc_owner *o)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
+
+		if (or)
+			or->lost_tail = smp_load_acquire(&or->lost_head);
 	}
 }
 
@@ -442,7 +478,7 @@ static void drain_run(struct hwpmc_owner *o)
 		hwpmc_unwind_tidy(o);
 		if (log->acct.quiet)		/* else their last drops are unseen */
 			fold_deleted(o, true);
-		drain_dump_lost(o);
+		drain_dump_lost(o, r.close || r.rotate.file);
 		hwpmc_sink_flush(o);
 		hwpmc_sink_check_keeper(o);
 		if (log->sink->tend)
@@ -543,12 +579,13 @@ int hwpmc_drain_thread(void *arg)
 	struct hwpmc_log *log = &o->log;
 
 	/*
-	 * only from hwpmc_log_shutdown(): interrupts whatever the thread waits
-	 * in
+	 * only from break_off() and snapshot_cancel(): interrupts whatever the
+	 * thread waits in
 	 */
 	allow_kernel_signal(SIGKILL);
 	take_share(o);
 	hwpmc_drain_begin_log(o, ring_clock());
+	drain_forget_lost(o);
 	drain_run(o);
 	hwpmc_snapshot_forget(o);
 	mark_deleted(o);

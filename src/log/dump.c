@@ -17,6 +17,7 @@
 
 #include "compat.h"
 #include "emit.h"
+#include "process_list.h"
 #include "target/hooks.h"
 #include "hwpmc.h"
 #include "pmc/pmc.h"
@@ -24,6 +25,7 @@
 #include "target/target.h"
 
 #define LOOK_AGAIN	4	/* for a process that execs meanwhile */
+#define LISTS_MAX	16	/* of processes, for those that are created meanwhile */
 #define LOCK_TRIES	100
 
 struct dump_thread {
@@ -41,6 +43,7 @@ struct dump {
 	struct dump_thread *threads;
 	bool		no_memory;
 	bool		no_lock;	/* could not get the mmap lock in time */
+	bool		in_exec;	/* an exec did not come to its end in time */
 	bool		no_maps;	/* of a target: mappings are not wanted */
 	bool		no_names;	/* names are in the log already */
 	const struct dump_target *target;
@@ -227,18 +230,18 @@ static struct mm_struct *get_memory(struct hwpmc_owner *o,
 
 /*
  * Is the process of @leader, which @o may not inspect, no target any more because
- * of an exec?  Its name is the new program's then.  An exec that is still under way
- * is logged by the hook.
+ * of an exec?  Its name is the new program's then.  -EAGAIN: the exec is still
+ * under way; the hook logs its mappings, but the name may be the new one already.
  */
-static bool leaves_by_exec(struct hwpmc_owner *o, struct task_struct *leader)
+static int leaves_by_exec(struct hwpmc_owner *o, struct task_struct *leader)
 {
 	const struct hwpmc_target *t;
 	bool leaves;
 
 	if (READ_ONCE(o->hooks.follow_all))
-		return false;
+		return 0;
 	if (!hwpmc_access_try_hold(leader))
-		return true;
+		return -EAGAIN;
 	mutex_lock(&o->targets_mutex);
 	rcu_read_lock();
 	t = hwpmc_target_find_rcu(o, task_tgid(leader));
@@ -247,6 +250,20 @@ static bool leaves_by_exec(struct hwpmc_owner *o, struct task_struct *leader)
 	mutex_unlock(&o->targets_mutex);
 	hwpmc_access_release(leader);
 	return leaves;
+}
+
+/* Looks at what can be seen without memory.  False: not at this moment. */
+static bool look_without_memory(struct dump *d, struct hwpmc_owner *o,
+				struct task_struct *leader)
+{
+	int leaves = leaves_by_exec(o, leader);
+
+	d->in_exec = leaves == -EAGAIN;
+	if (d->in_exec)
+		usleep_range(1000, 1500);
+	else if (leaves)
+		dump_drop(d);
+	return !d->in_exec;
 }
 
 static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
@@ -258,6 +275,7 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 	int i;
 
 	d->no_lock = false;
+	d->in_exec = false;
 	for (i = 0; i < LOOK_AGAIN && !good && !d->no_lock &&
 	     !READ_ONCE(o->log.abort); i++) {
 		user = hwpmc_dump_find_mm_user(leader);
@@ -265,8 +283,8 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 		/* @user may have dropped an mm that other threads still use */
 		if (mm || !user || READ_ONCE(user->mm) || i == LOOK_AGAIN - 1)
 			good = look_once(d, o, leader, user, mm);
-		if (good && user && !mm && leaves_by_exec(o, leader))
-			dump_drop(d);
+		if (good && user && !mm)
+			good = look_without_memory(d, o, leader);
 		if (mm)
 			compat_mmput_later(mm);
 		if (user)
@@ -325,18 +343,21 @@ void hwpmc_dump_failed(struct hwpmc_owner *o)
 }
 
 /*
- * One process could not be logged.  If memory was short, the dump is retried.  If
- * the mmap lock was held for too long, a retry would only delay the thread again.
+ * One process could not be logged.  If memory was short, or an exec under way, the
+ * dump is retried.  If the mmap lock was held for too long, a retry would only delay
+ * the thread again.
  */
 static void process_failed(struct hwpmc_owner *o, const struct dump *d)
 {
+	bool again = d->no_memory || d->in_exec;
+
 	pr_warn_ratelimited("process %u could not be dumped\n", d->pid);
 	if (o->log.tee.on)
 		hwpmc_dump_failed(o);
 	if (!is_for_log(o, d->target))
 		return;
 	preempt_disable();
-	hwpmc_record_lost(o, d->no_memory ? d->pid : PMCLOG_PID_KERNEL);
+	hwpmc_record_lost(o, again ? d->pid : PMCLOG_PID_KERNEL);
 	preempt_enable();
 }
 
@@ -353,31 +374,6 @@ static void dump_process(struct dump *d, struct hwpmc_owner *o,
 		process_failed(o, d);
 	}
 	dump_drop(d);
-}
-
-/* References to all processes; NULL if out of memory. */
-static struct task_struct **all_processes(unsigned int *count)
-{
-	struct task_struct **tasks, *p;
-	unsigned int n = 0, size;
-
-	rcu_read_lock();
-	for_each_process(p)
-		n++;
-	rcu_read_unlock();
-	/* the hooks see processes that are created from here on */
-	size = n + 16;
-	tasks = kvcalloc(size, sizeof(*tasks), GFP_KERNEL_ACCOUNT);
-	if (!tasks)
-		return NULL;
-	n = 0;
-	rcu_read_lock();
-	for_each_process(p)
-		if (n < size)
-			tasks[n++] = get_task_struct(p);
-	rcu_read_unlock();
-	*count = n;
-	return tasks;
 }
 
 /* Under targets_mutex.  NULL if out of memory. */
@@ -560,27 +556,49 @@ static void dump_targets(struct hwpmc_owner *o, bool all)
 	dump_free(&d);
 }
 
+/* Dumps those that are not in @before, which then is @now.  True: there were any. */
+static bool dump_fresh(struct dump *d, struct hwpmc_owner *o,
+		       struct process_list *before, struct process_list *now)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < now->n; i++) {
+		if (hwpmc_process_list_has(before, now->tasks[i]))
+			continue;
+		dump_process(d, o, now->tasks[i]);
+		any = true;
+	}
+	hwpmc_process_list_put(before);
+	*before = *now;
+	hwpmc_process_list_sort(before);
+	return any;
+}
+
+/*
+ * The child of a process that is not dumped yet has no mappings by the log.  So the
+ * list is made again until nothing is new in it, or often.
+ */
 static void dump_processes(struct hwpmc_owner *o)
 {
-	struct task_struct **tasks;
+	struct process_list before = {}, now;
 	struct dump d = {};
-	unsigned int i, n;
+	bool any = true;
+	int lists;
 
 	o->log.tee.to = o->log.tee.on;
 	hwpmc_emit_names(o, 0, 0, "swapper", o->log.told.last_tsc);
 	o->log.tee.to = false;
-	tasks = all_processes(&n);
-	if (!tasks) {
-		pr_warn_ratelimited("no memory to dump the processes\n");
-		hwpmc_dump_failed(o);
-		return;
+	for (lists = 0; any && lists < LISTS_MAX; lists++) {
+		if (!hwpmc_process_list_get(&now)) {
+			pr_warn_ratelimited("no memory to dump the processes\n");
+			hwpmc_dump_failed(o);
+			break;
+		}
+		any = dump_fresh(&d, o, &before, &now);
 	}
-	for (i = 0; i < n; i++) {
-		dump_process(&d, o, tasks[i]);
-		put_task_struct(tasks[i]);
-	}
+	hwpmc_process_list_put(&before);
 	dump_free(&d);
-	kvfree(tasks);
 }
 
 /* Dumps all that belongs into the log, even if it was dumped before. */
@@ -650,9 +668,10 @@ static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
 
 /*
  * A record of process @nr was lost: SYSEXIT makes readers forget it, then it is
- * dumped.  False: nothing was done, this has to be repeated.
+ * dumped.  False: nothing was done, this has to be repeated.  @last: it is not, and
+ * a child that is not a target yet is not dumped.
  */
-bool hwpmc_dump_pid(struct hwpmc_owner *o, u32 nr)
+bool hwpmc_dump_pid(struct hwpmc_owner *o, u32 nr, bool last)
 {
 	struct task_struct *task = NULL;
 	struct dump d = {};
@@ -666,6 +685,8 @@ bool hwpmc_dump_pid(struct hwpmc_owner *o, u32 nr)
 		task = get_pid_task(pid, PIDTYPE_TGID);
 		if (task)
 			err = may_dump(o, pid, task, &d);
+		if (last && err == -EAGAIN)
+			err = -ESRCH;
 	}
 	if (err != -EAGAIN)
 		hwpmc_emit_sysexit(o, nr, o->log.told.last_tsc);

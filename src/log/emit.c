@@ -696,7 +696,8 @@ void hwpmc_emit_all_rates(struct hwpmc_owner *o)
 	unsigned int row;
 
 	for_each_pmc(o, row, pmc)
-		hwpmc_emit_rates(o, pmc);
+		if (!pmc->rates_told)
+			hwpmc_emit_rates(o, pmc);
 }
 
 /* The last records of a log. */

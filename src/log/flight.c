@@ -282,7 +282,7 @@ static void flight_wait(struct hwpmc_owner *o)
 /* Makes the next dump log all that a base made meanwhile does not have. */
 static void next_number(struct hwpmc_log *log)
 {
-	log->told.number++;
+	WRITE_ONCE(log->told.number, log->told.number + 1);
 	WRITE_ONCE(log->told.telling, log->told.number);
 }
 

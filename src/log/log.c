@@ -139,7 +139,7 @@ static int start_writer(struct hwpmc_owner *o)
 	spin_lock(&log->lock);
 	memset(&log->req, 0, sizeof(log->req));
 	spin_unlock(&log->lock);
-	log->told.number++;
+	WRITE_ONCE(log->told.number, log->told.number + 1);
 	WRITE_ONCE(log->told.telling, log->told.number);
 	o->is_owner = true;
 	WRITE_ONCE(log->state, LOG_OPEN);
@@ -170,8 +170,8 @@ void hwpmc_log_want_dump(struct hwpmc_owner *o)
 }
 
 /* @file: NULL for a log without a file; else the log takes over the reference */
-static int log_start_writer(struct hwpmc_owner *o, struct file *file,
-			    const struct hwpmc_configurelog *c)
+static int log_begin(struct hwpmc_owner *o, struct file *file,
+		     const struct hwpmc_configurelog *c)
 {
 	/*
 	 * No first target can appear here: attaches also need owner->mutex.  If
@@ -327,7 +327,7 @@ int hwpmc_log_configure(struct hwpmc_owner *o,
 		file = hwpmc_log_get_file(c->fd);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	err = log_start_writer(o, file, c);
+	err = log_begin(o, file, c);
 	if (err && file)
 		fput(file);
 	return err;

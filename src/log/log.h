@@ -164,7 +164,7 @@ struct log_out {
 /**
  * struct log_told - what this log has; the thread's
  * @last_tsc: time of the last record
- * @number:   counts logs, for told_log of links
+ * @number:   counts logs, for told_log of links and PMCs; READ_ONCE by fork hooks
  * @attaches: odd while attaches are being logged; READ_ONCE by fork hooks
  * @telling:  the next log's number, while it is being made; READ_ONCE by fork hooks
  * @meta:     the last record of @meta of the log that has been written to it
@@ -181,6 +181,10 @@ struct log_told {
 
 /**
  * struct log_tee - the next log, while it is being made: see rotate.c; the thread's
+ * @list: its records so far
+ * @on:   it is being made: records of processes go there as well
+ * @to:   what is emitted now goes there
+ * @failed: no memory for a record
  * @told: like @all of struct log_told, for the tee
  */
 struct log_tee {
@@ -192,10 +196,12 @@ struct log_tee {
 };
 
 /**
- * struct log_acct - the account of this log; the thread's, except @retired
+ * struct log_acct - the accounts of this log and of all; the thread's, except
+ *	@retired
  * @quiet:   the last look was quiet on all CPUs
  * @samples_taken, @proc_taken: consumed, ever
- * @cut_taken, @cut_by_taken, @late_taken: samples with cut chains, by their flags
+ * @cut_taken, @cut_by_taken: samples with cut chains, by their flags
+ * @late_taken: samples whose chain is to come later, by their flags
  * @late_answers_taken: deferred chains that came
  * @buf_samples, @buf_records: not written yet
  * @base:    at the start of this log

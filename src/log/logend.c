@@ -171,7 +171,7 @@ static void look_at_closed(struct hwpmc_owner *o)
 	watch_in(log, CLOSE_GRACE);
 }
 
-static void logend_watch_keeper(struct work_struct *work)
+static void logend_watch(struct work_struct *work)
 {
 	struct hwpmc_log *log = container_of(to_delayed_work(work),
 					     struct hwpmc_log, end.watch);
@@ -186,7 +186,7 @@ static void logend_watch_keeper(struct work_struct *work)
 
 void hwpmc_log_watch_init(struct hwpmc_log *log)
 {
-	INIT_DELAYED_WORK(&log->end.watch, logend_watch_keeper);
+	INIT_DELAYED_WORK(&log->end.watch, logend_watch);
 }
 
 /* Did the calling process open the device or configure the log? */
@@ -249,7 +249,7 @@ void hwpmc_log_shutdown(struct hwpmc_owner *o)
 		WRITE_ONCE(log->abort, true);
 	if (!log->end.ending)
 		log->end.ending = jiffies;
-	/* pairs with logend_watch_keeper() */
+	/* pairs with logend_watch() */
 	smp_store_release(&log->end.closed, true);
 	hwpmc_log_kick(o);
 	watch_in(log, left_of(log, CLOSE_PATIENCE));

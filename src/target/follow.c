@@ -101,16 +101,22 @@ static void tell_again(const struct hwpmc_target *parent,
 }
 
 /*
- * An attach that is logged between the fork and now may stand after the fork in
- * the log.  Then the log does not show which PMCs the child inherits.
+ * What is logged of targets between the fork and now may stand after the fork in the
+ * log.  Then the log does not show which PMCs and mappings the child inherits.
  */
-static void tell_attach(const struct hwpmc_target *t, const struct fork_slot *slot,
-			const struct hwpmc_pmc *pmc)
+static bool dumped_meanwhile(const struct hwpmc_owner *o,
+			     const struct fork_slot *slot)
 {
-	unsigned long now = READ_ONCE(t->owner->log.told.attaches);
+	unsigned long now = READ_ONCE(o->log.told.attaches);
 
-	if (now % 2 || now != slot->attaches)
-		hwpmc_target_log_attach(t, pmc);
+	return now % 2 || now != slot->attaches;
+}
+
+/* Are the mappings of @t to be logged, and not in the log that is being made? */
+static bool lacks_maps(const struct hwpmc_target *t)
+{
+	return t->sampled && !READ_ONCE(t->owner->hooks.follow_all) &&
+	       t->maps_log != READ_ONCE(t->owner->log.told.telling);
 }
 
 /*
@@ -138,7 +144,7 @@ static int follow_process(struct hwpmc_target *parent,
 			return -ENOMEM;
 		/* the records of the fork have these */
 		t->names_log = parent->names_log;
-		t->maps_log = parent->maps_log;
+		t->maps_log = dumped_meanwhile(o, slot) ? 0 : parent->maps_log;
 		if (slot->telling != READ_ONCE(o->log.told.telling))
 			tell_again(parent, t);
 	}
@@ -153,13 +159,15 @@ static int follow_process(struct hwpmc_target *parent,
 		}
 		mine->fresh = link->fresh;
 		mine->told_log = link->told_log;
-		tell_attach(t, slot, link->pmc);
+		if (dumped_meanwhile(o, slot))
+			hwpmc_target_log_attach(t, link->pmc);
 	}
 	kref_get(&t->ref);	/* in the owner's list: not zero */
 	if (!err)
 		err = hwpmc_thread_follow(t, current);
-	/* the fork preceded the start of this log's process records */
-	if (READ_ONCE(o->hooks.hooked) && t->names_log != READ_ONCE(o->log.told.telling))
+	/* the fork preceded the start of this log's process records, or a dump */
+	if (READ_ONCE(o->hooks.hooked) &&
+	    (t->names_log != READ_ONCE(o->log.told.telling) || lacks_maps(t)))
 		hwpmc_log_want_dump(o);
 	if (err && made)
 		hwpmc_target_detach_all(t);
@@ -282,14 +290,15 @@ void hwpmc_follow_fork(struct task_struct *child, struct rhlist_head *list)
 
 /*
  * perf removes all counters, of any owner, from a task that execs a set-id program
- * or one that it may not read.
+ * or one that it may not read.  A PMU that is removed takes its own only.
  */
 static bool lost_events(const struct target_thread *tt)
 {
 	const struct thread_event *te;
 
 	list_for_each_entry(te, &tt->events, node)
-		if (compat_event_is_gone(te->event))
+		if (compat_event_is_gone(te->event) &&
+		    !hwpmc_event_lost_pmu(te->link->pmc, te->event))
 			return true;
 	return false;
 }

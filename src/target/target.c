@@ -277,6 +277,19 @@ bool hwpmc_target_link_last(const struct target_link *link)
 	return link->pmc->ntargets == 1 && !link->fresh;
 }
 
+/*
+ * No SYSEXIT for a process that the log does not know.  While the next log is made,
+ * it may be in that one, or in the current one only.
+ */
+static bool is_in_log(const struct hwpmc_target *t)
+{
+	const struct hwpmc_owner *o = t->owner;
+
+	return READ_ONCE(o->hooks.follow_all) ||
+	       t->names_log == READ_ONCE(o->log.told.telling) ||
+	       t->names_log == READ_ONCE(o->log.told.number);
+}
+
 static void process_ended(struct hwpmc_target *t)
 {
 	struct target_link *link, *next;
@@ -286,9 +299,7 @@ static void process_ended(struct hwpmc_target *t)
 			log_procexit(t, link);
 		hwpmc_target_unlink(t, link);
 	}
-	/* no SYSEXIT for a process that the log does not know */
-	if (READ_ONCE(t->owner->hooks.follow_all) ||
-	    t->names_log == READ_ONCE(t->owner->log.told.telling))
+	if (is_in_log(t))
 		log_sysexit(t);
 }
 

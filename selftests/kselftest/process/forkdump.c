@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Processes that fork while others are dumped into the log: all of a lineage are
+ * mapped there, even if each lives for a moment only.  A lineage that is not is lost
+ * for as long as it forks.
+ */
+#include <unistd.h>
+
+#include "dev.h"
+#include "guest.h"
+#include "space.h"
+#include "target.h"
+#include "test.h"
+
+#define NMAPPERS	20
+#define NLINEAGES	3
+#define NLOGS		3
+#define LIFE_MS		20
+
+FIXTURE(forkdump)
+{
+	int dev;
+	pid_t mapper[NMAPPERS];
+	pid_t lineage[NLINEAGES];
+	volatile struct control {
+		bool	go;
+		bool	stop;
+	} *control;
+};
+
+/* Runs for a moment, makes a child that does the same, and ends. */
+static void live(volatile struct control *c)
+{
+	uint64_t end;
+
+	while (!c->go)
+		sleep_ms(1);
+	while (!c->stop) {
+		end = raw_ns() + LIFE_MS * MSEC;
+		while (raw_ns() < end)
+			;
+		if (fork())
+			_exit(0);
+	}
+	_exit(0);
+}
+
+/* Those that are listed first take long to dump. */
+FIXTURE_SETUP(forkdump)
+{
+	unsigned int i;
+
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+	for (i = 0; i < NMAPPERS; i++) {
+		self->mapper[i] = mapper_begin(scaled(150, 50));
+		ASSERT_LT(0, self->mapper[i]);
+	}
+	self->control = shared_memory(sizeof(*self->control));
+	for (i = 0; i < NLINEAGES; i++) {
+		self->lineage[i] = fork();
+		if (!self->lineage[i])
+			live(self->control);
+	}
+}
+
+FIXTURE_TEARDOWN(forkdump)
+{
+	unsigned int i;
+
+	self->control->go = true;
+	self->control->stop = true;
+	for (i = 0; i < NLINEAGES; i++)
+		wait_for(self->lineage[i]);
+	for (i = 0; i < NMAPPERS; i++)
+		mapper_end(self->mapper[i]);
+	close(self->dev);
+	sleep_ms(5 * LIFE_MS);
+}
+
+static void check_mapped(struct __test_metadata *_metadata, int file)
+{
+	unsigned int mapped, unmapped;
+	struct log log;
+
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	unmapped = unmapped_samples(&log, &mapped);
+	TH_LOG("%u samples in user mode, %u where nothing is mapped",
+	       mapped + unmapped, unmapped);
+	/* but for the first moment of a process whose parent was not there yet */
+	EXPECT_LE(unmapped, mapped / 10);
+	EXPECT_LT(20, mapped);
+	log_free(&log);
+}
+
+/* While the processes of the system are listed and dumped, at the start. */
+TEST_F(forkdump, system)
+{
+	uint32_t id;
+	int file;
+	unsigned int i;
+
+	self->control->go = true;
+	for (i = 0; i < NLOGS; i++) {
+		file = temp_file();
+		ASSERT_EQ(0, dev_configure(self->dev, file));
+		ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(500, 100)), &id));
+		sleep_ms(scaled(1000, 3000));
+		ASSERT_EQ(0, dev_release(self->dev, id));
+		ASSERT_EQ(0, dev_closelog(self->dev));
+		check_mapped(_metadata, file);
+	}
+}
+
+/* While targets are dumped, into the log after a rotation, too. */
+TEST_F(forkdump, targets)
+{
+	struct hwpmc_allocate a =
+		pmc_process_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
+				    scaled(2, 10) * MSEC, HWPMC_F_DESCENDANTS);
+	int file[NLOGS];
+	unsigned int i;
+
+	file[0] = temp_file();
+	ASSERT_EQ(0, dev_configure(self->dev, file[0]));
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	for (i = 0; i < NMAPPERS; i++)
+		ASSERT_EQ(0, dev_attach(self->dev, a.id, self->mapper[i]));
+	/* from the first of each on */
+	for (i = 0; i < NLINEAGES; i++)
+		ASSERT_EQ(0, dev_attach(self->dev, a.id, self->lineage[i]));
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	self->control->go = true;
+	for (i = 1; i < NLOGS; i++) {
+		sleep_ms(scaled(1000, 3000));
+		file[i] = temp_file();
+		ASSERT_EQ(0, dev_rotate(self->dev, file[i]));
+	}
+	sleep_ms(scaled(1000, 3000));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	for (i = 0; i < NLOGS; i++)
+		check_mapped(_metadata, file[i]);
+}
+
+TEST_HARNESS_MAIN
