@@ -119,12 +119,25 @@ static inline const struct path *compat_user_path(const struct file *file)
 }
 
 /*
- * Has perf removed this event from its task, permanently?  The state is private to
- * perf: EXIT, and on newer kernels also states below it.
+ * Has perf removed this event from its task or CPU, permanently?  The state is private
+ * to perf: EXIT, and on newer kernels also states below it.
  */
 static inline bool compat_event_is_gone(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) <= PERF_EVENT_STATE_EXIT;
+}
+
+/*
+ * ... because the PMU was removed?  Before 6.15 no PMU is removed while it has
+ * events.
+ */
+static inline bool compat_event_lost_pmu(const struct perf_event *event)
+{
+#ifdef HAVE_EVENT_REVOKED
+	return READ_ONCE(event->state) == PERF_EVENT_STATE_REVOKED;
+#else
+	return false;
+#endif
 }
 
 /*

@@ -142,9 +142,25 @@ struct perf_event *hwpmc_event_new(struct hwpmc_pmc *pmc, int cpu,
 }
 
 /*
+ * hwpmc_event_lost_pmu - has the PMU of @event, which is one of @pmc's, been removed?
+ *
+ * Then @pmc keeps its counts and gets no events any more: another PMU may have the
+ * number by now.  Under owner->mutex, owner->cpus_mutex or targets_mutex.
+ */
+bool hwpmc_event_lost_pmu(struct hwpmc_pmc *pmc, const struct perf_event *event)
+{
+	if (!compat_event_lost_pmu(event))
+		return false;
+	WRITE_ONCE(pmc->no_pmu, true);
+	return true;
+}
+
+/*
  * hwpmc_event_set_period - the next periods of @event have @period
  *
- * An event without a PMU keeps its period: perf would look for the PMU.  May sleep.
+ * An event without a PMU keeps its period: perf would look for the PMU.  perf does
+ * that without a look at the state, so a PMU must not be removed just now.  May
+ * sleep.
  */
 int hwpmc_event_set_period(struct perf_event *event, u64 period)
 {
@@ -250,7 +266,7 @@ static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 		hwpmc_event_release(pc);
 		hwpmc_event_drops_settle(pmc);
 	}
-	if (!cpu_online(cpu) || (pc && pc->event))
+	if (!cpu_online(cpu) || (pc && pc->event) || READ_ONCE(pmc->no_pmu))
 		return 0;
 	if (!pc)
 		pc = add_pmc_cpu(pmc, cpu);
@@ -273,6 +289,12 @@ int hwpmc_event_sync_cpus(struct hwpmc_pmc *pmc)
 {
 	int cpu, err, first = 0;
 
+	for_each_possible_cpu(cpu) {
+		struct pmc_cpu *pc = pmc->cpus[cpu];
+
+		if (pc && pc->event && hwpmc_event_lost_pmu(pmc, pc->event))
+			break;
+	}
 	for_each_possible_cpu(cpu) {
 		if (pmc->cpu != HWPMC_CPU_ALL && pmc->cpu != cpu)
 			continue;

@@ -200,8 +200,7 @@ void hwpmc_source_note(struct hwpmc_pmc *pmc, const struct perf_event *event)
 
 /*
  * hwpmc_source_is_elsewhere - does another CPU's event already count what this
- * one
- * would?
+ * one would?
  *
  * For events on all CPUs.  A PMU shared by several CPUs moves its events to one
  * of them, or counts the same on each.  An event whose PMU has been removed counts

@@ -158,6 +158,26 @@ static struct thread_event *find_event(struct target_thread *tt,
 	return NULL;
 }
 
+/*
+ * Have the events of @pmc lost their PMU?  Asked when perf makes no more of them: a
+ * thread that forks has one.  Under targets_mutex.
+ */
+static bool pmu_is_removed(const struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	const struct target_thread *tt;
+	const struct thread_event *te;
+	const struct hwpmc_target *t;
+
+	list_for_each_entry(t, &o->targets, node)
+		list_for_each_entry(tt, &t->threads, node)
+			list_for_each_entry(te, &tt->events, node)
+				if (te->link->pmc == pmc &&
+				    hwpmc_event_lost_pmu(pmc, te->event))
+					return true;
+	return false;
+}
+
+/* Without an event if the PMU was removed: the PMC's other counts go on. */
 static int add_event(struct target_thread *tt, struct target_link *link)
 {
 	struct hwpmc_owner *o = tt->target->owner;
@@ -165,7 +185,7 @@ static int add_event(struct target_thread *tt, struct target_link *link)
 	struct thread_event *te;
 	int err;
 
-	if (find_event(tt, link))
+	if (find_event(tt, link) || READ_ONCE(pmc->no_pmu))
 		return 0;
 	err = hwpmc_limit_charge(o, LIMIT_COUNTERS, 1);
 	if (err)
@@ -184,7 +204,8 @@ static int add_event(struct target_thread *tt, struct target_link *link)
 		err = PTR_ERR(te->event);
 		hwpmc_limit_release(o, LIMIT_COUNTERS, 1);
 		kfree(te);
-		return err;
+		return (err == -ENOENT || err == -ENODEV) &&
+		       pmu_is_removed(o, pmc) ? 0 : err;
 	}
 	list_add_tail_rcu(&te->node, &tt->events);
 	if (pmc->state == PMC_RUNNING)
@@ -287,9 +308,9 @@ static bool is_followed(const struct hwpmc_target *t,
 	if (!tt)
 		return false;
 	list_for_each_entry(link, &t->links, node)
-		links++;
+		links += !READ_ONCE(link->pmc->no_pmu);
 	list_for_each_entry(te, &tt->events, node)
-		events++;
+		events += !READ_ONCE(te->link->pmc->no_pmu);
 	return links == events;
 }
 

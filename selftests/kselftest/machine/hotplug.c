@@ -2,7 +2,10 @@
 /*
  * A CPU goes away and comes back while it is counted and sampled.
  */
+#include <sys/resource.h>
+
 #include "recorder.h"
+#include "target.h"
 #include "test.h"
 
 #define CPU	1
@@ -261,6 +264,52 @@ TEST_F(hotplug, pmu_removed)
 	EXPECT_EQ(0, dev_run(self->dev, a, &a.id));
 	sleep_ms(100);
 	EXPECT_LT(0, dev_value(self->dev, a.id));
+}
+
+/* A child that runs another program; *arg: what it took, in nanoseconds. */
+static int parent_body(struct target *t, void *arg)
+{
+	uint64_t *spent = arg;
+	struct rusage ru;
+
+	if (!fork()) {
+		execl("/bin/sh", "sh", "-c",
+		      "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done", NULL);
+		_exit(1);
+	}
+	wait(NULL);
+	getrusage(RUSAGE_CHILDREN, &ru);
+	*spent = ru.ru_utime.tv_sec * 1000 * MSEC + ru.ru_utime.tv_usec * 1000ULL;
+	target_pause(t);
+	return 0;
+}
+
+/* ... under the events of targets: the other PMCs follow forks and execs as before. */
+TEST_F(hotplug, pmu_removed_under_targets)
+{
+	struct hwpmc_allocate a = pmc_process_counter(CYCLES,
+						      HWPMC_F_DESCENDANTS);
+	struct hwpmc_allocate b = pmc_process_counter(PERF_TYPE_SOFTWARE,
+						      PERF_COUNT_SW_TASK_CLOCK,
+						      HWPMC_F_DESCENDANTS);
+	uint64_t *spent = shared_memory(sizeof(*spent)), value;
+	struct target t;
+
+	if (access(PMU, W_OK))
+		SKIP(return, "no PMU that can be removed while it has events");
+	ASSERT_TRUE(target_begin(&t, parent_body, spent));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, t.pid, &a.id));
+	ASSERT_EQ(0, dev_run_on(self->dev, b, t.pid, &b.id));
+	ASSERT_TRUE(write_text(PMU, "N"));
+	value = dev_value(self->dev, a.id);
+	ASSERT_TRUE(target_step(&t));
+	EXPECT_LT(0, *spent);
+	EXPECT_LT(*spent / 2, dev_value(self->dev, b.id));
+	EXPECT_EQ(value, dev_value(self->dev, a.id));
+	EXPECT_FALSE(dev_hung_up(self->dev));
+	EXPECT_EQ(0, target_end(&t));
+	EXPECT_TRUE(dev_hung_up(self->dev));
+	EXPECT_TRUE(write_text(PMU, "Y"));
 }
 
 TEST_HARNESS_MAIN
