@@ -15,7 +15,7 @@
  *	    owners_mutex	in stats.c: the list of all owners
  *	      owner->fold_mutex	prevents folding of this owner's PMCs
  *	  unwinder->lock	see unwind.h.  Sampled tasks and the writer thread
- *				only try it
+ *				only try it, but for the last reference
  *	unwinders_mutex		in unwind_map.c: the list of all unwinders
  *	accounts_mutex		in limits.c: resources of users
  *	owner->log.lock		spinlock: requests to the writer thread
@@ -23,9 +23,11 @@
  *	rows_lock		spinlock in rows.c: rows in use and disabled ones
  *
  * A walk over all owners takes one fold_mutex after another, never two at a time.
- * The writer thread waits for no mutex but targets_mutex and fold_mutex, and with the
- * last reference owners_mutex and accounts_mutex: ioctls wait for the thread with
- * owner->mutex held.  Other locks it only tries.  Overflow handlers and hooks take
+ * The writer thread waits for no mutex but targets_mutex and, when the log has ended,
+ * fold_mutex: ioctls wait for the thread with owner->mutex held.  Other locks it only
+ * tries.  The last reference to an owner, which the thread, a target or statistics may
+ * drop, waits for fold_mutex, owners_mutex, unwinders_mutex, unwinder->lock and
+ * accounts_mutex.  Overflow handlers and hooks take
  * no lock at all (except, before 6.16, the raw spinlock of compat_process_gone(),
  * under which no other is taken).  What they find through RCU or through the event
  * is freed only after both are synchronized with.
@@ -119,7 +121,7 @@ struct owner_calls {
 /**
  * struct hwpmc_owner - an open file description of /dev/hwpmc
  *
- * @ref:    held by the file and the writer thread
+ * @ref:    held by the file, the writer thread, targets, and walks over all owners
  * @serial: number of the owner, for trace events; constant
  * @cred:   the opener's credentials, referenced; constant
  * @traces_all: the opener may inspect every process; constant

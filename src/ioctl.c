@@ -172,7 +172,7 @@ static int do_rw(struct hwpmc_owner *o, union arg *a)
 static void undo_rw(struct hwpmc_owner *o, union arg *a)
 {
 	if (a->rw.flags & HWPMC_F_NEWVALUE)
-		hwpmc_pmc_rw(o, &a->rw);
+		hwpmc_pmc_rw_undo(o, a->rw.id, a->rw.value);
 }
 
 static int do_attach(struct hwpmc_owner *o, union arg *a)

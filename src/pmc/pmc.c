@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The life of a PMC: allocate, set, start, read, stop, release.
+ * The life of a PMC: allocate, start, stop, release.
  *
  * Everything here runs in an ioctl (or the last close) under owner->mutex, except
- * hwpmc_pmc_fold() and hwpmc_pmc_describe(): the writer thread calls them as
- * well, without it.  The order of the checks is part of the interface.
+ * hwpmc_pmc_fold(): the writer thread calls it as well, without it.  The order of
+ * the checks is part of the interface.
  */
 #include <linux/cpu.h>
 #include <linux/ctype.h>
-#include <linux/nospec.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
@@ -224,17 +223,21 @@ static void pmc_free(struct hwpmc_pmc *pmc)
 /*
  * hwpmc_pmc_fold - add the counters of a released PMC to its owner's and free
  * it
+ * @wait: for statistics that are being read
  *
  * Called by the writer thread, or under owner->mutex if there is none.  The
  * PMC has no events any more, and an RCU grace period has passed since the last
- * one.
+ * one.  Returns false if it would have had to wait.
  */
-void hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait)
 {
 	struct pmc_count count;
 	unsigned int cpu;
 
-	mutex_lock(&o->fold_mutex);
+	if (wait)
+		mutex_lock(&o->fold_mutex);
+	else if (!mutex_trylock(&o->fold_mutex))
+		return false;
 	for_each_possible_cpu(cpu) {
 		if (!pmc->cpus[cpu])
 			continue;
@@ -245,6 +248,7 @@ void hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	hwpmc_rows_put(pmc->cpu, pmc->row);
 	mutex_unlock(&o->fold_mutex);
 	pmc_free(pmc);
+	return true;
 }
 
 static void release_events(struct hwpmc_pmc *pmc)
@@ -282,16 +286,18 @@ static int try_event(struct hwpmc_pmc *pmc)
 
 static int create_events(struct hwpmc_pmc *pmc)
 {
-	int err = pmc->flags & HWPMC_F_UNWIND ? hwpmc_unwind_begin(pmc->owner) :
-		  0;
+	int err;
 
-	if (err)
-		return err;
-	if (!pmc_is_system(pmc))
-		return try_event(pmc);
-	err = hwpmc_event_sync_cpus(pmc);
-	if (!err && !has_event(pmc))
-		err = -ENXIO;	/* the CPU has gone offline meanwhile */
+	if (!pmc_is_system(pmc)) {
+		err = try_event(pmc);
+	} else {
+		err = hwpmc_event_sync_cpus(pmc);
+		if (!err && !has_event(pmc))
+			err = -ENXIO;	/* the CPU has gone offline meanwhile */
+	}
+	/* last, because it stays; no handler runs before the PMC does */
+	if (!err && (pmc->flags & HWPMC_F_UNWIND))
+		err = hwpmc_unwind_begin(pmc->owner);
 	if (err) {
 		release_events(pmc);
 		hwpmc_event_drops_wait(pmc);
@@ -385,7 +391,7 @@ static void pmc_retire(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	__clear_bit(pmc->row, o->pmcs.live);
 	smp_store_release(&pmc->state, PMC_DELETED);
 	if (!hwpmc_log_hand_over(o))
-		hwpmc_pmc_fold(o, pmc);
+		hwpmc_pmc_fold(o, pmc, true);
 }
 
 /* A target was taken off: probes that nothing needs any more cost everybody. */

@@ -47,7 +47,7 @@ struct pmc_count {
  * struct pmc_cpu - a PMC on one CPU
  * @pmc, @cpu: constant
  * @stat:  see struct pmc_stat
- * @event: owner->mutex; NULL while the CPU is offline
+ * @event: owner->mutex; NULL while the CPU is offline, and without a PMU
  * @life:  owner->mutex; owner->hp.cpu_lives of the CPU when @event was created
  * @base, @enabled0, @running0: owner->mutex; sums of events that are gone
  * @total, @enabled, @running: last reading, including events that are gone;
@@ -126,7 +126,9 @@ enum pmc_state {
  *	links; number of links; was there ever a link
  * @told_log: the writer thread's: number of the log that has this id
  * @folding: the writer thread's: deleted before the thread's last look
+ * @rates_told: ... and its rates are in the log
  * @dropping: number of events being released; any process context
+ * @no_pmu:  its PMU was removed, so it gets no more events; WRITE_ONCE and READ_ONCE
  *
  * Freed by hwpmc_pmc_fold(): by the writer thread; while there is none, under
  * owner->mutex.
@@ -154,7 +156,9 @@ struct hwpmc_pmc {
 	bool		attached;
 	unsigned long	told_log;
 	bool		folding;
+	bool		rates_told;
 	atomic_t	dropping;
+	bool		no_pmu;
 
 	struct pmc_cpu	*cpus[];	/* by CPU number; NULL: none */
 };
@@ -197,22 +201,14 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
 	for_each_possible_cpu(cpu)				\
 		if (!((pc) = smp_load_acquire(&(pmc)->cpus[cpu]))) {} else
 
-/*
- * pmc.c: under owner->mutex, except hwpmc_pmc_fold() and hwpmc_pmc_describe()
- */
+/* pmc.c: under owner->mutex, except hwpmc_pmc_fold() */
 #define HWPMC_CAPS_OFFERED	(HWPMC_CAP_INTERRUPT | HWPMC_CAP_USER | \
 				 HWPMC_CAP_SYSTEM | HWPMC_CAP_READ | \
 				 HWPMC_CAP_WRITE | HWPMC_CAP_SYSWIDE)
 
 struct hwpmc_pmc *hwpmc_pmc_find(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a);
-void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc,
-			struct pmclog_pmcallocatedyn *a);
 int hwpmc_pmc_release(struct hwpmc_owner *o, u32 id);
-int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
-		       u64 *old);
-void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old);
-int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a);
 int hwpmc_pmc_start(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_stop(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a);
@@ -222,11 +218,20 @@ int hwpmc_pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc);
 int hwpmc_pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
 void hwpmc_pmc_enable(struct hwpmc_pmc *pmc);
 void hwpmc_pmc_disable(struct hwpmc_pmc *pmc);
-void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc);
 bool hwpmc_pmc_needs_log(const struct hwpmc_pmc *pmc);
-void hwpmc_pmc_refresh_all(struct hwpmc_owner *o);
 void hwpmc_pmc_release_all(struct hwpmc_owner *o);
-void hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
+bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait);
+
+/* value.c: under owner->mutex, except hwpmc_pmc_describe() */
+void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc,
+			struct pmclog_pmcallocatedyn *a);
+int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
+		       u64 *old);
+void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old);
+int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a);
+void hwpmc_pmc_rw_undo(struct hwpmc_owner *o, u32 id, u64 old);
+void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc);
+void hwpmc_pmc_refresh_all(struct hwpmc_owner *o);
 
 /* stats.c: sums of counters */
 void hwpmc_stats_add_count(struct pmclog_account *a, const struct pmc_count *c);
@@ -241,11 +246,14 @@ void hwpmc_stats_read_count(struct pmc_count *c, const struct pmc_stat *s);
  * @rows: rows of the PMCs that were started or stopped
  * @fresh: rows of the PMCs that were attached to the caller for that
  * @log:  a log was begun for them
+ * @held, @hooked: the owner's hooks before
  */
 struct recorded {
 	DECLARE_BITMAP(rows, HWPMC_NROW);
 	DECLARE_BITMAP(fresh, HWPMC_NROW);
 	bool		log;
+	unsigned long	held;
+	bool		hooked;
 };
 
 /* recordall.c: under owner->mutex */
@@ -282,6 +290,7 @@ void hwpmc_event_exit(void);
 struct perf_event *hwpmc_event_new(struct hwpmc_pmc *pmc, int cpu,
 				   struct task_struct *task, void *context,
 				   perf_overflow_handler_t handler);
+bool hwpmc_event_lost_pmu(struct hwpmc_pmc *pmc, const struct perf_event *event);
 int hwpmc_event_set_period(struct perf_event *event, u64 period);
 int hwpmc_event_create(struct pmc_cpu *pc);
 void hwpmc_event_drop(struct hwpmc_pmc *pmc, struct perf_event *event);

@@ -83,7 +83,10 @@ static void recordall_disable(struct hwpmc_owner *o, const unsigned long *set)
 		hwpmc_pmc_refresh(o->pmcs.at[row]);
 }
 
-/* Detaches the PMCs that were attached to the caller for this start. */
+/*
+ * Detaches the PMCs that were attached to the caller for this start.  The probes of
+ * an owner that follows all processes stay: the log has all of them.
+ */
 static void undo_prepare(struct hwpmc_owner *o, struct recorded *done)
 {
 	unsigned int row;
@@ -91,18 +94,20 @@ static void undo_prepare(struct hwpmc_owner *o, struct recorded *done)
 	for_each_set_bit(row, done->fresh, HWPMC_NROW)
 		hwpmc_attach_undo(o->pmcs.at[row]);
 	bitmap_zero(done->fresh, HWPMC_NROW);
+	if (!o->hooks.follow_all)
+		hwpmc_hooks_undo(o, done->held, done->hooked);
 }
 
 /* Does for all PMCs what can fail or takes long, before the first one counts. */
 static int recordall_prepare(struct hwpmc_owner *o, struct recorded *done)
 {
-	const unsigned long held = o->hooks.held;
-	const bool hooked = o->hooks.hooked;
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 	int err = 0;
 
 	bitmap_zero(done->fresh, HWPMC_NROW);
+	done->held = o->hooks.held;
+	done->hooked = o->hooks.hooked;
 	for_each_set_bit(row, done->rows, HWPMC_NROW) {
 		pmc = o->pmcs.at[row];
 		if (!pmc_is_system(pmc) && !pmc->attached)
@@ -111,11 +116,8 @@ static int recordall_prepare(struct hwpmc_owner *o, struct recorded *done)
 		if (err)
 			break;
 	}
-	if (!err)
-		return 0;
-	undo_prepare(o, done);
-	if (list_empty(&o->targets) && !o->hooks.follow_all)
-		hwpmc_hooks_undo(o, held, hooked);
+	if (err)
+		undo_prepare(o, done);
 	return err;
 }
 
@@ -254,6 +256,7 @@ void hwpmc_recordall_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
 	if (!a->npmc)
 		return;
 	if (a->on) {
+		a->on = 0;	/* as the log has it */
 		recordall_end(o, a, done->rows);
 		undo_prepare(o, done);
 		drop_log(o, done);

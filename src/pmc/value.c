@@ -2,7 +2,8 @@
 /*
  * What PMCs have counted, and the periods of those that sample.
  *
- * Under owner->mutex.
+ * Under owner->mutex, except hwpmc_pmc_describe(): the writer thread calls it as
+ * well.
  */
 #include <linux/cpumask.h>
 #include <linux/nospec.h>
@@ -211,4 +212,13 @@ int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
 	if (!err && (a->flags & HWPMC_F_NEWVALUE))
 		set_value(pmc, new);
 	return err;
+}
+
+/* PMCRW could not return its result: the old value again.  Cannot fail. */
+void hwpmc_pmc_rw_undo(struct hwpmc_owner *o, u32 id, u64 old)
+{
+	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, id);
+
+	if (!WARN_ON_ONCE(IS_ERR(pmc)))
+		set_value(pmc, old);
 }

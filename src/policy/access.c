@@ -329,13 +329,16 @@ static bool is_kin(struct task_struct *task)
 	bool yes = false;
 
 	rcu_read_lock();
-	/* an exec by another thread replaces the first one, which then has no parent */
-	task = pid_task(task_tgid(task), PIDTYPE_TGID) ?: task;
 	for (n = 0; n < MAX_GENERATIONS && !yes; n++) {
-		yes = same_thread_group(task, current);
-		/* the parent of a reaped task is no longer valid */
-		if (!pid_alive(task) || is_idle_task(task))
+		/*
+		 * The parent of a reaped task is not valid.  But its process may go
+		 * on: by a thread that execs, or because it was another thread.
+		 */
+		if (!pid_alive(task))
+			task = pid_task(task_tgid(task), PIDTYPE_TGID);
+		if (!task || is_idle_task(task))
 			break;
+		yes = same_thread_group(task, current);
 		task = rcu_dereference(task->real_parent);
 	}
 	rcu_read_unlock();

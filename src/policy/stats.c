@@ -4,8 +4,8 @@
  *
  * There may be many owners with many PMCs, so adding them up can be preempted.
  * It takes one fold_mutex after another, and owners_mutex in between for a
- * moment.  Holders of these mutexes wait for nothing else, so statistics wait for
- * no other operation.
+ * moment.  Holders of these mutexes wait for nothing else.  So statistics wait only
+ * for the statistics that another process reads, and a signal ends that.
  */
 #include <linux/mutex.h>
 #include <linux/sched.h>

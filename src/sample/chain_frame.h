@@ -19,6 +19,7 @@
 #include <uapi/linux/pmclog.h>
 
 #include "compat.h"
+#include "unwind/unwind_shim.h"
 
 #if defined(CONFIG_X86)
 static inline bool regs_are_32bit(struct pt_regs *regs)
@@ -29,11 +30,6 @@ static inline bool regs_are_32bit(struct pt_regs *regs)
 static inline unsigned long first_frame(struct pt_regs *regs, bool is32)
 {
 	return regs->bp;
-}
-
-static inline unsigned long user_end(void)
-{
-	return TASK_SIZE_MAX;
 }
 
 static inline unsigned long strip_pac(unsigned long addr)
@@ -74,21 +70,10 @@ static inline unsigned long first_frame(struct pt_regs *regs, bool is32)
 	return is32 ? regs->compat_fp : regs->regs[29];
 }
 
-/*
- * The end of user addresses of this processor.  TASK_SIZE_MAX only says what the
- * kernel was built for: with 52 bits, it also runs on processors with 48.
- */
-extern unsigned long chain_user_end;
-
-static inline unsigned long user_end(void)
-{
-	return chain_user_end;
-}
-
 /* The processor puts authentication codes into all bits above its addresses. */
 static inline unsigned long strip_pac(unsigned long addr)
 {
-	return addr & (user_end() - 1);
+	return addr & (hwpmc_unwind_user_end - 1);
 }
 
 /*
@@ -135,7 +120,7 @@ struct frame64 {
 };
 
 #define FRAME32_TOP	U32_MAX
-#define FRAME64_TOP	(user_end() - sizeof(struct frame64))
+#define FRAME64_TOP	(hwpmc_unwind_user_end - sizeof(struct frame64))
 
 /*
  * Each frame must be above the previous one, which bounds the walks besides their
@@ -157,7 +142,7 @@ static inline unsigned int whole_if_start(unsigned long fp)
 /* a program must not forge kernel addresses in its chain */
 static inline bool is_user_code(unsigned long ret)
 {
-	return ret && ret < user_end();
+	return ret && ret < hwpmc_unwind_user_end;
 }
 
 /*

@@ -12,18 +12,6 @@
 #include "hwpmc.h"
 #include "sample.h"
 
-#ifdef CONFIG_ARM64
-unsigned long chain_user_end __ro_after_init;
-#endif
-
-/* Before the first sample. */
-void hwpmc_chain_user_init(void)
-{
-#ifdef CONFIG_ARM64
-	chain_user_end = TASK_SIZE_64;	/* may be read from a register */
-#endif
-}
-
 /*
  * One check and one opening of user memory serve all frames.  array_index_nospec()
  * bounds the address under speculation too, because the word that is read is used

@@ -57,8 +57,6 @@ static struct scratch *scratch_new(unsigned int cpu)
 int hwpmc_sample_init(void)
 {
 	unsigned int cpu;
-
-	hwpmc_chain_user_init();
 	scratch = kcalloc(nr_cpu_ids, sizeof(*scratch), GFP_KERNEL);
 	if (!scratch)
 		return -ENOMEM;

@@ -46,7 +46,6 @@ unsigned int hwpmc_chain_kernel_walk(u64 *pc, unsigned int max,
 				     unsigned int *end);
 
 /* chain_user.c */
-void hwpmc_chain_user_init(void);
 unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
 				   struct pt_regs *regs, unsigned int *end);
 

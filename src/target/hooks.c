@@ -212,14 +212,17 @@ void hwpmc_hooks_unfollow(struct hwpmc_owner *o)
 
 /*
  * hwpmc_hooks_undo - drop the probes that an attach has added which has failed
- * @held, @hooked: the owner's @hooks_held and @hooked before it
+ * @held, @hooked: the owner's hooks.held and hooks.hooked before it
  *
  * Under owner->mutex.
  */
 void hwpmc_hooks_undo(struct hwpmc_owner *o, unsigned long held, bool hooked)
 {
-	if (!hooked)
+	if (!hooked && o->hooks.hooked) {
 		hwpmc_hooks_unfollow(o);
+		/* for what the rings have: the next sleep of the thread may be long */
+		hwpmc_log_kick(o);
+	}
 	if (o->hooks.held & ~held)
 		keep_only(o, held);
 }

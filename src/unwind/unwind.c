@@ -22,8 +22,16 @@
 /* Unwinders are freed here, because a sampled task may drop the last reference. */
 static struct workqueue_struct *free_queue;
 
+#ifdef CONFIG_ARM64
+unsigned long hwpmc_unwind_user_end __ro_after_init;
+#endif
+
+/* Before the first sample. */
 int hwpmc_unwind_init(void)
 {
+#ifdef CONFIG_ARM64
+	hwpmc_unwind_user_end = TASK_SIZE_64;	/* may be read from a register */
+#endif
 	free_queue = alloc_workqueue("hwpmc_unwind", WQ_UNBOUND, 0);
 	return free_queue ? 0 : -ENOMEM;
 }

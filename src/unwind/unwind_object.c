@@ -250,8 +250,7 @@ static void spare_bucket(struct unwinder *u, struct hlist_head *bucket)
 }
 
 /*
- * hwpmc_unwind_objects_spare - free objects that are not executed any more, if
- * room
+ * hwpmc_unwind_objects_spare - free objects that are not executed any more, if room
  * is short
  *
  * Called by the writer thread from time to time, for some buckets each time.

@@ -12,7 +12,16 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
-#define UNWIND_ADDR_MAX	(TASK_SIZE_MAX - sizeof(u64))
+/*
+ * The end of user addresses of this processor.  arm64: TASK_SIZE_MAX only says what
+ * the kernel was built for: with 52 bits, it also runs on processors with 48.
+ */
+#ifdef CONFIG_ARM64
+extern unsigned long hwpmc_unwind_user_end;
+#else
+#define hwpmc_unwind_user_end	TASK_SIZE_MAX
+#endif
+#define UNWIND_ADDR_MAX	(hwpmc_unwind_user_end - sizeof(u64))
 /* between rows of a table: there may be millions */
 #define unwind_pause()	cond_resched()
 

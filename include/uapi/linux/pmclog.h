@@ -152,7 +152,10 @@ struct pmclog_pmcattach {
 	char	path[];
 };
 
-/* end of an attachment: PMCDETACH, or an exec that changed the credentials */
+/*
+ * end of an attachment: PMCDETACH, or an exec that changed the credentials; where a
+ * log begins while recording goes on, also: the process has ended before its start
+ */
 struct pmclog_pmcdetach {
 	struct pmclog_hdr h;
 	__u32	pmcid;

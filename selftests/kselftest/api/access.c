@@ -535,7 +535,6 @@ static int open_as(bool (*fn)(void))
 	return fd;
 }
 
-/* The opener must be allowed to as well as the caller. */
 static void *exec_sleep(void *arg)
 {
 	execl("/bin/sleep", "sleep", "300", NULL);
@@ -604,6 +603,7 @@ TEST_F(access, exec_by_another_thread)
 	EXPECT_EQ(0, group_end(caller));
 }
 
+/* The opener must be allowed to as well as the caller. */
 TEST_F(access, passed_on)
 {
 	pid_t kthread = find_comm("kthreadd");

@@ -302,7 +302,6 @@ TEST(exec_closes)
 	wait_for(child);
 }
 
-/* Several owners at once do not see each other. */
 #define NOWNER	12
 
 #define ERRORS	5		/* of each owner that comes */
@@ -360,6 +359,7 @@ TEST(sum_while_owners_end)
 	close(dev);
 }
 
+/* Several owners at once do not see each other. */
 TEST(many_owners)
 {
 	int dev[NOWNER], file[NOWNER], i;

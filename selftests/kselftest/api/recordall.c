@@ -288,6 +288,29 @@ TEST_F(recordall, untellable_with_a_full_log)
 	close(ends[0]);
 }
 
+/* ... The log has that it began, and that it ended. */
+TEST_F(recordall, untellable_is_told)
+{
+	struct log log;
+	struct told t;
+
+	allocated(self->dev, pmc_clock(HZ));
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	EXPECT_EQ(-EFAULT, record_untold(self->dev));
+	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
+	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, self->file));
+	ASSERT_LOG(&log, LOG_DROPS);
+	find_told(&log, &t);
+	ASSERT_EQ(4, t.n);
+	EXPECT_EQ(1, t.r[0].on);
+	EXPECT_EQ(0, t.r[1].on);
+	EXPECT_EQ(1, t.r[2].on);
+	EXPECT_EQ(0, t.r[3].on);
+	log_free(&log);
+}
+
 /* ... nor has anybody been attached. */
 TEST_F(recordall, untellable_attach)
 {

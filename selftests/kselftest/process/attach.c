@@ -589,7 +589,6 @@ TEST_F(attach, release_the_last)
 	EXPECT_FALSE(dev_hung_up(self->dev));
 }
 
-/* Failures are counted, and nothing else comes of them. */
 /* Probes in the kernel, of anybody; -1: this kernel does not list them. */
 static int probes(void)
 {
@@ -645,6 +644,7 @@ TEST_F(attach, probes_go)
 	EXPECT_FALSE(probes_become(before));
 }
 
+/* Failures are counted, and nothing else comes of them. */
 TEST_F(attach, failures_counted)
 {
 	struct hwpmc_driverstats before, after;

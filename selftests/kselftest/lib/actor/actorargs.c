@@ -9,7 +9,7 @@
 #include "guest.h"
 
 /*
- * Rates that the machine can bear: what becomes of it under more is storm.c's
+ * Rates that the machine can bear: what becomes of it under more is overload.c's
  * subject.
  */
 static struct hwpmc_allocate sampler(struct rng *r)
