@@ -5,6 +5,7 @@
 #include <linux/cpu.h>
 #include <linux/cred.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -198,6 +199,8 @@ int hwpmc_info_pmcs(struct hwpmc_owner *o, struct hwpmc_pmcinfo *a)
 	err = hwpmc_rows_check_cpu(a->cpu);
 	if (err)
 		return err;
+	if (l.cpu >= 0)
+		l.cpu = array_index_nospec(l.cpu, nr_cpu_ids);
 	if (a->nrows)
 		err = collect_all(&l);
 	else

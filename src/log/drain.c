@@ -315,12 +315,10 @@ static void dump_listed(struct hwpmc_owner *o, struct owner_ring *or,
  */
 static void drain_dump_lost(struct hwpmc_owner *o, bool last)
 {
+	bool all = o->noring.told != o->noring.seen;
 	unsigned int cpu;
 
-	if (o->noring.told != o->noring.seen) {
-		o->noring.seen = o->noring.told;
-		hwpmc_dump_all(o);
-	}
+	o->noring.seen = o->noring.told;
 	for_each_possible_cpu(cpu) {
 		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
 		u32 lost[RING_NLOST], head, i, n;
@@ -338,11 +336,13 @@ static void drain_dump_lost(struct hwpmc_owner *o, bool last)
 		/* in a full list the oldest is overwritten before the head moves */
 		if (n >= RING_NLOST || READ_ONCE(or->lost_head) != head) {
 			or->lost_tail = READ_ONCE(or->lost_head);
-			hwpmc_dump_all(o);
+			all = true;
 			continue;
 		}
 		dump_listed(o, or, lost, n, last);
 	}
+	if (all)
+		hwpmc_dump_all(o);
 }
 
 /* What was lost after the last pass of the log before is not for this one. */
@@ -426,17 +426,19 @@ static bool is_ending(struct hwpmc_log *log)
 /*
  * Sleeps while the owner's user has used up the share of CPU time.  The rings fill
  * meanwhile, and what finds no room is counted as lost.  The end of a log is not
- * delayed: it is little work, and the next log pays for it.  After an expensive
- * pass this takes many seconds, for which the freezer would not wait.
+ * delayed: the next log pays for it, when it begins.  After an expensive pass this
+ * takes many seconds, for which the freezer would not wait.
+ * @begins: what is paid is for logs before, so the end of this log does not excuse it
  */
-static void give_way(struct hwpmc_owner *o)
+static void give_way(struct hwpmc_owner *o, bool begins)
 {
 	u64 now = ktime_get_ns(), until = now + drain_charge_time(o);
 
 	for (; now < until; now = ktime_get_ns()) {
 		/* first: the closer sets its flag, then wakes this thread */
 		set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
-		if (is_ending(&o->log))
+		if (begins ? READ_ONCE(o->log.abort) || signal_pending(current) :
+			     is_ending(&o->log))
 			break;
 		schedule_timeout(nsecs_to_jiffies(until - now) + 1);
 		try_to_freeze();
@@ -466,7 +468,7 @@ static void drain_run(struct hwpmc_owner *o)
 
 	do {
 		drain_sleep(o);
-		give_way(o);
+		give_way(o, false);
 		WRITE_ONCE(log->kick, false);
 		smp_mb();	/* requests made before the kick are seen */
 		asked = drain_copy_requests(log, &r);
@@ -586,6 +588,7 @@ int hwpmc_drain_thread(void *arg)
 	take_share(o);
 	hwpmc_drain_begin_log(o, ring_clock());
 	drain_forget_lost(o);
+	give_way(o, true);
 	drain_run(o);
 	hwpmc_snapshot_forget(o);
 	mark_deleted(o);

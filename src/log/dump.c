@@ -26,7 +26,8 @@
 
 #define LOOK_AGAIN	4	/* for a process that execs meanwhile */
 #define LISTS_MAX	16	/* of processes, for those that are created meanwhile */
-#define LOCK_TRIES	100
+#define LOCK_TRIES	100	/* for a process; each takes a millisecond */
+#define LOCK_PATIENCE	1000	/* for all of a dump */
 
 struct dump_thread {
 	u32	tid;
@@ -43,6 +44,7 @@ struct dump {
 	struct dump_thread *threads;
 	bool		no_memory;
 	bool		no_lock;	/* could not get the mmap lock in time */
+	unsigned int	waited;		/* for mmap locks, in tries */
 	bool		in_exec;	/* an exec did not come to its end in time */
 	bool		no_maps;	/* of a target: mappings are not wanted */
 	bool		no_names;	/* names are in the log already */
@@ -146,15 +148,20 @@ static void look_at_threads(struct dump *d, struct hwpmc_owner *o,
 
 /*
  * The lock's holder may be in a page fault that takes long, and the rings fill
- * meanwhile: after a tenth of a second the process is given up.
+ * meanwhile: after a tenth of a second the process is given up, and after a second
+ * all whose lock is not free.  @waited: so far
  */
-static bool lock_maps(struct hwpmc_owner *o, struct mm_struct *mm)
+static bool lock_maps(struct hwpmc_owner *o, struct mm_struct *mm,
+		      unsigned int *waited)
 {
 	int i;
 
 	for (i = 0; i < LOCK_TRIES && !READ_ONCE(o->log.abort); i++) {
 		if (mmap_read_trylock(mm))
 			return true;
+		if (*waited >= LOCK_PATIENCE)
+			break;
+		++*waited;
 		usleep_range(1000, 1500);
 	}
 	return false;
@@ -170,7 +177,7 @@ static bool look_once(struct dump *d, struct hwpmc_owner *o,
 {
 	d->maps_there = 0;
 	d->threads_there = 0;
-	d->no_lock = mm && !lock_maps(o, mm);
+	d->no_lock = mm && !lock_maps(o, mm, &d->waited);
 	if (d->no_lock)
 		return false;
 	d->tsc = ring_clock();
@@ -448,7 +455,7 @@ static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list
 }
 
 /* The executable of @leader's process, referenced; NULL: none, or not for @o. */
-static struct file *look_at_exe(struct hwpmc_owner *o,
+static struct file *look_at_exe(struct dump *d, struct hwpmc_owner *o,
 				struct task_struct *leader)
 {
 	struct task_struct *user = hwpmc_dump_find_mm_user(leader);
@@ -456,7 +463,7 @@ static struct file *look_at_exe(struct hwpmc_owner *o,
 	struct vm_area_struct *vma;
 	struct file *exe = NULL;
 
-	if (mm && lock_maps(o, mm)) {
+	if (mm && lock_maps(o, mm, &d->waited)) {
 		vma = vma_lookup(mm, mm->start_code);
 		if (vma && (vma->vm_flags & VM_EXEC))
 			exe = hwpmc_proc_map_file(vma);
@@ -479,8 +486,8 @@ static void emit_attaches(struct hwpmc_owner *o, const struct dump_target *dt,
 }
 
 /* Logs the PMCs of a target; without a path if the process has ended. */
-static void tell_target(struct hwpmc_owner *o, const struct dump_target *dt,
-			u64 tsc)
+static void tell_target(struct dump *d, struct hwpmc_owner *o,
+			const struct dump_target *dt, u64 tsc)
 {
 	struct task_struct *task;
 	struct file *exe = NULL;
@@ -489,7 +496,7 @@ static void tell_target(struct hwpmc_owner *o, const struct dump_target *dt,
 		return;
 	task = get_pid_task(dt->pid, PIDTYPE_TGID);
 	if (task) {
-		exe = look_at_exe(o, task);
+		exe = look_at_exe(d, o, task);
 		put_task_struct(task);
 	}
 	if (is_for_log(o, dt))
@@ -546,7 +553,7 @@ static void dump_targets(struct hwpmc_owner *o, bool all)
 	hwpmc_drain_upto(o, tsc);
 	/* all attaches precede later events of any of the targets */
 	list_for_each_entry(dt, &list, node)
-		tell_target(o, dt, tsc);
+		tell_target(&d, o, dt, tsc);
 	list_for_each_entry_safe(dt, next, &list, node) {
 		dump_target(&d, o, dt);
 		put_pid(dt->pid);

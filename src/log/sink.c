@@ -11,6 +11,7 @@
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/memcontrol.h>
+#include <linux/net.h>
 #include <linux/poll.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -24,12 +25,28 @@
 
 #define RETRY_INTERVAL	(HZ / 20)	/* while a non-blocking file is full */
 
+/* What a write does there may depend on the task that writes. */
+static bool is_of_the_kernel(const struct file *file)
+{
+	switch (file_inode(file)->i_sb->s_magic) {
+	case PROC_SUPER_MAGIC:
+	case SYSFS_MAGIC:
+	case CGROUP_SUPER_MAGIC:
+	case CGROUP2_SUPER_MAGIC:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /*
  * kernel_write() needs write_iter and no write.  The device itself would be a
  * cycle.
  */
 int hwpmc_sink_check(struct file *file)
 {
+	if (is_of_the_kernel(file))
+		return -EINVAL;
 	if (file->f_op == &hwpmc_fops || S_ISDIR(file_inode(file)->i_mode))
 		return -EINVAL;
 	if (!(file->f_mode & FMODE_CAN_WRITE) || !file->f_op->write_iter ||
@@ -69,13 +86,16 @@ void hwpmc_sink_begin(struct hwpmc_log *log)
 }
 
 /*
- * Writes with the credentials of the file's opener.  The file's memory is
- * charged to the cgroup of the process that configured the log.
+ * Writes with the credentials of the file's opener; to a socket, which may send them
+ * along as those of the sender, with those of the device's opener.  The file's memory
+ * is charged to the cgroup of the process that configured the log.
  */
 static ssize_t file_write(struct hwpmc_owner *o, const void *buf, u32 len)
 {
 	struct hwpmc_log *log = &o->log;
-	const struct cred *old = override_creds(log->out.file->f_cred);
+	const struct cred *cred = sock_from_file(log->out.file) ?
+				  o->cred : log->out.file->f_cred;
+	const struct cred *old = override_creds(cred);
 	struct mem_cgroup *old_memcg = set_active_memcg(log->memcg);
 	ssize_t n;
 
@@ -87,13 +107,18 @@ static ssize_t file_write(struct hwpmc_owner *o, const void *buf, u32 len)
 	return n;
 }
 
-/* Waits until a non-blocking file takes more, or for a while. */
+/*
+ * Waits until a non-blocking file takes more, or for a while.  Some files always say
+ * that they can be written to, and take nothing: for a tick.
+ */
 static void file_wait(struct hwpmc_owner *o)
 {
 	struct poll_wqueues wait;
+	bool ready;
 
 	poll_initwait(&wait);
-	if (!(vfs_poll(o->log.out.file, &wait.pt) & (EPOLLOUT | EPOLLERR))) {
+	ready = vfs_poll(o->log.out.file, &wait.pt) & (EPOLLOUT | EPOLLERR);
+	if (!ready) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		/* pollwake() sets it plainly, then wakes the thread */
 		if (!data_race(wait.triggered))
@@ -101,6 +126,8 @@ static void file_wait(struct hwpmc_owner *o)
 		__set_current_state(TASK_RUNNING);
 	}
 	poll_freewait(&wait);
+	if (ready)
+		schedule_timeout_interruptible(1);
 }
 
 static void file_end(struct hwpmc_owner *o)
@@ -210,6 +237,9 @@ static int sink_write_all(struct hwpmc_owner *o, const struct sink_ops *sink,
 		case -ERESTARTNOINTR:
 		case -ERESTARTNOHAND:
 		case -ERESTART_RESTARTBLOCK:
+			/* else the file says so by itself, maybe always */
+			if (!signal_pending(current))
+				sink->wait(o);
 			break;
 		case 0:
 			return -EIO;

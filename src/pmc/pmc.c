@@ -8,6 +8,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/ctype.h>
+#include <linux/nospec.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
@@ -352,6 +353,8 @@ int hwpmc_pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 	int err;
 
 	err = check_allocate(o, a);
+	if (!err && a->cpu >= 0)
+		a->cpu = array_index_nospec(a->cpu, nr_cpu_ids);
 	if (!err)
 		err = find_row(o, a->cpu, &row);
 	if (err)

@@ -84,18 +84,19 @@ static void recordall_disable(struct hwpmc_owner *o, const unsigned long *set)
 }
 
 /*
- * Detaches the PMCs that were attached to the caller for this start.  The probes of
- * an owner that follows all processes stay: the log has all of them.
+ * Detaches the PMCs that were attached to the caller for this start.  An owner that
+ * follows all processes by now keeps doing so: the log has all of them.
  */
 static void undo_prepare(struct hwpmc_owner *o, struct recorded *done)
 {
+	const bool all = o->hooks.follow_all;
 	unsigned int row;
 
 	for_each_set_bit(row, done->fresh, HWPMC_NROW)
 		hwpmc_attach_undo(o->pmcs.at[row]);
 	bitmap_zero(done->fresh, HWPMC_NROW);
-	if (!o->hooks.follow_all)
-		hwpmc_hooks_undo(o, done->held, done->hooked);
+	hwpmc_hooks_undo(o, done->held | (all ? BIT(HOOK_TASKS) | BIT(HOOK_MAPS) : 0),
+			 done->hooked || all);
 }
 
 /* Does for all PMCs what can fail or takes long, before the first one counts. */

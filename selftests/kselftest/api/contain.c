@@ -2,9 +2,11 @@
 /*
  * What the writer thread takes of the CPUs: where, how urgently, and how much.
  */
+#include <linux/netlink.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include "module.h"
 #include "recorder.h"
@@ -172,6 +174,57 @@ TEST_F(contain, share)
 	EXPECT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
 	EXPECT_EQ(0, dev_closelog(dev));
 	close(dev);
+}
+
+/*
+ * A netlink socket whose receiver has no room: it can be written to, says poll(2),
+ * and takes nothing.
+ */
+static int socket_without_room(int *receiver)
+{
+	struct sockaddr_nl to = { .nl_family = AF_NETLINK };
+	socklen_t len = sizeof(to);
+	int fd, small = 1;
+
+	*receiver = socket(AF_NETLINK, SOCK_DGRAM, NETLINK_USERSOCK);
+	fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_NONBLOCK, NETLINK_USERSOCK);
+	if (*receiver < 0 || fd < 0 ||
+	    setsockopt(*receiver, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)) ||
+	    bind(*receiver, (struct sockaddr *)&to, sizeof(to)) ||
+	    getsockname(*receiver, (struct sockaddr *)&to, &len) ||
+	    connect(fd, (struct sockaddr *)&to, sizeof(to)))
+		return -1;
+	while (send(fd, &to, sizeof(to), 0) > 0)
+		;
+	return errno == EAGAIN ? fd : -1;
+}
+
+/* The thread does not try all the time. */
+TEST_F(contain, always_writable)
+{
+	int receiver, fd = socket_without_room(&receiver), dev;
+	uint64_t begin, ran;
+	pid_t writer;
+
+	if (fd < 0)
+		SKIP(return, "no netlink sockets of users: %s", strerror(errno));
+	ASSERT_TRUE(user_become(USER));
+	dev = dev_open();
+	ASSERT_LE(0, dev);
+	ASSERT_EQ(0, dev_configure(dev, fd));
+	writer = writer_of(getpid());
+	ASSERT_LT(0, writer);
+	ASSERT_EQ(0, dev_userdata(dev, 1));
+	sleep_ms(500);
+	ran = has_run(writer);
+	begin = raw_ns();
+	sleep_ms(2000);
+	ran = (has_run(writer) - ran) * 100 / (raw_ns() - begin);
+	EXPECT_GT(30, ran);
+	EXPECT_GT(CLOSE_MS, close_ms(dev));
+	ASSERT_TRUE(user_root());
+	close(fd);
+	close(receiver);
 }
 
 TEST_HARNESS_MAIN

@@ -559,6 +559,26 @@ TEST_F(logfd, rotate_kinds)
 	each_kind(_metadata, rotate_kind);
 }
 
+/* What a write to these does may depend on the writing task, which is not the user. */
+TEST_F(logfd, files_of_the_kernel)
+{
+	static const char *const paths[] = {
+		"/proc/sys/kernel/hostname",
+		"/proc/self/comm",
+		"/sys/module/hwpmc/parameters/max_cpu",
+	};
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		fd = open(paths[i], O_WRONLY);
+		ASSERT_LE(0, fd) TH_LOG("%s: %s", paths[i], strerror(errno));
+		EXPECT_EQ(-EINVAL, dev_configure(self->dev, fd))
+			TH_LOG("%s", paths[i]);
+		close(fd);
+	}
+}
+
 /* The owner's own device is one too, by whichever descriptor. */
 TEST_F(logfd, own_device)
 {
