@@ -220,9 +220,14 @@ static void deferred_work(struct callback_head *work)
 	struct deferred *item = container_of(work, struct deferred, work);
 
 	deferred_answer(item);
+	smp_store_release(&item->state, DEFERRED_ANSWERED);	/* or given up */
+	/*
+	 * hwpmc_exit() waits for the rest.  Before the item is free: events may
+	 * be in there
+	 */
+	module_put(THIS_MODULE);
 	WRITE_ONCE(item->owner, NULL);
 	smp_store_release(&item->state, DEFERRED_FREE);
-	module_put(THIS_MODULE);	/* hwpmc_exit() waits for the rest */
 }
 
 /* An item of @o and the current task, or else a free one, or NULL. */
@@ -246,6 +251,15 @@ static struct deferred *find_item(struct hwpmc_owner *o)
 			    READ_ONCE(item->mm) == data_race(current->mm) &&
 			    READ_ONCE(item->owner) == o)
 				return item;
+			break;
+		case DEFERRED_ANSWERED:
+			/*
+			 * a sample of what the work does itself: new work
+			 * would be sampled in the same place, without end
+			 */
+			if (READ_ONCE(item->task) == current &&
+			    READ_ONCE(item->owner) == o)
+				return NULL;
 			break;
 		default:
 			break;

@@ -5,12 +5,16 @@
  * not come back to user mode keeps what was there.
  */
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "latetally.h"
 #include "module.h"
 #include "recorder.h"
+#include "source.h"
+#include "target.h"
 #include "test.h"
 
 #define STACK		(2 << 20)
@@ -687,6 +691,64 @@ TEST(program_of_32_bits)
 	EXPECT_LT(20, answered);
 	EXPECT_LE(9 * answered, 10 * whole);
 	symbols_free(sy);
+}
+
+/* System calls with a frame pointer to where nothing can be read. */
+static int unreadable_body(struct target *t, void *arg)
+{
+	unsigned long fp = (unsigned long)arg;
+	int i;
+
+	(void)t;
+	for (i = 0; i < 100; i++) {
+		int fd = eventfd(0, 0);
+#if defined(__x86_64__)
+		long nr = SYS_close;
+
+		asm volatile("push %%rbp; mov %2, %%rbp; syscall; pop %%rbp"
+			     : "+a" (nr) : "D" ((long)fd), "r" (fp)
+			     : "rcx", "r11", "memory");
+#else
+		register long x8 asm("x8") = SYS_close;
+		register long x0 asm("x0") = fd;
+
+		asm volatile("mov x9, x29; mov x29, %2; svc #0; mov x29, x9"
+			     : "+r" (x0) : "r" (x8), "r" (fp) : "x9", "memory");
+#endif
+	}
+	return 0;
+}
+
+/*
+ * The work for a chain frees memory, and is sampled there itself.  That sample does
+ * not ask for work again: the task would never come to an end with it.
+ */
+TEST(own_work)
+{
+	/* above the stack, so that it may be a frame */
+	void *fp = (void *)0x7ffffffff000UL - 0x1000;
+	struct hwpmc_allocate a;
+	struct recording r;
+	struct target t;
+	uint64_t id;
+	int i;
+
+	NEEDS_LATER();
+	id = tracefs_id("kmem/kfree");
+	if (!id)
+		SKIP(return, "no tracepoint kmem:kfree");
+	a = pmc_tracepoint(HWPMC_MODE_SS, id);
+	ASSERT_TRUE(target_begin(&t, unreadable_body, fp));
+	ASSERT_EQ(0, record_begin(&r, a, 0));
+	target_go(&t);
+	for (i = 0; i < 200; i++) {
+		if (waitpid(t.pid, NULL, WNOHANG) == t.pid)
+			break;
+		sleep_ms(100);
+	}
+	EXPECT_GT(200, i);
+	kill(t.pid, SIGKILL);
+	close(r.dev);
 }
 
 TEST_HARNESS_MAIN
