@@ -28,7 +28,6 @@
 #define LOOK_TRIES	3
 #define EXACT_TRIES	1000
 #define THREAD_NICE	-10
-#define LOST_WAITS	20	/* passes in which a fork may be waited for */
 
 /* Reads all counters of a CPU; they are exact if the look turns out quiet. */
 static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
@@ -282,31 +281,37 @@ static void fold_deleted(struct hwpmc_owner *o, bool log_open)
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 
+	o->log.fold_later = false;
 	for_each_pmc(o, row, pmc) {
 		if (!pmc->folding)
 			continue;
 		if (log_open && !pmc->rates_told)
 			hwpmc_emit_rates(o, pmc);
 		pmc->rates_told = true;
-		hwpmc_pmc_fold(o, pmc, !log_open);
+		if (!hwpmc_pmc_fold(o, pmc, !log_open))
+			o->log.fold_later = true;
 	}
 }
 
 /*
  * Dumps the processes whose records were lost on a CPU.  One that has to wait for a
- * fork keeps the others behind it waiting, for a second at most.
+ * fork, for a second at most, keeps the others behind it waiting.
  */
 static void dump_listed(struct hwpmc_owner *o, struct owner_ring *or,
 			const u32 *lost, unsigned int n, bool last)
 {
+	u64 now = ring_clock();
+	bool over = or->lost_since && now - or->lost_since > NSEC_PER_SEC;
 	unsigned int i;
 
-	last |= or->lost_waits >= LOST_WAITS;
 	for (i = 0; i < n; i++)
-		if (!hwpmc_dump_pid(o, lost[i], last))
+		if (!hwpmc_dump_pid(o, lost[i], last || (over && !i)))
 			break;
 	or->lost_tail += i;
-	or->lost_waits = i < n ? or->lost_waits + 1 : 0;
+	if (i == n)
+		or->lost_since = 0;
+	else if (i || !or->lost_since)
+		or->lost_since = now;
 }
 
 /*
@@ -336,6 +341,7 @@ static void drain_dump_lost(struct hwpmc_owner *o, bool last)
 		/* in a full list the oldest is overwritten before the head moves */
 		if (n >= RING_NLOST || READ_ONCE(or->lost_head) != head) {
 			or->lost_tail = READ_ONCE(or->lost_head);
+			or->lost_since = 0;
 			all = true;
 			continue;
 		}
@@ -353,8 +359,10 @@ static void drain_forget_lost(struct hwpmc_owner *o)
 	for_each_possible_cpu(cpu) {
 		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
 
-		if (or)
-			or->lost_tail = smp_load_acquire(&or->lost_head);
+		if (!or)
+			continue;
+		or->lost_tail = smp_load_acquire(&or->lost_head);
+		or->lost_since = 0;
 	}
 }
 
@@ -450,8 +458,8 @@ static void give_way(struct hwpmc_owner *o, bool begins)
 static void drain_sleep(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
-	long timeout = READ_ONCE(o->hooks.hooked) ? DRAIN_INTERVAL :
-					      MAX_SCHEDULE_TIMEOUT;
+	long timeout = READ_ONCE(o->hooks.hooked) || log->fold_later ?
+		       DRAIN_INTERVAL : MAX_SCHEDULE_TIMEOUT;
 
 	set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
 	if (!READ_ONCE(log->kick))

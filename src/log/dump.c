@@ -357,11 +357,13 @@ void hwpmc_dump_failed(struct hwpmc_owner *o)
 static void process_failed(struct hwpmc_owner *o, const struct dump *d)
 {
 	bool again = d->no_memory || d->in_exec;
+	/* else the next log lacks this process only, and says so */
+	bool fails = o->log.tee.on && d->no_memory;
 
 	pr_warn_ratelimited("process %u could not be dumped\n", d->pid);
-	if (o->log.tee.on)
+	if (fails)
 		hwpmc_dump_failed(o);
-	if (!is_for_log(o, d->target))
+	if (fails && !is_for_log(o, d->target))
 		return;
 	preempt_disable();
 	hwpmc_record_lost(o, again ? d->pid : PMCLOG_PID_KERNEL);
@@ -413,6 +415,8 @@ static struct dump_target *note_target(struct hwpmc_owner *o,
 	}
 	t->names_log = number;
 	t->maps_log = t->sampled ? number : 0;
+	if (dt->nids || dt->names || dt->maps)
+		t->told_at = o->log.told.attaches;
 	return dt;
 }
 
@@ -628,15 +632,21 @@ void hwpmc_dump_news(struct hwpmc_owner *o)
 		dump_targets(o, false);
 }
 
-static bool is_forking(struct hwpmc_owner *o)
+/* @last: nobody waits for the children: they are dumped when they are targets */
+static bool is_forking(struct hwpmc_owner *o, bool last)
 {
 	struct hwpmc_target *t;
+	bool forking = false;
 
 	lockdep_assert_held(&o->targets_mutex);
-	list_for_each_entry(t, &o->targets, node)
-		if (atomic_read(&t->pending))
-			return true;
-	return false;
+	list_for_each_entry(t, &o->targets, node) {
+		if (!atomic_read(&t->pending))
+			continue;
+		forking = true;
+		if (last)
+			t->told_at = o->log.told.attaches;
+	}
+	return forking && !last;
 }
 
 /*
@@ -652,7 +662,7 @@ static bool is_forking(struct hwpmc_owner *o)
  * record of it can be lost.
  */
 static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
-		    struct task_struct *task, struct dump *d)
+		    struct task_struct *task, struct dump *d, bool last)
 {
 	const struct hwpmc_target *t;
 	int err = 0;
@@ -667,7 +677,7 @@ static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
 		d->no_maps = !t->sampled;
 	rcu_read_unlock();
 	if (!t)
-		err = atomic_read(&task->signal->live) && is_forking(o) ?
+		err = atomic_read(&task->signal->live) && is_forking(o, last) ?
 		      -EAGAIN : -ESRCH;
 	mutex_unlock(&o->targets_mutex);
 	return err;
@@ -691,9 +701,7 @@ bool hwpmc_dump_pid(struct hwpmc_owner *o, u32 nr, bool last)
 	if (pid) {
 		task = get_pid_task(pid, PIDTYPE_TGID);
 		if (task)
-			err = may_dump(o, pid, task, &d);
-		if (last && err == -EAGAIN)
-			err = -ESRCH;
+			err = may_dump(o, pid, task, &d, last);
 	}
 	if (err != -EAGAIN)
 		hwpmc_emit_sysexit(o, nr, o->log.told.last_tsc);

@@ -267,6 +267,7 @@ struct log_totals {
  * Only the thread uses the rest.
  * @drops_told: losses up to this time are in the log
  * @next_clock: when to log the clocks again
+ * @fold_later: a released PMC could not be folded without waiting
  */
 struct hwpmc_log {
 	enum log_state	state;
@@ -299,6 +300,7 @@ struct hwpmc_log {
 	struct log_acct	acct;
 	u64		drops_told;
 	u64		next_clock;
+	bool		fold_later;
 };
 
 /* log.c: ioctl side, under owner->mutex */

@@ -101,7 +101,9 @@ void hwpmc_rotate_log(struct hwpmc_owner *o, const struct log_place *to)
 	kvfree(log->out.pack);
 	log->out.pack = to->pack;
 	WRITE_ONCE(log->error, 0);
-	WRITE_ONCE(log->told.number, log->told.number + 1);
+	/* what was noted for a tee that has failed is in no log */
+	WRITE_ONCE(log->told.number, log->told.number + 1 +
+				     (following && log->tee.failed));
 	WRITE_ONCE(log->told.telling, log->told.number);
 	hwpmc_sink_swap(log, to->file);
 	hwpmc_drain_begin_log(o, log->drops_told);

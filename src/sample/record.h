@@ -87,7 +87,7 @@ struct owner_ring {
 
 	u64		proc_counted;
 	u32		lost_tail;
-	u32		lost_waits;	/* passes in which the first lost pid had to wait */
+	u64		lost_since;	/* when the first lost pid began to wait, or 0 */
 	struct proc_count proc_look, proc_seen;
 	u64		proc_told, proc_told_last;
 };

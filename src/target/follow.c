@@ -101,15 +101,14 @@ static void tell_again(const struct hwpmc_target *parent,
 }
 
 /*
- * What is logged of targets between the fork and now may stand after the fork in the
- * log.  Then the log does not show which PMCs and mappings the child inherits.
+ * What a dump logs of the parent between the fork and now may stand after the fork in
+ * the log.  Then the log does not show which PMCs and mappings the child inherits.
  */
-static bool dumped_meanwhile(const struct hwpmc_owner *o,
+static bool dumped_meanwhile(const struct hwpmc_target *parent,
 			     const struct fork_slot *slot)
 {
-	unsigned long now = READ_ONCE(o->log.told.attaches);
-
-	return now % 2 || now != slot->attaches;
+	lockdep_assert_held(&parent->owner->targets_mutex);
+	return (long)(parent->told_at - slot->attaches) >= 0;
 }
 
 /* Are the mappings of @t to be logged, and not in the log that is being made? */
@@ -144,7 +143,7 @@ static int follow_process(struct hwpmc_target *parent,
 			return -ENOMEM;
 		/* the records of the fork have these */
 		t->names_log = parent->names_log;
-		t->maps_log = dumped_meanwhile(o, slot) ? 0 : parent->maps_log;
+		t->maps_log = dumped_meanwhile(parent, slot) ? 0 : parent->maps_log;
 		if (slot->telling != READ_ONCE(o->log.told.telling))
 			tell_again(parent, t);
 	}
@@ -159,7 +158,7 @@ static int follow_process(struct hwpmc_target *parent,
 		}
 		mine->fresh = link->fresh;
 		mine->told_log = link->told_log;
-		if (dumped_meanwhile(o, slot))
+		if (dumped_meanwhile(parent, slot))
 			hwpmc_target_log_attach(t, link->pmc);
 	}
 	kref_get(&t->ref);	/* in the owner's list: not zero */

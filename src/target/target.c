@@ -80,6 +80,7 @@ struct hwpmc_target *hwpmc_target_new(struct hwpmc_owner *o, struct pid *pid,
 	t->owner = o;
 	t->pid = pid;
 	t->nr = nr;
+	t->told_at = READ_ONCE(o->log.told.attaches) - 1;	/* in none yet */
 	INIT_LIST_HEAD(&t->links);
 	INIT_LIST_HEAD(&t->threads);
 	/* hooks find @t from here on; the caller holds the owner and @pid */

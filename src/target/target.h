@@ -49,6 +49,7 @@ struct fork_slot {
  * @sampled: number of links that sample; READ_ONCE by hooks
  * @first_id: id of an attached PMC; READ_ONCE by hooks
  * @names_log, @maps_log: number of the log that has its names and mappings
+ * @told_at: log.told.attaches of the last dump that had something to log of it
  * @missed:  a hook saw a new thread that it could not follow
  * @gone:    its last thread has ended, or the last PMC was detached
  * @ended:   bit: set by the hook that sees the process end, and by the removal
@@ -70,6 +71,7 @@ struct hwpmc_target {
 	u32		first_id;
 	unsigned long	names_log;
 	unsigned long	maps_log;
+	unsigned long	told_at;
 	bool		missed;
 	bool		gone;
 	unsigned long	ended;
