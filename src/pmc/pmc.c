@@ -252,15 +252,21 @@ bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait)
 	return true;
 }
 
-static void release_events(struct hwpmc_pmc *pmc)
+/* The events on CPUs; those in targets are hwpmc_targets_release()'s. */
+static void release_cpus(struct hwpmc_pmc *pmc)
 {
 	unsigned int cpu;
 
-	if (!pmc_is_system(pmc))
-		hwpmc_targets_release(pmc);
 	for_each_possible_cpu(cpu)
 		if (pmc->cpus[cpu])
 			hwpmc_event_release(pmc->cpus[cpu]);
+}
+
+static void release_events(struct hwpmc_pmc *pmc)
+{
+	if (!pmc_is_system(pmc))
+		hwpmc_targets_release(pmc);
+	release_cpus(pmc);
 }
 
 static bool has_event(const struct hwpmc_pmc *pmc)
@@ -424,8 +430,9 @@ void hwpmc_pmc_release_all(struct hwpmc_owner *o)
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 
+	hwpmc_targets_release_all(o);
 	for_each_live_pmc(o, row, pmc)
-		release_events(pmc);
+		release_cpus(pmc);
 	for_each_live_pmc(o, row, pmc)
 		hwpmc_event_drops_wait(pmc);
 	synchronize_rcu();

@@ -542,14 +542,43 @@ int hwpmc_targets_set_period(struct hwpmc_pmc *pmc, u64 period)
 	return err;
 }
 
+static void release_targets(struct hwpmc_pmc *pmc)
+{
+	WRITE_ONCE(pmc->state, PMC_STOPPED);
+	take_off_all(pmc->owner, pmc, false);
+	forget_lost(pmc);
+}
+
 /* PMCRELEASE.  A handler may run until the next synchronize_rcu(). */
 void hwpmc_targets_release(struct hwpmc_pmc *pmc)
 {
-	struct hwpmc_owner *o = pmc->owner;
+	mutex_lock(&pmc->owner->targets_mutex);
+	release_targets(pmc);
+	mutex_unlock(&pmc->owner->targets_mutex);
+}
+
+/*
+ * hwpmc_targets_release_all - hwpmc_targets_release() of all PMCs, with one grace
+ * period
+ *
+ * The lock is held from the stop of the first event on: otherwise targets that fork
+ * would cost a grace period for each PMC.
+ */
+void hwpmc_targets_release_all(struct hwpmc_owner *o)
+{
+	struct target_link *link;
+	struct hwpmc_target *t;
+	struct hwpmc_pmc *pmc;
+	LIST_HEAD(stopped);
+	unsigned int row;
 
 	mutex_lock(&o->targets_mutex);
-	WRITE_ONCE(pmc->state, PMC_STOPPED);
-	take_off_all(o, pmc, false);
-	forget_lost(pmc);
+	list_for_each_entry(t, &o->targets, node)
+		list_for_each_entry(link, &t->links, node)
+			hwpmc_target_stop_link(t, link, &stopped);
+	hwpmc_thread_events_drop(&stopped);
+	for_each_live_pmc(o, row, pmc)
+		if (!pmc_is_system(pmc))
+			release_targets(pmc);
 	mutex_unlock(&o->targets_mutex);
 }

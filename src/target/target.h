@@ -201,6 +201,7 @@ void hwpmc_targets_disable(struct hwpmc_pmc *pmc);
 void hwpmc_targets_read(struct hwpmc_pmc *pmc);
 int hwpmc_targets_set_period(struct hwpmc_pmc *pmc, u64 period);
 void hwpmc_targets_release(struct hwpmc_pmc *pmc);
+void hwpmc_targets_release_all(struct hwpmc_owner *o);
 
 /* target.c: processes and links; under targets_mutex unless stated otherwise */
 int hwpmc_targets_init(void);
