@@ -223,6 +223,7 @@ enum limit_kind {
 	LIMIT_PMCS,
 	LIMIT_RING_BYTES,
 	LIMIT_COUNTERS,		/* of PMCs: on each CPU, in each thread */
+	LIMIT_DROPS,		/* events that works release; no parameter */
 	LIMIT_KINDS,
 };
 

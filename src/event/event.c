@@ -17,7 +17,7 @@
 #include "pmc/pmc.h"
 #include "sample/sample.h"
 
-#define DROPS_MAX	128	/* per owner at a time; beyond it, the caller waits */
+#define DROPS_MAX	128	/* of an owner at a time; beyond it, the caller waits */
 
 static const struct cred *module_cred;
 static struct workqueue_struct *droppers;
@@ -31,7 +31,7 @@ int hwpmc_event_init(void)
 	module_cred = prepare_kernel_cred(&init_task);
 	if (!module_cred)
 		return -ENOMEM;
-	droppers = alloc_workqueue("hwpmc", WQ_UNBOUND, 0);
+	droppers = alloc_workqueue("hwpmc", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!droppers) {
 		put_cred(module_cred);
 		return -ENOMEM;
@@ -52,13 +52,32 @@ struct event_drop {
 	struct hwpmc_pmc *pmc;
 };
 
+/*
+ * May one more event of @o be released by a work?  A target can hold a work up for as
+ * long as it wants: so a user has only a part of what the workqueue can have.
+ */
+static bool drop_begin(struct hwpmc_owner *o)
+{
+	if (atomic_inc_return(&o->drops) <= DROPS_MAX &&
+	    !hwpmc_limit_charge(o, LIMIT_DROPS, 1))
+		return true;
+	atomic_dec(&o->drops);
+	return false;
+}
+
+static void drop_done(struct hwpmc_owner *o)
+{
+	hwpmc_limit_release(o, LIMIT_DROPS, 1);
+	atomic_dec(&o->drops);
+}
+
 static void drop_work(struct work_struct *work)
 {
 	struct event_drop *d = container_of(work, struct event_drop, work);
 	atomic_t *dropping = &d->pmc->dropping;
 
 	perf_event_release_kernel(d->event);
-	atomic_dec(&d->pmc->owner->drops);
+	drop_done(d->pmc->owner);
 	kfree(d);
 	/* only the address is used: the PMC may be freed by then */
 	if (atomic_dec_and_test(dropping))
@@ -69,19 +88,20 @@ static void drop_work(struct work_struct *work)
  * hwpmc_event_drop - release an event of @pmc, which is disabled
  *
  * perf waits for RCU grace periods during the release, at least on PREEMPT_RT.
- * The works let the waits for many events overlap.  All owners share the
- * workqueue, and the events are no longer charged (max_counters): so an owner has
- * few of them there.  The handler's context stays until
- * hwpmc_event_drops_wait().  Process context, may sleep.
+ * The works let the waits for many events overlap.  The events are no longer charged
+ * (max_counters).  The handler's context stays until hwpmc_event_drops_wait().
+ * Process context, may sleep.
  */
 void hwpmc_event_drop(struct hwpmc_pmc *pmc, struct perf_event *event)
 {
 	struct event_drop *d = NULL;
 
-	if (atomic_inc_return(&pmc->owner->drops) <= DROPS_MAX)
+	if (drop_begin(pmc->owner)) {
 		d = kmalloc(sizeof(*d), GFP_KERNEL);
+		if (!d)
+			drop_done(pmc->owner);
+	}
 	if (!d) {
-		atomic_dec(&pmc->owner->drops);
 		perf_event_release_kernel(event);
 		return;
 	}

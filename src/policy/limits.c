@@ -25,7 +25,7 @@
 #include "hwpmc.h"
 #include "trace.h"
 
-/* names of the parameters that set the limits */
+/* names of the parameters that set the limits; NULL: beyond it nothing is refused */
 static const char *const limit_names[LIMIT_KINDS] = {
 	[LIMIT_OWNERS]		= "max_owners",
 	[LIMIT_PMCS]		= "max_pmcs",
@@ -161,7 +161,8 @@ int hwpmc_limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 		return 0;
 	for (done = o->account; done != a; done = done->parent)
 		limit_release_account(done, kind, n);
-	trace_hwpmc_refusal(o, limit_names[kind], -EDQUOT);
+	if (limit_names[kind])
+		trace_hwpmc_refusal(o, limit_names[kind], -EDQUOT);
 	return -EDQUOT;
 }
 

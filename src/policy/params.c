@@ -22,6 +22,7 @@
 #define DEF_CPU		100	/* of one CPU */
 #define MAX_COUNT	(1 << 20)	/* maximum of each limit; 1 TiB of rings */
 #define MIN_BUFFER	(8 << 10)	/* two of the longest records */
+#define MAX_DROPS	64		/* fewer than a workqueue has: see event.c */
 #define MIN_CLOCK_NS	20000		/* perf's own floor is 10000 */
 
 static unsigned int callchaindepth = DEF_CHAIN_DEPTH;
@@ -175,6 +176,8 @@ s64 hwpmc_param_limit(enum limit_kind kind)
 		return min_t(s64, data_race(max_ringmem), MAX_COUNT) << 20;
 	case LIMIT_COUNTERS:
 		return min_t(s64, data_race(max_counters), MAX_COUNT);
+	case LIMIT_DROPS:
+		return MAX_DROPS;
 	default:
 		return 0;
 	}
