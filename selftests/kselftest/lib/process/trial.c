@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dev.h"
+#include "guest.h"
+#include "passing.h"
+#include "recorder.h"
+#include "trial.h"
+#include "user.h"
+
+bool trial_as_user(void)
+{
+	return user_stay(TRIAL_USER);
+}
+
+bool trial_as_other(void)
+{
+	return user_stay(TRIAL_OTHER);
+}
+
+bool trial_as_root(void)
+{
+	return true;
+}
+
+pid_t trial_become(bool (*fn)(void))
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(ready))
+		return -1;
+	pid = fork_bound();
+	if (!pid) {
+		/* lost with the old user */
+		if ((fn ?: trial_as_user)() && !prctl(PR_SET_PDEATHSIG, SIGKILL) &&
+		    write(ready[1], "", 1) == 1)
+			for (;;)
+				pause();
+		_exit(TRIAL_FAILED);
+	}
+	close(ready[1]);
+	if (read(ready[0], &c, 1) != 1)
+		pid = -1;
+	close(ready[0]);
+	return pid;
+}
+
+int trial_counter(int dev, uint32_t caps, uint32_t *id)
+{
+	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
+					      PERF_COUNT_SW_TASK_CLOCK);
+	int err;
+
+	a.mode = HWPMC_MODE_TC;
+	a.cpu = HWPMC_CPU_ANY;
+	a.caps = caps;
+	err = dev_allocate(dev, &a);
+	*id = a.id;
+	return err;
+}
+
+/* In the caller's process. */
+static int attempt(const struct trial *t, pid_t target)
+{
+	int dev, err;
+	uint32_t id;
+
+	if (!t->alone)
+		target = trial_become(t->target);
+	if (target < 0 || !(t->caller ?: trial_as_user)())
+		return TRIAL_FAILED;
+	dev = t->dev ?: dev_open();
+	if (dev < 0)
+		return -dev;
+	err = trial_counter(dev, 0, &id);
+	if (err)
+		return -err;
+	err = -dev_attach(dev, id, t->pid ?: target);
+	dev_release(dev, id);
+	return err;
+}
+
+int trial_run(struct trial t)
+{
+	pid_t target = t.alone ? trial_become(t.target) : 0, caller;
+	int err;
+
+	caller = group_fork();
+	if (!caller)
+		_exit(attempt(&t, target));
+	err = group_end(caller);
+	load_end(target);
+	return err;
+}
+
+int trial_oneself(bool (*fn)(void), int dev)
+{
+	struct trial t = { .alone = true, .caller = fn, .dev = dev };
+	pid_t child = group_fork();
+
+	if (!child)
+		_exit(attempt(&t, 0));
+	return group_end(child);
+}
+
+int trial_found(pid_t (*find)(void))
+{
+	struct trial t = { .alone = true, .caller = trial_as_root };
+	pid_t child = group_fork();
+
+	if (child)
+		return group_end(child);
+	t.pid = find();
+	_exit(t.pid > 0 ? attempt(&t, 0) : TRIAL_FAILED);
+}
+
+int trial_open_as(bool (*fn)(void))
+{
+	int sock[2], fd = -1, i;
+	uint32_t word;
+	pid_t child;
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, sock))
+		return -1;
+	child = fork_bound();
+	if (!child)
+		_exit(!fn() || send_fd(sock[1], dev_open(), 0));
+	if (!wait_for(child))
+		fd = receive_fd(sock[0], &word);
+	for (i = 0; i < 2; i++)
+		close(sock[i]);
+	return fd;
+}
