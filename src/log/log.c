@@ -189,7 +189,7 @@ static int log_begin(struct hwpmc_owner *o, struct file *file,
 		err = hwpmc_sink_attach(o, file, c);
 	if (err)
 		return err;
-	o->log.owner_pid = task_tgid_vnr(current);
+	o->log.owner_pid = owner_pid_of(o, current);
 	WRITE_ONCE(o->log.tell_kernel,
 		   hwpmc_access_privileged(o) && !hwpmc_access_locked() &&
 			   !hwpmc_access_perf(o, false, false));

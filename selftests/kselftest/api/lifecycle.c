@@ -3,6 +3,7 @@
  * Owners and the module come and go: nothing is left, nothing is said.
  */
 #include <linux/capability.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include "recorder.h"
@@ -263,6 +264,30 @@ TEST(child_ends_log_goes_on)
 	ASSERT_LOG(&log, 0);
 	EXPECT_LT(50, log.samples);
 	EXPECT_EQ(child, log.owner_pid);
+}
+
+/* A process of another pid namespace configures it: the number is the opener's. */
+TEST(child_of_a_namespace)
+{
+	int dev = dev_open(), file = temp_file();
+	struct log log;
+	pid_t maker, child;
+
+	maker = fork_bound();
+	if (!maker) {
+		if (unshare(CLONE_NEWPID))
+			_exit(1);
+		child = fork();
+		if (!child)
+			_exit(getpid() != 1 || dev_configure(dev, file) ||
+			      dev_userdata(dev, 1));
+		_exit(wait_for(child));
+	}
+	ASSERT_EQ(0, wait_for(maker));
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_LT(maker, log.owner_pid);
 }
 
 TEST(passing_keeps)
