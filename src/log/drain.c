@@ -320,10 +320,10 @@ static void dump_listed(struct hwpmc_owner *o, struct owner_ring *or,
  */
 static void drain_dump_lost(struct hwpmc_owner *o, bool last)
 {
-	bool all = o->noring.told != o->noring.seen;
+	bool all = o->noring.lost != o->noring.seen;
 	unsigned int cpu;
 
-	o->noring.seen = o->noring.told;
+	o->noring.seen = o->noring.lost;
 	for_each_possible_cpu(cpu) {
 		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
 		u32 lost[RING_NLOST], head, i, n;

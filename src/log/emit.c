@@ -565,7 +565,8 @@ static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or,
 
 static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 {
-	u64 count = atomic64_read(&o->noring.dropped) - o->noring.told;
+	u64 lost = atomic64_read(&o->noring.dropped);
+	u64 count = lost + atomic64_read(&o->noring.unfollowed) - o->noring.told;
 	struct pmclog_dropnotify *d;
 
 	if (!count)
@@ -575,6 +576,7 @@ static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 	d->first = o->log.drops_told;
 	d->last = tsc;
 	o->noring.told += count;
+	o->noring.lost = lost;
 	o->log.acct.proc_drops += count;
 	trace_hwpmc_loss(o, PMCLOG_PMCID_NONE, PMCLOG_PID_KERNEL,
 			 PMCLOG_DROP_NORING, count);

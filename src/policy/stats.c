@@ -123,7 +123,8 @@ static void sum_rings(struct hwpmc_owner *o, struct pmclog_account *a)
 		a->proc_dropped += READ_ONCE(or->proc_dropped);
 		a->late_answered += READ_ONCE(or->late_answered);
 	}
-	a->proc_dropped += atomic64_read(&o->noring.dropped);
+	a->proc_dropped += atomic64_read(&o->noring.dropped) +
+			   atomic64_read(&o->noring.unfollowed);
 }
 
 /* hwpmc_stats_owner - an owner's statistics; exact while it produces nothing */

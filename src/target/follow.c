@@ -71,7 +71,7 @@ static void refill_work(struct callback_head *head)
 	if (READ_ONCE(t->missed)) {
 		mutex_lock(&o->targets_mutex);
 		if (!t->gone && hwpmc_thread_follow_all(t, false))
-			atomic64_inc(&o->noring.dropped);
+			atomic64_inc(&o->noring.unfollowed);
 		mutex_unlock(&o->targets_mutex);
 	}
 	work_done(tt);
@@ -196,7 +196,7 @@ static void fork_work(struct callback_head *head)
 		if (err != -EDQUOT)
 			pr_warn_ratelimited("%s (%d) is not followed: %d\n",
 					    current->comm, current->pid, err);
-		atomic64_inc(&o->noring.dropped);
+		atomic64_inc(&o->noring.unfollowed);
 	}
 	hwpmc_target_put(t);
 	kfree(slot);
@@ -251,7 +251,7 @@ static void fork_thread(struct target_thread *tt, void *arg)
 	if (!compat_leaves_works(child) && take_slot(tt, child, process))
 		return;
 	if (process)
-		atomic64_inc(&t->owner->noring.dropped);
+		atomic64_inc(&t->owner->noring.unfollowed);
 	else
 		WRITE_ONCE(t->missed, true);
 }

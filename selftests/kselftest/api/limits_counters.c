@@ -215,6 +215,47 @@ TEST_F(limits_counters, lost_before_the_log)
 	EXPECT_EQ(0, elsewhere(lose_before_the_log));
 }
 
+/*
+ * Children that are not followed have nothing that a dump could tell: the log has the
+ * mappings of the target once.
+ */
+static int fork_beyond(void)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_DESCENDANTS);
+	int dev, file = temp_file(), i;
+	struct log log;
+
+	CHECK(1, user_stay(USER));
+	dev = dev_open();
+	a.caps = HWPMC_CAP_USER;
+	CHECK(0, dev_allocate(dev, &a));
+	CHECK(0, dev_configure(dev, file));
+	CHECK(0, dev_attach(dev, a.id, 0));
+	CHECK(0, dev_start(dev, a.id));
+	for (i = 0; i < 20; i++) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		wait_for(child);
+		CHECK(0, dev_flush(dev));
+	}
+	CHECK(0, dev_closelog(dev));
+	CHECK(1, log_load(&log, file));
+	log_check(&log, LOG_PROC_DROPS);
+	CHECK(20, log.proc_dropped);
+	i = proc_count(&log, PMCLOG_T_PROC_CREATE, getpid());
+	CHECK(1, i);
+	return 0;
+}
+
+TEST_F(limits_counters, forks_beyond_them)
+{
+	/* what samples takes one of each CPU as well */
+	ASSERT_TRUE(limit("max_counters", 1 + sysconf(_SC_NPROCESSORS_CONF)));
+	EXPECT_EQ(0, elsewhere(fork_beyond));
+}
+
 TEST_F(limits_counters, taken)
 {
 	ASSERT_TRUE(limit("max_counters", 5));
