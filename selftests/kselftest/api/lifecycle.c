@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
+#include "rate.h"
 #include "recorder.h"
 #include "test.h"
 #include "module.h"
@@ -560,7 +561,7 @@ TEST(smallest)
 	ASSERT_TRUE(module_wait_for_device());
 	dev = dev_open();
 	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(5000), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(bearable_hz(5000)), &id));
 	sleep_ms(1000);
 	EXPECT_TRUE(wait_committed(dev, 110));
 	ASSERT_EQ(0, dev_closelog(dev));

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "proclog.h"
+#include "rate.h"
 #include "test.h"
 
 /* ------------------------------------------------------------------------
@@ -133,7 +134,7 @@ TEST(bulk_under_fire)
 
 	fill(&b);
 	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(5000), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(bearable_hz(5000)), &id));
 	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(0, dev_bulk(dev, b.data, b.len));
 		sleep_ms(10);

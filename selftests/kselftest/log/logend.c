@@ -7,6 +7,7 @@
 
 #include "ends.h"
 #include "module.h"
+#include "rate.h"
 #include "recorder.h"
 #include "test.h"
 
@@ -110,7 +111,7 @@ static void close_unread(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, dev_configure(self->dev, ends[1]));
 	close(ends[1]);
 	early_begin(&early, ends[0]);
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(5000), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(bearable_hz(5000)), &id));
 	early_end(&early);
 	ASSERT_TRUE(wait_stalled(self->dev));
 	EXPECT_TRUE(bystander_goes_on(&self->other));
@@ -575,7 +576,7 @@ static void killed(struct __test_metadata *_metadata,
 		close(ends[1]);
 		if (!stalled)
 			close(ends[0]);
-		if (dev_run(dev, pmc_clock(5000), &id) && stalled)
+		if (dev_run(dev, pmc_clock(bearable_hz(5000)), &id) && stalled)
 			_exit(2);
 		if (!(stalled ? wait_stalled(dev) : wait_error(dev)))
 			_exit(3);

@@ -9,6 +9,7 @@
 
 #include "ends.h"
 #include "logkind.h"
+#include "rate.h"
 #include "recorder.h"
 #include "test.h"
 
@@ -609,7 +610,7 @@ TEST_F(logfd, rotate)
 
 	file[0] = temp_file();
 	ASSERT_EQ(0, dev_configure(self->dev, file[0]));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(5000), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(bearable_hz(5000)), &id));
 	for (i = 1; i < NROTATE; i++) {
 		sleep_ms(150);
 		EXPECT_TRUE(wait_committed(self->dev, 10));

@@ -3,6 +3,7 @@
  * A log that is read from the device, slowly or not to its end: what does not fit
  * is counted, and nobody waits for a reader that does not come.
  */
+#include "rate.h"
 #include "stream.h"
 
 /* Waits until samples have been dropped. */
@@ -31,7 +32,7 @@ TEST_F(stream, slow_reader)
 
 	ASSERT_EQ(0, dev_stream(self->dev, 0, SMALL));
 	reader_begin(&r, self->dev, PMCLOG_RECORD_MAX, 100);
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(20000), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(bearable_hz(20000)), &id));
 	EXPECT_TRUE(wait_dropped(self->dev));
 	EXPECT_TRUE(wait_committed(self->dev, 100));
 	ASSERT_EQ(0, dev_closelog(self->dev));
@@ -51,7 +52,7 @@ static void fill_up(struct __test_metadata *_metadata,
 	uint32_t id;
 
 	ASSERT_EQ(0, dev_stream(self->dev, 0, SMALL));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(20000), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(bearable_hz(20000)), &id));
 	ASSERT_TRUE(wait_dropped(self->dev));
 	ASSERT_TRUE(wait_stalled(self->dev));
 	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
@@ -171,7 +172,7 @@ TEST_F(stream, killed)
 
 			self->dev = dev_open();
 			if (dev_stream(self->dev, 0, SMALL) ||
-			    (i < 2 && dev_run(self->dev, pmc_clock(5000), &id)))
+			    (i < 2 && dev_run(self->dev, pmc_clock(bearable_hz(5000)), &id)))
 				_exit(1);
 			if (i == 0 && !wait_stalled(self->dev))
 				_exit(2);

@@ -9,6 +9,7 @@
 #define ROUNDS	5
 #define FAULTS	64
 #define SHARE	8	/* of a CPU: a timer's interrupt costs as much again */
+#define MOST	3	/* for who wants many samples, and waits for them */
 
 /* The shortest of some rounds of page faults: whoever else ran is not in it. */
 static uint64_t faults_ns(void)
@@ -49,13 +50,23 @@ static uint64_t sample_ns(void)
 	return with > without ? (with - without) / FAULTS : 0;
 }
 
-unsigned int affordable_hz(unsigned int want)
+static unsigned int hz_for(unsigned int share, unsigned int want)
 {
 	static uint64_t cost;
 	uint64_t hz;
 
 	if (!cost)
 		cost = sample_ns() ?: 1;
-	hz = 1000000000ULL / SHARE / cost;
+	hz = 1000000000ULL / share / cost;
 	return hz < 10 ? 10 : hz < want ? hz : want;
+}
+
+unsigned int affordable_hz(unsigned int want)
+{
+	return hz_for(SHARE, want);
+}
+
+unsigned int bearable_hz(unsigned int want)
+{
+	return hz_for(MOST, want);
 }

@@ -11,5 +11,7 @@
  * if it does nothing else, and a test that asks for more never ends.
  */
 unsigned int affordable_hz(unsigned int want);
+/* ... that leave just enough for the test to go on */
+unsigned int bearable_hz(unsigned int want);
 
 #endif /* TEST_RATE_H */
