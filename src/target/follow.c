@@ -303,7 +303,8 @@ static bool lost_events(const struct target_thread *tt)
 }
 
 /*
- * hwpmc_follow_lost_events - is @t about to be detached, because of its exec?
+ * hwpmc_follow_lost_events - is @t about to be detached, because of its exec, or
+ * because none of its threads is followed?
  *
  * Under targets_mutex.
  */
@@ -315,36 +316,59 @@ bool hwpmc_follow_lost_events(const struct hwpmc_target *t)
 	list_for_each_entry(tt, &t->threads, node)
 		if (lost_events(tt))
 			return true;
-	return false;
+	/* only a child that is being created keeps it */
+	return list_empty(&t->threads);
+}
+
+/*
+ * Does the exec of the current thread, the only one left, end the target?  Without a
+ * record of the thread, for lack of memory, nothing counts in the process any more:
+ * only a child that is being created keeps the target.  Under targets_mutex.
+ */
+static bool leaves_by_exec(const struct hwpmc_target *t)
+{
+	const struct target_thread *tt;
+
+	/* killed before it has run a single instruction: its exit settles all */
+	if (current->flags & PF_EXITING)
+		return false;
+	rcu_read_lock();
+	tt = hwpmc_thread_among_rcu(hwpmc_threads_find_rcu(current), t);
+	rcu_read_unlock();
+	return !tt || lost_events(tt) || !hwpmc_access_still(t->owner, current);
 }
 
 static void exec_work(struct callback_head *head)
 {
-	struct target_thread *tt = container_of(head, struct target_thread,
-						exec);
-	struct hwpmc_target *t = tt->target;
+	struct hwpmc_target *t = container_of(head, struct hwpmc_target, exec);
 	struct hwpmc_owner *o = t->owner;
 
-	clear_bit(0, &tt->execing);
+	clear_bit(0, &t->execing);
 	mutex_lock(&o->targets_mutex);
-	if (!tt->gone && (lost_events(tt) || !hwpmc_access_still(o, current)))
+	if (!t->gone && leaves_by_exec(t))
 		hwpmc_target_detach_all(t);
 	mutex_unlock(&o->targets_mutex);
-	work_done(tt);
+	hwpmc_target_put(t);
+	module_put(THIS_MODULE);
 }
 
-static void exec_thread(struct target_thread *tt, void *arg)
+/*
+ * hwpmc_follow_exec - the current task has execed a new image
+ * @list: what hwpmc_targets_find_rcu() has found for it
+ *
+ * Tracepoint: RCU read section, preemption off.
+ */
+void hwpmc_follow_exec(struct rhlist_head *list)
 {
-	if (test_and_set_bit(0, &tt->execing))
-		return;
-	if (kref_get_unless_zero(&tt->ref))
-		leave_work(current, &tt->exec, exec_work);
-}
+	struct hwpmc_target *t;
+	struct rhlist_head *pos;
 
-/* The current task has execed a new image.  Tracepoint. */
-void hwpmc_follow_exec(void)
-{
-	hwpmc_thread_for_each_rcu(current, exec_thread, NULL);
+	for_each_target_rcu(t, pos, list) {
+		if (test_and_set_bit(0, &t->execing))
+			continue;
+		if (kref_get_unless_zero(&t->ref))
+			leave_work(current, &t->exec, exec_work);
+	}
 }
 
 static void exit_work(struct callback_head *head)

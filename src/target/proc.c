@@ -427,7 +427,7 @@ static void probe_exec(void *data, struct task_struct *p, pid_t old_pid,
 	if (!nobody_listens(list))
 		tell_image(list, bprm);
 	if (list)
-		hwpmc_follow_exec();
+		hwpmc_follow_exec(list);
 	preempt_enable();
 	rcu_read_unlock();
 }

@@ -51,6 +51,8 @@ struct fork_slot {
  * @names_log, @maps_log: number of the log that has its names and mappings
  * @told_at: log.told.attaches of the last dump that had something to log of it
  * @missed:  a hook saw a new thread that it could not follow
+ * @exec:    work of the thread that has execed; under way while @execing.  Not the
+ *	     thread record's, because that thread may have none
  * @gone:    its last thread has ended, or the last PMC was detached
  * @ended:   bit: set by the hook that sees the process end, and by the removal
  *	     of the last PMC; the second of them logs the end for an owner that
@@ -73,6 +75,8 @@ struct hwpmc_target {
 	unsigned long	maps_log;
 	unsigned long	told_at;
 	bool		missed;
+	struct callback_head exec;
+	unsigned long	execing;
 	bool		gone;
 	unsigned long	ended;
 	struct rcu_head	rcu;
@@ -104,7 +108,7 @@ struct target_link {
  * @events: changed under the mutex, RCU for the task's own context switch
  * @slot:   for its next child; xchg()
  * @refill: work that makes the next @slot; under way while @refilling
- * @exec, @exit: works; @exec is under way while @execing
+ * @exit:   work of the exit
  */
 struct target_thread {
 	struct rhlist_head hash;
@@ -115,10 +119,8 @@ struct target_thread {
 	struct list_head events;
 	struct fork_slot *slot;
 	struct callback_head refill;
-	struct callback_head exec;
 	struct callback_head exit;
 	unsigned long	refilling;
-	unsigned long	execing;
 	bool		gone;
 	struct rcu_head	rcu;
 };
@@ -256,7 +258,7 @@ void hwpmc_tree_free(struct tree *tree);
 
 /* follow.c: hooks, and the work that they queue to tasks */
 void hwpmc_follow_fork(struct task_struct *child, struct rhlist_head *list);
-void hwpmc_follow_exec(void);
+void hwpmc_follow_exec(struct rhlist_head *list);
 void hwpmc_follow_exit(struct task_struct *task);
 void hwpmc_follow_switch(struct task_struct *prev);
 void hwpmc_follow_record_now(struct hwpmc_owner *o, const void *rec, u32 len,
