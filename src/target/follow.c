@@ -188,6 +188,8 @@ static void fork_work(struct callback_head *head)
 	if (!t->gone)
 		err = slot->process ? follow_process(t, slot) :
 				      hwpmc_thread_follow(t, current);
+	else if (slot->process && t->left)
+		err = -ESRCH;	/* no PMCs are left for the child */
 	atomic_dec(&t->pending);
 	hwpmc_target_settle(t);
 	mutex_unlock(&o->targets_mutex);
@@ -345,8 +347,10 @@ static void exec_work(struct callback_head *head)
 
 	clear_bit(0, &t->execing);
 	mutex_lock(&o->targets_mutex);
-	if (!t->gone && leaves_by_exec(t))
+	if (!t->gone && leaves_by_exec(t)) {
+		t->left = true;
 		hwpmc_target_detach_all(t);
+	}
 	mutex_unlock(&o->targets_mutex);
 	hwpmc_target_put(t);
 	module_put(THIS_MODULE);

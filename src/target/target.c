@@ -330,6 +330,7 @@ void hwpmc_target_settle(struct hwpmc_target *t)
 	if (!list_empty(&t->threads) || atomic_read(&t->pending))
 		return;
 	if (hwpmc_thread_left(t)) {
+		t->left = true;
 		hwpmc_target_detach_all(t);	/* returns here without links */
 		return;
 	}

@@ -53,6 +53,8 @@ struct fork_slot {
  * @missed:  a hook saw a new thread that it could not follow
  * @exec:    work of the thread that has execed; under way while @execing.  Not the
  *	     thread record's, because that thread may have none
+ * @left:    it loses all PMCs although nobody has asked: by an exec, or because its
+ *	     threads cannot be followed
  * @gone:    its last thread has ended, or the last PMC was detached
  * @ended:   bit: set by the hook that sees the process end, and by the removal
  *	     of the last PMC; the second of them logs the end for an owner that
@@ -77,6 +79,7 @@ struct hwpmc_target {
 	bool		missed;
 	struct callback_head exec;
 	unsigned long	execing;
+	bool		left;
 	bool		gone;
 	unsigned long	ended;
 	struct rcu_head	rcu;

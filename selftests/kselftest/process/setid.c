@@ -251,6 +251,92 @@ TEST_F(setid, not_readable)
 }
 
 /* ------------------------------------------------------------------------
+ * A child that has not begun to run when its parent leaves
+ */
+
+/* Processor 1 is for whoever has this priority. */
+static bool take_processor(int priority)
+{
+	struct sched_param p = { .sched_priority = priority };
+	cpu_set_t cpu;
+
+	CPU_ZERO(&cpu);
+	CPU_SET(1, &cpu);
+	return !sched_setaffinity(0, sizeof(cpu), &cpu) &&
+	       !sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &p);
+}
+
+/* It has a processor for itself, and its child waits for that. */
+static void fork_and_execute(int go)
+{
+	char c;
+
+	if (!take_processor(50) || !user_stay(USER) || read(go, &c, 1) != 1)
+		_exit(1);
+	if (!fork_bound())
+		for (;;)
+			pause();
+	execl(PROGRAM, COMM, NULL);
+	_exit(1);
+}
+
+/* In a process that becomes the user: how many processes were lost. */
+static int lose_child(struct result *r)
+{
+	struct hwpmc_driverstats st = {};
+	int go[2], dev, err, i, tries = 1000;
+	uint32_t id;
+	pid_t target;
+
+	if (pipe(go))
+		return -errno;
+	target = fork_bound();
+	if (!target)
+		fork_and_execute(go[0]);
+	if (!user_stay(USER))
+		return -EDOM;
+	dev = dev_open();
+	/* it becomes the user too */
+	while ((err = begin(dev, target, HWPMC_F_DESCENDANTS, &id)) == -EPERM &&
+	       --tries)
+		sleep_ms(10);
+	if (err)
+		return err;
+	if (write(go[1], "", 1) != 1)
+		return -errno;
+	for (i = 0; i < 6000 && !dev_hung_up(dev); i++)
+		sleep_ms(10);
+	r->hung_up = dev_hung_up(dev);
+	/* the child gets the processor */
+	kill(target, SIGKILL);
+	wait_for(target);
+	for (i = 0; i < 500 && !err && !st.account.proc_dropped; i++) {
+		sleep_ms(10);
+		err = dev_stats(dev, HWPMC_STATS_OWNER, &st);
+	}
+	return err ?: (int)st.account.proc_dropped;
+}
+
+/* The child cannot get PMCs that its parent has no more: it counts as lost. */
+TEST_F(setid, child_of_who_leaves)
+{
+	pid_t child;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "one CPU");
+	ASSERT_TRUE(install(0, 0, 04755));
+	memset(self->r, 0, sizeof(*self->r));
+	child = group_fork();
+	if (!child) {
+		self->r->err = lose_child(self->r);
+		_exit(0);
+	}
+	group_end(child);
+	EXPECT_TRUE(self->r->hung_up);
+	EXPECT_EQ(1, self->r->err);
+}
+
+/* ------------------------------------------------------------------------
  * Where its image lies is not told either
  */
 #define BATCH	4	/* mappings; fewer than what is dumped one by one */
