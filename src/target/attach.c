@@ -54,6 +54,7 @@ static int link_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	if (!t)
 		goto out;
 	kref_get(&t->ref);	/* in the owner's list: not zero */
+	hwpmc_thread_lost_pmu(o, pmc);	/* then no thread gets an event */
 	link = hwpmc_target_link(t, pmc);
 	if (link) {
 		link->fresh = true;

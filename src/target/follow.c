@@ -151,6 +151,7 @@ static int follow_process(struct hwpmc_target *parent,
 		if (!link_logs(link, HWPMC_F_DESCENDANTS) ||
 		    hwpmc_target_find_link(t, link->pmc))
 			continue;
+		hwpmc_thread_note_pmu(parent, link);
 		mine = hwpmc_target_link(t, link->pmc);
 		if (!mine) {
 			err = -ENOMEM;

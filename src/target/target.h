@@ -248,6 +248,9 @@ void hwpmc_thread_for_each_rcu(const struct task_struct *task,
 int hwpmc_thread_follow(struct hwpmc_target *t, struct task_struct *task);
 int hwpmc_thread_follow_all(struct hwpmc_target *t, bool interruptible);
 bool hwpmc_thread_left(const struct hwpmc_target *t);
+bool hwpmc_thread_note_pmu(const struct hwpmc_target *t,
+			   const struct target_link *link);
+bool hwpmc_thread_lost_pmu(const struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
 void hwpmc_thread_drop(struct target_thread *tt);
 void hwpmc_thread_put(struct target_thread *tt);
 void hwpmc_thread_event_stop(struct target_thread *tt, struct thread_event *te,

@@ -127,6 +127,8 @@ static void drop_stopped(struct thread_event *te)
 	if (te->logged && slice.value)
 		hwpmc_follow_record_now(tt->target->owner, &slice,
 					sizeof(slice), PMCLOG_PID_KERNEL);
+	/* the last one to say so, perhaps */
+	hwpmc_event_lost_pmu(te->link->pmc, te->event);
 	hwpmc_event_drop(te->link->pmc, te->event);
 	hwpmc_limit_release(tt->target->owner, LIMIT_COUNTERS, 1);
 	kfree_rcu(te, rcu);
@@ -159,22 +161,39 @@ static struct thread_event *find_event(struct target_thread *tt,
 }
 
 /*
- * Have the events of @pmc lost their PMU?  Asked when perf makes no more of them: a
- * thread that forks has one.  Under targets_mutex.
+ * hwpmc_thread_note_pmu - has the PMC of @link, one of @t's, lost its PMU?
+ *
+ * Asked before it gets more events: another PMU may have the number by now, and perf
+ * would make events of that one.  A PMU that is removed takes all its events, so the
+ * first one that its thread still has says it.  False: there is none.
  */
-static bool pmu_is_removed(const struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+bool hwpmc_thread_note_pmu(const struct hwpmc_target *t,
+			   const struct target_link *link)
 {
-	const struct target_thread *tt;
-	const struct thread_event *te;
-	const struct hwpmc_target *t;
+	struct target_thread *tt;
+	struct thread_event *te;
 
-	list_for_each_entry(t, &o->targets, node)
-		list_for_each_entry(tt, &t->threads, node)
-			list_for_each_entry(te, &tt->events, node)
-				if (te->link->pmc == pmc &&
-				    hwpmc_event_lost_pmu(pmc, te->event))
-					return true;
+	list_for_each_entry(tt, &t->threads, node) {
+		te = find_event(tt, link);
+		if (te && (hwpmc_event_lost_pmu(link->pmc, te->event) ||
+			   !compat_event_is_gone(te->event)))
+			return true;
+	}
 	return false;
+}
+
+/* ... by all targets of the PMC. */
+bool hwpmc_thread_lost_pmu(const struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
+{
+	const struct hwpmc_target *t;
+	struct target_link *link;
+
+	list_for_each_entry(t, &o->targets, node) {
+		link = hwpmc_target_find_link(t, pmc);
+		if (link && hwpmc_thread_note_pmu(t, link))
+			break;
+	}
+	return READ_ONCE(pmc->no_pmu);
 }
 
 /* Without an event if the PMU was removed: the PMC's other counts go on. */
@@ -185,7 +204,10 @@ static int add_event(struct target_thread *tt, struct target_link *link)
 	struct thread_event *te;
 	int err;
 
-	if (find_event(tt, link) || READ_ONCE(pmc->no_pmu))
+	if (find_event(tt, link))
+		return 0;
+	hwpmc_thread_note_pmu(tt->target, link);
+	if (READ_ONCE(pmc->no_pmu))
 		return 0;
 	err = hwpmc_limit_charge(o, LIMIT_COUNTERS, 1);
 	if (err)
@@ -205,7 +227,7 @@ static int add_event(struct target_thread *tt, struct target_link *link)
 		hwpmc_limit_release(o, LIMIT_COUNTERS, 1);
 		kfree(te);
 		return (err == -ENOENT || err == -ENODEV) &&
-		       pmu_is_removed(o, pmc) ? 0 : err;
+		       hwpmc_thread_lost_pmu(o, pmc) ? 0 : err;
 	}
 	list_add_tail_rcu(&te->node, &tt->events);
 	if (pmc->state == PMC_RUNNING)

@@ -312,4 +312,32 @@ TEST_F(hotplug, pmu_removed_under_targets)
 	EXPECT_TRUE(write_text(PMU, "Y"));
 }
 
+/* ... nor do children or other processes get events of the PMU that has its number then. */
+TEST_F(hotplug, pmu_replaced_under_targets)
+{
+	struct hwpmc_allocate a = pmc_process_counter(CYCLES,
+						      HWPMC_F_DESCENDANTS);
+	uint64_t *spent = shared_memory(sizeof(*spent)), value;
+	struct target t, other;
+
+	if (access(PMU, W_OK))
+		SKIP(return, "no PMU that can be removed while it has events");
+	ASSERT_TRUE(target_begin(&t, parent_body, spent));
+	ASSERT_TRUE(target_begin(&other, parent_body, spent));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, t.pid, &a.id));
+	ASSERT_TRUE(write_text(PMU, "N"));
+	ASSERT_TRUE(write_text(PMU, "Y"));
+	value = dev_value(self->dev, a.id);
+	ASSERT_TRUE(target_step(&t));
+	EXPECT_LT(0, *spent);
+	EXPECT_EQ(value, dev_value(self->dev, a.id));
+	EXPECT_EQ(0, dev_stop(self->dev, a.id));
+	EXPECT_EQ(0, dev_attach(self->dev, a.id, other.pid));
+	EXPECT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_TRUE(target_step(&other));
+	EXPECT_EQ(value, dev_value(self->dev, a.id));
+	EXPECT_EQ(0, target_end(&t));
+	EXPECT_EQ(0, target_end(&other));
+}
+
 TEST_HARNESS_MAIN
