@@ -58,7 +58,9 @@ static int link_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	link = hwpmc_target_link(t, pmc);
 	if (link) {
 		link->fresh = true;
+		WRITE_ONCE(t->attaching, true);
 		err = hwpmc_thread_follow_all(t, true);
+		WRITE_ONCE(t->attaching, false);
 		if (!err && list_empty(&t->threads))
 			err = -ESRCH;
 	}

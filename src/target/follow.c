@@ -260,17 +260,23 @@ static void fork_thread(struct target_thread *tt, void *arg)
 }
 
 /*
- * The current task has created a thread, and has no counters itself yet for some
- * of its targets: an attach is in progress, and looks again.
+ * The current task has created @child, and has no record itself for some of its
+ * targets.  An attach in progress looks again.  Otherwise there was no memory for the
+ * record, and a process that the child is counts as lost.
  */
-static void note_missed(struct rhlist_head *list)
+static void note_missed(struct rhlist_head *list, struct task_struct *child)
 {
 	struct rhlist_head *threads = hwpmc_threads_find_rcu(current), *pos;
+	bool process = !same_thread_group(child, current);
 	struct hwpmc_target *t;
 
-	for_each_target_rcu(t, pos, list)
-		if (!hwpmc_thread_among_rcu(threads, t))
-			WRITE_ONCE(t->missed, true);
+	for_each_target_rcu(t, pos, list) {
+		if (hwpmc_thread_among_rcu(threads, t))
+			continue;
+		WRITE_ONCE(t->missed, true);
+		if (process && READ_ONCE(t->descend) && !READ_ONCE(t->attaching))
+			atomic64_inc(&t->owner->noring.dropped);
+	}
 }
 
 /*
@@ -287,7 +293,7 @@ void hwpmc_follow_fork(struct task_struct *child, struct rhlist_head *list)
 	if (data_race(child->flags | current->flags) & PF_KTHREAD)
 		return;
 	hwpmc_thread_for_each_rcu(current, fork_thread, child);
-	note_missed(list);
+	note_missed(list, child);
 }
 
 /*

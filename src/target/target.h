@@ -50,7 +50,10 @@ struct fork_slot {
  * @first_id: id of an attached PMC; READ_ONCE by hooks
  * @names_log, @maps_log: number of the log that has its names and mappings
  * @told_at: log.told.attaches of the last dump that had something to log of it
- * @missed:  a hook saw a new thread that it could not follow
+ * @missed:  a thread is not followed: a hook had no memory for it, or its work had
+ *	     none; WRITE_ONCE
+ * @attaching: an attach gives the threads their counters, and then looks for children;
+ *	     WRITE_ONCE, READ_ONCE by hooks
  * @exec:    work of the thread that has execed; under way while @execing.  Not the
  *	     thread record's, because that thread may have none
  * @left:    it loses all PMCs although nobody has asked: by an exec, or because its
@@ -77,6 +80,7 @@ struct hwpmc_target {
 	unsigned long	maps_log;
 	unsigned long	told_at;
 	bool		missed;
+	bool		attaching;
 	struct callback_head exec;
 	unsigned long	execing;
 	bool		left;

@@ -292,7 +292,8 @@ static bool thread_is_exiting(const struct task_struct *task)
  * hwpmc_thread_follow - create counters for @task, a thread of @t, for all PMCs
  * of @t
  *
- * Returns 0 also if the thread is about to end.
+ * Returns 0 also if the thread is about to end.  Without memory the thread counts as
+ * missed, and is tried again at the next fork or attach of its process.
  */
 int hwpmc_thread_follow(struct hwpmc_target *t, struct task_struct *task)
 {
@@ -305,8 +306,10 @@ int hwpmc_thread_follow(struct hwpmc_target *t, struct task_struct *task)
 	rcu_read_unlock();
 	if (!tt)
 		tt = thread_new(t, task);
-	if (!tt)
+	if (!tt) {
+		WRITE_ONCE(t->missed, true);
 		return -ENOMEM;
+	}
 	list_for_each_entry(link, &t->links, node) {
 		err = add_event(tt, link);
 		if (err)
@@ -316,6 +319,8 @@ int hwpmc_thread_follow(struct hwpmc_target *t, struct task_struct *task)
 		err = 0;
 		hwpmc_thread_drop(tt);
 	}
+	if (err == -ENOMEM)
+		WRITE_ONCE(t->missed, true);
 	return err == -ESRCH ? 0 : err;
 }
 
@@ -400,8 +405,10 @@ static int follow_found(struct hwpmc_target *t, bool interruptible)
 	int err = 0;
 
 	tasks = find_unfollowed(t, &n);
-	if (!tasks)
+	if (!tasks) {
+		WRITE_ONCE(t->missed, true);
 		return -ENOMEM;
+	}
 	for (i = 0; i < n; i++) {
 		if (i && !err && interruptible && signal_pending(current))
 			err = -EINTR;
