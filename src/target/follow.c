@@ -322,9 +322,15 @@ bool hwpmc_follow_lost_events(const struct hwpmc_target *t)
 	const struct target_thread *tt;
 
 	lockdep_assert_held(&t->owner->targets_mutex);
-	list_for_each_entry(tt, &t->threads, node)
-		if (lost_events(tt))
+	list_for_each_entry(tt, &t->threads, node) {
+		if (!lost_events(tt))
+			continue;
+		/* since 6.16 an exit takes them before its work: it sets the flag first */
+		smp_rmb();
+		if (test_bit(0, &t->execing) ||
+		    !(data_race(READ_ONCE(tt->task->flags)) & PF_EXITING))
 			return true;
+	}
 	/* only a child that is being created keeps it */
 	return list_empty(&t->threads);
 }
