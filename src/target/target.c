@@ -291,6 +291,19 @@ static bool is_in_log(const struct hwpmc_target *t)
 	       t->names_log == READ_ONCE(o->log.told.number);
 }
 
+/*
+ * Logs the end, after the counts.  Of an owner that follows all processes the exit
+ * hook does it, if the last thread has not come there yet: it may be one that is not
+ * followed.
+ */
+static void tell_end(struct hwpmc_target *t)
+{
+	bool seen = test_and_set_bit(0, &t->ended);
+
+	if (READ_ONCE(t->owner->hooks.follow_all) ? seen : is_in_log(t))
+		log_sysexit(t);
+}
+
 static void process_ended(struct hwpmc_target *t)
 {
 	struct target_link *link, *next;
@@ -300,8 +313,7 @@ static void process_ended(struct hwpmc_target *t)
 			log_procexit(t, link);
 		hwpmc_target_unlink(t, link);
 	}
-	if (is_in_log(t))
-		log_sysexit(t);
+	tell_end(t);
 }
 
 /*
