@@ -549,7 +549,7 @@ static void dump_targets(struct hwpmc_owner *o, bool all)
 	LIST_HEAD(list);
 	u64 tsc;
 
-	/* a process that forks meanwhile, or its child, logs itself: tell_attach() */
+	/* the child of a process that forks meanwhile logs itself: follow_process() */
 	WRITE_ONCE(o->log.told.attaches, o->log.told.attaches + 1);
 	if (!note_targets(o, all, &list, &tsc))
 		hwpmc_dump_failed(o);

@@ -16,9 +16,9 @@
  * An answer holds until the target execs or changes its credentials.  For exec,
  * hwpmc_access_hold() blocks it until the target's counters are in place.
  * Later, perf removes all counters from a process that execs a program that may
- * not be inspected (set-uid, set-gid, file capabilities, not readable).  Code
- * that puts counters back, or follows into a child, calls hwpmc_access_still()
- * first.  After setuid(2) and the like the target stays attached, as with perf
+ * not be inspected (set-uid, set-gid, file capabilities, not readable).  After each
+ * exec, and before a dump reads the target's memory, hwpmc_access_still() is asked.
+ * A child has its parent's credentials.  After setuid(2) and the like the target stays attached, as with perf
  * and ptrace.
  */
 #include <linux/capability.h>
@@ -374,8 +374,8 @@ int hwpmc_access_attach(struct hwpmc_owner *o, struct task_struct *task)
 }
 
 /*
- * hwpmc_access_still - may PMCs of @o stay on @task's process after exec or
- * fork?
+ * hwpmc_access_still - may PMCs of @o stay on @task's process after an exec, and may
+ * @o see its memory?
  *
  * Process context; @task is current, or referenced.  Descent is not checked again:
  * the caller of hwpmc_access_attach() may have ended, and so may parents.
