@@ -275,7 +275,7 @@ static void note_missed(struct rhlist_head *list, struct task_struct *child)
 			continue;
 		WRITE_ONCE(t->missed, true);
 		if (process && READ_ONCE(t->descend) && !READ_ONCE(t->attaching))
-			atomic64_inc(&t->owner->noring.dropped);
+			atomic64_inc(&t->owner->noring.unfollowed);
 	}
 }
 
