@@ -286,10 +286,12 @@ bool hwpmc_access_still(struct hwpmc_owner *o, struct task_struct *task);
 /* limits.c */
 int hwpmc_limit_open(struct hwpmc_owner *o);
 void hwpmc_limit_close(struct hwpmc_owner *o);
-void hwpmc_limit_forget(struct hwpmc_owner *o);
+struct limit_account *hwpmc_limit_hold(struct hwpmc_owner *o);
+void hwpmc_limit_drop(struct limit_account *a);
 int hwpmc_limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
 void hwpmc_limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
 u64 hwpmc_limit_run(struct hwpmc_owner *o, u64 ran);
+void hwpmc_limit_give_back(struct limit_account *a, enum limit_kind kind, u64 n);
 
 /* info.c */
 void hwpmc_info_cpus(struct hwpmc_cpuinfo *c);

@@ -73,7 +73,7 @@ static void owner_free(struct kref *ref)
 	hwpmc_log_free(o);
 	put_pid(o->opener);
 	put_pid_ns(o->pid_ns);
-	hwpmc_limit_forget(o);
+	hwpmc_limit_drop(o->account);
 	put_cred(o->cred);
 	mutex_destroy(&o->mutex);
 	mutex_destroy(&o->cpus_mutex);

@@ -12,6 +12,7 @@
  * An account lasts as long as there are owners of its user, or of a namespace that
  * the user created.  After the close an owner does not count any more; what it
  * still has, because its writer thread is stuck, stays charged until the thread ends.
+ * Unwind tables that a sampled task still uses stay charged until it has finished.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
@@ -38,7 +39,8 @@ static const char *const limit_names[LIMIT_KINDS] = {
 /**
  * struct limit_account - what a user has, as a user of one user namespace
  * @node: under accounts_mutex
- * @ref:  owners, and accounts that have it as parent; under accounts_mutex
+ * @ref:  owners, their unwinders, and accounts that have it as parent; under
+ *	   accounts_mutex
  * @ns:   the user's namespace; referenced; constant
  * @uid:  the user; constant
  * @parent: account of @ns's creator; NULL: @ns is the first one; constant
@@ -166,13 +168,22 @@ int hwpmc_limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 	return -EDQUOT;
 }
 
+/*
+ * hwpmc_limit_give_back - release exactly what an owner of @a was charged for
+ * @a: NULL: an owner without an account
+ *
+ * Any context.
+ */
+void hwpmc_limit_give_back(struct limit_account *a, enum limit_kind kind, u64 n)
+{
+	for (; a; a = a->parent)
+		limit_release_account(a, kind, n);
+}
+
 /* Releases exactly what was charged.  Any context. */
 void hwpmc_limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 {
-	struct limit_account *a;
-
-	for (a = o->account; a; a = a->parent)
-		limit_release_account(a, kind, n);
+	hwpmc_limit_give_back(o->account, kind, n);
 }
 
 /* @cost: time in nanoseconds; returns how much of it is still to be paid off. */
@@ -229,9 +240,24 @@ void hwpmc_limit_close(struct hwpmc_owner *o)
 	hwpmc_limit_release(o, LIMIT_OWNERS, 1);
 }
 
-/* The owner has no charges any more. */
-void hwpmc_limit_forget(struct hwpmc_owner *o)
+/*
+ * hwpmc_limit_hold - the account of @o, referenced, for what outlives @o
+ *
+ * May be NULL.  hwpmc_limit_drop() drops it.
+ */
+struct limit_account *hwpmc_limit_hold(struct hwpmc_owner *o)
 {
-	if (o->account)
-		put_account(o->account);
+	if (o->account) {
+		mutex_lock(&accounts_mutex);
+		o->account->ref++;
+		mutex_unlock(&accounts_mutex);
+	}
+	return o->account;
+}
+
+/* The holder of @a, which may be NULL, has no charges any more. */
+void hwpmc_limit_drop(struct limit_account *a)
+{
+	if (a)
+		put_account(a);
 }

@@ -43,14 +43,20 @@ void hwpmc_unwind_exit(void)
 	rcu_barrier();	/* RCU callbacks that free objects are module code */
 }
 
-static void free_work(struct work_struct *work)
+/* What is charged is given back when the memory is. */
+static void unwinder_free(struct unwinder *u)
 {
-	struct unwinder *u = container_of(work, struct unwinder, free_work);
-
 	hwpmc_unwind_maps_free(u);
 	hwpmc_unwind_objects_free(u);
+	hwpmc_limit_give_back(u->account, LIMIT_RING_BYTES, u->bytes);
+	hwpmc_limit_drop(u->account);
 	mutex_destroy(&u->lock);
 	kvfree_rcu(u, rcu);
+}
+
+static void free_work(struct work_struct *work)
+{
+	unwinder_free(container_of(work, struct unwinder, free_work));
 }
 
 static void last_put(struct kref *ref)
@@ -66,6 +72,12 @@ void hwpmc_unwind_put(struct unwinder *u)
 	kref_put(&u->ref, last_put);
 }
 
+/* May sleep. */
+static void last_put_now(struct kref *ref)
+{
+	unwinder_free(container_of(ref, struct unwinder, ref));
+}
+
 static struct unwinder *unwinder_new(struct hwpmc_owner *o)
 {
 	struct unwinder *u = kvzalloc(sizeof(*u), GFP_KERNEL_ACCOUNT);
@@ -75,6 +87,7 @@ static struct unwinder *unwinder_new(struct hwpmc_owner *o)
 	kref_init(&u->ref);
 	INIT_WORK(&u->free_work, free_work);
 	u->owner = o;
+	u->account = hwpmc_limit_hold(o);
 	mutex_init(&u->lock);
 	u->seed = get_random_u32();
 	hash_init(u->maps);
@@ -115,7 +128,7 @@ int hwpmc_unwind_begin(struct hwpmc_owner *o)
 
 /*
  * The owner is about to be freed: no handler uses the unwinder any more; tasks
- * may.
+ * may.  A task that is stuck in a fault keeps the tables and their charge.
  */
 void hwpmc_unwind_end(struct hwpmc_owner *o)
 {
@@ -125,11 +138,10 @@ void hwpmc_unwind_end(struct hwpmc_owner *o)
 		return;
 	hwpmc_unwind_unwatch(u);
 	mutex_lock(&u->lock);
-	hwpmc_limit_release(o, LIMIT_RING_BYTES, u->bytes);
-	u->bytes = 0;
 	u->owner = NULL;
 	mutex_unlock(&u->lock);
-	hwpmc_unwind_put(u);
+	/* so that who has closed the device can have tables again at once */
+	kref_put(&u->ref, last_put_now);
 }
 
 /* poll(2) */
@@ -162,13 +174,11 @@ int hwpmc_unwind_charge(struct unwinder *u, size_t bytes)
 	return err;
 }
 
-/* unwinder->lock.  Without an owner nothing is charged. */
+/* unwinder->lock */
 void hwpmc_unwind_uncharge(struct unwinder *u, size_t bytes)
 {
 	lockdep_assert_held(&u->lock);
-	if (!u->owner)
-		return;
-	hwpmc_limit_release(u->owner, LIMIT_RING_BYTES, bytes);
+	hwpmc_limit_give_back(u->account, LIMIT_RING_BYTES, bytes);
 	u->bytes -= bytes;
 }
 

@@ -110,6 +110,7 @@ struct unwind_map {
  * struct unwinder - objects and maps of an owner
  * @ref:   held by the owner and by tasks that walk
  * @owner: @lock; NULL: it is gone
+ * @account: of the owner, referenced; NULL: none; constant
  * @all:   unwinders_mutex; hooks look under RCU
  * @lock:  objects and maps; its holder waits for nothing but memory
  * @seed:  for the hash of objects, because file systems choose their inode
@@ -129,6 +130,7 @@ struct unwinder {
 	struct hwpmc_owner *owner;
 	struct list_head all;
 	struct mutex	lock;
+	struct limit_account *account;
 	u32		seed;
 	u32		nobjects;
 	u32		nmaps;

@@ -8,9 +8,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
+#include <linux/userfaultfd.h>
 #include <linux/hwpmc_unwind.h>
 #include <pmc.h>
 
@@ -585,6 +588,125 @@ TEST_F(unwind, objects_charged)
 	EXPECT_EQ(0, elsewhere(make_objects));
 	limit_restore();
 	device_for_root();
+}
+
+/* ------------------------------------------------------------------------
+ * The tables of an owner that has closed, while a task still uses them
+ */
+
+/* The touch of a page, with a frame pointer that leads to memory that does not come */
+static void touch_stuck(volatile char *page, char *stack, char *frame)
+{
+#if defined(__x86_64__)
+	asm volatile("mov %%rsp, %%r12; mov %%rbp, %%r13; mov %1, %%rsp;"
+		     "mov %2, %%rbp; movb $1, (%0);"
+		     "mov %%r12, %%rsp; mov %%r13, %%rbp"
+		     : : "r" (page), "r" (stack), "r" (frame)
+		     : "r12", "r13", "memory");
+#else
+	asm volatile("mov x9, sp; mov x10, x29; mov sp, %1; mov x29, %2;"
+		     "strb wzr, [%0]; mov sp, x9; mov x29, x10"
+		     : : "r" (page), "r" (stack), "r" (frame)
+		     : "x9", "x10", "memory");
+#endif
+}
+
+static int get_stuck(struct target *t, void *arg)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register r = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	char *p = (char *)fresh_pages(4);
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	r.range.start = (uintptr_t)p + 2 * PAGE;
+	r.range.len = 2 * PAGE;
+	p[0] = 1;
+	if (ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &r))
+		return 1;
+	touch(TOUCHES);
+	target_pause(t);
+	touch_stuck(p + PAGE, p + PAGE / 2, p + 2 * PAGE);
+	return 0;
+}
+
+/* Tables until there is no room */
+static int give_all(int dev, const void *table, size_t len)
+{
+	int n = 0;
+
+	while (n < 1000 && !give_file(dev, table, len))
+		n++;
+	return n;
+}
+
+static int room_for_another(const void *table, size_t len)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	int dev = dev_open(), n = -1;
+
+	if (dev >= 0 && !dev_allocate(dev, &a))
+		n = give_all(dev, table, len);
+	close(dev);
+	return n;
+}
+
+#define TABLES_MIB	16
+
+static int keep_tables_stuck(void)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	struct hwpmc_unwindnext next;
+	int dev, before, n, i;
+	struct target t = {};
+	size_t len;
+	void *table = big_table(&len);
+
+	a.caps = HWPMC_CAP_USER;
+	if (!user_stay(USER))
+		return 1;
+	dev = dev_open();
+	if (dev < 0 || dev_configure(dev, temp_file()) || dev_allocate(dev, &a))
+		return 2;
+	if (!target_begin(&t, get_stuck, NULL) ||
+	    dev_attach(dev, a.id, t.pid) || dev_start(dev, a.id) ||
+	    !target_step(&t))
+		return 3;
+	while (!table_next(dev, &next)) {
+		table_give(dev, next.id, NULL, 0);
+		close(next.fd);
+	}
+	before = give_all(dev, table, len);
+	target_go(&t);
+	sleep_ms(500);
+	if (!wait_asleep(t.pid, t.pid))
+		return 4;
+	close(dev);
+	n = room_for_another(table, len);
+	printf("# %d tables, %d while they are in use\n", before, n);
+	target_kill(&t);
+	if (before < 8 || n < 0 || n >= before)
+		return 5;
+	for (i = 0; i < 100 && n < before; i++) {
+		sleep_ms(20);
+		n = room_for_another(table, len);
+	}
+	free(table);
+	return n >= before ? 0 : 6;
+}
+
+TEST_F(unwind, in_use_charged)
+{
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0 || !write_text("/proc/sys/vm/unprivileged_userfaultfd", "1"))
+		SKIP(return, "no userfaultfd");
+	close(fd);
+	ASSERT_TRUE(device_for_group());
+	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
+	EXPECT_EQ(0, elsewhere(keep_tables_stuck));
+	limit_restore();
+	device_for_root();
+	write_text("/proc/sys/vm/unprivileged_userfaultfd", "0");
 }
 
 TEST_F(unwind, mapped_later)
