@@ -26,6 +26,8 @@
 
 /* Per CPU: tasks sampled there that are still in the kernel, or faulting. */
 #define DEFERRED_ITEMS	32
+/* Of these, tasks of one user, which may sleep in faults for as long as it wants. */
+#define DEFERRED_OF_USER	24
 
 /* Frames that fit into the longest record. */
 #define DEFERRED_CHAIN_MAX	((unsigned int)				\
@@ -48,6 +50,8 @@ enum deferred_state {
  * @owner: set while CLAIMED; cleared with cmpxchg at the end of the owner's
  *	log.  Not referenced: read with preemption off, see
  *	hwpmc_chain_deferred_forget()
+ * @uid:   set while CLAIMED; the real user of @task
+ * @at:    set while CLAIMED; where the samples found the task in user mode
  * @first: set while CLAIMED; a time before that of the first sample
  *
  * Static, because KASAN allocates memory to record the history of heap objects.
@@ -58,6 +62,8 @@ struct deferred {
 	struct task_struct *task;
 	struct mm_struct *mm;
 	struct hwpmc_owner *owner;
+	kuid_t		uid;
+	struct user_place at;
 	u64		first;
 };
 
@@ -96,18 +102,15 @@ static bool read_frame(unsigned long fp, bool is32, unsigned long *next,
 
 /* As in chain_user.c, but absent pages are faulted in. */
 static unsigned int walk_faulting_frames(u64 *pc, unsigned int max,
-					 struct pt_regs *regs,
+					 const struct user_place *at, bool is32,
 					 unsigned int *end)
 {
-	const bool is32 = regs_are_32bit(regs);
 	const unsigned long top = is32 ? FRAME32_TOP : FRAME64_TOP;
 	const size_t align = is32 ? sizeof(u32) : sizeof(u64);
-	unsigned long below = user_stack_pointer(regs) - 1;
-	unsigned long fp = first_frame(regs, is32);
-	unsigned long next, ret;
+	unsigned long below = at->sp - 1, fp = at->fp, next, ret;
 	unsigned int n = 0;
 
-	pc[n++] = instruction_pointer(regs);
+	pc[n++] = at->pc;
 	for (; is_frame(fp, below, top, align); below = fp, fp = next) {
 		if (n == max) {
 			*end |= CUT(DEPTH);
@@ -149,14 +152,15 @@ static bool get_unwinder(struct deferred *item, struct unwinder **u)
 static unsigned int walk_for(struct deferred *item, u64 *pc, unsigned int max,
 			     struct pt_regs *regs, unsigned int *end)
 {
+	const bool is32 = regs_are_32bit(regs);
 	struct unwinder *u;
 	unsigned int n;
 
 	if (!get_unwinder(item, &u))
 		return 0;
-	n = u && !regs_are_32bit(regs) ?
-		    hwpmc_chain_tables_walk_deferred(u, pc, max, regs, end) :
-		    walk_faulting_frames(pc, max, regs, end);
+	n = u && !is32 ? hwpmc_chain_tables_walk_deferred(u, pc, max, &item->at,
+							  regs, end) :
+			 walk_faulting_frames(pc, max, &item->at, is32, end);
 	if (u)
 		hwpmc_unwind_put(u);
 	return n;
@@ -188,6 +192,20 @@ static void deferred_commit(struct deferred *item,
 	preempt_enable();
 }
 
+/*
+ * Are the registers still those of the samples?  A uprobe has gone on to a copy of its
+ * instruction, or has carried out a push or a call; a system call may be about to start
+ * again.  After an exec the frame pointer is 0, so that the place of before does not
+ * say what is read of the new program's memory.
+ */
+static bool is_still_there(const struct user_place *at, struct pt_regs *regs)
+{
+	const struct user_place now = user_place_of(regs);
+
+	return now.fp == at->fp &&
+	       now.sp - at->sp + sizeof(u64) <= 2 * sizeof(u64);
+}
+
 /* If memory is short, the samples keep their cut chains. */
 static void deferred_answer(struct deferred *item)
 {
@@ -200,7 +218,7 @@ static void deferred_answer(struct deferred *item)
 	/*
 	 * after an exec the sampled stack is gone; the new one may be private
 	 */
-	if (item->mm != current->mm)
+	if (item->mm != current->mm || !is_still_there(&item->at, regs))
 		return;
 	max = min(hwpmc_param_chain_depth(), DEFERRED_CHAIN_MAX);
 	rec = kmalloc(struct_size(rec, pc, max),
@@ -230,14 +248,21 @@ static void deferred_work(struct callback_head *work)
 	smp_store_release(&item->state, DEFERRED_FREE);
 }
 
-/* An item of @o and the current task, or else a free one, or NULL. */
-static struct deferred *find_item(struct hwpmc_owner *o)
+/*
+ * An item of @o and the current task, which is at @pc, or else a free one.  NULL: none
+ * is free, or other tasks of the task's user have too many.
+ */
+static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc)
 {
 	struct deferred *item = this_cpu_ptr(&deferred_pool[0]), *unused = NULL;
-	unsigned int i;
+	unsigned int i, of_user = 0;
+	kuid_t uid = current_uid();
 
 	for (i = 0; i < DEFERRED_ITEMS; i++, item++) {
-		switch (smp_load_acquire(&item->state)) {
+		enum deferred_state state = smp_load_acquire(&item->state);
+
+		of_user += state != DEFERRED_FREE && uid_eq(item->uid, uid);
+		switch (state) {
 		case DEFERRED_FREE:
 			if (!unused)
 				unused = item;
@@ -245,9 +270,11 @@ static struct deferred *find_item(struct hwpmc_owner *o)
 		case DEFERRED_ASKED:
 			/*
 			 * only current answers its own item; the handler may
-			 * interrupt current's exec or exit as it sets mm
+			 * interrupt current's exec or exit as it sets mm.  A
+			 * uprobe and a signal change the pc
 			 */
 			if (READ_ONCE(item->task) == current &&
+			    READ_ONCE(item->at.pc) == pc &&
 			    READ_ONCE(item->mm) == data_race(current->mm) &&
 			    READ_ONCE(item->owner) == o)
 				return item;
@@ -265,6 +292,8 @@ static struct deferred *find_item(struct hwpmc_owner *o)
 			break;
 		}
 	}
+	if (of_user >= DEFERRED_OF_USER)
+		return NULL;
 	/* a handler that interrupted this one may have taken the item */
 	if (unused && cmpxchg(&unused->state, DEFERRED_FREE, DEFERRED_CLAIMED) !=
 		      DEFERRED_FREE)
@@ -275,15 +304,23 @@ static struct deferred *find_item(struct hwpmc_owner *o)
 /*
  * hwpmc_chain_deferred_ask - have the current task's user chain logged for @o
  * later
+ * @regs: user registers, or NULL for those that it entered the kernel with
  *
  * Called by the overflow handler.  False if that is impossible: the kernel does
  * not export task_work_add(), the task is about to end, or too many tasks
- * sampled on this CPU have not returned to user mode.
+ * sampled on this CPU, of its user or of all, have not returned to user mode.
  */
-bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o)
+bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs)
 {
-	struct deferred *item = compat_can_follow() ? find_item(o) : NULL;
+	struct deferred *item;
+	struct user_place at;
 
+	if (!regs)
+		regs = user_regs();
+	if (!compat_can_follow() || !regs)
+		return false;
+	at = user_place_of(regs);
+	item = find_item(o, at.pc);
 	if (!item)
 		return false;
 	if (READ_ONCE(item->state) == DEFERRED_ASKED)
@@ -292,6 +329,8 @@ bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o)
 	/* the interrupted exec or exit may be about to set it */
 	WRITE_ONCE(item->mm, data_race(current->mm));
 	WRITE_ONCE(item->owner, o);
+	item->uid = current_uid();
+	item->at = at;
 	item->first = ring_clock();
 	init_task_work(&item->work, deferred_work);
 	__module_get(THIS_MODULE);

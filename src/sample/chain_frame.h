@@ -11,6 +11,9 @@
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
 #include <asm/ptrace.h>
+#ifdef CONFIG_X86
+#include <uapi/asm/vsyscall.h>
+#endif
 #ifdef CONFIG_ARM64
 #include <asm/mmu_context.h>
 #include <asm/sysreg.h>
@@ -162,6 +165,53 @@ static inline struct pt_regs *user_regs(void)
 	    !data_race(user_stack_pointer(regs)))
 		return NULL;
 	return regs;
+}
+
+/* What a user chain begins with. */
+struct user_place {
+	unsigned long	pc;	/* 0: not a user address */
+	unsigned long	sp;
+	unsigned long	fp;
+	unsigned long	lr;	/* arm64 */
+};
+
+/* The only code in the upper half that a program can call */
+static inline bool is_vsyscall(unsigned long pc)
+{
+#ifdef CONFIG_X86
+	return (pc & PAGE_MASK) == VSYSCALL_ADDR;
+#else
+	return false;
+#endif
+}
+
+/*
+ * A program can jump to any address, or set it as it returns from a signal, so that
+ * an event finds it there.  Reads the pc of user mode.
+ */
+static inline unsigned long user_pc(struct pt_regs *regs)
+{
+	unsigned long pc = data_race(instruction_pointer(regs));
+
+	return is_user_code(pc) || is_vsyscall(pc) ? pc : 0;
+}
+
+/*
+ * @regs: of user mode.  The handler may interrupt the task while it changes them, for
+ * an exec or a signal handler.  A chain from such mixed registers does no harm.
+ */
+static inline struct user_place user_place_of(struct pt_regs *regs)
+{
+	const bool is32 = data_race(regs_are_32bit(regs));
+
+	return (struct user_place){
+		.pc = user_pc(regs),
+		.sp = data_race(user_stack_pointer(regs)),
+		.fp = data_race(first_frame(regs, is32)),
+#ifdef CONFIG_ARM64
+		.lr = strip_pac(data_race(regs->regs[30])),
+#endif
+	};
 }
 
 /*

@@ -123,19 +123,21 @@ static bool read_faulting(void *arg, u64 addr, u64 *word)
 	return !copy_from_user(word, (const void __user *)addr, sizeof(*word));
 }
 
-static void frame_begin(struct unwind_frame *f, struct pt_regs *regs)
+/* @regs: for the registers that are not in @at */
+static void frame_begin(struct unwind_frame *f, const struct user_place *at,
+			struct pt_regs *regs)
 {
 	*f = (struct unwind_frame){
-		.pc = data_race(instruction_pointer(regs)),
-		.sp = data_race(user_stack_pointer(regs)),
-		.fp = data_race(first_frame(regs, false)),
+		.pc = at->pc,
+		.sp = at->sp,
+		.fp = at->fp,
 		.regs = regs,
 		.sp_known = true,
 		.fp_known = true,
 		.exact = true,
 	};
 #ifdef CONFIG_ARM64
-	f->lr = strip_pac(data_race(regs->regs[30]));
+	f->lr = at->lr;
 	f->lr_known = true;
 #endif
 }
@@ -303,13 +305,15 @@ unsigned int hwpmc_chain_tables_walk(const struct unwinder *u,
 {
 	const struct unwind_map *map;
 	struct pt_regs *own = regs ?: user_regs();
+	struct user_place at;
 	struct unwind_frame f;
 	unsigned int n = 1;
 
 	if (!own || !data_race(user_mode(own)) ||
 	    data_race(regs_are_32bit(own)) || !max)
 		return hwpmc_chain_user_walk(pc, max, regs, end);
-	frame_begin(&f, own);
+	at = user_place_of(own);
+	frame_begin(&f, &at, own);
 	pc[0] = f.pc;
 	*end |= PMCLOG_CC_TABLES;
 	if (!may_fault_here())
@@ -330,11 +334,13 @@ later:
 /*
  * hwpmc_chain_tables_walk_deferred - the same in the task itself, on its way to
  * user mode
+ * @at: where the chain begins; @regs: the other registers there
  *
  * May sleep; creates the process' map if needed.  0: no map can be created.
  */
 unsigned int hwpmc_chain_tables_walk_deferred(struct unwinder *u, u64 *pc,
 					      unsigned int max,
+					      const struct user_place *at,
 					      struct pt_regs *regs,
 					      unsigned int *end)
 {
@@ -344,7 +350,7 @@ unsigned int hwpmc_chain_tables_walk_deferred(struct unwinder *u, u64 *pc,
 
 	if (!map)
 		return 0;
-	frame_begin(&f, regs);
+	frame_begin(&f, at, regs);
 	*end |= PMCLOG_CC_TABLES;
 	n = walk_faulting(map, &f, pc, max, end);
 	hwpmc_unwind_map_put(map);

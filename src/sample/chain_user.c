@@ -93,15 +93,13 @@ static bool is_first_frame(unsigned long fp, unsigned long below, bool is32)
  * @regs: user registers, or NULL for those that it entered the kernel with
  * @end:  how the chain ends: CUT(USER) if the stack is not resident (it only has
  *	to be read later), or cut if the stack is deeper than @max
- *
- * The handler may interrupt the task while it changes its entry registers, for an
- * exec or a signal handler.  A chain from such mixed registers does no harm.
  */
 unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
 				   struct pt_regs *regs, unsigned int *end)
 {
 	const bool from_user = regs;
-	unsigned long fp, below;
+	struct user_place at;
+	unsigned long below;
 	bool is32;
 
 	if (!regs)
@@ -113,19 +111,19 @@ unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
 		return 0;
 	}
 	is32 = data_race(regs_are_32bit(regs));
-	pc[0] = data_race(instruction_pointer(regs));
+	at = user_place_of(regs);
+	pc[0] = at.pc;
 	if (!may_fault_here())
 		goto later;
-	fp = data_race(first_frame(regs, is32));
-	below = data_race(user_stack_pointer(regs)) - 1;
-	if (!is_first_frame(fp, below, is32)) {
-		*end |= whole_if_start(fp);
+	below = at.sp - 1;
+	if (!is_first_frame(at.fp, below, is32)) {
+		*end |= whole_if_start(at.fp);
 		return 1;
 	}
-	if (!user_memory_is_there(fp, from_user))
+	if (!user_memory_is_there(at.fp, from_user))
 		goto later;
-	return 1 + (is32 ? user_walk32 : user_walk64)(pc + 1, max - 1, fp, below,
-						      end);
+	return 1 + (is32 ? user_walk32 : user_walk64)(pc + 1, max - 1, at.fp,
+						      below, end);
 later:
 	*end |= CUT(USER);
 	return 1;

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <asm/ptrace.h>
 
+#include "chain_frame.h"
 #include "compat.h"
 #include "hwpmc.h"
 #include "pmc/pmc.h"
@@ -254,7 +255,8 @@ static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
 		end = 0;
 	}
 	if (unlikely(end & CUT(USER)) &&
-	    hwpmc_chain_deferred_ask(pc->pmc->owner))
+	    hwpmc_chain_deferred_ask(pc->pmc->owner,
+				     user_mode(regs) ? regs : NULL))
 		end = (end & ~CUT(USER)) | PMCLOG_CC_USERLATE;
 	flags |= end;
 	if (sample_commit(or, pc, flags, sc->pc, n, raw, &now, &cause)) {
@@ -271,8 +273,9 @@ out:
 static void take_place(struct owner_ring *or, struct pmc_cpu *pc,
 		       const struct perf_raw_record *raw, struct pt_regs *regs)
 {
-	u64 ip = instruction_pointer(regs), now;
+	u64 ip = user_mode(regs) ? user_pc(regs) : instruction_pointer(regs);
 	unsigned int cause;
+	u64 now;
 
 	if (sample_commit(or, pc, place_flags(regs), &ip, 1, raw, &now, &cause))
 		local64_inc(&pc->stat.committed);

@@ -50,7 +50,7 @@ unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
 				   struct pt_regs *regs, unsigned int *end);
 
 /* chain_deferred.c */
-bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o);
+bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs);
 void hwpmc_chain_deferred_forget(struct hwpmc_owner *o);
 void hwpmc_chain_deferred_init(void);
 void hwpmc_chain_deferred_exit(void);

@@ -199,9 +199,11 @@ unsigned int hwpmc_chain_tables_walk(const struct unwinder *u,
 				     struct rule_cache *cache, u64 *pc,
 				     unsigned int max, struct pt_regs *regs,
 				     unsigned int *end);
+struct user_place;
 unsigned int hwpmc_chain_tables_walk_deferred(struct unwinder *u, u64 *pc,
 					      unsigned int max,
 					      struct pt_regs *regs,
 					      unsigned int *end);
 
 #endif /* HWPMC_UNWIND_H */
+					      const struct user_place *at,

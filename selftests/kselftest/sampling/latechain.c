@@ -16,9 +16,12 @@
 #include "source.h"
 #include "target.h"
 #include "test.h"
+#include "tracefs.h"
+#include "user.h"
 
 #define STACK		(2 << 20)
 #define POOL		32	/* threads that a CPU can have waiting */
+#define OF_USER		24	/* of one user */
 
 /* A frame that has more than a page to itself. */
 #define FRAME	__attribute__((noipa, optimize("no-omit-frame-pointer", \
@@ -40,6 +43,7 @@ struct job {
 	char		*buf;
 	size_t		len;
 	int		cpu;
+	uid_t		uid;	/* 0: stays root */
 };
 
 static volatile unsigned long spent;
@@ -73,6 +77,18 @@ FRAME static void body_clock(const struct job *job)
 	for (i = 0; i < 30000; i++)
 		clock_gettime(CLOCK_MONOTONIC, &ts);
 	spent++;
+}
+
+FRAME static void probed(void)
+{
+	spent++;
+	__asm__ volatile("");
+}
+
+FRAME static void body_probe(const struct job *job)
+{
+	probed();
+	__asm__ volatile("");
 }
 
 FRAME static void evict(uintptr_t from, uintptr_t to)
@@ -198,6 +214,8 @@ static pid_t start_job(struct job job, unsigned int threads, int closed)
 	pid = fork_bound();
 	if (pid)
 		return pid;
+	if (job.uid && !user_stay(job.uid))
+		_exit(1);
 	signal(SIGUSR1, handler);
 	if (closed >= 0)
 		close(closed);
@@ -405,6 +423,48 @@ TEST(signal_handler)
 	EXPECT_LT(20, t.at);
 }
 
+/*
+ * When the chain comes, the thread is about to execute a copy of the instruction that
+ * has the probe, or has done already what that does.
+ */
+TEST(uprobe)
+{
+	struct job job = { .body = body_probe };
+	struct symbols *sy = symbols_elf("/proc/self/exe");
+	char path[200] = "", what[300];
+	struct late_tally t;
+	struct recording r;
+	uint64_t offset;
+	pid_t pid;
+
+	NEEDS_LATER();
+	ASSERT_NE(NULL, sy);
+	ASSERT_TRUE(file_offset(probed, &offset));
+	ASSERT_LT(0, readlink("/proc/self/exe", path, sizeof(path) - 1));
+	snprintf(what, sizeof(what), "p:hwpmc_l/enter %s:0x%" PRIx64, path,
+		 offset);
+	if (!tracefs_probe("uprobe", what))
+		SKIP(return, "no uprobes");
+	job.rounds = mmap(NULL, sizeof(*job.rounds), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, job.rounds);
+	pid = start_job(job, 1, -1);
+	ASSERT_EQ(0, record_begin(&r, pmc_tracepoint(HWPMC_MODE_SS,
+					tracefs_id("hwpmc_l/enter")), 0));
+	sleep_ms(scaled(1000, 3000));
+	EXPECT_TRUE(wait_rounds(job.rounds, ROUNDS));
+	ASSERT_END(&r);
+	load_end(pid);
+	close(r.dev);
+	tracefs_unprobe("uprobe", "hwpmc_l/enter");
+	late_tally(&t, &r.log, pid, sy, "probed");
+	LOG_TALLY(&t);
+	EXPECT_LT(10, t.late);
+	EXPECT_LE(9 * t.late, 10 * t.joined);
+	EXPECT_LE(9 * t.joined, 10 * t.whole_at);
+	symbols_free(sy);
+}
+
 /* ------------------------------------------------------------------------
  * Threads that sleep in the kernel, sampled when they leave their CPU
  */
@@ -439,19 +499,32 @@ static bool sleep_all(const struct sleepers *z, unsigned int n)
 	return false;
 }
 
+static void sleepers_start(struct __test_metadata *_metadata,
+			   struct sleepers *z, uid_t uid, unsigned int n)
+{
+	struct job job = { .body = body_read, .len = 1, .cpu = 0, .uid = uid };
+
+	ASSERT_EQ(0, pipe(z->pipe));
+	job.fd = z->pipe[0];
+	z->pid = start_job(job, n, z->pipe[1]);
+	ASSERT_TRUE(sleep_all(z, n));
+}
+
+static void sleepers_begin_as(struct __test_metadata *_metadata,
+			      struct sleepers *z, struct recording *r,
+			      uid_t uid, unsigned int n)
+{
+	z->sy = symbols_elf("/proc/self/exe");
+	ASSERT_NE(NULL, z->sy);
+	ASSERT_EQ(0, record_begin(r, switches(), 0));
+	sleepers_start(_metadata, z, uid, n);
+}
+
 static void sleepers_begin(struct __test_metadata *_metadata,
 			   struct sleepers *z, struct recording *r,
 			   unsigned int n)
 {
-	struct job job = { .body = body_read, .len = 1, .cpu = 0 };
-
-	z->sy = symbols_elf("/proc/self/exe");
-	ASSERT_NE(NULL, z->sy);
-	ASSERT_EQ(0, pipe(z->pipe));
-	ASSERT_EQ(0, record_begin(r, switches(), 0));
-	job.fd = z->pipe[0];
-	z->pid = start_job(job, n, z->pipe[1]);
-	ASSERT_TRUE(sleep_all(z, n));
+	sleepers_begin_as(_metadata, z, r, 0, n);
 }
 
 /* The only one. */
@@ -598,9 +671,30 @@ TEST(too_many_asleep)
 	load_end(z.pid);
 	late_tally(&t, &r.log, z.pid, z.sy, "syscall");
 	LOG_TALLY(&t);
-	EXPECT_LE(POOL, t.late);
-	EXPECT_LE(POOL / 2, t.whole);
+	EXPECT_LE(OF_USER, t.late);
+	EXPECT_LE(OF_USER / 2, t.whole);
 	EXPECT_LE(1, r.log.account.cut_by[PMCLOG_CUT_USER]);
+}
+
+/* One user's do not take the room that another user's need. */
+TEST(asleep_of_another_user)
+{
+	struct sleepers z, other;
+	struct recording r;
+	struct late_tally t;
+
+	NEEDS_LATER();
+	sleepers_begin_as(_metadata, &z, &r, 1000, 6 * POOL);
+	sleepers_start(_metadata, &other, 0, 6);
+	ASSERT_END(&r);
+	load_end(z.pid);
+	load_end(other.pid);
+	late_tally(&t, &r.log, z.pid, z.sy, NULL);
+	LOG_TALLY(&t);
+	EXPECT_LE(OF_USER, t.late);
+	late_tally(&t, &r.log, other.pid, z.sy, NULL);
+	LOG_TALLY(&t);
+	EXPECT_LE(2, t.late);
 }
 
 /* ------------------------------------------------------------------------

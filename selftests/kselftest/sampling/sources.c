@@ -4,6 +4,7 @@
  * tracefs makes, breakpoints, PMUs by their number in sysfs.  What is counted is
  * known beforehand: the calls that a process makes, step by step.
  */
+#include <setjmp.h>
 #include <sys/syscall.h>
 
 #include "recorder.h"
@@ -323,6 +324,62 @@ static int signal_oneself(struct target *t, void *arg)
 		syscall(SYS_kill, getpid(), SIGURG);
 	target_pause(t);
 	return 0;
+}
+
+#if defined(__x86_64__)
+#define OF_THE_KERNEL	0xffffffff81000000UL
+#else
+#define OF_THE_KERNEL	0xffff800080000000UL
+#endif
+
+static sigjmp_buf jumped;
+
+static void come_back(int sig)
+{
+	siglongjmp(jumped, sig);
+}
+
+static int jump_into_kernel(struct target *t, void *arg)
+{
+	volatile unsigned int i;
+
+	(void)arg;
+	signal(SIGSEGV, come_back);
+	for (i = 0; i < CALLS; i++)
+		if (!sigsetjmp(jumped, 1))
+			((void (*)(void))OF_THE_KERNEL)();
+	target_pause(t);
+	return 0;
+}
+
+/* A program cannot make its chain look like the kernel's: the address is 0. */
+TEST_F(sources, jump_into_kernel)
+{
+	struct hwpmc_allocate a = pmc_tracepoint(HWPMC_MODE_TS,
+					tracefs_id("signal/signal_generate"));
+	unsigned int n = 0, none = 0, forged = 0, i;
+	struct pmclog_rec rec;
+	struct sample s;
+	uint32_t id;
+
+	target_kill(&self->t);
+	ASSERT_TRUE(target_begin(&self->t, jump_into_kernel, NULL));
+	ASSERT_EQ(0, run_pmc(self->dev, self->t.pid, a, &id));
+	ASSERT_TRUE(target_step(&self->t));
+	ASSERT_EQ(0, dev_stop(self->dev, id));
+	end_log(_metadata, self, 0);
+	LOG_FOR_EACH(&self->log, rec) {
+		if (!log_sample(&rec, &s))
+			continue;
+		n++;
+		for (i = 0; i < s.npc; i++) {
+			forged += s.pc[i] == OF_THE_KERNEL;
+			none += !s.pc[i];
+		}
+	}
+	EXPECT_EQ(CALLS, n);
+	EXPECT_EQ(0, forged);
+	EXPECT_EQ(CALLS, none);
 }
 
 /* The first pc is in the function that has the tracepoint, the call follows. */
