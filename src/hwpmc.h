@@ -15,7 +15,8 @@
  *	    owners_mutex	in stats.c: the list of all owners
  *	      owner->fold_mutex	prevents folding of this owner's PMCs
  *	  unwinder->lock	see unwind.h.  Sampled tasks and the writer thread
- *				only try it, but for the last reference
+ *				only try it, but for the last reference and, at
+ *				the end of a log, the thread
  *	unwinders_mutex		in unwind_map.c: the list of all unwinders
  *	accounts_mutex		in limits.c: resources of users
  *	owner->log.lock		spinlock: requests to the writer thread
@@ -24,8 +25,8 @@
  *
  * A walk over all owners takes one fold_mutex after another, never two at a time.
  * The writer thread waits for no mutex but targets_mutex and, when the log has ended,
- * fold_mutex: ioctls wait for the thread with owner->mutex held.  Other locks it only
- * tries.  The last reference to an owner, which the thread, a target or statistics may
+ * fold_mutex and unwinder->lock: ioctls wait for the thread with owner->mutex held.
+ * Other locks it only tries.  The last reference to an owner, which the thread, a target or statistics may
  * drop, waits for fold_mutex, owners_mutex, unwinders_mutex, unwinder->lock and
  * accounts_mutex.  Overflow handlers and hooks take
  * no lock at all (except, before 6.16, the raw spinlock of compat_process_gone(),
@@ -290,8 +291,8 @@ struct limit_account *hwpmc_limit_hold(struct hwpmc_owner *o);
 void hwpmc_limit_drop(struct limit_account *a);
 int hwpmc_limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
 void hwpmc_limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
-u64 hwpmc_limit_run(struct hwpmc_owner *o, u64 ran);
 void hwpmc_limit_give_back(struct limit_account *a, enum limit_kind kind, u64 n);
+u64 hwpmc_limit_run(struct hwpmc_owner *o, u64 ran);
 
 /* info.c */
 void hwpmc_info_cpus(struct hwpmc_cpuinfo *c);

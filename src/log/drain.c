@@ -496,6 +496,7 @@ static void drain_run(struct hwpmc_owner *o)
 		if (asked)
 			drain_answer_requests(o, &r);
 	} while (!r.close);
+	hwpmc_unwind_rest(o);
 }
 
 /* Leaves only if the thread has no deleted PMC left to fold. */

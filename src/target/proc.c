@@ -452,7 +452,7 @@ static void tell_mapped(struct vm_area_struct *vma, struct area a)
 	if (!(vma->vm_flags & VM_EXEC) || vma->vm_mm != current->mm ||
 	    current->in_execve)
 		return;
-	hwpmc_unwind_mapped(vma);
+	hwpmc_unwind_mapped(vma, a.start, a.start + a.len);
 	rcu_read_lock();
 	preempt_disable();
 	tell_owners(hwpmc_targets_find_rcu(task_tgid(current)), tell_map, &m);

@@ -120,6 +120,8 @@ struct unwind_map {
  * @wants: UNWINDNEXT has an object to return; for poll(2)
  * @tidied, @spared: last bucket of maps, and of objects, that was looked into
  * @next_id: for objects
+ * @failed_size, @failed_until: number of mappings of the last process that got no
+ *	map, 0: none; and until when no larger one is tried (jiffies)
  * @crowded: something was refused for lack of room
  * @lacking: there are maps with code of files that there was no room for
  */
@@ -128,15 +130,17 @@ struct unwinder {
 	struct rcu_head	rcu;
 	struct work_struct free_work;
 	struct hwpmc_owner *owner;
+	struct limit_account *account;
 	struct list_head all;
 	struct mutex	lock;
-	struct limit_account *account;
 	u32		seed;
 	u32		nobjects;
 	u32		nmaps;
 	u32		tidied;
 	u32		spared;
 	u32		next_id;
+	int		failed_size;
+	unsigned long	failed_until;
 	u64		bytes;
 	bool		wants;
 	bool		crowded;
@@ -174,7 +178,7 @@ int hwpmc_unwind_object_set(struct unwinder *u, struct unwind_object *obj,
 struct unwind_object *hwpmc_unwind_object_ask(struct unwinder *u);
 void hwpmc_unwind_object_unask(struct unwinder *u, struct unwind_object *obj);
 unsigned int hwpmc_unwind_objects_lapse(struct unwinder *u, struct path *last,
-					unsigned int room);
+					unsigned int room, bool all);
 void hwpmc_unwind_objects_spare(struct unwinder *u);
 void hwpmc_unwind_objects_free(struct unwinder *u);
 
@@ -187,23 +191,24 @@ struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
 					struct mm_struct *mm);
 void hwpmc_unwind_map_put(struct unwind_map *map);
 void hwpmc_unwind_tidy(struct hwpmc_owner *o);
+void hwpmc_unwind_rest(struct hwpmc_owner *o);
 void hwpmc_unwind_maps_free(struct unwinder *u);
-void hwpmc_unwind_mapped(const struct vm_area_struct *vma);
+void hwpmc_unwind_mapped(const struct vm_area_struct *vma, u64 start, u64 end);
 void hwpmc_unwind_watch(struct unwinder *u);
 void hwpmc_unwind_unwatch(struct unwinder *u);
 
 /* chain_tables.c */
 struct rule_cache;
+struct user_place;
 struct rule_cache *hwpmc_chain_tables_new_cache(int node);
 unsigned int hwpmc_chain_tables_walk(const struct unwinder *u,
 				     struct rule_cache *cache, u64 *pc,
 				     unsigned int max, struct pt_regs *regs,
 				     unsigned int *end);
-struct user_place;
 unsigned int hwpmc_chain_tables_walk_deferred(struct unwinder *u, u64 *pc,
 					      unsigned int max,
+					      const struct user_place *at,
 					      struct pt_regs *regs,
 					      unsigned int *end);
 
 #endif /* HWPMC_UNWIND_H */
-					      const struct user_place *at,

@@ -8,6 +8,7 @@
  * leads to code that is gone.
  */
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/rculist.h>
 #include <linux/sched/mm.h>
@@ -20,6 +21,7 @@
 #define MAPS_MAX	8192
 #define PATHS_AT_ONCE	16
 #define BUCKETS_AT_ONCE	16	/* all buckets in a few seconds */
+#define FAILED_WAIT	(HZ / 10)
 
 static DEFINE_MUTEX(unwinders_mutex);
 static LIST_HEAD(unwinders);		/* unwinders_mutex; RCU */
@@ -222,38 +224,16 @@ static int map_publish(struct unwinder *u, struct unwind_map *map,
 	return 0;
 }
 
-/* mmap lock, unwinder->lock */
-static int make_locked(struct unwinder *u, struct unwind_map *map, u32 room)
-{
-	struct unwind_map *old;
-	int err;
-
-	old = (struct unwind_map *)hwpmc_unwind_map_find(u, map->mm);
-	if (old && !READ_ONCE(old->stale))
-		return -EEXIST;		/* another thread was faster */
-	if (!u->owner)
-		return -ENXIO;
-	map_fill_areas(u, map, room);
-	/* under the mmap lock: the next mmap() finds the map and makes it stale */
-	mmgrab(map->mm);
-	err = map_publish(u, map, old);
-	if (err) {
-		let_go_of_objects(map);
-		mmdrop(map->mm);
-	}
-	return err;
-}
-
 /*
  * Not charged to the sampled task's memory cgroup, because the owner wants the
- * map.  The task never waits for other tasks: a failure is tried again at the
- * next sample.
+ * map.  mmap lock, unwinder->lock.
  */
-static int map_make(struct unwinder *u, struct mm_struct *mm)
+static int map_make(struct unwinder *u, struct mm_struct *mm,
+		    struct unwind_map *old)
 {
 	u32 room = count_areas(mm);
 	struct unwind_map *map;
-	int err = -EBUSY;
+	int err;
 
 	map = kvzalloc(struct_size(map, areas, room),
 		       GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
@@ -263,13 +243,42 @@ static int map_make(struct unwinder *u, struct mm_struct *mm)
 	map->mm = mm;
 	map->bytes = struct_size(map, areas, room);
 	map->id = (u64)atomic64_inc_return(&ids);
-	if (mutex_trylock(&u->lock)) {
-		err = make_locked(u, map, room);
-		mutex_unlock(&u->lock);
-	}
-	if (err)
+	map_fill_areas(u, map, room);
+	/* under the mmap lock: the next mmap() finds the map and makes it stale */
+	mmgrab(mm);
+	err = map_publish(u, map, old);
+	if (err) {
+		let_go_of_objects(map);
+		mmdrop(mm);
 		kvfree(map);
+	}
 	return err;
+}
+
+/*
+ * After a failure only smaller processes are tried for a while, because each try
+ * walks all mappings.
+ */
+static bool is_hopeless(const struct unwinder *u, const struct mm_struct *mm)
+{
+	return u->failed_size && mm->map_count >= u->failed_size &&
+	       time_before(jiffies, u->failed_until);
+}
+
+/* mmap lock, unwinder->lock */
+static void make_locked(struct unwinder *u, struct mm_struct *mm)
+{
+	struct unwind_map *old;
+
+	old = (struct unwind_map *)hwpmc_unwind_map_find(u, mm);
+	if (old && !READ_ONCE(old->stale))
+		return;		/* another thread was faster */
+	if (!u->owner || is_hopeless(u, mm))
+		return;
+	if (!map_make(u, mm, old))
+		return;
+	u->failed_size = mm->map_count;
+	u->failed_until = jiffies + FAILED_WAIT;
 }
 
 static struct unwind_map *get_fresh(struct unwinder *u, struct mm_struct *mm)
@@ -297,7 +306,11 @@ struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
 	might_sleep();
 	if (map || mmap_read_lock_killable(mm))
 		return map;
-	map_make(u, mm);
+	/* the task never waits for other tasks; the next sample tries again */
+	if (mutex_trylock(&u->lock)) {
+		make_locked(u, mm);
+		mutex_unlock(&u->lock);
+	}
 	mmap_read_unlock(mm);
 	return get_fresh(u, mm);
 }
@@ -307,23 +320,24 @@ struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
  * again.
  */
 static bool is_known(const struct unwind_map *map,
-		     const struct vm_area_struct *vma)
+		     const struct vm_area_struct *vma, u64 start, u64 end)
 {
 	const struct unwind_area *a;
 
 	if (vma->vm_file || compat_vma_is_vdso(vma))
 		return false;
-	a = hwpmc_unwind_map_area(map, vma->vm_start);
-	return a && !a->object && vma->vm_end <= a->end;
+	a = hwpmc_unwind_map_area(map, start);
+	return a && !a->object && end <= a->end;
 }
 
 /*
  * hwpmc_unwind_mapped - code has been mapped: the maps of the process become
  * stale
+ * @vma: a mapping that becomes, or is moved or extended to, [@start, @end)
  *
  * The mmap lock is held for writing; atomic context.
  */
-void hwpmc_unwind_mapped(const struct vm_area_struct *vma)
+void hwpmc_unwind_mapped(const struct vm_area_struct *vma, u64 start, u64 end)
 {
 	const struct unwind_map *map;
 	struct unwinder *u;
@@ -331,7 +345,7 @@ void hwpmc_unwind_mapped(const struct vm_area_struct *vma)
 	rcu_read_lock();
 	list_for_each_entry_rcu(u, &unwinders, all) {
 		map = hwpmc_unwind_map_find(u, vma->vm_mm);
-		if (map && !is_known(map, vma))
+		if (map && !is_known(map, vma, start, end))
 			WRITE_ONCE(((struct unwind_map *)map)->stale, true);
 	}
 	rcu_read_unlock();
@@ -376,12 +390,40 @@ void hwpmc_unwind_tidy(struct hwpmc_owner *o)
 	for (n = 0; n < BUCKETS_AT_ONCE; n++)
 		reap_next(u);
 	hwpmc_unwind_objects_spare(u);
-	n = hwpmc_unwind_objects_lapse(u, last, ARRAY_SIZE(last));
+	n = hwpmc_unwind_objects_lapse(u, last, ARRAY_SIZE(last), false);
 	if (tries_again(u) || n)
 		make_all_stale(u);
 	mutex_unlock(&u->lock);
 	while (n--)
 		path_put(&last[n]);
+}
+
+/*
+ * hwpmc_unwind_rest - the log ends: give up all files without an answer
+ *
+ * No handler runs any more.  A task that has begun to build a map may still want
+ * files; they stay until there is a log again, or until the close.
+ */
+void hwpmc_unwind_rest(struct hwpmc_owner *o)
+{
+	struct unwinder *u = smp_load_acquire(&o->unwinder);
+	struct path last[PATHS_AT_ONCE];
+	unsigned int n, i;
+	bool any = false;
+
+	if (!u)
+		return;
+	do {
+		mutex_lock(&u->lock);
+		n = hwpmc_unwind_objects_lapse(u, last, ARRAY_SIZE(last), true);
+		/* the next log wants them again */
+		if (n && !any)
+			make_all_stale(u);
+		any = true;
+		mutex_unlock(&u->lock);
+		for (i = 0; i < n; i++)
+			path_put(&last[i]);
+	} while (n);
 }
 
 void hwpmc_unwind_watch(struct unwinder *u)

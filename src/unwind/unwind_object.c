@@ -4,9 +4,9 @@
  *
  * An object is found by fields of its inode, without a reference to the inode.
  * Only its path is referenced, while it waits for UNWINDNEXT and for the
- * answer.  That is two seconds at most while the writer thread runs, so a file
- * system is not kept from being unmounted for longer.  All is under
- * unwinder->lock except @areas, which is decremented without it.
+ * answer.  That is two seconds at most while the writer thread runs, and ends with
+ * the log, so a file system is not kept from being unmounted for longer.  All is
+ * under unwinder->lock except @areas, which is decremented without it.
  */
 #include <linux/err.h>
 #include <linux/jhash.h>
@@ -187,13 +187,13 @@ void hwpmc_unwind_object_unask(struct unwinder *u, struct unwind_object *obj)
 }
 
 static unsigned int object_lapse_list(struct list_head *list, struct path *last,
-				      unsigned int room)
+				      unsigned int room, unsigned int patience)
 {
 	struct unwind_object *obj, *next;
 	unsigned int n = 0;
 
 	list_for_each_entry_safe(obj, next, list, want) {
-		if (n == room || time_before(jiffies, obj->since + PATIENCE))
+		if (n == room || time_before(jiffies, obj->since + patience))
 			break;
 		object_settle(obj, UNWIND_LAPSED, &last[n++]);
 	}
@@ -203,17 +203,19 @@ static unsigned int object_lapse_list(struct list_head *list, struct path *last,
 /*
  * hwpmc_unwind_objects_lapse - give up, for now, objects without an answer for
  * long
+ * @all: those that wait for less long, too
  *
  * Returns their number; the caller puts their paths.
  */
 unsigned int hwpmc_unwind_objects_lapse(struct unwinder *u, struct path *last,
-					unsigned int room)
+					unsigned int room, bool all)
 {
+	const unsigned int patience = all ? 0 : PATIENCE;
 	unsigned int n;
 
 	lockdep_assert_held(&u->lock);
-	n = object_lapse_list(&u->asked, last, room);
-	n += object_lapse_list(&u->wanted, last + n, room - n);
+	n = object_lapse_list(&u->asked, last, room, patience);
+	n += object_lapse_list(&u->wanted, last + n, room - n, patience);
 	WRITE_ONCE(u->wants, !list_empty(&u->wanted));
 	return n;
 }

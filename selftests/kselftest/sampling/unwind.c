@@ -709,6 +709,65 @@ TEST_F(unwind, in_use_charged)
 	write_text("/proc/sys/vm/unprivileged_userfaultfd", "0");
 }
 
+/* ------------------------------------------------------------------------
+ * Code without a file is moved.
+ */
+#define MOVED_TO	0x600000000UL
+
+__attribute__((noipa, optimize("no-omit-frame-pointer")))
+static void touch_by(uintptr_t code, unsigned int n)
+{
+	volatile char *p = fresh_pages(n);
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		((void (*)(volatile char *))code)(p + i * PAGE);
+	__asm__ volatile("");
+}
+
+static int mover(struct target *t, void *arg)
+{
+#if defined(__x86_64__)
+	static const unsigned char code[] = { 0xc6, 0x07, 0x01, 0xc3 };
+#else
+	static const uint32_t code[] = { 0x52800021, 0x39000001, 0xd65f03c0 };
+#endif
+	char *p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memcpy(p, code, sizeof(code));
+	__builtin___clear_cache(p, p + sizeof(code));
+	touch_by((uintptr_t)p, TOUCHES);
+	if (mremap(p, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   (void *)MOVED_TO) == MAP_FAILED)
+		return 1;
+	touch_by(MOVED_TO, TOUCHES);
+	target_pause(t);
+	return 0;
+}
+
+TEST_F(unwind, moved_without_file)
+{
+	unsigned int n = 0, deep = 0;
+	struct pmclog_rec rec;
+	struct sample s;
+
+	begin(_metadata, self, mover, NULL);
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+	LOG_FOR_EACH(&self->log, rec) {
+		if (!log_sample(&rec, &s) || !s.npc ||
+		    s.pc[0] - MOVED_TO >= PAGE)
+			continue;
+		n++;
+		deep += s.late || s.npc > 1;
+	}
+	TH_LOG("%u of %u have callers", deep, n);
+	EXPECT_EQ(TOUCHES, n);
+	EXPECT_EQ(n, deep);
+}
+
 TEST_F(unwind, mapped_later)
 {
 	unsigned int n, whole;
