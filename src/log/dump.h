@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The writer thread's: dumps of processes and targets; see dump.c. */
+#ifndef HWPMC_DUMP_H
+#define HWPMC_DUMP_H
+
+#include <linux/sched.h>
+#include <linux/types.h>
+
+struct file;
+struct hwpmc_owner;
+struct ring_map;
+
+struct dump_thread {
+	u32	tid;
+	char	comm[TASK_COMM_LEN];
+};
+
+/* One process at one moment: entries kept, with room, and found. */
+struct dump {
+	u32		pid;
+	u64		tsc;
+	unsigned int	nmaps, maps_size, maps_there;
+	unsigned int	nthreads, threads_size, threads_there;
+	struct ring_map	*maps;
+	struct dump_thread *threads;
+	bool		no_memory;
+	bool		no_lock;	/* could not get the mmap lock in time */
+	unsigned int	waited;		/* for mmap locks, in tries */
+	bool		in_exec;	/* an exec did not come to its end in time */
+	bool		no_maps;	/* of a target: mappings are not wanted */
+	bool		no_names;	/* names are in the log already */
+	const struct dump_target *target;
+};
+
+/* A target to be logged, with the PMCs whose PMCATTACH is not in the log. */
+struct dump_target {
+	struct list_head node;
+	struct pid	*pid;		/* referenced */
+	u32		nr;
+	bool		names, maps;	/* to be logged as well */
+	bool		news;		/* some of it is not in the current log */
+	unsigned int	nids;
+	u32		ids[];
+};
+
+/* dump_process.c; all may sleep */
+void hwpmc_dump_free(struct dump *d);
+void hwpmc_dump_process(struct dump *d, struct hwpmc_owner *o,
+			struct task_struct *leader);
+bool hwpmc_dump_is_for_log(const struct hwpmc_owner *o,
+			   const struct dump_target *dt);
+struct file *hwpmc_dump_look_at_exe(struct dump *d, struct hwpmc_owner *o,
+				    struct task_struct *leader);
+
+/* dump_target.c */
+void hwpmc_dump_targets(struct hwpmc_owner *o, bool all);
+
+#endif /* HWPMC_DUMP_H */

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Looks at one process at one moment, and logs what was there: its threads and its
+ * executable mappings.  Called only by the writer thread.
+ */
+#include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "dump.h"
+#include "emit.h"
+#include "hwpmc.h"
+#include "sample/record.h"
+#include "target/hooks.h"
+#include "target/target.h"
+
+#define LOOK_AGAIN	4	/* for a process that execs meanwhile */
+#define LOCK_TRIES	100	/* for a process; each takes a millisecond */
+#define LOCK_PATIENCE	1000	/* for all of a dump */
+
+/* Drops the entries kept; the numbers found stay, for dump_grow(). */
+static void dump_drop(struct dump *d)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->nmaps; i++)
+		if (d->maps[i].file)
+			fput(d->maps[i].file);
+	d->nmaps = 0;
+	d->nthreads = 0;
+}
+
+void hwpmc_dump_free(struct dump *d)
+{
+	dump_drop(d);
+	kvfree(d->maps);
+	kvfree(d->threads);
+}
+
+static void *dump_grow_array(void *old, unsigned int *size, unsigned int there,
+			     size_t each)
+{
+	if (there <= *size)
+		return old;
+	kvfree(old);
+	*size = there + there / 4;
+	old = kvcalloc(*size, each, GFP_KERNEL_ACCOUNT);
+	if (!old)
+		*size = 0;
+	return old;
+}
+
+/* Makes room for all entries found; false if out of memory. */
+static bool dump_grow(struct dump *d)
+{
+	d->maps = dump_grow_array(d->maps, &d->maps_size, d->maps_there,
+				  sizeof(*d->maps));
+	d->threads = dump_grow_array(d->threads, &d->threads_size,
+				     d->threads_there, sizeof(*d->threads));
+	d->no_memory = d->maps_there > d->maps_size ||
+		       d->threads_there > d->threads_size;
+	return !d->no_memory;
+}
+
+static void look_at_maps(struct dump *d, struct mm_struct *mm)
+{
+	struct vm_area_struct *vma;
+	VMA_ITERATOR(vmi, mm, 0);
+
+	for_each_vma(vmi, vma) {
+		struct area a = hwpmc_proc_map_area(vma);
+
+		cond_resched();
+		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		if (d->no_maps)
+			continue;
+		if (d->maps_there++ < d->maps_size)
+			hwpmc_proc_map_fill(&d->maps[d->nmaps++], vma, &a,
+					    d->pid);
+	}
+}
+
+static void look_at_threads(struct dump *d, struct hwpmc_owner *o,
+			    struct task_struct *leader)
+{
+	struct dump_thread *dt;
+	struct task_struct *t;
+
+	rcu_read_lock();
+	for_each_thread(leader, t) {
+		u32 tid = owner_tid_of(o, t);
+
+		if (tid == PMCLOG_PID_KERNEL)	/* ended meanwhile */
+			continue;
+		if (d->threads_there++ >= d->threads_size)
+			continue;
+		dt = &d->threads[d->nthreads++];
+		dt->tid = tid;
+		get_task_comm(dt->comm, t);
+	}
+	rcu_read_unlock();
+}
+
+/*
+ * The lock's holder may be in a page fault that takes long, and the rings fill
+ * meanwhile: after a tenth of a second the process is given up, and after a second
+ * all whose lock is not free.  @waited: so far
+ */
+static bool lock_maps(struct hwpmc_owner *o, struct mm_struct *mm,
+		      unsigned int *waited)
+{
+	int i;
+
+	for (i = 0; i < LOCK_TRIES && !READ_ONCE(o->log.abort); i++) {
+		if (mmap_read_trylock(mm))
+			return true;
+		if (*waited >= LOCK_PATIENCE)
+			break;
+		++*waited;
+		usleep_range(1000, 1500);
+	}
+	return false;
+}
+
+/*
+ * Looks at the process under its mmap lock.  mmap, munmap and exec take this lock
+ * for writing, so the stamp is in order with their records.
+ */
+static bool look_once(struct dump *d, struct hwpmc_owner *o,
+		      struct task_struct *leader, struct task_struct *user,
+		      struct mm_struct *mm)
+{
+	d->maps_there = 0;
+	d->threads_there = 0;
+	d->no_lock = mm && !lock_maps(o, mm, &d->waited);
+	if (d->no_lock)
+		return false;
+	d->tsc = ring_clock();
+	if (mm)
+		look_at_maps(d, mm);
+	look_at_threads(d, o, leader);
+	if (mm)
+		mmap_read_unlock(mm);
+	/* an exec may have replaced the mm before the lock was taken */
+	return d->nmaps == d->maps_there && d->nthreads == d->threads_there &&
+	       (!mm || READ_ONCE(user->mm) == mm);
+}
+
+/*
+ * A thread of the process that still has its mm, referenced: the leader may end
+ * before the others.  NULL: the process is exiting, or is a kernel thread.
+ */
+struct task_struct *hwpmc_dump_find_mm_user(struct task_struct *leader)
+{
+	struct task_struct *t, *user = NULL;
+
+	/* the task changes its other flags as it runs */
+	if (data_race(leader->flags) & PF_KTHREAD)
+		return NULL;
+	rcu_read_lock();
+	for_each_thread(leader, t) {
+		if (READ_ONCE(t->mm)) {
+			user = get_task_struct(t);
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return user;
+}
+
+/*
+ * The mm of @leader's process, referenced; NULL: none, or @o may not see it.
+ *
+ * A target may have become a process that the owner may not inspect, and not be
+ * detached yet.  A target that execs right now is logged by the hook.
+ */
+static struct mm_struct *get_memory(struct hwpmc_owner *o,
+				    struct task_struct *leader,
+				    struct task_struct *user)
+{
+	struct mm_struct *mm = NULL;
+
+	if (READ_ONCE(o->hooks.follow_all))
+		return get_task_mm(user);
+	if (!down_read_trylock(&leader->signal->exec_update_lock))
+		return NULL;
+	if (hwpmc_access_still(o, leader))
+		mm = get_task_mm(user);
+	up_read(&leader->signal->exec_update_lock);
+	return mm;
+}
+
+/*
+ * Is the process of @leader, which @o may not inspect, no target any more because
+ * of an exec?  Its name is the new program's then.  -EAGAIN: the exec is still
+ * under way; the hook logs its mappings, but the name may be the new one already.
+ */
+static int leaves_by_exec(struct hwpmc_owner *o, struct task_struct *leader)
+{
+	const struct hwpmc_target *t;
+	bool leaves;
+
+	if (READ_ONCE(o->hooks.follow_all))
+		return 0;
+	if (!hwpmc_access_try_hold(leader))
+		return -EAGAIN;
+	mutex_lock(&o->targets_mutex);
+	rcu_read_lock();
+	t = hwpmc_target_find_rcu(o, task_tgid(leader));
+	rcu_read_unlock();
+	leaves = !t || hwpmc_follow_lost_events(t);
+	mutex_unlock(&o->targets_mutex);
+	hwpmc_access_release(leader);
+	return leaves;
+}
+
+/* Looks at what can be seen without memory.  False: not at this moment. */
+static bool look_without_memory(struct dump *d, struct hwpmc_owner *o,
+				struct task_struct *leader)
+{
+	int leaves = leaves_by_exec(o, leader);
+
+	d->in_exec = leaves == -EAGAIN;
+	if (d->in_exec)
+		usleep_range(1000, 1500);
+	else if (leaves)
+		dump_drop(d);
+	return !d->in_exec;
+}
+
+static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
+			    struct task_struct *leader)
+{
+	struct task_struct *user;
+	struct mm_struct *mm;
+	bool good = false;
+	int i;
+
+	d->no_lock = false;
+	d->in_exec = false;
+	for (i = 0; i < LOOK_AGAIN && !good && !d->no_lock &&
+	     !READ_ONCE(o->log.abort); i++) {
+		user = hwpmc_dump_find_mm_user(leader);
+		mm = user ? get_memory(o, leader, user) : NULL;
+		/* @user may have dropped an mm that other threads still use */
+		if (mm || !user || READ_ONCE(user->mm) || i == LOOK_AGAIN - 1)
+			good = look_once(d, o, leader, user, mm);
+		if (good && user && !mm)
+			good = look_without_memory(d, o, leader);
+		if (mm)
+			compat_mmput_later(mm);
+		if (user)
+			put_task_struct(user);
+		if (!good) {
+			dump_drop(d);
+			if (!dump_grow(d))
+				break;
+		}
+	}
+	return good;
+}
+
+static void emit_one(struct hwpmc_owner *o, const struct dump *d)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->nthreads && !d->no_names; i++)
+		hwpmc_emit_names(o, d->pid, d->threads[i].tid,
+				 d->threads[i].comm, d->tsc);
+	for (i = 0; i < d->nmaps; i++)
+		hwpmc_emit_mapping(o, &d->maps[i], d->tsc);
+}
+
+/*
+ * While the next log is prepared, a dump is for that log.  Only what is new goes
+ * to the current log as well, because it is not dumped there again.
+ */
+bool hwpmc_dump_is_for_log(const struct hwpmc_owner *o, const struct dump_target *dt)
+{
+	return !o->log.tee.on || (dt && dt->news);
+}
+
+static void emit_dump(struct hwpmc_owner *o, const struct dump *d)
+{
+	if (hwpmc_dump_is_for_log(o, d->target))
+		emit_one(o, d);
+	if (!o->log.tee.on)
+		return;
+	o->log.tee.to = true;
+	emit_one(o, d);
+	o->log.tee.to = false;
+}
+
+/*
+ * Not all processes could be logged.  The next pass reports lost process records
+ * and dumps everything again.  While rotate.c prepares the next log, rotate.c
+ * handles the failure.
+ */
+void hwpmc_dump_failed(struct hwpmc_owner *o)
+{
+	if (o->log.tee.on)
+		o->log.tee.failed = true;
+	else
+		atomic64_inc(&o->noring.dropped);
+}
+
+/*
+ * One process could not be logged.  If memory was short, or an exec under way, the
+ * dump is retried.  If the mmap lock was held for too long, a retry would only delay
+ * the thread again.
+ */
+static void process_failed(struct hwpmc_owner *o, const struct dump *d)
+{
+	bool again = d->no_memory || d->in_exec;
+	/* else the next log lacks this process only, and says so */
+	bool fails = o->log.tee.on && d->no_memory;
+
+	pr_warn_ratelimited("process %u could not be dumped\n", d->pid);
+	if (fails)
+		hwpmc_dump_failed(o);
+	if (fails && !hwpmc_dump_is_for_log(o, d->target))
+		return;
+	preempt_disable();
+	hwpmc_record_lost(o, again ? d->pid : PMCLOG_PID_KERNEL);
+	preempt_enable();
+}
+
+void hwpmc_dump_process(struct dump *d, struct hwpmc_owner *o,
+			 struct task_struct *leader)
+{
+	d->pid = owner_pid_of(o, leader);
+	if (d->pid == PMCLOG_PID_KERNEL)
+		return;
+	if (look_at_process(d, o, leader)) {
+		hwpmc_drain_upto(o, d->tsc);
+		emit_dump(o, d);
+	} else if (!READ_ONCE(o->log.abort)) {
+		process_failed(o, d);
+	}
+	dump_drop(d);
+}
+
+/* The executable of @leader's process, referenced; NULL: none, or not for @o. */
+struct file *hwpmc_dump_look_at_exe(struct dump *d, struct hwpmc_owner *o,
+				struct task_struct *leader)
+{
+	struct task_struct *user = hwpmc_dump_find_mm_user(leader);
+	struct mm_struct *mm = user ? get_memory(o, leader, user) : NULL;
+	struct vm_area_struct *vma;
+	struct file *exe = NULL;
+
+	if (mm && lock_maps(o, mm, &d->waited)) {
+		vma = vma_lookup(mm, mm->start_code);
+		if (vma && (vma->vm_flags & VM_EXEC))
+			exe = hwpmc_proc_map_file(vma);
+		mmap_read_unlock(mm);
+	}
+	if (mm)
+		compat_mmput_later(mm);
+	if (user)
+		put_task_struct(user);
+	return exe;
+}
