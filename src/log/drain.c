@@ -295,10 +295,11 @@ static void fold_deleted(struct hwpmc_owner *o, bool log_open)
 
 /*
  * Dumps the processes whose records were lost on a CPU.  One that has to wait for a
- * fork, for a second at most, keeps the others behind it waiting.
+ * fork or an exec, for a second at most, keeps the others behind it waiting.  Returns
+ * how many were dumped.
  */
-static void dump_listed(struct hwpmc_owner *o, struct owner_ring *or,
-			const u32 *lost, unsigned int n, bool last)
+static unsigned int dump_listed(struct hwpmc_owner *o, struct owner_ring *or,
+				const u32 *lost, unsigned int n, bool last)
 {
 	u64 now = ring_clock();
 	bool over = or->lost_since && now - or->lost_since > NSEC_PER_SEC;
@@ -312,43 +313,58 @@ static void dump_listed(struct hwpmc_owner *o, struct owner_ring *or,
 		or->lost_since = 0;
 	else if (i || !or->lost_since)
 		or->lost_since = now;
+	return i;
+}
+
+/* Copies the list of a CPU; returns its length, or RING_NLOST: it was too long. */
+static unsigned int copy_lost(struct owner_ring *or, u32 *lost)
+{
+	u32 head = smp_load_acquire(&or->lost_head), i, n;
+
+	n = head - or->lost_tail;
+	for (i = 0; i < n && i < RING_NLOST; i++)
+		lost[i] = READ_ONCE(or->lost[(or->lost_tail + i) % RING_NLOST]);
+	smp_rmb();	/* the copy is whole if nothing was added */
+	/* in a full list the oldest is overwritten before the head moves */
+	if (n && (n >= RING_NLOST || READ_ONCE(or->lost_head) != head))
+		return RING_NLOST;
+	return n;
 }
 
 /*
- * Dumps each process again of which a record was lost.  @last: there is no later
- * pass in this log.
+ * Dumps each process again of which a record was lost, and those that were created
+ * since the pass before the loss.  @last: there is no later pass in this log.
  */
 static void drain_dump_lost(struct hwpmc_owner *o, bool last)
 {
-	bool all = o->noring.lost != o->noring.seen;
+	bool all = o->noring.lost != o->noring.seen, any = false, waits = false;
+	u32 lost[RING_NLOST], n, done;
+	u64 now = ktime_get_ns();
 	unsigned int cpu;
 
 	o->noring.seen = o->noring.lost;
 	for_each_possible_cpu(cpu) {
 		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
-		u32 lost[RING_NLOST], head, i, n;
 
-		if (!or)
-			continue;
-		head = smp_load_acquire(&or->lost_head);
-		n = head - or->lost_tail;
+		n = or ? copy_lost(or, lost) : 0;
 		if (!n)
 			continue;
-		for (i = 0; i < n && i < RING_NLOST; i++)
-			lost[i] = READ_ONCE(or->lost[(or->lost_tail + i) %
-						     RING_NLOST]);
-		smp_rmb();	/* the copy is whole if nothing was added */
-		/* in a full list the oldest is overwritten before the head moves */
-		if (n >= RING_NLOST || READ_ONCE(or->lost_head) != head) {
+		if (n == RING_NLOST) {
 			or->lost_tail = READ_ONCE(or->lost_head);
 			or->lost_since = 0;
 			all = true;
 			continue;
 		}
-		dump_listed(o, or, lost, n, last);
+		done = dump_listed(o, or, lost, n, last);
+		any |= done;
+		waits |= done < n;
 	}
 	if (all)
 		hwpmc_dump_all(o);
+	else if (any)
+		hwpmc_dump_young(o, o->log.whole_since);
+	if (!waits)
+		o->log.whole_since = now;
 }
 
 /* What was lost after the last pass of the log before is not for this one. */
@@ -364,6 +380,7 @@ static void drain_forget_lost(struct hwpmc_owner *o)
 		or->lost_tail = smp_load_acquire(&or->lost_head);
 		or->lost_since = 0;
 	}
+	o->log.whole_since = ktime_get_ns();
 }
 
 /*
@@ -588,6 +605,7 @@ int hwpmc_drain_thread(void *arg)
 {
 	struct hwpmc_owner *o = arg;
 	struct hwpmc_log *log = &o->log;
+	struct mem_cgroup *old_memcg = set_active_memcg(log->memcg);
 
 	/*
 	 * only from break_off() and snapshot_cancel(): interrupts whatever the
@@ -603,6 +621,7 @@ int hwpmc_drain_thread(void *arg)
 	mark_deleted(o);
 	hwpmc_drain_end_log(o);
 	fold_deleted(o, false);
+	set_active_memcg(old_memcg);
 	hwpmc_sink_detach(log);
 	log->sink->end(o);
 	trace_hwpmc_log(o, "end", READ_ONCE(log->error));

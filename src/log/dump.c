@@ -115,7 +115,7 @@ static bool is_forking(struct hwpmc_owner *o, bool last)
 static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
 		    struct task_struct *task, struct dump *d, bool last)
 {
-	const struct hwpmc_target *t;
+	struct hwpmc_target *t;
 	int err = 0;
 
 	if (READ_ONCE(o->hooks.follow_all))
@@ -124,8 +124,10 @@ static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
 	rcu_read_lock();
 	/* none that is gone: the mutex is held */
 	t = hwpmc_target_find_rcu(o, pid);
-	if (t)
+	if (t) {
 		d->no_maps = !t->sampled;
+		t->told_at = o->log.told.attaches;
+	}
 	rcu_read_unlock();
 	if (!t)
 		err = atomic_read(&task->signal->live) && is_forking(o, last) ?
@@ -135,33 +137,95 @@ static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
 }
 
 /*
- * A record of process @nr was lost: SYSEXIT makes readers forget it, then it is
- * dumped.  False: nothing was done, this has to be repeated.  @last: it is not, and
- * a child that is not a target yet is not dumped.
+ * Looks at a process of which a record was lost.  -EAGAIN: in an exec, which logs the
+ * new image itself when it ends.  -EBUSY: the log keeps what it has of the process.
+ */
+static int look_again(struct dump *d, struct hwpmc_owner *o,
+		      struct task_struct *task, bool last)
+{
+	if (hwpmc_dump_look(d, o, task))
+		return 0;
+	if (d->in_exec && !last)
+		return -EAGAIN;
+	hwpmc_dump_process_failed(o, d, d->no_memory);
+	return -EBUSY;
+}
+
+/*
+ * A record of @pid's process, number @nr, was lost: SYSEXIT makes readers forget it,
+ * then it is logged.  What the log has of it is of use until then.
+ */
+static int dump_again(struct hwpmc_owner *o, const struct pid *pid, u32 nr,
+		      struct task_struct *task, bool last)
+{
+	struct dump d = {};
+	int err;
+
+	err = task ? may_dump(o, pid, task, &d, last) : -ESRCH;
+	if (!err)
+		err = look_again(&d, o, task, last);
+	if (!err)
+		hwpmc_drain_upto(o, d.tsc);
+	if (!err || err == -ESRCH)
+		hwpmc_emit_sysexit(o, nr, o->log.told.last_tsc);
+	if (!err)
+		hwpmc_dump_tell(&d, o);
+	hwpmc_dump_free(&d);
+	return err;
+}
+
+/*
+ * hwpmc_dump_pid - a record of process @nr was lost: log the process again
+ * @last: it cannot be put off: a child that is not a target yet is not logged
+ *
+ * False: nothing was done, this has to be repeated.
  */
 bool hwpmc_dump_pid(struct hwpmc_owner *o, u32 nr, bool last)
 {
 	struct task_struct *task = NULL;
-	struct dump d = {};
 	struct pid *pid;
-	int err = -ESRCH;
+	int err;
 
 	rcu_read_lock();
 	pid = get_pid(find_pid_ns(nr, o->pid_ns));
-	rcu_read_unlock();
-	if (pid) {
+	if (pid)
 		task = get_pid_task(pid, PIDTYPE_TGID);
-		if (task)
-			err = may_dump(o, pid, task, &d, last);
-	}
-	if (err != -EAGAIN)
-		hwpmc_emit_sysexit(o, nr, o->log.told.last_tsc);
-	if (!err) {
-		hwpmc_dump_process(&d, o, task);
-		hwpmc_dump_free(&d);
-	}
+	rcu_read_unlock();
+	/* as in hwpmc_dump_targets(): for forks of the process meanwhile */
+	WRITE_ONCE(o->log.told.attaches, o->log.told.attaches + 1);
+	err = dump_again(o, pid, nr, task, last);
+	smp_store_release(&o->log.told.attaches, o->log.told.attaches + 1);
 	if (task)
 		put_task_struct(task);
 	put_pid(pid);
 	return err != -EAGAIN;
+}
+
+/*
+ * hwpmc_dump_young - log the processes that were created since @since
+ *
+ * Records of other processes were lost since then, and have been made up for.  A
+ * child that was created before that has in the log only what its parent had.
+ * @since: CLOCK_MONOTONIC
+ */
+void hwpmc_dump_young(struct hwpmc_owner *o, u64 since)
+{
+	struct process_list all;
+	struct dump d = {};
+	unsigned int i;
+
+	if (!hwpmc_process_list_get(&all)) {
+		hwpmc_dump_failed(o);
+		return;
+	}
+	for (i = 0; i < all.n; i++) {
+		struct task_struct *task = all.tasks[i];
+
+		if (task->start_time >= since &&
+		    !may_dump(o, task_tgid(task), task, &d, true))
+			hwpmc_dump_process(&d, o, task);
+		cond_resched();
+	}
+	hwpmc_process_list_put(&all);
+	hwpmc_dump_free(&d);
 }

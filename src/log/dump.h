@@ -45,6 +45,11 @@ struct dump_target {
 
 /* dump_process.c; all may sleep */
 void hwpmc_dump_free(struct dump *d);
+bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
+		     struct task_struct *leader);
+void hwpmc_dump_tell(struct dump *d, struct hwpmc_owner *o);
+void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d,
+			       bool again);
 void hwpmc_dump_process(struct dump *d, struct hwpmc_owner *o,
 			struct task_struct *leader);
 bool hwpmc_dump_is_for_log(const struct hwpmc_owner *o,

@@ -16,6 +16,7 @@
 #include "dump.h"
 #include "emit.h"
 #include "hwpmc.h"
+#include "process_list.h"
 #include "sample/record.h"
 #include "target/hooks.h"
 #include "target/target.h"
@@ -50,7 +51,7 @@ static void *dump_grow_array(void *old, unsigned int *size, unsigned int there,
 		return old;
 	kvfree(old);
 	*size = there + there / 4;
-	old = kvcalloc(*size, each, GFP_KERNEL_ACCOUNT);
+	old = kvcalloc(*size, each, DUMP_GFP);
 	if (!old)
 		*size = 0;
 	return old;
@@ -312,16 +313,19 @@ void hwpmc_dump_failed(struct hwpmc_owner *o)
 }
 
 /*
- * One process could not be logged.  If memory was short, or an exec under way, the
- * dump is retried.  If the mmap lock was held for too long, a retry would only delay
- * the thread again.
+ * hwpmc_dump_process_failed - one process could not be logged
+ * @again: a later pass tries it again
+ *
+ * If the mmap lock was held for too long, a retry would only delay the thread again.
  */
-static void process_failed(struct hwpmc_owner *o, const struct dump *d)
+void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d,
+			       bool again)
 {
-	bool again = d->no_memory || d->in_exec;
 	/* else the next log lacks this process only, and says so */
 	bool fails = o->log.tee.on && d->no_memory;
 
+	if (READ_ONCE(o->log.abort))
+		return;
 	pr_warn_ratelimited("process %u could not be dumped\n", d->pid);
 	if (fails)
 		hwpmc_dump_failed(o);
@@ -332,18 +336,37 @@ static void process_failed(struct hwpmc_owner *o, const struct dump *d)
 	preempt_enable();
 }
 
-void hwpmc_dump_process(struct dump *d, struct hwpmc_owner *o,
-			 struct task_struct *leader)
+/*
+ * hwpmc_dump_look - look at the process of @leader; hwpmc_dump_tell() logs it
+ *
+ * False: not at this moment, @d says why.  hwpmc_dump_free() frees what was found.
+ */
+bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
+		     struct task_struct *leader)
 {
 	d->pid = owner_pid_of(o, leader);
-	if (d->pid == PMCLOG_PID_KERNEL)
+	return look_at_process(d, o, leader);
+}
+
+/* Logs what was found.  The caller has emitted all records that are older. */
+void hwpmc_dump_tell(struct dump *d, struct hwpmc_owner *o)
+{
+	emit_dump(o, d);
+	dump_drop(d);
+}
+
+void hwpmc_dump_process(struct dump *d, struct hwpmc_owner *o,
+			struct task_struct *leader)
+{
+	if (owner_pid_of(o, leader) == PMCLOG_PID_KERNEL)
 		return;
-	if (look_at_process(d, o, leader)) {
+	if (hwpmc_dump_look(d, o, leader)) {
 		hwpmc_drain_upto(o, d->tsc);
-		emit_dump(o, d);
-	} else if (!READ_ONCE(o->log.abort)) {
-		process_failed(o, d);
+		hwpmc_dump_tell(d, o);
+		return;
 	}
+	/* an exec ends; memory may be there again */
+	hwpmc_dump_process_failed(o, d, d->no_memory || d->in_exec);
 	dump_drop(d);
 }
 

@@ -11,6 +11,7 @@
 #include "dump.h"
 #include "emit.h"
 #include "hwpmc.h"
+#include "process_list.h"
 #include "pmc/pmc.h"
 #include "target/hooks.h"
 #include "target/target.h"
@@ -26,7 +27,7 @@ static struct dump_target *note_target(struct hwpmc_owner *o,
 
 	list_for_each_entry(link, &t->links, node)
 		n += link->told_log != number;
-	dt = kzalloc(struct_size(dt, ids, n), GFP_KERNEL_ACCOUNT);
+	dt = kzalloc(struct_size(dt, ids, n), DUMP_GFP);
 	if (!dt)
 		return NULL;
 	list_for_each_entry(link, &t->links, node) {
@@ -50,6 +51,15 @@ static struct dump_target *note_target(struct hwpmc_owner *o,
 	return dt;
 }
 
+/* Does even the current log, which the next one is about to replace, lack some of it? */
+static bool is_untold(const struct hwpmc_owner *o, const struct hwpmc_target *t)
+{
+	unsigned long number = o->log.told.number;
+
+	return !READ_ONCE(o->hooks.follow_all) &&
+	       (t->names_log < number || (t->sampled && t->maps_log < number));
+}
+
 static void forget_told(struct hwpmc_target *t)
 {
 	t->names_log = 0;
@@ -65,11 +75,12 @@ static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list
 {
 	struct hwpmc_target *t;
 	struct dump_target *dt;
-	bool good = true;
+	bool good = true, untold;
 
 	mutex_lock(&o->targets_mutex);
 	*tsc = ring_clock();
 	list_for_each_entry(t, &o->targets, node) {
+		untold = is_untold(o, t);
 		if (all)
 			forget_told(t);
 		dt = note_target(o, t);
@@ -77,6 +88,7 @@ static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list
 			good = false;
 			break;
 		}
+		dt->news |= untold;
 		list_add_tail(&dt->node, list);
 		if (!dt->nids && !dt->names && !dt->maps) {
 			list_del(&dt->node);

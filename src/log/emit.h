@@ -48,6 +48,7 @@ void hwpmc_dump_all(struct hwpmc_owner *o);
 void hwpmc_dump_news(struct hwpmc_owner *o);
 void hwpmc_dump_failed(struct hwpmc_owner *o);
 bool hwpmc_dump_pid(struct hwpmc_owner *o, u32 nr, bool last);
+void hwpmc_dump_young(struct hwpmc_owner *o, u64 since);
 struct task_struct *hwpmc_dump_find_mm_user(struct task_struct *leader);
 
 #endif /* HWPMC_EMIT_H */

@@ -268,6 +268,7 @@ struct log_totals {
  * @drops_told: losses up to this time are in the log
  * @next_clock: when to log the clocks again
  * @fold_later: a released PMC could not be folded without waiting
+ * @whole_since: no loss before it is still to be made up for (CLOCK_MONOTONIC)
  */
 struct hwpmc_log {
 	enum log_state	state;
@@ -301,6 +302,7 @@ struct hwpmc_log {
 	u64		drops_told;
 	u64		next_clock;
 	bool		fold_later;
+	u64		whole_since;
 };
 
 /* log.c: ioctl side, under owner->mutex */

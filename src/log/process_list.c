@@ -21,7 +21,7 @@ bool hwpmc_process_list_get(struct process_list *l)
 		size++;
 	rcu_read_unlock();
 	l->n = 0;
-	l->tasks = kvcalloc(size, sizeof(*l->tasks), GFP_KERNEL_ACCOUNT);
+	l->tasks = kvcalloc(size, sizeof(*l->tasks), DUMP_GFP);
 	if (!l->tasks)
 		return false;
 	rcu_read_lock();

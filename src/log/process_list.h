@@ -7,6 +7,12 @@
 
 struct task_struct;
 
+/*
+ * For what a dump needs.  The thread's memory is charged to the cgroup of the process
+ * that configured the log; at its limit nothing is killed for a dump.
+ */
+#define DUMP_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
 /* their first threads, referenced */
 struct process_list {
 	struct task_struct **tasks;

@@ -87,8 +87,7 @@ void hwpmc_sink_begin(struct hwpmc_log *log)
 
 /*
  * Writes with the credentials of the file's opener; to a socket, which may send them
- * along as those of the sender, with those of the device's opener.  The file's memory
- * is charged to the cgroup of the process that configured the log.
+ * along as those of the sender, with those of the device's opener.
  */
 static ssize_t file_write(struct hwpmc_owner *o, const void *buf, u32 len)
 {
@@ -96,11 +95,9 @@ static ssize_t file_write(struct hwpmc_owner *o, const void *buf, u32 len)
 	const struct cred *cred = sock_from_file(log->out.file) ?
 				  o->cred : log->out.file->f_cred;
 	const struct cred *old = override_creds(cred);
-	struct mem_cgroup *old_memcg = set_active_memcg(log->memcg);
 	ssize_t n;
 
 	n = kernel_write(log->out.file, buf, len, log->out.seekable ? &log->out.pos : NULL);
-	set_active_memcg(old_memcg);
 	revert_creds(old);
 	if (log->out.seekable)	/* the next writer continues there */
 		log->out.file->f_pos = log->out.pos;
