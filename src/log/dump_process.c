@@ -365,8 +365,13 @@ void hwpmc_dump_process(struct dump *d, struct hwpmc_owner *o,
 		hwpmc_dump_tell(d, o);
 		return;
 	}
-	/* an exec ends; memory may be there again */
-	hwpmc_dump_process_failed(o, d, d->no_memory || d->in_exec);
+	if (d->in_exec) {
+		preempt_disable();
+		hwpmc_record_later(o, d->pid);
+		preempt_enable();
+	} else {
+		hwpmc_dump_process_failed(o, d, d->no_memory);
+	}
 	dump_drop(d);
 }
 

@@ -21,19 +21,23 @@ void hwpmc_record_wake_writer(struct owner_ring *or)
 		irq_work_queue(&or->wake);
 }
 
-static void note_lost(struct owner_ring *or, u32 pid, u64 now)
+/* if the list overflows, the thread dumps all processes */
+static void list_pid(struct owner_ring *or, u32 pid)
 {
 	u32 head = or->lost_head;
 
+	WRITE_ONCE(or->lost[head % RING_NLOST], pid); /* drain_dump_lost() */
+	smp_store_release(&or->lost_head, head + 1);
+}
+
+static void note_lost(struct owner_ring *or, u32 pid, u64 now)
+{
 	if (or->proc_dropped == READ_ONCE(or->proc_counted))
 		WRITE_ONCE(or->proc_first, now);
 	WRITE_ONCE(or->proc_last, now);
 	WRITE_ONCE(or->proc_dropped, or->proc_dropped + 1);
-	if (pid == PMCLOG_PID_KERNEL)
-		return;
-	/* if the list overflows, the thread dumps all processes */
-	WRITE_ONCE(or->lost[head % RING_NLOST], pid); /* drain_dump_lost() */
-	smp_store_release(&or->lost_head, head + 1);
+	if (pid != PMCLOG_PID_KERNEL)
+		list_pid(or, pid);
 }
 
 /* A record of @pid could not be made in this context; counted as lost. */
@@ -48,6 +52,21 @@ void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid)
 	}
 	entered = ring_enter(&or->ring);
 	note_lost(or, pid, ring_clock());
+	hwpmc_record_end(or, entered);
+}
+
+/* @pid is to be dumped by a later pass.  Nothing of it is lost, if there is a ring. */
+void hwpmc_record_later(struct hwpmc_owner *o, u32 pid)
+{
+	struct owner_ring *or = owner_this_ring(o);
+	u64 entered;
+
+	if (!or) {
+		atomic64_inc(&o->noring.dropped);
+		return;
+	}
+	entered = ring_enter(&or->ring);
+	list_pid(or, pid);
 	hwpmc_record_end(or, entered);
 }
 
