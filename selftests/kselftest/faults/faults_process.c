@@ -404,7 +404,10 @@ static void be_outlived(void)
 	pthread_exit(NULL);
 }
 
-/* It has not ended when the last of those that are followed has. */
+/*
+ * It has not ended when the last of those that are followed has.  Neither the thread
+ * itself nor the one that created it, which tries again, gets memory.
+ */
 TEST(last_thread)
 {
 	struct code work;
@@ -412,7 +415,7 @@ TEST(last_thread)
 	struct log log;
 
 	NEED_POINTS();
-	ASSERT_TRUE(code_of_function("fork_work", &work));
+	ASSERT_TRUE(code_of_function("hwpmc_thread_follow", &work));
 	begin_self(_metadata, &w, counter_of_children());
 	inject_select(INJECT_MEMORY, &work);
 	w.pid = fork();
