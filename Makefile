@@ -18,6 +18,7 @@
 # make storm		twenty minutes of all that can go wrong at once, there
 # make faults		each allocation and each copy of every operation fails once, in
 #			loading the module, too; there
+# make stock-load	stress-ng's stressors, recorded; STOCK_SECONDS each (2)
 # make fuzz		pmclog on hostile logs, ELF files and symbols, for FUZZ_SECONDS
 #			each (1200)
 # make fuzz-coverage	what of the code that reads logs and files the fuzzers reach
@@ -48,7 +49,7 @@ KERNELS := 6.1 6.12 6.12-rt 6.18 newest 6.12-arm64
 NMIPMU	:= $(patsubst %,nmipmu:%,$(filter-out %-arm64,$(KERNELS)))
 CROSS_arm64 := aarch64-linux-gnu-
 
-.PHONY: all module tools install demo check check-full check-nmipmu storm faults fuzz fuzz-coverage fuzz-kernel sparse \
+.PHONY: all module tools install demo check check-full check-nmipmu storm faults stock-load fuzz fuzz-coverage fuzz-kernel sparse \
 	dkms-check deb guest \
 	bench-kernel bench-phases bench-scaling bench-build bench-reader bench-chains \
 	guest-amd64 guest-arm64 tools-arm64 clean FORCE
@@ -95,6 +96,7 @@ check-full:
 	@scripts/setup
 	@status=0; \
 	HWPMC_STRICT=1 scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) $(NMIPMU) debug || status=1; \
+	selftests/stock-load || status=1; \
 	selftests/fuzz-kernel/run || status=1; \
 	exit $$status
 
@@ -114,6 +116,10 @@ faults:
 	@scripts/setup
 	@HWPMC_FAULTS_LONG=1 selftests/run-kselftests debug \
 		$(basename $(notdir $(sort $(wildcard selftests/kselftest/faults/faults*.c))))
+
+stock-load: tools guest-amd64 build/6.12/hwpmc.ko
+	@scripts/setup check stock
+	@selftests/stock-load 6.12 $(STOCK_SECONDS)
 
 fuzz:
 	@scripts/setup
