@@ -102,8 +102,8 @@ struct owner_hooks {
 /**
  * struct owner_noring - process records without a ring to be lost in
  * @dropped: those of CPUs without a ring, and dumps without memory; any context
- * @unfollowed: tasks without counters, most of them for want of max_counters: a dump
- *	would repair nothing; any context
+ * @unfollowed: tries to follow a task that have failed, most of them for want of
+ *	max_counters: a dump would repair nothing; any context
  * @told: the thread's: how many of both are in the log
  * @lost, @seen: the thread's: how many of @dropped are in the log, and how many are
  *	repaired by a dump

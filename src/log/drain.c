@@ -380,6 +380,7 @@ static void drain_forget_lost(struct hwpmc_owner *o)
 		or->lost_tail = smp_load_acquire(&or->lost_head);
 		or->lost_since = 0;
 	}
+	o->noring.seen = o->noring.lost;
 	o->log.whole_since = ktime_get_ns();
 }
 
@@ -513,6 +514,7 @@ static void drain_run(struct hwpmc_owner *o)
 		if (asked)
 			drain_answer_requests(o, &r);
 	} while (!r.close);
+	drain_dump_lost(o, true);	/* what the last dumps have put off */
 	hwpmc_unwind_rest(o);
 }
 

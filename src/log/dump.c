@@ -137,18 +137,19 @@ static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
 }
 
 /*
- * Looks at a process of which a record was lost.  -EAGAIN: in an exec, which logs the
- * new image itself when it ends.  -EBUSY: the log keeps what it has of the process.
+ * Looks at a process of which a record was lost.  -EAGAIN: not at this moment; an exec
+ * logs the new image itself when it ends.  -EBUSY: cannot be done.
  */
 static int look_again(struct dump *d, struct hwpmc_owner *o,
 		      struct task_struct *task, bool last)
 {
 	if (hwpmc_dump_look(d, o, task))
 		return 0;
-	if (d->in_exec && !last)
+	if ((d->in_exec || d->no_lock) && !last)
 		return -EAGAIN;
 	hwpmc_dump_process_failed(o, d, d->no_memory);
-	return -EBUSY;
+	/* an exec may have been lost: rather no mappings than those of before */
+	return d->no_lock ? -ESRCH : -EBUSY;
 }
 
 /*
@@ -214,16 +215,17 @@ void hwpmc_dump_young(struct hwpmc_owner *o, u64 since)
 	struct dump d = {};
 	unsigned int i;
 
+	if (!READ_ONCE(o->hooks.follow_all)) {
+		hwpmc_dump_young_targets(o, since);
+		return;
+	}
 	if (!hwpmc_process_list_get(&all)) {
 		hwpmc_dump_failed(o);
 		return;
 	}
 	for (i = 0; i < all.n; i++) {
-		struct task_struct *task = all.tasks[i];
-
-		if (task->start_time >= since &&
-		    !may_dump(o, task_tgid(task), task, &d, true))
-			hwpmc_dump_process(&d, o, task);
+		if (all.tasks[i]->start_time >= since)
+			hwpmc_dump_process(&d, o, all.tasks[i]);
 		cond_resched();
 	}
 	hwpmc_process_list_put(&all);

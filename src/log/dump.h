@@ -59,5 +59,6 @@ struct file *hwpmc_dump_look_at_exe(struct dump *d, struct hwpmc_owner *o,
 
 /* dump_target.c */
 void hwpmc_dump_targets(struct hwpmc_owner *o, bool all);
+void hwpmc_dump_young_targets(struct hwpmc_owner *o, u64 since);
 
 #endif /* HWPMC_DUMP_H */

@@ -248,6 +248,7 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 	d->in_exec = false;
 	for (i = 0; i < LOOK_AGAIN && !good && !d->no_lock &&
 	     !READ_ONCE(o->log.abort); i++) {
+		d->in_exec = false;
 		user = hwpmc_dump_find_mm_user(leader);
 		mm = user ? get_memory(o, leader, user) : NULL;
 		/* @user may have dropped an mm that other threads still use */

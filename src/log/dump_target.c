@@ -5,6 +5,7 @@
  */
 #include <linux/file.h>
 #include <linux/pid.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
@@ -76,7 +77,10 @@ static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list
 	struct hwpmc_target *t;
 	struct dump_target *dt;
 	bool good = true, untold;
+	struct mem_cgroup *old;
 
+	/* a cgroup at its limit must not delay the targets, which need the mutex */
+	old = set_active_memcg(NULL);
 	mutex_lock(&o->targets_mutex);
 	*tsc = ring_clock();
 	list_for_each_entry(t, &o->targets, node) {
@@ -97,6 +101,7 @@ static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list
 		}
 	}
 	mutex_unlock(&o->targets_mutex);
+	set_active_memcg(old);
 	return good;
 }
 
@@ -185,4 +190,22 @@ void hwpmc_dump_targets(struct hwpmc_owner *o, bool all)
 	}
 	smp_store_release(&o->log.told.attaches, o->log.told.attaches + 1);
 	hwpmc_dump_free(&d);
+}
+
+/* hwpmc_dump_young() of an owner that does not follow all processes */
+void hwpmc_dump_young_targets(struct hwpmc_owner *o, u64 since)
+{
+	const struct task_struct *task;
+	struct hwpmc_target *t;
+
+	mutex_lock(&o->targets_mutex);
+	rcu_read_lock();
+	list_for_each_entry(t, &o->targets, node) {
+		task = pid_task(t->pid, PIDTYPE_TGID);
+		if (task && task->start_time >= since)
+			forget_told(t);
+	}
+	rcu_read_unlock();
+	mutex_unlock(&o->targets_mutex);
+	hwpmc_dump_targets(o, false);
 }

@@ -10,6 +10,7 @@
  * Each queued work item holds a reference to the module.  A task that does not
  * return to user mode therefore keeps the module loaded.
  */
+#include <linux/cred.h>
 #include <linux/irq_work.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -250,13 +251,13 @@ static void deferred_work(struct callback_head *work)
 
 /*
  * An item of @o and the current task, which is at @pc, or else a free one.  NULL: none
- * is free, or other tasks of the task's user have too many.
+ * is free, or tasks of its user have too many.
  */
 static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc)
 {
 	struct deferred *item = this_cpu_ptr(&deferred_pool[0]), *unused = NULL;
 	unsigned int i, of_user = 0;
-	kuid_t uid = current_uid();
+	kuid_t uid = current_real_cred()->uid;
 
 	for (i = 0; i < DEFERRED_ITEMS; i++, item++) {
 		enum deferred_state state = smp_load_acquire(&item->state);
@@ -329,7 +330,7 @@ bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs)
 	/* the interrupted exec or exit may be about to set it */
 	WRITE_ONCE(item->mm, data_race(current->mm));
 	WRITE_ONCE(item->owner, o);
-	item->uid = current_uid();
+	item->uid = current_real_cred()->uid;
 	item->at = at;
 	item->first = ring_clock();
 	init_task_work(&item->work, deferred_work);

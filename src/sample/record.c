@@ -55,7 +55,12 @@ void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid)
 	hwpmc_record_end(or, entered);
 }
 
-/* @pid is to be dumped by a later pass.  Nothing of it is lost, if there is a ring. */
+/*
+ * hwpmc_record_later - @pid is to be dumped by a later pass; the writer thread's
+ *
+ * Nothing of it is lost, if there is a ring.  If the list is full, it is: a dump of all
+ * would come to the same processes again.
+ */
 void hwpmc_record_later(struct hwpmc_owner *o, u32 pid)
 {
 	struct owner_ring *or = owner_this_ring(o);
@@ -66,7 +71,10 @@ void hwpmc_record_later(struct hwpmc_owner *o, u32 pid)
 		return;
 	}
 	entered = ring_enter(&or->ring);
-	list_pid(or, pid);
+	if (or->lost_head - or->lost_tail < RING_NLOST - 1)
+		list_pid(or, pid);
+	else
+		note_lost(or, PMCLOG_PID_KERNEL, ring_clock());
 	hwpmc_record_end(or, entered);
 }
 

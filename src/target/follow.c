@@ -195,8 +195,8 @@ static void fork_work(struct callback_head *head)
 	hwpmc_target_settle(t);
 	mutex_unlock(&o->targets_mutex);
 	if (err) {
-		/* a user at the limit must not flood the kernel log */
-		if (err != -EDQUOT)
+		/* a user at the limit, or whose programs exec, must not flood the log */
+		if (err != -EDQUOT && err != -ESRCH)
 			pr_warn_ratelimited("%s (%d) is not followed: %d\n",
 					    current->comm, current->pid, err);
 		atomic64_inc(&o->noring.unfollowed);
@@ -274,7 +274,10 @@ static void note_missed(struct rhlist_head *list, struct task_struct *child)
 		if (hwpmc_thread_among_rcu(threads, t))
 			continue;
 		WRITE_ONCE(t->missed, true);
-		if (process && READ_ONCE(t->descend) && !READ_ONCE(t->attaching))
+		if (!process || !READ_ONCE(t->descend))
+			continue;
+		smp_rmb();	/* pairs with link_process() */
+		if (!READ_ONCE(t->attaching))
 			atomic64_inc(&t->owner->noring.unfollowed);
 	}
 }

@@ -13,8 +13,8 @@
  * found by a hook may have lost its last reference, so the hook takes one by
  * kref_get_unless_zero().  A thread holds its target.  Everything else is under
  * owner->targets_mutex.  It is taken by ioctls, by the writer thread, and by
- * targets themselves on their way to user mode.  Its holder never waits for
- * user space or for the log.
+ * targets themselves on their way to user mode.  Its holder never waits for the
+ * log, and for user space only where perf does: a target can hold its perf context.
  */
 #ifndef HWPMC_TARGET_H
 #define HWPMC_TARGET_H
@@ -52,7 +52,7 @@ struct fork_slot {
  * @told_at: log.told.attaches of the last dump that had something to log of it
  * @missed:  a thread is not followed: a hook had no memory for it, or its work had
  *	     none; WRITE_ONCE
- * @attaching: an attach gives the threads their counters, and then looks for children;
+ * @attaching: its first attach gives the threads counters, then looks for children;
  *	     WRITE_ONCE, READ_ONCE by hooks
  * @exec:    work of the thread that has execed; under way while @execing.  Not the
  *	     thread record's, because that thread may have none
