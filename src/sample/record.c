@@ -40,8 +40,8 @@ static void note_lost(struct owner_ring *or, u32 pid, u64 now)
 		list_pid(or, pid);
 }
 
-/* A record of @pid could not be made in this context; counted as lost. */
-void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid)
+/* @lost: otherwise it is only listed, if there is room: see hwpmc_record_later() */
+static void list_process(struct hwpmc_owner *o, u32 pid, bool lost)
 {
 	struct owner_ring *or = owner_this_ring(o);
 	u64 entered;
@@ -51,31 +51,30 @@ void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid)
 		return;
 	}
 	entered = ring_enter(&or->ring);
-	note_lost(or, pid, ring_clock());
+	if (lost)
+		note_lost(or, pid, ring_clock());
+	else if (or->lost_head - or->lost_tail < RING_NLOST - 1)
+		list_pid(or, pid);
+	else
+		note_lost(or, PMCLOG_PID_KERNEL, ring_clock());
 	hwpmc_record_end(or, entered);
+}
+
+/* A record of @pid could not be made in this context; counted as lost. */
+void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid)
+{
+	list_process(o, pid, true);
 }
 
 /*
  * hwpmc_record_later - @pid is to be dumped by a later pass; the writer thread's
  *
- * Nothing of it is lost, if there is a ring.  If the list is full, it is: a dump of all
- * would come to the same processes again.
+ * Nothing of it is lost, unless there is no ring or the list is full: a dump of all
+ * would then come to the same processes again.
  */
 void hwpmc_record_later(struct hwpmc_owner *o, u32 pid)
 {
-	struct owner_ring *or = owner_this_ring(o);
-	u64 entered;
-
-	if (!or) {
-		atomic64_inc(&o->noring.dropped);
-		return;
-	}
-	entered = ring_enter(&or->ring);
-	if (or->lost_head - or->lost_tail < RING_NLOST - 1)
-		list_pid(or, pid);
-	else
-		note_lost(or, PMCLOG_PID_KERNEL, ring_clock());
-	hwpmc_record_end(or, entered);
+	list_process(o, pid, false);
 }
 
 /*

@@ -140,7 +140,7 @@ void hwpmc_unwind_end(struct hwpmc_owner *o)
 	mutex_lock(&u->lock);
 	u->owner = NULL;
 	mutex_unlock(&u->lock);
-	/* so that who has closed the device can have tables again at once */
+	/* at once: the process that closed the device may want tables again */
 	kref_put(&u->ref, last_put_now);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who may attach to which process; in user namespaces: access_userns.c. */
+/*
+ * To which processes a process may attach.  access_userns.c has the tests with user
+ * namespaces.
+ */
 #include <grp.h>
 #include <linux/capability.h>
 #include <pthread.h>

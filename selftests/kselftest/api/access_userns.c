@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who may attach to which process, into a user namespace and out of one. */
+/*
+ * To which processes a process may attach across the border of a user namespace, from
+ * outside and from inside.
+ */
 #include <sched.h>
 #include <sys/prctl.h>
 
@@ -73,7 +76,7 @@ TEST_F(access_userns, into)
 			 .alone = true));
 }
 
-/* Who is root in a namespace is not outside. */
+/* A process that is root in a namespace has no rights outside of it. */
 TEST_F(access_userns, out)
 {
 	pid_t kthread = find_comm("kthreadd");

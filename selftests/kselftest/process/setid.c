@@ -150,6 +150,16 @@ static int begin(int dev, pid_t target, uint32_t flags, uint32_t *id)
 	return dev_run_on(dev, a, target, id);
 }
 
+/* The target becomes the user as well, a little later. */
+static int begin_when_allowed(int dev, pid_t target, uint32_t flags, uint32_t *id)
+{
+	int err, tries = 1000;
+
+	while ((err = begin(dev, target, flags, id)) == -EPERM && --tries)
+		sleep_ms(10);
+	return err;
+}
+
 /* In a process that becomes the user. */
 static int count(struct result *r, uint32_t flags)
 {
@@ -165,11 +175,7 @@ static int count(struct result *r, uint32_t flags)
 	if (!user_stay(USER))
 		return -EDOM;
 	dev = dev_open();
-	/* it becomes the user too */
-	do {
-		err = begin(dev, target, flags, &id);
-		sleep_ms(10);
-	} while (err == -EPERM && --r->early);
+	err = begin_when_allowed(dev, target, flags, &id);
 	if (err)
 		return err;
 	if (write(go[1], "", 1) != 1 || !wait_program(&r->pid, 5))
@@ -187,7 +193,6 @@ static int64_t counted(struct result *r, uint32_t flags)
 	pid_t child;
 
 	memset(r, 0, sizeof(*r));
-	r->early = 1000;
 	child = group_fork();
 	if (!child) {
 		r->err = count(r, flags);
@@ -284,7 +289,7 @@ static void fork_and_execute(int go)
 static int lose_child(struct result *r)
 {
 	struct hwpmc_driverstats st = {};
-	int go[2], dev, err, i, tries = 1000;
+	int go[2], dev, err, i;
 	uint32_t id;
 	pid_t target;
 
@@ -296,10 +301,7 @@ static int lose_child(struct result *r)
 	if (!user_stay(USER))
 		return -EDOM;
 	dev = dev_open();
-	/* it becomes the user too */
-	while ((err = begin(dev, target, HWPMC_F_DESCENDANTS, &id)) == -EPERM &&
-	       --tries)
-		sleep_ms(10);
+	err = begin_when_allowed(dev, target, HWPMC_F_DESCENDANTS, &id);
 	if (err)
 		return err;
 	if (write(go[1], "", 1) != 1)

@@ -9,7 +9,7 @@
 #define ROUNDS	5
 #define FAULTS	64
 #define SHARE	8	/* of a CPU: a timer's interrupt costs as much again */
-#define MOST	3	/* for who wants many samples, and waits for them */
+#define MOST	3	/* for a test that needs many samples, and waits for them */
 
 /* The shortest of some rounds of page faults: whoever else ran is not in it. */
 static uint64_t faults_ns(void)

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,28 +24,22 @@ bool trial_as_root(void)
 	return true;
 }
 
+static bool become(void *arg)
+{
+	bool (**fn)(void) = arg;
+
+	return (*fn ?: trial_as_user)();
+}
+
+static void stay(void *arg)
+{
+	for (;;)
+		pause();
+}
+
 pid_t trial_become(bool (*fn)(void))
 {
-	int ready[2];
-	pid_t pid;
-	char c;
-
-	if (pipe(ready))
-		return -1;
-	pid = fork_bound();
-	if (!pid) {
-		/* lost with the old user */
-		if ((fn ?: trial_as_user)() && !prctl(PR_SET_PDEATHSIG, SIGKILL) &&
-		    write(ready[1], "", 1) == 1)
-			for (;;)
-				pause();
-		_exit(TRIAL_FAILED);
-	}
-	close(ready[1]);
-	if (read(ready[0], &c, 1) != 1)
-		pid = -1;
-	close(ready[0]);
-	return pid;
+	return fork_begun(become, stay, &fn);
 }
 
 int trial_counter(int dev, uint32_t caps, uint32_t *id)

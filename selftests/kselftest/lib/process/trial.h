@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who may attach to whom: a process that becomes somebody attaches to another one that
- * has become something, as its child or not.
+ * Trials of PMCATTACH.  The caller takes on a user's identity and attaches to a target
+ * that has taken on another, as a child of the caller or not.
  */
 #ifndef TEST_TRIAL_H
 #define TEST_TRIAL_H
