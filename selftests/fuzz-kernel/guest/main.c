@@ -30,7 +30,7 @@
 #include "guest.h"
 #include "inject.h"
 
-#define HANGS_MS	280000	/* without an answer; more than executor.c's limits */
+#define HANGS_S		280	/* without an answer; more than executor.c's limits */
 
 struct shared *sh;
 
@@ -358,12 +358,26 @@ static void set_params(uint8_t how, bool always)
 	write_param("max_cpu", "100");
 }
 
+/*
+ * Programs sample this process, too.  It returns to user mode now and then: as long as
+ * a chain is asked of it, the module is in use, and the executor waits for its end.
+ */
+static bool await_answer(const struct executor *e)
+{
+	struct pollfd p = { .fd = e->answers, .events = POLLIN };
+	unsigned int s;
+
+	for (s = 0; s < HANGS_S; s++)
+		if (poll(&p, 1, 1000) == 1)
+			return true;
+	return false;
+}
+
 /* Returns ANSWER_*. */
 static uint32_t run(void)
 {
 	unsigned int user = sh->program.user % USERS;
 	struct executor *e = &executors[user];
-	struct pollfd p;
 	char byte = 0;
 
 	set_params(sh->program.spare[0], false);
@@ -373,8 +387,7 @@ static uint32_t run(void)
 		executor_end(e);
 		return ANSWER_DIED;
 	}
-	p = (struct pollfd) { .fd = e->answers, .events = POLLIN };
-	if (poll(&p, 1, HANGS_MS) != 1) {
+	if (!await_answer(e)) {
 		snprintf(sh->trouble, sizeof(sh->trouble), "the program hangs");
 		dump_tasks(e->pid);
 		return ANSWER_TROUBLE;
