@@ -16,15 +16,17 @@ release=$(find /usr/src -maxdepth 1 -name 'linux-headers-6.12.*-cloud-amd64' -pr
 headers=/usr/src/$release
 common=${headers%-cloud-amd64}-common
 
+# Not under a name of its own: what is compiled always at the same place is found by
+# ccache.
+[[ ${HWPMC_KBUILD_TEST:-} ]] || HWPMC_KBUILD_TEST=1 exec unshare --mount "$0"
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$root/selftests/host/lib/tap.sh"
-work=$tmp
-
-# It does not see that another header of that name comes first now.
-export CCACHE_DISABLE=1
+work=/var/lib/dkms
+mount -t tmpfs tmpfs "$work" || exit
 
 # A kernel to take something from, in $work/kernel, and a copy of the module.
 fresh() {
+	unset CCACHE_DISABLE
 	rm -rf "$work/kernel" "$work/module"
 	mkdir "$work/kernel" "$work/module"
 	rsync -a --exclude=/vmlinux --exclude=/scripts --exclude=/tools "$headers/" "$work/kernel"
@@ -37,8 +39,10 @@ build() {
 	make -C "$work/kernel" M="$work/module" W=1 CONFIG_DEBUG_INFO_BTF_MODULES= "$1"
 }
 
-# shadow HEADER SED: the kernel's HEADER, changed, before the right one.
+# shadow HEADER SED: the kernel's HEADER, changed, before the right one. ccache does not
+# see that another one of that name comes first now.
 shadow() {
+	export CCACHE_DISABLE=1
 	local at=$work/kernel/arch/x86/include/generated/$1
 	mkdir -p "$(dirname "$at")"
 	sed -E "$2" "$common/include/$1" >"$at"
