@@ -11,7 +11,7 @@ TEST_F(errors, no_operation)
 		{ "another magic", FRESH, _IO('x', 1), -ENOTTY },
 		{ "a hole", FRESH, _IO(HWPMC_IOC_MAGIC, 19), -ENOTTY },
 		{ "before ours", FRESH, _IO(HWPMC_IOC_MAGIC, 63), -ENOTTY },
-		{ "behind the last", FRESH, _IO(HWPMC_IOC_MAGIC, 70), -ENOTTY },
+		{ "behind the last", FRESH, _IO(HWPMC_IOC_MAGIC, 72), -ENOTTY },
 		{ "the highest", FRESH, _IO(HWPMC_IOC_MAGIC, 255), -ENOTTY },
 		{ "wrong direction", FRESH,
 		  _IOR(HWPMC_IOC_MAGIC, 0, struct hwpmc_configurelog),

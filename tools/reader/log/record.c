@@ -480,7 +480,9 @@ void record_account_add(struct pmclog_account *sum,
 
 bool record_account_has_cuts(const struct pmclog_rec *rec)
 {
-	return rec->len >= sizeof(struct pmclog_closelog);
+	/* not sizeof(): the account may grow, and old logs stay what they are */
+	return rec->len >= offsetof(struct pmclog_closelog, account.late_answered) +
+			   sizeof(__u64);
 }
 
 const char *machine_name(uint32_t machine)
