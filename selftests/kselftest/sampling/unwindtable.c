@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * UNWINDNEXT and UNWINDTABLE: what they refuse.  What tables do: unwind.c.
+ * UNWINDNEXT and UNWINDTABLE: what they refuse.  What tables do: unwind.c,
+ * unwindobject.c.
  */
 #include <fcntl.h>
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "plain.h"
+
+#define PLAIN	__attribute__((noipa, optimize("omit-frame-pointer", \
+					       "no-optimize-sibling-calls")))
+
+PLAIN void plain_leaf(volatile char *page)
+{
+	*page = 1;
+}
+
+PLAIN static long plain_mid(volatile char *page, long a)
+{
+	volatile long room[20] = { a };
+
+	plain_leaf(page);
+	return room[0] + a;
+}
+
+PLAIN long plain_outer(volatile char *page, long a)
+{
+	return plain_mid(page, a + 1) * 3;
+}
+
+long (*volatile outer)(volatile char *page, long a) = plain_outer;
+
+volatile char *fresh_pages(unsigned int n)
+{
+	return mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+void touch(unsigned int n)
+{
+	volatile char *p = fresh_pages(n);
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		outer(p + i * PAGE, i);
+}
+
+int toucher(struct target *t, void *arg)
+{
+	touch(TOUCHES);
+	target_pause(t);
+	touch(TOUCHES);
+	target_pause(t);
+	return 0;
+}

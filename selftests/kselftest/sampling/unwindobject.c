@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Objects and their unwind tables: which one the module asks for, what it keeps
+ * and how long, and who is charged.  The chains that tables make: unwind.c.
+ */
+#include <dirent.h>
+#include <sys/syscall.h>
+
+#include <linux/userfaultfd.h>
+
+#include "limit.h"
+#include "recorder.h"
+#include "unwind.h"
+#include "user.h"
+
+#define USER		1000
+
+TEST_F(unwind, next)
+{
+	struct hwpmc_unwindnext a;
+	struct stat mine, theirs;
+	bool found = false;
+
+	begin(_metadata, self, toucher, NULL);
+	EXPECT_FALSE(is_wanted(self->dev));
+	EXPECT_EQ(-EAGAIN, table_next(self->dev, &a));
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_TRUE(is_wanted(self->dev));
+	ASSERT_EQ(0, stat("/proc/self/exe", &mine));
+	while (!table_next(self->dev, &a)) {
+		EXPECT_NE(0, a.id);
+		if (a.fd < 0)
+			continue;
+		EXPECT_EQ(FD_CLOEXEC, fcntl(a.fd, F_GETFD));
+		EXPECT_EQ(O_PATH, fcntl(a.fd, F_GETFL) & O_PATH);
+		ASSERT_EQ(0, fstat(a.fd, &theirs));
+		found |= mine.st_ino == theirs.st_ino &&
+			 mine.st_dev == theirs.st_dev;
+		close(a.fd);
+	}
+	EXPECT_TRUE(found);
+	EXPECT_FALSE(is_wanted(self->dev));
+}
+
+static unsigned int open_files(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* An answer that cannot be written has not been given. */
+TEST_F(unwind, untellable)
+{
+	struct hwpmc_unwindnext a, *fixed;
+	unsigned int before;
+
+	begin(_metadata, self, toucher, NULL);
+	EXPECT_TRUE(target_step(&self->target));
+	fixed = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, fixed);
+	before = open_files();
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_UNWINDNEXT, fixed));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_UNWINDNEXT, fixed));
+	EXPECT_EQ(before, open_files());
+	EXPECT_TRUE(is_wanted(self->dev));
+	EXPECT_EQ(0, table_next(self->dev, &a));
+	EXPECT_EQ(1, a.id);
+	close(a.fd);
+}
+
+/* ------------------------------------------------------------------------
+ * Tables
+ */
+static int give_file(int dev, const void *table, size_t len)
+{
+	struct hwpmc_unwindtable t = {
+		.fd = temp_file(), .data = (uintptr_t)table, .len = len,
+	};
+	int err = dev_ioctl(dev, HWPMC_IOC_UNWINDTABLE, &t);
+
+	close(t.fd);
+	return err;
+}
+
+/* Where there is no room, tables of what nobody executes make some in a while. */
+TEST_F(unwind, given_back)
+{
+	int full = 0, later = -ENOSPC;
+	unsigned int whole, i;
+	size_t len;
+	void *table = big_table(&len);
+
+	begin(_metadata, self, toucher, NULL);
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_LT(0, pmc_owner_unwind(self->owner));
+	for (i = 0; i < 5000 && !full; i++)
+		full = give_file(self->dev, table, len);
+	EXPECT_TRUE(!full || full == -ENOSPC);
+	for (i = 0; i < 200 && later == -ENOSPC; i++) {
+		sleep_ms(100);
+		later = give_file(self->dev, table, len);
+	}
+	EXPECT_EQ(0, later);
+	/* what is executed has kept its table */
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+	EXPECT_EQ(2 * TOUCHES, tally(_metadata, self, 0, &whole));
+	EXPECT_LE(TOUCHES - 1, whole);
+	free(table);
+}
+
+TEST_F(unwind, answered_once)
+{
+	const struct small good = small_table(usual);
+	struct hwpmc_unwindtable t = {
+		.data = (uintptr_t)&good, .len = sizeof(good),
+	};
+	uint32_t id;
+
+	begin(_metadata, self, toucher, NULL);
+	id = ask(_metadata, self, &t.fd);
+	EXPECT_EQ(0, table_give(self->dev, id, &good, sizeof(good)));
+	EXPECT_EQ(-EEXIST, table_give(self->dev, id, &good, sizeof(good)));
+	EXPECT_EQ(-EEXIST, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+	close(t.fd);
+}
+
+/*
+ * Each change of a file makes another object of it.  Objects count as memory of the
+ * rings, so that a user cannot have any number of them.
+ */
+static int make_objects(void)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	struct hwpmc_unwindtable t = {};
+	struct timespec times[2] = {};
+	int dev, err = 0;
+	unsigned int n;
+
+	if (!user_become(USER))
+		return 1;
+	t.fd = temp_file();
+	dev = dev_open();
+	if (dev < 0 || dev_allocate(dev, &a))
+		return 2;
+	for (n = 0; n < 10000 && !err; n++) {
+		times[1].tv_sec = n;
+		if (futimens(t.fd, times))
+			return 3;
+		err = dev_ioctl(dev, HWPMC_IOC_UNWINDTABLE, &t);
+	}
+	/* a MiB holds some thousands */
+	return err == -EDQUOT && n > 1000 ? 0 : 4;
+}
+
+TEST_F(unwind, objects_charged)
+{
+	ASSERT_TRUE(device_for_group());
+	ASSERT_TRUE(limit("max_ringmem", 1));
+	EXPECT_EQ(0, elsewhere(make_objects));
+	limit_restore();
+	device_for_root();
+}
+
+/* ------------------------------------------------------------------------
+ * The tables of an owner that has closed, while a task still uses them
+ */
+
+/* The touch of a page, with a frame pointer that leads to memory that does not come */
+static void touch_stuck(volatile char *page, char *stack, char *frame)
+{
+#if defined(__x86_64__)
+	asm volatile("mov %%rsp, %%r12; mov %%rbp, %%r13; mov %1, %%rsp;"
+		     "mov %2, %%rbp; movb $1, (%0);"
+		     "mov %%r12, %%rsp; mov %%r13, %%rbp"
+		     : : "r" (page), "r" (stack), "r" (frame)
+		     : "r12", "r13", "memory");
+#else
+	asm volatile("mov x9, sp; mov x10, x29; mov sp, %1; mov x29, %2;"
+		     "strb wzr, [%0]; mov sp, x9; mov x29, x10"
+		     : : "r" (page), "r" (stack), "r" (frame)
+		     : "x9", "x10", "memory");
+#endif
+}
+
+static int get_stuck(struct target *t, void *arg)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register r = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	char *p = (char *)fresh_pages(4);
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	r.range.start = (uintptr_t)p + 2 * PAGE;
+	r.range.len = 2 * PAGE;
+	p[0] = 1;
+	if (ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &r))
+		return 1;
+	touch(TOUCHES);
+	target_pause(t);
+	touch_stuck(p + PAGE, p + PAGE / 2, p + 2 * PAGE);
+	return 0;
+}
+
+/* Tables until there is no room */
+static int give_all(int dev, const void *table, size_t len)
+{
+	int n = 0;
+
+	while (n < 1000 && !give_file(dev, table, len))
+		n++;
+	return n;
+}
+
+static int room_for_another(const void *table, size_t len)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	int dev = dev_open(), n = -1;
+
+	if (dev >= 0 && !dev_allocate(dev, &a))
+		n = give_all(dev, table, len);
+	close(dev);
+	return n;
+}
+
+#define TABLES_MIB	16
+
+static int keep_tables_stuck(void)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	struct hwpmc_unwindnext next;
+	int dev, before, n, i;
+	struct target t = {};
+	size_t len;
+	void *table = big_table(&len);
+
+	a.caps = HWPMC_CAP_USER;
+	if (!user_stay(USER))
+		return 1;
+	dev = dev_open();
+	if (dev < 0 || dev_configure(dev, temp_file()) || dev_allocate(dev, &a))
+		return 2;
+	if (!target_begin(&t, get_stuck, NULL) ||
+	    dev_attach(dev, a.id, t.pid) || dev_start(dev, a.id) ||
+	    !target_step(&t))
+		return 3;
+	while (!table_next(dev, &next)) {
+		table_give(dev, next.id, NULL, 0);
+		close(next.fd);
+	}
+	before = give_all(dev, table, len);
+	target_go(&t);
+	sleep_ms(500);
+	if (!wait_asleep(t.pid, t.pid))
+		return 4;
+	close(dev);
+	n = room_for_another(table, len);
+	printf("# %d tables, %d while they are in use\n", before, n);
+	target_kill(&t);
+	if (before < 8 || n < 0 || n >= before)
+		return 5;
+	for (i = 0; i < 100 && n < before; i++) {
+		sleep_ms(20);
+		n = room_for_another(table, len);
+	}
+	free(table);
+	return n >= before ? 0 : 6;
+}
+
+TEST_F(unwind, in_use_charged)
+{
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0 || !write_text("/proc/sys/vm/unprivileged_userfaultfd", "1"))
+		SKIP(return, "no userfaultfd");
+	close(fd);
+	ASSERT_TRUE(device_for_group());
+	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
+	EXPECT_EQ(0, elsewhere(keep_tables_stuck));
+	limit_restore();
+	device_for_root();
+	write_text("/proc/sys/vm/unprivileged_userfaultfd", "0");
+}
+
+TEST_HARNESS_MAIN
