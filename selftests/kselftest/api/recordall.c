@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RECORD: all PMCs of an owner at once, and nothing of what they sample before
- * the last one runs.
+ * RECORD: all PMCs of an owner at once, or none.  What is in the log then:
+ * recordlog.c.
  */
 #include <pmc.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "onoff.h"
 #include "recorder.h"
 #include "target.h"
 #include "test.h"
@@ -15,33 +16,6 @@
 #define CLOCK		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK
 #define ENOUGH		scaled(50, 10)
 #define HZ		scaled(2000, 200)
-
-static int dev_record(int dev, bool on, struct hwpmc_record *r)
-{
-	*r = (struct hwpmc_record) { .on = on, .npmc = 77, .skew = 77 };
-	return dev_ioctl(dev, HWPMC_IOC_RECORD, r);
-}
-
-static uint32_t allocated(int dev, struct hwpmc_allocate a)
-{
-	return dev_allocate(dev, &a) ? 0 : a.id;
-}
-
-static uint32_t state_of(int dev, uint32_t id)
-{
-	struct hwpmc_pmcinfo_row row[64];
-	uint32_t n = 64, i;
-
-	if (dev_pmcinfo(dev, 0, row, &n))
-		return HWPMC_STATE_DISABLED;
-	for (i = 0; i < n && i < 64; i++)
-		if (row[i].id == id && row[i].owner_pid == getpid())
-			return row[i].state;
-	return HWPMC_STATE_FREE;
-}
-
-#define EXPECT_STATE(id, state) \
-	EXPECT_EQ(HWPMC_STATE_##state, state_of(self->dev, id))
 
 /* Touches pages at each step. */
 static int faulter(struct target *t, void *arg)
@@ -80,36 +54,6 @@ static bool follows(int dev)
 	uint32_t id = allocated(dev, pmc_process_counter(FAULTS, 0));
 
 	return id && !dev_release(dev, id);
-}
-
-#define MAX_RECORDS	8
-
-struct told {
-	unsigned int	n;
-	struct {
-		uint64_t tsc, skew;
-		uint32_t on, npmc;
-	} r[MAX_RECORDS];
-};
-
-static void find_told(struct log *log, struct told *t)
-{
-	struct pmclog_rec rec;
-
-	t->n = 0;
-	LOG_FOR_EACH(log, rec) {
-		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_RECORD ||
-		    t->n == MAX_RECORDS)
-			continue;
-		t->r[t->n].tsc = rec.tsc;
-		t->r[t->n].skew = PMCLOG_FIELD64(&rec, struct pmclog_ext_record,
-						 skew);
-		t->r[t->n].on = PMCLOG_FIELD32(&rec, struct pmclog_ext_record,
-					       on);
-		t->r[t->n++].npmc = PMCLOG_FIELD32(&rec,
-						   struct pmclog_ext_record,
-						   npmc);
-	}
 }
 
 /* ------------------------------------------------------------------------
@@ -401,213 +345,6 @@ TEST_F(recordall, log_ends)
 	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
 	EXPECT_EQ(1, self->r.npmc);
 	EXPECT_STATE(counter, STOPPED);
-}
-
-/* ------------------------------------------------------------------------
- * What is in the log
- */
-/* Samples of @id with a clock from @from to @to, both included. */
-static unsigned int samples_of(struct log *log, uint32_t id, uint64_t from,
-			       uint64_t to)
-{
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-	struct sample s;
-
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) && s.pmcid == id && s.tsc >= from &&
-		     s.tsc <= to;
-	return n;
-}
-
-struct awaited {
-	uint32_t	id;
-	uint64_t	from;
-};
-
-static bool has_samples(struct log *log, void *arg)
-{
-	const struct awaited *w = arg;
-
-	return samples_of(log, w->id, w->from, UINT64_MAX) >= ENOUGH;
-}
-
-/*
- * Twice on and off; a third PMC, started by itself, samples all the time.  On
- * busy CPUs, so that something overflows while the gate is shut.
- */
-TEST_F(recordall, between)
-{
-	uint32_t id[3], i, inside[2] = {}, outside;
-	pid_t load[2] = { load_user(-1), load_user(-1) };
-	uint64_t before[2], after[2], skew[2];
-	struct hwpmc_record *r = &self->r;
-	struct awaited w;
-	struct log log;
-	struct told t;
-
-	ASSERT_EQ(0, dev_configure(self->dev, self->file));
-	for (i = 0; i < 3; i++)
-		id[i] = allocated(self->dev, pmc_clock(HZ));
-	ASSERT_EQ(0, dev_start(self->dev, id[2]));
-	for (i = 0; i < 2; i++) {
-		w = (struct awaited) { id[2], raw_ns() };
-		ASSERT_TRUE(wait_log(self->dev, self->file, has_samples, &w));
-		before[i] = raw_ns();
-		ASSERT_EQ(0, dev_record(self->dev, true, r));
-		after[i] = raw_ns();
-		skew[i] = r->skew;
-		EXPECT_EQ(2, r->npmc);
-		w = (struct awaited) { id[i], raw_ns() };
-		ASSERT_TRUE(wait_log(self->dev, self->file, has_samples, &w));
-		ASSERT_EQ(0, dev_record(self->dev, false, r));
-	}
-	w = (struct awaited) { id[2], raw_ns() };
-	ASSERT_TRUE(wait_log(self->dev, self->file, has_samples, &w));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->file));
-	ASSERT_LOG(&log, LOG_DROPS);
-	load_end(load[0]);
-	load_end(load[1]);
-	find_told(&log, &t);
-	ASSERT_EQ(4, t.n);
-	for (i = 0; i < 4; i++) {
-		EXPECT_EQ(!(i % 2), t.r[i].on);
-		EXPECT_EQ(2, t.r[i].npmc);
-	}
-	for (i = 0; i < 2; i++) {
-		/* from the first counter to the last, and only that */
-		EXPECT_EQ(skew[i], t.r[2 * i].skew);
-		EXPECT_EQ(0, t.r[2 * i + 1].skew);
-		EXPECT_LT(0, skew[i]);
-		EXPECT_LE(skew[i], t.r[2 * i].tsc - before[i]);
-		EXPECT_LE(before[i], t.r[2 * i].tsc);
-		EXPECT_GE(after[i], t.r[2 * i].tsc);
-		inside[0] += samples_of(&log, id[0], t.r[2 * i].tsc,
-					t.r[2 * i + 1].tsc);
-		inside[1] += samples_of(&log, id[1], t.r[2 * i].tsc,
-					t.r[2 * i + 1].tsc);
-		TH_LOG("skew %" PRIu64 " us", skew[i] / 1000);
-	}
-	for (i = 0; i < 2; i++) {
-		EXPECT_LE(ENOUGH, inside[i]);
-		EXPECT_EQ(inside[i], samples_of(&log, id[i], 0, UINT64_MAX));
-	}
-	outside = samples_of(&log, id[2], 0, t.r[0].tsc - 1);
-	EXPECT_LE(ENOUGH, outside);
-	EXPECT_LE(ENOUGH, samples_of(&log, id[2], t.r[1].tsc, t.r[2].tsc));
-	EXPECT_LE(ENOUGH, samples_of(&log, id[2], t.r[3].tsc, UINT64_MAX));
-	log_free(&log);
-}
-
-/* A counter that stands still between two RECORDs has nothing to tell. */
-TEST_F(recordall, counters_alone)
-{
-	struct log log;
-	struct told t;
-
-	ASSERT_EQ(0, dev_configure(self->dev, self->file));
-	ASSERT_NE(0, allocated(self->dev, pmc_counter(FAULTS)));
-	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
-	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->file));
-	ASSERT_LOG(&log, 0);
-	find_told(&log, &t);
-	ASSERT_EQ(2, t.n);
-	EXPECT_EQ(1, t.r[0].on);
-	EXPECT_EQ(0, t.r[1].on);
-	EXPECT_EQ(1, t.r[1].npmc);
-	log_free(&log);
-}
-
-/* A log that begins in between has what is sampled, and the end of it. */
-TEST_F(recordall, rotated)
-{
-	uint32_t id = allocated(self->dev, pmc_clock(HZ));
-	int next = temp_file();
-	struct awaited w = { id, 0 };
-	struct log log;
-	struct told t;
-
-	ASSERT_EQ(0, dev_configure(self->dev, self->file));
-	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
-	ASSERT_TRUE(wait_log(self->dev, self->file, has_samples, &w));
-	ASSERT_EQ(0, dev_rotate(self->dev, next));
-	ASSERT_TRUE(wait_log(self->dev, next, has_samples, &w));
-	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->file));
-	ASSERT_LOG(&log, LOG_DROPS);
-	find_told(&log, &t);
-	ASSERT_EQ(1, t.n);
-	EXPECT_EQ(1, t.r[0].on);
-	log_free(&log);
-	ASSERT_TRUE(log_load(&log, next));
-	ASSERT_LOG(&log, LOG_DROPS);
-	find_told(&log, &t);
-	ASSERT_EQ(1, t.n);
-	EXPECT_EQ(0, t.r[0].on);
-	EXPECT_EQ(log.samples, samples_of(&log, id, 0, t.r[0].tsc));
-	log_free(&log);
-}
-
-/* Without a log one begins that is read from the device, if one is needed. */
-TEST_F(recordall, streamed)
-{
-	struct reader rd;
-	uint32_t id[2];
-	struct told t;
-
-	id[0] = allocated(self->dev, pmc_counter(FAULTS));
-	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
-	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
-	EXPECT_EQ(-EINVAL, dev_closelog(self->dev));
-	id[1] = allocated(self->dev, pmc_clock(HZ));
-	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
-	EXPECT_EQ(2, self->r.npmc);
-	EXPECT_EQ(-EBUSY, dev_configure(self->dev, self->file));
-	reader_begin(&rd, self->dev, 1 << 16, 0);
-	ASSERT_TRUE(wait_committed(self->dev, ENOUGH));
-	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
-	EXPECT_EQ(2, self->r.npmc);
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	reader_end(&rd);
-	ASSERT_LOG(&rd.log, LOG_DROPS);
-	find_told(&rd.log, &t);
-	ASSERT_EQ(2, t.n);
-	EXPECT_EQ(2, t.r[0].npmc);
-	EXPECT_LE(ENOUGH, rd.log.samples);
-	EXPECT_EQ(rd.log.samples, samples_of(&rd.log, id[1], t.r[0].tsc,
-					     t.r[1].tsc));
-	/* the next one, and nobody has read it */
-	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
-	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	EXPECT_EQ(-EBUSY, dev_record(self->dev, true, &self->r));
-	EXPECT_STATE(id[0], STOPPED);
-}
-
-/* A CPU that comes online meanwhile joins in. */
-TEST_F(recordall, hotplug)
-{
-	int cpu[2];
-	uint64_t from;
-	uint32_t id;
-
-	if (online_cpus(cpu, 2) < 2 || cpu_set_online(cpu[1], false))
-		SKIP(return, "no CPU that can be taken offline");
-	ASSERT_EQ(0, dev_configure(self->dev, self->file));
-	id = allocated(self->dev, pmc_clock(HZ));
-	ASSERT_NE(0, id);
-	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
-	ASSERT_EQ(0, cpu_set_online(cpu[1], true));
-	from = raw_ns();
-	EXPECT_TRUE(wait_samples_on(self->dev, self->file, cpu[1], from,
-				    ENOUGH));
-	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
-	EXPECT_EQ(1, self->r.npmc);
-	EXPECT_STATE(id, STOPPED);
 }
 
 /* ------------------------------------------------------------------------

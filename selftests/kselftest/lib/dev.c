@@ -139,6 +139,12 @@ int dev_stop(int dev, uint32_t id)
 	return simple(dev, HWPMC_IOC_PMCSTOP, id);
 }
 
+int dev_record(int dev, bool on, struct hwpmc_record *r)
+{
+	*r = (struct hwpmc_record) { .on = on, .npmc = 77, .skew = 77 };
+	return dev_ioctl(dev, HWPMC_IOC_RECORD, r);
+}
+
 int dev_setcount(int dev, uint32_t id, uint64_t *count)
 {
 	struct hwpmc_setcount s = { .id = id, .count = *count };

@@ -39,6 +39,8 @@ int dev_allocate(int dev, struct hwpmc_allocate *a);
 int dev_release(int dev, uint32_t id);
 int dev_start(int dev, uint32_t id);
 int dev_stop(int dev, uint32_t id);
+/* All PMCs of the owner, on or off; *@r: the answer */
+int dev_record(int dev, bool on, struct hwpmc_record *r);
 int dev_setcount(int dev, uint32_t id, uint64_t *count);
 /* @pid 0: this process */
 int dev_attach(int dev, uint32_t id, int pid);

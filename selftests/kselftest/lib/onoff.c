@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <unistd.h>
+
+#include "onoff.h"
+
+uint32_t allocated(int dev, struct hwpmc_allocate a)
+{
+	return dev_allocate(dev, &a) ? 0 : a.id;
+}
+
+uint32_t state_of(int dev, uint32_t id)
+{
+	struct hwpmc_pmcinfo_row row[64];
+	uint32_t n = 64, i;
+
+	if (dev_pmcinfo(dev, 0, row, &n))
+		return HWPMC_STATE_DISABLED;
+	for (i = 0; i < n && i < 64; i++)
+		if (row[i].id == id && row[i].owner_pid == getpid())
+			return row[i].state;
+	return HWPMC_STATE_FREE;
+}
+
+void find_told(struct log *log, struct told *t)
+{
+	struct pmclog_rec rec;
+
+	t->n = 0;
+	LOG_FOR_EACH(log, rec) {
+		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_RECORD ||
+		    t->n == MAX_RECORDS)
+			continue;
+		t->r[t->n].tsc = rec.tsc;
+		t->r[t->n].skew = PMCLOG_FIELD64(&rec, struct pmclog_ext_record,
+						 skew);
+		t->r[t->n].on = PMCLOG_FIELD32(&rec, struct pmclog_ext_record,
+					       on);
+		t->r[t->n++].npmc = PMCLOG_FIELD32(&rec,
+						   struct pmclog_ext_record,
+						   npmc);
+	}
+}
