@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Common code of report, fold and flame: options, reading, resolving. */
+/*
+ * Common code of the commands that name samples (report, fold, flame, html, diff,
+ * annotate, filter, archive, export): options, reading, resolving.
+ */
 #ifndef READER_ANALYSIS_H
 #define READER_ANALYSIS_H
 
