@@ -27,7 +27,7 @@ struct told {
 	} r[MAX_RECORDS];
 };
 
-/* What @log tells of RECORDs: the first MAX_RECORDS, in its order */
+/* Fills @t with the first MAX_RECORDS RECORD records of @log. */
 void find_told(struct log *log, struct told *t);
 
 #endif /* TEST_ONOFF_H */

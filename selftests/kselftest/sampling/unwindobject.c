@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Objects and their unwind tables: which one the module asks for, what it keeps
- * and how long, and who is charged.  The chains that tables make: unwind.c.
+ * Objects and their unwind tables: the module asks for tables, keeps them and
+ * charges their memory to a user.  unwind.c tests the chains that tables make.
  */
 #include <dirent.h>
 #include <sys/syscall.h>
