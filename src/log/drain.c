@@ -404,8 +404,11 @@ static void drain_answer_requests(struct hwpmc_owner *o,
 	}
 	if (to.file)
 		hwpmc_rotate_log(o, &to);
-	if (r->dump_want != r->dump_done)
+	if (r->dump_want != r->dump_done) {
 		hwpmc_dump_news(o);
+		/* a process that could not be dumped: before the first sample */
+		hwpmc_drain_upto(o, ring_clock());
+	}
 	hwpmc_sink_flush(o);
 
 	spin_lock(&log->lock);

@@ -25,7 +25,7 @@ struct dump {
 	struct dump_thread *threads;
 	bool		no_memory;
 	bool		no_lock;	/* could not get the mmap lock in time */
-	unsigned int	waited;		/* for mmap locks, in tries */
+	u64		waited;		/* for mmap locks, in ns */
 	bool		in_exec;	/* an exec did not come to its end in time */
 	bool		no_maps;	/* of a target: mappings are not wanted */
 	bool		no_names;	/* names are in the log already */

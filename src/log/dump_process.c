@@ -11,6 +11,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "compat.h"
 #include "dump.h"
@@ -22,8 +23,8 @@
 #include "target/target.h"
 
 #define LOOK_AGAIN	4	/* for a process that execs meanwhile */
-#define LOCK_TRIES	100	/* for a process; each takes a millisecond */
-#define LOCK_PATIENCE	1000	/* for all of a dump */
+#define LOCK_WAIT	(HZ / 10)	/* for a process */
+#define LOCK_PATIENCE	NSEC_PER_SEC	/* for all of a dump */
 
 /* Drops the entries kept; the numbers found stay, for dump_grow(). */
 static void dump_drop(struct dump *d)
@@ -109,25 +110,55 @@ static void look_at_threads(struct dump *d, struct hwpmc_owner *o,
 	rcu_read_unlock();
 }
 
+/* Ends the wait of lock_maps(). */
+struct lock_wait {
+	struct delayed_work over;
+	struct task_struct *task;
+};
+
+static void end_wait(struct work_struct *work)
+{
+	struct lock_wait *w = container_of(to_delayed_work(work),
+					   struct lock_wait, over);
+
+	/* like a signal, but none is queued: those of a close stay apart */
+	set_tsk_thread_flag(w->task, TIF_NOTIFY_SIGNAL);
+	wake_up_process(w->task);
+}
+
+/* Waits in line for the lock, so that others who wait do not keep it taken. */
+static bool wait_for_maps(struct mm_struct *mm)
+{
+	struct lock_wait w = { .task = current };
+	bool locked;
+
+	INIT_DELAYED_WORK_ONSTACK(&w.over, end_wait);
+	schedule_delayed_work(&w.over, LOCK_WAIT);
+	locked = !down_read_interruptible(&mm->mmap_lock);
+	cancel_delayed_work_sync(&w.over);
+	destroy_delayed_work_on_stack(&w.over);
+	clear_notify_signal();
+	return locked;
+}
+
 /*
  * The lock's holder may be in a page fault that takes long, and the rings fill
  * meanwhile: after a tenth of a second the process is given up, and after a second
- * all whose lock is not free.  @waited: so far
+ * all whose lock is not free.  @waited: so far, in ns
  */
-static bool lock_maps(struct hwpmc_owner *o, struct mm_struct *mm,
-		      unsigned int *waited)
+static bool lock_maps(struct hwpmc_owner *o, struct mm_struct *mm, u64 *waited)
 {
-	int i;
+	u64 began;
+	bool locked;
 
-	for (i = 0; i < LOCK_TRIES && !READ_ONCE(o->log.abort); i++) {
-		if (mmap_read_trylock(mm))
-			return true;
-		if (*waited >= LOCK_PATIENCE)
-			break;
-		++*waited;
-		usleep_range(1000, 1500);
-	}
-	return false;
+	if (mmap_read_trylock(mm))
+		return true;
+	if (*waited >= LOCK_PATIENCE || READ_ONCE(o->log.abort))
+		return false;
+	began = ktime_get_ns();
+	locked = wait_for_maps(mm);
+	*waited += ktime_get_ns() - began;
+	return locked;
 }
 
 /*
