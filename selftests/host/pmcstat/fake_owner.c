@@ -491,8 +491,8 @@ int pmc_owner_stats(struct pmc_owner *o, uint32_t scope,
 	s->account.dropped[PMCLOG_DROP_NESTED] = 2;
 	s->account.throttled = 3;
 	s->account.cut = 20;
-	s->account.cut_by[PMCLOG_CUT_DEPTH] = 15;
-	s->account.cut_by[PMCLOG_CUT_USER] = 6;
+	s->account.cut_by[PMCLOG_CUT_DEPTH] = getenv("FAKE_SHALLOW") ? 2 : 15;
+	s->account.cut_by[PMCLOG_CUT_USER] = 21 - s->account.cut_by[PMCLOG_CUT_DEPTH];
 	return 0;
 }
 

@@ -29,6 +29,16 @@ static void add_cause(char *buf, size_t len, unsigned long long n,
 			 used ? ", " : " (", n, cause);
 }
 
+/* More frames help only where most of the chains were too deep. */
+static const char *cut_advice(const struct options *o,
+			      const struct pmclog_account *a)
+{
+	if (a->cut_by[PMCLOG_CUT_DEPTH] < a->cut / 2 + 1)
+		return "";
+	return o->by_bpf ? ": --bpf has 127 frames of each part" :
+	       ": the module's callchaindepth can be raised";
+}
+
 /* A chain can be cut at both of its ends. */
 static void print_cut(const struct options *o, const struct pmclog_account *a)
 {
@@ -40,9 +50,7 @@ static void print_cut(const struct options *o, const struct pmclog_account *a)
 			add_cause(why, sizeof(why), a->cut_by[i], cuts[i]);
 	warn_line("%llu call %s cut%s%s%s", a->cut,
 		  plural(a->cut, "chain is", "chains are"), why,
-		  why[0] ? ")" : "", !a->cut_by[PMCLOG_CUT_DEPTH] ? "" :
-		  o->by_bpf ? ": --bpf has 127 frames of each part" :
-		  ": the module's callchaindepth can be raised");
+		  why[0] ? ")" : "", cut_advice(o, a));
 }
 
 void summary_print(const struct options *o,
