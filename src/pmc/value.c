@@ -161,9 +161,10 @@ void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old)
 	preempt_enable();
 }
 
+/* The other CPUs are not interrupted. */
 static int read_one_cpu(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
 {
-	const struct pmc_cpu *pc;
+	struct pmc_cpu *pc;
 
 	if (a->cpu < 0 || a->cpu >= (int)nr_cpu_ids || !pmc_is_system(pmc))
 		return -EINVAL;
@@ -171,14 +172,16 @@ static int read_one_cpu(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
 	if (!pc)
 		return cpu_possible(a->cpu) && !cpu_online(a->cpu) ? -ENXIO :
 								     -EINVAL;
+	hwpmc_event_read(pc);
 	a->value = pc->total;
 	a->enabled = pc->enabled;
 	a->running = pc->running;
 	return 0;
 }
 
-static void read_sum(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
+static void read_sum(struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
 {
+	hwpmc_pmc_refresh(pmc);
 	a->value = pmc->origin + pmc->sum.value;
 	a->enabled = pmc->sum.enabled;
 	a->running = pmc->sum.running;
@@ -204,7 +207,6 @@ int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
 	}
 	if (pmc->cpu >= 0 && !cpu_online(pmc->cpu))
 		return -ENXIO;
-	hwpmc_pmc_refresh(pmc);
 	if (a->cpu == HWPMC_CPU_ALL)
 		read_sum(pmc, a);
 	else

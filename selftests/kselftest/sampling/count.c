@@ -163,6 +163,50 @@ TEST_F(count, clock_and_parts)
 	EXPECT_EQ(rw.value, value);
 }
 
+/* How often @cpu has been interrupted to call a function. */
+static uint64_t calls_of(int cpu)
+{
+	FILE *f = fopen("/proc/interrupts", "r");
+	uint64_t calls = 0;
+	char line[4096], *at;
+	int i;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strstr(line, "Function call interrupts"))
+			continue;
+		at = strchr(line, ':') + 1;
+		for (i = 0; i <= cpu; i++)
+			calls = strtoull(at, &at, 10);
+	}
+	if (f)
+		fclose(f);
+	return calls;
+}
+
+#define NREADS	500
+
+/* On a large machine a monitor reads them one by one. */
+TEST_F(count, one_cpu_read_alone)
+{
+	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
+					      PERF_COUNT_SW_CPU_CLOCK);
+	uint64_t calls, value, last = 0;
+	unsigned int i;
+
+	if (online_cpus((int [16]){}, 16) < 2)
+		SKIP(return, "needs two CPUs");
+	pin_to(0);
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	calls = calls_of(1);
+	for (i = 0; i < NREADS; i++) {
+		ASSERT_EQ(0, dev_read(self->dev, a.id, 0, &value));
+		EXPECT_LT(last, value);
+		last = value;
+	}
+	EXPECT_GT(NREADS / 2, calls_of(1) - calls);
+}
+
 /* Allocated with a value; set, swapped; goes on from there when started. */
 TEST_F(count, values)
 {
