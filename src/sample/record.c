@@ -139,28 +139,60 @@ void hwpmc_record_commit(struct hwpmc_owner *o, const void *rec, u32 len,
 	hwpmc_record_end(or, entered);
 }
 
+/* Does not use the part of the ring that is kept for process records. */
+static bool commit_sparing(struct owner_ring *or, const void *rec, u32 len)
+{
+	enum ring_result res;
+	struct ring_stamp *s;
+	u64 now;
+
+	s = ring_reserve(&or->ring, len, KIND_RECORD,
+			 or->ring.size >> HWPMC_RING_KEEP_SHIFT, &now, &res);
+	if (!s)
+		return false;
+	WRITE_ONCE(or->proc_committed, or->proc_committed + 1);
+	record_fill(s, rec, len);
+	return true;
+}
+
 /*
- * Commits a deferred user chain.  It may not use the part of the ring that is
- * kept for process records.  If it is lost, no process is dumped again: its
+ * Commits a deferred user chain.  If it is lost, no process is dumped again: its
  * samples stay as they are.
  */
 void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
 				  u32 len)
 {
 	struct owner_ring *or = owner_this_ring(o);
-	enum ring_result res;
-	struct ring_stamp *s;
-	u64 entered, now;
+	u64 entered;
 
 	if (!or)
 		return;
 	entered = ring_enter(&or->ring);
-	s = ring_reserve(&or->ring, len, KIND_RECORD,
-			 or->ring.size >> HWPMC_RING_KEEP_SHIFT, &now, &res);
-	if (s) {
-		WRITE_ONCE(or->proc_committed, or->proc_committed + 1);
+	if (commit_sparing(or, rec, len))
 		WRITE_ONCE(or->late_answered, or->late_answered + 1);
-		record_fill(s, rec, len);
-	}
 	hwpmc_record_end(or, entered);
+}
+
+/*
+ * hwpmc_record_commit_slice - commit a PROCCSW
+ *
+ * There is one for each context switch, so they could fill what is kept for other
+ * records.  False: it is lost, and counted; the caller leaves its value to the next.
+ */
+bool hwpmc_record_commit_slice(struct hwpmc_owner *o, const void *rec, u32 len)
+{
+	struct owner_ring *or = owner_this_ring(o);
+	u64 entered;
+	bool good;
+
+	if (!or) {
+		atomic64_inc(&o->noring.dropped);
+		return false;
+	}
+	entered = ring_enter(&or->ring);
+	good = commit_sparing(or, rec, len);
+	if (!good)
+		note_lost(or, PMCLOG_PID_KERNEL, ring_clock());
+	hwpmc_record_end(or, entered);
+	return good;
 }

@@ -124,6 +124,7 @@ void hwpmc_record_commit(struct hwpmc_owner *o, const void *rec, u32 len,
 			 u32 pid);
 void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
 				  u32 len);
+bool hwpmc_record_commit_slice(struct hwpmc_owner *o, const void *rec, u32 len);
 void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid);
 void hwpmc_record_later(struct hwpmc_owner *o, u32 pid);
 void hwpmc_record_wake_writer(struct owner_ring *or);

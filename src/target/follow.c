@@ -424,10 +424,9 @@ static void log_slice(struct target_thread *tt, struct thread_event *te)
 	u64 value = compat_event_count(te->event);
 	struct pmclog_proccsw c = thread_slice(tt, te, value);
 
-	te->told = value;
-	if (c.value)
-		hwpmc_record_commit(tt->target->owner, &c, sizeof(c),
-				    PMCLOG_PID_KERNEL);
+	if (c.value &&
+	    hwpmc_record_commit_slice(tt->target->owner, &c, sizeof(c)))
+		te->told = value;
 }
 
 static void switch_thread(struct target_thread *tt, void *arg)

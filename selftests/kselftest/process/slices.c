@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PROCCSW of a program that switches more often than its log is read: the records of
+ * processes have room all the same, and no count is missing.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "dev.h"
+#include "guest.h"
+#include "proclog.h"
+#include "recorder.h"
+#include "target.h"
+#include "test.h"
+
+#define SLICE_BYTES	40	/* a record takes more in the ring */
+
+struct pingpong {
+	int		there[2];
+	int		back[2];
+	unsigned int	rounds;
+};
+
+static void *answer(void *arg)
+{
+	struct pingpong *p = arg;
+	char c;
+
+	while (read(p->there[0], &c, 1) == 1 && write(p->back[1], &c, 1) == 1)
+		;
+	return NULL;
+}
+
+/* Two threads on one CPU, then a child. */
+static int switcher(struct target *t, void *arg)
+{
+	struct pingpong *p = arg;
+	pthread_t thread;
+	unsigned int i;
+	char c = 0;
+
+	pin_to(0);
+	if (pipe(p->there) || pipe(p->back) ||
+	    pthread_create(&thread, NULL, answer, p))
+		return 1;
+	for (i = 0; i < p->rounds; i++)
+		if (write(p->there[1], &c, 1) != 1 || read(p->back[0], &c, 1) != 1)
+			return 1;
+	close(p->there[1]);
+	pthread_join(thread, NULL);
+	return wait_for(fork() ?: (_exit(0), 0));
+}
+
+TEST(slow_reader)
+{
+	struct hwpmc_allocate a = pmc_process_counter(
+		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
+		HWPMC_F_DESCENDANTS | HWPMC_F_LOG_PROCCSW |
+			HWPMC_F_LOG_PROCEXIT);
+	struct pingpong p = {
+		.rounds = module_param("ringsize") * 1024 / SLICE_BYTES,
+	};
+	int dev = dev_open(), ends[2];
+	struct target t;
+	struct reader r;
+	uint32_t id;
+
+	ASSERT_LE(0, dev);
+	ASSERT_EQ(0, pipe(ends));
+	ASSERT_EQ(0, dev_configure(dev, ends[1]));
+	close(ends[1]);
+	ASSERT_TRUE(target_begin(&t, switcher, &p));
+	ASSERT_EQ(0, dev_run_on(dev, a, t.pid, &id));
+	EXPECT_EQ(0, target_end(&t));
+	reader_begin(&r, ends[0], 65536, 0);
+	ASSERT_EQ(0, dev_closelog(dev));
+	reader_end(&r);
+	ASSERT_PROCLOG(&r.log, LOG_PROC_DROPS);
+	/* else the ring was not full */
+	EXPECT_LT(0, r.log.proc_dropped);
+	EXPECT_EQ(1, proc_count(&r.log, PMCLOG_T_PROCFORK, ANY));
+	EXPECT_EQ(2, proc_count(&r.log, PMCLOG_T_PROCEXIT, ANY));
+	EXPECT_LE(2 * p.rounds, proc_sum(&r.log, PMCLOG_T_PROCEXIT, id, t.pid));
+	EXPECT_EQ(proc_sum(&r.log, PMCLOG_T_PROCEXIT, id, ANY),
+		  proc_sum(&r.log, PMCLOG_T_PROCCSW, id, ANY));
+	log_free(&r.log);
+	close(dev);
+}
+
+TEST_HARNESS_MAIN
