@@ -292,20 +292,25 @@ static bool thread_is_exiting(const struct task_struct *task)
  * hwpmc_thread_follow - create counters for @task, a thread of @t, for all PMCs
  * of @t
  *
- * Returns 0 also if the thread is about to end.  Without memory the thread counts as
- * missed, and is tried again at the next fork or attach of its process.
+ * Returns 0 also if the thread is about to end.  An older record is left to its exit
+ * hook then: to drop it here would take a grace period for each such thread.  Without
+ * memory the thread counts as missed, and is tried again at the next fork or attach of
+ * its process.
  */
 int hwpmc_thread_follow(struct hwpmc_target *t, struct task_struct *task)
 {
 	struct target_link *link;
 	struct target_thread *tt;
+	bool made = false;
 	int err = 0;
 
 	rcu_read_lock();
 	tt = thread_find_rcu(t, task);
 	rcu_read_unlock();
-	if (!tt)
+	if (!tt) {
 		tt = thread_new(t, task);
+		made = true;
+	}
 	if (!tt) {
 		WRITE_ONCE(t->missed, true);
 		return -ENOMEM;
@@ -317,7 +322,8 @@ int hwpmc_thread_follow(struct hwpmc_target *t, struct task_struct *task)
 	}
 	if (thread_is_exiting(task)) {
 		err = 0;
-		hwpmc_thread_drop(tt);
+		if (made)
+			hwpmc_thread_drop(tt);
 	}
 	if (err == -ENOMEM)
 		WRITE_ONCE(t->missed, true);
