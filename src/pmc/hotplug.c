@@ -30,9 +30,13 @@ static void wake_thread(struct irq_work *work)
 		wake_up_process(task);
 }
 
-/* cpus_read_lock held, or in the CPU's own hotplug callback. */
+/*
+ * cpus_read_lock held, or in the CPU's own hotplug callback.  On a machine of many
+ * CPUs a control group may have no room for all rings: nobody is killed for them.
+ */
 static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
 {
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	u32 size = hwpmc_param_ring_bytes();
 	struct owner_ring *or;
 	void *data;
@@ -46,8 +50,8 @@ static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
 		atomic64_inc(&o->calls.ring_failures);
 		return err;
 	}
-	or = kzalloc_node(sizeof(*or), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
-	data = kvmalloc_node(size, GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
+	or = kzalloc_node(sizeof(*or), gfp, cpu_to_node(cpu));
+	data = kvmalloc_node(size, gfp, cpu_to_node(cpu));
 	if (!or || !data) {
 		kfree(or);
 		kvfree(data);

@@ -4,6 +4,7 @@
  * default, with one message.  A value that can be changed later is clamped
  * where it is used.
  */
+#include <linux/cpumask.h>
 #include <linux/kstrtox.h>
 #include <linux/log2.h>
 #include <linux/moduleparam.h>
@@ -17,7 +18,9 @@
 #define DEF_MINCOUNT	1000
 #define DEF_OWNERS	64
 #define DEF_PMCS	1024
-#define DEF_RING_MIB	256	/* the default rings of 32 owners on 8 CPUs */
+#define DEF_RING_MIB	256	/* the default rings of 32 owners on 8 CPUs ... */
+#define DEF_RING_LOGS	4	/* ... but at least of so many on all CPUs */
+#define BY_CPUS		UINT_MAX
 #define DEF_COUNTERS	65536
 #define DEF_CPU		100	/* of one CPU */
 #define MAX_COUNT	(1 << 20)	/* maximum of each limit; 1 TiB of rings */
@@ -86,10 +89,10 @@ module_param(max_pmcs, uint, 0644);
 MODULE_PARM_DESC(max_pmcs,
 		 "PMCs of a user without CAP_PERFMON, 0..1048576 (1024)");
 
-static unsigned int max_ringmem = DEF_RING_MIB;
+static unsigned int max_ringmem = BY_CPUS;
 module_param(max_ringmem, uint, 0644);
 MODULE_PARM_DESC(max_ringmem,
-		 "MiB of rings of a user without CAP_PERFMON, 0..1048576 (256)");
+		 "MiB of rings of a user without CAP_PERFMON, 0..1048576 (256, or four logs' on all CPUs)");
 
 static unsigned int max_counters = DEF_COUNTERS;
 module_param(max_counters, uint, 0644);
@@ -100,6 +103,14 @@ static unsigned int max_cpu = DEF_CPU;
 module_param(max_cpu, uint, 0644);
 MODULE_PARM_DESC(max_cpu,
 		 "per cent of a CPU for the writer threads of a user without CAP_PERFMON, 1..1048576 (100)");
+
+/* A user's log on a machine of many CPUs needs room for its tables, too. */
+static unsigned int default_ring_mib(void)
+{
+	u64 mib = (u64)DEF_RING_LOGS * num_possible_cpus() * ringsize >> 10;
+
+	return clamp_t(u64, mib, DEF_RING_MIB, MAX_COUNT);
+}
 
 static void params_check_one(const char *name, unsigned int *value, bool good,
 			     unsigned int def)
@@ -130,8 +141,10 @@ void hwpmc_params_check(void)
 			 DEF_OWNERS);
 	params_check_one("max_pmcs", &max_pmcs, max_pmcs <= MAX_COUNT,
 			 DEF_PMCS);
+	if (max_ringmem == BY_CPUS)
+		max_ringmem = default_ring_mib();
 	params_check_one("max_ringmem", &max_ringmem, max_ringmem <= MAX_COUNT,
-			 DEF_RING_MIB);
+			 default_ring_mib());
 	params_check_one("max_counters", &max_counters,
 			 max_counters <= MAX_COUNT, DEF_COUNTERS);
 	params_check_one("max_cpu", &max_cpu,
