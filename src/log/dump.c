@@ -148,8 +148,10 @@ static int look_again(struct dump *d, struct hwpmc_owner *o,
 	if ((d->in_exec || d->no_lock) && !last)
 		return -EAGAIN;
 	hwpmc_dump_process_failed(o, d, d->no_memory);
+	if (!d->no_lock)
+		return -EBUSY;
 	/* an exec may have been lost: rather no mappings than those of before */
-	return d->no_lock ? -ESRCH : -EBUSY;
+	return hwpmc_dump_look_at_names(d, o, task) ? 0 : -ESRCH;
 }
 
 /*

@@ -47,6 +47,8 @@ struct dump_target {
 void hwpmc_dump_free(struct dump *d);
 bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
 		     struct task_struct *leader);
+bool hwpmc_dump_look_at_names(struct dump *d, struct hwpmc_owner *o,
+			      struct task_struct *leader);
 void hwpmc_dump_tell(struct dump *d, struct hwpmc_owner *o);
 void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d,
 			       bool again);

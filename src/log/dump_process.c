@@ -143,8 +143,8 @@ static bool wait_for_maps(struct mm_struct *mm)
 
 /*
  * The lock's holder may be in a page fault that takes long, and the rings fill
- * meanwhile: after a tenth of a second the process is given up, and after a second
- * all whose lock is not free.  @waited: so far, in ns
+ * meanwhile: after a tenth of a second a later pass tries again, and after a second
+ * nobody is waited for.  @waited: so far, in ns
  */
 static bool lock_maps(struct hwpmc_owner *o, struct mm_struct *mm, u64 *waited)
 {
@@ -300,6 +300,26 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 	return good;
 }
 
+/*
+ * hwpmc_dump_look_at_names - look at what can be seen without the mmap lock
+ *
+ * For a process whose lock is not free.  False: not at this moment.
+ */
+bool hwpmc_dump_look_at_names(struct dump *d, struct hwpmc_owner *o,
+			      struct task_struct *leader)
+{
+	int i;
+
+	for (i = 0; i < LOOK_AGAIN; i++) {
+		if (look_once(d, o, leader, NULL, NULL))
+			return look_without_memory(d, o, leader);
+		dump_drop(d);
+		if (!dump_grow(d))
+			break;
+	}
+	return false;
+}
+
 static void emit_one(struct hwpmc_owner *o, const struct dump *d)
 {
 	unsigned int i;
@@ -387,21 +407,30 @@ void hwpmc_dump_tell(struct dump *d, struct hwpmc_owner *o)
 	dump_drop(d);
 }
 
+/*
+ * Where the mmap lock is not free, the samples have names at least; the mappings
+ * follow, or are reported as lost, within about a second.
+ */
 void hwpmc_dump_process(struct dump *d, struct hwpmc_owner *o,
 			struct task_struct *leader)
 {
+	bool good, later;
+
 	if (owner_pid_of(o, leader) == PMCLOG_PID_KERNEL)
 		return;
-	if (hwpmc_dump_look(d, o, leader)) {
+	good = hwpmc_dump_look(d, o, leader);
+	later = !good && (d->in_exec || d->no_lock);
+	if (!good && d->no_lock)
+		good = hwpmc_dump_look_at_names(d, o, leader);
+	if (good) {
 		hwpmc_drain_upto(o, d->tsc);
 		hwpmc_dump_tell(d, o);
-		return;
 	}
-	if (d->in_exec) {
+	if (later) {
 		preempt_disable();
 		hwpmc_record_later(o, d->pid);
 		preempt_enable();
-	} else {
+	} else if (!good) {
 		hwpmc_dump_process_failed(o, d, d->no_memory);
 	}
 	dump_drop(d);

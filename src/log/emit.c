@@ -19,6 +19,7 @@
 #include "trace.h"
 
 #define CLOCK_INTERVAL	(60ULL * NSEC_PER_SEC)
+#define CLOCK_JUMP	(NSEC_PER_SEC / 10)
 
 /* Stamps never decrease: the fast clocks may step back a little. */
 static u64 emit_forward_stamp(struct hwpmc_log *log, u64 tsc)
@@ -373,6 +374,16 @@ void hwpmc_emit_clock(struct hwpmc_owner *o)
 	c->mono = mono;
 	c->real = real;
 	o->log.next_clock = raw + CLOCK_INTERVAL;
+	o->log.real_ahead = real - raw;
+}
+
+/* Is the log's last CLOCK old, or the wall clock another, after a suspend, say? */
+static bool clock_is_due(const struct hwpmc_log *log)
+{
+	u64 raw = ktime_get_raw_fast_ns();
+	s64 jump = ktime_get_real_fast_ns() - raw - log->real_ahead;
+
+	return raw > log->next_clock || abs(jump) > CLOCK_JUMP;
 }
 
 /* @tsc is past: the wall clock time is computed for @tsc. */
@@ -505,7 +516,7 @@ void hwpmc_emit_news(struct hwpmc_owner *o)
 	for_each_pmc(o, row, pmc)
 		if (pmc->told_log != log->told.number)
 			emit_allocate(o, pmc);
-	if (ktime_get_raw_fast_ns() > log->next_clock)
+	if (clock_is_due(log))
 		hwpmc_emit_clock(o);
 }
 

@@ -169,6 +169,17 @@ void hwpmc_log_want_dump(struct hwpmc_owner *o)
 	log_ask_writer(o, &o->log.req.dump_want);
 }
 
+/* What WRITELOG has added was for the log before.  No thread runs. */
+static void meta_free(struct hwpmc_log *log)
+{
+	struct log_meta *m, *next;
+
+	list_for_each_entry_safe(m, next, &log->meta, list)
+		kvfree(m);
+	INIT_LIST_HEAD(&log->meta);
+	log->meta_bytes = 0;
+}
+
 /* @file: NULL for a log without a file; else the log takes over the reference */
 static int log_begin(struct hwpmc_owner *o, struct file *file,
 		     const struct hwpmc_configurelog *c)
@@ -189,6 +200,7 @@ static int log_begin(struct hwpmc_owner *o, struct file *file,
 		err = hwpmc_sink_attach(o, file, c);
 	if (err)
 		return err;
+	meta_free(&o->log);
 	o->log.owner_pid = owner_pid_of(o, current);
 	WRITE_ONCE(o->log.tell_kernel,
 		   hwpmc_access_privileged(o) && !hwpmc_access_locked() &&
@@ -667,7 +679,7 @@ static int meta_add(struct hwpmc_log *log, struct log_meta *m)
 /*
  * hwpmc_log_write_records - WRITELOG's bulk form
  *
- * E2BIG beyond the owner's limit, EINVAL without a log or if any record is not
+ * E2BIG beyond the log's limit, EINVAL without a log or if any record is not
  * allowed (then none is taken), EFAULT, ENOMEM.
  */
 int hwpmc_log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len)
@@ -703,11 +715,8 @@ err_free:
 /* Called when the last reference to the owner is dropped. */
 void hwpmc_log_free(struct hwpmc_owner *o)
 {
-	struct log_meta *m, *next;
-
 	cancel_delayed_work_sync(&o->log.end.watch);	/* never queued again */
-	list_for_each_entry_safe(m, next, &o->log.meta, list)
-		kvfree(m);
+	meta_free(&o->log);
 	hwpmc_stream_detach(o);
 	kfree(o->log.merge.src);
 	kfree(o->log.merge.heap);

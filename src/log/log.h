@@ -245,7 +245,7 @@ struct log_totals {
  *
  * @state:  log.lock; set to OPEN under owner->mutex
  * @lock, @req: requests
- * @meta, @meta_bytes: log.lock; entries are only added, and freed with the owner
+ * @meta, @meta_bytes: log.lock; entries are only added while the thread runs
  * @error:  WRITE_ONCE by the thread (negative errno)
  * @abort:  set when a closer's patience has run out: write nothing more
  * @end, @snap: see their structures
@@ -266,8 +266,10 @@ struct log_totals {
  * @totals: see struct log_totals
  * Only the thread uses the rest.
  * @drops_told: losses up to this time are in the log
- * @next_clock: when to log the clocks again
+ * @next_clock, @real_ahead: when to log the clocks again; the wall clock before
+ *	CLOCK_MONOTONIC_RAW when they were logged
  * @fold_later: a released PMC could not be folded without waiting
+ * @dump_due, @dump_after: all processes are to be dumped, not before (CLOCK_MONOTONIC)
  * @whole_since: no loss before it is still to be made up for (CLOCK_MONOTONIC)
  */
 struct hwpmc_log {
@@ -301,7 +303,10 @@ struct hwpmc_log {
 	struct log_acct	acct;
 	u64		drops_told;
 	u64		next_clock;
+	u64		real_ahead;
 	bool		fold_later;
+	bool		dump_due;
+	u64		dump_after;
 	u64		whole_since;
 };
 

@@ -112,7 +112,7 @@ struct hwpmc_writelog {
 	__u64	records;
 };
 
-#define HWPMC_WRITELOG_MAX	(1U << 20)	/* @len per call, and per owner */
+#define HWPMC_WRITELOG_MAX	(1U << 20)	/* @len per call, and per log */
 
 struct hwpmc_classinfo {
 	__u32	pmc_class;

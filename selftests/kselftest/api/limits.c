@@ -6,6 +6,7 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "crowd.h"
 #include "limit.h"
@@ -387,6 +388,69 @@ TEST_F(limits, cpu_without_ring)
 	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
 	EXPECT_EQ(0, log.cpu_samples[1]);
 	EXPECT_LT(20, log_dropped(&log));
+}
+
+static pid_t begin_forker(int cpu)
+{
+	pid_t pid = fork_bound(), child;
+
+	if (pid)
+		return pid;
+	pin_to(cpu);
+	for (;;) {
+		child = fork();
+		if (!child)
+			_exit(0);
+		waitpid(child, NULL, 0);
+	}
+}
+
+static unsigned int times_named(struct log *log, uint32_t pid)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec)
+		n += rec.type == PMCLOG_T_PROC_CREATE &&
+		     pmclog_get32(rec.data + offsetof(struct pmclog_proc_create, pid)) == pid;
+	return n;
+}
+
+/* Nobody knows whose records are lost there: all are dumped, but not all the time. */
+TEST_F(limits, forks_without_ring)
+{
+	int dev, file = temp_file();
+	struct hwpmc_allocate a = pmc_clock(100);
+	uint64_t began;
+	unsigned int n;
+	struct log log;
+	uint32_t id;
+	pid_t forker;
+
+	if (cpu_set_online(1, false))
+		SKIP(return, "CPU 1 cannot be switched off");
+	ASSERT_TRUE(limit("max_ringmem", owner_mib()));
+	ASSERT_TRUE(user_become(USER));
+	dev = dev_open();
+	ASSERT_LE(0, dev);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	a.caps = HWPMC_CAP_USER;
+	ASSERT_EQ(0, dev_run(dev, a, &id));
+	ASSERT_TRUE(user_root());
+	ASSERT_EQ(0, cpu_set_online(1, true));
+	forker = begin_forker(1);
+	began = now_ns();
+	sleep_ms(5000);
+	load_end(forker);
+	ASSERT_EQ(0, dev_closelog(dev));
+	began = (now_ns() - began) / 1000 / MSEC;
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	n = times_named(&log, getpid());
+	TH_LOG("%u dumps in %u s", n, (unsigned int)began);
+	EXPECT_LT(1, n);
+	/* one at the start, one a second, and one at the end */
+	EXPECT_GE(began + 3, n);
 }
 
 /* An event on each CPU takes memory, too. */

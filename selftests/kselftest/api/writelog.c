@@ -233,7 +233,35 @@ TEST(bulk_refused)
 	EXPECT_EQ(0, find_batch(&log, &good));
 }
 
-/* An owner's bound, and not a byte more in many calls either. */
+/* They are the log's, not the descriptor's, which may have many. */
+TEST(bulk_of_one_log)
+{
+	int dev = dev_open(), file = -1;
+	unsigned int i, n = 0;
+	struct batch b;
+	struct log log;
+	char *big = calloc(1, HWPMC_WRITELOG_MAX);
+	uint32_t len = 0;
+
+	ASSERT_NE(NULL, big);
+	fill(&b);
+	for (; len + b.len <= HWPMC_WRITELOG_MAX / 3; len += b.len, n++)
+		memcpy(big + len, b.data, b.len);
+	for (i = 0; i < 5; i++) {
+		close(file);
+		file = temp_file();
+		ASSERT_EQ(0, dev_configure(dev, file));
+		ASSERT_EQ(0, dev_bulk(dev, big, len));
+		ASSERT_EQ(0, dev_closelog(dev));
+	}
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	EXPECT_EQ(n * BATCH, find_batch(&log, &b));
+	free(big);
+	close(dev);
+}
+
+/* A log's bound, and not a byte more in many calls either. */
 TEST(bulk_bound)
 {
 	int dev = dev_open(), file = temp_file(), err;

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "maplog.h"
 #include "recorder.h"
@@ -499,6 +500,38 @@ TEST_F(metadata, exec)
 	EXPECT_LT(20, mapped);
 	for (i = 0; i < 4; i++)
 		unlink(paths[i]);
+}
+
+static bool is_clock_of(const struct pmclog_rec *rec, uint64_t real)
+{
+	size_t at = offsetof(struct pmclog_ext_clock, real);
+
+	return pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_CLOCK &&
+	       pmclog_get64(rec->data + at) >= real;
+}
+
+/* After a suspend, or by whoever sets it: the log says so before its end. */
+TEST_F(metadata, wall_clock_jumps)
+{
+	struct timespec real, ahead;
+	struct pmclog_rec rec;
+	uint64_t first = 0, moment;
+
+	BEGIN();
+	ASSERT_EQ(0, clock_gettime(CLOCK_REALTIME, &real));
+	ahead = real;
+	ahead.tv_sec += 3600;
+	ASSERT_EQ(0, clock_settime(CLOCK_REALTIME, &ahead));
+	moment = raw_ns();
+	EXPECT_TRUE(wait_committed(self->dev, 50));
+	sleep_ms(scaled(1000, 10000));
+	EXPECT_EQ(0, clock_settime(CLOCK_REALTIME, &real));
+	END();
+	LOG_FOR_EACH(&self->log, rec)
+		if (!first && is_clock_of(&rec, ahead.tv_sec * 1000 * MSEC))
+			first = rec.tsc;
+	ASSERT_NE(0, first);
+	EXPECT_GT(moment + scaled(1000, 10000) * MSEC, first);
 }
 
 /* Everything at once, many times: each sample finds its mapping. */
