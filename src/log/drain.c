@@ -112,6 +112,7 @@ static bool drain_look_at_rings(struct hwpmc_owner *o, u64 *horizon)
 		cond_resched();
 	}
 	*horizon = hwpmc_merge_horizon(&o->log.merge, now);
+	o->log.horizon = *horizon;
 	o->log.acct.quiet = quiet;
 	return quiet;
 }
@@ -150,6 +151,11 @@ void hwpmc_drain_upto(struct hwpmc_owner *o, u64 upto)
 {
 	u64 horizon;
 
+	/* the last look has found them all, and what has to precede them is out */
+	if (upto <= o->log.horizon) {
+		hwpmc_merge_run(&o->log.merge, upto, hwpmc_emit_ring_record, o);
+		return;
+	}
 	do {
 		drain_look_at_rings(o, &horizon);
 		if (drain_emit_upto(o, horizon, upto) >= upto)

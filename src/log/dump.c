@@ -19,8 +19,8 @@
 #define LISTS_MAX	16	/* of processes, for those that are created meanwhile */
 
 /* Dumps those that are not in @before, which then is @now.  True: there were any. */
-static bool dump_fresh(struct dump *d, struct hwpmc_owner *o,
-		       struct process_list *before, struct process_list *now)
+static bool dump_fresh(struct dump_batch *b, struct process_list *before,
+		       struct process_list *now)
 {
 	bool any = false;
 	unsigned int i;
@@ -28,9 +28,10 @@ static bool dump_fresh(struct dump *d, struct hwpmc_owner *o,
 	for (i = 0; i < now->n; i++) {
 		if (hwpmc_process_list_has(before, now->tasks[i]))
 			continue;
-		hwpmc_dump_process(d, o, now->tasks[i]);
+		hwpmc_dump_batch_add(b, now->tasks[i], NULL);
 		any = true;
 	}
+	hwpmc_dump_batch_tell(b);
 	hwpmc_process_list_put(before);
 	*before = *now;
 	hwpmc_process_list_sort(before);
@@ -43,11 +44,13 @@ static bool dump_fresh(struct dump *d, struct hwpmc_owner *o,
  */
 static void dump_processes(struct hwpmc_owner *o)
 {
+	struct dump_batch *b = hwpmc_dump_batch_new(o);
 	struct process_list before = {}, now;
-	struct dump d = {};
 	bool any = true;
 	int lists;
 
+	if (!b)
+		return;
 	o->log.tee.to = o->log.tee.on;
 	hwpmc_emit_names(o, 0, 0, "swapper", o->log.told.last_tsc);
 	o->log.tee.to = false;
@@ -57,10 +60,10 @@ static void dump_processes(struct hwpmc_owner *o)
 			hwpmc_dump_failed(o);
 			break;
 		}
-		any = dump_fresh(&d, o, &before, &now);
+		any = dump_fresh(b, &before, &now);
 	}
 	hwpmc_process_list_put(&before);
-	hwpmc_dump_free(&d);
+	hwpmc_dump_batch_free(b);
 }
 
 /* Dumps all that belongs into the log, even if it was dumped before. */
@@ -214,7 +217,7 @@ bool hwpmc_dump_pid(struct hwpmc_owner *o, u32 nr, bool last)
 void hwpmc_dump_young(struct hwpmc_owner *o, u64 since)
 {
 	struct process_list all;
-	struct dump d = {};
+	struct dump_batch *b;
 	unsigned int i;
 
 	if (!READ_ONCE(o->hooks.follow_all)) {
@@ -225,11 +228,15 @@ void hwpmc_dump_young(struct hwpmc_owner *o, u64 since)
 		hwpmc_dump_failed(o);
 		return;
 	}
-	for (i = 0; i < all.n; i++) {
+	b = hwpmc_dump_batch_new(o);
+	for (i = 0; b && i < all.n; i++) {
 		if (all.tasks[i]->start_time >= since)
-			hwpmc_dump_process(&d, o, all.tasks[i]);
+			hwpmc_dump_batch_add(b, all.tasks[i], NULL);
 		cond_resched();
 	}
 	hwpmc_process_list_put(&all);
-	hwpmc_dump_free(&d);
+	if (!b)
+		return;
+	hwpmc_dump_batch_tell(b);
+	hwpmc_dump_batch_free(b);
 }

@@ -45,6 +45,7 @@ struct dump_target {
 
 /* dump_process.c; all may sleep */
 void hwpmc_dump_free(struct dump *d);
+void hwpmc_dump_drop(struct dump *d);
 bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
 		     struct task_struct *leader);
 bool hwpmc_dump_look_at_names(struct dump *d, struct hwpmc_owner *o,
@@ -52,12 +53,19 @@ bool hwpmc_dump_look_at_names(struct dump *d, struct hwpmc_owner *o,
 void hwpmc_dump_tell(struct dump *d, struct hwpmc_owner *o);
 void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d,
 			       bool again);
-void hwpmc_dump_process(struct dump *d, struct hwpmc_owner *o,
-			struct task_struct *leader);
 bool hwpmc_dump_is_for_log(const struct hwpmc_owner *o,
 			   const struct dump_target *dt);
-struct file *hwpmc_dump_look_at_exe(struct dump *d, struct hwpmc_owner *o,
-				    struct task_struct *leader);
+struct file *hwpmc_dump_look_at_exe(struct hwpmc_owner *o,
+				    struct task_struct *leader, u64 *waited);
+
+/* dump_batch.c; all may sleep */
+struct dump_batch;
+struct dump_batch *hwpmc_dump_batch_new(struct hwpmc_owner *o);
+void hwpmc_dump_batch_free(struct dump_batch *b);
+void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
+			  const struct dump_target *dt);
+void hwpmc_dump_batch_tell(struct dump_batch *b);
+struct file *hwpmc_dump_batch_exe(struct dump_batch *b, struct task_struct *leader);
 
 /* dump_target.c */
 void hwpmc_dump_targets(struct hwpmc_owner *o, bool all);

@@ -27,7 +27,7 @@
 #define LOCK_PATIENCE	NSEC_PER_SEC	/* for all of a dump */
 
 /* Drops the entries kept; the numbers found stay, for dump_grow(). */
-static void dump_drop(struct dump *d)
+void hwpmc_dump_drop(struct dump *d)
 {
 	unsigned int i;
 
@@ -40,7 +40,7 @@ static void dump_drop(struct dump *d)
 
 void hwpmc_dump_free(struct dump *d)
 {
-	dump_drop(d);
+	hwpmc_dump_drop(d);
 	kvfree(d->maps);
 	kvfree(d->threads);
 }
@@ -263,7 +263,7 @@ static bool look_without_memory(struct dump *d, struct hwpmc_owner *o,
 	if (d->in_exec)
 		usleep_range(1000, 1500);
 	else if (leaves)
-		dump_drop(d);
+		hwpmc_dump_drop(d);
 	return !d->in_exec;
 }
 
@@ -292,7 +292,7 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 		if (user)
 			put_task_struct(user);
 		if (!good) {
-			dump_drop(d);
+			hwpmc_dump_drop(d);
 			if (!dump_grow(d))
 				break;
 		}
@@ -313,7 +313,7 @@ bool hwpmc_dump_look_at_names(struct dump *d, struct hwpmc_owner *o,
 	for (i = 0; i < LOOK_AGAIN; i++) {
 		if (look_once(d, o, leader, NULL, NULL))
 			return look_without_memory(d, o, leader);
-		dump_drop(d);
+		hwpmc_dump_drop(d);
 		if (!dump_grow(d))
 			break;
 	}
@@ -404,48 +404,19 @@ bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
 void hwpmc_dump_tell(struct dump *d, struct hwpmc_owner *o)
 {
 	emit_dump(o, d);
-	dump_drop(d);
-}
-
-/*
- * Where the mmap lock is not free, the samples have names at least; the mappings
- * follow, or are reported as lost, within about a second.
- */
-void hwpmc_dump_process(struct dump *d, struct hwpmc_owner *o,
-			struct task_struct *leader)
-{
-	bool good, later;
-
-	if (owner_pid_of(o, leader) == PMCLOG_PID_KERNEL)
-		return;
-	good = hwpmc_dump_look(d, o, leader);
-	later = !good && (d->in_exec || d->no_lock);
-	if (!good && d->no_lock)
-		good = hwpmc_dump_look_at_names(d, o, leader);
-	if (good) {
-		hwpmc_drain_upto(o, d->tsc);
-		hwpmc_dump_tell(d, o);
-	}
-	if (later) {
-		preempt_disable();
-		hwpmc_record_later(o, d->pid);
-		preempt_enable();
-	} else if (!good) {
-		hwpmc_dump_process_failed(o, d, d->no_memory);
-	}
-	dump_drop(d);
+	hwpmc_dump_drop(d);
 }
 
 /* The executable of @leader's process, referenced; NULL: none, or not for @o. */
-struct file *hwpmc_dump_look_at_exe(struct dump *d, struct hwpmc_owner *o,
-				struct task_struct *leader)
+struct file *hwpmc_dump_look_at_exe(struct hwpmc_owner *o,
+				    struct task_struct *leader, u64 *waited)
 {
 	struct task_struct *user = hwpmc_dump_find_mm_user(leader);
 	struct mm_struct *mm = user ? get_memory(o, leader, user) : NULL;
 	struct vm_area_struct *vma;
 	struct file *exe = NULL;
 
-	if (mm && lock_maps(o, mm, &d->waited)) {
+	if (mm && lock_maps(o, mm, waited)) {
 		vma = vma_lookup(mm, mm->start_code);
 		if (vma && (vma->vm_flags & VM_EXEC))
 			exe = hwpmc_proc_map_file(vma);

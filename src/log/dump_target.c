@@ -115,7 +115,7 @@ static void emit_attaches(struct hwpmc_owner *o, const struct dump_target *dt,
 }
 
 /* Logs the PMCs of a target; without a path if the process has ended. */
-static void tell_target(struct dump *d, struct hwpmc_owner *o,
+static void tell_target(struct dump_batch *b, struct hwpmc_owner *o,
 			const struct dump_target *dt, u64 tsc)
 {
 	struct task_struct *task;
@@ -125,7 +125,7 @@ static void tell_target(struct dump *d, struct hwpmc_owner *o,
 		return;
 	task = get_pid_task(dt->pid, PIDTYPE_TGID);
 	if (task) {
-		exe = hwpmc_dump_look_at_exe(d, o, task);
+		exe = hwpmc_dump_batch_exe(b, task);
 		put_task_struct(task);
 	}
 	if (hwpmc_dump_is_for_log(o, dt))
@@ -149,7 +149,7 @@ static bool is_target(const struct hwpmc_owner *o, const struct pid *pid)
 	return yes;
 }
 
-static void dump_target(struct dump *d, struct hwpmc_owner *o,
+static void dump_target(struct dump_batch *b, struct hwpmc_owner *o,
 			const struct dump_target *dt)
 {
 	struct task_struct *task;
@@ -160,20 +160,29 @@ static void dump_target(struct dump *d, struct hwpmc_owner *o,
 	task = get_pid_task(dt->pid, PIDTYPE_TGID);
 	if (!task)
 		return;
-	d->target = dt;
-	d->no_maps = !dt->maps;
-	d->no_names = !dt->names;
-	hwpmc_dump_process(d, o, task);
+	hwpmc_dump_batch_add(b, task, dt);
 	put_task_struct(task);
+}
+
+static void free_noted(struct list_head *list)
+{
+	struct dump_target *dt, *next;
+
+	list_for_each_entry_safe(dt, next, list, node) {
+		put_pid(dt->pid);
+		kfree(dt);
+	}
 }
 
 void hwpmc_dump_targets(struct hwpmc_owner *o, bool all)
 {
-	struct dump_target *dt, *next;
-	struct dump d = {};
+	struct dump_batch *b = hwpmc_dump_batch_new(o);
+	struct dump_target *dt;
 	LIST_HEAD(list);
 	u64 tsc;
 
+	if (!b)
+		return;
 	/* the child of a process that forks meanwhile logs itself: follow_process() */
 	WRITE_ONCE(o->log.told.attaches, o->log.told.attaches + 1);
 	if (!note_targets(o, all, &list, &tsc))
@@ -182,14 +191,13 @@ void hwpmc_dump_targets(struct hwpmc_owner *o, bool all)
 	hwpmc_drain_upto(o, tsc);
 	/* all attaches precede later events of any of the targets */
 	list_for_each_entry(dt, &list, node)
-		tell_target(&d, o, dt, tsc);
-	list_for_each_entry_safe(dt, next, &list, node) {
-		dump_target(&d, o, dt);
-		put_pid(dt->pid);
-		kfree(dt);
-	}
+		tell_target(b, o, dt, tsc);
+	list_for_each_entry(dt, &list, node)
+		dump_target(b, o, dt);
+	hwpmc_dump_batch_tell(b);
 	smp_store_release(&o->log.told.attaches, o->log.told.attaches + 1);
-	hwpmc_dump_free(&d);
+	free_noted(&list);
+	hwpmc_dump_batch_free(b);
 }
 
 /* hwpmc_dump_young() of an owner that does not follow all processes */

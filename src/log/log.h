@@ -265,6 +265,7 @@ struct log_totals {
  * @stream: see struct log_stream
  * @totals: see struct log_totals
  * Only the thread uses the rest.
+ * @horizon: of the last look: no record appears later with a stamp below it
  * @drops_told: losses up to this time are in the log
  * @next_clock, @real_ahead: when to log the clocks again; the wall clock before
  *	CLOCK_MONOTONIC_RAW when they were logged
@@ -301,6 +302,7 @@ struct hwpmc_log {
 	struct log_tee	tee;
 	struct merge	merge;
 	struct log_acct	acct;
+	u64		horizon;
 	u64		drops_told;
 	u64		next_clock;
 	u64		real_ahead;
