@@ -4,126 +4,22 @@
  * to it waits for it, and nobody else does.
  */
 #include <fcntl.h>
-#include <linux/fuse.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 
+#include "fusefile.h"
 #include "target.h"
 #include "test.h"
 
 #define PLACE		"/tmp/busyexec"
-#define FILE_NODE	(FUSE_ROOT_ID + 1)
-#define PAGE		4096
 #define FAULTS		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
 #define PATIENCE_MS	scaled(5000, 60000)
 
-/* What the file system's process shares with the test. */
-struct hold {
-	volatile bool held;	/* somebody waits for an answer ... */
-	volatile bool let_go;	/* ... which is given when this is set */
-};
-
-static void answer(int fd, uint64_t unique, int error, const void *what,
-		   size_t len)
-{
-	struct fuse_out_header h = {
-		.len = sizeof(h) + len,
-		.error = error,
-		.unique = unique,
-	};
-	struct iovec v[] = { { &h, sizeof(h) }, { (void *)what, len } };
-
-	writev(fd, v, len ? 2 : 1);
-}
-
-/* A directory, and the one file that there is, by whatever name. */
-static struct fuse_attr attr_of(uint64_t node)
-{
-	return (struct fuse_attr){
-		.ino = node,
-		.size = PAGE,
-		.mode = node == FUSE_ROOT_ID ? S_IFDIR | 0700 : S_IFREG | 0600,
-		.nlink = 1,
-	};
-}
-
-static void answer_attr(int fd, const struct fuse_in_header *in)
-{
-	struct fuse_attr_out out = { .attr = attr_of(in->nodeid) };
-
-	answer(fd, in->unique, 0, &out, sizeof(out));
-}
-
-static void answer_lookup(int fd, const struct fuse_in_header *in)
-{
-	struct fuse_entry_out out = {
-		.nodeid = FILE_NODE,
-		.attr = attr_of(FILE_NODE),
-	};
-
-	answer(fd, in->unique, 0, &out, sizeof(out));
-}
-
-static void serve_one(int fd, struct hold *hold, const struct fuse_in_header *in)
-{
-	static const struct fuse_init_out init = {
-		.major = FUSE_KERNEL_VERSION,
-		.minor = 31,
-		.flags = FUSE_WRITEBACK_CACHE,
-		.max_write = PAGE,
-	};
-	static const struct fuse_open_out opened;
-	static const char zeros[PAGE];
-	const struct fuse_write_in *w = (const void *)(in + 1);
-	struct fuse_write_out written = { .size = w->size };
-
-	switch (in->opcode) {
-	case FUSE_INIT:
-		answer(fd, in->unique, 0, &init, sizeof(init));
-		break;
-	case FUSE_LOOKUP:
-		answer_lookup(fd, in);
-		break;
-	case FUSE_SETATTR:
-		hold->held = true;
-		while (!hold->let_go)
-			sleep_ms(1);
-		/* fall through */
-	case FUSE_GETATTR:
-		answer_attr(fd, in);
-		break;
-	case FUSE_OPEN:
-		answer(fd, in->unique, 0, &opened, sizeof(opened));
-		break;
-	case FUSE_READ:
-		answer(fd, in->unique, 0, zeros, PAGE);
-		break;
-	case FUSE_WRITE:
-		answer(fd, in->unique, 0, &written, sizeof(written));
-		break;
-	case FUSE_FORGET:
-		break;
-	default:
-		answer(fd, in->unique, -ENOSYS, NULL, 0);
-	}
-}
-
-static void serve(int fd, struct hold *hold)
-{
-	static uint64_t buf[(FUSE_MIN_READ_BUFFER + PAGE) / sizeof(uint64_t)];
-
-	while (read(fd, buf, sizeof(buf)) > 0 || errno == EINTR)
-		serve_one(fd, hold, (const void *)buf);
-}
-
 FIXTURE(busyexec)
 {
-	struct hold *hold;
+	struct fusefile *hold;
 	struct target other;	/* ends when it is told to */
 	pid_t server, victim;	/* the victim execs a program that waits */
 	int input[2];		/* ... for the end of this */
@@ -136,37 +32,12 @@ static int nothing(struct target *t, void *arg)
 	return 7;
 }
 
-/* 0, or the file system's process; the file is there when this returns. */
-static pid_t mount_it(struct hold *hold)
-{
-	char options[100];
-	pid_t pid;
-	int fd;
-
-	mkdir(PLACE, 0700);
-	system("modprobe -q fuse");
-	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	snprintf(options, sizeof(options),
-		 "fd=%d,rootmode=40700,user_id=0,group_id=0", fd);
-	if (fd < 0 || mount("busyexec", PLACE, "fuse", 0, options)) {
-		close(fd);
-		return 0;
-	}
-	pid = fork_bound();
-	if (!pid) {
-		serve(fd, hold);
-		_exit(0);
-	}
-	close(fd);
-	return pid;
-}
-
 /* A page of the file is dirty when its memory goes: that goes to the server. */
 static void be_victim(int input)
 {
 	int fd = open(PLACE "/file", O_RDWR);
-	volatile char *p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
-				fd, 0);
+	volatile char *p = mmap(NULL, FUSEFILE_SIZE, PROT_READ | PROT_WRITE,
+				MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED)
 		_exit(1);
@@ -193,7 +64,8 @@ static uint32_t allocated(int dev)
 FIXTURE_SETUP(busyexec)
 {
 	self->hold = shared_memory(sizeof(*self->hold));
-	self->server = mount_it(self->hold);
+	self->hold->hold_setattr = true;
+	self->server = fusefile_begin(PLACE, self->hold);
 	if (!self->server)
 		SKIP(return, "no FUSE");
 	ASSERT_TRUE(target_begin(&self->other, nothing, NULL));
@@ -216,11 +88,8 @@ FIXTURE_TEARDOWN(busyexec)
 	self->hold->let_go = true;
 	close(self->input[1]);
 	wait_for(self->victim);
-	umount2(PLACE, MNT_DETACH);
-	kill(self->server, SIGKILL);
-	wait_for(self->server);
+	fusefile_end(PLACE, self->server);
 	close(self->dev);
-	rmdir(PLACE);
 }
 
 struct attacher {
