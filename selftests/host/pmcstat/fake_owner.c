@@ -18,6 +18,7 @@
  *	FAKE_PMC=ID		the first PMC's: the log's
  *	FAKE_PRELOAD=MS		unwind tables of what runs are there after so long;
  *				files of a command are noted as they are found
+ *	FAKE_REFUSED=1		there is no room for unwind tables
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,6 +77,30 @@ static void break_log(union sigval v)
 	if (write(the_owner->fd, "", 1) != 1)
 		abort();
 	close(the_owner->peer);
+}
+
+struct pmc_unwinder {
+	int	unused;
+};
+
+struct pmc_unwinder *pmc_unwinder_begin(struct pmc_owner *o)
+{
+	static struct pmc_unwinder u;
+
+	(void)o;
+	return step("unwinder", 0) ? NULL : &u;
+}
+
+int pmc_unwinder_refused(const struct pmc_unwinder *u)
+{
+	(void)u;
+	return getenv("FAKE_REFUSED") ? EDQUOT : 0;
+}
+
+void pmc_unwinder_end(struct pmc_unwinder *u)
+{
+	if (u)
+		step("unwound", 0);
 }
 
 static void lose_targets(union sigval v)

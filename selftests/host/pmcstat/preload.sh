@@ -43,6 +43,19 @@ traced 0 FAKE_PRELOAD=60000 "$pmcstat" -v -O log -S cs -l .1
 ok 'a recording does not wait for long' all 'has trace "^preloaded"' \
 	'[ $(($(date +%s) - since)) -le 10 ]' 'has err "more are made"'
 
+# Others are made when they are asked for, by a thread that ends before the owner does.
+ok 'a thread for what is asked for' all 'before "^unwinder 0$" "^start 0$"' \
+	'before "^unwound" "^close "' 'hasnt err max_ringmem'
+traced 0 "$pmcstat" -O log -S cs --unwind fp -l .1
+ok 'none where nothing is asked for' hasnt trace unwinder
+traced 0 FAKE_FAIL=unwinder:11 "$pmcstat" -O log -S cs -l .1
+ok 'no thread to be had' all 'has err "no thread for unwind tables"' 'has trace "^start 0$"'
+traced 0 FAKE_REFUSED=1 "$pmcstat" -s cs -w .1 -O log -S cs -l 1
+ok 'no room for tables: it is said once' all \
+	'[ "$(grep -c "no room for more unwind tables (max_ringmem)" err)" = 1 ]'
+traced 0 FAKE_REFUSED=1 "$pmcstat" -q -O log -S cs -l .1
+ok 'and not to who wants to hear nothing' hasnt err max_ringmem
+
 # So does a command: the loader says what it will have.
 true=$(realpath /bin/true)
 libc=$(ldd "$true" | sed -n 's/.*=> \(.*libc\..*\) (.*/\1/p')

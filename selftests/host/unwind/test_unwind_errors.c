@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libpmc_answer.h"
 #include "libpmc_elf.h"
 #include "libpmc_unwind.h"
 #include "pmc.h"
@@ -91,10 +92,12 @@ ssize_t __wrap_pread64(int fd, void *to, size_t len, off_t at)
  */
 struct pmc_owner {
 	int	fd;
+	struct pmc_answers answers;
 };
 
 static struct {
 	int		file, asked, answers, err;
+	uint32_t	id;
 	uint64_t	len;
 } device;
 
@@ -103,13 +106,18 @@ int pmc_owner_fd(const struct pmc_owner *o)
 	return o->fd;
 }
 
+struct pmc_answers *pmc_owner_answers(struct pmc_owner *o)
+{
+	return &o->answers;
+}
+
 static int next(struct hwpmc_unwindnext *n)
 {
 	if (device.asked++) {
 		errno = EAGAIN;
 		return -1;
 	}
-	n->id = 1;
+	n->id = device.id;
 	n->fd = dup(device.file);
 	return 0;
 }
@@ -132,15 +140,22 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	return errno ? -1 : 0;
 }
 
-static void ask(int fd, int err)
+static void ask_of(struct pmc_owner *owner, uint32_t id, int fd, int err)
 {
-	struct pmc_owner owner = { DEVICE };
-
 	memset(&device, 0, sizeof(device));
 	device.file = fd;
 	device.err = err;
-	if (pmc_owner_unwind(&owner) != 1)
+	device.id = id;
+	if (pmc_owner_unwind(owner) != 1)
 		abort();
+}
+
+static void ask(int fd, int err)
+{
+	struct pmc_owner owner = { .fd = DEVICE };
+
+	ask_of(&owner, 1, fd, err);
+	free(owner.answers.failed);
 }
 
 /* ------------------------------------------------------------------------
@@ -248,6 +263,61 @@ static void test_full(int fd)
 	   "a table that is refused: there is none");
 }
 
+/* What the device hears when the file fails now: 'n'othing, 'f'rame pointers, 't'able */
+static char heard(struct pmc_owner *owner, uint32_t id, int fd, int err)
+{
+	clear();
+	memset(&fault, 0, sizeof(fault));
+	fault.at = err != 0;
+	fault.reads = err != ENOMEM;
+	fault.err = err;
+	ask_of(owner, id, fd, 0);
+	fault.at = 0;
+	return !device.answers ? 'n' : device.len ? 't' : 'f';
+}
+
+static void test_thrice(int fd)
+{
+	static const int errors[] = { EIO, ESTALE, ENOTCONN, ETIMEDOUT };
+	struct pmc_owner owner = { .fd = DEVICE };
+	unsigned int i, bad = 0;
+	char said[4] = "";
+
+	for (i = 0; i < 3; i++)
+		said[i] = heard(&owner, 1, fd, errors[i]);
+	ok(!strcmp(said, "nnf"), "a file that fails thrice: %s", said);
+	said[0] = heard(&owner, 1, fd, EIO);
+	ok(said[0] == 'n' && owner.answers.n == 1,
+	   "it is forgotten with the answer");
+	for (i = 0; i < 2; i++)
+		said[i] = heard(&owner, 2, fd, EIO);
+	said[2] = heard(&owner, 2, fd, 0);
+	ok(!strcmp(said, "nnt"), "fails twice, then there it is: %s", said);
+	for (i = 0; i < 3; i++)
+		said[i] = heard(&owner, 10 + i, fd, EIO);
+	ok(!strcmp(said, "nnn"), "three files fail once: %s", said);
+	for (i = 0; i < 9; i++)
+		bad += heard(&owner, 3, fd, ENOMEM) != 'n';
+	ok(!bad, "the caller's want of memory is not the file's");
+	/* more than there is room for, and all thrice */
+	for (i = 0; i < 3 * 100; i++)
+		bad += heard(&owner, 100 + i % 100, fd, errors[i % 4]) !=
+		       (i < 200 ? 'n' : 'f');
+	ok(!bad, "a hundred files fail");
+	free(owner.answers.failed);
+}
+
+static void test_refused(int fd)
+{
+	struct pmc_owner owner = { .fd = DEVICE };
+
+	ask_of(&owner, 1, fd, ENOSPC);
+	ok(!owner.answers.refused, "ENOSPC: the owner's limit");
+	ask_of(&owner, 1, fd, EDQUOT);
+	ok(owner.answers.refused == EDQUOT, "EDQUOT: the user's limit");
+	free(owner.answers.failed);
+}
+
 static void test_owner(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY), none = open("none", O_RDWR | O_CREAT, 0600);
@@ -260,6 +330,8 @@ static void test_owner(void)
 	test_asked(fd, 2, EIO);
 	test_asked(fd, 4, ESTALE);
 	test_full(fd);
+	test_thrice(fd);
+	test_refused(fd);
 	close(fd);
 	close(none);
 }
@@ -267,7 +339,7 @@ static void test_owner(void)
 /* A preload without memory does not say that the vdso has no table. */
 static void test_vdso(void)
 {
-	struct pmc_owner owner = { DEVICE };
+	struct pmc_owner owner = { .fd = DEVICE };
 	unsigned int n, bad = 0, given = 0;
 	struct pmc_preload *p;
 	int gone = 1 << 30;

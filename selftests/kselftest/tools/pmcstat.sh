@@ -179,6 +179,14 @@ as_user 0 'pmcstat -n 1000000 -P cpu-clock:u -O user.log truth 1'
 dump user.log >records
 ok 'samples in user mode' 'has records "^callchain .* u$"' \
 	'hasnt records "^callchain .* s$"'
+# The rings, of a MiB for each CPU, take all that a user may have.
+ringmem=/sys/module/hwpmc/parameters/max_ringmem
+allowed=$(cat $ringmem)
+grep -c ^processor /proc/cpuinfo >$ringmem
+as_user 0 'pmcstat -n 1000000 -P cpu-clock:u -O user.log truth 1'
+echo "$allowed" >$ringmem
+ok 'no room for unwind tables: it is said once' \
+	'[ "$(grep -c "no room for more unwind tables (max_ringmem)" err)" -eq 1 ]'
 as_user 77 'pmcstat -p page-faults:k busybox true'
 ok 'not of the kernel' 'has err "kernel mode needs privilege"'
 as_user 77 "pmcstat -p cs -t $pid"

@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "libpmc_answer.h"
 #include "pmc.h"
 
 #define DEVICE	"/dev/hwpmc"
@@ -22,10 +23,12 @@ struct made_probe {
 /**
  * struct pmc_owner - an open device
  * @probes: made for events given as text; removed when the owner is closed
+ * @answers: of pmc_owner_unwind(), of earlier calls
  */
 struct pmc_owner {
 	int	fd;
 	struct made_probe *probes;
+	struct pmc_answers answers;
 	int	have_info;
 	struct hwpmc_cpuinfo info;
 };
@@ -78,12 +81,18 @@ void pmc_owner_close(struct pmc_owner *owner)
 	if (owner->fd >= 0)
 		close(owner->fd);
 	remove_probes(owner);
+	free(owner->answers.failed);
 	free(owner);
 }
 
 int pmc_owner_fd(const struct pmc_owner *owner)
 {
 	return owner->fd;
+}
+
+struct pmc_answers *pmc_owner_answers(struct pmc_owner *owner)
+{
+	return &owner->answers;
 }
 
 int pmc_owner_allocate_event(struct pmc_owner *owner,

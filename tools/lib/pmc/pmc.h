@@ -366,8 +366,30 @@ int	pmc_owner_fd(const struct pmc_owner *owner);
  * frame pointers.  This function makes the missing tables of objects that have been
  * sampled and passes them to the module.  Call it when poll(2) returns POLLRDBAND.
  * Returns the number of objects, or -1: the other objects have to wait (EMFILE, ...).
+ * It opens and reads files of other users, which may take for ever.  A file that cannot
+ * be read three times has no table.
  */
 int	pmc_owner_unwind(struct pmc_owner *owner);
+
+/*
+ * Begins a thread of the library that does this in place of the caller, until
+ * pmc_unwinder_end(): meanwhile the caller does not call pmc_owner_unwind(), and does
+ * not wait for POLLRDBAND.  NULL with errno: ENOMEM, EAGAIN, EMFILE.
+ */
+struct pmc_unwinder;
+
+struct pmc_unwinder *pmc_unwinder_begin(struct pmc_owner *owner);
+/*
+ * EDQUOT if the module has refused a table, because the user's rings and tables are as
+ * large as max_ringmem allows; otherwise 0
+ */
+int	pmc_unwinder_refused(const struct pmc_unwinder *u);
+/*
+ * Ends the thread; call it before pmc_owner_close().  Waits for a second at most: a
+ * thread that hangs in a file is left alone, and does not use the owner any more.
+ * @u may be NULL.
+ */
+void	pmc_unwinder_end(struct pmc_unwinder *u);
 
 /**
  * struct pmc_preloaded - progress of a preload

@@ -9,17 +9,16 @@
 #include <fcntl.h>
 #include <linux/hwpmc.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "libpmc_command.h"
 #include "libpmc_mapped.h"
+#include "libpmc_thread.h"
 #include "libpmc_unwind.h"
 #include "pmc.h"
 
@@ -29,23 +28,16 @@
 #define BYTES_MAX_USER	(16U << 20)
 /* A small table may fit where a large one does not; try a few. */
 #define MISFITS_MAX	4
-#define END_MS		1000
 
 /**
  * struct pmc_preload - a thread at work
- * @device: the owner's descriptor; after the owner is closed, another file may have its
- *	number
- * @giving: held for each use of @device; the thread checks @stop first.  A caller that
- *	sets @stop and then takes @giving knows that @device is no longer used.
- *	The thread may hang in a file for ever, so it does not hold @giving while it
- *	opens or reads one.  It has no descriptor of its own either: a hanging thread
- *	would keep the owner open, and its recording
+ * @device: the owner's descriptor
  * @path: of a command, with its environment; else NULL
- * @stop: tells the thread to end
  * @misfits: number of tables that did not fit
- * @done: set by the thread at its end; under @lock, with @did
+ * @did: the thread's until it is done
  */
 struct pmc_preload {
+	struct pmc_thread t;
 	int		device;
 	int		*pids;
 	size_t		npids;
@@ -53,12 +45,6 @@ struct pmc_preload {
 	char		**env;
 	uint64_t	max;
 	unsigned int	misfits;
-	pthread_mutex_t	giving;
-	atomic_int	stop;
-	pthread_t	thread;
-	pthread_mutex_t	lock;
-	pthread_cond_t	changed;
-	int		done;
 	struct pmc_preloaded did;
 };
 
@@ -71,10 +57,10 @@ static int give(struct pmc_preload *p, int fd, uint32_t flags,
 	};
 	int err = ECANCELED;
 
-	pthread_mutex_lock(&p->giving);
-	if (!p->stop)
+	pthread_mutex_lock(&p->t.using);
+	if (!p->t.stop)
 		err = ioctl(p->device, HWPMC_IOC_UNWINDTABLE, &a) ? errno : 0;
-	pthread_mutex_unlock(&p->giving);
+	pthread_mutex_unlock(&p->t.using);
 	return err;
 }
 
@@ -129,8 +115,8 @@ static void give_all(struct pmc_preload *p)
 	int fd, status = 0;
 	size_t i;
 
-	p->did.processes = pmc_mapped_find(&all, p->pids, p->npids, &p->stop);
-	for (i = 0; i < all.n && !status && !p->stop; i++) {
+	p->did.processes = pmc_mapped_find(&all, p->pids, p->npids, &p->t.stop);
+	for (i = 0; i < all.n && !status && !p->t.stop; i++) {
 		fd = pmc_mapped_open(&all.file[i]);
 		if (fd < 0)
 			continue;
@@ -149,35 +135,30 @@ static int give_one(void *arg, int fd, const char *path)
 static void give_command(struct pmc_preload *p)
 {
 	const struct command c = {
-		.path = p->path, .env = p->env, .stop = &p->stop,
+		.path = p->path, .env = p->env, .stop = &p->t.stop,
 		.file = give_one, .arg = p,
 	};
 
 	pmc_command_files(&c);
 }
 
-static void *run(void *arg)
+static void run(struct pmc_thread *t)
 {
-	struct pmc_preload *p = arg;
+	struct pmc_preload *p = (struct pmc_preload *)t;
 
-	if (!give_vdso(p)) {
-		if (p->path)
-			give_command(p);
-		else
-			give_all(p);
-	}
-	pthread_mutex_lock(&p->lock);
-	p->done = 1;
-	pthread_cond_broadcast(&p->changed);
-	pthread_mutex_unlock(&p->lock);
-	return NULL;
+	if (give_vdso(p))
+		return;
+	if (p->path)
+		give_command(p);
+	else
+		give_all(p);
 }
 
-static void free_preload(struct pmc_preload *p)
+static void free_preload(struct pmc_thread *t)
 {
-	pthread_cond_destroy(&p->changed);
-	pthread_mutex_destroy(&p->lock);
-	pthread_mutex_destroy(&p->giving);
+	struct pmc_preload *p = (struct pmc_preload *)t;
+
+	pmc_thread_destroy(t);
 	free(p->pids);
 	free(p->path);
 	free(p->env);
@@ -187,34 +168,23 @@ static void free_preload(struct pmc_preload *p)
 static struct pmc_preload *new_preload(const struct pmc_owner *owner)
 {
 	struct pmc_preload *p = calloc(1, sizeof(*p));
-	pthread_condattr_t attr;
 
 	if (!p)
 		return NULL;
 	p->device = pmc_owner_fd(owner);
 	p->max = geteuid() ? BYTES_MAX_USER : BYTES_MAX;
-	pthread_mutex_init(&p->lock, NULL);
-	pthread_mutex_init(&p->giving, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	pmc_thread_init(&p->t, run, free_preload);
 	return p;
 }
 
-/* The thread blocks signals, for the caller's threads.  @p, or NULL with errno */
+/* @p, or NULL with errno */
 static struct pmc_preload *begin(struct pmc_preload *p)
 {
-	sigset_t all, before;
-	int err;
+	int err = pmc_thread_begin(&p->t);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&p->thread, NULL, run, p);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!err)
 		return p;
-	free_preload(p);
+	free_preload(&p->t);
 	errno = err;
 	return NULL;
 }
@@ -231,7 +201,7 @@ struct pmc_preload *pmc_preload_begin_max(struct pmc_owner *owner,
 		p->max = max;
 	p->pids = malloc(n * sizeof(*pids) + 1);
 	if (!p->pids) {
-		free_preload(p);
+		free_preload(&p->t);
 		return NULL;
 	}
 	if (n)
@@ -257,34 +227,14 @@ struct pmc_preload *pmc_preload_command(struct pmc_owner *owner,
 	p->env = pmc_loader_env();
 	if (p->path && p->env)
 		return begin(p);
-	free_preload(p);
+	free_preload(&p->t);
 	return NULL;
-}
-
-static int wait_ms(struct pmc_preload *p, unsigned int ms)
-{
-	struct timespec until;
-	int err = 0, done;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += ms / 1000;
-	until.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
-	pthread_mutex_lock(&p->lock);
-	while (!p->done && !err)
-		err = pthread_cond_timedwait(&p->changed, &p->lock, &until);
-	done = p->done;
-	pthread_mutex_unlock(&p->lock);
-	return done;
 }
 
 int pmc_preload_wait(struct pmc_preload *p, unsigned int ms,
 		     struct pmc_preloaded *did)
 {
-	int done = wait_ms(p, ms);
+	int done = pmc_thread_wait(&p->t, ms);
 
 	if (done && did)
 		*did = p->did;
@@ -293,17 +243,6 @@ int pmc_preload_wait(struct pmc_preload *p, unsigned int ms,
 
 void pmc_preload_end(struct pmc_preload *p)
 {
-	if (!p)
-		return;
-	p->stop = 1;
-	/* wait for a table that is being supplied */
-	pthread_mutex_lock(&p->giving);
-	pthread_mutex_unlock(&p->giving);
-	if (wait_ms(p, END_MS)) {
-		pthread_join(p->thread, NULL);
-		free_preload(p);
-	} else {
-		/* the thread hangs in a file system: leave it */
-		pthread_detach(p->thread);
-	}
+	if (p)
+		pmc_thread_end(&p->t);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Unwind tables for the objects that an owner has sampled without a table.
+ * Unwind tables for the objects that an owner has sampled without a table: what the
+ * answers are.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,11 +14,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libpmc_answer.h"
 #include "libpmc_elf.h"
 #include "libpmc_unwind.h"
 #include "pmc.h"
 
 #define VDSO_MAX	(1UL << 16)
+/* The module asks every two seconds: a server has four of them to come back. */
+#define TRIES		3
+#define FAILED_MAX	(1U << 14)	/* as many objects as the module has */
 
 /* The vdso's end is where its section headers end. */
 static size_t vdso_size(const void *image)
@@ -75,6 +80,12 @@ static int is_lasting(int err)
 	return err == ENOEXEC || err == EFBIG || err == EACCES || err == EPERM;
 }
 
+/* It is this process that lacks something: that says nothing about the file. */
+static int is_shortage(int err)
+{
+	return err == ENOMEM || err == EMFILE || err == ENFILE || err == EINTR;
+}
+
 /*
  * The module has refused the table itself.  EDQUOT and ENOSPC only mean that there is
  * no room: the module makes some, and asks again.
@@ -84,44 +95,100 @@ static int is_refusal(int err)
 	return err == EINVAL || err == E2BIG;
 }
 
-static int answer(int device, uint32_t id, const struct pmc_unwind *t)
+/* ------------------------------------------------------------------------
+ * Files that cannot be read
+ */
+static struct pmc_failed *find_failed(struct pmc_answers *a, uint32_t id)
 {
-	struct hwpmc_unwindtable a = {
+	size_t i;
+
+	for (i = 0; i < a->n; i++)
+		if (a->failed[i].id == id)
+			return &a->failed[i];
+	return NULL;
+}
+
+static struct pmc_failed *add_failed(struct pmc_answers *a)
+{
+	size_t room = a->room ? a->room * 2 : 16;
+	struct pmc_failed *grown;
+
+	/* some of them have lost their object without an answer */
+	if (a->n == FAILED_MAX)
+		return &a->failed[a->next++ % FAILED_MAX];
+	if (a->n == a->room) {
+		grown = reallocarray(a->failed, room, sizeof(*grown));
+		if (!grown)
+			return NULL;
+		a->failed = grown;
+		a->room = room;
+	}
+	return &a->failed[a->n++];
+}
+
+/* True if the file has failed so often that it is not worth another try. */
+static int fails_again(struct pmc_answers *a, uint32_t id)
+{
+	struct pmc_failed *f = find_failed(a, id);
+
+	if (!f) {
+		f = add_failed(a);
+		if (f)
+			*f = (struct pmc_failed){ .id = id, .times = 1 };
+		return 0;
+	}
+	return ++f->times >= TRIES;
+}
+
+/* Ids are not used twice soon: an object that is answered is not asked for again. */
+static void forget_failed(struct pmc_answers *a, uint32_t id)
+{
+	struct pmc_failed *f = find_failed(a, id);
+
+	if (f)
+		*f = a->failed[--a->n];
+}
+
+/* ------------------------------------------------------------------------
+ * Answers
+ */
+int pmc_answer_make(const struct hwpmc_unwindnext *next, struct pmc_unwind *t)
+{
+	int status;
+
+	*t = (struct pmc_unwind){ 0 };
+	status = next->fd < 0 ? pmc_unwind_vdso(t) : table_of_file(next->fd, t);
+	if (!status)
+		return 0;
+	*t = (struct pmc_unwind){ 0 };
+	return errno;
+}
+
+static int supply(struct pmc_answers *a, int device, uint32_t id,
+		  const struct pmc_unwind *t)
+{
+	struct hwpmc_unwindtable table = {
 		.id = id, .fd = -1, .data = (uintptr_t)t->table, .len = t->len,
 	};
 
-	return ioctl(device, HWPMC_IOC_UNWINDTABLE, &a);
+	if (!ioctl(device, HWPMC_IOC_UNWINDTABLE, &table))
+		return 0;
+	if (errno == EDQUOT)
+		a->refused = EDQUOT;
+	return errno;
 }
 
-/* Supplies the table of one object.  If it is refused, selects frame pointers. */
-static void unwind_one(int device, const struct hwpmc_unwindnext *next)
+void pmc_answer_give(struct pmc_answers *a, int device, uint32_t id,
+		     struct pmc_unwind *t, int err)
 {
-	struct pmc_unwind t = { 0 };
-	int status = next->fd < 0 ? pmc_unwind_vdso(&t) :
-		     table_of_file(next->fd, &t);
+	const struct pmc_unwind none = { 0 };
 
-	if (status)
-		t = (struct pmc_unwind){ 0 };
-	if (status && !is_lasting(errno))
-		return;			/* the module asks again */
-	if (answer(device, next->id, &t) && t.len && is_refusal(errno)) {
-		pmc_unwind_free(&t);
-		answer(device, next->id, &t);
-	}
-	pmc_unwind_free(&t);
-}
-
-int pmc_owner_unwind(struct pmc_owner *owner)
-{
-	int device = pmc_owner_fd(owner), n = 0;
-	struct hwpmc_unwindnext next = { 0 };
-
-	while (!ioctl(device, HWPMC_IOC_UNWINDNEXT, &next)) {
-		unwind_one(device, &next);
-		if (next.fd >= 0)
-			close(next.fd);
-		next = (struct hwpmc_unwindnext){ 0 };
-		n++;
-	}
-	return errno == EAGAIN ? n : -1;
+	/* no answer: the module asks again */
+	if (err && !is_lasting(err) &&
+	    (is_shortage(err) || !fails_again(a, id)))
+		return;
+	forget_failed(a, id);
+	if (is_refusal(supply(a, device, id, t)) && t->len)
+		supply(a, device, id, &none);
+	pmc_unwind_free(t);
 }

@@ -2,8 +2,13 @@
 /*
  * Unwind tables of the command, and of programs that run when the recording
  * begins: until the tables are made, chains are cut.  The recording waits for
- * them for a limited time.
+ * them for a limited time.  Tables of what is mapped later are made when the
+ * module asks for them.
+ *
+ * Threads of libpmc do all this.  The main loop does not: if the server of a
+ * file does not answer, it could not end the recording.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +20,8 @@
 #define COMMAND_MS	1000	/* the user waits for the command */
 
 static struct pmc_preload *of_processes, *of_command;
+static struct pmc_unwinder *of_later;
+static int told;
 
 /* True if a PMC of this mode takes user chains by unwind tables. */
 static int unwinds(const struct options *o, enum pmc_mode mode)
@@ -94,6 +101,17 @@ static void begin_processes(const struct options *o, struct pmc_owner *owner,
 			  (double)did.bytes / 1e6);
 }
 
+static void begin_later(const struct options *o, struct pmc_owner *owner)
+{
+	if (!unwinds(o, PMC_MODE_TS) && !unwinds(o, PMC_MODE_SS))
+		return;
+	of_later = pmc_unwinder_begin(owner);
+	if (!of_later)
+		warn_line("no thread for unwind tables: %s; user chains are "
+			  "cut in programs that begin later",
+			  strerror(errno));
+}
+
 /*
  * The command comes first, even in a system-wide recording: the user asked for
  * it.
@@ -103,10 +121,25 @@ void preload_begin(const struct options *o, struct pmc_owner *owner,
 {
 	begin_command(o, owner, command);
 	begin_processes(o, owner, t);
+	begin_later(o, owner);
 }
 
-void preload_end(void)
+/* A user has no other sign of it than chains that are cut. */
+void preload_look(const struct options *o)
 {
+	if (told || o->quiet || !of_later ||
+	    pmc_unwinder_refused(of_later) != EDQUOT)
+		return;
+	told = 1;
+	warn_line("no room for more unwind tables (max_ringmem): user chains "
+		  "without one are by frame pointers, or cut");
+}
+
+void preload_end(const struct options *o)
+{
+	preload_look(o);
+	pmc_unwinder_end(of_later);
+	of_later = NULL;
 	pmc_preload_end(of_command);
 	pmc_preload_end(of_processes);
 	of_command = of_processes = NULL;

@@ -337,17 +337,12 @@ static enum end look_at_rings(struct session *s)
 
 static enum end look_at_device(struct session *s)
 {
-	struct pollfd fd = { .events = POLLRDBAND };
+	struct pollfd fd = { .events = 0 };
 
 	if (!s->owner)
 		return look_at_rings(s);
 	fd.fd = pmc_owner_fd(s->owner);
 	if (poll(&fd, 1, 0) <= 0)
-		return END_NOT;
-	/* a failed request stays pending: do not poll for it without a pause */
-	if ((fd.revents & POLLRDBAND) && pmc_owner_unwind(s->owner) < 0)
-		poll(NULL, 0, 50);
-	if (!(fd.revents & ~POLLRDBAND))
 		return END_NOT;
 	if ((fd.revents & POLLERR) && s->log >= 0)
 		return END_LOG;
@@ -362,7 +357,7 @@ static enum end wait_for_end(struct session *s)
 	struct pollfd fds[] = {
 		{ .fd = s->signals, .events = POLLIN },
 		{ .fd = s->owner ? pmc_owner_fd(s->owner) : bpf_poll_fd(),
-		  .events = s->owner ? POLLPRI | POLLRDBAND : POLLIN },
+		  .events = s->owner ? POLLPRI : POLLIN },
 	};
 	enum end end;
 
@@ -370,6 +365,7 @@ static enum end wait_for_end(struct session *s)
 		end = take_signals(s);
 		if (end == END_NOT)
 			end = look_at_device(s);
+		preload_look(s->o);
 		if (end == END_NOT)
 			end = tick(s);
 		if (end == END_NOT)
@@ -464,7 +460,7 @@ int session_run(struct options *o)
 	if (o->flight_size)
 		s.refresh = now_ns() + FIRST_REFRESH_NS;
 	stop(&s, end == END_NOT ? wait_for_end(&s) : end);
-	preload_end();
+	preload_end(o);
 	warn_multiplexed(&s);
 	if (s.log >= 0) {
 		status = log_close(o, s.owner, &s.targets, s.log);

@@ -39,6 +39,8 @@ struct pmc_owner;
 
 void preload_begin(const struct options *o, struct pmc_owner *owner,
 		   const struct targets *t, const char *command);
-void preload_end(void);
+/* Says once that there is no room for tables. */
+void preload_look(const struct options *o);
+void preload_end(const struct options *o);
 
 #endif /* PMCSTAT_TARGETS_H */

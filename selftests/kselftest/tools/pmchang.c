@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A file that is executed cannot be opened any more: its server does not answer. A
+ * recording without its unwind table ends as any other, when it ought to.
+ *
+ * The file is younger than its mapping, so that pmcstat does not take it for the one
+ * that is mapped, and does not look for a build-id in it: its main thread does that.
+ */
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "fusefile.h"
+#include "session.h"
+#include "target.h"
+#include "test.h"
+
+#define PLACE		"/tmp/pmchang"
+#define CLOCK		"-n 1000000 -S cpu-clock "
+#define DAY		86400
+/* pmcstat waits for tables at the start and at the end, for some seconds. */
+#define PATIENCE_MS	scaled(20000, 120000)
+#define LIMIT		240	/* of a test, in seconds */
+
+#ifdef __aarch64__
+static const unsigned char spin[] = { 0x00, 0x00, 0x00, 0x14 };	/* b . */
+#else
+static const unsigned char spin[] = { 0xeb, 0xfe };		/* jmp . */
+#endif
+
+/* What the test, the target and the server share. */
+struct shared {
+	struct fusefile	file;
+	volatile bool	runs;
+};
+
+FIXTURE(pmchang)
+{
+	struct session s;
+	struct log log;
+	struct shared *shared;
+	pid_t server, target;
+};
+
+/* Executes the file, which has been read when this is told. */
+static void be_target(struct shared *shared)
+{
+	int fd = open(PLACE "/file", O_RDONLY | O_CLOEXEC);
+	const volatile char *code = mmap(NULL, FUSEFILE_SIZE,
+					 PROT_READ | PROT_EXEC, MAP_PRIVATE,
+					 fd, 0);
+
+	if (code == MAP_FAILED)
+		_exit(1);
+	shared->runs = code[0] == (char)spin[0];
+	((void (*)(void))(uintptr_t)code)();
+	_exit(2);
+}
+
+static bool soon(volatile bool *what)
+{
+	unsigned int ms;
+
+	for (ms = 0; ms < PATIENCE_MS && !*what; ms++)
+		sleep_ms(1);
+	return *what;
+}
+
+FIXTURE_SETUP(pmchang)
+{
+	self->shared = shared_memory(sizeof(*self->shared));
+	self->shared->file.mtime = (uint64_t)time(NULL) + DAY;
+	memcpy(self->shared->file.content, spin, sizeof(spin));
+	self->server = fusefile_begin(PLACE, &self->shared->file);
+	if (!self->server)
+		SKIP(return, "no FUSE");
+	self->target = fork_bound();
+	if (!self->target)
+		be_target(self->shared);
+	ASSERT_TRUE(soon(&self->shared->runs));
+	self->shared->file.hold_open = true;
+}
+
+FIXTURE_TEARDOWN(pmchang)
+{
+	session_free(&self->s);
+	kill(self->target, SIGKILL);
+	wait_for(self->target);
+	fusefile_end(PLACE, self->server);
+}
+
+/* Both have it to open: what makes tables before the start, and what is asked later. */
+static bool hangs(FIXTURE_DATA(pmchang) *self)
+{
+	unsigned int ms;
+
+	for (ms = 0; ms < PATIENCE_MS && self->shared->file.opens < 2; ms++)
+		sleep_ms(1);
+	return self->shared->file.opens >= 2;
+}
+
+/* -1: it does not end, until it is killed */
+static int end_of(FIXTURE_DATA(pmchang) *self, int sig)
+{
+	siginfo_t info = {};
+	unsigned int ms;
+
+	if (sig)
+		kill(self->s.pid, sig);
+	for (ms = 0; ms < PATIENCE_MS && !info.si_pid; ms++) {
+		waitid(P_PID, self->s.pid, &info, WEXITED | WNOWAIT | WNOHANG);
+		sleep_ms(1);
+	}
+	if (info.si_pid)
+		return session_end(&self->s, 0);
+	session_end(&self->s, SIGKILL);
+	return -1;
+}
+
+static void check_log(struct __test_metadata *_metadata,
+		      FIXTURE_DATA(pmchang) *self, unsigned int n)
+{
+	ASSERT_TRUE(session_log(&self->s, n, &self->log)) TH_LOG("log %u", n);
+	ASSERT_LOG(&self->log, 0);
+	EXPECT_LT(0, self->log.samples) TH_LOG("log %u", n);
+	log_free(&self->log);
+}
+
+TEST_F_TIMEOUT(pmchang, limit, LIMIT)
+{
+	ASSERT_TRUE(session_begin(&self->s, CLOCK "-l 2 -O %s/log"));
+	EXPECT_TRUE(hangs(self));
+	ASSERT_EQ(0, end_of(self, 0)) TH_LOG("%s", self->s.said);
+	check_log(_metadata, self, 1);
+}
+
+TEST_F_TIMEOUT(pmchang, interrupt, LIMIT)
+{
+	ASSERT_TRUE(session_begin(&self->s, CLOCK "-O %s/log"));
+	EXPECT_TRUE(hangs(self));
+	ASSERT_EQ(0, end_of(self, SIGINT)) TH_LOG("%s", self->s.said);
+	check_log(_metadata, self, 1);
+}
+
+TEST_F_TIMEOUT(pmchang, command, LIMIT)
+{
+	ASSERT_TRUE(session_begin(&self->s, CLOCK "-O %s/log "
+				  "sh -c 'sleep 2; exit 7'"));
+	EXPECT_TRUE(hangs(self));
+	ASSERT_EQ(7, end_of(self, 0)) TH_LOG("%s", self->s.said);
+	check_log(_metadata, self, 1);
+}
+
+TEST_F_TIMEOUT(pmchang, rotate, LIMIT)
+{
+	unsigned int ms, n;
+
+	ASSERT_TRUE(session_begin(&self->s, CLOCK "-O %s/"));
+	EXPECT_TRUE(hangs(self));
+	kill(self->s.pid, SIGHUP);
+	for (ms = 0; ms < PATIENCE_MS && session_files(&self->s) < 2; ms++)
+		sleep_ms(1);
+	/* the second one has samples */
+	sleep_ms(500);
+	ASSERT_EQ(0, end_of(self, SIGTERM)) TH_LOG("%s", self->s.said);
+	ASSERT_EQ(2, self->s.nfiles) TH_LOG("%s", self->s.said);
+	for (n = 1; n <= 2; n++)
+		check_log(_metadata, self, n);
+}
+
+TEST_F_TIMEOUT(pmchang, snapshot, LIMIT)
+{
+	ASSERT_TRUE(session_begin(&self->s, CLOCK "--flight 2M -O %s/"));
+	EXPECT_TRUE(hangs(self));
+	kill(self->s.pid, SIGUSR2);
+	sleep_ms(1000);
+	ASSERT_EQ(0, end_of(self, SIGTERM)) TH_LOG("%s", self->s.said);
+	ASSERT_EQ(2, self->s.nfiles) TH_LOG("%s", self->s.said);
+	check_log(_metadata, self, 1);
+}
+
+/* Counts are printed at each interval meanwhile. */
+TEST_F_TIMEOUT(pmchang, interval, LIMIT)
+{
+	const char *line;
+	unsigned int n = 0;
+
+	ASSERT_TRUE(session_begin(&self->s, CLOCK "-s context-switches -w 0.5 "
+				  "-l 3 -O %s/log"));
+	EXPECT_TRUE(hangs(self));
+	ASSERT_EQ(0, end_of(self, 0)) TH_LOG("%s", self->s.said);
+	for (line = self->s.said; (line = strchr(line, '\n')); line++)
+		n++;
+	EXPECT_LE(5, n) TH_LOG("%s", self->s.said);
+	check_log(_metadata, self, 1);
+}
+
+TEST_HARNESS_MAIN
