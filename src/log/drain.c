@@ -265,17 +265,32 @@ void hwpmc_drain_end_log(struct hwpmc_owner *o)
 }
 
 /*
- * A PMC that was deleted before the look has had its last counts seen.  It leaves
- * the array once its drops and rates are in the log.
+ * A PMC that was deleted before the look has its last counts in it.  It leaves the
+ * array once its samples, drops and rates are in the log.
  */
 static void mark_deleted(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 
-	for_each_pmc(o, row, pmc)
-		if (smp_load_acquire(&pmc->state) == PMC_DELETED)
-			pmc->folding = true;
+	for_each_pmc(o, row, pmc) {
+		if (pmc->folding ||
+		    smp_load_acquire(&pmc->state) != PMC_DELETED)
+			continue;
+		pmc->folding = true;
+		pmc->deleted_by = ring_clock();
+	}
+}
+
+/*
+ * Are all its samples in the log, and has each CPU been looked at while no handler ran
+ * there, so that its last drops were seen?  On a machine of many busy CPUs no single
+ * look finds all of them so.
+ */
+static bool is_seen_off(const struct hwpmc_log *log, const struct hwpmc_pmc *pmc)
+{
+	return log->horizon > pmc->deleted_by &&
+	       hwpmc_merge_quiet_since(&log->merge, pmc->deleted_by);
 }
 
 /*
@@ -291,6 +306,10 @@ static void fold_deleted(struct hwpmc_owner *o, bool log_open)
 	for_each_pmc(o, row, pmc) {
 		if (!pmc->folding)
 			continue;
+		if (log_open && !is_seen_off(&o->log, pmc)) {
+			o->log.fold_later = true;
+			continue;
+		}
 		if (log_open && !pmc->rates_told)
 			hwpmc_emit_rates(o, pmc);
 		pmc->rates_told = true;
@@ -533,8 +552,7 @@ static void drain_run(struct hwpmc_owner *o)
 		else
 			drain_run_pass(o);
 		hwpmc_unwind_tidy(o);
-		if (log->acct.quiet)		/* else their last drops are unseen */
-			fold_deleted(o, true);
+		fold_deleted(o, true);
 		drain_dump_lost(o, r.close || r.rotate.file);
 		hwpmc_sink_flush(o);
 		hwpmc_sink_check_keeper(o);

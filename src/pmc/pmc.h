@@ -125,7 +125,7 @@ enum pmc_state {
  * @gone, @ntargets, @attached: process modes, targets_mutex: counts of removed
  *	links; number of links; was there ever a link
  * @told_log: the writer thread's: number of the log that has this id
- * @folding: the writer thread's: deleted before the thread's last look
+ * @folding, @deleted_by: the writer thread's: it was deleted before that time
  * @rates_told: ... and its rates are in the log
  * @dropping: number of events being released; any process context
  * @no_pmu:  its PMU was removed, so it gets no more events; WRITE_ONCE and READ_ONCE
@@ -156,6 +156,7 @@ struct hwpmc_pmc {
 	bool		attached;
 	unsigned long	told_log;
 	bool		folding;
+	u64		deleted_by;
 	bool		rates_told;
 	atomic_t	dropping;
 	bool		no_pmu;

@@ -36,6 +36,7 @@ bool hwpmc_merge_look_end(struct merge_src *s, u64 state, u64 now)
 	s->snap.bound = head;
 	s->snap.horizon = now;
 	s->snap.quiet = true;
+	s->quiet_at = now;
 	return true;
 }
 
@@ -63,6 +64,17 @@ void hwpmc_merge_look_busy(struct merge_src *s)
 	if (last > s->snap.horizon)
 		s->snap.horizon = last;
 	s->snap.quiet = false;
+}
+
+/* Has each ring been looked at while no producer ran, in a pass begun after @since? */
+bool hwpmc_merge_quiet_since(const struct merge *m, u64 since)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->n; i++)
+		if (m->src[i].ring && m->src[i].quiet_at <= since)
+			return false;
+	return true;
 }
 
 u64 hwpmc_merge_horizon(const struct merge *m, u64 now)

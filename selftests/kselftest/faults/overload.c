@@ -471,4 +471,40 @@ TEST(beyond_the_reserve)
 	EXPECT_LT(0, spoilt);
 }
 
+#define NRELEASES	(2 * HWPMC_NROW)
+
+/* PMCs leave the owner while handlers hardly ever rest. */
+TEST(released_under_fire)
+{
+	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
+					      PERF_COUNT_SW_PAGE_FAULTS);
+	int dev = dev_open(), file = temp_file(), err = 0;
+	pid_t load[2] = { load_kernel(0), load_kernel(1) };
+	unsigned int i, tries;
+	struct log log;
+	uint32_t id;
+
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(50000), &id));
+	for (i = 0; i < NRELEASES && !err; i++) {
+		for (tries = 0; tries < 100; tries++) {
+			err = dev_allocate(dev, &a);
+			if (err != -EINVAL)
+				break;
+			sleep_ms(20);
+		}
+		if (!err)
+			err = dev_release(dev, a.id);
+	}
+	EXPECT_EQ(0, err);
+	EXPECT_EQ(NRELEASES, i);
+	load_end(load[0]);
+	load_end(load[1]);
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	log_free(&log);
+	close(dev);
+}
+
 TEST_HARNESS_MAIN
