@@ -119,6 +119,19 @@ static inline const struct path *compat_user_path(const struct file *file)
 }
 
 /*
+ * The inode of a mapped file that /proc/PID/maps shows: since 6.8 that of the file
+ * that the user opened, before that of the file below.
+ */
+static inline const struct inode *compat_maps_inode(const struct file *file)
+{
+#ifdef HAVE_FILE_USER_INODE
+	return file_user_inode(file);
+#else
+	return file_inode(file);
+#endif
+}
+
+/*
  * Has perf removed this event from its task or CPU, permanently?  The state is private
  * to perf: EXIT, and on newer kernels also states below it.
  */

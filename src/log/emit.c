@@ -97,10 +97,14 @@ static void emit_copy(struct hwpmc_owner *o, const void *rec, u64 tsc)
  * The thread's root is that of the first process, so a path begins at the root of
  * the file's mount namespace.  The root of a target or of the configuring process
  * could be anywhere below, and may be gone when the log is read.
+ *
+ * On a stacking file system the path is the user's.  That of the file below begins
+ * inside of a layer, so that no process finds a file by it, or finds another one.
  */
 static const char *path_of(struct hwpmc_log *log, struct file *file)
 {
-	const char *path = file_path(file, log->out.path, PATH_MAX);
+	const char *path = d_path(compat_user_path(file), log->out.path,
+				  PATH_MAX);
 
 	if (IS_ERR(path) || strlen(path) >= PMCLOG_PATH_MAX)
 		return "//toolong";
@@ -135,7 +139,8 @@ void hwpmc_emit_mapping(struct hwpmc_owner *o, const struct ring_map *m,
 	e->start = m->start;
 	e->len = m->len;
 	if (m->file) {
-		struct inode *inode = file_inode(m->file);
+		/* readers look for the file by what /proc/PID/maps shows */
+		const struct inode *inode = compat_maps_inode(m->file);
 
 		e->offset = m->offset;
 		e->dev_major = MAJOR(inode->i_sb->s_dev);

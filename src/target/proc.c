@@ -305,6 +305,16 @@ u64 hwpmc_proc_auxv_base(struct mm_struct *mm, bool is32)
 	return 0;
 }
 
+/*
+ * The inode of the file that the user opened or mapped.  A mapped file of a stacking
+ * file system has the inode of the file below in f_inode.  @file's reference to the
+ * path keeps the dentry from losing its inode.
+ */
+static const struct inode *user_inode(const struct file *file)
+{
+	return d_inode(compat_user_path(file)->dentry);
+}
+
 /* Load address of a position-independent image: its file's first mapping. */
 static u64 load_base(struct mm_struct *mm, struct file *file)
 {
@@ -312,8 +322,7 @@ static u64 load_base(struct mm_struct *mm, struct file *file)
 	VMA_ITERATOR(vmi, mm, 0);
 
 	for_each_vma(vmi, vma)
-		if (vma->vm_file &&
-		    file_inode(vma->vm_file) == file_inode(file))
+		if (vma->vm_file && user_inode(vma->vm_file) == user_inode(file))
 			return vma->vm_start -
 			       ((u64)vma->vm_pgoff << PAGE_SHIFT);
 	return 0;

@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -15,6 +16,41 @@
 #include "test.h"
 
 #define LOADED		"/tmp/hwpmc-exec"
+#define OVER		"/tmp/hwpmc-over"
+
+/*
+ * An overlay at OVER/on, of two file systems: in OVER/low, and at OVER/other.  Its
+ * numbers are those of neither.
+ */
+static bool make_layers(void)
+{
+	mkdir(OVER, 0755);
+	mkdir(OVER "/low", 0755);
+	mkdir(OVER "/other", 0755);
+	mkdir(OVER "/on", 0755);
+	return !mount("tmpfs", OVER "/other", "tmpfs", 0, NULL);
+}
+
+/* A negative errno, or 0. */
+static int mount_overlay(void)
+{
+	/* a kernel that has it built in has no such module */
+	if (system("modprobe -q overlay 2>/dev/null"))
+		errno = 0;
+	return mount("overlay", OVER "/on", "overlay", 0,
+		      "lowerdir=" OVER "/low:" OVER "/other") ? -errno : 0;
+}
+
+static void remove_overlay(void)
+{
+	umount2(OVER "/on", MNT_DETACH);
+	umount2(OVER "/other", MNT_DETACH);
+	unlink(OVER "/low/first");
+	rmdir(OVER "/low");
+	rmdir(OVER "/other");
+	rmdir(OVER "/on");
+	rmdir(OVER);
+}
 
 FIXTURE(metadata)
 {
@@ -36,6 +72,7 @@ FIXTURE_TEARDOWN(metadata)
 {
 	close(self->dev);
 	unlink(LOADED);
+	remove_overlay();
 }
 
 /* ------------------------------------------------------------------------
@@ -532,6 +569,57 @@ TEST_F(metadata, wall_clock_jumps)
 			first = rec.tsc;
 	ASSERT_NE(0, first);
 	EXPECT_GT(moment + scaled(1000, 10000) * MSEC, first);
+}
+
+static bool has_exec(struct log *log, void *pid)
+{
+	struct exec x;
+
+	find_exec(log, *(pid_t *)pid, &x);
+	return x.n && samples_of(log, *(pid_t *)pid) >= NSAMPLES;
+}
+
+/*
+ * Files of an overlay, as containers have them, are told as /proc/PID/maps shows
+ * them: one that runs already, and one that is run now.
+ */
+TEST_F(metadata, overlay)
+{
+	static const char * const paths[] = { OVER "/on/first", OVER "/on/second" };
+	char *maps[2];
+	struct exec x;
+	struct map m;
+	pid_t pid[2];
+	int err, i;
+
+	ASSERT_TRUE(make_layers());
+	make_program(OVER "/low/first", ET_DYN, NULL);
+	make_program(OVER "/other/second", ET_DYN, NULL);
+	err = mount_overlay();
+	if (err == -ENODEV)
+		SKIP(return, "no overlayfs");
+	ASSERT_EQ(0, err);
+	pid[0] = start_program(paths[0]);
+	ASSERT_TRUE(wait_runs(pid[0], "/first\n"));
+	BEGIN();
+	pid[1] = start_program(paths[1]);
+	EXPECT_TRUE(wait_log(self->dev, self->file, has_exec, &pid[1]));
+	for (i = 0; i < 2; i++)
+		maps[i] = read_maps(pid[i]);
+	for (i = 0; i < 2; i++) {
+		kill(pid[i], SIGKILL);
+		EXPECT_EQ(128 + SIGKILL, wait_for(pid[i]));
+	}
+	END();
+	for (i = 0; i < 2; i++) {
+		EXPECT_TRUE(strstr(maps[i], paths[i]));
+		check_maps(_metadata, &self->log, pid[i], maps[i]);
+	}
+	find_exec(&self->log, pid[1], &x);
+	EXPECT_EQ(1, x.n);
+	EXPECT_STREQ(paths[1], x.path);
+	ASSERT_TRUE(find_map(&self->log, pid[1], x.dyn, 0, &m));
+	EXPECT_STREQ(paths[1], m.path);
 }
 
 /* Everything at once, many times: each sample finds its mapping. */
