@@ -72,6 +72,32 @@ ok "another file has its name now" logs "" < <(
 	echo "wall $later"
 	cat "$tmp/map.d")
 
+# Subvolumes of btrfs: stat(2) has a device that the file system has made up.  A tmpfs
+# has such a device, too.
+memory=$(mktemp -d -p /dev/shm) && trap 'rm -rf "$tmp" "$memory"' EXIT
+of_subvolume() # INODE
+{
+	echo "wall $later"
+	echo "file 0 999999 $1"
+	echo "map 77 65536 0x1000 0 $memory/a"
+}
+if [ "$memory" ] && [ "$(stat -c %d "$memory" | awk '{ print int($1 / 256) % 4096 }')" = 0 ]; then
+	cp "$tmp/a" "$memory"
+	ino=$(stat -c %i "$memory/a")
+	ok "a file with a device of its subvolume" logs \
+		"$(hexid "$tmp/a") $memory/a" < <(of_subvolume "$ino")
+	ok "not another inode" logs "" < <(of_subvolume $((ino + 1)))
+else
+	skip "a file with a device of its subvolume" "/dev/shm is no tmpfs"
+fi
+if [ "$(stat -c %d "$tmp/a")" -ge 256 ]; then
+	ok "a disk's device is not made up" logs "" < <(
+		echo "wall $later"
+		mapping "$tmp/a" | sed 's/^\(file [0-9]*\) [0-9]*/\1 999999/')
+else
+	skip "a disk's device is not made up" "the file is on no disk"
+fi
+
 # a process that runs what has been deleted
 printf '#include <unistd.h>\nint main(void) { pause(); }' |
 	${CC:-cc} -x c -o "$tmp/waits" -
@@ -79,7 +105,7 @@ hex=$(hexid "$tmp/waits")
 mapping "$tmp/waits" "$tmp/waits\\x20(deleted)" >"$tmp/map.w"
 "$tmp/waits" &
 waiting=$!
-trap 'kill $waiting; rm -rf "$tmp"' EXIT
+trap 'kill $waiting; rm -rf "$tmp" "$memory"' EXIT
 while ! [ /proc/$waiting/exe -ef "$tmp/waits" ]; do sleep .01; done
 rm "$tmp/waits"
 if [ -r "/proc/$waiting/map_files" ] && [ "$(id -u)" = 0 ]; then

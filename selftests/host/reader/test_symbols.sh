@@ -181,25 +181,53 @@ ok "and the report says so" prints 0 "pie: is another file of that path" \
 	"$pmclog" report "$tmp/l19"
 
 # without an id, on the machine that recorded: inode and time
-here()
+here() # WALL INODE+ WANT [MINOR+ [FILE]]
 {
-	local dev ino
+	local dev ino file=${5:-$tmp/pie}
 	read -r dev ino < <(stat -c '%d %i' "$tmp/pie")
 	{
 		echo "wall $1"
 		echo "host $(uname -r) $(uname -n)"
 		echo "event cpu-clock 1000"
 		echo "proc 7 prog"
-		echo "file $((dev >> 8)) $((dev & 255)) $((ino + $2))"
-		load 7 "$base" "$tmp/pie"
+		echo "file $((dev >> 8)) $(((dev & 255) + ${4:-0})) $((ino + $2))"
+		load 7 "$base" "$tmp/pie" "$file"
 		echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
 	} | log l20
-	folds l20 "$3"
+	${5:+in_overlay} folds l20 "$3"
 }
 now=$(date +%s)
 ok "no build-id, the same inode" here $((now + 100)) 0 "prog;leaf 5"
 ok "another inode" here $((now + 100)) 1 "prog;[pie] 5"
 ok "written to since" here $((now - 100)) 0 "prog;[pie] 5"
+
+# stat(2) of a subvolume (btrfs) has another device than the mapping, but its inode; on
+# an overlay both may be others
+ok "another device, the same inode" here $((now + 100)) 0 "prog;leaf 5" 1
+if [ "$(stat -f -c %T "$tmp")" = overlayfs ]; then
+	skip "another device, another inode" "this is an overlay"
+else
+	ok "another device, another inode" here $((now + 100)) 1 "prog;[pie] 5" 1
+fi
+in_overlay()
+{
+	pmclog=overlaid "$@"
+}
+overlaid()
+{
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount -t overlay overlay -o "lowerdir=$0/low:$0/none" "$0/on" &&
+		exec "$@"' "$tmp" "$real_pmclog" "$@"
+}
+real_pmclog=$pmclog
+mkdir "$tmp/low" "$tmp/none" "$tmp/on"
+cp -p "$tmp/pie" "$tmp/low"
+if overlaid --version >"$tmp/.text" 2>&1; then
+	ok "of an overlay" here $((now + 100)) 1 "prog;leaf 5" 1 "$tmp/on/pie"
+	ok "written to since" here $((now - 100)) 1 "prog;[pie] 5" 1 "$tmp/on/pie"
+else
+	skip "of an overlay" "none can be mounted"
+fi
 
 log l13 <<-EOF
 	event cpu-clock 1000

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files are identified by device and inode.  An inode number can be reused
+ * Files are identified by the device and inode that /proc/PID/maps shows; stat(2) may
+ * have others, see may_be_device() and try_mapped().  An inode number can be reused
  * after its file was deleted, so a file that was created or modified after the
  * mapping is not taken for the one mapped.
  */
@@ -215,6 +216,15 @@ static int same_device(const struct fileid *f, const struct statx *st)
 	return st->stx_dev_major == f->major && st->stx_dev_minor == f->minor;
 }
 
+/*
+ * stat(2) of a file on btrfs has a device that was made up for its subvolume.  Such
+ * devices have no driver, so a file on a disk is not taken for one on another disk.
+ */
+static int may_be_device(const struct fileid *f, const struct statx *st)
+{
+	return same_device(f, st) || !st->stx_dev_major;
+}
+
 /* @fd was opened with O_PATH, which has no effect on the file; opens it to read. */
 static void read_id(struct fileid *f, int fd)
 {
@@ -253,7 +263,7 @@ static void try_in_root(struct fileid *f, const char *root, const char *path)
 	close(dir);
 	if (fd < 0)
 		return;
-	if (is_from_then(fd, f, &st) && same_device(f, &st) &&
+	if (is_from_then(fd, f, &st) && may_be_device(f, &st) &&
 	    st.stx_ino == f->ino)
 		read_id(f, fd);
 	close(fd);

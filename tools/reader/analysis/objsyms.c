@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 
 #include <gelf.h>
 
@@ -18,6 +20,23 @@ static bool rooted(const struct profile *p)
 }
 
 /*
+ * Has the file that was mapped another inode?  stat() has another device than the
+ * kernel uses on btrfs, but the same inode.  On an overlay of several file systems both
+ * may be others, and they are those of the file below in logs of Linux before 6.8.
+ */
+static bool other_inode(const struct object *o, int fd, const struct stat *st)
+{
+	struct statfs fs;
+
+	if (st->st_ino == o->ino)
+		return false;
+	if (major(st->st_dev) == o->dev_major &&
+	    minor(st->st_dev) == o->dev_minor)
+		return true;
+	return !fstatfs(fd, &fs) && fs.f_type != OVERLAYFS_SUPER_MAGIC;
+}
+
+/*
  * Has another file the name now, or was it written since?  An inode number is
  * soon reused for another file, but with another time.
  */
@@ -29,11 +48,7 @@ static bool replaced(const struct profile *p, const struct object *o, int fd)
 	if (!o->ino || (p->root && p->root->dir) || !logged_here(&p->log) ||
 	    fstat(fd, &st))
 		return false;
-	/* on some filesystems stat() has another device than the kernel uses */
-	if (major(st.st_dev) == o->dev_major &&
-	    minor(st.st_dev) == o->dev_minor && st.st_ino != o->ino)
-		return true;
-	return end && st.st_mtime > end + 1;
+	return other_inode(o, fd, &st) || (end && st.st_mtime > end + 1);
 }
 
 /* Why the file can't be the one that ran, or NULL. */
