@@ -223,7 +223,9 @@ static void ids_end(const struct options *o, const struct targets *targets,
 	int again = open_again(fd);
 
 	if (again >= 0) {
-		fileids_of_log(&ids, again);
+		if (!fileids_of_log(&ids, again))
+			warn_line("the log is long: it may lack build-ids of "
+				  "files that were mapped late");
 		close(again);
 		fileids_find_paths(&ids);
 		fileids_find_mapped(&ids);

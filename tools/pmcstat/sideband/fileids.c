@@ -170,12 +170,13 @@ static void take_record(struct pass *p, const struct pmclog_rec *r)
 	}
 }
 
-void fileids_of_log(struct fileids *t, int fd)
+int fileids_of_log(struct fileids *t, int fd)
 {
 	struct pmclog_iter *it = pmclog_iter_fd(fd);
 	struct pass *p = calloc(1, sizeof(*p));
 	uint64_t until = now_ns() + PATIENCE;
 	struct pmclog_rec r;
+	int whole = 1;
 
 	unsee(t);
 	if (it && p) {
@@ -183,13 +184,16 @@ void fileids_of_log(struct fileids *t, int fd)
 		pmclog_iter_raw(it);
 		while (pmclog_iter_next(it, &r) == PMCLOG_ITER_RECORD) {
 			take_record(p, &r);
-			if (r.serial % 65536 == 0 && now_ns() > until)
+			if (r.serial % 65536 == 0 && now_ns() > until) {
+				whole = 0;
 				break;
+			}
 		}
 	}
 	free(p);
 	if (it)
 		pmclog_iter_close(it);
+	return whole;
 }
 
 /* ------------------------------------------------------------------------

@@ -40,8 +40,9 @@ struct fileids {
 /*
  * Adds all files of which the log read from @fd has executable mappings.  Files from
  * an earlier log are searched again, because they may have been written to.
+ * Returns 0 if reading took too long and the log's end was left out.
  */
-void fileids_of_log(struct fileids *t, int fd);
+int fileids_of_log(struct fileids *t, int fd);
 /* Adds all files that a process has mapped now; @pid 0: all processes. */
 void fileids_of_processes(struct fileids *t, int pid);
 /* Adds the vdso, which the kernel has mapped into each process. */
