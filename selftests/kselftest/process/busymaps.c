@@ -16,7 +16,7 @@
 #define NTHREADS	12
 #define NLOGS		10
 /* for longer than a dump waits for a process */
-#define HELD_MS		250
+#define HELD_MS		160
 #define AREA		(16 << 20)
 #define NAREAS		1024
 
