@@ -55,8 +55,9 @@ static enum known look_up(const struct unwind_map *map, u64 pc,
 	const struct unwind_area *a = hwpmc_unwind_map_area(map, pc);
 	u64 at;
 
+	/* a task may have to use a map of before a mapping */
 	if (!a)
-		return KNOWN_NOT;
+		return READ_ONCE(map->stale) ? KNOWN_CODE : KNOWN_NOT;
 	if (!a->object)
 		return KNOWN_CODE;
 	switch (smp_load_acquire(&a->object->state)) {

@@ -89,6 +89,7 @@ static struct unwinder *unwinder_new(struct hwpmc_owner *o)
 	u->owner = o;
 	u->account = hwpmc_limit_hold(o);
 	mutex_init(&u->lock);
+	u->busy_until = jiffies;
 	u->seed = get_random_u32();
 	hash_init(u->maps);
 	hash_init(u->objects);
@@ -187,12 +188,14 @@ static struct unwind_object *unwind_find_named(struct unwinder *u,
 					       const struct hwpmc_unwindtable *a,
 					       struct file *file)
 {
+	struct unwind_key key;
+
 	if (a->id)
 		return hwpmc_unwind_object_by_id(u, a->id) ?: ERR_PTR(-ENOENT);
-	if (!file)
-		return hwpmc_unwind_object_of(u, NULL, NULL);
-	return hwpmc_unwind_object_of(u, d_real_inode(file->f_path.dentry),
-				      &file->f_path);
+	if (!hwpmc_unwind_key_of(&key, file ?
+				 d_real_inode(file->f_path.dentry) : NULL))
+		return ERR_PTR(-EINVAL);
+	return hwpmc_unwind_object_by_key(u, &key, file ? &file->f_path : NULL);
 }
 
 static int unwind_check_args(const struct hwpmc_unwindtable *a)

@@ -7,8 +7,9 @@
  * process.  Handlers read both under RCU.  Tasks build the maps on their way to
  * user mode (chain_deferred.c).  Ioctls bring the tables.
  *
- * Lock order: mm->mmap_lock, unwinder->lock.  A sampled task never waits for
- * unwinder->lock.
+ * The mmap lock and unwinder->lock are never held together.  A sampled task waits
+ * for unwinder->lock for some milliseconds only: its holder may be a task that is
+ * not given a CPU.
  */
 #ifndef HWPMC_UNWIND_H
 #define HWPMC_UNWIND_H
@@ -91,6 +92,8 @@ struct unwind_area {
  * @mm:    mmgrab(): no other process can get the same pointer
  * @id:    unique for ever
  * @bytes: charged for it
+ * @due:   when ten times the time is over that the builds of this process' maps
+ *	   have taken (ns); tasks change it with cmpxchg, see may_build()
  * @stale: code has been mapped since; any context
  * @areas: sorted by address; constant
  */
@@ -101,6 +104,7 @@ struct unwind_map {
 	struct mm_struct *mm;
 	u64		id;
 	size_t		bytes;
+	u64		due;
 	bool		stale;
 	u32		n;
 	struct unwind_area areas[];
@@ -121,7 +125,10 @@ struct unwind_map {
  * @tidied, @spared: last bucket of maps, and of objects, that was looked into
  * @next_id: for objects
  * @failed_size, @failed_until: number of mappings of the last process that got no
- *	map, 0: none; and until when no larger one is tried (jiffies)
+ *	map, 0: none; and until when no larger one is tried (jiffies).  No lock:
+ *	the two may be of two failures
+ * @busy_until: no task waits for @lock until then, because one has waited in vain
+ *	(jiffies); no lock
  * @crowded: something was refused for lack of room
  * @lacking: there are maps with code of files that there was no room for
  */
@@ -141,6 +148,7 @@ struct unwinder {
 	u32		next_id;
 	int		failed_size;
 	unsigned long	failed_until;
+	unsigned long	busy_until;
 	u64		bytes;
 	bool		wants;
 	bool		crowded;
@@ -167,10 +175,11 @@ void hwpmc_unwind_next_undo(struct hwpmc_owner *o,
 			    const struct hwpmc_unwindnext *a,
 			    struct file *file);
 
-/* unwind_object.c: under unwinder->lock */
-struct unwind_object *hwpmc_unwind_object_of(struct unwinder *u,
-					     const struct inode *inode,
-					     const struct path *path);
+/* unwind_object.c: under unwinder->lock, but for the first */
+bool hwpmc_unwind_key_of(struct unwind_key *key, const struct inode *inode);
+struct unwind_object *hwpmc_unwind_object_by_key(struct unwinder *u,
+						 const struct unwind_key *key,
+						 const struct path *path);
 struct unwind_object *hwpmc_unwind_object_by_id(struct unwinder *u, u32 id);
 int hwpmc_unwind_object_set(struct unwinder *u, struct unwind_object *obj,
 			    void *data, size_t len,

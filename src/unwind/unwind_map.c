@@ -6,13 +6,20 @@
  * executable mapping makes the map stale.  Handlers then defer the chain to the
  * task again, which builds a new map.  An unmapping does no harm: no chain
  * leads to code that is gone.
+ *
+ * The task reads the mappings under its mmap lock, and takes unwinder->lock only
+ * then, to find the files' objects and to publish the map.  All processes of an
+ * owner need that lock, and a task that is not given a CPU must not keep it.
  */
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/rculist.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 
 #include "compat.h"
 #include "unwind.h"
@@ -22,6 +29,20 @@
 #define PATHS_AT_ONCE	16
 #define BUCKETS_AT_ONCE	16	/* all buckets in a few seconds */
 #define FAILED_WAIT	(HZ / 10)
+
+/* A task waits for unwinder->lock for this many times 100 to 200 us. */
+#define LOCK_TRIES	20
+#define BUSY_WAIT	(HZ / 10)
+
+/* Builds of a process' maps take a tenth of the time, but some at once may. */
+#define BUILD_SHARE	10
+#define BUILD_BURST	(100 * NSEC_PER_MSEC)
+/* A longer time was mostly without a CPU. */
+#define BUILD_MAX	(100 * NSEC_PER_MSEC)
+/* For so long the other threads of a process leave a build to the one that began. */
+#define BUILD_ALONE	(20 * NSEC_PER_MSEC)
+
+#define CHANGES_BITS	8
 
 static DEFINE_MUTEX(unwinders_mutex);
 static LIST_HEAD(unwinders);		/* unwinders_mutex; RCU */
@@ -33,81 +54,144 @@ static atomic64_t ids = ATOMIC64_INIT(0);
  */
 static struct unwind_object no_room = { .state = UNWIND_WANTED };
 
+/*
+ * How often code was mapped, by a hash of the mm.  Changed under its mmap lock.
+ * Shows to a task that publishes a map whether there are other mappings by now.
+ */
+static atomic_t changes[1 << CHANGES_BITS];
+
+static atomic_t *changes_of(const struct mm_struct *mm)
+{
+	return &changes[hash_ptr(mm, CHANGES_BITS)];
+}
+
+/**
+ * struct seen - mapped code that a scan has found
+ * @start: see struct unwind_area
+ * @end: likewise
+ * @bias: likewise
+ * @key: of its object; only with @has_object
+ * @path: referenced; empty for code without a file, and for the vdso
+ * @has_object: it is of a regular file, or the vdso
+ */
+struct seen {
+	u64		start;
+	u64		end;
+	u64		bias;
+	struct unwind_key key;
+	struct path	path;
+	bool		has_object;
+};
+
+/**
+ * struct scan - the mapped code of a process
+ * @mm: the process is the current task's
+ * @began: when the mappings were read (ns)
+ * @changes: of the mm, at that time
+ * @room: of @at
+ * @n: code found
+ * @at: sorted by address
+ */
+struct scan {
+	struct mm_struct *mm;
+	u64		began;
+	int		changes;
+	u32		room;
+	u32		n;
+	struct seen	at[];
+};
+
 static bool is_code(const struct vm_area_struct *vma)
 {
 	return vma->vm_flags & VM_EXEC;
 }
 
-/* The last address of all is in no file's code. */
-static struct vm_area_struct *next_vma(struct mm_struct *mm, unsigned long addr)
-{
-	cond_resched();
-	return addr < TASK_SIZE_MAX ? find_vma(mm, addr) : NULL;
-}
-
 /* mmap lock */
-static u32 count_areas(struct mm_struct *mm)
+static void see_object(struct seen *s, const struct vm_area_struct *vma)
 {
-	struct vm_area_struct *vma;
-	u32 n = 0;
-
-	for (vma = next_vma(mm, 0); vma && n < AREAS_MAX;
-	     vma = next_vma(mm, vma->vm_end))
-		n += is_code(vma);
-	return n;
-}
-
-/* unwinder->lock.  Returns NULL for code without a file. */
-static struct unwind_object *object_of(struct unwinder *u,
-				       const struct vm_area_struct *vma)
-{
-	struct unwind_object *obj;
-
-	if (vma->vm_file)
-		obj = hwpmc_unwind_object_of(u, file_inode(vma->vm_file),
-					     compat_user_path(vma->vm_file));
-	else if (compat_vma_is_vdso(vma))
-		obj = hwpmc_unwind_object_of(u, NULL, NULL);
-	else
-		return NULL;
-	if (!IS_ERR(obj))
-		return obj;
-	if (PTR_ERR(obj) == -EINVAL)
-		return NULL;
-	u->lacking = true;
-	return &no_room;
-}
-
-/* Adjacent areas of code without a file become one area. */
-static void add_area(struct unwind_map *map, const struct vm_area_struct *vma,
-		     struct unwind_object *obj)
-{
-	struct unwind_area *last = map->n ? &map->areas[map->n - 1] : NULL;
-
-	if (!obj && last && !last->object && last->end == vma->vm_start) {
-		last->end = vma->vm_end;
+	if (!vma->vm_file) {
+		s->has_object = compat_vma_is_vdso(vma) &&
+				hwpmc_unwind_key_of(&s->key, NULL);
 		return;
 	}
-	if (obj && obj != &no_room)
-		atomic_inc(&obj->areas);
-	map->areas[map->n++] = (struct unwind_area){
+	s->has_object = hwpmc_unwind_key_of(&s->key, file_inode(vma->vm_file));
+	if (!s->has_object)
+		return;
+	s->path = *compat_user_path(vma->vm_file);
+	path_get(&s->path);
+}
+
+/* mmap lock.  Adjacent areas of code without a file become one area. */
+static void scan_add(struct scan *scan, const struct vm_area_struct *vma)
+{
+	struct seen *s = &scan->at[scan->n];
+
+	*s = (struct seen){
 		.start = vma->vm_start,
 		.end = vma->vm_end,
 		.bias = (vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0) -
 			vma->vm_start,
-		.object = obj,
 	};
+	see_object(s, vma);
+	if (!s->has_object && scan->n && !s[-1].has_object &&
+	    s[-1].end == s->start)
+		s[-1].end = s->end;
+	else
+		scan->n++;
 }
 
-/* mmap lock, unwinder->lock */
-static void map_fill_areas(struct unwinder *u, struct unwind_map *map, u32 room)
+static void scan_free(struct scan *scan)
 {
-	struct vm_area_struct *vma;
+	u32 i;
 
-	for (vma = next_vma(map->mm, 0); vma && map->n < room;
-	     vma = next_vma(map->mm, vma->vm_end))
+	if (!scan)
+		return;
+	for (i = 0; i < scan->n; i++)
+		path_put(&scan->at[i].path);	/* may be empty */
+	kvfree(scan);
+}
+
+/*
+ * mmap lock.  Not charged to the sampled task's memory cgroup, because the owner
+ * wants the map.
+ */
+static struct scan *scan_locked(struct mm_struct *mm)
+{
+	u32 room = min_t(u32, mm->map_count, AREAS_MAX);
+	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+	struct scan *scan;
+
+	mmap_assert_locked(mm);
+	scan = kvmalloc(struct_size(scan, at, room),
+			GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+	if (!scan)
+		return NULL;
+	scan->mm = mm;
+	scan->began = ktime_get_ns();
+	scan->changes = atomic_read(changes_of(mm));
+	scan->room = room;
+	scan->n = 0;
+	for_each_vma(vmi, vma) {
+		cond_resched();
+		if (scan->n == room)
+			break;
 		if (is_code(vma))
-			add_area(map, vma, object_of(u, vma));
+			scan_add(scan, vma);
+	}
+	return scan;
+}
+
+/* NULL: no memory; or the task is killed, which does not matter then. */
+static struct scan *scan_code(struct mm_struct *mm)
+{
+	struct scan *scan;
+
+	if (mmap_read_lock_killable(mm))
+		return NULL;
+	scan = scan_locked(mm);
+	mmap_read_unlock(mm);
+	return scan;
 }
 
 /*
@@ -204,55 +288,152 @@ static void unwind_notify_reader(struct unwinder *u)
 	wake_up_all(&u->owner->log.waitq);
 }
 
-/* unwinder->lock.  The old map stays until the new one is in the table. */
+static struct unwind_map *map_new(const struct scan *scan)
+{
+	struct unwind_map *map;
+	size_t bytes = struct_size(map, areas, scan->n);
+	u32 i;
+
+	map = kvzalloc(bytes, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+	if (!map)
+		return NULL;
+	kref_init(&map->ref);
+	mmgrab(scan->mm);
+	map->mm = scan->mm;
+	map->bytes = bytes;
+	map->id = (u64)atomic64_inc_return(&ids);
+	map->n = scan->n;
+	for (i = 0; i < map->n; i++) {
+		map->areas[i].start = scan->at[i].start;
+		map->areas[i].end = scan->at[i].end;
+		map->areas[i].bias = scan->at[i].bias;
+	}
+	return map;
+}
+
+/* unwinder->lock.  NULL: code without a file. */
+static struct unwind_object *object_of(struct unwinder *u, const struct seen *s)
+{
+	struct unwind_object *obj;
+
+	if (!s->has_object)
+		return NULL;
+	obj = hwpmc_unwind_object_by_key(u, &s->key,
+					 s->path.dentry ? &s->path : NULL);
+	if (IS_ERR(obj)) {
+		u->lacking = true;
+		return &no_room;
+	}
+	atomic_inc(&obj->areas);
+	return obj;
+}
+
+/*
+ * unwinder->lock.  The old map stays until the new one is in the table.  ENXIO: there
+ * is no owner any more.
+ */
 static int map_publish(struct unwinder *u, struct unwind_map *map,
-		       struct unwind_map *old)
+		       const struct scan *scan, struct unwind_map *old)
 {
 	int err;
+	u32 i;
 
+	lockdep_assert_held(&u->lock);
+	if (!u->owner)
+		return -ENXIO;
+	for (i = 0; i < map->n; i++)
+		map->areas[i].object = object_of(u, &scan->at[i]);
 	reap_next(u);
 	reap_next(u);
 	err = !old && u->nmaps >= MAPS_MAX ? -ENOSPC :
 					     hwpmc_unwind_charge(u, map->bytes);
-	if (err)
+	if (err) {
+		let_go_of_objects(map);
 		return err;
+	}
 	hash_add_rcu(u->maps, &map->node, (unsigned long)map->mm);
 	u->nmaps++;
+	/* pairs with hwpmc_unwind_mapped(): it finds the map, or this its change */
+	smp_mb();
+	if (atomic_read(changes_of(map->mm)) != scan->changes)
+		WRITE_ONCE(map->stale, true);
 	if (old)
 		map_drop(u, old);
 	unwind_notify_reader(u);
 	return 0;
 }
 
-/*
- * Not charged to the sampled task's memory cgroup, because the owner wants the
- * map.  mmap lock, unwinder->lock.
- */
-static int map_make(struct unwinder *u, struct mm_struct *mm,
-		    struct unwind_map *old)
+/* Takes the lock if it is free now, or soon. */
+static bool lock_soon(struct unwinder *u)
 {
-	u32 room = count_areas(mm);
-	struct unwind_map *map;
-	int err;
+	unsigned int i;
 
-	map = kvzalloc(struct_size(map, areas, room),
-		       GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
-	if (!map)
-		return -ENOMEM;
-	kref_init(&map->ref);
-	map->mm = mm;
-	map->bytes = struct_size(map, areas, room);
-	map->id = (u64)atomic64_inc_return(&ids);
-	map_fill_areas(u, map, room);
-	/* under the mmap lock: the next mmap() finds the map and makes it stale */
-	mmgrab(mm);
-	err = map_publish(u, map, old);
+	if (mutex_trylock(&u->lock))
+		return true;
+	if (time_before(jiffies, READ_ONCE(u->busy_until)))
+		return false;
+	for (i = 0; i < LOCK_TRIES && !fatal_signal_pending(current); i++) {
+		usleep_range(100, 200);
+		if (mutex_trylock(&u->lock))
+			return true;
+	}
+	WRITE_ONCE(u->busy_until, jiffies + BUSY_WAIT);
+	return false;
+}
+
+/* Consumes @map.  True, unless there is no room for it. */
+static bool map_install(struct unwinder *u, struct unwind_map *map,
+			const struct scan *scan)
+{
+	struct unwind_map *old;
+	int err = -EAGAIN;
+
+	lockdep_assert_not_held(&map->mm->mmap_lock);
+	if (lock_soon(u)) {
+		old = (struct unwind_map *)hwpmc_unwind_map_find(u, map->mm);
+		/* or else another thread was faster */
+		if (!old || READ_ONCE(old->stale))
+			err = map_publish(u, map, scan, old);
+		mutex_unlock(&u->lock);
+	}
 	if (err) {
-		let_go_of_objects(map);
-		mmdrop(mm);
+		mmdrop(map->mm);
 		kvfree(map);
 	}
-	return err;
+	return !err || err == -EAGAIN || err == -ENXIO;
+}
+
+/* @due: of the map that this one replaces */
+static bool map_build(struct unwinder *u, struct mm_struct *mm, u64 due)
+{
+	struct scan *scan = scan_code(mm);
+	struct unwind_map *map = scan ? map_new(scan) : NULL;
+	bool done = false;
+	u64 now;
+
+	if (map) {
+		now = ktime_get_ns();
+		map->due = max(due, now) + BUILD_SHARE *
+			   min_t(u64, now - scan->began, BUILD_MAX);
+		done = map_install(u, map, scan);
+	}
+	scan_free(scan);
+	return done;
+}
+
+/*
+ * May a task replace the process' map?  A program that maps code all the time would
+ * do little else.  Of several threads one builds: from here on @map says no to others.
+ * @due: out: before that
+ */
+static bool may_build(struct unwind_map *map, u64 *due)
+{
+	const u64 now = ktime_get_ns();
+
+	*due = READ_ONCE(map->due);
+	return *due <= now + BUILD_BURST &&
+	       cmpxchg64(&map->due, *due, now + BUILD_BURST + BUILD_ALONE) ==
+		       *due;
 }
 
 /*
@@ -261,33 +442,29 @@ static int map_make(struct unwinder *u, struct mm_struct *mm,
  */
 static bool is_hopeless(const struct unwinder *u, const struct mm_struct *mm)
 {
-	return u->failed_size && mm->map_count >= u->failed_size &&
-	       time_before(jiffies, u->failed_until);
+	const int size = READ_ONCE(u->failed_size);
+
+	return size && READ_ONCE(mm->map_count) >= size &&
+	       time_before(jiffies, READ_ONCE(u->failed_until));
 }
 
-/* mmap lock, unwinder->lock */
-static void make_locked(struct unwinder *u, struct mm_struct *mm)
+static void map_try_build(struct unwinder *u, struct mm_struct *mm, u64 due)
 {
-	struct unwind_map *old;
-
-	old = (struct unwind_map *)hwpmc_unwind_map_find(u, mm);
-	if (old && !READ_ONCE(old->stale))
-		return;		/* another thread was faster */
-	if (!u->owner || is_hopeless(u, mm))
+	if (is_hopeless(u, mm) || map_build(u, mm, due) ||
+	    fatal_signal_pending(current))
 		return;
-	if (!map_make(u, mm, old))
-		return;
-	u->failed_size = mm->map_count;
-	u->failed_until = jiffies + FAILED_WAIT;
+	WRITE_ONCE(u->failed_until, jiffies + FAILED_WAIT);
+	WRITE_ONCE(u->failed_size, READ_ONCE(mm->map_count));
 }
 
-static struct unwind_map *get_fresh(struct unwinder *u, struct mm_struct *mm)
+/* The map in the table, referenced */
+static struct unwind_map *map_ref(struct unwinder *u, struct mm_struct *mm)
 {
 	struct unwind_map *map;
 
 	rcu_read_lock();
 	map = (struct unwind_map *)hwpmc_unwind_map_find(u, mm);
-	if (map && (READ_ONCE(map->stale) || !kref_get_unless_zero(&map->ref)))
+	if (map && !kref_get_unless_zero(&map->ref))
 		map = NULL;
 	rcu_read_unlock();
 	return map;
@@ -296,23 +473,25 @@ static struct unwind_map *get_fresh(struct unwinder *u, struct mm_struct *mm)
 /*
  * hwpmc_unwind_map_get - the map of the current task's process, referenced
  *
- * May sleep; takes the mmap lock.  Returns NULL if no map can be built now.
+ * May sleep; takes the mmap lock.  Returns a stale map if no other can be built now,
+ * and NULL if there is none.
  */
 struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
 					struct mm_struct *mm)
 {
-	struct unwind_map *map = get_fresh(u, mm);
+	struct unwind_map *old = map_ref(u, mm), *map;
+	u64 due = 0;
 
 	might_sleep();
-	if (map || mmap_read_lock_killable(mm))
-		return map;
-	/* the task never waits for other tasks; the next sample tries again */
-	if (mutex_trylock(&u->lock)) {
-		make_locked(u, mm);
-		mutex_unlock(&u->lock);
-	}
-	mmap_read_unlock(mm);
-	return get_fresh(u, mm);
+	if (old && (!READ_ONCE(old->stale) || !may_build(old, &due)))
+		return old;
+	map_try_build(u, mm, due);
+	map = map_ref(u, mm);
+	if (!map)
+		return old;
+	if (old)
+		hwpmc_unwind_map_put(old);
+	return map;
 }
 
 /*
@@ -342,6 +521,9 @@ void hwpmc_unwind_mapped(const struct vm_area_struct *vma, u64 start, u64 end)
 	const struct unwind_map *map;
 	struct unwinder *u;
 
+	atomic_inc(changes_of(vma->vm_mm));
+	/* pairs with map_publish() */
+	smp_mb__after_atomic();
 	rcu_read_lock();
 	list_for_each_entry_rcu(u, &unwinders, all) {
 		map = hwpmc_unwind_map_find(u, vma->vm_mm);

@@ -80,33 +80,42 @@ static struct unwind_object *object_make(struct unwinder *u,
 }
 
 /*
- * hwpmc_unwind_object_of - find or create the object of a file
+ * hwpmc_unwind_key_of - what identifies a file and its content
  * @inode: the mapped inode, below stacking file systems; NULL: the vdso
- * @path:  the path as the user sees it
  *
- * EINVAL: not a regular file.  ENOMEM, ENOSPC, and the errors of
- * hwpmc_unwind_charge().
+ * Any context.  False: not a regular file.
  */
-struct unwind_object *hwpmc_unwind_object_of(struct unwinder *u,
-					     const struct inode *inode,
-					     const struct path *path)
+bool hwpmc_unwind_key_of(struct unwind_key *key, const struct inode *inode)
 {
-	struct unwind_key key = { };
+	*key = (struct unwind_key){ };
+	if (!inode)
+		return true;
+	if (!S_ISREG(inode->i_mode))
+		return false;
+	key->ino = inode->i_ino;
+	key->size = i_size_read(inode);
+	key->mtime = compat_inode_mtime(inode);
+	key->dev = inode->i_sb->s_dev;
+	key->generation = inode->i_generation;
+	return true;
+}
+
+/*
+ * hwpmc_unwind_object_by_key - find or create an object
+ * @path: the path as the user sees it; NULL: the vdso
+ *
+ * ENOMEM, ENOSPC, and the errors of hwpmc_unwind_charge().
+ */
+struct unwind_object *hwpmc_unwind_object_by_key(struct unwinder *u,
+						 const struct unwind_key *key,
+						 const struct path *path)
+{
 	struct unwind_object *obj;
 
 	lockdep_assert_held(&u->lock);
-	if (inode) {
-		if (!S_ISREG(inode->i_mode))
-			return ERR_PTR(-EINVAL);
-		key.ino = inode->i_ino;
-		key.size = i_size_read(inode);
-		key.mtime = compat_inode_mtime(inode);
-		key.dev = inode->i_sb->s_dev;
-		key.generation = inode->i_generation;
-	}
-	obj = object_find(u, &key);
+	obj = object_find(u, key);
 	if (!obj)
-		return object_make(u, &key, path);
+		return object_make(u, key, path);
 	if (obj->state == UNWIND_LAPSED)
 		object_want(u, obj, path);
 	return obj;

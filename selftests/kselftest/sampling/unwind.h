@@ -52,6 +52,8 @@ FIXTURE_TEARDOWN(unwind)
 }
 
 #define META	struct __test_metadata *_metadata
+/* Not each program uses all of them. */
+#define HELPER	static __attribute__((unused))
 
 static void begin_by(META, FIXTURE_DATA(unwind) *self, uint32_t flags,
 		     int (*body)(struct target *t, void *arg), void *arg)
@@ -71,7 +73,7 @@ static void begin(META, FIXTURE_DATA(unwind) *self,
 	begin_by(_metadata, self, HWPMC_F_UNWIND, body, arg);
 }
 
-static bool is_wanted(int dev)
+HELPER bool is_wanted(int dev)
 {
 	struct pollfd fd = { .fd = dev, .events = POLLRDBAND };
 
@@ -107,7 +109,7 @@ static bool is_whole(FIXTURE_DATA(unwind) *self, const struct sample *s,
 }
 
 /* Faults in plain_leaf(), at @bias: all, whole ones, and those that say so (@told) */
-static unsigned int tally(META, FIXTURE_DATA(unwind) *self, uint64_t bias,
+HELPER unsigned int tally(META, FIXTURE_DATA(unwind) *self, uint64_t bias,
 			  unsigned int *whole)
 {
 	unsigned int n = 0;
@@ -135,7 +137,7 @@ static unsigned int tally(META, FIXTURE_DATA(unwind) *self, uint64_t bias,
 }
 
 /* The id and the file of this program, asked for and not answered */
-static uint32_t ask(META, FIXTURE_DATA(unwind) *self, int *fd)
+HELPER uint32_t ask(META, FIXTURE_DATA(unwind) *self, int *fd)
 {
 	struct hwpmc_unwindnext n;
 

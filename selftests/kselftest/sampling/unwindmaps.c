@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The maps of the code of processes: what one process does to its map is not to
+ * cost another one its chains.  unwind.c tests the chains that maps make.
+ */
+#include <sched.h>
+
+#include "unwind.h"
+
+#define MAPS_AT		0x200000000UL
+#define SPARE_AT	0x300000000UL
+
+/* @n areas of code of @fd at @at, none of which continues the one before */
+static bool map_areas(uintptr_t at, int fd, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (mmap((void *)(at + i * PAGE), PAGE, PROT_READ | PROT_EXEC,
+			 MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
+			return false;
+	return true;
+}
+
+/* Other code than before: the process' map becomes stale. */
+static void map_other(int fd)
+{
+	map_areas(SPARE_AT, fd, 1);
+}
+
+/* Flagged samples of @pid whose user chain was to come, and the chains that came */
+static unsigned int late_of(struct log *log, pid_t pid, unsigned int *answers)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	struct sample s;
+
+	*answers = 0;
+	LOG_FOR_EACH(log, rec) {
+		if (log_sample(&rec, &s))
+			n += s.late && s.pid == (uint32_t)pid;
+		else if (pmclog_iter_ext_subtype(&rec) ==
+			 PMCLOG_EXT_USERCHAIN)
+			*answers += PMCLOG_FIELD32(&rec,
+				struct pmclog_ext_userchain, pid) ==
+				(uint32_t)pid;
+	}
+	return n;
+}
+
+static void sample_too(META, FIXTURE_DATA(unwind) *self, struct target *t,
+		       int (*body)(struct target *t, void *arg), void *arg)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+
+	ASSERT_TRUE(target_begin(t, body, arg));
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	ASSERT_EQ(0, dev_attach(self->dev, a.id, t->pid));
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+}
+
+/* ------------------------------------------------------------------------
+ * A task with a large map to build that is not given a CPU
+ */
+#define HOG_AREAS	3000
+#define STEPS		100
+
+static void spin(void)
+{
+	for (;;)
+		;
+}
+
+static int idle_mapper(struct target *t, void *arg)
+{
+	const struct sched_param none = {};
+	int fd = temp_file();
+
+	pin_to(0);
+	if (!map_areas(MAPS_AT, fd, HOG_AREAS))
+		return 1;
+	touch(1);
+	target_pause(t);
+	if (sched_setscheduler(0, SCHED_IDLE, &none))
+		return 1;
+	for (;;) {
+		map_other(fd);
+		touch(1);
+	}
+}
+
+static int other_mapper(struct target *t, void *arg)
+{
+	int fd = temp_file();
+	unsigned int i;
+
+	pin_to(1);
+	for (i = 0; i < STEPS; i++) {
+		map_other(fd);
+		touch(1);
+		sleep_ms(10);
+	}
+	target_pause(t);
+	return 0;
+}
+
+/* Its build goes on whenever it gets to its CPU; others do not wait for it. */
+TEST_F(unwind, builder_without_cpu)
+{
+	struct target hog = {};
+	unsigned int late, answers;
+	pid_t spinner;
+	int cpus[2];
+
+	if (online_cpus(cpus, 2) < 2)
+		SKIP(return, "one CPU");
+	begin(_metadata, self, other_mapper, NULL);
+	sample_too(_metadata, self, &hog, idle_mapper, NULL);
+	EXPECT_TRUE(target_step(&hog));
+	spinner = fork_pinned(0, spin);
+	target_go(&hog);
+	EXPECT_TRUE(target_step(&self->target));
+	load_end(spinner);
+	target_kill(&hog);
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+	late = late_of(&self->log, self->target.pid, &answers);
+	TH_LOG("%u late, %u answers", late, answers);
+	EXPECT_LE(STEPS / 2, late);
+	/* one work item may be for several samples, in the kernel and in user mode */
+	EXPECT_LE(late * 9, answers * 10);
+}
+
+TEST_HARNESS_MAIN
