@@ -57,7 +57,8 @@ static enum known look_up(const struct unwind_map *map, u64 pc,
 
 	/* a task may have to use a map of before a mapping */
 	if (!a)
-		return READ_ONCE(map->stale) ? KNOWN_CODE : KNOWN_NOT;
+		return map->cut || READ_ONCE(map->stale) ? KNOWN_CODE :
+							   KNOWN_NOT;
 	if (!a->object)
 		return KNOWN_CODE;
 	switch (smp_load_acquire(&a->object->state)) {

@@ -95,6 +95,7 @@ struct unwind_area {
  * @due:   when ten times the time is over that the builds of this process' maps
  *	   have taken (ns); tasks change it with cmpxchg, see may_build()
  * @stale: code has been mapped since; any context
+ * @cut:   code that is in no area may be code without a table; constant
  * @areas: sorted by address; constant
  */
 struct unwind_map {
@@ -106,6 +107,7 @@ struct unwind_map {
 	size_t		bytes;
 	u64		due;
 	bool		stale;
+	bool		cut;
 	u32		n;
 	struct unwind_area areas[];
 };

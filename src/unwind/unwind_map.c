@@ -90,6 +90,7 @@ struct seen {
  * @changes: of the mm, at that time
  * @room: of @at
  * @n: code found
+ * @cut: there was no room for code without a file, or for more
  * @at: sorted by address
  */
 struct scan {
@@ -98,6 +99,7 @@ struct scan {
 	int		changes;
 	u32		room;
 	u32		n;
+	bool		cut;
 	struct seen	at[];
 };
 
@@ -106,19 +108,37 @@ static bool is_code(const struct vm_area_struct *vma)
 	return vma->vm_flags & VM_EXEC;
 }
 
+static bool may_have_object(const struct vm_area_struct *vma)
+{
+	return vma->vm_file || compat_vma_is_vdso(vma);
+}
+
 /* mmap lock */
 static void see_object(struct seen *s, const struct vm_area_struct *vma)
 {
-	if (!vma->vm_file) {
-		s->has_object = compat_vma_is_vdso(vma) &&
-				hwpmc_unwind_key_of(&s->key, NULL);
-		return;
-	}
-	s->has_object = hwpmc_unwind_key_of(&s->key, file_inode(vma->vm_file));
-	if (!s->has_object)
+	s->has_object = may_have_object(vma) &&
+			hwpmc_unwind_key_of(&s->key, vma->vm_file ?
+					    file_inode(vma->vm_file) : NULL);
+	if (!s->has_object || !vma->vm_file)
 		return;
 	s->path = *compat_user_path(vma->vm_file);
 	path_get(&s->path);
+}
+
+/*
+ * Too much code for a map.  Compilers at run time can make any number of areas, and
+ * mostly below the libraries.  Without these areas a map says as much: such code has
+ * no table.
+ */
+static void scan_cut(struct scan *scan)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < scan->n; i++)
+		if (scan->at[i].has_object)
+			scan->at[n++] = scan->at[i];
+	scan->n = n;
+	scan->cut = true;
 }
 
 /* mmap lock.  Adjacent areas of code without a file become one area. */
@@ -172,12 +192,16 @@ static struct scan *scan_locked(struct mm_struct *mm)
 	scan->changes = atomic_read(changes_of(mm));
 	scan->room = room;
 	scan->n = 0;
+	scan->cut = false;
 	for_each_vma(vmi, vma) {
 		cond_resched();
+		if (!is_code(vma) || (scan->cut && !may_have_object(vma)))
+			continue;
+		if (scan->n == room)
+			scan_cut(scan);
 		if (scan->n == room)
 			break;
-		if (is_code(vma))
-			scan_add(scan, vma);
+		scan_add(scan, vma);
 	}
 	return scan;
 }
@@ -212,9 +236,9 @@ const struct unwind_map *hwpmc_unwind_map_find(const struct unwinder *u,
 	return NULL;
 }
 
-/* The area that contains @pc, or NULL.  Any context; log2(areas) steps. */
-const struct unwind_area *hwpmc_unwind_map_area(const struct unwind_map *map,
-						u64 pc)
+/* The first area that ends above @pc, or NULL.  Any context; log2(areas) steps. */
+static const struct unwind_area *area_after(const struct unwind_map *map,
+					    u64 pc)
 {
 	u32 low = 0, high = map->n;
 
@@ -226,8 +250,16 @@ const struct unwind_area *hwpmc_unwind_map_area(const struct unwind_map *map,
 		else
 			high = mid;
 	}
-	return low < map->n && map->areas[low].start <= pc ?
-	       &map->areas[low] : NULL;
+	return low < map->n ? &map->areas[low] : NULL;
+}
+
+/* The area that contains @pc, or NULL.  Any context. */
+const struct unwind_area *hwpmc_unwind_map_area(const struct unwind_map *map,
+						u64 pc)
+{
+	const struct unwind_area *a = area_after(map, pc);
+
+	return a && a->start <= pc ? a : NULL;
 }
 
 /* The map's objects may go once the handlers that run now have ended. */
@@ -302,6 +334,7 @@ static struct unwind_map *map_new(const struct scan *scan)
 	map->mm = scan->mm;
 	map->bytes = bytes;
 	map->id = (u64)atomic64_inc_return(&ids);
+	map->cut = scan->cut;
 	map->n = scan->n;
 	for (i = 0; i < map->n; i++) {
 		map->areas[i].start = scan->at[i].start;
@@ -495,18 +528,20 @@ struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
 }
 
 /*
- * Does the map have code without a file there?  A JIT compiler may map its page
- * again.
+ * Does the map have code without a file there, or is it cut and has nothing there?  A
+ * JIT compiler may map its page again.
  */
 static bool is_known(const struct unwind_map *map,
 		     const struct vm_area_struct *vma, u64 start, u64 end)
 {
 	const struct unwind_area *a;
 
-	if (vma->vm_file || compat_vma_is_vdso(vma))
+	if (may_have_object(vma))
 		return false;
-	a = hwpmc_unwind_map_area(map, start);
-	return a && !a->object && end <= a->end;
+	a = area_after(map, start);
+	if (!a || end <= a->start)
+		return map->cut;
+	return !a->object && a->start <= start && end <= a->end;
 }
 
 /*

@@ -249,13 +249,15 @@ static void touch_by(uintptr_t code, unsigned int n)
 	__asm__ volatile("");
 }
 
+/* A function that touches the page that is passed to it */
+#if defined(__x86_64__)
+static const unsigned char code[] = { 0xc6, 0x07, 0x01, 0xc3 };
+#else
+static const uint32_t code[] = { 0x52800021, 0x39000001, 0xd65f03c0 };
+#endif
+
 static int mover(struct target *t, void *arg)
 {
-#if defined(__x86_64__)
-	static const unsigned char code[] = { 0xc6, 0x07, 0x01, 0xc3 };
-#else
-	static const uint32_t code[] = { 0x52800021, 0x39000001, 0xd65f03c0 };
-#endif
 	char *p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -306,6 +308,69 @@ TEST_F(unwind, mapped_later)
 	/* the first of them leads to a new map */
 	n = tally(_metadata, self, copy.base - copy.from + PAGE, &whole);
 	EXPECT_EQ(TOUCHES, n);
+	EXPECT_LE(TOUCHES - 1, whole);
+}
+
+/* ------------------------------------------------------------------------
+ * More code than a map has room for: without files, and below that of files
+ */
+#define AREAS		5000	/* of which the lowest 4096 have room */
+#define AREAS_AT	0x200000000UL
+
+/* The last one touches the page that is passed to it. */
+static uintptr_t make_areas(void)
+{
+	char *p = NULL;
+	unsigned int i;
+
+	for (i = 0; i < AREAS; i++)
+		p = mmap((void *)(AREAS_AT + 2 * i * PAGE), PAGE,
+			 PROT_READ | PROT_WRITE | PROT_EXEC,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	memcpy(p, code, sizeof(code));
+	__builtin___clear_cache(p, p + sizeof(code));
+	return (uintptr_t)p;
+}
+
+static int areas_toucher(struct target *t, void *arg)
+{
+	uintptr_t last = make_areas();
+
+	call_copy(arg, 0);
+	target_pause(t);
+	touch(TOUCHES);
+	touch_by(last, TOUCHES);
+	target_pause(t);
+	return 0;
+}
+
+TEST_F(unwind, too_many_areas)
+{
+	uintptr_t last = AREAS_AT + 2 * (AREAS - 1) * PAGE;
+	unsigned int n = 0, deep = 0, whole;
+	struct copy copy = {};
+	struct pmclog_rec rec;
+	struct sample s;
+
+	if (!find_copy(&copy))
+		SKIP(return, "the program is not laid out for it");
+	begin(_metadata, self, areas_toucher, &copy);
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_LT(0, pmc_owner_unwind(self->owner));
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+	LOG_FOR_EACH(&self->log, rec) {
+		if (!log_sample(&rec, &s) || !s.npc || s.pc[0] - last >= PAGE)
+			continue;
+		n++;
+		deep += s.late || s.npc > 1;
+	}
+	EXPECT_EQ(TOUCHES, n);
+	EXPECT_EQ(n, deep);
+	n = tally(_metadata, self, copy.base - copy.from, &whole);
+	TH_LOG("%u of %u whole", whole, n);
+	EXPECT_EQ(2 * TOUCHES, n);
 	EXPECT_LE(TOUCHES - 1, whole);
 }
 
