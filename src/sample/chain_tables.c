@@ -49,12 +49,16 @@ struct rule_cache *hwpmc_chain_tables_new_cache(int node)
 	return kvzalloc_node(sizeof(struct rule_cache), GFP_KERNEL, node);
 }
 
+/* @map: NULL for a process without one; no code has a table then */
 static enum known look_up(const struct unwind_map *map, u64 pc,
 			  const struct hwpmc_unwind_rule **rule)
 {
-	const struct unwind_area *a = hwpmc_unwind_map_area(map, pc);
+	const struct unwind_area *a;
 	u64 at;
 
+	if (!map)
+		return KNOWN_CODE;
+	a = hwpmc_unwind_map_area(map, pc);
 	/* a task may have to use a map of before a mapping */
 	if (!a)
 		return map->cut || READ_ONCE(map->stale) ? KNOWN_CODE :
@@ -270,7 +274,7 @@ static unsigned int walk_open(const struct unwind_map *map,
 	return n;
 }
 
-/* In the task: each read may fault. */
+/* In the task: each read may fault.  @map: see look_up() */
 static unsigned int walk_faulting(const struct unwind_map *map,
 				  struct unwind_frame *f, u64 *pc,
 				  unsigned int max, unsigned int *end)
@@ -291,6 +295,9 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 		pc[n++] = f->pc;
 		res = step(f, known, rule, read_faulting);
 	} while (res == UNWIND_CALLER);
+	/* without a frame, a frame pointer of 0 may be any value of a register */
+	if (!map && n == 1 && res == UNWIND_TOP)
+		res = UNWIND_NONSENSE;
 	*end |= end_of(res);
 	return n;
 }
@@ -338,7 +345,8 @@ later:
  * user mode
  * @at: where the chain begins; @regs: the other registers there
  *
- * May sleep; creates the process' map if needed.  0: no map can be created.
+ * May sleep; creates the process' map if needed.  If that is impossible (no room),
+ * frame pointers lead on.
  */
 unsigned int hwpmc_chain_tables_walk_deferred(struct unwinder *u, u64 *pc,
 					      unsigned int max,
@@ -350,11 +358,10 @@ unsigned int hwpmc_chain_tables_walk_deferred(struct unwinder *u, u64 *pc,
 	struct unwind_frame f;
 	unsigned int n;
 
-	if (!map)
-		return 0;
 	frame_begin(&f, at, regs);
 	*end |= PMCLOG_CC_TABLES;
 	n = walk_faulting(map, &f, pc, max, end);
-	hwpmc_unwind_map_put(map);
+	if (map)
+		hwpmc_unwind_map_put(map);
 	return n;
 }

@@ -186,6 +186,7 @@ struct unwind_object *hwpmc_unwind_object_by_id(struct unwinder *u, u32 id);
 int hwpmc_unwind_object_set(struct unwinder *u, struct unwind_object *obj,
 			    void *data, size_t len,
 			    const struct unwind_table *t, struct path *last);
+void hwpmc_unwind_objects_announce(struct unwinder *u);
 struct unwind_object *hwpmc_unwind_object_ask(struct unwinder *u);
 void hwpmc_unwind_object_unask(struct unwinder *u, struct unwind_object *obj);
 unsigned int hwpmc_unwind_objects_lapse(struct unwinder *u, struct path *last,

@@ -312,14 +312,6 @@ static void reap_next(struct unwinder *u)
 	map_reap_bucket(u, u->tidied);
 }
 
-static void unwind_notify_reader(struct unwinder *u)
-{
-	if (u->wants || list_empty(&u->wanted))
-		return;
-	WRITE_ONCE(u->wants, true);
-	wake_up_all(&u->owner->log.waitq);
-}
-
 static struct unwind_map *map_new(const struct scan *scan)
 {
 	struct unwind_map *map;
@@ -376,6 +368,8 @@ static int map_publish(struct unwinder *u, struct unwind_map *map,
 		return -ENXIO;
 	for (i = 0; i < map->n; i++)
 		map->areas[i].object = object_of(u, &scan->at[i]);
+	/* even if there is no room for the map: there may be later */
+	hwpmc_unwind_objects_announce(u);
 	reap_next(u);
 	reap_next(u);
 	err = !old && u->nmaps >= MAPS_MAX ? -ENOSPC :
@@ -392,7 +386,6 @@ static int map_publish(struct unwinder *u, struct unwind_map *map,
 		WRITE_ONCE(map->stale, true);
 	if (old)
 		map_drop(u, old);
-	unwind_notify_reader(u);
 	return 0;
 }
 

@@ -169,6 +169,28 @@ int hwpmc_unwind_object_set(struct unwinder *u, struct unwind_object *obj,
 	return 0;
 }
 
+/*
+ * hwpmc_unwind_objects_announce - wake poll(2) if there are wanted objects that it
+ * does not know of
+ *
+ * Called after objects have become wanted.  The unwinder has an owner.
+ */
+void hwpmc_unwind_objects_announce(struct unwinder *u)
+{
+	lockdep_assert_held(&u->lock);
+	if (u->wants || list_empty(&u->wanted))
+		return;
+	WRITE_ONCE(u->wants, true);
+	wake_up_all(&u->owner->log.waitq);
+}
+
+/* unwinder->lock.  Objects are not wanted any more. */
+static void settle_wants(struct unwinder *u)
+{
+	if (list_empty(&u->wanted))
+		WRITE_ONCE(u->wants, false);
+}
+
 /* Marks the first wanted object as asked for, and returns it; NULL: none. */
 struct unwind_object *hwpmc_unwind_object_ask(struct unwinder *u)
 {
@@ -180,7 +202,7 @@ struct unwind_object *hwpmc_unwind_object_ask(struct unwinder *u)
 		list_move_tail(&obj->want, &u->asked);
 		WRITE_ONCE(obj->state, UNWIND_ASKED);
 	}
-	WRITE_ONCE(u->wants, !list_empty(&u->wanted));
+	settle_wants(u);
 	return obj;
 }
 
@@ -192,7 +214,7 @@ void hwpmc_unwind_object_unask(struct unwinder *u, struct unwind_object *obj)
 		return;
 	list_move(&obj->want, &u->wanted);
 	WRITE_ONCE(obj->state, UNWIND_WANTED);
-	WRITE_ONCE(u->wants, true);
+	hwpmc_unwind_objects_announce(u);
 }
 
 static unsigned int object_lapse_list(struct list_head *list, struct path *last,
@@ -225,7 +247,7 @@ unsigned int hwpmc_unwind_objects_lapse(struct unwinder *u, struct path *last,
 	lockdep_assert_held(&u->lock);
 	n = object_lapse_list(&u->asked, last, room, patience);
 	n += object_lapse_list(&u->wanted, last + n, room - n, patience);
-	WRITE_ONCE(u->wants, !list_empty(&u->wanted));
+	settle_wants(u);
 	return n;
 }
 

@@ -287,4 +287,164 @@ TEST_F(unwind, in_use_charged)
 	write_text("/proc/sys/vm/unprivileged_userfaultfd", "0");
 }
 
+/* ------------------------------------------------------------------------
+ * No room for the map of a process: it has more areas than the owner may have
+ */
+#define MANY_AREAS	3000
+#define AREAS_AT	0x200000000UL
+#define ROOM_LEFT	(32 << 10)	/* for the objects, not for the map */
+
+#define FRAMED	__attribute__((noipa, optimize("no-omit-frame-pointer", \
+					       "no-optimize-sibling-calls")))
+
+FRAMED static void framed_leaf(volatile char *page)
+{
+	*page = 1;
+	__asm__ volatile("");
+}
+
+FRAMED static void framed_mid(volatile char *page)
+{
+	framed_leaf(page);
+	__asm__ volatile("");
+}
+
+FRAMED static void framed_outer(volatile char *page)
+{
+	framed_mid(page);
+	__asm__ volatile("");
+}
+
+static int framed_toucher(struct target *t, void *arg)
+{
+	volatile char *p = fresh_pages(TOUCHES);
+	int fd = temp_file();
+	unsigned int i;
+
+	for (i = 0; i < MANY_AREAS; i++)
+		if (mmap((void *)(AREAS_AT + i * PAGE), PAGE,
+			 PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd,
+			 0) == MAP_FAILED)
+			return 1;
+	target_pause(t);
+	for (i = 0; i < TOUCHES; i++)
+		framed_outer(p + i * PAGE);
+	target_pause(t);
+	return 0;
+}
+
+/* What may still be charged: a table is charged before it is found to be bad. */
+static size_t room_left(int dev)
+{
+	static char bad[1 << 20];
+	size_t low = 0, high = sizeof(bad), mid;
+
+	while (high - low > 1) {
+		mid = (low + high) / 2;
+		if (table_give(dev, 1, bad, mid) == -EDQUOT)
+			high = mid;
+		else
+			low = mid;
+	}
+	return low;
+}
+
+/*
+ * Another device of the user takes the rest, because an owner that is refused room
+ * frees tables that are not in use.
+ */
+static int leave_room(int dev)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	const struct small good = small_table(usual);
+	int other = dev_open();
+	size_t len, left, each, n;
+	void *table = big_table(&len);
+
+	a.caps = HWPMC_CAP_USER;
+	if (other < 0 || dev_allocate(other, &a))
+		return -1;
+	while (room_left(dev) > ROOM_LEFT + len &&
+	       !give_file(other, table, len))
+		;
+	free(table);
+	left = room_left(dev);
+	give_file(other, &good, sizeof(good));
+	each = left - room_left(dev);
+	for (n = each ? (left - ROOM_LEFT) / each : 0; n > 1; n--)
+		give_file(other, &good, sizeof(good));
+	return other;
+}
+
+/*
+ * Chains of framed_outer() that came later.  A function that calls no other one may
+ * have no frame, then its caller is passed over.
+ */
+static unsigned int framed_chains(struct log *log)
+{
+	struct symbols *sy = symbols_elf("/proc/self/exe");
+	struct pmclog_rec rec;
+	unsigned int n = 0, i;
+	const uint8_t *pc;
+
+	LOG_FOR_EACH(log, rec) {
+		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_USERCHAIN ||
+		    rec.len < sizeof(struct pmclog_ext_userchain) + 3 * 8)
+			continue;
+		pc = rec.data + offsetof(struct pmclog_ext_userchain, pc);
+		for (i = 1; i < 3; i++)
+			if (!strcmp(symbols_name(sy, pmclog_get64(pc + 8 * i) -
+						 1), "framed_outer"))
+				break;
+		n += i < 3;
+	}
+	symbols_free(sy);
+	return n;
+}
+
+static int leave_no_map(void)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	int file = temp_file(), dev, other;
+	struct target t = {};
+	struct log log = {};
+	unsigned int n;
+	bool wanted;
+
+	a.caps = HWPMC_CAP_USER;
+	if (!user_stay(USER))
+		return 1;
+	dev = dev_open();
+	if (dev < 0 || dev_configure(dev, file) || dev_allocate(dev, &a))
+		return 2;
+	other = leave_room(dev);
+	if (other < 0 || !target_begin(&t, framed_toucher, NULL) ||
+	    !target_step(&t) || dev_attach(dev, a.id, t.pid) || dev_start(dev, a.id) ||
+	    is_wanted(dev))
+		return 3;
+	printf("# %zu bytes left\n", room_left(dev));
+	/* it is not sampled before it has all its areas */
+	if (!target_step(&t))
+		return 4;
+	wanted = is_wanted(dev);
+	if (target_end(&t))
+		return 4;
+	if (dev_closelog(dev) || !log_load(&log, file) || log_check(&log, 0))
+		return 5;
+	n = framed_chains(&log);
+	printf("# wanted: %d; %u chains\n", wanted, n);
+	close(dev);
+	close(other);
+	return !wanted ? 6 : n < TOUCHES - 1 ? 7 : 0;
+}
+
+TEST_F(unwind, no_room_for_map)
+{
+	ASSERT_TRUE(device_for_group());
+	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
+	EXPECT_EQ(0, elsewhere(leave_no_map));
+	limit_restore();
+	device_for_root();
+}
+
 TEST_HARNESS_MAIN
