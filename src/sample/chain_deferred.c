@@ -29,6 +29,12 @@
 #define DEFERRED_ITEMS	32
 /* Of these, tasks of one user, which may sleep in faults for as long as it wants. */
 #define DEFERRED_OF_USER	24
+/*
+ * Samples of the kernel leave as many of both.  Their tasks may sleep for long, and
+ * samples of user mode, which are answered at once, need items, too: a new process
+ * gets its map so.
+ */
+#define DEFERRED_FOR_USER_MODE	8
 
 /* Frames that fit into the longest record. */
 #define DEFERRED_CHAIN_MAX	((unsigned int)				\
@@ -252,16 +258,19 @@ static void deferred_work(struct callback_head *work)
 /*
  * An item of @o and the current task, which is at @pc, or else a free one.  NULL: none
  * is free, or tasks of its user have too many.
+ * @spare: number of items to be left to others
  */
-static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc)
+static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
+				  unsigned int spare)
 {
 	struct deferred *item = this_cpu_ptr(&deferred_pool[0]), *unused = NULL;
-	unsigned int i, of_user = 0;
+	unsigned int i, of_user = 0, used = 0;
 	kuid_t uid = current_real_cred()->uid;
 
 	for (i = 0; i < DEFERRED_ITEMS; i++, item++) {
 		enum deferred_state state = smp_load_acquire(&item->state);
 
+		used += state != DEFERRED_FREE;
 		of_user += state != DEFERRED_FREE && uid_eq(item->uid, uid);
 		switch (state) {
 		case DEFERRED_FREE:
@@ -293,7 +302,8 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc)
 			break;
 		}
 	}
-	if (of_user >= DEFERRED_OF_USER)
+	if (used + spare >= DEFERRED_ITEMS ||
+	    of_user + spare >= DEFERRED_OF_USER)
 		return NULL;
 	/* a handler that interrupted this one may have taken the item */
 	if (unused && cmpxchg(&unused->state, DEFERRED_FREE, DEFERRED_CLAIMED) !=
@@ -313,6 +323,7 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc)
  */
 bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs)
 {
+	const unsigned int spare = regs ? 0 : DEFERRED_FOR_USER_MODE;
 	struct deferred *item;
 	struct user_place at;
 
@@ -321,7 +332,7 @@ bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs)
 	if (!compat_can_follow() || !regs)
 		return false;
 	at = user_place_of(regs);
-	item = find_item(o, at.pc);
+	item = find_item(o, at.pc, spare);
 	if (!item)
 		return false;
 	if (READ_ONCE(item->state) == DEFERRED_ASKED)

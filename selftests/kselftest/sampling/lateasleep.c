@@ -9,10 +9,11 @@
 #include "latejob.h"
 #include "latetally.h"
 #include "module.h"
+#include "plain.h"
 #include "test.h"
 
 #define POOL		32	/* threads that a CPU can have waiting */
-#define OF_USER		24	/* of one user */
+#define OF_USER		16	/* of one user, if they sleep */
 
 static struct hwpmc_allocate switches(void)
 {
@@ -208,6 +209,87 @@ TEST(too_many_asleep)
 	EXPECT_LE(OF_USER, t.late);
 	EXPECT_LE(OF_USER / 2, t.whole);
 	EXPECT_LE(1, r.log.account.cut_by[PMCLOG_CUT_USER]);
+}
+
+/*
+ * A new process of the user that the sleepers are of, on their CPU: its map is built
+ * all the same.
+ */
+static void process_beside(void)
+{
+	touch(TOUCHES);
+}
+
+#define SLEEPERS	60	/* processes */
+
+/*
+ * Each goes to sleep without having been in user mode again since it was first
+ * sampled, so it has no map.  They never wake.
+ */
+static bool begin_sleepers(pid_t *pids)
+{
+	unsigned int i;
+
+	for (i = 0; i < SLEEPERS; i++) {
+		pids[i] = fork_bound();
+		if (!pids[i])
+			for (;;)
+				pause();
+		if (pids[i] < 0 || !wait_asleep(pids[i], pids[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Is it of @pid's user mode?  Adds it to @late if its chain was to come. */
+static bool is_late(const struct sample *s, pid_t pid, unsigned int *late)
+{
+	if (!s->user || s->pid != (uint32_t)pid)
+		return false;
+	*late += s->late;
+	return true;
+}
+
+TEST(process_beside_sleepers)
+{
+	struct hwpmc_allocate a = switches(), faults =
+		pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1);
+	unsigned int late = 0, answers = 0, n = 0, i;
+	pid_t pids[SLEEPERS], pid;
+	struct pmclog_rec rec;
+	struct recording r;
+	struct sample s;
+	uint32_t id;
+
+	NEEDS_LATER();
+	a.flags |= HWPMC_F_UNWIND;
+	faults.flags |= HWPMC_F_UNWIND;
+	ASSERT_EQ(0, record_begin(&r, a, 0));
+	pin_to(0);
+	EXPECT_TRUE(begin_sleepers(pids));
+	ASSERT_EQ(0, dev_run(r.dev, faults, &id));
+	pid = fork_bound();
+	if (!pid) {
+		process_beside();
+		_exit(0);
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	ASSERT_END(&r);
+	for (i = 0; i < SLEEPERS; i++)
+		load_end(pids[i]);
+	LOG_FOR_EACH(&r.log, rec) {
+		if (log_sample(&rec, &s))
+			n += is_late(&s, pid, &late);
+		else if (pmclog_iter_ext_subtype(&rec) ==
+			 PMCLOG_EXT_USERCHAIN)
+			answers += PMCLOG_FIELD32(&rec,
+				struct pmclog_ext_userchain, pid) ==
+				(uint32_t)pid;
+	}
+	TH_LOG("%u of user mode, %u late, %u answers", n, late, answers);
+	EXPECT_LE(TOUCHES, n);
+	EXPECT_LE(1, late);
+	EXPECT_LE(1, answers);
 }
 
 /* One user's do not take the room that another user's need. */
