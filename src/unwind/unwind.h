@@ -132,7 +132,8 @@ struct unwind_map {
  * @busy_until: no task waits for @lock until then, because one has waited in vain
  *	(jiffies); no lock
  * @crowded: something was refused for lack of room
- * @lacking: there are maps with code of files that there was no room for
+ * @asking, @to_ask: last bucket of maps that was looked into for files that were given
+ *	up, or had no room; and how many are yet to be
  */
 struct unwinder {
 	struct kref	ref;
@@ -147,6 +148,8 @@ struct unwinder {
 	u32		nmaps;
 	u32		tidied;
 	u32		spared;
+	u32		asking;
+	u32		to_ask;
 	u32		next_id;
 	int		failed_size;
 	unsigned long	failed_until;
@@ -154,7 +157,6 @@ struct unwinder {
 	u64		bytes;
 	bool		wants;
 	bool		crowded;
-	bool		lacking;
 	struct list_head wanted;
 	struct list_head asked;
 	DECLARE_HASHTABLE(maps, UNWIND_MAP_BITS);

@@ -306,10 +306,47 @@ static void map_reap_bucket(struct unwinder *u, unsigned int bucket)
 			map_drop(u, map);
 }
 
+/* unwinder->lock.  Is there code of a file that was given up, or had no room? */
+static bool is_lacking(const struct unwind_map *map)
+{
+	const struct unwind_object *obj;
+	u32 i;
+
+	for (i = 0; i < map->n; i++) {
+		obj = map->areas[i].object;
+		if (obj && (obj == &no_room || obj->state == UNWIND_LAPSED))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * unwinder->lock.  The next samples of these processes build maps, and request the
+ * tables, again; those of others need not.
+ */
+static void make_lacking_stale(struct unwinder *u, unsigned int bucket)
+{
+	struct unwind_map *map;
+
+	hlist_for_each_entry(map, &u->maps[bucket], node)
+		if (!READ_ONCE(map->stale) && is_lacking(map))
+			WRITE_ONCE(map->stale, true);
+}
+
 static void reap_next(struct unwinder *u)
 {
 	u->tidied = (u->tidied + 1) % HASH_SIZE(u->maps);
 	map_reap_bucket(u, u->tidied);
+}
+
+/* unwinder->lock.  Each bucket comes once in a round through all maps. */
+static void ask_next(struct unwinder *u)
+{
+	if (!u->to_ask)
+		return;
+	u->to_ask--;
+	u->asking = (u->asking + 1) % HASH_SIZE(u->maps);
+	make_lacking_stale(u, u->asking);
 }
 
 static struct unwind_map *map_new(const struct scan *scan)
@@ -346,7 +383,7 @@ static struct unwind_object *object_of(struct unwinder *u, const struct seen *s)
 	obj = hwpmc_unwind_object_by_key(u, &s->key,
 					 s->path.dentry ? &s->path : NULL);
 	if (IS_ERR(obj)) {
-		u->lacking = true;
+		u->to_ask = HASH_SIZE(u->maps);
 		return &no_room;
 	}
 	atomic_inc(&obj->areas);
@@ -561,28 +598,6 @@ void hwpmc_unwind_mapped(const struct vm_area_struct *vma, u64 start, u64 end)
 	rcu_read_unlock();
 }
 
-/* unwinder->lock.  The next samples build maps, and request tables, again. */
-static void make_all_stale(struct unwinder *u)
-{
-	struct unwind_map *map;
-	unsigned int i;
-
-	hash_for_each(u->maps, i, map, node)
-		WRITE_ONCE(map->stale, true);
-}
-
-/*
- * True once per round through all maps.  A file that still lacks room sets
- * @lacking again.
- */
-static bool tries_again(struct unwinder *u)
-{
-	if (!u->lacking || u->tidied >= BUCKETS_AT_ONCE)
-		return false;
-	u->lacking = false;
-	return true;
-}
-
 /*
  * hwpmc_unwind_tidy - drop maps of ended processes, give up files without an
  * answer
@@ -597,12 +612,14 @@ void hwpmc_unwind_tidy(struct hwpmc_owner *o)
 
 	if (!u || !mutex_trylock(&u->lock))
 		return;
-	for (n = 0; n < BUCKETS_AT_ONCE; n++)
+	for (n = 0; n < BUCKETS_AT_ONCE; n++) {
 		reap_next(u);
+		ask_next(u);
+	}
 	hwpmc_unwind_objects_spare(u);
 	n = hwpmc_unwind_objects_lapse(u, last, ARRAY_SIZE(last), false);
-	if (tries_again(u) || n)
-		make_all_stale(u);
+	if (n)
+		u->to_ask = HASH_SIZE(u->maps);
 	mutex_unlock(&u->lock);
 	while (n--)
 		path_put(&last[n]);
@@ -619,7 +636,6 @@ void hwpmc_unwind_rest(struct hwpmc_owner *o)
 	struct unwinder *u = smp_load_acquire(&o->unwinder);
 	struct path last[PATHS_AT_ONCE];
 	unsigned int n, i;
-	bool any = false;
 
 	if (!u)
 		return;
@@ -627,9 +643,8 @@ void hwpmc_unwind_rest(struct hwpmc_owner *o)
 		mutex_lock(&u->lock);
 		n = hwpmc_unwind_objects_lapse(u, last, ARRAY_SIZE(last), true);
 		/* the next log wants them again */
-		if (n && !any)
-			make_all_stale(u);
-		any = true;
+		for (i = 0; !n && i < HASH_SIZE(u->maps); i++)
+			make_lacking_stale(u, i);
 		mutex_unlock(&u->lock);
 		for (i = 0; i < n; i++)
 			path_put(&last[i]);

@@ -131,4 +131,72 @@ TEST_F(unwind, builder_without_cpu)
 	EXPECT_LE(late * 9, answers * 10);
 }
 
+/* ------------------------------------------------------------------------
+ * A file that nobody answers for: the others' maps stay.
+ */
+#define TICKS		80	/* of 100 ms: some times what a file waits */
+
+/* @arg: a file whose code it maps; or NULL */
+static int ticker(struct target *t, void *arg)
+{
+	unsigned int i;
+
+	if (arg && !map_areas(MAPS_AT, *(int *)arg, 1))
+		return 1;
+	touch(1);
+	target_pause(t);
+	for (i = 0; i < TICKS; i++) {
+		touch(1);
+		sleep_ms(100);
+	}
+	target_pause(t);
+	return 0;
+}
+
+/* Everything that is wanted has no table; but @ino gets no answer. */
+static void answer_others(int dev, ino_t ino)
+{
+	struct hwpmc_unwindnext a;
+	struct stat st;
+
+	while (!table_next(dev, &a)) {
+		if (a.fd < 0 || fstat(a.fd, &st) || st.st_ino != ino)
+			table_give(dev, a.id, NULL, 0);
+		if (a.fd >= 0)
+			close(a.fd);
+	}
+}
+
+TEST_F(unwind, others_map_stays)
+{
+	struct target other = {};
+	unsigned int late, theirs, answers, i;
+	int file = temp_file();
+	struct stat st;
+
+	ASSERT_EQ(0, fstat(file, &st));
+	begin(_metadata, self, ticker, NULL);
+	sample_too(_metadata, self, &other, ticker, &file);
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_TRUE(target_step(&other));
+	answer_others(self->dev, st.st_ino);
+	target_go(&self->target);
+	target_go(&other);
+	for (i = 0; i < TICKS; i++) {
+		answer_others(self->dev, st.st_ino);
+		sleep_ms(100);
+	}
+	EXPECT_TRUE(target_paused(&self->target));
+	EXPECT_TRUE(target_paused(&other));
+	EXPECT_EQ(0, target_end(&self->target));
+	EXPECT_EQ(0, target_end(&other));
+	end_log(_metadata, self, 0);
+	late = late_of(&self->log, self->target.pid, &answers);
+	theirs = late_of(&self->log, other.pid, &answers);
+	TH_LOG("%u late; %u of the other", late, theirs);
+	/* it begins without a map, and is not asked to make one again */
+	EXPECT_GE(2, late);
+	EXPECT_LE(1, theirs);
+}
+
 TEST_HARNESS_MAIN
