@@ -131,6 +131,9 @@ struct unwind_map {
  *	the two may be of two failures
  * @busy_until: no task waits for @lock until then, because one has waited in vain
  *	(jiffies); no lock
+ * @used_objects, @used_bytes: objects that maps have, with their tables, as of the
+ *	last round through all objects
+ * @counted_objects, @counted_bytes: those of the round that goes on
  * @crowded: something was refused for lack of room
  * @asking, @to_ask: last bucket of maps that was looked into for files that were given
  *	up, or had no room; and how many are yet to be
@@ -148,6 +151,8 @@ struct unwinder {
 	u32		nmaps;
 	u32		tidied;
 	u32		spared;
+	u32		used_objects;
+	u32		counted_objects;
 	u32		asking;
 	u32		to_ask;
 	u32		next_id;
@@ -155,6 +160,8 @@ struct unwinder {
 	unsigned long	failed_until;
 	unsigned long	busy_until;
 	u64		bytes;
+	u64		used_bytes;
+	u64		counted_bytes;
 	bool		wants;
 	bool		crowded;
 	struct list_head wanted;

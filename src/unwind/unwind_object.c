@@ -266,25 +266,53 @@ static bool is_spare(const struct unwind_object *obj)
 	       !atomic_read(&obj->areas);
 }
 
+/*
+ * Is there more than is kept for later?  What is in use was counted in the round
+ * before; what came since counts as unused, so that the limits hold at once.
+ */
+static bool has_too_many_spare(const struct unwinder *u)
+{
+	return u->crowded || u->nobjects > u->used_objects + OBJECTS_SPARE ||
+	       u->bytes > u->used_bytes + BYTES_SPARE;
+}
+
+static void spare_free(struct unwinder *u, struct unwind_object *obj)
+{
+	hash_del(&obj->node);
+	u->nobjects--;
+	hwpmc_unwind_uncharge(u, sizeof(*obj) + obj->len);
+	/* handlers may still use a map that was released just now */
+	call_rcu(&obj->rcu, free_rcu_work);
+}
+
 static void spare_bucket(struct unwinder *u, struct hlist_head *bucket)
 {
 	struct unwind_object *obj;
 	struct hlist_node *next;
 
 	hlist_for_each_entry_safe(obj, next, bucket, node) {
-		if (!is_spare(obj))
-			continue;
-		hash_del(&obj->node);
-		u->nobjects--;
-		hwpmc_unwind_uncharge(u, sizeof(*obj) + obj->len);
-		/* handlers may still use a map that was released just now */
-		call_rcu(&obj->rcu, free_rcu_work);
+		if (!is_spare(obj)) {
+			u->counted_objects++;
+			u->counted_bytes += sizeof(*obj) + obj->len;
+		} else if (has_too_many_spare(u)) {
+			spare_free(u, obj);
+		}
 	}
+}
+
+/* All objects have been looked at. */
+static void spare_end_round(struct unwinder *u)
+{
+	u->crowded = false;
+	u->used_objects = u->counted_objects;
+	u->used_bytes = u->counted_bytes;
+	u->counted_objects = 0;
+	u->counted_bytes = 0;
 }
 
 /*
  * hwpmc_unwind_objects_spare - free objects that are not executed any more, if room
- * is short
+ * is short, and count the others
  *
  * Called by the writer thread from time to time, for some buckets each time.
  * Code that needs room does not free objects itself: the memory is available
@@ -295,14 +323,11 @@ void hwpmc_unwind_objects_spare(struct unwinder *u)
 	unsigned int i;
 
 	lockdep_assert_held(&u->lock);
-	if (!u->crowded && u->nobjects <= OBJECTS_SPARE &&
-	    u->bytes <= BYTES_SPARE)
-		return;
 	for (i = 0; i < BUCKETS_AT_ONCE; i++) {
 		u->spared = (u->spared + 1) % HASH_SIZE(u->objects);
 		spare_bucket(u, &u->objects[u->spared]);
 		if (!u->spared)
-			u->crowded = false;
+			spare_end_round(u);
 	}
 }
 

@@ -199,4 +199,60 @@ TEST_F(unwind, others_map_stays)
 	EXPECT_LE(1, theirs);
 }
 
+/* ------------------------------------------------------------------------
+ * So many files in use that they alone are more than are kept out of use
+ */
+#define USERS		3
+#define FILES		2800	/* of each; 8192 objects are kept */
+
+static int file_mapper(struct target *t, void *arg)
+{
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < FILES; i++) {
+		fd = temp_file();
+		if (!map_areas(MAPS_AT + i * PAGE, fd, 1))
+			return 1;
+		close(fd);
+	}
+	target_pause(t);
+	touch(1);
+	target_pause(t);
+	return 0;
+}
+
+/* A table that nobody uses, for @fd */
+static int give_spare(int dev, int fd)
+{
+	struct small good = small_table(usual);
+	struct hwpmc_unwindtable t = {
+		.fd = fd, .data = (uintptr_t)&good, .len = sizeof(good),
+	};
+
+	return dev_ioctl(dev, HWPMC_IOC_UNWINDTABLE, &t);
+}
+
+TEST_F(unwind, spare_stays)
+{
+	struct target user[USERS] = {};
+	int fd = temp_file();
+	unsigned int i;
+
+	begin(_metadata, self, toucher, NULL);
+	for (i = 0; i < USERS; i++) {
+		sample_too(_metadata, self, &user[i], file_mapper, NULL);
+		EXPECT_TRUE(target_step(&user[i]));
+		EXPECT_TRUE(target_step(&user[i]));
+	}
+	/* more than a round of the writer thread, which counts them; and again */
+	sleep_ms(scaled(7000, 20000));
+	EXPECT_EQ(0, give_spare(self->dev, fd));
+	sleep_ms(scaled(7000, 20000));
+	EXPECT_EQ(-EEXIST, give_spare(self->dev, fd));
+	for (i = 0; i < USERS; i++)
+		EXPECT_EQ(0, target_end(&user[i]));
+	close(fd);
+}
+
 TEST_HARNESS_MAIN
