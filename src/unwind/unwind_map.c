@@ -177,8 +177,8 @@ static void scan_free(struct scan *scan)
  */
 static struct scan *scan_locked(struct mm_struct *mm)
 {
-	u32 room = min_t(u32, mm->map_count, AREAS_MAX);
 	VMA_ITERATOR(vmi, mm, 0);
+	u32 room = min_t(u32, mm->map_count, AREAS_MAX);
 	struct vm_area_struct *vma;
 	struct scan *scan;
 
