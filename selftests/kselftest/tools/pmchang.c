@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A file that is executed cannot be opened any more: its server does not answer. A
- * recording without its unwind table ends as any other, when it ought to.
- *
- * The file is younger than its mapping, so that pmcstat does not take it for the one
- * that is mapped, and does not look for a build-id in it: its main thread does that.
+ * recording without its unwind table and its build-id ends as any other, when it ought
+ * to.
  */
 #include <signal.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "fusefile.h"
 #include "session.h"
@@ -17,7 +14,6 @@
 
 #define PLACE		"/tmp/pmchang"
 #define CLOCK		"-n 1000000 -S cpu-clock "
-#define DAY		86400
 /* pmcstat waits for tables at the start and at the end, for some seconds. */
 #define PATIENCE_MS	scaled(20000, 120000)
 #define LIMIT		240	/* of a test, in seconds */
@@ -69,7 +65,6 @@ static bool soon(volatile bool *what)
 FIXTURE_SETUP(pmchang)
 {
 	self->shared = shared_memory(sizeof(*self->shared));
-	self->shared->file.mtime = (uint64_t)time(NULL) + DAY;
 	memcpy(self->shared->file.content, spin, sizeof(spin));
 	self->server = fusefile_begin(PLACE, &self->shared->file);
 	if (!self->server)
@@ -89,7 +84,10 @@ FIXTURE_TEARDOWN(pmchang)
 	fusefile_end(PLACE, self->server);
 }
 
-/* Both have it to open: what makes tables before the start, and what is asked later. */
+/*
+ * Two threads have it to open: what makes tables before the start, and what is asked
+ * later, or reads build-ids.
+ */
 static bool hangs(FIXTURE_DATA(pmchang) *self)
 {
 	unsigned int ms;
@@ -97,6 +95,15 @@ static bool hangs(FIXTURE_DATA(pmchang) *self)
 	for (ms = 0; ms < PATIENCE_MS && self->shared->file.opens < 2; ms++)
 		sleep_ms(1);
 	return self->shared->file.opens >= 2;
+}
+
+static bool has_files(FIXTURE_DATA(pmchang) *self, unsigned int n)
+{
+	unsigned int ms;
+
+	for (ms = 0; ms < PATIENCE_MS && session_files(&self->s) < n; ms++)
+		sleep_ms(1);
+	return self->s.nfiles >= n;
 }
 
 /* -1: it does not end, until it is killed */
@@ -117,12 +124,24 @@ static int end_of(FIXTURE_DATA(pmchang) *self, int sig)
 	return -1;
 }
 
+/* Once, however many logs there are. */
+static bool says_so(const FIXTURE_DATA(pmchang) *self)
+{
+	static const char words[] = "lacks build-ids of some files";
+	const char *first = strstr(self->s.said, words);
+
+	return first && !strstr(first + 1, words);
+}
+
 static void check_log(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(pmchang) *self, unsigned int n)
 {
 	ASSERT_TRUE(session_log(&self->s, n, &self->log)) TH_LOG("log %u", n);
 	ASSERT_LOG(&self->log, 0);
 	EXPECT_LT(0, self->log.samples) TH_LOG("log %u", n);
+	/* the others are looked at all the same */
+	EXPECT_LT(0, log_build_ids(&self->log, "/pmchang")) TH_LOG("log %u", n);
+	EXPECT_TRUE(says_so(self)) TH_LOG("%s", self->s.said);
 	log_free(&self->log);
 }
 
@@ -132,6 +151,14 @@ TEST_F_TIMEOUT(pmchang, limit, LIMIT)
 	EXPECT_TRUE(hangs(self));
 	ASSERT_EQ(0, end_of(self, 0)) TH_LOG("%s", self->s.said);
 	check_log(_metadata, self, 1);
+}
+
+TEST_F_TIMEOUT(pmchang, quiet, LIMIT)
+{
+	ASSERT_TRUE(session_begin(&self->s, CLOCK "-q -l 2 -O %s/log"));
+	EXPECT_TRUE(hangs(self));
+	ASSERT_EQ(0, end_of(self, 0)) TH_LOG("%s", self->s.said);
+	EXPECT_STREQ("", self->s.said);
 }
 
 TEST_F_TIMEOUT(pmchang, interrupt, LIMIT)
@@ -153,13 +180,12 @@ TEST_F_TIMEOUT(pmchang, command, LIMIT)
 
 TEST_F_TIMEOUT(pmchang, rotate, LIMIT)
 {
-	unsigned int ms, n;
+	unsigned int n;
 
 	ASSERT_TRUE(session_begin(&self->s, CLOCK "-O %s/"));
 	EXPECT_TRUE(hangs(self));
 	kill(self->s.pid, SIGHUP);
-	for (ms = 0; ms < PATIENCE_MS && session_files(&self->s) < 2; ms++)
-		sleep_ms(1);
+	EXPECT_TRUE(has_files(self, 2));
 	/* the second one has samples */
 	sleep_ms(500);
 	ASSERT_EQ(0, end_of(self, SIGTERM)) TH_LOG("%s", self->s.said);
@@ -173,7 +199,7 @@ TEST_F_TIMEOUT(pmchang, snapshot, LIMIT)
 	ASSERT_TRUE(session_begin(&self->s, CLOCK "--flight 2M -O %s/"));
 	EXPECT_TRUE(hangs(self));
 	kill(self->s.pid, SIGUSR2);
-	sleep_ms(1000);
+	EXPECT_TRUE(has_files(self, 1));
 	ASSERT_EQ(0, end_of(self, SIGTERM)) TH_LOG("%s", self->s.said);
 	ASSERT_EQ(2, self->s.nfiles) TH_LOG("%s", self->s.said);
 	check_log(_metadata, self, 1);

@@ -91,7 +91,7 @@ int pmc_thread_wait(struct pmc_thread *t, unsigned int ms)
 	return done;
 }
 
-void pmc_thread_end(struct pmc_thread *t)
+static void end(struct pmc_thread *t, unsigned int ms)
 {
 	int done;
 
@@ -103,7 +103,7 @@ void pmc_thread_end(struct pmc_thread *t)
 	pthread_mutex_lock(&t->using);
 	pthread_mutex_unlock(&t->using);
 	pthread_mutex_lock(&t->lock);
-	done = wait_locked(t, END_MS);
+	done = wait_locked(t, ms);
 	if (!done) {
 		/* it hangs in a file, or has a large one */
 		t->left = 1;
@@ -114,4 +114,14 @@ void pmc_thread_end(struct pmc_thread *t)
 		return;
 	pthread_join(t->thread, NULL);
 	t->free(t);
+}
+
+void pmc_thread_end(struct pmc_thread *t)
+{
+	end(t, END_MS);
+}
+
+void pmc_thread_leave(struct pmc_thread *t)
+{
+	end(t, 0);
 }

@@ -46,6 +46,8 @@ int pmc_thread_begin(struct pmc_thread *t);
 int pmc_thread_wait(struct pmc_thread *t, unsigned int ms);
 /* It uses the owner no more when this returns, and all is freed now or at its end. */
 void pmc_thread_end(struct pmc_thread *t);
+/* Likewise, for a caller that has waited for it already. */
+void pmc_thread_leave(struct pmc_thread *t);
 /* What @free has to call. */
 void pmc_thread_destroy(struct pmc_thread *t);
 

@@ -151,7 +151,7 @@ static struct metadata_sink sink = {
 };
 
 /* files whose build-ids belong into the log */
-static struct fileids ids;
+static struct fileids ids = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void log_metadata(const struct options *o, struct pmc_owner *owner)
 {
@@ -188,18 +188,41 @@ static int open_again(int fd)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
+/* Once: a server that is gone does not come back for each log. */
+static void say_left_out(const struct options *o, int err)
+{
+	static int said;
+
+	if (!err || said || o->quiet)
+		return;
+	said = 1;
+	warn_line("the log lacks build-ids of some files: %s",
+		  err == ETIMEDOUT ? "it takes too long to read them" :
+		  strerror(err));
+}
+
+/* @pid: of a process more, or 0 */
 static void mapped_now(const struct options *o, const struct targets *targets,
-		       struct fileids *t)
+		       int pid)
 {
 	const struct counter *c = options_sampling(o);
-	size_t i;
+	int *pids = calloc(targets->n + 2, sizeof(*pids));
+	size_t i, n = 0;
 
-	if (!c || o->action == ACTION_LIVE)	/* -T reads it at once */
+	if (!pids) {
+		say_left_out(o, ENOMEM);
 		return;
-	if (c->mode == PMC_MODE_SS)
-		fileids_of_processes(t, 0);
-	for (i = 0; i < targets->n; i++)
-		fileids_of_processes(t, targets->target[i].pid);
+	}
+	if (c && o->action != ACTION_LIVE) {	/* -T reads it at once */
+		if (c->mode == PMC_MODE_SS)
+			pids[n++] = 0;
+		for (i = 0; i < targets->n; i++)
+			pids[n++] = targets->target[i].pid;
+	}
+	if (pid)
+		pids[n++] = pid;
+	say_left_out(o, fileids_find_in(&ids, pids, n));
+	free(pids);
 }
 
 void log_ids_begin(const struct options *o, const struct targets *targets,
@@ -211,7 +234,7 @@ void log_ids_begin(const struct options *o, const struct targets *targets,
 	if (again >= 0)			/* log_close() reads the log */
 		close(again);
 	else
-		mapped_now(o, targets, &ids);
+		mapped_now(o, targets, 0);
 	if (fileids_send(&ids, &sink, 1))
 		lacks_file_ids();
 }
@@ -227,10 +250,9 @@ static void ids_end(const struct options *o, const struct targets *targets,
 			warn_line("the log is long: it may lack build-ids of "
 				  "files that were mapped late");
 		close(again);
-		fileids_find_paths(&ids);
-		fileids_find_mapped(&ids);
+		say_left_out(o, fileids_find(&ids));
 	} else {
-		mapped_now(o, targets, &ids);
+		mapped_now(o, targets, 0);
 	}
 	if (fileids_send(&ids, &sink, again < 0 || o->log_dir))
 		lacks_file_ids();
@@ -239,9 +261,7 @@ static void ids_end(const struct options *o, const struct targets *targets,
 void log_refresh(const struct options *o, struct pmc_owner *owner,
 		 const struct targets *targets, int pid)
 {
-	mapped_now(o, targets, &ids);
-	if (pid)
-		fileids_of_processes(&ids, pid);
+	mapped_now(o, targets, pid);
 	if (fileids_send(&ids, &sink, 1))
 		lacks_file_ids();
 	log_metadata(o, owner);

@@ -31,31 +31,28 @@ static void answer(int fd, uint64_t unique, int error, const void *what,
 }
 
 /* A directory, and the one file that there is, by whatever name. */
-static struct fuse_attr attr_of(const struct fusefile *f, uint64_t node)
+static struct fuse_attr attr_of(uint64_t node)
 {
 	return (struct fuse_attr){
 		.ino = node,
 		.size = FUSEFILE_SIZE,
 		.mode = node == FUSE_ROOT_ID ? S_IFDIR | 0700 : S_IFREG | 0700,
 		.nlink = 1,
-		.mtime = f->mtime,
 	};
 }
 
-static void answer_attr(int fd, const struct fusefile *f,
-			const struct fuse_in_header *in)
+static void answer_attr(int fd, const struct fuse_in_header *in)
 {
-	struct fuse_attr_out out = { .attr = attr_of(f, in->nodeid) };
+	struct fuse_attr_out out = { .attr = attr_of(in->nodeid) };
 
 	answer(fd, in->unique, 0, &out, sizeof(out));
 }
 
-static void answer_lookup(int fd, const struct fusefile *f,
-			  const struct fuse_in_header *in)
+static void answer_lookup(int fd, const struct fuse_in_header *in)
 {
 	struct fuse_entry_out out = {
 		.nodeid = FILE_NODE,
-		.attr = attr_of(f, FILE_NODE),
+		.attr = attr_of(FILE_NODE),
 	};
 
 	answer(fd, in->unique, 0, &out, sizeof(out));
@@ -80,7 +77,7 @@ static void serve_one(int fd, struct fusefile *f,
 		answer(fd, in->unique, 0, &init, sizeof(init));
 		break;
 	case FUSE_LOOKUP:
-		answer_lookup(fd, f, in);
+		answer_lookup(fd, in);
 		break;
 	case FUSE_SETATTR:
 		f->held = f->hold_setattr;
@@ -88,7 +85,7 @@ static void serve_one(int fd, struct fusefile *f,
 			sleep_ms(1);
 		/* fall through */
 	case FUSE_GETATTR:
-		answer_attr(fd, f, in);
+		answer_attr(fd, in);
 		break;
 	case FUSE_OPEN:
 		if (f->hold_open) {

@@ -7,7 +7,6 @@
 #define TEST_FUSEFILE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #define FUSEFILE_SIZE	4096
@@ -20,7 +19,6 @@
  * @held: somebody waits for an answer ...
  * @let_go: ... of the first kind, which is given when this is set
  * @opens: so many wait to open it, or have waited
- * @mtime: of the file, in seconds
  * @content: of the file, as it is read
  */
 struct fusefile {
@@ -29,7 +27,6 @@ struct fusefile {
 	volatile bool	held;
 	volatile bool	let_go;
 	volatile unsigned int opens;
-	uint64_t	mtime;
 	char		content[FUSEFILE_SIZE];
 };
 
