@@ -17,7 +17,7 @@ counts=$build/counts
 # What others hand us is read by these; what only writes is not asked for.
 read_by=(lib/pmclog/*.c lib/unwind/libpmc_{cfi,cfi_read,cfi_rule,elf,unwind}.c
 	lib/pmc/libpmc_{event,file,near,place,pmu,probe,provider,trace}.c
-	reader/log/{record,input,mapped,steady,fields,events,logclock}.c
+	reader/log/{record,input,mapped,steady,fields,events,logclock,wallclock}.c
 	reader/profile/{profile*,jitmap,jitdump,jitplace,jits,kmods}.c
 	reader/{machine,sample}/*.c reader/profile/{chains,callers,calltree,live}.c
 	reader/elf/{imagefile,debugfile,altfile,elfsyms,symtab,inflate,unpack,linetab,lines,inlines,segs,disasm}.c

@@ -20,7 +20,8 @@
  *	at NS				the clock, from the log's beginning
  *	file MAJOR MINOR INODE		what is mapped by the maps that follow
  *	wall SECONDS			since 1970, when the log began
- *	clock NS			CLOCK_MONOTONIC at the log's present clock
+ *	clock NS [REAL [RAW]]		CLOCK_MONOTONIC at the log's present clock, and
+ *					the wall clock (as by INITIALIZE)
  *	attach PMCID PID PATH		detach PMCID PID
  *	csw PMCID PID TID VALUE		exitval PMCID PID VALUE
  *	host RELEASE NODE		kernel ADDR SYMBOL
@@ -298,11 +299,25 @@ static void wall(struct loggen *g, uint64_t seconds)
 	       8);
 }
 
-static void both_clocks(struct loggen *g, uint64_t mono)
+static void set_clock(struct loggen *g, size_t field, uint64_t v)
 {
+	size_t record = g->len - sizeof(struct pmclog_ext_clock);
+
+	memcpy(g->buf + record + field, &v, 8);
+}
+
+static void clocks(struct loggen *g, char **w, int n)
+{
+	uint64_t raw = g->tsc, sec, nsec, real;
+
+	memcpy(&sec, g->buf + offsetof(struct pmclog_initialize, ts_sec), 8);
+	memcpy(&nsec, g->buf + offsetof(struct pmclog_initialize, ts_nsec), 8);
+	real = n > 2 ? num(w[2]) : sec * 1000000000 + nsec + (raw - begin);
 	lg_clock(g);
-	memcpy(g->buf + g->len - sizeof(struct pmclog_ext_clock) +
-	       offsetof(struct pmclog_ext_clock, mono), &mono, 8);
+	set_clock(g, offsetof(struct pmclog_ext_clock, mono), num(w[1]));
+	set_clock(g, offsetof(struct pmclog_ext_clock, real), real);
+	if (n > 3)
+		set_clock(g, offsetof(struct pmclog_ext_clock, raw), num(w[3]));
 }
 
 static bool process_line(struct loggen *g, char **w, int n)
@@ -382,8 +397,8 @@ static bool other_line(struct loggen *g, char **w, int n)
 		file(w);
 	else if (!strcmp(w[0], "wall") && n == 2)
 		wall(g, num(w[1]));
-	else if (!strcmp(w[0], "clock") && n == 2)
-		both_clocks(g, num(w[1]));
+	else if (!strcmp(w[0], "clock") && n >= 2 && n <= 4)
+		clocks(g, w, n);
 	else if (!strcmp(w[0], "cut") && n == 1)
 		cut = true;
 	else

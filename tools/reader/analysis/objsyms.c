@@ -42,7 +42,7 @@ static bool other_inode(const struct object *o, int fd, const struct stat *st)
  */
 static bool replaced(const struct profile *p, const struct object *o, int fd)
 {
-	int64_t end = log_wall(&p->log, p->log.end);
+	int64_t end = log_wall_end(&p->log);
 	struct stat st;
 
 	if (!o->ino || (p->root && p->root->dir) || !logged_here(&p->log) ||

@@ -117,30 +117,13 @@ void texts_prepare(struct export *e, const struct sample *s)
 int64_t export_ns(const struct export *e, uint64_t tsc)
 {
 	const struct log_facts *log = &e->a.p.log;
-	int64_t ticks = (int64_t)(tsc - log->begin);
-	uint64_t freq = log_freq(log);
-	double ns;
 
-	if (freq == 1000000000)
-		return ticks;
-	ns = (double)(ticks / (int64_t)freq) * 1e9;
-	if (ns > 9e18 || ns < -9e18)
-		return 0;
-	return ticks / (int64_t)freq * 1000000000 +
-	       (int64_t)((double)(ticks % (int64_t)freq) * 1e9 / (double)freq);
+	return ticks_ns((int64_t)(tsc - log->begin), log->freq);
 }
 
 int64_t export_unix_ns(const struct export *e, uint64_t tsc)
 {
-	const struct log_facts *log = &e->a.p.log;
-	int64_t ns;
-
-	if (!log->ts_sec ||
-	    __builtin_mul_overflow(log->ts_sec, 1000000000, &ns) ||
-	    __builtin_add_overflow(ns, log->ts_nsec, &ns) ||
-	    __builtin_add_overflow(ns, export_ns(e, tsc), &ns))
-		return 0;
-	return ns;
+	return wallclock_at(&e->a.p.log.wall, tsc);
 }
 
 void out_decimal(struct out *o, int64_t v, unsigned int digits)

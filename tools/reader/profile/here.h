@@ -8,12 +8,24 @@
 /* Assumed if the host name is the same and the same kernel runs. */
 bool logged_here(const struct log_facts *log);
 
-/* Converts the log's clock to seconds since 1970; 0: not known. */
+/* The log's clock as seconds since 1970, rounded down; 0: not known. */
 static inline int64_t log_wall(const struct log_facts *log, uint64_t tsc)
 {
-	if (!log->ts_sec)
-		return 0;
-	return log->ts_sec + (int64_t)(tsc - log->begin) / 1000000000;
+	int64_t ns = wallclock_at(&log->wall, tsc);
+
+	return ns / 1000000000 - (ns % 1000000000 < 0);
+}
+
+/*
+ * The same of the latest moment that is known.  A CLOCK record was read later
+ * than the records before it: after a suspend it alone tells that hours have
+ * passed.
+ */
+static inline int64_t log_wall_end(const struct log_facts *log)
+{
+	uint64_t latest = log->wall.latest;
+
+	return log_wall(log, latest > log->end ? latest : log->end);
 }
 
 #endif /* READER_HERE_H */

@@ -89,8 +89,9 @@ const char *jitplace_why_not(const struct profile *p,
 			     enum jit_file file)
 {
 	uint64_t in_log = procs_born(&p->procs, pid);
+	/* one second less, as a file's time is that of the last tick before */
 	int64_t born = at->alive ? live_began(pid) :
-		       in_log ? log_wall(&p->log, in_log) : 0;
+		       in_log ? log_wall(&p->log, in_log) - 1 : 0;
 	bool rooted = p->root && p->root->dir && *p->root->dir;
 	struct statx st;
 
@@ -103,7 +104,7 @@ const char *jitplace_why_not(const struct profile *p,
 	if (st.stx_mtime.tv_sec < born)
 		return faults[EARLIER][file];
 	if (!at->alive && !rooted && st.stx_mask & STATX_BTIME &&
-	    st.stx_btime.tv_sec > log_wall(&p->log, p->log.end) + 1)
+	    st.stx_btime.tv_sec > log_wall_end(&p->log) + 1)
 		return faults[LATER][file];
 	return NULL;
 }

@@ -33,7 +33,7 @@ bool live_is(const struct log_facts *log, uint32_t pid)
 {
 	int64_t began = logged_here(log) ? live_began(pid) : 0;
 
-	return began && began <= log_wall(log, log->end);
+	return began && began <= log_wall_end(log);
 }
 
 /* ------------------------------------------------------------------------

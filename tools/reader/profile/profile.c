@@ -14,6 +14,15 @@ static const char *rec_str(const struct pmclog_rec *r, size_t off)
 	return (const char *)r->data + off;
 }
 
+#define CLOCK64(r, field) PMCLOG_FIELD64(r, struct pmclog_ext_clock, field)
+
+static void ext_clock(struct profile *p, const struct pmclog_rec *r)
+{
+	wallclock_add(&p->log.wall, r->tsc,
+		      logclock_at(&p->log.clock, CLOCK64(r, raw)),
+		      CLOCK64(r, real));
+}
+
 static void ext_host(struct profile *p, const struct pmclog_rec *r)
 {
 	const char *s = rec_str(r, offsetof(struct pmclog_ext_host, release));
@@ -111,6 +120,7 @@ static void initialize(struct profile *p, const struct pmclog_rec *r)
 	ends_settle(&p->ends);
 	if (log->initialized) {
 		p->events.session++;
+		wallclock_next(&log->wall);
 		profile_next_log(p);
 		return;
 	}
@@ -122,6 +132,8 @@ static void initialize(struct profile *p, const struct pmclog_rec *r)
 					       ts_nsec);
 	log->freq = PMCLOG_FIELD64(r, struct pmclog_initialize, tsc_freq);
 	log->begin = r->tsc;
+	wallclock_begin(&log->wall, log->freq, log->begin, log->ts_sec,
+			log->ts_nsec);
 	profile_clock(p);
 	memcpy(log->cpuid, rec_str(r, offsetof(struct pmclog_initialize,
 					       cpuid)), PMCLOG_CPUID_LEN);
@@ -204,6 +216,7 @@ static void userdata(struct profile *p, const struct pmclog_rec *r)
 	switch (pmclog_iter_ext_subtype(r)) {
 	case PMCLOG_EXT_CLOCK:
 		jits_clock(p, r);
+		ext_clock(p, r);
 		break;
 	case PMCLOG_EXT_HOST:
 		ext_host(p, r);
@@ -487,6 +500,7 @@ void profile_free(struct profile *p)
 	kmods_free(&p->kmods);
 	jits_free(&p->jits);
 	free(p->lives.live);
+	wallclock_free(&p->log.wall);
 	free(p->log.error);
 	strtab_free(&p->str);
 }

@@ -7,6 +7,7 @@
 #include "log/events.h"
 #include "log/input.h"
 #include "log/logclock.h"
+#include "log/wallclock.h"
 #include "machine/buildids.h"
 #include "machine/objects.h"
 #include "machine/procs.h"
@@ -76,6 +77,7 @@ struct log_facts {
 	uint32_t version;		/* of its format */
 	uint64_t freq;			/* clock ticks per second, or 0 */
 	struct logclock clock;		/* for several logs in a stream */
+	struct wallclock wall;		/* time of day */
 	uint64_t begin, end;		/* clock of first and last record */
 	uint64_t last;			/* final @end if known ahead, or 0 */
 	uint64_t ref_addr;		/* relocation of the kernel */
