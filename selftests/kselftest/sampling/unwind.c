@@ -336,6 +336,8 @@ static int areas_toucher(struct target *t, void *arg)
 {
 	uintptr_t last = make_areas();
 
+	/* a process may spend a tenth of its time on maps, and has built some by now */
+	sleep_ms(scaled(200, 3000));
 	call_copy(arg, 0);
 	target_pause(t);
 	touch(TOUCHES);
