@@ -49,23 +49,26 @@ struct pmc_unwinder {
 
 /*
  * If the user's rings have taken all that there is, the module cannot even note what it
- * wants, and never asks: the table that every process wants tells.
+ * wants, and never asks: the table that every process wants tells, or that there is
+ * none: arm64's vdso may have no unwind information.
  */
 static void try_vdso(struct pmc_unwinder *u)
 {
 	struct hwpmc_unwindtable a = { .fd = -1, .flags = HWPMC_UNWIND_VDSO };
 	struct pmc_unwind t;
+	int err = pmc_unwind_vdso(&t);
 
-	if (pmc_unwind_vdso(&t))
-		return;
-	a.data = (uintptr_t)t.table;
-	a.len = t.len;
+	if (!err) {
+		a.data = (uintptr_t)t.table;
+		a.len = t.len;
+	}
 	pthread_mutex_lock(&u->t.using);
 	if (!u->t.stop && ioctl(u->device, HWPMC_IOC_UNWINDTABLE, &a) &&
 	    errno == EDQUOT)
 		u->answers.refused = EDQUOT;
 	pthread_mutex_unlock(&u->t.using);
-	pmc_unwind_free(&t);
+	if (!err)
+		pmc_unwind_free(&t);
 }
 
 static void pause_for(struct pmc_unwinder *u, int ms)
