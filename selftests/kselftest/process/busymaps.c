@@ -125,29 +125,35 @@ static pid_t begin_busy(void *(*body)(void *arg), bool (*before)(void))
 	return pid;
 }
 
+/* The whole system, from the dump on */
+static void record(struct __test_metadata *_metadata, int dev, struct log *log)
+{
+	int file = temp_file();
+	uint32_t id;
+
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(scaled(500, 100)), &id));
+	ASSERT_TRUE(wait_committed(dev, 50));
+	ASSERT_EQ(0, dev_release(dev, id));
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(log_load(log, file));
+	close(file);
+}
+
 /* A dump must not wait for a moment at which nobody waits for the lock. */
 TEST_F(busymaps, contended)
 {
 	unsigned int i, mapped, unmapped;
 	struct log log;
-	uint32_t id;
-	int file;
 
 	self->busy = begin_busy(map_and_unmap, NULL);
 	ASSERT_LT(0, self->busy);
 	for (i = 0; i < NLOGS; i++) {
-		file = temp_file();
-		ASSERT_EQ(0, dev_configure(self->dev, file));
-		ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(500, 100)), &id));
-		ASSERT_TRUE(wait_committed(self->dev, 50));
-		ASSERT_EQ(0, dev_release(self->dev, id));
-		ASSERT_EQ(0, dev_closelog(self->dev));
-		ASSERT_TRUE(log_load(&log, file));
+		record(_metadata, self->dev, &log);
 		ASSERT_LOG(&log, 0);
 		unmapped = unmapped_samples(&log, &mapped);
 		/* but where the writer thread had no CPU in a tenth of a second */
 		EXPECT_LE(unmapped, 2 + mapped / 10);
-		close(file);
 		log_free(&log);
 	}
 }
@@ -179,24 +185,15 @@ TEST_F(busymaps, held)
 {
 	unsigned int i, n, named = 0;
 	struct log log;
-	uint32_t id;
-	int file;
 
 	self->busy = begin_busy(protect_and_unprotect, map_much);
 	if (self->busy < 0)
 		SKIP(return, "mprotect() is too fast here");
 	for (i = 0; i < NLOGS / 2; i++) {
-		file = temp_file();
-		ASSERT_EQ(0, dev_configure(self->dev, file));
-		ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(500, 100)), &id));
-		ASSERT_TRUE(wait_committed(self->dev, 50));
-		ASSERT_EQ(0, dev_release(self->dev, id));
-		ASSERT_EQ(0, dev_closelog(self->dev));
-		ASSERT_TRUE(log_load(&log, file));
+		record(_metadata, self->dev, &log);
 		ASSERT_LOG(&log, LOG_PROC_DROPS);
 		EXPECT_EQ(0, unnamed_samples(&log, self->busy, &n));
 		named += n;
-		close(file);
 		log_free(&log);
 	}
 	EXPECT_LT(0, named);

@@ -14,8 +14,8 @@
 /**
  * struct fusefile - shared with the server
  * @hold_setattr: a change of attributes, as before the last write, is not answered ...
- * @hold_open: opening it is not answered, once this is set.  Who is killed meanwhile
- *	gets an answer then, as on NFS: the kernel waits for one otherwise
+ * @hold_open: opening it is not answered, once this is set.  A process that is
+ *	killed meanwhile gets an answer, as on NFS: the kernel waits for one otherwise
  * @held: somebody waits for an answer ...
  * @let_go: ... of the first kind, which is given when this is set
  * @opens: so many wait to open it, or have waited
