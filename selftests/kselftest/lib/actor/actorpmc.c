@@ -22,9 +22,15 @@ uint32_t actor_pick_id(struct rng *r)
 	return ids[(first + i) % ACTOR_IDS];
 }
 
-/* A spoilt period could be more than the machine can bear. */
+/*
+ * A spoilt period could be more than the machine can bear.  perf's number 1 of
+ * tracepoints is ftrace:function: an emulated machine needs half a minute to patch
+ * all functions of its kernel.
+ */
 static void bearable(struct hwpmc_allocate *pmc)
 {
+	if (pmc->type == PERF_TYPE_TRACEPOINT && pmc->config == 1)
+		pmc->config = 0;
 	if (pmc->count < 500000 &&
 	    (pmc->type != PERF_TYPE_SOFTWARE ||
 	     pmc->config <= PERF_COUNT_SW_TASK_CLOCK))
