@@ -27,7 +27,7 @@
 #define UNWIND_OBJECT_BITS	12
 #define UNWIND_MAP_BITS		10
 
-enum unwind_state {
+enum unwind_object_state {
 	UNWIND_WANTED,		/* no table yet; UNWINDNEXT has not returned it */
 	UNWIND_ASKED,		/* UNWINDNEXT has returned it */
 	UNWIND_LAPSED,		/* no answer; the next map wants it again */
@@ -65,7 +65,7 @@ struct unwind_object {
 	unsigned long	since;
 	struct unwind_key key;
 	u32		id;
-	enum unwind_state state;
+	enum unwind_object_state state;
 	struct path	path;
 	struct unwind_table table;
 	void		*data;

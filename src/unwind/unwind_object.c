@@ -134,7 +134,7 @@ struct unwind_object *hwpmc_unwind_object_by_id(struct unwinder *u, u32 id)
 }
 
 /* @last: out: the object's path; the caller puts it without the lock. */
-static void object_settle(struct unwind_object *obj, enum unwind_state state,
+static void object_settle(struct unwind_object *obj, enum unwind_object_state state,
 			  struct path *last)
 {
 	*last = obj->path;
