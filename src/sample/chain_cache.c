@@ -189,7 +189,7 @@ static unsigned long step_real(struct walk *w)
 	else
 		unwind_start(&w->u, current, w->regs, NULL);
 	if (!unwind_done(&w->u))
-		addr = unwind_get_return_address(&w->u);
+		addr = hwpmc_chain_kernel_caller(&w->u);
 	if (!addr) {
 		w->here.sp = w->top;
 		w->lost = !is_end(&w->u);

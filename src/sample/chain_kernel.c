@@ -15,6 +15,18 @@
 #ifdef HAVE_UNWIND_FROM_REGS
 #include <asm/unwind.h>
 
+/*
+ * The address that the current frame of @u returns to; 0: the kernel's part is over.
+ * The registers of user mode are the last frame.  Their pc is what the program made
+ * it: a jump to an address of the kernel must not add a frame to its part.
+ */
+unsigned long hwpmc_chain_kernel_caller(struct unwind_state *u)
+{
+	struct pt_regs *regs = unwind_get_entry_regs(u, NULL);
+
+	return regs && user_mode(regs) ? 0 : unwind_get_return_address(u);
+}
+
 /* Frames from @u on.  Returns their number; @pc has room for @max. */
 static unsigned int unwind_rest(struct unwind_state *u, u64 *pc,
 				unsigned int max, unsigned int *end)
@@ -23,7 +35,7 @@ static unsigned int unwind_rest(struct unwind_state *u, u64 *pc,
 	unsigned long addr;
 
 	for (; n < max && !unwind_done(u); unwind_next_frame(u)) {
-		addr = unwind_get_return_address(u);
+		addr = hwpmc_chain_kernel_caller(u);
 		if (!addr)
 			break;
 		pc[n++] = addr;
@@ -44,7 +56,7 @@ static unsigned int chain_from_caller(u64 *pc, unsigned int max,
 	pc[0] = instruction_pointer(regs);
 	unwind_start(&u, current, NULL, (void *)regs->sp);
 	/* the frame of the function that took the registers returns there */
-	if (!unwind_done(&u) && unwind_get_return_address(&u) == pc[0])
+	if (!unwind_done(&u) && hwpmc_chain_kernel_caller(&u) == pc[0])
 		unwind_next_frame(&u);
 	return 1 + unwind_rest(&u, pc + 1, max - 1, end);
 }

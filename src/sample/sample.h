@@ -9,6 +9,7 @@
 
 struct chain_cache;
 struct ring_raw;
+struct unwind_state;
 
 /* sample.c */
 int hwpmc_sample_init(void);
@@ -44,6 +45,7 @@ unsigned int hwpmc_chain_kernel_walk(u64 *pc, unsigned int max,
 				     struct pt_regs *regs,
 				     struct chain_cache *cache,
 				     unsigned int *end);
+unsigned long hwpmc_chain_kernel_caller(struct unwind_state *u);
 
 /* chain_user.c */
 unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,

@@ -326,12 +326,8 @@ static int signal_oneself(struct target *t, void *arg)
 	return 0;
 }
 
-#if defined(__x86_64__)
-#define OF_THE_KERNEL	0xffffffff81000000UL
-#else
-#define OF_THE_KERNEL	0xffff800080000000UL
-#endif
-
+/* A function's first byte: no call returns there. */
+static uint64_t of_the_kernel;
 static sigjmp_buf jumped;
 
 static void come_back(int sig)
@@ -347,12 +343,15 @@ static int jump_into_kernel(struct target *t, void *arg)
 	signal(SIGSEGV, come_back);
 	for (i = 0; i < CALLS; i++)
 		if (!sigsetjmp(jumped, 1))
-			((void (*)(void))OF_THE_KERNEL)();
+			((void (*)(void))(uintptr_t)of_the_kernel)();
 	target_pause(t);
 	return 0;
 }
 
-/* A program cannot make its chain look like the kernel's: the address is 0. */
+/*
+ * A program cannot make its chain look like the kernel's: the address is 0, and no
+ * frame of the kernel.
+ */
 TEST_F(sources, jump_into_kernel)
 {
 	struct hwpmc_allocate a = pmc_tracepoint(HWPMC_MODE_TS,
@@ -362,6 +361,8 @@ TEST_F(sources, jump_into_kernel)
 	struct sample s;
 	uint32_t id;
 
+	of_the_kernel = kallsyms_addr("schedule");
+	ASSERT_NE(0, of_the_kernel);
 	target_kill(&self->t);
 	ASSERT_TRUE(target_begin(&self->t, jump_into_kernel, NULL));
 	ASSERT_EQ(0, run_pmc(self->dev, self->t.pid, a, &id));
@@ -373,7 +374,7 @@ TEST_F(sources, jump_into_kernel)
 			continue;
 		n++;
 		for (i = 0; i < s.npc; i++) {
-			forged += s.pc[i] == OF_THE_KERNEL;
+			forged += s.pc[i] == of_the_kernel;
 			none += !s.pc[i];
 		}
 	}
