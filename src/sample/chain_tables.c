@@ -42,6 +42,7 @@ enum known {
 	KNOWN_GAP,		/* in a gap of the object's table */
 	KNOWN_LATER,		/* a table may be supplied later */
 	KNOWN_NOT,		/* no rule can describe it; or it is not code */
+	KNOWN_PERHAPS,		/* no map covers it: code, or any other address */
 };
 
 struct rule_cache *hwpmc_chain_tables_new_cache(int node)
@@ -49,7 +50,10 @@ struct rule_cache *hwpmc_chain_tables_new_cache(int node)
 	return kvzalloc_node(sizeof(struct rule_cache), GFP_KERNEL, node);
 }
 
-/* @map: NULL for a process without one; no code has a table then */
+/*
+ * @map: NULL for a process without one; no code has a table then.  A task may have to
+ * use a map of before a mapping.
+ */
 static enum known look_up(const struct unwind_map *map, u64 pc,
 			  const struct hwpmc_unwind_rule **rule)
 {
@@ -57,11 +61,10 @@ static enum known look_up(const struct unwind_map *map, u64 pc,
 	u64 at;
 
 	if (!map)
-		return KNOWN_CODE;
+		return KNOWN_PERHAPS;
 	a = hwpmc_unwind_map_area(map, pc);
-	/* a task may have to use a map of before a mapping */
 	if (!a)
-		return map->cut || READ_ONCE(map->stale) ? KNOWN_CODE :
+		return map->cut || READ_ONCE(map->stale) ? KNOWN_PERHAPS :
 							   KNOWN_NOT;
 	if (!a->object)
 		return KNOWN_CODE;
@@ -88,12 +91,18 @@ static __always_inline struct cached *slot_of(struct rule_cache *cache,
 	return &cache->at[hash_64(pc ^ map->id, CACHE_BITS)];
 }
 
+/*
+ * A handler cannot look at mappings: it believes what is outside a map that had no
+ * room for more.
+ */
 static enum known look_up_and_keep(const struct unwind_map *map, u64 pc,
 				   struct cached *c,
 				   const struct hwpmc_unwind_rule **rule)
 {
 	enum known known = look_up(map, pc, rule);
 
+	if (known == KNOWN_PERHAPS)
+		known = map->cut ? KNOWN_CODE : KNOWN_NOT;
 	if (known == KNOWN_RULE) {
 		c->pc = pc;
 		c->map = map->id;
@@ -274,6 +283,20 @@ static unsigned int walk_open(const struct unwind_map *map,
 	return n;
 }
 
+/* In the task, at @pc of @n frames: the mappings tell what the map does not. */
+static enum known look_up_mapped(const struct unwind_map *map, u64 pc,
+				 unsigned int n,
+				 const struct hwpmc_unwind_rule **rule)
+{
+	enum known known = look_up(map, pc, rule);
+
+	if (known != KNOWN_PERHAPS)
+		return known;
+	/* the task was executing the first */
+	return !n || hwpmc_unwind_is_code(current->mm, pc) ? KNOWN_CODE :
+							     KNOWN_NOT;
+}
+
 /* In the task: each read may fault.  @map: see look_up() */
 static unsigned int walk_faulting(const struct unwind_map *map,
 				  struct unwind_frame *f, u64 *pc,
@@ -285,7 +308,7 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 	enum known known;
 
 	do {
-		known = look_up(map, f->pc - !f->exact, &rule);
+		known = look_up_mapped(map, f->pc - !f->exact, n, &rule);
 		res = UNWIND_NONSENSE;
 		if (n && !is_user_caller(known, f->pc))
 			break;

@@ -211,6 +211,7 @@ const struct unwind_area *hwpmc_unwind_map_area(const struct unwind_map *map,
 struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
 					struct mm_struct *mm);
 void hwpmc_unwind_map_put(struct unwind_map *map);
+bool hwpmc_unwind_is_code(struct mm_struct *mm, u64 pc);
 void hwpmc_unwind_tidy(struct hwpmc_owner *o);
 void hwpmc_unwind_rest(struct hwpmc_owner *o);
 void hwpmc_unwind_maps_free(struct unwinder *u);

@@ -558,6 +558,25 @@ struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
 }
 
 /*
+ * hwpmc_unwind_is_code - is @pc in executable memory of the current task's process?
+ *
+ * May sleep; takes the mmap lock, as a page fault does.
+ */
+bool hwpmc_unwind_is_code(struct mm_struct *mm, u64 pc)
+{
+	const struct vm_area_struct *vma;
+	bool code;
+
+	might_sleep();
+	if (mmap_read_lock_killable(mm))
+		return false;
+	vma = vma_lookup(mm, pc);
+	code = vma && is_code(vma);
+	mmap_read_unlock(mm);
+	return code;
+}
+
+/*
  * Does the map have code without a file there, or is it cut and has nothing there?  A
  * JIT compiler may map its page again.
  */
