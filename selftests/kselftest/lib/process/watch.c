@@ -10,6 +10,7 @@
 
 #define WAKE_AFTER	50	/* ticks in a call before the first signal */
 #define WAKE_EVERY	10	/* it may have come just before the wait */
+#define HANGS_AFTER	5	/* limits: what only is late has ended by then */
 
 void watch_begin(struct watch *w, unsigned int slot, const char *call,
 		 enum patience patience)
@@ -46,7 +47,7 @@ static bool look_after(struct watch *w, struct watch_slot *s)
 	if (!s->call || s->killed)	/* its death has a limit of its own */
 		return false;
 	if (s->patience == WAITS_NOT)
-		return age > w->limit;
+		return age > HANGS_AFTER * w->limit;
 	if (age >= WAKE_AFTER && age % WAKE_EVERY == 0) {
 		syscall(SYS_tgkill, s->pid, s->tid, WATCH_SIGNAL);
 		w->signals++;
@@ -54,7 +55,7 @@ static bool look_after(struct watch *w, struct watch_slot *s)
 	if (age <= WAKE_AFTER + w->limit)
 		return false;
 	if (s->patience == WAITS_SIGNAL)
-		return true;
+		return age > HANGS_AFTER * w->limit;
 	w->kills++;
 	s->killed = true;
 	kill(s->pid, SIGKILL);

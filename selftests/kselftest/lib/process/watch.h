@@ -36,7 +36,7 @@ struct watch_slot {
 /**
  * struct watch - shared by all processes
  * @paused: somebody holds what all wait for (a CPU goes or comes)
- * @limit: ticks a call may take
+ * @limit: ticks a call should take; one that waits for death is killed then
  */
 struct watch {
 	_Atomic uint64_t now;
