@@ -76,7 +76,7 @@ static void look_at_maps(struct dump *d, struct mm_struct *mm)
 	VMA_ITERATOR(vmi, mm, 0);
 
 	for_each_vma(vmi, vma) {
-		struct area a = hwpmc_proc_map_area(vma);
+		struct area a = hwpmc_mapping_area(vma);
 
 		cond_resched();
 		if (!(vma->vm_flags & VM_EXEC))
@@ -84,7 +84,7 @@ static void look_at_maps(struct dump *d, struct mm_struct *mm)
 		if (d->no_maps)
 			continue;
 		if (d->maps_there++ < d->maps_size)
-			hwpmc_proc_map_fill(&d->maps[d->nmaps++], vma, &a,
+			hwpmc_mapping_fill(&d->maps[d->nmaps++], vma, &a,
 					    d->pid);
 	}
 }
@@ -419,7 +419,7 @@ struct file *hwpmc_dump_look_at_exe(struct hwpmc_owner *o,
 	if (mm && lock_maps(o, mm, waited)) {
 		vma = vma_lookup(mm, mm->start_code);
 		if (vma && (vma->vm_flags & VM_EXEC))
-			exe = hwpmc_proc_map_file(vma);
+			exe = hwpmc_mapping_file(vma);
 		mmap_read_unlock(mm);
 	}
 	if (mm)

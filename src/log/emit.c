@@ -68,7 +68,8 @@ void *hwpmc_emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc)
 	return h;
 }
 
-static void *emit_ext(struct hwpmc_owner *o, u16 subtype, u32 len, u64 tsc)
+/* hwpmc_emit_ext - the same for an extension record */
+void *hwpmc_emit_ext(struct hwpmc_owner *o, u16 subtype, u32 len, u64 tsc)
 {
 	struct pmclog_ext *e =
 		hwpmc_emit_reserve(o, PMCLOG_T_USERDATA, len, tsc);
@@ -133,7 +134,7 @@ void hwpmc_emit_mapping(struct hwpmc_owner *o, const struct ring_map *m,
 	if (m->file)
 		path = path_of(&o->log, m->file);
 	emit_map_in(o, m->pid, m->start, path, tsc);
-	e = emit_ext(o, PMCLOG_EXT_MAPPING, sizeof(*e), tsc);
+	e = hwpmc_emit_ext(o, PMCLOG_EXT_MAPPING, sizeof(*e), tsc);
 	e->pid = m->pid;
 	e->prot = m->prot;
 	e->start = m->start;
@@ -251,7 +252,7 @@ static void emit_raw(struct hwpmc_owner *o, const struct pmclog_callchain *cc)
 	const struct ring_raw *r = raw_of(cc);
 	struct pmclog_ext_raw *e;
 
-	e = emit_ext(o, PMCLOG_EXT_RAW, sizeof(*e) + r->len, cc->h.tsc);
+	e = hwpmc_emit_ext(o, PMCLOG_EXT_RAW, sizeof(*e) + r->len, cc->h.tsc);
 	e->pmcid = cc->pmcid;
 	e->tid = cc->tid;
 	e->len = r->len;
@@ -374,7 +375,7 @@ void hwpmc_emit_clock(struct hwpmc_owner *o)
 	u64 mono = ktime_get_mono_fast_ns();
 	u64 real = ktime_get_real_fast_ns();
 
-	c = emit_ext(o, PMCLOG_EXT_CLOCK, sizeof(*c), o->log.told.last_tsc);
+	c = hwpmc_emit_ext(o, PMCLOG_EXT_CLOCK, sizeof(*c), o->log.told.last_tsc);
 	c->raw = raw;
 	c->mono = mono;
 	c->real = real;
@@ -414,7 +415,7 @@ static void emit_host(struct hwpmc_owner *o)
 	u32 nlen = strlen(o->log.host) + 1;
 	struct pmclog_ext_host *h;
 
-	h = emit_ext(o, PMCLOG_EXT_HOST, sizeof(*h) + rlen + nlen,
+	h = hwpmc_emit_ext(o, PMCLOG_EXT_HOST, sizeof(*h) + rlen + nlen,
 		     o->log.told.last_tsc);
 	h->ncpu = nr_cpu_ids;
 	h->page_size = PAGE_SIZE;
@@ -435,7 +436,7 @@ static void emit_kernel(struct hwpmc_owner *o)
 	struct pmclog_ext_kernel *k;
 
 	emit_map_in(o, PMCLOG_PID_KERNEL, addr, "[kernel]", o->log.told.last_tsc);
-	k = emit_ext(o, PMCLOG_EXT_KERNEL, sizeof(*k) + sizeof(symbol),
+	k = hwpmc_emit_ext(o, PMCLOG_EXT_KERNEL, sizeof(*k) + sizeof(symbol),
 		     o->log.told.last_tsc);
 	k->addr = addr;
 	memcpy(k->symbol, symbol, sizeof(symbol));
@@ -525,197 +526,19 @@ void hwpmc_emit_news(struct hwpmc_owner *o)
 		hwpmc_emit_clock(o);
 }
 
-static struct pmclog_dropnotify *emit_drop(struct hwpmc_owner *o, u32 pmcid,
-					   u32 cpu, u32 cause, u64 tsc)
-{
-	struct pmclog_dropnotify *d;
-
-	d = hwpmc_emit_reserve(o, PMCLOG_T_DROPNOTIFY, sizeof(*d), tsc);
-	d->pmcid = pmcid;
-	d->cpu = cpu;
-	d->cause = cause;
-	return d;
-}
-
-static void emit_pmc_drops(struct hwpmc_owner *o, struct pmc_cpu *pc, u64 tsc)
-{
-	struct pmclog_dropnotify *d;
-	unsigned int cause;
-
-	for (cause = 0; cause < PMCLOG_DROP_NCAUSE; cause++) {
-		u64 count = pc->seen.dropped[cause] - pc->told[cause];
-
-		if (!count)
-			continue;
-		d = emit_drop(o, pc->pmc->id, pc->cpu, cause, tsc);
-		d->count = count;
-		/* the stored first is older if its handler missed a look's end */
-		d->first = max(pc->seen.first[cause],
-			       pc->told_last[cause] + 1);
-		d->last = max(pc->seen.last[cause], d->first);
-		pc->told_last[cause] = d->last;
-		pc->told[cause] += count;
-		o->log.acct.drops[cause] += count;
-		trace_hwpmc_loss(o, pc->pmc->id, pc->cpu, cause, count);
-	}
-}
-
-static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or,
-			    u64 tsc)
-{
-	u64 count = or->proc_seen.dropped - or->proc_told;
-	struct pmclog_dropnotify *d;
-
-	if (!count)
-		return;
-	d = emit_drop(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL, tsc);
-	d->count = count;
-	d->first = max(or->proc_seen.first, or->proc_told_last + 1);
-	d->last = max(or->proc_seen.last, d->first);
-	or->proc_told_last = d->last;
-	or->proc_told += count;
-	o->log.acct.proc_drops += count;
-	trace_hwpmc_loss(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL,
-			 count);
-}
-
-static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
-{
-	u64 lost = atomic64_read(&o->noring.dropped);
-	u64 count = lost + atomic64_read(&o->noring.unfollowed) - o->noring.told;
-	struct pmclog_dropnotify *d;
-
-	if (!count)
-		return;
-	d = emit_drop(o, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_NORING, tsc);
-	d->count = count;
-	d->first = o->log.drops_told;
-	d->last = tsc;
-	o->noring.told += count;
-	o->noring.lost = lost;
-	o->log.acct.proc_drops += count;
-	trace_hwpmc_loss(o, PMCLOG_PMCID_NONE, PMCLOG_PID_KERNEL,
-			 PMCLOG_DROP_NORING, count);
-}
-
-/* Emits the losses that the last look has found. */
-void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc)
-{
-	struct hwpmc_pmc *pmc;
-	struct owner_ring *or;
-	unsigned int row, cpu;
-	struct pmc_cpu *pc;
-
-	for_each_pmc(o, row, pmc) {
-		for_each_pmc_cpu(pmc, cpu, pc)
-			emit_pmc_drops(o, pc, tsc);
-		cond_resched();
-	}
-	for_each_possible_cpu(cpu) {
-		or = smp_load_acquire(&o->rings[cpu]);
-		if (or)
-			emit_proc_drops(o, or, tsc);
-	}
-	emit_noring_drops(o, tsc);
-	o->log.drops_told = tsc;
-}
-
-/*
- * The number of samples that the period asks for.  The count of a clock event
- * stands still while perf throttles it, so its running time is used.  If modes are
- * excluded, the number is not known (0).
- */
-static u64 emit_expected_samples(const struct hwpmc_pmc *pmc, u64 count,
-				 u64 running)
-{
-	const struct perf_event_attr *a = &pmc->attr;
-	u64 period = READ_ONCE(pmc->period);
-
-	if (a->type == PERF_TYPE_SOFTWARE &&
-	    (a->config == PERF_COUNT_SW_CPU_CLOCK ||
-	     a->config == PERF_COUNT_SW_TASK_CLOCK)) {
-		if (a->exclude_user || a->exclude_kernel || a->exclude_idle)
-			return 0;
-		return div64_u64(running, period);
-	}
-	return div64_u64(count, period);
-}
-
-static struct pmclog_ext_rate *emit_rate(struct hwpmc_owner *o,
-					 struct hwpmc_pmc *pmc, u32 cpu,
-					 u64 count, u64 enabled, u64 running)
-{
-	struct pmclog_ext_rate *r;
-
-	r = emit_ext(o, PMCLOG_EXT_RATE, sizeof(*r), o->log.told.last_tsc);
-	r->pmcid = pmc->id;
-	r->cpu = cpu;
-	r->period = READ_ONCE(pmc->period);
-	r->expected = emit_expected_samples(pmc, count, running);
-	r->enabled = enabled;
-	r->running = running;
-	return r;
-}
-
-/* Threads migrate: their samples are counted by CPU, but their counts are not. */
-static void emit_rate_of_threads(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
-{
-	struct pmclog_ext_rate *r;
-	struct pmc_cpu *pc;
-	unsigned int cpu;
-
-	r = emit_rate(o, pmc, PMCLOG_CPU_NONE, READ_ONCE(pmc->sum.value),
-		      READ_ONCE(pmc->sum.enabled), READ_ONCE(pmc->sum.running));
-	for_each_pmc_cpu(pmc, cpu, pc) {
-		r->achieved += pc->seen.overflows;
-		r->throttled += pc->seen.throttled;
-	}
-}
-
-/* Requested against achieved: perf notifies no kernel counter of throttling. */
-void hwpmc_emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
-{
-	struct pmclog_ext_rate *r;
-	struct pmc_cpu *pc;
-	unsigned int cpu;
-
-	if (!pmc_is_sampling(pmc))
-		return;
-	if (!pmc_is_system(pmc)) {
-		emit_rate_of_threads(o, pmc);
-		return;
-	}
-	for_each_pmc_cpu(pmc, cpu, pc) {
-		r = emit_rate(o, pmc, cpu, READ_ONCE(pc->total),
-			      READ_ONCE(pc->enabled), READ_ONCE(pc->running));
-		r->achieved = pc->seen.overflows;
-		r->throttled = pc->seen.throttled;
-	}
-}
-
 /* Why the following log was kept; it is complete since @since. */
 void hwpmc_emit_snapshot(struct hwpmc_owner *o, const struct trigger *t,
 			 u64 since)
 {
 	struct pmclog_ext_snapshot *s;
 
-	s = emit_ext(o, PMCLOG_EXT_SNAPSHOT, sizeof(*s), since);
+	s = hwpmc_emit_ext(o, PMCLOG_EXT_SNAPSHOT, sizeof(*s), since);
 	s->cause = t->cause;
 	s->pmcid = t->pmcid;
 	s->pid = t->pid;
 	s->status = t->status;
 	s->when = t->when;
 	s->since = since;
-}
-
-void hwpmc_emit_all_rates(struct hwpmc_owner *o)
-{
-	struct hwpmc_pmc *pmc;
-	unsigned int row;
-
-	for_each_pmc(o, row, pmc)
-		if (!pmc->rates_told)
-			hwpmc_emit_rates(o, pmc);
 }
 
 /* The last records of a log. */

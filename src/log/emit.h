@@ -15,16 +15,14 @@ struct ring_stamp;
 void hwpmc_emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 			    struct ring_stamp *s, u32 len);
 void *hwpmc_emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc);
+void *hwpmc_emit_ext(struct hwpmc_owner *o, u16 subtype, u32 len, u64 tsc);
 void hwpmc_emit_begin(struct hwpmc_owner *o, u64 tsc);
 void hwpmc_emit_initialize(struct hwpmc_owner *o, u64 tsc);
 void hwpmc_emit_snapshot(struct hwpmc_owner *o, const struct trigger *t,
 			 u64 since);
 void hwpmc_emit_pmcs(struct hwpmc_owner *o);
-void hwpmc_emit_all_rates(struct hwpmc_owner *o);
 void hwpmc_emit_meta(struct hwpmc_owner *o, const struct log_meta *m);
 void hwpmc_emit_news(struct hwpmc_owner *o);
-void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc);
-void hwpmc_emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
 void hwpmc_emit_clock(struct hwpmc_owner *o);
 void hwpmc_emit_end(struct hwpmc_owner *o, struct pmclog_account *account);
 void hwpmc_emit_names(struct hwpmc_owner *o, u32 pid, u32 tid, const char *comm,
@@ -34,6 +32,11 @@ void hwpmc_emit_mapping(struct hwpmc_owner *o, const struct ring_map *m,
 void hwpmc_emit_attach(struct hwpmc_owner *o, u32 pmcid, u32 pid,
 		       struct file *exe, u64 tsc);
 void hwpmc_emit_sysexit(struct hwpmc_owner *o, u32 pid, u64 tsc);
+
+/* emit_loss.c */
+void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc);
+void hwpmc_emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
+void hwpmc_emit_all_rates(struct hwpmc_owner *o);
 
 /* pack.c: samples in packs; all but hwpmc_pack_new() are the writer thread's */
 struct pack *hwpmc_pack_new(void);

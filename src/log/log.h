@@ -320,9 +320,6 @@ int hwpmc_log_rotate(struct hwpmc_owner *o, int fd, u32 flags);
 int hwpmc_log_flush(struct hwpmc_owner *o);
 int hwpmc_log_close(struct hwpmc_owner *o);
 void hwpmc_log_drop(struct hwpmc_owner *o);
-int hwpmc_log_userdata(struct hwpmc_owner *o, u32 value);
-int hwpmc_log_commit(struct hwpmc_owner *o, const void *rec, u32 len);
-int hwpmc_log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len);
 int hwpmc_log_dump(struct hwpmc_owner *o);
 void hwpmc_log_want_dump(struct hwpmc_owner *o);
 void hwpmc_log_begin_end(struct hwpmc_owner *o);
@@ -332,6 +329,11 @@ bool hwpmc_log_hand_over(struct hwpmc_owner *o);
 void hwpmc_log_kick(struct hwpmc_owner *o);
 struct file *hwpmc_log_get_file(int fd);
 bool hwpmc_log_answered(struct hwpmc_owner *o, const u64 *done, u64 want);
+
+/* writelog.c: ioctl side, under owner->mutex */
+int hwpmc_log_commit(struct hwpmc_owner *o, const void *rec, u32 len);
+int hwpmc_log_userdata(struct hwpmc_owner *o, u32 value);
+int hwpmc_log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len);
 
 /* logend.c */
 bool hwpmc_log_may_hold(struct file *file);

@@ -8,10 +8,12 @@
  * follows nothing, and counting in processes does not make mmap() slower for others.
  */
 #include <linux/rculist.h>
+#include <linux/rhashtable.h>
 #include <linux/workqueue.h>
 
 #include "hooks.h"
 #include "hwpmc.h"
+#include "target.h"
 
 #define REMOVE_DELAY	(2 * HZ)
 
@@ -21,20 +23,20 @@ static DEFINE_MUTEX(hooks_mutex);
 
 static int register_maps(void)
 {
-	int err = hwpmc_proc_maps_register();
+	int err = hwpmc_mapping_hooks_register();
 
 	if (err)
 		return err;
 	err = hwpmc_kmod_register();
 	if (err)
-		hwpmc_proc_maps_unregister();
+		hwpmc_mapping_hooks_unregister();
 	return err;
 }
 
 static void unregister_maps(void)
 {
 	hwpmc_kmod_unregister();
-	hwpmc_proc_maps_unregister();
+	hwpmc_mapping_hooks_unregister();
 }
 
 /* @holders: number of owners.  Both change under hooks_mutex. */
@@ -232,4 +234,30 @@ void hwpmc_hooks_exit(void)
 {
 	cancel_delayed_work_sync(&remove_work);
 	remove_hooks(NULL);
+}
+
+/*
+ * hwpmc_hooks_each - call @fn once for each owner whose log follows a process
+ * @list: the process' targets
+ *
+ * RCU read section, preemption off.  Targets may come and go meanwhile, so each
+ * owner is called from one place only.  If an owner begins to follow all
+ * processes just now, its dump has what is left out here.
+ */
+void hwpmc_hooks_each(struct rhlist_head *list, hook_fn fn, void *arg)
+{
+	struct hwpmc_target *t;
+	struct rhlist_head *pos;
+	struct hwpmc_owner *o;
+
+	for_each_hook_follower(o)
+		fn(o, hwpmc_target_among_rcu(list, o), arg);
+	if (!list)
+		return;
+	/* hwpmc_hooks_follow(): owners in the list have follow_all */
+	smp_rmb();
+	for_each_target_rcu(t, pos, list)
+		if (READ_ONCE(t->owner->hooks.hooked) &&
+		    !READ_ONCE(t->owner->hooks.follow_all))
+			fn(t->owner, t, arg);
 }

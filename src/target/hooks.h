@@ -9,6 +9,7 @@
 
 #include "hwpmc.h"
 
+struct hwpmc_target;
 struct ring_map;
 
 /* hooks.c */
@@ -38,6 +39,25 @@ extern struct list_head hwpmc_hooks_owners, hwpmc_hooks_followers;
 #define for_each_hook_follower(o)                                              \
 	list_for_each_entry_rcu(o, &hwpmc_hooks_followers, hooks.follow_node)
 
+/* @t: @o's target for the process; NULL: none, @o follows all processes */
+typedef void (*hook_fn)(struct hwpmc_owner *o, struct hwpmc_target *t,
+			void *arg);
+
+void hwpmc_hooks_each(struct rhlist_head *list, hook_fn fn, void *arg);
+
+/* No owner's log follows the process that has the targets @list. */
+static inline bool hwpmc_hooks_nobody(const struct rhlist_head *list)
+{
+	return !list && list_empty(&hwpmc_hooks_followers);
+}
+
+/* Commits @rec, a record of process @pid; any context that hooks run in. */
+#define hook_commit(o, pid, rec, type, size)                                   \
+	do {                                                                   \
+		(rec)->h.header = PMCLOG_HEADER(type, size);                   \
+		hwpmc_record_commit(o, rec, size, pid);                        \
+	} while (0)
+
 /* @start, @len: bytes; @pgoff: pages */
 struct area {
 	unsigned long	start;
@@ -45,18 +65,22 @@ struct area {
 	pgoff_t		pgoff;
 };
 
-/* proc.c: the probes */
+/* proc.c: tracepoints */
 u64 hwpmc_proc_auxv_base(struct mm_struct *mm, bool is32);
-struct area hwpmc_proc_map_area(const struct vm_area_struct *vma);
-struct file *hwpmc_proc_map_file(const struct vm_area_struct *vma);
-void hwpmc_proc_map_fill(struct ring_map *m, struct vm_area_struct *vma,
-			 const struct area *a, u32 pid);
 int hwpmc_proc_tasks_register(void);
 void hwpmc_proc_tasks_unregister(void);
-int hwpmc_proc_maps_register(void);
-void hwpmc_proc_maps_unregister(void);
 int hwpmc_proc_switch_register(void);
 void hwpmc_proc_switch_unregister(void);
+
+/* mapping.c: kprobes */
+struct area hwpmc_mapping_area(const struct vm_area_struct *vma);
+struct file *hwpmc_mapping_file(const struct vm_area_struct *vma);
+void hwpmc_mapping_fill(struct ring_map *m, struct vm_area_struct *vma,
+			const struct area *a, u32 pid);
+void hwpmc_mapping_commit(struct hwpmc_owner *o, const struct hwpmc_target *t,
+			  struct vm_area_struct *vma, const struct area *a);
+int hwpmc_mapping_hooks_register(void);
+void hwpmc_mapping_hooks_unregister(void);
 
 /* kmod.c */
 int hwpmc_kmod_register(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Changes of processes: tracepoints, and kprobes where there is no tracepoint.
+ * Changes of processes: tracepoints.  mapping.c has the probes of mappings.
  *
  * The probes run in process context where sleeping is not allowed, some with
  * the task's alloc_lock or the mmap lock held.  They commit small records and
@@ -9,9 +9,7 @@
  */
 #include <linux/binfmts.h>
 #include <linux/elf.h>
-#include <linux/kprobes.h>
 #include <linux/mm.h>
-#include <linux/mman.h>
 #include <linux/mmap_lock.h>
 #include <linux/ptrace.h>
 #include <linux/rhashtable.h>
@@ -25,48 +23,7 @@
 #include "target.h"
 #include "unwind/unwind.h"
 
-#define commit_record(o, pid, rec, type, size)                                 \
-	do {                                                                   \
-		(rec)->h.header = PMCLOG_HEADER(type, size);                   \
-		hwpmc_record_commit(o, rec, size, pid);                        \
-	} while (0)
-
-/* @t: @o's target for the process; NULL: none, @o follows all processes */
-typedef void (*tell_fn)(struct hwpmc_owner *o, struct hwpmc_target *t,
-			void *arg);
-
-/*
- * tell_owners - call @fn once for each owner whose log follows a process
- * @list: the process' targets
- *
- * RCU read section, preemption off.  Targets may come and go meanwhile, so each
- * owner is called from one place only.  If an owner begins to follow all
- * processes just now, its dump has what is left out here.
- */
-static void tell_owners(struct rhlist_head *list, tell_fn fn, void *arg)
-{
-	struct hwpmc_target *t;
-	struct rhlist_head *pos;
-	struct hwpmc_owner *o;
-
-	for_each_hook_follower(o)
-		fn(o, hwpmc_target_among_rcu(list, o), arg);
-	if (!list)
-		return;
-	/* hwpmc_hooks_follow(): owners in the list have follow_all */
-	smp_rmb();
-	for_each_target_rcu(t, pos, list)
-		if (READ_ONCE(t->owner->hooks.hooked) &&
-		    !READ_ONCE(t->owner->hooks.follow_all))
-			fn(t->owner, t, arg);
-}
-
-static bool nobody_listens(const struct rhlist_head *list)
-{
-	return !list && list_empty(&hwpmc_hooks_followers);
-}
-
-static bool tells_of_child(const struct hwpmc_owner *o,
+static bool logs_child(const struct hwpmc_owner *o,
 			   const struct hwpmc_target *t,
 			   struct task_struct *child)
 {
@@ -79,17 +36,10 @@ static bool tells_of_child(const struct hwpmc_owner *o,
  * an owner that follows all processes, or whose opener may inspect every
  * process, gets records of it.
  */
-static bool tells_of_guarded(const struct hwpmc_owner *o,
+static bool logs_guarded(const struct hwpmc_owner *o,
 			     const struct hwpmc_target *t)
 {
 	return !t || READ_ONCE(o->hooks.follow_all) || o->traces_all;
-}
-
-/* Only sampling PMCs need the mappings of code. */
-static bool tells_of_maps(const struct hwpmc_owner *o,
-			  const struct hwpmc_target *t)
-{
-	return !t || READ_ONCE(o->hooks.follow_all) || READ_ONCE(t->sampled);
 }
 
 static void commit_name(struct hwpmc_owner *o, struct task_struct *task,
@@ -101,14 +51,14 @@ static void commit_name(struct hwpmc_owner *o, struct task_struct *task,
 		struct pmclog_proc_create p = { .pid = pid };
 
 		strscpy(p.comm, comm, sizeof(p.comm));
-		commit_record(o, pid, &p, PMCLOG_T_PROC_CREATE,
+		hook_commit(o, pid, &p, PMCLOG_T_PROC_CREATE,
 			      PMCLOG_PROC_CREATE_LEN);
 	} else {
 		struct pmclog_thr_create t = { .pid = pid };
 
 		t.tid = owner_tid_of(o, task);
 		strscpy(t.name, comm, sizeof(t.name));
-		commit_record(o, pid, &t, PMCLOG_T_THR_CREATE,
+		hook_commit(o, pid, &t, PMCLOG_T_THR_CREATE,
 			      PMCLOG_THR_CREATE_LEN);
 	}
 }
@@ -120,16 +70,16 @@ static void commit_fork(struct hwpmc_owner *o, struct task_struct *child)
 		.newpid = owner_pid_of(o, child),
 	};
 
-	commit_record(o, f.newpid, &f, PMCLOG_T_PROCFORK, sizeof(f));
+	hook_commit(o, f.newpid, &f, PMCLOG_T_PROCFORK, sizeof(f));
 }
 
-static void tell_newtask(struct hwpmc_owner *o, struct hwpmc_target *t,
+static void log_newtask(struct hwpmc_owner *o, struct hwpmc_target *t,
 			 void *arg)
 {
 	struct task_struct *task = arg;
 
 	if (owner_pid_of(o, task) == PMCLOG_PID_KERNEL ||
-	    !tells_of_child(o, t, task))
+	    !logs_child(o, t, task))
 		return;
 	if (thread_group_leader(task))
 		commit_fork(o, task);
@@ -150,7 +100,7 @@ static void probe_newtask(void *data, struct task_struct *task,
 	 */
 	if (list)
 		hwpmc_follow_fork(task, list);
-	tell_owners(list, tell_newtask, task);
+	hwpmc_hooks_each(list, log_newtask, task);
 	preempt_enable();
 	rcu_read_unlock();
 }
@@ -160,7 +110,7 @@ struct renamed {
 	const char *comm;
 };
 
-static void tell_rename(struct hwpmc_owner *o, struct hwpmc_target *t,
+static void log_rename(struct hwpmc_owner *o, struct hwpmc_target *t,
 			void *arg)
 {
 	const struct renamed *r = arg;
@@ -176,7 +126,7 @@ static void probe_rename(void *data, struct task_struct *task, const char *comm)
 
 	rcu_read_lock();
 	preempt_disable();
-	tell_owners(hwpmc_targets_find_rcu(task_tgid(task)), tell_rename, &r);
+	hwpmc_hooks_each(hwpmc_targets_find_rcu(task_tgid(task)), log_rename, &r);
 	preempt_enable();
 	rcu_read_unlock();
 }
@@ -186,7 +136,7 @@ struct exited {
 	bool last;		/* last one of its process */
 };
 
-static void tell_exit(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
+static void log_exit(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 {
 	const struct exited *e = arg;
 	struct task_struct *p = e->task;
@@ -197,7 +147,7 @@ static void tell_exit(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 	if (!thread_group_leader(p)) {
 		struct pmclog_thr_exit x = { .tid = owner_tid_of(o, p) };
 
-		commit_record(o, pid, &x, PMCLOG_T_THR_EXIT, sizeof(x));
+		hook_commit(o, pid, &x, PMCLOG_T_THR_EXIT, sizeof(x));
 	}
 	/*
 	 * A target's SYSEXIT is logged after its counts, which are not complete
@@ -207,7 +157,7 @@ static void tell_exit(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 			       READ_ONCE(o->hooks.follow_all)))) {
 		struct pmclog_sysexit x = { .pid = pid };
 
-		commit_record(o, pid, &x, PMCLOG_T_SYSEXIT, sizeof(x));
+		hook_commit(o, pid, &x, PMCLOG_T_SYSEXIT, sizeof(x));
 	}
 	if (e->last)
 		hwpmc_trigger_exit(o, p, pid);
@@ -221,69 +171,11 @@ static void probe_exit(void *data, COMPAT_EXIT_PROTO)
 	rcu_read_lock();
 	preempt_disable();
 	list = hwpmc_targets_find_rcu(task_tgid(p));
-	tell_owners(list, tell_exit, &e);
+	hwpmc_hooks_each(list, log_exit, &e);
 	if (list)
 		hwpmc_follow_exit(p);
 	preempt_enable();
 	rcu_read_unlock();
-}
-
-struct area hwpmc_proc_map_area(const struct vm_area_struct *vma)
-{
-	return (struct area) {
-		.start = vma->vm_start,
-		.len = vma->vm_end - vma->vm_start,
-		.pgoff = vma->vm_pgoff,
-	};
-}
-
-/*
- * Returns the file of a mapping, referenced, or NULL.  A log that nobody reads
- * keeps the file for long.  An io_uring can be mapped and could have the device
- * in its table; then neither would ever be released.
- */
-struct file *hwpmc_proc_map_file(const struct vm_area_struct *vma)
-{
-	return vma->vm_file && !hwpmc_log_may_hold(vma->vm_file) ?
-		       get_file(vma->vm_file) :
-		       NULL;
-}
-
-/*
- * Fills in what the writer thread needs to know of a mapping, and references
- * its file.
- * @a: the place of the mapping, now or in the future
- */
-void hwpmc_proc_map_fill(struct ring_map *m, struct vm_area_struct *vma,
-			 const struct area *a, u32 pid)
-{
-	m->file = hwpmc_proc_map_file(vma);
-	m->start = a->start;
-	m->len = a->len;
-	m->offset = (u64)a->pgoff << PAGE_SHIFT;
-	m->pid = pid;
-	m->prot = !!(vma->vm_flags & VM_READ) * PROT_READ |
-		  !!(vma->vm_flags & VM_WRITE) * PROT_WRITE |
-		  !!(vma->vm_flags & VM_EXEC) * PROT_EXEC;
-	m->vdso = !vma->vm_file && compat_vma_is_vdso(vma);
-	m->pad = 0;
-}
-
-static void commit_map(struct hwpmc_owner *o, const struct hwpmc_target *t,
-		       struct vm_area_struct *vma, const struct area *a)
-{
-	u32 pid = owner_pid_of(o, current);
-	struct owner_ring *or;
-	struct ring_map *m;
-	u64 entered;
-
-	if (pid == PMCLOG_PID_KERNEL || !tells_of_maps(o, t))
-		return;
-	m = hwpmc_record_begin(o, sizeof(*m), KIND_MAP, pid, &or, &entered);
-	if (!m)
-		return;
-	hwpmc_proc_map_fill(m, vma, a, pid);
-	hwpmc_record_end(or, entered);
 }
 
 /*
@@ -378,14 +270,14 @@ static bool is_guarded(void)
 	return !dumpable;
 }
 
-static void tell_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
+static void log_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 {
 	const struct execed *e = arg;
 	struct vm_area_struct *vma;
 	VMA_ITERATOR(vmi, current->mm, 0);
 
 	if (owner_pid_of(o, current) == PMCLOG_PID_KERNEL ||
-	    (e->guarded && !tells_of_guarded(o, t)))
+	    (e->guarded && !logs_guarded(o, t)))
 		return;
 	commit_exec(o, t, e);
 	if (!e->locked) {
@@ -393,14 +285,14 @@ static void tell_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 		return;
 	}
 	for_each_vma(vmi, vma) {
-		struct area a = hwpmc_proc_map_area(vma);
+		struct area a = hwpmc_mapping_area(vma);
 
 		if (vma->vm_flags & VM_EXEC)
-			commit_map(o, t, vma, &a);
+			hwpmc_mapping_commit(o, t, vma, &a);
 	}
 }
 
-static void tell_image(struct rhlist_head *list, struct linux_binprm *bprm)
+static void log_image(struct rhlist_head *list, struct linux_binprm *bprm)
 {
 	const struct elf32_hdr *ehdr = (const void *)bprm->buf;
 	bool elf = !memcmp(ehdr->e_ident, ELFMAG, SELFMAG);
@@ -415,7 +307,7 @@ static void tell_image(struct rhlist_head *list, struct linux_binprm *bprm)
 
 	if (e.locked && elf && ehdr->e_type == ET_DYN)
 		e.dyn = load_base(mm, bprm->file);
-	tell_owners(list, tell_exec, &e);
+	hwpmc_hooks_each(list, log_exec, &e);
 	if (e.locked)
 		mmap_read_unlock(mm);
 }
@@ -433,133 +325,12 @@ static void probe_exec(void *data, struct task_struct *p, pid_t old_pid,
 	rcu_read_lock();
 	preempt_disable();
 	list = hwpmc_targets_find_rcu(task_tgid(current));
-	if (!nobody_listens(list))
-		tell_image(list, bprm);
+	if (!hwpmc_hooks_nobody(list))
+		log_image(list, bprm);
 	if (list)
 		hwpmc_follow_exec(list);
 	preempt_enable();
 	rcu_read_unlock();
-}
-
-struct mapped {
-	struct vm_area_struct *vma;
-	struct area area;
-};
-
-static void tell_map(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
-{
-	const struct mapped *m = arg;
-
-	commit_map(o, t, m->vma, &m->area);
-}
-
-/* mmap lock held for writing */
-static void tell_mapped(struct vm_area_struct *vma, struct area a)
-{
-	struct mapped m = { .vma = vma, .area = a };
-
-	if (!(vma->vm_flags & VM_EXEC) || vma->vm_mm != current->mm ||
-	    current->in_execve)
-		return;
-	hwpmc_unwind_mapped(vma, a.start, a.start + a.len);
-	rcu_read_lock();
-	preempt_disable();
-	tell_owners(hwpmc_targets_find_rcu(task_tgid(current)), tell_map, &m);
-	preempt_enable();
-	rcu_read_unlock();
-}
-
-/* perf_event_mmap(vma): mmap, mprotect */
-static int probe_mmap(struct kprobe *kp, struct pt_regs *regs)
-{
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
-
-	tell_mapped(vma, hwpmc_proc_map_area(vma));
-	return 0;
-}
-
-/*
- * copy_vma(&vma, start, len, pgoff, ...): mremap is about to create the new
- * place of a mapping.  If mremap fails, nothing is mapped there and nothing
- * runs there.
- */
-static int probe_move(struct kprobe *kp, struct pt_regs *regs)
-{
-	struct vm_area_struct **vma = (void *)regs_get_kernel_argument(regs, 0);
-	struct area a = {
-		.start = regs_get_kernel_argument(regs, 1),
-		.len = regs_get_kernel_argument(regs, 2),
-		.pgoff = regs_get_kernel_argument(regs, 3),
-	};
-
-	tell_mapped(*vma, a);
-	return 0;
-}
-
-/* mremap is about to extend a mapping in place.  If it fails: as above. */
-static int probe_grow(struct kprobe *kp, struct pt_regs *regs)
-{
-	unsigned long more;
-	struct vm_area_struct *vma = compat_vma_grows(kp, regs, &more);
-	struct area a;
-
-	if (!vma)
-		return 0;
-	a = hwpmc_proc_map_area(vma);
-	a.len += more;
-	tell_mapped(vma, a);
-	return 0;
-}
-
-struct unmapped {
-	u64	start;
-	u64	end;
-};
-
-static void tell_unmap(struct hwpmc_owner *o, struct hwpmc_target *t,
-		       void *arg)
-{
-	const struct unmapped *u = arg;
-	struct pmclog_map_out out = {
-		.pid = owner_pid_of(o, current),
-		.start = u->start,
-		.end = u->end,
-	};
-
-	if (out.pid != PMCLOG_PID_KERNEL && tells_of_maps(o, t))
-		commit_record(o, out.pid, &out, PMCLOG_T_MAP_OUT, sizeof(out));
-}
-
-/*
- * uprobe_munmap(vma, start, end) runs each time a range of a mapped file loses
- * its pages.  It is an munmap if that file is no longer mapped at the place.
- * The end of a process and madvise also call it, with the mapping in place.
- */
-static int probe_munmap(struct kprobe *kp, struct pt_regs *regs)
-{
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
-	struct unmapped u = {
-		.start = regs_get_kernel_argument(regs, 1),
-		.end = regs_get_kernel_argument(regs, 2),
-	};
-	struct vm_area_struct *now;
-	struct rhlist_head *list;
-
-	if (!(vma->vm_flags & VM_EXEC) || vma->vm_mm != current->mm ||
-	    u.start >= u.end)
-		return 0;
-	rcu_read_lock();
-	preempt_disable();
-	list = hwpmc_targets_find_rcu(task_tgid(current));
-	if (nobody_listens(list))
-		goto out;
-	now = mtree_load(&vma->vm_mm->mm_mt, u.start);
-	if (!now || READ_ONCE(now->vm_file) != vma->vm_file)
-		tell_owners(list, tell_unmap, &u);
-out:
-	preempt_enable();
-	rcu_read_unlock();
-	return 0;
 }
 
 /* Runqueue lock held. */
@@ -587,32 +358,6 @@ static struct trace_hook trace_hooks[] = {
 /* adds cost to each switch: registered only while an owner needs it */
 static struct trace_hook switch_hook = {
 	.name = "sched_switch", .probe = probe_switch,
-};
-
-/*
- * @older: the function's name in older kernels, if different
- * @untold: what is not logged on a kernel without the function, because of LTO
- *	    or missing uprobes; NULL: the function is required
- * @warned: the kernel log has a warning
- */
-struct map_hook {
-	struct kprobe	kp;
-	const char	*name;
-	const char	*older;
-	const char	*untold;
-	bool		registered;
-	bool		warned;
-};
-
-static struct map_hook map_hooks[] = {
-	{ { .pre_handler = probe_mmap },   .name = "perf_event_mmap" },
-	{ { .pre_handler = probe_munmap }, .name = "uprobe_munmap",
-	  .untold = "memory that is unmapped" },
-	{ { .pre_handler = probe_move },   .name = "copy_vma",
-	  .untold = "memory moved by mremap" },
-	{ { .pre_handler = probe_grow },   .name = COMPAT_VMA_GROWS,
-	  .older = COMPAT_VMA_GROWS_OLDER,
-	  .untold = "memory made longer by mremap" },
 };
 
 /* Type check: a probe with wrong arguments would compile, and corrupt silently. */
@@ -656,21 +401,6 @@ static void unregister_traces(struct trace_hook *h, unsigned int n)
 	tracepoint_synchronize_unregister();
 }
 
-static int register_map(struct map_hook *h, const char *name)
-{
-	int err;
-
-	/* register_kprobe() needs these fields reset */
-	h->kp.addr = NULL;
-	h->kp.flags = 0;
-	h->kp.symbol_name = name;
-	err = register_kprobe(&h->kp);
-	if (err == -ENOENT && h->older && name != h->older)
-		return register_map(h, h->older);
-	h->registered = !err;
-	return err;
-}
-
 int hwpmc_proc_switch_register(void)
 {
 	return register_trace(&switch_hook);
@@ -699,46 +429,4 @@ int hwpmc_proc_tasks_register(void)
 void hwpmc_proc_tasks_unregister(void)
 {
 	unregister_traces(trace_hooks, ARRAY_SIZE(trace_hooks));
-}
-
-static void warn_untold(struct map_hook *h, int err)
-{
-	if (!h->warned)
-		pr_warn("no kprobe on %s: %d; %s is not told\n", h->name, err,
-			h->untold);
-	h->warned = true;
-}
-
-int hwpmc_proc_maps_register(void)
-{
-	struct map_hook *h;
-	int err;
-
-	/* with LTO the functions may exist without being called by all users */
-	if (IS_ENABLED(CONFIG_LTO_CLANG))
-		pr_warn_once("this kernel was optimized as a whole (LTO): memory that is unmapped or moved may not be told\n");
-	for (h = map_hooks; h < map_hooks + ARRAY_SIZE(map_hooks); h++) {
-		err = register_map(h, h->name);
-		if (err && h->untold) {
-			warn_untold(h, err);
-			continue;
-		}
-		if (err) {
-			pr_err("no kprobe on %s: %d\n", h->name, err);
-			hwpmc_proc_maps_unregister();
-			return err;
-		}
-	}
-	return 0;
-}
-
-void hwpmc_proc_maps_unregister(void)
-{
-	struct map_hook *h;
-
-	for (h = map_hooks; h < map_hooks + ARRAY_SIZE(map_hooks); h++) {
-		if (h->registered)
-			unregister_kprobe(&h->kp);
-		h->registered = false;
-	}
 }
