@@ -97,8 +97,7 @@ static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
 	return false;
 }
 
-/* Returns true if nothing ran on any CPU while its counters were read. */
-static bool drain_look_at_rings(struct hwpmc_owner *o, u64 *horizon)
+static void drain_look_at_rings(struct hwpmc_owner *o, u64 *horizon)
 {
 	bool quiet = true;
 	unsigned int cpu;
@@ -114,7 +113,6 @@ static bool drain_look_at_rings(struct hwpmc_owner *o, u64 *horizon)
 	*horizon = hwpmc_merge_horizon(&o->log.merge, now);
 	o->log.horizon = *horizon;
 	o->log.acct.quiet = quiet;
-	return quiet;
 }
 
 /* Emits what the look has seen, up to @upto; returns how far the log is complete. */
@@ -199,37 +197,27 @@ void hwpmc_drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 	a->late_answered = log->acct.late_answers_taken;
 }
 
-static u64 sum_drops(const struct pmclog_account *a)
-{
-	unsigned int i;
-	u64 sum = 0;
-
-	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
-		sum += a->dropped[i];
-	return sum;
-}
-
 /*
- * Empties the rings at a moment at which all counters are exact.  With steady
- * overflows on many CPUs this takes a few attempts.
+ * hwpmc_drain_cut - log all samples and losses of before, and take the account
+ *
+ * A CPU's counters agree with each other at a look that finds no handler there.  So
+ * the account is exact once each CPU was looked at so since the cut began.  On a
+ * machine of many busy CPUs no single look finds all of them without a handler.
  */
 void hwpmc_drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
 {
+	u64 began = ring_clock(), horizon;
 	unsigned int i;
-	u64 horizon;
-	bool quiet;
 
 	for (i = 0; i < EXACT_TRIES; i++) {
-		quiet = drain_look_at_rings(o, &horizon);
+		drain_look_at_rings(o, &horizon);
 		drain_emit_upto(o, horizon, U64_MAX);
-		if (quiet)
+		if (horizon > began &&
+		    hwpmc_merge_quiet_since(&o->log.merge, began))
 			break;
 		usleep_range(50, 100);
 	}
 	hwpmc_drain_account(o, a);
-	/* no quiet pass: samples in flight may be counted in part only */
-	if (!quiet)
-		a->overflows = a->committed + a->filtered + sum_drops(a);
 }
 
 void hwpmc_drain_begin_log(struct hwpmc_owner *o, u64 tsc)
