@@ -72,7 +72,7 @@ struct hwpmc_target *hwpmc_target_find_rcu(const struct hwpmc_owner *o,
 struct hwpmc_target *hwpmc_target_new(struct hwpmc_owner *o, struct pid *pid,
 				      u32 nr)
 {
-	struct hwpmc_target *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
+	struct hwpmc_target *t = target_alloc(sizeof(*t));
 
 	if (!t)
 		return NULL;
@@ -143,7 +143,7 @@ struct target_link *hwpmc_target_find_link(const struct hwpmc_target *t,
 struct target_link *hwpmc_target_link(struct hwpmc_target *t,
 				      struct hwpmc_pmc *pmc)
 {
-	struct target_link *link = kzalloc(sizeof(*link), GFP_KERNEL_ACCOUNT);
+	struct target_link *link = target_alloc(sizeof(*link));
 
 	if (!link)
 		return NULL;

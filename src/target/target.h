@@ -89,6 +89,17 @@ struct hwpmc_target {
 	struct rcu_head	rcu;
 };
 
+/*
+ * Cleared memory for what is made under targets_mutex, which all targets of the owner
+ * need to fork and to end.  So a control group that is full is not waited for: what it
+ * cannot be charged for is bounded by max_counters.  NULL without memory.
+ */
+static inline void *target_alloc(size_t size)
+{
+	return kzalloc(size, GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN) ?:
+		       kzalloc(size, GFP_KERNEL);
+}
+
 /**
  * struct target_link - a PMC attached to a process
  * @sum:      counts of threads that have ended

@@ -212,7 +212,7 @@ static int add_event(struct target_thread *tt, struct target_link *link)
 	err = hwpmc_limit_charge(o, LIMIT_COUNTERS, 1);
 	if (err)
 		return err;
-	te = kzalloc(sizeof(*te), GFP_KERNEL_ACCOUNT);
+	te = target_alloc(sizeof(*te));
 	if (!te) {
 		hwpmc_limit_release(o, LIMIT_COUNTERS, 1);
 		return -ENOMEM;
@@ -255,11 +255,11 @@ void hwpmc_thread_drop(struct target_thread *tt)
 static struct target_thread *thread_new(struct hwpmc_target *t,
 					struct task_struct *task)
 {
-	struct target_thread *tt = kzalloc(sizeof(*tt), GFP_KERNEL_ACCOUNT);
+	struct target_thread *tt = target_alloc(sizeof(*tt));
 
 	if (!tt)
 		return NULL;
-	tt->slot = kzalloc(sizeof(*tt->slot), GFP_KERNEL_ACCOUNT);
+	tt->slot = target_alloc(sizeof(*tt->slot));
 	if (!tt->slot) {
 		kfree(tt);
 		return NULL;
