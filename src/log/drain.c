@@ -15,6 +15,7 @@
 #include <linux/timekeeping.h>
 #include <uapi/linux/sched/types.h>
 
+#include "dump.h"
 #include "emit.h"
 #include "flight.h"
 #include "hwpmc.h"
@@ -307,117 +308,6 @@ static void fold_deleted(struct hwpmc_owner *o, bool log_open)
 }
 
 /*
- * Dumps the processes whose records were lost on a CPU.  One that has to wait for a
- * fork or an exec, for a second at most, keeps the others behind it waiting.  Returns
- * how many were dumped.
- */
-static unsigned int dump_listed(struct hwpmc_owner *o, struct owner_ring *or,
-				const u32 *lost, unsigned int n, bool last)
-{
-	u64 now = ring_clock();
-	bool over = or->lost_since && now - or->lost_since > NSEC_PER_SEC;
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		if (!hwpmc_dump_pid(o, lost[i], last || (over && !i)))
-			break;
-	or->lost_tail += i;
-	if (i == n)
-		or->lost_since = 0;
-	else if (i || !or->lost_since)
-		or->lost_since = now;
-	return i;
-}
-
-/* Copies the list of a CPU; returns its length, or RING_NLOST: it was too long. */
-static unsigned int copy_lost(struct owner_ring *or, u32 *lost)
-{
-	u32 head = smp_load_acquire(&or->lost_head), i, n;
-
-	n = head - or->lost_tail;
-	for (i = 0; i < n && i < RING_NLOST; i++)
-		lost[i] = READ_ONCE(or->lost[(or->lost_tail + i) % RING_NLOST]);
-	smp_rmb();	/* the copy is whole if nothing was added */
-	/* in a full list the oldest is overwritten before the head moves */
-	if (n && (n >= RING_NLOST || READ_ONCE(or->lost_head) != head))
-		return RING_NLOST;
-	return n;
-}
-
-/*
- * Dumps all processes, after a loss of which it is not known whose it was.  Where such
- * losses go on, as on a CPU without a ring, dumps take a tenth of the time at most.
- * False: later.
- */
-static bool drain_dump_all(struct hwpmc_owner *o, bool last)
-{
-	u64 began = ktime_get_ns(), took;
-
-	if (!last && began < o->log.dump_after)
-		return false;
-	hwpmc_dump_all(o);
-	took = ktime_get_ns() - began;
-	o->log.dump_after = began + took + max_t(u64, 9 * took, NSEC_PER_SEC);
-	return true;
-}
-
-/*
- * Dumps each process again of which a record was lost, and those that were created
- * since the pass before the loss.  @last: there is no later pass in this log.
- */
-static void drain_dump_lost(struct hwpmc_owner *o, bool last)
-{
-	bool all = o->log.dump_due || o->noring.lost != o->noring.seen;
-	bool any = false, waits = false;
-	u32 lost[RING_NLOST], n, done;
-	u64 now = ktime_get_ns();
-	unsigned int cpu;
-
-	o->noring.seen = o->noring.lost;
-	for_each_possible_cpu(cpu) {
-		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
-
-		n = or ? copy_lost(or, lost) : 0;
-		if (!n)
-			continue;
-		if (n == RING_NLOST) {
-			or->lost_tail = READ_ONCE(or->lost_head);
-			or->lost_since = 0;
-			all = true;
-			continue;
-		}
-		done = dump_listed(o, or, lost, n, last);
-		any |= done;
-		waits |= done < n;
-	}
-	o->log.dump_due = all && !drain_dump_all(o, last);
-	waits |= o->log.dump_due;
-	if (!all && any)
-		hwpmc_dump_young(o, o->log.whole_since);
-	if (!waits)
-		o->log.whole_since = now;
-}
-
-/* What was lost after the last pass of the log before is not for this one. */
-static void drain_forget_lost(struct hwpmc_owner *o)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
-
-		if (!or)
-			continue;
-		or->lost_tail = smp_load_acquire(&or->lost_head);
-		or->lost_since = 0;
-	}
-	o->noring.seen = o->noring.lost;
-	o->log.dump_due = false;
-	o->log.dump_after = 0;
-	o->log.whole_since = ktime_get_ns();
-}
-
-/*
  * Answers the requests made before this pass began.  @r was copied then, and all
  * earlier records are in the buffer by now.
  */
@@ -541,7 +431,9 @@ static void drain_run(struct hwpmc_owner *o)
 			drain_run_pass(o);
 		hwpmc_unwind_tidy(o);
 		fold_deleted(o, true);
-		drain_dump_lost(o, r.close || r.rotate.file);
+		if (dump_is_over(o))
+			hwpmc_sink_flush(o);
+		hwpmc_dump_lost(o, r.close || r.rotate.file);
 		hwpmc_sink_flush(o);
 		hwpmc_sink_check_keeper(o);
 		if (log->sink->tend)
@@ -549,7 +441,7 @@ static void drain_run(struct hwpmc_owner *o)
 		if (asked)
 			drain_answer_requests(o, &r);
 	} while (!r.close);
-	drain_dump_lost(o, true);	/* what the last dumps have put off */
+	hwpmc_dump_lost(o, true);	/* what the last dumps have put off */
 	hwpmc_unwind_rest(o);
 }
 
@@ -651,7 +543,7 @@ int hwpmc_drain_thread(void *arg)
 	allow_kernel_signal(SIGKILL);
 	take_share(o);
 	hwpmc_drain_begin_log(o, ring_clock());
-	drain_forget_lost(o);
+	hwpmc_dump_forget_lost(o);
 	give_way(o, true);
 	drain_run(o);
 	hwpmc_snapshot_forget(o);

@@ -6,8 +6,9 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
+#include "hwpmc.h"
+
 struct file;
-struct hwpmc_owner;
 struct ring_map;
 
 struct dump_thread {
@@ -29,8 +30,18 @@ struct dump {
 	bool		in_exec;	/* an exec did not come to its end in time */
 	bool		no_maps;	/* of a target: mappings are not wanted */
 	bool		no_names;	/* names are in the log already */
+	bool		again;		/* it is in the log: SYSEXIT comes first */
 	const struct dump_target *target;
 };
+
+/* What one dump waits for mmap locks, in ns */
+#define DUMP_PATIENCE	NSEC_PER_SEC
+
+/* The last close ends dumps: no sample needs them, and the log's end has little time. */
+static inline bool dump_is_over(const struct hwpmc_owner *o)
+{
+	return READ_ONCE(o->log.abort) || READ_ONCE(o->log.end.closed);
+}
 
 /* A target to be logged, with the PMCs whose PMCATTACH is not in the log. */
 struct dump_target {
@@ -51,8 +62,7 @@ bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
 bool hwpmc_dump_look_at_names(struct dump *d, struct hwpmc_owner *o,
 			      struct task_struct *leader);
 void hwpmc_dump_tell(struct dump *d, struct hwpmc_owner *o);
-void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d,
-			       bool again);
+void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d);
 bool hwpmc_dump_is_for_log(const struct hwpmc_owner *o,
 			   const struct dump_target *dt);
 struct file *hwpmc_dump_look_at_exe(struct hwpmc_owner *o,
@@ -60,12 +70,18 @@ struct file *hwpmc_dump_look_at_exe(struct hwpmc_owner *o,
 
 /* dump_batch.c; all may sleep */
 struct dump_batch;
-struct dump_batch *hwpmc_dump_batch_new(struct hwpmc_owner *o);
+struct dump_batch *hwpmc_dump_batch_new(struct hwpmc_owner *o, bool brief);
 void hwpmc_dump_batch_free(struct dump_batch *b);
 void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 			  const struct dump_target *dt);
+int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader, u32 nr,
+			   bool no_maps, bool last);
+void hwpmc_dump_batch_ended(struct dump_batch *b, u32 nr, u64 tsc);
 void hwpmc_dump_batch_tell(struct dump_batch *b);
 struct file *hwpmc_dump_batch_exe(struct dump_batch *b, struct task_struct *leader);
+
+/* dump_lost.c */
+bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay);
 
 /* dump_target.c */
 void hwpmc_dump_targets(struct hwpmc_owner *o, bool all);

@@ -34,15 +34,19 @@ struct dump_batch {
 	struct dump	d[BATCH_PROCESSES];
 };
 
-/* NULL without memory, which is reported in the log. */
-struct dump_batch *hwpmc_dump_batch_new(struct hwpmc_owner *o)
+/*
+ * @brief: waits for one mmap lock at most, because there is a later pass
+ *
+ * NULL without memory.
+ */
+struct dump_batch *hwpmc_dump_batch_new(struct hwpmc_owner *o, bool brief)
 {
 	struct dump_batch *b = kzalloc(sizeof(*b), DUMP_GFP);
 
-	if (b)
-		b->owner = o;
-	else
-		hwpmc_dump_failed(o);
+	if (!b)
+		return NULL;
+	b->owner = o;
+	b->waited = brief ? DUMP_PATIENCE - 1 : 0;
 	return b;
 }
 
@@ -70,26 +74,35 @@ void hwpmc_dump_batch_tell(struct dump_batch *b)
 
 /*
  * Where the mmap lock is not free, the samples have names at least; the mappings
- * follow, or are reported as lost, within about a second.
+ * follow, or are reported as lost, within about a second.  Where there are not even
+ * names, that is reported as a loss: samples may come before the next look.
  */
 static bool look_or_report(struct dump *d, struct hwpmc_owner *o,
 			   struct task_struct *leader)
 {
-	bool good = hwpmc_dump_look(d, o, leader);
-	bool later = !good && (d->in_exec || d->no_lock);
+	bool good = hwpmc_dump_look(d, o, leader), busy;
 
-	if (!good && d->no_lock)
+	if (good)
+		return true;
+	busy = d->no_lock;
+	if (busy)
 		good = hwpmc_dump_look_at_names(d, o, leader);
-	if (later) {
-		preempt_disable();
-		hwpmc_record_later(o, d->pid);
-		preempt_enable();
-	} else if (!good) {
-		hwpmc_dump_process_failed(o, d, d->no_memory);
-	}
+	if (!good)
+		hwpmc_dump_process_failed(o, d);
+	if (busy || d->in_exec || d->no_memory)
+		hwpmc_dump_later(o, d->pid, d->no_memory ? DUMP_PATIENCE : 0);
 	if (!good)
 		hwpmc_dump_drop(d);
 	return good;
+}
+
+/* @d, the next of the batch, has been looked at. */
+static void batch_keep(struct dump_batch *b, const struct dump *d)
+{
+	b->n++;
+	b->nmaps += d->nmaps;
+	if (b->n == BATCH_PROCESSES || b->nmaps >= BATCH_MAPS)
+		hwpmc_dump_batch_tell(b);
 }
 
 /*
@@ -106,14 +119,74 @@ void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 	d->target = dt;
 	d->no_maps = dt && !dt->maps;
 	d->no_names = dt && !dt->names;
+	d->again = false;
 	d->waited = b->waited;
 	if (look_or_report(d, b->owner, leader)) {
-		b->n++;
-		b->nmaps += d->nmaps;
+		b->waited = d->waited;
+		batch_keep(b, d);
+	} else {
+		b->waited = d->waited;
 	}
+}
+
+/*
+ * Looks at a process of which a record was lost.  -EAGAIN: not at this moment; an exec
+ * logs the new image itself when it ends.  -EBUSY: cannot be done.  -ESRCH: SYSEXIT is
+ * all that can be logged.
+ */
+static int look_again(struct dump *d, struct hwpmc_owner *o,
+		      struct task_struct *leader, bool last)
+{
+	if (hwpmc_dump_look(d, o, leader))
+		return 0;
+	if (d->no_memory && !last)
+		return -ENOMEM;
+	if ((d->in_exec || d->no_lock) && !last)
+		return -EAGAIN;
+	hwpmc_dump_process_failed(o, d);
+	if (!d->no_lock)
+		return -EBUSY;
+	/* an exec may have been lost: rather no mappings than those of before */
+	return hwpmc_dump_look_at_names(d, o, leader) ? 0 : -ESRCH;
+}
+
+/*
+ * hwpmc_dump_batch_again - look at a process of which a record was lost
+ * @last: it cannot be put off
+ *
+ * 0, or see look_again().
+ */
+int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader, u32 nr,
+			   bool no_maps, bool last)
+{
+	struct dump *d = &b->d[b->n];
+	int err;
+
+	d->target = NULL;
+	d->no_maps = no_maps;
+	d->no_names = false;
+	d->again = true;
+	d->waited = b->waited;
+	err = look_again(d, b->owner, leader, last);
 	b->waited = d->waited;
-	if (b->n == BATCH_PROCESSES || b->nmaps >= BATCH_MAPS)
-		hwpmc_dump_batch_tell(b);
+	d->pid = nr;
+	if (err)
+		hwpmc_dump_drop(d);
+	else
+		batch_keep(b, d);
+	return err;
+}
+
+/* hwpmc_dump_batch_ended - process @nr has ended before @tsc: log its SYSEXIT */
+void hwpmc_dump_batch_ended(struct dump_batch *b, u32 nr, u64 tsc)
+{
+	struct dump *d = &b->d[b->n];
+
+	d->target = NULL;
+	d->pid = nr;
+	d->tsc = tsc;
+	d->again = true;
+	batch_keep(b, d);
 }
 
 /* As hwpmc_dump_look_at_exe() */

@@ -24,7 +24,6 @@
 
 #define LOOK_AGAIN	4	/* for a process that execs meanwhile */
 #define LOCK_WAIT	(HZ / 10)	/* for a process */
-#define LOCK_PATIENCE	NSEC_PER_SEC	/* for all of a dump */
 
 /* Drops the entries kept; the numbers found stay, for dump_grow(). */
 void hwpmc_dump_drop(struct dump *d)
@@ -111,11 +110,6 @@ static void look_at_threads(struct dump *d, struct hwpmc_owner *o,
 }
 
 /* Ends the wait of lock_maps(). */
-struct lock_wait {
-	struct delayed_work over;
-	struct task_struct *task;
-};
-
 static void end_wait(struct work_struct *work)
 {
 	struct lock_wait *w = container_of(to_delayed_work(work),
@@ -126,19 +120,27 @@ static void end_wait(struct work_struct *work)
 	wake_up_process(w->task);
 }
 
-/* Waits in line for the lock, so that others who wait do not keep it taken. */
-static bool wait_for_maps(struct mm_struct *mm)
+/* Not under the mmap lock: the work may have begun, on a CPU that it does not get. */
+static void wait_is_over(struct lock_wait *w)
 {
-	struct lock_wait w = { .task = current };
-	bool locked;
-
-	INIT_DELAYED_WORK_ONSTACK(&w.over, end_wait);
-	schedule_delayed_work(&w.over, LOCK_WAIT);
-	locked = !down_read_interruptible(&mm->mmap_lock);
-	cancel_delayed_work_sync(&w.over);
-	destroy_delayed_work_on_stack(&w.over);
+	cancel_delayed_work_sync(&w->over);
 	clear_notify_signal();
-	return locked;
+	w->task = NULL;
+}
+
+/*
+ * Waits in line for the lock, so that others who wait do not keep it taken.  The work
+ * is bound to no CPU: one that a real-time task has must not make the wait longer.
+ */
+static bool wait_for_maps(struct lock_wait *w, struct mm_struct *mm)
+{
+	w->task = current;
+	INIT_DELAYED_WORK(&w->over, end_wait);
+	queue_delayed_work(system_unbound_wq, &w->over, LOCK_WAIT);
+	if (!down_read_interruptible(&mm->mmap_lock))
+		return true;
+	wait_is_over(w);
+	return false;
 }
 
 /*
@@ -153,12 +155,19 @@ static bool lock_maps(struct hwpmc_owner *o, struct mm_struct *mm, u64 *waited)
 
 	if (mmap_read_trylock(mm))
 		return true;
-	if (*waited >= LOCK_PATIENCE || READ_ONCE(o->log.abort))
+	if (*waited >= DUMP_PATIENCE || dump_is_over(o))
 		return false;
 	began = ktime_get_ns();
-	locked = wait_for_maps(mm);
+	locked = wait_for_maps(&o->log.lock_wait, mm);
 	*waited += ktime_get_ns() - began;
 	return locked;
+}
+
+static void unlock_maps(struct hwpmc_owner *o, struct mm_struct *mm)
+{
+	mmap_read_unlock(mm);
+	if (o->log.lock_wait.task)
+		wait_is_over(&o->log.lock_wait);
 }
 
 /*
@@ -179,7 +188,7 @@ static bool look_once(struct dump *d, struct hwpmc_owner *o,
 		look_at_maps(d, mm);
 	look_at_threads(d, o, leader);
 	if (mm)
-		mmap_read_unlock(mm);
+		unlock_maps(o, mm);
 	/* an exec may have replaced the mm before the lock was taken */
 	return d->nmaps == d->maps_there && d->nthreads == d->threads_there &&
 	       (!mm || READ_ONCE(user->mm) == mm);
@@ -366,25 +375,24 @@ void hwpmc_dump_failed(struct hwpmc_owner *o)
 
 /*
  * hwpmc_dump_process_failed - one process could not be logged
- * @again: a later pass tries it again
  *
- * If the mmap lock was held for too long, a retry would only delay the thread again.
+ * Counts one loss.  What is to be tried again, the caller says by hwpmc_dump_later().
  */
-void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d,
-			       bool again)
+void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d)
 {
 	/* else the next log lacks this process only, and says so */
 	bool fails = o->log.tee.on && d->no_memory;
 
 	if (READ_ONCE(o->log.abort))
 		return;
-	pr_warn_ratelimited("process %u could not be dumped\n", d->pid);
+	if (!d->in_exec)
+		pr_warn_ratelimited("process %u could not be dumped\n", d->pid);
 	if (fails)
 		hwpmc_dump_failed(o);
 	if (fails && !hwpmc_dump_is_for_log(o, d->target))
 		return;
 	preempt_disable();
-	hwpmc_record_lost(o, again ? d->pid : PMCLOG_PID_KERNEL);
+	hwpmc_record_lost(o, PMCLOG_PID_KERNEL);
 	preempt_enable();
 }
 
@@ -403,6 +411,8 @@ bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
 /* Logs what was found.  The caller has emitted all records that are older. */
 void hwpmc_dump_tell(struct dump *d, struct hwpmc_owner *o)
 {
+	if (d->again)
+		hwpmc_emit_sysexit(o, d->pid, o->log.told.last_tsc);
 	emit_dump(o, d);
 	hwpmc_dump_drop(d);
 }
@@ -420,7 +430,7 @@ struct file *hwpmc_dump_look_at_exe(struct hwpmc_owner *o,
 		vma = vma_lookup(mm, mm->start_code);
 		if (vma && (vma->vm_flags & VM_EXEC))
 			exe = hwpmc_mapping_file(vma);
-		mmap_read_unlock(mm);
+		unlock_maps(o, mm);
 	}
 	if (mm)
 		compat_mmput_later(mm);

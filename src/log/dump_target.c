@@ -176,13 +176,15 @@ static void free_noted(struct list_head *list)
 
 void hwpmc_dump_targets(struct hwpmc_owner *o, bool all)
 {
-	struct dump_batch *b = hwpmc_dump_batch_new(o);
+	struct dump_batch *b = hwpmc_dump_batch_new(o, false);
 	struct dump_target *dt;
 	LIST_HEAD(list);
 	u64 tsc;
 
-	if (!b)
+	if (!b) {
+		hwpmc_dump_failed(o);
 		return;
+	}
 	/* the child of a process that forks meanwhile logs itself: follow_process() */
 	WRITE_ONCE(o->log.told.attaches, o->log.told.attaches + 1);
 	if (!note_targets(o, all, &list, &tsc))
@@ -192,8 +194,11 @@ void hwpmc_dump_targets(struct hwpmc_owner *o, bool all)
 	/* all attaches precede later events of any of the targets */
 	list_for_each_entry(dt, &list, node)
 		tell_target(b, o, dt, tsc);
-	list_for_each_entry(dt, &list, node)
+	list_for_each_entry(dt, &list, node) {
+		if (dump_is_over(o))
+			break;
 		dump_target(b, o, dt);
+	}
 	hwpmc_dump_batch_tell(b);
 	smp_store_release(&o->log.told.attaches, o->log.told.attaches + 1);
 	free_noted(&list);

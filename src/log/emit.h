@@ -50,7 +50,8 @@ u32 hwpmc_pack_count(const void *rec, u32 len);
 void hwpmc_dump_all(struct hwpmc_owner *o);
 void hwpmc_dump_news(struct hwpmc_owner *o);
 void hwpmc_dump_failed(struct hwpmc_owner *o);
-bool hwpmc_dump_pid(struct hwpmc_owner *o, u32 nr, bool last);
+void hwpmc_dump_lost(struct hwpmc_owner *o, bool last);
+void hwpmc_dump_forget_lost(struct hwpmc_owner *o);
 void hwpmc_dump_young(struct hwpmc_owner *o, u64 since);
 struct task_struct *hwpmc_dump_find_mm_user(struct task_struct *leader);
 

@@ -195,6 +195,44 @@ struct log_tee {
 	bool		told;
 };
 
+#define LOST_MAX	128
+
+/**
+ * struct lost_process - a process to be logged again, because a record of it was lost
+ * @nr:    in the owner's pid namespace
+ * @since: when it was first found busy, with a fork, an exec or its mmap lock; 0: not
+ *	   yet (CLOCK_MONOTONIC)
+ * @after: no look before; 0: by the next pass (CLOCK_MONOTONIC)
+ */
+struct lost_process {
+	u32		nr;
+	u64		since;
+	u64		after;
+};
+
+/**
+ * struct log_lost - what losses make necessary; the thread's: see dump_lost.c
+ * @due, @not_before: all processes are to be dumped, not before (CLOCK_MONOTONIC)
+ * @complete_since: no loss before it is still to be made up for (CLOCK_MONOTONIC)
+ */
+struct log_lost {
+	struct lost_process at[LOST_MAX];
+	unsigned int	n;
+	bool		due;
+	u64		not_before;
+	u64		complete_since;
+};
+
+/**
+ * struct lock_wait - a wait for a process' mmap lock: see dump_process.c; the thread's
+ * @over: ends it
+ * @task: the thread, while @over may be queued
+ */
+struct lock_wait {
+	struct delayed_work over;
+	struct task_struct *task;
+};
+
 /**
  * struct log_acct - the accounts of this log and of all; the thread's, except
  *	@retired
@@ -270,8 +308,7 @@ struct log_totals {
  * @next_clock, @real_ahead: when to log the clocks again; the wall clock before
  *	CLOCK_MONOTONIC_RAW when they were logged
  * @fold_later: a released PMC could not be folded without waiting
- * @dump_due, @dump_after: all processes are to be dumped, not before (CLOCK_MONOTONIC)
- * @whole_since: no loss before it is still to be made up for (CLOCK_MONOTONIC)
+ * @lost, @lock_wait: see there
  */
 struct hwpmc_log {
 	enum log_state	state;
@@ -307,9 +344,8 @@ struct hwpmc_log {
 	u64		next_clock;
 	u64		real_ahead;
 	bool		fold_later;
-	bool		dump_due;
-	u64		dump_after;
-	u64		whole_since;
+	struct log_lost	lost;
+	struct lock_wait lock_wait;
 };
 
 /* log.c: ioctl side, under owner->mutex */

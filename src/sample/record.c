@@ -26,7 +26,7 @@ static void list_pid(struct owner_ring *or, u32 pid)
 {
 	u32 head = or->lost_head;
 
-	WRITE_ONCE(or->lost[head % RING_NLOST], pid); /* drain_dump_lost() */
+	WRITE_ONCE(or->lost[head % RING_NLOST], pid); /* dump_lost.c */
 	smp_store_release(&or->lost_head, head + 1);
 }
 
@@ -40,8 +40,8 @@ static void note_lost(struct owner_ring *or, u32 pid, u64 now)
 		list_pid(or, pid);
 }
 
-/* @lost: otherwise it is only listed, if there is room: see hwpmc_record_later() */
-static void list_process(struct hwpmc_owner *o, u32 pid, bool lost)
+/* A record of @pid could not be made in this context; counted as lost. */
+void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid)
 {
 	struct owner_ring *or = owner_this_ring(o);
 	u64 entered;
@@ -51,30 +51,8 @@ static void list_process(struct hwpmc_owner *o, u32 pid, bool lost)
 		return;
 	}
 	entered = ring_enter(&or->ring);
-	if (lost)
-		note_lost(or, pid, ring_clock());
-	else if (or->lost_head - or->lost_tail < RING_NLOST - 1)
-		list_pid(or, pid);
-	else
-		note_lost(or, PMCLOG_PID_KERNEL, ring_clock());
+	note_lost(or, pid, ring_clock());
 	hwpmc_record_end(or, entered);
-}
-
-/* A record of @pid could not be made in this context; counted as lost. */
-void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid)
-{
-	list_process(o, pid, true);
-}
-
-/*
- * hwpmc_record_later - @pid is to be dumped by a later pass; the writer thread's
- *
- * Nothing of it is lost, unless there is no ring or the list is full: a dump of all
- * would then come to the same processes again.
- */
-void hwpmc_record_later(struct hwpmc_owner *o, u32 pid)
-{
-	list_process(o, pid, false);
 }
 
 /*

@@ -87,7 +87,6 @@ struct owner_ring {
 
 	u64		proc_counted;
 	u32		lost_tail;
-	u64		lost_since;	/* when the first lost pid began to wait, or 0 */
 	struct proc_count proc_look, proc_seen;
 	u64		proc_told, proc_told_last;
 };
@@ -126,7 +125,6 @@ void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
 				  u32 len);
 bool hwpmc_record_commit_slice(struct hwpmc_owner *o, const void *rec, u32 len);
 void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid);
-void hwpmc_record_later(struct hwpmc_owner *o, u32 pid);
 void hwpmc_record_wake_writer(struct owner_ring *or);
 
 #endif /* HWPMC_RECORD_H */

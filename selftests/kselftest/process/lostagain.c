@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Processes that are logged again because records of them were lost, while the reader
+ * of the log is slow.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "dev.h"
+#include "guest.h"
+#include "recorder.h"
+#include "target.h"
+#include "test.h"
+
+#define MANY		8	/* fewer than a CPU's list has room for */
+
+FIXTURE(lostagain)
+{
+	int dev;
+	int ends[2];
+	struct reader r;
+	pid_t load[2];
+	uint32_t id;
+};
+
+FIXTURE_SETUP(lostagain)
+{
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+	ASSERT_EQ(0, pipe(self->ends));
+	ASSERT_EQ(0, dev_configure(self->dev, self->ends[1]));
+	close(self->ends[1]);
+}
+
+FIXTURE_TEARDOWN(lostagain)
+{
+	close(self->dev);
+}
+
+/* The whole system, until the rings have no room for samples. */
+static void fill_rings(struct __test_metadata *_metadata,
+		       FIXTURE_DATA(lostagain) *self)
+{
+	struct hwpmc_driverstats st;
+
+	self->load[0] = load_kernel(0);
+	self->load[1] = load_kernel(1);
+	reader_begin(&self->r, self->ends[0], 65536, 1);
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(20000), &self->id));
+	self->r.chunk = 512;
+	self->r.pause_ms = 50;
+	do {
+		sleep_ms(20);
+		ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
+	} while (!st.intr_bufferfull);
+}
+
+static void end_log(struct __test_metadata *_metadata,
+		    FIXTURE_DATA(lostagain) *self)
+{
+	load_end(self->load[0]);
+	load_end(self->load[1]);
+	self->r.chunk = 65536;
+	self->r.pause_ms = 0;
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	reader_end(&self->r);
+	ASSERT_LOG(&self->r.log, LOG_DROPS | LOG_PROC_DROPS);
+}
+
+static uint64_t records_lost(int dev)
+{
+	struct hwpmc_driverstats st = {};
+
+	dev_stats(dev, HWPMC_STATS_OWNER, &st);
+	return st.account.proc_dropped;
+}
+
+static void *compute(void *arg)
+{
+	pin_to(1);
+	for (;;)
+		__asm__ volatile("");
+	return arg;
+}
+
+/* Maps a page of code at each step; the mappings stay.  Its other thread runs. */
+static int map_code(struct target *t, void *arg)
+{
+	int file = temp_file();
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, compute, NULL))
+		return 1;
+	pin_to(0);
+	if (ftruncate(file, 4096))
+		return 1;
+	for (;;) {
+		target_pause(t);
+		if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file,
+			 0) == MAP_FAILED)
+			return 1;
+	}
+	return !arg;
+}
+
+static void lose_records(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(lostagain) *self, struct target *t)
+{
+	unsigned int steps = 0;
+	uint64_t lost;
+
+	ASSERT_TRUE(target_begin(t, map_code, NULL));
+	fill_rings(_metadata, self);
+	lost = records_lost(self->dev);
+	while (records_lost(self->dev) < lost + MANY && ++steps < 20000)
+		ASSERT_TRUE(target_step(t));
+	lost = records_lost(self->dev) - lost;
+	TH_LOG("%u mappings, %llu records lost", steps,
+	       (unsigned long long)lost);
+	ASSERT_LE(MANY, lost);
+}
+
+/* PROC_CREATE and SYSEXIT have the pid in the same place. */
+static bool is_of(const struct pmclog_rec *rec, uint32_t type, pid_t pid)
+{
+	return rec->type == type &&
+	       PMCLOG_FIELD32(rec, struct pmclog_sysexit, pid) == (uint32_t)pid;
+}
+
+/* However many records of it were lost, a process is logged again once. */
+TEST_F(lostagain, once)
+{
+	unsigned int again = 0, named = 0;
+	struct pmclog_rec rec;
+	struct target t;
+
+	lose_records(_metadata, self, &t);
+	self->r.chunk = 65536;
+	self->r.pause_ms = 0;
+	ASSERT_EQ(0, dev_flush(self->dev));
+	ASSERT_EQ(0, dev_flush(self->dev));
+	end_log(_metadata, self);
+	LOG_FOR_EACH(&self->r.log, rec) {
+		again += is_of(&rec, PMCLOG_T_SYSEXIT, t.pid);
+		named += is_of(&rec, PMCLOG_T_PROC_CREATE, t.pid);
+	}
+	TH_LOG("logged again %u times, named %u times", again, named);
+	target_kill(&t);
+	EXPECT_LT(0, again);
+	/* by the pass that ends while they are lost, and by the next */
+	EXPECT_GE(2, again);
+	EXPECT_EQ(again + 1, named);
+}
+
+/*
+ * The log ends while records of the process are lost and it runs: what the log has of
+ * it is of use to its last samples, which nothing that is logged then can replace.
+ */
+TEST_F(lostagain, ends)
+{
+	unsigned int late = 0, samples = 0;
+	struct pmclog_rec rec;
+	bool ended = false;
+	struct target t;
+	struct sample s;
+
+	lose_records(_metadata, self, &t);
+	end_log(_metadata, self);
+	LOG_FOR_EACH(&self->r.log, rec) {
+		if (is_of(&rec, PMCLOG_T_PROC_CREATE, t.pid))
+			ended = false;
+		if (is_of(&rec, PMCLOG_T_SYSEXIT, t.pid))
+			ended = true;
+		if (log_sample(&rec, &s) && s.pid == (uint32_t)t.pid) {
+			late += ended;
+			samples++;
+		}
+	}
+	target_kill(&t);
+	TH_LOG("%u samples of it, %u after its end", samples, late);
+	EXPECT_LT(0, samples);
+	EXPECT_EQ(0, late);
+}
+
+TEST_HARNESS_MAIN
