@@ -102,15 +102,16 @@ struct owner_hooks {
 /**
  * struct owner_noring - process records without a ring to be lost in
  * @dropped: those of CPUs without a ring, and dumps without memory; any context
- * @unfollowed: tries to follow a task that have failed, most of them for want of
- *	max_counters: a dump would repair nothing; any context
+ * @beyond_dump: losses that a dump does not repair; any context.  These are failed
+ *	attempts to follow a task, most of them because of max_counters, and PROCCSWs
+ *	of CPUs without a ring.  The next PROCCSW of the thread has the lost one's value
  * @told: the thread's: how many of both are in the log
  * @lost, @seen: the thread's: how many of @dropped are in the log, and how many are
  *	repaired by a dump
  */
 struct owner_noring {
 	atomic64_t	dropped;
-	atomic64_t	unfollowed;
+	atomic64_t	beyond_dump;
 	u64		told;
 	u64		lost;
 	u64		seen;

@@ -69,7 +69,7 @@ static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or,
 static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 {
 	u64 lost = atomic64_read(&o->noring.dropped);
-	u64 count = lost + atomic64_read(&o->noring.unfollowed) - o->noring.told;
+	u64 count = lost + atomic64_read(&o->noring.beyond_dump) - o->noring.told;
 	struct pmclog_dropnotify *d;
 
 	if (!count)

@@ -124,7 +124,7 @@ static void sum_rings(struct hwpmc_owner *o, struct pmclog_account *a)
 		a->late_answered += READ_ONCE(or->late_answered);
 	}
 	a->proc_dropped += atomic64_read(&o->noring.dropped) +
-			   atomic64_read(&o->noring.unfollowed);
+			   atomic64_read(&o->noring.beyond_dump);
 }
 
 /* hwpmc_stats_owner - an owner's statistics; exact while it produces nothing */

@@ -156,6 +156,7 @@ void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
  *
  * There is one for each context switch, so they could fill what is kept for other
  * records.  False: it is lost, and counted; the caller leaves its value to the next.
+ * So no process is dumped again.
  */
 bool hwpmc_record_commit_slice(struct hwpmc_owner *o, const void *rec, u32 len)
 {
@@ -164,7 +165,7 @@ bool hwpmc_record_commit_slice(struct hwpmc_owner *o, const void *rec, u32 len)
 	bool good;
 
 	if (!or) {
-		atomic64_inc(&o->noring.dropped);
+		atomic64_inc(&o->noring.beyond_dump);
 		return false;
 	}
 	entered = ring_enter(&or->ring);

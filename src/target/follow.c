@@ -71,7 +71,7 @@ static void refill_work(struct callback_head *head)
 	if (READ_ONCE(t->missed)) {
 		mutex_lock(&o->targets_mutex);
 		if (!t->gone && hwpmc_thread_follow_all(t, false))
-			atomic64_inc(&o->noring.unfollowed);
+			atomic64_inc(&o->noring.beyond_dump);
 		mutex_unlock(&o->targets_mutex);
 	}
 	work_done(tt);
@@ -199,7 +199,7 @@ static void fork_work(struct callback_head *head)
 		if (err != -EDQUOT && err != -ESRCH)
 			pr_warn_ratelimited("%s (%d) is not followed: %d\n",
 					    current->comm, current->pid, err);
-		atomic64_inc(&o->noring.unfollowed);
+		atomic64_inc(&o->noring.beyond_dump);
 	}
 	hwpmc_target_put(t);
 	kfree(slot);
@@ -254,7 +254,7 @@ static void fork_thread(struct target_thread *tt, void *arg)
 	if (!compat_leaves_works(child) && take_slot(tt, child, process))
 		return;
 	if (process)
-		atomic64_inc(&t->owner->noring.unfollowed);
+		atomic64_inc(&t->owner->noring.beyond_dump);
 	else
 		WRITE_ONCE(t->missed, true);
 }
@@ -278,7 +278,7 @@ static void note_missed(struct rhlist_head *list, struct task_struct *child)
 			continue;
 		smp_rmb();	/* pairs with link_process() */
 		if (!READ_ONCE(t->attaching))
-			atomic64_inc(&t->owner->noring.unfollowed);
+			atomic64_inc(&t->owner->noring.beyond_dump);
 	}
 }
 

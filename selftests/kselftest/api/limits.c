@@ -351,12 +351,9 @@ TEST_F(limits, lowered)
 	EXPECT_EQ(1, dev_open_all(&dev[1], 3));
 }
 
-/* A user's recording, whose rings take all that there is; then CPU 1 comes back. */
-static int begin_without_ring(struct __test_metadata *_metadata, int file,
-			      unsigned int hz)
+/* A user's log, whose rings take all that there is: no ring is left for CPU 1. */
+static int log_without_ring(struct __test_metadata *_metadata, int file)
 {
-	struct hwpmc_allocate a = pmc_clock(hz);
-	uint32_t id;
 	int dev;
 
 	ASSERT_TRUE(limit("max_ringmem", owner_mib()));
@@ -364,6 +361,19 @@ static int begin_without_ring(struct __test_metadata *_metadata, int file,
 	dev = dev_open();
 	ASSERT_LE(0, dev);
 	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_TRUE(user_root());
+	return dev;
+}
+
+/* ... and the user records all processes; then CPU 1 comes back. */
+static int begin_without_ring(struct __test_metadata *_metadata, int file,
+			      unsigned int hz)
+{
+	int dev = log_without_ring(_metadata, file);
+	struct hwpmc_allocate a = pmc_clock(hz);
+	uint32_t id;
+
+	ASSERT_TRUE(user_become(USER));
 	a.caps = HWPMC_CAP_USER;
 	ASSERT_EQ(0, dev_run(dev, a, &id));
 	ASSERT_TRUE(user_root());
@@ -451,6 +461,48 @@ TEST_F(limits, forks_without_ring)
 	EXPECT_LT(1, n);
 	/* one at the start, one a second and at once, and two at the end */
 	EXPECT_GE(began + 4, n);
+}
+
+static bool be_napper(void *arg)
+{
+	pin_to(1);
+	return user_stay(USER);
+}
+
+static void nap(void *arg)
+{
+	for (;;)
+		sleep_ms(10);
+}
+
+/*
+ * Slices of a target: what one that is lost had counted is in the next one that is
+ * not.  No dump would repair anything.
+ */
+TEST_F(limits, slices_without_ring)
+{
+	int dev, file = temp_file();
+	struct log log;
+	uint32_t id;
+	pid_t pid;
+
+	if (cpu_set_online(1, false))
+		SKIP(return, "CPU 1 cannot be switched off");
+	dev = log_without_ring(_metadata, file);
+	ASSERT_EQ(0, cpu_set_online(1, true));
+	pid = fork_begun(be_napper, nap, NULL);
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(0, user_process_pmc(dev, HWPMC_F_LOG_PROCCSW, &id));
+	ASSERT_EQ(0, dev_attach(dev, id, pid));
+	ASSERT_EQ(0, dev_start(dev, id));
+	sleep_ms(5000);
+	/* with the target alive, whose end is lost there, too */
+	ASSERT_EQ(0, dev_closelog(dev));
+	load_end(pid);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, LOG_PROC_DROPS);
+	EXPECT_LT(20, log.proc_dropped);
+	EXPECT_EQ(1, times_named(&log, pid));
 }
 
 /* An event on each CPU takes memory, too. */
