@@ -6,7 +6,7 @@
  *
  *	owner->mutex		ioctls of an owner (but statistics), PMC life cycle
  *	  owner->cpus_mutex	events of CPUs: the same, but released during waits
- *				for the log; and hotplug work
+ *				for the log and for an exec; and hotplug work
  *	  exec_update_lock	of a process, for reading: prevents its exec
  *	    owner->targets_mutex processes with PMCs attached: see target.h
  *	  hooks_mutex		registration of tracepoints and probes
@@ -135,9 +135,9 @@ struct owner_calls {
  * @account: of its user; NULL: no limits; constant
  * @mutex:  ioctls, PMC life cycle
  * @cpus_mutex: taken with @mutex, and released while the holder of @mutex waits for
- *	the log: a CPU that comes online meanwhile gets its rings and events.  The
- *	hotplug work holds this one alone.  An ioctl holds both for the fields that the
- *	work changes, even if only @mutex is named here
+ *	the log or for an exec: a CPU that comes online meanwhile gets its rings and
+ *	events.  The hotplug work holds this one alone.  An ioctl holds both for the
+ *	fields that the work changes, even if only @mutex is named here
  * @pmcs, @hp, @hooks, @noring, @calls: see their structures
  * @is_owner: @mutex; has had a PMC or a log
  * @gate_open: stored under @mutex; READ_ONCE by handlers: see recordall.c

@@ -85,8 +85,8 @@ static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 }
 
 /*
- * Runs even while an ioctl waits for the reader of the log.  Does not itself wait
- * for an ioctl, because an attach may wait for an exec.
+ * Runs even while an ioctl waits for the reader of the log or for an exec.  Does not
+ * itself wait for an ioctl, because an ioctl may wait for its caller's memory.
  */
 static void hotplug_work(struct work_struct *work)
 {

@@ -63,8 +63,26 @@ static int atbase_look_up(struct hwpmc_owner *o, struct task_struct *leader,
 	return err;
 }
 
+/* Waits for an exec.  -EINTR. */
+static int atbase_wait(struct hwpmc_owner *o, struct task_struct *leader,
+		       u64 *base)
+{
+	int err;
+
+	for (;;) {
+		err = atbase_look_up(o, leader, base);
+		if (err != -EAGAIN)
+			return err;
+		schedule_timeout_interruptible(1);
+		if (signal_pending(current))
+			return -EINTR;
+	}
+}
+
 /*
  * hwpmc_atbase_get - GETATBASE; under owner->mutex
+ *
+ * Releases cpus_mutex: a CPU that comes online does not wait for an exec.
  *
  * EINVAL: a negative pid.  ESRCH: no such process, or it is ending, or it is a
  * kernel thread.  EPERM: the caller could not attach a PMC to it either.  EINTR.
@@ -82,16 +100,9 @@ int hwpmc_atbase_get(struct hwpmc_owner *o, struct hwpmc_atbase *a)
 	rcu_read_unlock();
 	if (!leader)
 		return -ESRCH;
-	for (;;) {
-		err = atbase_look_up(o, leader, &a->base);
-		if (err != -EAGAIN)
-			break;
-		schedule_timeout_interruptible(1);
-		if (signal_pending(current)) {
-			err = -EINTR;
-			break;
-		}
-	}
+	mutex_unlock(&o->cpus_mutex);
+	err = atbase_wait(o, leader, &a->base);
+	mutex_lock(&o->cpus_mutex);
 	put_task_struct(leader);
 	return err;
 }

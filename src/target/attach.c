@@ -2,7 +2,7 @@
 /*
  * Process-mode PMCs: attach to processes, detach, and operations on all targets.
  *
- * Called under owner->mutex; takes targets_mutex.
+ * Called under owner->mutex; takes targets_mutex.  An attach releases cpus_mutex.
  */
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
@@ -79,7 +79,7 @@ out:
 /*
  * Blocks exec in @leader's process.  An exec in progress may take long.  All
  * targets need targets_mutex to fork, exec and exit, so it is released while this
- * waits for the exec.  -EINTR.
+ * waits for the exec.  cpus_mutex is not held: see attach_all().  -EINTR.
  */
 static int hold_process(struct hwpmc_owner *o, struct task_struct *leader)
 {
@@ -268,6 +268,10 @@ static void targets_stay(struct hwpmc_owner *o)
  * Attaches everything or nothing.  targets_mutex may be released to wait for an
  * exec.  The processes attached so far have fresh links then, and the processes
  * that they create inherit fresh links.
+ *
+ * cpus_mutex is released for all of it: a CPU that comes online does not wait for
+ * an exec.  hold_process() could not take it again, because exec_update_lock comes
+ * after it.
  */
 static int attach_all(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		      struct task_struct *task)
@@ -275,6 +279,7 @@ static int attach_all(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	bool was, had;
 	int err;
 
+	mutex_unlock(&o->cpus_mutex);
 	mutex_lock(&o->targets_mutex);
 	was = pmc->attached;
 	had = !list_empty(&o->targets);
@@ -291,11 +296,12 @@ static int attach_all(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 	if (err ? had && list_empty(&o->targets) : !pmc->ntargets)
 		hwpmc_target_lost(o);
 	mutex_unlock(&o->targets_mutex);
+	mutex_lock(&o->cpus_mutex);
 	return err;
 }
 
 /*
- * hwpmc_attach_self - attach @pmc to the calling process
+ * hwpmc_attach_self - attach @pmc to the calling process; PMCSTART and RECORD
  *
  * Errors as hwpmc_attach_target().
  */

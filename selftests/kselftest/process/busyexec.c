@@ -85,6 +85,7 @@ FIXTURE_SETUP(busyexec)
 
 FIXTURE_TEARDOWN(busyexec)
 {
+	cpu_set_online(1, true);
 	self->hold->let_go = true;
 	close(self->input[1]);
 	wait_for(self->victim);
@@ -92,19 +93,26 @@ FIXTURE_TEARDOWN(busyexec)
 	close(self->dev);
 }
 
+/* @call: the operation that waits; NULL: dev_attach() */
 struct attacher {
 	FIXTURE_DATA(busyexec) *self;
+	int (*call)(FIXTURE_DATA(busyexec) *self);
 	volatile pid_t tid;
 	volatile bool done;
 	int err;
 };
+
+static int call_attach(FIXTURE_DATA(busyexec) *self)
+{
+	return dev_attach(self->dev, self->id, self->victim);
+}
 
 static void *attach(void *arg)
 {
 	struct attacher *a = arg;
 
 	a->tid = gettid();
-	a->err = dev_attach(a->self->dev, a->self->id, a->self->victim);
+	a->err = (a->call ?: call_attach)(a->self);
 	a->done = true;
 	return NULL;
 }
@@ -180,6 +188,80 @@ TEST_F(busyexec, signal)
 	EXPECT_EQ(-EINVAL, dev_detach(self->dev, self->id, self->victim));
 	target_go(&self->other);
 	EXPECT_EQ(7, wait_for(self->other.pid));
+}
+
+/* The victim is a child of ours: attached to as well. */
+static int call_start(FIXTURE_DATA(busyexec) *self)
+{
+	struct hwpmc_allocate a = pmc_process_counter(FAULTS,
+						      HWPMC_F_DESCENDANTS);
+
+	return dev_run(self->dev, a, &a.id);
+}
+
+static int call_atbase(FIXTURE_DATA(busyexec) *self)
+{
+	struct hwpmc_atbase a = { .pid = self->victim };
+
+	return dev_ioctl(self->dev, HWPMC_IOC_GETATBASE, &a);
+}
+
+static uint64_t overflows(int dev)
+{
+	struct hwpmc_driverstats st = {};
+
+	dev_stats(dev, HWPMC_STATS_OWNER, &st);
+	return st.account.overflows;
+}
+
+/* A CPU that comes online gets its events, whoever waits for the exec in @call. */
+static void cpu_comes(struct __test_metadata *_metadata,
+		      FIXTURE_DATA(busyexec) *self,
+		      int (*call)(FIXTURE_DATA(busyexec) *self))
+{
+	struct attacher a = { .self = self, .call = call };
+	struct hwpmc_allocate clock = pmc_clock(1000);
+	pthread_t thread;
+	uint64_t before;
+	unsigned int ms;
+	pid_t load;
+
+	if (cpu_set_online(1, true) || cpu_set_online(1, false))
+		SKIP(return, "CPU 1 cannot be switched off");
+	ASSERT_EQ(0, cpu_set_online(1, true));
+	clock.cpu = 1;
+	ASSERT_EQ(0, dev_configure(self->dev, temp_file()));
+	ASSERT_EQ(0, dev_run(self->dev, clock, &clock.id));
+	ASSERT_EQ(0, cpu_set_online(1, false));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, attach, &a));
+	ASSERT_WAITS(&a, thread);
+	before = overflows(self->dev);
+	ASSERT_EQ(0, cpu_set_online(1, true));
+	load = load_user(1);
+	for (ms = 0; ms < PATIENCE_MS && overflows(self->dev) < before + 20; ms++)
+		sleep_ms(1);
+	EXPECT_LE(before + 20, overflows(self->dev));
+	EXPECT_FALSE(a.done);
+	self->hold->let_go = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, a.err);
+	load_end(load);
+	EXPECT_EQ(0, dev_closelog(self->dev));
+}
+
+TEST_F(busyexec, cpu_comes_in_attach)
+{
+	cpu_comes(_metadata, self, call_attach);
+}
+
+TEST_F(busyexec, cpu_comes_in_start)
+{
+	cpu_comes(_metadata, self, call_start);
+}
+
+TEST_F(busyexec, cpu_comes_in_atbase)
+{
+	cpu_comes(_metadata, self, call_atbase);
 }
 
 TEST_HARNESS_MAIN
