@@ -306,7 +306,7 @@ struct log_totals {
  * @horizon: of the last look: no record appears later with a stamp below it
  * @drops_told: losses up to this time are in the log
  * @next_clock, @real_ahead: when to log the clocks again; the wall clock before
- *	CLOCK_MONOTONIC_RAW when they were logged
+ *	CLOCK_MONOTONIC_RAW when they were logged.  In a flight recorder: in the window
  * @fold_later: a released PMC could not be folded without waiting
  * @lost, @lock_wait: see there
  */

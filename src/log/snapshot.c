@@ -249,11 +249,17 @@ static int put_segments(struct hwpmc_owner *o)
 	return err;
 }
 
-/* @rates: the rates have just been read */
+/*
+ * @rates: the rates have just been read
+ *
+ * The window has none of these records: neither its account nor its clocks know of
+ * them.
+ */
 static int put_end(struct hwpmc_owner *o, struct pmclog_account *a, bool rates)
 {
 	struct hwpmc_log *log = &o->log;
-	u64 made = log->acct.made;
+	u64 made = log->acct.made, next_clock = log->next_clock;
+	u64 real_ahead = log->real_ahead;
 
 	begin_tee(log);
 	if (rates)
@@ -261,6 +267,8 @@ static int put_end(struct hwpmc_owner *o, struct pmclog_account *a, bool rates)
 	log->acct.made = a->made;
 	hwpmc_emit_end(o, a);
 	log->acct.made = made;
+	log->next_clock = next_clock;
+	log->real_ahead = real_ahead;
 	return put_tee(o);
 }
 

@@ -462,6 +462,80 @@ TEST_F(flight, dead_reader)
 	log_free(&log);
 }
 
+struct shooter {
+	int dev;
+	int file;
+	int err;
+};
+
+static void *shoot_into(void *arg)
+{
+	struct shooter *s = arg;
+
+	s->err = dev_snapshot(s->dev, s->file, 0);
+	close(s->file);
+	return NULL;
+}
+
+/* How many CLOCKs are of @real or later. */
+static unsigned int clocks_since(struct log *log, uint64_t real)
+{
+	size_t at = offsetof(struct pmclog_ext_clock, real);
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec)
+		n += pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_CLOCK &&
+		     pmclog_get64(rec.data + at) >= real;
+	return n;
+}
+
+/*
+ * The wall clock is set while a snapshot is written.  The end of that snapshot has
+ * the new time; it is no record of the window, which must have the new time as well.
+ */
+TEST_F(flight, wall_clock_jumps)
+{
+	struct shooter s = { .dev = self->dev };
+	struct timespec real, ahead;
+	struct snapshot snapshot;
+	pthread_t thread;
+	struct reader r;
+	struct log log;
+	int ends[2], i, got = 0;
+	uint32_t id;
+
+	fly_at(_metadata, self->dev, SIZE, 0, 100, &id);
+	ASSERT_TRUE(wait_committed(self->dev, 20));
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+	fcntl(ends[1], F_SETPIPE_SZ, 4096);
+	s.file = ends[1];
+	ASSERT_EQ(0, pthread_create(&thread, NULL, shoot_into, &s));
+	for (i = 0; i < 3000 && !got; i++) {
+		sleep_ms(10);
+		ioctl(ends[0], FIONREAD, &got);
+	}
+	EXPECT_LT(0, got);	/* it is in the middle of it */
+	ASSERT_EQ(0, clock_gettime(CLOCK_REALTIME, &real));
+	ahead = real;
+	ahead.tv_sec += 3600;
+	ASSERT_EQ(0, clock_settime(CLOCK_REALTIME, &ahead));
+	reader_begin(&r, ends[0], 65536, 0);
+	pthread_join(thread, NULL);
+	reader_end(&r);
+	EXPECT_EQ(0, s.err);
+	EXPECT_TRUE(wait_committed(self->dev, 20));
+	sleep_ms(scaled(300, 3000));
+	shoot(_metadata, self->dev, &log, &snapshot, LOG_DROPS);
+	EXPECT_EQ(0, clock_settime(CLOCK_REALTIME, &real));
+	ASSERT_LOG(&r.log, LOG_DROPS);
+	EXPECT_EQ(1, clocks_since(&r.log, ahead.tv_sec * NSEC));
+	/* of the window, and of the end */
+	EXPECT_LE(2, clocks_since(&log, ahead.tv_sec * NSEC));
+	log_free(&r.log);
+	log_free(&log);
+}
+
 static void nothing(int sig)
 {
 }
