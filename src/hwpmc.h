@@ -72,12 +72,16 @@ struct owner_pmcs {
  * @node:   instance of the cpuhp state
  * @added:  owner->mutex; @node is one
  * @cpu_lives: by CPU number: how often it came online (cpuhp callback)
+ * @memcg:  of the process that configured the last log, or tried to; referenced.
+ *	NULL: none yet, or no control groups.  Rings of CPUs that come online are
+ *	charged to it.  Changed under owner->cpus_mutex and cpus_read_lock
  * @work:   brings the PMCs' events in line with the online CPUs
  */
 struct owner_hotplug {
 	struct hlist_node node;
 	bool		added;
 	u32		*cpu_lives;
+	struct mem_cgroup *memcg;
 	struct delayed_work work;
 };
 
@@ -308,7 +312,7 @@ int hwpmc_hotplug_init(void);
 void hwpmc_hotplug_exit(void);
 int hwpmc_hotplug_add_owner(struct hwpmc_owner *o);
 void hwpmc_hotplug_remove_owner(struct hwpmc_owner *o);
-int hwpmc_hotplug_create_rings(struct hwpmc_owner *o);
+int hwpmc_hotplug_begin_rings(struct hwpmc_owner *o);
 void hwpmc_hotplug_sync_rings(struct hwpmc_owner *o);
 void hwpmc_hotplug_free_rings(struct hwpmc_owner *o);
 

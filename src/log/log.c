@@ -191,7 +191,7 @@ static int log_begin(struct hwpmc_owner *o, struct file *file,
 
 	err = hwpmc_hotplug_add_owner(o);
 	if (!err)
-		err = hwpmc_hotplug_create_rings(o);
+		err = hwpmc_hotplug_begin_rings(o);
 	if (!err)
 		err = alloc_merge(&o->log);
 	if (!err)

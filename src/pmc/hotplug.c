@@ -9,6 +9,8 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "hwpmc.h"
@@ -33,6 +35,7 @@ static void wake_thread(struct irq_work *work)
 /*
  * cpus_read_lock held, or in the CPU's own hotplug callback.  On a machine of many
  * CPUs a control group may have no room for all rings: nobody is killed for them.
+ * The memory is charged to the active control group.
  */
 static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
 {
@@ -75,13 +78,42 @@ static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
 static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 {
 	struct hwpmc_owner *o = hlist_entry(node, struct hwpmc_owner, hp.node);
+	struct mem_cgroup *old;
 
 	/* without a ring this CPU's samples are dropped, and counted */
-	if (READ_ONCE(o->want_rings))
+	if (READ_ONCE(o->want_rings)) {
+		/* nobody has cpus_read_lock now: the group does not change */
+		old = set_active_memcg(o->hp.memcg);
 		ring_create(o, cpu);
+		set_active_memcg(old);
+	}
 	WRITE_ONCE(o->hp.cpu_lives[cpu], o->hp.cpu_lives[cpu] + 1);
 	queue_delayed_work(system_unbound_wq, &o->hp.work, 0);
 	return 0;
+}
+
+/*
+ * Rings for all online CPUs, charged to owner->hp.memcg.  Under owner->cpus_mutex.
+ * Rings created before a failure stay for the next attempt.
+ */
+static int create_rings(struct hwpmc_owner *o)
+{
+	struct mem_cgroup *old;
+	unsigned int cpu;
+	int err = 0;
+
+	cpus_read_lock();
+	old = set_active_memcg(o->hp.memcg);
+	for_each_online_cpu(cpu) {
+		err = ring_create(o, cpu);
+		if (err)
+			break;
+	}
+	set_active_memcg(old);
+	if (!err)
+		WRITE_ONCE(o->want_rings, true);
+	cpus_read_unlock();
+	return err;
 }
 
 /*
@@ -100,8 +132,7 @@ static void hotplug_work(struct work_struct *work)
 	if (!mutex_trylock(&o->cpus_mutex))
 		goto out;
 	/* the callback may have had no memory; over quota, a retry is no use */
-	again = READ_ONCE(o->want_rings) &&
-		hwpmc_hotplug_create_rings(o) == -ENOMEM;
+	again = READ_ONCE(o->want_rings) && create_rings(o) == -ENOMEM;
 	for_each_live_pmc(o, row, pmc) {
 		err = hwpmc_event_sync_cpus(pmc);
 		if (err)
@@ -156,27 +187,22 @@ void hwpmc_hotplug_remove_owner(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_hotplug_create_rings - rings for all online CPUs, and for those that
- * come online later
+ * hwpmc_hotplug_begin_rings - rings for all online CPUs, and for those that come
+ * online later
  *
- * Under owner->cpus_mutex; an ioctl holds owner->mutex as well, the hotplug work
- * does not.  Rings created before a failure stay for the next attempt.
+ * CONFIGURELOG: under owner->mutex and owner->cpus_mutex.  New rings are charged to
+ * the caller's control group from now on.  Rings created before a failure stay for
+ * the next attempt.
  */
-int hwpmc_hotplug_create_rings(struct hwpmc_owner *o)
+int hwpmc_hotplug_begin_rings(struct hwpmc_owner *o)
 {
-	unsigned int cpu;
-	int err = 0;
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(current->mm);
 
-	cpus_read_lock();
-	for_each_online_cpu(cpu) {
-		err = ring_create(o, cpu);
-		if (err)
-			break;
-	}
-	if (!err)
-		WRITE_ONCE(o->want_rings, true);
+	cpus_read_lock();	/* against cpu_up_callback() */
+	swap(o->hp.memcg, memcg);
 	cpus_read_unlock();
-	return err;
+	mem_cgroup_put(memcg);
+	return create_rings(o);
 }
 
 /*
@@ -209,4 +235,5 @@ void hwpmc_hotplug_free_rings(struct hwpmc_owner *o)
 		kfree(or);
 	}
 	kfree(o->rings);
+	mem_cgroup_put(o->hp.memcg);
 }

@@ -208,6 +208,48 @@ TEST_F(hotplug, comes_later)
 	EXPECT_EQ(0, early);
 }
 
+#define CGROUPS	"/sys/fs/cgroup"
+#define OURS	CGROUPS "/hwpmc-hotplug"
+
+static uint64_t charged(void)
+{
+	char line[32];
+
+	return read_line(OURS "/memory.current", line, sizeof(line)) ?
+		       strtoull(line, NULL, 10) : 0;
+}
+
+/* The ring of a CPU that comes online is the memory of who configured the log. */
+TEST_F(hotplug, charged)
+{
+	uint64_t ring = module_param("ringsize") * 1024, before;
+	unsigned int i;
+	pid_t pid;
+
+	if (!write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
+		SKIP(return, "no control groups of memory");
+	mkdir(OURS, 0700);
+	ASSERT_EQ(0, cpu_set_online(CPU, false));
+	pid = fork_bound();
+	if (!pid)
+		_exit(!write_text(OURS "/cgroup.procs", "0") ||
+		      dev_configure(self->dev, temp_file()));
+	ASSERT_EQ(0, wait_for(pid));
+	ASSERT_EQ(0, dev_flush(self->dev));
+	before = charged();
+	/* with the other CPU's ring */
+	EXPECT_LT(ring / 2, before);
+	ASSERT_EQ(0, cpu_set_online(CPU, true));
+	for (i = 0; i < 50 && charged() < before + ring / 2; i++)
+		sleep_ms(100);
+	EXPECT_LE(before + ring / 2, charged());
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	close(self->dev);
+	for (i = 0; i < 100 && rmdir(OURS); i++)
+		sleep_ms(100);
+	self->dev = dev_open();
+}
+
 /* Closed with the CPU away, and opened again; with a thread that never waits. */
 TEST_F(hotplug, closed_while_away)
 {
