@@ -10,6 +10,7 @@
 
 #include "dev.h"
 #include "guest.h"
+#include "module.h"
 #include "recorder.h"
 #include "target.h"
 #include "test.h"
@@ -25,8 +26,12 @@ FIXTURE(lostagain)
 	uint32_t id;
 };
 
+/* Small rings are filled soon on any machine. */
 FIXTURE_SETUP(lostagain)
 {
+	ASSERT_EQ(0, module_unload_soon());
+	ASSERT_EQ(0, module_load("ringsize=64"));
+	ASSERT_TRUE(module_wait_for_device());
 	self->dev = dev_open();
 	ASSERT_LE(0, self->dev);
 	ASSERT_EQ(0, pipe(self->ends));
@@ -37,6 +42,9 @@ FIXTURE_SETUP(lostagain)
 FIXTURE_TEARDOWN(lostagain)
 {
 	close(self->dev);
+	EXPECT_EQ(0, module_unload_soon());
+	EXPECT_EQ(0, module_load(""));
+	EXPECT_TRUE(module_wait_for_device());
 }
 
 /* The whole system, until the rings have no room for samples. */
