@@ -203,6 +203,9 @@ unsigned int hwpmc_unwind_objects_lapse(struct unwinder *u, struct path *last,
 void hwpmc_unwind_objects_spare(struct unwinder *u);
 void hwpmc_unwind_objects_free(struct unwinder *u);
 
+/* unwind_scan.c; see also unwind_scan.h */
+bool hwpmc_unwind_is_code(struct mm_struct *mm, u64 pc);
+
 /* unwind_map.c */
 const struct unwind_map *hwpmc_unwind_map_find(const struct unwinder *u,
 					       const struct mm_struct *mm);
@@ -211,7 +214,6 @@ const struct unwind_area *hwpmc_unwind_map_area(const struct unwind_map *map,
 struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
 					struct mm_struct *mm);
 void hwpmc_unwind_map_put(struct unwind_map *map);
-bool hwpmc_unwind_is_code(struct mm_struct *mm, u64 pc);
 void hwpmc_unwind_tidy(struct hwpmc_owner *o);
 void hwpmc_unwind_rest(struct hwpmc_owner *o);
 void hwpmc_unwind_maps_free(struct unwinder *u);

@@ -23,8 +23,8 @@
 
 #include "compat.h"
 #include "unwind.h"
+#include "unwind_scan.h"
 
-#define AREAS_MAX	4096
 #define MAPS_MAX	8192
 #define PATHS_AT_ONCE	16
 #define BUCKETS_AT_ONCE	16	/* all buckets in a few seconds */
@@ -42,8 +42,6 @@
 /* For so long the other threads of a process leave a build to the one that began. */
 #define BUILD_ALONE	(20 * NSEC_PER_MSEC)
 
-#define CHANGES_BITS	8
-
 static DEFINE_MUTEX(unwinders_mutex);
 static LIST_HEAD(unwinders);		/* unwinders_mutex; RCU */
 static atomic64_t ids = ATOMIC64_INIT(0);
@@ -53,170 +51,6 @@ static atomic64_t ids = ATOMIC64_INIT(0);
  * hwpmc_unwind_tidy().
  */
 static struct unwind_object no_room = { .state = UNWIND_WANTED };
-
-/*
- * How often code was mapped, by a hash of the mm.  Changed under its mmap lock.
- * Shows to a task that publishes a map whether there are other mappings by now.
- */
-static atomic_t changes[1 << CHANGES_BITS];
-
-static atomic_t *changes_of(const struct mm_struct *mm)
-{
-	return &changes[hash_ptr(mm, CHANGES_BITS)];
-}
-
-/**
- * struct seen - mapped code that a scan has found
- * @start: see struct unwind_area
- * @end: likewise
- * @bias: likewise
- * @key: of its object; only with @has_object
- * @path: referenced; empty for code without a file, and for the vdso
- * @has_object: it is of a regular file, or the vdso
- */
-struct seen {
-	u64		start;
-	u64		end;
-	u64		bias;
-	struct unwind_key key;
-	struct path	path;
-	bool		has_object;
-};
-
-/**
- * struct scan - the mapped code of a process
- * @mm: the process is the current task's
- * @began: when the mappings were read (ns)
- * @changes: of the mm, at that time
- * @room: of @at
- * @n: code found
- * @cut: there was no room for code without a file, or for more
- * @at: sorted by address
- */
-struct scan {
-	struct mm_struct *mm;
-	u64		began;
-	int		changes;
-	u32		room;
-	u32		n;
-	bool		cut;
-	struct seen	at[];
-};
-
-static bool is_code(const struct vm_area_struct *vma)
-{
-	return vma->vm_flags & VM_EXEC;
-}
-
-static bool may_have_object(const struct vm_area_struct *vma)
-{
-	return vma->vm_file || compat_vma_is_vdso(vma);
-}
-
-/* mmap lock */
-static void see_object(struct seen *s, const struct vm_area_struct *vma)
-{
-	s->has_object = may_have_object(vma) &&
-			hwpmc_unwind_key_of(&s->key, vma->vm_file ?
-					    file_inode(vma->vm_file) : NULL);
-	if (!s->has_object || !vma->vm_file)
-		return;
-	s->path = *compat_user_path(vma->vm_file);
-	path_get(&s->path);
-}
-
-/*
- * Too much code for a map.  Compilers at run time can make any number of areas, and
- * mostly below the libraries.  Without these areas a map says as much: such code has
- * no table.
- */
-static void scan_cut(struct scan *scan)
-{
-	u32 i, n = 0;
-
-	for (i = 0; i < scan->n; i++)
-		if (scan->at[i].has_object)
-			scan->at[n++] = scan->at[i];
-	scan->n = n;
-	scan->cut = true;
-}
-
-/* mmap lock.  Adjacent areas of code without a file become one area. */
-static void scan_add(struct scan *scan, const struct vm_area_struct *vma)
-{
-	struct seen *s = &scan->at[scan->n];
-
-	*s = (struct seen){
-		.start = vma->vm_start,
-		.end = vma->vm_end,
-		.bias = (vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0) -
-			vma->vm_start,
-	};
-	see_object(s, vma);
-	if (!s->has_object && scan->n && !s[-1].has_object &&
-	    s[-1].end == s->start)
-		s[-1].end = s->end;
-	else
-		scan->n++;
-}
-
-static void scan_free(struct scan *scan)
-{
-	u32 i;
-
-	if (!scan)
-		return;
-	for (i = 0; i < scan->n; i++)
-		path_put(&scan->at[i].path);	/* may be empty */
-	kvfree(scan);
-}
-
-/*
- * mmap lock.  Not charged to the sampled task's memory cgroup, because the owner
- * wants the map.
- */
-static struct scan *scan_locked(struct mm_struct *mm)
-{
-	VMA_ITERATOR(vmi, mm, 0);
-	u32 room = min_t(u32, mm->map_count, AREAS_MAX);
-	struct vm_area_struct *vma;
-	struct scan *scan;
-
-	mmap_assert_locked(mm);
-	scan = kvmalloc(struct_size(scan, at, room),
-			GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
-	if (!scan)
-		return NULL;
-	scan->mm = mm;
-	scan->began = ktime_get_ns();
-	scan->changes = atomic_read(changes_of(mm));
-	scan->room = room;
-	scan->n = 0;
-	scan->cut = false;
-	for_each_vma(vmi, vma) {
-		cond_resched();
-		if (!is_code(vma) || (scan->cut && !may_have_object(vma)))
-			continue;
-		if (scan->n == room)
-			scan_cut(scan);
-		if (scan->n == room)
-			break;
-		scan_add(scan, vma);
-	}
-	return scan;
-}
-
-/* NULL: no memory; or the task is killed, which does not matter then. */
-static struct scan *scan_code(struct mm_struct *mm)
-{
-	struct scan *scan;
-
-	if (mmap_read_lock_killable(mm))
-		return NULL;
-	scan = scan_locked(mm);
-	mmap_read_unlock(mm);
-	return scan;
-}
 
 /*
  * hwpmc_unwind_map_find - the map of a process, if it has one; RCU, or
@@ -349,7 +183,7 @@ static void ask_next(struct unwinder *u)
 	make_lacking_stale(u, u->asking);
 }
 
-static struct unwind_map *map_new(const struct scan *scan)
+static struct unwind_map *map_new(const struct unwind_scan *scan)
 {
 	struct unwind_map *map;
 	size_t bytes = struct_size(map, areas, scan->n);
@@ -374,7 +208,7 @@ static struct unwind_map *map_new(const struct scan *scan)
 }
 
 /* unwinder->lock.  NULL: code without a file. */
-static struct unwind_object *object_of(struct unwinder *u, const struct seen *s)
+static struct unwind_object *object_of(struct unwinder *u, const struct unwind_seen *s)
 {
 	struct unwind_object *obj;
 
@@ -395,7 +229,7 @@ static struct unwind_object *object_of(struct unwinder *u, const struct seen *s)
  * is no owner any more.
  */
 static int map_publish(struct unwinder *u, struct unwind_map *map,
-		       const struct scan *scan, struct unwind_map *old)
+		       const struct unwind_scan *scan, struct unwind_map *old)
 {
 	int err;
 	u32 i;
@@ -419,7 +253,7 @@ static int map_publish(struct unwinder *u, struct unwind_map *map,
 	u->nmaps++;
 	/* pairs with hwpmc_unwind_mapped(): it finds the map, or this its change */
 	smp_mb();
-	if (atomic_read(changes_of(map->mm)) != scan->changes)
+	if (atomic_read(hwpmc_unwind_scan_changes(map->mm)) != scan->changes)
 		WRITE_ONCE(map->stale, true);
 	if (old)
 		map_drop(u, old);
@@ -446,7 +280,7 @@ static bool lock_soon(struct unwinder *u)
 
 /* Consumes @map.  True, unless there is no room for it. */
 static bool map_install(struct unwinder *u, struct unwind_map *map,
-			const struct scan *scan)
+			const struct unwind_scan *scan)
 {
 	struct unwind_map *old;
 	int err = -EAGAIN;
@@ -469,7 +303,7 @@ static bool map_install(struct unwinder *u, struct unwind_map *map,
 /* @due: of the map that this one replaces */
 static bool map_build(struct unwinder *u, struct mm_struct *mm, u64 due)
 {
-	struct scan *scan = scan_code(mm);
+	struct unwind_scan *scan = hwpmc_unwind_scan_code(mm);
 	struct unwind_map *map = scan ? map_new(scan) : NULL;
 	bool done = false;
 	u64 now;
@@ -480,7 +314,7 @@ static bool map_build(struct unwinder *u, struct mm_struct *mm, u64 due)
 			   min_t(u64, now - scan->began, BUILD_MAX);
 		done = map_install(u, map, scan);
 	}
-	scan_free(scan);
+	hwpmc_unwind_scan_free(scan);
 	return done;
 }
 
@@ -558,25 +392,6 @@ struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
 }
 
 /*
- * hwpmc_unwind_is_code - is @pc in executable memory of the current task's process?
- *
- * May sleep; takes the mmap lock, as a page fault does.
- */
-bool hwpmc_unwind_is_code(struct mm_struct *mm, u64 pc)
-{
-	const struct vm_area_struct *vma;
-	bool code;
-
-	might_sleep();
-	if (mmap_read_lock_killable(mm))
-		return false;
-	vma = vma_lookup(mm, pc);
-	code = vma && is_code(vma);
-	mmap_read_unlock(mm);
-	return code;
-}
-
-/*
  * Does the map have code without a file there, or is it cut and has nothing there?  A
  * JIT compiler may map its page again.
  */
@@ -585,7 +400,7 @@ static bool is_known(const struct unwind_map *map,
 {
 	const struct unwind_area *a;
 
-	if (may_have_object(vma))
+	if (unwind_may_have_object(vma))
 		return false;
 	a = area_after(map, start);
 	if (!a || end <= a->start)
@@ -605,7 +420,7 @@ void hwpmc_unwind_mapped(const struct vm_area_struct *vma, u64 start, u64 end)
 	const struct unwind_map *map;
 	struct unwinder *u;
 
-	atomic_inc(changes_of(vma->vm_mm));
+	atomic_inc(hwpmc_unwind_scan_changes(vma->vm_mm));
 	/* pairs with map_publish() */
 	smp_mb__after_atomic();
 	rcu_read_lock();
