@@ -31,7 +31,7 @@ enum unwind_object_state {
 	UNWIND_WANTED,		/* no table yet; UNWINDNEXT has not returned it */
 	UNWIND_ASKED,		/* UNWINDNEXT has returned it */
 	UNWIND_LAPSED,		/* no answer; the next map wants it again */
-	UNWIND_BARE,		/* there is no table for it */
+	UNWIND_BARE,		/* there is no table for it, or no room for the object */
 	UNWIND_READY,		/* @table is valid */
 };
 

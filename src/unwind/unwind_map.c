@@ -47,10 +47,11 @@ static LIST_HEAD(unwinders);		/* unwinders_mutex; RCU */
 static atomic64_t ids = ATOMIC64_INIT(0);
 
 /*
- * Stands for files that could not be remembered for lack of room; see
- * hwpmc_unwind_tidy().
+ * Stands for files that could not be remembered for lack of room.  Their code is
+ * unwound by its frame pointer, as that of a process without a map is.  Such a map is
+ * built again later; see hwpmc_unwind_tidy().
  */
-static struct unwind_object no_room = { .state = UNWIND_WANTED };
+static struct unwind_object no_room = { .state = UNWIND_BARE };
 
 /*
  * hwpmc_unwind_map_find - the map of a process, if it has one; RCU, or

@@ -31,9 +31,7 @@ const struct hwpmc_unwind_rule usual = {
 	.ra = HWPMC_AT_CFA, .ra_offset = -8,
 };
 
-#define BIG_ROWS	40000U
-
-void *big_table(size_t *len)
+void *rows_table(uint32_t rows, size_t *len)
 {
 	const struct small few = small_table(usual);
 	struct hwpmc_unwind_table *head;
@@ -41,17 +39,24 @@ void *big_table(size_t *len)
 	uint32_t i, *pc;
 
 	*len = sizeof(few.head) + sizeof(few.rule) +
-	       BIG_ROWS * (sizeof(*pc) + sizeof(*number));
+	       rows * (sizeof(*pc) + sizeof(*number));
 	head = calloc(1, *len);
 	memcpy(head, &few, sizeof(few.head) + sizeof(few.rule));
-	head->nrows = BIG_ROWS;
+	head->nrows = rows;
 	pc = (void *)((char *)(head + 1) + sizeof(few.rule));
-	number = (void *)(pc + BIG_ROWS);
-	for (i = 0; i < BIG_ROWS; i++) {
+	number = (void *)(pc + rows);
+	for (i = 0; i < rows; i++) {
 		pc[i] = i;
-		number[i] = i < BIG_ROWS - 1;
+		number[i] = i < rows - 1;
 	}
 	return head;
+}
+
+#define BIG_ROWS	40000U
+
+void *big_table(size_t *len)
+{
+	return rows_table(BIG_ROWS, len);
 }
 
 int table_next(int dev, struct hwpmc_unwindnext *n)

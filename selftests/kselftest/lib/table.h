@@ -23,6 +23,8 @@ struct small {
 extern const struct hwpmc_unwind_rule usual;
 
 struct small small_table(struct hwpmc_unwind_rule rule);
+/* One of that many rows, at least two, of six bytes each; free() it. */
+void *rows_table(uint32_t rows, size_t *len);
 /* A quarter of a megabyte that is right; free() it. */
 void *big_table(size_t *len);
 

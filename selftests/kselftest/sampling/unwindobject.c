@@ -315,17 +315,30 @@ FRAMED static void framed_outer(volatile char *page)
 	__asm__ volatile("");
 }
 
-static int framed_toucher(struct target *t, void *arg)
+static bool map_code(unsigned int at, int fd)
 {
-	volatile char *p = fresh_pages(TOUCHES);
-	int fd = temp_file();
+	return mmap((void *)(AREAS_AT + at * PAGE), PAGE, PROT_READ | PROT_EXEC,
+		    MAP_PRIVATE | MAP_FIXED, fd, 0) != MAP_FAILED;
+}
+
+static bool map_many(int fd)
+{
 	unsigned int i;
 
 	for (i = 0; i < MANY_AREAS; i++)
-		if (mmap((void *)(AREAS_AT + i * PAGE), PAGE,
-			 PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd,
-			 0) == MAP_FAILED)
-			return 1;
+		if (!map_code(i, fd))
+			return false;
+	return true;
+}
+
+/* @arg: whether it has many areas */
+static int framed_toucher(struct target *t, void *arg)
+{
+	volatile char *p = fresh_pages(TOUCHES);
+	unsigned int i;
+
+	if (*(bool *)arg && !map_many(temp_file()))
+		return 1;
 	target_pause(t);
 	for (i = 0; i < TOUCHES; i++)
 		framed_outer(p + i * PAGE);
@@ -349,66 +362,106 @@ static size_t room_left(int dev)
 	return low;
 }
 
+/* What @other has to take for @dev to have @to left */
+static size_t too_much(int dev, size_t to)
+{
+	size_t left = room_left(dev);
+
+	return left > to ? left - to : 0;
+}
+
 /*
  * Another device of the user takes the rest, because an owner that is refused room
- * frees tables that are not in use.
+ * frees tables that are not in use.  Returns that device; @object: what an object
+ * takes without a table
  */
-static int leave_room(int dev)
+static int leave_room(int dev, size_t *object)
 {
 	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
-	const struct small good = small_table(usual);
 	int other = dev_open();
-	size_t len, left, each, n;
+	size_t len, before;
 	void *table = big_table(&len);
 
 	a.caps = HWPMC_CAP_USER;
 	if (other < 0 || dev_allocate(other, &a))
 		return -1;
-	while (room_left(dev) > ROOM_LEFT + len &&
-	       !give_file(other, table, len))
+	while (too_much(dev, ROOM_LEFT) > len && !give_file(other, table, len))
 		;
 	free(table);
-	left = room_left(dev);
-	give_file(other, &good, sizeof(good));
-	each = left - room_left(dev);
-	for (n = each ? (left - ROOM_LEFT) / each : 0; n > 1; n--)
-		give_file(other, &good, sizeof(good));
+	before = room_left(dev);
+	if (give_file(other, NULL, 0))
+		return -1;
+	*object = before - room_left(dev);
 	return other;
 }
 
+/* @other takes what is left to @dev but for @to, or a few bytes less */
+static void leave_only(int dev, int other, size_t object, size_t to)
+{
+	size_t most = too_much(dev, to), len;
+	void *table = rows_table(2, &len);
+
+	if (most >= object + len) {
+		most -= object + len;
+		free(table);
+		table = rows_table(2 + (most + 5) / 6, &len);
+		give_file(other, table, len);
+	}
+	free(table);
+}
+
 /*
- * Chains of framed_outer() that came later.  A function that calls no other one may
- * have no frame, then its caller is passed over.
+ * A function that calls no other one may have no frame, then its caller is passed
+ * over.
  */
+static bool has_framed(struct symbols *sy, const uint64_t *pc, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 1; i < 3 && i < n; i++)
+		if (!strcmp(symbols_name(sy, pc[i] - 1), "framed_outer"))
+			return true;
+	return false;
+}
+
+/* Chains of framed_outer(), of the handler and of the task */
 static unsigned int framed_chains(struct log *log)
 {
 	struct symbols *sy = symbols_elf("/proc/self/exe");
+	uint64_t pc[3] = {};
 	struct pmclog_rec rec;
 	unsigned int n = 0, i;
-	const uint8_t *pc;
+	struct sample s;
 
 	LOG_FOR_EACH(log, rec) {
-		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_USERCHAIN ||
-		    rec.len < sizeof(struct pmclog_ext_userchain) + 3 * 8)
+		if (log_sample(&rec, &s)) {
+			n += has_framed(sy, s.pc, s.npc);
 			continue;
-		pc = rec.data + offsetof(struct pmclog_ext_userchain, pc);
-		for (i = 1; i < 3; i++)
-			if (!strcmp(symbols_name(sy, pmclog_get64(pc + 8 * i) -
-						 1), "framed_outer"))
-				break;
-		n += i < 3;
+		}
+		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_USERCHAIN ||
+		    rec.len < sizeof(struct pmclog_ext_userchain) + sizeof(pc))
+			continue;
+		for (i = 0; i < 3; i++)
+			pc[i] = pmclog_get64(rec.data + 8 * i +
+				offsetof(struct pmclog_ext_userchain, pc));
+		n += has_framed(sy, pc, 3);
 	}
 	symbols_free(sy);
 	return n;
 }
 
-static int leave_no_map(void)
+/*
+ * A process, with many areas or not, and no room for its map, or only for that and
+ * not for a file
+ */
+static int leave_no_room(bool many)
 {
 	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
 	int file = temp_file(), dev, other;
 	struct target t = {};
 	struct log log = {};
 	unsigned int n;
+	size_t object;
 	bool wanted;
 
 	a.caps = HWPMC_CAP_USER;
@@ -417,12 +470,13 @@ static int leave_no_map(void)
 	dev = dev_open();
 	if (dev < 0 || dev_configure(dev, file) || dev_allocate(dev, &a))
 		return 2;
-	other = leave_room(dev);
-	if (other < 0 || !target_begin(&t, framed_toucher, NULL) ||
+	other = leave_room(dev, &object);
+	if (other < 0 || !target_begin(&t, framed_toucher, &many) ||
 	    !target_step(&t) || dev_attach(dev, a.id, t.pid) || dev_start(dev, a.id) ||
 	    is_wanted(dev))
 		return 3;
-	printf("# %zu bytes left\n", room_left(dev));
+	leave_only(dev, other, object, many ? ROOM_LEFT : object - 1);
+	printf("# %zu bytes left, %zu for an object\n", room_left(dev), object);
 	/* it is not sampled before it has all its areas */
 	if (!target_step(&t))
 		return 4;
@@ -435,7 +489,17 @@ static int leave_no_map(void)
 	printf("# wanted: %d; %u chains\n", wanted, n);
 	close(dev);
 	close(other);
-	return !wanted ? 6 : n < TOUCHES - 1 ? 7 : 0;
+	return wanted != many ? 6 : n < TOUCHES - 1 ? 7 : 0;
+}
+
+static int leave_no_map(void)
+{
+	return leave_no_room(true);
+}
+
+static int leave_no_object(void)
+{
+	return leave_no_room(false);
 }
 
 TEST_F(unwind, no_room_for_map)
@@ -443,6 +507,16 @@ TEST_F(unwind, no_room_for_map)
 	ASSERT_TRUE(device_for_group());
 	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
 	EXPECT_EQ(0, elsewhere(leave_no_map));
+	limit_restore();
+	device_for_root();
+}
+
+/* The smallest map has room, its files have not: code is unwound by frame pointers. */
+TEST_F(unwind, no_room_for_file)
+{
+	ASSERT_TRUE(device_for_group());
+	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
+	EXPECT_EQ(0, elsewhere(leave_no_object));
 	limit_restore();
 	device_for_root();
 }
