@@ -91,7 +91,8 @@ struct unwind_area {
  *	   may sleep
  * @mm:    mmgrab(): no other process can get the same pointer
  * @id:    unique for ever
- * @bytes: charged for it
+ * @bytes: charged for it, or 0 once another map has taken that over;
+ *	   unwinder->lock once the map is in the table
  * @due:   when ten times the time is over that the builds of this process' maps
  *	   have taken (ns); tasks change it with cmpxchg, see may_build()
  * @stale: code has been mapped since; any context

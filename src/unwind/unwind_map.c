@@ -226,6 +226,27 @@ static struct unwind_object *object_of(struct unwinder *u, const struct unwind_s
 }
 
 /*
+ * unwinder->lock.  A new map takes over what is charged for the one that it replaces:
+ * there need not be room for both.
+ */
+static int map_charge(struct unwinder *u, const struct unwind_map *map,
+		      struct unwind_map *old)
+{
+	const size_t had = old ? old->bytes : 0;
+	int err = 0;
+
+	if (!old && u->nmaps >= MAPS_MAX)
+		return -ENOSPC;
+	if (map->bytes > had)
+		err = hwpmc_unwind_charge(u, map->bytes - had);
+	else
+		hwpmc_unwind_uncharge(u, had - map->bytes);
+	if (old && !err)
+		old->bytes = 0;
+	return err;
+}
+
+/*
  * unwinder->lock.  The old map stays until the new one is in the table.  ENXIO: there
  * is no owner any more.
  */
@@ -244,8 +265,7 @@ static int map_publish(struct unwinder *u, struct unwind_map *map,
 	hwpmc_unwind_objects_announce(u);
 	reap_next(u);
 	reap_next(u);
-	err = !old && u->nmaps >= MAPS_MAX ? -ENOSPC :
-					     hwpmc_unwind_charge(u, map->bytes);
+	err = map_charge(u, map, old);
 	if (err) {
 		let_go_of_objects(map);
 		return err;

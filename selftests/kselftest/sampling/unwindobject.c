@@ -521,4 +521,81 @@ TEST_F(unwind, no_room_for_file)
 	device_for_root();
 }
 
+/* ------------------------------------------------------------------------
+ * A map to be replaced, with room for the one or the other
+ */
+static int map_changer(struct target *t, void *arg)
+{
+	volatile char *p = fresh_pages(TOUCHES + 1);
+	int fd = temp_file();
+	unsigned int i;
+
+	if (!map_many(fd))
+		return 1;
+	framed_outer(p);
+	target_pause(t);
+	/* a process may spend a tenth of its time on maps */
+	sleep_ms(scaled(200, 3000));
+	if (!map_code(MANY_AREAS + 1, fd))
+		return 1;
+	for (i = 1; i <= TOUCHES; i++)
+		framed_outer(p + i * PAGE);
+	target_pause(t);
+	return 0;
+}
+
+/* Samples of @pid that the handler could not unwind */
+static unsigned int late_samples(struct log *log, pid_t pid)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	struct sample s;
+
+	LOG_FOR_EACH(log, rec)
+		n += log_sample(&rec, &s) && s.late && s.pid == (uint32_t)pid;
+	return n;
+}
+
+static int replace_map(void)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	int file = temp_file(), dev, other, late;
+	struct target t = {};
+	struct log log = {};
+	size_t object;
+
+	a.caps = HWPMC_CAP_USER;
+	if (!user_stay(USER))
+		return 1;
+	dev = dev_open();
+	if (dev < 0 || dev_configure(dev, file) || dev_allocate(dev, &a))
+		return 2;
+	if (!target_begin(&t, map_changer, NULL) || dev_attach(dev, a.id, t.pid) ||
+	    dev_start(dev, a.id) || !target_step(&t))
+		return 3;
+	other = leave_room(dev, &object);
+	if (other < 0)
+		return 4;
+	leave_only(dev, other, object, ROOM_LEFT);
+	if (!target_step(&t) || target_end(&t))
+		return 5;
+	if (dev_closelog(dev) || !log_load(&log, file) || log_check(&log, 0))
+		return 6;
+	late = late_samples(&log, t.pid);
+	printf("# %d late\n", late);
+	close(dev);
+	close(other);
+	/* those before the first map, and one for each map */
+	return late < TOUCHES / 2 ? 0 : 7;
+}
+
+TEST_F(unwind, replaced_without_room)
+{
+	ASSERT_TRUE(device_for_group());
+	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
+	EXPECT_EQ(0, elsewhere(replace_map));
+	limit_restore();
+	device_for_root();
+}
+
 TEST_HARNESS_MAIN
