@@ -247,8 +247,19 @@ static int map_charge(struct unwinder *u, const struct unwind_map *map,
 }
 
 /*
- * unwinder->lock.  The old map stays until the new one is in the table.  ENXIO: there
- * is no owner any more.
+ * unwinder->lock.  False: there is no owner any more; or his log ends, or has ended,
+ * and hwpmc_unwind_rest() does not see a map that is published from now on.
+ */
+static bool is_recording(const struct unwinder *u)
+{
+	lockdep_assert_held(&u->lock);
+	return u->owner &&
+	       smp_load_acquire(&u->owner->log.state) == LOG_OPEN;
+}
+
+/*
+ * unwinder->lock.  The old map stays until the new one is in the table.  ENXIO: maps
+ * are not wanted any more.
  */
 static int map_publish(struct unwinder *u, struct unwind_map *map,
 		       const struct unwind_scan *scan, struct unwind_map *old)
@@ -256,8 +267,7 @@ static int map_publish(struct unwinder *u, struct unwind_map *map,
 	int err;
 	u32 i;
 
-	lockdep_assert_held(&u->lock);
-	if (!u->owner)
+	if (!is_recording(u))
 		return -ENXIO;
 	for (i = 0; i < map->n; i++)
 		map->areas[i].object = object_of(u, &scan->at[i]);
@@ -480,11 +490,39 @@ void hwpmc_unwind_tidy(struct hwpmc_owner *o)
 		path_put(&last[n]);
 }
 
+/* unwinder->lock */
+static void map_drop_bucket(struct unwinder *u, unsigned int bucket)
+{
+	struct unwind_map *map;
+	struct hlist_node *next;
+
+	hlist_for_each_entry_safe(map, next, &u->maps[bucket], node)
+		map_drop(u, map);
+}
+
 /*
- * hwpmc_unwind_rest - the log ends: give up all files without an answer
+ * May sleep.  Handlers may still look up a map, under RCU; a task that walks by one
+ * holds a reference to it.
+ */
+void hwpmc_unwind_maps_free(struct unwinder *u)
+{
+	unsigned int i;
+
+	for (i = 0; i < HASH_SIZE(u->maps); i++) {
+		mutex_lock(&u->lock);
+		map_drop_bucket(u, i);
+		mutex_unlock(&u->lock);
+		cond_resched();
+	}
+}
+
+/*
+ * hwpmc_unwind_rest - the log ends: give up all files without an answer, and drop all
+ * maps
  *
- * No handler runs any more.  A task that has begun to build a map may still want
- * files; they stay until there is a log again, or until the close.
+ * Called by the writer thread.  No handler runs any more, and no task publishes a map.
+ * Without a log nobody would notice that a process has ended, and its map would keep
+ * its mm_struct.  Tables stay.
  */
 void hwpmc_unwind_rest(struct hwpmc_owner *o)
 {
@@ -497,13 +535,11 @@ void hwpmc_unwind_rest(struct hwpmc_owner *o)
 	do {
 		mutex_lock(&u->lock);
 		n = hwpmc_unwind_objects_lapse(u, last, ARRAY_SIZE(last), true);
-		/* the next log wants them again */
-		for (i = 0; !n && i < HASH_SIZE(u->maps); i++)
-			make_lacking_stale(u, i);
 		mutex_unlock(&u->lock);
 		for (i = 0; i < n; i++)
 			path_put(&last[i]);
 	} while (n);
+	hwpmc_unwind_maps_free(u);
 }
 
 void hwpmc_unwind_watch(struct unwinder *u)
@@ -519,17 +555,4 @@ void hwpmc_unwind_unwatch(struct unwinder *u)
 	mutex_lock(&unwinders_mutex);
 	list_del_rcu(&u->all);
 	mutex_unlock(&unwinders_mutex);
-}
-
-/* No handler and no task looks up a map any more; hooks may. */
-void hwpmc_unwind_maps_free(struct unwinder *u)
-{
-	struct unwind_map *map;
-	struct hlist_node *next;
-	unsigned int i;
-
-	mutex_lock(&u->lock);
-	hash_for_each_safe(u->maps, i, next, map, node)
-		map_drop(u, map);
-	mutex_unlock(&u->lock);
 }

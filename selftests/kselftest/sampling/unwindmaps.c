@@ -255,4 +255,75 @@ TEST_F(unwind, spare_stays)
 	close(fd);
 }
 
+/* ------------------------------------------------------------------------
+ * Processes that outlive the log, and end before the device is closed
+ */
+#define CHILDREN	400
+
+/* Each has a map, and ends when the target goes on from its second pause. */
+static int parent(struct target *t, void *arg)
+{
+	int ready[2], end[2], i;
+	char c;
+
+	if (pipe(ready) || pipe(end))
+		return 1;
+	for (i = 0; i < CHILDREN; i++) {
+		if (!fork_bound()) {
+			close(end[1]);
+			touch(1);
+			_exit(write(ready[1], "", 1) != 1 ||
+			      read(end[0], &c, 1));
+		}
+		if (read(ready[0], &c, 1) != 1)
+			return 1;
+	}
+	target_pause(t);
+	close(end[1]);
+	for (i = 0; i < CHILDREN; i++)
+		if (wait_for(-1))
+			return 1;
+	target_pause(t);
+	return 0;
+}
+
+/* Address spaces that the kernel has, or -1 */
+static long mm_structs(void)
+{
+	FILE *f = fopen("/proc/slabinfo", "r");
+	char line[256];
+	long n = -1;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "mm_struct %ld", &n) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+TEST_F(unwind, ended_without_log)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND |
+						     HWPMC_F_DESCENDANTS);
+	long before = mm_structs(), after;
+
+	if (before < 0)
+		SKIP(return, "no slabinfo");
+	ASSERT_TRUE(target_begin(&self->target, parent, NULL));
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->target.pid));
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	EXPECT_TRUE(target_step(&self->target));
+	end_log(_metadata, self, LOG_DROPS);
+	EXPECT_TRUE(target_step(&self->target));
+	sleep_ms(500);		/* what RCU frees */
+	after = mm_structs();
+	TH_LOG("%ld address spaces, then %ld; %lu late", before, after,
+	       (unsigned long)self->log.late_answered);
+	EXPECT_LE(CHILDREN, self->log.late_answered);
+	EXPECT_GT(before + CHILDREN / 2, after);
+	EXPECT_EQ(0, target_end(&self->target));
+}
+
 TEST_HARNESS_MAIN
