@@ -284,7 +284,8 @@ static unsigned int walk_open(const struct unwind_map *map,
 }
 
 /* In the task, at @pc of @n frames: the mappings tell what the map does not. */
-static enum known look_up_mapped(const struct unwind_map *map, u64 pc,
+static enum known look_up_mapped(const struct unwind_map *map,
+				 struct unwind_asked *asked, u64 pc,
 				 unsigned int n,
 				 const struct hwpmc_unwind_rule **rule)
 {
@@ -293,8 +294,8 @@ static enum known look_up_mapped(const struct unwind_map *map, u64 pc,
 	if (known != KNOWN_PERHAPS)
 		return known;
 	/* the task was executing the first */
-	return !n || hwpmc_unwind_is_code(current->mm, pc) ? KNOWN_CODE :
-							     KNOWN_NOT;
+	return !n || hwpmc_unwind_is_code(asked, current->mm, pc) ? KNOWN_CODE :
+								    KNOWN_NOT;
 }
 
 /* In the task: each read may fault.  @map: see look_up() */
@@ -303,12 +304,14 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 				  unsigned int max, unsigned int *end)
 {
 	const struct hwpmc_unwind_rule *rule = NULL;
+	struct unwind_asked asked = {};
 	enum unwind_result res;
 	unsigned int n = 0;
 	enum known known;
 
 	do {
-		known = look_up_mapped(map, f->pc - !f->exact, n, &rule);
+		known = look_up_mapped(map, &asked, f->pc - !f->exact, n,
+				       &rule);
 		res = UNWIND_NONSENSE;
 		if (n && !is_user_caller(known, f->pc))
 			break;

@@ -204,8 +204,23 @@ unsigned int hwpmc_unwind_objects_lapse(struct unwinder *u, struct path *last,
 void hwpmc_unwind_objects_spare(struct unwinder *u);
 void hwpmc_unwind_objects_free(struct unwinder *u);
 
+/**
+ * struct unwind_asked - what a walk in the task has learned from the mappings
+ * @start, @end: the executable mapping that was found last; 0: none.  Frames come in
+ *	runs
+ * @waited: for the mmap lock, in all (ns)
+ *
+ * On the stack of the task; zeroed at the beginning of the walk.
+ */
+struct unwind_asked {
+	u64		start;
+	u64		end;
+	u64		waited;
+};
+
 /* unwind_scan.c; see also unwind_scan.h */
-bool hwpmc_unwind_is_code(struct mm_struct *mm, u64 pc);
+bool hwpmc_unwind_is_code(struct unwind_asked *asked, struct mm_struct *mm,
+			  u64 pc);
 
 /* unwind_map.c */
 const struct unwind_map *hwpmc_unwind_map_find(const struct unwinder *u,

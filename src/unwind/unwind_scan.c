@@ -14,6 +14,8 @@
 
 #define AREAS_MAX	4096
 #define CHANGES_BITS	8
+/* A walk waits for the mmap lock for so long, or once for longer. */
+#define ASK_WAIT	NSEC_PER_MSEC
 
 /*
  * How often code was mapped, by a hash of the mm.  Changed under its mmap lock.
@@ -142,20 +144,47 @@ struct unwind_scan *hwpmc_unwind_scan_code(struct mm_struct *mm)
 }
 
 /*
- * hwpmc_unwind_is_code - is @pc in executable memory of the current task's process?
- *
- * May sleep; takes the mmap lock, as a page fault does.
+ * May sleep.  False: the walk has waited for long enough, or the task is killed.  One
+ * wait may take longer, as that of a page fault.
  */
-bool hwpmc_unwind_is_code(struct mm_struct *mm, u64 pc)
+static bool asked_lock(struct unwind_asked *asked, struct mm_struct *mm)
+{
+	u64 since;
+	int err;
+
+	if (mmap_read_trylock(mm))
+		return true;
+	if (asked->waited >= ASK_WAIT)
+		return false;
+	since = ktime_get_ns();
+	err = mmap_read_lock_killable(mm);
+	asked->waited += ktime_get_ns() - since;
+	return !err;
+}
+
+/*
+ * hwpmc_unwind_is_code - is @pc in executable memory of the current task's process?
+ * @asked: of the walk
+ *
+ * May sleep; takes the mmap lock.  Also false if the answer would take too long.
+ */
+bool hwpmc_unwind_is_code(struct unwind_asked *asked, struct mm_struct *mm,
+			  u64 pc)
 {
 	const struct vm_area_struct *vma;
 	bool code;
 
 	might_sleep();
-	if (mmap_read_lock_killable(mm))
+	if (asked->start <= pc && pc < asked->end)
+		return true;
+	if (!asked_lock(asked, mm))
 		return false;
 	vma = vma_lookup(mm, pc);
 	code = vma && is_code(vma);
+	if (code) {
+		asked->start = vma->vm_start;
+		asked->end = vma->vm_end;
+	}
 	mmap_read_unlock(mm);
 	return code;
 }

@@ -6,14 +6,17 @@
 #include <dirent.h>
 #include <sys/syscall.h>
 
+#include <linux/perf_event.h>
 #include <linux/userfaultfd.h>
 
 #include "limit.h"
 #include "recorder.h"
+#include "tracefs.h"
 #include "unwind.h"
 #include "user.h"
 
 #define USER		1000
+#define SKIPPED		77
 
 TEST_F(unwind, next)
 {
@@ -519,6 +522,130 @@ TEST_F(unwind, no_room_for_file)
 	EXPECT_EQ(0, elsewhere(leave_no_object));
 	limit_restore();
 	device_for_root();
+}
+
+/* ------------------------------------------------------------------------
+ * A process without a map: the task asks its mappings whether a caller is code.
+ */
+#define DEPTH		60
+
+FRAMED static void framed_deep(volatile char *page, unsigned int n)
+{
+	if (n)
+		framed_deep(page, n - 1);
+	else
+		*page = 1;
+	__asm__ volatile("");
+}
+
+static int deep_toucher(struct target *t, void *arg)
+{
+	volatile char *p = fresh_pages(TOUCHES);
+	unsigned int i;
+
+	if (!map_many(temp_file()))
+		return 1;
+	target_pause(t);
+	for (i = 0; i < TOUCHES; i++)
+		framed_deep(p + i * PAGE, DEPTH);
+	target_pause(t);
+	return 0;
+}
+
+/*
+ * A counter of how often this process, and those that it forks from now on, take an
+ * mmap lock for reading; -1: the kernel has no such tracepoint
+ */
+static int count_locks(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.inherit = 1,
+	};
+	int fd;
+
+	if (!tracefs_mount())
+		return -1;
+	attr.config = tracefs_id("mmap_lock/mmap_lock_acquire_returned");
+	if (!attr.config)
+		return -1;
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	return ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "write == 0") ? -1 : fd;
+}
+
+static uint64_t read_count(int fd)
+{
+	uint64_t n = 0;
+
+	return read(fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
+}
+
+/* Chains of at least @depth addresses that came later */
+static unsigned int deep_chains(struct log *log, unsigned int depth)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+
+	LOG_FOR_EACH(log, rec)
+		n += pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_USERCHAIN &&
+		     rec.len >= sizeof(struct pmclog_ext_userchain) + depth * 8;
+	return n;
+}
+
+static int ask_for_frames(void)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	int file = temp_file(), counter = count_locks(), dev, other;
+	struct target t = {};
+	struct log log = {};
+	uint64_t before, locks;
+	unsigned int deep;
+	size_t object;
+
+	a.caps = HWPMC_CAP_USER;
+	if (counter < 0)
+		return SKIPPED;
+	if (!user_stay(USER))
+		return 1;
+	dev = dev_open();
+	if (dev < 0 || dev_configure(dev, file) || dev_allocate(dev, &a))
+		return 2;
+	other = leave_room(dev, &object);
+	if (other < 0 || !target_begin(&t, deep_toucher, NULL) ||
+	    !target_step(&t) || dev_attach(dev, a.id, t.pid) ||
+	    dev_start(dev, a.id))
+		return 3;
+	leave_only(dev, other, object, ROOM_LEFT);
+	before = read_count(counter);
+	if (!target_step(&t))
+		return 4;
+	locks = read_count(counter) - before;
+	if (target_end(&t))
+		return 4;
+	if (dev_closelog(dev) || !log_load(&log, file) || log_check(&log, 0))
+		return 5;
+	deep = deep_chains(&log, DEPTH);
+	printf("# %u deep chains; the mmap lock %lu times\n", deep,
+	       (unsigned long)locks);
+	close(dev);
+	close(other);
+	close(counter);
+	return deep < TOUCHES - 1 ? 6 : locks > TOUCHES * DEPTH / 3 ? 7 : 0;
+}
+
+TEST_F(unwind, asked_once)
+{
+	int res;
+
+	ASSERT_TRUE(device_for_group());
+	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
+	res = elsewhere(ask_for_frames);
+	limit_restore();
+	device_for_root();
+	if (res == SKIPPED)
+		SKIP(return, "no tracepoints of mmap locks");
+	EXPECT_EQ(0, res);
 }
 
 /* ------------------------------------------------------------------------
