@@ -42,7 +42,7 @@ enum known {
 	KNOWN_GAP,		/* in a gap of the object's table */
 	KNOWN_LATER,		/* a table may be supplied later */
 	KNOWN_NOT,		/* no rule can describe it; or it is not code */
-	KNOWN_PERHAPS,		/* no map covers it: code, or any other address */
+	KNOWN_PERHAPS,		/* the map does not tell: code, or any other address */
 };
 
 struct rule_cache *hwpmc_chain_tables_new_cache(int node)
@@ -50,22 +50,12 @@ struct rule_cache *hwpmc_chain_tables_new_cache(int node)
 	return kvzalloc_node(sizeof(struct rule_cache), GFP_KERNEL, node);
 }
 
-/*
- * @map: NULL for a process without one; no code has a table then.  A task may have to
- * use a map of before a mapping.
- */
-static enum known look_up(const struct unwind_map *map, u64 pc,
-			  const struct hwpmc_unwind_rule **rule)
+/* By the table of the object that is mapped there */
+static enum known look_up_area(const struct unwind_area *a, u64 pc,
+			       const struct hwpmc_unwind_rule **rule)
 {
-	const struct unwind_area *a;
-	u64 at;
+	const u64 at = pc + a->bias;
 
-	if (!map)
-		return KNOWN_PERHAPS;
-	a = hwpmc_unwind_map_area(map, pc);
-	if (!a)
-		return map->cut || READ_ONCE(map->stale) ? KNOWN_PERHAPS :
-							   KNOWN_NOT;
 	if (!a->object)
 		return KNOWN_CODE;
 	switch (smp_load_acquire(&a->object->state)) {
@@ -76,12 +66,30 @@ static enum known look_up(const struct unwind_map *map, u64 pc,
 	default:
 		return KNOWN_LATER;
 	}
-	at = pc + a->bias;
 	*rule = at <= U32_MAX ? hwpmc_unwind_table_find(&a->object->table, at) :
 		NULL;
 	if (!*rule)
 		return KNOWN_GAP;
 	return (*rule)->cfa == HWPMC_CFA_UNTOLD ? KNOWN_NOT : KNOWN_RULE;
+}
+
+/*
+ * @map: NULL for a process without one; no code has a table then.  A task may have to
+ * use a map of before a mapping.
+ */
+static enum known look_up(const struct unwind_map *map, u64 pc,
+			  const struct hwpmc_unwind_rule **rule)
+{
+	const struct unwind_area *a;
+
+	if (!map)
+		return KNOWN_PERHAPS;
+	a = hwpmc_unwind_map_area(map, pc);
+	if (!a)
+		return map->cut || READ_ONCE(map->stale) ? KNOWN_PERHAPS :
+							   KNOWN_NOT;
+	return READ_ONCE(a->doubted) ? KNOWN_PERHAPS :
+				       look_up_area(a, pc, rule);
 }
 
 static __always_inline struct cached *slot_of(struct rule_cache *cache,
@@ -283,19 +291,31 @@ static unsigned int walk_open(const struct unwind_map *map,
 	return n;
 }
 
+/* Is what the mappings have there the same as in the map? */
+static bool is_same(const struct unwind_area *a, const struct unwind_asked *asked)
+{
+	return a->object && asked->has_object && a->bias == asked->bias &&
+	       !memcmp(&a->object->key, &asked->key, sizeof(asked->key));
+}
+
 /* In the task, at @pc of @n frames: the mappings tell what the map does not. */
 static enum known look_up_mapped(const struct unwind_map *map,
 				 struct unwind_asked *asked, u64 pc,
 				 unsigned int n,
 				 const struct hwpmc_unwind_rule **rule)
 {
+	const struct unwind_area *a;
 	enum known known = look_up(map, pc, rule);
 
 	if (known != KNOWN_PERHAPS)
 		return known;
-	/* the task was executing the first */
-	return !n || hwpmc_unwind_is_code(asked, current->mm, pc) ? KNOWN_CODE :
-								    KNOWN_NOT;
+	a = map ? hwpmc_unwind_map_area(map, pc) : NULL;
+	/* the task was executing the first: only its table may be asked for */
+	if (!n && !a)
+		return KNOWN_CODE;
+	if (!hwpmc_unwind_is_code(asked, current->mm, pc))
+		return n ? KNOWN_NOT : KNOWN_CODE;
+	return a && is_same(a, asked) ? look_up_area(a, pc, rule) : KNOWN_CODE;
 }
 
 /* In the task: each read may fault.  @map: see look_up() */

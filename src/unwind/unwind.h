@@ -76,12 +76,14 @@ struct unwind_object {
 /*
  * Mapped code: [@start, @end); pc + @bias is the place in its file.
  * @object: NULL for code without a file
+ * @doubted: code has been mapped there since; stored in any context, never cleared
  */
 struct unwind_area {
 	u64		start;
 	u64		end;
 	u64		bias;
 	struct unwind_object *object;
+	bool		doubted;
 };
 
 /**
@@ -97,7 +99,7 @@ struct unwind_area {
  *	   have taken (ns); tasks change it with cmpxchg, see may_build()
  * @stale: code has been mapped since; any context
  * @cut:   code that is in no area may be code without a table; constant
- * @areas: sorted by address; constant
+ * @areas: sorted by address; constant, but for @doubted
  */
 struct unwind_map {
 	struct hlist_node node;
@@ -206,8 +208,10 @@ void hwpmc_unwind_objects_free(struct unwinder *u);
 
 /**
  * struct unwind_asked - what a walk in the task has learned from the mappings
- * @start, @end: the executable mapping that was found last; 0: none.  Frames come in
- *	runs
+ * @start, @end, @bias: as of an area: the executable mapping that was found last; 0:
+ *	none.  Frames come in runs
+ * @key: of its object; only with @has_object
+ * @has_object: it is of a regular file, or the vdso
  * @waited: for the mmap lock, in all (ns)
  *
  * On the stack of the task; zeroed at the beginning of the walk.
@@ -215,6 +219,9 @@ void hwpmc_unwind_objects_free(struct unwinder *u);
 struct unwind_asked {
 	u64		start;
 	u64		end;
+	u64		bias;
+	struct unwind_key key;
+	bool		has_object;
 	u64		waited;
 };
 

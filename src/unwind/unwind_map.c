@@ -4,8 +4,9 @@
  *
  * A task builds the map of its process on its way to user mode.  A later
  * executable mapping makes the map stale.  Handlers then defer the chain to the
- * task again, which builds a new map.  An unmapping does no harm: no chain
- * leads to code that is gone.
+ * task again, which builds a new map.  Until it can, it uses the stale map, and
+ * doubts the areas in which code has been mapped since.  An unmapping does no harm:
+ * no chain leads to code that is gone.
  *
  * The task reads the mappings under its mmap lock, and takes unwinder->lock only
  * then, to find the files' objects and to publish the map.  All processes of an
@@ -258,6 +259,21 @@ static bool is_recording(const struct unwinder *u)
 }
 
 /*
+ * Is there code that the scan has not found?  Nobody knows where: each area is
+ * doubted.
+ */
+static void check_changes(struct unwind_map *map, const struct unwind_scan *scan)
+{
+	u32 i;
+
+	if (atomic_read(hwpmc_unwind_scan_changes(map->mm)) == scan->changes)
+		return;
+	for (i = 0; i < map->n; i++)
+		WRITE_ONCE(map->areas[i].doubted, true);
+	WRITE_ONCE(map->stale, true);
+}
+
+/*
  * unwinder->lock.  The old map stays until the new one is in the table.  ENXIO: maps
  * are not wanted any more.
  */
@@ -280,12 +296,13 @@ static int map_publish(struct unwinder *u, struct unwind_map *map,
 		let_go_of_objects(map);
 		return err;
 	}
+	/* mostly no handler sees a map that is not true */
+	check_changes(map, scan);
 	hash_add_rcu(u->maps, &map->node, (unsigned long)map->mm);
 	u->nmaps++;
 	/* pairs with hwpmc_unwind_mapped(): it finds the map, or this its change */
 	smp_mb();
-	if (atomic_read(hwpmc_unwind_scan_changes(map->mm)) != scan->changes)
-		WRITE_ONCE(map->stale, true);
+	check_changes(map, scan);
 	if (old)
 		map_drop(u, old);
 	return 0;
@@ -439,6 +456,16 @@ static bool is_known(const struct unwind_map *map,
 	return !a->object && a->start <= start && end <= a->end;
 }
 
+/* Other code is mapped at [@start, @end).  Any context; RCU; at most all areas. */
+static void map_outdate(struct unwind_map *map, u64 start, u64 end)
+{
+	struct unwind_area *a = (struct unwind_area *)area_after(map, start);
+
+	for (; a && a < map->areas + map->n && a->start < end; a++)
+		WRITE_ONCE(a->doubted, true);
+	WRITE_ONCE(map->stale, true);
+}
+
 /*
  * hwpmc_unwind_mapped - code has been mapped: the maps of the process become
  * stale
@@ -448,7 +475,7 @@ static bool is_known(const struct unwind_map *map,
  */
 void hwpmc_unwind_mapped(const struct vm_area_struct *vma, u64 start, u64 end)
 {
-	const struct unwind_map *map;
+	struct unwind_map *map;
 	struct unwinder *u;
 
 	atomic_inc(hwpmc_unwind_scan_changes(vma->vm_mm));
@@ -456,9 +483,9 @@ void hwpmc_unwind_mapped(const struct vm_area_struct *vma, u64 start, u64 end)
 	smp_mb__after_atomic();
 	rcu_read_lock();
 	list_for_each_entry_rcu(u, &unwinders, all) {
-		map = hwpmc_unwind_map_find(u, vma->vm_mm);
+		map = (struct unwind_map *)hwpmc_unwind_map_find(u, vma->vm_mm);
 		if (map && !is_known(map, vma, start, end))
-			WRITE_ONCE(((struct unwind_map *)map)->stale, true);
+			map_outdate(map, start, end);
 	}
 	rcu_read_unlock();
 }

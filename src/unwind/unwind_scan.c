@@ -33,12 +33,24 @@ static bool is_code(const struct vm_area_struct *vma)
 	return vma->vm_flags & VM_EXEC;
 }
 
+static u64 bias_of(const struct vm_area_struct *vma)
+{
+	return (vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0) -
+	       vma->vm_start;
+}
+
+/* mmap lock.  False: code without a file that can have a table */
+static bool find_key(struct unwind_key *key, const struct vm_area_struct *vma)
+{
+	return unwind_may_have_object(vma) &&
+	       hwpmc_unwind_key_of(key, vma->vm_file ?
+				   file_inode(vma->vm_file) : NULL);
+}
+
 /* mmap lock */
 static void see_object(struct unwind_seen *s, const struct vm_area_struct *vma)
 {
-	s->has_object = unwind_may_have_object(vma) &&
-			hwpmc_unwind_key_of(&s->key, vma->vm_file ?
-					    file_inode(vma->vm_file) : NULL);
+	s->has_object = find_key(&s->key, vma);
 	if (!s->has_object || !vma->vm_file)
 		return;
 	s->path = *compat_user_path(vma->vm_file);
@@ -69,8 +81,7 @@ static void scan_add(struct unwind_scan *scan, const struct vm_area_struct *vma)
 	*s = (struct unwind_seen){
 		.start = vma->vm_start,
 		.end = vma->vm_end,
-		.bias = (vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0) -
-			vma->vm_start,
+		.bias = bias_of(vma),
 	};
 	see_object(s, vma);
 	if (!s->has_object && scan->n && !s[-1].has_object &&
@@ -184,6 +195,8 @@ bool hwpmc_unwind_is_code(struct unwind_asked *asked, struct mm_struct *mm,
 	if (code) {
 		asked->start = vma->vm_start;
 		asked->end = vma->vm_end;
+		asked->bias = bias_of(vma);
+		asked->has_object = find_key(&asked->key, vma);
 	}
 	mmap_read_unlock(mm);
 	return code;

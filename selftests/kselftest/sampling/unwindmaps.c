@@ -256,6 +256,120 @@ TEST_F(unwind, spare_stays)
 }
 
 /* ------------------------------------------------------------------------
+ * A file in the place of another one, while the process may not build a map
+ */
+#define TURNS		200
+#define AT_OTHER	64	/* of the other file's function, in its page */
+
+/* A function that touches the page that is passed to it */
+#if defined(__x86_64__)
+static const unsigned char code[] = { 0xc6, 0x07, 0x01, 0xc3 };
+#else
+static const uint32_t code[] = { 0x52800021, 0x39000001, 0xd65f03c0 };
+#endif
+
+__attribute__((noipa, optimize("no-omit-frame-pointer")))
+static void touch_by(uintptr_t at, volatile char *page)
+{
+	((void (*)(volatile char *))at)(page);
+	__asm__ volatile("");
+}
+
+/* @arg: the two files */
+static int replacer(struct target *t, void *arg)
+{
+	volatile char *p = fresh_pages(2 * TURNS + 1);
+	const int *file = arg;
+	unsigned int i;
+
+	/* so many that a build takes its time */
+	if (!map_areas(MAPS_AT, temp_file(), HOG_AREAS) ||
+	    !map_areas(SPARE_AT, file[0], 1))
+		return 1;
+	touch_by(SPARE_AT, p);
+	target_pause(t);
+	for (i = 0; i < TURNS; i++) {
+		map_areas(SPARE_AT, file[1], 1);
+		touch_by(SPARE_AT + AT_OTHER, p + (2 * i + 1) * PAGE);
+		map_areas(SPARE_AT, file[0], 1);
+		touch_by(SPARE_AT, p + (2 * i + 2) * PAGE);
+	}
+	target_pause(t);
+	return 0;
+}
+
+/* Chains end in the first file, and follow frame pointers in all others. */
+static void answer_for_first(int dev, int first)
+{
+	const struct hwpmc_unwind_rule untold = { .cfa = HWPMC_CFA_UNTOLD };
+	const struct small end = small_table(untold);
+	struct hwpmc_unwindtable t = {
+		.fd = first, .data = (uintptr_t)&end, .len = sizeof(end),
+	};
+	struct stat st;
+
+	fstat(first, &st);
+	answer_others(dev, st.st_ino);
+	dev_ioctl(dev, HWPMC_IOC_UNWINDTABLE, &t);
+}
+
+/* Chains that begin at @pc, of the handler and of the task, and those with a caller */
+static unsigned int chains_at(struct log *log, uint64_t at, unsigned int *deep)
+{
+	const size_t least = sizeof(struct pmclog_ext_userchain) + 8;
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	struct sample s;
+	size_t room;
+
+	*deep = 0;
+	LOG_FOR_EACH(log, rec) {
+		if (log_sample(&rec, &s)) {
+			if (s.late || !s.npc || s.pc[0] != at)
+				continue;
+			*deep += s.npc > 1;
+		} else if (pmclog_iter_ext_subtype(&rec) ==
+				   PMCLOG_EXT_USERCHAIN && rec.len >= least) {
+			room = rec.len - least;
+			if (pmclog_get64(rec.data + least - 8) != at)
+				continue;
+			*deep += room >= 8;
+		} else {
+			continue;
+		}
+		n++;
+	}
+	return n;
+}
+
+TEST_F(unwind, replaced)
+{
+	int file[2] = { temp_file(), temp_file() };
+	struct hwpmc_unwindtable none = { .fd = file[1] };
+	unsigned int n, deep;
+
+	ASSERT_EQ((ssize_t)sizeof(code), pwrite(file[0], code, sizeof(code), 0));
+	ASSERT_EQ((ssize_t)sizeof(code),
+		  pwrite(file[1], code, sizeof(code), AT_OTHER));
+	begin(_metadata, self, replacer, file);
+	EXPECT_EQ(0, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &none));
+	EXPECT_TRUE(target_step(&self->target));
+	answer_for_first(self->dev, file[0]);
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+	n = chains_at(&self->log, SPARE_AT + AT_OTHER, &deep);
+	TH_LOG("%u of %u have callers", deep, n);
+	EXPECT_LE(TURNS / 2, n);
+	EXPECT_EQ(n, deep);
+	/* the first file again has its own table, also by a stale map */
+	n = chains_at(&self->log, SPARE_AT, &deep);
+	TH_LOG("%u of %u have callers", deep, n);
+	EXPECT_LE(TURNS / 2, n);
+	EXPECT_LT(deep, n);
+}
+
+/* ------------------------------------------------------------------------
  * Processes that outlive the log, and end before the device is closed
  */
 #define CHILDREN	400
