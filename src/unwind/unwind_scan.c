@@ -3,8 +3,11 @@
  * Scans: what code a process has mapped, read from its mappings by one of its tasks
  * on the way to user mode.  unwind_map.c makes maps of scans.
  */
+#include <linux/delay.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
+#include <linux/preempt.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
@@ -13,7 +16,11 @@
 #include "unwind_scan.h"
 
 #define AREAS_MAX	4096
+/* Other threads may have mapped so much more by the time that the scan gets the lock. */
+#define MORE_AREAS	64
 #define CHANGES_BITS	8
+/* A scan tries to get the mmap lock so often, each 100 to 200 us, and then waits. */
+#define LOCK_TRIES	20
 /* A walk waits for the mmap lock for so long, or once for longer. */
 #define ASK_WAIT	NSEC_PER_MSEC
 
@@ -73,13 +80,17 @@ static void scan_cut(struct unwind_scan *scan)
 	scan->cut = true;
 }
 
-/* mmap lock.  Adjacent areas of code without a file become one area. */
-static void scan_add(struct unwind_scan *scan, const struct vm_area_struct *vma)
+/*
+ * mmap lock.  Adjacent areas of code without a file become one area.
+ * @from: what is below has been seen
+ */
+static void scan_add(struct unwind_scan *scan, const struct vm_area_struct *vma,
+		     unsigned long from)
 {
 	struct unwind_seen *s = &scan->at[scan->n];
 
 	*s = (struct unwind_seen){
-		.start = vma->vm_start,
+		.start = max(vma->vm_start, from),
 		.end = vma->vm_end,
 		.bias = bias_of(vma),
 	};
@@ -103,38 +114,118 @@ void hwpmc_unwind_scan_free(struct unwind_scan *scan)
 }
 
 /*
- * mmap lock.  Not charged to the sampled task's memory cgroup, because the owner
- * wants the map.
+ * Not charged to the sampled task's memory cgroup, because the owner wants the map.
+ * The mmap lock is not held: the allocation may have to wait for memory.
  */
-static struct unwind_scan *scan_locked(struct mm_struct *mm)
+static struct unwind_scan *scan_new(struct mm_struct *mm)
 {
-	VMA_ITERATOR(vmi, mm, 0);
-	u32 room = min_t(u32, mm->map_count, AREAS_MAX);
-	struct vm_area_struct *vma;
+	u32 room = min_t(u32, READ_ONCE(mm->map_count) + MORE_AREAS, AREAS_MAX);
 	struct unwind_scan *scan;
 
-	mmap_assert_locked(mm);
 	scan = kvmalloc(struct_size(scan, at, room),
 			GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
 	if (!scan)
 		return NULL;
 	scan->mm = mm;
 	scan->began = ktime_get_ns();
+	/* a mapping from here on shows, in whatever part of the scan it comes */
 	scan->changes = atomic_read(hwpmc_unwind_scan_changes(mm));
 	scan->room = room;
 	scan->n = 0;
 	scan->cut = false;
-	for_each_vma(vmi, vma) {
-		cond_resched();
-		if (!is_code(vma) || (scan->cut && !unwind_may_have_object(vma)))
-			continue;
-		if (scan->n == room)
-			scan_cut(scan);
-		if (scan->n == room)
-			break;
-		scan_add(scan, vma);
-	}
 	return scan;
+}
+
+/* mmap lock.  False: there is no room for this or any more code. */
+static bool scan_see(struct unwind_scan *scan, const struct vm_area_struct *vma,
+		     unsigned long from)
+{
+	if (!is_code(vma) || (scan->cut && !unwind_may_have_object(vma)))
+		return true;
+	if (scan->n == scan->room)
+		scan_cut(scan);
+	if (scan->n == scan->room)
+		return false;
+	scan_add(scan, vma, from);
+	return true;
+}
+
+/*
+ * A thread that loses its CPU while it has the mmap lock keeps all threads of its
+ * process from mapping memory until it gets a CPU again: if others have priority, or
+ * its control group has used up its time, that may take long.  So it keeps the CPU
+ * while it has the lock, and gives up both if somebody wants one of them.
+ *
+ * On PREEMPT_RT that is not possible, because references to paths take locks that
+ * sleep.
+ */
+static void keep_cpu(void)
+{
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_disable();
+}
+
+static void leave_cpu(void)
+{
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_enable();
+	cond_resched();
+}
+
+static bool scan_trylock(struct mm_struct *mm)
+{
+	keep_cpu();
+	if (mmap_read_trylock(mm))
+		return true;
+	leave_cpu();
+	return false;
+}
+
+/*
+ * Takes the mmap lock, and keeps the CPU.  -EINTR: the task is killed.
+ *
+ * A thread that waits in line is given the lock before it is given a CPU.  It waits
+ * so only in a program whose threads never leave the lock free.
+ */
+static int scan_lock(struct mm_struct *mm)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < LOCK_TRIES && !fatal_signal_pending(current); i++) {
+		if (scan_trylock(mm))
+			return 0;
+		usleep_range(100, 200);
+	}
+	err = mmap_read_lock_killable(mm);
+	if (!err)
+		keep_cpu();
+	return err;
+}
+
+static void scan_unlock(struct mm_struct *mm)
+{
+	mmap_read_unlock(mm);
+	leave_cpu();
+}
+
+/*
+ * Between scan_lock() and scan_unlock().  Sees mappings from @from on, until the lock
+ * or the CPU is wanted.  Returns where to go on; 0: all has been seen.
+ */
+static unsigned long scan_some(struct unwind_scan *scan, unsigned long from)
+{
+	VMA_ITERATOR(vmi, scan->mm, from);
+	struct vm_area_struct *vma;
+
+	mmap_assert_locked(scan->mm);
+	for_each_vma(vmi, vma) {
+		if (!scan_see(scan, vma, from))
+			break;
+		if (need_resched() || mmap_lock_is_contended(scan->mm))
+			return vma->vm_end;
+	}
+	return 0;
 }
 
 /*
@@ -145,12 +236,19 @@ static struct unwind_scan *scan_locked(struct mm_struct *mm)
  */
 struct unwind_scan *hwpmc_unwind_scan_code(struct mm_struct *mm)
 {
-	struct unwind_scan *scan;
+	struct unwind_scan *scan = scan_new(mm);
+	unsigned long from = 0;
 
-	if (mmap_read_lock_killable(mm))
+	if (!scan)
 		return NULL;
-	scan = scan_locked(mm);
-	mmap_read_unlock(mm);
+	do {
+		if (scan_lock(mm)) {
+			hwpmc_unwind_scan_free(scan);
+			return NULL;
+		}
+		from = scan_some(scan, from);
+		scan_unlock(mm);
+	} while (from);
 	return scan;
 }
 

@@ -31,7 +31,7 @@ struct unwind_seen {
 /**
  * struct unwind_scan - the mapped code of a process
  * @mm: the process is the current task's
- * @began: when the mappings were read (ns)
+ * @began: when the mappings were about to be read (ns)
  * @changes: of the mm, at that time
  * @room: of @at
  * @n: code found

@@ -5,6 +5,8 @@
  */
 #include <sched.h>
 
+#include <linux/perf_event.h>
+
 #include "unwind.h"
 
 #define MAPS_AT		0x200000000UL
@@ -129,6 +131,95 @@ TEST_F(unwind, builder_without_cpu)
 	EXPECT_LE(STEPS / 2, late);
 	/* one work item may be for several samples, in the kernel and in user mode */
 	EXPECT_LE(late * 9, answers * 10);
+}
+
+/*
+ * A process of very many mappings, which spins on a CPU that it is not given, and
+ * shares its memory with another task
+ */
+#define ODD_PAGES	30000
+#define WATCH_MS	8000
+
+struct mmap_times {
+	volatile bool	ready;
+	volatile unsigned int calls;
+	volatile uint64_t worst;	/* ns */
+	int		fd;
+};
+
+/* In another process, and in the memory of the one that is sampled */
+static int time_mmap(void *arg)
+{
+	const uint64_t end = now_ns() + WATCH_MS * 1000000ULL;
+	struct mmap_times *times = arg;
+	uint64_t since, took;
+
+	pin_to(1);
+	while (now_ns() < end) {
+		since = now_ns();
+		map_other(times->fd);
+		took = now_ns() - since;
+		if (took > times->worst)
+			times->worst = took;
+		times->calls++;
+		sleep_ms(1);
+	}
+	return 0;
+}
+
+static int idle_spinner(struct target *t, void *arg)
+{
+	char *p = (char *)fresh_pages(ODD_PAGES), *stack = pages_new(16);
+	const struct sched_param none = {};
+	struct mmap_times *times = arg;
+	pid_t pid;
+	unsigned int i;
+
+	pin_to(0);
+	times->fd = temp_file();
+	for (i = 0; i < ODD_PAGES; i += 2)
+		if (mprotect(p + i * PAGE, PAGE, PROT_READ))
+			return 1;
+	pages_touch(stack, 0, 16);
+	target_pause(t);
+	if (sched_setscheduler(0, SCHED_IDLE, &none))
+		return 1;
+	times->ready = true;
+	pid = clone(time_mmap, stack + 16 * PAGE, CLONE_VM | SIGCHLD, times);
+	spin();
+	return pid < 0;
+}
+
+/* It does not keep the other task from mapping memory. */
+TEST_F(unwind, builder_without_lock)
+{
+	struct hwpmc_allocate a = pmc_process_sampler(PERF_TYPE_SOFTWARE,
+		PERF_COUNT_SW_CPU_CLOCK, 500000, HWPMC_F_UNWIND);
+	struct mmap_times *times = shared_memory(sizeof(*times));
+	unsigned int late, answers;
+	pid_t spinner;
+	int cpus[2];
+
+	if (online_cpus(cpus, 2) < 2)
+		SKIP(return, "one CPU");
+	ASSERT_TRUE(target_begin(&self->target, idle_spinner, times));
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->target.pid));
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	EXPECT_TRUE(target_step(&self->target));
+	spinner = fork_pinned(0, spin);
+	target_go(&self->target);
+	sleep_ms(WATCH_MS + 3000);
+	load_end(spinner);
+	sleep_ms(500);
+	target_kill(&self->target);
+	end_log(_metadata, self, LOG_DROPS);
+	late = late_of(&self->log, self->target.pid, &answers);
+	TH_LOG("%u late, %u answers; %u calls, the longest took %.1f ms", late,
+	       answers, times->calls, times->worst / 1e6);
+	EXPECT_LE(1, late);
+	EXPECT_LE(WATCH_MS / 100, times->calls);
+	EXPECT_GT(scaled(500, 5000), times->worst / 1000000);
 }
 
 /* ------------------------------------------------------------------------
