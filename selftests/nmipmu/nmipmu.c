@@ -14,6 +14,11 @@
  * PERF_COUNT_HW_CPU_CYCLES is an event of it, as is nmipmu/ticks/. Both count
  * nanoseconds. Events of one mode (user or kernel) count by where NMIs find the CPU.
  *
+ * Two terms make an event's samples like those of AMD's IBS: perf gets the registers
+ * that the NMI has found, but with another address, the code segment of that address,
+ * and PERF_EFLAGS_EXACT. With skid=N the address is N bytes lower, with ip=ADDRESS it is
+ * always this one.
+ *
  * Parameters: tick_us, how often the timers run (a shorter period than that becomes
  * one sample a tick); counters, how many events a CPU can count at a time (perf
  * multiplexes more); present, where perf lets a PMU go that has events: N removes the
@@ -26,6 +31,7 @@
 #include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/percpu.h>
+#include <linux/sched/task_stack.h>
 #include <linux/timekeeping.h>
 #include <asm/apic.h>
 #include <asm/nmi.h>
@@ -116,11 +122,25 @@ static bool renew_period(struct hw_perf_event *hwc)
 	return true;
 }
 
+/*
+ * Registers with the address of another moment, as perf_ibs_handle_irq() and
+ * set_linear_ip() of the kernel make them.
+ */
+static void replace_ip(struct pt_regs *copy, const struct pt_regs *regs,
+		       const struct perf_event_attr *attr)
+{
+	*copy = *regs;
+	copy->ip = attr->config2 ?: regs->ip - attr->config1;
+	copy->cs = (long)copy->ip < 0 ? __KERNEL_CS : __USER_CS;
+	copy->flags |= PERF_EFLAGS_EXACT;
+}
+
 /* NMI context. */
 static void handle_event(struct perf_event *event, struct pt_regs *regs)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	struct perf_sample_data data;
+	struct pt_regs copy;
 
 	if (READ_ONCE(hwc->state) & PERF_HES_STOPPED)
 		return;
@@ -131,6 +151,10 @@ static void handle_event(struct perf_event *event, struct pt_regs *regs)
 	perf_sample_data_init(&data, 0, hwc->last_period);
 	hwc->last_period = hwc->sample_period;
 	perf_event_update_userpage(event);
+	if (event->attr.config1 || event->attr.config2) {
+		replace_ip(&copy, regs, &event->attr);
+		regs = &copy;
+	}
 	if (nmipmu_overflow(event, &data, regs))
 		nmipmu.stop(event, 0);
 }
@@ -144,8 +168,11 @@ static int nmipmu_nmi(unsigned int cmd, struct pt_regs *regs)
 	if (!atomic_xchg(&cpu->pending, 0))
 		return NMI_DONE;
 	atomic64_inc(&nmipmu_handled);
-	if (user_mode(regs))
+	if (user_mode(regs)) {
 		atomic64_inc(&nmipmu_user);
+		/* the handlers of perf may look for them there */
+		WARN_ON_ONCE(regs != task_pt_regs(current));
+	}
 	for (i = 0; i < counters; i++) {
 		event = READ_ONCE(cpu->event[i]);
 		if (event)
@@ -287,8 +314,12 @@ static const struct attribute_group nmipmu_events_group = {
 };
 
 PMU_FORMAT_ATTR(event, "config:0-7");
+PMU_FORMAT_ATTR(skid, "config1:0-15");
+PMU_FORMAT_ATTR(ip, "config2:0-63");
 
-static struct attribute *nmipmu_format[] = { &format_attr_event.attr, NULL };
+static struct attribute *nmipmu_format[] = {
+	&format_attr_event.attr, &format_attr_skid.attr, &format_attr_ip.attr, NULL,
+};
 static const struct attribute_group nmipmu_format_group = {
 	.name = "format", .attrs = nmipmu_format,
 };

@@ -58,7 +58,9 @@ enum deferred_state {
  *	log.  Not referenced: read with preemption off, see
  *	hwpmc_chain_deferred_forget()
  * @uid:   set while CLAIMED; the real user of @task
- * @at:    set while CLAIMED; where the samples found the task in user mode
+ * @pc:    set while CLAIMED; the first user address of the samples
+ * @at:    set while CLAIMED; where the samples found the task in user mode.  Its
+ *	address is another one than @pc if perf has replaced that
  * @first: set while CLAIMED; a time before that of the first sample
  *
  * Static, because KASAN allocates memory to record the history of heap objects.
@@ -70,6 +72,7 @@ struct deferred {
 	struct mm_struct *mm;
 	struct hwpmc_owner *owner;
 	kuid_t		uid;
+	unsigned long	pc;
 	struct user_place at;
 	u64		first;
 };
@@ -233,6 +236,7 @@ static void deferred_answer(struct deferred *item)
 	if (!rec)
 		return;
 	n = walk_for(item, rec->pc, max, regs, &end);
+	rec->pc[0] = item->pc;	/* a reader finds the samples by it */
 	/* a killed task gets no pages, so its walk has ended early */
 	if (n && !fatal_signal_pending(current))
 		deferred_commit(item, rec, n, end);
@@ -256,7 +260,7 @@ static void deferred_work(struct callback_head *work)
 }
 
 /*
- * An item of @o and the current task, which is at @pc, or else a free one.  NULL: none
+ * An item of @o and of samples of the current task at @pc, or else a free one.  NULL: none
  * is free, or tasks of its user have too many.
  * @spare: number of items to be left to others
  */
@@ -284,7 +288,7 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
 			 * uprobe and a signal change the pc
 			 */
 			if (READ_ONCE(item->task) == current &&
-			    READ_ONCE(item->at.pc) == pc &&
+			    READ_ONCE(item->pc) == pc &&
 			    READ_ONCE(item->mm) == data_race(current->mm) &&
 			    READ_ONCE(item->owner) == o)
 				return item;
@@ -316,23 +320,27 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
  * hwpmc_chain_deferred_ask - have the current task's user chain logged for @o
  * later
  * @regs: user registers, or NULL for those that it entered the kernel with
+ * @pc: the address of a sample of user mode, or NULL: of the kernel
  *
  * Called by the overflow handler.  False if that is impossible: the kernel does
  * not export task_work_add(), the task is about to end, or too many tasks
  * sampled on this CPU, of its user or of all, have not returned to user mode.
  */
-bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs)
+bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
+			      const u64 *pc)
 {
-	const unsigned int spare = regs ? 0 : DEFERRED_FOR_USER_MODE;
+	const unsigned int spare = pc ? 0 : DEFERRED_FOR_USER_MODE;
 	struct deferred *item;
 	struct user_place at;
+	unsigned long first;
 
 	if (!regs)
 		regs = user_regs();
 	if (!compat_can_follow() || !regs)
 		return false;
 	at = user_place_of(regs);
-	item = find_item(o, at.pc, spare);
+	first = pc ? *pc : at.pc;
+	item = find_item(o, first, spare);
 	if (!item)
 		return false;
 	if (READ_ONCE(item->state) == DEFERRED_ASKED)
@@ -342,6 +350,7 @@ bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs)
 	WRITE_ONCE(item->mm, data_race(current->mm));
 	WRITE_ONCE(item->owner, o);
 	item->uid = current_real_cred()->uid;
+	item->pc = first;
 	item->at = at;
 	item->first = ring_clock();
 	init_task_work(&item->work, deferred_work);

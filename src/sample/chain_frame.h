@@ -217,13 +217,12 @@ static inline struct user_place user_place_of(struct pt_regs *regs)
 /*
  * Can the handler read user memory at @addr?  What hits the kernel, be it an NMI, a
  * tracepoint or a probe, may be within a switch: there the memory of the next task is
- * present, or none, while current and its registers are still the task before.  With
- * an NMI, registers of user mode do not say what it has interrupted: some counters
- * replace the address by that of an earlier instruction (AMD's IBS).
+ * present, or none, while current and its registers are still the task before.
+ * @from_user: user mode was hit, or an event of it is handled in the task
  */
 static inline bool user_memory_is_there(unsigned long addr, bool from_user)
 {
-	return (from_user && !in_nmi()) || user_memory_is_own(addr);
+	return from_user || user_memory_is_own(addr);
 }
 
 /*

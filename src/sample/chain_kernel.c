@@ -61,6 +61,43 @@ static unsigned int chain_from_caller(u64 *pc, unsigned int max,
 	return 1 + unwind_rest(&u, pc + 1, max - 1, end);
 }
 
+/* The frame that the handler's own interrupt has hit.  False: it is not found. */
+static bool find_interrupted(struct unwind_state *u)
+{
+	unsigned int i;
+
+	unwind_start(u, current, NULL, NULL);
+	for (i = 0; i < CHAIN_SLACK && !unwind_done(u); i++) {
+		if (unwind_get_entry_regs(u, NULL))
+			return true;
+		unwind_next_frame(u);
+	}
+	return false;
+}
+
+/*
+ * The address in @regs was replaced, so that the unwinder cannot begin there.  The
+ * callers are those of the place that the interrupt has hit, which are not cached:
+ * this place is not in @regs.  If that is user mode, the kernel's part is only the
+ * address.
+ */
+static unsigned int chain_from_interrupt(u64 *pc, unsigned int max,
+					 struct pt_regs *regs,
+					 unsigned int *end)
+{
+	struct unwind_state u;
+
+	pc[0] = instruction_pointer(regs);
+	if (!find_interrupted(&u)) {
+		*end |= CUT(KERNEL);
+		return 1;
+	}
+	if (user_mode(unwind_get_entry_regs(&u, NULL)))
+		return 1;
+	unwind_next_frame(&u);
+	return 1 + unwind_rest(&u, pc + 1, max - 1, end);
+}
+
 unsigned int hwpmc_chain_kernel_walk(u64 *pc, unsigned int max,
 				     struct pt_regs *regs,
 				     struct chain_cache *cache,
@@ -70,6 +107,8 @@ unsigned int hwpmc_chain_kernel_walk(u64 *pc, unsigned int max,
 
 	if (!(regs->flags & X86_EFLAGS_FIXED))
 		return chain_from_caller(pc, max, regs, end);
+	if (hwpmc_sample_ip_is_replaced(regs))
+		return chain_from_interrupt(pc, max, regs, end);
 	if (cache)
 		return hwpmc_chain_cache_walk(pc, max, regs, cache, end);
 	pc[0] = instruction_pointer(regs);

@@ -122,6 +122,30 @@ static unsigned int user_part(struct scratch *sc, const struct pmc_cpu *pc,
 }
 
 /*
+ * A sample of user mode whose address was replaced: the address, and the callers of
+ * the place where the task has left user mode.  That place is in the registers that
+ * the task has entered the kernel with, whether the interrupt was that entry or came
+ * later.  It may be in another function than the address, if the task has called or
+ * left one between the two moments.  The callers are those of that function then; perf
+ * has the same chain.
+ *
+ * The task may have changed between the two moments: a kernel thread has no callers.
+ */
+static unsigned int replaced_user_part(struct scratch *sc,
+				       const struct pmc_cpu *pc,
+				       unsigned int max, struct pt_regs *regs,
+				       unsigned int *end)
+{
+	unsigned int n = user_part(sc, pc, sc->pc, max, NULL, end);
+
+	sc->pc[0] = user_pc(regs);
+	if (n)
+		return n;
+	*end |= CUT(USER);
+	return 1;
+}
+
+/*
  * Unwinds the call chain of a sample of @pc.  Returns its length; @end: see
  * CUT().
  */
@@ -133,7 +157,9 @@ static unsigned int sample_unwind(struct scratch *sc, struct pmc_cpu *pc,
 
 	*end = 0;
 	if (user_mode(regs))
-		return user_part(sc, pc, sc->pc, max, regs, end);
+		return hwpmc_sample_ip_is_replaced(regs) ?
+			       replaced_user_part(sc, pc, max, regs, end) :
+			       user_part(sc, pc, sc->pc, max, regs, end);
 	n = hwpmc_chain_kernel_walk(sc->pc, max, regs, sc->cache, end);
 	if (n > 1 && is_tracepoint_caller(pc->pmc, sc->pc[0]))
 		memmove(sc->pc, sc->pc + 1, --n * sizeof(*sc->pc));
@@ -237,6 +263,17 @@ static void scratch_put(void)
 	this_cpu_dec(scratch_level);
 }
 
+/* @chain: as far as it is known */
+static bool ask_for_later(const struct pmc_cpu *pc, const u64 *chain,
+			  struct pt_regs *regs)
+{
+	const bool user = user_mode(regs);
+	const bool own = user && !hwpmc_sample_ip_is_replaced(regs);
+
+	return hwpmc_chain_deferred_ask(pc->pmc->owner, own ? regs : NULL,
+					user ? chain : NULL);
+}
+
 static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
 		       const struct perf_raw_record *raw, struct pt_regs *regs)
 {
@@ -254,9 +291,7 @@ static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
 		n = 1;
 		end = 0;
 	}
-	if (unlikely(end & CUT(USER)) &&
-	    hwpmc_chain_deferred_ask(pc->pmc->owner,
-				     user_mode(regs) ? regs : NULL))
+	if (unlikely(end & CUT(USER)) && ask_for_later(pc, sc->pc, regs))
 		end = (end & ~CUT(USER)) | PMCLOG_CC_USERLATE;
 	flags |= end;
 	if (sample_commit(or, pc, flags, sc->pc, n, raw, &now, &cause)) {

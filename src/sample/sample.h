@@ -25,6 +25,25 @@ u32 hwpmc_raw_room(const struct perf_raw_record *raw);
 void hwpmc_raw_fill(struct ring_raw *r, const struct perf_raw_record *raw);
 
 /*
+ * Has perf put another address into @regs than the interrupt has found?  AMD's IBS
+ * passes the registers of its interrupt, but the address of the instruction that it
+ * has followed, which is an earlier one, and the code segment that goes with that
+ * address.  The stack pointer and the frame pointer are not of that instruction, so no
+ * chain can begin with them all.  Intel's PEBS sets the flag, too, and may pass the
+ * other registers of its record: the task's own registers are right for both.
+ *
+ * In registers of software events, and in those of a real interrupt, the bit is 0.
+ */
+static inline bool hwpmc_sample_ip_is_replaced(const struct pt_regs *regs)
+{
+#ifdef CONFIG_X86
+	return regs->flags & PERF_EFLAGS_EXACT;
+#else
+	return false;
+#endif
+}
+
+/*
  * How a chain ends: a set of these, of PMCLOG_CC_WHOLE and of _TABLES, as in
  * the flags of a sample.
  */
@@ -52,7 +71,8 @@ unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
 				   struct pt_regs *regs, unsigned int *end);
 
 /* chain_deferred.c */
-bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs);
+bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
+			      const u64 *pc);
 void hwpmc_chain_deferred_forget(struct hwpmc_owner *o);
 void hwpmc_chain_deferred_init(void);
 void hwpmc_chain_deferred_exit(void);

@@ -358,6 +358,11 @@ int perf_has(uint32_t type, uint64_t config)
 	return 1;
 }
 
+bool perf_can_skid(void)
+{
+	return !access("/sys/bus/event_source/devices/nmipmu/format/skid", F_OK);
+}
+
 int dev_open_all(int *dev, int n)
 {
 	int i;

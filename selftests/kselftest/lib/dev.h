@@ -91,5 +91,7 @@ int dev_run_on(int dev, struct hwpmc_allocate a, int pid, uint32_t *id);
 
 /* Whether perf has @type/@config here (asked of perf_event_open()). */
 int perf_has(uint32_t type, uint64_t config);
+/* Whether config1 of PERF_TYPE_RAW is a skid in bytes (selftests/nmipmu). */
+bool perf_can_skid(void);
 
 #endif /* TEST_DEV_H */

@@ -67,7 +67,7 @@ static void begin_by(META, FIXTURE_DATA(unwind) *self, uint32_t flags,
 	ASSERT_EQ(0, dev_start(self->dev, a.id));
 }
 
-static void begin(META, FIXTURE_DATA(unwind) *self,
+HELPER void begin(META, FIXTURE_DATA(unwind) *self,
 		  int (*body)(struct target *t, void *arg), void *arg)
 {
 	begin_by(_metadata, self, HWPMC_F_UNWIND, body, arg);

@@ -10,12 +10,13 @@
 
 #define RING_BYTES	(8UL << 20)
 
-bool perf_ring_begin(struct perf_ring *r, int cpu, unsigned int hz)
+bool perf_ring_begin(struct perf_ring *r, int cpu, uint32_t type,
+		     uint64_t config, unsigned int hz)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.type = type,
+		.config = config,
 		.sample_freq = hz,
 		.freq = 1,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN,

@@ -25,8 +25,9 @@ struct perf_chain {
 	uint64_t	pc[PERF_RING_DEPTH];
 };
 
-/* Samples @cpu by its clock @hz times a second; false: not possible here. */
-bool perf_ring_begin(struct perf_ring *r, int cpu, unsigned int hz);
+/* Samples @cpu by an event, @hz times a second; false: not possible here. */
+bool perf_ring_begin(struct perf_ring *r, int cpu, uint32_t type,
+		     uint64_t config, unsigned int hz);
 /* No more samples: those that are there stay. */
 void perf_ring_stop(struct perf_ring *r);
 /* The next sample, false at the end of what is there now. */
