@@ -89,20 +89,20 @@ static void deferred_nudge(struct irq_work *work)
 
 static DEFINE_PER_CPU(struct irq_work, deferred_irq_work);
 
-static bool read_frame(unsigned long fp, bool is32, unsigned long *next,
-		       unsigned long *ret)
+static bool read_frame(struct late_stack *stack, unsigned long fp, bool is32,
+		       unsigned long *next, unsigned long *ret)
 {
 	struct frame32 f32;
 	struct frame64 f64;
 
 	if (is32) {
-		if (copy_from_user(&f32, (void __user *)fp - FRAME32_BACK,
-				   sizeof(f32)))
+		if (!hwpmc_chain_late_read(stack, &f32, fp - FRAME32_BACK,
+					   sizeof(f32)))
 			return false;
 		*next = f32.next;
 		*ret = f32.ret;
 	} else {
-		if (copy_from_user(&f64, (void __user *)fp, sizeof(f64)))
+		if (!hwpmc_chain_late_read(stack, &f64, fp, sizeof(f64)))
 			return false;
 		*next = f64.next;
 		*ret = strip_pac(f64.ret);
@@ -110,7 +110,7 @@ static bool read_frame(unsigned long fp, bool is32, unsigned long *next,
 	return true;
 }
 
-/* As in chain_user.c, but absent pages are faulted in. */
+/* As in chain_user.c, but absent pages of the stack are faulted in. */
 static unsigned int walk_faulting_frames(u64 *pc, unsigned int max,
 					 const struct user_place *at, bool is32,
 					 unsigned int *end)
@@ -118,6 +118,7 @@ static unsigned int walk_faulting_frames(u64 *pc, unsigned int max,
 	const unsigned long top = is32 ? FRAME32_TOP : FRAME64_TOP;
 	const size_t align = is32 ? sizeof(u32) : sizeof(u64);
 	unsigned long below = at->sp - 1, fp = at->fp, next, ret;
+	struct late_stack stack = { .sp = at->sp };
 	unsigned int n = 0;
 
 	pc[n++] = at->pc;
@@ -126,7 +127,7 @@ static unsigned int walk_faulting_frames(u64 *pc, unsigned int max,
 			*end |= CUT(DEPTH);
 			break;
 		}
-		if (!read_frame(fp, is32, &next, &ret)) {
+		if (!read_frame(&stack, fp, is32, &next, &ret)) {
 			*end |= CUT(USER);
 			break;
 		}

@@ -141,9 +141,10 @@ absent:
 	return false;
 }
 
-static bool read_faulting(void *arg, u64 addr, u64 *word)
+/* @stack: struct late_stack */
+static bool read_faulting(void *stack, u64 addr, u64 *word)
 {
-	return !copy_from_user(word, (const void __user *)addr, sizeof(*word));
+	return hwpmc_chain_late_read(stack, word, addr, sizeof(*word));
 }
 
 /* @regs: for the registers that are not in @at */
@@ -171,31 +172,32 @@ static void frame_begin(struct unwind_frame *f, const struct user_place *at,
  * mark.
  */
 static __always_inline enum unwind_result
-by_frame_pointer(struct unwind_frame *f, enum known known, unwind_read read)
+by_frame_pointer(struct unwind_frame *f, enum known known, unwind_read read,
+		 void *arg)
 {
 	if (!f->fp_known)
 		return UNWIND_NONSENSE;
 	if (!f->fp)
 		return known == KNOWN_RULE ? UNWIND_NONSENSE : UNWIND_TOP;
-	return unwind_step(f, &unwind_by_fp, read, NULL, strip_pc);
+	return unwind_step(f, &unwind_by_fp, read, arg, strip_pc);
 }
 
 static __always_inline enum unwind_result
 step(struct unwind_frame *f, enum known known,
-	const struct hwpmc_unwind_rule *rule, unwind_read read)
+	const struct hwpmc_unwind_rule *rule, unwind_read read, void *arg)
 {
 	enum unwind_result res;
 
 	switch (known) {
 	case KNOWN_RULE:
-		res = unwind_step(f, rule, read, NULL, strip_pc);
+		res = unwind_step(f, rule, read, arg, strip_pc);
 		/* after a frame that was unwound by its frame pointer */
 		if (res == UNWIND_NONSENSE && !f->sp_known)
-			res = by_frame_pointer(f, known, read);
+			res = by_frame_pointer(f, known, read, arg);
 		return res;
 	case KNOWN_CODE:
 	case KNOWN_GAP:
-		return by_frame_pointer(f, known, read);
+		return by_frame_pointer(f, known, read, arg);
 	default:
 		return UNWIND_NONSENSE;
 	}
@@ -278,7 +280,7 @@ static unsigned int walk_open(const struct unwind_map *map,
 			res = unwind_step_usual(&f, rule, read_open, NULL,
 						strip_pc);
 		else
-			res = step(&f, known, rule, read_open);
+			res = step(&f, known, rule, read_open, NULL);
 		if (res != UNWIND_CALLER)
 			break;
 		recall_left(&w);
@@ -318,13 +320,14 @@ static enum known look_up_mapped(const struct unwind_map *map,
 	return a && is_same(a, asked) ? look_up_area(a, pc, rule) : KNOWN_CODE;
 }
 
-/* In the task: each read may fault.  @map: see look_up() */
+/* In the task: reads of the stack may fault.  @map: see look_up() */
 static unsigned int walk_faulting(const struct unwind_map *map,
 				  struct unwind_frame *f, u64 *pc,
 				  unsigned int max, unsigned int *end)
 {
 	const struct hwpmc_unwind_rule *rule = NULL;
 	struct unwind_asked asked = {};
+	struct late_stack stack = { .sp = f->sp };
 	enum unwind_result res;
 	unsigned int n = 0;
 	enum known known;
@@ -339,7 +342,7 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 		if (n == max)
 			break;
 		pc[n++] = f->pc;
-		res = step(f, known, rule, read_faulting);
+		res = step(f, known, rule, read_faulting, &stack);
 	} while (res == UNWIND_CALLER);
 	/* without a frame, a frame pointer of 0 may be any value of a register */
 	if (!map && n == 1 && res == UNWIND_TOP)

@@ -70,6 +70,27 @@ unsigned long hwpmc_chain_kernel_caller(struct unwind_state *u);
 unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
 				   struct pt_regs *regs, unsigned int *end);
 
+/* chain_late.c */
+
+/**
+ * struct late_stack - the user stack of a deferred walk
+ * @sp: the stack pointer that the walk begins with
+ * @known: @start and @end are set
+ * @start: of the mapping that has @sp
+ * @end: likewise; 0: there is none, or a userfaultfd supplies its pages
+ *
+ * A local variable of the task that walks: needs no protection.
+ */
+struct late_stack {
+	unsigned long	sp;
+	bool		known;
+	unsigned long	start;
+	unsigned long	end;
+};
+
+bool hwpmc_chain_late_read(struct late_stack *stack, void *to,
+			   unsigned long from, size_t len);
+
 /* chain_deferred.c */
 bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
 			      const u64 *pc);

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 
 #include <linux/perf_event.h>
-#include <linux/userfaultfd.h>
 
+#include "fusefile.h"
 #include "limit.h"
 #include "recorder.h"
 #include "tracefs.h"
@@ -175,7 +175,10 @@ TEST_F(unwind, objects_charged)
  * The tables of an owner that has closed, while a task still uses them
  */
 
-/* The touch of a page, with a frame pointer that leads to memory that does not come */
+/*
+ * The touch of a page, with a stack, and a frame pointer into it, whose memory does not
+ * come
+ */
 static void touch_stuck(volatile char *page, char *stack, char *frame)
 {
 #if defined(__x86_64__)
@@ -192,21 +195,20 @@ static void touch_stuck(volatile char *page, char *stack, char *frame)
 #endif
 }
 
+/* A file whose pages do not come */
+static int stuck_file;
+
 static int get_stuck(struct target *t, void *arg)
 {
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register r = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	char *p = (char *)fresh_pages(4);
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	volatile char *fresh = fresh_pages(1);
+	char *stack = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE,
+			   stuck_file, 0);
 
-	r.range.start = (uintptr_t)p + 2 * PAGE;
-	r.range.len = 2 * PAGE;
-	p[0] = 1;
-	if (ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &r))
+	if (stack == MAP_FAILED)
 		return 1;
 	touch(TOUCHES);
 	target_pause(t);
-	touch_stuck(p + PAGE, p + PAGE / 2, p + 2 * PAGE);
+	touch_stuck(fresh, stack + PAGE / 2, stack + PAGE / 2 + 64);
 	return 0;
 }
 
@@ -277,17 +279,26 @@ static int keep_tables_stuck(void)
 
 TEST_F(unwind, in_use_charged)
 {
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct fusefile *f = shared_memory(sizeof(*f));
+	char place[64], path[80];
+	pid_t server;
 
-	if (fd < 0 || !write_text("/proc/sys/vm/unprivileged_userfaultfd", "1"))
-		SKIP(return, "no userfaultfd");
-	close(fd);
+	snprintf(place, sizeof(place), "/tmp/stuck-%d", getpid());
+	snprintf(path, sizeof(path), "%s/file", place);
+	f->hold_read = true;
+	server = fusefile_begin(place, f);
+	if (!server)
+		SKIP(return, "no FUSE");
+	stuck_file = open(path, O_RDONLY | O_CLOEXEC);
+	EXPECT_LE(0, stuck_file);
 	ASSERT_TRUE(device_for_group());
 	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
 	EXPECT_EQ(0, elsewhere(keep_tables_stuck));
+	EXPECT_LT(0, f->reads);
 	limit_restore();
 	device_for_root();
-	write_text("/proc/sys/vm/unprivileged_userfaultfd", "0");
+	close(stuck_file);
+	fusefile_end(place, server);
 }
 
 /* ------------------------------------------------------------------------

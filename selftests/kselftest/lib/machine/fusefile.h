@@ -16,17 +16,21 @@
  * @hold_setattr: a change of attributes, as before the last write, is not answered ...
  * @hold_open: opening it is not answered, once this is set.  A process that is
  *	killed meanwhile gets an answer, as on NFS: the kernel waits for one otherwise
+ * @hold_read: what is read of it is not answered ...
  * @held: somebody waits for an answer ...
  * @let_go: ... of the first kind, which is given when this is set
  * @opens: so many wait to open it, or have waited
+ * @reads: ... to read it
  * @content: of the file, as it is read
  */
 struct fusefile {
 	volatile bool	hold_setattr;
 	volatile bool	hold_open;
+	volatile bool	hold_read;
 	volatile bool	held;
 	volatile bool	let_go;
 	volatile unsigned int opens;
+	volatile unsigned int reads;
 	char		content[FUSEFILE_SIZE];
 };
 
