@@ -13,8 +13,28 @@
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "hwpmc.h"
+
+/*
+ * hwpmc_chunk_pages - memory for records; kvfree()
+ * @node: preferred; NUMA_NO_NODE: any
+ *
+ * Charged to the active memory cgroup.  May sleep.  NULL: out of memory.  Never
+ * triggers the OOM killer.
+ *
+ * kvmalloc() first looks for contiguous memory, and with __GFP_RETRY_MAYFAIL it would
+ * reclaim and compact memory for that, for as long as there is progress.  So it may
+ * only try, and what is worth waiting for is single pages.
+ */
+void *hwpmc_chunk_pages(size_t bytes, int node)
+{
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
+	void *p = kvmalloc_node(bytes, gfp | __GFP_NORETRY, node);
+
+	return p ?: __vmalloc(bytes, gfp | __GFP_RETRY_MAYFAIL);
+}
 
 /*
  * hwpmc_chunk_alloc - memory charged to the process that configured the log
@@ -27,8 +47,7 @@ void *hwpmc_chunk_alloc(struct hwpmc_log *log, size_t bytes)
 	struct mem_cgroup *old = set_active_memcg(log->memcg);
 	void *p;
 
-	p = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL |
-			    __GFP_NOWARN);
+	p = hwpmc_chunk_pages(bytes, NUMA_NO_NODE);
 	set_active_memcg(old);
 	return p;
 }

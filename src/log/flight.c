@@ -19,9 +19,6 @@
 #include "hwpmc.h"
 #include "sink.h"
 
-/* for sizes that a user requests: there may be less memory than that */
-#define GFP_WINDOW	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
-
 /* what happens to a record when its segment is discarded */
 enum state_of {
 	STATE_OF_NOTHING,	/* discarded as well */
@@ -395,7 +392,7 @@ static int alloc_segments(struct hwpmc_owner *o)
 		if (pages > si_mem_available() / 2 ||
 		    fatal_signal_pending(current))
 			return -ENOMEM;
-		f->seg[i].data = kvmalloc(f->room, GFP_WINDOW);
+		f->seg[i].data = hwpmc_chunk_pages(f->room, NUMA_NO_NODE);
 		if (!f->seg[i].data)
 			return -ENOMEM;
 	}

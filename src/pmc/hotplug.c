@@ -54,7 +54,7 @@ static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
 		return err;
 	}
 	or = kzalloc_node(sizeof(*or), gfp, cpu_to_node(cpu));
-	data = kvmalloc_node(size, gfp, cpu_to_node(cpu));
+	data = hwpmc_chunk_pages(size, cpu_to_node(cpu));
 	if (!or || !data) {
 		kfree(or);
 		kvfree(data);
