@@ -227,6 +227,18 @@ static const struct bad bad[] = {
 	{ "-R log --flight 16M", "-R reads a log: it goes without --flight" },
 	{ "-R log --packed", "-R reads a log: it goes without --packed" },
 	{ "-R log --kallsyms f", "-R reads a log: it goes without --kallsyms" },
+	{ "-R log -l 5", "-R reads a log: it goes without -l" },
+	{ "-R log -T -l 5", "-R reads a log: it goes without -l" },
+	{ "-R log -n 5 -c 0", "-R reads a log: it goes without -n" },
+	{ "-R log --ring 4K", "-R reads a log: it goes without --ring" },
+	{ "-R log --bpf", "-R reads a log: it goes without --bpf" },
+	{ "-R log --trigger exit", "-R reads a log: it goes without --trigger" },
+	{ "-R log --trigger cs", "-R reads a log: it goes without --trigger" },
+	{ "-R log --unwind fp", "-R reads a log: it goes without --unwind" },
+	{ "-R log --unwind tables", "-R reads a log: it goes without --unwind" },
+	{ "-R log -M map", "-M goes with -g" },
+	{ "-R log -G out -M map", "-M goes with -g" },
+	{ "-S cs -G out -M map", "-M goes with -g" },
 };
 
 static void test_good(void)

@@ -47,6 +47,20 @@ int options_fail(struct parser *p, const char *fmt, ...)
 	return -1;
 }
 
+const char *options_name(int option)
+{
+	static char name[32];
+	const struct option *o = long_options;
+
+	while (o->name && o->val != option)
+		o++;
+	if (o->name)
+		snprintf(name, sizeof(name), "--%s", o->name);
+	else
+		snprintf(name, sizeof(name), "-%c", option);
+	return name;
+}
+
 int options_no_event(struct parser *p, const char *option, const char *spec,
 		     const char *why)
 {
@@ -342,9 +356,7 @@ static int missing_argument(struct parser *p, char **argv)
 
 static int parse_modifier(struct parser *p, int letter)
 {
-	/* -c is allowed with -R; it must not hide a modifier that is not */
-	if (!p->dangling || letter != 'c')
-		p->dangling = letter;
+	p->dangling = letter;
 	switch (letter) {
 	case 'C':
 		p->cumulative = !p->cumulative;
@@ -542,8 +554,7 @@ int options_parse(struct options *o, int argc, char **argv,
 	opterr = 0;
 	while ((letter = getopt_long(argc, argv, short_options, long_options,
 				     NULL)) != -1) {
-		if (letter < (int)sizeof(p.given))
-			p.given[letter] = 1;
+		p.given[letter] = 1;
 		if (parse_option(&p, letter, argv))
 			return p.status;
 	}

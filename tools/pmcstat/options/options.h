@@ -10,14 +10,14 @@
 enum {
 	OPT_KALLSYMS = 256, OPT_EXCLUDE_IDLE, OPT_PACKED, OPT_HELP, OPT_VERSION,
 	OPT_RAW, OPT_ROTATE, OPT_KEEP, OPT_ONLY, OPT_NOT, OPT_INCLUDE_SELF,
-	OPT_FLIGHT, OPT_TRIGGER, OPT_UNWIND, OPT_BPF, OPT_RING
+	OPT_FLIGHT, OPT_TRIGGER, OPT_UNWIND, OPT_BPF, OPT_RING, OPT_END
 };
 
 /**
  * struct parser - the options so far, and the modifiers in force
  * @period:   0: the event's default
  * @dangling: the last modifier that no event has followed yet; 0: none
- * @given:    by letter: the option was on the command line
+ * @given:    by letter or OPT_*: the option was on the command line
  */
 struct parser {
 	struct options	*o;
@@ -28,7 +28,7 @@ struct parser {
 	int		cumulative;
 	int		dangling;
 	int		status;		/* exit status after a failure */
-	unsigned char	given[128];
+	unsigned char	given[OPT_END];
 	char		*msg;
 	size_t		msglen;
 };
@@ -39,6 +39,8 @@ int options_fail(struct parser *p, const char *fmt, ...)
 /* The same after pmc_event_parse() has failed; uses its errno and message */
 int options_no_event(struct parser *p, const char *option, const char *spec,
 		     const char *why);
+/* "-n" or "--only", for a letter or OPT_* */
+const char *options_name(int option);
 /* Parses a number from 1 to INT32_MAX; false: the text is not one */
 bool options_number(const char *text, uint32_t *number);
 

@@ -48,11 +48,9 @@ static int check_reading(struct parser *p)
 				    given(p, "ma"), given(p, "gGF"));
 	if (given(p, "m") && given(p, "a"))
 		return options_fail(p, "-m and -a do not go together");
-	letter = given(p, "eD");
+	letter = given(p, "eDM");
 	if (letter && !given(p, "g"))
 		return options_fail(p, "-%c goes with -g", letter);
-	if (given(p, "M") && !given(p, "gR"))
-		return options_fail(p, "-M goes with -g or -R");
 	if (given(p, "f") && !given(p, "gGFmaT"))
 		return options_fail(p, "-f goes with -g, -G, -F, -m, -a or -T");
 	if (given(p, "T") && given(p, "l"))
@@ -60,48 +58,36 @@ static int check_reading(struct parser *p)
 	return 0;
 }
 
-/* Modifiers such as --only hold while recording; with -R they would be ignored. */
-static const char *modifier(const struct parser *p)
-{
-	static const char *const words[] = {
-		[OPT_EXCLUDE_IDLE] = "--exclude-idle", [OPT_RAW] = "--raw",
-		[OPT_ONLY] = "--only", [OPT_NOT] = "--not",
-		[OPT_INCLUDE_SELF] = "--include-self",
-	};
-	static char letter[] = "-?";
-
-	letter[1] = (char)p->dangling;
-	return p->dangling > 127 ? words[p->dangling] : letter;
-}
+/*
+ * Options of a recording, which -R would ignore.  -c is not one of them: -R
+ * shows the samples of these CPUs only.
+ */
+static const int recording[] = {
+	'C', 'E', 'N', 'U', 'W', 'd', 'l', 'n', 't', OPT_EXCLUDE_IDLE, OPT_RAW,
+	OPT_ONLY, OPT_NOT, OPT_INCLUDE_SELF, OPT_UNWIND, OPT_ROTATE, OPT_KEEP,
+	OPT_FLIGHT, OPT_TRIGGER, OPT_PACKED, OPT_KALLSYMS, OPT_BPF, OPT_RING,
+};
 
 static int check_read(struct parser *p)
 {
 	const struct options *o = p->o;
+	size_t i;
 
 	if (o->log_path)
 		return options_fail(p, "-O and -R do not go together");
-	if (o->ncounters)
+	if (given(p, "PSps"))
 		return options_fail(p, "-R reads a log: it goes without events "
 				    "to measure");
-	if (o->ntargets)
-		return options_fail(p, "-R reads a log: it goes without -t");
-	if (o->rotate_size || o->rotate_seconds > 0 || o->keep)
-		return options_fail(p, "-R reads a log: it goes without --%s",
-				    o->keep ? "keep" : "rotate");
 	if (o->compress)
 		return options_fail(p, "-R reads logs of both kinds: it goes "
 				    "without -Z");
 	if (o->command)
 		return options_fail(p, "-R reads a log: it goes without a "
 				    "command");
-	/* -c is allowed: -R shows the samples of these CPUs only */
-	if (p->dangling && p->dangling != 'c')
-		return options_fail(p, "-R reads a log: it goes without %s",
-				    modifier(p));
-	if (o->kallsyms_path || o->packed || o->flight_size)
-		return options_fail(p, "-R reads a log: it goes without --%s",
-				    o->flight_size ? "flight" :
-				    o->packed ? "packed" : "kallsyms");
+	for (i = 0; i < sizeof(recording) / sizeof(recording[0]); i++)
+		if (p->given[recording[i]])
+			return options_fail(p, "-R reads a log: it goes without "
+					    "%s", options_name(recording[i]));
 	p->o->action = ACTION_READ;
 	return check_reading(p);
 }
@@ -219,7 +205,7 @@ int options_check(struct parser *p)
 	if (p->dangling)
 		return options_fail(p, "%s holds for events named after it only: "
 				    "put it before -P, -p, -S or -s",
-				    modifier(p));
+				    options_name(p->dangling));
 	if (check_targets(p) || check_log(p) || check_bpf(p))
 		return -1;
 	return check_reading(p);
