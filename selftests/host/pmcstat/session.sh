@@ -541,6 +541,13 @@ for what in -L "-u cycles" --help; do
 	unread 141 $what
 	ok "$what" lines err 0
 done
+# What the help lists for the events named after it is refused behind them.
+for what in $("$pmcstat" --help | sed -n '/^for the events/,/^for reading/{
+		s/^  \(--*[A-Za-z-]*\).*/\1/p; }'); do
+	run 64 "$pmcstat" -s cs "$what" "$([ "$what" = --only ] && echo user || echo 1)"
+	ok "help: $what holds for events" \
+		has err "$what holds for events named after it only"
+done
 FAKE_FAIL=closelog:5 unread 74 -q -w .1 -s cs -S cs -O log sleep 60
 ok 'a log has its errors still' has err 'Input/output error'
 (trap '' PIPE; unread 74 -q -w .1 -s cs sleep 60; ok 'whoever ignores SIGPIPE is told' \
