@@ -4,22 +4,30 @@
 #include <string.h>
 
 #include "pmccontrol.h"
+#include "reader/log/causes.h"
 
 static void line(const char *what, unsigned long long n)
 {
 	printf("%-40s %llu\n", what, n);
 }
 
+static void print_dropped(const struct pmclog_account *a)
+{
+	char what[64];
+	int i;
+
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
+		snprintf(what, sizeof(what), "samples dropped, %s:",
+			 drop_texts[i]);
+		line(what, a->dropped[i]);
+	}
+}
+
 static void print_account(const struct pmclog_account *a)
 {
 	line("overflows:", a->overflows);
 	line("samples committed:", a->committed);
-	line("samples dropped, ring full:", a->dropped[PMCLOG_DROP_FULL]);
-	line("samples dropped, nested too deep:",
-	     a->dropped[PMCLOG_DROP_NESTED]);
-	line("samples dropped, interrupted too often:",
-	     a->dropped[PMCLOG_DROP_CONTENDED]);
-	line("samples dropped, no ring:", a->dropped[PMCLOG_DROP_NORING]);
+	print_dropped(a);
 	line("samples filtered:", a->filtered);
 	line("samples written:", a->written);
 	line("samples discarded:", a->discarded);

@@ -3,14 +3,8 @@
 #include <string.h>
 
 #include "reader/base/plural.h"
+#include "reader/log/causes.h"
 #include "pmcstat.h"
-
-static const char *const causes[PMCLOG_DROP_NCAUSE] = {
-	[PMCLOG_DROP_FULL]	= "ring full",
-	[PMCLOG_DROP_NESTED]	= "nested too deep",
-	[PMCLOG_DROP_CONTENDED]	= "interrupted too often",
-	[PMCLOG_DROP_NORING]	= "no ring",
-};
 
 static const char *const cuts[PMCLOG_CUT_NCAUSE] = {
 	[PMCLOG_CUT_DEPTH]	= "deeper than callchaindepth",
@@ -72,7 +66,7 @@ void summary_print(const struct options *o,
 			 plural(files, "file", "files"));
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
 		lost += a->dropped[i];
-		add_cause(why, sizeof(why), a->dropped[i], causes[i]);
+		add_cause(why, sizeof(why), a->dropped[i], drop_texts[i]);
 	}
 	add_cause(why, sizeof(why), a->discarded + a->in_rings, "not written");
 	if (options_sampling(o))

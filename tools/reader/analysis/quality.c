@@ -8,17 +8,11 @@
 #include "analysis/shown.h"
 #include "base/numbers.h"
 #include "base/plural.h"
+#include "log/causes.h"
 #include "log/record.h"
 
 /* per cent of whole user chains, below which a note is printed */
 #define WHOLE_ENOUGH	98.0
-
-const char *const lost_causes[PMCLOG_DROP_NCAUSE] = {
-	[PMCLOG_DROP_FULL] = "ring full",
-	[PMCLOG_DROP_NESTED] = "nested too deep",
-	[PMCLOG_DROP_CONTENDED] = "interrupted too often",
-	[PMCLOG_DROP_NORING] = "CPU without a ring",
-};
 
 void losses_add(struct losses *l, const struct event *e)
 {
@@ -53,7 +47,7 @@ char *losses_text(const struct losses *l, const char *what)
 		if (!l->by[i])
 			continue;
 		more = xasprintf("%s%s%s %s", text, sep, grouped(num, l->by[i]),
-				 lost_causes[i]);
+				 drop_texts[i]);
 		free(text);
 		text = more;
 		sep = ", ";

@@ -5,9 +5,6 @@
 
 #include "analysis/analysis.h"
 
-/* Why samples were lost; NULL: an unknown cause. */
-extern const char *const lost_causes[PMCLOG_DROP_NCAUSE];
-
 /**
  * struct nameless - samples and frames of an event without a symbol
  * @samples: samples whose innermost frame has no symbol

@@ -5,6 +5,7 @@
 
 #include <pmclog_wire.h>
 
+#include "log/causes.h"
 #include "log/chain_end.h"
 #include "log/record.h"
 
@@ -17,9 +18,9 @@
 	{ #field, offsetof(struct type, field), FIELD_##kind, bytes, plain }
 #define RENAMED(name, type, field, kind) \
 	{ name, offsetof(struct type, field), FIELD_##kind, 0, 0 }
-#define DROPPED(cause, index) \
-	{ "dropped_" cause, offsetof(struct pmclog_closelog, account.dropped) \
-	  + 8 * (index), FIELD_U64, 0, 0 }
+#define DROPPED(cause, name, text) \
+	{ "dropped_" name, offsetof(struct pmclog_closelog, account.dropped) \
+	  + 8 * PMCLOG_DROP_##cause, FIELD_U64, 0, 0 },
 #define CUT(cause, index) \
 	{ "cut_" cause, offsetof(struct pmclog_closelog, account.cut_by) \
 	  + 8 * (index), FIELD_U64, 0, 0 }
@@ -30,10 +31,7 @@
 static const struct field closelog[] = {
 	ACCOUNT(overflows),
 	ACCOUNT(committed),
-	DROPPED("full", PMCLOG_DROP_FULL),
-	DROPPED("nested", PMCLOG_DROP_NESTED),
-	DROPPED("contended", PMCLOG_DROP_CONTENDED),
-	DROPPED("noring", PMCLOG_DROP_NORING),
+	DROP_CAUSES(DROPPED)
 	ACCOUNT(filtered),
 	ACCOUNT(written),
 	ACCOUNT(discarded),
@@ -518,14 +516,7 @@ bool machine_is_x86(uint32_t machine, const char *cpuid)
 
 const char *cause_name(uint32_t cause)
 {
-	static const char *const names[PMCLOG_DROP_NCAUSE] = {
-		[PMCLOG_DROP_FULL] = "full",
-		[PMCLOG_DROP_NESTED] = "nested",
-		[PMCLOG_DROP_CONTENDED] = "contended",
-		[PMCLOG_DROP_NORING] = "noring",
-	};
-
-	return cause < PMCLOG_DROP_NCAUSE ? names[cause] : NULL;
+	return cause < PMCLOG_DROP_NCAUSE ? drop_names[cause] : NULL;
 }
 
 const char *cut_name(uint32_t cause)

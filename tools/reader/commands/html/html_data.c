@@ -13,6 +13,7 @@
 #include "analysis/resolve.h"
 #include "analysis/shown.h"
 #include "commands/html/html.h"
+#include "log/causes.h"
 
 #define NAMELESS_MAX	20U
 #define FUNCS_MAX	5000U	/* besides those in the paths */
@@ -251,7 +252,7 @@ static void put_event(struct html *h, uint32_t event)
 	member(o, "samples", e->samples);
 	member(o, "leftOut", e->left_out);
 	member(o, "kernel", e->kernel);
-	put_causes(o, "lost", e->lost, lost_causes, PMCLOG_DROP_NCAUSE);
+	put_causes(o, "lost", e->lost, drop_texts, PMCLOG_DROP_NCAUSE);
 	member(o, "asked", rate.expected);
 	member(o, "achieved", rate.achieved);
 	member(o, "throttled", rate.throttled);
