@@ -16,6 +16,7 @@
 #include "commands/cmdline.h"
 #include "commands/commands.h"
 #include "commands/summary.h"
+#include "log/causes.h"
 #include "log/input.h"
 #include "log/pmcid.h"
 #include "log/record.h"
@@ -261,12 +262,16 @@ static uint64_t lost_total(const uint64_t *lost)
 
 static void put_lost(struct out *o, const uint64_t *lost)
 {
+	const char *sep = ": ";
 	int i;
 
 	out_printf(o, "%" PRIu64, lost_total(lost));
-	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
-		if (lost[i])
-			out_printf(o, ", %s %" PRIu64, cause_name(i), lost[i]);
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
+		if (!lost[i])
+			continue;
+		out_printf(o, "%s%" PRIu64 " %s", sep, lost[i], drop_texts[i]);
+		sep = ", ";
+	}
 }
 
 static void put_rate(struct out *o, const struct sum_cpu *cpu,
