@@ -48,7 +48,7 @@ int print_stats(struct pmc_owner *owner)
 		die(EX_OSERR, "cannot read statistics: %s", strerror(errno));
 	line("interrupts processed:", s.intr_processed);
 	line("interrupts ignored:", s.intr_ignored);
-	line("interrupts without room for a sample:", s.intr_bufferfull);
+	line("interrupts with a dropped sample:", s.intr_bufferfull);
 	line("system calls:", s.syscalls);
 	line("system calls with errors:", s.syscall_errors);
 	line("buffer requests:", s.buffer_requests);

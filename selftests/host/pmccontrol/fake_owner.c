@@ -164,6 +164,7 @@ int pmc_owner_stats(struct pmc_owner *o, uint32_t scope,
 	if (scope != HWPMC_STATS_MODULE || step("stats"))
 		return -1;
 	s->intr_processed = UINT64_MAX;
+	s->intr_bufferfull = 9;
 	s->syscalls = 5000000000ULL;
 	s->account.written = 3;
 	s->account.dropped[PMCLOG_DROP_FULL] = 7;

@@ -74,6 +74,7 @@ ok "-s: 64 bits" prints 0 "^interrupts processed: *18446744073709551615$" "$pmcc
 ok "-s: system calls" prints 0 "^system calls: *5000000000$" "$pmccontrol" -s
 ok "-s: losses by cause" prints 0 "^samples dropped, ring full: *7$" "$pmccontrol" -s
 ok "-s: a cause that has no losses" prints 0 "^samples dropped, no ring: *0$" "$pmccontrol" -s
+ok "-s: losses of all causes" prints 0 "^interrupts with a dropped sample: *9$" "$pmccontrol" -s
 ok "-s: an error" failing stats:5 prints 71 "cannot read statistics" "$pmccontrol" -s
 ok "-L: needs no device" failing open:2 prints 0 "^cycles .*processor cycles" "$pmccontrol" -L
 
