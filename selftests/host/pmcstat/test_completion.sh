@@ -88,6 +88,28 @@ becomes()
 	return $status
 }
 
+# keys: those that pmclog sorts by, a line each, as it names them when it is asked for another
+keys()
+{
+	pmclog report -s "" "$tmp/day.pmclog" 2>&1 | sed -n 's/.*keys.*, are //p' | tr -d , | xargs -n 1 | sort
+}
+
+# same_keys COMMAND...: it prints the same keys
+same_keys()
+{
+	keys >"$tmp/.keys"
+	[ -s "$tmp/.keys" ] && "$@" | sort | diff "$tmp/.keys" -
+}
+zsh_keys()
+{
+	sed -n 's/.*--sort) _sequence compadd - \(.*\) ;;$/\1/p' "$completions/zsh/_pmcstat" | xargs -n 1
+}
+help_keys()
+{
+	pmclog report --help | sed -n '/--sort KEYS/,/--slice/p' | sed 's/.* by //; s/(.*)//; s/--slice.*//' |
+		grep -ow '[a-z]*' | grep -vx or
+}
+
 bash_cpu()
 {
 	[ "$(bash_offers pmcstat -c 1,0)" = 1,0 ]
@@ -108,6 +130,9 @@ ok "bash: commands of pmclog" offers report,flame,export pmclog ""
 ok "bash: options of a command" offers --callers,--tree pmclog report --
 ok "bash: formats" only pprof,perf-script pmclog export --to p
 ok "bash: keys to sort by" only comm,cpu pmclog report -s c
+ok "bash: all of them" same_keys bash_offers pmclog report -s ""
+ok "zsh: keys to sort by" same_keys zsh_keys
+ok "pmclog report --help: keys to sort by" same_keys help_keys
 ok "bash: a log" only day.pmclog,nights pmclog report ""
 ok "bash: files, if there is no log" only day.txt pmclog report day.t
 ok "bash: options of pmccontrol" offers -l,-s pmccontrol -

@@ -215,7 +215,7 @@ for cmd in report fold flame; do
 	ok "$cmd to a full disk" exits 1 \
 		bash -c "$pmclog $cmd $tmp/truth >/dev/full"
 done
-ok "--sort nonsense" prints 2 "keys are" \
+ok "--sort nonsense" prints 2 "keys, with commas between them, are comm, " \
 	"$pmclog" report --sort sym,bogus "$tmp/truth"
 ok "--limit nonsense" prints 2 "percentage" \
 	"$pmclog" report --limit nan "$tmp/truth"

@@ -17,8 +17,9 @@ static const char usage[] =
 	"call tree for each event.\n"
 	"\n"
 	ANALYSIS_HELP
-	"  -s, --sort KEYS    rows of the profile by comm, dso, sym (these\n"
-	"                     three), pid, tid, cpu, time, file, line\n"
+	"  -s, --sort KEYS    rows of the profile by comm, dso or object, sym or\n"
+	"                     symbol (these three), pid, tid, cpu, time, file,\n"
+	"                     line\n"
 	"      --slice TIME   length of the slices of --sort time (1s)\n"
 	"      --field NAME   rows by this field of a tracepoint, too\n"
 	"  -l, --limit N      leave out what has less than N percent (0.5)\n"
@@ -73,19 +74,33 @@ static bool bad_value(const char *option, const char *arg, const char *want)
 	return false;
 }
 
+static const struct {
+	const char *name;
+	unsigned int bit;
+} keys[] = {
+	{ "comm", SORT_COMM }, { "dso", SORT_DSO },
+	{ "object", SORT_DSO }, { "sym", SORT_SYM },
+	{ "symbol", SORT_SYM }, { "pid", SORT_PID },
+	{ "tid", SORT_TID }, { "cpu", SORT_CPU },
+	{ "time", SORT_TIME }, { "file", SORT_FILE },
+	{ "line", SORT_LINE },
+};
+
+static bool bad_key(const char *arg)
+{
+	char want[256] = "keys, with commas between them, are";
+	size_t i, n;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		n = strlen(want);
+		snprintf(want + n, sizeof(want) - n, "%s %s", i ? "," : "",
+			 keys[i].name);
+	}
+	return bad_value("sort", arg, want);
+}
+
 static bool parse_sort(struct report *r, const char *arg)
 {
-	static const struct {
-		const char *name;
-		unsigned int bit;
-	} keys[] = {
-		{ "comm", SORT_COMM }, { "dso", SORT_DSO },
-		{ "object", SORT_DSO }, { "sym", SORT_SYM },
-		{ "symbol", SORT_SYM }, { "pid", SORT_PID },
-		{ "tid", SORT_TID }, { "cpu", SORT_CPU },
-		{ "time", SORT_TIME }, { "file", SORT_FILE },
-		{ "line", SORT_LINE },
-	};
 	const char *s = arg;
 	size_t i, len;
 
@@ -96,9 +111,7 @@ static bool parse_sort(struct report *r, const char *arg)
 			    !strncmp(keys[i].name, s, len))
 				break;
 		if (i == sizeof(keys) / sizeof(keys[0]))
-			return bad_value("sort", arg, "keys are comm, dso, "
-					 "sym, pid, tid, cpu, time, file and "
-					 "line, with commas between them");
+			return bad_key(arg);
 		r->sort |= keys[i].bit;
 		if (!s[len])
 			return true;
