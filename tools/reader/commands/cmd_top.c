@@ -31,7 +31,7 @@ static const char top_usage[] =
 	"\n"
 	"Keys: q quits, space stops the picture, n next view, p next PMC,\n"
 	"m merges PMCs, c then a or d accumulates or shows what is new,\n"
-	"A addresses, I offsets, f leaves out links without samples.\n";
+	"A addresses, I offsets, f functions with few samples as dots.\n";
 
 static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
