@@ -3,11 +3,12 @@
 #
 # test_readme.sh
 #
-# What README.md, CONTRIBUTING.md, the tour and the page of tests say to type can be
-# typed: each "make X" is a target, each script is there and is told of kernels and
-# kselftests that there are, the programs that the benchmarks and fuzzers run are built,
-# and each example of a tool is understood by the tool. The files that they name are
-# there. Nothing is measured, and nothing is recorded. TAP.
+# What README.md, CONTRIBUTING.md and the guide say to type can be typed: each "make X"
+# is a target, each script is there and is told of kernels and kselftests that there
+# are, the programs that the benchmarks and fuzzers run are built, and each example of a
+# tool is understood by the tool. The files that they name are there. The examples of the
+# manual pages of the tools are understood, too. Nothing is measured, and nothing is
+# recorded. TAP.
 
 # The functions that ok() runs look unreachable to shellcheck. Backquotes are those of
 # the document.
@@ -19,19 +20,40 @@ readme=$root/README.md
 contributing=$root/CONTRIBUTING.md
 tour=$root/Documentation/guide/tour.rst
 testing=$root/Documentation/guide/testing.rst
-documents=("$readme" "$contributing" "$tour" "$testing")
+analysis=$root/Documentation/guide/analysis.rst
+recorder=$root/Documentation/guide/recorder.rst
+sources=$root/Documentation/guide/event-sources.rst
+documents=("$readme" "$contributing" "$tour" "$testing" "$analysis" "$recorder" "$sources")
+pmcstat=$root/Documentation/man/pmcstat.8
+pmclog=$root/Documentation/man/pmclog.1
+pmccontrol=$root/Documentation/man/pmccontrol.8
+pages=("$pmcstat" "$pmclog" "$pmccontrol")
 tools=$root/build/tools/bin
 golden=$root/selftests/host/log/golden/full.pmclog
 
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$root/selftests/host/lib/tap.sh"
 
-# commands FILE WORD...: the lines of its literal blocks that begin with a WORD,
-# without what explains them.
+# literal FILE: the lines of its literal blocks; of a manual page, of its examples.
+literal() {
+	if [[ $1 == *.[1-8] ]]; then
+		sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$1" |
+			sed -n 's/^\.Dl //p; /^\.Bd -literal/,/^\.Ed/ { /^\./!s/\\e/\\/p; /^\./!t; /^\./!p; }'
+	else
+		sed -En 's/^    +//p' "$1"
+	fi
+}
+
+# commands FILE WORD...: the lines of its literal blocks that begin with a WORD, behind
+# a prompt or not, without what explains them. A command that is shown to be refused is
+# none of them.
 commands() {
 	local file=$1
 	shift
-	sed -En 's/^    +//p' "$file" | sed -E 's/  +#.*//; s/ +$//' |
+	literal "$file" | sed -E 's/  +#.*//; s/ +$//; s/^[a-z]*[$#] //' |
+		sed -E ':more; /(\\|\|)$/ { N; s/\\?\n */ /; b more; }' |
+		awk 'NR > 1 && !/^pmc[a-z]*: .*\(try pmc/ { print last }
+			{ last = $0 } END { print last }' |
 		grep -E "^($(IFS='|'; echo "$*")) "
 }
 
@@ -135,24 +157,29 @@ all_are_targets() {
 	return $bad
 }
 
-# What stands in for others in the examples: of ssh, the command is run here.
+# What stands in for others in the examples: of ssh, the command is run here. Each log
+# that is named is the same one. pmcstat can record nothing: root has no capabilities.
 stand_ins() {
-	local name
-	mkdir -p "$tmp/bin" "$tmp/work/logs"
+	local name without=()
+	((EUID)) || without=(setpriv --bounding-set=-all --inh-caps=-all)
+	mkdir -p "$tmp/bin" "$tmp/work/logs" "$tmp/work/flight"
 	touch "$tmp/Makefile"
-	for name in make flaky; do
+	for name in make flaky program truth busybox; do
 		printf '#!/bin/sh\n' >"$tmp/bin/$name"
 	done
+	"${CC:-cc}" -O2 -o "$tmp/bin/probed" "$root/selftests/workload/probed.c"
 	printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' >"$tmp/bin/ssh"
 	chmod +x "$tmp"/bin/*
-	ln -s ../bin/flaky "$tmp/work/flaky"
+	ln -s ../bin/flaky ../bin/program "$tmp/work"
 	for name in pmcstat pmclog pmccontrol; do
-		printf '#!/bin/sh\ntimeout 20 %s/%s "$@"\necho "%s $? $*" >>%s/statuses\n' \
-			"$tools" $name $name "$tmp" >"$tmp/bin/$name"
+		printf '#!/bin/sh\n%s timeout 20 %s/%s "$@"\necho "%s $? $*" >>%s/statuses\n' \
+			"${without[*]}" "$tools" $name $name "$tmp" >"$tmp/bin/$name"
 		chmod +x "$tmp/bin/$name"
 	done
-	cp "$golden" "$tmp/work/app.pmclog"
-	cp "$golden" "$tmp/work/old.pmclog"
+	for name in log $(cat "${documents[@]}" "${pages[@]}" | grep -Eo '\b[a-z]+\.(pmclog|log)\b'); do
+		cp "$golden" "$tmp/work/$name"
+	done
+	echo 'ffffffff81000000 T _text' | tee "$tmp/work/kallsyms" >"$tmp/work/kallsyms.saved"
 }
 
 # try LINE: as it stands there. Of what listens, only this machine can be the peer,
@@ -160,8 +187,10 @@ stand_ins() {
 try() {
 	local line=${1//0.0.0.0:4000/127.0.0.1:0}
 	line=${line//\/var\/log\/pmc\//logs/}
+	line=${line//\/usr\/bin\/probed/$tmp/bin/probed}
+	line=${line//\/srv\/sysroot/.}
 	: >"$tmp/statuses"
-	(cd "$tmp/work" && PATH=$tmp/bin:$PATH timeout 60 bash -c "$line" </dev/null) >"$tmp/said" 2>&1
+	(cd "$tmp/work" && PATH=$tmp/bin:$PATH timeout 60 bash -c "$line"$'\nwait' </dev/null) >"$tmp/said" 2>&1
 	cat "$tmp/statuses" "$tmp/said"
 	[[ -s $tmp/statuses ]]
 }
@@ -192,8 +221,10 @@ enough() {
 # found CHECK DOCUMENT CHANGE: the same with one thing wrong is found.
 found() {
 	local check=$1 document=$2 change=$3
-	sed -E "$change" "$document" >"$tmp/README"
-	! cmp -s "$document" "$tmp/README" && ! "$check" "$tmp/README" >/dev/null
+	mkdir -p "$tmp/changed"
+	set -- "$tmp/changed/${document##*/}"
+	sed -E "$change" "$document" >"$1"
+	! cmp -s "$document" "$1" && ! "$check" "$1" >/dev/null
 }
 
 build() {
@@ -235,6 +266,10 @@ cat "${documents[@]}" >"$tmp/all"
 ok "CONTRIBUTING.md: it names each source of the module" all_sources_are_named "$contributing"
 ok "readme: a source that is not named" found all_sources_are_named "$contributing" 's,`atbase.c`,,'
 ok "readme: there is something to look at" enough "$tmp/all" 25 20 60
+for document in "$analysis:20" "$recorder:8" "$sources:8" "$pmcstat:15" "$pmclog:12" "$pmccontrol:4"; do
+	name=${document##*/}
+	ok "${name%:*}: there are examples" enough "${document%:*}" "${document##*:}" -1 -1
+done
 ok "readme: a target that is not there" found all_are_targets "$testing" 's/make bench-kernel/make bench-colonel/'
 ok "readme: a kernel that is not there" found all_are_targets "$testing" 's/make check-6.18/make check-6.81/'
 ok "readme: a script that is not there" found all_are_scripts "$contributing" 's,^(    +)selftests/run-k,\1selftests/ran-k,'
@@ -247,11 +282,15 @@ if [[ -e /dev/hwpmc ]]; then
 	skip "readme: examples of tools" "this machine has the device: they would record"
 else
 	stand_ins
-	for document in "${documents[@]}"; do
+	for document in "${documents[@]}" "${pages[@]}"; do
 		ok "${document##*/}: the tools understand its examples" all_are_understood "$document"
 	done
 	ok "readme: an option of pmcstat that is not there" found all_are_understood "$tour" 's/ --packed/ --stacked/'
 	ok "readme: an option of pmclog that is not there" found all_are_understood "$tour" 's/--callers/--colours/'
 	ok "readme: an option of pmccontrol that is not there" found all_are_understood "$tour" 's/pmccontrol -l /pmccontrol -y /'
+	ok "readme: one behind a prompt" found all_are_understood "$analysis" 's/--slice/--slide/'
+	ok "readme: one of a manual page" found all_are_understood "$pmclog" 's/--schema/--scheme/'
+	ok "readme: ... in a line that goes on" found all_are_understood "$pmcstat" 's/^    --rotate 1h/    --rotten 1h/'
+	ok "readme: ... in a line by itself" found all_are_understood "$pmccontrol" 's/^(\.Dl pmccontrol) -l/\1 -y/'
 fi
 done_testing
