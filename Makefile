@@ -36,7 +36,8 @@
 # make deb		Debian packages, in build/deb
 #
 # make build/KERNEL/hwpmc.ko	the module for a kernel of the tests: 6.1 6.12
-#			6.12-rt 6.18 newest 6.12-arm64 debug kcsan
+#			6.12-rt 6.18 newest 6.12-arm64 debug kcsan; KERNEL-lines: with line
+#			numbers, for the kernel's faddr2line
 # make guest		programs for the virtual machines (guest-amd64, -arm64)
 # make tools-arm64	pmclog for those of arm64, with libraries of Debian's packages
 # make clean		removes what was built, but not the cache of kernels
