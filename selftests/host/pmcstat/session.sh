@@ -79,12 +79,12 @@ run 0 "$pmcstat" -O log -S cs sh -c 'echo hello'
 ok 'the summary and the command output' all 'has out "^hello$"' \
 	'has err "500 samples, 9 lost (7 ring full, 2 nested too deep), 12345 bytes"' \
 	'has err throttled' 'has log "^end$"' \
-	'has err "20 call chains are cut (15 deeper than callchaindepth, 6 user"' \
+	'has err "20 call chains are cut (15 too deep, 6 user"' \
 	'has err "callchaindepth can be raised"'
 
 FAKE_SHALLOW=1 run 0 "$pmcstat" -O log -S cs true
 ok 'more frames are no advice where few chains were too deep' all \
-	'has err "20 call chains are cut (2 deeper than callchaindepth, 19 user"' \
+	'has err "20 call chains are cut (2 too deep, 19 user"' \
 	'hasnt err "can be raised"'
 
 run 0 "$pmcstat" -q -O log -S cs true

@@ -6,13 +6,6 @@
 #include "reader/log/causes.h"
 #include "pmcstat.h"
 
-static const char *const cuts[PMCLOG_CUT_NCAUSE] = {
-	[PMCLOG_CUT_DEPTH]	= "deeper than callchaindepth",
-	[PMCLOG_CUT_USER]	= "user stack not in memory",
-	[PMCLOG_CUT_KERNEL]	= "lost in the kernel",
-	[PMCLOG_CUT_TABLE]	= "no unwind table, or one that does not fit",
-};
-
 static void add_cause(char *buf, size_t len, unsigned long long n,
 		      const char *cause)
 {
@@ -40,8 +33,7 @@ static void print_cut(const struct options *o, const struct pmclog_account *a)
 	int i;
 
 	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
-		if (cuts[i])
-			add_cause(why, sizeof(why), a->cut_by[i], cuts[i]);
+		add_cause(why, sizeof(why), a->cut_by[i], cut_texts[i]);
 	warn_line("%llu call %s cut%s%s%s", a->cut,
 		  plural(a->cut, "chain is", "chains are"), why,
 		  why[0] ? ")" : "", cut_advice(o, a));

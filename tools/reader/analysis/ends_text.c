@@ -8,14 +8,8 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/plural.h"
+#include "log/causes.h"
 #include "sample/ends.h"
-
-const char *const cut_causes[PMCLOG_CUT_NCAUSE] = {
-	[PMCLOG_CUT_DEPTH] = "too deep",
-	[PMCLOG_CUT_USER] = "user stack not in memory",
-	[PMCLOG_CUT_KERNEL] = "the kernel's own, lost",
-	[PMCLOG_CUT_TABLE] = "no unwind table, or one that does not fit",
-};
 
 static const char *number(char buf[GROUPED_MAX], uint64_t v, bool plain)
 {
@@ -46,7 +40,7 @@ char *ends_causes(const struct ends_sum *s, bool plain)
 						      *text ? ", " : "",
 						      number(buf, s->by[i],
 							     plain),
-						      cut_causes[i]));
+						      cut_texts[i]));
 	return text;
 }
 

@@ -420,9 +420,9 @@ static void put_cuts(struct out *o, const struct summary *s)
 
 	out_printf(o, "  chains cut   %llu", (ull)a->cut);
 	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
-		if (!a->cut_by[i] || !cut_name(i))
+		if (!a->cut_by[i])
 			continue;
-		out_printf(o, "%s%llu %s", sep, (ull)a->cut_by[i], cut_name(i));
+		out_printf(o, "%s%llu %s", sep, (ull)a->cut_by[i], cut_texts[i]);
 		sep = ", ";
 	}
 	out_char(o, '\n');

@@ -21,9 +21,9 @@
 #define DROPPED(cause, name, text) \
 	{ "dropped_" name, offsetof(struct pmclog_closelog, account.dropped) \
 	  + 8 * PMCLOG_DROP_##cause, FIELD_U64, 0, 0 },
-#define CUT(cause, index) \
-	{ "cut_" cause, offsetof(struct pmclog_closelog, account.cut_by) \
-	  + 8 * (index), FIELD_U64, 0, 0 }
+#define CUT(cause, name, text) \
+	{ "cut_" name, offsetof(struct pmclog_closelog, account.cut_by) \
+	  + 8 * PMCLOG_CUT_##cause, FIELD_U64, 0, 0 },
 #define ACCOUNT(field) \
 	{ #field, offsetof(struct pmclog_closelog, account.field), \
 	  FIELD_U64, 0, 0 }
@@ -41,10 +41,7 @@ static const struct field closelog[] = {
 	ACCOUNT(made),
 	ACCOUNT(cut),
 	ACCOUNT(throttled),
-	CUT("depth", PMCLOG_CUT_DEPTH),
-	CUT("user", PMCLOG_CUT_USER),
-	CUT("kernel", PMCLOG_CUT_KERNEL),
-	CUT("table", PMCLOG_CUT_TABLE),
+	CUT_CAUSES(CUT)
 	ACCOUNT(late),
 	ACCOUNT(late_answered),
 };
@@ -521,14 +518,7 @@ const char *cause_name(uint32_t cause)
 
 const char *cut_name(uint32_t cause)
 {
-	static const char *const names[PMCLOG_CUT_NCAUSE] = {
-		[PMCLOG_CUT_DEPTH] = "depth",
-		[PMCLOG_CUT_USER] = "user",
-		[PMCLOG_CUT_KERNEL] = "kernel",
-		[PMCLOG_CUT_TABLE] = "table",
-	};
-
-	return cause < PMCLOG_CUT_NCAUSE ? names[cause] : NULL;
+	return cause < PMCLOG_CUT_NCAUSE ? cut_names[cause] : NULL;
 }
 
 const char *end_name(unsigned int bit)

@@ -112,10 +112,8 @@ struct ends_comm {
 uint32_t ends_worst(const struct ends *t, uint32_t event,
 		    struct ends_comm worst[ENDS_COMMS]);
 
-/* ends_text.c: why chains end early; NULL: an unknown cause */
-extern const char *const cut_causes[PMCLOG_CUT_NCAUSE];
 /*
- * "98.7 % whole, 1.3 % cut: 12 too deep"; the caller frees it.
+ * ends_text.c: "98.7 % whole, 1.3 % cut: 12 too deep"; the caller frees it.
  * @plain: numbers have no commas.
  */
 char *ends_text(const struct ends_sum *s, bool plain);

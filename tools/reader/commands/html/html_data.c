@@ -174,7 +174,7 @@ static void put_loss(struct html *h)
 	member(o, "filtered", known ? a->filtered : 0);
 	member(o, "cut", known ? a->cut : 0);
 	member(o, "committed", known ? a->committed : 0);
-	put_causes(o, "cutBy", cut, cut_causes, PMCLOG_CUT_NCAUSE);
+	put_causes(o, "cutBy", cut, cut_texts, PMCLOG_CUT_NCAUSE);
 	member(o, "late", p->late.asked);
 	member(o, "answered", p->late.answered);
 	out_str(o, "\"end\":0},\n");
@@ -226,7 +226,7 @@ static void put_ends(struct html *h, uint32_t event)
 		member(o, "whole", s.whole);
 		member(o, "tables", s.tables);
 		member(o, "cut", s.cut);
-		put_causes(o, "cutBy", s.by, cut_causes, PMCLOG_CUT_NCAUSE);
+		put_causes(o, "cutBy", s.by, cut_texts, PMCLOG_CUT_NCAUSE);
 		put_text(o, "text", ends_text(&s, false));
 		put_text(o, "why", ends_causes(&s, false));
 		put_text(o, "unwound", event_callers(p, event, &s));

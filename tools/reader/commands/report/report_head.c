@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/plural.h"
 #include "commands/report/report.h"
+#include "log/causes.h"
 
 static void line(struct report *r, const char *what)
 {
@@ -144,10 +145,10 @@ static void put_cuts(struct report *r)
 		   percent(a->cut, whole ? log->part_of : a->committed),
 		   whole ? " in all of that log" : "");
 	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
-		if (!a->cut_by[i] || !cut_causes[i])
+		if (!a->cut_by[i])
 			continue;
 		out_printf(r->out, "%s%s %s", sep, grouped(buf, a->cut_by[i]),
-			   cut_causes[i]);
+			   cut_texts[i]);
 		sep = ", ";
 	}
 	out_char(r->out, '\n');
