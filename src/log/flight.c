@@ -392,7 +392,8 @@ static int alloc_segments(struct hwpmc_owner *o)
 		if (pages > si_mem_available() / 2 ||
 		    fatal_signal_pending(current))
 			return -ENOMEM;
-		f->seg[i].data = hwpmc_chunk_pages(f->room, NUMA_NO_NODE);
+		f->seg[i].data = hwpmc_chunk_pages(f->room, NUMA_NO_NODE,
+						   __GFP_ACCOUNT);
 		if (!f->seg[i].data)
 			return -ENOMEM;
 	}

@@ -12,12 +12,14 @@
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "hwpmc.h"
 #include "pmc.h"
 #include "sample/record.h"
 
 #define RETRY_DELAY	(HZ / 10)
+#define AT_ONCE_GFP	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
 static enum cpuhp_state hp_state;
 
@@ -33,14 +35,38 @@ static void wake_thread(struct irq_work *work)
 }
 
 /*
+ * Memory for the ring of a CPU that comes online, charged to owner->hp.memcg.  All
+ * CPUs that come and go wait for this, so a control group that is full is not waited
+ * for: what it cannot be charged for at once is bounded by max_ringmem.  kvmalloc()
+ * calls vmalloc() only if it may wait, and a ring of contiguous pages is often not
+ * to be had.
+ */
+static void *alloc_at_once(struct hwpmc_owner *o, size_t size, int node)
+{
+	struct mem_cgroup *old = set_active_memcg(o->hp.memcg);
+	void *p;
+
+	p = size > PAGE_SIZE ? __vmalloc(size, AT_ONCE_GFP) :
+			       kmalloc_node(size, AT_ONCE_GFP, node);
+	set_active_memcg(old);
+	return p ?: hwpmc_chunk_pages(size, node, 0);
+}
+
+static void *ring_alloc(struct hwpmc_owner *o, size_t size, int node, bool late)
+{
+	return late ? alloc_at_once(o, size, node) :
+		      hwpmc_chunk_pages(size, node, __GFP_ACCOUNT);
+}
+
+/*
  * cpus_read_lock held, or in the CPU's own hotplug callback.  On a machine of many
  * CPUs a control group may have no room for all rings: nobody is killed for them.
- * The memory is charged to the active control group.
+ * @late: not for the calling process, but for a CPU that comes online
  */
-static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
+static int ring_create(struct hwpmc_owner *o, unsigned int cpu, bool late)
 {
-	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	u32 size = hwpmc_param_ring_bytes();
+	int node = cpu_to_node(cpu);
 	struct owner_ring *or;
 	void *data;
 	int err;
@@ -53,15 +79,16 @@ static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
 		atomic64_inc(&o->calls.ring_failures);
 		return err;
 	}
-	or = kzalloc_node(sizeof(*or), gfp, cpu_to_node(cpu));
-	data = hwpmc_chunk_pages(size, cpu_to_node(cpu));
+	or = ring_alloc(o, sizeof(*or), node, late);
+	data = ring_alloc(o, size, node, late);
 	if (!or || !data) {
-		kfree(or);
+		kvfree(or);
 		kvfree(data);
 		hwpmc_limit_release(o, LIMIT_RING_BYTES, size);
 		atomic64_inc(&o->calls.ring_failures);
 		return -ENOMEM;
 	}
+	memset(or, 0, sizeof(*or));
 	ring_init(&or->ring, data, size);
 	or->wake = IRQ_WORK_INIT_HARD(wake_thread);
 	or->owner = o;
@@ -78,38 +105,30 @@ static int ring_create(struct hwpmc_owner *o, unsigned int cpu)
 static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 {
 	struct hwpmc_owner *o = hlist_entry(node, struct hwpmc_owner, hp.node);
-	struct mem_cgroup *old;
 
 	/* without a ring this CPU's samples are dropped, and counted */
-	if (READ_ONCE(o->want_rings)) {
-		/* nobody has cpus_read_lock now: the group does not change */
-		old = set_active_memcg(o->hp.memcg);
-		ring_create(o, cpu);
-		set_active_memcg(old);
-	}
+	if (READ_ONCE(o->want_rings))
+		ring_create(o, cpu, true);
 	WRITE_ONCE(o->hp.cpu_lives[cpu], o->hp.cpu_lives[cpu] + 1);
 	queue_delayed_work(system_unbound_wq, &o->hp.work, 0);
 	return 0;
 }
 
 /*
- * Rings for all online CPUs, charged to owner->hp.memcg.  Under owner->cpus_mutex.
- * Rings created before a failure stay for the next attempt.
+ * Rings for all online CPUs.  Under owner->cpus_mutex.  Rings created before a failure
+ * stay for the next attempt.  @late: as in ring_create()
  */
-static int create_rings(struct hwpmc_owner *o)
+static int create_rings(struct hwpmc_owner *o, bool late)
 {
-	struct mem_cgroup *old;
 	unsigned int cpu;
 	int err = 0;
 
 	cpus_read_lock();
-	old = set_active_memcg(o->hp.memcg);
 	for_each_online_cpu(cpu) {
-		err = ring_create(o, cpu);
+		err = ring_create(o, cpu, late);
 		if (err)
 			break;
 	}
-	set_active_memcg(old);
 	if (!err)
 		WRITE_ONCE(o->want_rings, true);
 	cpus_read_unlock();
@@ -132,7 +151,7 @@ static void hotplug_work(struct work_struct *work)
 	if (!mutex_trylock(&o->cpus_mutex))
 		goto out;
 	/* the callback may have had no memory; over quota, a retry is no use */
-	again = READ_ONCE(o->want_rings) && create_rings(o) == -ENOMEM;
+	again = READ_ONCE(o->want_rings) && create_rings(o, true) == -ENOMEM;
 	for_each_live_pmc(o, row, pmc) {
 		err = hwpmc_event_sync_cpus(pmc);
 		if (err)
@@ -191,8 +210,7 @@ void hwpmc_hotplug_remove_owner(struct hwpmc_owner *o)
  * online later
  *
  * CONFIGURELOG: under owner->mutex and owner->cpus_mutex.  New rings are charged to
- * the caller's control group from now on.  Rings created before a failure stay for
- * the next attempt.
+ * the caller's control group from now on.
  */
 int hwpmc_hotplug_begin_rings(struct hwpmc_owner *o)
 {
@@ -202,7 +220,7 @@ int hwpmc_hotplug_begin_rings(struct hwpmc_owner *o)
 	swap(o->hp.memcg, memcg);
 	cpus_read_unlock();
 	mem_cgroup_put(memcg);
-	return create_rings(o);
+	return create_rings(o, false);
 }
 
 /*
@@ -232,7 +250,7 @@ void hwpmc_hotplug_free_rings(struct hwpmc_owner *o)
 			continue;
 		hwpmc_limit_release(o, LIMIT_RING_BYTES, or->ring.size);
 		kvfree(or->ring.data);
-		kfree(or);
+		kvfree(or);
 	}
 	kfree(o->rings);
 	mem_cgroup_put(o->hp.memcg);

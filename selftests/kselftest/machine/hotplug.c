@@ -2,6 +2,7 @@
 /*
  * A CPU goes away and comes back while it is counted and sampled.
  */
+#include <limits.h>
 #include <sys/resource.h>
 
 #include "recorder.h"
@@ -248,6 +249,52 @@ TEST_F(hotplug, charged)
 	for (i = 0; i < 100 && rmdir(OURS); i++)
 		sleep_ms(100);
 	self->dev = dev_open();
+}
+
+static unsigned int online_ms(void)
+{
+	uint64_t began = now_ns();
+
+	return cpu_set_online(CPU, true) ? UINT_MAX :
+					   (now_ns() - began) / MSEC;
+}
+
+/*
+ * A group that has more than it should: who is charged to it is delayed, for two
+ * seconds here.  A CPU that comes online is not, and has its ring.
+ */
+TEST_F(hotplug, full_group)
+{
+	unsigned int alone, took = UINT_MAX, i;
+	struct hwpmc_driverstats st;
+	pid_t pid;
+
+	if (!write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
+		SKIP(return, "no control groups of memory");
+	mkdir(OURS, 0700);
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, cpu_set_online(CPU, false));
+		alone = online_ms();
+		ASSERT_EQ(0, cpu_set_online(CPU, false));
+		ASSERT_TRUE(write_text(OURS "/memory.high", "max"));
+		pid = fork_bound();
+		if (!pid)
+			_exit(!write_text(OURS "/cgroup.procs", "0") ||
+			      dev_configure(self->dev, temp_file()));
+		ASSERT_EQ(0, wait_for(pid));
+		ASSERT_TRUE(write_text(OURS "/memory.high", "0"));
+		took = online_ms();
+		ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
+		EXPECT_EQ(0, st.buffer_requests_failed);
+		close(self->dev);
+		self->dev = dev_open();
+		/* a busy machine is slow at times */
+		if (took < alone + 1500)
+			break;
+	}
+	EXPECT_GT(5, i) TH_LOG("%u ms, without a log %u ms", took, alone);
+	for (i = 0; i < 100 && rmdir(OURS); i++)
+		sleep_ms(100);
 }
 
 /* Closed with the CPU away, and opened again; with a thread that never waits. */
