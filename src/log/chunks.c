@@ -22,8 +22,7 @@
  * @node: preferred; NUMA_NO_NODE: any
  * @account: __GFP_ACCOUNT: charged to the active memory cgroup; 0: to none
  *
- * May sleep.  NULL: out of memory.  Never
- * triggers the OOM killer.
+ * May sleep.  NULL: out of memory.  Never triggers the OOM killer.
  *
  * kvmalloc() first looks for contiguous memory, and with __GFP_RETRY_MAYFAIL it would
  * reclaim and compact memory for that, for as long as there is progress.  So it may

@@ -11,6 +11,7 @@
  * return to user mode therefore keeps the module loaded.
  */
 #include <linux/cred.h>
+#include <linux/hash.h>
 #include <linux/irq_work.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -78,6 +79,66 @@ struct deferred {
 };
 
 static DEFINE_PER_CPU(struct deferred, deferred_pool[DEFERRED_ITEMS]);
+
+/*
+ * Tasks that are carrying out deferred work.  The work may sleep and go on at another
+ * CPU, whose pool does not have its item.
+ */
+#define WORKING_BITS	7
+#define WORKING_WAYS	8
+
+/**
+ * struct working - a task within deferred_work()
+ * @task: by hash; set with cmpxchg from NULL, and cleared, by that task only.  Handlers
+ *	compare it with the task that they have interrupted
+ * @item: the task's work; meaningful only to the task and to these handlers
+ */
+struct working {
+	struct task_struct *task;
+	struct deferred	*item;
+};
+
+static struct working working[1 << WORKING_BITS][WORKING_WAYS];
+
+static struct working *working_set(void)
+{
+	return working[hash_ptr(current, WORKING_BITS)];
+}
+
+/*
+ * From here on samples of the current task queue no work.  NULL: no entry is free,
+ * because too many tasks sleep in their work.
+ */
+static struct working *working_begin(struct deferred *item)
+{
+	struct working *w = working_set();
+	unsigned int i;
+
+	for (i = 0; i < WORKING_WAYS; i++, w++)
+		if (!cmpxchg(&w->task, NULL, current)) {
+			WRITE_ONCE(w->item, item);
+			return w;
+		}
+	return NULL;
+}
+
+static void working_end(struct working *w)
+{
+	WRITE_ONCE(w->item, NULL);
+	smp_store_release(&w->task, NULL);
+}
+
+/* Overflow handler.  The entry of the current task, or NULL */
+static struct working *working_find(void)
+{
+	struct working *w = working_set();
+	unsigned int i;
+
+	for (i = 0; i < WORKING_WAYS; i++, w++)
+		if (READ_ONCE(w->task) == current)
+			return w;
+	return NULL;
+}
 
 /*
  * The return from an NMI to user mode does not check for task work; the return
@@ -248,8 +309,11 @@ static void deferred_answer(struct deferred *item)
 static void deferred_work(struct callback_head *work)
 {
 	struct deferred *item = container_of(work, struct deferred, work);
+	struct working *w = working_begin(item);
 
-	deferred_answer(item);
+	/* or else its own samples would not be known as such */
+	if (w)
+		deferred_answer(item);
 	smp_store_release(&item->state, DEFERRED_ANSWERED);	/* or given up */
 	/*
 	 * hwpmc_exit() waits for the rest.  Before the item is free: events may
@@ -258,11 +322,30 @@ static void deferred_work(struct callback_head *work)
 	module_put(THIS_MODULE);
 	WRITE_ONCE(item->owner, NULL);
 	smp_store_release(&item->state, DEFERRED_FREE);
+	if (w)
+		working_end(w);
+}
+
+/*
+ * Does @item answer a sample that is taken now, of @o and of the current task at @pc?
+ * Only current answers its own item; the handler may interrupt current's exec or exit
+ * as it sets mm.  A uprobe and a signal change the pc.
+ */
+static bool is_for(const struct deferred *item, struct hwpmc_owner *o,
+		   unsigned long pc)
+{
+	return smp_load_acquire(&item->state) == DEFERRED_ASKED &&
+	       READ_ONCE(item->task) == current &&
+	       READ_ONCE(item->pc) == pc &&
+	       READ_ONCE(item->mm) == data_race(current->mm) &&
+	       READ_ONCE(item->owner) == o;
 }
 
 /*
  * An item of @o and of samples of the current task at @pc, or else a free one.  NULL: none
- * is free, or tasks of its user have too many.
+ * is free, or tasks of its user have too many.  Or the sample is of what the task's work
+ * does itself, for whichever owner: new work would be sampled in the same place, without
+ * end, and the task would not get back to user mode.
  * @spare: number of items to be left to others
  */
 static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
@@ -271,43 +354,24 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
 	struct deferred *item = this_cpu_ptr(&deferred_pool[0]), *unused = NULL;
 	unsigned int i, of_user = 0, used = 0;
 	kuid_t uid = current_real_cred()->uid;
+	struct working *w = working_find();
+	struct deferred *own = w ? READ_ONCE(w->item) : NULL;
 
+	if (own && is_for(own, o, pc))
+		return own;
 	for (i = 0; i < DEFERRED_ITEMS; i++, item++) {
 		enum deferred_state state = smp_load_acquire(&item->state);
 
 		used += state != DEFERRED_FREE;
 		of_user += state != DEFERRED_FREE && uid_eq(item->uid, uid);
-		switch (state) {
-		case DEFERRED_FREE:
+		if (state == DEFERRED_FREE) {
 			if (!unused)
 				unused = item;
-			break;
-		case DEFERRED_ASKED:
-			/*
-			 * only current answers its own item; the handler may
-			 * interrupt current's exec or exit as it sets mm.  A
-			 * uprobe and a signal change the pc
-			 */
-			if (READ_ONCE(item->task) == current &&
-			    READ_ONCE(item->pc) == pc &&
-			    READ_ONCE(item->mm) == data_race(current->mm) &&
-			    READ_ONCE(item->owner) == o)
-				return item;
-			break;
-		case DEFERRED_ANSWERED:
-			/*
-			 * a sample of what the work does itself: new work
-			 * would be sampled in the same place, without end
-			 */
-			if (READ_ONCE(item->task) == current &&
-			    READ_ONCE(item->owner) == o)
-				return NULL;
-			break;
-		default:
-			break;
+		} else if (is_for(item, o, pc)) {
+			return item;
 		}
 	}
-	if (used + spare >= DEFERRED_ITEMS ||
+	if (w || used + spare >= DEFERRED_ITEMS ||
 	    of_user + spare >= DEFERRED_OF_USER)
 		return NULL;
 	/* a handler that interrupted this one may have taken the item */
@@ -324,8 +388,9 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
  * @pc: the address of a sample of user mode, or NULL: of the kernel
  *
  * Called by the overflow handler.  False if that is impossible: the kernel does
- * not export task_work_add(), the task is about to end, or too many tasks
- * sampled on this CPU, of its user or of all, have not returned to user mode.
+ * not export task_work_add(), the task is about to end, it is doing such work, or
+ * too many tasks sampled on this CPU, of its user or of all, have not returned to
+ * user mode.
  */
 bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
 			      const u64 *pc)

@@ -58,6 +58,16 @@ static void answer_lookup(int fd, const struct fuse_in_header *in)
 	answer(fd, in->unique, 0, &out, sizeof(out));
 }
 
+static void answer_read(int fd, const struct fusefile *f,
+			const struct fuse_in_header *in)
+{
+	const struct fuse_read_in *r = (const void *)(in + 1);
+	uint64_t at = r->offset < FUSEFILE_SIZE ? r->offset : FUSEFILE_SIZE;
+	uint64_t left = FUSEFILE_SIZE - at;
+
+	answer(fd, in->unique, 0, f->content + at, r->size < left ? r->size : left);
+}
+
 static void serve_one(int fd, struct fusefile *f,
 		      const struct fuse_in_header *in)
 {
@@ -99,7 +109,9 @@ static void serve_one(int fd, struct fusefile *f,
 			f->reads++;
 			break;
 		}
-		answer(fd, in->unique, 0, f->content, FUSEFILE_SIZE);
+		if (f->read_ms)
+			sleep_ms(f->read_ms);
+		answer_read(fd, f, in);
 		break;
 	case FUSE_WRITE:
 		answer(fd, in->unique, 0, &written, sizeof(written));

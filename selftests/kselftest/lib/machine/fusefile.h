@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define FUSEFILE_SIZE	4096
+#define FUSEFILE_SIZE	(8 * 4096)
 
 /**
  * struct fusefile - shared with the server
@@ -17,6 +17,7 @@
  * @hold_open: opening it is not answered, once this is set.  A process that is
  *	killed meanwhile gets an answer, as on NFS: the kernel waits for one otherwise
  * @hold_read: what is read of it is not answered ...
+ * @read_ms: an answer to a read takes so long
  * @held: somebody waits for an answer ...
  * @let_go: ... of the first kind, which is given when this is set
  * @opens: so many wait to open it, or have waited
@@ -27,6 +28,7 @@ struct fusefile {
 	volatile bool	hold_setattr;
 	volatile bool	hold_open;
 	volatile bool	hold_read;
+	volatile unsigned int read_ms;
 	volatile bool	held;
 	volatile bool	let_go;
 	volatile unsigned int opens;
