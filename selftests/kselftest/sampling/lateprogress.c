@@ -18,13 +18,13 @@
 #define FRAME_AT	(STACK_AT + 64)		/* one in each page */
 /* Reading a chain takes NPAGES * READ_MS, and the thread is moved meanwhile. */
 #define READ_MS		4
-#define MOVE_MS		10
-#define MEASURE_MS	3000
+#define MOVE_MS		scaled(10, 50)
+#define MEASURE_MS	scaled(3000, 10000)
 /*
  * The thread reads its chain whenever it was moved, and counts in between.  One that
  * reads without end does not count at all.
  */
-#define FACTOR		100
+#define FACTOR		200
 
 /* Shared with the process and the server of the file */
 struct progress {
