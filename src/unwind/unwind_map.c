@@ -254,8 +254,7 @@ static int map_charge(struct unwinder *u, const struct unwind_map *map,
 static bool is_recording(const struct unwinder *u)
 {
 	lockdep_assert_held(&u->lock);
-	return u->owner &&
-	       smp_load_acquire(&u->owner->log.state) == LOG_OPEN;
+	return u->owner && READ_ONCE(u->owner->log.state) == LOG_OPEN;
 }
 
 /*

@@ -253,21 +253,23 @@ struct unwind_scan *hwpmc_unwind_scan_code(struct mm_struct *mm)
 }
 
 /*
- * May sleep.  False: the walk has waited for long enough, or the task is killed.  One
- * wait may take longer, as that of a page fault.
+ * As scan_lock().  False: the walk has waited for long enough, or the task is killed.
+ * One wait may take longer, as that of a page fault.
  */
 static bool asked_lock(struct unwind_asked *asked, struct mm_struct *mm)
 {
 	u64 since;
 	int err;
 
-	if (mmap_read_trylock(mm))
+	if (scan_trylock(mm))
 		return true;
 	if (asked->waited >= ASK_WAIT)
 		return false;
 	since = ktime_get_ns();
 	err = mmap_read_lock_killable(mm);
 	asked->waited += ktime_get_ns() - since;
+	if (!err)
+		keep_cpu();
 	return !err;
 }
 
@@ -296,6 +298,6 @@ bool hwpmc_unwind_is_code(struct unwind_asked *asked, struct mm_struct *mm,
 		asked->bias = bias_of(vma);
 		asked->has_object = find_key(&asked->key, vma);
 	}
-	mmap_read_unlock(mm);
+	scan_unlock(mm);
 	return code;
 }

@@ -190,6 +190,15 @@ static int idle_spinner(struct target *t, void *arg)
 	return pid < 0;
 }
 
+/* PREEMPT_RT */
+static bool is_preempted_anywhere(void)
+{
+	char line[8];
+
+	return read_line("/sys/kernel/realtime", line, sizeof(line)) &&
+	       line[0] == '1';
+}
+
 /* It does not keep the other task from mapping memory. */
 TEST_F(unwind, builder_without_lock)
 {
@@ -202,6 +211,8 @@ TEST_F(unwind, builder_without_lock)
 
 	if (online_cpus(cpus, 2) < 2)
 		SKIP(return, "one CPU");
+	if (is_preempted_anywhere())
+		SKIP(return, "a task may lose its CPU with the lock held");
 	ASSERT_TRUE(target_begin(&self->target, idle_spinner, times));
 	ASSERT_EQ(0, dev_allocate(self->dev, &a));
 	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->target.pid));
@@ -219,7 +230,7 @@ TEST_F(unwind, builder_without_lock)
 	       answers, times->calls, times->worst / 1e6);
 	EXPECT_LE(1, late);
 	EXPECT_LE(WATCH_MS / 100, times->calls);
-	EXPECT_GT(scaled(500, 5000), times->worst / 1000000);
+	EXPECT_GT(scaled(1000, 5000), times->worst / 1000000);
 }
 
 /* ------------------------------------------------------------------------
