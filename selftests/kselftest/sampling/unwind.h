@@ -55,7 +55,7 @@ FIXTURE_TEARDOWN(unwind)
 /* Not each program uses all of them. */
 #define HELPER	static __attribute__((unused))
 
-static void begin_by(META, FIXTURE_DATA(unwind) *self, uint32_t flags,
+HELPER void begin_by(META, FIXTURE_DATA(unwind) *self, uint32_t flags,
 		     int (*body)(struct target *t, void *arg), void *arg)
 {
 	struct hwpmc_allocate a = pmc_process_faults(flags);
@@ -80,7 +80,7 @@ HELPER bool is_wanted(int dev)
 	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLRDBAND);
 }
 
-static void end_log(META, FIXTURE_DATA(unwind) *self, unsigned int flags)
+HELPER void end_log(META, FIXTURE_DATA(unwind) *self, unsigned int flags)
 {
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	ASSERT_TRUE(log_load(&self->log, self->file));
@@ -146,6 +146,18 @@ HELPER uint32_t ask(META, FIXTURE_DATA(unwind) *self, int *fd)
 	*fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	close(n.fd);
 	return n.id;
+}
+
+/* A table, or none, for a new file */
+HELPER int give_file(int dev, const void *table, size_t len)
+{
+	struct hwpmc_unwindtable t = {
+		.fd = temp_file(), .data = (uintptr_t)table, .len = len,
+	};
+	int err = dev_ioctl(dev, HWPMC_IOC_UNWINDTABLE, &t);
+
+	close(t.fd);
+	return err;
 }
 
 #endif /* SAMPLING_UNWIND_H */
