@@ -4,8 +4,6 @@
  * charges their memory to a user.  unwind.c tests the chains that tables make.
  */
 #include <dirent.h>
-#include <sys/syscall.h>
-
 
 #include "fusefile.h"
 #include "limit.h"
