@@ -245,16 +245,6 @@ static bool dump_all(struct hwpmc_owner *o, bool last)
 	return true;
 }
 
-static bool anybody_waits(const struct log_lost *l)
-{
-	unsigned int i;
-
-	for (i = 0; i < l->n; i++)
-		if (!l->at[i].after)
-			return true;
-	return l->due;
-}
-
 /*
  * hwpmc_dump_lost - dump each process again of which a record was lost, and those that
  * were created since the pass before the loss
@@ -275,7 +265,7 @@ void hwpmc_dump_lost(struct hwpmc_owner *o, bool last)
 		l->due = true;
 	if (!all && any)
 		hwpmc_dump_young(o, l->complete_since);
-	if (!anybody_waits(l))
+	if (!l->n && !l->due)
 		l->complete_since = now;
 }
 
