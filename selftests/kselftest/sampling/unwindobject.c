@@ -161,7 +161,7 @@ TEST_F(unwind, objects_charged)
 
 /*
  * The touch of a page, with a stack, and a frame pointer into it, whose memory does not
- * come
+ * come.  The compiler must not have any of them in the register of the frame pointer.
  */
 static void touch_stuck(volatile char *page, char *stack, char *frame)
 {
@@ -169,12 +169,15 @@ static void touch_stuck(volatile char *page, char *stack, char *frame)
 	asm volatile("mov %%rsp, %%r12; mov %%rbp, %%r13; mov %1, %%rsp;"
 		     "mov %2, %%rbp; movb $1, (%0);"
 		     "mov %%r12, %%rsp; mov %%r13, %%rbp"
-		     : : "r" (page), "r" (stack), "r" (frame)
+		     : : "D" (page), "S" (stack), "d" (frame)
 		     : "r12", "r13", "memory");
 #else
+	register volatile char *p asm("x0") = page;
+	register char *sp asm("x1") = stack, *fp asm("x2") = frame;
+
 	asm volatile("mov x9, sp; mov x10, x29; mov sp, %1; mov x29, %2;"
 		     "strb wzr, [%0]; mov sp, x9; mov x29, x10"
-		     : : "r" (page), "r" (stack), "r" (frame)
+		     : : "r" (p), "r" (sp), "r" (fp)
 		     : "x9", "x10", "memory");
 #endif
 }
