@@ -38,8 +38,8 @@ static void wake_thread(struct irq_work *work)
  * Memory for the ring of a CPU that comes online, charged to owner->hp.memcg.  All
  * CPUs that come and go wait for this, so a control group that is full is not waited
  * for: what it cannot be charged for at once is bounded by max_ringmem.  kvmalloc()
- * calls vmalloc() only if it may wait, and a ring of contiguous pages is often not
- * to be had.
+ * calls vmalloc() only if it may wait, and contiguous pages for a ring are often not
+ * available.
  */
 static void *alloc_at_once(struct hwpmc_owner *o, size_t size, int node)
 {

@@ -220,7 +220,7 @@ static uint64_t charged(void)
 		       strtoull(line, NULL, 10) : 0;
 }
 
-/* The ring of a CPU that comes online is the memory of who configured the log. */
+/* The ring of a CPU that comes online is charged to the group that configured the log. */
 TEST_F(hotplug, charged)
 {
 	uint64_t ring = module_param("ringsize") * 1024, before;
@@ -260,7 +260,7 @@ static unsigned int online_ms(void)
 }
 
 /*
- * A group that has more than it should: who is charged to it is delayed, for two
+ * A group that has more than it should: a process charged to it is delayed, for two
  * seconds here.  A CPU that comes online is not, and has its ring.
  */
 TEST_F(hotplug, full_group)
