@@ -248,7 +248,7 @@ static int map_charge(struct unwinder *u, const struct unwind_map *map,
 }
 
 /*
- * unwinder->lock.  False: there is no owner any more; or his log ends, or has ended,
+ * unwinder->lock.  False: there is no owner any more; or its log ends, or has ended,
  * and hwpmc_unwind_rest() does not see a map that is published from now on.
  */
 static bool is_recording(const struct unwinder *u)
