@@ -59,7 +59,7 @@ static inline bool compat_event_throttled(const struct perf_event *event)
 }
 
 /*
- * Queues work that @task runs on its way to user mode, or when it exits.  Only
+ * Queues work that @task runs when it returns to user mode or exits.  Only
  * distributions export the function; without it processes cannot be followed.
  */
 static inline int compat_task_work_add(struct task_struct *task,
@@ -328,8 +328,8 @@ compat_vma_grows(const struct kprobe *kp, struct pt_regs *regs,
 
 /*
  * Whether @t's user may read its memory, and the user namespace in which
- * privileged users may do so regardless (referenced).  Both are kept in the mm
- * before 7.x, and in a structure of their own since.  False: the task has no mm.
+ * privileged users may do so regardless (referenced).  Before 7.x both are in
+ * the mm, since then in a structure of their own.  False: the task has no mm.
  * RCU read section and task_lock(); not for kernel threads.
  */
 static inline bool compat_memory_access(struct task_struct *t, bool *dumpable,

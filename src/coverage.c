@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which code of the module was reached, in any context (HWPMC_KCOV=1, for
- * selftests/fuzz-kernel).
+ * Records which code of the module was reached, in any context (HWPMC_KCOV=1,
+ * for selftests/fuzz-kernel).
  *
  * KCOV records what a task itself reaches, between its first instruction and the
  * start of its exit.  But interrupts, NMIs, works and the writer thread run module

@@ -5,33 +5,33 @@
  * Lock order, outermost first:
  *
  *	owner->mutex		ioctls of an owner (but statistics), PMC life cycle
- *	  owner->cpus_mutex	events of CPUs: the same, but released during waits
- *				for the log and for an exec; and hotplug work
+ *	  owner->cpus_mutex	events of CPUs: ioctls as above, but released during
+ *				waits for the log and for an exec; hotplug work
  *	  exec_update_lock	of a process, for reading: prevents its exec
  *	    owner->targets_mutex processes with PMCs attached: see target.h
  *	  hooks_mutex		registration of tracepoints and probes
- *	  cpus_read_lock	taken inside perf and cpuhp calls
+ *	  cpus_read_lock	taken inside perf and cpuhp calls, and for rings
  *	  sum_mutex		in stats.c: one sum over all owners at a time
  *	    owners_mutex	in stats.c: the list of all owners
  *	      owner->fold_mutex	prevents folding of this owner's PMCs
  *	  unwinder->lock	see unwind.h.  Sampled tasks and the writer thread
- *				only try it, but for the last reference and, at
- *				the end of a log, the thread
+ *				only try it, except for the last reference.  The
+ *				thread also waits for it at the end of a log
  *	unwinders_mutex		in unwind_map.c: the list of all unwinders
  *	accounts_mutex		in limits.c: resources of users
  *	owner->log.lock		spinlock: requests to the writer thread
  *	owner->log.stream.lock	spinlock: the data for read(2)
  *	rows_lock		spinlock in rows.c: rows in use and disabled ones
  *
- * A walk over all owners takes one fold_mutex after another, never two at a time.
- * The writer thread waits for no mutex but targets_mutex and, when the log has ended,
- * fold_mutex and unwinder->lock: ioctls wait for the thread with owner->mutex held.
- * Other locks it only tries.  The last reference to an owner, which the thread, a target or statistics may
- * drop, waits for fold_mutex, owners_mutex, unwinders_mutex, unwinder->lock and
- * accounts_mutex.  Overflow handlers and hooks take
- * no lock at all (except, before 6.16, the raw spinlock of compat_process_gone(),
- * under which no other is taken).  What they find through RCU or through the event
- * is freed only after both are synchronized with.
+ * A walk over all owners takes one fold_mutex after another, never two at a time.  The
+ * writer thread waits for no mutex but targets_mutex and, when the log has ended,
+ * fold_mutex and unwinder->lock: ioctls wait for the thread with owner->mutex held.  It
+ * only tries other locks.  The thread, a target or statistics may drop the last reference
+ * to an owner, which waits for fold_mutex, owners_mutex, unwinders_mutex, unwinder->lock
+ * and accounts_mutex.  Overflow handlers and hooks take no lock at all (except, before
+ * 6.16, the raw spinlock of compat_process_gone(), under which no other is taken).  An
+ * object that they find through RCU or through the event is freed only after a grace
+ * period, and after the event is released.
  */
 #ifndef HWPMC_HWPMC_H
 #define HWPMC_HWPMC_H
@@ -86,7 +86,7 @@ struct owner_hotplug {
 };
 
 /**
- * struct owner_hooks - what the hooks commit for the owner: see hooks.c
+ * struct owner_hooks - which records the hooks commit for the owner: see hooks.c
  * @node:   hooks_mutex; in the RCU list of owners that log processes
  * @hooked: @node is in the list; WRITE_ONCE under owner->mutex, READ_ONCE by hooks
  * @follow_node: hooks_mutex; in the RCU list of owners that follow all processes
@@ -104,14 +104,14 @@ struct owner_hooks {
 };
 
 /**
- * struct owner_noring - process records without a ring to be lost in
+ * struct owner_noring - lost process records that no ring counts
  * @dropped: those of CPUs without a ring, and dumps without memory; any context
  * @beyond_dump: losses that a dump does not repair; any context.  These are failed
  *	attempts to follow a task, most of them because of max_counters, and PROCCSWs
  *	of CPUs without a ring.  The next PROCCSW of the thread has the lost one's value
- * @told: the thread's: how many of both are in the log
- * @lost, @seen: the thread's: how many of @dropped are in the log, and how many are
- *	repaired by a dump
+ * @told: the writer thread's: how many of both are logged
+ * @lost, @seen: the writer thread's: how many of @dropped are logged, and for how
+ *	many of these a dump was requested
  */
 struct owner_noring {
 	atomic64_t	dropped;
@@ -133,7 +133,9 @@ struct owner_calls {
  * struct hwpmc_owner - an open file description of /dev/hwpmc
  *
  * @ref:    held by the file, the writer thread, targets, and walks over all owners
+ * @rcu:    kfree_rcu(), because a hook may still hold a target of the owner
  * @serial: number of the owner, for trace events; constant
+ * @file:   constant; used only by ioctls, while the file is open
  * @cred:   the opener's credentials, referenced; constant
  * @traces_all: the opener may inspect every process; constant
  * @account: of its user; NULL: no limits; constant
@@ -142,23 +144,26 @@ struct owner_calls {
  *	the log or for an exec: a CPU that comes online meanwhile gets its rings and
  *	events.  The hotplug work holds this one alone.  An ioctl holds both for the
  *	fields that the work changes, even if only @mutex is named here
- * @pmcs, @hp, @hooks, @noring, @calls: see their structures
+ * @pmcs, @hp, @hooks, @noring, @calls, @log: see their structures
  * @is_owner: @mutex; has had a PMC or a log
  * @gate_open: stored under @mutex; READ_ONCE by handlers: see recordall.c
  * @rings:  by CPU number; a ring appears when its CPU is first seen online
  *	(cpuhp callback) and stays until the last reference is dropped
- * @want_rings: CPUs that come online get a ring
- * @targets_mutex, @targets: see target.h; @lost_all: no target is left
+ * @want_rings: CPUs that come online get a ring; WRITE_ONCE under @cpus_mutex
+ *	and cpus_read_lock, READ_ONCE by the cpuhp callback
+ * @targets_mutex, @targets: see target.h
+ * @lost_all: all targets are gone; WRITE_ONCE under @targets_mutex, READ_ONCE
+ *	by poll(2)
  * @fold_mutex: prevents folding, so that the sum over the PMCs is complete; its
  *	holder never waits
  * @unwinder: stored under @mutex with release, before the first event that needs
  *	it; freed with the owner; see unwind.h
  * @pid_ns: the namespace of the pids in the log
  * @opener: the process that opened the device, referenced; constant
+ * @fasync: locked by fasync_helper(); kill_fasync() reads it under RCU
  * @node:   in the list of all owners, owners_mutex
  * @summed: the last sum that has this owner, owners_mutex
- * @drops:  events that are being released by works, see hwpmc_event_drop();
- *	atomic
+ * @drops:  number of events that works are releasing: see hwpmc_event_drop(); atomic
  */
 struct hwpmc_owner {
 	struct kref	ref;

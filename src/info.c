@@ -219,7 +219,7 @@ int hwpmc_info_pmcs(struct hwpmc_owner *o, struct hwpmc_pmcinfo *a)
 #define SW(n, c)	{ .name = n, .type = PERF_TYPE_SOFTWARE, \
 			  .config = PERF_COUNT_SW_##c }
 
-/* The names are those that libpmc uses, too. */
+/* libpmc uses the same names. */
 static const struct hwpmc_dynevent events[] = {
 	HW("cycles",			CPU_CYCLES),
 	HW("instructions",		INSTRUCTIONS),

@@ -147,7 +147,7 @@ static int do_allocate(struct hwpmc_owner *o, union arg *a)
 	return hwpmc_pmc_allocate(o, &a->allocate);
 }
 
-/* An id that its owner does not learn would be lost until the close. */
+/* Without the id, the caller could not release the PMC before the close. */
 static void undo_allocate(struct hwpmc_owner *o, union arg *a)
 {
 	hwpmc_pmc_release(o, a->allocate.id);
@@ -259,7 +259,7 @@ static int do_stop(struct hwpmc_owner *o, union arg *a)
 
 /*
  * @undo: undoes what @fn has done, given the argument as @fn left it
- * @done: what must be done only after the caller has the answer
+ * @done: the part that runs only after the caller has the answer
  * @never: errno of an operation that this module cannot support
  * @unlocked: runs without owner->mutex, so it waits for no other operation
  */

@@ -2,9 +2,11 @@
 /*
  * hwpmc: performance counters recorded by the kernel, in FreeBSD's log format.
  *
- *	overflow (NMI, IRQ)		sample.c, chain_*.c
- *	hooks (atomic)			proc.c, kmod.c, record.c
- *	way to user mode (process)	chain_deferred.c
+ *	overflow (NMI, IRQ, or process	sample.c, chain_*.c
+ *	   context with preemption off;
+ *	   the runqueue lock may be held)
+ *	hooks (atomic)			proc.c, mapping.c, kmod.c, record.c
+ *	return to user mode (process)	chain_deferred.c
  *	   reserve, fill, commit	ring.h
  *	writer thread			drain.c, merge.c, emit.c, dump.c
  *	   write			sink.c

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Trace events (hwpmc:*): what the module does.
+ * Trace events (hwpmc:*): actions of the module.
  *
  * All in process context; none in an overflow handler or a hook.  A disabled
  * event costs a branch that is patched out.  An owner is shown as the pid of

@@ -2,24 +2,24 @@
 /*
  * Permissions.
  *
- * A counter created inside the kernel bypasses all checks of perf_event_open(),
- * so this file has rules as strict.  ptrace_may_access() and the hooks of the
+ * A counter created inside the kernel bypasses all checks of perf_event_open(), so
+ * this file has rules that are as strict.  ptrace_may_access() and the hooks of the
  * security modules are not exported.  The module cannot ask Yama, SELinux and the
  * like, so an unprivileged process attaches only to itself and its descendants.
  *
- * A descriptor can be passed on, and credentials can change while it is open.
- * One gate covers both, at each ioctl and read(2): a holder weaker than the opener
- * is refused everything.  Behind the gate the opener's credentials decide; the
- * owner references them, and they never change.  Only an attach to a process
- * must be allowed to the caller as well.
+ * A descriptor can be passed on, and credentials can change while it is open.  One
+ * gate covers both, at each ioctl and read(2): a caller with fewer privileges than
+ * the opener is refused everything.  Behind the gate the opener's credentials
+ * decide; the owner references them, and they never change.  Only an attach to a
+ * process must be allowed to the caller as well.
  *
- * An answer holds until the target execs or changes its credentials.  For exec,
- * hwpmc_access_hold() blocks it until the target's counters are in place.
- * Later, perf removes all counters from a process that execs a program that may
- * not be inspected (set-uid, set-gid, file capabilities, not readable).  After each
- * exec, and before a dump reads the target's memory, hwpmc_access_still() is asked.
- * A child has its parent's credentials.  After setuid(2) and the like the target stays attached, as with perf
- * and ptrace.
+ * The result of a check holds until the target execs or changes its credentials.  For
+ * exec, hwpmc_access_hold() blocks it until the target's counters are in place.  Later,
+ * perf removes all counters from a process that execs a program that may not be inspected
+ * (set-uid, set-gid, file capabilities, not readable).  hwpmc_access_still() checks the
+ * target after each exec, and before a dump reads its memory.  A child has its parent's
+ * credentials.  After setuid(2) and the like the target stays attached, as with perf and
+ * ptrace.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -125,8 +125,8 @@ static int perf_allows(bool system, bool tracepoint)
  * hwpmc_access_perf - would perf_event_open() admit both the caller and the
  * opener?
  *
- * Checked only if the parameter perf_rules is set; never weaker than perf's check.
- * May sleep.
+ * Checked only if the parameter perf_rules is set; never less strict than perf's
+ * check.  May sleep.
  */
 int hwpmc_access_perf(struct hwpmc_owner *o, bool system, bool tracepoint)
 {
@@ -224,8 +224,8 @@ static bool cred_covers_opener(const struct cred *cred,
 /*
  * hwpmc_access_gate - may the caller use this descriptor?
  *
- * Returns 0, or -EPERM if the caller is weaker than the opener.  Called at each
- * ioctl and read(2), and nowhere else.
+ * Returns 0, or -EPERM if the caller has fewer privileges than the opener.
+ * Called at each ioctl and read(2), and nowhere else.
  *
  * The caller must have all the opener's capabilities, and in addition either the
  * opener's effective user and all its groups, or the capabilities to trace any
@@ -293,7 +293,7 @@ static void access_put_target(struct target *t)
 /*
  * May @cred inspect all threads of the process?  Their credentials can differ,
  * but they share their memory.  @as_user: having the same user is sufficient.
- * @self: the process asks about itself and needs no permission for its memory.
+ * @self: the caller is in the process, and needs no permission for its memory.
  */
 static bool may_look(const struct cred *cred, const struct target *t,
 		     bool as_user, bool self)
@@ -355,8 +355,8 @@ static bool is_kin(struct task_struct *task)
  * CAP_PERFMON (or CAP_SYS_ADMIN) and CAP_SYS_PTRACE in the user namespaces of the
  * process and its memory.  Or: have its user as effective user, all its groups and
  * permitted capabilities, be in its user namespace, and be allowed to read its
- * memory.  By the second rule the caller must also be in the process or in one of
- * its ancestors.  The caller's rules do not apply to its own process.
+ * memory.  Under the second rule the caller must also be in the process or in one
+ * of its ancestors.  The caller's rules do not apply to its own process.
  */
 int hwpmc_access_attach(struct hwpmc_owner *o, struct task_struct *task)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much one user can have.
+ * Limits of the resources of one user.
  *
  * Owners are charged for their resources, on the account of the real user who
  * opened the device, even if another process uses the descriptor.  In a user
@@ -9,9 +9,9 @@
  * in a namespace can together have no more than the creator.  An opener that may
  * profile the kernel has no account.
  *
- * An account lasts as long as there are owners of its user, or of a namespace that
- * the user created.  After the close an owner does not count any more; what it
- * still has, because its writer thread is stuck, stays charged until the thread ends.
+ * An account lasts as long as there are owners of its user, or of a namespace that the
+ * user created.  After the close an owner does not count any more.  If its writer
+ * thread is stuck, the resources that it still has stay charged until the thread ends.
  * Unwind tables that a sampled task still uses stay charged until it has finished.
  */
 #include <linux/atomic.h>
@@ -26,7 +26,7 @@
 #include "hwpmc.h"
 #include "trace.h"
 
-/* names of the parameters that set the limits; NULL: beyond it nothing is refused */
+/* names of the parameters that set the limits; NULL: the limit refuses no operation */
 static const char *const limit_names[LIMIT_KINDS] = {
 	[LIMIT_OWNERS]		= "max_owners",
 	[LIMIT_PMCS]		= "max_pmcs",
@@ -37,7 +37,7 @@ static const char *const limit_names[LIMIT_KINDS] = {
 #define RUN_AHEAD	(100 * (s64)NSEC_PER_MSEC)	/* unused time kept */
 
 /**
- * struct limit_account - what a user has, as a user of one user namespace
+ * struct limit_account - the resources of a user of one user namespace
  * @node: under accounts_mutex
  * @ref:  owners, their unwinders, and accounts that have it as parent; under
  *	   accounts_mutex
@@ -169,7 +169,7 @@ int hwpmc_limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 }
 
 /*
- * hwpmc_limit_give_back - release exactly what an owner of @a was charged for
+ * hwpmc_limit_give_back - release @n of @kind, which an owner of @a was charged for
  * @a: NULL: an owner without an account
  *
  * Any context.
@@ -180,7 +180,7 @@ void hwpmc_limit_give_back(struct limit_account *a, enum limit_kind kind, u64 n)
 		limit_release_account(a, kind, n);
 }
 
-/* Releases exactly what was charged.  Any context. */
+/* Releases @n of @kind, which @o was charged for.  Any context. */
 void hwpmc_limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 {
 	hwpmc_limit_give_back(o->account, kind, n);
@@ -241,7 +241,7 @@ void hwpmc_limit_close(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_limit_hold - the account of @o, referenced, for what outlives @o
+ * hwpmc_limit_hold - the account of @o, referenced, for an object that outlives @o
  *
  * May be NULL.  hwpmc_limit_drop() drops it.
  */

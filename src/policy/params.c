@@ -19,7 +19,7 @@
 #define DEF_OWNERS	64
 #define DEF_PMCS	1024
 #define DEF_RING_MIB	256	/* the default rings of 32 owners on 8 CPUs ... */
-#define DEF_RING_LOGS	4	/* ... but at least of so many on all CPUs */
+#define DEF_RING_LOGS	4	/* ... but at least those of this many logs on all CPUs */
 #define BY_CPUS		UINT_MAX
 #define DEF_COUNTERS	65536
 #define DEF_CPU		100	/* of one CPU */

@@ -2,10 +2,11 @@
 /*
  * Accounts: what became of every overflow, per owner and for the module.
  *
- * There may be many owners with many PMCs, so adding them up can be preempted.
- * It takes one fold_mutex after another, and owners_mutex in between for a
- * moment.  Holders of these mutexes wait for nothing else.  So statistics wait only
- * for the statistics that another process reads, and a signal ends that.
+ * There may be many owners with many PMCs, so adding them up can be preempted.  It
+ * takes one fold_mutex after another, and owners_mutex in between to find the next
+ * owner.  Only for owners that are about to be freed does it take fold_mutex with
+ * owners_mutex held: see add_ending().  Holders of fold_mutex wait for no other mutex.
+ * A signal ends the wait for a sum that another process makes.
  */
 #include <linux/mutex.h>
 #include <linux/sched.h>
@@ -18,7 +19,7 @@ static DEFINE_MUTEX(sum_mutex);		/* outside of owners_mutex */
 static DEFINE_MUTEX(owners_mutex);
 static LIST_HEAD(owners);		/* owners_mutex */
 static struct hwpmc_driverstats gone;	/* owners_mutex; of closed owners */
-/* owners_mutex; the sums so far, whether one is being made, and what left it */
+/* owners_mutex; number of the sum, whether it is in progress, and owners that it missed */
 static u64 sums;
 static bool summing;
 static struct hwpmc_driverstats missed;
@@ -35,8 +36,8 @@ void hwpmc_stats_read_count(struct pmc_count *c, const struct pmc_stat *s)
 		c->last[i] = READ_ONCE(s->last[i]);
 	}
 	/*
-	 * not in overflows: without a ring no look is known to be quiet; see
-	 * sample.c
+	 * the handler does not count these in overflows: without a ring no look
+	 * is known to be quiet; see sample.c
 	 */
 	c->overflows += c->dropped[PMCLOG_DROP_NORING];
 	c->filtered = local64_read(&s->filtered);
@@ -185,7 +186,7 @@ void hwpmc_stats_add_owner(struct hwpmc_owner *o)
 
 /*
  * The last reference to @o is dropped: its statistics are added to @gone.  A sum
- * that is being made, and has not come to @o, takes them from there.
+ * in progress that has not reached @o gets them from @missed.
  */
 void hwpmc_stats_remove_owner(struct hwpmc_owner *o)
 {
@@ -239,9 +240,8 @@ static struct hwpmc_owner *next_owner(struct hwpmc_owner *o)
 /*
  * hwpmc_stats_for_each_owner - call @fn for all owners that have a reference
  *
- * owners_mutex is not held meanwhile, so that no other process waits for a caller
- * that looks at many PMCs, or is not scheduled.  @fn may take the owner's
- * fold_mutex.
+ * owners_mutex is not held while @fn runs, so that a caller that reads many PMCs, or
+ * is not scheduled, delays no other process.  @fn may take the owner's fold_mutex.
  */
 void hwpmc_stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
 				void *arg)
@@ -265,7 +265,7 @@ static void stats_add_one(struct hwpmc_owner *o, void *arg)
 	mutex_unlock(&owners_mutex);
 }
 
-/* Those that had no reference any more, and are not removed yet.  owners_mutex */
+/* Adds the owners that have no reference any more and are not removed yet.  owners_mutex */
 static void add_ending(struct hwpmc_driverstats *st)
 {
 	struct hwpmc_driverstats one;
@@ -283,8 +283,8 @@ static void add_ending(struct hwpmc_driverstats *st)
 /*
  * hwpmc_stats_module - the statistics of all owners since the module was loaded
  *
- * One sum at a time is made.  An owner is in it once: as it is when the sum comes
- * to it, or, if it ends before, as it was at its end.  -ERESTARTSYS on a signal.
+ * Only one sum is made at a time.  Each owner is in it once: as it is when the sum
+ * reaches it or, if it ends before, as it was at its end.  -ERESTARTSYS on a signal.
  */
 int hwpmc_stats_module(struct hwpmc_driverstats *st)
 {

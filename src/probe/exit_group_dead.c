@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sched_process_exit tells whether the process ends */
+/* sched_process_exit reports whether the process ends */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <trace/events/sched.h>

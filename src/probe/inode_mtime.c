@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* the time of an inode's last change is asked for */
+/* the time of an inode's last change is read by a function */
 #include <linux/fs.h>
 
 struct timespec64 probe(const struct inode *inode);

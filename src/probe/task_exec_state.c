@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* who may look into a task's memory is the task's, not the memory's */
+/* the permission to read a task's memory is kept with the task, not with the mm */
 #include <linux/sched.h>
 #include <linux/sched/coredump.h>
 
