@@ -25,8 +25,8 @@
  * May sleep.  NULL: out of memory.  Never triggers the OOM killer.
  *
  * kvmalloc() first looks for contiguous memory, and with __GFP_RETRY_MAYFAIL it would
- * reclaim and compact memory for that, for as long as there is progress.  So it may
- * only try, and what is worth waiting for is single pages.
+ * reclaim and compact memory for that, for as long as there is progress.  So
+ * kvmalloc() only tries, and __vmalloc() waits for single pages.
  */
 void *hwpmc_chunk_pages(size_t bytes, int node, gfp_t account)
 {

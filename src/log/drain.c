@@ -2,8 +2,8 @@
 /*
  * The writer thread: one per log.
  *
- * Each pass looks at all rings, merges the records that are safe into the buffer
- * by time, reports losses, and answers requests.  The thread never takes the
+ * Each pass looks at all rings, merges the records up to the horizon into the
+ * buffer by time, reports losses, and answers requests.  The thread never takes the
  * owner's mutex, because its holder may be waiting for the thread: see hwpmc.h.
  */
 #include <linux/delay.h>
@@ -116,7 +116,7 @@ static void drain_look_at_rings(struct hwpmc_owner *o, u64 *horizon)
 	o->log.acct.quiet = quiet;
 }
 
-/* Emits what the look has seen, up to @upto; returns how far the log is complete. */
+/* Emits the look's records up to @upto.  Returns up to when the log is complete. */
 static u64 drain_emit_upto(struct hwpmc_owner *o, u64 horizon, u64 upto)
 {
 	u64 samples = o->log.acct.samples_taken, records = o->log.acct.proc_taken;
@@ -150,7 +150,7 @@ void hwpmc_drain_upto(struct hwpmc_owner *o, u64 upto)
 {
 	u64 horizon;
 
-	/* the last look has found them all, and what has to precede them is out */
+	/* the last look has found them all, and hwpmc_emit_news() has run since */
 	if (upto <= o->log.horizon) {
 		hwpmc_merge_run(&o->log.merge, upto, hwpmc_emit_ring_record, o);
 		return;
@@ -199,11 +199,11 @@ void hwpmc_drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 }
 
 /*
- * hwpmc_drain_cut - log all samples and losses of before, and take the account
+ * hwpmc_drain_cut - log all samples and losses so far, and take the account
  *
- * A CPU's counters agree with each other at a look that finds no handler there.  So
- * the account is exact once each CPU was looked at so since the cut began.  On a
- * machine of many busy CPUs no single look finds all of them without a handler.
+ * The counters of a CPU are consistent in a quiet look, which finds no handler
+ * there.  So the account is exact once each CPU has had a quiet look since @began.
+ * On a machine with many busy CPUs no single look is quiet on all of them.
  */
 void hwpmc_drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
 {
@@ -254,8 +254,8 @@ void hwpmc_drain_end_log(struct hwpmc_owner *o)
 }
 
 /*
- * A PMC that was deleted before the look has its last counts in it.  It leaves the
- * array once its samples, drops and rates are in the log.
+ * Called before a look, which then has the last counts of the PMCs that are marked.
+ * A marked PMC leaves the array once its samples, drops and rates are in the log.
  */
 static void mark_deleted(struct hwpmc_owner *o)
 {
@@ -272,9 +272,9 @@ static void mark_deleted(struct hwpmc_owner *o)
 }
 
 /*
- * Are all its samples in the log, and has each CPU been looked at while no handler ran
- * there, so that its last drops were seen?  On a machine of many busy CPUs no single
- * look finds all of them so.
+ * Are all samples of @pmc in the log, and its last drops known?  They are after a
+ * quiet look at each CPU.  On a machine with many busy CPUs no single look is quiet on
+ * all of them.
  */
 static bool is_seen_off(const struct hwpmc_log *log, const struct hwpmc_pmc *pmc)
 {
@@ -283,8 +283,8 @@ static bool is_seen_off(const struct hwpmc_log *log, const struct hwpmc_pmc *pmc
 }
 
 /*
- * While the log goes on, this waits for nobody: who reads the statistics of all
- * owners may be a process that hardly runs.
+ * Does not wait for fold_mutex while the log is open: its holder may be a
+ * reader of statistics that rarely runs.
  */
 static void fold_deleted(struct hwpmc_owner *o, bool log_open)
 {
@@ -321,7 +321,7 @@ static void drain_answer_requests(struct hwpmc_owner *o,
 	if (r->rotate.file) {
 		spin_lock(&log->lock);
 		swap(to, log->req.rotate);
-		/* that request may be withdrawn, and this one be a later one */
+		/* @r's request may have been withdrawn, and @to be of a later one */
 		rotated = log->req.rotate_want;
 		spin_unlock(&log->lock);
 	}
@@ -329,7 +329,7 @@ static void drain_answer_requests(struct hwpmc_owner *o,
 		hwpmc_rotate_log(o, &to);
 	if (r->dump_want != r->dump_done) {
 		hwpmc_dump_news(o);
-		/* a process that could not be dumped: before the first sample */
+		/* reports processes that could not be dumped, before the first sample */
 		hwpmc_drain_upto(o, ring_clock());
 	}
 	hwpmc_sink_flush(o);
@@ -341,7 +341,10 @@ static void drain_answer_requests(struct hwpmc_owner *o,
 		log->req.rotate_done = rotated;
 	spin_unlock(&log->lock);
 	wake_up_all(&log->waitq);
-	/* pmcstat relies on this order: a second flush has what fired before it */
+	/*
+	 * pmcstat relies on this order: a second flush returns after the snapshot of a
+	 * trigger that fired before the first one returned
+	 */
 	hwpmc_snapshot_answer(o);
 }
 
@@ -376,18 +379,19 @@ static bool is_ending(struct hwpmc_log *log)
 }
 
 /*
- * Sleeps while the owner's user has used up the share of CPU time.  The rings fill
- * meanwhile, and what finds no room is counted as lost.  The end of a log is not
- * delayed: the next log pays for it, when it begins.  After an expensive pass this
- * takes many seconds, for which the freezer would not wait.
- * @begins: what is paid is for logs before, so the end of this log does not excuse it
+ * Sleeps if the writer threads of the owner's user have used up their share of CPU
+ * time.  The rings fill meanwhile, and records that find no room are counted as
+ * lost.  The end of a log is not delayed; its time delays the start of the next
+ * log.  After an expensive pass the sleep takes many seconds.  The freezer would
+ * not wait that long, so the sleep is freezable.
+ * @begins: the sleep is for previous logs; the end of this log does not end it
  */
 static void give_way(struct hwpmc_owner *o, bool begins)
 {
 	u64 now = ktime_get_ns(), until = now + drain_charge_time(o);
 
 	for (; now < until; now = ktime_get_ns()) {
-		/* first: the closer sets its flag, then wakes this thread */
+		/* before the check: a closer sets its flag, then wakes this thread */
 		set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
 		if (begins ? READ_ONCE(o->log.abort) || signal_pending(current) :
 			     is_ending(&o->log))
@@ -441,7 +445,7 @@ static void drain_run(struct hwpmc_owner *o)
 		if (asked)
 			drain_answer_requests(o, &r);
 	} while (!r.close);
-	hwpmc_dump_lost(o, true);	/* what the last dumps have put off */
+	hwpmc_dump_lost(o, true);	/* processes that the last dumps have put off */
 	hwpmc_unwind_rest(o);
 }
 
@@ -528,7 +532,8 @@ static void take_share(struct hwpmc_owner *o)
 /*
  * hwpmc_drain_thread - body of the writer thread
  *
- * No one joins it: it signals the completion, and drops the owner and the module.
+ * No task joins the thread.  It signals the completion, and drops the owner and
+ * the module.
  */
 int hwpmc_drain_thread(void *arg)
 {
@@ -537,8 +542,7 @@ int hwpmc_drain_thread(void *arg)
 	struct mem_cgroup *old_memcg = set_active_memcg(log->memcg);
 
 	/*
-	 * only from break_off() and snapshot_cancel(): interrupts whatever the
-	 * thread waits in
+	 * only from break_off() and snapshot_cancel(): interrupts any wait of the thread
 	 */
 	allow_kernel_signal(SIGKILL);
 	take_share(o);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Dumps what exists already: processes, threads and executable mappings.
+ * Dumps the processes, threads and executable mappings that exist already.
  *
  * Called only by the writer thread, and only for owners whose hooks are in place:
- * a change before a process is looked at is in the rings with an earlier stamp, a
+ * a change before a process is read is in the rings with an earlier stamp, a
  * change after it with a later one.
  */
 #include <linux/pid.h>
@@ -18,7 +18,10 @@
 
 #define LISTS_MAX	16	/* of processes, for those that are created meanwhile */
 
-/* Dumps those that are not in @before, which then is @now.  True: there were any. */
+/*
+ * Dumps the processes in @now that are not in @before, then moves @now to @before.
+ * True: there were some.
+ */
 static bool dump_fresh(struct hwpmc_owner *o, struct dump_batch *b,
 		       struct process_list *before, struct process_list *now)
 {
@@ -39,8 +42,8 @@ static bool dump_fresh(struct hwpmc_owner *o, struct dump_batch *b,
 }
 
 /*
- * The child of a process that is not dumped yet has no mappings by the log.  So the
- * list is made again until nothing is new in it, or often.
+ * In the log, the child of a process that is not dumped yet has no mappings.  So
+ * the list is made again until it has no new process, LISTS_MAX times at most.
  */
 static void dump_processes(struct hwpmc_owner *o)
 {
@@ -68,7 +71,7 @@ static void dump_processes(struct hwpmc_owner *o)
 	hwpmc_dump_batch_free(b);
 }
 
-/* Dumps all that belongs into the log, even if it was dumped before. */
+/* Dumps everything that belongs into the log, even if it was dumped before. */
 void hwpmc_dump_all(struct hwpmc_owner *o)
 {
 	bool all = READ_ONCE(o->hooks.follow_all);
@@ -76,12 +79,12 @@ void hwpmc_dump_all(struct hwpmc_owner *o)
 	if (all)
 		dump_processes(o);
 	hwpmc_dump_targets(o, !all);
-	/* it stays true at the log's end, when nothing is followed any more */
+	/* stays true at the end of the log, when the owner follows nothing any more */
 	if (all)
 		o->log.told.all = true;
 }
 
-/* Dumps what is not in this log yet. */
+/* Dumps the processes and targets that are not in this log yet. */
 void hwpmc_dump_news(struct hwpmc_owner *o)
 {
 	if (READ_ONCE(o->hooks.follow_all) && !o->log.told.all)
@@ -93,8 +96,9 @@ void hwpmc_dump_news(struct hwpmc_owner *o)
 /*
  * hwpmc_dump_young - log the processes that were created since @since
  *
- * Records of other processes were lost since then, and have been made up for.  A
- * child that was created before that has in the log only what its parent had.
+ * Records of other processes were lost since then, and these processes were
+ * dumped again.  In the log, a child that one of them created in between has
+ * only the mappings that its parent had there.
  * @since: CLOCK_MONOTONIC
  */
 void hwpmc_dump_young(struct hwpmc_owner *o, u64 since)

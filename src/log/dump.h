@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The writer thread's: dumps of processes and targets; see dump.c. */
+/* Dumps of processes and targets, by the writer thread: see dump.c. */
 #ifndef HWPMC_DUMP_H
 #define HWPMC_DUMP_H
 
@@ -16,7 +16,7 @@ struct dump_thread {
 	char	comm[TASK_COMM_LEN];
 };
 
-/* One process at one moment: entries kept, with room, and found. */
+/* One process at one moment.  For each array: entries kept, room for, and found. */
 struct dump {
 	u32		pid;
 	u64		tsc;
@@ -34,7 +34,7 @@ struct dump {
 	const struct dump_target *target;
 };
 
-/* What one dump waits for mmap locks, in ns */
+/* The time that one dump waits for mmap locks, in ns */
 #define DUMP_PATIENCE	NSEC_PER_SEC
 
 /* The last close ends dumps: no sample needs them, and the log's end has little time. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Dumps many processes: looks at some of them, then logs these in order of time.
+ * Dumps many processes: reads a batch of them, then logs the batch in time order.
  *
- * All older records have to be in the log before a process is.  One look at the rings
- * is enough for that for all of a batch; one for each process would write out, with
- * each, what came into the rings meanwhile, which in overload is all that they hold.
- * Called only by the writer thread.
+ * All older records must be logged before a process is.  One pass over the rings per
+ * batch is sufficient.  A pass per process would also write the records that have
+ * arrived meanwhile; under overload, these are full rings each time.  Called only by
+ * the writer thread.
  */
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -20,7 +20,7 @@
 #define BATCH_MAPS	1024	/* each may hold a file */
 
 /**
- * struct dump_batch - processes that have been looked at
+ * struct dump_batch - processes that have been read
  * @owner: constant
  * @n: processes in @d
  * @nmaps: the mappings of all
@@ -59,7 +59,7 @@ void hwpmc_dump_batch_free(struct dump_batch *b)
 	kfree(b);
 }
 
-/* Logs what has been looked at; dump_targets that were given may go then. */
+/* Logs the batch.  The caller may free its dump_targets then. */
 void hwpmc_dump_batch_tell(struct dump_batch *b)
 {
 	unsigned int i;
@@ -73,9 +73,9 @@ void hwpmc_dump_batch_tell(struct dump_batch *b)
 }
 
 /*
- * Where the mmap lock is not free, the samples have names at least; the mappings
- * follow, or are reported as lost, within about a second.  Where there are not even
- * names, that is reported as a loss: samples may come before the next look.
+ * If the mmap lock is not free, at least the names are logged.  The mappings follow
+ * within about a second, or are reported as lost.  A process without names is
+ * reported as a loss, because samples may come before the next attempt.
  */
 static bool look_or_report(struct dump *d, struct hwpmc_owner *o,
 			   struct task_struct *leader)
@@ -96,7 +96,7 @@ static bool look_or_report(struct dump *d, struct hwpmc_owner *o,
 	return good;
 }
 
-/* @d, the next of the batch, has been looked at. */
+/* Adds @d, the next entry of the batch, which has been read. */
 static void batch_keep(struct dump_batch *b, const struct dump *d)
 {
 	b->n++;
@@ -106,8 +106,9 @@ static void batch_keep(struct dump_batch *b, const struct dump *d)
 }
 
 /*
- * hwpmc_dump_batch_add - look at the process of @leader, to be logged
- * @dt: it is a target; stays until hwpmc_dump_batch_tell(); NULL: all is logged
+ * hwpmc_dump_batch_add - read the process of @leader, and add it to the batch
+ * @dt: selects what is logged of a target; stays until hwpmc_dump_batch_tell().
+ *	NULL: everything is logged
  */
 void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 			  const struct dump_target *dt)
@@ -130,9 +131,9 @@ void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 }
 
 /*
- * Looks at a process of which a record was lost.  -EAGAIN: not at this moment; an exec
- * logs the new image itself when it ends.  -EBUSY: cannot be done.  -ESRCH: SYSEXIT is
- * all that can be logged.
+ * Reads a process of which a record was lost.  -EAGAIN: its mmap lock is not free, or
+ * it is in an exec, which logs the new image itself when it ends.  -ENOMEM.  -EBUSY:
+ * it cannot be read.  -ESRCH: only SYSEXIT can be logged.
  */
 static int look_again(struct dump *d, struct hwpmc_owner *o,
 		      struct task_struct *leader, bool last)
@@ -146,13 +147,13 @@ static int look_again(struct dump *d, struct hwpmc_owner *o,
 	hwpmc_dump_process_failed(o, d);
 	if (!d->no_lock)
 		return -EBUSY;
-	/* an exec may have been lost: rather no mappings than those of before */
+	/* the lost record may be an exec: log no mappings rather than old ones */
 	return hwpmc_dump_look_at_names(d, o, leader) ? 0 : -ESRCH;
 }
 
 /*
- * hwpmc_dump_batch_again - look at a process of which a record was lost
- * @last: it cannot be put off
+ * hwpmc_dump_batch_again - read a process of which a record was lost
+ * @last: there is no later attempt
  *
  * 0, or see look_again().
  */

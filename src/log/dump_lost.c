@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Dumps what losses make necessary: each process of which a record was lost, and all
- * processes if it is not known whose record it was.
+ * Dumps processes again after losses: each process of which a record was lost, and
+ * all processes if the process of a lost record is not known.
  *
- * The lists of all CPUs are taken over first, without repetitions, and the processes
- * are looked at in batches.  So what comes into the rings meanwhile is written out
- * once for many of them, and a process that lost many records is logged once.
- * Called only by the writer thread.
+ * First the lists of all CPUs are merged, without duplicates.  Then the processes are
+ * read in batches.  So records that arrive meanwhile are written once per batch, and a
+ * process that has lost many records is logged once.  Called only by the writer thread.
  */
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
@@ -26,7 +25,7 @@
  * hwpmc_dump_later - process @nr is to be logged by a later pass
  * @delay: ns
  *
- * False: too many wait.  All processes will be dumped instead.
+ * False: the list is full.  All processes will be dumped instead.
  */
 bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay)
 {
@@ -49,8 +48,8 @@ bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay)
 }
 
 /*
- * Takes over the list of a CPU.  What is listed from now on is looked at by the next
- * pass.  False: it was too long.
+ * Takes over the list of a CPU.  The next pass handles entries that are added from
+ * now on.  False: the list has overflowed.
  */
 static bool take_list(struct hwpmc_owner *o, struct owner_ring *or)
 {
@@ -87,7 +86,7 @@ static void take_lists(struct hwpmc_owner *o)
 	}
 }
 
-/* @last: nobody waits for the children: they are dumped when they are targets */
+/* @last: there is no later attempt: the children are dumped when they become targets */
 static bool is_forking(struct hwpmc_owner *o, bool last)
 {
 	struct hwpmc_target *t;
@@ -105,17 +104,18 @@ static bool is_forking(struct hwpmc_owner *o, bool last)
 }
 
 /*
- * May the process be dumped that has the number of which a record was lost?
+ * May @task, which has the pid of a lost record, be dumped?
  * @no_maps: out: the owner does not want its mappings
  *
- * The process that had the number may have ended, and this one may be another
- * user's.  The log of an owner that does not follow all processes names targets only.
- * A target that it may not inspect any more is named: the log has its samples.
+ * The process that had the pid may have ended, and @task may be another user's
+ * process.  If the owner does not follow all processes, its log names targets only.
+ * It also names a target that the owner may not inspect any more, because the log has
+ * its samples.
  *
- * 0, -ESRCH, or -EAGAIN: the process may be a child of a target, and not a target
- * yet.  The log has such a child from its fork on.  The fork is pending before a
- * record of it can be lost.  -EBUSY: the end of a log that has all processes has
- * begun, and the rings have samples of this one.
+ * Returns 0 or -ESRCH.  -EAGAIN: @task may be a child of a target, and not a
+ * target yet.  The log has such a child from its fork on, and the fork is pending
+ * before a record of the child can be lost.  -EBUSY: the log has all processes,
+ * its end has begun, and the rings may have samples of @task.
  */
 static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
 		    struct task_struct *task, bool *no_maps, bool last)
@@ -129,7 +129,7 @@ static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
 		return -EBUSY;
 	mutex_lock(&o->targets_mutex);
 	rcu_read_lock();
-	/* none that is gone: the mutex is held */
+	/* the target is not gone, because the mutex is held */
 	t = hwpmc_target_find_rcu(o, pid);
 	if (t) {
 		*no_maps = !t->sampled;
@@ -144,11 +144,11 @@ static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
 }
 
 /*
- * Looks at process @nr.  SYSEXIT makes readers forget it, then it is logged.  Until
- * then what the log has of it is of use, so all older records come first, also if the
- * process has ended: its samples may still be in the rings.
+ * Reads process @nr.  SYSEXIT makes readers forget the process, then its state is
+ * logged again.  Samples that are still in the rings need the state that readers
+ * have, so all older records are logged first, even if the process has ended.
  *
- * 0: nothing is left to do; -EAGAIN: not at this moment; -ENOMEM.
+ * 0: nothing is left to do.  -EAGAIN: try again later.  -ENOMEM.
  */
 static int dump_again(struct dump_batch *b, struct hwpmc_owner *o, u32 nr, bool last)
 {
@@ -162,7 +162,7 @@ static int dump_again(struct dump_batch *b, struct hwpmc_owner *o, u32 nr, bool 
 	pid = get_pid(find_pid_ns(nr, o->pid_ns));
 	if (pid)
 		task = get_pid_task(pid, PIDTYPE_TGID);
-	/* before another process can have the number, and be logged by its fork */
+	/* before another process can get the pid and log its fork */
 	tsc = ring_clock();
 	rcu_read_unlock();
 	err = task ? may_dump(o, pid, task, &no_maps, last) : -ESRCH;
@@ -228,9 +228,9 @@ static unsigned int dump_all_listed(struct hwpmc_owner *o, bool last)
 }
 
 /*
- * Dumps all processes, after a loss of which it is not known whose it was.  Where such
- * losses go on, as on a CPU without a ring, dumps take a tenth of the time at most.
- * False: later.
+ * Dumps all processes, because the process of a lost record is not known.  If such
+ * losses continue, as on a CPU without a ring, dumps take at most a tenth of the time.
+ * False: it is too early for a dump.
  */
 static bool dump_all(struct hwpmc_owner *o, bool last)
 {
@@ -246,7 +246,7 @@ static bool dump_all(struct hwpmc_owner *o, bool last)
 }
 
 /*
- * hwpmc_dump_lost - dump each process again of which a record was lost, and those that
+ * hwpmc_dump_lost - dump again each process of which a record was lost, and those that
  * were created since the pass before the loss
  * @last: there is no later pass in this log
  */
@@ -257,7 +257,7 @@ void hwpmc_dump_lost(struct hwpmc_owner *o, bool last)
 	bool all, any;
 
 	take_lists(o);
-	/* before: those that it finds busy come to the list of the next pass */
+	/* first: dump_all() adds the processes that it finds busy for the next pass */
 	all = l->due;
 	l->due = false;
 	any = dump_all_listed(o, last);
@@ -269,7 +269,7 @@ void hwpmc_dump_lost(struct hwpmc_owner *o, bool last)
 		l->complete_since = now;
 }
 
-/* What was lost after the last pass of the log before is not for this one. */
+/* Losses after the last pass of the previous log are not for this log. */
 void hwpmc_dump_forget_lost(struct hwpmc_owner *o)
 {
 	struct log_lost *l = &o->log.lost;

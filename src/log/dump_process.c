@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Looks at one process at one moment, and logs what was there: its threads and its
- * executable mappings.  Called only by the writer thread.
+ * Reads the threads and the executable mappings of a process at one moment, and
+ * logs them.  Called only by the writer thread.
  */
 #include <linux/delay.h>
 #include <linux/file.h>
@@ -120,7 +120,7 @@ static void end_wait(struct work_struct *work)
 	wake_up_process(w->task);
 }
 
-/* Not under the mmap lock: the work may have begun, on a CPU that it does not get. */
+/* Not under the mmap lock, because this waits for the work, which may be preempted. */
 static void wait_is_over(struct lock_wait *w)
 {
 	cancel_delayed_work_sync(&w->over);
@@ -129,8 +129,8 @@ static void wait_is_over(struct lock_wait *w)
 }
 
 /*
- * Waits in line for the lock, so that others who wait do not keep it taken.  The work
- * is bound to no CPU: one that a real-time task has must not make the wait longer.
+ * Queues for the lock, because a trylock fails while other threads queue for it.  The
+ * work is not bound to a CPU: a real-time task on that CPU would make the wait longer.
  */
 static bool wait_for_maps(struct lock_wait *w, struct mm_struct *mm)
 {
@@ -144,9 +144,9 @@ static bool wait_for_maps(struct lock_wait *w, struct mm_struct *mm)
 }
 
 /*
- * The lock's holder may be in a page fault that takes long, and the rings fill
- * meanwhile: after a tenth of a second a later pass tries again, and after a second
- * nobody is waited for.  @waited: so far, in ns
+ * The lock's holder may be in a long page fault, and the rings fill meanwhile.  So
+ * one wait takes at most a tenth of a second, and a later pass tries again.  After
+ * a second in all, there are no more waits.  @waited: time so far, in ns
  */
 static bool lock_maps(struct hwpmc_owner *o, struct mm_struct *mm, u64 *waited)
 {
@@ -171,7 +171,7 @@ static void unlock_maps(struct hwpmc_owner *o, struct mm_struct *mm)
 }
 
 /*
- * Looks at the process under its mmap lock.  mmap, munmap and exec take this lock
+ * Reads the process under its mmap lock.  mmap, munmap and exec take this lock
  * for writing, so the stamp is in order with their records.
  */
 static bool look_once(struct dump *d, struct hwpmc_owner *o,
@@ -239,9 +239,9 @@ static struct mm_struct *get_memory(struct hwpmc_owner *o,
 }
 
 /*
- * Is the process of @leader, which @o may not inspect, no target any more because
- * of an exec?  Its name is the new program's then.  -EAGAIN: the exec is still
- * under way; the hook logs its mappings, but the name may be the new one already.
+ * Has an exec ended the target of @leader's process, which @o may not inspect?
+ * Then the process has the new program's name.  -EAGAIN: the exec is in progress.
+ * The hook logs its mappings, but the process may have the new name already.
  */
 static int leaves_by_exec(struct hwpmc_owner *o, struct task_struct *leader)
 {
@@ -262,7 +262,10 @@ static int leaves_by_exec(struct hwpmc_owner *o, struct task_struct *leader)
 	return leaves;
 }
 
-/* Looks at what can be seen without memory.  False: not at this moment. */
+/*
+ * For a process whose mm was not read.  Drops the names if an exec has ended the
+ * target.  False: an exec is in progress.
+ */
 static bool look_without_memory(struct dump *d, struct hwpmc_owner *o,
 				struct task_struct *leader)
 {
@@ -310,9 +313,9 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 }
 
 /*
- * hwpmc_dump_look_at_names - look at what can be seen without the mmap lock
+ * hwpmc_dump_look_at_names - read the thread names, without the mmap lock
  *
- * For a process whose lock is not free.  False: not at this moment.
+ * For a process whose mmap lock is not free.  False: this is not possible now.
  */
 bool hwpmc_dump_look_at_names(struct dump *d, struct hwpmc_owner *o,
 			      struct task_struct *leader)
@@ -341,8 +344,8 @@ static void emit_one(struct hwpmc_owner *o, const struct dump *d)
 }
 
 /*
- * While the next log is prepared, a dump is for that log.  Only what is new goes
- * to the current log as well, because it is not dumped there again.
+ * While the next log is prepared, a dump is for that log.  Only new information
+ * goes to the current log as well, because it is not dumped there again.
  */
 bool hwpmc_dump_is_for_log(const struct hwpmc_owner *o, const struct dump_target *dt)
 {
@@ -376,11 +379,11 @@ void hwpmc_dump_failed(struct hwpmc_owner *o)
 /*
  * hwpmc_dump_process_failed - one process could not be logged
  *
- * Counts one loss.  What is to be tried again, the caller says by hwpmc_dump_later().
+ * Counts one loss.  For another attempt, the caller calls hwpmc_dump_later().
  */
 void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d)
 {
-	/* else the next log lacks this process only, and says so */
+	/* otherwise the next log lacks only this process, and reports that */
 	bool fails = o->log.tee.on && d->no_memory;
 
 	if (READ_ONCE(o->log.abort))
@@ -397,9 +400,10 @@ void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d)
 }
 
 /*
- * hwpmc_dump_look - look at the process of @leader; hwpmc_dump_tell() logs it
+ * hwpmc_dump_look - read the process of @leader; hwpmc_dump_tell() logs it
  *
- * False: not at this moment, @d says why.  hwpmc_dump_free() frees what was found.
+ * False: this is not possible now; @d has the reason.  hwpmc_dump_free() frees the
+ * arrays.
  */
 bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
 		     struct task_struct *leader)
@@ -408,7 +412,7 @@ bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
 	return look_at_process(d, o, leader);
 }
 
-/* Logs what was found.  The caller has emitted all records that are older. */
+/* Logs the process as it was read.  The caller has emitted all older records. */
 void hwpmc_dump_tell(struct dump *d, struct hwpmc_owner *o)
 {
 	if (d->again)

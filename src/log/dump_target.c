@@ -40,7 +40,7 @@ static struct dump_target *note_target(struct hwpmc_owner *o,
 	}
 	dt->pid = get_pid(t->pid);
 	dt->nr = t->nr;
-	/* else they are logged with those of all processes */
+	/* otherwise the dump of all processes logs them */
 	if (!READ_ONCE(o->hooks.follow_all)) {
 		dt->names = t->names_log != number;
 		dt->maps = t->sampled && t->maps_log != number;
@@ -52,7 +52,7 @@ static struct dump_target *note_target(struct hwpmc_owner *o,
 	return dt;
 }
 
-/* Does even the current log, which the next one is about to replace, lack some of it? */
+/* Is some of @t not even in the current log, which the next one is about to replace? */
 static bool is_untold(const struct hwpmc_owner *o, const struct hwpmc_target *t)
 {
 	unsigned long number = o->log.told.number;

@@ -99,8 +99,8 @@ static void emit_copy(struct hwpmc_owner *o, const void *rec, u64 tsc)
  * the file's mount namespace.  The root of a target or of the configuring process
  * could be anywhere below, and may be gone when the log is read.
  *
- * On a stacking file system the path is the user's.  That of the file below begins
- * inside of a layer, so that no process finds a file by it, or finds another one.
+ * On a stacking file system the path is the user's.  The path of the file below
+ * begins inside a layer: a process finds no file by it, or another one.
  */
 static const char *path_of(struct hwpmc_log *log, struct file *file)
 {
@@ -124,7 +124,7 @@ static void emit_map_in(struct hwpmc_owner *o, u32 pid, u64 start,
 	memcpy(m->path, path, len);
 }
 
-/* MAP_IN, and the extension with what MAP_IN has no field for. */
+/* MAP_IN, and the extension with the fields that MAP_IN lacks. */
 void hwpmc_emit_mapping(struct hwpmc_owner *o, const struct ring_map *m,
 			u64 tsc)
 {
@@ -140,7 +140,7 @@ void hwpmc_emit_mapping(struct hwpmc_owner *o, const struct ring_map *m,
 	e->start = m->start;
 	e->len = m->len;
 	if (m->file) {
-		/* readers look for the file by what /proc/PID/maps shows */
+		/* readers find the file by the numbers that /proc/PID/maps shows */
 		const struct inode *inode = compat_maps_inode(m->file);
 
 		e->offset = m->offset;
@@ -175,9 +175,9 @@ static bool is_ext(const struct ring_stamp *s, u16 subtype)
 }
 
 /*
- * True for records that say how processes and the kernel are from now on, which
- * the next log needs as well.  False for counts, which readers add up over the
- * logs, for the user's own records, and for those that belong to samples.
+ * True for records of the state of processes and the kernel, which the next log
+ * needs as well.  False for counts, which readers add up over the logs, for the
+ * user's own records, and for those that belong to samples.
  */
 static bool is_process_record(const struct ring_stamp *s)
 {
@@ -218,7 +218,7 @@ static void emit_detach(struct hwpmc_owner *o, const struct pmclog_procexit *x)
 	d->pid = x->pid;
 }
 
-/* The next log gets what it needs of a record that is in the current log. */
+/* Emits to the next log the part that it needs of a record of the current log. */
 static void emit_to_tee(struct hwpmc_owner *o, u32 kind, struct ring_stamp *s)
 {
 	o->log.tee.to = true;
@@ -383,7 +383,7 @@ void hwpmc_emit_clock(struct hwpmc_owner *o)
 	o->log.real_ahead = real - raw;
 }
 
-/* Is the log's last CLOCK old, or the wall clock another, after a suspend, say? */
+/* Is the log's last CLOCK old, or has the wall clock jumped, as after a suspend? */
 static bool clock_is_due(const struct hwpmc_log *log)
 {
 	u64 raw = ktime_get_raw_fast_ns();
@@ -426,8 +426,8 @@ static void emit_host(struct hwpmc_owner *o)
 }
 
 /*
- * The address of one exported function tells where the kernel is, because the
- * start of its image is not exported.
+ * The address of one exported function locates the kernel, because the start of
+ * its image is not exported.
  */
 static void emit_kernel(struct hwpmc_owner *o)
 {
@@ -502,8 +502,7 @@ void hwpmc_emit_meta(struct hwpmc_owner *o, const struct log_meta *m)
 }
 
 /*
- * hwpmc_emit_news - emit what must be in the log before the samples of this
- * pass
+ * hwpmc_emit_news - emit the records that must precede the samples of this pass
  *
  * Called after the look at the rings: a PMC whose sample has been seen is in
  * the array, and earlier metadata is in the list.
@@ -526,7 +525,7 @@ void hwpmc_emit_news(struct hwpmc_owner *o)
 		hwpmc_emit_clock(o);
 }
 
-/* Why the following log was kept; it is complete since @since. */
+/* The cause of the snapshot.  The log that follows is complete since @since. */
 void hwpmc_emit_snapshot(struct hwpmc_owner *o, const struct trigger *t,
 			 u64 since)
 {

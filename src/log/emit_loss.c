@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The records of what the log does not have: losses by cause and CPU, and how many
- * samples each PMC ought to have had.  Called only by the writer thread.
+ * Records of losses, by cause and CPU, and of the number of samples that each PMC
+ * should have had.  Called only by the writer thread.
  */
 #include <linux/math64.h>
 
@@ -36,7 +36,7 @@ static void emit_pmc_drops(struct hwpmc_owner *o, struct pmc_cpu *pc, u64 tsc)
 			continue;
 		d = emit_drop(o, pc->pmc->id, pc->cpu, cause, tsc);
 		d->count = count;
-		/* the stored first is older if its handler missed a look's end */
+		/* the stored first is too old if its handler missed a new @counted */
 		d->first = max(pc->seen.first[cause],
 			       pc->told_last[cause] + 1);
 		d->last = max(pc->seen.last[cause], d->first);
@@ -159,7 +159,7 @@ static void emit_rate_of_threads(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	}
 }
 
-/* Requested against achieved: perf notifies no kernel counter of throttling. */
+/* Requested and achieved samples.  perf does not notify kernel counters of throttling. */
 void hwpmc_emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	struct pmclog_ext_rate *r;

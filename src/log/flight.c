@@ -96,8 +96,8 @@ void hwpmc_flight_account(struct hwpmc_owner *o, struct pmclog_account *a)
 }
 
 /*
- * A record that should have been kept is lost.  All is dumped again into the
- * segment that is being filled, after a notice of the loss.  If memory stays
+ * A record that should have been kept is lost.  Everything is dumped again into
+ * the segment that is being filled, after a notice of the loss.  If memory stays
  * short, this is not repeated while the last notice is still in the window.
  */
 static void flight_lose_record(struct hwpmc_owner *o, enum state_of state)
@@ -243,9 +243,7 @@ static void flight_next_segment(struct hwpmc_owner *o)
 	hwpmc_pack_forget(log);
 }
 
-/*
- * The first record of the log has its start time; a snapshot has its own.
- */
+/* Skips the log's first record, which has its start time: a snapshot has its own. */
 static u32 skip_beginning(struct flight *f, const void *buf)
 {
 	const struct pmclog_hdr *h = buf;
@@ -276,7 +274,10 @@ static void flight_wait(struct hwpmc_owner *o)
 {
 }
 
-/* Makes the next dump log all that a base made meanwhile does not have. */
+/*
+ * The next dump logs everything that is not noted under the new number.  A base that
+ * was just made is noted under it.
+ */
 static void next_number(struct hwpmc_log *log)
 {
 	WRITE_ONCE(log->told.number, log->told.number + 1);
@@ -314,7 +315,7 @@ static void flight_renew_base(struct hwpmc_owner *o)
 	LIST_HEAD(base);
 
 	f->renew = false;
-	f->renewing = true;	/* no second one, whatever is discarded meanwhile */
+	f->renewing = true;	/* no second base is made meanwhile */
 	if (make_base(o, &base)) {
 		flight_next_segment(o);
 		list_splice(&base, &flight_last(f)->base);
@@ -340,7 +341,7 @@ static void flight_tend(struct hwpmc_owner *o)
 		f->lost_meta = false;
 		next_number(log);
 	}
-	/* without a dump there are no processes in the log to renew from */
+	/* before the first dump, the log has no processes that a base could describe */
 	if (f->renew && log->req.dump_done)
 		flight_renew_base(o);
 }

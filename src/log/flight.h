@@ -15,7 +15,7 @@
 
 /**
  * struct flight_segment - records that are discarded together
- * @data, @used: whole records; its packs do not refer to slots of earlier packs
+ * @data, @used: complete records; its packs do not refer to slots of earlier packs
  * @since: no record in it has an earlier stamp
  * @start: the account of everything before it
  * @base:  all processes as they are at its start; mostly empty
@@ -35,11 +35,13 @@ struct flight_segment {
  * @base: the state at the start of the oldest segment: chunks of records whose
  *	stamps have no meaning
  * @base_limit: if the base has more bytes than this, it is to be rebuilt
- * @renew: it is to be rebuilt; @renewing: the new base is in some segment
+ * @renew: the base is to be rebuilt; @renewing: the new base is being made, or
+ *	is in a segment that is not the oldest yet
  * @barren: there was no memory for records of the oldest segment
  * @lost: a record of the base is lost, and all must be dumped again; @lost_meta:
  *	also the user's metadata
- * @hush: turns for which that is not repeated; @still: a record was lost in them
+ * @hush: number of segments for which that is not repeated; @still: a record was
+ *	lost in this time
  * @begun: the first records of the log have been written
  */
 struct flight {

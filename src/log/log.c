@@ -112,8 +112,8 @@ static int alloc_merge(struct hwpmc_log *log)
 
 /*
  * A task that dealt with the last log (follow.c) may still be about to wake its
- * thread, without owner->mutex.  It wakes the old thread, or the new one when all
- * is in place.
+ * thread, without owner->mutex.  It wakes the old thread, or the new one once the
+ * new log is set up.
  */
 static int start_writer(struct hwpmc_owner *o)
 {
@@ -144,7 +144,7 @@ static int start_writer(struct hwpmc_owner *o)
 	smp_store_release(&log->task, get_task_struct(task));
 	wake_up_process(task);
 	if (last) {
-		synchronize_rcu();	/* no one is about to wake it */
+		synchronize_rcu();	/* no task is about to wake it */
 		put_task_struct(last);
 	}
 	return 0;
@@ -161,13 +161,13 @@ static u64 log_ask_writer(struct hwpmc_owner *o, u64 *want)
 	return n;
 }
 
-/* Requests a dump of what is not logged yet.  Any process context. */
+/* Requests a dump of the processes that are not logged yet.  Any process context. */
 void hwpmc_log_want_dump(struct hwpmc_owner *o)
 {
 	log_ask_writer(o, &o->log.req.dump_want);
 }
 
-/* What WRITELOG has added was for the log before.  No thread runs. */
+/* The records of WRITELOG belong to the previous log.  No thread runs. */
 static void meta_free(struct hwpmc_log *log)
 {
 	struct log_meta *m, *next;
@@ -184,7 +184,7 @@ static int log_begin(struct hwpmc_owner *o, struct file *file,
 {
 	/*
 	 * No first target can appear here: attaches also need owner->mutex.  If
-	 * there are targets, their attaches hold the hooks of tasks.
+	 * there are targets, their attaches hold HOOK_TASKS.
 	 */
 	bool follow = !list_empty(&o->targets);
 	int err;
@@ -208,7 +208,7 @@ static int log_begin(struct hwpmc_owner *o, struct file *file,
 			  sizeof(o->log.host)));
 	hwpmc_log_keep(o, get_task_pid(current, PIDTYPE_TGID),
 		       file && hwpmc_log_may_hold(file));
-	/* a fork that could not be followed before is told in this log, as of now */
+	/* this log reports forks that could not be followed before, as of now */
 	o->log.drops_told = ring_clock();
 	err = hwpmc_drain_share(o);
 	if (!err)
@@ -364,9 +364,9 @@ int hwpmc_log_close(struct hwpmc_owner *o)
  * hwpmc_log_drop - end a log that is read from the device, before the user
  * learns of it
  *
- * No data of it is left that would have to be read before the next log can begin.
- * The thread does not wait for a reader now, so this takes only as long as the
- * thread's current work.  Only a killed caller does not wait, and leaves unread data.
+ * Discards the data of the log, so that the next log can begin.  The thread does not
+ * wait for a reader now, so this takes only as long as the thread's current work.  A
+ * killed caller does not wait, and leaves unread data.
  */
 void hwpmc_log_drop(struct hwpmc_owner *o)
 {

@@ -112,9 +112,10 @@ struct log_share {
  * @keeper: the process that configured the log, or last rotated it to a new file,
  *	referenced; log.lock
  * @bound:  the log's file is released when the keeper has ended; log.lock
- * @orphaned: ... and the keeper has ended; WRITE_ONCE under log.lock
- * @ending, @closed: jiffies when a close began to end the log, or 0; @closed: it
- *	was the last close, and nothing new begins; WRITE_ONCE
+ * @orphaned: the keeper of a @bound file has ended; WRITE_ONCE under log.lock
+ * @ending: jiffies when a close began to end the log, or 0; under owner->mutex,
+ *	or by the last close before @closed
+ * @closed: the last close has begun, and no other log begins; stored with release
  * @gave_up: only @watch uses it
  * @watch:  checks whether the keeper lives, and after the last close whether the
  *	thread has ended
@@ -132,7 +133,7 @@ struct log_end {
 /**
  * struct log_snap - snapshots of a flight recorder
  * @cancel: WRITE_ONCE under log.lock: abandon the snapshot that is being written
- * @ended:  an armed snapshot has ended, and no ioctl has asked since; WRITE_ONCE
+ * @ended:  an armed snapshot has ended, and no ioctl has read its result; WRITE_ONCE
  * @trigger: see trigger.c
  */
 struct log_snap {
@@ -142,12 +143,13 @@ struct log_snap {
 };
 
 /**
- * struct log_out - the file, and what is to be written to it; the thread's
- * @file:  of the log, or of the snapshot; @pos: where, if it is @seekable
+ * struct log_out - the file, and the records to be written; the thread's
+ * @file:  of the log, or of the snapshot
+ * @seekable, @pos: the file has a position, and that position
  * @buf, @size, @used: records that are not written yet
  * @pack:  NULL: samples are not packed
  * @path:  scratch for d_path()
- * @spare: for a record that is thrown away
+ * @spare: room for a record of the next log if there is no memory; discarded
  */
 struct log_out {
 	struct file	*file;
@@ -162,12 +164,13 @@ struct log_out {
 };
 
 /**
- * struct log_told - what this log has; the thread's
+ * struct log_told - what the log already has; the writer thread's
  * @last_tsc: time of the last record
  * @number:   counts logs, for told_log of links and PMCs; READ_ONCE by fork hooks
  * @attaches: odd while attaches are being logged; READ_ONCE by fork hooks
- * @telling:  the next log's number, while it is being made; READ_ONCE by fork hooks
- * @meta:     the last record of @meta of the log that has been written to it
+ * @telling:  the next log's number while that is being made, else @number;
+ *	READ_ONCE by fork hooks
+ * @meta:     the last entry of the list @meta of struct hwpmc_log that has been emitted
  * @all:      all processes are in this log
  */
 struct log_told {
@@ -180,10 +183,10 @@ struct log_told {
 };
 
 /**
- * struct log_tee - the next log, while it is being made: see rotate.c; the thread's
+ * struct log_tee - the next log while it is being made: see rotate.c; the thread's
  * @list: its records so far
- * @on:   it is being made: records of processes go there as well
- * @to:   what is emitted now goes there
+ * @on:   it is being made: records of processes go to both logs
+ * @to:   records that are emitted now go to @list, not to the buffer
  * @failed: no memory for a record
  * @told: like @all of struct log_told, for the tee
  */
@@ -200,9 +203,10 @@ struct log_tee {
 /**
  * struct lost_process - a process to be logged again, because a record of it was lost
  * @nr:    in the owner's pid namespace
- * @since: when it was first found busy, with a fork, an exec or its mmap lock; 0: not
- *	   yet (CLOCK_MONOTONIC)
- * @after: no look before; 0: by the next pass (CLOCK_MONOTONIC)
+ * @since: when the process was first found busy: a fork, an exec, or its mmap lock
+ *	   (CLOCK_MONOTONIC); 0: not yet
+ * @after: the process is not read before this time (CLOCK_MONOTONIC); 0: by the
+ *	next pass
  */
 struct lost_process {
 	u32		nr;
@@ -211,9 +215,11 @@ struct lost_process {
 };
 
 /**
- * struct log_lost - what losses make necessary; the thread's: see dump_lost.c
- * @due, @not_before: all processes are to be dumped, not before (CLOCK_MONOTONIC)
- * @complete_since: no loss before it is still to be made up for (CLOCK_MONOTONIC)
+ * struct log_lost - processes to be dumped after losses; the thread's: see dump_lost.c
+ * @at, @n: processes of which a record was lost
+ * @due: all processes are to be dumped ...
+ * @not_before: ... but not before this time (CLOCK_MONOTONIC)
+ * @complete_since: all losses before this time are repaired (CLOCK_MONOTONIC)
  */
 struct log_lost {
 	struct lost_process at[LOST_MAX];
@@ -225,7 +231,7 @@ struct log_lost {
 
 /**
  * struct lock_wait - a wait for a process' mmap lock: see dump_process.c; the thread's
- * @over: ends it
+ * @over: work that ends the wait
  * @task: the thread, while @over may be queued
  */
 struct lock_wait {
@@ -234,20 +240,21 @@ struct lock_wait {
 };
 
 /**
- * struct log_acct - the accounts of this log and of all; the thread's, except
+ * struct log_acct - the accounts of this log and of all logs; the thread's, except
  *	@retired
  * @quiet:   the last look was quiet on all CPUs
- * @samples_taken, @proc_taken: consumed, ever
+ * @samples_taken, @proc_taken: samples and process records taken from the
+ *	rings, for all logs
  * @cut_taken, @cut_by_taken: samples with cut chains, by their flags
  * @late_taken: samples whose chain is to come later, by their flags
- * @late_answers_taken: deferred chains that came
- * @buf_samples, @buf_records: not written yet
- * @base:    at the start of this log
+ * @late_answers_taken: deferred chains that were taken from the rings
+ * @buf_samples, @buf_records: in the buffer, not written yet
+ * @base:    the account at the start of this log
  * @retired: of folded PMCs; fold_mutex
  * @samples_logged: in this log: written or buffered
  * @lost_here: in this log: discarded
- * @made:    in this log
- * @drops, @proc_drops: logged, ever
+ * @made:    in this log: records that the thread itself made
+ * @drops, @proc_drops: losses that were logged, in all logs
  */
 struct log_acct {
 	bool		quiet;
@@ -268,7 +275,7 @@ struct log_acct {
 	u64		proc_drops;
 };
 
-/* for statistics: the thread counts, others read without a lock */
+/* for statistics: written by the thread, read anywhere without a lock */
 struct log_totals {
 	atomic64_t	written;	/* samples */
 	atomic64_t	discarded;
@@ -285,7 +292,8 @@ struct log_totals {
  * @lock, @req: requests
  * @meta, @meta_bytes: log.lock; entries are only added while the thread runs
  * @error:  WRITE_ONCE by the thread (negative errno)
- * @abort:  set when a closer's patience has run out: write nothing more
+ * @abort:  WRITE_ONCE: the thread writes nothing more, because the last close has
+ *	waited for too long, or because no process will read the log from the device
  * @end, @snap: see their structures
  * @flight: window of a flight recorder, or NULL; changed while no thread runs, and
  *	by the thread at its end
@@ -304,11 +312,12 @@ struct log_totals {
  * @totals: see struct log_totals
  * Only the thread uses the rest.
  * @horizon: of the last look: no record appears later with a stamp below it
- * @drops_told: losses up to this time are in the log
+ * @drops_told: losses up to this time are logged
  * @next_clock, @real_ahead: when to log the clocks again; the wall clock before
  *	CLOCK_MONOTONIC_RAW when they were logged.  In a flight recorder: in the window
- * @fold_later: a released PMC could not be folded without waiting
- * @lost, @lock_wait: see there
+ * @fold_later: a released PMC could not be folded yet
+ * @out, @told, @tee, @acct, @lost, @lock_wait: see their structures
+ * @merge: of the owner's rings
  */
 struct hwpmc_log {
 	enum log_state	state;

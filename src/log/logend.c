@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ends of a log that do not depend on its file taking data.
+ * Ends of a log that do not depend on whether its file takes data.
  *
  * Two events end a log from outside.  The first is the last close of the device:
  * after some patience a work makes the writer thread give up, whether or not a
@@ -19,10 +19,10 @@
  * These files cannot hold others, and stay for as long as the device is open:
  * regular files and pipes, which contain bytes; TCP, UDP and VSOCK, which carry
  * bytes.  All others are assumed to hold files.  Sockets of other families may wrap
- * a Unix socket, and character devices hold what their driver was given.  For
- * example, vhost holds the memory of a process, and with it its mappings; one can
- * be an io_uring whose file table has the device.  An io_uring, an epoll and the
- * device itself cannot be logs: they cannot be written to.
+ * a Unix socket, and character devices hold the files that their driver was given.
+ * For example, vhost holds the memory of a process, and with it its mappings; one
+ * can be an io_uring whose file table has the device.  An io_uring, an epoll and
+ * the device itself cannot be logs: they cannot be written to.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -65,7 +65,7 @@ bool hwpmc_log_may_hold(struct file *file)
 	return !S_ISREG(inode->i_mode) && !S_ISFIFO(inode->i_mode);
 }
 
-/* The work freezes with the thread: a suspended machine is not a file that hangs. */
+/* The work freezes with the thread, so that a suspend does not look like a hanging file. */
 static void watch_in(struct hwpmc_log *log, unsigned long delay)
 {
 	mod_delayed_work(system_freezable_wq, &log->end.watch, delay);
@@ -108,7 +108,7 @@ static bool keeper_has_ended(struct pid *pid)
 }
 
 /*
- * Interrupts whatever the thread waits in.  Under log.lock while the log has a
+ * Interrupts any wait of the thread.  Under log.lock while the log has a
  * keeper, so that @task is its thread; or after the last close.
  */
 static void break_off(struct hwpmc_log *log)
@@ -135,7 +135,7 @@ static bool look_at_keeper(struct hwpmc_owner *o)
 	return again && !ended;
 }
 
-/* How much of @patience is left since the end began. */
+/* The rest of @patience, which began with the end of the log. */
 static unsigned long left_of(const struct hwpmc_log *log, unsigned long patience)
 {
 	unsigned long gone = jiffies - log->end.ending;
@@ -145,8 +145,8 @@ static unsigned long left_of(const struct hwpmc_log *log, unsigned long patience
 
 /*
  * The thread may be stuck in a file that does not take the rest.  If it cannot
- * even give up (a frozen or hung file system), it is left alone, with the
- * references it holds.
+ * even give up (a frozen or hung file system), it stays, with the references
+ * that it holds.
  */
 static void look_at_closed(struct hwpmc_owner *o)
 {

@@ -32,7 +32,7 @@ void hwpmc_pack_end(struct hwpmc_log *log)
 		pack_close(log->out.pack);
 }
 
-/* Clears the tables: what follows must be readable alone.  No pack is open. */
+/* Clears the tables: the records that follow must be readable alone.  No pack is open. */
 void hwpmc_pack_forget(struct hwpmc_log *log)
 {
 	if (!log->out.pack)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The processes that there are at one moment. */
+/* The list of all processes at one moment. */
 #include <linux/bsearch.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -55,7 +55,7 @@ void hwpmc_process_list_sort(struct process_list *l)
 	sort(l->tasks, l->n, sizeof(*l->tasks), by_address, NULL);
 }
 
-/* Is @task in @l, which is sorted?  Its address is not used again while it is. */
+/* Is @task in @l, which is sorted and references its tasks? */
 bool hwpmc_process_list_has(const struct process_list *l,
 			    const struct task_struct *task)
 {

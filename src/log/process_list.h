@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The processes that there are at one moment. */
+/* The list of all processes at one moment. */
 #ifndef HWPMC_PROCESS_LIST_H
 #define HWPMC_PROCESS_LIST_H
 
@@ -8,12 +8,12 @@
 struct task_struct;
 
 /*
- * For what a dump needs.  The thread's memory is charged to the cgroup of the process
- * that configured the log; at its limit nothing is killed for a dump.
+ * For the memory of a dump.  The thread's memory is charged to the cgroup of the
+ * process that configured the log; at its limit nothing is killed for a dump.
  */
 #define DUMP_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-/* their first threads, referenced */
+/* thread group leaders, referenced */
 struct process_list {
 	struct task_struct **tasks;
 	unsigned int	n;

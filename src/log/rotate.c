@@ -2,10 +2,10 @@
 /*
  * One log ends, the next begins, and no PMC stops.
  *
- * The new log must be readable on its own, so it begins with all processes as
- * they are at the cut.  Collecting them takes a while.  Therefore it is done
- * before the cut, into memory (the tee).  Process records from then to the cut
- * go to both the old log and the tee.  Counts of processes go to the old log only.
+ * The new log must be readable on its own, so it begins with all processes as they
+ * are at the switch.  Collecting them takes a while.  Therefore it is done before
+ * the switch, into memory (the tee).  Process records from then to the switch go
+ * to both the old log and the tee.  Counts of processes go to the old log only.
  */
 #include <linux/file.h>
 #include <linux/mm.h>
@@ -17,7 +17,7 @@
 
 /*
  * Returns room for a record of the next log.  Without memory the record is
- * lost; the new log says so, and the processes are dumped into it later.
+ * lost.  The new log reports that, and the processes are dumped into it later.
  */
 void *hwpmc_rotate_tee_room(struct hwpmc_owner *o, u32 len)
 {
@@ -35,7 +35,7 @@ void *hwpmc_rotate_tee_room(struct hwpmc_owner *o, u32 len)
 
 /*
  * Dumps all processes into the tee, which also gets their later changes.  The
- * current log gets only what is new in the dump.
+ * current log gets only the new part of the dump.
  */
 void hwpmc_rotate_tee_begin(struct hwpmc_owner *o)
 {
@@ -45,9 +45,9 @@ void hwpmc_rotate_tee_begin(struct hwpmc_owner *o)
 
 	log->tee.failed = false;
 	/*
-	 * Where an attach or the end of a target is logged depends on the number:
-	 * what was logged by the old one is not for the tee, which does not have
-	 * that target.
+	 * The number decides to which log the record of an attach or of a
+	 * target's end belongs.  Records under the old number are not for the
+	 * tee, which does not have their targets.
 	 */
 	mutex_lock(&o->targets_mutex);
 	tsc = ring_clock();
@@ -80,9 +80,9 @@ static void tee_end(struct hwpmc_owner *o)
  * hwpmc_rotate_log - end the log and begin the next in @to; takes over all of
  * @to
  *
- * The old file may take the rest only much later, and the caller of the ioctl may be
- * gone by then.  The new file may hold the device open meanwhile, so the caller keeps
- * both files from here on.
+ * The old file may accept its last data only much later, when the caller of the ioctl
+ * may have ended.  The new file may hold the device open meanwhile, so from here on
+ * the caller is the keeper of both files.
  */
 void hwpmc_rotate_log(struct hwpmc_owner *o, const struct log_place *to)
 {
@@ -101,7 +101,7 @@ void hwpmc_rotate_log(struct hwpmc_owner *o, const struct log_place *to)
 	kvfree(log->out.pack);
 	log->out.pack = to->pack;
 	WRITE_ONCE(log->error, 0);
-	/* what was noted for a tee that has failed is in no log */
+	/* targets that were noted for a failed tee are in no log */
 	WRITE_ONCE(log->told.number, log->told.number + 1 +
 				     (following && log->tee.failed));
 	WRITE_ONCE(log->told.telling, log->told.number);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the thread's buffer to where the log goes; handles the user's file.
+ * Writes the thread's buffer to the log's destination; handles the user's file.
  *
- * Only the writer thread runs this code (hwpmc_sink_attach() and
- * hwpmc_sink_check(): the ioctl, before the thread runs).  A write may block as
- * long as the file likes.  The last close interrupts it with a signal.
+ * Only the writer thread runs this code, except hwpmc_sink_attach(), which an
+ * ioctl calls before the thread runs, and hwpmc_sink_check(), which ioctls call
+ * at any time.  A write may block as long as the file likes.  The last close
+ * interrupts it with a signal.
  */
 #include <linux/cred.h>
 #include <linux/freezer.h>
@@ -25,7 +26,7 @@
 
 #define RETRY_INTERVAL	(HZ / 20)	/* while a non-blocking file is full */
 
-/* What a write does there may depend on the task that writes. */
+/* The effect of a write to such a file may depend on the task that writes. */
 static bool is_of_the_kernel(const struct file *file)
 {
 	switch (file_inode(file)->i_sb->s_magic) {
@@ -59,8 +60,8 @@ int hwpmc_sink_check(struct file *file)
  * Nothing may change on a disk after the image of a hibernation has been made,
  * so the thread can be frozen while it writes to one.  A pipe, a socket or a
  * terminal may make the thread wait for a reader that is already frozen; then a
- * freezable thread would keep the machine awake.  What is written to them is
- * memory, which the image has as a whole.  FUSE is like them, because its
+ * freezable thread would keep the machine awake.  Data that is written to them
+ * is memory, which is in the image as a whole.  FUSE is like them, because its
  * server is a process.
  */
 static bool is_on_disk(const struct file *file)
@@ -105,8 +106,8 @@ static ssize_t file_write(struct hwpmc_owner *o, const void *buf, u32 len)
 }
 
 /*
- * Waits until a non-blocking file takes more, or for a while.  Some files always say
- * that they can be written to, and take nothing: for a tick.
+ * Waits until a non-blocking file takes more, or for a while.  Some files always
+ * report that they are writable, and take nothing: then this waits for a tick.
  */
 static void file_wait(struct hwpmc_owner *o)
 {
@@ -188,7 +189,7 @@ int hwpmc_sink_attach(struct hwpmc_owner *o, struct file *file,
 	return 0;
 }
 
-/* Releases what hwpmc_sink_attach() allocated, except for the file. */
+/* Releases the allocations of hwpmc_sink_attach(), but not the file. */
 void hwpmc_sink_detach(struct hwpmc_log *log)
 {
 	kvfree(log->out.buf);
@@ -234,7 +235,7 @@ static int sink_write_all(struct hwpmc_owner *o, const struct sink_ops *sink,
 		case -ERESTARTNOINTR:
 		case -ERESTARTNOHAND:
 		case -ERESTART_RESTARTBLOCK:
-			/* else the file says so by itself, maybe always */
+			/* without a signal the file itself returns this, maybe always */
 			if (!signal_pending(current))
 				sink->wait(o);
 			break;
@@ -267,8 +268,8 @@ static u32 write_out(struct hwpmc_owner *o)
 /*
  * hwpmc_sink_put_file - write all of @buf to the file of hwpmc_sink_swap()
  *
- * For a log whose own sink is not that file.  Returns -EINTR if told to stop,
- * or the file's error, which is not the log's.
+ * For a log whose own sink is not that file.  Returns -EINTR after an abort or
+ * a cancel, or the file's error, which is not the log's.
  */
 int hwpmc_sink_put_file(struct hwpmc_owner *o, const void *buf, u32 len)
 {
@@ -305,7 +306,7 @@ static void count_written(struct hwpmc_log *log, u32 bytes, u64 *samples,
 	}
 }
 
-/* hwpmc_sink_flush - write the buffer; account for what could not be written */
+/* hwpmc_sink_flush - write the buffer; account for samples that could not be written */
 void hwpmc_sink_flush(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
@@ -335,9 +336,8 @@ void hwpmc_sink_flush(struct hwpmc_owner *o)
 }
 
 /*
- * The process that supplied the file has ended, and the file may be what keeps
- * the device open.  The log gives the file up; further data is lost as after an
- * error.
+ * The process that supplied the file has ended, and the file may hold the device
+ * open.  The log gives the file up; further data is lost as after an error.
  */
 void hwpmc_sink_check_keeper(struct hwpmc_owner *o)
 {

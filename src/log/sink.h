@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Where a log goes.
- */
+/* The destination of a log. */
 #ifndef HWPMC_SINK_H
 #define HWPMC_SINK_H
 
 #include "hwpmc.h"
 
 /**
- * struct sink_ops - where a log goes: a file, a reader of the device, memory
+ * struct sink_ops - the destination of a log: a file, a reader of the device, memory
  * @write: returns the bytes taken, or a negative errno; EAGAIN: not now
  * @wait:  waits until more may be taken, or for a while
  * @tend:  NULL, or work to do between two passes

@@ -201,7 +201,7 @@ static void begin_tee(struct hwpmc_log *log)
 	log->tee.to = true;
 }
 
-/* Stamps the base with the time from which on nothing is left out. */
+/* Stamps the base with the time since which the window is complete. */
 static void stamp_base(struct flight *f, u64 since)
 {
 	struct log_meta *m;
@@ -272,7 +272,7 @@ static int put_end(struct hwpmc_owner *o, struct pmclog_account *a, bool rates)
 	return put_tee(o);
 }
 
-/* From here on snapshot_cancel() sends a signal.  False if it came before. */
+/* From here on snapshot_cancel() sends a signal.  False: it was called before. */
 static bool begin_writing(struct hwpmc_log *log)
 {
 	bool go;

@@ -4,15 +4,15 @@
  *
  * The writer thread appends its buffers, each as a chunk of whole records.  It
  * waits while the queue has more bytes than the log is to keep ready.  Then the
- * rings fill, and what does not fit is dropped and counted, as with a slow
- * pipe.  The thread does not wait while an ioctl waits for a dump of processes:
- * a program with one thread that starts its PMCs before it reads must get to
- * read.
+ * rings fill, and records that do not fit are dropped and counted, as with a
+ * slow pipe.  The thread does not wait while an ioctl waits for a dump of
+ * processes: a program with one thread that starts its PMCs before it reads
+ * must get to read.
  *
  * There is one reader at a time.  It holds no lock while it copies: the first
  * chunk stays until the reader removes it, and other chunks are only added
- * behind it.  The log stays while there is a reader.  It is over when a reader
- * has got its end.
+ * behind it.  The log stays while there is a reader.  The log is over when a
+ * reader has read its end.
  */
 #include <linux/mm.h>
 #include <linux/poll.h>
@@ -27,7 +27,7 @@
 #define STREAM_MAX	(1 << 30)
 #define RETRY_INTERVAL	(HZ / 20)	/* while there is no memory */
 
-/* suspend freezes a reader in place, so that it does not notice */
+/* suspend freezes a reader in place, and does not interrupt its wait */
 #define WAIT_STATE	(TASK_INTERRUPTIBLE | TASK_FREEZABLE)
 
 struct stream_chunk {
@@ -214,7 +214,7 @@ static void stream_wait(struct hwpmc_owner *o)
 	__set_current_state(TASK_RUNNING);
 }
 
-/* The log is complete.  The reader can still read what is queued. */
+/* The log is complete.  The reader can still read the queue. */
 static void stream_end(struct hwpmc_owner *o)
 {
 	struct log_stream *s = &o->log.stream;

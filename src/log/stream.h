@@ -21,14 +21,16 @@ enum stream_state {
 };
 
 /**
- * struct log_stream - what read(2) finds: see stream.c
+ * struct log_stream - the data for read(2): see stream.c
  * @lock: protects all fields unless stated otherwise
- * @chunks: the thread adds, the reader takes out; @queued: their bytes
+ * @chunks: appended by the writer thread, removed by the reader
+ * @queued: bytes of @chunks, and of the one that is about to be appended
  * @limit: bytes that may wait; constant while the log lasts
  * @charged: LIMIT_RING_BYTES charged: @limit, or @queued if that is more
- * @full:  the thread waits for the reader; @stuck: with an awaited dump
- * @taken: the reader has made room since the thread last looked
- * @reading: a process is in read(2), and the log stays: @state is OPEN or ENDED
+ * @full:  the writer thread waits for the reader ...
+ * @stuck: ... during a dump that an ioctl waits for
+ * @taken: the reader has made room since the thread last tried to write
+ * @reading: a process is in read(2); the log stays meanwhile: @state is OPEN or ENDED
  * @at:    the reader's: offset in the first chunk
  */
 struct log_stream {

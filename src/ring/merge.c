@@ -4,7 +4,7 @@
  *
  * A pass reads the clock, executes a full barrier, then looks at each ring.  A
  * look finds which records may be taken, and the stamp below which no record
- * can appear any more (the ring's horizon).  The pass then emits what lies
+ * can appear any more (the ring's horizon).  The pass then emits the records
  * below the smallest horizon.  ring.h explains why that is safe against
  * producers nested to any depth.
  */
@@ -41,8 +41,8 @@ bool hwpmc_merge_look_end(struct merge_src *s, u64 state, u64 now)
 }
 
 /*
- * Snapshot of a ring that has a producer at every look: only what is certainly
- * published is taken, and what the last look found still holds.
+ * Snapshot of a ring that has a producer at every look: only records that are
+ * certainly published are taken, and the result of the last look still holds.
  */
 void hwpmc_merge_look_busy(struct merge_src *s)
 {
@@ -66,7 +66,7 @@ void hwpmc_merge_look_busy(struct merge_src *s)
 	s->snap.quiet = false;
 }
 
-/* Has each ring been looked at while no producer ran, in a pass begun after @since? */
+/* Has each ring had a quiet look in a pass that began after @since? */
 bool hwpmc_merge_quiet_since(const struct merge *m, u64 since)
 {
 	unsigned int i;

@@ -66,12 +66,13 @@ struct ring_rec {
  * struct hwpmc_ring
  * @data, @size: the buffer, a power of two; constant
  * @state: low 8 bits: depth of producers; above: the number of outermost exits
- * @head:  end of what is reserved
- * @commit: end of what is certainly complete; written by outermost producers
+ * @head:  end of the reserved records
+ * @commit: end of the records that are certainly complete; written by outermost
+ *	producers
  * @seen:  the producers' copy of @tail, refreshed only when it matters, to
  *	   leave the consumer's cache line alone.  It may go back when one
  *	   producer interrupts another, but is never beyond @tail
- * @tail:  end of what is consumed; written by the consumer
+ * @tail:  end of the consumed records; written by the consumer
  * @last:  highest stamp consumed; the consumer's
  */
 struct hwpmc_ring {
@@ -190,7 +191,7 @@ ring_reserve(struct hwpmc_ring *r, u32 len, u32 kind, u32 keep, u64 *now,
 }
 
 /**
- * struct ring_snap - what the consumer may take, and up to when
+ * struct ring_snap - the records that the consumer may take, and up to when
  * @bound:   records below this position are complete
  * @horizon: no record beyond @bound has or will get a stamp below this
  * @quiet:   no producer was active: @horizon is the pass' clock

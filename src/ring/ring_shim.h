@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What ring.h and merge.c need from their surroundings, so that the same
- * source runs in the kernel and, under ThreadSanitizer, in user space
+ * Definitions that ring.h and merge.c need from their surroundings, so that the
+ * same source runs in the kernel and, under ThreadSanitizer, in user space
  * (selftests/ring/ring_shim_user.h supplies the same names there).
  */
 #ifndef HWPMC_RING_SHIM_H
@@ -21,7 +21,7 @@
 /* A word that one CPU's nested contexts write and another CPU reads. */
 typedef atomic64_t ring_atomic;
 
-/* Fully ordered: what follows cannot be seen before the addition is. */
+/* Fully ordered: no later access can be seen before the addition. */
 #define ring_add_return_mb(p, v)	((u64)atomic64_add_return((v), (p)))
 #define ring_read_acquire(p)		((u64)atomic64_read_acquire(p))
 #define ring_read(p)			((u64)atomic64_read(p))
