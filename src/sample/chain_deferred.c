@@ -28,12 +28,12 @@
 
 /* Per CPU: tasks sampled there that are still in the kernel, or faulting. */
 #define DEFERRED_ITEMS	32
-/* Of these, tasks of one user, which may sleep in faults for as long as it wants. */
+/* Of these, for tasks of one user, which can make them sleep in faults for any time. */
 #define DEFERRED_OF_USER	24
 /*
- * Samples of the kernel leave as many of both.  Their tasks may sleep for long, and
- * samples of user mode, which are answered at once, need items, too: a new process
- * gets its map so.
+ * Samples of the kernel leave this many of both numbers free.  Their tasks may
+ * sleep for long.  Samples of user mode are answered at once, and need items, too:
+ * a new process gets its map by such an item.
  */
 #define DEFERRED_FOR_USER_MODE	8
 
@@ -52,7 +52,8 @@ enum deferred_state {
  * struct deferred - work of one task for one owner
  * @work:  on the task's list while ASKED
  * @state: handlers on the item's CPU, which may interrupt each other, change it
- *	from FREE to CLAIMED to ASKED; the work makes the other changes, on any CPU
+ *	from FREE to CLAIMED, then to ASKED or back to FREE; the work makes the
+ *	other changes, on any CPU
  * @task:  set while CLAIMED; only compared, so not referenced
  * @mm:    the mm of @task at that time; likewise
  * @owner: set while CLAIMED; cleared with cmpxchg at the end of the owner's
@@ -60,8 +61,8 @@ enum deferred_state {
  *	hwpmc_chain_deferred_forget()
  * @uid:   set while CLAIMED; the real user of @task
  * @pc:    set while CLAIMED; the first user address of the samples
- * @at:    set while CLAIMED; where the samples found the task in user mode.  Its
- *	address is another one than @pc if perf has replaced that
+ * @at:    set while CLAIMED; the place of the task in user mode at the samples.
+ *	Its address differs from @pc if perf has replaced the latter
  * @first: set while CLAIMED; a time before that of the first sample
  *
  * Static, because KASAN allocates memory to record the history of heap objects.
@@ -81,8 +82,8 @@ struct deferred {
 static DEFINE_PER_CPU(struct deferred, deferred_pool[DEFERRED_ITEMS]);
 
 /*
- * Tasks that are carrying out deferred work.  The work may sleep and go on at another
- * CPU, whose pool does not have its item.
+ * Tasks that run deferred work.  The work may sleep and continue on another CPU,
+ * whose pool does not have its item.
  */
 #define WORKING_BITS	7
 #define WORKING_WAYS	8
@@ -106,8 +107,8 @@ static struct working *working_set(void)
 }
 
 /*
- * From here on samples of the current task queue no work.  NULL: no entry is free,
- * because too many tasks sleep in their work.
+ * Until working_end(), samples of the current task queue no work.  NULL: no entry
+ * is free, because too many tasks sleep in their work.
  */
 static struct working *working_begin(struct deferred *item)
 {
@@ -201,8 +202,8 @@ static unsigned int walk_faulting_frames(u64 *pc, unsigned int max,
 }
 
 /*
- * How the item's owner wants chains to be unwound.  False: the owner has
- * closed.
+ * Finds how the item's owner unwinds chains.  False: the owner's log has ended,
+ * or the owner is being freed.
  * @u: its tables, referenced; or NULL for frame pointers
  */
 static bool get_unwinder(struct deferred *item, struct unwinder **u)
@@ -265,10 +266,10 @@ static void deferred_commit(struct deferred *item,
 }
 
 /*
- * Are the registers still those of the samples?  A uprobe has gone on to a copy of its
- * instruction, or has carried out a push or a call; a system call may be about to start
- * again.  After an exec the frame pointer is 0, so that the place of before does not
- * say what is read of the new program's memory.
+ * Are the registers still those of the samples?  A uprobe may have moved the task to a
+ * copy of the instruction, or have emulated a push or a call.  A system call may be
+ * about to restart.  After an exec the frame pointer is 0, so that the old place does
+ * not decide what is read from the new program's memory.
  */
 static bool is_still_there(const struct user_place *at, struct pt_regs *regs)
 {
@@ -311,13 +312,13 @@ static void deferred_work(struct callback_head *work)
 	struct deferred *item = container_of(work, struct deferred, work);
 	struct working *w = working_begin(item);
 
-	/* or else its own samples would not be known as such */
+	/* without an entry, samples of this work would not be recognized as such */
 	if (w)
 		deferred_answer(item);
 	smp_store_release(&item->state, DEFERRED_ANSWERED);	/* or given up */
 	/*
-	 * hwpmc_exit() waits for the rest.  Before the item is free: events may
-	 * be in there
+	 * before the item is free, because events may hit in module_put();
+	 * hwpmc_exit() waits for the rest of this function
 	 */
 	module_put(THIS_MODULE);
 	WRITE_ONCE(item->owner, NULL);
@@ -328,8 +329,8 @@ static void deferred_work(struct callback_head *work)
 
 /*
  * Does @item answer a sample that is taken now, of @o and of the current task at @pc?
- * Only current answers its own item; the handler may interrupt current's exec or exit
- * as it sets mm.  A uprobe and a signal change the pc.
+ * Only current answers its own item.  The handler may interrupt current's exec or
+ * exit while that sets mm.  A uprobe and a signal change the pc.
  */
 static bool is_for(const struct deferred *item, struct hwpmc_owner *o,
 		   unsigned long pc)
@@ -342,11 +343,11 @@ static bool is_for(const struct deferred *item, struct hwpmc_owner *o,
 }
 
 /*
- * An item of @o and of samples of the current task at @pc, or else a free one.  NULL: none
- * is free, or tasks of its user have too many.  Or the sample is of what the task's work
- * does itself, for whichever owner: new work would be sampled in the same place, without
- * end, and the task would not get back to user mode.
- * @spare: number of items to be left to others
+ * Finds the item of @o for samples of the current task at @pc, or else a free one.  NULL:
+ * none is free, or tasks of its user have too many.  Also NULL for a sample of deferred
+ * work, for whichever owner: new work would be sampled in the same place, without end,
+ * and the task would never return to user mode.
+ * @spare: number of items that must stay free
  */
 static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
 				  unsigned int spare)
@@ -382,8 +383,7 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
 }
 
 /*
- * hwpmc_chain_deferred_ask - have the current task's user chain logged for @o
- * later
+ * hwpmc_chain_deferred_ask - request that the current task logs its user chain for @o
  * @regs: user registers, or NULL for those that it entered the kernel with
  * @pc: the address of a sample of user mode, or NULL: of the kernel
  *

@@ -41,8 +41,8 @@ static inline unsigned long strip_pac(unsigned long addr)
 }
 
 /*
- * Are user addresses those of the current task?  copy_from_user_nmi() looks, in any
- * context; copy_from_user_nofault() has only done so since 6.4.
+ * Is user memory that of the current task?  copy_from_user_nmi() checks it in any
+ * context; copy_from_user_nofault() does so only since 6.4.
  */
 static inline bool user_memory_is_own(unsigned long addr)
 {
@@ -80,9 +80,9 @@ static inline unsigned long strip_pac(unsigned long addr)
 }
 
 /*
- * Are user addresses those of the current task?  The kernel's own functions do not
- * look here, so look at the page tables: in the register or, with PAN by software,
- * where it is loaded from for each access.
+ * Is user memory that of the current task?  The kernel's functions do not check
+ * this on arm64, so this compares the page tables in use.  They are in the register
+ * or, with software PAN, in the field that is loaded into it for each access.
  */
 static inline bool user_memory_is_own(unsigned long addr)
 {
@@ -167,7 +167,7 @@ static inline struct pt_regs *user_regs(void)
 	return regs;
 }
 
-/* What a user chain begins with. */
+/* The place at which a user chain begins. */
 struct user_place {
 	unsigned long	pc;	/* 0: not a user address */
 	unsigned long	sp;
@@ -186,8 +186,8 @@ static inline bool is_vsyscall(unsigned long pc)
 }
 
 /*
- * A program can jump to any address, or set it as it returns from a signal, so that
- * an event finds it there.  Reads the pc of user mode.
+ * The pc of user mode; 0: not a user address.  A program can jump to any address,
+ * or set one when it returns from a signal, and an event may hit it there.
  */
 static inline unsigned long user_pc(struct pt_regs *regs)
 {
@@ -215,9 +215,9 @@ static inline struct user_place user_place_of(struct pt_regs *regs)
 }
 
 /*
- * Can the handler read user memory at @addr?  What hits the kernel, be it an NMI, a
- * tracepoint or a probe, may be within a switch: there the memory of the next task is
- * present, or none, while current and its registers are still the task before.
+ * Can the handler read user memory at @addr?  An NMI, a tracepoint or a probe that hits
+ * the kernel may be within a switch.  There, user memory is that of the next task, or
+ * there is none, while current and its registers are still those of the previous task.
  * @from_user: user mode was hit, or an event of it is handled in the task
  */
 static inline bool user_memory_is_there(unsigned long addr, bool from_user)

@@ -17,8 +17,8 @@
 
 /*
  * The address that the current frame of @u returns to; 0: the kernel's part is over.
- * The registers of user mode are the last frame.  Their pc is what the program made
- * it: a jump to an address of the kernel must not add a frame to its part.
+ * The registers of user mode are the last frame.  The program controls their pc: a
+ * jump to an address of the kernel must not add a frame to the kernel's part.
  */
 unsigned long hwpmc_chain_kernel_caller(struct unwind_state *u)
 {

@@ -2,13 +2,13 @@
 /*
  * User memory for the walks of deferred chains.
  *
- * A walk reads where registers and stack words lead it, which a program can choose.
- * If the page is absent, the task would wait for whoever supplies it.  That may be the
+ * A walk follows registers and stack words, which the program can choose.  If a page is
+ * absent, the task would wait for the supplier of the page.  The supplier may be the
  * task itself: a thread that serves the userfaultfd of its own process.  So the walk
- * waits only for pages of the mapping that the task has its stack in, because the
- * program needs these pages just as much, and for none that a userfaultfd supplies.
+ * waits only for pages of the mapping that has the task's stack, because the program
+ * needs these pages as well.  It waits for no page that a userfaultfd supplies.
  *
- * Called by the task on its way to user mode, without locks.
+ * Called by the task when it returns to user mode, without locks.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -18,8 +18,8 @@
 #include "sample.h"
 
 /*
- * Looks the mapping up.  Another thread may replace it at any time: then the next read
- * fails, or waits for what the program would wait for when it returns to user mode.
+ * Looks up the mapping.  Another thread may replace it at any time.  The next read
+ * then fails, or waits for a page that the program would wait for in user mode.
  */
 static void find_stack(struct late_stack *stack)
 {
@@ -49,7 +49,7 @@ static bool is_in_stack(struct late_stack *stack, unsigned long from,
 /*
  * hwpmc_chain_late_read - copy @len bytes of user memory at @from
  *
- * Waits for an absent page only if it is of @stack.  False: it cannot be read.
+ * Waits for an absent page only if the page is in @stack.  False: it cannot be read.
  */
 bool hwpmc_chain_late_read(struct late_stack *stack, void *to,
 			   unsigned long from, size_t len)

@@ -2,9 +2,9 @@
 /*
  * The user part of a call chain by unwind tables, innermost frame first.
  *
- * The overflow handler reads user memory where it is resident, if the process has
- * a map that is not stale.  Otherwise it defers the chain to the task, which walks
- * on its way to user mode (chain_deferred.c) with the same steps and may fault.
+ * The overflow handler reads user memory where it is resident, if the process has a
+ * map that is not stale.  Otherwise it defers the chain to the task.  The task walks
+ * with the same steps when it returns to user mode (chain_deferred.c), and may fault.
  *
  * Code that no table covers (code made at run time, programs without tables) is
  * unwound by its frame pointer.
@@ -29,7 +29,7 @@ struct cached {
 	struct hwpmc_unwind_rule rule;
 };
 
-/* What one handler leaves for the next handler on its CPU */
+/* State that one handler leaves for the next handler on its CPU */
 struct rule_cache {
 	struct unwind_recall recall;
 	struct cached	at[1 << CACHE_BITS];
@@ -42,7 +42,7 @@ enum known {
 	KNOWN_GAP,		/* in a gap of the object's table */
 	KNOWN_LATER,		/* a table may be supplied later */
 	KNOWN_NOT,		/* no rule can describe it; or it is not code */
-	KNOWN_PERHAPS,		/* the map does not tell: code, or any other address */
+	KNOWN_PERHAPS,		/* not known from the map: code, or any other address */
 };
 
 struct rule_cache *hwpmc_chain_tables_new_cache(int node)
@@ -50,7 +50,7 @@ struct rule_cache *hwpmc_chain_tables_new_cache(int node)
 	return kvzalloc_node(sizeof(struct rule_cache), GFP_KERNEL, node);
 }
 
-/* By the table of the object that is mapped there */
+/* Looks @pc up in the table of the object that is mapped there. */
 static enum known look_up_area(const struct unwind_area *a, u64 pc,
 			       const struct hwpmc_unwind_rule **rule)
 {
@@ -75,7 +75,7 @@ static enum known look_up_area(const struct unwind_area *a, u64 pc,
 
 /*
  * @map: NULL for a process without one; no code has a table then.  A task may have to
- * use a map of before a mapping.
+ * use a map that is older than a mapping.
  */
 static enum known look_up(const struct unwind_map *map, u64 pc,
 			  const struct hwpmc_unwind_rule **rule)
@@ -100,8 +100,8 @@ static __always_inline struct cached *slot_of(struct rule_cache *cache,
 }
 
 /*
- * A handler cannot look at mappings: it believes what is outside a map that had no
- * room for more.
+ * A handler cannot read the mappings.  If the map had no room for more areas, the
+ * handler assumes that any address outside of them is code.
  */
 static enum known look_up_and_keep(const struct unwind_map *map, u64 pc,
 				   struct cached *c,
@@ -293,14 +293,14 @@ static unsigned int walk_open(const struct unwind_map *map,
 	return n;
 }
 
-/* Is what the mappings have there the same as in the map? */
+/* Do the mappings have the same part of the same object there as the map? */
 static bool is_same(const struct unwind_area *a, const struct unwind_asked *asked)
 {
 	return a->object && asked->has_object && a->bias == asked->bias &&
 	       !memcmp(&a->object->key, &asked->key, sizeof(asked->key));
 }
 
-/* In the task, at @pc of @n frames: the mappings tell what the map does not. */
+/* In the task, for @pc after @n frames.  Asks the mappings if the map has no answer. */
 static enum known look_up_mapped(const struct unwind_map *map,
 				 struct unwind_asked *asked, u64 pc,
 				 unsigned int n,
@@ -312,7 +312,7 @@ static enum known look_up_mapped(const struct unwind_map *map,
 	if (known != KNOWN_PERHAPS)
 		return known;
 	a = map ? hwpmc_unwind_map_area(map, pc) : NULL;
-	/* the task was executing the first: only its table may be asked for */
+	/* the task was executing the first pc, so it is code */
 	if (!n && !a)
 		return KNOWN_CODE;
 	if (!hwpmc_unwind_is_code(asked, current->mm, pc))
@@ -390,12 +390,11 @@ later:
 }
 
 /*
- * hwpmc_chain_tables_walk_deferred - the same in the task itself, on its way to
- * user mode
+ * hwpmc_chain_tables_walk_deferred - the same in the task, when it returns to user mode
  * @at: where the chain begins; @regs: the other registers there
  *
  * May sleep; creates the process' map if needed.  If that is impossible (no room),
- * frame pointers lead on.
+ * the walk uses frame pointers.
  */
 unsigned int hwpmc_chain_tables_walk_deferred(struct unwinder *u, u64 *pc,
 					      unsigned int max,

@@ -2,8 +2,8 @@
 /*
  * The user part of a call chain, innermost frame first, by frame pointers.
  *
- * Runs in the overflow handler (see sample.c).  It reads user memory only where
- * that is resident: a fault ends the chain.
+ * Runs in the overflow handler (see sample.c).  It reads only resident user
+ * memory: a fault ends the chain.
  */
 #include <linux/nospec.h>
 #include <linux/uaccess.h>

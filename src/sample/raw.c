@@ -11,7 +11,7 @@
 #include "record.h"
 #include "sample.h"
 
-#define RAW_PARTS	8	/* parts to look at; a tracepoint's fields are in one */
+#define RAW_PARTS	8	/* parts that are counted; a tracepoint's fields are in one */
 
 /*
  * Bytes taken of the first part.  More than one part, or a special part, is

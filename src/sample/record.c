@@ -154,9 +154,9 @@ void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
 /*
  * hwpmc_record_commit_slice - commit a PROCCSW
  *
- * There is one for each context switch, so they could fill what is kept for other
- * records.  False: it is lost, and counted; the caller leaves its value to the next.
- * So no process is dumped again.
+ * There is one for each context switch, so they could fill the part of the ring that
+ * is kept for other records.  False: it is lost, and counted.  The caller adds its
+ * value to the next one, so no process is dumped again.
  */
 bool hwpmc_record_commit_slice(struct hwpmc_owner *o, const void *rec, u32 len)
 {

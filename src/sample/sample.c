@@ -103,8 +103,8 @@ static void count_drop(struct pmc_cpu *pc, unsigned int cause, u64 now)
 }
 
 /*
- * Is @pc in the caller of tracepoint probes?  It does not tell where the event
- * was.
+ * Is @pc in the caller of tracepoint probes?  Such a @pc does not show where
+ * the event occurred.
  */
 static bool is_tracepoint_caller(const struct hwpmc_pmc *pmc, u64 pc)
 {

@@ -25,12 +25,12 @@ u32 hwpmc_raw_room(const struct perf_raw_record *raw);
 void hwpmc_raw_fill(struct ring_raw *r, const struct perf_raw_record *raw);
 
 /*
- * Has perf put another address into @regs than the interrupt has found?  AMD's IBS
- * passes the registers of its interrupt, but the address of the instruction that it
- * has followed, which is an earlier one, and the code segment that goes with that
- * address.  The stack pointer and the frame pointer are not of that instruction, so no
- * chain can begin with them all.  Intel's PEBS sets the flag, too, and may pass the
- * other registers of its record: the task's own registers are right for both.
+ * Has perf replaced the interrupted address in @regs?  AMD's IBS passes the registers
+ * of its interrupt, but with the address of an earlier instruction, which it has
+ * followed, and the code segment of that address.  The stack pointer and the frame
+ * pointer do not belong to that instruction, so no chain can begin with these
+ * registers.  Intel's PEBS sets the flag, too, and may pass the other registers of its
+ * record.  The task's own registers are right for both.
  *
  * In registers of software events, and in those of a real interrupt, the bit is 0.
  */

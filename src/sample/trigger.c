@@ -2,10 +2,10 @@
 /*
  * The triggers of an armed snapshot: an overflow, or the end of a process.
  *
- *	who		state
+ *	function	change of the state
  *	arm		NONE -> ARMED
  *	fire		ARMED -> FIRING, fills in the cause, -> FIRED
- *	disarm		any but FIRING -> NONE; also by the thread, once seen
+ *	disarm		any but FIRING -> NONE; also by the writer thread
  *
  * A second trigger finds nothing armed.  It is ignored and not counted.
  */
@@ -62,7 +62,7 @@ static void trigger_fire(struct hwpmc_owner *o, struct owner_ring *or,
 	t->status = cause->status;
 	t->when = ring_clock();
 	smp_store_release(&t->state, TRIGGER_FIRED);
-	if (or)		/* otherwise the thread looks soon anyway */
+	if (or)		/* otherwise the thread's next pass finds it */
 		irq_work_queue(&or->wake);
 }
 

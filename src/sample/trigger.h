@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What makes a flight recorder write a snapshot: see trigger.c. */
+/* The triggers of a flight recorder's snapshot: see trigger.c. */
 #ifndef HWPMC_TRIGGER_H
 #define HWPMC_TRIGGER_H
 
@@ -18,7 +18,7 @@ enum trigger_state {
 };
 
 /**
- * struct trigger - what caused a snapshot
+ * struct trigger - the cause of a snapshot
  * @state: enum trigger_state; changed by cmpxchg(), see trigger.c
  *
  * The rest is as in struct pmclog_ext_snapshot: written by trigger_fire(), then

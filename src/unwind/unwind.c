@@ -43,7 +43,7 @@ void hwpmc_unwind_exit(void)
 	rcu_barrier();	/* RCU callbacks that free objects are module code */
 }
 
-/* What is charged is given back when the memory is. */
+/* The charge is given back with the memory. */
 static void unwinder_free(struct unwinder *u)
 {
 	hwpmc_unwind_maps_free(u);
@@ -156,8 +156,8 @@ bool hwpmc_unwind_wants(const struct hwpmc_owner *o)
 /*
  * hwpmc_unwind_charge - charge @bytes of maps or tables; unwinder->lock
  *
- * EDQUOT: the user has too many (max_ringmem).  ENOSPC: the owner has.  ENXIO:
- * no owner.
+ * EDQUOT: too much for the user (max_ringmem).  ENOSPC: too much for the owner.
+ * ENXIO: no owner.
  */
 int hwpmc_unwind_charge(struct unwinder *u, size_t bytes)
 {

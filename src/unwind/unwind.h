@@ -4,12 +4,12 @@
  *
  * An owner with HWPMC_F_UNWIND has a struct unwinder.  It has the objects
  * (executed files) with their tables, and a map of the code of each sampled
- * process.  Handlers read both under RCU.  Tasks build the maps on their way to
- * user mode (chain_deferred.c).  Ioctls bring the tables.
+ * process.  Handlers read both under RCU.  Tasks build the maps when they
+ * return to user mode (chain_deferred.c).  Ioctls supply the tables.
  *
  * The mmap lock and unwinder->lock are never held together.  A sampled task waits
- * for unwinder->lock for some milliseconds only: its holder may be a task that is
- * not given a CPU.
+ * for unwinder->lock for some milliseconds only, because the holder may be
+ * preempted for long.
  */
 #ifndef HWPMC_UNWIND_H
 #define HWPMC_UNWIND_H
@@ -88,17 +88,18 @@ struct unwind_area {
 
 /**
  * struct unwind_map - the code of a process
- * @node:  unwinder->lock; handlers look under RCU
+ * @node:  unwinder->lock; handlers read under RCU
  * @ref:   held by the unwinder while the map is in its table, and by walks that
  *	   may sleep
  * @mm:    mmgrab(): no other process can get the same pointer
  * @id:    unique for ever
  * @bytes: charged for it, or 0 once another map has taken that over;
  *	   unwinder->lock once the map is in the table
- * @due:   when ten times the time is over that the builds of this process' maps
- *	   have taken (ns); tasks change it with cmpxchg, see may_build()
+ * @due:   time (ns) at which the builds of the process' maps make up a tenth of
+ *	   the time again; tasks change it with cmpxchg, see may_build()
  * @stale: code has been mapped since; any context
- * @cut:   code that is in no area may be code without a table; constant
+ * @cut:   there was no room for more areas: an address in none may be code
+ *	without a table; constant
  * @areas: sorted by address; constant, but for @doubted
  */
 struct unwind_map {
@@ -120,26 +121,26 @@ struct unwind_map {
  * @ref:   held by the owner and by tasks that walk
  * @owner: @lock; NULL: it is gone
  * @account: of the owner, referenced; NULL: none; constant
- * @all:   unwinders_mutex; hooks look under RCU
+ * @all:   unwinders_mutex; hooks read under RCU
  * @lock:  objects and maps; its holder waits for nothing but memory
  * @seed:  for the hash of objects, because file systems choose their inode
  *	   numbers
  * @wanted, @asked: objects without a table
  * @bytes: charged for maps and tables
  * @wants: UNWINDNEXT has an object to return; for poll(2)
- * @tidied, @spared: last bucket of maps, and of objects, that was looked into
+ * @tidied, @spared: last bucket of maps, and of objects, that was checked
  * @next_id: for objects
  * @failed_size, @failed_until: number of mappings of the last process that got no
- *	map, 0: none; and until when no larger one is tried (jiffies).  No lock:
- *	the two may be of two failures
+ *	map (0: none), and until when no process with as many or more is tried
+ *	(jiffies).  No lock: the two may be of two failures
  * @busy_until: no task waits for @lock until then, because one has waited in vain
  *	(jiffies); no lock
  * @used_objects, @used_bytes: objects that maps have, with their tables, as of the
  *	last round through all objects
- * @counted_objects, @counted_bytes: those of the round that goes on
+ * @counted_objects, @counted_bytes: the same, of the round in progress
  * @crowded: something was refused for lack of room
- * @asking, @to_ask: last bucket of maps that was looked into for files that were given
- *	up, or had no room; and how many are yet to be
+ * @asking, @to_ask: last bucket of maps that was checked for files that were given up
+ *	or had no room, and number of buckets that remain
  */
 struct unwinder {
 	struct kref	ref;
@@ -207,9 +208,9 @@ void hwpmc_unwind_objects_spare(struct unwinder *u);
 void hwpmc_unwind_objects_free(struct unwinder *u);
 
 /**
- * struct unwind_asked - what a walk in the task has learned from the mappings
+ * struct unwind_asked - the last answer that a walk in the task got from the mappings
  * @start, @end, @bias: as of an area: the executable mapping that was found last; 0:
- *	none.  Frames come in runs
+ *	none.  Successive frames are often in one mapping
  * @key: of its object; only with @has_object
  * @has_object: it is of a regular file, or the vdso
  * @waited: for the mmap lock, in all (ns)

@@ -2,7 +2,7 @@
 /*
  * Maps: where the code of a process is mapped, for the overflow handlers.
  *
- * A task builds the map of its process on its way to user mode.  A later
+ * A task builds the map of its process when it returns to user mode.  A later
  * executable mapping makes the map stale.  Handlers then defer the chain to the
  * task again, which builds a new map.  Until it can, it uses the stale map, and
  * doubts the areas in which code has been mapped since.  An unmapping does no harm:
@@ -10,7 +10,7 @@
  *
  * The task reads the mappings under its mmap lock, and takes unwinder->lock only
  * then, to find the files' objects and to publish the map.  All processes of an
- * owner need that lock, and a task that is not given a CPU must not keep it.
+ * owner need that lock, and a task that reads mappings may be preempted.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -35,12 +35,12 @@
 #define LOCK_TRIES	20
 #define BUSY_WAIT	(HZ / 10)
 
-/* Builds of a process' maps take a tenth of the time, but some at once may. */
+/* Builds of a process' maps take a tenth of the time; a burst may exceed that. */
 #define BUILD_SHARE	10
 #define BUILD_BURST	(100 * NSEC_PER_MSEC)
-/* A longer time was mostly without a CPU. */
+/* A task that took longer was mostly preempted: the rest does not count. */
 #define BUILD_MAX	(100 * NSEC_PER_MSEC)
-/* For so long the other threads of a process leave a build to the one that began. */
+/* For this time after one thread has begun a build, other threads begin none. */
 #define BUILD_ALONE	(20 * NSEC_PER_MSEC)
 
 static DEFINE_MUTEX(unwinders_mutex);
@@ -98,7 +98,7 @@ const struct unwind_area *hwpmc_unwind_map_area(const struct unwind_map *map,
 	return a && a->start <= pc ? a : NULL;
 }
 
-/* The map's objects may go once the handlers that run now have ended. */
+/* The map's objects may be freed once the handlers that run now have ended. */
 static void let_go_of_objects(const struct unwind_map *map)
 {
 	u32 i;
@@ -142,7 +142,7 @@ static void map_reap_bucket(struct unwinder *u, unsigned int bucket)
 			map_drop(u, map);
 }
 
-/* unwinder->lock.  Is there code of a file that was given up, or had no room? */
+/* unwinder->lock.  Does @map have code of a file that was given up, or had no room? */
 static bool is_lacking(const struct unwind_map *map)
 {
 	const struct unwind_object *obj;
@@ -157,8 +157,8 @@ static bool is_lacking(const struct unwind_map *map)
 }
 
 /*
- * unwinder->lock.  The next samples of these processes build maps, and request the
- * tables, again; those of others need not.
+ * unwinder->lock.  The next samples of these processes build their maps, and
+ * request the tables, again.
  */
 static void make_lacking_stale(struct unwinder *u, unsigned int bucket)
 {
@@ -227,8 +227,8 @@ static struct unwind_object *object_of(struct unwinder *u, const struct unwind_s
 }
 
 /*
- * unwinder->lock.  A new map takes over what is charged for the one that it replaces:
- * there need not be room for both.
+ * unwinder->lock.  A new map takes over the charge of the map that it replaces: there
+ * need not be room for both.
  */
 static int map_charge(struct unwinder *u, const struct unwind_map *map,
 		      struct unwind_map *old)
@@ -248,8 +248,8 @@ static int map_charge(struct unwinder *u, const struct unwind_map *map,
 }
 
 /*
- * unwinder->lock.  False: there is no owner any more; or its log ends, or has ended,
- * and hwpmc_unwind_rest() does not see a map that is published from now on.
+ * unwinder->lock.  False: there is no owner any more; or its log ends or has ended,
+ * so that hwpmc_unwind_rest() may miss a map that is published from now on.
  */
 static bool is_recording(const struct unwinder *u)
 {
@@ -258,8 +258,7 @@ static bool is_recording(const struct unwinder *u)
 }
 
 /*
- * Is there code that the scan has not found?  Nobody knows where: each area is
- * doubted.
+ * Was code mapped since the scan began?  It is not known where: all areas are doubted.
  */
 static void check_changes(struct unwind_map *map, const struct unwind_scan *scan)
 {
@@ -295,11 +294,11 @@ static int map_publish(struct unwinder *u, struct unwind_map *map,
 		let_go_of_objects(map);
 		return err;
 	}
-	/* mostly no handler sees a map that is not true */
+	/* checked before handlers see the map, so that they rarely see an outdated one */
 	check_changes(map, scan);
 	hash_add_rcu(u->maps, &map->node, (unsigned long)map->mm);
 	u->nmaps++;
-	/* pairs with hwpmc_unwind_mapped(): it finds the map, or this its change */
+	/* pairs with hwpmc_unwind_mapped(): that finds the map, or this finds its change */
 	smp_mb();
 	check_changes(map, scan);
 	if (old)
@@ -367,8 +366,9 @@ static bool map_build(struct unwinder *u, struct mm_struct *mm, u64 due)
 
 /*
  * May a task replace the process' map?  A program that maps code all the time would
- * do little else.  Of several threads one builds: from here on @map says no to others.
- * @due: out: before that
+ * otherwise do little else.  One of several threads builds: from here on, @map refuses
+ * other builders.
+ * @due: out: the previous @map->due
  */
 static bool may_build(struct unwind_map *map, u64 *due)
 {
@@ -439,7 +439,7 @@ struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
 }
 
 /*
- * Does the map have code without a file there, or is it cut and has nothing there?  A
+ * Does @map have code without a file there, or is it cut and has no area there?  A
  * JIT compiler may map its page again.
  */
 static bool is_known(const struct unwind_map *map,
@@ -547,8 +547,8 @@ void hwpmc_unwind_maps_free(struct unwinder *u)
  * maps
  *
  * Called by the writer thread.  No handler runs any more, and no task publishes a map.
- * Without a log nobody would notice that a process has ended, and its map would keep
- * its mm_struct.  Tables stay.
+ * Without a log no thread would notice the end of a process, and its map would keep
+ * the mm_struct.  Tables stay.
  */
 void hwpmc_unwind_rest(struct hwpmc_owner *o)
 {

@@ -146,7 +146,7 @@ static void object_settle(struct unwind_object *obj, enum unwind_object_state st
 
 /*
  * hwpmc_unwind_object_set - give an object its table, or note that it has none
- * @data: @t's memory of @len bytes, charged; then the object's.  NULL: none
+ * @data: @t's memory of @len bytes, charged; the object takes it over.  NULL: none
  * @last: out: path that the caller puts without the lock
  *
  * EEXIST: the object already has an answer.
@@ -184,7 +184,7 @@ void hwpmc_unwind_objects_announce(struct unwinder *u)
 	wake_up_all(&u->owner->log.waitq);
 }
 
-/* unwinder->lock.  Objects are not wanted any more. */
+/* unwinder->lock.  Clears @wants if no object is wanted any more. */
 static void settle_wants(struct unwinder *u)
 {
 	if (list_empty(&u->wanted))
@@ -206,7 +206,7 @@ struct unwind_object *hwpmc_unwind_object_ask(struct unwinder *u)
 	return obj;
 }
 
-/* UNWINDNEXT could not return it: wanted again. */
+/* UNWINDNEXT could not return the object: it is wanted again. */
 void hwpmc_unwind_object_unask(struct unwinder *u, struct unwind_object *obj)
 {
 	lockdep_assert_held(&u->lock);
@@ -232,9 +232,9 @@ static unsigned int object_lapse_list(struct list_head *list, struct path *last,
 }
 
 /*
- * hwpmc_unwind_objects_lapse - give up, for now, objects without an answer for
- * long
- * @all: those that wait for less long, too
+ * hwpmc_unwind_objects_lapse - give up, for now, objects that have had no
+ * answer for long
+ * @all: all objects without an answer
  *
  * Returns their number; the caller puts their paths.
  */
@@ -267,8 +267,9 @@ static bool is_spare(const struct unwind_object *obj)
 }
 
 /*
- * Is there more than is kept for later?  What is in use was counted in the round
- * before; what came since counts as unused, so that the limits hold at once.
+ * Are there more unused objects than are kept for later?  Objects in use were
+ * counted in the last round.  Newer objects count as unused, so that the limits
+ * hold at once.
  */
 static bool has_too_many_spare(const struct unwinder *u)
 {
@@ -300,7 +301,7 @@ static void spare_bucket(struct unwinder *u, struct hlist_head *bucket)
 	}
 }
 
-/* All objects have been looked at. */
+/* All objects have been checked. */
 static void spare_end_round(struct unwinder *u)
 {
 	u->crowded = false;

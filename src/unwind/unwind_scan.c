@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scans: what code a process has mapped, read from its mappings by one of its tasks
- * on the way to user mode.  unwind_map.c makes maps of scans.
+ * Scans: the code that a process has mapped.  One of its tasks reads the mappings
+ * when it returns to user mode.  unwind_map.c makes maps of scans.
  */
 #include <linux/delay.h>
 #include <linux/hash.h>
@@ -16,17 +16,17 @@
 #include "unwind_scan.h"
 
 #define AREAS_MAX	4096
-/* Other threads may have mapped so much more by the time that the scan gets the lock. */
+/* Areas that other threads may map before the scan gets the lock. */
 #define MORE_AREAS	64
 #define CHANGES_BITS	8
-/* A scan tries to get the mmap lock so often, each 100 to 200 us, and then waits. */
+/* A scan tries the mmap lock this many times, every 100 to 200 us, and then waits. */
 #define LOCK_TRIES	20
-/* A walk waits for the mmap lock for so long, or once for longer. */
+/* A walk waits for the mmap lock for this time in all, or once for longer. */
 #define ASK_WAIT	NSEC_PER_MSEC
 
 /*
  * How often code was mapped, by a hash of the mm.  Changed under its mmap lock.
- * Shows to a task that publishes a map whether there are other mappings by now.
+ * Shows a task that publishes a map whether code was mapped since its scan began.
  */
 static atomic_t changes[1 << CHANGES_BITS];
 
@@ -65,9 +65,9 @@ static void see_object(struct unwind_seen *s, const struct vm_area_struct *vma)
 }
 
 /*
- * Too much code for a map.  Compilers at run time can make any number of areas, and
- * mostly below the libraries.  Without these areas a map says as much: such code has
- * no table.
+ * There is too much code for a map.  JIT compilers can make any number of areas,
+ * mostly below the libraries.  The map loses nothing without them, because such code
+ * has no table.
  */
 static void scan_cut(struct unwind_scan *scan)
 {
@@ -82,7 +82,7 @@ static void scan_cut(struct unwind_scan *scan)
 
 /*
  * mmap lock.  Adjacent areas of code without a file become one area.
- * @from: what is below has been seen
+ * @from: mappings below have been read
  */
 static void scan_add(struct unwind_scan *scan, const struct vm_area_struct *vma,
 		     unsigned long from)
@@ -128,7 +128,7 @@ static struct unwind_scan *scan_new(struct mm_struct *mm)
 		return NULL;
 	scan->mm = mm;
 	scan->began = ktime_get_ns();
-	/* a mapping from here on shows, in whatever part of the scan it comes */
+	/* mappings from here on are noticed, wherever the scan is by then */
 	scan->changes = atomic_read(hwpmc_unwind_scan_changes(mm));
 	scan->room = room;
 	scan->n = 0;
@@ -151,10 +151,11 @@ static bool scan_see(struct unwind_scan *scan, const struct vm_area_struct *vma,
 }
 
 /*
- * A thread that loses its CPU while it has the mmap lock keeps all threads of its
- * process from mapping memory until it gets a CPU again: if others have priority, or
- * its control group has used up its time, that may take long.  So it keeps the CPU
- * while it has the lock, and gives up both if somebody wants one of them.
+ * If a thread is preempted while it has the mmap lock, no thread of its process can
+ * map memory until it runs again.  That may take long if other tasks have priority,
+ * or if its control group has used up its time.  So it keeps the CPU while it has
+ * the lock, and gives up both if another thread waits for the lock, or another task
+ * for the CPU.
  *
  * On PREEMPT_RT that is not possible, because references to paths take locks that
  * sleep.
@@ -184,8 +185,8 @@ static bool scan_trylock(struct mm_struct *mm)
 /*
  * Takes the mmap lock, and keeps the CPU.  -EINTR: the task is killed.
  *
- * A thread that waits in line is given the lock before it is given a CPU.  It waits
- * so only in a program whose threads never leave the lock free.
+ * A thread that queues for the lock may get it before it gets a CPU.  So it queues
+ * only in a program whose threads never leave the lock free.
  */
 static int scan_lock(struct mm_struct *mm)
 {
@@ -210,8 +211,9 @@ static void scan_unlock(struct mm_struct *mm)
 }
 
 /*
- * Between scan_lock() and scan_unlock().  Sees mappings from @from on, until the lock
- * or the CPU is wanted.  Returns where to go on; 0: all has been seen.
+ * Between scan_lock() and scan_unlock().  Reads mappings from @from on, until another
+ * task waits for the lock or the CPU.  Returns where to continue; 0: all have been
+ * read.
  */
 static unsigned long scan_some(struct unwind_scan *scan, unsigned long from)
 {
@@ -231,8 +233,8 @@ static unsigned long scan_some(struct unwind_scan *scan, unsigned long from)
 /*
  * hwpmc_unwind_scan_code - the mapped code of the current task's process
  *
- * May sleep; takes the mmap lock.  NULL: no memory; or the task is killed, which
- * does not matter then.
+ * May sleep; takes the mmap lock.  NULL: no memory, or the task is killed and
+ * needs no map.
  */
 struct unwind_scan *hwpmc_unwind_scan_code(struct mm_struct *mm)
 {

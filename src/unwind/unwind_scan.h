@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The mapped code of the current task's process, as its mappings have it.
- */
+/* The mapped code of the current task's process. */
 #ifndef HWPMC_UNWIND_SCAN_H
 #define HWPMC_UNWIND_SCAN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the unwinder needs from the kernel, and stand-ins in user space. */
+/* Definitions that the unwinder needs from the kernel, and stand-ins in user space. */
 #ifndef HWPMC_UNWIND_SHIM_H
 #define HWPMC_UNWIND_SHIM_H
 
