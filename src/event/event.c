@@ -3,7 +3,8 @@
  * The perf events behind a PMC: one per CPU.  Process-mode PMCs have theirs in
  * threads: see thread.c.
  *
- * All but hwpmc_event_new() run under owner->mutex, or in the hotplug work
+ * hwpmc_event_new(), hwpmc_event_lost_pmu() and hwpmc_event_drop() also run under
+ * targets_mutex alone.  The others run under owner->mutex, or in the hotplug work
  * under owner->cpus_mutex alone.  All may sleep and interrupt other CPUs.
  */
 #include <linux/cpu.h>
@@ -53,8 +54,8 @@ struct event_drop {
 };
 
 /*
- * May one more event of @o be released by a work?  A target can hold a work up for as
- * long as it wants: so a user has only a part of what the workqueue can have.
+ * May one more event of @o be released by a work?  A target can delay a work for any
+ * time, so a user gets only a part of the workqueue.
  */
 static bool drop_begin(struct hwpmc_owner *o)
 {
@@ -178,9 +179,8 @@ bool hwpmc_event_lost_pmu(struct hwpmc_pmc *pmc, const struct perf_event *event)
 /*
  * hwpmc_event_set_period - the next periods of @event have @period
  *
- * An event without a PMU keeps its period: perf would look for the PMU.  perf does
- * that without a look at the state, so a PMU must not be removed just now.  May
- * sleep.
+ * An event without a PMU keeps its period, because perf would use the PMU.  perf does
+ * not check the event's state there, so a PMU must not be removed just now.  May sleep.
  */
 int hwpmc_event_set_period(struct perf_event *event, u64 period)
 {
@@ -264,7 +264,7 @@ int hwpmc_event_add_cpus(struct hwpmc_pmc *pmc)
 	return 0;
 }
 
-/* Of the events on all CPUs, each must count what no other event counts. */
+/* Does the event count the same as the event of another CPU? */
 static bool counts_twice(const struct pmc_cpu *pc)
 {
 	return pc->pmc->cpu == HWPMC_CPU_ALL &&

@@ -3,9 +3,10 @@
  * Event sources: which of perf's events a caller may use, and on what terms.
  *
  * Events are created with the module's credentials, so a PMU's checks of its
- * caller always pass.  What is not harmless must therefore be refused here.
+ * caller always pass.  So anything that is not harmless must be refused here.
  *
- * All in process context, under owner->mutex unless stated otherwise.
+ * All in process context, under owner->mutex or, for created events, the locks
+ * of event.c, unless stated otherwise.
  */
 #include <linux/device.h>
 #include <linux/device/bus.h>
@@ -67,12 +68,12 @@ int hwpmc_source_init(void)
 }
 
 /*
- * hwpmc_source_is_private - does the event need privilege in whatever mode it
- * counts?
+ * hwpmc_source_is_private - does the event need privilege even if it excludes
+ * the kernel?
  *
- * Tracepoints and unknown PMUs show what others do.  So does a breakpoint that
- * is not limited to a target process, and a counter of all threads of a core.
- * Any context.
+ * Tracepoints and unknown PMUs show the activity of other processes.  So does a
+ * breakpoint that is not limited to a target process, and a counter of all
+ * threads of a core.  Any context.
  */
 bool hwpmc_source_is_private(u32 type, u64 config, u32 mode)
 {
@@ -90,7 +91,7 @@ bool hwpmc_source_is_private(u32 type, u64 config, u32 mode)
 	}
 }
 
-/* Refuses what in @a applies only to other event types or modes. */
+/* Refuses arguments in @a that apply only to other event types or modes. */
 int hwpmc_source_check_flags(const struct hwpmc_allocate *a)
 {
 	if ((a->flags & HWPMC_F_RAW) && (a->type != PERF_TYPE_TRACEPOINT ||
@@ -99,7 +100,7 @@ int hwpmc_source_check_flags(const struct hwpmc_allocate *a)
 	return a->bp_type && a->type != PERF_TYPE_BREAKPOINT ? -EINVAL : 0;
 }
 
-/* Refuses what is not supported here, for any caller. */
+/* Refuses events that the module does not support, for any caller. */
 int hwpmc_source_check(const struct hwpmc_allocate *a)
 {
 	if (a->config3 && !compat_has_config3())
@@ -182,8 +183,7 @@ static unsigned long size_of_function(unsigned long addr)
 }
 
 /*
- * hwpmc_source_note - note what the overflow handler needs to know of @event's
- * source
+ * hwpmc_source_note - note the properties of @event's source for the overflow handler
  *
  * A tracepoint with other listeners calls them all from one function.  perf then
  * takes its registers from within that function.
@@ -199,8 +199,7 @@ void hwpmc_source_note(struct hwpmc_pmc *pmc, const struct perf_event *event)
 }
 
 /*
- * hwpmc_source_is_elsewhere - does another CPU's event already count what this
- * one would?
+ * hwpmc_source_is_elsewhere - does another CPU's event count the same as this one?
  *
  * For events on all CPUs.  A PMU shared by several CPUs moves its events to one
  * of them, or counts the same on each.  An event whose PMU has been removed counts

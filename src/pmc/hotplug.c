@@ -36,10 +36,10 @@ static void wake_thread(struct irq_work *work)
 
 /*
  * Memory for the ring of a CPU that comes online, charged to owner->hp.memcg.  All
- * CPUs that come and go wait for this, so a control group that is full is not waited
- * for: what it cannot be charged for at once is bounded by max_ringmem.  kvmalloc()
- * calls vmalloc() only if it may wait, and contiguous pages for a ring are often not
- * available.
+ * CPUs that come and go wait for this, so this does not wait for a full control
+ * group: memory that cannot be charged to it at once is bounded by max_ringmem.
+ * kvmalloc() calls vmalloc() only if it may wait, and contiguous pages for a ring
+ * are often not available.
  */
 static void *alloc_at_once(struct hwpmc_owner *o, size_t size, int node)
 {
@@ -60,7 +60,7 @@ static void *ring_alloc(struct hwpmc_owner *o, size_t size, int node, bool late)
 
 /*
  * cpus_read_lock held, or in the CPU's own hotplug callback.  On a machine of many
- * CPUs a control group may have no room for all rings: nobody is killed for them.
+ * CPUs a control group may have no room for all rings: no task is killed for them.
  * @late: not for the calling process, but for a CPU that comes online
  */
 static int ring_create(struct hwpmc_owner *o, unsigned int cpu, bool late)
@@ -150,7 +150,7 @@ static void hotplug_work(struct work_struct *work)
 
 	if (!mutex_trylock(&o->cpus_mutex))
 		goto out;
-	/* the callback may have had no memory; over quota, a retry is no use */
+	/* the callback may have had no memory; over quota, a retry would not help */
 	again = READ_ONCE(o->want_rings) && create_rings(o, true) == -ENOMEM;
 	for_each_live_pmc(o, row, pmc) {
 		err = hwpmc_event_sync_cpus(pmc);

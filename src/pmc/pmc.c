@@ -403,7 +403,7 @@ static void pmc_retire(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 		hwpmc_pmc_fold(o, pmc, true);
 }
 
-/* A target was taken off: probes that nothing needs any more cost everybody. */
+/* A target was removed: drops unneeded probes, which slow down all processes. */
 static void settle_hooks(struct hwpmc_owner *o)
 {
 	if (list_empty(&o->targets))

@@ -79,7 +79,7 @@ struct pmc_cpu {
 	u64		told_last[PMCLOG_DROP_NCAUSE];
 };
 
-/* what events have counted, and for how long (nanoseconds) */
+/* the count of events, and the time that they counted (nanoseconds) */
 struct count_sum {
 	u64	value;
 	u64	enabled;
@@ -243,7 +243,7 @@ void hwpmc_stats_sub_account(struct pmclog_account *a,
 void hwpmc_stats_read_count(struct pmc_count *c, const struct pmc_stat *s);
 
 /*
- * What a RECORD has done.
+ * The changes that a RECORD has made.
  * @rows: rows of the PMCs that were started or stopped
  * @fresh: rows of the PMCs that were attached to the caller for that
  * @log:  a log was begun for them
@@ -285,7 +285,7 @@ void hwpmc_source_note(struct hwpmc_pmc *pmc, const struct perf_event *event);
 int hwpmc_source_suits(const struct perf_event *event, bool sampling);
 bool hwpmc_source_is_elsewhere(const struct perf_event *event, int cpu);
 
-/* event.c: under owner->mutex */
+/* event.c: the locks are at its top */
 int hwpmc_event_init(void);
 void hwpmc_event_exit(void);
 struct perf_event *hwpmc_event_new(struct hwpmc_pmc *pmc, int cpu,

@@ -99,7 +99,7 @@ static void undo_prepare(struct hwpmc_owner *o, struct recorded *done)
 			 done->hooked || all);
 }
 
-/* Does for all PMCs what can fail or takes long, before the first one counts. */
+/* Prepares all PMCs, which may fail or take long, before the first one counts. */
 static int recordall_prepare(struct hwpmc_owner *o, struct recorded *done)
 {
 	struct hwpmc_pmc *pmc;
@@ -166,7 +166,7 @@ static int have_log(struct hwpmc_owner *o, const unsigned long *set)
 	return hwpmc_log_configure(o, &stream) ?: 1;
 }
 
-/* Drops the log that was begun: the caller has not heard of it. */
+/* Drops the log that was begun: the caller does not know of it. */
 static void drop_log(struct hwpmc_owner *o, struct recorded *done)
 {
 	if (done->log)
@@ -222,7 +222,7 @@ static void recordall_end(struct hwpmc_owner *o, struct hwpmc_record *a,
 
 /*
  * hwpmc_recordall_run - RECORD
- * @done: out: what to undo if the result cannot be returned to the caller
+ * @done: out: changes to undo if the result cannot be returned to the caller
  *
  * On: EBUSY: recording already; ENOENT: no PMCs; or an error of PMCSTART for
  * one of them, or of CONFIGURELOG for a log without a file.  After an error

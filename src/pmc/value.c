@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What PMCs have counted, and the periods of those that sample.
+ * The counts of PMCs, and the periods of sampling PMCs.
  *
  * Under owner->mutex, except hwpmc_pmc_describe(): the writer thread calls it as
  * well.

@@ -55,7 +55,7 @@ static int link_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 		goto out;
 	kref_get(&t->ref);	/* in the owner's list: not zero */
 	hwpmc_thread_lost_pmu(o, pmc);	/* then no thread gets an event */
-	/* with other PMCs: what they miss is a loss all the same */
+	/* if it has other PMCs, a child that they miss is a loss all the same */
 	WRITE_ONCE(t->attaching, list_empty(&t->links));
 	smp_wmb();		/* before @descend: note_missed() */
 	link = hwpmc_target_link(t, pmc);

@@ -3,12 +3,12 @@
  * Targets that fork, exec, exit and leave the CPU.
  *
  * The hooks run where nothing may sleep or allocate, also on PREEMPT_RT.  They
- * leave the work to the task itself, on its way to user mode or in its exit.  So a
+ * leave the work to the task itself, when it returns to user mode or exits.  So a
  * new task has its counters before it executes any instruction of its own, and the
  * counts of a process are complete when its parent sees its end.
  *
- * Queued work holds references to what it needs and to the module, whose exit
- * waits until the last work has returned.
+ * Queued work holds references to the objects that it needs and to the module,
+ * whose exit waits until the last work has returned.
  */
 #include <linux/module.h>
 #include <linux/pid.h>
@@ -34,7 +34,8 @@ void hwpmc_follow_record_now(struct hwpmc_owner *o, const void *rec, u32 len,
 
 /*
  * False: @task has run its last works.  That is never so for a child that does not
- * run yet, or for the current task in a hook, so what a hook takes is not leaked.
+ * run yet, or for the current task in a hook, so references that a hook has taken
+ * are not leaked.
  */
 static bool leave_work(struct task_struct *task, struct callback_head *work,
 		       task_work_func_t fn)
@@ -101,8 +102,8 @@ static void tell_again(const struct hwpmc_target *parent,
 }
 
 /*
- * What a dump logs of the parent between the fork and now may stand after the fork in
- * the log.  Then the log does not show which PMCs and mappings the child inherits.
+ * If the parent was dumped between the fork and now, its records may follow the fork
+ * in the log.  Then the log does not show which PMCs and mappings the child inherits.
  */
 static bool dumped_meanwhile(const struct hwpmc_target *parent,
 			     const struct fork_slot *slot)
@@ -195,7 +196,7 @@ static void fork_work(struct callback_head *head)
 	hwpmc_target_settle(t);
 	mutex_unlock(&o->targets_mutex);
 	if (err) {
-		/* a user at the limit, or whose programs exec, must not flood the log */
+		/* a user at the limit, or with execs, must not flood the kernel log */
 		if (err != -EDQUOT && err != -ESRCH)
 			pr_warn_ratelimited("%s (%d) is not followed: %d\n",
 					    current->comm, current->pid, err);
@@ -260,9 +261,9 @@ static void fork_thread(struct target_thread *tt, void *arg)
 }
 
 /*
- * The current task has created @child, and has no record itself for some of its
- * targets.  An attach in progress looks again.  Otherwise there was no memory for the
- * record, and a process that the child is counts as lost.
+ * The current task has created @child, and has no thread record in some targets of
+ * its process.  An attach in progress scans again.  Otherwise there was no memory for
+ * the record, and if the child is a process, it counts as lost.
  */
 static void note_missed(struct rhlist_head *list, struct task_struct *child)
 {
@@ -285,7 +286,7 @@ static void note_missed(struct rhlist_head *list, struct task_struct *child)
 /*
  * hwpmc_follow_fork - the current task has created @child, which does not run
  * yet
- * @list: what hwpmc_targets_find_rcu() has found for the current task
+ * @list: the result of hwpmc_targets_find_rcu() for the current task
  *
  * Tracepoint: RCU read section, preemption off.  Kernel threads are skipped: they
  * never return to user mode.
@@ -301,7 +302,7 @@ void hwpmc_follow_fork(struct task_struct *child, struct rhlist_head *list)
 
 /*
  * perf removes all counters, of any owner, from a task that execs a set-id program
- * or one that it may not read.  A PMU that is removed takes its own only.
+ * or one that it may not read.  A PMU that is removed takes only its own counters.
  */
 static bool lost_events(const struct target_thread *tt)
 {
@@ -328,13 +329,13 @@ bool hwpmc_follow_lost_events(const struct hwpmc_target *t)
 	list_for_each_entry(tt, &t->threads, node) {
 		if (!lost_events(tt))
 			continue;
-		/* since 6.16 an exit takes them before its work: it sets the flag first */
+		/* since 6.16 exits take them before task work; PF_EXITING is set first */
 		smp_rmb();
 		if (test_bit(0, &t->execing) ||
 		    !(data_race(READ_ONCE(tt->task->flags)) & PF_EXITING))
 			return true;
 	}
-	/* only a child that is being created keeps it */
+	/* only a child that is being created keeps the target */
 	return list_empty(&t->threads);
 }
 
@@ -347,7 +348,7 @@ static bool leaves_by_exec(const struct hwpmc_target *t)
 {
 	const struct target_thread *tt;
 
-	/* killed before it has run a single instruction: its exit settles all */
+	/* killed before its first instruction: its exit removes the target */
 	if (current->flags & PF_EXITING)
 		return false;
 	rcu_read_lock();
@@ -374,7 +375,7 @@ static void exec_work(struct callback_head *head)
 
 /*
  * hwpmc_follow_exec - the current task has execed a new image
- * @list: what hwpmc_targets_find_rcu() has found for it
+ * @list: the result of hwpmc_targets_find_rcu() for it
  *
  * Tracepoint: RCU read section, preemption off.
  */

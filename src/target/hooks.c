@@ -213,7 +213,7 @@ void hwpmc_hooks_unfollow(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_hooks_undo - drop the probes that an attach has added which has failed
+ * hwpmc_hooks_undo - drop the probes that a failed attach has added
  * @held, @hooked: the owner's hooks.held and hooks.hooked before it
  *
  * Under owner->mutex.
@@ -222,7 +222,7 @@ void hwpmc_hooks_undo(struct hwpmc_owner *o, unsigned long held, bool hooked)
 {
 	if (!hooked && o->hooks.hooked) {
 		hwpmc_hooks_unfollow(o);
-		/* for what the rings have: the next sleep of the thread may be long */
+		/* for the records in the rings: the thread's next sleep may be long */
 		hwpmc_log_kick(o);
 	}
 	if (o->hooks.held & ~held)
@@ -240,9 +240,9 @@ void hwpmc_hooks_exit(void)
  * hwpmc_hooks_each - call @fn once for each owner whose log follows a process
  * @list: the process' targets
  *
- * RCU read section, preemption off.  Targets may come and go meanwhile, so each
- * owner is called from one place only.  If an owner begins to follow all
- * processes just now, its dump has what is left out here.
+ * RCU read section, preemption off.  Targets may come and go meanwhile, so @fn
+ * is called for an owner from one place only.  If an owner begins to follow all
+ * processes just now, its dump has the records that are left out here.
  */
 void hwpmc_hooks_each(struct rhlist_head *list, hook_fn fn, void *arg)
 {

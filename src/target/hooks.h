@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Hooks into what processes do: tracepoints and probes.
- */
+/* Hooks into changes of processes: tracepoints and probes. */
 #ifndef HWPMC_HOOKS_H
 #define HWPMC_HOOKS_H
 

@@ -26,7 +26,7 @@ struct kmod_ext {
 	char name[NAME_LEN];
 };
 
-/* Commits a complete record to this CPU's ring of each owner that follows. */
+/* Commits a complete record to this CPU's ring of each owner that follows processes. */
 static void commit_all(const void *rec, u32 len)
 {
 	struct hwpmc_owner *o;

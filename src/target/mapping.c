@@ -36,7 +36,7 @@ struct area hwpmc_mapping_area(const struct vm_area_struct *vma)
 }
 
 /*
- * Returns the file of a mapping, referenced, or NULL.  A log that nobody reads
+ * Returns the file of a mapping, referenced, or NULL.  A log without a reader
  * keeps the file for long.  An io_uring can be mapped and could have the device
  * in its table; then neither would ever be released.
  */
@@ -48,8 +48,7 @@ struct file *hwpmc_mapping_file(const struct vm_area_struct *vma)
 }
 
 /*
- * Fills in what the writer thread needs to know of a mapping, and references
- * its file.
+ * Fills in the properties of a mapping for the writer thread, and references its file.
  * @a: the place of the mapping, now or in the future
  */
 void hwpmc_mapping_fill(struct ring_map *m, struct vm_area_struct *vma,

@@ -175,7 +175,7 @@ void hwpmc_target_stop_link(struct hwpmc_target *t, struct target_link *link,
 				hwpmc_thread_event_stop(tt, te, stopped);
 }
 
-/* Detaches the PMC from the target.  What it has counted goes to pmc->gone. */
+/* Detaches the PMC from the target.  Its count goes to pmc->gone. */
 void hwpmc_target_unlink(struct hwpmc_target *t, struct target_link *link)
 {
 	LIST_HEAD(stopped);
@@ -209,8 +209,8 @@ void hwpmc_target_log_attach(const struct hwpmc_target *t,
 }
 
 /*
- * Do the log, and the one to come, have the link's PMCATTACH before all later
- * records?
+ * Do the current log, and the next one if it is being made, have the link's
+ * PMCATTACH before all later records?
  */
 bool hwpmc_target_link_told(const struct hwpmc_target *t,
 			    const struct target_link *link)
@@ -219,8 +219,8 @@ bool hwpmc_target_link_told(const struct hwpmc_target *t,
 }
 
 /*
- * If the target ends before the thread has noted it, its PMCATTACH is logged
- * here.
+ * If the target ends before the writer thread has noted it, its PMCATTACH is
+ * logged here.
  */
 static void log_procexit(struct hwpmc_target *t, struct target_link *link)
 {
@@ -279,8 +279,8 @@ bool hwpmc_target_link_last(const struct target_link *link)
 }
 
 /*
- * No SYSEXIT for a process that the log does not know.  While the next log is made,
- * it may be in that one, or in the current one only.
+ * A process that no log has gets no SYSEXIT.  While the next log is made, the
+ * process may be in that one, or in the current one only.
  */
 static bool is_in_log(const struct hwpmc_target *t)
 {
@@ -292,9 +292,9 @@ static bool is_in_log(const struct hwpmc_target *t)
 }
 
 /*
- * Logs the end, after the counts.  Of an owner that follows all processes the exit
- * hook does it, if the last thread has not come there yet: it may be one that is not
- * followed.
+ * Logs the end, after the counts.  If the owner follows all processes and the last
+ * thread has not reached the exit hook yet, the hook logs it: that thread may be one
+ * that is not followed.
  */
 static void tell_end(struct hwpmc_target *t)
 {
@@ -333,7 +333,7 @@ void hwpmc_target_settle(struct hwpmc_target *t)
 	if (t->gone)
 		return;
 	if (list_empty(&t->links)) {
-		/* otherwise the exit hook logs it: no target any more */
+		/* otherwise the exit hook logs the end: there is no target any more */
 		if (test_and_set_bit(0, &t->ended) && READ_ONCE(o->hooks.follow_all))
 			log_sysexit(t);
 		remove_target(t);

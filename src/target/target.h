@@ -7,13 +7,13 @@
  *	  thread	each of its threads
  *	    event	each of the PMCs in each of the threads
  *
- * Two tables lead from a process to its targets and from a task to its threads,
- * of all owners.  Hooks look them up under RCU, without a lock.  A process that
- * no owner samples costs one lookup, however many targets there are.  A target
- * found by a hook may have lost its last reference, so the hook takes one by
+ * Two tables lead from a process to its targets and from a task to its threads, of
+ * all owners.  Hooks look them up under RCU, without a lock.  A process that no
+ * owner samples costs one lookup, however many targets there are.  A target found by
+ * a hook may have lost its last reference, so the hook takes one by
  * kref_get_unless_zero().  A thread holds its target.  Everything else is under
- * owner->targets_mutex.  It is taken by ioctls, by the writer thread, and by
- * targets themselves on their way to user mode.  Its holder never waits for the
+ * owner->targets_mutex.  It is taken by ioctls, by the writer thread, and by targets
+ * themselves when they return to user mode or exit.  Its holder never waits for the
  * log, and for user space only where perf does: a target can hold its perf context.
  */
 #ifndef HWPMC_TARGET_H
@@ -49,15 +49,15 @@ struct fork_slot {
  * @sampled: number of links that sample; READ_ONCE by hooks
  * @first_id: id of an attached PMC; READ_ONCE by hooks
  * @names_log, @maps_log: number of the log that has its names and mappings
- * @told_at: log.told.attaches of the last dump that had something to log of it
+ * @told_at: log.told.attaches at the last dump that logged something of it
  * @missed:  a thread is not followed: a hook had no memory for it, or its work had
  *	     none; WRITE_ONCE
- * @attaching: its first attach gives the threads counters, then looks for children;
- *	     WRITE_ONCE, READ_ONCE by hooks
+ * @attaching: its first attach is in progress: it gives the threads counters, then
+ *	     looks for children; WRITE_ONCE, READ_ONCE by hooks
  * @exec:    work of the thread that has execed; under way while @execing.  Not the
  *	     thread record's, because that thread may have none
- * @left:    it loses all PMCs although nobody has asked: by an exec, or because its
- *	     threads cannot be followed
+ * @left:    it loses all PMCs without a request: by an exec, or because its threads
+ *	     cannot be followed
  * @gone:    its last thread has ended, or the last PMC was detached
  * @ended:   bit: set by the hook that sees the process end, and by the removal
  *	     of the last PMC; the second of them logs the end for an owner that
@@ -90,9 +90,9 @@ struct hwpmc_target {
 };
 
 /*
- * Cleared memory for what is made under targets_mutex, which all targets of the owner
- * need to fork and to end.  So a control group that is full is not waited for: what it
- * cannot be charged for is bounded by max_counters.  NULL without memory.
+ * Cleared memory for objects that are made under targets_mutex, which all targets of
+ * the owner need to fork and to end.  So this does not wait for a full control group:
+ * memory that cannot be charged to it is bounded by max_counters.  NULL without memory.
  */
 static inline void *target_alloc(size_t size)
 {
@@ -175,7 +175,7 @@ static inline bool link_logs(const struct target_link *link, u32 flag)
 	return link->pmc->flags & flag;
 }
 
-/* What a thread has counted since it was last logged; its count is @value now. */
+/* The PROCCSW of a thread: its count since the last one.  @value: its count now */
 static inline struct pmclog_proccsw
 thread_slice(const struct target_thread *tt, const struct thread_event *te,
 	     u64 value)

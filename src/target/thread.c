@@ -127,7 +127,7 @@ static void drop_stopped(struct thread_event *te)
 	if (te->logged && slice.value)
 		hwpmc_follow_record_now(tt->target->owner, &slice,
 					sizeof(slice), PMCLOG_PID_KERNEL);
-	/* the last one to say so, perhaps */
+	/* perhaps the last event that shows that the PMU was removed */
 	hwpmc_event_lost_pmu(te->link->pmc, te->event);
 	hwpmc_event_drop(te->link->pmc, te->event);
 	hwpmc_limit_release(tt->target->owner, LIMIT_COUNTERS, 1);
@@ -161,11 +161,12 @@ static struct thread_event *find_event(struct target_thread *tt,
 }
 
 /*
- * hwpmc_thread_note_pmu - has the PMC of @link, one of @t's, lost its PMU?
+ * hwpmc_thread_note_pmu - note in the PMC of @link, one of @t's, if its PMU was removed
  *
- * Asked before it gets more events: another PMU may have the number by now, and perf
- * would make events of that one.  A PMU that is removed takes all its events, so the
- * first one that its thread still has says it.  False: there is none.
+ * Called before the PMC gets more events: another PMU may have the number by now,
+ * and perf would make events of that one.  A PMU that is removed takes all its
+ * events, so the first event that its thread still has, or that has lost its PMU,
+ * shows it.  False: there is no such event.
  */
 bool hwpmc_thread_note_pmu(const struct hwpmc_target *t,
 			   const struct target_link *link)
@@ -182,7 +183,7 @@ bool hwpmc_thread_note_pmu(const struct hwpmc_target *t,
 	return false;
 }
 
-/* ... by all targets of the PMC. */
+/* The same for all targets of the PMC.  True: its PMU was removed. */
 bool hwpmc_thread_lost_pmu(const struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	const struct hwpmc_target *t;
@@ -293,7 +294,7 @@ static bool thread_is_exiting(const struct task_struct *task)
  * of @t
  *
  * Returns 0 also if the thread is about to end.  An older record is left to its exit
- * hook then: to drop it here would take a grace period for each such thread.  Without
+ * hook, because a drop here would take a grace period for each such thread.  Without
  * memory the thread counts as missed, and is tried again at the next fork or attach of
  * its process.
  */
@@ -441,7 +442,7 @@ int hwpmc_thread_follow_all(struct hwpmc_target *t, bool interruptible)
 
 	for (tries = 0; tries < SCAN_TRIES; tries++) {
 		WRITE_ONCE(t->missed, false);
-		smp_mb();	/* missed before: in the list; later: @missed */
+		smp_mb();	/* missed before: in the thread list; later: sets @missed */
 		found = follow_found(t, interruptible);
 		if (found < 0)
 			return found;
