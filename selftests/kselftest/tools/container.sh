@@ -66,7 +66,9 @@ has_names log
 kill $pid
 
 run 0 pmcstat -n 1000000 -S cpu-clock:u -O log sh -c '
-	unshare -m sh enter.sh "$1" "$2" & echo $! >pid; sleep 3' sh "$dir" "$path"
+	unshare -m sh enter.sh "$1" "$2" & echo $! >pid
+	until [ "$(stat -Lc %s /proc/$!/exe)" = "$3" ]; do usleep 100000; done
+	sleep 3' sh "$dir" "$path" "$(stat -c %s "other/$path")"
 pid=$(cat pid)
 busy=$pid
 ok 'one that is started meanwhile' 'runs $pid' 'dump log | has - "^exec .*\"$path\"$"' \
