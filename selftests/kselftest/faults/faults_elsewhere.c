@@ -30,6 +30,9 @@ static void prepare_kernel(void)
 			SKIP(return, "this kernel has no fault injection"); \
 	} while (0)
 
+/* The thread dumps a process again a second after it had no memory for that. */
+#define AGAIN_MS	2000
+
 /* An owner with a log, and the next one. */
 struct recorder {
 	int		dev;
@@ -109,7 +112,7 @@ TEST(dump)
 		EXPECT_EQ(0, sample(&r)) TH_LOG("point %u", n);
 		sleep_ms(300);
 		hit = inject_disarm(r.thread);
-		sleep_ms(300);
+		sleep_ms(hit ? AGAIN_MS : 0);
 		ASSERT_EQ(0, dev_closelog(r.dev));
 		said += check_told(_metadata, r.file, hit, 1);
 		end(&r);
@@ -139,7 +142,7 @@ TEST(rotation)
 		EXPECT_EQ(0, dev_rotate(r.dev, r.next)) TH_LOG("point %u", n);
 		sleep_ms(300);
 		hit = inject_disarm(r.thread);
-		sleep_ms(300);
+		sleep_ms(hit ? AGAIN_MS : 0);
 		ASSERT_EQ(0, dev_closelog(r.dev));
 		/* which may be over before the first sample */
 		EXPECT_FALSE(check_told(_metadata, r.file, false, 0));
