@@ -17,6 +17,8 @@
 #define NLINEAGES	3
 #define NLOGS		3
 #define LIFE_MS		20
+/* few of them are in user mode on a slow kernel */
+#define SAMPLES		scaled(150, 600)
 
 FIXTURE(forkdump)
 {
@@ -107,7 +109,7 @@ TEST_F(forkdump, system)
 		file = temp_file();
 		ASSERT_EQ(0, dev_configure(self->dev, file));
 		ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(500, 100)), &id));
-		ASSERT_TRUE(wait_committed(self->dev, 150));
+		ASSERT_TRUE(wait_committed(self->dev, SAMPLES));
 		ASSERT_EQ(0, dev_release(self->dev, id));
 		ASSERT_EQ(0, dev_closelog(self->dev));
 		check_mapped(_metadata, file);
@@ -134,11 +136,11 @@ TEST_F(forkdump, targets)
 	ASSERT_EQ(0, dev_start(self->dev, a.id));
 	self->control->go = true;
 	for (i = 1; i < NLOGS; i++) {
-		ASSERT_TRUE(wait_committed(self->dev, 150));
+		ASSERT_TRUE(wait_committed(self->dev, SAMPLES));
 		file[i] = temp_file();
 		ASSERT_EQ(0, dev_rotate(self->dev, file[i]));
 	}
-	ASSERT_TRUE(wait_committed(self->dev, 150));
+	ASSERT_TRUE(wait_committed(self->dev, SAMPLES));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	for (i = 0; i < NLOGS; i++)
 		check_mapped(_metadata, file[i]);
