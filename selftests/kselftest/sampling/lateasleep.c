@@ -241,13 +241,16 @@ static bool begin_sleepers(pid_t *pids)
 	return true;
 }
 
-/* Is it of @pid's user mode?  Adds it to @late if its chain was to come. */
+/*
+ * Is it of @pid's user mode?  Adds it to @late if its chain was to come, in the kernel
+ * as well: its first sample may be there.
+ */
 static bool is_late(const struct sample *s, pid_t pid, unsigned int *late)
 {
-	if (!s->user || s->pid != (uint32_t)pid)
+	if (s->pid != (uint32_t)pid)
 		return false;
 	*late += s->late;
-	return true;
+	return s->user;
 }
 
 TEST(process_beside_sleepers)
