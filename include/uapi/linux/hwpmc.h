@@ -74,6 +74,7 @@
 #define HWPMC_F_INCLUDE_OWNER	0x04000000U	/* SS: sample the opener, too */
 #define HWPMC_F_TRIGGER		0x08000000U	/* an overflow takes a snapshot */
 #define HWPMC_F_UNWIND		0x10000000U	/* with CALLCHAIN: user frames by tables */
+#define HWPMC_F_FREQ		0x20000000U	/* @count: samples a second; perf chooses periods */
 
 /**
  * struct hwpmc_configurelog - CONFIGURELOG and ROTATELOG
@@ -189,7 +190,9 @@ struct hwpmc_moduleversion {
  * @type, @config, @config1, @config2: as in struct perf_event_attr
  * @count: in: period or initial count; 0: 65536 for sampling (1 for tracepoints
  *	and breakpoints), 0 for counting.
- *	out: the value in force (a short period is raised to the minimum)
+ *	out: the value in force (a short period is raised to the minimum).
+ *	With HWPMC_F_FREQ: samples a second; 0: 4000.  A clock then gets the period
+ *	of that rate, and loses the flag
  * @id:    out: the id of the PMC
  * @name:  name of the event for the log, NUL-terminated
  * @config3, @bp_type: as in struct perf_event_attr

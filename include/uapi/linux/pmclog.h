@@ -374,6 +374,7 @@ enum pmclog_ext_subtype {
 	PMCLOG_EXT_FIELDS	= 13,
 	PMCLOG_EXT_RECORD	= 14,
 	PMCLOG_EXT_SNAPSHOT	= 15,
+	PMCLOG_EXT_PERIOD	= 16,
 };
 
 struct pmclog_ext {
@@ -479,6 +480,25 @@ struct pmclog_ext_rate {
 	__u64	throttled;
 	__u64	enabled;
 	__u64	running;
+};
+
+/**
+ * struct pmclog_ext_period - events that each following sample stands for
+ * @pmcid:  a PMC with HWPMC_F_FREQ
+ * @cpu:    the CPU of these samples
+ * @period: events
+ *
+ * Perf chooses the period of such a PMC.  The record precedes the first sample of
+ * the PMC and CPU in a log, and the first of those for which the period differs
+ * by more than an eighth.  Smaller differences are carried into the next
+ * record: the sum of @period over the samples is the number of events that perf
+ * has counted off in them, to within three periods for each PMC and CPU.
+ */
+struct pmclog_ext_period {
+	struct pmclog_ext e;
+	__u32	pmcid;
+	__u32	cpu;
+	__u64	period;
 };
 
 /**
