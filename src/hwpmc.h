@@ -243,11 +243,20 @@ enum limit_kind {
 	LIMIT_KINDS,
 };
 
+/* Does the event's count stand for nanoseconds? */
+static inline bool attr_is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+		attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 /* params.c */
 unsigned int hwpmc_param_chain_depth(void);
 u32 hwpmc_param_ring_bytes(void);
 u32 hwpmc_param_buffer_bytes(void);
 u64 hwpmc_param_min_period(const struct perf_event_attr *attr);
+u64 hwpmc_param_max_rate(void);
 bool hwpmc_param_unprivileged(void);
 bool hwpmc_param_perf_rules(void);
 s64 hwpmc_param_limit(enum limit_kind kind);

@@ -142,8 +142,9 @@ struct perf_event *hwpmc_event_new(struct hwpmc_pmc *pmc, int cpu,
 	struct perf_event *event;
 	int err;
 
+	attr.freq = !!(pmc->flags & HWPMC_F_FREQ);
 	if (pmc_is_sampling(pmc))
-		attr.sample_period = pmc->period;
+		attr.sample_period = pmc->period;	/* or sample_freq */
 	else
 		handler = NULL;
 	event = perf_event_create_kernel_counter(&attr, cpu, task, handler,

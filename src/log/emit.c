@@ -260,15 +260,30 @@ static void emit_raw(struct hwpmc_owner *o, const struct pmclog_callchain *cc)
 	memcpy(e->data, r->data, r->len);
 }
 
+/* Most bytes that a sample takes in the buffer, with a new pack or its fields. */
+static u32 room_of_sample(const struct hwpmc_log *log,
+			  const struct pmclog_callchain *cc, bool raw)
+{
+	u32 len = PMCLOG_HEADER_LEN(cc->h.header);
+
+	if (raw)
+		return len + sizeof(struct pmclog_ext_raw) +
+		       ALIGN(raw_of(cc)->len, 4);
+	return log->out.pack ? max_t(u32, len, PMCLOG_PACK_MAX) : len;
+}
+
 /* A sample's raw record must follow the sample, in the same buffer. */
 static void emit_sample(struct hwpmc_owner *o, struct ring_stamp *s, bool raw)
 {
 	const struct pmclog_callchain *cc = (const void *)s;
 	struct hwpmc_log *log = &o->log;
+	u32 period = s->spare;
 
+	s->spare = 0;
+	if (period)
+		hwpmc_emit_period(o, cc, period, room_of_sample(log, cc, raw));
 	if (raw) {
-		if (log->out.size - log->out.used < PMCLOG_HEADER_LEN(s->header) +
-		    sizeof(struct pmclog_ext_raw) + ALIGN(raw_of(cc)->len, 4))
+		if (log->out.size - log->out.used < room_of_sample(log, cc, raw))
 			hwpmc_sink_flush(o);
 		emit_copy(o, s, s->tsc);
 		emit_raw(o, cc);
@@ -446,6 +461,7 @@ static void emit_kernel(struct hwpmc_owner *o)
 void hwpmc_emit_begin(struct hwpmc_owner *o, u64 tsc)
 {
 	o->log.told.meta = NULL;
+	o->log.told.epoch++;
 	hwpmc_emit_initialize(o, tsc);
 	emit_host(o);
 	hwpmc_emit_clock(o);

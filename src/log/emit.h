@@ -38,6 +38,10 @@ void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc);
 void hwpmc_emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
 void hwpmc_emit_all_rates(struct hwpmc_owner *o);
 
+/* emit_period.c */
+void hwpmc_emit_period(struct hwpmc_owner *o, const struct pmclog_callchain *cc,
+		       u32 code, u32 room);
+
 /* pack.c: samples in packs; all but hwpmc_pack_new() are the writer thread's */
 struct pack *hwpmc_pack_new(void);
 bool hwpmc_pack_sample(struct hwpmc_owner *o, const struct pmclog_callchain *cc,

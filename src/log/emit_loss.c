@@ -110,7 +110,7 @@ void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc)
 /*
  * The number of samples that the period asks for.  The count of a clock event
  * stands still while perf throttles it, so its running time is used.  If modes are
- * excluded, the number is not known (0).
+ * excluded, or perf chooses the period, the number is not known (0).
  */
 static u64 emit_expected_samples(const struct hwpmc_pmc *pmc, u64 count,
 				 u64 running)
@@ -118,9 +118,9 @@ static u64 emit_expected_samples(const struct hwpmc_pmc *pmc, u64 count,
 	const struct perf_event_attr *a = &pmc->attr;
 	u64 period = READ_ONCE(pmc->period);
 
-	if (a->type == PERF_TYPE_SOFTWARE &&
-	    (a->config == PERF_COUNT_SW_CPU_CLOCK ||
-	     a->config == PERF_COUNT_SW_TASK_CLOCK)) {
+	if (pmc->flags & HWPMC_F_FREQ)
+		return 0;
+	if (attr_is_clock(a)) {
 		if (a->exclude_user || a->exclude_kernel || a->exclude_idle)
 			return 0;
 		return div64_u64(running, period);
@@ -137,7 +137,8 @@ static struct pmclog_ext_rate *emit_rate(struct hwpmc_owner *o,
 	r = hwpmc_emit_ext(o, PMCLOG_EXT_RATE, sizeof(*r), o->log.told.last_tsc);
 	r->pmcid = pmc->id;
 	r->cpu = cpu;
-	r->period = READ_ONCE(pmc->period);
+	if (!(pmc->flags & HWPMC_F_FREQ))
+		r->period = READ_ONCE(pmc->period);
 	r->expected = emit_expected_samples(pmc, count, running);
 	r->enabled = enabled;
 	r->running = running;

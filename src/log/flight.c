@@ -240,6 +240,7 @@ static void flight_next_segment(struct hwpmc_owner *o)
 	s = flight_last(f);
 	s->since = log->told.last_tsc;
 	hwpmc_flight_account(o, &s->start);
+	log->told.epoch++;
 	hwpmc_pack_forget(log);
 }
 

@@ -170,6 +170,7 @@ struct log_out {
  * @attaches: odd while attaches are being logged; READ_ONCE by fork hooks
  * @telling:  the next log's number while that is being made, else @number;
  *	READ_ONCE by fork hooks
+ * @epoch:    counts the parts that can be read alone: logs, and segments of a window
  * @meta:     the last entry of the list @meta of struct hwpmc_log that has been emitted
  * @all:      all processes are in this log
  */
@@ -178,6 +179,7 @@ struct log_told {
 	unsigned long	number;
 	unsigned long	attaches;
 	unsigned long	telling;
+	u32		epoch;
 	struct log_meta	*meta;
 	bool		all;
 };

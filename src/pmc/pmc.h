@@ -9,6 +9,7 @@
 #include <asm/local64.h>
 
 #include "hwpmc.h"
+#include "sample/period.h"
 
 /**
  * struct pmc_stat - what became of a PMC's overflows on one CPU
@@ -57,6 +58,7 @@ struct pmc_count {
  * @look, @seen: the writer thread's: counters at the last look, and at the
  *	last quiet look
  * @told, @told_last: the writer thread's: drops logged, and the last of them
+ * @period: the writer thread's: of a PMC that samples at a rate
  */
 struct pmc_cpu {
 	struct hwpmc_pmc *pmc;
@@ -77,6 +79,7 @@ struct pmc_cpu {
 	struct pmc_count look, seen;
 	u64		told[PMCLOG_DROP_NCAUSE];
 	u64		told_last[PMCLOG_DROP_NCAUSE];
+	struct period_logged period;
 };
 
 /* the count of events, and the time that they counted (nanoseconds) */
@@ -115,7 +118,7 @@ enum pmc_state {
  *	     elsewhere
  * @caller, @caller_size: kernel text that calls tracepoint probes, see
  *	hwpmc_source_note(); set before the first event is enabled
- * @period:  owner->mutex; READ_ONCE elsewhere
+ * @period:  with HWPMC_F_FREQ samples a second; owner->mutex; READ_ONCE elsewhere
  * @origin:  owner->mutex; counting: value = origin + sum
  * @sum:     last reading of all events; WRITE_ONCE under owner->mutex,
  *	     READ_ONCE by the writer thread
@@ -208,6 +211,7 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
 				 HWPMC_CAP_WRITE | HWPMC_CAP_SYSWIDE)
 
 struct hwpmc_pmc *hwpmc_pmc_find(struct hwpmc_owner *o, u32 id);
+u64 hwpmc_pmc_period_in_force(const struct hwpmc_pmc *pmc, u64 period);
 int hwpmc_pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a);
 int hwpmc_pmc_release(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_start(struct hwpmc_owner *o, u32 id);

@@ -126,7 +126,7 @@ int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
 	}
 	if (!a->count || a->count > S64_MAX)
 		return -EINVAL;
-	a->count = max(a->count, hwpmc_param_min_period(&pmc->attr));
+	a->count = hwpmc_pmc_period_in_force(pmc, a->count);
 	*old = pmc->period;
 	err = set_period(pmc, a->count);
 	if (!err)

@@ -208,16 +208,20 @@ u32 hwpmc_param_cpu_percent(void)
  */
 u64 hwpmc_param_min_period(const struct perf_event_attr *attr)
 {
+	if (attr_is_clock(attr))
+		return MIN_CLOCK_NS;
 	switch (attr->type) {
 	case PERF_TYPE_SOFTWARE:
-		if (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-		    attr->config == PERF_COUNT_SW_TASK_CLOCK)
-			return MIN_CLOCK_NS;
-		return 1;
 	case PERF_TYPE_TRACEPOINT:
 	case PERF_TYPE_BREAKPOINT:
 		return 1;
 	default:
 		return mincount;
 	}
+}
+
+/* Most samples a second that perf is asked for, by HWPMC_F_FREQ. */
+u64 hwpmc_param_max_rate(void)
+{
+	return NSEC_PER_SEC / MIN_CLOCK_NS;
 }

@@ -14,6 +14,7 @@
 #include "chain_frame.h"
 #include "compat.h"
 #include "hwpmc.h"
+#include "period.h"
 #include "pmc/pmc.h"
 #include "record.h"
 #include "sample.h"
@@ -189,11 +190,22 @@ static u32 place_flags(struct pt_regs *regs)
 	return user_mode(regs) ? PMCLOG_CC_USERSPACE : 0;
 }
 
+/*
+ * What perf passes of an overflow.
+ * @raw:    the tracepoint's fields, or NULL
+ * @period: code of the period that is over, for a PMC that samples at a rate, else 0
+ */
+struct overflow {
+	const struct perf_raw_record *raw;
+	u32 period;
+};
+
 static bool sample_commit(struct owner_ring *or, const struct pmc_cpu *pc,
 			  u32 flags, const u64 *chain, unsigned int n,
-			  const struct perf_raw_record *raw, u64 *now,
+			  const struct overflow *v, u64 *now,
 			  unsigned int *cause)
 {
+	const struct perf_raw_record *raw = v->raw;
 	const struct hwpmc_pmc *pmc = pc->pmc;
 	struct pmclog_callchain *cc;
 	enum ring_result res;
@@ -209,6 +221,7 @@ static bool sample_commit(struct owner_ring *or, const struct pmc_cpu *pc,
 		return false;
 	}
 	stamp_header(s, PMCLOG_T_CALLCHAIN, len);
+	s->spare = v->period;
 	cc = (struct pmclog_callchain *)s;
 	cc->pid = owner_pid_of(pmc->owner, current);
 	cc->tid = owner_tid_of(pmc->owner, current);
@@ -275,7 +288,7 @@ static bool ask_for_later(const struct pmc_cpu *pc, const u64 *chain,
 }
 
 static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
-		       const struct perf_raw_record *raw, struct pt_regs *regs)
+		       const struct overflow *v, struct pt_regs *regs)
 {
 	unsigned int cause = PMCLOG_DROP_NESTED, end, n;
 	struct scratch *sc = scratch_get(pc->cpu);
@@ -294,7 +307,7 @@ static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
 	if (unlikely(end & CUT(USER)) && ask_for_later(pc, sc->pc, regs))
 		end = (end & ~CUT(USER)) | PMCLOG_CC_USERLATE;
 	flags |= end;
-	if (sample_commit(or, pc, flags, sc->pc, n, raw, &now, &cause)) {
+	if (sample_commit(or, pc, flags, sc->pc, n, v, &now, &cause)) {
 		local64_inc(&pc->stat.committed);
 		if (unlikely(flags & (PMCLOG_CC_CUT_ANY | PMCLOG_CC_USERLATE)))
 			count_end(&pc->stat, flags);
@@ -306,26 +319,26 @@ out:
 }
 
 static void take_place(struct owner_ring *or, struct pmc_cpu *pc,
-		       const struct perf_raw_record *raw, struct pt_regs *regs)
+		       const struct overflow *v, struct pt_regs *regs)
 {
 	u64 ip = user_mode(regs) ? user_pc(regs) : instruction_pointer(regs);
 	unsigned int cause;
 	u64 now;
 
-	if (sample_commit(or, pc, place_flags(regs), &ip, 1, raw, &now, &cause))
+	if (sample_commit(or, pc, place_flags(regs), &ip, 1, v, &now, &cause))
 		local64_inc(&pc->stat.committed);
 	else
 		count_drop(pc, cause, now);
 }
 
 static void sample_take(struct owner_ring *or, struct pmc_cpu *pc,
-			const struct perf_raw_record *raw, struct pt_regs *regs)
+			const struct overflow *v, struct pt_regs *regs)
 {
 	if ((pc->pmc->flags & HWPMC_F_CALLCHAIN) ||
 	    is_tracepoint_caller(pc->pmc, instruction_pointer(regs)))
-		take_chain(or, pc, raw, regs);
+		take_chain(or, pc, v, regs);
 	else
-		take_place(or, pc, raw, regs);
+		take_place(or, pc, v, regs);
 	if (unlikely(pc->pmc->flags & HWPMC_F_TRIGGER))
 		hwpmc_trigger_overflow(or, pc->pmc);
 }
@@ -342,8 +355,8 @@ static void sample_overflow(struct pmc_cpu *pc, struct perf_event *event,
 			    const struct perf_sample_data *data,
 			    struct pt_regs *regs)
 {
-	const struct perf_raw_record *raw = NULL;
 	struct owner_ring *or = READ_ONCE(pc->pmc->owner->rings[pc->cpu]);
+	struct overflow v = { 0 };
 	u64 entered;
 
 	if (unlikely(!or || pc->cpu != smp_processor_id())) {
@@ -356,11 +369,13 @@ static void sample_overflow(struct pmc_cpu *pc, struct perf_event *event,
 	if (compat_event_throttled(event))
 		local64_inc(&pc->stat.throttled);
 	if (pc->pmc->flags & HWPMC_F_RAW)
-		raw = compat_raw(data);
+		v.raw = compat_raw(data);
+	if (pc->pmc->flags & HWPMC_F_FREQ)
+		v.period = period_code(data->period);
 	if (sample_is_unwanted(pc->pmc, regs))
 		local64_inc(&pc->stat.filtered);
 	else
-		sample_take(or, pc, raw, regs);
+		sample_take(or, pc, &v, regs);
 	ring_exit(&or->ring, entered);
 	hwpmc_record_wake_writer(or);
 }

@@ -227,13 +227,17 @@ static void do_allocate(const struct op *op)
 		x.a.flags |= HWPMC_F_UNWIND;
 	if (b[5] & 1)
 		x.a.flags |= HWPMC_F_TRIGGER;
+	if (b[4] & 8)
+		x.a.flags |= HWPMC_F_FREQ;
 	if (b[4] & 1)
 		x.a.caps |= HWPMC_CAP_USER;
 	if (b[4] & 2)
 		x.a.caps |= HWPMC_CAP_SYSTEM;
 	if (sampling)
 		x.a.caps |= HWPMC_CAP_INTERRUPT;
-	if (sampling && events[e].fast && x.a.count < 3000000)
+	if (sampling && events[e].fast && (x.a.flags & HWPMC_F_FREQ))
+		x.a.count = 1 + x.a.count % 300;
+	else if (sampling && events[e].fast && x.a.count < 3000000)
 		x.a.count = 3000000;
 	if (x.a.type == OWN_NUMBER)
 		x.a.type = own_number;

@@ -26,6 +26,8 @@ TEST_F(errors, allocate)
 		  { A(flags, HWPMC_F_LOG_PROCEXIT) } },
 		{ "descendants of a system PMC", FRESH, ALLO, -EINVAL,
 		  { A(flags, HWPMC_F_DESCENDANTS) } },
+		{ "rate of a counter", FRESH, ALLO, -EINVAL,
+		  { A(mode, HWPMC_MODE_SC), A(flags, HWPMC_F_FREQ) } },
 		{ "chains of a counter", FRESH, ALLO, -EINVAL,
 		  { A(mode, HWPMC_MODE_SC) } },
 		{ "owner of a counter", FRESH, ALLO, -EINVAL,

@@ -93,6 +93,7 @@ static const struct ext_shape ext_shapes[] = {
 		offsetof(struct pmclog_ext_fields, text), 1 },
 	[PMCLOG_EXT_RECORD] = { sizeof(struct pmclog_ext_record), 0, 0 },
 	[PMCLOG_EXT_SNAPSHOT] = { sizeof(struct pmclog_ext_snapshot), 0, 0 },
+	[PMCLOG_EXT_PERIOD] = { sizeof(struct pmclog_ext_period), 0, 0 },
 };
 
 #define NEXT_SHAPES (sizeof(ext_shapes) / sizeof(ext_shapes[0]))

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PMCs that sample at a rate: perf chooses the periods, and the log says how many
+ * events each sample stands for, so that their sum is the count.
+ */
+#include "periods.h"
+#include "recorder.h"
+#include "target.h"
+#include "test.h"
+
+#define RATE		200
+#define FAULTS		20000	/* by each step of a process that faults */
+
+/* What the log says of the PMC; @rate: its rate or period */
+static uint32_t flags_of(struct log *log, uint32_t pmcid, uint64_t *rate)
+{
+	struct pmclog_rec rec;
+	uint32_t flags = 0;
+
+	LOG_FOR_EACH(log, rec) {
+		if (rec.type != PMCLOG_T_PMCALLOCATEDYN ||
+		    PMCLOG_FIELD32(&rec, struct pmclog_pmcallocatedyn, pmcid) != pmcid)
+			continue;
+		flags = PMCLOG_FIELD32(&rec, struct pmclog_pmcallocatedyn, flags);
+		*rate = PMCLOG_FIELD64(&rec, struct pmclog_pmcallocatedyn, rate);
+	}
+	return flags;
+}
+
+/* ------------------------------------------------------------------------ */
+FIXTURE(freq)
+{
+	int dev;
+	struct target t;
+};
+
+static int faulter(struct target *t, void *arg)
+{
+	for (;;) {
+		fault_pages(FAULTS);
+		target_pause(t);
+	}
+	return 0;
+}
+
+FIXTURE_SETUP(freq)
+{
+	ASSERT_TRUE(target_begin(&self->t, faulter, NULL));
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+}
+
+FIXTURE_TEARDOWN(freq)
+{
+	close(self->dev);
+	target_kill(&self->t);
+}
+
+static struct hwpmc_allocate faults_at(uint64_t rate)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_FREQ);
+
+	a.count = rate;
+	return a;
+}
+
+/*
+ * Faults until there are @n samples more.  perf knows the rate of an event from ticks
+ * alone, and on a busy machine it is wrong by a lot for a while.
+ */
+static void faults(struct __test_metadata *_metadata, int dev, struct target *t,
+		   uint64_t n)
+{
+	struct hwpmc_driverstats st;
+	uint64_t until = 0;
+	int steps = 0;
+
+	do {
+		ASSERT_GT(1000, steps++);
+		ASSERT_TRUE(target_step(t));
+		ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
+		until = until ?: st.account.committed + n;
+	} while (st.account.committed < until);
+}
+
+/* All but what each thread had counted since its last sample. */
+static void expect_sum(struct __test_metadata *_metadata, struct periods *p,
+		       uint64_t count)
+{
+	TH_LOG("%" PRIu64 " events, %" PRIu64 " samples, %" PRIu64
+	       " records, sum %" PRIu64 ", longest %" PRIu64, count, p->samples,
+	       p->records, p->sum, p->longest);
+	EXPECT_EQ(0, p->without);
+	EXPECT_LT(0, p->samples);
+	EXPECT_GE(p->samples, p->records);
+	EXPECT_LE(count, p->sum + 4 * p->longest * cpus_possible());
+	EXPECT_GE(count + 3 * p->longest * cpus_possible(), p->sum);
+}
+
+TEST_F(freq, sum_is_the_count)
+{
+	int file = temp_file();
+	uint64_t count, rate = 0;
+	struct periods p;
+	struct log log;
+	uint32_t id;
+
+	ASSERT_EQ(0, dev_configure(self->dev, file));
+	ASSERT_EQ(0, dev_run_on(self->dev, faults_at(RATE), self->t.pid, &id));
+	faults(_metadata, self->dev, &self->t, 1000);
+	ASSERT_EQ(0, dev_stop(self->dev, id));
+	count = dev_value(self->dev, id);
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	periods_look(&log, id, &p);
+	EXPECT_LE(FAULTS, count);
+	expect_sum(_metadata, &p, count);
+	/* perf begins with a period of 1, and soon knows better */
+	EXPECT_LT(4, p.longest);
+	EXPECT_GT(count / 4, p.samples);
+	EXPECT_TRUE(flags_of(&log, id, &rate) & HWPMC_F_FREQ);
+	EXPECT_EQ(RATE, rate);
+	log_free(&log);
+}
+
+TEST_F(freq, packed)
+{
+	int file = temp_file();
+	struct periods p;
+	struct log log;
+	uint64_t count;
+	uint32_t id;
+
+	ASSERT_EQ(0, dev_configure_flags(self->dev, file, HWPMC_LOG_PACKED));
+	ASSERT_EQ(0, dev_run_on(self->dev, faults_at(RATE), self->t.pid, &id));
+	faults(_metadata, self->dev, &self->t, 500);
+	ASSERT_EQ(0, dev_stop(self->dev, id));
+	count = dev_value(self->dev, id);
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	periods_look(&log, id, &p);
+	expect_sum(_metadata, &p, count);
+	log_free(&log);
+}
+
+/* Each log can be read alone. */
+TEST_F(freq, rotated)
+{
+	struct periods p, sum = { 0 };
+	uint64_t count;
+	int file[3], i;
+	struct log log;
+	uint32_t id;
+
+	for (i = 0; i < 3; i++)
+		file[i] = temp_file();
+	ASSERT_EQ(0, dev_configure(self->dev, file[0]));
+	ASSERT_EQ(0, dev_run_on(self->dev, faults_at(RATE), self->t.pid, &id));
+	for (i = 1; i < 3; i++) {
+		faults(_metadata, self->dev, &self->t, 100);
+		ASSERT_EQ(0, dev_rotate(self->dev, file[i]));
+	}
+	faults(_metadata, self->dev, &self->t, 100);
+	ASSERT_EQ(0, dev_stop(self->dev, id));
+	count = dev_value(self->dev, id);
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	for (i = 0; i < 3; i++) {
+		ASSERT_TRUE(log_load(&log, file[i]));
+		ASSERT_LOG(&log, 0);
+		periods_look(&log, id, &p);
+		EXPECT_EQ(0, p.without);
+		EXPECT_LT(0, p.samples);
+		sum.samples += p.samples;
+		sum.records += p.records;
+		sum.sum += p.sum;
+		if (p.longest > sum.longest)
+			sum.longest = p.longest;
+		log_free(&log);
+	}
+	expect_sum(_metadata, &sum, count);
+}
+
+/* So can each snapshot, of a window that has moved on. */
+TEST_F(freq, flight)
+{
+	struct hwpmc_driverstats st;
+	struct periods p;
+	struct log log;
+	uint32_t id;
+	int i;
+
+	ASSERT_EQ(0, dev_flight(self->dev, 256 << 10, 0));
+	/* so often that a period is short, and few */
+	ASSERT_EQ(0, dev_run_on(self->dev, faults_at(50000), self->t.pid, &id));
+	for (i = 0; i < 3; i++) {
+		int file = temp_file();
+
+		do {
+			faults(_metadata, self->dev, &self->t, 100);
+			ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
+		} while (st.bytes_written < (i + 2) * (256U << 10));
+		ASSERT_EQ(0, dev_snapshot(self->dev, file, 0));
+		ASSERT_TRUE(log_load(&log, file));
+		ASSERT_LOG(&log, LOG_DROPS);
+		periods_look(&log, id, &p);
+		TH_LOG("%" PRIu64 " samples, %" PRIu64 " records", p.samples,
+		       p.records);
+		EXPECT_LT(0, p.samples);
+		EXPECT_EQ(0, p.without);
+		log_free(&log);
+		close(file);
+	}
+}
+
+/* Threads of one process on all CPUs, each with an event of its own. */
+static int crowd_of_faulters(struct target *t, void *arg)
+{
+	pid_t child[4];
+	int i;
+
+	target_pause(t);
+	for (i = 0; i < 4; i++) {
+		child[i] = fork();
+		if (!child[i]) {
+			pin_to(i % 2);
+			fault_pages(FAULTS * (i + 1));
+			_exit(0);
+		}
+	}
+	for (i = 0; i < 4; i++)
+		wait_for(child[i]);
+	target_pause(t);
+	return 0;
+}
+
+TEST_F(freq, descendants)
+{
+	struct hwpmc_allocate a = faults_at(RATE);
+	int file = temp_file();
+	struct periods p;
+	struct target t;
+	struct log log;
+	uint64_t count;
+	uint32_t id;
+
+	a.flags |= HWPMC_F_DESCENDANTS;
+	ASSERT_TRUE(target_begin(&t, crowd_of_faulters, NULL));
+	ASSERT_TRUE(target_step(&t));
+	ASSERT_EQ(0, dev_configure(self->dev, file));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, t.pid, &id));
+	ASSERT_TRUE(target_step(&t));
+	ASSERT_EQ(0, dev_stop(self->dev, id));
+	count = dev_value(self->dev, id);
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	target_kill(&t);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	periods_look(&log, id, &p);
+	EXPECT_LE(10 * FAULTS, count);
+	expect_sum(_metadata, &p, count);
+	log_free(&log);
+}
+
+/* A counter of the machine's, if it has one. */
+TEST_F(freq, cycles)
+{
+	struct hwpmc_allocate a = pmc_sampler(PERF_TYPE_HARDWARE,
+					      PERF_COUNT_HW_CPU_CYCLES, 100);
+	int file = temp_file();
+	struct periods p;
+	uint64_t count;
+	struct log log;
+	uint32_t id;
+
+	if (!perf_has(a.type, a.config))
+		SKIP(return, "no counter of cycles here");
+	a.flags |= HWPMC_F_FREQ;
+	ASSERT_EQ(0, dev_configure(self->dev, file));
+	ASSERT_EQ(0, dev_run(self->dev, a, &id));
+	faults(_metadata, self->dev, &self->t, 100);
+	ASSERT_EQ(0, dev_stop(self->dev, id));
+	count = dev_value(self->dev, id);
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, LOG_DROPS);
+	periods_look(&log, id, &p);
+	TH_LOG("%" PRIu64 " cycles, %" PRIu64 " samples, %" PRIu64
+	       " records, sum %" PRIu64 ", longest %" PRIu64, count, p.samples,
+	       p.records, p.sum, p.longest);
+	EXPECT_EQ(0, p.without);
+	EXPECT_LT(10000, p.longest);
+	/* no more than there were; an interrupt may come late, or not at all */
+	EXPECT_GE(count + 4 * p.longest * cpus_possible(), p.sum);
+	log_free(&log);
+}
+
+/* A clock has one period all the time. */
+TEST_F(freq, clock)
+{
+	struct hwpmc_allocate a = pmc_clock(1);
+	int file = temp_file();
+	struct periods p;
+	uint64_t rate = 0;
+	struct log log;
+	uint32_t id;
+
+	a.flags |= HWPMC_F_FREQ;
+	a.count = 500;
+	ASSERT_EQ(0, dev_configure(self->dev, file));
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	EXPECT_EQ(2 * MSEC, a.count);
+	id = a.id;
+	ASSERT_EQ(0, dev_start(self->dev, id));
+	EXPECT_TRUE(wait_committed(self->dev, 20));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	periods_look(&log, id, &p);
+	EXPECT_EQ(0, p.records);
+	EXPECT_FALSE(flags_of(&log, id, &rate) & HWPMC_F_FREQ);
+	EXPECT_EQ(2 * MSEC, rate);
+	log_free(&log);
+}
+
+TEST_F(freq, values)
+{
+	struct hwpmc_allocate a = faults_at(0);
+	uint64_t rate = 1;
+
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	EXPECT_EQ(4000, a.count);
+	ASSERT_EQ(0, dev_setcount(self->dev, a.id, &rate));
+	EXPECT_EQ(1, rate);
+	rate = 1000000;
+	ASSERT_EQ(0, dev_setcount(self->dev, a.id, &rate));
+	EXPECT_EQ(50000, rate);
+	rate = 0;
+	EXPECT_EQ(-EINVAL, dev_setcount(self->dev, a.id, &rate));
+	a = faults_at(INT64_MAX);
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	EXPECT_EQ(50000, a.count);
+	a = faults_at((uint64_t)INT64_MAX + 1);
+	EXPECT_EQ(-EINVAL, dev_allocate(self->dev, &a));
+	a = pmc_clock(1);
+	a.flags |= HWPMC_F_FREQ;
+	a.count = INT64_MAX;
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	EXPECT_EQ(20000, a.count);
+	a = pmc_process_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS,
+				HWPMC_F_FREQ);
+	EXPECT_EQ(-EINVAL, dev_allocate(self->dev, &a));
+}
+
+TEST_HARNESS_MAIN
