@@ -15,7 +15,7 @@
 #include "reader/base/say.h"
 #include "reader/freebsd/reading.h"
 
-#define DEFAULT_PERIOD		65536
+#define DEFAULT_RATE		4000	/* samples a second */
 #define DEFAULT_CLOCK_PERIOD	1000000	/* nanoseconds */
 #define DEFAULT_INTERVAL	5.0
 
@@ -39,7 +39,7 @@ struct wanted {
  * @mode:       a system or process mode, sampling or counting
  * @flags:      PMC_F_*
  * @cpu:        a CPU or PMC_CPU_ALL; PMC_CPU_ANY for processes
- * @period:     sampling period
+ * @period:     sampling period; with PMC_F_FREQ, samples a second
  * @cumulative: print the count since the start, not since the last line
  * @filter:     conditions on samples
  * @id:         the PMC

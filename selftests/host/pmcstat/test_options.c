@@ -33,21 +33,28 @@ static const struct good {
 	const char	*line;
 	const char	*counters;
 } good[] = {
-	{ "-S cycles -O x", "SS -2 10000080 65536 0 cycles" },
+	{ "-S cycles -O x", "SS -2 30000080 4000 0 cycles" },
 	{ "-S cpu-clock -O x", "SS -2 10000080 1000000 0 cpu-clock" },
 	{ "-S task-clock:u -O x", "SS -2 10000080 1000000 0 task-clock:u" },
 	{ "-s cycles", "SC -2 0 0 0 cycles" },
 	{ "-n 1000 -s cycles", "SC -2 0 0 0 cycles" },
 	{ "-S cycles -n 9 -S cs -O x",
-	  "SS -2 10000080 65536 0 cycles;SS -2 10000080 9 0 cs" },
+	  "SS -2 30000080 4000 0 cycles;SS -2 10000080 9 0 cs" },
 	{ "-n 9 -S cycles -S cpu-clock -O x",
 	  "SS -2 10000080 9 0 cycles;SS -2 10000080 9 0 cpu-clock" },
+	/* a clock has a period; the last of -n and --freq holds */
+	{ "--freq 99 -S cycles -S cpu-clock --freq 2000000000 -P task-clock -O x true",
+	  "SS -2 30000080 99 0 cycles;SS -2 10000080 10101010 0 cpu-clock;"
+	  "TS -1 10000080 1 0 task-clock" },
+	{ "-n 9 --freq 99 -S cs -n 5 -S cs -O x",
+	  "SS -2 30000080 99 0 cs;SS -2 10000080 5 0 cs" },
+	{ "--freq 99 -s cs", "SC -2 0 0 0 cs" },
 	{ "-O x -S cs -N -S cs -N -S cs",
-	  "SS -2 10000080 65536 0 cs;SS -2 0 65536 0 cs;SS -2 10000080 65536 0 cs" },
+	  "SS -2 30000080 4000 0 cs;SS -2 20000000 4000 0 cs;SS -2 30000080 4000 0 cs" },
 	{ "-O x -U -S cs -U -S cs",
-	  "SS -2 10000180 65536 0 cs;SS -2 10000080 65536 0 cs" },
-	{ "-O x -N -U -S cs", "SS -2 10000180 65536 0 cs" },
-	{ "-O x -U -N -S cs", "SS -2 0 65536 0 cs" },
+	  "SS -2 30000180 4000 0 cs;SS -2 30000080 4000 0 cs" },
+	{ "-O x -N -U -S cs", "SS -2 30000180 4000 0 cs" },
+	{ "-O x -U -N -S cs", "SS -2 20000000 4000 0 cs" },
 	{ "-s cs -C -s cs -C -s cs",
 	  "SC -2 0 0 0 cs;SC -2 0 0 1 cs;SC -2 0 0 0 cs" },
 	{ "-c 0,2-3 -s cs",
@@ -55,20 +62,20 @@ static const struct good {
 	{ "-c 1 -s cs -c * -s faults",
 	  "SC 1 0 0 0 cs;SC -2 0 0 0 faults" },
 	{ "-O x -c 1 -S cs -s cs",
-	  "SS 1 10000080 65536 0 cs;SC 1 0 0 0 cs" },
+	  "SS 1 30000080 4000 0 cs;SC 1 0 0 0 cs" },
 	{ "-p cs true", "TC -1 0 0 0 cs" },
-	{ "-P cs -O x -t 1", "TS -1 10000080 65536 0 cs" },
+	{ "-P cs -O x -t 1", "TS -1 30000080 4000 0 cs" },
 	{ "-n 7 -U -P task-clock:u -O x true", "TS -1 10000180 7 0 task-clock:u" },
 	{ "-N -P cs -O x -C -p cs true",
-	  "TS -1 0 65536 0 cs;TC -1 0 0 1 cs" },
+	  "TS -1 20000000 4000 0 cs;TC -1 0 0 1 cs" },
 	{ "-d -p cs -d -p cs -d -s cs true",
 	  "TC -1 2 0 0 cs;TC -1 0 0 0 cs;SC -2 0 0 0 cs" },
 	{ "-d -P cs -O x -S cs true",
-	  "TS -1 10000082 65536 0 cs;SS -2 10000080 65536 0 cs" },
+	  "TS -1 30000082 4000 0 cs;SS -2 30000080 4000 0 cs" },
 	{ "-E -p cs -W -p cs -E -p cs -O x true",
 	  "TC -1 8 0 0 cs;TC -1 c 0 0 cs;TC -1 4 0 0 cs" },
 	{ "-E -W -P cs -S cs -s cs -p cs -O x true",
-	  "TS -1 10000080 65536 0 cs;SS -2 10000080 65536 0 cs;SC -2 0 0 0 cs;"
+	  "TS -1 30000080 4000 0 cs;SS -2 30000080 4000 0 cs;SC -2 0 0 0 cs;"
 	  "TC -1 c 0 0 cs" },
 	{ "-c 1 -p cs -s cs true", "TC -1 0 0 0 cs;SC 1 0 0 0 cs" },
 	{ "--exclude-idle -s cs --exclude-idle -s cs",
@@ -89,6 +96,9 @@ static const struct bad bad[] = {
 	{ "-s", "-s needs an argument" },
 	{ "-s nonsense", "-s nonsense: unknown event" },
 	{ "-n 0 -s cs", "-n 0" },
+	{ "--freq 0 -s cs", "--freq 0: not a number of samples" },
+	{ "--freq 5x -s cs", "--freq 5x" },
+	{ "-s cs --freq 5", "--freq holds for events named after it" },
 	{ "-n -5 -s cs", "-n -5" },
 	{ "-n 1e6 -s cs", "-n 1e6" },
 	{ "-n 99999999999999999999 -s cs", "-n 9999" },
@@ -354,7 +364,7 @@ static void test_filters(void)
 	   !strcmp(conditions(&o.counters[0]), "5 0 0;3 1 0fifteen-letters"),
 	   "conditions of processes");
 	options_free(&o);
-	ok(!parse(&o, "-S cs --unwind fp -P cs -O x true") &&
+	ok(!parse(&o, "-n 5 -S cs --unwind fp -P cs -O x true") &&
 	   o.counters[0].flags == PMC_F_CALLCHAIN &&
 	   o.counters[1].flags == PMC_F_CALLCHAIN, "--unwind fp");
 	options_free(&o);
@@ -377,21 +387,21 @@ static void test_flight(void)
 	ok(!parse(&o, "-S cs --flight 16M -O x --trigger faults:u,count=500 "
 		  "--trigger exit=3") && o.flight_size == 16 << 20 &&
 	   o.exit_what == HWPMC_EXIT_STATUS && o.exit_status == 3 &&
-	   !strcmp(describe(&o), "SS -2 10000080 65536 0 cs;"
+	   !strcmp(describe(&o), "SS -2 30000080 4000 0 cs;"
 		   "SS -2 8000000 500 0 faults:u"), "a flight recorder");
 	options_free(&o);
 	ok(!parse(&o, "--trigger faults -P cs --flight 1G -O /tmp/ --keep 3 "
 		  "--packed --trigger exit true") && o.log_dir &&
 	   o.exit_what == HWPMC_EXIT_FAILED && o.keep == 3 &&
 	   !strcmp(describe(&o), "TS -1 8000002 1 0 faults;"
-		   "TS -1 10000080 65536 0 cs"), "one of processes");
+		   "TS -1 30000080 4000 0 cs"), "one of processes");
 	options_free(&o);
 	ok(!parse(&o, "-P cs -S cs --flight 1M -O x --trigger faults true") &&
-	   !strcmp(describe(&o), "TS -1 10000080 65536 0 cs;SS -2 10000080 65536 0 cs;"
+	   !strcmp(describe(&o), "TS -1 30000080 4000 0 cs;SS -2 30000080 4000 0 cs;"
 		   "SS -2 8000000 1 0 faults"), "one of both");
 	options_free(&o);
 	ok(!parse(&o, "-S cs --flight 1M -O x --trigger kprobe:vfs_read,count=5") &&
-	   !strcmp(describe(&o), "SS -2 10000080 65536 0 cs;"
+	   !strcmp(describe(&o), "SS -2 30000080 4000 0 cs;"
 		   "SS -2 8000000 5 0 kprobe:vfs_read") &&
 	   !strcmp(o.counters[1].spec, "kprobe:vfs_read"),
 	   "a probe is made of what comes before the count");

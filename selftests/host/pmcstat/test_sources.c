@@ -103,6 +103,10 @@ static const struct good {
 	{ "cpu/r1a8/", 4, 0, { 0x1a8 }, 0, 0, 0, "cpu/r1a8/" },
 	{ "cpu/event=1,event=2,period=77,name=mine/", 4, 0, { 2 }, 77, 0, 0,
 	  "mine" },
+	{ "cpu/event=1,freq=99/", 4, 0, { 1 }, 99, PMC_EVENT_FREQ, 0,
+	  "cpu/event=1,freq=99/" },
+	{ "cpu/event=1,freq=99,period=77/", 4, 0, { 1 }, 77, 0, 0,
+	  "cpu/event=1,freq=99,period=77/" },
 	{ "cpu//", 4, 0, { 0 }, 0, 0, 0, "cpu//" },
 	{ "cpu/event=1/,usr,name=other", 4, U, { 1 }, 0, 0, 0, "other:u" },
 	/* aliases; what is said too comes after */

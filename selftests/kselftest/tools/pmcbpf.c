@@ -7,6 +7,7 @@
 #include <grp.h>
 #include <sys/wait.h>
 
+#include "periods.h"
 #include "test.h"
 
 #define SHARE_SAMPLES	400
@@ -215,6 +216,24 @@ TEST_F(pmcbpf, descendants)
 	ASSERT_LOG(&self->log, 0);
 	find_shares(&self->log, &s);
 	EXPECT_EQ(0, s.n);
+}
+
+/* perf chooses the periods: the log has them, as the module's has. */
+TEST_F(pmcbpf, rate)
+{
+	struct periods p;
+
+	ASSERT_TRUE(record(self, "--bpf --freq 500 -S page-faults -O %s sh -c "
+			   "'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done'"))
+		TH_LOG("%s", self->said.text);
+	ASSERT_LOG(&self->log, LOG_DROPS | LOG_PROC_DROPS);
+	ASSERT_EQ(1, self->log.npmcs);
+	periods_look(&self->log, self->log.pmcs[0], &p);
+	TH_LOG("%" PRIu64 " samples, %" PRIu64 " records, sum %" PRIu64
+	       ", longest %" PRIu64, p.samples, p.records, p.sum, p.longest);
+	EXPECT_LT(0, p.samples);
+	EXPECT_EQ(0, p.without);
+	EXPECT_LT(4, p.longest);
 }
 
 TEST_F(pmcbpf, losses_are_counted)

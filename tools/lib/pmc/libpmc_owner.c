@@ -150,8 +150,10 @@ int pmc_owner_allocate(struct pmc_owner *owner, const char *spec,
 	    ((desc.flags & PMC_EVENT_PROBE) && make_probe(owner, spec, &desc)))
 		return -1;
 	/* prefer the default period of the event to the general one */
-	if (!opts->count && PMC_IS_SAMPLING_MODE(opts->mode))
+	if (!opts->count && PMC_IS_SAMPLING_MODE(opts->mode)) {
 		opts->count = desc.period;
+		opts->flags |= desc.flags & PMC_EVENT_FREQ ? PMC_F_FREQ : 0;
+	}
 	return pmc_owner_allocate_event(owner, &desc, opts, id);
 }
 

@@ -278,9 +278,11 @@ static int apply_value(struct pmu *u, char *term, const char *value, int alias)
 	}
 	if (pmc_file_is_name(term) && pmu_text(u, "format", term, text) > 0)
 		return set_term(u, term, text, number);
-	if (strcmp(term, "period"))
+	if (strcmp(term, "period") && strcmp(term, "freq"))
 		return unknown_term(u, term, value);
 	d->period = number;
+	d->flags &= ~PMC_EVENT_FREQ;
+	d->flags |= *term == 'f' ? PMC_EVENT_FREQ : 0;
 	return 0;
 }
 

@@ -203,6 +203,7 @@ int	pmc_event_names_of_class(enum pmc_class cl, const char ***eventnames,
 #define PMC_EVENT_PROBE		(1U << 1)	/* call pmc_probe_make() first */
 #define PMC_EVENT_ONE_CPU	(1U << 2)	/* only on pmc_event_cpus() */
 #define PMC_EVENT_RATE		(1U << 3)	/* sampling only; @period is the rate */
+#define PMC_EVENT_FREQ		(1U << 4)	/* @period is samples a second: PMC_F_FREQ */
 
 /**
  * struct pmc_event_desc - a parsed event specification
@@ -438,7 +439,8 @@ void	pmc_preload_end(struct pmc_preload *p);
  * @flags: PMC_F_*
  * @cpu:   a CPU, PMC_CPU_ALL or PMC_CPU_ANY
  * @reserved: 0
- * @count: period or initial count, 0 for the default; set to the value in force
+ * @count: period (with PMC_F_FREQ: samples a second) or initial count, 0 for the
+ *	default; set to the value in force
  */
 struct pmc_allocate_opts {
 	size_t		size;

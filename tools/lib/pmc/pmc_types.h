@@ -73,6 +73,7 @@ enum pmc_cputype {
 #define PMC_F_RAW		0x02000000	/* not in FreeBSD: tracepoint fields */
 #define PMC_F_INCLUDE_OWNER	0x04000000	/* not in FreeBSD: PMC_MODE_SS only */
 #define PMC_F_UNWIND		0x10000000	/* not in FreeBSD: pmc_owner_unwind() */
+#define PMC_F_FREQ		0x20000000	/* not in FreeBSD: samples a second */
 
 #define PMC_CC_F_USERSPACE	0x01
 #define PMC_CC_F_MULTIPART	0x02

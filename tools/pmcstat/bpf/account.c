@@ -86,11 +86,13 @@ void account_sum(struct recorder *r)
 	a->in_rings = a->committed - r->taken;
 }
 
-/* As src/log/emit.c */
+/* As src/log/emit_loss.c */
 static uint64_t expected(const struct counter *c, const struct pmc_reading *got)
 {
 	const struct pmc_event_desc *e = &c->event;
 
+	if (c->flags & PMC_F_FREQ)
+		return 0;
 	if (e->type != PERF_TYPE_SOFTWARE ||
 	    (e->config != PERF_COUNT_SW_CPU_CLOCK &&
 	     e->config != PERF_COUNT_SW_TASK_CLOCK))
@@ -107,8 +109,8 @@ static void write_rate(struct recorder *r, uint32_t row, uint32_t cpu,
 	const struct counter *c = &r->o->counters[row];
 	struct pmc_reading got;
 	struct pmclog_ext_rate rate = {
-		.pmcid = c->id, .cpu = cpu, .period = c->period,
-		.achieved = achieved,
+		.pmcid = c->id, .cpu = cpu, .achieved = achieved,
+		.period = c->flags & PMC_F_FREQ ? 0 : c->period,
 	};
 
 	if (events_read(&r->events[row], first, n, &got))

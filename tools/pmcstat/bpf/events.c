@@ -31,8 +31,9 @@ static void fill_attr(struct perf_event_attr *a, const struct counter *c)
 	};
 	if (e->type == PERF_TYPE_BREAKPOINT)
 		a->bp_type = e->bp_type;
+	a->freq = !!(c->flags & PMC_F_FREQ);
 	if (PMC_IS_SAMPLING_MODE(c->mode))
-		a->sample_period = c->period;
+		a->sample_period = c->period;	/* or sample_freq */
 	if (PMC_IS_VIRTUAL_MODE(c->mode)) {
 		a->inherit = 1;
 		a->inherit_thread = !(c->flags & PMC_F_DESCENDANTS);

@@ -125,6 +125,7 @@ static void emit(void *arg, unsigned int src, u32 kind, struct ring_stamp *s,
 	switch (kind) {
 	case SAMPLER_SAMPLE:
 		end_user_part((struct pmclog_callchain *)s);
+		periods_sample(r, (struct pmclog_callchain *)s, tsc);
 		writer_copy(&r->w, s, tsc, 1);
 		note_cuts(&r->account,
 			  ((struct pmclog_callchain *)s)->cpuflags);
@@ -230,4 +231,5 @@ void recorder_free(struct recorder *r)
 	}
 	free(r->told);
 	free(r->lost);
+	free(r->periods);
 }

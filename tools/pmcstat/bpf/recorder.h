@@ -21,6 +21,7 @@ struct told_drops {
  * @events:  one for each counter
  * @q:       queues: of the sampler's rings, then of the sideband's
  * @told:    for each CPU and row; @lost: for each CPU, of records of processes
+ * @periods: for each CPU and row, what the log has, see periods.c
  * @taken:   samples that the merge has taken
  * @execs_lost: those for which follow_flush() was called
  */
@@ -35,6 +36,7 @@ struct recorder {
 	struct writer	w;
 	struct told_drops *told;
 	struct told_drops *lost;
+	struct period_logged *periods;
 	uint64_t	taken;
 	uint64_t	execs_lost;
 	uint64_t	next_clock;
@@ -50,6 +52,9 @@ void recorder_drain(struct recorder *r);
 /* Writes the rates, and CLOSELOG. */
 void recorder_end(struct recorder *r);
 void recorder_free(struct recorder *r);
+
+/* periods.c: before a sample is written, of a PMC with PMC_F_FREQ or any other */
+void periods_sample(struct recorder *r, struct pmclog_callchain *cc, uint64_t tsc);
 
 /* account.c */
 void account_drops(struct recorder *r);

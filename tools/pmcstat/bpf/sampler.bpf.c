@@ -15,6 +15,7 @@
 
 #include "core_types.h"
 #include "sampler.h"
+#include "sample/period.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -30,6 +31,7 @@ const volatile _Bool with_chain = 1;
 const volatile _Bool with_user_chain = 0;
 const volatile _Bool user_only = 0;
 const volatile _Bool without_idle = 0;
+const volatile _Bool by_rate = 0;	/* perf chooses the period */
 
 /* What the rings of the CPUs are like; never written to. */
 struct ring {
@@ -213,6 +215,7 @@ static __always_inline int take(struct bpf_perf_event_data *ctx,
 	s->cc.pid = id >> 32;
 	s->cc.tid = (__u32)id;
 	s->cc.pmcid = pmcid;
+	s->cc.h.spare = by_rate ? period_code(ctx->sample_period) : 0;
 	s->cc.h.tsc = bpf_ktime_get_ns();
 	return send(to, s, sizeof(s->head) + len);
 }

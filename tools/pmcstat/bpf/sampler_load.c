@@ -64,6 +64,7 @@ static void set_constants(const struct sampler *s, struct sampler_bpf *b,
 	b->rodata->user_only = !(c->event.caps & PMC_CAP_SYSTEM) &&
 			       (c->event.caps & PMC_CAP_USER);
 	b->rodata->without_idle = !!(c->flags & PMC_F_EXCLUDE_IDLE);
+	b->rodata->by_rate = !!(c->flags & PMC_F_FREQ);
 }
 
 /* The maps of the first object, which has made them, are those of the others. */

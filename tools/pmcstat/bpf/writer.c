@@ -323,6 +323,17 @@ void writer_drop(struct writer *w, const struct pmclog_dropnotify *d)
 	add(w, PMCLOG_T_DROPNOTIFY, &copy, sizeof(copy), w->last);
 }
 
+void writer_period(struct writer *w, uint32_t pmcid, uint32_t cpu,
+		   uint64_t period, uint64_t tsc)
+{
+	struct pmclog_ext_period p = {
+		.e = ext(PMCLOG_EXT_PERIOD), .pmcid = pmcid, .cpu = cpu,
+		.period = period,
+	};
+
+	add(w, PMCLOG_T_USERDATA, &p, sizeof(p), tsc);
+}
+
 void writer_rate(struct writer *w, const struct pmclog_ext_rate *r)
 {
 	struct pmclog_ext_rate copy = *r;

@@ -56,6 +56,8 @@ void writer_mapping(struct writer *w, const struct mapping *m, uint64_t tsc);
 void writer_exec(struct writer *w, const struct pmclog_procexec *x,
 		 const char *path, uint64_t tsc);
 void writer_drop(struct writer *w, const struct pmclog_dropnotify *d);
+void writer_period(struct writer *w, uint32_t pmcid, uint32_t cpu,
+		   uint64_t period, uint64_t tsc);
 void writer_rate(struct writer *w, const struct pmclog_ext_rate *r);
 /* CLOSELOG, with @account, of which the writer's own numbers are filled in */
 void writer_end(struct writer *w, const struct pmclog_account *account);

@@ -95,7 +95,9 @@ static void print_numbers(const struct pmc_event_desc *e)
 		     e->config2);
 	print_number("config3", e->config3);
 	print_number("access", e->bp_type);
-	if (e->period > 1)
+	if (e->flags & PMC_EVENT_FREQ)
+		printf(", %llu samples a second", (unsigned long long)e->period);
+	else if (e->period > 1)
 		printf(", period %llu", (unsigned long long)e->period);
 	if (pmc_event_cpus(e, cpus, sizeof(cpus)) > 0)
 		printf(", on CPU %s", cpus);

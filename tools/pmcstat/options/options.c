@@ -21,6 +21,7 @@ static const struct option long_options[] = {
 	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 	{ "exclude-idle", no_argument, NULL, OPT_EXCLUDE_IDLE },
 	{ "raw", no_argument, NULL, OPT_RAW },
+	{ "freq", required_argument, NULL, OPT_FREQ },
 	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "not", required_argument, NULL, OPT_NOT },
 	{ "include-self", no_argument, NULL, OPT_INCLUDE_SELF },
@@ -75,16 +76,30 @@ static int is_clock(const struct pmc_event_desc *e)
 		e->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-static uint64_t period_of(const struct parser *p,
-			  const struct pmc_event_desc *e)
+/*
+ * The period of @c, or how many samples a second.  A clock has the period of the rate.
+ * The same number of events is often on one machine, and seldom on another: so a rate
+ * is the default.
+ */
+static void set_period(const struct parser *p, struct counter *c)
 {
-	if (e->flags & PMC_EVENT_RATE)
-		return e->period;
-	if (p->period)
-		return p->period;
-	if (e->period)
-		return e->period;
-	return is_clock(e) ? DEFAULT_CLOCK_PERIOD : DEFAULT_PERIOD;
+	const struct pmc_event_desc *e = &c->event;
+	bool freq = e->flags & PMC_EVENT_FREQ;
+
+	c->period = e->period;
+	if (p->period && !(e->flags & PMC_EVENT_RATE)) {
+		c->period = p->period;
+		freq = p->freq;
+	} else if (!c->period) {
+		c->period = is_clock(e) ? DEFAULT_CLOCK_PERIOD : DEFAULT_RATE;
+		freq = !is_clock(e);
+	}
+	if (!freq)
+		return;
+	if (is_clock(e))
+		c->period = c->period < 1000000000 ? 1000000000 / c->period : 1;
+	else
+		c->flags |= PMC_F_FREQ;
 }
 
 /* The flags in force that apply to this mode and event */
@@ -128,7 +143,7 @@ static int add_counter(struct parser *p, const char *spec,
 	c->cumulative = p->cumulative;
 	c->flags = flags_of(p, mode, event);
 	if (PMC_IS_SAMPLING_MODE(mode))
-		c->period = period_of(p, event);
+		set_period(p, c);
 	return filter_for(p, c);
 }
 
@@ -263,15 +278,18 @@ static void toggle_chain(struct parser *p)
 		p->flags |= PMC_F_UNWIND;
 }
 
-static int parse_period(struct parser *p, const char *text)
+static int parse_period(struct parser *p, int option, const char *text)
 {
 	char *end;
 
 	errno = 0;
 	p->period = strtoull(text, &end, 10);
+	p->freq = option == OPT_FREQ;
 	if (!isdigit((unsigned char)text[0]) || errno || *end || !p->period ||
 	    p->period > INT64_MAX)
-		return options_fail(p, "-n %s: not a number of events", text);
+		return options_fail(p, "%s %s: not a number of %s",
+				    options_name(option), text,
+				    p->freq ? "samples a second" : "events");
 	return 0;
 }
 
@@ -387,8 +405,8 @@ static int parse_modifier(struct parser *p, int letter)
 		return 0;
 	case OPT_ONLY: case OPT_NOT:
 		return parse_filter(p, letter == OPT_ONLY, optarg);
-	case 'n':
-		return parse_period(p, optarg);
+	case 'n': case OPT_FREQ:
+		return parse_period(p, letter, optarg);
 	default:
 		if (cpulist_parse(&p->cpus, optarg))
 			return options_fail(p, "-c %s: not a list of CPUs",
@@ -519,7 +537,7 @@ static int parse_option(struct parser *p, int letter, char **argv)
 		return set_path(p, option, optarg, path);
 	switch (letter) {
 	case 'C': case 'E': case 'N': case 'U': case 'W': case 'c': case 'd':
-	case 'n': case OPT_EXCLUDE_IDLE: case OPT_RAW: case OPT_ONLY:
+	case 'n': case OPT_FREQ: case OPT_EXCLUDE_IDLE: case OPT_RAW: case OPT_ONLY:
 	case OPT_NOT: case OPT_INCLUDE_SELF:
 		return parse_modifier(p, letter);
 	case 'P': case 'S': case 'p': case 's':

@@ -10,12 +10,13 @@
 enum {
 	OPT_KALLSYMS = 256, OPT_EXCLUDE_IDLE, OPT_PACKED, OPT_HELP, OPT_VERSION,
 	OPT_RAW, OPT_ROTATE, OPT_KEEP, OPT_ONLY, OPT_NOT, OPT_INCLUDE_SELF,
-	OPT_FLIGHT, OPT_TRIGGER, OPT_UNWIND, OPT_BPF, OPT_RING, OPT_END
+	OPT_FLIGHT, OPT_TRIGGER, OPT_UNWIND, OPT_BPF, OPT_RING, OPT_FREQ, OPT_END
 };
 
 /**
  * struct parser - the options so far, and the modifiers in force
  * @period:   0: the event's default
+ * @freq:     @period is a number of samples a second
  * @dangling: the last modifier that no event has followed yet; 0: none
  * @given:    by letter or OPT_*: the option was on the command line
  */
@@ -24,6 +25,7 @@ struct parser {
 	struct cpulist	cpus;
 	uint32_t	flags;
 	uint64_t	period;
+	bool		freq;
 	struct wanted	filter;
 	int		cumulative;
 	int		dangling;

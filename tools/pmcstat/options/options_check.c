@@ -63,7 +63,7 @@ static int check_reading(struct parser *p)
  * shows the samples of these CPUs only.
  */
 static const int recording[] = {
-	'C', 'E', 'N', 'U', 'W', 'd', 'l', 'n', 't', OPT_EXCLUDE_IDLE, OPT_RAW,
+	'C', 'E', 'N', 'U', 'W', 'd', 'l', 'n', 't', OPT_FREQ, OPT_EXCLUDE_IDLE, OPT_RAW,
 	OPT_ONLY, OPT_NOT, OPT_INCLUDE_SELF, OPT_UNWIND, OPT_ROTATE, OPT_KEEP,
 	OPT_FLIGHT, OPT_TRIGGER, OPT_PACKED, OPT_KALLSYMS, OPT_BPF, OPT_RING,
 };

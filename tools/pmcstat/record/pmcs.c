@@ -155,6 +155,18 @@ refused(struct pmc_owner *owner, const struct counter *c, const char *where,
 	    where, why, hint_of(c, err));
 }
 
+static void tell_rate(const struct options *o, const struct counter *c,
+		      const char *where, uint64_t rate)
+{
+	if (rate != c->period && !o->quiet)
+		warn_line("%s%s: %llu samples a second lowered to %llu, the most "
+			  "that the module allows", c->event.name, where,
+			  (unsigned long long)c->period, (unsigned long long)rate);
+	else if (o->verbose)
+		warn_line("%s%s: %llu %s a second", c->event.name, where,
+			  (unsigned long long)rate, plural(rate, "sample", "samples"));
+}
+
 static void tell_period(const struct options *o, const struct counter *c,
 			const char *where, uint64_t period)
 {
@@ -235,7 +247,7 @@ static void allocate(const struct options *o, struct pmc_owner *owner,
 			  c->event.name);
 	if (!PMC_IS_SAMPLING_MODE(c->mode))
 		return;
-	tell_period(o, c, where, opts.count);
+	(c->flags & PMC_F_FREQ ? tell_rate : tell_period)(o, c, where, opts.count);
 	c->period = opts.count;
 }
 
