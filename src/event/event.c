@@ -9,6 +9,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include <linux/workqueue.h>
@@ -127,6 +128,49 @@ void hwpmc_event_drops_settle(struct hwpmc_pmc *pmc)
 }
 
 /*
+ * Each event of these is one thing that the kernel does: of a fixed period, every so
+ * many-th of a thread is a sample.
+ */
+static bool is_exact(const struct hwpmc_pmc *pmc)
+{
+	switch (pmc->attr.type) {
+	case PERF_TYPE_SOFTWARE:
+		return !attr_is_clock(&pmc->attr);
+	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_BREAKPOINT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Where a thread's @event begins.  It has not been enabled yet.
+ *
+ * The first sample comes anywhere within the first period.  Otherwise no thread that
+ * lives for less than a period would ever be sampled, however many there are.  Of a
+ * PMC with a rate, the event begins with the last period on this CPU: perf would begin
+ * with 1, and take tens of samples to find a better one.
+ */
+static void begin_anywhere(const struct hwpmc_pmc *pmc, struct perf_event *event)
+{
+	struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[raw_smp_processor_id()]);
+	struct hw_perf_event *hw = &event->hw;
+	u64 last = pc ? READ_ONCE(pc->last_period) : 0;
+
+	if (!(pmc->flags & HWPMC_F_FREQ)) {
+		if (is_exact(pmc))
+			return;
+	} else if (last) {
+		hw->sample_period = last;
+		hw->last_period = last;
+	}
+	if (hw->sample_period)
+		local64_set(&hw->period_left,
+			    1 + get_random_u64() % hw->sample_period);
+}
+
+/*
  * hwpmc_event_new - a disabled counter on @cpu, or in @task (then @cpu is -1)
  * @handler, @context: of overflows, for a PMC that samples
  *
@@ -158,8 +202,11 @@ struct perf_event *hwpmc_event_new(struct hwpmc_pmc *pmc, int cpu,
 		perf_event_release_kernel(event);
 		return ERR_PTR(err);
 	}
-	if (!IS_ERR(event))
+	if (!IS_ERR(event)) {
 		hwpmc_source_note(pmc, event);
+		if (task && pmc_is_sampling(pmc))
+			begin_anywhere(pmc, event);
+	}
 	return event;
 }
 

@@ -44,4 +44,5 @@ void hwpmc_emit_period(struct hwpmc_owner *o, const struct pmclog_callchain *cc,
 	p->pmcid = cc->pmcid;
 	p->cpu = pc->cpu;
 	p->period = pc->period.period;
+	WRITE_ONCE(pc->last_period, pc->period.period);
 }

@@ -59,6 +59,7 @@ struct pmc_count {
  *	last quiet look
  * @told, @told_last: the writer thread's: drops logged, and the last of them
  * @period: the writer thread's: of a PMC that samples at a rate
+ * @last_period: its period; WRITE_ONCE by the writer thread, READ_ONCE elsewhere
  */
 struct pmc_cpu {
 	struct hwpmc_pmc *pmc;
@@ -80,6 +81,7 @@ struct pmc_cpu {
 	u64		told[PMCLOG_DROP_NCAUSE];
 	u64		told_last[PMCLOG_DROP_NCAUSE];
 	struct period_logged period;
+	u64		last_period;
 };
 
 /* the count of events, and the time that they counted (nanoseconds) */

@@ -3,6 +3,8 @@
  * PMCs that sample at a rate: perf chooses the periods, and the log says how many
  * events each sample stands for, so that their sum is the count.
  */
+#include <pthread.h>
+
 #include "periods.h"
 #include "recorder.h"
 #include "target.h"
@@ -263,6 +265,127 @@ TEST_F(freq, descendants)
 	log_free(&log);
 }
 
+#define SHORT_LIVES	200
+#define SHORT_FAULTS	50
+
+static int short_lives(struct target *t, void *arg)
+{
+	pid_t child;
+	int i;
+
+	pin_to(0);
+	target_pause(t);
+	fault_pages(2 * FAULTS);
+	target_pause(t);
+	for (i = 0; i < SHORT_LIVES; i++) {
+		child = fork();
+		if (!child) {
+			fault_pages(SHORT_FAULTS);
+			_exit(0);
+		}
+		wait_for(child);
+	}
+	target_pause(t);
+	return 0;
+}
+
+/*
+ * A new process has the period that was found so far: with perf's first one, each of
+ * these would be sampled a few times.
+ */
+TEST_F(freq, new_processes)
+{
+	struct hwpmc_allocate a = faults_at(RATE / 10);
+	struct hwpmc_driverstats before, after;
+	struct target t;
+	int file = temp_file();
+	uint32_t id;
+
+	a.flags |= HWPMC_F_DESCENDANTS;
+	ASSERT_TRUE(target_begin(&t, short_lives, NULL));
+	ASSERT_TRUE(target_step(&t));
+	ASSERT_EQ(0, dev_configure(self->dev, file));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, t.pid, &id));
+	ASSERT_TRUE(target_step(&t));
+	ASSERT_EQ(0, dev_flush(self->dev));
+	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &before));
+	ASSERT_TRUE(target_step(&t));
+	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &after));
+	ASSERT_EQ(0, dev_stop(self->dev, id));
+	target_kill(&t);
+	TH_LOG("%" PRIu64 " samples of %d events, then %" PRIu64 " of %d processes",
+	       (uint64_t)before.account.committed, 2 * FAULTS,
+	       (uint64_t)(after.account.committed - before.account.committed),
+	       SHORT_LIVES);
+	EXPECT_GT(2 * SHORT_LIVES,
+		  after.account.committed - before.account.committed);
+	close(file);
+}
+
+#define THREADS		1000
+#define THREAD_FAULTS	20
+
+static void *short_thread(void *arg)
+{
+	fault_pages(THREAD_FAULTS);
+	return NULL;
+}
+
+static int short_threads(struct target *t, void *arg)
+{
+	pthread_t thread;
+	int i;
+
+	pin_to(0);
+	target_pause(t);
+	fault_pages(2 * FAULTS);
+	target_pause(t);
+	for (i = 0; i < THREADS; i++)
+		if (pthread_create(&thread, NULL, short_thread, NULL) ||
+		    pthread_join(thread, NULL))
+			return 1;
+	target_pause(t);
+	return 0;
+}
+
+/*
+ * Each of these threads has fewer events than a period, but together they have many.
+ * They are as many in the log as they were, within what chance does.
+ */
+TEST_F(freq, short_threads)
+{
+	struct periods p = { 0 };
+	int file = temp_file();
+	struct pmclog_rec rec;
+	struct target t;
+	struct sample s;
+	struct log log;
+	uint32_t id;
+
+	ASSERT_TRUE(target_begin(&t, short_threads, NULL));
+	ASSERT_TRUE(target_step(&t));
+	ASSERT_EQ(0, dev_configure(self->dev, file));
+	ASSERT_EQ(0, dev_run_on(self->dev, faults_at(5 * RATE), t.pid, &id));
+	ASSERT_TRUE(target_step(&t));
+	ASSERT_TRUE(target_step(&t));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	target_kill(&t);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	LOG_FOR_EACH(&log, rec) {
+		periods_note(&p, id, &rec);
+		if (!log_sample(&rec, &s) || s.tid == t.pid)
+			continue;
+		p.sum += p.now[s.cpu];
+		p.samples++;
+	}
+	TH_LOG("%" PRIu64 " samples of threads with %d events stand for %" PRIu64,
+	       p.samples, THREADS * THREAD_FAULTS, p.sum);
+	EXPECT_LE(THREADS * THREAD_FAULTS / 3, p.sum);
+	EXPECT_GE(THREADS * THREAD_FAULTS * 3, p.sum);
+	log_free(&log);
+}
+
 /* A counter of the machine's, if it has one. */
 TEST_F(freq, cycles)
 {
@@ -293,6 +416,69 @@ TEST_F(freq, cycles)
 	EXPECT_LT(10000, p.longest);
 	/* no more than there were; an interrupt may come late, or not at all */
 	EXPECT_GE(count + 4 * p.longest * cpus_possible(), p.sum);
+	log_free(&log);
+}
+
+#define CLOCK_THREADS	1000
+#define THREAD_NS	(MSEC / 2)
+
+static uint64_t thread_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * NSEC + ts.tv_nsec;
+}
+
+static void *short_burner(void *arg)
+{
+	uint64_t *sum = arg;
+
+	while (thread_ns() < THREAD_NS)
+		;
+	*sum += thread_ns();
+	return NULL;
+}
+
+static int short_burners(struct target *t, void *arg)
+{
+	pthread_t thread;
+	int i;
+
+	for (i = 0; i < CLOCK_THREADS; i++)
+		if (pthread_create(&thread, NULL, short_burner, arg) ||
+		    pthread_join(thread, NULL))
+			return 1;
+	target_pause(t);
+	return 0;
+}
+
+/* The same of a clock, whose period is as long as fifty threads together take. */
+TEST_F(freq, short_threads_by_clock)
+{
+	uint64_t *sum = shared_memory(sizeof(*sum)), samples = 0;
+	struct hwpmc_allocate a = pmc_clock_of(HWPMC_MODE_TS, 0);
+	int file = temp_file();
+	struct pmclog_rec rec;
+	struct target t;
+	struct sample s;
+	struct log log;
+	uint32_t id;
+
+	a.count = 50 * THREAD_NS;
+	ASSERT_TRUE(target_begin(&t, short_burners, sum));
+	ASSERT_EQ(0, dev_configure(self->dev, file));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, t.pid, &id));
+	ASSERT_TRUE(target_step(&t));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	target_kill(&t);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, 0);
+	LOG_FOR_EACH(&log, rec)
+		samples += log_sample(&rec, &s) && s.tid != t.pid;
+	TH_LOG("%" PRIu64 " samples of %d threads, for %" PRIu64 " of their %" PRIu64
+	       " ms", samples, CLOCK_THREADS, samples * a.count / MSEC, *sum / MSEC);
+	EXPECT_LE(*sum / 3, samples * a.count);
 	log_free(&log);
 }
 
