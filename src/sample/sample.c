@@ -147,6 +147,22 @@ static unsigned int replaced_user_part(struct scratch *sc,
 }
 
 /*
+ * The user part of a sample of the kernel.  In an exec the stack that the task had is
+ * gone, and its next one is not there yet: nothing is missing.
+ */
+static unsigned int entered_user_part(struct scratch *sc,
+				      const struct pmc_cpu *pc, u64 *to,
+				      unsigned int max, unsigned int *end)
+{
+	unsigned int n = user_part(sc, pc, to, max, NULL, end);
+
+	if (likely(!(*end & CUT(USER))) || !current->in_execve)
+		return n;
+	*end &= ~CUT(USER);
+	return 0;
+}
+
+/*
  * Unwinds the call chain of a sample of @pc.  Returns its length; @end: see
  * CUT().
  */
@@ -166,7 +182,7 @@ static unsigned int sample_unwind(struct scratch *sc, struct pmc_cpu *pc,
 		memmove(sc->pc, sc->pc + 1, --n * sizeof(*sc->pc));
 	/* nothing can follow a kernel part that was cut by the depth */
 	if ((pc->pmc->flags & HWPMC_F_USERCALLCHAIN) && !(*end & CUT(DEPTH)))
-		n += user_part(sc, pc, sc->pc + n, max - n, NULL, end);
+		n += entered_user_part(sc, pc, sc->pc + n, max - n, end);
 	return n;
 }
 

@@ -12,6 +12,7 @@
 #include "family.h"
 #include "proclog.h"
 #include "recorder.h"
+#include "symbols.h"
 #include "target.h"
 #include "test.h"
 
@@ -512,6 +513,72 @@ static int nobodys_recording(int file)
 		return 16;
 	target_kill(&t);
 	return 0;
+}
+
+#define EXECS		50
+
+static int execs(struct target *t, void *arg)
+{
+	pid_t child;
+	int i;
+
+	target_pause(t);
+	for (i = 0; i < EXECS; i++) {
+		child = fork();
+		if (!child) {
+			execl("/bin/true", "true", NULL);
+			_exit(1);
+		}
+		wait_for(child);
+	}
+	target_pause(t);
+	return 0;
+}
+
+static bool is_in_load(const struct sample *s, const struct symbols *sy)
+{
+	unsigned int i;
+
+	for (i = 0; i < sample_kernel_part(s); i++)
+		if (!strcmp(symbols_name(sy, s->pc[i]), "load_elf_binary"))
+			return true;
+	return false;
+}
+
+/*
+ * While an image is loaded the old stack is gone, and the new one is not there yet.
+ * Such a chain has no user part, and nothing is missing in it.
+ */
+TEST_F(procsample, loading_an_image)
+{
+	const uint32_t flags = PMCLOG_CC_USERLATE | PMCLOG_CC_CUT(PMCLOG_CUT_USER);
+	struct symbols *sy = symbols_kernel();
+	unsigned int loading = 0, bare = 0, missing = 0;
+	struct pmclog_rec rec;
+	struct sample s;
+	uint32_t id;
+
+	ASSERT_NE(NULL, sy);
+	ASSERT_TRUE(target_begin(&self->t, execs, NULL));
+	ASSERT_TRUE(target_step(&self->t));
+	ASSERT_EQ(0, dev_run_on(self->dev, clock_pmc(scaled(2000, 500), HWPMC_F_DESCENDANTS),
+				self->t.pid, &id));
+	ASSERT_TRUE(target_step(&self->t));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&self->log, self->file));
+	ASSERT_PROCLOG(&self->log, LOG_DROPS);
+	LOG_FOR_EACH(&self->log, rec) {
+		if (!log_sample(&rec, &s) || s.user || !is_in_load(&s, sy))
+			continue;
+		loading++;
+		missing += !!(s.flags & flags);
+		bare += !(s.flags & flags) && sample_kernel_part(&s) == s.npc;
+	}
+	symbols_free(sy);
+	TH_LOG("%u samples in load_elf_binary(): %u without a user part, %u cut or late",
+	       loading, bare, missing);
+	EXPECT_LT(0, bare);
+	EXPECT_LE(missing, loading / 10);
 }
 
 TEST_F(procsample, unprivileged)
