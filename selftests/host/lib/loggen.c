@@ -502,3 +502,24 @@ void lg_snapshot(struct loggen *g, uint32_t cause, uint32_t pmcid,
 	PUT(p, pmclog_ext_snapshot, when, when);
 	PUT(p, pmclog_ext_snapshot, since, since);
 }
+
+void lg_period(struct loggen *g, uint32_t pmcid, uint32_t cpu, uint64_t period)
+{
+	void *p = lg_ext(g, PMCLOG_EXT_PERIOD, sizeof(struct pmclog_ext_period));
+
+	PUT(p, pmclog_ext_period, pmcid, pmcid);
+	PUT(p, pmclog_ext_period, cpu, cpu);
+	PUT(p, pmclog_ext_period, period, period);
+}
+
+void lg_freq(struct loggen *g, uint32_t pmcid, const char *name, uint64_t rate)
+{
+	size_t at = g->len;
+
+	lg_allocatedyn(g, pmcid, name, rate, -2);
+	PUT(g->buf + at, pmclog_pmcallocatedyn, flags,
+	    HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN | HWPMC_F_FREQ);
+	PUT(g->buf + at, pmclog_pmcallocatedyn, type, PERF_TYPE_HARDWARE);
+	PUT(g->buf + at, pmclog_pmcallocatedyn, config,
+	    PERF_COUNT_HW_CPU_CYCLES);
+}

@@ -87,12 +87,17 @@ void lg_fields(struct loggen *g, uint64_t config, const char *text);
 void lg_raw(struct loggen *g, uint32_t pmcid, uint32_t tid, const void *data,
 	    uint32_t len, uint32_t size);
 void lg_recording(struct loggen *g, uint32_t on, uint32_t npmc, uint64_t skew);
+/* Samples of the PMC on the CPU stand for @period events from now on. */
+void lg_period(struct loggen *g, uint32_t pmcid, uint32_t cpu, uint64_t period);
+/* A PMC that samples @rate times a second, of hardware cycles. */
+void lg_freq(struct loggen *g, uint32_t pmcid, const char *name, uint64_t rate);
 void lg_snapshot(struct loggen *g, uint32_t cause, uint32_t pmcid,
 		 uint32_t pid, int32_t status, uint64_t when, uint64_t since);
 
 /*
  * Whole logs: small, full, strings, twice, long, big, stacks, packed (which is
- * stacks, packed), FreeBSD's (see era_named()); -1: no such log.
+ * stacks, packed), periods (a packed one of a PMC that samples at a rate, and of
+ * one that does not), FreeBSD's (see era_named()); -1: no such log.
  */
 int lg_make(struct loggen *g, const char *name);
 /*

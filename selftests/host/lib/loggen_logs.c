@@ -205,14 +205,46 @@ static void make_stacks(struct loggen *g)
 	lg_close(g);
 }
 
-static void make_packed(struct loggen *g)
+static void pack(struct loggen *g, void (*make)(struct loggen *plain))
 {
 	struct loggen plain;
 
 	lg_start(&plain);
-	make_stacks(&plain);
+	make(&plain);
 	lg_pack(g, &plain, 32);
 	lg_free(&plain);
+}
+
+/*
+ * Two threads on two CPUs: of the first thread 30 samples of 1,000 cycles and 10
+ * of 2,000, of the second 30 of 15,000.  A PERIOD is between samples of one pack.
+ */
+static void make_periods(struct loggen *g)
+{
+	const uint32_t clock = 0xFFF00F01;
+	unsigned int i;
+
+	lg_init(g);
+	lg_host(g, "6.12.57+deb13-cloud-amd64", "debian");
+	lg_freq(g, LG_PMC, "cycles", 4000);
+	lg_allocatedyn(g, clock, "cpu-clock", 1000000, -2);
+	lg_proc_create(g, 100, "light");
+	lg_proc_create(g, 200, "heavy");
+	lg_period(g, LG_PMC, 0, 1000);
+	for (i = 0; i < 40; i++) {
+		lg_chain(g, 100, LG_PMC, 0, PMCLOG_CC_USERSPACE, 3, TEXT);
+		if (i == 4)
+			lg_period(g, LG_PMC, 1, 15000);
+		if (i >= 10)
+			lg_chain(g, 200, LG_PMC, 1, 0, 2, KERNEL + 0x1000);
+		if (i == 29)
+			lg_period(g, LG_PMC, 0, 2000);
+		if (i % 10 == 9)
+			lg_chain(g, 200, clock, 1, 0, 2, KERNEL + 0x1000);
+	}
+	lg_rate(g, LG_PMC, 0, 40, 40);
+	lg_rate(g, LG_PMC, 1, 30, 30);
+	lg_close(g);
 }
 
 int lg_make(struct loggen *g, const char *name)
@@ -237,7 +269,9 @@ int lg_make(struct loggen *g, const char *name)
 	} else if (!strcmp(name, "stacks")) {
 		make_stacks(g);
 	} else if (!strcmp(name, "packed")) {
-		make_packed(g);
+		pack(g, make_stacks);
+	} else if (!strcmp(name, "periods")) {
+		pack(g, make_periods);
 	} else if (!era_named(&e, g, name)) {
 		era_session(&e, 20);
 	} else {

@@ -34,6 +34,9 @@
  *	fields CONFIG TEXT		of a tracepoint: lines of its format file
  *	raw HEX [SIZE]			the fields of the sample before it
  *	recording ON NPMC SKEW		snapshot CAUSE PID STATUS WHEN SINCE
+ *	freq NAME RATE [PMCID]		an event sampled so often a second
+ *	period N			for the samples that follow of PMC and CPU
+ *	again				another log begins, as after a rotation
  *	cut				the log ends here, not closed
  *
  * Numbers may be sums: 0x1000+32.  \xHH stands for a byte in any word.
@@ -249,6 +252,22 @@ static bool tracepoint_line(struct loggen *g, char **w, int n)
 	return true;
 }
 
+static bool rate_line(struct loggen *g, char **w, int n)
+{
+	if (!strcmp(w[0], "freq") && n >= 3) {
+		pmcid = n > 3 ? (uint32_t)num(w[3]) : LG_PMC;
+		lg_freq(g, pmcid, w[1], num(w[2]));
+	} else if (!strcmp(w[0], "period") && n == 2) {
+		lg_period(g, pmcid, cpu, num(w[1]));
+	} else if (!strcmp(w[0], "again") && n == 1) {
+		lg_close(g);
+		lg_init(g);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static bool target_line(struct loggen *g, char **w, int n)
 {
 	if (!strcmp(w[0], "attach") && n == 4)
@@ -419,6 +438,7 @@ static void line(struct loggen *g, char *s)
 		unescape(w[i]);
 	if (process_line(g, w, n) || target_line(g, w, n) ||
 	    tracepoint_line(g, w, n) || ends_line(g, w, n) ||
+	    rate_line(g, w, n) ||
 	    other_line(g, w, n))
 		return;
 	fprintf(stderr, "script2log: line \"%s\" with %d words\n", w[0], n);

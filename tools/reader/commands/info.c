@@ -222,6 +222,19 @@ static bool is_sampling(const struct summary *s, const struct sum_pmc *pmc)
 	return mode == HWPMC_MODE_SS || mode == HWPMC_MODE_TS;
 }
 
+static void put_period(struct out *o, const struct sum_pmc *pmc)
+{
+	if (!(pmc->flags & HWPMC_F_FREQ)) {
+		out_printf(o, ", period %" PRIu64, pmc->rate);
+		return;
+	}
+	out_printf(o, ", %" PRIu64 " %s a second", pmc->rate,
+		   plural(pmc->rate, "sample", "samples"));
+	if (pmc->samples)
+		out_printf(o, ", periods %" PRIu64 " to %" PRIu64, pmc->least,
+			   pmc->most);
+}
+
 static void put_mode(struct out *o, const struct summary *s,
 		     const struct sum_pmc *pmc)
 {
@@ -242,7 +255,7 @@ static void put_mode(struct out *o, const struct summary *s,
 	else if (pmc->cpu == HWPMC_CPU_ALL)
 		out_str(o, ", all CPUs");
 	if (is_sampling(s, pmc) && (pmc->rate || !pmc->foreign))
-		out_printf(o, ", period %" PRIu64, pmc->rate);
+		put_period(o, pmc);
 	if (pmc->flags & HWPMC_F_CALLCHAIN)
 		out_str(o, pmc->flags & HWPMC_F_USERCALLCHAIN ?
 			", kernel and user chains" : ", kernel chains");
@@ -299,13 +312,15 @@ static void put_rate(struct out *o, const struct sum_cpu *cpu,
 		   plural(throttled, "time", "times"));
 }
 
+/* @freq: samples stand for different numbers of events */
 static void put_cpus(struct out *o, const struct sum_cpu *cpu,
-		     const struct sum_cpu *end)
+		     const struct sum_cpu *end, bool freq)
 {
 	if (cpu == end)
 		return;
-	out_printf(o, "  %4s %12s %12s %12s %12s\n", "CPU", "samples", "lost",
+	out_printf(o, "  %4s %12s %12s %12s %12s", "CPU", "samples", "lost",
 		   "asked", "achieved");
+	out_str(o, freq ? "           events\n" : "\n");
 	for (; cpu < end; cpu++) {
 		/* a PMC of processes has one rate for all its CPUs */
 		if (cpu->cpu == PMCLOG_CPU_NONE)
@@ -315,11 +330,28 @@ static void put_cpus(struct out *o, const struct sum_cpu *cpu,
 		out_printf(o, " %12" PRIu64 " %12" PRIu64, cpu->samples,
 			   cpu->lost);
 		if (cpu->rated)
-			out_printf(o, " %12" PRIu64 " %12" PRIu64 "\n",
+			out_printf(o, " %12" PRIu64 " %12" PRIu64,
 				   cpu->asked, cpu->achieved);
 		else
-			out_printf(o, " %12s %12s\n", "-", "-");
+			out_printf(o, " %12s %12s", "-", "-");
+		if (freq)
+			out_printf(o, " %16" PRIu64, cpu->weight);
+		out_char(o, '\n');
 	}
+}
+
+/* What the samples stand for, if the PMC samples at a rate. */
+static void put_weight(struct out *o, const struct sum_pmc *pmc)
+{
+	if (!(pmc->flags & HWPMC_F_FREQ) || !pmc->samples)
+		return;
+	out_printf(o, "\n  events       %" PRIu64 ": %.1f %% user, %.1f %% "
+		   "kernel", pmc->weight, percent(pmc->user_weight, pmc->weight),
+		   percent(pmc->weight - pmc->user_weight, pmc->weight));
+	if (pmc->guessed)
+		out_printf(o, "; %" PRIu64 " %s no period in the log: that "
+			   "of another CPU is taken, or 1", pmc->guessed,
+			   plural(pmc->guessed, "sample has", "samples have"));
 }
 
 static void put_ends(struct out *o, const struct summary *s,
@@ -351,6 +383,7 @@ static void put_samples(struct out *o, const struct summary *s,
 			   pmc->nprocs,
 			   plural(pmc->nprocs, "process", "processes"),
 			   (double)pmc->frames / pmc->samples);
+	put_weight(o, pmc);
 	put_ends(o, s, pmc);
 	out_str(o, "\n  lost         ");
 	if (s->closed && !s->accounted && !lost_total(pmc->lost))
@@ -359,7 +392,7 @@ static void put_samples(struct out *o, const struct summary *s,
 		put_lost(o, pmc->lost);
 	out_char(o, '\n');
 	put_rate(o, cpu, end);
-	put_cpus(o, cpu, end);
+	put_cpus(o, cpu, end, pmc->flags & HWPMC_F_FREQ);
 }
 
 static void put_processes(struct out *o, const struct sum_pmc *pmc)

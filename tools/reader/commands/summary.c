@@ -32,6 +32,7 @@ void summary_free(struct summary *s)
 	free(s->release);
 	free(s->node);
 	ends_log_free(&s->ends);
+	periods_free(&s->periods);
 }
 
 static bool same_pmc(const void *ctx, uint32_t i, const void *key)
@@ -119,6 +120,8 @@ static void read_allocatedyn(struct sum_pmc *pmc, const struct pmclog_rec *rec)
 	       offsetof(struct pmclog_pmcallocatedyn, name), sizeof(pmc->name));
 	pmc->announced = true;
 	pmc->flags = U32(pmclog_pmcallocatedyn, flags);
+	if (!periods_needed(rec))
+		pmc->flags &= ~HWPMC_F_FREQ;
 	pmc->event = U32(pmclog_pmcallocatedyn, event);
 	pmc->foreign = rec->len < sizeof(struct pmclog_pmcallocatedyn);
 	if (rec->len >= PMCLOG_PMCALLOCATEDYN_RATE)
@@ -153,22 +156,45 @@ static void add_allocate(struct summary *s, const struct pmclog_rec *rec)
 	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_wire_allocate, pmcid));
 
 	pmc->announced = true;
-	pmc->flags = U32(pmclog_wire_allocate, flags);
+	pmc->flags = U32(pmclog_wire_allocate, flags) & ~HWPMC_F_FREQ;
 	pmc->rate = U64(pmclog_wire_allocate, rate);
 	pmc->config = pmc->event = U32(pmclog_wire_allocate, event);
 	pmc->foreign = true;
 	pmcid_event(pmc->name, s->version, pmc->id, pmc->event, pmc->flags);
 }
 
+/* Adds the period of a sample, if its PMC samples at a rate. */
+static void add_weight(struct summary *s, struct sum_pmc *pmc,
+		       struct sum_cpu *cpu, bool user)
+{
+	uint64_t period = periods_of(&s->periods, pmc->id, cpu->cpu);
+
+	if (!period) {
+		period = periods_guess(&s->periods, pmc->id);
+		pmc->guessed++;
+	}
+	pmc->weight += period;
+	cpu->weight += period;
+	if (user)
+		pmc->user_weight += period;
+	if (!pmc->least || period < pmc->least)
+		pmc->least = period;
+	if (period > pmc->most)
+		pmc->most = period;
+}
+
 static void add_chain(struct summary *s, const struct pmclog_rec *rec)
 {
 	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_callchain, pmcid));
 	uint32_t cpuflags = U32(pmclog_callchain, cpuflags);
+	struct sum_cpu *cpu = get_cpu(s, pmc, PMCLOG_CC_CPU(cpuflags));
 
 	pmc->samples++;
 	pmc->user += !!(cpuflags & PMCLOG_CC_USERSPACE);
 	pmc->frames += (rec->len - sizeof(struct pmclog_callchain)) / 8;
-	get_cpu(s, pmc, PMCLOG_CC_CPU(cpuflags))->samples++;
+	cpu->samples++;
+	if (pmc->flags & HWPMC_F_FREQ)
+		add_weight(s, pmc, cpu, cpuflags & PMCLOG_CC_USERSPACE);
 	note_proc(s, pmc, U32(pmclog_callchain, pid));
 	if (pmc->flags & HWPMC_F_CALLCHAIN)
 		ends_log_sample(&s->ends, rec, (uint32_t)(pmc - s->pmcs));
@@ -280,6 +306,9 @@ static void add_ext(struct summary *s, const struct pmclog_rec *rec)
 		break;
 	case PMCLOG_EXT_SNAPSHOT:
 		add_snapshot(s, rec);
+		break;
+	case PMCLOG_EXT_PERIOD:
+		periods_record(&s->periods, rec);
 		break;
 	}
 }

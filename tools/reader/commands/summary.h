@@ -11,6 +11,7 @@
 #include <pmclog_iter.h>
 
 #include "base/idtab.h"
+#include "log/periods.h"
 #include "sample/ends_log.h"
 
 /* one CPU of one PMC; asked and achieved come from the last RATE record */
@@ -19,6 +20,7 @@ struct sum_cpu {
 	uint32_t cpu;
 	bool rated;
 	uint64_t samples;
+	uint64_t weight;	/* of PMCs that sample at a rate */
 	uint64_t lost;
 	uint64_t asked;
 	uint64_t achieved;
@@ -41,6 +43,9 @@ struct sum_pmc {
 	uint64_t user;
 	uint64_t frames;
 	uint64_t nprocs;
+	/* if it samples at a rate: sums and limits of its samples' periods */
+	uint64_t weight, user_weight, least, most;
+	uint64_t guessed;	/* samples without a PERIOD */
 	uint64_t lost[PMCLOG_DROP_NCAUSE];
 	/* process modes: attached, values at exits and at switches */
 	uint64_t attached;
@@ -67,6 +72,7 @@ struct sum_proc {
  *	PMCs, the last one @skew nanoseconds after the first
  * @snapshot: why it was taken, if the log is one (@is_snapshot)
  * @ends: how user chains end, by index of the PMC
+ * @periods: in force
  * @closed: CLOSELOG was seen, with an account when @accounted, and in it why
  *	chains were cut when @cuts
  */
@@ -100,6 +106,7 @@ struct summary {
 	bool is_snapshot;
 	struct pmclog_ext_snapshot snapshot;
 	struct ends_log ends;
+	struct periods periods;
 	bool closed;
 	bool accounted;
 	bool cuts;

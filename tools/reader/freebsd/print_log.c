@@ -197,6 +197,12 @@ static void put_ext(struct out *o, const struct pmclog_rec *r,
 	case PMCLOG_EXT_SNAPSHOT:
 		put_snapshot(o, r);
 		break;
+	case PMCLOG_EXT_PERIOD:
+		out_printf(o, " pmcid=%#x cpu=%u period=%llu",
+			   U32(pmclog_ext_period, pmcid),
+			   U32(pmclog_ext_period, cpu),
+			   (unsigned long long)U64(pmclog_ext_period, period));
+		break;
 	}
 }
 

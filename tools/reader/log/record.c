@@ -289,6 +289,12 @@ static const struct field ext_snapshot[] = {
 	F(pmclog_ext_snapshot, since, U64),
 };
 
+static const struct field ext_period[] = {
+	F(pmclog_ext_period, pmcid, X32),
+	F(pmclog_ext_period, cpu, U32),
+	F(pmclog_ext_period, period, U64),
+};
+
 #define LAYOUT(word, fields) \
 	{ word, fields, sizeof(fields) / sizeof((fields)[0]) }
 
@@ -331,6 +337,7 @@ static const struct layout ext_layouts[] = {
 	[PMCLOG_EXT_FIELDS] = LAYOUT("fields", ext_fields),
 	[PMCLOG_EXT_RECORD] = LAYOUT("record", ext_record),
 	[PMCLOG_EXT_SNAPSHOT] = LAYOUT("snapshot", ext_snapshot),
+	[PMCLOG_EXT_PERIOD] = LAYOUT("period", ext_period),
 };
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+
+#include <linux/hwpmc.h>
+#include <linux/pmclog.h>
+
+#include "log/periods.h"
+
+/* instead of a CPU, for the last period of a PMC */
+#define ANY_CPU	UINT32_MAX
+
+static bool same_period(const void *ctx, uint32_t id, const void *key)
+{
+	const struct period *a = &((const struct periods *)ctx)->period[id];
+	const struct period *b = key;
+
+	return a->pmcid == b->pmcid && a->cpu == b->cpu;
+}
+
+static void set(struct periods *t, const struct period *p)
+{
+	uint32_t id = IDTAB_ID(&t->tab, hash_mix(p->pmcid, p->cpu), same_period,
+			       t, p, t->period, t->n, t->cap);
+
+	t->period[id].period = p->period;
+}
+
+void periods_record(struct periods *t, const struct pmclog_rec *r)
+{
+	struct period p = {
+		.period = PMCLOG_FIELD64(r, struct pmclog_ext_period, period),
+		.pmcid = PMCLOG_FIELD32(r, struct pmclog_ext_period, pmcid),
+		.cpu = PMCLOG_FIELD32(r, struct pmclog_ext_period, cpu),
+	};
+
+	if (!p.period || p.cpu == ANY_CPU)
+		return;
+	set(t, &p);
+	p.cpu = ANY_CPU;
+	set(t, &p);
+}
+
+uint64_t periods_of(struct periods *t, uint32_t pmcid, uint32_t cpu)
+{
+	struct period key = { .pmcid = pmcid, .cpu = cpu };
+	uint32_t id;
+
+	if (t->n && same_period(t, t->last, &key))
+		return t->period[t->last].period;
+	id = idtab_find(&t->tab, hash_mix(pmcid, cpu), same_period, t, &key);
+	if (id == IDTAB_NONE)
+		return 0;
+	t->last = id;
+	return t->period[id].period;
+}
+
+uint64_t periods_guess(struct periods *t, uint32_t pmcid)
+{
+	uint64_t period = periods_of(t, pmcid, ANY_CPU);
+
+	return period ? period : 1;
+}
+
+void periods_forget(struct periods *t)
+{
+	idtab_free(&t->tab);
+	t->n = t->last = 0;
+}
+
+void periods_free(struct periods *t)
+{
+	free(t->period);
+	idtab_free(&t->tab);
+}
+
+/* FreeBSD's records end before the type, and may have the flag's bit. */
+bool periods_needed(const struct pmclog_rec *r)
+{
+	return r->len >= sizeof(struct pmclog_pmcallocatedyn) &&
+	       PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, flags) &
+	       HWPMC_F_FREQ;
+}
