@@ -10,6 +10,7 @@
 #include <pmclog_iter.h>
 
 #include "base/idtab.h"
+#include "log/periods.h"
 #include "sample/ends_log.h"
 
 /* a PMC of a process mode */
@@ -52,6 +53,8 @@ struct announced {
  * @snapshot:    this log had a record with the cause of the snapshot
  * @last_of:     of FreeBSD's logs: clock by CPU, in the kernel and not
  * @pmcids:      PMCs announced in this log
+ * @ncpu:        number of CPUs, 0: this log has no HOST
+ * @periods:     of PMCs that sample at a rate, in this log
  * @ends:        how user chains end, for all PMCs together
  * @asked_tables: a PMC asked for chains by unwind tables, if available
  * @samples, @late, @cut_by, @answers, @dropped, @proc_dropped: in this log, against its
@@ -77,6 +80,8 @@ struct verify {
 	struct announced *pmcids;
 	uint32_t npmcs, pmccap;
 	uint32_t last_pmc;	/* looked up last */
+	uint32_t ncpu;
+	struct periods periods;
 	bool asked_tables;
 	uint64_t samples;
 	uint64_t late;
@@ -111,6 +116,11 @@ void verify_init(struct verify *v);
 const char *verify_record(struct verify *v, const struct pmclog_rec *rec);
 /* verify_account.c: the same for a CLOSELOG. */
 const char *verify_account(struct verify *v, const struct pmclog_rec *rec);
+/* verify_periods.c: for a PERIOD and for a sample, of a PMC with these flags. */
+const char *verify_period(struct verify *v, const struct pmclog_rec *rec,
+			  uint32_t flags);
+const char *verify_weight(struct verify *v, const struct pmclog_rec *rec,
+			  uint32_t flags);
 /* verify_procs.c: the same for process modes, after the other rules. */
 const char *verify_procs(struct verify *v, const struct pmclog_rec *rec);
 void verify_procs_free(struct verify_procs *t);

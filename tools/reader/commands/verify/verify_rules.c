@@ -200,6 +200,8 @@ static const char *check_init(struct verify *v, const struct pmclog_rec *rec)
 	v->nsessions++;
 	v->nforeign += !v->format->ours;
 	v->nlast_of = 0;
+	v->ncpu = 0;
+	periods_forget(&v->periods);
 	forget_pmcs(v);
 	return NULL;
 }
@@ -207,12 +209,15 @@ static const char *check_init(struct verify *v, const struct pmclog_rec *rec)
 static const char *check_allocatedyn(struct verify *v,
 				     const struct pmclog_rec *rec)
 {
+	uint32_t flags = U32(pmclog_pmcallocatedyn, flags);
+
 	if (v->format->ours && rec->len < sizeof(struct pmclog_pmcallocatedyn))
 		return "PMCALLOCATEDYN without rate and config";
 	if (v->format->ours && !rec->data[offsetof(struct pmclog_pmcallocatedyn, name)])
 		return "PMC without a name";
-	announce(v, U32(pmclog_pmcallocatedyn, pmcid),
-		 U32(pmclog_pmcallocatedyn, flags));
+	if (!periods_needed(rec))
+		flags &= ~HWPMC_F_FREQ;
+	announce(v, U32(pmclog_pmcallocatedyn, pmcid), flags);
 	return NULL;
 }
 
@@ -282,8 +287,11 @@ static const char *check_chain_ends(struct verify *v,
 	return check_ends(v, "call chain", ends);
 }
 
-/* Counts samples of PMCs with chains by how the chain ends. */
-static const char *count_ends(struct verify *v, const struct pmclog_rec *rec)
+/*
+ * Checks the PMC of a sample.  Samples of PMCs with chains are counted by how
+ * the chain ends.
+ */
+static const char *check_sampled(struct verify *v, const struct pmclog_rec *rec)
 {
 	uint32_t pmcid = U32(pmclog_callchain, pmcid);
 	uint32_t id = find_pmc(v, pmcid);
@@ -292,7 +300,7 @@ static const char *count_ends(struct verify *v, const struct pmclog_rec *rec)
 		return unannounced(v, pmcid);
 	if (v->pmcids[id].flags & HWPMC_F_CALLCHAIN)
 		ends_log_sample(&v->ends, rec, 0);
-	return NULL;
+	return verify_weight(v, rec, v->pmcids[id].flags);
 }
 
 static const char *check_chain(struct verify *v, const struct pmclog_rec *rec)
@@ -309,7 +317,7 @@ static const char *check_chain(struct verify *v, const struct pmclog_rec *rec)
 	v->nsamples++;
 	v->late += !!(U32(pmclog_callchain, cpuflags) & PMCLOG_CC_USERLATE);
 	what = v->format->ours ? check_chain_ends(v, rec) : check_order(v, rec);
-	return what ? what : count_ends(v, rec);
+	return what ? what : check_sampled(v, rec);
 }
 
 static const char *check_drop(struct verify *v, const struct pmclog_rec *rec)
@@ -485,9 +493,23 @@ static const char *check_snapshot(struct verify *v,
 	return NULL;
 }
 
+static const char *check_period(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid = U32(pmclog_ext_period, pmcid);
+	uint32_t id = find_pmc(v, pmcid);
+
+	return id == IDTAB_NONE ? unannounced(v, pmcid) :
+	       verify_period(v, rec, v->pmcids[id].flags);
+}
+
 static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
 {
 	switch (pmclog_iter_ext_subtype(rec)) {
+	case PMCLOG_EXT_HOST:
+		v->ncpu = U32(pmclog_ext_host, ncpu);
+		return NULL;
+	case PMCLOG_EXT_PERIOD:
+		return check_period(v, rec);
 	case PMCLOG_EXT_MAPPING:
 		return check_mapping(v, rec);
 	case PMCLOG_EXT_BUILDID:
@@ -532,7 +554,7 @@ static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
 		return check_drop(v, rec);
 	case PMCLOG_T_PMCALLOCATE:
 		announce(v, U32(pmclog_wire_allocate, pmcid),
-			 U32(pmclog_wire_allocate, flags));
+			 U32(pmclog_wire_allocate, flags) & ~HWPMC_F_FREQ);
 		return NULL;
 	case PMCLOG_T_PMCALLOCATEDYN:
 		return check_allocatedyn(v, rec);
@@ -614,6 +636,7 @@ void verify_free(struct verify *v)
 	idtab_free(&v->pmctab);
 	free(v->pmcids);
 	free(v->last_of);
+	periods_free(&v->periods);
 	verify_procs_free(&v->procs);
 	ends_log_free(&v->ends);
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Rules of pmclog verify for PMCs that sample at a rate. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <linux/hwpmc.h>
+
+#include "commands/verify/verify.h"
+
+#define U32(type, field)	PMCLOG_FIELD32(rec, struct type, field)
+#define U64(type, field)	PMCLOG_FIELD64(rec, struct type, field)
+
+const char *verify_period(struct verify *v, const struct pmclog_rec *rec,
+			  uint32_t flags)
+{
+	uint32_t cpu = U32(pmclog_ext_period, cpu);
+
+	if (!(flags & HWPMC_F_FREQ)) {
+		snprintf(v->fault, sizeof(v->fault), "PERIOD of PMC 0x%" PRIx32
+			 ", which does not sample at a rate",
+			 U32(pmclog_ext_period, pmcid));
+		return v->fault;
+	}
+	if (v->ncpu && cpu >= v->ncpu) {
+		snprintf(v->fault, sizeof(v->fault), "PERIOD of CPU %" PRIu32
+			 ", but there are %" PRIu32, cpu, v->ncpu);
+		return v->fault;
+	}
+	if (!U64(pmclog_ext_period, period))
+		return "PERIOD of 0 events";
+	periods_record(&v->periods, rec);
+	return NULL;
+}
+
+const char *verify_weight(struct verify *v, const struct pmclog_rec *rec,
+			  uint32_t flags)
+{
+	uint32_t pmcid = U32(pmclog_callchain, pmcid);
+	uint32_t cpu = PMCLOG_CC_CPU(U32(pmclog_callchain, cpuflags));
+
+	if (!(flags & HWPMC_F_FREQ) || periods_of(&v->periods, pmcid, cpu))
+		return NULL;
+	snprintf(v->fault, sizeof(v->fault), "sample of PMC 0x%" PRIx32
+		 " on CPU %" PRIu32 " without a PERIOD before it", pmcid, cpu);
+	return v->fault;
+}
