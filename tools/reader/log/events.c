@@ -6,6 +6,9 @@
 
 #include "log/events.h"
 
+/* Numbers of samples may be added to it: a log has far fewer. */
+#define WEIGHT_MAX	((uint64_t)1 << 62)
+
 static bool same_pmc(const void *ctx, uint32_t id, const void *key)
 {
 	return ((const struct events *)ctx)->pmc[id].pmcid ==
@@ -136,6 +139,29 @@ uint64_t event_lost(const struct event *e)
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
 		sum += e->lost[i];
 	return sum;
+}
+
+uint64_t event_weight(const struct event *e)
+{
+	return event_is_freq(e) ? e->weight : e->samples;
+}
+
+uint64_t events_weigh(struct events *t, uint32_t event, uint64_t period,
+		      bool kernel)
+{
+	struct event *e = &t->event[event];
+
+	if (t->weight >= WEIGHT_MAX || period > WEIGHT_MAX - t->weight)
+		period = 1;
+	t->weight += period;
+	e->weight += period;
+	if (kernel)
+		e->kernel_weight += period;
+	if (!e->least || period < e->least)
+		e->least = period;
+	if (period > e->most)
+		e->most = period;
+	return period;
 }
 
 void events_free(struct events *t)

@@ -3,6 +3,7 @@
 #ifndef READER_EVENTS_H
 #define READER_EVENTS_H
 
+#include <linux/hwpmc.h>
 #include <linux/pmclog.h>
 
 #include "base/strtab.h"
@@ -10,7 +11,8 @@
 /**
  * struct event - PMCs that were configured alike
  * @name:    string number
- * @rate:    period (sampling) or initial count
+ * @rate:    period (sampling) or initial count; with HWPMC_F_FREQ: samples a
+ *	     second
  * @samples: samples in the log that are wanted
  * @left_out: samples that are not wanted
  * @kernel:  of @samples, those taken in kernel mode
@@ -19,6 +21,10 @@
  * @session: number of the last session that has it, see struct events
  * @untold:  a log with this event does not record losses
  * @first, @last: clock of the first and of the last sample
+ * With HWPMC_F_FREQ:
+ * @weight:  sum of the periods of @samples; @kernel_weight: of @kernel
+ * @least, @most: shortest and longest of these periods
+ * @guessed: of @samples, those without a PERIOD in the log
  */
 struct event {
 	uint32_t name;
@@ -31,6 +37,9 @@ struct event {
 	uint32_t session;
 	bool untold;
 	uint64_t first, last;
+	uint64_t weight, kernel_weight;
+	uint64_t least, most;
+	uint64_t guessed;
 };
 
 struct event_pmc {
@@ -48,10 +57,12 @@ struct event_rate {
  * struct events
  * @apart:   every PMC is an event of its own
  * @session: number of the current log of the stream
+ * @weight:  of all events that are sampled at a rate
  */
 struct events {
 	bool apart;
 	uint32_t session;
+	uint64_t weight;
 	struct event *event;
 	uint32_t n, cap;
 	struct event_pmc *pmc;
@@ -76,6 +87,21 @@ bool events_sum_rate(const struct events *t, uint32_t event,
 		     struct event_rate *sum);
 /* Do both count the same thing, on whatever PMC? */
 bool event_same(const struct event *a, const struct event *b);
+/* Is the event sampled at a rate, so that each sample has its own period? */
+static inline bool event_is_freq(const struct event *e)
+{
+	return e->flags & HWPMC_F_FREQ;
+}
+
+/* What its shares are of: events if it is sampled at a rate, else samples. */
+uint64_t event_weight(const struct event *e);
+/*
+ * Counts the period of a wanted sample, which was counted as such already.
+ * Returns its weight: 1 if the sum of all weights would be too large for 64 bits,
+ * as in a damaged log.
+ */
+uint64_t events_weigh(struct events *t, uint32_t event, uint64_t period,
+		      bool kernel);
 /* Does the event count nanoseconds? */
 bool event_is_clock(const struct event *e);
 uint64_t event_lost(const struct event *e);

@@ -148,12 +148,12 @@ static uint32_t *from_tops(struct calltree *t, const struct profile *p,
 	uint32_t *at = xcalloc((size_t)all->n + 1, sizeof(*at)), i;
 	struct spot *spot = xcalloc((size_t)all->nnode + 1, sizeof(*spot));
 	struct spot root = { .hash = 0, .node = CALLTREE_ROOT };
-	uint64_t *weight = chains_weights(all);
+	uint64_t *count = chains_samples(all);
 
 	for (i = 0; i < all->nnode; i++) {
 		const struct chainnode *c = &all->node[i];
 
-		if (!weight[i])
+		if (!count[i])
 			continue;
 		if (c->up != CHAIN_NONE && spot[c->up].node)
 			spot[i] = step(t, spot[c->up], label[c->frame]);
@@ -167,7 +167,7 @@ static uint32_t *from_tops(struct calltree *t, const struct profile *p,
 		if (c->count && use[c->event])
 			at[i] = step(t, spot[c->callers], label[c->frame]).node;
 	}
-	free(weight);
+	free(count);
 	free(spot);
 	return at;
 }
@@ -213,7 +213,8 @@ void calltree_build(struct calltree *t, const struct profile *p,
 	at = calltree_chains(t, p, use, l);
 	for (i = 0; i < p->chains.n; i++)
 		if (use[p->chains.chain[i].event])
-			t->node[at[i]].self += p->chains.chain[i].count;
+			t->node[at[i]].self +=
+				chain_weight(&p->chains, &p->chains.chain[i]);
 	free(at);
 	calltree_sum(t);
 }

@@ -14,6 +14,7 @@
 
 /**
  * struct callnode - a call path
+ * @self, @total: sums of what is counted: of weights, in calltree_build()
  * @child, @next: numbers of nodes, 0 for none
  */
 struct callnode {
@@ -65,8 +66,9 @@ uint32_t *calltree_chains(struct calltree *t, const struct profile *p,
 			  const bool *use, const struct calllabels *l);
 
 /*
- * Builds a tree of the chains of the events in @use: command, outermost frame,
- * ...; or a tree of callers: innermost frame, its caller, ...
+ * Builds a tree of the chains of the events in @use, with their weights:
+ * command, outermost frame, ...; or a tree of callers: innermost frame, its
+ * caller, ...
  */
 void calltree_build(struct calltree *t, const struct profile *p,
 		    const bool *use, const struct calllabels *l);

@@ -169,9 +169,24 @@ uint32_t chains_id(struct chains *t, uint32_t top, uint32_t callers,
 	return id;
 }
 
-void chains_uncount(struct chains *t, uint32_t chain)
+void chains_weigh(struct chains *t, uint32_t chain, uint64_t more)
+{
+	t->more = xgrow_zero(t->more, &t->nmore, chain, 1024, sizeof(*t->more));
+	t->more[chain] += more;
+}
+
+void chains_unweigh(struct chains *t)
+{
+	free(t->more);
+	t->more = NULL;
+	t->nmore = 0;
+}
+
+void chains_uncount(struct chains *t, uint32_t chain, uint64_t weight)
 {
 	t->chain[chain].count--;
+	if (chain < t->nmore)
+		t->more[chain] -= weight - 1;
 }
 
 void chains_finish(struct chains *t)
@@ -181,9 +196,13 @@ void chains_finish(struct chains *t)
 	t->finished = true;
 	idtab_free(&t->chaintab);
 	idtab_free(&t->nodetab);
-	for (i = 0; i < t->n; i++)
-		if (t->chain[i].count)
-			t->chain[n++] = t->chain[i];
+	for (i = 0; i < t->n; i++) {
+		if (!t->chain[i].count)
+			continue;
+		if (n < t->nmore)
+			t->more[n] = i < t->nmore ? t->more[i] : 0;
+		t->chain[n++] = t->chain[i];
+	}
 	t->n = n;
 }
 
@@ -236,6 +255,7 @@ void chains_free(struct chains *t)
 	idtab_free(&t->nodetab);
 	idtab_free(&t->toptab);
 	free(t->chain);
+	free(t->more);
 	free(t->node);
 	free(t->list);
 	free(t->top);
@@ -264,15 +284,33 @@ const uint32_t *chain_frames(const struct chains *t, const struct chain *c)
 	return v->frame;
 }
 
+/* Adds the sums of nodes to those of their callers. */
+static uint64_t *sum_up(const struct chains *t, uint64_t *w)
+{
+	uint32_t i;
+
+	for (i = t->nnode; i--;)
+		if (t->node[i].up != CHAIN_NONE)
+			w[t->node[i].up] += w[i];
+	return w;
+}
+
 uint64_t *chains_weights(const struct chains *t)
 {
 	uint64_t *w = xcalloc((size_t)t->nnode + 1, sizeof(*w));
 	uint32_t i;
 
 	for (i = 0; i < t->n; i++)
+		w[t->chain[i].callers] += chain_weight(t, &t->chain[i]);
+	return sum_up(t, w);
+}
+
+uint64_t *chains_samples(const struct chains *t)
+{
+	uint64_t *w = xcalloc((size_t)t->nnode + 1, sizeof(*w));
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++)
 		w[t->chain[i].callers] += t->chain[i].count;
-	for (i = t->nnode; i--;)
-		if (t->node[i].up != CHAIN_NONE)
-			w[t->node[i].up] += w[i];
-	return w;
+	return sum_up(t, w);
 }

@@ -75,6 +75,8 @@ struct chainview {
  * struct chains
  * @lists: keep lists instead of a tree; set before the first sample
  * @list:  frames of the nodes that are lists
+ * @more:  by chain, for the first @nmore: by how much its weight exceeds its
+ *	   count.  There is none without events that are sampled at a rate
  */
 struct chains {
 	bool lists;
@@ -82,6 +84,8 @@ struct chains {
 	size_t nlist, caplist;
 	struct chain *chain;
 	uint32_t n, cap;
+	uint64_t *more;
+	uint32_t nmore;
 	struct chainnode *node;
 	uint32_t nnode, capnode;
 	struct chaintop *top;
@@ -122,8 +126,24 @@ static inline void chains_count(struct chains *t, uint32_t chain, uint32_t n)
 	t->chain[chain].count += n;
 }
 
+/* Adds to the weight of a chain what the weights of samples exceed 1 by. */
+void chains_weigh(struct chains *t, uint32_t chain, uint64_t more);
+/* All weights are counts from now on, of which no more come. */
+void chains_unweigh(struct chains *t);
+/*
+ * What shares are computed from: the sum of the periods of a chain's samples if
+ * its event is sampled at a rate, else their number.
+ */
+static inline uint64_t chain_weight(const struct chains *t,
+				    const struct chain *c)
+{
+	size_t i = (size_t)(c - t->chain);
+
+	return c->count + (i < t->nmore ? t->more[i] : 0);
+}
+
 /* Takes one sample away from a chain, which may be left with none. */
-void chains_uncount(struct chains *t, uint32_t chain);
+void chains_uncount(struct chains *t, uint32_t chain, uint64_t weight);
 /* Drops chains without samples; nothing can be counted after it. */
 void chains_finish(struct chains *t);
 /* Replaces the frames of a chain; the first is the innermost. */
@@ -134,7 +154,9 @@ void chains_free(struct chains *t);
 /* Frames of a chain, innermost first; valid until the next call. */
 const uint32_t *chain_frames(const struct chains *t, const struct chain *c);
 
-/* By node: the samples of all chains below it; the caller frees it. */
+/* By node: the weight of all chains below it; the caller frees it. */
 uint64_t *chains_weights(const struct chains *t);
+/* The same in samples. */
+uint64_t *chains_samples(const struct chains *t);
 
 #endif /* READER_CHAINS_H */

@@ -2,6 +2,8 @@
 /* The pass over the log: one record at a time, in the order of time. */
 #include <stdlib.h>
 
+#include <linux/hwpmc.h>
+
 #include "base/progress.h"
 #include "log/pmcid.h"
 #include "log/record.h"
@@ -120,6 +122,7 @@ static void initialize(struct profile *p, const struct pmclog_rec *r)
 	ends_settle(&p->ends);
 	if (log->initialized) {
 		p->events.session++;
+		periods_forget(&p->periods);
 		wallclock_next(&log->wall);
 		profile_next_log(p);
 		return;
@@ -149,6 +152,8 @@ static void allocatedyn(struct profile *p, const struct pmclog_rec *r)
 				offsetof(struct pmclog_pmcallocatedyn, name))),
 	};
 
+	if (!periods_needed(r))
+		e.flags &= ~HWPMC_F_FREQ;
 	if (r->len >= PMCLOG_PMCALLOCATEDYN_RATE)
 		e.rate = PMCLOG_FIELD64(r, struct pmclog_pmcallocatedyn, rate);
 	if (r->len >= sizeof(struct pmclog_pmcallocatedyn)) {
@@ -172,6 +177,7 @@ static void allocate(struct profile *p, const struct pmclog_rec *r)
 	};
 	char name[PMCID_EVENT_MAX];
 
+	e.flags &= ~HWPMC_F_FREQ;	/* another flag of FreeBSD's */
 	pmcid_event(name, p->log.version, pmcid, (uint32_t)e.config, e.flags);
 	e.name = strtab_id(&p->str, name);
 	events_announce(&p->events, pmcid, &e);
@@ -247,6 +253,9 @@ static void userdata(struct profile *p, const struct pmclog_rec *r)
 		break;
 	case PMCLOG_EXT_FIELDS:
 		tp_record(&p->tps, r);
+		break;
+	case PMCLOG_EXT_PERIOD:
+		periods_record(&p->periods, r);
 		break;
 	}
 }
@@ -490,6 +499,7 @@ void profile_free(struct profile *p)
 	ends_free(&p->ends);
 	procs_free(&p->procs);
 	events_free(&p->events);
+	periods_free(&p->periods);
 	groups_free(&p->groups);
 	frames_free(&p->frames);
 	objects_free(&p->objs);

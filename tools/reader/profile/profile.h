@@ -7,6 +7,7 @@
 #include "log/events.h"
 #include "log/input.h"
 #include "log/logclock.h"
+#include "log/periods.h"
 #include "log/wallclock.h"
 #include "machine/buildids.h"
 #include "machine/objects.h"
@@ -154,6 +155,7 @@ struct profile {
 	struct byfield field;
 	struct procs procs;
 	struct events events;
+	struct periods periods;
 	struct aspace *kernel;
 	struct other_boot other;
 	uint32_t kgen;

@@ -118,6 +118,7 @@ static void begin(struct profile *p, struct pending *w,
 {
 	w->as = as;
 	w->n = n;
+	w->weight = s->weight;
 	w->at = n ? pmclog_get64(pc) : 0;
 	w->kernel = n && is_kernel_pc(p, w->at, s->kernel);
 	w->node = chains_top(&p->chains, s->event, s->comm, s->group);
@@ -261,6 +262,13 @@ static void find_chain(struct profile *p, struct pending *w)
 	chains_prefetch_count(&p->chains, w->chain);
 }
 
+static void count_one(struct profile *p, const struct pending *w)
+{
+	chains_count(&p->chains, w->chain, 1);
+	if (w->weight != 1)
+		chains_weigh(&p->chains, w->chain, w->weight - 1);
+}
+
 void profile_flush(struct profile *p)
 {
 	struct batch *b = &p->batch;
@@ -280,7 +288,7 @@ void profile_flush(struct profile *p)
 	for (i = 0; i < b->n; i++)
 		find_chain(p, &b->wait[i]);
 	for (i = 0; i < b->n; i++)
-		chains_count(&p->chains, b->wait[i].chain, 1);
+		count_one(p, &b->wait[i]);
 	b->n = b->used = 0;
 }
 
@@ -299,7 +307,7 @@ void profile_count(struct profile *p, const struct aspace *as,
 	add_callers(p, &w);
 	find_chain(p, &w);
 	s->chain = w.chain;
-	chains_count(&p->chains, w.chain, 1);
+	count_one(p, &w);
 }
 
 void profile_wait(struct profile *p, const struct aspace *as,

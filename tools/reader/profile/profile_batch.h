@@ -28,6 +28,7 @@ struct aspace;
  * @new:    number of callers that have to be looked up
  * @way:    without a tree, the hash to find the node by
  * @n:      number of frames
+ * @weight: of the sample
  */
 struct pending {
 	const struct aspace *as;
@@ -40,6 +41,7 @@ struct pending {
 	uint64_t way;
 	uint32_t frame, node, new, chain;
 	uint32_t n;
+	uint64_t weight;
 };
 
 /**

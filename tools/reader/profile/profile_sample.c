@@ -115,7 +115,7 @@ void profile_userchain(struct profile *p, const struct pmclog_rec *r)
 		pc = xmalloc(((size_t)s->npc + n) * 8);
 		memcpy(pc, s->pc, (size_t)s->npc * 8);
 		memcpy(pc + (size_t)s->npc * 8, r->data + at, (size_t)n * 8);
-		chains_uncount(&p->chains, s->sample.chain);
+		chains_uncount(&p->chains, s->sample.chain, s->sample.weight);
 		profile_count(p, proc->as, &s->sample, pc, s->npc + n);
 		sample_done(p, &s->sample);
 		free(pc);
@@ -142,6 +142,18 @@ static bool is_wanted(struct profile *p, const struct sample *s)
 		e->last = s->tsc;
 	e->kernel += s->kernel;
 	return true;
+}
+
+/* The weight of a wanted sample of an event that is sampled at a rate. */
+static uint64_t weigh(struct profile *p, const struct sample *s, uint32_t pmcid)
+{
+	uint64_t period = periods_of(&p->periods, pmcid, s->cpu);
+
+	if (!period) {
+		period = periods_guess(&p->periods, pmcid);
+		p->events.event[s->event].guessed++;
+	}
+	return events_weigh(&p->events, s->event, period, s->kernel);
 }
 
 const struct tp_format *profile_format(const struct profile *p, uint32_t event)
@@ -199,7 +211,7 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 		.pid = PMCLOG_FIELD32(r, struct pmclog_callchain, pid),
 		.tid = PMCLOG_FIELD32(r, struct pmclog_callchain, tid),
 		.cpu = PMCLOG_CC_CPU(flags),
-		.kernel = !(flags & PMCLOG_CC_USERSPACE),
+		.kernel = !(flags & PMCLOG_CC_USERSPACE), .weight = 1,
 		.ends = ends_of(flags), .event = event, .raw = raw,
 	};
 	struct proc *proc;
@@ -210,6 +222,9 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 	s.comm = procs_shown_name(proc, &p->str);
 	if (!is_wanted(p, &s))
 		return;
+	if (event_is_freq(&p->events.event[event]))
+		s.weight = weigh(p, &s, PMCLOG_FIELD32(r,
+					struct pmclog_callchain, pmcid));
 	if (p->groups.by & BY_FIELD)
 		s.value = byfield_value(&p->field, &p->str,
 					profile_format(p, s.event), &s.raw);

@@ -48,18 +48,26 @@ static void tell(struct profile *p, struct self_place *k)
 	k->count = 0;
 }
 
+static void count_known(struct profile *p, const struct self_pending *w)
+{
+	w->known->count++;
+	if (w->more)
+		chains_weigh(&p->chains, w->known->chain1 - 1, w->more);
+}
+
 /* The first of several equal new samples fills the slot for the others. */
 static void learn(struct profile *p, const struct self_pending *w)
 {
 	if (is_known(w)) {
-		w->known->count++;
+		count_known(p, w);
 		return;
 	}
 	tell(p, w->known);
 	*w->known = (struct self_place){
 		.pc = w->pc, .gen = w->gen, .top = w->top,
-		.chain1 = w->chain + 1, .count = 1,
+		.chain1 = w->chain + 1,
 	};
+	count_known(p, w);
 }
 
 void self_flush(struct profile *p)
@@ -71,7 +79,7 @@ void self_flush(struct profile *p)
 	for (i = 0; i < t->n; i++) {
 		w = &t->wait[i];
 		if (is_known(w)) {
-			w->known->count++;
+			count_known(p, w);
 			continue;
 		}
 		if (w->known->count)
@@ -117,6 +125,7 @@ void self_wait(struct profile *p, const struct aspace *as,
 	w = &t->wait[t->n];
 	w->as = as;
 	w->pc = pc;
+	w->more = s->weight - 1;
 	w->gen = profile_gen(p, as, pc);
 	w->top = top_of(p, s);
 	w->known = &t->known[hash_mix(pc, (uint64_t)w->top << 32 | w->gen) %

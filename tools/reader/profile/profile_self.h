@@ -32,11 +32,15 @@ struct self_place {
 	uint32_t chain1, count;
 };
 
-/* a queued sample; if it is new, with its object, frame and chain */
+/*
+ * a queued sample; if it is new, with its object, frame and chain
+ * @more: what its weight exceeds 1 by; it is not kept in @known, so that the
+ *	  cache is not larger for events that have none
+ */
 struct self_pending {
 	const struct aspace *as;
 	struct self_place *known;
-	uint64_t pc, addr;
+	uint64_t pc, addr, more;
 	uint32_t gen, top;
 	uint32_t obj, frame, chain;
 };

@@ -21,6 +21,7 @@
  * @group:  of struct groups
  * @chain:  of struct chains; chains keep their numbers until chains_finish()
  * @value:  string number: value of the field that samples are grouped by
+ * @weight: events that it stands for if its event is sampled at a rate, else 1
  * @kernel: taken in kernel mode
  * @ends:   how its user chain ends, END_*
  * @frames: its @nframes frames, the innermost first, valid until the callback
@@ -32,6 +33,7 @@ struct sample {
 	uint64_t tsc;
 	uint32_t pid, tid, cpu;
 	uint32_t event, comm, group, chain, value;
+	uint64_t weight;
 	bool kernel;
 	uint8_t ends;
 	uint32_t nframes;

@@ -271,7 +271,7 @@ static void print_figures(struct report *r, double self, double total,
 
 static void print_table(struct report *r, const struct table *t)
 {
-	uint64_t rest = 0;
+	uint64_t rest = 0, rest_samples = 0;
 	uint32_t i, shown = 0, hidden = 0;
 
 	out_str(r->out, "\n Self %  ");
@@ -282,19 +282,20 @@ static void print_table(struct report *r, const struct table *t)
 	for (i = 0; i < t->n; i++) {
 		const struct row *row = &t->row[i];
 
-		if (percent(row->self, t->samples) < r->limit ||
+		if (percent(row->self, t->weight) < r->limit ||
 		    (r->lines && shown == r->lines)) {
 			rest += row->self;
+			rest_samples += row->samples;
 			hidden++;
 			continue;
 		}
 		shown++;
-		print_figures(r, percent(row->self, t->samples),
-			      percent(row->total, t->samples), row->self);
+		print_figures(r, percent(row->self, t->weight),
+			      percent(row->total, t->weight), row->samples);
 		print_names(r, row);
 	}
 	if (hidden) {
-		print_figures(r, percent(rest, t->samples), -1, rest);
+		print_figures(r, percent(rest, t->weight), -1, rest_samples);
 		out_printf(r->out, "in %u more rows\n", hidden);
 	}
 }

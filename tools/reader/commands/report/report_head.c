@@ -251,6 +251,25 @@ static void samples_line(struct report *r, const struct event *e)
 	out_char(r->out, '\n');
 }
 
+/* What the samples of an event stand for, if it is sampled at a rate. */
+static void weight_line(struct report *r, const struct event *e)
+{
+	char buf[GROUPED_MAX];
+
+	if (!event_is_freq(e) || !e->samples)
+		return;
+	line(r, "  Events");
+	out_printf(r->out, "%s: %.1f %% user, %.1f %% kernel",
+		   grouped(buf, e->weight),
+		   percent(e->weight - e->kernel_weight, e->weight),
+		   percent(e->kernel_weight, e->weight));
+	if (e->guessed)
+		out_printf(r->out, "; %s %s no period in the log: that of "
+			   "another CPU is taken, or 1", grouped(buf, e->guessed),
+			   plural(e->guessed, "sample has", "samples have"));
+	out_char(r->out, '\n');
+}
+
 static void rate_line(struct report *r, uint32_t event)
 {
 	struct event_rate sum;
@@ -351,18 +370,35 @@ static void ends_table(struct report *r, uint32_t event)
 	}
 }
 
+/* How often samples were to be taken. */
+static void put_period(struct report *r, const struct event *e)
+{
+	char buf[GROUPED_MAX], most[GROUPED_MAX];
+
+	if (!e->rate)
+		return;
+	if (!event_is_freq(e)) {
+		out_printf(r->out, ", one sample every %s%s",
+			   grouped(buf, e->rate), event_is_clock(e) ? " ns" : "");
+		return;
+	}
+	out_printf(r->out, ", %s %s a second", grouped(buf, e->rate),
+		   plural(e->rate, "sample", "samples"));
+	if (e->samples)
+		out_printf(r->out, ", periods %s to %s",
+			   grouped(buf, e->least), grouped(most, e->most));
+}
+
 void report_event(struct report *r, uint32_t event)
 {
 	const struct event *e = &r->a.p.events.event[event];
-	char buf[GROUPED_MAX];
 
 	out_str(r->out, "\nEvent ");
 	clean(r, strtab_str(&r->a.p.str, e->name));
-	if (e->rate)
-		out_printf(r->out, ", one sample every %s%s",
-			   grouped(buf, e->rate), event_is_clock(e) ? " ns" : "");
+	put_period(r, e);
 	out_char(r->out, '\n');
 	samples_line(r, e);
+	weight_line(r, e);
 	rate_line(r, event);
 	lost_line(r, e);
 	if (!e->samples)

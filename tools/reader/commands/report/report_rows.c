@@ -8,11 +8,11 @@
 #include "commands/report/report_rows.h"
 
 /**
- * struct cell - counts of a function; becomes a row
+ * struct cell - figures of a function; becomes a row
  * @open: how often it is on the current path: recursion counts once
  */
 struct cell {
-	uint64_t self, total;
+	uint64_t self, total, samples;
 	uint32_t open;
 	bool used;
 };
@@ -67,12 +67,14 @@ static void count_leaves(struct counting *c, uint32_t node)
 
 	for (i = c->first[node]; i; i = c->next[i - 1]) {
 		const struct chain *chain = &c->all->chain[i - 1];
+		uint64_t weight = chain_weight(c->all, chain);
 		struct cell *cell = cell_of(c, chain->frame);
 
-		cell->self += chain->count;
+		cell->samples += chain->count;
+		cell->self += weight;
 		if (!cell->open)
-			cell->total += chain->count;
-		c->t->samples += chain->count;
+			cell->total += weight;
+		c->t->weight += weight;
 	}
 }
 
@@ -147,10 +149,11 @@ static void make_rows(struct counting *c, const struct whose *w)
 		struct cell *cell = &c->cell[c->used[i]];
 
 		/* a function without samples of its own has no row */
-		if (cell->self) {
+		if (cell->samples) {
 			GROW(t->row, t->n, t->cap);
 			t->row[t->n++] = (struct row){
 				.self = cell->self, .total = cell->total,
+				.samples = cell->samples,
 				.comm = w->comm, .group = w->group,
 				.func = c->used[i],
 			};

@@ -7,19 +7,22 @@
 
 /**
  * struct row - a row of the table
+ * @self, @total: weights
+ * @samples: the number of those in @self
  * @comm:  string number, 0 if rows are not grouped by command
  * @group: of struct groups
  * @func:  represents all functions of the row
  */
 struct row {
-	uint64_t self, total;
+	uint64_t self, total, samples;
 	uint32_t comm, group, func;
 };
 
+/* @weight: of all rows */
 struct table {
 	struct row *row;
 	uint32_t n, cap;
-	uint64_t samples;
+	uint64_t weight;
 };
 
 /*
