@@ -305,6 +305,37 @@ uint64_t analysis_samples(const struct analysis *a)
 	return n;
 }
 
+bool analysis_weighs(const struct analysis *a)
+{
+	uint64_t weighed = 0;
+	uint32_t i;
+
+	for (i = 0; i < a->p.events.n; i++)
+		if (a->use[i] && event_is_freq(&a->p.events.event[i]))
+			weighed += a->p.events.event[i].samples;
+	return weighed && weighed == analysis_samples(a);
+}
+
+bool analysis_mix(struct analysis *a)
+{
+	if (analysis_weighs(a))
+		return true;
+	chains_unweigh(&a->p.chains);
+	return false;
+}
+
+uint64_t analysis_count(const struct profile *p, const struct chain *c,
+			enum unit unit)
+{
+	const struct event *e = &p->events.event[c->event];
+
+	if (unit == UNIT_SAMPLES)
+		return c->count;
+	if (unit == UNIT_PERIOD && !event_is_freq(e))
+		return c->count * e->rate;
+	return chain_weight(&p->chains, c);
+}
+
 void analysis_forget(struct analysis *a)
 {
 	free(a->in_archive);

@@ -88,6 +88,18 @@ bool analysis_find_end(const char *path, uint64_t *last);
 /* For commands that show one event: keeps one in use, and prints which. */
 void analysis_one_event(struct analysis *a);
 uint64_t analysis_samples(const struct analysis *a);
+/* Are all events in use sampled at a rate, so that their weights are alike? */
+bool analysis_weighs(const struct analysis *a);
+/*
+ * The same for a view that adds up the events in use.  If not, it counts samples
+ * from now on, since a period and a sample can't be added up.
+ */
+bool analysis_mix(struct analysis *a);
+
+/* what is counted: the weights of chains, samples, or how often events happened */
+enum unit { UNIT_WEIGHT, UNIT_SAMPLES, UNIT_PERIOD };
+uint64_t analysis_count(const struct profile *p, const struct chain *c,
+			enum unit unit);
 /* Frees what exists before analysis_run(), for callers that do not run it. */
 void analysis_forget(struct analysis *a);
 /* Frees all; returns the exit code for the state of the log. */

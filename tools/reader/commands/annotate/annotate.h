@@ -9,21 +9,29 @@
 
 #define ANNOTATE_EVENTS	4	/* columns */
 
+/* by column: samples, and the sum of their weights */
+struct figures {
+	uint64_t count[ANNOTATE_EVENTS], weight[ANNOTATE_EVENTS];
+};
+
 /* the samples at an address */
 struct spot {
 	uint64_t addr;
-	uint64_t count[ANNOTATE_EVENTS];
+	struct figures n;
 };
 
 /**
  * struct body - a function that was sampled
  * @start, @end: addresses in its file
+ * @sum:         of its spots
+ * @total:       weight in all columns, or samples if weights are not alike
  * @spot:        sorted by address after the last one was added
  */
 struct body {
 	uint64_t start, end;
 	uint32_t obj, func;
-	uint64_t count[ANNOTATE_EVENTS], total;
+	struct figures sum;
+	uint64_t total;
 	struct spot *spot;
 	uint32_t n, cap;
 };
@@ -37,7 +45,7 @@ struct bodies {
 /**
  * struct annotate - one run of the command
  * @event:   the events that have columns
- * @all:     samples of each of these events
+ * @all:     weight of each of these events
  */
 struct annotate {
 	struct analysis a;

@@ -11,12 +11,14 @@
  * @wanted: by function
  * @body:   by frame: number + 1 of the function that samples were taken in
  * @addr:   by frame: address in the file
+ * @alike:  weights of different events can be added up
  */
 struct collecting {
 	struct annotate *n;
 	bool *wanted;
 	uint32_t *body;
 	uint64_t *addr;
+	bool alike;
 };
 
 /* Matches the raw symbol, or the demangled name with or without parameters. */
@@ -139,21 +141,26 @@ static void place_frames(struct collecting *c)
 static void count_chain(struct collecting *c, const struct chain *chain)
 {
 	uint32_t frame = chain->frame, number = c->body[frame];
+	uint64_t weight = chain_weight(&c->n->a.p.chains, chain);
 	int column = column_of(c->n, chain->event);
 	struct body *b;
+	struct spot *s;
 
 	if (column < 0)
 		return;
-	c->n->all[column] += chain->count;
+	c->n->all[column] += weight;
 	if (!number)
 		return;
 	b = &c->n->t.body[number - 1];
 	GROW(b->spot, b->n, b->cap);
-	memset(&b->spot[b->n], 0, sizeof(*b->spot));
-	b->spot[b->n].addr = c->addr[frame];
-	b->spot[b->n++].count[column] = chain->count;
-	b->count[column] += chain->count;
-	b->total += chain->count;
+	s = &b->spot[b->n++];
+	memset(s, 0, sizeof(*s));
+	s->addr = c->addr[frame];
+	s->n.count[column] = chain->count;
+	s->n.weight[column] = weight;
+	b->sum.count[column] += chain->count;
+	b->sum.weight[column] += weight;
+	b->total += c->alike ? weight : chain->count;
 }
 
 static int by_addr(const void *pa, const void *pb)
@@ -178,7 +185,7 @@ void annotate_collect(struct annotate *n)
 {
 	struct profile *p = &n->a.p;
 	struct collecting c = {
-		.n = n,
+		.n = n, .alike = analysis_weighs(&n->a),
 		.wanted = xcalloc((size_t)p->funcs.n + 1, sizeof(*c.wanted)),
 		.body = xcalloc((size_t)p->frames.n + 1, sizeof(*c.body)),
 		.addr = xcalloc((size_t)p->frames.n + 1, sizeof(*c.addr)),

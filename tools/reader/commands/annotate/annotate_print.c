@@ -75,9 +75,9 @@ static void put_title(struct listing *l)
 		put(l, "  ");
 		put(l, buf);
 		out_printf(n->out, ": %s %s, %.2f %% of all\n",
-			   grouped(num, l->b->count[i]),
-			   plural(l->b->count[i], "sample", "samples"),
-			   percent(l->b->count[i], n->all[i]));
+			   grouped(num, l->b->sum.count[i]),
+			   plural(l->b->sum.count[i], "sample", "samples"),
+			   percent(l->b->sum.weight[i], n->all[i]));
 	}
 	out_char(n->out, '\n');
 }
@@ -170,43 +170,50 @@ static void put_source(struct listing *l, uint64_t addr)
 
 /* Adds up samples in [addr, addr + size); spots are sorted by address. */
 static void count_spots(struct listing *l, const struct insn *i,
-			uint64_t count[ANNOTATE_EVENTS])
+			struct figures *sum)
 {
 	uint32_t k;
 
-	memset(count, 0, ANNOTATE_EVENTS * sizeof(*count));
+	memset(sum, 0, sizeof(*sum));
 	while (l->spot < l->b->n &&
 	       l->b->spot[l->spot].addr + l->moved < i->addr + i->size) {
-		for (k = 0; k < ANNOTATE_EVENTS; k++)
-			count[k] += l->b->spot[l->spot].count[k];
-		l->spot++;
+		const struct figures *n = &l->b->spot[l->spot++].n;
+
+		for (k = 0; k < ANNOTATE_EVENTS; k++) {
+			sum->count[k] += n->count[k];
+			sum->weight[k] += n->weight[k];
+		}
 	}
 }
 
-static const char *heat(const struct listing *l,
-			const uint64_t count[ANNOTATE_EVENTS])
+/* Per cent of the function. */
+static double share(const struct listing *l, const struct figures *n,
+		    uint32_t column)
+{
+	return percent(n->weight[column], l->b->sum.weight[column]);
+}
+
+static const char *heat(const struct listing *l, const struct figures *n)
 {
 	double most = 0;
 	uint32_t i;
 
 	for (i = 0; i < l->n->nevents; i++)
-		if (percent(count[i], l->b->count[i]) > most)
-			most = percent(count[i], l->b->count[i]);
+		if (share(l, n, i) > most)
+			most = share(l, n, i);
 	if (!l->n->colour || most < WARM)
 		return "";
 	return most < HOT ? "\033[32m" : "\033[1;31m";
 }
 
-static void put_counts(struct listing *l,
-		       const uint64_t count[ANNOTATE_EVENTS])
+static void put_counts(struct listing *l, const struct figures *n)
 {
 	uint32_t i;
 
 	for (i = 0; i < l->n->nevents; i++) {
-		if (count[i])
-			out_printf(l->n->out, "%7.2f %9llu ",
-				   percent(count[i], l->b->count[i]),
-				   (unsigned long long)count[i]);
+		if (n->count[i])
+			out_printf(l->n->out, "%7.2f %9llu ", share(l, n, i),
+				   (unsigned long long)n->count[i]);
 		else
 			out_printf(l->n->out, "%18s", "");
 	}
@@ -255,14 +262,14 @@ static void put_insn(struct listing *l, struct insn *i)
 
 static void put_row(struct listing *l, struct insn *i)
 {
-	uint64_t count[ANNOTATE_EVENTS];
+	struct figures sum;
 	const char *colour;
 
 	put_source(l, i->addr);
-	count_spots(l, i, count);
-	colour = heat(l, count);
+	count_spots(l, i, &sum);
+	colour = heat(l, &sum);
 	put(l, colour);
-	put_counts(l, count);
+	put_counts(l, &sum);
 	out_printf(l->n->out, " %8llx:  ", (unsigned long long)i->addr);
 	if (l->n->bytes)
 		put_bytes(l, i);

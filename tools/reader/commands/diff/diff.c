@@ -20,7 +20,8 @@ static const char usage[] =
 	"\n"
 	"      --total        with the change of what they and all that they call\n"
 	"                     have together, which takes longer\n"
-	"      --folded       stacks with the samples of either log\n"
+	"      --folded       stacks with the samples of either log, or with its\n"
+	"                     events if they are sampled at a rate\n"
 	"      --flame        a flame graph of the second log, coloured by the\n"
 	"                     difference to the first\n"
 	"      --before       ... of the first, with what is gone in the second\n"
@@ -202,8 +203,12 @@ static void put_head(struct diff *d)
 
 		shown_name(buf, a->path, false);
 		out_printf(d->out, "%-8s%s: %s %s", what[side], buf,
-			   grouped(num, d->all[side]),
-			   plural(d->all[side], "sample", "samples"));
+			   grouped(num, d->samples[side]),
+			   plural(d->samples[side], "sample", "samples"));
+		if (d->events[side])
+			out_printf(d->out, " of %s %s",
+				   grouped(num, d->all[side]),
+				   plural(d->all[side], "event", "events"));
 		out_printf(d->out, ", %s lost", grouped(num, losses_of(a).all));
 		put_chains(d, a);
 		if (a->p.log.error)
@@ -226,7 +231,7 @@ static int show(struct command *c)
 	else
 		diff_count(d);
 	for (side = BEFORE; side <= AFTER; side++)
-		if (!d->all[side]) {
+		if (!d->samples[side]) {
 			fprintf(stderr, "pmclog: %s: no samples to compare\n",
 				d->a[side].path);
 			return READER_FAIL;

@@ -27,7 +27,7 @@ struct difflabel {
 
 /**
  * struct diffnode - counts of a node of the tree, or of a label
- * @self, @total: samples of the two logs
+ * @self, @total: weights of the samples of the two logs
  */
 struct diffnode {
 	uint64_t self[2], total[2];
@@ -37,7 +37,8 @@ struct diffnode {
  * struct diff - two logs that are compared
  * @total: the table has totals, too
  * @func:  by function of each log: its label
- * @all:   samples of each log
+ * @all:   weight of all samples of each log; @samples: their number
+ * @events: whether the weights of each log are events
  * @count: by label, for the table
  * @t:     for the other views: the paths of both logs; nodes have these labels
  * @node:  by node of @t
@@ -50,7 +51,8 @@ struct diff {
 	uint32_t n, cap;
 	struct idtab tab;
 	uint32_t *func[2];
-	uint64_t all[2];
+	uint64_t all[2], samples[2];
+	bool events[2];
 	struct diffnode *count;
 	struct calltree t;
 	struct diffnode *node;
@@ -64,8 +66,8 @@ struct diff {
 void diff_count(struct diff *d);
 void diff_join(struct diff *d);
 void diff_free(struct diff *d);
-/* Share of the samples of one log, 0 to 1. */
-double diff_share(const struct diff *d, int side, uint64_t count);
+/* Share of the weight of one log, 0 to 1. */
+double diff_share(const struct diff *d, int side, uint64_t weight);
 /* The views. */
 void diff_table(struct diff *d, double limit, unsigned long lines);
 void diff_folded(struct diff *d);

@@ -119,7 +119,7 @@ static double full_colour(const struct drawing *g)
 	return most > 0 && most < FULL_COLOUR ? most : FULL_COLOUR;
 }
 
-/* Samples of the drawn log in stacks that the other log does not have. */
+/* The weight of the drawn log in stacks that the other log does not have. */
 static uint64_t only_here(const struct drawing *g)
 {
 	uint64_t n = 0;
@@ -142,7 +142,7 @@ static uint64_t only_there(const struct drawing *g)
 /* "8,029 samples (12 lost)"; the caller frees it. */
 static char *count(const struct diff *d, int side)
 {
-	uint64_t n = d->all[side], lost = losses_of(&d->a[side]).all;
+	uint64_t n = d->samples[side], lost = losses_of(&d->a[side]).all;
 	const char *what = plural(n, "sample", "samples");
 	char num[GROUPED_MAX], more[GROUPED_MAX];
 
@@ -158,6 +158,7 @@ void diff_flame(struct diff *d, const char *title, int side)
 	struct flame_graph graph = {
 		.t = &d->t, .look = look, .note = note, .ctx = &g,
 		.hues = more_less[side], .nhues = NHUE,
+		.events = d->events[side],
 	};
 	char *over, *under, *samples[2];
 	uint32_t i;

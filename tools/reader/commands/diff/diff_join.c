@@ -62,6 +62,7 @@ static void make_labels(struct diff *d)
 	for (side = BEFORE; side <= AFTER; side++) {
 		uint32_t n = d->a[side].p.funcs.n;
 
+		d->events[side] = analysis_mix(&d->a[side]);
 		d->func[side] = xcalloc((size_t)n + 1, sizeof(uint32_t));
 		for (i = 0; i < n; i++)
 			d->func[side][i] = func_label(d, &d->a[side], i);
@@ -77,7 +78,7 @@ static bool in_use(const struct analysis *a, const struct chainnode *c)
 	return a->use[all->top[c->frame].event];
 }
 
-/* Adds a chain's samples to the total of each function in it, once per function. */
+/* Adds a chain's weight to the total of each function in it, once per function. */
 static void count_lists(struct diff *d, int side, const uint32_t *label)
 {
 	const struct analysis *a = &d->a[side];
@@ -125,13 +126,15 @@ static void count_side(struct diff *d, int side)
 	for (i = 0; i < p->chains.n; i++) {
 		const struct chain *c = &p->chains.chain[i];
 		struct diffnode *of = &d->count[label[c->frame]];
+		uint64_t weight = chain_weight(&p->chains, c);
 
 		if (!a->use[c->event])
 			continue;
-		of->self[side] += c->count;
+		of->self[side] += weight;
 		if (!is_caller(&p->chains, c, label))
-			of->total[side] += c->count;
-		d->all[side] += c->count;
+			of->total[side] += weight;
+		d->all[side] += weight;
+		d->samples[side] += c->count;
 	}
 	free(label);
 }
@@ -144,7 +147,7 @@ void diff_count(struct diff *d)
 	count_side(d, AFTER);
 }
 
-static void count(struct diff *d, uint32_t node, int side, uint64_t n,
+static void count(struct diff *d, uint32_t node, int side, uint64_t weight,
 		  uint32_t *cap)
 {
 	if (d->t.n > *cap) {
@@ -153,7 +156,7 @@ static void count(struct diff *d, uint32_t node, int side, uint64_t n,
 		       (d->t.cap - *cap) * sizeof(*d->node));
 		*cap = d->t.cap;
 	}
-	d->node[node].self[side] += n;
+	d->node[node].self[side] += weight;
 }
 
 static void add_chains(struct diff *d, int side, uint32_t *cap)
@@ -165,12 +168,14 @@ static void add_chains(struct diff *d, int side, uint32_t *cap)
 
 	for (i = 0; i < a->p.chains.n; i++) {
 		const struct chain *c = &a->p.chains.chain[i];
+		uint64_t weight = chain_weight(&a->p.chains, c);
 
 		if (!a->use[c->event])
 			continue;
-		d->t.node[at[i]].self += c->count;
-		count(d, at[i], side, c->count, cap);
-		d->all[side] += c->count;
+		d->t.node[at[i]].self += weight;
+		count(d, at[i], side, weight, cap);
+		d->all[side] += weight;
+		d->samples[side] += c->count;
 	}
 	free(at);
 }
@@ -203,9 +208,9 @@ void diff_join(struct diff *d)
 	sum(d);
 }
 
-double diff_share(const struct diff *d, int side, uint64_t n)
+double diff_share(const struct diff *d, int side, uint64_t weight)
 {
-	return d->all[side] ? (double)n / (double)d->all[side] : 0;
+	return d->all[side] ? (double)weight / (double)d->all[side] : 0;
 }
 
 void diff_free(struct diff *d)

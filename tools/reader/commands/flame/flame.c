@@ -45,8 +45,10 @@ static const struct flame_hue hues[NHUE] = {
 	[HUE_NAMELESS]	= { "no name",		30, 10, 12, 4, 76, 6, false },
 };
 
+/* @events: it counts events, not samples */
 struct flame {
 	struct analysis a;
+	bool events;
 	struct calltree t;
 };
 
@@ -114,9 +116,10 @@ static uint32_t comm_label(void *ctx, const struct chaintop *top)
 static char *subtitle(const struct flame *f)
 {
 	const struct log_facts *log = &f->a.p.log;
-	uint64_t n = f->t.node[CALLTREE_ROOT].total;
+	uint64_t total = f->t.node[CALLTREE_ROOT].total;
+	uint64_t n = f->events ? analysis_samples(&f->a) : total;
 	struct losses l = losses_of(&f->a);
-	char num[GROUPED_MAX], lost[64] = "", when[64] = "";
+	char num[GROUPED_MAX], lost[64] = "", when[64] = "", of[64] = "";
 	char *chains = chains_text(&f->a.p, f->a.use), *text;
 	time_t t = log->ts_sec;
 	struct tm tm;
@@ -126,8 +129,11 @@ static char *subtitle(const struct flame *f)
 	if (l.all)
 		snprintf(lost, sizeof(lost), ", %s lost (%.2f %%),",
 			 grouped(num, l.all), percent(l.all, l.all + l.kept));
-	text = xasprintf("%s %s%s in %.2f s%s%s%s%s%s%s%s", grouped(num, n),
-			 plural(n, "sample", "samples"), lost,
+	if (f->events)
+		snprintf(of, sizeof(of), " of %s %s", grouped(num, total),
+			 plural(total, "event", "events"));
+	text = xasprintf("%s %s%s%s in %.2f s%s%s%s%s%s%s%s", grouped(num, n),
+			 plural(n, "sample", "samples"), of, lost,
 			 log_seconds(log, log->end),
 			 log->release ? " on " : "",
 			 log->release ? log->host : "",
@@ -165,7 +171,7 @@ static int draw(struct flame *f)
 	struct flame_graph g = {
 		.t = &f->t, .look = look, .note = note, .ctx = f,
 		.hues = hues, .nhues = NHUE, .title = over,
-		.subtitle = under,
+		.subtitle = under, .events = f->events,
 	};
 	struct outfile file;
 	int ret = outfile_open(&file, f->a.output, 0);
@@ -190,6 +196,7 @@ static int run(void *ctx)
 		return ret;
 	analysis_one_event(&f->a);
 	chains_tell(&f->a);
+	f->events = analysis_mix(&f->a);
 	labels.func = same = funcs_same(&f->a.p);
 	calltree_build(&f->t, &f->a.p, f->a.use, &labels);
 	if (f->t.node[CALLTREE_ROOT].total) {

@@ -58,6 +58,7 @@ struct flame_note {
  * @note:  called for frames that are drawn; no note if it sets nothing
  * @hues:  @nhues hues; the first is the root's and not in the legend
  * @title, @subtitle: any text
+ * @events: what is counted are events, not samples
  */
 struct flame_graph {
 	const struct calltree *t;
@@ -67,6 +68,7 @@ struct flame_graph {
 	const struct flame_hue *hues;
 	unsigned int nhues;
 	const char *title, *subtitle;
+	bool events;
 };
 
 /* The tree must not be empty. */

@@ -13,7 +13,7 @@
 
 /**
  * struct drawing - a graph that is being drawn
- * @min:   samples of the narrowest frame that is drawn
+ * @min:   weight of the narrowest frame that is drawn
  * @small: number of frames left out
  * @has:   hues that occur
  */
@@ -156,7 +156,9 @@ static void put_tooltip(struct drawing *d, uint32_t node, const char *name)
 		out_str(d->out, ", ");
 	}
 	out_str(d->out, grouped(num, n->total));
-	put_fraction(d, plural(n->total, " sample, ", " samples, "),
+	put_fraction(d, d->g->events ?
+			plural(n->total, " event, ", " events, ") :
+			plural(n->total, " sample, ", " samples, "),
 		     percent(n->total, d->all));
 	out_str(d->out, " %");
 	if (n->self && n->self != n->total) {
@@ -311,6 +313,21 @@ static void put_head(struct drawing *d)
 	out_str(d->out, controls);
 }
 
+/* The script has one word for what is counted. */
+static void put_script(const struct flame_graph *g, struct out *out)
+{
+	static const char word[] = "' sample'";
+	const char *at = strstr(flame_script, word);
+
+	if (!g->events || !at) {
+		out_str(out, flame_script);
+		return;
+	}
+	out_bytes(out, flame_script, (size_t)(at - flame_script));
+	out_str(out, "' event'");
+	out_str(out, at + sizeof(word) - 1);
+}
+
 void flame_draw(const struct flame_graph *g, struct out *out)
 {
 	struct drawing d = {
@@ -329,6 +346,6 @@ void flame_draw(const struct flame_graph *g, struct out *out)
 	out_str(out, "</g>\n");
 	put_head(&d);
 	out_str(out, "<script><![CDATA[\n");
-	out_str(out, flame_script);
+	put_script(g, out);
 	out_str(out, "]]></script>\n</svg>\n");
 }
