@@ -186,6 +186,20 @@ awk -v k="$k" 'BEGIN {
 	}
 }' </dev/null | log big
 ok "a large log" page big
+log rate <<-EOF
+	kernel $k reference
+	freq cycles 4000
+	proc 7 alpha
+	proc 8 beta
+	period 1000
+	at 1000000000
+	sample 10 7 $k+0x1010 $k+0x2020
+	at 2000000000
+	period 9000
+	sample 10 8 $k+0x2020
+	at 3000000000
+EOF
+ok "a log of an event that is sampled at a rate" page rate
 "$pmclog" fold -k "$tmp/kallsyms" "$tmp/big" >"$tmp/big.folded"
 ok "has a small page" bash -c "[ \$(stat -c %s $tmp/big.html) -lt 4000000 ]"
 

@@ -134,6 +134,29 @@ def other_event(p):
     same(p.frames()["all"], 25)
 
 
+@check("rate")
+def events_instead_of_samples(p):
+    p.show()
+    assert p.text("#facts").startswith(
+        "Samples20of 100,000 events, 100.00 % in the kernel"), p.text("#facts")
+    same(p.frames(), {"all": 100000, "alpha": 10000, "beta": 90000,
+                      "do_entry": 100000, "do_read": 10000})
+    same(p.text("#legend"), "110,000 events a cell")
+    p.show("view=functions")
+    same(p.functions(), {"do_entry": (90000, 100000),
+                         "do_read": (10000, 10000)})
+    assert "100,000 events" in p.text("#fnote"), p.text("#fnote")
+    p.show("view=processes")
+    same(p.processes(0, 2, 3), [("beta", "90,000", "90.00 %"),
+                                ("alpha", "10,000", "10.00 %")])
+    same(p.text("#ptable th:nth-child(3)"), "Events")
+    p.show("range=0-1.5")
+    same(p.frames()["all"], 10000)
+    p.show("view=recording")
+    assert ("cycles, 4,000 samples a second, periods 1,000 to 9,000" in
+            p.text("#details")), p.text("#details")
+
+
 @check("plain")
 def dragging_chooses_time(p):
     p.show("event=cpu-clock")

@@ -253,7 +253,7 @@ function frameLines(f) {
     lines.push(func.object);
   else if (f.kind === KIND_COMM)
     lines.push('command');
-  lines.push(several(f.total, 'sample') + ', ' + share(f.total, chosen.total) +
+  lines.push(counted(f.total) + ', ' + share(f.total, chosen.total) +
     (f.self && f.self !== f.total ? ', ' + number(f.self) +
       (state.callers === '1' ? ' without a caller' : ' itself') : ''));
   if (flame.zoom !== flame.root && f.depth > flame.zoom.depth)

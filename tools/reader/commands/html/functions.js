@@ -94,7 +94,7 @@ function drawFunctions() {
     largest[k] = rows.reduce(function (a, r) { return Math.max(a, r[k]); }, 0);
   });
   id('fnote').textContent = several(rows.length, 'function') +
-    (state.search ? ' found' : '') + ', of ' + several(chosen.total, 'sample') +
+    (state.search ? ' found' : '') + ', of ' + counted(chosen.total) +
     '. Self: taken in it. Total: in it or in what it called.';
   drawTable({ table: id('ftable'), columns: FUNCTION_COLUMNS, rows: rows,
     sort: state.fsort, what: 'functions',

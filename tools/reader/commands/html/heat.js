@@ -156,7 +156,7 @@ function drawLegend() {
   const box = id('legend'), canvas = element('canvas');
 
   put(box, element('span', '1'), canvas,
-    element('span', several(heat.max, 'sample') + ' a cell'));
+    element('span', counted(heat.max) + ' a cell'));
   canvas.width = 90;
   canvas.height = 10;
   const c = canvas.getContext('2d');
@@ -193,7 +193,7 @@ function slicesBetween(a, b) {
 function tellHeat(e) {
   const i = heatAt(e), t = i * data.heatSlice;
   const lines = [seconds(t, data.heatSlice) + ': ' +
-    several(heat.count[i], 'sample')];
+    counted(heat.count[i])];
 
   if (heat.drag)
     lines.push(seconds(heat.drag[0] * data.slice, data.slice) + ' – ' +

@@ -54,7 +54,8 @@ static void on_sample(void *ctx, const struct sample *s)
 		.event = s->event, .comm = s->comm, .pid = s->pid,
 		.tid = s->tid, .first = at, .last = at,
 	};
-	struct cell c = { .series = series_of(&h->series, &key), .count = 1 };
+	struct cell c = { .series = series_of(&h->series, &key),
+			  .count = s->weight };
 	struct series *series = &h->series.series[c.series];
 
 	if (at < series->first)
@@ -197,7 +198,7 @@ static uint32_t count_whole(struct html *h, const uint32_t *series)
 	return max;
 }
 
-/* Counts samples taken in each function, and with it anywhere in the chain. */
+/* Weighs samples taken in each function, and with it anywhere in the chain. */
 static void count_functions(struct html *h)
 {
 	const struct profile *p = &h->a.p;
@@ -207,7 +208,7 @@ static void count_functions(struct html *h)
 	for (i = 0; i < p->chains.n; i++) {
 		const struct chain *chain = &p->chains.chain[i];
 		struct cell c = { .series = chain->event,
-				  .count = chain->count };
+				  .count = chain_weight(&p->chains, chain) };
 		const uint32_t *frames = chain_frames(&p->chains, chain);
 
 		for (j = 0; h->a.use[chain->event] && j < chain->n; j++) {

@@ -22,6 +22,7 @@
 /**
  * struct series - samples that agree in all but time and path
  * @comm: string number
+ * @count: number of samples
  * @merged: the series is of several processes
  * @first, @last: seconds since the log's beginning
  */
@@ -50,7 +51,7 @@ uint32_t *series_fewer(const struct series_tab *t, const bool *use,
 		       struct series_tab *to, uint32_t max);
 void series_free(struct series_tab *t);
 
-/* samples of a series in a slice of time; @what: defined by the owner */
+/* weight of a series in a slice of time; @what: defined by the owner */
 struct cell {
 	uint32_t slice, series, what;
 	uint64_t count;
@@ -81,7 +82,7 @@ void cells_free(struct cells *t);
  * struct paths - all call paths
  * @same:   by function: the function that represents it
  * @leaf:   by chain: node of @tree
- * @weight: by node of @tree: its fraction of its event's samples
+ * @weight: by node of @tree: its fraction of its event's weight
  */
 struct paths {
 	struct calltree tree;

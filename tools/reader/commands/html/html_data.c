@@ -236,6 +236,17 @@ static void put_ends(struct html *h, uint32_t event)
 	out_str(o, "\"end\":0},\n");
 }
 
+/* Of an event that is sampled at a rate. */
+static void put_weight(struct out *o, const struct event *e)
+{
+	member(o, "perSecond", e->rate);
+	member(o, "least", e->least);
+	member(o, "most", e->most);
+	member(o, "events", e->weight);
+	member(o, "kernelEvents", e->kernel_weight);
+	member(o, "guessed", e->guessed);
+}
+
 static void put_event(struct html *h, uint32_t event)
 {
 	struct profile *p = &h->a.p;
@@ -247,7 +258,10 @@ static void put_event(struct html *h, uint32_t event)
 	events_sum_rate(&p->events, event, &rate);
 	out_char(o, '{');
 	member_str(o, "name", strtab_str(&p->str, e->name));
-	member(o, "every", e->rate);
+	if (event_is_freq(e))
+		put_weight(o, e);
+	else
+		member(o, "every", e->rate);
 	member_bool(o, "clock", event_is_clock(e));
 	member(o, "samples", e->samples);
 	member(o, "leftOut", e->left_out);
@@ -380,7 +394,7 @@ static int by_part(const void *pa, const void *pb, void *arg)
 	return a > b ? -1 : a < b;
 }
 
-/* Marks the functions on most stacks, as fractions of their events' samples. */
+/* Marks the functions on most stacks, as fractions of their events' weights. */
 static void mark_functions(struct html *h, uint32_t *mark)
 {
 	const struct profile *p = &h->a.p;
@@ -393,8 +407,8 @@ static void mark_functions(struct html *h, uint32_t *mark)
 
 		if (!part[c->what])
 			order[n++] = c->what;
-		part[c->what] += (double)c->count /
-				 (double)p->events.event[c->series].samples;
+		part[c->what] += (double)c->count / (double)
+				 event_weight(&p->events.event[c->series]);
 	}
 	qsort_r(order, n, sizeof(*order), by_part, part);
 	for (i = 0; i < n && i < FUNCS_MAX; i++)

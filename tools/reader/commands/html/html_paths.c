@@ -30,8 +30,9 @@ void paths_build(struct paths *t, const struct profile *p, const bool *use)
 		const struct chain *c = &p->chains.chain[i];
 
 		if (use[c->event])
-			t->weight[t->leaf[i]] += (double)c->count /
-				(double)p->events.event[c->event].samples;
+			t->weight[t->leaf[i]] +=
+				(double)chain_weight(&p->chains, c) /
+				(double)event_weight(&p->events.event[c->event]);
 	}
 	for (i = t->tree.n; --i > CALLTREE_ROOT;)
 		t->weight[t->tree.node[i].parent] += t->weight[i];

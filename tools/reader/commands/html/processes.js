@@ -83,7 +83,7 @@ const WHO = {
     cell: function (r) { return element('td', idText(r.tid), 'num'); } },
 };
 const WHEN = [
-  { key: 'samples', head: 'Samples', num: true,
+  { key: 'samples', head: 'Samples', events: 'Events', num: true,
     value: function (r) { return r.samples; },
     cell: function (r) { return numCell(r.samples); } },
   { head: 'Share', num: true,
@@ -144,7 +144,7 @@ function drawProcesses() {
   id('pnote').textContent = several.apply(null, [rows.length].concat(
     { comm: 'command', pid: ['process', 'processes'],
       tid: 'thread' }[state.level])) +
-    ', ' + several(processTotal, 'sample') +
+    ', ' + counted(processTotal) +
     (state.range ? ' in the time chosen' : '') + '. A click shows only that in the other views, Ctrl-click adds.';
   drawTable({ table: id('ptable'), columns: PROCESS_COLUMNS[state.level],
     rows: rows, sort: state.psort, what: 'processes', onRow: bindRow,

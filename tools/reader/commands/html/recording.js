@@ -16,8 +16,11 @@ function fact(kind, name, figure, text) {
 }
 
 function sampleFact(e) {
-  return fact('', 'Samples', number(e.samples),
-    share(e.kernel, e.samples) + ' in the kernel' +
+  return fact('', 'Samples', number(e.samples), (e.perSecond ?
+    'of ' + several(e.events, 'event') + ', ' +
+    share(e.kernelEvents, e.events) : share(e.kernel, e.samples)) +
+    ' in the kernel' + (e.guessed ? '; ' + number(e.guessed) +
+      ' without a period in the log' : '') +
     (e.leftOut ? '; ' + number(e.leftOut) + ' more were not asked for' : ''));
 }
 
@@ -108,6 +111,10 @@ function machine() {
 }
 
 function eventText(e) {
+  if (e.perSecond)
+    return e.name + ', ' + several(e.perSecond, 'sample') + ' a second' +
+      (e.samples ? ', periods ' + number(e.least) + ' to ' + number(e.most) :
+        '');
   return e.name + (e.every ? ', every ' + (e.clock ? duration(e.every / 1e9) :
     number(e.every)) : '');
 }
@@ -263,7 +270,8 @@ function leftOutText() {
 }
 
 function pageText() {
-  return element('p', 'It counts samples in slices of ' +
+  return element('p', 'It counts samples (of events that are sampled at a ' +
+    'rate, the events) in slices of ' +
     duration(data.slice) + ' (the map of time: ' + duration(data.heatSlice) +
     '). ' + leftOutText() + (data.series.some(function (s) {
     return s.pid === -2;

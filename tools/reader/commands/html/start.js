@@ -16,7 +16,7 @@ function tellFound() {
   const found = state.search && FOUND[state.view] && FOUND[state.view]();
 
   id('matched').textContent = found ? 'matched: ' +
-    share(found.samples, found.of) + ', ' + several(found.samples, 'sample') +
+    share(found.samples, found.of) + ', ' + counted(found.samples) +
     ', ' + several(found.frames, UNITS[state.view]) : '';
 }
 
@@ -39,7 +39,7 @@ function drawChips() {
   if (state.range)
     chips.unshift(chip(rangeText(), { range: null }));
   if (chips.length)
-    chips.push(element('span', several(chosen.total, 'sample'), 'soft'));
+    chips.push(element('span', counted(chosen.total), 'soft'));
   put.apply(null, [id('chips')].concat(chips));
 }
 

@@ -36,6 +36,15 @@ const chosen = {
   comms: null,		// by command: its own samples by node
 };
 
+// What is counted: events, if they are sampled at a rate.
+function countsEvents() {
+  return data.events[state.event].perSecond !== undefined;
+}
+
+function counted(n) {
+  return several(n, countsEvents() ? 'event' : 'sample');
+}
+
 function inRange(slice) {
   return !state.range ||
     (slice >= state.range[0] && slice < state.range[1]);

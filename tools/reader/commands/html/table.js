@@ -22,9 +22,10 @@ function headRow(columns, sort, onSort) {
 
   columns.forEach(function (c) {
     const th = element('th', null, c.num ? 'num' : '');
+    const head = countsEvents() && c.events || c.head;
 
     if (c.key) {
-      const button = element('button', c.head);
+      const button = element('button', head);
       const down = sort === '-' + c.key;
 
       button.type = 'button';
@@ -35,7 +36,7 @@ function headRow(columns, sort, onSort) {
       th.setAttribute('aria-sort', down ? 'descending' :
         sort === c.key ? 'ascending' : 'none');
     } else {
-      th.textContent = c.head;
+      th.textContent = head;
     }
     th.scope = 'col';
     row.append(th);
