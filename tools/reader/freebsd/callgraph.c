@@ -9,6 +9,8 @@
  *	60.00%  [60]       inner @ /path/of/image
  *	 100.0%  [60]        caller
  *
+ * The counts of an event that is sampled at a rate are events, not samples.
+ *
  * A line begins with as many blanks as it is deep; the count has 12 columns and
  * as many more as it is deep; the image is named where it is not that of the
  * line before.
@@ -50,7 +52,7 @@ static void build(struct graph *g, uint32_t event)
 			path = xreallocarray(path, cap = n, sizeof(*path));
 		for (j = 0; j < n; j++)
 			path[j] = log_label(g->l, c, j);
-		calltree_add(&g->t, path, n, c->count);
+		calltree_add(&g->t, path, n, chain_weight(chains, c));
 	}
 	free(path);
 	calltree_sum(&g->t);
@@ -128,8 +130,9 @@ static void print_event(struct graph *g, uint32_t event)
 	build(g, event);
 	if (g->t.node[CALLTREE_ROOT].total) {
 		shown_name(name, strtab_str(&g->l->p.str, e->name), false);
-		fprintf(g->f, "@ %s [%llu samples]\n\n", name,
-			(unsigned long long)g->t.node[CALLTREE_ROOT].total);
+		fprintf(g->f, "@ %s [%llu %s]\n\n", name,
+			(unsigned long long)g->t.node[CALLTREE_ROOT].total,
+			event_is_freq(e) ? "events" : "samples");
 		print_callers(g, CALLTREE_ROOT, 0);
 	}
 	calltree_free(&g->t);

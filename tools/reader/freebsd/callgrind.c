@@ -3,7 +3,8 @@
  * -F: a call tree for kcachegrind and callgrind_annotate, with a column of
  * costs for each event.
  *
- * The cost of a call is the number of samples below it.  A sample counts once,
+ * The cost of a call is the number of samples below it; of events, if they are
+ * sampled at a rate.  A sample counts once,
  * even if the call is in its chain several times, and not at all if a function
  * calls itself; otherwise a call could cost more than all samples.  The number of
  * calls is not known from samples; the format needs one, so it is the cost.
@@ -19,7 +20,7 @@
 #define NO_CALLEE	UINT32_MAX
 
 /**
- * struct cost - samples at a place, or below a call from there
+ * struct cost - weight of the samples at a place, or below a call from there
  * @func:   label of the function that the place is in
  * @callee: label of the called function, NO_CALLEE: samples of the place itself
  * @frame, @callee_frame: any frame of each
@@ -111,7 +112,8 @@ static void add_frame(struct tree *t, uint32_t chain, uint32_t i)
 	const uint32_t *frames = chain_frames(&t->l->p.chains, c);
 	struct cost what = {
 		.func = log_function(t->l, frames[i]), .callee = NO_CALLEE,
-		.event = c->event, .count = c->count, .frame = frames[i],
+		.event = c->event, .frame = frames[i],
+		.count = chain_weight(&t->l->p.chains, c),
 	};
 	struct place at;
 
@@ -291,7 +293,7 @@ static void put_head(struct tree *t)
 	fputs("\nsummary:", t->f);
 	for (i = 0; i < events->n; i++)
 		fprintf(t->f, " %llu",
-			(unsigned long long)events->event[i].samples);
+			(unsigned long long)event_weight(&events->event[i]));
 	putc('\n', t->f);
 }
 

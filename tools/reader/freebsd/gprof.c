@@ -6,6 +6,9 @@
  * same addresses, so with -e a place with more samples gets as many histograms
  * of its own as it needs.
  *
+ * It counts samples, also of an event that is sampled at a rate: periods would
+ * not fit its counters, and it knows no other unit.
+ *
  * Calls are known inside an image only.  Their number is not known: the number
  * of samples below is used.
  */
@@ -216,6 +219,7 @@ static void put64(FILE *f, uint64_t v)
 static void put_unit(FILE *f, const struct event *e)
 {
 	bool clock = e->type == PERF_TYPE_SOFTWARE && e->rate &&
+		     !event_is_freq(e) &&
 		     (e->config == PERF_COUNT_SW_CPU_CLOCK ||
 		      e->config == PERF_COUNT_SW_TASK_CLOCK) &&
 		     e->rate <= 1000000000;

@@ -9,11 +9,17 @@
 
 enum top_view { VIEW_CALLGRAPH, VIEW_CALLTREE, VIEW_N };
 
+/* samples, and their weight */
+struct top_count {
+	uint64_t	n, weight;
+};
+
 /**
  * struct top - state of the live view
  * @o:      the options, as changed by keys
  * @before: by chain: the samples before the period on the screen, for deltas
  * @now:    by chain: the samples when the screen was drawn
+ * @weight: of @samples
  * @lost_before, @lost_now: the same for lost samples, by event
  * @event:  the first of the shown events
  * @merge:  show all PMCs that count the same, not only one
@@ -26,7 +32,7 @@ enum top_view { VIEW_CALLGRAPH, VIEW_CALLTREE, VIEW_N };
 struct top {
 	struct reading	o;
 	struct log	log;
-	uint64_t	*before, *now;
+	struct top_count *before, *now;
 	uint32_t	nbefore, nnow;
 	uint64_t	*lost_before, *lost_now;
 	uint32_t	nlost_before, nlost_now;
@@ -37,7 +43,7 @@ struct top {
 	int		pause;
 	int		skiplink;
 	double		threshold;	/* percent */
-	uint64_t	total, samples, unresolved, lost;
+	uint64_t	total, samples, weight, unresolved, lost;
 	int		untold;
 };
 

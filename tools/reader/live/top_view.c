@@ -138,14 +138,26 @@ void top_event_name(const struct top *t, char name[NAME_MAX_SHOWN])
 		snprintf(name, NAME_MAX_SHOWN, "%.400s.%u", event, t->event);
 }
 
-static uint64_t samples_of(const struct top *t, uint32_t chain)
+static struct top_count count_of(const struct chains *t, uint32_t chain)
 {
-	uint64_t n = t->log.p.chains.chain[chain].count;
+	const struct chain *c = &t->chain[chain];
+
+	return (struct top_count){ c->count, chain_weight(t, c) };
+}
+
+static struct top_count samples_of(const struct top *t, uint32_t chain)
+{
+	struct top_count now = count_of(&t->log.p.chains, chain), before;
 
 	if (!t->delta || chain >= t->nbefore)
-		return n;
+		return now;
+	before = t->before[chain];
 	/* fewer: a late user chain has moved a sample to another chain */
-	return n > t->before[chain] ? n - t->before[chain] : 0;
+	if (now.n <= before.n || now.weight <= before.weight)
+		return (struct top_count){ 0 };
+	return (struct top_count){
+		now.n - before.n, now.weight - before.weight,
+	};
 }
 
 int top_fresh(const struct top *t)
@@ -154,7 +166,7 @@ int top_fresh(const struct top *t)
 	uint32_t i;
 
 	for (i = 0; i < chains->n; i++)
-		if (i >= t->nnow || chains->chain[i].count != t->now[i])
+		if (i >= t->nnow || chains->chain[i].count != t->now[i].n)
 			return 1;
 	return 0;
 }
@@ -184,7 +196,7 @@ static void begin_period(struct top *t)
 	t->nbefore = t->nnow;
 	t->now = xreallocarray(NULL, chains->n, sizeof(*t->now));
 	for (i = 0; i < chains->n; i++)
-		t->now[i] = chains->chain[i].count;
+		t->now[i] = count_of(chains, i);
 	t->nnow = chains->n;
 }
 
@@ -192,17 +204,18 @@ static void count_samples(struct top *t)
 {
 	uint32_t i;
 
-	t->total = t->samples = t->unresolved = 0;
+	t->total = t->samples = t->weight = t->unresolved = 0;
 	for (i = 0; i < t->log.p.chains.n; i++) {
 		const struct chain *c = &t->log.p.chains.chain[i];
-		uint64_t n = samples_of(t, i);
+		struct top_count n = samples_of(t, i);
 
-		t->total += n;
+		t->total += n.n;
 		if (!shown_event(t, c->event))
 			continue;
-		t->samples += n;
+		t->samples += n.n;
+		t->weight += n.weight;
 		if (t->log.p.frames.frame[c->frame].obj == OBJ_ID_UNKNOWN)
-			t->unresolved += n;
+			t->unresolved += n.n;
 	}
 }
 
@@ -233,16 +246,16 @@ static void build(struct top *t, struct calltree *tree, uint32_t depth,
 	for (i = 0; i < t->log.p.chains.n; i++) {
 		const struct chain *c = &t->log.p.chains.chain[i];
 		uint32_t n = log_depth(&t->log, c);
-		uint64_t count = samples_of(t, i);
+		struct top_count count = samples_of(t, i);
 
-		if (!count || !shown_event(t, c->event))
+		if (!count.n || !shown_event(t, c->event))
 			continue;
 		if (n > depth)
 			n = depth;
 		for (j = 0; j < n; j++)
 			path[from_top ? n - 1 - j : j] =
 				log_label(&t->log, c, j);
-		calltree_add(tree, path, n, count);
+		calltree_add(tree, path, n, count.weight);
 	}
 	calltree_sum(tree);
 }
@@ -275,7 +288,7 @@ static void put_callers(struct top *t, const struct calltree *tree,
 
 	n = calltree_children(tree, node, &child, by_total, NULL);
 	while (shown < n && percent(tree->node[child[shown]].total,
-				    t->samples) >= t->threshold)
+				    t->weight) >= t->threshold)
 		shown++;
 	for (i = 0; i < shown; i++) {
 		const struct callnode *c = &tree->node[child[i]];
@@ -283,7 +296,7 @@ static void put_callers(struct top *t, const struct calltree *tree,
 		log_name(&t->log, c->label, name);
 		if (shown > 1)
 			snprintf(text, sizeof(text), " %.480s:%.1f", name,
-				 percent(c->total, t->samples));
+				 percent(c->total, t->weight));
 		else
 			snprintf(text, sizeof(text), " %.480s", name);
 		if (strlen(text) > room) {
@@ -307,7 +320,7 @@ static void draw_callgraph(struct top *t, struct top_text *text)
 	n = calltree_children(&tree, CALLTREE_ROOT, &child, by_total, NULL);
 	for (i = 0; i < n && text->n < text->height; i++) {
 		const struct callnode *node = &tree.node[child[i]];
-		double share_of = percent(node->total, t->samples);
+		double share_of = percent(node->total, t->weight);
 
 		if (share_of < t->threshold)
 			break;
@@ -346,7 +359,7 @@ static int by_self(const void *pa, const void *pb, void *ctx)
 static void node_text(struct top *t, const struct callnode *node,
 		      uint32_t *image, char out[NAME_MAX_SHOWN + 64])
 {
-	double share = percent(node->self, t->samples);
+	double share = percent(node->self, t->weight);
 	char name[NAME_MAX_SHOWN], of[NAME_MAX_SHOWN];
 	size_t len;
 
@@ -378,7 +391,7 @@ static void draw_path(struct top *t, struct top_text *text,
 	     i = tree->node[i].parent)
 		path[n++] = i;
 	snprintf(line, sizeof(line), "%5.1f ",
-		 percent(tree->node[node].self, t->samples));
+		 percent(tree->node[node].self, t->weight));
 	while (n--) {
 		unsigned int len;
 
@@ -404,7 +417,7 @@ static void draw_calltree(struct top *t, struct top_text *text)
 	order = xreallocarray(NULL, tree.n, sizeof(*order));
 	for (i = 1; i < tree.n; i++)
 		if (tree.node[i].self && percent(tree.node[i].self,
-						 t->samples) >= t->threshold)
+						 t->weight) >= t->threshold)
 			order[n++] = i;
 	qsort_r(order, n, sizeof(*order), by_self, &tree);
 	for (i = 0; i < n && text->n < text->height; i++)
