@@ -76,7 +76,7 @@ static uint32_t *func_labels(struct profile *p, bool demangle)
 	return label;
 }
 
-static void build(struct folding *f, bool period)
+static void build(struct folding *f, enum unit unit)
 {
 	struct profile *p = &f->a->p;
 	uint32_t *label = func_labels(p, f->a->demangle), *at, i;
@@ -88,8 +88,7 @@ static void build(struct folding *f, bool period)
 		const struct chain *c = &p->chains.chain[i];
 
 		if (f->a->use[c->event])
-			f->t.node[at[i]].self += c->count *
-				(period ? p->events.event[c->event].rate : 1);
+			f->t.node[at[i]].self += analysis_count(p, c, unit);
 	}
 	free(at);
 	free(label);
@@ -182,11 +181,13 @@ static void print(struct folding *f, uint32_t node)
 	free(e);
 }
 
-void fold_write(struct analysis *a, struct out *out, bool period)
+void fold_write(struct analysis *a, struct out *out, enum unit unit)
 {
 	struct folding f = { .a = a, .out = out };
 
-	build(&f, period);
+	if (unit == UNIT_WEIGHT)
+		analysis_mix(a);
+	build(&f, unit);
 	print(&f, CALLTREE_ROOT);
 	calltree_free(&f.t);
 	free(f.line);

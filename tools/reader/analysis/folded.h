@@ -5,10 +5,7 @@
 #include "analysis/analysis.h"
 #include "base/out.h"
 
-/*
- * Writes a line for each distinct stack of the events in use.  @period: with
- * counts of the event instead of counts of samples.
- */
-void fold_write(struct analysis *a, struct out *out, bool period);
+/* Writes a line for each distinct stack of the events in use. */
+void fold_write(struct analysis *a, struct out *out, enum unit unit);
 
 #endif /* READER_FOLDED_H */

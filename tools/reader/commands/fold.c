@@ -14,8 +14,8 @@ static const char usage[] =
 	"\n"
 	"Prints each distinct stack on a line: the command, the functions\n"
 	"from the outermost to the innermost, joined by semicolons, and the\n"
-	"number of samples.  Kernel functions end in _[k], those of a JIT in\n"
-	"_[j].\n"
+	"number of samples; of events, if it is sampled at a rate.  Kernel\n"
+	"functions end in _[k], those of a JIT in _[j].\n"
 	"\n"
 	ANALYSIS_HELP;
 
@@ -33,7 +33,7 @@ static int run(void *ctx)
 		return ret;
 	analysis_one_event(a);
 	chains_tell(a);
-	fold_write(a, out_stdout(), false);
+	fold_write(a, out_stdout(), UNIT_WEIGHT);
 	return out_finish(out_stdout());
 }
 

@@ -22,7 +22,9 @@ static const char usage_head[] =
 static const char usage_options[] =
 	"  -o, --output FILE  where to; compressed if it ends in .gz\n"
 	"      --weight WHAT  count \"samples\", or \"period\": how often the\n"
-	"                     event happened (folded, speedscope, callgrind)\n"
+	"                     event happened, as is done without the option if\n"
+	"                     it is sampled at a rate (folded, speedscope,\n"
+	"                     callgrind)\n"
 	"      --by WHAT      tell apart by process or pid, thread or tid, cpu,\n"
 	"                     or none (folded, pprof, speedscope)\n"
 	"      --instr        with addresses (callgrind)\n"
@@ -70,8 +72,8 @@ static bool take_format(struct export *e, const char *name)
 
 static bool take_weight(struct export *e, const char *what)
 {
-	e->period = !strcmp(what, "period");
-	if (e->period || !strcmp(what, "samples"))
+	e->unit = strcmp(what, "period") ? UNIT_SAMPLES : UNIT_PERIOD;
+	if (e->unit == UNIT_PERIOD || !strcmp(what, "samples"))
 		return true;
 	fprintf(stderr, "pmclog export: --weight %s: \"samples\" or "
 		"\"period\"\n", what);
@@ -306,7 +308,7 @@ static int write_profile(struct export *e)
 		export_levels(e, i, level);
 	analysis_one_event(&e->a);
 	chains_tell(&e->a);
-	if (e->period && !knows_periods(e))
+	if (e->unit == UNIT_PERIOD && !knows_periods(e))
 		return READER_FAIL;
 	ret = outfile_open(&e->file, e->a.output, e->format->file);
 	if (ret)

@@ -42,7 +42,7 @@ struct texts {
 
 /**
  * struct export - one run of the command
- * @period:  weights are counts of the event, not of samples
+ * @unit:    what is counted
  * @by:      BY_* to group samples by
  * @instr:   positions are instructions, too
  * @inlines, @lines: inlined functions, and source lines, are wanted
@@ -64,7 +64,8 @@ struct export {
 	struct outfile file;
 	int opened;
 	struct out *out;
-	bool period, schema, instr, inlines, lines;
+	enum unit unit;
+	bool schema, instr, inlines, lines;
 	struct sources *sources;	/* of export_levels() */
 	unsigned int by;
 	const char *log_id;
@@ -178,6 +179,14 @@ int64_t export_unix_ns(const struct export *e, uint64_t tsc);
 void out_decimal(struct out *o, int64_t v, unsigned int digits);
 
 uint64_t export_weight(const struct export *e, const struct chain *c);
+/* How many events a sample stands for; 0: not known. */
+uint64_t export_period(const struct export *e, const struct sample *s);
+/* Has each sample of the event a period of its own? */
+static inline bool export_varies(const struct export *e, uint32_t event)
+{
+	return event_is_freq(&e->a.p.events.event[event]);
+}
+
 /* String number of a name for the object a function is in. */
 uint32_t export_object(const struct export *e, uint32_t func);
 /* Names of events, commands, objects: safe to show. */

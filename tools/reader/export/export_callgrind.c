@@ -273,6 +273,28 @@ static void put_event(struct callgrind *x, uint32_t name)
 	out_str(x->e->out, buf);
 }
 
+/* The sum of export_weight() over all chains of an event. */
+static uint64_t event_total(const struct callgrind *x, const struct event *e)
+{
+	if (x->e->unit == UNIT_SAMPLES)
+		return e->samples;
+	if (x->e->unit == UNIT_PERIOD && !event_is_freq(e))
+		return e->samples * e->rate;
+	return event_weight(e);
+}
+
+/* Are costs numbers of events, rather than of samples? */
+static bool counts_events(const struct callgrind *x)
+{
+	const struct events *t = &x->e->a.p.events;
+	uint32_t i;
+
+	for (i = 0; x->e->unit == UNIT_WEIGHT && i < t->n; i++)
+		if (x->e->a.use[i] && event_is_freq(&t->event[i]))
+			return true;
+	return x->e->unit == UNIT_PERIOD;
+}
+
 static void put_events(struct callgrind *x)
 {
 	const struct events *t = &x->e->a.p.events;
@@ -285,8 +307,7 @@ static void put_events(struct callgrind *x)
 			continue;
 		out_char(x->e->out, ' ');
 		put_event(x, t->event[i].name);
-		total[x->column[i]] = t->event[i].samples *
-			(x->e->period ? t->event[i].rate : 1);
+		total[x->column[i]] = event_total(x, &t->event[i]);
 	}
 	if (!x->n)
 		out_str(x->e->out, " samples");
@@ -303,7 +324,7 @@ static void put_head(struct callgrind *x)
 	out_str(o, "# callgrind format\nversion: 1\ncreator: pmclog "
 		   TOOLS_VERSION "\ncmd: ");
 	out_str(o, path);
-	out_str(o, x->e->period ? "\ndesc: Costs: how often events happened\n" :
+	out_str(o, counts_events(x) ? "\ndesc: Costs: how often events happened\n" :
 				  "\ndesc: Costs: samples\n");
 	out_str(o, "desc: Calls: the samples below them, for want of "
 		   "numbers\npositions:");

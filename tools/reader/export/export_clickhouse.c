@@ -310,7 +310,7 @@ static void sample(struct export *e, const struct sample *s)
 	x->number[CPU][x->rows] = s->cpu;
 	x->number[PID][x->rows] = s->pid;
 	x->number[TID][x->rows] = s->tid;
-	x->number[PERIOD][x->rows] = event->rate;
+	x->number[PERIOD][x->rows] = export_period(e, s);
 	add_text(x, HOST, x->host);
 	add_text(x, LOG, x->log);
 	add_text(x, COMM, s->comm);

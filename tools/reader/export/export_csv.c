@@ -113,22 +113,36 @@ static void put_fields(struct export *e, const struct sample *s)
 	}
 }
 
-/* Event, period, and mode. */
-static const struct text *event_text(struct export *e, const struct sample *s)
+/* Makes a text of event, period, and mode. */
+static void make_event(struct export *e, const struct sample *s)
 {
 	const struct event *event = &e->a.p.events.event[s->event];
-	uint32_t id = 2 * s->event + s->kernel;
-	const struct text *t = texts_get(&e->events, id), *name;
+	const struct text *name = string_text(e, event->name);
 
-	if (t)
-		return t;
-	name = string_text(e, event->name);
 	out_char(e->scratch, ',');
 	out_bytes(e->scratch, name->s, name->n);
 	out_char(e->scratch, ',');
-	out_u64(e->scratch, event->rate);
+	out_u64(e->scratch, export_period(e, s));
 	out_str(e->scratch, s->kernel ? ",kernel,\"" : ",user,\"");
-	return texts_put(&e->events, id, e->scratch);
+}
+
+static void put_event(struct export *e, const struct sample *s)
+{
+	uint32_t id = 2 * s->event + s->kernel;
+	const struct text *t = texts_get(&e->events, id);
+	struct text once;
+
+	if (t) {
+		out_text(e->out, t);
+		return;
+	}
+	make_event(e, s);
+	if (!export_varies(e, s->event)) {
+		out_text(e->out, texts_put(&e->events, id, e->scratch));
+		return;
+	}
+	once = text_made(e->scratch);
+	out_bytes(e->out, once.s, once.n);
 }
 
 static void sample(struct export *e, const struct sample *s)
@@ -138,7 +152,7 @@ static void sample(struct export *e, const struct sample *s)
 
 	put_numbers(e, s);
 	out_text(o, string_text(e, s->comm));
-	out_text(o, event_text(e, s));
+	put_event(e, s);
 	out_text(o, func_text(e, s->frames[0]));
 	out_str(o, "\",");
 	out_text(o, string_text(e, export_object(e, func)));

@@ -90,8 +90,22 @@ static uint32_t thread_id(struct firefox *x, const struct sample *s)
 		x->thread[x->nthreads] = key;
 		idtab_add(&x->threadtab, hash, x->nthreads++);
 		id = spool_new(&x->spool);
+		spool_new(&x->weights);
 	}
 	x->last = id;
+	return id;
+}
+
+static uint32_t weight_id(struct firefox *x, uint64_t weight)
+{
+	uint64_t hash = hash_number(weight);
+	uint32_t id = idtab_find_exact(&x->weighttab, hash, 0);
+
+	if (id == IDTAB_NONE) {
+		GROW(x->weight, x->nweights, x->capweights);
+		x->weight[x->nweights] = weight;
+		idtab_add_exact(&x->weighttab, hash, 0, id = x->nweights++);
+	}
 	return id;
 }
 
@@ -116,18 +130,22 @@ static void sample(struct export *e, const struct sample *s)
 	if (ns > t->last)
 		t->last = ns;
 	spool_add(&x->spool, id, ns, chain_stack(e, x, s->chain));
+	if (export_varies(e, s->event))
+		spool_add(&x->weights, id, ns, weight_id(x, s->weight));
 }
 
 static void end(struct export *e)
 {
 	struct firefox *x = e->state;
+	int error = x->spool.error ? x->spool.error : x->weights.error;
 
-	if (!x->spool.error)
+	if (!error) {
 		firefox_write(e, x);
-	if (!x->spool.error)
+		error = x->spool.error ? x->spool.error : x->weights.error;
+	}
+	if (!error)
 		return;
-	fprintf(stderr, "pmclog: temporary file: %s\n",
-		strerror(x->spool.error));
+	fprintf(stderr, "pmclog: temporary file: %s\n", strerror(error));
 	e->bad = true;
 }
 
@@ -143,6 +161,9 @@ static void release(struct export *e)
 	free(x->thread);
 	idtab_free(&x->threadtab);
 	spool_free(&x->spool);
+	spool_free(&x->weights);
+	free(x->weight);
+	idtab_free(&x->weighttab);
 	strtab_free(&x->str);
 	free(x);
 }

@@ -27,6 +27,9 @@ struct fx_thread {
  * @rows:    by frame: number of its first fx_frame + 1, and how many it has
  * @chain:   by chain: number of its stack + 1
  * @thread:  threads; their samples are in @spool, under the same number
+ * @weights: by thread, the weights of the samples, as numbers in @weight; none
+ *	     if all are 1
+ * @weight:  the weights that there are
  * @str:     strings of the file
  */
 struct firefox {
@@ -41,7 +44,10 @@ struct firefox {
 	struct fx_thread *thread;
 	uint32_t nthreads, capthreads, last;
 	struct idtab threadtab;
-	struct spool spool;
+	struct spool spool, weights;
+	uint64_t *weight;
+	uint32_t nweights, capweights;
+	struct idtab weighttab;
 	struct strtab str;
 };
 

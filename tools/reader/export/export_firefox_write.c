@@ -355,10 +355,30 @@ static void see_time(void *ctx, const struct spooled *s)
 	out_decimal(w->o, s->time, 6);
 }
 
+static void see_weight(void *ctx, const struct spooled *s)
+{
+	struct fx_writer *w = ctx;
+
+	next(w);
+	out_u64(w->o, w->x->weight[s->value]);
+}
+
+static void put_weights(struct fx_writer *w, uint32_t id)
+{
+	if (!w->x->weights.seq[id].n) {
+		out_str(w->o, ",\"weight\":null");
+		return;
+	}
+	column(w, "weight");
+	spool_read(&w->x->weights, id, see_weight, w);
+	end_column(w);
+}
+
 static void put_samples(struct fx_writer *w, uint32_t id)
 {
 	table(w, "samples", (uint32_t)w->x->spool.seq[id].n);
-	out_str(w->o, ",\"weightType\":\"samples\",\"weight\":null");
+	out_str(w->o, ",\"weightType\":\"samples\"");
+	put_weights(w, id);
 	column(w, "stack");
 	spool_read(&w->x->spool, id, see_stack, w);
 	end_column(w);
@@ -465,6 +485,7 @@ static int64_t interval(const struct fx_writer *w)
 
 	for (i = 0; i < t->n; i++)
 		if (w->e->a.use[i] && event_is_clock(&t->event[i]) &&
+		    !event_is_freq(&t->event[i]) &&
 		    t->event[i].rate && t->event[i].rate < 1000000000000)
 			return (int64_t)t->event[i].rate;
 	return 1000000;

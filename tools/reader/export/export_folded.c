@@ -4,7 +4,7 @@
 
 static void end(struct export *e)
 {
-	fold_write(&e->a, e->out, e->period);
+	fold_write(&e->a, e->out, e->unit);
 }
 
 const struct export_format export_folded = {

@@ -115,7 +115,14 @@ static void put_ends(struct out *o, uint8_t ends)
 	out_str(o, "\"]");
 }
 
-/* Event, name, period, mode, and how the chain ends. */
+static void put_period(struct out *o, uint64_t period)
+{
+	out_str(o, ",\"period\":\"");
+	out_u64(o, period);
+	out_char(o, '"');
+}
+
+/* Event, name, mode, and how the chain ends; the period unless it varies. */
 static const struct text *event_text(struct export *e, const struct sample *s)
 {
 	const struct event *v = &e->a.p.events.event[s->event];
@@ -126,11 +133,8 @@ static const struct text *event_text(struct export *e, const struct sample *s)
 		return t;
 	out_str(e->scratch, ",\"event\":");
 	put_string(e, v->name);
-	if (v->rate) {
-		out_str(e->scratch, ",\"period\":\"");
-		out_u64(e->scratch, v->rate);
-		out_char(e->scratch, '"');
-	}
+	if (v->rate && !event_is_freq(v))
+		put_period(e->scratch, v->rate);
 	out_str(e->scratch, s->kernel ? ",\"mode\":\"kernel\"" :
 					",\"mode\":\"user\"");
 	put_ends(e->scratch, s->ends);
@@ -152,6 +156,8 @@ static void sample(struct export *e, const struct sample *s)
 
 	put_numbers(e, s);
 	out_text(o, comm_text(e, s->comm));
+	if (export_varies(e, s->event))
+		put_period(o, export_period(e, s));
 	out_text(o, event_text(e, s));
 	out_text(o, object_text(e, export_object(e, func)));
 	for (i = 0; i < s->nframes; i++)

@@ -107,20 +107,27 @@ static const struct text *new_frame(struct export *e, uint32_t frame)
 	return texts_put(&e->frames, frame, e->scratch);
 }
 
-/* ":    1000 cycles: " */
+static void put_period(struct out *o, uint64_t period)
+{
+	char digits[DIGITS_MAX];
+
+	out_str(o, ": ");
+	out_bytes(o, digits, (size_t)(padded(digits, period ? period : 1, 10) -
+				      digits));
+}
+
+/* ":    1000 cycles: ", without the number if it varies */
 static const struct text *event_text(struct export *e, uint32_t id)
 {
 	const struct text *t = texts_get(&e->events, id);
 	const struct event *event = &e->a.p.events.event[id];
-	char rate[DIGITS_MAX], name[SHOWN_MAX];
+	char name[SHOWN_MAX];
 
 	if (t)
 		return t;
 	export_shown(e, name, event->name);
-	out_str(e->scratch, ": ");
-	out_bytes(e->scratch, rate, (size_t)(padded(rate, event->rate ?
-						    event->rate : 1, 10) -
-					     rate));
+	if (!event_is_freq(event))
+		put_period(e->scratch, event->rate);
 	out_char(e->scratch, ' ');
 	out_str(e->scratch, name);
 	out_str(e->scratch, ": ");
@@ -156,6 +163,8 @@ static void sample(struct export *e, const struct sample *s)
 	out_text(o, string_text(e, s->comm));
 	p = out_room(o, HEAD_MAX);
 	o->n += (size_t)(put_head(e, p, s) - p);
+	if (export_varies(e, s->event))
+		put_period(o, export_period(e, s));
 	out_text(o, event_text(e, s->event));
 	if (s->raw.data)
 		tp_put_text(o, profile_format(&e->a.p, s->event), &s->raw,

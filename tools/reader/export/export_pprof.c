@@ -97,7 +97,9 @@ static void event_types(struct pprof *x, uint32_t i, bool alone)
 		value_type(x, PROFILE_SAMPLE_TYPE, name, unit);
 		if (alone) {
 			value_type(x, PROFILE_PERIOD_TYPE, name, unit);
-			pb_uint(&x->m, PROFILE_PERIOD, event->rate);
+			/* there is none if each sample has its own */
+			if (!event_is_freq(event))
+				pb_uint(&x->m, PROFILE_PERIOD, event->rate);
 		}
 	}
 	free(samples);
@@ -189,7 +191,8 @@ static void sample(struct pprof *x, const struct chain *c)
 	memset(x->values, 0, x->nvalues * sizeof(*x->values));
 	x->values[x->value[c->event]] = c->count;
 	if (rate)
-		x->values[x->value[c->event] + 1] = c->count * rate;
+		x->values[x->value[c->event] + 1] =
+			analysis_count(p, c, UNIT_PERIOD);
 	pb_packed(&x->m, SAMPLE_VALUE, x->values, x->nvalues);
 	label(x, "command", shown_string(x, c->comm));
 	if (by & BY_PID)

@@ -7,25 +7,32 @@
 
 /**
  * struct speedscope - a file that is being written
- * @order: wanted chains, by event and group
+ * @order: numbers of the wanted chains, by event and group
  * @comms: by string number: frame number + 1 of a command
  * @nframes: so far; functions come first
  */
 struct speedscope {
 	struct export *e;
-	struct chain *order;
+	uint32_t *order;
 	uint32_t n;
 	uint32_t *comms;
 	uint32_t nframes;
 };
 
-static int by_profile(const void *pa, const void *pb)
+static int by_profile(const void *pa, const void *pb, void *ctx)
 {
-	const struct chain *a = pa, *b = pb;
+	const struct chain *all = ctx;
+	const struct chain *a = &all[*(const uint32_t *)pa];
+	const struct chain *b = &all[*(const uint32_t *)pb];
 
 	if (a->event != b->event)
 		return a->event < b->event ? -1 : 1;
 	return (a->group > b->group) - (a->group < b->group);
+}
+
+static const struct chain *chain_of(const struct speedscope *x, uint32_t i)
+{
+	return &x->e->a.p.chains.chain[x->order[i]];
 }
 
 static void string(struct out *o, const char *s)
@@ -78,7 +85,7 @@ static void put_frames(struct speedscope *x)
 	for (i = 0; i < p->funcs.n; i++)
 		put_func(x, i);
 	for (i = 0; i < x->n; i++)
-		put_comm(x, x->order[i].comm);
+		put_comm(x, chain_of(x, i)->comm);
 	out_str(x->e->out, "\n]},\n");
 }
 
@@ -125,30 +132,31 @@ static const char *unit(const struct speedscope *x, const struct chain *c)
 {
 	const struct event *event = &x->e->a.p.events.event[c->event];
 
-	return x->e->period && event_is_clock(event) ? "nanoseconds" : "none";
+	return x->e->unit == UNIT_PERIOD && event_is_clock(event) ?
+	       "nanoseconds" : "none";
 }
 
-/* Chains @c to @end. */
-static void put_profile(struct speedscope *x, const struct chain *c,
-			const struct chain *end)
+/* Chains @from to @to of the order. */
+static void put_profile(struct speedscope *x, uint32_t from, uint32_t to)
 {
 	struct out *o = x->e->out;
-	const struct chain *at;
-	uint64_t total = 0;
+	uint64_t total = 0, weight;
+	uint32_t i;
 
 	out_str(o, "{\"type\":\"sampled\",\"name\":");
-	put_name(x, c);
+	put_name(x, chain_of(x, from));
 	out_str(o, ",\"unit\":\"");
-	out_str(o, unit(x, c));
+	out_str(o, unit(x, chain_of(x, from)));
 	out_str(o, "\",\"samples\":[\n");
-	for (at = c; at < end; at++) {
-		put_stack(x, at);
-		out_str(o, at + 1 < end ? ",\n" : "\n],\"weights\":[");
+	for (i = from; i < to; i++) {
+		put_stack(x, chain_of(x, i));
+		out_str(o, i + 1 < to ? ",\n" : "\n],\"weights\":[");
 	}
-	for (at = c; at < end; at++) {
-		out_u64(o, export_weight(x->e, at));
-		out_char(o, at + 1 < end ? ',' : ']');
-		total += export_weight(x->e, at);
+	for (i = from; i < to; i++) {
+		weight = export_weight(x->e, chain_of(x, i));
+		out_u64(o, weight);
+		out_char(o, i + 1 < to ? ',' : ']');
+		total += weight;
 	}
 	out_str(o, ",\"startValue\":0,\"endValue\":");
 	out_u64(o, total);
@@ -157,15 +165,16 @@ static void put_profile(struct speedscope *x, const struct chain *c,
 
 static void put_profiles(struct speedscope *x)
 {
+	struct chain *all = x->e->a.p.chains.chain;
 	uint32_t i, j;
 
 	out_str(x->e->out, "\"profiles\":[");
 	for (i = 0; i < x->n; i = j) {
-		for (j = i; j < x->n &&
-			    !by_profile(&x->order[i], &x->order[j]); j++)
+		for (j = i; j < x->n && !by_profile(&x->order[i], &x->order[j],
+						    all); j++)
 			;
 		out_str(x->e->out, i ? ",\n" : "\n");
-		put_profile(x, &x->order[i], &x->order[j]);
+		put_profile(x, i, j);
 	}
 	out_str(x->e->out, "\n]");
 }
@@ -178,8 +187,9 @@ static void choose(struct speedscope *x)
 	x->order = xcalloc((size_t)p->chains.n + 1, sizeof(*x->order));
 	for (i = 0; i < p->chains.n; i++)
 		if (x->e->a.use[p->chains.chain[i].event])
-			x->order[x->n++] = p->chains.chain[i];
-	qsort(x->order, x->n, sizeof(*x->order), by_profile);
+			x->order[x->n++] = i;
+	qsort_r(x->order, x->n, sizeof(*x->order), by_profile,
+		p->chains.chain);
 }
 
 static void end(struct export *e)

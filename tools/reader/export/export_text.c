@@ -139,7 +139,13 @@ void out_decimal(struct out *o, int64_t v, unsigned int digits)
 
 uint64_t export_weight(const struct export *e, const struct chain *c)
 {
-	return c->count * (e->period ? e->a.p.events.event[c->event].rate : 1);
+	return analysis_count(&e->a.p, c, e->unit);
+}
+
+uint64_t export_period(const struct export *e, const struct sample *s)
+{
+	return export_varies(e, s->event) ? s->weight :
+	       e->a.p.events.event[s->event].rate;
 }
 
 uint32_t export_object(const struct export *e, uint32_t func)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""exported.py FORMAT FILE: what an export says, in one form for all formats.
+"""exported.py [-w] FORMAT FILE: what an export says, in one form for all formats.
 
 Prints each stack of each event, commands first and the outermost function
 next, with its samples: "EVENT COMMAND;f;g COUNT".  What has no name, or one
 made up from its object, is "?".  Fails where the format's rules are broken.
+-w: with its events instead of its samples.
 """
 import collections
 import csv
@@ -15,6 +16,9 @@ import subprocess
 import sys
 
 stacks = collections.Counter()
+weigh = sys.argv[1] == "-w"
+if weigh:
+    del sys.argv[1]
 
 
 def name(s):
@@ -23,7 +27,9 @@ def name(s):
     return "?" if re.fullmatch(r"\[.*\]", s) else s
 
 
-def add(event, comm, outermost_first, n=1):
+def add(event, comm, outermost_first, n=1, period=None):
+    if weigh and period is not None:
+        n = int(period)
     names = [name(f) for f in outermost_first]
     stacks[event, ";".join([comm.replace(" ", "_")] + names)] += n
 
@@ -45,7 +51,7 @@ def perf_script(path):
         line = line.rstrip("\n")
         if not line:
             comm, event = now[1], now[8]
-            add(event, comm, reversed(frames))
+            add(event, comm, reversed(frames), period=now[7])
             now, frames = None, []
         elif now:
             m = frame.match(line)
@@ -67,7 +73,8 @@ def csv_file(path):
             assert row["mode"] in ("user", "kernel")
             stack = row["stack"].split(";")
             assert stack[-1] == row["symbol"].replace(";", ":")
-            add(row["event"], row["comm"].removeprefix("'"), stack)
+            add(row["event"], row["comm"].removeprefix("'"), stack,
+                period=row["period"])
 
 
 def jsonl(path):
@@ -77,7 +84,8 @@ def jsonl(path):
             assert isinstance(s[key], int)
         assert isinstance(s["time"], float) and isinstance(s["object"], str)
         assert s["mode"] in ("user", "kernel")
-        add(s["event"], s["comm"], reversed(s["stack"]))
+        add(s["event"], s["comm"], reversed(s["stack"]),
+            period=s.get("period"))
 
 
 def speedscope(path):
@@ -120,6 +128,54 @@ def pprof(path):
             if type_.endswith(":samples") and int(v):
                 add(type_.removesuffix(":samples"), comm, reversed(names),
                     int(v))
+
+
+def fields(data):
+    """Of a message of protocol buffers: number, and number or bytes."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        v = shift = 0
+        while True:
+            v |= (data[at] & 127) << shift
+            shift += 7
+            at += 1
+            if data[at - 1] < 128:
+                return v
+    while at < len(data):
+        key = varint()
+        assert key & 7 in (0, 2)
+        v = varint()
+        if key & 7 == 2:
+            at, v = at + v, data[at:at + v]
+        yield key >> 3, v
+
+
+def packed(data):
+    """Numbers in a row are the fields of a message without keys."""
+    v = shift = 0
+    for b in data:
+        v |= (b & 127) << shift
+        shift += 7
+        if b < 128:
+            yield v
+            v = shift = 0
+
+
+def pprof_sums(path):
+    """The sum of each value, for want of pprof."""
+    types, sums, strings = [], [], []
+    for number, v in fields(gzip.open(path).read()):
+        if number == 1:
+            types.append(dict(fields(v))[1])
+        elif number == 2:
+            values = list(packed(dict(fields(v))[2]))
+            sums = [a + b for a, b in zip(sums or [0] * len(values), values)]
+        elif number == 6:
+            strings.append(v.decode())
+    for type_, n in zip(types, sums):
+        print(strings[type_], n)
 
 
 class Native:
@@ -181,11 +237,12 @@ class Native:
 
 def clickhouse(path):
     for block in Native(open(path, "rb").read()).blocks():
-        for event, comm, stack, symbol, s, ns in zip(
+        for event, comm, stack, symbol, s, ns, period in zip(
                 block["event"], block["comm"], block["stack"],
-                block["symbol"], block["time"], block["time_ns"]):
+                block["symbol"], block["time"], block["time_ns"],
+                block["period"]):
             assert stack[0] == symbol and s == ns // 10**9
-            add(event, comm, reversed(stack))
+            add(event, comm, reversed(stack), period=period)
 
 
 def clickhouse_fields(path):
@@ -253,15 +310,16 @@ def firefox(path):
         comm, event = t["processName"], "-"
         if t["name"] != comm:
             event = t["name"].removeprefix(comm + " (").removesuffix(")")
-        for s in samples["stack"]:
-            add(event, comm, paths[s])
+        weights = samples["weight"] or [None] * samples["length"]
+        for s, weight in zip(samples["stack"], weights):
+            add(event, comm, paths[s], period=weight)
     within(meta["initialSelectedThreads"], {"length": len(d["threads"])})
 
 
 formats = {
     "folded": folded, "perf-script": perf_script, "csv": csv_file,
     "jsonl": jsonl, "speedscope": speedscope, "pprof": pprof,
-    "clickhouse-fields": clickhouse_fields,
+    "clickhouse-fields": clickhouse_fields, "pprof-sums": pprof_sums,
     "firefox": firefox, "clickhouse": clickhouse, "stacks": stacks_only,
 }
 formats[sys.argv[1]](sys.argv[2])
