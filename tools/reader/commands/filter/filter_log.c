@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * All records other than samples stay: the meaning of a sample depends on the
- * earlier mappings of its process and its ancestors.  All records of unwanted
+ * earlier mappings of its process and its ancestors, and on the last PERIOD of
+ * its PMC and CPU.  All records of unwanted
  * PMCs are dropped.
  */
 #include <stdlib.h>
@@ -381,6 +382,8 @@ static size_t pmcid_offset(const struct pmclog_rec *r)
 	case PMCLOG_T_USERDATA:
 		if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_RATE)
 			return offsetof(struct pmclog_ext_rate, pmcid);
+		if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_PERIOD)
+			return offsetof(struct pmclog_ext_period, pmcid);
 		return 0;
 	default:
 		return 0;
