@@ -39,6 +39,25 @@ log kernel.pmclog <<-EOF
 	sample 3 7 0xffffffff81003010 0xffffffff81001010
 	sample 2 7 0xffffffffc0000010 0xffffffff81002010 0x1234
 EOF
+log rate.pmclog <<-EOF
+	freq cycles 4000
+	event cpu-clock 1000 2
+	pmc 0xFFF00F00
+	period 1000
+	sample 3 7 0xffffffff81003010 0xffffffff81001010
+	late 1 7 7 0xffffffff81003010 0x1000
+	period 0x7fffffffffffffff
+	sample 2 7 0x1234
+	cpu 1
+	sample 2 7 0x1234
+	userchain 7 7 0x1000 0x2000
+	again
+	freq cycles 4000
+	period 3
+	sample 2 7 0xffffffff81003010
+	pmc 2
+	sample 1 7 0xffffffff81003010
+EOF
 text=$(readelf -lW "$shapes" | awk '$1 == "LOAD" && / E /{ print $2, $5; exit }')
 main=0x$(nm "$shapes" | awk '$3 == "main" { print $1 }')
 log program.pmclog <<-EOF
