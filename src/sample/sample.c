@@ -147,18 +147,30 @@ static unsigned int replaced_user_part(struct scratch *sc,
 }
 
 /*
- * The user part of a sample of the kernel.  In an exec the stack that the task had is
- * gone, and its next one is not there yet: nothing is missing.
+ * Does current have the address space of an image that is being loaded?  Its code is
+ * noted at the end of the exec, when the new stack is there.
+ */
+static bool is_loading_an_image(void)
+{
+	const struct mm_struct *mm = current->mm;
+
+	return data_race(!!current->in_execve) && mm && !data_race(mm->start_code);
+}
+
+/*
+ * The user part of a sample of the kernel.  While an image is loaded the old stack is
+ * gone, and the new one is not there yet: nothing is missing.
  */
 static unsigned int entered_user_part(struct scratch *sc,
 				      const struct pmc_cpu *pc, u64 *to,
 				      unsigned int max, unsigned int *end)
 {
+	const unsigned int before = *end;
 	unsigned int n = user_part(sc, pc, to, max, NULL, end);
 
-	if (likely(!(*end & CUT(USER))) || !current->in_execve)
+	if (likely(!(*end & CUT(USER))) || !is_loading_an_image())
 		return n;
-	*end &= ~CUT(USER);
+	*end = before;
 	return 0;
 }
 
