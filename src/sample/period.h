@@ -82,8 +82,9 @@ static inline u64 period_size(s64 n)
  * period_log - does a PERIOD have to precede a sample of @period?
  *
  * If so, the record has l->period.  The sum of all differences between the samples'
- * periods and the PERIODs' stays below a few periods: a PERIOD is up to a sixteenth
- * longer or shorter than the sample's, to reduce it.
+ * periods and the PERIODs' stays below three of the longest periods: a PERIOD is up to
+ * a sixteenth longer or shorter than the sample's, to reduce it.  It begins at 0 in each
+ * epoch: what is long there may be short here.
  */
 static inline bool period_log(struct period_logged *l, u64 period, u32 epoch)
 {
@@ -96,6 +97,8 @@ static inline bool period_log(struct period_logged *l, u64 period, u32 epoch)
 		l->ahead = ahead;
 		return false;
 	}
+	if (l->epoch != epoch)
+		l->ahead = 0;
 	most = (s64)(period / (2 * PERIOD_TOLERANCE));
 	lean = l->ahead < -most ? -most : l->ahead > most ? most : l->ahead;
 	l->period = period + (u64)lean;

@@ -464,8 +464,9 @@ struct pmclog_ext_buildid {
 /**
  * struct pmclog_ext_rate - expected and achieved samples, per PMC and CPU
  * @cpu:       PMCLOG_CPU_NONE for a PMC of a process mode: summed over threads
+ * @period:    in force; 0 with HWPMC_F_FREQ
  * @expected:  samples that the period gives for the time run (or the count);
- *	0: not known (a clock with user or kernel mode excluded)
+ *	0: not known (a clock with user or kernel mode excluded, HWPMC_F_FREQ)
  * @achieved:  overflows that happened
  * @throttled: times perf throttled this event
  * @enabled, @running: nanoseconds, since the PMC was allocated
@@ -492,7 +493,8 @@ struct pmclog_ext_rate {
  * the PMC and CPU in a log, and the first of those for which the period differs
  * by more than an eighth.  Smaller differences are carried into the next
  * record: the sum of @period over the samples is the number of events that perf
- * has counted off in them, to within three periods for each PMC and CPU.
+ * has counted off in them, to within three of the longest periods in the log, for
+ * each PMC and CPU.
  */
 struct pmclog_ext_period {
 	struct pmclog_ext e;

@@ -68,7 +68,7 @@ static u64 around(u64 middle, unsigned int percent)
 static void test_runs(void)
 {
 	struct run same = { .near = true }, noisy = same, rising = same,
-		   lower = same, wild = same, again = same, tiny = same;
+		   lower = same, wild = same, again = same, tiny = same, shorter = same, before = same;
 	int i;
 
 	srand(1);
@@ -80,6 +80,11 @@ static void test_runs(void)
 		sample(&lower, i ? 1000000 : 1100000, 1);
 		sample(&wild, 1ULL << rand() % 40, 1);
 		sample(&again, 5000, (u32)i / 100);
+		/* what the long periods were ahead by is nothing to the short ones */
+		sample(&shorter, i < 5000 ? around(1000000000, 6) : 1000,
+		       i < 5000 ? 1 : 2);
+		if (i == 5000)
+			before = shorter;
 		sample(&tiny, 1 + (u64)rand() % 3, 1);
 	}
 	expect_sums(&same, "one period");
@@ -93,6 +98,8 @@ static void test_runs(void)
 	expect_sums(&wild, "any periods");
 	expect_sums(&again, "many epochs");
 	ok(again.records == 100, "each epoch has its own");
+	ok(shorter.logged - before.logged == 4999 * 1000,
+	   "an epoch of short periods after one of long ones");
 	expect_sums(&tiny, "one to three events");
 }
 
