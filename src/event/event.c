@@ -127,6 +127,8 @@ void hwpmc_event_drops_settle(struct hwpmc_pmc *pmc)
 		hwpmc_event_drops_wait(pmc);
 }
 
+#define AGING	32
+
 /*
  * Each event of these is one thing that the kernel does: of a fixed period, every so
  * many-th of a thread is a sample.
@@ -150,7 +152,9 @@ static bool is_exact(const struct hwpmc_pmc *pmc)
  * The first sample comes anywhere within the first period.  Otherwise no thread that
  * lives for less than a period would ever be sampled, however many there are.  Of a
  * PMC with a rate, the event begins with the last period on this CPU: perf would begin
- * with 1, and take tens of samples to find a better one.
+ * with 1, and take tens of samples to find a better one.  It finds none for a thread
+ * that ends before its first sample and the next tick, so each thread takes a part off
+ * the last period.
  */
 static void begin_anywhere(const struct hwpmc_pmc *pmc, struct perf_event *event)
 {
@@ -162,6 +166,7 @@ static void begin_anywhere(const struct hwpmc_pmc *pmc, struct perf_event *event
 		if (is_exact(pmc))
 			return;
 	} else if (last) {
+		WRITE_ONCE(pc->last_period, last - last / AGING);
 		hw->sample_period = last;
 		hw->last_period = last;
 	}

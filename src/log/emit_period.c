@@ -35,14 +35,17 @@ void hwpmc_emit_period(struct hwpmc_owner *o, const struct pmclog_callchain *cc,
 	struct hwpmc_log *log = &o->log;
 	struct pmclog_ext_period *p;
 	struct pmc_cpu *pc = pmc_cpu_of(o, cc);
+	u64 period = period_decode(code);
 
 	if (log->out.size - log->out.used < sizeof(*p) + room)
 		hwpmc_sink_flush(o);
-	if (!pc || !period_log(&pc->period, period_decode(code), log->told.epoch))
+	if (!pc)
+		return;
+	WRITE_ONCE(pc->last_period, period);
+	if (!period_log(&pc->period, period, log->told.epoch))
 		return;
 	p = hwpmc_emit_ext(o, PMCLOG_EXT_PERIOD, sizeof(*p), cc->h.tsc);
 	p->pmcid = cc->pmcid;
 	p->cpu = pc->cpu;
 	p->period = pc->period.period;
-	WRITE_ONCE(pc->last_period, pc->period.period);
 }

@@ -59,7 +59,7 @@ struct pmc_count {
  *	last quiet look
  * @told, @told_last: the writer thread's: drops logged, and the last of them
  * @period: the writer thread's: of a PMC that samples at a rate
- * @last_period: its period; WRITE_ONCE by the writer thread, READ_ONCE elsewhere
+ * @last_period: of its last sample; READ_ONCE and WRITE_ONCE anywhere
  */
 struct pmc_cpu {
 	struct hwpmc_pmc *pmc;

@@ -540,9 +540,14 @@ int hwpmc_targets_set_period(struct hwpmc_pmc *pmc, u64 period)
 	struct target_thread *tt;
 	struct thread_event *te;
 	struct hwpmc_target *t;
+	struct pmc_cpu *pc;
+	unsigned int cpu;
 	int err = 0;
 
 	mutex_lock(&o->targets_mutex);
+	/* new threads find the period of a new rate */
+	for_each_pmc_cpu(pmc, cpu, pc)
+		WRITE_ONCE(pc->last_period, 0);
 	list_for_each_entry(t, &o->targets, node)
 		for_each_thread_event(t, tt, te)
 			if (te->link->pmc == pmc && !err)
