@@ -174,7 +174,7 @@ static void fill_period(struct hwpmc_pmc *pmc, u64 count)
 		count = count ?: DEFAULT_RATE;
 		if (attr_is_clock(&pmc->attr)) {
 			pmc->flags &= ~HWPMC_F_FREQ;
-			count = max(div64_u64(NSEC_PER_SEC, count), 1);
+			count = div64_u64(NSEC_PER_SEC, count);
 		}
 	}
 	pmc->period = hwpmc_pmc_period_in_force(pmc, count);
@@ -372,6 +372,7 @@ static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 	}
 	pmc_publish(o, pmc, a->pmc_class);
 	a->id = pmc->id;
+	a->flags = pmc->flags;
 	a->count = pmc_is_sampling(pmc) ? pmc->period : pmc->origin;
 	return 0;
 }

@@ -183,7 +183,7 @@ struct hwpmc_moduleversion {
  * struct hwpmc_allocate - PMCALLOCATE
  * @mode:  HWPMC_MODE_*
  * @cpu:   a CPU or HWPMC_CPU_ALL for system modes, HWPMC_CPU_ANY otherwise
- * @flags: HWPMC_F_*
+ * @flags: in: HWPMC_F_*; out: those in force
  * @pmc_class: HWPMC_CLASS_SOFT
  * @caps:  HWPMC_CAP_*; USER and SYSTEM select the CPU modes to count in
  *	(neither: both); sampling implies INTERRUPT

@@ -119,6 +119,7 @@ int pmc_owner_allocate_event(struct pmc_owner *owner,
 	memcpy(a.name, desc->name, sizeof(a.name));
 	if (ioctl(owner->fd, HWPMC_IOC_PMCALLOCATE, &a) < 0)
 		return -1;
+	opts->flags = a.flags;
 	opts->count = a.count;
 	*id = a.id;
 	return 0;

@@ -436,7 +436,7 @@ void	pmc_preload_end(struct pmc_preload *p);
  * struct pmc_allocate_opts - arguments of an allocation
  * @size:  sizeof(struct pmc_allocate_opts)
  * @mode:  a system or process mode
- * @flags: PMC_F_*
+ * @flags: PMC_F_*; set to those in force
  * @cpu:   a CPU, PMC_CPU_ALL or PMC_CPU_ANY
  * @reserved: 0
  * @count: period (with PMC_F_FREQ: samples a second) or initial count, 0 for the
