@@ -86,6 +86,24 @@ static void set_id(struct counter *c, uint32_t row)
 	c->id = HWPMC_ID(cpu, (uint32_t)c->mode, HWPMC_CLASS_SOFT, row);
 }
 
+/* perf refuses a rate above its maximum, which the kernel lowers on slow machines. */
+static void lower_rate(const struct options *o, struct counter *c)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	unsigned long long most;
+
+	if (f && fscanf(f, "%llu", &most) == 1 && most && c->period > most) {
+		if (!o->quiet)
+			warn_line("%s: %llu samples a second lowered to %llu, "
+				  "kernel.perf_event_max_sample_rate",
+				  c->event.name, (unsigned long long)c->period,
+				  most);
+		c->period = most;
+	}
+	if (f)
+		fclose(f);
+}
+
 void bpf_allocate(struct options *o)
 {
 	const char *why = bpf_refusal();
@@ -106,6 +124,8 @@ void bpf_allocate(struct options *o)
 		set_id(c, row);
 		/* user chains by frame pointers: the log says so */
 		c->flags &= ~(uint32_t)PMC_F_UNWIND;
+		if (c->flags & PMC_F_FREQ)
+			lower_rate(o, c);
 		if (PMC_IS_SYSTEM_MODE(c->mode) &&
 		    events_of_cpus(&rec.events[row], c, rec.ncpu))
 			cannot_open(c);

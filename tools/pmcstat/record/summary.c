@@ -39,11 +39,25 @@ static void print_cut(const struct options *o, const struct pmclog_account *a)
 		  why[0] ? ")" : "", cut_advice(o, a));
 }
 
+/* What takes fewer samples: of PMCs that have a rate, of others, of both */
+static const char *way_to_fewer(const struct options *o)
+{
+	size_t i, rates = 0, sampling = 0;
+
+	for (i = 0; i < o->ncounters; i++) {
+		sampling += PMC_IS_SAMPLING_MODE(o->counters[i].mode);
+		rates += !!(o->counters[i].flags & PMC_F_FREQ);
+	}
+	return !rates ? "raise -n" : rates == sampling ? "lower --freq" :
+	       "raise -n and lower --freq";
+}
+
 void summary_print(const struct options *o,
 		   const struct hwpmc_driverstats *stats, uint64_t compressed,
 		   unsigned int files)
 {
 	const struct pmclog_account *a = &stats->account;
+	const char *fewer = way_to_fewer(o);
 	unsigned long long lost = a->discarded + a->in_rings;
 	unsigned long long others = stats->records_written - a->written;
 	char why[256] = "", stored[96] = "";
@@ -69,17 +83,18 @@ void summary_print(const struct options *o,
 		warn_line("a log of %llu bytes%s", stats->bytes_written,
 			  stored);
 	if (a->dropped[PMCLOG_DROP_FULL])
-		warn_line("samples were lost for want of room: %s, or raise -n",
+		warn_line("samples were lost for want of room: %s, or %s",
 			  o->by_bpf ? "give a larger --ring" :
-			  "load the module with a larger ringsize");
+			  "load the module with a larger ringsize", fewer);
 	if (a->proc_dropped)
 		warn_line("%llu %s lost", a->proc_dropped,
 			  plural(a->proc_dropped, "record of a process was",
 				 "records of processes were"));
 	if (a->throttled)
 		warn_line("the kernel throttled sampling %llu %s: "
-			  "raise -n, or kernel.perf_event_max_sample_rate",
-			  a->throttled, plural(a->throttled, "time", "times"));
+			  "%s, or raise kernel.perf_event_max_sample_rate",
+			  a->throttled, plural(a->throttled, "time", "times"),
+			  fewer);
 	if (a->cut && (o->verbose || a->cut >= a->written / 100))
 		print_cut(o, a);
 	if (o->verbose)
