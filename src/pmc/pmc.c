@@ -26,8 +26,6 @@
 			 HWPMC_F_INCLUDE_OWNER | HWPMC_F_TRIGGER | \
 			 HWPMC_F_RAW | HWPMC_F_UNWIND | HWPMC_F_FREQ)
 
-#define DEFAULT_RATE	4000	/* samples a second, as perf record has it */
-
 static int check_cpu(const struct hwpmc_allocate *a)
 {
 	if (a->mode > HWPMC_MODE_TC)
@@ -157,29 +155,6 @@ static void fill_attr(struct hwpmc_pmc *pmc, const struct hwpmc_allocate *a)
 			     (a->flags & HWPMC_F_EXCLUDE_IDLE);
 }
 
-/* @period: or rate, as asked for */
-u64 hwpmc_pmc_period_in_force(const struct hwpmc_pmc *pmc, u64 period)
-{
-	return pmc->flags & HWPMC_F_FREQ ?
-		       min(period, hwpmc_param_max_rate()) :
-		       max(period, hwpmc_param_min_period(&pmc->attr));
-}
-
-/* A clock has the same period at all times: perf, too, computes it once. */
-static void fill_period(struct hwpmc_pmc *pmc, u64 count)
-{
-	if (!(pmc->flags & HWPMC_F_FREQ)) {
-		count = count ?: hwpmc_source_default_period(pmc->attr.type);
-	} else {
-		count = count ?: DEFAULT_RATE;
-		if (attr_is_clock(&pmc->attr)) {
-			pmc->flags &= ~HWPMC_F_FREQ;
-			count = div64_u64(NSEC_PER_SEC, count);
-		}
-	}
-	pmc->period = hwpmc_pmc_period_in_force(pmc, count);
-}
-
 static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
 				 const struct hwpmc_allocate *a)
 {
@@ -198,7 +173,7 @@ static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
 		snprintf(pmc->name, sizeof(pmc->name), "type=%u,config=%#llx",
 			 a->type, a->config);
 	if (mode_is_sampling(a->mode))
-		fill_period(pmc, a->count);
+		hwpmc_pmc_fill_period(pmc, a->count);
 	else
 		pmc->origin = a->count;
 	return pmc;

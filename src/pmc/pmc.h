@@ -213,7 +213,6 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
 				 HWPMC_CAP_WRITE | HWPMC_CAP_SYSWIDE)
 
 struct hwpmc_pmc *hwpmc_pmc_find(struct hwpmc_owner *o, u32 id);
-u64 hwpmc_pmc_period_in_force(const struct hwpmc_pmc *pmc, u64 period);
 int hwpmc_pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a);
 int hwpmc_pmc_release(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_start(struct hwpmc_owner *o, u32 id);
@@ -230,6 +229,7 @@ void hwpmc_pmc_release_all(struct hwpmc_owner *o);
 bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait);
 
 /* value.c: under owner->mutex, except hwpmc_pmc_describe() */
+void hwpmc_pmc_fill_period(struct hwpmc_pmc *pmc, u64 count);
 void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc,
 			struct pmclog_pmcallocatedyn *a);
 int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,

@@ -14,6 +14,8 @@
 #include "sample/record.h"
 #include "target/target.h"
 
+#define DEFAULT_RATE	4000	/* samples a second, as perf record has it */
+
 /* Reads the events and updates pmc->sum. */
 void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc)
 {
@@ -55,6 +57,34 @@ static u64 set_value(struct hwpmc_pmc *pmc, u64 value)
 	old = pmc->origin + pmc->sum.value;
 	pmc->origin = value - pmc->sum.value;
 	return old;
+}
+
+/* @period: or rate, as asked for */
+static u64 period_in_force(const struct hwpmc_pmc *pmc, u64 period)
+{
+	return pmc->flags & HWPMC_F_FREQ ?
+		       min(period, hwpmc_param_max_rate()) :
+		       max(period, hwpmc_param_min_period(&pmc->attr));
+}
+
+/*
+ * hwpmc_pmc_fill_period - the period or rate of a new PMC
+ * @count: of PMCALLOCATE
+ *
+ * A clock has the same period at all times: perf, too, computes it once.
+ */
+void hwpmc_pmc_fill_period(struct hwpmc_pmc *pmc, u64 count)
+{
+	if (!(pmc->flags & HWPMC_F_FREQ)) {
+		count = count ?: hwpmc_source_default_period(pmc->attr.type);
+	} else {
+		count = count ?: DEFAULT_RATE;
+		if (attr_is_clock(&pmc->attr)) {
+			pmc->flags &= ~HWPMC_F_FREQ;
+			count = div64_u64(NSEC_PER_SEC, count);
+		}
+	}
+	pmc->period = period_in_force(pmc, count);
 }
 
 /* Describes a PMC for the log; leaves out the record header. */
@@ -126,7 +156,7 @@ int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
 	}
 	if (!a->count || a->count > S64_MAX)
 		return -EINVAL;
-	a->count = hwpmc_pmc_period_in_force(pmc, a->count);
+	a->count = period_in_force(pmc, a->count);
 	*old = pmc->period;
 	err = set_period(pmc, a->count);
 	if (!err)
