@@ -44,7 +44,7 @@ static inline u32 fls64(u64 n)
 /* Any context.  Not 0; the code of a long period is up to 2^-25 of it too small. */
 static inline u32 period_code(u64 period)
 {
-	u64 p = period < PERIOD_MAX ? period | !period : PERIOD_MAX;
+	u64 p = !period ? 1 : period < PERIOD_MAX ? period : PERIOD_MAX;
 	u32 bits = fls64(p);
 	u32 shift = bits > PERIOD_BITS ? bits - PERIOD_BITS : 0;
 
