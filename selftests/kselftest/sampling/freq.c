@@ -328,6 +328,18 @@ TEST_F(freq, new_processes)
 #define THREADS		1000
 #define THREAD_FAULTS	20
 
+/* One after another */
+static bool make_threads(int n, void *(*body)(void *arg), void *arg)
+{
+	pthread_t thread;
+
+	while (n--)
+		if (pthread_create(&thread, NULL, body, arg) ||
+		    pthread_join(thread, NULL))
+			return false;
+	return true;
+}
+
 static void *short_thread(void *arg)
 {
 	fault_pages(THREAD_FAULTS);
@@ -336,17 +348,12 @@ static void *short_thread(void *arg)
 
 static int short_threads(struct target *t, void *arg)
 {
-	pthread_t thread;
-	int i;
-
 	pin_to(0);
 	target_pause(t);
 	fault_pages(2 * FAULTS);
 	target_pause(t);
-	for (i = 0; i < THREADS; i++)
-		if (pthread_create(&thread, NULL, short_thread, NULL) ||
-		    pthread_join(thread, NULL))
-			return 1;
+	if (!make_threads(THREADS, short_thread, NULL))
+		return 1;
 	target_pause(t);
 	return 0;
 }
@@ -445,13 +452,8 @@ static void *short_burner(void *arg)
 
 static int short_burners(struct target *t, void *arg)
 {
-	pthread_t thread;
-	int i;
-
-	for (i = 0; i < CLOCK_THREADS; i++)
-		if (pthread_create(&thread, NULL, short_burner, arg) ||
-		    pthread_join(thread, NULL))
-			return 1;
+	if (!make_threads(CLOCK_THREADS, short_burner, arg))
+		return 1;
 	target_pause(t);
 	return 0;
 }
