@@ -1,17 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Which period a sample has: the last one of its PMC on its CPU, in its log.
-. "$(dirname "$0")/../reader/lib.sh"
+. "$(dirname "$0")/lib.sh"
 golden=$HERE/../log/golden
 
-cat >"$tmp/kallsyms" <<-EOF
-	ffffffff81000000 T reference
-	ffffffff81001000 T outer
-	ffffffff81002000 T light
-	ffffffff81003000 T heavy
-	ffffffff81004000 T end
-EOF
-k=0xffffffff81000000
 preamble="
 	host 9.9.9-test elsewhere
 	kernel $k reference

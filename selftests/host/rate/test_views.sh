@@ -3,16 +3,8 @@
 # An event that is sampled at a rate: shares are of events, not of samples, in
 # every view.  Of two functions with as many samples one has nine times as many
 # events as the other.
-. "$(dirname "$0")/../reader/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
-cat >"$tmp/kallsyms" <<-EOF
-	ffffffff81000000 T reference
-	ffffffff81001000 T outer
-	ffffffff81002000 T light
-	ffffffff81003000 T heavy
-	ffffffff81004000 T end
-EOF
-k=0xffffffff81000000
 preamble="
 	host 9.9.9-test elsewhere
 	kernel $k reference

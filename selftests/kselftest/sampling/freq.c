@@ -102,6 +102,18 @@ static void expect_sum(struct __test_metadata *_metadata, struct periods *p,
 	EXPECT_GE(count + 3 * p->longest * cpus_possible(), p->sum);
 }
 
+/* Stops the PMC; *@count: its events; *@p: what the log says of it */
+static void end(struct __test_metadata *_metadata, int dev, uint32_t id, int file,
+		struct log *log, struct periods *p, uint64_t *count)
+{
+	ASSERT_EQ(0, dev_stop(dev, id));
+	*count = dev_value(dev, id);
+	ASSERT_EQ(0, dev_closelog(dev));
+	ASSERT_TRUE(log_load(log, file));
+	ASSERT_LOG(log, 0);
+	periods_look(log, id, p);
+}
+
 TEST_F(freq, sum_is_the_count)
 {
 	int file = temp_file();
@@ -113,12 +125,7 @@ TEST_F(freq, sum_is_the_count)
 	ASSERT_EQ(0, dev_configure(self->dev, file));
 	ASSERT_EQ(0, dev_run_on(self->dev, faults_at(RATE), self->t.pid, &id));
 	faults(_metadata, self->dev, &self->t, 300);
-	ASSERT_EQ(0, dev_stop(self->dev, id));
-	count = dev_value(self->dev, id);
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
-	periods_look(&log, id, &p);
+	end(_metadata, self->dev, id, file, &log, &p, &count);
 	EXPECT_LE(FAULTS, count);
 	expect_sum(_metadata, &p, count);
 	/* perf begins with a period of 1, and soon knows better */
@@ -140,12 +147,7 @@ TEST_F(freq, packed)
 	ASSERT_EQ(0, dev_configure_flags(self->dev, file, HWPMC_LOG_PACKED));
 	ASSERT_EQ(0, dev_run_on(self->dev, faults_at(RATE), self->t.pid, &id));
 	faults(_metadata, self->dev, &self->t, 150);
-	ASSERT_EQ(0, dev_stop(self->dev, id));
-	count = dev_value(self->dev, id);
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
-	periods_look(&log, id, &p);
+	end(_metadata, self->dev, id, file, &log, &p, &count);
 	expect_sum(_metadata, &p, count);
 	log_free(&log);
 }
@@ -256,13 +258,8 @@ TEST_F(freq, descendants)
 	ASSERT_EQ(0, dev_configure(self->dev, file));
 	ASSERT_EQ(0, dev_run_on(self->dev, a, t.pid, &id));
 	ASSERT_TRUE(target_step(&t));
-	ASSERT_EQ(0, dev_stop(self->dev, id));
-	count = dev_value(self->dev, id);
-	ASSERT_EQ(0, dev_closelog(self->dev));
+	end(_metadata, self->dev, id, file, &log, &p, &count);
 	target_kill(&t);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
-	periods_look(&log, id, &p);
 	EXPECT_LE(10 * FAULTS, count);
 	expect_sum(_metadata, &p, count);
 	log_free(&log);
