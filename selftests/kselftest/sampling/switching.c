@@ -106,6 +106,7 @@ static pid_t start_player(void *(*body)(void *p), struct player p)
 FIXTURE(switching)
 {
 	struct pmc_owner *owner;
+	struct pmc_unwinder *unwinder;	/* NULL: no tables */
 	struct symbols	*symbols;
 	struct log	log;
 	int		file;
@@ -144,6 +145,7 @@ FIXTURE_TEARDOWN(switching)
 		return;
 	load_end(self->alpha);
 	load_end(self->beta);
+	pmc_unwinder_end(self->unwinder);
 	pmc_owner_close(self->owner);
 	symbols_free(self->symbols);
 	close(self->file);
@@ -235,7 +237,10 @@ static void count(FIXTURE_DATA(switching) *self, const struct pmclog_rec *rec,
 	t->foreign += !!c.foreign;
 }
 
-/* Nobody has a caller of the other process. */
+/*
+ * Nobody has a caller of the other process.  A thread answers for tables: a round may
+ * take longer than the module waits for an answer.
+ */
 static void record(META, FIXTURE_DATA(switching) *self,
 		   struct hwpmc_allocate a, unsigned int rounds,
 		   struct switching_tally *t)
@@ -246,11 +251,12 @@ static void record(META, FIXTURE_DATA(switching) *self,
 
 	*t = (struct switching_tally){};
 	ASSERT_EQ(0, dev_run(dev, a, &id));
-	while (rounds--) {
-		EXPECT_TRUE(take_turns(self));
-		if (a.flags & HWPMC_F_UNWIND)
-			pmc_owner_unwind(self->owner);
+	if (a.flags & HWPMC_F_UNWIND) {
+		self->unwinder = pmc_unwinder_begin(self->owner);
+		ASSERT_NE(NULL, self->unwinder);
 	}
+	while (rounds--)
+		EXPECT_TRUE(take_turns(self));
 	ASSERT_EQ(0, dev_release(dev, id));
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_TRUE(log_load(&self->log, self->file));
