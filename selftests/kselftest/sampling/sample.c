@@ -187,6 +187,38 @@ TEST(cycles)
 	       scaled(500, 50));
 }
 
+/*
+ * As people record, for some seconds: pmcstat's default rate, or where there are cycles,
+ * fewer (CYCLES_PERIOD).  Samples may be lost; scripts/matrix reads how many were.
+ */
+TEST(losses)
+{
+	struct hwpmc_allocate a = pmc_clock(scaled(4000, 200));
+	int dev = dev_open(), file = temp_file();
+	struct loads l;
+	struct log log;
+	uint32_t id;
+
+	if (perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
+		a = pmc_sampler(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+				CYCLES_PERIOD);
+	ASSERT_TRUE(loads_begin(&l));
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, a, &id));
+	sleep_ms(5000);
+	ASSERT_EQ(0, dev_closelog(dev));
+	loads_end(&l);
+	ASSERT_TRUE(log_load(&log, file));
+	ASSERT_LOG(&log, LOG_DROPS);
+	TH_LOG("%llu samples, %llu lost", (unsigned long long)log.samples,
+	       (unsigned long long)log_dropped(&log));
+	EXPECT_LT(0, log.samples);
+	EXPECT_EQ(log.account.overflows - log.account.filtered,
+		  log.samples + log_dropped(&log));
+	log_free(&log);
+	close(dev);
+}
+
 /* One CPU's PMC samples that CPU only; without chains a sample is one pc. */
 TEST(one_cpu_no_chain)
 {
