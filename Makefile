@@ -15,6 +15,7 @@
 # make check-KERNEL	all on that one; debug has all checkers on, kcsan looks for
 #			data races
 # make check-nmipmu	what samples, with interrupts that are NMIs: selftests/nmipmu
+#			(these three also write Documentation/measured/matrix.rst)
 # make storm		twenty minutes of all that can go wrong at once, there
 # make faults		each allocation and each copy of every operation fails once, in
 #			loading the module, too; there
@@ -96,18 +97,18 @@ check:
 check-full:
 	@scripts/setup
 	@status=0; \
-	HWPMC_STRICT=1 scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) $(NMIPMU) debug || status=1; \
-	selftests/stock-load || status=1; \
+	HWPMC_STRICT=1 scripts/matrix scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) $(NMIPMU) debug || status=1; \
+	scripts/matrix selftests/stock-load || status=1; \
 	selftests/fuzz-kernel/run || status=1; \
 	exit $$status
 
 check-nmipmu:
 	@scripts/setup
-	@scripts/check $(NMIPMU)
+	@scripts/matrix scripts/check $(NMIPMU)
 
 check-%:
 	@scripts/setup
-	@scripts/check $*
+	@scripts/matrix scripts/check $*
 
 storm:
 	@scripts/setup
