@@ -31,6 +31,7 @@
 # make bench-build	counts of a real build, beside perf stat's
 # make bench-chains	how whole user chains of the machine's programs are, beside perf's;
 #			of Debian 13's with DEBIAN=13
+# make bench-writer	how many samples a second the writer thread can take, from 1 to 512 CPUs
 # make bench-reader	how fast pmclog reads, beside perf report and perf script
 # make sparse		static analysis of the module, against all kernels
 # make dkms-check	the module as a DKMS package
@@ -53,7 +54,7 @@ CROSS_arm64 := aarch64-linux-gnu-
 
 .PHONY: all module tools install demo check check-full check-nmipmu storm faults stock-load fuzz fuzz-coverage fuzz-kernel sparse \
 	dkms-check deb guest \
-	bench-kernel bench-phases bench-scaling bench-build bench-reader bench-chains \
+	bench-kernel bench-phases bench-scaling bench-build bench-writer bench-reader bench-chains \
 	guest-amd64 guest-arm64 tools-arm64 clean FORCE
 .DELETE_ON_ERROR:
 
@@ -131,7 +132,7 @@ fuzz-coverage:
 	@scripts/setup
 	$(MAKE) -C selftests/fuzz coverage
 
-bench-kernel bench-phases bench-scaling bench-build bench-reader bench-chains:
+bench-kernel bench-phases bench-scaling bench-build bench-writer bench-reader bench-chains:
 	@scripts/setup
 	@bench/$@
 

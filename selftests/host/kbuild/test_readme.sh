@@ -241,6 +241,14 @@ bench_reader() {
 	build -C bench/reader && [[ -x $root/build/bench-reader/scan ]]
 }
 
+# All samples of these loads are in their logs.
+bench_writer() {
+	build -C tools "$root/build/tools/lib/libpmclog.a" && build -C bench/writer &&
+		"$root/build/bench-writer/writer" "$root/bench/writer/chains" \
+			unpacked 3 50 4000 packed 100 50 10000 alone 1 1000 4000 >"$tmp/loads" &&
+		[[ $(wc -l <"$tmp/loads") == 3 ]]
+}
+
 bench_build() {
 	build -C tools guest OUT="$root/build/guest-arm64" STATIC=1 CROSS=aarch64-linux-gnu- &&
 		[[ -x $root/build/guest-arm64/bin/pmcstat ]] &&
@@ -255,6 +263,7 @@ echo "TAP version 13"
 ok "readme: programs of bench-kernel, bench-phases and bench-scaling" benchmarks
 ok "readme: programs of bench-build" bench_build
 ok "readme: programs of bench-reader" bench_reader
+ok "readme: programs of bench-writer" bench_writer
 ok "readme: programs of fuzz" fuzzers
 for document in "${documents[@]}"; do
 	name=${document##*/}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the writer thread uses of src/unwind/unwind.h. */
+#ifndef HWPMC_UNWIND_H
+#define HWPMC_UNWIND_H
+
+struct hwpmc_owner;
+
+void hwpmc_unwind_tidy(struct hwpmc_owner *o);
+void hwpmc_unwind_rest(struct hwpmc_owner *o);
+
+#endif /* HWPMC_UNWIND_H */
