@@ -29,22 +29,14 @@ __attribute__((noinline, aligned(4096))) static void marked_end(void)
 	asm volatile("");
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return ts.tv_sec * NSEC + ts.tv_nsec;
-}
-
 static int burner(struct target *t, void *arg)
 {
 	const unsigned int *ms = arg;
 
 	while (*ms) {
-		uint64_t until = cpu_ns() + *ms * MSEC;
+		uint64_t until = thread_ns() + *ms * MSEC;
 
-		while (cpu_ns() < until)
+		while (thread_ns() < until)
 			marked(100000);
 		target_pause(t);
 	}

@@ -36,23 +36,10 @@ static pid_t renamer(void)
 	}
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return ts.tv_sec * NSEC + ts.tv_nsec;
-}
-
 static int burner(struct target *t, void *arg)
 {
-	volatile uint64_t x = 0;
-
 	for (;;) {
-		uint64_t until = cpu_ns() + 20 * MSEC;
-
-		while (cpu_ns() < until)
-			x += 1;
+		compute_ms(20);
 		target_pause(t);
 	}
 	return 0;

@@ -301,26 +301,10 @@ TEST_F(proccount, exec)
 	EXPECT_LE(20, dev_value(self->dev, p[0].a.id));
 }
 
-static uint64_t own_time(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return ts.tv_sec * NSEC + ts.tv_nsec;
-}
-
-/* To get here took time as well, and of a slow kernel much. */
 static int clock_body(struct target *t, void *arg)
 {
-	volatile unsigned int i;
-	uint64_t end;
-
 	for (;;) {
-		end = own_time() + 400 * MSEC;
-		do {
-			for (i = 0; i < 200000; i++)
-				;
-		} while (own_time() < end);
+		compute_ms(400);
 		target_pause(t);
 	}
 	return 0;

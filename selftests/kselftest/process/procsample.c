@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "family.h"
 #include "proclog.h"
@@ -113,25 +112,6 @@ static bool has_each(struct log *log, void *arg)
 	return true;
 }
 
-static uint64_t own_time(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * NSEC + ts.tv_nsec;
-}
-
-static void spend_ms(unsigned int ms)
-{
-	uint64_t end = own_time() + ms * MSEC;
-	volatile unsigned int i;
-
-	do {
-		for (i = 0; i < 5000; i++)
-			;
-	} while (own_time() < end);
-}
-
 /* ------------------------------------------------------------------------
  * Whose the samples are
  */
@@ -215,7 +195,7 @@ static void spend(struct work *w, uint32_t parent)
 {
 	family_enter(w->f, parent, false);
 	while (!w->stop)
-		spend_ms(5);
+		compute_ms(5);
 }
 
 static void *spend_in_thread(void *arg)
@@ -434,7 +414,7 @@ static int rotate_body(struct target *t, void *arg)
 	for (;;) {
 		family_child(arg, BIRTH_FORK, 5);
 		family_thread(arg, 5);
-		spend_ms(5);
+		compute_ms(5);
 		if (((struct family *)arg)->n > FAMILY_MAX - 10)
 			pause();
 	}
@@ -482,7 +462,7 @@ static int call_kernel(struct target *t, void *arg)
 {
 	for (;;) {
 		fault_pages(20);
-		spend_ms(1);
+		compute_ms(1);
 	}
 	return 0;
 }

@@ -429,14 +429,6 @@ TEST_F(freq, cycles)
 #define CLOCK_THREADS	1000
 #define THREAD_NS	(MSEC / 2)
 
-static uint64_t thread_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * NSEC + ts.tv_nsec;
-}
-
 static void *short_burner(void *arg)
 {
 	uint64_t *sum = arg;

@@ -7,7 +7,6 @@
  * come to has to agree with its count.  Times need not be equal for that, rates
  * are compared.
  */
-#include <time.h>
 
 #include "proclog.h"
 #include "reference.h"
@@ -98,27 +97,10 @@ FIXTURE_TEARDOWN(multiplex)
 	close(self->dev);
 }
 
-/* Computes for @ms of its own time. */
-static void compute(unsigned int ms)
-{
-	volatile unsigned int i;
-	struct timespec ts;
-	uint64_t now, end = 0;
-
-	do {
-		for (i = 0; i < 20000; i++)
-			;
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-		now = ts.tv_sec * NSEC + ts.tv_nsec;
-		if (!end)
-			end = now + ms * MSEC;
-	} while (now < end);
-}
-
 static int busy_body(struct target *t, void *arg)
 {
 	for (;;) {
-		compute(STEP_MS);
+		compute_ms(STEP_MS);
 		target_pause(t);
 	}
 	return 0;
@@ -461,12 +443,12 @@ static int children_body(struct target *t, void *arg)
 
 	for (i = 0; i < NCHILDREN; i++)
 		if (!fork()) {
-			compute(STEP_MS);
+			compute_ms(STEP_MS);
 			_exit(0);
 		}
 	while (wait(NULL) > 0)
 		;
-	compute(STEP_MS);
+	compute_ms(STEP_MS);
 	return 0;
 }
 

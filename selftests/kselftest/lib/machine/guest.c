@@ -60,6 +60,11 @@ uint64_t raw_ns(void)
 	return clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
+uint64_t thread_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void sleep_ms(unsigned int ms)
 {
 	struct timespec ts = {

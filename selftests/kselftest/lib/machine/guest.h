@@ -20,6 +20,7 @@ unsigned long env_number(const char *name, unsigned long otherwise);
 
 uint64_t now_ns(void);			/* CLOCK_MONOTONIC */
 uint64_t raw_ns(void);			/* CLOCK_MONOTONIC_RAW, a log's clock */
+uint64_t thread_ns(void);		/* CPU time of this thread */
 void sleep_ms(unsigned int ms);
 
 /* Online CPUs; numbers into @cpus. */

@@ -187,6 +187,17 @@ void fault_pages(unsigned int pages)
 	munmap(p, (size_t)pages * sysconf(_SC_PAGESIZE));
 }
 
+void compute_ms(unsigned int ms)
+{
+	uint64_t end = thread_ns() + ms * 1000000ULL;
+	volatile unsigned int i;
+
+	do {
+		for (i = 0; i < 20000; i++)
+			;
+	} while (thread_ns() < end);
+}
+
 void *shared_memory(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,

@@ -63,6 +63,9 @@ void fault_pages(unsigned int pages);
 char *pages_new(unsigned int pages);
 void pages_touch(char *p, unsigned int from, unsigned int pages);
 
+/* Computes for @ms of this thread's own time. */
+void compute_ms(unsigned int ms);
+
 /* A mapping shared with children to come, zeroed. */
 void *shared_memory(size_t size);
 
