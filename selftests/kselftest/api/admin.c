@@ -62,8 +62,7 @@ FIXTURE_TEARDOWN(admin)
 
 static struct hwpmc_allocate counter(int cpu)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_PAGE_FAULTS);
+	struct hwpmc_allocate a = pmc_counter(FAULTS);
 
 	a.cpu = cpu;
 	return a;

@@ -464,8 +464,7 @@ static int64_t close_counted(struct __test_metadata *_metadata, uint32_t flags)
 
 	ASSERT_EQ(0, dev_configure(dev, file)) return 0;
 	for (i = 0; i < NPMC; i++) {
-		a = pmc_process_counter(PERF_TYPE_SOFTWARE,
-					PERF_COUNT_SW_TASK_CLOCK, flags);
+		a = pmc_process_counter(TASK_CLOCK, flags);
 		ASSERT_EQ(0, dev_allocate(dev, &a)) return 0;
 		ASSERT_EQ(0, dev_attach(dev, a.id, child)) return 0;
 		ASSERT_EQ(0, dev_start(dev, a.id)) return 0;

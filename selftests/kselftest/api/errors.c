@@ -298,8 +298,7 @@ TEST_F(errors, sizes)
 /* A shorter structure gets no more than it has room for. */
 TEST_F(errors, short_answer)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_PAGE_FAULTS);
+	struct hwpmc_allocate a = pmc_counter(FAULTS);
 	struct hwpmc_cpuinfo info;
 
 	memset(&info, 0x55, sizeof(info));
@@ -342,7 +341,7 @@ TEST_F(errors, unwritable)
 	for (i = 0; i < 5; i++)
 		EXPECT_EQ(-EFAULT, dev_ioctl(dev, HWPMC_IOC_PMCALLOCATE, arg));
 	EXPECT_EQ(-EFAULT, dev_ioctl(dev, HWPMC_IOC_GETCPUINFO, arg));
-	a = pmc_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	a = pmc_counter(FAULTS);
 	a.cpu = 0;
 	while (!dev_allocate(dev, &a))
 		n++;

@@ -315,8 +315,7 @@ static int exec_again(const char *left)
 /* 0, or what could not be done; what this is about is a kernel that lives on. */
 static int race(unsigned int rounds)
 {
-	struct hwpmc_allocate a = pmc_process_counter(PERF_TYPE_SOFTWARE,
-						      PERF_COUNT_SW_TASK_CLOCK,
+	struct hwpmc_allocate a = pmc_process_counter(TASK_CLOCK,
 						      HWPMC_F_DESCENDANTS);
 	struct change c = {};
 	pthread_t changers[CHANGERS];

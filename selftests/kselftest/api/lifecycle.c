@@ -66,8 +66,7 @@ static struct hwpmc_allocate random_pmc(void)
 		a = pmc_counter(PERF_TYPE_SOFTWARE,
 				rand() % PERF_COUNT_SW_ALIGNMENT_FAULTS);
 	} else if (rand() % 4 == 0) {
-		a = pmc_sampler(PERF_TYPE_SOFTWARE,
-				PERF_COUNT_SW_CONTEXT_SWITCHES, 1);
+		a = pmc_sampler(SWITCHES, 1);
 	} else {
 		a = pmc_clock(100 + rand() % 5000);
 	}

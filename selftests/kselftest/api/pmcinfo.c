@@ -115,8 +115,7 @@ static struct hwpmc_pmcinfo_row hidden(struct hwpmc_pmcinfo_row r)
 
 static struct hwpmc_allocate counter(int cpu, const char *name)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_PAGE_FAULTS);
+	struct hwpmc_allocate a = pmc_counter(FAULTS);
 
 	a.cpu = cpu;
 	strcpy(a.name, name);

@@ -12,7 +12,6 @@
 #include "target.h"
 #include "test.h"
 
-#define FAULTS		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
 #define CLOCK		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK
 #define ENOUGH		scaled(50, 10)
 #define HZ		scaled(2000, 200)

@@ -7,7 +7,6 @@
 #include "recorder.h"
 #include "test.h"
 
-#define FAULTS		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
 #define ENOUGH		scaled(50, 10)
 #define HZ		scaled(2000, 200)
 

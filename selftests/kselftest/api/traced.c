@@ -86,9 +86,7 @@ static int as_user(int dev)
 
 TEST_F(traced, life)
 {
-	struct hwpmc_allocate a = pmc_process_counter(PERF_TYPE_SOFTWARE,
-						      PERF_COUNT_SW_PAGE_FAULTS,
-						      0);
+	struct hwpmc_allocate a = pmc_process_counter(FAULTS, 0);
 	int dev = dev_open(), file = temp_file();
 
 	ASSERT_LE(0, dev);

@@ -336,17 +336,15 @@ static void fail_counter(struct __test_metadata *_metadata,
 TEST(counter)
 {
 	NEED_POINTS();
-	fail_counter(_metadata, pmc_counter(PERF_TYPE_SOFTWARE,
-					    PERF_COUNT_SW_CONTEXT_SWITCHES));
+	fail_counter(_metadata, pmc_counter(SWITCHES));
 }
 
 TEST(hardware_counter)
 {
 	NEED_POINTS();
-	if (!perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
+	if (!perf_has(CYCLES))
 		SKIP(return, "no PMU");
-	fail_counter(_metadata, pmc_counter(PERF_TYPE_HARDWARE,
-					    PERF_COUNT_HW_CPU_CYCLES));
+	fail_counter(_metadata, pmc_counter(CYCLES));
 }
 
 /* A sampling PMC, made; not started. */

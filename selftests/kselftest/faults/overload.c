@@ -476,8 +476,7 @@ TEST(beyond_the_reserve)
 /* PMCs leave the owner while handlers hardly ever rest. */
 TEST(released_under_fire)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_PAGE_FAULTS);
+	struct hwpmc_allocate a = pmc_counter(FAULTS);
 	int dev = dev_open(), file = temp_file(), err = 0;
 	pid_t load[2] = { load_kernel(0), load_kernel(1) };
 	unsigned int i, tries;

@@ -297,8 +297,8 @@ TEST_F(flight, packed)
 /* Of a process, not of the system. */
 TEST_F(flight, process_mode)
 {
-	struct hwpmc_allocate a = pmc_process_sampler(PERF_TYPE_SOFTWARE,
-		PERF_COUNT_SW_TASK_CLOCK, NSEC / OFTEN, HWPMC_F_DESCENDANTS);
+	struct hwpmc_allocate a = pmc_process_sampler(TASK_CLOCK,
+					NSEC / OFTEN, HWPMC_F_DESCENDANTS);
 	struct snapshot s;
 	const char *what;
 	struct log log;

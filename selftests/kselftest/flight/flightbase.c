@@ -16,7 +16,7 @@
 #define SMALL		(256U << 10)	/* the smallest window there is */
 #define TARGETS		8
 #define IDLERS		60
-#define CLOCK		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, NSEC / 1000
+#define CLOCK		TASK_CLOCK, NSEC / 1000
 
 /* Takes another name again and again: a record each, that is to be kept. */
 static pid_t renamer(void)
@@ -218,8 +218,7 @@ static unsigned int counts(FIXTURE_DATA(flightbase) *self, bool at_start)
 /* Counts are those of the window, and no others, however often it is made again. */
 TEST_F(flightbase, counts)
 {
-	struct hwpmc_allocate a = pmc_process_counter(PERF_TYPE_SOFTWARE,
-						      PERF_COUNT_SW_TASK_CLOCK,
+	struct hwpmc_allocate a = pmc_process_counter(TASK_CLOCK,
 						      HWPMC_F_LOG_PROCCSW);
 	unsigned int i, shrunk = 0, early = 0, seen = 0;
 	uint64_t before = 0;

@@ -16,7 +16,6 @@
 #define SIZE	(4U << 20)
 #define PERIOD	500		/* page faults that are one too many */
 #define ARM	HWPMC_SNAPSHOT_ARM
-#define FAULTS	PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
 
 static int faulter(struct target *t, void *arg)
 {

@@ -301,9 +301,7 @@ struct hwpmc_allocate pmc_process_sampler(uint32_t type, uint64_t config,
 
 struct hwpmc_allocate pmc_process_faults(uint32_t flags)
 {
-	struct hwpmc_allocate a = pmc_process_sampler(PERF_TYPE_SOFTWARE,
-						      PERF_COUNT_SW_PAGE_FAULTS,
-						      1, flags);
+	struct hwpmc_allocate a = pmc_process_sampler(FAULTS, 1, flags);
 
 	a.caps = HWPMC_CAP_USER;
 	return a;

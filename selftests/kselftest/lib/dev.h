@@ -59,6 +59,12 @@ int dev_admin(int dev, int cpu, uint32_t row, uint32_t state);
 int dev_pmcinfo(int dev, int cpu, struct hwpmc_pmcinfo_row *rows,
 		uint32_t *nrows);
 
+/* Events as perf has them: type and config */
+#define CYCLES		PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES
+#define FAULTS		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
+#define SWITCHES	PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES
+#define TASK_CLOCK	PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK
+
 /*
  * A PMC on all CPUs: counts; samples with call chains, ourselves too.
  */

@@ -358,10 +358,8 @@ static int in_group(int (*fn)(void))
 /* 0, or what went on otherwise than it is to. */
 static int start_family(void)
 {
-	struct hwpmc_allocate a =
-		pmc_process_sampler(PERF_TYPE_SOFTWARE,
-				    PERF_COUNT_SW_PAGE_FAULTS, 1,
-				    HWPMC_F_DESCENDANTS);
+	struct hwpmc_allocate a = pmc_process_sampler(FAULTS, 1,
+						      HWPMC_F_DESCENDANTS);
 	struct crowd c;
 	struct log log;
 	int dev;
@@ -393,15 +391,11 @@ TEST_F(streamuser, start_of_family)
 /* Half of them end, or all are detached, while the log waits for its reader. */
 static int leave_family(bool end)
 {
-	struct hwpmc_allocate a =
-		pmc_process_sampler(PERF_TYPE_SOFTWARE,
-				    PERF_COUNT_SW_PAGE_FAULTS, 1,
-				    HWPMC_F_DESCENDANTS |
-				    HWPMC_F_LOG_PROCEXIT);
-	struct hwpmc_allocate late =
-		pmc_process_counter(PERF_TYPE_SOFTWARE,
-				    PERF_COUNT_SW_PAGE_FAULTS,
-				    HWPMC_F_LOG_PROCEXIT);
+	struct hwpmc_allocate a = pmc_process_sampler(FAULTS, 1,
+						      HWPMC_F_DESCENDANTS |
+						      HWPMC_F_LOG_PROCEXIT);
+	struct hwpmc_allocate late = pmc_process_counter(FAULTS,
+							 HWPMC_F_LOG_PROCEXIT);
 	const char *fault;
 	unsigned int i;
 	struct crowd c;
@@ -483,13 +477,9 @@ static void *kill_victim(void *arg)
 
 static int lose_meanwhile(void)
 {
-	struct hwpmc_allocate lost =
-		pmc_process_counter(PERF_TYPE_SOFTWARE,
-				    PERF_COUNT_SW_PAGE_FAULTS, 0);
-	struct hwpmc_allocate a =
-		pmc_process_sampler(PERF_TYPE_SOFTWARE,
-				    PERF_COUNT_SW_PAGE_FAULTS, 1,
-				    HWPMC_F_DESCENDANTS);
+	struct hwpmc_allocate lost = pmc_process_counter(FAULTS, 0);
+	struct hwpmc_allocate a = pmc_process_sampler(FAULTS, 1,
+						      HWPMC_F_DESCENDANTS);
 	struct hwpmc_driverstats st;
 	struct victim v;
 	struct crowd c;
@@ -553,8 +543,8 @@ static bool take_all(int dev, struct log *log)
  */
 TEST_F(streamuser, dump_waits)
 {
-	struct hwpmc_allocate a = pmc_process_sampler(PERF_TYPE_SOFTWARE,
-		PERF_COUNT_SW_TASK_CLOCK, NSEC / 1000, 0);
+	struct hwpmc_allocate a = pmc_process_sampler(TASK_CLOCK,
+						      NSEC / 1000, 0);
 	struct hwpmc_driverstats st = {};
 	pid_t pid = mapper_begin(2000);
 	struct log log = {};

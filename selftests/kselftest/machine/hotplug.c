@@ -11,7 +11,6 @@
 
 #define CPU	1
 #define ROUNDS	10
-#define CYCLES	PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES
 #define PMU	"/sys/module/nmipmu/parameters/present"
 
 FIXTURE(hotplug)
@@ -120,11 +119,10 @@ TEST_F(hotplug, sampling_one)
 
 TEST_F(hotplug, cycles)
 {
-	if (!perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
+	if (!perf_has(CYCLES))
 		SKIP(return, "no hardware counters on this machine");
 	sample(_metadata, self->dev,
-	       pmc_sampler(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-			   CYCLES_PERIOD));
+	       pmc_sampler(CYCLES, CYCLES_PERIOD));
 }
 
 static uint64_t value_of(int dev, uint32_t id, int cpu)
@@ -378,8 +376,7 @@ TEST_F(hotplug, pmu_removed_under_targets)
 {
 	struct hwpmc_allocate a = pmc_process_counter(CYCLES,
 						      HWPMC_F_DESCENDANTS);
-	struct hwpmc_allocate b = pmc_process_counter(PERF_TYPE_SOFTWARE,
-						      PERF_COUNT_SW_TASK_CLOCK,
+	struct hwpmc_allocate b = pmc_process_counter(TASK_CLOCK,
 						      HWPMC_F_DESCENDANTS);
 	uint64_t *spent = shared_memory(sizeof(*spent)), value;
 	struct target t;

@@ -14,7 +14,6 @@
 #include "test.h"
 
 #define PLACE		"/tmp/busyexec"
-#define FAULTS		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
 #define PATIENCE_MS	scaled(5000, 60000)
 
 FIXTURE(busyexec)

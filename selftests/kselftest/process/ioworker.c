@@ -137,8 +137,8 @@ TEST(nothing_left_with_vhost)
 	ASSERT_TRUE(target_begin(&t, vhost_owner, NULL));
 	dev = dev_open();
 	ASSERT_LE(0, dev);
-	ASSERT_EQ(0, dev_run_on(dev, pmc_process_counter(PERF_TYPE_SOFTWARE,
-				PERF_COUNT_SW_CONTEXT_SWITCHES, 0), t.pid, &id));
+	ASSERT_EQ(0, dev_run_on(dev, pmc_process_counter(SWITCHES, 0), t.pid,
+				&id));
 	ASSERT_TRUE(target_step(&t));
 	close(dev);
 	ASSERT_TRUE(read_line("/sys/module/hwpmc/refcnt", users, sizeof(users)));

@@ -134,12 +134,12 @@ static int busy_body(struct target *t, void *arg)
 TEST_F(proccount, one_process)
 {
 	struct pairing p[] = {
-		pair(SOFTWARE(PAGE_FAULTS), BOTH, 0),
-		pair(SOFTWARE(PAGE_FAULTS), 0, 0),
-		pair(SOFTWARE(PAGE_FAULTS), USER, 0),
-		pair(SOFTWARE(PAGE_FAULTS), HWPMC_CAP_SYSTEM, 0),
+		pair(FAULTS, BOTH, 0),
+		pair(FAULTS, 0, 0),
+		pair(FAULTS, USER, 0),
+		pair(FAULTS, HWPMC_CAP_SYSTEM, 0),
 		pair(SOFTWARE(PAGE_FAULTS_MIN), BOTH, 0),
-		pair(SOFTWARE(CONTEXT_SWITCHES), BOTH, 0),
+		pair(SWITCHES, BOTH, 0),
 		pair(SOFTWARE(CPU_MIGRATIONS), BOTH, 0),
 		instructions(0),
 	};
@@ -203,9 +203,9 @@ static int threads_body(struct target *t, void *arg)
 TEST_F(proccount, threads)
 {
 	struct pairing p[] = {
-		pair(SOFTWARE(PAGE_FAULTS), USER, 0),
-		pair(SOFTWARE(PAGE_FAULTS), BOTH, 0),
-		pair(SOFTWARE(CONTEXT_SWITCHES), BOTH, 0),
+		pair(FAULTS, USER, 0),
+		pair(FAULTS, BOTH, 0),
+		pair(SWITCHES, BOTH, 0),
 		pair(SOFTWARE(CPU_MIGRATIONS), BOTH, 0),
 		instructions(0),
 	};
@@ -251,7 +251,7 @@ static int children_body(struct target *t, void *arg)
 TEST_F(proccount, children)
 {
 	struct pairing p[] = {
-		pair(SOFTWARE(PAGE_FAULTS), USER, HWPMC_F_DESCENDANTS),
+		pair(FAULTS, USER, HWPMC_F_DESCENDANTS),
 		pair(SOFTWARE(PAGE_FAULTS_MIN), USER, HWPMC_F_DESCENDANTS),
 		instructions(HWPMC_F_DESCENDANTS),
 	};
@@ -280,7 +280,7 @@ static int exec_body(struct target *t, void *arg)
 TEST_F(proccount, exec)
 {
 	struct pairing p[] = {
-		pair(SOFTWARE(PAGE_FAULTS), USER, HWPMC_F_DESCENDANTS),
+		pair(FAULTS, USER, HWPMC_F_DESCENDANTS),
 		instructions(HWPMC_F_DESCENDANTS),
 	};
 	unsigned int i, n = has_instructions() ? 2 : 1;
@@ -323,11 +323,10 @@ static bool is_near(uint64_t a, uint64_t b)
 TEST_F(proccount, clocks)
 {
 	struct pairing p[] = {
-		pair(SOFTWARE(TASK_CLOCK), BOTH, 0),
-		pair(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, USER, 0),
+		pair(TASK_CLOCK, BOTH, 0),
+		pair(CYCLES, USER, 0),
 	};
-	unsigned int i, near, n = perf_has(PERF_TYPE_HARDWARE,
-				     PERF_COUNT_HW_CPU_CYCLES) ? 2 : 1;
+	unsigned int i, near, n = perf_has(CYCLES) ? 2 : 1;
 	struct hwpmc_rw rw = { .flags = HWPMC_F_OLDVALUE,
 			       .cpu = HWPMC_CPU_ALL };
 
@@ -359,7 +358,7 @@ static int spinner(struct target *t, void *arg)
 /* Read while it runs, a value is no older than the last one. */
 TEST_F(proccount, live)
 {
-	struct hwpmc_allocate a = pmc_process_counter(SOFTWARE(TASK_CLOCK), 0);
+	struct hwpmc_allocate a = pmc_process_counter(TASK_CLOCK, 0);
 	uint64_t last = 0, value;
 	unsigned int i, grown = 0;
 	uint32_t id;
@@ -404,7 +403,7 @@ static int step_body(struct target *t, void *arg)
 /* From its initial value; stopped, set, resumed. */
 TEST_F(proccount, values)
 {
-	struct hwpmc_allocate a = pmc_process_counter(SOFTWARE(PAGE_FAULTS), 0);
+	struct hwpmc_allocate a = pmc_process_counter(FAULTS, 0);
 	struct hwpmc_rw rw = {
 		.flags = HWPMC_F_OLDVALUE | HWPMC_F_NEWVALUE,
 		.cpu = HWPMC_CPU_ALL,
@@ -464,7 +463,7 @@ static int rusage_body(struct target *t, void *arg)
 
 TEST_F(proccount, rusage)
 {
-	struct hwpmc_allocate a = pmc_process_counter(SOFTWARE(PAGE_FAULTS), 0);
+	struct hwpmc_allocate a = pmc_process_counter(FAULTS, 0);
 	struct rusage *r = shared_memory(3 * sizeof(*r));
 	uint32_t id;
 	uint64_t n;
@@ -485,8 +484,7 @@ TEST_F(proccount, rusage)
  * The log's values
  */
 #define LOGGED(flags) ({						\
-	struct hwpmc_allocate a_ = pmc_process_counter(			\
-			SOFTWARE(PAGE_FAULTS), flags);			\
+	struct hwpmc_allocate a_ = pmc_process_counter(FAULTS, flags); \
 									\
 	a_.caps = USER;							\
 	a_;								\

@@ -11,7 +11,6 @@
 #include "target.h"
 #include "test.h"
 
-#define FAULTS	PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
 #define CPU	1
 
 FIXTURE(procmeta)

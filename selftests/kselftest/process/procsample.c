@@ -424,8 +424,8 @@ static int rotate_body(struct target *t, void *arg)
 /* Of each log of a row of them. */
 TEST_F(procsample, account)
 {
-	struct hwpmc_allocate faults = pmc_process_sampler(PERF_TYPE_SOFTWARE,
-			PERF_COUNT_SW_PAGE_FAULTS, 1, HWPMC_F_DESCENDANTS);
+	struct hwpmc_allocate faults = pmc_process_sampler(FAULTS, 1,
+						HWPMC_F_DESCENDANTS);
 	int file[4] = { self->file }, i;
 	uint32_t id, id2;
 	struct log log;

@@ -142,9 +142,7 @@ static bool wait_program(pid_t *pid, uint64_t ticks)
 
 static int begin(int dev, pid_t target, uint32_t flags, uint32_t *id)
 {
-	struct hwpmc_allocate a = pmc_process_counter(PERF_TYPE_SOFTWARE,
-						      PERF_COUNT_SW_TASK_CLOCK,
-						      flags);
+	struct hwpmc_allocate a = pmc_process_counter(TASK_CLOCK, flags);
 
 	a.caps = HWPMC_CAP_USER;
 	return dev_run_on(dev, a, target, id);
@@ -397,8 +395,7 @@ static int lose_some(int dev, int go, int done)
 
 static int start_sampling(int dev, pid_t target, int file, int *tries)
 {
-	struct hwpmc_allocate a = pmc_sampler(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_TASK_CLOCK, 10000000);
+	struct hwpmc_allocate a = pmc_sampler(TASK_CLOCK, 10000000);
 	struct hwpmc_attach at = { .pid = target };
 	int err;
 

@@ -54,9 +54,8 @@ static int switcher(struct target *t, void *arg)
 TEST(slow_reader)
 {
 	struct hwpmc_allocate a = pmc_process_counter(
-		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
-		HWPMC_F_DESCENDANTS | HWPMC_F_LOG_PROCCSW |
-			HWPMC_F_LOG_PROCEXIT);
+		SWITCHES, HWPMC_F_DESCENDANTS | HWPMC_F_LOG_PROCCSW |
+			  HWPMC_F_LOG_PROCEXIT);
 	struct pingpong p = {
 		.rounds = module_param("ringsize") * 1024 / SLICE_BYTES,
 	};

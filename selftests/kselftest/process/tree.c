@@ -15,7 +15,6 @@
 #include "test.h"
 
 #define NOBODY	65534
-#define FAULTS	PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
 
 FIXTURE(tree)
 {

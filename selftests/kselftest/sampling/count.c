@@ -43,8 +43,7 @@ static uint64_t stat_key(const char *path, const char *key)
 /* The kernel's own count, read outside and inside of ours, brackets it. */
 TEST_F(count, context_switches)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					PERF_COUNT_SW_CONTEXT_SWITCHES);
+	struct hwpmc_allocate a = pmc_counter(SWITCHES);
 	pid_t sleepers[2] = { load_sleeper(0), load_sleeper(1) };
 	uint64_t before, inside, inside_end, after, n;
 	int i;
@@ -71,8 +70,7 @@ TEST_F(count, context_switches)
 
 TEST_F(count, page_faults)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_PAGE_FAULTS);
+	struct hwpmc_allocate a = pmc_counter(FAULTS);
 	long page = sysconf(_SC_PAGESIZE), pages = 2000, i;
 	char *p = mmap(NULL, pages * page, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -255,8 +253,7 @@ TEST_F(count, values)
 /* A user-mode count leaves the kernel's page faults out. */
 TEST_F(count, modes)
 {
-	struct hwpmc_allocate user = pmc_counter(PERF_TYPE_SOFTWARE,
-						 PERF_COUNT_SW_PAGE_FAULTS);
+	struct hwpmc_allocate user = pmc_counter(FAULTS);
 	struct hwpmc_allocate system = user;
 	long page = sysconf(_SC_PAGESIZE), i;
 	uint64_t in_user, in_system;
@@ -290,8 +287,7 @@ TEST_F(count, modes)
 /* All rows, used again after their release. */
 TEST_F(count, rows)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_PAGE_FAULTS);
+	struct hwpmc_allocate a = pmc_counter(FAULTS);
 	uint32_t ids[HWPMC_NROW];
 	bool seen[HWPMC_NROW] = {};
 	int i, rounds = 3;

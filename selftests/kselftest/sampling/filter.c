@@ -387,9 +387,7 @@ TEST_F(filter, of_a_process)
 		{ "its cgroup, user mode", IN_USER(A1) | IN_USER(A2),
 		  { EQ(CGROUP, A1), EQ(USER, 0) } },
 	};
-	struct hwpmc_allocate a =
-		pmc_process_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK,
-				    NSEC / HZ, 0);
+	struct hwpmc_allocate a = pmc_process_sampler(TASK_CLOCK, NSEC / HZ, 0);
 	unsigned int i;
 
 	if (dev_allocate(dev_open(), &a) == -EOPNOTSUPP)

@@ -11,7 +11,7 @@
 #include "test.h"
 
 #define RATE		400
-#define FAULTS		20000	/* by each step of a process that faults */
+#define STEP_FAULTS	20000	/* by each step of a process that faults */
 
 /* What the log says of the PMC; @rate: its rate or period */
 static uint32_t flags_of(struct log *log, uint32_t pmcid, uint64_t *rate)
@@ -39,7 +39,7 @@ FIXTURE(freq)
 static int faulter(struct target *t, void *arg)
 {
 	for (;;) {
-		fault_pages(FAULTS);
+		fault_pages(STEP_FAULTS);
 		target_pause(t);
 	}
 	return 0;
@@ -126,7 +126,7 @@ TEST_F(freq, sum_is_the_count)
 	ASSERT_EQ(0, dev_run_on(self->dev, faults_at(RATE), self->t.pid, &id));
 	faults(_metadata, self->dev, &self->t, 300);
 	end(_metadata, self->dev, id, file, &log, &p, &count);
-	EXPECT_LE(FAULTS, count);
+	EXPECT_LE(STEP_FAULTS, count);
 	expect_sum(_metadata, &p, count);
 	/* perf begins with a period of 1, and soon knows better */
 	EXPECT_LT(4, p.longest);
@@ -232,7 +232,7 @@ static int crowd_of_faulters(struct target *t, void *arg)
 		child[i] = fork();
 		if (!child[i]) {
 			pin_to(i % 2);
-			fault_pages(FAULTS * (i + 1));
+			fault_pages(STEP_FAULTS * (i + 1));
 			_exit(0);
 		}
 	}
@@ -260,7 +260,7 @@ TEST_F(freq, descendants)
 	ASSERT_TRUE(target_step(&t));
 	end(_metadata, self->dev, id, file, &log, &p, &count);
 	target_kill(&t);
-	EXPECT_LE(10 * FAULTS, count);
+	EXPECT_LE(10 * STEP_FAULTS, count);
 	expect_sum(_metadata, &p, count);
 	log_free(&log);
 }
@@ -275,7 +275,7 @@ static int short_lives(struct target *t, void *arg)
 
 	pin_to(0);
 	target_pause(t);
-	fault_pages(2 * FAULTS);
+	fault_pages(2 * STEP_FAULTS);
 	target_pause(t);
 	for (i = 0; i < SHORT_LIVES; i++) {
 		child = fork();
@@ -314,7 +314,7 @@ TEST_F(freq, new_processes)
 	ASSERT_EQ(0, dev_stop(self->dev, id));
 	target_kill(&t);
 	TH_LOG("%" PRIu64 " samples of %d events, then %" PRIu64 " of %d processes",
-	       (uint64_t)before.account.committed, 2 * FAULTS,
+	       (uint64_t)before.account.committed, 2 * STEP_FAULTS,
 	       (uint64_t)(after.account.committed - before.account.committed),
 	       SHORT_LIVES);
 	EXPECT_GT(2 * SHORT_LIVES,
@@ -347,7 +347,7 @@ static int short_threads(struct target *t, void *arg)
 {
 	pin_to(0);
 	target_pause(t);
-	fault_pages(2 * FAULTS);
+	fault_pages(2 * STEP_FAULTS);
 	target_pause(t);
 	if (!make_threads(THREADS, short_thread, NULL))
 		return 1;
@@ -396,8 +396,7 @@ TEST_F(freq, short_threads)
 /* A counter of the machine's, if it has one. */
 TEST_F(freq, cycles)
 {
-	struct hwpmc_allocate a = pmc_sampler(PERF_TYPE_HARDWARE,
-					      PERF_COUNT_HW_CPU_CYCLES, 100);
+	struct hwpmc_allocate a = pmc_sampler(CYCLES, 100);
 	int file = temp_file();
 	struct periods p;
 	uint64_t count;
@@ -528,8 +527,7 @@ TEST_F(freq, values)
 	a.count = INT64_MAX;
 	ASSERT_EQ(0, dev_allocate(self->dev, &a));
 	EXPECT_EQ(20000, a.count);
-	a = pmc_process_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS,
-				HWPMC_F_FREQ);
+	a = pmc_process_counter(FAULTS, HWPMC_F_FREQ);
 	EXPECT_EQ(-EINVAL, dev_allocate(self->dev, &a));
 }
 

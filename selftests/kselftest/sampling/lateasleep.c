@@ -17,8 +17,7 @@
 
 static struct hwpmc_allocate switches(void)
 {
-	return pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
-			   1);
+	return pmc_sampler(SWITCHES, 1);
 }
 
 struct sleepers {
@@ -255,8 +254,7 @@ static bool is_late(const struct sample *s, pid_t pid, unsigned int *late)
 
 TEST(process_beside_sleepers)
 {
-	struct hwpmc_allocate a = switches(), faults =
-		pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1);
+	struct hwpmc_allocate a = switches(), faults = pmc_sampler(FAULTS, 1);
 	unsigned int late = 0, answers = 0, n = 0, i;
 	pid_t pids[SLEEPERS], pid;
 	struct pmclog_rec rec;

@@ -213,8 +213,7 @@ TEST(cut_where_none_comes_later)
 	pid = start_job(job, 1, -1);
 	ASSERT_EQ(0, record_begin(&r, pmc_clock(CLOCK_HZ), 0));
 	sleep_ms(scaled(2000, 4000));
-	a = pmc_process_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK,
-				1000000, 0);
+	a = pmc_process_sampler(TASK_CLOCK, 1000000, 0);
 	EXPECT_EQ(-EOPNOTSUPP, dev_allocate(r.dev, &a));
 	ASSERT_END(&r);
 	load_end(pid);

@@ -129,8 +129,7 @@ static bool has_begun(const struct progress *p)
 
 TEST(moved)
 {
-	struct hwpmc_allocate a = pmc_sampler(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_CONTEXT_SWITCHES, 1);
+	struct hwpmc_allocate a = pmc_sampler(SWITCHES, 1);
 	struct progress *p = shared_memory(sizeof(*p));
 	unsigned long alone, recorded;
 	char place[64], path[80];

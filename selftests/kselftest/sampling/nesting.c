@@ -83,17 +83,6 @@ static void churn(void)
 /* ------------------------------------------------------------------------
  * As often as this kernel bears
  */
-static struct hwpmc_allocate cycles(uint64_t period)
-{
-	return pmc_sampler(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-			   period);
-}
-
-static bool has_cycles(void)
-{
-	return perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
-}
-
 /* What gets done in a while. */
 static uint64_t progress(void)
 {
@@ -140,7 +129,7 @@ static uint64_t bearable_period(void)
 	uint64_t alone = progress(), period;
 
 	for (period = 800000; period > 6250; period /= 2)
-		if (progress_under(cycles(period / 2)) * 100 <
+		if (progress_under(pmc_sampler(CYCLES, period / 2)) * 100 <
 		    alone * scaled(33, 75))
 			break;
 	return period;
@@ -349,12 +338,11 @@ static int storm_run(struct storm *s, unsigned int hz, uint64_t period,
 		     bool until_full)
 {
 	struct hwpmc_allocate a[NPMC] = {
-		pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1),
-		pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
-			    1),
+		pmc_sampler(FAULTS, 1),
+		pmc_sampler(SWITCHES, 1),
 		pmc_clock(hz),
 		pmc_clock(hz / 2 + 77),
-		period ? cycles(period) : pmc_clock(hz / 3 + 33),
+		period ? pmc_sampler(CYCLES, period) : pmc_clock(hz / 3 + 33),
 	};
 	int dev = dev_open(), file = temp_file(), ends[2], err;
 	pid_t churns[4], reader;
@@ -388,7 +376,7 @@ static int storm_run(struct storm *s, unsigned int hz, uint64_t period,
 static void storm(struct storm *s, bool until_full)
 {
 	struct symbols *kernel = symbols_kernel();
-	uint64_t period = has_cycles() ? bearable_period() : 0;
+	uint64_t period = perf_has(CYCLES) ? bearable_period() : 0;
 	unsigned int hz = bearable_hz(), i, k;
 
 	printf("# %u KiB a ring, cpu-clock %u Hz, a sample each %llu cycles\n",
@@ -415,7 +403,7 @@ static void storm(struct storm *s, bool until_full)
 static bool has_nmis(void)
 {
 #ifdef __x86_64__
-	return has_cycles();
+	return perf_has(CYCLES);
 #else
 	char line[4096] = "";
 	FILE *f = fopen("/proc/cmdline", "r");
@@ -425,7 +413,7 @@ static bool has_nmis(void)
 	if (!fgets(line, sizeof(line), f))
 		line[0] = 0;
 	fclose(f);
-	return has_cycles() && strstr(line, "gicv3_pseudo_nmi=1");
+	return perf_has(CYCLES) && strstr(line, "gicv3_pseudo_nmi=1");
 #endif
 }
 

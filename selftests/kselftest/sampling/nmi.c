@@ -12,29 +12,18 @@
 /* Interrupts are off below this function, in any context. */
 #define IRQ_OFF_FUNCTION	"hrtimer_interrupt"
 
-static bool has_cycles(void)
-{
-	return perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
-}
-
 /* Overflow interrupts are NMIs: x86's are, arm64's when it was booted so. */
 static bool overflows_are_nmis(void)
 {
 #ifdef __x86_64__
-	return has_cycles();
+	return perf_has(CYCLES);
 #else
 	char line[4096];
 
-	return has_cycles() &&
+	return perf_has(CYCLES) &&
 	       read_line("/proc/cmdline", line, sizeof(line)) &&
 	       strstr(line, "irqchip.gicv3_pseudo_nmi=1");
 #endif
-}
-
-static struct hwpmc_allocate cycles(uint64_t period)
-{
-	return pmc_sampler(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-			   period);
 }
 
 struct pmc_tally {
@@ -111,7 +100,7 @@ TEST(interrupts_off)
 	struct nmi_wanted wanted = {
 		.kernel = kernel,
 		.pmcs = t,
-		.n = has_cycles() ? 2 : 1,
+		.n = perf_has(CYCLES) ? 2 : 1,
 		.samples = 100,
 		.irq_off = overflows_are_nmis() ? 4 : 0,
 	};
@@ -122,8 +111,9 @@ TEST(interrupts_off)
 	ASSERT_NE(NULL, kernel);
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_EQ(0, dev_run(dev, pmc_clock(hz), &t[0].id));
-	if (has_cycles())
-		ASSERT_EQ(0, dev_run(dev, cycles(CYCLES_PERIOD), &t[1].id));
+	if (perf_has(CYCLES))
+		ASSERT_EQ(0, dev_run(dev, pmc_sampler(CYCLES, CYCLES_PERIOD),
+				     &t[1].id));
 	sleep_ms(2000);
 	EXPECT_TRUE(wait_log(dev, file, has_tally, &wanted));
 	ASSERT_EQ(0, dev_closelog(dev));
@@ -137,7 +127,7 @@ TEST(interrupts_off)
 	/* the timer cannot interrupt itself: the criterion is sound */
 	EXPECT_LT(100, t[0].samples);
 	EXPECT_EQ(0, t[0].irq_off);
-	if (!has_cycles())
+	if (!perf_has(CYCLES))
 		SKIP(return, "no hardware counters on this machine");
 	EXPECT_LT(100, t[1].samples);
 	if (!overflows_are_nmis()) {
@@ -173,10 +163,10 @@ TEST(cycles_everywhere)
 	uint32_t id;
 	int i;
 
-	if (!has_cycles())
+	if (!perf_has(CYCLES))
 		SKIP(return, "no hardware counters on this machine");
 	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, cycles(CYCLES_PERIOD), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_sampler(CYCLES, CYCLES_PERIOD), &id));
 	EXPECT_TRUE(wait_log(dev, file, is_everywhere, NULL));
 	ASSERT_EQ(0, dev_closelog(dev));
 	for (i = 0; i < 4; i++)
@@ -214,13 +204,12 @@ TEST(nested_producers)
 		fork_pinned(0, churn), fork_pinned(1, churn), load_kernel(0), load_kernel(1),
 	};
 	struct hwpmc_allocate a[NPMC] = {
-		pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1),
-		pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
-			    1),
+		pmc_sampler(FAULTS, 1),
+		pmc_sampler(SWITCHES, 1),
 		pmc_clock(hz),
 		pmc_clock(affordable_hz(3000)),
-		has_cycles() ? cycles(CYCLES_PERIOD / 5) :
-			       pmc_clock(affordable_hz(5000)),
+		perf_has(CYCLES) ? pmc_sampler(CYCLES, CYCLES_PERIOD / 5) :
+				   pmc_clock(affordable_hz(5000)),
 	};
 	struct symbols *none = symbols_kernel();
 	struct pmc_tally t[NPMC] = {};

@@ -179,11 +179,9 @@ TEST(cpu_clock)
 
 TEST(cycles)
 {
-	if (!perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
+	if (!perf_has(CYCLES))
 		SKIP(return, "no hardware counters on this machine");
-	record(_metadata, pmc_sampler(PERF_TYPE_HARDWARE,
-				      PERF_COUNT_HW_CPU_CYCLES,
-				      CYCLES_PERIOD),
+	record(_metadata, pmc_sampler(CYCLES, CYCLES_PERIOD),
 	       scaled(500, 50));
 }
 
@@ -392,7 +390,7 @@ TEST(minimum_period)
 	a.count = 0;
 	ASSERT_EQ(0, dev_allocate(dev, &a));
 	EXPECT_EQ(65536, a.count);
-	a = pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1);
+	a = pmc_sampler(FAULTS, 1);
 	ASSERT_EQ(0, dev_allocate(dev, &a));
 	EXPECT_EQ(1, a.count);
 }

@@ -320,12 +320,10 @@ TEST_F(switching, kprobe_by_tables)
 /* Where overflows are NMIs, some hit the switch. */
 static void record_cycles(META, FIXTURE_DATA(switching) *self, uint32_t flags)
 {
-	struct hwpmc_allocate a = pmc_sampler(PERF_TYPE_HARDWARE,
-					      PERF_COUNT_HW_CPU_CYCLES,
-					      CYCLES_PERIOD / 5 + 3);
+	struct hwpmc_allocate a = pmc_sampler(CYCLES, CYCLES_PERIOD / 5 + 3);
 	struct switching_tally t;
 
-	if (!perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
+	if (!perf_has(CYCLES))
 		SKIP(return, "no hardware counters on this machine");
 	a.flags |= flags;
 	record(_metadata, self, a, scaled(10, 5), &t);

@@ -132,11 +132,10 @@ TEST(shares_by_time)
 
 TEST(shares_by_cycles)
 {
-	if (!perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
+	if (!perf_has(CYCLES))
 		SKIP(return, "no hardware counters on this machine");
 	check_shares(_metadata,
-		     pmc_sampler(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-				 CYCLES_PERIOD + 3));
+		     pmc_sampler(CYCLES, CYCLES_PERIOD + 3));
 }
 
 /* Where the kernel sits: the log's address of a symbol is kallsyms'. */

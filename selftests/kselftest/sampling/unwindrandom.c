@@ -305,8 +305,7 @@ static struct hwpmc_allocate main_pmc(struct session *s)
 
 	/* emulated cycles are a nanosecond each */
 	if (s->t->cycles && !rng_once(&s->rng, 4))
-		a = pmc_sampler(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-				1000000000 / s->t->hz);
+		a = pmc_sampler(CYCLES, 1000000000 / s->t->hz);
 	a.flags |= HWPMC_F_UNWIND;
 	return a;
 }
@@ -336,8 +335,7 @@ static void run_on_wild(struct session *s)
 
 static void run_on_faults(struct session *s)
 {
-	struct hwpmc_allocate a = pmc_sampler(PERF_TYPE_SOFTWARE,
-			PERF_COUNT_SW_PAGE_FAULTS, scaled(3, 7));
+	struct hwpmc_allocate a = pmc_sampler(FAULTS, scaled(3, 7));
 	uint32_t id;
 
 	a.flags |= HWPMC_F_UNWIND;
@@ -596,7 +594,7 @@ TEST(unwindrandom)
 		.rng = rng_branch(seed, 0),
 		.hz = affordable_hz(scaled(8000, 600)) / OWNERS,
 		.depth = module_param("callchaindepth"),
-		.cycles = perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES),
+		.cycles = perf_has(CYCLES),
 	};
 
 	TH_LOG("HWPMC_SEED=%llu HWPMC_UNWIND_SECONDS=%u, %u Hz of %s",

@@ -119,8 +119,7 @@ TEST_F(pmccontrol, events)
 
 TEST_F(pmccontrol, many)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_PAGE_FAULTS);
+	struct hwpmc_allocate a = pmc_counter(FAULTS);
 	struct pmc_owner *owner = pmc_owner_open(0);
 	struct hwpmc_pmcinfo_row *rows;
 	size_t n, i;

@@ -16,17 +16,11 @@ static struct hwpmc_allocate sampler(struct rng *r)
 {
 	switch (rng_below(r, 8)) {
 	case 0:
-		return pmc_sampler(PERF_TYPE_SOFTWARE,
-				   PERF_COUNT_SW_CONTEXT_SWITCHES,
-				   1 + rng_below(r, 50));
+		return pmc_sampler(SWITCHES, 1 + rng_below(r, 50));
 	case 1:
-		return pmc_sampler(PERF_TYPE_SOFTWARE,
-				   PERF_COUNT_SW_PAGE_FAULTS,
-				   1 + rng_below(r, 50));
+		return pmc_sampler(FAULTS, 1 + rng_below(r, 50));
 	case 2:
-		return pmc_sampler(PERF_TYPE_HARDWARE,
-				   PERF_COUNT_HW_CPU_CYCLES,
-				   5000000 + rng_below(r, 50000000));
+		return pmc_sampler(CYCLES, 5000000 + rng_below(r, 50000000));
 	default:
 		return pmc_clock(10 + rng_below(r, scaled(1000, 150)));
 	}

@@ -50,9 +50,7 @@ int elsewhere(int (*fn)(void))
 
 int user_process_pmc(int dev, uint32_t flags, uint32_t *id)
 {
-	struct hwpmc_allocate a = pmc_process_counter(PERF_TYPE_SOFTWARE,
-						      PERF_COUNT_SW_TASK_CLOCK,
-						      flags);
+	struct hwpmc_allocate a = pmc_process_counter(TASK_CLOCK, flags);
 	int err;
 
 	a.caps = HWPMC_CAP_USER;

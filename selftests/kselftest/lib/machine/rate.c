@@ -9,7 +9,7 @@
 #include "rate.h"
 
 #define ROUNDS	5
-#define FAULTS	64
+#define NFAULTS	64
 #define TRIES	3
 #define DEAR_NS	1000000
 #define SHARE	8	/* of a CPU: a timer's interrupt costs as much again */
@@ -24,15 +24,15 @@ static uint64_t faults_ns(void)
 	char *p;
 
 	for (round = 0; round < ROUNDS; round++) {
-		p = mmap(NULL, FAULTS * page, PROT_READ | PROT_WRITE,
+		p = mmap(NULL, NFAULTS * page, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (p == MAP_FAILED)
 			return 0;
 		ns = now_ns();
-		for (i = 0; i < FAULTS; i++)
+		for (i = 0; i < NFAULTS; i++)
 			((volatile char *)p)[i * page] = 1;
 		ns = now_ns() - ns;
-		munmap(p, FAULTS * page);
+		munmap(p, NFAULTS * page);
 		if (ns < best)
 			best = ns;
 	}
@@ -51,7 +51,7 @@ static uint64_t measure_ns(void)
 		with = faults_ns();
 	close(dev);
 	close(file);
-	return with > without ? (with - without) / FAULTS : 0;
+	return with > without ? (with - without) / NFAULTS : 0;
 }
 
 static int by_size(const void *a, const void *b)

@@ -44,8 +44,7 @@ pid_t trial_become(bool (*fn)(void))
 
 int trial_counter(int dev, uint32_t caps, uint32_t *id)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_TASK_CLOCK);
+	struct hwpmc_allocate a = pmc_counter(TASK_CLOCK);
 	int err;
 
 	a.mode = HWPMC_MODE_TC;
