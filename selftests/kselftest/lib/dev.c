@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "dev.h"
+#include "guest.h"
 
 int dev_open(void)
 {
@@ -354,6 +355,19 @@ int perf_has(uint32_t type, uint64_t config)
 		return 0;
 	close(fd);
 	return 1;
+}
+
+bool overflows_are_nmis(void)
+{
+#ifdef __x86_64__
+	return perf_has(CYCLES);
+#else
+	char line[4096];
+
+	return perf_has(CYCLES) &&
+	       read_line("/proc/cmdline", line, sizeof(line)) &&
+	       strstr(line, "irqchip.gicv3_pseudo_nmi=1");
+#endif
 }
 
 bool perf_can_skid(void)

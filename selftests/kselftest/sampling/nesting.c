@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 
 #include "module.h"
+#include "target.h"
 #include "test.h"
 
 #define NPMC		5
@@ -40,17 +41,6 @@ static void throttle_again(void)
 /* ------------------------------------------------------------------------
  * What processes do
  */
-static void touch_pages(void)
-{
-	long page = sysconf(_SC_PAGESIZE), i;
-	char *p = mmap(NULL, 32 * page, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	for (i = 0; i < 32; i++)
-		p[i * page] = 1;
-	munmap(p, 32 * page);
-}
-
 /* Records of mappings, names, processes; faults and switches besides. */
 static void churn(void)
 {
@@ -60,7 +50,7 @@ static void churn(void)
 	void *p;
 
 	for (i = 0; ; i++) {
-		touch_pages();
+		fault_pages(32);
 		for (j = 0; j < 8; j++) {
 			p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE,
 				 self, 0);
@@ -83,6 +73,7 @@ static void churn(void)
 /* ------------------------------------------------------------------------
  * As often as this kernel bears
  */
+
 /* What gets done in a while. */
 static uint64_t progress(void)
 {
@@ -397,27 +388,10 @@ static void storm(struct storm *s, bool until_full)
 }
 
 /*
- * Counters interrupt as NMIs, so that handlers are interrupted too.  Elsewhere
- * only the short hooks of processes can be, which is up to chance.
+ * The log itself was checked; this is what only the storm knows of it.  NMIs
+ * interrupt handlers too.  Without them only the short hooks of processes can be
+ * interrupted, which is up to chance.
  */
-static bool has_nmis(void)
-{
-#ifdef __x86_64__
-	return perf_has(CYCLES);
-#else
-	char line[4096] = "";
-	FILE *f = fopen("/proc/cmdline", "r");
-
-	if (!f)
-		return false;
-	if (!fgets(line, sizeof(line), f))
-		line[0] = 0;
-	fclose(f);
-	return perf_has(CYCLES) && strstr(line, "gicv3_pseudo_nmi=1");
-#endif
-}
-
-/* The log itself was checked; this is what only the storm knows of it. */
 #define EXPECT_STORM(s) do {						\
 	unsigned int i_;						\
 	TH_LOG("%llu samples, dropped: %llu full, %llu nested, %llu contended; "\
@@ -436,7 +410,7 @@ static bool has_nmis(void)
 	EXPECT_EQ(0, (s)->wrong_windows);				\
 	EXPECT_EQ(0, (s)->log.dropped[PMCLOG_DROP_NORING]);		\
 	/* interrupts did come while a producer was at work */		\
-	if (has_nmis())							\
+	if (overflows_are_nmis())					\
 		EXPECT_LT(0, (s)->nested[1] + (s)->nested[2] +		\
 			     (s)->nested[3]);				\
 } while (0)

@@ -7,24 +7,11 @@
 
 #include "rate.h"
 #include "recorder.h"
+#include "target.h"
 #include "test.h"
 
 /* Interrupts are off below this function, in any context. */
 #define IRQ_OFF_FUNCTION	"hrtimer_interrupt"
-
-/* Overflow interrupts are NMIs: x86's are, arm64's when it was booted so. */
-static bool overflows_are_nmis(void)
-{
-#ifdef __x86_64__
-	return perf_has(CYCLES);
-#else
-	char line[4096];
-
-	return perf_has(CYCLES) &&
-	       read_line("/proc/cmdline", line, sizeof(line)) &&
-	       strstr(line, "irqchip.gicv3_pseudo_nmi=1");
-#endif
-}
 
 struct pmc_tally {
 	uint32_t id;
@@ -180,15 +167,8 @@ TEST(cycles_everywhere)
 /* Faults and switches without end. */
 static void churn(void)
 {
-	long page = sysconf(_SC_PAGESIZE), i;
-	char *p;
-
 	for (;;) {
-		p = mmap(NULL, 64 * page, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		for (i = 0; i < 64; i++)
-			p[i * page] = 1;
-		munmap(p, 64 * page);
+		fault_pages(64);
 		usleep(100);
 	}
 }

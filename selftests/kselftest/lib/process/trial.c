@@ -44,11 +44,9 @@ pid_t trial_become(bool (*fn)(void))
 
 int trial_counter(int dev, uint32_t caps, uint32_t *id)
 {
-	struct hwpmc_allocate a = pmc_counter(TASK_CLOCK);
+	struct hwpmc_allocate a = pmc_process_counter(TASK_CLOCK, 0);
 	int err;
 
-	a.mode = HWPMC_MODE_TC;
-	a.cpu = HWPMC_CPU_ANY;
 	a.caps = caps;
 	err = dev_allocate(dev, &a);
 	*id = a.id;
