@@ -35,15 +35,6 @@ FIXTURE_TEARDOWN(contain)
 	EXPECT_TRUE(recorders_are(self->users));
 }
 
-/* The writer thread of what the process @pid has configured. */
-static pid_t writer_of(pid_t pid)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "hwpmc/%d", pid);
-	return find_comm(name);
-}
-
 /* @user 0: root.  Its log is configured with this nice value, on CPU 1. */
 static int look_at_writer(uid_t user, int policy, int nice)
 {
@@ -63,7 +54,7 @@ static int look_at_writer(uid_t user, int policy, int nice)
 	dev = dev_open();
 	CHECK(0, dev_configure(dev, temp_file()));
 	CHECK(0, dev_flush(dev));	/* it runs */
-	writer = writer_of(getpid());
+	writer = recorder_pid();
 	CHECK(1, writer > 0);
 	errno = 0;
 	CHECK(user ? nice : -10, getpriority(PRIO_PROCESS, writer));
@@ -120,7 +111,7 @@ static int flush_for_ever(int dev)
  */
 static unsigned int writer_percent(int dev, unsigned int enough)
 {
-	pid_t writer = writer_of(getpid()), flusher = fork_bound();
+	pid_t writer = recorder_pid(), flusher = fork_bound();
 	uint64_t begin = raw_ns(), base, ran, past;
 
 	if (!flusher)
@@ -154,7 +145,7 @@ TEST_F(contain, share)
 	ASSERT_TRUE(user_become(USER));
 	dev = busy_log();
 	ASSERT_LE(0, dev);
-	says = has_run(writer_of(getpid()));
+	says = has_run(recorder_pid());
 	free = says ? writer_percent(dev, 0) : 0;
 	close(dev);
 	ASSERT_TRUE(user_root());
@@ -212,7 +203,7 @@ TEST_F(contain, always_writable)
 	dev = dev_open();
 	ASSERT_LE(0, dev);
 	ASSERT_EQ(0, dev_configure(dev, fd));
-	writer = writer_of(getpid());
+	writer = recorder_pid();
 	ASSERT_LT(0, writer);
 	ASSERT_EQ(0, dev_userdata(dev, 1));
 	sleep_ms(500);

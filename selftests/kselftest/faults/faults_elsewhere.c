@@ -44,14 +44,11 @@ struct recorder {
 /* The thread has nothing to do yet. */
 static void begin(struct __test_metadata *_metadata, struct recorder *r)
 {
-	char comm[32];
-
 	*r = (struct recorder){
 		.dev = dev_open(), .file = temp_file(), .next = temp_file(),
 	};
 	ASSERT_EQ(0, dev_configure(r->dev, r->file));
-	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
-	r->thread = find_comm(comm);
+	r->thread = recorder_pid();
 	ASSERT_LT(0, r->thread);
 }
 
@@ -216,17 +213,15 @@ TEST(stream)
 	struct reader rd;
 	bool hit = true;
 	pid_t thread;
-	char comm[32];
 	int dev, i;
 
 	NEED_INJECTION();
 	ASSERT_TRUE(code_of_module(&module));
 	inject_select(INJECT_MEMORY, &module);
-	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
 	for (n = 1; hit && n < MAX_POINTS; n++) {
 		dev = dev_open();
 		ASSERT_EQ(0, dev_stream(dev, 0, 0));
-		thread = find_comm(comm);
+		thread = recorder_pid();
 		ASSERT_LT(0, thread);
 		reader_begin(&rd, dev, 65536, 0);
 		ASSERT_EQ(0, dev_flush(dev));

@@ -261,15 +261,13 @@ TEST(snapshot)
 	struct code module;
 	struct world w;
 	bool hit = true;
-	char comm[32];
 	pid_t thread;
 	int err;
 
 	NEED_POINTS();
 	begin(_metadata, &w);
 	ASSERT_EQ(0, run_flight(&w));
-	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
-	thread = find_comm(comm);
+	thread = recorder_pid();
 	ASSERT_LT(0, thread);
 	ASSERT_EQ(0, run_allocate(&w));
 	ASSERT_EQ(0, run_start(&w));

@@ -78,6 +78,24 @@ pid_t reader_process(int fd)
 	_exit(0);
 }
 
+static const char *recorder_comm(void)
+{
+	static char comm[32];
+
+	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
+	return comm;
+}
+
+pid_t recorder_pid(void)
+{
+	return find_comm(recorder_comm());
+}
+
+unsigned int recorder_count(void)
+{
+	return count_comm(recorder_comm());
+}
+
 bool recorders_are(int users)
 {
 	int i;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "logfile.h"
 
@@ -30,6 +31,10 @@ bool reader_has(struct reader *r, size_t bytes);
 void reader_end(struct reader *r);
 /* A process that reads @fd and forgets it; nobody else has it then. */
 pid_t reader_process(int fd);
+
+/* A thread that writes a log of this process, 0: none; how many there are. */
+pid_t recorder_pid(void);
+unsigned int recorder_count(void);
 
 /*
  * A second is promised for the close of a device; what does not hang takes no

@@ -241,15 +241,13 @@ TEST_F(logfd, ends_for_real_time)
 	struct sched_param rt = { .sched_priority = 50 }, normal = {};
 	int file = temp_file(), i, err = 0;
 	cpu_set_t here;
-	char comm[32];
 
 	CPU_ZERO(&here);
 	CPU_SET(1, &here);
-	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
 	pin_to(1);
 	for (i = 0; i < 20 && !err; i++) {
 		ASSERT_EQ(0, dev_configure(self->dev, file));
-		ASSERT_EQ(0, sched_setaffinity(find_comm(comm), sizeof(here),
+		ASSERT_EQ(0, sched_setaffinity(recorder_pid(), sizeof(here),
 					       &here));
 		ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &rt));
 		ASSERT_EQ(0, dev_configure(self->dev, -1));
@@ -392,15 +390,13 @@ TEST_F(logfd, thread_killed)
 {
 	int file = temp_file();
 	struct log log;
-	char comm[32];
 	uint32_t id;
 	int i;
 
 	ASSERT_EQ(0, dev_configure(self->dev, file));
 	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &id));
-	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
 	for (i = 0; i < 10; i++) {
-		ASSERT_EQ(0, kill(find_comm(comm), i & 1 ? SIGKILL : SIGTERM));
+		ASSERT_EQ(0, kill(recorder_pid(), i & 1 ? SIGKILL : SIGTERM));
 		sleep_ms(30);
 	}
 	EXPECT_TRUE(wait_committed(self->dev, 60));

@@ -253,11 +253,10 @@ TEST_F(suspend, to_idle)
 static bool thread_can_be_frozen(void)
 {
 	const unsigned long nofreeze = 0x8000;	/* PF_NOFREEZE */
-	char comm[32], path[64], line[512], *p;
+	char path[64], line[512], *p;
 	unsigned long flags;
 
-	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
-	snprintf(path, sizeof(path), "/proc/%d/stat", find_comm(comm));
+	snprintf(path, sizeof(path), "/proc/%d/stat", recorder_pid());
 	if (!read_line(path, line, sizeof(line)))
 		return false;
 	p = strrchr(line, ')');
@@ -300,10 +299,9 @@ TEST_F(suspend, thread)
 /* The thread that writes this process' log has run so long. */
 static uint64_t writer_ns(void)
 {
-	char comm[32], path[64];
+	char path[64];
 
-	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", find_comm(comm));
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", recorder_pid());
 	return number_in(path);
 }
 

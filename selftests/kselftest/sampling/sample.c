@@ -87,14 +87,6 @@ static void tally(struct tally *t, const struct loads *l, struct log *log,
 	}
 }
 
-static pid_t recorder_pid(void)
-{
-	char comm[32];
-
-	snprintf(comm, sizeof(comm), "hwpmc/%d", getpid());
-	return find_comm(comm);
-}
-
 /* RATE records: what was achieved is what became of the overflows. */
 static uint64_t achieved(struct log *log)
 {
