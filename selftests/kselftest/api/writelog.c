@@ -2,9 +2,8 @@
 /*
  * What user space puts into the log, and what the kernel says of its modules.
  */
-#include <dirent.h>
-#include <sys/syscall.h>
 
+#include "module.h"
 #include "proclog.h"
 #include "rate.h"
 #include "test.h"
@@ -326,30 +325,7 @@ TEST(words)
 /* ------------------------------------------------------------------------
  * Kernel modules that come and go
  */
-static bool find_module_file(const char *dir, char *path, char *name)
-{
-	struct dirent *e;
-	bool found = false;
-	char sub[1024];
-	DIR *d = opendir(dir);
-
-	while (d && !found && (e = readdir(d))) {
-		snprintf(sub, sizeof(sub), "%s/%s", dir, e->d_name);
-		if (e->d_name[0] == '.')
-			continue;
-		if (e->d_type == DT_DIR)
-			found = find_module_file(sub, path, name);
-		/* one without dependencies, of every kernel we know */
-		if (strcmp(e->d_name, "loop.ko"))
-			continue;
-		strcpy(path, sub);
-		strcpy(name, "loop");
-		found = true;
-	}
-	if (d)
-		closedir(d);
-	return found;
-}
+#define OTHER	"loop"	/* of every kernel we know */
 
 static uint64_t section_addr(const char *module, const char *section)
 {
@@ -363,34 +339,32 @@ static uint64_t section_addr(const char *module, const char *section)
 
 TEST(module_comes_and_goes)
 {
-	int dev = dev_open(), file = temp_file(), fd;
-	char path[1024], name[64], want[80], sys[100];
+	int dev = dev_open(), file = temp_file();
+	char path[PATH_MAX];
 	uint64_t text, start = 0, len = 0;
 	unsigned int in = 0, out = 0;
 	struct pmclog_rec rec;
 	struct log log;
 	uint32_t id;
 
-	if (!find_module_file("/lib/modules", path, name))
+	if (!other_module_find(OTHER, path))
 		SKIP(return, "no module to load here");
-	snprintf(sys, sizeof(sys), "/sys/module/%s", name);
-	syscall(SYS_delete_module, name, O_NONBLOCK);
-	if (!access(sys, F_OK))
-		SKIP(return, "%s is in use", name);
+	other_module_unload(OTHER);
+	if (!access("/sys/module/" OTHER, F_OK))
+		SKIP(return, OTHER " is in use");
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	ASSERT_EQ(0, syscall(SYS_finit_module, fd, "", 0));
-	text = section_addr(name, ".text");
-	ASSERT_EQ(0, syscall(SYS_delete_module, name, O_NONBLOCK));
+	ASSERT_EQ(0, other_module_load(path));
+	text = section_addr(OTHER, ".text");
+	ASSERT_EQ(0, other_module_unload(OTHER));
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, 0);
-	snprintf(want, sizeof(want), "[%s]", name);
 	LOG_FOR_EACH(&log, rec) {
 		if (rec.type == PMCLOG_T_MAP_IN &&
 		    !strcmp((const char *)rec.data +
-			    offsetof(struct pmclog_map_in, path), want)) {
+			    offsetof(struct pmclog_map_in, path),
+			    "[" OTHER "]")) {
 			in++;
 			EXPECT_EQ(PMCLOG_PID_KERNEL,
 				  PMCLOG_FIELD32(&rec, struct pmclog_map_in,
@@ -400,7 +374,7 @@ TEST(module_comes_and_goes)
 		}
 		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_MODULE &&
 		    !strcmp((const char *)rec.data +
-			    offsetof(struct pmclog_ext_module, name), name)) {
+			    offsetof(struct pmclog_ext_module, name), OTHER)) {
 			EXPECT_EQ(start,
 				  PMCLOG_FIELD64(&rec, struct pmclog_ext_module,
 						 start));
@@ -463,30 +437,27 @@ static unsigned int kernel_maps(int file, const char *path, uint64_t *start)
 /* A client that writes them has them in this log, and in the next one. */
 TEST(module_loaded_earlier)
 {
-	int dev = dev_open(), file = temp_file(), next = temp_file(), fd;
-	char path[1024], name[64], want[80], sys[100];
+	int dev = dev_open(), file = temp_file(), next = temp_file();
+	char path[PATH_MAX];
 	uint64_t start = 0, again = 0, text;
 	uint32_t id;
 
-	if (!find_module_file("/lib/modules", path, name))
+	if (!other_module_find(OTHER, path))
 		SKIP(return, "no module to load here");
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	syscall(SYS_finit_module, fd, "", 0);	/* or it is there */
-	snprintf(sys, sizeof(sys), "/sys/module/%s", name);
-	ASSERT_EQ(0, access(sys, F_OK));
-	snprintf(want, sizeof(want), "[%s]", name);
+	other_module_load(path);	/* or it is there */
+	ASSERT_EQ(0, access("/sys/module/" OTHER, F_OK));
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_LT(0, log_modules(dev));
 	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
 	ASSERT_EQ(0, dev_rotate(dev, next));
 	ASSERT_EQ(0, dev_closelog(dev));
-	EXPECT_EQ(1, kernel_maps(file, want, &start));
-	EXPECT_EQ(1, kernel_maps(next, want, &again));
+	EXPECT_EQ(1, kernel_maps(file, "[" OTHER "]", &start));
+	EXPECT_EQ(1, kernel_maps(next, "[" OTHER "]", &again));
 	EXPECT_EQ(start, again);
-	text = section_addr(name, ".text");
+	text = section_addr(OTHER, ".text");
 	EXPECT_LE(start, text);
 	EXPECT_GT(start + (1 << 24), text);
-	syscall(SYS_delete_module, name, O_NONBLOCK);
+	other_module_unload(OTHER);
 }
 
 TEST_HARNESS_MAIN

@@ -4,10 +4,9 @@
  * sample: every sample is accounted for, none is from a CPU that was away, no
  * owner is forgotten, and each module is told of once.
  */
-#include <dirent.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 
+#include "module.h"
 #include "recorder.h"
 #include "test.h"
 
@@ -64,7 +63,7 @@ static void *cpu_storm_body(void *arg)
  */
 struct module_storm {
 	char		name[64];
-	char		path[1024];
+	char		path[PATH_MAX];
 	unsigned int	loads;
 	unsigned int	failed;
 	volatile bool	stop;
@@ -74,58 +73,16 @@ struct module_storm {
 /* One without dependencies; not every kernel has all of these. */
 static const char * const modules[] = { "overlay", "loop", "virtio_blk" };
 
-static bool find_file(const char *dir, const char *file, char *path)
-{
-	struct dirent *e;
-	bool found = false;
-	char sub[1024];
-	DIR *d = opendir(dir);
-
-	while (d && !found && (e = readdir(d))) {
-		if (e->d_name[0] == '.' ||
-		    snprintf(sub, sizeof(sub), "%s/%s", dir, e->d_name) >=
-		    (int)sizeof(sub))
-			continue;
-		if (e->d_type == DT_DIR) {
-			found = find_file(sub, file, path);
-		} else if (!strcmp(e->d_name, file)) {
-			strcpy(path, sub);
-			found = true;
-		}
-	}
-	if (d)
-		closedir(d);
-	return found;
-}
-
-static int load_module(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
-
-	if (fd < 0)
-		return -errno;
-	err = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
-	close(fd);
-	return err;
-}
-
-static int unload_module(const char *name)
-{
-	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
-}
-
 static bool find_module(struct module_storm *s)
 {
 	unsigned int i;
-	char file[80];
 
 	for (i = 0; i < ARRAY_SIZE(modules); i++) {
-		snprintf(file, sizeof(file), "%s.ko", modules[i]);
 		strcpy(s->name, modules[i]);
-		if (!find_file("/lib/modules", file, s->path))
+		if (!other_module_find(s->name, s->path))
 			continue;
-		unload_module(s->name);
-		if (!load_module(s->path) && !unload_module(s->name))
+		other_module_unload(s->name);
+		if (!other_module_load(s->path) && !other_module_unload(s->name))
 			return true;
 	}
 	return false;
@@ -136,12 +93,12 @@ static void *module_storm_body(void *arg)
 	struct module_storm *s = arg;
 
 	while (!s->stop && s->loads < MAX_LOADS) {
-		if (load_module(s->path)) {
+		if (other_module_load(s->path)) {
 			s->failed++;
 			continue;
 		}
 		s->loads++;
-		while (unload_module(s->name))
+		while (other_module_unload(s->name))
 			s->failed++;
 	}
 	return NULL;

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "module.h"
 #include "recorder.h"
 #include "target.h"
 #include "test.h"
@@ -127,7 +128,6 @@ static int vhost_owner(struct target *t, void *arg)
 TEST(nothing_left_with_vhost)
 {
 	struct target t;
-	char users[32];
 	uint32_t id;
 	int dev;
 
@@ -141,8 +141,7 @@ TEST(nothing_left_with_vhost)
 				&id));
 	ASSERT_TRUE(target_step(&t));
 	close(dev);
-	ASSERT_TRUE(read_line("/sys/module/hwpmc/refcnt", users, sizeof(users)));
-	EXPECT_STREQ("0", users);
+	EXPECT_EQ(0, module_users());
 	EXPECT_EQ(0, target_end(&t));
 }
 

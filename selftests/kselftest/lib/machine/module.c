@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,11 +16,41 @@
 #define MODULE_PATH	"/hwpmc/hwpmc.ko"
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
 
-int module_load(const char *params)
+static bool find_file(const char *dir, const char *file, char *path)
 {
-	const char *path = getenv("HWPMC_MODULE");
-	int fd = open(path ? path : MODULE_PATH, O_RDONLY | O_CLOEXEC);
-	int err;
+	struct dirent *e;
+	bool found = false;
+	char sub[PATH_MAX];
+	DIR *d = opendir(dir);
+
+	while (d && !found && (e = readdir(d))) {
+		if (e->d_name[0] == '.' ||
+		    snprintf(sub, sizeof(sub), "%s/%s", dir, e->d_name) >=
+		    (int)sizeof(sub))
+			continue;
+		if (e->d_type == DT_DIR) {
+			found = find_file(sub, file, path);
+		} else if (!strcmp(e->d_name, file)) {
+			strcpy(path, sub);
+			found = true;
+		}
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+bool other_module_find(const char *name, char path[PATH_MAX])
+{
+	char file[80];
+
+	snprintf(file, sizeof(file), "%s.ko", name);
+	return find_file("/lib/modules", file, path);
+}
+
+static int load_file(const char *path, const char *params)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
@@ -27,9 +59,24 @@ int module_load(const char *params)
 	return err;
 }
 
+int other_module_load(const char *path)
+{
+	return load_file(path, "");
+}
+
+int other_module_unload(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
+}
+
+int module_load(const char *params)
+{
+	return load_file(getenv("HWPMC_MODULE") ?: MODULE_PATH, params);
+}
+
 int module_unload(void)
 {
-	return syscall(SYS_delete_module, MODULE, O_NONBLOCK) ? -errno : 0;
+	return other_module_unload(MODULE);
 }
 
 int module_unload_soon(void)

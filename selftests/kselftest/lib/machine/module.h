@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The module as a whole: it comes and goes, and leaves nothing behind.
+ * The module as a whole: it comes and goes, and leaves nothing behind; others that
+ * come and go.
  */
 #ifndef TEST_MODULE_H
 #define TEST_MODULE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,6 +18,14 @@ int module_unload_soon(void);
 int module_users(void);
 /* The device node comes with the module (devtmpfs). */
 bool module_wait_for_device(void);
+
+/*
+ * Another module, which needs no others: where its file is; false: this kernel has
+ * none.  It comes, and goes; a negative errno, or 0.
+ */
+bool other_module_find(const char *name, char path[PATH_MAX]);
+int other_module_load(const char *path);
+int other_module_unload(const char *name);
 
 /* What the kernel has allocated, caches dropped. */
 uint64_t kernel_memory_kib(void);
