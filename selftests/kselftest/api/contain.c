@@ -8,13 +8,13 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include "limit.h"
 #include "module.h"
 #include "recorder.h"
 #include "test.h"
 #include "user.h"
 
 #define USER	1000
-#define PARAM	"/sys/module/hwpmc/parameters/"
 
 FIXTURE(contain)
 {
@@ -30,7 +30,7 @@ FIXTURE_SETUP(contain)
 FIXTURE_TEARDOWN(contain)
 {
 	user_root();
-	write_text(PARAM "max_cpu", "100");
+	limit("max_cpu", 100);
 	device_for_root();
 	EXPECT_TRUE(recorders_are(self->users));
 }
@@ -67,7 +67,7 @@ static int look_at_writer(uid_t user, int policy, int nice)
 	return 0;
 }
 
-static int elsewhere(uid_t user, int policy, int nice)
+static int look_elsewhere(uid_t user, int policy, int nice)
 {
 	pid_t child = fork_bound();
 
@@ -79,13 +79,13 @@ static int elsewhere(uid_t user, int policy, int nice)
 /* No better than the process that configured the log; for root as before. */
 TEST_F(contain, place)
 {
-	EXPECT_EQ(0, elsewhere(USER, SCHED_OTHER, 0));
-	EXPECT_EQ(0, elsewhere(USER, SCHED_OTHER, 7));
-	EXPECT_EQ(0, elsewhere(USER, SCHED_BATCH, 3));
-	EXPECT_EQ(0, elsewhere(USER, SCHED_IDLE, 0));
+	EXPECT_EQ(0, look_elsewhere(USER, SCHED_OTHER, 0));
+	EXPECT_EQ(0, look_elsewhere(USER, SCHED_OTHER, 7));
+	EXPECT_EQ(0, look_elsewhere(USER, SCHED_BATCH, 3));
+	EXPECT_EQ(0, look_elsewhere(USER, SCHED_IDLE, 0));
 	/* no writer thread is a real-time one */
-	EXPECT_EQ(0, elsewhere(USER, SCHED_FIFO, 0));
-	EXPECT_EQ(0, elsewhere(0, SCHED_OTHER, 7));
+	EXPECT_EQ(0, look_elsewhere(USER, SCHED_FIFO, 0));
+	EXPECT_EQ(0, look_elsewhere(0, SCHED_OTHER, 7));
 }
 
 /* Nanoseconds that @tid has run for; 0: the kernel does not say. */
@@ -154,7 +154,7 @@ TEST_F(contain, share)
 	if (free < 8)
 		SKIP(return, "a log that is always flushed takes %u %% only",
 		     free);
-	ASSERT_TRUE(write_text(PARAM "max_cpu", "1"));
+	ASSERT_TRUE(limit("max_cpu", 1));
 	ASSERT_TRUE(user_become(USER));
 	dev = busy_log();
 	ASSERT_LE(0, dev);

@@ -263,14 +263,6 @@ TEST_F(limits, pmcs_in_a_log)
 	ASSERT_LOG(&log, 0);
 }
 
-/* MiB that the rings of an owner take. */
-static unsigned int owner_mib(void)
-{
-	int cpus[LOG_MAX_CPU];
-
-	return online_cpus(cpus, LOG_MAX_CPU) * module_param("ringsize") >> 10;
-}
-
 /* Closed with everything in use; the thread may take a moment to end. */
 TEST_F(limits, closed_with_a_log)
 {

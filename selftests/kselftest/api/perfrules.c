@@ -3,6 +3,7 @@
  * The device held to perf's own rules: kernel.perf_event_paranoid is asked of
  * the caller and of the opener.
  */
+#include "limit.h"
 #include "module.h"
 #include "recorder.h"
 #include "source.h"
@@ -10,12 +11,12 @@
 #include "user.h"
 
 #define USER		1000
-#define PARAM		"/sys/module/hwpmc/parameters/"
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 
 static int rules(const char *value)
 {
-	int fd = open(PARAM "perf_rules", O_WRONLY | O_CLOEXEC);
+	int fd = open("/sys/module/hwpmc/parameters/perf_rules",
+		      O_WRONLY | O_CLOEXEC);
 	int err = 0;
 
 	if (fd < 0)
@@ -43,21 +44,17 @@ FIXTURE(perfrules)
 
 FIXTURE_SETUP(perfrules)
 {
-	ASSERT_TRUE(device_for_group());
-	ASSERT_TRUE(write_text(PARAM "unprivileged_syspmcs", "1"));
 	ASSERT_TRUE(read_line(PARANOID, self->before, sizeof(self->before)));
-	self->dev = dev_open();
+	self->dev = limit_open();
 	ASSERT_LE(0, self->dev);
 	self->err = rules("Y");
 }
 
 FIXTURE_TEARDOWN(perfrules)
 {
-	user_root();
+	limit_restore();
 	rules("N");
 	write_text(PARANOID, self->before);
-	write_text(PARAM "unprivileged_syspmcs", "0");
-	device_for_root();
 }
 
 #define NEEDS_RULES() do {						\

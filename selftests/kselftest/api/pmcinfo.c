@@ -7,12 +7,12 @@
 #include <pmc.h>
 #include <sched.h>
 
+#include "limit.h"
 #include "passing.h"
 #include "test.h"
 
 #define NOBODY	65534
 #define OTHER	1000
-#define PARAM	"/sys/module/hwpmc/parameters/unprivileged_syspmcs"
 #define NROOM	16
 
 FIXTURE(pmcinfo)
@@ -43,7 +43,7 @@ FIXTURE_SETUP(pmcinfo)
 
 	self->dev = dev_open();
 	ASSERT_LE(0, self->dev);
-	ASSERT_TRUE(write_text(PARAM, "0"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 0));
 	/* the owners of earlier tests are on their way out */
 	while (n) {
 		n = 0;
@@ -55,7 +55,7 @@ FIXTURE_TEARDOWN(pmcinfo)
 {
 	if (seteuid(0))
 		perror("seteuid");
-	write_text(PARAM, "0");
+	limit("unprivileged_syspmcs", 0);
 	cpu_set_online(1, true);
 	dev_admin(self->dev, 0, 5, HWPMC_STATE_FREE);
 }
@@ -294,7 +294,7 @@ TEST_F(pmcinfo, visibility)
 
 	ASSERT_LE(0, nobody);
 	ASSERT_LE(0, other);
-	ASSERT_TRUE(write_text(PARAM, "1"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
 	theirs.caps = others.caps = HWPMC_CAP_USER;
 	/* one row each */
 	ASSERT_EQ(0, dev_allocate(self->dev, &roots));

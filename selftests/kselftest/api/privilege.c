@@ -6,13 +6,13 @@
 #include <linux/capability.h>
 #include <sched.h>
 
+#include "limit.h"
 #include "recorder.h"
 #include "source.h"
 #include "test.h"
 #include "user.h"
 
 #define NOBODY	65534
-#define PARAM	"/sys/module/hwpmc/parameters/unprivileged_syspmcs"
 
 FIXTURE(privilege)
 {
@@ -40,13 +40,13 @@ FIXTURE_SETUP(privilege)
 	ASSERT_LE(0, self->dev);
 	self->theirs = open_as_nobody();
 	ASSERT_LE(0, self->theirs);
-	ASSERT_TRUE(write_text(PARAM, "0"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 0));
 }
 
 FIXTURE_TEARDOWN(privilege)
 {
 	seteuid(0);
-	write_text(PARAM, "0");
+	limit("unprivileged_syspmcs", 0);
 }
 
 static int allocate(int dev, uint32_t mode, uint32_t caps)
@@ -166,7 +166,7 @@ TEST_F(privilege, user_namespace)
 {
 	int dev;
 
-	ASSERT_TRUE(write_text(PARAM, "1"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
 	if (unshare(CLONE_NEWUSER))
 		SKIP(return, "no user namespaces here");
 	/* weaker than the opener, which is outside */
@@ -184,7 +184,7 @@ TEST_F(privilege, user_namespace)
 
 TEST_F(privilege, opened_to_all)
 {
-	ASSERT_TRUE(write_text(PARAM, "1"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
 	EXPECT_EQ(0, allocate(self->theirs, HWPMC_MODE_SC, 0));
 	ASSERT_EQ(0, seteuid(NOBODY));
 	EXPECT_EQ(0, allocate(self->theirs, HWPMC_MODE_SC, 0));
@@ -194,7 +194,7 @@ TEST_F(privilege, opened_to_all)
 	EXPECT_EQ(-EPERM, allocate(self->theirs, HWPMC_MODE_SC,
 				   HWPMC_CAP_SYSTEM | HWPMC_CAP_USER));
 	ASSERT_EQ(0, seteuid(0));
-	ASSERT_TRUE(write_text(PARAM, "0"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 0));
 	ASSERT_EQ(0, seteuid(NOBODY));
 	EXPECT_EQ(-EPERM, allocate(self->theirs, HWPMC_MODE_SC, 0));
 }
@@ -206,7 +206,7 @@ TEST_F(privilege, process_modes)
 
 	/* the parameter is about the system modes */
 	for (open = 0; open < 2; open++) {
-		ASSERT_TRUE(write_text(PARAM, open ? "1" : "0"));
+		ASSERT_TRUE(limit("unprivileged_syspmcs", open));
 		for (i = 0; i < 2; i++) {
 			check_process_mode(_metadata, self->dev, modes[i],
 					   0, 0);
@@ -245,14 +245,14 @@ TEST_F(privilege, start_needs_it_too)
 
 	a.caps = HWPMC_CAP_USER;
 	count.caps = HWPMC_CAP_USER;
-	ASSERT_TRUE(write_text(PARAM, "1"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
 	ASSERT_EQ(0, seteuid(NOBODY));
 	ASSERT_EQ(0, dev_allocate(dev, &a));
 	ASSERT_EQ(0, dev_allocate(dev, &count));
 	EXPECT_EQ(-EBADFD, dev_start(dev, a.id));
 	ASSERT_EQ(0, dev_configure(dev, temp_file()));
 	ASSERT_EQ(0, seteuid(0));
-	ASSERT_TRUE(write_text(PARAM, "0"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 0));
 	ASSERT_EQ(0, seteuid(NOBODY));
 	EXPECT_EQ(-EPERM, dev_start(dev, a.id));
 	EXPECT_EQ(-EPERM, dev_start(dev, count.id));
@@ -260,12 +260,12 @@ TEST_F(privilege, start_needs_it_too)
 	ASSERT_EQ(0, seteuid(0));
 	/* root may, but the PMC is the opener's all the same */
 	EXPECT_EQ(-EPERM, dev_start(dev, a.id));
-	ASSERT_TRUE(write_text(PARAM, "1"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
 	ASSERT_EQ(0, seteuid(NOBODY));
 	EXPECT_EQ(0, dev_start(dev, a.id));
 	EXPECT_EQ(0, dev_start(dev, count.id));
 	ASSERT_EQ(0, seteuid(0));
-	ASSERT_TRUE(write_text(PARAM, "0"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 0));
 	ASSERT_EQ(0, seteuid(NOBODY));
 	EXPECT_EQ(0, dev_start(dev, a.id));
 	EXPECT_EQ(0, dev_read(dev, count.id, HWPMC_CPU_ALL, &value));
@@ -283,7 +283,7 @@ TEST_F(privilege, user_mode_only)
 	struct log log;
 	uint32_t id;
 
-	ASSERT_TRUE(write_text(PARAM, "1"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
 	ASSERT_EQ(0, seteuid(NOBODY));
 	ASSERT_EQ(0, dev_configure(self->theirs, file));
 	ASSERT_EQ(0, dev_run(self->theirs, pmc_clock(500), &id));
@@ -328,7 +328,7 @@ TEST_F(privilege, modules_are_not_told)
 
 	if (!access("/sys/module/loop", F_OK) && system("rmmod loop"))
 		SKIP(return, "the module to load is in use");
-	ASSERT_TRUE(write_text(PARAM, "1"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
 	ASSERT_EQ(0, dev_configure(self->dev, file[0]));
 	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
 	ASSERT_EQ(0, dev_configure(self->theirs, file[1]));

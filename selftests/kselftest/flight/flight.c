@@ -6,11 +6,10 @@
 #include <sys/prctl.h>
 
 #include "flight.h"
+#include "limit.h"
 #include "proclog.h"
 #include "target.h"
 #include "user.h"
-
-#define PARAM	"/sys/module/hwpmc/parameters/max_ringmem"
 
 /* ------------------------------------------------------------------------
  * A process that burns time where it can be seen
@@ -443,7 +442,7 @@ TEST_F(flight, limit)
 
 	ASSERT_TRUE(device_for_group());
 	/* the rings, and one window */
-	ASSERT_TRUE(write_text(PARAM, "28"));
+	ASSERT_TRUE(limit("max_ringmem", 28));
 	pid = fork_bound();
 	if (!pid) {
 		int dev, i;
@@ -468,7 +467,7 @@ TEST_F(flight, limit)
 		_exit(dev_flight(dev, 16 << 20, 0) ? 6 : 0);
 	}
 	EXPECT_EQ(0, wait_for(pid));
-	write_text(PARAM, "256");
+	limit("max_ringmem", 256);
 	device_for_root();
 }
 

@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 
+#include "limit.h"
 #include "module.h"
 #include "proclog.h"
 #include "recorder.h"
@@ -16,7 +17,6 @@
 #define MIB	(1 << 20)
 #define USER	1000
 #define ROUNDS	3
-#define PARAM	"/sys/module/hwpmc/parameters/"
 #define MAX	400
 
 FIXTURE(streamuser)
@@ -30,36 +30,15 @@ FIXTURE_SETUP(streamuser)
 {
 	self->load = load_user(0);
 	self->users = module_users();
-	ASSERT_TRUE(device_for_group());
-	ASSERT_TRUE(write_text(PARAM "unprivileged_syspmcs", "1"));
-	self->dev = dev_open();
+	self->dev = limit_open();
 	ASSERT_LE(0, self->dev);
 }
 
 FIXTURE_TEARDOWN(streamuser)
 {
-	user_root();
-	device_for_root();
-	write_text(PARAM "unprivileged_syspmcs", "0");
-	write_text(PARAM "max_ringmem", "256");
+	limit_restore();
 	close(self->dev);
 	load_end(self->load);
-}
-
-static bool max_ringmem(unsigned int mib)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%u", mib);
-	return write_text(PARAM "max_ringmem", text);
-}
-
-/* MiB that the rings of an owner take. */
-static unsigned int owner_mib(void)
-{
-	int cpus[LOG_MAX_CPU];
-
-	return online_cpus(cpus, LOG_MAX_CPU) * module_param("ringsize") >> 10;
 }
 
 static int read_some(int dev)
@@ -155,7 +134,7 @@ TEST_F(streamuser, quota)
 	int dev[2];
 
 	for (i = 0; i < ROUNDS; i++) {
-		ASSERT_TRUE(max_ringmem(mib));
+		ASSERT_TRUE(limit("max_ringmem", mib));
 		ASSERT_TRUE(user_become(USER));
 		dev[0] = dev_open();
 		dev[1] = dev_open();
@@ -166,7 +145,7 @@ TEST_F(streamuser, quota)
 		EXPECT_EQ(-EINVAL, read_some(dev[0]));
 		EXPECT_EQ(0, dev_configure(dev[0], temp_file()));
 		EXPECT_EQ(0, dev_closelog(dev[0]));
-		ASSERT_TRUE(user_root() && max_ringmem(mib + 1) &&
+		ASSERT_TRUE(user_root() && limit("max_ringmem", mib + 1) &&
 			    user_become(USER));
 		EXPECT_EQ(-EDQUOT, dev_stream(dev[0], 0, MIB + 1));
 		ASSERT_EQ(0, dev_stream(dev[0], 0, MIB));
@@ -284,7 +263,7 @@ TEST_F(streamuser, start_beyond_quota)
 	struct crowd c;
 
 	crowd_begin(&c, 100, 200);
-	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
+	ASSERT_TRUE(limit("max_ringmem", owner_mib() + 1));
 	for (round = 0; round < ROUNDS; round++) {
 		ASSERT_TRUE(user_become(USER));
 		dev = dev_open();
@@ -384,7 +363,7 @@ static int start_family(void)
 /* Who could not be started is attached to nobody, as the log has it, too. */
 TEST_F(streamuser, start_of_family)
 {
-	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
+	ASSERT_TRUE(limit("max_ringmem", owner_mib() + 1));
 	EXPECT_EQ(0, in_group(start_family));
 }
 
@@ -444,13 +423,13 @@ static int end_family(void)
 /* Who is no target any more has been one before, as the log has it. */
 TEST_F(streamuser, family_is_detached)
 {
-	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
+	ASSERT_TRUE(limit("max_ringmem", owner_mib() + 1));
 	EXPECT_EQ(0, in_group(detach_family));
 }
 
 TEST_F(streamuser, family_ends)
 {
-	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
+	ASSERT_TRUE(limit("max_ringmem", owner_mib() + 1));
 	EXPECT_EQ(0, in_group(end_family));
 }
 
@@ -517,7 +496,7 @@ static int lose_meanwhile(void)
 /* ... and who has lost all others meanwhile has lost all. */
 TEST_F(streamuser, lost_meanwhile)
 {
-	ASSERT_TRUE(max_ringmem(owner_mib() + 1));
+	ASSERT_TRUE(limit("max_ringmem", owner_mib() + 1));
 	EXPECT_EQ(0, in_group(lose_meanwhile));
 }
 

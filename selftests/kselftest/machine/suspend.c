@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include "limit.h"
 #include "recorder.h"
 #include "target.h"
 #include "test.h"
@@ -292,7 +293,6 @@ TEST_F(suspend, thread)
  */
 #define MAPS		scaled(20000, 4000)
 #define USER		1000
-#define MAX_CPU		"/sys/module/hwpmc/parameters/max_cpu"
 #define FREEZE_MS	POWER "pm_freeze_timeout"
 #define PATIENCE_MS	"2000"
 
@@ -359,7 +359,7 @@ TEST(in_debt)
 		_exit(be_in_debt(go[0], back[1]));
 	close(back[1]);
 	ASSERT_EQ(sizeof(debt), read(back[0], &debt, sizeof(debt)));
-	ASSERT_TRUE(write_text(MAX_CPU, "1"));
+	ASSERT_TRUE(limit("max_cpu", 1));
 	ASSERT_EQ(1, write(go[1], "", 1));
 	ASSERT_EQ(sizeof(debt), read(back[0], &debt, sizeof(debt)));
 	TH_LOG("%u ms to sleep off", (unsigned int)(debt / MSEC));
@@ -369,7 +369,7 @@ TEST(in_debt)
 	write_text(FREEZE_MS, timeout);
 	ASSERT_EQ(1, write(go[1], "", 1));
 	status = wait_for(pid);
-	write_text(MAX_CPU, "100");
+	limit("max_cpu", 100);
 	device_for_root();
 	if (debt < 5 * NSEC)
 		SKIP(return, "there was too little to sleep off");

@@ -4,12 +4,12 @@
  */
 #include <linux/capability.h>
 
+#include "limit.h"
 #include "source.h"
 #include "test.h"
 #include "user.h"
 
 #define NOBODY		65534
-#define PARAM		"/sys/module/hwpmc/parameters/unprivileged_syspmcs"
 #define EVENT		"syscalls/sys_enter_getpriority"
 
 static volatile uint64_t watched __attribute__((aligned(8)));
@@ -235,9 +235,9 @@ TEST_F(sources_rules, without_privilege)
 	ASSERT_TRUE(device_for_group());
 	EXPECT_EQ(0, as_nobody());
 	/* what opens user mode to everybody opens no more than that */
-	ASSERT_TRUE(write_text(PARAM, "1"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
 	EXPECT_EQ(0, as_nobody());
-	ASSERT_TRUE(write_text(PARAM, "0"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 0));
 	device_for_root();
 }
 

@@ -5,13 +5,11 @@
  */
 #include <fcntl.h>
 
+#include "limit.h"
 #include "recorder.h"
 #include "table.h"
 #include "test.h"
 #include "user.h"
-
-#define PARAM		"/sys/module/hwpmc/parameters/"
-#define SYSPMCS		PARAM "unprivileged_syspmcs"
 
 FIXTURE(unwindtable)
 {
@@ -87,7 +85,7 @@ TEST_F(unwindtable, privilege)
 
 	system.caps = HWPMC_CAP_USER;
 	system.flags &= ~HWPMC_F_USERCALLCHAIN;
-	ASSERT_TRUE(write_text(SYSPMCS, "1"));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
 	ASSERT_TRUE(device_for_group() && user_become(1000));
 	dev = dev_open();
 	plain = dev_allocate(dev, &system);
@@ -97,7 +95,7 @@ TEST_F(unwindtable, privilege)
 	close(dev);
 	ASSERT_TRUE(user_root());
 	device_for_root();
-	write_text(SYSPMCS, "0");
+	limit("unprivileged_syspmcs", 0);
 	EXPECT_LE(0, dev);
 	EXPECT_EQ(0, plain);
 	EXPECT_EQ(-EPERM, tables);
@@ -112,7 +110,7 @@ TEST_F(unwindtable, too_much)
 	int dev, start, large, small, i;
 
 	bad.head.magic++;
-	ASSERT_TRUE(write_text(PARAM "max_ringmem", "1"));
+	ASSERT_TRUE(limit("max_ringmem", 1));
 	ASSERT_TRUE(device_for_group() && user_become(1000));
 	dev = dev_open();
 	start = dev_allocate(dev, &a);
@@ -122,7 +120,7 @@ TEST_F(unwindtable, too_much)
 	close(dev);
 	ASSERT_TRUE(user_root());
 	device_for_root();
-	write_text(PARAM "max_ringmem", "256");
+	limit("max_ringmem", 256);
 	EXPECT_LE(0, dev);
 	EXPECT_EQ(0, start);
 	EXPECT_EQ(-EDQUOT, large);

@@ -7,6 +7,7 @@
 #include "dev.h"
 #include "guest.h"
 #include "limit.h"
+#include "logfile.h"
 #include "user.h"
 
 #define PARAM	"/sys/module/hwpmc/parameters/"
@@ -18,6 +19,13 @@ bool limit(const char *name, unsigned int value)
 	snprintf(path, sizeof(path), PARAM "%s", name);
 	snprintf(text, sizeof(text), "%u", value);
 	return write_text(path, text);
+}
+
+unsigned int owner_mib(void)
+{
+	int cpus[LOG_MAX_CPU];
+
+	return online_cpus(cpus, LOG_MAX_CPU) * module_param("ringsize") >> 10;
 }
 
 int limit_open(void)

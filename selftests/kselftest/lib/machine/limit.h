@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Sets a parameter of the module; root's. */
 bool limit(const char *name, unsigned int value);
+/* MiB that the rings of an owner take. */
+unsigned int owner_mib(void);
 /* Users of the group may open the device, for system modes, too. Root's, or -1. */
 int limit_open(void);
 /* The defaults; the caller becomes root again, and all CPUs are online. */
