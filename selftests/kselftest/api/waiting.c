@@ -365,25 +365,19 @@ TEST(start_of_process_interrupted)
 	close(s.dev);
 }
 
-static int record(int dev, uint32_t on)
-{
-	struct hwpmc_record r = { .on = on };
-
-	return dev_ioctl(dev, HWPMC_IOC_RECORD, &r);
-}
-
 TEST(record_interrupted)
 {
 	struct hwpmc_allocate a = pmc_clock(1000), b = pmc_process_faults(0);
+	struct hwpmc_record r;
 	struct stuck s;
 
 	ASSERT_EQ(0, stick(&s));
 	ASSERT_EQ(0, dev_allocate(s.dev, &a));
 	ASSERT_EQ(0, dev_allocate(s.dev, &b));
 	alarm_every(100, NULL, 0);
-	EXPECT_EQ(-EINTR, record(s.dev, 1));
+	EXPECT_EQ(-EINTR, dev_record(s.dev, true, &r));
 	alarm_every(0, NULL, 0);
-	EXPECT_EQ(-EINVAL, record(s.dev, 0));
+	EXPECT_EQ(-EINVAL, dev_record(s.dev, false, &r));
 	EXPECT_EQ(-EINVAL, dev_stop(s.dev, a.id));
 	EXPECT_EQ(-EINVAL, dev_detach(s.dev, b.id, 0));
 	close(s.dev);

@@ -7,22 +7,7 @@
  * HWPMC_FAULTS_LONG=1: also every allocation of loading a module, not only
  * those of its own beginning; more random failures; a look for leaks.
  */
-#include "recorder.h"
-#include "test.h"
-#include "inject.h"
-#include "module.h"
-#include "points.h"
-
-/* A guard against hangs only, here too. */
-#undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT	600
-
-/* Once for all tests, which are processes of their own. */
-__attribute__((constructor))
-static void prepare_kernel(void)
-{
-	points_begin();
-}
+#include "faults.h"
 
 #define ROW	99	/* the administrator's */
 
@@ -136,33 +121,6 @@ static int run_fasync(struct world *w)
 static int undo_fasync(struct world *w)
 {
 	return fcntl(w->dev, F_SETFL, O_RDWR);
-}
-
-static int run_release(struct world *w)
-{
-	return dev_release(w->dev, w->id);
-}
-
-static int undo_release(struct world *w)
-{
-	return run_allocate(w);
-}
-
-static int undo_start(struct world *w)
-{
-	return dev_stop(w->dev, w->id);
-}
-
-static int undo_stop(struct world *w)
-{
-	return dev_start(w->dev, w->id);
-}
-
-static int run_read(struct world *w)
-{
-	uint64_t value;
-
-	return dev_read(w->dev, w->id, HWPMC_CPU_ALL, &value);
 }
 
 #define NEW_VALUE	123456789
@@ -302,16 +260,16 @@ static void fail_counter(struct __test_metadata *_metadata,
 			 struct hwpmc_allocate a)
 {
 	static const struct op allocate = {
-		"PMCALLOCATE", run_allocate, undo_allocate
+		"PMCALLOCATE", run_allocate, run_release
 	}, ops[] = {
-		{ "PMCSTART", run_start, undo_start },
+		{ "PMCSTART", run_start, run_stop },
 		{ "PMCRW", run_read },
-		{ "PMCSTOP", run_stop, undo_stop },
+		{ "PMCSTOP", run_stop, run_start },
 	}, values[] = {
 		{ "PMCRW, exchange", run_exchange, undo_value, same_value },
 		{ "PMCSETCOUNT", run_setcount, undo_value, same_value },
 	}, release = {
-		"PMCRELEASE", run_release, undo_release, pmc_is_there
+		"PMCRELEASE", run_release, run_allocate, pmc_is_there
 	};
 	struct world w = { .dev = dev_open(), .a = a };
 	unsigned int i;
@@ -470,7 +428,7 @@ TEST(logging)
 	static const struct op configure = {
 		"CONFIGURELOG", run_configure, undo_configure, no_log_yet
 	}, allocate = {
-		"PMCALLOCATE, with a log", run_allocate, undo_allocate,
+		"PMCALLOCATE, with a log", run_allocate, run_release,
 		log_is_open
 	}, words[] = {
 		{ "WRITELOG", run_word },
@@ -479,10 +437,10 @@ TEST(logging)
 	}, setcount = {
 		"PMCSETCOUNT, sampling", run_setcount, undo_period, same_period
 	}, ops[] = {
-		{ "PMCSTART, sampling", run_start, undo_start, log_is_open },
+		{ "PMCSTART, sampling", run_start, run_stop, log_is_open },
 		{ "ROTATELOG", run_rotate, undo_rotate, other_is_empty },
-		{ "PMCSTOP, sampling", run_stop, undo_stop, log_is_open },
-		{ "PMCRELEASE, sampling", run_release, undo_release,
+		{ "PMCSTOP, sampling", run_stop, run_start, log_is_open },
+		{ "PMCRELEASE, sampling", run_release, run_allocate,
 		  pmc_is_there },
 	};
 	struct world w = { .dev = dev_open(), .a = pmc_clock(100) };

@@ -4,31 +4,9 @@
  * and CPUs that come up.  The log says what is missing, and is complete again
  * when there is memory.
  */
-#include "recorder.h"
-#include "test.h"
-#include "inject.h"
-#include "module.h"
-
-/* A guard against hangs only, here too. */
-#undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT	600
+#include "faults.h"
 
 #define MAX_POINTS	100
-
-static bool possible;
-
-/* Once for all tests, which are processes of their own. */
-__attribute__((constructor))
-static void prepare_kernel(void)
-{
-	possible = inject_init();
-}
-
-#define NEED_INJECTION()						\
-	do {								\
-		if (!possible)						\
-			SKIP(return, "this kernel has no fault injection"); \
-	} while (0)
 
 /* The thread dumps a process again a second after it had no memory for that. */
 #define AGAIN_MS	2000
@@ -99,7 +77,7 @@ TEST(dump)
 	struct recorder r;
 	bool hit = true;
 
-	NEED_INJECTION();
+	NEED_POINTS();
 	ASSERT_TRUE(code_of_module(&module));
 	inject_select(INJECT_MEMORY, &module);
 	for (n = 1; hit && n < MAX_POINTS; n++) {
@@ -126,7 +104,7 @@ TEST(rotation)
 	struct recorder r;
 	bool hit = true;
 
-	NEED_INJECTION();
+	NEED_POINTS();
 	ASSERT_TRUE(code_of_module(&module));
 	inject_select(INJECT_MEMORY, &module);
 	for (n = 1; hit && n < MAX_POINTS; n++) {
@@ -174,7 +152,7 @@ TEST(write_error)
 	struct log log;
 	int err;
 
-	NEED_INJECTION();
+	NEED_POINTS();
 	ASSERT_TRUE(code_of_module(&module));
 	inject_select(INJECT_MEMORY, &module);
 	for (n = 1; hit && n < MAX_POINTS; n++) {
@@ -215,7 +193,7 @@ TEST(stream)
 	pid_t thread;
 	int dev, i;
 
-	NEED_INJECTION();
+	NEED_POINTS();
 	ASSERT_TRUE(code_of_module(&module));
 	inject_select(INJECT_MEMORY, &module);
 	for (n = 1; hit && n < MAX_POINTS; n++) {
@@ -252,7 +230,7 @@ TEST(thread)
 	unsigned int n, failed = 0;
 	bool hit = true;
 
-	NEED_INJECTION();
+	NEED_POINTS();
 	inject_select(INJECT_MEMORY, NULL);
 	for (n = 1; hit && n < MAX_POINTS; n++) {
 		ASSERT_TRUE(inject_arm(KTHREADD, n));
@@ -316,7 +294,7 @@ TEST(cpu_without_ring)
 	struct code ring;
 	uint64_t dropped;
 
-	NEED_INJECTION();
+	NEED_POINTS();
 	ASSERT_TRUE(code_of_function("ring_create", &ring));
 	if (cpu_set_online(1, false))
 		SKIP(return, "CPU 1 cannot be switched off");
@@ -329,7 +307,7 @@ TEST(cpu_without_events)
 {
 	struct code module;
 
-	NEED_INJECTION();
+	NEED_POINTS();
 	ASSERT_TRUE(code_of_module(&module));
 	if (cpu_set_online(1, false))
 		SKIP(return, "CPU 1 cannot be switched off");

@@ -3,24 +3,10 @@
  * Failure at every point, of the other kinds of logs: packed ones, streams,
  * flight recorders and their snapshots; and of filters.
  */
-#include "module.h"
-#include "points.h"
-#include "recorder.h"
+#include "faults.h"
 #include "snapshot.h"
-#include "test.h"
-
-/* A guard against hangs only, here too. */
-#undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT	600
 
 #define WINDOW		(1 << 20)
-
-/* Once for all tests, which are processes of their own. */
-__attribute__((constructor))
-static void prepare_kernel(void)
-{
-	points_begin();
-}
 
 static int run_packed(struct world *w)
 {
@@ -50,15 +36,15 @@ static int undo_nofile(struct world *w)
 
 static int run_record(struct world *w)
 {
-	struct hwpmc_record r = { .on = 1 };
+	struct hwpmc_record r;
 
-	return dev_ioctl(w->dev, HWPMC_IOC_RECORD, &r);
+	return dev_record(w->dev, true, &r);
 }
 
 static int undo_record(struct world *w)
 {
-	struct hwpmc_record r = { .on = 0 };
-	int err = dev_ioctl(w->dev, HWPMC_IOC_RECORD, &r);
+	struct hwpmc_record r;
+	int err = dev_record(w->dev, false, &r);
 
 	return err ?: undo_nofile(w);
 }
@@ -182,7 +168,7 @@ TEST(filter_and_packed)
 static char got[1 << 20];
 static size_t got_len;
 
-static int run_read(struct world *w)
+static int read_log(struct world *w)
 {
 	size_t room = sizeof(got) - got_len;
 	ssize_t n = read(w->dev, got + got_len, room < 512 ? room : 512);
@@ -199,7 +185,7 @@ TEST(stream)
 	static const struct op begin_stream = {
 		"CONFIGURELOG, stream", run_stream, undo_nofile, no_log_yet
 	}, read_stream = {
-		"read", run_read, .part = true
+		"read", read_log, .part = true
 	}, record = {
 		"RECORD, with a log", run_record, undo_record,
 		neither_log_nor_record
@@ -215,7 +201,7 @@ TEST(stream)
 	ASSERT_EQ(0, dev_flush(w.dev));
 	EXPECT_TRUE(fail_all(&w, &read_stream));
 	ASSERT_EQ(0, dev_closelog(w.dev));
-	while (!run_read(&w))
+	while (!read_log(&w))
 		;
 	ASSERT_EQ(got_len, write(w.file, got, got_len));
 	check(_metadata, &w, 0);

@@ -8,26 +8,12 @@
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 
-#include "module.h"
-#include "points.h"
+#include "faults.h"
 #include "proclog.h"
-#include "recorder.h"
 #include "target.h"
-#include "test.h"
-
-/* A guard against hangs only, here too. */
-#undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT	600
 
 #define PAGES		20
 #define RSEQ_AREA	32	/* bytes; what glibc registers */
-
-/* Once for all tests, which are processes of their own. */
-__attribute__((constructor))
-static void prepare_kernel(void)
-{
-	points_begin();
-}
 
 /* ------------------------------------------------------------------------
  * Operations
@@ -57,11 +43,6 @@ static bool is_running(struct world *w)
 	return run_attach(w) == -EBUSY;
 }
 
-static int run_release(struct world *w)
-{
-	return dev_release(w->dev, w->id);
-}
-
 static int undo_release(struct world *w)
 {
 	return run_allocate(w) ?: run_attach(w);
@@ -74,17 +55,10 @@ static int run_atbase(struct world *w)
 	return dev_ioctl(w->dev, HWPMC_IOC_GETATBASE, &a);
 }
 
-static int run_sum(struct world *w)
+static int record(struct world *w, bool on)
 {
-	uint64_t value;
-
-	return dev_read(w->dev, w->id, HWPMC_CPU_ALL, &value);
-}
-
-static int record(struct world *w, uint32_t on)
-{
-	struct hwpmc_record r = { .on = on };
-	int err = dev_ioctl(w->dev, HWPMC_IOC_RECORD, &r);
+	struct hwpmc_record r;
+	int err = dev_record(w->dev, on, &r);
 
 	return err ?: r.npmc == 1 ? 0 : -EBADMSG;
 }
@@ -140,7 +114,7 @@ static void fail_process(struct __test_metadata *_metadata,
 			 struct hwpmc_allocate a)
 {
 	static const struct op ops[] = {
-		{ "PMCALLOCATE, process", run_allocate, undo_allocate },
+		{ "PMCALLOCATE, process", run_allocate, run_release },
 		{ "PMCSTART, of the caller", run_start, undo_self,
 		  not_on_caller },
 	}, of_target[] = {
@@ -151,7 +125,7 @@ static void fail_process(struct __test_metadata *_metadata,
 		{ "RECORD, on", run_record, run_record_end, not_recording },
 		{ "RECORD, off", run_record_end, run_record, is_recording },
 		{ "PMCSTART, process", run_start, run_stop, attached },
-		{ "PMCRW, process", run_sum },
+		{ "PMCRW, process", run_read },
 		{ "PMCSTOP, process", run_stop, run_start, is_running },
 		{ "PMCRELEASE, process", run_release, undo_release, attached },
 	};

@@ -167,7 +167,7 @@ int run_allocate(struct world *w)
 	return err;
 }
 
-int undo_allocate(struct world *w)
+int run_release(struct world *w)
 {
 	return dev_release(w->dev, w->id);
 }
@@ -193,6 +193,13 @@ int run_start(struct world *w)
 int run_stop(struct world *w)
 {
 	return dev_stop(w->dev, w->id);
+}
+
+int run_read(struct world *w)
+{
+	uint64_t value;
+
+	return dev_read(w->dev, w->id, HWPMC_CPU_ALL, &value);
 }
 
 bool no_log_yet(struct world *w)

@@ -73,11 +73,12 @@ bool nothing_stays(void);
 
 /* Operations that others need to begin with, and what takes them back. */
 int run_allocate(struct world *w);
-int undo_allocate(struct world *w);
+int run_release(struct world *w);
 int run_configure(struct world *w);
 int undo_configure(struct world *w);
 int run_start(struct world *w);
 int run_stop(struct world *w);
+int run_read(struct world *w);
 /* ... and what was not done if they failed */
 bool no_log_yet(struct world *w);
 bool log_is_open(struct world *w);
