@@ -11,7 +11,6 @@
 #include "test.h"
 
 #include <sys/mount.h>
-#include <sys/random.h>
 
 #include "actor.h"
 #include "module.h"
@@ -374,14 +373,6 @@ static bool storm_round(struct control *c, uint64_t until)
 /* ------------------------------------------------------------------------
  * The storm
  */
-static uint64_t some_seed(void)
-{
-	uint32_t seed = 1;
-
-	return getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0 ? now_ns() :
-								   seed;
-}
-
 static struct storm *storm_new(void)
 {
 	struct storm *st = mmap(NULL, sizeof(*st), PROT_READ | PROT_WRITE,
@@ -389,7 +380,7 @@ static struct storm *storm_new(void)
 
 	if (st == MAP_FAILED)
 		return NULL;
-	st->seed = env_number("HWPMC_SEED", some_seed());
+	st->seed = env_number("HWPMC_SEED", rng_seed());
 	st->round = env_number("HWPMC_STORM_ROUND", 0);
 	st->watch.limit = CALL_TICKS;
 	return st;

@@ -323,6 +323,11 @@ struct hwpmc_allocate pmc_clock_of(uint32_t mode, uint32_t caps)
 	return a;
 }
 
+uint32_t allocated(int dev, struct hwpmc_allocate a)
+{
+	return dev_allocate(dev, &a) ? 0 : a.id;
+}
+
 int dev_run(int dev, struct hwpmc_allocate a, uint32_t *id)
 {
 	int err = dev_allocate(dev, &a);

@@ -90,6 +90,8 @@ struct hwpmc_allocate pmc_process_faults(uint32_t flags);
 /* cpu-clock of @mode, with the flags that this may have */
 struct hwpmc_allocate pmc_clock_of(uint32_t mode, uint32_t caps);
 
+/* The id of a new PMC; 0: there is none. */
+uint32_t allocated(int dev, struct hwpmc_allocate a);
 /* Allocates and starts; returns 0 with the id. */
 int dev_run(int dev, struct hwpmc_allocate a, uint32_t *id);
 /* Allocates, attaches to @pid and starts. */

@@ -3,11 +3,6 @@
 
 #include "onoff.h"
 
-uint32_t allocated(int dev, struct hwpmc_allocate a)
-{
-	return dev_allocate(dev, &a) ? 0 : a.id;
-}
-
 uint32_t state_of(int dev, uint32_t id)
 {
 	struct hwpmc_pmcinfo_row row[64];

@@ -8,8 +8,6 @@
 #include "dev.h"
 #include "logfile.h"
 
-/* The id of a new PMC; 0: there is none. */
-uint32_t allocated(int dev, struct hwpmc_allocate a);
 /* HWPMC_STATE_*, of a PMC of this process; HWPMC_STATE_FREE: there is none. */
 uint32_t state_of(int dev, uint32_t id);
 

@@ -7,10 +7,22 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/random.h>
+
+#include "guest.h"
 
 struct rng {
 	uint64_t	state;
 };
+
+/* One that differs from run to run. */
+static inline uint64_t rng_seed(void)
+{
+	uint32_t seed = 1;
+
+	return getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0 ? now_ns() :
+								   seed;
+}
 
 /* splitmix64 */
 static inline uint64_t rng_next(struct rng *r)

@@ -50,11 +50,6 @@ static struct hwpmc_allocate counter(uint32_t flags)
 	return pmc_process_counter(FAULTS, flags);
 }
 
-static uint32_t allocated(int dev, struct hwpmc_allocate a)
-{
-	return dev_allocate(dev, &a) ? 0 : a.id;
-}
-
 /* Both operations fail so. */
 #define EXPECT_BOTH(err, id, pid) do {					\
 	EXPECT_EQ(err, dev_attach(self->dev, id, pid));			\

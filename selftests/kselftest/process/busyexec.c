@@ -44,22 +44,6 @@ static void be_victim(int input)
 	exec_waiter(workload_path("waiter"), input);
 }
 
-static bool soon(volatile bool *what)
-{
-	unsigned int ms;
-
-	for (ms = 0; ms < PATIENCE_MS && !*what; ms++)
-		sleep_ms(1);
-	return *what;
-}
-
-static uint32_t allocated(int dev)
-{
-	struct hwpmc_allocate a = pmc_process_counter(FAULTS, 0);
-
-	return dev_allocate(dev, &a) ? 0 : a.id;
-}
-
 FIXTURE_SETUP(busyexec)
 {
 	self->hold = shared_memory(sizeof(*self->hold));
@@ -74,12 +58,12 @@ FIXTURE_SETUP(busyexec)
 		be_victim(self->input[0]);
 	self->dev = dev_open();
 	ASSERT_LE(0, self->dev);
-	self->id = allocated(self->dev);
-	self->other_id = allocated(self->dev);
+	self->id = allocated(self->dev, pmc_process_counter(FAULTS, 0));
+	self->other_id = allocated(self->dev, pmc_process_counter(FAULTS, 0));
 	ASSERT_NE(0, self->id);
 	ASSERT_EQ(0, dev_attach(self->dev, self->other_id, self->other.pid));
 	ASSERT_EQ(0, dev_start(self->dev, self->other_id));
-	ASSERT_TRUE(soon(&self->hold->held));
+	ASSERT_TRUE(wait_true(&self->hold->held, PATIENCE_MS));
 }
 
 FIXTURE_TEARDOWN(busyexec)
@@ -135,18 +119,6 @@ static bool waits(struct attacher *a)
 	}								\
 } while (0)
 
-static bool ends_soon(pid_t pid)
-{
-	siginfo_t info = {};
-	unsigned int ms;
-
-	for (ms = 0; ms < PATIENCE_MS && !info.si_pid; ms++) {
-		waitid(P_PID, pid, &info, WEXITED | WNOWAIT | WNOHANG);
-		sleep_ms(1);
-	}
-	return info.si_pid;
-}
-
 /* The owner's other targets come to their ends meanwhile; it is attached to then. */
 TEST_F(busyexec, others)
 {
@@ -156,7 +128,7 @@ TEST_F(busyexec, others)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, attach, &a));
 	ASSERT_WAITS(&a, thread);
 	target_go(&self->other);
-	EXPECT_TRUE(ends_soon(self->other.pid));
+	EXPECT_TRUE(wait_ended(self->other.pid, PATIENCE_MS));
 	EXPECT_FALSE(a.done);
 	self->hold->let_go = true;
 	pthread_join(thread, NULL);

@@ -36,10 +36,7 @@ FIXTURE_SETUP(inherit)
 FIXTURE_TEARDOWN(inherit)
 {
 	family_kill(self->f);
-	if (self->t.pid > 0) {
-		kill(self->t.pid, SIGKILL);
-		wait_for(self->t.pid);
-	}
+	target_kill(&self->t);
 	close(self->dev);
 }
 

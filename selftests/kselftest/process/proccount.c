@@ -33,10 +33,7 @@ FIXTURE_SETUP(proccount)
 
 FIXTURE_TEARDOWN(proccount)
 {
-	if (self->t.pid > 0) {
-		kill(self->t.pid, SIGKILL);
-		wait_for(self->t.pid);
-	}
+	target_kill(&self->t);
 	close(self->dev);
 }
 

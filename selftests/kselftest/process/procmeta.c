@@ -34,10 +34,7 @@ FIXTURE_SETUP(procmeta)
 
 FIXTURE_TEARDOWN(procmeta)
 {
-	if (self->t.pid > 0) {
-		kill(self->t.pid, SIGKILL);
-		wait_for(self->t.pid);
-	}
+	target_kill(&self->t);
 	close(self->dev);
 }
 

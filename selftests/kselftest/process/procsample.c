@@ -45,10 +45,7 @@ FIXTURE_TEARDOWN(procsample)
 {
 	int i;
 
-	if (self->t.pid > 0) {
-		kill(self->t.pid, SIGKILL);
-		wait_for(self->t.pid);
-	}
+	target_kill(&self->t);
 	for (i = 0; i < 2; i++)
 		load_end(self->other[i]);
 	close(self->dev);

@@ -37,10 +37,7 @@ FIXTURE_SETUP(tree)
 FIXTURE_TEARDOWN(tree)
 {
 	family_kill(self->f);
-	if (self->t.pid > 0) {
-		kill(self->t.pid, SIGKILL);
-		wait_for(self->t.pid);
-	}
+	target_kill(&self->t);
 	close(self->dev);
 }
 

@@ -24,14 +24,6 @@ FIXTURE_TEARDOWN(count)
 	close(self->dev);
 }
 
-static uint64_t value_of(int dev, uint32_t id)
-{
-	uint64_t value = ~0ULL;
-
-	dev_read(dev, id, HWPMC_CPU_ALL, &value);
-	return value;
-}
-
 static uint64_t stat_key(const char *path, const char *key)
 {
 	uint64_t value = 0;
@@ -52,12 +44,12 @@ TEST_F(count, context_switches)
 	before = stat_key("/proc/stat", "ctxt");
 	ASSERT_EQ(0, dev_start(self->dev, a.id));
 	inside = stat_key("/proc/stat", "ctxt");
-	for (i = 0; i < 600 && value_of(self->dev, a.id) <= 200; i++)
+	for (i = 0; i < 600 && dev_value(self->dev, a.id) <= 200; i++)
 		sleep_ms(100);
 	inside_end = stat_key("/proc/stat", "ctxt");
 	ASSERT_EQ(0, dev_stop(self->dev, a.id));
 	after = stat_key("/proc/stat", "ctxt");
-	n = value_of(self->dev, a.id);
+	n = dev_value(self->dev, a.id);
 	for (i = 0; i < 2; i++)
 		load_end(sleepers[i]);
 	EXPECT_LT(200, n);
@@ -65,7 +57,7 @@ TEST_F(count, context_switches)
 	EXPECT_LE(inside_end - inside, n + 8);
 	EXPECT_GE(after - before + 8, n);
 	sleep_ms(100);
-	EXPECT_EQ(n, value_of(self->dev, a.id));
+	EXPECT_EQ(n, dev_value(self->dev, a.id));
 }
 
 TEST_F(count, page_faults)
@@ -87,7 +79,7 @@ TEST_F(count, page_faults)
 		p[i * page] = 1;
 	getrusage(RUSAGE_SELF, &r1);
 	ASSERT_EQ(0, dev_stop(self->dev, a.id));
-	n = value_of(self->dev, a.id);
+	n = dev_value(self->dev, a.id);
 	EXPECT_LE(pages, r1.ru_minflt - r0.ru_minflt);
 	EXPECT_LE(r1.ru_minflt - r0.ru_minflt, n);
 	if (before) {		/* not every kernel counts them itself */
@@ -110,7 +102,7 @@ TEST_F(count, migrations)
 		pin_to(1);
 		pin_to(0);
 	}
-	n = value_of(self->dev, a.id);
+	n = dev_value(self->dev, a.id);
 	EXPECT_LE(100, n);
 	EXPECT_GE(1000, n);
 }
@@ -133,7 +125,7 @@ TEST_F(count, clock_and_parts)
 	ASSERT_EQ(0, dev_start(self->dev, a.id));
 	inner = now_ns();
 	sleep_ms(500);
-	live = value_of(self->dev, a.id);
+	live = dev_value(self->dev, a.id);
 	EXPECT_LT(n * 400 * MSEC, live);
 	sleep_ms(500);
 	inner = now_ns() - inner;
@@ -216,38 +208,38 @@ TEST_F(count, values)
 	a.count = 1000;
 	ASSERT_EQ(0, dev_allocate(self->dev, &a));
 	EXPECT_EQ(1000, a.count);
-	EXPECT_EQ(1000, value_of(self->dev, a.id));
+	EXPECT_EQ(1000, dev_value(self->dev, a.id));
 	ASSERT_EQ(0, dev_setcount(self->dev, a.id, &set));
 	EXPECT_EQ(5, set);
-	EXPECT_EQ(5, value_of(self->dev, a.id));
+	EXPECT_EQ(5, dev_value(self->dev, a.id));
 	rw.id = a.id;
 	rw.flags = HWPMC_F_OLDVALUE | HWPMC_F_NEWVALUE;
 	rw.value = 1ULL << 40;
 	ASSERT_EQ(0, dev_rw(self->dev, &rw));
 	EXPECT_EQ(5, rw.value);
-	EXPECT_EQ(1ULL << 40, value_of(self->dev, a.id));
+	EXPECT_EQ(1ULL << 40, dev_value(self->dev, a.id));
 
 	ASSERT_EQ(0, dev_start(self->dev, a.id));
 	sleep_ms(100);
 	ASSERT_EQ(0, dev_stop(self->dev, a.id));
-	first = value_of(self->dev, a.id);
+	first = dev_value(self->dev, a.id);
 	EXPECT_LT((1ULL << 40) + 100 * MSEC, first);
 	/* stopped is stopped, and start resumes */
 	sleep_ms(100);
-	EXPECT_EQ(first, value_of(self->dev, a.id));
+	EXPECT_EQ(first, dev_value(self->dev, a.id));
 	ASSERT_EQ(0, dev_start(self->dev, a.id));
 	sleep_ms(100);
 	ASSERT_EQ(0, dev_stop(self->dev, a.id));
-	second = value_of(self->dev, a.id);
+	second = dev_value(self->dev, a.id);
 	EXPECT_LT(first + 100 * MSEC, second);
 
 	rw.flags = HWPMC_F_NEWVALUE;
 	rw.value = 0;
 	ASSERT_EQ(0, dev_rw(self->dev, &rw));
-	EXPECT_EQ(0, value_of(self->dev, a.id));
+	EXPECT_EQ(0, dev_value(self->dev, a.id));
 	set = UINT64_MAX;
 	ASSERT_EQ(0, dev_setcount(self->dev, a.id, &set));
-	EXPECT_EQ(UINT64_MAX, value_of(self->dev, a.id));
+	EXPECT_EQ(UINT64_MAX, dev_value(self->dev, a.id));
 }
 
 /* A user-mode count leaves the kernel's page faults out. */
@@ -276,8 +268,8 @@ TEST_F(count, modes)
 		ASSERT_EQ(1, read(fd, p + i * page, 1));
 	ASSERT_EQ(0, dev_stop(self->dev, user.id));
 	ASSERT_EQ(0, dev_stop(self->dev, system.id));
-	in_user = value_of(self->dev, user.id);
-	in_system = value_of(self->dev, system.id);
+	in_user = dev_value(self->dev, user.id);
+	in_system = dev_value(self->dev, system.id);
 	EXPECT_LE(500, in_user);
 	EXPECT_GT(1000, in_user);
 	EXPECT_LE(1000, in_system);

@@ -80,8 +80,7 @@ FIXTURE_SETUP(sources)
 
 FIXTURE_TEARDOWN(sources)
 {
-	if (self->t.pid > 0)
-		target_kill(&self->t);
+	target_kill(&self->t);
 	close(self->dev);
 	log_free(&self->log);
 }

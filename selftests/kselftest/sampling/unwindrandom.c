@@ -9,7 +9,6 @@
  */
 #include "test.h"
 
-#include <sys/random.h>
 
 #include <pmc.h>
 
@@ -573,20 +572,12 @@ static void run(struct test *t, unsigned int seconds)
 		sleep_ms(20);
 }
 
-static uint64_t some_seed(void)
-{
-	uint32_t seed = 1;
-
-	return getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0 ? now_ns() :
-								   seed;
-}
-
 TEST(unwindrandom)
 {
 	unsigned int seconds = env_number("HWPMC_UNWIND_SECONDS", scaled(4, 20));
 	/* the short form repeats the same choices: others are for the long one */
 	uint64_t seed = env_number("HWPMC_SEED", getenv("HWPMC_UNWIND_SECONDS") ?
-						 some_seed() : 1);
+						 rng_seed() : 1);
 	struct test t = {
 		.sh = mmap(NULL, sizeof(*t.sh), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0),

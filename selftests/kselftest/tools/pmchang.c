@@ -53,15 +53,6 @@ static void be_target(struct shared *shared)
 	_exit(2);
 }
 
-static bool soon(volatile bool *what)
-{
-	unsigned int ms;
-
-	for (ms = 0; ms < PATIENCE_MS && !*what; ms++)
-		sleep_ms(1);
-	return *what;
-}
-
 FIXTURE_SETUP(pmchang)
 {
 	self->shared = shared_memory(sizeof(*self->shared));
@@ -72,7 +63,7 @@ FIXTURE_SETUP(pmchang)
 	self->target = fork_bound();
 	if (!self->target)
 		be_target(self->shared);
-	ASSERT_TRUE(soon(&self->shared->runs));
+	ASSERT_TRUE(wait_true(&self->shared->runs, PATIENCE_MS));
 	self->shared->file.hold_open = true;
 }
 
@@ -109,16 +100,9 @@ static bool has_files(FIXTURE_DATA(pmchang) *self, unsigned int n)
 /* -1: it does not end, until it is killed */
 static int end_of(FIXTURE_DATA(pmchang) *self, int sig)
 {
-	siginfo_t info = {};
-	unsigned int ms;
-
 	if (sig)
 		kill(self->s.pid, sig);
-	for (ms = 0; ms < PATIENCE_MS && !info.si_pid; ms++) {
-		waitid(P_PID, self->s.pid, &info, WEXITED | WNOWAIT | WNOHANG);
-		sleep_ms(1);
-	}
-	if (info.si_pid)
+	if (wait_ended(self->s.pid, PATIENCE_MS))
 		return session_end(&self->s, 0);
 	session_end(&self->s, SIGKILL);
 	return -1;

@@ -52,6 +52,24 @@ void wait_zombie(pid_t pid)
 	waitid(P_PID, pid, &info, WEXITED | WNOWAIT);
 }
 
+bool wait_ended(pid_t pid, unsigned int ms)
+{
+	siginfo_t info = {};
+
+	for (; ms && !info.si_pid; ms--) {
+		waitid(P_PID, pid, &info, WEXITED | WNOWAIT | WNOHANG);
+		sleep_ms(1);
+	}
+	return info.si_pid;
+}
+
+bool wait_true(volatile bool *what, unsigned int ms)
+{
+	for (; ms && !*what; ms--)
+		sleep_ms(1);
+	return *what;
+}
+
 pid_t gone_pid(void)
 {
 	pid_t pid = fork_bound();
@@ -153,6 +171,8 @@ int target_end(struct target *t)
 
 void target_kill(struct target *t)
 {
+	if (t->pid <= 0)
+		return;
 	kill(t->pid, SIGKILL);
 	wait_for(t->pid);
 	close(t->go[1]);

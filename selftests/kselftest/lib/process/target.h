@@ -35,7 +35,7 @@ void target_go(struct target *t);
 bool target_paused(struct target *t);
 /* It goes on to its end; the exit status as wait_for() has it. */
 int target_end(struct target *t);
-/* Killed wherever it is, and waited for. */
+/* Killed wherever it is, and waited for, if it has begun. */
 void target_kill(struct target *t);
 
 /* Only the means, for a process that a target makes: target_pause() in it. */
@@ -52,6 +52,10 @@ bool wait_asleep(pid_t pid, pid_t tid);
 bool wait_in_call(pid_t pid, pid_t tid, long nr);
 /* Waits until a process is dead and not yet waited for. */
 void wait_zombie(pid_t pid);
+/* ... @ms at most */
+bool wait_ended(pid_t pid, unsigned int ms);
+/* Waits until another process has set @what in shared memory, @ms at most. */
+bool wait_true(volatile bool *what, unsigned int ms);
 /* The number of a process that was there a moment ago. */
 pid_t gone_pid(void);
 
