@@ -14,19 +14,6 @@ static int run32(const char *name)
 	return status == 127 ? -1 : status;
 }
 
-/* 300 samples of @arg's in user mode */
-static bool has_user_samples(struct log *log, void *arg)
-{
-	const pid_t *pid = arg;
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-	struct sample s;
-
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) && s.pid == (uint32_t)*pid && s.user;
-	return n >= 300;
-}
-
 /* Chains have all frames, with addresses below 4 GiB. */
 TEST(chains)
 {
@@ -48,7 +35,7 @@ TEST(chains)
 	dev = dev_open();
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
-	EXPECT_TRUE(wait_log(dev, file, has_user_samples, &pid));
+	EXPECT_TRUE(wait_samples(dev, file, 300, .pid = pid, .user = true));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
 	ASSERT_TRUE(log_load(&log, file));

@@ -28,32 +28,6 @@ FIXTURE_TEARDOWN(recordlog)
 {
 }
 
-/* Samples of @id with a clock from @from to @to, both included. */
-static unsigned int samples_of(struct log *log, uint32_t id, uint64_t from,
-			       uint64_t to)
-{
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-	struct sample s;
-
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) && s.pmcid == id && s.tsc >= from &&
-		     s.tsc <= to;
-	return n;
-}
-
-struct awaited {
-	uint32_t	id;
-	uint64_t	from;
-};
-
-static bool has_samples(struct log *log, void *arg)
-{
-	const struct awaited *w = arg;
-
-	return samples_of(log, w->id, w->from, UINT64_MAX) >= ENOUGH;
-}
-
 /*
  * Twice on and off; a third PMC, started by itself, samples all the time.  On
  * busy CPUs, so that something overflows while the gate is shut.
@@ -64,7 +38,6 @@ TEST_F(recordlog, between)
 	pid_t load[2] = { load_user(-1), load_user(-1) };
 	uint64_t before[2], after[2], skew[2];
 	struct hwpmc_record *r = &self->r;
-	struct awaited w;
 	struct log log;
 	struct told t;
 
@@ -73,19 +46,19 @@ TEST_F(recordlog, between)
 		id[i] = allocated(self->dev, pmc_clock(HZ));
 	ASSERT_EQ(0, dev_start(self->dev, id[2]));
 	for (i = 0; i < 2; i++) {
-		w = (struct awaited) { id[2], raw_ns() };
-		ASSERT_TRUE(wait_log(self->dev, self->file, has_samples, &w));
+		ASSERT_TRUE(wait_samples(self->dev, self->file, ENOUGH,
+					 .pmcid = id[2], .from = raw_ns()));
 		before[i] = raw_ns();
 		ASSERT_EQ(0, dev_record(self->dev, true, r));
 		after[i] = raw_ns();
 		skew[i] = r->skew;
 		EXPECT_EQ(2, r->npmc);
-		w = (struct awaited) { id[i], raw_ns() };
-		ASSERT_TRUE(wait_log(self->dev, self->file, has_samples, &w));
+		ASSERT_TRUE(wait_samples(self->dev, self->file, ENOUGH,
+					 .pmcid = id[i], .from = raw_ns()));
 		ASSERT_EQ(0, dev_record(self->dev, false, r));
 	}
-	w = (struct awaited) { id[2], raw_ns() };
-	ASSERT_TRUE(wait_log(self->dev, self->file, has_samples, &w));
+	ASSERT_TRUE(wait_samples(self->dev, self->file, ENOUGH,
+				 .pmcid = id[2], .from = raw_ns()));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	ASSERT_TRUE(log_load(&log, self->file));
 	ASSERT_LOG(&log, LOG_DROPS);
@@ -105,20 +78,25 @@ TEST_F(recordlog, between)
 		EXPECT_LE(skew[i], t.r[2 * i].tsc - before[i]);
 		EXPECT_LE(before[i], t.r[2 * i].tsc);
 		EXPECT_GE(after[i], t.r[2 * i].tsc);
-		inside[0] += samples_of(&log, id[0], t.r[2 * i].tsc,
-					t.r[2 * i + 1].tsc);
-		inside[1] += samples_of(&log, id[1], t.r[2 * i].tsc,
-					t.r[2 * i + 1].tsc);
+		inside[0] += log_samples(&log, .pmcid = id[0],
+					 .from = t.r[2 * i].tsc,
+					 .to = t.r[2 * i + 1].tsc);
+		inside[1] += log_samples(&log, .pmcid = id[1],
+					 .from = t.r[2 * i].tsc,
+					 .to = t.r[2 * i + 1].tsc);
 		TH_LOG("skew %" PRIu64 " us", skew[i] / 1000);
 	}
 	for (i = 0; i < 2; i++) {
 		EXPECT_LE(ENOUGH, inside[i]);
-		EXPECT_EQ(inside[i], samples_of(&log, id[i], 0, UINT64_MAX));
+		EXPECT_EQ(inside[i], log_samples(&log, .pmcid = id[i]));
 	}
-	outside = samples_of(&log, id[2], 0, t.r[0].tsc - 1);
+	outside = log_samples(&log, .pmcid = id[2], .to = t.r[0].tsc - 1);
 	EXPECT_LE(ENOUGH, outside);
-	EXPECT_LE(ENOUGH, samples_of(&log, id[2], t.r[1].tsc, t.r[2].tsc));
-	EXPECT_LE(ENOUGH, samples_of(&log, id[2], t.r[3].tsc, UINT64_MAX));
+	EXPECT_LE(ENOUGH, log_samples(&log, .pmcid = id[2],
+				      .from = t.r[1].tsc,
+				      .to = t.r[2].tsc));
+	EXPECT_LE(ENOUGH, log_samples(&log, .pmcid = id[2],
+				      .from = t.r[3].tsc));
 	log_free(&log);
 }
 
@@ -148,15 +126,14 @@ TEST_F(recordlog, rotated)
 {
 	uint32_t id = allocated(self->dev, pmc_clock(HZ));
 	int next = temp_file();
-	struct awaited w = { id, 0 };
 	struct log log;
 	struct told t;
 
 	ASSERT_EQ(0, dev_configure(self->dev, self->file));
 	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
-	ASSERT_TRUE(wait_log(self->dev, self->file, has_samples, &w));
+	ASSERT_TRUE(wait_samples(self->dev, self->file, ENOUGH, .pmcid = id));
 	ASSERT_EQ(0, dev_rotate(self->dev, next));
-	ASSERT_TRUE(wait_log(self->dev, next, has_samples, &w));
+	ASSERT_TRUE(wait_samples(self->dev, next, ENOUGH, .pmcid = id));
 	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	ASSERT_TRUE(log_load(&log, self->file));
@@ -170,7 +147,7 @@ TEST_F(recordlog, rotated)
 	find_told(&log, &t);
 	ASSERT_EQ(1, t.n);
 	EXPECT_EQ(0, t.r[0].on);
-	EXPECT_EQ(log.samples, samples_of(&log, id, 0, t.r[0].tsc));
+	EXPECT_EQ(log.samples, log_samples(&log, .pmcid = id, .to = t.r[0].tsc));
 	log_free(&log);
 }
 
@@ -200,8 +177,9 @@ TEST_F(recordlog, streamed)
 	ASSERT_EQ(2, t.n);
 	EXPECT_EQ(2, t.r[0].npmc);
 	EXPECT_LE(ENOUGH, rd.log.samples);
-	EXPECT_EQ(rd.log.samples, samples_of(&rd.log, id[1], t.r[0].tsc,
-					     t.r[1].tsc));
+	EXPECT_EQ(rd.log.samples, log_samples(&rd.log, .pmcid = id[1],
+					      .from = t.r[0].tsc,
+					      .to = t.r[1].tsc));
 	/* the next one, and nobody has read it */
 	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
 	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
@@ -225,8 +203,8 @@ TEST_F(recordlog, hotplug)
 	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
 	ASSERT_EQ(0, cpu_set_online(cpu[1], true));
 	from = raw_ns();
-	EXPECT_TRUE(wait_samples_on(self->dev, self->file, cpu[1], from,
-				    ENOUGH));
+	EXPECT_TRUE(wait_samples(self->dev, self->file, ENOUGH,
+				 .cpus = 1ULL << cpu[1], .from = from));
 	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
 	EXPECT_EQ(1, self->r.npmc);
 	EXPECT_STATE(id, STOPPED);

@@ -275,7 +275,7 @@ static uint64_t bring_cpu(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, cpu_set_online(1, true));
 	sleep_ms(500);
 	inject_everywhere(false);
-	EXPECT_TRUE(wait_samples_on(r.dev, r.file, 1, 0, 1));
+	EXPECT_TRUE(wait_samples(r.dev, r.file, 1, .cpus = 1 << 1));
 	EXPECT_EQ(0, dev_read(r.dev, id, 1, &count));
 	EXPECT_LT(0, count);
 	ASSERT_EQ(0, dev_closelog(r.dev));

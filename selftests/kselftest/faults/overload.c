@@ -254,17 +254,6 @@ static bool wait_for_drops(int dev, uint64_t n)
 	return false;
 }
 
-static uint64_t samples_after(struct log *log, uint64_t tsc)
-{
-	struct pmclog_rec rec;
-	struct sample s;
-	uint64_t n = 0;
-
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) && s.tsc > tsc;
-	return n;
-}
-
 TEST(stalled_pipe)
 {
 	static struct drop drops[MAX_DROPS];
@@ -326,7 +315,7 @@ TEST(stalled_pipe)
 	}
 	EXPECT_EQ(0, unexplained_gaps(&r.log, drops, n, gap));
 	/* it goes on afterwards */
-	EXPECT_LT(500, samples_after(&r.log, resumed + 300 * MSEC));
+	EXPECT_LT(500, log_samples(&r.log, .from = resumed + 300 * MSEC));
 }
 
 /* ------------------------------------------------------------------------

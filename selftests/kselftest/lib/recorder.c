@@ -189,30 +189,24 @@ bool wait_log(int dev, int file, bool (*enough)(struct log *log, void *arg),
 	return is;
 }
 
-struct wanted {
-	int		cpu;
-	uint64_t	from;
+struct awaited {
+	const struct sample_wanted *w;
 	unsigned int	n;
 };
 
 static bool has_samples(struct log *log, void *arg)
 {
-	const struct wanted *w = arg;
-	struct pmclog_rec rec;
-	unsigned int n = 0;
+	const struct awaited *a = arg;
 
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == PMCLOG_T_CALLCHAIN && rec.tsc >= w->from &&
-		     (int)PMCLOG_CC_CPU(PMCLOG_FIELD32(&rec,
-				struct pmclog_callchain, cpuflags)) == w->cpu;
-	return n >= w->n;
+	return log_samples_of(log, a->w) >= a->n;
 }
 
-bool wait_samples_on(int dev, int file, int cpu, uint64_t from, unsigned int n)
+bool wait_samples_of(int dev, int file, unsigned int n,
+		     const struct sample_wanted *w)
 {
-	struct wanted w = { .cpu = cpu, .from = from, .n = n };
+	struct awaited a = { w, n };
 
-	return wait_log(dev, file, has_samples, &w);
+	return wait_log(dev, file, has_samples, &a);
 }
 
 /* Samples come, but for half a second nothing has been written. */

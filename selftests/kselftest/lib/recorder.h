@@ -71,12 +71,14 @@ int pipe_fill(int fd);
 
 /*
  * Likewise, until what @dev's log in @file has by now is @enough; until it has @n
- * samples of @cpu since @from.
+ * samples, of those that are wanted: wait_samples(dev, file, 10, .pid = pid).
  */
 bool wait_log(int dev, int file, bool (*enough)(struct log *log, void *arg),
 	      void *arg);
-bool wait_samples_on(int dev, int file, int cpu, uint64_t from,
-		     unsigned int n);
+bool wait_samples_of(int dev, int file, unsigned int n,
+		     const struct sample_wanted *w);
+#define wait_samples(dev, file, n, ...) \
+	wait_samples_of(dev, file, n, &(struct sample_wanted){ __VA_ARGS__ })
 
 /*
  * Another owner, who samples into a file of his own and is not to notice

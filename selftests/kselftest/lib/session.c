@@ -135,13 +135,8 @@ struct wanted {
 static bool has_samples(struct log *log, void *arg)
 {
 	const struct wanted *w = arg;
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-	struct sample s;
 
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) && (pid_t)s.pid == w->pid;
-	return n >= w->samples;
+	return log_samples(log, .pid = w->pid) >= w->samples;
 }
 
 bool session_wait_samples(struct session *s, unsigned int n, pid_t pid,

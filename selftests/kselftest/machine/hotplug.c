@@ -72,7 +72,8 @@ static void absences(struct __test_metadata *_metadata, int dev, int file,
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
-		ASSERT_TRUE(wait_samples_on(dev, file, CPU, back, 6));
+		ASSERT_TRUE(wait_samples(dev, file, 6, .cpus = 1 << CPU,
+					 .from = back));
 		ASSERT_EQ(0, cpu_set_online(CPU, false));
 		away[i].from = raw_ns();
 		sleep_ms(50);
@@ -80,7 +81,7 @@ static void absences(struct __test_metadata *_metadata, int dev, int file,
 		ASSERT_EQ(0, cpu_set_online(CPU, true));
 		back = away[i].to;
 	}
-	ASSERT_TRUE(wait_samples_on(dev, file, CPU, back, 6));
+	ASSERT_TRUE(wait_samples(dev, file, 6, .cpus = 1 << CPU, .from = back));
 }
 
 static void sample(struct __test_metadata *_metadata, int dev,
@@ -197,7 +198,8 @@ TEST_F(hotplug, comes_later)
 	sleep_ms(100);
 	online = raw_ns();
 	ASSERT_EQ(0, cpu_set_online(CPU, true));
-	EXPECT_TRUE(wait_samples_on(self->dev, file, CPU, online, 30));
+	EXPECT_TRUE(wait_samples(self->dev, file, 30, .cpus = 1 << CPU,
+				 .from = online));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	ASSERT_TRUE(log_load(&log, file));
 	ASSERT_LOG(&log, 0);

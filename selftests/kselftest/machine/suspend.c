@@ -134,18 +134,6 @@ FIXTURE_TEARDOWN(suspend)
 	load_end(self->load);
 }
 
-/* Samples of @cpu from @from on. */
-static unsigned int samples_after(struct log *log, uint64_t from, int cpu)
-{
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-	struct sample s;
-
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) && s.tsc > from && (int)s.cpu == cpu;
-	return n;
-}
-
 /* Sampling has gone on since @woken, on all CPUs, and the log is whole. */
 static void check_log(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(suspend) *self, uint64_t woken)
@@ -163,8 +151,9 @@ static void check_log(struct __test_metadata *_metadata,
 			dev_read(self->dev, self->id, cpus[i], &now);
 		}
 		EXPECT_LE(before + 20 * MSEC, now) TH_LOG("CPU %d", cpus[i]);
-		EXPECT_TRUE(wait_samples_on(self->dev, self->file, cpus[i],
-					    woken + 1, 6));
+		EXPECT_TRUE(wait_samples(self->dev, self->file, 6,
+					 .cpus = 1ULL << cpus[i],
+					 .from = woken + 1));
 	}
 	ASSERT_TRUE(wait_committed(self->dev, 100));
 	ASSERT_EQ(0, dev_closelog(self->dev));
@@ -176,7 +165,8 @@ static void check_log(struct __test_metadata *_metadata,
 	EXPECT_LE(self->start, log.first_tsc);
 	EXPECT_GE(raw_ns(), log.last_tsc);
 	for (i = 0; i < n; i++) {
-		EXPECT_LT(5, samples_after(&log, woken, cpus[i]))
+		EXPECT_LT(5, log_samples(&log, .cpus = 1ULL << cpus[i],
+					 .from = woken + 1))
 			TH_LOG("CPU %d", cpus[i]);
 	}
 	log_free(&log);

@@ -315,18 +315,6 @@ static void feed_waiter(int fd)
 	close(fd);
 }
 
-static unsigned int samples_after(struct log *log, uint32_t pid, uint64_t tsc)
-{
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-	struct sample s;
-
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) && s.pid == pid && s.tid == pid &&
-		     s.tsc >= tsc;
-	return n;
-}
-
 static void check_exec(struct __test_metadata *_metadata,
 		       struct _test_data_follow *self, bool by_thread)
 {
@@ -351,7 +339,8 @@ static void check_exec(struct __test_metadata *_metadata,
 			      &p));
 	EXPECT_STREQ(plan.path, p.text);
 	EXPECT_TRUE(p.pmcid == self->ts || p.pmcid == self->tc);
-	EXPECT_LE(10, samples_after(&self->log, self->t.pid, p.tsc));
+	EXPECT_LE(10, log_samples(&self->log, .pid = self->t.pid,
+				  .tid = self->t.pid, .from = p.tsc));
 	EXPECT_EQ(0, proc_count(&self->log, PMCLOG_T_PMCDETACH, ANY));
 	EXPECT_EQ(1, proc_count(&self->log, PMCLOG_T_PROCEXIT, self->t.pid));
 	EXPECT_EQ(dev_value(self->dev, self->tc), exits(&self->log, self->tc));

@@ -207,17 +207,6 @@ static bool wait_runs(pid_t pid, const char *name)
 	return false;
 }
 
-static bool has_user_samples(struct log *log, void *n)
-{
-	unsigned int want = *(unsigned int *)n;
-	struct pmclog_rec rec;
-	struct sample s;
-
-	LOG_FOR_EACH(log, rec)
-		want -= want && log_sample(&rec, &s) && s.user;
-	return !want;
-}
-
 /* How often the log says where the kernel's image is. */
 static unsigned int kernel_images(struct log *log)
 {
@@ -238,7 +227,7 @@ TEST_F(metadata, dump)
 {
 	char comm[32] = "", own[32] = "", path[40];
 	pid_t other = load_user(1), sleeper = workload_start("truth", 0);
-	unsigned int mapped, want = 100;
+	unsigned int mapped;
 	char *maps, *others;
 	uint32_t second;
 
@@ -246,7 +235,7 @@ TEST_F(metadata, dump)
 	maps = read_maps(getpid());
 	others = read_maps(sleeper);
 	BEGIN();
-	EXPECT_TRUE(wait_log(self->dev, self->file, has_user_samples, &want));
+	EXPECT_TRUE(wait_samples(self->dev, self->file, 100, .user = true));
 	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &second));
 	END();
 	EXPECT_EQ(1, kernel_images(&self->log));
@@ -462,12 +451,6 @@ static pid_t start_program(const char *path)
 #define NPROGRAMS	3
 #define NSAMPLES	6	/* of each */
 
-static unsigned int samples_of(struct log *log, pid_t pid)
-{
-	return log_count(log, PMCLOG_T_CALLCHAIN,
-			 offsetof(struct pmclog_callchain, pid), pid);
-}
-
 /* All have got there, and have been sampled. */
 static bool have_run(struct log *log, void *arg)
 {
@@ -477,7 +460,7 @@ static bool have_run(struct log *log, void *arg)
 
 	for (i = 0; i < NPROGRAMS; i++) {
 		find_exec(log, pid[i], &x);
-		if (!x.n || samples_of(log, pid[i]) < NSAMPLES)
+		if (!x.n || log_samples(log, .pid = pid[i]) < NSAMPLES)
 			return false;
 	}
 	return true;
@@ -492,7 +475,6 @@ TEST_F(metadata, exec)
 	struct exec x;
 	struct map m;
 	pid_t pid[NPROGRAMS];
-	unsigned int want = 100;
 
 	make_program(paths[0], ET_EXEC, NULL);
 	make_program(paths[1], ET_DYN, NULL);
@@ -502,7 +484,7 @@ TEST_F(metadata, exec)
 	for (i = 0; i < NPROGRAMS; i++)
 		pid[i] = start_program(paths[i]);
 	EXPECT_TRUE(wait_log(self->dev, self->file, have_run, pid));
-	EXPECT_TRUE(wait_log(self->dev, self->file, has_user_samples, &want));
+	EXPECT_TRUE(wait_samples(self->dev, self->file, 100, .user = true));
 	for (i = 0; i < NPROGRAMS; i++) {
 		kill(pid[i], SIGKILL);
 		EXPECT_EQ(128 + SIGKILL, wait_for(pid[i]))
@@ -531,7 +513,7 @@ TEST_F(metadata, exec)
 		EXPECT_EQ(1, log_count(&self->log, PMCLOG_T_SYSEXIT,
 				       offsetof(struct pmclog_sysexit, pid),
 				       pid[i]));
-		EXPECT_LE(NSAMPLES, samples_of(&self->log, pid[i]));
+		EXPECT_LE(NSAMPLES, log_samples(&self->log, .pid = pid[i]));
 	}
 	EXPECT_EQ(0, unmapped_samples(&self->log, &mapped));
 	EXPECT_LT(20, mapped);
@@ -576,7 +558,7 @@ static bool has_exec(struct log *log, void *pid)
 	struct exec x;
 
 	find_exec(log, *(pid_t *)pid, &x);
-	return x.n && samples_of(log, *(pid_t *)pid) >= NSAMPLES;
+	return x.n && log_samples(log, .pid = *(pid_t *)pid) >= NSAMPLES;
 }
 
 /*

@@ -66,40 +66,16 @@ static uint64_t committed(int dev)
 	       st.account.committed;
 }
 
-/* Emulated CPUs on a busy host stand still for most of the time. */
-static bool wait_samples(int dev, uint64_t n)
-{
-	unsigned int i;
-
-	for (i = 0; i < 80 * 50 && committed(dev) < n; i++)
-		sleep_ms(20);
-	return committed(dev) >= n;
-}
-
-/* So many samples of a process in user mode, and of each of a family. */
-struct sample_wanted {
-	pid_t			pid;
+/* So many samples of each of a family. */
+struct each_wanted {
 	unsigned int		n;
 	const struct family	*f;
 	uint32_t		pmcid;
 };
 
-static bool has_user_samples(struct log *log, void *arg)
-{
-	const struct sample_wanted *w = arg;
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-	struct sample s;
-
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) && s.pid == (uint32_t)w->pid &&
-		     s.user;
-	return n >= w->n;
-}
-
 static bool has_each(struct log *log, void *arg)
 {
-	const struct sample_wanted *w = arg;
+	const struct each_wanted *w = arg;
 	unsigned int i;
 
 	for (i = 0; i < w->f->n; i++)
@@ -149,7 +125,6 @@ static void check_shares(struct __test_metadata *_metadata, struct log *log,
 TEST_F(procsample, shares)
 {
 	pid_t pid = workload_start("truth", 0), twin;
-	struct sample_wanted wanted = { .pid = pid, .n = SHARE_SAMPLES };
 	uint32_t id;
 
 	ASSERT_LT(0, pid);
@@ -157,7 +132,8 @@ TEST_F(procsample, shares)
 	ASSERT_LT(0, twin);
 	sleep_ms(scaled(100, 1000));
 	ASSERT_EQ(0, dev_run_on(self->dev, clock_pmc(997, 0), pid, &id));
-	EXPECT_TRUE(wait_log(self->dev, self->file, has_user_samples, &wanted));
+	EXPECT_TRUE(wait_samples(self->dev, self->file, SHARE_SAMPLES,
+				 .pid = pid, .user = true));
 	END_PROCLOG(self->dev, self->file, &self->log, 0);
 	EXPECT_TRUE(proc_maps_logged(&self->log, pid));
 	load_end(pid);
@@ -170,13 +146,13 @@ TEST_F(procsample, packed)
 {
 	int dev = dev_open(), file = temp_file();
 	pid_t pid = workload_start("truth", 0);
-	struct sample_wanted wanted = { .pid = pid, .n = SHARE_SAMPLES };
 	uint32_t id;
 
 	ASSERT_LT(0, pid);
 	ASSERT_EQ(0, dev_configure_flags(dev, file, HWPMC_LOG_PACKED));
 	ASSERT_EQ(0, dev_run_on(dev, clock_pmc(997, 0), pid, &id));
-	EXPECT_TRUE(wait_log(dev, file, has_user_samples, &wanted));
+	EXPECT_TRUE(wait_samples(dev, file, SHARE_SAMPLES, .pid = pid,
+				 .user = true));
 	END_PROCLOG(dev, file, &self->log, 0);
 	load_end(pid);
 	check_shares(_metadata, &self->log, pid);
@@ -227,7 +203,7 @@ static int work_body(struct target *t, void *arg)
 TEST_F(procsample, threads_and_descendants)
 {
 	struct work *w = shared_memory(sizeof(*w));
-	struct sample_wanted wanted = { .n = 5, .f = self->f };
+	struct each_wanted wanted = { .n = 5, .f = self->f };
 	unsigned int i, n, sum = 0;
 	uint32_t id;
 
@@ -240,7 +216,7 @@ TEST_F(procsample, threads_and_descendants)
 	for (i = 0; i < 3000 && self->f->n < 6; i++)
 		sleep_ms(20);
 	wanted.pmcid = id;
-	EXPECT_TRUE(wait_samples(self->dev, 300));
+	EXPECT_TRUE(wait_committed(self->dev, 300));
 	EXPECT_TRUE(wait_log(self->dev, self->file, has_each, &wanted));
 	w->stop = true;
 	EXPECT_EQ(0, target_end(&self->t));
@@ -268,7 +244,7 @@ TEST_F(procsample, kernel_chains)
 
 	ASSERT_LT(0, pid);
 	ASSERT_EQ(0, dev_run_on(self->dev, clock_pmc(997, 0), pid, &id));
-	EXPECT_TRUE(wait_samples(self->dev, 400));
+	EXPECT_TRUE(wait_committed(self->dev, 400));
 	END_PROCLOG(self->dev, self->file, &self->log, 0);
 	load_end(pid);
 	LOG_FOR_EACH(&self->log, rec)

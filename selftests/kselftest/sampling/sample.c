@@ -119,7 +119,8 @@ static void record(struct __test_metadata *_metadata, struct hwpmc_allocate a,
 	EXPECT_LT(0, recorder);
 	ASSERT_EQ(0, dev_run(dev, a, &id));
 	for (i = 0; i < 2; i++)
-		EXPECT_TRUE(wait_samples_on(dev, file, l.cpu[i], 0, at_least));
+		EXPECT_TRUE(wait_samples(dev, file, at_least,
+					 .cpus = 1ULL << l.cpu[i]));
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
 	loads_end(&l);

@@ -6,26 +6,6 @@
 #include "recorder.h"
 #include "test.h"
 
-/* So many samples of a process, in user or in kernel mode. */
-struct truth_wanted {
-	pid_t		pid;
-	bool		user;
-	unsigned int	n;
-};
-
-static bool is_enough(struct log *log, void *arg)
-{
-	const struct truth_wanted *w = arg;
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-	struct sample s;
-
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) && s.pid == (uint32_t)w->pid &&
-		     s.user == w->user;
-	return n >= w->n;
-}
-
 /*
  * Records @name on CPU 0 and on the others what runs anyway, until @name has @n
  * samples in user (or kernel) mode.
@@ -34,19 +14,18 @@ static pid_t record_workload(struct __test_metadata *_metadata,
 			     const char *name, struct hwpmc_allocate a,
 			     bool user, unsigned int n, struct log *log)
 {
-	struct truth_wanted wanted = { .user = user, .n = n };
 	int dev, file = temp_file();
 	uint32_t id;
 	pid_t pid;
 
 	pid = workload_start(name, 0);
 	ASSERT_LT(0, pid);
-	wanted.pid = pid;
 	dev = dev_open();
 	ASSERT_LE(0, dev);
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_EQ(0, dev_run(dev, a, &id));
-	EXPECT_TRUE(wait_log(dev, file, is_enough, &wanted));
+	EXPECT_TRUE(wait_samples(dev, file, n, .pid = pid, .user = user,
+				 .kernel = !user));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
 	ASSERT_TRUE(log_load(log, file));

@@ -91,6 +91,26 @@ unsigned int log_count(struct log *log, uint32_t type, size_t offset,
 	return n;
 }
 
+static bool is_wanted(const struct sample_wanted *w, const struct sample *s)
+{
+	return (!w->pid || s->pid == w->pid) && (!w->tid || s->tid == w->tid) &&
+	       (!w->pmcid || s->pmcid == w->pmcid) &&
+	       (!w->cpus || w->cpus >> s->cpu & 1) && s->tsc >= w->from &&
+	       (!w->to || s->tsc <= w->to) && (!w->user || s->user) &&
+	       (!w->kernel || !s->user);
+}
+
+unsigned int log_samples_of(struct log *log, const struct sample_wanted *w)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	struct sample s;
+
+	LOG_FOR_EACH(log, rec)
+		n += log_sample(&rec, &s) && is_wanted(w, &s);
+	return n;
+}
+
 bool is_share(unsigned int of, unsigned int n, unsigned int percent)
 {
 	/* four standard deviations of a half, which has the largest */

@@ -93,6 +93,29 @@ struct sample {
 /* Whether @rec is a CALLCHAIN; then it is decoded. */
 bool log_sample(const struct pmclog_rec *rec, struct sample *s);
 
+/**
+ * struct sample_wanted - samples that are looked for: those to which all of this
+ * applies; a member that is 0 applies to all
+ * @cpus: a bit for each CPU
+ * @from, @to: when it was taken, both included
+ * @user, @kernel: in that mode
+ */
+struct sample_wanted {
+	uint32_t	pid;
+	uint32_t	tid;
+	uint32_t	pmcid;
+	uint64_t	cpus;
+	uint64_t	from;
+	uint64_t	to;
+	bool		user;
+	bool		kernel;
+};
+
+/* How many there are; log_samples(log, .pid = pid, .user = true). */
+unsigned int log_samples_of(struct log *log, const struct sample_wanted *w);
+#define log_samples(log, ...) \
+	log_samples_of(log, &(struct sample_wanted){ __VA_ARGS__ })
+
 /* An address of the kernel's half. */
 static inline bool addr_is_kernel(uint64_t addr)
 {
