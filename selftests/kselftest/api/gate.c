@@ -193,9 +193,7 @@ TEST_F(gate, every_operation)
 	EXPECT_EQ(-EPERM, as(user, everything, self->dev));
 	ASSERT_TRUE(wait_committed(self->dev, 40));
 	ASSERT_EQ(0, dev_stop(self->dev, id));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->dev));
-	ASSERT_LOG(&log, LOG_DROPS);
+	END_LOG(self->dev, self->dev, &log, LOG_DROPS);
 	EXPECT_LE(40, log.samples);
 	log_free(&log);
 }

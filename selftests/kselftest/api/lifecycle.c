@@ -259,9 +259,7 @@ TEST(child_ends_log_goes_on)
 		      dev_run(dev, pmc_clock(1000), &id));
 	ASSERT_EQ(0, wait_for(child));
 	EXPECT_TRUE(wait_committed(dev, 60));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, file, &log, 0);
 	EXPECT_LT(50, log.samples);
 	EXPECT_EQ(child, log.owner_pid);
 }
@@ -284,9 +282,7 @@ TEST(child_of_a_namespace)
 		_exit(wait_for(child));
 	}
 	ASSERT_EQ(0, wait_for(maker));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, file, &log, 0);
 	EXPECT_LT(maker, log.owner_pid);
 }
 
@@ -438,9 +434,7 @@ TEST(release_under_fire)
 		EXPECT_EQ(-EINVAL, dev_stop(dev, id));
 	}
 	EXPECT_TRUE(wait_committed(dev, 110));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, file, &log, 0);
 	EXPECT_EQ(31, log.npmcs);
 	EXPECT_LT(100, log.samples);
 }

@@ -395,9 +395,7 @@ TEST_F(limits, cpu_without_ring)
 	EXPECT_GT(3000, i);
 	EXPECT_LE(1, st.buffer_requests_failed);
 	load_end(load);
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	END_LOG(dev, file, &log, LOG_DROPS | LOG_PROC_DROPS);
 	EXPECT_EQ(0, log.cpu_samples[1]);
 	EXPECT_LT(20, log_dropped(&log));
 }

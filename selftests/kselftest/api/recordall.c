@@ -242,9 +242,7 @@ TEST_F(recordall, untellable_is_told)
 	EXPECT_EQ(-EFAULT, record_untold(self->dev));
 	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
 	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	END_LOG(self->dev, self->file, &log, LOG_DROPS);
 	find_told(&log, &t);
 	ASSERT_EQ(4, t.n);
 	EXPECT_EQ(1, t.r[0].on);
@@ -287,9 +285,7 @@ TEST_F(recordall, untellable_log)
 	/* what is read then is of the next one only */
 	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
 	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->dev));
-	ASSERT_LOG(&log, LOG_DROPS);
+	END_LOG(self->dev, self->dev, &log, LOG_DROPS);
 	find_told(&log, &t);
 	EXPECT_EQ(2, t.n);
 	log_free(&log);

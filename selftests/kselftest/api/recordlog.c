@@ -59,9 +59,7 @@ TEST_F(recordlog, between)
 	}
 	ASSERT_TRUE(wait_samples(self->dev, self->file, ENOUGH,
 				 .pmcid = id[2], .from = raw_ns()));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	END_LOG(self->dev, self->file, &log, LOG_DROPS);
 	load_end(load[0]);
 	load_end(load[1]);
 	find_told(&log, &t);
@@ -110,9 +108,7 @@ TEST_F(recordlog, counters_alone)
 	ASSERT_NE(0, allocated(self->dev, pmc_counter(FAULTS)));
 	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
 	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(self->dev, self->file, &log, 0);
 	find_told(&log, &t);
 	ASSERT_EQ(2, t.n);
 	EXPECT_EQ(1, t.r[0].on);
@@ -135,9 +131,7 @@ TEST_F(recordlog, rotated)
 	ASSERT_EQ(0, dev_rotate(self->dev, next));
 	ASSERT_TRUE(wait_samples(self->dev, next, ENOUGH, .pmcid = id));
 	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	END_LOG(self->dev, self->file, &log, LOG_DROPS);
 	find_told(&log, &t);
 	ASSERT_EQ(1, t.n);
 	EXPECT_EQ(1, t.r[0].on);

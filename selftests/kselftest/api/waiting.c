@@ -195,9 +195,7 @@ TEST(rotate_goes_on)
 	ASSERT_EQ(full - before, copy_all(ends[0], -1, full - before));
 	ASSERT_LT(0, copy_all(ends[0], old, SIZE_MAX));
 	ASSERT_EQ(0, dev_userdata(dev, 2));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, old));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, old, &log, 0);
 	EXPECT_EQ(1, log_words(&log));
 	log_free(&log);
 	ASSERT_TRUE(log_load(&log, file));
@@ -266,9 +264,7 @@ TEST(rotate_asked_again)
 	while (copy(s.reader, old, part) > 0)
 		;
 	EXPECT_EQ(0, wait_seconds(pid, scaled(20, 60)));
-	ASSERT_EQ(0, dev_closelog(s.dev));
-	ASSERT_TRUE(log_load(&log, old));
-	ASSERT_LOG(&log, 0);
+	END_LOG(s.dev, old, &log, 0);
 	EXPECT_EQ(1000, log_words(&log));
 	log_free(&log);
 	ASSERT_TRUE(log_load(&log, second));

@@ -114,9 +114,7 @@ TEST(bulk)
 	sleep_ms(200);
 	ASSERT_EQ(0, dev_rotate(dev, second));
 	sleep_ms(200);
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, first));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, first, &log, 0);
 	EXPECT_EQ(BATCH, find_batch(&log, &b));
 	ASSERT_TRUE(log_load(&log, second));
 	ASSERT_LOG(&log, 0);
@@ -225,9 +223,7 @@ TEST(bulk_refused)
 	add_ext(&b, PMCLOG_EXT_KERNEL, sizeof(struct pmclog_ext_kernel),
 		"abc\0\0\0\0\0", 8);
 	EXPECT_EQ(-EINVAL, dev_bulk(dev, b.data, b.len));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, file, &log, 0);
 	fill(&good);
 	EXPECT_EQ(0, find_batch(&log, &good));
 }
@@ -286,9 +282,7 @@ TEST(bulk_bound)
 	EXPECT_EQ(-E2BIG, err);
 	EXPECT_LE(total, HWPMC_WRITELOG_MAX);
 	EXPECT_LT(HWPMC_WRITELOG_MAX, total + b.len);
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, file, &log, 0);
 	EXPECT_EQ(total / b.len * BATCH, find_batch(&log, &b));
 	free(big);
 }
@@ -308,9 +302,7 @@ TEST(words)
 	}
 	ASSERT_EQ(0, dev_userdata(dev, 0));
 	ASSERT_EQ(0, dev_userdata(dev, UINT32_MAX));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, file, &log, 0);
 	LOG_FOR_EACH(&log, rec) {
 		uint32_t v = PMCLOG_FIELD32(&rec, struct pmclog_userdata,
 					    userdata);
@@ -357,9 +349,7 @@ TEST(module_comes_and_goes)
 	ASSERT_EQ(0, other_module_load(path));
 	text = section_addr(OTHER, ".text");
 	ASSERT_EQ(0, other_module_unload(OTHER));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, file, &log, 0);
 	LOG_FOR_EACH(&log, rec) {
 		if (rec.type == PMCLOG_T_MAP_IN &&
 		    !strcmp((const char *)rec.data +

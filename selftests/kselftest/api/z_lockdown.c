@@ -98,9 +98,7 @@ static void check_prepared(struct __test_metadata *_metadata,
 	EXPECT_TRUE(wait_committed(p->dev, 50));
 	ASSERT_EQ(0, dev_rotate(p->dev, file));
 	EXPECT_TRUE(wait_committed(p->dev, 50));
-	ASSERT_EQ(0, dev_closelog(p->dev));
-	ASSERT_TRUE(log_load(&log, p->file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(p->dev, p->file, &log, 0);
 	EXPECT_LT(0, log_kernel_addresses(&log));
 	log_free(&log);
 	ASSERT_TRUE(log_load(&log, file));
@@ -152,9 +150,7 @@ TEST(lockdown)
 	ASSERT_EQ(0, dev_run(dev, a, &id));
 	EXPECT_TRUE(wait_committed(dev, 50));
 	load_end(load);
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, file, &log, 0);
 	EXPECT_LE(50, log.user);
 	EXPECT_EQ(0, log_kernel_addresses(&log));
 	close(dev);

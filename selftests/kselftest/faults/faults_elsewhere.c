@@ -169,9 +169,7 @@ TEST(write_error)
 		ASSERT_EQ(0, dev_rotate(r.dev, r.next));
 		EXPECT_EQ(0, dev_flush(r.dev));
 		sleep_ms(100);
-		ASSERT_EQ(0, dev_closelog(r.dev));
-		ASSERT_TRUE(log_load(&log, r.next));
-		ASSERT_LOG(&log, 0);
+		END_LOG(r.dev, r.next, &log, 0);
 		log_free(&log);
 		end(&r);
 	}
@@ -278,9 +276,7 @@ static uint64_t bring_cpu(struct __test_metadata *_metadata,
 	EXPECT_TRUE(wait_samples(r.dev, r.file, 1, .cpus = 1 << 1));
 	EXPECT_EQ(0, dev_read(r.dev, id, 1, &count));
 	EXPECT_LT(0, count);
-	ASSERT_EQ(0, dev_closelog(r.dev));
-	ASSERT_TRUE(log_load(&log, r.file));
-	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	END_LOG(r.dev, r.file, &log, LOG_DROPS | LOG_PROC_DROPS);
 	EXPECT_LT(0, log.cpu_samples[1]);
 	dropped = log_dropped(&log);
 	EXPECT_EQ(dropped, log.dropped[PMCLOG_DROP_NORING]);

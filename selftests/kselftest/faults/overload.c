@@ -488,9 +488,7 @@ TEST(released_under_fire)
 	EXPECT_EQ(NRELEASES, i);
 	load_end(load[0]);
 	load_end(load[1]);
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	END_LOG(dev, file, &log, LOG_DROPS | LOG_PROC_DROPS);
 	log_free(&log);
 	close(dev);
 }

@@ -46,6 +46,13 @@
 	ASSERT_EQ(NULL, fault_);					\
 } while (0)
 
+/* Ends @dev's log, which is in @file, and takes it into @log. */
+#define END_LOG(dev, file, log, flags) do {				\
+	ASSERT_EQ(0, dev_closelog(dev));				\
+	ASSERT_TRUE(log_load(log, file));				\
+	ASSERT_LOG(log, flags);						\
+} while (0)
+
 /* In a child: says which line has another result, and returns 1. */
 #define CHECK(want, got) do {						\
 	long got_ = (got);						\

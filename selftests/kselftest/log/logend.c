@@ -291,9 +291,7 @@ static void heals(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, dev_events(dev));
 	EXPECT_EQ(0, dev_flush(dev));
 	EXPECT_TRUE(wait_committed(dev, 50));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, file, &log, 0);
 	EXPECT_LE(50, log.samples);
 	log_free(&log);
 

@@ -335,9 +335,7 @@ TEST(queue_memory)
 		ASSERT_EQ(0, dev_userdata(dev, i));
 	sleep_ms(1000);
 	ASSERT_TRUE(write_text(OURS "/memory.max", "max"));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, dev));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, dev, &log, 0);
 	EXPECT_EQ(WORDS, log_words(&log));
 	close(dev);
 	for (i = 0; i < 100 && rmdir(OURS); i++)
@@ -401,9 +399,7 @@ TEST_F(logfd, thread_killed)
 	}
 	EXPECT_TRUE(wait_committed(self->dev, 60));
 	ASSERT_EQ(0, dev_flush(self->dev));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(self->dev, file, &log, 0);
 	EXPECT_LT(50, log.samples);
 }
 
@@ -452,9 +448,7 @@ TEST_F(logfd, unmounted)
 	ASSERT_EQ(0, umount2("/tmp/lazy", MNT_DETACH));
 	ASSERT_EQ(0, rmdir("/tmp/lazy"));
 	ASSERT_TRUE(wait_committed(self->dev, 50));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(self->dev, file, &log, 0);
 	EXPECT_LE(100, log.samples);
 }
 

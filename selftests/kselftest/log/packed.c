@@ -128,9 +128,7 @@ TEST_F(packed, size)
 	start(_metadata, self->dev, file, scaled(4000, 1000), &id);
 	/* one of two CPUs is the workload's */
 	EXPECT_TRUE(wait_committed(self->dev, scaled(6000, 2000)));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(self->dev, file, &log, 0);
 	EXPECT_LT(500, log.samples);
 	expect_packed(_metadata, &log);
 	expect_counted(_metadata, self->dev, &log);
@@ -174,9 +172,7 @@ TEST_F(packed, processes)
 		EXPECT_EQ(0, wait_for(pid));
 		EXPECT_EQ(0, dev_userdata(self->dev, 0x1000 + i));
 	}
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(self->dev, file, &log, 0);
 	expect_packed(_metadata, &log);
 	for (i = 0; i < n; i++)
 		EXPECT_EQ(1, log_count(&log, PMCLOG_T_USERDATA, 16,
@@ -197,9 +193,7 @@ TEST_F(packed, no_chains)
 	ASSERT_EQ(0, dev_configure_flags(self->dev, file, HWPMC_LOG_PACKED));
 	ASSERT_EQ(0, dev_run(self->dev, a, &id));
 	EXPECT_TRUE(wait_committed(self->dev, 2000));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(self->dev, file, &log, 0);
 	EXPECT_EQ(1, log.deepest);
 	expect_packed(_metadata, &log);
 	plain = plain_bytes(&log, &stored);
@@ -364,9 +358,7 @@ TEST_F(packed, beside_a_plain_one)
 	ASSERT_EQ(0, dev_run(other, pmc_clock(2000), &id));
 	EXPECT_TRUE(wait_committed(self->dev, 500));
 	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_EQ(0, dev_closelog(other));
-	ASSERT_TRUE(log_load(&log, files[0]));
-	ASSERT_LOG(&log, 0);
+	END_LOG(other, files[0], &log, 0);
 	expect_packed(_metadata, &log);
 	log_free(&log);
 	ASSERT_TRUE(log_load(&log, files[1]));

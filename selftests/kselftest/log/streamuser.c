@@ -84,9 +84,7 @@ TEST_F(streamuser, roots_log)
 	EXPECT_EQ(POLLIN, dev_events(self->dev) | POLLIN);
 	ASSERT_TRUE(user_root());
 	/* and nothing of it is gone */
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->dev));
-	ASSERT_LOG(&log, 0);
+	END_LOG(self->dev, self->dev, &log, 0);
 	EXPECT_LE(20, log.samples);
 	log_free(&log);
 }
@@ -224,9 +222,7 @@ TEST_F(streamuser, start_before_reading)
 	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
 	TH_LOG("%" PRIu64 " bytes are ready", st.bytes_written);
 	EXPECT_LT(2 * SMALL, st.bytes_written);
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->dev));
-	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	END_LOG(self->dev, self->dev, &log, LOG_DROPS | LOG_PROC_DROPS);
 	expect_all_told(_metadata, &c, &log);
 	log_free(&log);
 	crowd_end(&c);
@@ -246,9 +242,7 @@ TEST_F(streamuser, start_when_full)
 		err = dev_userdata(self->dev, i);
 	ASSERT_EQ(-ENOMEM, err);
 	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->dev));
-	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	END_LOG(self->dev, self->dev, &log, LOG_DROPS | LOG_PROC_DROPS);
 	expect_all_told(_metadata, &c, &log);
 	log_free(&log);
 	crowd_end(&c);

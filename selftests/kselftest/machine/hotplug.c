@@ -96,9 +96,7 @@ static void sample(struct __test_metadata *_metadata, int dev,
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_EQ(0, dev_run(dev, a, &id));
 	absences(_metadata, dev, file, away, n);
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, file, &log, 0);
 	check_absences(_metadata, &log, away, n);
 	if (a.cpu == HWPMC_CPU_ALL) {
 		EXPECT_LT(log.cpu_samples[CPU] / 2, log.cpu_samples[0]);
@@ -200,9 +198,7 @@ TEST_F(hotplug, comes_later)
 	ASSERT_EQ(0, cpu_set_online(CPU, true));
 	EXPECT_TRUE(wait_samples(self->dev, file, 30, .cpus = 1 << CPU,
 				 .from = online));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(self->dev, file, &log, 0);
 	EXPECT_LT(20, log.cpu_samples[CPU]);
 	LOG_FOR_EACH(&log, rec)
 		early += log_sample(&rec, &s) && s.cpu == CPU && s.tsc < online;

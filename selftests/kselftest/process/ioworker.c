@@ -90,9 +90,7 @@ TEST(no_user_part)
 		EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));
 		load_end(pid);
 	}
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(dev, file, &log, 0);
 	LOG_FOR_EACH(&log, rec) {
 		/* no program here has threads of its own */
 		if (!log_sample(&rec, &s) || !s.pid || s.tid == s.pid)

@@ -556,9 +556,7 @@ TEST_F(tree, close_in_storm)
 		sleep_ms(i * 5);
 		if (i % 2) {
 			/* whose fork an attach cuts into can be told early */
-			ASSERT_EQ(0, dev_closelog(dev));
-			ASSERT_TRUE(log_load(&self->log, file));
-			ASSERT_LOG(&self->log, 0);
+			END_LOG(dev, file, &self->log, 0);
 			log_free(&self->log);
 		}
 		close(dev);

@@ -419,9 +419,7 @@ TEST_F(filter, sixteen)
 	ASSERT_EQ(0, dev_filter(dev, a.id, c, HWPMC_NCONDITION));
 	ASSERT_EQ(0, dev_start(dev, a.id));
 	EXPECT_TRUE(wait_log(dev, file, has_sorts, &w));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	END_LOG(dev, file, &log, LOG_DROPS);
 	count_sorts(&log, &self->crew, 0, UINT64_MAX, n);
 	check_sorts(_metadata, "sixteen", n, OF_A);
 	log_free(&log);
@@ -460,9 +458,7 @@ TEST_F(filter, changes)
 		ASSERT_EQ(0, dev_stop(dev, a.id));
 	}
 	from[i] = UINT64_MAX;
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	END_LOG(dev, file, &log, LOG_DROPS);
 	for (i = 0; i < ARRAY_SIZE(run); i++) {
 		count_sorts(&log, &self->crew, from[i], from[i + 1], n);
 		check_sorts(_metadata, "run", n, run[i].sorts);
@@ -579,9 +575,7 @@ static void record_self(struct __test_metadata *_metadata, pid_t child,
 	ASSERT_EQ(0, dev_start(dev, a.id));
 	EXPECT_TRUE(wait_log(dev, file, has_pids, &p));
 	EXPECT_TRUE(asked || wait_filtered(dev, ENOUGH));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	END_LOG(dev, file, &log, LOG_DROPS);
 	p.pid[1] = getpid();
 	has_pids(&log, &p);
 	EXPECT_LE(ENOUGH, p.n[0]);

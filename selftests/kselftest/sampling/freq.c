@@ -108,9 +108,7 @@ static void end(struct __test_metadata *_metadata, int dev, uint32_t id, int fil
 {
 	ASSERT_EQ(0, dev_stop(dev, id));
 	*count = dev_value(dev, id);
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(log, file));
-	ASSERT_LOG(log, 0);
+	END_LOG(dev, file, log, 0);
 	periods_look(log, id, p);
 }
 
@@ -411,9 +409,7 @@ TEST_F(freq, cycles)
 	faults(_metadata, self->dev, &self->t, 100);
 	ASSERT_EQ(0, dev_stop(self->dev, id));
 	count = dev_value(self->dev, id);
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	END_LOG(self->dev, file, &log, LOG_DROPS);
 	periods_look(&log, id, &p);
 	TH_LOG("%" PRIu64 " cycles, %" PRIu64 " samples, %" PRIu64
 	       " records, sum %" PRIu64 ", longest %" PRIu64, count, p.samples,
@@ -493,9 +489,7 @@ TEST_F(freq, clock)
 	id = a.id;
 	ASSERT_EQ(0, dev_start(self->dev, id));
 	EXPECT_TRUE(wait_committed(self->dev, 20));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(self->dev, file, &log, 0);
 	periods_look(&log, id, &p);
 	EXPECT_EQ(0, p.records);
 	EXPECT_FALSE(flags_of(&log, id, &rate) & HWPMC_F_FREQ);

@@ -255,9 +255,7 @@ TEST(user_or_system)
 		ASSERT_EQ(0, dev_configure(dev, file));
 		ASSERT_EQ(0, dev_run(dev, a, &id));
 		EXPECT_TRUE(wait_committed(dev, 100));
-		ASSERT_EQ(0, dev_closelog(dev));
-		ASSERT_TRUE(log_load(&log, file));
-		ASSERT_LOG(&log, 0);
+		END_LOG(dev, file, &log, 0);
 		EXPECT_LT(20, log.samples);
 		EXPECT_EQ(log.samples, i ? log.kernel : log.user);
 		close(dev);

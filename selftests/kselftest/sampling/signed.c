@@ -143,9 +143,7 @@ static void record(META, FIXTURE_DATA(signed) *self, last_fn *last,
 	if (flags & HWPMC_F_UNWIND)
 		EXPECT_LT(0, pmc_owner_unwind(self->owner));
 	EXPECT_EQ(0, target_end(&self->target));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&self->log, self->file));
-	ASSERT_LOG(&self->log, 0);
+	END_LOG(dev, self->file, &self->log, 0);
 	TH_LOG("%u of %u return addresses have a code", told->coded,
 	       2 * TOUCHES * DEPTH);
 	/* a code of few bits may be 0 */

@@ -160,9 +160,7 @@ TEST(each)
 		if (run_heavy(dev, &heavy[i], 1, period_of(heavy[i]))) {
 			fork_some(2);
 			sleep_ms(30);
-			ASSERT_EQ(0, dev_closelog(dev));
-			ASSERT_TRUE(log_load(&log, file));
-			ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+			END_LOG(dev, file, &log, LOG_DROPS | LOG_PROC_DROPS);
 			some += log.samples > 0;
 			log_free(&log);
 		}
@@ -261,9 +259,7 @@ TEST(within_the_step_over_a_kprobe)
 	}
 	EXPECT_EQ(ARRAY_SIZE(names), running);
 	EXPECT_EQ(50, map_codes(50));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	END_LOG(dev, file, &log, LOG_DROPS | LOG_PROC_DROPS);
 	EXPECT_LT(50, log.samples);
 	log_free(&log);
 	close(dev);

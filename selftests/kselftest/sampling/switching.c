@@ -258,9 +258,7 @@ static void record(META, FIXTURE_DATA(switching) *self,
 	while (rounds--)
 		EXPECT_TRUE(take_turns(self));
 	ASSERT_EQ(0, dev_release(dev, id));
-	ASSERT_EQ(0, dev_closelog(dev));
-	ASSERT_TRUE(log_load(&self->log, self->file));
-	ASSERT_LOG(&self->log, LOG_DROPS);
+	END_LOG(dev, self->file, &self->log, LOG_DROPS);
 	LOG_FOR_EACH(&self->log, rec)
 		count(self, &rec, t);
 	TH_LOG("%u samples: %u whole at once, %u late, %u cut; %u whole answers; %u have foreign callers",

@@ -82,9 +82,7 @@ HELPER bool is_wanted(int dev)
 
 HELPER void end_log(META, FIXTURE_DATA(unwind) *self, unsigned int flags)
 {
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&self->log, self->file));
-	ASSERT_LOG(&self->log, flags);
+	END_LOG(self->dev, self->file, &self->log, flags);
 }
 
 static const char *name(FIXTURE_DATA(unwind) *self, const struct sample *s,
