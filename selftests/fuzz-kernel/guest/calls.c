@@ -557,25 +557,14 @@ void call(const struct op *op)
 	fail_disarm(fail);
 }
 
-static uint64_t number_in(const char *path)
-{
-	unsigned long long id = 0;
-	FILE *f = fopen(path, "re");
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "%llu", &id) != 1)
-		id = 0;
-	fclose(f);
-	return id;
-}
-
 static uint64_t point_id(const char *name)
 {
 	char path[100];
+	int id;
 
 	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
-	return number_in(path);
+	id = number_in(path);
+	return id < 0 ? 0 : id;
 }
 
 static void find_pmu(void)

@@ -58,14 +58,6 @@ static unsigned long text_address(void)
 	return addr;
 }
 
-static int own(int fd)
-{
-	int to = fcntl(fd, F_DUPFD_CLOEXEC, FD_OWN);
-
-	close(fd);
-	return to;
-}
-
 static bool cover_open(struct cover *c)
 {
 	c->fd = own(open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC));

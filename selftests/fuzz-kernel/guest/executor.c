@@ -344,18 +344,6 @@ static bool run_program(void)
 /* ------------------------------------------------------------------------
  * Clearing up
  */
-static int number_in(const char *path)
-{
-	char text[16] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	(void)!read(fd, text, sizeof(text) - 1);
-	close(fd);
-	return atoi(text);
-}
-
 /* The device's last user may be a thread of the module's. */
 static bool wait_for_idle(void)
 {
@@ -465,13 +453,10 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-static void write_text(const char *path, const char *text)
+static void write_or_say(const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+	if (!write_file(path, text))
 		perror(path);
-	close(fd);
 }
 
 void become(unsigned int user)
@@ -486,17 +471,9 @@ void become(unsigned int user)
 		return;
 	if (unshare(CLONE_NEWUSER))
 		_exit(1);
-	write_text("/proc/self/setgroups", "deny");
-	write_text("/proc/self/uid_map", "0 1000 1");
-	write_text("/proc/self/gid_map", "0 1000 1");
-}
-
-static int own(int fd)
-{
-	int to = fcntl(fd, F_DUPFD_CLOEXEC, FD_OWN);
-
-	close(fd);
-	return to;
+	write_or_say("/proc/self/setgroups", "deny");
+	write_or_say("/proc/self/uid_map", "0 1000 1");
+	write_or_say("/proc/self/gid_map", "0 1000 1");
 }
 
 static void prepare(unsigned int user)

@@ -106,6 +106,12 @@ struct shared {
 
 extern struct shared *sh;
 
+/* files.c */
+int own(int fd);			/* the same from FD_OWN on; closes @fd */
+bool write_file(const char *path, const char *text);
+bool append_file(const char *path, const char *text);
+int number_in(const char *path);	/* -1: there is none */
+
 /* cover.c */
 bool cover_init(void);			/* supervisor; false: the kernel cannot */
 void cover_select(unsigned int user);	/* those of its executor */

@@ -35,48 +35,6 @@ static int group_fd[SIZE(groups)] = { -1, -1, -1, -1 };
 static int own_group_fd = -1;
 static int module_fd = -1;
 
-static int own(int fd)
-{
-	int to = fcntl(fd, F_DUPFD_CLOEXEC, FD_OWN);
-
-	close(fd);
-	return to;
-}
-
-static bool write_text(const char *path, const char *text, int how)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC | how);
-	bool good;
-
-	if (fd < 0)
-		return false;
-	good = write(fd, text, strlen(text)) > 0;
-	close(fd);
-	return good;
-}
-
-static bool write_file(const char *path, const char *text)
-{
-	return write_text(path, text, 0);
-}
-
-static bool append_file(const char *path, const char *text)
-{
-	return write_text(path, text, O_APPEND);
-}
-
-static int number_in(const char *path)
-{
-	char text[16] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	(void)!read(fd, text, sizeof(text) - 1);
-	close(fd);
-	return atoi(text);
-}
-
 void machine_init(void)
 {
 	unsigned int i;

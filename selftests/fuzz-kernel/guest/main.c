@@ -147,14 +147,6 @@ static pid_t fork_first(void)
 	return pid;
 }
 
-static int own(int fd)
-{
-	int to = fcntl(fd, F_DUPFD_CLOEXEC, FD_OWN);
-
-	close(fd);
-	return to;
-}
-
 static void executor_begin(unsigned int user)
 {
 	struct executor *e = &executors[user];

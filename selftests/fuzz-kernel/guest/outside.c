@@ -115,14 +115,6 @@ static void serve(void)
 	}
 }
 
-static int own(int fd)
-{
-	int to = fcntl(fd, F_DUPFD_CLOEXEC, FD_OWN);
-
-	close(fd);
-	return to;
-}
-
 void outside_init(void)
 {
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, orders)) {
