@@ -8,13 +8,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "copy_self.h"
 #include "fake_tables.h"
 #include "libpmc_command.h"
 #include "libpmc_unwind.h"
 #include "rnd.h"
+#include "seconds.h"
 #include "tap.h"
 
 static struct pmc_owner owner = { FAKE_DEVICE };
@@ -300,14 +300,6 @@ static void test_loader(void)
 	unsetenv("LD_DEBUG_OUTPUT");
 	signal(SIGINT, SIG_DFL);
 	close(fd);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static bool has_children(void)

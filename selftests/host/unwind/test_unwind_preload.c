@@ -11,11 +11,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "copy_self.h"
 #include "fake_tables.h"
 #include "libpmc_unwind.h"
+#include "seconds.h"
 #include "tap.h"
 
 #define NFILES	6
@@ -224,14 +224,6 @@ static void test_crowded(const struct pmc_unwind *t)
 	   "without room: %u of %u files were read", read, all);
 	pmc_preload_end(p);
 	fake_reset();
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static void test_slow(void)

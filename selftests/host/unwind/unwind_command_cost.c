@@ -5,29 +5,21 @@
  * shortest time.  The module's part is a copy and its check.
  */
 #include <stdio.h>
-#include <time.h>
 
 #include "fake_tables.h"
+#include "seconds.h"
 
 #define TIMES	21
-
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static double preload(const char *program, struct pmc_preloaded *did)
 {
 	static struct pmc_owner owner = { FAKE_DEVICE };
-	double begun = now_ms(), took;
+	double begun = now(), took;
 	struct pmc_preload *p = pmc_preload_command(&owner, program);
 
 	while (!pmc_preload_wait(p, 1000, did))
 		;
-	took = now_ms() - begun;
+	took = (now() - begun) * 1e3;
 	pmc_preload_end(p);
 	return took;
 }

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../../src/unwind/unwind_table.h"
 #include "libpmc_cfi.h"
 #include "libpmc_elf.h"
 #include "libpmc_unwind.h"
+#include "seconds.h"
 
 #define NREGS	(HWPMC_CFA_REGS - HWPMC_CFA_REG)
 
@@ -27,14 +27,6 @@ struct share {
 	u64	end, from;	/* the function; the last row */
 	struct hwpmc_unwind_rule rule;
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* The last row is for what is up to here. */
 static void add(struct share *s, u64 to)
@@ -122,10 +114,10 @@ static double from_cache(int fd)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		seconds = now();
+		seconds = cpu_now();
 		if (pmc_unwind_of(fd, &u))
 			return 0;
-		seconds = now() - seconds;
+		seconds = cpu_now() - seconds;
 		pmc_unwind_free(&u);
 	}
 	return seconds;
@@ -138,14 +130,14 @@ static int cost(const char *path)
 	struct pmc_unwind u = { 0 };
 	struct share s = { 0 };
 	struct unwind_table t;
-	double seconds = now();
+	double seconds = cpu_now();
 
 	if (fd < 0 || pmc_unwind_compile(fd, &u)) {
 		fprintf(stderr, "%s: no table\n", path);
 		close(fd);
 		return 1;
 	}
-	seconds = now() - seconds;
+	seconds = cpu_now() - seconds;
 	status = hwpmc_unwind_table_check(&t, u.table, u.len,
 		((struct hwpmc_unwind_table *)u.table)->machine);
 	if (status)
