@@ -348,6 +348,16 @@ static void *ext_strings(struct loggen *g, unsigned int subtype, size_t fixed,
 			  subtype);
 }
 
+void lg_samples(struct loggen *g, uint32_t samples, const uint32_t *w,
+		uint32_t n)
+{
+	const size_t head = sizeof(struct pmclog_ext_samples);
+	unsigned char *p = lg_ext(g, PMCLOG_EXT_SAMPLES, head + 4UL * n);
+
+	memcpy(p + offsetof(struct pmclog_ext_samples, samples), &samples, 4);
+	memcpy(p + head, w, 4UL * n);
+}
+
 void lg_clock(struct loggen *g)
 {
 	uint64_t now = g->tsc;

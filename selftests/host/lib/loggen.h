@@ -86,6 +86,9 @@ void lg_fields(struct loggen *g, uint64_t config, const char *text);
 /* What the sample before it of thread @tid has: @len of @size bytes. */
 void lg_raw(struct loggen *g, uint32_t pmcid, uint32_t tid, const void *data,
 	    uint32_t len, uint32_t size);
+/* A pack of @samples, whose @n words are those of @w. */
+void lg_samples(struct loggen *g, uint32_t samples, const uint32_t *w,
+		uint32_t n);
 void lg_recording(struct loggen *g, uint32_t on, uint32_t npmc, uint64_t skew);
 /* Samples of the PMC on the CPU stand for @period events from now on. */
 void lg_period(struct loggen *g, uint32_t pmcid, uint32_t cpu, uint64_t period);

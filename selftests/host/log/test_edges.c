@@ -137,16 +137,6 @@ static void test_odd_init(void)
 	lg_free(&g);
 }
 
-static void put_pack(struct loggen *g, const uint32_t *w, uint32_t n,
-		     uint32_t samples)
-{
-	const size_t head = sizeof(struct pmclog_ext_samples);
-	unsigned char *p = lg_ext(g, PMCLOG_EXT_SAMPLES, head + 4UL * n);
-
-	memcpy(p + offsetof(struct pmclog_ext_samples, samples), &samples, 4);
-	memcpy(p + head, w, 4UL * n);
-}
-
 #define CONTEXT0	0x80000000, 5, 5, 1, 1
 #define CHAIN1		0xC0000001, 1, 0
 #define SAMPLE(context, chain)	0, 0x1234, (context) << 16 | (chain)
@@ -168,7 +158,7 @@ static void test_passed_over(void)
 	lg_start(&g);
 	lg_init(&g);
 	len = g.len;
-	put_pack(&g, sound, n, 3);
+	lg_samples(&g, 3, sound, n);
 	len = g.len - len;
 	lg_fork(&g, 1, 2);
 	got = read_from(&g, 0, true);
@@ -179,7 +169,7 @@ static void test_passed_over(void)
 
 	lg_start(&g);
 	lg_init(&g);
-	put_pack(&g, faulty, n, 3);
+	lg_samples(&g, 3, faulty, n);
 	lg_fork(&g, 1, 2);
 	lg_exit(&g, 2);
 	lg_exit(&g, 3);

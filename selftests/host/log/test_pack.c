@@ -335,16 +335,6 @@ static const struct fault {
 	  W(KNOWN, CHAIN1(1 << 22)) },
 };
 
-static void put_pack(struct loggen *g, uint32_t samples, const uint32_t *w,
-		     uint32_t n)
-{
-	size_t head = sizeof(struct pmclog_ext_samples);
-	unsigned char *p = lg_ext(g, PMCLOG_EXT_SAMPLES, head + 4 * n);
-
-	memcpy(p + offsetof(struct pmclog_ext_samples, samples), &samples, 4);
-	memcpy(p + head, w, 4 * n);
-}
-
 /* In memory that ends with the pack, so that a sanitizer sees its end. */
 static void test_fault(const struct fault *f)
 {
@@ -360,7 +350,7 @@ static void test_fault(const struct fault *f)
 	lg_start(&g);
 	lg_init(&g);
 	at = g.len;
-	put_pack(&g, f->samples, f->w, f->n);
+	lg_samples(&g, f->samples, f->w, f->n);
 	copy = malloc(g.len);
 	memcpy(copy, g.buf, g.len);
 	it = pmclog_iter_mem(copy, g.len);
@@ -393,14 +383,14 @@ static const char *error_of(uint64_t tsc, unsigned int version,
 
 	lg_start(&g);
 	lg_init(&g);
-	put_pack(&g, 1, known, sizeof(known) / 4);
+	lg_samples(&g, 1, known, sizeof(known) / 4);
 	if (second_log) {
 		lg_close(&g);
 		lg_init(&g);
 	}
 	if (tsc)
 		g.tsc = tsc;
-	put_pack(&g, 1, w, n);
+	lg_samples(&g, 1, w, n);
 	g.buf[g.len - 4 * n - sizeof(struct pmclog_ext_samples) +
 	      offsetof(struct pmclog_ext, version)] = version;
 	it = pmclog_iter_mem(g.buf, g.len);
@@ -429,7 +419,7 @@ static void test_other_faults(void)
 	lg_start(&g);
 	lg_init(&g);
 	g.tsc = UINT64_MAX;
-	put_pack(&g, 2, two, sizeof(two) / 4);
+	lg_samples(&g, 2, two, sizeof(two) / 4);
 	it = pmclog_iter_mem(g.buf, g.len);
 	while (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD)
 		;
