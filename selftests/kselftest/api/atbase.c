@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "crowd.h"
 #include "target.h"
 #include "test.h"
 #include "user.h"
@@ -292,13 +293,6 @@ TEST_F(atbase, between_execs)
 	load_end(pid);
 }
 
-static void *stay(void *arg)
-{
-	for (;;)
-		pause();
-	return arg;
-}
-
 /* The first thread's end is not the process'. */
 TEST_F(atbase, threads)
 {
@@ -307,7 +301,7 @@ TEST_F(atbase, threads)
 	pid_t pid = fork_bound();
 
 	if (!pid) {
-		pthread_create(&thread, NULL, stay, NULL);
+		pthread_create(&thread, NULL, wait_for_ever, NULL);
 		syscall(SYS_exit, 0);
 	}
 	wait_asleep(pid, pid);
@@ -367,7 +361,7 @@ static bool become(void *uid)
 
 static void idle(void *unused)
 {
-	stay(unused);
+	wait_for_ever(unused);
 }
 
 static pid_t idle_user(uid_t uid)

@@ -29,14 +29,6 @@ static int stall(int dev, int fd)
 	return err;
 }
 
-static int small_pipe(int *ends)
-{
-	if (pipe2(ends, O_CLOEXEC))
-		return -1;
-	fcntl(ends[1], F_SETPIPE_SZ, 4096);
-	return 0;
-}
-
 /* A device whose log waits in a full pipe. */
 static int stalled_device(int fd)
 {

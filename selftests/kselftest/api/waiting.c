@@ -20,9 +20,8 @@ static int stick(struct stuck *s)
 {
 	int ends[2], i, err;
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (small_pipe(ends))
 		return -errno;
-	fcntl(ends[1], F_SETPIPE_SZ, 4096);
 	s->reader = ends[0];
 	s->dev = dev_open();
 	err = dev_configure(s->dev, ends[1]);
@@ -466,8 +465,7 @@ TEST(cpu_comes_meanwhile)
 	ASSERT_EQ(0, dev_start(dev, a.id));
 	ASSERT_EQ(0, cpu_set_online(1, false));
 	/* all processes are told there, which is more than it holds */
-	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
-	fcntl(ends[1], F_SETPIPE_SZ, 4096);
+	ASSERT_EQ(0, small_pipe(ends));
 	fds[0] = dev;
 	fds[1] = ends[1];
 	ASSERT_EQ(0, pthread_create(&rotator, NULL, rotate_for_long, fds));

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
+#include "crowd.h"
 #include "proclog.h"
 #include "recorder.h"
 #include "snapshot.h"
@@ -45,16 +46,6 @@ static int burner(struct target *t, void *arg)
 	return 0;
 }
 
-static pid_t idler(void)
-{
-	pid_t pid = fork_bound();
-
-	if (!pid)
-		for (;;)
-			pause();
-	return pid;
-}
-
 FIXTURE(flightbase)
 {
 	pid_t renamer;
@@ -73,7 +64,7 @@ FIXTURE_SETUP(flightbase)
 	/* before the device is opened: a child would keep it open */
 	self->renamer = renamer();
 	for (i = 0; i < IDLERS; i++)
-		self->idlers[i] = idler();
+		self->idlers[i] = crowd(1);
 	for (i = 0; i < TARGETS; i++)
 		ASSERT_TRUE(target_begin(&self->t[i], burner, NULL));
 	self->dev = dev_open();

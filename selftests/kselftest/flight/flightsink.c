@@ -151,8 +151,7 @@ TEST_F(flightsink, wall_clock_jumps)
 
 	fly_at(_metadata, self->dev, SIZE, 0, 100, &id);
 	ASSERT_TRUE(wait_committed(self->dev, 20));
-	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
-	fcntl(ends[1], F_SETPIPE_SZ, 4096);
+	ASSERT_EQ(0, small_pipe(ends));
 	s.file = ends[1];
 	ASSERT_EQ(0, pthread_create(&thread, NULL, shoot_into, &s));
 	for (i = 0; i < 3000 && !got; i++) {
@@ -223,8 +222,7 @@ TEST_F(flightsink, killed)
 	for (i = 0; i < 3000 && (users = module_users()) > 0; i++)
 		sleep_ms(10);
 	ASSERT_EQ(0, users);
-	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
-	fcntl(ends[1], F_SETPIPE_SZ, 4096);
+	ASSERT_EQ(0, small_pipe(ends));
 	pid = fork_bound();
 	ASSERT_LE(0, pid);
 	if (!pid) {

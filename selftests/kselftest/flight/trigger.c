@@ -192,26 +192,34 @@ TEST_F(trigger, full_disk)
 	EXPECT_SNAPSHOT(PMCLOG_SNAPSHOT_PMC);
 }
 
-/* Nobody reads: what was armed can be taken back even so. */
-TEST_F(trigger, stuck)
+/* A snapshot is being written to a pipe that nobody reads; the other end. */
+static int get_stuck(struct __test_metadata *_metadata,
+		     FIXTURE_DATA(trigger) *self)
 {
 	int ends[2];
 	uint32_t id;
 	char c;
 
 	run_trigger(_metadata, self->dev, self->t.pid, &id);
-	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
-	fcntl(ends[1], F_SETPIPE_SZ, 4096);
+	ASSERT_EQ(0, small_pipe(ends));
 	ASSERT_EQ(0, dev_snapshot(self->dev, ends[1], ARM));
 	close(ends[1]);
 	ASSERT_TRUE(target_step(&self->t));
-	ASSERT_EQ(1, read(ends[0], &c, 1));	/* it is being written */
+	ASSERT_EQ(1, read(ends[0], &c, 1));
+	return ends[0];
+}
+
+/* What was armed can be taken back even so. */
+TEST_F(trigger, stuck)
+{
+	int end = get_stuck(_metadata, self);
+
 	EXPECT_EQ(-EINTR, dev_snapshot(self->dev, -1, ARM));
 	EXPECT_TRUE(wait_committed(self->dev, 20));
 	ASSERT_EQ(0, dev_snapshot(self->dev, self->file, ARM));
 	ASSERT_TRUE(target_step(&self->t));
 	EXPECT_SNAPSHOT(PMCLOG_SNAPSHOT_PMC);
-	close(ends[0]);
+	close(end);
 }
 
 /* ------------------------------------------------------------------------
@@ -392,20 +400,11 @@ TEST_F(trigger, close_armed)
 /* ... and while it is being written to, and nobody reads. */
 TEST_F(trigger, close_stuck)
 {
-	int ends[2];
-	uint32_t id;
-	char c;
+	int end = get_stuck(_metadata, self);
 
-	run_trigger(_metadata, self->dev, self->t.pid, &id);
-	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
-	fcntl(ends[1], F_SETPIPE_SZ, 4096);
-	ASSERT_EQ(0, dev_snapshot(self->dev, ends[1], ARM));
-	close(ends[1]);
-	ASSERT_TRUE(target_step(&self->t));
-	ASSERT_EQ(1, read(ends[0], &c, 1));
 	close(self->dev);
 	EXPECT_TRUE(recorders_are(0));
-	close(ends[0]);
+	close(end);
 	self->dev = dev_open();
 }
 

@@ -129,6 +129,14 @@ void alarm_every(unsigned int ms, void (*handler)(int sig), int flags)
 	setitimer(ITIMER_REAL, &it, NULL);
 }
 
+int small_pipe(int ends[2])
+{
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	fcntl(ends[1], F_SETPIPE_SZ, 4096);
+	return 0;
+}
+
 int pipe_fill(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);

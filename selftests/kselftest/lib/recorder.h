@@ -66,6 +66,8 @@ unsigned int close_ms(int dev);
  * @handler: NULL for one that does nothing; @flags: of sigaction(2)
  */
 void alarm_every(unsigned int ms, void (*handler)(int sig), int flags);
+/* A pipe that holds as little as one can. */
+int small_pipe(int ends[2]);
 /* Junk, until the pipe of @fd takes no more. */
 int pipe_fill(int fd);
 

@@ -5,6 +5,7 @@
  */
 #include <sys/mount.h>
 
+#include "crowd.h"
 #include "ends.h"
 #include "module.h"
 #include "rate.h"
@@ -166,31 +167,17 @@ TEST_F(logend, unread_tcp)
 /* Of more processes than it holds, whatever else runs. */
 #define CROWD	80
 
-static pid_t idle_process(void)
-{
-	pid_t pid = fork_bound();
-	int fd;
-
-	if (pid)
-		return pid;
-	/* the devices are not to be kept open */
-	for (fd = 3; fd < 256; fd++)
-		close(fd);
-	for (;;)
-		pause();
-}
-
 TEST_F(logend, unread_terminal)
 {
-	pid_t crowd[CROWD];
+	pid_t idle[CROWD];
 	int ends[2], i;
 
 	for (i = 0; i < CROWD; i++)
-		crowd[i] = idle_process();
+		idle[i] = crowd(1);
 	ASSERT_EQ(0, make_terminal(ends));
 	close_unread(_metadata, self, ends);
 	for (i = 0; i < CROWD; i++)
-		load_end(crowd[i]);
+		load_end(idle[i]);
 }
 
 /* ------------------------------------------------------------------------

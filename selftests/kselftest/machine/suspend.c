@@ -461,8 +461,7 @@ static void begin_waiter(struct __test_metadata *_metadata, struct waiter *w)
 		ASSERT_EQ(0, pthread_create(&w->thread, NULL, waiter_body, w));
 		return;
 	}
-	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
-	fcntl(ends[1], F_SETPIPE_SZ, 4096);
+	ASSERT_EQ(0, small_pipe(ends));
 	w->reader = ends[0];
 	w->dev = dev_open();
 	ASSERT_EQ(0, dev_configure(w->dev, ends[1]));

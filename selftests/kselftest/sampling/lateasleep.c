@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
+#include "crowd.h"
 #include "latejob.h"
 #include "latetally.h"
 #include "module.h"
@@ -230,10 +231,7 @@ static bool begin_sleepers(pid_t *pids)
 	unsigned int i;
 
 	for (i = 0; i < SLEEPERS; i++) {
-		pids[i] = fork_bound();
-		if (!pids[i])
-			for (;;)
-				pause();
+		pids[i] = crowd(1);
 		if (pids[i] < 0 || !wait_asleep(pids[i], pids[i]))
 			return false;
 	}
