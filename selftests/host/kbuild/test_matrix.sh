@@ -101,7 +101,7 @@ new_page() {
 
 # row TEXT: without the number of spaces, a line of the page is this
 row() {
-	sed 's/^ *//; s/  */ /g' "$HWPMC_MATRIX" | grep -qxF -- "$1" || { cat "$HWPMC_MATRIX"; return 1; }
+	sed 's/^ *//; s/  */ /g' "$HWPMC_MATRIX" | grep -xF -- "$1" || { cat "$HWPMC_MATRIX"; return 1; }
 }
 
 # rows NUMBER: so many lines more than an empty page has
@@ -129,8 +129,9 @@ unchanged() {
 	exits 1 "$@" && cmp "$HWPMC_MATRIX" "$tmp/before"
 }
 
+# runs_it TARGET: make would. All its lines are read: make fails when it writes to nobody.
 runs_it() {
-	MAKEFLAGS='' make -n -C "$root" MAKE=true "$1" | grep -q scripts/matrix
+	MAKEFLAGS='' make -n -C "$root" MAKE=true "$1" | grep scripts/matrix
 }
 
 echo "TAP version 13"
