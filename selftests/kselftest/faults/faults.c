@@ -604,7 +604,20 @@ static int undo_unload(struct world *w)
 	return module_load("");
 }
 
-TEST(load)
+FIXTURE(module_points)
+{
+};
+
+FIXTURE_SETUP(module_points)
+{
+}
+
+FIXTURE_TEARDOWN(module_points)
+{
+}
+
+/* In the long form there are some hundred points to fail at. */
+TEST_F_TIMEOUT(module_points, load, 1500)
 {
 	static const struct op load = {
 		"its beginning", run_load, undo_load, no_module
@@ -629,7 +642,7 @@ TEST(load)
 	EXPECT_TRUE(module_wait_for_device());
 }
 
-TEST(nothing_is_left)
+TEST_F(module_points, nothing_is_left)
 {
 	NEED_POINTS();
 	EXPECT_TRUE(nothing_stays());
