@@ -110,14 +110,20 @@ void measure_end(void)
 	ns += took > overhead ? took - overhead : 0;
 }
 
+static char *read_word(FILE *f)
+{
+	static char word[512];
+
+	if (fscanf(f, "%511s", word) != 1)
+		errx(1, "the chains end too early");
+	return word;
+}
+
 static unsigned long read_number(FILE *f, int base)
 {
-	char word[32], *end;
-	unsigned long n;
+	char *word = read_word(f), *end;
+	unsigned long n = strtoul(word, &end, base);
 
-	if (fscanf(f, "%31s", word) != 1)
-		errx(1, "the chains end too early");
-	n = strtoul(word, &end, base);
 	if (*end)
 		errx(1, "the chains: %s is no number", word);
 	return n;
@@ -140,10 +146,9 @@ static void read_program(FILE *f, struct program *p)
 	__u64 pc[128], last[128], *address;
 	unsigned int i, n = 0, shared;
 	unsigned long count, samples;
-	char rest[512], *at;
+	char *at;
 
-	if (fscanf(f, "%*s") != 0)
-		errx(1, "the chains: no program");
+	read_word(f);	/* the name */
 	count = read_number(f, 10);
 	samples = read_number(f, 10);
 	if (samples != LOAD_SAMPLES)
@@ -155,15 +160,15 @@ static void read_program(FILE *f, struct program *p)
 		unsigned int was = n, place;
 
 		memcpy(last, pc, n * sizeof(*pc));
-		shared = read_number(f, 10);
-		if (!fgets(rest, sizeof(rest), f) || shared > was)
-			errx(1, "the chains: a line is wrong");
-		for (n = 0, at = strtok(rest, " \n"); at; at = strtok(NULL, " \n")) {
-			place = strtoul(at, NULL, 10);
+		shared = strtoul(read_word(f), &at, 10);
+		for (n = 0; *at == ','; n++) {
+			place = strtoul(at + 1, &at, 10);
 			if (place >= count || n + shared >= 128)
-				errx(1, "the chains: a line is wrong");
-			pc[n++] = address[place];
+				errx(1, "the chains: a sample is wrong");
+			pc[n] = address[place];
 		}
+		if (*at || shared > was)
+			errx(1, "the chains: a sample is wrong");
 		memcpy(pc + n, last + was - shared, shared * sizeof(*pc));
 		n += shared;
 		set_chain(p->pc[i], pc, n);
