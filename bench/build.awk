@@ -12,17 +12,15 @@ function unit(event) {
 	return event
 }
 
-function line(work, event,	ours, peer, orange, prange) {
+function row(work, event,	ours, peer, orange, prange) {
 	if (!median(work " perf " event)) {
-		bad = 1
-		print "NOT MEASURED: " work " " event " (perf)"
+		missing(work " " event " (perf)")
 		return
 	}
 	peer = med; prange = sprintf("%.0f..%.0f", low, high)
 	pspread = high - low
 	if (!median(work " ours " event)) {
-		bad = 1
-		print "NOT MEASURED: " work " " event " (ours)"
+		missing(work " " event " (ours)")
 		return
 	}
 	ours = med; orange = sprintf("%.0f..%.0f", low, high)
@@ -30,7 +28,7 @@ function line(work, event,	ours, peer, orange, prange) {
 		event == "ns" ? "(elapsed, ns)" : event, ours, peer, ours - peer,
 		peer ? sprintf("%+.4f%%", 100 * (ours / peer - 1)) : "-",
 		high - low, pspread
-	out[++nout] = sprintf("BENCH name=count.%s.%s.%s ours=%.0f peer=%.0f ratio=%s unit=%s ours_range=%s peer_range=%s%s",
+	line[++nline] = sprintf("BENCH name=count.%s.%s.%s ours=%.0f peer=%.0f ratio=%s unit=%s ours_range=%s peer_range=%s%s",
 		kernel, work, event == "ns" ? "elapsed" : event, ours, peer,
 		peer ? sprintf("%.6f", ours / peer) : "-", unit(event), orange, prange,
 		work == "build" && event == "instructions:u" ? " goal=0.999<=ratio<=1.001" : "")
@@ -66,12 +64,11 @@ END {
 		"more", "", "ours:+-", "perf:+-"
 	for (w = 1; w <= nworks; w++)
 		for (e = 1; e <= nevents; e++)
-			line(works[w], events[e])
+			row(works[w], events[e])
 	for (w = 1; w <= nworks; w++)
 		if (median(works[w] " bare ns"))
 			printf "%-6s bare: elapsed %.0f ns\n", works[w], med
-	print ""
-	for (i = 1; i <= nout; i++)
-		print out[i]
-	exit bad || !nout
+	if (!nline)
+		bad = 1
+	finish()
 }

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Common functions of the benchmarks on the host. Sourced.
 # What the benchmarks share on the host. Sourced.
 
 bench=$(dirname "$(realpath "${BASH_SOURCE[0]}")")

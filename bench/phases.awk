@@ -1,16 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# phases.awk LIST-OURS LIST-PERF COUNTS RUNS
+# awk -f stats.awk -f phases.awk LIST-OURS LIST-PERF COUNTS RUNS
 #
 # Instructions of each phase per sample or event: the plugin's count, minus its
 # count in the bare run of the same load.
-
-function field(name,	i) {
-	for (i = 1; i <= NF; i++)
-		if (index($i, name "=") == 1)
-			return substr($i, length(name) + 2)
-	return ""
-}
 
 # One phase's line, and its BENCH line.
 function show(phase, x, calls) {
@@ -18,7 +11,7 @@ function show(phase, x, calls) {
 		printf "  %-16s %10.1f\n", phase, x
 	else
 		printf "  %-16s %10.1f %9.2f\n", phase, x, calls
-	bench[++nbench] = sprintf("BENCH name=phase.%s.%s %s=%.5g unit=instructions/%s",
+	line[++nline] = sprintf("BENCH name=phase.%s.%s %s=%.5g unit=instructions/%s",
 		title, phase, rec == "perf" ? "peer" : "ours", x, per)
 }
 
@@ -27,8 +20,7 @@ function headline() {
 	n = hz > 1 ? field("samples") : load == "user" ? field("ns") / 1e9 : field("amount")
 	title = load "." hz "hz." (chains ? "chains" : "plain")
 	if (!n) {
-		print "NOT MEASURED: " title
-		bad = 1
+		missing(title)
 		exit
 	}
 	what = "events"
@@ -67,12 +59,7 @@ $1 != "RUN" { next }
 }
 
 END {
-	if (!bad && r != runs) {
-		printf "NOT MEASURED: %d runs, but %d counts\n", r, runs
-		bad = 1
-	}
-	print ""
-	for (i = 1; i <= nbench; i++)
-		print bench[i]
-	exit bad
+	if (!bad && r != runs)
+		missing(r " runs, but " runs " counts")
+	finish()
 }

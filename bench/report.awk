@@ -5,11 +5,6 @@
 # Makes tables and BENCH lines of bench-kernel's RAW lines: medians over the
 # repetitions, with their range.
 
-function missing(what) {
-	print "NOT MEASURED: " what
-	bad = 1
-}
-
 $1 == "RAW" {
 	rec = field("rec"); load = field("load"); procs = field("procs")
 	key = field("part") " " load " " procs
@@ -226,8 +221,5 @@ END {
 	bpf_table()
 	storm_table()
 	idle_table()
-	print ""
-	for (i = 1; i <= nline; i++)
-		print line[i]
-	exit bad
+	finish()
 }

@@ -1,31 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# scaling.awk RAW-FILE
+# awk -f stats.awk -f scaling.awk RAW-FILE
 #
 # Tables and BENCH lines of bench-scaling's RAW lines: medians.
 
-function field(name,	i) {
-	for (i = 2; i <= NF; i++)
-		if (index($i, name "=") == 1)
-			return substr($i, length(name) + 2)
-	return ""
-}
-
-function keep(key, x) {
-	value[key, ++count[key]] = x + 0
-}
-
-function median(key,	i, j, n, t) {
-	n = count[key]
-	if (!n)
-		return ""
-	for (i = 2; i <= n; i++)
-		for (j = i; j > 1 && value[key, j - 1] > value[key, j]; j--) {
-			t = value[key, j]
-			value[key, j] = value[key, j - 1]
-			value[key, j - 1] = t
-		}
-	return n % 2 ? value[key, (n + 1) / 2] : (value[key, n / 2] + value[key, n / 2 + 1]) / 2
+# The median, or "" without values
+function typical(key) {
+	return median(key) ? med : ""
 }
 
 function show(x, format) {
@@ -33,16 +14,14 @@ function show(x, format) {
 }
 
 function per_sample(key, base) {
-	if (base == "" || !count[key " ns"] || !median(key " samples"))
+	if (base == "" || !count[key " ns"] || !typical(key " samples"))
 		return ""
-	return (median(key " ns") - base) / median(key " samples")
+	return (typical(key " ns") - base) / typical(key " samples")
 }
 
 function want(x, what) {
-	if (x == "") {
-		print "NOT MEASURED: " what
-		bad = 1
-	}
+	if (x == "")
+		missing(what)
 }
 
 $1 == "RAW" {
@@ -76,7 +55,7 @@ function curve(part, title, peer,	ns, i, k, base, ours, perf, ratio, cpu, last) 
 		"writer", "samples", "lost", peer ? "lost, perf" : "KiB each"
 	for (i = 1; i <= k; i++) {
 		n = ns[i]
-		base = median(part " bare " (count[part " bare " n " ns"] ? n : 1) " ns")
+		base = typical(part " bare " (count[part " bare " n " ns"] ? n : 1) " ns")
 		want(base, part " " n " bare")
 		if (part == "processes") {
 			in_window(part " ours " n)
@@ -89,13 +68,13 @@ function curve(part, title, peer,	ns, i, k, base, ours, perf, ratio, cpu, last) 
 			want(perf, part " " n " perf")
 		ratio = ours != "" && perf != "" && perf != 0 ? sprintf("%.2f", ours / perf) : "-"
 		if (peer)
-			last = show(median(part " perf " n " lost"), "%d")
+			last = show(typical(part " perf " n " lost"), "%d")
 		else
-			last = show(median(part " ours " n " memory_kb") / (part == "owners" ? n : 1), "%d")
-		cpu = ours == "" ? 0 : median(part " ours " n " cpu") / median(part " ours " n " ns")
+			last = show(typical(part " ours " n " memory_kb") / (part == "owners" ? n : 1), "%d")
+		cpu = ours == "" ? 0 : typical(part " ours " n " cpu") / typical(part " ours " n " ns")
 		printf "%8d %12s %12s %7s %9.2f%% %10s %10s %10s\n", n, show(ours, "%.0f"),
-			show(perf, "%.0f"), ratio, 100 * cpu, show(median(part " ours " n " samples"), "%d"),
-			show(median(part " ours " n " lost"), "%d"), last
+			show(perf, "%.0f"), ratio, 100 * cpu, show(typical(part " ours " n " samples"), "%d"),
+			show(typical(part " ours " n " lost"), "%d"), last
 		line[++nline] = sprintf("BENCH name=scaling.%s.%d ours=%s peer=%s ratio=%s unit=instructions/sample",
 			part, n, show(ours, "%.1f"), show(perf, "%.1f"), ratio)
 	}
@@ -110,10 +89,10 @@ function sessions(	ns, i, k, ours, perf) {
 	printf "%8s %12s %12s %7s %12s %12s\n", "n", "ours", "perf's", "ratio", "bytes", "perf's"
 	for (i = 1; i <= k; i++) {
 		n = ns[i]
-		ours = median("sessions ours " n " ns") / 1000
-		perf = median("sessions perf " n " ns") / 1000
+		ours = typical("sessions ours " n " ns") / 1000
+		perf = typical("sessions perf " n " ns") / 1000
 		printf "%8d %12.0f %12.0f %7.3f %12d %12d\n", n, ours, perf, ours / perf,
-			median("sessions ours " n " size"), median("sessions perf " n " size")
+			typical("sessions ours " n " size"), typical("sessions perf " n " size")
 		line[++nline] = sprintf("BENCH name=scaling.session.%d ours=%.0f peer=%.0f ratio=%.4f unit=us",
 			n, ours, perf, ours / perf)
 	}
@@ -137,9 +116,9 @@ function others(	kinds, ns, i, j, k, m, kind, n, cost, one) {
 		printf "%8d", n
 		for (i = 1; i <= k; i++) {
 			kind = "targets " kinds[i]
-			want(median(kind " " n " ns"), kind " " n)
-			cost = median(kind " " n " ns") / median(kind " " n " amount")
-			one = median(kind " 1 ns") / median(kind " 1 amount")
+			want(typical(kind " " n " ns"), kind " " n)
+			cost = typical(kind " " n " ns") / typical(kind " " n " amount")
+			one = typical(kind " 1 ns") / typical(kind " 1 amount")
 			printf " %12.0f %+8.2f%%", cost, 100 * (cost / one - 1)
 			line[++nline] = sprintf("BENCH name=scaling.targets.%s.%d ours=%.1f peer=%.1f ratio=%.4f unit=instructions/event",
 				kinds[i], n, cost, one, cost / one)
@@ -155,10 +134,7 @@ END {
 	curve("processes", "Sleeping processes, 6400 Hz, with chains", 1)
 	sessions()
 	others()
-	print ""
-	for (i = 1; i <= nline; i++)
-		print line[i]
 	if (!nline)
 		bad = 1
-	exit bad
+	finish()
 }

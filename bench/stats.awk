@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the reports of the benchmarks share: RAW lines of NAME=VALUE, medians.
+# What the reports of the benchmarks share: RAW lines of NAME=VALUE, medians, and the
+# end of a report.
 
 function field(name,	i) {
 	for (i = 2; i <= NF; i++)
@@ -33,4 +34,17 @@ function median(key,	i, n, v) {
 
 function keep(key, x) {
 	value[key, ++count[key]] = x + 0
+}
+
+function missing(what) {
+	print "NOT MEASURED: " what
+	bad = 1
+}
+
+# Ends a report, with the BENCH lines.
+function finish(	i) {
+	print ""
+	for (i = 1; i <= nline; i++)
+		print line[i]
+	exit bad
 }

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Common functions of the benchmarks in the virtual machine. Sourced.
 # What the benchmarks in the virtual machine share. Sourced.
 
 load=/in/load

@@ -41,8 +41,7 @@ function cpu_times(job,	ours) {
 
 function job_row(job,	ours, peer, range, f, cpu) {
 	if (!median(job " ours")) {
-		print "NOT MEASURED: " job
-		bad = 1
+		missing(job)
 		return
 	}
 	ours = med
@@ -68,8 +67,5 @@ END {
 		"cpu", "goal", "ours:MB", "peer:MB"
 	for (i = 1; i <= njob; i++)
 		job_row(order[i])
-	print ""
-	for (i = 1; i <= nline; i++)
-		print line[i]
-	exit bad
+	finish()
 }
