@@ -26,8 +26,7 @@ FIXTURE(access)
 FIXTURE_SETUP(access)
 {
 	ASSERT_TRUE(device_for_group());
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(access)

@@ -18,8 +18,7 @@ FIXTURE(access_userns)
 FIXTURE_SETUP(access_userns)
 {
 	ASSERT_TRUE(device_for_group());
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(access_userns)

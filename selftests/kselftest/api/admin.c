@@ -38,8 +38,7 @@ FIXTURE_SETUP(admin)
 {
 	unsigned int i;
 
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->ncpu = online_cpus(self->cpus, ARRAY_SIZE(self->cpus));
 	ASSERT_LE(2, self->ncpu);
 	for (i = 0; i < self->ncpu; i++)
@@ -161,8 +160,7 @@ TEST_F(admin, privilege)
 	EXPECT_EQ(0, dev_admin(self->dev, 0, 5, DISABLE));
 	EXPECT_EQ(0, dev_admin(self->dev, 0, 5, ENABLE));
 	ASSERT_EQ(0, keep_caps(1ULL << CAP_PERFMON));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	EXPECT_LE(0, allocate(dev, 0));
 	EXPECT_EQ(-EPERM, dev_admin(dev, 0, 5, DISABLE));
 	EXPECT_EQ(-EPERM, dev_admin(self->dev, 0, 5, DISABLE));
@@ -177,8 +175,7 @@ TEST_F(admin, user_namespace)
 		SKIP(return, "no user namespaces here");
 	/* weaker than the opener, which is outside; then its own opener */
 	EXPECT_EQ(-EPERM, dev_admin(self->dev, 0, 5, DISABLE));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	EXPECT_EQ(-EPERM, dev_admin(dev, 0, 5, DISABLE));
 	EXPECT_EQ(-EPERM, dev_admin(dev, 0, 5, ENABLE));
 }
@@ -268,8 +265,7 @@ TEST_F(admin, stays)
 
 	ASSERT_EQ(0, for_all_rows(self->dev, 0, DISABLE));
 	ASSERT_EQ(0, close(self->dev));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	EXPECT_EQ(-EPERM, allocate(dev, 0));
 }
 

@@ -206,8 +206,7 @@ FIXTURE(atbase)
 
 FIXTURE_SETUP(atbase)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(atbase)

@@ -415,8 +415,7 @@ static int64_t exit_ms(struct __test_metadata *_metadata, int n)
 	ASSERT_EQ(0, wait_for(child));
 	start = (now_ns() - start) / MSEC;
 	/* it is whole, whatever its other logs wait for */
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	LOAD_LOG(&log, file, LOG_DROPS);
 	EXPECT_TRUE(log.closed);
 	EXPECT_LE(50, log.samples);
 	log_free(&log);

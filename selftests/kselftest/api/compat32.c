@@ -33,13 +33,11 @@ TEST(chains)
 	ASSERT_NE(NULL, sy);
 	pid = workload_start("spin32", 0);
 	dev = dev_open();
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
 	EXPECT_TRUE(wait_samples(dev, file, 300, .pid = pid, .user = true));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	LOG_FOR_EACH(&log, rec) {
 		if (!log_sample(&rec, &s) || s.pid != pid || !s.user)
 			continue;

@@ -200,8 +200,7 @@ TEST_F(contain, always_writable)
 	if (fd < 0)
 		SKIP(return, "no netlink sockets of users: %s", strerror(errno));
 	ASSERT_TRUE(user_become(USER));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	ASSERT_EQ(0, dev_configure(dev, fd));
 	writer = recorder_pid();
 	ASSERT_LT(0, writer);

@@ -85,8 +85,7 @@ FIXTURE_SETUP(errors)
 	unsigned int i;
 
 	for (i = 0; i < NSTATE; i++) {
-		self->dev[i] = dev_open();
-		ASSERT_LE(0, self->dev[i]);
+		OPEN_DEVICE(self->dev[i]);
 	}
 	ASSERT_EQ(0, make_pmcs(self->dev[OWNER], self->late));
 	/* rows are handed out in turn: the same ids again */

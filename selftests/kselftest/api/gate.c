@@ -33,8 +33,7 @@ FIXTURE(gate)
 FIXTURE_SETUP(gate)
 {
 	ASSERT_TRUE(device_for_group());
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(gate)

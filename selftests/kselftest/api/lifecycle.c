@@ -411,8 +411,7 @@ TEST(many_owners)
 	/* a close waits for a second only, and on a slow machine a log ends later */
 	EXPECT_TRUE(recorders_are(0));
 	for (i = 0; i < NOWNER; i++) {
-		ASSERT_TRUE(log_load(&log, file[i]));
-		ASSERT_LOG(&log, 0);
+		LOAD_LOG(&log, file[i], 0);
 		EXPECT_EQ(2, log.npmcs) TH_LOG("owner %d", i);
 		EXPECT_LT(20, log.samples) TH_LOG("owner %d", i);
 		log_free(&log);
@@ -426,8 +425,7 @@ TEST(release_under_fire)
 	struct log log;
 	uint32_t id;
 
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
 	for (i = 0; i < 30; i++) {
 		ASSERT_EQ(0, dev_run(dev, pmc_clock(2000), &id));
 		sleep_ms(10);
@@ -552,14 +550,12 @@ TEST(smallest)
 	ASSERT_EQ(0, module_load("ringsize=16 logbuffersize=1 callchaindepth=1"));
 	ASSERT_TRUE(module_wait_for_device());
 	dev = dev_open();
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(bearable_hz(5000)), &id));
+	BEGIN_LOG(dev, file, pmc_clock(bearable_hz(5000)), &id);
 	sleep_ms(1000);
 	EXPECT_TRUE(wait_committed(dev, 110));
 	ASSERT_EQ(0, dev_closelog(dev));
 	close(dev);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	LOAD_LOG(&log, file, LOG_DROPS | LOG_PROC_DROPS);
 	EXPECT_EQ(1, log.deepest);
 	EXPECT_LT(100, log.samples);
 	ASSERT_EQ(0, module_unload_soon());

@@ -212,8 +212,7 @@ TEST_F(limits, pmcs)
 		EXPECT_EQ(0, dev_release(dev[0], first[1]));
 		/* and those that the close releases */
 		close(dev[1]);
-		dev[1] = dev_open();
-		ASSERT_LE(0, dev[1]);
+		OPEN_DEVICE(dev[1]);
 	}
 }
 
@@ -225,8 +224,7 @@ TEST_F(limits, pmcs_of_the_opener)
 	ASSERT_TRUE(limit("max_pmcs", 5));
 	EXPECT_EQ(MAX, allocate_all(self->dev, id, MAX));
 	ASSERT_TRUE(user_become(USER));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	ASSERT_TRUE(user_root());
 	/* in root's hands it is the user's still */
 	EXPECT_EQ(5, allocate_all(dev, id, MAX));
@@ -241,8 +239,7 @@ TEST_F(limits, pmcs_in_a_log)
 
 	ASSERT_TRUE(limit("max_pmcs", 6));
 	ASSERT_TRUE(user_become(USER));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	ASSERT_EQ(0, dev_configure(dev, file));
 	for (i = 0; i < ROUNDS; i++) {
 		for (n = 0, j = 0; n < 6 && j < 3000; j++) {
@@ -259,8 +256,7 @@ TEST_F(limits, pmcs_in_a_log)
 	ASSERT_EQ(0, dev_closelog(dev));
 	/* nobody is left who could hold one back */
 	EXPECT_EQ(6, allocate_all(dev, id, MAX));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 }
 
 /* Closed with everything in use; the thread may take a moment to end. */
@@ -273,8 +269,7 @@ TEST_F(limits, closed_with_a_log)
 	ASSERT_TRUE(limit("max_ringmem", owner_mib()));
 	for (i = 0; i < ROUNDS; i++) {
 		ASSERT_TRUE(user_become(USER));
-		dev = dev_open();
-		ASSERT_LE(0, dev);
+		OPEN_DEVICE(dev);
 		ASSERT_EQ(0, dev_configure(dev, temp_file()));
 		ASSERT_EQ(3, allocate_all(dev, id, MAX));
 		ASSERT_EQ(0, dev_start(dev, id[0]));
@@ -350,8 +345,7 @@ static int log_without_ring(struct __test_metadata *_metadata, int file)
 
 	ASSERT_TRUE(limit("max_ringmem", owner_mib()));
 	ASSERT_TRUE(user_become(USER));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_TRUE(user_root());
 	return dev;
@@ -444,8 +438,7 @@ TEST_F(limits, forks_without_ring)
 	load_end(forker);
 	ASSERT_EQ(0, dev_closelog(dev));
 	began = (now_ns() - began) / 1000 / MSEC;
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	LOAD_LOG(&log, file, LOG_DROPS | LOG_PROC_DROPS);
 	n = times_named(&log, getpid());
 	TH_LOG("%u dumps in %u s", n, (unsigned int)began);
 	EXPECT_LT(1, n);
@@ -489,8 +482,7 @@ TEST_F(limits, slices_without_ring)
 	/* with the target alive, whose end is lost there, too */
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_PROC_DROPS);
+	LOAD_LOG(&log, file, LOG_PROC_DROPS);
 	EXPECT_LT(20, log.proc_dropped);
 	EXPECT_EQ(1, times_named(&log, pid));
 }
@@ -510,8 +502,7 @@ TEST_F(limits, counters_of_cpus)
 	ts.flags &= ~HWPMC_F_INCLUDE_OWNER;
 	ASSERT_TRUE(limit("max_counters", cpus_possible() * 2 + 1));
 	ASSERT_TRUE(user_become(USER));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	for (i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(2, allocate_all(dev, id, MAX));
 		EXPECT_EQ(-EDQUOT, dev_allocate(dev, &ts));

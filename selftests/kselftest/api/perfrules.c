@@ -146,8 +146,7 @@ TEST_F(perfrules, passed_on)
 	ASSERT_TRUE(user_become(USER));
 	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_TC, HWPMC_CAP_USER,
 				   &id));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	ASSERT_TRUE(user_root());
 	EXPECT_EQ(-EPERM, allocate(dev, HWPMC_MODE_TC, HWPMC_CAP_USER, &id));
 	close(dev);

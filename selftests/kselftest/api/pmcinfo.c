@@ -41,8 +41,7 @@ FIXTURE_SETUP(pmcinfo)
 {
 	uint32_t n = 1;
 
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	ASSERT_TRUE(limit("unprivileged_syspmcs", 0));
 	/* the owners of earlier tests are on their way out */
 	while (n) {
@@ -334,8 +333,7 @@ TEST_F(pmcinfo, visibility)
 	ASSERT_EQ(0, seteuid(0));
 	/* to be allowed to profile is to be allowed to know */
 	ASSERT_EQ(0, keep_caps(1ULL << CAP_PERFMON));
-	again = dev_open();
-	ASSERT_LE(0, again);
+	OPEN_DEVICE(again);
 	look(_metadata, self, again, 0);
 	EXPECT_ROW(r[1], self->rows[1]);
 	EXPECT_ROW(r[2], self->rows[2]);

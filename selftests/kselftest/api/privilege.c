@@ -36,8 +36,7 @@ static int open_as_nobody(void)
 
 FIXTURE_SETUP(privilege)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->theirs = open_as_nobody();
 	ASSERT_LE(0, self->theirs);
 	ASSERT_TRUE(limit("unprivileged_syspmcs", 0));
@@ -132,8 +131,7 @@ TEST_F(privilege, capability)
 	ASSERT_EQ(0, keep_caps(all & ~(1ULL << CAP_PERFMON |
 				       1ULL << CAP_SYS_ADMIN)));
 	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SC, 0));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	EXPECT_EQ(-EPERM, allocate(dev, HWPMC_MODE_SC, 0));
 }
 
@@ -142,8 +140,7 @@ TEST_F(privilege, perfmon_is_enough)
 	int dev;
 
 	ASSERT_EQ(0, keep_caps(1ULL << CAP_PERFMON));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	EXPECT_EQ(0, allocate(dev, HWPMC_MODE_SC, 0));
 	EXPECT_EQ(0, allocate(dev, HWPMC_MODE_SS, 0));
 	/* less than the opener had */
@@ -173,8 +170,7 @@ TEST_F(privilege, user_namespace)
 	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SC, 0));
 	EXPECT_EQ(-EPERM, allocate(self->dev, HWPMC_MODE_SS, HWPMC_CAP_USER));
 	/* a device of its own: it is the mode that is refused */
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	EXPECT_EQ(-EPERM, allocate(dev, HWPMC_MODE_SC, 0));
 	EXPECT_EQ(-EPERM, allocate(dev, HWPMC_MODE_SC, HWPMC_CAP_USER));
 	EXPECT_EQ(-EPERM, allocate(dev, HWPMC_MODE_SS, HWPMC_CAP_USER));
@@ -285,15 +281,13 @@ TEST_F(privilege, user_mode_only)
 
 	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
 	ASSERT_EQ(0, seteuid(NOBODY));
-	ASSERT_EQ(0, dev_configure(self->theirs, file));
-	ASSERT_EQ(0, dev_run(self->theirs, pmc_clock(500), &id));
+	BEGIN_LOG(self->theirs, file, pmc_clock(500), &id);
 	EXPECT_TRUE(wait_committed(self->theirs, 100));
 	ASSERT_EQ(0, dev_closelog(self->theirs));
 	ASSERT_EQ(0, seteuid(0));
 	load_end(user);
 	load_end(kernel);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_LT(50, log.user);
 	EXPECT_EQ(0, log.kernel);
 	EXPECT_EQ(0, log_kernel_addresses(&log));
@@ -329,18 +323,15 @@ TEST_F(privilege, modules_are_not_told)
 	if (!access("/sys/module/loop", F_OK) && system("rmmod loop"))
 		SKIP(return, "the module to load is in use");
 	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
-	ASSERT_EQ(0, dev_configure(self->dev, file[0]));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
-	ASSERT_EQ(0, dev_configure(self->theirs, file[1]));
-	ASSERT_EQ(0, dev_run(self->theirs, pmc_clock(100), &id));
+	BEGIN_LOG(self->dev, file[0], pmc_clock(100), &id);
+	BEGIN_LOG(self->theirs, file[1], pmc_clock(100), &id);
 	if (system("modprobe -q loop && [ -e /sys/module/loop/sections ]"))
 		SKIP(return, "no module to load here");
 	EXPECT_EQ(0, system("rmmod loop"));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	ASSERT_EQ(0, dev_closelog(self->theirs));
 	for (i = 0; i < 2; i++) {
-		ASSERT_TRUE(log_load(&log, file[i]));
-		ASSERT_LOG(&log, 0);
+		LOAD_LOG(&log, file[i], 0);
 		EXPECT_EQ(i ? 0 : 2, module_records(&log, "loop"));
 		EXPECT_EQ(!i, log_kernel_addresses(&log) > 0);
 		log_free(&log);
@@ -393,8 +384,7 @@ TEST_F(privilege, process_in_user_mode)
 		_exit(-sample_oneself(file));
 	EXPECT_EQ(0, wait_for(child));
 	device_for_root();
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_LE(20, log.user);
 	EXPECT_EQ(0, log.kernel);
 	EXPECT_EQ(0, log_kernel_addresses(&log));

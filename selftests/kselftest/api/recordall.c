@@ -37,8 +37,7 @@ FIXTURE(recordall)
 
 FIXTURE_SETUP(recordall)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	ASSERT_TRUE(target_begin(&self->t, faulter, NULL));
 }
@@ -452,8 +451,7 @@ TEST(library)
 	EXPECT_LE(ENOUGH / 5, st.account.committed);
 	ASSERT_EQ(0, pmc_owner_record(o, 0, NULL, NULL));
 	ASSERT_EQ(0, pmc_owner_close_logfile(o));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	LOAD_LOG(&log, file, LOG_DROPS);
 	LOG_FOR_EACH(&log, rec)
 		if (log_sample(&rec, &s))
 			EXPECT_EQ(getpid(), s.pid);

@@ -19,8 +19,7 @@ FIXTURE(recordlog)
 
 FIXTURE_SETUP(recordlog)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 }
 
@@ -136,8 +135,7 @@ TEST_F(recordlog, rotated)
 	ASSERT_EQ(1, t.n);
 	EXPECT_EQ(1, t.r[0].on);
 	log_free(&log);
-	ASSERT_TRUE(log_load(&log, next));
-	ASSERT_LOG(&log, LOG_DROPS);
+	LOAD_LOG(&log, next, LOG_DROPS);
 	find_told(&log, &t);
 	ASSERT_EQ(1, t.n);
 	EXPECT_EQ(0, t.r[0].on);

@@ -197,8 +197,7 @@ TEST(rotate_goes_on)
 	END_LOG(dev, old, &log, 0);
 	EXPECT_EQ(1, log_words(&log));
 	log_free(&log);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_EQ(1, log_words(&log));
 	log_free(&log);
 	ASSERT_EQ(0, fstat(other, &st));
@@ -266,8 +265,7 @@ TEST(rotate_asked_again)
 	END_LOG(s.dev, old, &log, 0);
 	EXPECT_EQ(1000, log_words(&log));
 	log_free(&log);
-	ASSERT_TRUE(log_load(&log, second));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, second, 0);
 	ASSERT_EQ(0, fstat(first, &st));
 	EXPECT_EQ(0, st.st_size);
 }

@@ -116,8 +116,7 @@ TEST(bulk)
 	sleep_ms(200);
 	END_LOG(dev, first, &log, 0);
 	EXPECT_EQ(BATCH, find_batch(&log, &b));
-	ASSERT_TRUE(log_load(&log, second));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, second, 0);
 	EXPECT_EQ(BATCH, find_batch(&log, &b));
 }
 
@@ -130,15 +129,13 @@ TEST(bulk_under_fire)
 	uint32_t id;
 
 	fill(&b);
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(bearable_hz(5000)), &id));
+	BEGIN_LOG(dev, file, pmc_clock(bearable_hz(5000)), &id);
 	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(0, dev_bulk(dev, b.data, b.len));
 		sleep_ms(10);
 	}
 	ASSERT_EQ(0, dev_flush(dev));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_CUT | LOG_DROPS);
+	LOAD_LOG(&log, file, LOG_CUT | LOG_DROPS);
 	EXPECT_EQ(20 * BATCH, find_batch(&log, &b));
 	ASSERT_EQ(0, dev_closelog(dev));
 }
@@ -249,8 +246,7 @@ TEST(bulk_of_one_log)
 		ASSERT_EQ(0, dev_bulk(dev, big, len));
 		ASSERT_EQ(0, dev_closelog(dev));
 	}
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_EQ(n * BATCH, find_batch(&log, &b));
 	free(big);
 	close(dev);
@@ -344,8 +340,7 @@ TEST(module_comes_and_goes)
 	other_module_unload(OTHER);
 	if (!access("/sys/module/" OTHER, F_OK))
 		SKIP(return, OTHER " is in use");
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
 	ASSERT_EQ(0, other_module_load(path));
 	text = section_addr(OTHER, ".text");
 	ASSERT_EQ(0, other_module_unload(OTHER));

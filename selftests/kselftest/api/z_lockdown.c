@@ -101,8 +101,7 @@ static void check_prepared(struct __test_metadata *_metadata,
 	END_LOG(p->dev, p->file, &log, 0);
 	EXPECT_LT(0, log_kernel_addresses(&log));
 	log_free(&log);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_EQ(0, log_kernel_addresses(&log));
 	close(p->dev);
 }
@@ -146,8 +145,7 @@ TEST(lockdown)
 	}
 	/* programs can be sampled still, and processes followed */
 	a.caps = HWPMC_CAP_USER;
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, a, &id));
+	BEGIN_LOG(dev, file, a, &id);
 	EXPECT_TRUE(wait_committed(dev, 50));
 	load_end(load);
 	END_LOG(dev, file, &log, 0);

@@ -338,8 +338,7 @@ static void check_log(struct __test_metadata *_metadata, int file,
 {
 	struct log log;
 
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_LE(samples, log.samples);
 	log_free(&log);
 }

@@ -130,8 +130,7 @@ static void check(struct __test_metadata *_metadata, struct world *w,
 {
 	struct log log;
 
-	ASSERT_TRUE(log_load(&log, w->file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, w->file, 0);
 	EXPECT_LE(samples, log.samples);
 	log_free(&log);
 }

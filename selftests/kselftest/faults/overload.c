@@ -472,8 +472,7 @@ TEST(released_under_fire)
 	struct log log;
 	uint32_t id;
 
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(50000), &id));
+	BEGIN_LOG(dev, file, pmc_clock(50000), &id);
 	for (i = 0; i < NRELEASES && !err; i++) {
 		for (tries = 0; tries < 100; tries++) {
 			err = dev_allocate(dev, &a);

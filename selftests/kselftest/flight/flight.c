@@ -65,8 +65,7 @@ FIXTURE_SETUP(flight)
 	ASSERT_LT(0, self->deep) TH_LOG("no workload programs here");
 	self->ms = 300;
 	ASSERT_TRUE(target_begin(&self->t, burner, &self->ms));
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(flight)

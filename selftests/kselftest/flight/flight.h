@@ -35,8 +35,7 @@ static void shoot(struct __test_metadata *_metadata, int dev, struct log *log,
 	int file = temp_file();
 
 	ASSERT_EQ(0, dev_snapshot(dev, file, 0));
-	ASSERT_TRUE(log_load(log, file));
-	ASSERT_LOG(log, flags);
+	LOAD_LOG(log, file, flags);
 	snapshot_look(log, s);
 	EXPECT_EQ(1, s->count);
 	EXPECT_EQ(PMCLOG_SNAPSHOT_ASKED, s->cause);

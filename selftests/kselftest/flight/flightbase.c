@@ -67,8 +67,7 @@ FIXTURE_SETUP(flightbase)
 		self->idlers[i] = crowd(1);
 	for (i = 0; i < TARGETS; i++)
 		ASSERT_TRUE(target_begin(&self->t[i], burner, NULL));
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(flightbase)

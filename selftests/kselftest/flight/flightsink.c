@@ -18,8 +18,7 @@ FIXTURE_SETUP(flightsink)
 {
 	/* before the device is opened: a child would keep it open */
 	self->load = load_user(1);
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(flightsink)

@@ -44,8 +44,7 @@ FIXTURE_SETUP(trigger)
 	/* before the device is opened: a child would keep it open */
 	self->load = load_user(1);
 	ASSERT_TRUE(target_begin(&self->t, faulter, NULL));
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	ASSERT_EQ(0, dev_flight(self->dev, SIZE, 0));
 	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(1000, 250)),
@@ -128,8 +127,7 @@ TEST_F(trigger, once)
 	ASSERT_TRUE(target_step(&self->t));
 	EXPECT_TRUE(wait_snapshot(self->dev));
 	log_free(&self->log);
-	ASSERT_TRUE(log_load(&self->log, next));
-	ASSERT_LOG(&self->log, LOG_DROPS);
+	LOAD_LOG(&self->log, next, LOG_DROPS);
 	/* that it went well is told once */
 	EXPECT_EQ(0, dev_snapshot(self->dev, -1, ARM));
 	EXPECT_TRUE(no_snapshot(self->dev, 0));

@@ -46,11 +46,27 @@
 	ASSERT_EQ(NULL, fault_);					\
 } while (0)
 
-/* Ends @dev's log, which is in @file, and takes it into @log. */
-#define END_LOG(dev, file, log, flags) do {				\
-	ASSERT_EQ(0, dev_closelog(dev));				\
+#define OPEN_DEVICE(dev) do {						\
+	dev = dev_open();						\
+	ASSERT_LE(0, dev);						\
+} while (0)
+
+/* A log of @dev into @file, of @pmc, which runs and gets *@id. */
+#define BEGIN_LOG(dev, file, pmc, id) do {				\
+	ASSERT_EQ(0, dev_configure(dev, file));				\
+	ASSERT_EQ(0, dev_run(dev, pmc, id));				\
+} while (0)
+
+/* Takes the log that is in @file into @log. */
+#define LOAD_LOG(log, file, flags) do {					\
 	ASSERT_TRUE(log_load(log, file));				\
 	ASSERT_LOG(log, flags);						\
+} while (0)
+
+/* ... after its end, which is @dev's. */
+#define END_LOG(dev, file, log, flags) do {				\
+	ASSERT_EQ(0, dev_closelog(dev));				\
+	LOAD_LOG(log, file, flags);					\
 } while (0)
 
 /* In a child: says which line has another result, and returns 1. */

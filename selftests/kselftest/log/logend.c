@@ -26,8 +26,7 @@ FIXTURE_SETUP(logend)
 	self->load = load_user(0);
 	ASSERT_EQ(0, bystander_begin(&self->other));
 	self->users = module_users();
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(logend)

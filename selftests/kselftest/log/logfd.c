@@ -23,8 +23,7 @@ FIXTURE_SETUP(logfd)
 {
 	/* before the device is opened: a child would keep it open */
 	self->load = load_user(0);
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(logfd)
@@ -353,8 +352,7 @@ TEST_F(logfd, flush)
 		pin_to(i & 1);
 		ASSERT_EQ(0, dev_userdata(self->dev, 0x1000 + i));
 		ASSERT_EQ(0, dev_flush(self->dev));
-		ASSERT_TRUE(log_load(&log, file));
-		ASSERT_LOG(&log, LOG_CUT);
+		LOAD_LOG(&log, file, LOG_CUT);
 		EXPECT_EQ(1, log_count(&log, PMCLOG_T_USERDATA, 16,
 				       0x1000 + i));
 		log_free(&log);
@@ -373,8 +371,7 @@ TEST_F(logfd, soon)
 	ASSERT_EQ(0, dev_userdata(self->dev, 0xCAFE));
 	for (i = 0; i < 100; i++) {
 		sleep_ms(300);
-		ASSERT_TRUE(log_load(&log, file));
-		ASSERT_LOG(&log, LOG_CUT);
+		LOAD_LOG(&log, file, LOG_CUT);
 		n = log_count(&log, PMCLOG_T_USERDATA, 16, 0xCAFE);
 		if (n)
 			break;
@@ -391,8 +388,7 @@ TEST_F(logfd, thread_killed)
 	uint32_t id;
 	int i;
 
-	ASSERT_EQ(0, dev_configure(self->dev, file));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &id));
+	BEGIN_LOG(self->dev, file, pmc_clock(1000), &id);
 	for (i = 0; i < 10; i++) {
 		ASSERT_EQ(0, kill(recorder_pid(), i & 1 ? SIGKILL : SIGTERM));
 		sleep_ms(30);
@@ -414,8 +410,7 @@ TEST_F(logfd, opener_credentials)
 	ASSERT_EQ(0, chmod(DEV_PATH, 0666));
 	ASSERT_EQ(0, setresgid(65534, 65534, 0));
 	ASSERT_EQ(0, setresuid(65534, 65534, 0));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	ASSERT_EQ(0, dev_configure(dev, file));
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(0, dev_userdata(dev, i));
@@ -427,8 +422,7 @@ TEST_F(logfd, opener_credentials)
 	ASSERT_EQ(0, seteuid(0));	/* for the teardown */
 	ASSERT_EQ(0, setresuid(0, 0, 0));
 	ASSERT_EQ(0, chmod(DEV_PATH, 0600));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 }
 
 /* A file system that is unmounted meanwhile, lazily, and forgotten. */
@@ -442,8 +436,7 @@ TEST_F(logfd, unmounted)
 		SKIP(return, "no tmpfs can be mounted");
 	file = open("/tmp/lazy/log", O_RDWR | O_CREAT, 0600);
 	ASSERT_LE(0, file);
-	ASSERT_EQ(0, dev_configure(self->dev, file));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &id));
+	BEGIN_LOG(self->dev, file, pmc_clock(1000), &id);
 	ASSERT_TRUE(wait_committed(self->dev, 50));
 	ASSERT_EQ(0, umount2("/tmp/lazy", MNT_DETACH));
 	ASSERT_EQ(0, rmdir("/tmp/lazy"));
@@ -461,8 +454,7 @@ TEST_F(logfd, size_limit)
 
 	ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &limit));
 	record(_metadata, self->dev, dup(file), 1000, 100);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_LT(4096, log.len);
 }
 
@@ -516,8 +508,7 @@ static void rotate_kind(struct __test_metadata *_metadata, int dev,
 		EXPECT_EQ(k->write, dev_flush(dev)) TH_LOG("%s", k->what);
 		EXPECT_EQ(k->write, dev_closelog(dev)) TH_LOG("%s", k->what);
 	}
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_EQ(!!k->take, log_count(&log, PMCLOG_T_USERDATA, 16, 0xA11));
 	log_free(&log);
 	close(file);
@@ -531,8 +522,7 @@ static void each_kind(struct __test_metadata *_metadata,
 	int dev;
 
 	for (i = 0; i < log_nkinds; i++) {
-		dev = dev_open();
-		ASSERT_LE(0, dev);
+		OPEN_DEVICE(dev);
 		try(_metadata, dev, &log_kinds[i]);
 		ms = close_ms(dev);
 		/* it waits for nobody */
@@ -599,8 +589,7 @@ TEST_F(logfd, rotate)
 	uint32_t id;
 
 	file[0] = temp_file();
-	ASSERT_EQ(0, dev_configure(self->dev, file[0]));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(bearable_hz(5000)), &id));
+	BEGIN_LOG(self->dev, file[0], pmc_clock(bearable_hz(5000)), &id);
 	for (i = 1; i < NROTATE; i++) {
 		sleep_ms(150);
 		EXPECT_TRUE(wait_committed(self->dev, 10));
@@ -611,8 +600,7 @@ TEST_F(logfd, rotate)
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
 	for (i = 0; i < NROTATE; i++) {
-		ASSERT_TRUE(log_load(&log, file[i]));
-		ASSERT_LOG(&log, 0);
+		LOAD_LOG(&log, file[i], 0);
 		EXPECT_LT(0, log.samples) TH_LOG("log %d", i);
 		EXPECT_LE(end, log.first_tsc) TH_LOG("log %d", i);
 		EXPECT_EQ(1, log.npmcs);

@@ -20,8 +20,7 @@ FIXTURE_SETUP(packed)
 	self->load = load_user(1);
 	self->deep = workload_start("deep", 0);
 	ASSERT_LT(0, self->deep) TH_LOG("no workload programs here");
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(packed)
@@ -254,8 +253,7 @@ TEST_F(packed, full_file)
 		sleep_ms(20);
 	sleep_ms(300);
 	EXPECT_EQ(0, dev_configure(self->dev, -1));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_CUT | LOG_DROPS);
+	LOAD_LOG(&log, file, LOG_CUT | LOG_DROPS);
 	EXPECT_FALSE(log.closed);
 	EXPECT_EQ(64 << 10, log.len);
 	EXPECT_LT(0, log.samples);
@@ -327,8 +325,7 @@ TEST_F(packed, rotate)
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
 	for (i = 0; i < NROTATE; i++) {
-		ASSERT_TRUE(log_load(&log, file[i]));
-		ASSERT_LOG(&log, 0);
+		LOAD_LOG(&log, file[i], 0);
 		EXPECT_LT(0, log.samples) TH_LOG("log %d", i);
 		EXPECT_LE(end, log.first_tsc) TH_LOG("log %d", i);
 		look_raw(&log, &raw);
@@ -361,8 +358,7 @@ TEST_F(packed, beside_a_plain_one)
 	END_LOG(other, files[0], &log, 0);
 	expect_packed(_metadata, &log);
 	log_free(&log);
-	ASSERT_TRUE(log_load(&log, files[1]));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, files[1], 0);
 	look_raw(&log, &raw);
 	EXPECT_EQ(0, raw.packs);
 	EXPECT_EQ(log.samples, raw.plain);

@@ -30,8 +30,7 @@ FIXTURE_SETUP(rotateload)
 		self->pid[i] = crowd(1);
 		ASSERT_LT(0, self->pid[i]);
 	}
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(rotateload)

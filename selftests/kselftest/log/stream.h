@@ -32,8 +32,7 @@ FIXTURE_SETUP(stream)
 	/* before the device is opened: a child would keep it open */
 	self->load = load_user(0);
 	self->users = module_users();
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	memset(&self->log, 0, sizeof(self->log));
 	self->log.data = malloc(ROOM);
 	ASSERT_NE(NULL, self->log.data);

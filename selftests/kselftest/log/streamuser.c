@@ -100,8 +100,7 @@ TEST_F(streamuser, users_log)
 	int dev;
 
 	ASSERT_TRUE(user_become(USER));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	ASSERT_EQ(0, dev_stream(dev, 0, 0));
 	ASSERT_EQ(0, dev_run(dev, user_clock(500), &id));
 	ASSERT_TRUE(wait_committed(dev, 100));
@@ -260,8 +259,7 @@ TEST_F(streamuser, start_beyond_quota)
 	ASSERT_TRUE(limit("max_ringmem", owner_mib() + 1));
 	for (round = 0; round < ROUNDS; round++) {
 		ASSERT_TRUE(user_become(USER));
-		dev = dev_open();
-		ASSERT_LE(0, dev);
+		OPEN_DEVICE(dev);
 		ASSERT_EQ(0, dev_stream(dev, 0, SMALL));
 		ASSERT_EQ(0, dev_allocate(dev, &a));
 		ASSERT_EQ(-ENOBUFS, dev_start(dev, a.id));

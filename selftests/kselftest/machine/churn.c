@@ -192,13 +192,10 @@ FIXTURE_SETUP(churn)
 	for (i = 0; i < NOWNERS; i++) {
 		struct owner *o = &self->owners[i];
 
-		o->dev = dev_open();
-		ASSERT_LE(0, o->dev);
+		OPEN_DEVICE(o->dev);
 		o->file = temp_file();
-		ASSERT_EQ(0, dev_configure(o->dev, o->file));
-		ASSERT_EQ(0, dev_run(o->dev,
-				     owners_pmc(i, c->cpus[c->ncpus - 1]),
-				     &o->id));
+		BEGIN_LOG(o->dev, o->file, owners_pmc(i, c->cpus[c->ncpus - 1]),
+			  &o->id);
 	}
 }
 

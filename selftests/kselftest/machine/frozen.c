@@ -30,13 +30,11 @@ static void record_elsewhere(struct __test_metadata *_metadata)
 	uint32_t id;
 
 	ASSERT_LE(0, dev);
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
 	EXPECT_TRUE(wait_committed(dev, 60));
 	ASSERT_EQ(0, dev_closelog(dev));
 	close(dev);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_LT(50, log.samples);
 	log_free(&log);
 }
@@ -54,8 +52,7 @@ TEST(frozen_file_system)
 	dir = open(MOUNT_POINT, O_RDONLY | O_DIRECTORY);
 	file = open(MOUNT_POINT "/log", O_RDWR | O_CREAT, 0600);
 	ASSERT_LE(0, file);
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
 	EXPECT_TRUE(wait_committed(dev, 30));
 	EXPECT_EQ(0, dev_flush(dev));
 	ASSERT_EQ(0, ioctl(dir, FIFREEZE, 0));
@@ -76,8 +73,7 @@ TEST(frozen_file_system)
 	ASSERT_EQ(0, ioctl(dir, FITHAW, 0));
 	EXPECT_TRUE(recorders_are(0));
 	EXPECT_EQ(0, recorder_pid());
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_CUT | LOG_DROPS);
+	LOAD_LOG(&log, file, LOG_CUT | LOG_DROPS);
 	EXPECT_FALSE(log.closed);
 	EXPECT_LT(20, log.samples);
 	close(file);

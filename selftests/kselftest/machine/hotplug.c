@@ -23,8 +23,7 @@ FIXTURE_SETUP(hotplug)
 {
 	self->loads[0] = load_user(-1);
 	self->loads[1] = load_kernel(-1);
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	if (cpu_set_online(CPU, true) || cpu_set_online(CPU, false) ||
 	    cpu_set_online(CPU, true))
 		SKIP(return, "CPU 1 cannot be switched off");
@@ -93,8 +92,7 @@ static void sample(struct __test_metadata *_metadata, int dev,
 	struct log log;
 	uint32_t id;
 
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, a, &id));
+	BEGIN_LOG(dev, file, a, &id);
 	absences(_metadata, dev, file, away, n);
 	END_LOG(dev, file, &log, 0);
 	check_absences(_metadata, &log, away, n);
@@ -191,8 +189,7 @@ TEST_F(hotplug, comes_later)
 	uint32_t id;
 
 	ASSERT_EQ(0, cpu_set_online(CPU, false));
-	ASSERT_EQ(0, dev_configure(self->dev, file));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &id));
+	BEGIN_LOG(self->dev, file, pmc_clock(1000), &id);
 	sleep_ms(100);
 	online = raw_ns();
 	ASSERT_EQ(0, cpu_set_online(CPU, true));
@@ -300,13 +297,11 @@ TEST_F(hotplug, closed_while_away)
 	uint32_t id;
 
 	for (i = 0; i < 5; i++) {
-		ASSERT_EQ(0, dev_configure(self->dev, temp_file()));
-		ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &id));
+		BEGIN_LOG(self->dev, temp_file(), pmc_clock(1000), &id);
 		sleep_ms(50);
 		ASSERT_EQ(0, cpu_set_online(CPU, false));
 		close(self->dev);
-		self->dev = dev_open();
-		ASSERT_LE(0, self->dev);
+		OPEN_DEVICE(self->dev);
 		ASSERT_EQ(0, cpu_set_online(CPU, true));
 	}
 }

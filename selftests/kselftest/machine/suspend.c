@@ -117,12 +117,10 @@ FIXTURE_SETUP(suspend)
 	self->load = load_user(0);
 	if (!word_in(POWER "state", "freeze"))
 		SKIP(return, "this kernel cannot suspend");
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	self->start = raw_ns();
-	ASSERT_EQ(0, dev_configure(self->dev, self->file));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &self->id));
+	BEGIN_LOG(self->dev, self->file, pmc_clock(1000), &self->id);
 	ASSERT_TRUE(wait_committed(self->dev, 100));
 }
 
@@ -158,8 +156,7 @@ static void check_log(struct __test_metadata *_metadata,
 	ASSERT_TRUE(wait_committed(self->dev, 100));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
-	ASSERT_TRUE(log_load(&log, self->file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, self->file, 0);
 	EXPECT_EQ(st.account.committed, log.samples);
 	EXPECT_EQ(0, st.account.in_rings + st.account.discarded);
 	EXPECT_LE(self->start, log.first_tsc);

@@ -35,8 +35,7 @@ FIXTURE_SETUP(attach)
 {
 	/* first: it is not to have the device */
 	ASSERT_TRUE(target_begin(&self->t, faulter, NULL));
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(attach)
@@ -493,8 +492,7 @@ TEST_F(attach, release_as_it_ends)
 	pid_t pid[24];
 
 	setrlimit(RLIMIT_NOFILE, &files);
-	ASSERT_EQ(0, dev_configure(self->dev, file));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
+	BEGIN_LOG(self->dev, file, pmc_clock(100), &id);
 	for (i = 0; i < n; i++) {
 		struct target t;
 

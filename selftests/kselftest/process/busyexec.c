@@ -56,8 +56,7 @@ FIXTURE_SETUP(busyexec)
 	self->victim = fork_bound();
 	if (!self->victim)
 		be_victim(self->input[0]);
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->id = allocated(self->dev, pmc_process_counter(FAULTS, 0));
 	self->other_id = allocated(self->dev, pmc_process_counter(FAULTS, 0));
 	ASSERT_NE(0, self->id);
@@ -202,8 +201,7 @@ static void cpu_comes(struct __test_metadata *_metadata,
 		SKIP(return, "CPU 1 cannot be switched off");
 	ASSERT_EQ(0, cpu_set_online(1, true));
 	clock.cpu = 1;
-	ASSERT_EQ(0, dev_configure(self->dev, temp_file()));
-	ASSERT_EQ(0, dev_run(self->dev, clock, &clock.id));
+	BEGIN_LOG(self->dev, temp_file(), clock, &clock.id);
 	ASSERT_EQ(0, cpu_set_online(1, false));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, attach, &a));
 	ASSERT_WAITS(&a, thread);

@@ -28,8 +28,7 @@ FIXTURE(busymaps)
 
 FIXTURE_SETUP(busymaps)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(busymaps)
@@ -131,8 +130,7 @@ static void record(struct __test_metadata *_metadata, int dev, struct log *log)
 	int file = temp_file();
 	uint32_t id;
 
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(scaled(500, 100)), &id));
+	BEGIN_LOG(dev, file, pmc_clock(scaled(500, 100)), &id);
 	ASSERT_TRUE(wait_committed(dev, 50));
 	ASSERT_EQ(0, dev_release(dev, id));
 	ASSERT_EQ(0, dev_closelog(dev));

@@ -27,8 +27,7 @@ FIXTURE(follow)
 
 FIXTURE_SETUP(follow)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	ASSERT_EQ(0, dev_configure(self->dev, self->file));
 	self->f = family_new();

@@ -53,8 +53,7 @@ FIXTURE_SETUP(forkdump)
 {
 	unsigned int i;
 
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	for (i = 0; i < NMAPPERS; i++) {
 		self->mapper[i] = mapper_begin(scaled(150, 50));
 		ASSERT_LT(0, self->mapper[i]);
@@ -86,8 +85,7 @@ static void check_mapped(struct __test_metadata *_metadata, int file)
 	unsigned int mapped, unmapped;
 	struct log log;
 
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	unmapped = unmapped_samples(&log, &mapped);
 	TH_LOG("%u samples in user mode, %u where nothing is mapped",
 	       mapped + unmapped, unmapped);
@@ -107,8 +105,7 @@ TEST_F(forkdump, system)
 	self->control->go = true;
 	for (i = 0; i < NLOGS; i++) {
 		file = temp_file();
-		ASSERT_EQ(0, dev_configure(self->dev, file));
-		ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(500, 100)), &id));
+		BEGIN_LOG(self->dev, file, pmc_clock(scaled(500, 100)), &id);
 		ASSERT_TRUE(wait_committed(self->dev, SAMPLES));
 		ASSERT_EQ(0, dev_release(self->dev, id));
 		ASSERT_EQ(0, dev_closelog(self->dev));

@@ -25,8 +25,7 @@ FIXTURE(inherit)
 
 FIXTURE_SETUP(inherit)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	self->f = family_new();
 	ASSERT_NE(NULL, self->f);

@@ -79,8 +79,7 @@ TEST(no_user_part)
 	close(fd);
 	dev = dev_open();
 	file = temp_file();
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(997), &id));
+	BEGIN_LOG(dev, file, pmc_clock(997), &id);
 	for (i = 0; i < WORKERS; i++) {
 		pid = fork_bound();
 		if (!pid)
@@ -133,8 +132,7 @@ TEST(nothing_left_with_vhost)
 	if (access("/dev/vhost-vsock", R_OK | W_OK))
 		SKIP(return, "no vhost here");
 	ASSERT_TRUE(target_begin(&t, vhost_owner, NULL));
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	ASSERT_EQ(0, dev_run_on(dev, pmc_process_counter(SWITCHES, 0), t.pid,
 				&id));
 	ASSERT_TRUE(target_step(&t));

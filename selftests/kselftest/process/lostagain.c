@@ -33,8 +33,7 @@ FIXTURE_SETUP(lostagain)
 	ASSERT_EQ(0, module_unload_soon());
 	ASSERT_EQ(0, module_load("ringsize=64"));
 	ASSERT_TRUE(module_wait_for_device());
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	ASSERT_EQ(0, pipe(self->ends));
 	ASSERT_EQ(0, dev_configure(self->dev, self->ends[1]));
 	close(self->ends[1]);

@@ -24,8 +24,7 @@ FIXTURE(mappings)
 
 FIXTURE_SETUP(mappings)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	self->page = sysconf(_SC_PAGESIZE);
 }
@@ -288,14 +287,12 @@ static void check_path(struct __test_metadata *_metadata, const char *path,
 
 	fd = exec_file(path, 1, page);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(100), &id));
+	BEGIN_LOG(dev, file, pmc_clock(100), &id);
 	a = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	ASSERT_NE(MAP_FAILED, a);
 	ASSERT_EQ(0, dev_closelog(dev));
 	close(dev);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	ASSERT_TRUE(find_map(&log, getpid(), (uintptr_t)a, 0, &m));
 	EXPECT_STREQ(want, m.path);
 	munmap(a, page);
@@ -371,8 +368,7 @@ static void check_root(struct __test_metadata *_metadata, int dev,
 
 	ASSERT_NE(MAP_FAILED, at);
 	ASSERT_EQ(0, log_elsewhere(dev, file, container, at));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	LOG_FOR_EACH(&log, rec)
 		if (rec.type == PMCLOG_T_MAP_IN &&
 		    PMCLOG_FIELD64(&rec, struct pmclog_map_in, start) ==

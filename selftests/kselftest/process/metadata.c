@@ -62,8 +62,7 @@ FIXTURE(metadata)
 
 FIXTURE_SETUP(metadata)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	self->page = sysconf(_SC_PAGESIZE);
 }

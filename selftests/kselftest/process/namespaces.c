@@ -37,8 +37,7 @@ FIXTURE(namespaces)
 FIXTURE_SETUP(namespaces)
 {
 	ASSERT_TRUE(device_for_group());
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	ASSERT_LE(0, self->file);
 	self->s = mmap(NULL, sizeof(*self->s), PROT_READ | PROT_WRITE,
@@ -153,8 +152,7 @@ static void check_numbers(struct __test_metadata *_metadata, int file,
 	struct sample sample;
 	struct log log;
 
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_LE(30, log.samples);
 	EXPECT_EQ(1, log_count(&log, PMCLOG_T_PMCATTACH,
 			       offsetof(struct pmclog_pmcattach, pid), pid));

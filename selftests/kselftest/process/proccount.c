@@ -25,8 +25,7 @@ FIXTURE(proccount)
 
 FIXTURE_SETUP(proccount)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->f = family_new();
 	ASSERT_NE(NULL, self->f);
 }

@@ -24,8 +24,7 @@ FIXTURE(procmeta)
 
 FIXTURE_SETUP(procmeta)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	ASSERT_EQ(0, dev_configure(self->dev, self->file));
 	self->where = shared_memory(4096);

@@ -31,8 +31,7 @@ FIXTURE_SETUP(procsample)
 {
 	int i;
 
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	ASSERT_EQ(0, dev_configure(self->dev, self->file));
 	self->f = family_new();

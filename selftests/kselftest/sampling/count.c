@@ -15,8 +15,7 @@ FIXTURE(count)
 
 FIXTURE_SETUP(count)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(count)
@@ -306,8 +305,7 @@ TEST_F(count, rows)
 			EXPECT_EQ(0, dev_start(self->dev, a.id));
 		}
 		close(self->dev);
-		self->dev = dev_open();
-		ASSERT_LE(0, self->dev);
+		OPEN_DEVICE(self->dev);
 		memset(seen, 0, sizeof(seen));
 	}
 }

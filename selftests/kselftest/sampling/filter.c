@@ -335,8 +335,7 @@ static void run_scenario(struct __test_metadata *_metadata,
 		EXPECT_TRUE(wait_filtered(dev, ENOUGH)) TH_LOG("%s", sc->name);
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	LOAD_LOG(&log, file, LOG_DROPS);
 	count_sorts(&log, c, 0, UINT64_MAX, n);
 	check_sorts(_metadata, sc->name, n, sc->sorts);
 	EXPECT_EQ(st.account.overflows, st.account.committed +
@@ -525,8 +524,7 @@ TEST_F(filter, in_a_namespace)
 	}
 	status = wait_for(pid);
 	ASSERT_EQ(0, status);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	LOAD_LOG(&log, file, LOG_DROPS);
 	EXPECT_LE(ENOUGH, log.samples);
 	LOG_FOR_EACH(&log, rec)
 		if (log_sample(&rec, &s))

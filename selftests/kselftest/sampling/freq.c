@@ -48,8 +48,7 @@ static int faulter(struct target *t, void *arg)
 FIXTURE_SETUP(freq)
 {
 	ASSERT_TRUE(target_begin(&self->t, faulter, NULL));
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(freq)
@@ -172,8 +171,7 @@ TEST_F(freq, rotated)
 	count = dev_value(self->dev, id);
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	for (i = 0; i < 3; i++) {
-		ASSERT_TRUE(log_load(&log, file[i]));
-		ASSERT_LOG(&log, 0);
+		LOAD_LOG(&log, file[i], 0);
 		periods_look(&log, id, &p);
 		EXPECT_EQ(0, p.without);
 		EXPECT_LT(0, p.samples);
@@ -207,8 +205,7 @@ TEST_F(freq, flight)
 			ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
 		} while (st.bytes_written < (i + 2) * (256U << 10));
 		ASSERT_EQ(0, dev_snapshot(self->dev, file, 0));
-		ASSERT_TRUE(log_load(&log, file));
-		ASSERT_LOG(&log, LOG_DROPS);
+		LOAD_LOG(&log, file, LOG_DROPS);
 		periods_look(&log, id, &p);
 		TH_LOG("%" PRIu64 " samples, %" PRIu64 " records", p.samples,
 		       p.records);
@@ -375,8 +372,7 @@ TEST_F(freq, short_threads)
 	ASSERT_TRUE(target_step(&t));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	target_kill(&t);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	LOG_FOR_EACH(&log, rec) {
 		periods_note(&p, id, &rec);
 		if (!log_sample(&rec, &s) || s.tid == t.pid)
@@ -404,8 +400,7 @@ TEST_F(freq, cycles)
 	if (!perf_has(a.type, a.config))
 		SKIP(return, "no counter of cycles here");
 	a.flags |= HWPMC_F_FREQ;
-	ASSERT_EQ(0, dev_configure(self->dev, file));
-	ASSERT_EQ(0, dev_run(self->dev, a, &id));
+	BEGIN_LOG(self->dev, file, a, &id);
 	faults(_metadata, self->dev, &self->t, 100);
 	ASSERT_EQ(0, dev_stop(self->dev, id));
 	count = dev_value(self->dev, id);
@@ -461,8 +456,7 @@ TEST_F(freq, short_threads_by_clock)
 	ASSERT_TRUE(target_step(&t));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	target_kill(&t);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	LOG_FOR_EACH(&log, rec)
 		samples += log_sample(&rec, &s) && s.tid != t.pid;
 	TH_LOG("%" PRIu64 " samples of %d threads, for %" PRIu64 " of their %" PRIu64

@@ -66,8 +66,7 @@ FIXTURE_SETUP(multiplex)
 {
 	uint64_t config = PERF_COUNT_HW_INSTRUCTIONS;
 
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->ncpus = online_cpus(self->cpus, LOG_MAX_CPU);
 	if (!perf_has(PERF_TYPE_HARDWARE, config))
 		config = PERF_COUNT_HW_CPU_CYCLES;

@@ -96,8 +96,7 @@ TEST(interrupts_off)
 	int i;
 
 	ASSERT_NE(NULL, kernel);
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(hz), &t[0].id));
+	BEGIN_LOG(dev, file, pmc_clock(hz), &t[0].id);
 	if (perf_has(CYCLES))
 		ASSERT_EQ(0, dev_run(dev, pmc_sampler(CYCLES, CYCLES_PERIOD),
 				     &t[1].id));
@@ -106,8 +105,7 @@ TEST(interrupts_off)
 	ASSERT_EQ(0, dev_closelog(dev));
 	for (i = 0; i < 2; i++)
 		load_end(loads[i]);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	LOAD_LOG(&log, file, LOG_DROPS);
 	tally(&log, kernel, t, 2, UINT_MAX, 0);
 	TH_LOG("asked for %u Hz; cpu-clock: %u samples, %u with interrupts off; cycles: %u, %u",
 	       hz, t[0].samples, t[0].irq_off, t[1].samples, t[1].irq_off);
@@ -158,8 +156,7 @@ TEST(cycles_everywhere)
 	ASSERT_EQ(0, dev_closelog(dev));
 	for (i = 0; i < 4; i++)
 		load_end(loads[i]);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_TRUE(is_everywhere(&log, NULL));
 	EXPECT_EQ(0, log.account.dropped[PMCLOG_DROP_NESTED]);
 }
@@ -205,8 +202,7 @@ TEST(nested_producers)
 	ASSERT_EQ(0, dev_closelog(dev));
 	for (i = 0; i < 4; i++)
 		load_end(loads[i]);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS | LOG_PROC_DROPS);
+	LOAD_LOG(&log, file, LOG_DROPS | LOG_PROC_DROPS);
 	tally(&log, none, t, NPMC, UINT_MAX, 0);
 	for (i = 0; i < NPMC; i++) {
 		TH_LOG("%x: %u samples", t[i].id, t[i].samples);

@@ -124,8 +124,7 @@ static void record(struct __test_metadata *_metadata, struct hwpmc_allocate a,
 	ASSERT_EQ(0, dev_closelog(dev));
 	ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
 	loads_end(&l);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	TH_LOG("%llu samples (user %llu, kernel %llu), deepest %u, cut %llu, %zu bytes",
 	       (unsigned long long)log.samples, (unsigned long long)log.user,
 	       (unsigned long long)log.kernel, log.deepest,
@@ -194,13 +193,11 @@ TEST(losses)
 		a = pmc_sampler(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
 				CYCLES_PERIOD);
 	ASSERT_TRUE(loads_begin(&l));
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, a, &id));
+	BEGIN_LOG(dev, file, a, &id);
 	sleep_ms(5000);
 	ASSERT_EQ(0, dev_closelog(dev));
 	loads_end(&l);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	LOAD_LOG(&log, file, LOG_DROPS);
 	TH_LOG("%llu samples, %llu lost", (unsigned long long)log.samples,
 	       (unsigned long long)log_dropped(&log));
 	EXPECT_LT(0, log.samples);
@@ -228,8 +225,7 @@ TEST(one_cpu_no_chain)
 	EXPECT_TRUE(wait_committed(dev, 500));
 	ASSERT_EQ(0, dev_closelog(dev));
 	loads_end(&l);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_EQ(1, log.deepest);
 	EXPECT_LT(100, log.cpu_samples[l.cpu[1]]);
 	EXPECT_EQ(log.samples, log.cpu_samples[l.cpu[1]]);
@@ -252,8 +248,7 @@ TEST(user_or_system)
 		int dev = dev_open(), file = temp_file();
 
 		a.caps = caps[i];
-		ASSERT_EQ(0, dev_configure(dev, file));
-		ASSERT_EQ(0, dev_run(dev, a, &id));
+		BEGIN_LOG(dev, file, a, &id);
 		EXPECT_TRUE(wait_committed(dev, 100));
 		END_LOG(dev, file, &log, 0);
 		EXPECT_LT(20, log.samples);
@@ -277,8 +272,7 @@ TEST(exclude_idle)
 	EXPECT_TRUE(wait_committed(dev, 400));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(busy);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	EXPECT_LT(100, log.samples);
 	EXPECT_EQ(0, log_count(&log, PMCLOG_T_CALLCHAIN,
 			       offsetof(struct pmclog_callchain, tid), 0));
@@ -318,8 +312,7 @@ TEST(depth)
 	EXPECT_TRUE(wait_committed(dev, 1000));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	LOG_FOR_EACH(&log, rec) {
 		if (!log_sample(&rec, &s) || s.pid != pid || !s.user)
 			continue;
@@ -361,8 +354,7 @@ TEST(minimum_period)
 	EXPECT_TRUE(wait_committed(dev, 40));
 	ASSERT_EQ(0, dev_closelog(dev));
 	turns = (now_ns() - turns) / count + 1;
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, 0);
+	LOAD_LOG(&log, file, 0);
 	LOG_FOR_EACH(&log, rec) {
 		if (rec.type != PMCLOG_T_PMCALLOCATEDYN)
 			continue;

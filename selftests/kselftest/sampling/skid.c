@@ -251,8 +251,7 @@ TEST(program_of_32_bits)
 	EXPECT_TRUE(wait_committed(dev, 200));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
-	ASSERT_TRUE(log_load(&log, file));
-	ASSERT_LOG(&log, LOG_DROPS);
+	LOAD_LOG(&log, file, LOG_DROPS);
 	LOG_FOR_EACH(&log, rec) {
 		if (!log_sample(&rec, &s) || !s.user)
 			continue;

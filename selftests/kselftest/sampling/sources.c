@@ -71,8 +71,7 @@ FIXTURE_SETUP(sources)
 {
 	if (!tracefs_mount())
 		SKIP(return, "this kernel has no tracefs");
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	ASSERT_EQ(0, dev_configure(self->dev, self->file));
 	ASSERT_TRUE(target_begin(&self->t, act_twice, NULL));
@@ -98,8 +97,7 @@ static void end_log(struct __test_metadata *_metadata, FIXTURE_DATA(sources) *f,
 {
 	ASSERT_EQ(0, dev_closelog(f->dev));
 	log_free(&f->log);
-	ASSERT_TRUE(log_load(&f->log, f->file));
-	ASSERT_LOG(&f->log, flags);
+	LOAD_LOG(&f->log, f->file, flags);
 }
 
 /* ------------------------------------------------------------------------

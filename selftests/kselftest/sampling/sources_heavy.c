@@ -125,8 +125,7 @@ TEST(everywhere)
 	ASSERT_EQ(0, pipe(p));
 	reader = reader_process(p[0]);
 	close(p[0]);
-	dev = dev_open();
-	ASSERT_LE(0, dev);
+	OPEN_DEVICE(dev);
 	ASSERT_EQ(0, dev_configure(dev, p[1]));
 	close(p[1]);
 	heavy_load(load);

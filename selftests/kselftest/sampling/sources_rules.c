@@ -27,8 +27,7 @@ FIXTURE_SETUP(sources_rules)
 {
 	if (!tracefs_mount())
 		SKIP(return, "this kernel has no tracefs");
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(sources_rules)
@@ -112,8 +111,7 @@ TEST_F(sources_rules, too_many_breakpoints)
 	EXPECT_EQ(0, dev_release(self->dev, a.id));
 	EXPECT_EQ(0, dev_allocate(self->dev, &a));
 	close(self->dev);
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	/* CPU 1 has none left, and what a PMC had on CPU 0 by then is free again */
 	EXPECT_EQ(n, all_on_cpu(self->dev, 1));
 	a.cpu = HWPMC_CPU_ALL;

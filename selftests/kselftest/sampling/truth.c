@@ -20,16 +20,13 @@ static pid_t record_workload(struct __test_metadata *_metadata,
 
 	pid = workload_start(name, 0);
 	ASSERT_LT(0, pid);
-	dev = dev_open();
-	ASSERT_LE(0, dev);
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, a, &id));
+	OPEN_DEVICE(dev);
+	BEGIN_LOG(dev, file, a, &id);
 	EXPECT_TRUE(wait_samples(dev, file, n, .pid = pid, .user = user,
 				 .kernel = !user));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
-	ASSERT_TRUE(log_load(log, file));
-	ASSERT_LOG(log, 0);
+	LOAD_LOG(log, file, 0);
 	return pid;
 }
 

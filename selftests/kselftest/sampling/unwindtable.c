@@ -18,8 +18,7 @@ FIXTURE(unwindtable)
 
 FIXTURE_SETUP(unwindtable)
 {
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	ASSERT_EQ(0, dev_configure(self->dev, temp_file()));
 }
 
