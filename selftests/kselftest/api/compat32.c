@@ -20,7 +20,6 @@ TEST(chains)
 	static const char * const whole[] = { "inner", "middle", "outer" };
 	unsigned int n = 0, high = 0, complete = 0, i, same;
 	int dev, file = temp_file();
-	struct pmclog_rec rec;
 	struct symbols *sy;
 	struct sample s;
 	struct log log;
@@ -38,8 +37,8 @@ TEST(chains)
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
 	LOAD_LOG(&log, file, 0);
-	LOG_FOR_EACH(&log, rec) {
-		if (!log_sample(&rec, &s) || s.pid != pid || !s.user)
+	LOG_FOR_EACH_SAMPLE(&log, s) {
+		if (s.pid != pid || !s.user)
 			continue;
 		n++;
 		same = 0;

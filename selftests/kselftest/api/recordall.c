@@ -422,7 +422,6 @@ TEST(library)
 	struct hwpmc_driverstats st = {};
 	uint64_t base = 1, skew = 0;
 	int file = temp_file(), i;
-	struct pmclog_rec rec;
 	uint32_t npmc = 0;
 	struct sample s;
 	struct log log;
@@ -452,9 +451,8 @@ TEST(library)
 	ASSERT_EQ(0, pmc_owner_record(o, 0, NULL, NULL));
 	ASSERT_EQ(0, pmc_owner_close_logfile(o));
 	LOAD_LOG(&log, file, LOG_DROPS);
-	LOG_FOR_EACH(&log, rec)
-		if (log_sample(&rec, &s))
-			EXPECT_EQ(getpid(), s.pid);
+	LOG_FOR_EACH_SAMPLE(&log, s)
+		EXPECT_EQ(getpid(), s.pid);
 	log_free(&log);
 	pmc_owner_close(o);
 }

@@ -184,13 +184,10 @@ static unsigned int unexplained_gaps(struct log *log, const struct drop *d,
 				     unsigned int n, uint64_t gap)
 {
 	uint64_t last[LOG_MAX_CPU] = {};
-	struct pmclog_rec rec;
 	unsigned int bad = 0;
 	struct sample s;
 
-	LOG_FOR_EACH(log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(log, s) {
 		if (last[s.cpu] && s.tsc - last[s.cpu] > gap &&
 		    !explained(d, n, s.cpu, last[s.cpu], s.tsc, gap)) {
 			bad++;

@@ -178,13 +178,12 @@ TEST_F(flight, stands_on_its_own)
 /* Samples of @t in its marked function, from @from on. */
 static unsigned int marked_samples(struct log *log, pid_t pid, uint64_t from)
 {
-	struct pmclog_rec rec;
 	unsigned int n = 0;
 	struct sample s;
 
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) && (pid_t)s.pid == pid && s.user &&
-		     s.tsc >= from && in_marked(s.pc[0]);
+	LOG_FOR_EACH_SAMPLE(log, s)
+		n += (pid_t)s.pid == pid && s.user && s.tsc >= from &&
+		     in_marked(s.pc[0]);
 	return n;
 }
 

@@ -80,7 +80,6 @@ static void run_trigger(struct __test_metadata *_metadata, int dev, pid_t pid,
 
 TEST_F(trigger, overflow)
 {
-	struct pmclog_rec rec;
 	unsigned int mine = 0;
 	struct sample s;
 	uint64_t from;
@@ -98,10 +97,9 @@ TEST_F(trigger, overflow)
 	EXPECT_SNAPSHOT(PMCLOG_SNAPSHOT_PMC);
 	EXPECT_EQ(id, self->s.pmcid);
 	/* the sample that did it is there */
-	LOG_FOR_EACH(&self->log, rec)
-		mine += log_sample(&rec, &s) && s.pmcid == id &&
-			s.tsc >= from && s.tsc <= self->s.when &&
-			(pid_t)s.pid == self->t.pid;
+	LOG_FOR_EACH_SAMPLE(&self->log, s)
+		mine += s.pmcid == id && s.tsc >= from &&
+			s.tsc <= self->s.when && (pid_t)s.pid == self->t.pid;
 	EXPECT_LE(1, mine);
 }
 

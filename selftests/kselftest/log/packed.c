@@ -119,7 +119,6 @@ TEST_F(packed, size)
 	unsigned int whole = 0, deep = 0;
 	uint64_t plain, stored;
 	int file = temp_file();
-	struct pmclog_rec rec;
 	struct sample s;
 	struct log log;
 	uint32_t id;
@@ -136,9 +135,8 @@ TEST_F(packed, size)
 	       log.samples, (double)stored / log.samples,
 	       (double)plain / log.samples);
 	EXPECT_GT(plain / 2, stored);
-	LOG_FOR_EACH(&log, rec) {
-		if (!log_sample(&rec, &s) || (pid_t)s.pid != self->deep ||
-		    !s.user)
+	LOG_FOR_EACH_SAMPLE(&log, s) {
+		if ((pid_t)s.pid != self->deep || !s.user)
 			continue;
 		deep++;
 		whole += s.npc >= 19;

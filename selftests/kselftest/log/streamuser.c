@@ -93,7 +93,6 @@ TEST_F(streamuser, roots_log)
 TEST_F(streamuser, users_log)
 {
 	struct pmclog_initialize first;
-	struct pmclog_rec rec;
 	struct sample s;
 	struct log log;
 	uint32_t id;
@@ -115,9 +114,8 @@ TEST_F(streamuser, users_log)
 	ASSERT_LOG(&log, LOG_DROPS);
 	EXPECT_LE(100, log.user);
 	EXPECT_EQ(0, log.kernel);
-	LOG_FOR_EACH(&log, rec)
-		if (log_sample(&rec, &s))
-			EXPECT_FALSE(addr_is_kernel(s.pc[0]));
+	LOG_FOR_EACH_SAMPLE(&log, s)
+		EXPECT_FALSE(addr_is_kernel(s.pc[0]));
 	log_free(&log);
 	close(dev);
 }

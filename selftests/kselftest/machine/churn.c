@@ -252,12 +252,9 @@ static void all_run(struct __test_metadata *_metadata,
 static unsigned int samples_of_absent(struct log *log, const struct cpu_storm *c)
 {
 	unsigned int bad = 0, i = 0;
-	struct pmclog_rec rec;
 	struct sample s;
 
-	LOG_FOR_EACH(log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(log, s) {
 		while (i < c->n && c->away[i].to <= s.tsc)
 			i++;
 		bad += i < c->n && c->away[i].cpu == (int)s.cpu &&

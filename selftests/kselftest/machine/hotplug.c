@@ -48,11 +48,10 @@ static void check_absences(struct __test_metadata *_metadata, struct log *log,
 			   const struct away *away, unsigned int n)
 {
 	unsigned int present[ROUNDS + 1] = {}, absent = 0, i;
-	struct pmclog_rec rec;
 	struct sample s;
 
-	LOG_FOR_EACH(log, rec) {
-		if (!log_sample(&rec, &s) || s.cpu != CPU)
+	LOG_FOR_EACH_SAMPLE(log, s) {
+		if (s.cpu != CPU)
 			continue;
 		for (i = 0; i < n && s.tsc > away[i].from; i++)
 			absent += s.tsc < away[i].to;
@@ -182,7 +181,6 @@ TEST_F(hotplug, comes_later)
 {
 	int file = temp_file();
 	uint64_t online;
-	struct pmclog_rec rec;
 	unsigned int early = 0;
 	struct sample s;
 	struct log log;
@@ -197,8 +195,8 @@ TEST_F(hotplug, comes_later)
 				 .from = online));
 	END_LOG(self->dev, file, &log, 0);
 	EXPECT_LT(20, log.cpu_samples[CPU]);
-	LOG_FOR_EACH(&log, rec)
-		early += log_sample(&rec, &s) && s.cpu == CPU && s.tsc < online;
+	LOG_FOR_EACH_SAMPLE(&log, s)
+		early += s.cpu == CPU && s.tsc < online;
 	EXPECT_EQ(0, early);
 }
 

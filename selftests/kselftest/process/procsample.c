@@ -97,13 +97,10 @@ static void check_shares(struct __test_metadata *_metadata, struct log *log,
 {
 	unsigned int leaf[3] = {}, n = 0, others = 0, i;
 	struct symbols *sy = symbols_elf(workload_path("truth"));
-	struct pmclog_rec rec;
 	struct sample s;
 
 	ASSERT_NE(NULL, sy);
-	LOG_FOR_EACH(log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(log, s) {
 		others += s.pid != pid;
 		if (s.pid != pid || !s.user)
 			continue;
@@ -236,7 +233,6 @@ TEST_F(procsample, threads_and_descendants)
 TEST_F(procsample, kernel_chains)
 {
 	pid_t pid = workload_start("syscaller", 0);
-	struct pmclog_rec rec;
 	unsigned int both = 0;
 	struct sample s;
 	uint32_t id;
@@ -246,9 +242,8 @@ TEST_F(procsample, kernel_chains)
 	EXPECT_TRUE(wait_committed(self->dev, 400));
 	END_PROCLOG(self->dev, self->file, &self->log, 0);
 	load_end(pid);
-	LOG_FOR_EACH(&self->log, rec)
-		both += log_sample(&rec, &s) && !s.user &&
-			!addr_is_kernel(s.pc[s.npc - 1]);
+	LOG_FOR_EACH_SAMPLE(&self->log, s)
+		both += !s.user && !addr_is_kernel(s.pc[s.npc - 1]);
 	EXPECT_LT(100, self->log.kernel);
 	EXPECT_LT(self->log.kernel / 2, both);
 	EXPECT_EQ(self->log.samples, proc_samples(&self->log, id, pid, pid));
@@ -298,7 +293,6 @@ TEST_F(procsample, detach)
 {
 	struct target second;
 	struct proc_record p;
-	struct pmclog_rec rec;
 	unsigned int after = 0, goes_on = 0;
 	struct sample s;
 	uint32_t id;
@@ -318,8 +312,8 @@ TEST_F(procsample, detach)
 	END_PROCLOG(self->dev, self->file, &self->log, 0);
 	ASSERT_TRUE(proc_find(&self->log, PMCLOG_T_PMCDETACH, self->t.pid, 0,
 			      &p));
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s) || s.tsc < p.tsc)
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
+		if (s.tsc < p.tsc)
 			continue;
 		after += s.pid == self->t.pid;
 		goes_on += s.pid == second.pid;
@@ -506,7 +500,6 @@ TEST_F(procsample, loading_an_image)
 	const uint32_t flags = PMCLOG_CC_USERLATE | PMCLOG_CC_CUT(PMCLOG_CUT_USER);
 	struct symbols *sy = symbols_kernel();
 	unsigned int loading = 0, bare = 0, missing = 0;
-	struct pmclog_rec rec;
 	struct sample s;
 	uint32_t id;
 
@@ -519,8 +512,8 @@ TEST_F(procsample, loading_an_image)
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	ASSERT_TRUE(log_load(&self->log, self->file));
 	ASSERT_PROCLOG(&self->log, LOG_DROPS);
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s) || s.user || !is_in_load(&s, sy))
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
+		if (s.user || !is_in_load(&s, sy))
 			continue;
 		loading++;
 		missing += !!(s.flags & flags);

@@ -154,12 +154,11 @@ static unsigned int sort_of(const struct crew *c, const struct sample *s)
 static void count_sorts(struct log *log, const struct crew *c, uint64_t from,
 			uint64_t to, unsigned int *n)
 {
-	struct pmclog_rec rec;
 	struct sample s;
 
 	memset(n, 0, NSORT * sizeof(*n));
-	LOG_FOR_EACH(log, rec)
-		if (log_sample(&rec, &s) && s.tsc >= from && s.tsc < to)
+	LOG_FOR_EACH_SAMPLE(log, s)
+		if (s.tsc >= from && s.tsc < to)
 			n[sort_of(c, &s)]++;
 }
 
@@ -504,7 +503,6 @@ TEST_F(filter, in_a_namespace)
 	struct hwpmc_condition c = { .what = HWPMC_COND_PID, .value = 2 };
 	struct hwpmc_allocate a = pmc_clock(HZ);
 	int dev, file = temp_file(), status;
-	struct pmclog_rec rec;
 	struct sample s;
 	struct log log;
 	pid_t pid;
@@ -526,9 +524,8 @@ TEST_F(filter, in_a_namespace)
 	ASSERT_EQ(0, status);
 	LOAD_LOG(&log, file, LOG_DROPS);
 	EXPECT_LE(ENOUGH, log.samples);
-	LOG_FOR_EACH(&log, rec)
-		if (log_sample(&rec, &s))
-			EXPECT_EQ(2, s.pid);
+	LOG_FOR_EACH_SAMPLE(&log, s)
+		EXPECT_EQ(2, s.pid);
 	log_free(&log);
 }
 

@@ -443,7 +443,6 @@ TEST_F(freq, short_threads_by_clock)
 	uint64_t *sum = shared_memory(sizeof(*sum)), samples = 0;
 	struct hwpmc_allocate a = pmc_clock_of(HWPMC_MODE_TS, 0);
 	int file = temp_file();
-	struct pmclog_rec rec;
 	struct target t;
 	struct sample s;
 	struct log log;
@@ -457,8 +456,8 @@ TEST_F(freq, short_threads_by_clock)
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	target_kill(&t);
 	LOAD_LOG(&log, file, 0);
-	LOG_FOR_EACH(&log, rec)
-		samples += log_sample(&rec, &s) && s.tid != t.pid;
+	LOG_FOR_EACH_SAMPLE(&log, s)
+		samples += s.tid != t.pid;
 	TH_LOG("%" PRIu64 " samples of %d threads, for %" PRIu64 " of their %" PRIu64
 	       " ms", samples, CLOCK_THREADS, samples * a.count / MSEC, *sum / MSEC);
 	EXPECT_LE(*sum / 3, samples * a.count);

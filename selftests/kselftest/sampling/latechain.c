@@ -94,7 +94,6 @@ TEST(system_call)
 		.len = scaled(16 << 20, 1 << 20),
 	};
 	unsigned int kernel = 0;
-	struct pmclog_rec rec;
 	struct late_tally t;
 	struct recording r;
 	struct sample s;
@@ -102,8 +101,8 @@ TEST(system_call)
 	NEEDS_LATER();
 	check_job(_metadata, job, "syscall", HWPMC_LOG_PACKED, &t, &r);
 	/* many samples, one answer: of one stay in the kernel */
-	LOG_FOR_EACH(&r.log, rec)
-		if (log_sample(&rec, &s) && s.late)
+	LOG_FOR_EACH_SAMPLE(&r.log, s)
+		if (s.late)
 			kernel += !s.user;
 	EXPECT_LT(20, kernel);
 	EXPECT_LT(t.answers, t.late);

@@ -264,13 +264,10 @@ static unsigned int producers_in(const struct symbols *kernel,
 static void tally(struct log *log, const struct symbols *kernel,
 		  struct tally *t, unsigned int n)
 {
-	struct pmclog_rec rec;
 	struct sample s;
 	unsigned int k;
 
-	LOG_FOR_EACH(log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(log, s) {
 		for (k = 0; k < n && t[k].id != s.pmcid; k++)
 			;
 		if (k == n)

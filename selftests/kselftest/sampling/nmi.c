@@ -35,13 +35,10 @@ static bool tally(struct log *log, const struct symbols *kernel,
 		  struct pmc_tally *t, unsigned int n, unsigned int samples,
 		  unsigned int irq_off)
 {
-	struct pmclog_rec rec;
 	unsigned int k, few;
 	struct sample s;
 
-	LOG_FOR_EACH(log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(log, s) {
 		for (k = few = 0; k < n; k++) {
 			if (t[k].id == s.pmcid) {
 				t[k].samples++;
@@ -125,11 +122,10 @@ TEST(interrupts_off)
 static bool is_everywhere(struct log *log, void *unused)
 {
 	unsigned int n[2][2] = {}, i;
-	struct pmclog_rec rec;
 	struct sample s;
 
-	LOG_FOR_EACH(log, rec)
-		if (log_sample(&rec, &s) && s.cpu < 2)
+	LOG_FOR_EACH_SAMPLE(log, s)
+		if (s.cpu < 2)
 			n[s.cpu][s.user]++;
 	for (i = 0; i < 2; i++)
 		if (n[i][false] < 30 || n[i][true] < 30)

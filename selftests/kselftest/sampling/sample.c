@@ -75,13 +75,10 @@ static void tally_sample(struct tally *t, const struct loads *l,
 static void tally(struct tally *t, const struct loads *l, struct log *log,
 		  pid_t recorder)
 {
-	struct pmclog_rec rec;
 	struct sample s;
 
 	memset(t, 0, sizeof(*t));
-	LOG_FOR_EACH(log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(log, s) {
 		tally_sample(t, l, &s);
 		t->recorder += s.tid == recorder || s.pid == recorder;
 	}
@@ -296,7 +293,6 @@ TEST(depth)
 {
 	unsigned int limit = module_param("callchaindepth"), at_limit = 0, n = 0;
 	int dev = dev_open(), file = temp_file();
-	struct pmclog_rec rec;
 	struct sample s;
 	struct log log;
 	uint32_t id;
@@ -313,8 +309,8 @@ TEST(depth)
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
 	LOAD_LOG(&log, file, 0);
-	LOG_FOR_EACH(&log, rec) {
-		if (!log_sample(&rec, &s) || s.pid != pid || !s.user)
+	LOG_FOR_EACH_SAMPLE(&log, s) {
+		if (s.pid != pid || !s.user)
 			continue;
 		n++;
 		at_limit += s.npc == limit;

@@ -169,13 +169,12 @@ static bool is_true(FIXTURE_DATA(signed) *self, const uint64_t *pc,
 static unsigned int at_once(FIXTURE_DATA(signed) *self, const char *name,
 			    unsigned int *all)
 {
-	struct pmclog_rec rec;
 	unsigned int n = 0;
 	struct sample s;
 
 	*all = 0;
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s) || s.late ||
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
+		if (s.late ||
 		    strcmp(symbols_name(self->symbols, s.pc[0]), name))
 			continue;
 		++*all;

@@ -134,12 +134,10 @@ static bool is_called(FIXTURE_DATA(unwind) *self, const struct sample *s)
 static struct chains chains_of(FIXTURE_DATA(unwind) *self, const char *leaf)
 {
 	struct chains c = {};
-	struct pmclog_rec rec;
 	struct sample s;
 
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s) || !s.user || !s.npc ||
-		    strcmp(name(self, &s, 0), leaf))
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
+		if (!s.user || !s.npc || strcmp(name(self, &s, 0), leaf))
 			continue;
 		c.n++;
 		if (is_called(self, &s))
@@ -230,7 +228,6 @@ TEST(program_of_32_bits)
 	unsigned int n = 0, right = 0, i;
 	int dev = dev_open(), file = temp_file();
 	struct symbols *sy;
-	struct pmclog_rec rec;
 	struct sample s;
 	struct log log;
 	uint32_t id;
@@ -252,8 +249,8 @@ TEST(program_of_32_bits)
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
 	LOAD_LOG(&log, file, LOG_DROPS);
-	LOG_FOR_EACH(&log, rec) {
-		if (!log_sample(&rec, &s) || !s.user)
+	LOG_FOR_EACH_SAMPLE(&log, s) {
+		if (!s.user)
 			continue;
 		n++;
 		for (i = 0; i < 3 && i < s.npc; i++)

@@ -272,7 +272,6 @@ TEST_F(sources, wakeups_are_who_wakes)
 	struct hwpmc_allocate counter = pmc_tracepoint(HWPMC_MODE_TC, a.config);
 	unsigned int i, others = 0, own = 0;
 	uint32_t id, count, pid;
-	struct pmclog_rec rec;
 	uint64_t value;
 	struct sample s;
 	int pipes[4];
@@ -297,9 +296,7 @@ TEST_F(sources, wakeups_are_who_wakes)
 	ASSERT_EQ(0, dev_stop(self->dev, count));
 	ASSERT_EQ(0, dev_read(self->dev, count, HWPMC_CPU_ALL, &value));
 	end_log(_metadata, self, 0);
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
 		own += s.pid == pid;
 		others += s.pid != pid;
 	}
@@ -354,7 +351,6 @@ TEST_F(sources, jump_into_kernel)
 	struct hwpmc_allocate a = pmc_tracepoint(HWPMC_MODE_TS,
 					tracefs_id("signal/signal_generate"));
 	unsigned int n = 0, none = 0, forged = 0, i;
-	struct pmclog_rec rec;
 	struct sample s;
 	uint32_t id;
 
@@ -366,9 +362,7 @@ TEST_F(sources, jump_into_kernel)
 	ASSERT_TRUE(target_step(&self->t));
 	ASSERT_EQ(0, dev_stop(self->dev, id));
 	end_log(_metadata, self, 0);
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
 		n++;
 		for (i = 0; i < s.npc; i++) {
 			forged += s.pc[i] == of_the_kernel;
@@ -392,7 +386,6 @@ TEST_F(sources, chain_of_a_tracepoint)
 		.symbols = symbols_kernel(),
 	};
 	unsigned int twice = 0, calls = 0, i;
-	struct pmclog_rec rec;
 	struct sample s;
 
 	target_kill(&self->t);
@@ -400,9 +393,7 @@ TEST_F(sources, chain_of_a_tracepoint)
 	ASSERT_NE(NULL, t.symbols);
 	sample_once(_metadata, self, a, &t);
 	EXPECT_EQ(CALLS, t.there);
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
 		twice += s.npc > 1 && s.pc[0] == s.pc[1];
 		for (i = 0; i < s.npc; i++)
 			if (strstr(symbols_name(t.symbols, s.pc[i]),
@@ -547,7 +538,6 @@ static bool own_function(char *what, size_t size, const char *args)
 
 TEST_F(sources, uprobe_at_entry)
 {
-	struct pmclog_rec rec;
 	struct tally t = {};
 	unsigned int at = 0;
 	struct sample s;
@@ -556,8 +546,8 @@ TEST_F(sources, uprobe_at_entry)
 	ASSERT_TRUE(own_function(what, sizeof(what), "nth=" FIRST_ARG ":u64"));
 	sample_probe(_metadata, self, "uprobe", "hwpmc_u/enter", what, &t);
 	EXPECT_EQ(CALLS, self->log.user);
-	LOG_FOR_EACH(&self->log, rec)
-		at += log_sample(&rec, &s) && s.pc[0] == (uintptr_t)called;
+	LOG_FOR_EACH_SAMPLE(&self->log, s)
+		at += s.pc[0] == (uintptr_t)called;
 	EXPECT_EQ(CALLS, at);
 }
 
@@ -604,7 +594,6 @@ TEST_F(sources, instructions_are_sampled)
 {
 	struct hwpmc_allocate a = pmc_breakpoint(HWPMC_MODE_TS, BP_X, called,
 						 BP_X_LEN);
-	struct pmclog_rec rec;
 	struct tally t = {};
 	unsigned int at = 0;
 	struct sample s;
@@ -612,8 +601,8 @@ TEST_F(sources, instructions_are_sampled)
 	if (!BREAKS_SAMPLE)
 		SKIP(return, "breakpoints cannot be sampled here");
 	sample_once(_metadata, self, a, &t);
-	LOG_FOR_EACH(&self->log, rec)
-		at += log_sample(&rec, &s) && s.pc[0] == (uintptr_t)called;
+	LOG_FOR_EACH_SAMPLE(&self->log, s)
+		at += s.pc[0] == (uintptr_t)called;
 	EXPECT_EQ(CALLS, at);
 }
 

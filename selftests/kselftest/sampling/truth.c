@@ -149,7 +149,6 @@ TEST(kernel_under_system_call)
 	unsigned int n = 0, in_any = 0, in_call = 0, whole = 0, names = 0, i, k;
 	const char *path = workload_path("syscaller");
 	struct symbols *user, *kernel;
-	struct pmclog_rec rec;
 	struct sample s;
 	struct log log;
 	pid_t pid;
@@ -162,8 +161,8 @@ TEST(kernel_under_system_call)
 	kernel = symbols_kernel();
 	ASSERT_NE(NULL, kernel);
 	EXPECT_EQ(1, kernel_symbols_right(&log));
-	LOG_FOR_EACH(&log, rec) {
-		if (!log_sample(&rec, &s) || s.pid != pid || s.user)
+	LOG_FOR_EACH_SAMPLE(&log, s) {
+		if (s.pid != pid || s.user)
 			continue;
 		n++;
 		for (i = 0; i < s.npc && addr_is_kernel(s.pc[i]); i++)
@@ -261,7 +260,6 @@ static void check_kernel_chains(struct __test_metadata *_metadata,
 	struct symbols *kernel = symbols_kernel();
 	static struct perf_chain c;
 	struct perf_ring ring;
-	struct pmclog_rec rec;
 	struct sample s;
 	struct log log;
 	pid_t pid;
@@ -282,8 +280,8 @@ static void check_kernel_chains(struct __test_metadata *_metadata,
 	}
 	EXPECT_EQ(0, ring.lost);
 	perf_ring_end(&ring);
-	LOG_FOR_EACH(&log, rec) {
-		if (!log_sample(&rec, &s) || s.pid != pid || s.user)
+	LOG_FOR_EACH_SAMPLE(&log, s) {
+		if (s.pid != pid || s.user)
 			continue;
 		k = sample_kernel_part(&s);
 		n++;

@@ -42,16 +42,13 @@ TEST_F(unwind, whole)
 /* Who did not ask for tables has none, and is told so. */
 TEST_F(unwind, not_asked)
 {
-	struct pmclog_rec rec;
 	unsigned int n = 0;
 	struct sample s;
 
 	begin_by(_metadata, self, 0, toucher, NULL);
 	EXPECT_TRUE(target_step(&self->target));
 	end_log(_metadata, self, 0);
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
 		n++;
 		EXPECT_EQ(0, s.flags & PMCLOG_CC_TABLES);
 	}
@@ -63,7 +60,6 @@ TEST_F(unwind, system)
 {
 	struct hwpmc_allocate a = pmc_clock(200);
 	unsigned int whole = 0, n = 0, i;
-	struct pmclog_rec rec;
 	struct sample s;
 
 	a.flags |= HWPMC_F_UNWIND;
@@ -77,9 +73,8 @@ TEST_F(unwind, system)
 	}
 	ASSERT_EQ(0, dev_stop(self->dev, a.id));
 	end_log(_metadata, self, LOG_DROPS);
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s) || s.pid != self->target.pid ||
-		    !s.user || s.late)
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
+		if (s.pid != self->target.pid || !s.user || s.late)
 			continue;
 		n++;
 		EXPECT_EQ(!strcmp(name(self, &s, s.npc - 1), "_start"),
@@ -134,7 +129,6 @@ static void be_hostile(META, const struct hwpmc_unwind_rule *rule)
 {
 	struct small table = small_table(*rule);
 	FIXTURE_DATA(unwind) data = {}, *self = &data;
-	struct pmclog_rec rec;
 	unsigned int n = 0, i;
 	struct sample s;
 	uint32_t id;
@@ -150,9 +144,7 @@ static void be_hostile(META, const struct hwpmc_unwind_rule *rule)
 	EXPECT_TRUE(target_step(&self->target));
 	EXPECT_EQ(0, target_end(&self->target));
 	end_log(_metadata, self, 0);
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
 		n++;
 		for (i = 0; i < s.npc; i++)
 			EXPECT_FALSE(addr_is_kernel(s.pc[i]));
@@ -275,16 +267,14 @@ static int mover(struct target *t, void *arg)
 TEST_F(unwind, moved_without_file)
 {
 	unsigned int n = 0, deep = 0;
-	struct pmclog_rec rec;
 	struct sample s;
 
 	begin(_metadata, self, mover, NULL);
 	EXPECT_TRUE(target_step(&self->target));
 	EXPECT_EQ(0, target_end(&self->target));
 	end_log(_metadata, self, 0);
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s) || !s.npc ||
-		    s.pc[0] - MOVED_TO >= PAGE)
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
+		if (!s.npc || s.pc[0] - MOVED_TO >= PAGE)
 			continue;
 		n++;
 		deep += s.late || s.npc > 1;
@@ -351,7 +341,6 @@ TEST_F(unwind, too_many_areas)
 	uintptr_t last = AREAS_AT + 2 * (AREAS - 1) * PAGE;
 	unsigned int n = 0, deep = 0, whole;
 	struct copy copy = {};
-	struct pmclog_rec rec;
 	struct sample s;
 
 	if (!find_copy(&copy))
@@ -362,8 +351,8 @@ TEST_F(unwind, too_many_areas)
 	EXPECT_TRUE(target_step(&self->target));
 	EXPECT_EQ(0, target_end(&self->target));
 	end_log(_metadata, self, 0);
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s) || !s.npc || s.pc[0] - last >= PAGE)
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
+		if (!s.npc || s.pc[0] - last >= PAGE)
 			continue;
 		n++;
 		deep += s.late || s.npc > 1;

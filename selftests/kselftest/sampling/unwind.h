@@ -111,13 +111,12 @@ HELPER unsigned int tally(META, FIXTURE_DATA(unwind) *self, uint64_t bias,
 			  unsigned int *whole)
 {
 	unsigned int n = 0;
-	struct pmclog_rec rec;
 	bool is, told;
 	struct sample s;
 
 	*whole = 0;
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s) || !s.npc ||
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
+		if (!s.npc ||
 		    strcmp(symbols_name(self->symbols, s.pc[0] - bias),
 			   "plain_leaf"))
 			continue;

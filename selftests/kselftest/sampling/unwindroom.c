@@ -401,12 +401,11 @@ static int map_changer(struct target *t, void *arg)
 /* Samples of @pid that the handler could not unwind */
 static unsigned int late_samples(struct log *log, pid_t pid)
 {
-	struct pmclog_rec rec;
 	unsigned int n = 0;
 	struct sample s;
 
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) && s.late && s.pid == (uint32_t)pid;
+	LOG_FOR_EACH_SAMPLE(log, s)
+		n += s.late && s.pid == (uint32_t)pid;
 	return n;
 }
 

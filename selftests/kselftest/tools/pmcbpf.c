@@ -114,14 +114,13 @@ static const unsigned int percent[] = { 60, 30, 10 };
 static void find_shares(struct log *log, struct shares *s)
 {
 	struct symbols *sy = symbols_elf(workload_path("truth"));
-	struct pmclog_rec rec;
 	struct sample sample;
 	const char *name;
 	int i;
 
 	memset(s, 0, sizeof(*s));
-	LOG_FOR_EACH(log, rec) {
-		if (!log_sample(&rec, &sample) || !sample.user)
+	LOG_FOR_EACH_SAMPLE(log, sample) {
+		if (!sample.user)
 			continue;
 		name = symbols_name(sy, sample.pc[0]);
 		for (i = 0; i < 3; i++) {

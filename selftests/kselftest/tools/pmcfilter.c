@@ -36,12 +36,9 @@ FIXTURE_TEARDOWN(pmcfilter)
 
 static void count(FIXTURE_DATA(pmcfilter) *self)
 {
-	struct pmclog_rec rec;
 	struct sample s;
 
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
 		self->of_one += (pid_t)s.pid == self->one;
 		self->of_two += (pid_t)s.pid == self->two;
 		self->others += (pid_t)s.pid != self->one &&
@@ -108,7 +105,6 @@ TEST_F(pmcfilter, those_named_after_it)
 /* Who records is left out, unless he asks. */
 TEST_F(pmcfilter, recorder)
 {
-	struct pmclog_rec rec;
 	unsigned int n = 0;
 	struct sample s;
 	pid_t pid;
@@ -121,9 +117,7 @@ TEST_F(pmcfilter, recorder)
 	ASSERT_EQ(0, session_end(&self->s, SIGTERM)) TH_LOG("%s", self->s.said);
 	ASSERT_TRUE(session_log(&self->s, 1, &self->log));
 	ASSERT_LOG(&self->log, 0);
-	LOG_FOR_EACH(&self->log, rec) {
-		if (!log_sample(&rec, &s))
-			continue;
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
 		EXPECT_EQ(pid, (pid_t)s.pid);
 		n++;
 	}

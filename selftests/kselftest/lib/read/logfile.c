@@ -79,6 +79,18 @@ bool log_sample(const struct pmclog_rec *rec, struct sample *s)
 	return true;
 }
 
+bool log_next_sample(struct pmclog_iter **it, struct sample *s)
+{
+	struct pmclog_rec rec;
+
+	while (*it && pmclog_iter_next(*it, &rec) == PMCLOG_ITER_RECORD)
+		if (log_sample(&rec, s))
+			return true;
+	pmclog_iter_close(*it);
+	*it = NULL;
+	return false;
+}
+
 unsigned int log_count(struct log *log, uint32_t type, size_t offset,
 		       uint32_t value)
 {
@@ -102,12 +114,11 @@ static bool is_wanted(const struct sample_wanted *w, const struct sample *s)
 
 unsigned int log_samples_of(struct log *log, const struct sample_wanted *w)
 {
-	struct pmclog_rec rec;
 	unsigned int n = 0;
 	struct sample s;
 
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) && is_wanted(w, &s);
+	LOG_FOR_EACH_SAMPLE(log, s)
+		n += is_wanted(w, &s);
 	return n;
 }
 

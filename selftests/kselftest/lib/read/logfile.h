@@ -140,6 +140,14 @@ unsigned int log_words(struct log *log);
 	     it_ && (pmclog_iter_next(it_, &(rec)) == PMCLOG_ITER_RECORD || \
 		     (pmclog_iter_close(it_), it_ = NULL));)
 
+/* Walks its samples: struct sample s; LOG_FOR_EACH_SAMPLE(log, s) { ... } */
+#define LOG_FOR_EACH_SAMPLE(log, s)					\
+	for (struct pmclog_iter *it_ = pmclog_iter_mem((log)->data, (log)->len); \
+	     log_next_sample(&it_, &(s));)
+
+/* The next one; false: there is none, and *@it has been closed. */
+bool log_next_sample(struct pmclog_iter **it, struct sample *s);
+
 /*
  * Whether @of of @n samples are nearly @percent: as near as chance takes them, but
  * for once in 16000 times, and 1 per cent.

@@ -138,13 +138,11 @@ unsigned int proc_thread(struct log *log, uint32_t type, uint32_t tid)
 unsigned int proc_samples(struct log *log, uint32_t pmcid, uint32_t pid,
 			  uint32_t tid)
 {
-	struct pmclog_rec rec;
 	unsigned int n = 0;
 	struct sample s;
 
-	LOG_FOR_EACH(log, rec)
-		n += log_sample(&rec, &s) &&
-		     (pmcid == ANY || s.pmcid == pmcid) &&
+	LOG_FOR_EACH_SAMPLE(log, s)
+		n += (pmcid == ANY || s.pmcid == pmcid) &&
 		     (pid == ANY || s.pid == pid) &&
 		     (tid == ANY || s.tid == tid);
 	return n;
