@@ -51,6 +51,15 @@ remove() {
 	[ ! -e /sys/module/hwpmc ] || rmmod hwpmc
 }
 
+# each_rep COMMAND...: REPS times; $rep is its number
+each_rep() {
+	rep=1
+	while [ $rep -le "${REPS:-3}" ]; do
+		"$@"
+		rep=$((rep + 1))
+	done
+}
+
 # with_REC COMMAND...: at $hz, with call chains if $chains; the output of COMMAND
 # goes to /tmp/said, the recording to /tmp/log. perf adds no build-ids or other data
 # at the end: only the recording itself is compared.
