@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The cache of downloads and builds. Sourced.
 # The cache of what is downloaded or built once. Sourced.
 
 shopt -s inherit_errexit
