@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define SINK_BUF	(1U << 20)
-#define SINK_RECORD	4200U		/* no record is longer */
 
 struct sinkfile {
 	int fd;

@@ -115,7 +115,6 @@ struct answer {
 
 /* a key: the operation, and where in the module's text it has been */
 #define KEY(op, offset)		((uint32_t)(op) << 24 | ((offset) & 0xFFFFFFU))
-#define KEY_OFFSET(key)		((key) & 0xFFFFFFU)
 /* no place, but the error that the operation has ended with */
 #define KEY_RESULT	0xFFF000U
 #define KEY_WHOLE	0xFFU	/* no operation: whatever has reached it */

@@ -42,7 +42,7 @@ static uint32_t id_of(const struct op *op)
 	return slot < PMCS ? sh->pmc[slot] : odd[slot - PMCS];
 }
 
-int pid_of(uint8_t n)
+static int pid_of(uint8_t n)
 {
 	switch (n % (PIDS + 6)) {
 	case PIDS:

@@ -22,7 +22,6 @@
 
 /* calls.c */
 int dev_of(const struct op *op);
-int pid_of(uint8_t n);
 /* What fails is to be disarmed with what this returns.  True: something has failed. */
 int fail_arm(const struct op *op);
 bool fail_disarm(int fd);
@@ -33,7 +32,6 @@ void *bad_address(const struct op *op);
 uint32_t word_at(const struct op *op, uint32_t size);
 /* @arg has room for 64 bytes more than it says. */
 int io(const struct op *op, unsigned long cmd, void *arg);
-void set_slot(int *slot, int fd);
 
 /* device.c: the device as a file */
 void do_open(const struct op *op);
@@ -62,7 +60,6 @@ void give_rule(const struct op *op, int fd, uint32_t seed);
 
 /* hostile.c: code without a stack */
 void hostile_code(void);
-size_t hostile_size(void);
 void process_hostile(const struct op *op);
 
 /* records.c: WRITELOG */

@@ -12,7 +12,7 @@
 
 #include "calls.h"
 
-void set_slot(int *slot, int fd)
+static void set_slot(int *slot, int fd)
 {
 	/* our own stay clear of what programs close */
 	if (fd >= FD_OWN) {

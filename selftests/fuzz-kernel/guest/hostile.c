@@ -105,7 +105,7 @@ __asm__(".text\n.balign 64\n.globl hostile_code\nhostile_code:\n"
 #endif
 extern const char hostile_end[];
 
-size_t hostile_size(void)
+static size_t hostile_size(void)
 {
 	return (uintptr_t)hostile_end - (uintptr_t)hostile_code;
 }

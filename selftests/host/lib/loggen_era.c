@@ -105,7 +105,7 @@ void era_init(struct era *e)
 	name(e, e->i386 ? 40 : 48, 64, "GenuineIntel-6-2A-7");
 }
 
-void era_close(struct era *e)
+static void era_close(struct era *e)
 {
 	if (OLD)
 		record(e, 0, 12);
@@ -113,7 +113,7 @@ void era_close(struct era *e)
 		record(e, 1, 16);
 }
 
-void era_drop(struct era *e)
+static void era_drop(struct era *e)
 {
 	if (OLD)
 		record(e, 1, 12);
@@ -131,8 +131,8 @@ void era_pcsample(struct era *e, uint32_t pid, uint64_t pc, uint32_t pmcid,
 	w32(e, AT(28, 24), user);
 }
 
-void era_allocate(struct era *e, uint32_t pmcid, uint32_t event,
-		  uint64_t rate)
+static void era_allocate(struct era *e, uint32_t pmcid, uint32_t event,
+			 uint64_t rate)
 {
 	record(e, 5, OLD ? 24 : 40);
 	w32(e, OLD ? 12 : 16, pmcid);
@@ -163,7 +163,8 @@ void era_allocatedyn(struct era *e, uint32_t pmcid, const char *s,
 	}
 }
 
-void era_attach(struct era *e, uint32_t pmcid, uint32_t pid, const char *path)
+static void era_attach(struct era *e, uint32_t pmcid, uint32_t pid,
+		       const char *path)
 {
 	size_t at = OLD ? 20 : 24;
 
@@ -173,14 +174,14 @@ void era_attach(struct era *e, uint32_t pmcid, uint32_t pid, const char *path)
 	string(e, at, path);
 }
 
-void era_detach(struct era *e, uint32_t pmcid, uint32_t pid)
+static void era_detach(struct era *e, uint32_t pmcid, uint32_t pid)
 {
 	record(e, 7, OLD ? 20 : 24);
 	w32(e, OLD ? 12 : 16, pmcid);
 	w32(e, OLD ? 16 : 20, pid);
 }
 
-void era_csw(struct era *e, uint32_t pmcid, uint32_t pid, uint64_t value)
+static void era_csw(struct era *e, uint32_t pmcid, uint32_t pid, uint64_t value)
 {
 	record(e, 8, OLD ? 28 : 40);
 	if (OLD) {
@@ -210,7 +211,8 @@ void era_exec(struct era *e, uint32_t pid, uint32_t pmcid, uint64_t base,
 	string(e, at, path);
 }
 
-void era_procexit(struct era *e, uint32_t pmcid, uint32_t pid, uint64_t value)
+static void era_procexit(struct era *e, uint32_t pmcid, uint32_t pid,
+			 uint64_t value)
 {
 	record(e, 10, OLD ? 28 : 32);
 	w32(e, OLD ? 12 : 16, pmcid);
@@ -231,7 +233,7 @@ void era_exit(struct era *e, uint32_t pid)
 	w32(e, OLD ? 12 : 16, pid);
 }
 
-void era_userdata(struct era *e, uint32_t value)
+static void era_userdata(struct era *e, uint32_t value)
 {
 	record(e, 13, OLD ? 16 : 24);
 	w32(e, OLD ? 12 : 16, value);
@@ -271,7 +273,8 @@ void era_chain(struct era *e, uint32_t pid, uint32_t pmcid, uint32_t cpuflags,
 		addr(e, at + i * (size_t)e->word, pc[i]);
 }
 
-void era_thr_create(struct era *e, uint32_t tid, uint32_t pid, const char *s)
+static void era_thr_create(struct era *e, uint32_t tid, uint32_t pid,
+			   const char *s)
 {
 	if (missing(e))
 		return;
@@ -282,7 +285,7 @@ void era_thr_create(struct era *e, uint32_t tid, uint32_t pid, const char *s)
 	name(e, 32, 20, s);
 }
 
-void era_thr_exit(struct era *e, uint32_t tid)
+static void era_thr_exit(struct era *e, uint32_t tid)
 {
 	if (missing(e))
 		return;
@@ -290,7 +293,7 @@ void era_thr_exit(struct era *e, uint32_t tid)
 	w32(e, 16, tid);
 }
 
-void era_proc_create(struct era *e, uint32_t pid, const char *s)
+static void era_proc_create(struct era *e, uint32_t pid, const char *s)
 {
 	if (missing(e))
 		return;
@@ -317,8 +320,9 @@ int era_named(struct era *e, struct loggen *g, const char *s)
 	return e->word == 8 || e->i386 || !strcmp(s + 5, "32") ? 0 : -1;
 }
 
-uint32_t era_pmcid(const struct era *e, uint32_t mode, uint32_t class,
-		   uint32_t row)
+/* The id of a PMC, of all CPUs or of a process, as its version has it. */
+static uint32_t era_pmcid(const struct era *e, uint32_t mode, uint32_t class,
+			  uint32_t row)
 {
 	if (OLD)
 		return 0xFFU << 24 | mode << 16 | class << 8 | row;

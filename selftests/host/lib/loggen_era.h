@@ -33,24 +33,13 @@ struct era {
 #define ERA_KERNEL	0xC0400000U	/* where i386 has it */
 #define ERA_TEXT	0x08048000U
 
-/* The id of a PMC, of all CPUs or of a process, as its version has it. */
-uint32_t era_pmcid(const struct era *e, uint32_t mode, uint32_t class,
-		   uint32_t row);
 void era_init(struct era *e);
-void era_close(struct era *e);
-void era_allocate(struct era *e, uint32_t pmcid, uint32_t event,
-		  uint64_t rate);
 void era_allocatedyn(struct era *e, uint32_t pmcid, const char *name,
 		     uint64_t rate);
-void era_attach(struct era *e, uint32_t pmcid, uint32_t pid, const char *path);
-void era_detach(struct era *e, uint32_t pmcid, uint32_t pid);
-void era_csw(struct era *e, uint32_t pmcid, uint32_t pid, uint64_t value);
 void era_exec(struct era *e, uint32_t pid, uint32_t pmcid, uint64_t base,
 	      uint64_t dyn, const char *path);
-void era_procexit(struct era *e, uint32_t pmcid, uint32_t pid, uint64_t value);
 void era_fork(struct era *e, uint32_t oldpid, uint32_t newpid);
 void era_exit(struct era *e, uint32_t pid);
-void era_userdata(struct era *e, uint32_t value);
 void era_map_in(struct era *e, uint32_t pid, uint64_t start, const char *path);
 void era_map_out(struct era *e, uint32_t pid, uint64_t start, uint64_t end);
 void era_chain(struct era *e, uint32_t pid, uint32_t pmcid, uint32_t cpuflags,
@@ -58,12 +47,6 @@ void era_chain(struct era *e, uint32_t pid, uint32_t pmcid, uint32_t cpuflags,
 /* Only in the first logs. */
 void era_pcsample(struct era *e, uint32_t pid, uint64_t pc, uint32_t pmcid,
 		  uint32_t user);
-/* Not in those of era A. */
-void era_thr_create(struct era *e, uint32_t tid, uint32_t pid,
-		    const char *name);
-void era_thr_exit(struct era *e, uint32_t tid);
-void era_proc_create(struct era *e, uint32_t pid, const char *name);
-void era_drop(struct era *e);
 
 /*
  * A writer by its name: "C-le-64", "A-be-32", "B-le-i386" and so on; -1: no

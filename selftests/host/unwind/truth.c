@@ -345,7 +345,7 @@ static int one_frame(Dwfl_Frame *frame, void *arg)
 	return DWARF_CB_OK;
 }
 
-void truth_theirs(struct truth *t, struct truth_chain *c)
+static void truth_theirs(struct truth *t, struct truth_chain *c)
 {
 	const char *said;
 

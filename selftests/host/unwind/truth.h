@@ -55,7 +55,6 @@ bool truth_until_trap(struct truth *t);
 bool truth_at_trap(const struct truth *t);	/* it is at an int3 of its own */
 
 void truth_ours(struct truth *t, struct truth_chain *c);
-void truth_theirs(struct truth *t, struct truth_chain *c);
 
 /* Walks both ways, counts, and prints what is not the same as comments of TAP. */
 void truth_compare(struct truth *t, struct truth_count *count);

@@ -105,8 +105,8 @@ bool session_wait(struct session *s, unsigned int n, size_t bytes)
 	}
 }
 
-bool session_wait_log(struct session *s, unsigned int n,
-		      bool (*enough)(struct log *log, void *arg), void *arg)
+bool session_wait_samples(struct session *s, unsigned int n, pid_t pid,
+			  unsigned int samples)
 {
 	uint64_t start;
 	struct log log;
@@ -117,7 +117,7 @@ bool session_wait_log(struct session *s, unsigned int n,
 		session_files(s);
 		is = session_log(s, n, &log);
 		if (is) {
-			is = enough(&log, arg);
+			is = log_samples(&log, .pid = pid) >= samples;
 			log_free(&log);
 		}
 		if (is || has_ended(s))
@@ -125,26 +125,6 @@ bool session_wait_log(struct session *s, unsigned int n,
 		/* the log grows while it is not looked at */
 		sleep_ms(20 + 2 * ((now_ns() - start) / 1000000));
 	}
-}
-
-struct wanted {
-	pid_t		pid;
-	unsigned int	samples;
-};
-
-static bool has_samples(struct log *log, void *arg)
-{
-	const struct wanted *w = arg;
-
-	return log_samples(log, .pid = w->pid) >= w->samples;
-}
-
-bool session_wait_samples(struct session *s, unsigned int n, pid_t pid,
-			  unsigned int samples)
-{
-	struct wanted w = { .pid = pid, .samples = samples };
-
-	return session_wait_log(s, n, has_samples, &w);
 }
 
 static bool taken(int dev, struct pmclog_account *a)

@@ -38,12 +38,7 @@ unsigned int session_files(struct session *s);
  * first; false when pmcstat ends meanwhile.
  */
 bool session_wait(struct session *s, unsigned int n, size_t bytes);
-/*
- * Likewise, until what is in it by now is @enough; until it has @samples of the
- * process @pid.  Bytes may be of anything.
- */
-bool session_wait_log(struct session *s, unsigned int n,
-		      bool (*enough)(struct log *log, void *arg), void *arg);
+/* Likewise, until it has @samples of the process @pid.  Bytes may be of anything. */
 bool session_wait_samples(struct session *s, unsigned int n, pid_t pid,
 			  unsigned int samples);
 /*

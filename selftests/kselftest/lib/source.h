@@ -15,7 +15,6 @@
 
 /* As perf_event_open() has them. */
 #define BP_W	2
-#define BP_RW	3
 #define BP_X	4
 
 /* Whether breakpoints can be sampled; the length of one on an instruction. */

@@ -62,8 +62,9 @@ const char *options_name(int option)
 	return name;
 }
 
-int options_no_event(struct parser *p, const char *option, const char *spec,
-		     const char *why)
+/* After pmc_event_parse() has failed, with the message @why; uses its errno */
+static int no_event(struct parser *p, const char *option, const char *spec,
+		    const char *why)
 {
 	p->status = event_status(errno);
 	return options_fail(p, "%s %s: %s", option, spec, why);
@@ -201,7 +202,7 @@ static int add_event(struct parser *p, int letter, const char *spec)
 
 	p->dangling = 0;
 	if (pmc_event_parse(spec, &event, why, sizeof(why)))
-		return options_no_event(p, option, spec, why);
+		return no_event(p, option, spec, why);
 	if (check_mode(p, letter, spec, &event))
 		return -1;
 	if (PMC_IS_VIRTUAL_MODE(mode))
@@ -239,7 +240,7 @@ static int add_trigger(struct parser *p, char *text)
 		return is_event;
 	text[len] = '\0';	/* the probe is made from @text, too */
 	if (pmc_event_parse(text, &event, why, sizeof(why)))
-		return options_no_event(p, "--trigger", text, why);
+		return no_event(p, "--trigger", text, why);
 	if (add_counter(p, text, &event, PMC_MODE_SS, PMC_CPU_ALL))
 		return -1;
 	c = &p->o->counters[p->o->ncounters - 1];

@@ -38,9 +38,6 @@ struct parser {
 /* Formats @p->msg and sets EX_USAGE; returns -1 */
 int options_fail(struct parser *p, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The same after pmc_event_parse() has failed; uses its errno and message */
-int options_no_event(struct parser *p, const char *option, const char *spec,
-		     const char *why);
 /* "-n" or "--only", for a letter or OPT_* */
 const char *options_name(int option);
 /* Parses a number from 1 to INT32_MAX; false: the text is not one */
