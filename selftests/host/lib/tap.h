@@ -8,20 +8,31 @@
 #include <stdio.h>
 
 static unsigned int tap_n, tap_failed;
+static bool tap_good;
 
-__attribute__((format(printf, 2, 3), unused))
-static bool ok(bool good, const char *fmt, ...)
+/*
+ * The name, which may have what the condition has found, says what was looked at;
+ * the condition follows a failure.
+ */
+#define ok(good, ...) \
+	(tap_good = (good), tap_ok(__FILE__, __LINE__, #good, __VA_ARGS__))
+
+__attribute__((format(printf, 4, 5), unused))
+static bool tap_ok(const char *file, int line, const char *condition,
+		   const char *fmt, ...)
 {
 	va_list ap;
 
-	printf("%sok %u - ", good ? "" : "not ", ++tap_n);
+	printf("%sok %u - ", tap_good ? "" : "not ", ++tap_n);
 	va_start(ap, fmt);
 	vprintf(fmt, ap);
 	va_end(ap);
 	putchar('\n');
+	if (!tap_good)
+		printf("# %s:%d: %s\n", file, line, condition);
 	fflush(stdout);
-	tap_failed += !good;
-	return good;
+	tap_failed += !tap_good;
+	return tap_good;
 }
 
 __attribute__((unused))

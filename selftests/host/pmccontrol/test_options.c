@@ -109,5 +109,5 @@ int main(void)
 	}
 	test_bad(bad, sizeof(bad) / sizeof(bad[0]), -1);
 	test_empty_word();
-	return tap_done();
+	return done();
 }

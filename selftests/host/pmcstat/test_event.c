@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <pmc.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tap.h"
 
@@ -271,5 +272,5 @@ int main(void)
 	test_list();
 	test_names();
 	test_no_init();
-	return tap_done();
+	return done();
 }

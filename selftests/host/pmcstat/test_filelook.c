@@ -181,5 +181,5 @@ int main(void)
 	fileids_free(&ids);
 	ok(!ids.n, "all is freed");
 	remove_all();
-	return tap_done();
+	return done();
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,5 +110,5 @@ int main(void)
 	status = end_by(SIGHUP, told);
 	ok(WIFEXITED(status) && WEXITSTATUS(status) == 3 && !strcmp(told, "+"),
 	   "nohup: exit() leaves none");
-	return tap_done();
+	return done();
 }

@@ -4,6 +4,7 @@
 #include <pmclog_iter.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -229,7 +230,7 @@ static void test_tree(void)
 	   !strstr(text, "section 0"), "hidden and strange lines are skipped");
 	ok(strstr(text, "build-id 20 bb") < strstr(text, "section "),
 	   "sections come last");
-	if (tap_failures)
+	if (tap_failed)
 		printf("# %s", text);
 	free(log.data);
 }
@@ -348,5 +349,5 @@ int main(void)
 	test_many();
 	test_noise();
 	remove_tree();
-	return tap_done();
+	return done();
 }

@@ -7,7 +7,6 @@
 #include "cmdline.h"
 
 #define CC	PMC_F_CALLCHAIN
-#define UCC	PMC_F_USERCALLCHAIN
 #define IDLE	PMC_F_EXCLUDE_IDLE
 
 /* One line: "mode cpu flags period cumulative name" for each counter. */
@@ -498,5 +497,5 @@ int main(void)
 	test_flight();
 	test_reading();
 	test_cpulists();
-	return tap_done();
+	return done();
 }

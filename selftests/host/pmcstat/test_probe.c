@@ -369,5 +369,5 @@ int main(int argc, char **argv)
 	test_make();
 	test_refused();
 	tree_remove();
-	return tap_done();
+	return done();
 }

@@ -439,5 +439,5 @@ int main(void)
 	test_noise();
 	test_no_tracefs();
 	tree_remove();
-	return tap_done();
+	return done();
 }
