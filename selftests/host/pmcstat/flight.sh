@@ -8,21 +8,9 @@
 pmcstat=$1
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$PWD/lib.sh"
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
 
 number() { find "$1" -name 'pmclog.*' -size +0 | wc -l; }
 hidden() { find "$1" -name '.p*' | wc -l; }
-
-# until_true CONDITION: as long as $pid runs
-until_true()
-{
-	until eval "$1"; do
-		kill -0 "$pid" 2>err.kill || return 1
-		sleep .05
-	done
-}
 
 # start ARGUMENTS...: in the background, until it records
 start()

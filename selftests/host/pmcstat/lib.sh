@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh
-# Runs of pmcstat and what is asked of them. Sourced, in a directory to write to.
+# Runs of pmcstat and what is asked of them. Sourced; goes to a directory of its own.
 count=0
 failures=0
+pid=	# of what runs in the background
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
 
 # run STATUS COMMAND...: standard output and error go to files out and err
 run()
@@ -28,6 +32,15 @@ ok()
 		sed 's/^/# err: /' err
 		failures=$((failures + 1))
 	fi
+}
+
+# until_true CONDITION: as long as $pid runs
+until_true()
+{
+	until eval "$1"; do
+		kill -0 "$pid" 2>err.kill || return 1
+		sleep .05
+	done
 }
 
 has() { grep -q -e "$2" "$1"; }

@@ -9,9 +9,6 @@
 pmcstat=$1
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$PWD/lib.sh"
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
 
 # traced STATUS [VARIABLE=VALUE...] COMMAND...: like run, with a new trace
 traced()

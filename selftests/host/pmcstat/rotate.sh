@@ -8,23 +8,11 @@
 pmcstat=$1
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$PWD/lib.sh"
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
 
 # files DIR: names of the logs in it, as they sort
 files() { for f in "$1"/*; do [ ! -e "$f" ] || echo "$f"; done; }
 number() { files "$1" | wc -l; }
 last() { files "$1" | tail -n 1; }
-
-# until_true CONDITION: as long as $pid runs
-until_true()
-{
-	until eval "$1"; do
-		kill -0 "$pid" 2>err.kill || return 1
-		sleep .05
-	done
-}
 
 # whole FILE: it begins and it ends
 whole() { [ "$(cat "$1")" = "$(printf 'begin\nend')" ]; }

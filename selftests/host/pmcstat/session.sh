@@ -9,9 +9,6 @@ pmcstat=$1 listen=$2
 golden=$PWD/../log/golden/full.pmclog
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$PWD/lib.sh"
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
 
 run 0 "$pmcstat" -s cycles -s cs -C -s faults -c 1 -s cycles true
 ok 'a header, a line of counts, the time' all 'lines out 3' \
