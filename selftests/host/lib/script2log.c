@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * script2log FILE: makes a log from lines of text on standard input.
+ * script2log FILE [NS]: makes a log from lines of text on standard input.  The log
+ * begins NS nanoseconds later than others.
  *
  *	event NAME PERIOD [PMCID]
  *	proc PID NAME			thread TID PID NAME
@@ -445,18 +446,37 @@ static void line(struct loggen *g, char *s)
 	exit(2);
 }
 
+/* The wall clock of INITIALIZE, too */
+static void later(struct loggen *g, uint64_t ns)
+{
+	unsigned char *init = g->buf;
+	uint64_t sec, nsec;
+
+	memcpy(&sec, init + offsetof(struct pmclog_initialize, ts_sec), 8);
+	memcpy(&nsec, init + offsetof(struct pmclog_initialize, ts_nsec), 8);
+	nsec += ns;
+	sec += nsec / 1000000000;
+	nsec %= 1000000000;
+	memcpy(init + offsetof(struct pmclog_initialize, ts_sec), &sec, 8);
+	memcpy(init + offsetof(struct pmclog_initialize, ts_nsec), &nsec, 8);
+}
+
 int main(int argc, char **argv)
 {
 	struct loggen g;
 	char *s = NULL;
 	size_t cap = 0;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: script2log FILE <SCRIPT\n");
+	if (argc != 2 && argc != 3) {
+		fprintf(stderr, "usage: script2log FILE [NS] <SCRIPT\n");
 		return 2;
 	}
 	lg_start(&g);
+	if (argc > 2)
+		g.tsc += num(argv[2]);
 	lg_init(&g);
+	if (argc > 2)
+		later(&g, num(argv[2]));
 	begin = g.tsc - g.step;
 	while (!cut && getline(&s, &cap, stdin) > 0)
 		line(&g, s);
