@@ -41,7 +41,8 @@ static void help(FILE *f)
 	size_t i;
 
 	fputs("usage: pmclog COMMAND [OPTION]... FILE\n"
-	      "Reads a log of hwpmc; - is standard input.\n\n", f);
+	      "Reads a log of hwpmc, or a directory of logs; - is standard input.\n"
+	      "\n", f);
 	for (i = 0; i < NCOMMANDS; i++)
 		fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].help);
 	fputs("\npmclog COMMAND --help tells more; pmclog --version.\n", f);

@@ -123,7 +123,7 @@ for cmd in info dump verify; do
 	ok "$cmd with two files" prints 2 "^usage: pmclog $cmd" run $cmd a b
 	ok "$cmd with a wrong option" prints 2 "invalid option" run $cmd -Z x
 	ok "$cmd of no file" prints 1 "/nowhere: No such file" run $cmd /nowhere
-	ok "$cmd of a directory" prints 1 "/: is a directory" run $cmd /
+	ok "$cmd of a directory" prints 1 "/: is a directory without a log" run $cmd /
 	ok "$cmd of something else" prints 1 "offset 0: not a pmclog" \
 		run $cmd "$0"
 	ok "$cmd of standard input" piped $cmd

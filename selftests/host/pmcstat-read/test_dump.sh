@@ -132,7 +132,26 @@ ok "lost samples are said" prints 0 "5 samples were lost" \
 
 ok "no such file: 66" prints 66 "cannot open $tmp/none: No such file" \
 	"$pmcstat" -R "$tmp/none"
-ok "a directory: 66" prints 66 "is a directory" "$pmcstat" -R "$tmp"
+mkdir "$tmp/empty"
+ok "a directory without a log: 66" prints 66 "$tmp/empty: is a directory without a log$" \
+	"$pmcstat" -R "$tmp/empty"
+# logs that follow each other; and two of the same time, with one PMC id
+mkdir "$tmp/rotated" "$tmp/both"
+"$BIN/script2log" "$tmp/rotated/1" <<<"sample 1 7 0x10"
+"$BIN/script2log" "$tmp/rotated/2" 5000000000 <<<"sample 2 7 0x10"
+cat "$tmp/rotated/1" "$tmp/rotated/2" >"$tmp/row"
+ok "logs of a directory, one after the other" bash -c \
+	"$pmcstat -R $tmp/rotated >$tmp/.one && $pmcstat -R $tmp/row | diff $tmp/.one -"
+"$BIN/script2log" "$tmp/both/1" 0 <<<"event cycles 1000
+sample 1 7 0x10
+at 9000000
+sample 2 7 0x10"
+"$BIN/script2log" "$tmp/both/2" 1000000 <<<"event page-faults 1
+sample 5 7 0x10"
+ok "logs of the same time, merged" same "@ cycles [3 samples]
+@ page-faults [5 samples]" bash -c "$pmcstat -R $tmp/both -G - | grep ^@"
+ok "a log of the directory is not overwritten: 73" prints 73 "is the log itself" \
+	"$pmcstat" -R "$tmp/both" -G "$tmp/both/2"
 ok "a full disk: 74" prints 74 "cannot write" \
 	bash -c "$pmcstat -R $tmp/all >/dev/full"
 ok "a full disk under a graph: 74" prints 74 "cannot write" \

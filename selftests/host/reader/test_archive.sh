@@ -107,12 +107,12 @@ done
 ok "a part of it" exits 0 "$pmclog" filter -o "$tmp/part" "$dir"
 ok "the archive itself: what to do" prints 1 'unpack it with tar xf' \
 	"$pmclog" report "$tmp/gone/app.tar.zst"
-ok "another directory" prints 1 'is a directory' "$pmclog" report "$tmp/there"
+ok "another directory" prints 1 'is a directory without a log' "$pmclog" report "$tmp/there"
 hostile_directory()
 {
 	mkdir -p "$tmp/fifo"
 	mkfifo "$tmp/fifo/log.pmclog"
-	prints 1 'is a directory' timeout 60 "$pmclog" info "$tmp/fifo"
+	prints 1 'is a directory without a log' timeout 60 "$pmclog" info "$tmp/fifo"
 }
 ok "a directory that would hold us up" hostile_directory
 again()

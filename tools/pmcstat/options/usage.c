@@ -60,7 +60,7 @@ static const char text[] =
 	"  --include-self   of pmcstat, too\n"
 	"  --raw       the fields of tracepoints, too\n"
 	"for reading a log, of a file (-R) or as it comes from -P or -S:\n"
-	"  -R logfile  a file, - for standard input, host:port\n"
+	"  -R logfile  a file, a directory of logs, - for standard input, host:port\n"
 	"  -G file     the call graph as text\n"
 	"  -F file     the call graph for kcachegrind\n"
 	"  -g, -e      profiles for gprof; with wide counters\n"

@@ -148,7 +148,7 @@ bool analysis_find_end(const char *path, uint64_t *last)
 		if (at > *last)
 			*last = at;
 		/* the window [0, 0) is empty: skips all samples */
-		while (!clock.moved && pmclog_iter_pass(in.it, 0, 0, &passed))
+		while (!clock.moved && input_pass(&in, 0, 0, &passed))
 			if (passed.latest > *last)
 				*last = passed.latest;
 	}

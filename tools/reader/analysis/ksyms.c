@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/ksyms.h"
+#include "base/samefile.h"
 #include "elf/elfsyms.h"
 
 /* Limits, since a file beside a log is not trusted. */
@@ -303,6 +304,7 @@ static bool try_format(struct ksyms *k, struct profile *p,
 	return ok;
 }
 
+/* The logs of a directory have their kallsyms in it. */
 static bool search_beside(struct ksyms *k, struct profile *p,
 			  const char *log_path)
 {
@@ -312,7 +314,10 @@ static bool search_beside(struct ksyms *k, struct profile *p,
 		return false;
 	slash = strrchr(log_path, '/');
 	if (try_format(k, p, NULL, 0, "%.*s.kallsyms", (int)strlen(log_path),
-		       log_path))
+		       log_path) ||
+	    (path_is_directory(log_path) &&
+	     try_format(k, p, NULL, 0, "%.*s/kallsyms", (int)strlen(log_path),
+			log_path)))
 		return true;
 	return slash ? try_format(k, p, NULL, 0, "%.*s/kallsyms",
 				  (int)(slash - log_path), log_path) :

@@ -1,9 +1,46 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/samefile.h"
+
+/* Do the first bytes allow a log, of either byte order, or a compressed one? */
+static bool may_be_log(int dir, const char *name)
+{
+	static const unsigned char zstd[] = { 0x28, 0xB5, 0x2F, 0xFD };
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	unsigned char b[4] = { 0 };
+	bool is = fd >= 0 && read(fd, b, sizeof(b)) == sizeof(b) &&
+		  (b[0] == 0xEE || b[3] == 0xEE || !memcmp(b, zstd, 4));
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/* Is @st a log in the directory? */
+static bool is_in(int fd, const struct stat *st)
+{
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = again < 0 ? NULL : fdopendir(again);
+	struct dirent *e;
+	bool found = false;
+	struct stat x;
+
+	if (!dir && again >= 0)
+		close(again);
+	while (dir && !found && (e = readdir(dir)))
+		found = e->d_ino == st->st_ino &&
+			!fstatat(fd, e->d_name, &x, AT_SYMLINK_NOFOLLOW) &&
+			S_ISREG(x.st_mode) && x.st_dev == st->st_dev &&
+			x.st_ino == st->st_ino && may_be_log(fd, e->d_name);
+	if (dir)
+		closedir(dir);
+	return found;
+}
 
 bool same_file(int fd, const char *path)
 {
@@ -12,6 +49,16 @@ bool same_file(int fd, const char *path)
 	if (path && strcmp(path, "-") ? stat(path, &x) :
 					fstat(STDOUT_FILENO, &x))
 		return false;
-	return !fstat(fd, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
+	if (fstat(fd, &y) || !S_ISREG(x.st_mode))
+		return false;
+	if (S_ISDIR(y.st_mode))
+		return is_in(fd, &x);
+	return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool path_is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }

@@ -4,7 +4,12 @@
 
 #include <stdbool.h>
 
-/* Is @path, NULL or "-" standard output, the file that @fd is open on? */
+/*
+ * Is @path, NULL or "-" standard output, the file that @fd is open on?  Of a
+ * directory: is it a file in there that may be a log?
+ */
 bool same_file(int fd, const char *path);
+
+bool path_is_directory(const char *path);
 
 #endif /* READER_SAMEFILE_H */

@@ -22,6 +22,7 @@
 #include "analysis/objsyms.h"
 #include "analysis/shown.h"
 #include "base/plural.h"
+#include "base/samefile.h"
 #include "commands/commands.h"
 #include "commands/tarfile.h"
 #include "log/input.h"
@@ -442,6 +443,11 @@ static int archive(struct archiving *a)
 	const char *why;
 	struct input in;
 
+	if (!a->dir && path_is_directory(a->path)) {
+		say("cannot pack", a->path, "is a directory without "
+		    ARCHIVE_LOG "; pmclog filter makes one log of its logs");
+		return READER_FAIL;
+	}
 	log = image_open_file(NULL, a->path, &why);
 	if (log < 0) {
 		say("cannot read", a->path, why);

@@ -24,7 +24,7 @@ static const char usage[] =
 "tracepoint.  Times are the log's clock.\n"
 "  -j, --json   one JSON object a record\n"
 "  --raw        packs of samples as they are, not the samples in them\n"
-"  FILE         a log, or - for standard input\n";
+"  FILE         a log, a directory of logs, or - for standard input\n";
 
 enum { OPT_RAW = 256 };
 
@@ -348,8 +348,9 @@ static void json_data(struct json *j, const struct pmclog_rec *rec,
 	tp_put_json(j->o, format, &raw, true);
 }
 
+/* @log: name of the log in its directory, or NULL */
 static void dump_json(struct out *o, const struct pmclog_rec *rec,
-		      const struct tracepoints *tps)
+		      const struct tracepoints *tps, const char *log)
 {
 	const struct tp_format *format = data_format(tps, rec);
 	const struct layout *l = record_layout(rec);
@@ -362,6 +363,8 @@ static void dump_json(struct out *o, const struct pmclog_rec *rec,
 	json_str(&j, "record", word, strlen(word));
 	if (rec->type == PMCLOG_T_USERDATA && strcmp(l->word, word))
 		json_str(&j, "extension", l->word, strlen(l->word));
+	if (log)
+		json_str(&j, "log", log, strlen(log));
 	json_u64(&j, "offset", rec->offset);
 	json_u64(&j, "tsc", rec->tsc);
 	if (!l)
@@ -395,13 +398,13 @@ static int dump_file(const char *path, bool json, bool raw)
 	if (input_open_live(&in, path, show, o))
 		return READER_FAIL;
 	if (raw)
-		pmclog_iter_raw(in.it);
+		input_raw(&in);
 	while ((status = input_next(&in, &rec)) == PMCLOG_ITER_RECORD &&
 	       !o->error) {
 		any = true;
 		tp_record(&tps, &rec);
 		if (json)
-			dump_json(o, &rec, &tps);
+			dump_json(o, &rec, &tps, input_log_name(&in));
 		else
 			dump_text(o, &rec, &tps);
 	}

@@ -25,7 +25,7 @@ static const char usage[] =
 "usage: pmclog info FILE\n"
 "Shows where and when a log was recorded, what was counted, how many samples\n"
 "came of it, and what was lost.\n"
-"  FILE   a log, or - for standard input\n";
+"  FILE   a log, a directory of logs, or - for standard input\n";
 
 /* hwpmc.h's numbers are unsigned long long to printf, ours may not be */
 typedef unsigned long long ull;
@@ -540,7 +540,7 @@ static int info_input(struct input *in, struct out *o, struct summary *s)
 		summary_add(s, &rec);
 		s->wrong_times += in->steady.wrong - before;
 		before = in->steady.wrong;
-		s->format = *pmclog_iter_format(in->it);
+		s->format = *input_format(in);
 	}
 	if (status == PMCLOG_ITER_ERROR)
 		error = input_error(in, &offset);

@@ -13,6 +13,7 @@
 
 #include <linux/pmclog.h>
 
+#include "base/samefile.h"
 #include "base/say.h"
 #include "freebsd/log_source.h"
 #include "log/input.h"
@@ -115,18 +116,10 @@ static int accept_log(const char *path, const char *colon)
 
 static int open_file(const char *path)
 {
-	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0) {
+	if (fd < 0)
 		warn_line("cannot open %s: %s", path, strerror(errno));
-		return -1;
-	}
-	if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) {
-		warn_line("%s is a directory", path);
-		close(fd);
-		return -1;
-	}
 	return fd;
 }
 
@@ -143,10 +136,9 @@ int input_open_log(struct input *in, const char *path, int fd)
 		if (fd < 0)
 			return EX_NOINPUT;
 	}
-	if (input_fd(in, name, input_not_waiting(fd)))
-		return EX_OSERR;
-	pmclog_iter_resync(in->it);
-	return 0;
+	if (!input_fd(in, name, input_not_waiting(fd)))
+		return 0;
+	return path && path_is_directory(path) ? EX_NOINPUT : EX_OSERR;
 }
 
 void input_wait(const struct input *in, int ms)

@@ -14,6 +14,7 @@
 #include "base/plural.h"
 #include "log/input.h"
 #include "log/mapped.h"
+#include "log/merge.h"
 
 /* Longest wait for the next record, when a program waits for the output. */
 #define PATIENCE_MS	200
@@ -26,44 +27,84 @@ static int fail(struct input *in, const char *what)
 	return -1;
 }
 
+static bool is_directory(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISDIR(st.st_mode);
+}
+
+static int begin_directory(struct input *in)
+{
+	const char *why;
+
+	in->it = NULL;
+	in->merge = merge_open(in->fd, in->path, &why);
+	return in->merge ? 0 : fail(in, why);
+}
+
 static int begin(struct input *in, const char *path, int fd,
 		 struct mapped *map)
 {
 	in->path = path;
 	in->fd = fd;
 	in->map = map;
+	in->merge = NULL;
 	in->gaps = false;
 	in->repairs = false;
 	in->steady = (struct steady){ .known = false };
 	in->kept = NULL;
 	*in->skipped = '\0';
 	in->idle = NULL;
+	if (!map && is_directory(fd))
+		return begin_directory(in);
 	in->it = map ? pmclog_iter_window(mapped_window, map) :
 		       pmclog_iter_fd(fd);
 	return in->it ? 0 : fail(in, strerror(errno));
 }
 
-int input_fd(struct input *in, const char *path, int fd)
+/* Damage is skipped from now on, or also repaired. */
+static int heal(struct input *in, bool repairs)
 {
-	return begin(in, path, fd, NULL);
+	if (!in->merge) {
+		pmclog_iter_resync(in->it);
+		in->repairs = repairs;
+	} else if (repairs) {
+		merge_repairs(in->merge);
+	}
+	return 0;
 }
 
-/* Opens the log in the directory of an unpacked archive. */
-static int enter_archive(struct input *in)
+int input_fd(struct input *in, const char *path, int fd)
+{
+	return begin(in, path, fd, NULL) ? -1 : heal(in, false);
+}
+
+int input_fd_strict(struct input *in, const char *path, int fd)
+{
+	return begin(in, path, fd, mapped_open(fd));
+}
+
+int input_fd_repairing(struct input *in, const char *path, int fd)
+{
+	return input_fd_strict(in, path, fd) ? -1 : heal(in, true);
+}
+
+/* If the directory is that of an unpacked archive, opens the log in it. */
+static void enter_archive(struct input *in)
 {
 	int fd = openat(in->fd, ARCHIVE_LOG, O_RDONLY | O_CLOEXEC |
 			O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 
 	if (fd < 0)
-		return -1;
+		return;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return -1;
+		return;
 	}
 	close(in->fd);
 	in->fd = fd;
-	return 0;
 }
 
 int input_not_waiting(int fd)
@@ -83,13 +124,12 @@ int input_not_waiting(int fd)
 	return again;
 }
 
-/* Opens @path, for input_fd(). */
+/* Opens @path, for begin(). */
 static int open_path(struct input *in, const char *path)
 {
-	struct stat st;
-
 	in->path = path;
 	in->it = NULL;
+	in->merge = NULL;
 	in->map = NULL;
 	in->kept = NULL;
 	if (strcmp(path, "-")) {
@@ -100,25 +140,21 @@ static int open_path(struct input *in, const char *path)
 	}
 	if (in->fd < 0)
 		return fail(in, strerror(errno));
-	if (!fstat(in->fd, &st) && S_ISDIR(st.st_mode) && enter_archive(in))
-		return fail(in, "is a directory");
+	if (is_directory(in->fd))
+		enter_archive(in);
 	return 0;
 }
 
 int input_open_strict(struct input *in, const char *path)
 {
-	if (open_path(in, path))
-		return -1;
-	return begin(in, in->path, in->fd, mapped_open(in->fd));
+	return open_path(in, path) ? -1 :
+	       input_fd_strict(in, in->path, in->fd);
 }
 
 int input_open(struct input *in, const char *path)
 {
-	if (input_open_strict(in, path))
-		return -1;
-	pmclog_iter_resync(in->it);
-	in->repairs = true;
-	return 0;
+	return open_path(in, path) ? -1 :
+	       input_fd_repairing(in, in->path, in->fd);
 }
 
 int input_open_live(struct input *in, const char *path,
@@ -129,7 +165,6 @@ int input_open_live(struct input *in, const char *path,
 		return -1;
 	in->idle = idle;
 	in->idle_arg = arg;
-	pmclog_iter_resync(in->it);
 	return 0;
 }
 
@@ -147,15 +182,15 @@ int input_open_passing(struct input *in, const char *path,
 		return -1;
 	in->idle = idle;
 	in->idle_arg = arg;
-	pmclog_iter_resync(in->it);
-	in->repairs = true;
-	return 0;
+	return heal(in, true);
 }
 
 void input_close(struct input *in)
 {
 	pmclog_iter_close(in->it);
 	in->it = NULL;
+	merge_close(in->merge);
+	in->merge = NULL;
 	free(in->kept);
 	in->kept = NULL;
 	mapped_close(in->map);
@@ -212,10 +247,22 @@ static void repair(struct input *in, struct pmclog_rec *rec)
 	rec->tsc = steady_look(&in->steady, in->it, rec);
 }
 
+static enum pmclog_iter_status poll_merge(struct input *in,
+					  struct pmclog_rec *rec)
+{
+	enum pmclog_iter_status status = merge_next(in->merge, rec);
+
+	in->steady.wrong = merge_wrong(in->merge);
+	return status;
+}
+
 enum pmclog_iter_status input_poll(struct input *in, struct pmclog_rec *rec)
 {
-	enum pmclog_iter_status status = pmclog_iter_next(in->it, rec);
+	enum pmclog_iter_status status;
 
+	if (in->merge)
+		return poll_merge(in, rec);
+	status = pmclog_iter_next(in->it, rec);
 	if (status == PMCLOG_ITER_RECORD && in->repairs &&
 	    !steady_goes_on(&in->steady, rec))
 		repair(in, rec);
@@ -239,15 +286,66 @@ enum pmclog_iter_status input_read(struct input *in, struct pmclog_rec *rec)
 	return status;
 }
 
+void input_raw(struct input *in)
+{
+	if (in->merge)
+		merge_raw(in->merge);
+	else
+		pmclog_iter_raw(in->it);
+}
+
+bool input_pass(struct input *in, uint64_t from, uint64_t to,
+		struct pmclog_passed *passed)
+{
+	return !in->merge && pmclog_iter_pass(in->it, from, to, passed);
+}
+
+const struct pmclog_format *input_format(const struct input *in)
+{
+	return in->merge ? merge_format(in->merge) :
+			   pmclog_iter_format(in->it);
+}
+
+const char *input_log_name(const struct input *in)
+{
+	return in->merge ? merge_log_name(in->merge) : NULL;
+}
+
+uint64_t input_bytes(const struct input *in, const struct pmclog_rec *rec)
+{
+	return in->merge ? merge_bytes(in->merge, rec) : rec->offset;
+}
+
 const char *input_error(const struct input *in, uint64_t *offset)
 {
-	const char *what = pmclog_iter_error(in->it, offset);
+	const char *what;
 	uint64_t bytes;
 
+	*offset = 0;
+	if (in->merge)
+		return merge_error(in->merge);
+	what = pmclog_iter_error(in->it, offset);
 	if (!in->gaps)
 		return what;
 	pmclog_iter_gaps(in->it, offset, &bytes);
 	return in->skipped;
+}
+
+char *input_error_text(const struct input *in)
+{
+	uint64_t offset;
+	const char *what = input_error(in, &offset);
+	bool more = !in->gaps && *in->skipped;
+
+	if (in->merge)
+		return xstrdup(what);
+	return xasprintf("%s at byte %" PRIu64 "%s%s", what, offset,
+			 more ? "; " : "", more ? in->skipped : "");
+}
+
+bool input_stopped(const struct input *in)
+{
+	return in->merge ? merge_stopped(in->merge) : !in->gaps;
 }
 
 void input_complain(const struct input *in)
@@ -255,6 +353,11 @@ void input_complain(const struct input *in)
 	uint64_t offset, bytes;
 	const char *what = input_error(in, &offset);
 
+	if (in->merge) {
+		fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name,
+			in->path, what);
+		return;
+	}
 	fprintf(stderr, "%s: %s: offset %" PRIu64 ": %s\n",
 		program_invocation_short_name, in->path, offset, what);
 	if (in->gaps || !*in->skipped)

@@ -409,7 +409,7 @@ void profile_read(struct profile *p, struct input *in)
 	enum pmclog_iter_status status;
 	struct progress progress;
 	struct pmclog_rec r;
-	uint64_t offset, show = PROGRESS_RECORDS;
+	uint64_t show = PROGRESS_RECORDS;
 
 	progress_begin(&progress, in->fd);
 	while ((status = input_read(in, &r)) == PMCLOG_ITER_RECORD) {
@@ -423,19 +423,14 @@ void profile_read(struct profile *p, struct input *in)
 			profile_pass(p, in);
 		if (r.serial < show)
 			continue;
-		progress_show(&progress, r.offset);
+		progress_show(&progress, input_bytes(in, &r));
 		show = r.serial + PROGRESS_RECORDS;
 	}
 	progress_end(&progress);
 	p->log.wrong_times = in->steady.wrong;
 	if (status == PMCLOG_ITER_ERROR) {
-		const char *why = input_error(in, &offset);
-
-		p->log.cut = !in->gaps;
-		p->log.error = xasprintf("%s at byte %llu%s%s", why,
-					 (unsigned long long)offset,
-					 in->gaps || !*in->skipped ? "" : "; ",
-					 in->gaps ? "" : in->skipped);
+		p->log.cut = input_stopped(in);
+		p->log.error = input_error_text(in);
 	}
 	profile_finish(p);
 }

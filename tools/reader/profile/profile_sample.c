@@ -304,8 +304,7 @@ void profile_pass(struct profile *p, struct input *in)
 	/* not with a held sample, nor with the clock of a later log */
 	if (p->held.valid || p->log.clock.moved)
 		return;
-	while (pmclog_iter_pass(in->it, p->filter->begin, p->filter->end,
-				&passed)) {
+	while (input_pass(in, p->filter->begin, p->filter->end, &passed)) {
 		left_out(p, events_of(&p->events, &p->str, passed.pmcid),
 			 passed.n);
 		p->log.records += passed.n;

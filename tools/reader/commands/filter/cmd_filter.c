@@ -24,7 +24,7 @@ static const char usage[] =
 "      --debuginfod   fetch symbols from the servers in DEBUGINFOD_URLS\n"
 SELECT_HELP
 FILTER_HELP
-"  FILE   a log, or - for standard input\n";
+"  FILE   a log, a directory of logs, or - for standard input\n";
 
 static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
@@ -117,7 +117,7 @@ static bool is_stream(const struct input *in)
 {
 	struct stat st;
 
-	return fstat(in->fd, &st) || !S_ISREG(st.st_mode);
+	return !in->merge && (fstat(in->fd, &st) || !S_ISREG(st.st_mode));
 }
 
 /* An invalid log, or one without the event, keeps an existing output file. */

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <linux/pmclog.h>
+
+#include "base/idtab.h"
+#include "base/mem.h"
+#include "base/plural.h"
+#include "log/logdir.h"
+
+#define NSEC_PER_SEC	1000000000
+
+/* A log describes its machine in its first records. */
+#define FIRST_RECORDS	32
+
+/* names of files that are no logs, in a message */
+#define NAMES_SHOWN	3
+
+/* ------------------------------------------------------------------------
+ * The beginning of a log
+ */
+static void origin_initialize(struct log_origin *o, const struct pmclog_rec *r,
+			      const struct pmclog_format *format)
+{
+	int64_t sec = (int64_t)PMCLOG_FIELD64(r, struct pmclog_initialize,
+					      ts_sec);
+	int64_t nsec = (int64_t)PMCLOG_FIELD64(r, struct pmclog_initialize,
+					       ts_nsec);
+
+	o->ours = format->ours;
+	o->freq = PMCLOG_FIELD64(r, struct pmclog_initialize, tsc_freq);
+	if (__builtin_mul_overflow(sec, NSEC_PER_SEC, &o->wall) || sec <= 0 ||
+	    __builtin_add_overflow(o->wall, nsec, &o->wall))
+		o->wall = 0;
+}
+
+void log_origin_record(struct log_origin *o, const struct pmclog_rec *r,
+		       const struct pmclog_format *format)
+{
+	size_t at = offsetof(struct pmclog_ext_host, release);
+
+	if (r->type == PMCLOG_T_INITIALIZE) {
+		origin_initialize(o, r, format);
+	} else if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_HOST) {
+		o->machine = hash_bytes(r->data + at, r->len - at, 1) | 1;
+		o->owner = PMCLOG_FIELD32(r, struct pmclog_ext_host, owner_pid);
+	} else if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_KERNEL) {
+		o->kernel = PMCLOG_FIELD64(r, struct pmclog_ext_kernel, addr);
+	}
+}
+
+/* Reads the first records.  False: it is not a log. */
+static bool read_origin(int fd, struct log_origin *o)
+{
+	struct pmclog_iter *it = pmclog_iter_fd(fd);
+	struct pmclog_rec r;
+	int n;
+
+	memset(o, 0, sizeof(*o));
+	if (!it)
+		return false;
+	pmclog_iter_resync(it);
+	for (n = 0; n < FIRST_RECORDS; n++) {
+		if (pmclog_iter_next(it, &r) != PMCLOG_ITER_RECORD ||
+		    r.type == PMCLOG_T_CALLCHAIN)
+			break;
+		if (!n)
+			o->tsc = r.tsc;
+		log_origin_record(o, &r, pmclog_iter_format(it));
+	}
+	pmclog_iter_close(it);
+	return n > 0;
+}
+
+/* ------------------------------------------------------------------------
+ * The files
+ */
+
+/*
+ * Names may have any bytes: none of them should reach a terminal as a command.
+ */
+static char *make_label(const char *dir, const char *name)
+{
+	size_t n = strlen(dir);
+	const char *slash = n && dir[n - 1] == '/' ? "" : "/";
+	char *label = xasprintf("%s%s%s", dir, slash, name), *s;
+
+	for (s = label + n; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7F ||
+		    ((unsigned char)*s & 0xE0) == 0x80)
+			*s = '?';
+	return label;
+}
+
+static int open_regular(int dir, const char *name, struct stat *st)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
+			O_NONBLOCK);
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, st) && S_ISREG(st->st_mode))
+		return fd;
+	close(fd);
+	errno = EINVAL;
+	return -1;
+}
+
+/* A file that has just been removed, as by --keep, is not missed. */
+static bool cannot_open(struct logdir *d, const char *dir, const char *name)
+{
+	int err = errno;
+	char *label;
+
+	if (err == ENOENT)
+		return true;
+	/* not regular, a symbolic link, a FIFO without a writer */
+	if (err == EINVAL || err == ELOOP || err == ENXIO)
+		return false;
+	label = make_label(dir, name);
+	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, label,
+		strerror(err));
+	free(label);
+	d->unread++;
+	return true;
+}
+
+/* False: the file is not a log. */
+static bool add_file(struct logdir *d, const char *dir, const char *name)
+{
+	struct logdir_log log;
+	struct stat st;
+	int fd = open_regular(d->fd, name, &st);
+	bool is_log;
+
+	if (fd < 0)
+		return cannot_open(d, dir, name);
+	is_log = read_origin(fd, &log.origin);
+	close(fd);
+	if (!is_log)
+		return false;
+	log.told = 0;
+	log.name = xstrdup(name);
+	log.label = make_label(dir, name);
+	log.dev = st.st_dev;
+	log.ino = st.st_ino;
+	GROW(d->logs, d->n, d->cap);
+	d->logs[d->n++] = log;
+	return true;
+}
+
+int logdir_open(const struct logdir *d, const struct logdir_log *log,
+		const char **why)
+{
+	struct stat st;
+	int fd = open_regular(d->fd, log->name, &st);
+
+	*why = strerror(errno);
+	if (fd < 0 || (st.st_dev == log->dev && st.st_ino == log->ino))
+		return fd;
+	close(fd);
+	*why = "was replaced while the directory was read";
+	return -1;
+}
+
+/* The record that says so precedes the samples. */
+bool logdir_is_snapshot(const struct logdir *d, const struct logdir_log *log)
+{
+	struct pmclog_iter *it;
+	struct pmclog_rec r;
+	const char *why;
+	bool is = false;
+	int fd = logdir_open(d, log, &why);
+
+	it = fd < 0 ? NULL : pmclog_iter_fd(fd);
+	while (it && !is && pmclog_iter_next(it, &r) == PMCLOG_ITER_RECORD &&
+	       r.type != PMCLOG_T_CALLCHAIN)
+		is = pmclog_iter_ext_subtype(&r) == PMCLOG_EXT_SNAPSHOT;
+	pmclog_iter_close(it);
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/* ------------------------------------------------------------------------
+ * The directory
+ */
+struct others {
+	char *names;
+	uint32_t n;
+};
+
+static void add_other(struct others *o, const char *name)
+{
+	char *label, *more;
+
+	/* a recorder's own, such as a snapshot that did not happen yet */
+	if (*name == '.' || o->n++ >= NAMES_SHOWN)
+		return;
+	label = make_label("", name);
+	more = xasprintf("%s%s%s", o->names ? o->names : "",
+			 o->names ? ", " : "", label + 1);
+	free(label);
+	free(o->names);
+	o->names = more;
+}
+
+/* Once for a directory: some commands read it twice. */
+static void tell_others(const struct others *o, int fd, const char *path)
+{
+	static struct stat told;
+	struct stat st;
+
+	if (!o->n || fstat(fd, &st) ||
+	    (st.st_dev == told.st_dev && st.st_ino == told.st_ino))
+		return;
+	told = st;
+	fprintf(stderr, "%s: %s: not read, because %s: %s%s\n",
+		program_invocation_short_name, path,
+		plural(o->n, "it is not a log", "they are not logs"), o->names,
+		o->n > NAMES_SHOWN ? ", ..." : "");
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct logdir_log *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct logdir_log *x = a, *y = b;
+
+	if (x->origin.wall != y->origin.wall)
+		return x->origin.wall < y->origin.wall ? -1 : 1;
+	if (x->origin.tsc != y->origin.tsc)
+		return x->origin.tsc < y->origin.tsc ? -1 : 1;
+	return by_name(a, b);
+}
+
+/*
+ * A recorder's names sort by time: a log without a date follows its neighbour.
+ */
+static void sort(struct logdir *d)
+{
+	uint32_t i;
+
+	if (!d->n)
+		return;
+	qsort(d->logs, d->n, sizeof(*d->logs), by_name);
+	for (i = 0; i < d->n && d->logs[i].origin.wall; i++)
+		;
+	if (i == d->n)
+		qsort(d->logs, d->n, sizeof(*d->logs), by_time);
+}
+
+static void read_names(struct logdir *d, DIR *dir, const char *path)
+{
+	struct others others = { .n = 0 };
+	struct dirent *e;
+
+	while ((e = readdir(dir))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (!add_file(d, path, e->d_name))
+			add_other(&others, e->d_name);
+	}
+	if (d->n)
+		tell_others(&others, d->fd, path);
+	free(others.names);
+}
+
+int logdir_read(struct logdir *d, int fd, const char *path, const char **why)
+{
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = again < 0 ? NULL : fdopendir(again);
+
+	*d = (struct logdir){ .fd = fd };
+	if (!dir) {
+		*why = strerror(errno);
+		if (again >= 0)
+			close(again);
+		return -1;
+	}
+	read_names(d, dir, path);
+	closedir(dir);
+	sort(d);
+	*why = "is a directory without a log";
+	return d->n ? 0 : -1;
+}
+
+void logdir_free(struct logdir *d)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->n; i++) {
+		free(d->logs[i].name);
+		free(d->logs[i].label);
+	}
+	free(d->logs);
+	*d = (struct logdir){ .fd = -1 };
+}
