@@ -383,13 +383,16 @@ static int map_changer(struct target *t, void *arg)
 	volatile char *p = fresh_pages(TOUCHES + 1);
 	int fd = temp_file();
 	unsigned int i;
+	uint64_t took;
 
 	if (!map_many(fd))
 		return 1;
-	framed_outer(p);
+	took = raw_ns();
+	framed_outer(p);	/* builds the first map */
+	took = raw_ns() - took;
 	target_pause(t);
 	/* a process may spend a tenth of its time on maps */
-	sleep_ms(scaled(200, 3000));
+	sleep_ms(scaled(200, 3000) + 15 * took / MSEC);
 	if (!map_code(MANY_AREAS + 1, fd))
 		return 1;
 	for (i = 1; i <= TOUCHES; i++)
