@@ -40,7 +40,7 @@ struct session_log {
 	struct pmclog_account left;
 };
 
-/* a fork or an exec: the log that told of it first, and what it told */
+/* A fork or an exec that a log has recorded: @by is the first log that has it. */
 struct session_event {
 	const struct session_log *by;
 	uint32_t pid;
