@@ -75,6 +75,8 @@ struct owner_pmcs {
  * @memcg:  of the process that configured the last log, or tried to; referenced.
  *	NULL: none yet, or no control groups.  Rings of CPUs that come online are
  *	charged to it.  Changed under owner->cpus_mutex and cpus_read_lock
+ * @want_rings: CPUs that come online get a ring; WRITE_ONCE under owner->cpus_mutex
+ *	and cpus_read_lock, READ_ONCE by the cpuhp callback
  * @work:   brings the PMCs' events in line with the online CPUs
  */
 struct owner_hotplug {
@@ -82,6 +84,28 @@ struct owner_hotplug {
 	bool		added;
 	u32		*cpu_lives;
 	struct mem_cgroup *memcg;
+	bool		want_rings;
+	struct delayed_work work;
+};
+
+/**
+ * struct owner_budget - what sampling may cost: see budget.c
+ * @ppm:    millionths of each CPU's time; 0: no budget.  WRITE_ONCE under owner->mutex
+ *	while there is no PMC; READ_ONCE by handlers and the writer thread
+ * @scale:  owner->mutex; this part of the rates asked for is in force, of BUDGET_ONE
+ * @since:  owner->mutex; when the budget was set
+ * @looked: owner->mutex; when the last window began
+ * @worst:  owner->mutex; cost in the last window, in millionths
+ * @added:  owner->mutex; @work has been initialized
+ * @work:   keeps to the budget
+ */
+struct owner_budget {
+	u32		ppm;
+	u32		scale;
+	u64		since;
+	u64		looked;
+	u64		worst;
+	bool		added;
 	struct delayed_work work;
 };
 
@@ -144,13 +168,11 @@ struct owner_calls {
  *	the log or for an exec: a CPU that comes online meanwhile gets its rings and
  *	events.  The hotplug work holds this one alone.  An ioctl holds both for the
  *	fields that the work changes, even if only @mutex is named here
- * @pmcs, @hp, @hooks, @noring, @calls, @log: see their structures
+ * @pmcs, @budget, @hp, @hooks, @noring, @calls, @log: see their structures
  * @is_owner: @mutex; has had a PMC or a log
  * @gate_open: stored under @mutex; READ_ONCE by handlers: see recordall.c
  * @rings:  by CPU number; a ring appears when its CPU is first seen online
  *	(cpuhp callback) and stays until the last reference is dropped
- * @want_rings: CPUs that come online get a ring; WRITE_ONCE under @cpus_mutex
- *	and cpus_read_lock, READ_ONCE by the cpuhp callback
  * @targets_mutex, @targets: see target.h
  * @lost_all: all targets are gone; WRITE_ONCE under @targets_mutex, READ_ONCE
  *	by poll(2)
@@ -179,7 +201,7 @@ struct hwpmc_owner {
 	bool		is_owner;
 	bool		gate_open;
 	struct owner_ring **rings;
-	bool		want_rings;
+	struct owner_budget budget;
 	struct owner_hotplug hp;
 	struct owner_hooks hooks;
 	struct mutex	targets_mutex;

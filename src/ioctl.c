@@ -49,6 +49,8 @@ union arg {
 	struct hwpmc_snapshot snapshot;
 	struct hwpmc_exittrigger exittrigger;
 	struct hwpmc_unwindtable unwindtable;
+	struct hwpmc_setbudget setbudget;
+	struct hwpmc_getbudget getbudget;
 	struct {
 		struct hwpmc_unwindnext unwindnext;
 		struct file *unwindfile;	/* not visible to the user */
@@ -236,6 +238,17 @@ static void done_unwindnext(union arg *a)
 		fd_install(a->unwindnext.fd, a->unwindfile);
 }
 
+static int do_setbudget(struct hwpmc_owner *o, union arg *a)
+{
+	return hwpmc_budget_set(o, &a->setbudget);
+}
+
+static int do_getbudget(struct hwpmc_owner *o, union arg *a)
+{
+	hwpmc_budget_get(o, &a->getbudget);
+	return 0;
+}
+
 static int do_pmc_id(struct hwpmc_owner *o, union arg *a,
 		     int (*fn)(struct hwpmc_owner *o, u32 id))
 {
@@ -317,6 +330,8 @@ static const struct op ops[] = {
 		.fn = do_unwindnext, .undo = undo_unwindnext,
 		.done = done_unwindnext, .cmd = HWPMC_IOC_UNWINDNEXT,
 	},
+	OP(SETBUDGET,		do_setbudget),
+	OP(GETBUDGET,		do_getbudget),
 };
 
 /* An older client's structure ends early; a newer one's must end in zeros. */

@@ -118,6 +118,7 @@ void hwpmc_owner_unlock(struct hwpmc_owner *o)
 void hwpmc_owner_close(struct hwpmc_owner *o)
 {
 	trace_hwpmc_owner(o, "close", 0);
+	hwpmc_budget_end(o);
 	hwpmc_hotplug_remove_owner(o);
 	mutex_lock(&o->mutex);
 	mutex_lock(&o->cpus_mutex);

@@ -127,6 +127,21 @@ void hwpmc_event_drops_settle(struct hwpmc_pmc *pmc)
 		hwpmc_event_drops_wait(pmc);
 }
 
+/* Does perf choose the periods?  Those of a clock with a rate are known. */
+static bool perf_has_rate(const struct hwpmc_pmc *pmc)
+{
+	return (pmc->flags & HWPMC_F_FREQ) && !attr_is_clock(&pmc->attr);
+}
+
+/* What perf gets of @period, which is a rate with HWPMC_F_FREQ */
+static u64 perf_period(const struct hwpmc_pmc *pmc, u64 period)
+{
+	if (!(pmc->flags & HWPMC_F_FREQ) || perf_has_rate(pmc))
+		return period;
+	return max(div64_u64(NSEC_PER_SEC, period),
+		   hwpmc_param_min_period(&pmc->attr));
+}
+
 #define AGING	32
 
 /*
@@ -162,7 +177,7 @@ static void begin_anywhere(const struct hwpmc_pmc *pmc, struct perf_event *event
 	struct hw_perf_event *hw = &event->hw;
 	u64 last = pc ? READ_ONCE(pc->last_period) : 0;
 
-	if (!(pmc->flags & HWPMC_F_FREQ)) {
+	if (!perf_has_rate(pmc)) {
 		if (is_exact(pmc))
 			return;
 	} else if (last) {
@@ -191,9 +206,9 @@ struct perf_event *hwpmc_event_new(struct hwpmc_pmc *pmc, int cpu,
 	struct perf_event *event;
 	int err;
 
-	attr.freq = !!(pmc->flags & HWPMC_F_FREQ);
-	if (pmc_is_sampling(pmc))
-		attr.sample_period = pmc->period;	/* or sample_freq */
+	attr.freq = perf_has_rate(pmc);
+	if (pmc_is_sampling(pmc))	/* or sample_freq */
+		attr.sample_period = perf_period(pmc, pmc->period);
 	else
 		handler = NULL;
 	event = perf_event_create_kernel_counter(&attr, cpu, task, handler,
@@ -230,15 +245,17 @@ bool hwpmc_event_lost_pmu(struct hwpmc_pmc *pmc, const struct perf_event *event)
 }
 
 /*
- * hwpmc_event_set_period - the next periods of @event have @period
+ * hwpmc_event_set_period - the next periods of @event, which is one of @pmc's
+ * @period: or with HWPMC_F_FREQ their rate
  *
  * An event without a PMU keeps its period, because perf would use the PMU.  perf does
  * not check the event's state there, so a PMU must not be removed just now.  May sleep.
  */
-int hwpmc_event_set_period(struct perf_event *event, u64 period)
+int hwpmc_event_set_period(const struct hwpmc_pmc *pmc, struct perf_event *event,
+			   u64 period)
 {
-	return compat_event_is_gone(event) ? 0 :
-					     perf_event_period(event, period);
+	return compat_event_is_gone(event) ?
+		       0 : perf_event_period(event, perf_period(pmc, period));
 }
 
 /*

@@ -357,6 +357,15 @@ static bool drain_copy_requests(struct hwpmc_log *log, struct log_request *r)
 	       r->rotate.file || hwpmc_snapshot_wanted(log, r);
 }
 
+/* The thread may have run on other CPUs as well since the last call. */
+static void count_writer_cost(struct hwpmc_owner *o, u64 ran)
+{
+	struct owner_ring *or = smp_load_acquire(&o->rings[raw_smp_processor_id()]);
+
+	if (or)
+		WRITE_ONCE(or->cost.writer, or->cost.writer + ran);
+}
+
 /* Charges the thread's run time since the last call; up to a tick is missing. */
 static u64 drain_charge_time(struct hwpmc_owner *o)
 {
@@ -365,6 +374,8 @@ static u64 drain_charge_time(struct hwpmc_owner *o)
 	u64 ran = READ_ONCE(current->se.sum_exec_runtime) - *paid;
 
 	*paid += ran;
+	if (READ_ONCE(o->budget.ppm))
+		count_writer_cost(o, ran);
 	return hwpmc_limit_run(o, ran);
 }
 
@@ -402,12 +413,18 @@ static void give_way(struct hwpmc_owner *o, bool begins)
 	__set_current_state(TASK_RUNNING);
 }
 
+/* With a budget, the passes themselves are a large part of what a low rate costs. */
+static long drain_interval(const struct hwpmc_owner *o)
+{
+	return READ_ONCE(o->budget.ppm) ? 4 * DRAIN_INTERVAL : DRAIN_INTERVAL;
+}
+
 /* Sleeps until the interval is over, or there is work. */
 static void drain_sleep(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	long timeout = READ_ONCE(o->hooks.hooked) || log->fold_later ?
-		       DRAIN_INTERVAL : MAX_SCHEDULE_TIMEOUT;
+		       drain_interval(o) : MAX_SCHEDULE_TIMEOUT;
 
 	set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
 	if (!READ_ONCE(log->kick))

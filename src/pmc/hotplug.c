@@ -107,7 +107,7 @@ static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 	struct hwpmc_owner *o = hlist_entry(node, struct hwpmc_owner, hp.node);
 
 	/* without a ring this CPU's samples are dropped, and counted */
-	if (READ_ONCE(o->want_rings))
+	if (READ_ONCE(o->hp.want_rings))
 		ring_create(o, cpu, true);
 	WRITE_ONCE(o->hp.cpu_lives[cpu], o->hp.cpu_lives[cpu] + 1);
 	queue_delayed_work(system_unbound_wq, &o->hp.work, 0);
@@ -130,7 +130,7 @@ static int create_rings(struct hwpmc_owner *o, bool late)
 			break;
 	}
 	if (!err)
-		WRITE_ONCE(o->want_rings, true);
+		WRITE_ONCE(o->hp.want_rings, true);
 	cpus_read_unlock();
 	return err;
 }
@@ -151,7 +151,7 @@ static void hotplug_work(struct work_struct *work)
 	if (!mutex_trylock(&o->cpus_mutex))
 		goto out;
 	/* the callback may have had no memory; over quota, a retry would not help */
-	again = READ_ONCE(o->want_rings) && create_rings(o, true) == -ENOMEM;
+	again = READ_ONCE(o->hp.want_rings) && create_rings(o, true) == -ENOMEM;
 	for_each_live_pmc(o, row, pmc) {
 		err = hwpmc_event_sync_cpus(pmc);
 		if (err)

@@ -348,7 +348,7 @@ static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 	pmc_publish(o, pmc, a->pmc_class);
 	a->id = pmc->id;
 	a->flags = pmc->flags;
-	a->count = pmc_is_sampling(pmc) ? pmc->period : pmc->origin;
+	a->count = pmc_is_sampling(pmc) ? pmc->asked : pmc->origin;
 	return 0;
 }
 

@@ -120,7 +120,9 @@ enum pmc_state {
  *	     elsewhere
  * @caller, @caller_size: kernel text that calls tracepoint probes, see
  *	hwpmc_source_note(); set before the first event is enabled
- * @period:  with HWPMC_F_FREQ samples a second; owner->mutex; READ_ONCE elsewhere
+ * @asked:   period, or with HWPMC_F_FREQ samples a second; owner->mutex
+ * @period:  in force: @asked, or a lower rate, see budget.c; owner->mutex; READ_ONCE
+ *	     elsewhere
  * @origin:  owner->mutex; counting: value = origin + sum
  * @sum:     last reading of all events; WRITE_ONCE under owner->mutex,
  *	     READ_ONCE by the writer thread
@@ -151,6 +153,7 @@ struct hwpmc_pmc {
 	unsigned long	caller_size;
 
 	enum pmc_state	state;
+	u64		asked;
 	u64		period;
 	u64		origin;
 	struct count_sum sum;
@@ -237,8 +240,16 @@ int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
 void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old);
 int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a);
 void hwpmc_pmc_rw_undo(struct hwpmc_owner *o, u32 id, u64 old);
+int hwpmc_pmc_set_period(struct hwpmc_pmc *pmc, u64 period);
 void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc);
 void hwpmc_pmc_refresh_all(struct hwpmc_owner *o);
+
+/* budget.c: under owner->mutex, except hwpmc_budget_end() */
+int hwpmc_budget_set(struct hwpmc_owner *o, const struct hwpmc_setbudget *a);
+void hwpmc_budget_get(struct hwpmc_owner *o, struct hwpmc_getbudget *a);
+u64 hwpmc_budget_rate(const struct hwpmc_pmc *pmc, u64 rate);
+void hwpmc_budget_expect(struct hwpmc_owner *o, u64 rate);
+void hwpmc_budget_end(struct hwpmc_owner *o);
 
 /* stats.c: sums of counters */
 void hwpmc_stats_add_count(struct pmclog_account *a, const struct pmc_count *c);
@@ -298,7 +309,8 @@ struct perf_event *hwpmc_event_new(struct hwpmc_pmc *pmc, int cpu,
 				   struct task_struct *task, void *context,
 				   perf_overflow_handler_t handler);
 bool hwpmc_event_lost_pmu(struct hwpmc_pmc *pmc, const struct perf_event *event);
-int hwpmc_event_set_period(struct perf_event *event, u64 period);
+int hwpmc_event_set_period(const struct hwpmc_pmc *pmc, struct perf_event *event,
+			   u64 period);
 int hwpmc_event_create(struct pmc_cpu *pc);
 void hwpmc_event_drop(struct hwpmc_pmc *pmc, struct perf_event *event);
 void hwpmc_event_drops_wait(struct hwpmc_pmc *pmc);

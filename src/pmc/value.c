@@ -67,11 +67,26 @@ static u64 period_in_force(const struct hwpmc_pmc *pmc, u64 period)
 		       max(period, hwpmc_param_min_period(&pmc->attr));
 }
 
+/* Returns the period, or rate, in force for @period, which is in force without a budget. */
+static u64 period_within_budget(const struct hwpmc_pmc *pmc, u64 period)
+{
+	return pmc->flags & HWPMC_F_FREQ ? hwpmc_budget_rate(pmc, period) : period;
+}
+
+static void set_asked(struct hwpmc_pmc *pmc, u64 count)
+{
+	pmc->asked = period_in_force(pmc, count);
+	if (pmc->flags & HWPMC_F_FREQ)
+		hwpmc_budget_expect(pmc->owner, pmc->asked);
+	pmc->period = period_within_budget(pmc, pmc->asked);
+}
+
 /*
  * hwpmc_pmc_fill_period - the period or rate of a new PMC
  * @count: of PMCALLOCATE
  *
- * A clock has the same period at all times: perf, too, computes it once.
+ * A clock has the same period at all times, as in perf, unless a budget lowers its
+ * rate.
  */
 void hwpmc_pmc_fill_period(struct hwpmc_pmc *pmc, u64 count)
 {
@@ -79,12 +94,12 @@ void hwpmc_pmc_fill_period(struct hwpmc_pmc *pmc, u64 count)
 		count = count ?: hwpmc_source_default_period(pmc->attr.type);
 	} else {
 		count = count ?: DEFAULT_RATE;
-		if (attr_is_clock(&pmc->attr)) {
+		if (attr_is_clock(&pmc->attr) && !pmc->owner->budget.ppm) {
 			pmc->flags &= ~HWPMC_F_FREQ;
 			count = div64_u64(NSEC_PER_SEC, count);
 		}
 	}
-	pmc->period = period_in_force(pmc, count);
+	set_asked(pmc, count);
 }
 
 /* Describes a PMC for the log; leaves out the record header. */
@@ -117,7 +132,8 @@ static int announce_period(struct hwpmc_pmc *pmc)
 	return hwpmc_log_commit(pmc->owner, &a, sizeof(a));
 }
 
-static int set_period(struct hwpmc_pmc *pmc, u64 period)
+/* hwpmc_pmc_set_period - see struct hwpmc_pmc's @period */
+int hwpmc_pmc_set_period(struct hwpmc_pmc *pmc, u64 period)
 {
 	unsigned int cpu;
 	int err;
@@ -129,12 +145,22 @@ static int set_period(struct hwpmc_pmc *pmc, u64 period)
 
 		if (!pc || !pc->event)
 			continue;
-		err = hwpmc_event_set_period(pc->event, period);
+		err = hwpmc_event_set_period(pmc, pc->event, period);
 		if (err)
 			return err;
 	}
 	WRITE_ONCE(pmc->period, period);
 	return 0;
+}
+
+/* @asked: in force without a budget */
+static int change_period(struct hwpmc_pmc *pmc, u64 asked)
+{
+	int err = hwpmc_pmc_set_period(pmc, period_within_budget(pmc, asked));
+
+	if (!err)
+		pmc->asked = asked;
+	return err;
 }
 
 /* @old: out: the value before */
@@ -157,12 +183,12 @@ int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
 	if (!a->count || a->count > S64_MAX)
 		return -EINVAL;
 	a->count = period_in_force(pmc, a->count);
-	*old = pmc->period;
-	err = set_period(pmc, a->count);
+	*old = pmc->asked;
+	err = change_period(pmc, a->count);
 	if (!err)
 		err = announce_period(pmc);
 	if (err)
-		set_period(pmc, *old);
+		change_period(pmc, *old);
 	return err;
 }
 
@@ -183,7 +209,7 @@ void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old)
 		set_value(pmc, old);
 		return;
 	}
-	set_period(pmc, old);
+	change_period(pmc, old);
 	if (!announce_period(pmc))
 		return;
 	preempt_disable();

@@ -60,6 +60,21 @@ struct proc_count {
 	u64	last;
 };
 
+/**
+ * struct cpu_cost - what sampling costs a CPU, for an owner with a budget
+ * @handlers: nanoseconds in overflow handlers; that of a nested one counts twice
+ * @samples:  overflows
+ * @writer:   nanoseconds of the writer thread there; written by the thread
+ * @seen_ns, @seen_samples: owner->mutex: when the last window began
+ */
+struct cpu_cost {
+	local64_t	handlers;
+	local64_t	samples;
+	u64		writer;
+	u64		seen_ns;
+	u64		seen_samples;
+};
+
 #define RING_NLOST	16
 
 /**
@@ -70,6 +85,7 @@ struct proc_count {
  * @late_answered: deferred user chains among them; read anywhere
  * @lost: pids whose records were lost: written on this CPU, read by the thread
  * @proc_counted, @proc_look, @proc_seen, @proc_told: as in struct pmc_cpu
+ * @cost: see struct cpu_cost
  */
 struct owner_ring {
 	struct hwpmc_ring ring;
@@ -89,6 +105,8 @@ struct owner_ring {
 	u32		lost_tail;
 	struct proc_count proc_look, proc_seen;
 	u64		proc_told, proc_told_last;
+
+	struct cpu_cost	cost;
 };
 
 /*

@@ -372,6 +372,33 @@ static void sample_take(struct owner_ring *or, struct pmc_cpu *pc,
 }
 
 /*
+ * The time since the last overflow of a clock.  Its timer may come late, and begins
+ * again when the period changes, so this is not the period.  perf has brought the count
+ * up to date.  It uses the stamp only of events whose period it chooses.
+ */
+static u64 clock_over(struct perf_event *event)
+{
+	const u64 now = (u64)local64_read(&event->count);
+	const u64 then = event->hw.freq_count_stamp;
+
+	event->hw.freq_count_stamp = now;
+	return now - then;
+}
+
+/* What the sample stands for, of a PMC that samples at a rate */
+static u64 period_over(const struct hwpmc_pmc *pmc, struct perf_event *event,
+		       const struct perf_sample_data *data)
+{
+	return attr_is_clock(&pmc->attr) ? clock_over(event) : data->period;
+}
+
+static void count_cost(struct owner_ring *or, u64 began)
+{
+	local64_add(ring_clock() - began, &or->cost.handlers);
+	local64_inc(&or->cost.samples);
+}
+
+/*
  * The statistics change between ring_enter() and ring_exit() only, so a quiet
  * look at the ring sees them all together.  A sampling PMC runs only with a
  * log, so there is a ring unless its allocation failed when this CPU came
@@ -383,7 +410,9 @@ static void sample_overflow(struct pmc_cpu *pc, struct perf_event *event,
 			    const struct perf_sample_data *data,
 			    struct pt_regs *regs)
 {
-	struct owner_ring *or = READ_ONCE(pc->pmc->owner->rings[pc->cpu]);
+	const struct hwpmc_owner *o = pc->pmc->owner;
+	const u64 began = unlikely(READ_ONCE(o->budget.ppm)) ? ring_clock() : 0;
+	struct owner_ring *or = READ_ONCE(o->rings[pc->cpu]);
 	struct overflow v = { 0 };
 	u64 entered;
 
@@ -399,13 +428,15 @@ static void sample_overflow(struct pmc_cpu *pc, struct perf_event *event,
 	if (pc->pmc->flags & HWPMC_F_RAW)
 		v.raw = compat_raw(data);
 	if (pc->pmc->flags & HWPMC_F_FREQ)
-		v.period = period_code(data->period);
+		v.period = period_code(period_over(pc->pmc, event, data));
 	if (sample_is_unwanted(pc->pmc, regs))
 		local64_inc(&pc->stat.filtered);
 	else
 		sample_take(or, pc, &v, regs);
 	ring_exit(&or->ring, entered);
 	hwpmc_record_wake_writer(or);
+	if (unlikely(began))
+		count_cost(or, began);
 }
 
 /* hwpmc_overflow - overflow handler of an event of a CPU */

@@ -551,7 +551,8 @@ int hwpmc_targets_set_period(struct hwpmc_pmc *pmc, u64 period)
 	list_for_each_entry(t, &o->targets, node)
 		for_each_thread_event(t, tt, te)
 			if (te->link->pmc == pmc && !err)
-				err = hwpmc_event_set_period(te->event, period);
+				err = hwpmc_event_set_period(pmc, te->event,
+							     period);
 	if (!err)
 		WRITE_ONCE(pmc->period, period);
 	mutex_unlock(&o->targets_mutex);

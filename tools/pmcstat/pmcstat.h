@@ -40,6 +40,7 @@ struct wanted {
  * @flags:      PMC_F_*
  * @cpu:        a CPU or PMC_CPU_ALL; PMC_CPU_ANY for processes
  * @period:     sampling period; with PMC_F_FREQ, samples a second
+ * @fixed:      -n or the event's own term has asked for this period
  * @cumulative: print the count since the start, not since the last line
  * @filter:     conditions on samples
  * @id:         the PMC
@@ -52,6 +53,7 @@ struct counter {
 	uint32_t	flags;
 	int		cpu;
 	uint64_t	period;
+	int		fixed;
 	int		cumulative;
 	struct wanted	filter;
 	pmc_id_t	id;
@@ -97,6 +99,7 @@ struct options {
 	int		by_frames;	/* no unwind tables */
 	int		by_bpf;		/* --bpf: without the module */
 	uint32_t	ring_size;	/* --ring: bytes of each ring, --bpf */
+	uint32_t	budget_ppm;	/* --budget: of each CPU's time; 0: none */
 	int		compress;	/* -Z */
 	int		quiet;
 	int		verbose;	/* how often -v */
@@ -256,6 +259,7 @@ void rates_report_file(const struct options *o, int log_fd);
 void summary_print(const struct options *o,
 		   const struct hwpmc_driverstats *stats, uint64_t compressed,
 		   unsigned int files);
+void summary_budget(struct pmc_owner *owner);
 void summary_multiplexed(const struct counter *c, struct pmc_owner *owner);
 
 /* session.c: the exit status */

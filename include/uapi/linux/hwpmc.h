@@ -192,7 +192,7 @@ struct hwpmc_moduleversion {
  *	and breakpoints), 0 for counting.
  *	out: the value in force (a short period is raised to the minimum).
  *	With HWPMC_F_FREQ: samples a second; 0: 4000.  A clock then gets the period
- *	of that rate, and loses the flag
+ *	of that rate, and loses the flag (but see SETBUDGET)
  * @id:    out: the id of the PMC
  * @name:  name of the event for the log, NUL-terminated
  * @config3, @bp_type: as in struct perf_event_attr
@@ -504,6 +504,40 @@ struct hwpmc_unwindnext {
 
 #define HWPMC_UNWIND_VDSO	0x00000001U
 
+/**
+ * struct hwpmc_setbudget - SETBUDGET: what sampling may cost
+ * @ppm: most time, in millionths of that of each CPU, that the owner's overflow
+ *	handlers and writer thread may take; 0: any
+ *
+ * The module lowers the rates of the owner's PMCs with HWPMC_F_FREQ as far as that
+ * takes, and raises them again up to those asked for.  A clock keeps that flag then.
+ * Each change is in the log, as the PMC's description with its new rate.  What the
+ * interrupts cost outside of the module, and deferred chains, are not measured.
+ * EBUSY: the owner has PMCs or a log.
+ */
+struct hwpmc_setbudget {
+	__u32	ppm;
+	__u32	reserved;
+};
+
+/**
+ * struct hwpmc_getbudget - GETBUDGET
+ * @ppm:   the budget
+ * @scale: part in force of the rates asked for, in millionths
+ * @worst: cost on the CPU where it was highest, lately, in millionths of its time
+ * @cpu:   the CPU that has paid most since the budget was set
+ * @spent: what it has paid, in nanoseconds
+ * @elapsed: nanoseconds since the budget was set; 0: there is none
+ */
+struct hwpmc_getbudget {
+	__u32	ppm;
+	__u32	scale;
+	__u32	worst;
+	__u32	cpu;
+	__u64	spent;
+	__u64	elapsed;
+};
+
 /* The numbers are those of FreeBSD's operations; from 64 on they are ours. */
 #define HWPMC_IOC_MAGIC		0xB6
 #define HWPMC_IOC_CONFIGURELOG	_IOW(HWPMC_IOC_MAGIC, 0, struct hwpmc_configurelog)
@@ -533,5 +567,7 @@ struct hwpmc_unwindnext {
 #define HWPMC_IOC_EXITTRIGGER	_IOW(HWPMC_IOC_MAGIC, 69, struct hwpmc_exittrigger)
 #define HWPMC_IOC_UNWINDTABLE	_IOW(HWPMC_IOC_MAGIC, 70, struct hwpmc_unwindtable)
 #define HWPMC_IOC_UNWINDNEXT	_IOWR(HWPMC_IOC_MAGIC, 71, struct hwpmc_unwindnext)
+#define HWPMC_IOC_SETBUDGET	_IOW(HWPMC_IOC_MAGIC, 72, struct hwpmc_setbudget)
+#define HWPMC_IOC_GETBUDGET	_IOR(HWPMC_IOC_MAGIC, 73, struct hwpmc_getbudget)
 
 #endif /* _UAPI_LINUX_HWPMC_H */

@@ -255,6 +255,18 @@ int pmc_owner_filter(struct pmc_owner *owner, pmc_id_t id,
 	return ioctl(owner->fd, HWPMC_IOC_PMCFILTER, &f);
 }
 
+int pmc_owner_set_budget(struct pmc_owner *owner, uint32_t ppm)
+{
+	struct hwpmc_setbudget b = { .ppm = ppm };
+
+	return ioctl(owner->fd, HWPMC_IOC_SETBUDGET, &b);
+}
+
+int pmc_owner_budget(struct pmc_owner *owner, struct hwpmc_getbudget *budget)
+{
+	return ioctl(owner->fd, HWPMC_IOC_GETBUDGET, budget);
+}
+
 int pmc_owner_record(struct pmc_owner *owner, int on, uint32_t *npmc,
 		     uint64_t *skew)
 {

@@ -125,6 +125,7 @@ struct pmc_pmcinfo {
 struct hwpmc_condition;		/* <linux/hwpmc.h> */
 struct hwpmc_cpuinfo;
 struct hwpmc_driverstats;
+struct hwpmc_getbudget;
 struct hwpmc_dynevent;
 struct hwpmc_pmcinfo_row;
 
@@ -489,6 +490,15 @@ int	pmc_owner_write(struct pmc_owner *owner, pmc_id_t id,
  */
 int	pmc_owner_filter(struct pmc_owner *owner, pmc_id_t id,
 			 const struct hwpmc_condition *conditions, size_t n);
+/*
+ * Limits what sampling may cost, to @ppm millionths of each CPU's time; 0: no limit.  PMCs
+ * with PMC_F_FREQ that are allocated afterwards get lower rates as far as that takes.
+ * EBUSY: the owner has PMCs or a log.  ENOTTY: an older module.
+ */
+int	pmc_owner_set_budget(struct pmc_owner *owner, uint32_t ppm);
+/* What sampling has cost, see linux/hwpmc.h */
+int	pmc_owner_budget(struct pmc_owner *owner, struct hwpmc_getbudget *budget);
+
 /*
  * Starts all PMCs that are not running, or stops these again.  *npmc is set to their
  * number, *skew to the nanoseconds from the first counter's start to the last one's;

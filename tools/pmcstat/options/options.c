@@ -22,6 +22,7 @@ static const struct option long_options[] = {
 	{ "exclude-idle", no_argument, NULL, OPT_EXCLUDE_IDLE },
 	{ "raw", no_argument, NULL, OPT_RAW },
 	{ "freq", required_argument, NULL, OPT_FREQ },
+	{ "budget", required_argument, NULL, OPT_BUDGET },
 	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "not", required_argument, NULL, OPT_NOT },
 	{ "include-self", no_argument, NULL, OPT_INCLUDE_SELF },
@@ -78,14 +79,15 @@ static int is_clock(const struct pmc_event_desc *e)
 }
 
 /*
- * The period of @c, or how many samples a second.  A clock has the period of the rate.
+ * The period of @c, or how many samples a second.  A clock has the period of the rate,
+ * but with a budget, which is applied after all options are parsed.
  * The same number of events is often on one machine, and seldom on another: so a rate
  * is the default.
  */
 static void set_period(const struct parser *p, struct counter *c)
 {
 	const struct pmc_event_desc *e = &c->event;
-	bool freq = e->flags & PMC_EVENT_FREQ;
+	bool freq = e->flags & PMC_EVENT_FREQ, asked = p->period || e->period;
 
 	c->period = e->period;
 	if (p->period && !(e->flags & PMC_EVENT_RATE)) {
@@ -95,6 +97,7 @@ static void set_period(const struct parser *p, struct counter *c)
 		c->period = is_clock(e) ? DEFAULT_CLOCK_PERIOD : DEFAULT_RATE;
 		freq = !is_clock(e);
 	}
+	c->fixed = asked && !freq;
 	if (!freq)
 		return;
 	if (is_clock(e))
@@ -467,12 +470,37 @@ static int parse_unwind(struct parser *p, const char *text)
 	       options_fail(p, "--unwind %s: tables or fp", text);
 }
 
+static int parse_budget(struct parser *p, const char *text)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (!isdigit((unsigned char)text[0]) || *end || !(percent >= 0.0001) ||
+	    percent > 100)
+		return options_fail(p, "--budget %s: not a percentage of each CPU's "
+				    "time", text);
+	p->o->budget_ppm = (uint32_t)(percent * 10000 + 0.5);
+	return 0;
+}
+
 static void unwind_by_frames(struct options *o)
 {
 	size_t i;
 
 	for (i = 0; i < o->ncounters; i++)
 		o->counters[i].flags &= ~(uint32_t)PMC_F_UNWIND;
+}
+
+static void give_clocks_rates(struct options *o)
+{
+	struct counter *c;
+
+	for (c = o->counters; c < o->counters + o->ncounters; c++)
+		if (PMC_IS_SAMPLING_MODE(c->mode) && is_clock(&c->event) &&
+		    !c->fixed) {
+			c->period = 1000000000 / c->period;
+			c->flags |= PMC_F_FREQ;
+		}
 }
 
 static int parse_common(struct parser *p, int letter)
@@ -506,6 +534,8 @@ static int parse_common(struct parser *p, int letter)
 		return parse_flight(p, optarg);
 	case OPT_UNWIND:
 		return parse_unwind(p, optarg);
+	case OPT_BUDGET:
+		return parse_budget(p, optarg);
 	case OPT_BPF:
 		o->by_bpf = 1;
 		return 0;
@@ -581,6 +611,8 @@ int options_parse(struct options *o, int argc, char **argv,
 		o->command = argv + optind;
 	if (o->by_frames)
 		unwind_by_frames(o);
+	if (o->budget_ppm)
+		give_clocks_rates(o);
 	o->read.cpus = p.cpus;
 	return options_check(&p) ? p.status : 0;
 }

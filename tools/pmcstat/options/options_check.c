@@ -65,7 +65,7 @@ static int check_reading(struct parser *p)
 static const int recording[] = {
 	'C', 'E', 'N', 'U', 'W', 'd', 'l', 'n', 't', OPT_FREQ, OPT_EXCLUDE_IDLE, OPT_RAW,
 	OPT_ONLY, OPT_NOT, OPT_INCLUDE_SELF, OPT_UNWIND, OPT_ROTATE, OPT_KEEP,
-	OPT_FLIGHT, OPT_TRIGGER, OPT_PACKED, OPT_KALLSYMS, OPT_BPF, OPT_RING,
+	OPT_FLIGHT, OPT_TRIGGER, OPT_PACKED, OPT_KALLSYMS, OPT_BPF, OPT_RING, OPT_BUDGET,
 };
 
 static int check_read(struct parser *p)
@@ -179,6 +179,21 @@ static int check_bpf(struct parser *p)
 	return o->by_bpf ? bpf_check(o, p->msg, p->msglen) : 0;
 }
 
+/* What has a fixed period costs what it costs. */
+static int check_budget(struct parser *p)
+{
+	const struct options *o = p->o;
+	size_t i;
+
+	if (!o->budget_ppm)
+		return 0;
+	for (i = 0; i < o->ncounters; i++)
+		if (o->counters[i].flags & PMC_F_FREQ)
+			return 0;
+	return options_fail(p, "--budget needs an event that is sampled at a rate: "
+			    "-S or -P without -n, and no tracepoint");
+}
+
 int options_check(struct parser *p)
 {
 	const struct options *o = p->o;
@@ -206,7 +221,8 @@ int options_check(struct parser *p)
 		return options_fail(p, "%s holds for events named after it only: "
 				    "put it before -P, -p, -S or -s",
 				    options_name(p->dangling));
-	if (check_targets(p) || check_log(p) || check_bpf(p))
+	if (check_targets(p) || check_log(p) || check_bpf(p) ||
+	    check_budget(p))
 		return -1;
 	return check_reading(p);
 }

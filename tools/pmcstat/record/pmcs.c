@@ -251,6 +251,13 @@ static void allocate(const struct options *o, struct pmc_owner *owner,
 	c->period = opts.count;
 }
 
+static void set_budget(struct pmc_owner *owner, uint32_t ppm)
+{
+	if (pmc_owner_set_budget(owner, ppm))
+		die(EX_UNAVAILABLE, "--budget: %s", errno == ENOTTY ?
+		    "the hwpmc module is older than this pmcstat" : strerror(errno));
+}
+
 void pmcs_allocate(struct options *o, struct pmc_owner *owner)
 {
 	size_t i;
@@ -259,6 +266,8 @@ void pmcs_allocate(struct options *o, struct pmc_owner *owner)
 		bpf_allocate(o);
 		return;
 	}
+	if (o->budget_ppm)
+		set_budget(owner, o->budget_ppm);
 	for (i = 0; i < o->ncounters; i++)
 		allocate(o, owner, &o->counters[i]);
 	for (i = 0; i < o->ncounters; i++)

@@ -462,6 +462,8 @@ int session_run(struct options *o)
 	stop(&s, end == END_NOT ? wait_for_end(&s) : end);
 	preload_end(o);
 	warn_multiplexed(&s);
+	if (o->budget_ppm && !o->quiet)
+		summary_budget(s.owner);
 	if (s.log >= 0) {
 		status = log_close(o, s.owner, &s.targets, s.log);
 		if (status)

@@ -106,6 +106,19 @@ void summary_print(const struct options *o,
 			  plural(others, "record", "records"));
 }
 
+void summary_budget(struct pmc_owner *owner)
+{
+	struct hwpmc_getbudget b;
+
+	if (pmc_owner_budget(owner, &b) || !b.elapsed)
+		return;
+	warn_line("sampling took %.2f%% of the time of CPU %u, the most of any (budget "
+		  "%.2f%%); %s%.2f%% of the rates asked for at the end",
+		  100.0 * (double)b.spent / (double)b.elapsed, b.cpu,
+		  b.ppm / 10000.0, b.scale < 1000000 ? "only " : "",
+		  b.scale / 10000.0);
+}
+
 void summary_multiplexed(const struct counter *c, struct pmc_owner *owner)
 {
 	struct pmc_reading r;

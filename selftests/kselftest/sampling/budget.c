@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An owner with a budget: the module lowers the rates of its PMCs, so that handlers and
+ * the writer thread take no more of any CPU, and the log says so.
+ */
+#include "periods.h"
+#include "recorder.h"
+#include "target.h"
+#include "test.h"
+
+#define PERCENT		10000U	/* millionths */
+#define BUDGET		(scaled(2, 5) * PERCENT)
+#define RATE		100000	/* the most that the module asks for */
+
+static int set_budget(int dev, uint32_t ppm)
+{
+	struct hwpmc_setbudget b = { .ppm = ppm };
+
+	return dev_ioctl(dev, HWPMC_IOC_SETBUDGET, &b);
+}
+
+static struct hwpmc_getbudget get_budget(int dev)
+{
+	struct hwpmc_getbudget b = {};
+
+	if (dev_ioctl(dev, HWPMC_IOC_GETBUDGET, &b))
+		b.ppm = ~0U;
+	return b;
+}
+
+/* A clock of processes that keeps its rate */
+static struct hwpmc_allocate clock_at(uint64_t rate)
+{
+	struct hwpmc_allocate a = pmc_process_sampler(PERF_TYPE_SOFTWARE,
+						      PERF_COUNT_SW_TASK_CLOCK,
+						      rate, HWPMC_F_FREQ);
+
+	a.flags |= HWPMC_F_USERCALLCHAIN;
+	return a;
+}
+
+FIXTURE(budget)
+{
+	int dev;
+	int file;
+	pid_t load;
+};
+
+FIXTURE_SETUP(budget)
+{
+	self->file = temp_file();
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+	self->load = load_user(0);
+	ASSERT_LT(0, self->load);
+}
+
+FIXTURE_TEARDOWN(budget)
+{
+	close(self->dev);
+	load_end(self->load);
+	close(self->file);
+}
+
+TEST_F(budget, refuses)
+{
+	struct hwpmc_setbudget b = { .ppm = PERCENT, .reserved = 1 };
+	struct hwpmc_allocate a = pmc_process_faults(0);
+
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_SETBUDGET, &b));
+	EXPECT_EQ(-EINVAL, set_budget(self->dev, 100 * PERCENT + 1));
+	EXPECT_EQ(0, get_budget(self->dev).elapsed);
+	EXPECT_EQ(0, set_budget(self->dev, 100 * PERCENT));
+	EXPECT_EQ(100 * PERCENT, get_budget(self->dev).ppm);
+	EXPECT_EQ(0, set_budget(self->dev, 0));
+	EXPECT_EQ(0, get_budget(self->dev).elapsed);
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	EXPECT_EQ(-EBUSY, set_budget(self->dev, PERCENT));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	EXPECT_EQ(-EBUSY, set_budget(self->dev, PERCENT));
+}
+
+/* A clock has a period without a budget, and keeps its rate with one. */
+TEST_F(budget, clocks)
+{
+	struct hwpmc_allocate a = clock_at(1000);
+
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	EXPECT_FALSE(a.flags & HWPMC_F_FREQ);
+	EXPECT_EQ(1000000, a.count);
+	ASSERT_EQ(0, dev_release(self->dev, a.id));
+	ASSERT_EQ(0, set_budget(self->dev, PERCENT));
+	a = clock_at(1000);
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	EXPECT_TRUE(a.flags & HWPMC_F_FREQ);
+	EXPECT_EQ(1000, a.count);
+}
+
+/* Descriptions of the PMC in the log, and the lowest and highest rate in them */
+struct described {
+	unsigned int	n;
+	uint64_t	lowest;
+	uint64_t	highest;
+};
+
+static struct described described(struct log *log, uint32_t pmcid)
+{
+	struct described d = { .lowest = ~0ULL };
+	struct pmclog_rec rec;
+	uint64_t rate;
+
+	LOG_FOR_EACH(log, rec) {
+		if (rec.type != PMCLOG_T_PMCALLOCATEDYN ||
+		    PMCLOG_FIELD32(&rec, struct pmclog_pmcallocatedyn, pmcid) != pmcid)
+			continue;
+		rate = PMCLOG_FIELD64(&rec, struct pmclog_pmcallocatedyn, rate);
+		d.n++;
+		d.lowest = rate < d.lowest ? rate : d.lowest;
+		d.highest = rate > d.highest ? rate : d.highest;
+	}
+	return d;
+}
+
+/* What handlers and the writer thread took of the CPU that paid most, in millionths */
+static uint64_t share(const struct hwpmc_getbudget *from,
+		      const struct hwpmc_getbudget *to)
+{
+	return (to->spent - from->spent) * 1000000 / (to->elapsed - from->elapsed);
+}
+
+/* 100 kHz are asked of a clock. */
+TEST_F(budget, is_kept)
+{
+	struct hwpmc_getbudget early, late;
+	struct described d;
+	struct periods p;
+	struct log log;
+	uint64_t ran;
+	uint32_t id;
+
+	ASSERT_EQ(0, set_budget(self->dev, BUDGET));
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	ASSERT_EQ(0, dev_run_on(self->dev, clock_at(RATE), self->load, &id));
+	sleep(1);
+	early = get_budget(self->dev);
+	sleep(6);
+	late = get_budget(self->dev);
+	ASSERT_EQ(0, dev_stop(self->dev, id));
+	ran = dev_value(self->dev, id);
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, self->file));
+	ASSERT_LOG(&log, 0);
+	periods_look(&log, id, &p);
+	d = described(&log, id);
+	TH_LOG("%.2f%% of CPU %u, %.2f%% of the rate; %" PRIu64 " ns in %" PRIu64
+	       " samples of %" PRIu64 " ns; %u rates, %" PRIu64 " to %" PRIu64,
+	       (double)share(&early, &late) / PERCENT, late.cpu,
+	       (double)late.scale / PERCENT, ran, p.samples, p.sum, d.n, d.lowest,
+	       d.highest);
+	EXPECT_GE(11 * BUDGET / 10, share(&early, &late));
+	EXPECT_GT(1000000, late.scale);
+	EXPECT_EQ(0, p.without);
+	EXPECT_LT(20, p.samples);
+	/* each change of the period begins a new one */
+	EXPECT_LE(ran - ran / 10, p.sum);
+	EXPECT_GE(ran + ran / 100, p.sum);
+	EXPECT_LE(d.highest, RATE / 10);
+	log_free(&log);
+}
+
+/* A PMC that costs much is gone: the other one has its rate again. */
+TEST_F(budget, rates_rise)
+{
+	const uint64_t rate = 200;
+	struct hwpmc_getbudget before, after;
+	uint32_t dear, cheap;
+	struct described d;
+	struct log log;
+
+	ASSERT_EQ(0, set_budget(self->dev, 5 * PERCENT));
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	ASSERT_EQ(0, dev_run_on(self->dev, clock_at(RATE), self->load, &dear));
+	ASSERT_EQ(0, dev_run_on(self->dev, clock_at(rate), self->load, &cheap));
+	sleep(1);
+	before = get_budget(self->dev);
+	EXPECT_GT(500000, before.scale);
+	ASSERT_EQ(0, dev_release(self->dev, dear));
+	sleep(8);
+	after = get_budget(self->dev);
+	ASSERT_EQ(0, dev_release(self->dev, cheap));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	ASSERT_TRUE(log_load(&log, self->file));
+	ASSERT_LOG(&log, 0);
+	d = described(&log, cheap);
+	TH_LOG("%.2f%% of the rate, then %.2f%%; %u rates, %" PRIu64 " to %" PRIu64,
+	       (double)before.scale / PERCENT, (double)after.scale / PERCENT, d.n,
+	       d.lowest, d.highest);
+	EXPECT_LT(4 * before.scale, after.scale);
+	EXPECT_LT(4 * d.lowest, d.highest);
+	EXPECT_GE(rate, d.highest);
+	log_free(&log);
+}
+
+TEST_HARNESS_MAIN

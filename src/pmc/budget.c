@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What sampling may cost: the rates of an owner's PMCs are lowered as far as its
+ * budget requires, and raised again.
+ *
+ * Overflow handlers and the writer thread measure their time, by CPU.  A work looks at
+ * it several times a second, and judges it once a second, or at once if it is far too
+ * much.  All PMCs with HWPMC_F_FREQ have the same part of the rate
+ * that they were asked for, on all CPUs: the CPU that pays most decides.
+ *
+ * A CPU that is idle now may be busy in the next window, so the cost that counts is the
+ * one at the full rate: a CPU that had half of its samples would have paid twice as
+ * much.
+ *
+ * Under owner->mutex, except hwpmc_budget_end().
+ */
+#include <linux/math64.h>
+#include <linux/rcupdate.h>
+
+#include "hwpmc.h"
+#include "pmc.h"
+#include "sample/record.h"
+
+#define BUDGET_ONE	(1U << 20)
+#define BUDGET_MAX	1000000U
+#define LOOK		(HZ / 5)
+#define WINDOW_NS	NSEC_PER_SEC
+/* a window ends early if it has cost so many times the budget */
+#define FAR_TOO_MUCH	2
+/* what a sample is taken to cost before the first ones were measured, in ns */
+#define GUESS_NS	10000
+/* the part of the budget that is aimed at: a window may turn out worse than the last */
+#define AIM(n)		((n) - (n) / 8)
+/* with less than this part, the rates rise */
+#define LEAST(n)	((n) - (n) / 4)
+/* the least rate: a recording with fewer samples a second is of little use */
+#define RATE_LEAST	10U
+/* with fewer of the full rate's samples, in 1024ths, a window says little of its cost */
+#define TELLING		64
+
+/* hwpmc_budget_rate - the rate in force for @rate, which is not 0 */
+u64 hwpmc_budget_rate(const struct hwpmc_pmc *pmc, u64 rate)
+{
+	const struct owner_budget *b = &pmc->owner->budget;
+
+	return b->ppm ? max_t(u64, rate * b->scale / BUDGET_ONE,
+			      min_t(u64, rate, RATE_LEAST)) : rate;
+}
+
+static bool is_governed(const struct hwpmc_pmc *pmc)
+{
+	return pmc_is_sampling(pmc) && (pmc->flags & HWPMC_F_FREQ);
+}
+
+/* If the record finds no room, it counts as lost, and the PMC is described again. */
+static void announce(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
+{
+	struct pmclog_pmcallocatedyn a = {
+		.h.header = PMCLOG_HEADER(PMCLOG_T_PMCALLOCATEDYN, sizeof(a)),
+	};
+
+	if (!hwpmc_log_active(o))
+		return;
+	hwpmc_pmc_describe(pmc, &a);
+	preempt_disable();
+	hwpmc_record_commit(o, &a, sizeof(a), PMCLOG_PID_KERNEL);
+	preempt_enable();
+}
+
+/* Below this no rate is lowered any more. */
+static u32 least_scale(struct hwpmc_owner *o)
+{
+	u64 most = RATE_LEAST;
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_live_pmc(o, row, pmc)
+		if (is_governed(pmc))
+			most = max(most, pmc->asked);
+	return max(div64_u64(RATE_LEAST * (u64)BUDGET_ONE, most), 1ULL);
+}
+
+/* A PMC that cannot change keeps its rate until the next change. */
+static void set_scale(struct hwpmc_owner *o, u32 scale)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+	u64 rate;
+
+	o->budget.scale = scale;
+	for_each_live_pmc(o, row, pmc) {
+		if (!is_governed(pmc))
+			continue;
+		rate = hwpmc_budget_rate(pmc, pmc->asked);
+		if (rate != pmc->period && !hwpmc_pmc_set_period(pmc, rate))
+			announce(o, pmc);
+	}
+}
+
+/* Samples a second that a CPU takes if all PMCs run there at the rate in force */
+static u64 rate_in_force(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+	u64 rate = 0;
+
+	for_each_live_pmc(o, row, pmc)
+		if (is_governed(pmc) && pmc->state == PMC_RUNNING)
+			rate += pmc->period;
+	return rate;
+}
+
+/*
+ * hwpmc_budget_expect - a PMC will have the rate @rate, without a budget
+ *
+ * Nothing has been measured of it: its samples are taken to be expensive.
+ */
+void hwpmc_budget_expect(struct hwpmc_owner *o, u64 rate)
+{
+	struct owner_budget *b = &o->budget;
+	u64 scale, within = (u64)b->ppm * 1000 / GUESS_NS;
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	if (!b->ppm)
+		return;
+	for_each_live_pmc(o, row, pmc)
+		if (is_governed(pmc))
+			rate += pmc->asked;
+	scale = div64_u64(within * BUDGET_ONE, rate);
+	if (scale < b->scale)
+		set_scale(o, max_t(u64, scale, 1));
+}
+
+/**
+ * struct window - the cost since the last look
+ * @ns:    of the window
+ * @worst: nanoseconds on the CPU that has paid most
+ * @full:  the same at the full rate, of the CPU that would pay most
+ */
+struct window {
+	u64	ns;
+	u64	worst;
+	u64	full;
+};
+
+static u64 cost_of(const struct cpu_cost *c)
+{
+	return (u64)local64_read(&c->handlers) + READ_ONCE(c->writer);
+}
+
+/* @expected: samples that the rate in force gives in the window; not 0 */
+static void look_at_cpu(const struct cpu_cost *c, struct window *w, u64 expected)
+{
+	u64 samples = (u64)local64_read(&c->samples) - c->seen_samples;
+	u64 cost = cost_of(c) - c->seen_ns;
+	u64 part = div64_u64(samples * 1024, expected);
+
+	w->worst = max(w->worst, cost);
+	if (part >= TELLING)
+		w->full = max(w->full, div64_u64(cost * 1024,
+						 min(part, 1024ULL)));
+}
+
+/* @rate: as rate_in_force() has it */
+static void look(struct hwpmc_owner *o, struct window *w, u64 rate)
+{
+	struct owner_ring *or;
+	unsigned int cpu;
+	u64 expected;
+
+	w->ns = max(ktime_get_ns() - o->budget.looked, 1ULL);
+	expected = max(mul_u64_u64_div_u64(rate, w->ns, NSEC_PER_SEC), 1ULL);
+	for_each_possible_cpu(cpu) {
+		or = smp_load_acquire(&o->rings[cpu]);
+		if (or)
+			look_at_cpu(&or->cost, w, expected);
+	}
+}
+
+static void begin_window(struct hwpmc_owner *o)
+{
+	struct owner_ring *or;
+	unsigned int cpu;
+
+	o->budget.looked = ktime_get_ns();
+	for_each_possible_cpu(cpu) {
+		or = smp_load_acquire(&o->rings[cpu]);
+		if (!or)
+			continue;
+		or->cost.seen_ns = cost_of(&or->cost);
+		or->cost.seen_samples = (u64)local64_read(&or->cost.samples);
+	}
+}
+
+/*
+ * The scale that suits a window which has cost @cost, with @within as its budget.  A
+ * scale that is not far from it stays.
+ */
+static u32 suitable_scale(u32 scale, u64 cost, u64 within)
+{
+	u64 suitable;
+
+	if (cost <= within && cost >= LEAST(within))
+		return scale;
+	suitable = mul_u64_u64_div_u64(scale, AIM(within), max(cost, 1ULL));
+	return clamp_t(u64, suitable, 1, BUDGET_ONE);
+}
+
+static void adapt(struct hwpmc_owner *o)
+{
+	struct owner_budget *b = &o->budget;
+	const u64 rate = rate_in_force(o);
+	struct window w = {};
+	u64 within;
+	u32 scale;
+
+	look(o, &w, rate);
+	within = mul_u64_u64_div_u64(b->ppm, w.ns, 1000000);
+	if (w.ns < WINDOW_NS && w.worst <= FAR_TOO_MUCH * within)
+		return;
+	b->worst = mul_u64_u64_div_u64(w.worst, 1000000, w.ns);
+	/* so few samples do not tell how many more there may be */
+	if (rate && (w.full || w.worst > within)) {
+		scale = suitable_scale(b->scale, max(w.full, w.worst), within);
+		scale = max(scale, least_scale(o));
+		if (scale != b->scale)
+			set_scale(o, scale);
+	}
+	begin_window(o);
+}
+
+/* An ioctl may wait long with the mutexes held: then the rates stay for so long. */
+static void budget_work(struct work_struct *work)
+{
+	struct hwpmc_owner *o = container_of(to_delayed_work(work),
+					     struct hwpmc_owner, budget.work);
+
+	if (mutex_trylock(&o->mutex)) {
+		if (mutex_trylock(&o->cpus_mutex)) {
+			if (o->budget.ppm)
+				adapt(o);
+			mutex_unlock(&o->cpus_mutex);
+		}
+		mutex_unlock(&o->mutex);
+	}
+	queue_delayed_work(system_unbound_wq, &o->budget.work, LOOK);
+}
+
+/* No handler and no writer thread runs. */
+static void forget_costs(struct hwpmc_owner *o)
+{
+	struct owner_ring *or;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		or = smp_load_acquire(&o->rings[cpu]);
+		if (or)
+			memset(&or->cost, 0, sizeof(or->cost));
+	}
+}
+
+/* SETBUDGET */
+int hwpmc_budget_set(struct hwpmc_owner *o, const struct hwpmc_setbudget *a)
+{
+	struct owner_budget *b = &o->budget;
+
+	if (a->reserved || a->ppm > BUDGET_MAX)
+		return -EINVAL;
+	if (!bitmap_empty(o->pmcs.live, HWPMC_NROW) || hwpmc_log_active(o))
+		return -EBUSY;
+	forget_costs(o);
+	b->scale = BUDGET_ONE;
+	b->since = ktime_get_ns();
+	b->looked = b->since;
+	WRITE_ONCE(b->ppm, a->ppm);
+	if (a->ppm && !b->added) {
+		INIT_DELAYED_WORK(&b->work, budget_work);
+		b->added = true;
+		queue_delayed_work(system_unbound_wq, &b->work, LOOK);
+	}
+	return 0;
+}
+
+/* GETBUDGET */
+void hwpmc_budget_get(struct hwpmc_owner *o, struct hwpmc_getbudget *a)
+{
+	const struct owner_budget *b = &o->budget;
+	struct owner_ring *or;
+	unsigned int cpu;
+
+	if (!b->ppm)
+		return;
+	a->ppm = b->ppm;
+	a->scale = div64_u64((u64)b->scale * 1000000, BUDGET_ONE);
+	a->worst = min_t(u64, b->worst, U32_MAX);
+	a->elapsed = ktime_get_ns() - b->since;
+	for_each_possible_cpu(cpu) {
+		or = smp_load_acquire(&o->rings[cpu]);
+		if (or && cost_of(&or->cost) > a->spent) {
+			a->spent = cost_of(&or->cost);
+			a->cpu = cpu;
+		}
+	}
+}
+
+/* The last close; the work is waited for.  The caller holds no mutex. */
+void hwpmc_budget_end(struct hwpmc_owner *o)
+{
+	if (o->budget.added)
+		cancel_delayed_work_sync(&o->budget.work);
+}
