@@ -50,6 +50,47 @@ ok "each PMC has its own" same "\
 heavy 80.00 4
 light 20.00 4" shares pmcs
 
+# --- a PMC whose rate is changed, as by a budget: one event, whatever its rates
+log changes <<-EOF
+	$preamble
+	freq cycles 1000
+	freq cycles 1000 2
+	pmc 0xFFF00F00
+	cpu 0
+	period 1000
+	sample 10 7 $k+0x2010
+	freq cycles 40
+	freq cycles 40 2
+	pmc 0xFFF00F00
+	period 9000
+	sample 5 7 $k+0x3010
+	pmc 2
+	period 5000
+	sample 1 7 $k+0x3010
+	freq cycles 250
+	sample 1 7 $k+0x3010
+EOF
+# heads COMMAND LOG: what it says of each PMC or event
+heads()
+{
+	"$pmclog" "$1" "$tmp/$2" | sed -n 's/^ *mode  *//p; /^Event /p'
+}
+ok "another rate is no other event" same "\
+heavy 85.51 7
+light 14.49 10" shares changes
+ok "report: the lowest and the highest rate" same "\
+Event cycles, 40 to 1,000 samples a second, periods 1,000 to 9,000" \
+	heads report changes
+ok "info: of each PMC" same "\
+system sampling, all CPUs, 40 to 1000 samples a second, periods 1000 to 9000, \
+kernel and user chains
+system sampling, all CPUs, 40 to 1000 samples a second, periods 5000 to 5000, \
+kernel and user chains" heads info changes
+ok "the log is sound" prints 0 "^ok: " "$pmclog" verify "$tmp/changes"
+ok "filter keeps the rates" bash -c "$pmclog filter --cpu 0 -o $tmp/part \
+	$tmp/changes && [ \$($pmclog dump $tmp/part | grep -c allocatedyn) = 5 ]"
+ok "top: one event" prints 0 "Samples: 17 (100.0%)" "$pmclog" top "$tmp/changes"
+
 # --- threads that alternate on a CPU
 log threads <<-EOF
 	$preamble

@@ -120,6 +120,18 @@ data()
 }
 ok "html: the event" same '[[4000,1000,9000,1000000,200,null]]' data \
 	'[.events[]|[.perSecond,.least,.most,.events,.samples,.every]]'
+log lowered <<-EOF
+	$preamble
+	freq cycles 4000
+	period 1000
+	$light
+	freq cycles 500
+	$light
+EOF
+view html -o "$tmp/lowered.html" lowered
+ok "html: the rates of an event" same '[[4000,500,200]]' bash -c "
+	sed -n '/id=\"data\">\$/,/^<\/script>\$/p' $tmp/lowered.html | sed '1d;\$d' |
+	jq -c '[.events[]|[.perSecond,.perSecondLeast,.samples]]'"
 # shellcheck disable=SC2016	# jq's variables
 ok "html: functions" same '[100000,900000]' data \
 	'[.self as $s|range(2;$s|length;3)|$s[.]]|sort'

@@ -228,7 +228,10 @@ static void put_period(struct out *o, const struct sum_pmc *pmc)
 		out_printf(o, ", period %" PRIu64, pmc->rate);
 		return;
 	}
-	out_printf(o, ", %" PRIu64 " %s a second", pmc->rate,
+	out_str(o, ", ");
+	if (pmc->rate_least < pmc->rate)
+		out_printf(o, "%" PRIu64 " to ", pmc->rate_least);
+	out_printf(o, "%" PRIu64 " %s a second", pmc->rate,
 		   plural(pmc->rate, "sample", "samples"));
 	if (pmc->samples)
 		out_printf(o, ", periods %" PRIu64 " to %" PRIu64, pmc->least,

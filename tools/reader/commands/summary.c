@@ -114,6 +114,17 @@ static void add_init(struct summary *s, const struct pmclog_rec *rec)
 	       sizeof(s->cpuid));
 }
 
+/* A period is the last one.  A rate may change often, as with a budget. */
+static void read_rate(struct sum_pmc *pmc, uint64_t rate)
+{
+	bool freq = pmc->flags & HWPMC_F_FREQ;
+
+	if (!pmc->rate_least || rate < pmc->rate_least)
+		pmc->rate_least = rate;
+	if (!freq || rate > pmc->rate)
+		pmc->rate = rate;
+}
+
 static void read_allocatedyn(struct sum_pmc *pmc, const struct pmclog_rec *rec)
 {
 	memcpy(pmc->name, rec->data +
@@ -125,7 +136,7 @@ static void read_allocatedyn(struct sum_pmc *pmc, const struct pmclog_rec *rec)
 	pmc->event = U32(pmclog_pmcallocatedyn, event);
 	pmc->foreign = rec->len < sizeof(struct pmclog_pmcallocatedyn);
 	if (rec->len >= PMCLOG_PMCALLOCATEDYN_RATE)
-		pmc->rate = U64(pmclog_pmcallocatedyn, rate);
+		read_rate(pmc, U64(pmclog_pmcallocatedyn, rate));
 	if (pmc->foreign)
 		return;
 	pmc->config = U64(pmclog_pmcallocatedyn, config);

@@ -35,7 +35,7 @@ struct sum_pmc {
 	uint32_t flags;
 	uint32_t type;
 	int32_t cpu;
-	uint64_t rate;
+	uint64_t rate, rate_least;	/* of samples a second: most, fewest */
 	uint32_t event;		/* FreeBSD's number for it */
 	bool foreign;		/* the log has only this number */
 	uint64_t config;

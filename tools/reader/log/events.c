@@ -15,11 +15,17 @@ static bool same_pmc(const void *ctx, uint32_t id, const void *key)
 	       *(const uint32_t *)key;
 }
 
+/* A period says what a sample is.  A rate does not: it may change. */
+static uint64_t period_of(const struct event *e)
+{
+	return event_is_freq(e) ? 0 : e->rate;
+}
+
 bool event_same(const struct event *a, const struct event *b)
 {
-	return a->name == b->name && a->rate == b->rate &&
-	       a->config == b->config && a->type == b->type &&
-	       a->flags == b->flags;
+	return a->name == b->name && a->config == b->config &&
+	       a->type == b->type && a->flags == b->flags &&
+	       period_of(a) == period_of(b);
 }
 
 static bool same_event(const void *ctx, uint32_t id, const void *key)
@@ -34,7 +40,7 @@ static uint64_t hash_event(const struct event *e, bool apart)
 {
 	uint64_t hash = hash_mix((uint64_t)e->name << 32 | e->type, e->config);
 
-	hash = hash_mix(hash, e->rate);
+	hash = hash_mix(hash, period_of(e));
 	return hash_mix(hash, (uint64_t)e->flags << 32 |
 			      (apart ? e->pmcid : 0));
 }
@@ -50,6 +56,16 @@ static uint32_t event_id(struct events *t, uint32_t pmcid,
 			&key, t->event, t->n, t->cap);
 }
 
+static void note_rate(struct event *e, uint64_t rate)
+{
+	if (!event_is_freq(e))
+		return;
+	if (!e->rate_least || rate < e->rate_least)
+		e->rate_least = rate;
+	if (rate > e->rate)
+		e->rate = rate;
+}
+
 void events_announce(struct events *t, uint32_t pmcid,
 		     const struct event *want)
 {
@@ -60,6 +76,7 @@ void events_announce(struct events *t, uint32_t pmcid,
 
 	t->pmc[id].event = event;	/* PMC ids are reused */
 	t->event[event].session = t->session;
+	note_rate(&t->event[event], want->rate);
 }
 
 uint32_t events_of(struct events *t, struct strtab *str, uint32_t pmcid)

@@ -12,7 +12,7 @@
  * struct event - PMCs that were configured alike
  * @name:    string number
  * @rate:    period (sampling) or initial count; with HWPMC_F_FREQ: samples a
- *	     second
+ *	     second, the most of all descriptions
  * @samples: samples in the log that are wanted
  * @left_out: samples that are not wanted
  * @kernel:  of @samples, those taken in kernel mode
@@ -22,6 +22,7 @@
  * @untold:  a log with this event does not record losses
  * @first, @last: clock of the first and of the last sample
  * With HWPMC_F_FREQ:
+ * @rate_least: the fewest samples a second of all descriptions
  * @weight:  sum of the periods of @samples; @kernel_weight: of @kernel
  * @least, @most: shortest and longest of these periods
  * @guessed: of @samples, those without a PERIOD in the log
@@ -37,6 +38,7 @@ struct event {
 	uint32_t session;
 	bool untold;
 	uint64_t first, last;
+	uint64_t rate_least;
 	uint64_t weight, kernel_weight;
 	uint64_t least, most;
 	uint64_t guessed;
@@ -74,7 +76,10 @@ struct events {
 	uint64_t lost_procs;	/* process records */
 };
 
-/* @want: name, flags, rate, config and type are filled in */
+/*
+ * @want: name, flags, rate, config and type are filled in.  A PMC whose rate is changed,
+ * as by a budget, stays the same event.
+ */
 void events_announce(struct events *t, uint32_t pmcid,
 		     const struct event *want);
 /* Number of a PMC's event; an event is made for an unannounced PMC. */
@@ -85,7 +90,7 @@ void events_untold(struct events *t);
 /* Sum over the PMCs and CPUs of an event; false if nothing was logged. */
 bool events_sum_rate(const struct events *t, uint32_t event,
 		     struct event_rate *sum);
-/* Do both count the same thing, on whatever PMC? */
+/* Do both count the same thing, on whatever PMC, and at whatever rate? */
 bool event_same(const struct event *a, const struct event *b);
 /* Is the event sampled at a rate, so that each sample has its own period? */
 static inline bool event_is_freq(const struct event *e)

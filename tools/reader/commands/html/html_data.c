@@ -240,6 +240,7 @@ static void put_ends(struct html *h, uint32_t event)
 static void put_weight(struct out *o, const struct event *e)
 {
 	member(o, "perSecond", e->rate);
+	member(o, "perSecondLeast", e->rate_least);
 	member(o, "least", e->least);
 	member(o, "most", e->most);
 	member(o, "events", e->weight);

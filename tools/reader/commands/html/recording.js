@@ -112,7 +112,9 @@ function machine() {
 
 function eventText(e) {
   if (e.perSecond)
-    return e.name + ', ' + several(e.perSecond, 'sample') + ' a second' +
+    return e.name + ', ' + (e.perSecondLeast < e.perSecond ?
+      number(e.perSecondLeast) + ' to ' : '') +
+      several(e.perSecond, 'sample') + ' a second' +
       (e.samples ? ', periods ' + number(e.least) + ' to ' + number(e.most) :
         '');
   return e.name + (e.every ? ', every ' + (e.clock ? duration(e.every / 1e9) :

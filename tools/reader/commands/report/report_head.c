@@ -382,7 +382,10 @@ static void put_period(struct report *r, const struct event *e)
 			   grouped(buf, e->rate), event_is_clock(e) ? " ns" : "");
 		return;
 	}
-	out_printf(r->out, ", %s %s a second", grouped(buf, e->rate),
+	out_str(r->out, ", ");
+	if (e->rate_least < e->rate)
+		out_printf(r->out, "%s to ", grouped(buf, e->rate_least));
+	out_printf(r->out, "%s %s a second", grouped(buf, e->rate),
 		   plural(e->rate, "sample", "samples"));
 	if (e->samples)
 		out_printf(r->out, ", periods %s to %s",
