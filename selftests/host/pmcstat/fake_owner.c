@@ -19,6 +19,7 @@
  *	FAKE_PRELOAD=MS		unwind tables of what runs are there after so long;
  *				files of a command are noted as they are found
  *	FAKE_REFUSED=1		there is no room for unwind tables
+ *	FAKE_SCALE=MILLIONTHS	of the rates are in force when a budget is asked for
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -200,6 +201,31 @@ int pmc_owner_start(struct pmc_owner *o, pmc_id_t id)
 		return -1;
 	if (!id)
 		later(getenv("FAKE_LOST"), lose_targets);
+	return 0;
+}
+
+static uint32_t budget;
+
+int pmc_owner_set_budget(struct pmc_owner *o, uint32_t ppm)
+{
+	(void)o;
+	budget = ppm;
+	return step("setbudget", ppm);
+}
+
+/* CPU 3 has paid 12.5 ms of 2 s. */
+int pmc_owner_budget(struct pmc_owner *o, struct hwpmc_getbudget *b)
+{
+	const char *scale = getenv("FAKE_SCALE");
+
+	(void)o;
+	if (step("getbudget", 0))
+		return -1;
+	*b = (struct hwpmc_getbudget){
+		.ppm = budget, .cpu = 3, .spent = 12500000,
+		.scale = scale ? (uint32_t)atoi(scale) : 1000000,
+		.elapsed = budget ? 2000000000 : 0,
+	};
 	return 0;
 }
 

@@ -129,6 +129,29 @@ ok 'no log is opened before the PMCs are there' \
 	[ "$(grep -v '^cs' trace | head -3 | tr -d '0-9 \n')" = \
 	  openallocateconfigure ]
 
+rm -f trace
+FAKE_TRACE=trace run 0 "$pmcstat" --budget 1 -O log -S cs -S cpu-clock true
+ok 'a budget is set before the first PMC is allocated' all \
+	'[ "$(sed -n 2p trace)" = "setbudget 10000" ]' \
+	'[ "$(sed -n 3p trace | cut -d " " -f 1)" = allocate ]'
+ok 'at the end: what sampling took' has err \
+	'^pmcstat: sampling took 0.62% of the time of CPU 3, the most of any (budget 1.00%); 100.00% of the rates asked for at the end$'
+run 0 env FAKE_SCALE=250000 "$pmcstat" --budget 0.5 -O log -S cs true
+ok 'and that rates are low' \
+	has err '(budget 0.50%); only 25.00% of the rates asked for at the end$'
+run 0 "$pmcstat" -q --budget 1 -O log -S cs true
+ok '-q says nothing of it' lines err 0
+rm -f trace
+FAKE_TRACE=trace run 0 "$pmcstat" -O log -S cs true
+ok 'without --budget there is none' all 'hasnt trace budget' 'hasnt err budget'
+run 69 env FAKE_FAIL=setbudget:25 "$pmcstat" --budget 1 -O unmade -S cs true
+ok 'an older module has no budgets' all '! [ -e unmade ]' 'lines err 1' \
+	'has err "^pmcstat: --budget: the hwpmc module is older than this pmcstat$"'
+run 69 env FAKE_FAIL=setbudget:16 "$pmcstat" --budget 1 -O unmade -S cs true
+ok 'another error' has err '^pmcstat: --budget: Device or resource busy$'
+run 0 env FAKE_FAIL=getbudget:25 "$pmcstat" --budget 1 -O log -S cs true
+ok 'what cannot be told is left out' all 'hasnt err budget' 'has err "500 samples"'
+
 run 0 "$pmcstat" -q -l .2 -O log -S cs sleep 60
 ok '-l ends the command' true
 run 0 "$pmcstat" -q -l .2 -O log -S cs

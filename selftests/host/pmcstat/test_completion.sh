@@ -125,6 +125,7 @@ ok "bash: events of one that has other options before" offers "$events" pmcstat 
 ok "bash: the log to read" only day.pmclog,nights pmcstat -R ""
 ok "bash: a directory" only nights pmcstat -r n
 ok "bash: a program to record" offers bash pmcstat -P cpu-clock bas
+ok "bash: a program to record, after a budget" offers bash pmcstat --budget 1 -P cpu-clock bas
 ok "bash: CPUs, after others" bash_cpu
 ok "bash: commands of pmclog" offers report,flame,export pmclog ""
 ok "bash: options of a command" offers --callers,--tree pmclog report --

@@ -48,6 +48,18 @@ static const struct good {
 	{ "-n 9 --freq 99 -S cs -n 5 -S cs -O x",
 	  "SS -2 30000080 99 0 cs;SS -2 10000080 5 0 cs" },
 	{ "--freq 99 -s cs", "SC -2 0 0 0 cs" },
+	/* with a budget a clock has a rate, wherever the option stands */
+	{ "--budget 1 --freq 99 -S cycles -S cpu-clock -O x",
+	  "SS -2 30000080 99 0 cycles;SS -2 30000080 99 0 cpu-clock" },
+	{ "-S cpu-clock -U -P task-clock:u -O x --budget 1 true",
+	  "SS -2 30000080 1000 0 cpu-clock;TS -1 30000180 1000 0 task-clock:u" },
+	{ "--freq 50000 -S cpu-clock -O x --budget 1",
+	  "SS -2 30000080 50000 0 cpu-clock" },
+	/* but not with -n, nor to count */
+	{ "--budget 1 -S cs -n 1000000 -S cpu-clock -s cpu-clock --freq 99 "
+	  "-S cpu-clock -O x",
+	  "SS -2 30000080 4000 0 cs;SS -2 10000080 1000000 0 cpu-clock;"
+	  "SC -2 0 0 0 cpu-clock;SS -2 30000080 99 0 cpu-clock" },
 	{ "-O x -S cs -N -S cs -N -S cs",
 	  "SS -2 30000080 4000 0 cs;SS -2 20000000 4000 0 cs;SS -2 30000080 4000 0 cs" },
 	{ "-O x -U -S cs -U -S cs",
@@ -98,6 +110,21 @@ static const struct bad bad[] = {
 	{ "--freq 0 -s cs", "--freq 0: not a number of samples" },
 	{ "--freq 5x -s cs", "--freq 5x" },
 	{ "-s cs --freq 5", "--freq holds for events named after it" },
+	{ "-S cs -O x --budget", "--budget needs an argument" },
+	{ "-S cs -O x --budget 0", "--budget 0: not a percentage" },
+	{ "-S cs -O x --budget 0.00001", "--budget 0.00001: not a percentage" },
+	{ "-S cs -O x --budget 101", "--budget 101: not a percentage" },
+	{ "-S cs -O x --budget 100.001", "--budget 100.001: not a percentage" },
+	{ "-S cs -O x --budget -1", "--budget -1: not a percentage" },
+	{ "-S cs -O x --budget x", "--budget x: not a percentage" },
+	{ "-S cs -O x --budget 1%", "--budget 1%: not a percentage" },
+	{ "-S cs -O x --budget nan", "--budget nan: not a percentage" },
+	{ "-n 5 -S cs -O x --budget 1", "--budget needs an event" },
+	{ "-n 5 -S cpu-clock -O x --budget 1", "--budget needs an event" },
+	{ "-P kprobe:f -O x --budget 1 true", "and no tracepoint" },
+	{ "-S mem:0x1000:x -S profile:hz:9 -O x --budget 1", "--budget needs an event" },
+	{ "-s cs --budget 1", "--budget needs an event that is sampled at a rate" },
+	{ "-p cs --budget 1 true", "--budget needs an event" },
 	{ "-n -5 -s cs", "-n -5" },
 	{ "-n 1e6 -s cs", "-n 1e6" },
 	{ "-n 99999999999999999999 -s cs", "-n 9999" },
@@ -181,6 +208,7 @@ static const struct bad bad[] = {
 	{ "--bpf -S cs -O x/", "--bpf goes without logs in a directory" },
 	{ "--bpf -S cs -O /tmp --rotate 1M", "--bpf goes without logs in a" },
 	{ "--bpf -S cs -O x --packed", "--bpf goes without --packed" },
+	{ "--bpf -S cs -O x --budget 1", "--bpf goes without --budget" },
 	{ "--bpf -s cs -O x", "--bpf goes without -O without -S or -P" },
 	{ "--bpf -E -p cs -S cs -O x true", "--bpf goes without -E and -W" },
 	{ "--bpf -W -p cs -S cs -O x true", "--bpf goes without -E and -W" },
@@ -233,6 +261,7 @@ static const struct bad bad[] = {
 	{ "-R log --only user", "-R reads a log: it goes without --only" },
 	{ "-R log -G out -n 100", "-R reads a log: it goes without -n" },
 	{ "-R log --only user -c 0", "-R reads a log: it goes without --only" },
+	{ "-R log --budget 1", "-R reads a log: it goes without --budget" },
 	{ "-R log --flight 16M", "-R reads a log: it goes without --flight" },
 	{ "-R log --packed", "-R reads a log: it goes without --packed" },
 	{ "-R log --kallsyms f", "-R reads a log: it goes without --kallsyms" },
@@ -318,6 +347,15 @@ static void test_others(void)
 	   (o.counters[1].flags & PMC_F_RAW) &&
 	   !(o.counters[2].flags & PMC_F_RAW),
 	   "--raw is for samples of tracepoints");
+	options_free(&o);
+	ok(!parse(&o, "-O l -S cs --budget 2.5") && o.budget_ppm == 25000,
+	   "--budget: a part of a per cent");
+	options_free(&o);
+	ok(!parse(&o, "-O l -S cs --budget 0.0001") && o.budget_ppm == 1,
+	   "--budget: the least");
+	options_free(&o);
+	ok(!parse(&o, "-O l -S cs --budget 100") && o.budget_ppm == 1000000,
+	   "--budget: all");
 	options_free(&o);
 	ok(!parse(&o, "-h") && o.action == ACTION_HELP, "-h needs no event");
 	ok(!parse(&o, "--version") && o.action == ACTION_VERSION, "--version");
