@@ -23,6 +23,7 @@
 #define INSIDE		0x800		/* of a child: it is one's operation */
 #define UNWINDS		0x1000		/* a PMC that samples by unwind tables */
 #define SAMPLED		0x2000		/* ... and something that it has sampled */
+#define EMPTY		0x4000		/* a device without PMCs and log */
 
 /* @weight: how often, compared with others, at most 12; 0: two */
 static const struct rule {
@@ -92,6 +93,8 @@ static const struct rule {
 	[OP_TRACE]		= { 0, 1 },
 	[OP_OUTSIDE]		= { 0, 2 },
 	[OP_FAULTS]		= { LOG, 1 },
+	[OP_SETBUDGET]		= { DEV | EMPTY, 2 },
+	[OP_GETBUDGET]		= { DEV, 1 },
 };
 
 /* What a program has at some place, as far as that can be told. */
@@ -202,6 +205,9 @@ static void good_allocate(uint8_t *arg, unsigned int mode)
 		arg[3] |= 0x18;
 	if (!(mode & 1) && !below(3))
 		good_unwind(arg);
+	/* at a rate */
+	if (!(mode & 1) && !below(3))
+		arg[4] |= 8;
 }
 
 /* A process: the caller, or a child. */
@@ -339,6 +345,10 @@ void good_op(struct op *op, unsigned int code)
 	case OP_REPEAT:
 		arg[0] = below(4);
 		arg[1] = below(24);
+		break;
+	case OP_SETBUDGET:
+		arg[0] = below(below(4) ? 6 : 9);
+		arg[1] = !below(16);
 		break;
 	case OP_OPEN:
 		arg[0] = below(4) ? 0 : below(6);
@@ -481,6 +491,8 @@ unsigned int plausible(const struct program *p, unsigned int at, struct op *ops)
 	op.dev = pick(pl.h.dev, 4);
 	if (needs & DEV)
 		need_dev(&pl, op.dev);
+	if (needs & EMPTY && below(4))
+		put(&pl, (struct op) { OP_OPEN, .dev = op.dev });
 	if (needs & SLOT)
 		op.arg[0] = code == OP_CONFIGURELOG && op.arg[1] & 6 ?
 			    op.arg[0] : need_slot(&pl);

@@ -49,7 +49,8 @@ enum user {
 	X(UNWINDTABLE, unwindtable) X(UNWINDNEXT, unwindnext)		\
 	X(HOSTILE, hostile)	/* code with an odd stack */		\
 	X(OUTSIDE, outside)	/* as FORK, in the first pid namespace */	\
-	X(FAULTS, faults)	/* some allocations and copies fail */
+	X(FAULTS, faults)	/* some allocations and copies fail */	\
+	X(SETBUDGET, setbudget) X(GETBUDGET, getbudget)
 
 enum op_code {
 #define X(code, name) OP_##code,

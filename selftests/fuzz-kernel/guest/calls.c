@@ -468,6 +468,25 @@ static void do_exittrigger(const struct op *op)
 	io(op, HWPMC_IOC_EXITTRIGGER, &x);
 }
 
+/* arg: which budget, 1: reserved is set */
+static void do_setbudget(const struct op *op)
+{
+	static const uint32_t ppm[] = {
+		10000, 1, 100, 1000, 50000, 1000000, 0, 1000001, ~0U,
+	};
+	ARG(hwpmc_setbudget, x, .ppm = ppm[op->arg[0] % SIZE(ppm)],
+	    .reserved = op->arg[1] & 1);
+
+	io(op, HWPMC_IOC_SETBUDGET, &x);
+}
+
+static void do_getbudget(const struct op *op)
+{
+	ARG(hwpmc_getbudget, x, .ppm = 0);
+
+	io(op, HWPMC_IOC_GETBUDGET, &x);
+}
+
 /* arg: number, direction, size, fill */
 static void do_ioctl(const struct op *op)
 {
@@ -476,7 +495,7 @@ static void do_ioctl(const struct op *op)
 
 	memset(buf, op->arg[3], sizeof(buf));
 	io(op, _IOC(op->arg[1] & 3, op->arg[1] & 4 ? op->arg[4] :
-		    HWPMC_IOC_MAGIC, op->arg[0] % 72, size), buf);
+		    HWPMC_IOC_MAGIC, op->arg[0] % 74, size), buf);
 }
 
 /* ------------------------------------------------------------------------
@@ -512,6 +531,8 @@ static void (* const calls[CODES])(const struct op *op) = {
 	[OP_GETATBASE] = do_getatbase,
 	[OP_SNAPSHOT] = do_snapshot,
 	[OP_EXITTRIGGER] = do_exittrigger,
+	[OP_SETBUDGET] = do_setbudget,
+	[OP_GETBUDGET] = do_getbudget,
 	[OP_IOCTL] = do_ioctl,
 	[OP_READ] = do_read,
 	[OP_POLL] = do_poll,
