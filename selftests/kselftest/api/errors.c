@@ -11,7 +11,7 @@ TEST_F(errors, no_operation)
 		{ "another magic", FRESH, _IO('x', 1), -ENOTTY },
 		{ "a hole", FRESH, _IO(HWPMC_IOC_MAGIC, 19), -ENOTTY },
 		{ "before ours", FRESH, _IO(HWPMC_IOC_MAGIC, 63), -ENOTTY },
-		{ "behind the last", FRESH, _IO(HWPMC_IOC_MAGIC, 72), -ENOTTY },
+		{ "behind the last", FRESH, _IO(HWPMC_IOC_MAGIC, 74), -ENOTTY },
 		{ "the highest", FRESH, _IO(HWPMC_IOC_MAGIC, 255), -ENOTTY },
 		{ "wrong direction", FRESH,
 		  _IOR(HWPMC_IOC_MAGIC, 0, struct hwpmc_configurelog),
@@ -227,6 +227,39 @@ TEST_F(errors, record_and_atbase)
 	RUN_CALLS(calls);
 }
 
+TEST_F(errors, budget)
+{
+#define SETB	HWPMC_IOC_SETBUDGET
+#define B(field, value)	P(hwpmc_setbudget, field, value)
+	static const struct call calls[] = {
+		{ "none was set", FRESH, HWPMC_IOC_GETBUDGET, 0 },
+		{ "none", FRESH, SETB, 0 },
+		{ "the least", FRESH, SETB, 0, { B(ppm, 1) } },
+		{ "all", FRESH, SETB, 0, { B(ppm, 1000000) } },
+		{ "more than all", FRESH, SETB, -EINVAL, { B(ppm, 1000001) } },
+		{ "far more", FRESH, SETB, -EINVAL, { B(ppm, UINT32_MAX) } },
+		{ "reserved", FRESH, SETB, -EINVAL,
+		  { B(ppm, 1000), B(reserved, 1) } },
+		{ "PMCs", OWNER, SETB, -EBUSY, { B(ppm, 1000) } },
+		{ "PMCs, none", OWNER, SETB, -EBUSY },
+		{ "PMCs and a log", LOGGING, SETB, -EBUSY, { B(ppm, 1000) } },
+		{ "reserved before busy", OWNER, SETB, -EINVAL,
+		  { B(reserved, 1U << 31) } },
+		{ "more than all before busy", LOGGING, SETB, -EINVAL,
+		  { B(ppm, 1000001) } },
+		{ "an owner's", OWNER, HWPMC_IOC_GETBUDGET, 0 },
+	};
+	struct hwpmc_getbudget b = {};
+
+	RUN_CALLS(calls);
+	/* what was refused has changed nothing */
+	ASSERT_EQ(0, dev_ioctl(self->dev[FRESH], HWPMC_IOC_GETBUDGET, &b));
+	EXPECT_EQ(1000000, b.ppm);
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev[FRESH], HWPMC_IOC_GETBUDGET,
+				     (void *)8));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev[FRESH], SETB, (void *)8));
+}
+
 /* Each argument: too long, longer, shorter, unreadable, unwritable. */
 struct sized {
 	unsigned long	cmd;
@@ -255,6 +288,8 @@ static const struct sized sized[] = {
 	{ HWPMC_IOC_GETATBASE,		0,		0 },
 	{ HWPMC_IOC_SNAPSHOT,		-EINVAL,	-EINVAL },
 	{ HWPMC_IOC_EXITTRIGGER,	0,		0 },
+	/* the fixture has PMCs */
+	{ HWPMC_IOC_SETBUDGET,		-EBUSY,		-EBUSY },
 };
 
 static unsigned long resized(unsigned long cmd, int size)
@@ -299,8 +334,14 @@ TEST_F(errors, sizes)
 TEST_F(errors, short_answer)
 {
 	struct hwpmc_allocate a = pmc_counter(FAULTS);
+	struct hwpmc_getbudget b;
 	struct hwpmc_cpuinfo info;
 
+	memset(&b, 0x55, sizeof(b));
+	ASSERT_EQ(0, dev_ioctl(self->dev[FRESH],
+			       resized(HWPMC_IOC_GETBUDGET, 4), &b));
+	EXPECT_EQ(0, b.ppm);
+	EXPECT_EQ(0x55555555, b.scale);
 	memset(&info, 0x55, sizeof(info));
 	ASSERT_EQ(0, dev_ioctl(self->dev[FRESH],
 			       resized(HWPMC_IOC_GETCPUINFO, 8), &info));

@@ -334,6 +334,7 @@ static void do_nonsense(struct actor *a, struct rng *r)
 		HWPMC_IOC_PMCDETACH, HWPMC_IOC_GETPMCINFO, HWPMC_IOC_PMCADMIN,
 		HWPMC_IOC_GETDYNEVENTINFO, HWPMC_IOC_PMCGETMSR,
 		HWPMC_IOC_PMCFILTER, HWPMC_IOC_RECORD, HWPMC_IOC_GETATBASE,
+		HWPMC_IOC_SETBUDGET, HWPMC_IOC_GETBUDGET,
 	};
 	unsigned long cmd = cmds[rng_below(r, sizeof(cmds) / sizeof(*cmds))];
 	uint64_t arg[1024];
