@@ -96,6 +96,7 @@ struct owner_hotplug {
  * @since:  owner->mutex; when the budget was set
  * @looked: owner->mutex; when the last window began
  * @worst:  owner->mutex; cost in the last window, in millionths
+ * @rests:  owner->mutex; rates do not rise before this time
  * @added:  owner->mutex; @work has been initialized
  * @work:   keeps to the budget
  */
@@ -105,6 +106,7 @@ struct owner_budget {
 	u64		since;
 	u64		looked;
 	u64		worst;
+	u64		rests;
 	bool		added;
 	struct delayed_work work;
 };

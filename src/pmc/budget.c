@@ -80,14 +80,19 @@ static u32 least_scale(struct hwpmc_owner *o)
 	return max(div64_u64(RATE_LEAST * (u64)BUDGET_ONE, most), 1ULL);
 }
 
-/* A PMC that cannot change keeps its rate until the next change. */
+/*
+ * A PMC that cannot change keeps its rate until the next change.  A change costs too, with
+ * thousands of threads: rates do not rise before this has become as small a part.
+ */
 static void set_scale(struct hwpmc_owner *o, u32 scale)
 {
+	struct owner_budget *b = &o->budget;
+	const u64 began = ktime_get_ns();
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
-	u64 rate;
+	u64 rate, now;
 
-	o->budget.scale = scale;
+	b->scale = scale;
 	for_each_live_pmc(o, row, pmc) {
 		if (!is_governed(pmc))
 			continue;
@@ -95,6 +100,8 @@ static void set_scale(struct hwpmc_owner *o, u32 scale)
 		if (rate != pmc->period && !hwpmc_pmc_set_period(pmc, rate))
 			announce(o, pmc);
 	}
+	now = ktime_get_ns();
+	b->rests = now + mul_u64_u64_div_u64(now - began, 1000000, b->ppm);
 }
 
 /* Samples a second that a CPU takes if all PMCs run there at the rate in force */
@@ -224,7 +231,8 @@ static void adapt(struct hwpmc_owner *o)
 	if (rate && (w.full || w.worst > within)) {
 		scale = suitable_scale(b->scale, max(w.full, w.worst), within);
 		scale = max(scale, least_scale(o));
-		if (scale != b->scale)
+		if (scale < b->scale ||
+		    (scale > b->scale && ktime_get_ns() >= b->rests))
 			set_scale(o, scale);
 	}
 	begin_window(o);
