@@ -26,7 +26,7 @@ static struct cpu cpus[MC_CPUS];
 static const struct mc_scenario *sc;
 
 static struct merge_src srcs[MC_CPUS];
-static struct merge_src *heap[MC_CPUS];
+static struct merge_head heap[MC_CPUS];
 static struct merge merge = { .src = srcs, .heap = heap };
 static u64 consumed[MC_CPUS], next_seq[MC_CPUS];
 static u64 emitted;		/* highest stamp */

@@ -7,7 +7,7 @@
 /* -- looks -- */
 
 static struct merge_src src[9];
-static struct merge_src *heap[9];
+static struct merge_head heap[9];
 static struct merge m;
 
 static void sources(unsigned int n)

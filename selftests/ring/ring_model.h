@@ -122,7 +122,7 @@ static struct cpu *cpus[MAX_CPUS];
 static unsigned int ncpus;
 static struct seen seen[MAX_CPUS];
 static struct merge_src srcs[MAX_CPUS];
-static struct merge_src *heap[MAX_CPUS];
+static struct merge_head heap[MAX_CPUS];
 static struct merge merge = { .src = srcs, .heap = heap };
 static u64 last_emitted, max_horizon, pass_floor;
 static u64 looks_quiet, looks_busy, passes, records;

@@ -88,26 +88,63 @@ u64 hwpmc_merge_horizon(const struct merge *m, u64 now)
 	return horizon;
 }
 
-static u64 src_stamp(const struct merge_src *s)
+static bool is_first(const struct merge *m, unsigned int child, u64 stamp)
 {
-	return ring_payload(s->rec)->tsc;
+	return child >= m->live || stamp <= m->heap[child].stamp;
 }
 
-static void sift_down(struct merge *m, unsigned int i)
+/*
+ * Puts @head into place @i of the heap, whose entry is gone.
+ *
+ * CPUs sample in turn, so the next record of a ring is mostly later than those of
+ * nearly all other rings.  Therefore the hole moves to the bottom first, and then up
+ * to the place of @head.  The choice between two children needs no branch, which
+ * would often be mispredicted.
+ */
+static void heap_put(struct merge *m, unsigned int i, struct merge_head head)
 {
-	struct merge_src *s = m->heap[i];
-	unsigned int child;
+	struct merge_head *heap = m->heap;
+	unsigned int top = i, child = 2 * i + 1;
 
-	while ((child = 2 * i + 1) < m->live) {
-		if (child + 1 < m->live &&
-		    src_stamp(m->heap[child + 1]) < src_stamp(m->heap[child]))
-			child++;
-		if (src_stamp(s) <= src_stamp(m->heap[child]))
-			break;
-		m->heap[i] = m->heap[child];
+	if (is_first(m, child, head.stamp) && is_first(m, child + 1, head.stamp)) {
+		heap[i] = head;
+		return;
+	}
+	while (child + 1 < m->live) {
+		child += heap[child + 1].stamp < heap[child].stamp;
+		heap[i] = heap[child];
+		i = child;
+		child = 2 * i + 1;
+	}
+	if (child < m->live) {	/* an only child */
+		heap[i] = heap[child];
 		i = child;
 	}
-	m->heap[i] = s;
+	for (; i > top && head.stamp < heap[(i - 1) / 2].stamp; i = (i - 1) / 2)
+		heap[i] = heap[(i - 1) / 2];
+	heap[i] = head;
+}
+
+/*
+ * Finds the next record of a source.  Returns false if there is none.
+ *
+ * The record is read once those of the other rings before it are.  No processor
+ * foresees that with many rings, so its lines are fetched here, and with them the
+ * beginning of the record behind it.
+ */
+static bool src_next(struct merge_src *s, struct merge_head *head)
+{
+	struct ring_rec *rec = ring_peek(s->ring, s->snap.bound);
+
+	s->rec = rec;
+	if (!rec)
+		return false;
+	ring_prefetch((unsigned char *)rec + 64);
+	ring_prefetch((unsigned char *)rec + 128);
+	ring_prefetch((unsigned char *)rec + 192);
+	head->stamp = ring_payload(rec)->tsc;
+	head->src = s;
+	return true;
 }
 
 static void merge_heapify(struct merge *m)
@@ -115,17 +152,11 @@ static void merge_heapify(struct merge *m)
 	unsigned int i;
 
 	m->live = 0;
-	for (i = 0; i < m->n; i++) {
-		struct merge_src *s = &m->src[i];
-
-		if (!s->ring)
-			continue;
-		s->rec = ring_peek(s->ring, s->snap.bound);
-		if (s->rec)
-			m->heap[m->live++] = s;
-	}
+	for (i = 0; i < m->n; i++)
+		if (m->src[i].ring && src_next(&m->src[i], &m->heap[m->live]))
+			m->live++;
 	for (i = m->live / 2; i-- > 0; )
-		sift_down(m, i);
+		heap_put(m, i, m->heap[i]);
 }
 
 /*
@@ -141,22 +172,22 @@ u64 hwpmc_merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg)
 
 	merge_heapify(m);
 	while (m->live) {
-		struct merge_src *s = m->heap[0];
+		struct merge_head head = m->heap[0];
+		struct merge_src *s = head.src;
 		struct ring_rec *rec = s->rec;
 
-		if (src_stamp(s) > upto)
+		if (head.stamp > upto)
 			break;
 		emit(arg, s - m->src, rec->kind, ring_payload(rec),
 		     rec->len - (u32)sizeof(*rec));
 		ring_consume(s->ring, rec);
 		count++;
-		s->rec = ring_peek(s->ring, s->snap.bound);
-		if (!s->rec) {
-			m->heap[0] = m->heap[--m->live];
+		if (!src_next(s, &head)) {
+			head = m->heap[--m->live];
 			if (!m->live)
 				break;
 		}
-		sift_down(m, 0);
+		heap_put(m, 0, head);
 	}
 	return count;
 }

@@ -18,15 +18,21 @@ struct merge_src {
 	struct ring_rec *rec;
 };
 
+/* A source in the heap, with the stamp of its next record: comparisons need no more. */
+struct merge_head {
+	u64 stamp;
+	struct merge_src *src;
+};
+
 /**
  * struct merge - k-way merge of rings by time stamp
  * @src:  @n sources
- * @heap: @n pointers of scratch
+ * @heap: @n entries of scratch
  * Owned by the one consumer; no locks.
  */
 struct merge {
 	struct merge_src *src;
-	struct merge_src **heap;
+	struct merge_head *heap;
 	unsigned int n;
 	unsigned int live;
 };

@@ -41,4 +41,7 @@ static inline bool ring_cmpxchg_local(ring_atomic *p, u64 old, u64 new)
 #include "ring_shim_user.h"
 #endif
 
+/* Any address will do. */
+#define ring_prefetch(p)	__builtin_prefetch(p)
+
 #endif /* HWPMC_RING_SHIM_H */
