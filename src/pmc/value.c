@@ -77,7 +77,7 @@ static void set_asked(struct hwpmc_pmc *pmc, u64 count)
 {
 	pmc->asked = period_in_force(pmc, count);
 	if (pmc->flags & HWPMC_F_FREQ)
-		hwpmc_budget_expect(pmc->owner, pmc->asked);
+		hwpmc_budget_expect(pmc, pmc->asked);
 	pmc->period = period_within_budget(pmc, pmc->asked);
 }
 
@@ -132,32 +132,47 @@ static int announce_period(struct hwpmc_pmc *pmc)
 	return hwpmc_log_commit(pmc->owner, &a, sizeof(a));
 }
 
-/* hwpmc_pmc_set_period - see struct hwpmc_pmc's @period */
-int hwpmc_pmc_set_period(struct hwpmc_pmc *pmc, u64 period)
+static int set_cpus_period(struct hwpmc_pmc *pmc, u64 period)
 {
 	unsigned int cpu;
+	int err = 0;
+
+	for_each_possible_cpu(cpu) {
+		struct pmc_cpu *pc = pmc->cpus[cpu];
+
+		if (pc && pc->event && !err)
+			err = hwpmc_event_set_period(pmc, pc->event, period);
+	}
+	return err;
+}
+
+/*
+ * hwpmc_pmc_set_period - see struct hwpmc_pmc's @period
+ *
+ * If an event refuses it, all have the old one again.
+ */
+int hwpmc_pmc_set_period(struct hwpmc_pmc *pmc, u64 period)
+{
 	int err;
 
 	if (!pmc_is_system(pmc))
 		return hwpmc_targets_set_period(pmc, period);
-	for_each_possible_cpu(cpu) {
-		struct pmc_cpu *pc = pmc->cpus[cpu];
-
-		if (!pc || !pc->event)
-			continue;
-		err = hwpmc_event_set_period(pmc, pc->event, period);
-		if (err)
-			return err;
-	}
-	WRITE_ONCE(pmc->period, period);
-	return 0;
+	err = set_cpus_period(pmc, period);
+	if (err)
+		set_cpus_period(pmc, pmc->period);
+	else
+		WRITE_ONCE(pmc->period, period);
+	return err;
 }
 
 /* @asked: in force without a budget */
 static int change_period(struct hwpmc_pmc *pmc, u64 asked)
 {
-	int err = hwpmc_pmc_set_period(pmc, period_within_budget(pmc, asked));
+	int err;
 
+	if (pmc->flags & HWPMC_F_FREQ)
+		hwpmc_budget_expect(pmc, asked);
+	err = hwpmc_pmc_set_period(pmc, period_within_budget(pmc, asked));
 	if (!err)
 		pmc->asked = asked;
 	return err;
@@ -185,8 +200,9 @@ int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
 	a->count = period_in_force(pmc, a->count);
 	*old = pmc->asked;
 	err = change_period(pmc, a->count);
-	if (!err)
-		err = announce_period(pmc);
+	if (err)
+		return err;
+	err = announce_period(pmc);
 	if (err)
 		change_period(pmc, *old);
 	return err;

@@ -534,26 +534,37 @@ void hwpmc_targets_read(struct hwpmc_pmc *pmc)
 	sum_set(&pmc->sum, &sum);
 }
 
-int hwpmc_targets_set_period(struct hwpmc_pmc *pmc, u64 period)
+static int set_threads_period(struct hwpmc_pmc *pmc, u64 period)
 {
-	struct hwpmc_owner *o = pmc->owner;
 	struct target_thread *tt;
 	struct thread_event *te;
 	struct hwpmc_target *t;
+	int err = 0;
+
+	list_for_each_entry(t, &pmc->owner->targets, node)
+		for_each_thread_event(t, tt, te)
+			if (te->link->pmc == pmc && !err)
+				err = hwpmc_event_set_period(pmc, te->event,
+							     period);
+	return err;
+}
+
+/* hwpmc_targets_set_period - as hwpmc_pmc_set_period(), of threads */
+int hwpmc_targets_set_period(struct hwpmc_pmc *pmc, u64 period)
+{
+	struct hwpmc_owner *o = pmc->owner;
 	struct pmc_cpu *pc;
 	unsigned int cpu;
-	int err = 0;
+	int err;
 
 	mutex_lock(&o->targets_mutex);
 	/* new threads find the period of a new rate */
 	for_each_pmc_cpu(pmc, cpu, pc)
 		WRITE_ONCE(pc->last_period, 0);
-	list_for_each_entry(t, &o->targets, node)
-		for_each_thread_event(t, tt, te)
-			if (te->link->pmc == pmc && !err)
-				err = hwpmc_event_set_period(pmc, te->event,
-							     period);
-	if (!err)
+	err = set_threads_period(pmc, period);
+	if (err)
+		set_threads_period(pmc, pmc->period);
+	else
 		WRITE_ONCE(pmc->period, period);
 	mutex_unlock(&o->targets_mutex);
 	return err;
