@@ -52,7 +52,10 @@ static bool is_governed(const struct hwpmc_pmc *pmc)
 	return pmc_is_sampling(pmc) && (pmc->flags & HWPMC_F_FREQ);
 }
 
-/* If the record finds no room, it counts as lost, and the PMC is described again. */
+/*
+ * If the record finds no room, it counts as lost.  The log then says the old rate;
+ * what the samples stand for is right all the same, as each has its period.
+ */
 static void announce(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
 	struct pmclog_pmcallocatedyn a = {
@@ -104,49 +107,70 @@ static void set_scale(struct hwpmc_owner *o, u32 scale)
 	b->rests = now + mul_u64_u64_div_u64(now - began, 1000000, b->ppm);
 }
 
-/* Samples a second that a CPU takes if all PMCs run there at the rate in force */
-static u64 rate_in_force(struct hwpmc_owner *o)
+static bool runs_on(const struct hwpmc_pmc *pmc, unsigned int cpu)
+{
+	return pmc->cpu < 0 || pmc->cpu == (int)cpu;
+}
+
+/* Samples a second that @cpu takes if all PMCs run there at the rate in force */
+static u64 rate_in_force(struct hwpmc_owner *o, unsigned int cpu)
 {
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
 	u64 rate = 0;
 
 	for_each_live_pmc(o, row, pmc)
-		if (is_governed(pmc) && pmc->state == PMC_RUNNING)
+		if (is_governed(pmc) && pmc->state == PMC_RUNNING &&
+		    runs_on(pmc, cpu))
 			rate += pmc->period;
 	return rate;
 }
 
+/* Samples a second that are asked for on @cpu, without those of @but */
+static u64 rate_asked(const struct hwpmc_pmc *but, unsigned int cpu)
+{
+	struct hwpmc_owner *o = but->owner;
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+	u64 rate = 0;
+
+	for_each_live_pmc(o, row, pmc)
+		if (pmc != but && is_governed(pmc) && runs_on(pmc, cpu))
+			rate += pmc->asked;
+	return rate;
+}
+
 /*
- * hwpmc_budget_expect - a PMC will have the rate @rate, without a budget
+ * hwpmc_budget_expect - @pmc will have the rate @rate, without a budget
  *
  * Nothing has been measured of it: its samples are taken to be expensive.
  */
-void hwpmc_budget_expect(struct hwpmc_owner *o, u64 rate)
+void hwpmc_budget_expect(const struct hwpmc_pmc *pmc, u64 rate)
 {
-	struct owner_budget *b = &o->budget;
-	u64 scale, within = (u64)b->ppm * 1000 / GUESS_NS;
-	struct hwpmc_pmc *pmc;
-	unsigned int row;
+	struct owner_budget *b = &pmc->owner->budget;
+	u64 scale, most = 0, within = (u64)b->ppm * 1000 / GUESS_NS;
+	unsigned int cpu;
 
 	if (!b->ppm)
 		return;
-	for_each_live_pmc(o, row, pmc)
-		if (is_governed(pmc))
-			rate += pmc->asked;
-	scale = div64_u64(within * BUDGET_ONE, rate);
+	for_each_possible_cpu(cpu)
+		if (runs_on(pmc, cpu))
+			most = max(most, rate_asked(pmc, cpu));
+	scale = div64_u64(within * BUDGET_ONE, most + rate);
 	if (scale < b->scale)
-		set_scale(o, max_t(u64, scale, 1));
+		set_scale(pmc->owner, max_t(u64, scale, 1));
 }
 
 /**
  * struct window - the cost since the last look
  * @ns:    of the window
+ * @rate:  in force on the CPU that has the highest
  * @worst: nanoseconds on the CPU that has paid most
  * @full:  the same at the full rate, of the CPU that would pay most
  */
 struct window {
 	u64	ns;
+	u64	rate;
 	u64	worst;
 	u64	full;
 };
@@ -156,32 +180,31 @@ static u64 cost_of(const struct cpu_cost *c)
 	return (u64)local64_read(&c->handlers) + READ_ONCE(c->writer);
 }
 
-/* @expected: samples that the rate in force gives in the window; not 0 */
-static void look_at_cpu(const struct cpu_cost *c, struct window *w, u64 expected)
+/* @rate: as rate_in_force() has it */
+static void look_at_cpu(const struct cpu_cost *c, struct window *w, u64 rate)
 {
+	u64 expected = mul_u64_u64_div_u64(rate, w->ns, NSEC_PER_SEC);
 	u64 samples = (u64)local64_read(&c->samples) - c->seen_samples;
 	u64 cost = cost_of(c) - c->seen_ns;
-	u64 part = div64_u64(samples * 1024, expected);
+	u64 part = div64_u64(samples * 1024, max(expected, 1ULL));
 
+	w->rate = max(w->rate, rate);
 	w->worst = max(w->worst, cost);
-	if (part >= TELLING)
+	if (rate && part >= TELLING)
 		w->full = max(w->full, div64_u64(cost * 1024,
 						 min(part, 1024ULL)));
 }
 
-/* @rate: as rate_in_force() has it */
-static void look(struct hwpmc_owner *o, struct window *w, u64 rate)
+static void look(struct hwpmc_owner *o, struct window *w)
 {
 	struct owner_ring *or;
 	unsigned int cpu;
-	u64 expected;
 
 	w->ns = max(ktime_get_ns() - o->budget.looked, 1ULL);
-	expected = max(mul_u64_u64_div_u64(rate, w->ns, NSEC_PER_SEC), 1ULL);
 	for_each_possible_cpu(cpu) {
 		or = smp_load_acquire(&o->rings[cpu]);
 		if (or)
-			look_at_cpu(&or->cost, w, expected);
+			look_at_cpu(&or->cost, w, rate_in_force(o, cpu));
 	}
 }
 
@@ -217,18 +240,17 @@ static u32 suitable_scale(u32 scale, u64 cost, u64 within)
 static void adapt(struct hwpmc_owner *o)
 {
 	struct owner_budget *b = &o->budget;
-	const u64 rate = rate_in_force(o);
 	struct window w = {};
 	u64 within;
 	u32 scale;
 
-	look(o, &w, rate);
+	look(o, &w);
 	within = mul_u64_u64_div_u64(b->ppm, w.ns, 1000000);
 	if (w.ns < WINDOW_NS && w.worst <= FAR_TOO_MUCH * within)
 		return;
 	b->worst = mul_u64_u64_div_u64(w.worst, 1000000, w.ns);
-	/* so few samples do not tell how many more there may be */
-	if (rate && (w.full || w.worst > within)) {
+	/* few samples do not tell how many more there may be */
+	if (w.rate && (w.full || w.worst > within)) {
 		scale = suitable_scale(b->scale, max(w.full, w.worst), within);
 		scale = max(scale, least_scale(o));
 		if (scale < b->scale ||
@@ -238,21 +260,30 @@ static void adapt(struct hwpmc_owner *o)
 	begin_window(o);
 }
 
+/* Returns whether the owner still has a budget, as far as can be told. */
+static bool keep_to_budget(struct hwpmc_owner *o)
+{
+	bool budget;
+
+	if (!mutex_trylock(&o->mutex))
+		return true;
+	budget = o->budget.ppm;
+	if (budget && mutex_trylock(&o->cpus_mutex)) {
+		adapt(o);
+		mutex_unlock(&o->cpus_mutex);
+	}
+	mutex_unlock(&o->mutex);
+	return budget;
+}
+
 /* An ioctl may wait long with the mutexes held: then the rates stay for so long. */
 static void budget_work(struct work_struct *work)
 {
 	struct hwpmc_owner *o = container_of(to_delayed_work(work),
 					     struct hwpmc_owner, budget.work);
 
-	if (mutex_trylock(&o->mutex)) {
-		if (mutex_trylock(&o->cpus_mutex)) {
-			if (o->budget.ppm)
-				adapt(o);
-			mutex_unlock(&o->cpus_mutex);
-		}
-		mutex_unlock(&o->mutex);
-	}
-	queue_delayed_work(system_unbound_wq, &o->budget.work, LOOK);
+	if (keep_to_budget(o))
+		queue_delayed_work(system_unbound_wq, &o->budget.work, LOOK);
 }
 
 /* No handler and no writer thread runs. */
@@ -285,8 +316,9 @@ int hwpmc_budget_set(struct hwpmc_owner *o, const struct hwpmc_setbudget *a)
 	if (a->ppm && !b->added) {
 		INIT_DELAYED_WORK(&b->work, budget_work);
 		b->added = true;
-		queue_delayed_work(system_unbound_wq, &b->work, LOOK);
 	}
+	if (a->ppm)
+		queue_delayed_work(system_unbound_wq, &b->work, LOOK);
 	return 0;
 }
 

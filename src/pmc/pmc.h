@@ -248,7 +248,7 @@ void hwpmc_pmc_refresh_all(struct hwpmc_owner *o);
 int hwpmc_budget_set(struct hwpmc_owner *o, const struct hwpmc_setbudget *a);
 void hwpmc_budget_get(struct hwpmc_owner *o, struct hwpmc_getbudget *a);
 u64 hwpmc_budget_rate(const struct hwpmc_pmc *pmc, u64 rate);
-void hwpmc_budget_expect(struct hwpmc_owner *o, u64 rate);
+void hwpmc_budget_expect(const struct hwpmc_pmc *pmc, u64 rate);
 void hwpmc_budget_end(struct hwpmc_owner *o);
 
 /* stats.c: sums of counters */
