@@ -118,6 +118,7 @@ static const struct bad bad[] = {
 	{ "-S cs -O x --budget -1", "--budget -1: not a percentage" },
 	{ "-S cs -O x --budget x", "--budget x: not a percentage" },
 	{ "-S cs -O x --budget 1%", "--budget 1%: not a percentage" },
+	{ "-S cs -O x --budget 0x2", "--budget 0x2: not a percentage" },
 	{ "-S cs -O x --budget nan", "--budget nan: not a percentage" },
 	{ "-n 5 -S cs -O x --budget 1", "--budget needs an event" },
 	{ "-n 5 -S cpu-clock -O x --budget 1", "--budget needs an event" },

@@ -475,7 +475,7 @@ static int parse_budget(struct parser *p, const char *text)
 	char *end;
 	double percent = strtod(text, &end);
 
-	if (!isdigit((unsigned char)text[0]) || *end || !(percent >= 0.0001) ||
+	if (strspn(text, "0123456789.") != strlen(text) || *end || !(percent >= 0.0001) ||
 	    percent > 100)
 		return options_fail(p, "--budget %s: not a percentage of each CPU's "
 				    "time", text);
