@@ -37,6 +37,7 @@
 #define HWPMC_HWPMC_H
 
 #include <linux/bitmap.h>
+#include <linux/cpumask.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -77,6 +78,9 @@ struct owner_pmcs {
  *	charged to it.  Changed under owner->cpus_mutex and cpus_read_lock
  * @want_rings: CPUs that come online get a ring; WRITE_ONCE under owner->cpus_mutex
  *	and cpus_read_lock, READ_ONCE by the cpuhp callback
+ * @only:   the CPUs that the owner is for; NULL: all.  Changed under owner->mutex,
+ *	owner->cpus_mutex and cpus_read_lock, while there is no PMC and no writer
+ *	thread; then no handler, hook or deferred chain looks.  See cpus.c
  * @work:   brings the PMCs' events in line with the online CPUs
  */
 struct owner_hotplug {
@@ -85,6 +89,7 @@ struct owner_hotplug {
 	u32		*cpu_lives;
 	struct mem_cgroup *memcg;
 	bool		want_rings;
+	struct cpumask	*only;
 	struct delayed_work work;
 };
 
@@ -174,7 +179,8 @@ struct owner_calls {
  * @is_owner: @mutex; has had a PMC or a log
  * @gate_open: stored under @mutex; READ_ONCE by handlers: see recordall.c
  * @rings:  by CPU number; a ring appears when its CPU is first seen online
- *	(cpuhp callback) and stays until the last reference is dropped
+ *	(cpuhp callback) and stays until the last reference is dropped.  One more,
+ *	behind them, is RING_OF_IOCTLS: see record.h
  * @targets_mutex, @targets: see target.h
  * @lost_all: all targets are gone; WRITE_ONCE under @targets_mutex, READ_ONCE
  *	by poll(2)
@@ -255,6 +261,18 @@ static inline u32 owner_tid_of(const struct hwpmc_owner *o,
 		return t->pid;
 	nr = task_pid_nr_ns(t, o->pid_ns);
 	return nr || is_idle_task(t) ? nr : PMCLOG_PID_KERNEL;
+}
+
+/* Is the owner for @cpu?  See struct owner_hotplug's @only.  Any context. */
+static inline bool owner_has_cpu(const struct hwpmc_owner *o, unsigned int cpu)
+{
+	return !o->hp.only || cpumask_test_cpu(cpu, o->hp.only);
+}
+
+/* The possible CPUs that the owner is for; context as of struct owner_hotplug's @only */
+static inline const struct cpumask *owner_cpus(const struct hwpmc_owner *o)
+{
+	return o->hp.only ?: cpu_possible_mask;
 }
 
 /* the resources with a limit per user */

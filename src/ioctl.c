@@ -51,6 +51,7 @@ union arg {
 	struct hwpmc_unwindtable unwindtable;
 	struct hwpmc_setbudget setbudget;
 	struct hwpmc_getbudget getbudget;
+	struct hwpmc_setcpus setcpus;
 	struct {
 		struct hwpmc_unwindnext unwindnext;
 		struct file *unwindfile;	/* not visible to the user */
@@ -249,6 +250,11 @@ static int do_getbudget(struct hwpmc_owner *o, union arg *a)
 	return 0;
 }
 
+static int do_setcpus(struct hwpmc_owner *o, union arg *a)
+{
+	return hwpmc_cpus_set(o, &a->setcpus);
+}
+
 static int do_pmc_id(struct hwpmc_owner *o, union arg *a,
 		     int (*fn)(struct hwpmc_owner *o, u32 id))
 {
@@ -332,6 +338,7 @@ static const struct op ops[] = {
 	},
 	OP(SETBUDGET,		do_setbudget),
 	OP(GETBUDGET,		do_getbudget),
+	OP(SETCPUS,		do_setcpus),
 };
 
 /* An older client's structure ends early; a newer one's must end in zeros. */

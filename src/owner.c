@@ -18,7 +18,8 @@ static atomic_t serials = ATOMIC_INIT(0);
 
 static int alloc_per_cpu(struct hwpmc_owner *o)
 {
-	o->rings = kcalloc(nr_cpu_ids, sizeof(*o->rings), GFP_KERNEL_ACCOUNT);
+	/* one is RING_OF_IOCTLS */
+	o->rings = kcalloc(nr_cpu_ids + 1, sizeof(*o->rings), GFP_KERNEL_ACCOUNT);
 	o->hp.cpu_lives = kcalloc(nr_cpu_ids, sizeof(*o->hp.cpu_lives),
 			       GFP_KERNEL_ACCOUNT);
 	return o->rings && o->hp.cpu_lives ? 0 : -ENOMEM;
@@ -70,6 +71,7 @@ static void owner_free(struct kref *ref)
 	hwpmc_hotplug_sync_rings(o);
 	hwpmc_hotplug_free_rings(o);
 	kfree(o->hp.cpu_lives);
+	kfree(o->hp.only);
 	hwpmc_log_free(o);
 	put_pid(o->opener);
 	put_pid_ns(o->pid_ns);

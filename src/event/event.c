@@ -371,7 +371,8 @@ static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 }
 
 /*
- * hwpmc_event_sync_cpus - make @pmc's events match the CPUs that are online
+ * hwpmc_event_sync_cpus - make @pmc's events match those CPUs that are online, of
+ * those that the owner is for
  *
  * Returns the first error, but handles the other CPUs all the same.
  */
@@ -385,7 +386,7 @@ int hwpmc_event_sync_cpus(struct hwpmc_pmc *pmc)
 		if (pc && pc->event && hwpmc_event_lost_pmu(pmc, pc->event))
 			break;
 	}
-	for_each_possible_cpu(cpu) {
+	for_each_cpu(cpu, owner_cpus(pmc->owner)) {
 		if (pmc->cpu != HWPMC_CPU_ALL && pmc->cpu != cpu)
 			continue;
 		err = sync_cpu(pmc, cpu);

@@ -30,6 +30,12 @@
 #define EXACT_TRIES	1000
 #define THREAD_NICE	-10
 
+/* @cpu: or RING_OF_IOCTLS, where no PMC is */
+static struct pmc_cpu *pmc_on(struct hwpmc_pmc *pmc, unsigned int cpu)
+{
+	return cpu < nr_cpu_ids ? smp_load_acquire(&pmc->cpus[cpu]) : NULL;
+}
+
 /* Reads all counters of a CPU; they are exact if the look turns out quiet. */
 static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
 		      unsigned int cpu)
@@ -38,7 +44,7 @@ static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
 	unsigned int row;
 
 	for_each_pmc(o, row, pmc) {
-		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
+		struct pmc_cpu *pc = pmc_on(pmc, cpu);
 
 		if (pc)
 			hwpmc_stats_read_count(&pc->look, &pc->stat);
@@ -59,7 +65,7 @@ static void drain_commit_counters(struct hwpmc_owner *o, struct owner_ring *or,
 	unsigned int row, i;
 
 	for_each_pmc(o, row, pmc) {
-		struct pmc_cpu *pc = smp_load_acquire(&pmc->cpus[cpu]);
+		struct pmc_cpu *pc = pmc_on(pmc, cpu);
 
 		if (!pc)
 			continue;
@@ -111,6 +117,7 @@ static void drain_look_at_rings(struct hwpmc_owner *o, u64 *horizon)
 		quiet &= look_at(o, cpu, now);
 		cond_resched();
 	}
+	quiet &= look_at(o, RING_OF_IOCTLS, now);
 	*horizon = hwpmc_merge_horizon(&o->log.merge, now);
 	o->log.horizon = *horizon;
 	o->log.acct.quiet = quiet;
@@ -170,6 +177,7 @@ void hwpmc_drain_upto(struct hwpmc_owner *o, u64 upto)
 void hwpmc_drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 {
 	struct hwpmc_log *log = &o->log;
+	struct owner_ring *or;
 	struct hwpmc_pmc *pmc;
 	unsigned int row, cpu;
 	struct pmc_cpu *pc;
@@ -179,11 +187,7 @@ void hwpmc_drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 	for_each_pmc(o, row, pmc)
 		for_each_pmc_cpu(pmc, cpu, pc)
 			hwpmc_stats_add_count(a, &pc->seen);
-	for_each_possible_cpu(cpu) {
-		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
-
-		if (!or)
-			continue;
+	for_each_owner_ring(o, cpu, or) {
 		a->proc_committed += or->proc_seen.committed;
 		a->proc_dropped += or->proc_seen.dropped;
 	}
@@ -433,6 +437,19 @@ static void drain_sleep(struct hwpmc_owner *o)
 	try_to_freeze();
 }
 
+/*
+ * The kernel sets a thread's CPUs when it first runs, and gives it others when the last
+ * of its CPUs goes offline; newer kernels also do when a CPU comes online.  So each pass
+ * looks.  If none of the thread's CPUs is online, this fails, and the thread runs where
+ * the kernel has put it.
+ */
+static void stay_in_place(const struct log_share *p)
+{
+	/* the kernel may change them right now: then the next pass sees that */
+	if (p->placed && !data_race(cpumask_subset(current->cpus_ptr, p->cpus)))
+		set_cpus_allowed_ptr(current, p->cpus);
+}
+
 static void drain_run(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
@@ -441,6 +458,7 @@ static void drain_run(struct hwpmc_owner *o)
 
 	do {
 		drain_sleep(o);
+		stay_in_place(&log->share);
 		give_way(o, false);
 		WRITE_ONCE(log->kick, false);
 		smp_mb();	/* requests made before the kick are seen */
@@ -487,8 +505,21 @@ static bool drain_may_end(struct hwpmc_owner *o)
 }
 
 /*
+ * The CPUs that both the owner is for and the caller may use; if there is none, the
+ * latter.
+ */
+static void share_cpus(const struct hwpmc_owner *o, struct cpumask *cpus)
+{
+	/* another task may change them right now: either value will do */
+	(void)data_race(cpumask_and(cpus, &current->cpus_mask, owner_cpus(o)));
+	if (cpumask_empty(cpus))
+		(void)data_race(cpumask_and(cpus, &current->cpus_mask,
+					    cpu_possible_mask));
+}
+
+/*
  * hwpmc_drain_share - the thread to be created gets no more CPU time than the
- * caller
+ * caller, and runs on the CPUs that the owner is for
  *
  * The thread stays in the root control group, because no exported function moves
  * a kernel thread to another.  For a privileged opener it therefore ranks as the
@@ -499,33 +530,35 @@ static bool drain_may_end(struct hwpmc_owner *o)
 int hwpmc_drain_share(struct hwpmc_owner *o)
 {
 	struct log_share *p = &o->log.share;
+	const bool bound = !hwpmc_access_privileged(o);
 
 	memset(p, 0, sizeof(*p));
-	if (hwpmc_access_privileged(o))
+	if (!bound && !o->hp.only)
 		return 0;
 	if (!zalloc_cpumask_var(&p->cpus, GFP_KERNEL_ACCOUNT))
 		return -ENOMEM;
+	p->placed = true;
+	if (!bound) {
+		cpumask_copy(p->cpus, o->hp.only);
+		return 0;
+	}
 	p->bound = true;
 	p->nice = task_nice(current);
-	/* another task may change them right now: either value will do */
+	/* another task may change it right now: either value will do */
 	p->policy = data_race(current->policy);
-	(void)data_race(cpumask_and(p->cpus, &current->cpus_mask,
-				    cpu_possible_mask));
+	share_cpus(o, p->cpus);
 	return 0;
 }
 
 /* Called before the thread runs, or by the thread. */
 void hwpmc_drain_unshare(struct hwpmc_owner *o)
 {
-	if (o->log.share.bound)
+	if (o->log.share.placed)
 		free_cpumask_var(o->log.share.cpus);
+	o->log.share.placed = false;
 }
 
-/*
- * Runs in the thread, because the kernel sets a thread's CPUs when it first runs.
- * If none of the caller's CPUs is left, nothing needs to be done: the kernel then
- * uses another one.
- */
+/* Runs in the thread. */
 static void take_share(struct hwpmc_owner *o)
 {
 	struct log_share *p = &o->log.share;
@@ -535,6 +568,7 @@ static void take_share(struct hwpmc_owner *o)
 		.sched_nice = p->nice,
 	};
 
+	stay_in_place(p);
 	if (!p->bound) {
 		set_user_nice(current, THREAD_NICE);
 		return;
@@ -542,8 +576,6 @@ static void take_share(struct hwpmc_owner *o)
 	if (p->policy == SCHED_BATCH || p->policy == SCHED_IDLE)
 		attr.sched_policy = p->policy;
 	sched_setattr_nocheck(current, &attr);
-	set_cpus_allowed_ptr(current, p->cpus);
-	hwpmc_drain_unshare(o);
 }
 
 /*
@@ -578,6 +610,7 @@ int hwpmc_drain_thread(void *arg)
 	/* including the end of this log: the next starts at 0 */
 	drain_charge_time(o);
 	hwpmc_log_keep(o, NULL, false);
+	hwpmc_drain_unshare(o);
 	while (!drain_may_end(o)) {
 		mark_deleted(o);
 		fold_deleted(o, false);

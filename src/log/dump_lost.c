@@ -79,11 +79,9 @@ static void take_lists(struct hwpmc_owner *o)
 
 	l->due |= o->noring.lost != o->noring.seen;
 	o->noring.seen = o->noring.lost;
-	for_each_possible_cpu(cpu) {
-		or = smp_load_acquire(&o->rings[cpu]);
-		if (or && !take_list(o, or))
+	for_each_owner_ring(o, cpu, or)
+		if (!take_list(o, or))
 			l->due = true;
-	}
 }
 
 /* @last: there is no later attempt: the children are dumped when they become targets */
@@ -276,11 +274,8 @@ void hwpmc_dump_forget_lost(struct hwpmc_owner *o)
 	struct owner_ring *or;
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu) {
-		or = smp_load_acquire(&o->rings[cpu]);
-		if (or)
-			or->lost_tail = smp_load_acquire(&or->lost_head);
-	}
+	for_each_owner_ring(o, cpu, or)
+		or->lost_tail = smp_load_acquire(&or->lost_head);
 	o->noring.seen = o->noring.lost;
 	l->n = 0;
 	l->due = false;

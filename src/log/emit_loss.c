@@ -98,11 +98,8 @@ void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc)
 			emit_pmc_drops(o, pc, tsc);
 		cond_resched();
 	}
-	for_each_possible_cpu(cpu) {
-		or = smp_load_acquire(&o->rings[cpu]);
-		if (or)
-			emit_proc_drops(o, or, tsc);
-	}
+	for_each_owner_ring(o, cpu, or)
+		emit_proc_drops(o, or, tsc);
 	emit_noring_drops(o, tsc);
 	o->log.drops_told = tsc;
 }

@@ -59,6 +59,15 @@ bool hwpmc_log_active(struct hwpmc_owner *o)
 }
 
 /*
+ * Is there a writer thread?  It may still write the rest of a log that has ended.  None
+ * begins, because the caller holds owner->mutex.
+ */
+bool hwpmc_log_has_writer(struct hwpmc_owner *o)
+{
+	return log_state(o) != LOG_NONE;
+}
+
+/*
  * hwpmc_log_hand_over - is there a writer thread to fold a PMC that was just
  * deleted?
  *
@@ -94,13 +103,14 @@ struct file *hwpmc_log_get_file(int fd)
 
 static int alloc_merge(struct hwpmc_log *log)
 {
+	const unsigned int n = nr_cpu_ids + 1;	/* as owner->rings */
 	struct merge *m = &log->merge;
 
 	if (m->src)
 		return 0;
-	m->src = kcalloc(nr_cpu_ids, sizeof(*m->src), GFP_KERNEL_ACCOUNT);
-	m->heap = kcalloc(nr_cpu_ids, sizeof(*m->heap), GFP_KERNEL_ACCOUNT);
-	m->n = nr_cpu_ids;
+	m->src = kcalloc(n, sizeof(*m->src), GFP_KERNEL_ACCOUNT);
+	m->heap = kcalloc(n, sizeof(*m->heap), GFP_KERNEL_ACCOUNT);
+	m->n = n;
 	if (m->src && m->heap)
 		return 0;
 	kfree(m->src);
@@ -108,6 +118,12 @@ static int alloc_merge(struct hwpmc_log *log)
 	m->src = NULL;
 	m->heap = NULL;
 	return -ENOMEM;
+}
+
+/* The thread of an owner for some CPUs has its stack where it runs. */
+static int node_of_writer(const struct hwpmc_owner *o)
+{
+	return o->hp.only ? cpu_to_node(cpumask_first(o->hp.only)) : NUMA_NO_NODE;
 }
 
 /*
@@ -120,8 +136,8 @@ static int start_writer(struct hwpmc_owner *o)
 	struct hwpmc_log *log = &o->log;
 	struct task_struct *task, *last = log->task;
 
-	task = kthread_create(hwpmc_drain_thread, o, "hwpmc/%d",
-			      task_tgid_vnr(current));
+	task = kthread_create_on_node(hwpmc_drain_thread, o, node_of_writer(o),
+				      "hwpmc/%d", task_tgid_vnr(current));
 	/* for some shortages of memory fork returns EAGAIN */
 	if (IS_ERR(task))
 		return PTR_ERR(task) == -EAGAIN ? -ENOMEM : PTR_ERR(task);

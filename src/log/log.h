@@ -81,17 +81,24 @@ struct log_meta {
 #define WAIT_INTERRUPTIBLE	(TASK_INTERRUPTIBLE | TASK_FREEZABLE_UNSAFE)
 #define WAIT_KILLABLE		(TASK_KILLABLE | TASK_FREEZABLE_UNSAFE)
 
-/*
- * Where and how the writer thread of an unprivileged owner runs: no better than
- * the process that configured the log.  Written before the thread runs; later
- * only the thread uses it.
+/**
+ * struct log_share - where and how the writer thread runs
+ * @bound: no better than the process that configured the log; false: the thread is
+ *	privileged
+ * @nice, @policy: of a @bound thread
+ * @placed: it runs on @cpus only: a @bound thread, and that of an owner for some CPUs
+ * @cpus: allocated if @placed
+ * @paid: run time charged so far; nanoseconds
+ *
+ * Written before the thread runs; later only the thread uses it.
  */
 struct log_share {
-	bool		bound;		/* false: the thread is privileged */
+	bool		bound;
 	int		nice;
 	unsigned int	policy;
+	bool		placed;
 	cpumask_var_t	cpus;
-	u64		paid;		/* run time charged so far; nanoseconds */
+	u64		paid;
 };
 
 /*
@@ -372,6 +379,7 @@ void hwpmc_log_want_dump(struct hwpmc_owner *o);
 void hwpmc_log_begin_end(struct hwpmc_owner *o);
 void hwpmc_log_free(struct hwpmc_owner *o);
 bool hwpmc_log_active(struct hwpmc_owner *o);
+bool hwpmc_log_has_writer(struct hwpmc_owner *o);
 bool hwpmc_log_hand_over(struct hwpmc_owner *o);
 void hwpmc_log_kick(struct hwpmc_owner *o);
 struct file *hwpmc_log_get_file(int fd);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records that ioctls add to a log: those of the module itself, by the ring of the
- * caller's CPU, and those that a program hands over (WRITELOG).
+ * Records that ioctls add to a log: those of the module itself, by a ring, and those that a program hands over (WRITELOG).
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -12,7 +11,7 @@
 #include "log.h"
 #include "sample/record.h"
 
-/* -ENOMEM: this CPU has no ring; -EAGAIN: the ring has no room now. */
+/* -ENOMEM: there is no ring; -EAGAIN: the ring has no room now. */
 static int try_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 {
 	struct ring_stamp *s = NULL;
@@ -23,7 +22,7 @@ static int try_commit(struct hwpmc_owner *o, const void *rec, u32 len)
 	u64 now;
 
 	preempt_disable();
-	or = owner_this_ring(o);
+	or = owner_ioctl_ring(o);
 	if (or) {
 		err = -EAGAIN;
 		entered = ring_enter(&or->ring);

@@ -65,9 +65,7 @@ static void announce(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 	if (!hwpmc_log_active(o))
 		return;
 	hwpmc_pmc_describe(pmc, &a);
-	preempt_disable();
-	hwpmc_record_commit(o, &a, sizeof(a), PMCLOG_PID_KERNEL);
-	preempt_enable();
+	hwpmc_record_tell(o, &a, sizeof(a));
 }
 
 /* Below this no rate is lowered any more. */
@@ -109,7 +107,8 @@ static void set_scale(struct hwpmc_owner *o, u32 scale)
 
 static bool runs_on(const struct hwpmc_pmc *pmc, unsigned int cpu)
 {
-	return pmc->cpu < 0 || pmc->cpu == (int)cpu;
+	return pmc->cpu < 0 ? owner_has_cpu(pmc->owner, cpu) :
+			      pmc->cpu == (int)cpu;
 }
 
 /* Samples a second that @cpu takes if all PMCs run there at the rate in force */

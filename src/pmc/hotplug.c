@@ -19,6 +19,7 @@
 #include "sample/record.h"
 
 #define RETRY_DELAY	(HZ / 10)
+#define IOCTLS_BYTES	(64U << 10)	/* at most, of RING_OF_IOCTLS */
 #define AT_ONCE_GFP	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
 static enum cpuhp_state hp_state;
@@ -61,18 +62,22 @@ static void *ring_alloc(struct hwpmc_owner *o, size_t size, int node, bool late)
 /*
  * cpus_read_lock held, or in the CPU's own hotplug callback.  On a machine of many
  * CPUs a control group may have no room for all rings: no task is killed for them.
+ * @at:   the CPU, or RING_OF_IOCTLS; then also under owner->mutex
  * @late: not for the calling process, but for a CPU that comes online
  */
-static int ring_create(struct hwpmc_owner *o, unsigned int cpu, bool late)
+static int ring_create(struct hwpmc_owner *o, unsigned int at, bool late)
 {
+	const bool of_cpu = at != RING_OF_IOCTLS;
 	u32 size = hwpmc_param_ring_bytes();
-	int node = cpu_to_node(cpu);
+	int node = of_cpu ? cpu_to_node(at) : NUMA_NO_NODE;
 	struct owner_ring *or;
 	void *data;
 	int err;
 
-	if (o->rings[cpu])
+	if (o->rings[at])
 		return 0;
+	if (!of_cpu)
+		size = min(size, IOCTLS_BYTES);
 	atomic64_inc(&o->calls.ring_requests);
 	err = hwpmc_limit_charge(o, LIMIT_RING_BYTES, size);
 	if (err) {
@@ -92,9 +97,9 @@ static int ring_create(struct hwpmc_owner *o, unsigned int cpu, bool late)
 	ring_init(&or->ring, data, size);
 	or->wake = IRQ_WORK_INIT_HARD(wake_thread);
 	or->owner = o;
-	or->cpu = cpu;
+	or->cpu = of_cpu ? at : 0;
 	/* handlers and the writer thread find it without a lock */
-	smp_store_release(&o->rings[cpu], or);
+	smp_store_release(&o->rings[at], or);
 	return 0;
 }
 
@@ -107,7 +112,7 @@ static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 	struct hwpmc_owner *o = hlist_entry(node, struct hwpmc_owner, hp.node);
 
 	/* without a ring this CPU's samples are dropped, and counted */
-	if (READ_ONCE(o->hp.want_rings))
+	if (READ_ONCE(o->hp.want_rings) && owner_has_cpu(o, cpu))
 		ring_create(o, cpu, true);
 	WRITE_ONCE(o->hp.cpu_lives[cpu], o->hp.cpu_lives[cpu] + 1);
 	queue_delayed_work(system_unbound_wq, &o->hp.work, 0);
@@ -115,7 +120,7 @@ static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 }
 
 /*
- * Rings for all online CPUs.  Under owner->cpus_mutex.  Rings created before a failure
+ * Rings for all online CPUs that the owner is for.  Under owner->cpus_mutex.  Rings created before a failure
  * stay for the next attempt.  @late: as in ring_create()
  */
 static int create_rings(struct hwpmc_owner *o, bool late)
@@ -124,7 +129,7 @@ static int create_rings(struct hwpmc_owner *o, bool late)
 	int err = 0;
 
 	cpus_read_lock();
-	for_each_online_cpu(cpu) {
+	for_each_cpu_and(cpu, cpu_online_mask, owner_cpus(o)) {
 		err = ring_create(o, cpu, late);
 		if (err)
 			break;
@@ -206,8 +211,8 @@ void hwpmc_hotplug_remove_owner(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_hotplug_begin_rings - rings for all online CPUs, and for those that come
- * online later
+ * hwpmc_hotplug_begin_rings - rings for all online CPUs that the owner is for, and for
+ * those of them that come online later
  *
  * CONFIGURELOG: under owner->mutex and owner->cpus_mutex.  New rings are charged to
  * the caller's control group from now on.
@@ -215,12 +220,15 @@ void hwpmc_hotplug_remove_owner(struct hwpmc_owner *o)
 int hwpmc_hotplug_begin_rings(struct hwpmc_owner *o)
 {
 	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(current->mm);
+	int err = 0;
 
 	cpus_read_lock();	/* against cpu_up_callback() */
 	swap(o->hp.memcg, memcg);
+	if (o->hp.only)
+		err = ring_create(o, RING_OF_IOCTLS, false);
 	cpus_read_unlock();
 	mem_cgroup_put(memcg);
-	return create_rings(o, false);
+	return err ?: create_rings(o, false);
 }
 
 /*
@@ -229,25 +237,19 @@ int hwpmc_hotplug_begin_rings(struct hwpmc_owner *o)
  */
 void hwpmc_hotplug_sync_rings(struct hwpmc_owner *o)
 {
+	struct owner_ring *or;
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu) {
-		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
-
-		if (or)
-			irq_work_sync(&or->wake);
-	}
+	for_each_owner_ring(o, cpu, or)
+		irq_work_sync(&or->wake);
 }
 
 void hwpmc_hotplug_free_rings(struct hwpmc_owner *o)
 {
+	struct owner_ring *or;
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu) {
-		struct owner_ring *or = o->rings[cpu];
-
-		if (!or)
-			continue;
+	for_each_owner_ring(o, cpu, or) {
 		hwpmc_limit_release(o, LIMIT_RING_BYTES, or->ring.size);
 		kvfree(or->ring.data);
 		kvfree(or);

@@ -26,19 +26,20 @@
 			 HWPMC_F_INCLUDE_OWNER | HWPMC_F_TRIGGER | \
 			 HWPMC_F_RAW | HWPMC_F_UNWIND | HWPMC_F_FREQ)
 
-static int check_cpu(const struct hwpmc_allocate *a)
+static int check_cpu(const struct hwpmc_owner *o,
+		     const struct hwpmc_allocate *a)
 {
 	if (a->mode > HWPMC_MODE_TC)
 		return -EINVAL;
 	if (a->cpu < HWPMC_CPU_ALL || a->cpu >= (int)nr_cpu_ids)
 		return -EINVAL;
-	if (!mode_is_system(a->mode))
-		return a->cpu == HWPMC_CPU_ANY ? 0 : -EINVAL;
+	if (!mode_is_system(a->mode))	/* processes run on all CPUs */
+		return a->cpu == HWPMC_CPU_ANY && !o->hp.only ? 0 : -EINVAL;
 	if (a->cpu == HWPMC_CPU_ANY)
 		return -EINVAL;
 	if (a->cpu == HWPMC_CPU_ALL)
 		return 0;
-	if (!cpu_possible(a->cpu))
+	if (!cpu_possible(a->cpu) || !owner_has_cpu(o, a->cpu))
 		return -EINVAL;
 	return cpu_online(a->cpu) ? 0 : -ENXIO;
 }
@@ -99,7 +100,7 @@ static int check_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 
 	if (a->reserved || a->reserved2)
 		return -EINVAL;
-	err = check_cpu(a);
+	err = check_cpu(o, a);
 	if (!err)
 		err = hwpmc_access_allocate(o, a);
 	if (!err)
@@ -183,11 +184,11 @@ static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
  * A PMC is charged for each CPU: it has an event there, or per-CPU overflow
  * counters.
  */
-static u64 cpu_counters(u32 mode, int cpu)
+static u64 cpu_counters(const struct hwpmc_owner *o, u32 mode, int cpu)
 {
 	if (mode == HWPMC_MODE_TC)
 		return 0;
-	return cpu < 0 ? num_possible_cpus() : 1;
+	return cpu < 0 ? cpumask_weight(owner_cpus(o)) : 1;
 }
 
 static int pmc_charge(struct hwpmc_owner *o, u32 mode, int cpu)
@@ -196,7 +197,7 @@ static int pmc_charge(struct hwpmc_owner *o, u32 mode, int cpu)
 
 	if (err)
 		return err;
-	err = hwpmc_limit_charge(o, LIMIT_COUNTERS, cpu_counters(mode, cpu));
+	err = hwpmc_limit_charge(o, LIMIT_COUNTERS, cpu_counters(o, mode, cpu));
 	if (err)
 		hwpmc_limit_release(o, LIMIT_PMCS, 1);
 	return err;
@@ -204,7 +205,7 @@ static int pmc_charge(struct hwpmc_owner *o, u32 mode, int cpu)
 
 static void pmc_uncharge(struct hwpmc_owner *o, u32 mode, int cpu)
 {
-	hwpmc_limit_release(o, LIMIT_COUNTERS, cpu_counters(mode, cpu));
+	hwpmc_limit_release(o, LIMIT_COUNTERS, cpu_counters(o, mode, cpu));
 	hwpmc_limit_release(o, LIMIT_PMCS, 1);
 }
 
@@ -298,7 +299,7 @@ static int create_events(struct hwpmc_pmc *pmc)
 	} else {
 		err = hwpmc_event_sync_cpus(pmc);
 		if (!err && !has_event(pmc))
-			err = -ENXIO;	/* the CPU has gone offline meanwhile */
+			err = -ENXIO;	/* offline by now, or all of the owner's */
 	}
 	/* last, because it stays; no handler runs before the PMC does */
 	if (!err && (pmc->flags & HWPMC_F_UNWIND))

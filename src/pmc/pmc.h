@@ -280,6 +280,9 @@ int hwpmc_recordall_run(struct hwpmc_owner *o, struct hwpmc_record *a,
 void hwpmc_recordall_undo(struct hwpmc_owner *o, struct hwpmc_record *a,
 			  struct recorded *done);
 
+/* cpus.c: under owner->mutex and owner->cpus_mutex */
+int hwpmc_cpus_set(struct hwpmc_owner *o, const struct hwpmc_setcpus *a);
+
 /* rows.c: over all owners; cpu < 0: all CPUs */
 int hwpmc_rows_init(void);
 void hwpmc_rows_exit(void);

@@ -67,9 +67,7 @@ static void recordall_log(struct hwpmc_owner *o, const struct hwpmc_record *a)
 
 	if (!hwpmc_log_active(o) || !hwpmc_log_commit(o, &r, sizeof(r)))
 		return;
-	preempt_disable();
-	hwpmc_record_lost(o, PMCLOG_PID_KERNEL);
-	preempt_enable();
+	hwpmc_record_untold(o);
 }
 
 static void recordall_disable(struct hwpmc_owner *o, const unsigned long *set)

@@ -228,9 +228,7 @@ void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old)
 	change_period(pmc, old);
 	if (!announce_period(pmc))
 		return;
-	preempt_disable();
-	hwpmc_record_lost(o, PMCLOG_PID_KERNEL);
-	preempt_enable();
+	hwpmc_record_untold(o);
 }
 
 /* The other CPUs are not interrupted. */

@@ -113,13 +113,10 @@ static void sum_pmcs(struct hwpmc_owner *o, struct pmclog_account *a)
 
 static void sum_rings(struct hwpmc_owner *o, struct pmclog_account *a)
 {
+	struct owner_ring *or;
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu) {
-		struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
-
-		if (!or)
-			continue;
+	for_each_owner_ring(o, cpu, or) {
 		a->proc_committed += READ_ONCE(or->proc_committed);
 		a->proc_dropped += READ_ONCE(or->proc_dropped);
 		a->late_answered += READ_ONCE(or->late_answered);

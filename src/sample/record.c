@@ -3,7 +3,8 @@
  * Commits process records to a ring.  A record that finds no room is counted as
  * lost, and the writer thread dumps its process again.
  *
- * Process context (tracepoints, kprobes, notifiers), preemption off.
+ * Process context (tracepoints, kprobes, notifiers), preemption off.  The hooks call
+ * these functions only for owners that are for the CPU: see hwpmc_hooks_each().
  */
 #include "hwpmc.h"
 #include "record.h"
@@ -40,19 +41,56 @@ static void note_lost(struct owner_ring *or, u32 pid, u64 now)
 		list_pid(or, pid);
 }
 
-/* A record of @pid could not be made in this context; counted as lost. */
-void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid)
+/* No dump repairs the loss of a record that is of no process. */
+static void note_noring(struct hwpmc_owner *o, u32 pid)
 {
-	struct owner_ring *or = owner_this_ring(o);
+	atomic64_inc(pid == PMCLOG_PID_KERNEL ? &o->noring.beyond_dump :
+						&o->noring.dropped);
+}
+
+static void lose_in(struct hwpmc_owner *o, struct owner_ring *or, u32 pid)
+{
 	u64 entered;
 
 	if (!or) {
-		atomic64_inc(&o->noring.dropped);
+		note_noring(o, pid);
 		return;
 	}
 	entered = ring_enter(&or->ring);
 	note_lost(or, pid, ring_clock());
 	hwpmc_record_end(or, entered);
+}
+
+/*
+ * A record of @pid could not be made in this context; counted as lost.  Also called by
+ * the writer thread, which may run on a CPU that the owner is not for.
+ */
+void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid)
+{
+	lose_in(o, owner_this_ring(o), pid);
+}
+
+/* See hwpmc_record_begin(); @or: its ring, or NULL */
+static void *begin_in(struct hwpmc_owner *o, struct owner_ring *or, u32 len,
+		      u32 kind, u32 pid, u64 *entered)
+{
+	enum ring_result res;
+	void *s;
+	u64 now;
+
+	if (!or) {
+		note_noring(o, pid);
+		return NULL;
+	}
+	*entered = ring_enter(&or->ring);
+	s = ring_reserve(&or->ring, len, kind, 0, &now, &res);
+	if (s) {
+		WRITE_ONCE(or->proc_committed, or->proc_committed + 1);
+		return s;
+	}
+	note_lost(or, pid, now);
+	hwpmc_record_end(or, *entered);
+	return NULL;
 }
 
 /*
@@ -66,25 +104,8 @@ void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid)
 void *hwpmc_record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
 			 struct owner_ring **ring, u64 *entered)
 {
-	struct owner_ring *or = owner_this_ring(o);
-	enum ring_result res;
-	void *s;
-	u64 now;
-
-	if (!or) {
-		atomic64_inc(&o->noring.dropped);
-		return NULL;
-	}
-	*ring = or;
-	*entered = ring_enter(&or->ring);
-	s = ring_reserve(&or->ring, len, kind, 0, &now, &res);
-	if (s) {
-		WRITE_ONCE(or->proc_committed, or->proc_committed + 1);
-		return s;
-	}
-	note_lost(or, pid, now);
-	hwpmc_record_end(or, *entered);
-	return NULL;
+	*ring = owner_this_ring(o);
+	return begin_in(o, *ring, len, kind, pid, entered);
 }
 
 void hwpmc_record_end(struct owner_ring *or, u64 entered)
@@ -102,19 +123,44 @@ static void record_fill(struct ring_stamp *s, const void *rec, u32 len)
 	memcpy(s + 1, from + 1, len - sizeof(*s));
 }
 
-/* Commits a complete record; only its stamp is set here. */
-void hwpmc_record_commit(struct hwpmc_owner *o, const void *rec, u32 len,
-			 u32 pid)
+static void commit_in(struct hwpmc_owner *o, struct owner_ring *or,
+		      const void *rec, u32 len, u32 pid)
 {
-	struct owner_ring *or;
 	struct ring_stamp *s;
 	u64 entered;
 
-	s = hwpmc_record_begin(o, len, KIND_RECORD, pid, &or, &entered);
+	s = begin_in(o, or, len, KIND_RECORD, pid, &entered);
 	if (!s)
 		return;
 	record_fill(s, rec, len);
 	hwpmc_record_end(or, entered);
+}
+
+/* Commits a complete record; only its stamp is set here. */
+void hwpmc_record_commit(struct hwpmc_owner *o, const void *rec, u32 len,
+			 u32 pid)
+{
+	commit_in(o, owner_this_ring(o), rec, len, pid);
+}
+
+/*
+ * hwpmc_record_tell - commit a record of no process, on any CPU; under owner->mutex
+ *
+ * Does not wait for room.
+ */
+void hwpmc_record_tell(struct hwpmc_owner *o, const void *rec, u32 len)
+{
+	preempt_disable();
+	commit_in(o, owner_ioctl_ring(o), rec, len, PMCLOG_PID_KERNEL);
+	preempt_enable();
+}
+
+/* Such a record could not be committed; counted as lost.  Under owner->mutex */
+void hwpmc_record_untold(struct hwpmc_owner *o)
+{
+	preempt_disable();
+	lose_in(o, owner_ioctl_ring(o), PMCLOG_PID_KERNEL);
+	preempt_enable();
 }
 
 /* Does not use the part of the ring that is kept for process records. */
@@ -135,7 +181,9 @@ static bool commit_sparing(struct owner_ring *or, const void *rec, u32 len)
 
 /*
  * Commits a deferred user chain.  If it is lost, no process is dumped again: its
- * samples stay as they are.
+ * samples stay as they are, flagged and counted as late, and readers count their
+ * chains as cut.  So it is if the task has moved to a CPU that the owner is not for:
+ * another owner's log is of that CPU, and does not have the samples.
  */
 void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
 				  u32 len)
@@ -143,7 +191,8 @@ void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
 	struct owner_ring *or = owner_this_ring(o);
 	u64 entered;
 
-	if (!or)
+	/* a CPU may have a ring of a log before SETCPUS */
+	if (!or || !owner_has_cpu(o, or->cpu))
 		return;
 	entered = ring_enter(&or->ring);
 	if (commit_sparing(or, rec, len))

@@ -79,6 +79,7 @@ struct cpu_cost {
 
 /**
  * struct owner_ring - an owner's ring of a CPU
+ * @cpu:  constant; of RING_OF_IOCTLS 0: its losses are told as those of CPU 0
  * @wake: hard irq_work: wakes the writer thread at the watermark
  * @proc_*: process records; written on this CPU in process context with
  *	    preemption off, read by the writer thread
@@ -121,10 +122,29 @@ static inline void copy_words(u64 *to, const u64 *from, unsigned int n)
 		WRITE_ONCE(to[i], from[i]);	/* prevents memcpy() */
 }
 
+/*
+ * The index of one more ring, of an owner for some CPUs: of records that ioctls and the
+ * budget's work make, because these run on any CPU.  Its producers hold owner->mutex, with
+ * preemption off; no handler and no hook uses it.
+ */
+#define RING_OF_IOCTLS	nr_cpu_ids
+
+/* all rings of @o; any context */
+#define for_each_owner_ring(o, i, or)				\
+	for ((i) = 0; (i) <= RING_OF_IOCTLS; (i)++)		\
+		if (!((or) = smp_load_acquire(&(o)->rings[i]))) {} else
+
 /* preemption off */
 static inline struct owner_ring *owner_this_ring(const struct hwpmc_owner *o)
 {
 	return smp_load_acquire(&o->rings[smp_processor_id()]);
+}
+
+/* owner->mutex, preemption off */
+static inline struct owner_ring *owner_ioctl_ring(const struct hwpmc_owner *o)
+{
+	return o->hp.only ? smp_load_acquire(&o->rings[RING_OF_IOCTLS]) :
+			    owner_this_ring(o);
 }
 
 static inline void stamp_header(struct ring_stamp *s, u32 type, u32 len)
@@ -143,6 +163,8 @@ void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
 				  u32 len);
 bool hwpmc_record_commit_slice(struct hwpmc_owner *o, const void *rec, u32 len);
 void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid);
+void hwpmc_record_tell(struct hwpmc_owner *o, const void *rec, u32 len);
+void hwpmc_record_untold(struct hwpmc_owner *o);
 void hwpmc_record_wake_writer(struct owner_ring *or);
 
 #endif /* HWPMC_RECORD_H */

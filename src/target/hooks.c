@@ -242,7 +242,9 @@ void hwpmc_hooks_exit(void)
  *
  * RCU read section, preemption off.  Targets may come and go meanwhile, so @fn
  * is called for an owner from one place only.  If an owner begins to follow all
- * processes just now, its dump has the records that are left out here.
+ * processes just now, its dump has the records that are left out here.  What happens
+ * on another CPU than the owner is for is for the log of another owner, and not lost.
+ * An owner for some CPUs has no targets.
  */
 void hwpmc_hooks_each(struct rhlist_head *list, hook_fn fn, void *arg)
 {
@@ -251,7 +253,8 @@ void hwpmc_hooks_each(struct rhlist_head *list, hook_fn fn, void *arg)
 	struct hwpmc_owner *o;
 
 	for_each_hook_follower(o)
-		fn(o, hwpmc_target_among_rcu(list, o), arg);
+		if (owner_has_cpu(o, smp_processor_id()))
+			fn(o, hwpmc_target_among_rcu(list, o), arg);
 	if (!list)
 		return;
 	/* hwpmc_hooks_follow(): owners in the list have follow_all */

@@ -538,6 +538,22 @@ struct hwpmc_getbudget {
 	__u64	elapsed;
 };
 
+/**
+ * struct hwpmc_setcpus - SETCPUS: the CPUs that the owner is for
+ * @mask: address of a mask of CPUs, as for sched_setaffinity(2); 0 if @len is 0
+ * @len:  bytes of it; 0: all CPUs, as at first.  CPUs that the machine cannot have are
+ *	ignored, also those beyond the mask
+ *
+ * A PMC of all CPUs then runs on these CPUs only, and the log has only what happens
+ * there, also of processes.  The writer thread runs there.  Process modes are refused.
+ * EBUSY: the owner has PMCs or a log.  EINVAL: none of the machine's CPUs is in the mask.
+ */
+struct hwpmc_setcpus {
+	__u64	mask;
+	__u32	len;
+	__u32	reserved;
+};
+
 /* The numbers are those of FreeBSD's operations; from 64 on they are ours. */
 #define HWPMC_IOC_MAGIC		0xB6
 #define HWPMC_IOC_CONFIGURELOG	_IOW(HWPMC_IOC_MAGIC, 0, struct hwpmc_configurelog)
@@ -569,5 +585,6 @@ struct hwpmc_getbudget {
 #define HWPMC_IOC_UNWINDNEXT	_IOWR(HWPMC_IOC_MAGIC, 71, struct hwpmc_unwindnext)
 #define HWPMC_IOC_SETBUDGET	_IOW(HWPMC_IOC_MAGIC, 72, struct hwpmc_setbudget)
 #define HWPMC_IOC_GETBUDGET	_IOR(HWPMC_IOC_MAGIC, 73, struct hwpmc_getbudget)
+#define HWPMC_IOC_SETCPUS	_IOW(HWPMC_IOC_MAGIC, 74, struct hwpmc_setcpus)
 
 #endif /* _UAPI_LINUX_HWPMC_H */
