@@ -11,7 +11,7 @@ TEST_F(errors, no_operation)
 		{ "another magic", FRESH, _IO('x', 1), -ENOTTY },
 		{ "a hole", FRESH, _IO(HWPMC_IOC_MAGIC, 19), -ENOTTY },
 		{ "before ours", FRESH, _IO(HWPMC_IOC_MAGIC, 63), -ENOTTY },
-		{ "behind the last", FRESH, _IO(HWPMC_IOC_MAGIC, 74), -ENOTTY },
+		{ "behind the last", FRESH, _IO(HWPMC_IOC_MAGIC, 75), -ENOTTY },
 		{ "the highest", FRESH, _IO(HWPMC_IOC_MAGIC, 255), -ENOTTY },
 		{ "wrong direction", FRESH,
 		  _IOR(HWPMC_IOC_MAGIC, 0, struct hwpmc_configurelog),
@@ -260,6 +260,40 @@ TEST_F(errors, budget)
 	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev[FRESH], SETB, (void *)8));
 }
 
+TEST_F(errors, cpus)
+{
+#define SETC	HWPMC_IOC_SETCPUS
+#define CM(field, value)	P(hwpmc_setcpus, field, value)
+	static const struct call calls[] = {
+		{ "all", FRESH, SETC, 0 },
+		{ "reserved", FRESH, SETC, -EINVAL, { CM(reserved, 1) } },
+		{ "a mask without length", FRESH, SETC, -EINVAL,
+		  { CM(mask, LATER(ZERO_PTR)) } },
+		{ "no CPU", FRESH, SETC, -EINVAL,
+		  { CM(mask, LATER(ZERO_PTR)), CM(len, 64) } },
+		{ "junk has CPUs", FRESH, SETC, 0,
+		  { CM(mask, LATER(JUNK_PTR)), CM(len, 8) } },
+		{ "no memory there", FRESH, SETC, -EFAULT,
+		  { CM(mask, LATER(NO_PTR)), CM(len, 8) } },
+		{ "kernel memory", FRESH, SETC, -EFAULT,
+		  { CM(mask, 0xFFFFFFFF81000000ULL), CM(len, UINT32_MAX) } },
+		{ "PMCs", OWNER, SETC, -EBUSY,
+		  { CM(mask, LATER(JUNK_PTR)), CM(len, 8) } },
+		{ "PMCs, all", OWNER, SETC, -EBUSY },
+		{ "PMCs and a log", LOGGING, SETC, -EBUSY },
+		{ "busy before memory", OWNER, SETC, -EBUSY,
+		  { CM(mask, LATER(NO_PTR)), CM(len, 8) } },
+		{ "reserved before busy", LOGGING, SETC, -EINVAL,
+		  { CM(reserved, 1U << 31) } },
+	};
+	struct hwpmc_allocate a = pmc_process_faults(0);
+
+	RUN_CALLS(calls);
+	/* what was refused has changed nothing: the set refuses process modes */
+	EXPECT_EQ(-EINVAL, dev_allocate(self->dev[FRESH], &a));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev[FRESH], SETC, (void *)8));
+}
+
 /* Each argument: too long, longer, shorter, unreadable, unwritable. */
 struct sized {
 	unsigned long	cmd;
@@ -290,6 +324,7 @@ static const struct sized sized[] = {
 	{ HWPMC_IOC_EXITTRIGGER,	0,		0 },
 	/* the fixture has PMCs */
 	{ HWPMC_IOC_SETBUDGET,		-EBUSY,		-EBUSY },
+	{ HWPMC_IOC_SETCPUS,		-EBUSY,		-EBUSY },
 };
 
 static unsigned long resized(unsigned long cmd, int size)

@@ -144,7 +144,7 @@ TEST_F(gate, user_namespace)
 	EXPECT_EQ(-EPERM, err);
 }
 
-#define OPERATIONS	29	/* that there are */
+#define OPERATIONS	30	/* that there are */
 
 /* Every operation, and reading; -EDOM: one was not refused. */
 static int everything(int dev)
