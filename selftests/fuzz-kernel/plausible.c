@@ -95,6 +95,7 @@ static const struct rule {
 	[OP_FAULTS]		= { LOG, 1 },
 	[OP_SETBUDGET]		= { DEV | EMPTY, 2 },
 	[OP_GETBUDGET]		= { DEV, 1 },
+	[OP_SETCPUS]		= { DEV | EMPTY, 2 },
 };
 
 /* What a program has at some place, as far as that can be told. */
@@ -348,6 +349,10 @@ void good_op(struct op *op, unsigned int code)
 		break;
 	case OP_SETBUDGET:
 		arg[0] = below(below(4) ? 6 : 9);
+		arg[1] = !below(16);
+		break;
+	case OP_SETCPUS:
+		arg[0] = below(below(4) ? 3 : 8);
 		arg[1] = !below(16);
 		break;
 	case OP_OPEN:

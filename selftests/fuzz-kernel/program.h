@@ -50,7 +50,7 @@ enum user {
 	X(HOSTILE, hostile)	/* code with an odd stack */		\
 	X(OUTSIDE, outside)	/* as FORK, in the first pid namespace */	\
 	X(FAULTS, faults)	/* some allocations and copies fail */	\
-	X(SETBUDGET, setbudget) X(GETBUDGET, getbudget)
+	X(SETBUDGET, setbudget) X(GETBUDGET, getbudget) X(SETCPUS, setcpus)
 
 enum op_code {
 #define X(code, name) OP_##code,

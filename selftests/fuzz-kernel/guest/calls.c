@@ -487,6 +487,25 @@ static void do_getbudget(const struct op *op)
 	io(op, HWPMC_IOC_GETBUDGET, &x);
 }
 
+/* arg: which CPUs, 1: reserved is set */
+static void do_setcpus(const struct op *op)
+{
+	static const struct {
+		uint8_t mask[8];
+		uint32_t len;
+	} sets[] = {
+		{ { 1 }, 8 }, { { 2 }, 8 }, { { 3 }, 1 }, { { 0 }, 0 },
+		{ { 0 }, 8 }, { { 0, 0, 0, 0, 0, 0, 0, 255 }, 8 },
+		{ { 255, 255 }, 2 }, { { 2 }, ~0U },
+	};
+	const unsigned int i = op->arg[0] % SIZE(sets);
+	ARG(hwpmc_setcpus, x,
+	    .mask = sets[i].len ? (uintptr_t)sets[i].mask : 0,
+	    .len = sets[i].len, .reserved = op->arg[1] & 1);
+
+	io(op, HWPMC_IOC_SETCPUS, &x);
+}
+
 /* arg: number, direction, size, fill */
 static void do_ioctl(const struct op *op)
 {
@@ -495,7 +514,7 @@ static void do_ioctl(const struct op *op)
 
 	memset(buf, op->arg[3], sizeof(buf));
 	io(op, _IOC(op->arg[1] & 3, op->arg[1] & 4 ? op->arg[4] :
-		    HWPMC_IOC_MAGIC, op->arg[0] % 74, size), buf);
+		    HWPMC_IOC_MAGIC, op->arg[0] % 75, size), buf);
 }
 
 /* ------------------------------------------------------------------------
@@ -533,6 +552,7 @@ static void (* const calls[CODES])(const struct op *op) = {
 	[OP_EXITTRIGGER] = do_exittrigger,
 	[OP_SETBUDGET] = do_setbudget,
 	[OP_GETBUDGET] = do_getbudget,
+	[OP_SETCPUS] = do_setcpus,
 	[OP_IOCTL] = do_ioctl,
 	[OP_READ] = do_read,
 	[OP_POLL] = do_poll,
