@@ -267,6 +267,16 @@ int pmc_owner_budget(struct pmc_owner *owner, struct hwpmc_getbudget *budget)
 	return ioctl(owner->fd, HWPMC_IOC_GETBUDGET, budget);
 }
 
+int pmc_owner_set_cpus(struct pmc_owner *owner, const void *mask, size_t len)
+{
+	struct hwpmc_setcpus s = {
+		.mask = len ? (uintptr_t)mask : 0,
+		.len = len < UINT32_MAX ? (uint32_t)len : UINT32_MAX,
+	};
+
+	return ioctl(owner->fd, HWPMC_IOC_SETCPUS, &s);
+}
+
 int pmc_owner_record(struct pmc_owner *owner, int on, uint32_t *npmc,
 		     uint64_t *skew)
 {

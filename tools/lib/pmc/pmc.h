@@ -498,6 +498,13 @@ int	pmc_owner_filter(struct pmc_owner *owner, pmc_id_t id,
 int	pmc_owner_set_budget(struct pmc_owner *owner, uint32_t ppm);
 /* What sampling has cost, see linux/hwpmc.h */
 int	pmc_owner_budget(struct pmc_owner *owner, struct hwpmc_getbudget *budget);
+/*
+ * The owner is for the CPUs in @mask, of @len bytes as for sched_setaffinity(2); 0: for
+ * all.  Its PMCs of all CPUs run on these only, its log has what happens there, and the
+ * module writes it there.  EBUSY: the owner has PMCs or a log.  EINVAL: the machine has
+ * none of these CPUs.  ENOTTY: an older module.
+ */
+int	pmc_owner_set_cpus(struct pmc_owner *owner, const void *mask, size_t len);
 
 /*
  * Starts all PMCs that are not running, or stops these again.  *npmc is set to their
