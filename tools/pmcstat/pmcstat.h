@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 #include <sysexits.h>
+#include <time.h>
 
 #include "reader/base/cpulist.h"
 #include "reader/base/say.h"
@@ -71,6 +72,20 @@ enum action {
 };
 
 /**
+ * struct cpugroup - CPUs that have a log of their own
+ * @mask: as for sched_setaffinity(2), @len bytes
+ * @ncpus: how many of them are online
+ */
+struct cpugroup {
+	unsigned char	mask[CPU_LIMIT / 8 + 1];
+	size_t		len;
+	unsigned int	ncpus;
+};
+
+#define WRITERS_OF_NODES	~0U
+#define WRITERS_MAX		1024U
+
+/**
  * struct options - the command line
  * @targets:  -t: process numbers and patterns, in the order given
  * @describe: -u: an event
@@ -100,6 +115,11 @@ struct options {
 	int		by_bpf;		/* --bpf: without the module */
 	uint32_t	ring_size;	/* --ring: bytes of each ring, --bpf */
 	uint32_t	budget_ppm;	/* --budget: of each CPU's time; 0: none */
+	unsigned int	writers;	/* --writers: WRITERS_OF_NODES; 0: not given */
+	unsigned int	writer;		/* this process' number of these */
+	const struct cpugroup *cpus;	/* ... and its CPUs; NULL: all */
+	time_t		named;		/* ... and the time in all names; 0: the present */
+	unsigned int	number;		/* ... and the number, of all but the first */
 	int		compress;	/* -Z */
 	int		quiet;
 	int		verbose;	/* how often -v */
@@ -183,6 +203,8 @@ int net_connect(const char *path);
 /* log.c: the log's descriptor; --flight: the device's own; -1 without a log */
 int log_open(const struct options *o, struct pmc_owner *owner);
 void log_metadata(const struct options *o, struct pmc_owner *owner);
+/* -O DIR: the number in the log's name */
+unsigned int log_number(void);
 /* Before the start: collects build-ids, if the log cannot be read at its end */
 struct targets;
 void log_ids_begin(const struct options *o, const struct targets *targets,
@@ -259,8 +281,32 @@ void rates_report_file(const struct options *o, int log_fd);
 void summary_print(const struct options *o,
 		   const struct hwpmc_driverstats *stats, uint64_t compressed,
 		   unsigned int files);
-void summary_budget(struct pmc_owner *owner);
+void summary_budget(const struct options *o, struct pmc_owner *owner);
 void summary_multiplexed(const struct counter *c, struct pmc_owner *owner);
+
+/* cpugroups.c: @groups, @n of them; 0, or -1 with one line in @msg */
+int cpugroups_make(const char *root, unsigned int want, struct cpugroup **groups,
+		   unsigned int *n, char *msg, size_t msglen);
+
+/* writers.c: --writers.  Without that option, these do nothing */
+/*
+ * Returns in each of the processes, one for each group of CPUs: in the first at once, in
+ * the others when the first has called writers_set_up(), with the @number of its log.
+ */
+void writers_begin(struct options *o);
+void writers_set_up(const struct options *o, unsigned int number);
+/* Returns when all of them are ready to start. */
+void writers_meet(const struct options *o);
+/* A process of them has to end; @fd: to poll for that, from 0 on; -1: no more */
+int writers_look(const struct options *o);
+int writers_fd(const struct options *o, unsigned int i);
+/* The first process: the others are to end. */
+void writers_stop(const struct options *o);
+/* The first process: *b becomes that of the CPU that has paid most. */
+void writers_budget(const struct options *o, struct hwpmc_getbudget *b);
+/* The first process: the sums over all; the others: tell it.  0 or an exit status */
+int writers_end(const struct options *o, int status, struct hwpmc_driverstats *stats,
+		unsigned int *files);
 
 /* session.c: the exit status */
 int session_run(struct options *o);

@@ -214,6 +214,18 @@ int pmc_owner_set_budget(struct pmc_owner *o, uint32_t ppm)
 }
 
 /* CPU 3 has paid 12.5 ms of 2 s. */
+/* Its argument in the trace: how many CPUs */
+int pmc_owner_set_cpus(struct pmc_owner *o, const void *mask, size_t len)
+{
+	const unsigned char *byte = mask;
+	long n = 0;
+
+	(void)o;
+	for (; len; len--, byte++)
+		n += __builtin_popcount(*byte);
+	return step("cpus", n);
+}
+
 int pmc_owner_budget(struct pmc_owner *o, struct hwpmc_getbudget *b)
 {
 	const char *scale = getenv("FAKE_SCALE");

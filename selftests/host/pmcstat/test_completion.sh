@@ -127,6 +127,7 @@ ok "bash: a directory" only nights pmcstat -r n
 ok "bash: a program to record" offers bash pmcstat -P cpu-clock bas
 ok "bash: a program to record, after a budget" offers bash pmcstat --budget 1 -P cpu-clock bas
 ok "bash: CPUs, after others" bash_cpu
+ok "bash: a log of each node" only node pmcstat --writers ""
 ok "bash: commands of pmclog" offers report,flame,export pmclog ""
 ok "bash: options of a command" offers --callers,--tree pmclog report --
 ok "bash: formats" only pprof,perf-script pmclog export --to p

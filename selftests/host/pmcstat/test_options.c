@@ -126,6 +126,24 @@ static const struct bad bad[] = {
 	{ "-S mem:0x1000:x -S profile:hz:9 -O x --budget 1", "--budget needs an event" },
 	{ "-s cs --budget 1", "--budget needs an event that is sampled at a rate" },
 	{ "-p cs --budget 1 true", "--budget needs an event" },
+	{ "-S cs -O /tmp --writers", "--writers needs an argument" },
+	{ "-S cs -O /tmp --writers 0", "--writers 0: neither a number of logs nor node" },
+	{ "-S cs -O /tmp --writers -1", "--writers -1: neither" },
+	{ "-S cs -O /tmp --writers 1025", "--writers 1025: neither" },
+	{ "-S cs -O /tmp --writers nodes", "--writers nodes: neither" },
+	{ "-S cs -O x --writers 2", "--writers needs a directory for the logs" },
+	{ "-S cs -O - --writers 2", "--writers needs a directory" },
+	{ "-S cs -T --writers 2", "--writers goes with -O DIR" },
+	{ "-P cs -O /tmp --writers 2 true", "--writers goes with -S only" },
+	{ "-S cs -P cs -O /tmp --writers 2 true", "--writers goes with -S only" },
+	{ "-S cs -s cs -O /tmp --writers 2", "--writers goes with -S only" },
+	{ "-p cs -O /tmp --writers 2 true", "--writers goes with -S only" },
+	{ "-c 0 -S cs -O /tmp --writers 2", "--writers and -c do not go together" },
+	{ "-S cs -O /tmp -Z --writers 2", "--writers and -Z do not go together" },
+	{ "-S cs -O /tmp --rotate 1M --writers 2", "--writers and --rotate do not go" },
+	{ "-S cs -O /tmp --keep 2 --writers 2", "--writers and --keep do not go" },
+	{ "-S cs -O /tmp --flight 4M --writers node", "--writers and --flight do not go" },
+	{ "--bpf -S cs -O /tmp --writers 2", "--writers and --bpf do not go together" },
 	{ "-n -5 -s cs", "-n -5" },
 	{ "-n 1e6 -s cs", "-n 1e6" },
 	{ "-n 99999999999999999999 -s cs", "-n 9999" },
@@ -262,6 +280,7 @@ static const struct bad bad[] = {
 	{ "-R log --only user", "-R reads a log: it goes without --only" },
 	{ "-R log -G out -n 100", "-R reads a log: it goes without -n" },
 	{ "-R log --only user -c 0", "-R reads a log: it goes without --only" },
+	{ "-R log --writers 2", "-R reads a log: it goes without --writers" },
 	{ "-R log --budget 1", "-R reads a log: it goes without --budget" },
 	{ "-R log --flight 16M", "-R reads a log: it goes without --flight" },
 	{ "-R log --packed", "-R reads a log: it goes without --packed" },
@@ -351,6 +370,11 @@ static void test_others(void)
 	options_free(&o);
 	ok(!parse(&o, "-O l -S cs --budget 2.5") && o.budget_ppm == 25000,
 	   "--budget: a part of a per cent");
+	options_free(&o);
+	ok(!parse(&o, "-O /tmp -S cs --writers 3") && o.writers == 3, "--writers: a number");
+	options_free(&o);
+	ok(!parse(&o, "--writers node -O /tmp -S cs -l 1 true") &&
+	   o.writers == WRITERS_OF_NODES, "--writers: by node");
 	options_free(&o);
 	ok(!parse(&o, "-O l -S cs --budget 0.0001") && o.budget_ppm == 1,
 	   "--budget: the least");

@@ -13,6 +13,8 @@ static const char *log_refusal(const struct options *o)
 		return "logs in a directory, --rotate and --keep: only the module begins another log without a gap";
 	if (o->packed)
 		return "--packed: only the module packs samples";
+	if (o->writers)
+		return "--writers: only the module writes several logs at a time";
 	if (o->budget_ppm)
 		return "--budget: only the module measures what sampling costs";
 	if (o->log_path && !options_sampling(o))

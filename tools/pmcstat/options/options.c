@@ -23,6 +23,7 @@ static const struct option long_options[] = {
 	{ "raw", no_argument, NULL, OPT_RAW },
 	{ "freq", required_argument, NULL, OPT_FREQ },
 	{ "budget", required_argument, NULL, OPT_BUDGET },
+	{ "writers", required_argument, NULL, OPT_WRITERS },
 	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "not", required_argument, NULL, OPT_NOT },
 	{ "include-self", no_argument, NULL, OPT_INCLUDE_SELF },
@@ -483,6 +484,20 @@ static int parse_budget(struct parser *p, const char *text)
 	return 0;
 }
 
+static int parse_writers(struct parser *p, const char *text)
+{
+	struct options *o = p->o;
+
+	if (!strcmp(text, "node")) {
+		o->writers = WRITERS_OF_NODES;
+		return 0;
+	}
+	if (!options_number(text, &o->writers) || o->writers > WRITERS_MAX)
+		return options_fail(p, "--writers %s: neither a number of logs nor "
+				    "node", text);
+	return 0;
+}
+
 static void unwind_by_frames(struct options *o)
 {
 	size_t i;
@@ -536,6 +551,8 @@ static int parse_common(struct parser *p, int letter)
 		return parse_unwind(p, optarg);
 	case OPT_BUDGET:
 		return parse_budget(p, optarg);
+	case OPT_WRITERS:
+		return parse_writers(p, optarg);
 	case OPT_BPF:
 		o->by_bpf = 1;
 		return 0;

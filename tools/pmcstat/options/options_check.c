@@ -66,6 +66,7 @@ static const int recording[] = {
 	'C', 'E', 'N', 'U', 'W', 'd', 'l', 'n', 't', OPT_FREQ, OPT_EXCLUDE_IDLE, OPT_RAW,
 	OPT_ONLY, OPT_NOT, OPT_INCLUDE_SELF, OPT_UNWIND, OPT_ROTATE, OPT_KEEP,
 	OPT_FLIGHT, OPT_TRIGGER, OPT_PACKED, OPT_KALLSYMS, OPT_BPF, OPT_RING, OPT_BUDGET,
+	OPT_WRITERS,
 };
 
 static int check_read(struct parser *p)
@@ -194,6 +195,27 @@ static int check_budget(struct parser *p)
 			    "-S or -P without -n, and no tracepoint");
 }
 
+/* Each writer has all PMCs, of its CPUs, and a file in the directory. */
+static int check_writers(struct parser *p)
+{
+	static const int alone[] = {
+		'c', 'Z', OPT_ROTATE, OPT_KEEP, OPT_FLIGHT, OPT_BPF,
+	};
+	const struct options *o = p->o;
+	size_t i;
+
+	if (!o->writers)
+		return 0;
+	if (find(o, ~(1U << PMC_MODE_SS)))
+		return options_fail(p, "--writers goes with -S only: it is for samples "
+				    "of the whole system");
+	for (i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
+		if (p->given[alone[i]])
+			return options_fail(p, "--writers and %s do not go together",
+					    options_name(alone[i]));
+	return 0;
+}
+
 int options_check(struct parser *p)
 {
 	const struct options *o = p->o;
@@ -221,8 +243,8 @@ int options_check(struct parser *p)
 		return options_fail(p, "%s holds for events named after it only: "
 				    "put it before -P, -p, -S or -s",
 				    options_name(p->dangling));
-	if (check_targets(p) || check_log(p) || check_bpf(p) ||
-	    check_budget(p))
+	if (check_targets(p) || check_log(p) || check_writers(p) ||
+	    check_bpf(p) || check_budget(p))
 		return -1;
 	return check_reading(p);
 }

@@ -187,18 +187,19 @@ static int is_dir(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* -O DIR/ is always a directory, -O DIR only with --rotate or --keep. */
+/* -O DIR/ is always a directory, -O DIR only with --rotate, --keep or --writers. */
 int options_check_files(struct parser *p)
 {
 	struct options *o = p->o;
 	const char *path = o->log_path;
 	int rotates = o->rotate_size || o->rotate_seconds > 0;
-	const char *option = rotates ? "--rotate" : "--keep";
+	const char *option = rotates ? "--rotate" : o->keep ? "--keep" : "--writers";
 	size_t len = path ? strlen(path) : 0;
 
 	if (check_flight(p))
 		return -1;
-	if (!rotates && !o->keep && (!len || path[len - 1] != '/'))
+	if (!rotates && !o->keep && !o->writers &&
+	    (!len || path[len - 1] != '/'))
 		return 0;
 	if (!len)
 		return options_fail(p, "%s goes with -O DIR", option);

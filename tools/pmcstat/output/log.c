@@ -171,6 +171,11 @@ void log_metadata(const struct options *o, struct pmc_owner *owner)
 			  "are: %s", strerror(errno));
 }
 
+unsigned int log_number(void)
+{
+	return files.number;
+}
+
 static void lacks_file_ids(void)
 {
 	warn_line("the log lacks build-ids: %s", strerror(errno));
@@ -455,8 +460,9 @@ int log_close(const struct options *o, struct pmc_owner *owner,
 	      const struct targets *targets, int fd)
 {
 	const char *path = path_of(o);
+	unsigned int nfiles = files.written;
 	struct hwpmc_driverstats stats;
-	int err;
+	int err, status;
 
 	let_interrupt();
 	if (o->flight_size) {
@@ -465,10 +471,11 @@ int log_close(const struct options *o, struct pmc_owner *owner,
 		return err;
 	}
 	err = end_compressed(end_log(o, owner, targets, fd, &stats));
+	status = writers_end(o, err ? EX_IOERR : 0, &stats, &nfiles);
 
 	if (!o->quiet)
 		summary_print(o, &stats, packer ? packed_before +
-			      compress_total(packer) : 0, files.written);
+			      compress_total(packer) : 0, nfiles);
 	if (!err) {
 		/* the peer sees the end of the log before this program ends */
 		shutdown(fd, SHUT_WR);
@@ -480,5 +487,5 @@ int log_close(const struct options *o, struct pmc_owner *owner,
 			  strcmp(path, "-") ? " " : "",
 			  strcmp(path, "-") ? path : "", why_not_written(err));
 	forget();
-	return err ? EX_IOERR : 0;
+	return status;
 }

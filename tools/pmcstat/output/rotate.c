@@ -3,7 +3,8 @@
  * Logs in a directory: their names, and when the next one is due.
  *
  * Names sort by time: the second in which the file began, and a number.  The
- * number distinguishes files of one second, and files after the clock was set back.
+ * number distinguishes files of one second, and files after the clock was set back.  The
+ * logs of groups of CPUs (--writers) differ in the group only.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@ void rotation_init(struct rotation *r, const struct options *o)
 {
 	memset(r, 0, sizeof(*r));
 	r->o = o;
+	r->number = o->number ? o->number - 1 : 0;
 	r->fd = open(o->log_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (r->fd >= 0)
 		return;
@@ -34,16 +36,18 @@ void rotation_init(struct rotation *r, const struct options *o)
 
 static void make_name(struct rotation *r)
 {
-	time_t now = time(NULL);
+	time_t now = r->o->named ? r->o->named : time(NULL);
 	const char *dir = r->o->log_path;
 	size_t len = strlen(dir);
-	char when[32];
+	char when[32], group[16] = "";
 	struct tm tm;
 
+	if (r->o->cpus)
+		snprintf(group, sizeof(group), ".g%u", r->o->writer);
 	gmtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
-	snprintf(r->name, sizeof(r->name), "pmclog.%s.%04u%s", when, r->number,
-		 r->o->compress ? ".zst" : "");
+	snprintf(r->name, sizeof(r->name), "pmclog.%s.%04u%s%s", when, r->number,
+		 group, r->o->compress ? ".zst" : "");
 	snprintf(r->path, sizeof(r->path), "%s%s%s", dir,
 		 dir[len - 1] == '/' ? "" : "/", r->name);
 }

@@ -258,6 +258,13 @@ static void set_budget(struct pmc_owner *owner, uint32_t ppm)
 		    "the hwpmc module is older than this pmcstat" : strerror(errno));
 }
 
+static void set_cpus(struct pmc_owner *owner, const struct cpugroup *g)
+{
+	if (pmc_owner_set_cpus(owner, g->mask, g->len))
+		die(EX_UNAVAILABLE, "--writers: %s", errno == ENOTTY ?
+		    "the hwpmc module is older than this pmcstat" : strerror(errno));
+}
+
 void pmcs_allocate(struct options *o, struct pmc_owner *owner)
 {
 	size_t i;
@@ -266,6 +273,8 @@ void pmcs_allocate(struct options *o, struct pmc_owner *owner)
 		bpf_allocate(o);
 		return;
 	}
+	if (o->cpus)
+		set_cpus(owner, o->cpus);
 	if (o->budget_ppm)
 		set_budget(owner, o->budget_ppm);
 	for (i = 0; i < o->ncounters; i++)

@@ -28,7 +28,7 @@
 
 enum end {
 	END_NOT, END_TIME, END_SIGNAL, END_COMMAND, END_TARGETS, END_LOG,
-	END_COUNTS
+	END_COUNTS, END_WRITER
 };
 
 /**
@@ -111,6 +111,12 @@ static int outputs_check(const struct options *o)
 	return output_check(o->log_path);
 }
 
+/* Does SIGHUP begin the next file? */
+static int can_rotate(const struct options *o)
+{
+	return o->log_dir && !o->flight_size && !o->writers;
+}
+
 static void block_signals(struct session *s)
 {
 	struct sigaction hup;
@@ -125,8 +131,7 @@ static void block_signals(struct session *s)
 	sigaction(SIGHUP, NULL, &hup);
 	s->nohup = hup.sa_handler == SIG_IGN;
 	/* -O DIR under nohup: SIGHUP from kill(1) still begins the next file */
-	if (!s->nohup ||
-	    (s->o->log_dir && !s->o->flight_size))
+	if (!s->nohup || can_rotate(s->o))
 		sigaddset(&set, SIGHUP);
 	if (s->o->flight_size)
 		sigaddset(&set, SIGUSR2);
@@ -242,8 +247,7 @@ static enum end take_signals(struct session *s)
 			continue;
 		}
 		/* SIGHUP from kill(1) rotates, from a closed terminal it ends */
-		if (info.ssi_signo == SIGHUP && s->o->log_dir &&
-		    !s->o->flight_size &&
+		if (info.ssi_signo == SIGHUP && can_rotate(s->o) &&
 		    info.ssi_code != SI_KERNEL) {
 			s->rotate = 1;
 			continue;
@@ -352,17 +356,37 @@ static enum end look_at_device(struct session *s)
 	return END_NOT;
 }
 
+/* Polls what can end the run; the device, which may be left out, is the last. */
+static void poll_all(struct session *s)
+{
+	static struct pollfd *fds;
+	static unsigned int n;
+	int fd;
+
+	if (!fds) {
+		fds = calloc(WRITERS_MAX + 2, sizeof(*fds));
+		if (!fds)
+			die(EX_OSERR, "out of memory");
+		fds[n++] = (struct pollfd){ .fd = s->signals, .events = POLLIN };
+		while ((fd = writers_fd(s->o, n - 1)) >= 0)
+			fds[n++] = (struct pollfd){ .fd = fd, .events = POLLIN };
+		fds[n++] = (struct pollfd){
+			.fd = s->owner ? pmc_owner_fd(s->owner) : bpf_poll_fd(),
+			.events = s->owner ? POLLPRI : POLLIN,
+		};
+	}
+	if (poll(fds, s->deaf ? n - 1 : n, poll_timeout(s)) < 0 && errno != EINTR)
+		die(EX_OSERR, "poll: %s", strerror(errno));
+}
+
 static enum end wait_for_end(struct session *s)
 {
-	struct pollfd fds[] = {
-		{ .fd = s->signals, .events = POLLIN },
-		{ .fd = s->owner ? pmc_owner_fd(s->owner) : bpf_poll_fd(),
-		  .events = s->owner ? POLLPRI : POLLIN },
-	};
 	enum end end;
 
 	for (;;) {
 		end = take_signals(s);
+		if (end == END_NOT && writers_look(s->o))
+			end = END_WRITER;
 		if (end == END_NOT)
 			end = look_at_device(s);
 		preload_look(s->o);
@@ -372,9 +396,7 @@ static enum end wait_for_end(struct session *s)
 			end = look_at_log(s);
 		if (end != END_NOT)
 			return end;
-		if (poll(fds, s->deaf ? 1 : 2, poll_timeout(s)) < 0 &&
-		    errno != EINTR)
-			die(EX_OSERR, "poll: %s", strerror(errno));
+		poll_all(s);
 	}
 }
 
@@ -400,6 +422,7 @@ static void stop(struct session *s, enum end end)
 {
 	uint64_t elapsed = s->began ? now_ns() - s->began : 0;
 
+	writers_stop(s->o);
 	pmcs_stop(s->o, s->owner);
 	if (end == END_COUNTS)
 		counts_error(s);
@@ -429,6 +452,7 @@ int session_run(struct options *o)
 	if (status)
 		return status;
 	output_outlive_readers();
+	writers_begin(o);
 	targets_find(&s.targets, o->targets, o->ntargets);
 	open_text(&s);
 	s.owner = pmcs_open(o);
@@ -439,6 +463,7 @@ int session_run(struct options *o)
 	s.log = log_open(o, s.owner);
 	if (s.log >= 0)
 		log_metadata(o, s.owner);
+	writers_set_up(o, log_number());
 	kallsyms_open(o);
 	if (!early)
 		block_signals(&s);
@@ -451,6 +476,7 @@ int session_run(struct options *o)
 		log_ids_begin(o, &s.targets, s.log);
 	if (s.owner)
 		preload_begin(o, s.owner, &s.targets, s.child.path);
+	writers_meet(o);
 	end = start(&s);
 	kallsyms_begin();
 	outputs_begun();
@@ -462,8 +488,8 @@ int session_run(struct options *o)
 	stop(&s, end == END_NOT ? wait_for_end(&s) : end);
 	preload_end(o);
 	warn_multiplexed(&s);
-	if (o->budget_ppm && !o->quiet)
-		summary_budget(s.owner);
+	if (o->budget_ppm)
+		summary_budget(o, s.owner);
 	if (s.log >= 0) {
 		status = log_close(o, s.owner, &s.targets, s.log);
 		if (status)

@@ -106,11 +106,14 @@ void summary_print(const struct options *o,
 			  plural(others, "record", "records"));
 }
 
-void summary_budget(struct pmc_owner *owner)
+void summary_budget(const struct options *o, struct pmc_owner *owner)
 {
-	struct hwpmc_getbudget b;
+	struct hwpmc_getbudget b = { 0 };
 
-	if (pmc_owner_budget(owner, &b) || !b.elapsed)
+	if (pmc_owner_budget(owner, &b))
+		b.elapsed = 0;
+	writers_budget(o, &b);
+	if (!b.elapsed || o->quiet)
 		return;
 	warn_line("sampling took %.2f%% of the time of CPU %u, the most of any (budget "
 		  "%.2f%%); %s%.2f%% of the rates asked for at the end",
