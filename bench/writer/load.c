@@ -274,10 +274,11 @@ static void make_cpus(void)
 	nr_cpu_ids = run->rings;
 	memset(&__cpu_possible_mask, 0, sizeof(__cpu_possible_mask));
 	cpus = writer_zalloc(run->rings * sizeof(*cpus));
-	owner->rings = writer_zalloc(run->rings * sizeof(*owner->rings));
-	owner->log.merge.n = run->rings;
-	owner->log.merge.src = writer_zalloc(run->rings * sizeof(*owner->log.merge.src));
-	owner->log.merge.heap = writer_zalloc(run->rings * sizeof(*owner->log.merge.heap));
+	/* and RING_OF_IOCTLS, which is not there */
+	owner->rings = writer_zalloc((run->rings + 1) * sizeof(*owner->rings));
+	owner->log.merge.n = run->rings + 1;
+	owner->log.merge.src = writer_zalloc(owner->log.merge.n * sizeof(*owner->log.merge.src));
+	owner->log.merge.heap = writer_zalloc(owner->log.merge.n * sizeof(*owner->log.merge.heap));
 	for (cpu = 0; cpu < run->rings; cpu++) {
 		__cpu_possible_mask.bits[cpu / 64] |= 1UL << cpu % 64;
 		cpus[cpu].rnd = 0x9E3779B97F4A7C15ULL * (cpu + 1);

@@ -181,9 +181,16 @@ unsigned int cpumask_next(int cpu, const struct cpumask *mask);
 #define for_each_set_bit(bit, map, n) \
 	for ((bit) = 0; (bit) < (n); (bit)++) \
 		if ((map)[(bit) / 64] >> (bit) % 64 & 1)
+#define raw_smp_processor_id()		smp_processor_id()
+#define preempt_disable()		do { } while (0)
+#define preempt_enable()		do { } while (0)
 #define zalloc_cpumask_var(p, gfp)	((void)(p), true)
 #define free_cpumask_var(p)		((void)(p))
 #define cpumask_and(to, a, b)		((void)(to), (void)(a), (void)(b), 1)
+#define cpumask_test_cpu(cpu, mask)	((int)((mask)->bits[(cpu) / 64] >> (cpu) % 64 & 1))
+#define cpumask_empty(mask)		((void)(mask), 0)
+#define cpumask_subset(a, b)		((void)(a), (void)(b), 1)
+#define cpumask_copy(to, from)		(*(to) = *(from))
 
 /* ------------------------------------------------------------------------
  * Objects that are only stored, or whose functions do nothing with one thread
@@ -271,6 +278,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	unsigned int flags, policy;
 	struct cpumask cpus_mask;
+	const struct cpumask *cpus_ptr;
 	pid_t pid, tgid;
 };
 extern struct task_struct writer_current;
