@@ -26,6 +26,9 @@
 #include "unwind/unwind.h"
 
 #define DRAIN_INTERVAL	(HZ / 20)
+#define REST		(HZ / 5)
+/* a pass with more samples than this of each CPU is followed by another one soon */
+#define FEW		50
 #define LOOK_TRIES	3
 #define EXACT_TRIES	1000
 #define THREAD_NICE	-10
@@ -417,23 +420,41 @@ static void give_way(struct hwpmc_owner *o, bool begins)
 	__set_current_state(TASK_RUNNING);
 }
 
-/* With a budget, the passes themselves are a large part of what a low rate costs. */
-static long drain_interval(const struct hwpmc_owner *o)
+/*
+ * At a low rate, what the passes cost by themselves is more than what the samples do.
+ * So a pass that had little to do, and left nothing to be done, is followed by a rest.
+ */
+static bool may_rest(struct hwpmc_log *log)
 {
-	return READ_ONCE(o->budget.ppm) ? 4 * DRAIN_INTERVAL : DRAIN_INTERVAL;
+	struct log_pace *p = &log->pace;
+	u64 samples = log->acct.samples_taken - p->samples;
+	bool news = p->news;
+
+	p->samples = log->acct.samples_taken;
+	p->news = false;
+	return samples <= (u64)FEW * num_online_cpus() && !news && !p->asking &&
+	       !log->sink->prompt && !log->fold_later && !log->tee.on &&
+	       !log->lost.n && !log->lost.due;
 }
 
-/* Sleeps until the interval is over, or there is work. */
+/*
+ * Sleeps until the interval is over, or there is work.  The next process record ends a
+ * rest: its process may end soon, and its samples need unwind tables.
+ */
 static void drain_sleep(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
-	long timeout = READ_ONCE(o->hooks.hooked) || log->fold_later ?
-		       drain_interval(o) : MAX_SCHEDULE_TIMEOUT;
+	bool rest = may_rest(log);
+	long timeout = MAX_SCHEDULE_TIMEOUT;
 
+	if (READ_ONCE(o->hooks.hooked) || log->fold_later)
+		timeout = rest ? REST : DRAIN_INTERVAL;
+	WRITE_ONCE(log->pace.resting, rest);
 	set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
 	if (!READ_ONCE(log->kick))
 		schedule_timeout(timeout);
 	__set_current_state(TASK_RUNNING);
+	WRITE_ONCE(log->pace.resting, false);
 	try_to_freeze();
 }
 
@@ -468,7 +489,7 @@ static void drain_run(struct hwpmc_owner *o)
 			hwpmc_drain_upto(o, ring_clock());
 		else
 			drain_run_pass(o);
-		hwpmc_unwind_tidy(o);
+		log->pace.asking = hwpmc_unwind_tidy(o);
 		fold_deleted(o, true);
 		if (dump_is_over(o))
 			hwpmc_sink_flush(o);

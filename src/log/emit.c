@@ -192,6 +192,14 @@ static bool is_process_record(const struct ring_stamp *s)
 	}
 }
 
+/* One of those that hwpmc_record_end() commits */
+static bool is_news(u32 kind, const struct ring_stamp *s)
+{
+	return kind != KIND_RECORD ||
+	       (PMCLOG_HEADER_TYPE(s->header) != PMCLOG_T_PROCCSW &&
+		!is_ext(s, PMCLOG_EXT_USERCHAIN));
+}
+
 static void emit_process_record(struct hwpmc_owner *o, u32 kind,
 				struct ring_stamp *s)
 {
@@ -329,6 +337,7 @@ void hwpmc_emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 		return;
 	}
 	emit_process_record(o, kind, s);
+	log->pace.news |= is_news(kind, s);
 	if (log->tee.on)
 		emit_to_tee(o, kind, s);
 	file = file_of(kind, s);

@@ -249,6 +249,21 @@ struct lock_wait {
 };
 
 /**
+ * struct log_pace - how soon the next pass is due: see drain_sleep()
+ * @resting: the thread sleeps for longer than usual; WRITE_ONCE by the thread,
+ *	READ_ONCE by hooks that commit a process record
+ * @news:    the pass has taken process records; the thread's, like the rest
+ * @asking:  maps of unwind tables are still to be looked through
+ * @samples: taken from the rings by all passes before this one
+ */
+struct log_pace {
+	bool		resting;
+	bool		news;
+	bool		asking;
+	u64		samples;
+};
+
+/**
  * struct log_acct - the accounts of this log and of all logs; the thread's, except
  *	@retired
  * @quiet:   the last look was quiet on all CPUs
@@ -325,7 +340,7 @@ struct log_totals {
  * @next_clock, @real_ahead: when to log the clocks again; the wall clock before
  *	CLOCK_MONOTONIC_RAW when they were logged.  In a flight recorder: in the window
  * @fold_later: a released PMC could not be folded yet
- * @out, @told, @tee, @acct, @lost, @lock_wait: see their structures
+ * @out, @told, @tee, @acct, @pace, @lost, @lock_wait: see their structures
  * @merge: of the owner's rings
  */
 struct hwpmc_log {
@@ -357,6 +372,7 @@ struct hwpmc_log {
 	struct log_tee	tee;
 	struct merge	merge;
 	struct log_acct	acct;
+	struct log_pace	pace;
 	u64		horizon;
 	u64		drops_told;
 	u64		next_clock;

@@ -11,6 +11,7 @@
  * @wait:  waits until more may be taken, or for a while
  * @tend:  NULL, or work to do between two passes
  * @end:   the log is complete
+ * @prompt: a reader waits for each record
  * Called by the writer thread only.
  */
 struct sink_ops {
@@ -18,6 +19,7 @@ struct sink_ops {
 	void (*wait)(struct hwpmc_owner *o);
 	void (*tend)(struct hwpmc_owner *o);
 	void (*end)(struct hwpmc_owner *o);
+	bool prompt;
 };
 
 /* sink.c */

@@ -231,6 +231,7 @@ static const struct sink_ops sink_stream = {
 	.write	= stream_write,
 	.wait	= stream_wait,
 	.end	= stream_end,
+	.prompt	= true,
 };
 
 /* ------------------------------------------------------------------------

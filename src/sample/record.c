@@ -108,10 +108,28 @@ void *hwpmc_record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
 	return begin_in(o, *ring, len, kind, pid, entered);
 }
 
-void hwpmc_record_end(struct owner_ring *or, u64 entered)
+/*
+ * Ends a rest of the writer thread.  A thread that begins to rest just now may not see
+ * the record before the rest is over.
+ */
+static void hurry_writer(struct owner_ring *or)
+{
+	struct hwpmc_log *log = &or->owner->log;
+
+	if (READ_ONCE(log->pace.resting) && !READ_ONCE(log->kick))
+		irq_work_queue(&or->wake);
+}
+
+static void end_without_hurry(struct owner_ring *or, u64 entered)
 {
 	ring_exit(&or->ring, entered);
 	hwpmc_record_wake_writer(or);
+}
+
+void hwpmc_record_end(struct owner_ring *or, u64 entered)
+{
+	end_without_hurry(or, entered);
+	hurry_writer(or);
 }
 
 static void record_fill(struct ring_stamp *s, const void *rec, u32 len)
@@ -197,7 +215,7 @@ void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
 	entered = ring_enter(&or->ring);
 	if (commit_sparing(or, rec, len))
 		WRITE_ONCE(or->late_answered, or->late_answered + 1);
-	hwpmc_record_end(or, entered);
+	end_without_hurry(or, entered);
 }
 
 /*
@@ -221,6 +239,6 @@ bool hwpmc_record_commit_slice(struct hwpmc_owner *o, const void *rec, u32 len)
 	good = commit_sparing(or, rec, len);
 	if (!good)
 		note_lost(or, PMCLOG_PID_KERNEL, ring_clock());
-	hwpmc_record_end(or, entered);
+	end_without_hurry(or, entered);
 	return good;
 }

@@ -238,7 +238,7 @@ const struct unwind_area *hwpmc_unwind_map_area(const struct unwind_map *map,
 struct unwind_map *hwpmc_unwind_map_get(struct unwinder *u,
 					struct mm_struct *mm);
 void hwpmc_unwind_map_put(struct unwind_map *map);
-void hwpmc_unwind_tidy(struct hwpmc_owner *o);
+bool hwpmc_unwind_tidy(struct hwpmc_owner *o);
 void hwpmc_unwind_rest(struct hwpmc_owner *o);
 void hwpmc_unwind_maps_free(struct unwinder *u);
 void hwpmc_unwind_mapped(const struct vm_area_struct *vma, u64 start, u64 end);

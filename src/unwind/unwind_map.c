@@ -493,16 +493,20 @@ void hwpmc_unwind_mapped(const struct vm_area_struct *vma, u64 start, u64 end)
  * hwpmc_unwind_tidy - drop maps of ended processes, give up files without an
  * answer
  *
- * Called by the writer thread.
+ * Called by the writer thread.  Returns whether files that were given up are still to
+ * be asked for.
  */
-void hwpmc_unwind_tidy(struct hwpmc_owner *o)
+bool hwpmc_unwind_tidy(struct hwpmc_owner *o)
 {
 	struct unwinder *u = smp_load_acquire(&o->unwinder);
 	struct path last[PATHS_AT_ONCE];
 	unsigned int n;
+	bool more;
 
-	if (!u || !mutex_trylock(&u->lock))
-		return;
+	if (!u)
+		return false;
+	if (!mutex_trylock(&u->lock))
+		return true;
 	for (n = 0; n < BUCKETS_AT_ONCE; n++) {
 		reap_next(u);
 		ask_next(u);
@@ -511,9 +515,11 @@ void hwpmc_unwind_tidy(struct hwpmc_owner *o)
 	n = hwpmc_unwind_objects_lapse(u, last, ARRAY_SIZE(last), false);
 	if (n)
 		u->to_ask = HASH_SIZE(u->maps);
+	more = u->to_ask;
 	mutex_unlock(&u->lock);
 	while (n--)
 		path_put(&last[n]);
+	return more;
 }
 
 /* unwinder->lock */

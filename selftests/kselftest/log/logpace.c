@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How often the writer thread looks at the rings: seldom while there is little to
+ * write, at once when a process begins, and often for a log that is read.
+ */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dev.h"
+#include "guest.h"
+#include "logfile.h"
+#include "test.h"
+
+#define HZ_FEW		20
+#define WINDOWS		3
+#define TRIES		10
+/* in two seconds: a pass every 200 ms has 10, one every 50 ms 40 */
+#define WINDOW_MS	2000
+#define BETWEEN		18
+
+FIXTURE(logpace)
+{
+	int dev;
+	int file;
+};
+
+FIXTURE_SETUP(logpace)
+{
+	self->file = temp_file();
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+}
+
+FIXTURE_TEARDOWN(logpace)
+{
+	close(self->dev);
+	close(self->file);
+}
+
+static uint64_t passes(int dev)
+{
+	struct hwpmc_driverstats st = {};
+
+	dev_stats(dev, HWPMC_STATS_OWNER, &st);
+	return st.log_sweeps;
+}
+
+/* The fewest and the most passes of a window */
+struct pace {
+	uint64_t	least;
+	uint64_t	most;
+};
+
+static struct pace pace(int dev)
+{
+	struct pace p = { .least = ~0ULL };
+	uint64_t from, n;
+	unsigned int i;
+
+	for (i = 0; i < WINDOWS; i++) {
+		from = passes(dev);
+		sleep_ms(WINDOW_MS);
+		n = passes(dev) - from;
+		p.least = n < p.least ? n : p.least;
+		p.most = n > p.most ? n : p.most;
+	}
+	return p;
+}
+
+TEST_F(logpace, few_samples)
+{
+	struct pace p;
+	uint32_t id;
+
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(HZ_FEW), &id));
+	sleep(1);
+	p = pace(self->dev);
+	TH_LOG("%" PRIu64 " to %" PRIu64 " passes in %u ms", p.least, p.most,
+	       WINDOW_MS);
+	EXPECT_GT(BETWEEN, p.least);
+	EXPECT_LT(0, p.least);
+}
+
+/* A reader of the device does not wait longer for a few records. */
+TEST_F(logpace, read)
+{
+	struct pace p;
+	uint32_t id;
+
+	ASSERT_EQ(0, dev_stream(self->dev, 0, 0));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(HZ_FEW), &id));
+	sleep(1);
+	p = pace(self->dev);
+	TH_LOG("%" PRIu64 " to %" PRIu64 " passes in %u ms", p.least, p.most,
+	       WINDOW_MS);
+	EXPECT_LT(BETWEEN, p.most);
+}
+
+/* Returns in how many ms the next pass comes. */
+static unsigned int next_pass(int dev)
+{
+	uint64_t n = passes(dev), from = raw_ns();
+
+	while (passes(dev) == n && raw_ns() - from < NSEC)
+		sleep_ms(1);
+	return (raw_ns() - from) / MSEC;
+}
+
+/* A process begins and ends soon after a pass, and does not wait for the next one. */
+TEST_F(logpace, process)
+{
+	unsigned int i, ms, least = ~0U;
+	uint32_t id;
+	pid_t pid;
+
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(HZ_FEW), &id));
+	for (i = 0; i < TRIES; i++) {
+		sleep(1);
+		next_pass(self->dev);
+		sleep_ms(20);
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		ms = next_pass(self->dev);
+		least = ms < least ? ms : least;
+		waitpid(pid, NULL, 0);
+	}
+	TH_LOG("%u ms", least);
+	EXPECT_GT(120, least);
+}
+
+TEST_HARNESS_MAIN
