@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records that ioctls add to a log: those of the module itself, by a ring, and those that a program hands over (WRITELOG).
+ * Records that ioctls add to a log: those of the module itself, by a ring, and those
+ * that a program hands over (WRITELOG).
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>

@@ -120,8 +120,8 @@ static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 }
 
 /*
- * Rings for all online CPUs that the owner is for.  Under owner->cpus_mutex.  Rings created before a failure
- * stay for the next attempt.  @late: as in ring_create()
+ * Rings for all online CPUs that the owner is for.  Under owner->cpus_mutex.  Rings
+ * created before a failure stay for the next attempt.  @late: as in ring_create()
  */
 static int create_rings(struct hwpmc_owner *o, bool late)
 {

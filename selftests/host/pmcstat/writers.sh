@@ -8,9 +8,6 @@
 pmcstat=$1
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$PWD/lib.sh"
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
 
 files() { for f in "$1"/*; do [ ! -e "$f" ] || echo "$f"; done; }
 number() { files "$1" | wc -l; }
