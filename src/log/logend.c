@@ -37,6 +37,7 @@
 
 #define CLOSE_PATIENCE	(HZ * 6 / 10)	/* for the log's last bytes */
 #define CLOSE_GRACE	(HZ * 3 / 10)	/* then, for the thread to end */
+#define STUCK_AFTER	(HZ * 10)	/* on a busy machine a thread may take some time */
 #define KEEPER_INTERVAL	HZ
 
 static bool socket_may_hold(struct socket *sock)
@@ -168,7 +169,7 @@ static void look_at_closed(struct hwpmc_owner *o)
 	WRITE_ONCE(log->abort, true);
 	break_off(log);
 	hwpmc_log_kick(o);
-	watch_in(log, CLOSE_GRACE);
+	watch_in(log, STUCK_AFTER);
 }
 
 static void logend_watch(struct work_struct *work)
@@ -248,7 +249,7 @@ void hwpmc_log_shutdown(struct hwpmc_owner *o)
 	if (hwpmc_stream_state(o) != STREAM_NONE)	/* no reader is left */
 		WRITE_ONCE(log->abort, true);
 	if (!log->end.ending)
-		log->end.ending = jiffies;
+		log->end.ending = jiffies ?: 1;
 	/* pairs with logend_watch() */
 	smp_store_release(&log->end.closed, true);
 	hwpmc_log_kick(o);
