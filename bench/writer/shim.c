@@ -95,8 +95,9 @@ void hwpmc_log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound)
 {
 }
 
-void hwpmc_unwind_tidy(struct hwpmc_owner *o)
+bool hwpmc_unwind_tidy(struct hwpmc_owner *o)
 {
+	return false;
 }
 
 void hwpmc_unwind_rest(struct hwpmc_owner *o)

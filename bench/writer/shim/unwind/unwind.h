@@ -5,7 +5,7 @@
 
 struct hwpmc_owner;
 
-void hwpmc_unwind_tidy(struct hwpmc_owner *o);
+bool hwpmc_unwind_tidy(struct hwpmc_owner *o);
 void hwpmc_unwind_rest(struct hwpmc_owner *o);
 
 #endif /* HWPMC_UNWIND_H */
