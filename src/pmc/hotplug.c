@@ -59,9 +59,42 @@ static void *ring_alloc(struct hwpmc_owner *o, size_t size, int node, bool late)
 		      hwpmc_chunk_pages(size, node, __GFP_ACCOUNT);
 }
 
+/* -ENOMEM, -EDQUOT, or 0: charged to the owner's user, and in @out */
+static int ring_new(struct hwpmc_owner *o, u32 size, int node, bool late,
+		    struct owner_ring **out)
+{
+	struct owner_ring *or;
+	void *data;
+	int err = hwpmc_limit_charge(o, LIMIT_RING_BYTES, size);
+
+	if (err)
+		return err;
+	or = ring_alloc(o, sizeof(*or), node, late);
+	data = ring_alloc(o, size, node, late);
+	if (!or || !data) {
+		kvfree(or);
+		kvfree(data);
+		hwpmc_limit_release(o, LIMIT_RING_BYTES, size);
+		return -ENOMEM;
+	}
+	memset(or, 0, sizeof(*or));
+	ring_init(&or->ring, data, size);
+	or->owner = o;
+	*out = or;
+	return 0;
+}
+
+static void ring_free(struct hwpmc_owner *o, struct owner_ring *or)
+{
+	hwpmc_limit_release(o, LIMIT_RING_BYTES, or->ring.size);
+	kvfree(or->ring.data);
+	kvfree(or);
+}
+
 /*
- * cpus_read_lock held, or in the CPU's own hotplug callback.  On a machine of many
- * CPUs a control group may have no room for all rings: no task is killed for them.
+ * Under owner->cpus_mutex, or in the CPU's own hotplug callback: both may create the same
+ * ring, and the second one is freed.  On a machine of many CPUs a control group may have
+ * no room for all rings: no task is killed for them.
  * @at:   the CPU, or RING_OF_IOCTLS; then also under owner->mutex
  * @late: not for the calling process, but for a CPU that comes online
  */
@@ -69,37 +102,25 @@ static int ring_create(struct hwpmc_owner *o, unsigned int at, bool late)
 {
 	const bool of_cpu = at != RING_OF_IOCTLS;
 	u32 size = hwpmc_param_ring_bytes();
-	int node = of_cpu ? cpu_to_node(at) : NUMA_NO_NODE;
 	struct owner_ring *or;
-	void *data;
 	int err;
 
-	if (o->rings[at])
+	if (READ_ONCE(o->rings[at]))
 		return 0;
 	if (!of_cpu)
 		size = min(size, IOCTLS_BYTES);
 	atomic64_inc(&o->calls.ring_requests);
-	err = hwpmc_limit_charge(o, LIMIT_RING_BYTES, size);
+	err = ring_new(o, size, of_cpu ? cpu_to_node(at) : NUMA_NO_NODE, late,
+		       &or);
 	if (err) {
 		atomic64_inc(&o->calls.ring_failures);
 		return err;
 	}
-	or = ring_alloc(o, sizeof(*or), node, late);
-	data = ring_alloc(o, size, node, late);
-	if (!or || !data) {
-		kvfree(or);
-		kvfree(data);
-		hwpmc_limit_release(o, LIMIT_RING_BYTES, size);
-		atomic64_inc(&o->calls.ring_failures);
-		return -ENOMEM;
-	}
-	memset(or, 0, sizeof(*or));
-	ring_init(&or->ring, data, size);
 	or->wake = IRQ_WORK_INIT_HARD(wake_thread);
-	or->owner = o;
 	or->cpu = of_cpu ? at : 0;
 	/* handlers and the writer thread find it without a lock */
-	smp_store_release(&o->rings[at], or);
+	if (cmpxchg_release(&o->rings[at], NULL, or))
+		ring_free(o, or);
 	return 0;
 }
 
@@ -120,24 +141,42 @@ static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 }
 
 /*
+ * An online CPU that has no ring.  If there is none, nr_cpu_ids: CPUs that come online
+ * from now on create their rings.
+ */
+static unsigned int find_without_ring(struct hwpmc_owner *o)
+{
+	unsigned int cpu;
+
+	cpus_read_lock();
+	for_each_cpu_and(cpu, cpu_online_mask, owner_cpus(o))
+		if (!READ_ONCE(o->rings[cpu]))
+			break;
+	if (cpu >= nr_cpu_ids)
+		WRITE_ONCE(o->hp.want_rings, true);
+	cpus_read_unlock();
+	return cpu;
+}
+
+/*
  * Rings for all online CPUs that the owner is for.  Under owner->cpus_mutex.  Rings
- * created before a failure stay for the next attempt.  @late: as in ring_create()
+ * created before a failure stay for the next attempt.  The caller may be delayed for its
+ * control group's sake: CPUs that come and go do not wait for that.
+ * @late: as in ring_create()
  */
 static int create_rings(struct hwpmc_owner *o, bool late)
 {
 	unsigned int cpu;
-	int err = 0;
+	int err;
 
-	cpus_read_lock();
-	for_each_cpu_and(cpu, cpu_online_mask, owner_cpus(o)) {
+	while ((cpu = find_without_ring(o)) < nr_cpu_ids) {
 		err = ring_create(o, cpu, late);
 		if (err)
-			break;
+			return err;
+		if (!late && fatal_signal_pending(current))
+			return -EINTR;
 	}
-	if (!err)
-		WRITE_ONCE(o->hp.want_rings, true);
-	cpus_read_unlock();
-	return err;
+	return 0;
 }
 
 /*
@@ -224,10 +263,10 @@ int hwpmc_hotplug_begin_rings(struct hwpmc_owner *o)
 
 	cpus_read_lock();	/* against cpu_up_callback() */
 	swap(o->hp.memcg, memcg);
-	if (o->hp.only)
-		err = ring_create(o, RING_OF_IOCTLS, false);
 	cpus_read_unlock();
 	mem_cgroup_put(memcg);
+	if (o->hp.only)
+		err = ring_create(o, RING_OF_IOCTLS, false);
 	return err ?: create_rings(o, false);
 }
 
@@ -249,11 +288,8 @@ void hwpmc_hotplug_free_rings(struct hwpmc_owner *o)
 	struct owner_ring *or;
 	unsigned int cpu;
 
-	for_each_owner_ring(o, cpu, or) {
-		hwpmc_limit_release(o, LIMIT_RING_BYTES, or->ring.size);
-		kvfree(or->ring.data);
-		kvfree(or);
-	}
+	for_each_owner_ring(o, cpu, or)
+		ring_free(o, or);
 	kfree(o->rings);
 	mem_cgroup_put(o->hp.memcg);
 }

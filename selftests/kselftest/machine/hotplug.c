@@ -4,6 +4,7 @@
  */
 #include <limits.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "recorder.h"
 #include "target.h"
@@ -250,6 +251,14 @@ static unsigned int online_ms(void)
 					   (now_ns() - began) / MSEC;
 }
 
+static unsigned int offline_ms(void)
+{
+	uint64_t began = now_ns();
+
+	return cpu_set_online(CPU, false) ? UINT_MAX :
+					    (now_ns() - began) / MSEC;
+}
+
 /*
  * A group that has more than it should: a process charged to it is delayed, for two
  * seconds here.  A CPU that comes online is not, and has its ring.
@@ -277,6 +286,71 @@ TEST_F(hotplug, full_group)
 		took = online_ms();
 		ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
 		EXPECT_EQ(0, st.buffer_requests_failed);
+		close(self->dev);
+		self->dev = dev_open();
+		/* a busy machine is slow at times */
+		if (took < alone + 1500)
+			break;
+	}
+	EXPECT_GT(5, i) TH_LOG("%u ms, without a log %u ms", took, alone);
+	for (i = 0; i < 100 && rmdir(OURS); i++)
+		sleep_ms(100);
+}
+
+/* Does the process sleep in an ioctl? */
+static bool in_ioctl(pid_t pid)
+{
+	char path[64], text[256] = {};
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	return strtol(text, NULL, 10) == SYS_ioctl;
+}
+
+static unsigned int come_and_go_ms(void)
+{
+	unsigned int took = offline_ms();
+
+	return took + online_ms();
+}
+
+/* The same while @pid sleeps in an ioctl; UINT_MAX: @pid does not. */
+static unsigned int meanwhile_ms(pid_t pid)
+{
+	for (unsigned int i = 0; i < 1000 && !in_ioctl(pid); i++)
+		sleep_ms(10);
+	return in_ioctl(pid) ? come_and_go_ms() : UINT_MAX;
+}
+
+/*
+ * A process that is delayed like that while the rings of its log are charged to its group.
+ * CPUs come and go meanwhile.
+ */
+TEST_F(hotplug, opener_delayed)
+{
+	unsigned int alone, took = UINT_MAX, i;
+	int file = temp_file();
+	pid_t pid;
+
+	if (!write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
+		SKIP(return, "no control groups of memory");
+	mkdir(OURS, 0700);
+	ASSERT_TRUE(write_text(OURS "/memory.high", "0"));
+	for (i = 0; i < 5; i++) {
+		alone = come_and_go_ms();
+		pid = fork_bound();
+		if (!pid)
+			_exit(!write_text(OURS "/cgroup.procs", "0") ||
+			      dev_configure(self->dev, file));
+		took = meanwhile_ms(pid);
+		kill(pid, SIGKILL);
+		wait_for(pid);
 		close(self->dev);
 		self->dev = dev_open();
 		/* a busy machine is slow at times */
