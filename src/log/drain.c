@@ -26,7 +26,8 @@
 #include "unwind/unwind.h"
 
 #define DRAIN_INTERVAL	(HZ / 20)
-#define REST		(HZ / 5)
+#define REST		HZ
+#define REST_OF_PIPE	(HZ / 5)	/* there is a reader who waits */
 /* a pass with more samples than this of each CPU is followed by another one soon */
 #define FEW		50
 #define LOOK_TRIES	3
@@ -437,6 +438,11 @@ static bool may_rest(struct hwpmc_log *log)
 	       !log->lost.n && !log->lost.due;
 }
 
+static long rest_time(const struct hwpmc_log *log)
+{
+	return log->out.seekable ? REST : REST_OF_PIPE;
+}
+
 /*
  * Sleeps until the interval is over, or there is work.  The next process record ends a
  * rest: its process may end soon, and its samples need unwind tables.
@@ -448,7 +454,7 @@ static void drain_sleep(struct hwpmc_owner *o)
 	long timeout = MAX_SCHEDULE_TIMEOUT;
 
 	if (READ_ONCE(o->hooks.hooked) || log->fold_later)
-		timeout = rest ? REST : DRAIN_INTERVAL;
+		timeout = rest ? rest_time(log) : DRAIN_INTERVAL;
 	WRITE_ONCE(log->pace.resting, rest);
 	set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
 	if (!READ_ONCE(log->kick))
