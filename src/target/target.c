@@ -45,6 +45,12 @@ void hwpmc_targets_exit(void)
  */
 struct rhlist_head *hwpmc_targets_find_rcu(const struct pid *pid)
 {
+	/*
+	 * Owners that record the whole system have none.  An insertion that has
+	 * returned is seen here whenever its entry would be.
+	 */
+	if (!atomic_read(&targets.ht.nelems))
+		return NULL;
 	return rhltable_lookup(&targets, &pid, by_process);
 }
 
