@@ -8,9 +8,9 @@
 $1 == "RAW" {
 	rec = field("rec"); load = field("load"); procs = field("procs")
 	key = field("part") " " load " " procs
-	amount[load] = field("amount")
+	amount[field("part") " " load] = field("amount")
 	if (rec == "bare" || rec == "loaded" || rec == "open") {
-		keep(rec " " key, field("ns"))
+		keep(rec " " key " " field("amount"), field("ns"))
 		next
 	}
 	run[++nrun] = $0
@@ -21,12 +21,17 @@ function reduce(	i, key, conf, base, n) {
 	for (i = 1; i <= nrun; i++) {
 		$0 = run[i]
 		rec = field("rec"); load = field("load"); procs = field("procs")
-		if (!median("bare " field("part") " " load " " procs)) {
+		if (!median("bare " field("part") " " load " " procs " " field("amount"))) {
 			missing("bare " load)
 			continue
 		}
 		base = med
 		n = field("samples")
+		if (rec == "empty") {
+			if (n > 0)
+				keep("empty " load " " procs " " field("hz"), (field("ns") - base) / n)
+			continue
+		}
 		conf = load " " procs " " field("hz") " " field("chains")
 		if (rec == "packed") {
 			rec = "ours"
@@ -51,6 +56,11 @@ function reduce(	i, key, conf, base, n) {
 				bpf_order[++nbpf] = conf
 				seen_bpf[conf] = 1
 			}
+		} else if (field("part") == "dwarf") {
+			if (!(conf in seen_dwarf)) {
+				dwarf_order[++ndwarf] = conf
+				seen_dwarf[conf] = 1
+			}
 		} else if (!(conf in seen)) {
 			order[++norder] = conf
 			seen[conf] = 1
@@ -64,13 +74,18 @@ function of_peer(conf) {
 	return conf
 }
 
-function bench(name, what, conf, unit, goal,	ours, peer, orange, prange) {
-	if (!median(what " ours " conf)) {
+function bench(name, what, conf, unit, goal) {
+	compare(name, what " ours " conf, what " perf " of_peer(conf), unit, goal)
+}
+
+# The line of what was kept as A and as B, which is the peer's.
+function compare(name, a, b, unit, goal,	ours, peer, orange, prange) {
+	if (!median(a)) {
 		missing(name " (ours)")
 		return
 	}
 	ours = med; orange = sprintf("%.4g..%.4g", low, high)
-	if (!median(what " perf " of_peer(conf))) {
+	if (!median(b)) {
 		missing(name " (perf)")
 		return
 	}
@@ -101,6 +116,15 @@ function ratio(what, conf,	a) {
 	return sprintf("%.2f", a / med)
 }
 
+# FIELDS of a conf, in a name and in a table
+function name_of(f) {
+	return f[1] "." f[2] "." f[3] "hz." (f[4] ~ /^1/ ? "chains" : "plain") (f[4] ~ /packed/ ? ".packed" : "")
+}
+
+function chains_of(f) {
+	return f[4] ~ /packed/ ? substr(f[4], 1, 1) ",pack" : f[4]
+}
+
 function sample_table(	i, c, f) {
 	if (!norder)
 		return
@@ -115,7 +139,7 @@ function sample_table(	i, c, f) {
 		if (f[3] == 1)
 			continue
 		printf "%-7s %5s %6s %6s | %6s %11s %6s %11s %6s | %6s %6s %6s | %5s %5s | %6s %6s | %6s %6s | %6s %6s\n",
-			f[1], f[2], f[3], f[4] ~ /packed/ ? substr(f[4], 1, 1) ",pack" : f[4],
+			f[1], f[2], f[3], chains_of(f),
 			cell("insn", "ours", c, "%.0f"), range("insn", "ours", c),
 			cell("insn", "perf", c, "%.0f"), range("insn", "perf", c), ratio("insn", c),
 			cell("bytes", "ours", c, "%.1f"), cell("bytes", "perf", c, "%.1f"), ratio("bytes", c),
@@ -123,12 +147,75 @@ function sample_table(	i, c, f) {
 			cell("rate", "ours", c, "%.1f"), cell("rate", "perf", c, "%.1f"),
 			cell("lost", "ours", c, "%d"), cell("lost", "perf", c, "%d"),
 			cell("cpu", "ours", c, "%.2f"), cell("cpu", "perf", c, "%.2f")
-		name = f[1] "." f[2] "." f[3] "hz." (f[4] ~ /^1/ ? "chains" : "plain") (f[4] ~ /packed/ ? ".packed" : "")
+		name = name_of(f)
 		bench("insn." name, "insn", c, "instructions/sample", "ratio<=0.5")
 		bench("bytes." name, "bytes", c, "bytes/sample", "ratio<=0.7")
 		bench("lost." name, "lost", c, "samples", "ours=0")
 		bench("rate." name, "rate", c, "percent")
 		bench("cpu." name, "cpu", c, "percent", f[3] == 10000 ? "ours<2" : "")
+	}
+}
+
+# What REC takes above EVENT, which is what the event takes by itself. perf's is the
+# same for packed logs.
+function above(rec, conf, event,	i) {
+	if (count["above " rec " " conf])
+		return
+	for (i = 1; i <= count["insn " rec " " conf]; i++)
+		keep("above " rec " " conf, value["insn " rec " " conf, i] - event)
+}
+
+# The same samples, less what their event costs with a handler that only counts
+function above_table(	i, c, f, event) {
+	if (!norder)
+		return
+	print ""
+	print "Above the same event with an empty handler: instructions, by samples"
+	printf "%-7s %5s %6s %6s | %18s | %18s %18s %6s\n", "load", "procs", "Hz", "chains",
+		"empty: insn", "ours: above", "perf: above", "ratio"
+	for (i = 1; i <= norder; i++) {
+		c = order[i]
+		split(c, f, " ")
+		if (f[3] == 1)
+			continue
+		if (!median("empty " f[1] " " f[2] " " f[3])) {
+			missing("empty " name_of(f))
+			continue
+		}
+		event = sprintf("%6.0f %11s", med, sprintf("%.0f..%.0f", low, high))
+		above("ours", c, med)
+		above("perf", of_peer(c), med)
+		printf "%-7s %5s %6s %6s | %s | %6s %11s %6s %11s %6s\n", f[1], f[2], f[3], chains_of(f), event,
+			cell("above", "ours", c, "%.0f"), range("above", "ours", c),
+			cell("above", "perf", c, "%.0f"), range("above", "perf", c), ratio("above", c)
+		bench("above-empty." name_of(f), "above", c, "instructions", "ratio<=0.4")
+	}
+}
+
+# User chains by tables, beside perf's two ways. What perf has copied for a chain is
+# unwound when it is read: it has no frames yet.
+function dwarf_table(	i, c, f, name) {
+	if (!ndwarf)
+		return
+	print ""
+	print "User chains by unwind tables; perf record --call-graph dwarf,8192; perf record -g: instructions and bytes a sample"
+	printf "%-7s %6s | %19s %19s %8s | %8s %8s %8s | %6s %6s | %6s %6s %6s\n", "load", "Hz",
+		"tables: insn", "dwarf: insn", "-g: insn", "tables:B", "dwarf:B", "-g:B", "fr.", "-g:fr.",
+		"lost", "dwarf", "-g"
+	for (i = 1; i <= ndwarf; i++) {
+		c = dwarf_order[i]
+		split(c, f, " ")
+		printf "%-7s %6s | %6s %12s %6s %12s %8s | %8s %8s %8s | %6s %6s | %6s %6s %6s\n", f[1], f[3],
+			cell("insn", "tables", c, "%.0f"), range("insn", "tables", c),
+			cell("insn", "dwarf", c, "%.0f"), range("insn", "dwarf", c), cell("insn", "perf", c, "%.0f"),
+			cell("bytes", "tables", c, "%.1f"), cell("bytes", "dwarf", c, "%.1f"), cell("bytes", "perf", c, "%.1f"),
+			cell("frames", "tables", c, "%.1f"), cell("frames", "perf", c, "%.1f"),
+			cell("lost", "tables", c, "%d"), cell("lost", "dwarf", c, "%d"), cell("lost", "perf", c, "%d")
+		name = f[1] "." f[2] "." f[3] "hz"
+		compare("insn.tables-dwarf." name, "insn tables " c, "insn dwarf " c, "instructions/sample")
+		compare("insn.tables-fp." name, "insn tables " c, "insn perf " c, "instructions/sample")
+		compare("bytes.tables-dwarf." name, "bytes tables " c, "bytes dwarf " c, "bytes/sample")
+		compare("bytes.tables-fp." name, "bytes tables " c, "bytes perf " c, "bytes/sample")
 	}
 }
 
@@ -170,7 +257,7 @@ function storm_table(	i, c, f, n, rec) {
 		split(c, f, " ")
 		if (f[3] != 1)
 			continue
-		n = amount[f[1]]
+		n = amount["storms " f[1]]
 		for (rec = 1; rec <= 2; rec++) {
 			scale("extra " (rec == 1 ? "ours " : "perf ") c, n)
 			scale("size " (rec == 1 ? "ours " : "perf ") c, n)
@@ -191,14 +278,14 @@ function scale(key, n,	i) {
 }
 
 function idle_table(	k, i, kinds, state, base) {
-	if (!median("loaded idle user 1"))
+	if (!("idle user" in amount))
 		return
 	print ""
 	print "The module loaded, or opened, and idle: change of the load's instructions"
 	printf "%-7s %14s %12s %12s %20s\n", "load", "bare", "loaded", "opened", "bare varies by"
 	split("user kernel fork exec mmap", kinds, " ")
 	for (i = 1; i <= 5; i++) {
-		k = "idle " kinds[i] " 1"
+		k = "idle " kinds[i] " 1 " amount["idle " kinds[i]]
 		median("bare " k)
 		base = med
 		printf "%-7s %14d ", kinds[i], base
@@ -218,6 +305,8 @@ function idle_table(	k, i, kinds, state, base) {
 END {
 	reduce()
 	sample_table()
+	above_table()
+	dwarf_table()
 	bpf_table()
 	storm_table()
 	idle_table()

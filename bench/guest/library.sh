@@ -3,6 +3,7 @@
 # What the benchmarks in the virtual machine share. Sourced.
 
 load=/in/load
+overflows=/sys/module/empty/parameters/overflows
 program=${0##*/}
 hz=0 chains=0
 
@@ -51,6 +52,18 @@ remove() {
 	[ ! -e /sys/module/hwpmc ] || rmmod hwpmc
 }
 
+# with_empty COMMAND...: beside an event at $hz with an empty handler, on each CPU. How
+# many overflows there were goes to /tmp/overflows.
+with_empty() {
+	insmod /in/empty.ko period=$((1000000000 / hz))
+	sleep 1
+	read -r before <$overflows
+	"$@" >/tmp/said
+	read -r after <$overflows
+	rmmod empty
+	echo $((after - before)) >/tmp/overflows
+}
+
 # each_rep COMMAND...: REPS times; $rep is its number
 each_rep() {
 	rep=1
@@ -65,17 +78,24 @@ each_rep() {
 # at the end: only the recording itself is compared.
 with_perf() {
 	graph=
-	[ "$chains" = 0 ] || graph=-g
+	[ "$chains" = 0 ] || graph=${dwarf:--g}
 	# shellcheck disable=SC2086
 	perf record -q -B -N -e cpu-clock -c $((1000000000 / hz)) -a $graph -o /tmp/log -- "$@" \
 		>/tmp/said 2>/tmp/err || die "perf record: $(cat /tmp/err)"
+}
+
+# by 8 KiB of each sample's stack, which are unwound when the recording is read
+with_dwarf() {
+	dwarf="--call-graph dwarf,8192"
+	with_perf "$@"
+	dwarf=
 }
 
 with_ours() {
 	option=-N
 	[ "$chains" = 0 ] || option=-U
 	# shellcheck disable=SC2086
-	pmcstat -q ${packed:-} ${without:---unwind "${UNWIND:-fp}"} -n $((1000000000 / hz)) $option -S cpu-clock -O /tmp/log "$@" \
+	pmcstat -q ${packed:-} ${without:---unwind "${unwind:-${UNWIND:-fp}}"} -n $((1000000000 / hz)) $option -S cpu-clock -O /tmp/log "$@" \
 		>/tmp/said 2>/tmp/err || die "pmcstat: $(cat /tmp/err)"
 }
 
@@ -83,6 +103,13 @@ with_packed() {
 	packed=--packed
 	with_ours "$@"
 	packed=
+}
+
+# user chains by unwind tables, pmcstat's default
+with_tables() {
+	unwind=tables
+	with_ours "$@"
+	unwind=
 }
 
 # by BPF, without the module, which may be loaded

@@ -237,6 +237,10 @@ benchmarks() {
 		build -C bench && [[ -x $root/build/bench-amd64/record && -e $root/build/bench-amd64/phases.so ]]
 }
 
+bench_module() {
+	"$root/selftests/vm/module" "$root/bench/empty" 6.12 && [[ -e $root/build/empty/6.12/empty.ko ]]
+}
+
 bench_reader() {
 	build -C bench/reader && [[ -x $root/build/bench-reader/scan ]]
 }
@@ -261,6 +265,11 @@ fuzzers() {
 
 echo "TAP version 13"
 ok "readme: programs of bench-kernel, bench-phases and bench-scaling" benchmarks
+if "$root/selftests/vm/kernel" --cached 6.12 >/dev/null 2>&1; then
+	ok "readme: module of bench-kernel" bench_module
+else
+	skip "readme: module of bench-kernel" "6.12 is not in the cache"
+fi
 ok "readme: programs of bench-build" bench_build
 ok "readme: programs of bench-reader" bench_reader
 ok "readme: programs of bench-writer" bench_writer
