@@ -6,7 +6,8 @@
  *
  *	owner->mutex		ioctls of an owner (but statistics), PMC life cycle
  *	  owner->cpus_mutex	events of CPUs: ioctls as above, but released during
- *				waits for the log and for an exec; hotplug work
+ *				waits for the log and for an exec; hotplug work.
+ *				The budget's work tries this mutex and the one above
  *	  exec_update_lock	of a process, for reading: prevents its exec
  *	    owner->targets_mutex processes with PMCs attached: see target.h
  *	  hooks_mutex		registration of tracepoints and probes

@@ -28,7 +28,7 @@
 #define DRAIN_INTERVAL	(HZ / 20)
 #define REST		HZ
 #define REST_OF_PIPE	(HZ / 5)	/* there is a reader who waits */
-/* a pass with more samples than this of each CPU is followed by another one soon */
+/* a pass with more records than this of each CPU is followed by another one soon */
 #define FEW		50
 #define LOOK_TRIES	3
 #define EXACT_TRIES	1000
@@ -421,6 +421,13 @@ static void give_way(struct hwpmc_owner *o, bool begins)
 	__set_current_state(TASK_RUNNING);
 }
 
+/* How many CPUs the thread has records of, more or less */
+static unsigned int cpus_of_log(const struct hwpmc_log *log)
+{
+	return log->share.placed ? cpumask_weight(log->share.cpus) :
+				   num_online_cpus();
+}
+
 /*
  * At a low rate, what the passes cost by themselves is more than what the samples do.
  * So a pass that had little to do, and left nothing to be done, is followed by a rest.
@@ -428,19 +435,20 @@ static void give_way(struct hwpmc_owner *o, bool begins)
 static bool may_rest(struct hwpmc_log *log)
 {
 	struct log_pace *p = &log->pace;
-	u64 samples = log->acct.samples_taken - p->samples;
+	u64 taken = log->acct.samples_taken + log->acct.proc_taken;
+	u64 records = taken - p->taken;
 	bool news = p->news;
 
-	p->samples = log->acct.samples_taken;
+	p->taken = taken;
 	p->news = false;
-	return samples <= (u64)FEW * num_online_cpus() && !news && !p->asking &&
+	return records <= (u64)FEW * cpus_of_log(log) && !news && !p->asking &&
 	       !log->sink->prompt && !log->fold_later && !log->tee.on &&
 	       !log->lost.n && !log->lost.due;
 }
 
 static long rest_time(const struct hwpmc_log *log)
 {
-	return log->out.seekable ? REST : REST_OF_PIPE;
+	return log->out.file && log->out.seekable ? REST : REST_OF_PIPE;
 }
 
 /*

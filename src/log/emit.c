@@ -192,7 +192,7 @@ static bool is_process_record(const struct ring_stamp *s)
 	}
 }
 
-/* One of those that hwpmc_record_end() commits */
+/* A record of a process, or of an ioctl, that is not one of many */
 static bool is_news(u32 kind, const struct ring_stamp *s)
 {
 	return kind != KIND_RECORD ||

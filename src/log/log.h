@@ -254,13 +254,13 @@ struct lock_wait {
  *	READ_ONCE by hooks that commit a process record
  * @news:    the pass has taken process records; the thread's, like the rest
  * @asking:  maps of unwind tables are still to be looked through
- * @samples: taken from the rings by all passes before this one
+ * @taken:   samples and process records from the rings, by all passes before this one
  */
 struct log_pace {
 	bool		resting;
 	bool		news;
 	bool		asking;
-	u64		samples;
+	u64		taken;
 };
 
 /**

@@ -82,25 +82,58 @@ static u32 least_scale(struct hwpmc_owner *o)
 }
 
 /*
- * A PMC that cannot change keeps its rate until the next change.  A change costs too, with
- * thousands of threads: rates do not rise before this has become as small a part.
+ * Brings @pmc to the scale in force.  perf refuses rates above its own limit, which it
+ * lowers when handlers are slow: then @pmc keeps its rate instead of a higher one, and gets
+ * a still lower one instead of a lower one.  False: it has another rate than that of the
+ * scale.
+ */
+static bool set_rate(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool lower)
+{
+	const u64 wanted = hwpmc_budget_rate(pmc, pmc->asked);
+	const u64 had = pmc->period;
+	u64 rate = lower ? min(wanted, had) : wanted;
+
+	while (rate != had && hwpmc_pmc_set_period(pmc, rate))
+		rate = lower && rate / 2 >= RATE_LEAST ? rate / 2 : had;
+	if (rate != had)
+		announce(o, pmc);
+	return rate == wanted;
+}
+
+/* The part of the rates asked for that the PMC with the largest part has */
+static u32 scale_in_force(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+	u64 scale = 1;
+
+	for_each_live_pmc(o, row, pmc)
+		if (is_governed(pmc))
+			scale = max(scale, div64_u64(pmc->period * BUDGET_ONE,
+						     pmc->asked));
+	return min_t(u64, scale, BUDGET_ONE);
+}
+
+/*
+ * A change costs too, with thousands of threads: rates do not rise before this has become
+ * as small a part.
  */
 static void set_scale(struct hwpmc_owner *o, u32 scale)
 {
 	struct owner_budget *b = &o->budget;
+	const bool lower = scale < b->scale;
 	const u64 began = ktime_get_ns();
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
-	u64 rate, now;
+	bool good = true;
+	u64 now;
 
 	b->scale = scale;
-	for_each_live_pmc(o, row, pmc) {
-		if (!is_governed(pmc))
-			continue;
-		rate = hwpmc_budget_rate(pmc, pmc->asked);
-		if (rate != pmc->period && !hwpmc_pmc_set_period(pmc, rate))
-			announce(o, pmc);
-	}
+	for_each_live_pmc(o, row, pmc)
+		if (is_governed(pmc))
+			good &= set_rate(o, pmc, lower);
+	if (!good)
+		b->scale = scale_in_force(o);
 	now = ktime_get_ns();
 	b->rests = now + mul_u64_u64_div_u64(now - began, 1000000, b->ppm);
 }
@@ -305,7 +338,7 @@ int hwpmc_budget_set(struct hwpmc_owner *o, const struct hwpmc_setbudget *a)
 
 	if (a->reserved || a->ppm > BUDGET_MAX)
 		return -EINVAL;
-	if (!bitmap_empty(o->pmcs.live, HWPMC_NROW) || hwpmc_log_active(o))
+	if (!bitmap_empty(o->pmcs.live, HWPMC_NROW) || hwpmc_log_has_writer(o))
 		return -EBUSY;
 	forget_costs(o);
 	b->scale = BUDGET_ONE;

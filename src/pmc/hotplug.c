@@ -112,6 +112,8 @@ static int ring_create(struct hwpmc_owner *o, unsigned int at, bool late)
 	atomic64_inc(&o->calls.ring_requests);
 	err = ring_new(o, size, of_cpu ? cpu_to_node(at) : NUMA_NO_NODE, late,
 		       &or);
+	if (err && READ_ONCE(o->rings[at]))	/* the other one had room */
+		return 0;
 	if (err) {
 		atomic64_inc(&o->calls.ring_failures);
 		return err;

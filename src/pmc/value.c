@@ -132,18 +132,21 @@ static int announce_period(struct hwpmc_pmc *pmc)
 	return hwpmc_log_commit(pmc->owner, &a, sizeof(a));
 }
 
+/* Returns the first error; the other events are set all the same. */
 static int set_cpus_period(struct hwpmc_pmc *pmc, u64 period)
 {
 	unsigned int cpu;
-	int err = 0;
+	int err, first = 0;
 
 	for_each_possible_cpu(cpu) {
 		struct pmc_cpu *pc = pmc->cpus[cpu];
 
-		if (pc && pc->event && !err)
-			err = hwpmc_event_set_period(pmc, pc->event, period);
+		if (!pc || !pc->event)
+			continue;
+		err = hwpmc_event_set_period(pmc, pc->event, period);
+		first = first ?: err;
 	}
-	return err;
+	return first;
 }
 
 /*

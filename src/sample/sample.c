@@ -375,6 +375,9 @@ static void sample_take(struct owner_ring *or, struct pmc_cpu *pc,
  * The time since the last overflow of a clock.  Its timer may come late, and begins
  * again when the period changes, so this is not the period.  perf has brought the count
  * up to date.  It uses the stamp only of events whose period it chooses.
+ *
+ * The first period of a thread begins anywhere: its sample stands for a whole one, as
+ * threads that ended before their first sample are to be counted, too.
  */
 static u64 clock_over(struct perf_event *event)
 {
@@ -382,7 +385,7 @@ static u64 clock_over(struct perf_event *event)
 	const u64 then = event->hw.freq_count_stamp;
 
 	event->hw.freq_count_stamp = now;
-	return now - then;
+	return then ? now - then : max_t(u64, now, event->hw.sample_period);
 }
 
 /* What the sample stands for, of a PMC that samples at a rate */

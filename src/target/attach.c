@@ -534,19 +534,22 @@ void hwpmc_targets_read(struct hwpmc_pmc *pmc)
 	sum_set(&pmc->sum, &sum);
 }
 
+/* Returns the first error; the other events are set all the same. */
 static int set_threads_period(struct hwpmc_pmc *pmc, u64 period)
 {
 	struct target_thread *tt;
 	struct thread_event *te;
 	struct hwpmc_target *t;
-	int err = 0;
+	int err, first = 0;
 
 	list_for_each_entry(t, &pmc->owner->targets, node)
-		for_each_thread_event(t, tt, te)
-			if (te->link->pmc == pmc && !err)
-				err = hwpmc_event_set_period(pmc, te->event,
-							     period);
-	return err;
+		for_each_thread_event(t, tt, te) {
+			if (te->link->pmc != pmc)
+				continue;
+			err = hwpmc_event_set_period(pmc, te->event, period);
+			first = first ?: err;
+		}
+	return first;
 }
 
 /* hwpmc_targets_set_period - as hwpmc_pmc_set_period(), of threads */

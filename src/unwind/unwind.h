@@ -129,6 +129,7 @@ struct unwind_map {
  * @bytes: charged for maps and tables
  * @wants: UNWINDNEXT has an object to return; for poll(2)
  * @tidied, @spared: last bucket of maps, and of objects, that was checked
+ * @tidied_at: when that of maps was; jiffies
  * @next_id: for objects
  * @failed_size, @failed_until: number of mappings of the last process that got no
  *	map (0: none), and until when no process with as many or more is tried
@@ -163,6 +164,7 @@ struct unwinder {
 	int		failed_size;
 	unsigned long	failed_until;
 	unsigned long	busy_until;
+	unsigned long	tidied_at;
 	u64		bytes;
 	u64		used_bytes;
 	u64		counted_bytes;

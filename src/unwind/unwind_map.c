@@ -28,7 +28,8 @@
 
 #define MAPS_MAX	8192
 #define PATHS_AT_ONCE	16
-#define BUCKETS_AT_ONCE	16	/* all buckets in a few seconds */
+#define BUCKETS_AT_ONCE	16	/* for each TIDY_WAIT: all buckets in a few seconds */
+#define TIDY_WAIT	(HZ / 20)
 #define FAILED_WAIT	(HZ / 10)
 
 /* A task waits for unwinder->lock for this many times 100 to 200 us. */
@@ -489,6 +490,16 @@ void hwpmc_unwind_mapped(const struct vm_area_struct *vma, u64 start, u64 end)
 	rcu_read_unlock();
 }
 
+/* The writer thread may have rested.  Under unwinder->lock */
+static unsigned int buckets_due(struct unwinder *u)
+{
+	unsigned long waited = jiffies - u->tidied_at;
+
+	u->tidied_at = jiffies;
+	return min_t(unsigned long, HASH_SIZE(u->maps),
+		     (waited / TIDY_WAIT + 1) * BUCKETS_AT_ONCE);
+}
+
 /*
  * hwpmc_unwind_tidy - drop maps of ended processes, give up files without an
  * answer
@@ -507,7 +518,7 @@ bool hwpmc_unwind_tidy(struct hwpmc_owner *o)
 		return false;
 	if (!mutex_trylock(&u->lock))
 		return true;
-	for (n = 0; n < BUCKETS_AT_ONCE; n++) {
+	for (n = buckets_due(u); n; n--) {
 		reap_next(u);
 		ask_next(u);
 	}

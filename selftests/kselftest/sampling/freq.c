@@ -464,6 +464,46 @@ TEST_F(freq, short_threads_by_clock)
 	log_free(&log);
 }
 
+/*
+ * ... and of a clock that keeps its rate for the sake of a budget: the samples have
+ * periods then.
+ */
+TEST_F(freq, short_threads_by_clock_with_rate)
+{
+	uint64_t *sum = shared_memory(sizeof(*sum));
+	struct hwpmc_allocate a = pmc_clock_of(HWPMC_MODE_TS, 0);
+	struct hwpmc_setbudget b = { .ppm = 1000000 };
+	struct periods p = { 0 };
+	int file = temp_file();
+	struct pmclog_rec rec;
+	struct target t;
+	struct sample s;
+	struct log log;
+	uint32_t id;
+
+	a.flags |= HWPMC_F_FREQ;
+	a.count = NSEC / (50 * THREAD_NS);
+	ASSERT_EQ(0, dev_ioctl(self->dev, HWPMC_IOC_SETBUDGET, &b));
+	ASSERT_TRUE(target_begin(&t, short_burners, sum));
+	ASSERT_EQ(0, dev_configure(self->dev, file));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, t.pid, &id));
+	ASSERT_TRUE(target_step(&t));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	target_kill(&t);
+	LOAD_LOG(&log, file, 0);
+	LOG_FOR_EACH(&log, rec) {
+		periods_note(&p, id, &rec);
+		if (!log_sample(&rec, &s) || s.tid == t.pid)
+			continue;
+		p.sum += p.now[s.cpu];
+		p.samples++;
+	}
+	TH_LOG("%" PRIu64 " samples of %d threads, for %" PRIu64 " of their %" PRIu64
+	       " ms", p.samples, CLOCK_THREADS, p.sum / MSEC, *sum / MSEC);
+	EXPECT_LE(*sum / 3, p.sum);
+	log_free(&log);
+}
+
 /* A clock has one period all the time. */
 TEST_F(freq, clock)
 {
