@@ -87,5 +87,5 @@ int main(void)
 	machine("0-4094\n", "0-4094\n");
 	GROUPS(2, "0-2047 2048-4094", "as many CPUs as there can be");
 	tree_remove();
-	return tap_done();
+	return done();
 }
