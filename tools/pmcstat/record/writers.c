@@ -94,7 +94,7 @@ static void fork_writer(struct options *o, unsigned int i)
 
 void writers_begin(struct options *o)
 {
-	struct cpugroup *groups;
+	static struct cpugroup *groups;		/* o->cpus is one of them */
 	unsigned int n, i;
 	char msg[256];
 
