@@ -50,6 +50,8 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 KERNELS := 6.1 6.12 6.12-rt 6.18 newest 6.12-arm64
 # ... with interrupts that are NMIs, which nmipmu makes on x86
 NMIPMU	:= $(patsubst %,nmipmu:%,$(filter-out %-arm64,$(KERNELS)))
+# ... and on two kinds of CPU
+HYBRID	:= $(patsubst nmipmu:%,hybrid:%,$(NMIPMU))
 CROSS_arm64 := aarch64-linux-gnu-
 
 .PHONY: all module tools install demo check check-full check-nmipmu storm faults stock-load fuzz fuzz-coverage fuzz-kernel sparse \
@@ -93,19 +95,19 @@ sparse:
 # The longest steps first, so that none of them is left at the end.
 check:
 	@scripts/setup
-	@scripts/check short:host 6.12 $(patsubst %,short:%,$(filter-out 6.12,$(KERNELS))) nmipmu:6.12 short:debug
+	@scripts/check short:host 6.12 $(patsubst %,short:%,$(filter-out 6.12,$(KERNELS))) nmipmu:6.12 hybrid:6.12 short:debug
 
 check-full:
 	@scripts/setup
 	@status=0; \
-	HWPMC_STRICT=1 scripts/matrix scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) $(NMIPMU) debug || status=1; \
+	HWPMC_STRICT=1 scripts/matrix scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) $(NMIPMU) $(HYBRID) debug || status=1; \
 	scripts/matrix selftests/stock-load || status=1; \
 	selftests/fuzz-kernel/run || status=1; \
 	exit $$status
 
 check-nmipmu:
 	@scripts/setup
-	@scripts/matrix scripts/check $(NMIPMU)
+	@scripts/matrix scripts/check $(NMIPMU) $(HYBRID)
 
 check-%:
 	@scripts/setup

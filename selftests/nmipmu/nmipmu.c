@@ -22,7 +22,11 @@
  * Parameters: tick_us, how often the timers run (a shorter period than that becomes
  * one sample a tick); counters, how many events a CPU can count at a time (perf
  * multiplexes more); present, where perf lets a PMU go that has events: N removes the
- * PMU, as if its driver had been unbound, and Y brings another one.
+ * PMU, as if its driver had been unbound, and Y brings another one; hybrid, two kinds
+ * of CPU with a PMU each, as hybrid processors have: nmipmu of the CPUs with an even
+ * number and nmipmu_atom of the others. "cpus" of each in sysfs lists its CPUs. A generic
+ * event without a CPU goes to the first, unless the upper half of config names the PMU.
+ * The first also has PERF_COUNT_HW_REF_CPU_CYCLES, which counts the same.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
@@ -47,6 +51,10 @@ static unsigned int counters = 4;
 module_param(counters, uint, 0444);
 MODULE_PARM_DESC(counters, "events that a CPU counts at a time, at most 8");
 
+static bool hybrid;
+module_param(hybrid, bool, 0444);
+MODULE_PARM_DESC(hybrid, "two kinds of CPU, with a PMU each");
+
 /**
  * struct nmipmu_cpu - a CPU's counters
  * @event:   those that count. Changed with interrupts off on this CPU, read by its
@@ -63,7 +71,7 @@ struct nmipmu_cpu {
 static DEFINE_PER_CPU(struct nmipmu_cpu, nmipmu_cpus);
 static atomic_t nmipmu_active;		/* events that count, on all CPUs */
 static enum cpuhp_state nmipmu_state;
-static struct pmu nmipmu;
+static struct pmu nmipmu, nmipmu_atom;	/* the other kind's, if hybrid */
 static bool nmipmu_present;		/* param_lock */
 
 /* NMIs that were sent, that were handled, and that interrupted user mode */
@@ -228,22 +236,78 @@ static int nmipmu_offline(unsigned int number)
 }
 
 /* ------------------------------------------------------------------------
+ * Two kinds of CPU
+ */
+static bool has_cpu(const struct pmu *pmu, unsigned int cpu)
+{
+	return !hybrid || (cpu % 2) == (pmu == &nmipmu_atom);
+}
+
+/* One event is of the first kind only. */
+static bool has_generic(const struct pmu *pmu, u64 config)
+{
+	return config == PERF_COUNT_HW_CPU_CYCLES ||
+	       (config == PERF_COUNT_HW_REF_CPU_CYCLES && hybrid && pmu == &nmipmu);
+}
+
+/* perf leaves the events of a task off its CPU if that is of the other kind. */
+#ifdef HAVE_PMU_FILTER
+static bool nmipmu_filter(struct pmu *pmu, int cpu)
+{
+	return !has_cpu(pmu, cpu);
+}
+#else
+static int nmipmu_filter_match(struct perf_event *event)
+{
+	return has_cpu(event->pmu, smp_processor_id());
+}
+#endif
+
+static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	const struct pmu *pmu = dev_get_drvdata(dev);
+	cpumask_var_t cpus;
+	unsigned int cpu;
+	ssize_t n;
+
+	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
+		return -ENOMEM;
+	for_each_online_cpu(cpu)
+		if (has_cpu(pmu, cpu))
+			cpumask_set_cpu(cpu, cpus);
+	n = sysfs_emit(page, "%*pbl\n", cpumask_pr_args(cpus));
+	free_cpumask_var(cpus);
+	return n;
+}
+
+static DEVICE_ATTR_RO(cpus);
+
+static struct attribute *nmipmu_cpus_attrs[] = { &dev_attr_cpus.attr, NULL };
+
+static umode_t cpus_mode(struct kobject *kobj, struct attribute *attr, int i)
+{
+	return hybrid ? attr->mode : 0;
+}
+
+static const struct attribute_group nmipmu_cpus_group = {
+	.attrs = nmipmu_cpus_attrs, .is_visible = cpus_mode,
+};
+
+/* ------------------------------------------------------------------------
  * The PMU. perf calls add(), del(), start(), stop() and read() with interrupts off,
  * on the CPU of the event.
  */
 static int nmipmu_event_init(struct perf_event *event)
 {
-	switch (event->attr.type) {
-	case PERF_TYPE_HARDWARE:
-		if (event->attr.config != PERF_COUNT_HW_CPU_CYCLES)
-			return -ENOENT;
-		break;
-	case PERF_TYPE_RAW:
-		if (event->attr.config)
-			return -EINVAL;
-		break;
-	default:
+	if (event->cpu >= 0 && !has_cpu(event->pmu, event->cpu))
 		return -ENOENT;
+	if (event->attr.type == PERF_TYPE_HARDWARE) {
+		if (!has_generic(event->pmu, event->attr.config))
+			return -ENOENT;
+	} else if (event->attr.type != event->pmu->type) {
+		return -ENOENT;
+	} else if (event->attr.config) {
+		return -EINVAL;
 	}
 	return has_branch_stack(event) ? -EOPNOTSUPP : 0;
 }
@@ -274,6 +338,8 @@ static int nmipmu_add(struct perf_event *event, int flags)
 	struct nmipmu_cpu *cpu = this_cpu_ptr(&nmipmu_cpus);
 	unsigned int i;
 
+	if (WARN_ON_ONCE(!has_cpu(event->pmu, smp_processor_id())))
+		return -ENOENT;
 	for (i = 0; i < counters && cpu->event[i]; i++)
 		;
 	if (i == counters)
@@ -325,7 +391,7 @@ static const struct attribute_group nmipmu_format_group = {
 };
 
 static const struct attribute_group *nmipmu_groups[] = {
-	&nmipmu_events_group, &nmipmu_format_group, NULL,
+	&nmipmu_events_group, &nmipmu_format_group, &nmipmu_cpus_group, NULL,
 };
 
 static const struct pmu nmipmu_template = {
@@ -338,6 +404,11 @@ static const struct pmu nmipmu_template = {
 	.start		= nmipmu_start,
 	.stop		= nmipmu_stop,
 	.read		= nmipmu_read,
+#ifdef HAVE_PMU_FILTER
+	.filter		= nmipmu_filter,
+#else
+	.filter_match	= nmipmu_filter_match,
+#endif
 };
 
 /* ------------------------------------------------------------------------
@@ -363,20 +434,38 @@ static int get_nmis(char *buf, const struct kernel_param *kp)
 }
 
 /* A PMU is registered once: perf keeps state of the last time in the structure. */
+static int register_kind(struct pmu *pmu, const char *name, int type)
+{
+	*pmu = nmipmu_template;
+	if (hybrid)
+		pmu->capabilities |= PERF_PMU_CAP_EXTENDED_HW_TYPE;
+#ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
+	if (hybrid)	/* otherwise one PMU only has the events of tasks */
+		pmu->capabilities |= PERF_PMU_CAP_HETEROGENEOUS_CPUS;
+#endif
+	return perf_pmu_register(pmu, name, type);
+}
+
 static int register_pmu(void)
 {
-	int err;
+	int err = register_kind(&nmipmu, "nmipmu", PERF_TYPE_RAW);
 
-	nmipmu = nmipmu_template;
-	err = perf_pmu_register(&nmipmu, "nmipmu", PERF_TYPE_RAW);
+	if (err)
+		return err;
+	err = hybrid ? register_kind(&nmipmu_atom, "nmipmu_atom", -1) : 0;
+	if (err)
+		perf_pmu_unregister(&nmipmu);
 	nmipmu_present = !err;
 	return err;
 }
 
 static void unregister_pmu(void)
 {
-	if (nmipmu_present)
-		perf_pmu_unregister(&nmipmu);
+	if (!nmipmu_present)
+		return;
+	if (hybrid)
+		perf_pmu_unregister(&nmipmu_atom);
+	perf_pmu_unregister(&nmipmu);
 	nmipmu_present = false;
 }
 
