@@ -341,6 +341,15 @@ static bool counts_twice(const struct pmc_cpu *pc)
 	       hwpmc_source_is_elsewhere(pc->event, pc->cpu);
 }
 
+/*
+ * Is there no such event on this CPU, but maybe on others?  Each kind of a hybrid's CPUs
+ * has a PMU of its own.
+ */
+static bool lacks_event(const struct hwpmc_pmc *pmc, int err)
+{
+	return err == -ENOENT && pmc->cpu == HWPMC_CPU_ALL;
+}
+
 static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 {
 	struct pmc_cpu *pc = pmc->cpus[cpu];
@@ -367,12 +376,12 @@ static int sync_cpu(struct hwpmc_pmc *pmc, int cpu)
 		hwpmc_event_release(pc);
 	else if (!err && pmc->state == PMC_RUNNING)
 		perf_event_enable(pc->event);
-	return err == -ENODEV ? 0 : err;
+	return err == -ENODEV || lacks_event(pmc, err) ? 0 : err;
 }
 
 /*
  * hwpmc_event_sync_cpus - make @pmc's events match those CPUs that are online, of
- * those that the owner is for
+ * those that the owner is for and that have the event
  *
  * Returns the first error, but handles the other CPUs all the same.
  */
@@ -394,6 +403,55 @@ int hwpmc_event_sync_cpus(struct hwpmc_pmc *pmc)
 			first = err;
 	}
 	return first;
+}
+
+static bool has_event(const struct hwpmc_pmc *pmc)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (pmc->cpus[cpu] && pmc->cpus[cpu]->event)
+			return true;
+	return false;
+}
+
+/* Has a CPU that the owner is not for the event?  0, or an error: ENOENT if none has. */
+static int find_elsewhere(struct hwpmc_pmc *pmc)
+{
+	struct perf_event *event;
+	int cpu, err;
+
+	for_each_online_cpu(cpu) {
+		if (owner_has_cpu(pmc->owner, cpu))
+			continue;
+		event = hwpmc_event_new(pmc, cpu, NULL, NULL, hwpmc_overflow);
+		if (!IS_ERR(event)) {
+			perf_event_release_kernel(event);
+			return 0;
+		}
+		err = PTR_ERR(event);
+		if (err != -ENOENT && err != -ENODEV)
+			return err;
+	}
+	return -ENOENT;
+}
+
+/*
+ * hwpmc_event_create_cpus - the first events of @pmc, which is of the system
+ *
+ * On a hybrid, an owner for some of the CPUs may have a PMC without events.  Another
+ * owner has them.  ENXIO: the CPU is offline by now, or all of the owner's are.
+ */
+int hwpmc_event_create_cpus(struct hwpmc_pmc *pmc)
+{
+	int err = hwpmc_event_sync_cpus(pmc);
+
+	if (err || has_event(pmc))
+		return err;
+	if (pmc->cpu != HWPMC_CPU_ALL ||
+	    !cpumask_intersects(owner_cpus(pmc->owner), cpu_online_mask))
+		return -ENXIO;
+	return find_elsewhere(pmc);
 }
 
 /* The errors of perf for an event that this machine does not have. */

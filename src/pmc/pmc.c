@@ -268,16 +268,6 @@ static void release_events(struct hwpmc_pmc *pmc)
 	release_cpus(pmc);
 }
 
-static bool has_event(const struct hwpmc_pmc *pmc)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		if (pmc->cpus[cpu] && pmc->cpus[cpu]->event)
-			return true;
-	return false;
-}
-
 /* Checks now, not at the first attach, that the event can be created. */
 static int try_event(struct hwpmc_pmc *pmc)
 {
@@ -294,13 +284,10 @@ static int create_events(struct hwpmc_pmc *pmc)
 {
 	int err;
 
-	if (!pmc_is_system(pmc)) {
+	if (!pmc_is_system(pmc))
 		err = try_event(pmc);
-	} else {
-		err = hwpmc_event_sync_cpus(pmc);
-		if (!err && !has_event(pmc))
-			err = -ENXIO;	/* offline by now, or all of the owner's */
-	}
+	else
+		err = hwpmc_event_create_cpus(pmc);
 	/* last, because it stays; no handler runs before the PMC does */
 	if (!err && (pmc->flags & HWPMC_F_UNWIND))
 		err = hwpmc_unwind_begin(pmc->owner);

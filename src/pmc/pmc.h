@@ -48,7 +48,8 @@ struct pmc_count {
  * struct pmc_cpu - a PMC on one CPU
  * @pmc, @cpu: constant
  * @stat:  see struct pmc_stat
- * @event: owner->mutex; NULL while the CPU is offline, and without a PMU
+ * @event: owner->mutex; NULL while the CPU is offline, without a PMU, and if the PMU is
+ *	not for this CPU
  * @life:  owner->mutex; owner->hp.cpu_lives of the CPU when @event was created
  * @base, @enabled0, @running0: owner->mutex; sums of events that are gone
  * @total, @enabled, @running: last reading, including events that are gone;
@@ -322,6 +323,7 @@ int hwpmc_event_add_cpus(struct hwpmc_pmc *pmc);
 void hwpmc_event_release(struct pmc_cpu *pc);
 void hwpmc_event_read(struct pmc_cpu *pc);
 int hwpmc_event_sync_cpus(struct hwpmc_pmc *pmc);
+int hwpmc_event_create_cpus(struct hwpmc_pmc *pmc);
 int hwpmc_event_exists(u32 type, u64 config);
 
 /* filter.c */
