@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "kinds.h"
 #include "pmccontrol.h"
 
 #define SOURCES	"/sys/bus/event_source/devices"
@@ -175,11 +176,15 @@ static int module_has_counters(const struct doctor *d)
 
 void look_at_counters(struct doctor *d)
 {
+	char kinds[LINE_ROOM];
 	int has = module_has_counters(d);
 
 	if (has < 0)
 		has = sysfs_has_counters(d);
-	if (has)
+	if (has && kinds_text(d, kinds, sizeof(kinds)) > 1)
+		answer(d, MARK_OK, "the processor has several kinds of cores, and counts "
+		       "an event on each: %s (pmcstat -S cycles samples on all)", kinds);
+	else if (has)
 		answer(d, MARK_OK, "the processor counts events (pmcstat -S "
 		       "cycles)");
 	else

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doctor.h"
+#include "kinds.h"
 #include "pmccontrol.h"
 
 static const char *or_unknown(const char *name)
@@ -93,6 +95,15 @@ static void list_cpu(struct pmc_owner *owner, int cpu, size_t npmc)
 	free(rows);
 }
 
+static void print_kinds(void)
+{
+	const struct doctor here = { .root = "" };
+	char kinds[LINE_ROOM];
+
+	if (kinds_text(&here, kinds, sizeof(kinds)) > 1)
+		printf("kinds of cores: %s\n", kinds);
+}
+
 int list_rows(struct pmc_owner *owner)
 {
 	const struct hwpmc_cpuinfo *info = cpuinfo(owner);
@@ -103,6 +114,7 @@ int list_rows(struct pmc_owner *owner)
 	       info->ncpu_online,
 	       or_unknown(pmc_name_of_cputype((enum pmc_cputype)info->cputype)),
 	       info->npmc);
+	print_kinds();
 	for (cpu = 0; cpu < info->ncpu; cpu++)
 		list_cpu(owner, (int)cpu, info->npmc);
 	return 0;

@@ -395,6 +395,13 @@ ok "no symbols" says 0 "note     kernel symbols: /proc/kallsyms cannot be read"
 # Counters
 machine
 ok "counters" says 0 "ok       hardware counters: the processor counts"
+put sys/bus/event_source/devices/cpu_core/cpus 0-7
+ok "one kind of core" says 0 "ok       hardware counters: the processor counts"
+put sys/bus/event_source/devices/cpu_atom/cpus 8-15
+ok "two kinds" says 0 "ok       hardware counters: .*on each: cpu_atom on CPUs 8-15, cpu_core on CPUs 0-7"
+put sys/bus/event_source/devices/cpu_atom/cpus ""
+ok "all CPUs of a kind are offline" says 0 "ok       hardware counters: the processor counts"
+gone sys/bus
 ok "none" with FAKE_FAIL=hardware:1 says 0 "note     hardware counters: this machine has none.*cpu-clock"
 unloaded
 mkdir -p "$m"/sys/bus/event_source/devices/{software,uprobe,cpufreq}
