@@ -141,12 +141,18 @@ static void try_probe(const char *root, const char *spec, const char *says,
 /* The same texts as what describes fields, a PMU's terms and its aliases */
 static void try_texts(const char *root, const char *spec)
 {
-	struct pmc_event_desc desc;
+	struct pmc_event_desc desc, all[PMC_EVENTS_MAX];
+	int n = pmc_parse_all(root, spec, all, PMC_EVENTS_MAX, NULL, 0);
 	char msg[256], list[64], *lines, *tracing;
 	struct pmc_parse p = {
 		.root = root, .desc = &desc, .msg = msg, .msglen = sizeof(msg),
 	};
 
+	if (n > PMC_EVENTS_MAX || n == 0)
+		abort();
+	while (--n >= 0)
+		if (!memchr(all[n].name, 0, sizeof(all[n].name)))
+			abort();
 	if (!pmc_parse_spec(&p, spec)) {
 		pmc_event_cpus(&desc, list, sizeof(list));
 		if (!pmc_pmu_cpus(root, desc.type, list, sizeof(list)) &&

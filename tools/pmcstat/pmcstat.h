@@ -37,6 +37,8 @@ struct wanted {
  * struct counter - a PMC, first as requested, then as allocated
  * @event:      the event that it counts
  * @spec:       the user's specification of the event
+ * @split:      @spec names no PMU, and the processor's kinds of cores have one each: one
+ *		counter of several
  * @mode:       a system or process mode, sampling or counting
  * @flags:      PMC_F_*
  * @cpu:        a CPU or PMC_CPU_ALL; PMC_CPU_ANY for processes
@@ -46,10 +48,12 @@ struct wanted {
  * @filter:     conditions on samples
  * @id:         the PMC
  * @last:       the reading from which the last line was printed
+ * @shown:      what that line has of it
  */
 struct counter {
 	struct pmc_event_desc event;
 	const char	*spec;
+	int		split;
 	enum pmc_mode	mode;
 	uint32_t	flags;
 	int		cpu;
@@ -59,7 +63,20 @@ struct counter {
 	struct wanted	filter;
 	pmc_id_t	id;
 	struct pmc_reading last;
+	struct pmc_reading shown;
 };
+
+/* Of a process, which also runs on CPUs that do not have the event */
+static inline int counter_is_of_some(const struct counter *c)
+{
+	return (c->event.flags & PMC_EVENT_SOME_CPUS) && PMC_IS_VIRTUAL_MODE(c->mode);
+}
+
+/* The same event of another kind of core */
+static inline int counter_is_sibling(const struct counter *a, const struct counter *b)
+{
+	return a != b && a->split && b->split && a->spec == b->spec;
+}
 
 enum action {
 	ACTION_RUN,		/* record or count */
@@ -282,7 +299,8 @@ void summary_print(const struct options *o,
 		   const struct hwpmc_driverstats *stats, uint64_t compressed,
 		   unsigned int files);
 void summary_budget(const struct options *o, struct pmc_owner *owner);
-void summary_multiplexed(const struct counter *c, struct pmc_owner *owner);
+void summary_multiplexed(const struct options *o, const struct counter *c,
+			 struct pmc_owner *owner);
 
 /* cpugroups.c: @groups, @n of them; 0, or -1 with one line in @msg */
 int cpugroups_make(const char *root, unsigned int want, struct cpugroup **groups,

@@ -16,6 +16,7 @@
 #define K	PMC_CAP_SYSTEM
 #define TP	PMC_EVENT_TRACEPOINT
 #define CLOCK	PERF_COUNT_SW_CPU_CLOCK
+#define SOME	PMC_EVENT_SOME_CPUS
 
 static void make_pmus(void)
 {
@@ -114,10 +115,14 @@ static const struct good {
 	{ "cpu/MEM-Loads,ldlat=30/u", 4, U, { 0x1cd, 30 }, 0, 0, 0,
 	  "cpu/MEM-Loads,ldlat=30/:u" },
 	{ "cpu/asks,umask=5/", 4, 0, { 0x502 }, 0, 0, 0, "cpu/asks,umask=5/" },
-	{ "armv8_pmuv3_0/cpu_cycles/", 8, 0, { 0x11 }, 0, 0, 0,
+	{ "armv8_pmuv3_0/cpu_cycles/", 8, 0, { 0x11 }, 0, SOME, 0,
 	  "armv8_pmuv3_0/cpu_cycles/" },
-	{ "cpu_cycles", 8, 0, { 0x11 }, 0, 0, 0, "cpu_cycles" },
-	{ "cpu_cycles:u", 8, U, { 0x11 }, 0, 0, 0, "cpu_cycles:u" },
+	{ "cpu_cycles", 8, 0, { 0x11 }, 0, SOME, 0, "cpu_cycles" },
+	{ "cpu_cycles:u", 8, U, { 0x11 }, 0, SOME, 0, "cpu_cycles:u" },
+	/* perf's own events, of a processor with one core PMU */
+	{ "cpu/cycles/", 0, 0, { 0 }, 0, 0, 0, "cpu/cycles/" },
+	{ "cpu/LLC-loads,freq=9/u", 3, U, { 2 }, 9, PMC_EVENT_FREQ, 0,
+	  "cpu/LLC-loads,freq=9/:u" },
 	{ "mem-loads,os", 4, K, { 0x1cd, 3 }, 0, 0, 0, "mem-loads:k" },
 	/* tracepoints */
 	{ "tracepoint:sched:sched_switch", 2, 0, { 314 }, 1, TP, 0,
@@ -167,6 +172,9 @@ static const struct bad {
 	{ "cpu/mem-loads.scale/", "has no event" },
 	{ "cpu/../", "has no event" },
 	{ "cpu/nested/", "has no event or term \"cpu-cycles\"" },
+	{ "cpu/cycles,umask=1/", "\"cycles\": perf's own event has no terms" },
+	{ "cpu/page-faults/", "has no event or term \"page-faults\"" },
+	{ "uncore_imc_0/cycles/", "has no event or term \"cycles\"" },
 	{ "cpu/asks/", "needs \"umask=\"" },
 	{ "cpu/broken=1/", "format is not understood" },
 	{ "cpu/event=1", "slash is missing" },
@@ -276,6 +284,9 @@ static void test_cpus(void)
 	put("0-3\n", DEVICES "armv8_pmuv3_0/cpus");
 	ok(pmc_pmu_cpus(tree, 8, list, sizeof(list)) == -1,
 	   "a core PMU of all CPUs");
+	put("0-7\n", DEVICES "armv8_pmuv3_0/cpus");
+	ok(pmc_pmu_cpus(tree, 8, list, sizeof(list)) == -1,
+	   "and of CPUs that are offline");
 }
 
 static void test_noise(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -373,6 +374,18 @@ bool overflows_are_nmis(void)
 	       read_line("/proc/cmdline", line, sizeof(line)) &&
 	       strstr(line, "irqchip.gicv3_pseudo_nmi=1");
 #endif
+}
+
+unsigned int perf_kinds(void)
+{
+	unsigned int n = 0;
+	glob_t g;
+
+	if (!glob("/sys/bus/event_source/devices/*/cpus", 0, NULL, &g)) {
+		n = g.gl_pathc;
+		globfree(&g);
+	}
+	return n;
 }
 
 bool perf_can_skid(void)

@@ -99,6 +99,8 @@ int dev_run_on(int dev, struct hwpmc_allocate a, int pid, uint32_t *id);
 
 /* Whether perf has @type/@config here (asked of perf_event_open()). */
 int perf_has(uint32_t type, uint64_t config);
+/* Kinds of CPU, each with a PMU; 0 or 1: all CPUs are of one kind. */
+unsigned int perf_kinds(void);
 /* Overflows of cycles are NMIs: x86's are, arm64's when it was booted so. */
 bool overflows_are_nmis(void);
 /* Whether config1 of PERF_TYPE_RAW is a skid in bytes (selftests/nmipmu). */

@@ -8,6 +8,7 @@
 #include <limits.h>
 
 #include "recorder.h"
+#include "session.h"
 #include "target.h"
 #include "test.h"
 
@@ -19,11 +20,12 @@
 
 /**
  * struct kind - a kind of CPU
- * @type: its PMU's number
+ * @pmu, @type: its PMU, and the number of that
  * @cpus: how the PMU lists them
  * @cpu:  one of them
  */
 struct kind {
+	char		pmu[64];
 	uint32_t	type;
 	char		cpus[64];
 	int		cpu;
@@ -54,6 +56,7 @@ static void add_kind(data *self, const char *pmu)
 	if (!read_line(path, k->cpus, sizeof(k->cpus)) || !k->cpus[0])
 		return;
 	k->cpu = atoi(k->cpus);
+	snprintf(k->pmu, sizeof(k->pmu), "%s", pmu);
 	self->n++;
 }
 
@@ -81,8 +84,8 @@ FIXTURE_SETUP(hybrid)
 	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	find_kinds(self);
-	if (self->n < KINDS)
-		SKIP(return, "all CPUs are of one kind");
+	if (self->n < KINDS || perf_kinds() > KINDS)
+		SKIP(return, "there are not two kinds of CPU");
 }
 
 FIXTURE_TEARDOWN(hybrid)
@@ -333,6 +336,152 @@ TEST_F(hybrid, process_samples)
 		ASSERT_TRUE(target_step(&self->t));
 	END_LOG(self->dev, self->file, &self->log, 0);
 	check_samples(_metadata, &self->log, id, k);
+}
+
+/* ------------------------------------------------------------------------
+ * pmcstat
+ */
+
+/* A shell that computes on a CPU of each kind, one after the other. */
+static bool run_moving(data *self, struct session *s, const char *options)
+{
+	const unsigned int turns = scaled(12000, 4000);
+	char arguments[768];
+
+	snprintf(arguments, sizeof(arguments),
+		 "%s taskset %llx sh -c 'i=0; while [ $i -lt %u ]; do i=$((i + 1)); [ $i -ne %u ] || taskset -p %llx $$ >/dev/null; done'",
+		 options, WHERE(&self->kind[0]), turns, turns / 2,
+		 WHERE(&self->kind[1]));
+	return session_begin(s, arguments) && !session_end(s, 0);
+}
+
+/* The numbers of the first line that is no comment, and what they are marked with */
+static unsigned int read_counts(const char *said, uint64_t *value, char *mark, unsigned int max)
+{
+	unsigned int n = 0;
+	char *end;
+
+	while (*said == '#' && strchr(said, '\n'))
+		said = strchr(said, '\n') + 1;
+	for (; n < max; n++, said = end + 1) {
+		value[n] = strtoull(said, &end, 10);
+		if (end == said)
+			break;
+		mark[n] = *end;
+	}
+	return n;
+}
+
+/* Kinds' counts of an event without a PMU are exact, and together those of the process. */
+TEST_F(hybrid, pmcstat_counts)
+{
+	uint64_t value[KINDS + 1];
+	char mark[KINDS + 1];
+	struct session s;
+
+	ASSERT_TRUE(run_moving(self, &s, "-C -w 100000 -p cycles -p task-clock"));
+	TH_LOG("%s", s.said);
+	ASSERT_EQ(KINDS + 1, read_counts(s.said, value, mark, KINDS + 1));
+	EXPECT_EQ(' ', mark[0]);
+	EXPECT_EQ(' ', mark[1]);
+	EXPECT_LT(0, value[0]);
+	EXPECT_LT(0, value[1]);
+	EXPECT_NE(NULL, strstr(s.said, self->kind[0].pmu));
+	EXPECT_NE(NULL, strstr(s.said, self->kind[1].pmu));
+	EXPECT_EQ(NULL, strstr(s.said, "was counted"));
+	if (perf_can_skid()) {	/* there cycles are nanoseconds */
+		EXPECT_LE(value[2] / 10 * 9, value[0] + value[1]);
+		EXPECT_GE(value[2] / 10 * 11, value[0] + value[1]);
+	}
+	session_free(&s);
+}
+
+/* That of one kind is no estimate of what the process did on the other. */
+TEST_F(hybrid, pmcstat_one_kind)
+{
+	uint64_t value[2];
+	struct session s;
+	char options[128], mark[2];
+
+	snprintf(options, sizeof(options), "-C -w 100000 -p %s/cycles/ -p task-clock",
+		 self->kind[1].pmu);
+	ASSERT_TRUE(run_moving(self, &s, options));
+	TH_LOG("%s", s.said);
+	ASSERT_EQ(2, read_counts(s.said, value, mark, 2));
+	EXPECT_EQ('+', mark[0]);
+	EXPECT_LT(0, value[0]);
+	EXPECT_NE(NULL, strstr(s.said, "is not scaled"));
+	if (perf_can_skid()) {
+		EXPECT_GT(value[1] / 10 * 9, value[0]);
+	}
+	session_free(&s);
+}
+
+/* The PMC whose event is named as the cycles of this PMU; 0: there is none */
+static uint32_t find_pmc(struct log *log, const struct kind *k)
+{
+	const size_t len = strlen(k->pmu);
+	struct pmclog_pmcallocatedyn a;
+	struct pmclog_rec rec;
+	uint32_t id = 0;
+
+	LOG_FOR_EACH(log, rec) {
+		if (rec.type != PMCLOG_T_PMCALLOCATEDYN)
+			continue;
+		memcpy(&a, rec.data, sizeof(a));
+		if (!strncmp(a.name, k->pmu, len) && !strcmp(a.name + len, "/cycles/"))
+			id = a.pmcid;
+	}
+	return id;
+}
+
+/* An event that one kind has is left out on the other. */
+TEST_F(hybrid, pmcstat_left_out)
+{
+	struct session s;
+
+	if (!perf_can_skid())
+		SKIP(return, "both kinds have the same events");
+	ASSERT_TRUE(session_begin(&s, "-C -s ref-cycles -c 0-1 -s ref-cycles -p ref-cycles sleep 1"));
+	EXPECT_EQ(0, session_end(&s, 0));
+	TH_LOG("%s", s.said);
+	EXPECT_NE(NULL, strstr(s.said, "nmipmu_atom/ref-cycles/: these CPUs have no such event"));
+	EXPECT_NE(NULL, strstr(s.said, "# s/nmipmu/ref-cycles/ s/00/nmipmu/ref-cycles/ p/nmipmu/ref-cycles/ \n"));
+	session_free(&s);
+	ASSERT_TRUE(session_begin(&s, "-c 1 -s ref-cycles sleep 1"));
+	EXPECT_NE(0, session_end(&s, 0));
+	EXPECT_NE(NULL, strstr(s.said, "nmipmu_atom/ref-cycles/ on CPU 1: this machine has no such event"));
+	session_free(&s);
+}
+
+static void check_log(struct __test_metadata *_metadata, data *self, const char *options)
+{
+	struct kind *k = self->kind;
+	uint32_t id[KINDS];
+	struct session s;
+	unsigned int i;
+
+	ASSERT_TRUE(run_moving(self, &s, options));
+	EXPECT_EQ(NULL, strstr(s.said, "on the hardware"));
+	ASSERT_EQ(1, session_files(&s));
+	ASSERT_TRUE(session_log(&s, 1, &self->log));
+	ASSERT_LOG(&self->log, 0);
+	for (i = 0; i < KINDS; i++) {
+		id[i] = find_pmc(&self->log, &k[i]);
+		ASSERT_NE(0, id[i]);
+	}
+	check_samples(_metadata, &self->log, id, k);
+	session_free(&s);
+}
+
+TEST_F(hybrid, pmcstat_samples_system)
+{
+	check_log(_metadata, self, "-S cycles -O %s/log");
+}
+
+TEST_F(hybrid, pmcstat_samples_process)
+{
+	check_log(_metadata, self, "-P cycles -O %s/log");
 }
 
 TEST_HARNESS_MAIN

@@ -61,7 +61,7 @@ int pmc_parse_is_raw(const char *word)
 	       strspn(word + 1, "0123456789abcdefABCDEF") == strlen(word + 1);
 }
 
-static const struct pmc_evtab_entry *find_name(const char *word)
+const struct pmc_evtab_entry *pmc_evtab_find(const char *word)
 {
 	size_t i;
 
@@ -73,18 +73,20 @@ static const struct pmc_evtab_entry *find_name(const char *word)
 
 static int parse_name(struct pmc_parse *p, const char *word)
 {
-	const struct pmc_evtab_entry *e = find_name(word);
+	const struct pmc_evtab_entry *e = pmc_evtab_find(word);
 	struct pmc_event_desc *d = p->desc;
 
-	snprintf(d->name, sizeof(d->name), "%.*s", LABEL_MAX, word);
+	pmc_core_name(p, word);
 	if (e) {
 		d->type = e->type;
 		d->config = e->config;
+		p->generic = e->type != PERF_TYPE_SOFTWARE;
 		return 0;
 	}
 	if (!pmc_parse_is_raw(word)) {
 		int alias = pmc_pmu_core_alias(p, word);
 
+		p->generic = alias > 0;
 		return alias ? alias < 0 ? -1 : 0 : unknown(p, word);
 	}
 	d->type = PERF_TYPE_RAW;
@@ -104,7 +106,7 @@ int pmc_parse_label(struct pmc_parse *p, const char *word)
 	if (c == word || c - word > LABEL_MAX)
 		return pmc_parse_fail(p, "\"name=\": 1 to %d letters",
 				      LABEL_MAX);
-	strcpy(p->desc->name, word);
+	pmc_core_name(p, word);
 	return 0;
 }
 
@@ -220,13 +222,17 @@ int pmc_parse_tail(struct pmc_parse *p, char *tail)
 	return 0;
 }
 
-static void finish_name(struct pmc_event_desc *d)
+static void finish_name(struct pmc_parse *p)
 {
 	const uint32_t both = PMC_CAP_USER | PMC_CAP_SYSTEM;
+	struct pmc_event_desc *d = p->desc;
+	char numbers[64];
 
-	if (!d->name[0])
-		snprintf(d->name, sizeof(d->name), "type=%u,config=0x%llx",
-			 d->type, (unsigned long long)d->config);
+	if (!d->name[0]) {
+		snprintf(numbers, sizeof(numbers), "type=%u,config=0x%llx", d->type,
+			 (unsigned long long)d->config);
+		pmc_core_name(p, numbers);
+	}
 	if ((d->caps & both) == PMC_CAP_USER)
 		strcat(d->name, ":u");
 	else if ((d->caps & both) == PMC_CAP_SYSTEM)
@@ -257,6 +263,10 @@ static int parse_words(struct pmc_parse *p, char *spec)
 	if (numeric && !(p->have_type && p->have_config))
 		return pmc_parse_fail(p, "\"type=\" and \"config=\" are both "
 				      "needed");
+	if (numeric)
+		p->generic = (p->desc->type == PERF_TYPE_HARDWARE ||
+			      p->desc->type == PERF_TYPE_HW_CACHE) &&
+			     !(p->desc->config >> 32);
 	return 0;
 }
 
@@ -274,7 +284,7 @@ static int is_tracepoint(const char *spec)
 		return 0;
 	memcpy(system, spec, len);
 	system[len] = '\0';
-	return !find_name(system) && !pmc_parse_is_raw(system);
+	return !pmc_evtab_find(system) && !pmc_parse_is_raw(system);
 }
 
 static int parse_tracepoint(struct pmc_parse *p, char *spec)
@@ -323,7 +333,10 @@ int pmc_parse_spec(struct pmc_parse *p, const char *spec)
 		err = parse_modifiers(p, words) || parse_words(p, words);
 	if (err)
 		return -1;
-	finish_name(p->desc);
+	finish_name(p);
+	pmc_core_give(p);
+	if (pmc_core_is_of_some(p->root, p->desc))
+		p->desc->flags |= PMC_EVENT_SOME_CPUS;
 	return 0;
 }
 
@@ -345,7 +358,7 @@ static int cpus_at(const char *root, const struct pmc_event_desc *desc,
 
 	if (desc->flags & PMC_EVENT_ONE_CPU)
 		n = snprintf(all, sizeof(all), "%u", pmc_first_cpu(root));
-	else if (!pmc_pmu_cpus(root, desc->type, all, sizeof(all)))
+	else if (!pmc_pmu_cpus(root, pmc_core_type(desc), all, sizeof(all)))
 		n = (int)strlen(all);
 	if ((size_t)n >= len) {
 		errno = ENOSPC;

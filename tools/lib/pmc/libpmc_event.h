@@ -45,9 +45,23 @@ struct pmc_probe_def {
 };
 
 /**
+ * struct pmc_core - the PMU of a kind of core
+ * @cpus: its CPUs, as a list from sysfs
+ */
+struct pmc_core {
+	char		name[64];
+	uint32_t	type;
+	char		cpus[512];
+};
+
+#define PMC_CORES_MAX	8
+
+/**
  * struct pmc_parse - a specification that is being parsed
  * @root: root of the tree that contains sys and proc; "" except in tests
  * @probe: filled in if @desc has PMC_EVENT_PROBE
+ * @core: an event that names no PMU is to be one of this PMU; NULL: perf chooses
+ * @generic: the event names no PMU, and more than one may have it
  */
 struct pmc_parse {
 	const char	*root;
@@ -57,6 +71,8 @@ struct pmc_parse {
 	int		have_type;
 	int		have_config;
 	struct pmc_probe_def probe;
+	const struct pmc_core *core;
+	int		generic;
 };
 
 /* libpmc_event.c: these return 0, or -1 with the message */
@@ -73,7 +89,31 @@ int pmc_parse_tail(struct pmc_parse *p, char *tail);
 /* "r" and hexadecimal digits */
 int pmc_parse_is_raw(const char *word);
 
+/* An event by its name, without regard to case; NULL: there is none */
+const struct pmc_evtab_entry *pmc_evtab_find(const char *word);
+
+/* libpmc_core.c */
+/* The PMUs of the kinds of cores, of which other processors have one or none */
+size_t pmc_cores_at(const char *root, struct pmc_core core[PMC_CORES_MAX]);
+/* Has a list of CPUs, such as "0-3,8", all CPUs of another one? */
+int pmc_cpus_have(const char *list, const char *cpus);
+/* The number of the PMU that has the event */
+uint32_t pmc_core_type(const struct pmc_event_desc *d);
+/* The event is one of a processor, and some CPUs that are online do not have it. */
+int pmc_core_is_of_some(const char *root, const struct pmc_event_desc *d);
+/* The event becomes one of @p->core, if that is given. */
+void pmc_core_give(struct pmc_parse *p);
+/* Its name: @word, or as an event of @p->core "PMU/word/" */
+void pmc_core_name(struct pmc_parse *p, const char *word);
+/* As pmc_event_parse_all() */
+int pmc_parse_all(const char *root, const char *spec, struct pmc_event_desc *desc,
+		  size_t room, char *msg, size_t msglen);
+
 /* libpmc_pmu.c */
+/* The number of a PMU; 0, or -1: there is none */
+int pmc_pmu_type(const char *root, const char *pmu, uint32_t *type);
+/* The CPUs of a core PMU, as a list from sysfs; 0, or -1: it has no such list */
+int pmc_pmu_core_cpus(const char *root, const char *pmu, char *list, size_t len);
 /* PMU/term,.../tail; modifies @spec */
 int pmc_pmu_parse(struct pmc_parse *p, char *spec);
 /* 1: @word is an alias of a core PMU, 0: it is not, -1: it is, but invalid */

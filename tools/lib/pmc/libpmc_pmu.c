@@ -9,6 +9,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -21,11 +22,15 @@
 
 /**
  * struct pmu - the PMU of an event that is being parsed
+ * @generic: the event that is perf's generic one of this PMU
+ * @has_terms: terms have given numbers of the event
  * @open: terms of an alias whose values the user has to give
  */
 struct pmu {
 	struct pmc_parse *p;
 	const char	*name;
+	const char	*generic;
+	int		has_terms;
 	size_t		nopen;
 	char		open[OPEN_MAX][32];
 };
@@ -205,7 +210,20 @@ static int set_term(struct pmu *u, const char *term, char *format,
 				      "bits that it has", term,
 				      (unsigned long long)value, n);
 	*word = (*word & ~bits) | spread(bits, value);
+	u->has_terms = 1;
 	return 0;
+}
+
+int pmc_pmu_core_cpus(const char *root, const char *pmu, char *list, size_t len)
+{
+	return pmc_file_text(list, len, "%s" DEVICES "/%s/cpus", root, pmu) < 0 ? -1 : 0;
+}
+
+static int is_core(const char *root, const char *pmu)
+{
+	char text[TEXT_MAX];
+
+	return !strcmp(pmu, "cpu") || !pmc_pmu_core_cpus(root, pmu, text, sizeof(text));
 }
 
 /* "NAME=?" in an alias: the user has to give the value. */
@@ -243,6 +261,25 @@ static int unknown_term(struct pmu *u, const char *term, const char *value)
 
 static int apply_terms(struct pmu *u, char *terms, int alias);
 
+/* perf's generic event on this core PMU, which has none of this name of its own */
+static int generic_event(struct pmu *u, const char *word)
+{
+	const struct pmc_evtab_entry *e = pmc_evtab_find(word);
+	struct pmc_core core[PMC_CORES_MAX];
+	struct pmc_event_desc *d = u->p->desc;
+	uint64_t type = d->type;
+
+	if (!e || e->type == PERF_TYPE_SOFTWARE || !is_core(u->p->root, u->name))
+		return 0;
+	u->generic = word;
+	d->type = e->type;
+	d->config = e->config;
+	/* some kernels know no numbers of PMUs there, and need none with one core PMU */
+	if (pmc_cores_at(u->p->root, core) > 1)
+		d->config |= type << 32;
+	return 1;
+}
+
 /* A word without a value: an alias, rHEX, or a term with the value 1 */
 static int apply_word(struct pmu *u, char *term, int alias)
 {
@@ -253,9 +290,11 @@ static int apply_word(struct pmu *u, char *term, int alias)
 	if (!alias && alias_text(u, term, text))
 		return apply_terms(u, text, 1);
 	if (pmc_parse_is_raw(term) &&
-	    !pmc_parse_number(term + 1, 16, &u->p->desc->config))
+	    !pmc_parse_number(term + 1, 16, &u->p->desc->config)) {
+		u->has_terms = 1;
 		return 0;
-	return unknown_term(u, term, NULL);
+	}
+	return !alias && generic_event(u, term) ? 0 : unknown_term(u, term, NULL);
 }
 
 static int apply_value(struct pmu *u, char *term, const char *value, int alias)
@@ -274,6 +313,7 @@ static int apply_value(struct pmu *u, char *term, const char *value, int alias)
 	fill_open(u, term);
 	if (config_word(d, term)) {
 		*config_word(d, term) = number;
+		u->has_terms = 1;
 		return 0;
 	}
 	if (pmc_file_is_name(term) && pmu_text(u, "format", term, text) > 0)
@@ -308,10 +348,13 @@ static int apply_terms(struct pmu *u, char *terms, int alias)
 	return 0;
 }
 
-static int check_open(struct pmu *u)
+static int check_terms(struct pmu *u)
 {
 	size_t i;
 
+	if (u->generic && u->has_terms)
+		return pmc_parse_fail(u->p, "\"%s\": perf's own event has no terms "
+				      "but name, period and freq", u->generic);
 	for (i = 0; i < u->nopen; i++)
 		if (u->open[i][0])
 			return pmc_parse_fail(u->p, "this event of %s needs "
@@ -322,7 +365,7 @@ static int check_open(struct pmu *u)
 /* ------------------------------------------------------------------------
  * A specification
  */
-static int read_type(const char *root, const char *pmu, uint32_t *type)
+int pmc_pmu_type(const char *root, const char *pmu, uint32_t *type)
 {
 	char text[32];
 	uint64_t n;
@@ -359,7 +402,7 @@ static int find_pmu(struct pmu *u)
 	if (way)
 		return pmc_parse_fail(u->p, "write events of PMU \"%s\" as %s",
 				      u->name, way);
-	if (!read_type(u->p->root, u->name, &u->p->desc->type))
+	if (!pmc_pmu_type(u->p->root, u->name, &u->p->desc->type))
 		return 0;
 	pmc_parse_fail(u->p, "this machine has no PMU \"%s\"", u->name);
 	pmc_pmu_each(u->p->root, offer, &near);
@@ -382,21 +425,12 @@ int pmc_pmu_parse(struct pmc_parse *p, char *spec)
 	*tail++ = '\0';
 	terms[-1] = '\0';
 	if (find_pmu(&u) || (*terms && apply_terms(&u, terms, 0)) ||
-	    check_open(&u))
+	    check_terms(&u))
 		return -1;
 	/* perf's modifiers follow without a colon */
 	snprintf(letters, sizeof(letters), "%s%s",
 		 *tail && *tail != ':' && *tail != ',' ? ":" : "", tail);
 	return pmc_parse_tail(p, letters);
-}
-
-static int is_core(const char *root, const char *pmu)
-{
-	char text[TEXT_MAX];
-
-	return !strcmp(pmu, "cpu") ||
-	       pmc_file_text(text, sizeof(text), "%s" DEVICES "/%s/cpus", root,
-			     pmu) >= 0;
 }
 
 struct core_alias {
@@ -410,10 +444,12 @@ static int try_core(void *arg, const char *pmu)
 	struct pmu u = { .p = c->p, .name = pmu };
 	char text[TEXT_MAX];
 
-	if (!is_core(c->p->root, pmu) || !alias_text(&u, c->word, text) ||
-	    read_type(c->p->root, pmu, &c->p->desc->type))
+	if (c->p->core && strcmp(c->p->core->name, pmu))
 		return 0;
-	return apply_terms(&u, text, 1) || check_open(&u) ? -1 : 1;
+	if (!is_core(c->p->root, pmu) || !alias_text(&u, c->word, text) ||
+	    pmc_pmu_type(c->p->root, pmu, &c->p->desc->type))
+		return 0;
+	return apply_terms(&u, text, 1) || check_terms(&u) ? -1 : 1;
 }
 
 int pmc_pmu_core_alias(struct pmc_parse *p, const char *word)
@@ -460,17 +496,16 @@ static int cpus_of(void *arg, const char *pmu)
 	char online[TEXT_MAX];
 	uint32_t type;
 
-	if (read_type(c->root, pmu, &type) || type != c->type)
+	if (pmc_pmu_type(c->root, pmu, &type) || type != c->type)
 		return 0;
 	if (pmc_file_text(c->list, c->len, "%s" DEVICES "/%s/cpumask", c->root,
 			  pmu) > 0)
 		return 1;
 	/* a core PMU that has all online CPUs needs no list */
-	return pmc_file_text(c->list, c->len, "%s" DEVICES "/%s/cpus", c->root,
-			     pmu) > 0 &&
+	return !pmc_pmu_core_cpus(c->root, pmu, c->list, c->len) &&
 	       pmc_file_text(online, sizeof(online), "%s/sys/devices/system/"
 			     "cpu/online", c->root) > 0 &&
-	       strcmp(online, c->list) ? 1 : -1;
+	       !pmc_cpus_have(c->list, online) ? 1 : -1;
 }
 
 int pmc_pmu_cpus(const char *root, uint32_t type, char *list, size_t len)

@@ -205,6 +205,7 @@ int	pmc_event_names_of_class(enum pmc_class cl, const char ***eventnames,
 #define PMC_EVENT_ONE_CPU	(1U << 2)	/* only on pmc_event_cpus() */
 #define PMC_EVENT_RATE		(1U << 3)	/* sampling only; @period is the rate */
 #define PMC_EVENT_FREQ		(1U << 4)	/* @period is samples a second: PMC_F_FREQ */
+#define PMC_EVENT_SOME_CPUS	(1U << 5)	/* a hybrid's other CPUs do not have it */
 
 /**
  * struct pmc_event_desc - a parsed event specification
@@ -244,11 +245,24 @@ struct pmc_event_desc {
  */
 int	pmc_event_parse(const char *spec, struct pmc_event_desc *desc,
 			char *msg, size_t msglen);
+/**
+ * pmc_event_parse_all() - parse an event specification, for all kinds of cores
+ * @desc: filled in: the events, @room at most; PMC_EVENTS_MAX is always enough
+ *
+ * On a hybrid processor each kind of core has a PMU of its own.  In a process, an event
+ * that names no PMU counts on one kind only.  This function makes an event of each PMU
+ * that has the name, "PMU/EVENT/".  Other events, and those of other processors, are as
+ * from pmc_event_parse().  Returns the number of events, or -1 with errno and @msg.
+ */
+#define PMC_EVENTS_MAX	8
+int	pmc_event_parse_all(const char *spec, struct pmc_event_desc *desc, size_t room,
+			    char *msg, size_t msglen);
 
 /*
  * Stores the list of CPUs on which the event has to be counted so that each
  * occurrence counts once, such as "0" or "0,28".  Returns the length of the list,
- * 0 for all CPUs, or -1 with errno (ENOSPC: @len is too short).
+ * 0 for all CPUs, or -1 with errno (ENOSPC: @len is too short).  An event with
+ * PMC_EVENT_SOME_CPUS may be counted on PMC_CPU_ALL as well: the module finds its CPUs.
  */
 int	pmc_event_cpus(const struct pmc_event_desc *desc, char *list,
 		       size_t len);

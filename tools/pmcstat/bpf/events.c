@@ -73,12 +73,20 @@ static int add_event(struct events *e, const struct counter *c, int pid, int cpu
 int events_of_cpus(struct events *e, struct counter *c, unsigned int ncpu)
 {
 	unsigned int cpu;
+	int err = ENODEV;
 
 	if (c->cpu >= 0)
 		return add_event(e, c, -1, c->cpu);
-	for (cpu = 0; cpu < ncpu; cpu++)
-		if (add_event(e, c, -1, (int)cpu) && errno != ENODEV)
+	/* a hybrid's CPUs have the events of their kind only */
+	for (cpu = 0; cpu < ncpu; cpu++) {
+		if (!add_event(e, c, -1, (int)cpu))
+			continue;
+		if (errno != ENODEV && errno != ENOENT)
 			return -1;
+		if (errno == ENOENT)
+			err = ENOENT;
+	}
+	errno = err;
 	return e->n ? 0 : -1;
 }
 

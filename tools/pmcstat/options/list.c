@@ -104,6 +104,18 @@ static void print_numbers(const struct pmc_event_desc *e)
 	putchar('\n');
 }
 
+/* What an event that names no PMU is on a processor with several kinds of cores */
+static void print_kinds(const char *spec)
+{
+	struct pmc_event_desc e[PMC_EVENTS_MAX];
+	int i, n = pmc_event_parse_all(spec, e, PMC_EVENTS_MAX, NULL, 0);
+
+	for (i = 0; i < n && n > 1; i++) {
+		fputs("  ", stdout);
+		print_numbers(&e[i]);
+	}
+}
+
 static void print_fields(const struct pmc_event_desc *e)
 {
 	struct pmc_source_field *f;
@@ -137,6 +149,7 @@ int describe_event(const char *spec)
 		       event.name);
 	else
 		print_numbers(&event);
+	print_kinds(spec);
 	if (!(event.flags & PMC_EVENT_PROBE))
 		print_fields(&event);
 	return fflush(stdout) ? EX_IOERR : 0;

@@ -183,46 +183,78 @@ static int check_mode(struct parser *p, int letter, const char *spec,
 static int find_cpus(struct parser *p, const char *spec,
 		     const struct pmc_event_desc *e, struct cpulist *cpus)
 {
-	char list[256];
-	int n;
+	const bool some = e->flags & PMC_EVENT_SOME_CPUS;
+	struct cpulist own = { .all = 1 };
+	char list[512];
+	int n, cpu;
 
 	*cpus = p->cpus;
-	if (!cpus->all)
+	if (cpus->all == some)	/* the module finds the CPUs of some */
 		return 0;
 	n = pmc_event_cpus(e, list, sizeof(list));
-	if (n < 0 || (n && cpulist_parse(cpus, list)))
+	if (n < 0 || (n && cpulist_parse(&own, list)))
 		return options_fail(p, "%s: cannot find out which CPUs it is "
 				    "on: give them, -c CPUS", spec);
+	if (cpus->all)
+		*cpus = own;
+	for (cpu = 0; cpu < CPU_LIMIT && !own.all; cpu++)
+		cpus->set[cpu] &= own.set[cpu];
 	return 0;
+}
+
+/* Adds the event on each CPU of a list, and returns how many that were, or -1 */
+static int add_on_cpus(struct parser *p, const char *spec, const struct pmc_event_desc *event,
+		       enum pmc_mode mode)
+{
+	struct cpulist cpus;
+	int cpu, n = 0;
+
+	if (find_cpus(p, spec, event, &cpus))
+		return -1;
+	if (cpus.all)
+		return add_counter(p, spec, event, mode, PMC_CPU_ALL) ? -1 : 1;
+	for (cpu = 0; cpu < CPU_LIMIT; cpu++) {
+		if (!cpus.set[cpu])
+			continue;
+		if (add_counter(p, spec, event, mode, cpu))
+			return -1;
+		n++;
+		if (event->flags & PMC_EVENT_ONE_CPU)
+			break;
+	}
+	return n;
+}
+
+/* Marks the counters from @first on as those of one specification */
+static void mark_split(struct options *o, size_t first)
+{
+	for (; first < o->ncounters; first++)
+		o->counters[first].split = 1;
 }
 
 static int add_event(struct parser *p, int letter, const char *spec)
 {
+	struct pmc_event_desc event[PMC_EVENTS_MAX];
 	enum pmc_mode mode = mode_of(letter);
-	struct pmc_event_desc event;
-	struct cpulist cpus;
 	char option[] = { '-', (char)letter, '\0' }, why[512];
-	int cpu;
+	size_t first = p->o->ncounters;
+	int n, i;
 
 	p->dangling = 0;
-	if (pmc_event_parse(spec, &event, why, sizeof(why)))
+	n = pmc_event_parse_all(spec, event, PMC_EVENTS_MAX, why, sizeof(why));
+	if (n < 0)
 		return no_event(p, option, spec, why);
-	if (check_mode(p, letter, spec, &event))
+	if (check_mode(p, letter, spec, &event[0]))
 		return -1;
-	if (PMC_IS_VIRTUAL_MODE(mode))
-		return add_counter(p, spec, &event, mode, PMC_CPU_ANY);
-	if (find_cpus(p, spec, &event, &cpus))
-		return -1;
-	if (cpus.all)
-		return add_counter(p, spec, &event, mode, PMC_CPU_ALL);
-	for (cpu = 0; cpu < CPU_LIMIT; cpu++) {
-		if (!cpus.set[cpu])
-			continue;
-		if (add_counter(p, spec, &event, mode, cpu))
+	for (i = 0; i < n; i++)
+		if (PMC_IS_VIRTUAL_MODE(mode) ?
+		    add_counter(p, spec, &event[i], mode, PMC_CPU_ANY) :
+		    add_on_cpus(p, spec, &event[i], mode) < 0)
 			return -1;
-		if (event.flags & PMC_EVENT_ONE_CPU)
-			break;
-	}
+	if (first == p->o->ncounters)
+		return options_fail(p, "%s %s: none of the CPUs of -c has it", option, spec);
+	if (n > 1)
+		mark_split(p->o, first);
 	return 0;
 }
 
@@ -232,24 +264,27 @@ static int add_event(struct parser *p, int letter, const char *spec)
  */
 static int add_trigger(struct parser *p, char *text)
 {
-	struct pmc_event_desc event;
-	struct counter *c;
+	struct pmc_event_desc event[PMC_EVENTS_MAX];
+	size_t len, first = p->o->ncounters;
 	char why[256];
 	uint64_t count;
-	size_t len;
-	int is_event = parse_trigger(p, text, &len, &count);
+	int is_event = parse_trigger(p, text, &len, &count), n, i;
 
 	p->dangling = 0;
 	if (is_event <= 0)
 		return is_event;
 	text[len] = '\0';	/* the probe is made from @text, too */
-	if (pmc_event_parse(text, &event, why, sizeof(why)))
+	n = pmc_event_parse_all(text, event, PMC_EVENTS_MAX, why, sizeof(why));
+	if (n < 0)
 		return no_event(p, "--trigger", text, why);
-	if (add_counter(p, text, &event, PMC_MODE_SS, PMC_CPU_ALL))
-		return -1;
-	c = &p->o->counters[p->o->ncounters - 1];
-	c->flags = HWPMC_F_TRIGGER;
-	c->period = count;
+	for (i = 0; i < n; i++) {
+		if (add_counter(p, text, &event[i], PMC_MODE_SS, PMC_CPU_ALL))
+			return -1;
+		p->o->counters[first + (size_t)i].flags = HWPMC_F_TRIGGER;
+		p->o->counters[first + (size_t)i].period = count;
+	}
+	if (n > 1)
+		mark_split(p->o, first);
 	return 0;
 }
 

@@ -114,6 +114,11 @@ static const char *why_not_allocated(struct pmc_owner *owner,
 			       "system (-s, -S) it can be had";
 		/* fall through */
 	case ENOENT: case ENODEV:
+		if (c->split)
+			return "this machine has no such event, or no kind of its "
+			       "cores has it by this name (pmcstat -L)";
+		if (c->cpu >= 0 && (c->event.flags & PMC_EVENT_SOME_CPUS))
+			return "this CPU has no such event";
 		return PMC_IS_SAMPLING_MODE(c->mode) ?
 		       "this machine has no such event (cpu-clock is always "
 		       "there)" : "this machine has no such event";
@@ -228,27 +233,96 @@ static int allocate_unwound(struct pmc_owner *owner, struct counter *c,
 	return allocate_event(owner, c, opts);
 }
 
-static void allocate(const struct options *o, struct pmc_owner *owner,
-		     struct counter *c)
+/*
+ * A kernel may not know PMUs' numbers in perf's own events (arm64 before 6.6).  Without
+ * one, the event of a CPU is that of the CPU's PMU.
+ */
+static int allocate_of_kind(struct pmc_owner *owner, struct counter *c, int siblings,
+			    struct pmc_allocate_opts *opts)
+{
+	struct pmc_event_desc plain, own = c->event;
+
+	if (!allocate_unwound(owner, c, opts))
+		return 0;
+	if (errno != ENOENT || !c->split || !PMC_IS_SYSTEM_MODE(c->mode) ||
+	    (c->cpu == PMC_CPU_ALL && siblings))
+		return -1;
+	if (!pmc_event_parse(c->spec, &plain, NULL, 0)) {
+		c->event = plain;
+		c->split = 0;
+		if (!allocate_unwound(owner, c, opts))
+			return 0;
+		c->split = 1;
+		c->event = own;
+	}
+	errno = ENOENT;
+	return -1;
+}
+
+/* Are there counters of other kinds of cores? */
+static int has_siblings(const struct options *o, const struct counter *c)
+{
+	size_t i;
+
+	for (i = 0; i < o->ncounters; i++)
+		if (counter_is_sibling(c, &o->counters[i]))
+			return 1;
+	return 0;
+}
+
+/* -1: the CPUs of this kind have no such event */
+static int allocate(const struct options *o, struct pmc_owner *owner, struct counter *c)
 {
 	struct pmc_allocate_opts opts = {
 		.size = sizeof(opts), .mode = c->mode, .flags = c->flags,
 		.cpu = c->cpu, .count = c->period,
 	};
+	const int siblings = has_siblings(o, c);
 	uint32_t asked = c->event.caps;
 	char where[32] = "";
 
 	if (c->cpu >= 0)
 		snprintf(where, sizeof(where), " on CPU %d", c->cpu);
-	if (allocate_unwound(owner, c, &opts))
+	if (allocate_of_kind(owner, c, siblings, &opts)) {
+		if (siblings && (errno == ENOENT || errno == EINVAL))
+			return -1;
 		refused(owner, c, where, errno, "max_pmcs or max_counters");
+	}
 	if (c->event.caps != asked && !o->quiet)
 		warn_line("%s: in user mode only, the kernel needs privilege",
 			  c->event.name);
 	if (!PMC_IS_SAMPLING_MODE(c->mode))
-		return;
+		return 0;
 	(c->flags & PMC_F_FREQ ? tell_rate : tell_period)(o, c, where, opts.count);
 	c->period = opts.count;
+	return 0;
+}
+
+/* Takes a counter out, as perf does with what other kinds of cores have. */
+static struct counter leave_out(struct options *o, size_t i)
+{
+	struct counter left = o->counters[i];
+
+	memmove(&o->counters[i], &o->counters[i + 1],
+		(--o->ncounters - i) * sizeof(left));
+	return left;
+}
+
+static void allocate_all(struct options *o, struct pmc_owner *owner)
+{
+	static struct counter left[HWPMC_NROW];
+	size_t nleft = 0, i = 0;
+
+	while (i < o->ncounters) {
+		if (allocate(o, owner, &o->counters[i]))
+			left[nleft++] = leave_out(o, i);
+		else
+			i++;
+	}
+	/* unless one event of all kinds has taken its place */
+	for (i = 0; i < nleft; i++)
+		if (has_siblings(o, &left[i]) && !o->quiet)
+			warn_line("%s: these CPUs have no such event", left[i].event.name);
 }
 
 static void set_budget(struct pmc_owner *owner, uint32_t ppm)
@@ -277,8 +351,7 @@ void pmcs_allocate(struct options *o, struct pmc_owner *owner)
 		set_cpus(owner, o->cpus);
 	if (o->budget_ppm)
 		set_budget(owner, o->budget_ppm);
-	for (i = 0; i < o->ncounters; i++)
-		allocate(o, owner, &o->counters[i]);
+	allocate_all(o, owner);
 	for (i = 0; i < o->ncounters; i++)
 		filter_set(owner, &o->counters[i]);
 }

@@ -70,8 +70,6 @@ static void open_text(struct session *s)
 	const struct options *o = s->o;
 	const char *path = o->text_path, *log = o->log_path;
 
-	s->counts.counters = s->o->counters;
-	s->counts.n = o->ncounters;
 	s->counts.out = log && !strcmp(log, "-") ? stderr : stdout;
 	if (!path || !strcmp(path, "-") ||
 	    o->action == ACTION_LIVE)		/* the reader writes to it */
@@ -440,7 +438,7 @@ static void warn_multiplexed(struct session *s)
 	size_t i;
 
 	for (i = 0; i < s->o->ncounters && !s->o->quiet; i++)
-		summary_multiplexed(&s->o->counters[i], s->owner);
+		summary_multiplexed(s->o, &s->o->counters[i], s->owner);
 }
 
 int session_run(struct options *o)
@@ -458,6 +456,8 @@ int session_run(struct options *o)
 	s.owner = pmcs_open(o);
 	probes_make(o, s.owner);
 	pmcs_allocate(o, s.owner);
+	s.counts.counters = o->counters;
+	s.counts.n = o->ncounters;
 	if (early)
 		block_signals(&s);
 	s.log = log_open(o, s.owner);

@@ -122,7 +122,23 @@ void summary_budget(const struct options *o, struct pmc_owner *owner)
 		  b.scale / 10000.0);
 }
 
-void summary_multiplexed(const struct counter *c, struct pmc_owner *owner)
+/* The time that the same events of the other kinds of cores were on the hardware */
+static uint64_t siblings_running(const struct options *o, const struct counter *c,
+				 struct pmc_owner *owner)
+{
+	struct pmc_reading r;
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < o->ncounters; i++)
+		if (counter_is_sibling(c, &o->counters[i]) &&
+		    !pmcs_read(owner, &o->counters[i], &r))
+			sum += r.running;
+	return sum;
+}
+
+void summary_multiplexed(const struct options *o, const struct counter *c,
+			 struct pmc_owner *owner)
 {
 	struct pmc_reading r;
 
@@ -130,7 +146,9 @@ void summary_multiplexed(const struct counter *c, struct pmc_owner *owner)
 	    pmcs_read(owner, c, &r) || !r.enabled ||
 	    r.running >= r.enabled - r.enabled / 1000)
 		return;
-	warn_line("%s was on the hardware %.1f%% of the time only: too few "
-		  "counters", c->event.name,
-		  100.0 * (double)r.running / (double)r.enabled);
+	if (r.running + siblings_running(o, c, owner) >= r.enabled - r.enabled / 100)
+		return;
+	warn_line("%s was on the hardware %.1f%% of the time only: %stoo few counters",
+		  c->event.name, 100.0 * (double)r.running / (double)r.enabled,
+		  counter_is_of_some(c) ? "other CPUs do not have it, or " : "");
 }
