@@ -138,10 +138,18 @@ static void set_scale(struct hwpmc_owner *o, u32 scale)
 	b->rests = now + mul_u64_u64_div_u64(now - began, 1000000, b->ppm);
 }
 
-static bool runs_on(const struct hwpmc_pmc *pmc, unsigned int cpu)
+static bool is_for(const struct hwpmc_pmc *pmc, unsigned int cpu)
 {
 	return pmc->cpu < 0 ? owner_has_cpu(pmc->owner, cpu) :
 			      pmc->cpu == (int)cpu;
+}
+
+/* A kind of CPU may not have the event. */
+static bool runs_on(const struct hwpmc_pmc *pmc, unsigned int cpu)
+{
+	if (!pmc_is_system(pmc))
+		return is_for(pmc, cpu);
+	return pmc->cpus[cpu] && pmc->cpus[cpu]->event;
 }
 
 /* Samples a second that @cpu takes if all PMCs run there at the rate in force */
@@ -186,7 +194,7 @@ void hwpmc_budget_expect(const struct hwpmc_pmc *pmc, u64 rate)
 	if (!b->ppm)
 		return;
 	for_each_possible_cpu(cpu)
-		if (runs_on(pmc, cpu))
+		if (is_for(pmc, cpu))
 			most = max(most, rate_asked(pmc, cpu));
 	scale = div64_u64(within * BUDGET_ONE, most + rate);
 	if (scale < b->scale)
