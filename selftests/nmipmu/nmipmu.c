@@ -19,6 +19,12 @@
  * and PERF_EFLAGS_EXACT. With skid=N the address is N bytes lower, with ip=ADDRESS it is
  * always this one.
  *
+ * Other terms give samples what the hardware of other PMUs records. branches=N: N
+ * branches, if they are asked for: each jumps 8 bytes forward, and 8 bytes further is
+ * the next, up to the address of the sample. data: an access to memory, of the stack.
+ * leak: the hardware takes no notice of modes: the second branch goes to the kernel,
+ * and so does the access.
+ *
  * Parameters: tick_us, how often the timers run (a shorter period than that becomes
  * one sample a tick); counters, how many events a CPU can count at a time (perf
  * multiplexes more); present, where perf lets a PMU go that has events: N removes the
@@ -55,17 +61,32 @@ static bool hybrid;
 module_param(hybrid, bool, 0444);
 MODULE_PARM_DESC(hybrid, "two kinds of CPU, with a PMU each");
 
+/* terms in config */
+#define TERM_BRANCHES(config)	((config) >> 8 & BRANCHES_MAX)
+#define TERM_LEAK		(1ULL << 15)
+#define TERM_DATA		(1ULL << 16)
+#define TERMS			(TERM_LEAK | TERM_DATA | BRANCHES_MAX << 8)
+#define BRANCHES_MAX		127ULL
+#define LEAK			0xffffffff81234560ULL
+#define PRECISE_MAX		2
+
 /**
  * struct nmipmu_cpu - a CPU's counters
  * @event:   those that count. Changed with interrupts off on this CPU, read by its
  *	     NMI handler
  * @pending: an NMI of ours is on its way. Set by the CPU that sends it
  * @timer:   sends to the next CPU
+ * @br:      the branches of the present sample; its NMI handler's
+ * @br_words: room for them
  */
 struct nmipmu_cpu {
 	struct perf_event	*event[COUNTERS_MAX];
 	atomic_t		pending;
 	struct hrtimer		timer;
+	union {
+		struct perf_branch_stack br;
+		u64		br_words[2 + 3 * BRANCHES_MAX];
+	};
 };
 
 static DEFINE_PER_CPU(struct nmipmu_cpu, nmipmu_cpus);
@@ -143,6 +164,51 @@ static void replace_ip(struct pt_regs *copy, const struct pt_regs *regs,
 	copy->flags |= PERF_EFLAGS_EXACT;
 }
 
+/* Newer kernels cut to sample_max_stack what a PMU has. */
+static void record_branches(struct perf_event *event, struct perf_sample_data *data,
+			    u64 ip)
+{
+	struct perf_branch_stack *br = this_cpu_ptr(&nmipmu_cpus.br);
+	unsigned int i, n = TERM_BRANCHES(event->attr.config);
+
+	br->nr = event->attr.sample_max_stack ? n : 0;
+	for (i = 0; i < n; i++)
+		br->entries[i] = (struct perf_branch_entry){
+			.from = ip - 16 * (i + 1),
+			.to = ip - 16 * (i + 1) + 8,
+			.mispred = i & 1,
+			.predicted = !(i & 1),
+			.cycles = i,
+			.type = PERF_BR_COND,
+		};
+	if (n > 1 && (event->attr.config & TERM_LEAK))
+		br->entries[1].to = LEAK;
+	data->br_stack = br;
+	data->sample_flags |= PERF_SAMPLE_BRANCH_STACK;
+}
+
+/* A load that was served by the second level, or by local memory. */
+static void record_access(struct perf_event *event, struct perf_sample_data *data,
+			  const struct pt_regs *regs)
+{
+	const u64 asked = event->attr.sample_type;
+
+	if (asked & PERF_SAMPLE_DATA_SRC)
+		data->data_src.val = PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, HIT) |
+				     (regs->ip & 16 ? PERF_MEM_S(LVL, L2) :
+						      PERF_MEM_S(LVL, LOC_RAM));
+	if (asked & PERF_SAMPLE_WEIGHT_TYPE) {
+		data->weight.var1_dw = regs->ip & 16 ? 14 : 300;
+		data->weight.var2_w = 3;
+		data->weight.var3_w = 0;
+	}
+	if (asked & PERF_SAMPLE_ADDR)
+		data->addr = event->attr.config & TERM_LEAK ? LEAK : regs->sp;
+	data->sample_flags |= asked & (PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_ADDR);
+	if (asked & PERF_SAMPLE_WEIGHT_TYPE)
+		data->sample_flags |= PERF_SAMPLE_WEIGHT_TYPE;
+}
+
 /* NMI context. */
 static void handle_event(struct perf_event *event, struct pt_regs *regs)
 {
@@ -163,6 +229,10 @@ static void handle_event(struct perf_event *event, struct pt_regs *regs)
 		replace_ip(&copy, regs, &event->attr);
 		regs = &copy;
 	}
+	if (has_branch_stack(event))
+		record_branches(event, &data, regs->ip);
+	if (event->attr.config & TERM_DATA)
+		record_access(event, &data, regs);
 	if (nmipmu_overflow(event, &data, regs))
 		nmipmu.stop(event, 0);
 }
@@ -306,10 +376,14 @@ static int nmipmu_event_init(struct perf_event *event)
 			return -ENOENT;
 	} else if (event->attr.type != event->pmu->type) {
 		return -ENOENT;
-	} else if (event->attr.config) {
+	} else if (event->attr.config & ~TERMS) {
 		return -EINVAL;
 	}
-	return has_branch_stack(event) ? -EOPNOTSUPP : 0;
+	if (event->attr.precise_ip > PRECISE_MAX)
+		return -EOPNOTSUPP;
+	if (has_branch_stack(event) && !TERM_BRANCHES(event->attr.config))
+		return -EOPNOTSUPP;
+	return 0;
 }
 
 static void nmipmu_start(struct perf_event *event, int flags)
@@ -380,11 +454,15 @@ static const struct attribute_group nmipmu_events_group = {
 };
 
 PMU_FORMAT_ATTR(event, "config:0-7");
+PMU_FORMAT_ATTR(branches, "config:8-14");
+PMU_FORMAT_ATTR(leak, "config:15");
+PMU_FORMAT_ATTR(data, "config:16");
 PMU_FORMAT_ATTR(skid, "config1:0-15");
 PMU_FORMAT_ATTR(ip, "config2:0-63");
 
 static struct attribute *nmipmu_format[] = {
-	&format_attr_event.attr, &format_attr_skid.attr, &format_attr_ip.attr, NULL,
+	&format_attr_event.attr, &format_attr_skid.attr, &format_attr_ip.attr,
+	&format_attr_branches.attr, &format_attr_leak.attr, &format_attr_data.attr, NULL,
 };
 static const struct attribute_group nmipmu_format_group = {
 	.name = "format", .attrs = nmipmu_format,
