@@ -433,6 +433,21 @@ compat_raw(const struct perf_sample_data *data)
 	return data->sample_flags & PERF_SAMPLE_RAW ? data->raw : NULL;
 }
 
+/* The branches of a sample, or NULL.  Overflow handler. */
+static inline const struct perf_branch_stack *
+compat_branches(const struct perf_sample_data *data)
+{
+	return data->sample_flags & PERF_SAMPLE_BRANCH_STACK ? data->br_stack :
+							       NULL;
+}
+
+/* PERF_SAMPLE_* of those fields of a sample's access to memory that are set. */
+static inline u64 compat_access_fields(const struct perf_sample_data *data)
+{
+	return data->sample_flags & (PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_TYPE |
+				     PERF_SAMPLE_ADDR);
+}
+
 /* The function that calls a tracepoint's probes if there are several, or 0. */
 static inline unsigned long
 compat_tracepoint_caller(const struct perf_event *event)

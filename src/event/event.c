@@ -455,7 +455,7 @@ int hwpmc_event_create_cpus(struct hwpmc_pmc *pmc)
 }
 
 /* The errors of perf for an event that this machine does not have. */
-static bool says_no(int err)
+bool hwpmc_event_says_no(int err)
 {
 	switch (err) {
 	case -ENOENT:
@@ -489,7 +489,7 @@ int hwpmc_event_exists(u32 type, u64 config)
 						 NULL);
 	revert_creds(old);
 	if (IS_ERR(event))
-		return says_no(PTR_ERR(event)) ? 0 : PTR_ERR(event);
+		return hwpmc_event_says_no(PTR_ERR(event)) ? 0 : PTR_ERR(event);
 	perf_event_release_kernel(event);
 	return 1;
 }

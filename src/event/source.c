@@ -19,6 +19,7 @@
 
 #define DEFAULT_PERIOD	65536
 #define NO_TYPE		U32_MAX
+#define PRECISE_MAX	3
 
 /*
  * The PMUs that create a probe from their arguments.  The arguments are
@@ -91,18 +92,45 @@ bool hwpmc_source_is_private(u32 type, u64 config, u32 mode)
 	}
 }
 
+#define BRANCH_KINDS	(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_ANY_CALL |	\
+			 PERF_SAMPLE_BRANCH_ANY_RETURN | PERF_SAMPLE_BRANCH_IND_CALL | \
+			 PERF_SAMPLE_BRANCH_ABORT_TX | PERF_SAMPLE_BRANCH_IN_TX | \
+			 PERF_SAMPLE_BRANCH_NO_TX | PERF_SAMPLE_BRANCH_COND |	\
+			 PERF_SAMPLE_BRANCH_IND_JUMP | PERF_SAMPLE_BRANCH_CALL)
+#define BRANCH_KNOWN	(BRANCH_KINDS | PERF_SAMPLE_BRANCH_PLM_ALL |		\
+			 PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES | \
+			 PERF_SAMPLE_BRANCH_TYPE_SAVE | PERF_SAMPLE_BRANCH_PRIV_SAVE)
+
 /* Refuses arguments in @a that apply only to other event types or modes. */
 int hwpmc_source_check_flags(const struct hwpmc_allocate *a)
 {
 	if ((a->flags & HWPMC_F_RAW) && (a->type != PERF_TYPE_TRACEPOINT ||
 					 !mode_is_sampling(a->mode)))
 		return -EINVAL;
+	if (!mode_is_sampling(a->mode) && ((a->caps & HWPMC_CAP_PRECISE) ||
+					   (a->flags & HWPMC_F_OF_PMU)))
+		return -EINVAL;
+	/* perf does not check the attributes of a kernel counter */
+	if (a->flags & HWPMC_F_BRANCH ? !(a->branch & BRANCH_KINDS) : a->branch)
+		return -EINVAL;
 	return a->bp_type && a->type != PERF_TYPE_BREAKPOINT ? -EINVAL : 0;
+}
+
+/* Of these, perf makes each sample itself, and ignores what only a PMU can answer. */
+static bool is_of_no_pmu(u32 type)
+{
+	return type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT ||
+	       type == PERF_TYPE_BREAKPOINT;
 }
 
 /* Refuses events that the module does not support, for any caller. */
 int hwpmc_source_check(const struct hwpmc_allocate *a)
 {
+	if (is_of_no_pmu(a->type) && ((a->caps & HWPMC_CAP_PRECISE) ||
+				      (a->flags & HWPMC_F_OF_PMU)))
+		return -EOPNOTSUPP;
+	if (a->branch & ~(u64)BRANCH_KNOWN)
+		return -EOPNOTSUPP;
 	if (a->config3 && !compat_has_config3())
 		return -EOPNOTSUPP;
 	if (a->type > INT_MAX)	/* perf's value for "no number" */
@@ -133,6 +161,56 @@ void hwpmc_source_fill(struct perf_event_attr *attr,
 	/* otherwise perf only counts, and provides no data */
 	if (a->flags & HWPMC_F_RAW)
 		attr->sample_type |= PERF_SAMPLE_RAW;
+	if (a->flags & HWPMC_F_DATA)
+		attr->sample_type |= PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_ADDR |
+				     PERF_SAMPLE_WEIGHT_STRUCT;
+}
+
+/*
+ * perf_event_open() would supply the modes.  Newer kernels cut the branches of a sample
+ * to sample_max_stack.
+ */
+static void fill_branch(struct perf_event_attr *attr, u64 branch)
+{
+	if (!(branch & PERF_SAMPLE_BRANCH_PLM_ALL)) {
+		if (!attr->exclude_user)
+			branch |= PERF_SAMPLE_BRANCH_USER;
+		if (!attr->exclude_kernel)
+			branch |= PERF_SAMPLE_BRANCH_KERNEL;
+		if (!attr->exclude_hv)
+			branch |= PERF_SAMPLE_BRANCH_HV;
+	}
+	attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	attr->branch_sample_type = branch;
+	attr->sample_max_stack = PMCLOG_BRANCH_MAX;
+}
+
+/*
+ * hwpmc_source_fill_hardware - ask the PMU for what only hardware can record
+ *
+ * Called when the modes are known.  precise_ip begins with its highest value.
+ *
+ * x86 collects samples of a fixed period in a buffer, and hands them over when another
+ * thread may run already, unless they have to wake a reader.
+ */
+void hwpmc_source_fill_hardware(struct perf_event_attr *attr,
+				const struct hwpmc_allocate *a)
+{
+	if (a->flags & HWPMC_F_BRANCH)
+		fill_branch(attr, a->branch);
+	if (a->caps & HWPMC_CAP_PRECISE) {
+		attr->precise_ip = PRECISE_MAX;
+		attr->wakeup_events = 1;
+	}
+}
+
+/* Does the PMU refuse, but may accept a lower precise_ip than @attr's? */
+bool hwpmc_source_less_precise(struct perf_event_attr *attr, int err)
+{
+	if (attr->precise_ip <= 1 || !hwpmc_event_says_no(err))
+		return false;
+	attr->precise_ip--;
+	return true;
 }
 
 /*

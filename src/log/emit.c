@@ -268,20 +268,51 @@ static void emit_raw(struct hwpmc_owner *o, const struct pmclog_callchain *cc)
 	memcpy(e->data, r->data, r->len);
 }
 
-/* Most bytes that a sample takes in the buffer, with a new pack or its fields. */
+static const struct ring_detail *detail_of(const struct pmclog_callchain *cc)
+{
+	return (const void *)cc + PMCLOG_HEADER_LEN(cc->h.header);
+}
+
+/* Bytes of the record that follows a sample in the log. */
+static u32 room_of_more(const struct pmclog_callchain *cc, u32 kind)
+{
+	if (kind == KIND_SAMPLE_RAW)
+		return sizeof(struct pmclog_ext_raw) + ALIGN(raw_of(cc)->len, 4);
+	return sizeof(struct pmclog_ext_detail) +
+	       detail_of(cc)->n * sizeof(struct pmclog_branch);
+}
+
+/* Emits what a KIND_SAMPLE_DETAIL sample has after its chain. */
+static void emit_detail(struct hwpmc_owner *o, const struct pmclog_callchain *cc)
+{
+	const struct ring_detail *d = detail_of(cc);
+	struct pmclog_ext_detail *e;
+
+	e = hwpmc_emit_ext(o, PMCLOG_EXT_DETAIL,
+			   room_of_more(cc, KIND_SAMPLE_DETAIL), cc->h.tsc);
+	e->pmcid = cc->pmcid;
+	e->tid = cc->tid;
+	e->has = d->has;
+	e->hidden = d->hidden;
+	e->source = d->source;
+	e->weight = d->weight;
+	e->addr = d->addr;
+	memcpy(e->branch, d->branch, d->n * sizeof(d->branch[0]));
+}
+
+/* Most bytes that a sample takes in the buffer, with a new pack or what follows it. */
 static u32 room_of_sample(const struct hwpmc_log *log,
-			  const struct pmclog_callchain *cc, bool raw)
+			  const struct pmclog_callchain *cc, u32 kind)
 {
 	u32 len = PMCLOG_HEADER_LEN(cc->h.header);
 
-	if (raw)
-		return len + sizeof(struct pmclog_ext_raw) +
-		       ALIGN(raw_of(cc)->len, 4);
+	if (kind != KIND_SAMPLE)
+		return len + room_of_more(cc, kind);
 	return log->out.pack ? max_t(u32, len, PMCLOG_PACK_MAX) : len;
 }
 
-/* A sample's raw record must follow the sample, in the same buffer. */
-static void emit_sample(struct hwpmc_owner *o, struct ring_stamp *s, bool raw)
+/* The record that has more of a sample must follow the sample, in the same buffer. */
+static void emit_sample(struct hwpmc_owner *o, struct ring_stamp *s, u32 kind)
 {
 	const struct pmclog_callchain *cc = (const void *)s;
 	struct hwpmc_log *log = &o->log;
@@ -289,16 +320,25 @@ static void emit_sample(struct hwpmc_owner *o, struct ring_stamp *s, bool raw)
 
 	s->spare = 0;
 	if (period)
-		hwpmc_emit_period(o, cc, period, room_of_sample(log, cc, raw));
-	if (raw) {
-		if (log->out.size - log->out.used < room_of_sample(log, cc, raw))
+		hwpmc_emit_period(o, cc, period, room_of_sample(log, cc, kind));
+	if (kind != KIND_SAMPLE) {
+		if (log->out.size - log->out.used < room_of_sample(log, cc, kind))
 			hwpmc_sink_flush(o);
 		emit_copy(o, s, s->tsc);
-		emit_raw(o, cc);
+		if (kind == KIND_SAMPLE_RAW)
+			emit_raw(o, cc);
+		else
+			emit_detail(o, cc);
 	} else if (!log->out.pack ||
 		   !hwpmc_pack_sample(o, cc, emit_forward_stamp(log, s->tsc))) {
 		emit_copy(o, s, s->tsc);
 	}
+}
+
+static bool is_sample(u32 kind)
+{
+	return kind == KIND_SAMPLE || kind == KIND_SAMPLE_RAW ||
+	       kind == KIND_SAMPLE_DETAIL;
 }
 
 /* CLOSELOG's counts of cut and late chains are sums of the samples' flags. */
@@ -327,8 +367,8 @@ void hwpmc_emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 	struct hwpmc_log *log = &o->log;
 	struct file *file;
 
-	if (kind == KIND_SAMPLE || kind == KIND_SAMPLE_RAW) {
-		emit_sample(o, s, kind == KIND_SAMPLE_RAW);
+	if (is_sample(kind)) {
+		emit_sample(o, s, kind);
 		/* not earlier: emit_sample() may have written the old buffer out */
 		take_chain_end(log, ((struct pmclog_callchain *)s)->cpuflags);
 		log->acct.buf_samples++;

@@ -16,15 +16,14 @@
 #include "target/hooks.h"
 #include "hwpmc.h"
 #include "pmc.h"
-#include "sample/sample.h"
 #include "target/target.h"
-#include "unwind/unwind.h"
 
 #define FLAGS_KNOWN	(HWPMC_F_DESCENDANTS | HWPMC_F_LOG_PROCCSW | \
 			 HWPMC_F_LOG_PROCEXIT | HWPMC_F_CALLCHAIN | \
 			 HWPMC_F_USERCALLCHAIN | HWPMC_F_EXCLUDE_IDLE | \
 			 HWPMC_F_INCLUDE_OWNER | HWPMC_F_TRIGGER | \
-			 HWPMC_F_RAW | HWPMC_F_UNWIND | HWPMC_F_FREQ)
+			 HWPMC_F_RAW | HWPMC_F_UNWIND | HWPMC_F_FREQ | \
+			 HWPMC_F_OF_PMU)
 
 static int check_cpu(const struct hwpmc_owner *o,
 		     const struct hwpmc_allocate *a)
@@ -98,7 +97,7 @@ static int check_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a)
 {
 	int err;
 
-	if (a->reserved || a->reserved2)
+	if (a->reserved || a->reserved2 || a->reserved3)
 		return -EINVAL;
 	err = check_cpu(o, a);
 	if (!err)
@@ -154,6 +153,7 @@ static void fill_attr(struct hwpmc_pmc *pmc, const struct hwpmc_allocate *a)
 	/* some hardware refuses exclude_idle; the handler checks in any case */
 	attr->exclude_idle = a->type == PERF_TYPE_SOFTWARE &&
 			     (a->flags & HWPMC_F_EXCLUDE_IDLE);
+	hwpmc_source_fill_hardware(attr, a);
 }
 
 static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
@@ -251,54 +251,6 @@ bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait)
 	return true;
 }
 
-/* The events on CPUs; those in targets are hwpmc_targets_release()'s. */
-static void release_cpus(struct hwpmc_pmc *pmc)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		if (pmc->cpus[cpu])
-			hwpmc_event_release(pmc->cpus[cpu]);
-}
-
-static void release_events(struct hwpmc_pmc *pmc)
-{
-	if (!pmc_is_system(pmc))
-		hwpmc_targets_release(pmc);
-	release_cpus(pmc);
-}
-
-/* Checks now, not at the first attach, that the event can be created. */
-static int try_event(struct hwpmc_pmc *pmc)
-{
-	struct perf_event *event =
-		hwpmc_event_new(pmc, -1, current, pmc, hwpmc_overflow_thread);
-
-	if (IS_ERR(event))
-		return PTR_ERR(event);
-	perf_event_release_kernel(event);
-	return pmc_is_sampling(pmc) ? hwpmc_event_add_cpus(pmc) : 0;
-}
-
-static int create_events(struct hwpmc_pmc *pmc)
-{
-	int err;
-
-	if (!pmc_is_system(pmc))
-		err = try_event(pmc);
-	else
-		err = hwpmc_event_create_cpus(pmc);
-	/* last, because it stays; no handler runs before the PMC does */
-	if (!err && (pmc->flags & HWPMC_F_UNWIND))
-		err = hwpmc_unwind_begin(pmc->owner);
-	if (err) {
-		release_events(pmc);
-		hwpmc_event_drops_wait(pmc);
-		synchronize_rcu();
-	}
-	return err;
-}
-
 static void pmc_publish(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, u32 class)
 {
 	u32 cpu = pmc->cpu < 0 ? HWPMC_ID_CPU_NONE : pmc->cpu;
@@ -328,7 +280,7 @@ static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 		return -ENOMEM;
 	}
 	pmc->row = row;
-	err = create_events(pmc);
+	err = hwpmc_create_events(pmc);
 	if (err) {
 		pmc_free(pmc);
 		return err;
@@ -336,6 +288,7 @@ static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 	pmc_publish(o, pmc, a->pmc_class);
 	a->id = pmc->id;
 	a->flags = pmc->flags;
+	a->precise = pmc->attr.precise_ip;
 	a->count = pmc_is_sampling(pmc) ? pmc->asked : pmc->origin;
 	return 0;
 }
@@ -403,7 +356,7 @@ int hwpmc_pmc_release(struct hwpmc_owner *o, u32 id)
 
 	if (IS_ERR(pmc))
 		return PTR_ERR(pmc);
-	release_events(pmc);
+	hwpmc_create_undo(pmc);
 	hwpmc_event_drops_wait(pmc);
 	synchronize_rcu();
 	pmc_retire(o, pmc);
@@ -419,7 +372,7 @@ void hwpmc_pmc_release_all(struct hwpmc_owner *o)
 
 	hwpmc_targets_release_all(o);
 	for_each_live_pmc(o, row, pmc)
-		release_cpus(pmc);
+		hwpmc_create_undo_cpus(pmc);
 	for_each_live_pmc(o, row, pmc)
 		hwpmc_event_drops_wait(pmc);
 	synchronize_rcu();

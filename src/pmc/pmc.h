@@ -214,7 +214,11 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
 /* pmc.c: under owner->mutex, except hwpmc_pmc_fold() */
 #define HWPMC_CAPS_OFFERED	(HWPMC_CAP_INTERRUPT | HWPMC_CAP_USER | \
 				 HWPMC_CAP_SYSTEM | HWPMC_CAP_READ | \
-				 HWPMC_CAP_WRITE | HWPMC_CAP_SYSWIDE)
+				 HWPMC_CAP_WRITE | HWPMC_CAP_PRECISE | \
+				 HWPMC_CAP_SYSWIDE)
+
+/* what only a PMU can answer */
+#define HWPMC_F_OF_PMU		(HWPMC_F_BRANCH | HWPMC_F_DATA)
 
 struct hwpmc_pmc *hwpmc_pmc_find(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a);
@@ -231,6 +235,11 @@ void hwpmc_pmc_disable(struct hwpmc_pmc *pmc);
 bool hwpmc_pmc_needs_log(const struct hwpmc_pmc *pmc);
 void hwpmc_pmc_release_all(struct hwpmc_owner *o);
 bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait);
+
+/* create.c: under owner->mutex */
+int hwpmc_create_events(struct hwpmc_pmc *pmc);
+void hwpmc_create_undo(struct hwpmc_pmc *pmc);
+void hwpmc_create_undo_cpus(struct hwpmc_pmc *pmc);
 
 /* value.c: under owner->mutex, except hwpmc_pmc_describe() */
 void hwpmc_pmc_fill_period(struct hwpmc_pmc *pmc, u64 count);
@@ -301,6 +310,9 @@ int hwpmc_source_check(const struct hwpmc_allocate *a);
 u64 hwpmc_source_default_period(u32 type);
 void hwpmc_source_fill(struct perf_event_attr *attr,
 		       const struct hwpmc_allocate *a);
+void hwpmc_source_fill_hardware(struct perf_event_attr *attr,
+				const struct hwpmc_allocate *a);
+bool hwpmc_source_less_precise(struct perf_event_attr *attr, int err);
 bool hwpmc_source_knows_no_modes(struct perf_event_attr *attr);
 void hwpmc_source_note(struct hwpmc_pmc *pmc, const struct perf_event *event);
 int hwpmc_source_suits(const struct perf_event *event, bool sampling);
@@ -324,6 +336,7 @@ void hwpmc_event_release(struct pmc_cpu *pc);
 void hwpmc_event_read(struct pmc_cpu *pc);
 int hwpmc_event_sync_cpus(struct hwpmc_pmc *pmc);
 int hwpmc_event_create_cpus(struct hwpmc_pmc *pmc);
+bool hwpmc_event_says_no(int err);
 int hwpmc_event_exists(u32 type, u64 config);
 
 /* filter.c */

@@ -21,6 +21,7 @@ enum hwpmc_kind {
 	KIND_MAP	= 3,	/* struct ring_map */
 	KIND_EXEC	= 4,	/* struct ring_exec */
 	KIND_SAMPLE_RAW	= 5,	/* as KIND_SAMPLE, then struct ring_raw */
+	KIND_SAMPLE_DETAIL = 6,	/* as KIND_SAMPLE, then struct ring_detail */
 };
 
 /* A mapping; the writer thread builds the path and drops the file. */
@@ -41,6 +42,18 @@ struct ring_raw {
 	u32		len;		/* bytes of @data */
 	u32		size;		/* of all fields */
 	u8		data[];
+};
+
+/* What the PMU knows of a sample; follows it.  See struct pmclog_ext_detail. */
+struct ring_detail {
+	u32		has;
+	u32		hidden;
+	u64		source;
+	u64		weight;
+	u64		addr;
+	u32		n;		/* entries of @branch */
+	u32		pad;
+	struct pmclog_branch branch[];
 };
 
 struct ring_exec {

@@ -220,28 +220,65 @@ static u32 place_flags(struct pt_regs *regs)
 
 /*
  * What perf passes of an overflow.
- * @raw:    the tracepoint's fields, or NULL
+ * @data:   for a PMC whose samples have more than a chain, else NULL
  * @period: code of the period that is over, for a PMC that samples at a rate, else 0
  */
 struct overflow {
-	const struct perf_raw_record *raw;
+	const struct perf_sample_data *data;
 	u32 period;
 };
 
-static bool sample_commit(struct owner_ring *or, const struct pmc_cpu *pc,
-			  u32 flags, const u64 *chain, unsigned int n,
-			  const struct overflow *v, u64 *now,
-			  unsigned int *cause)
+/* Flags of a PMC whose samples have more than a chain */
+#define HAS_MORE	(HWPMC_F_RAW | HWPMC_F_OF_PMU)
+
+/* What follows a sample in the ring; @room: bytes; 0: nothing */
+struct more {
+	u32 kind;
+	u32 room;
+};
+
+static struct more more_of(const struct hwpmc_pmc *pmc,
+			   const struct perf_sample_data *data)
 {
-	const struct perf_raw_record *raw = v->raw;
+	const struct perf_raw_record *raw;
+	struct more m = { KIND_SAMPLE, 0 };
+
+	if (pmc->flags & HWPMC_F_OF_PMU) {
+		m.room = hwpmc_detail_room(pmc, data);
+		m.kind = m.room ? KIND_SAMPLE_DETAIL : KIND_SAMPLE;
+		return m;
+	}
+	raw = compat_raw(data);
+	if (raw) {
+		m.kind = KIND_SAMPLE_RAW;
+		m.room = hwpmc_raw_room(raw);
+	}
+	return m;
+}
+
+static void more_fill(void *to, struct more m, const struct hwpmc_pmc *pmc,
+		      const struct perf_sample_data *data)
+{
+	if (m.kind == KIND_SAMPLE_RAW)
+		hwpmc_raw_fill(to, compat_raw(data));
+	else
+		hwpmc_detail_fill(to, pmc, data, m.room);
+}
+
+/* Inline, so that a sample without more does not pay for it. */
+static __always_inline bool commit_with(struct owner_ring *or,
+					const struct pmc_cpu *pc, u32 flags,
+					const u64 *chain, unsigned int n,
+					const struct overflow *v, struct more more,
+					u64 *now, unsigned int *cause)
+{
 	const struct hwpmc_pmc *pmc = pc->pmc;
 	struct pmclog_callchain *cc;
 	enum ring_result res;
 	struct ring_stamp *s;
 	u32 len = sizeof(*cc) + n * sizeof(u64);
 
-	s = ring_reserve(&or->ring, len + (raw ? hwpmc_raw_room(raw) : 0),
-			 raw ? KIND_SAMPLE_RAW : KIND_SAMPLE,
+	s = ring_reserve(&or->ring, len + more.room, more.kind,
 			 or->ring.size >> HWPMC_RING_KEEP_SHIFT, now, &res);
 	if (!s) {
 		*cause = res == RING_FULL ? PMCLOG_DROP_FULL :
@@ -256,9 +293,30 @@ static bool sample_commit(struct owner_ring *or, const struct pmc_cpu *pc,
 	cc->pmcid = pmc->id;
 	cc->cpuflags = PMCLOG_CC_CPUFLAGS(pc->cpu, flags);
 	copy_words((u64 *)(cc + 1), chain, n);
-	if (raw)
-		hwpmc_raw_fill((struct ring_raw *)&cc->pc[n], raw);
+	if (more.room)
+		more_fill(&cc->pc[n], more, pmc, v->data);
 	return true;
+}
+
+static noinline bool commit_more(struct owner_ring *or, const struct pmc_cpu *pc,
+				 u32 flags, const u64 *chain, unsigned int n,
+				 const struct overflow *v, u64 *now,
+				 unsigned int *cause)
+{
+	return commit_with(or, pc, flags, chain, n, v, more_of(pc->pmc, v->data), now,
+			   cause);
+}
+
+static bool sample_commit(struct owner_ring *or, const struct pmc_cpu *pc,
+			  u32 flags, const u64 *chain, unsigned int n,
+			  const struct overflow *v, u64 *now,
+			  unsigned int *cause)
+{
+	const struct more none = { KIND_SAMPLE, 0 };
+
+	if (unlikely(v->data))
+		return commit_more(or, pc, flags, chain, n, v, now, cause);
+	return commit_with(or, pc, flags, chain, n, v, none, now, cause);
 }
 
 /* A system-wide PMC leaves out its opener without HWPMC_F_INCLUDE_OWNER. */
@@ -428,8 +486,8 @@ static void sample_overflow(struct pmc_cpu *pc, struct perf_event *event,
 	local64_inc(&pc->stat.overflows);
 	if (compat_event_throttled(event))
 		local64_inc(&pc->stat.throttled);
-	if (pc->pmc->flags & HWPMC_F_RAW)
-		v.raw = compat_raw(data);
+	if (unlikely(pc->pmc->flags & HAS_MORE))
+		v.data = data;
 	if (pc->pmc->flags & HWPMC_F_FREQ)
 		v.period = period_code(period_over(pc->pmc, event, data));
 	if (sample_is_unwanted(pc->pmc, regs))

@@ -8,6 +8,8 @@
 #include "hwpmc.h"
 
 struct chain_cache;
+struct hwpmc_pmc;
+struct ring_detail;
 struct ring_raw;
 struct unwind_state;
 
@@ -23,6 +25,12 @@ void hwpmc_overflow_thread(struct perf_event *event,
 /* raw.c: the fields of tracepoints */
 u32 hwpmc_raw_room(const struct perf_raw_record *raw);
 void hwpmc_raw_fill(struct ring_raw *r, const struct perf_raw_record *raw);
+
+/* detail.c: what only a PMU knows */
+u32 hwpmc_detail_room(const struct hwpmc_pmc *pmc,
+		      const struct perf_sample_data *data);
+void hwpmc_detail_fill(struct ring_detail *d, const struct hwpmc_pmc *pmc,
+		       const struct perf_sample_data *data, u32 room);
 
 /*
  * Has perf replaced the interrupted address in @regs?  AMD's IBS passes the registers

@@ -75,6 +75,8 @@
 #define HWPMC_F_TRIGGER		0x08000000U	/* an overflow takes a snapshot */
 #define HWPMC_F_UNWIND		0x10000000U	/* with CALLCHAIN: user frames by tables */
 #define HWPMC_F_FREQ		0x20000000U	/* @count: samples a second; perf chooses periods */
+#define HWPMC_F_BRANCH		0x40000000U	/* log the branches before each sample */
+#define HWPMC_F_DATA		0x80000000U	/* log each sample's access to memory */
 
 /**
  * struct hwpmc_configurelog - CONFIGURELOG and ROTATELOG
@@ -186,7 +188,9 @@ struct hwpmc_moduleversion {
  * @flags: in: HWPMC_F_*; out: those in force
  * @pmc_class: HWPMC_CLASS_SOFT
  * @caps:  HWPMC_CAP_*; USER and SYSTEM select the CPU modes to count in
- *	(neither: both); sampling implies INTERRUPT
+ *	(neither: both); sampling implies INTERRUPT.  PRECISE (sampling only): each
+ *	sample has the address of the instruction that caused it, as exactly as the
+ *	PMU can have it; EOPNOTSUPP: it cannot
  * @type, @config, @config1, @config2: as in struct perf_event_attr
  * @count: in: period or initial count; 0: 65536 for sampling (1 for tracepoints
  *	and breakpoints), 0 for counting.
@@ -196,6 +200,15 @@ struct hwpmc_moduleversion {
  * @id:    out: the id of the PMC
  * @name:  name of the event for the log, NUL-terminated
  * @config3, @bp_type: as in struct perf_event_attr
+ * @branch: with HWPMC_F_BRANCH: which branches, as in perf_event_attr's
+ *	branch_sample_type; else 0.  Without a mode (USER, KERNEL, HV): in the modes
+ *	that the PMC counts in.  KERNEL and HV need the right to profile the kernel.
+ *	CALL_STACK, HW_INDEX, COUNTERS, unknown bits: EOPNOTSUPP
+ * @precise: out: of PRECISE, perf_event_attr's precise_ip in force; else 0
+ *
+ * HWPMC_F_BRANCH and HWPMC_F_DATA are for sampling only (EINVAL), and for events of
+ * PMUs: EOPNOTSUPP if the event's PMU has no branches, and for HWPMC_F_DATA of events
+ * that no PMU counts.  Not every event of a PMU that can record accesses does.
  */
 struct hwpmc_allocate {
 	__u32	mode;
@@ -214,6 +227,9 @@ struct hwpmc_allocate {
 	__u64	config3;
 	__u32	bp_type;
 	__u32	reserved2;
+	__u64	branch;
+	__u32	precise;
+	__u32	reserved3;
 };
 
 /**

@@ -375,6 +375,7 @@ enum pmclog_ext_subtype {
 	PMCLOG_EXT_RECORD	= 14,
 	PMCLOG_EXT_SNAPSHOT	= 15,
 	PMCLOG_EXT_PERIOD	= 16,
+	PMCLOG_EXT_DETAIL	= 17,
 };
 
 struct pmclog_ext {
@@ -557,6 +558,65 @@ struct pmclog_ext_raw {
 };
 
 #define PMCLOG_RAW_MAX		1024	/* bytes of data that are logged */
+
+/* most branches of a sample */
+#define PMCLOG_BRANCH_MAX	64
+
+/* flags of a branch */
+#define PMCLOG_BRANCH_MISPRED	0x1U	/* the processor had predicted another target */
+#define PMCLOG_BRANCH_PREDICTED	0x2U	/* ... this one; neither: it does not say */
+#define PMCLOG_BRANCH_IN_TX	0x4U	/* in a transaction */
+#define PMCLOG_BRANCH_ABORT	0x8U	/* a transaction was aborted */
+#define PMCLOG_BRANCH_CYCLES(f)	((__u32)((f) >> 4) & 0xFFFFU)	/* since the one before */
+#define PMCLOG_BRANCH_TYPE(f)	((__u32)((f) >> 20) & 0xFU)	/* PERF_BR_* */
+#define PMCLOG_BRANCH_KNOWN	0x1FFFFFFFFULL	/* and from bit 24 on as perf has them */
+
+/**
+ * struct pmclog_branch - a branch that was taken
+ * @from:  address of the branch instruction
+ * @to:    address of the instruction that came next
+ * @flags: PMCLOG_BRANCH_*; the bits are those of struct perf_branch_entry
+ */
+struct pmclog_branch {
+	__u64	from;
+	__u64	to;
+	__u64	flags;
+};
+
+/* the fields of a DETAIL that the PMU has supplied */
+#define PMCLOG_DETAIL_BRANCHES	0x1U
+#define PMCLOG_DETAIL_SOURCE	0x2U
+#define PMCLOG_DETAIL_WEIGHT	0x4U
+#define PMCLOG_DETAIL_ADDR	0x8U
+
+/**
+ * struct pmclog_ext_detail - what the PMU's hardware knows of a sample; directly
+ * follows its sample
+ * @pmcid, @tid: as in the preceding CALLCHAIN, which has the same clock
+ * @has:    PMCLOG_DETAIL_*; the fields of the other ones are 0
+ * @hidden: branches that are not in @branch: those with an address in the kernel, of a
+ *	PMC that does not record branches there, and those beyond PMCLOG_BRANCH_MAX
+ * @source: of the data that the instruction has accessed, and how: union
+ *	perf_mem_data_src
+ * @weight: cost of the instruction: low 32 bits: mostly the latency of its access, in
+ *	cycles; above, 16 bits each: other latencies, see union perf_sample_weight
+ * @addr:   address of that data; not of kernel data, of a PMC that excludes the kernel
+ * @branch: the last branches before the sample, newest first; (length - 64) / 24
+ *	entries
+ *
+ * A sample of which the PMU knows nothing has no DETAIL.
+ */
+struct pmclog_ext_detail {
+	struct pmclog_ext e;
+	__u32	pmcid;
+	__u32	tid;
+	__u32	has;
+	__u32	hidden;
+	__u64	source;
+	__u64	weight;
+	__u64	addr;
+	struct pmclog_branch branch[];
+};
 
 /**
  * struct pmclog_ext_fields - layout of a tracepoint's fields; from user space

@@ -205,9 +205,20 @@ static const uint32_t flags[] = {
 	HWPMC_F_RAW, HWPMC_F_INCLUDE_OWNER,
 };
 
+static void ask_hardware(struct hwpmc_allocate *a, unsigned int how)
+{
+	if (how & 1)
+		a->flags |= HWPMC_F_DATA;
+	if (how & 2)
+		a->caps |= HWPMC_CAP_PRECISE;
+	if (how & 4)
+		a->flags |= HWPMC_F_BRANCH;
+	a->branch = how & 8 ? 1U << (how & 0x17) | PERF_SAMPLE_BRANCH_ANY : how >> 4;
+}
+
 /*
- * arg: mode, 4: UNWIND, and CPU; event, count, flags, caps and name's length, TRIGGER
- * and name
+ * arg: mode, 4: UNWIND, 8: what only a PMU can do, and CPU; event, count, flags, caps
+ * and name's length, TRIGGER and name
  */
 static void do_allocate(const struct op *op)
 {
@@ -225,6 +236,8 @@ static void do_allocate(const struct op *op)
 			x.a.flags |= flags[i];
 	if (b[0] & 4)
 		x.a.flags |= HWPMC_F_UNWIND;
+	if (b[0] & 8)
+		ask_hardware(&x.a, b[5] >> 1);
 	if (b[5] & 1)
 		x.a.flags |= HWPMC_F_TRIGGER;
 	if (b[4] & 8)

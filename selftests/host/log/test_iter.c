@@ -458,6 +458,9 @@ static void test_strings(void)
 	test_endless(u, PMCLOG_EXT_RATE, 0, 0, 76,
 		     "extension record too short");
 	test_endless(u, PMCLOG_EXT_RAW, 0, 0, 36, "extension record too short");
+	test_endless(u, PMCLOG_EXT_DETAIL, 0, 0, 60, "extension record too short");
+	test_endless(u, PMCLOG_EXT_DETAIL, 0, 0, 84,
+		     "detail with a part of a branch");
 	test_endless(u, PMCLOG_EXT_RECORD, 0, 0, 36,
 		     "extension record too short");
 	test_endless(u, PMCLOG_EXT_SNAPSHOT, 0, 0, 52,

@@ -393,12 +393,21 @@ TEST_F(errors, short_answer)
 	EXPECT_EQ(64, info.classes[0].width);
 	EXPECT_EQ(HWPMC_NROW, info.classes[0].num);
 	EXPECT_TRUE(info.classes[0].caps & HWPMC_CAP_INTERRUPT);
-	/* these capabilities, and no others, can be asked for */
+	/* these, and no others, can be asked for; a count is never precise */
 	for (a.caps = 1; a.caps; a.caps <<= 1) {
-		EXPECT_EQ(a.caps & info.classes[0].caps ? 0 : -EOPNOTSUPP,
+		EXPECT_EQ(a.caps == HWPMC_CAP_PRECISE ? -EINVAL :
+			  a.caps & info.classes[0].caps ? 0 : -EOPNOTSUPP,
 			  dev_allocate(self->dev[FRESH], &a))
 			TH_LOG("capability %x", a.caps);
 	}
+	/* a program from before branches */
+	a = pmc_counter(FAULTS);
+	a.precise = 0x55555555;
+	EXPECT_EQ(0, dev_ioctl(self->dev[FRESH],
+			       resized(HWPMC_IOC_PMCALLOCATE,
+				       offsetof(struct hwpmc_allocate, branch)), &a));
+	EXPECT_NE(0, a.id);
+	EXPECT_EQ(0x55555555, a.precise);
 	EXPECT_NE(0, info.cpuid[0]);
 }
 

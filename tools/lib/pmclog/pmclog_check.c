@@ -94,6 +94,7 @@ static const struct ext_shape ext_shapes[] = {
 	[PMCLOG_EXT_RECORD] = { sizeof(struct pmclog_ext_record), 0, 0 },
 	[PMCLOG_EXT_SNAPSHOT] = { sizeof(struct pmclog_ext_snapshot), 0, 0 },
 	[PMCLOG_EXT_PERIOD] = { sizeof(struct pmclog_ext_period), 0, 0 },
+	[PMCLOG_EXT_DETAIL] = { sizeof(struct pmclog_ext_detail), 0, 0 },
 };
 
 #define NEXT_SHAPES (sizeof(ext_shapes) / sizeof(ext_shapes[0]))
@@ -146,6 +147,9 @@ static const char *check_ext(const unsigned char *p, uint32_t len)
 		return "extension record too short";
 	if (subtype == PMCLOG_EXT_USERCHAIN && (len - s->min) % sizeof(uint64_t))
 		return "user chain with a part of a pc";
+	if (subtype == PMCLOG_EXT_DETAIL &&
+	    (len - s->min) % sizeof(struct pmclog_branch))
+		return "detail with a part of a branch";
 	if (subtype == PMCLOG_EXT_RAW &&
 	    pmclog_get32(p + offsetof(struct pmclog_ext_raw, len)) >
 	    len - s->min)

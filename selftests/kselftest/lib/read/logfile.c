@@ -497,6 +497,18 @@ unsigned int log_build_ids(struct log *log, const char *name)
 	return n;
 }
 
+/* ... of branches and of the access to memory */
+static unsigned int detail_kernel_addresses(const struct pmclog_rec *rec)
+{
+	size_t at = sizeof(struct pmclog_ext_detail);
+	unsigned int n = addr_is_kernel(U64(rec, pmclog_ext_detail, addr));
+
+	for (; at < rec->len; at += sizeof(struct pmclog_branch))
+		n += addr_is_kernel(pmclog_get64(rec->data + at)) +
+		     addr_is_kernel(pmclog_get64(rec->data + at + 8));
+	return n;
+}
+
 unsigned int log_kernel_addresses(struct log *log)
 {
 	struct pmclog_rec rec;
@@ -516,6 +528,8 @@ unsigned int log_kernel_addresses(struct log *log)
 		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_KERNEL)
 			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
 					struct pmclog_ext_kernel, addr));
+		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_DETAIL)
+			n += detail_kernel_addresses(&rec);
 		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_MODULE)
 			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
 					struct pmclog_ext_module, start));
