@@ -41,6 +41,7 @@ struct wanted {
  *		counter of several
  * @mode:       a system or process mode, sampling or counting
  * @flags:      PMC_F_*
+ * @branch:     with PMC_F_BRANCH: PERF_SAMPLE_BRANCH_*
  * @cpu:        a CPU or PMC_CPU_ALL; PMC_CPU_ANY for processes
  * @period:     sampling period; with PMC_F_FREQ, samples a second
  * @fixed:      -n or the event's own term has asked for this period
@@ -56,6 +57,7 @@ struct counter {
 	int		split;
 	enum pmc_mode	mode;
 	uint32_t	flags;
+	uint64_t	branch;
 	int		cpu;
 	uint64_t	period;
 	int		fixed;

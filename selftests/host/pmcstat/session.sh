@@ -564,7 +564,8 @@ done
 # What the help lists for the events named after it is refused behind them.
 for what in $("$pmcstat" --help | sed -n '/^for the events/,/^for reading/{
 		s/^  \(--*[A-Za-z-]*\).*/\1/p; }'); do
-	run 64 "$pmcstat" -s cs "$what" "$([ "$what" = --only ] && echo user || echo 1)"
+	case $what in --only) arg=user ;; --branch) arg=any ;; *) arg=1 ;; esac
+	run 64 "$pmcstat" -s cs "$what" "$arg"
 	ok "help: $what holds for events" \
 		has err "$what holds for events named after it only"
 done

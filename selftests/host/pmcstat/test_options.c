@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The command line: what holds for which PMC, and what is refused. */
+#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -100,6 +101,17 @@ static const struct bad bad[] = {
 	{ "-S cycles -n 5 -O x", "-n holds for events named after it" },
 	{ "-s cs --exclude-idle", "--exclude-idle holds" },
 	{ "-s cs --raw", "--raw holds for events named after it" },
+	{ "-O x -S cycles --branch any", "--branch holds for events named after it" },
+	{ "-O x -S cycles --data", "--data holds for events named after it" },
+	{ "-O x --branch all -S cycles", "--branch all: \"all\": the words are u, k," },
+	{ "-O x --branch any,,u -S cycles", "--branch any,,u: \"\": the words" },
+	{ "-O x --branch any,none -S cycles", "--branch any,none: \"none\"" },
+	{ "-O x -S cycles --branch", "--branch needs an argument" },
+	{ "-R x --branch any", "-R reads a log: it goes without --branch" },
+	{ "-R x --data", "-R reads a log: it goes without --data" },
+	{ "-s cycles:p", "-s cycles:p: only samples are precise" },
+	{ "--bpf --branch any -S cycles -O x", "only the module logs what the hardware" },
+	{ "--bpf -S cycles:p -O x", "precise events: only with the module" },
 	{ "-s profile:hz:97", "-s profile:hz:97: it only samples" },
 	{ "-p interval:s:1 true", "-p interval:s:1: it only samples" },
 	{ "-O x -P interval:s:1 true", "it is of one CPU" },
@@ -367,6 +379,17 @@ static void test_others(void)
 	   (o.counters[1].flags & PMC_F_RAW) &&
 	   !(o.counters[2].flags & PMC_F_RAW),
 	   "--raw is for samples of tracepoints");
+	options_free(&o);
+	ok(!parse(&o, "-O l --branch any,u --data -S cycles -s cycles --branch k "
+		  "-P cycles --branch none --data -S cycles true") &&
+	   o.counters[0].branch == (PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER) &&
+	   (o.counters[0].flags & PMC_F_BRANCH) && (o.counters[0].flags & PMC_F_DATA) &&
+	   !o.counters[1].branch &&
+	   !(o.counters[1].flags & (PMC_F_BRANCH | PMC_F_DATA)) &&
+	   o.counters[2].branch == (PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL) &&
+	   (o.counters[2].flags & PMC_F_BRANCH) &&
+	   !o.counters[3].branch && !(o.counters[3].flags & (PMC_F_BRANCH | PMC_F_DATA)),
+	   "--branch and --data are for samples of the events that follow");
 	options_free(&o);
 	ok(!parse(&o, "-O l -S cs --budget 2.5") && o.budget_ppm == 25000,
 	   "--budget: a part of a per cent");

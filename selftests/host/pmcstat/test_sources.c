@@ -179,7 +179,7 @@ static const struct bad {
 	{ "cpu/broken=1/", "format is not understood" },
 	{ "cpu/event=1", "slash is missing" },
 	{ "cpu/event=1,,umask=1/", "empty term" },
-	{ "cpu/event=1/p", "unknown modifier \"p\"" },
+	{ "cpu/event=1/x", "unknown modifier \"x\"" },
 	{ "cpu/event=1/,config=1", "go without a name" },
 	{ "cpx/event=1/", "has no PMU \"cpx\"; did you mean cpu?" },
 	{ "uncore_imc/event=1/", "did you mean uncore_imc_0?" },

@@ -137,7 +137,7 @@ static int parse_value(struct pmc_parse *p, const char *key, const char *word)
 	} else {
 		return pmc_parse_fail(p, "unknown qualifier \"%s=\"; known are "
 				      "type, config, config1, config2, "
-				      "config3, name, usr and os", key);
+				      "config3, name, usr, os and precise", key);
 	}
 	return 0;
 }
@@ -156,15 +156,20 @@ static int parse_qualifier(struct pmc_parse *p, char *word)
 		p->desc->caps |= PMC_CAP_USER;
 	} else if (!strcasecmp(word, "os") || !strcasecmp(word, "kernel")) {
 		p->desc->caps |= PMC_CAP_SYSTEM;
+	} else if (!strcasecmp(word, "precise")) {
+		p->desc->caps |= PMC_CAP_PRECISE;
 	} else {
 		return pmc_parse_fail(p, "unknown qualifier \"%s\"; known are "
-				      "usr, os, config1=, config2= and name=",
-				      word);
+				      "usr, os, precise, config1=, config2= and "
+				      "name=", word);
 	}
 	return 0;
 }
 
-/* perf's modifiers: "u", "k", "uk"; @spec is for the message. */
+/*
+ * perf's modifiers: "u", "k", "uk", and "p", of which perf has several steps; @spec is
+ * for the message.
+ */
 static int parse_letters(struct pmc_parse *p, const char *spec,
 			 const char *letters)
 {
@@ -178,15 +183,17 @@ static int parse_letters(struct pmc_parse *p, const char *spec,
 			p->desc->caps |= PMC_CAP_USER;
 		else if (*c == 'k')
 			p->desc->caps |= PMC_CAP_SYSTEM;
+		else if (*c == 'p' || *c == 'P')
+			p->desc->caps |= PMC_CAP_PRECISE;
 		else
 			return pmc_parse_fail(p, "\"%s\": unknown modifier "
-					      "\"%c\"; known are u and k",
+					      "\"%c\"; known are u, k and p",
 					      spec, *c);
 	}
 	return 0;
 }
 
-/* Cuts perf's modifiers off the end: ":u", ":k", ":uk". */
+/* Cuts perf's modifiers off the end: ":u", ":k", ":ukp". */
 static int parse_modifiers(struct pmc_parse *p, char *spec)
 {
 	char *colon = strrchr(spec, ':');

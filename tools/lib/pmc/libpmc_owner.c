@@ -95,16 +95,25 @@ struct pmc_answers *pmc_owner_answers(struct pmc_owner *owner)
 	return &owner->answers;
 }
 
+/* Does the caller know the fields from @branch on? */
+static int knows_branch(const struct pmc_allocate_opts *opts)
+{
+	return opts->size >= sizeof(*opts);
+}
+
 int pmc_owner_allocate_event(struct pmc_owner *owner,
 			     const struct pmc_event_desc *desc,
 			     struct pmc_allocate_opts *opts, pmc_id_t *id)
 {
 	struct hwpmc_allocate a = { .pmc_class = HWPMC_CLASS_SOFT };
 
-	if (opts->size < sizeof(*opts) || opts->reserved) {
+	if (opts->size < offsetof(struct pmc_allocate_opts, branch) ||
+	    opts->reserved || (knows_branch(opts) && opts->reserved2)) {
 		errno = EINVAL;
 		return -1;
 	}
+	if (knows_branch(opts))
+		a.branch = opts->branch;
 	a.mode = opts->mode;
 	a.cpu = opts->cpu;
 	a.flags = opts->flags;
@@ -121,6 +130,8 @@ int pmc_owner_allocate_event(struct pmc_owner *owner,
 		return -1;
 	opts->flags = a.flags;
 	opts->count = a.count;
+	if (knows_branch(opts))
+		opts->precise = a.precise;
 	*id = a.id;
 	return 0;
 }

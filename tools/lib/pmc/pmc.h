@@ -456,6 +456,10 @@ void	pmc_preload_end(struct pmc_preload *p);
  * @reserved: 0
  * @count: period (with PMC_F_FREQ: samples a second) or initial count, 0 for the
  *	default; set to the value in force
+ * @branch: with PMC_F_BRANCH: perf's PERF_SAMPLE_BRANCH_*; otherwise 0
+ * @precise: set to perf's precise_ip in force; 0: the event is not precise
+ * @reserved2: 0
+ * A program that was compiled before the last three were added has a smaller @size.
  */
 struct pmc_allocate_opts {
 	size_t		size;
@@ -464,6 +468,9 @@ struct pmc_allocate_opts {
 	int32_t		cpu;
 	uint32_t	reserved;
 	uint64_t	count;
+	uint64_t	branch;
+	uint32_t	precise;
+	uint32_t	reserved2;
 };
 
 int	pmc_owner_allocate(struct pmc_owner *owner, const char *spec,

@@ -74,6 +74,8 @@ enum pmc_cputype {
 #define PMC_F_INCLUDE_OWNER	0x04000000	/* not in FreeBSD: PMC_MODE_SS only */
 #define PMC_F_UNWIND		0x10000000	/* not in FreeBSD: pmc_owner_unwind() */
 #define PMC_F_FREQ		0x20000000	/* not in FreeBSD: samples a second */
+#define PMC_F_BRANCH		0x40000000	/* not in FreeBSD: branches of samples */
+#define PMC_F_DATA		0x80000000U	/* not in FreeBSD: accesses to memory */
 
 #define PMC_CC_F_USERSPACE	0x01
 #define PMC_CC_F_MULTIPART	0x02

@@ -36,6 +36,11 @@ static const char *counter_refusal(const struct counter *c)
 		return "config3: only with the module";
 	if (!PMC_IS_SAMPLING_MODE(c->mode))
 		return NULL;
+	if (c->flags & (PMC_F_BRANCH | PMC_F_DATA))
+		return "--branch and --data: only the module logs what the "
+		       "hardware records";
+	if (c->event.caps & PMC_CAP_PRECISE)
+		return "precise events: only with the module";
 	if (c->flags & PMC_F_RAW)
 		return "--raw: only the module logs the fields of tracepoints";
 	if (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)

@@ -21,6 +21,8 @@ static const struct option long_options[] = {
 	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 	{ "exclude-idle", no_argument, NULL, OPT_EXCLUDE_IDLE },
 	{ "raw", no_argument, NULL, OPT_RAW },
+	{ "branch", required_argument, NULL, OPT_BRANCH },
+	{ "data", no_argument, NULL, OPT_DATA },
 	{ "freq", required_argument, NULL, OPT_FREQ },
 	{ "budget", required_argument, NULL, OPT_BUDGET },
 	{ "writers", required_argument, NULL, OPT_WRITERS },
@@ -117,6 +119,8 @@ static uint32_t flags_of(const struct parser *p, enum pmc_mode mode,
 		flags |= PMC_F_CALLCHAIN | PMC_F_USERCALLCHAIN | PMC_F_UNWIND;
 	if (PMC_IS_SAMPLING_MODE(mode) && (e->flags & PMC_EVENT_TRACEPOINT))
 		flags |= PMC_F_RAW;
+	if (PMC_IS_SAMPLING_MODE(mode))
+		flags |= PMC_F_BRANCH | PMC_F_DATA;
 	if (mode == PMC_MODE_SS)
 		flags |= HWPMC_F_INCLUDE_OWNER;
 	if (PMC_IS_VIRTUAL_MODE(mode))
@@ -147,6 +151,8 @@ static int add_counter(struct parser *p, const char *spec,
 	c->cpu = cpu;
 	c->cumulative = p->cumulative;
 	c->flags = flags_of(p, mode, event);
+	if (c->flags & PMC_F_BRANCH)
+		c->branch = p->branch;
 	if (PMC_IS_SAMPLING_MODE(mode))
 		set_period(p, c);
 	return filter_for(p, c);
@@ -171,6 +177,9 @@ static int check_mode(struct parser *p, int letter, const char *spec,
 {
 	if ((e->flags & PMC_EVENT_RATE) && PMC_IS_COUNTING_MODE(mode_of(letter)))
 		return options_fail(p, "-%c %s: it only samples: -S or -P",
+				    letter, spec);
+	if ((e->caps & PMC_CAP_PRECISE) && PMC_IS_COUNTING_MODE(mode_of(letter)))
+		return options_fail(p, "-%c %s: only samples are precise: -S or -P",
 				    letter, spec);
 	if ((e->flags & PMC_EVENT_ONE_CPU) &&
 	    PMC_IS_VIRTUAL_MODE(mode_of(letter)))
@@ -440,6 +449,15 @@ static int parse_modifier(struct parser *p, int letter)
 	case OPT_RAW:
 		p->flags ^= PMC_F_RAW;
 		return 0;
+	case OPT_DATA:
+		p->flags ^= PMC_F_DATA;
+		return 0;
+	case OPT_BRANCH:
+		if (parse_branch(p, optarg))
+			return -1;
+		p->flags = p->branch ? p->flags | PMC_F_BRANCH :
+				       p->flags & ~(uint32_t)PMC_F_BRANCH;
+		return 0;
 	case OPT_INCLUDE_SELF:
 		p->flags ^= HWPMC_F_INCLUDE_OWNER;
 		return 0;
@@ -621,6 +639,7 @@ static int parse_option(struct parser *p, int letter, char **argv)
 	switch (letter) {
 	case 'C': case 'E': case 'N': case 'U': case 'W': case 'c': case 'd':
 	case 'n': case OPT_FREQ: case OPT_EXCLUDE_IDLE: case OPT_RAW: case OPT_ONLY:
+	case OPT_BRANCH: case OPT_DATA:
 	case OPT_NOT: case OPT_INCLUDE_SELF:
 		return parse_modifier(p, letter);
 	case 'P': case 'S': case 'p': case 's':

@@ -11,13 +11,14 @@ enum {
 	OPT_KALLSYMS = 256, OPT_EXCLUDE_IDLE, OPT_PACKED, OPT_HELP, OPT_VERSION,
 	OPT_RAW, OPT_ROTATE, OPT_KEEP, OPT_ONLY, OPT_NOT, OPT_INCLUDE_SELF,
 	OPT_FLIGHT, OPT_TRIGGER, OPT_UNWIND, OPT_BPF, OPT_RING, OPT_FREQ, OPT_BUDGET,
-	OPT_WRITERS, OPT_END
+	OPT_WRITERS, OPT_BRANCH, OPT_DATA, OPT_END
 };
 
 /**
  * struct parser - the options so far, and the modifiers in force
  * @period:   0: the event's default
  * @freq:     @period is a number of samples a second
+ * @branch:   PERF_SAMPLE_BRANCH_*; 0: no branches
  * @dangling: the last modifier that no event has followed yet; 0: none
  * @given:    by letter or OPT_*: the option was on the command line
  */
@@ -27,6 +28,7 @@ struct parser {
 	uint32_t	flags;
 	uint64_t	period;
 	bool		freq;
+	uint64_t	branch;
 	struct wanted	filter;
 	int		cumulative;
 	int		dangling;
@@ -62,6 +64,9 @@ int options_check_files(struct parser *p);
 int parse_filter(struct parser *p, int only, const char *text);
 /* Copies the filter in force to @c; 0, or -1 */
 int filter_for(struct parser *p, struct counter *c);
+
+/* options_branch.c: 0, or -1 */
+int parse_branch(struct parser *p, const char *text);
 
 /* Checks the combination of options and sets the action; 0, or -1 */
 int options_check(struct parser *p);

@@ -64,6 +64,7 @@ static int check_reading(struct parser *p)
  */
 static const int recording[] = {
 	'C', 'E', 'N', 'U', 'W', 'd', 'l', 'n', 't', OPT_FREQ, OPT_EXCLUDE_IDLE, OPT_RAW,
+	OPT_BRANCH, OPT_DATA,
 	OPT_ONLY, OPT_NOT, OPT_INCLUDE_SELF, OPT_UNWIND, OPT_ROTATE, OPT_KEEP,
 	OPT_FLIGHT, OPT_TRIGGER, OPT_PACKED, OPT_KALLSYMS, OPT_BPF, OPT_RING, OPT_BUDGET,
 	OPT_WRITERS,

@@ -102,9 +102,37 @@ static int can_follow_processes(struct pmc_owner *owner)
 	       errno != EOPNOTSUPP;
 }
 
+/* What only some PMUs can do, and was asked for; NULL: nothing */
+static const char *why_no_hardware(const struct counter *c, int err)
+{
+	const int precise = !!(c->event.caps & PMC_CAP_PRECISE);
+
+	if (err != EOPNOTSUPP && err != EINVAL && err != E2BIG)
+		return NULL;
+	if (err != EOPNOTSUPP && ((c->flags & (PMC_F_BRANCH | PMC_F_DATA))))
+		return "the processor cannot do it with --branch or --data, or the "
+		       "hwpmc module is older than this pmcstat";
+	if ((c->flags & PMC_F_BRANCH) && precise)
+		return "its PMU records no branches (--branch), or it cannot be "
+		       "precise (:p); cycles of a processor with such hardware can";
+	if (c->flags & PMC_F_BRANCH)
+		return "its PMU records no branches: leave out --branch, or take "
+		       "an event of a processor that does (pmcstat(8))";
+	if (precise)
+		return "its PMU cannot be precise: leave out :p or precise";
+	if (c->flags & PMC_F_DATA)
+		return "it is of no PMU that records accesses to memory: leave out "
+		       "--data, or take an event of the processor";
+	return NULL;
+}
+
 static const char *why_not_allocated(struct pmc_owner *owner,
 				     const struct counter *c, int err)
 {
+	const char *why = why_no_hardware(c, err);
+
+	if (why)
+		return why;
 	switch (err) {
 	case EOPNOTSUPP:
 		if (PMC_IS_VIRTUAL_MODE(c->mode) &&
@@ -275,7 +303,7 @@ static int allocate(const struct options *o, struct pmc_owner *owner, struct cou
 {
 	struct pmc_allocate_opts opts = {
 		.size = sizeof(opts), .mode = c->mode, .flags = c->flags,
-		.cpu = c->cpu, .count = c->period,
+		.cpu = c->cpu, .count = c->period, .branch = c->branch,
 	};
 	const int siblings = has_siblings(o, c);
 	uint32_t asked = c->event.caps;
@@ -293,6 +321,9 @@ static int allocate(const struct options *o, struct pmc_owner *owner, struct cou
 			  c->event.name);
 	if (!PMC_IS_SAMPLING_MODE(c->mode))
 		return 0;
+	if (opts.precise && o->verbose)
+		warn_line("%s%s: perf's precise_ip is %u", c->event.name, where,
+			  opts.precise);
 	(c->flags & PMC_F_FREQ ? tell_rate : tell_period)(o, c, where, opts.count);
 	c->period = opts.count;
 	return 0;
