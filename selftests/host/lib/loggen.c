@@ -489,6 +489,30 @@ void lg_raw(struct loggen *g, uint32_t pmcid, uint32_t tid, const void *data,
 	memcpy(p + fixed, data, len);
 }
 
+void lg_hardware(struct loggen *g, uint32_t pmcid, const char *name, uint32_t flags)
+{
+	size_t at = g->len;
+
+	lg_allocatedyn(g, pmcid, name, 1000, -2);
+	PUT(g->buf + at, pmclog_pmcallocatedyn, flags,
+	    HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN | flags);
+	PUT(g->buf + at, pmclog_pmcallocatedyn, type, PERF_TYPE_HARDWARE);
+}
+
+void lg_detail(struct loggen *g, const struct pmclog_ext_detail *d,
+	       const struct pmclog_branch *b, uint32_t n)
+{
+	const size_t fixed = sizeof(*d);
+	unsigned char *p;
+
+	g->tsc -= g->step;
+	p = lg_ext(g, PMCLOG_EXT_DETAIL, fixed + n * sizeof(*b));
+	memcpy(p + sizeof(d->e), (const char *)d + sizeof(d->e),
+	       fixed - sizeof(d->e));
+	if (n)
+		memcpy(p + fixed, b, n * sizeof(*b));
+}
+
 void lg_recording(struct loggen *g, uint32_t on, uint32_t npmc, uint64_t skew)
 {
 	void *p = lg_ext(g, PMCLOG_EXT_RECORD,

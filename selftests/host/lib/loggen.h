@@ -86,6 +86,11 @@ void lg_fields(struct loggen *g, uint64_t config, const char *text);
 /* What the sample before it of thread @tid has: @len of @size bytes. */
 void lg_raw(struct loggen *g, uint32_t pmcid, uint32_t tid, const void *data,
 	    uint32_t len, uint32_t size);
+/* A PMC that asks for branches and accesses to memory, of @flags: HWPMC_F_* of these */
+void lg_hardware(struct loggen *g, uint32_t pmcid, const char *name, uint32_t flags);
+/* What the hardware knows of the sample before it, with @d's branches @b. */
+void lg_detail(struct loggen *g, const struct pmclog_ext_detail *d,
+	       const struct pmclog_branch *b, uint32_t n);
 /* A pack of @samples, whose @n words are those of @w. */
 void lg_samples(struct loggen *g, uint32_t samples, const uint32_t *w,
 		uint32_t n);

@@ -2,6 +2,9 @@
 /* The whole logs that several tests use. */
 #include <string.h>
 
+#include <linux/hwpmc.h>
+#include <linux/perf_event.h>
+
 #include <pmclog_wire.h>
 
 #include "loggen.h"
@@ -247,6 +250,50 @@ static void make_periods(struct loggen *g)
 	lg_close(g);
 }
 
+/* Samples with branches, with accesses to memory, with both, and with neither. */
+static void make_details(struct loggen *g)
+{
+	const uint32_t pmc = 0xFFF00F04, pid = 100;
+	struct pmclog_ext_detail d = {
+		.pmcid = pmc, .tid = pid + 1, .hidden = 2,
+		.has = PMCLOG_DETAIL_BRANCHES | PMCLOG_DETAIL_SOURCE |
+		       PMCLOG_DETAIL_WEIGHT | PMCLOG_DETAIL_ADDR,
+		.source = PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, HIT) |
+			  PERF_MEM_S(LVL, L2),
+		.weight = 14 | 3ULL << 32, .addr = 0x7ffd00001000,
+	};
+	const struct pmclog_ext_detail access = {
+		.pmcid = pmc, .tid = pid + 1, .has = PMCLOG_DETAIL_SOURCE,
+		.source = PERF_MEM_S(OP, STORE) | PERF_MEM_S(LVL, MISS) |
+			  PERF_MEM_S(LVL, LOC_RAM),
+	};
+	struct pmclog_branch b[PMCLOG_BRANCH_MAX];
+	uint32_t i;
+
+	for (i = 0; i < PMCLOG_BRANCH_MAX; i++)
+		b[i] = (struct pmclog_branch){
+			TEXT + 0x1000 - 16 * i, TEXT + 0x1008 - 16 * i,
+			(i % 3 ? i % 3 : 0) | i << 4 | (uint64_t)(i % 16) << 20,
+		};
+	lg_init(g);
+	lg_host(g, "6.12.57+deb13-cloud-amd64", "debian");
+	lg_hardware(g, pmc, "cycles:u", HWPMC_F_BRANCH | HWPMC_F_DATA);
+	lg_proc_create(g, pid, "light");
+	lg_chain(g, pid, pmc, 0, PMCLOG_CC_USERSPACE, 3, TEXT + 0x1010);
+	lg_detail(g, &d, b, PMCLOG_BRANCH_MAX);
+	lg_chain(g, pid, pmc, 0, PMCLOG_CC_USERSPACE, 3, TEXT + 0x1010);
+	lg_detail(g, &d, b, 3);
+	lg_chain(g, pid, pmc, 0, PMCLOG_CC_USERSPACE, 1, TEXT + 0x1010);
+	lg_chain(g, pid, pmc, 0, PMCLOG_CC_USERSPACE, 1, TEXT + 0x1010);
+	lg_detail(g, &access, NULL, 0);
+	d.has = PMCLOG_DETAIL_BRANCHES;
+	d.hidden = 0;
+	d.source = d.weight = d.addr = 0;
+	lg_chain(g, pid, pmc, 0, PMCLOG_CC_USERSPACE, 1, TEXT + 0x1010);
+	lg_detail(g, &d, b, 0);
+	lg_close(g);
+}
+
 int lg_make(struct loggen *g, const char *name)
 {
 	struct era e;
@@ -272,6 +319,8 @@ int lg_make(struct loggen *g, const char *name)
 		pack(g, make_stacks);
 	} else if (!strcmp(name, "periods")) {
 		pack(g, make_periods);
+	} else if (!strcmp(name, "details")) {
+		make_details(g);
 	} else if (!era_named(&e, g, name)) {
 		era_session(&e, 20);
 	} else {

@@ -34,6 +34,9 @@
  *	tracepoint NAME CONFIG [PMCID]	an event with fields
  *	fields CONFIG TEXT		of a tracepoint: lines of its format file
  *	raw HEX [SIZE]			the fields of the sample before it
+ *	hardware			the event before it asks for branches and accesses
+ *	detail [mem SOURCE] [weight N] [addr ADDR] [hidden N] [branch FROM TO FLAGS]...
+ *					of the sample before it
  *	recording ON NPMC SKEW		snapshot CAUSE PID STATUS WHEN SINCE
  *	freq NAME RATE [PMCID]		an event sampled so often a second
  *	period N			for the samples that follow of PMC and CPU
@@ -232,6 +235,53 @@ static void raw(struct loggen *g, const char *hex, const char *size)
 	lg_raw(g, pmcid, last_tid, data, i, size ? (uint32_t)num(size) : i);
 }
 
+static void detail(struct loggen *g, char **w, int n)
+{
+	struct pmclog_ext_detail d = { .pmcid = pmcid, .tid = last_tid };
+	static struct pmclog_branch b[WORDS / 4];
+	uint32_t nb = 0;
+	int i;
+
+	for (i = 1; i < n; i += 2) {
+		if (!strcmp(w[i], "mem")) {
+			d.has |= PMCLOG_DETAIL_SOURCE;
+			d.source = num(w[i + 1]);
+		} else if (!strcmp(w[i], "weight")) {
+			d.has |= PMCLOG_DETAIL_WEIGHT;
+			d.weight = num(w[i + 1]);
+		} else if (!strcmp(w[i], "addr")) {
+			d.has |= PMCLOG_DETAIL_ADDR;
+			d.addr = num(w[i + 1]);
+		} else if (!strcmp(w[i], "hidden")) {
+			d.has |= PMCLOG_DETAIL_BRANCHES;
+			d.hidden = (uint32_t)num(w[i + 1]);
+		} else {
+			d.has |= PMCLOG_DETAIL_BRANCHES;
+			b[nb++] = (struct pmclog_branch){
+				num(w[i + 1]), num(w[i + 2]), num(w[i + 3]),
+			};
+			i += 2;
+		}
+	}
+	lg_detail(g, &d, b, nb);
+}
+
+static bool hardware_line(struct loggen *g, char **w, int n)
+{
+	const size_t event = sizeof(struct pmclog_pmcallocatedyn);
+
+	if (!strcmp(w[0], "hardware") && n == 1)
+		set32(g->buf + g->len - event,
+		      offsetof(struct pmclog_pmcallocatedyn, flags),
+		      HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN |
+		      HWPMC_F_BRANCH | HWPMC_F_DATA);
+	else if (!strcmp(w[0], "detail") && n > 2)
+		detail(g, w, n);
+	else
+		return false;
+	return true;
+}
+
 static bool tracepoint_line(struct loggen *g, char **w, int n)
 {
 	if (!strcmp(w[0], "tracepoint") && n >= 3) {
@@ -249,7 +299,7 @@ static bool tracepoint_line(struct loggen *g, char **w, int n)
 			    (uint32_t)num(w[2]), (int32_t)num(w[3]),
 			    begin + num(w[4]), begin + num(w[5]));
 	else
-		return false;
+		return hardware_line(g, w, n);
 	return true;
 }
 

@@ -89,7 +89,7 @@ to_full()
 	grep -q "cannot write: No space left" "$tmp/err"
 }
 
-for log in small full strings packed periods; do
+for log in small full strings packed periods details; do
 	ok "generated log $log is the golden one" generated $log
 	ok "dump of $log" golden $log.dump dump "$golden/$log.pmclog"
 	ok "JSON of $log" golden $log.json dump -j "$golden/$log.pmclog"

@@ -2,6 +2,7 @@
 /*
  * pmclog verify finds each fault of a record, and of their order, at its offset.
  */
+#include <linux/hwpmc.h>
 #include <pmclog_wire.h>
 
 #include "expect_verify.h"
@@ -392,6 +393,84 @@ static void test_raw(void)
 	expect(&g, at, "raw data longer than its record");
 }
 
+/* A sample of a PMC with @flags, and @d with @n branches behind it */
+static size_t detail_sample(struct loggen *g, uint32_t flags,
+			    struct pmclog_ext_detail d, uint32_t n)
+{
+	static const struct pmclog_branch b[PMCLOG_BRANCH_MAX + 1] = {
+		{ START, START + 8, PMCLOG_BRANCH_MISPRED },
+	};
+	size_t at;
+
+	begin(g);
+	lg_hardware(g, LG_PMC + 1, "cycles", flags);
+	lg_chain(g, PID, LG_PMC + 1, 0, PMCLOG_CC_USERSPACE, 1, START);
+	at = g->len;
+	d.pmcid = LG_PMC + 1;
+	d.tid = PID + 1;
+	lg_detail(g, &d, b, n);
+	return at;
+}
+
+static void expect_detail(uint32_t flags, struct pmclog_ext_detail d, uint32_t n,
+			  const char *what)
+{
+	struct loggen g;
+	size_t at = detail_sample(&g, flags, d, n);
+
+	lg_close(&g);
+	if (what)
+		expect(&g, at, what);
+	else
+		expect_ok(&g, "ok: 6 records, 1 sample, 0 dropped, 2 PMCs,"
+			  " 0.000 s\n");
+}
+
+static void test_detail(void)
+{
+	static const char behind[] = "DETAIL that is not right behind its sample";
+	static const char unasked[] =
+		"DETAIL with fields that its PMC was not asked for";
+	static const char stray[] = "DETAIL with a field that it says it has not";
+	const uint32_t both = HWPMC_F_BRANCH | HWPMC_F_DATA;
+	const struct pmclog_ext_detail br = { .has = PMCLOG_DETAIL_BRANCHES };
+	const struct pmclog_ext_detail mem = { .has = PMCLOG_DETAIL_SOURCE };
+	struct loggen g;
+	size_t at;
+
+	expect_detail(both, br, 2, NULL);
+	expect_detail(both, br, 0, NULL);
+	expect_detail(both, mem, 0, NULL);
+	expect_detail(HWPMC_F_BRANCH, br, PMCLOG_BRANCH_MAX, NULL);
+	expect_detail(HWPMC_F_BRANCH, br, PMCLOG_BRANCH_MAX + 1,
+		      "DETAIL of 65 branches, more than 64");
+	expect_detail(HWPMC_F_DATA, br, 1, unasked);
+	expect_detail(HWPMC_F_BRANCH, mem, 0, unasked);
+	expect_detail(both, (struct pmclog_ext_detail){ .has = 16 }, 0, unasked);
+	expect_detail(both, mem, 1, stray);
+	expect_detail(both, (struct pmclog_ext_detail){ .weight = 1 }, 0, stray);
+	expect_detail(both, (struct pmclog_ext_detail){ .source = 1 }, 0, stray);
+	expect_detail(both, (struct pmclog_ext_detail){ .addr = 1 }, 0, stray);
+	expect_detail(both, (struct pmclog_ext_detail){ .hidden = 1 }, 0, stray);
+	at = detail_sample(&g, both, br, 1);
+	g.buf[at + offsetof(struct pmclog_ext_detail, tid)]++;
+	expect(&g, at, behind);
+	at = detail_sample(&g, both, br, 1);
+	g.buf[at + offsetof(struct pmclog_hdr, tsc)]++;
+	expect(&g, at, behind);
+	at = detail_sample(&g, both, br, 1);
+	at = g.len;
+	lg_detail(&g, &(struct pmclog_ext_detail){ .pmcid = LG_PMC + 1,
+						   .tid = PID + 1 }, NULL, 0);
+	expect(&g, at, behind);
+	at = detail_sample(&g, both, br, 1);
+	g.buf[g.len - 1] = 1;
+	expect(&g, at, "branch 0 with unknown flags 0x100000000000001");
+	at = detail_sample(&g, both, br, 1);
+	g.buf[at + offsetof(struct pmclog_ext_detail, pmcid)] += 9;
+	expect(&g, at, "PMC 0xfff00f0a was not announced before");
+}
+
 static void test_snapshots(void)
 {
 	struct loggen g;
@@ -432,6 +511,7 @@ int main(void)
 	test_mappings();
 	test_userchains();
 	test_raw();
+	test_detail();
 	test_snapshots();
 	return verify_done();
 }

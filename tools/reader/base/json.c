@@ -113,6 +113,17 @@ void json_array_str(struct json *j, const char *s)
 	json_text(j->o, s, strlen(s));
 }
 
+void json_array_object(struct json *j, struct json *member)
+{
+	comma(j);
+	json_begin(member, j->o);
+}
+
+void json_object_end(struct json *member)
+{
+	out_char(member->o, '}');
+}
+
 void json_array_end(struct json *j)
 {
 	out_char(j->o, ']');

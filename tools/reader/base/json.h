@@ -31,6 +31,9 @@ void json_bytes(struct json *j, const char *key, const unsigned char *p,
 void json_array_begin(struct json *j, const char *key);
 void json_array_hex(struct json *j, uint64_t v);
 void json_array_str(struct json *j, const char *s);
+/* An object in the array: @member is for its members, and ends it. */
+void json_array_object(struct json *j, struct json *member);
+void json_object_end(struct json *member);
 void json_array_end(struct json *j);
 
 #endif /* READER_JSON_H */

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/out.h"
 #include "commands/commands.h"
+#include "log/detail.h"
 #include "log/fields.h"
 #include "log/input.h"
 #include "log/record.h"
@@ -21,7 +22,7 @@ static const char usage[] =
 "usage: pmclog dump [--json] [--raw] FILE\n"
 "Prints one line a record; the program counters of a call chain follow on\n"
 "lines of their own that begin with \"...\", and so do the fields of a\n"
-"tracepoint.  Times are the log's clock.\n"
+"tracepoint and the branches of a sample.  Times are the log's clock.\n"
 "  -j, --json   one JSON object a record\n"
 "  --raw        packs of samples as they are, not the samples in them\n"
 "  FILE         a log, a directory of logs, or - for standard input\n";
@@ -37,7 +38,8 @@ static size_t extra_len(const struct layout *l, const struct pmclog_rec *rec)
 		if (l->fields[i].kind == FIELD_TAIL ||
 		    l->fields[i].kind == FIELD_CHAIN ||
 		    l->fields[i].kind == FIELD_DATA ||
-		    l->fields[i].kind == FIELD_PCS)
+		    l->fields[i].kind == FIELD_PCS ||
+		    l->fields[i].kind == FIELD_BRANCHES)
 			return 0;
 		if (!field_present(&l->fields[i], rec))
 			continue;
@@ -107,12 +109,24 @@ static void text_number(struct out *o, const struct field *f, uint64_t v)
 
 	if (name)
 		out_str(o, name);
-	else if (f->kind == FIELD_X32 || f->kind == FIELD_X64)
+	else if (f->kind == FIELD_X32 || f->kind == FIELD_X64 ||
+		 f->kind == FIELD_HAD_X64)
 		out_hex(o, v);
 	else if (f->kind == FIELD_S32 || f->kind == FIELD_S64)
 		out_s64(o, v);
 	else
 		out_u64(o, v);
+}
+
+/* The number has more than the names. */
+static void text_source(struct out *o, uint64_t source)
+{
+	char text[DETAIL_SOURCE_MAX];
+
+	detail_source(source, text);
+	out_hex(o, source);
+	out_printf(o, " (%s%s%s)", detail_access(source),
+		   *detail_access(source) ? ", " : "", text);
 }
 
 static void text_field(struct out *o, const struct field *f,
@@ -145,6 +159,9 @@ static void text_field(struct out *o, const struct field *f,
 	case FIELD_ENDS:
 		text_ends(o, field_value(f, rec), '\0');
 		break;
+	case FIELD_HAD_SOURCE:
+		text_source(o, field_value(f, rec));
+		break;
 	default:
 		text_number(o, f, field_value(f, rec));
 	}
@@ -166,6 +183,34 @@ static void text_pcs(struct out *o, const struct pmclog_rec *rec)
 			     pmclog_get64(rec->data + at));
 		*to++ = '\n';
 		o->n = (size_t)(to - o->buf);
+	}
+}
+
+/* From, to, and what the hardware says of a branch; the newest first. */
+static void text_branches(struct out *o, const struct pmclog_rec *rec)
+{
+	struct detail d;
+	uint32_t i;
+
+	if (pmclog_iter_ext_subtype(rec) != PMCLOG_EXT_DETAIL)
+		return;
+	d = detail_of(rec);
+	for (i = 0; i < d.n; i++) {
+		struct pmclog_branch b = detail_branch(&d, i);
+		const char *type = detail_branch_type(b.flags);
+
+		out_str(o, "...         ");
+		out_hex(o, b.from);
+		out_char(o, ' ');
+		out_hex(o, b.to);
+		out_printf(o, " flags=%#llx", (unsigned long long)b.flags);
+		if (*detail_prediction(b.flags))
+			out_printf(o, " %s", detail_prediction(b.flags));
+		if (PMCLOG_BRANCH_CYCLES(b.flags))
+			out_printf(o, " cycles=%u", PMCLOG_BRANCH_CYCLES(b.flags));
+		if (type)
+			out_printf(o, " %s", type);
+		out_char(o, '\n');
 	}
 }
 
@@ -195,11 +240,18 @@ static const struct tp_format *data_format(const struct tracepoints *tps,
 	return tp_of(tps, PMCLOG_FIELD32(rec, struct pmclog_ext_raw, pmcid));
 }
 
+/* Is it a field of a DETAIL that the PMU has not supplied? */
+static bool is_not_had(const struct field *f, const struct pmclog_rec *rec)
+{
+	return f->kind >= FIELD_HAD_U32 && f->kind <= FIELD_HAD_SOURCE &&
+	       !(PMCLOG_FIELD32(rec, struct pmclog_ext_detail, has) & f->size);
+}
+
 /* Fields that are shown in another way, or have no information. */
 static bool is_hidden(const struct field *f, const struct pmclog_rec *rec,
 		      const struct tp_format *format)
 {
-	return (f->kind == FIELD_DATA && format) ||
+	return is_not_had(f, rec) || (f->kind == FIELD_DATA && format) ||
 	       (f->kind == FIELD_ENDS && !field_value(f, rec));
 }
 
@@ -251,6 +303,7 @@ static void dump_text(struct out *o, const struct pmclog_rec *rec,
 		out_printf(o, " extra=%zu", extra);
 	out_char(o, '\n');
 	text_pcs(o, rec);
+	text_branches(o, rec);
 	text_data(o, rec, format);
 }
 
@@ -295,7 +348,8 @@ static void json_number(struct json *j, const struct field *f, uint64_t v)
 
 	if (name)
 		json_str(j, f->name, name, strlen(name));
-	else if (f->kind == FIELD_X32 || f->kind == FIELD_X64)
+	else if (f->kind == FIELD_X32 || f->kind == FIELD_X64 ||
+		 f->kind == FIELD_HAD_X64)
 		json_hex(j, f->name, v);
 	else if (f->kind == FIELD_S32 || f->kind == FIELD_S64)
 		json_s64(j, f->name, v);
@@ -307,6 +361,7 @@ static void json_field(struct json *j, const struct field *f,
 		       const struct pmclog_rec *rec)
 {
 	const unsigned char *bytes;
+	struct detail d;
 	const char *s;
 	size_t n;
 
@@ -330,6 +385,14 @@ static void json_field(struct json *j, const struct field *f,
 		break;
 	case FIELD_ENDS:
 		json_ends(j, field_value(f, rec));
+		break;
+	case FIELD_HAD_SOURCE:
+		json_hex(j, f->name, field_value(f, rec));
+		detail_json_source(j, field_value(f, rec));
+		break;
+	case FIELD_BRANCHES:
+		d = detail_of(rec);
+		detail_json_branches(j, &d);
 		break;
 	default:
 		json_number(j, f, field_value(f, rec));

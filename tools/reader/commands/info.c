@@ -264,6 +264,10 @@ static void put_mode(struct out *o, const struct summary *s,
 			", kernel and user chains" : ", kernel chains");
 	if (pmc->flags & HWPMC_F_RAW)
 		out_str(o, ", fields");
+	if (pmc->flags & HWPMC_F_BRANCH)
+		out_str(o, ", branches");
+	if (pmc->flags & HWPMC_F_DATA)
+		out_str(o, ", accesses to memory");
 }
 
 static uint64_t lost_total(const uint64_t *lost)

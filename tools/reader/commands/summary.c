@@ -130,9 +130,7 @@ static void read_allocatedyn(struct sum_pmc *pmc, const struct pmclog_rec *rec)
 	memcpy(pmc->name, rec->data +
 	       offsetof(struct pmclog_pmcallocatedyn, name), sizeof(pmc->name));
 	pmc->announced = true;
-	pmc->flags = U32(pmclog_pmcallocatedyn, flags);
-	if (!periods_needed(rec))
-		pmc->flags &= ~HWPMC_F_FREQ;
+	pmc->flags = record_pmc_flags(rec);
 	pmc->event = U32(pmclog_pmcallocatedyn, event);
 	pmc->foreign = rec->len < sizeof(struct pmclog_pmcallocatedyn);
 	if (rec->len >= PMCLOG_PMCALLOCATEDYN_RATE)
@@ -167,7 +165,7 @@ static void add_allocate(struct summary *s, const struct pmclog_rec *rec)
 	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_wire_allocate, pmcid));
 
 	pmc->announced = true;
-	pmc->flags = U32(pmclog_wire_allocate, flags) & ~HWPMC_F_FREQ;
+	pmc->flags = record_pmc_flags(rec);
 	pmc->rate = U64(pmclog_wire_allocate, rate);
 	pmc->config = pmc->event = U32(pmclog_wire_allocate, event);
 	pmc->foreign = true;

@@ -149,6 +149,21 @@ static void put_fields(struct export *e, const struct sample *s)
 	tp_put_json(e->out, profile_format(&e->a.p, s->event), &s->raw, false);
 }
 
+/* Of the sample's access to memory, and its branches */
+static void put_detail(struct export *e, const struct detail *d)
+{
+	struct json j = { .o = e->out, .more = true };
+
+	if (d->has & PMCLOG_DETAIL_SOURCE)
+		detail_json_source(&j, d->source);
+	if (d->has & PMCLOG_DETAIL_WEIGHT)
+		json_u64(&j, "weight", DETAIL_LATENCY(d->weight));
+	if (d->has & PMCLOG_DETAIL_ADDR)
+		json_hex(&j, "addr", d->addr);
+	if (d->has & PMCLOG_DETAIL_BRANCHES)
+		detail_json_branches(&j, d);
+}
+
 static void sample(struct export *e, const struct sample *s)
 {
 	uint32_t func = e->a.p.frames.frame[s->frames[0]].func, i;
@@ -166,6 +181,8 @@ static void sample(struct export *e, const struct sample *s)
 	o->buf[o->n - 1] = ']';
 	if (s->raw.data)
 		put_fields(e, s);
+	if (s->detail.has)
+		put_detail(e, &s->detail);
 	out_str(o, "}\n");
 }
 

@@ -16,6 +16,7 @@
 #include "base/out.h"
 #include "base/say.h"
 #include "freebsd/log_source.h"
+#include "log/detail.h"
 #include "log/fields.h"
 #include "log/record.h"
 
@@ -163,6 +164,23 @@ static void put_raw(struct out *o, const struct pmclog_rec *r,
 	tp_put_text(o, tp_of(tps, U32(pmclog_ext_raw, pmcid)), &raw, false);
 }
 
+static void put_detail(struct out *o, const struct pmclog_rec *r)
+{
+	struct detail d = detail_of(r);
+	char text[DETAIL_SOURCE_MAX];
+
+	if (d.has & PMCLOG_DETAIL_SOURCE) {
+		detail_source(d.source, text);
+		out_printf(o, " mem=\"%s\"", text);
+	}
+	if (d.has & PMCLOG_DETAIL_WEIGHT)
+		out_printf(o, " weight=%u", DETAIL_LATENCY(d.weight));
+	if (d.has & PMCLOG_DETAIL_ADDR)
+		out_printf(o, " addr=%#llx", (unsigned long long)d.addr);
+	if (d.has & PMCLOG_DETAIL_BRANCHES)
+		out_printf(o, " branches=%u", d.n);
+}
+
 static void put_snapshot(struct out *o, const struct pmclog_rec *r)
 {
 	const char *cause = snapshot_name(U32(pmclog_ext_snapshot, cause));
@@ -187,6 +205,9 @@ static void put_ext(struct out *o, const struct pmclog_rec *r,
 	switch (subtype) {
 	case PMCLOG_EXT_RAW:
 		put_raw(o, r, tps);
+		break;
+	case PMCLOG_EXT_DETAIL:
+		put_detail(o, r);
 		break;
 	case PMCLOG_EXT_RECORD:
 		out_printf(o, " on=%u npmc=%u skew=%llu",
@@ -255,7 +276,8 @@ static void put_record(struct out *o, const struct pmclog_rec *r,
 static bool is_wanted(const struct reading *o, const struct pmclog_rec *r,
 		      bool last)
 {
-	if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_RAW)
+	if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_RAW ||
+	    pmclog_iter_ext_subtype(r) == PMCLOG_EXT_DETAIL)
 		return last;
 	return !input_unwanted(o, r);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
 
-#include <linux/hwpmc.h>
 #include <linux/pmclog.h>
 
 #include "log/periods.h"
@@ -71,12 +70,4 @@ void periods_free(struct periods *t)
 {
 	free(t->period);
 	idtab_free(&t->tab);
-}
-
-/* FreeBSD's records end before the type, and may have the flag's bit. */
-bool periods_needed(const struct pmclog_rec *r)
-{
-	return r->len >= sizeof(struct pmclog_pmcallocatedyn) &&
-	       PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, flags) &
-	       HWPMC_F_FREQ;
 }

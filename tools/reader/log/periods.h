@@ -38,7 +38,4 @@ uint64_t periods_guess(struct periods *t, uint32_t pmcid);
 void periods_forget(struct periods *t);
 void periods_free(struct periods *t);
 
-/* Does a PMC with such a record of its allocation sample at a rate? */
-bool periods_needed(const struct pmclog_rec *allocatedyn);
-
 #endif /* READER_PERIODS_H */

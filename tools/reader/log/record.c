@@ -3,6 +3,8 @@
 #include <elf.h>
 #include <string.h>
 
+#include <linux/hwpmc.h>
+
 #include <pmclog_wire.h>
 
 #include "log/causes.h"
@@ -295,6 +297,22 @@ static const struct field ext_period[] = {
 	F(pmclog_ext_period, period, U64),
 };
 
+/* fields that a DETAIL has only with their bit */
+#define HAD(field, kind, bit) \
+	{ #field, offsetof(struct pmclog_ext_detail, field), FIELD_HAD_##kind, \
+	  PMCLOG_DETAIL_##bit, 0 }
+
+static const struct field ext_detail[] = {
+	F(pmclog_ext_detail, pmcid, X32),
+	F(pmclog_ext_detail, tid, S32),
+	F(pmclog_ext_detail, has, X32),
+	HAD(hidden, U32, BRANCHES),
+	HAD(source, SOURCE, SOURCE),
+	HAD(weight, X64, WEIGHT),
+	HAD(addr, X64, ADDR),
+	RENAMED("nbranches", pmclog_ext_detail, branch, BRANCHES),
+};
+
 #define LAYOUT(word, fields) \
 	{ word, fields, sizeof(fields) / sizeof((fields)[0]) }
 
@@ -338,6 +356,7 @@ static const struct layout ext_layouts[] = {
 	[PMCLOG_EXT_RECORD] = LAYOUT("record", ext_record),
 	[PMCLOG_EXT_SNAPSHOT] = LAYOUT("snapshot", ext_snapshot),
 	[PMCLOG_EXT_PERIOD] = LAYOUT("period", ext_period),
+	[PMCLOG_EXT_DETAIL] = LAYOUT("detail", ext_detail),
 };
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -371,6 +390,8 @@ size_t field_size(const struct field *f)
 	case FIELD_U64:
 	case FIELD_S64:
 	case FIELD_X64:
+	case FIELD_HAD_X64:
+	case FIELD_HAD_SOURCE:
 		return 8;
 	case FIELD_DATA:
 		return 8;
@@ -382,6 +403,7 @@ size_t field_size(const struct field *f)
 	case FIELD_TAIL2:
 		return 1;
 	case FIELD_PCS:
+	case FIELD_BRANCHES:
 		return 0;
 	case FIELD_ENDS:
 		return 1;
@@ -403,11 +425,15 @@ uint64_t field_value(const struct field *f, const struct pmclog_rec *rec)
 	case FIELD_U64:
 	case FIELD_S64:
 	case FIELD_X64:
+	case FIELD_HAD_X64:
+	case FIELD_HAD_SOURCE:
 		return pmclog_get64(p);
 	case FIELD_S32:
 		return (int32_t)pmclog_get32(p);
 	case FIELD_PCS:
 		return (rec->len - f->offset) / 8;
+	case FIELD_BRANCHES:
+		return (rec->len - f->offset) / sizeof(struct pmclog_branch);
 	case FIELD_ENDS:
 		return ends_of((uint32_t)*p << 8);
 	default:
@@ -485,6 +511,16 @@ bool record_account_has_cuts(const struct pmclog_rec *rec)
 	/* not sizeof(): the account may grow, and old logs stay what they are */
 	return rec->len >= offsetof(struct pmclog_closelog, account.late_answered) +
 			   sizeof(__u64);
+}
+
+uint32_t record_pmc_flags(const struct pmclog_rec *rec)
+{
+	const uint32_t ours = HWPMC_F_FREQ | HWPMC_F_BRANCH | HWPMC_F_DATA;
+
+	if (rec->type == PMCLOG_T_PMCALLOCATE)
+		return PMCLOG_FIELD32(rec, struct pmclog_wire_allocate, flags) & ~ours;
+	return PMCLOG_FIELD32(rec, struct pmclog_pmcallocatedyn, flags) &
+	       (rec->len < sizeof(struct pmclog_pmcallocatedyn) ? ~ours : ~0U);
 }
 
 const char *machine_name(uint32_t machine)

@@ -31,6 +31,11 @@ enum field_kind {
 	FIELD_DATA,		/* u32 length, u32, then as many bytes */
 	FIELD_SNAPSHOT,		/* u32, enum pmclog_snapshot_cause */
 	FIELD_ENDS,		/* u8, how a user chain ends */
+	/* of a DETAIL; @size is the bit in "has" that says it is there */
+	FIELD_HAD_U32,
+	FIELD_HAD_X64,
+	FIELD_HAD_SOURCE,	/* u64, perf_mem_data_src */
+	FIELD_BRANCHES,		/* number of branches up to the record's end */
 };
 
 /*
@@ -78,6 +83,12 @@ void record_account_add(struct pmclog_account *sum,
 			const struct pmclog_account *a);
 /* Does the account have causes of cut chains, and chains that came later? */
 bool record_account_has_cuts(const struct pmclog_rec *rec);
+
+/*
+ * The flags of a PMCALLOCATEDYN or PMCALLOCATE, without those bits that are other flags
+ * in FreeBSD's records.
+ */
+uint32_t record_pmc_flags(const struct pmclog_rec *rec);
 
 /* "x86_64" for 62; NULL when we have no name */
 const char *machine_name(uint32_t machine);

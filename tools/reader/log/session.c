@@ -172,7 +172,8 @@ static bool leave(struct session_log *log, const struct pmclog_rec *r)
 		leave_losses(&log->left, r);
 	else if (subtype == PMCLOG_EXT_USERCHAIN)
 		log->left.late_answered++;
-	else if (subtype != PMCLOG_EXT_RAW && subtype != PMCLOG_EXT_SAMPLES)
+	else if (subtype != PMCLOG_EXT_RAW && subtype != PMCLOG_EXT_DETAIL &&
+		 subtype != PMCLOG_EXT_SAMPLES)
 		return false;
 	return true;
 }

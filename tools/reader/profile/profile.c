@@ -146,14 +146,11 @@ static void initialize(struct profile *p, const struct pmclog_rec *r)
 static void allocatedyn(struct profile *p, const struct pmclog_rec *r)
 {
 	struct event e = {
-		.flags = PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn,
-					flags),
+		.flags = record_pmc_flags(r),
 		.name = strtab_id(&p->str, rec_str(r,
 				offsetof(struct pmclog_pmcallocatedyn, name))),
 	};
 
-	if (!periods_needed(r))
-		e.flags &= ~HWPMC_F_FREQ;
 	if (r->len >= PMCLOG_PMCALLOCATEDYN_RATE)
 		e.rate = PMCLOG_FIELD64(r, struct pmclog_pmcallocatedyn, rate);
 	if (r->len >= sizeof(struct pmclog_pmcallocatedyn)) {
@@ -171,13 +168,12 @@ static void allocate(struct profile *p, const struct pmclog_rec *r)
 {
 	uint32_t pmcid = PMCLOG_FIELD32(r, struct pmclog_wire_allocate, pmcid);
 	struct event e = {
-		.flags = PMCLOG_FIELD32(r, struct pmclog_wire_allocate, flags),
+		.flags = record_pmc_flags(r),
 		.rate = PMCLOG_FIELD64(r, struct pmclog_wire_allocate, rate),
 		.config = PMCLOG_FIELD32(r, struct pmclog_wire_allocate, event),
 	};
 	char name[PMCID_EVENT_MAX];
 
-	e.flags &= ~HWPMC_F_FREQ;	/* another flag of FreeBSD's */
 	pmcid_event(name, p->log.version, pmcid, (uint32_t)e.config, e.flags);
 	e.name = strtab_id(&p->str, name);
 	events_announce(&p->events, pmcid, &e);

@@ -32,7 +32,7 @@ struct pending_map {
 	uint32_t path;
 };
 
-/* a sample of a tracepoint, whose fields may be in the next record */
+/* a sample of which the next record may have more */
 struct held_sample {
 	bool valid;
 	uint32_t event;

@@ -7,6 +7,9 @@
 #include "log/record.h"
 #include "profile/profile.h"
 
+/* Flags of a PMC whose samples may have a record behind them */
+#define HAS_MORE	(HWPMC_F_RAW | HWPMC_F_BRANCH | HWPMC_F_DATA)
+
 void profile_clock(struct profile *p)
 {
 	struct log_facts *log = &p->log;
@@ -43,7 +46,7 @@ static void list_sample(struct profile *p, const struct aspace *as,
 			uint32_t n)
 {
 	roll_wait(p, as, s, pc, n);
-	if (s->raw.data)
+	if (s->raw.data || s->detail.branch)
 		roll_flush(p);
 }
 
@@ -199,9 +202,14 @@ static inline void count_ends(struct profile *p, const struct sample *s,
 		ends_put(&p->ends, s->event, s->comm, ends);
 }
 
-/* @raw: fields of the sample; without data if it has none. */
+/* What the next record has of a sample; all zeros: nothing */
+struct more {
+	struct tp_raw raw;
+	struct detail detail;
+};
+
 static void count_sample(struct profile *p, const struct pmclog_rec *r,
-			 uint32_t event, struct tp_raw raw)
+			 uint32_t event, const struct more *more)
 {
 	const unsigned char *pc = r->data + sizeof(struct pmclog_callchain);
 	uint32_t n = (r->len - sizeof(struct pmclog_callchain)) / 8;
@@ -212,7 +220,8 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 		.tid = PMCLOG_FIELD32(r, struct pmclog_callchain, tid),
 		.cpu = PMCLOG_CC_CPU(flags),
 		.kernel = !(flags & PMCLOG_CC_USERSPACE), .weight = 1,
-		.ends = ends_of(flags), .event = event, .raw = raw,
+		.ends = ends_of(flags), .event = event, .raw = more->raw,
+		.detail = more->detail,
 	};
 	struct proc *proc;
 
@@ -282,12 +291,14 @@ static bool is_raw_of(const struct pmclog_rec *sample,
 
 void profile_release(struct profile *p, const struct pmclog_rec *r)
 {
-	struct tp_raw raw = { .data = NULL };
+	struct more more = { .raw.data = NULL };
 
 	p->held.valid = false;
 	if (r && is_raw_of(&p->held.rec, r))
-		raw = tp_raw(r);
-	count_sample(p, &p->held.rec, p->held.event, raw);
+		more.raw = tp_raw(r);
+	else if (r && detail_follows(&p->held.rec, r))
+		more.detail = detail_of(r);
+	count_sample(p, &p->held.rec, p->held.event, &more);
 }
 
 /* Notes samples outside of the filter's window. */
@@ -315,7 +326,7 @@ void profile_pass(struct profile *p, struct input *in)
 
 void profile_callchain(struct profile *p, const struct pmclog_rec *r)
 {
-	const struct tp_raw none = { .data = NULL };
+	static const struct more none;
 	uint32_t event = events_of(&p->events, &p->str,
 				   PMCLOG_FIELD32(r, struct pmclog_callchain,
 						  pmcid));
@@ -324,8 +335,8 @@ void profile_callchain(struct profile *p, const struct pmclog_rec *r)
 		left_out(p, event, 1);
 		return;
 	}
-	if (p->events.event[event].flags & HWPMC_F_RAW)
+	if (p->events.event[event].flags & HAS_MORE)
 		hold(p, r, event);
 	else
-		count_sample(p, r, event, none);
+		count_sample(p, r, event, &none);
 }

@@ -7,7 +7,8 @@
 
 static size_t size_of(const struct late_sample *s)
 {
-	return sizeof(*s) + (size_t)s->npc * 8 + s->sample.raw.len;
+	return sizeof(*s) + (size_t)s->npc * 8 + s->sample.raw.len +
+	       s->sample.detail.n * sizeof(struct pmclog_branch);
 }
 
 static bool same_tid(const void *ctx, uint32_t id, const void *key)
@@ -51,6 +52,24 @@ static void drop(struct late *t, struct late_sample *s)
 	free(s);
 }
 
+/* Copies what the sample has in its records, behind the pcs. */
+static void keep_more(struct late_sample *copy)
+{
+	unsigned char *to = copy->pc + (size_t)copy->npc * 8;
+	struct detail *d = &copy->sample.detail;
+	struct tp_raw *raw = &copy->sample.raw;
+
+	if (raw->data) {
+		memcpy(to, raw->data, raw->len);
+		raw->data = to;
+		to += raw->len;
+	}
+	if (d->n) {
+		memcpy(to, d->branch, d->n * sizeof(struct pmclog_branch));
+		d->branch = to;
+	}
+}
+
 void late_add(struct late *t, const struct late_sample *s,
 	      const unsigned char *pcs)
 {
@@ -61,11 +80,7 @@ void late_add(struct late *t, const struct late_sample *s,
 
 	*copy = *s;
 	memcpy(copy->pc, pcs, (size_t)s->npc * 8);
-	if (s->sample.raw.data) {
-		copy->sample.raw.data = copy->pc + (size_t)s->npc * 8;
-		memcpy(copy->pc + (size_t)s->npc * 8, s->sample.raw.data,
-		       s->sample.raw.len);
-	}
+	keep_more(copy);
 	copy->tid = id;
 	copy->newer = copy->newer_of_all = NULL;
 	copy->older = of->newest;

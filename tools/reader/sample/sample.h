@@ -11,6 +11,7 @@
 
 #include "base/idtab.h"
 #include "base/mem.h"
+#include "log/detail.h"
 #include "log/fields.h"
 
 /**
@@ -28,6 +29,7 @@
  *	    returns; only for profile.on_samples
  * @raw:    fields of its tracepoint, valid until the callback returns; without
  *	    data if it has none
+ * @detail: its branches and its access to memory, likewise
  */
 struct sample {
 	uint64_t tsc;
@@ -39,6 +41,7 @@ struct sample {
 	uint32_t nframes;
 	const uint32_t *frames;
 	struct tp_raw raw;
+	struct detail detail;
 };
 
 /* what samples are grouped by */

@@ -218,7 +218,13 @@ static void callchain(struct part *t, const struct pmclog_rec *r)
 		put_sample(t, r, none);
 }
 
-static void raw_fields(struct part *t, const struct pmclog_rec *r)
+/* Records that directly follow their sample */
+static bool goes_with_sample(uint32_t ext)
+{
+	return ext == PMCLOG_EXT_RAW || ext == PMCLOG_EXT_DETAIL;
+}
+
+static void more_of_sample(struct part *t, const struct pmclog_rec *r)
 {
 	if (t->fate == FATE_STAYS)
 		heldrecs_add(&t->held, r->data, r->len);
@@ -406,13 +412,13 @@ static bool of_sample(struct part *t, const struct pmclog_rec *r)
 	uint32_t ext = pmclog_iter_ext_subtype(r);
 
 	if (r->type != PMCLOG_T_CALLCHAIN && ext != PMCLOG_EXT_USERCHAIN &&
-	    ext != PMCLOG_EXT_RAW)
+	    !goes_with_sample(ext))
 		return false;
 	profile_moment(&t->p, moment(t, r->tsc));
 	if (r->type == PMCLOG_T_CALLCHAIN)
 		callchain(t, r);
-	else if (ext == PMCLOG_EXT_RAW)
-		raw_fields(t, r);
+	else if (goes_with_sample(ext))
+		more_of_sample(t, r);
 	else if (wanted_chain(t, r))
 		heldrecs_add(&t->held, r->data, r->len);
 	return true;
@@ -456,7 +462,7 @@ void part_record(struct part *t, const struct pmclog_rec *r)
 	}
 	if (r->tsc > t->tsc)
 		t->tsc = r->tsc;
-	if (pmclog_iter_ext_subtype(r) != PMCLOG_EXT_RAW)
+	if (!goes_with_sample(pmclog_iter_ext_subtype(r)))
 		t->fate = FATE_OUT;
 	if (!of_sample(t, r)) {
 		p = other_record(t, r);

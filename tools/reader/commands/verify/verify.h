@@ -121,6 +121,9 @@ const char *verify_period(struct verify *v, const struct pmclog_rec *rec,
 			  uint32_t flags);
 const char *verify_weight(struct verify *v, const struct pmclog_rec *rec,
 			  uint32_t flags);
+/* verify_detail.c: for a DETAIL, of a PMC with these flags */
+const char *verify_detail(struct verify *v, const struct pmclog_rec *rec,
+			  uint32_t flags);
 /* verify_procs.c: the same for process modes, after the other rules. */
 const char *verify_procs(struct verify *v, const struct pmclog_rec *rec);
 void verify_procs_free(struct verify_procs *t);

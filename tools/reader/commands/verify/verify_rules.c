@@ -209,15 +209,11 @@ static const char *check_init(struct verify *v, const struct pmclog_rec *rec)
 static const char *check_allocatedyn(struct verify *v,
 				     const struct pmclog_rec *rec)
 {
-	uint32_t flags = U32(pmclog_pmcallocatedyn, flags);
-
 	if (v->format->ours && rec->len < sizeof(struct pmclog_pmcallocatedyn))
 		return "PMCALLOCATEDYN without rate and config";
 	if (v->format->ours && !rec->data[offsetof(struct pmclog_pmcallocatedyn, name)])
 		return "PMC without a name";
-	if (!periods_needed(rec))
-		flags &= ~HWPMC_F_FREQ;
-	announce(v, U32(pmclog_pmcallocatedyn, pmcid), flags);
+	announce(v, U32(pmclog_pmcallocatedyn, pmcid), record_pmc_flags(rec));
 	return NULL;
 }
 
@@ -502,6 +498,15 @@ static const char *check_period(struct verify *v, const struct pmclog_rec *rec)
 	       verify_period(v, rec, v->pmcids[id].flags);
 }
 
+static const char *check_detail(struct verify *v, const struct pmclog_rec *rec)
+{
+	uint32_t pmcid = U32(pmclog_ext_detail, pmcid);
+	uint32_t id = find_pmc(v, pmcid);
+
+	return id == IDTAB_NONE ? unannounced(v, pmcid) :
+	       verify_detail(v, rec, v->pmcids[id].flags);
+}
+
 static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
 {
 	switch (pmclog_iter_ext_subtype(rec)) {
@@ -520,6 +525,8 @@ static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
 		return check_userchain(v, rec);
 	case PMCLOG_EXT_RAW:
 		return check_raw(v, rec);
+	case PMCLOG_EXT_DETAIL:
+		return check_detail(v, rec);
 	case PMCLOG_EXT_RECORD:
 		if (U32(pmclog_ext_record, on) <= 1)
 			return NULL;
@@ -553,8 +560,7 @@ static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
 	case PMCLOG_T_DROPNOTIFY:
 		return check_drop(v, rec);
 	case PMCLOG_T_PMCALLOCATE:
-		announce(v, U32(pmclog_wire_allocate, pmcid),
-			 U32(pmclog_wire_allocate, flags) & ~HWPMC_F_FREQ);
+		announce(v, U32(pmclog_wire_allocate, pmcid), record_pmc_flags(rec));
 		return NULL;
 	case PMCLOG_T_PMCALLOCATEDYN:
 		return check_allocatedyn(v, rec);
@@ -581,7 +587,7 @@ static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
 	}
 }
 
-/* Remembers the sample for a RAW record that may follow. */
+/* Remembers the sample for a RAW or DETAIL record that may follow. */
 static void note_chain(struct verify *v, const struct pmclog_rec *rec)
 {
 	v->chain = rec->type == PMCLOG_T_CALLCHAIN;
