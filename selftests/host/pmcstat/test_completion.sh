@@ -107,7 +107,7 @@ zsh_keys()
 help_keys()
 {
 	pmclog report --help | sed -n '/--sort KEYS/,/--slice/p' | sed 's/.* by //; s/(.*)//; s/--slice.*//' |
-		grep -ow '[a-z]*' | grep -vx or
+		grep -ow '[a-z_]*' | grep -vx or
 }
 
 bash_cpu()

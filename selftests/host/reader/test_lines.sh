@@ -149,7 +149,7 @@ diff_rows()
 }
 ok "diff --inline: the functions with samples" same 100.00 diff_rows
 ok "and their callers, with --total" prints 0 "^0.00\$" diff_rows --total
-ok "-s nonsense" prints 2 "time, file, line$" \
+ok "-s nonsense" prints 2 "time, file, line, mem, weight, mispredict, symbol_from, symbol_to$" \
 	"$pmclog" report -s nonsense "$tmp/l"
 
 # the kernel, moved by 32 MB, with a vmlinux that has lines

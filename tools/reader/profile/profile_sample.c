@@ -237,6 +237,8 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 	if (p->groups.by & BY_FIELD)
 		s.value = byfield_value(&p->field, &p->str,
 					profile_format(p, s.event), &s.raw);
+	if (p->groups.by & BY_HW)
+		profile_hw_keys(p, proc->as, &s);
 	s.group = groups_of(&p->groups, &s);
 	if (p->events.event[event].flags & HWPMC_F_CALLCHAIN)
 		count_ends(p, &s, flags, pc, n);

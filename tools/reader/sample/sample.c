@@ -6,7 +6,8 @@
 static bool same_group(const struct group *a, const struct group *b)
 {
 	return a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu &&
-	       a->slice == b->slice && a->value == b->value;
+	       a->slice == b->slice && a->value == b->value &&
+	       !memcmp(&a->hw, &b->hw, sizeof(a->hw));
 }
 
 static bool is_group(const void *ctx, uint32_t id, const void *key)
@@ -19,6 +20,8 @@ static uint32_t group_id(struct groups *t, const struct group *g)
 	uint64_t hash = hash_mix((uint64_t)g->pid << 32 | g->tid,
 				 (uint64_t)g->cpu << 32 | g->slice);
 
+	if (t->by & BY_HW)
+		hash = hash_bytes(&g->hw, sizeof(g->hw), hash);
 	return IDTAB_ID(&t->tab, hash_mix(hash, g->value), is_group, t, g,
 			t->group, t->n, t->cap);
 }
@@ -49,6 +52,8 @@ uint32_t groups_find(struct groups *t, const struct sample *s)
 		g.slice = slice_of(t, s->tsc);
 	if (t->by & BY_FIELD)
 		g.value = s->value;
+	if (t->by & BY_HW)
+		g.hw = s->hw;
 	if (!same_group(&t->group[t->last], &g))
 		t->last = group_id(t, &g);
 	return t->last;

@@ -15,6 +15,18 @@
 #include "log/fields.h"
 
 /**
+ * struct hw_keys - what samples can be grouped by of their details; 0: not known, or
+ * not grouped by
+ * @mem:     string number: where the data came from
+ * @latency: the latency + 1
+ * @prediction: PMCLOG_BRANCH_PREDICTED or _MISPRED, of the newest branch
+ * @from, @to: its ends, as numbers of frames + 1
+ */
+struct hw_keys {
+	uint32_t mem, latency, prediction, from, to;
+};
+
+/**
  * struct sample - a sample, complete when its chain is known
  * @tsc:    clock of the log
  * @event:  of struct events
@@ -30,6 +42,7 @@
  * @raw:    fields of its tracepoint, valid until the callback returns; without
  *	    data if it has none
  * @detail: its branches and its access to memory, likewise
+ * @hw:     keys of these that samples are grouped by
  */
 struct sample {
 	uint64_t tsc;
@@ -42,6 +55,7 @@ struct sample {
 	const uint32_t *frames;
 	struct tp_raw raw;
 	struct detail detail;
+	struct hw_keys hw;
 };
 
 /* what samples are grouped by */
@@ -50,10 +64,19 @@ struct sample {
 #define BY_CPU		4U
 #define BY_SLICE	8U
 #define BY_FIELD	16U
+#define BY_MEM		32U
+#define BY_LATENCY	64U
+#define BY_PREDICTION	128U
+#define BY_FROM		256U
+#define BY_TO		512U
+
+#define BY_BRANCH	(BY_PREDICTION | BY_FROM | BY_TO)
+#define BY_HW		(BY_MEM | BY_LATENCY | BY_BRANCH)
 
 /* keys that are not grouped by are 0 */
 struct group {
 	uint32_t pid, tid, cpu, slice, value;
+	struct hw_keys hw;
 };
 
 /**

@@ -19,7 +19,8 @@ static const char usage[] =
 	ANALYSIS_HELP
 	"  -s, --sort KEYS    rows of the profile by comm, dso or object, sym or\n"
 	"                     symbol (these three), pid, tid, cpu, time, file,\n"
-	"                     line\n"
+	"                     line, mem, weight, mispredict, symbol_from,\n"
+	"                     symbol_to\n"
 	"      --slice TIME   length of the slices of --sort time (1s)\n"
 	"      --field NAME   rows by this field of a tracepoint, too\n"
 	"  -l, --limit N      leave out what has less than N percent (0.5)\n"
@@ -83,7 +84,9 @@ static const struct {
 	{ "symbol", SORT_SYM }, { "pid", SORT_PID },
 	{ "tid", SORT_TID }, { "cpu", SORT_CPU },
 	{ "time", SORT_TIME }, { "file", SORT_FILE },
-	{ "line", SORT_LINE },
+	{ "line", SORT_LINE }, { "mem", SORT_MEM },
+	{ "weight", SORT_LATENCY }, { "mispredict", SORT_PREDICTION },
+	{ "symbol_from", SORT_FROM }, { "symbol_to", SORT_TO },
 };
 
 static bool bad_key(const char *arg)
@@ -190,7 +193,9 @@ static void ask_groups(struct report *r)
 	} needs[] = {
 		{ SORT_PID, BY_PID }, { SORT_TID, BY_TID },
 		{ SORT_CPU, BY_CPU }, { SORT_TIME, BY_SLICE },
-		{ SORT_FIELD, BY_FIELD },
+		{ SORT_FIELD, BY_FIELD }, { SORT_MEM, BY_MEM },
+		{ SORT_LATENCY, BY_LATENCY }, { SORT_PREDICTION, BY_PREDICTION },
+		{ SORT_FROM, BY_FROM }, { SORT_TO, BY_TO },
 	};
 	size_t i;
 
@@ -260,7 +265,9 @@ static int run(void *ctx)
 		return READER_FAIL;
 	}
 	r->same = funcs_same(&r->a.p);
+	report_groups(r);
 	print(r);
+	free(r->same_group);
 	free(r->same);
 	return out_finish(r->out);
 }

@@ -17,10 +17,16 @@
 #define SORT_FILE	128U
 #define SORT_LINE	256U
 #define SORT_FIELD	512U
+#define SORT_MEM	1024U
+#define SORT_LATENCY	2048U
+#define SORT_PREDICTION	4096U
+#define SORT_FROM	8192U
+#define SORT_TO		16384U
 
 /**
  * struct report - one run of the command
  * @same:  by function: the first that is shown the same
+ * @same_group: by group: the first with the same row; see report_groups()
  * @limit: minimum share of a row, percent
  * @lines: maximum number of rows in the flat profile, 0: no limit
  * @flat, @tree, @callers: which tables are wanted
@@ -29,6 +35,7 @@ struct report {
 	struct analysis a;
 	struct out *out;
 	uint32_t *same;
+	uint32_t *same_group;
 	unsigned int sort;
 	double limit;
 	unsigned long lines;
@@ -43,6 +50,9 @@ void report_flat(struct report *r, uint32_t event);
 void report_tree(struct report *r, uint32_t event);
 /* Prints the tree from the innermost functions to their callers. */
 void report_callers(struct report *r, uint32_t event);
+
+/* Sets same_group: branches are in one row if their functions are the same. */
+void report_groups(struct report *r);
 
 /* Text for a function: name and, for the kernel, a mark. */
 const char *report_func(struct report *r, uint32_t func);

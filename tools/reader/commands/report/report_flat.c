@@ -78,6 +78,19 @@ static int by_number(uint32_t a, uint32_t b)
 	return a < b ? -1 : a > b;
 }
 
+static int by_hw_keys(const struct hw_keys *a, const struct hw_keys *b)
+{
+	int cmp = by_number(a->mem, b->mem);
+
+	if (!cmp)
+		cmp = by_number(a->latency, b->latency);
+	if (!cmp)
+		cmp = by_number(a->prediction, b->prediction);
+	if (!cmp)
+		cmp = by_number(a->from, b->from);
+	return cmp ? cmp : by_number(a->to, b->to);
+}
+
 static int by_group(const struct group *a, const struct group *b)
 {
 	int cmp = by_number(a->slice, b->slice);
@@ -88,7 +101,9 @@ static int by_group(const struct group *a, const struct group *b)
 		cmp = by_number(a->pid, b->pid);
 	if (!cmp)
 		cmp = by_number(a->tid, b->tid);
-	return cmp ? cmp : by_number(a->value, b->value);
+	if (!cmp)
+		cmp = by_number(a->value, b->value);
+	return cmp ? cmp : by_hw_keys(&a->hw, &b->hw);
 }
 
 static int by_source(const struct report *r, const struct row *a,
@@ -177,6 +192,60 @@ static void put_field(struct report *r, const struct row *row, int width)
 	put_name(r, value ? strtab_str(&r->a.p.str, value) : "-", width);
 }
 
+/* What is not known gets a '-'. */
+static void put_mem(struct report *r, const struct row *row, int width)
+{
+	uint32_t mem = group_of(r, row)->hw.mem;
+
+	put_name(r, mem ? strtab_str(&r->a.p.str, mem) : "-", width);
+}
+
+static void put_latency(struct report *r, const struct row *row, int width)
+{
+	uint32_t latency = group_of(r, row)->hw.latency;
+
+	if (latency)
+		out_printf(r->out, "%-*u", width, latency - 1);
+	else
+		put_name(r, "-", width);
+}
+
+static void put_prediction(struct report *r, const struct row *row, int width)
+{
+	const char *text = detail_prediction(group_of(r, row)->hw.prediction);
+
+	put_name(r, *text ? text : "-", width);
+}
+
+static void put_func(struct report *r, uint32_t func, int width)
+{
+	const struct func *f = &r->a.p.funcs.func[func];
+	char buf[SHOWN_MAX + 16];
+
+	snprintf(buf, sizeof(buf), "%s%s", func_named(f) ?
+		 report_func(r, func) : "[unknown]", report_mark(r, func));
+	put_name(r, buf, width);
+}
+
+/* @frame: as in struct hw_keys */
+static void put_end(struct report *r, uint32_t frame, int width)
+{
+	if (frame)
+		put_func(r, r->a.p.frames.frame[frame - 1].func, width);
+	else
+		put_name(r, "-", width);
+}
+
+static void put_from(struct report *r, const struct row *row, int width)
+{
+	put_end(r, group_of(r, row)->hw.from, width);
+}
+
+static void put_to(struct report *r, const struct row *row, int width)
+{
+	put_end(r, group_of(r, row)->hw.to, width);
+}
+
 static void put_comm(struct report *r, const struct row *row, int width)
 {
 	put_name(r, strtab_str(&r->a.p.str, row->comm), width);
@@ -192,13 +261,7 @@ static void put_dso(struct report *r, const struct row *row, int width)
 
 static void put_symbol(struct report *r, const struct row *row, int width)
 {
-	const struct func *f = &r->a.p.funcs.func[row->func];
-	char buf[SHOWN_MAX + 16];
-
-	snprintf(buf, sizeof(buf), "%s%s", func_named(f) ?
-		 report_func(r, row->func) : "[unknown]",
-		 report_mark(r, row->func));
-	put_name(r, buf, width);
+	put_func(r, row->func, width);
 }
 
 static void put_file(struct report *r, const struct row *row, int width)
@@ -222,6 +285,11 @@ static const struct column {
 	{ SORT_PID, "PID", 7, put_pid },
 	{ SORT_TID, "TID", 7, put_tid },
 	{ SORT_FIELD, "Field", 15, put_field },
+	{ SORT_MEM, "Memory", 22, put_mem },
+	{ SORT_LATENCY, "Weight", 7, put_latency },
+	{ SORT_PREDICTION, "Prediction", 12, put_prediction },
+	{ SORT_FROM, "From", 24, put_from },
+	{ SORT_TO, "To", 24, put_to },
 	{ SORT_COMM, "Command", 15, put_comm },
 	{ SORT_DSO, "Object", 22, put_dso },
 	{ SORT_SYM, "Symbol", 32, put_symbol },

@@ -195,7 +195,7 @@ static void find_owners(struct counting *c, const struct report *r,
 		if (top->event != event)
 			continue;
 		w = whose_of(c, r->sort & SORT_COMM ? top->comm : 0,
-			     top->group);
+			     r->same_group[top->group]);
 		c->nexttop[i] = w->top;
 		w->top = i + 1;
 	}
