@@ -107,6 +107,9 @@ static const struct {
 			LOG } },
 	{ cmd_filter, { "filter", "-r", SHELF, "--sym", "main(*", "-o", PART,
 			LOG } },
+	{ cmd_export, { "export", FILES, "--to", "bolt", LOG } },
+	{ cmd_report, { "report", FILES, "--flat", "-s",
+			"mem,weight,mispredict,symbol_from,symbol_to", LOG } },
 };
 
 /* What is made of a byte takes them all. */

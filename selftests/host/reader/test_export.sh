@@ -379,7 +379,7 @@ damaged()
 			substr($_, rand length, 1) = chr rand 256 for 1 .. 30;
 			print' "$i" <"$tmp/plain" >"$tmp/bad"
 		for format in folded pprof speedscope firefox callgrind \
-			perf-script csv jsonl clickhouse; do
+			perf-script csv jsonl clickhouse bolt; do
 			status=0
 			timeout 60 "$pmclog" export --to $format -e all \
 				-o "$tmp/bad.out" "$tmp/bad" \

@@ -163,6 +163,8 @@ odd()
 		survives 0 "$pmclog" export --to $to -o "$tmp/out" "$log" ||
 			return
 	done
+	# there are no branches
+	survives "0 1" "$pmclog" export --to bolt -o "$tmp/out" "$log" || return
 	"$pmclog" html "$log" | grep -c '<script>x' |
 		grep -qx 0 || { echo "the page has a script of the log's"; return 1; }
 }

@@ -96,6 +96,12 @@ void resolver_place(struct resolver *r, const struct profile *p,
 	}
 }
 
+bool resolver_vaddr(struct resolver *r, struct profile *p, uint32_t obj,
+		    uint64_t offset, uint64_t *vaddr)
+{
+	return elfsyms_vaddr(&syms_of(r, p, obj)->segs, offset, vaddr);
+}
+
 void resolver_close(struct resolver *r)
 {
 	uint32_t i;

@@ -46,6 +46,9 @@ bool resolver_update(struct resolver *r, struct profile *p);
 /* Sets @place for a frame that is resolved. */
 void resolver_place(struct resolver *r, const struct profile *p,
 		    uint32_t frame, struct place *place);
+/* The ELF address of an offset in a file; false: it is in no segment, or not known. */
+bool resolver_vaddr(struct resolver *r, struct profile *p, uint32_t obj,
+		    uint64_t offset, uint64_t *vaddr);
 void resolver_close(struct resolver *r);
 
 #endif /* READER_RESOLVER_H */

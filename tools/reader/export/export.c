@@ -10,7 +10,7 @@
 static const struct export_format *const formats[] = {
 	&export_folded, &export_pprof, &export_speedscope, &export_firefox,
 	&export_callgrind, &export_perf_script, &export_csv, &export_jsonl,
-	&export_clickhouse,
+	&export_clickhouse, &export_bolt,
 };
 
 #define NFORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -28,11 +28,13 @@ static const char usage_options[] =
 	"      --by WHAT      tell apart by process or pid, thread or tid, cpu,\n"
 	"                     or none (folded, pprof, speedscope)\n"
 	"      --instr        with addresses (callgrind)\n"
+	"      --object NAME  a file name or path: of this program (bolt)\n"
 	"      --log-id TEXT  what to call this log (clickhouse)\n"
 	"      --schema       only print what makes the table (clickhouse)\n"
 	ANALYSIS_HELP;
 
-enum { OPT_TO = 256, OPT_WEIGHT, OPT_BY, OPT_LOG_ID, OPT_SCHEMA, OPT_INSTR };
+enum { OPT_TO = 256, OPT_WEIGHT, OPT_BY, OPT_LOG_ID, OPT_SCHEMA, OPT_INSTR,
+       OPT_OBJECT };
 
 static const struct option options[] = {
 	{ "to", required_argument, NULL, OPT_TO },
@@ -42,6 +44,7 @@ static const struct option options[] = {
 	{ "log-id", required_argument, NULL, OPT_LOG_ID },
 	{ "schema", no_argument, NULL, OPT_SCHEMA },
 	{ "instr", no_argument, NULL, OPT_INSTR },
+	{ "object", required_argument, NULL, OPT_OBJECT },
 	ANALYSIS_LONG,
 	{ NULL, 0, NULL, 0 },
 };
@@ -127,6 +130,10 @@ static int take_option(struct export *e, int opt, const char *arg,
 		*takes |= TAKES_INSTR;
 		e->instr = true;
 		return 1;
+	case OPT_OBJECT:
+		*takes |= TAKES_OBJECT;
+		e->object = arg;
+		return 1;
 	case OPT_LOG_ID:
 		*takes |= TAKES_LOG_ID;
 		e->log_id = arg;
@@ -148,7 +155,7 @@ static bool takes_all(const struct export_format *format, unsigned int takes)
 	} names[] = {
 		{ TAKES_WEIGHT, "weight" }, { TAKES_BY, "by" },
 		{ TAKES_INSTR, "instr" }, { TAKES_LOG_ID, "log-id" },
-		{ TAKES_SCHEMA, "schema" },
+		{ TAKES_SCHEMA, "schema" }, { TAKES_OBJECT, "object" },
 	};
 	size_t i;
 

@@ -25,6 +25,7 @@
 #define TAKES_LOG_ID	4U
 #define TAKES_SCHEMA	8U
 #define TAKES_INSTR	16U
+#define TAKES_OBJECT	32U
 
 /* a piece of output that is written many times; see out_text() */
 #define TEXT_ALIGN	32U
@@ -47,6 +48,7 @@ struct texts {
  * @instr:   positions are instructions, too
  * @inlines, @lines: inlined functions, and source lines, are wanted
  * @log_id:  name for this log, or NULL
+ * @object:  file name or path of the object that is wanted, or NULL
  * @funcs:   texts that the format has made of functions
  * @frames:  ... of frames
  * @strings: ... of strings of the log
@@ -68,7 +70,7 @@ struct export {
 	bool schema, instr, inlines, lines;
 	struct sources *sources;	/* of export_levels() */
 	unsigned int by;
-	const char *log_id;
+	const char *log_id, *object;
 	struct resolver r;
 	struct texts funcs, frames, strings, objects, events;
 	struct out *scratch;
@@ -104,7 +106,7 @@ struct export_format {
 
 extern const struct export_format export_folded, export_pprof,
 	export_speedscope, export_firefox, export_callgrind,
-	export_perf_script, export_csv, export_jsonl, export_clickhouse;
+	export_perf_script, export_csv, export_jsonl, export_clickhouse, export_bolt;
 
 /* Writes the statement that creates the table for the blocks. */
 void clickhouse_schema(struct out *o);
