@@ -350,6 +350,21 @@ static int short_threads(struct target *t, void *arg)
 	return 0;
 }
 
+/* What the samples of PMC @id stand for, but for those of thread @but */
+static void sum_threads(struct log *log, uint32_t id, pid_t but, struct periods *p)
+{
+	struct pmclog_rec rec;
+	struct sample s;
+
+	LOG_FOR_EACH(log, rec) {
+		periods_note(p, id, &rec);
+		if (!log_sample(&rec, &s) || s.tid == (uint32_t)but)
+			continue;
+		p->sum += p->now[s.cpu];
+		p->samples++;
+	}
+}
+
 /*
  * Each of these threads has fewer events than a period, but together they have many.
  * They are as many in the log as they were, within what chance does.
@@ -358,9 +373,7 @@ TEST_F(freq, short_threads)
 {
 	struct periods p = { 0 };
 	int file = temp_file();
-	struct pmclog_rec rec;
 	struct target t;
-	struct sample s;
 	struct log log;
 	uint32_t id;
 
@@ -373,13 +386,7 @@ TEST_F(freq, short_threads)
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	target_kill(&t);
 	LOAD_LOG(&log, file, 0);
-	LOG_FOR_EACH(&log, rec) {
-		periods_note(&p, id, &rec);
-		if (!log_sample(&rec, &s) || s.tid == t.pid)
-			continue;
-		p.sum += p.now[s.cpu];
-		p.samples++;
-	}
+	sum_threads(&log, id, t.pid, &p);
 	TH_LOG("%" PRIu64 " samples of threads with %d events stand for %" PRIu64,
 	       p.samples, THREADS * THREAD_FAULTS, p.sum);
 	EXPECT_LE(THREADS * THREAD_FAULTS / 3, p.sum);
@@ -475,9 +482,7 @@ TEST_F(freq, short_threads_by_clock_with_rate)
 	struct hwpmc_setbudget b = { .ppm = 1000000 };
 	struct periods p = { 0 };
 	int file = temp_file();
-	struct pmclog_rec rec;
 	struct target t;
-	struct sample s;
 	struct log log;
 	uint32_t id;
 
@@ -491,13 +496,7 @@ TEST_F(freq, short_threads_by_clock_with_rate)
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	target_kill(&t);
 	LOAD_LOG(&log, file, 0);
-	LOG_FOR_EACH(&log, rec) {
-		periods_note(&p, id, &rec);
-		if (!log_sample(&rec, &s) || s.tid == t.pid)
-			continue;
-		p.sum += p.now[s.cpu];
-		p.samples++;
-	}
+	sum_threads(&log, id, t.pid, &p);
 	TH_LOG("%" PRIu64 " samples of %d threads, for %" PRIu64 " of their %" PRIu64
 	       " ms", p.samples, CLOCK_THREADS, p.sum / MSEC, *sum / MSEC);
 	EXPECT_LE(*sum / 3, p.sum);
