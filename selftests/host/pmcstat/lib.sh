@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh
 # Runs of pmcstat and what is asked of them. Sourced; goes to a directory of its own.
+
+# A shell cannot reset a signal that was ignored when it began: under nohup, pmcstat would
+# not end by SIGHUP, and the tests would wait for that.
+if [ -z "${lib_signals:-}" ]; then
+	lib_signals=default
+	export lib_signals
+	exec env --default-signal=HUP,INT,QUIT "$(readlink "/proc/$$/exe")" "$0" "$@"
+fi
+
 count=0
 failures=0
 pid=	# of what runs in the background
