@@ -218,9 +218,13 @@ static int do_exittrigger(struct hwpmc_owner *o, union arg *a)
 	return hwpmc_trigger_exits(o, &a->exittrigger);
 }
 
+/* Each pass of the writer thread frees some of the tables that nobody uses. */
 static int do_unwindtable(struct hwpmc_owner *o, union arg *a)
 {
-	return hwpmc_unwind_give(o, &a->unwindtable);
+	int err = hwpmc_unwind_give(o, &a->unwindtable);
+
+	hwpmc_log_end_rest(o);
+	return err;
 }
 
 static int do_unwindnext(struct hwpmc_owner *o, union arg *a)

@@ -48,6 +48,13 @@ void hwpmc_log_kick(struct hwpmc_owner *o)
 	rcu_read_unlock();
 }
 
+/* The next pass comes as soon as usual.  Any context but NMI. */
+void hwpmc_log_end_rest(struct hwpmc_owner *o)
+{
+	if (READ_ONCE(o->log.pace.resting))
+		hwpmc_log_kick(o);
+}
+
 static enum log_state log_state(struct hwpmc_owner *o)
 {
 	return smp_load_acquire(&o->log.state); /* pairs with drain_may_end() */

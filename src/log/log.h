@@ -398,6 +398,7 @@ bool hwpmc_log_active(struct hwpmc_owner *o);
 bool hwpmc_log_has_writer(struct hwpmc_owner *o);
 bool hwpmc_log_hand_over(struct hwpmc_owner *o);
 void hwpmc_log_kick(struct hwpmc_owner *o);
+void hwpmc_log_end_rest(struct hwpmc_owner *o);
 struct file *hwpmc_log_get_file(int fd);
 bool hwpmc_log_answered(struct hwpmc_owner *o, const u64 *done, u64 want);
 

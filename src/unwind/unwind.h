@@ -206,7 +206,7 @@ struct unwind_object *hwpmc_unwind_object_ask(struct unwinder *u);
 void hwpmc_unwind_object_unask(struct unwinder *u, struct unwind_object *obj);
 unsigned int hwpmc_unwind_objects_lapse(struct unwinder *u, struct path *last,
 					unsigned int room, bool all);
-void hwpmc_unwind_objects_spare(struct unwinder *u);
+bool hwpmc_unwind_objects_spare(struct unwinder *u, unsigned int n);
 void hwpmc_unwind_objects_free(struct unwinder *u);
 
 /**

@@ -28,7 +28,8 @@
 
 #define MAPS_MAX	8192
 #define PATHS_AT_ONCE	16
-#define BUCKETS_AT_ONCE	16	/* for each TIDY_WAIT: all buckets in a few seconds */
+/* tidying: of a round through all buckets, so much for each TIDY_WAIT */
+#define ROUND_TURNS	64
 #define TIDY_WAIT	(HZ / 20)
 #define FAILED_WAIT	(HZ / 10)
 
@@ -490,43 +491,47 @@ void hwpmc_unwind_mapped(const struct vm_area_struct *vma, u64 start, u64 end)
 	rcu_read_unlock();
 }
 
-/* The writer thread may have rested.  Under unwinder->lock */
-static unsigned int buckets_due(struct unwinder *u)
+/*
+ * How many turns of a round are due?  The writer thread may have rested.  Under
+ * unwinder->lock
+ */
+static unsigned int turns_due(struct unwinder *u)
 {
 	unsigned long waited = jiffies - u->tidied_at;
 
 	u->tidied_at = jiffies;
-	return min_t(unsigned long, HASH_SIZE(u->maps),
-		     (waited / TIDY_WAIT + 1) * BUCKETS_AT_ONCE);
+	return min_t(unsigned long, ROUND_TURNS, waited / TIDY_WAIT + 1);
 }
 
 /*
  * hwpmc_unwind_tidy - drop maps of ended processes, give up files without an
  * answer
  *
- * Called by the writer thread.  Returns whether files that were given up are still to
- * be asked for.
+ * Called by the writer thread.  Returns whether there is more to do soon: files that were
+ * given up are to be asked for, or there is too much that nobody uses.
  */
 bool hwpmc_unwind_tidy(struct hwpmc_owner *o)
 {
 	struct unwinder *u = smp_load_acquire(&o->unwinder);
 	struct path last[PATHS_AT_ONCE];
-	unsigned int n;
+	unsigned int turns, n;
 	bool more;
 
 	if (!u)
 		return false;
 	if (!mutex_trylock(&u->lock))
 		return true;
-	for (n = buckets_due(u); n; n--) {
+	turns = turns_due(u);
+	for (n = turns * (HASH_SIZE(u->maps) / ROUND_TURNS); n; n--) {
 		reap_next(u);
 		ask_next(u);
 	}
-	hwpmc_unwind_objects_spare(u);
+	n = turns * (HASH_SIZE(u->objects) / ROUND_TURNS);
+	more = hwpmc_unwind_objects_spare(u, n);
 	n = hwpmc_unwind_objects_lapse(u, last, ARRAY_SIZE(last), false);
 	if (n)
 		u->to_ask = HASH_SIZE(u->maps);
-	more = u->to_ask;
+	more |= u->to_ask > 0;
 	mutex_unlock(&u->lock);
 	while (n--)
 		path_put(&last[n]);

@@ -20,7 +20,6 @@
 /* Objects that are no longer executed are kept for later up to these limits. */
 #define OBJECTS_SPARE	(OBJECTS_MAX / 2)
 #define BYTES_SPARE	(256ULL << 20)
-#define BUCKETS_AT_ONCE	64
 #define PATIENCE	(2 * HZ)
 
 static u32 hash_of(const struct unwinder *u, const struct unwind_key *key)
@@ -315,21 +314,21 @@ static void spare_end_round(struct unwinder *u)
  * hwpmc_unwind_objects_spare - free objects that are not executed any more, if room
  * is short, and count the others
  *
- * Called by the writer thread from time to time, for some buckets each time.
+ * Called by the writer thread from time to time, for @n buckets each time.  Returns
+ * whether there is more to free.
  * Code that needs room does not free objects itself: the memory is available
  * only after the handlers that run now have ended.
  */
-void hwpmc_unwind_objects_spare(struct unwinder *u)
+bool hwpmc_unwind_objects_spare(struct unwinder *u, unsigned int n)
 {
-	unsigned int i;
-
 	lockdep_assert_held(&u->lock);
-	for (i = 0; i < BUCKETS_AT_ONCE; i++) {
+	for (; n; n--) {
 		u->spared = (u->spared + 1) % HASH_SIZE(u->objects);
 		spare_bucket(u, &u->objects[u->spared]);
 		if (!u->spared)
 			spare_end_round(u);
 	}
+	return has_too_many_spare(u);
 }
 
 /* No handler, task or map uses the objects any more. */
