@@ -284,10 +284,12 @@ static int parse_words(struct pmc_parse *p, char *spec)
 static int is_tracepoint(const char *spec)
 {
 	size_t len = strcspn(spec, ":,=/");
+	const char *name = spec + len + (spec[len] == ':');
+	size_t letters = strcspn(name, ":,");
 	char system[64];
 
-	if (spec[len] != ':' || strcspn(spec + len + 1, ":,") < 3 ||
-	    len >= sizeof(system))
+	if (spec[len] != ':' || letters < 3 || len >= sizeof(system) ||
+	    strspn(name, "ukpP") >= letters)	/* modifiers */
 		return 0;
 	memcpy(system, spec, len);
 	system[len] = '\0';

@@ -269,7 +269,8 @@ static int generic_event(struct pmu *u, const char *word)
 	struct pmc_event_desc *d = u->p->desc;
 	uint64_t type = d->type;
 
-	if (!e || e->type == PERF_TYPE_SOFTWARE || !is_core(u->p->root, u->name))
+	if (u->generic || !e || e->type == PERF_TYPE_SOFTWARE ||
+	    !is_core(u->p->root, u->name))
 		return 0;
 	u->generic = word;
 	d->type = e->type;

@@ -290,6 +290,7 @@ static int add_trigger(struct parser *p, char *text)
 		if (add_counter(p, text, &event[i], PMC_MODE_SS, PMC_CPU_ALL))
 			return -1;
 		p->o->counters[first + (size_t)i].flags = HWPMC_F_TRIGGER;
+		p->o->counters[first + (size_t)i].branch = 0;
 		p->o->counters[first + (size_t)i].period = count;
 	}
 	if (n > 1)

@@ -66,6 +66,8 @@ static bool others_ran(const struct counts *c, const struct counter *counter, bo
 	uint64_t running = r->running;
 	size_t i;
 
+	if (!counter_is_of_some(counter))
+		return false;
 	for (i = 0; i < c->n; i++)
 		if (counter_is_sibling(counter, &c->counters[i]))
 			running += reading(&c->counters[i], total)->running;

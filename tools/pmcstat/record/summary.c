@@ -146,7 +146,8 @@ void summary_multiplexed(const struct options *o, const struct counter *c,
 	    pmcs_read(owner, c, &r) || !r.enabled ||
 	    r.running >= r.enabled - r.enabled / 1000)
 		return;
-	if (r.running + siblings_running(o, c, owner) >= r.enabled - r.enabled / 100)
+	if (counter_is_of_some(c) &&
+	    r.running + siblings_running(o, c, owner) >= r.enabled - r.enabled / 100)
 		return;
 	warn_line("%s was on the hardware %.1f%% of the time only: %stoo few counters",
 		  c->event.name, 100.0 * (double)r.running / (double)r.enabled,
