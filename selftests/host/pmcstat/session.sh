@@ -61,6 +61,8 @@ ok 'what had a counter for a part of the time is estimated' all \
 	'has out "^#  *s/cs  *p/cycles  *p/instructions $"' \
 	'has out "^  *250\*  *250\*  *250\*$"' \
 	'has out "^# . p/cycles is estimated: it was counted 40.0% of the time$"'
+run 0 env FAKE_RUNNING=99 "$pmcstat" -p cycles true
+ok 'a hundredth less is estimated, too' has out '^  *[0-9]*\*$'
 run 0 env FAKE_RUNNING=0 "$pmcstat" -p cycles true
 ok 'what had none was not counted' all 'has out "^  *<not counted> $"' \
 	'has out "^# p/cycles was never counted"'
@@ -283,8 +285,10 @@ signal()
 {
 	sig=$1 want=$2
 	shift 2
+	rm -f log
 	"$pmcstat" -O log -S cs "$@" >out 2>err &
 	pid=$!
+	until_true '[ -e log ]'
 	sleep .4
 	kill -s "$sig" "$pid"
 	wait "$pid"

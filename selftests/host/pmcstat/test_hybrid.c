@@ -63,6 +63,9 @@ static const struct good {
 	/* an alias that both have, and one of one of them */
 	{ "mem-loads", 2, { { "cpu_core/mem-loads/", 4, 0xd0 },
 			    { "cpu_atom/mem-loads/", 10, 0xd1 } }, 0, SOME },
+	{ "mem-loads:ukp", 2, { { "cpu_core/mem-loads/", 4, 0xd0 },
+				{ "cpu_atom/mem-loads/", 10, 0xd1 } },
+	  U | K | PMC_CAP_PRECISE, SOME },
 	{ "slots", 1, { { "cpu_core/slots/", 4, 0 } }, 0, SOME },
 	/* those that name the PMU: its own alias, and perf's event of it */
 	{ "cpu_core/instructions/", 1, { { "cpu_core/instructions/", 4, 0xc0 } }, 0, SOME },
@@ -126,6 +129,8 @@ static void test_rules(void)
 	struct pmc_event_desc d[2];
 	char msg[128] = "";
 
+	ok(pmc_parse_all(tree, "cpu_atom/cycles,instructions/", d, 2, msg, sizeof(msg)) < 0 &&
+	   strstr(msg, "instructions"), "one event of a PMU is not two: %s", msg);
 	ok(parse("cycles", d, 1) == 1 && !strcmp(d[0].name, "cpu_core/cycles/"),
 	   "room for one");
 	errno = 0;

@@ -485,6 +485,10 @@ static void test_flight(void)
 	   !strcmp(describe(&o), "TS -1 30000080 4000 0 cs;SS -2 30000080 4000 0 cs;"
 		   "SS -2 8000000 1 0 faults"), "one of both");
 	options_free(&o);
+	ok(!parse(&o, "--branch any -S cycles --flight 1M -O x --trigger faults") &&
+	   o.counters[0].branch && !o.counters[o.ncounters - 1].branch,
+	   "a trigger has no branches");
+	options_free(&o);
 	ok(!parse(&o, "-S cs --flight 1M -O x --trigger kprobe:vfs_read,count=5") &&
 	   !strcmp(describe(&o), "SS -2 30000080 4000 0 cs;"
 		   "SS -2 8000000 5 0 kprobe:vfs_read") &&
