@@ -234,7 +234,6 @@ TEST_F(budget, rates_rise)
 	ASSERT_EQ(0, dev_run_on(self->dev, clock_at(rate), self->load, &cheap));
 	sleep(1);
 	before = get_budget(self->dev);
-	EXPECT_GT(500000, before.scale);
 	ASSERT_EQ(0, dev_release(self->dev, dear));
 	sleep(8);
 	after = get_budget(self->dev);
