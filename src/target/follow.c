@@ -79,8 +79,8 @@ static void refill_work(struct callback_head *head)
 }
 
 /*
- * The fork was logged to a log that has ended since, or is about to: the next
- * log has only the parent.
+ * The fork was logged to a log that has ended since, or is about to, or just before
+ * the hooks began to log: the next log has only the parent.
  */
 static void tell_again(const struct hwpmc_target *parent,
 		       const struct hwpmc_target *t)
@@ -214,7 +214,8 @@ static bool leave_slot(struct target_thread *tt, struct fork_slot *slot,
 
 	slot->target = t;
 	slot->process = process;
-	slot->telling = READ_ONCE(t->owner->log.told.telling);
+	slot->telling = READ_ONCE(t->owner->hooks.hooked) ?
+			READ_ONCE(t->owner->log.told.telling) : 0;
 	slot->attaches = READ_ONCE(t->owner->log.told.attaches);
 	/* not zero: its thread holds a reference, and the refill holds the thread */
 	kref_get(&t->ref);
