@@ -122,7 +122,10 @@ struct owner_budget {
  * @node:   hooks_mutex; in the RCU list of owners that log processes
  * @hooked: @node is in the list; WRITE_ONCE under owner->mutex, READ_ONCE by hooks
  * @follow_node: hooks_mutex; in the RCU list of owners that follow all processes
- * @follow_all: follows all processes, not only targets; locking as for @hooked
+ * @follow_all: follows all processes, not only targets; WRITE_ONCE under
+ *	owner->mutex, READ_ONCE by hooks
+ * @follows_from: since which of the followers' beginnings, 0: @follow_all is not set;
+ *	locking as for @follow_all
  * @exit_trigger: see trigger.c; WRITE_ONCE under owner->mutex, READ_ONCE by hooks
  * @held:   owner->mutex; sets of probes that the owner keeps registered
  */
@@ -131,6 +134,7 @@ struct owner_hooks {
 	bool		hooked;
 	struct list_head follow_node;
 	bool		follow_all;
+	unsigned long	follows_from;
 	u64		exit_trigger;
 	unsigned long	held;
 };

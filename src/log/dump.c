@@ -76,12 +76,12 @@ void hwpmc_dump_all(struct hwpmc_owner *o)
 {
 	bool all = READ_ONCE(o->hooks.follow_all);
 
-	if (all)
+	if (all) {
 		dump_processes(o);
-	hwpmc_dump_targets(o, !all);
-	/* stays true at the end of the log, when the owner follows nothing any more */
-	if (all)
+		/* stays true at the end of the log, when the owner follows nothing any more */
 		o->log.told.all = true;
+	}
+	hwpmc_dump_targets(o, !all);
 }
 
 /* Dumps the processes and targets that are not in this log yet. */

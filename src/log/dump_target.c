@@ -40,8 +40,11 @@ static struct dump_target *note_target(struct hwpmc_owner *o,
 	}
 	dt->pid = get_pid(t->pid);
 	dt->nr = t->nr;
-	/* otherwise the dump of all processes logs them */
-	if (!READ_ONCE(o->hooks.follow_all)) {
+	/*
+	 * Otherwise the dump of all processes has logged them.  If the owner begins to
+	 * follow all processes just now, the targets run until that dump.
+	 */
+	if (!READ_ONCE(o->hooks.follow_all) || !o->log.told.all) {
 		dt->names = t->names_log != number;
 		dt->maps = t->sampled && t->maps_log != number;
 	}

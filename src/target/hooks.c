@@ -21,6 +21,13 @@ LIST_HEAD(hwpmc_hooks_owners);
 LIST_HEAD(hwpmc_hooks_followers);
 static DEFINE_MUTEX(hooks_mutex);
 
+/*
+ * How often an owner has begun to follow all processes.  Changed under hooks_mutex;
+ * hwpmc_hooks_each() reads it once, so that it sees an owner that begins right now
+ * either as one with targets or as a follower.
+ */
+static unsigned long followers_begun;
+
 static int register_maps(void)
 {
 	int err = hwpmc_mapping_hooks_register();
@@ -167,6 +174,17 @@ void hwpmc_hooks_join(struct hwpmc_owner *o)
 	WRITE_ONCE(o->hooks.hooked, true);
 }
 
+/* From the store to followers_begun on, hooks take @o for a follower. */
+static void follow_all(struct hwpmc_owner *o)
+{
+	mutex_lock(&hooks_mutex);
+	WRITE_ONCE(o->hooks.follow_all, true);
+	WRITE_ONCE(o->hooks.follows_from, followers_begun + 1);
+	list_add_tail_rcu(&o->hooks.follow_node, &hwpmc_hooks_followers);
+	smp_store_release(&followers_begun, followers_begun + 1);
+	mutex_unlock(&hooks_mutex);
+}
+
 /*
  * hwpmc_hooks_follow - have process records committed for @o; under
  * owner->mutex
@@ -179,13 +197,8 @@ int hwpmc_hooks_follow(struct hwpmc_owner *o, bool all)
 
 	if (err)
 		return err;
-	if (all && !o->hooks.follow_all) {
-		/* first, so that no hook commits a record for @o twice */
-		WRITE_ONCE(o->hooks.follow_all, true);
-		mutex_lock(&hooks_mutex);
-		list_add_tail_rcu(&o->hooks.follow_node, &hwpmc_hooks_followers);
-		mutex_unlock(&hooks_mutex);
-	}
+	if (all && !o->hooks.follow_all)
+		follow_all(o);
 	hwpmc_hooks_join(o);
 	return 0;
 }
@@ -205,7 +218,8 @@ void hwpmc_hooks_unfollow(struct hwpmc_owner *o)
 	mutex_unlock(&hooks_mutex);
 	WRITE_ONCE(o->hooks.hooked, false);
 	synchronize_rcu();
-	/* last, for the reason in hwpmc_hooks_follow() */
+	/* last: until then it has no records of its targets either */
+	WRITE_ONCE(o->hooks.follows_from, 0);
 	WRITE_ONCE(o->hooks.follow_all, false);
 	/* else the targets need the hooks */
 	if (list_empty(&o->targets))
@@ -236,31 +250,37 @@ void hwpmc_hooks_exit(void)
 	remove_hooks(NULL);
 }
 
+/* @begun: followers_begun, as the hook has read it */
+static bool is_follower(const struct hwpmc_owner *o, unsigned long begun)
+{
+	unsigned long from = READ_ONCE(o->hooks.follows_from);
+
+	return from && from <= begun;
+}
+
 /*
  * hwpmc_hooks_each - call @fn once for each owner whose log follows a process
  * @list: the process' targets
  *
  * RCU read section, preemption off.  Targets may come and go meanwhile, so @fn
  * is called for an owner from one place only.  If an owner begins to follow all
- * processes just now, its dump has the records that are left out here.  What happens
- * on another CPU than the owner is for is for the log of another owner, and not lost.
- * An owner for some CPUs has no targets.
+ * processes just now, its dump has the records of other processes than its targets
+ * that are left out here.  What happens on another CPU than the owner is for is for
+ * the log of another owner, and not lost.  An owner for some CPUs has no targets.
  */
 void hwpmc_hooks_each(struct rhlist_head *list, hook_fn fn, void *arg)
 {
+	/* the owners that it counts are in the list, and have follow_all */
+	unsigned long begun = smp_load_acquire(&followers_begun);
 	struct hwpmc_target *t;
 	struct rhlist_head *pos;
 	struct hwpmc_owner *o;
 
 	for_each_hook_follower(o)
-		if (owner_has_cpu(o, smp_processor_id()))
+		if (is_follower(o, begun) && owner_has_cpu(o, smp_processor_id()))
 			fn(o, hwpmc_target_among_rcu(list, o), arg);
-	if (!list)
-		return;
-	/* hwpmc_hooks_follow(): owners in the list have follow_all */
-	smp_rmb();
 	for_each_target_rcu(t, pos, list)
 		if (READ_ONCE(t->owner->hooks.hooked) &&
-		    !READ_ONCE(t->owner->hooks.follow_all))
+		    !is_follower(t->owner, begun))
 			fn(t->owner, t, arg);
 }
