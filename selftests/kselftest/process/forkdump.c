@@ -17,18 +17,21 @@
 #define NLINEAGES	3
 #define NLOGS		3
 #define LIFE_MS		20
+#define JOINS		scaled(30, 10)
 /* few of them are in user mode on a slow kernel */
 #define SAMPLES		scaled(150, 600)
+
+struct control {
+	bool	go;
+	bool	stop;
+};
 
 FIXTURE(forkdump)
 {
 	int dev;
 	pid_t mapper[NMAPPERS];
 	pid_t lineage[NLINEAGES];
-	volatile struct control {
-		bool	go;
-		bool	stop;
-	} *control;
+	volatile struct control *control;
 };
 
 /* Runs for a moment, makes a child that does the same, and ends. */
@@ -141,6 +144,131 @@ TEST_F(forkdump, targets)
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	for (i = 0; i < NLOGS; i++)
 		check_mapped(_metadata, file[i]);
+}
+
+/*
+ * Has the hooks of context switches registered and removed, over and over: whoever
+ * needs hooks then waits for that, some ten milliseconds.
+ */
+static void keep_hooks_busy(volatile struct control *c)
+{
+	struct hwpmc_allocate a = pmc_process_counter(TASK_CLOCK,
+						      HWPMC_F_LOG_PROCCSW);
+	int dev;
+
+	while (!c->stop) {
+		dev = dev_open();
+		if (!dev_allocate(dev, &a))
+			dev_attach(dev, a.id, 0);
+		close(dev);
+		sleep_ms(20);
+	}
+	_exit(0);
+}
+
+/* Children, one after the other, that each live for a moment. */
+static void breed(volatile struct control *c)
+{
+	uint64_t end;
+	pid_t pid;
+
+	while (!c->stop) {
+		pid = fork();
+		if (pid) {
+			wait_for(pid);
+			continue;
+		}
+		end = raw_ns() + scaled(5, 20) * MSEC;
+		while (raw_ns() < end)
+			;
+		_exit(0);
+	}
+	_exit(0);
+}
+
+static struct hwpmc_allocate clock_of_family(void)
+{
+	return pmc_process_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
+				   scaled(1, 10) * MSEC, HWPMC_F_DESCENDANTS);
+}
+
+/* log_check() asks who a sample is of. */
+static void check_names(struct __test_metadata *_metadata, int file)
+{
+	struct log log;
+
+	LOAD_LOG(&log, file, 0);
+	log_free(&log);
+	close(file);
+}
+
+/* @target: has one child after the other */
+FIXTURE(forknames)
+{
+	volatile struct control *control;
+	pid_t target;
+	int dev;
+};
+
+FIXTURE_SETUP(forknames)
+{
+	self->control = shared_memory(sizeof(*self->control));
+	self->target = fork();
+	if (!self->target)
+		breed(self->control);
+	OPEN_DEVICE(self->dev);
+}
+
+FIXTURE_TEARDOWN(forknames)
+{
+	self->control->stop = true;
+	wait_for(self->target);
+	close(self->dev);
+}
+
+/* A log of a target, which a PMC of the whole system joins: then it has all processes. */
+TEST_F(forknames, system_joins_target)
+{
+	pid_t busy = fork();
+	unsigned int i;
+	uint32_t of_target, of_all;
+	int file;
+
+	if (!busy)
+		keep_hooks_busy(self->control);
+	for (i = 0; i < JOINS; i++) {
+		file = temp_file();
+		ASSERT_EQ(0, dev_configure(self->dev, file));
+		ASSERT_EQ(0, dev_run_on(self->dev, clock_of_family(),
+					self->target, &of_target));
+		ASSERT_TRUE(wait_committed(self->dev, 5));
+		ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &of_all));
+		ASSERT_EQ(0, dev_release(self->dev, of_all));
+		ASSERT_EQ(0, dev_release(self->dev, of_target));
+		ASSERT_EQ(0, dev_closelog(self->dev));
+		check_names(_metadata, file);
+	}
+	self->control->stop = true;
+	wait_for(busy);
+}
+
+/* A log begins while a target that is attached already forks. */
+TEST_F(forknames, log_begins)
+{
+	uint32_t id = allocated(self->dev, clock_of_family());
+	unsigned int i;
+	int file;
+
+	ASSERT_EQ(0, dev_attach(self->dev, id, self->target));
+	for (i = 0; i < 2 * JOINS; i++) {
+		file = temp_file();
+		ASSERT_EQ(0, dev_configure(self->dev, file));
+		ASSERT_EQ(0, dev_start(self->dev, id));
+		ASSERT_TRUE(wait_committed(self->dev, 5));
+		ASSERT_EQ(0, dev_stop(self->dev, id));
+		ASSERT_EQ(0, dev_closelog(self->dev));
+		check_names(_metadata, file);
+	}
 }
 
 TEST_HARNESS_MAIN
