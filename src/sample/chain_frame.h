@@ -7,6 +7,7 @@
 #ifndef HWPMC_CHAIN_FRAME_H
 #define HWPMC_CHAIN_FRAME_H
 
+#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
@@ -121,6 +122,17 @@ struct frame64 {
 	u64	next;
 	u64	ret;
 };
+
+/*
+ * @addr if it is below @end, else 0, under speculation too.  Where @end is constant, as
+ * on x86 without five-level page tables, it is too large for array_index_nospec()'s cmp.
+ */
+static __always_inline const void __user *user_ptr_nospec(unsigned long addr,
+							  unsigned long end)
+{
+	OPTIMIZER_HIDE_VAR(end);
+	return (const void __user *)array_index_nospec(addr, end);
+}
 
 #define FRAME32_TOP	U32_MAX
 #define FRAME64_TOP	(hwpmc_unwind_user_end - sizeof(struct frame64))

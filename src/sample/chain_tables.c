@@ -9,7 +9,6 @@
  * Code that no table covers (code made at run time, programs without tables) is
  * unwound by its frame pointer.
  */
-#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -127,14 +126,14 @@ static __always_inline u64 strip_pc(u64 pc)
 
 /*
  * User memory is open.  unwind_step() has checked that @addr is a user address.
- * array_index_nospec() bounds it under speculation too, because the word that is
- * read is used as an address again.
+ * It is bounded under speculation too, because the word that is read is used as an
+ * address again.
  */
 static __always_inline bool read_open(void *arg, u64 addr, u64 *word)
 {
 	const u64 __user *p;
 
-	p = (const void __user *)array_index_nospec(addr, TASK_SIZE_MAX);
+	p = user_ptr_nospec(addr, TASK_SIZE_MAX);
 	unsafe_get_user(*word, p, absent);
 	return true;
 absent:

@@ -5,7 +5,6 @@
  * Runs in the overflow handler (see sample.c).  It reads only resident user
  * memory: a fault ends the chain.
  */
-#include <linux/nospec.h>
 #include <linux/uaccess.h>
 
 #include "chain_frame.h"
@@ -13,9 +12,8 @@
 #include "sample.h"
 
 /*
- * One check and one opening of user memory serve all frames.  array_index_nospec()
- * bounds the address under speculation too, because the word that is read is used
- * as an address again.
+ * One check and one opening of user memory serve all frames.  The address is bounded
+ * under speculation too, because the word that is read is used as an address again.
  */
 static unsigned int user_walk64(u64 *pc, unsigned int max, unsigned long fp,
 				unsigned long below, unsigned int *end)
@@ -27,8 +25,7 @@ static unsigned int user_walk64(u64 *pc, unsigned int max, unsigned long fp,
 	if (!user_read_access_begin((void __user *)fp, TASK_SIZE_MAX - fp))
 		goto closed;
 	for (; is_frame(fp, below, top, sizeof(u64)); n++) {
-		const struct frame64 __user *f = (const void __user *)
-			array_index_nospec(fp, top + 1);
+		const struct frame64 __user *f = user_ptr_nospec(fp, top + 1);
 		u64 next, ret;
 
 		if (n == max) {
