@@ -80,7 +80,9 @@ static void refill_work(struct callback_head *head)
 
 /*
  * The fork was logged to a log that has ended since, or is about to, or just before
- * the hooks began to log: the next log has only the parent.
+ * the hooks began to log: the next log has only the parent.  If the owner follows all
+ * processes, it has the child, too, with mappings that the record would replace by
+ * those that the parent has meanwhile.
  */
 static void tell_again(const struct hwpmc_target *parent,
 		       const struct hwpmc_target *t)
@@ -97,8 +99,12 @@ static void tell_again(const struct hwpmc_target *parent,
 	};
 
 	strscpy(p.comm, current->comm, sizeof(p.comm));
-	hwpmc_follow_record_now(t->owner, &f, sizeof(f), t->nr);
-	hwpmc_follow_record_now(t->owner, &p, PMCLOG_PROC_CREATE_LEN, t->nr);
+	preempt_disable();	/* an RCU read section: see follow_all() */
+	if (!READ_ONCE(t->owner->hooks.follow_all)) {
+		hwpmc_follow_record_now(t->owner, &f, sizeof(f), t->nr);
+		hwpmc_follow_record_now(t->owner, &p, PMCLOG_PROC_CREATE_LEN, t->nr);
+	}
+	preempt_enable();
 }
 
 /*

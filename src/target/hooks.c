@@ -174,15 +174,22 @@ void hwpmc_hooks_join(struct hwpmc_owner *o)
 	WRITE_ONCE(o->hooks.hooked, true);
 }
 
-/* From the store to followers_begun on, hooks take @o for a follower. */
+/*
+ * From the store to followers_begun on, hooks take @o for a follower.  Then the forks of
+ * targets that are told again (follow.c) must be in the rings before the dump of all
+ * processes begins: in the log, a fork replaces the mappings of the child.
+ */
 static void follow_all(struct hwpmc_owner *o)
 {
 	mutex_lock(&hooks_mutex);
-	WRITE_ONCE(o->hooks.follow_all, true);
 	WRITE_ONCE(o->hooks.follows_from, followers_begun + 1);
 	list_add_tail_rcu(&o->hooks.follow_node, &hwpmc_hooks_followers);
 	smp_store_release(&followers_begun, followers_begun + 1);
 	mutex_unlock(&hooks_mutex);
+	WRITE_ONCE(o->hooks.follow_all, true);
+	/* no first target can appear here: attaches also need owner->mutex */
+	if (!list_empty(&o->targets))
+		synchronize_rcu();
 }
 
 /*
@@ -270,7 +277,7 @@ static bool is_follower(const struct hwpmc_owner *o, unsigned long begun)
  */
 void hwpmc_hooks_each(struct rhlist_head *list, hook_fn fn, void *arg)
 {
-	/* the owners that it counts are in the list, and have follow_all */
+	/* the owners that it counts are in the list */
 	unsigned long begun = smp_load_acquire(&followers_begun);
 	struct hwpmc_target *t;
 	struct rhlist_head *pos;

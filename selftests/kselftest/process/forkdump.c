@@ -4,6 +4,8 @@
  * mapped there, even if each lives for a moment only.  A lineage that is not is lost
  * for as long as it forks.
  */
+#include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "dev.h"
@@ -269,6 +271,129 @@ TEST_F(forknames, log_begins)
 		ASSERT_EQ(0, dev_closelog(self->dev));
 		check_names(_metadata, file);
 	}
+}
+
+/*
+ * @parent: forks when @go is set, and ends
+ * @hog: has CPU 1 for itself, so that the child does not run yet
+ */
+FIXTURE(forkwaits)
+{
+	volatile struct late {
+		bool	go;
+		bool	hogged;
+		pid_t	child;
+	} *late;
+	pid_t parent, hog;
+	int dev;
+	uint32_t id;
+};
+
+static void set_priority(int priority)
+{
+	struct sched_param p = { .sched_priority = priority };
+
+	pin_to(1);
+	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &p);
+}
+
+static void fork_late(volatile struct late *l)
+{
+	pid_t child;
+
+	set_priority(10);
+	while (!l->go)
+		sleep_ms(1);
+	child = fork();
+	while (!child)
+		;
+	l->child = child;
+	_exit(child < 0);
+}
+
+static void hog(volatile struct late *l)
+{
+	set_priority(5);
+	for (;;)
+		l->hogged = true;
+}
+
+FIXTURE_SETUP(forkwaits)
+{
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "one CPU");
+	self->late = shared_memory(sizeof(*self->late));
+	self->parent = fork_bound();
+	if (!self->parent)
+		fork_late(self->late);
+	OPEN_DEVICE(self->dev);
+	self->id = allocated(self->dev, clock_of_family());
+	ASSERT_EQ(0, dev_attach(self->dev, self->id, self->parent));
+}
+
+FIXTURE_TEARDOWN(forkwaits)
+{
+	if (self->late->child > 0)
+		kill(self->late->child, SIGKILL);
+	close(self->dev);
+}
+
+static void fork_and_end(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(forkwaits) *self)
+{
+	self->hog = fork_bound();
+	if (!self->hog)
+		hog(self->late);
+	while (!self->late->hogged)
+		sleep_ms(1);
+	self->late->go = true;
+	ASSERT_EQ(0, wait_for(self->parent));
+	ASSERT_LT(0, self->late->child);
+}
+
+static void let_it_run(struct __test_metadata *_metadata,
+		       FIXTURE_DATA(forkwaits) *self, int file)
+{
+	unsigned int mapped, unmapped;
+	struct log log;
+
+	kill(self->hog, SIGKILL);
+	wait_for(self->hog);
+	ASSERT_TRUE(wait_committed(self->dev, scaled(500, 100)));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	LOAD_LOG(&log, file, 0);
+	unmapped = unmapped_samples(&log, &mapped);
+	TH_LOG("%u samples in user mode, %u where nothing is mapped",
+	       mapped + unmapped, unmapped);
+	EXPECT_GE(2, unmapped);
+	EXPECT_LT(10, mapped);
+	log_free(&log);
+}
+
+/* Its parent has gone when the next log begins, which has all processes. */
+TEST_F(forkwaits, rotated)
+{
+	int first = temp_file(), next = temp_file();
+	uint32_t of_all;
+
+	ASSERT_EQ(0, dev_configure(self->dev, first));
+	ASSERT_EQ(0, dev_start(self->dev, self->id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(500, 100)), &of_all));
+	fork_and_end(_metadata, self);
+	ASSERT_EQ(0, dev_rotate(self->dev, next));
+	let_it_run(_metadata, self, next);
+}
+
+/* ... or the first one. */
+TEST_F(forkwaits, first_log)
+{
+	int file = temp_file();
+	uint32_t of_all;
+
+	fork_and_end(_metadata, self);
+	ASSERT_EQ(0, dev_configure(self->dev, file));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(500, 100)), &of_all));
+	let_it_run(_metadata, self, file);
 }
 
 TEST_HARNESS_MAIN
