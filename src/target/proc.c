@@ -63,6 +63,10 @@ static void commit_name(struct hwpmc_owner *o, struct task_struct *task,
 	}
 }
 
+/*
+ * A parent that the owner's pid namespace does not have, because it has entered another
+ * one for its children, is not in the log.  So the child is dumped.
+ */
 static void commit_fork(struct hwpmc_owner *o, struct task_struct *child)
 {
 	struct pmclog_procfork f = {
@@ -70,7 +74,10 @@ static void commit_fork(struct hwpmc_owner *o, struct task_struct *child)
 		.newpid = owner_pid_of(o, child),
 	};
 
-	hook_commit(o, f.newpid, &f, PMCLOG_T_PROCFORK, sizeof(f));
+	if (f.oldpid == PMCLOG_PID_KERNEL && !(current->flags & PF_KTHREAD))
+		hwpmc_record_lost(o, f.newpid);
+	else
+		hook_commit(o, f.newpid, &f, PMCLOG_T_PROCFORK, sizeof(f));
 }
 
 static void log_newtask(struct hwpmc_owner *o, struct hwpmc_target *t,

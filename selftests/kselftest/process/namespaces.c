@@ -3,12 +3,15 @@
  * Numbers of processes: given as the caller's namespace has them, logged as the
  * owner's has them.
  */
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 
 #include "recorder.h"
+#include "space.h"
 #include "test.h"
 #include "user.h"
 
@@ -19,12 +22,14 @@
  * @err: 0, or a negative errno of the one in the namespace
  * @outside: what it attached to, as numbered outside
  * @unseen: error of attaching to @stranger
+ * @inside: the first process of the namespace, as numbered outside
  */
 struct session {
 	int err;
 	int unseen;
 	pid_t stranger;
 	_Atomic pid_t outside;
+	_Atomic pid_t inside;
 };
 
 FIXTURE(namespaces)
@@ -235,6 +240,86 @@ TEST_F(namespaces, container)
 	ASSERT_EQ(0, self->s->err);
 	EXPECT_EQ(-ESRCH, self->s->unseen);
 	check_numbers(_metadata, self->file, 2);
+}
+
+/* The first process of a namespace samples all of it; s->outside: it does. */
+static int sample_all(struct session *s, int file)
+{
+	int dev = dev_open();
+	uint32_t id;
+	int err;
+
+	err = dev < 0 ? dev : dev_configure(dev, file);
+	err = err ?: dev_run(dev, pmc_clock(500), &id);
+	s->outside = 1;
+	if (!err && !wait_committed(dev, scaled(1000, 200)))
+		err = -ETIME;
+	return err ?: dev_closelog(dev);
+}
+
+static void sample_inside(struct session *s, int file)
+{
+	pid_t child;
+
+	if (unshare(CLONE_NEWPID))
+		_exit(1);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		s->err = sample_all(s, file);
+		_exit(0);
+	}
+	s->inside = child;
+	wait_for(child);
+	_exit(0);
+}
+
+/* A process from outside enters, as nsenter(1) does, for its children. */
+static void enter_and_fork(struct session *s)
+{
+	char path[40];
+	int ns;
+
+	while (!s->outside || !s->inside)
+		sleep_ms(1);
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)s->inside);
+	ns = open(path, O_RDONLY | O_CLOEXEC);
+	if (ns < 0 || setns(ns, CLONE_NEWPID))
+		_exit(1);
+	signal(SIGCHLD, SIG_IGN);	/* a namespace ends when all of it is reaped */
+	if (!fork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		compute();
+	}
+	pause();
+}
+
+/* Its parent is not in the log, so the process is dumped; that is said. */
+TEST_F(namespaces, entered_later)
+{
+	pid_t inside = fork_bound(), guest;
+	unsigned int mapped, unmapped;
+	struct log log;
+
+	if (!inside)
+		sample_inside(self->s, self->file);
+	guest = fork_bound();
+	if (!guest)
+		enter_and_fork(self->s);
+	ASSERT_EQ(0, wait_for(inside));
+	load_end(guest);
+	ASSERT_EQ(0, self->s->err);
+	LOAD_LOG(&log, self->file, LOG_PROC_DROPS);
+	EXPECT_EQ(0, log_count(&log, PMCLOG_T_PROCFORK,
+			       offsetof(struct pmclog_procfork, oldpid),
+			       PMCLOG_PID_KERNEL));
+	EXPECT_LT(0, log.proc_dropped);
+	unmapped = unmapped_samples(&log, &mapped);
+	TH_LOG("%u samples in user mode, %u where nothing is mapped",
+	       mapped + unmapped, unmapped);
+	EXPECT_GT(mapped / 4, unmapped);
+	EXPECT_LT(10, mapped);
+	log_free(&log);
 }
 
 TEST_HARNESS_MAIN
