@@ -14,6 +14,7 @@
 #include "emit.h"
 #include "hwpmc.h"
 #include "process_list.h"
+#include "sample/record.h"
 #include "target/target.h"
 
 #define LISTS_MAX	16	/* of processes, for those that are created meanwhile */
@@ -39,6 +40,14 @@ static bool dump_fresh(struct hwpmc_owner *o, struct dump_batch *b,
 	*before = *now;
 	hwpmc_process_list_sort(before);
 	return any;
+}
+
+/* Processes have been created up to the last list: their children may have no mappings. */
+static void report_unlisted(struct hwpmc_owner *o)
+{
+	preempt_disable();
+	hwpmc_record_lost(o, PMCLOG_PID_KERNEL);
+	preempt_enable();
 }
 
 /*
@@ -67,6 +76,8 @@ static void dump_processes(struct hwpmc_owner *o)
 		}
 		any = dump_fresh(o, b, &before, &now);
 	}
+	if (any && !dump_is_over(o))
+		report_unlisted(o);
 	hwpmc_process_list_put(&before);
 	hwpmc_dump_batch_free(b);
 }
@@ -81,7 +92,7 @@ void hwpmc_dump_all(struct hwpmc_owner *o)
 		/* stays true at the end of the log, when the owner follows nothing any more */
 		o->log.told.all = true;
 	}
-	hwpmc_dump_targets(o, !all);
+	hwpmc_dump_targets(o, all ? U64_MAX : 0);
 }
 
 /* Dumps the processes and targets that are not in this log yet. */
@@ -90,7 +101,7 @@ void hwpmc_dump_news(struct hwpmc_owner *o)
 	if (READ_ONCE(o->hooks.follow_all) && !o->log.told.all)
 		hwpmc_dump_all(o);
 	else
-		hwpmc_dump_targets(o, false);
+		hwpmc_dump_targets(o, U64_MAX);
 }
 
 /*
@@ -108,7 +119,7 @@ void hwpmc_dump_young(struct hwpmc_owner *o, u64 since)
 	unsigned int i;
 
 	if (!READ_ONCE(o->hooks.follow_all)) {
-		hwpmc_dump_young_targets(o, since);
+		hwpmc_dump_targets(o, since);
 		return;
 	}
 	if (!hwpmc_process_list_get(&all)) {

@@ -84,7 +84,6 @@ struct file *hwpmc_dump_batch_exe(struct dump_batch *b, struct task_struct *lead
 bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay);
 
 /* dump_target.c */
-void hwpmc_dump_targets(struct hwpmc_owner *o, bool all);
-void hwpmc_dump_young_targets(struct hwpmc_owner *o, u64 since);
+void hwpmc_dump_targets(struct hwpmc_owner *o, u64 since);
 
 #endif /* HWPMC_DUMP_H */

@@ -89,7 +89,7 @@ static bool look_or_report(struct dump *d, struct hwpmc_owner *o,
 		good = hwpmc_dump_look_at_names(d, o, leader);
 	if (!good)
 		hwpmc_dump_process_failed(o, d);
-	if (busy || d->in_exec || d->no_memory)
+	if (busy || !good)
 		hwpmc_dump_later(o, d->pid, d->no_memory ? DUMP_PATIENCE : 0);
 	if (!good)
 		hwpmc_dump_drop(d);

@@ -64,6 +64,19 @@ static bool is_untold(const struct hwpmc_owner *o, const struct hwpmc_target *t)
 	       (t->names_log < number || (t->sampled && t->maps_log < number));
 }
 
+/* Was the process created at @since or later?  Not known of one that has ended. */
+static bool is_young(const struct hwpmc_target *t, u64 since)
+{
+	const struct task_struct *task;
+	bool young;
+
+	rcu_read_lock();
+	task = pid_task(t->pid, PIDTYPE_TGID);
+	young = task && task->start_time >= since;
+	rcu_read_unlock();
+	return young;
+}
+
 static void forget_told(struct hwpmc_target *t)
 {
 	t->names_log = 0;
@@ -71,10 +84,10 @@ static void forget_told(struct hwpmc_target *t)
 }
 
 /*
- * Collects the targets that are not fully logged, or all, as they are at @tsc:
- * a later detach or exit has a later stamp.  False if out of memory.
+ * Collects the targets that are not fully logged, or were created at @since or later,
+ * as they are at @tsc: a later detach or exit has a later stamp.  False if out of memory.
  */
-static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list,
+static bool note_targets(struct hwpmc_owner *o, u64 since, struct list_head *list,
 			 u64 *tsc)
 {
 	struct hwpmc_target *t;
@@ -88,7 +101,7 @@ static bool note_targets(struct hwpmc_owner *o, bool all, struct list_head *list
 	*tsc = ring_clock();
 	list_for_each_entry(t, &o->targets, node) {
 		untold = is_untold(o, t);
-		if (all)
+		if (!since || is_young(t, since))
 			forget_told(t);
 		dt = note_target(o, t);
 		if (!dt) {
@@ -177,7 +190,12 @@ static void free_noted(struct list_head *list)
 	}
 }
 
-void hwpmc_dump_targets(struct hwpmc_owner *o, bool all)
+/*
+ * hwpmc_dump_targets - log the targets that are not fully logged
+ * @since: and those that were created at that time or later (CLOCK_MONOTONIC), even if
+ *	they are; 0: all of them
+ */
+void hwpmc_dump_targets(struct hwpmc_owner *o, u64 since)
 {
 	struct dump_batch *b = hwpmc_dump_batch_new(o, false);
 	struct dump_target *dt;
@@ -190,7 +208,7 @@ void hwpmc_dump_targets(struct hwpmc_owner *o, bool all)
 	}
 	/* the child of a process that forks meanwhile logs itself: follow_process() */
 	WRITE_ONCE(o->log.told.attaches, o->log.told.attaches + 1);
-	if (!note_targets(o, all, &list, &tsc))
+	if (!note_targets(o, since, &list, &tsc))
 		hwpmc_dump_failed(o);
 	/* this also announces the PMCs that they are targets of */
 	hwpmc_drain_upto(o, tsc);
@@ -206,22 +224,4 @@ void hwpmc_dump_targets(struct hwpmc_owner *o, bool all)
 	smp_store_release(&o->log.told.attaches, o->log.told.attaches + 1);
 	free_noted(&list);
 	hwpmc_dump_batch_free(b);
-}
-
-/* hwpmc_dump_young() of an owner that does not follow all processes */
-void hwpmc_dump_young_targets(struct hwpmc_owner *o, u64 since)
-{
-	const struct task_struct *task;
-	struct hwpmc_target *t;
-
-	mutex_lock(&o->targets_mutex);
-	rcu_read_lock();
-	list_for_each_entry(t, &o->targets, node) {
-		task = pid_task(t->pid, PIDTYPE_TGID);
-		if (task && task->start_time >= since)
-			forget_told(t);
-	}
-	rcu_read_unlock();
-	mutex_unlock(&o->targets_mutex);
-	hwpmc_dump_targets(o, false);
 }
