@@ -47,15 +47,15 @@ static void emit_pmc_drops(struct hwpmc_owner *o, struct pmc_cpu *pc, u64 tsc)
 	}
 }
 
-static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or,
-			    u64 tsc)
+static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or)
 {
 	u64 count = or->proc_seen.dropped - or->proc_told;
 	struct pmclog_dropnotify *d;
 
 	if (!count)
 		return;
-	d = emit_drop(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL, tsc);
+	d = emit_drop(o, PMCLOG_PMCID_NONE, or->cpu, PMCLOG_DROP_FULL,
+		      o->log.told.last_tsc);
 	d->count = count;
 	d->first = max(or->proc_seen.first, or->proc_told_last + 1);
 	d->last = max(or->proc_seen.last, d->first);
@@ -74,10 +74,11 @@ static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 
 	if (!count)
 		return;
-	d = emit_drop(o, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_NORING, tsc);
+	d = emit_drop(o, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_NORING,
+		      o->log.told.last_tsc);
 	d->count = count;
 	d->first = o->log.drops_told;
-	d->last = tsc;
+	d->last = max(tsc, d->first);
 	o->noring.told += count;
 	o->noring.lost = lost;
 	o->log.acct.proc_drops += count;
@@ -85,11 +86,25 @@ static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 			 PMCLOG_DROP_NORING, count);
 }
 
-/* Emits the losses that the last look has found. */
+/*
+ * hwpmc_emit_process_drops - emit the losses of process records that the last look has
+ * found, before its samples: a process may be unknown because of them
+ * @tsc: up to this time the log is about to be complete
+ */
+void hwpmc_emit_process_drops(struct hwpmc_owner *o, u64 tsc)
+{
+	struct owner_ring *or;
+	unsigned int cpu;
+
+	for_each_owner_ring(o, cpu, or)
+		emit_proc_drops(o, or);
+	emit_noring_drops(o, tsc);
+}
+
+/* hwpmc_emit_drops - emit the losses of samples that the last look has found */
 void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc)
 {
 	struct hwpmc_pmc *pmc;
-	struct owner_ring *or;
 	unsigned int row, cpu;
 	struct pmc_cpu *pc;
 
@@ -98,9 +113,6 @@ void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc)
 			emit_pmc_drops(o, pc, tsc);
 		cond_resched();
 	}
-	for_each_owner_ring(o, cpu, or)
-		emit_proc_drops(o, or, tsc);
-	emit_noring_drops(o, tsc);
 	o->log.drops_told = tsc;
 }
 

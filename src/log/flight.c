@@ -303,8 +303,10 @@ static bool make_base(struct hwpmc_owner *o, struct list_head *base)
 	log->tee.to = false;
 	list_splice_init(&log->tee.list, base);
 	list_splice_tail(&dump, base);
-	if (!log->tee.failed)
+	if (!log->tee.failed) {
+		hwpmc_rotate_tee_tell_losses(o);
 		return true;
+	}
 	hwpmc_chunk_free_all(o, base);
 	return false;
 }

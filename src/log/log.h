@@ -197,6 +197,7 @@ struct log_told {
  * @on:   it is being made: records of processes go to both logs
  * @to:   records that are emitted now go to @list, not to the buffer
  * @failed: no memory for a record
+ * @drops: @proc_drops of struct log_acct when it was begun
  * @told: like @all of struct log_told, for the tee
  */
 struct log_tee {
@@ -205,6 +206,7 @@ struct log_tee {
 	bool		to;
 	bool		failed;
 	bool		told;
+	u64		drops;
 };
 
 #define LOST_MAX	128
@@ -440,5 +442,6 @@ void hwpmc_chunk_free_all(struct hwpmc_owner *o, struct list_head *chunks);
 void hwpmc_rotate_log(struct hwpmc_owner *o, const struct log_place *to);
 void *hwpmc_rotate_tee_room(struct hwpmc_owner *o, u32 len);
 void hwpmc_rotate_tee_begin(struct hwpmc_owner *o);
+void hwpmc_rotate_tee_tell_losses(struct hwpmc_owner *o);
 
 #endif /* HWPMC_LOG_H */

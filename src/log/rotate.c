@@ -44,6 +44,7 @@ void hwpmc_rotate_tee_begin(struct hwpmc_owner *o)
 	u64 tsc;
 
 	log->tee.failed = false;
+	log->tee.drops = log->acct.proc_drops;
 	/*
 	 * The number decides to which log the record of an attach or of a
 	 * target's end belongs.  Records under the old number are not for the
@@ -62,6 +63,19 @@ void hwpmc_rotate_tee_begin(struct hwpmc_owner *o)
 	log->tee.told = all_told;
 }
 
+/*
+ * hwpmc_rotate_tee_tell_losses - have the log that was made in the tee report that it
+ * may lack records
+ *
+ * The losses of process records while it was made are in the current log only.  Their
+ * processes are dumped again by the next pass, into the next log.
+ */
+void hwpmc_rotate_tee_tell_losses(struct hwpmc_owner *o)
+{
+	if (o->log.acct.proc_drops != o->log.tee.drops)
+		atomic64_inc(&o->noring.beyond_dump);
+}
+
 static void tee_end(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
@@ -71,6 +85,10 @@ static void tee_end(struct hwpmc_owner *o)
 	if (log->tee.failed)
 		hwpmc_dump_failed(o);
 	else
+		hwpmc_rotate_tee_tell_losses(o);
+	/* before the first sample */
+	hwpmc_emit_process_drops(o, log->drops_told);
+	if (!log->tee.failed)
 		list_for_each_entry(m, &log->tee.list, list)
 			hwpmc_emit_meta(o, m);
 	hwpmc_chunk_free_all(o, &log->tee.list);

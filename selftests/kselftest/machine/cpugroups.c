@@ -214,7 +214,7 @@ TEST_F(cpugroups, each_its_own)
 	for (i = 0; i < GROUPS; i++) {
 		/* a process that has come from the other CPU is named there */
 		log = &self->log[i];
-		END_LOG(self->dev[i], self->file[i], log, LOG_PROC_DROPS);
+		END_LOG(self->dev[i], self->file[i], log, LOG_PROC_DROPS | LOG_STRANGERS);
 		load_end(load[i]);
 		others = log_samples(log, .cpus = ~(1ULL << i));
 		count_family(log, family, &forks[i], &execs[i]);
@@ -255,7 +255,7 @@ TEST_F(cpugroups, from_another_cpu)
 	EXPECT_EQ(0, dev_record(dev, true, &on));
 	EXPECT_EQ(0, dev_userdata(dev, 0x1234));
 	EXPECT_EQ(0, dev_record(dev, false, &on));
-	END_LOG(dev, self->file[0], log, LOG_PROC_DROPS);
+	END_LOG(dev, self->file[0], log, LOG_PROC_DROPS | LOG_STRANGERS);
 	EXPECT_EQ(0, log->proc_dropped);
 	LOG_FOR_EACH(log, rec) {
 		words += rec.type == PMCLOG_T_USERDATA &&
@@ -348,7 +348,7 @@ TEST_F(cpugroups, late_chain_elsewhere)
 	ASSERT_EQ(0, dev_configure(self->dev[0], self->file[0]));
 	ASSERT_EQ(0, dev_run(self->dev[0], pmc_sampler(SWITCHES, 1), &id));
 	ASSERT_TRUE(sleep_and_move(&job, pid, tid, ends[1], 20));
-	END_LOG(self->dev[0], self->file[0], log, LOG_PROC_DROPS);
+	END_LOG(self->dev[0], self->file[0], log, LOG_PROC_DROPS | LOG_STRANGERS);
 	load_end(pid);
 	late_tally(&t, log, pid, sy, "syscall");
 	LOG_TALLY(&t);
@@ -379,7 +379,7 @@ TEST_F(cpugroups, hotplug_outside)
 	ASSERT_TRUE(wait_samples(dev, self->file[0], 10, .from = raw_ns()));
 	EXPECT_EQ(2, rings_of(dev));
 	EXPECT_EQ(1, writer_cpus());
-	END_LOG(dev, self->file[0], log, LOG_PROC_DROPS);
+	END_LOG(dev, self->file[0], log, LOG_PROC_DROPS | LOG_STRANGERS);
 	EXPECT_EQ(0, log->proc_dropped);
 	EXPECT_EQ(log->samples, log->cpu_samples[0]);
 }
@@ -411,7 +411,7 @@ TEST_F(cpugroups, none_online)
 	ASSERT_EQ(0, cpu_set_online(1, true));
 	ASSERT_TRUE(wait_samples(dev, self->file[1], 10, .from = raw_ns()));
 	EXPECT_EQ(2, writer_cpus());
-	END_LOG(dev, self->file[1], log, LOG_PROC_DROPS);
+	END_LOG(dev, self->file[1], log, LOG_PROC_DROPS | LOG_STRANGERS);
 	EXPECT_EQ(log->samples, log->cpu_samples[1]);
 }
 

@@ -206,6 +206,13 @@ static const char *check_chain_end(struct log *log,
 	return NULL;
 }
 
+/* A task can be unknown once the log has said that records of processes were lost. */
+static bool may_lack(const struct log *log, unsigned int flags)
+{
+	return (flags & LOG_STRANGERS) ||
+	       ((flags & LOG_PROC_DROPS) && log->proc_dropped);
+}
+
 static const char *check_sample(struct log *log, struct space *space,
 				const struct pmclog_rec *rec,
 				unsigned int flags)
@@ -221,7 +228,7 @@ static const char *check_sample(struct log *log, struct space *space,
 		return fault(log, rec, "PMC %x was not announced", s.pmcid);
 	if (s.cpu >= LOG_MAX_CPU)
 		return fault(log, rec, "CPU %u", s.cpu);
-	if (!space_knows_task(space, s.pid, s.tid) && !(flags & LOG_PROC_DROPS))
+	if (!space_knows_task(space, s.pid, s.tid) && !may_lack(log, flags))
 		return fault(log, rec, "nobody said who pid %d tid %d is",
 			     (int)s.pid, (int)s.tid);
 	log->samples++;
@@ -256,7 +263,7 @@ static const char *check_userchain(struct log *log, struct space *space,
 			return fault(log, rec, "user chain in the kernel");
 	if (U64(rec, pmclog_ext_userchain, first) > rec->tsc)
 		return fault(log, rec, "user chain of samples to come");
-	if (!space_knows_task(space, pid, tid) && !(flags & LOG_PROC_DROPS))
+	if (!space_knows_task(space, pid, tid) && !may_lack(log, flags))
 		return fault(log, rec, "nobody said who pid %d tid %d is",
 			     (int)pid, (int)tid);
 	log->late_answered++;

@@ -19,8 +19,9 @@
 #define LOG_CUT		1U	/* may end anywhere, without a CLOSELOG */
 #define LOG_DROPS	2U	/* samples may have been dropped */
 #define LOG_DISCARDS	4U	/* the file may have refused some */
-#define LOG_PROC_DROPS	8U	/* process records may have been dropped; then
-				 * tasks may be told of after their samples */
+#define LOG_PROC_DROPS	8U	/* process records may have been dropped; from there
+				 * on tasks may be told of after their samples */
+#define LOG_STRANGERS	16U	/* nobody may have told of tasks at all */
 
 /**
  * struct log
