@@ -12,8 +12,8 @@
 #			debug kernel only if it is in the cache already
 # make check-full	all kernel tests on all kernels; a test that passes at the second
 #			attempt only has failed
-# make check-KERNEL	all on that one; debug has all checkers on, kcsan looks for
-#			data races
+# make check-KERNEL	all on that one; debug and debug-amd64 have all checkers on, kcsan
+#			looks for data races
 # make check-nmipmu	what samples, with interrupts that are NMIs: selftests/nmipmu
 #			(these three also write Documentation/measured/matrix.rst)
 # make storm		twenty minutes of all that can go wrong at once, there
@@ -38,7 +38,7 @@
 # make deb		Debian packages, in build/deb
 #
 # make build/KERNEL/hwpmc.ko	the module for a kernel of the tests: 6.1 6.12
-#			6.12-rt 6.18 newest 6.12-arm64 debug kcsan; KERNEL-lines: with line
+#			6.12-rt 6.18 newest 6.12-arm64 debug debug-amd64 kcsan; KERNEL-lines: with line
 #			numbers, for the kernel's faddr2line
 # make guest		programs for the virtual machines (guest-amd64, -arm64)
 # make tools-arm64	pmclog for those of arm64, with libraries of Debian's packages
@@ -100,7 +100,7 @@ check:
 check-full:
 	@scripts/setup
 	@status=0; \
-	HWPMC_STRICT=1 scripts/matrix scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) $(NMIPMU) $(HYBRID) debug || status=1; \
+	HWPMC_STRICT=1 scripts/matrix scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) $(NMIPMU) $(HYBRID) debug nmipmu:debug-amd64 || status=1; \
 	scripts/matrix selftests/stock-load || status=1; \
 	selftests/fuzz-kernel/run || status=1; \
 	exit $$status

@@ -7,13 +7,15 @@
 # once: -no-reboot turns the panic's reboot into an exit. khugepaged has the lowest
 # priority and starves while emulated CPUs are sampled; if it was preempted in an
 # RCU read section, that is reported as a stall.
+machine_sockets=""
 machine_append="loglevel=7 printk.time=1 oops=panic panic=-1 net.ifnames=0"
 machine_append+=" transparent_hugepage=never rcupdate.rcu_cpu_stall_timeout=100"
 
 # machine KERNEL-DIR ACCEL
 #
 # Sets machine_qemu, the command and the options that depend on the kernel, and
-# adds to machine_append. The transport of virtio devices is in machine_virtio.
+# adds to machine_append. The transport of virtio devices is in machine_virtio;
+# machine_sockets is set if each CPU must have a socket.
 # shellcheck disable=SC2034
 machine() {
 	local dir=$1 accel=$2
@@ -21,7 +23,7 @@ machine() {
 	# code that one CPU patches while another translates it (QEMU commit
 	# deba78709a, Red Hat bug 2216496), and execute it for ever: a stale
 	# int3 on x86, or a stale static key, so that perf is not told of task
-	# switches and counts for other tasks. Debug and kcsan have no such
+	# switches and counts for other tasks. debug and kcsan have no such
 	# keys, and need CPUs that run in parallel.
 	if [[ $accel == tcg ]] &&
 		! grep -qxs "# CONFIG_JUMP_LABEL is not set" "$dir/kdir/.config"; then
@@ -58,6 +60,12 @@ machine() {
 	*-hwpmc-debug)
 		machine_virtio=device
 		machine_append+=" irqchip.gicv3_pseudo_nmi=1 kmemleak=on"
+		;;
+	*-hwpmc-debug-amd64)
+		# KASAN makes ACPI's interpreter so slow that it gives up. The
+		# firmware's older table lists one CPU of each socket.
+		machine_append+=" kmemleak=on acpi=off"
+		machine_sockets=1
 		;;
 	*-hwpmc-kcsan)
 		machine_virtio=device

@@ -65,7 +65,7 @@ targets() {
 
 # The KERNEL of check-KERNEL is one of those that the tests know: the pattern takes any.
 is_kernel() {
-	[[ $1 =~ ^(6\.1|6\.12|6\.12-rt|6\.18|newest|6\.12-arm64|debug|kcsan|full|nmipmu)$ ]]
+	[[ $1 =~ ^(6\.1|6\.12|6\.12-rt|6\.18|newest|6\.12-arm64|debug|debug-amd64|kcsan|full|nmipmu)$ ]]
 }
 
 # scripts FILE: the lines of its blocks that begin with a script of ours, by its path,
