@@ -123,7 +123,8 @@ static bool says_first(struct log *log)
 TEST_F(rotateload, lost_meanwhile)
 {
 	int file = temp_file();
-	pid_t load[2], mapper;
+	pid_t load[2], mapper[2];
+	unsigned int i;
 	uint64_t lost;
 	struct log log;
 	struct reader r;
@@ -134,12 +135,15 @@ TEST_F(rotateload, lost_meanwhile)
 	ASSERT_EQ(0, module_load("ringsize=64"));
 	ASSERT_TRUE(module_wait_for_device());
 	OPEN_DEVICE(self->dev);
-	record_slowly(_metadata, self->dev, &r, 8192, load);
-	mapper = fork_bound();
-	if (!mapper)
-		map_code();
+	record_slowly(_metadata, self->dev, &r, scaled(8192, 1024), load);
+	for (i = 0; i < 2; i++) {
+		mapper[i] = fork_bound();
+		if (!mapper[i])
+			map_code();
+	}
 	ASSERT_EQ(0, dev_rotate(self->dev, file));
-	load_end(mapper);
+	load_end(mapper[0]);
+	load_end(mapper[1]);
 	load_end(load[0]);
 	load_end(load[1]);
 	ASSERT_EQ(0, dev_closelog(self->dev));
