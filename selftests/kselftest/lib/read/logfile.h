@@ -19,9 +19,9 @@
 #define LOG_CUT		1U	/* may end anywhere, without a CLOSELOG */
 #define LOG_DROPS	2U	/* samples may have been dropped */
 #define LOG_DISCARDS	4U	/* the file may have refused some */
-#define LOG_PROC_DROPS	8U	/* process records may have been dropped; from there
-				 * on tasks may be told of after their samples */
-#define LOG_STRANGERS	16U	/* nobody may have told of tasks at all */
+#define LOG_PROC_DROPS	8U	/* process records may have been dropped; samples after
+				 * the DROPNOTIFY may be of tasks without a name */
+#define LOG_STRANGERS	16U	/* any sample may be of a task without a name */
 
 /**
  * struct log
