@@ -298,6 +298,7 @@ static void make_owner(struct file *file)
 	log = &owner->log;
 	INIT_LIST_HEAD(&log->meta);
 	INIT_LIST_HEAD(&log->tee.list);
+	INIT_LIST_HEAD(&log->kept.records);
 	INIT_LIST_HEAD(&owner->targets);
 	make_cpus();
 	if (hwpmc_sink_attach(owner, file, &how))

@@ -175,20 +175,19 @@ static bool is_ext(const struct ring_stamp *s, u16 subtype)
 }
 
 /*
- * True for records of the state of processes and the kernel, which the next log
- * needs as well.  False for counts, which readers add up over the logs, for the
- * user's own records, and for those that belong to samples.
+ * True for records of the state of processes, which the next log needs as well.  False
+ * for counts, which readers add up over the logs, for the user's own records, for those
+ * that belong to samples, and for kernel modules: see kept.c.
  */
 static bool is_process_record(const struct ring_stamp *s)
 {
 	switch (PMCLOG_HEADER_TYPE(s->header)) {
 	case PMCLOG_T_PROCCSW:
 	case PMCLOG_T_PROCEXIT:
-		return false;
 	case PMCLOG_T_USERDATA:
-		return is_ext(s, PMCLOG_EXT_MODULE);
+		return false;
 	default:
-		return true;
+		return !hwpmc_kept_wants((const void *)s);
 	}
 }
 
@@ -377,6 +376,8 @@ void hwpmc_emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 		return;
 	}
 	emit_process_record(o, kind, s);
+	if (kind == KIND_RECORD && hwpmc_kept_wants((const void *)s))
+		hwpmc_kept_add(&log->kept, (const void *)s);
 	log->pace.news |= is_news(kind, s);
 	if (log->tee.on)
 		emit_to_tee(o, kind, s);

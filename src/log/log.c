@@ -29,6 +29,7 @@ void hwpmc_log_init(struct hwpmc_owner *o)
 	spin_lock_init(&log->lock);
 	INIT_LIST_HEAD(&log->meta);
 	INIT_LIST_HEAD(&log->tee.list);
+	INIT_LIST_HEAD(&log->kept.records);
 	init_completion(&log->done);
 	init_waitqueue_head(&log->waitq);
 	hwpmc_stream_init(&log->stream);
@@ -190,7 +191,7 @@ void hwpmc_log_want_dump(struct hwpmc_owner *o)
 	log_ask_writer(o, &o->log.req.dump_want);
 }
 
-/* The records of WRITELOG belong to the previous log.  No thread runs. */
+/* The records of WRITELOG and those of modules belong to the last log.  No thread runs. */
 static void meta_free(struct hwpmc_log *log)
 {
 	struct log_meta *m, *next;
@@ -199,6 +200,7 @@ static void meta_free(struct hwpmc_log *log)
 		kvfree(m);
 	INIT_LIST_HEAD(&log->meta);
 	log->meta_bytes = 0;
+	hwpmc_kept_forget(&log->kept);
 }
 
 /* @file: NULL for a log without a file; else the log takes over the reference */

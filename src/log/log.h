@@ -18,6 +18,7 @@
 #include <uapi/linux/hwpmc.h>
 #include <uapi/linux/pmclog.h>
 
+#include "kept.h"
 #include "ring/merge.h"
 #include "stream.h"
 #include "sample/trigger.h"
@@ -342,7 +343,7 @@ struct log_totals {
  * @next_clock, @real_ahead: when to log the clocks again; the wall clock before
  *	CLOCK_MONOTONIC_RAW when they were logged.  In a flight recorder: in the window
  * @fold_later: a released PMC could not be folded yet
- * @out, @told, @tee, @acct, @pace, @lost, @lock_wait: see their structures
+ * @out, @told, @tee, @kept, @acct, @pace, @lost, @lock_wait: see their structures
  * @merge: of the owner's rings
  */
 struct hwpmc_log {
@@ -372,6 +373,7 @@ struct hwpmc_log {
 	struct log_out	out;
 	struct log_told	told;
 	struct log_tee	tee;
+	struct log_kept	kept;
 	struct merge	merge;
 	struct log_acct	acct;
 	struct log_pace	pace;

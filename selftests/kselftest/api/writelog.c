@@ -445,4 +445,81 @@ TEST(module_loaded_earlier)
 	other_module_unload(OTHER);
 }
 
+/* True if the last that @log says of the module at @start is that it has gone. */
+static bool kernel_map_is_out(int file, uint64_t start)
+{
+	struct pmclog_rec rec;
+	bool out = false;
+	struct log log;
+
+	if (!log_load(&log, file))
+		return false;
+	LOG_FOR_EACH(&log, rec) {
+		if (rec.type == PMCLOG_T_MAP_IN &&
+		    PMCLOG_FIELD64(&rec, struct pmclog_map_in, start) == start)
+			out = false;
+		if (rec.type == PMCLOG_T_MAP_OUT &&
+		    PMCLOG_FIELD64(&rec, struct pmclog_map_out, start) == start)
+			out = true;
+	}
+	log_free(&log);
+	return out;
+}
+
+/* Loaded while a log is open, a module is in the logs that follow until it goes. */
+TEST(module_in_next_log)
+{
+	int dev = dev_open(), file = temp_file(), next = temp_file();
+	int third = temp_file(), last = temp_file();
+	char path[PATH_MAX];
+	uint64_t start = 0, again = 1, thrice = 2, none;
+	uint32_t id;
+
+	if (!other_module_find(OTHER, path))
+		SKIP(return, "no module to load here");
+	other_module_unload(OTHER);
+	if (!access("/sys/module/" OTHER, F_OK))
+		SKIP(return, OTHER " is in use");
+	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
+	ASSERT_EQ(0, other_module_load(path));
+	ASSERT_EQ(0, dev_rotate(dev, next));
+	ASSERT_EQ(0, dev_rotate(dev, third));
+	ASSERT_EQ(0, other_module_unload(OTHER));
+	ASSERT_EQ(0, dev_rotate(dev, last));
+	ASSERT_EQ(0, dev_closelog(dev));
+	EXPECT_EQ(1, kernel_maps(file, "[" OTHER "]", &start));
+	EXPECT_EQ(1, kernel_maps(next, "[" OTHER "]", &again));
+	EXPECT_EQ(1, kernel_maps(third, "[" OTHER "]", &thrice));
+	EXPECT_EQ(0, kernel_maps(last, "[" OTHER "]", &none));
+	EXPECT_EQ(start, again);
+	EXPECT_EQ(start, thrice);
+	EXPECT_FALSE(kernel_map_is_out(next, start));
+	EXPECT_TRUE(kernel_map_is_out(third, start));
+}
+
+/* A client has written it, and it has gone since: the next log has no such module. */
+TEST(module_gone_in_next_log)
+{
+	int dev = dev_open(), file = temp_file(), next = temp_file();
+	char path[PATH_MAX];
+	uint64_t start = 0, again = 1;
+	uint32_t id;
+
+	if (!other_module_find(OTHER, path))
+		SKIP(return, "no module to load here");
+	other_module_load(path);	/* or it is there */
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_LT(0, log_modules(dev));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	if (other_module_unload(OTHER))
+		SKIP(return, OTHER " is in use");
+	ASSERT_EQ(0, dev_rotate(dev, next));
+	ASSERT_EQ(0, dev_closelog(dev));
+	EXPECT_EQ(1, kernel_maps(file, "[" OTHER "]", &start));
+	EXPECT_EQ(1, kernel_maps(next, "[" OTHER "]", &again));
+	EXPECT_EQ(start, again);
+	EXPECT_TRUE(kernel_map_is_out(file, start));
+	EXPECT_TRUE(kernel_map_is_out(next, start));
+}
+
 TEST_HARNESS_MAIN

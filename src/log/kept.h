@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Records of kernel modules for the next log. */
+#ifndef HWPMC_KEPT_H
+#define HWPMC_KEPT_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct hwpmc_owner;
+struct pmclog_hdr;
+
+/**
+ * struct log_kept - kernel modules that came or went during the owner's logs
+ * @records: struct log_meta of one record each, in the order of time
+ * @lost: records for which there was no memory
+ *
+ * The writer thread's; used under owner->mutex while there is none.
+ */
+struct log_kept {
+	struct list_head records;
+	u64		lost;
+};
+
+bool hwpmc_kept_wants(const struct pmclog_hdr *h);
+void hwpmc_kept_add(struct log_kept *k, const struct pmclog_hdr *h);
+void hwpmc_kept_emit(struct hwpmc_owner *o);
+void hwpmc_kept_forget(struct log_kept *k);
+
+#endif /* HWPMC_KEPT_H */
