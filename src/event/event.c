@@ -282,6 +282,7 @@ int hwpmc_event_create(struct pmc_cpu *pc)
 void hwpmc_event_read(struct pmc_cpu *pc)
 {
 	u64 count, enabled, running;
+	struct count_sum now;
 
 	if (!pc->event)
 		return;
@@ -289,6 +290,10 @@ void hwpmc_event_read(struct pmc_cpu *pc)
 	WRITE_ONCE(pc->total, pc->base + count);
 	WRITE_ONCE(pc->enabled, pc->enabled0 + enabled);
 	WRITE_ONCE(pc->running, pc->running0 + running);
+	now.value = pc->total;
+	now.enabled = pc->enabled;
+	now.running = pc->running;
+	hwpmc_rate_read(pc->pmc, &pc->rate, &now);
 }
 
 /* The totals stay.  An overflow handler may run until the next synchronize_rcu(). */

@@ -3,8 +3,6 @@
  * Records of losses, by cause and CPU, and of the number of samples that each PMC
  * should have had.  Called only by the writer thread.
  */
-#include <linux/math64.h>
-
 #include "emit.h"
 #include "hwpmc.h"
 #include "log.h"
@@ -116,30 +114,10 @@ void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc)
 	o->log.drops_told = tsc;
 }
 
-/*
- * The number of samples that the period asks for.  The count of a clock event
- * stands still while perf throttles it, so its running time is used.  If modes are
- * excluded, or perf chooses the period, the number is not known (0).
- */
-static u64 emit_expected_samples(const struct hwpmc_pmc *pmc, u64 count,
-				 u64 running)
-{
-	const struct perf_event_attr *a = &pmc->attr;
-	u64 period = READ_ONCE(pmc->period);
-
-	if (pmc->flags & HWPMC_F_FREQ)
-		return 0;
-	if (attr_is_clock(a)) {
-		if (a->exclude_user || a->exclude_kernel || a->exclude_idle)
-			return 0;
-		return div64_u64(running, period);
-	}
-	return div64_u64(count, period);
-}
-
 static struct pmclog_ext_rate *emit_rate(struct hwpmc_owner *o,
 					 struct hwpmc_pmc *pmc, u32 cpu,
-					 u64 count, u64 enabled, u64 running)
+					 const struct rate_expected *rate,
+					 u64 enabled, u64 running)
 {
 	struct pmclog_ext_rate *r;
 
@@ -148,7 +126,7 @@ static struct pmclog_ext_rate *emit_rate(struct hwpmc_owner *o,
 	r->cpu = cpu;
 	if (!(pmc->flags & HWPMC_F_FREQ))
 		r->period = READ_ONCE(pmc->period);
-	r->expected = emit_expected_samples(pmc, count, running);
+	r->expected = READ_ONCE(rate->expected);
 	r->enabled = enabled;
 	r->running = running;
 	return r;
@@ -161,7 +139,7 @@ static void emit_rate_of_threads(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	struct pmc_cpu *pc;
 	unsigned int cpu;
 
-	r = emit_rate(o, pmc, PMCLOG_CPU_NONE, READ_ONCE(pmc->sum.value),
+	r = emit_rate(o, pmc, PMCLOG_CPU_NONE, &pmc->rate,
 		      READ_ONCE(pmc->sum.enabled), READ_ONCE(pmc->sum.running));
 	for_each_pmc_cpu(pmc, cpu, pc) {
 		r->achieved += pc->seen.overflows;
@@ -183,8 +161,8 @@ void hwpmc_emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 		return;
 	}
 	for_each_pmc_cpu(pmc, cpu, pc) {
-		r = emit_rate(o, pmc, cpu, READ_ONCE(pc->total),
-			      READ_ONCE(pc->enabled), READ_ONCE(pc->running));
+		r = emit_rate(o, pmc, cpu, &pc->rate, READ_ONCE(pc->enabled),
+			      READ_ONCE(pc->running));
 		r->achieved = pc->seen.overflows;
 		r->throttled = pc->seen.throttled;
 	}

@@ -44,6 +44,26 @@ struct pmc_count {
 	u64	last[PMCLOG_DROP_NCAUSE];
 };
 
+/* the count of events, and the time that they counted (nanoseconds) */
+struct count_sum {
+	u64	value;
+	u64	enabled;
+	u64	running;
+};
+
+/**
+ * struct rate_expected - how many samples the period in force asks for
+ * @expected: until the last reading, by all periods so far; WRITE_ONCE under
+ *	owner->mutex, READ_ONCE by the writer thread
+ * @before: ... until the period was last changed; owner->mutex, like @since
+ * @since: the reading when the period was last changed
+ */
+struct rate_expected {
+	u64	expected;
+	u64	before;
+	struct count_sum since;
+};
+
 /**
  * struct pmc_cpu - a PMC on one CPU
  * @pmc, @cpu: constant
@@ -54,6 +74,7 @@ struct pmc_count {
  * @base, @enabled0, @running0: owner->mutex; sums of events that are gone
  * @total, @enabled, @running: last reading, including events that are gone;
  *	WRITE_ONCE under owner->mutex, READ_ONCE by the writer thread
+ * @rate:  of a system-wide PMC
  * @counted: drops in @seen; WRITE_ONCE by the writer thread, READ_ONCE by the
  *	     handler
  * @look, @seen: the writer thread's: counters at the last look, and at the
@@ -76,6 +97,7 @@ struct pmc_cpu {
 	u64		total;
 	u64		enabled;
 	u64		running;
+	struct rate_expected rate;
 
 	u64		counted[PMCLOG_DROP_NCAUSE];
 	struct pmc_count look, seen;
@@ -83,13 +105,6 @@ struct pmc_cpu {
 	u64		told_last[PMCLOG_DROP_NCAUSE];
 	struct period_logged period;
 	u64		last_period;
-};
-
-/* the count of events, and the time that they counted (nanoseconds) */
-struct count_sum {
-	u64	value;
-	u64	enabled;
-	u64	running;
 };
 
 static inline void sum_add(struct count_sum *a, const struct count_sum *b)
@@ -127,6 +142,7 @@ enum pmc_state {
  * @origin:  owner->mutex; counting: value = origin + sum
  * @sum:     last reading of all events; WRITE_ONCE under owner->mutex,
  *	     READ_ONCE by the writer thread
+ * @rate:    process modes: of @sum
  * @filter:  owner->mutex, while the PMC does not run; RCU
  * @gated:   owner->mutex, while the PMC does not run; READ_ONCE by handlers:
  *	     its samples pass owner->gate_open
@@ -158,6 +174,7 @@ struct hwpmc_pmc {
 	u64		period;
 	u64		origin;
 	struct count_sum sum;
+	struct rate_expected rate;
 	struct pmc_filter __rcu *filter;
 	bool		gated;
 	struct count_sum gone;
@@ -251,6 +268,7 @@ void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old);
 int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a);
 void hwpmc_pmc_rw_undo(struct hwpmc_owner *o, u32 id, u64 old);
 int hwpmc_pmc_set_period(struct hwpmc_pmc *pmc, u64 period);
+void hwpmc_pmc_set_sum(struct hwpmc_pmc *pmc, const struct count_sum *sum);
 void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc);
 void hwpmc_pmc_refresh_all(struct hwpmc_owner *o);
 
@@ -260,6 +278,11 @@ void hwpmc_budget_get(struct hwpmc_owner *o, struct hwpmc_getbudget *a);
 u64 hwpmc_budget_rate(const struct hwpmc_pmc *pmc, u64 rate);
 void hwpmc_budget_expect(const struct hwpmc_pmc *pmc, u64 rate);
 void hwpmc_budget_end(struct hwpmc_owner *o);
+
+/* rate.c: under owner->mutex */
+void hwpmc_rate_read(const struct hwpmc_pmc *pmc, struct rate_expected *r,
+		     const struct count_sum *now);
+void hwpmc_rate_period_ends(struct hwpmc_pmc *pmc);
 
 /* stats.c: sums of counters */
 void hwpmc_stats_add_count(struct pmclog_account *a, const struct pmc_count *c);

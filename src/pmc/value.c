@@ -16,6 +16,14 @@
 
 #define DEFAULT_RATE	4000	/* samples a second, as perf record has it */
 
+/* @sum: a new reading of all events */
+void hwpmc_pmc_set_sum(struct hwpmc_pmc *pmc, const struct count_sum *sum)
+{
+	sum_set(&pmc->sum, sum);
+	if (!pmc_is_system(pmc))
+		hwpmc_rate_read(pmc, &pmc->rate, sum);
+}
+
 /* Reads the events and updates pmc->sum. */
 void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc)
 {
@@ -36,7 +44,7 @@ void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc)
 		sum.enabled += pc->enabled;
 		sum.running += pc->running;
 	}
-	sum_set(&pmc->sum, &sum);
+	hwpmc_pmc_set_sum(pmc, &sum);
 }
 
 void hwpmc_pmc_refresh_all(struct hwpmc_owner *o)
@@ -168,11 +176,13 @@ int hwpmc_pmc_set_period(struct hwpmc_pmc *pmc, u64 period)
 	return err;
 }
 
-/* @asked: in force without a budget */
+/* @asked: in force without a budget.  The PMC does not run. */
 static int change_period(struct hwpmc_pmc *pmc, u64 asked)
 {
 	int err;
 
+	hwpmc_pmc_refresh(pmc);
+	hwpmc_rate_period_ends(pmc);
 	if (pmc->flags & HWPMC_F_FREQ)
 		hwpmc_budget_expect(pmc, asked);
 	err = hwpmc_pmc_set_period(pmc, period_within_budget(pmc, asked));

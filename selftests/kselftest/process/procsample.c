@@ -288,6 +288,71 @@ TEST_F(procsample, stop_and_start)
 	target_kill(&self->t);
 }
 
+/* The last RATE of the log */
+static bool last_rate(struct log *log, struct pmclog_ext_rate *r)
+{
+	struct pmclog_rec rec;
+	bool found = false;
+
+	LOG_FOR_EACH(log, rec) {
+		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_RATE)
+			continue;
+		memcpy(r, rec.data, sizeof(*r));
+		found = true;
+	}
+	return found;
+}
+
+#define START_OF_PERIOD	3	/* samples that no whole period came before */
+
+/* Released while it runs: what it had is in the log. */
+TEST_F(procsample, rate_at_release)
+{
+	struct pmclog_ext_rate r;
+	uint32_t id;
+
+	SPIN();
+	ASSERT_EQ(0, dev_run_on(self->dev, clock_pmc(500, 0), self->t.pid,
+				&id));
+	EXPECT_TRUE(wait_committed(self->dev, 40));
+	ASSERT_EQ(0, dev_release(self->dev, id));
+	END_PROCLOG(self->dev, self->file, &self->log, 0);
+	ASSERT_TRUE(last_rate(&self->log, &r));
+	TH_LOG("%llu expected, %llu achieved, enabled %llu, running %llu ns",
+	       r.expected, r.achieved, r.enabled, r.running);
+	EXPECT_LE(40, r.achieved);
+	EXPECT_LE(r.achieved, r.expected + START_OF_PERIOD);
+	EXPECT_LE(r.running, r.enabled);
+	EXPECT_LT(0, r.running);
+	target_kill(&self->t);
+}
+
+/* The period has changed: each part of the time counts with its own. */
+TEST_F(procsample, rate_of_two_periods)
+{
+	struct pmclog_ext_rate r;
+	uint64_t before, period = NSEC / 20;
+	uint32_t id;
+
+	SPIN();
+	ASSERT_EQ(0, dev_run_on(self->dev, clock_pmc(500, 0), self->t.pid,
+				&id));
+	EXPECT_TRUE(wait_committed(self->dev, 60));
+	ASSERT_EQ(0, dev_stop(self->dev, id));
+	before = committed(self->dev);
+	ASSERT_EQ(0, dev_setcount(self->dev, id, &period));
+	ASSERT_EQ(0, dev_start(self->dev, id));
+	EXPECT_TRUE(wait_committed(self->dev, before + 10));
+	ASSERT_EQ(0, dev_stop(self->dev, id));
+	END_PROCLOG(self->dev, self->file, &self->log, 0);
+	ASSERT_TRUE(last_rate(&self->log, &r));
+	TH_LOG("%llu expected, %llu achieved", r.expected, r.achieved);
+	EXPECT_EQ(NSEC / 20, r.period);
+	EXPECT_LE(before + 10, r.achieved);
+	EXPECT_LE(r.achieved, r.expected + START_OF_PERIOD);
+	target_kill(&self->t);
+}
+
 /* Detached while it runs: none after that, others go on. */
 TEST_F(procsample, detach)
 {
