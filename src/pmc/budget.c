@@ -350,6 +350,8 @@ int hwpmc_budget_set(struct hwpmc_owner *o, const struct hwpmc_setbudget *a)
 		return -EBUSY;
 	forget_costs(o);
 	b->scale = BUDGET_ONE;
+	b->worst = 0;
+	b->rests = 0;
 	b->since = ktime_get_ns();
 	b->looked = b->since;
 	WRITE_ONCE(b->ppm, a->ppm);
