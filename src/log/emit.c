@@ -457,12 +457,10 @@ static bool clock_is_due(const struct hwpmc_log *log)
 	return raw > log->next_clock || abs(jump) > CLOCK_JUMP;
 }
 
-/* @tsc is past: the wall clock time is computed for @tsc. */
-void hwpmc_emit_initialize(struct hwpmc_owner *o, u64 tsc)
+/* @real: the wall clock at @tsc; nanoseconds */
+void hwpmc_emit_initialize(struct hwpmc_owner *o, u64 tsc, u64 real)
 {
 	struct pmclog_initialize *i;
-	u64 raw = ktime_get_raw_fast_ns();
-	u64 real = ktime_get_real_fast_ns() - (raw - tsc);
 
 	o->log.told.last_tsc = 0;
 	i = hwpmc_emit_reserve(o, PMCLOG_T_INITIALIZE, sizeof(*i), tsc);
@@ -507,12 +505,15 @@ static void emit_kernel(struct hwpmc_owner *o)
 	memcpy(k->symbol, symbol, sizeof(symbol));
 }
 
-/* The first records of a log that begins at @tsc. */
+/* The first records of a log that begins at @tsc, which is past. */
 void hwpmc_emit_begin(struct hwpmc_owner *o, u64 tsc)
 {
+	u64 raw = ktime_get_raw_fast_ns();
+	u64 real = ktime_get_real_fast_ns() - (raw - tsc);
+
 	o->log.told.meta = NULL;
 	o->log.told.epoch++;
-	hwpmc_emit_initialize(o, tsc);
+	hwpmc_emit_initialize(o, tsc, real);
 	emit_host(o);
 	hwpmc_emit_clock(o);
 	if (o->log.tell_kernel && hwpmc_access_locked())

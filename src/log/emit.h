@@ -17,7 +17,7 @@ void hwpmc_emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 void *hwpmc_emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc);
 void *hwpmc_emit_ext(struct hwpmc_owner *o, u16 subtype, u32 len, u64 tsc);
 void hwpmc_emit_begin(struct hwpmc_owner *o, u64 tsc);
-void hwpmc_emit_initialize(struct hwpmc_owner *o, u64 tsc);
+void hwpmc_emit_initialize(struct hwpmc_owner *o, u64 tsc, u64 real);
 void hwpmc_emit_snapshot(struct hwpmc_owner *o, const struct trigger *t,
 			 u64 since);
 void hwpmc_emit_pmcs(struct hwpmc_owner *o);

@@ -239,20 +239,23 @@ static void flight_next_segment(struct hwpmc_owner *o)
 	f->n++;
 	s = flight_last(f);
 	s->since = log->told.last_tsc;
+	s->real_ahead = log->real_ahead;
 	hwpmc_flight_account(o, &s->start);
 	log->told.epoch++;
 	hwpmc_pack_forget(log);
 }
 
 /* Skips the log's first record, which has its start time: a snapshot has its own. */
-static u32 skip_beginning(struct flight *f, const void *buf)
+static u32 skip_beginning(const struct hwpmc_log *log, const void *buf)
 {
 	const struct pmclog_hdr *h = buf;
+	struct flight *f = log->flight;
 
 	if (f->begun)
 		return 0;
 	f->begun = true;
 	flight_last(f)->since = h->tsc;
+	flight_last(f)->real_ahead = log->real_ahead;
 	return record_len(buf);
 }
 
@@ -261,7 +264,7 @@ static ssize_t flight_write(struct hwpmc_owner *o, const void *buf, u32 len)
 {
 	struct flight *f = o->log.flight;
 	struct flight_segment *s = flight_last(f);
-	u32 skip = skip_beginning(f, buf);
+	u32 skip = skip_beginning(&o->log, buf);
 
 	memcpy(s->data + s->used, buf + skip, len - skip);
 	s->used += len - skip;

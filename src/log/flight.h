@@ -17,6 +17,7 @@
  * struct flight_segment - records that are discarded together
  * @data, @used: complete records; its packs do not refer to slots of earlier packs
  * @since: no record in it has an earlier stamp
+ * @real_ahead: the wall clock before CLOCK_MONOTONIC_RAW then
  * @start: the account of everything before it
  * @base:  all processes as they are at its start; mostly empty
  */
@@ -24,6 +25,7 @@ struct flight_segment {
 	u8		*data;
 	u32		used;
 	u64		since;
+	u64		real_ahead;
 	struct pmclog_account start;
 	struct list_head base;
 };

@@ -217,11 +217,13 @@ static void stamp_base(struct flight *f, u64 since)
 static int put_begin(struct hwpmc_owner *o, const struct trigger *cause)
 {
 	struct flight *f = o->log.flight;
-	u64 since = flight_seg(f, 0)->since;
+	const struct flight_segment *s = flight_seg(f, 0);
+	u64 since = s->since;
 	int err;
 
 	begin_tee(&o->log);
-	hwpmc_emit_initialize(o, since);
+	/* the wall clock may have been set since */
+	hwpmc_emit_initialize(o, since, since + s->real_ahead);
 	err = put_tee(o);
 	if (err)
 		return err;

@@ -133,6 +133,18 @@ static unsigned int clocks_since(struct log *log, uint64_t real)
 	return n;
 }
 
+/* The wall clock at the log's beginning; seconds */
+static int64_t begins_at(struct log *log)
+{
+	struct pmclog_rec rec;
+
+	LOG_FOR_EACH(log, rec)
+		if (rec.type == PMCLOG_T_INITIALIZE)
+			return PMCLOG_FIELD64(&rec, struct pmclog_initialize,
+					      ts_sec);
+	return INT64_MAX;
+}
+
 /*
  * The wall clock is set while a snapshot is written.  The end of that snapshot has
  * the new time; it is no record of the window, which must have the new time as well.
@@ -174,6 +186,8 @@ TEST_F(flightsink, wall_clock_jumps)
 	EXPECT_EQ(1, clocks_since(&r.log, ahead.tv_sec * NSEC));
 	/* of the window, and of the end */
 	EXPECT_LE(2, clocks_since(&log, ahead.tv_sec * NSEC));
+	/* the window begins before the clock was set */
+	EXPECT_GE(real.tv_sec, begins_at(&log));
 	log_free(&r.log);
 	log_free(&log);
 }
