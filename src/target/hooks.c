@@ -225,6 +225,7 @@ void hwpmc_hooks_unfollow(struct hwpmc_owner *o)
 	mutex_unlock(&hooks_mutex);
 	WRITE_ONCE(o->hooks.hooked, false);
 	synchronize_rcu();
+	hwpmc_thread_end_slices(o);
 	/* last: until then it has no records of its targets either */
 	WRITE_ONCE(o->hooks.follows_from, 0);
 	WRITE_ONCE(o->hooks.follow_all, false);

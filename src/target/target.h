@@ -147,7 +147,8 @@ struct target_thread {
  * struct thread_event - a PMC in a thread
  * @link:   not to be used under RCU alone
  * @logged: each slice is logged, as @pmcid's; constant
- * @told:   count when last logged; the task's own, runqueue lock held
+ * @told:   count when last logged; the task's own, runqueue lock held.  At the end of
+ *	a log, when no hook uses it, under targets_mutex
  * @stopped, @thread: used while the event is being dropped
  */
 struct thread_event {
@@ -271,6 +272,7 @@ void hwpmc_thread_put(struct target_thread *tt);
 void hwpmc_thread_event_stop(struct target_thread *tt, struct thread_event *te,
 			     struct list_head *stopped);
 void hwpmc_thread_events_drop(struct list_head *stopped);
+void hwpmc_thread_end_slices(struct hwpmc_owner *o);
 
 /* tree.c */
 int hwpmc_tree_find(struct tree *tree, struct task_struct *root, bool all);

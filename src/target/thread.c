@@ -15,6 +15,7 @@
 #include "compat.h"
 #include "hwpmc.h"
 #include "pmc/pmc.h"
+#include "sample/record.h"
 #include "sample/sample.h"
 #include "target.h"
 
@@ -113,6 +114,22 @@ void hwpmc_thread_event_stop(struct target_thread *tt, struct thread_event *te,
 	list_add_tail(&te->stopped, stopped);
 }
 
+static void end_slice(struct target_thread *tt, struct thread_event *te)
+{
+	struct pmclog_proccsw slice;
+	u64 enabled, running, value;
+
+	value = perf_event_read_value(te->event, &enabled, &running);
+	slice = thread_slice(tt, te, value);
+	if (!slice.value)
+		return;
+	preempt_disable();
+	hwpmc_record_commit(tt->target->owner, &slice, sizeof(slice),
+			    PMCLOG_PID_KERNEL);
+	preempt_enable();
+	te->told = value;
+}
+
 /* Adds the event's count to its link, logs its last slice, and drops it. */
 static void drop_stopped(struct thread_event *te)
 {
@@ -132,6 +149,27 @@ static void drop_stopped(struct thread_event *te)
 	hwpmc_event_drop(te->link->pmc, te->event);
 	hwpmc_limit_release(tt->target->owner, LIMIT_COUNTERS, 1);
 	kfree_rcu(te, rcu);
+}
+
+/*
+ * hwpmc_thread_end_slices - log the slices that have not ended
+ *
+ * Under owner->mutex.  The log is about to end, and takes records still.  The hook that
+ * logs a slice has been switched off, and a grace period has passed since.  The PMCs are
+ * stopped: they do not run without a log.
+ */
+void hwpmc_thread_end_slices(struct hwpmc_owner *o)
+{
+	struct target_thread *tt;
+	struct hwpmc_target *t;
+	struct thread_event *te;
+
+	mutex_lock(&o->targets_mutex);
+	list_for_each_entry(t, &o->targets, node)
+		for_each_thread_event(t, tt, te)
+			if (te->logged)
+				end_slice(tt, te);
+	mutex_unlock(&o->targets_mutex);
 }
 
 /* Drops all stopped events with one grace period. */

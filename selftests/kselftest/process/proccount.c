@@ -652,4 +652,58 @@ TEST_F(proccount, rotated)
 		mapper_end(mapper[i]);
 }
 
+static int faulting_body(struct target *t, void *arg)
+{
+	struct sched_param first = { .sched_priority = 1 };
+	volatile bool *stop = arg;
+
+	pin_to(1);
+	sched_setscheduler(0, SCHED_FIFO, &first);
+	while (!*stop)
+		fault_pages(1);
+	return 0;
+}
+
+/*
+ * Each log ends in the middle of a slice: what was counted of it is in that log.  A task
+ * that others do not take the CPU from has no other end of a slice.
+ */
+TEST_F(proccount, slice_at_the_end)
+{
+	volatile bool *stop = shared_memory(sizeof(*stop));
+	uint64_t before = 0, value;
+	unsigned int i;
+	uint32_t id;
+	int file;
+
+	if (online_cpus((int [16]){}, 16) < 2)
+		SKIP(return, "needs two CPUs");
+	if (!access("/sys/kernel/realtime", F_OK))
+		SKIP(return, "RCU needs the CPU on PREEMPT_RT");
+	pin_to(0);
+	ASSERT_TRUE(target_begin(&self->t, faulting_body, (void *)stop));
+	target_go(&self->t);
+	for (i = 0; i < NLOGS; i++) {
+		file = temp_file();
+		ASSERT_EQ(0, dev_configure(self->dev, file));
+		if (i) {
+			ASSERT_EQ(0, dev_start(self->dev, id));
+		} else {
+			ASSERT_EQ(0, dev_run_on(self->dev,
+						LOGGED(HWPMC_F_LOG_PROCCSW),
+						self->t.pid, &id));
+		}
+		sleep_ms(50);
+		END_PROCLOG(self->dev, file, &self->log, 0);
+		value = dev_value(self->dev, id);
+		EXPECT_LT(before, value);
+		EXPECT_EQ(value - before, proc_sum(&self->log, PMCLOG_T_PROCCSW,
+						   id, ANY));
+		before = value;
+		log_free(&self->log);
+	}
+	*stop = true;
+	EXPECT_EQ(0, target_end(&self->t));
+}
+
 TEST_HARNESS_MAIN
