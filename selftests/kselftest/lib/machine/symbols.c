@@ -159,12 +159,29 @@ const char *workload_path(const char *name)
 	return access(path, X_OK) || is_this_program(path) ? NULL : path;
 }
 
+/* Waits for the exec of @pid, whose @ends of a pipe close by it. */
+static void wait_exec(pid_t pid, int ends[2])
+{
+	char path[64], byte;
+	FILE *maps;
+
+	close(ends[1]);
+	(void)!read(ends[0], &byte, 1);
+	close(ends[0]);
+	/* the kernel lets no other task look before the exec is over */
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	if (maps)
+		fclose(maps);
+}
+
 int workload_start(const char *name, int cpu)
 {
 	const char *path = workload_path(name);
+	int ends[2];
 	pid_t pid;
 
-	if (!path)
+	if (!path || pipe2(ends, O_CLOEXEC))
 		return -1;
 	pid = fork_bound();
 	if (!pid) {
@@ -172,5 +189,6 @@ int workload_start(const char *name, int cpu)
 		execl(path, name, NULL);
 		_exit(127);
 	}
+	wait_exec(pid, ends);
 	return pid;
 }

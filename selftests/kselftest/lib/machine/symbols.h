@@ -19,7 +19,10 @@ const char *symbols_name(const struct symbols *sy, uint64_t addr);
 
 /* Path of the workload program @name; NULL: it is not here. */
 const char *workload_path(const char *name);
-/* Starts it (it dies with us), pinned to @cpu unless negative. */
+/*
+ * Starts it (it dies with us), pinned to @cpu unless negative.  It runs the program
+ * when this returns.
+ */
 int workload_start(const char *name, int cpu);
 
 #endif /* TEST_SYMBOLS_H */
