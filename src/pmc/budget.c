@@ -100,18 +100,21 @@ static bool set_rate(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool lower)
 	return rate == wanted;
 }
 
-/* The part of the rates asked for that the PMC with the largest part has */
+/*
+ * The part of the rates asked for that the PMC with the largest part has.  One with the
+ * least rate has that at any scale.
+ */
 static u32 scale_in_force(struct hwpmc_owner *o)
 {
 	struct hwpmc_pmc *pmc;
 	unsigned int row;
-	u64 scale = 1;
+	u64 scale = 0;
 
 	for_each_live_pmc(o, row, pmc)
-		if (is_governed(pmc))
+		if (is_governed(pmc) && pmc->period > RATE_LEAST)
 			scale = max(scale, div64_u64(pmc->period * BUDGET_ONE,
 						     pmc->asked));
-	return min_t(u64, scale, BUDGET_ONE);
+	return scale ? min_t(u64, scale, BUDGET_ONE) : o->budget.scale;
 }
 
 /*
@@ -199,6 +202,13 @@ void hwpmc_budget_expect(const struct hwpmc_pmc *pmc, u64 rate)
 	scale = div64_u64(within * BUDGET_ONE, most + rate);
 	if (scale < b->scale)
 		set_scale(pmc->owner, max_t(u64, scale, 1));
+}
+
+/* hwpmc_budget_unexpect - there will be no such PMC: back to @scale, as it was before */
+void hwpmc_budget_unexpect(struct hwpmc_owner *o, u32 scale)
+{
+	if (o->budget.ppm && o->budget.scale != scale)
+		set_scale(o, scale);
 }
 
 /**

@@ -267,6 +267,7 @@ static void pmc_publish(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, u32 class)
 static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 {
 	struct hwpmc_pmc *pmc;
+	const u32 scale = o->budget.scale;
 	int err;
 
 	err = hwpmc_hotplug_add_owner(o);
@@ -284,6 +285,7 @@ static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 	if (err) {
 		pmc_free(pmc);
 		return err;
+		hwpmc_budget_unexpect(o, scale);
 	}
 	pmc_publish(o, pmc, a->pmc_class);
 	a->id = pmc->id;

@@ -289,6 +289,7 @@ void hwpmc_stats_add_count(struct pmclog_account *a, const struct pmc_count *c);
 void hwpmc_stats_add_account(struct pmclog_account *a,
 			     const struct pmclog_account *b);
 void hwpmc_stats_sub_account(struct pmclog_account *a,
+void hwpmc_budget_unexpect(struct hwpmc_owner *o, u32 scale);
 			     const struct pmclog_account *b);
 void hwpmc_stats_read_count(struct pmc_count *c, const struct pmc_stat *s);
 

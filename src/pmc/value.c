@@ -182,11 +182,14 @@ static int change_period(struct hwpmc_pmc *pmc, u64 asked)
 	int err;
 
 	hwpmc_pmc_refresh(pmc);
+	const u32 scale = pmc->owner->budget.scale;
 	hwpmc_rate_period_ends(pmc);
 	if (pmc->flags & HWPMC_F_FREQ)
 		hwpmc_budget_expect(pmc, asked);
 	err = hwpmc_pmc_set_period(pmc, period_within_budget(pmc, asked));
-	if (!err)
+	if (err)
+		hwpmc_budget_unexpect(pmc->owner, scale);
+	else
 		pmc->asked = asked;
 	return err;
 }

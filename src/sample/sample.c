@@ -429,10 +429,19 @@ static void sample_take(struct owner_ring *or, struct pmc_cpu *pc,
 		hwpmc_trigger_overflow(or, pc->pmc);
 }
 
+/* perf takes no sample of the clock in some mode, or when the CPU is idle. */
+static bool clock_is_partial(const struct perf_event_attr *attr)
+{
+	return attr->exclude_user || attr->exclude_kernel || attr->exclude_idle;
+}
+
 /*
  * The time since the last overflow of a clock.  Its timer may come late, and begins
  * again when the period changes, so this is not the period.  perf has brought the count
  * up to date.  It uses the stamp only of events whose period it chooses.
+ *
+ * The count goes on where perf takes no sample: such a clock's sample stands for the
+ * time since the timer last expired, which is a period.
  *
  * The first period of a thread begins anywhere: its sample stands for a whole one, as
  * threads that ended before their first sample are to be counted, too.
@@ -443,6 +452,8 @@ static u64 clock_over(struct perf_event *event)
 	const u64 then = event->hw.freq_count_stamp;
 
 	event->hw.freq_count_stamp = now;
+	if (clock_is_partial(&event->attr))
+		return event->hw.sample_period;
 	return then ? now - then : max_t(u64, now, event->hw.sample_period);
 }
 
@@ -477,6 +488,9 @@ static void sample_overflow(struct pmc_cpu *pc, struct perf_event *event,
 	struct overflow v = { 0 };
 	u64 entered;
 
+	/* also of a sample that is lost: its time is not the next one's */
+	if (pc->pmc->flags & HWPMC_F_FREQ)
+		v.period = period_code(period_over(pc->pmc, event, data));
 	if (unlikely(!or || pc->cpu != smp_processor_id())) {
 		/* not counted in overflows: hwpmc_stats_read_count() adds it */
 		count_drop(pc, PMCLOG_DROP_NORING, ring_clock());
@@ -488,8 +502,6 @@ static void sample_overflow(struct pmc_cpu *pc, struct perf_event *event,
 		local64_inc(&pc->stat.throttled);
 	if (unlikely(pc->pmc->flags & HAS_MORE))
 		v.data = data;
-	if (pc->pmc->flags & HWPMC_F_FREQ)
-		v.period = period_code(period_over(pc->pmc, event, data));
 	if (sample_is_unwanted(pc->pmc, regs))
 		local64_inc(&pc->stat.filtered);
 	else

@@ -109,6 +109,54 @@ static unsigned int scale_with(int dev, int cpu, uint64_t rate, uint32_t *id)
 	return get_budget(dev).scale / PERCENT;
 }
 
+/* A PMC that there cannot be lowers no rate of the others. */
+TEST_F(budget, failed_allocate)
+{
+	struct hwpmc_allocate a = pmc_sampler(PERF_TYPE_TRACEPOINT, ~0U, RATE);
+	uint32_t id;
+
+	ASSERT_EQ(0, set_budget(self->dev, PERCENT));
+	ASSERT_EQ(100, scale_with(self->dev, 0, 900, &id));
+	a.flags |= HWPMC_F_FREQ;
+	EXPECT_GT(0, dev_allocate(self->dev, &a));
+	EXPECT_EQ(100, get_budget(self->dev).scale / PERCENT);
+}
+
+/*
+ * The clock of user mode counts in the kernel, too.  What a sample stands for is a
+ * period, not the time in the kernel before it.
+ */
+TEST_F(budget, user_mode_only)
+{
+	struct hwpmc_allocate a = clock_at(1000);
+	uint64_t weight = 0;
+	struct pmclog_rec rec;
+	struct log log;
+	pid_t kernel = load_kernel(0);
+	unsigned int n = 0;
+	uint32_t id;
+
+	ASSERT_LT(0, kernel);
+	ASSERT_EQ(0, set_budget(self->dev, 100 * PERCENT));
+	ASSERT_EQ(0, dev_configure(self->dev, self->file));
+	a.caps = HWPMC_CAP_USER;
+	ASSERT_EQ(0, dev_run_on(self->dev, a, kernel, &id));
+	EXPECT_TRUE(wait_committed(self->dev, 20));
+	ASSERT_EQ(0, dev_closelog(self->dev));
+	load_end(kernel);
+	LOAD_LOG(&log, self->file, 0);
+	LOG_FOR_EACH(&log, rec) {
+		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_PERIOD)
+			continue;
+		weight = PMCLOG_FIELD64(&rec, struct pmclog_ext_period, period);
+		TH_LOG("%llu ns", (unsigned long long)weight);
+		EXPECT_GE(NSEC / 1000 * 5 / 4, weight);
+		n++;
+	}
+	EXPECT_LT(0, n);
+	log_free(&log);
+}
+
 /*
  * Before anything is measured, a budget of 1 % has room for 1,000 samples a second of a
  * CPU.  What other CPUs take counts for nothing there.
