@@ -145,10 +145,11 @@ static u64 perf_period(const struct hwpmc_pmc *pmc, u64 period)
 #define AGING	32
 
 /*
- * Each event of these is one thing that the kernel does: of a fixed period, every so
- * many-th of a thread is a sample.
+ * hwpmc_event_is_exact - is each event of @pmc one thing that the kernel does?
+ *
+ * Of a fixed period, every so many-th of a thread is a sample.
  */
-static bool is_exact(const struct hwpmc_pmc *pmc)
+bool hwpmc_event_is_exact(const struct hwpmc_pmc *pmc)
 {
 	switch (pmc->attr.type) {
 	case PERF_TYPE_SOFTWARE:
@@ -178,7 +179,7 @@ static void begin_anywhere(const struct hwpmc_pmc *pmc, struct perf_event *event
 	u64 last = pc ? READ_ONCE(pc->last_period) : 0;
 
 	if (!perf_has_rate(pmc)) {
-		if (is_exact(pmc))
+		if (hwpmc_event_is_exact(pmc))
 			return;
 	} else if (last) {
 		WRITE_ONCE(pc->last_period, last - last / AGING);

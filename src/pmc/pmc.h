@@ -369,3 +369,4 @@ bool hwpmc_filter_refuses(const struct hwpmc_pmc *pmc, struct pt_regs *regs);
 void hwpmc_filter_free(struct hwpmc_pmc *pmc);
 
 #endif /* HWPMC_PMC_H */
+bool hwpmc_event_is_exact(const struct hwpmc_pmc *pmc);

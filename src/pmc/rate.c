@@ -15,6 +15,8 @@
  * The number of samples that the period in force asks for, since it was set.  The count
  * of a clock event stands still while perf throttles it, so its running time is used.
  * If modes are excluded, or perf chooses the period, the number is not known (0).
+ * Neither is it if each thread begins to count its periods at 0: a thread that ends
+ * before the first has no sample.
  */
 static u64 expected_since(const struct hwpmc_pmc *pmc,
 			  const struct count_sum *since,
@@ -23,6 +25,8 @@ static u64 expected_since(const struct hwpmc_pmc *pmc,
 	const struct perf_event_attr *a = &pmc->attr;
 
 	if (!pmc_is_sampling(pmc) || pmc->flags & HWPMC_F_FREQ)
+		return 0;
+	if (!pmc_is_system(pmc) && hwpmc_event_is_exact(pmc))
 		return 0;
 	if (!attr_is_clock(a))
 		return div64_u64(now->value - since->value, pmc->period);

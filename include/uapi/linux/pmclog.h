@@ -466,8 +466,9 @@ struct pmclog_ext_buildid {
  * struct pmclog_ext_rate - expected and achieved samples, per PMC and CPU
  * @cpu:       PMCLOG_CPU_NONE for a PMC of a process mode: summed over threads
  * @period:    in force; 0 with HWPMC_F_FREQ
- * @expected:  samples that the period gives for the time run (or the count), or the
- *	periods that there were; 0: not known (a clock with user or kernel mode excluded, HWPMC_F_FREQ)
+ * @expected:  samples that the period gives for the time run (or the count), or each
+ *	of the periods that there were; 0: not known (a clock with user or kernel mode
+ *	excluded, HWPMC_F_FREQ, or in a process mode an event of the kernel's own)
  * @achieved:  overflows that happened
  * @throttled: times perf throttled this event
  * @enabled, @running: nanoseconds, since the PMC was allocated

@@ -86,7 +86,14 @@ void account_sum(struct recorder *r)
 	a->in_rings = a->committed - r->taken;
 }
 
-/* As src/log/emit_loss.c */
+/* Events that the kernel counts one by one: see hwpmc_event_is_exact() of the module */
+static bool is_exact(const struct pmc_event_desc *e)
+{
+	return e->type == PERF_TYPE_SOFTWARE || e->type == PERF_TYPE_TRACEPOINT ||
+	       e->type == PERF_TYPE_BREAKPOINT;
+}
+
+/* As src/pmc/rate.c */
 static uint64_t expected(const struct counter *c, const struct pmc_reading *got)
 {
 	const struct pmc_event_desc *e = &c->event;
@@ -96,7 +103,8 @@ static uint64_t expected(const struct counter *c, const struct pmc_reading *got)
 	if (e->type != PERF_TYPE_SOFTWARE ||
 	    (e->config != PERF_COUNT_SW_CPU_CLOCK &&
 	     e->config != PERF_COUNT_SW_TASK_CLOCK))
-		return got->value / c->period;
+		return is_exact(e) && PMC_IS_VIRTUAL_MODE(c->mode) ?
+			       0 : got->value / c->period;
 	if (c->flags & PMC_F_EXCLUDE_IDLE ||
 	    !!(e->caps & PMC_CAP_USER) != !!(e->caps & PMC_CAP_SYSTEM))
 		return 0;
