@@ -171,11 +171,10 @@ static int do_rw(struct hwpmc_owner *o, union arg *a)
 	return hwpmc_pmc_rw(o, &a->rw);
 }
 
-/* a->rw.value is the old value now. */
 static void undo_rw(struct hwpmc_owner *o, union arg *a)
 {
 	if (a->rw.flags & HWPMC_F_NEWVALUE)
-		hwpmc_pmc_rw_undo(o, a->rw.id, a->rw.value);
+		hwpmc_pmc_rw_undo(o, a->rw.id);
 }
 
 static int do_attach(struct hwpmc_owner *o, union arg *a)

@@ -176,7 +176,7 @@ static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
 	if (mode_is_sampling(a->mode))
 		hwpmc_pmc_fill_period(pmc, a->count);
 	else
-		pmc->origin = a->count;
+		pmc->zero.origin = a->count;
 	return pmc;
 }
 
@@ -291,7 +291,7 @@ static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 	a->id = pmc->id;
 	a->flags = pmc->flags;
 	a->precise = pmc->attr.precise_ip;
-	a->count = pmc_is_sampling(pmc) ? pmc->asked : pmc->origin;
+	a->count = pmc_is_sampling(pmc) ? pmc->asked : pmc->zero.origin;
 	return 0;
 }
 

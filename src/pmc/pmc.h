@@ -44,6 +44,17 @@ struct pmc_count {
 	u64	last[PMCLOG_DROP_NCAUSE];
 };
 
+/**
+ * struct count_zero - where the count of a PMC begins
+ * @origin: the PMC's value is that, and the sum of its events
+ * @enabled, @running: times of the sum when the value was set
+ */
+struct count_zero {
+	u64	origin;
+	u64	enabled;
+	u64	running;
+};
+
 /* the count of events, and the time that they counted (nanoseconds) */
 struct count_sum {
 	u64	value;
@@ -139,7 +150,8 @@ enum pmc_state {
  * @asked:   period, or with HWPMC_F_FREQ samples a second; owner->mutex
  * @period:  in force: @asked, or a lower rate, see budget.c; owner->mutex; READ_ONCE
  *	     elsewhere
- * @origin:  owner->mutex; counting: value = origin + sum
+ * @zero, @zero_before: owner->mutex; of a counting PMC: now, and before the value was
+ *	last set
  * @sum:     last reading of all events; WRITE_ONCE under owner->mutex,
  *	     READ_ONCE by the writer thread
  * @rate:    process modes: of @sum
@@ -172,7 +184,7 @@ struct hwpmc_pmc {
 	enum pmc_state	state;
 	u64		asked;
 	u64		period;
-	u64		origin;
+	struct count_zero zero, zero_before;
 	struct count_sum sum;
 	struct rate_expected rate;
 	struct pmc_filter __rcu *filter;
@@ -266,7 +278,7 @@ int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
 		       u64 *old);
 void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old);
 int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a);
-void hwpmc_pmc_rw_undo(struct hwpmc_owner *o, u32 id, u64 old);
+void hwpmc_pmc_rw_undo(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_set_period(struct hwpmc_pmc *pmc, u64 period);
 void hwpmc_pmc_set_sum(struct hwpmc_pmc *pmc, const struct count_sum *sum);
 void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc);
@@ -277,6 +289,7 @@ int hwpmc_budget_set(struct hwpmc_owner *o, const struct hwpmc_setbudget *a);
 void hwpmc_budget_get(struct hwpmc_owner *o, struct hwpmc_getbudget *a);
 u64 hwpmc_budget_rate(const struct hwpmc_pmc *pmc, u64 rate);
 void hwpmc_budget_expect(const struct hwpmc_pmc *pmc, u64 rate);
+void hwpmc_budget_unexpect(struct hwpmc_owner *o, u32 scale);
 void hwpmc_budget_end(struct hwpmc_owner *o);
 
 /* rate.c: under owner->mutex */
@@ -289,7 +302,6 @@ void hwpmc_stats_add_count(struct pmclog_account *a, const struct pmc_count *c);
 void hwpmc_stats_add_account(struct pmclog_account *a,
 			     const struct pmclog_account *b);
 void hwpmc_stats_sub_account(struct pmclog_account *a,
-void hwpmc_budget_unexpect(struct hwpmc_owner *o, u32 scale);
 			     const struct pmclog_account *b);
 void hwpmc_stats_read_count(struct pmc_count *c, const struct pmc_stat *s);
 
@@ -362,6 +374,7 @@ int hwpmc_event_sync_cpus(struct hwpmc_pmc *pmc);
 int hwpmc_event_create_cpus(struct hwpmc_pmc *pmc);
 bool hwpmc_event_says_no(int err);
 int hwpmc_event_exists(u32 type, u64 config);
+bool hwpmc_event_is_exact(const struct hwpmc_pmc *pmc);
 
 /* filter.c */
 int hwpmc_filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a);
@@ -369,4 +382,3 @@ bool hwpmc_filter_refuses(const struct hwpmc_pmc *pmc, struct pt_regs *regs);
 void hwpmc_filter_free(struct hwpmc_pmc *pmc);
 
 #endif /* HWPMC_PMC_H */
-bool hwpmc_event_is_exact(const struct hwpmc_pmc *pmc);

@@ -56,15 +56,18 @@ void hwpmc_pmc_refresh_all(struct hwpmc_owner *o)
 		hwpmc_pmc_refresh(pmc);
 }
 
-/* Returns the old value. */
+/*
+ * Returns the old value.  The times begin with the new one: a count that is scaled by
+ * them must not have the times of another.
+ */
 static u64 set_value(struct hwpmc_pmc *pmc, u64 value)
 {
-	u64 old;
-
 	hwpmc_pmc_refresh(pmc);
-	old = pmc->origin + pmc->sum.value;
-	pmc->origin = value - pmc->sum.value;
-	return old;
+	pmc->zero_before = pmc->zero;
+	pmc->zero.origin = value - pmc->sum.value;
+	pmc->zero.enabled = pmc->sum.enabled;
+	pmc->zero.running = pmc->sum.running;
+	return pmc->zero_before.origin + pmc->sum.value;
 }
 
 /* @period: or rate, as asked for */
@@ -179,10 +182,10 @@ int hwpmc_pmc_set_period(struct hwpmc_pmc *pmc, u64 period)
 /* @asked: in force without a budget.  The PMC does not run. */
 static int change_period(struct hwpmc_pmc *pmc, u64 asked)
 {
+	const u32 scale = pmc->owner->budget.scale;
 	int err;
 
 	hwpmc_pmc_refresh(pmc);
-	const u32 scale = pmc->owner->budget.scale;
 	hwpmc_rate_period_ends(pmc);
 	if (pmc->flags & HWPMC_F_FREQ)
 		hwpmc_budget_expect(pmc, asked);
@@ -238,7 +241,7 @@ void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old)
 	if (WARN_ON_ONCE(IS_ERR(pmc)))
 		return;		/* owner->mutex was held since the change */
 	if (!pmc_is_sampling(pmc)) {
-		set_value(pmc, old);
+		pmc->zero = pmc->zero_before;
 		return;
 	}
 	change_period(pmc, old);
@@ -268,9 +271,9 @@ static int read_one_cpu(const struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
 static void read_sum(struct hwpmc_pmc *pmc, struct hwpmc_rw *a)
 {
 	hwpmc_pmc_refresh(pmc);
-	a->value = pmc->origin + pmc->sum.value;
-	a->enabled = pmc->sum.enabled;
-	a->running = pmc->sum.running;
+	a->value = pmc->zero.origin + pmc->sum.value;
+	a->enabled = pmc->sum.enabled - pmc->zero.enabled;
+	a->running = pmc->sum.running - pmc->zero.running;
 }
 
 int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
@@ -293,7 +296,8 @@ int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
 	}
 	if (pmc->cpu >= 0 && !cpu_online(pmc->cpu))
 		return -ENXIO;
-	if (a->cpu == HWPMC_CPU_ALL)
+	/* the only CPU of a PMC has all of its value */
+	if (a->cpu == HWPMC_CPU_ALL || (a->cpu >= 0 && a->cpu == pmc->cpu))
 		read_sum(pmc, a);
 	else
 		err = read_one_cpu(pmc, a);
@@ -303,10 +307,10 @@ int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a)
 }
 
 /* PMCRW could not return its result: the old value again.  Cannot fail. */
-void hwpmc_pmc_rw_undo(struct hwpmc_owner *o, u32 id, u64 old)
+void hwpmc_pmc_rw_undo(struct hwpmc_owner *o, u32 id)
 {
 	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, id);
 
 	if (!WARN_ON_ONCE(IS_ERR(pmc)))
-		set_value(pmc, old);
+		pmc->zero = pmc->zero_before;
 }

@@ -241,6 +241,61 @@ TEST_F(count, values)
 	EXPECT_EQ(UINT64_MAX, dev_value(self->dev, a.id));
 }
 
+/* The times are those of the value: they begin when it is set.  So does a CPU's. */
+TEST_F(count, times_of_the_value)
+{
+	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
+					      PERF_COUNT_SW_CPU_CLOCK);
+	struct hwpmc_rw rw = { .cpu = HWPMC_CPU_ALL };
+	uint64_t before, value;
+
+	a.cpu = 0;
+	ASSERT_EQ(0, dev_allocate(self->dev, &a));
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	sleep_ms(100);
+	ASSERT_EQ(0, dev_stop(self->dev, a.id));
+	rw.id = a.id;
+	rw.flags = HWPMC_F_OLDVALUE | HWPMC_F_NEWVALUE;
+	ASSERT_EQ(0, dev_rw(self->dev, &rw));
+	before = rw.enabled;
+	EXPECT_LE(100 * MSEC, before);
+	rw.flags = HWPMC_F_OLDVALUE;
+	ASSERT_EQ(0, dev_rw(self->dev, &rw));
+	EXPECT_EQ(0, rw.value);
+	EXPECT_EQ(0, rw.enabled);
+	EXPECT_EQ(0, rw.running);
+	ASSERT_EQ(0, dev_read(self->dev, a.id, 0, &value));
+	EXPECT_EQ(0, value);
+	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	sleep_ms(20);
+	ASSERT_EQ(0, dev_stop(self->dev, a.id));
+	ASSERT_EQ(0, dev_rw(self->dev, &rw));
+	EXPECT_LE(20 * MSEC, rw.enabled);
+	ASSERT_EQ(0, dev_read(self->dev, a.id, 0, &value));
+	EXPECT_EQ(rw.value, value);
+}
+
+/* What can only be 0 is refused. */
+TEST_F(count, never_in_user_mode)
+{
+	const uint64_t config[] = {
+		PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS,
+	};
+	struct hwpmc_allocate a;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		a = pmc_counter(PERF_TYPE_SOFTWARE, config[i]);
+		a.caps = HWPMC_CAP_USER;
+		EXPECT_EQ(-EOPNOTSUPP, dev_allocate(self->dev, &a));
+		a.caps = HWPMC_CAP_SYSTEM;
+		EXPECT_EQ(0, dev_allocate(self->dev, &a));
+	}
+	a = pmc_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	a.flags |= HWPMC_F_EXCLUDE_IDLE;
+	EXPECT_EQ(-EINVAL, dev_allocate(self->dev, &a));
+}
+
 /* A user-mode count leaves the kernel's page faults out. */
 TEST_F(count, modes)
 {
