@@ -123,11 +123,27 @@ static bool is_of_no_pmu(u32 type)
 	       type == PERF_TYPE_BREAKPOINT;
 }
 
+/* These happen in the kernel only: perf would never count them in user mode. */
+static bool is_of_scheduler(const struct hwpmc_allocate *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE &&
+	       (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		a->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		a->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+static bool is_user_only(const struct hwpmc_allocate *a)
+{
+	return (a->caps & HWPMC_CAP_USER) && !(a->caps & HWPMC_CAP_SYSTEM);
+}
+
 /* Refuses events that the module does not support, for any caller. */
 int hwpmc_source_check(const struct hwpmc_allocate *a)
 {
 	if (is_of_no_pmu(a->type) && ((a->caps & HWPMC_CAP_PRECISE) ||
 				      (a->flags & HWPMC_F_OF_PMU)))
+		return -EOPNOTSUPP;
+	if (is_of_scheduler(a) && is_user_only(a))
 		return -EOPNOTSUPP;
 	if (a->branch & ~(u64)BRANCH_KNOWN)
 		return -EOPNOTSUPP;

@@ -51,8 +51,9 @@ static int check_flags(const struct hwpmc_allocate *a)
 					       HWPMC_F_LOG_PROCEXIT |
 					       HWPMC_F_DESCENDANTS)))
 		return -EINVAL;
-	if ((a->flags & (HWPMC_F_CALLCHAIN | HWPMC_F_TRIGGER | HWPMC_F_FREQ)) &&
-	    !mode_is_sampling(a->mode))
+	/* perf's clocks and the handler leave out samples, not counts */
+	if ((a->flags & (HWPMC_F_CALLCHAIN | HWPMC_F_TRIGGER | HWPMC_F_FREQ |
+			 HWPMC_F_EXCLUDE_IDLE)) && !mode_is_sampling(a->mode))
 		return -EINVAL;
 	if ((a->flags & HWPMC_F_INCLUDE_OWNER) && a->mode != HWPMC_MODE_SS)
 		return -EINVAL;
@@ -266,8 +267,8 @@ static void pmc_publish(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, u32 class)
 
 static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 {
-	struct hwpmc_pmc *pmc;
 	const u32 scale = o->budget.scale;
+	struct hwpmc_pmc *pmc;
 	int err;
 
 	err = hwpmc_hotplug_add_owner(o);
@@ -284,8 +285,8 @@ static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 	err = hwpmc_create_events(pmc);
 	if (err) {
 		pmc_free(pmc);
-		return err;
 		hwpmc_budget_unexpect(o, scale);
+		return err;
 	}
 	pmc_publish(o, pmc, a->pmc_class);
 	a->id = pmc->id;

@@ -113,10 +113,11 @@ static void set_period(const struct parser *p, struct counter *c)
 static uint32_t flags_of(const struct parser *p, enum pmc_mode mode,
 			 const struct pmc_event_desc *e)
 {
-	uint32_t flags = PMC_F_EXCLUDE_IDLE;
+	uint32_t flags = 0;
 
 	if (PMC_IS_SAMPLING_MODE(mode))
-		flags |= PMC_F_CALLCHAIN | PMC_F_USERCALLCHAIN | PMC_F_UNWIND;
+		flags |= PMC_F_CALLCHAIN | PMC_F_USERCALLCHAIN | PMC_F_UNWIND |
+			 PMC_F_EXCLUDE_IDLE;
 	if (PMC_IS_SAMPLING_MODE(mode) && (e->flags & PMC_EVENT_TRACEPOINT))
 		flags |= PMC_F_RAW;
 	if (PMC_IS_SAMPLING_MODE(mode))

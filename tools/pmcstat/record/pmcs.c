@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The device and its PMCs, and messages for failures. */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,6 +127,14 @@ static const char *why_no_hardware(const struct counter *c, int err)
 	return NULL;
 }
 
+static int is_of_scheduler(const struct pmc_event_desc *e)
+{
+	return e->type == PERF_TYPE_SOFTWARE &&
+	       (e->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		e->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		e->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
 static const char *why_not_allocated(struct pmc_owner *owner,
 				     const struct counter *c, int err)
 {
@@ -135,6 +144,10 @@ static const char *why_not_allocated(struct pmc_owner *owner,
 		return why;
 	switch (err) {
 	case EOPNOTSUPP:
+		if (is_of_scheduler(&c->event))
+			return "it happens in the kernel only: in user mode there is "
+			       "nothing to count, and without privilege PMCs count "
+			       "in user mode";
 		if (PMC_IS_VIRTUAL_MODE(c->mode) &&
 		    !can_follow_processes(owner))
 			return "this kernel lets no module follow processes "
