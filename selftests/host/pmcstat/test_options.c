@@ -90,8 +90,8 @@ static const struct good {
 	  "TS -1 30000080 4000 0 cs;SS -2 30000080 4000 0 cs;SC -2 0 0 0 cs;"
 	  "TC -1 c 0 0 cs" },
 	{ "-c 1 -p cs -s cs true", "TC -1 0 0 0 cs;SC 1 0 0 0 cs" },
-	{ "--exclude-idle -s cs --exclude-idle -s cs",
-	  "SC -2 1000000 0 0 cs;SC -2 0 0 0 cs" },
+	{ "--exclude-idle -S cs -s cs --exclude-idle -S cs -O x",
+	  "SS -2 31000080 4000 0 cs;SC -2 0 0 0 cs;SS -2 30000080 4000 0 cs" },
 };
 
 static const struct bad bad[] = {

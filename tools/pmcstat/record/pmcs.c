@@ -144,15 +144,15 @@ static const char *why_not_allocated(struct pmc_owner *owner,
 		return why;
 	switch (err) {
 	case EOPNOTSUPP:
-		if (is_of_scheduler(&c->event))
-			return "it happens in the kernel only: in user mode there is "
-			       "nothing to count, and without privilege PMCs count "
-			       "in user mode";
 		if (PMC_IS_VIRTUAL_MODE(c->mode) &&
 		    !can_follow_processes(owner))
 			return "this kernel lets no module follow processes "
 			       "(it does not export task_work_add); of the "
 			       "system (-s, -S) it can be had";
+		if (is_of_scheduler(&c->event))
+			return "it happens in the kernel only: in user mode there is "
+			       "nothing to count, and without privilege PMCs count "
+			       "in user mode";
 		/* fall through */
 	case ENOENT: case ENODEV:
 		if (c->split)
