@@ -9,7 +9,7 @@
  */
 #include <linux/math64.h>
 
-#include "pmc.h"
+#include "pmc/pmc.h"
 
 /*
  * The number of samples that the period in force asks for, since it was set.  The count
@@ -40,6 +40,14 @@ void hwpmc_rate_read(const struct hwpmc_pmc *pmc, struct rate_expected *r,
 		     const struct count_sum *now)
 {
 	WRITE_ONCE(r->expected, r->before + expected_since(pmc, &r->since, now));
+}
+
+/* hwpmc_rate_set_sum - all events of @pmc together have come to @sum */
+void hwpmc_rate_set_sum(struct hwpmc_pmc *pmc, const struct count_sum *sum)
+{
+	sum_set(&pmc->sum, sum);
+	if (!pmc_is_system(pmc))
+		hwpmc_rate_read(pmc, &pmc->rate, sum);
 }
 
 static void period_ends(struct rate_expected *r, const struct count_sum *now)

@@ -280,7 +280,6 @@ void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old);
 int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a);
 void hwpmc_pmc_rw_undo(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_set_period(struct hwpmc_pmc *pmc, u64 period);
-void hwpmc_pmc_set_sum(struct hwpmc_pmc *pmc, const struct count_sum *sum);
 void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc);
 void hwpmc_pmc_refresh_all(struct hwpmc_owner *o);
 
@@ -291,11 +290,6 @@ u64 hwpmc_budget_rate(const struct hwpmc_pmc *pmc, u64 rate);
 void hwpmc_budget_expect(const struct hwpmc_pmc *pmc, u64 rate);
 void hwpmc_budget_unexpect(struct hwpmc_owner *o, u32 scale);
 void hwpmc_budget_end(struct hwpmc_owner *o);
-
-/* rate.c: under owner->mutex */
-void hwpmc_rate_read(const struct hwpmc_pmc *pmc, struct rate_expected *r,
-		     const struct count_sum *now);
-void hwpmc_rate_period_ends(struct hwpmc_pmc *pmc);
 
 /* stats.c: sums of counters */
 void hwpmc_stats_add_count(struct pmclog_account *a, const struct pmc_count *c);
@@ -375,6 +369,12 @@ int hwpmc_event_create_cpus(struct hwpmc_pmc *pmc);
 bool hwpmc_event_says_no(int err);
 int hwpmc_event_exists(u32 type, u64 config);
 bool hwpmc_event_is_exact(const struct hwpmc_pmc *pmc);
+
+/* rate.c: under owner->mutex */
+void hwpmc_rate_read(const struct hwpmc_pmc *pmc, struct rate_expected *r,
+		     const struct count_sum *now);
+void hwpmc_rate_set_sum(struct hwpmc_pmc *pmc, const struct count_sum *sum);
+void hwpmc_rate_period_ends(struct hwpmc_pmc *pmc);
 
 /* filter.c */
 int hwpmc_filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a);

@@ -16,14 +16,6 @@
 
 #define DEFAULT_RATE	4000	/* samples a second, as perf record has it */
 
-/* @sum: a new reading of all events */
-void hwpmc_pmc_set_sum(struct hwpmc_pmc *pmc, const struct count_sum *sum)
-{
-	sum_set(&pmc->sum, sum);
-	if (!pmc_is_system(pmc))
-		hwpmc_rate_read(pmc, &pmc->rate, sum);
-}
-
 /* Reads the events and updates pmc->sum. */
 void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc)
 {
@@ -44,7 +36,7 @@ void hwpmc_pmc_refresh(struct hwpmc_pmc *pmc)
 		sum.enabled += pc->enabled;
 		sum.running += pc->running;
 	}
-	hwpmc_pmc_set_sum(pmc, &sum);
+	hwpmc_rate_set_sum(pmc, &sum);
 }
 
 void hwpmc_pmc_refresh_all(struct hwpmc_owner *o)

@@ -531,7 +531,7 @@ void hwpmc_targets_read(struct hwpmc_pmc *pmc)
 		}
 	}
 	mutex_unlock(&o->targets_mutex);
-	hwpmc_pmc_set_sum(pmc, &sum);
+	hwpmc_rate_set_sum(pmc, &sum);
 }
 
 /* Returns the first error; the other events are set all the same. */
@@ -577,7 +577,7 @@ static void release_targets(struct hwpmc_pmc *pmc)
 {
 	WRITE_ONCE(pmc->state, PMC_STOPPED);
 	take_off_all(pmc->owner, pmc, false);
-	hwpmc_pmc_set_sum(pmc, &pmc->gone);	/* for the last rates in the log */
+	hwpmc_rate_set_sum(pmc, &pmc->gone);	/* for the last rates in the log */
 	forget_lost(pmc);
 }
 

@@ -93,7 +93,7 @@ static bool is_exact(const struct pmc_event_desc *e)
 	       e->type == PERF_TYPE_BREAKPOINT;
 }
 
-/* As src/pmc/rate.c */
+/* As src/event/rate.c */
 static uint64_t expected(const struct counter *c, const struct pmc_reading *got)
 {
 	const struct pmc_event_desc *e = &c->event;
