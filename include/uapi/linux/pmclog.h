@@ -114,7 +114,7 @@ struct pmclog_initialize {
  * @flags:  PMC_F_*
  * @name:   the event's name
  * The fields from @rate on are trailing (ours):
- * @rate:   period of a sampling PMC, initial count otherwise
+ * @rate:   period of a sampling PMC, or its rate with HWPMC_F_FREQ; else 0
  * @config: perf_event_attr.config
  * @type:   perf_event_attr.type
  * @cpu:    the CPU, or HWPMC_CPU_ALL
