@@ -83,6 +83,19 @@ static void drain_commit_counters(struct hwpmc_owner *o, struct owner_ring *or,
 	WRITE_ONCE(or->proc_counted, or->proc_seen.dropped);
 }
 
+/*
+ * After hwpmc_merge_look_busy(), which finds records that are certainly published: the
+ * losses before them are.  They must be told before these records, however long no look
+ * is quiet.  The next quiet look makes the account exact again.
+ */
+static void take_process_losses(struct owner_ring *or)
+{
+	or->proc_seen.dropped = READ_ONCE(or->proc_dropped);
+	or->proc_seen.first = READ_ONCE(or->proc_first);
+	or->proc_seen.last = READ_ONCE(or->proc_last);
+	WRITE_ONCE(or->proc_counted, or->proc_seen.dropped);
+}
+
 static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
 {
 	struct merge_src *src = &o->log.merge.src[cpu];
@@ -105,6 +118,7 @@ static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
 		}
 	}
 	hwpmc_merge_look_busy(src);
+	take_process_losses(or);
 	return false;
 }
 
