@@ -218,19 +218,22 @@ struct task_struct *hwpmc_dump_find_mm_user(struct task_struct *leader)
 
 /*
  * The mm of @leader's process, referenced; NULL: none, or @o may not see it.
+ * @execs: out: an exec is in progress
  *
  * A target may have become a process that the owner may not inspect, and not be
  * detached yet.  A target that execs right now is logged by the hook.
  */
 static struct mm_struct *get_memory(struct hwpmc_owner *o,
 				    struct task_struct *leader,
-				    struct task_struct *user)
+				    struct task_struct *user, bool *execs)
 {
 	struct mm_struct *mm = NULL;
 
+	*execs = false;
 	if (READ_ONCE(o->hooks.follow_all))
 		return get_task_mm(user);
-	if (!down_read_trylock(&leader->signal->exec_update_lock))
+	*execs = !down_read_trylock(&leader->signal->exec_update_lock);
+	if (*execs)
 		return NULL;
 	if (hwpmc_access_still(o, leader))
 		mm = get_task_mm(user);
@@ -264,14 +267,15 @@ static int leaves_by_exec(struct hwpmc_owner *o, struct task_struct *leader)
 
 /*
  * For a process whose mm was not read.  Drops the names if an exec has ended the
- * target.  False: an exec is in progress.
+ * target.  False: an exec is in progress, or was (@execs) and has ended: the hook may
+ * have logged its mappings before @d->tsc, and SYSEXIT would remove them from the log.
  */
 static bool look_without_memory(struct dump *d, struct hwpmc_owner *o,
-				struct task_struct *leader)
+				struct task_struct *leader, bool execs)
 {
 	int leaves = leaves_by_exec(o, leader);
 
-	d->in_exec = leaves == -EAGAIN;
+	d->in_exec = leaves == -EAGAIN || (d->again && execs && !leaves);
 	if (d->in_exec)
 		usleep_range(1000, 1500);
 	else if (leaves)
@@ -284,7 +288,7 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 {
 	struct task_struct *user;
 	struct mm_struct *mm;
-	bool good = false;
+	bool good = false, execs = false;
 	int i;
 
 	d->no_lock = false;
@@ -293,12 +297,12 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 	     !READ_ONCE(o->log.abort); i++) {
 		d->in_exec = false;
 		user = hwpmc_dump_find_mm_user(leader);
-		mm = user ? get_memory(o, leader, user) : NULL;
+		mm = user ? get_memory(o, leader, user, &execs) : NULL;
 		/* @user may have dropped an mm that other threads still use */
 		if (mm || !user || READ_ONCE(user->mm) || i == LOOK_AGAIN - 1)
 			good = look_once(d, o, leader, user, mm);
 		if (good && user && !mm)
-			good = look_without_memory(d, o, leader);
+			good = look_without_memory(d, o, leader, execs);
 		if (mm)
 			compat_mmput_later(mm);
 		if (user)
@@ -324,7 +328,7 @@ bool hwpmc_dump_look_at_names(struct dump *d, struct hwpmc_owner *o,
 
 	for (i = 0; i < LOOK_AGAIN; i++) {
 		if (look_once(d, o, leader, NULL, NULL))
-			return look_without_memory(d, o, leader);
+			return look_without_memory(d, o, leader, false);
 		hwpmc_dump_drop(d);
 		if (!dump_grow(d))
 			break;
@@ -426,10 +430,13 @@ struct file *hwpmc_dump_look_at_exe(struct hwpmc_owner *o,
 				    struct task_struct *leader, u64 *waited)
 {
 	struct task_struct *user = hwpmc_dump_find_mm_user(leader);
-	struct mm_struct *mm = user ? get_memory(o, leader, user) : NULL;
 	struct vm_area_struct *vma;
+	struct mm_struct *mm = NULL;
 	struct file *exe = NULL;
+	bool execs;
 
+	if (user)
+		mm = get_memory(o, leader, user, &execs);
 	if (mm && lock_maps(o, mm, waited)) {
 		vma = vma_lookup(mm, mm->start_code);
 		if (vma && (vma->vm_flags & VM_EXEC))
