@@ -28,6 +28,7 @@ struct dump {
 	bool		no_lock;	/* could not get the mmap lock in time */
 	u64		waited;		/* for mmap locks, in ns */
 	bool		in_exec;	/* an exec did not come to its end in time */
+	bool		hidden;		/* the owner may not see its mappings any more */
 	bool		no_maps;	/* of a target: mappings are not wanted */
 	bool		no_names;	/* names are in the log already */
 	bool		again;		/* it is in the log: SYSEXIT comes first */

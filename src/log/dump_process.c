@@ -217,26 +217,28 @@ struct task_struct *hwpmc_dump_find_mm_user(struct task_struct *leader)
 }
 
 /*
- * The mm of @leader's process, referenced; NULL: none, or @o may not see it.
- * @execs: out: an exec is in progress
- *
- * A target may have become a process that the owner may not inspect, and not be
- * detached yet.  A target that execs right now is logged by the hook.
+ * The mm of @leader's process, referenced, or NULL.
+ * @why: out: 0: it has none.  -EAGAIN: an exec is in progress, and the hook logs the new
+ *	image.  -EACCES: @o may not see it, because the target has changed since its
+ *	attach: by an exec, after which it will be detached, or otherwise.
  */
 static struct mm_struct *get_memory(struct hwpmc_owner *o,
 				    struct task_struct *leader,
-				    struct task_struct *user, bool *execs)
+				    struct task_struct *user, int *why)
 {
 	struct mm_struct *mm = NULL;
 
-	*execs = false;
+	*why = 0;
 	if (READ_ONCE(o->hooks.follow_all))
 		return get_task_mm(user);
-	*execs = !down_read_trylock(&leader->signal->exec_update_lock);
-	if (*execs)
+	if (!down_read_trylock(&leader->signal->exec_update_lock)) {
+		*why = -EAGAIN;
 		return NULL;
+	}
 	if (hwpmc_access_still(o, leader))
 		mm = get_task_mm(user);
+	else if (READ_ONCE(user->mm))
+		*why = -EACCES;
 	up_read(&leader->signal->exec_update_lock);
 	return mm;
 }
@@ -266,16 +268,18 @@ static int leaves_by_exec(struct hwpmc_owner *o, struct task_struct *leader)
 }
 
 /*
- * For a process whose mm was not read.  Drops the names if an exec has ended the
- * target.  False: an exec is in progress, or was (@execs) and has ended: the hook may
- * have logged its mappings before @d->tsc, and SYSEXIT would remove them from the log.
+ * For a process whose mm was not read; @why: see get_memory().  Drops the names if an
+ * exec has ended the target.  False: an exec is in progress, or was and has ended: the
+ * hook may have logged its mappings before @d->tsc, and SYSEXIT would remove them from
+ * the log.
  */
 static bool look_without_memory(struct dump *d, struct hwpmc_owner *o,
-				struct task_struct *leader, bool execs)
+				struct task_struct *leader, int why)
 {
 	int leaves = leaves_by_exec(o, leader);
 
-	d->in_exec = leaves == -EAGAIN || (d->again && execs && !leaves);
+	d->in_exec = leaves == -EAGAIN || (d->again && why == -EAGAIN && !leaves);
+	d->hidden = why == -EACCES && !leaves && !d->no_maps;
 	if (d->in_exec)
 		usleep_range(1000, 1500);
 	else if (leaves)
@@ -288,21 +292,22 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 {
 	struct task_struct *user;
 	struct mm_struct *mm;
-	bool good = false, execs = false;
-	int i;
+	bool good = false;
+	int i, why = 0;
 
 	d->no_lock = false;
 	d->in_exec = false;
+	d->hidden = false;
 	for (i = 0; i < LOOK_AGAIN && !good && !d->no_lock &&
 	     !READ_ONCE(o->log.abort); i++) {
 		d->in_exec = false;
 		user = hwpmc_dump_find_mm_user(leader);
-		mm = user ? get_memory(o, leader, user, &execs) : NULL;
+		mm = user ? get_memory(o, leader, user, &why) : NULL;
 		/* @user may have dropped an mm that other threads still use */
 		if (mm || !user || READ_ONCE(user->mm) || i == LOOK_AGAIN - 1)
 			good = look_once(d, o, leader, user, mm);
 		if (good && user && !mm)
-			good = look_without_memory(d, o, leader, execs);
+			good = look_without_memory(d, o, leader, why);
 		if (mm)
 			compat_mmput_later(mm);
 		if (user)
@@ -328,7 +333,7 @@ bool hwpmc_dump_look_at_names(struct dump *d, struct hwpmc_owner *o,
 
 	for (i = 0; i < LOOK_AGAIN; i++) {
 		if (look_once(d, o, leader, NULL, NULL))
-			return look_without_memory(d, o, leader, false);
+			return look_without_memory(d, o, leader, 0);
 		hwpmc_dump_drop(d);
 		if (!dump_grow(d))
 			break;
@@ -380,6 +385,14 @@ void hwpmc_dump_failed(struct hwpmc_owner *o)
 		atomic64_inc(&o->noring.dropped);
 }
 
+/* No process is logged again because of this loss. */
+static void count_loss(struct hwpmc_owner *o)
+{
+	preempt_disable();
+	hwpmc_record_lost(o, PMCLOG_PID_KERNEL);
+	preempt_enable();
+}
+
 /*
  * hwpmc_dump_process_failed - one process could not be logged
  *
@@ -398,9 +411,18 @@ void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d)
 		hwpmc_dump_failed(o);
 	if (fails && !hwpmc_dump_is_for_log(o, d->target))
 		return;
-	preempt_disable();
-	hwpmc_record_lost(o, PMCLOG_PID_KERNEL);
-	preempt_enable();
+	count_loss(o);
+}
+
+/*
+ * A target that the owner may not inspect any more goes on, and so do its samples.  The
+ * mappings that this log lacks are a loss.  SYSEXIT would also take away those that it
+ * has.
+ */
+static void miss_maps(struct dump *d, struct hwpmc_owner *o)
+{
+	d->again = false;
+	count_loss(o);
 }
 
 /*
@@ -413,7 +435,11 @@ bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
 		     struct task_struct *leader)
 {
 	d->pid = owner_pid_of(o, leader);
-	return look_at_process(d, o, leader);
+	if (!look_at_process(d, o, leader))
+		return false;
+	if (d->hidden)
+		miss_maps(d, o);
+	return true;
 }
 
 /* Logs the process as it was read.  The caller has emitted all older records. */
@@ -433,10 +459,10 @@ struct file *hwpmc_dump_look_at_exe(struct hwpmc_owner *o,
 	struct vm_area_struct *vma;
 	struct mm_struct *mm = NULL;
 	struct file *exe = NULL;
-	bool execs;
+	int why;
 
 	if (user)
-		mm = get_memory(o, leader, user, &execs);
+		mm = get_memory(o, leader, user, &why);
 	if (mm && lock_maps(o, mm, waited)) {
 		vma = vma_lookup(mm, mm->start_code);
 		if (vma && (vma->vm_flags & VM_EXEC))

@@ -42,6 +42,8 @@ __attribute__((constructor)) static void spin(void)
  * @early, @late: counts, the latter after some time of the process
  * @hung_up: the owner is told that his targets have gone
  * @pid: it
+ * @mapped, @unmapped: samples in user mode where the log knows a mapping, or none
+ * @ends: of the target, and @lost: process records, as the log has it
  * @gone: the number that the target had, which has ended; @taken: somebody has
  *	that now
  */
@@ -51,6 +53,8 @@ struct result {
 	uint64_t early, late;
 	bool hung_up;
 	pid_t pid;
+	unsigned int mapped, unmapped, ends;
+	uint64_t lost;
 	volatile pid_t gone;
 	volatile bool taken;
 };
@@ -341,7 +345,10 @@ TEST_F(setid, child_of_who_leaves)
  */
 #define BATCH	4	/* mappings; fewer than what is dumped one by one */
 
-/* For each word that comes it maps some code, or renames itself; at the last it executes. */
+/*
+ * For each word that comes it maps some code, or renames itself; at the last it executes,
+ * or nobody may look into it any more.
+ */
 static void map_and_execute(int go, int done)
 {
 	char c = 0;
@@ -359,8 +366,11 @@ static void map_and_execute(int go, int done)
 		}
 		if (c == 'n' && prctl(PR_SET_NAME, "renamed"))
 			_exit(1);
-		if (write(done, "", 1) != 1)
+		if ((c == 'u' && prctl(PR_SET_DUMPABLE, 0)) ||
+		    write(done, "", 1) != 1)
 			_exit(1);
+		while (c == 'u')
+			;
 	}
 	if (c == 'x')
 		execl(PROGRAM, COMM, NULL);
@@ -579,63 +589,112 @@ TEST_F(setid, number_after_a_loss)
 /* ------------------------------------------------------------------------
  * A target that its user may not look into any more stays one
  */
-static void become_unreadable(int go, int done)
+static bool judge(struct result *r, struct log *log)
 {
-	char c;
+	const char *fault = log_check(log, LOG_DROPS | LOG_PROC_DROPS);
 
-	if (!user_stay(USER) || read(go, &c, 1) != 1 ||
-	    prctl(PR_SET_DUMPABLE, 0) || write(done, "", 1) != 1)
-		_exit(1);
-	for (;;)
-		;
+	if (fault)
+		printf("# %s\n", fault);
+	r->unmapped = unmapped_samples(log, &r->mapped);
+	r->lost = log->proc_dropped;
+	r->ends = log_count(log, PMCLOG_T_SYSEXIT,
+			    offsetof(struct pmclog_sysexit, pid), r->pid);
+	return !fault;
 }
 
-/* In a process that becomes the user: what the next log lacks. */
-static int rotate_later(void)
+static int rotate_later(struct result *r, int dev, int go, int done)
 {
-	int go[2], done[2], file = temp_file(), dev, err, tries = 1000;
-	const char *fault;
+	int file = temp_file(), err;
 	struct log log;
-	pid_t target;
 	char c;
+
+	if (write(go, "u", 1) != 1 || read(done, &c, 1) != 1)
+		return -EPIPE;
+	err = dev_rotate(dev, file);
+	if (err || !wait_committed(dev, 5))
+		return err ?: -ETIME;
+	err = dev_closelog(dev);
+	if (err || !log_load(&log, file))
+		return err ?: -EIO;
+	return judge(r, &log) ? 0 : -EBADMSG;
+}
+
+/* What the log lacks, once a record of the target is lost. */
+static int lose_later(struct result *r, int dev, int go, int done, int log)
+{
+	struct reader reader = { .chunk = 65536 };
+	int err = lose_one(dev, go, done, "m");
+	char c;
+
+	if (err || write(go, "u", 1) != 1 || read(done, &c, 1) != 1)
+		return err ?: -EPIPE;
+	reader_begin(&reader, log, reader.chunk, 0);
+	/* the second one comes after what was logged again by the first */
+	err = dev_flush(dev) ?: dev_flush(dev);
+	if (err || !wait_committed(dev, 5))
+		return err ?: -ETIME;
+	err = dev_closelog(dev);
+	reader_end(&reader);
+	return err ?: judge(r, &reader.log) ? 0 : -EBADMSG;
+}
+
+static int sample_unreadable(struct result *r, bool lose)
+{
+	int go[2], done[2], log[2], dev, err, tries = 1000;
+	pid_t target;
 
 	if (pipe(go) || pipe(done))
 		return -errno;
 	target = fork_bound();
 	if (!target)
-		become_unreadable(go[0], done[1]);
-	if (!user_stay(USER))
+		map_and_execute(go[0], done[1]);
+	/* the target must not hold the log */
+	if (!user_stay(USER) || pipe2(log, O_CLOEXEC))
 		return -EDOM;
 	dev = dev_open();
-	err = start_sampling(dev, target, temp_file(), &tries);
-	if (err || write(go[1], "", 1) != 1 || read(done[0], &c, 1) != 1)
-		return err ?: -EPIPE;
-	err = dev_rotate(dev, file);
-	if (err || !wait_committed(dev, 5))
-		return err ?: -ETIME;
-	err = dev_closelog(dev);
-	close(dev);
-	if (err || !log_load(&log, file))
-		return err ?: -EIO;
-	fault = log_check(&log, 0);
-	if (fault)
-		printf("# %s\n", fault);
-	return fault ? -EBADMSG : 0;
+	err = start_sampling(dev, target, lose ? log[1] : temp_file(), &tries);
+	close(log[1]);
+	r->pid = target;
+	return err ?: lose ? lose_later(r, dev, go[1], done[0], log[0]) :
+			     rotate_later(r, dev, go[1], done[0]);
 }
 
-/* The next log has samples of it, so it says whose they are. */
-TEST_F(setid, unreadable_later)
+static int unreadable(struct result *r, bool lose)
 {
 	pid_t child;
 
-	memset(self->r, 0, sizeof(*self->r));
+	memset(r, 0, sizeof(*r));
 	child = group_fork();
 	if (!child) {
-		self->r->err = rotate_later();
+		r->err = sample_unreadable(r, lose);
 		_exit(0);
 	}
 	group_end(child);
-	EXPECT_EQ(0, self->r->err);
+	return r->err;
+}
+
+/*
+ * The next log has samples of it, so it says whose they are, and that something is
+ * missing: where they are.
+ */
+TEST_F(setid, unreadable_later)
+{
+	EXPECT_EQ(0, unreadable(self->r, false));
+	EXPECT_EQ(0, self->r->mapped);
+	EXPECT_LT(0, self->r->unmapped);
+	EXPECT_EQ(1, self->r->lost);
+}
+
+/* What the log has of it stays, although what it lacks cannot be told. */
+TEST_F(setid, unreadable_after_a_loss)
+{
+	if (scaled(false, true))
+		SKIP(return, "minutes on a slow kernel");
+	EXPECT_EQ(0, unreadable(self->r, true));
+	EXPECT_LT(0, self->r->mapped);
+	EXPECT_EQ(0, self->r->unmapped);
+	EXPECT_EQ(0, self->r->ends);
+	EXPECT_LT(1, self->r->lost);
 }
 
 TEST_HARNESS_MAIN
