@@ -72,6 +72,14 @@ static enum state_of flight_state_of_record(const void *rec)
 	}
 }
 
+static bool is_process_loss(const void *rec)
+{
+	const struct pmclog_dropnotify *d = rec;
+
+	return PMCLOG_HEADER_TYPE(d->h.header) == PMCLOG_T_DROPNOTIFY &&
+	       d->pmcid == PMCLOG_PMCID_NONE;
+}
+
 static u32 record_len(const void *rec)
 {
 	return PMCLOG_HEADER_LEN(*(const u32 *)rec);
@@ -198,6 +206,7 @@ static void drop_oldest(struct hwpmc_owner *o)
 	struct flight_segment *s = flight_seg(f, 0);
 	struct list_head *anew = &flight_seg(f, 1)->base;
 	enum state_of state, least = STATE_OF_TASKS;
+	bool lossy = false;
 	u32 at;
 
 	if (!list_empty(anew)) {
@@ -209,14 +218,16 @@ static void drop_oldest(struct hwpmc_owner *o)
 		state = flight_state_of_record(s->data + at);
 		if (state >= least)
 			flight_keep_record(o, s->data + at, state);
+		lossy |= is_process_loss(s->data + at);
 	}
 	if (!list_empty(anew)) {
 		count_base(f, anew);
 		list_splice_tail_init(anew, &f->base);
 		f->renewing = false;
 		set_limit(f);
-	} else if (f->base_bytes > f->base_limit && !f->renewing) {
-		f->renew = true;
+	} else if (!f->renewing) {
+		f->renew |= f->base_bytes > f->base_limit;
+		f->lossy |= lossy;
 	}
 	s->used = 0;
 	f->first = (f->first + 1) % FLIGHT_SEGMENTS;
@@ -314,14 +325,29 @@ static bool make_base(struct hwpmc_owner *o, struct list_head *base)
 	return false;
 }
 
+/*
+ * The window keeps a notice until the new base replaces the one that may lack records:
+ * at about the same time this one is discarded.  It comes before the new base, so no
+ * further base is made because of it.
+ */
+static void tell_loss_again(struct hwpmc_owner *o)
+{
+	o->log.flight->lossy = false;
+	atomic64_inc(&o->noring.beyond_dump);
+	hwpmc_emit_process_drops(o, o->log.drops_told);
+}
+
 static void flight_renew_base(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	struct flight *f = log->flight;
+	u64 began = ktime_get_ns();
 	LIST_HEAD(base);
 
 	f->renew = false;
 	f->renewing = true;	/* no second base is made meanwhile */
+	if (f->lossy)
+		tell_loss_again(o);
 	if (make_base(o, &base)) {
 		flight_next_segment(o);
 		list_splice(&base, &flight_last(f)->base);
@@ -332,6 +358,7 @@ static void flight_renew_base(struct hwpmc_owner *o)
 	next_number(log);
 	hwpmc_emit_news(o);	/* PMCs that were allocated meanwhile */
 	hwpmc_sink_flush(o);
+	f->not_before = ktime_get_ns() + 9 * (ktime_get_ns() - began);
 }
 
 /* Work between two passes. */
@@ -347,6 +374,9 @@ static void flight_tend(struct hwpmc_owner *o)
 		f->lost_meta = false;
 		next_number(log);
 	}
+	/* if losses continue, this takes at most a tenth of the time */
+	if (f->lossy && ktime_get_ns() >= f->not_before)
+		f->renew = true;
 	/* before the first dump, the log has no processes that a base could describe */
 	if (f->renew && log->req.dump_done)
 		flight_renew_base(o);

@@ -39,6 +39,8 @@ struct flight_segment {
  * @base_limit: if the base has more bytes than this, it is to be rebuilt
  * @renew: the base is to be rebuilt; @renewing: the new base is being made, or
  *	is in a segment that is not the oldest yet
+ * @lossy: a notice of lost process records was discarded: the base is to be rebuilt, because
+ *	it may lack them, but not before @not_before (CLOCK_MONOTONIC)
  * @barren: there was no memory for records of the oldest segment
  * @lost: a record of the base is lost, and all must be dumped again; @lost_meta:
  *	also the user's metadata
@@ -54,7 +56,8 @@ struct flight {
 	size_t		base_bytes;
 	u64		base_records;
 	size_t		base_limit;
-	bool		renew, renewing;
+	bool		renew, renewing, lossy;
+	u64		not_before;
 	bool		barren;
 	bool		lost, lost_meta, still;
 	unsigned int	hush;

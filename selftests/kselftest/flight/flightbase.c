@@ -13,6 +13,7 @@
 #include "source.h"
 #include "target.h"
 #include "test.h"
+#include "user.h"
 
 #define SMALL		(256U << 10)	/* the smallest window there is */
 #define TARGETS		8
@@ -296,6 +297,137 @@ TEST_F(flightbase, fields)
 TEST_F(flightbase, fields_packed)
 {
 	fields(_metadata, self, HWPMC_LOG_PACKED);
+}
+
+/* ------------------------------------------------------------------------
+ * A loss that has fallen out of the window
+ */
+#define USER	1000
+
+/*
+ * What the target does: its user may look into it, or not (HIDDEN); it takes a new name
+ * all the time (RENAMES), so that what is kept grows, or computes.
+ */
+enum { SEEN, HIDDEN_RENAMES, HIDDEN, SEEN_AGAIN };
+
+struct phases {
+	volatile int	wanted;
+	volatile int	is;
+};
+
+static void follow_phases(struct phases *p)
+{
+	unsigned int n = 0;
+	char name[16];
+
+	if (!user_stay(USER))
+		_exit(1);
+	for (;;) {
+		if (p->is != p->wanted) {
+			n = p->wanted;
+			prctl(PR_SET_DUMPABLE, n == SEEN || n == SEEN_AGAIN);
+			p->is = n;
+		}
+		if (p->is != HIDDEN_RENAMES) {
+			compute_ms(5);
+			continue;
+		}
+		snprintf(name, sizeof(name), "n%u", ++n);
+		prctl(PR_SET_NAME, name);
+		/* no faster than the rings are taken out */
+		if (n % 100 == 0)
+			compute_ms(2);
+	}
+}
+
+static bool reach(struct phases *p, int phase)
+{
+	int tries = 6000;
+
+	p->wanted = phase;
+	while (p->is != phase && --tries)
+		sleep_ms(10);
+	return tries;
+}
+
+/* A snapshot of a quarter of a window later; *unmapped, *lost: what it lacks, and says. */
+static int shoot_later(int dev, unsigned int *unmapped, uint64_t *lost)
+{
+	int file = temp_file();
+	const char *fault;
+	unsigned int mapped;
+	struct log log;
+
+	CHECK(true, wait_more(dev, SMALL / 4));
+	CHECK(0, dev_snapshot(dev, file, 0));
+	CHECK(true, log_load(&log, file));
+	fault = log_check(&log, LOG_DROPS | LOG_PROC_DROPS);
+	if (fault)
+		printf("# %s\n", fault);
+	CHECK(true, !fault);
+	*unmapped = unmapped_samples(&log, &mapped);
+	*lost = log.proc_dropped;
+	log_free(&log);
+	close(file);
+	return 0;
+}
+
+/* In a process that becomes the user. */
+static int watch_phases(struct phases *p)
+{
+	struct hwpmc_allocate a = pmc_process_sampler(TASK_CLOCK, NSEC / 4000, 0);
+	unsigned int i, unmapped = 0;
+	pid_t target = fork_bound();
+	int dev, err, tries = 1000;
+	uint64_t lost;
+	uint32_t id;
+
+	if (!target)
+		follow_phases(p);
+	CHECK(true, user_stay(USER));
+	dev = dev_open();
+	a.caps = HWPMC_CAP_USER;
+	CHECK(0, dev_flight(dev, SMALL, 0));
+	/* it becomes the user too */
+	while ((err = dev_run_on(dev, a, target, &id)) == -EPERM && --tries)
+		sleep_ms(10);
+	CHECK(0, err);
+	CHECK(true, reach(p, HIDDEN_RENAMES));
+	for (i = 0; i < 400 && !unmapped; i++)
+		CHECK(0, shoot_later(dev, &unmapped, &lost));
+	CHECK(true, unmapped > 0);
+	CHECK(true, reach(p, HIDDEN));
+	for (i = 0; i < 12; i++) {
+		CHECK(0, shoot_later(dev, &unmapped, &lost));
+		CHECK(true, !unmapped || lost);
+	}
+	CHECK(true, reach(p, SEEN_AGAIN));
+	for (i = 0; i < 40 && (unmapped || lost); i++) {
+		CHECK(0, shoot_later(dev, &unmapped, &lost));
+		CHECK(true, !unmapped || lost);
+	}
+	CHECK(0, unmapped);
+	CHECK(0, lost);
+	return 0;
+}
+
+/*
+ * What could not be read of a target when all was made again is a loss for as long as
+ * it is missing, and once it can be read, it is no more.
+ */
+TEST(loss_leaves_the_window)
+{
+	struct phases *p = shared_memory(sizeof(*p));
+	pid_t child;
+
+	if (scaled(false, true))
+		SKIP(return, "minutes on a slow kernel");
+	ASSERT_TRUE(device_for_group());
+	child = group_fork();
+	if (!child)
+		_exit(watch_phases(p));
+	EXPECT_EQ(0, group_end(child));
+	device_for_root();
 }
 
 TEST_HARNESS_MAIN
