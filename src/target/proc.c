@@ -230,6 +230,7 @@ static u64 load_base(struct mm_struct *mm, struct file *file)
 /**
  * struct execed - an exec of the current task
  * @bprm: the arguments of the exec
+ * @old_tid: what the task's tid was, in the first pid namespace; it is free by now
  * @base: load address of the run-time loader
  * @dyn: load address of a position-independent image, or 0
  * @guarded: see is_guarded()
@@ -237,11 +238,25 @@ static u64 load_base(struct mm_struct *mm, struct file *file)
  */
 struct execed {
 	const struct linux_binprm *bprm;
+	pid_t	old_tid;
 	u64	base;
 	u64	dyn;
 	bool	guarded;
 	bool	locked;
 };
+
+/*
+ * A thread that execs takes over the tid of the first thread, which has ended.  No
+ * struct pid has the old tid any more, so its number in another namespace is not known.
+ */
+static void commit_old_tid(struct hwpmc_owner *o, const struct execed *e)
+{
+	struct pmclog_thr_exit x = { .tid = e->old_tid };
+
+	if (e->old_tid != current->pid && owner_sees_pids(o, current))
+		hook_commit(o, owner_pid_of(o, current), &x, PMCLOG_T_THR_EXIT,
+			    sizeof(x));
+}
 
 static void commit_exec(struct hwpmc_owner *o, const struct hwpmc_target *t,
 			const struct execed *e)
@@ -283,8 +298,10 @@ static void log_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 	struct vm_area_struct *vma;
 	VMA_ITERATOR(vmi, current->mm, 0);
 
-	if (owner_pid_of(o, current) == PMCLOG_PID_KERNEL ||
-	    (e->guarded && !logs_guarded(o, t)))
+	if (owner_pid_of(o, current) == PMCLOG_PID_KERNEL)
+		return;
+	commit_old_tid(o, e);
+	if (e->guarded && !logs_guarded(o, t))
 		return;
 	commit_exec(o, t, e);
 	if (!e->locked) {
@@ -299,7 +316,8 @@ static void log_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 	}
 }
 
-static void log_image(struct rhlist_head *list, struct linux_binprm *bprm)
+static void log_image(struct rhlist_head *list, struct linux_binprm *bprm,
+		      pid_t old_tid)
 {
 	const struct elf32_hdr *ehdr = (const void *)bprm->buf;
 	bool elf = !memcmp(ehdr->e_ident, ELFMAG, SELFMAG);
@@ -307,6 +325,7 @@ static void log_image(struct rhlist_head *list, struct linux_binprm *bprm)
 	struct mm_struct *mm = current->mm;
 	struct execed e = {
 		.bprm = bprm,
+		.old_tid = old_tid,
 		.base = hwpmc_proc_auxv_base(mm, is32),
 		.guarded = is_guarded(),
 		.locked = mmap_read_trylock(mm),
@@ -333,7 +352,7 @@ static void probe_exec(void *data, struct task_struct *p, pid_t old_pid,
 	preempt_disable();
 	list = hwpmc_targets_find_rcu(task_tgid(current));
 	if (!hwpmc_hooks_nobody(list))
-		log_image(list, bprm);
+		log_image(list, bprm, old_pid);
 	if (list)
 		hwpmc_follow_exec(list);
 	preempt_enable();

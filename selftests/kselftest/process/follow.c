@@ -288,6 +288,7 @@ static void *exec_in_thread(void *arg)
 {
 	struct exec_plan *p = arg;
 
+	p->f->m[0].tid = syscall(SYS_gettid);
 	exec_waiter(p->path, p->input);
 	return NULL;
 }
@@ -340,6 +341,10 @@ static void check_exec(struct __test_metadata *_metadata,
 	EXPECT_TRUE(p.pmcid == self->ts || p.pmcid == self->tc);
 	EXPECT_LE(10, log_samples(&self->log, .pid = self->t.pid,
 				  .tid = self->t.pid, .from = p.tsc));
+	EXPECT_EQ(by_thread, proc_count(&self->log, PMCLOG_T_THR_EXIT, ANY));
+	if (by_thread)
+		EXPECT_EQ(1, proc_thread(&self->log, PMCLOG_T_THR_EXIT,
+					 self->f->m[0].tid));
 	EXPECT_EQ(0, proc_count(&self->log, PMCLOG_T_PMCDETACH, ANY));
 	EXPECT_EQ(1, proc_count(&self->log, PMCLOG_T_PROCEXIT, self->t.pid));
 	EXPECT_EQ(dev_value(self->dev, self->tc), exits(&self->log, self->tc));
@@ -350,7 +355,7 @@ TEST_F(follow, exec)
 	check_exec(_metadata, self, false);
 }
 
-/* The thread takes the process' number; the others end. */
+/* The thread takes the process' number, and its own ends; the others end. */
 TEST_F(follow, exec_by_thread)
 {
 	check_exec(_metadata, self, true);
