@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 
 #include "compat.h"
+#include "hooks.h"
 #include "hwpmc.h"
 #include "pmc/pmc.h"
 #include "sample/record.h"
@@ -126,6 +127,21 @@ static bool lacks_maps(const struct hwpmc_target *t)
 }
 
 /*
+ * The current process, @t, is in the log with the mappings that its parent had there,
+ * and these may be incomplete.  A dump would come after its first samples.
+ */
+static void tell_maps(struct hwpmc_target *t)
+{
+	struct hwpmc_owner *o = t->owner;
+	unsigned long telling = READ_ONCE(o->log.told.telling);
+
+	lockdep_assert_held(&o->targets_mutex);
+	if (READ_ONCE(o->hooks.hooked) && t->names_log == telling && lacks_maps(t) &&
+	    hwpmc_access_still(o, current) && hwpmc_mapping_commit_all(o, t))
+		t->maps_log = telling;
+}
+
+/*
  * The new process gets all PMCs that its parent has for descendants, or none, so
  * that it never reports counts that are incomplete.
  */
@@ -169,6 +185,8 @@ static int follow_process(struct hwpmc_target *parent,
 		if (dumped_meanwhile(parent, slot))
 			hwpmc_target_log_attach(t, link->pmc);
 	}
+	if (made)
+		tell_maps(t);
 	kref_get(&t->ref);	/* in the owner's list: not zero */
 	if (!err)
 		err = hwpmc_thread_follow(t, current);

@@ -77,6 +77,7 @@ void hwpmc_mapping_fill(struct ring_map *m, struct vm_area_struct *vma,
 			const struct area *a, u32 pid);
 void hwpmc_mapping_commit(struct hwpmc_owner *o, const struct hwpmc_target *t,
 			  struct vm_area_struct *vma, const struct area *a);
+bool hwpmc_mapping_commit_all(struct hwpmc_owner *o, const struct hwpmc_target *t);
 int hwpmc_mapping_hooks_register(void);
 void hwpmc_mapping_hooks_unregister(void);
 

@@ -87,6 +87,34 @@ void hwpmc_mapping_commit(struct hwpmc_owner *o, const struct hwpmc_target *t,
 	hwpmc_record_end(or, entered);
 }
 
+/*
+ * hwpmc_mapping_commit_all - commit records of all mappings of the current process
+ *
+ * Process context.  False: its mmap lock is not free, or it exits.
+ */
+bool hwpmc_mapping_commit_all(struct hwpmc_owner *o, const struct hwpmc_target *t)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	VMA_ITERATOR(vmi, mm, 0);
+
+	if (!mm || !mmap_read_trylock(mm))
+		return false;
+	for_each_vma(vmi, vma) {
+		struct area a = hwpmc_mapping_area(vma);
+
+		cond_resched();
+		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		preempt_disable();
+		if (READ_ONCE(o->hooks.hooked))
+			hwpmc_mapping_commit(o, t, vma, &a);
+		preempt_enable();
+	}
+	mmap_read_unlock(mm);
+	return true;
+}
+
 struct mapped {
 	struct vm_area_struct *vma;
 	struct area area;
