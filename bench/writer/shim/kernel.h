@@ -142,6 +142,9 @@ struct hlist_node { struct hlist_node *next, **pprev; };
 #define list_for_each_entry(p, h, m) \
 	for (p = list_first_entry(h, __typeof__(*p), m); \
 	     !list_entry_is_head(p, h, m); p = list_next_entry(p, m))
+#define list_for_each_entry_safe(p, n, h, m) \
+	for (p = list_first_entry(h, __typeof__(*p), m), n = list_next_entry(p, m); \
+	     !list_entry_is_head(p, h, m); p = n, n = list_next_entry(n, m))
 
 static inline void INIT_LIST_HEAD(struct list_head *h)
 {
@@ -155,6 +158,11 @@ static inline void list_add(struct list_head *n, struct list_head *h)
 	n->prev = h;
 	h->next->prev = n;
 	h->next = n;
+}
+
+static inline void list_add_tail(struct list_head *n, struct list_head *h)
+{
+	list_add(n, h->prev);
 }
 
 static inline void list_del(struct list_head *n)
@@ -255,6 +263,7 @@ static inline void irq_work_queue(struct irq_work *w)
 #define __GFP_NOWARN		0
 void *writer_zalloc(size_t size);
 void writer_free(const void *p);
+#define struct_size(p, member, n)	(sizeof(*(p)) + (n) * sizeof((p)->member[0]))
 #define kmalloc(n, gfp)		writer_zalloc(n)
 #define kzalloc(n, gfp)		writer_zalloc(n)
 #define kvmalloc(n, gfp)	writer_zalloc(n)
