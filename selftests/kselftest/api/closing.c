@@ -4,10 +4,8 @@
  * own device open.
  */
 #include <linux/io_uring.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "guest.h"
 #include "module.h"
 #include "passing.h"
 #include "recorder.h"

@@ -6,7 +6,6 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 
 #include "limit.h"
 #include "module.h"

@@ -9,7 +9,6 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "passing.h"

@@ -4,7 +4,6 @@
  */
 #include <linux/capability.h>
 #include <sched.h>
-#include <sys/mman.h>
 
 #include "rate.h"
 #include "recorder.h"

@@ -6,7 +6,6 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include "crowd.h"
 #include "limit.h"

@@ -5,7 +5,6 @@
  */
 #include <pmc.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 
 #include "onoff.h"
 #include "recorder.h"

@@ -4,7 +4,6 @@
  * window: it is complete at any time, whatever is attached meanwhile.
  */
 #include <sys/prctl.h>
-#include <sys/stat.h>
 
 #include "crowd.h"
 #include "proclog.h"

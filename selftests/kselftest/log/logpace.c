@@ -3,12 +3,6 @@
  * How often the writer thread looks at the rings: seldom while there is little to
  * write, at once when a process begins, and often for a log that is read.
  */
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "dev.h"
-#include "guest.h"
-#include "logfile.h"
 #include "test.h"
 
 #define HZ_FEW		20

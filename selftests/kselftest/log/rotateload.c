@@ -3,13 +3,7 @@
  * Rotation of a log whose reader is slower than what is recorded: the old log ends
  * after a few times what the rings hold, however many processes there are to dump.
  */
-#include <signal.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "crowd.h"
-#include "dev.h"
-#include "guest.h"
 #include "module.h"
 #include "recorder.h"
 #include "test.h"

@@ -6,7 +6,6 @@
 #ifndef LOG_STREAM_H
 #define LOG_STREAM_H
 
-#include <poll.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 

@@ -3,10 +3,7 @@
  * A target that execs, and is held up in that by a file system: whoever attaches
  * to it waits for it, and nobody else does.
  */
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "fusefile.h"

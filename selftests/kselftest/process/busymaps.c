@@ -4,13 +4,8 @@
  * time, or because what they do with it takes long.
  */
 #include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "dev.h"
-#include "guest.h"
 #include "recorder.h"
-#include "space.h"
 #include "test.h"
 
 #define NTHREADS	12

@@ -5,13 +5,8 @@
  * for as long as it forks.
  */
 #include <sched.h>
-#include <signal.h>
-#include <unistd.h>
 
-#include "dev.h"
-#include "guest.h"
 #include "recorder.h"
-#include "space.h"
 #include "target.h"
 #include "test.h"
 

@@ -5,10 +5,7 @@
  */
 #include <linux/io_uring.h>
 #include <linux/vhost.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "module.h"
 #include "recorder.h"

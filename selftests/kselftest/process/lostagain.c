@@ -4,12 +4,7 @@
  * of the log is slow.
  */
 #include <pthread.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "dev.h"
-#include "guest.h"
 #include "module.h"
 #include "recorder.h"
 #include "target.h"

@@ -4,7 +4,6 @@
  * and when.
  */
 #include <elf.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>

@@ -3,15 +3,11 @@
  * Numbers of processes: given as the caller's namespace has them, logged as the
  * owner's has them.
  */
-#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <signal.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 
 #include "recorder.h"
-#include "space.h"
 #include "test.h"
 #include "user.h"
 

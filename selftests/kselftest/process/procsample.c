@@ -11,7 +11,6 @@
 #include "family.h"
 #include "proclog.h"
 #include "recorder.h"
-#include "symbols.h"
 #include "target.h"
 #include "test.h"
 

@@ -4,10 +4,7 @@
  * processes have room all the same, and no count is missing.
  */
 #include <pthread.h>
-#include <unistd.h>
 
-#include "dev.h"
-#include "guest.h"
 #include "proclog.h"
 #include "recorder.h"
 #include "target.h"

@@ -4,8 +4,6 @@
  * made, and no address that the owner may not see.  Where the PMU is there that makes
  * them (selftests/nmipmu).
  */
-#include <unistd.h>
-
 #include "details.h"
 #include "recorder.h"
 #include "snapshot.h"

@@ -3,7 +3,6 @@
  * Threads that sleep in the kernel, sampled when they leave their CPU: their user chains
  * come when they wake up, if there is room for so many, and if the log has not ended.
  */
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include "crowd.h"

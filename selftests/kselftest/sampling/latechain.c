@@ -6,7 +6,6 @@
  */
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "latejob.h"

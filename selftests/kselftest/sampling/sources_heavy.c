@@ -6,7 +6,6 @@
  *
  * Those of preemptirq are too many for the machines that have them.
  */
-#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "recorder.h"

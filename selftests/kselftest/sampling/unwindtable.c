@@ -3,8 +3,6 @@
  * UNWINDNEXT and UNWINDTABLE: what they refuse.  What tables do: unwind.c,
  * unwindobject.c.
  */
-#include <fcntl.h>
-
 #include "limit.h"
 #include "recorder.h"
 #include "table.h"

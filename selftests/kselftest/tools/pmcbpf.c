@@ -5,7 +5,6 @@
  * are too small, and nobody may record without the capabilities that it takes.
  */
 #include <grp.h>
-#include <sys/wait.h>
 
 #include "periods.h"
 #include "test.h"

@@ -4,9 +4,6 @@
  * recording without its unwind table and its build-id ends as any other, when it ought
  * to.
  */
-#include <signal.h>
-#include <sys/mman.h>
-
 #include "fusefile.h"
 #include "session.h"
 #include "target.h"

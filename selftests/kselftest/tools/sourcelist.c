@@ -3,10 +3,6 @@
  * What events there are, and what is known when one happens: as libpmc lists it,
  * against tracefs, and in the way of dt(4).
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <pmc.h>
 
