@@ -247,7 +247,6 @@ TEST_F(recordall, untellable_is_told)
 	EXPECT_EQ(0, t.r[1].on);
 	EXPECT_EQ(1, t.r[2].on);
 	EXPECT_EQ(0, t.r[3].on);
-	log_free(&log);
 }
 
 /* ... nor has anybody been attached. */
@@ -286,7 +285,6 @@ TEST_F(recordall, untellable_log)
 	END_LOG(self->dev, self->dev, &log, LOG_DROPS);
 	find_told(&log, &t);
 	EXPECT_EQ(2, t.n);
-	log_free(&log);
 }
 
 /* ------------------------------------------------------------------------
@@ -452,7 +450,6 @@ TEST(library)
 	LOAD_LOG(&log, file, LOG_DROPS);
 	LOG_FOR_EACH_SAMPLE(&log, s)
 		EXPECT_EQ(getpid(), s.pid);
-	log_free(&log);
 	pmc_owner_close(o);
 }
 

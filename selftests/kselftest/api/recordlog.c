@@ -94,7 +94,6 @@ TEST_F(recordlog, between)
 				      .to = t.r[2].tsc));
 	EXPECT_LE(ENOUGH, log_samples(&log, .pmcid = id[2],
 				      .from = t.r[3].tsc));
-	log_free(&log);
 }
 
 /* A counter that stands still between two RECORDs has nothing to tell. */
@@ -113,7 +112,6 @@ TEST_F(recordlog, counters_alone)
 	EXPECT_EQ(1, t.r[0].on);
 	EXPECT_EQ(0, t.r[1].on);
 	EXPECT_EQ(1, t.r[1].npmc);
-	log_free(&log);
 }
 
 /* A log that begins in between has what is sampled, and the end of it. */
@@ -140,7 +138,6 @@ TEST_F(recordlog, rotated)
 	ASSERT_EQ(1, t.n);
 	EXPECT_EQ(0, t.r[0].on);
 	EXPECT_EQ(log.samples, log_samples(&log, .pmcid = id, .to = t.r[0].tsc));
-	log_free(&log);
 }
 
 /* Without a log one begins that is read from the device, if one is needed. */

@@ -199,7 +199,6 @@ TEST(rotate_goes_on)
 	log_free(&log);
 	LOAD_LOG(&log, file, 0);
 	EXPECT_EQ(1, log_words(&log));
-	log_free(&log);
 	ASSERT_EQ(0, fstat(other, &st));
 	EXPECT_EQ(0, st.st_size);
 }

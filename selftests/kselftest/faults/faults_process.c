@@ -342,7 +342,6 @@ TEST(thread)
 	/* our own are few: we wait for its end */
 	EXPECT_LE(before + PAGES, dev_value(w.dev, w.id));
 	end_self(_metadata, &w, &log);
-	log_free(&log);
 }
 
 static void *outlive(void *arg)
@@ -398,7 +397,6 @@ TEST(last_thread)
 	EXPECT_EQ(1, proc_count(&log, PMCLOG_T_PMCDETACH, w.pid));
 	EXPECT_EQ(0, proc_count(&log, PMCLOG_T_PROCEXIT, w.pid));
 	EXPECT_LT(0, log.proc_dropped);
-	log_free(&log);
 }
 
 static int run_map(struct world *w)
@@ -430,7 +428,6 @@ TEST(mapping)
 	EXPECT_TRUE(fail_each(&w, &map, INJECT_MEMORY, NULL));
 	end_self(_metadata, &w, &log);
 	EXPECT_TRUE(proc_maps_logged(&log, getpid()));
-	log_free(&log);
 }
 
 /*
@@ -478,7 +475,6 @@ TEST(exec)
 	end_self(_metadata, &w, &log);
 	EXPECT_LE(1, proc_count(&log, PMCLOG_T_PROCEXEC, ANY));
 	EXPECT_TRUE(proc_find(&log, PMCLOG_T_SYSEXIT, ANY, 0, &last));
-	log_free(&log);
 }
 
 TEST(nothing_is_left)

@@ -485,7 +485,6 @@ TEST(released_under_fire)
 	load_end(load[0]);
 	load_end(load[1]);
 	END_LOG(dev, file, &log, LOG_DROPS | LOG_PROC_DROPS);
-	log_free(&log);
 	close(dev);
 }
 

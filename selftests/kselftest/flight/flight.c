@@ -93,7 +93,6 @@ TEST_F(flight, whole)
 	EXPECT_EQ(st.account.overflows, log.account.overflows);
 	EXPECT_EQ(0, st.account.in_rings);
 	expect_law(_metadata, self->dev);
-	log_free(&log);
 }
 
 /* It does not grow, and its beginning moves on. */
@@ -172,7 +171,6 @@ TEST_F(flight, stands_on_its_own)
 	EXPECT_LT(10, found);
 	EXPECT_EQ(0, lost);
 	EXPECT_TRUE(proc_maps_logged(&log, self->deep));
-	log_free(&log);
 }
 
 /* Samples of @t in its marked function, from @from on. */
@@ -288,7 +286,6 @@ TEST_F(flight, packed)
 	resolve(&log, self->deep, &found, &lost);
 	EXPECT_LT(10, found);
 	EXPECT_EQ(0, lost);
-	log_free(&log);
 }
 
 /* Of a process, not of the system. */
@@ -366,7 +363,6 @@ TEST_F(flight, nothing_recorded)
 	ASSERT_EQ(0, dev_flight(self->dev, SMALL, HWPMC_LOG_PACKED));
 	shoot(_metadata, self->dev, &log, &s, 0);
 	EXPECT_EQ(0, log.samples);
-	log_free(&log);
 	ASSERT_EQ(0, dev_configure(self->dev, -1));
 }
 
@@ -430,7 +426,6 @@ TEST_F(flight, no_memory)
 	EXPECT_EQ(-ENOMEM, dev_flight(self->dev, available << 10, 0));
 	ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
 	shoot(_metadata, self->dev, &log, &s, 0);
-	log_free(&log);
 }
 
 /* The memory counts against the limit, from the first to the last byte. */

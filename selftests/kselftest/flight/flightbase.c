@@ -74,7 +74,6 @@ FIXTURE_TEARDOWN(flightbase)
 {
 	unsigned int i;
 
-	log_free(&self->log);
 	close(self->dev);
 	for (i = 0; i < TARGETS; i++)
 		target_kill(&self->t[i]);

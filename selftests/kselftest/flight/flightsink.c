@@ -42,7 +42,6 @@ TEST_F(flightsink, pipe)
 	reader_end(&r);
 	ASSERT_LOG(&r.log, LOG_DROPS);
 	EXPECT_LT(0, r.log.samples);
-	log_free(&r.log);
 	expect_law(_metadata, self->dev);
 }
 
@@ -61,7 +60,6 @@ TEST_F(flightsink, nonblocking_pipe)
 	close(ends[1]);
 	reader_end(&r);
 	ASSERT_LOG(&r.log, LOG_DROPS);
-	log_free(&r.log);
 }
 
 /* Its error is the snapshot's, not the recording's. */
@@ -84,7 +82,6 @@ TEST_F(flightsink, full_disk)
 	EXPECT_TRUE(wait_committed(self->dev, 20));
 	shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
 	EXPECT_LT(0, log.samples);
-	log_free(&log);
 	expect_law(_metadata, self->dev);
 }
 
@@ -102,7 +99,6 @@ TEST_F(flightsink, dead_reader)
 	EXPECT_EQ(-EPIPE, dev_snapshot(self->dev, ends[1], 0));
 	shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
 	EXPECT_LT(0, log.samples);
-	log_free(&log);
 }
 
 struct shooter {
@@ -188,8 +184,6 @@ TEST_F(flightsink, wall_clock_jumps)
 	EXPECT_LE(2, clocks_since(&log, ahead.tv_sec * NSEC));
 	/* the window begins before the clock was set */
 	EXPECT_GE(real.tv_sec, begins_at(&log));
-	log_free(&r.log);
-	log_free(&log);
 }
 
 /* A signal ends a snapshot that nobody reads, and then the recording goes on. */
@@ -221,7 +215,6 @@ TEST_F(flightsink, stuck)
 	/* the rings may have run over meanwhile */
 	shoot(_metadata, self->dev, &log, &s, LOG_DROPS | LOG_PROC_DROPS);
 	EXPECT_LT(0, log.samples);
-	log_free(&log);
 	expect_law(_metadata, self->dev);
 }
 

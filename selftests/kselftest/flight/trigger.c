@@ -53,7 +53,6 @@ FIXTURE_SETUP(trigger)
 
 FIXTURE_TEARDOWN(trigger)
 {
-	log_free(&self->log);
 	close(self->dev);
 	target_kill(&self->t);
 	load_end(self->load);

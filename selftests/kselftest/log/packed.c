@@ -143,7 +143,6 @@ TEST_F(packed, size)
 	}
 	EXPECT_LT(100, deep);
 	EXPECT_LT(deep - deep / 10, whole);
-	log_free(&log);
 }
 
 /* Processes come and go, and are known before their samples. */
@@ -174,7 +173,6 @@ TEST_F(packed, processes)
 	for (i = 0; i < n; i++)
 		EXPECT_EQ(1, log_count(&log, PMCLOG_T_USERDATA, 16,
 				       0x1000 + i));
-	log_free(&log);
 }
 
 /* Nothing but the place itself. */
@@ -198,7 +196,6 @@ TEST_F(packed, no_chains)
 	       log.samples, (double)stored / log.samples,
 	       (double)plain / log.samples);
 	EXPECT_GT(plain * 7 / 10, stored);
-	log_free(&log);
 }
 
 /* A reader that is far too slow: the log is late, or tells what is missing. */
@@ -218,7 +215,6 @@ TEST_F(packed, slow_reader)
 	reader_end(&r);
 	ASSERT_LOG(&r.log, LOG_DROPS);
 	expect_packed(_metadata, &r.log);
-	log_free(&r.log);
 }
 
 /* What the statistics call written is there, the rest they call discarded. */
@@ -256,7 +252,6 @@ TEST_F(packed, full_file)
 	EXPECT_EQ(64 << 10, log.len);
 	EXPECT_LT(0, log.samples);
 	expect_exact(_metadata, self->dev, &log);
-	log_free(&log);
 }
 
 /* The reader goes away: what it has is a log up to the cut. */
@@ -292,7 +287,6 @@ TEST_F(packed, dead_reader)
 	EXPECT_LT(0, st.account.discarded);
 	EXPECT_EQ(st.account.committed,
 		  st.account.written + st.account.discarded);
-	log_free(&log);
 }
 
 /*
@@ -360,7 +354,6 @@ TEST_F(packed, beside_a_plain_one)
 	look_raw(&log, &raw);
 	EXPECT_EQ(0, raw.packs);
 	EXPECT_EQ(log.samples, raw.plain);
-	log_free(&log);
 	close(other);
 }
 

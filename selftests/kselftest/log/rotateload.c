@@ -149,7 +149,6 @@ TEST_F(rotateload, lost_meanwhile)
 	       (unsigned long long)lost, (unsigned long long)log.proc_dropped);
 	EXPECT_LT(0, lost);
 	EXPECT_TRUE(says_first(&log));
-	log_free(&log);
 	close(self->dev);
 	EXPECT_EQ(0, module_unload_soon());
 	EXPECT_EQ(0, module_load(""));

@@ -41,7 +41,6 @@ TEST_F(stream, slow_reader)
 	ASSERT_LOG(&r.log, LOG_DROPS | LOG_PROC_DROPS);
 	EXPECT_LT(0, log_dropped(&r.log));
 	EXPECT_TRUE(r.log.closed);
-	log_free(&r.log);
 }
 
 /* No reader: the queue has what it is to keep, the rings the rest. */
@@ -244,7 +243,6 @@ TEST_F(stream, one_after_another)
 	ASSERT_EQ(0, dev_stream(self->dev, 0, 0));
 	EXPECT_LT(0, take(self, 8192));
 	log_load(&log, file);
-	log_free(&log);
 }
 
 TEST_HARNESS_MAIN

@@ -86,7 +86,6 @@ TEST_F(streamuser, roots_log)
 	/* and nothing of it is gone */
 	END_LOG(self->dev, self->dev, &log, 0);
 	EXPECT_LE(20, log.samples);
-	log_free(&log);
 }
 
 /* His own has none of them, and anybody who has the descriptor may read it. */
@@ -116,7 +115,6 @@ TEST_F(streamuser, users_log)
 	EXPECT_EQ(0, log.kernel);
 	LOG_FOR_EACH_SAMPLE(&log, s)
 		EXPECT_FALSE(addr_is_kernel(s.pc[0]));
-	log_free(&log);
 	close(dev);
 }
 
@@ -221,7 +219,6 @@ TEST_F(streamuser, start_before_reading)
 	EXPECT_LT(2 * SMALL, st.bytes_written);
 	END_LOG(self->dev, self->dev, &log, LOG_DROPS | LOG_PROC_DROPS);
 	expect_all_told(_metadata, &c, &log);
-	log_free(&log);
 	crowd_end(&c);
 }
 
@@ -241,7 +238,6 @@ TEST_F(streamuser, start_when_full)
 	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
 	END_LOG(self->dev, self->dev, &log, LOG_DROPS | LOG_PROC_DROPS);
 	expect_all_told(_metadata, &c, &log);
-	log_free(&log);
 	crowd_end(&c);
 }
 
@@ -542,7 +538,6 @@ TEST_F(streamuser, dump_waits)
 	ASSERT_TRUE(take_all(self->dev, &log));
 	ASSERT_LOG(&log, 0);
 	EXPECT_TRUE(proc_maps_logged(&log, pid));
-	log_free(&log);
 	mapper_end(pid);
 }
 

@@ -357,7 +357,6 @@ TEST_F(cpugroups, late_chain_elsewhere)
 	EXPECT_LE(t.late, log->account.late);
 	EXPECT_EQ(log->late_answered, log->account.late_answered);
 	EXPECT_EQ(0, log->proc_dropped);
-	symbols_free(sy);
 	close(ends[0]);
 	close(ends[1]);
 }

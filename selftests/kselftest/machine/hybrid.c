@@ -91,7 +91,6 @@ FIXTURE_SETUP(hybrid)
 FIXTURE_TEARDOWN(hybrid)
 {
 	target_kill(&self->t);
-	log_free(&self->log);
 	close(self->file);
 	close(self->dev);
 }

@@ -384,7 +384,6 @@ TEST_F(attach, period)
 		EXPECT_GE(15, proc_samples(&log, a.id, t[i].pid, ANY));
 		target_kill(&t[i]);
 	}
-	log_free(&log);
 }
 
 /* ------------------------------------------------------------------------
@@ -510,7 +509,6 @@ TEST_F(attach, release_as_it_ends)
 	END_PROCLOG(self->dev, file, &log, 0);
 	for (i = 0; i < n; i++)
 		EXPECT_EQ(1, proc_count(&log, PMCLOG_T_SYSEXIT, pid[i]));
-	log_free(&log);
 }
 
 static volatile sig_atomic_t signals;

@@ -315,7 +315,6 @@ TEST_F(namespaces, entered_later)
 	       mapped + unmapped, unmapped);
 	EXPECT_GT(mapped / 4, unmapped);
 	EXPECT_LT(10, mapped);
-	log_free(&log);
 }
 
 TEST_HARNESS_MAIN

@@ -583,7 +583,6 @@ TEST_F(procsample, loading_an_image)
 		missing += !!(s.flags & flags);
 		bare += !(s.flags & flags) && sample_kernel_part(&s) == s.npc;
 	}
-	symbols_free(sy);
 	TH_LOG("%u samples in load_elf_binary(): %u without a user part, %u cut or late",
 	       loading, bare, missing);
 	EXPECT_LT(0, bare);

@@ -79,7 +79,6 @@ TEST(slow_reader)
 	EXPECT_LE(2 * p.rounds, proc_sum(&r.log, PMCLOG_T_PROCEXIT, id, t.pid));
 	EXPECT_EQ(proc_sum(&r.log, PMCLOG_T_PROCEXIT, id, ANY),
 		  proc_sum(&r.log, PMCLOG_T_PROCCSW, id, ANY));
-	log_free(&r.log);
 	close(dev);
 }
 

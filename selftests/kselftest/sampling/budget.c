@@ -264,7 +264,6 @@ TEST_F(budget, is_kept)
 	EXPECT_LE(ran - ran / 10, p.sum);
 	EXPECT_GE(ran + ran / 100, p.sum);
 	EXPECT_GT(RATE, d.highest);
-	log_free(&log);
 }
 
 /* A PMC that costs much is gone: the other one has its rate again. */
@@ -296,7 +295,6 @@ TEST_F(budget, rates_rise)
 	EXPECT_EQ(1000000, after.scale);
 	EXPECT_GT(rate, d.lowest);
 	EXPECT_EQ(rate, d.highest);
-	log_free(&log);
 }
 
 TEST_HARNESS_MAIN

@@ -45,7 +45,6 @@ FIXTURE_TEARDOWN(detail)
 	close(self->dev);
 	load_end(self->user);
 	load_end(self->kernel);
-	log_free(&self->log);
 }
 
 /* Samples of the system with what @config of the PMU adds to them */
@@ -356,7 +355,6 @@ TEST_F(detail, rotated)
 	check_log(_metadata, &self->log, id, r);
 	LOAD_LOG(&log, next, LOG_DROPS);
 	check_log(_metadata, &log, id, r);
-	log_free(&log);
 }
 
 TEST_F(detail, stream)
@@ -374,7 +372,6 @@ TEST_F(detail, stream)
 	reader_end(&reader);
 	ASSERT_LOG(&reader.log, LOG_DROPS);
 	check_log(_metadata, &reader.log, id, r);
-	log_free(&reader.log);
 }
 
 /* A flight recorder forgets a sample and its DETAIL together. */

@@ -420,7 +420,6 @@ TEST_F(filter, sixteen)
 	END_LOG(dev, file, &log, LOG_DROPS);
 	count_sorts(&log, &self->crew, 0, UINT64_MAX, n);
 	check_sorts(_metadata, "sixteen", n, OF_A);
-	log_free(&log);
 }
 
 /* From one run to the next; not within one. */
@@ -461,7 +460,6 @@ TEST_F(filter, changes)
 		count_sorts(&log, &self->crew, from[i], from[i + 1], n);
 		check_sorts(_metadata, "run", n, run[i].sorts);
 	}
-	log_free(&log);
 }
 
 /* A filter keeps what it knows of a cgroup that is removed. */
@@ -526,7 +524,6 @@ TEST_F(filter, in_a_namespace)
 	EXPECT_LE(ENOUGH, log.samples);
 	LOG_FOR_EACH_SAMPLE(&log, s)
 		EXPECT_EQ(2, s.pid);
-	log_free(&log);
 }
 
 static void *busy_thread(void *arg)

@@ -130,7 +130,6 @@ TEST_F(freq, sum_is_the_count)
 	EXPECT_GT(count / 4, p.samples);
 	EXPECT_TRUE(flags_of(&log, id, &rate) & HWPMC_F_FREQ);
 	EXPECT_EQ(RATE, rate);
-	log_free(&log);
 }
 
 TEST_F(freq, packed)
@@ -146,7 +145,6 @@ TEST_F(freq, packed)
 	faults(_metadata, self->dev, &self->t, 150);
 	end(_metadata, self->dev, id, file, &log, &p, &count);
 	expect_sum(_metadata, &p, count);
-	log_free(&log);
 }
 
 /* Each log can be read alone. */
@@ -257,7 +255,6 @@ TEST_F(freq, descendants)
 	target_kill(&t);
 	EXPECT_LE(10 * STEP_FAULTS, count);
 	expect_sum(_metadata, &p, count);
-	log_free(&log);
 }
 
 #define SHORT_LIVES	200
@@ -391,7 +388,6 @@ TEST_F(freq, short_threads)
 	       p.samples, THREADS * THREAD_FAULTS, p.sum);
 	EXPECT_LE(THREADS * THREAD_FAULTS / 3, p.sum);
 	EXPECT_GE(THREADS * THREAD_FAULTS * 3, p.sum);
-	log_free(&log);
 }
 
 /* A counter of the machine's, if it has one. */
@@ -420,7 +416,6 @@ TEST_F(freq, cycles)
 	EXPECT_LT(10000, p.longest);
 	/* no more than there were; an interrupt may come late, or not at all */
 	EXPECT_GE(count + 4 * p.longest * cpus_possible(), p.sum);
-	log_free(&log);
 }
 
 #define CLOCK_THREADS	1000
@@ -468,7 +463,6 @@ TEST_F(freq, short_threads_by_clock)
 	TH_LOG("%" PRIu64 " samples of %d threads, for %" PRIu64 " of their %" PRIu64
 	       " ms", samples, CLOCK_THREADS, samples * a.count / MSEC, *sum / MSEC);
 	EXPECT_LE(*sum / 3, samples * a.count);
-	log_free(&log);
 }
 
 /*
@@ -500,7 +494,6 @@ TEST_F(freq, short_threads_by_clock_with_rate)
 	TH_LOG("%" PRIu64 " samples of %d threads, for %" PRIu64 " of their %" PRIu64
 	       " ms", p.samples, CLOCK_THREADS, p.sum / MSEC, *sum / MSEC);
 	EXPECT_LE(*sum / 3, p.sum);
-	log_free(&log);
 }
 
 /* A clock has one period all the time. */
@@ -526,7 +519,6 @@ TEST_F(freq, clock)
 	EXPECT_EQ(0, p.records);
 	EXPECT_FALSE(flags_of(&log, id, &rate) & HWPMC_F_FREQ);
 	EXPECT_EQ(2 * MSEC, rate);
-	log_free(&log);
 }
 
 TEST_F(freq, values)

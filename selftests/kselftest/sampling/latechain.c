@@ -185,7 +185,6 @@ TEST(uprobe)
 	EXPECT_LT(10, t.late);
 	EXPECT_LE(9 * t.late, 10 * t.joined);
 	EXPECT_LE(9 * t.joined, 10 * t.whole_at);
-	symbols_free(sy);
 }
 
 /* ------------------------------------------------------------------------
@@ -224,7 +223,6 @@ TEST(cut_where_none_comes_later)
 	EXPECT_EQ(0, r.log.account.late);
 	EXPECT_LE(t.samples / 2, r.log.account.cut_by[PMCLOG_CUT_USER]);
 	EXPECT_LE(r.log.account.cut_by[PMCLOG_CUT_USER], r.log.account.cut);
-	symbols_free(sy);
 }
 
 /* 32-bit frames. */
@@ -274,7 +272,6 @@ TEST(program_of_32_bits)
 	EXPECT_LT(20, late);
 	EXPECT_LT(20, answered);
 	EXPECT_LE(9 * answered, 10 * whole);
-	symbols_free(sy);
 }
 
 /* System calls with a frame pointer to where nothing can be read. */

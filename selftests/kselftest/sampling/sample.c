@@ -200,7 +200,6 @@ TEST(losses)
 	EXPECT_LT(0, log.samples);
 	EXPECT_EQ(log.account.overflows - log.account.filtered,
 		  log.samples + log_dropped(&log));
-	log_free(&log);
 	close(dev);
 }
 

@@ -122,7 +122,6 @@ FIXTURE_TEARDOWN(signed)
 	if (!self->owner)
 		return;
 	pmc_owner_close(self->owner);
-	symbols_free(self->symbols);
 	close(self->file);
 }
 

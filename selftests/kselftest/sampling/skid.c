@@ -261,7 +261,6 @@ TEST(program_of_32_bits)
 	TH_LOG("%u samples, %u right", n, right);
 	EXPECT_LE(200, n);
 	EXPECT_LE(9 * n, 10 * right);
-	symbols_free(sy);
 	close(dev);
 }
 

@@ -81,7 +81,6 @@ FIXTURE_TEARDOWN(sources)
 {
 	target_kill(&self->t);
 	close(self->dev);
-	log_free(&self->log);
 }
 
 /* Allocates, attaches to the target if that is the mode, and starts. */
@@ -403,7 +402,6 @@ TEST_F(sources, chain_of_a_tracepoint)
 	}
 	EXPECT_EQ(0, twice);
 	EXPECT_EQ(CALLS, calls);
-	symbols_free(t.symbols);
 }
 
 static int exec_programs(struct target *t, void *arg)
@@ -464,7 +462,6 @@ TEST_F(sources, exec_tells_of_the_file)
 	EXPECT_EQ(n, self->log.samples);
 	EXPECT_EQ(n, own);
 	EXPECT_LE(10, right);
-	symbols_free(sy);
 }
 
 /* ------------------------------------------------------------------------
@@ -513,7 +510,6 @@ TEST_F(sources, kprobe_at_entry)
 	sample_probe(_metadata, self, "kprobe", "hwpmc_k/enter", what, &t);
 	EXPECT_EQ(CALLS, t.there);
 	EXPECT_EQ(CALLS, self->log.kernel);
-	symbols_free(t.symbols);
 }
 
 TEST_F(sources, kprobe_at_return)
@@ -631,7 +627,6 @@ TEST_F(sources, breakpoint_in_the_kernel)
 	a.flags = HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN;
 	sample_once(_metadata, self, a, &t);
 	EXPECT_EQ(CALLS, t.there);
-	symbols_free(t.symbols);
 }
 
 /* ------------------------------------------------------------------------

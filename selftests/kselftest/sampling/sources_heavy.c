@@ -259,7 +259,6 @@ TEST(within_the_step_over_a_kprobe)
 	EXPECT_EQ(50, map_codes(50));
 	END_LOG(dev, file, &log, LOG_DROPS | LOG_PROC_DROPS);
 	EXPECT_LT(50, log.samples);
-	log_free(&log);
 	close(dev);
 }
 

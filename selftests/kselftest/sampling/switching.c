@@ -147,7 +147,6 @@ FIXTURE_TEARDOWN(switching)
 	load_end(self->beta);
 	pmc_unwinder_end(self->unwinder);
 	pmc_owner_close(self->owner);
-	symbols_free(self->symbols);
 	close(self->file);
 }
 

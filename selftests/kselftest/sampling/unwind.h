@@ -47,7 +47,6 @@ FIXTURE_TEARDOWN(unwind)
 	if (self->target.pid)
 		target_kill(&self->target);
 	pmc_owner_close(self->owner);
-	symbols_free(self->symbols);
 	close(self->file);
 }
 

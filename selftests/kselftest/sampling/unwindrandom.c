@@ -598,7 +598,6 @@ TEST(unwindrandom)
 	run(&t, seconds);
 	load_end(t.sh->steady);
 	wild_files_remove();
-	symbols_free(t.symbols);
 	check_account(t.sh);
 	TH_LOG("%llu logs, %llu cut ones, %llu samples, %llu late; wild chains: %llu, %llu with callers, %llu whole, %llu without memory, %llu without a rule, %llu too deep, %u frames at most",
 	       (long long)t.logs, (long long)t.cut_logs, (long long)t.samples,

@@ -70,7 +70,6 @@ FIXTURE_SETUP(pmcbpf)
 
 FIXTURE_TEARDOWN(pmcbpf)
 {
-	log_free(&self->log);
 	unlink(self->path);
 }
 

@@ -122,7 +122,6 @@ TEST_F(pmcfilter, recorder)
 		n++;
 	}
 	EXPECT_LT(0, n);
-	log_free(&self->log);
 }
 
 TEST_F(pmcfilter, control_groups_that_are_none)

@@ -167,7 +167,6 @@ TEST_F(pmcrotate, keep)
 	log_free(&self->log);
 	ASSERT_TRUE(session_log(&self->s, 2, &self->log));
 	ASSERT_LOG(&self->log, 0);
-	log_free(&self->log);
 }
 
 /* Out of a pipe, compressed: counted by what is read back. */
@@ -237,7 +236,6 @@ TEST_F(pmcrotate, full_disk)
 	EXPECT_EQ(2, self->s.nfiles);
 	ASSERT_TRUE(session_log(&self->s, 1, &self->log));
 	ASSERT_LOG(&self->log, 0);
-	log_free(&self->log);
 }
 
 TEST_HARNESS_MAIN
