@@ -54,8 +54,10 @@ void *lg_room(struct loggen *g, size_t len)
 void *lg_record(struct loggen *g, unsigned int type, size_t len)
 {
 	struct pmclog_hdr h = { PMCLOG_HEADER(type, len), 0, g->tsc };
-	unsigned char *p = lg_room(g, len);
+	unsigned char *p;
 
+	g->last = g->len;
+	p = lg_room(g, len);
 	memcpy(p, &h, sizeof(h));
 	g->tsc += g->step;
 	return p;

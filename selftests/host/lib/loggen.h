@@ -11,11 +11,12 @@
 /**
  * struct loggen - a log being made
  * @tsc:     clock of the next record; every record moves it on by @step
+ * @last:    offset of the record made last
  * @account: filled as samples and drops are made, written by lg_close()
  */
 struct loggen {
 	unsigned char *buf;
-	size_t len, cap;
+	size_t len, cap, last;
 	uint64_t tsc;
 	uint64_t step;
 	struct pmclog_account account;

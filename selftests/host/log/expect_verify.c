@@ -80,6 +80,19 @@ void expect_ok(struct loggen *g, const char *summary)
 	lg_free(g);
 }
 
+void expect_last(struct loggen *g, const char *what)
+{
+	expect(g, g->last, what);
+}
+
+void expect_either(struct loggen *g, size_t offset, const char *what, const char *summary)
+{
+	if (what)
+		expect(g, offset, what);
+	else
+		expect_ok(g, summary);
+}
+
 int verify_done(void)
 {
 	return done();

@@ -15,9 +15,13 @@
 
 /* A log with one PMC. */
 void begin(struct loggen *g);
-/* verify finds @what at @offset; frees @g, as expect_ok() does. */
+/* verify finds @what at @offset; frees @g, as all of these do. */
 void expect(struct loggen *g, size_t offset, const char *what);
+/* ... in the record that was made last */
+void expect_last(struct loggen *g, const char *what);
 void expect_ok(struct loggen *g, const char *summary);
+/* @what at @offset, or nothing, and @summary, if @what is NULL */
+void expect_either(struct loggen *g, size_t offset, const char *what, const char *summary);
 /* The plan; the program's exit status. */
 int verify_done(void);
 
