@@ -105,8 +105,8 @@ void lg_snapshot(struct loggen *g, uint32_t cause, uint32_t pmcid,
 
 /*
  * Whole logs: small, full, strings, twice, long, big, stacks, packed (which is
- * stacks, packed), periods (a packed one of a PMC that samples at a rate, and of
- * one that does not), FreeBSD's (see era_named()); -1: no such log.
+ * stacks, packed), rates (of a PMC that samples at a rate, and of one that does
+ * not), periods (rates, packed), FreeBSD's (see era_named()); -1: no such log.
  */
 int lg_make(struct loggen *g, const char *name);
 /*

@@ -317,6 +317,8 @@ int lg_make(struct loggen *g, const char *name)
 		make_stacks(g);
 	} else if (!strcmp(name, "packed")) {
 		pack(g, make_stacks);
+	} else if (!strcmp(name, "rates")) {
+		make_periods(g);
 	} else if (!strcmp(name, "periods")) {
 		pack(g, make_periods);
 	} else if (!strcmp(name, "details")) {
