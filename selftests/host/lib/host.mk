@@ -13,7 +13,7 @@ SANITIZE := address,undefined
 CC	?= cc
 CLANG	?= clang
 include $(TOOLS)/libs.mk
-FLAGS	:= -O1 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror \
+FLAGS	:= -O1 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -Wshadow -Werror \
 	   -fno-omit-frame-pointer $(LIB_DIRS:%=-I$(TOOLS)/lib/%) -I$(TOP)/include/uapi -I$(HOST)
 SAN	:= -fsanitize=$(SANITIZE) -fno-sanitize-recover=all
 

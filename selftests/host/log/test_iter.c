@@ -274,7 +274,6 @@ static volatile sig_atomic_t alarms;
 
 static void on_alarm(int sig)
 {
-	(void)sig;
 	alarms++;
 }
 

@@ -96,7 +96,6 @@ static struct seen read_while(const struct loggen *g, uint64_t first,
 
 static void nothing(const void *arg)
 {
-	(void)arg;
 }
 
 static void cut(const void *arg)

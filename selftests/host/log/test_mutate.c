@@ -23,7 +23,6 @@
 
 int reader_usage(const char *usage)
 {
-	(void)usage;
 	return READER_USAGE;
 }
 

@@ -110,7 +110,6 @@ int pmc_owner_pmcinfo(struct pmc_owner *o, int cpu,
 {
 	uint32_t i;
 
-	(void)o;
 	if (step("pmcinfo") || check_cpu(cpu))
 		return -1;
 	*rows = calloc(HWPMC_NROW, sizeof(**rows));
@@ -146,20 +145,17 @@ static int change(const char *name, int cpu, int row, int busy)
 
 int pmc_owner_enable(struct pmc_owner *o, int cpu, int row)
 {
-	(void)o;
 	return change("enable", cpu, row, 0);
 }
 
 int pmc_owner_disable(struct pmc_owner *o, int cpu, int row)
 {
-	(void)o;
 	return change("disable", cpu, row, 1);
 }
 
 int pmc_owner_stats(struct pmc_owner *o, uint32_t scope,
 		    struct hwpmc_driverstats *s, size_t size)
 {
-	(void)o;
 	memset(s, 0, size);
 	if (scope != HWPMC_STATS_MODULE || step("stats"))
 		return -1;
@@ -176,7 +172,6 @@ int pmc_owner_stats(struct pmc_owner *o, uint32_t scope,
  */
 int pmc_owner_fd(const struct pmc_owner *o)
 {
-	(void)o;
 	return -1;
 }
 
@@ -187,7 +182,6 @@ int ioctl(int fd, unsigned long request, ...)
 	struct hwpmc_moduleversion *v;
 	va_list ap;
 
-	(void)fd;
 	if (request != HWPMC_IOC_GETMODULEVERSION || step("version"))
 		return -1;
 	va_start(ap, request);
@@ -203,7 +197,6 @@ int pmc_owner_allocate(struct pmc_owner *o, const char *spec,
 {
 	char name[16];
 
-	(void)o;
 	snprintf(name, sizeof(name), "%s%s",
 		 opts->mode == PMC_MODE_SS ? "ss" : "ts",
 		 strstr(spec, ":u") ? ":u" : "");
@@ -215,24 +208,18 @@ int pmc_owner_allocate(struct pmc_owner *o, const char *spec,
 
 int pmc_owner_release(struct pmc_owner *o, pmc_id_t id)
 {
-	(void)o;
-	(void)id;
 	return 0;
 }
 
 int pmc_owner_record(struct pmc_owner *o, int on, uint32_t *npmc,
 		     uint64_t *skew)
 {
-	(void)o;
-	(void)npmc;
-	(void)skew;
 	return on ? step("record") : 0;
 }
 
 int pmc_owner_events(struct pmc_owner *o, struct hwpmc_dynevent **events,
 		     size_t *n)
 {
-	(void)o;
 	*n = step("hardware") ? 1 : 2;
 	*events = calloc(2, sizeof(**events));
 	(*events)[0].type = PERF_TYPE_SOFTWARE;

@@ -72,7 +72,6 @@ static int step(const char *name, long arg)
 
 static void break_log(union sigval v)
 {
-	(void)v;
 	the_owner->broken = ENOSPC;
 	/* and POLLERR, when not all has been read from it */
 	if (write(the_owner->fd, "", 1) != 1)
@@ -88,13 +87,11 @@ struct pmc_unwinder *pmc_unwinder_begin(struct pmc_owner *o)
 {
 	static struct pmc_unwinder u;
 
-	(void)o;
 	return step("unwinder", 0) ? NULL : &u;
 }
 
 int pmc_unwinder_refused(const struct pmc_unwinder *u)
 {
-	(void)u;
 	return getenv("FAKE_REFUSED") ? EDQUOT : 0;
 }
 
@@ -106,7 +103,6 @@ void pmc_unwinder_end(struct pmc_unwinder *u)
 
 static void lose_targets(union sigval v)
 {
-	(void)v;
 	close(the_owner->peer);
 }
 
@@ -185,8 +181,6 @@ static int is_named(const char *variable, pid_t pid)
 
 int pmc_owner_attach(struct pmc_owner *o, pmc_id_t id, pid_t pid)
 {
-	(void)o;
-	(void)id;
 	if (step("attach", pid))
 		return -1;
 	errno = is_named("FAKE_GONE", pid) ? ESRCH :
@@ -196,7 +190,6 @@ int pmc_owner_attach(struct pmc_owner *o, pmc_id_t id, pid_t pid)
 
 int pmc_owner_start(struct pmc_owner *o, pmc_id_t id)
 {
-	(void)o;
 	if (step("start", id))
 		return -1;
 	if (!id)
@@ -208,7 +201,6 @@ static uint32_t budget;
 
 int pmc_owner_set_budget(struct pmc_owner *o, uint32_t ppm)
 {
-	(void)o;
 	budget = ppm;
 	return step("setbudget", ppm);
 }
@@ -220,7 +212,6 @@ int pmc_owner_set_cpus(struct pmc_owner *o, const void *mask, size_t len)
 	const unsigned char *byte = mask;
 	long n = 0;
 
-	(void)o;
 	for (; len; len--, byte++)
 		n += __builtin_popcount(*byte);
 	return step("cpus", n);
@@ -230,7 +221,6 @@ int pmc_owner_budget(struct pmc_owner *o, struct hwpmc_getbudget *b)
 {
 	const char *scale = getenv("FAKE_SCALE");
 
-	(void)o;
 	if (step("getbudget", 0))
 		return -1;
 	*b = (struct hwpmc_getbudget){
@@ -265,7 +255,6 @@ int pmc_owner_record(struct pmc_owner *o, int on, uint32_t *npmc,
 int pmc_owner_filter(struct pmc_owner *o, pmc_id_t id,
 		     const struct hwpmc_condition *c, size_t n)
 {
-	(void)o;
 	if (step("filter", id))
 		return -1;
 	for (; n--; c++) {
@@ -280,7 +269,6 @@ int pmc_owner_filter(struct pmc_owner *o, pmc_id_t id,
 
 int pmc_owner_stop(struct pmc_owner *o, pmc_id_t id)
 {
-	(void)o;
 	return step("stop", id);
 }
 
@@ -422,15 +410,12 @@ static int put_snapshot(int fd, uint32_t cause, int status)
 
 int pmc_owner_flight(struct pmc_owner *o, uint64_t size, uint32_t flags)
 {
-	(void)o;
 	return step(flags ? "packed flight" : "flight", (long)size);
 }
 
 int pmc_owner_exit_trigger(struct pmc_owner *o, uint32_t what, int status,
 			   pid_t pid)
 {
-	(void)o;
-	(void)pid;
 	return step(what == HWPMC_EXIT_STATUS ? "exit with" : "exit", status);
 }
 
@@ -451,7 +436,6 @@ static void pull_trigger(union sigval v)
 			 (uint32_t)atoi(getenv("FAKE_CAUSE")) :
 			 PMCLOG_SNAPSHOT_PMC;
 
-	(void)v;
 	if (the_owner->armed >= 0)
 		has_written(the_owner, put_snapshot(the_owner->armed, cause,
 						    3 << 8));
@@ -575,15 +559,11 @@ static struct pmc_preload *preload(void)
 struct pmc_preload *pmc_preload_begin(struct pmc_owner *o, const int *pids,
 				      size_t n)
 {
-	(void)o;
-	(void)pids;
 	return step("preload", (long)n) ? NULL : preload();
 }
 
 static int note_file(void *arg, int fd, const char *path)
 {
-	(void)arg;
-	(void)fd;
 	return step(path, 0);
 }
 
@@ -595,7 +575,6 @@ struct pmc_preload *pmc_preload_command(struct pmc_owner *o, const char *path)
 		.path = path, .env = env, .stop = &stop, .file = note_file,
 	};
 
-	(void)o;
 	if (step("preload program", 0))
 		return NULL;
 	pmc_command_files(&c);

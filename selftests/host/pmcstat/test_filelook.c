@@ -55,7 +55,6 @@ uint32_t pmc_elfid_of_file(int fd, unsigned char id[ELFID_MAX])
 
 uint32_t pmc_elfid_of_vdso(unsigned char id[ELFID_MAX])
 {
-	(void)id;
 	return 0;
 }
 

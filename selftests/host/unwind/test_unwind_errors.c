@@ -385,7 +385,6 @@ static void make_packed(const char *bin)
 	if (system(text))
 		unlink("packed");
 #else
-	(void)bin;
 #endif
 }
 

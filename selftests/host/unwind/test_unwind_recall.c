@@ -34,7 +34,6 @@ static unsigned int depth, current;
 
 static bool read_word(void *arg, u64 addr, u64 *word)
 {
-	(void)arg;
 	if (addr < STACK || addr >= TOP)
 		return false;
 	*word = words[(addr - STACK) / 8];

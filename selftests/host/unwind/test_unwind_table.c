@@ -228,7 +228,6 @@ static void test_find(void)
 
 static bool read_stack(void *arg, u64 addr, u64 *word)
 {
-	(void)arg;
 	if (addr < STACK || addr >= STACK + WORDS * 8 || (addr & 7))
 		return false;
 	*word = (addr - STACK) / 8;

@@ -18,7 +18,6 @@
 /* Touches pages at each step. */
 static int faulter(struct target *t, void *arg)
 {
-	(void)arg;
 	for (;;) {
 		fault_pages(100);
 		target_pause(t);

@@ -10,7 +10,6 @@ static volatile sig_atomic_t signals;
 
 static void count_signal(int sig)
 {
-	(void)sig;
 	signals++;
 }
 

@@ -340,7 +340,6 @@ static void check_module_account(struct control *c)
 
 static int unload(const char *params)
 {
-	(void)params;
 	return module_unload();
 }
 

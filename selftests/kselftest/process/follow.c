@@ -13,7 +13,6 @@
 #include "target.h"
 #include "test.h"
 
-
 FIXTURE(follow)
 {
 	int dev;

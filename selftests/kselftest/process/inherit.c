@@ -12,7 +12,6 @@
 #include "target.h"
 #include "test.h"
 
-
 FIXTURE(inherit)
 {
 	int dev;

@@ -280,7 +280,6 @@ static int unreadable_body(struct target *t, void *arg)
 	unsigned long fp = (unsigned long)arg;
 	int i;
 
-	(void)t;
 	for (i = 0; i < 100; i++) {
 		int fd = eventfd(0, 0);
 #if defined(__x86_64__)

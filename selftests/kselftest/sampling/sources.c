@@ -51,7 +51,6 @@ static void act(void)
 
 static int act_twice(struct target *t, void *arg)
 {
-	(void)arg;
 	act();
 	target_pause(t);
 	act();
@@ -311,7 +310,6 @@ static int signal_oneself(struct target *t, void *arg)
 {
 	unsigned int i;
 
-	(void)arg;
 	signal(SIGURG, SIG_IGN);
 	for (i = 0; i < CALLS; i++)
 		syscall(SYS_kill, getpid(), SIGURG);
@@ -332,7 +330,6 @@ static int jump_into_kernel(struct target *t, void *arg)
 {
 	volatile unsigned int i;
 
-	(void)arg;
 	signal(SIGSEGV, come_back);
 	for (i = 0; i < CALLS; i++)
 		if (!sigsetjmp(jumped, 1))

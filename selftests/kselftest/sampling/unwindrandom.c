@@ -9,7 +9,6 @@
  */
 #include "test.h"
 
-
 #include <pmc.h>
 
 #include "rate.h"

@@ -201,7 +201,6 @@ static void do_other_calls(struct actor *a, struct rng *r)
 	char byte = 0;
 	void *map;
 
-	(void)a;
 	poll(&p, 1, rng_below(r, 5));
 	fcntl(d.fd, F_SETOWN, getpid());
 	fcntl(d.fd, F_SETFL, (rng_once(r, 2) ? O_NONBLOCK : 0) |
@@ -448,7 +447,6 @@ static void do_names_and_maps(struct actor *a, struct rng *r)
 
 static void do_pause(struct actor *a, struct rng *r)
 {
-	(void)a;
 	sleep_ms(rng_below(r, 40));
 }
 
@@ -534,7 +532,6 @@ static void *actor_body(void *arg)
 
 static void nothing(int sig)
 {
-	(void)sig;
 }
 
 static void end_process(struct actor *a)

@@ -214,20 +214,16 @@ static int in_dir(const char *dir, int flags)
 
 static int make_file(struct rng *r, struct actor_log *l)
 {
-	(void)l;
 	return in_dir(STORM_DIR, rng_once(r, 2) ? O_APPEND : 0);
 }
 
 static int make_small(struct rng *r, struct actor_log *l)
 {
-	(void)l;
 	return in_dir(STORM_SMALL, rng_once(r, 2) ? O_APPEND : 0);
 }
 
 static int make_memfd(struct rng *r, struct actor_log *l)
 {
-	(void)r;
-	(void)l;
 	return memfd_create("log", MFD_CLOEXEC);
 }
 
@@ -236,7 +232,6 @@ static int make_sealed(struct rng *r, struct actor_log *l)
 {
 	int fd = memfd_create("log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	(void)l;
 	if (!ftruncate(fd, rng_below(r, 20000)))
 		fcntl(fd, F_ADD_SEALS, F_SEAL_GROW);
 	return fd;
@@ -295,8 +290,6 @@ static int make_terminal(struct rng *r, struct actor_log *l)
 
 static int make_eventfd(struct rng *r, struct actor_log *l)
 {
-	(void)r;
-	(void)l;
 	return eventfd(0, EFD_CLOEXEC);
 }
 
@@ -320,7 +313,6 @@ static int make_odd(struct rng *r, struct actor_log *l)
 	};
 	unsigned int i = rng_below(r, sizeof(odd) / sizeof(*odd));
 
-	(void)l;
 	return open(odd[i].path, odd[i].flags | O_CLOEXEC);
 }
 
@@ -328,7 +320,6 @@ static int make_none(struct rng *r, struct actor_log *l)
 {
 	static const int none[] = { -1, -2, 9999, INT32_MAX, INT32_MIN };
 
-	(void)l;
 	return none[rng_below(r, 5)];
 }
 
