@@ -348,13 +348,12 @@ static void come_and_go(struct coming *c)
 /* No owner is missing in a sum, wherever it is in its life, or is in it twice. */
 TEST(sum_while_owners_end)
 {
-	struct coming *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE,
-				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct coming *c = shared_memory(sizeof(*c));
 	struct hwpmc_driverstats first, st, last;
 	int dev = dev_open(), i, n = 0;
 	pid_t child[3];
 
-	ASSERT_NE(MAP_FAILED, c);
+	ASSERT_NE(NULL, c);
 	ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_MODULE, &first));
 	last = first;
 	for (i = 0; i < 3; i++) {

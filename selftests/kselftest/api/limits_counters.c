@@ -227,7 +227,6 @@ static int fork_beyond(void)
 
 	CHECK(1, user_stay(USER));
 	dev = dev_open();
-	a.caps = HWPMC_CAP_USER;
 	CHECK(0, dev_allocate(dev, &a));
 	CHECK(0, dev_configure(dev, file));
 	CHECK(0, dev_attach(dev, a.id, 0));

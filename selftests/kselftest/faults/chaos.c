@@ -374,10 +374,9 @@ static bool storm_round(struct control *c, uint64_t until)
  */
 static struct storm *storm_new(void)
 {
-	struct storm *st = mmap(NULL, sizeof(*st), PROT_READ | PROT_WRITE,
-				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct storm *st = shared_memory(sizeof(*st));
 
-	if (st == MAP_FAILED)
+	if (!st)
 		return NULL;
 	st->seed = env_number("HWPMC_SEED", rng_seed());
 	st->round = env_number("HWPMC_STORM_ROUND", 0);

@@ -53,7 +53,6 @@ static struct hwpmc_allocate user_clock(unsigned int hz)
 {
 	struct hwpmc_allocate a = pmc_clock(hz);
 
-	a.caps = HWPMC_CAP_USER;
 	return a;
 }
 
@@ -323,8 +322,7 @@ static int in_group(int (*fn)(void))
 /* 0, or what went on otherwise than it is to. */
 static int start_family(void)
 {
-	struct hwpmc_allocate a = pmc_process_sampler(FAULTS, 1,
-						      HWPMC_F_DESCENDANTS);
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_DESCENDANTS);
 	struct crowd c;
 	struct log log;
 	int dev;
@@ -333,7 +331,6 @@ static int start_family(void)
 		return 1;
 	crowd_begin(&c, 100, 200);
 	dev = dev_open();
-	a.caps = HWPMC_CAP_USER;
 	if (dev < 0 || dev_stream(dev, 0, SMALL) || dev_allocate(dev, &a))
 		return 2;
 	if (dev_start(dev, a.id) != -ENOBUFS)
@@ -356,9 +353,8 @@ TEST_F(streamuser, start_of_family)
 /* Half of them end, or all are detached, while the log waits for its reader. */
 static int leave_family(bool end)
 {
-	struct hwpmc_allocate a = pmc_process_sampler(FAULTS, 1,
-						      HWPMC_F_DESCENDANTS |
-						      HWPMC_F_LOG_PROCEXIT);
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_DESCENDANTS |
+						     HWPMC_F_LOG_PROCEXIT);
 	struct hwpmc_allocate late = pmc_process_counter(FAULTS,
 							 HWPMC_F_LOG_PROCEXIT);
 	const char *fault;
@@ -371,7 +367,6 @@ static int leave_family(bool end)
 		return 1;
 	crowd_begin(&c, 100, 200);
 	dev = dev_open();
-	a.caps = HWPMC_CAP_USER;
 	late.caps = HWPMC_CAP_USER;
 	if (dev < 0 || dev_stream(dev, 0, SMALL) || dev_allocate(dev, &a))
 		return 2;
@@ -443,8 +438,7 @@ static void *kill_victim(void *arg)
 static int lose_meanwhile(void)
 {
 	struct hwpmc_allocate lost = pmc_process_counter(FAULTS, 0);
-	struct hwpmc_allocate a = pmc_process_sampler(FAULTS, 1,
-						      HWPMC_F_DESCENDANTS);
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_DESCENDANTS);
 	struct hwpmc_driverstats st;
 	struct victim v;
 	struct crowd c;
@@ -457,7 +451,6 @@ static int lose_meanwhile(void)
 		pause();
 		_exit(0);
 	}
-	a.caps = HWPMC_CAP_USER;
 	lost.caps = HWPMC_CAP_USER;
 	v.dev = dev_open();
 	if (v.dev < 0 || dev_allocate(v.dev, &lost) ||

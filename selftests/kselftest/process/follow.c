@@ -41,12 +41,11 @@ FIXTURE_TEARDOWN(follow)
 
 static int run_pmcs(struct _test_data_follow *self, uint32_t flags)
 {
-	struct hwpmc_allocate ts = pmc_process_sampler(FAULTS, 1, flags);
+	struct hwpmc_allocate ts = pmc_process_faults(flags);
 	struct hwpmc_allocate tc = pmc_process_counter(FAULTS,
 					flags | HWPMC_F_LOG_PROCEXIT);
 	int err;
 
-	ts.caps = HWPMC_CAP_USER;
 	tc.caps = HWPMC_CAP_USER;
 	err = dev_run_on(self->dev, ts, self->t.pid, &self->ts);
 	return err ? err : dev_run_on(self->dev, tc, self->t.pid, &self->tc);

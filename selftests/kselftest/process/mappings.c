@@ -359,14 +359,13 @@ static int log_elsewhere(int dev, int file, bool container, void **at)
 static void check_root(struct __test_metadata *_metadata, int dev,
 		       bool container, const char *want)
 {
-	void **at = mmap(NULL, sizeof(*at), PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void **at = shared_memory(sizeof(*at));
 	struct pmclog_rec rec;
 	unsigned int found = 0;
 	int file = temp_file();
 	struct log log;
 
-	ASSERT_NE(MAP_FAILED, at);
+	ASSERT_NE(NULL, at);
 	ASSERT_EQ(0, log_elsewhere(dev, file, container, at));
 	LOAD_LOG(&log, file, 0);
 	LOG_FOR_EACH(&log, rec)

@@ -41,9 +41,8 @@ FIXTURE_SETUP(namespaces)
 	OPEN_DEVICE(self->dev);
 	self->file = temp_file();
 	ASSERT_LE(0, self->file);
-	self->s = mmap(NULL, sizeof(*self->s), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, self->s);
+	self->s = shared_memory(sizeof(*self->s));
+	ASSERT_NE(NULL, self->s);
 	self->s->err = -ECHILD;
 	self->s->stranger = getpid();
 }

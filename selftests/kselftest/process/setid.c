@@ -69,9 +69,8 @@ FIXTURE_SETUP(setid)
 	/* one that was cut off has left its */
 	unlink(PROGRAM);
 	ASSERT_TRUE(device_for_group());
-	self->r = mmap(NULL, sizeof(*self->r), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, self->r);
+	self->r = shared_memory(sizeof(*self->r));
+	ASSERT_NE(NULL, self->r);
 }
 
 FIXTURE_TEARDOWN(setid)

@@ -44,9 +44,8 @@ static void check_job(struct __test_metadata *_metadata, struct job job,
 	pid_t pid;
 
 	ASSERT_NE(NULL, sy);
-	job.rounds = mmap(NULL, sizeof(*job.rounds), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, job.rounds);
+	job.rounds = shared_memory(sizeof(*job.rounds));
+	ASSERT_NE(NULL, job.rounds);
 	pid = start_job(job, 1, -1);
 	ASSERT_EQ(0, record_begin(r, pmc_clock(CLOCK_HZ), flags));
 	sleep_ms(scaled(2000, 4000));
@@ -168,9 +167,8 @@ TEST(uprobe)
 		 offset);
 	if (!tracefs_probe("uprobe", what))
 		SKIP(return, "no uprobes");
-	job.rounds = mmap(NULL, sizeof(*job.rounds), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, job.rounds);
+	job.rounds = shared_memory(sizeof(*job.rounds));
+	ASSERT_NE(NULL, job.rounds);
 	pid = start_job(job, 1, -1);
 	ASSERT_EQ(0, record_begin(&r, pmc_tracepoint(HWPMC_MODE_SS,
 					tracefs_id("hwpmc_l/enter")), 0));

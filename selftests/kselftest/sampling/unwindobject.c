@@ -148,11 +148,7 @@ static int make_objects(void)
 
 TEST_F(unwind, objects_charged)
 {
-	ASSERT_TRUE(device_for_group());
-	ASSERT_TRUE(limit("max_ringmem", 1));
-	EXPECT_EQ(0, elsewhere(make_objects));
-	limit_restore();
-	device_for_root();
+	EXPECT_EQ(0, elsewhere_with(1, make_objects));
 }
 
 /* ------------------------------------------------------------------------
@@ -231,7 +227,6 @@ static int keep_tables_stuck(void)
 	size_t len;
 	void *table = big_table(&len);
 
-	a.caps = HWPMC_CAP_USER;
 	if (!user_stay(USER))
 		return 1;
 	dev = dev_open();
@@ -278,12 +273,8 @@ TEST_F(unwind, in_use_charged)
 		SKIP(return, "no FUSE");
 	stuck_file = open(path, O_RDONLY | O_CLOEXEC);
 	EXPECT_LE(0, stuck_file);
-	ASSERT_TRUE(device_for_group());
-	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
-	EXPECT_EQ(0, elsewhere(keep_tables_stuck));
+	EXPECT_EQ(0, elsewhere_with(TABLES_MIB, keep_tables_stuck));
 	EXPECT_LT(0, f->reads);
-	limit_restore();
-	device_for_root();
 	close(stuck_file);
 	fusefile_end(place, server);
 }

@@ -578,8 +578,7 @@ TEST(unwindrandom)
 	uint64_t seed = env_number("HWPMC_SEED", getenv("HWPMC_UNWIND_SECONDS") ?
 						 rng_seed() : 1);
 	struct test t = {
-		.sh = mmap(NULL, sizeof(*t.sh), PROT_READ | PROT_WRITE,
-			   MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+		.sh = shared_memory(sizeof(*t.sh)),
 		.symbols = symbols_elf("/proc/self/exe"),
 		.rng = rng_branch(seed, 0),
 		.hz = affordable_hz(scaled(8000, 600)) / OWNERS,
@@ -590,7 +589,7 @@ TEST(unwindrandom)
 	TH_LOG("HWPMC_SEED=%llu HWPMC_UNWIND_SECONDS=%u, %u Hz of %s",
 	       (unsigned long long)seed, seconds, t.hz,
 	       t.cycles ? "cycles" : "cpu-clock");
-	ASSERT_NE(MAP_FAILED, t.sh);
+	ASSERT_NE(NULL, t.sh);
 	ASSERT_NE(NULL, t.symbols);
 	ASSERT_TRUE(wild_files_make());
 	t.sh->steady = steady_begin();

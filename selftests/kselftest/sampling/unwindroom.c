@@ -112,7 +112,6 @@ static int leave_room(int dev, size_t *object)
 	size_t len, before;
 	void *table = big_table(&len);
 
-	a.caps = HWPMC_CAP_USER;
 	if (other < 0 || dev_allocate(other, &a))
 		return -1;
 	while (too_much(dev, ROOM_LEFT) > len && !give_file(other, table, len))
@@ -194,7 +193,6 @@ static int leave_no_room(bool many)
 	size_t object;
 	bool wanted;
 
-	a.caps = HWPMC_CAP_USER;
 	if (!user_stay(USER))
 		return 1;
 	dev = dev_open();
@@ -217,8 +215,6 @@ static int leave_no_room(bool many)
 		return 5;
 	n = framed_chains(&log);
 	printf("# wanted: %d; %u chains\n", wanted, n);
-	close(dev);
-	close(other);
 	return wanted != many ? 6 : n < TOUCHES - 1 ? 7 : 0;
 }
 
@@ -234,21 +230,13 @@ static int leave_no_object(void)
 
 TEST_F(unwind, no_room_for_map)
 {
-	ASSERT_TRUE(device_for_group());
-	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
-	EXPECT_EQ(0, elsewhere(leave_no_map));
-	limit_restore();
-	device_for_root();
+	EXPECT_EQ(0, elsewhere_with(TABLES_MIB, leave_no_map));
 }
 
 /* The smallest map has room, its files have not: code is unwound by frame pointers. */
 TEST_F(unwind, no_room_for_file)
 {
-	ASSERT_TRUE(device_for_group());
-	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
-	EXPECT_EQ(0, elsewhere(leave_no_object));
-	limit_restore();
-	device_for_root();
+	EXPECT_EQ(0, elsewhere_with(TABLES_MIB, leave_no_object));
 }
 
 /* ------------------------------------------------------------------------
@@ -330,7 +318,6 @@ static int ask_for_frames(void)
 	unsigned int deep;
 	size_t object;
 
-	a.caps = HWPMC_CAP_USER;
 	if (counter < 0)
 		return SKIPPED;
 	if (!user_stay(USER))
@@ -355,9 +342,6 @@ static int ask_for_frames(void)
 	deep = deep_chains(&log, DEPTH);
 	printf("# %u deep chains; the mmap lock %lu times\n", deep,
 	       (unsigned long)locks);
-	close(dev);
-	close(other);
-	close(counter);
 	return deep < TOUCHES - 1 ? 6 : locks > TOUCHES * DEPTH / 3 ? 7 : 0;
 }
 
@@ -365,11 +349,7 @@ TEST_F(unwind, asked_once)
 {
 	int res;
 
-	ASSERT_TRUE(device_for_group());
-	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
-	res = elsewhere(ask_for_frames);
-	limit_restore();
-	device_for_root();
+	res = elsewhere_with(TABLES_MIB, ask_for_frames);
 	if (res == SKIPPED)
 		SKIP(return, "no tracepoints of mmap locks");
 	EXPECT_EQ(0, res);
@@ -420,7 +400,6 @@ static int replace_map(void)
 	struct log log = {};
 	size_t object;
 
-	a.caps = HWPMC_CAP_USER;
 	if (!user_stay(USER))
 		return 1;
 	dev = dev_open();
@@ -439,19 +418,13 @@ static int replace_map(void)
 		return 6;
 	late = late_samples(&log, t.pid);
 	printf("# %d late\n", late);
-	close(dev);
-	close(other);
 	/* those before the first map, and one for each map */
 	return late < TOUCHES / 2 ? 0 : 7;
 }
 
 TEST_F(unwind, replaced_without_room)
 {
-	ASSERT_TRUE(device_for_group());
-	ASSERT_TRUE(limit("max_ringmem", TABLES_MIB));
-	EXPECT_EQ(0, elsewhere(replace_map));
-	limit_restore();
-	device_for_root();
+	EXPECT_EQ(0, elsewhere_with(TABLES_MIB, replace_map));
 }
 
 TEST_HARNESS_MAIN

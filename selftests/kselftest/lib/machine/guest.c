@@ -384,6 +384,14 @@ void load_end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
+void *shared_memory(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
 int wait_for(pid_t pid)
 {
 	int status;

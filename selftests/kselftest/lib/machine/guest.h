@@ -65,6 +65,9 @@ pid_t fork_bound(void);
 pid_t fork_pinned(int cpu, void (*fn)(void));
 /* ... which goes on when it has begun: it has when this returns; -1: it could not. */
 pid_t fork_begun(bool (*begin)(void *arg), void (*go_on)(void *arg), void *arg);
+/* A mapping shared with children to come, zeroed; NULL: there is no memory. */
+void *shared_memory(size_t size);
+
 /* Waits; the exit status, 128 + signal, or -1. */
 int wait_for(pid_t pid);
 

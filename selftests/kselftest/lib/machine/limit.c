@@ -56,6 +56,16 @@ int elsewhere(int (*fn)(void))
 	return wait_for(child);
 }
 
+int elsewhere_with(unsigned int mib, int (*fn)(void))
+{
+	int err = -1;
+
+	if (device_for_group() && limit("max_ringmem", mib))
+		err = elsewhere(fn);
+	limit_restore();
+	return err;
+}
+
 int user_process_pmc(int dev, uint32_t flags, uint32_t *id)
 {
 	struct hwpmc_allocate a = pmc_process_counter(TASK_CLOCK, flags);

@@ -165,14 +165,13 @@ static bool is_asleep(pid_t tid)
 /* A thread on a stack of its own that can be thrown out. */
 static void start_thread(const struct job *job)
 {
-	void *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
-			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *stack = shared_memory(STACK);
 	pthread_attr_t attr;
 	pthread_t t;
 
 	started = 0;
 	pthread_attr_init(&attr);
-	if (stack == MAP_FAILED || pthread_attr_setstack(&attr, stack, STACK) ||
+	if (!stack || pthread_attr_setstack(&attr, stack, STACK) ||
 	    pthread_create(&t, &attr, run_job, (void *)job))
 		_exit(1);
 }
@@ -183,10 +182,8 @@ pid_t start_job(struct job job, unsigned int threads, int closed)
 	pid_t pid;
 
 	if (!job.rounds)
-		job.rounds = mmap(NULL, sizeof(*job.rounds),
-				  PROT_READ | PROT_WRITE,
-				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (job.rounds == MAP_FAILED)
+		job.rounds = shared_memory(sizeof(*job.rounds));
+	if (!job.rounds)
 		return -1;
 	pid = fork_bound();
 	if (pid)

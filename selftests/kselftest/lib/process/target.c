@@ -218,14 +218,6 @@ void compute_ms(unsigned int ms)
 	} while (thread_ns() < end);
 }
 
-void *shared_memory(size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 void exec_waiter(const char *path, int input)
 {
 	dup2(input, STDIN_FILENO);

@@ -70,9 +70,6 @@ void pages_touch(char *p, unsigned int from, unsigned int pages);
 /* Computes for @ms of this thread's own time. */
 void compute_ms(unsigned int ms);
 
-/* A mapping shared with children to come, zeroed. */
-void *shared_memory(size_t size);
-
 /*
  * A process of that many executable mappings, whose path is long, which sleeps;
  * and its end, and the file's.
