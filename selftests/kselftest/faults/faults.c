@@ -218,15 +218,12 @@ TEST(open_and_ask)
 			{ "F_SETFL O_ASYNC", run_fasync, undo_fasync },
 		};
 	struct world w = {};
-	unsigned int i;
 
 	NEED_POINTS();
 	EXPECT_TRUE(fail_each(&w, &open, INJECT_COPY, NULL));
 	close(w.dev);
 	EXPECT_TRUE(fail_each(&w, &open, INJECT_MEMORY, NULL));
-	for (i = 0; i < ARRAY_SIZE(ask); i++) {
-		EXPECT_TRUE(fail_all(&w, &ask[i]));
-	}
+	EXPECT_ALL_FAIL(&w, ask);
 	close(w.dev);
 	EXPECT_TRUE(recorders_are(0));
 }
@@ -241,15 +238,12 @@ TEST(rows_and_events)
 		{ "GETDYNEVENTINFO", run_events },
 	};
 	struct world w = { .dev = dev_open(), .a = pmc_clock(100) };
-	unsigned int i;
 
 	NEED_POINTS();
 	ASSERT_EQ(0, run_allocate(&w));
 	EXPECT_TRUE(fail_all(&w, &disable));
 	ASSERT_EQ(0, run_events(&w));
-	for (i = 0; i < ARRAY_SIZE(ask); i++) {
-		EXPECT_TRUE(fail_all(&w, &ask[i]));
-	}
+	EXPECT_ALL_FAIL(&w, ask);
 	EXPECT_EQ(0, undo_disable(&w));
 	close(w.dev);
 	EXPECT_TRUE(recorders_are(0));
@@ -276,9 +270,7 @@ static void fail_counter(struct __test_metadata *_metadata,
 
 	ASSERT_LE(0, w.dev);
 	EXPECT_TRUE(fail_all(&w, &allocate));
-	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		EXPECT_TRUE(fail_all(&w, &ops[i]));
-	}
+	EXPECT_ALL_FAIL(&w, ops);
 	EXPECT_EQ(0, dev_read(w.dev, w.id, HWPMC_CPU_ALL, &w.value));
 	EXPECT_LT(0, w.value);
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
@@ -443,20 +435,15 @@ TEST(logging)
 		  pmc_is_there },
 	};
 	struct world w = { .dev = dev_open(), .a = pmc_clock(100) };
-	unsigned int i;
 
 	NEED_POINTS();
 	w.file = new_file();
 	w.other = new_file();
 	EXPECT_TRUE(fail_all(&w, &configure));
 	EXPECT_TRUE(fail_all(&w, &allocate));
-	for (i = 0; i < ARRAY_SIZE(words); i++) {
-		EXPECT_TRUE(fail_all(&w, &words[i]));
-	}
+	EXPECT_ALL_FAIL(&w, words);
 	EXPECT_TRUE(fail_all(&w, &setcount));
-	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		EXPECT_TRUE(fail_all(&w, &ops[i]));
-	}
+	EXPECT_ALL_FAIL(&w, ops);
 	EXPECT_EQ(0, dev_closelog(w.dev));
 	check_log(_metadata, w.other, 0);
 	EXPECT_EQ(HWPMC_NROW, rows_left(w.dev));

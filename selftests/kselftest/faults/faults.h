@@ -11,6 +11,13 @@
 #include "recorder.h"
 #include "test.h"
 
+/* Each operation of an array fails at every point. */
+#define EXPECT_ALL_FAIL(world, ops) do {				\
+	for (unsigned int i_ = 0; i_ < ARRAY_SIZE(ops); i_++) {		\
+		EXPECT_TRUE(fail_all(world, &(ops)[i_]));		\
+	}								\
+} while (0)
+
 /* A guard against hangs only, here too. */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	600

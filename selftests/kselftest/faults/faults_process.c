@@ -132,24 +132,17 @@ static void fail_process(struct __test_metadata *_metadata,
 	struct world w = { .a = a, .file = new_file() };
 	struct target t;
 	struct log log;
-	unsigned int i;
 
 	ASSERT_TRUE(target_begin(&t, family, NULL));
 	ASSERT_TRUE(target_step(&t));
 	w.pid = t.pid;
 	w.dev = dev_open();
 	ASSERT_EQ(0, run_configure(&w));
-	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		EXPECT_TRUE(fail_all(&w, &ops[i]));
-	}
+	EXPECT_ALL_FAIL(&w, ops);
 	ASSERT_EQ(0, undo_self(&w));
-	for (i = 0; i < ARRAY_SIZE(of_target); i++) {
-		EXPECT_TRUE(fail_all(&w, &of_target[i]));
-	}
+	EXPECT_ALL_FAIL(&w, of_target);
 	ASSERT_EQ(0, run_attach(&w));
-	for (i = 0; i < ARRAY_SIZE(of_attached); i++) {
-		EXPECT_TRUE(fail_all(&w, &of_attached[i]));
-	}
+	EXPECT_ALL_FAIL(&w, of_attached);
 	ASSERT_EQ(0, undo_release(&w));
 	ASSERT_EQ(0, run_start(&w));
 	ASSERT_TRUE(target_step(&t));
