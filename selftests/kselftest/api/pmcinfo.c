@@ -472,7 +472,6 @@ TEST_F(pmcinfo, events)
 	}
 	/* software events there are everywhere */
 	EXPECT_LE(8, n);
-	free(names);
 }
 
 TEST_F(pmcinfo, events_room)

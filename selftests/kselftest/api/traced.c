@@ -33,7 +33,6 @@ FIXTURE_TEARDOWN(traced)
 	write_text(EVENTS "enable", "0");
 	write_text(TRACING "trace", "\n");
 	device_for_root();
-	free(self->text);
 }
 
 static void read_trace(char *text, size_t size)

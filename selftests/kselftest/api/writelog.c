@@ -280,7 +280,6 @@ TEST(bulk_bound)
 	EXPECT_LT(HWPMC_WRITELOG_MAX, total + b.len);
 	END_LOG(dev, file, &log, 0);
 	EXPECT_EQ(total / b.len * BATCH, find_batch(&log, &b));
-	free(big);
 }
 
 /* Words from both CPUs, in the order in which they were written. */

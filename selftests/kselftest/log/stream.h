@@ -42,7 +42,6 @@ FIXTURE_TEARDOWN(stream)
 	if (self->dev >= 0)
 		close(self->dev);
 	load_end(self->load);
-	free(self->log.data);
 }
 
 /* One read(2), behind what has been read; what it returns, or an errno. */

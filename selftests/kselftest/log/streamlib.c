@@ -72,7 +72,6 @@ TEST(libpmc)
 	EXPECT_EQ(PMCLOG_EOF, ev->pl_state);
 	pmclog_close(parser);
 	pmc_owner_close(owner);
-	free(ev);
 }
 
 /* A PMC with a rate of its own, and how many samples each CPU has */

@@ -57,7 +57,6 @@ FIXTURE_TEARDOWN(budget)
 {
 	close(self->dev);
 	load_end(self->load);
-	close(self->file);
 }
 
 TEST_F(budget, refuses)

@@ -122,7 +122,6 @@ FIXTURE_TEARDOWN(signed)
 	if (!self->owner)
 		return;
 	pmc_owner_close(self->owner);
-	close(self->file);
 }
 
 #define META	struct __test_metadata *_metadata

@@ -147,7 +147,6 @@ FIXTURE_TEARDOWN(switching)
 	load_end(self->beta);
 	pmc_unwinder_end(self->unwinder);
 	pmc_owner_close(self->owner);
-	close(self->file);
 }
 
 #define META	struct __test_metadata *_metadata

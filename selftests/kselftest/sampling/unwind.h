@@ -47,7 +47,6 @@ FIXTURE_TEARDOWN(unwind)
 	if (self->target.pid)
 		target_kill(&self->target);
 	pmc_owner_close(self->owner);
-	close(self->file);
 }
 
 #define META	struct __test_metadata *_metadata

@@ -99,7 +99,6 @@ TEST_F(unwind, given_back)
 	end_log(_metadata, self, 0);
 	EXPECT_EQ(2 * TOUCHES, tally(_metadata, self, 0, &whole));
 	EXPECT_LE(TOUCHES - 1, whole);
-	free(table);
 }
 
 TEST_F(unwind, answered_once)

@@ -34,7 +34,6 @@ FIXTURE_SETUP(sourcelist)
 
 FIXTURE_TEARDOWN(sourcelist)
 {
-	free(self->list);
 }
 
 static const struct pmc_source *find(const struct pmc_source *s, size_t n,
@@ -97,7 +96,6 @@ TEST_F(sourcelist, arguments)
 	size -= 1;
 	EXPECT_EQ(-1, pmc_source_fields(s->number, f, &size));
 	EXPECT_EQ(ENOSPC, errno);
-	free(f);
 }
 
 TEST_F(sourcelist, no_such_number)
