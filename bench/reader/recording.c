@@ -7,7 +7,6 @@
  * 	length. FILE "-" is standard output (pmclog only).
  */
 #include <err.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * libFuzzer's mutations know bytes; these know operations, what they are nothing
  * without, and parts of programs that have reached something new.
  */
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

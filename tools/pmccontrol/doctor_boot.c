@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Does the kernel take the module?  What does it refuse, being locked down? */
-#include <errno.h>
 #include <stdlib.h>
 #include <stdint.h>
 #include <string.h>

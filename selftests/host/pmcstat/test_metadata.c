@@ -2,7 +2,6 @@
 /* Records made from a tree that looks like /proc, /sys and /lib. */
 #include <errno.h>
 #include <pmclog_iter.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -7,9 +7,7 @@
 #define TRUTH_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #define TRUTH_FRAMES	512
 

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
-#include "module.h"
 #include "proclog.h"
 #include "recorder.h"
 #include "snapshot.h"

@@ -7,7 +7,6 @@
 #define TEST_DEV_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <linux/hwpmc.h>
 #include <linux/perf_event.h>

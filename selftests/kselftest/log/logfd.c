@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include "ends.h"
 #include "logkind.h"

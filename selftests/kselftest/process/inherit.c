@@ -5,7 +5,6 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <sys/syscall.h>
 
 #include "family.h"
 #include "proclog.h"

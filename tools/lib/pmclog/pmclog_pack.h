@@ -4,7 +4,6 @@
 #define PMCLOG_PACK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct pmclog_pack;

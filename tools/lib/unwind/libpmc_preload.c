@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <linux/hwpmc.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

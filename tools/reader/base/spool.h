@@ -8,7 +8,6 @@
 #define READER_SPOOL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define SPOOL_PART	64	/* elements per write */

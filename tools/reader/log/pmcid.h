@@ -3,7 +3,6 @@
 #ifndef READER_PMCID_H
 #define READER_PMCID_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* buffer size for pmcid_event() */

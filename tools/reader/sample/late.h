@@ -9,7 +9,6 @@
 #ifndef READER_LATE_H
 #define READER_LATE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

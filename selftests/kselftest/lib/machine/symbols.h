@@ -5,7 +5,6 @@
 #ifndef TEST_SYMBOLS_H
 #define TEST_SYMBOLS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct symbols;

@@ -6,7 +6,6 @@
 #define TEST_TRACEFS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Mounted where it ought to be, if it was not; false: this kernel has none. */

@@ -6,7 +6,6 @@
 #define TEST_USER_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #define DEV_GROUP	1500	/* may open the device */
