@@ -69,43 +69,35 @@ run 74 env FAKE_BREAK=300 "$pmcstat" -O d --writers 2 -S cs sleep 60
 ok 'full disks end it' all '[ "$(number d)" -eq 2 ]' \
 	'[ "$(grep -c "cannot write the log d/pmclog.*No space left" err)" -ge 1 ]'
 
-# others PID: the processes of the other groups
-others() { cat "/proc/$1/task/$1/children" 2>err.kill; }
+# begin_two N: until there are N logs; $other is the process of the other group
+begin_two()
+{
+	"$pmcstat" -O e --writers 2 -S cs >out 2>err &
+	pid=$!
+	until [ "$(number e)" -eq "$1" ]; do sleep .05; done
+	sleep .5
+	other=$(cut -d ' ' -f 1 "/proc/$pid/task/$pid/children" 2>err.kill)
+}
 mkdir e
-"$pmcstat" -O e --writers 2 -S cs >out 2>err &
-pid=$!
-until [ "$(number e)" -eq 2 ]; do sleep .05; done
-sleep .5
-other=$(others "$pid" | cut -d ' ' -f 1)
+begin_two 2
 kill -TERM "$pid"
 wait "$pid"
 got=$? want=0
 ok 'SIGTERM ends all' all 'all_whole e' '[ -n "$other" ]' '! kill -0 "$other" 2>err.kill' \
 	'has err "in 2 files$"'
-"$pmcstat" -O e --writers 2 -S cs >out 2>err &
-pid=$!
-until [ "$(number e)" -eq 4 ]; do sleep .05; done
-sleep .5
-other=$(others "$pid" | cut -d ' ' -f 1)
+begin_two 4
 kill -KILL "$other"
 wait "$pid"
 got=$? want=74
 ok 'one that is killed ends it' all '[ "$(number e)" -eq 4 ]' \
 	'has err "^pmcstat: --writers: a process has died, its log may be incomplete$"'
-"$pmcstat" -O e --writers 2 -S cs >out 2>err &
-pid=$!
-until [ "$(number e)" -eq 6 ]; do sleep .05; done
-sleep .5
-other=$(others "$pid" | cut -d ' ' -f 1)
+begin_two 6
 kill -KILL "$pid"
 wait "$pid" 2>err.kill
 while kill -0 "$other" 2>err.kill; do sleep .05; done
 got=0 want=0
 ok 'when the first is killed, the others end' [ -n "$other" ]
-"$pmcstat" -O e --writers 2 -S cs >out 2>err &
-pid=$!
-until [ "$(number e)" -eq 8 ]; do sleep .05; done
-sleep .5
+begin_two 8
 kill -HUP "$pid"
 wait "$pid"
 got=$? want=0
