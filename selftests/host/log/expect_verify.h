@@ -25,6 +25,9 @@ void expect_either(struct loggen *g, size_t offset, const char *what, const char
 /* The plan; the program's exit status. */
 int verify_done(void);
 
+/* verify finds @what in the record that @make adds to a log with one PMC, @g of the caller. */
+#define EXPECT_WRONG(make, what)	(begin(&g), make, expect_last(&g, what))
+
 /* The field of the record at @at becomes @value. */
 #define SET(g, at, type, field, value)					\
 	do {								\

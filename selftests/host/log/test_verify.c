@@ -103,9 +103,7 @@ static void test_ends(void)
 	lg_exit(&g, 1);
 	expect_last(&g, "record after CLOSELOG");
 
-	begin(&g);
-	lg_init(&g);
-	expect_last(&g, "INITIALIZE without a CLOSELOG before it");
+	EXPECT_WRONG(lg_init(&g), "INITIALIZE without a CLOSELOG before it");
 }
 
 static void test_order(void)
@@ -153,13 +151,9 @@ static void test_chains(void)
 {
 	struct loggen g;
 
-	begin(&g);
-	lg_chain(&g, PID, LG_PMC, 0, 0, 0, START);
-	expect_last(&g, "call chain without a pc");
-
-	begin(&g);
-	lg_chain(&g, PID, LG_PMC, 0, 0, 513, START);
-	expect_last(&g, "call chain of 513 pcs, more than 512");
+	EXPECT_WRONG(lg_chain(&g, PID, LG_PMC, 0, 0, 0, START), "call chain without a pc");
+	EXPECT_WRONG(lg_chain(&g, PID, LG_PMC, 0, 0, 513, START),
+		     "call chain of 513 pcs, more than 512");
 
 	begin(&g);
 	lg_chain(&g, PID, LG_PMC, 0, 0, 512, START);
@@ -178,13 +172,9 @@ static void test_drops(void)
 	lg_exit(&g, 1);		/* must not be taken for its padding */
 	expect(&g, at, "DROPNOTIFY without a count");
 
-	begin(&g);
-	lg_drop(&g, LG_PMC, 0, PMCLOG_DROP_NCAUSE, 1);
-	expect_last(&g, "DROPNOTIFY with unknown cause 4");
-
-	begin(&g);
-	lg_drop(&g, LG_PMC, 0, 0, 0);
-	expect_last(&g, "DROPNOTIFY of nothing");
+	EXPECT_WRONG(lg_drop(&g, LG_PMC, 0, PMCLOG_DROP_NCAUSE, 1),
+		     "DROPNOTIFY with unknown cause 4");
+	EXPECT_WRONG(lg_drop(&g, LG_PMC, 0, 0, 0), "DROPNOTIFY of nothing");
 
 	begin(&g);
 	at = g.len;
@@ -198,9 +188,8 @@ static void test_maps(void)
 	static char path[1100];
 	struct loggen g;
 
-	begin(&g);
-	lg_map_out(&g, PID, START, START);
-	expect_last(&g, "MAP_OUT from 0x555555555000 to 0x555555555000");
+	EXPECT_WRONG(lg_map_out(&g, PID, START, START),
+		     "MAP_OUT from 0x555555555000 to 0x555555555000");
 
 	memset(path, 'x', 1023);
 	begin(&g);
@@ -209,26 +198,19 @@ static void test_maps(void)
 	expect_ok(&g, "ok: 4 records, 0 samples, 0 dropped, 1 PMC, 0.000 s\n");
 
 	memset(path, 'x', 1024);
-	begin(&g);
-	lg_map_in(&g, PID, START, path);
-	expect_last(&g, "room for a path of 1028 bytes, more than 1024");
-
-	begin(&g);
-	lg_exec(&g, PID, LG_PMC, 0, 0, path);
-	expect_last(&g, "room for a path of 1028 bytes, more than 1024");
-
-	begin(&g);
-	lg_record(&g, PMCLOG_T_PMCATTACH, 24 + 1028);
-	expect_last(&g, "room for a path of 1028 bytes, more than 1024");
+	EXPECT_WRONG(lg_map_in(&g, PID, START, path),
+		     "room for a path of 1028 bytes, more than 1024");
+	EXPECT_WRONG(lg_exec(&g, PID, LG_PMC, 0, 0, path),
+		     "room for a path of 1028 bytes, more than 1024");
+	EXPECT_WRONG(lg_record(&g, PMCLOG_T_PMCATTACH, 24 + 1028),
+		     "room for a path of 1028 bytes, more than 1024");
 }
 
 static void test_mappings(void)
 {
 	struct loggen g;
 
-	begin(&g);
-	lg_mapping(&g, PID, START, 1, 0);
-	expect_last(&g, "MAPPING without its MAP_IN before it");
+	EXPECT_WRONG(lg_mapping(&g, PID, START, 1, 0), "MAPPING without its MAP_IN before it");
 
 	begin(&g);
 	lg_map_in(&g, PID + 1, START, "/x");
@@ -258,9 +240,7 @@ static void test_mappings(void)
 	lg_mapping(&g, PID, UINT64_MAX - 0xFFF, 0x1001, 0);
 	expect_last(&g, "mapping of 0x1001 bytes at 0xfffffffffffff000");
 
-	begin(&g);
-	lg_buildid(&g, 33, "x");
-	expect_last(&g, "build-id of 33 bytes");
+	EXPECT_WRONG(lg_buildid(&g, 33, "x"), "build-id of 33 bytes");
 }
 
 /* A user chain of @n pcs, the last one @last, @ahead of its time. */
@@ -296,10 +276,8 @@ static void test_userchains(void)
 		       " but it is 1000000002000");
 	test_userchain(PMCLOG_CHAIN_MAX + 1, START, 0,
 		       "user chain of 513 pcs, more than 512");
-	begin(&g);
-	lg_ext(&g, PMCLOG_EXT_USERCHAIN,
-	       sizeof(struct pmclog_ext_userchain) + 12);
-	expect_last(&g, "user chain with a part of a pc");
+	EXPECT_WRONG(lg_ext(&g, PMCLOG_EXT_USERCHAIN, sizeof(struct pmclog_ext_userchain) + 12),
+		     "user chain with a part of a pc");
 }
 
 /* A sample with @len of @size bytes of @pmc behind it. */
@@ -442,16 +420,12 @@ static void test_snapshots(void)
 	lg_snapshot(&g, PMCLOG_SNAPSHOT_EXIT, PMCLOG_PMCID_NONE, PID, 9, 5, 4);
 	lg_close(&g);
 	expect_ok(&g, "ok: 6 records, 0 samples, 0 dropped, 1 PMC, 0.000 s\n");
-	begin(&g);
-	lg_recording(&g, 2, 3, 500);
-	expect_last(&g, "RECORD that is neither on nor off");
+	EXPECT_WRONG(lg_recording(&g, 2, 3, 500), "RECORD that is neither on nor off");
 	begin(&g);
 	lg_snapshot(&g, PMCLOG_SNAPSHOT_PMC, LG_PMC, 0, 0, 5, 4);
 	lg_snapshot(&g, PMCLOG_SNAPSHOT_PMC, LG_PMC, 0, 0, 5, 4);
 	expect_last(&g, "a second SNAPSHOT");
-	begin(&g);
-	lg_snapshot(&g, 3, LG_PMC, 0, 0, 5, 4);
-	expect_last(&g, "SNAPSHOT with unknown cause 3");
+	EXPECT_WRONG(lg_snapshot(&g, 3, LG_PMC, 0, 0, 5, 4), "SNAPSHOT with unknown cause 3");
 }
 
 int main(void)

@@ -64,9 +64,7 @@ static void test_accounts(void)
 	lg_close(&g);
 	expect_last(&g, "account: 2 dropped (noring), but 0 by the DROPNOTIFYs");
 
-	begin(&g);
-	lg_record(&g, PMCLOG_T_CLOSELOG, 16);
-	expect_last(&g, "CLOSELOG without an account");
+	EXPECT_WRONG(lg_record(&g, PMCLOG_T_CLOSELOG, 16), "CLOSELOG without an account");
 }
 
 /* A log of a chain left for later, and of one that came, with that account. */
