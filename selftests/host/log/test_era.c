@@ -13,114 +13,100 @@
 #include "loggen_era.h"
 #include "tap.h"
 
-static void begin(struct era *e, struct loggen *g, const char *name)
+/* The log being made, and its last record as the library reads it. */
+static struct loggen g;
+static struct era e;
+static struct pmclog_rec rec;
+static struct pmclog_format f;
+
+static void start(const char *name)
 {
-	lg_start(g);
-	if (era_named(e, g, name))
+	lg_free(&g);
+	lg_start(&g);
+	if (era_named(&e, &g, name))
 		abort();
-	era_init(e);
+}
+
+static void begin(const char *name)
+{
+	start(name);
+	era_init(&e);
 }
 
 /* The last record of the log, with the format it was found to have. */
-static const char *last(struct loggen *g, struct pmclog_rec *rec,
-			struct pmclog_format *f)
+static const char *last(void)
 {
 	static struct pmclog_iter *it;
 	enum pmclog_iter_status status;
 
 	pmclog_iter_close(it);
-	it = pmclog_iter_mem(g->buf, g->len);
+	it = pmclog_iter_mem(g.buf, g.len);
 	do {
-		status = pmclog_iter_next(it, rec);
-	} while (status == PMCLOG_ITER_RECORD && rec->offset + rec->stored <
-						 g->len);
-	*f = *pmclog_iter_format(it);
+		status = pmclog_iter_next(it, &rec);
+	} while (status == PMCLOG_ITER_RECORD && rec.offset + rec.stored < g.len);
+	f = *pmclog_iter_format(it);
 	return status == PMCLOG_ITER_RECORD ? NULL :
 					      pmclog_iter_error(it, NULL);
 }
 
-static const char *text(const struct pmclog_rec *rec, size_t offset)
+static const char *text(size_t offset)
 {
-	return (const char *)rec->data + offset;
+	return (const char *)rec.data + offset;
 }
 
-static uint64_t pc(const struct pmclog_rec *rec, unsigned int i)
+static uint64_t pc(unsigned int i)
 {
-	return pmclog_get64(rec->data + 32 + 8 * i);
+	return pmclog_get64(rec.data + 32 + 8 * i);
 }
 
 /* A record that alone has to tell how long an address is. */
 static void test_exec(const char *name, bool as_next, uint64_t base,
 		      uint64_t dyn, const char *path)
 {
-	struct pmclog_format f;
-	struct pmclog_rec rec;
-	struct loggen g;
-	struct era e;
-
-	begin(&e, &g, name);
+	begin(name);
 	/* the layout of the other era under the version of this one */
 	if (as_next)
 		e.era = e.era == 'B' ? 'C' : 'B';
 	era_exec(&e, 7, PMCLOG_PMCID_NONE, base, dyn, path);
 	if (e.era == 'B')
 		dyn = 0;
-	ok(!last(&g, &rec, &f) && f.word == e.word &&
+	ok(!last() && f.word == e.word &&
 	   PMCLOG_FIELD32(&rec, struct pmclog_procexec, pid) == 7 &&
 	   PMCLOG_FIELD32(&rec, struct pmclog_procexec, pmcid) ==
 		PMCLOG_PMCID_NONE &&
 	   PMCLOG_FIELD64(&rec, struct pmclog_procexec, base) == base &&
 	   PMCLOG_FIELD64(&rec, struct pmclog_procexec, dyn) == dyn &&
-	   !strcmp(text(&rec, 40), path),
+	   !strcmp(text(40), path),
 	   "%s%s: exec of %s", name, as_next ? ", the other layout" : "",
 	   path);
-	lg_free(&g);
 }
 
 static void test_map(const char *name, uint64_t start, const char *path)
 {
-	struct pmclog_format f;
-	struct pmclog_rec rec;
-	struct loggen g;
-	struct era e;
-
-	begin(&e, &g, name);
+	begin(name);
 	era_map_in(&e, 7, start, path);
-	ok(!last(&g, &rec, &f) && f.word == e.word &&
+	ok(!last() && f.word == e.word &&
 	   PMCLOG_FIELD64(&rec, struct pmclog_map_in, start) == start &&
-	   !strcmp(text(&rec, 32), path), "%s: map-in of %s", name, path);
-	lg_free(&g);
+	   !strcmp(text(32), path), "%s: map-in of %s", name, path);
 }
 
 static void test_map_out(const char *name)
 {
-	struct pmclog_format f;
-	struct pmclog_rec rec;
-	struct loggen g;
-	struct era e;
-
-	begin(&e, &g, name);
+	begin(name);
 	era_map_out(&e, 7, 0x8000, 0x9000);
-	ok(!last(&g, &rec, &f) && f.word == e.word &&
+	ok(!last() && f.word == e.word &&
 	   PMCLOG_FIELD64(&rec, struct pmclog_map_out, end) == 0x9000,
 	   "%s: map-out", name);
-	lg_free(&g);
 }
 
 static void test_chain(const char *name, unsigned int n, const uint64_t *pcs)
 {
-	struct pmclog_format f;
-	struct pmclog_rec rec;
-	struct loggen g;
-	struct era e;
-
-	begin(&e, &g, name);
+	begin(name);
 	era_chain(&e, 7, 1, 0x30001, n, pcs);
-	ok(!last(&g, &rec, &f) && f.word == e.word && rec.len == 32 + 8 * n &&
+	ok(!last() && f.word == e.word && rec.len == 32 + 8 * n &&
 	   PMCLOG_FIELD32(&rec, struct pmclog_callchain, cpuflags) == 0x30001 &&
-	   pc(&rec, 0) == pcs[0] && pc(&rec, n - 1) == pcs[n - 1],
+	   pc(0) == pcs[0] && pc(n - 1) == pcs[n - 1],
 	   "%s: chain of %u", name, n);
-	lg_free(&g);
 }
 
 static void test_words(const char *name, bool wide)
@@ -155,19 +141,15 @@ static void test_words(const char *name, bool wide)
 static void test_name(const char *name, bool rate_first, uint64_t rate,
 		      const char *event)
 {
-	struct pmclog_format f;
-	struct pmclog_rec rec;
-	struct loggen g;
-	struct era e;
 	char want[64];
 	bool good;
 
-	begin(&e, &g, name);
+	begin(name);
 	e.rate = rate_first;
 	era_allocatedyn(&e, 0x123, event, rate);
 	/* 56 bytes are there, and a NUL is needed */
 	snprintf(want, rate_first ? 56 : sizeof(want), "%s", event);
-	good = !last(&g, &rec, &f) && !strcmp(text(&rec, 32), want) &&
+	good = !last() && !strcmp(text(32), want) &&
 	       PMCLOG_FIELD32(&rec, struct pmclog_pmcallocatedyn, pmcid) ==
 			0x123 &&
 	       rec.len == (rate_first ? 104 : 96);
@@ -175,7 +157,6 @@ static void test_name(const char *name, bool rate_first, uint64_t rate,
 		good = pmclog_get64(rec.data + 96) == rate;
 	ok(good, "%s: %s %s", name, event, rate_first ? "behind its rate" :
 							"alone");
-	lg_free(&g);
 }
 
 static void test_names(const char *name)
@@ -201,25 +182,20 @@ static void test_names(const char *name)
 static void test_parts(const char *what, unsigned int n, const uint64_t *words,
 		       unsigned int npc, uint64_t first, const char *error)
 {
-	struct pmclog_format f;
-	struct pmclog_rec rec;
-	struct loggen g;
 	const char *got;
-	struct era e;
 	bool good;
 
-	begin(&e, &g, "C-le-64");
+	begin("C-le-64");
 	era_chain(&e, 7, 1, 0x50002, n, words);
-	got = last(&g, &rec, &f);
+	got = last();
 	if (error)
 		good = got && !strcmp(got, error);
 	else
 		good = !got && rec.len == 32 + 8 * npc &&
 		       PMCLOG_FIELD32(&rec, struct pmclog_callchain,
 				      cpuflags) == 0x50000 &&
-		       (!npc || pc(&rec, 0) == first);
+		       (!npc || pc(0) == first);
 	ok(good, "%s", what);
-	lg_free(&g);
 }
 
 static void test_multipart(void)
@@ -248,61 +224,47 @@ static void test_multipart(void)
 
 static void test_old(void)
 {
-	struct pmclog_format f;
-	struct pmclog_rec rec;
-	struct loggen g;
-	struct era e;
 	const char *const names[] = { "A-le-64", "A-be-32" };
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		begin(&e, &g, names[i]);
+		begin(names[i]);
 		era_pcsample(&e, 7, 0xC0801234, 0x123, 1);
-		ok(!last(&g, &rec, &f) && f.word == e.word &&
+		ok(!last() && f.word == e.word &&
 		   rec.type == PMCLOG_T_CALLCHAIN && rec.len == 40 &&
-		   pc(&rec, 0) == 0xC0801234 &&
+		   pc(0) == 0xC0801234 &&
 		   PMCLOG_FIELD32(&rec, struct pmclog_callchain, pmcid) ==
 			0x123 &&
 		   PMCLOG_FIELD32(&rec, struct pmclog_callchain, cpuflags) ==
 			PMCLOG_CC_USERSPACE, "%s: PCSAMPLE", names[i]);
-		lg_free(&g);
-		begin(&e, &g, names[i]);
+		begin(names[i]);
 		g.tsc = ERA_SEC * 1000000000 + 999999999;
 		era_exit(&e, 7);
-		ok(!last(&g, &rec, &f) && f.era == PMCLOG_ERA_A &&
+		ok(!last() && f.era == PMCLOG_ERA_A &&
 		   f.freq == 1000000000 && !f.word && rec.tsc ==
 			ERA_SEC * 1000000000 + (999999999 & 0x0FFFFFFF),
 		   "%s: nanoseconds are cut", names[i]);
-		lg_free(&g);
 	}
-	begin(&e, &g, "A-le-64");
+	begin("A-le-64");
 	era_exit(&e, 7);
 	g.buf[22] = 3;		/* MAPPINGCHANGE */
-	ok(!last(&g, &rec, &f) && rec.type == 4 && rec.len == 16,
+	ok(!last() && rec.type == 4 && rec.len == 16,
 	   "a record of unknown layout is of an unknown type");
-	lg_free(&g);
 }
 
 static void test_clock(void)
 {
-	struct pmclog_format f;
-	struct pmclog_rec rec;
-	struct loggen g;
-	struct era e;
-
-	lg_start(&g);
-	era_named(&e, &g, "B-be-64");
+	start("B-be-64");
 	e.freq = 2399999999;
 	g.tsc = 0x123456789ABCDEF0;
 	era_init(&e);
-	ok(!last(&g, &rec, &f) && f.freq == 2399999999 && f.big_endian &&
+	ok(!last() && f.freq == 2399999999 && f.big_endian &&
 	   f.version == 0x09030000 && f.era == PMCLOG_ERA_B && !f.ours &&
 	   rec.tsc == 0x123456789ABCDEF0, "clock and format of INITIALIZE");
 	lg_free(&g);
 	lg_make(&g, "small");
-	ok(!last(&g, &rec, &f) && f.ours && f.era == PMCLOG_ERA_C &&
+	ok(!last() && f.ours && f.era == PMCLOG_ERA_C &&
 	   f.word == 8 && !f.big_endian, "a log of ours");
-	lg_free(&g);
 }
 
 /* pmclog(3) does not know of eras. */
@@ -312,8 +274,8 @@ static void test_events(const char *name)
 	unsigned int samples = 0, user = 0, npc = 0;
 	bool map = false, out = false, csw = false, attach = false;
 	void *ps = pmclog_open(PMCLOG_FD_NONE);
-	struct loggen g;
 
+	lg_free(&g);
 	lg_make(&g, name);
 	if (pmclog_feed(ps, (char *)g.buf, (int)g.len))
 		abort();
@@ -351,7 +313,6 @@ static void test_events(const char *name)
 	   attach && ev.pl_ts.tv_sec == (time_t)ERA_SEC &&
 	   ev.pl_ts.tv_nsec > 5000, "%s: events", name);
 	pmclog_close(ps);
-	lg_free(&g);
 }
 
 int main(void)
