@@ -189,9 +189,11 @@ ok 'no room for unwind tables: it is said once' \
 	'[ "$(grep -c "no room for more unwind tables (max_ringmem)" err)" -eq 1 ]'
 as_user 77 'pmcstat -p page-faults:k busybox true'
 ok 'not of the kernel' 'has err "kernel mode needs privilege"'
-as_user 77 "pmcstat -p cs -t $pid"
+as_user 69 'pmcstat -p cs busybox true'
+ok 'not what never happens in user mode' 'has err "in user mode there is nothing to count"'
+as_user 77 "pmcstat -p page-faults -t $pid"
 ok 'not of others' 'has err "process $pid: Operation not permitted; without"'
-as_user 77 'pmcstat -q -p cs -t bystander'
+as_user 77 'pmcstat -q -p page-faults -t bystander'
 ok 'not of others by name' 'has err "none of the 1 processes may be"'
 as_user 77 'pmcstat -s cs:u -l 1'
 ok 'not of the system' 'has err "cannot count cs:u: Operation not permitted"'
