@@ -154,6 +154,55 @@ ok "another build-id: not used" folds l12 "prog;[pie] 5"
 ok "and the report says so" prints 0 "pie: file was replaced since (build-id differs)" \
 	"$pmclog" report "$tmp/l12"
 
+# pmcstat writes the build-ids when the recording is over
+ids_last() # NAME ID
+{
+	{
+		echo "event cpu-clock 1000"
+		echo "proc 7 prog"
+		load 7 "$base" "$tmp/pie"
+		echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
+		echo "buildid $2 $tmp/pie"
+	} | log "$1"
+}
+# exports LOG NAMED STATUS COMMAND...: each format from LOG, by what COMMAND has read
+exports()
+{
+	local to log=$1 named=$2 status=$3 got wrong=0
+	for to in folded perf-script csv jsonl clickhouse firefox pprof \
+		speedscope callgrind; do
+		"$pmclog" export --to $to -o "$tmp/out" "$log" <"$tmp/ids" \
+			2>"$tmp/err"
+		got=$?
+		[ $got = "$status" ] || { echo "$to: status $got"; wrong=1; }
+		if gzip -t "$tmp/out" 2>"$tmp/.err"; then
+			gunzip <"$tmp/out" >"$tmp/plain"
+		else
+			cp "$tmp/out" "$tmp/plain"
+		fi
+		grep -q leaf "$tmp/plain"
+		[ $? = "$named" ] || { echo "$to: names are wrong"; wrong=1; }
+	done
+	return $wrong
+}
+ids_last ids "$id"
+ok "build-ids come last: each format has the names" exports "$tmp/ids" 0 0
+ids_last ids "00${id:2}"
+ok "not those of another file" exports "$tmp/ids" 1 0
+ok "nor of a file as standard input" exports - 1 0
+mkdir "$tmp/dir"
+cp "$tmp/ids" "$tmp/dir/"
+ok "nor of a directory" exports "$tmp/dir" 1 0
+by_pipe() { cat "$tmp/ids" | prints 1 "functions of $tmp/pie are wrong.*build-id" "$@"; }
+ok "names by a pipe were wrong: it is told" by_pipe "$pmclog" export --to csv -
+part_is() # FUNCTION WANT: the samples with it, and their stacks
+{
+	"$pmclog" filter --sym "$1" -o "$tmp/part" "$tmp/ids" &&
+		[ "$("$pmclog" fold "$tmp/part")" = "$2" ]
+}
+ok "filter: a function of another file is not there" part_is leaf ""
+ok "by a pipe: it is told" by_pipe "$pmclog" filter --sym leaf -o "$tmp/part" -
+
 # several files of one path: each has its own
 twins()
 {

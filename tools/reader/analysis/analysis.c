@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/ahead.h"
 #include "analysis/analysis.h"
 #include "analysis/shown.h"
 #include "analysis/source.h"
@@ -236,6 +237,9 @@ static bool read_log(struct analysis *a)
 	if (parts && !a->p.log.last &&
 	    !analysis_find_end(a->path, &a->p.log.last))
 		return false;
+	/* the samples are named as they come */
+	if (a->resolves && (a->on_sample || a->on_samples))
+		a->ids_last = !ahead_ids(&a->p, a->path);
 	if (!done) {
 		if (input_open(&in, a->path))
 			return false;

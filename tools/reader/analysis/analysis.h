@@ -32,11 +32,12 @@ struct analysis {
 	void *on_sample_ctx;
 	bool innermost;		/* callers are not needed */
 	bool lists;		/* callers are needed, but no call tree */
-	bool resolves;		/* the command resolves while it reads */
+	bool resolves;		/* the command resolves by itself */
 	/* results */
 	char *in_archive, *archive_root;	/* of @path and @root */
 	struct profile p;
 	struct ksyms k;
+	bool ids_last;		/* names were found before the build-ids */
 	bool *use;		/* by event: the user asked for it */
 };
 

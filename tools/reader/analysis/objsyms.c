@@ -73,12 +73,19 @@ static const char *load(struct objsyms *s, const struct image *im,
 			const struct image_root *root, const char *path)
 {
 	const char *why = elfsyms_names(&s->tab, im, root, path);
+	const void *id = "";
+	size_t n;
 
 	elfsyms_plt(&s->tab, im->elf);
 	elfsyms_entries(&s->tab, im->elf);
 	elfsyms_bounds(&s->tab, im->elf);
 	elfsyms_segments(&s->segs, im->elf);
 	symtab_sort(&s->tab);
+	n = image_buildid(im, &id);
+	if (n <= BUILDID_MAX) {
+		memcpy(s->id.id, id, n);
+		s->id.len = (uint32_t)n;
+	}
 	return why;
 }
 
@@ -245,6 +252,17 @@ const char *objsyms_open(struct objsyms *s, struct profile *p, uint32_t obj)
 		return open_jit(s, p, &o);
 	return o.kind == OBJ_UNKNOWN ? "nothing was mapped there" :
 				       "memory without a file";
+}
+
+bool objsyms_are_wrong(const struct objsyms *s, struct profile *p, uint32_t obj)
+{
+	const struct object *o = &p->objs.obj[obj];
+	const struct buildid *b;
+
+	if (o->why || (o->kind != OBJ_FILE && o->kind != OBJ_VDSO))
+		return false;
+	b = buildids_of(&p->ids, &p->str, o);
+	return b && !buildid_is(b, s->id.id, s->id.len);
 }
 
 const struct sym *objsyms_find(const struct objsyms *s, uint64_t addr)

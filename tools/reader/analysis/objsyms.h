@@ -7,9 +7,14 @@
 #include "elf/imagefile.h"
 #include "profile/profile.h"
 
+/**
+ * struct objsyms - the symbols of an object
+ * @id: build-id of the file that they are from; of length 0: it has none
+ */
 struct objsyms {
 	struct symtab tab;
 	struct elfsegs segs;
+	struct buildid id;
 };
 
 /* path of the vdso in an archive, below its root */
@@ -31,6 +36,8 @@ struct objfile {
 
 /* False, and no path: the file is missing, or has been replaced. */
 bool objsyms_file(struct objfile *f, struct profile *p, uint32_t obj);
+/* Does the log tell that the symbols of object @obj are of another file? */
+bool objsyms_are_wrong(const struct objsyms *s, struct profile *p, uint32_t obj);
 /* The function at a frame's address, or NULL. */
 const struct sym *objsyms_find(const struct objsyms *s, uint64_t addr);
 void objsyms_close(struct objsyms *s);

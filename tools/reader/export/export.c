@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/ahead.h"
 #include "analysis/quality.h"
 #include "base/exit.h"
 #include "export/export.h"
@@ -275,6 +276,8 @@ static int write_samples(struct export *e)
 		chains_tell(&e->a);
 	if (ret == READER_OK && !e->bad && e->format->end)
 		e->format->end(e);
+	if (e->a.ids_last)
+		e->misnamed = !ahead_names_hold(&e->r, &e->a.p, e->a.path);
 	return e->bad ? READER_FAIL : ret;
 }
 
@@ -352,7 +355,8 @@ int cmd_export(int argc, char **argv)
 	take_source(&e);
 	ret = e.format->sample ? write_samples(&e) : write_profile(&e);
 	bad = outfile_close(&e.file, ret == READER_OK);
-	ret = ret ? ret : bad;
+	/* what was written is kept, as that of a damaged log */
+	ret = ret ? ret : bad ? bad : e.misnamed ? READER_FAIL : READER_OK;
 	if (e.format->release && e.state)
 		e.format->release(&e);
 	resolver_close(&e.r);

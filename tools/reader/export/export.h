@@ -58,6 +58,7 @@ struct texts {
  * @event:   string number of the event that is wanted, 0: all
  * @opened:  exit code of opening @file; not READER_OK: there is no file
  * @bad:     after a message: nothing more can be written
+ * @misnamed: after a message: names are those of another file
  * @state:   private data of the format
  */
 struct export {
@@ -75,7 +76,7 @@ struct export {
 	struct texts funcs, frames, strings, objects, events;
 	struct out *scratch;
 	uint32_t event;
-	bool bad;
+	bool bad, misnamed;
 	void *state;
 };
 

@@ -51,7 +51,8 @@ void buildids_add(struct buildids *t, struct strtab *str, const char *name,
 	if (path)
 		new.path = strtab_id(str, path);
 	if (old) {
-		*old = new;
+		if (!t->final)
+			*old = new;
 		return;
 	}
 	GROW(t->id, t->n, t->cap);

@@ -21,13 +21,18 @@ struct buildid {
 	unsigned char id[BUILDID_MAX];
 };
 
+/**
+ * struct buildids
+ * @final: those of all of the log are known: none is replaced any more
+ */
 struct buildids {
 	struct buildid *id;
 	uint32_t n, cap;
 	struct idtab tab;
+	bool final;
 };
 
-/* The last build-id of a name replaces earlier ones. */
+/* The last build-id of a name replaces earlier ones, until they are final. */
 void buildids_add(struct buildids *t, struct strtab *str, const char *name,
 		  const void *id, uint32_t len);
 /* NULL if none was logged. */

@@ -46,7 +46,7 @@ static void ext_section(struct profile *p, const struct pmclog_rec *r)
 		      PMCLOG_FIELD64(r, struct pmclog_ext_section, addr));
 }
 
-static void ext_buildid(struct profile *p, const struct pmclog_rec *r)
+void profile_buildid(struct profile *p, const struct pmclog_rec *r)
 {
 	buildids_add(&p->ids, &p->str,
 		     rec_str(r, offsetof(struct pmclog_ext_buildid, name)),
@@ -236,7 +236,7 @@ static void userdata(struct profile *p, const struct pmclog_rec *r)
 		ext_section(p, r);
 		break;
 	case PMCLOG_EXT_BUILDID:
-		ext_buildid(p, r);
+		profile_buildid(p, r);
 		break;
 	case PMCLOG_EXT_RATE:
 		ext_rate(p, r);

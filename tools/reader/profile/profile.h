@@ -192,6 +192,9 @@ void profile_read(struct profile *p, struct input *in);
 /* Forgets chains and waiting samples, but not the processes. */
 void profile_forget(struct profile *p);
 
+/* Adds the build-id of a BUILDID record. */
+void profile_buildid(struct profile *p, const struct pmclog_rec *r);
+
 /* samples: profile_sample.c */
 void profile_callchain(struct profile *p, const struct pmclog_rec *r);
 void profile_userchain(struct profile *p, const struct pmclog_rec *r);

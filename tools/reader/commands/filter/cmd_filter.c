@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/ahead.h"
 #include "analysis/analysis.h"
 #include "analysis/shown.h"
 #include "base/privout.h"
@@ -41,6 +42,7 @@ static const struct option options[] = {
 /**
  * struct filtering - a run
  * @conditions: as they were asked for, for whoever reads @out
+ * @ids_last: functions were named before the build-ids were known
  */
 struct filtering {
 	struct analysis a;
@@ -48,6 +50,7 @@ struct filtering {
 	bool not_event;
 	struct select select;
 	char *conditions;
+	bool ids_last;
 	int compress;
 	struct privout out;
 	struct part part;
@@ -145,6 +148,9 @@ static int filter_all(struct filtering *f, struct input *in)
 		put_note(f);
 	bad = f->select.failed ? READER_FAIL : check_event(f);
 	ret = privout_close(&f->out, !bad) ? READER_FAIL : bad;
+	if (f->ids_last && !ahead_names_hold(&f->select.r, &f->part.p,
+					     f->a.path))
+		ret = READER_FAIL;
 	return status == PMCLOG_ITER_ERROR ? READER_FAIL : ret;
 }
 
@@ -177,6 +183,8 @@ static int run(struct filtering *f)
 
 	analysis_enter(a);
 	begin(f);
+	if (f->select.n)
+		f->ids_last = !ahead_ids(&f->part.p, a->path);
 	if ((!filter_needs_end(&a->filter) ||
 	     analysis_find_end(a->path, &f->part.p.log.last)) &&
 	    !input_open_passing(&in, a->path, flush, f)) {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/ahead.h"
+#include "analysis/shown.h"
+#include "log/input.h"
+#include "log/logdir.h"
+
+/* What is damaged is not told here: the caller reads the log again. */
+static void read_ids(struct profile *p, const char *path, int fd)
+{
+	struct pmclog_passed passed;
+	struct pmclog_rec r;
+	struct input in;
+
+	if (input_fd_repairing(&in, path, fd))
+		return;
+	while (input_read(&in, &r) == PMCLOG_ITER_RECORD) {
+		if (pmclog_iter_ext_subtype(&r) == PMCLOG_EXT_BUILDID)
+			profile_buildid(p, &r);
+		/* the window [0, 0) is empty: skips all samples */
+		while (input_pass(&in, 0, 0, &passed))
+			;
+	}
+	input_close(&in);
+}
+
+static void read_directory(struct profile *p, const char *path, int dirfd)
+{
+	struct logdir dir;
+	const char *why;
+	uint32_t i;
+	int fd;
+
+	if (logdir_read(&dir, dirfd, path, &why))
+		return;
+	for (i = 0; i < dir.n; i++) {
+		fd = logdir_open(&dir, &dir.logs[i], &why);
+		if (fd >= 0)
+			read_ids(p, dir.logs[i].label, fd);
+	}
+	logdir_free(&dir);
+}
+
+/* A second descriptor of the log, with a position of its own; or -1. */
+static int open_again(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-")) {
+		if (lseek(STDIN_FILENO, 0, SEEK_CUR))
+			return -1;
+		path = "/proc/self/fd/0";
+	}
+	/* opening a FIFO would take it from its reader */
+	if (stat(path, &st) ||
+	    (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+bool ahead_ids(struct profile *p, const char *path)
+{
+	int fd = open_again(path);
+	struct stat st;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) {
+		read_directory(p, path, fd);
+		close(fd);
+	} else {
+		read_ids(p, path, fd);
+	}
+	p->ids.final = true;
+	return true;
+}
+
+bool ahead_names_hold(const struct resolver *r, struct profile *p,
+		      const char *log)
+{
+	char name[SHOWN_MAX];
+	bool hold = true;
+	uint32_t i;
+
+	for (i = 0; i < r->n && i < p->objs.n; i++) {
+		if (!r->open[i] || !objsyms_are_wrong(&r->syms[i], p, i))
+			continue;
+		shown_name(name, strtab_str(&p->str, p->objs.obj[i].path),
+			   false);
+		fprintf(stderr, "pmclog: %s: the functions of %s are wrong: the "
+			"file was replaced since (build-id differs)\n", log,
+			name);
+		hold = false;
+	}
+	if (!hold)
+		fprintf(stderr, "pmclog: %s: the build-ids come last in a log: "
+			"they are known in time if it is a file, not a pipe\n", log);
+	return hold;
+}
