@@ -123,10 +123,18 @@ log cut <<-EOF
 	sample 1 7 0x10
 	cut
 EOF
-ok "a log without end: said" prints 0 "the log was cut" \
+ok "a log without end: said" prints 0 "the log has no end" \
 	"$pmcstat" -R "$tmp/cut" -G -
 ok "-q: not said" bash -c "$pmcstat -q -R $tmp/cut -G - 2>&1 >/dev/null |
 	cmp - /dev/null"
+log procs <<-EOF
+	event cpu-clock 1000
+	sample 1 7 0x10
+	pmc 0xffffffff
+	drop 0 2
+EOF
+ok "lost records of processes are said" prints 0 "2 process records were lost: 2 ring full" \
+	"$pmcstat" -R "$tmp/procs" -G -
 ok "lost samples are said" prints 0 "5 samples were lost" \
 	"$pmcstat" -R "$tmp/all" -G -
 

@@ -35,18 +35,17 @@ struct losses losses_of(const struct analysis *a)
 	return l;
 }
 
-char *losses_text(const struct losses *l, const char *what)
+/* Appends the causes to @text, and frees it. */
+static char *add_causes(char *text, const uint64_t *by)
 {
-	char num[GROUPED_MAX], *text, *more;
+	char num[GROUPED_MAX], *more;
 	const char *sep = ": ";
 	int i;
 
-	text = xasprintf("%s%s (%.2f %%)", grouped(num, l->all), what,
-			 percent(l->all, l->all + l->kept));
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
-		if (!l->by[i])
+		if (!by[i])
 			continue;
-		more = xasprintf("%s%s%s %s", text, sep, grouped(num, l->by[i]),
+		more = xasprintf("%s%s%s %s", text, sep, grouped(num, by[i]),
 				 drop_texts[i]);
 		free(text);
 		text = more;
@@ -55,17 +54,87 @@ char *losses_text(const struct losses *l, const char *what)
 	return text;
 }
 
+char *losses_text(const struct losses *l, const char *what)
+{
+	char num[GROUPED_MAX];
+
+	return add_causes(xasprintf("%s%s (%.2f %%)", grouped(num, l->all), what,
+				    percent(l->all, l->all + l->kept)), l->by);
+}
+
+char *procs_lost_text(const struct profile *p)
+{
+	uint64_t n = p->events.lost_procs;
+	char num[GROUPED_MAX], *text, *all;
+
+	if (!n)
+		return NULL;
+	text = add_causes(xasprintf("%s %s lost", grouped(num, n),
+				    plural(n, "process record was",
+					   "process records were")),
+			  p->events.lost_procs_by);
+	all = xasprintf("%s; samples may be of other processes than it says, "
+			"and names and mappings may be missing", text);
+	free(text);
+	return all;
+}
+
+char *no_end_text(const struct log_facts *log)
+{
+	uint32_t n = log->unclosed;
+
+	/* where the reader stopped is told as an error */
+	if (log->initialized && !log->closed && !log->cut)
+		n++;
+	if (!n)
+		return NULL;
+	if (!log->unclosed)
+		return xstrdup("the log has no end: what came last is missing");
+	return xasprintf("%u of its logs %s no end: what came last there is "
+			 "missing", n, plural(n, "has", "have"));
+}
+
+char *short_text(const struct profile *p)
+{
+	uint64_t n = p->events.lost_procs;
+	char num[GROUPED_MAX], *end = no_end_text(&p->log), *text = NULL;
+	bool cut = end || p->log.cut;
+
+	free(end);
+	if (n)
+		text = xasprintf("%s %s lost%s", grouped(num, n),
+				 plural(n, "process record",
+					"process records"),
+				 cut ? "; the log has no end" : "");
+	else if (cut)
+		text = xstrdup("the log has no end");
+	return text;
+}
+
+static void tell(const char *path, char *text)
+{
+	if (text)
+		fprintf(stderr, "pmclog: %s: %s\n", path, text);
+	free(text);
+}
+
+void log_tell(const struct profile *p, const char *path)
+{
+	tell(path, procs_lost_text(p));
+	tell(path, no_end_text(&p->log));
+}
+
 void losses_tell(const struct analysis *a)
 {
 	struct losses l = losses_of(a);
 	char *text;
 
+	log_tell(&a->p, a->path);
 	if (!l.all)
 		return;
 	text = losses_text(&l, plural(l.all, " sample was lost",
 				      " samples were lost"));
-	fprintf(stderr, "pmclog: %s: %s\n", a->path, text);
-	free(text);
+	tell(a->path, text);
 }
 
 static bool is_x86(const struct profile *p)
@@ -125,12 +194,8 @@ char *chains_text(const struct profile *p, const bool *use)
 
 void chains_tell(const struct analysis *a)
 {
-	char *text = chains_text(&a->p, a->use);
-
 	losses_tell(a);
-	if (text)
-		fprintf(stderr, "pmclog: %s: %s\n", a->path, text);
-	free(text);
+	tell(a->path, chains_text(&a->p, a->use));
 }
 
 static bool is_nameless(const struct profile *p, uint32_t frame)

@@ -33,7 +33,21 @@ struct losses losses_of(const struct analysis *a);
  * number; the caller frees it.
  */
 char *losses_text(const struct losses *l, const char *what);
-/* Prints the losses, if any, for output formats without a place for them. */
+/*
+ * How many records of processes were lost, why, and what that means for samples;
+ * NULL: none was.  The caller frees it.
+ */
+char *procs_lost_text(const struct profile *p);
+/* That the log, or one of the stream, was cut; or NULL.  The caller frees it. */
+char *no_end_text(const struct log_facts *log);
+/* Both in few words, for views with little room; or NULL. */
+char *short_text(const struct profile *p);
+/* Prints both, if there is anything to say. */
+void log_tell(const struct profile *p, const char *path);
+/*
+ * Prints the same and the lost samples, for output formats without a place for
+ * them.  Every view calls it, or shows all of this itself.
+ */
 void losses_tell(const struct analysis *a);
 
 /*

@@ -455,6 +455,7 @@ static int dump_file(const char *path, bool json, bool raw)
 	struct tracepoints tps = { .tp = NULL };
 	struct pmclog_rec rec;
 	struct input in;
+	uint32_t type = PMCLOG_T_CLOSELOG;
 	bool any = false;
 	int ret;
 
@@ -465,6 +466,7 @@ static int dump_file(const char *path, bool json, bool raw)
 	while ((status = input_next(&in, &rec)) == PMCLOG_ITER_RECORD &&
 	       !o->error) {
 		any = true;
+		type = rec.type;
 		tp_record(&tps, &rec);
 		if (json)
 			dump_json(o, &rec, &tps, input_log_name(&in));
@@ -476,6 +478,9 @@ static int dump_file(const char *path, bool json, bool raw)
 		fprintf(stderr, "pmclog: %s: is empty\n", in.path);
 		ret = READER_FAIL;
 	}
+	if (status == PMCLOG_ITER_EOF && type != PMCLOG_T_CLOSELOG)
+		fprintf(stderr, "pmclog: %s: the log has no end: what came last "
+			"is missing\n", in.path);
 	tp_free(&tps);
 	input_close(&in);
 	return status == PMCLOG_ITER_ERROR ? READER_FAIL : ret;

@@ -280,18 +280,23 @@ static uint64_t lost_total(const uint64_t *lost)
 	return total;
 }
 
-static void put_lost(struct out *o, const uint64_t *lost)
+static void put_causes(struct out *o, const uint64_t *lost)
 {
 	const char *sep = ": ";
 	int i;
 
-	out_printf(o, "%" PRIu64, lost_total(lost));
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
 		if (!lost[i])
 			continue;
 		out_printf(o, "%s%" PRIu64 " %s", sep, lost[i], drop_texts[i]);
 		sep = ", ";
 	}
+}
+
+static void put_lost(struct out *o, const uint64_t *lost)
+{
+	out_printf(o, "%" PRIu64, lost_total(lost));
+	put_causes(o, lost);
 }
 
 static void put_rate(struct out *o, const struct sum_cpu *cpu,
@@ -524,9 +529,13 @@ static void put_summary(struct out *o, struct summary *s, const char *error)
 	put_snapshot(o, s);
 	for (i = 0; i < s->npmcs; i++)
 		cpu = put_pmc(o, s, &s->pmcs[i], cpu);
-	if (s->proc_lost)
-		out_printf(o, "\nprocess records lost: %" PRIu64 "\n",
+	if (s->proc_lost) {
+		out_printf(o, "\nprocess records lost: %" PRIu64,
 			   s->proc_lost);
+		put_causes(o, s->proc_lost_by);
+		out_str(o, "; samples may be of other processes than it says, "
+			"and names and mappings may be missing\n");
+	}
 	put_account(o, s);
 }
 

@@ -222,6 +222,8 @@ static void add_drop(struct summary *s, const struct pmclog_rec *rec)
 	count = U64(pmclog_dropnotify, count);
 	if (pmcid == PMCLOG_PMCID_NONE) {
 		s->proc_lost += count;
+		if (cause < PMCLOG_DROP_NCAUSE)
+			s->proc_lost_by[cause] += count;
 		return;
 	}
 	pmc = get_pmc(s, pmcid);

@@ -111,7 +111,7 @@ struct summary {
 	bool accounted;
 	bool cuts;
 	struct pmclog_account account;
-	uint64_t proc_lost;
+	uint64_t proc_lost, proc_lost_by[PMCLOG_DROP_NCAUSE];
 	struct idtab pmctab, cputab, proctab;
 	struct sum_pmc *pmcs;
 	struct sum_cpu *cpus;

@@ -6,6 +6,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "analysis/quality.h"
 #include "analysis/shown.h"
 #include "base/plural.h"
 #include "base/say.h"
@@ -297,14 +298,21 @@ static uint64_t lost_samples(const struct log *l)
 	return lost;
 }
 
+static void warn_text(char *text)
+{
+	if (text)
+		warn_line("%s", text);
+	free(text);
+}
+
 void log_warn(const struct log *l)
 {
 	uint64_t lost = lost_samples(l);
 
 	if (l->o->quiet)
 		return;
-	if (!l->p.log.closed && l->p.log.records)
-		warn_line("the log was cut: it has no end");
+	warn_text(no_end_text(&l->p.log));
+	warn_text(procs_lost_text(&l->p));
 	if (lost)
 		warn_line("%llu %s lost", (unsigned long long)lost,
 			  plural(lost, "sample was", "samples were"));

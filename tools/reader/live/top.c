@@ -458,6 +458,9 @@ int top_run(const struct reading *o, struct input *in)
 		run(&s);
 		status = close_screen(&s);
 		end_recording(&s);
+		/* a file on a terminal may still grow */
+		if (s.path && s.ended && !o->live && !o->quiet)
+			log_warn(&s.top.log);
 		if (s.failed)
 			status = input_failed(in);
 		else if (s.ended && !s.top.log.p.log.records &&

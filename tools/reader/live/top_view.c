@@ -9,6 +9,7 @@
 #include "analysis/shown.h"
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "base/plural.h"
 #include "live/top.h"
 #include "profile/calltree.h"
 
@@ -450,6 +451,17 @@ static void add_chains(const struct top *t, char *line, size_t size)
 	free(use);
 }
 
+/* Of the whole log, too: what was lost is missing from then on. */
+static void add_lost_procs(const struct top *t, char *line, size_t size)
+{
+	uint64_t n = t->log.p.events.lost_procs;
+	size_t len = strlen(line);
+
+	if (n)
+		snprintf(line + len, size - len, ", %llu process %s lost",
+			 (unsigned long long)n, plural(n, "record", "records"));
+}
+
 void top_redraw(struct top *t, struct top_text *text)
 {
 	char name[NAME_MAX_SHOWN], line[NAME_MAX_SHOWN + 128];
@@ -469,6 +481,7 @@ void top_redraw(struct top *t, struct top_text *text)
 	if (t->lost || !t->untold)
 		snprintf(line + len, sizeof(line) - len, ", %llu lost",
 			 (unsigned long long)t->lost);
+	add_lost_procs(t, line, sizeof(line));
 	add_chains(t, line, sizeof(line));
 	add_line(text, line);
 	add_line(text, "");

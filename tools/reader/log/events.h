@@ -73,7 +73,8 @@ struct events {
 	uint32_t nrate, caprate;
 	uint32_t last;		/* PMC looked up last */
 	struct idtab eventtab, pmctab, ratetab;
-	uint64_t lost_procs;	/* process records */
+	uint64_t lost_procs;	/* process records: all, and by cause */
+	uint64_t lost_procs_by[PMCLOG_DROP_NCAUSE];
 };
 
 /*

@@ -118,6 +118,7 @@ static void initialize(struct profile *p, const struct pmclog_rec *r)
 	tp_record(&p->tps, r);
 	log->version = PMCLOG_FIELD32(r, struct pmclog_initialize, version);
 	log->unaccounted |= log->initialized && !log->closed;
+	log->unclosed += log->initialized && !log->closed;
 	log->told_part = log->closed = log->has_account = false;
 	ends_settle(&p->ends);
 	if (log->initialized) {
@@ -191,6 +192,8 @@ static void dropnotify(struct profile *p, const struct pmclog_rec *r)
 	count = PMCLOG_FIELD64(r, struct pmclog_dropnotify, count);
 	if (pmcid == PMCLOG_PMCID_NONE) {
 		p->events.lost_procs += count;
+		if (cause < PMCLOG_DROP_NCAUSE)
+			p->events.lost_procs_by[cause] += count;
 		return;
 	}
 	event = events_of(&p->events, &p->str, pmcid);

@@ -89,7 +89,8 @@ struct log_facts {
 	uint64_t part_of;
 	const char *conditions;
 	bool told_part;			/* by the current log */
-	bool closed;			/* CLOSELOG seen */
+	bool closed;			/* CLOSELOG seen, of the last log */
+	uint32_t unclosed;		/* logs before it that have none */
 	bool unaccounted;		/* an earlier log had no account */
 	bool has_account;
 	struct pmclog_account account;	/* of all logs together */

@@ -195,7 +195,7 @@ static void put_chains(struct diff *d, const struct analysis *a)
 static void put_head(struct diff *d)
 {
 	static const char *const what[] = { "Before", "After" };
-	char buf[SHOWN_MAX], num[GROUPED_MAX];
+	char buf[SHOWN_MAX], num[GROUPED_MAX], *text;
 	int side;
 
 	for (side = BEFORE; side <= AFTER; side++) {
@@ -214,8 +214,14 @@ static void put_head(struct diff *d)
 		if (a->p.log.error)
 			out_printf(d->out, ", %s%s", a->p.log.cut ? "CUT: " :
 				   "", a->p.log.error);
-		else if (!a->p.log.closed)
-			out_str(d->out, ", NOT CLOSED");
+		text = no_end_text(&a->p.log);
+		if (text)
+			out_printf(d->out, ", NOT CLOSED: %s", text);
+		free(text);
+		text = procs_lost_text(&a->p);
+		if (text)
+			out_printf(d->out, ", %s", text);
+		free(text);
 		out_char(d->out, '\n');
 	}
 }

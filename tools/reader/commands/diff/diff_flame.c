@@ -139,17 +139,22 @@ static uint64_t only_there(const struct drawing *g)
 	return only_here(&other);
 }
 
-/* "8,029 samples (12 lost)"; the caller frees it. */
+/* "8,029 samples (12 lost; log has no end)"; the caller frees it. */
 static char *count(const struct diff *d, int side)
 {
 	uint64_t n = d->samples[side], lost = losses_of(&d->a[side]).all;
-	const char *what = plural(n, "sample", "samples");
-	char num[GROUPED_MAX], more[GROUPED_MAX];
+	char num[GROUPED_MAX], more[GROUPED_MAX + 8] = "", *text;
+	char *short_of = short_text(&d->a[side].p);
 
-	if (!lost)
-		return xasprintf("%s %s", grouped(num, n), what);
-	return xasprintf("%s %s (%s lost)", grouped(num, n), what,
-			 grouped(more, lost));
+	if (lost)
+		snprintf(more, sizeof(more), "%s lost", grouped(num, lost));
+	text = xasprintf("%s %s%s%s%s%s%s", grouped(num, n),
+			 plural(n, "sample", "samples"),
+			 lost || short_of ? " (" : "", more,
+			 lost && short_of ? "; " : "", short_of ? short_of : "",
+			 lost || short_of ? ")" : "");
+	free(short_of);
+	return text;
 }
 
 void diff_flame(struct diff *d, const char *title, int side)

@@ -8,6 +8,7 @@
 
 #include "analysis/ahead.h"
 #include "analysis/analysis.h"
+#include "analysis/quality.h"
 #include "analysis/shown.h"
 #include "base/privout.h"
 #include "commands/commands.h"
@@ -148,6 +149,8 @@ static int filter_all(struct filtering *f, struct input *in)
 		put_note(f);
 	bad = f->select.failed ? READER_FAIL : check_event(f);
 	ret = privout_close(&f->out, !bad) ? READER_FAIL : bad;
+	f->part.p.log.cut = status == PMCLOG_ITER_ERROR && input_stopped(in);
+	log_tell(&f->part.p, f->a.path);
 	if (f->ids_last && !ahead_names_hold(&f->select.r, &f->part.p,
 					     f->a.path))
 		ret = READER_FAIL;

@@ -121,6 +121,7 @@ static char *subtitle(const struct flame *f)
 	struct losses l = losses_of(&f->a);
 	char num[GROUPED_MAX], lost[64] = "", when[64] = "", of[64] = "";
 	char *chains = chains_text(&f->a.p, f->a.use), *text;
+	char *lacks = short_text(&f->a.p);
 	time_t t = log->ts_sec;
 	struct tm tm;
 
@@ -132,15 +133,17 @@ static char *subtitle(const struct flame *f)
 	if (f->events)
 		snprintf(of, sizeof(of), " of %s %s", grouped(num, total),
 			 plural(total, "event", "events"));
-	text = xasprintf("%s %s%s%s in %.2f s%s%s%s%s%s%s%s", grouped(num, n),
+	text = xasprintf("%s %s%s%s in %.2f s%s%s%s%s%s%s%s%s%s", grouped(num, n),
 			 plural(n, "sample", "samples"), of, lost,
 			 log_seconds(log, log->end),
 			 log->release ? " on " : "",
 			 log->release ? log->host : "",
 			 log->release ? ", Linux " : "",
 			 log->release ? log->release : "", when,
-			 chains ? "; " : "", chains ? chains : "");
+			 chains ? "; " : "", chains ? chains : "",
+			 lacks ? "; " : "", lacks ? lacks : "");
 	free(chains);
+	free(lacks);
 	return text;
 }
 

@@ -130,6 +130,12 @@ static void put_causes(struct out *o, const char *k, const uint64_t *count,
 	array_end(o);
 }
 
+static void put_text(struct out *o, const char *k, char *text)
+{
+	member_str(o, k, text);
+	free(text);
+}
+
 static void put_log(struct html *h)
 {
 	const struct log_facts *log = &h->a.p.log;
@@ -148,7 +154,8 @@ static void put_log(struct html *h)
 	out_char(o, ',');
 	member_real(o, "seconds", log_seconds(log, log->end));
 	member(o, "records", log->records);
-	member_bool(o, "closed", log->closed);
+	member_bool(o, "closed", log->closed && !log->unclosed);
+	put_text(o, "noEnd", no_end_text(log));
 	member_str(o, "damage", log->error);
 	member(o, "wrongTimes", log->wrong_times);
 	member_str(o, "kernelNames", k->source);
@@ -170,6 +177,8 @@ static void put_loss(struct html *h)
 		cut[i] = known ? a->cut_by[i] : 0;
 	out_str(o, "\"loss\":{");
 	member(o, "processRecords", p->events.lost_procs);
+	put_causes(o, "processRecordsBy", p->events.lost_procs_by, drop_texts,
+		   PMCLOG_DROP_NCAUSE);
 	member(o, "notWritten", known ? a->discarded + a->in_rings : 0);
 	member(o, "filtered", known ? a->filtered : 0);
 	member(o, "cut", known ? a->cut : 0);
@@ -204,12 +213,6 @@ static void put_worst(struct html *h, uint32_t event)
 		out_char(o, ']');
 	}
 	array_end(o);
-}
-
-static void put_text(struct out *o, const char *k, char *text)
-{
-	member_str(o, k, text);
-	free(text);
 }
 
 /* How the user chains of an event end. */

@@ -41,12 +41,20 @@ function lost(e) {
   return e.lost.reduce(function (sum, c) { return sum + c[1]; }, 0);
 }
 
+function processRecordsText() {
+  const l = data.loss;
+
+  return several(l.processRecords, 'process record') +
+    (l.processRecordsBy.length ? ' (' + listCauses(l.processRecordsBy) + ')' :
+      '') + ': samples may be of other processes than it says, and names and ' +
+    'mappings may be missing';
+}
+
 function lostFact(e) {
   const n = lost(e), all = n + e.samples + e.leftOut;
   const extra = data.loss.notWritten ? number(data.loss.notWritten) +
     ' not written at the end' : '';
-  const procs = data.loss.processRecords ?
-    several(data.loss.processRecords, 'process record') : '';
+  const procs = data.loss.processRecords ? processRecordsText() : '';
 
   return fact(percent(n, all) > 1 || procs ? 'bad' : n || extra ? 'warn' :
     'good', 'Lost', n ? share(n, all) : 'none',
@@ -86,13 +94,18 @@ function namelessFact(e) {
     percent(e.namelessFrames, e.frames).toFixed(1) + ' % of frames');
 }
 
+function damageText() {
+  const l = data.log;
+
+  return [l.damage, l.noEnd].filter(Boolean).join('; ');
+}
+
 function logFact() {
   const l = data.log;
 
   return fact(l.damage ? 'bad' : l.closed ? 'good' : 'warn', 'Log',
     l.damage ? 'damaged' : l.closed ? 'complete' : 'not closed',
-    l.damage || (l.closed ? several(l.records, 'record') :
-      'what came last is missing'));
+    damageText() || several(l.records, 'record'));
 }
 
 function when() {
@@ -153,8 +166,7 @@ function logList() {
   const l = data.log, loss = data.loss, list = element('dl');
   const rows = [['Log', l.name || 'standard input'],
     ['Machine', machine()], ['Records', number(l.records)],
-    ['Damage', l.damage || (l.closed ? 'none' :
-      'not closed: what came last is missing')],
+    ['Damage', damageText() || 'none'],
     ['Kernel names', l.kernelNames ? l.kernelNames + (l.kernelUnchecked ?
       ', unchecked: the log does not tell where the kernel was' : '') :
       'none: ' + l.noKernelNames],
@@ -163,7 +175,8 @@ function logList() {
       listCauses(loss.cutBy) : '') : 'not told by the log'],
     ['Not written', several(loss.notWritten, 'sample') +
       ' when the log ended'],
-    ['Process records lost', number(loss.processRecords)]];
+    ['Process records lost', loss.processRecords ? processRecordsText() :
+      'none']];
 
   if (l.wrongTimes)
     rows.push(['Repaired', several(l.wrongTimes, 'record') + ' with a ' +

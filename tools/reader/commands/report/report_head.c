@@ -66,7 +66,7 @@ static void time_line(struct report *r)
 static void log_line(struct report *r)
 {
 	const struct log_facts *log = &r->a.p.log;
-	char buf[GROUPED_MAX];
+	char buf[GROUPED_MAX], *no_end = no_end_text(log);
 
 	line(r, "Log");
 	clean(r, r->a.path);
@@ -75,8 +75,9 @@ static void log_line(struct report *r)
 	if (log->error)
 		out_printf(r->out, ", %s%s", log->cut ? "CUT: " : "",
 			   log->error);
-	else if (!log->closed)
-		out_str(r->out, ", NOT CLOSED: what came last is missing");
+	if (no_end)
+		out_printf(r->out, ", NOT CLOSED: %s", no_end);
+	free(no_end);
 	out_char(r->out, '\n');
 }
 
@@ -173,15 +174,12 @@ static void account_lines(struct report *r)
 {
 	const struct log_facts *log = &r->a.p.log;
 	uint64_t unwritten = log->account.discarded + log->account.in_rings;
-	char buf[GROUPED_MAX];
+	char buf[GROUPED_MAX], *lost = procs_lost_text(&r->a.p);
 
-	if (r->a.p.events.lost_procs) {
+	if (lost) {
 		line(r, "Lost");
-		out_printf(r->out, "%s process %s: some names and "
-			   "mappings may be missing\n",
-			   grouped(buf, r->a.p.events.lost_procs),
-			   plural(r->a.p.events.lost_procs, "record",
-				  "records"));
+		out_printf(r->out, "%s\n", lost);
+		free(lost);
 	}
 	if (!log->has_account)
 		return;
