@@ -19,7 +19,7 @@ log plain <<-EOF
 	host 6.12-test node
 	event cycles 2000 0xFFF00F01
 	event cpu-clock 1000000
-	rate 0 200 198
+	rate 0 104 103
 	drop 0 3
 	drop 2 2
 	proc 7 alpha

@@ -112,6 +112,41 @@ ok "in that of a comparison" prints 0 \
 	'100 samples (10 lost) before, 100 samples (10 lost) after; ' \
 	"$pmclog" diff --flame "$tmp/truth" "$tmp/truth"
 
+# RATE counts from the beginning of a PMC, through all logs of a recording
+rates() # LOG WANT
+{
+	same "$2" sed -n 's/^  Rate  *//p' <("$pmclog" report "$tmp/$1")
+}
+recorded() # NODE SAMPLES ASKED ACHIEVED
+{
+	echo "host 6.12-test $1"
+	echo "event cycles 1000"
+	echo "sample $2 7 0x10"
+	echo "rate 0 $3 $4"
+}
+some="on the counter 80.0 % of the time"
+recorded a 10 100 90 | log last
+ok "the last log of a rotation: more than it has is counted" rates last \
+	"100 asked for, 90 achieved (90.0 %), throttled 1 time, $some; since the \
+PMC began: this log has a part of that"
+ok "info: the same" prints 0 \
+	'achieved 90 (90.0 %), throttled 1 time; since the PMC began: this log' \
+	"$pmclog" info "$tmp/last"
+{ recorded a 80 85 80; echo again; recorded a 10 100 90; } | log all
+ok "all logs of a rotation: the last counts" rates all \
+	"100 asked for, 90 achieved (90.0 %), throttled 1 time, $some"
+{ recorded a 80 85 80; echo again; recorded b 90 100 90; } | log two
+ok "logs of two recordings: both count" rates two \
+	"185 asked for, 170 achieved (91.9 %), throttled 2 times, $some"
+{ recorded a 90 100 90; echo again; recorded a 80 85 80; } | log less
+ok "a PMC that begins anew is of another recording" rates less \
+	"185 asked for, 170 achieved (91.9 %), throttled 2 times, $some"
+{ recorded a 90 100 90; echo again
+  recorded b 80 85 80 | sed s/cycles/instructions/; } | log other
+ok "of another event under the same id: each has its own" rates other \
+	"100 asked for, 90 achieved (90.0 %), throttled 1 time, $some
+85 asked for, 80 achieved (94.1 %), throttled 1 time, $some"
+
 # two events
 log events <<-EOF
 	event cycles 1000 1

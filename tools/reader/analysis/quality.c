@@ -137,6 +137,18 @@ void losses_tell(const struct analysis *a)
 	tell(a->path, text);
 }
 
+bool event_rate_is_more(const struct profile *p, uint32_t event,
+			const struct event_rate *sum)
+{
+	const struct event *e = &p->events.event[event];
+	const struct pmclog_account *a = &p->log.account;
+
+	/* what is filtered or not written is not told by event */
+	return p->log.has_account && !p->log.error &&
+	       sum->achieved > e->samples + e->left_out + event_lost(e) +
+			       a->filtered + a->discarded + a->in_rings;
+}
+
 static bool is_x86(const struct profile *p)
 {
 	return machine_is_x86(p->log.machine, p->log.cpuid);

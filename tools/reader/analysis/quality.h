@@ -58,6 +58,12 @@ char *chains_text(const struct profile *p, const bool *use);
 /* Prints the losses and the share of incomplete user chains, if any. */
 void chains_tell(const struct analysis *a);
 
+/*
+ * Do the numbers of RATE count more than the log has?  They are since the PMC was
+ * allocated, and the log may be the last of those of a rotation, or a snapshot.
+ */
+bool event_rate_is_more(const struct profile *p, uint32_t event,
+			const struct event_rate *sum);
 /* Are callers of an event's user code missing? */
 bool event_misses(const struct profile *p, uint32_t event,
 		  const struct ends_sum *sum);

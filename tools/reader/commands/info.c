@@ -299,7 +299,19 @@ static void put_lost(struct out *o, const uint64_t *lost)
 	put_causes(o, lost);
 }
 
-static void put_rate(struct out *o, const struct sum_cpu *cpu,
+/* See event_rate_is_more(). */
+static bool rate_is_more(const struct summary *s, const struct sum_pmc *pmc,
+			 uint64_t achieved)
+{
+	const struct pmclog_account *a = &s->account;
+
+	return s->accounted &&
+	       achieved > pmc->samples + lost_total(pmc->lost) + a->filtered +
+			  a->discarded + a->in_rings;
+}
+
+static void put_rate(struct out *o, const struct summary *s,
+		     const struct sum_pmc *pmc, const struct sum_cpu *cpu,
 		     const struct sum_cpu *end)
 {
 	uint64_t asked = 0, achieved = 0, throttled = 0;
@@ -320,8 +332,10 @@ static void put_rate(struct out *o, const struct sum_cpu *cpu,
 			   percent(achieved, asked));
 	else
 		out_printf(o, "  achieved     %" PRIu64, achieved);
-	out_printf(o, ", throttled %" PRIu64 " %s\n", throttled,
-		   plural(throttled, "time", "times"));
+	out_printf(o, ", throttled %" PRIu64 " %s%s\n", throttled,
+		   plural(throttled, "time", "times"),
+		   rate_is_more(s, pmc, achieved) ? "; since the PMC began: this "
+		   "log has a part of that" : "");
 }
 
 /* @freq: samples stand for different numbers of events */
@@ -403,7 +417,7 @@ static void put_samples(struct out *o, const struct summary *s,
 	else
 		put_lost(o, pmc->lost);
 	out_char(o, '\n');
-	put_rate(o, cpu, end);
+	put_rate(o, s, pmc, cpu, end);
 	put_cpus(o, cpu, end, pmc->flags & HWPMC_F_FREQ);
 }
 

@@ -113,30 +113,54 @@ static bool same_rate(const void *ctx, uint32_t id, const void *key)
 	const struct event_rate *a = &((const struct events *)ctx)->rate[id];
 	const struct event_rate *b = key;
 
-	return a->pmcid == b->pmcid && a->cpu == b->cpu;
+	return a->pmcid == b->pmcid && a->cpu == b->cpu &&
+	       a->event == b->event && a->recording == b->recording;
+}
+
+static struct event_rate *rate_of(struct events *t, const struct event_rate *r)
+{
+	uint64_t hash = hash_mix(hash_mix(r->pmcid, r->cpu),
+				 (uint64_t)r->event << 32 | r->recording);
+	uint32_t id = IDTAB_ID(&t->ratetab, hash, same_rate, t, r, t->rate,
+			       t->nrate, t->caprate);
+
+	return &t->rate[id];
+}
+
+/* Numbers that become less are those of another recording. */
+static bool grows(const struct event_rate *from, const struct event_rate *to)
+{
+	return to->achieved >= from->achieved && to->enabled >= from->enabled;
 }
 
 void events_rate(struct events *t, const struct event_rate *r)
 {
-	uint32_t id = IDTAB_ID(&t->ratetab, hash_mix(r->pmcid, r->cpu), same_rate,
-			       t, r, t->rate, t->nrate, t->caprate);
+	struct event_rate new = *r, *old;
+	uint32_t id = idtab_find(&t->pmctab, hash_mix(r->pmcid, 1), same_pmc, t,
+				 &r->pmcid);
 
-	t->rate[id] = *r;
+	new.event = id == IDTAB_NONE ? UINT32_MAX : t->pmc[id].event;
+	new.recording = t->recording;
+	new.session = t->session;
+	old = rate_of(t, &new);
+	if (old->session != t->session && !grows(old, &new)) {
+		new.recording = ++t->recording;
+		old = rate_of(t, &new);
+	}
+	*old = new;
 }
 
 bool events_sum_rate(const struct events *t, uint32_t event,
 		     struct event_rate *sum)
 {
 	bool any = false;
-	uint32_t i, id;
+	uint32_t i;
 
 	memset(sum, 0, sizeof(*sum));
 	for (i = 0; i < t->nrate; i++) {
 		const struct event_rate *r = &t->rate[i];
 
-		id = idtab_find(&t->pmctab, hash_mix(r->pmcid, 1), same_pmc, t,
-				&r->pmcid);
-		if (id == IDTAB_NONE || t->pmc[id].event != event)
+		if (r->event != event)
 			continue;
 		any = true;
 		sum->expected += r->expected;

@@ -49,9 +49,18 @@ struct event_pmc {
 	uint32_t event;
 };
 
-/* the latest RATE record of a PMC on a CPU; its numbers only grow */
+/**
+ * struct event_rate - the latest RATE record of a PMC on a CPU
+ *
+ * Its numbers are since the PMC was allocated, and only grow, through all logs of a
+ * recording.
+ * @event:     of the PMC, UINT32_MAX: it was not announced
+ * @recording: number of its recording in the stream
+ * @session:   number of the log
+ */
 struct event_rate {
 	uint32_t pmcid, cpu;
+	uint32_t event, recording, session;
 	uint64_t expected, achieved, throttled, enabled, running;
 };
 
@@ -59,11 +68,12 @@ struct event_rate {
  * struct events
  * @apart:   every PMC is an event of its own
  * @session: number of the current log of the stream
+ * @recording: number of its recording, of which the stream may have several logs
  * @weight:  of all events that are sampled at a rate
  */
 struct events {
 	bool apart;
-	uint32_t session;
+	uint32_t session, recording;
 	uint64_t weight;
 	struct event *event;
 	uint32_t n, cap;
@@ -88,7 +98,7 @@ uint32_t events_of(struct events *t, struct strtab *str, uint32_t pmcid);
 void events_rate(struct events *t, const struct event_rate *r);
 /* The current log ends without a record of what was lost. */
 void events_untold(struct events *t);
-/* Sum over the PMCs and CPUs of an event; false if nothing was logged. */
+/* Sum over the recordings, PMCs and CPUs of an event; false if nothing was logged. */
 bool events_sum_rate(const struct events *t, uint32_t event,
 		     struct event_rate *sum);
 /* Do both count the same thing, on whatever PMC, and at whatever rate? */

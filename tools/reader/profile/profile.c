@@ -25,11 +25,31 @@ static void ext_clock(struct profile *p, const struct pmclog_rec *r)
 		      CLOCK64(r, real));
 }
 
+/*
+ * Does the stream go on with a log of another recording?  That of several recorders of
+ * the same time have one INITIALIZE, and their PMCs are distinct.
+ */
+static void note_owner(struct profile *p, const struct pmclog_rec *r)
+{
+	size_t at = offsetof(struct pmclog_ext_host, release);
+	uint64_t owner = hash_bytes(r->data + at, r->len - at,
+		PMCLOG_FIELD32(r, struct pmclog_ext_host, owner_pid)) | 1;
+	struct log_facts *log = &p->log;
+
+	if (log->owner && log->owner_session == p->events.session)
+		return;
+	if (log->owner && log->owner != owner)
+		p->events.recording++;
+	log->owner = owner;
+	log->owner_session = p->events.session;
+}
+
 static void ext_host(struct profile *p, const struct pmclog_rec *r)
 {
 	const char *s = rec_str(r, offsetof(struct pmclog_ext_host, release));
 	struct log_facts *log = &p->log;
 
+	note_owner(p, r);
 	log->ncpu = PMCLOG_FIELD32(r, struct pmclog_ext_host, ncpu);
 	log->machine = PMCLOG_FIELD32(r, struct pmclog_ext_host, machine);
 	log->release = strtab_str(&p->str, strtab_id(&p->str, s));

@@ -74,6 +74,8 @@ struct log_facts {
 	const char *release, *host;	/* NULL if not logged */
 	char cpuid[PMCLOG_CPUID_LEN];
 	uint32_t ncpu, machine;
+	uint64_t owner;			/* hash of the recorder; 0: not known */
+	uint32_t owner_session;		/* number of the log that told it */
 	int64_t ts_sec, ts_nsec;	/* wall clock at @begin */
 	uint32_t version;		/* of its format */
 	uint64_t freq;			/* clock ticks per second, or 0 */

@@ -97,7 +97,7 @@ class Page:
 def facts_of_the_log(p):
     p.show("event=cpu-clock")
     same(p.text("#facts"), "Samples10040.00 %% in the kernel"
-         "Rate achieved99.0 %%198 of 200 asked for; throttled 1 time"
+         "Rate achieved99.0 %%103 of 104 asked for; throttled 1 time"
          "Lost4.76 %%3 ring full, 2 interrupted too often"
          "User chainsnot toldby frame pointers: on x86 the callers of leaf "
          "functions, and of code compiled without frame pointers, are missing"

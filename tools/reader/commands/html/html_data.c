@@ -273,6 +273,7 @@ static void put_event(struct html *h, uint32_t event)
 	put_causes(o, "lost", e->lost, drop_texts, PMCLOG_DROP_NCAUSE);
 	member(o, "asked", rate.expected);
 	member(o, "achieved", rate.achieved);
+	member_bool(o, "rateIsMore", event_rate_is_more(p, event, &rate));
 	member(o, "throttled", rate.throttled);
 	member(o, "enabled", rate.enabled);
 	member(o, "running", rate.running);

@@ -24,17 +24,23 @@ function sampleFact(e) {
     (e.leftOut ? '; ' + number(e.leftOut) + ' more were not asked for' : ''));
 }
 
+// Rotated logs, and snapshots, have a part of what their PMCs have done.
+function sinceText(e) {
+  return e.rateIsMore ? '; since the PMC began: this log has a part of that' :
+    '';
+}
+
 function rateFact(e) {
   const part = percent(e.achieved, e.asked);
 
   if (!e.asked)
     return fact('', 'Rate', e.achieved ? number(e.achieved) : 'not told',
-      e.achieved ? 'achieved; what was asked for can’t be told' :
-        'by the log');
+      e.achieved ? 'achieved; what was asked for can’t be told' +
+        sinceText(e) : 'by the log');
   return fact(part < 90 ? 'warn' : 'good', 'Rate achieved',
     part.toFixed(1) + ' %', number(e.achieved) + ' of ' + number(e.asked) +
     ' asked for' + (e.throttled ? '; throttled ' +
-      several(e.throttled, 'time') : ''));
+      several(e.throttled, 'time') : '') + sinceText(e));
 }
 
 function lost(e) {

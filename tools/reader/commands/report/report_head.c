@@ -290,6 +290,9 @@ static void rate_line(struct report *r, uint32_t event)
 	if (sum.running < sum.enabled)
 		out_printf(r->out, ", on the counter %.1f %% of the time",
 			   percent(sum.running, sum.enabled));
+	if (event_rate_is_more(&r->a.p, event, &sum))
+		out_str(r->out, "; since the PMC began: this log has a part of "
+			"that");
 	out_char(r->out, '\n');
 }
 
