@@ -229,6 +229,35 @@ two;leaf 5" "buildid $id 8:2:100:$tmp/pie"
 ok "and the report says so" prints 0 "pie: is another file of that path" \
 	"$pmclog" report "$tmp/l19"
 
+# a program that was built anew between two recordings
+recorded() # INODE ID
+{
+	echo "event cpu-clock 1000"
+	echo "proc 7 ino$1"
+	echo "file 8 1 $1"
+	load 7 "$base" "$tmp/pie"
+	echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
+	echo "buildid $2 $tmp/pie"
+}
+mkdir "$tmp/both"
+recorded 100 "00${id:2}" | log both/1
+recorded 200 "$id" | "$BIN/script2log" "$tmp/both/2" 1000000000
+cat "$tmp/both/1" "$tmp/both/2" >"$tmp/l21"
+anew="ino100;[pie] 5
+ino200;leaf 5"
+ok "each log of a stream has its own file" folds l21 "$anew"
+ok "each of a directory" folds both "$anew"
+streamed()
+{
+	"$pmclog" export --to csv "$1" 2>"$tmp/err" |
+		awk -F, 'NR > 1 { n[$5 " " $9]++ } END { for (i in n) print i, n[i] }' |
+		sort | same "$2" cat
+}
+rows='"ino100" "[pie]" 5
+"ino200" "leaf" 5'
+ok "and in a format that is written as it is read" streamed "$tmp/l21" "$rows"
+ok "of a directory, too" streamed "$tmp/both" "$rows"
+
 # without an id, on the machine that recorded: inode and time
 here() # WALL INODE+ WANT [MINOR+ [FILE]]
 {

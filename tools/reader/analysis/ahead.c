@@ -10,9 +10,61 @@
 #include "log/input.h"
 #include "log/logdir.h"
 
+/* A mapped file: MAP_IN has its path, the MAPPING behind it which file it is. */
+struct mapped_file {
+	uint64_t start;
+	uint32_t pid, path;
+};
+
+static void note_file(struct profile *p, const struct mapped_file *m,
+		      const struct pmclog_rec *r)
+{
+	struct object o = {
+		.path = m->path,
+		.dev_major = PMCLOG_FIELD32(r, struct pmclog_ext_mapping,
+					    dev_major),
+		.dev_minor = PMCLOG_FIELD32(r, struct pmclog_ext_mapping,
+					    dev_minor),
+		.ino = PMCLOG_FIELD64(r, struct pmclog_ext_mapping, ino),
+	};
+
+	if (!m->path ||
+	    m->pid != PMCLOG_FIELD32(r, struct pmclog_ext_mapping, pid) ||
+	    m->start != PMCLOG_FIELD64(r, struct pmclog_ext_mapping, start))
+		return;
+	o.kind = objects_kind(strtab_str(&p->str, o.path));
+	if (o.kind == OBJ_FILE && o.ino)
+		objects_id(&p->objs, &p->str, &o);
+}
+
+static void note_record(struct profile *p, struct mapped_file *m,
+			const struct pmclog_rec *r)
+{
+	const char *s = (const char *)r->data;
+
+	switch (r->type) {
+	case PMCLOG_T_INITIALIZE:
+		buildids_keep(&p->ids, &p->str, &p->objs);
+		break;
+	case PMCLOG_T_MAP_IN:
+		m->pid = PMCLOG_FIELD32(r, struct pmclog_map_in, pid);
+		m->start = PMCLOG_FIELD64(r, struct pmclog_map_in, start);
+		m->path = strtab_id(&p->str, s + offsetof(struct pmclog_map_in,
+							  path));
+		break;
+	case PMCLOG_T_USERDATA:
+		if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_BUILDID)
+			profile_buildid(p, r);
+		else if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_MAPPING)
+			note_file(p, m, r);
+		break;
+	}
+}
+
 /* What is damaged is not told here: the caller reads the log again. */
 static void read_ids(struct profile *p, const char *path, int fd)
 {
+	struct mapped_file last = { .path = 0 };
 	struct pmclog_passed passed;
 	struct pmclog_rec r;
 	struct input in;
@@ -20,8 +72,7 @@ static void read_ids(struct profile *p, const char *path, int fd)
 	if (input_fd_repairing(&in, path, fd))
 		return;
 	while (input_read(&in, &r) == PMCLOG_ITER_RECORD) {
-		if (pmclog_iter_ext_subtype(&r) == PMCLOG_EXT_BUILDID)
-			profile_buildid(p, &r);
+		note_record(p, &last, &r);
 		/* the window [0, 0) is empty: skips all samples */
 		while (input_pass(&in, 0, 0, &passed))
 			;

@@ -60,6 +60,13 @@ void buildids_add(struct buildids *t, struct strtab *str, const char *name,
 	idtab_add(&t->tab, hash_mix(new.name, 0), t->n++);
 }
 
+static char *qualified_name(const struct strtab *str, const struct object *o)
+{
+	return xasprintf("%" PRIu32 ":%" PRIu32 ":%" PRIu64 ":%s",
+			 o->dev_major, o->dev_minor, o->ino,
+			 strtab_str(str, o->path));
+}
+
 const struct buildid *buildids_of(const struct buildids *t, struct strtab *str,
 				  const struct object *o)
 {
@@ -67,13 +74,30 @@ const struct buildid *buildids_of(const struct buildids *t, struct strtab *str,
 	char *name;
 
 	if (o->ino) {
-		name = xasprintf("%" PRIu32 ":%" PRIu32 ":%" PRIu64 ":%s",
-				 o->dev_major, o->dev_minor, o->ino,
-				 strtab_str(str, o->path));
+		name = qualified_name(str, o);
 		b = find(t, strtab_id(str, name));
 		free(name);
 	}
 	return b ? b : find(t, o->path);
+}
+
+void buildids_keep(struct buildids *t, struct strtab *str,
+		   const struct objects *objs)
+{
+	const struct object *o;
+	struct buildid *b, id;
+	char *name;
+
+	for (o = objs->obj; o < objs->obj + objs->n; o++) {
+		b = o->kind == OBJ_FILE && o->ino ? find(t, o->path) : NULL;
+		if (!b)
+			continue;
+		id = *b;
+		name = qualified_name(str, o);
+		if (!find(t, strtab_id(str, name)))
+			buildids_add(t, str, name, id.id, id.len);
+		free(name);
+	}
 }
 
 bool buildids_of_other(const struct buildids *t, const struct object *o,

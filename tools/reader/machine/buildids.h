@@ -35,6 +35,12 @@ struct buildids {
 /* The last build-id of a name replaces earlier ones, until they are final. */
 void buildids_add(struct buildids *t, struct strtab *str, const char *name,
 		  const void *id, uint32_t len);
+/*
+ * A log of the stream ends: each file gets the id that the log has for its path.  The
+ * next log may have another file of that path.
+ */
+void buildids_keep(struct buildids *t, struct strtab *str,
+		   const struct objects *objs);
 /* NULL if none was logged. */
 const struct buildid *buildids_find(const struct buildids *t, uint32_t name);
 const struct buildid *buildids_of(const struct buildids *t, struct strtab *str,

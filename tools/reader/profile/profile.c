@@ -145,6 +145,7 @@ static void initialize(struct profile *p, const struct pmclog_rec *r)
 		p->events.session++;
 		periods_forget(&p->periods);
 		wallclock_next(&log->wall);
+		buildids_keep(&p->ids, &p->str, &p->objs);
 		profile_next_log(p);
 		return;
 	}
