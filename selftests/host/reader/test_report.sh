@@ -147,6 +147,21 @@ ok "of another event under the same id: each has its own" rates other \
 	"100 asked for, 90 achieved (90.0 %), throttled 1 time, $some
 85 asked for, 80 achieved (94.1 %), throttled 1 time, $some"
 
+# files without names: those below the limit are told as one
+{
+	echo "event cycles 1000"
+	echo "proc 7 prog"
+	for i in $(seq 1 25); do
+		echo "map 7 $((i * 4096)) 4096 0 /nowhere/f$i"
+		echo "sample $((i == 1 ? 968 : i <= 9 ? 2 : 1)) 7 $((i * 4096 + 16))"
+	done
+} | log files
+ok "the rest of the files without names" same "\
+  96.80 %  /nowhere/f1: no such file
+   3.20 %  in 24 more files" sed -n '/^Samples without/,$ { /%/p }' \
+	<("$pmclog" report --limit 1 "$tmp/files")
+ok "html: the same" prints 0 '\["5 more files","",5\]' "$pmclog" html "$tmp/files"
+
 # two events
 log events <<-EOF
 	event cycles 1000 1

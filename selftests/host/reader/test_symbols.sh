@@ -229,6 +229,12 @@ two;leaf 5" "buildid $id 8:2:100:$tmp/pie"
 ok "and the report says so" prints 0 "pie: is another file of that path" \
 	"$pmclog" report "$tmp/l19"
 
+twins "one;leaf 5
+two;[pie] 5" "buildid $id 8:1:100:$tmp/pie" "buildid 00${id:2} 8:2:100:$tmp/pie"
+ok "the reason is that of the file without names" prints 0 \
+	"50.00 %  $tmp/pie: file was replaced since (build-id differs)" \
+	"$pmclog" report "$tmp/l19"
+
 # a program that was built anew between two recordings
 recorded() # INODE ID
 {

@@ -276,19 +276,28 @@ uint32_t *nameless_objects(struct profile *p, uint32_t *n)
 {
 	uint32_t *order = xreallocarray(NULL, p->objs.n, sizeof(*order)), i;
 	uint32_t *first = xcalloc((size_t)p->str.n + 1, sizeof(*first));
+	uint64_t *most = xcalloc((size_t)p->str.n + 1, sizeof(*most));
 
 	*n = 0;
 	for (i = 0; i < p->objs.n; i++) {
-		struct object *o = &p->objs.obj[i];
+		struct object *o = &p->objs.obj[i], *f;
 
-		if (first[o->path]) {
-			p->objs.obj[first[o->path] - 1].lost += o->lost;
+		if (!first[o->path]) {
+			first[o->path] = i + 1;
+			most[o->path] = o->lost;
+			order[(*n)++] = i;
 			continue;
 		}
-		first[o->path] = i + 1;
-		order[(*n)++] = i;
+		f = &p->objs.obj[first[o->path] - 1];
+		f->lost += o->lost;
+		/* two files of a path can have different reasons */
+		if (o->lost > most[o->path]) {
+			most[o->path] = o->lost;
+			f->why = o->why;
+		}
 	}
 	free(first);
+	free(most);
 	qsort_r(order, *n, sizeof(*order), by_lost, p->objs.obj);
 	return order;
 }

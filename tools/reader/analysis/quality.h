@@ -75,7 +75,8 @@ struct nameless event_nameless(const struct profile *p, uint32_t event);
 
 /*
  * The objects sorted by their number of samples without a name.  Objects of the
- * same path are added up in the first of them.  The caller frees it.
+ * same path are added up in the first of them, which gets the reason of most of
+ * the samples.  The caller frees it.
  */
 uint32_t *nameless_objects(struct profile *p, uint32_t *n);
 /* Why names of an object are not known. */

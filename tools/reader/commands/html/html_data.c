@@ -7,11 +7,13 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/quality.h"
 #include "analysis/resolve.h"
 #include "analysis/shown.h"
+#include "base/plural.h"
 #include "commands/html/html.h"
 #include "log/causes.h"
 
@@ -303,27 +305,45 @@ static uint32_t *put_events(struct html *h)
 	return number;
 }
 
+static void put_nameless_row(struct html *h, bool *more, const char *path,
+			     const char *why, uint64_t lost)
+{
+	item(h->out, more);
+	out_char(h->out, '[');
+	put_str(h->out, path);
+	out_char(h->out, ',');
+	put_str(h->out, why);
+	out_char(h->out, ',');
+	out_u64(h->out, lost);
+	out_char(h->out, ']');
+}
+
 static void put_nameless(struct html *h)
 {
 	struct profile *p = &h->a.p;
-	uint32_t n, i, *order = nameless_objects(p, &n);
+	uint32_t n, i, *order = nameless_objects(p, &n), hidden = 0;
+	uint64_t rest = 0;
+	char text[64];
 	bool more;
 
 	array(h->out, "nameless", &more);
-	for (i = 0; i < n && i < NAMELESS_MAX; i++) {
+	for (i = 0; i < n; i++) {
 		const struct object *o = &p->objs.obj[order[i]];
 
 		if (!o->lost)
 			break;
-		item(h->out, &more);
-		out_char(h->out, '[');
-		put_str(h->out, strtab_str(&p->str, o->path));
-		out_char(h->out, ',');
-		put_str(h->out, nameless_why(&h->a, o));
-		out_char(h->out, ',');
-		out_u64(h->out, o->lost);
-		out_char(h->out, ']');
+		if (i >= NAMELESS_MAX) {
+			rest += o->lost;
+			hidden++;
+			continue;
+		}
+		put_nameless_row(h, &more, strtab_str(&p->str, o->path),
+				 nameless_why(&h->a, o), o->lost);
 	}
+	snprintf(text, sizeof(text), "%u more %s", hidden,
+		 plural(hidden, "file", "files"));
+	if (hidden)
+		put_nameless_row(h, &more, text, "", rest);
 	array_end(h->out);
 	free(order);
 }

@@ -416,20 +416,30 @@ void report_event(struct report *r, uint32_t event)
 void report_nameless(struct report *r)
 {
 	struct profile *p = &r->a.p;
-	uint64_t all = analysis_samples(&r->a);
-	uint32_t n, i, *order = nameless_objects(p, &n);
+	uint64_t all = analysis_samples(&r->a), rest = 0;
+	uint32_t n, i, hidden = 0, *order = nameless_objects(p, &n);
 
 	for (i = 0; i < n; i++) {
 		const struct object *o = &p->objs.obj[order[i]];
 		double part = percent(o->lost, all);
 
-		if (!o->lost || part < r->limit)
+		/* that there are a few is told as the share of samples */
+		if (!o->lost || (!i && part < r->limit))
 			break;
 		if (!i)
 			out_str(r->out, "\nSamples without a name\n");
+		if (part < r->limit) {
+			rest += o->lost;
+			hidden++;
+			continue;
+		}
 		out_printf(r->out, "%7.2f %%  ", part);
 		clean(r, strtab_str(&p->str, o->path));
 		out_printf(r->out, ": %s\n", nameless_why(&r->a, o));
 	}
+	if (hidden)
+		out_printf(r->out, "%7.2f %%  in %u more %s\n",
+			   percent(rest, all), hidden,
+			   plural(hidden, "file", "files"));
 	free(order);
 }
