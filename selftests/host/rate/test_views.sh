@@ -197,12 +197,16 @@ instructions()	# FUNCTION: share and samples
 			NF > 1 && split($1, w, " ") == 2 { print w[1], w[2] }'
 }
 ok "annotate" same "\
-  cycles: 40 samples, 66.67 % of all
+  cycles: 40 samples, 100,000 events, 66.67 % of all events
 30.00 30
 70.00 10" instructions calls
 ok "annotate: the hottest first" same "calls after " bash -c "
 	$pmclog annotate --no-source -a $tmp/code |
 	awk '/ in shapes/{ printf \"%s \", \$1 } END { print \"\" }'"
+
+ok "annotate: what is behind the limit" prints 0 \
+	"^1 more function, with 50 samples (-n)$" \
+	"$pmclog" annotate --no-source -a -n 1 "$tmp/code"
 
 # --- exports
 want="cycles big;outer;heavy 900000

@@ -69,15 +69,23 @@ static void put_title(struct listing *l)
 	put(l, brief(l, buf));
 	out_char(n->out, '\n');
 	for (i = 0; i < n->nevents; i++) {
-		uint32_t name = p->events.event[n->event[i]].name;
+		const struct event *e = &p->events.event[n->event[i]];
 
-		shown_name(buf, strtab_str(&p->str, name), false);
+		shown_name(buf, strtab_str(&p->str, e->name), false);
 		put(l, "  ");
 		put(l, buf);
-		out_printf(n->out, ": %s %s, %.2f %% of all\n",
+		out_printf(n->out, ": %s %s, ",
 			   grouped(num, l->b->sum.count[i]),
-			   plural(l->b->sum.count[i], "sample", "samples"),
-			   percent(l->b->sum.weight[i], n->all[i]));
+			   plural(l->b->sum.count[i], "sample", "samples"));
+		/* the shares are of what the samples stand for */
+		if (event_is_freq(e))
+			out_printf(n->out, "%s %s, ",
+				   grouped(num, l->b->sum.weight[i]),
+				   plural(l->b->sum.weight[i], "event",
+					  "events"));
+		out_printf(n->out, "%.2f %% of all%s\n",
+			   percent(l->b->sum.weight[i], n->all[i]),
+			   event_is_freq(e) ? " events" : "");
 	}
 	out_char(n->out, '\n');
 }
@@ -346,6 +354,20 @@ static void print_code(struct listing *l)
 	objsyms_close(&l->syms);
 }
 
+/* What is behind the code that was shown. */
+static void put_rest(struct listing *l)
+{
+	char num[GROUPED_MAX];
+	uint64_t samples = 0;
+	uint32_t k;
+
+	for (; l->spot < l->b->n; l->spot++)
+		for (k = 0; k < ANNOTATE_EVENTS; k++)
+			samples += l->b->spot[l->spot].n.count[k];
+	out_printf(l->n->out, "  (the rest of it, with %s %s, is not shown)\n",
+		   grouped(num, samples), plural(samples, "sample", "samples"));
+}
+
 static void print_body(struct annotate *n, const struct body *b)
 {
 	struct listing l = { .n = n, .b = b, .im = { .fd = -1 } };
@@ -366,7 +388,7 @@ static void print_body(struct annotate *n, const struct body *b)
 		put(&l, "\n");
 	}
 	if (end != b->end)
-		put(&l, "  (the rest of it is not shown)\n");
+		put_rest(&l);
 	disasm_close(&l.d);
 	jitbytes_close(&l.jit);
 	image_close(&l.im);
@@ -375,9 +397,26 @@ static void print_body(struct annotate *n, const struct body *b)
 
 void annotate_print(struct annotate *n)
 {
-	uint32_t i;
+	uint64_t samples = 0;
+	char num[GROUPED_MAX];
+	uint32_t i, k, hidden = 0;
 
-	for (i = 0; i < n->t.n && i < n->limit; i++)
-		if (n->t.body[i].total)
-			print_body(n, &n->t.body[i]);
+	for (i = 0; i < n->t.n; i++) {
+		const struct body *b = &n->t.body[i];
+
+		if (!b->total)
+			continue;
+		if (i < n->limit) {
+			print_body(n, b);
+			continue;
+		}
+		hidden++;
+		for (k = 0; k < n->nevents; k++)
+			samples += b->sum.count[k];
+	}
+	if (hidden)
+		out_printf(n->out, "\n%u more %s, with %s %s (-n)\n", hidden,
+			   plural(hidden, "function", "functions"),
+			   grouped(num, samples),
+			   plural(samples, "sample", "samples"));
 }
