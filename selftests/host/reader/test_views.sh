@@ -241,4 +241,30 @@ stream()
 }
 ok "parts of a stream are refused" exits 1 stream
 
+# of a part of the time, its length
+log window <<-EOF
+	host 6.12-test node
+	machine 183
+	event cycles 1000
+	proc 7 prog
+	at 1000000000
+	sample 3 7 0x10
+	at 9000000000
+	sample 5 7 0x10
+	at 10000000000
+EOF
+ok "flame: the whole time" prints 0 ">8 samples in 10.00 s" \
+	"$pmclog" flame "$tmp/window"
+ok "flame: a part of it" prints 0 ">3 samples in 1.50 s" \
+	"$pmclog" flame --time 0.5-2 "$tmp/window"
+ok "flame: to the end" prints 0 ">5 samples in 2.00 s" \
+	"$pmclog" flame --time 80%- "$tmp/window"
+go_pprof=/usr/lib/go-1.19/pkg/tool/linux_amd64/pprof
+if [ -x $go_pprof ]; then
+	"$pmclog" export --to pprof --time 0.5-2 -o "$tmp/w.pb" "$tmp/window"
+	ok "pprof: a part of it" prints 0 "^Duration: 1.50s" \
+		$go_pprof -top "$tmp/w.pb"
+else
+	skip "pprof: a part of it" "no golang-1.19-go"
+fi
 done_testing

@@ -299,6 +299,19 @@ void analysis_one_event(struct analysis *a)
 			event_shown(a, first, buf), others);
 }
 
+void analysis_window(const struct analysis *a, uint64_t *from, uint64_t *to)
+{
+	const struct log_facts *log = &a->p.log;
+	const struct filter *f = &a->filter;
+
+	*from = log->begin;
+	*to = log->end;
+	if (f->timed && f->begin > *from)
+		*from = f->begin < *to ? f->begin : *to;
+	if (f->timed && f->end < *to)
+		*to = f->end > *from ? f->end : *from;
+}
+
 uint64_t analysis_samples(const struct analysis *a)
 {
 	uint64_t n = 0;

@@ -89,6 +89,8 @@ bool analysis_find_end(const char *path, uint64_t *last);
 /* For commands that show one event: keeps one in use, and prints which. */
 void analysis_one_event(struct analysis *a);
 uint64_t analysis_samples(const struct analysis *a);
+/* The clock at the beginning and at the end of what --time asks for of the log. */
+void analysis_window(const struct analysis *a, uint64_t *from, uint64_t *to);
 /* Are all events in use sampled at a rate, so that their weights are alike? */
 bool analysis_weighs(const struct analysis *a);
 /*

@@ -146,11 +146,13 @@ static void types(struct pprof *x)
 static void facts(struct pprof *x)
 {
 	const struct log_facts *log = &x->e->a.p.log;
-	int64_t wall = export_unix_ns(x->e, log->begin);
+	uint64_t from, to;
 	char *s;
 
-	pb_uint(&x->m, PROFILE_TIME, (uint64_t)wall);
-	pb_uint(&x->m, PROFILE_DURATION, (uint64_t)export_ns(x->e, log->end));
+	analysis_window(&x->e->a, &from, &to);
+	pb_uint(&x->m, PROFILE_TIME, (uint64_t)export_unix_ns(x->e, from));
+	pb_uint(&x->m, PROFILE_DURATION, (uint64_t)(export_ns(x->e, to) -
+						    export_ns(x->e, from)));
 	if (log->release) {
 		s = xasprintf("%s, Linux %s", log->host, log->release);
 		pb_uint(&x->m, PROFILE_COMMENT,

@@ -122,9 +122,11 @@ static char *subtitle(const struct flame *f)
 	char num[GROUPED_MAX], lost[64] = "", when[64] = "", of[64] = "";
 	char *chains = chains_text(&f->a.p, f->a.use), *text;
 	char *lacks = short_text(&f->a.p);
+	uint64_t from, to;
 	time_t t = log->ts_sec;
 	struct tm tm;
 
+	analysis_window(&f->a, &from, &to);
 	if (t && gmtime_r(&t, &tm))
 		strftime(when, sizeof(when), ", %Y-%m-%d %H:%M UTC", &tm);
 	if (l.all)
@@ -135,7 +137,7 @@ static char *subtitle(const struct flame *f)
 			 plural(total, "event", "events"));
 	text = xasprintf("%s %s%s%s in %.2f s%s%s%s%s%s%s%s%s%s", grouped(num, n),
 			 plural(n, "sample", "samples"), of, lost,
-			 log_seconds(log, log->end),
+			 log_seconds(log, to) - log_seconds(log, from),
 			 log->release ? " on " : "",
 			 log->release ? log->host : "",
 			 log->release ? ", Linux " : "",
