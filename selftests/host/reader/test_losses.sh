@@ -95,6 +95,20 @@ ok "html: process records" page procs \
 ok "html: no end" page cut '[.log.closed, .log.noEnd]' \
 	'[false,"the log has no end: what came last is missing"]'
 
+# records of kinds that are not known yet: type 77
+{
+	cat "$tmp/cut"
+	printf '\020\0\115\356\0\0\0\0\0\0\0\0\0\0\0\0'
+} >"$tmp/new"
+new='1 record is of a kind that this pmclog does not know: what it tells is missing'
+ok "fold: an unknown record" prints 0 "$new" "$pmclog" fold "$tmp/new"
+ok "report: an unknown record" prints 0 "^Unknown  *$new" "$pmclog" report "$tmp/new"
+ok "html: an unknown record" page new .log.unknown "\"$new\""
+ok "diff: an unknown record" prints 0 "^After .*, $new" \
+	"$pmclog" diff "$tmp/well" "$tmp/new"
+ok "info: an unknown record" prints 0 "^unknown  *1 record of a kind" \
+	"$pmclog" info "$tmp/new"
+
 # a log in the middle of a stream
 ok "of two logs the first has no end" prints 0 \
 	"1 of its logs has no end: what came last there is missing" \

@@ -94,6 +94,18 @@ char *no_end_text(const struct log_facts *log)
 			 "missing", n, plural(n, "has", "have"));
 }
 
+char *unknown_text(const struct log_facts *log)
+{
+	char num[GROUPED_MAX];
+
+	if (!log->unknown)
+		return NULL;
+	return xasprintf("%s %s of a kind that this pmclog does not know: what "
+			 "%s is missing", grouped(num, log->unknown),
+			 plural(log->unknown, "record is", "records are"),
+			 plural(log->unknown, "it tells", "they tell"));
+}
+
 char *short_text(const struct profile *p)
 {
 	uint64_t n = p->events.lost_procs;
@@ -122,6 +134,7 @@ void log_tell(const struct profile *p, const char *path)
 {
 	tell(path, procs_lost_text(p));
 	tell(path, no_end_text(&p->log));
+	tell(path, unknown_text(&p->log));
 }
 
 void losses_tell(const struct analysis *a)

@@ -40,9 +40,11 @@ char *losses_text(const struct losses *l, const char *what);
 char *procs_lost_text(const struct profile *p);
 /* That the log, or one of the stream, was cut; or NULL.  The caller frees it. */
 char *no_end_text(const struct log_facts *log);
-/* Both in few words, for views with little room; or NULL. */
+/* How many records this reader cannot use; or NULL.  The caller frees it. */
+char *unknown_text(const struct log_facts *log);
+/* The first two in few words, for views with little room; or NULL. */
 char *short_text(const struct profile *p);
-/* Prints both, if there is anything to say. */
+/* Prints all three, if there is anything to say. */
 void log_tell(const struct profile *p, const char *path);
 /*
  * Prints the same and the lost samples, for output formats without a place for

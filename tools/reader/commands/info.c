@@ -154,6 +154,15 @@ static void put_repaired(struct out *o, const struct summary *s)
 		   plural(s->wrong_times, "record", "records"));
 }
 
+static void put_unknown(struct out *o, const struct summary *s)
+{
+	if (!s->unknown)
+		return;
+	put_label(o, "unknown");
+	out_printf(o, "%" PRIu64 " %s of a kind that this pmclog does not know\n",
+		   s->unknown, plural(s->unknown, "record", "records"));
+}
+
 static void put_packs(struct out *o, const struct summary *s)
 {
 	if (!s->packs)
@@ -538,6 +547,7 @@ static void put_summary(struct out *o, struct summary *s, const char *error)
 	put_end(o, s, error);
 	put_repaired(o, s);
 	put_records(o, s);
+	put_unknown(o, s);
 	put_packs(o, s);
 	put_recording(o, s);
 	put_snapshot(o, s);

@@ -336,6 +336,8 @@ void summary_add(struct summary *s, const struct pmclog_rec *rec)
 {
 	s->nrecords++;
 	s->types[rec->type & 0xFF]++;
+	if (rec->type != PMCLOG_T_CALLCHAIN)
+		s->unknown += record_is_unknown(rec);
 	s->bytes += rec->stored;
 	if (rec->pack)
 		add_packed(s, rec);

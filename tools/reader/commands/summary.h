@@ -62,7 +62,7 @@ struct sum_proc {
  * struct summary - one log
  * @format: format of the log; the caller sets it
  * @offset, @bytes: offset of its INITIALIZE, and its length
- * @types: records by type
+ * @types: records by type; @unknown: of a kind that is not known
  * @wrong_times: records with a damaged timestamp that was repaired; the caller
  *	counts them
  * @packs, @packed, @pack_bytes: packs of samples, the samples in them, and the
@@ -81,6 +81,7 @@ struct summary {
 	uint64_t offset;
 	uint64_t bytes;
 	uint64_t nrecords;
+	uint64_t unknown;
 	uint64_t wrong_times;
 	uint64_t types[256];
 	uint64_t packs;

@@ -384,6 +384,13 @@ const struct layout *record_layout(const struct pmclog_rec *rec)
 	return &layouts[rec->type];
 }
 
+bool record_is_unknown(const struct pmclog_rec *rec)
+{
+	const struct layout *l = record_layout(rec);
+
+	return !l || l == &ext_layouts[0] || (is_ext(rec) && !l->word);
+}
+
 size_t field_size(const struct field *f)
 {
 	switch (f->kind) {

@@ -59,6 +59,8 @@ struct layout {
 
 /* NULL for a record whose layout is unknown. */
 const struct layout *record_layout(const struct pmclog_rec *rec);
+/* Is it of a kind that this reader does not know, as in a log of a newer recorder? */
+bool record_is_unknown(const struct pmclog_rec *rec);
 size_t field_size(const struct field *f);
 /* Is the field inside the record? */
 int field_present(const struct field *f, const struct pmclog_rec *rec);

@@ -277,6 +277,9 @@ static void userdata(struct profile *p, const struct pmclog_rec *r)
 	case PMCLOG_EXT_PERIOD:
 		periods_record(&p->periods, r);
 		break;
+	case 0:
+		p->log.unknown += record_is_unknown(r);
+		break;
 	}
 }
 
@@ -358,6 +361,8 @@ static void process_record(struct profile *p, const struct pmclog_rec *r)
 	case PMCLOG_T_PMCATTACH:
 		attach(p, r);
 		break;
+	default:
+		p->log.unknown += record_is_unknown(r);
 	}
 }
 

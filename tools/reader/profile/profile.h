@@ -97,6 +97,7 @@ struct log_facts {
 	bool has_account;
 	struct pmclog_account account;	/* of all logs together */
 	uint64_t records;
+	uint64_t unknown;		/* of @records: of a kind not known */
 	uint64_t wrong_times;		/* records with a repaired timestamp */
 	char *error;			/* what is wrong, or NULL */
 	bool cut;			/* reading stopped at @error */

@@ -218,6 +218,10 @@ static void put_head(struct diff *d)
 		if (text)
 			out_printf(d->out, ", NOT CLOSED: %s", text);
 		free(text);
+		text = unknown_text(&a->p.log);
+		if (text)
+			out_printf(d->out, ", %s", text);
+		free(text);
 		text = procs_lost_text(&a->p);
 		if (text)
 			out_printf(d->out, ", %s", text);

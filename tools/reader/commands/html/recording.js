@@ -103,14 +103,15 @@ function namelessFact(e) {
 function damageText() {
   const l = data.log;
 
-  return [l.damage, l.noEnd].filter(Boolean).join('; ');
+  return [l.damage, l.noEnd, l.unknown].filter(Boolean).join('; ');
 }
 
 function logFact() {
   const l = data.log;
 
-  return fact(l.damage ? 'bad' : l.closed ? 'good' : 'warn', 'Log',
-    l.damage ? 'damaged' : l.closed ? 'complete' : 'not closed',
+  return fact(l.damage ? 'bad' : damageText() ? 'warn' : 'good', 'Log',
+    l.damage ? 'damaged' : !l.closed ? 'not closed' : l.unknown ?
+      'of a newer recorder' : 'complete',
     damageText() || several(l.records, 'record'));
 }
 

@@ -81,6 +81,17 @@ static void log_line(struct report *r)
 	out_char(r->out, '\n');
 }
 
+static void unknown_line(struct report *r)
+{
+	char *text = unknown_text(&r->a.p.log);
+
+	if (text) {
+		line(r, "Unknown");
+		out_printf(r->out, "%s\n", text);
+	}
+	free(text);
+}
+
 static void repaired_line(struct report *r)
 {
 	uint64_t n = r->a.p.log.wrong_times;
@@ -222,6 +233,7 @@ void report_log(struct report *r)
 	host_line(r);
 	time_line(r);
 	log_line(r);
+	unknown_line(r);
 	repaired_line(r);
 	part_line(r);
 	kernel_line(r);
