@@ -21,6 +21,11 @@ ok "-m: pc, function, its start and end, for each sample" same "\
       3 $(place calls 3)
      20 0xffffffff81003010 inner 0xffffffff81003000 0xffffffff81004000
       5 $(place after 2)" bash -c "$pmcstat -R $tmp/log -m - | uniq -c"
+ok "-m: and how many samples have no line" prints 0 \
+	"^pmcstat: 2 samples are not in the lines of -m: in no function" \
+	"$pmcstat" -R "$tmp/log" -m "$tmp/places"
+ok "-q: not said" bash -c "$pmcstat -q -R $tmp/log -m - 2>&1 >/dev/null |
+	cmp - /dev/null"
 ok "-m to a file" bash -c "$pmcstat -R $tmp/log -m $tmp/places &&
 	test \$(wc -l <$tmp/places) = 88"
 

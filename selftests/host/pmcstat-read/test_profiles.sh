@@ -60,6 +60,9 @@ ok "in between" same 5 inclusive middle
 
 mkdir "$tmp/gprof"
 "$pmcstat" -R "$tmp/log" -g -D "$tmp/gprof" -M "$tmp/map"
+ok "the samples in none are counted" prints 0 \
+	"2 samples are in no file that gprof could read" \
+	"$pmcstat" -R "$tmp/log" -g -D "$tmp/gprof"
 ok "-M: which profile is whose" same "\
 \"$shapes\" => \"shapes.gmon\" cpu-clock/63
 \"[kernel]\" => \"kernel.gmon\" cpu-clock/20

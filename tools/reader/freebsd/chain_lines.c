@@ -6,9 +6,12 @@
 #include <sysexits.h>
 
 #include "analysis/shown.h"
+#include "base/plural.h"
+#include "base/say.h"
 #include "freebsd/log_view.h"
 
-static void annotate_chain(struct log *l, const struct chain *c, FILE *f)
+/* False: the sample is in no function, which a line needs. */
+static bool annotate_chain(struct log *l, const struct chain *c, FILE *f)
 {
 	char name[NAME_MAX_SHOWN];
 	struct place at;
@@ -16,25 +19,32 @@ static void annotate_chain(struct log *l, const struct chain *c, FILE *f)
 
 	resolver_place(&l->r, &l->p, c->frame, &at);
 	if (!at.name || !at.end)
-		return;
+		return false;
 	log_name(l, l->same[l->p.frames.frame[c->frame].func], name);
 	for (i = 0; i < c->count; i++)
 		fprintf(f, "%#llx %s %#llx %#llx\n",
 			(unsigned long long)at.addr, name,
 			(unsigned long long)at.start,
 			(unsigned long long)at.end);
+	return true;
 }
 
 int read_annotate(struct log *l)
 {
 	const char *path = l->o->annotate;
 	FILE *f = text_open(path);
+	uint64_t left_out = 0;
 	uint32_t i;
 
 	if (!f)
 		return EX_CANTCREAT;
 	for (i = 0; i < l->p.chains.n; i++)
-		annotate_chain(l, &l->p.chains.chain[i], f);
+		if (!annotate_chain(l, &l->p.chains.chain[i], f))
+			left_out += l->p.chains.chain[i].count;
+	if (left_out && !l->o->quiet)
+		warn_line("%llu %s not in the lines of -m: in no function "
+			  "with a symbol", (unsigned long long)left_out,
+			  plural(left_out, "sample is", "samples are"));
 	return text_close(f, path);
 }
 

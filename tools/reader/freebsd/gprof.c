@@ -461,7 +461,7 @@ int read_gprof(struct log *l)
 		warn_line("%llu %s more samples than 16 bits hold: use -e",
 			  (unsigned long long)g.cut,
 			  plural(g.cut, "place has", "places have"));
-	if (g.left_out && l->o->verbose)
+	if (g.left_out && !l->o->quiet)
 		warn_line("%llu %s in no file that gprof could read",
 			  (unsigned long long)g.left_out,
 			  plural(g.left_out, "sample is", "samples are"));
