@@ -147,6 +147,25 @@ one_event()
 ok "one event of the second log" same "\
 Before  before: 100 samples, 0 lost
 After   two: 10 samples, 0 lost" one_event
+ok "the others are told" prints 0 "two: showing cpu-clock; there are 2 more" \
+	"$pmclog" diff "$tmp/before" "$tmp/two"
+log finer <<-EOF
+	event cpu-clock 500000
+	proc 7 prog
+	sample 200 7 0x10
+EOF
+ok "--folded: samples of another period" prints 0 \
+	"one every 1,000,000 before, and every 500,000 after: only shares" \
+	"$pmclog" diff --folded "$tmp/before" "$tmp/finer"
+log rate <<-EOF
+	freq cpu-clock 1000
+	proc 7 prog
+	period 500000
+	sample 200 7 0x10
+EOF
+ok "--folded: samples and events" prints 0 \
+	"the numbers are samples before, and events after: only shares" \
+	"$pmclog" diff --folded "$tmp/before" "$tmp/rate"
 ok "nothing to compare" prints 1 "no samples to compare" \
 	"$pmclog" diff "$tmp/before" "$tmp/empty"
 ok "one log is too few" exits 2 "$pmclog" diff "$tmp/before"

@@ -147,6 +147,21 @@ static int parse(struct command *c, int argc, char **argv)
 	       outfile_is_log(output, c->d.a[AFTER].path) ? READER_FAIL : -1;
 }
 
+/* The second log may have the event with two periods, or others. */
+static void tell_others(const struct analysis *a, uint32_t shown)
+{
+	const struct events *t = &a->p.events;
+	uint32_t i, others = 0;
+	char buf[SHOWN_MAX];
+
+	for (i = 0; i < t->n; i++)
+		others += i != shown && t->event[i].samples;
+	shown_name(buf, strtab_str(&a->p.str, t->event[shown].name), false);
+	if (others)
+		fprintf(stderr, "pmclog: %s: showing %s; there are %u more "
+			"events (--event)\n", a->path, buf, others);
+}
+
 /*
  * Selects one event for both logs.  Without --event it is the first log's first
  * event with samples, and the other log's event of that name.
@@ -174,8 +189,10 @@ static bool same_event(struct diff *d)
 		     !after->p.events.event[found].samples))
 			found = j;
 	}
-	if (found != UINT32_MAX)
+	if (found != UINT32_MAX) {
+		tell_others(after, found);
 		return after->use[found] = true;
+	}
 	shown_name(buf, name, false);
 	fprintf(stderr, "pmclog diff: %s has no event \"%s\"\n", after->path,
 		buf);
@@ -230,6 +247,43 @@ static void put_head(struct diff *d)
 	}
 }
 
+/* The event of a log that is compared; NULL: there are several, or none. */
+static const struct event *event_of(const struct analysis *a)
+{
+	const struct events *t = &a->p.events;
+	const struct event *found = NULL;
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++) {
+		if (!a->use[i] || !t->event[i].samples)
+			continue;
+		if (found)
+			return NULL;
+		found = &t->event[i];
+	}
+	return found;
+}
+
+/* Shares can be compared whatever a sample is, the numbers of --folded cannot. */
+static void tell_units(const struct diff *d)
+{
+	static const char *const units[] = { "samples", "events" };
+	const struct event *before = event_of(&d->a[BEFORE]);
+	const struct event *after = event_of(&d->a[AFTER]);
+	char num[GROUPED_MAX], more[GROUPED_MAX];
+
+	if (d->events[BEFORE] != d->events[AFTER])
+		fprintf(stderr, "pmclog diff: the numbers are %s before, and %s "
+			"after: only shares can be compared\n",
+			units[d->events[BEFORE]], units[d->events[AFTER]]);
+	else if (!d->events[AFTER] && before && after &&
+		 before->rate != after->rate)
+		fprintf(stderr, "pmclog diff: the numbers are samples, one "
+			"every %s before, and every %s after: only shares can "
+			"be compared\n", grouped(num, before->rate),
+			grouped(more, after->rate));
+}
+
 static int show(struct command *c)
 {
 	struct diff *d = &c->d;
@@ -257,6 +311,7 @@ static int show(struct command *c)
 	if (c->flame) {
 		diff_flame(d, c->d.a[AFTER].title, c->side);
 	} else if (c->folded) {
+		tell_units(d);
 		diff_folded(d);
 	} else {
 		put_head(d);
