@@ -162,6 +162,21 @@ ok "the rest of the files without names" same "\
 	<("$pmclog" report --limit 1 "$tmp/files")
 ok "html: the same" prints 0 '\["5 more files","",5\]' "$pmclog" html "$tmp/files"
 
+# each level has a sample of its own, so none is drawn on the line of another
+{
+	echo "event cycles 1000"
+	echo "proc 7 prog"
+	chain=
+	for i in $(seq 1 150); do
+		echo "map 7 $((i * 4096)) 4096 0 /nowhere/f$i"
+		chain="$((i * 4096 + 16)) $chain"
+		echo "sample 1 7 $chain"
+	done
+} | log deep
+ok "a tree that is too deep says so" prints 0 \
+	"^   15.33           deeper than 128 levels: not shown$" \
+	"$pmclog" report --tree "$tmp/deep"
+
 # two events
 log events <<-EOF
 	event cycles 1000 1

@@ -202,6 +202,18 @@ static uint32_t put_line(struct drawing *d, uint32_t node)
 	return end;
 }
 
+/* What is below the last level that is drawn. */
+static void put_too_deep(struct drawing *d, uint32_t node)
+{
+	const struct callnode *n = &d->t.node[node];
+
+	if (!has_visible_child(d, node))
+		return;
+	out_printf(d->r->out, "%8.2f           deeper than %d levels: not "
+		   "shown\n", percent(n->total - n->self, d->t.node[0].total),
+		   DEPTH_MAX);
+}
+
 static void put_children(struct drawing *d, uint32_t node)
 {
 	uint32_t *child, n, i, end;
@@ -212,8 +224,10 @@ static void put_children(struct drawing *d, uint32_t node)
 	for (i = 0; i < n; i++) {
 		d->last[d->depth] = i + 1 == n;
 		end = put_line(d, child[i]);
-		if (d->depth + 1 == DEPTH_MAX)
+		if (d->depth + 1 == DEPTH_MAX) {
+			put_too_deep(d, end);
 			continue;
+		}
 		d->depth++;
 		put_children(d, end);
 		d->depth--;
