@@ -201,6 +201,16 @@ part_is() # FUNCTION WANT: the samples with it, and their stacks
 		[ "$("$pmclog" fold "$tmp/part")" = "$2" ]
 }
 ok "filter: a function of another file is not there" part_is leaf ""
+# so many samples that the first screen comes before all were read
+{
+	echo "event cpu-clock 1000"
+	echo "proc 7 prog"
+	load 7 "$base" "$tmp/pie"
+	echo "sample 800000 7 $base+$(symbol "$tmp/pie" leaf)"
+	echo "buildid 00${id:2} $tmp/pie"
+} | log many
+top_names() { "$pmclog" top -w 1ns "$tmp/many" | grep '^ *100\.0' | awk '{ print $3 }' | sort -u; }
+ok "top: from the first screen on" test "$(top_names)" != leaf
 ok "by a pipe: it is told" by_pipe "$pmclog" filter --sym leaf -o "$tmp/part" -
 
 # several files of one path: each has its own

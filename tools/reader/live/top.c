@@ -14,6 +14,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "analysis/ahead.h"
 #include "base/say.h"
 #include "live/top.h"
 
@@ -452,6 +453,9 @@ int top_run(const struct reading *o, struct input *in)
 	s.interval = (uint64_t)(o->interval * 1e9);
 	log_init(&s.top.log, &s.top.o);
 	s.top.log.p.events.apart = true;
+	/* a log that is complete has them at its end, behind the first screens */
+	if (s.top.log.r.log_path)
+		ahead_ids(&s.top.log.p, s.top.log.r.log_path);
 	status = open_screen(&s);
 	if (!status) {
 		catch_signals();
