@@ -505,4 +505,16 @@ names()
 }
 ok "kallsyms in the directory" names
 
+# One recorder is rotated while another one records: its PMC stays the same
+{ echo "event cycles 1000"; echo "at 1$ms"; echo "sample 30 7 0x10"
+  echo "at 10000$ms"; echo "rate 0 30 30"; } | later 0 turns/b
+{ echo "event cycles 1000"; echo "at 1$ms"; echo "sample 40 7 0x10"
+  echo "at 4000$ms"; echo "rate 1 40 40"; } | later 1000$ms turns/a1
+{ echo "event cycles 1000"; echo "at 1$ms"; echo "sample 40 7 0x10"
+  echo "at 3000$ms"; echo "rate 1 80 80"; } | later 5500$ms turns/a2
+ok "the rate of a rotated log counts once" prints 0 \
+	"^  Rate  *110 asked for, 110 achieved" "$pmclog" report "$tmp/turns"
+ok "and they are valid together" prints 0 "^ok: .* 110 samples" \
+	"$pmclog" verify "$tmp/turns"
+
 done_testing

@@ -178,6 +178,7 @@ static void open_next(struct merge *m)
 	m->member[m->n++] = b;
 	session_join(&m->session, &b->log);
 	b->log.told = file->told;
+	b->log.ids.owner = file->origin.owner;
 	advance(m, b);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
+#include <string.h>
 
 #include "log/pmcmap.h"
 
@@ -30,20 +31,26 @@ static bool is_used(const struct pmcmap *all, uint32_t to)
 }
 
 /* Other rows, and CPUs from the last one down, which few machines have. */
-static uint32_t choose(const struct pmcmap *all, uint32_t from,
-		       uint32_t *chosen)
+static uint32_t choose(const struct pmcmap *m, const struct pmcmap *all,
+		       uint32_t from, struct pmcmaps *maps)
 {
 	uint32_t to = from, i, n;
 
+	/* the PMC goes on from the log before, as after a rotation */
+	for (i = 0; m->owner && i < maps->n; i++)
+		if (maps->past[i].owner == m->owner &&
+		    maps->past[i].from == from &&
+		    !is_used(all, maps->past[i].to))
+			return maps->past[i].to;
 	for (n = 0; is_used(all, to) && n < CHOICES; n++) {
-		i = ++*chosen % CHOICES;
+		i = ++maps->chosen % CHOICES;
 		to = (from & KEPT) | i % ROWS | (0xFFFU - i / ROWS) << 20;
 	}
 	return to;
 }
 
 uint32_t pmcmap_id(struct pmcmap *m, const struct pmcmap *all, uint32_t from,
-		   uint32_t *chosen)
+		   struct pmcmaps *maps)
 {
 	uint64_t hash;
 	uint32_t i, to;
@@ -58,7 +65,7 @@ uint32_t pmcmap_id(struct pmcmap *m, const struct pmcmap *all, uint32_t from,
 	}
 	if (m->n == PMCMAP_MAX)
 		return from;
-	to = choose(all, from, chosen);
+	to = choose(m, all, from, maps);
 	GROW(m->id, m->n, m->cap);
 	m->id[m->n] = (struct pmcmap_id){ .from = from, .to = to };
 	idtab_add(&m->from, hash, m->n);
@@ -67,10 +74,43 @@ uint32_t pmcmap_id(struct pmcmap *m, const struct pmcmap *all, uint32_t from,
 	return to;
 }
 
+static bool is_past(const struct pmcmaps *maps, const struct pmcmap_past *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < maps->n; i++)
+		if (!memcmp(&maps->past[i], p, sizeof(*p)))
+			return true;
+	return false;
+}
+
+void pmcmap_leave(struct pmcmap *m, struct pmcmaps *maps)
+{
+	uint32_t i;
+
+	for (i = 0; m->owner && i < m->n && maps->n < PMCMAP_PAST; i++) {
+		struct pmcmap_past p = {
+			m->owner, m->id[i].from, m->id[i].to,
+		};
+
+		if (is_past(maps, &p))
+			continue;
+		GROW(maps->past, maps->n, maps->cap);
+		maps->past[maps->n++] = p;
+	}
+	pmcmap_free(m);
+}
+
 void pmcmap_free(struct pmcmap *m)
 {
 	free(m->id);
 	idtab_free(&m->from);
 	idtab_free(&m->to);
-	*m = (struct pmcmap){ .next = m->next };
+	*m = (struct pmcmap){ .next = m->next, .owner = m->owner };
+}
+
+void pmcmaps_free(struct pmcmaps *maps)
+{
+	free(maps->past);
+	*maps = (struct pmcmaps){ .chosen = maps->chosen };
 }

@@ -14,30 +14,49 @@
  * Further ids of a log stay as they are; a recorder does not have so many PMCs.
  */
 #define PMCMAP_MAX	65536U
+#define PMCMAP_PAST	4096U	/* remembered of logs that have ended */
 
 /* id @from of the log is id @to of the stream */
 struct pmcmap_id {
 	uint32_t from, to;
 };
 
+/* the same of a log that has ended; @owner: its recorder */
+struct pmcmap_past {
+	uint32_t owner, from, to;
+};
+
+/**
+ * struct pmcmaps - what the logs of a stream share
+ * @chosen: number of the last id that was made up for any of them
+ * @past:   ids of logs that have ended: the next log of their recorder gets them
+ */
+struct pmcmaps {
+	uint32_t chosen;
+	struct pmcmap_past *past;
+	uint32_t n, cap;
+};
+
 /**
  * struct pmcmap - one log
+ * @owner: its recorder; 0: not known
  * @next: the other logs of the stream
  * @last: number of the pair that was looked up last
  */
 struct pmcmap {
 	struct pmcmap *next;
+	uint32_t owner;
 	struct pmcmap_id *id;
 	uint32_t n, cap, last;
 	struct idtab from, to;
 };
 
-/*
- * Id of the stream for id @from of @m.  @all: all logs of the stream; *@chosen:
- * number of the last id that was made up for any of them.
- */
+/* Id of the stream for id @from of @m.  @all: all logs of the stream. */
 uint32_t pmcmap_id(struct pmcmap *m, const struct pmcmap *all, uint32_t from,
-		   uint32_t *chosen);
+		   struct pmcmaps *maps);
+/* The log has ended. */
+void pmcmap_leave(struct pmcmap *m, struct pmcmaps *maps);
 void pmcmap_free(struct pmcmap *m);
+void pmcmaps_free(struct pmcmaps *maps);
 
 #endif /* READER_PMCMAP_H */

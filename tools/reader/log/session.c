@@ -16,6 +16,7 @@ static void begin(struct session *s)
 {
 	s->nlogs = s->nclosed = 0;
 	s->begun = false;
+	pmcmaps_free(&s->maps);
 	s->len = sizeof(struct pmclog_closelog);
 	memset(&s->sum, 0, sizeof(s->sum));
 }
@@ -48,7 +49,7 @@ void session_leave(struct session *s, struct session_log *log)
 	while (*at != &log->ids)
 		at = &(*at)->next;
 	*at = log->ids.next;
-	pmcmap_free(&log->ids);
+	pmcmap_leave(&log->ids, &s->maps);
 	/* its memory may be that of another log later */
 	forget_events(s, log);
 	s->nactive--;
@@ -58,6 +59,7 @@ void session_free(struct session *s)
 {
 	free(s->event);
 	s->event = NULL;
+	pmcmaps_free(&s->maps);
 }
 
 /* ------------------------------------------------------------------------
@@ -248,7 +250,7 @@ static void rename_pmc(struct session *s, struct session_log *log,
 	from = pmclog_get32(r->data + at);
 	if (from == PMCLOG_PMCID_NONE)
 		return;
-	to = pmcmap_id(&log->ids, s->ids, from, &s->chosen);
+	to = pmcmap_id(&log->ids, s->ids, from, &s->maps);
 	if (to == from)
 		return;
 	memcpy(s->buf, r->data, r->len);

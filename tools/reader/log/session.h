@@ -54,7 +54,7 @@ struct session_event {
  * @nlogs:   logs that have joined
  * @nclosed: those that were closed
  * @nactive: those that have not left; their ids are the list @ids
- * @chosen:  see pmcmap_id()
+ * @maps:    of their ids, and of those that have left
  * @begun:   INITIALIZE was passed on
  * @raw:     ids stay as they are
  * @sum, @len: account of the closed logs, and length of the shortest CLOSELOG
@@ -63,7 +63,7 @@ struct session_event {
 struct session {
 	uint32_t nlogs, nclosed, nactive;
 	struct pmcmap *ids;
-	uint32_t chosen;
+	struct pmcmaps maps;
 	bool begun, raw;
 	struct pmclog_account sum;
 	uint32_t len;
