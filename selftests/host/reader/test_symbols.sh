@@ -193,6 +193,7 @@ ok "nor of a file as standard input" exports - 1 0
 mkdir "$tmp/dir"
 cp "$tmp/ids" "$tmp/dir/"
 ok "nor of a directory" exports "$tmp/dir" 1 0
+# shellcheck disable=SC2002
 by_pipe() { cat "$tmp/ids" | prints 1 "functions of $tmp/pie are wrong.*build-id" "$@"; }
 ok "names by a pipe were wrong: it is told" by_pipe "$pmclog" export --to csv -
 part_is() # FUNCTION WANT: the samples with it, and their stacks
