@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PROCCSW of a program that switches more often than its log is read: the records of
- * processes have room all the same, and no count is missing.
+ * PROCCSW: no count is missing.  Of a program that switches more often than its log is
+ * read the records of processes have room all the same; a log that ends within a slice
+ * has the part before.
  */
 #include <pthread.h>
+#include <sched.h>
 
 #include "proclog.h"
 #include "recorder.h"
@@ -80,6 +82,58 @@ TEST(slow_reader)
 	EXPECT_EQ(proc_sum(&r.log, PMCLOG_T_PROCEXIT, id, ANY),
 		  proc_sum(&r.log, PMCLOG_T_PROCCSW, id, ANY));
 	close(dev);
+}
+
+#define NLOGS	6
+
+static int faulting(struct target *t, void *arg)
+{
+	struct sched_param first = { .sched_priority = 1 };
+	volatile bool *stop = arg;
+
+	pin_to(1);
+	sched_setscheduler(0, SCHED_FIFO, &first);
+	while (!*stop)
+		fault_pages(1);
+	return 0;
+}
+
+/* A task that others do not take the CPU from has no other end of a slice. */
+TEST(cut_by_the_end)
+{
+	struct hwpmc_allocate a =
+		pmc_process_counter(FAULTS, HWPMC_F_LOG_PROCCSW);
+	volatile bool *stop = shared_memory(sizeof(*stop));
+	uint64_t before = 0, value;
+	int dev = dev_open(), file;
+	struct target t;
+	struct log log;
+	unsigned int i;
+
+	if (online_cpus((int [16]){}, 16) < 2)
+		SKIP(return, "needs two CPUs");
+	if (!access("/sys/kernel/realtime", F_OK))
+		SKIP(return, "RCU needs the CPU on PREEMPT_RT");
+	pin_to(0);
+	ASSERT_TRUE(target_begin(&t, faulting, (void *)stop));
+	ASSERT_EQ(0, dev_allocate(dev, &a));
+	ASSERT_EQ(0, dev_attach(dev, a.id, t.pid));
+	target_go(&t);
+	for (i = 0; i < NLOGS; i++) {
+		file = temp_file();
+		ASSERT_EQ(0, dev_configure(dev, file));
+		ASSERT_EQ(0, dev_start(dev, a.id));
+		sleep_ms(50);
+		END_PROCLOG(dev, file, &log, 0);
+		value = dev_value(dev, a.id);
+		EXPECT_LT(before, value);
+		EXPECT_EQ(value - before,
+			  proc_sum(&log, PMCLOG_T_PROCCSW, a.id, ANY));
+		before = value;
+		log_free(&log);
+	}
+	*stop = true;
+	EXPECT_EQ(0, target_end(&t));
 }
 
 TEST_HARNESS_MAIN
