@@ -19,7 +19,10 @@ void limit_restore(void);
 
 /* Returns what @fn returns in a child, which may become another user. */
 int elsewhere(int (*fn)(void));
-/* ... who may open the device, and has @mib for rings and tables; -1: not so */
+/*
+ * The same; every user may open the device, and has @mib for rings and tables.  Returns -1
+ * if the limits cannot be set.
+ */
 int elsewhere_with(unsigned int mib, int (*fn)(void));
 /* Allocates a PMC that counts the user mode of processes. */
 int user_process_pmc(int dev, uint32_t flags, uint32_t *id);
