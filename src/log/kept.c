@@ -46,14 +46,13 @@ bool hwpmc_kept_wants(const struct pmclog_hdr *h)
 	}
 }
 
-/*
- * Drops what a module that has gone had.  False: it came before the log began, or
- * its record was lost.
- */
-static bool drop_at(struct log_kept *k, u64 start)
+/* Far more than there are modules; for machines that load and unload them all the time */
+#define KEPT_MAX	4096
+
+/* Drops what a module that has gone had. */
+static void drop_at(struct log_kept *k, u64 start)
 {
 	struct log_meta *m, *next;
-	bool found = false;
 
 	list_for_each_entry_safe(m, next, &k->records, list) {
 		const struct pmclog_hdr *h = (const void *)m->data;
@@ -62,9 +61,8 @@ static bool drop_at(struct log_kept *k, u64 start)
 			continue;
 		list_del(&m->list);
 		kfree(m);
-		found = true;
+		k->n--;
 	}
-	return found;
 }
 
 static bool has_out(const struct log_kept *k, u64 start)
@@ -83,17 +81,22 @@ static bool has_out(const struct log_kept *k, u64 start)
 /*
  * hwpmc_kept_add - a record for which hwpmc_kept_wants() is true
  *
- * No more are kept than there are modules now, and were when the log began.  Without
- * memory the next log reports a loss.
+ * The end of a module is kept even if its beginning was: a program may have written the
+ * module meanwhile.  There is one end for each address.  Without room the next log
+ * reports a loss.
  */
 void hwpmc_kept_add(struct log_kept *k, const struct pmclog_hdr *h)
 {
 	u32 len = PMCLOG_HEADER_LEN(h->header);
 	struct log_meta *m;
 
-	if (is_out(h) && (drop_at(k, start_of(h)) || has_out(k, start_of(h))))
-		return;
-	m = kmalloc(struct_size(m, data, len), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (is_out(h)) {
+		drop_at(k, start_of(h));
+		if (has_out(k, start_of(h)))
+			return;
+	}
+	m = k->n < KEPT_MAX ? kmalloc(struct_size(m, data, len),
+				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN) : NULL;
 	if (!m) {
 		k->lost++;
 		return;
@@ -101,6 +104,7 @@ void hwpmc_kept_add(struct log_kept *k, const struct pmclog_hdr *h)
 	m->len = len;
 	memcpy(m->data, h, len);
 	list_add_tail(&m->list, &k->records);
+	k->n++;
 }
 
 /* hwpmc_kept_emit - a log begins after another one */
@@ -126,5 +130,6 @@ void hwpmc_kept_forget(struct log_kept *k)
 		list_del(&m->list);
 		kfree(m);
 	}
+	k->n = 0;
 	k->lost = 0;
 }

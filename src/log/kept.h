@@ -12,12 +12,14 @@ struct pmclog_hdr;
 /**
  * struct log_kept - kernel modules that came or went during the owner's logs
  * @records: struct log_meta of one record each, in the order of time
- * @lost: records for which there was no memory
+ * @n: their number
+ * @lost: records that could not be kept
  *
  * The writer thread's; used under owner->mutex while there is none.
  */
 struct log_kept {
 	struct list_head records;
+	unsigned int	n;
 	u64		lost;
 };
 

@@ -496,6 +496,33 @@ TEST(module_in_next_log)
 	EXPECT_TRUE(kernel_map_is_out(third, start));
 }
 
+/* As pmcstat does: it writes the modules again before each rotation. */
+TEST(module_written_meanwhile)
+{
+	int dev = dev_open(), file = temp_file(), next = temp_file();
+	int last = temp_file();
+	char path[PATH_MAX];
+	uint64_t start = 0;
+	uint32_t id;
+
+	if (!other_module_find(OTHER, path))
+		SKIP(return, "no module to load here");
+	other_module_unload(OTHER);
+	if (!access("/sys/module/" OTHER, F_OK))
+		SKIP(return, OTHER " is in use");
+	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
+	ASSERT_EQ(0, other_module_load(path));
+	ASSERT_LT(0, log_modules(dev));
+	ASSERT_EQ(0, dev_rotate(dev, next));
+	ASSERT_EQ(0, other_module_unload(OTHER));
+	ASSERT_EQ(0, dev_rotate(dev, last));
+	ASSERT_EQ(0, dev_closelog(dev));
+	EXPECT_LT(0, kernel_maps(next, "[" OTHER "]", &start));
+	EXPECT_TRUE(kernel_map_is_out(next, start));
+	EXPECT_LT(0, kernel_maps(last, "[" OTHER "]", &start));
+	EXPECT_TRUE(kernel_map_is_out(last, start));
+}
+
 /* A client has written it, and it has gone since: the next log has no such module. */
 TEST(module_gone_in_next_log)
 {
