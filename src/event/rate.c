@@ -5,7 +5,8 @@
  * The period may change while a PMC does not run, so each part of the count is divided
  * by the period that it had.
  *
- * Under owner->mutex.
+ * Under owner->mutex; of a CPU also in the hotplug work, under owner->cpus_mutex alone,
+ * which PMCSETCOUNT and a budget hold as well.
  */
 #include <linux/math64.h>
 

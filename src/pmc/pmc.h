@@ -64,9 +64,9 @@ struct count_sum {
 
 /**
  * struct rate_expected - how many samples the period in force asks for
- * @expected: until the last reading, by all periods so far; WRITE_ONCE under
- *	owner->mutex, READ_ONCE by the writer thread
- * @before: ... until the period was last changed; owner->mutex, like @since
+ * @expected: until the last reading, by all periods so far; READ_ONCE by the writer
+ *	thread, WRITE_ONCE under owner->mutex, of a CPU also under owner->cpus_mutex
+ * @before: ... until the period was last changed; under both mutexes, like @since
  * @since: the reading when the period was last changed
  */
 struct rate_expected {
