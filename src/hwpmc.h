@@ -123,6 +123,10 @@ struct owner_budget {
  * @hooked: @node is in the list; WRITE_ONCE under owner->mutex, READ_ONCE by hooks
  * @follow_node: hooks_mutex; in the RCU list of owners that follow all processes
  * @follow_all: follows all processes, not only targets; WRITE_ONCE under
+ * @slices: a thread that loses its counter logs its last slice.  Set while @hooked, and
+ *	for as long as the end of the log takes: see hwpmc_thread_end_slices().  Written
+ *	under owner->mutex, cleared under targets_mutex as well, READ_ONCE under
+ *	targets_mutex
  *	owner->mutex, READ_ONCE by hooks
  * @follows_from: since which of the followers' beginnings, 0: @follow_all is not set;
  *	locking as for @follow_all
@@ -131,7 +135,7 @@ struct owner_budget {
  */
 struct owner_hooks {
 	struct list_head node;
-	bool		hooked;
+	bool		hooked, slices;
 	struct list_head follow_node;
 	bool		follow_all;
 	unsigned long	follows_from;

@@ -171,6 +171,7 @@ void hwpmc_hooks_join(struct hwpmc_owner *o)
 	mutex_lock(&hooks_mutex);
 	list_add_tail_rcu(&o->hooks.node, &hwpmc_hooks_owners);
 	mutex_unlock(&hooks_mutex);
+	WRITE_ONCE(o->hooks.slices, true);
 	WRITE_ONCE(o->hooks.hooked, true);
 }
 

@@ -114,6 +114,17 @@ void hwpmc_thread_event_stop(struct target_thread *tt, struct thread_event *te,
 	list_add_tail(&te->stopped, stopped);
 }
 
+static void commit_slice(struct target_thread *tt,
+			 const struct pmclog_proccsw *slice)
+{
+	if (!slice->value)
+		return;
+	preempt_disable();
+	hwpmc_record_commit(tt->target->owner, slice, sizeof(*slice),
+			    PMCLOG_PID_KERNEL);
+	preempt_enable();
+}
+
 static void end_slice(struct target_thread *tt, struct thread_event *te)
 {
 	struct pmclog_proccsw slice;
@@ -121,12 +132,7 @@ static void end_slice(struct target_thread *tt, struct thread_event *te)
 
 	value = perf_event_read_value(te->event, &enabled, &running);
 	slice = thread_slice(tt, te, value);
-	if (!slice.value)
-		return;
-	preempt_disable();
-	hwpmc_record_commit(tt->target->owner, &slice, sizeof(slice),
-			    PMCLOG_PID_KERNEL);
-	preempt_enable();
+	commit_slice(tt, &slice);
 	te->told = value;
 }
 
@@ -140,10 +146,10 @@ static void drop_stopped(struct thread_event *te)
 	last.value = perf_event_read_value(te->event, &last.enabled,
 					   &last.running);
 	sum_add(&te->link->sum, &last);
-	slice = thread_slice(tt, te, last.value);
-	if (te->logged && slice.value)
-		hwpmc_follow_record_now(tt->target->owner, &slice,
-					sizeof(slice), PMCLOG_PID_KERNEL);
+	if (te->logged && READ_ONCE(tt->target->owner->hooks.slices)) {
+		slice = thread_slice(tt, te, last.value);
+		commit_slice(tt, &slice);
+	}
 	/* perhaps the last event that shows that the PMU was removed */
 	hwpmc_event_lost_pmu(te->link->pmc, te->event);
 	hwpmc_event_drop(te->link->pmc, te->event);
@@ -156,7 +162,8 @@ static void drop_stopped(struct thread_event *te)
  *
  * Under owner->mutex.  The log is about to end, and takes records still.  The hook that
  * logs a slice has been switched off, and a grace period has passed since.  The PMCs are
- * stopped: they do not run without a log.
+ * stopped: they do not run without a log.  A thread that has lost its counter meanwhile
+ * has logged its slice itself.
  */
 void hwpmc_thread_end_slices(struct hwpmc_owner *o)
 {
@@ -169,6 +176,7 @@ void hwpmc_thread_end_slices(struct hwpmc_owner *o)
 		for_each_thread_event(t, tt, te)
 			if (te->logged)
 				end_slice(tt, te);
+	WRITE_ONCE(o->hooks.slices, false);
 	mutex_unlock(&o->targets_mutex);
 }
 

@@ -84,22 +84,37 @@ TEST(slow_reader)
 	close(dev);
 }
 
-#define NLOGS	6
+#define NLOGS	scaled(12, 6)
 
-static int faulting(struct target *t, void *arg)
+/* The target keeps CPU 1. */
+#define NEEDS_A_CPU() do {						\
+	if (online_cpus((int [16]){}, 16) < 2)				\
+		SKIP(return, "needs two CPUs");				\
+	if (!access("/sys/kernel/realtime", F_OK))			\
+		SKIP(return, "RCU needs the CPU on PREEMPT_RT");	\
+} while (0)
+
+static void keep_cpu(void)
 {
 	struct sched_param first = { .sched_priority = 1 };
-	volatile bool *stop = arg;
 
 	pin_to(1);
 	sched_setscheduler(0, SCHED_FIFO, &first);
+}
+
+static int faulting(struct target *t, void *arg)
+{
+	volatile bool *stop = arg;
+
+	keep_cpu();
 	while (!*stop)
 		fault_pages(1);
 	return 0;
 }
 
-/* A task that others do not take the CPU from has no other end of a slice. */
-TEST(cut_by_the_end)
+/* Of each of some logs that end meanwhile, the slices have all that @fn faults. */
+static void end_logs(struct __test_metadata *_metadata,
+		     int (*fn)(struct target *t, void *arg))
 {
 	struct hwpmc_allocate a =
 		pmc_process_counter(FAULTS, HWPMC_F_LOG_PROCCSW);
@@ -110,12 +125,8 @@ TEST(cut_by_the_end)
 	struct log log;
 	unsigned int i;
 
-	if (online_cpus((int [16]){}, 16) < 2)
-		SKIP(return, "needs two CPUs");
-	if (!access("/sys/kernel/realtime", F_OK))
-		SKIP(return, "RCU needs the CPU on PREEMPT_RT");
 	pin_to(0);
-	ASSERT_TRUE(target_begin(&t, faulting, (void *)stop));
+	ASSERT_TRUE(target_begin(&t, fn, (void *)stop));
 	ASSERT_EQ(0, dev_allocate(dev, &a));
 	ASSERT_EQ(0, dev_attach(dev, a.id, t.pid));
 	target_go(&t);
@@ -134,6 +145,47 @@ TEST(cut_by_the_end)
 	}
 	*stop = true;
 	EXPECT_EQ(0, target_end(&t));
+	close(dev);
+}
+
+/* A task that others do not take the CPU from has no other end of a slice. */
+TEST(cut_by_the_end)
+{
+	NEEDS_A_CPU();
+	end_logs(_metadata, faulting);
+}
+
+static void *fault_for_ms(void *arg)
+{
+	uint64_t until = now_ns() + (uintptr_t)arg * NSEC / 1000;
+
+	do
+		fault_pages(1);
+	while (now_ns() < until);
+	return NULL;
+}
+
+static int coming_and_going(struct target *t, void *arg)
+{
+	volatile bool *stop = arg;
+	uintptr_t ms = 0;
+	pthread_t thread;
+
+	keep_cpu();
+	while (!*stop) {
+		ms = ms % 150 + 7;
+		if (pthread_create(&thread, NULL, fault_for_ms, (void *)ms) ||
+		    pthread_join(thread, NULL))
+			return 1;
+	}
+	return 0;
+}
+
+/* A thread that ends while the log does logs its last slice all the same. */
+TEST(ends_with_the_log)
+{
+	NEEDS_A_CPU();
+	end_logs(_metadata, coming_and_going);
 }
 
 TEST_HARNESS_MAIN
