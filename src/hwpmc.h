@@ -99,6 +99,7 @@ struct owner_hotplug {
  * @ppm:    millionths of each CPU's time; 0: no budget.  WRITE_ONCE under owner->mutex
  *	while there is no PMC; READ_ONCE by handlers and the writer thread
  * @scale:  owner->mutex; this part of the rates asked for is in force, of BUDGET_ONE
+ * @before: owner->mutex; @scale before the last PMC that was expected
  * @since:  owner->mutex; when the budget was set
  * @looked: owner->mutex; when the last window began
  * @worst:  owner->mutex; cost in the last window, in millionths
@@ -109,6 +110,7 @@ struct owner_hotplug {
 struct owner_budget {
 	u32		ppm;
 	u32		scale;
+	u32		before;
 	u64		since;
 	u64		looked;
 	u64		worst;
@@ -121,12 +123,12 @@ struct owner_budget {
  * struct owner_hooks - which records the hooks commit for the owner: see hooks.c
  * @node:   hooks_mutex; in the RCU list of owners that log processes
  * @hooked: @node is in the list; WRITE_ONCE under owner->mutex, READ_ONCE by hooks
- * @follow_node: hooks_mutex; in the RCU list of owners that follow all processes
- * @follow_all: follows all processes, not only targets; WRITE_ONCE under
  * @slices: a thread that loses its counter logs its last slice.  Set while @hooked, and
  *	for as long as the end of the log takes: see hwpmc_thread_end_slices().  Written
  *	under owner->mutex, cleared under targets_mutex as well, READ_ONCE under
  *	targets_mutex
+ * @follow_node: hooks_mutex; in the RCU list of owners that follow all processes
+ * @follow_all: follows all processes, not only targets; WRITE_ONCE under
  *	owner->mutex, READ_ONCE by hooks
  * @follows_from: since which of the followers' beginnings, 0: @follow_all is not set;
  *	locking as for @follow_all

@@ -150,10 +150,9 @@ static int do_allocate(struct hwpmc_owner *o, union arg *a)
 	return hwpmc_pmc_allocate(o, &a->allocate);
 }
 
-/* Without the id, the caller could not release the PMC before the close. */
 static void undo_allocate(struct hwpmc_owner *o, union arg *a)
 {
-	hwpmc_pmc_release(o, a->allocate.id);
+	hwpmc_pmc_allocate_undo(o, a->allocate.id);
 }
 
 static int do_setcount(struct hwpmc_owner *o, union arg *a)

@@ -196,6 +196,7 @@ void hwpmc_budget_expect(const struct hwpmc_pmc *pmc, u64 rate)
 
 	if (!b->ppm)
 		return;
+	b->before = b->scale;
 	for_each_possible_cpu(cpu)
 		if (is_for(pmc, cpu))
 			most = max(most, rate_asked(pmc, cpu));
@@ -204,11 +205,17 @@ void hwpmc_budget_expect(const struct hwpmc_pmc *pmc, u64 rate)
 		set_scale(pmc->owner, max_t(u64, scale, 1));
 }
 
-/* hwpmc_budget_unexpect - there will be no such PMC: back to @scale, as it was before */
-void hwpmc_budget_unexpect(struct hwpmc_owner *o, u32 scale)
+/*
+ * hwpmc_budget_unexpect - @pmc will not have the rate
+ *
+ * It is the last that was expected, and owner->mutex has been held since.
+ */
+void hwpmc_budget_unexpect(const struct hwpmc_pmc *pmc)
 {
-	if (o->budget.ppm && o->budget.scale != scale)
-		set_scale(o, scale);
+	const struct owner_budget *b = &pmc->owner->budget;
+
+	if (b->ppm && is_governed(pmc) && b->scale != b->before)
+		set_scale(pmc->owner, b->before);
 }
 
 /**

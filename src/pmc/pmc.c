@@ -267,7 +267,6 @@ static void pmc_publish(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, u32 class)
 
 static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 {
-	const u32 scale = o->budget.scale;
 	struct hwpmc_pmc *pmc;
 	int err;
 
@@ -284,8 +283,8 @@ static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 	pmc->row = row;
 	err = hwpmc_create_events(pmc);
 	if (err) {
+		hwpmc_budget_unexpect(pmc);
 		pmc_free(pmc);
-		hwpmc_budget_unexpect(o, scale);
 		return err;
 	}
 	pmc_publish(o, pmc, a->pmc_class);
@@ -365,6 +364,17 @@ int hwpmc_pmc_release(struct hwpmc_owner *o, u32 id)
 	pmc_retire(o, pmc);
 	settle_hooks(o);
 	return 0;
+}
+
+/* PMCALLOCATE could not return its result: without the id, nobody could release the PMC. */
+void hwpmc_pmc_allocate_undo(struct hwpmc_owner *o, u32 id)
+{
+	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, id);
+
+	if (WARN_ON_ONCE(IS_ERR(pmc)))
+		return;		/* owner->mutex was held since */
+	hwpmc_budget_unexpect(pmc);
+	hwpmc_pmc_release(o, id);
 }
 
 /* Last close: releases all PMCs with one grace period. */

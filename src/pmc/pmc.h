@@ -252,6 +252,7 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
 struct hwpmc_pmc *hwpmc_pmc_find(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_allocate(struct hwpmc_owner *o, struct hwpmc_allocate *a);
 int hwpmc_pmc_release(struct hwpmc_owner *o, u32 id);
+void hwpmc_pmc_allocate_undo(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_start(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_stop(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a);
@@ -288,7 +289,7 @@ int hwpmc_budget_set(struct hwpmc_owner *o, const struct hwpmc_setbudget *a);
 void hwpmc_budget_get(struct hwpmc_owner *o, struct hwpmc_getbudget *a);
 u64 hwpmc_budget_rate(const struct hwpmc_pmc *pmc, u64 rate);
 void hwpmc_budget_expect(const struct hwpmc_pmc *pmc, u64 rate);
-void hwpmc_budget_unexpect(struct hwpmc_owner *o, u32 scale);
+void hwpmc_budget_unexpect(const struct hwpmc_pmc *pmc);
 void hwpmc_budget_end(struct hwpmc_owner *o);
 
 /* stats.c: sums of counters */

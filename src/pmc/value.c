@@ -174,7 +174,6 @@ int hwpmc_pmc_set_period(struct hwpmc_pmc *pmc, u64 period)
 /* @asked: in force without a budget.  The PMC does not run. */
 static int change_period(struct hwpmc_pmc *pmc, u64 asked)
 {
-	const u32 scale = pmc->owner->budget.scale;
 	int err;
 
 	hwpmc_pmc_refresh(pmc);
@@ -183,10 +182,20 @@ static int change_period(struct hwpmc_pmc *pmc, u64 asked)
 		hwpmc_budget_expect(pmc, asked);
 	err = hwpmc_pmc_set_period(pmc, period_within_budget(pmc, asked));
 	if (err)
-		hwpmc_budget_unexpect(pmc->owner, scale);
+		hwpmc_budget_unexpect(pmc);
 	else
 		pmc->asked = asked;
 	return err;
+}
+
+/* Undoes the last change_period().  What @old costs is known: it is not expected. */
+static void restore_period(struct hwpmc_pmc *pmc, u64 old)
+{
+	hwpmc_pmc_refresh(pmc);
+	hwpmc_rate_period_ends(pmc);
+	pmc->asked = old;
+	hwpmc_budget_unexpect(pmc);
+	hwpmc_pmc_set_period(pmc, period_within_budget(pmc, old));
 }
 
 /* @old: out: the value before */
@@ -215,7 +224,7 @@ int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
 		return err;
 	err = announce_period(pmc);
 	if (err)
-		change_period(pmc, *old);
+		restore_period(pmc, *old);
 	return err;
 }
 
@@ -236,7 +245,7 @@ void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old)
 		pmc->zero = pmc->zero_before;
 		return;
 	}
-	change_period(pmc, old);
+	restore_period(pmc, old);
 	if (!announce_period(pmc))
 		return;
 	hwpmc_record_untold(o);

@@ -3,6 +3,8 @@
  * An owner with a budget: the module lowers the rates of its PMCs, so that handlers and
  * the writer thread take no more of any CPU, and the log says so.
  */
+#include <sys/mman.h>
+
 #include "periods.h"
 #include "recorder.h"
 #include "target.h"
@@ -119,6 +121,32 @@ TEST_F(budget, failed_allocate)
 	a.flags |= HWPMC_F_FREQ;
 	EXPECT_GT(0, dev_allocate(self->dev, &a));
 	EXPECT_EQ(100, get_budget(self->dev).scale / PERCENT);
+}
+
+/* An ioctl that cannot return its result has lowered no rate. */
+TEST_F(budget, untellable)
+{
+	const long page = sysconf(_SC_PAGESIZE);
+	void *arg = mmap(NULL, page, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hwpmc_allocate a = pmc_clock(RATE);
+	struct hwpmc_setcount s = { .count = RATE };
+
+	ASSERT_NE(MAP_FAILED, arg);
+	ASSERT_EQ(0, set_budget(self->dev, PERCENT));
+	ASSERT_EQ(100, scale_with(self->dev, 0, 900, &s.id));
+	a.flags |= HWPMC_F_FREQ;
+	a.cpu = 0;
+	memcpy(arg, &a, sizeof(a));
+	ASSERT_EQ(0, mprotect(arg, page, PROT_READ));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_PMCALLOCATE, arg));
+	EXPECT_EQ(100, get_budget(self->dev).scale / PERCENT);
+	ASSERT_EQ(0, mprotect(arg, page, PROT_READ | PROT_WRITE));
+	memcpy(arg, &s, sizeof(s));
+	ASSERT_EQ(0, mprotect(arg, page, PROT_READ));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_PMCSETCOUNT, arg));
+	EXPECT_EQ(100, get_budget(self->dev).scale / PERCENT);
+	munmap(arg, page);
 }
 
 /*
