@@ -225,9 +225,9 @@ static void drop_oldest(struct hwpmc_owner *o)
 		list_splice_tail_init(anew, &f->base);
 		f->renewing = false;
 		set_limit(f);
-	} else if (!f->renewing) {
-		f->renew |= f->base_bytes > f->base_limit;
-		f->lossy |= lossy;
+	} else {
+		f->untold |= lossy;
+		f->renew |= !f->renewing && f->base_bytes > f->base_limit;
 	}
 	s->used = 0;
 	f->first = (f->first + 1) % FLIGHT_SEGMENTS;
@@ -326,15 +326,32 @@ static bool make_base(struct hwpmc_owner *o, struct list_head *base)
 }
 
 /*
- * The window keeps a notice until the new base replaces the one that may lack records:
- * at about the same time this one is discarded.  It comes before the new base, so no
- * further base is made because of it.
+ * The window keeps a notice until the new base replaces the one that may lack records.
+ * A notice that comes before the new base is discarded at about that time, so no
+ * further base is made because of it.  While a base is being made, one more is not
+ * asked for: this notice asks for it if it outlives that base.
  */
 static void tell_loss_again(struct hwpmc_owner *o)
 {
-	o->log.flight->lossy = false;
+	struct flight *f = o->log.flight;
+
+	f->untold = false;
+	f->lossy |= !f->renewing;
 	atomic64_inc(&o->noring.beyond_dump);
 	hwpmc_emit_process_drops(o, o->log.drops_told);
+}
+
+/*
+ * hwpmc_flight_tell_losses - before a snapshot: the window has a notice of all losses
+ *
+ * The notice may fill a segment, and discard another notice.  The next segment has room.
+ */
+void hwpmc_flight_tell_losses(struct hwpmc_owner *o)
+{
+	while (o->log.flight->untold) {
+		tell_loss_again(o);
+		hwpmc_sink_flush(o);
+	}
 }
 
 static void flight_renew_base(struct hwpmc_owner *o)
@@ -345,9 +362,8 @@ static void flight_renew_base(struct hwpmc_owner *o)
 	LIST_HEAD(base);
 
 	f->renew = false;
+	f->lossy = false;
 	f->renewing = true;	/* no second base is made meanwhile */
-	if (f->lossy)
-		tell_loss_again(o);
 	if (make_base(o, &base)) {
 		flight_next_segment(o);
 		list_splice(&base, &flight_last(f)->base);
@@ -374,6 +390,7 @@ static void flight_tend(struct hwpmc_owner *o)
 		f->lost_meta = false;
 		next_number(log);
 	}
+	hwpmc_flight_tell_losses(o);
 	/* if losses continue, this takes at most a tenth of the time */
 	if (f->lossy && ktime_get_ns() >= f->not_before)
 		f->renew = true;

@@ -39,8 +39,11 @@ struct flight_segment {
  * @base_limit: if the base has more bytes than this, it is to be rebuilt
  * @renew: the base is to be rebuilt; @renewing: the new base is being made, or
  *	is in a segment that is not the oldest yet
- * @lossy: a notice of lost process records was discarded: the base is to be rebuilt, because
- *	it may lack them, but not before @not_before (CLOCK_MONOTONIC)
+ * @untold: a notice of lost process records was discarded, and the base may lack them: they
+ *	are to be told again, at once
+ * @lossy: because of such a loss the base is to be rebuilt, but not before @not_before
+ *	(CLOCK_MONOTONIC).  Losses that no base has, as of PROCCSW, are not told apart:
+ *	they cost a base
  * @barren: there was no memory for records of the oldest segment
  * @lost: a record of the base is lost, and all must be dumped again; @lost_meta:
  *	also the user's metadata
@@ -56,7 +59,7 @@ struct flight {
 	size_t		base_bytes;
 	u64		base_records;
 	size_t		base_limit;
-	bool		renew, renewing, lossy;
+	bool		renew, renewing, untold, lossy;
 	u64		not_before;
 	bool		barren;
 	bool		lost, lost_meta, still;
@@ -81,6 +84,7 @@ void hwpmc_flight_account(struct hwpmc_owner *o, struct pmclog_account *a);
 bool hwpmc_flight_size_ok(u64 size);
 int hwpmc_flight_attach(struct hwpmc_owner *o, u64 size);
 void hwpmc_flight_free(struct hwpmc_owner *o);
+void hwpmc_flight_tell_losses(struct hwpmc_owner *o);
 
 /* snapshot.c: ioctl side, under owner->mutex; then the writer thread's */
 int hwpmc_snapshot_make(struct hwpmc_owner *o, const struct hwpmc_snapshot *s);

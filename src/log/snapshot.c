@@ -398,6 +398,7 @@ void hwpmc_snapshot_answer(struct hwpmc_owner *o)
 {
 	if (!o->log.flight)
 		return;
+	hwpmc_flight_tell_losses(o);
 	answer_asked(o);
 	answer_trigger(o);
 }
