@@ -142,6 +142,68 @@ static struct working *working_find(void)
 }
 
 /*
+ * On its way to user mode, a task goes on after its work, and may be sampled again, for
+ * example in rseq_update.  More work for that sample is followed by the same, and the
+ * task would never come to user mode.  From here, that looks like a program that calls
+ * the kernel from one place again and again.  So of such samples in a row, each within
+ * AGAIN_NS of the last answer, one in AGAIN_MAX gets no work.
+ */
+#define AGAIN_MAX	16
+#define AGAIN_NS	NSEC_PER_MSEC
+
+/**
+ * struct answered - the last work that ended on a CPU
+ * @task: whose; only compared
+ * @sp:   of its samples in user mode
+ * @fp:   likewise
+ * @when: it ended then
+ * @n:    how many such have followed each other
+ *
+ * Written with preemption off.  Handlers on that CPU read it in between as well: what
+ * they then see may be of two works, and one sample more or less gets its chain.
+ */
+struct answered {
+	struct task_struct *task;
+	unsigned long	sp;
+	unsigned long	fp;
+	u64		when;
+	unsigned int	n;
+};
+
+static DEFINE_PER_CPU(struct answered, deferred_answered);
+
+static bool is_of_place(const struct answered *a, const struct user_place *at, u64 now)
+{
+	return READ_ONCE(a->task) == current && READ_ONCE(a->sp) == at->sp &&
+	       READ_ONCE(a->fp) == at->fp && now - READ_ONCE(a->when) < AGAIN_NS;
+}
+
+static void note_answer(const struct user_place *at)
+{
+	const u64 now = ring_clock();
+	struct answered *a = get_cpu_ptr(&deferred_answered);
+	unsigned int n = is_of_place(a, at, now) ? READ_ONCE(a->n) + 1 : 1;
+
+	WRITE_ONCE(a->task, current);
+	WRITE_ONCE(a->sp, at->sp);
+	WRITE_ONCE(a->fp, at->fp);
+	WRITE_ONCE(a->when, now);
+	WRITE_ONCE(a->n, n);
+	put_cpu_ptr(&deferred_answered);
+}
+
+/* Overflow handler.  Has a sample of the kernel been answered too often? */
+static bool answered_enough(const struct user_place *at)
+{
+	struct answered *a = this_cpu_ptr(&deferred_answered);
+
+	if (READ_ONCE(a->n) < AGAIN_MAX || !is_of_place(a, at, ring_clock()))
+		return false;
+	WRITE_ONCE(a->n, 0);
+	return true;
+}
+
+/*
  * The return from an NMI to user mode does not check for task work; the return
  * from an interrupt does, so an NMI sends one to its own CPU.
  */
@@ -316,6 +378,7 @@ static void deferred_work(struct callback_head *work)
 	if (w)
 		deferred_answer(item);
 	smp_store_release(&item->state, DEFERRED_ANSWERED);	/* or given up */
+	note_answer(&item->at);
 	/*
 	 * before the item is free, because events may hit in module_put();
 	 * hwpmc_exit() waits for the rest of this function
@@ -347,9 +410,10 @@ static bool is_for(const struct deferred *item, struct hwpmc_owner *o,
  * none is free, or tasks of its user have too many.  Also NULL for a sample of deferred
  * work, for whichever owner: new work would be sampled in the same place, without end,
  * and the task would never return to user mode.
- * @spare: number of items that must stay free
+ * @spare: number of items that must stay free; not 0: for a sample of the kernel
  */
 static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
+				  const struct user_place *at,
 				  unsigned int spare)
 {
 	struct deferred *item = this_cpu_ptr(&deferred_pool[0]), *unused = NULL;
@@ -373,7 +437,8 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
 		}
 	}
 	if (w || used + spare >= DEFERRED_ITEMS ||
-	    of_user + spare >= DEFERRED_OF_USER)
+	    of_user + spare >= DEFERRED_OF_USER ||
+	    (spare && answered_enough(at)))
 		return NULL;
 	/* a handler that interrupted this one may have taken the item */
 	if (unused && cmpxchg(&unused->state, DEFERRED_FREE, DEFERRED_CLAIMED) !=
@@ -388,8 +453,8 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
  * @pc: the address of a sample of user mode, or NULL: of the kernel
  *
  * Called by the overflow handler.  False if that is impossible: the kernel does
- * not export task_work_add(), the task is about to end, it is doing such work, or
- * too many tasks sampled on this CPU, of its user or of all, have not returned to
+ * not export task_work_add(), the task is about to end, it is doing such work or was
+ * too often answered, or too many tasks sampled on this CPU, of its user or of all, have not returned to
  * user mode.
  */
 bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
@@ -406,7 +471,7 @@ bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
 		return false;
 	at = user_place_of(regs);
 	first = pc ? *pc : at.pc;
-	item = find_item(o, first, spare);
+	item = find_item(o, first, &at, spare);
 	if (!item)
 		return false;
 	if (READ_ONCE(item->state) == DEFERRED_ASKED)

@@ -4,6 +4,7 @@
  * chains come later and are whole.  Nobody else is asked for one, and who does
  * not come back to user mode keeps what was there.
  */
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -272,52 +273,63 @@ TEST(program_of_32_bits)
 	EXPECT_LE(9 * answered, 10 * whole);
 }
 
-/* System calls with a frame pointer to where nothing can be read. */
-static int unreadable_body(struct target *t, void *arg)
+/* A system call with a frame pointer to where nothing can be read. */
+static void call_unreadable(long nr, long arg)
 {
-	unsigned long fp = (unsigned long)arg;
+	/* above the stack, so that it may be a frame */
+	const unsigned long fp = 0x7ffffffff000UL - 0x1000;
+#if defined(__x86_64__)
+	asm volatile("push %%rbp; mov %2, %%rbp; syscall; pop %%rbp"
+		     : "+a" (nr) : "D" (arg), "r" (fp)
+		     : "rcx", "r11", "memory");
+#else
+	register long x8 asm("x8") = nr;
+	register long x0 asm("x0") = arg;
+
+	asm volatile("mov x9, x29; mov x29, %2; svc #0; mov x29, x9"
+		     : "+r" (x0) : "r" (x8), "r" (fp) : "x9", "memory");
+#endif
+}
+
+static int closing_body(struct target *t, void *arg)
+{
 	int i;
 
-	for (i = 0; i < 100; i++) {
-		int fd = eventfd(0, 0);
-#if defined(__x86_64__)
-		long nr = SYS_close;
-
-		asm volatile("push %%rbp; mov %2, %%rbp; syscall; pop %%rbp"
-			     : "+a" (nr) : "D" ((long)fd), "r" (fp)
-			     : "rcx", "r11", "memory");
-#else
-		register long x8 asm("x8") = SYS_close;
-		register long x0 asm("x0") = fd;
-
-		asm volatile("mov x9, x29; mov x29, %2; svc #0; mov x29, x9"
-			     : "+r" (x0) : "r" (x8), "r" (fp) : "x9", "memory");
-#endif
-	}
+	for (i = 0; i < 100; i++)
+		call_unreadable(SYS_close, eventfd(0, 0));
 	return 0;
 }
 
-/*
- * The work for a chain frees memory, and is sampled there itself.  That sample does
- * not ask for work again: the task would never come to an end with it.
- */
-TEST(own_work)
+/* Two processes take the CPU from each other. */
+static int yielding_body(struct target *t, void *arg)
 {
-	/* above the stack, so that it may be a frame */
-	void *fp = (void *)0x7ffffffff000UL - 0x1000;
-	struct hwpmc_allocate a;
-	struct recording r;
-	struct target t;
-	uint64_t id;
+	pid_t other;
 	int i;
 
-	NEEDS_LATER();
-	id = tracefs_id("kmem/kfree");
+	pin_to(0);
+	other = fork();
+	if (!other)
+		for (;;)
+			sched_yield();
+	for (i = 0; i < 1000; i++)
+		call_unreadable(SYS_sched_yield, 0);
+	load_end(other);
+	return 0;
+}
+
+/* The target comes to its end under all samples of the tracepoint @name. */
+static void check_end(struct __test_metadata *_metadata, const char *name,
+		      int (*body)(struct target *t, void *arg))
+{
+	const uint64_t id = tracefs_id(name);
+	struct recording r;
+	struct target t;
+	int i;
+
 	if (!id)
-		SKIP(return, "no tracepoint kmem:kfree");
-	a = pmc_tracepoint(HWPMC_MODE_SS, id);
-	ASSERT_TRUE(target_begin(&t, unreadable_body, fp));
-	ASSERT_EQ(0, record_begin(&r, a, 0));
+		SKIP(return, "no such tracepoint");
+	ASSERT_TRUE(target_begin(&t, body, NULL));
+	ASSERT_EQ(0, record_begin(&r, pmc_tracepoint(HWPMC_MODE_SS, id), 0));
 	target_go(&t);
 	for (i = 0; i < 200; i++) {
 		if (waitpid(t.pid, NULL, WNOHANG) == t.pid)
@@ -326,7 +338,30 @@ TEST(own_work)
 	}
 	EXPECT_GT(200, i);
 	kill(t.pid, SIGKILL);
+	ASSERT_END(&r);
+	TH_LOG("%llu chains late", (unsigned long long)r.log.account.late);
+	EXPECT_LT(0, r.log.account.late);
 	close(r.dev);
+}
+
+/*
+ * The work for a chain frees memory, and is sampled there itself.  That sample does
+ * not ask for work again: the task would never come to an end with it.
+ */
+TEST(own_work)
+{
+	NEEDS_LATER();
+	check_end(_metadata, "kmem/kfree", closing_body);
+}
+
+/*
+ * What is sampled after the work, on the way to user mode, asks for work again.  The
+ * task comes to user mode all the same.
+ */
+TEST(after_the_work)
+{
+	NEEDS_LATER();
+	check_end(_metadata, "rseq/rseq_update", yielding_body);
 }
 
 TEST_HARNESS_MAIN
