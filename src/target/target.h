@@ -100,6 +100,13 @@ static inline void *target_alloc(size_t size)
 		       kzalloc(size, GFP_KERNEL);
 }
 
+/* The same for an array of threads or processes, which is freed before the mutex is. */
+static inline void *target_alloc_array(size_t n, size_t size)
+{
+	return kvcalloc(n, size, GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN) ?:
+		       kvcalloc(n, size, GFP_KERNEL);
+}
+
 /**
  * struct target_link - a PMC attached to a process
  * @sum:      counts of threads that have ended

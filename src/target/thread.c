@@ -434,7 +434,7 @@ static struct task_struct **find_unfollowed(const struct hwpmc_target *t,
 	/* later threads are found by the next scan */
 	size = leader ? data_race(get_nr_threads(leader)) + 1 : 1;
 	rcu_read_unlock();
-	tasks = kvcalloc(size, sizeof(*tasks), GFP_KERNEL_ACCOUNT);
+	tasks = target_alloc_array(size, sizeof(*tasks));
 	if (!tasks)
 		return NULL;
 	rcu_read_lock();

@@ -42,7 +42,7 @@ static int list_processes(struct tree *tree)
 	struct task_struct *p;
 	struct pid *pid;
 
-	tree->all = kvcalloc(size, sizeof(*tree->all), GFP_KERNEL_ACCOUNT);
+	tree->all = target_alloc_array(size, sizeof(*tree->all));
 	if (!tree->all)
 		return -ENOMEM;
 	rcu_read_lock();
