@@ -70,9 +70,12 @@ static struct limit_account *find_account(struct user_namespace *ns, kuid_t uid)
 	return NULL;
 }
 
+/* accounts_mutex is everybody's: a control group without memory must not hold it up. */
 static struct limit_account *new_account(struct user_namespace *ns, kuid_t uid)
 {
-	struct limit_account *a = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
+	struct limit_account *a =
+		kzalloc(sizeof(*a), GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN) ?:
+		kzalloc(sizeof(*a), GFP_KERNEL);
 
 	if (!a)
 		return NULL;
