@@ -19,6 +19,9 @@
 #include "hwpmc.h"
 #include "sink.h"
 
+/* a segment may have millions */
+#define RECORDS_AT_ONCE	1024
+
 /* what happens to a record when its segment is discarded */
 enum state_of {
 	STATE_OF_NOTHING,	/* discarded as well */
@@ -159,6 +162,7 @@ static void sweep_base(struct hwpmc_owner *o)
 	f->base_records = 0;
 	to = list_first_entry(&f->base, struct log_meta, list);
 	list_for_each_entry(m, &f->base, list) {
+		cond_resched();
 		for (at = 0, all = m->len; at < all; at += len) {
 			len = record_len(m->data + at);
 			if (flight_state_of_record(m->data + at) !=
@@ -187,6 +191,7 @@ static void count_base(struct flight *f, const struct list_head *chunks)
 	u32 at;
 
 	list_for_each_entry(m, chunks, list) {
+		cond_resched();
 		f->base_bytes += m->len;
 		for (at = 0; at < m->len; at += record_len(m->data + at))
 			f->base_records++;
@@ -206,6 +211,7 @@ static void drop_oldest(struct hwpmc_owner *o)
 	struct flight_segment *s = flight_seg(f, 0);
 	struct list_head *anew = &flight_seg(f, 1)->base;
 	enum state_of state, least = STATE_OF_TASKS;
+	unsigned int n = 0;
 	bool lossy = false;
 	u32 at;
 
@@ -219,6 +225,8 @@ static void drop_oldest(struct hwpmc_owner *o)
 		if (state >= least)
 			flight_keep_record(o, s->data + at, state);
 		lossy |= is_process_loss(s->data + at);
+		if (!(++n % RECORDS_AT_ONCE))
+			cond_resched();
 	}
 	if (!list_empty(anew)) {
 		count_base(f, anew);

@@ -208,6 +208,7 @@ static void stamp_base(struct flight *f, u64 since)
 	u32 at;
 
 	list_for_each_entry(m, &f->base, list) {
+		cond_resched();
 		for (at = 0; at < m->len;
 		     at += PMCLOG_HEADER_LEN(*(u32 *)(m->data + at)))
 			((struct pmclog_hdr *)(m->data + at))->tsc = since;
