@@ -11,6 +11,7 @@
 #include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/fs.h>
+#include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/user_namespace.h>
 
@@ -112,6 +113,7 @@ int hwpmc_rows_check_cpu(int cpu)
 /* The order of the checks is part of the interface. */
 int hwpmc_rows_admin(const struct hwpmc_owner *o, const struct hwpmc_admin *a)
 {
+	u32 cpu, row;
 	int err;
 
 	if (!hwpmc_access_admin(o))
@@ -125,8 +127,10 @@ int hwpmc_rows_admin(const struct hwpmc_owner *o, const struct hwpmc_admin *a)
 		return -EINVAL;
 	if (a->row >= HWPMC_NROW)
 		return -EINVAL;
+	cpu = array_index_nospec(a->cpu, nr_cpu_ids);
+	row = array_index_nospec(a->row, HWPMC_NROW);
 	if (a->state == HWPMC_STATE_DISABLED)
-		return row_disable(a->cpu, a->row);
-	row_enable(a->cpu, a->row);
+		return row_disable(cpu, row);
+	row_enable(cpu, row);
 	return 0;
 }
