@@ -197,7 +197,7 @@ static unsigned long step_real(struct walk *w)
 	}
 	w->here.sp = w->u.sp;
 	w->here.leaf = w->u.signal;
-	w->here.at = addr - !w->u.signal;
+	w->here.at = addr - 1;	/* also of an interrupted frame, see there */
 	return addr;
 }
 

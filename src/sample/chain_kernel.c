@@ -19,12 +19,19 @@
  * The address that the current frame of @u returns to; 0: the kernel's part is over.
  * The registers of user mode are the last frame.  The program controls their pc: a
  * jump to an address of the kernel must not add a frame to the kernel's part.
+ *
+ * A frame that was interrupted returns to its instruction, not behind a call.  Readers
+ * take every caller for called, and look before the address.  So the address is one more.
  */
 unsigned long hwpmc_chain_kernel_caller(struct unwind_state *u)
 {
 	struct pt_regs *regs = unwind_get_entry_regs(u, NULL);
+	unsigned long addr;
 
-	return regs && user_mode(regs) ? 0 : unwind_get_return_address(u);
+	if (!regs)
+		return unwind_get_return_address(u);
+	addr = user_mode(regs) ? 0 : unwind_get_return_address(u);
+	return addr ? addr + 1 : 0;
 }
 
 /* Frames from @u on.  Returns their number; @pc has room for @max. */

@@ -223,6 +223,15 @@ static __always_inline bool is_user_caller(enum known known, u64 pc)
 	return known != KNOWN_NOT && is_user_code(pc);
 }
 
+/*
+ * A reader takes every caller for called, and looks before the address.  A caller that
+ * a signal has interrupted was at the address itself, which may begin a function.
+ */
+static __always_inline u64 logged_pc(const struct unwind_frame *f, unsigned int n)
+{
+	return f->pc + (n && f->exact);
+}
+
 static __always_inline bool open_user(void)
 {
 	return user_read_access_begin((void __user *)0, TASK_SIZE_MAX);
@@ -269,7 +278,8 @@ static unsigned int walk_open(const struct unwind_map *map,
 			res = UNWIND_CALLER;
 			break;
 		}
-		pc[n++] = f.pc;
+		pc[n] = logged_pc(&f, n);
+		n++;
 		usual = likely(known == KNOWN_RULE && c->usual && f.sp_known &&
 			       f.fp_known);
 		if (known != KNOWN_RULE)
@@ -340,7 +350,8 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 		res = UNWIND_CALLER;
 		if (n == max)
 			break;
-		pc[n++] = f->pc;
+		pc[n] = logged_pc(f, n);
+		n++;
 		res = step(f, known, rule, read_faulting, &stack);
 	} while (res == UNWIND_CALLER);
 	/* without a frame, a frame pointer of 0 may be any value of a register */

@@ -214,6 +214,13 @@ static bool has_call(struct calls *c, uint64_t from, uint64_t to, bool add)
 	return false;
 }
 
+/* Of a frame that was interrupted, and not called, the log has one more than perf. */
+static bool has_link(struct calls *c, uint64_t from, uint64_t to)
+{
+	return has_call(c, from, to, false) || has_call(c, from, to - 1, false) ||
+	       has_call(c, from - 1, to, false);
+}
+
 /*
  * Whether all its calls were seen before.  Of the first frame it is the function
  * that counts: few are interrupted at the same place twice.  The outermost frame
@@ -229,7 +236,8 @@ static bool has_chain(struct calls *c, const struct symbols *sy,
 	for (i = 1; i <= n; i++) {
 		uint64_t to = i < n ? pc[i] : 1;
 
-		all &= has_call(c, from, to, add);
+		all &= add ? has_call(c, from, to, true) :
+			     has_link(c, from, to);
 		from = to;
 	}
 	return all;
