@@ -315,6 +315,43 @@ static void test_arm64_plt(const char *what, const char *compiler,
 	pmc_unwind_free(&u);
 }
 
+/* Are the rules for the first @n entries of a section of lld's those that ld writes? */
+static void test_amd64_plt(const char *what, const char *section,
+			   const char *flags, unsigned int n)
+{
+	static const char source[] =
+		"int a(void), b(void), c(void); int f(void)"
+		"{ return a() + b() + c(); }";
+	struct pmc_unwind u[2] = { 0 };
+	struct unwind_table t[2];
+	const struct hwpmc_unwind_rule *r[2];
+	uint64_t plt[2], header;
+	unsigned int at, same = 0;
+
+	if (command("echo '%s' | gcc -O2 -fPIC -shared -nostdlib -Wl,-z,lazy "
+		    "%s -o ld -x c - 2>/dev/null", source,
+		    *flags ? "-fcf-protection -Wl,-z,ibtplt" : "") ||
+	    command("echo '%s' | clang -O2 -fPIC -shared -nostdlib -Wl,-z,lazy "
+		    "-fuse-ld=lld %s -o lld -x c - 2>/dev/null", source, flags)) {
+		ok(true, "%s # SKIP it is not built", what);
+		return;
+	}
+	if (compile("ld", &u[0]) || compile("lld", &u[1]) ||
+	    !look(&t[0], &u[0]) || !look(&t[1], &u[1]))
+		abort();
+	plt[0] = find("ld", section, &header);
+	plt[1] = find("lld", section, &header);
+	for (at = 0; at < n * 16; at++) {
+		r[0] = hwpmc_unwind_table_find(&t[0], (u32)plt[0] + at);
+		r[1] = hwpmc_unwind_table_find(&t[1], (u32)plt[1] + at);
+		same += r[0] && r[1] && !memcmp(r[0], r[1], sizeof(**r));
+	}
+	ok(same == n * 16, "%s: %u bytes of %u as ld has them", what, same,
+	   n * 16);
+	pmc_unwind_free(&u[0]);
+	pmc_unwind_free(&u[1]);
+}
+
 /* As in glibc's _dl_runtime_resolve(), behind two words that .plt has pushed */
 static void test_arm64_resolver(void)
 {
@@ -358,6 +395,11 @@ int main(void)
 		       4);
 	test_arm64_plt("with BTI", "aarch64-linux-gnu-gcc -Wl,-z,force-bti", 8);
 	test_arm64_resolver();
+	test_amd64_plt(".plt of lld", ".plt", "", 4);
+	test_amd64_plt(".plt of lld with IBT", ".plt",
+		       "-fcf-protection -Wl,-z,force-ibt", 4);
+	test_amd64_plt(".plt.sec of lld", ".plt.sec",
+		       "-fcf-protection -Wl,-z,force-ibt", 3);
 	if (chdir("/") || command("rm -r %s", dir))
 		perror(dir);
 	return done();

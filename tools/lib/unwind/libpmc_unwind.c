@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "libpmc_cfi.h"
+#include "libpmc_code.h"
 #include "libpmc_elf.h"
 #include "libpmc_sframe.h"
 #include "libpmc_unwind.h"
@@ -17,9 +18,6 @@
 #define LOOKS		64
 #define SEGMENTS_MAX	256		/* searched for each function */
 #define BUCKETS		(1U << 12)	/* an object has a few hundred rules */
-#define ARM64_SP	31
-#define PLT_HEAD	32		/* bytes */
-#define PLT_PUSH	0xa9bf7bf0	/* stp x16, x30, [sp, #-16]! */
 
 /* A function: rows [first, first + n), up to @end */
 struct function {
@@ -347,55 +345,6 @@ static int collect_cfi(int found, struct cfi_section *s,
 	return status;
 }
 
-/* A row for the state with the CFA at the stack pointer + @offset */
-static int plt_row(const struct cfi_sink *sink, uint64_t addr, int64_t offset)
-{
-	const struct cfi_state s = {
-		.reg = ARM64_SP, .offset = offset,
-		.ra = { offset ? CFI_OFFSET : CFI_SAME, -8, NULL, 0 },
-	};
-	struct hwpmc_unwind_rule rule;
-
-	pmc_cfi_rule(&rule, &s, EM_AARCH64, 0);
-	return sink->row(sink->arg, addr, &rule);
-}
-
-/*
- * Linkers describe .plt for amd64 only.  On arm64 its entries do not change the stack.
- * They jump to its beginning for what the loader has not found yet.  There two words are
- * pushed, the return address above the other.
- */
-static int collect_plt(const struct elf *e, const struct cfi_sink *sink)
-{
-	const unsigned char *row = pmc_elf_section(e, ".plt");
-	uint64_t start, size, i;
-	uint32_t *code;
-	int status;
-
-	if (!row)
-		return absent();
-	start = FIELD(e, row, Shdr, sh_addr);
-	size = FIELD(e, row, Shdr, sh_size);
-	if (size < PLT_HEAD)
-		return 0;
-	code = pmc_elf_part(e, FIELD(e, row, Shdr, sh_offset), PLT_HEAD);
-	if (!code)
-		return absent();
-	status = sink->function(sink->arg, start, start + size);
-	if (!status)
-		status = plt_row(sink, start, 0);
-	for (i = 0; i < 2 && !status; i++) {
-		if (code[i] != PLT_PUSH)
-			continue;
-		status = plt_row(sink, start + (i + 1) * 4, 16);
-		if (!status)
-			status = plt_row(sink, start + PLT_HEAD, 0);
-		break;
-	}
-	free(code);
-	return status;
-}
-
 /*
  * Some files have both sections: an option makes compilers leave functions out of
  * .eh_frame, but the code that starts a program is in it nevertheless.
@@ -415,8 +364,8 @@ static int collect(struct maker *m)
 				     &sink);
 	if (!status)
 		status = collect_sframe(m, &s, &sink);
-	if (!status && m->nfunctions && m->elf->machine == EM_AARCH64)
-		status = collect_plt(m->elf, &sink);
+	if (!status && m->nfunctions)
+		status = pmc_code_plt(m->elf, &sink);
 	return status;
 }
 
