@@ -352,6 +352,77 @@ static void test_amd64_plt(const char *what, const char *section,
 	pmc_unwind_free(&u[1]);
 }
 
+/* Is it the rule of a signal's frame, with struct ucontext at the stack pointer? */
+static bool is_signal(const struct unwind_table *t, uint64_t at, bool arm64)
+{
+	const struct hwpmc_unwind_rule *r = hwpmc_unwind_table_find(t, (u32)at);
+
+	return r && (r->flags & HWPMC_RULE_SIGNAL) &&
+	       r->cfa == HWPMC_CFA_SP_DEREF &&
+	       r->cfa_offset == (arm64 ? 560 : 160) && r->ra == HWPMC_AT_SP &&
+	       r->ra_offset == (arm64 ? 568 : 168) && r->fp == HWPMC_AT_SP &&
+	       r->fp_offset == (arm64 ? 544 : 120);
+}
+
+/*
+ * A signal restorer at byte @at of the code, @len bytes long and without call frame
+ * information of its own, is found at these bytes and the @before bytes before it.
+ */
+static void test_restorer(const char *what, const char *compiler,
+			  const char *code, unsigned int at, unsigned int before,
+			  unsigned int len)
+{
+	const bool arm64 = before == 4;
+	struct pmc_unwind u = { 0 };
+	struct unwind_table t;
+	uint64_t text, header;
+	bool good = true;
+	unsigned int i;
+
+	if (command("printf '%%s\\n' f: %s | %s -shared -nostdlib "
+		    "-o restorer -x assembler - 2>/dev/null", code, compiler)) {
+		ok(true, "%s # SKIP it is not built", what);
+		return;
+	}
+	text = find("restorer", ".text", &header);
+	if (compile("restorer", &u) ||
+	    hwpmc_unwind_table_check(&t, u.table, u.len,
+				     arm64 ? EM_AARCH64 : EM_X86_64)) {
+		ok(!len, "%s: a table", what);
+		return;
+	}
+	for (i = 0; i < at + len + 8; i++)
+		good &= is_signal(&t, text + i, arm64) ==
+			(i + before >= at && i < at + len);
+	ok(good, "%s", what);
+	pmc_unwind_free(&u);
+}
+
+#define RESTORE	"'mov $15, %rax' syscall "
+
+static void test_restorers(void)
+{
+	test_restorer("a restorer", "gcc", "ret nop " RESTORE "ret '.skip 8'",
+		      2, 1, 9);
+	/* the file is read in pieces of 1 << 20 bytes, which have 9 in common */
+	test_restorer("one of which a piece has all but a byte", "gcc",
+		      "'.skip 1048567' nop " RESTORE "ret '.skip 8'", 1048568, 1,
+		      9);
+	test_restorer("one at the end of a piece", "gcc",
+		      "'.skip 3145700' nop " RESTORE "ret '.skip 8'", 3145701, 1,
+		      9);
+	test_restorer("a restorer that is told to be a function", "gcc",
+		      "nop .cfi_startproc " RESTORE ".cfi_endproc ret "
+		      "'.skip 8'", 1, 1, 9);
+	test_restorer("a system call within a function", "gcc",
+		      ".cfi_startproc nop " RESTORE ".cfi_endproc ret "
+		      "'.skip 8'", 0, 0, 0);
+	test_restorer("a restorer of arm64", "aarch64-linux-gnu-gcc",
+		      "ret nop 'mov x8, #139' 'svc #0' ret nop nop", 8, 4, 8);
+	test_restorer("another call of arm64", "aarch64-linux-gnu-gcc",
+		      "ret nop 'mov x8, #138' 'svc #0' ret nop nop", 0, 4, 0);
+}
+
 /* As in glibc's _dl_runtime_resolve(), behind two words that .plt has pushed */
 static void test_arm64_resolver(void)
 {
@@ -400,6 +471,7 @@ int main(void)
 		       "-fcf-protection -Wl,-z,force-ibt", 4);
 	test_amd64_plt(".plt.sec of lld", ".plt.sec",
 		       "-fcf-protection -Wl,-z,force-ibt", 3);
+	test_restorers();
 	if (chdir("/") || command("rm -r %s", dir))
 		perror(dir);
 	return done();

@@ -67,19 +67,22 @@ __attribute__((noipa)) static void interrupt_first(unsigned int n)
 	__asm__ volatile("");
 }
 
+static int handle(struct target *t)
+{
+	interrupt_first(1);
+	target_pause(t);
+	interrupt_first(TOUCHES);
+	target_pause(t);
+	return 0;
+}
+
 static int handler(struct target *t, void *arg)
 {
 	struct sigaction sa = {
 		.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO,
 	};
 
-	if (sigaction(SIGSEGV, &sa, NULL))
-		return 1;
-	interrupt_first(1);
-	target_pause(t);
-	interrupt_first(TOUCHES);
-	target_pause(t);
-	return 0;
+	return sigaction(SIGSEGV, &sa, NULL) ? 1 : handle(t);
 }
 
 static bool is_at(FIXTURE_DATA(unwind) *self, const struct sample *s,
@@ -138,10 +141,40 @@ TEST_F(unwind, by_signal)
 	check_handled(_metadata, self, handler);
 }
 
+#if defined(__x86_64__)
+/* As in musl and in Go: no call frame information says what it is. */
+void bare_restorer(void);
+__asm__(".pushsection .text\n"
+	"nop\n"
+	".globl bare_restorer\n"
+	"bare_restorer:\n"
+	"mov $15, %rax\n"
+	"syscall\n"
+	".popsection\n");
+
+/* The C library would set a restorer of its own. */
+static int bare_handler(struct target *t, void *arg)
+{
+	struct {
+		void		*handler;
+		unsigned long	flags;
+		void		*restorer;
+		unsigned long	mask;
+	} sa = { on_fault, SA_SIGINFO | 0x04000000, bare_restorer, 0 };
+
+	if (syscall(SYS_rt_sigaction, SIGSEGV, &sa, NULL, sizeof(sa.mask)))
+		return 1;
+	return handle(t);
+}
+
+TEST_F(unwind, by_signal_of_bare_restorer)
+{
+	check_handled(_metadata, self, bare_handler);
+}
+
 /* ------------------------------------------------------------------------
  * The kernel's own code, by a fault at memory of the program
  */
-#if defined(__x86_64__)
 static int reader(struct target *t, void *arg)
 {
 	unsigned int i;

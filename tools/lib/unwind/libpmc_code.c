@@ -162,3 +162,152 @@ int pmc_code_plt(const struct elf *e, const struct cfi_sink *sink)
 		status = jumps_section(e, ".iplt", sink);
 	return status;
 }
+
+/*
+ * struct restorer - the instructions of a function that ends signal handlers
+ * @before: bytes before it that have its rule, too: a handler returns to its first
+ *	instruction, and a return address is looked up before itself.  It is one
+ *	instruction, and the function is aligned to it
+ */
+struct restorer {
+	unsigned char	code[9];
+	unsigned int	len;
+	unsigned int	before;
+	struct hwpmc_unwind_rule rule;
+};
+
+/* mov $15, %rax; syscall.  The stack pointer is at struct ucontext. */
+static const struct restorer amd64_restorer = {
+	.code = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 }, .len = 9,
+	.before = 1,
+	.rule = {
+		.cfa = HWPMC_CFA_SP_DEREF, .cfa_offset = 160,
+		.ra = HWPMC_AT_SP, .ra_offset = 168,
+		.fp = HWPMC_AT_SP, .fp_offset = 120,
+		.lr = HWPMC_AT_SP, .lr_offset = 128,	/* rbx */
+		.flags = HWPMC_RULE_SIGNAL,
+	},
+};
+
+/* mov x8, #139; svc #0 */
+static const struct restorer arm64_restorer = {
+	.code = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 }, .len = 8,
+	.before = 4,
+};
+
+static int restorer_at(const struct restorer *r, const struct elf *e,
+		       uint64_t addr, const struct cfi_sink *sink)
+{
+	const struct cfi_state unused = { 0 };
+	struct hwpmc_unwind_rule rule = r->rule;
+	int status;
+
+	if (e->machine == EM_AARCH64)
+		pmc_cfi_rule(&rule, &unused, EM_AARCH64, 1);
+	status = sink->function(sink->arg, addr - r->before, addr + r->len);
+	return status ?: sink->row(sink->arg, addr - r->before, &rule);
+}
+
+/* @code: @len bytes that are loaded at @addr */
+static int restorers_in(const struct restorer *r, const struct elf *e,
+			const unsigned char *code, uint64_t len, uint64_t addr,
+			const struct cfi_sink *sink)
+{
+	const unsigned char *p = code + r->before, *end = code + len;
+	int status = 0;
+
+	while (!status && p < end &&
+	       (p = memmem(p, (size_t)(end - p), r->code, r->len))) {
+		if (!((addr + (uint64_t)(p - code)) % r->before))
+			status = restorer_at(r, e, addr + (uint64_t)(p - code),
+					     sink);
+		p++;
+	}
+	return status;
+}
+
+#define PIECE	(1U << 20)	/* searched at a time */
+
+/* Of @len bytes from @offset on, loaded at @addr; the pieces overlap. */
+static int restorers_of(const struct restorer *r, const struct elf *e,
+			uint64_t offset, uint64_t len, uint64_t addr,
+			const struct cfi_sink *sink)
+{
+	const uint64_t both = r->before + r->len - 1;
+	unsigned char *code;
+	uint64_t at, n;
+	int status = 0;
+
+	for (at = 0; !status && at + both < len; at += PIECE - both) {
+		n = len - at < PIECE ? len - at : PIECE;
+		code = pmc_elf_part(e, offset + at, n);
+		if (!code)
+			return absent();
+		status = restorers_in(r, e, code, n, addr + at, sink);
+		free(code);
+	}
+	return status;
+}
+
+/* Does the file need others, among them a C library?  1; 0; or -1, see above. */
+static int needs_others(const struct elf *e)
+{
+	const unsigned char *row = pmc_elf_segment(e, PT_DYNAMIC);
+	uint64_t len, i;
+	Elf64_Dyn *dyn;
+	int found = 0;
+
+	if (!row)
+		return 0;
+	len = FIELD(e, row, Phdr, p_filesz);
+	dyn = pmc_elf_part(e, FIELD(e, row, Phdr, p_offset), len);
+	if (!dyn)
+		return absent();
+	for (i = 0; i < len / sizeof(*dyn) && dyn[i].d_tag != DT_NULL; i++)
+		found |= dyn[i].d_tag == DT_NEEDED;
+	free(dyn);
+	return found;
+}
+
+/*
+ * A restorer is in a C library, in what is linked with one, in the vdso, or in a program
+ * of Go.  The search takes as long as the rest of the table, so others are not searched.
+ */
+static int may_have_restorer(const struct elf *e)
+{
+	int needs = needs_others(e);
+
+	if (needs <= 0)
+		return needs ? -1 : 1;
+	return pmc_elf_section(e, ".go.buildinfo") ? 1 : absent();
+}
+
+static int search(const struct restorer *r, const struct elf *e,
+		  const struct cfi_sink *sink)
+{
+	const unsigned char *row = e->phdr;
+	uint64_t len, left = e->size;	/* hostile segments may be the same */
+	int status = 0;
+	size_t i;
+
+	for (i = 0; i < e->nphdr && !status; i++, row += SIZE(e, Phdr)) {
+		len = FIELD(e, row, Phdr, p_filesz);
+		if (FIELD(e, row, Phdr, p_type) != PT_LOAD ||
+		    !(FIELD(e, row, Phdr, p_flags) & PF_X) || len > left)
+			continue;
+		left -= len;
+		status = restorers_of(r, e, FIELD(e, row, Phdr, p_offset), len,
+				      FIELD(e, row, Phdr, p_vaddr), sink);
+	}
+	return status;
+}
+
+int pmc_code_restorers(const struct elf *e, const struct cfi_sink *sink)
+{
+	int may = may_have_restorer(e);
+
+	if (may <= 0)
+		return may;
+	return search(e->machine == EM_AARCH64 ? &arm64_restorer :
+						 &amd64_restorer, e, sink);
+}

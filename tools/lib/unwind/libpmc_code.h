@@ -16,4 +16,7 @@
  */
 int pmc_code_plt(const struct elf *e, const struct cfi_sink *sink);
 
+/* The functions to which the kernel lets signal handlers return; as above. */
+int pmc_code_restorers(const struct elf *e, const struct cfi_sink *sink);
+
 #endif

@@ -366,7 +366,7 @@ static int collect(struct maker *m)
 		status = collect_sframe(m, &s, &sink);
 	if (!status && m->nfunctions)
 		status = pmc_code_plt(m->elf, &sink);
-	return status;
+	return status ?: pmc_code_restorers(m->elf, &sink);
 }
 
 static int compile(const struct elf *e, struct pmc_unwind *t)
