@@ -217,6 +217,28 @@ static __always_inline unsigned int end_of(enum unwind_result res)
 	}
 }
 
+/* What the recorded callers of a chain were found by: a set of these */
+#define BY_RULE		1U
+#define BY_FP		2U
+
+static __always_inline unsigned int found_by(enum known known)
+{
+	return known == KNOWN_RULE ? BY_RULE : BY_FP;
+}
+
+/*
+ * A step by the frame pointer may miss callers, so one of them makes the chain one by
+ * frame pointers.  @by: of the callers; @known, @res: of the last frame
+ */
+static __always_inline unsigned int tables_if_only(unsigned int by,
+						   enum known known,
+						   enum unwind_result res)
+{
+	if (res == UNWIND_TOP && known == KNOWN_RULE)
+		by |= BY_RULE;
+	return by == BY_RULE ? PMCLOG_CC_TABLES : 0;
+}
+
 /* Only a caller in code, and in user memory, is recorded. */
 static __always_inline bool is_user_caller(enum known known, u64 pc)
 {
@@ -249,7 +271,7 @@ static unsigned int walk_open(const struct unwind_map *map,
 	struct unwind_frame f = *from;	/* mostly kept in registers */
 	const struct hwpmc_unwind_rule *rule;
 	enum unwind_result res;
-	unsigned int n = 0;
+	unsigned int n = 0, by = 0, step_by = 0;
 	struct recall_walk w;
 	struct cached *c;
 	enum known known;
@@ -278,6 +300,7 @@ static unsigned int walk_open(const struct unwind_map *map,
 			res = UNWIND_CALLER;
 			break;
 		}
+		by |= step_by;
 		pc[n] = logged_pc(&f, n);
 		n++;
 		usual = likely(known == KNOWN_RULE && c->usual && f.sp_known &&
@@ -292,13 +315,16 @@ static unsigned int walk_open(const struct unwind_map *map,
 			res = step(&f, known, rule, read_open, NULL);
 		if (res != UNWIND_CALLER)
 			break;
+		step_by = found_by(known);
 		recall_left(&w);
+		/* only steps by rules are recalled */
 		n = recall_follow(&w, &f, pc, n, max, read_open, NULL,
 				  strip_pc);
 	}
 	user_read_access_end();
 	recall_end(&w);
-	*end = (*end & ~CUT(USER)) | end_of(res);
+	*end = (*end & ~CUT(USER)) | end_of(res) |
+	       tables_if_only(by, known, res);
 	return n;
 }
 
@@ -338,10 +364,10 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 	struct unwind_asked asked = {};
 	struct late_stack stack = { .sp = f->sp };
 	enum unwind_result res;
-	unsigned int n = 0;
+	unsigned int n = 0, by = 0, step_by = 0;
 	enum known known;
 
-	do {
+	for (;;) {
 		known = look_up_mapped(map, &asked, f->pc - !f->exact, n,
 				       &rule);
 		res = UNWIND_NONSENSE;
@@ -350,14 +376,18 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 		res = UNWIND_CALLER;
 		if (n == max)
 			break;
+		by |= step_by;
 		pc[n] = logged_pc(f, n);
 		n++;
 		res = step(f, known, rule, read_faulting, &stack);
-	} while (res == UNWIND_CALLER);
+		if (res != UNWIND_CALLER)
+			break;
+		step_by = found_by(known);
+	}
 	/* without a frame, a frame pointer of 0 may be any value of a register */
 	if (!map && n == 1 && res == UNWIND_TOP)
 		res = UNWIND_NONSENSE;
-	*end |= end_of(res);
+	*end |= end_of(res) | tables_if_only(by, known, res);
 	return n;
 }
 
@@ -383,7 +413,6 @@ unsigned int hwpmc_chain_tables_walk(const struct unwinder *u,
 	at = user_place_of(own);
 	frame_begin(&f, &at, own);
 	pc[0] = f.pc;
-	*end |= PMCLOG_CC_TABLES;
 	if (!may_fault_here())
 		goto later;
 	map = hwpmc_unwind_map_find(u, data_race(current->mm));
@@ -417,7 +446,6 @@ unsigned int hwpmc_chain_tables_walk_deferred(struct unwinder *u, u64 *pc,
 	unsigned int n;
 
 	frame_begin(&f, at, regs);
-	*end |= PMCLOG_CC_TABLES;
 	n = walk_faulting(map, &f, pc, max, end);
 	if (map)
 		hwpmc_unwind_map_put(map);

@@ -76,7 +76,7 @@ struct pmclog_hdr {
 #define PMCLOG_CC_USERLATE	0x0004U	/* see struct pmclog_ext_userchain */
 /* how the chain ends; with USERLATE, how the part in this record ends */
 #define PMCLOG_CC_WHOLE		0x0100U	/* user part ends at its thread's first frame */
-#define PMCLOG_CC_TABLES	0x0200U	/* user part was found by unwind tables */
+#define PMCLOG_CC_TABLES	0x0200U	/* all callers in it are by unwind tables */
 #define PMCLOG_CC_CUT(cause)	(0x1000U << (cause))	/* enum pmclog_cut_cause */
 #define PMCLOG_CC_CUT_ANY	0xF000U
 #define PMCLOG_CC_CPUFLAGS(cpu, flags)	(((__u32)(cpu) << 16) | (flags))

@@ -21,7 +21,7 @@
  * @untold: those of @all in logs that do not say how chains end; only the
  *	    others are counted below
  * @whole:  chains up to their thread's first frame
- * @tables: chains made by unwind tables
+ * @tables: chains whose callers were all found by unwind tables
  * @cut:    chains that are not whole, for a cause in the user part
  * @by:     by enum pmclog_cut_cause; one sample may have several causes
  */

@@ -182,6 +182,8 @@ static const char *check_chain(struct log *log, const struct pmclog_rec *rec,
 
 #define USER_CUTS	(PMCLOG_CC_CUT(PMCLOG_CUT_USER) |	\
 			 PMCLOG_CC_CUT(PMCLOG_CUT_TABLE))
+/* Only in logs of PMCs with HWPMC_F_UNWIND */
+#define OF_TABLES	(PMCLOG_CC_TABLES | PMCLOG_CC_CUT(PMCLOG_CUT_TABLE))
 
 /* How it ends; adds it to what the account has to say.  @user: it has a user part */
 static const char *check_chain_end(struct log *log,
@@ -195,9 +197,8 @@ static const char *check_chain_end(struct log *log,
 		return fault(log, rec, "chain is whole, and cut: %x", flags);
 	if ((flags & (PMCLOG_CC_WHOLE | PMCLOG_CC_TABLES)) && !user)
 		return fault(log, rec, "no user part, but it is %x", flags);
-	if ((flags & PMCLOG_CC_CUT(PMCLOG_CUT_TABLE)) &&
-	    !(flags & PMCLOG_CC_TABLES))
-		return fault(log, rec, "no table, but none was asked");
+	if ((flags & OF_TABLES) && !log->by_tables)
+		return fault(log, rec, "no tables were asked for, but: %x", flags);
 	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
 		log->cut_by[i] += !!(flags & PMCLOG_CC_CUT(i));
 		cut |= flags & PMCLOG_CC_CUT(i);
@@ -256,6 +257,8 @@ static const char *check_userchain(struct log *log, struct space *space,
 
 	if ((ends & PMCLOG_CC_WHOLE) && (ends & USER_CUTS))
 		return fault(log, rec, "user chain is whole, and cut: %x", ends);
+	if ((ends & OF_TABLES) && !log->by_tables)
+		return fault(log, rec, "no tables were asked for, but: %x", ends);
 	if (rec->len <= at || (rec->len - at) % sizeof(uint64_t))
 		return fault(log, rec, "user chain of %u bytes", rec->len);
 	for (; at < rec->len; at += sizeof(uint64_t))
@@ -415,6 +418,8 @@ static const char *check_record(struct log *log, struct space *space,
 		if (log->npmcs < LOG_MAX_PMC)
 			log->pmcs[log->npmcs++] =
 				U32(rec, pmclog_pmcallocatedyn, pmcid);
+		log->by_tables |= !!(U32(rec, pmclog_pmcallocatedyn, flags) &
+				     HWPMC_F_UNWIND);
 		return NULL;
 	case PMCLOG_T_USERDATA:
 		return check_ext(log, space, rec, flags);

@@ -30,6 +30,7 @@
  * @dropped, @proc_dropped: sums of the DROPNOTIFYs
  * @late, @late_answered: samples with PMCLOG_CC_USERLATE, and USERCHAINs
  * @cut, @cut_by: samples whose flags say that, as in the account
+ * @by_tables: a PMC asked for unwind tables
  * @closed, @account: CLOSELOG's
  * @fault: what log_check() found wrong, and where
  */
@@ -49,6 +50,7 @@ struct log {
 	uint64_t	late_answered;
 	uint64_t	cut;
 	uint64_t	cut_by[PMCLOG_CUT_NCAUSE];
+	bool		by_tables;
 	uint64_t	first_tsc;
 	uint64_t	last_tsc;
 	uint32_t	owner_pid;
