@@ -259,7 +259,8 @@ static unsigned int walk_faulting_frames(u64 *pc, unsigned int max,
 			break;
 		pc[n++] = ret;
 	}
-	*end |= whole_if_start(fp);
+	if (n > 1)
+		*end |= whole_if_start(fp);
 	return n;
 }
 

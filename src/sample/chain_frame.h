@@ -148,7 +148,10 @@ static inline bool is_frame(unsigned long fp, unsigned long below,
 	return fp > below && fp <= top && !(fp & (align - 1));
 }
 
-/* Threads begin with a frame pointer of 0. */
+/*
+ * Threads begin with a frame pointer of 0.  @fp: of a caller.  In a function that was
+ * interrupted the register may have any value.
+ */
 static inline unsigned int whole_if_start(unsigned long fp)
 {
 	return fp ? 0 : PMCLOG_CC_WHOLE;

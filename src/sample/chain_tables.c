@@ -168,7 +168,8 @@ static void frame_begin(struct unwind_frame *f, const struct user_place *at,
 /*
  * Unwinds by the frame pointer.  A frame pointer of 0, where no table says
  * otherwise, is the start of a thread: the loader's first function has no other
- * mark.
+ * mark.  In a function that was interrupted it is no mark: code without frame
+ * pointers uses the register for other data.
  */
 static __always_inline enum unwind_result
 by_frame_pointer(struct unwind_frame *f, enum known known, unwind_read read,
@@ -177,7 +178,8 @@ by_frame_pointer(struct unwind_frame *f, enum known known, unwind_read read,
 	if (!f->fp_known)
 		return UNWIND_NONSENSE;
 	if (!f->fp)
-		return known == KNOWN_RULE ? UNWIND_NONSENSE : UNWIND_TOP;
+		return known == KNOWN_RULE || f->exact ? UNWIND_NONSENSE :
+							 UNWIND_TOP;
 	return unwind_step(f, &unwind_by_fp, read, arg, strip_pc);
 }
 
@@ -384,9 +386,6 @@ static unsigned int walk_faulting(const struct unwind_map *map,
 			break;
 		step_by = found_by(known);
 	}
-	/* without a frame, a frame pointer of 0 may be any value of a register */
-	if (!map && n == 1 && res == UNWIND_TOP)
-		res = UNWIND_NONSENSE;
 	*end |= end_of(res) | tables_if_only(by, known, res);
 	return n;
 }

@@ -113,10 +113,8 @@ unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
 	if (!may_fault_here())
 		goto later;
 	below = at.sp - 1;
-	if (!is_first_frame(at.fp, below, is32)) {
-		*end |= whole_if_start(at.fp);
+	if (!is_first_frame(at.fp, below, is32))
 		return 1;
-	}
 	if (!user_memory_is_there(at.fp, from_user))
 		goto later;
 	return 1 + (is32 ? user_walk32 : user_walk64)(pc + 1, max - 1, at.fp,

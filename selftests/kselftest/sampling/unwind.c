@@ -106,6 +106,55 @@ TEST_F(unwind, none)
 	EXPECT_EQ(0, self->tables);
 }
 
+/* A function without a table, which uses the frame pointer's register for a 0 */
+static int zero_toucher(struct target *t, void *arg)
+{
+	volatile char *p = fresh_pages(2 * TOUCHES);
+	unsigned int i;
+
+	for (i = 0; i < TOUCHES; i++)
+		zero_leaf(p + i * PAGE);
+	target_pause(t);
+	for (; i < 2 * TOUCHES; i++)
+		zero_leaf(p + i * PAGE);
+	return 0;
+}
+
+/* Its callers are not found, and no chain says that it has none. */
+static void record_zero(META, FIXTURE_DATA(unwind) *self, uint32_t flags)
+{
+	unsigned int n = 0, whole = 0;
+	struct sample s;
+
+	begin_by(_metadata, self, flags, zero_toucher, NULL);
+	EXPECT_TRUE(target_step(&self->target));
+	if (flags & HWPMC_F_UNWIND)
+		EXPECT_LT(0, pmc_owner_unwind(self->owner));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
+		if (!s.npc || s.late || strcmp(name(self, &s, 0), "zero_leaf"))
+			continue;
+		n++;
+		EXPECT_EQ(1, s.npc);
+		whole += !!(s.flags & PMCLOG_CC_WHOLE);
+		EXPECT_EQ(0, s.flags & PMCLOG_CC_TABLES);
+	}
+	TH_LOG("%u of %u say that they are whole", whole, n);
+	EXPECT_LE(TOUCHES - 1, n);
+	EXPECT_EQ(0, whole);
+}
+
+TEST_F(unwind, zero_by_tables)
+{
+	record_zero(_metadata, self, HWPMC_F_UNWIND);
+}
+
+TEST_F(unwind, zero_by_frame_pointers)
+{
+	record_zero(_metadata, self, 0);
+}
+
 /* Rules that lead nowhere, in circles, or out of the program's memory */
 static const struct hwpmc_unwind_rule hostile[] = {
 	{ .cfa = HWPMC_CFA_SP, .ra = HWPMC_AT_SP, .flags = HWPMC_RULE_SIGNAL },

@@ -27,6 +27,20 @@ PLAIN long plain_outer(volatile char *page, long a)
 
 long (*volatile outer)(volatile char *page, long a) = plain_outer;
 
+#if defined(__x86_64__)
+#define ZERO_LEAF	"push %rbp\n xor %ebp, %ebp\n movb $1, (%rdi)\n pop %rbp\n ret"
+#else
+#define ZERO_LEAF	"stp x29, x30, [sp, -16]!\n mov x29, #0\n strb wzr, [x0]\n" \
+			"ldp x29, x30, [sp], 16\n ret"
+#endif
+
+__asm__(".text\n"
+	".globl zero_leaf\n"
+	".type zero_leaf, %function\n"
+	"zero_leaf:\n"
+	ZERO_LEAF "\n"
+	".size zero_leaf, . - zero_leaf");
+
 volatile char *fresh_pages(unsigned int n)
 {
 	return mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE,

@@ -17,6 +17,9 @@ long plain_outer(volatile char *page, long a);
 /* What touch() calls: plain_outer(), or a copy of it */
 extern long (*volatile outer)(volatile char *page, long a);
 
+/* Faults at @page with a frame pointer of 0; not described by unwind tables. */
+void zero_leaf(volatile char *page);
+
 /* @n pages without memory yet */
 volatile char *fresh_pages(unsigned int n);
 /* @n faults in plain_leaf(), each at a fresh page */
