@@ -15,39 +15,50 @@
 #ifdef HAVE_UNWIND_FROM_REGS
 #include <asm/unwind.h>
 
+/* Is the current frame of @u the registers of user mode? */
+static bool is_entry(struct unwind_state *u)
+{
+	struct pt_regs *regs = unwind_get_entry_regs(u, NULL);
+
+	return regs && user_mode(regs);
+}
+
 /*
- * The address that the current frame of @u returns to; 0: the kernel's part is over.
- * The registers of user mode are the last frame.  The program controls their pc: a
- * jump to an address of the kernel must not add a frame to the kernel's part.
+ * The address that the current frame of @u returns to; 0: the kernel's part is over, or
+ * the address is not one of kernel code.  The registers of user mode are the last frame.
+ * The program controls their pc: a jump to an address of the kernel must not add a
+ * frame to the kernel's part.
  *
  * A frame that was interrupted returns to its instruction, not behind a call.  Readers
  * take every caller for called, and look before the address.  So the address is one more.
  */
 unsigned long hwpmc_chain_kernel_caller(struct unwind_state *u)
 {
-	struct pt_regs *regs = unwind_get_entry_regs(u, NULL);
 	unsigned long addr;
 
-	if (!regs)
-		return unwind_get_return_address(u);
-	addr = user_mode(regs) ? 0 : unwind_get_return_address(u);
-	return addr ? addr + 1 : 0;
+	if (is_entry(u))
+		return 0;
+	addr = unwind_get_return_address(u);
+	return addr && unwind_get_entry_regs(u, NULL) ? addr + 1 : addr;
 }
 
 /* Frames from @u on.  Returns their number; @pc has room for @max. */
 static unsigned int unwind_rest(struct unwind_state *u, u64 *pc,
 				unsigned int max, unsigned int *end)
 {
+	bool lost = false;
 	unsigned int n = 0;
 	unsigned long addr;
 
 	for (; n < max && !unwind_done(u); unwind_next_frame(u)) {
 		addr = hwpmc_chain_kernel_caller(u);
-		if (!addr)
+		if (!addr) {
+			lost = !is_entry(u);
 			break;
+		}
 		pc[n++] = addr;
 	}
-	if (unwind_error(u))
+	if (lost || unwind_error(u))
 		*end |= CUT(KERNEL);
 	else if (n == max && !unwind_done(u))
 		*end |= CUT(DEPTH);

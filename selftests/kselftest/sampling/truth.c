@@ -318,6 +318,42 @@ TEST(kernel_chains_are_perfs)
 }
 
 /*
+ * The registers of a switch are only the caller's, and those of no interrupt.  The chains
+ * of programs, of kernel threads and of the idle task have an end each.
+ */
+TEST(kernel_chains_of_switches_end)
+{
+	struct hwpmc_allocate a = pmc_sampler(SWITCHES, 1);
+	unsigned int n = 0, of_users = 0, of_kernel = 0, cut = 0;
+	int dev, file = temp_file();
+	struct sample s;
+	struct log log;
+	uint32_t id;
+	bool user;
+
+	OPEN_DEVICE(dev);
+	BEGIN_LOG(dev, file, a, &id);
+	sleep_ms(500);
+	EXPECT_TRUE(wait_samples(dev, file, 200, .kernel = true));
+	ASSERT_EQ(0, dev_closelog(dev));
+	LOAD_LOG(&log, file, LOG_DROPS);
+	LOG_FOR_EACH_SAMPLE(&log, s) {
+		if (s.user)
+			continue;
+		user = !addr_is_kernel(s.pc[s.npc - 1]);
+		of_users += user;
+		of_kernel += !user;
+		cut += !!(s.flags & PMCLOG_CC_CUT(PMCLOG_CUT_KERNEL));
+		n++;
+	}
+	TH_LOG("%u of %u cut, %u with a user part", cut, n, of_users);
+	EXPECT_LE(200, n);
+	EXPECT_LT(0, of_users);
+	EXPECT_LT(0, of_kernel);
+	EXPECT_EQ(0, cut);
+}
+
+/*
  * The address is of an earlier instruction, mostly of another function.  NMIs see more
  * calls than timers do.
  */
