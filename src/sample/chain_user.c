@@ -85,6 +85,88 @@ static bool is_first_frame(unsigned long fp, unsigned long below, bool is32)
 		      is_frame(fp, below, FRAME64_TOP, sizeof(u64));
 }
 
+#ifdef CONFIG_X86
+/*
+ * Is @sp on a stack for entries?  These of all CPUs are in one area, each with its top at
+ * the end of a page.  It has the stacks of NMIs and debug exceptions, too.
+ */
+static bool is_entry_stack(unsigned long sp)
+{
+	return sp >= CPU_ENTRY_AREA_BASE &&
+	       sp - CPU_ENTRY_AREA_BASE < CPU_ENTRY_AREA_MAP_SIZE;
+}
+
+/* False: there is no memory at @at. */
+static bool read_entry_stack(unsigned long frame[5], const unsigned long *at)
+{
+	unsigned int i;
+
+	faults_off();
+	for (i = 0; i < 5; i++)
+		__get_kernel_nofault(&frame[i], &at[i], unsigned long, absent);
+	faults_on();
+	return true;
+absent:
+	faults_on();
+	return false;
+}
+
+/*
+ * The processor has put ip, cs, flags, sp and ss on the entry stack, or the kernel has on
+ * its way out; sysret's way out has sp at the top.  A cs of the kernel is that of an
+ * exception in the kernel, which leaves the user registers alone.
+ *
+ * syscall does not change sp, and a program can have set it to any address.
+ */
+static bool is_entry_of(unsigned long sp, const struct pt_regs *user)
+{
+	const unsigned long *top = (const unsigned long *)PAGE_ALIGN(sp);
+	unsigned long frame[5];
+
+	if (!read_entry_stack(frame, top - 5))
+		return false;
+	if (frame[1] == __KERNEL_CS || frame[4] == data_race(user->sp))
+		return true;
+	return frame[0] == data_race(user->ip) &&
+	       frame[3] == data_race(user->sp);
+}
+
+/*
+ * hwpmc_chain_user_is_known - are the user registers those of the present entry?
+ * @regs: of a sample of the kernel
+ *
+ * An NMI may hit the code that enters the kernel before it has saved them.  Those of the
+ * last entry are still in their place then.  The code that leaves the kernel looks much
+ * the same.  So they are compared with what the processor has of the entry: syscall
+ * leaves sp and bp alone and puts the next ip into cx, which sysret finds there, too.
+ */
+bool hwpmc_chain_user_is_known(const struct pt_regs *regs)
+{
+	const struct pt_regs *user = user_regs();
+	const unsigned long sp = regs->sp;
+	bool same_bp;
+
+	if (!user || hwpmc_sample_ip_is_replaced(regs))
+		return true;
+	same_bp = data_race(user->bp) == regs->bp;
+	if (sp < TASK_SIZE_MAX)
+		return same_bp && data_race(user->sp) == sp &&
+		       data_race(user->ip) == regs->cx;
+	if (is_entry_stack(sp))
+		return is_entry_of(sp, user);
+	if (sp <= (unsigned long)user || sp > (unsigned long)(user + 1))
+		return true;
+	/* being saved, or restored: sp and ip are the first, and the last */
+	return same_bp && sp <= (unsigned long)&user->ip;
+}
+#else
+/* Entries run with all interrupts masked. */
+bool hwpmc_chain_user_is_known(const struct pt_regs *regs)
+{
+	return true;
+}
+#endif
+
 /*
  * hwpmc_chain_user_walk - the user part of the current task's chain
  * @regs: user registers, or NULL for those that it entered the kernel with

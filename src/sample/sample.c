@@ -160,14 +160,21 @@ static bool is_loading_an_image(void)
 /*
  * The user part of a sample of the kernel.  While an image is loaded the old stack is
  * gone, and the new one is not there yet: nothing is missing.
+ * @regs: of the kernel
  */
 static unsigned int entered_user_part(struct scratch *sc,
 				      const struct pmc_cpu *pc, u64 *to,
-				      unsigned int max, unsigned int *end)
+				      unsigned int max, struct pt_regs *regs,
+				      unsigned int *end)
 {
 	const unsigned int before = *end;
-	unsigned int n = user_part(sc, pc, to, max, NULL, end);
+	unsigned int n;
 
+	if (!hwpmc_chain_user_is_known(regs)) {
+		*end |= CUT(USER);
+		return 0;
+	}
+	n = user_part(sc, pc, to, max, NULL, end);
 	if (likely(!(*end & CUT(USER))) || !is_loading_an_image())
 		return n;
 	*end = before;
@@ -194,7 +201,7 @@ static unsigned int sample_unwind(struct scratch *sc, struct pmc_cpu *pc,
 		memmove(sc->pc, sc->pc + 1, --n * sizeof(*sc->pc));
 	/* nothing can follow a kernel part that was cut by the depth */
 	if ((pc->pmc->flags & HWPMC_F_USERCALLCHAIN) && !(*end & CUT(DEPTH)))
-		n += entered_user_part(sc, pc, sc->pc + n, max - n, end);
+		n += entered_user_part(sc, pc, sc->pc + n, max - n, regs, end);
 	return n;
 }
 
@@ -369,6 +376,8 @@ static bool ask_for_later(const struct pmc_cpu *pc, const u64 *chain,
 	const bool user = user_mode(regs);
 	const bool own = user && !hwpmc_sample_ip_is_replaced(regs);
 
+	if (!user && !hwpmc_chain_user_is_known(regs))
+		return false;
 	return hwpmc_chain_deferred_ask(pc->pmc->owner, own ? regs : NULL,
 					user ? chain : NULL);
 }

@@ -75,6 +75,7 @@ unsigned int hwpmc_chain_kernel_walk(u64 *pc, unsigned int max,
 unsigned long hwpmc_chain_kernel_caller(struct unwind_state *u);
 
 /* chain_user.c */
+bool hwpmc_chain_user_is_known(const struct pt_regs *regs);
 unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
 				   struct pt_regs *regs, unsigned int *end);
 

@@ -4,6 +4,7 @@
  * the machine can do that, over timers' over what processes do.
  */
 #include <limits.h>
+#include <sys/mman.h>
 
 #include "rate.h"
 #include "recorder.h"
@@ -156,6 +157,139 @@ TEST(cycles_everywhere)
 	EXPECT_TRUE(is_everywhere(&log, NULL));
 	EXPECT_EQ(0, log.account.dropped[PMCLOG_DROP_NESTED]);
 }
+
+#ifdef __x86_64__
+/* A system call and a fault in turn, each at its place */
+extern const char entry_call[], entry_fault[];
+void entry_loop(volatile char *page, volatile char *frame);
+
+__asm__(".text\n"
+	".type entry_loop, @function\n"
+	"entry_loop:\n"
+	"	push %rbp\n"
+	"	mov %rsi, %rbp\n"	/* not that of the caller, and readable */
+	"1:	mov $28, %eax\n"	/* madvise */
+	"	mov $4096, %esi\n"
+	"	mov $4, %edx\n"	/* MADV_DONTNEED */
+	"	syscall\n"
+	"entry_call:\n"
+	"	nop\n"
+	"entry_fault:\n"
+	"	movb $1, (%rdi)\n"
+	"	jmp 1b\n"
+	".size entry_loop, . - entry_loop");
+
+static void enter(void)
+{
+	static char frame[16] __attribute__((aligned(16)));
+
+	entry_loop(mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), frame);
+}
+
+/* The first user address of a sample of the kernel, or 0 */
+static uint64_t entered_at(const struct sample *s)
+{
+	unsigned int n = sample_kernel_part(s);
+
+	return !s->user && n && n < s->npc ? s->pc[n] : 0;
+}
+
+/* Which of the two entries the kernel code is of; NULL: of either */
+static const char *entry_of(const struct symbols *kernel, const struct sample *s)
+{
+	const char *name = symbols_name(kernel, s->pc[0]);
+
+	if (!strncmp(name, "entry_SYSCALL_64", 16))
+		return entry_call;
+	return !strcmp(name, "asm_exc_page_fault") ? entry_fault : NULL;
+}
+
+/* What samples of the code that enters the kernel are to be */
+static bool has_entries(struct log *log, void *arg)
+{
+	unsigned int n = 0;
+	struct sample s;
+
+	LOG_FOR_EACH_SAMPLE(log, s)
+		n += !s.user && entry_of(arg, &s);
+	return n > 400;
+}
+
+/*
+ * The code that enters the kernel is hit before it has saved the user registers.  The
+ * sample is not that of the entry before.
+ */
+TEST(entries)
+{
+	unsigned int n = 0, wrong = 0, without = 0, cut = 0;
+	struct symbols *kernel = symbols_kernel();
+	int dev = dev_open(), file = temp_file();
+	const char *at;
+	struct sample s;
+	struct log log;
+	uint32_t id;
+	pid_t pid;
+
+	if (!perf_has(CYCLES) || !overflows_are_nmis())
+		SKIP(return, "no NMIs on this machine");
+	ASSERT_NE(NULL, kernel);
+	pid = fork_pinned(0, enter);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, pmc_sampler(CYCLES, CYCLES_PERIOD / 5), &id));
+	EXPECT_TRUE(wait_log(dev, file, has_entries, kernel));
+	ASSERT_EQ(0, dev_closelog(dev));
+	load_end(pid);
+	LOAD_LOG(&log, file, LOG_DROPS);
+	LOG_FOR_EACH_SAMPLE(&log, s) {
+		at = s.pid == (uint32_t)pid && !s.user ? entry_of(kernel, &s) : NULL;
+		if (!at)
+			continue;
+		n++;
+		wrong += entered_at(&s) && entered_at(&s) != (uintptr_t)at;
+		without += !entered_at(&s);
+		cut += !entered_at(&s) && s.flags & PMCLOG_CC_CUT(PMCLOG_CUT_USER);
+	}
+	TH_LOG("%u samples of entries: %u of the other place, %u without a place",
+	       n, wrong, without);
+	EXPECT_LT(100, n);
+	EXPECT_EQ(0, wrong);
+	EXPECT_EQ(without, cut);
+}
+
+/* System calls with a stack pointer to all the area that has the stacks for entries */
+void __attribute__((noreturn)) sp_loop(void);
+
+__asm__(".text\n"
+	".type sp_loop, @function\n"
+	"sp_loop:\n"
+	"	movabs $0xfffffe0000000000, %rsp\n"
+	"1:	mov $110, %eax\n"	/* getppid */
+	"	syscall\n"
+	"	add $0x1000, %rsp\n"
+	"	jmp 1b\n"
+	".size sp_loop, . - sp_loop");
+
+/* A program's stack pointer is still there where the kernel is entered. */
+TEST(entries_with_any_sp)
+{
+	int dev = dev_open(), file = temp_file();
+	struct log log;
+	uint32_t id;
+	pid_t pid;
+
+	if (!perf_has(CYCLES) || !overflows_are_nmis())
+		SKIP(return, "no NMIs on this machine");
+	pid = fork_pinned(0, sp_loop);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, pmc_sampler(CYCLES, CYCLES_PERIOD / 5), &id));
+	EXPECT_TRUE(wait_samples(dev, file, 4000, .pid = pid, .kernel = true));
+	ASSERT_EQ(0, dev_closelog(dev));
+	load_end(pid);
+	LOAD_LOG(&log, file, LOG_DROPS);
+	EXPECT_LE(4000, log.kernel);
+}
+#endif
 
 /* Faults and switches without end. */
 static void churn(void)
