@@ -4,9 +4,11 @@
  * that libpmc makes, and with none, with wrong ones and with hostile ones.  How
  * tables are asked for, kept and charged: unwindobject.c.
  */
+#include <inttypes.h>
 #include <link.h>
 #include <sys/auxv.h>
 
+#include "tracefs.h"
 #include "unwind.h"
 
 static int spinner(struct target *t, void *arg)
@@ -153,6 +155,44 @@ TEST_F(unwind, zero_by_tables)
 TEST_F(unwind, zero_by_frame_pointers)
 {
 	record_zero(_metadata, self, 0);
+}
+
+/*
+ * A probe of the return of a function has taken the place of its caller on the stack: the
+ * chain is cut there, and does not have what is on the stack above.
+ */
+TEST_F(unwind, uretprobe)
+{
+	static const char group[] = "hwpmc_unwind/outer";
+	char path[200] = "", what[300];
+	unsigned int n = 0;
+	struct sample s;
+	uint64_t offset;
+
+	ASSERT_TRUE(file_offset(plain_outer, &offset));
+	ASSERT_LT(0, readlink("/proc/self/exe", path, sizeof(path) - 1));
+	snprintf(what, sizeof(what), "r:%s %s:0x%" PRIx64, group, path, offset);
+	if (!tracefs_probe("uprobe", what))
+		SKIP(return, "no uprobes");
+	EXPECT_TRUE(tracefs_enable(group, true));
+	begin(_metadata, self, toucher, NULL);
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_LT(0, pmc_owner_unwind(self->owner));
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	EXPECT_TRUE(tracefs_enable(group, false));
+	tracefs_unprobe("uprobe", group);
+	end_log(_metadata, self, 0);
+	LOG_FOR_EACH_SAMPLE(&self->log, s) {
+		if (!s.npc || s.late || strcmp(name(self, &s, 0), "plain_leaf"))
+			continue;
+		EXPECT_GE(3, s.npc);
+		EXPECT_EQ(PMCLOG_CC_CUT(PMCLOG_CUT_TABLE),
+			  s.flags & ~(PMCLOG_CC_USERSPACE | PMCLOG_CC_TABLES));
+		n += s.npc == 3 && !strcmp(name(self, &s, 2), "plain_outer");
+	}
+	TH_LOG("%u end at the probe", n);
+	EXPECT_LE(TOUCHES - 1, n);
 }
 
 /* Rules that lead nowhere, in circles, or out of the program's memory */

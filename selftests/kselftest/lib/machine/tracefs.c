@@ -116,6 +116,20 @@ void tracefs_unprobe(const char *kind, const char *event)
 	append(kind, text);
 }
 
+bool tracefs_enable(const char *event, bool on)
+{
+	char path[200];
+	bool good;
+	int fd;
+
+	snprintf(path, sizeof(path), TRACEFS "/events/%s/enable", event);
+	fd = open(path, O_WRONLY);
+	good = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
 int pmu_type(const char *name)
 {
 	char path[200], line[40];

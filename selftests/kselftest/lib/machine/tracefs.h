@@ -39,6 +39,8 @@ const char *tracefs_string(const struct tracefs_field *f, const void *data,
  */
 bool tracefs_probe(const char *kind, const char *definition);
 void tracefs_unprobe(const char *kind, const char *event);
+/* Does the kernel hit the probe or tracepoint "group/name" for everyone? */
+bool tracefs_enable(const char *event, bool on);
 
 /* The number of a PMU in sysfs, or -1. */
 int pmu_type(const char *name);
