@@ -268,6 +268,7 @@ void writer_free(const void *p);
 #define kzalloc(n, gfp)		writer_zalloc(n)
 #define kvmalloc(n, gfp)	writer_zalloc(n)
 #define kvzalloc(n, gfp)	writer_zalloc(n)
+#define kvcalloc(n, size, gfp)	writer_zalloc((n) * (size))
 #define kfree(p)		writer_free(p)
 #define kvfree(p)		writer_free(p)
 static inline struct mem_cgroup *set_active_memcg(struct mem_cgroup *m)
