@@ -64,11 +64,9 @@ cat >"$tmp/bare.c" <<-EOF
 EOF
 ${CC:-cc} -g -O1 -o "$tmp/bare" "$tmp/bare.c"
 {
-	echo "event cpu-clock 1000"
-	echo "proc 7 bare"
 	load 7 0x10000 "$tmp/bare"
 	echo "sample 3 7 0x10001+0x$(nm "$tmp/bare" | awk '$3 == "bare" { print $1 }')"
-} | log barelog
+} | prog_log barelog bare
 ok "-a: a place without a line" prints 0 " bare ??:0$" \
 	"$pmcstat" -R "$tmp/barelog" -a -
 ok "-F: a function without one" prints 0 "^fn=.* bare$" \

@@ -159,11 +159,9 @@ cat >"$tmp/cxx.cc" <<-EOF
 EOF
 if ${CXX:-c++} -O1 -g -fPIE -pie -o "$tmp/cxx" "$tmp/cxx.cc" 2>/dev/null; then
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 prog"
 		load 7 "$base" "$tmp/cxx"
 		echo "sample 1 7 $base+$(symbol "$tmp/cxx" _ZN1a1b1cEiPc)+1"
-	} | log mangled
+	} | prog_log mangled
 	ok "C++ names stay one word" bash -c "$pmcstat -R $tmp/mangled -G - |
 		grep -q ' _ZN1a1b1cEiPc @ '"
 else

@@ -14,6 +14,12 @@ log()
 	"$BIN/script2log" "$tmp/$1" || echo "# script of $1 is wrong"
 }
 
+# prog_log NAME [COMM] <SCRIPT: ... of a clock and process 7
+prog_log()
+{
+	{ printf 'event cpu-clock 1000\nproc 7 %s\n' "${2:-prog}"; cat; } | log "$1"
+}
+
 # same WANT COMMAND...: prints exactly that
 same()
 {

@@ -8,11 +8,9 @@ hot=$tmp/hot
 ${CC:-cc} -g -O1 -no-pie -fno-pie -o "$hot" "$HERE/programs/hotloop.c"
 "$hot" >"$tmp/pcs"
 {
-	echo "event cpu-clock 1000"
-	echo "proc 7 hot"
 	load 7 0 "$hot"
 	sed 's/.*/sample 1 7 &/' "$tmp/pcs"
-} | log l
+} | prog_log l hot
 "$pmclog" annotate --bytes hot "$tmp/l" >"$tmp/hot.txt"
 
 # rows <TEXT: address, bytes and samples of each instruction
@@ -140,9 +138,7 @@ ok "-a: the hottest first" order -a
 want=calls
 ok "-a -n 1: only that" order -a -n 1
 "${CXX:-c++}" -O1 -g -fPIE -pie -o "$tmp/cxx" "$HERE/programs/shapes.cc"
-log boxes <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log boxes <<-EOF
 	$(load 7 $base "$tmp/cxx")
 	sample 5 7 $base+$(symbol "$tmp/cxx" _ZN5shape3BoxIdE4areaEdi)
 EOF
@@ -164,9 +160,7 @@ other()
 	$2 -g -O1 -ffreestanding -nostdlib -static -no-pie -fno-pie \
 		-fno-stack-protector -Wl,-e,main -o "$tmp/other" \
 		"$HERE/programs/kernelish.c"
-	log other.log <<-EOF
-		event cpu-clock 1000
-		proc 7 prog
+	prog_log other.log <<-EOF
 		$(load 7 0 "$tmp/other")
 		sample 5 7 $(symbol "$tmp/other" main)
 	EOF
@@ -190,9 +184,7 @@ odd:	nop
 	.size odd, . - odd
 EOF
 ${CC:-cc} -nostdlib -static -Wl,-e,odd -o "$tmp/odd" "$tmp/odd.s" 2>/dev/null
-log o <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log o <<-EOF
 	$(load 7 0 "$tmp/odd")
 	sample 1 7 $(symbol "$tmp/odd" odd)
 	sample 2 7 $(symbol "$tmp/odd" odd)+3
@@ -214,9 +206,7 @@ ok "bytes that are no instructions are passed over one by one" odd
 # source files that are elsewhere, are none, or have escapes
 ${CC:-cc} -g -O1 -fPIE -pie "-ffile-prefix-map=$HERE/programs=/build/pkg-1/src" \
 	-o "$prog" "$HERE/programs/shapes.c"
-log moved <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log moved <<-EOF
 	$(load 7 $base "$prog")
 	sample 5 7 $base+$(symbol "$prog" calls)
 EOF

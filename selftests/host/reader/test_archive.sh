@@ -181,9 +181,7 @@ jit()
 	local root=$tmp/jitroot
 	mkdir -p "$root/tmp"
 	echo "1000 100 compiled function" >"$root/tmp/perf-7.map"
-	log jit.pmclog <<-END
-		event cpu-clock 1000
-		proc 7 jit
+	prog_log jit.pmclog jit <<-END
 		map 7 0x1000 0x1000 0 //anon
 		sample 2 7 0x1010
 	END

@@ -13,14 +13,12 @@ id=$(readelf -n "$tmp/full" | sed -n 's/.*Build ID: //p')
 profile()
 {
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 p"
 		load 7 $base "$tmp/full" "$2"
 		nm "$tmp/full" | awk 'NF == 3 && $2 ~ /^[tT]$/ { print "0x" $1 }' |
 			while read -r at; do
 				echo "sample 1 7 $base+$at"
 			done
-	} | log "$1"
+	} | prog_log "$1" p
 }
 profile full.log "$tmp/full"
 want=$("$pmclog" fold "$tmp/full.log")

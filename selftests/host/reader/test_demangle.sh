@@ -36,12 +36,10 @@ shows()
 	as -o "$tmp/names.o" "$tmp/names.s" &&
 		ld -shared -o "$tmp/names" "$tmp/names.o" || return
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 p"
 		load 7 $((0x7f0000000000)) "$tmp/names"
 		nm --format=posix "$tmp/names" |
 			awk '$2 == "T" { print "sample 1 7 0x7f0000000000+0x" $3 }'
-	} | log names.log
+	} | prog_log names.log p
 	"$pmclog" fold "$tmp/names.log" | sed 's/^p;//; s/ [0-9]*$//' | sort
 }
 

@@ -288,9 +288,7 @@ private() { rm -f "$tmp/part" && part && [ "$(stat -c %a "$tmp/part")" = 600 ]; 
 ok "not everybody can read it" private
 # What comes through a pipe is passed on soon, also a record that stands alone: the
 # last is long after all others, and its clock would be judged by what follows.
-log lone <<EOF2
-event cpu-clock 1000
-proc 7 prog
+prog_log lone <<EOF2
 sample 5 7 0x1010
 at $((30000 * ms))
 sample 1 7 0x1010

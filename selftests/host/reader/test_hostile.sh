@@ -9,14 +9,12 @@ export UBSAN_OPTIONS=halt_on_error=1:exitcode=99
 base=$((0x555500000000))
 ${CC:-cc} -O1 -fPIE -pie -o "$tmp/image" "$HERE/programs/shapes.c"
 {
-	echo "event cpu-clock 1000"
-	echo "proc 7 prog"
 	load 7 $base "$tmp/image" "$tmp/damaged"
 	echo "mapin 7 0x7f0000000000 $tmp/damaged"
 	for i in {0..40}; do
 		echo "sample 1 7 $base+$((4096 + i * 16)) 0x7f0000000000+$i"
 	done
-} | log image.log
+} | prog_log image.log
 
 # damage SEED FROM TO COUNT: overwrites bytes of stdin within half of it
 damage()

@@ -93,8 +93,6 @@ ok "late chains" page late
 # what was inlined, which fold marks
 ${CC:-cc} -g -O2 -gdwarf-4 -o "$tmp/prog" "$HERE/programs/inlines.c"
 {
-	echo "event cpu-clock 1000"
-	echo "proc 7 prog"
 	load 7 0 "$tmp/prog"
 	nm -S "$tmp/prog" | awk '$4 == "main" { print "0x" $1, "0x" $2 }' |
 	while read -r start size; do
@@ -102,7 +100,7 @@ ${CC:-cc} -g -O2 -gdwarf-4 -o "$tmp/prog" "$HERE/programs/inlines.c"
 			printf 'sample 1 7 %#x\n' $((start + i))
 		done
 	done
-} | log inlines
+} | prog_log inlines
 inlined()
 {
 	"$pmclog" fold --inline "$tmp/inlines" | sed 's/ [0-9]*$//' |

@@ -63,13 +63,11 @@ perl -e 'srand(4); for (1 .. 400) {
 overlap()
 {
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 p"
 		echo "map 7 0x7f0000000000 0x100000 0 //anon"
 		for i in {0..4999..7}; do
 			echo "sample 1 7 0x7f0000000000+$i"
 		done
-	} | log overlap
+	} | prog_log overlap p
 	# one line after the other, each address on its own
 	perl -e 'my @at; while (<>) { my ($s, $n, $f) = split;
 			$s = hex($s) - 0x7f0000000000;
@@ -83,9 +81,7 @@ ok "lines that overlap: the last one counts" overlap
 
 # a child has its parent's code
 echo "7f0000001000 100 parent" >"$map"
-log fork <<-EOF
-	event cpu-clock 1000
-	proc 7 p
+prog_log fork p <<-EOF
 	map 7 0x7f0000000000 0x100000 0 //anon
 	fork 7 9
 	sample 1 9 0x7f0000001010

@@ -72,9 +72,7 @@ ok "neither: the report says why" why plain \
 	"JIT. 7: its jitdump is not there"
 mv "$dump.away" "$dump"
 
-log later <<-EOF
-	event cpu-clock 1000
-	proc 7 node
+prog_log later node <<-EOF
 	$marker
 	map 7 $base 0x100000 0 //anon
 	sample 1 7 $base+0x1010
@@ -152,9 +150,7 @@ node;two_[j] 32"
 dump ticks <<<"$twice"
 ok "times of a processor's clock: the last one counts" jitted again "$last"
 dump <<<"$twice"
-log unclocked <<-EOF
-	event cpu-clock 1000
-	proc 7 node
+prog_log unclocked node <<-EOF
 	$marker
 	map 7 $base 0x100000 0 //anon
 	sample 1 7 $base+0x1010

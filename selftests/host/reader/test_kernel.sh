@@ -93,9 +93,7 @@ ok "not even where they would come to lie" same "prog;[mymod]_[k] 1" \
 ok "the report tells kernel and modules apart" prints 0 \
 	"prog  *\[mymod\]  *mod_func \[m\]" \
 	"$pmclog" report -k "$tmp/kallsyms" "$tmp/k1"
-log freebsd <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log freebsd <<-EOF
 	mapin 4294967295 0xffffffff81000000 /boot/kernel/kernel
 	mapin 4294967295 0xffffffff82000000 /boot/kernel/zfs.ko
 	sample 1 7 0xffffffff81002010 0xffffffff82000010

@@ -51,14 +51,12 @@ p;main 2"
 exact()
 {
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 p"
 		while read -r _ range _ off _ _ path; do
 			start=0x${range%-*} end=0x${range#*-}
 			echo "map 7 $start $((end - start)) 0x$off $path"
 		done < <(grep ^map "$tmp/$1.out")
 		samples "$1"
-	} | log "$1.log"
+	} | prog_log "$1.log" p
 	folds "$1.log" "$want"
 }
 
@@ -66,8 +64,6 @@ exact()
 guessed()
 {
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 p"
 		last=
 		while read -r _ range _ _ _ _ path; do
 			[ "${range%-*}" = "$last" ] ||
@@ -75,7 +71,7 @@ guessed()
 			last=${range#*-}
 		done < <(grep ^map "$tmp/$1.out")
 		samples "$1"
-	} | log "$1.log"
+	} | prog_log "$1.log" p
 	folds "$1.log" "$want"
 }
 
@@ -89,11 +85,9 @@ by_exec()
 		print $3; exit }')
 	bias=$((start - (vaddr & ~4095)))
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 p"
 		echo "exec 7 $tmp/$1 $2 $bias"
 		samples "$1"
-	} | log "$1.log"
+	} | prog_log "$1.log" p
 	folds "$1.log" "$want"
 }
 
@@ -137,9 +131,7 @@ read -r func at < <(nm -D "$interp" | awk '$2 == "T" { print $3, "0x" $1; exit }
 func=${func%%@*}
 loader()
 {
-	log loader.log <<-EOF
-		event cpu-clock 1000
-		proc 7 p
+	prog_log loader.log p <<-EOF
 		exec 7 $tmp/pie $1 0x555555554000
 		sample 1 7 0x7f0000000000+$at
 	EOF
@@ -167,9 +159,7 @@ placed()	# FILE: where it is to be for its code to begin at 0x7f0000001000
 {
 	echo "0x7f0000001000+$(($(symbol "$1" first) - ($(text "$1") & ~4095)))"
 }
-log dl.log <<-EOF
-	event cpu-clock 1000
-	proc 7 p
+prog_log dl.log p <<-EOF
 	mapin 7 0x7f0000001000 $tmp/pie
 	sample 1 7 $(placed "$tmp/pie")
 	unmap 7 0x7f0000000000 0x7f0000100000
@@ -193,9 +183,7 @@ cat >"$tmp/small.s" <<-EOF
 EOF
 if as --32 -o "$tmp/small.o" "$tmp/small.s" 2>/dev/null &&
 	ld -m elf_i386 -o "$tmp/small" "$tmp/small.o" 2>/dev/null; then
-	log small.log <<-EOF
-		event cpu-clock 1000
-		proc 7 p
+	prog_log small.log p <<-EOF
 		exec 7 $tmp/small
 		sample 1 7 $(symbol "$tmp/small" small)+2
 		map 7 0xf7f00000 0x1000 0 [vdso]

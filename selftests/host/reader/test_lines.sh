@@ -30,13 +30,11 @@ for f in main table cold; do
 	inside $f 3
 done >"$tmp/at"
 {
-	echo "event cpu-clock 1000"
-	echo "proc 7 prog"
 	load 7 $base "$file"
 	while read -r at n; do
 		echo "sample $n 7 $base+$at $base+$ret"
 	done <"$tmp/at"
-} | log l
+} | prog_log l
 
 # stacks [LINES]: the folded stacks that addr2line's answers amount to
 stacks()
@@ -136,9 +134,7 @@ ok "and the flame graph" prints 0 "^prog, inlined, [0-9]* samples" \
 # What is inlined has the samples, not the function that it is in.
 inlined=$(cut -d' ' -f1 "$tmp/at" | addr2line -apfi -e "$file" |
 	awk '/inlined by/{ print at; exit } { at = $1 }' FS=:)
-log i <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log i <<-EOF
 	$(load 7 $base "$file")
 	sample 4 7 $base+$inlined $base+$ret
 EOF
@@ -171,9 +167,7 @@ ok "the kernel's, by its vmlinux" same \
 	"$pmclog" fold --inline --by-line -k "$kernel" "$tmp/k"
 
 # a file that is not the one that ran has nothing to say
-log other <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log other <<-EOF
 	$(load 7 $base "$file")
 	buildid 00112233445566778899aabbccddeeff00112233 $file
 	sample 1 7 $base+$(symbol "$file" main)

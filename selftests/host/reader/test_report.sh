@@ -240,9 +240,7 @@ ok "no total above 100 %" bash -c "$pmclog report --limit 0 $tmp/many |
 	awk '\$1 + 0 > 100 || \$2 + 0 > 100 && \$2 ~ /\\./ { exit 1 }'"
 
 # logs that end early
-log cut <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log cut <<-EOF
 	sample 5 7 0x10
 	cut
 EOF

@@ -134,12 +134,10 @@ base=$((0x555500000000))
 mangled=$(nm "$tmp/prog" | awk '$3 ~ /^_Z.*area/ { print $3; exit }')
 plain=$(c++filt "$mangled")
 {
-	echo "event cpu-clock 1000"
-	echo "proc 7 prog"
 	load 7 $base "$tmp/prog"
 	echo "sample 3 7 $base+$(symbol "$tmp/prog" "$mangled")+1"
 	echo "sample 2 7 $base+$(symbol "$tmp/prog" main)+1"
-} | log log
+} | prog_log log
 named()
 {
 	local name

@@ -18,11 +18,9 @@ chain()
 names()
 {
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 prog"
 		load 7 "$3" "$2" "${5:-}"
 		echo "sample 5 7 $(chain "${6:-$2}" "$3")"
-	} | log "$1"
+	} | prog_log "$1"
 	folds "$1" "$4"
 }
 
@@ -48,9 +46,7 @@ ok "a first address that is not 0" names l5 "$tmp/odd" \
 base=$((0x555500000000))
 read -r off vaddr < <(readelf -lW "$tmp/pie" |
 	awk '$1 == "LOAD" && / E /{ print $2, $3 }')
-log l6 <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log l6 <<-EOF
 	mapin 7 $base+$((vaddr & ~4095)) $tmp/pie
 	sample 5 7 $(chain "$tmp/pie" $base)
 	sample 1 7 $base+$((vaddr + 0x100000))
@@ -59,9 +55,7 @@ ok "a mapping without extent: the file knows" folds l6 "\
 prog;[unknown] 1
 $want"
 
-log l7 <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log l7 <<-EOF
 	$(load 7 $base "$tmp/pie")
 	sample 1 7 $base+$(symbol "$tmp/pie" after)
 	sample 2 7 $base+$(symbol "$tmp/pie" leaf)+4 $base+$(symbol "$tmp/pie" after)
@@ -81,11 +75,9 @@ strip -o "$tmp/root/opt/prog" "$tmp/pie"
 by_root()
 {
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 prog"
 		load 7 "$base" "$tmp/pie" /opt/prog
 		echo "sample 5 7 $(chain "$tmp/pie" "$base")"
-	} | log "$1"
+	} | prog_log "$1"
 	same "$2" "$pmclog" fold -r "$tmp/root" "$tmp/$1"
 }
 ok "separate symbols by build-id, below --root" by_root l8 "$want"
@@ -109,11 +101,9 @@ strip -o "$tmp/root/opt/noid" "$tmp/noid"
 by_link()
 {
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 prog"
 		load 7 "$base" "$tmp/noid" /opt/noid
 		echo "sample 5 7 $(chain "$tmp/noid" "$base")"
-	} | log l10
+	} | prog_log l10
 	same "$1" "$pmclog" fold -r "$tmp/root" "$tmp/l10"
 }
 ok "separate symbols by debuglink" by_link "$want"
@@ -128,11 +118,9 @@ ok "not if its checksum is wrong" by_link \
 ln -s /opt/prog "$tmp/root/link"
 mv "$tmp/root/usr/lib/debug/elsewhere" "$tmp/root/usr/lib/debug/.build-id"
 {
-	echo "event cpu-clock 1000"
-	echo "proc 7 prog"
 	load 7 "$base" "$tmp/pie" /link
 	echo "sample 5 7 $(chain "$tmp/pie" "$base")"
-} | log l11
+} | prog_log l11
 ok "absolute links stay below --root" same "$want" \
 	"$pmclog" fold -r "$tmp/root" "$tmp/l11"
 
@@ -140,12 +128,10 @@ ok "absolute links stay below --root" same "$want" \
 buildid()
 {
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 prog"
 		load 7 "$base" "$tmp/pie"
 		echo "buildid $1 $tmp/pie"
 		echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
-	} | log l12
+	} | prog_log l12
 }
 buildid "$id"
 ok "the logged build-id agrees" folds l12 "prog;leaf 5"
@@ -158,12 +144,10 @@ ok "and the report says so" prints 0 "pie: file was replaced since (build-id dif
 ids_last() # NAME ID
 {
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 prog"
 		load 7 "$base" "$tmp/pie"
 		echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
 		echo "buildid $2 $tmp/pie"
-	} | log "$1"
+	} | prog_log "$1"
 }
 # exports LOG NAMED STATUS COMMAND...: each format from LOG, by what COMMAND has read
 exports()
@@ -204,12 +188,10 @@ part_is() # FUNCTION WANT: the samples with it, and their stacks
 ok "filter: a function of another file is not there" part_is leaf ""
 # so many samples that the first screen comes before all were read
 {
-	echo "event cpu-clock 1000"
-	echo "proc 7 prog"
 	load 7 "$base" "$tmp/pie"
 	echo "sample 800000 7 $base+$(symbol "$tmp/pie" leaf)"
 	echo "buildid 00${id:2} $tmp/pie"
-} | log many
+} | prog_log many
 top_names() { "$pmclog" top -w 1ns "$tmp/many" | grep '^ *100\.0' | awk '{ print $3 }' | sort -u; }
 ok "top: from the first screen on" test "$(top_names)" != leaf
 ok "by a pipe: it is told" by_pipe "$pmclog" filter --sym leaf -o "$tmp/part" -
@@ -218,8 +200,6 @@ ok "by a pipe: it is told" by_pipe "$pmclog" filter --sym leaf -o "$tmp/part" -
 twins()
 {
 	{
-		echo "event cpu-clock 1000"
-		echo "proc 7 one"
 		echo "file 8 1 100"
 		load 7 "$base" "$tmp/pie"
 		echo "proc 8 two"
@@ -228,7 +208,7 @@ twins()
 		printf '%s\n' "${@:2}"
 		echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
 		echo "sample 5 8 $base+$(symbol "$tmp/pie" leaf)"
-	} | log l19
+	} | prog_log l19 one
 	folds l19 "$1"
 }
 ok "build-ids of two files of one path" twins "\
@@ -324,9 +304,7 @@ else
 	skip "of an overlay" "none can be mounted"
 fi
 
-log l13 <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log l13 <<-EOF
 	$(load 7 $base "$tmp/pie" "$tmp/pie\\x20(deleted)")
 	sample 5 7 $base+$(symbol "$tmp/pie" leaf)
 EOF
@@ -336,9 +314,7 @@ ok "a deleted file: what has its name now is not used" \
 # C++
 "${CXX:-c++}" -O1 -g -fPIE -pie -o "$tmp/cxx" "$HERE/programs/shapes.cc"
 area=_ZN5shape3BoxIdE4areaEdi
-log l14 <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log l14 <<-EOF
 	$(load 7 $base "$tmp/cxx")
 	sample 5 7 $base+$(symbol "$tmp/cxx" $area)
 EOF
@@ -349,9 +325,7 @@ ok "--no-demangle" same "prog;$area 5" \
 # calls of other libraries
 plt=$(objdump -d "$tmp/pie" |
 	awk '/<abort@plt>:/{ print "0x" $1; exit }')
-log l15 <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log l15 <<-EOF
 	$(load 7 $base "$tmp/pie")
 	sample 5 7 $base+$plt
 EOF
@@ -361,9 +335,7 @@ $cc -O1 -fPIE -pie -fcf-protection -Wl,-z,ibtplt -o "$tmp/ibt" "$src"
 plt=$(objdump -d -j .plt.sec "$tmp/ibt" 2>/dev/null |
 	awk '/<abort@plt>:/{ print "0x" $1; exit }')
 if [ -n "$plt" ]; then
-	log l18 <<-EOF
-		event cpu-clock 1000
-		proc 7 prog
+	prog_log l18 <<-EOF
 		$(load 7 $base "$tmp/ibt")
 		sample 5 7 $base+$plt
 	EOF
@@ -376,9 +348,7 @@ fi
 mkfifo "$tmp/fifo"
 : >"$tmp/empty"
 echo text >"$tmp/text"
-log l16 <<-EOF
-	event cpu-clock 1000
-	proc 7 prog
+prog_log l16 <<-EOF
 	map 7 0x10000 0x1000 0 $tmp/fifo
 	map 7 0x20000 0x1000 0 $tmp/empty
 	map 7 0x30000 0x1000 0 $tmp/text

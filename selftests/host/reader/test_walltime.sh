@@ -133,8 +133,6 @@ ok "and one that was written to after the log" resumed "[made]" -20
 
 # wild records: 100,000 of them, whatever they say
 {
-	echo "event cpu-clock 1000"
-	echo "proc 7 prog"
 	perl -e '
 		srand(7);
 		my @odd = qw(0 1 0xffffffffffffffff 0x8000000000000000
@@ -149,7 +147,7 @@ ok "and one that was written to after the log" resumed "[made]" -20
 	echo "at 500000000000"
 	echo "clock 5 $(after 500 $hour)"
 	echo "sample 1 7 0x10010"
-} | log wild
+} | prog_log wild
 heals()
 {
 	local to
