@@ -3,7 +3,6 @@
  * pmccontrol: the administrator's view of the PMCs of all owners.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pmccontrol.h"

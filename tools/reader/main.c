@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* pmclog: reads the logs of hwpmc. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 

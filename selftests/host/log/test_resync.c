@@ -11,7 +11,6 @@
 #include <pmclog_iter.h>
 
 #include "loggen.h"
-#include "loggen_era.h"
 #include "rnd.h"
 #include "tap.h"
 

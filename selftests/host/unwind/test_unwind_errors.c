@@ -3,7 +3,6 @@
  * What cannot be read now, or has no memory now: no table is made of what is left, none
  * is kept, and the module is not told that there is none.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hwpmc.h>

@@ -3,11 +3,9 @@
  * Programs of the machine, stopped at places that nobody has chosen: their call
  * chains by tables are those that elfutils finds by itself.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 

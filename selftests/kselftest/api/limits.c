@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <sys/prctl.h>
 
-#include "crowd.h"
 #include "limit.h"
 #include "module.h"
 #include "proclog.h"

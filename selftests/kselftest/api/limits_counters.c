@@ -6,7 +6,6 @@
 #include "crowd.h"
 #include "limit.h"
 #include "proclog.h"
-#include "recorder.h"
 #include "test.h"
 #include "user.h"
 

@@ -5,8 +5,6 @@
  */
 #include "limit.h"
 #include "module.h"
-#include "recorder.h"
-#include "source.h"
 #include "test.h"
 #include "user.h"
 

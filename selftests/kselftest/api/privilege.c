@@ -8,7 +8,6 @@
 
 #include "limit.h"
 #include "recorder.h"
-#include "source.h"
 #include "test.h"
 #include "user.h"
 

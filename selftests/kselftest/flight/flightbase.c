@@ -7,7 +7,6 @@
 
 #include "crowd.h"
 #include "proclog.h"
-#include "recorder.h"
 #include "snapshot.h"
 #include "source.h"
 #include "target.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <string.h>
 #include <linux/pmclog.h>
 #include <pmclog_wire.h>
 

@@ -6,7 +6,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "family.h"
 #include "proclog.h"
 #include "target.h"
 #include "test.h"

@@ -7,7 +7,6 @@
 
 #include "periods.h"
 #include "recorder.h"
-#include "target.h"
 #include "test.h"
 
 #define PERCENT		10000U	/* millionths */

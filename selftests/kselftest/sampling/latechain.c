@@ -11,7 +11,6 @@
 
 #include "latejob.h"
 #include "latetally.h"
-#include "recorder.h"
 #include "source.h"
 #include "target.h"
 #include "test.h"

@@ -3,7 +3,6 @@
  * What people use: sample the whole machine, count on the whole machine.
  */
 #include <sched.h>
-#include <sys/resource.h>
 
 #include "recorder.h"
 #include "test.h"

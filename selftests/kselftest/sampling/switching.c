@@ -12,7 +12,6 @@
 #include <pmc.h>
 
 #include "source.h"
-#include "target.h"
 #include "test.h"
 
 #define TURNS		scaled(2000, 400)

@@ -4,9 +4,7 @@
  * sampled, the most-mapped files first; or for files that a command will map.  A thread
  * does it, because files may be slow, and many.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/hwpmc.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
  * and has a column per PMC, repeated regularly, and lines of numbers.  Lines at
  * the end begin with '#' too, so that parsers skip them.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>

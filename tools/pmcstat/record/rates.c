@@ -3,7 +3,6 @@
  * Compares requested and achieved rates.  The last records of the log have the
  * rates, so this reads the end of the log again if it is a file.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,12 +3,10 @@
  * Metadata that only user space can read: the files of the modules loaded
  * already, the addresses of their sections, and build-ids.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "output/batch.h"
 #include "libpmc_elfid.h"

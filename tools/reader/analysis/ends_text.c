@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/shown.h"
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/plural.h"

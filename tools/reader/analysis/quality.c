@@ -5,7 +5,6 @@
 #include <linux/hwpmc.h>
 
 #include "analysis/quality.h"
-#include "analysis/shown.h"
 #include "base/numbers.h"
 #include "base/plural.h"
 #include "log/causes.h"

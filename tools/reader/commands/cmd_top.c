@@ -2,7 +2,6 @@
 /* pmclog top: the live view of pmcstat -T, for a log that is being written. */
 #include <getopt.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "base/mem.h"

@@ -5,7 +5,6 @@
 
 #include "analysis/folded.h"
 #include "analysis/quality.h"
-#include "analysis/shown.h"
 #include "commands/cmdline.h"
 #include "commands/commands.h"
 

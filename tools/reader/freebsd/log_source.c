@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 

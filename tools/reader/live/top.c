@@ -5,7 +5,6 @@
  */
 #include <curses.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>

@@ -6,7 +6,6 @@
  */
 #include <alloca.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

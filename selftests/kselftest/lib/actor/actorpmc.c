@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "actor.h"
-#include "guest.h"
 
 /* PMCs that the threads of a process know */
 static _Atomic uint32_t ids[ACTOR_IDS];

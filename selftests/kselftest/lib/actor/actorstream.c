@@ -3,7 +3,6 @@
  * Logs that are read from the device, by whoever has it.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "actor.h"

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -13,7 +12,6 @@
 
 #include "fusefile.h"
 #include "guest.h"
-#include "target.h"
 
 #define FILE_NODE	(FUSE_ROOT_ID + 1)
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdio.h>
-#include <sys/types.h>
 #include <unistd.h>
 #include <linux/perf_event.h>
 

@@ -5,7 +5,6 @@
 #include "dev.h"
 #include "guest.h"
 #include "passing.h"
-#include "recorder.h"
 #include "trial.h"
 #include "user.h"
 

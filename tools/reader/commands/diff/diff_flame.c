@@ -8,7 +8,6 @@
 #include "base/digits.h"
 #include "base/numbers.h"
 #include "base/plural.h"
-#include "commands/commands.h"
 #include "commands/diff/diff.h"
 #include "commands/flame/flame.h"
 

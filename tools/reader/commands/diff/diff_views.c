@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/shown.h"
 #include "base/plural.h"
 #include "commands/diff/diff.h"
 

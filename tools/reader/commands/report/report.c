@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/numbers.h"
 #include "commands/cmdline.h"
 #include "commands/commands.h"
 #include "commands/report/report.h"
