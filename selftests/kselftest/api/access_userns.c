@@ -38,11 +38,7 @@ static bool fake_root(void)
 
 static bool can_be_fake_root(void)
 {
-	pid_t child = fork_bound();
-
-	if (!child)
-		_exit(!fake_root());
-	return !wait_for(child);
+	return !IN_CHILD(!fake_root());
 }
 
 static pid_t child_of_fake_root(void)

@@ -65,21 +65,12 @@ static int make_cycle(bool full)
 	return err;
 }
 
-static int in_a_child(int (*fn)(bool arg), bool arg)
-{
-	pid_t child = fork_bound();
-
-	if (!child)
-		_exit(fn(arg));
-	return wait_for(child);
-}
-
 TEST(cycle)
 {
 	int users = module_users(), i;
 
 	for (i = 0; i < 3; i++)
-		ASSERT_EQ(0, in_a_child(make_cycle, false));
+		ASSERT_EQ(0, IN_CHILD(make_cycle(false)));
 	EXPECT_TRUE(recorders_are(users));
 }
 
@@ -88,12 +79,12 @@ TEST(cycle_stalled)
 {
 	int users = module_users();
 
-	ASSERT_EQ(0, in_a_child(make_cycle, true));
+	ASSERT_EQ(0, IN_CHILD(make_cycle(true)));
 	EXPECT_TRUE(recorders_are(users));
 }
 
 /* ... also when it was another log's thread that came to the socket. */
-static int rotate_into_cycle(bool unused)
+static int rotate_into_cycle(void)
 {
 	int ends[2], dev = dev_open();
 
@@ -107,7 +98,7 @@ TEST(cycle_rotated)
 {
 	int users = module_users();
 
-	ASSERT_EQ(0, in_a_child(rotate_into_cycle, false));
+	ASSERT_EQ(0, IN_CHILD(rotate_into_cycle()));
 	EXPECT_TRUE(recorders_are(users));
 }
 
@@ -115,7 +106,7 @@ TEST(cycle_rotated)
  * ... also while the old log's file takes no data: a pipe, whose other end is in the
  * socket.  Nobody waits for the rotation any more.
  */
-static int rotate_slowly_into_cycle(bool unused)
+static int rotate_slowly_into_cycle(void)
 {
 	int ends[2], log[2], dev = dev_open(), err;
 
@@ -136,7 +127,7 @@ TEST(cycle_rotated_slowly)
 {
 	int users = module_users();
 
-	ASSERT_EQ(0, in_a_child(rotate_slowly_into_cycle, false));
+	ASSERT_EQ(0, IN_CHILD(rotate_slowly_into_cycle()));
 	EXPECT_TRUE(recorders_are(users));
 }
 
@@ -146,7 +137,7 @@ TEST(cycle_rotated_slowly)
  */
 #define NO_EXEC		77
 
-static int map_into_cycle(bool unused)
+static int map_into_cycle(void)
 {
 	struct hwpmc_allocate a = pmc_process_faults(0);
 	struct io_uring_params p = {};
@@ -177,7 +168,7 @@ TEST(cycle_mapped)
 {
 	int users = module_users(), status;
 
-	status = in_a_child(map_into_cycle, false);
+	status = IN_CHILD(map_into_cycle());
 	if (status == NO_EXEC)
 		SKIP(return, "no io_uring that can be mapped to be executed");
 	ASSERT_EQ(0, status);
@@ -306,14 +297,10 @@ TEST(stranger_does_not_wait)
 static int opened_by_child(void)
 {
 	int sock[2], dev = -1;
-	pid_t child;
 
 	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, sock))
 		return -1;
-	child = fork_bound();
-	if (!child)
-		_exit(send_fd(sock[1], dev_open(), 0) ? 1 : 0);
-	if (!wait_for(child))
+	if (!IN_CHILD(send_fd(sock[1], dev_open(), 0) ? 1 : 0))
 		dev = await_fd(sock[0]);
 	close(sock[0]);
 	close(sock[1]);

@@ -66,25 +66,16 @@ static int look_at_writer(uid_t user, int policy, int nice)
 	return 0;
 }
 
-static int look_elsewhere(uid_t user, int policy, int nice)
-{
-	pid_t child = fork_bound();
-
-	if (!child)
-		_exit(look_at_writer(user, policy, nice));
-	return wait_for(child);
-}
-
 /* No better than the process that configured the log; for root as before. */
 TEST_F(contain, place)
 {
-	EXPECT_EQ(0, look_elsewhere(USER, SCHED_OTHER, 0));
-	EXPECT_EQ(0, look_elsewhere(USER, SCHED_OTHER, 7));
-	EXPECT_EQ(0, look_elsewhere(USER, SCHED_BATCH, 3));
-	EXPECT_EQ(0, look_elsewhere(USER, SCHED_IDLE, 0));
+	EXPECT_EQ(0, IN_CHILD(look_at_writer(USER, SCHED_OTHER, 0)));
+	EXPECT_EQ(0, IN_CHILD(look_at_writer(USER, SCHED_OTHER, 7)));
+	EXPECT_EQ(0, IN_CHILD(look_at_writer(USER, SCHED_BATCH, 3)));
+	EXPECT_EQ(0, IN_CHILD(look_at_writer(USER, SCHED_IDLE, 0)));
 	/* no writer thread is a real-time one */
-	EXPECT_EQ(0, look_elsewhere(USER, SCHED_FIFO, 0));
-	EXPECT_EQ(0, look_elsewhere(0, SCHED_OTHER, 7));
+	EXPECT_EQ(0, IN_CHILD(look_at_writer(USER, SCHED_FIFO, 0)));
+	EXPECT_EQ(0, IN_CHILD(look_at_writer(0, SCHED_OTHER, 7)));
 }
 
 /* Nanoseconds that @tid has run for; 0: the kernel does not say. */

@@ -148,8 +148,8 @@ static int open_incapable_root(void)
 TEST_F(limits, capability)
 {
 	ASSERT_TRUE(limit("max_owners", 2));
-	EXPECT_EQ(MAX / 2 * MAX + 2, elsewhere(open_capable));
-	EXPECT_EQ(2, elsewhere(open_incapable_root));
+	EXPECT_EQ(MAX / 2 * MAX + 2, IN_CHILD(open_capable()));
+	EXPECT_EQ(2, IN_CHILD(open_incapable_root()));
 }
 
 static int user_pmc(int dev, uint32_t *id)

@@ -151,7 +151,7 @@ static int stay_lost(void)
 TEST_F(limits_counters, still_lost)
 {
 	ASSERT_TRUE(limit("max_counters", 2));
-	EXPECT_EQ(0, elsewhere(stay_lost));
+	EXPECT_EQ(0, IN_CHILD(stay_lost()));
 }
 
 /* The log, too, says that who was attached for a start that failed is not. */
@@ -178,7 +178,7 @@ static int told_and_taken_back(void)
 TEST_F(limits_counters, taken_back)
 {
 	ASSERT_TRUE(limit("max_counters", 1));
-	EXPECT_EQ(0, elsewhere(told_and_taken_back));
+	EXPECT_EQ(0, IN_CHILD(told_and_taken_back()));
 }
 
 /*
@@ -211,7 +211,7 @@ static int lose_before_the_log(void)
 TEST_F(limits_counters, lost_before_the_log)
 {
 	ASSERT_TRUE(limit("max_counters", 1));
-	EXPECT_EQ(0, elsewhere(lose_before_the_log));
+	EXPECT_EQ(0, IN_CHILD(lose_before_the_log()));
 }
 
 /*
@@ -231,11 +231,7 @@ static int fork_beyond(void)
 	CHECK(0, dev_attach(dev, a.id, 0));
 	CHECK(0, dev_start(dev, a.id));
 	for (i = 0; i < 20; i++) {
-		pid_t child = fork();
-
-		if (!child)
-			_exit(0);
-		wait_for(child);
+		CHECK(0, IN_CHILD(0));
 		CHECK(0, dev_flush(dev));
 	}
 	CHECK(0, dev_closelog(dev));
@@ -251,14 +247,14 @@ TEST_F(limits_counters, forks_beyond_them)
 {
 	/* what samples takes one of each CPU as well */
 	ASSERT_TRUE(limit("max_counters", 1 + sysconf(_SC_NPROCESSORS_CONF)));
-	EXPECT_EQ(0, elsewhere(fork_beyond));
+	EXPECT_EQ(0, IN_CHILD(fork_beyond()));
 }
 
 TEST_F(limits_counters, taken)
 {
 	ASSERT_TRUE(limit("max_counters", 5));
-	EXPECT_EQ(0, elsewhere(take_counters));
-	EXPECT_EQ(0, elsewhere(take_by_forks));
+	EXPECT_EQ(0, IN_CHILD(take_counters()));
+	EXPECT_EQ(0, IN_CHILD(take_by_forks()));
 }
 
 TEST_HARNESS_MAIN

@@ -88,14 +88,8 @@ TEST_F(privilege, opener)
 /* Passed over a socket to a process that has dropped everything for good. */
 TEST_F(privilege, passed_on)
 {
-	pid_t child = fork_bound();
-
-	if (!child) {
-		if (setgid(NOBODY) || setuid(NOBODY))
-			_exit(77);
-		_exit(-allocate(self->dev, HWPMC_MODE_SS, 0));
-	}
-	EXPECT_EQ(EPERM, wait_for(child));
+	EXPECT_EQ(EPERM, IN_CHILD(setgid(NOBODY) || setuid(NOBODY) ? 77 :
+				  -allocate(self->dev, HWPMC_MODE_SS, 0)));
 }
 
 /* Where the check stands among the others. */
@@ -375,13 +369,9 @@ TEST_F(privilege, process_in_user_mode)
 {
 	int file = temp_file();
 	struct log log;
-	pid_t child;
 
 	ASSERT_TRUE(device_for_group());
-	child = fork_bound();
-	if (!child)
-		_exit(-sample_oneself(file));
-	EXPECT_EQ(0, wait_for(child));
+	EXPECT_EQ(0, IN_CHILD(-sample_oneself(file)));
 	device_for_root();
 	LOAD_LOG(&log, file, 0);
 	EXPECT_LE(20, log.user);

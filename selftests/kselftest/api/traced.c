@@ -75,12 +75,9 @@ static unsigned int traced(const char *text, const char *event,
 static int as_user(int dev)
 {
 	struct hwpmc_moduleversion v = {};
-	pid_t child = fork_bound();
 
-	if (!child)
-		_exit(user_stay(1000) ?
-		      -dev_ioctl(dev, HWPMC_IOC_GETMODULEVERSION, &v) : 255);
-	return -wait_for(child);
+	return -IN_CHILD(user_stay(1000) ?
+			 -dev_ioctl(dev, HWPMC_IOC_GETMODULEVERSION, &v) : 255);
 }
 
 TEST_F(traced, life)

@@ -261,46 +261,42 @@ TEST_F(logfd, ends_for_real_time)
 #define OURS	CGROUPS "/hwpmc-log"
 
 /* A child of a control group of its own: words into a file in memory. */
-static void fill_memory(uint32_t words)
+static int fill_memory(uint32_t words)
 {
 	int file = memfd_create("log", MFD_CLOEXEC), dev;
 	uint64_t charged = 0;
 	uint32_t i;
 
 	if (!write_text(OURS "/cgroup.procs", "0"))
-		_exit(1);
+		return 1;
 	dev = dev_open();
 	if (dev_configure(dev, file))
-		_exit(2);
+		return 2;
 	for (i = 0; i < words; i++)
 		if (dev_userdata(dev, i))
-			_exit(3);
+			return 3;
 	if (dev_flush(dev))
-		_exit(4);
+		return 4;
 	/* not counted page by page */
 	for (i = 0; i < 50; i++) {
 		if (!read_key(OURS "/memory.stat", "shmem", &charged))
-			_exit(5);
+			return 5;
 		if (charged >= words * sizeof(struct pmclog_userdata) / 2)
-			_exit(0);
+			return 0;
 		sleep_ms(100);
 	}
-	_exit(6);
+	return 6;
 }
 
 /* A file in memory is that of who configured the log, and not the kernel's. */
 TEST(memory)
 {
 	unsigned int i;
-	pid_t pid;
 
 	if (!write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
 		SKIP(return, "no control groups of memory");
 	mkdir(OURS, 0700);
-	pid = fork_bound();
-	if (!pid)
-		fill_memory(100000);
-	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(0, IN_CHILD(fill_memory(100000)));
 	for (i = 0; i < 100 && rmdir(OURS); i++)
 		sleep_ms(100);
 }
@@ -317,16 +313,12 @@ TEST(queue_memory)
 	int dev = dev_open(), i;
 	char most[32];
 	struct log log;
-	pid_t pid;
 
 	if (!write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
 		SKIP(return, "no control groups of memory");
 	mkdir(OURS, 0700);
-	pid = fork_bound();
-	if (!pid)
-		_exit(!write_text(OURS "/cgroup.procs", "0") ||
-		      dev_stream(dev, 0, 0) || dev_flush(dev));
-	ASSERT_EQ(0, wait_for(pid));
+	ASSERT_EQ(0, IN_CHILD(!write_text(OURS "/cgroup.procs", "0") ||
+			      dev_stream(dev, 0, 0) || dev_flush(dev)));
 	ASSERT_TRUE(read_line(OURS "/memory.current", most, sizeof(most)));
 	ASSERT_TRUE(write_text(OURS "/memory.max", most));
 	for (i = 0; i < WORDS; i++)

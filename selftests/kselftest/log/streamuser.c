@@ -65,19 +65,12 @@ TEST_F(streamuser, roots_log)
 {
 	struct log log;
 	uint32_t id;
-	pid_t child;
 
 	ASSERT_EQ(0, dev_stream(self->dev, 0, 0));
 	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(200), &id));
 	ASSERT_TRUE(wait_committed(self->dev, 20));
 	ASSERT_EQ(0, dev_flush(self->dev));
-	child = fork_bound();
-	if (!child) {
-		if (!user_stay(USER))
-			_exit(77);
-		_exit(-read_some(self->dev));
-	}
-	EXPECT_EQ(EPERM, wait_for(child));
+	EXPECT_EQ(EPERM, IN_CHILD(user_stay(USER) ? -read_some(self->dev) : 77));
 	ASSERT_TRUE(user_become(USER));
 	EXPECT_EQ(-EPERM, read_some(self->dev));
 	EXPECT_EQ(POLLIN, dev_events(self->dev) | POLLIN);

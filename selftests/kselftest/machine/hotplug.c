@@ -217,17 +217,13 @@ TEST_F(hotplug, charged)
 {
 	uint64_t ring = module_param("ringsize") * 1024, before;
 	unsigned int i;
-	pid_t pid;
 
 	if (!write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
 		SKIP(return, "no control groups of memory");
 	mkdir(OURS, 0700);
 	ASSERT_EQ(0, cpu_set_online(CPU, false));
-	pid = fork_bound();
-	if (!pid)
-		_exit(!write_text(OURS "/cgroup.procs", "0") ||
-		      dev_configure(self->dev, temp_file()));
-	ASSERT_EQ(0, wait_for(pid));
+	ASSERT_EQ(0, IN_CHILD(!write_text(OURS "/cgroup.procs", "0") ||
+			      dev_configure(self->dev, temp_file())));
 	ASSERT_EQ(0, dev_flush(self->dev));
 	before = charged();
 	/* with the other CPU's ring */
@@ -267,7 +263,6 @@ TEST_F(hotplug, full_group)
 {
 	unsigned int alone, took = UINT_MAX, i;
 	struct hwpmc_driverstats st;
-	pid_t pid;
 
 	if (!write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
 		SKIP(return, "no control groups of memory");
@@ -277,11 +272,8 @@ TEST_F(hotplug, full_group)
 		alone = online_ms();
 		ASSERT_EQ(0, cpu_set_online(CPU, false));
 		ASSERT_TRUE(write_text(OURS "/memory.high", "max"));
-		pid = fork_bound();
-		if (!pid)
-			_exit(!write_text(OURS "/cgroup.procs", "0") ||
-			      dev_configure(self->dev, temp_file()));
-		ASSERT_EQ(0, wait_for(pid));
+		ASSERT_EQ(0, IN_CHILD(!write_text(OURS "/cgroup.procs", "0") ||
+				      dev_configure(self->dev, temp_file())));
 		ASSERT_TRUE(write_text(OURS "/memory.high", "0"));
 		took = online_ms();
 		ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));

@@ -108,15 +108,11 @@ TEST_F(attach, bad_address)
 TEST_F(attach, self)
 {
 	uint32_t id = allocated(self->dev, counter(0));
-	pid_t child;
 
 	ASSERT_NE(0, id);
 	ASSERT_EQ(0, dev_attach(self->dev, id, 0));
 	EXPECT_EQ(-EEXIST, dev_attach(self->dev, id, getpid()));
-	child = fork_bound();
-	if (!child)
-		_exit(-dev_attach(self->dev, id, 0));
-	EXPECT_EQ(0, wait_for(child));
+	EXPECT_EQ(0, IN_CHILD(-dev_attach(self->dev, id, 0)));
 	ASSERT_EQ(0, dev_start(self->dev, id));
 	fault_pages(100);
 	ASSERT_EQ(0, dev_stop(self->dev, id));

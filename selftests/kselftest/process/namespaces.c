@@ -188,14 +188,11 @@ TEST_F(namespaces, owner_outside)
 static int log_of_a_host(const char *name)
 {
 	int dev = dev_open(), file = temp_file();
-	pid_t child = fork_bound();
 
-	if (!child)
-		_exit(unshare(CLONE_NEWUTS) ||
-		      sethostname(name, strlen(name)) ||
-		      dev_configure(dev, temp_file()));
 	/* also in the logs that follow it */
-	if (wait_for(child) || dev_rotate(dev, file) || dev_closelog(dev))
+	if (IN_CHILD(unshare(CLONE_NEWUTS) || sethostname(name, strlen(name)) ||
+		     dev_configure(dev, temp_file())) ||
+	    dev_rotate(dev, file) || dev_closelog(dev))
 		return -1;
 	close(dev);
 	return file;

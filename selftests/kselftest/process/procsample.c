@@ -591,13 +591,9 @@ TEST_F(procsample, loading_an_image)
 TEST_F(procsample, unprivileged)
 {
 	int file = temp_file();
-	pid_t child;
 
 	ASSERT_EQ(0, chmod(DEV_PATH, 0666));
-	child = fork_bound();
-	if (!child)
-		_exit(nobodys_recording(file));
-	EXPECT_EQ(0, wait_for(child));
+	EXPECT_EQ(0, IN_CHILD(nobodys_recording(file)));
 	chmod(DEV_PATH, 0600);
 	ASSERT_TRUE(log_load(&self->log, file));
 	ASSERT_PROCLOG(&self->log, 0);

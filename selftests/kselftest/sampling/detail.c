@@ -300,16 +300,12 @@ TEST_F(detail, without_privilege)
 	struct right r = { .n = 4, .data = true, .hides = true };
 	struct pmclog_rec rec;
 	uint32_t id = 0;
-	pid_t child;
 
 	a.mode = HWPMC_MODE_TS;
 	a.cpu = HWPMC_CPU_ANY;
 	a.flags &= ~HWPMC_F_INCLUDE_OWNER;
 	ASSERT_EQ(0, chmod(DEV_PATH, 0666));
-	child = fork_bound();
-	if (!child)
-		_exit(sample_oneself(a, self->file));
-	EXPECT_EQ(0, wait_for(child));
+	EXPECT_EQ(0, IN_CHILD(sample_oneself(a, self->file)));
 	ASSERT_EQ(0, chmod(DEV_PATH, 0600));
 	LOAD_LOG(&self->log, self->file, LOG_DROPS);
 	LOG_FOR_EACH(&self->log, rec)

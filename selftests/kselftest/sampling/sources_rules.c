@@ -262,26 +262,18 @@ static int with_perfmon(void)
 /* All but breakpoints in the kernel. */
 TEST_F(sources_rules, with_a_part_of_privilege)
 {
-	pid_t pid = fork_bound();
-
-	if (!pid)
-		_exit(with_perfmon());
-	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(0, IN_CHILD(with_perfmon()));
 }
 
 /* Root has allocated it, in user mode even; who got the device cannot start it. */
 TEST_F(sources_rules, handed_over)
 {
 	struct hwpmc_allocate a = pmc_tracepoint(HWPMC_MODE_TC, tracefs_id(EVENT));
-	pid_t pid;
 
 	a.caps = U;
 	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-	pid = fork_bound();
-	if (!pid)
-		_exit(!user_stay(NOBODY) ? 100 :
-		      dev_start(self->dev, a.id) != -EPERM);
-	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(0, IN_CHILD(!user_stay(NOBODY) ? 100 :
+			      dev_start(self->dev, a.id) != -EPERM));
 	EXPECT_EQ(0, dev_start(self->dev, a.id));
 }
 

@@ -70,6 +70,13 @@ void *shared_memory(size_t size);
 
 /* Waits; the exit status, 128 + signal, or -1. */
 int wait_for(pid_t pid);
+/* ... of a child that does no more than @expr, which is its status. */
+#define IN_CHILD(expr) ({						\
+	pid_t child_ = fork_bound();					\
+	if (!child_)							\
+		_exit(expr);						\
+	wait_for(child_);						\
+})
 
 /* A temporary file, unlinked; a path on a tmpfs of @bytes, mounted for it. */
 int temp_file(void);

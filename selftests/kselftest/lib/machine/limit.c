@@ -46,21 +46,12 @@ void limit_restore(void)
 	limit("max_counters", 65536);
 }
 
-int elsewhere(int (*fn)(void))
-{
-	pid_t child = fork_bound();
-
-	if (!child)
-		_exit(fn());
-	return wait_for(child);
-}
-
 int elsewhere_with(unsigned int mib, int (*fn)(void))
 {
 	int err = -1;
 
 	if (device_for_group() && limit("max_ringmem", mib))
-		err = elsewhere(fn);
+		err = IN_CHILD(fn());
 	limit_restore();
 	return err;
 }

@@ -17,11 +17,9 @@ int limit_open(void);
 /* The defaults; the caller becomes root again, and all CPUs are online. */
 void limit_restore(void);
 
-/* Returns what @fn returns in a child, which may become another user. */
-int elsewhere(int (*fn)(void));
 /*
- * The same; every user may open the device, and has @mib for rings and tables.  Returns -1
- * if the limits cannot be set.
+ * What @fn returns in a child, which may become another user; every user may open the device,
+ * and has @mib for rings and tables.  Returns -1 if the limits cannot be set.
  */
 int elsewhere_with(unsigned int mib, int (*fn)(void));
 /* Allocates a PMC that counts the user mode of processes. */

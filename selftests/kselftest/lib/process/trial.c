@@ -111,14 +111,10 @@ int trial_open_as(bool (*fn)(void))
 {
 	int sock[2], fd = -1, i;
 	uint32_t word;
-	pid_t child;
 
 	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, sock))
 		return -1;
-	child = fork_bound();
-	if (!child)
-		_exit(!fn() || send_fd(sock[1], dev_open(), 0));
-	if (!wait_for(child))
+	if (!IN_CHILD(!fn() || send_fd(sock[1], dev_open(), 0)))
 		fd = receive_fd(sock[0], &word);
 	for (i = 0; i < 2; i++)
 		close(sock[i]);
