@@ -424,8 +424,7 @@ static int parent_body(struct target *t, void *arg)
 	wait(NULL);
 	getrusage(RUSAGE_CHILDREN, &ru);
 	*spent = ru.ru_utime.tv_sec * 1000 * MSEC + ru.ru_utime.tv_usec * 1000ULL;
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* ... under the events of targets: the other PMCs follow forks and execs as before. */

@@ -473,8 +473,7 @@ static int with_files(struct target *t, void *arg)
 
 	for (i = 0; i < FILES; i++)
 		dup(0);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* It is told of in a log of all processes, though its counts are nobody's then. */

@@ -123,8 +123,7 @@ static int threads_body(struct target *t, void *arg)
 	crew_end(&crew);
 	for (i = 0; i < NTHREADS; i++)
 		family_thread(arg, 30);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* Those that are there, and those that come. */
@@ -167,8 +166,7 @@ static int births_body(struct target *t, void *arg)
 	for (how = 0; how < BIRTHS; how++)
 		family_child(arg, how, 20);
 	family_line(arg, 4, 20);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 #define NBIRTHS	(BIRTHS + 4)

@@ -64,8 +64,7 @@ static int parent_body(struct target *t, void *arg)
 
 	if (!fork())
 		child_body(&self->child, self->f, parent);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 static void *thread_child(void *arg)
@@ -81,8 +80,7 @@ static int thread_parent_body(struct target *t, void *arg)
 	pthread_t thread;
 
 	pthread_create(&thread, NULL, thread_child, arg);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* What the child's next step adds to the count. */
@@ -226,8 +224,7 @@ static int killer_body(struct target *t, void *arg)
 		kill(pid, SIGKILL);
 		wait_for(pid);
 	}
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 static void check_pair(struct __test_metadata *_metadata,
@@ -278,8 +275,7 @@ static int hasty_body(struct target *t, void *arg)
 		}
 		wait_for(pid);
 	}
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* Threads whose process ends as they begin. */
@@ -308,8 +304,7 @@ static int namespace_body(struct target *t, void *arg)
 	f->m[FAMILY_MAX - 1].pid = pid;
 	if (wait_for(pid))
 		return 3;
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* Numbers are those of the owner's pid namespace. */
@@ -336,8 +331,7 @@ static int many_body(struct target *t, void *arg)
 		family_thread(arg, 10);
 	}
 	family_exec(arg, "/bin/true");
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* Many PMCs, started at the same time, count the same. */

@@ -111,8 +111,7 @@ static int vhost_owner(struct target *t, void *arg)
 
 	if (fd < 0 || ioctl(fd, VHOST_SET_OWNER))
 		return 1;
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /*

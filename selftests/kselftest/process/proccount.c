@@ -123,8 +123,7 @@ static int busy_body(struct target *t, void *arg)
 		usleep(500);
 		pin_to(i % 2);
 	}
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 TEST_F(proccount, one_process)
@@ -191,8 +190,7 @@ static int threads_body(struct target *t, void *arg)
 	pthread_barrier_wait(&c.barrier);
 	for (i = 0; i < NCREW; i++)
 		pthread_join(thread[i], NULL);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* Threads that are there when it begins. */
@@ -236,8 +234,7 @@ static int children_body(struct target *t, void *arg)
 		family_thread(arg, 10);
 	while (wait(NULL) > 0)
 		;
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /*
@@ -453,8 +450,7 @@ static int rusage_body(struct target *t, void *arg)
 	getrusage(RUSAGE_SELF, &r[1]);
 	fault_pages(500);
 	getrusage(RUSAGE_SELF, &r[2]);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 TEST_F(proccount, rusage)
@@ -597,8 +593,7 @@ static int births_body(struct target *t, void *arg)
 		fault_pages(1);
 		wait(NULL);
 	}
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /*

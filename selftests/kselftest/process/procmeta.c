@@ -62,8 +62,7 @@ static int maps_body(struct target *t, void *arg)
 	munmap((void *)where[1], 2 * page);
 	munmap((void *)where[0], 3 * page);
 	prctl(PR_SET_NAME, "renamed-target");
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* MAP_INs of @pid at @start, and MAP_OUTs of just that. */
@@ -225,8 +224,7 @@ static int fork_body(struct target *t, void *arg)
 	target_pause(t);
 	fault_pages(20);
 	wait_for(pid);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* It forks meanwhile: the log knows the child, and where it runs. */
@@ -308,8 +306,7 @@ static int wanderer(struct target *t, void *arg)
 		fault_pages(5);
 		usleep(2000);
 	}
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* A CPU goes and comes: nothing of its processes is lost. */
@@ -350,8 +347,7 @@ TEST_F(procmeta, cpu_comes_and_goes)
 static int faults_body(struct target *t, void *arg)
 {
 	fault_pages(200);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* Of an owner: each overflow, operation and byte; the module's have them too. */

@@ -189,8 +189,7 @@ static int work_body(struct target *t, void *arg)
 		pthread_join(thread[i], NULL);
 	while (wait(NULL) > 0)
 		;
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* Each has a share, and the shares are all there is. */
@@ -540,8 +539,7 @@ static int execs(struct target *t, void *arg)
 		}
 		wait_for(child);
 	}
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 static bool is_in_load(const struct sample *s, const struct symbols *sy)

@@ -78,8 +78,7 @@ static int family_body(struct target *t, void *arg)
 	sleeper(f, 0);
 	while (f->n < NFAMILY)
 		usleep(1000);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 static bool make_family(struct target *t, struct family *f)
@@ -99,8 +98,7 @@ static int crowd_body(struct target *t, void *arg)
 		sleeper(f, 0);
 	while (f->n < NCROWD)
 		usleep(1000);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 #define NLINE	1200	/* more than MAX_GENERATIONS in the module */
@@ -146,8 +144,7 @@ static int line_body(struct target *t, void *arg)
 	line_goes_on(&l);
 	while (l.f->n < NLINE)
 		usleep(1000);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* Nobody is too far down in it. */
@@ -264,8 +261,7 @@ static int mixed_body(struct target *t, void *arg)
 	}
 	while (f->n < 3)
 		usleep(1000);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 static bool runs_setuid(pid_t pid)
@@ -445,8 +441,7 @@ static int storm_body(struct target *t, void *arg)
 	}
 	while (wait(NULL) > 0)
 		;
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 struct storm_log {

@@ -231,8 +231,7 @@ static int crowd_of_faulters(struct target *t, void *arg)
 	}
 	for (i = 0; i < 4; i++)
 		wait_for(child[i]);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 TEST_F(freq, descendants)
@@ -277,8 +276,7 @@ static int short_lives(struct target *t, void *arg)
 		}
 		wait_for(child);
 	}
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /*
@@ -343,8 +341,7 @@ static int short_threads(struct target *t, void *arg)
 	target_pause(t);
 	if (!make_threads(THREADS, short_thread, NULL))
 		return 1;
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* What the samples of PMC @id stand for, but for those of thread @but */
@@ -435,8 +432,7 @@ static int short_burners(struct target *t, void *arg)
 {
 	if (!make_threads(CLOCK_THREADS, short_burner, arg))
 		return 1;
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* The same of a clock, whose period is as long as fifty threads together take. */

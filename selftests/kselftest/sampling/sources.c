@@ -54,8 +54,7 @@ static int act_twice(struct target *t, void *arg)
 	act();
 	target_pause(t);
 	act();
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 FIXTURE(sources)
@@ -258,8 +257,7 @@ static int echo(struct target *t, void *arg)
 	for (i = 0; i < ECHOES; i++)
 		if (read(from[0], &c, 1) != 1 || write(to[1], &c, 1) != 1)
 			return 1;
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* Who is woken up does not count it, nor does his log tell of who did it. */
@@ -313,8 +311,7 @@ static int signal_oneself(struct target *t, void *arg)
 	signal(SIGURG, SIG_IGN);
 	for (i = 0; i < CALLS; i++)
 		syscall(SYS_kill, getpid(), SIGURG);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* A function's first byte: no call returns there. */
@@ -334,8 +331,7 @@ static int jump_into_kernel(struct target *t, void *arg)
 	for (i = 0; i < CALLS; i++)
 		if (!sigsetjmp(jumped, 1))
 			((void (*)(void))(uintptr_t)of_the_kernel)();
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /*
@@ -414,8 +410,7 @@ static int exec_programs(struct target *t, void *arg)
 		}
 		wait_for(pid);
 	}
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }
 
 /* One that we hook ourselves; and a string that comes with it. */

@@ -61,6 +61,5 @@ int toucher(struct target *t, void *arg)
 	touch(TOUCHES);
 	target_pause(t);
 	touch(TOUCHES);
-	target_pause(t);
-	return 0;
+	return target_pause(t);
 }

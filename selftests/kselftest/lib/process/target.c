@@ -136,12 +136,13 @@ bool target_begin(struct target *t, int (*body)(struct target *t, void *arg),
 	return t->pid > 0 && target_paused(t);
 }
 
-void target_pause(struct target *t)
+int target_pause(struct target *t)
 {
 	char c = 0;
 
 	if (write(t->back[1], &c, 1) != 1 || read(t->go[0], &c, 1) != 1)
 		_exit(99);
+	return 0;
 }
 
 void target_go(struct target *t)

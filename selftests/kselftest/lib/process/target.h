@@ -43,8 +43,8 @@ bool target_prepare(struct target *t);
 /* Waits until it sleeps there; its number is known then. */
 bool target_arrived(struct target *t, const uint32_t *pid);
 
-/* In the process: sleeps until it is to go on. */
-void target_pause(struct target *t);
+/* In the process: sleeps until it is to go on.  Returns 0, for a body that ends then. */
+int target_pause(struct target *t);
 
 /* Waits until a thread sleeps and is off its CPU; false: it is gone. */
 bool wait_asleep(pid_t pid, pid_t tid);
