@@ -407,17 +407,6 @@ static pid_t begin_forker(int cpu)
 	}
 }
 
-static unsigned int times_named(struct log *log, uint32_t pid)
-{
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == PMCLOG_T_PROC_CREATE &&
-		     pmclog_get32(rec.data + offsetof(struct pmclog_proc_create, pid)) == pid;
-	return n;
-}
-
 /* Nobody knows whose records are lost there: all are dumped, but not all the time. */
 TEST_F(limits, forks_without_ring)
 {
@@ -437,7 +426,7 @@ TEST_F(limits, forks_without_ring)
 	ASSERT_EQ(0, dev_closelog(dev));
 	began = (now_ns() - began) / 1000 / MSEC;
 	LOAD_LOG(&log, file, LOG_DROPS | LOG_PROC_DROPS);
-	n = times_named(&log, getpid());
+	n = proc_count(&log, PMCLOG_T_PROC_CREATE, getpid());
 	TH_LOG("%u dumps in %u s", n, (unsigned int)began);
 	EXPECT_LT(1, n);
 	/* one at the start, one a second and at once, and two at the end */
@@ -482,7 +471,7 @@ TEST_F(limits, slices_without_ring)
 	load_end(pid);
 	LOAD_LOG(&log, file, LOG_PROC_DROPS);
 	EXPECT_LT(20, log.proc_dropped);
-	EXPECT_EQ(1, times_named(&log, pid));
+	EXPECT_EQ(1, proc_count(&log, PMCLOG_T_PROC_CREATE, pid));
 }
 
 /* An event on each CPU takes memory, too. */

@@ -341,15 +341,11 @@ static void fork_storm(unsigned int n)
 /* A pid that was heard of in the log, by its name. */
 static unsigned int names_with(struct log *log, const char *prefix)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == PMCLOG_T_PROC_CREATE &&
-		     !strncmp((const char *)rec.data +
-			      offsetof(struct pmclog_proc_create, comm),
-			      prefix, strlen(prefix));
-	return n;
+	return COUNT_RECORDS(log, rec,
+			     rec.type == PMCLOG_T_PROC_CREATE &&
+			     !strncmp((const char *)rec.data +
+				      offsetof(struct pmclog_proc_create, comm),
+				      prefix, strlen(prefix)));
 }
 
 /*
@@ -407,10 +403,9 @@ static bool wait_for_name(const struct paused_reader *r, const char *prefix)
 TEST(beyond_the_reserve)
 {
 	uint64_t ring = module_param("ringsize") * 1024;
-	unsigned int i, spoilt = 0;
+	unsigned int i;
 	struct hwpmc_driverstats st;
 	struct paused_reader r;
-	struct pmclog_rec rec;
 	int dev = dev_open(), fd = paused_begin(&r);
 	pid_t survivor;
 	uint32_t id;
@@ -450,11 +445,8 @@ TEST(beyond_the_reserve)
 	EXPECT_LT(0, r.log.proc_dropped);
 	EXPECT_LE(1, names_with(&r.log, "survivor"));
 	/* and its mappings */
-	LOG_FOR_EACH(&r.log, rec)
-		spoilt += rec.type == PMCLOG_T_MAP_IN &&
-			  PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
-			  (uint32_t)survivor;
-	EXPECT_LT(0, spoilt);
+	EXPECT_LT(0, log_count(&r.log, PMCLOG_T_MAP_IN,
+			       offsetof(struct pmclog_map_in, pid), survivor));
 }
 
 #define NRELEASES	(2 * HWPMC_NROW)

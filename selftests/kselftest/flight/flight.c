@@ -143,12 +143,7 @@ static void resolve(struct log *log, uint32_t pid, unsigned int *found,
 
 static unsigned int exts(struct log *log, uint16_t subtype)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec)
-		n += pmclog_iter_ext_subtype(&rec) == subtype;
-	return n;
+	return COUNT_RECORDS(log, rec, pmclog_iter_ext_subtype(&rec) == subtype);
 }
 
 /* What was there long before the window is known in it. */
@@ -176,13 +171,9 @@ TEST_F(flight, stands_on_its_own)
 /* Samples of @t in its marked function, from @from on. */
 static unsigned int marked_samples(struct log *log, pid_t pid, uint64_t from)
 {
-	unsigned int n = 0;
-	struct sample s;
-
-	LOG_FOR_EACH_SAMPLE(log, s)
-		n += (pid_t)s.pid == pid && s.user && s.tsc >= from &&
-		     in_marked(s.pc[0]);
-	return n;
+	return COUNT_SAMPLES(log, s,
+			     (pid_t)s.pid == pid && s.user && s.tsc >= from &&
+			     in_marked(s.pc[0]));
 }
 
 /* The very last moments are there, each time. */

@@ -193,14 +193,10 @@ TEST_F(flightbase, targets_then_system)
 /* Counts of processes that are told at the start of the snapshot, or behind it. */
 static unsigned int counts(FIXTURE_DATA(flightbase) *self, bool at_start)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(&self->log, rec)
-		n += (rec.type == PMCLOG_T_PROCCSW ||
-		      rec.type == PMCLOG_T_PROCEXIT) &&
-		     (rec.offset < self->s.before) == at_start;
-	return n;
+	return COUNT_RECORDS(&self->log, rec,
+			     (rec.type == PMCLOG_T_PROCCSW ||
+			      rec.type == PMCLOG_T_PROCEXIT) &&
+			     (rec.offset < self->s.before) == at_start);
 }
 
 /* Counts are those of the window, and no others, however often it is made again. */

@@ -120,13 +120,10 @@ static void *shoot_into(void *arg)
 static unsigned int clocks_since(struct log *log, uint64_t real)
 {
 	size_t at = offsetof(struct pmclog_ext_clock, real);
-	struct pmclog_rec rec;
-	unsigned int n = 0;
 
-	LOG_FOR_EACH(log, rec)
-		n += pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_CLOCK &&
-		     pmclog_get64(rec.data + at) >= real;
-	return n;
+	return COUNT_RECORDS(log, rec,
+			     pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_CLOCK &&
+			     pmclog_get64(rec.data + at) >= real);
 }
 
 /* The wall clock at the log's beginning; seconds */

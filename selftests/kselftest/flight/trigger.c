@@ -78,8 +78,6 @@ static void run_trigger(struct __test_metadata *_metadata, int dev, pid_t pid,
 
 TEST_F(trigger, overflow)
 {
-	unsigned int mine = 0;
-	struct sample s;
 	uint64_t from;
 	uint32_t id;
 
@@ -95,10 +93,8 @@ TEST_F(trigger, overflow)
 	EXPECT_SNAPSHOT(PMCLOG_SNAPSHOT_PMC);
 	EXPECT_EQ(id, self->s.pmcid);
 	/* the sample that did it is there */
-	LOG_FOR_EACH_SAMPLE(&self->log, s)
-		mine += s.pmcid == id && s.tsc >= from &&
-			s.tsc <= self->s.when && (pid_t)s.pid == self->t.pid;
-	EXPECT_LE(1, mine);
+	EXPECT_LE(1, log_samples(&self->log, .pmcid = id, .pid = self->t.pid,
+				 .from = from, .to = self->s.when));
 }
 
 /* Only once, and it says so until it is asked for the next. */

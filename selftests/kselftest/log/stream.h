@@ -108,12 +108,7 @@ static bool waits_in_read(pid_t tid)
 /* Samples in what has been read so far. */
 static unsigned int samples(struct log *log)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == PMCLOG_T_CALLCHAIN;
-	return n;
+	return COUNT_RECORDS(log, rec, rec.type == PMCLOG_T_CALLCHAIN);
 }
 
 /* Words of WRITELOG, each that one. */

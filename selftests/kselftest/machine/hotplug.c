@@ -182,8 +182,6 @@ TEST_F(hotplug, comes_later)
 {
 	int file = temp_file();
 	uint64_t online;
-	unsigned int early = 0;
-	struct sample s;
 	struct log log;
 	uint32_t id;
 
@@ -196,9 +194,7 @@ TEST_F(hotplug, comes_later)
 				 .from = online));
 	END_LOG(self->dev, file, &log, 0);
 	EXPECT_LT(20, log.cpu_samples[CPU]);
-	LOG_FOR_EACH_SAMPLE(&log, s)
-		early += s.cpu == CPU && s.tsc < online;
-	EXPECT_EQ(0, early);
+	EXPECT_EQ(0, log_samples(&log, .cpus = 1 << CPU, .to = online - 1));
 }
 
 #define CGROUPS	"/sys/fs/cgroup"

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "maplog.h"
+#include "proclog.h"
 #include "recorder.h"
 #include "test.h"
 
@@ -205,21 +206,6 @@ static bool wait_runs(pid_t pid, const char *name)
 	return false;
 }
 
-/* How often the log says where the kernel's image is. */
-static unsigned int kernel_images(struct log *log)
-{
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == PMCLOG_T_MAP_IN &&
-		     PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
-			     PMCLOG_PID_KERNEL &&
-		     !strcmp((const char *)rec.data +
-			     offsetof(struct pmclog_map_in, path), "[kernel]");
-	return n;
-}
-
 /* All of it once, although PMCs are started one after another. */
 TEST_F(metadata, dump)
 {
@@ -228,6 +214,7 @@ TEST_F(metadata, dump)
 	unsigned int mapped;
 	char *maps, *others;
 	uint32_t second;
+	uint64_t start;
 
 	ASSERT_TRUE(wait_runs(sleeper, "/truth\n"));
 	maps = read_maps(getpid());
@@ -236,7 +223,7 @@ TEST_F(metadata, dump)
 	EXPECT_TRUE(wait_samples(self->dev, self->file, 100, .user = true));
 	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &second));
 	END();
-	EXPECT_EQ(1, kernel_images(&self->log));
+	EXPECT_EQ(1, proc_kernel_maps(&self->log, "[kernel]", &start));
 	check_maps(_metadata, &self->log, getpid(), maps);
 	check_maps(_metadata, &self->log, sleeper, others);
 	read_line("/proc/self/comm", own, sizeof(own));

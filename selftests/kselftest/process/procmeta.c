@@ -69,19 +69,15 @@ static int maps_body(struct target *t, void *arg)
 static unsigned int maps(struct log *log, uint32_t type, uint32_t pid,
 			 uint64_t start, uint64_t end)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
 	/* both have pid and start at the same places */
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == type &&
-		     (pid == ANY || PMCLOG_FIELD32(&rec, struct pmclog_map_out,
-						   pid) == pid) &&
-		     PMCLOG_FIELD64(&rec, struct pmclog_map_out, start) ==
-			     start &&
-		     (type == PMCLOG_T_MAP_IN ||
-		      PMCLOG_FIELD64(&rec, struct pmclog_map_out, end) == end);
-	return n;
+	return COUNT_RECORDS(log, rec,
+			     rec.type == type &&
+			     (pid == ANY || PMCLOG_FIELD32(&rec, struct pmclog_map_out,
+							   pid) == pid) &&
+			     PMCLOG_FIELD64(&rec, struct pmclog_map_out, start) ==
+				     start &&
+			     (type == PMCLOG_T_MAP_IN ||
+			      PMCLOG_FIELD64(&rec, struct pmclog_map_out, end) == end));
 }
 
 TEST_F(procmeta, mappings_and_names)
@@ -258,16 +254,12 @@ TEST_F(procmeta, fork_while_stopped)
 /* How often the kernel's code at @start has gone. */
 static unsigned int module_goes(struct log *log, uint64_t start)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == PMCLOG_T_MAP_OUT &&
-		     PMCLOG_FIELD32(&rec, struct pmclog_map_out, pid) ==
-			     PMCLOG_PID_KERNEL &&
-		     PMCLOG_FIELD64(&rec, struct pmclog_map_out, start) == start &&
-		     PMCLOG_FIELD64(&rec, struct pmclog_map_out, end) > start;
-	return n;
+	return COUNT_RECORDS(log, rec,
+			     rec.type == PMCLOG_T_MAP_OUT &&
+			     PMCLOG_FIELD32(&rec, struct pmclog_map_out, pid) ==
+				     PMCLOG_PID_KERNEL &&
+			     PMCLOG_FIELD64(&rec, struct pmclog_map_out, start) == start &&
+			     PMCLOG_FIELD64(&rec, struct pmclog_map_out, end) > start);
 }
 
 /* They are told to who samples processes, too. */

@@ -230,8 +230,7 @@ TEST_F(procsample, threads_and_descendants)
 TEST_F(procsample, kernel_chains)
 {
 	pid_t pid = workload_start("syscaller", 0);
-	unsigned int both = 0;
-	struct sample s;
+	unsigned int both;
 	uint32_t id;
 
 	ASSERT_LT(0, pid);
@@ -239,8 +238,7 @@ TEST_F(procsample, kernel_chains)
 	EXPECT_TRUE(wait_committed(self->dev, 400));
 	END_PROCLOG(self->dev, self->file, &self->log, 0);
 	load_end(pid);
-	LOG_FOR_EACH_SAMPLE(&self->log, s)
-		both += !s.user && !addr_is_kernel(s.pc[s.npc - 1]);
+	both = COUNT_SAMPLES(&self->log, s, !s.user && !addr_is_kernel(s.pc[s.npc - 1]));
 	EXPECT_LT(100, self->log.kernel);
 	EXPECT_LT(self->log.kernel / 2, both);
 	EXPECT_EQ(self->log.samples, proc_samples(&self->log, id, pid, pid));

@@ -207,8 +207,6 @@ TEST_F(detail, one_of_both)
 TEST_F(detail, none)
 {
 	struct hwpmc_allocate a = sampler(0);
-	unsigned int details = 0;
-	struct pmclog_rec rec;
 	uint32_t id, other;
 	struct detail d;
 
@@ -222,9 +220,7 @@ TEST_F(detail, none)
 	ASSERT_EQ(0, dev_stop(self->dev, id));
 	ASSERT_EQ(0, dev_stop(self->dev, other));
 	end_log(_metadata, self);
-	LOG_FOR_EACH(&self->log, rec)
-		details += log_detail(&rec, &d);
-	EXPECT_EQ(0, details);
+	EXPECT_EQ(0, COUNT_RECORDS(&self->log, rec, log_detail(&rec, &d)));
 	EXPECT_LT(0, log_samples(&self->log, .pmcid = id));
 	EXPECT_LT(0, log_samples(&self->log, .pmcid = other));
 }

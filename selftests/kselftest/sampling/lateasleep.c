@@ -136,14 +136,10 @@ TEST(killed_asleep)
 /* User chains in @log that are for samples from before it. */
 static unsigned int foreign_answers(struct log *log)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec)
-		n += pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_USERCHAIN &&
-		     PMCLOG_FIELD64(&rec, struct pmclog_ext_userchain, first) <
-		     log->first_tsc;
-	return n;
+	return COUNT_RECORDS(log, rec,
+			     pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_USERCHAIN &&
+			     PMCLOG_FIELD64(&rec, struct pmclog_ext_userchain, first) <
+			     log->first_tsc);
 }
 
 static bool users_become(int users)

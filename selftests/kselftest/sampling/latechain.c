@@ -91,18 +91,13 @@ TEST(system_call)
 		.fd = open("/dev/zero", O_RDONLY),
 		.len = scaled(16 << 20, 1 << 20),
 	};
-	unsigned int kernel = 0;
 	struct late_tally t;
 	struct recording r;
-	struct sample s;
 
 	NEEDS_LATER();
 	check_job(_metadata, job, "syscall", HWPMC_LOG_PACKED, &t, &r);
 	/* many samples, one answer: of one stay in the kernel */
-	LOG_FOR_EACH_SAMPLE(&r.log, s)
-		if (s.late)
-			kernel += !s.user;
-	EXPECT_LT(20, kernel);
+	EXPECT_LT(20, COUNT_SAMPLES(&r.log, s, s.late && !s.user));
 	EXPECT_LT(t.answers, t.late);
 }
 

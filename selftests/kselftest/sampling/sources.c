@@ -527,16 +527,12 @@ static bool own_function(char *what, size_t size, const char *args)
 TEST_F(sources, uprobe_at_entry)
 {
 	struct tally t = {};
-	unsigned int at = 0;
-	struct sample s;
 	char what[300];
 
 	ASSERT_TRUE(own_function(what, sizeof(what), "nth=" FIRST_ARG ":u64"));
 	sample_probe(_metadata, self, "uprobe", "hwpmc_u/enter", what, &t);
 	EXPECT_EQ(CALLS, self->log.user);
-	LOG_FOR_EACH_SAMPLE(&self->log, s)
-		at += s.pc[0] == (uintptr_t)called;
-	EXPECT_EQ(CALLS, at);
+	EXPECT_EQ(CALLS, COUNT_SAMPLES(&self->log, s, s.pc[0] == (uintptr_t)called));
 }
 
 TEST_F(sources, uprobe_at_return)
@@ -583,15 +579,11 @@ TEST_F(sources, instructions_are_sampled)
 	struct hwpmc_allocate a = pmc_breakpoint(HWPMC_MODE_TS, BP_X, called,
 						 BP_X_LEN);
 	struct tally t = {};
-	unsigned int at = 0;
-	struct sample s;
 
 	if (!BREAKS_SAMPLE)
 		SKIP(return, "breakpoints cannot be sampled here");
 	sample_once(_metadata, self, a, &t);
-	LOG_FOR_EACH_SAMPLE(&self->log, s)
-		at += s.pc[0] == (uintptr_t)called;
-	EXPECT_EQ(CALLS, at);
+	EXPECT_EQ(CALLS, COUNT_SAMPLES(&self->log, s, s.pc[0] == (uintptr_t)called));
 }
 
 /* A function of the kernel, on all CPUs. */

@@ -94,13 +94,9 @@ bool log_next_sample(struct pmclog_iter **it, struct sample *s)
 unsigned int log_count(struct log *log, uint32_t type, size_t offset,
 		       uint32_t value)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == type && offset + 4 <= rec.len &&
-		     pmclog_get32(rec.data + offset) == value;
-	return n;
+	return COUNT_RECORDS(log, rec,
+			     rec.type == type && offset + 4 <= rec.len &&
+			     pmclog_get32(rec.data + offset) == value);
 }
 
 static bool is_wanted(const struct sample_wanted *w, const struct sample *s)
@@ -114,12 +110,7 @@ static bool is_wanted(const struct sample_wanted *w, const struct sample *s)
 
 unsigned int log_samples_of(struct log *log, const struct sample_wanted *w)
 {
-	unsigned int n = 0;
-	struct sample s;
-
-	LOG_FOR_EACH_SAMPLE(log, s)
-		n += is_wanted(w, &s);
-	return n;
+	return COUNT_SAMPLES(log, s, is_wanted(w, &s));
 }
 
 bool is_share(unsigned int of, unsigned int n, unsigned int percent)
@@ -482,13 +473,9 @@ out:
 
 unsigned int log_words(struct log *log)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == PMCLOG_T_USERDATA &&
-		     !pmclog_iter_ext_subtype(&rec);
-	return n;
+	return COUNT_RECORDS(log, rec,
+			     rec.type == PMCLOG_T_USERDATA &&
+			     !pmclog_iter_ext_subtype(&rec));
 }
 
 unsigned int log_build_ids(struct log *log, const char *name)

@@ -151,6 +151,24 @@ unsigned int log_words(struct log *log);
 /* The next one; false: there is none, and *@it has been closed. */
 bool log_next_sample(struct pmclog_iter **it, struct sample *s);
 
+/* How many records of @log are such that @cond, which calls each @rec, is true. */
+#define COUNT_RECORDS(log, rec, cond) ({				\
+	struct pmclog_rec rec;						\
+	unsigned int n_ = 0;						\
+	LOG_FOR_EACH(log, rec)						\
+		n_ += !!(cond);						\
+	n_;								\
+})
+
+/* ... how many samples, each of which is @s */
+#define COUNT_SAMPLES(log, s, cond) ({					\
+	struct sample s;						\
+	unsigned int n_ = 0;						\
+	LOG_FOR_EACH_SAMPLE(log, s)					\
+		n_ += !!(cond);						\
+	n_;								\
+})
+
 /*
  * Whether @of of @n samples are nearly @percent: as near as chance takes them, but
  * for once in 16000 times, and 1 per cent.

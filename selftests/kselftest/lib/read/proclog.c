@@ -89,25 +89,19 @@ bool proc_find(struct log *log, uint32_t type, uint32_t pid, unsigned int nth,
 unsigned int proc_count(struct log *log, uint32_t type, uint32_t pid)
 {
 	struct proc_record p;
-	struct pmclog_rec rec;
-	unsigned int n = 0;
 
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == type && proc_record(&rec, &p) &&
-		     (pid == ANY || p.pid == pid);
-	return n;
+	return COUNT_RECORDS(log, rec,
+			     rec.type == type && proc_record(&rec, &p) &&
+			     (pid == ANY || p.pid == pid));
 }
 
 unsigned int proc_forks(struct log *log, uint32_t parent, uint32_t child)
 {
 	struct proc_record p;
-	struct pmclog_rec rec;
-	unsigned int n = 0;
 
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == PMCLOG_T_PROCFORK && proc_record(&rec, &p) &&
-		     p.parent == parent && p.pid == child;
-	return n;
+	return COUNT_RECORDS(log, rec,
+			     rec.type == PMCLOG_T_PROCFORK && proc_record(&rec, &p) &&
+			     p.parent == parent && p.pid == child);
 }
 
 uint64_t proc_sum(struct log *log, uint32_t type, uint32_t pmcid, uint32_t pid)
@@ -127,37 +121,25 @@ uint64_t proc_sum(struct log *log, uint32_t type, uint32_t pmcid, uint32_t pid)
 unsigned int proc_thread(struct log *log, uint32_t type, uint32_t tid)
 {
 	struct proc_record p;
-	struct pmclog_rec rec;
-	unsigned int n = 0;
 
-	LOG_FOR_EACH(log, rec)
-		n += rec.type == type && proc_record(&rec, &p) && p.tid == tid;
-	return n;
+	return COUNT_RECORDS(log, rec, rec.type == type && proc_record(&rec, &p) && p.tid == tid);
 }
 
 unsigned int proc_samples(struct log *log, uint32_t pmcid, uint32_t pid,
 			  uint32_t tid)
 {
-	unsigned int n = 0;
-	struct sample s;
-
-	LOG_FOR_EACH_SAMPLE(log, s)
-		n += (pmcid == ANY || s.pmcid == pmcid) &&
-		     (pid == ANY || s.pid == pid) &&
-		     (tid == ANY || s.tid == tid);
-	return n;
+	return COUNT_SAMPLES(log, s,
+			     (pmcid == ANY || s.pmcid == pmcid) &&
+			     (pid == ANY || s.pid == pid) &&
+			     (tid == ANY || s.tid == tid));
 }
 
 static bool map_logged(struct log *log, uint32_t pid, uint64_t start)
 {
-	struct pmclog_rec rec;
-	bool found = false;
-
-	LOG_FOR_EACH(log, rec)
-		found |= rec.type == PMCLOG_T_MAP_IN &&
-			 U32(&rec, pmclog_map_in, pid) == pid &&
-			 U64(&rec, pmclog_map_in, start) == start;
-	return found;
+	return COUNT_RECORDS(log, rec,
+			     rec.type == PMCLOG_T_MAP_IN &&
+			     U32(&rec, pmclog_map_in, pid) == pid &&
+			     U64(&rec, pmclog_map_in, start) == start);
 }
 
 bool proc_maps_logged(struct log *log, uint32_t pid)
