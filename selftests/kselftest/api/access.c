@@ -354,13 +354,8 @@ static bool start_thread(_Atomic bool *ready)
 static bool one_thread_differs(void)
 {
 	static _Atomic bool ready;
-	int i;
 
-	if (!start_thread(&ready))
-		return false;
-	for (i = 0; i < 1000 && !ready; i++)
-		sleep_ms(5);
-	return ready &&
+	return start_thread(&ready) && WAIT_UNTIL(ready, 5000) &&
 	       !syscall(SYS_setgroups, 0, NULL) &&
 	       !syscall(SYS_setresgid, TRIAL_USER, TRIAL_USER, TRIAL_USER) &&
 	       !syscall(SYS_setresuid, TRIAL_USER, TRIAL_USER, TRIAL_USER) &&

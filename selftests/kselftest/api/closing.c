@@ -244,14 +244,9 @@ static void sender(int sock)
 static int await_fd(int sock)
 {
 	uint32_t word;
-	int fd, i;
+	int fd;
 
-	for (i = 0; i < 3000; i++) {
-		fd = receive_fd(sock, &word);
-		if (fd != -EAGAIN)
-			break;
-		sleep_ms(20);
-	}
+	WAIT_UNTIL((fd = receive_fd(sock, &word)) != -EAGAIN, 60000);
 	return fd;
 }
 

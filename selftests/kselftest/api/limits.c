@@ -371,20 +371,14 @@ TEST_F(limits, cpu_without_ring)
 	int dev, file = temp_file();
 	struct hwpmc_driverstats st;
 	struct log log;
-	unsigned int i;
 	pid_t load;
 
 	if (cpu_set_online(1, false))
 		SKIP(return, "CPU 1 cannot be switched off");
 	dev = begin_without_ring(_metadata, file, 1000);
 	load = load_user(1);
-	for (i = 0; i < 3000; i++) {
-		ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
-		if (st.intr_bufferfull > 20)
-			break;
-		sleep_ms(20);
-	}
-	EXPECT_GT(3000, i);
+	EXPECT_TRUE(WAIT_UNTIL(!dev_stats(dev, HWPMC_STATS_OWNER, &st) &&
+			       st.intr_bufferfull > 20, 60000));
 	EXPECT_LE(1, st.buffer_requests_failed);
 	load_end(load);
 	END_LOG(dev, file, &log, LOG_DROPS | LOG_PROC_DROPS);

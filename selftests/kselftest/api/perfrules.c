@@ -155,7 +155,7 @@ static int start_and_start(int done, int go)
 {
 	uint32_t runs, waits;
 	uint64_t before;
-	int dev, i;
+	int dev;
 	char c;
 
 	CHECK(1, user_stay(USER));
@@ -167,9 +167,7 @@ static int start_and_start(int done, int go)
 	CHECK(1, read(go, &c, 1));
 	CHECK(-EPERM, dev_start(dev, waits));
 	before = dev_value(dev, runs);
-	for (i = 0; i < 3000 && dev_value(dev, runs) <= before; i++)
-		sleep_ms(1);
-	CHECK(0, i == 3000);
+	CHECK(true, WAIT_UNTIL(dev_value(dev, runs) > before, 3000));
 	CHECK(0, dev_stop(dev, runs));
 	CHECK(-EPERM, dev_start(dev, runs));
 	return 0;

@@ -335,12 +335,8 @@ static void follow_phases(struct phases *p)
 
 static bool reach(struct phases *p, int phase)
 {
-	int tries = 6000;
-
 	p->wanted = phase;
-	while (p->is != phase && --tries)
-		sleep_ms(10);
-	return tries;
+	return WAIT_UNTIL(p->is == phase, 60000);
 }
 
 /* A snapshot of a quarter of a window later; *unmapped, *lost: what it lacks, and says. */
@@ -371,7 +367,7 @@ static int watch_phases(struct phases *p)
 	struct hwpmc_allocate a = pmc_process_sampler(TASK_CLOCK, NSEC / 4000, 0);
 	unsigned int i, unmapped = 0;
 	pid_t target = fork_bound();
-	int dev, err, tries = 1000;
+	int dev, err;
 	uint64_t lost;
 	uint32_t id;
 
@@ -382,8 +378,7 @@ static int watch_phases(struct phases *p)
 	a.caps = HWPMC_CAP_USER;
 	CHECK(0, dev_flight(dev, SMALL, 0));
 	/* it becomes the user too */
-	while ((err = dev_run_on(dev, a, target, &id)) == -EPERM && --tries)
-		sleep_ms(10);
+	WAIT_UNTIL((err = dev_run_on(dev, a, target, &id)) != -EPERM, 10000);
 	CHECK(0, err);
 	CHECK(true, reach(p, HIDDEN_RENAMES));
 	for (i = 0; i < 400 && !unmapped; i++)

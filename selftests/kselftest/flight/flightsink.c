@@ -222,8 +222,7 @@ TEST_F(flightsink, killed)
 	pid_t pid;
 
 	close(self->dev);
-	for (i = 0; i < 3000 && (users = module_users()) > 0; i++)
-		sleep_ms(10);
+	WAIT_UNTIL((users = module_users()) <= 0, 30000);
 	ASSERT_EQ(0, users);
 	ASSERT_EQ(0, small_pipe(ends));
 	pid = fork_bound();

@@ -44,14 +44,7 @@ void reader_begin(struct reader *r, int fd, size_t chunk,
 
 bool reader_has(struct reader *r, size_t bytes)
 {
-	int i;
-
-	for (i = 0; i < STEPS; i++) {
-		if (__atomic_load_n(&r->log.len, __ATOMIC_ACQUIRE) >= bytes)
-			return true;
-		sleep_ms(STEP_MS);
-	}
-	return false;
+	return WAIT_UNTIL(__atomic_load_n(&r->log.len, __ATOMIC_ACQUIRE) >= bytes, STEPS * STEP_MS);
 }
 
 void reader_end(struct reader *r)
@@ -98,11 +91,7 @@ unsigned int recorder_count(void)
 
 bool recorders_are(int users)
 {
-	int i;
-
-	for (i = 0; i < STEPS && module_users() > users; i++)
-		sleep_ms(STEP_MS);
-	return i < STEPS;
+	return WAIT_UNTIL(module_users() <= users, STEPS * STEP_MS);
 }
 
 short dev_events(int dev)
@@ -152,11 +141,7 @@ int pipe_fill(int fd)
 
 bool wait_error(int dev)
 {
-	int i;
-
-	for (i = 0; i < STEPS && !(dev_events(dev) & POLLERR); i++)
-		sleep_ms(STEP_MS);
-	return i < STEPS;
+	return WAIT_UNTIL(dev_events(dev) & POLLERR, STEPS * STEP_MS);
 }
 
 bool wait_committed(int dev, uint64_t n)

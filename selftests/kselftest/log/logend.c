@@ -224,13 +224,12 @@ static void error_is_told(struct __test_metadata *_metadata,
 			  FIXTURE_DATA(logend) *self, int want, int or)
 {
 	struct hwpmc_driverstats st;
-	int dev = self->dev, err, i;
+	int dev = self->dev, err;
 
 	ASSERT_TRUE(wait_error(dev));
 	EXPECT_EQ(POLLERR, dev_events(dev));
 	/* who looks without waiting may see the error before its signal */
-	for (i = 0; i < 3000 && !sigio_count; i++)
-		sleep_ms(20);
+	WAIT_UNTIL(sigio_count, 60000);
 	EXPECT_LT(0, sigio_count);
 	EXPECT_EQ(0, other_signals);
 	err = dev_flush(dev);
@@ -247,19 +246,13 @@ static void nothing_more(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(logend) *self)
 {
 	struct hwpmc_driverstats st, later;
-	int i;
 
 	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
 	EXPECT_TRUE(wait_committed(self->dev, 20));
 	EXPECT_TRUE(bystander_goes_on(&self->other));
 	/* what is committed is counted as discarded some passes later */
-	for (i = 0; i < 100; i++) {
-		ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &later));
-		if (later.account.discarded > st.account.discarded)
-			break;
-		sleep_ms(50);
-	}
-	EXPECT_LT(st.account.discarded, later.account.discarded);
+	EXPECT_TRUE(WAIT_UNTIL(!dev_stats(self->dev, HWPMC_STATS_OWNER, &later) &&
+			       later.account.discarded > st.account.discarded, 5000));
 	EXPECT_EQ(st.account.written, later.account.written);
 	EXPECT_EQ(st.bytes_written, later.bytes_written);
 	EXPECT_EQ(st.records_written, later.records_written);

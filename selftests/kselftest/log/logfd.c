@@ -291,14 +291,11 @@ static int fill_memory(uint32_t words)
 /* A file in memory is that of who configured the log, and not the kernel's. */
 TEST(memory)
 {
-	unsigned int i;
-
 	if (!write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
 		SKIP(return, "no control groups of memory");
 	mkdir(OURS, 0700);
 	EXPECT_EQ(0, IN_CHILD(fill_memory(100000)));
-	for (i = 0; i < 100 && rmdir(OURS); i++)
-		sleep_ms(100);
+	WAIT_UNTIL(!rmdir(OURS), 10000);
 }
 
 #define WORDS		20000
@@ -328,8 +325,7 @@ TEST(queue_memory)
 	END_LOG(dev, dev, &log, 0);
 	EXPECT_EQ(WORDS, log_words(&log));
 	close(dev);
-	for (i = 0; i < 100 && rmdir(OURS); i++)
-		sleep_ms(100);
+	WAIT_UNTIL(!rmdir(OURS), 10000);
 }
 
 /* What was logged before FLUSHLOG is in the file when it returns. */

@@ -236,15 +236,14 @@ TEST_F(packed, full_file)
 {
 	struct log log;
 	uint32_t id;
-	int file, i;
+	int file;
 
 	if (!small_tmpfs("/tmp/small", 64 << 10))
 		SKIP(return, "no tmpfs can be mounted");
 	file = open("/tmp/small/log", O_RDWR | O_CREAT, 0600);
 	ASSERT_LE(0, file);
 	start(_metadata, self->dev, file, 10000, &id);
-	for (i = 0; i < 600 && dev_flush(self->dev) != -ENOSPC; i++)
-		sleep_ms(20);
+	WAIT_UNTIL(dev_flush(self->dev) == -ENOSPC, 12000);
 	sleep_ms(300);
 	EXPECT_EQ(0, dev_configure(self->dev, -1));
 	LOAD_LOG(&log, file, LOG_CUT | LOG_DROPS);
@@ -259,7 +258,7 @@ TEST_F(packed, dead_reader)
 {
 	struct hwpmc_driverstats st;
 	struct log log;
-	int ends[2], i;
+	int ends[2];
 	uint32_t id;
 
 	ASSERT_EQ(0, pipe(ends));
@@ -276,8 +275,7 @@ TEST_F(packed, dead_reader)
 	}
 	close(ends[0]);
 	/* a slow kernel may have nothing to write just then */
-	for (i = 0; i < 600 && dev_flush(self->dev) != -EPIPE; i++)
-		sleep_ms(20);
+	WAIT_UNTIL(dev_flush(self->dev) == -EPIPE, 12000);
 	EXPECT_EQ(0, dev_configure(self->dev, -1));
 	ASSERT_LOG(&log, LOG_CUT | LOG_DROPS);
 	EXPECT_LT(0, log.samples);

@@ -10,16 +10,8 @@
 static bool wait_dropped(int dev)
 {
 	struct hwpmc_driverstats st;
-	int i;
 
-	for (i = 0; i < 6000; i++) {
-		if (dev_stats(dev, HWPMC_STATS_OWNER, &st))
-			return false;
-		if (st.intr_bufferfull)
-			return true;
-		sleep_ms(20);
-	}
-	return false;
+	return WAIT_UNTIL(!dev_stats(dev, HWPMC_STATS_OWNER, &st) && st.intr_bufferfull, 120000);
 }
 
 /* ------------------------------------------------------------------------

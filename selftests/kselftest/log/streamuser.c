@@ -507,11 +507,8 @@ TEST_F(streamuser, dump_waits)
 	ASSERT_EQ(0, dev_allocate(self->dev, &a));
 	ASSERT_EQ(0, dev_attach(self->dev, a.id, pid));
 	ASSERT_EQ(0, dev_stream(self->dev, 0, SMALL));
-	for (i = 0; i < 6000 && st.bytes_written < SMALL / 2; i++) {
-		ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
-		sleep_ms(10);
-	}
-	EXPECT_LE(SMALL / 2, st.bytes_written);
+	EXPECT_TRUE(WAIT_UNTIL(!dev_stats(self->dev, HWPMC_STATS_OWNER, &st) &&
+			       st.bytes_written >= SMALL / 2, 60000));
 	for (i = 0; i < 50; i++) {
 		ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
 		ASSERT_GE(SMALL, st.bytes_written);

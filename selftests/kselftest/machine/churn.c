@@ -222,14 +222,8 @@ static uint64_t count_on(struct owner *o, int cpu)
 static bool runs_on(struct owner *o, int cpu)
 {
 	uint64_t before = count_on(o, cpu);
-	int i;
 
-	for (i = 0; i < 500; i++) {
-		sleep_ms(20);
-		if (count_on(o, cpu) > before)
-			return true;
-	}
-	return false;
+	return WAIT_UNTIL(count_on(o, cpu) > before, 10000);
 }
 
 static void all_run(struct __test_metadata *_metadata,

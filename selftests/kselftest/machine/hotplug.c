@@ -212,7 +212,6 @@ static uint64_t charged(void)
 TEST_F(hotplug, charged)
 {
 	uint64_t ring = module_param("ringsize") * 1024, before;
-	unsigned int i;
 
 	if (!write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
 		SKIP(return, "no control groups of memory");
@@ -225,13 +224,10 @@ TEST_F(hotplug, charged)
 	/* with the other CPU's ring */
 	EXPECT_LT(ring / 2, before);
 	ASSERT_EQ(0, cpu_set_online(CPU, true));
-	for (i = 0; i < 50 && charged() < before + ring / 2; i++)
-		sleep_ms(100);
-	EXPECT_LE(before + ring / 2, charged());
+	EXPECT_TRUE(WAIT_UNTIL(charged() >= before + ring / 2, 5000));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	close(self->dev);
-	for (i = 0; i < 100 && rmdir(OURS); i++)
-		sleep_ms(100);
+	WAIT_UNTIL(!rmdir(OURS), 10000);
 	self->dev = dev_open();
 }
 
@@ -281,8 +277,7 @@ TEST_F(hotplug, full_group)
 			break;
 	}
 	EXPECT_GT(5, i) TH_LOG("%u ms, without a log %u ms", took, alone);
-	for (i = 0; i < 100 && rmdir(OURS); i++)
-		sleep_ms(100);
+	WAIT_UNTIL(!rmdir(OURS), 10000);
 }
 
 /* Does the process sleep in an ioctl? */
@@ -311,9 +306,7 @@ static unsigned int come_and_go_ms(void)
 /* The same while @pid sleeps in an ioctl; UINT_MAX: @pid does not. */
 static unsigned int meanwhile_ms(pid_t pid)
 {
-	for (unsigned int i = 0; i < 1000 && !in_ioctl(pid); i++)
-		sleep_ms(10);
-	return in_ioctl(pid) ? come_and_go_ms() : UINT_MAX;
+	return WAIT_UNTIL(in_ioctl(pid), 10000) ? come_and_go_ms() : UINT_MAX;
 }
 
 /*
@@ -346,8 +339,7 @@ TEST_F(hotplug, opener_delayed)
 			break;
 	}
 	EXPECT_GT(5, i) TH_LOG("%u ms, without a log %u ms", took, alone);
-	for (i = 0; i < 100 && rmdir(OURS); i++)
-		sleep_ms(100);
+	WAIT_UNTIL(!rmdir(OURS), 10000);
 }
 
 /* Closed with the CPU away, and opened again; with a thread that never waits. */

@@ -224,7 +224,7 @@ TEST_F(hybrid, cpugroups)
 TEST_F(hybrid, hotplug)
 {
 	struct kind *k = &self->kind[1];
-	struct hwpmc_rw before, after;
+	struct hwpmc_rw before;
 	uint32_t id[KINDS];
 	unsigned int i;
 	pid_t load;
@@ -237,13 +237,7 @@ TEST_F(hybrid, hotplug)
 	before = read_at(self->dev, id[1], k->cpu);
 	ASSERT_EQ(0, cpu_set_online(k->cpu, true));
 	load = load_user(k->cpu);
-	for (i = 0; i < 100; i++) {
-		after = read_at(self->dev, id[1], k->cpu);
-		if (after.value > before.value)
-			break;
-		sleep_ms(100);
-	}
-	EXPECT_GT(after.value, before.value);
+	EXPECT_TRUE(WAIT_UNTIL(read_at(self->dev, id[1], k->cpu).value > before.value, 10000));
 	EXPECT_EQ(0, read_at(self->dev, id[0], k->cpu).enabled);
 	EXPECT_EQ(0, read_at(self->dev, id[1], self->kind[0].cpu).enabled);
 	load_end(load);

@@ -518,7 +518,6 @@ TEST_F(attach, signal)
 {
 	struct target other;
 	uint32_t id;
-	int i;
 
 	signal(SIGIO, on_signal);
 	ASSERT_EQ(0, fcntl(self->dev, F_SETOWN, getpid()));
@@ -534,8 +533,7 @@ TEST_F(attach, signal)
 	EXPECT_EQ(0, signals);
 	EXPECT_FALSE(dev_hung_up(self->dev));
 	ASSERT_EQ(0, dev_detach(self->dev, id, self->t.pid));
-	for (i = 0; i < 5000 && !signals; i++)
-		sleep_ms(10);
+	WAIT_UNTIL(signals, 50000);
 	EXPECT_EQ(1, signals);
 	EXPECT_TRUE(dev_hung_up(self->dev));
 	ASSERT_EQ(0, dev_stop(self->dev, id));
@@ -544,8 +542,7 @@ TEST_F(attach, signal)
 	ASSERT_EQ(0, dev_start(self->dev, id));
 	kill(self->t.pid, SIGKILL);
 	wait_zombie(self->t.pid);
-	for (i = 0; i < 5000 && signals < 2; i++)
-		sleep_ms(10);
+	WAIT_UNTIL(signals >= 2, 50000);
 	EXPECT_EQ(2, signals);
 	EXPECT_TRUE(dev_hung_up(self->dev));
 }
@@ -590,11 +587,7 @@ static int probes(void)
 
 static bool probes_become(int n)
 {
-	unsigned int ms;
-
-	for (ms = 0; ms < 10000 && probes() != n; ms += 100)
-		sleep_ms(100);
-	return probes() == n;
+	return WAIT_UNTIL(probes() == n, 10000);
 }
 
 /* Probes cost every process something: they go with the last target. */

@@ -194,16 +194,9 @@ static char *read_maps(pid_t pid)
 /* @pid runs @name: with all its mappings, of which the vdso is the last one. */
 static bool wait_runs(pid_t pid, const char *name)
 {
-	unsigned int i;
 	char *maps;
 
-	for (i = 0; i < 1200; i++) {
-		maps = read_maps(pid);
-		if (strstr(maps, name) && strstr(maps, "[vdso]"))
-			return true;
-		sleep_ms(50);
-	}
-	return false;
+	return WAIT_UNTIL(strstr(maps = read_maps(pid), name) && strstr(maps, "[vdso]"), 60000);
 }
 
 /* All of it once, although PMCs are started one after another. */

@@ -133,14 +133,8 @@ static bool find_program(pid_t *pid, uint64_t *ticks)
 static bool wait_program(pid_t *pid, uint64_t ticks)
 {
 	uint64_t now;
-	int i;
 
-	for (i = 0; i < 6000; i++) {
-		if (find_program(pid, &now) && now >= ticks)
-			return true;
-		sleep_ms(10);
-	}
-	return false;
+	return WAIT_UNTIL(find_program(pid, &now) && now >= ticks, 60000);
 }
 
 static int begin(int dev, pid_t target, uint32_t flags, uint32_t *id)
@@ -154,10 +148,9 @@ static int begin(int dev, pid_t target, uint32_t flags, uint32_t *id)
 /* The target becomes the user as well, a little later. */
 static int begin_when_allowed(int dev, pid_t target, uint32_t flags, uint32_t *id)
 {
-	int err, tries = 1000;
+	int err;
 
-	while ((err = begin(dev, target, flags, id)) == -EPERM && --tries)
-		sleep_ms(10);
+	WAIT_UNTIL((err = begin(dev, target, flags, id)) != -EPERM, 10000);
 	return err;
 }
 
@@ -307,9 +300,7 @@ static int lose_child(struct result *r)
 		return err;
 	if (write(go[1], "", 1) != 1)
 		return -errno;
-	for (i = 0; i < 6000 && !dev_hung_up(dev); i++)
-		sleep_ms(10);
-	r->hung_up = dev_hung_up(dev);
+	r->hung_up = WAIT_UNTIL(dev_hung_up(dev), 60000);
 	/* the child gets the processor */
 	kill(target, SIGKILL);
 	wait_for(target);
@@ -449,14 +440,10 @@ static int run_program(struct result *r, int go)
 /* The target ends, and somebody else gets its number. */
 static int leave_number(struct result *r, pid_t target)
 {
-	int i;
-
 	kill(target, SIGKILL);
 	wait_for(target);
 	r->gone = target;
-	for (i = 0; i < 6000 && !r->taken; i++)
-		sleep_ms(10);
-	return r->taken ? 0 : -ETIME;
+	return WAIT_UNTIL(r->taken, 60000) ? 0 : -ETIME;
 }
 
 /* In a process that becomes the user: what its log has of the process that comes later. */
@@ -565,8 +552,7 @@ TEST_F(setid, number_after_a_loss)
 		self->r->err = record(self->r, true, true);
 		_exit(0);
 	}
-	for (i = 0; i < 60000 && !self->r->gone && !self->r->err; i++)
-		sleep_ms(10);
+	WAIT_UNTIL(self->r->gone || self->r->err, 600000);
 	if (self->r->gone)
 		other = stranger(self->r->gone);
 	snprintf(path, sizeof(path), "/proc/%d/comm", other);

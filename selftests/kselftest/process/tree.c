@@ -267,16 +267,10 @@ static int mixed_body(struct target *t, void *arg)
 static bool runs_setuid(pid_t pid)
 {
 	char path[40], comm[32] = "";
-	int i;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	for (i = 0; i < 12000; i++) {
-		if (read_line(path, comm, sizeof(comm)) &&
-		    !strncmp(comm, "hwpmc-tree", 10))
-			return true;
-		sleep_ms(5);
-	}
-	return false;
+	return WAIT_UNTIL(read_line(path, comm, sizeof(comm)) &&
+			  !strncmp(comm, "hwpmc-tree", 10), 60000);
 }
 
 /* Bits: what was not as it should be. */

@@ -184,16 +184,9 @@ static bool has_sorts(struct log *log, void *arg)
 static bool wait_filtered(int dev, uint64_t n)
 {
 	struct hwpmc_driverstats st;
-	int i;
 
-	for (i = 0; i < 3000; i++) {
-		if (dev_stats(dev, HWPMC_STATS_OWNER, &st))
-			return false;
-		if (st.account.filtered >= n)
-			return true;
-		sleep_ms(20);
-	}
-	return false;
+	return WAIT_UNTIL(!dev_stats(dev, HWPMC_STATS_OWNER, &st) && st.account.filtered >= n,
+			  60000);
 }
 
 #define NCOND	4

@@ -144,11 +144,7 @@ static unsigned int foreign_answers(struct log *log)
 
 static bool users_become(int users)
 {
-	int i;
-
-	for (i = 0; i < 3000 && module_users() != users; i++)
-		sleep_ms(20);
-	return module_users() == users;
+	return WAIT_UNTIL(module_users() == users, 60000);
 }
 
 /*

@@ -25,14 +25,7 @@
 
 static bool wait_rounds(const unsigned int *rounds, unsigned int n)
 {
-	unsigned int i;
-
-	for (i = 0; i < 4500; i++) {
-		if (__atomic_load_n(rounds, __ATOMIC_RELAXED) >= n)
-			return true;
-		sleep_ms(20);
-	}
-	return false;
+	return WAIT_UNTIL(__atomic_load_n(rounds, __ATOMIC_RELAXED) >= n, 90000);
 }
 
 /* Runs @job under the clock; all that was left for later has come. */
@@ -318,19 +311,13 @@ static void check_end(struct __test_metadata *_metadata, const char *name,
 	const uint64_t id = tracefs_id(name);
 	struct recording r;
 	struct target t;
-	int i;
 
 	if (!id)
 		SKIP(return, "no such tracepoint");
 	ASSERT_TRUE(target_begin(&t, body, NULL));
 	ASSERT_EQ(0, record_begin(&r, pmc_tracepoint(HWPMC_MODE_SS, id), 0));
 	target_go(&t);
-	for (i = 0; i < 200; i++) {
-		if (waitpid(t.pid, NULL, WNOHANG) == t.pid)
-			break;
-		sleep_ms(100);
-	}
-	EXPECT_GT(200, i);
+	EXPECT_TRUE(WAIT_UNTIL(waitpid(t.pid, NULL, WNOHANG) == t.pid, 20000));
 	kill(t.pid, SIGKILL);
 	ASSERT_END(&r);
 	TH_LOG("%llu chains late", (unsigned long long)r.log.account.late);

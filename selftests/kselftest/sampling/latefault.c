@@ -119,12 +119,7 @@ static void check_own(struct __test_metadata *_metadata, struct own own,
 			give_none(r.dev);
 	}
 	*own.enough = 1;
-	for (i = 0; i < 200; i++) {
-		if (waitpid(t.pid, &status, WNOHANG) == t.pid)
-			break;
-		sleep_ms(100);
-	}
-	ASSERT_GT(200, i) {
+	ASSERT_TRUE(WAIT_UNTIL(waitpid(t.pid, &status, WNOHANG) == t.pid, 20000)) {
 		kill(t.pid, SIGKILL);
 	}
 	EXPECT_EQ(0, status);

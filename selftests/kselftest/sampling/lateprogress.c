@@ -120,11 +120,7 @@ static unsigned long measure(const struct progress *p)
 
 static bool has_begun(const struct progress *p)
 {
-	unsigned int i;
-
-	for (i = 0; i < 1000 && !p->done; i++)
-		sleep_ms(10);
-	return p->done;
+	return WAIT_UNTIL(p->done, 10000);
 }
 
 TEST(moved)

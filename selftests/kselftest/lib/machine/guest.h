@@ -22,6 +22,14 @@ uint64_t now_ns(void);			/* CLOCK_MONOTONIC */
 uint64_t raw_ns(void);			/* CLOCK_MONOTONIC_RAW, a log's clock */
 uint64_t thread_ns(void);		/* CPU time of this thread */
 void sleep_ms(unsigned int ms);
+/* Looks for @cond, and again every 10 ms, for @ms at most; whether it is true. */
+#define WAIT_UNTIL(cond, ms) ({						\
+	unsigned int left_ = (ms) / 10;					\
+	bool is_;							\
+	while (!(is_ = (cond)) && left_--)				\
+		sleep_ms(10);						\
+	is_;								\
+})
 
 /* Online CPUs; numbers into @cpus. */
 unsigned int online_cpus(int *cpus, unsigned int max);

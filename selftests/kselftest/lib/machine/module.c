@@ -81,14 +81,9 @@ int module_unload(void)
 
 int module_unload_soon(void)
 {
-	int i, err;
+	int err;
 
-	for (i = 0; i < 3000; i++) {
-		err = module_unload();
-		if (err != -EAGAIN && err != -EBUSY)
-			return err;
-		sleep_ms(20);
-	}
+	WAIT_UNTIL((err = module_unload()) != -EAGAIN && err != -EBUSY, 60000);
 	return err;
 }
 
@@ -102,11 +97,7 @@ int module_users(void)
 
 bool module_wait_for_device(void)
 {
-	int i;
-
-	for (i = 0; i < 3000 && access(DEV_PATH, F_OK); i++)
-		sleep_ms(20);
-	return i < 3000;
+	return WAIT_UNTIL(!access(DEV_PATH, F_OK), 60000);
 }
 
 uint64_t kernel_memory_kib(void)

@@ -39,13 +39,9 @@ static bool undo(struct world *w, const struct op *op)
  */
 static bool users_are(int *most)
 {
-	int i, users = module_users();
+	int users;
 
-	for (i = 0; i < 250 && users > *most; i++) {
-		sleep_ms(20);
-		users = module_users();
-	}
-	if (users > *most)
+	if (!WAIT_UNTIL((users = module_users()) <= *most, 5000))
 		return false;
 	*most = users;
 	return true;
@@ -130,13 +126,8 @@ void empty(int file)
 
 static bool files_are_let_go(void)
 {
-	int i;
-
-	for (i = 0; i < 50; i++) {
-		if (!umount2(LOG_DIR, 0))
-			return small_tmpfs(LOG_DIR, FILE_BYTES);
-		sleep_ms(20);
-	}
+	if (WAIT_UNTIL(!umount2(LOG_DIR, 0), 1000))
+		return small_tmpfs(LOG_DIR, FILE_BYTES);
 	printf("# a log's file is held\n");
 	return false;
 }

@@ -248,9 +248,5 @@ uint64_t answers_of(int dev)
 
 bool wait_answers(int dev, uint64_t n)
 {
-	unsigned int i;
-
-	for (i = 0; i < 3000 && answers_of(dev) < n; i++)
-		sleep_ms(20);
-	return i < 3000;
+	return WAIT_UNTIL(answers_of(dev) >= n, 60000);
 }
