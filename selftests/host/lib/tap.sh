@@ -49,6 +49,17 @@ prints()
 	return 1
 }
 
+# soon COMMAND...: it succeeds, within two minutes
+soon()
+{
+	local i
+	for ((i = 0; i < 1200; i++)); do
+		"$@" && return
+		sleep .1
+	done
+	return 1
+}
+
 skip()
 {
 	tap_n=$((tap_n + 1))

@@ -66,13 +66,7 @@ piped()
 # comes FILE PATTERN: a line of FILE, which is being written
 comes()
 {
-	local i
-	for ((i = 0; i < 1200; i++)); do
-		grep -q -e "$2" "$1" && return
-		sleep .1
-	done
-	echo "no line like $2"
-	return 1
+	soon grep -q -e "$2" "$1" || ! echo "no line like $2"
 }
 
 # What there is is printed while the log goes on, and all of it in the end.

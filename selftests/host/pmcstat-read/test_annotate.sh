@@ -110,10 +110,7 @@ inside()
 	unshare --mount sh -c 'mount --bind "$1/waits" "$1/prog" &&
 		exec "$1/prog"' sh "$tmp" &
 	pid=$!
-	for _ in {1..500}; do
-		[ "$(readlink "/proc/$pid/exe")" = "$tmp/prog" ] && break
-		sleep .01
-	done
+	soon runs "$pid" "$tmp/prog"
 	{
 		echo "wall $(($(date +%s) + 100))"
 		echo "host $(uname -r) $(uname -n)"

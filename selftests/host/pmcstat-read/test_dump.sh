@@ -172,15 +172,6 @@ ok "the letters go together as in FreeBSD: 64" exits 64 \
 	"$pmcstat" -R "$tmp/all" -O "$tmp/x"
 
 # A log that comes bit by bit: what has come is there before the rest.
-line_of()	# FILE PATTERN: waits for it
-{
-	local i
-	for ((i = 0; i < 600; i++)); do
-		grep -q -e "$2" "$1" && return
-		sleep 0.1
-	done
-	return 1
-}
 live()
 {
 	local reader ret
@@ -189,7 +180,7 @@ live()
 	reader=$!
 	exec 9>"$tmp/fifo"
 	head -c 400 "$tmp/some" >&9
-	line_of "$tmp/text" '^allocatedyn'
+	soon grep -q -e '^allocatedyn' "$tmp/text"
 	ret=$?
 	grep -q closelog "$tmp/text" && ret=1
 	tail -c +401 "$tmp/some" >&9
@@ -205,7 +196,7 @@ connection()
 	: >"$tmp/.err"
 	"$pmcstat" -R "$1" >"$tmp/text" 2>"$tmp/.err" &
 	listener=$!
-	line_of "$tmp/.err" 'listening on port [0-9]' || return
+	soon grep -q -e 'listening on port [0-9]' "$tmp/.err" || return
 	port=$(sed -n 's/.*listening on port //p' "$tmp/.err")
 	cat "$tmp/all" >"/dev/tcp/127.0.0.1/$port" || return
 	wait "$listener" && "$pmcstat" -R "$tmp/all" | cmp - "$tmp/text"

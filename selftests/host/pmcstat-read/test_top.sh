@@ -70,14 +70,11 @@ screen()
 {
 	"${tm[@]}" capture-pane -p
 }
+has() { screen | grep -q -e "$1"; }
 # shows PATTERN: waits for a line like it
 shows()
 {
-	local i
-	for ((i = 0; i < 600; i++)); do
-		screen | grep -q -e "$1" && return
-		sleep 0.1
-	done
+	soon has "$1" && return
 	echo "nothing like $1:"
 	screen
 	return 1
@@ -88,11 +85,7 @@ keys()
 }
 ends()	# STATUS: and the terminal is as it was
 {
-	local i
-	for ((i = 0; i < 600; i++)); do
-		[ -s "$tmp/status" ] && break
-		sleep 0.1
-	done
+	soon [ -s "$tmp/status" ]
 	[ "$(cat "$tmp/status")" = "$1" ]
 }
 press()	# PATTERN KEY...
@@ -203,17 +196,14 @@ ok "nor the title's" eval \
 ok "and it ends" eval "keys q && ends 0"
 clean()
 {
-	local pid i
+	local pid
 	mkfifo "$tmp/typing"
 	# there may be none where nobody looks on
 	TERM=xterm script -qefc "stty cols 100 rows 20; $pmcstat -R $tmp/evil -T -w 0.2" \
 		"$tmp/typescript" <"$tmp/typing" >/dev/null &
 	pid=$!
 	exec 8>"$tmp/typing"
-	for ((i = 0; i < 600; i++)); do
-		grep -qa 'x1b' "$tmp/typescript" 2>/dev/null && break
-		sleep 0.1
-	done
+	soon grep -qa 'x1b' "$tmp/typescript" 2>/dev/null
 	printf q >&8
 	wait "$pid"
 	exec 8>&-

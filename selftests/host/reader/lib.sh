@@ -55,6 +55,12 @@ load()
 	done
 }
 
+# runs PID FILE: the process has that program
+runs()
+{
+	[ "$(readlink "/proc/$1/exe")" = "$2" ]
+}
+
 # account FIELD VALUE...: what CLOSELOG of the log "part" tells
 account()
 {

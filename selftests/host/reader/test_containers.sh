@@ -32,11 +32,7 @@ begin()
 	"$@" &
 	pid=$!
 	running="$running $pid"
-	for _ in {1..500}; do
-		[ "$(readlink "/proc/$pid/exe")" = "$exe" ] && return
-		sleep .01
-	done
-	echo "# $exe does not run"
+	soon runs "$pid" "$exe" || echo "# $exe does not run"
 }
 # here_log PATH [BUILDID LATER NODE]: of $pid, LATER seconds from now
 here_log()

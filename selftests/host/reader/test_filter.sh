@@ -296,14 +296,7 @@ cut
 EOF2
 has_come()
 {
-	local i
-	for ((i = 0; i < 1200; i++)); do
-		cmp -n "$(wc -c <"$tmp/lone")" "$tmp/lone" <("${@:-cat}" "$tmp/passed") \
-			2>"$tmp/err" && return
-		sleep .1
-	done
-	echo "not all has come"
-	return 1
+	cmp -n "$(wc -c <"$tmp/lone")" "$tmp/lone" <("${@:-cat}" "$tmp/passed") 2>"$tmp/err"
 }
 # passes OPTION UNPACK...
 passes()
@@ -317,7 +310,7 @@ passes()
 	reader=$!
 	exec {to}>"$tmp/pipe"
 	cat "$tmp/lone" >&"$to"
-	has_come "$@" || return
+	soon has_come "$@" || return
 	exec {to}>&-
 	wait "$reader" && "$pmclog" filter $option -o - "$tmp/lone" >"$tmp/again" &&
 		cmp <("${@:-cat}" "$tmp/again") <("${@:-cat}" "$tmp/passed")

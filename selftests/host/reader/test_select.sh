@@ -256,17 +256,8 @@ stream()
 stream early | log early
 stream late | log late
 stream whole | log whole
-# comes N: so many samples have been passed on
-comes()
-{
-	local i
-	for ((i = 0; i < 600; i++)); do
-		[ "$(samples "$tmp/passed")" = "$1" ] && return
-		sleep .1
-	done
-	echo "$(samples "$tmp/passed"), not $1"
-	return 1
-}
+# passed N: so many samples have been passed on
+passed() { [ "$(samples "$tmp/passed")" = "$1" ]; }
 passes()
 {
 	local to reader early late
@@ -278,9 +269,9 @@ passes()
 	exec {to}>"$tmp/pipe"
 	cat "$tmp/early" >&"$to"
 	sleep .5
-	[ "$(samples "$tmp/passed")" = 0 ] || return
+	passed 0 || return
 	tail -c +$((early + 1)) "$tmp/late" >&"$to"
-	comes 9 || return
+	soon passed 9 || return
 	tail -c +$((late + 1)) "$tmp/whole" >&"$to"
 	exec {to}>&-
 	wait "$reader" && "$pmclog" verify "$tmp/passed" >"$tmp/verified"
