@@ -9,6 +9,7 @@
 
 #include "bpf/clock.h"
 #include "bpf/writer.h"
+#include "output/batch.h"
 
 #define BUF_SIZE	(256U << 10)
 
@@ -134,13 +135,6 @@ static void add(struct writer *w, uint32_t type, void *fixed, size_t len,
 	add_strings(w, type, fixed, len, NULL, 0, tsc);
 }
 
-static struct pmclog_ext ext(enum pmclog_ext_subtype subtype)
-{
-	return (struct pmclog_ext){
-		.cookie = PMCLOG_EXT_COOKIE, .subtype = (uint16_t)subtype,
-	};
-}
-
 int writer_metadata(void *arg, const void *records, size_t len)
 {
 	const unsigned char *p = records;
@@ -167,7 +161,7 @@ static uint64_t wall_clock(void)
 void writer_clock(struct writer *w)
 {
 	struct pmclog_ext_clock c = {
-		.e = ext(PMCLOG_EXT_CLOCK), .raw = clock_raw(),
+		.e = record_ext(PMCLOG_EXT_CLOCK), .raw = clock_raw(),
 		.mono = clock_mono(), .real = wall_clock(),
 	};
 
@@ -177,7 +171,7 @@ void writer_clock(struct writer *w)
 static void add_host(struct writer *w, int owner_pid)
 {
 	struct pmclog_ext_host h = {
-		.e = ext(PMCLOG_EXT_HOST),
+		.e = record_ext(PMCLOG_EXT_HOST),
 		.ncpu = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
 		.page_size = (uint32_t)sysconf(_SC_PAGESIZE),
 		.machine = MACHINE, .owner_pid = (uint32_t)owner_pid,
@@ -211,7 +205,7 @@ static void add_kernel(struct writer *w)
 {
 	const char *symbol = "schedule", *path = "[kernel]";
 	struct pmclog_ext_kernel k = {
-		.e = ext(PMCLOG_EXT_KERNEL), .addr = kernel_address(symbol),
+		.e = record_ext(PMCLOG_EXT_KERNEL), .addr = kernel_address(symbol),
 	};
 	struct pmclog_map_in m = { .pid = PMCLOG_PID_KERNEL, .start = k.addr };
 
@@ -303,7 +297,7 @@ void writer_mapping(struct writer *w, const struct mapping *map, uint64_t tsc)
 
 	add_strings(w, PMCLOG_T_MAP_IN, &in, offsetof(struct pmclog_map_in, path),
 		    &path, 1, tsc);
-	m.e = ext(PMCLOG_EXT_MAPPING);
+	m.e = record_ext(PMCLOG_EXT_MAPPING);
 	add(w, PMCLOG_T_USERDATA, &m, sizeof(m), tsc);
 }
 
@@ -327,7 +321,7 @@ void writer_period(struct writer *w, uint32_t pmcid, uint32_t cpu,
 		   uint64_t period, uint64_t tsc)
 {
 	struct pmclog_ext_period p = {
-		.e = ext(PMCLOG_EXT_PERIOD), .pmcid = pmcid, .cpu = cpu,
+		.e = record_ext(PMCLOG_EXT_PERIOD), .pmcid = pmcid, .cpu = cpu,
 		.period = period,
 	};
 
@@ -338,7 +332,7 @@ void writer_rate(struct writer *w, const struct pmclog_ext_rate *r)
 {
 	struct pmclog_ext_rate copy = *r;
 
-	copy.e = ext(PMCLOG_EXT_RATE);
+	copy.e = record_ext(PMCLOG_EXT_RATE);
 	add(w, PMCLOG_T_USERDATA, &copy, sizeof(copy), w->last);
 }
 

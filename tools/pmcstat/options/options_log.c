@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "options/options.h"
+#include "reader/base/samefile.h"
 
 #define RING_MAX	(256ULL << 20)
 #define SECONDS_MAX	1000000000ULL
@@ -180,13 +180,6 @@ static int check_flight(struct parser *p)
 	return 0;
 }
 
-static int is_dir(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
 /* -O DIR/ is always a directory, -O DIR only with --rotate, --keep or --writers. */
 int options_check_files(struct parser *p)
 {
@@ -204,7 +197,7 @@ int options_check_files(struct parser *p)
 	if (!len)
 		return options_fail(p, "%s goes with -O DIR", option);
 	o->log_dir = 1;
-	if (path[len - 1] == '/' || is_dir(path))
+	if (path[len - 1] == '/' || path_is_directory(path))
 		return 0;
 	return options_fail(p, "%s needs a directory for the logs, which %s is "
 			    "not: -O DIR", option, path);

@@ -134,6 +134,15 @@ static void cleaned(char out[SHOWN_MAX], const char *s, size_t len)
 	out[n] = '\0';
 }
 
+int shown_columns(const char *s)
+{
+	int n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
 void shown_name(char out[SHOWN_MAX], const char *name, bool demangle)
 {
 	struct demangling d;

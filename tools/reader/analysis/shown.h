@@ -19,4 +19,7 @@ void shown_name(char out[SHOWN_MAX], const char *name, bool demangle);
 /* The same, but neither demangled nor limited; the caller frees it. */
 char *shown_whole(const char *name);
 
+/* How many columns of a terminal it takes. */
+int shown_columns(const char *s);
+
 #endif /* READER_SHOWN_H */

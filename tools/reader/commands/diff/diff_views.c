@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/shown.h"
 #include "base/plural.h"
 #include "commands/diff/diff.h"
 
@@ -58,15 +59,6 @@ static int by_change(const void *pa, const void *pb, void *ctx)
 	return cmp ? cmp : (a->label > b->label) - (a->label < b->label);
 }
 
-static int columns(const char *s)
-{
-	int n = 0;
-
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
 static const char *mark_of(const struct difflabel *l)
 {
 	return l->kind == OBJ_KERNEL ? " [k]" : l->kind == OBJ_MODULE ?
@@ -85,7 +77,7 @@ static void put_row(struct diff *d, const struct row *r)
 {
 	const struct difflabel *l = &d->label[r->label];
 	const char *obj = strtab_str(&d->str, l->obj);
-	int pad = OBJ_WIDTH - columns(obj);
+	int pad = OBJ_WIDTH - shown_columns(obj);
 
 	out_printf(d->out, "%8.2f %8.2f %+8.2f  ",
 		   100 * diff_share(d, BEFORE, r->self[BEFORE]),

@@ -81,19 +81,10 @@ static const char *node_name(struct drawing *d, uint32_t node,
 	return report_func(d->r, n->label);
 }
 
-static int columns(const char *s)
-{
-	int n = 0;
-
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
 static void put(struct drawing *d, const char *s)
 {
 	out_str(d->r->out, s);
-	d->col += columns(s);
+	d->col += shown_columns(s);
 }
 
 /* Draws the branches left of a name; on later lines of a wrapped name, below it. */
@@ -185,8 +176,8 @@ static uint32_t put_line(struct drawing *d, uint32_t node)
 	put_branches(d, true, children);
 	for (i = node;; i = only_way(d, i)) {
 		name = node_name(d, i, &mark, buf);
-		if (i != node && d->col + 3 + columns(name) +
-				 columns(mark) > d->width) {
+		if (i != node && d->col + 3 + shown_columns(name) +
+				 shown_columns(mark) > d->width) {
 			out_printf(d->r->out, "\n%*s", COLUMNS, "");
 			d->col = COLUMNS;
 			put_branches(d, false, children);
