@@ -62,9 +62,9 @@ static uint32_t make_pmcs(int dev, uint64_t *late)
 	struct hwpmc_allocate a[5] = {
 		pmc_counter(FAULTS),
 		pmc_clock(100),
-		pmc_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK),
-		pmc_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK),
-		pmc_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK),
+		pmc_counter(CPU_CLOCK),
+		pmc_counter(CPU_CLOCK),
+		pmc_counter(CPU_CLOCK),
 	};
 	unsigned int i, bad = 0;
 

@@ -219,9 +219,7 @@ static int log_and_start(int dev)
  */
 TEST_F(gate, attached_for_another)
 {
-	struct hwpmc_allocate a = pmc_process_sampler(PERF_TYPE_SOFTWARE,
-						      PERF_COUNT_SW_CPU_CLOCK,
-						      1000000, 0);
+	struct hwpmc_allocate a = pmc_process_sampler(CPU_CLOCK, 1000000, 0);
 	pid_t target = fork_bound();
 
 	if (!target) {

@@ -209,8 +209,7 @@ static uint32_t start_clock(int dev)
 {
 	uint32_t id = 0;
 
-	dev_run(dev, pmc_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK),
-		&id);
+	dev_run(dev, pmc_counter(CPU_CLOCK), &id);
 	return id;
 }
 

@@ -154,14 +154,10 @@ TEST_F(limits, capability)
 
 static int user_pmc(int dev, uint32_t *id)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_CPU_CLOCK);
-	int err;
+	struct hwpmc_allocate a = pmc_counter(CPU_CLOCK);
 
 	a.caps = HWPMC_CAP_USER;
-	err = dev_allocate(dev, &a);
-	*id = a.id;
-	return err;
+	return dev_pmc(dev, a, id);
 }
 
 /* As many as can be had of @dev, @n at most. */

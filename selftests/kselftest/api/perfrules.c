@@ -63,11 +63,7 @@ FIXTURE_TEARDOWN(perfrules)
 
 static int allocate(int dev, uint32_t mode, uint32_t caps, uint32_t *id)
 {
-	struct hwpmc_allocate a = pmc_clock_of(mode, caps);
-	int err = dev_allocate(dev, &a);
-
-	*id = a.id;
-	return err;
+	return dev_pmc(dev, pmc_clock_of(mode, caps), id);
 }
 
 /* As USER, who opens the device himself. */

@@ -226,8 +226,7 @@ TEST_F(privilege, process_modes)
 TEST_F(privilege, start_needs_it_too)
 {
 	struct hwpmc_allocate a = pmc_clock(100);
-	struct hwpmc_allocate count = pmc_counter(PERF_TYPE_SOFTWARE,
-						  PERF_COUNT_SW_CPU_CLOCK);
+	struct hwpmc_allocate count = pmc_counter(CPU_CLOCK);
 	struct hwpmc_record all = { .on = 1 };
 	int dev = self->theirs;
 	uint64_t value;

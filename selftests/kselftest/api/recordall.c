@@ -11,7 +11,6 @@
 #include "target.h"
 #include "test.h"
 
-#define CLOCK		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK
 #define ENOUGH		scaled(50, 10)
 #define HZ		scaled(2000, 200)
 
@@ -380,7 +379,7 @@ TEST_F(recordall, skew)
 
 	ASSERT_EQ(1, online_cpus(&cpu, 1));
 	for (i = 0; i < NPMC; i++)
-		id[i] = allocated(self->dev, pmc_counter(CLOCK));
+		id[i] = allocated(self->dev, pmc_counter(CPU_CLOCK));
 	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
 	skew = self->r.skew;
 	sleep_ms(50);

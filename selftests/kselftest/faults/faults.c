@@ -19,7 +19,7 @@ static unsigned int rows_left(int dev)
 	int err;
 
 	do {
-		a = pmc_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+		a = pmc_counter(CPU_CLOCK);
 		a.cpu = 0;
 		err = dev_allocate(dev, &a);
 	} while (!err && ++n <= HWPMC_NROW);

@@ -266,8 +266,7 @@ static uint64_t bring_cpu(struct __test_metadata *_metadata,
 	begin(_metadata, &r);
 	make_room(r.file);
 	ASSERT_EQ(0, sample(&r));
-	ASSERT_EQ(0, dev_run(r.dev, pmc_counter(PERF_TYPE_SOFTWARE,
-						PERF_COUNT_SW_CPU_CLOCK), &id));
+	ASSERT_EQ(0, dev_run(r.dev, pmc_counter(CPU_CLOCK), &id));
 	inject_select(INJECT_MEMORY, from);
 	inject_everywhere(true);
 	EXPECT_EQ(0, cpu_set_online(1, true));

@@ -70,10 +70,7 @@ TEST_F(flightsink, full_disk)
 	uint32_t id;
 	int file;
 
-	if (!small_tmpfs("/tmp/small", 64 << 10))
-		SKIP(return, "no tmpfs can be mounted");
-	file = open("/tmp/small/log", O_RDWR | O_CREAT, 0600);
-	ASSERT_LE(0, file);
+	OPEN_SMALL(file, "/tmp/small", 64 << 10);
 	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, &id);
 	ASSERT_TRUE(wait_bytes(self->dev, SMALL));
 	EXPECT_EQ(-ENOSPC, dev_snapshot(self->dev, file, 0));

@@ -167,10 +167,7 @@ TEST_F(trigger, full_disk)
 	int file;
 	uint32_t id;
 
-	if (!small_tmpfs("/tmp/small", 4096))
-		SKIP(return, "no tmpfs can be mounted");
-	file = open("/tmp/small/log", O_RDWR | O_CREAT, 0600);
-	ASSERT_LE(0, file);
+	OPEN_SMALL(file, "/tmp/small", 4096);
 	run_trigger(_metadata, self->dev, self->t.pid, &id);
 	ASSERT_EQ(0, dev_snapshot(self->dev, file, ARM));
 	ASSERT_TRUE(target_step(&self->t));

@@ -275,8 +275,7 @@ struct hwpmc_allocate pmc_sampler(uint32_t type, uint64_t config,
 
 struct hwpmc_allocate pmc_clock(unsigned int hz)
 {
-	return pmc_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
-			   1000000000U / hz);
+	return pmc_sampler(CPU_CLOCK, 1000000000U / hz);
 }
 
 struct hwpmc_allocate pmc_process_counter(uint32_t type, uint64_t config,
@@ -329,22 +328,22 @@ uint32_t allocated(int dev, struct hwpmc_allocate a)
 	return dev_allocate(dev, &a) ? 0 : a.id;
 }
 
-int dev_run(int dev, struct hwpmc_allocate a, uint32_t *id)
+int dev_pmc(int dev, struct hwpmc_allocate a, uint32_t *id)
 {
 	int err = dev_allocate(dev, &a);
 
 	*id = a.id;
-	return err ? err : dev_start(dev, a.id);
+	return err;
+}
+
+int dev_run(int dev, struct hwpmc_allocate a, uint32_t *id)
+{
+	return dev_pmc(dev, a, id) ?: dev_start(dev, *id);
 }
 
 int dev_run_on(int dev, struct hwpmc_allocate a, int pid, uint32_t *id)
 {
-	int err = dev_allocate(dev, &a);
-
-	*id = a.id;
-	if (!err)
-		err = dev_attach(dev, a.id, pid);
-	return err ? err : dev_start(dev, a.id);
+	return dev_pmc(dev, a, id) ?: dev_attach(dev, *id, pid) ?: dev_start(dev, *id);
 }
 
 int perf_has(uint32_t type, uint64_t config)

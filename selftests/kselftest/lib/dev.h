@@ -59,6 +59,7 @@ int dev_pmcinfo(int dev, int cpu, struct hwpmc_pmcinfo_row *rows,
 		uint32_t *nrows);
 
 /* Events as perf has them: type and config */
+#define CPU_CLOCK	PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK
 #define CYCLES		PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES
 #define FAULTS		PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
 #define SWITCHES	PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES
@@ -91,7 +92,9 @@ struct hwpmc_allocate pmc_clock_of(uint32_t mode, uint32_t caps);
 
 /* The id of a new PMC; 0: there is none. */
 uint32_t allocated(int dev, struct hwpmc_allocate a);
-/* Allocates and starts; returns 0 with the id. */
+/* Allocates; returns 0 with the id. */
+int dev_pmc(int dev, struct hwpmc_allocate a, uint32_t *id);
+/* ... and starts. */
 int dev_run(int dev, struct hwpmc_allocate a, uint32_t *id);
 /* Allocates, attaches to @pid and starts. */
 int dev_run_on(int dev, struct hwpmc_allocate a, int pid, uint32_t *id);

@@ -69,6 +69,14 @@
 	LOAD_LOG(log, file, flags);					\
 } while (0)
 
+/* A log in @dir, where there is room for @bytes. */
+#define OPEN_SMALL(file, dir, bytes) do {				\
+	if (!small_tmpfs(dir, bytes))					\
+		SKIP(return, "no tmpfs can be mounted");		\
+	file = open(dir "/log", O_RDWR | O_CREAT, 0600);		\
+	ASSERT_LE(0, file);						\
+} while (0)
+
 /* In a child: says which line has another result, and returns 1. */
 #define CHECK(want, got) do {						\
 	long got_ = (got);						\

@@ -430,10 +430,7 @@ TEST_F(logend, full_tmpfs)
 	struct log log;
 	int file;
 
-	if (!small_tmpfs("/tmp/small", 128 << 10))
-		SKIP(return, "no tmpfs can be mounted");
-	file = open("/tmp/small/log", O_RDWR | O_CREAT, 0600);
-	ASSERT_LE(0, file);
+	OPEN_SMALL(file, "/tmp/small", 128 << 10);
 	begin_log(_metadata, self, dup(file));
 	after_error(_metadata, self, -ENOSPC, -ENOSPC);
 	/* what did fit */

@@ -419,10 +419,7 @@ TEST_F(logfd, unmounted)
 	uint32_t id;
 	int file;
 
-	if (!small_tmpfs("/tmp/lazy", 16 << 20))
-		SKIP(return, "no tmpfs can be mounted");
-	file = open("/tmp/lazy/log", O_RDWR | O_CREAT, 0600);
-	ASSERT_LE(0, file);
+	OPEN_SMALL(file, "/tmp/lazy", 16 << 20);
 	BEGIN_LOG(self->dev, file, pmc_clock(1000), &id);
 	ASSERT_TRUE(wait_committed(self->dev, 50));
 	ASSERT_EQ(0, umount2("/tmp/lazy", MNT_DETACH));

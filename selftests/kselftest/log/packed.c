@@ -238,10 +238,7 @@ TEST_F(packed, full_file)
 	uint32_t id;
 	int file;
 
-	if (!small_tmpfs("/tmp/small", 64 << 10))
-		SKIP(return, "no tmpfs can be mounted");
-	file = open("/tmp/small/log", O_RDWR | O_CREAT, 0600);
-	ASSERT_LE(0, file);
+	OPEN_SMALL(file, "/tmp/small", 64 << 10);
 	start(_metadata, self->dev, file, 10000, &id);
 	WAIT_UNTIL(dev_flush(self->dev) == -ENOSPC, 12000);
 	sleep_ms(300);

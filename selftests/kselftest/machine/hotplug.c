@@ -133,8 +133,7 @@ static uint64_t value_of(int dev, uint32_t id, int cpu)
 /* A count never goes back, and goes on when the CPU is there again. */
 TEST_F(hotplug, counting)
 {
-	struct hwpmc_allocate one = pmc_counter(PERF_TYPE_SOFTWARE,
-						PERF_COUNT_SW_CPU_CLOCK);
+	struct hwpmc_allocate one = pmc_counter(CPU_CLOCK);
 	struct hwpmc_allocate all = one;
 	uint64_t before, before_one, away, back, sum;
 	unsigned int i, k;

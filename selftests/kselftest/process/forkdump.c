@@ -117,8 +117,7 @@ TEST_F(forkdump, system)
 TEST_F(forkdump, targets)
 {
 	struct hwpmc_allocate a =
-		pmc_process_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
-				    scaled(2, 10) * MSEC, HWPMC_F_DESCENDANTS);
+		pmc_process_sampler(CPU_CLOCK, scaled(2, 10) * MSEC, HWPMC_F_DESCENDANTS);
 	int file[NLOGS];
 	unsigned int i;
 
@@ -185,8 +184,7 @@ static void breed(volatile struct control *c)
 
 static struct hwpmc_allocate clock_of_family(void)
 {
-	return pmc_process_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
-				   scaled(1, 10) * MSEC, HWPMC_F_DESCENDANTS);
+	return pmc_process_sampler(CPU_CLOCK, scaled(1, 10) * MSEC, HWPMC_F_DESCENDANTS);
 }
 
 /* log_check() asks who a sample is of. */

@@ -51,8 +51,7 @@ FIXTURE_TEARDOWN(procsample)
 /* Of the process' own time, @hz a second; kernel and user chains. */
 static struct hwpmc_allocate clock_pmc(unsigned int hz, uint32_t flags)
 {
-	return pmc_process_sampler(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
-				   NSEC / hz, flags);
+	return pmc_process_sampler(CPU_CLOCK, NSEC / hz, flags);
 }
 
 static uint64_t committed(int dev)

@@ -181,19 +181,23 @@ static int count(struct result *r, uint32_t flags)
 	return err ?: dev_read(dev, id, HWPMC_CPU_ALL, &r->late);
 }
 
+/* The result is @r, of a group of its own: its error is @expr. */
+#define IN_GROUP(r, expr) do {						\
+	pid_t child_;							\
+	memset(r, 0, sizeof(*(r)));					\
+	child_ = group_fork();						\
+	if (!child_) {							\
+		(r)->err = (expr);					\
+		_exit(0);						\
+	}								\
+	group_end(child_);						\
+	unlink(PROGRAM);						\
+} while (0)
+
 /* What is counted of the program, in ns, after its first 5 ticks. */
 static int64_t counted(struct result *r, uint32_t flags)
 {
-	pid_t child;
-
-	memset(r, 0, sizeof(*r));
-	child = group_fork();
-	if (!child) {
-		r->err = count(r, flags);
-		_exit(0);
-	}
-	group_end(child);
-	unlink(PROGRAM);
+	IN_GROUP(r, count(r, flags));
 	return r->err ?: (int64_t)(r->late - r->early);
 }
 
@@ -314,18 +318,10 @@ static int lose_child(struct result *r)
 /* The child cannot get PMCs that its parent has no more: it counts as lost. */
 TEST_F(setid, child_of_who_leaves)
 {
-	pid_t child;
-
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		SKIP(return, "one CPU");
 	ASSERT_TRUE(install(0, 0, 04755));
-	memset(self->r, 0, sizeof(*self->r));
-	child = group_fork();
-	if (!child) {
-		self->r->err = lose_child(self->r);
-		_exit(0);
-	}
-	group_end(child);
+	IN_GROUP(self->r, lose_child(self->r));
 	EXPECT_TRUE(self->r->hung_up);
 	EXPECT_EQ(1, self->r->err);
 }
@@ -479,16 +475,7 @@ static int record(struct result *r, bool lose, bool leave)
 
 static int told(struct result *r, bool lose)
 {
-	pid_t child;
-
-	memset(r, 0, sizeof(*r));
-	child = group_fork();
-	if (!child) {
-		r->err = record(r, lose, false);
-		_exit(0);
-	}
-	group_end(child);
-	unlink(PROGRAM);
+	IN_GROUP(r, record(r, lose, false));
 	return r->err;
 }
 
@@ -646,15 +633,7 @@ static int sample_unreadable(struct result *r, bool lose)
 
 static int unreadable(struct result *r, bool lose)
 {
-	pid_t child;
-
-	memset(r, 0, sizeof(*r));
-	child = group_fork();
-	if (!child) {
-		r->err = sample_unreadable(r, lose);
-		_exit(0);
-	}
-	group_end(child);
+	IN_GROUP(r, sample_unreadable(r, lose));
 	return r->err;
 }
 

@@ -109,8 +109,7 @@ TEST_F(count, migrations)
 /* Time on each CPU, read while it runs and afterwards; the parts are the sum. */
 TEST_F(count, clock_and_parts)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_CPU_CLOCK);
+	struct hwpmc_allocate a = pmc_counter(CPU_CLOCK);
 	struct hwpmc_rw rw = {
 		.flags = HWPMC_F_OLDVALUE,
 		.cpu = HWPMC_CPU_ALL,
@@ -177,8 +176,7 @@ static uint64_t calls_of(int cpu)
 /* On a large machine a monitor reads them one by one. */
 TEST_F(count, one_cpu_read_alone)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_CPU_CLOCK);
+	struct hwpmc_allocate a = pmc_counter(CPU_CLOCK);
 	uint64_t calls, value, last = 0;
 	unsigned int i;
 
@@ -199,8 +197,7 @@ TEST_F(count, one_cpu_read_alone)
 /* Allocated with a value; set, swapped; goes on from there when started. */
 TEST_F(count, values)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_CPU_CLOCK);
+	struct hwpmc_allocate a = pmc_counter(CPU_CLOCK);
 	uint64_t set = 5, first, second;
 	struct hwpmc_rw rw = { .cpu = HWPMC_CPU_ALL };
 
@@ -244,8 +241,7 @@ TEST_F(count, values)
 /* The times are those of the value: they begin when it is set.  So does a CPU's. */
 TEST_F(count, times_of_the_value)
 {
-	struct hwpmc_allocate a = pmc_counter(PERF_TYPE_SOFTWARE,
-					      PERF_COUNT_SW_CPU_CLOCK);
+	struct hwpmc_allocate a = pmc_counter(CPU_CLOCK);
 	struct hwpmc_rw rw = { .cpu = HWPMC_CPU_ALL };
 	uint64_t before, value;
 
@@ -291,7 +287,7 @@ TEST_F(count, never_in_user_mode)
 		a.caps = HWPMC_CAP_SYSTEM;
 		EXPECT_EQ(0, dev_allocate(self->dev, &a));
 	}
-	a = pmc_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	a = pmc_counter(CPU_CLOCK);
 	a.flags |= HWPMC_F_EXCLUDE_IDLE;
 	EXPECT_EQ(-EINVAL, dev_allocate(self->dev, &a));
 }

@@ -59,10 +59,7 @@ int elsewhere_with(unsigned int mib, int (*fn)(void))
 int user_process_pmc(int dev, uint32_t flags, uint32_t *id)
 {
 	struct hwpmc_allocate a = pmc_process_counter(TASK_CLOCK, flags);
-	int err;
 
 	a.caps = HWPMC_CAP_USER;
-	err = dev_allocate(dev, &a);
-	*id = a.id;
-	return err;
+	return dev_pmc(dev, a, id);
 }

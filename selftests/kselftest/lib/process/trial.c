@@ -44,12 +44,9 @@ pid_t trial_become(bool (*fn)(void))
 int trial_counter(int dev, uint32_t caps, uint32_t *id)
 {
 	struct hwpmc_allocate a = pmc_process_counter(TASK_CLOCK, 0);
-	int err;
 
 	a.caps = caps;
-	err = dev_allocate(dev, &a);
-	*id = a.id;
-	return err;
+	return dev_pmc(dev, a, id);
 }
 
 /* In the caller's process. */
