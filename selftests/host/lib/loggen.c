@@ -116,6 +116,12 @@ void lg_init(struct loggen *g)
 	memset(&g->account, 0, sizeof(g->account));
 }
 
+void lg_begin(struct loggen *g)
+{
+	lg_start(g);
+	lg_init(g);
+}
+
 void lg_close(struct loggen *g)
 {
 	void *p = lg_record(g, PMCLOG_T_CLOSELOG,

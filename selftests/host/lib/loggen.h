@@ -35,6 +35,8 @@ void *lg_ext(struct loggen *g, unsigned int subtype, size_t len);
 void lg_write(const struct loggen *g, const char *path);
 
 void lg_init(struct loggen *g);
+/* Begins with that. */
+void lg_begin(struct loggen *g);
 void lg_close(struct loggen *g);
 void lg_allocatedyn(struct loggen *g, uint32_t pmcid, const char *name,
 		    uint64_t rate, int32_t cpu);

@@ -49,8 +49,7 @@ static int run_verify(const struct loggen *g, char *text, size_t size)
 
 void begin(struct loggen *g)
 {
-	lg_start(g);
-	lg_init(g);
+	lg_begin(g);
 	lg_allocatedyn(g, LG_PMC, "cpu-clock", 1000000, -2);
 }
 

@@ -59,8 +59,7 @@ static void test_unknown_behind(void)
 	struct loggen g;
 	struct got got;
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	lg_map_in(&g, 5, 0x400000, LONG_PATH);
 	lg_record(&g, 21, 24);
 	lg_fork(&g, 1, 2);
@@ -77,8 +76,7 @@ static void test_fed_end(void)
 	struct got got = { 0 };
 	struct loggen g;
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	lg_fork(&g, 1, 2);
 	lg_close(&g);
 	pmclog_iter_resync(it);
@@ -122,8 +120,7 @@ static void test_odd_init(void)
 	struct loggen g;
 	struct got got;
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	init = lg_record(&g, PMCLOG_T_INITIALIZE, 1028);
 	init->version = PMCLOG_VERSION;
 	lg_fork(&g, 1, 2);
@@ -155,8 +152,7 @@ static void test_passed_over(void)
 	struct got got;
 	size_t len;
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	len = g.len;
 	lg_samples(&g, 3, sound, n);
 	len = g.len - len;
@@ -167,8 +163,7 @@ static void test_passed_over(void)
 	   "the second sample has the pack's length when the first is lost");
 	lg_free(&g);
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	lg_samples(&g, 3, faulty, n);
 	lg_fork(&g, 1, 2);
 	lg_exit(&g, 2);

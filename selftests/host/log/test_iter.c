@@ -328,8 +328,7 @@ static void test_first_word(uint32_t word, const char *error)
 {
 	struct loggen g;
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	memcpy(g.buf, &word, sizeof(word));
 	expect_error(&g, 0, error, "first record");
 	lg_free(&g);
@@ -340,8 +339,7 @@ static void test_header_fault(uint32_t word, const char *error)
 	struct loggen g;
 	size_t at;
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	at = g.len;
 	lg_exit(&g, 1);
 	memcpy(g.buf + at, &word, sizeof(word));
@@ -353,8 +351,7 @@ static void test_version(uint32_t version)
 {
 	struct loggen g;
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	memcpy(g.buf + offsetof(struct pmclog_initialize, version), &version,
 	       sizeof(version));
 	expect_error(&g, 0, "log of an unknown version", "version");
@@ -367,8 +364,7 @@ static void test_too_short(unsigned int type, size_t min)
 	size_t at;
 	char name[32];
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	at = g.len;
 	lg_record(&g, type, min - 4);
 	snprintf(name, sizeof(name), "type %u", type);
@@ -376,8 +372,7 @@ static void test_too_short(unsigned int type, size_t min)
 	lg_free(&g);
 	if (type == PMCLOG_T_INITIALIZE)
 		return;
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	lg_record(&g, type, min);
 	ok(read_mem(g.buf, g.len).status == PMCLOG_ITER_EOF,
 	   "type %u of %zu bytes", type, min);
@@ -414,8 +409,7 @@ static void test_endless(unsigned int type, unsigned int ext, size_t offset,
 	char name[40];
 	size_t at;
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	at = g.len;
 	p = ext ? lg_ext(&g, ext, len) : lg_record(&g, type, len);
 	if (type == PMCLOG_T_INITIALIZE)
@@ -479,8 +473,7 @@ static void test_unknown(void)
 	struct loggen g;
 	unsigned char *p;
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	lg_record(&g, 77, 16);
 	lg_record(&g, 4, 32);
 	lg_ext(&g, 999, 24);

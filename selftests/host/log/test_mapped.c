@@ -21,8 +21,7 @@ static void make(struct loggen *g)
 {
 	unsigned int i;
 
-	lg_start(g);
-	lg_init(g);
+	lg_begin(g);
 	lg_allocatedyn(g, 7, "cpu-clock", 1000, -1);
 	for (i = 0; i < SAMPLES; i++) {
 		if (!(i % 1000))

@@ -108,8 +108,7 @@ static void random_log(struct loggen *g, unsigned int n, unsigned int calls,
 	uint64_t pcs[PMCLOG_CHAIN_MAX];
 	unsigned int i, k, len;
 
-	lg_start(g);
-	lg_init(g);
+	lg_begin(g);
 	for (i = 0; i < n; i++) {
 		len = 1 + rnd(rnd(4) ? 1 + deep / 8 : deep);
 		for (k = 0; k < len; k++)
@@ -151,8 +150,7 @@ static void test_deep(void)
 	struct loggen plain;
 	unsigned int i, k;
 
-	lg_start(&plain);
-	lg_init(&plain);
+	lg_begin(&plain);
 	for (i = 480; i <= PMCLOG_CHAIN_MAX; i++) {
 		for (k = 0; k < i; k++)
 			pcs[k] = rnd(UINT64_MAX) * k + i;
@@ -169,8 +167,7 @@ static void test_zeros(void)
 	struct loggen plain;
 	unsigned int i;
 
-	lg_start(&plain);
-	lg_init(&plain);
+	lg_begin(&plain);
 	for (i = 0; i < 4; i++) {
 		lg_stack(&plain, 0, 0, 0, 0, 1 + i % 3, i % 3 < 2 ? two : three);
 		memset(plain.buf + plain.len - 8 * (1 + i % 3) - 16, 0, 16);
@@ -186,8 +183,7 @@ static void test_size(void)
 	uint64_t pcs[20];
 	unsigned int i, k, n = 20000;
 
-	lg_start(&plain);
-	lg_init(&plain);
+	lg_begin(&plain);
 	for (i = 0; i < n; i++) {
 		for (k = 0; k < 20; k++)
 			pcs[k] = 0x555555554000ULL + 64 * k;
@@ -347,8 +343,7 @@ static void test_fault(const struct fault *f)
 	const char *error;
 	unsigned char *copy;
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	at = g.len;
 	lg_samples(&g, f->samples, f->w, f->n);
 	copy = malloc(g.len);
@@ -381,8 +376,7 @@ static const char *error_of(uint64_t tsc, unsigned int version,
 	struct pmclog_rec rec;
 	struct loggen g;
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	lg_samples(&g, 1, known, sizeof(known) / 4);
 	if (second_log) {
 		lg_close(&g);
@@ -416,8 +410,7 @@ static void test_other_faults(void)
 	   "but not from log to log");
 	ok(strstr(error_of(0, 1, again, 3, false), "packed in an unknown way"),
 	   "packs of another version are not skipped");
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	g.tsc = UINT64_MAX;
 	lg_samples(&g, 2, two, sizeof(two) / 4);
 	it = pmclog_iter_mem(g.buf, g.len);

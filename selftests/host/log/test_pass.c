@@ -243,8 +243,7 @@ static void test_headers(void)
 	int bit;
 
 	for (bit = 0; bit < 64; bit++) {
-		lg_start(&g);
-		lg_init(&g);
+		lg_begin(&g);
 		lg_allocatedyn(&g, LG_PMC, "cpu-clock", 1000000, -2);
 		from = g.len;
 		lg_chain(&g, 1, LG_PMC, 0, 0, 2, 0x1000);
@@ -267,8 +266,7 @@ static void test_half(void)
 	struct loggen g;
 	size_t at;
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	lg_allocatedyn(&g, LG_PMC, "cpu-clock", 1000000, -2);
 	lg_chain(&g, 1, LG_PMC, 0, 0, 2, 0x1000);
 	at = g.len;

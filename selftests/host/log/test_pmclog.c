@@ -241,8 +241,7 @@ static void test_limits(void)
 	void *ps;
 
 	memset(path, 'p', sizeof(path) - 1);
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	lg_record(&g, PMCLOG_T_DROPNOTIFY, 16);
 	lg_exit(&g, 1);
 	lg_strings(&g, PMCLOG_T_MAP_IN, sizeof(struct pmclog_map_in), 1, &s);

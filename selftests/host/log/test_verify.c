@@ -141,8 +141,7 @@ static void test_init(void)
 	memset(g.buf + 112 + 32, 0, 64);
 	expect(&g, 112, "PMC without a name");
 
-	lg_start(&g);
-	lg_init(&g);
+	lg_begin(&g);
 	lg_record(&g, PMCLOG_T_PMCALLOCATEDYN, 96);
 	expect(&g, 112, "PMCALLOCATEDYN without rate and config");
 }

@@ -13,8 +13,7 @@
 /* A log of two CPUs with both kinds of PMC. */
 static void begin_freq(struct loggen *g)
 {
-	lg_start(g);
-	lg_init(g);
+	lg_begin(g);
 	lg_host(g, "6.12", "debian");
 	lg_freq(g, LG_PMC, "cycles", 4000);
 	lg_allocatedyn(g, CLOCK, "cpu-clock", 1000000, -2);
