@@ -263,13 +263,15 @@ TEST(program_of_32_bits)
 /* A system call with a frame pointer to where nothing can be read. */
 static void call_unreadable(long nr, long arg)
 {
-	/* above the stack, so that it may be a frame */
-	const unsigned long fp = 0x7ffffffff000UL - 0x1000;
 #if defined(__x86_64__)
+	/* above the stack, so that it may be a frame */
+	const unsigned long fp = (1UL << 47) - 0x2000;
+
 	asm volatile("push %%rbp; mov %2, %%rbp; syscall; pop %%rbp"
 		     : "+a" (nr) : "D" (arg), "r" (fp)
 		     : "rcx", "r11", "memory");
 #else
+	const unsigned long fp = (1UL << 48) - 0x2000;
 	register long x8 asm("x8") = nr;
 	register long x0 asm("x0") = arg;
 
