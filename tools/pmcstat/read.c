@@ -88,10 +88,12 @@ static int analyses_check(const struct options *o)
 static int reading_check(const struct options *o)
 {
 	const struct reading *r = &o->read;
-	const char *const file[] = {
-		r->graph, r->calltree, r->annotate, r->annotate_graph,
-		r->top || !analyses_wanted(r) ? o->text_path : NULL,
+	const struct output out[] = {
+		{ "-G", r->graph }, { "-F", r->calltree }, { "-M", r->gprof_map },
+		{ "-m", r->annotate }, { "-a", r->annotate_graph },
+		{ "-o", o->text_path },
 	};
+	const size_t n = sizeof(out) / sizeof(out[0]);
 	int status = analyses_check(o);
 	size_t i;
 
@@ -102,8 +104,10 @@ static int reading_check(const struct options *o)
 		warn_line("-k %s: %s", r->kernel_dir, strerror(errno));
 		status = EX_NOINPUT;
 	}
-	for (i = 0; i < sizeof(file) / sizeof(file[0]) && !status; i++)
-		status = output_check(file[i]);
+	if (!status)
+		status = outputs_distinct(out, n);
+	for (i = 0; i < n && !status; i++)
+		status = output_check(out[i].path);
 	return status;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reader/base/samefile.h"
 #include "reader/base/tempfile.h"
 #include "output/outputs.h"
 #include "pmcstat.h"
@@ -63,6 +64,28 @@ void output_empty(int fd, const char *path)
 	if (strcmp(path, "-") && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
 	    st.st_size && ftruncate(fd, 0))
 		die(EX_CANTCREAT, "cannot empty %s: %s", path, strerror(errno));
+}
+
+static int is_named(const struct output *out)
+{
+	return out->path && strcmp(out->path, "-");
+}
+
+int outputs_distinct(const struct output *out, size_t n)
+{
+	size_t i, j;
+
+	for (i = 0; i < n; i++)
+		for (j = i + 1; j < n; j++) {
+			if (!is_named(&out[i]) || !is_named(&out[j]) ||
+			    !same_path(out[i].path, out[j].path))
+				continue;
+			warn_line("%s %s and %s %s are one file: one output would "
+				  "be lost", out[i].option, out[i].path,
+				  out[j].option, out[j].path);
+			return EX_USAGE;
+		}
+	return 0;
 }
 
 int output_is_file(const char *path)

@@ -10,6 +10,19 @@
 /* The exit status in a shell of a program ended by SIGPIPE */
 #define OUTPUT_UNREAD	(128 + SIGPIPE)
 
+/**
+ * struct output - an output file
+ * @option: the option that names it
+ * @path:   NULL: not given; "-": standard output
+ */
+struct output {
+	const char *option;
+	const char *path;
+};
+
+/* 0, or EX_USAGE after a message: two of the @n outputs go to one file. */
+int outputs_distinct(const struct output *out, size_t n);
+
 /*
  * Opens @path with @flags, for output that is useless if the recording does not
  * begin.  Until outputs_begun() an existing file stays unchanged.  If the program

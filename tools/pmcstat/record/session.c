@@ -102,11 +102,17 @@ static int signals_can_wait(const struct options *o)
 /* Checks the output files before a failure could lose data. */
 static int outputs_check(const struct options *o)
 {
-	int status = output_check(o->kallsyms_path);
+	const int to_file = o->log_path && !o->log_dir && !net_is_address(o->log_path);
+	const char *log = to_file ? o->log_path : NULL;
+	const struct output out[] = {
+		{ "-O", log }, { "-o", o->text_path },
+		{ "--kallsyms", o->kallsyms_path },
+	};
+	int status = outputs_distinct(out, sizeof(out) / sizeof(out[0]));
 
-	if (status || !o->log_path || o->log_dir || net_is_address(o->log_path))
-		return status;
-	return output_check(o->log_path);
+	if (!status)
+		status = output_check(o->kallsyms_path);
+	return status ? status : output_check(log);
 }
 
 /* Does SIGHUP begin the next file? */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,6 +43,11 @@ static bool is_in(int fd, const struct stat *st)
 	return found;
 }
 
+static bool is_one(const struct stat *x, const struct stat *y)
+{
+	return x->st_dev == y->st_dev && x->st_ino == y->st_ino;
+}
+
 bool same_file(int fd, const char *path)
 {
 	struct stat x, y;
@@ -53,7 +59,40 @@ bool same_file(int fd, const char *path)
 		return false;
 	if (S_ISDIR(y.st_mode))
 		return is_in(fd, &x);
-	return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	return is_one(&x, &y);
+}
+
+static const char *last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The directory in which @path is */
+static bool stat_parent(const char *path, struct stat *st)
+{
+	size_t len = (size_t)(last_name(path) - path);
+	char dir[PATH_MAX];
+
+	if (len >= sizeof(dir))
+		return false;
+	memcpy(dir, path, len);
+	dir[len] = '\0';
+	return !stat(len ? dir : ".", st);
+}
+
+bool same_path(const char *a, const char *b)
+{
+	struct stat x, y;
+	bool there = !stat(a, &x);
+
+	if (there != !stat(b, &y))
+		return false;
+	if (there)
+		return !S_ISCHR(x.st_mode) && is_one(&x, &y);
+	return !strcmp(last_name(a), last_name(b)) && stat_parent(a, &x) &&
+	       stat_parent(b, &y) && is_one(&x, &y);
 }
 
 bool path_is_directory(const char *path)

@@ -10,6 +10,12 @@
  */
 bool same_file(int fd, const char *path);
 
+/*
+ * Are these two names of one file, which may not exist yet?  A character device loses
+ * nothing: it is never the same.
+ */
+bool same_path(const char *a, const char *b);
+
 bool path_is_directory(const char *path);
 
 #endif /* READER_SAMEFILE_H */

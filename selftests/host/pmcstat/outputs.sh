@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Where outputs go, of a pmcstat that needs no device: none is lost without a word.
+# usage: outputs.sh PMCSTAT
+# Conditions are expanded when they are looked at.
+# shellcheck disable=SC2016,SC2034
+
+pmcstat=$1
+golden=$PWD/../log/golden/full.pmclog
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$PWD/lib.sh"
+
+# Two outputs to one file, which is there or not: one of them would be lost.
+mkdir one
+ln -s one two
+: >one/there
+ln -s there one/link
+ln one/there one/hard
+for names in 'one/f one/f' 'one/f one/../one/f' 'one/f two/f' 'one/there one/link' \
+		'one/there one/hard'; do
+	# shellcheck disable=SC2086
+	set -- $names
+	a=$1 b=$2
+	run 64 "$pmcstat" -S cs -s cs -O "$a" -o "$b" true
+	ok "-O $a -o $b" all 'lines err 1' '! [ -e one/f ]' \
+		'has err "^pmcstat: -O $a and -o $b are one file: one output would be lost$"'
+	run 64 "$pmcstat" -S cs -O "$a" --kallsyms "$b" true
+	ok "-O $a --kallsyms $b" has err "^pmcstat: -O $a and --kallsyms $b are one file"
+	run 64 "$pmcstat" -s cs -S cs -O log -o "$a" --kallsyms "$b" true
+	ok "-o $a --kallsyms $b" all '! [ -e log ]' \
+		'has err "^pmcstat: -o $a and --kallsyms $b are one file"'
+	run 64 "$pmcstat" -R "$golden" -G "$a" -F "$b"
+	ok "-G $a -F $b" all '! [ -e one/f ]' 'has err "^pmcstat: -G $a and -F $b are one file"'
+	run 64 "$pmcstat" -S cs -T -o "$a" -g -M "$b" true
+	ok "-o $a -M $b" has err "^pmcstat: -M $b and -o $a are one file"
+done
+run 0 "$pmcstat" -q -S cs -s cs -O one/f -o f --kallsyms one/there true
+ok 'files of one name are two, in two directories' all 'has one/f "^end$"' 'lines f 2' \
+	'cmp one/there /proc/kallsyms'
+run 0 "$pmcstat" -q -R "$golden" -G /dev/null -F /dev/null
+ok 'what is thrown away is not lost' lines err 0
+
+echo "1..$count"
+[ "$failures" -eq 0 ]
