@@ -40,5 +40,32 @@ ok 'files of one name are two, in two directories' all 'has one/f "^end$"' 'line
 run 0 "$pmcstat" -q -R "$golden" -G /dev/null -F /dev/null
 ok 'what is thrown away is not lost' lines err 0
 
+# The log loses its name, which it has soon after the command has begun.
+export begun='until [ -e gone ]; do sleep .05; done'
+for how in 'rm gone' 'echo new >gone.new; mv gone.new gone' \
+		'"$0" -q -S cs -O gone true' 'rm gone; mkdir gone'; do
+	for z in '' -Z; do
+		rm -rf gone
+		# shellcheck disable=SC2086
+		run 74 "$pmcstat" -O gone $z -S cs sh -c "$begun; $how" "$pmcstat"
+		ok "${z:+$z, }a log that is gone: $how" all 'has err "^pmcstat: 500 samples"' \
+			'has err "^pmcstat: gone was removed or replaced meanwhile"'
+	done
+done
+rm -rf gone
+run 74 "$pmcstat" -q -O gone -S cs sh -c 'eval "$begun"; rm gone; exit 7'
+ok 'which -q does not hide, nor what the command says' lines err 1
+run 0 "$pmcstat" -O gone -S cs sh -c 'eval "$begun"; mv gone kept'
+ok 'one that was renamed is there' all 'has kept "^end$"' 'hasnt err meanwhile'
+mkdir gone
+run 74 "$pmcstat" -O gone/ -S cs sh -c 'rm gone/*'
+ok 'one in a directory' has err '^pmcstat: gone/pmclog[.].*[.]0001 was removed or replaced'
+: >nameless
+run 0 sh -c 'exec 5<>nameless; rm nameless; "$0" -O /dev/fd/5 -S cs true; cat /dev/fd/5' "$pmcstat"
+ok 'one that had no name' all 'has out "^end$"' 'hasnt err meanwhile'
+: >nameless
+run 0 sh -c 'exec 5<>nameless; rm nameless; "$0" -O - -S cs true >&5; cat /dev/fd/5' "$pmcstat"
+ok 'nor does standard output need one' all 'has out "^end$"' 'hasnt err meanwhile'
+
 echo "1..$count"
 [ "$failures" -eq 0 ]

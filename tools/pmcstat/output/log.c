@@ -64,6 +64,16 @@ static void drop_first(void)
 		rotation_undo(&files);
 }
 
+/* The file had a name when it was opened, which /proc/self/fd/N may not have. */
+static int named;
+
+static int has_name(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink;
+}
+
 static int open_first(const struct options *o)
 {
 	int fd;
@@ -135,6 +145,7 @@ int log_open(const struct options *o, struct pmc_owner *owner)
 	fd = open_first(o);
 	if (o->compress)
 		packer = compress_start(fd, &fd);
+	named = strcmp(o->log_path, "-") && has_name(stored_fd(fd));
 	output_empty(stored_fd(fd), path_of(o));
 	if (control_of(o)->begin(owner, fd, flags_of(o)))
 		die(EX_CANTCREAT, "cannot use %s as log: %s", path_of(o),
@@ -462,7 +473,7 @@ int log_close(const struct options *o, struct pmc_owner *owner,
 	const char *path = path_of(o);
 	unsigned int nfiles = files.written;
 	struct hwpmc_driverstats stats;
-	int err, status;
+	int err, gone, status;
 
 	let_interrupt();
 	if (o->flight_size) {
@@ -471,11 +482,15 @@ int log_close(const struct options *o, struct pmc_owner *owner,
 		return err;
 	}
 	err = end_compressed(end_log(o, owner, targets, fd, &stats));
-	status = writers_end(o, err ? EX_IOERR : 0, &stats, &nfiles);
+	gone = named && !has_name(stored_fd(fd));
+	status = writers_end(o, err || gone ? EX_IOERR : 0, &stats, &nfiles);
 
 	if (!o->quiet)
 		summary_print(o, &stats, packer ? packed_before +
 			      compress_total(packer) : 0, nfiles);
+	if (gone)
+		warn_line("%s was removed or replaced meanwhile: what was written to it "
+			  "is lost", path);
 	if (!err) {
 		/* the peer sees the end of the log before this program ends */
 		shutdown(fd, SHUT_WR);
