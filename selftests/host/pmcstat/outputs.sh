@@ -67,5 +67,30 @@ ok 'one that had no name' all 'has out "^end$"' 'hasnt err meanwhile'
 run 0 sh -c 'exec 5<>nameless; rm nameless; "$0" -O - -S cs true >&5; cat /dev/fd/5' "$pmcstat"
 ok 'nor does standard output need one' all 'has out "^end$"' 'hasnt err meanwhile'
 
+# A log that cannot be put in place: its name becomes that of a directory while pmcstat
+# waits for the reader of the symbols.
+tool=l$$
+cp "$(command -v sleep)" "$tool"
+# running: PIDs of the command, which has a name of its own
+running() { grep -slx "$tool" /proc/[0-9]*/comm | sed 's|/proc/||; s|/comm||'; }
+mkfifo symbols
+mkdir placed
+{
+	until [ -n "$(find placed -name 'log.*')" ]; do
+		[ ! -e over ] || exit
+		sleep .05
+	done
+	mkdir placed/log
+	cat symbols >read
+} &
+reader=$!
+run 73 "$pmcstat" -q -S cs -O placed/log --kallsyms symbols "./$tool" 600
+left=$(running)
+: >over
+ok 'a run that fails late leaves no command behind' all '[ -z "$left" ]' \
+	'has err "^pmcstat: cannot create placed/log: Is a directory$"' 'lines err 1'
+[ -z "$left" ] || kill "$left"
+wait "$reader"
+
 echo "1..$count"
 [ "$failures" -eq 0 ]

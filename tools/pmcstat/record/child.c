@@ -100,6 +100,17 @@ void child_fork(struct child *c, char **command, int keep_stdout)
 	c->failed = failed[0];
 }
 
+/* The command until child_end(); 0: none */
+static pid_t running;
+
+/* A run that fails leaves no command behind, as one that ends does not. */
+static void end_running(void)
+{
+	struct child c = { .pid = running };
+
+	child_end(&c, SIGTERM);
+}
+
 int child_exec(struct child *c)
 {
 	int err = 0;
@@ -116,14 +127,19 @@ int child_exec(struct child *c)
 			err = 0;
 	}
 	close(c->failed);
-	if (err)
+	if (err) {
 		child_end(c, 0);
-	return err;
+		return err;
+	}
+	running = c->pid;
+	atexit(end_running);
+	return 0;
 }
 
 static void set_status(struct child *c, int status)
 {
 	c->pid = 0;
+	running = 0;
 	c->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
 					  WEXITSTATUS(status);
 }
@@ -155,6 +171,7 @@ static int child_wait(struct child *c, uint64_t ns)
 
 void child_end(struct child *c, int signal)
 {
+	running = 0;
 	if (!c->pid)
 		return;
 	if (signal)

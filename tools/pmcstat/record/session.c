@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One run: set up, start, wait for an event that ends it, stop, report.  Dying
- * at any point is safe: closing the device releases everything, and the command
- * does not begin before child_exec().
+ * at any point is safe: closing the device releases everything, the command
+ * does not begin before child_exec(), and exit() ends it.
  */
 #include <errno.h>
 #include <fcntl.h>
