@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pmccontrol.h"
+#include "reader/base/stdfds.h"
 
 const struct hwpmc_cpuinfo *cpuinfo(struct pmc_owner *owner)
 {
@@ -82,6 +83,7 @@ int main(int argc, char **argv)
 	char msg[256];
 	int status;
 
+	stdfds_keep();
 	/* messages must appear after the output printed before */
 	setlinebuf(stdout);
 	if (options_parse(&o, argc, argv, msg, sizeof(msg))) {

@@ -3,6 +3,7 @@
  * pmcstat: records and counts with hwpmc, and reads the logs.
  */
 #include "pmcstat.h"
+#include "reader/base/stdfds.h"
 
 int main(int argc, char **argv)
 {
@@ -10,6 +11,7 @@ int main(int argc, char **argv)
 	char msg[512];
 	int status;
 
+	stdfds_keep();
 	status = options_parse(&o, argc, argv, msg, sizeof(msg));
 	if (status) {
 		warn_line("%s%s", msg, status == EX_USAGE ?

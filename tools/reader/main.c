@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/idtab.h"
+#include "base/stdfds.h"
 #include "commands/commands.h"
 #include "elf/debuginfod.h"
 #include "export/export.h"
@@ -52,6 +53,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : NULL;
 	size_t i;
 
+	stdfds_keep();
 	debuginfod_hide();
 	hash_be_secret();
 	if (!name) {

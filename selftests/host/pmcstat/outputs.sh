@@ -92,5 +92,12 @@ ok 'a run that fails late leaves no command behind' all '[ -z "$left" ]' \
 [ -z "$left" ] || kill "$left"
 wait "$reader"
 
+# No file gets the number of a standard descriptor that is closed.
+run 0 sh -c '"$0" -v -O log -S cs true <&- >&- 2>&-' "$pmcstat"
+ok 'what is said to nobody is not in the log' [ "$(cat log)" = "$(printf 'begin\nend')" ]
+run 74 sh -c '"$0" -q -O log -s cs -S cs sh -c "echo mine; echo mine >&2" <&- >&- 2>&-' \
+	"$pmcstat"
+ok 'nor is what the command says, or a count' [ "$(cat log)" = "$(printf 'begin\nend')" ]
+
 echo "1..$count"
 [ "$failures" -eq 0 ]
