@@ -4,6 +4,13 @@
  */
 #include "pmcstat.h"
 #include "reader/base/stdfds.h"
+#include "reader/base/textfile.h"
+
+/* Information that nobody gets is a failure. */
+static int printed(int status)
+{
+	return text_close(stdout, "-") && !status ? EX_IOERR : status;
+}
 
 int main(int argc, char **argv)
 {
@@ -22,17 +29,19 @@ int main(int argc, char **argv)
 	switch (o.action) {
 	case ACTION_HELP:
 		usage(stdout);
+		status = printed(0);
 		break;
 	case ACTION_VERSION:
 		printf("pmcstat " TOOLS_VERSION ", hwpmc interface %u.%u.%u\n",
 		       HWPMC_ABI_VERSION >> 24, HWPMC_ABI_VERSION >> 16 & 0xFF,
 		       HWPMC_ABI_VERSION & 0xFFFF);
+		status = printed(0);
 		break;
 	case ACTION_LIST:
-		status = list_events(&o);
+		status = printed(list_events(&o));
 		break;
 	case ACTION_DESCRIBE:
-		status = describe_event(o.describe);
+		status = printed(describe_event(o.describe));
 		break;
 	case ACTION_READ:
 		status = read_run(&o);

@@ -99,5 +99,17 @@ run 74 sh -c '"$0" -q -O log -s cs -S cs sh -c "echo mine; echo mine >&2" <&- >&
 	"$pmcstat"
 ok 'nor is what the command says, or a count' [ "$(cat log)" = "$(printf 'begin\nend')" ]
 
+# What is asked for is told, or it is not.
+for what in --version --help -L '-u cs'; do
+	run 74 sh -c "'$pmcstat' $what >/dev/full"
+	ok "$what that cannot be printed" all 'lines err 1' \
+		'has err "^pmcstat: cannot write to standard output"'
+done
+run 64 "$pmcstat" -L nosuch 'no*such'
+ok 'events that are not there' all 'lines out 0' \
+	'has err "^pmcstat: -L: no event of this machine matches$"'
+run 0 "$pmcstat" -L nosuch context-switches
+ok 'one that is there is enough' all 'has out ^context-switches' 'lines err 0'
+
 echo "1..$count"
 [ "$failures" -eq 0 ]

@@ -28,17 +28,30 @@ static void print(const char *spec, const char *text)
 		printf("%s\n", spec);
 }
 
+/**
+ * struct listing - what -L lists
+ * @patterns: NULL: every event
+ * @n:        events listed so far
+ */
+struct listing {
+	char	*const *patterns;
+	size_t	n;
+};
+
 /* A pattern may omit a tracepoint's prefix, as perf does. */
 static int list_source(void *arg, const struct pmc_source *s)
 {
 	const char *prefix = "tracepoint:", *shorter;
+	struct listing *l = arg;
 	char spec[256], text[512];
 
 	pmc_source_spec(s, spec, sizeof(spec));
 	shorter = strncmp(spec, prefix, strlen(prefix)) ? spec :
 		  spec + strlen(prefix);
-	if (!wanted(arg, spec) && (shorter == spec || !wanted(arg, shorter)))
+	if (!wanted(l->patterns, spec) &&
+	    (shorter == spec || !wanted(l->patterns, shorter)))
 		return 0;
+	l->n++;
 	pmc_source_describe(s, text, sizeof(text));
 	print(spec, text);
 	return 0;
@@ -46,14 +59,20 @@ static int list_source(void *arg, const struct pmc_source *s)
 
 int list_events(const struct options *o)
 {
+	struct listing l = { .patterns = o->command };
 	const char *spec, *text;
 	int i;
 
-	pmc_source_each(list_source, o->command);
+	pmc_source_each(list_source, &l);
 	for (i = 0; (spec = pmc_event_spelling(i, &text)); i++)
-		if (wanted(o->command, spec))
+		if (wanted(l.patterns, spec)) {
+			l.n++;
 			print(spec, text);
-	return fflush(stdout) ? EX_IOERR : 0;
+		}
+	if (l.n)
+		return 0;
+	warn_line("-L: no event of this machine matches");
+	return EX_USAGE;
 }
 
 /* ------------------------------------------------------------------------
@@ -152,5 +171,5 @@ int describe_event(const char *spec)
 	print_kinds(spec);
 	if (!(event.flags & PMC_EVENT_PROBE))
 		print_fields(&event);
-	return fflush(stdout) ? EX_IOERR : 0;
+	return 0;
 }
