@@ -19,6 +19,8 @@
  *	FAKE_PRELOAD=MS		unwind tables of what runs are there after so long;
  *				files of a command are noted as they are found
  *	FAKE_REFUSED=1		there is no room for unwind tables
+ *	FAKE_CLOSE=NAME		closing a file of this name, or whose name begins so, fails
+ *				(EDQUOT)
  *	FAKE_SCALE=MILLIONTHS	of the rates are in force when a budget is asked for
  */
 #include <errno.h>
@@ -30,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,6 +70,25 @@ static int step(const char *name, long arg)
 	if (!fail || strncmp(fail, name, len) || fail[len] != ':')
 		return 0;
 	errno = atoi(fail + len + 1);
+	return -1;
+}
+
+/* In the place of the C library's */
+int close(int fd)
+{
+	const char *name = getenv("FAKE_CLOSE"), *slash;
+	char link[32], path[4096];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = name ? readlink(link, path, sizeof(path) - 1) : -1;
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (syscall(SYS_close, fd))
+		return -1;
+	if (!slash || strncmp(slash + 1, name, strlen(name)))
+		return 0;
+	errno = EDQUOT;
 	return -1;
 }
 

@@ -111,5 +111,25 @@ ok 'events that are not there' all 'lines out 0' \
 run 0 "$pmcstat" -L nosuch context-switches
 ok 'one that is there is enough' all 'has out ^context-switches' 'lines err 0'
 
+# What a file system tells only when the log is closed.
+for what in '' -Z '--flight 4M'; do
+	# shellcheck disable=SC2086
+	run 74 env FAKE_CLOSE=unclosed "$pmcstat" -O unclosed $what -S cs -l .1
+	ok "a log that cannot be closed: $what" \
+		has err 'cannot write .* *unclosed: Disk quota exceeded$'
+done
+mkdir closed
+for what in '' -Z; do
+	# shellcheck disable=SC2086
+	run 74 env FAKE_CLOSE=pmclog. "$pmcstat" -q -O closed --rotate 1s $what -S cs -l 30
+	ok "one of several: $what" all 'lines err 2' \
+		'has err "^pmcstat: cannot write the log closed/pmclog.*1[.zst]*: Disk quota"'
+done
+run 74 env FAKE_CLOSE=pmclog. "$pmcstat" -q -O closed/ --flight 4M -S cs -l .1
+ok 'a snapshot in a directory' has err '^pmcstat: cannot write a snapshot to closed/pmclog'
+run 74 env FAKE_CLOSE=unclosed FAKE_TRIGGER=100 "$pmcstat" -q -O unclosed --flight 4M \
+	--trigger faults -S cs
+ok 'that of a trigger' has err '^pmcstat: cannot write a snapshot to unclosed: Disk quota'
+
 echo "1..$count"
 [ "$failures" -eq 0 ]

@@ -330,12 +330,14 @@ static int open_next(const struct options *o, struct compress **z)
 /* 0, or the errno of a failed write to the last file */
 static int end_last(struct compress *z, int fd)
 {
-	int err;
+	int err = z ? 0 : output_settle(fd);
 
 	close(fd);
 	if (!z)
-		return 0;
+		return err;
 	err = compress_finish(z);
+	if (!err)
+		err = output_settle(compress_out(z));
 	packed_before += compress_total(z);
 	compress_free(z);
 	return err;
@@ -482,6 +484,8 @@ int log_close(const struct options *o, struct pmc_owner *owner,
 		return err;
 	}
 	err = end_compressed(end_log(o, owner, targets, fd, &stats));
+	if (!err)
+		err = output_settle(stored_fd(fd));
 	gone = named && !has_name(stored_fd(fd));
 	status = writers_end(o, err || gone ? EX_IOERR : 0, &stats, &nfiles);
 

@@ -66,6 +66,13 @@ void output_empty(int fd, const char *path)
 		die(EX_CANTCREAT, "cannot empty %s: %s", path, strerror(errno));
 }
 
+int output_settle(int fd)
+{
+	int again = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+	return again >= 0 && close(again) ? errno : 0;
+}
+
 static int is_named(const struct output *out)
 {
 	return out->path && strcmp(out->path, "-");

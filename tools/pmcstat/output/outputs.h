@@ -32,6 +32,11 @@ int outputs_distinct(const struct output *out, size_t n);
 int output_open(const char *path, int flags, unsigned int mode);
 /* Empties the open file @path; ends the program on failure. */
 void output_empty(int fd, const char *path);
+/*
+ * 0, or an errno: what was written to @fd cannot be stored, which some file systems
+ * (NFS, FUSE) tell only when a descriptor is closed.
+ */
+int output_settle(int fd);
 /* Is @path a regular file, so that writing does not wait for a reader? */
 int output_is_file(const char *path);
 /* From now on, a write to a pipe without a reader fails instead of ending us. */

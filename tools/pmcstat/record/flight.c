@@ -122,6 +122,23 @@ static int failed(int err)
 	return -1;
 }
 
+/* The snapshot is in @fd.  0, or -1 after a message */
+static int finish(int fd)
+{
+	int err = output_settle(fd);
+
+	if (err)
+		return failed(err);
+	say(fd);
+	return 0;
+}
+
+/* Takes a snapshot now, to @fd. */
+static int take(int fd)
+{
+	return pmc_owner_snapshot(fl.owner, fd, 0) ? failed(errno) : finish(fd);
+}
+
 /* Provides the file for the next trigger.  0 or -1 */
 static int arm(void)
 {
@@ -268,28 +285,20 @@ static int adopt(int err)
 
 int flight_look(void)
 {
-	int err;
+	int err, status;
 
 	if (fl.armed < 0 || !has_fired())
 		return 0;
 	err = pmc_owner_snapshot(fl.owner, -1, HWPMC_SNAPSHOT_ARM) ? errno : 0;
 	if (fl.o->log_dir)
-		return adopt(err);
+		return adopt(err ? err : output_settle(fl.armed));
 	if (err)
 		return failed(err);
-	say(fl.file);
+	status = finish(fl.file);
 	use_up();
-	return 0;
+	return status;
 }
 
-/* Takes a snapshot now, to @fd. */
-static int take(int fd)
-{
-	if (pmc_owner_snapshot(fl.owner, fd, 0))
-		return failed(errno);
-	say(fd);
-	return 0;
-}
 
 /*
  * Disarms FILE before a requested snapshot.  1: a trigger has written a
@@ -320,7 +329,7 @@ static int ask_for_file(void)
 	if (status < 0)
 		status = failed(errno);
 	else if (status)
-		say(fl.file);
+		status = finish(fl.file);
 	else
 		status = take(fl.file);
 	use_up();
