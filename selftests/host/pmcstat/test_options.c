@@ -80,7 +80,7 @@ static const struct good {
 	{ "-n 7 -U -P task-clock:u -O x true", "TS -1 10000180 7 0 task-clock:u" },
 	{ "-N -P cs -O x -C -p cs true",
 	  "TS -1 20000000 4000 0 cs;TC -1 0 0 1 cs" },
-	{ "-d -p cs -d -p cs -d -s cs true",
+	{ "-d -p cs -d -p cs -s cs true",
 	  "TC -1 2 0 0 cs;TC -1 0 0 0 cs;SC -2 0 0 0 cs" },
 	{ "-d -P cs -O x -S cs true",
 	  "TS -1 30000082 4000 0 cs;SS -2 30000080 4000 0 cs" },
@@ -89,6 +89,8 @@ static const struct good {
 	{ "-E -W -P cs -S cs -s cs -p cs -O x true",
 	  "TS -1 30000080 4000 0 cs;SS -2 30000080 4000 0 cs;SC -2 0 0 0 cs;"
 	  "TC -1 c 0 0 cs" },
+	{ "-s cs -c 0 -s cs -c * -p cs true",
+	  "SC -2 0 0 0 cs;SC 0 0 0 0 cs;TC -1 0 0 0 cs" },
 	{ "-c 1 -p cs -s cs true", "TC -1 0 0 0 cs;SC 1 0 0 0 cs" },
 	{ "--exclude-idle -S cs -s cs --exclude-idle -S cs -O x",
 	  "SS -2 31000080 4000 0 cs;SC -2 0 0 0 cs;SS -2 30000080 4000 0 cs" },
@@ -190,6 +192,14 @@ static const struct bad bad[] = {
 	{ "-E -p cs true", "-E needs a file for the log" },
 	{ "-p cs -d true", "-d holds for events named after it" },
 	{ "-c 1 -p cs true", "-c needs -S or -s" },
+	{ "-s cs -c 0 -p cs true", "-c holds for events named after it only: put it before -S or -s" },
+	{ "-p cs -d -s cs true", "-d holds for events named after it only: put it before -P or -p" },
+	{ "-p cs -d -c 0 -s cs true", "-d holds for" },
+	{ "-p cs -E -P cs -O x true", "-E holds for events named after it only: put it before -p" },
+	{ "-p cs -W -s cs -O x true", "-W holds for" },
+	{ "-R x -G y -o z", "-o takes the text of a log or of -T: it goes without -G" },
+	{ "-R x -m y -o z", "it goes without -m" },
+	{ "-S cs -g -o z", "it goes without -g" },
 	{ "-t 0 -p cs", "-t 0: not a process" },
 	{ "-t 99999999999999999999 -p cs", "not a process" },
 	{ "-R log -s cs", "without events" },
@@ -525,8 +535,7 @@ static void test_reading(void)
 
 	r = &o.read;
 	ok(!parse(&o, "-R - -gGgraph -eFtree -D dir -M map -z 12 -r /root "
-		      "-k kernels -i 77 -AI -c 1,3 -f threshold=5 -f skiplink=1 "
-		      "-o text") &&
+		      "-k kernels -i 77 -AI -c 1,3 -f threshold=5 -f skiplink=1") &&
 	   o.action == ACTION_READ && !strcmp(r->path, "-") && r->gprof &&
 	   !strcmp(r->graph, "graph") && r->gprof_wide &&
 	   !strcmp(r->calltree, "tree") && !strcmp(r->gprof_dir, "dir") &&
@@ -534,8 +543,7 @@ static void test_reading(void)
 	   !strcmp(r->root, "/root") && !strcmp(r->kernel_dir, "kernels") &&
 	   r->one_lwp && r->lwp == 77 && r->no_symbols && r->offsets &&
 	   !r->cpus.all && r->cpus.set[3] && !r->cpus.set[2] && !r->top &&
-	   r->nplugin == 2 && !strcmp(r->plugin[1], "skiplink=1") &&
-	   !strcmp(o.text_path, "text"), "all there is for a reader");
+	   r->nplugin == 2 && !strcmp(r->plugin[1], "skiplink=1"), "all there is for a reader");
 	options_free(&o);
 	ok(!parse(&o, "-R log") && r->cpus.all && !r->one_lwp && !r->depth &&
 	   !r->annotate && !r->annotate_graph, "-R alone");
@@ -544,8 +552,8 @@ static void test_reading(void)
 	options_free(&o);
 	ok(!parse(&o, "-R log -a x") && !strcmp(r->annotate_graph, "x"), "-a");
 	options_free(&o);
-	ok(!parse(&o, "-R log -T -w 2") && o.action == ACTION_READ && r->top &&
-	   o.interval == 2, "-T of a log");
+	ok(!parse(&o, "-R log -T -w 2 -o text") && o.action == ACTION_READ && r->top &&
+	   o.interval == 2 && !strcmp(o.text_path, "text"), "-T of a log");
 	options_free(&o);
 	ok(!parse(&o, "-T -S cs") && o.action == ACTION_LIVE && r->top &&
 	   !o.log_path, "-T of what happens");

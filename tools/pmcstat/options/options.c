@@ -250,7 +250,7 @@ static int add_event(struct parser *p, int letter, const char *spec)
 	size_t first = p->o->ncounters;
 	int n, i;
 
-	p->dangling = 0;
+	options_apply(p, mode);
 	n = pmc_event_parse_all(spec, event, PMC_EVENTS_MAX, why, sizeof(why));
 	if (n < 0)
 		return no_event(p, option, spec, why);
@@ -280,7 +280,7 @@ static int add_trigger(struct parser *p, char *text)
 	uint64_t count;
 	int is_event = parse_trigger(p, text, &len, &count), n, i;
 
-	p->dangling = 0;
+	options_apply(p, PMC_MODE_SS);
 	if (is_event <= 0)
 		return is_event;
 	text[len] = '\0';	/* the probe is made from @text, too */
@@ -425,7 +425,7 @@ static int missing_argument(struct parser *p, char **argv)
 
 static int parse_modifier(struct parser *p, int letter)
 {
-	p->dangling = letter;
+	p->dangling[letter] = DANGLING;
 	switch (letter) {
 	case 'C':
 		p->cumulative = !p->cumulative;

@@ -14,12 +14,15 @@ enum {
 	OPT_WRITERS, OPT_BRANCH, OPT_DATA, OPT_END
 };
 
+#define DANGLING	1	/* no event has followed */
+#define DANGLING_STILL	2	/* only events of modes that it is not for */
+
 /**
  * struct parser - the options so far, and the modifiers in force
  * @period:   0: the event's default
  * @freq:     @period is a number of samples a second
  * @branch:   PERF_SAMPLE_BRANCH_*; 0: no branches
- * @dangling: the last modifier that no event has followed yet; 0: none
+ * @dangling: by letter or OPT_*: DANGLING*, a modifier has not held for an event yet
  * @given:    by letter or OPT_*: the option was on the command line
  */
 struct parser {
@@ -31,7 +34,7 @@ struct parser {
 	uint64_t	branch;
 	struct wanted	filter;
 	int		cumulative;
-	int		dangling;
+	unsigned char	dangling[OPT_END];
 	int		status;		/* exit status after a failure */
 	unsigned char	given[OPT_END];
 	char		*msg;
@@ -68,6 +71,8 @@ int filter_for(struct parser *p, struct counter *c);
 /* options_branch.c: 0, or -1 */
 int parse_branch(struct parser *p, const char *text);
 
+/* An event of this mode follows the modifiers. */
+void options_apply(struct parser *p, enum pmc_mode mode);
 /* Checks the combination of options and sets the action; 0, or -1 */
 int options_check(struct parser *p);
 

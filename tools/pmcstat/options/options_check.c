@@ -39,6 +39,61 @@ static int given(const struct parser *p, const char *letters)
 	return 0;
 }
 
+/* Modifiers that are for some modes only, while they are in force */
+static const struct only_for {
+	int		letter;
+	unsigned int	modes;
+	uint32_t	flag;		/* 0: -c */
+	const char	*events;
+} only_for[] = {
+	{ 'c', 1U << PMC_MODE_SS | 1U << PMC_MODE_SC, 0, "-S or -s" },
+	{ 'd', 1U << PMC_MODE_TS | 1U << PMC_MODE_TC, PMC_F_DESCENDANTS, "-P or -p" },
+	{ 'E', 1U << PMC_MODE_TC, PMC_F_LOG_PROCEXIT, "-p" },
+	{ 'W', 1U << PMC_MODE_TC, PMC_F_LOG_PROCCSW, "-p" },
+};
+
+#define NONLY_FOR	(sizeof(only_for) / sizeof(only_for[0]))
+
+void options_apply(struct parser *p, enum pmc_mode mode)
+{
+	unsigned char kept[NONLY_FOR];
+	const struct only_for *m;
+	size_t i;
+
+	for (i = 0; i < NONLY_FOR; i++) {
+		m = &only_for[i];
+		kept[i] = p->dangling[m->letter] && !(m->modes & 1U << mode) &&
+			  (m->flag ? p->flags & m->flag : !p->cpus.all);
+	}
+	memset(p->dangling, 0, sizeof(p->dangling));
+	for (i = 0; i < NONLY_FOR; i++)
+		p->dangling[only_for[i].letter] = kept[i] ? DANGLING_STILL : 0;
+}
+
+static int check_dangling(struct parser *p)
+{
+	int i;
+
+	for (i = 0; i < OPT_END; i++)
+		if (p->dangling[i] == DANGLING)
+			return options_fail(p, "%s holds for events named after it only: "
+					    "put it before -P, -p, -S or -s",
+					    options_name(i));
+	return 0;
+}
+
+static int check_kept(struct parser *p)
+{
+	size_t i;
+
+	for (i = 0; i < NONLY_FOR; i++)
+		if (p->dangling[only_for[i].letter])
+			return options_fail(p, "-%c holds for events named after it only: "
+					    "put it before %s", only_for[i].letter,
+					    only_for[i].events);
+	return 0;
+}
+
 static int check_reading(struct parser *p)
 {
 	int letter;
@@ -53,6 +108,9 @@ static int check_reading(struct parser *p)
 		return options_fail(p, "-%c goes with -g", letter);
 	if (given(p, "f") && !given(p, "gGFmaT"))
 		return options_fail(p, "-f goes with -g, -G, -F, -m, -a or -T");
+	if (given(p, "o") && given(p, "GFgma") && !given(p, "T"))
+		return options_fail(p, "-o takes the text of a log or of -T: it goes "
+				    "without -%c", given(p, "GFgma"));
 	if (given(p, "T") && given(p, "l"))
 		return options_fail(p, "-T and -l do not go together");
 	return 0;
@@ -240,11 +298,9 @@ int options_check(struct parser *p)
 		return options_fail(p, "no event: -P EVENT and -S EVENT sample, "
 				    "-p EVENT and -s EVENT count, -L lists "
 				    "events");
-	if (p->dangling)
-		return options_fail(p, "%s holds for events named after it only: "
-				    "put it before -P, -p, -S or -s",
-				    options_name(p->dangling));
-	if (check_targets(p) || check_log(p) || check_writers(p) ||
+	if (check_dangling(p))
+		return -1;
+	if (check_targets(p) || check_kept(p) || check_log(p) || check_writers(p) ||
 	    check_bpf(p) || check_budget(p))
 		return -1;
 	return check_reading(p);
