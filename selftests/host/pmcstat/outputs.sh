@@ -131,5 +131,12 @@ run 74 env FAKE_CLOSE=unclosed FAKE_TRIGGER=100 "$pmcstat" -q -O unclosed --flig
 	--trigger faults -S cs
 ok 'that of a trigger' has err '^pmcstat: cannot write a snapshot to unclosed: Disk quota'
 
+# The command has the SIGPIPE that the caller had: bit 13 of what it ignores
+ignored='$((0x$(sed -n "s/^SigIgn:.//p" /proc/self/status) >> 12 & 1))'
+run 0 env --default-signal=PIPE "$pmcstat" -q -S cs -O log sh -c "echo $ignored"
+ok 'SIGPIPE is not ignored in the command' [ "$(cat out)" = 0 ]
+run 0 env --ignore-signal=PIPE "$pmcstat" -q -S cs -O log sh -c "echo $ignored"
+ok 'but if the caller ignored it' [ "$(cat out)" = 1 ]
+
 echo "1..$count"
 [ "$failures" -eq 0 ]

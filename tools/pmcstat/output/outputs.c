@@ -125,6 +125,12 @@ void output_outlive_readers(void)
 		die_with_readers = 1;
 }
 
+void output_inherit_sigpipe(void)
+{
+	if (die_with_readers)
+		signal(SIGPIPE, SIG_DFL);
+}
+
 int output_failed(const char *verb, const char *what)
 {
 	if (errno == EPIPE && die_with_readers)

@@ -41,6 +41,8 @@ int output_settle(int fd);
 int output_is_file(const char *path);
 /* From now on, a write to a pipe without a reader fails instead of ending us. */
 void output_outlive_readers(void);
+/* In a child: SIGPIPE is what it was for us at the start. */
+void output_inherit_sigpipe(void);
 /*
  * Reports a failed write, with errno: prints "cannot @verb @what: ..." and returns
  * the exit status.  Prints nothing if the reader has closed the pipe.

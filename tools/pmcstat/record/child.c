@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "output/outputs.h"
 #include "pmcstat.h"
 
 #define GRACE_NS	2000000000ULL	/* between two signals */
@@ -35,7 +36,7 @@ static void run_command(int go, int failed, const char *path, char **command,
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
+	output_inherit_sigpipe();
 	probes_leave();
 	if (write(failed, "", 1) != 1 || read(go, &byte, 1) != 1)
 		_exit(0);
