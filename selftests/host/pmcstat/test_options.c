@@ -278,6 +278,9 @@ static const struct bad bad[] = {
 	{ "-S cs -O x --flight 4M --trigger cs,count=1x", "not a number of" },
 	{ "-S cs -O x --flight 4M --trigger exit=256", "not a status of 0" },
 	{ "-S cs -O x --flight 4M --trigger exit=x", "not a status of 0" },
+	{ "-S cs -O x --flight 4M --trigger exit=3 --trigger exit=7",
+	  "--trigger exit can be given only once" },
+	{ "-S cs -O x --flight 4M --trigger exit=0 --trigger exit", "only once" },
 	{ "-S cs -O /tmp/ --rotate", "--rotate needs an argument" },
 	{ "-S cs -O /tmp/ --rotate 100", "--rotate 100: neither a size" },
 	{ "-S cs -O /tmp/ --rotate M", "--rotate M: neither" },
@@ -480,7 +483,7 @@ static void test_flight(void)
 	struct options o;
 
 	ok(!parse(&o, "-S cs --flight 16M -O x --trigger faults:u,count=500 "
-		  "--trigger exit=3") && o.flight_size == 16 << 20 &&
+		  "--trigger exit=3 --trigger exit=3") && o.flight_size == 16 << 20 &&
 	   o.exit_what == HWPMC_EXIT_STATUS && o.exit_status == 3 &&
 	   !strcmp(describe(&o), "SS -2 30000080 4000 0 cs;"
 		   "SS -2 8000000 500 0 faults:u"), "a flight recorder");

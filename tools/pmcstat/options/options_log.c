@@ -100,22 +100,31 @@ int parse_ring(struct parser *p, const char *text)
 	return 0;
 }
 
-static int parse_exit(struct parser *p, const char *text)
+/* The module has one trigger of exits. */
+static int set_exit(struct parser *p, uint32_t what, uint32_t status)
 {
 	struct options *o = p->o;
+
+	if (o->exit_what != HWPMC_EXIT_NEVER &&
+	    (o->exit_what != what || o->exit_status != status))
+		return options_fail(p, "--trigger exit can be given only once");
+	o->exit_what = what;
+	o->exit_status = status;
+	return 0;
+}
+
+static int parse_exit(struct parser *p, const char *text)
+{
 	unsigned long n;
 	char *end;
 
-	o->exit_what = HWPMC_EXIT_FAILED;
 	if (!*text)
-		return 0;
+		return set_exit(p, HWPMC_EXIT_FAILED, 0);
 	n = strtoul(text + 1, &end, 10);
 	if (!isdigit((unsigned char)text[1]) || *end || n > 255)
 		return options_fail(p, "--trigger exit%s: not a status of 0 "
 				    "to 255", text);
-	o->exit_what = HWPMC_EXIT_STATUS;
-	o->exit_status = (uint32_t)n;
-	return 0;
+	return set_exit(p, HWPMC_EXIT_STATUS, (uint32_t)n);
 }
 
 int parse_trigger(struct parser *p, const char *text, size_t *len,
