@@ -62,8 +62,9 @@ static void make_traces(void)
 	put("\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n",
 	    TRACE "events/syscalls/sys_exit_getppid/format");
 	put("0\n", TRACE "events/enable");
-	put("ffffffff81000000 T _text\nffffffff82001000 D jiffies\n",
-	    "proc/kallsyms");
+	put("ffffffff81000000 T _text\nffffffff82001000 D jiffies\n"
+	    "ffffffff82001000 D jiffies\nffffffff81000010 t init_once\n"
+	    "ffffffff81000020 t init_once\t[ext4]\n", "proc/kallsyms");
 }
 
 static int parse(const char *spec, struct pmc_event_desc *d, char *msg,
@@ -202,6 +203,7 @@ static const struct bad {
 	{ "profile:min:1", "unknown unit \"min\"" },
 	{ "interval:s:99999999999", "not a number of s" },
 	{ "mem:nosuch", "\"nosuch\" is no address" },
+	{ "mem:init_once:x", "the kernel has 2 symbols \"init_once\": give the address" },
 	{ "mem:0x10/9", "1 to 8" },
 	{ "mem:0x10:rx", "does not go with" },
 	{ "mem:0x10:rw:z", "unknown modifier" },

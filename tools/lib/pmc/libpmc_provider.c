@@ -168,34 +168,42 @@ static int parse_interval(struct pmc_parse *p, char *text)
 	return parse_rate(p, text, "interval", PMC_EVENT_ONE_CPU);
 }
 
-/* The address of a symbol of the kernel; 0: unknown */
-static uint64_t kernel_symbol(struct pmc_parse *p, const char *name)
+/* How many addresses symbols of the kernel with this name have; *addr is the first. */
+static unsigned int kernel_symbol(struct pmc_parse *p, const char *name, uint64_t *addr)
 {
 	char path[PATH_MAX], line[512], symbol[256];
-	uint64_t addr, found = 0;
+	unsigned int n = 0;
+	uint64_t value;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/proc/kallsyms", p->root);
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
-	while (!found && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%" SCNx64 " %*c %255s", &addr, symbol) == 2 &&
-		    !strcmp(symbol, name))
-			found = addr;
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%" SCNx64 " %*c %255s", &value, symbol) != 2 ||
+		    strcmp(symbol, name) || !value || (n && value == *addr))
+			continue;
+		if (!n++)
+			*addr = value;
+	}
 	fclose(f);
-	return found;
+	return n;
 }
 
 static int address_of(struct pmc_parse *p, const char *word)
 {
 	uint64_t *addr = &p->desc->config1;	/* bp_addr */
+	unsigned int n;
 
 	if (!pmc_parse_number(word, 0, addr))
 		return 0;
-	*addr = kernel_symbol(p, word);
-	if (*addr)
+	n = kernel_symbol(p, word, addr);
+	if (n == 1)
 		return 0;
+	if (n)
+		return pmc_parse_fail(p, "the kernel has %u symbols \"%s\": give the "
+				      "address", n, word);
 	return pmc_parse_fail(p, "\"%s\" is no address, and no symbol of the "
 			      "kernel that is known here", word);
 }
