@@ -3,11 +3,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <dirent.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bpf/backend.h"
@@ -19,11 +21,15 @@
 static struct recorder rec;
 static int epoll = -1;
 
-/* The processes that are attached to, and their descendants at that time */
-static struct {
-	int	*pid;
-	size_t	n;
-} attached;
+/**
+ * struct attached - a process that is attached to, or its descendant at that time
+ * @fd: readable when the process has ended; -1: there is none
+ */
+static struct attached {
+	int	pid;
+	int	fd;
+} *attached;
+static size_t nattached;
 
 static int in_initial_namespace(void)
 {
@@ -149,20 +155,22 @@ static int is_attached(int pid)
 {
 	size_t i;
 
-	for (i = 0; i < attached.n; i++)
-		if (attached.pid[i] == pid)
+	for (i = 0; i < nattached; i++)
+		if (attached[i].pid == pid)
 			return 1;
 	return 0;
 }
 
 static void add_attached(int pid)
 {
-	int *more = realloc(attached.pid, (attached.n + 1) * sizeof(*more));
+	struct attached *more = realloc(attached, (nattached + 1) * sizeof(*more));
 
 	if (!more)
 		die(EX_OSERR, "out of memory");
-	attached.pid = more;
-	attached.pid[attached.n++] = pid;
+	attached = more;
+	attached[nattached++] = (struct attached){
+		.pid = pid, .fd = (int)syscall(SYS_pidfd_open, pid, 0),
+	};
 }
 
 /* The process is in the log before it is sampled. */
@@ -252,7 +260,7 @@ static int follows_descendants(const struct options *o)
  */
 int bpf_attach(const struct options *o, int pid)
 {
-	size_t i = attached.n;
+	size_t i = nattached;
 	int err;
 
 	if (is_attached(pid))
@@ -262,21 +270,31 @@ int bpf_attach(const struct options *o, int pid)
 		return attach_one(pid);
 	add_children(pid);
 	err = attach_one(pid);
-	while (!err && ++i < attached.n) {
-		add_children(attached.pid[i]);
-		attach_one(attached.pid[i]);
+	while (!err && ++i < nattached) {
+		add_children(attached[i].pid);
+		attach_one(attached[i].pid);
 	}
 	return err;
+}
+
+/* A pid alone may be that of a zombie, or of another process by now. */
+static int has_ended(const struct attached *a)
+{
+	struct pollfd fd = { .fd = a->fd, .events = POLLIN };
+
+	if (a->fd >= 0)
+		return poll(&fd, 1, 0) > 0;
+	return kill(a->pid, 0) && errno != EPERM;
 }
 
 int bpf_targets_ended(void)
 {
 	size_t i;
 
-	for (i = 0; i < attached.n; i++)
-		if (!kill(attached.pid[i], 0) || errno == EPERM)
+	for (i = 0; i < nattached; i++)
+		if (!has_ended(&attached[i]))
 			return 0;
-	return attached.n > 0;
+	return nattached > 0;
 }
 
 void bpf_start(void)
@@ -314,7 +332,10 @@ int bpf_read(const struct counter *c, struct pmc_reading *r)
 void bpf_close(void)
 {
 	recorder_free(&rec);
-	free(attached.pid);
+	while (nattached)
+		if (attached[--nattached].fd >= 0)
+			close(attached[nattached].fd);
+	free(attached);
 	if (epoll >= 0)
 		close(epoll);
 }

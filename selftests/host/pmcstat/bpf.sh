@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Runs of pmcstat --bpf on this machine, where the kernel and the user let it.
+# usage: bpf.sh PMCSTAT
+# Conditions are expanded when they are looked at.
+# shellcheck disable=SC2016,SC2034
+
+pmcstat=$1
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$PWD/lib.sh"
+
+"$pmcstat" --bpf -q -s cs true >out 2>err
+if [ $? -ne 0 ] && grep -qE -e '--bpf (needs|sees)|without --bpf|no BTF' err; then
+	echo "1..0 # SKIP $(cat err)"
+	exit
+fi
+run 0 "$pmcstat" --bpf -q -O log -S cpu-clock true
+ok 'a recording' all 'lines err 0' '[ -s log ]'
+
+# Its parent never waits for it.
+sh -c 'sleep 1000 & echo $! >target; exec sleep 1000' &
+parent=$!
+until [ -s target ]; do sleep .05; done
+(until [ -s zombie ]; do sleep .05; done; kill "$(cat target)") &
+killer=$!
+run 0 timeout 60 "$pmcstat" --bpf -q -t "$(cat target)" -P cpu-clock -O zombie
+ok 'a zombie has ended' lines err 0
+kill $parent
+kill $killer 2>err.kill
+
+echo "1..$count"
+[ "$failures" -eq 0 ]
