@@ -17,6 +17,12 @@ fi
 run 0 "$pmcstat" --bpf -q -O log -S cpu-clock true
 ok 'a recording' all 'lines err 0' '[ -s log ]'
 
+run 0 "$pmcstat" --bpf --freq 1000000000 -O log -S cpu-clock true
+ok 'a clock has no more samples than perf takes, and that is said' \
+	has err '^pmcstat: cpu-clock: 1000000000 samples a second lowered to [0-9]*, '
+run 0 "$pmcstat" --bpf -n 20000 -O log -S cpu-clock true
+ok 'unless a period was given' hasnt err lowered
+
 # Its parent never waits for it.
 sh -c 'sleep 1000 & echo $! >target; exec sleep 1000' &
 parent=$!

@@ -16,6 +16,7 @@
 #include "bpf/recorder.h"
 #include "output/logcontrol.h"
 
+#define NS_PER_S		1000000000ULL
 #define INITIAL_PID_NAMESPACE	0xEFFFFFFCU	/* its inode, always */
 
 static struct recorder rec;
@@ -92,19 +93,26 @@ static void set_id(struct counter *c, uint32_t row)
 	c->id = HWPMC_ID(cpu, (uint32_t)c->mode, HWPMC_CLASS_SOFT, row);
 }
 
+/* A clock has the period of its rate; that of -n stays as it is. */
+static int has_rate(const struct counter *c)
+{
+	return (c->flags & PMC_F_FREQ) ||
+	       (PMC_IS_SAMPLING_MODE(c->mode) && !c->fixed);
+}
+
 /* perf refuses a rate above its maximum, which the kernel lowers on slow machines. */
 static void lower_rate(const struct options *o, struct counter *c)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
-	unsigned long long most;
+	int is_period = !(c->flags & PMC_F_FREQ);
+	unsigned long long most, rate = is_period ? NS_PER_S / c->period : c->period;
 
-	if (f && fscanf(f, "%llu", &most) == 1 && most && c->period > most) {
+	if (f && fscanf(f, "%llu", &most) == 1 && most && rate > most) {
 		if (!o->quiet)
 			warn_line("%s: %llu samples a second lowered to %llu, "
 				  "kernel.perf_event_max_sample_rate",
-				  c->event.name, (unsigned long long)c->period,
-				  most);
-		c->period = most;
+				  c->event.name, rate, most);
+		c->period = is_period ? (NS_PER_S + most - 1) / most : most;
 	}
 	if (f)
 		fclose(f);
@@ -130,7 +138,7 @@ void bpf_allocate(struct options *o)
 		set_id(c, row);
 		/* user chains by frame pointers: the log says so */
 		c->flags &= ~(uint32_t)PMC_F_UNWIND;
-		if (c->flags & PMC_F_FREQ)
+		if (has_rate(c))
 			lower_rate(o, c);
 		if (PMC_IS_SYSTEM_MODE(c->mode) &&
 		    events_of_cpus(&rec.events[row], c, rec.ncpu))
