@@ -156,24 +156,35 @@ int read_run(const struct options *o)
 /* ------------------------------------------------------------------------
  * Our own recording
  */
+#define KEPT_MAX	4096	/* bytes of standard error */
+
 static int kept_stderr = -1;
 
 /* What was said while the screen was not ours */
 static void say_kept(void)
 {
-	char buf[4096];
+	char buf[KEPT_MAX];
+	off_t end, from;
 	ssize_t n;
-	off_t end;
 
 	if (kept_stderr < 0)
 		return;
 	end = lseek(STDERR_FILENO, 0, SEEK_END);
-	n = pread(STDERR_FILENO, buf, sizeof(buf), end > (off_t)sizeof(buf) ?
-		  end - (off_t)sizeof(buf) : 0);
-	if (n > 0 && write(kept_stderr, buf, (size_t)n) < 0)
-		return;
+	from = end > KEPT_MAX ? end - KEPT_MAX : 0;
+	n = pread(STDERR_FILENO, buf, sizeof(buf), from);
 	dup2(kept_stderr, STDERR_FILENO);
 	kept_stderr = -1;
+	if (from)
+		warn_line("%lld bytes on standard error left out, these are the last:",
+			  (long long)from);
+	if (n > 0 && write(STDERR_FILENO, buf, (size_t)n) < 0)
+		return;
+}
+
+/* As top.c: otherwise the screens are text, which needs no terminal. */
+static int uses_screen(const struct options *o)
+{
+	return o->read.top && !o->text_path && isatty(STDOUT_FILENO);
 }
 
 /* The screen is the reader's: neither we nor the command write to it. */
@@ -270,10 +281,10 @@ int read_live(struct options *o)
 	snprintf(path, sizeof(path), "/dev/fd/%d", log[1]);
 	o->log_path = path;
 	filter_process(o, reader.pid);	/* it is as much of us as the recorder */
-	if (o->read.top) {
+	if (o->read.top)
 		o->quiet = 1;
+	if (uses_screen(o))
 		leave_screen();
-	}
 	status = session_run(o);
 	close(log[1]);
 	read_status = wait_for(reader.pid);

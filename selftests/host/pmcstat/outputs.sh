@@ -138,5 +138,21 @@ ok 'SIGPIPE is not ignored in the command' [ "$(cat out)" = 0 ]
 run 0 env --ignore-signal=PIPE "$pmcstat" -q -S cs -O log sh -c "echo $ignored"
 ok 'but if the caller ignored it' [ "$(cat out)" = 1 ]
 
+# A command writes to the screen unless that is the live view's.
+FAKE_LOG="$golden" run 0 "$pmcstat" -T -o screens -S cs \
+	sh -c 'seq 5000 >&2; echo hello'
+ok '-T -o: the output of the command' all 'lines out 1' 'has out "^hello$"' \
+	'lines err 5000' 'has screens "Samples: 9"'
+FAKE_LOG="$golden" run 0 "$pmcstat" -T -S cs sh -c 'seq 5000 >&2; echo hello'
+ok 'and where there is no terminal' all 'has out "^hello$"' 'lines err 5000'
+printf '%s\n' '#!/bin/sh' 'seq 5000 >&2; echo hello' >loud
+chmod +x loud
+if command -v script >found; then
+	FAKE_LOG="$golden" TERM=xterm run 0 script -qec "$pmcstat -T -S cs ./loud" session
+	ok 'on a terminal, its last messages, and how much is missing' all \
+		'has out "pmcstat: 19797 bytes on standard error left out"' \
+		'has out "^5000"' 'hasnt out "^1000.$"' 'hasnt out hello'
+fi
+
 echo "1..$count"
 [ "$failures" -eq 0 ]
