@@ -156,6 +156,12 @@ static inline int event_status(int err)
 	return err == EACCES ? EX_NOPERM : EX_USAGE;
 }
 
+/* True if notes are wanted: of those that are the same in all processes of --writers, once */
+static inline int options_tell(const struct options *o)
+{
+	return !o->quiet && !o->writer;
+}
+
 /* The first PMC of a kind, or NULL */
 const struct counter *options_sampling(const struct options *o);
 const struct counter *options_counting(const struct options *o);

@@ -6,6 +6,7 @@
 # shellcheck disable=SC2016,SC2034
 
 pmcstat=$1
+golden=$PWD/../log/golden/full.pmclog
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$PWD/lib.sh"
 
@@ -42,6 +43,8 @@ if [ "$cpus" -lt 2 ]; then
 	exit
 fi
 
+slow=$dir/slow.pmclog
+perl -0777 -pe 's/\x0c\0{7}(?=\x0a\0{7})/pack("Q<", 1200)/e' "$golden" >"$slow"
 mkdir c
 rm -f trace
 FAKE_TRACE=trace run 0 "$pmcstat" -O c/ --writers 2 -S cs -S cpu-clock sh -c 'exit 0'
@@ -61,6 +64,17 @@ run 0 "$pmcstat" -q -O c --writers 2 -S cs -l .2
 ok '-l ends all' all '[ "$(number c)" -eq 6 ]' 'all_whole c'
 run 0 "$pmcstat" -O c --writers 2 --budget 1 -S cs true
 ok 'a budget is told once' [ "$(grep -c 'sampling took' err)" -eq 1 ]
+FAKE_RUNNING=40 run 0 "$pmcstat" -O c --writers 2 -n 1 -S cs true
+ok 'each has warnings of its own, and notes for all are told once' all \
+	'has err "cs in the log .g0 was on the hardware 40.0% of the time only"' \
+	'has err "cs in the log .g1 was on the hardware 40.0% of the time only"' \
+	'[ "$(grep -c "period 1 raised to" err)" -eq 1 ]' \
+	'[ "$(grep -c " samples, " err)" -eq 1 ]'
+FAKE_LOG="$slow" FAKE_PMC=0xFFF00F00 run 0 "$pmcstat" -O c --writers 2 -S cs true
+ok 'also of rates on its CPUs' [ "$(grep -c 'asked 240000/s, achieved 2000/s' err)" -eq 2 ]
+FAKE_RUNNING=40 FAKE_LOG="$slow" FAKE_PMC=0xFFF00F00 run 0 "$pmcstat" -q -O c --writers 2 \
+	-n 1 -S cs true
+ok 'and -q is for both' lines err 0
 
 mkdir d
 run 69 env FAKE_FAIL=allocate:12 "$pmcstat" -O d --writers 2 -S cs sleep 60

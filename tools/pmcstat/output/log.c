@@ -489,7 +489,7 @@ int log_close(const struct options *o, struct pmc_owner *owner,
 	gone = named && !has_name(stored_fd(fd));
 	status = writers_end(o, err || gone ? EX_IOERR : 0, &stats, &nfiles);
 
-	if (!o->quiet)
+	if (options_tell(o))
 		summary_print(o, &stats, packer ? packed_before +
 			      compress_total(packer) : 0, nfiles);
 	if (gone)

@@ -204,7 +204,7 @@ refused(struct pmc_owner *owner, const struct counter *c, const char *where,
 static void tell_rate(const struct options *o, const struct counter *c,
 		      const char *where, uint64_t rate)
 {
-	if (rate != c->period && !o->quiet)
+	if (rate != c->period && options_tell(o))
 		warn_line("%s%s: %llu samples a second lowered to %llu, the most "
 			  "that the module allows", c->event.name, where,
 			  (unsigned long long)c->period, (unsigned long long)rate);
@@ -216,7 +216,7 @@ static void tell_rate(const struct options *o, const struct counter *c,
 static void tell_period(const struct options *o, const struct counter *c,
 			const char *where, uint64_t period)
 {
-	if (period != c->period && !o->quiet)
+	if (period != c->period && options_tell(o))
 		warn_line("%s%s: period %llu raised to %llu, the least that "
 			  "the module allows", c->event.name, where,
 			  (unsigned long long)c->period,
@@ -329,7 +329,7 @@ static int allocate(const struct options *o, struct pmc_owner *owner, struct cou
 			return -1;
 		refused(owner, c, where, errno, "max_pmcs or max_counters");
 	}
-	if (c->event.caps != asked && !o->quiet)
+	if (c->event.caps != asked && options_tell(o))
 		warn_line("%s: in user mode only, the kernel needs privilege",
 			  c->event.name);
 	if (!PMC_IS_SAMPLING_MODE(c->mode))
@@ -365,7 +365,7 @@ static void allocate_all(struct options *o, struct pmc_owner *owner)
 	}
 	/* unless one event of all kinds has taken its place */
 	for (i = 0; i < nleft; i++)
-		if (has_siblings(o, &left[i]) && !o->quiet)
+		if (has_siblings(o, &left[i]) && options_tell(o))
 			warn_line("%s: these CPUs have no such event", left[i].event.name);
 }
 

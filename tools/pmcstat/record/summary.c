@@ -113,7 +113,7 @@ void summary_budget(const struct options *o, struct pmc_owner *owner)
 	if (pmc_owner_budget(owner, &b))
 		b.elapsed = 0;
 	writers_budget(o, &b);
-	if (!b.elapsed || o->quiet)
+	if (!b.elapsed || !options_tell(o))
 		return;
 	warn_line("sampling took %.2f%% of the time of CPU %u, the most of any (budget "
 		  "%.2f%%); %s%.2f%% of the rates asked for at the end",
@@ -141,6 +141,7 @@ void summary_multiplexed(const struct options *o, const struct counter *c,
 			 struct pmc_owner *owner)
 {
 	struct pmc_reading r;
+	char where[32] = "";
 
 	if (!PMC_IS_SAMPLING_MODE(c->mode) ||
 	    pmcs_read(owner, c, &r) || !r.enabled ||
@@ -149,7 +150,9 @@ void summary_multiplexed(const struct options *o, const struct counter *c,
 	if (counter_is_of_some(c) &&
 	    r.running + siblings_running(o, c, owner) >= r.enabled - r.enabled / 100)
 		return;
-	warn_line("%s was on the hardware %.1f%% of the time only: %stoo few counters",
-		  c->event.name, 100.0 * (double)r.running / (double)r.enabled,
+	if (o->writers)
+		snprintf(where, sizeof(where), " in the log .g%u", o->writer);
+	warn_line("%s%s was on the hardware %.1f%% of the time only: %stoo few counters",
+		  c->event.name, where, 100.0 * (double)r.running / (double)r.enabled,
 		  counter_is_of_some(c) ? "other CPUs do not have it, or " : "");
 }

@@ -65,7 +65,6 @@ static void become(struct options *o, unsigned int i, int fd)
 	o->kallsyms_path = NULL;
 	o->text_path = NULL;
 	o->limit = 0;
-	o->quiet = 1;
 	o->verbose = 0;
 	/* the first one has failed, and has said why */
 	if (!receive_all(fd, &o->number, sizeof(o->number)))
