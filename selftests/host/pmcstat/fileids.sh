@@ -188,6 +188,30 @@ damaged()
 }
 ok "damaged files" damaged
 
+# More than the megabyte that pmcstat may add to a log: long names of one file
+full()
+{
+	local long i
+	long=$tmp/$(printf '%0200d/%0200d/%0200d/%0200d' 1 2 3 4)
+	mkdir -p "$long"
+	rm -f "$long"/*
+	perl -e 'link $ARGV[0], "$ARGV[1]/$_" or die for 1 .. 1300' "$tmp/a" "$long"
+	{
+		echo "wall $later"
+		mapping "$tmp/a" | head -n 1
+		for i in {1..1300}; do
+			echo "map 77 $((at += 65536)) 0x1000 0 $long/$i"
+		done
+	} | "$BIN/script2log" "$tmp/script.log"
+	FAKE_LOG=$tmp/script.log FAKE_RECORDS=1 "$BIN/pmcstat" "$@" -S cs \
+		-O "$tmp/full" true 2>"$tmp/got"
+}
+says_full() { full && grep -q "^pmcstat: the log lacks build-ids of some files: it has no room" \
+	"$tmp/got"; }
+ok "more of them than a log has room for" says_full
+says_nothing() { full -q && [ ! -s "$tmp/got" ]; }
+ok "-q says nothing of it" says_nothing
+
 # a log that can't be read again: what is mapped now
 piped()
 {

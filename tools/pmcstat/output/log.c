@@ -187,11 +187,6 @@ unsigned int log_number(void)
 	return files.number;
 }
 
-static void lacks_file_ids(void)
-{
-	warn_line("the log lacks build-ids: %s", strerror(errno));
-}
-
 /* Opens the log for reading; -1 if it cannot be read again. */
 static int open_again(int fd)
 {
@@ -214,7 +209,14 @@ static void say_left_out(const struct options *o, int err)
 	said = 1;
 	warn_line("the log lacks build-ids of some files: %s",
 		  err == ETIMEDOUT ? "it takes too long to read them" :
-		  strerror(err));
+		  err == ENOSPC ? "it has no room for more" : strerror(err));
+}
+
+static void send_ids(const struct options *o, int always)
+{
+	if (fileids_send(&ids, &sink, always))
+		warn_line("the log lacks build-ids: %s", strerror(errno));
+	say_left_out(o, ids.full ? ENOSPC : 0);
 }
 
 /* @pid: of a process more, or 0 */
@@ -251,8 +253,7 @@ void log_ids_begin(const struct options *o, const struct targets *targets,
 		close(again);
 	else
 		mapped_now(o, targets, 0);
-	if (fileids_send(&ids, &sink, 1))
-		lacks_file_ids();
+	send_ids(o, 1);
 }
 
 /* Adds the build-ids of the log's files.  In a directory, other logs may follow. */
@@ -270,16 +271,14 @@ static void ids_end(const struct options *o, const struct targets *targets,
 	} else {
 		mapped_now(o, targets, 0);
 	}
-	if (fileids_send(&ids, &sink, again < 0 || o->log_dir))
-		lacks_file_ids();
+	send_ids(o, again < 0 || o->log_dir);
 }
 
 void log_refresh(const struct options *o, struct pmc_owner *owner,
 		 const struct targets *targets, int pid)
 {
 	mapped_now(o, targets, pid);
-	if (fileids_send(&ids, &sink, 1))
-		lacks_file_ids();
+	send_ids(o, 1);
 	log_metadata(o, owner);
 }
 

@@ -46,7 +46,11 @@ struct fileid *fileids_add(struct fileids *t, const struct fileid *key)
 
 	if (found)
 		return *found;
-	if (t->n == FILES_MAX || make_room(t))
+	if (t->n == FILES_MAX) {
+		t->full = 1;
+		return NULL;
+	}
+	if (make_room(t))
 		return NULL;
 	f = malloc(sizeof(*f));
 	if (!f)
@@ -221,8 +225,8 @@ static void send_one(struct batch *b, struct fileid *f, int qualified)
 int fileids_send(struct fileids *t, struct metadata_sink *sink, int always)
 {
 	struct batch *b = calloc(1, sizeof(*b));
+	size_t dropped = sink->dropped, i;
 	int failed;
-	size_t i;
 
 	if (!b)
 		return -1;
@@ -239,6 +243,7 @@ int fileids_send(struct fileids *t, struct metadata_sink *sink, int always)
 			send_one(b, *f, always || twin);
 	}
 	batch_flush(b);
+	t->full |= sink->dropped != dropped;
 	pthread_mutex_unlock(&t->lock);
 	failed = b->failed;
 	free(b);

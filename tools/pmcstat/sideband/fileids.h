@@ -48,6 +48,7 @@ struct looker {
  * struct fileids - files, each once
  * @lock: of all here.  It is not held while a file of strangers is opened or read
  * @tree: of tsearch(3)
+ * @full: it, or the log, had no room for a file or its id
  * @looker: mostly one; more if some hang
  */
 struct fileids {
@@ -55,6 +56,7 @@ struct fileids {
 	struct fileid	**file;
 	size_t		n, cap;
 	void		*tree;
+	int		full;
 	struct looker	looker[FILEIDS_LOOKERS];
 };
 
