@@ -154,5 +154,11 @@ if command -v script >found; then
 		'has out "^5000"' 'hasnt out "^1000.$"' 'hasnt out hello'
 fi
 
+# -q: what the log lacks, and how chains are cut, are warnings, too.
+FAKE_FAIL=records:7 run 0 "$pmcstat" -q -O log -S cs true
+ok '-q: a log without metadata' lines err 0
+FAKE_FAIL=unwinder:11 run 0 "$pmcstat" -q -O log -S cs true
+ok '-q: no thread for unwind tables' lines err 0
+
 echo "1..$count"
 [ "$failures" -eq 0 ]

@@ -171,13 +171,15 @@ void log_metadata(const struct options *o, struct pmc_owner *owner)
 	sink.arg = owner;
 	sink.write = control_of(o)->write;
 	uname(&u);
-	if (metadata_send("", u.release, &sink))
-		warn_line("the log lacks modules and build-ids: %s",
-			  strerror(errno));
-	else if (sink.dropped && o->verbose)
+	if (metadata_send("", u.release, &sink)) {
+		if (options_tell(o))
+			warn_line("the log lacks modules and build-ids: %s",
+				  strerror(errno));
+	} else if (sink.dropped && o->verbose) {
 		warn_line("%zu module sections do not fit into the log",
 			  sink.dropped);
-	if (fields_send(o, &sink))
+	}
+	if (fields_send(o, &sink) && options_tell(o))
 		warn_line("the log lacks what the fields of its tracepoints "
 			  "are: %s", strerror(errno));
 }
@@ -214,7 +216,7 @@ static void say_left_out(const struct options *o, int err)
 
 static void send_ids(const struct options *o, int always)
 {
-	if (fileids_send(&ids, &sink, always))
+	if (fileids_send(&ids, &sink, always) && !o->quiet)
 		warn_line("the log lacks build-ids: %s", strerror(errno));
 	say_left_out(o, ids.full ? ENOSPC : 0);
 }
@@ -263,7 +265,7 @@ static void ids_end(const struct options *o, const struct targets *targets,
 	int again = open_again(fd);
 
 	if (again >= 0) {
-		if (!fileids_of_log(&ids, again))
+		if (!fileids_of_log(&ids, again) && !o->quiet)
 			warn_line("the log is long: it may lack build-ids of "
 				  "files that were mapped late");
 		close(again);

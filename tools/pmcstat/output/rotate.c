@@ -143,7 +143,7 @@ static void drop_oldest(struct rotation *r)
 {
 	char *name = r->files[0];
 
-	if (unlinkat(r->fd, name, 0) && errno != ENOENT)
+	if (unlinkat(r->fd, name, 0) && errno != ENOENT && !r->o->quiet)
 		warn_line("cannot remove %s: %s", name, strerror(errno));
 	free(name);
 	memmove(r->files, r->files + 1, --r->nfiles * sizeof(*r->files));

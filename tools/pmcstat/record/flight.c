@@ -185,11 +185,11 @@ static void set_triggers(void)
 /* Removes the armed file from the directory, unless it was written to. */
 static void drop_armed(void)
 {
-	if (size_of(fl.armed))
+	if (!size_of(fl.armed))
+		unlinkat(fl.dir.fd, fl.name, 0);
+	else if (!fl.o->quiet)
 		warn_line("a snapshot is left as %s in %s", fl.name,
 			  fl.o->log_path);
-	else
-		unlinkat(fl.dir.fd, fl.name, 0);
 	close(fl.armed);
 	fl.armed = -1;
 }
@@ -320,8 +320,9 @@ static int ask_for_file(void)
 	int status = 0;
 
 	if (fl.file < 0) {
-		warn_line("%s has its snapshot already: nothing is written",
-			  fl.o->log_path);
+		if (!fl.o->quiet)
+			warn_line("%s has its snapshot already: nothing is written",
+				  fl.o->log_path);
 		return 0;
 	}
 	if (fl.armed >= 0)

@@ -106,7 +106,7 @@ static void begin_later(const struct options *o, struct pmc_owner *owner)
 	if (!unwinds(o, PMC_MODE_TS) && !unwinds(o, PMC_MODE_SS))
 		return;
 	of_later = pmc_unwinder_begin(owner);
-	if (!of_later)
+	if (!of_later && !o->quiet)
 		warn_line("no thread for unwind tables: %s; user chains are "
 			  "cut in programs that begin later",
 			  strerror(errno));

@@ -26,6 +26,7 @@ static struct {
 	struct pmc_event_desc event[HWPMC_NROW];
 	size_t		n;
 	int		device;
+	int		quiet;
 	pid_t		maker;	/* not its children */
 } made;
 
@@ -120,6 +121,7 @@ void probes_make(const struct options *o, struct pmc_owner *owner)
 	struct counter *c;
 	size_t i;
 
+	made.quiet = o->quiet;
 	for (i = 0; i < o->ncounters; i++) {
 		c = &o->counters[i];
 		if (!(c->event.flags & PMC_EVENT_PROBE))
@@ -135,7 +137,7 @@ void probes_remove(void)
 {
 	while (made.n) {
 		made.n--;
-		if (pmc_probe_remove(made.probe[made.n]))
+		if (pmc_probe_remove(made.probe[made.n]) && !made.quiet)
 			warn_line("cannot remove the probe %s: %s",
 				  pmc_probe_name(made.probe[made.n]),
 				  strerror(errno));

@@ -21,7 +21,7 @@ static void cut(char *text)
 		end[1] = '\0';
 }
 
-static void add(struct batch *b, const struct pmc_event_desc *e)
+static void add(const struct options *o, struct batch *b, const struct pmc_event_desc *e)
 {
 	struct pmclog_ext_fields fixed = {
 		.e = record_ext(PMCLOG_EXT_FIELDS), .type = e->type,
@@ -31,8 +31,9 @@ static void add(struct batch *b, const struct pmc_event_desc *e)
 	struct record r;
 
 	if (!text) {
-		warn_line("the log lacks the fields of %s: %s", e->name,
-			  strerror(errno));
+		if (options_tell(o))
+			warn_line("the log lacks the fields of %s: %s", e->name,
+				  strerror(errno));
 		return;
 	}
 	cut(text);
@@ -62,7 +63,7 @@ int fields_send(const struct options *o, struct metadata_sink *sink)
 		for (j = 0; j < i && !same_event(&c[j], &c[i]); j++)
 			;
 		if (j == i && (c[i].flags & PMC_F_RAW))
-			add(b, &c[i].event);
+			add(o, b, &c[i].event);
 	}
 	batch_flush(b);
 	failed = b->failed;
