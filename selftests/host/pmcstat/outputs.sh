@@ -160,5 +160,25 @@ ok '-q: a log without metadata' lines err 0
 FAKE_FAIL=unwinder:11 run 0 "$pmcstat" -q -O log -S cs true
 ok '-q: no thread for unwind tables' lines err 0
 
+# Nobody reads the pipe, which is full.
+mkfifo slow
+exec 9<>slow
+perl -MFcntl -e 'sysopen F, "slow", O_RDWR | O_NONBLOCK; 1 while syswrite F, "x" x 4096'
+"$pmcstat" -w .001 -p cs -o slow sh -c 'echo >began; exec sleep 1000' >out 2>err 9>&- &
+pid=$!
+until_true '[ -s began ]'
+tries=0
+while kill -0 "$pid" 2>err.kill && [ $tries -lt 300 ]; do
+	kill -TERM "$pid" 2>err.kill
+	sleep .2
+	tries=$((tries + 1))
+done
+kill -KILL "$pid" 2>err.kill
+wait "$pid"
+got=$? want=74
+ok 'signals end the wait for a reader of counts' has err \
+	'^pmcstat: cannot print counts: Interrupted'
+exec 9>&-
+
 echo "1..$count"
 [ "$failures" -eq 0 ]

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <elf.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -10,6 +9,7 @@
 #include "bpf/clock.h"
 #include "bpf/writer.h"
 #include "output/batch.h"
+#include "output/outputs.h"
 
 #define BUF_SIZE	(256U << 10)
 
@@ -34,30 +34,11 @@ void writer_free(struct writer *w)
 	w->buf = NULL;
 }
 
-/* A pipe that pmcstat was given may be non-blocking. */
-static int write_all(struct writer *w)
-{
-	struct pollfd fd = { .fd = w->fd, .events = POLLOUT };
-	size_t done = 0;
-	ssize_t n;
-
-	while (done < w->used) {
-		n = write(w->fd, w->buf + done, w->used - done);
-		if (n >= 0)
-			done += (size_t)n;
-		else if (errno == EAGAIN)
-			poll(&fd, 1, -1);
-		else if (errno != EINTR)
-			return -1;
-	}
-	return 0;
-}
-
 int writer_flush(struct writer *w)
 {
 	struct pmclog_account *a = &w->stats.account;
 
-	if (!w->err && write_all(w)) {
+	if (!w->err && output_write(w->fd, w->buf, w->used)) {
 		w->err = errno;
 		w->stats.log_errno = (uint32_t)errno;
 	}

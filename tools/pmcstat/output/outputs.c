@@ -4,9 +4,12 @@
  * without a change to existing files.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -137,4 +140,155 @@ int output_failed(const char *verb, const char *what)
 		return OUTPUT_UNREAD;
 	warn_line("cannot %s %s: %s", verb, what, strerror(errno));
 	return EX_IOERR;
+}
+
+/* ------------------------------------------------------------------------
+ * Outputs whose readers are slow
+ */
+#define CHUNK		4096	/* a pipe that is ready takes so much at once */
+
+/**
+ * struct waiting - signals while an output is waited for
+ * @fd:      of signalfd(2); -1: they are not blocked
+ * @ended:   the run has: the next signal ends the wait
+ * @kept:    by number: they came during a wait, and the session has not had them yet
+ */
+static struct waiting {
+	int	fd;
+	int	ended;
+	struct signalfd_siginfo kept[NSIG];
+} waiting = { .fd = -1 };
+
+void output_signals(int fd)
+{
+	waiting.fd = fd;
+}
+
+void output_run_ended(void)
+{
+	waiting.ended = 1;
+}
+
+int output_has_signals(void)
+{
+	int i;
+
+	for (i = 0; i < NSIG; i++)
+		if (waiting.kept[i].ssi_signo)
+			return 1;
+	return 0;
+}
+
+int output_next_signal(struct signalfd_siginfo *info)
+{
+	int i;
+
+	for (i = 0; i < NSIG; i++) {
+		if (!waiting.kept[i].ssi_signo)
+			continue;
+		*info = waiting.kept[i];
+		waiting.kept[i].ssi_signo = 0;
+		return 1;
+	}
+	return read(waiting.fd, info, sizeof(*info)) == sizeof(*info);
+}
+
+/* Keeps the signals for the session.  -1: the second of those that end a run has come. */
+static int keep_signals(void)
+{
+	struct signalfd_siginfo info;
+	int end;
+
+	while (read(waiting.fd, &info, sizeof(info)) == sizeof(info)) {
+		end = info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM;
+		if (info.ssi_signo < NSIG)
+			waiting.kept[info.ssi_signo] = info;
+		if (end && waiting.ended) {
+			errno = EINTR;
+			return -1;
+		}
+		waiting.ended |= end;
+	}
+	return 0;
+}
+
+static int wait_for_room(int fd)
+{
+	struct pollfd fds[] = {
+		{ .fd = fd, .events = POLLOUT },
+		{ .fd = waiting.fd, .events = POLLIN },
+	};
+
+	do {
+		if (poll(fds, 2, -1) < 0 || (fds[1].revents && keep_signals()))
+			return -1;
+	} while (!fds[0].revents);
+	return 0;
+}
+
+static ssize_t write_some(int fd, const void *data, size_t len)
+{
+	ssize_t n = send(fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	struct stat st;
+
+	if (n >= 0 || errno != ENOTSOCK)
+		return n;
+	if (len > CHUNK && (fstat(fd, &st) || !S_ISREG(st.st_mode)))
+		len = CHUNK;
+	return write(fd, data, len);
+}
+
+int output_write(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+	ssize_t n;
+
+	while (len) {
+		if (wait_for_room(fd))
+			return -1;
+		n = write_some(fd, p, len);
+		if (n < 0 && errno != EAGAIN)
+			return -1;
+		if (n > 0) {
+			p += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/**
+ * struct stream - a stream's descriptor
+ * @err: errno of the first write that failed: closing does not wait once more
+ */
+static struct stream {
+	int	fd;
+	int	err;
+} stream;
+
+static ssize_t stream_write(void *cookie, const char *data, size_t len)
+{
+	struct stream *s = cookie;
+
+	if (!s->err && output_write(s->fd, data, len))
+		s->err = errno;
+	errno = s->err;
+	return s->err ? 0 : (ssize_t)len;
+}
+
+static int stream_close(void *cookie)
+{
+	struct stream *s = cookie;
+
+	return s->fd > STDERR_FILENO ? close(s->fd) : 0;
+}
+
+FILE *output_stream(int fd)
+{
+	static const cookie_io_functions_t io = {
+		.write = stream_write, .close = stream_close,
+	};
+
+	stream.fd = fd;
+	return fopencookie(&stream, "w", io);
 }

@@ -4,6 +4,7 @@
 #define PMCSTAT_OUTPUTS_H
 
 #include <signal.h>
+#include <stdio.h>
 
 #include "reader/base/textfile.h"
 
@@ -50,5 +51,18 @@ void output_inherit_sigpipe(void);
 int output_failed(const char *verb, const char *what);
 /* Recording has begun.  Ends the program if a file cannot be put in place. */
 void outputs_begun(void);
+
+/* The session's signalfd(2): a wait for an output looks at it, too. */
+void output_signals(int fd);
+/* The session's next signal, also of those that came during such a wait; 0: none */
+struct signalfd_siginfo;
+int output_next_signal(struct signalfd_siginfo *info);
+int output_has_signals(void);
+/* From now on one SIGINT or SIGTERM ends a wait; before, the second one does. */
+void output_run_ended(void);
+/* Writes all of it, to a slow reader, too.  0, or -1 with errno; EINTR: a signal */
+int output_write(int fd, const void *data, size_t len);
+/* The stream of counts, which writes in this way; NULL: no memory */
+FILE *output_stream(int fd);
 
 #endif /* PMCSTAT_OUTPUTS_H */

@@ -33,6 +33,7 @@ enum end {
 
 /**
  * struct session - a run
+ * @text:   fd of @counts
  * @log:    fd, -1 without
  * @rotate: requested by SIGHUP
  * @snapshot: requested by SIGUSR2
@@ -50,6 +51,7 @@ struct session {
 	struct targets	targets;
 	struct child	child;
 	struct counts	counts;
+	int		text;
 	int		log;
 	int		rotate;
 	int		snapshot;
@@ -70,20 +72,21 @@ static void open_text(struct session *s)
 	const struct options *o = s->o;
 	const char *path = o->text_path, *log = o->log_path;
 
-	s->counts.out = log && !strcmp(log, "-") ? stderr : stdout;
-	if (!path || !strcmp(path, "-") ||
-	    o->action == ACTION_LIVE)		/* the reader writes to it */
-		return;
-	/* the old content stays until the recording has begun */
-	s->counts.out = fopen(path, "ae");
-	if (!s->counts.out)
+	s->text = log && !strcmp(log, "-") ? STDERR_FILENO : STDOUT_FILENO;
+	/* the reader writes to the file; the old content stays until the recording has begun */
+	if (path && strcmp(path, "-") && o->action != ACTION_LIVE)
+		s->text = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (s->text < 0)
 		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
+	s->counts.out = output_stream(s->text);
+	if (!s->counts.out)
+		die(EX_OSERR, "out of memory");
 }
 
 static void empty_text(struct session *s)
 {
-	if (s->counts.out != stdout && s->counts.out != stderr)
-		output_empty(fileno(s->counts.out), s->o->text_path);
+	if (s->text > STDERR_FILENO)
+		output_empty(s->text, s->o->text_path);
 }
 
 /* True if signals can be blocked during the set-up, so that it can be undone. */
@@ -143,6 +146,7 @@ static void block_signals(struct session *s)
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
 		die(EX_OSERR, "signalfd: %s", strerror(errno));
+	output_signals(s->signals);
 }
 
 /* Requests SIGIO, which the device sends when its log fails or the last target ends. */
@@ -238,7 +242,7 @@ static enum end take_signals(struct session *s)
 	struct signalfd_siginfo info;
 	enum end end = END_NOT;
 
-	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
+	while (output_next_signal(&info)) {
 		if (info.ssi_signo == SIGCHLD) {
 			if (s->o->command && child_reap(&s->child))
 				return END_COMMAND;
@@ -326,6 +330,8 @@ static int poll_timeout(const struct session *s)
 
 	if (!s->owner)
 		until = earlier(until, now + RINGS_NS);
+	if (output_has_signals())
+		return 0;
 	if (!until)
 		return -1;
 	if (until <= now)
@@ -426,6 +432,7 @@ static void stop(struct session *s, enum end end)
 {
 	uint64_t elapsed = s->began ? now_ns() - s->began : 0;
 
+	output_run_ended();
 	writers_stop(s->o);
 	pmcs_stop(s->o, s->owner);
 	if (end == END_COUNTS)
@@ -507,8 +514,7 @@ int session_run(struct options *o)
 	if (s.log >= 0 && !o->flight_size)
 		close(s.log);
 	targets_free(&s.targets);
-	if (s.counts.out != stdout && s.counts.out != stderr &&
-	    fclose(s.counts.out))
+	if (fclose(s.counts.out))
 		counts_error(&s);
 	status = kallsyms_end();
 	if (!s.status)
