@@ -449,7 +449,7 @@ ok 'the reader of a recording is left out of it, as pmcstat is' \
 run 0 env FAKE_FAIL=filter:25 "$pmcstat" -q -G graph -S cs true
 ok 'an older module has it in there' has graph '9 samples'
 run 0 "$pmcstat" -S cs -T -o screens sh -c 'echo hello'
-ok '-T of one: the screen is the view' all 'lines out 0' 'hasnt err hello' \
+ok '-T of one: the screen is the view' all 'lines out 1' 'hasnt err hello' \
 	'has screens "^PMC: .cpu-clock. Samples: 9 (75.0%)"'
 run 7 "$pmcstat" -q -S cs -G graph sh -c 'exit 7'
 ok 'the status is the command still' has graph "9 samples"
