@@ -27,12 +27,14 @@ static int analyses_wanted(const struct reading *r)
 	       r->annotate_graph;
 }
 
+static pid_t recorder;		/* of our own recording */
+
 /* What is asked of the reader, with those of all options that it has a say in. */
 static struct reading reading_of(const struct options *o)
 {
 	struct reading r = o->read;
 
-	r.live = o->action != ACTION_READ;
+	r.live = o->action != ACTION_READ ? recorder : 0;
 	r.text_path = o->text_path;
 	r.interval = o->interval;
 	r.quiet = o->quiet;
@@ -209,6 +211,7 @@ static pid_t fork_reader(const struct options *o, int pipe_fd[2])
 
 	if (pipe2(pipe_fd, O_CLOEXEC))
 		die(EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	recorder = getpid();
 	pid = fork();
 	if (pid < 0)
 		die(EX_OSERR, "cannot fork: %s", strerror(errno));

@@ -28,7 +28,7 @@
  * @no_symbols:  -A: addresses only
  * @offsets:     -I: the offset inside the function too
  * @cpus:        -c: only samples of these
- * @live:        our own recording: -c and -i chose what is recorded
+ * @live:        the process of our own recording, 0: none: -c and -i chose what is recorded
  * @text_path:   -o: NULL: standard output, or the terminal
  * @interval:    -w: seconds between screens
  * @quiet, @verbose: -q; how often -v

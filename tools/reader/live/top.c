@@ -416,7 +416,9 @@ static void end_recording(struct session *s)
 
 	if (!s->top.o.live || s->ended)
 		return;
-	kill(getppid(), SIGINT);
+	/* one that was killed has left this process to another */
+	if (getppid() == s->top.o.live)
+		kill(getppid(), SIGINT);
 	while ((status = pmclog_iter_next(s->in->it, &r)) > 0 &&
 	       !(status == PMCLOG_ITER_RECORD &&
 		 r.type == PMCLOG_T_CLOSELOG))
