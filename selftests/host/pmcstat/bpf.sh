@@ -9,8 +9,8 @@ pmcstat=$1
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$PWD/lib.sh"
 
-"$pmcstat" --bpf -q -s cs true >out 2>err
-if [ $? -ne 0 ] && grep -qE -e '--bpf (needs|sees)|without --bpf|no BTF' err; then
+if ! "$pmcstat" --bpf -q -s cs true >out 2>err &&
+   grep -qE -e '--bpf (needs|sees)|without --bpf|no BTF' err; then
 	echo "1..0 # SKIP $(cat err)"
 	exit
 fi
