@@ -27,6 +27,7 @@
 #include <fcntl.h>
 #include <linux/hwpmc.h>
 #include <pmc.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,10 @@ struct pmc_owner {
 };
 
 static struct pmc_owner *the_owner;
+
+/* A timer of the process may come when the owner has been closed. */
+static pthread_mutex_t closing = PTHREAD_MUTEX_INITIALIZER;
+static int closed;
 
 static int step(const char *name, long arg)
 {
@@ -94,11 +99,15 @@ int close(int fd)
 
 static void break_log(union sigval v)
 {
-	the_owner->broken = ENOSPC;
-	/* and POLLERR, when not all has been read from it */
-	if (write(the_owner->fd, "", 1) != 1)
-		abort();
-	close(the_owner->peer);
+	pthread_mutex_lock(&closing);
+	if (!closed) {
+		the_owner->broken = ENOSPC;
+		/* and POLLERR, when not all has been read from it */
+		if (write(the_owner->fd, "", 1) != 1)
+			abort();
+		close(the_owner->peer);
+	}
+	pthread_mutex_unlock(&closing);
 }
 
 struct pmc_unwinder {
@@ -125,7 +134,10 @@ void pmc_unwinder_end(struct pmc_unwinder *u)
 
 static void lose_targets(union sigval v)
 {
-	close(the_owner->peer);
+	pthread_mutex_lock(&closing);
+	if (!closed)
+		close(the_owner->peer);
+	pthread_mutex_unlock(&closing);
 }
 
 static void later(const char *ms, void (*what)(union sigval))
@@ -164,6 +176,9 @@ void pmc_owner_close(struct pmc_owner *o)
 	char byte;
 
 	step("close", 0);
+	pthread_mutex_lock(&closing);
+	closed = 1;
+	pthread_mutex_unlock(&closing);
 	close(o->fd);
 	/* nothing else holds it: what PMCs used could not be removed */
 	if (recv(o->peer, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN)
