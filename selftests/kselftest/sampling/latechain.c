@@ -300,7 +300,7 @@ static int yielding_body(struct target *t, void *arg)
 	if (!other)
 		for (;;)
 			sched_yield();
-	for (i = 0; i < 1000; i++)
+	for (i = 0; i < scaled(200, 30); i++)
 		call_unreadable(SYS_sched_yield, 0);
 	load_end(other);
 	return 0;
