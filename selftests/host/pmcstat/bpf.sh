@@ -40,15 +40,8 @@ exec 9<>slow
 "$pmcstat" --bpf -q -n 20000 -S cpu-clock -O slow sh -c 'echo >began; exec sleep 1000' >out 2>err 9>&- &
 pid=$!
 until_true '[ -s began ]'
-tries=0
-while kill -0 "$pid" 2>err.kill && [ $tries -lt 300 ]; do
-	kill -TERM "$pid" 2>err.kill
-	sleep .2
-	tries=$((tries + 1))
-done
-kill -KILL "$pid" 2>err.kill
-wait "$pid"
-got=$? want=$got
+terminate
+want=$got
 ok 'signals end the wait for a reader of the log' \
 	all '[ "$got" -eq 143 ] || { [ "$got" -eq 74 ] && has err interrupted; }'
 exec 9>&-

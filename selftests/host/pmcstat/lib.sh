@@ -52,6 +52,20 @@ until_true()
 	done
 }
 
+# terminate: sends SIGTERM to $pid until it ends, for a minute; its status is $got
+terminate()
+{
+	tries=0
+	while kill -0 "$pid" 2>err.kill && [ $tries -lt 300 ]; do
+		kill -TERM "$pid" 2>err.kill
+		sleep .2
+		tries=$((tries + 1))
+	done
+	kill -KILL "$pid" 2>err.kill
+	wait "$pid"
+	got=$?
+}
+
 has() { grep -q -e "$2" "$1"; }
 hasnt() { ! has "$@"; }
 lines() { [ "$(grep -c . "$1")" -eq "$2" ]; }

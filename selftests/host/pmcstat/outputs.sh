@@ -81,7 +81,7 @@ mkdir placed
 		sleep .05
 	done
 	mkdir placed/log
-	cat symbols >read
+	cat symbols >taken
 } &
 reader=$!
 run 73 "$pmcstat" -q -S cs -O placed/log --kallsyms symbols "./$tool" 600
@@ -167,15 +167,8 @@ perl -MFcntl -e 'sysopen F, "slow", O_RDWR | O_NONBLOCK; 1 while syswrite F, "x"
 "$pmcstat" -w .001 -p cs -o slow sh -c 'echo >began; exec sleep 1000' >out 2>err 9>&- &
 pid=$!
 until_true '[ -s began ]'
-tries=0
-while kill -0 "$pid" 2>err.kill && [ $tries -lt 300 ]; do
-	kill -TERM "$pid" 2>err.kill
-	sleep .2
-	tries=$((tries + 1))
-done
-kill -KILL "$pid" 2>err.kill
-wait "$pid"
-got=$? want=74
+terminate
+want=74
 ok 'signals end the wait for a reader of counts' has err \
 	'^pmcstat: cannot print counts: Interrupted'
 exec 9>&-
