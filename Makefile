@@ -80,8 +80,11 @@ build/%/hwpmc.ko: FORCE
 
 guest: guest-amd64 guest-arm64
 
+# Of the libraries for another architecture, pmcstat --bpf needs one that the compiler for
+# it has not.
 guest-amd64 guest-arm64: guest-%:
-	$(MAKE) -C tools guest OUT='$(CURDIR)/build/guest-$*' STATIC=1 CROSS=$(CROSS_$*)
+	$(if $(CROSS_$*),tree=$$(selftests/vm/programs $*) || tree=; )$(MAKE) -C tools guest \
+		OUT='$(CURDIR)/build/guest-$*' STATIC=1 CROSS=$(CROSS_$*)$(if $(CROSS_$*), BPF_ROOT="$$tree")
 	$(MAKE) -C selftests guest OUT='$(CURDIR)/build/guest-$*' CROSS=$(CROSS_$*)
 
 tools-arm64:

@@ -22,12 +22,16 @@ READER_LIBS := -Wl,--as-needed -ldw -lelf -llzma -liberty -lcapstone -lncursesw 
 	-lz -lm $(ZSTD_LIBS)
 
 # pmcstat --bpf: libbpf for the machine that programs are built for, and on this one
-# clang for BPF and bpftool, which Debian has where only root's PATH looks.
+# clang for BPF and bpftool, which Debian has where only root's PATH looks. BPF_ROOT is a
+# tree with that libbpf, for a compiler that has none.
 BPF_ARCH := $(firstword $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),x86) \
 	    $(if $(filter aarch64-%,$(shell $(CC) -dumpmachine)),arm64))
+BPF_TRIPLET := $(if $(filter x86,$(BPF_ARCH)),x86_64,aarch64)-linux-gnu
 BPFTOOL	?= $(firstword $(wildcard $(addsuffix /bpftool,$(subst :, ,$(PATH)) /usr/sbin)))
 BPF_CLANG ?= $(shell command -v clang 2>/dev/null)
 ifneq ($(and $(BPF_ARCH),$(BPFTOOL),$(BPF_CLANG)),)
-BPF_LIBS := $(or $(call have,bpf/bpf.h,bpf_map_create,-lbpf -lelf -lz), \
-	    $(call have,bpf/bpf.h,bpf_map_create,-lbpf -lelf -lz -lzstd))
+BPF_INCLUDES := $(if $(BPF_ROOT),-idirafter $(BPF_ROOT)/usr/include)
+BPF_LIBS := $(if $(BPF_ROOT),-L$(BPF_ROOT)/usr/lib/$(BPF_TRIPLET)) -lbpf -lelf -lz
+BPF_LIBS := $(or $(call have,bpf/bpf.h,bpf_map_create,$(BPF_INCLUDES) $(BPF_LIBS)), \
+	    $(call have,bpf/bpf.h,bpf_map_create,$(BPF_INCLUDES) $(BPF_LIBS) -lzstd))
 endif
