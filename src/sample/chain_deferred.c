@@ -145,11 +145,12 @@ static struct working *working_find(void)
  * On its way to user mode, a task goes on after its work, and may be sampled again, for
  * example in rseq_update.  More work for that sample is followed by the same, and the
  * task would never come to user mode.  From here, that looks like a program that calls
- * the kernel from one place again and again.  So of such samples in a row, each within
- * AGAIN_NS of the last answer, one in AGAIN_MAX gets no work.
+ * the kernel from one place again and again.  So after AGAIN_MAX such answers in a row, each
+ * within AGAIN_NS of the last, there is no work for AGAIN_NS.  The task comes to user mode
+ * in this time, however many events hit it on the way.
  */
 #define AGAIN_MAX	16
-#define AGAIN_NS	NSEC_PER_MSEC
+#define AGAIN_NS	(2 * NSEC_PER_MSEC)
 
 /**
  * struct answered - the last work that ended on a CPU
@@ -195,12 +196,9 @@ static void note_answer(const struct user_place *at)
 /* Overflow handler.  Has a sample of the kernel been answered too often? */
 static bool answered_enough(const struct user_place *at)
 {
-	struct answered *a = this_cpu_ptr(&deferred_answered);
+	const struct answered *a = this_cpu_ptr(&deferred_answered);
 
-	if (READ_ONCE(a->n) < AGAIN_MAX || !is_of_place(a, at, ring_clock()))
-		return false;
-	WRITE_ONCE(a->n, 0);
-	return true;
+	return READ_ONCE(a->n) >= AGAIN_MAX && is_of_place(a, at, ring_clock());
 }
 
 /*

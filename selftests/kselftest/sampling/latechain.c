@@ -306,18 +306,21 @@ static int yielding_body(struct target *t, void *arg)
 	return 0;
 }
 
-/* The target comes to its end under all samples of the tracepoint @name. */
+/* The target comes to its end under all samples of the tracepoint @name, by @pmcs PMCs. */
 static void check_end(struct __test_metadata *_metadata, const char *name,
-		      int (*body)(struct target *t, void *arg))
+		      int (*body)(struct target *t, void *arg), unsigned int pmcs)
 {
 	const uint64_t id = tracefs_id(name);
 	struct recording r;
 	struct target t;
+	uint32_t more;
 
 	if (!id)
 		SKIP(return, "no such tracepoint");
 	ASSERT_TRUE(target_begin(&t, body, NULL));
 	ASSERT_EQ(0, record_begin(&r, pmc_tracepoint(HWPMC_MODE_SS, id), 0));
+	while (--pmcs)
+		ASSERT_EQ(0, dev_run(r.dev, pmc_tracepoint(HWPMC_MODE_SS, id), &more));
 	target_go(&t);
 	EXPECT_TRUE(WAIT_UNTIL(waitpid(t.pid, NULL, WNOHANG) == t.pid, 20000));
 	kill(t.pid, SIGKILL);
@@ -334,7 +337,7 @@ static void check_end(struct __test_metadata *_metadata, const char *name,
 TEST(own_work)
 {
 	NEEDS_LATER();
-	check_end(_metadata, "kmem/kfree", closing_body);
+	check_end(_metadata, "kmem/kfree", closing_body, 1);
 }
 
 /*
@@ -344,7 +347,14 @@ TEST(own_work)
 TEST(after_the_work)
 {
 	NEEDS_LATER();
-	check_end(_metadata, "rseq/rseq_update", yielding_body);
+	check_end(_metadata, "rseq/rseq_update", yielding_body, 1);
+}
+
+/* No sample of a pass asks for more work, however many there are. */
+TEST(after_the_work_by_several)
+{
+	NEEDS_LATER();
+	check_end(_metadata, "rseq/rseq_update", yielding_body, 4);
 }
 
 TEST_HARNESS_MAIN
