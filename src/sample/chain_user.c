@@ -87,6 +87,12 @@ static bool is_first_frame(unsigned long fp, unsigned long below, bool is32)
 
 #ifdef CONFIG_X86
 /*
+ * Kernel addresses, also with five levels of page tables.  With page table isolation,
+ * syscall's entry uses sp to set CR3, whose flags make it look like no user address either.
+ */
+#define KERNEL_HALF	(~0UL << 56)
+
+/*
  * Is @sp on a stack for entries?  These of all CPUs are in one area, each with its top at
  * the end of a page.  It has the stacks of NMIs and debug exceptions, too.
  */
@@ -118,11 +124,14 @@ absent:
  *
  * syscall does not change sp, and a program can have set it to any address.
  */
-static bool is_entry_of(unsigned long sp, const struct pt_regs *user)
+static bool is_entry_of(unsigned long sp, struct pt_regs *user)
 {
 	const unsigned long *top = (const unsigned long *)PAGE_ALIGN(sp);
 	unsigned long frame[5];
 
+	/* sysenter begins at the top as well, and leaves there what the last entry put */
+	if (data_race(regs_are_32bit(user)) && sp > (unsigned long)(top - 5))
+		return false;
 	if (!read_entry_stack(frame, top - 5))
 		return false;
 	if (frame[1] == __KERNEL_CS || frame[4] == data_race(user->sp))
@@ -142,14 +151,14 @@ static bool is_entry_of(unsigned long sp, const struct pt_regs *user)
  */
 bool hwpmc_chain_user_is_known(const struct pt_regs *regs)
 {
-	const struct pt_regs *user = user_regs();
+	struct pt_regs *user = user_regs();
 	const unsigned long sp = regs->sp;
 	bool same_bp;
 
 	if (!user || hwpmc_sample_ip_is_replaced(regs))
 		return true;
 	same_bp = data_race(user->bp) == regs->bp;
-	if (sp < TASK_SIZE_MAX)
+	if (sp < KERNEL_HALF)
 		return same_bp && data_race(user->sp) == sp &&
 		       data_race(user->ip) == regs->cx;
 	if (is_entry_stack(sp))
