@@ -273,7 +273,7 @@ static unsigned int walk_open(const struct unwind_map *map,
 	struct unwind_frame f = *from;	/* mostly kept in registers */
 	const struct hwpmc_unwind_rule *rule;
 	enum unwind_result res;
-	unsigned int n = 0, by = 0, step_by = 0;
+	unsigned int n = 0, m, by = 0, step_by = 0;
 	struct recall_walk w;
 	struct cached *c;
 	enum known known;
@@ -320,8 +320,13 @@ static unsigned int walk_open(const struct unwind_map *map,
 		step_by = found_by(known);
 		recall_left(&w);
 		/* only steps by rules are recalled */
-		n = recall_follow(&w, &f, pc, n, max, read_open, NULL,
+		m = recall_follow(&w, &f, pc, n, max, read_open, NULL,
 				  strip_pc);
+		if (m == n)
+			continue;
+		n = m;
+		by |= step_by;
+		step_by = BY_RULE;
 	}
 	user_read_access_end();
 	recall_end(&w);
