@@ -232,6 +232,7 @@ static void drop_oldest(struct hwpmc_owner *o)
 		count_base(f, anew);
 		list_splice_tail_init(anew, &f->base);
 		f->renewing = false;
+		f->untold = false;	/* this base has what was lost before it */
 		set_limit(f);
 	} else {
 		f->untold |= lossy;
@@ -398,7 +399,9 @@ static void flight_tend(struct hwpmc_owner *o)
 		f->lost_meta = false;
 		next_number(log);
 	}
-	hwpmc_flight_tell_losses(o);
+	/* behind a new base, a notice would ask for one more */
+	if (!f->renewing)
+		hwpmc_flight_tell_losses(o);
 	/* if losses continue, this takes at most a tenth of the time */
 	if (f->lossy && ktime_get_ns() >= f->not_before)
 		f->renew = true;

@@ -297,6 +297,8 @@ static int put_snapshot(struct hwpmc_owner *o, const struct trigger *cause)
 
 	hwpmc_drain_cut(o, &a);
 	hwpmc_sink_flush(o);
+	/* the window may have lost its notice to what was drained */
+	hwpmc_flight_tell_losses(o);
 	if (!begin_writing(log))
 		return -EINTR;
 	hwpmc_flight_account(o, &a);
