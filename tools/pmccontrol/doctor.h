@@ -93,6 +93,8 @@ void look_at_module(struct doctor *d);
 void look_at_loaded(struct doctor *d);
 /* The version that dkms has of the module; an empty word: none */
 void dkms_version(const struct doctor *d, char *version, size_t size);
+/* The command that installs @package, if this distribution is known */
+void tell_package(const struct doctor *d, const char *package);
 
 /* doctor_boot.c */
 void look_at_signature(struct doctor *d);

@@ -177,10 +177,15 @@ static enum enrolled is_enrolled(const struct doctor *d, const char *path)
 
 static void tell_unsigned(struct doctor *d)
 {
+	/* dkms builds without a key, too, and does not sign then. */
+	bool no_key = !key_of_dkms(d) && !file_there(d, "/usr/bin/openssl");
 	char version[64];
 
 	answer(d, MARK_PROBLEM, "the kernel takes only signed modules, and %s "
-	       "is not signed", d->module);
+	       "is not signed%s", d->module,
+	       no_key ? ": dkms makes its key by openssl, which is missing" : "");
+	if (no_key)
+		tell_package(d, "openssl");
 	dkms_version(d, version, sizeof(version));
 	if (*version)
 		mend("dkms build --force hwpmc/%s -k %s && "

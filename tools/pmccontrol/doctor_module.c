@@ -109,31 +109,49 @@ static int read_os_line(void *arg, char *line)
 	return 0;
 }
 
-static void tell_headers(const struct doctor *d)
+static const struct way {
+	const char *id;
+	const char *install;
+	const char *headers;
+	int with_release;
+} ways[] = {
+	{ " debian ", "apt install", "linux-headers-", 1 },
+	{ " ubuntu ", "apt install", "linux-headers-", 1 },
+	{ " fedora ", "dnf install", "kernel-devel-", 1 },
+	{ " rhel ", "dnf install", "kernel-devel-", 1 },
+	{ " suse ", "zypper install", "kernel-default-devel", 0 },
+	{ " arch ", "pacman -S", "linux-headers", 0 },
+};
+
+/* How packages are installed here; NULL: not known */
+static const struct way *way_to_install(const struct doctor *d)
 {
-	static const struct {
-		const char *id;
-		const char *command;
-		int with_release;
-	} ways[] = {
-		{ " debian ", "apt install linux-headers-", 1 },
-		{ " ubuntu ", "apt install linux-headers-", 1 },
-		{ " fedora ", "dnf install kernel-devel-", 1 },
-		{ " rhel ", "dnf install kernel-devel-", 1 },
-		{ " suse ", "zypper install kernel-default-devel", 0 },
-		{ " arch ", "pacman -S linux-headers", 0 },
-	};
 	struct os os = { "" };
 	size_t i;
 
 	if (file_lines(d, "/etc/os-release", read_os_line, &os))
-		return;
+		return NULL;
 	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-		if (strstr(os.ids, ways[i].id)) {
-			mend("%s%s", ways[i].command,
-			     ways[i].with_release ? d->release : "");
-			return;
-		}
+		if (strstr(os.ids, ways[i].id))
+			return &ways[i];
+	return NULL;
+}
+
+static void tell_headers(const struct doctor *d)
+{
+	const struct way *way = way_to_install(d);
+
+	if (way)
+		mend("%s %s%s", way->install, way->headers,
+		     way->with_release ? d->release : "");
+}
+
+void tell_package(const struct doctor *d, const char *package)
+{
+	const struct way *way = way_to_install(d);
+
+	if (way)
+		mend("%s %s", way->install, package);
 }
 
 void look_at_headers(struct doctor *d)

@@ -217,6 +217,12 @@ ok "no signature" says 1 "problem  $enforce, and /$modules/updates/dkms/hwpmc.ko
 mkdir -p "$m/$dkms/0.1.0/source"
 ok "no signature, by dkms" says 1 "problem  $enforce, and .* is not signed" \
 	"dkms build --force hwpmc/0.1.0 -k $release && dkms install --force hwpmc/0.1.0 -k $release"
+gone $key
+ok "no signature, and dkms has no key" says 1 "problem  $enforce, and .* is not signed: dkms makes its key by openssl, which is missing" \
+	"apt install openssl"
+put usr/bin/openssl
+ok "no key, but a way to make one" says 1 "problem  $enforce, and .*hwpmc.ko is not signed" \
+	"dkms build --force hwpmc/0.1.0 -k $release && dkms install --force hwpmc/0.1.0 -k $release"
 : >"$m/$modules/updates/dkms/hwpmc.ko"
 ok "an empty file" says 1 "problem  $enforce, and .* is not signed" \
 	"dkms build --force hwpmc/0.1.0 -k $release && dkms install --force hwpmc/0.1.0 -k $release"
