@@ -423,6 +423,12 @@ static int missing_argument(struct parser *p, char **argv)
 	return options_fail(p, "-%c needs an argument", optopt);
 }
 
+/* getopt knows the option, and no function here does. */
+static int unhandled_option(struct parser *p, int option)
+{
+	return options_fail(p, "unknown option %s", options_name(option));
+}
+
 static int parse_modifier(struct parser *p, int letter)
 {
 	p->dangling[letter] = DANGLING;
@@ -467,11 +473,13 @@ static int parse_modifier(struct parser *p, int letter)
 		return parse_filter(p, letter == OPT_ONLY, optarg);
 	case 'n': case OPT_FREQ:
 		return parse_period(p, letter, optarg);
-	default:
+	case 'c':
 		if (cpulist_parse(&p->cpus, optarg))
 			return options_fail(p, "-c %s: not a list of CPUs",
 					    optarg);
 		return 0;
+	default:
+		return unhandled_option(p, letter);
 	}
 }
 
@@ -513,8 +521,10 @@ static int parse_reading(struct parser *p, int letter)
 	case 'i':
 		r->one_lwp = 1;
 		return parse_number(p, letter, optarg, &r->lwp);
-	default:
+	case 'z':
 		return parse_number(p, letter, optarg, &r->depth);
+	default:
+		return unhandled_option(p, letter);
 	}
 }
 
@@ -536,20 +546,6 @@ static int parse_budget(struct parser *p, const char *text)
 		return options_fail(p, "--budget %s: not a percentage of each CPU's "
 				    "time", text);
 	p->o->budget_ppm = (uint32_t)(percent * 10000 + 0.5);
-	return 0;
-}
-
-static int parse_writers(struct parser *p, const char *text)
-{
-	struct options *o = p->o;
-
-	if (!strcmp(text, "node")) {
-		o->writers = WRITERS_OF_NODES;
-		return 0;
-	}
-	if (!options_number(text, &o->writers) || o->writers > WRITERS_MAX)
-		return options_fail(p, "--writers %s: neither a number of logs nor "
-				    "node", text);
 	return 0;
 }
 
@@ -625,9 +621,11 @@ static int parse_common(struct parser *p, int letter)
 	case 'q':
 		o->quiet = 1;
 		return 0;
-	default:
+	case 'v':
 		o->verbose++;
 		return 0;
+	default:
+		return unhandled_option(p, letter);
 	}
 }
 

@@ -53,6 +53,7 @@ bool options_number(const char *text, uint32_t *number);
 int parse_rotate(struct parser *p, const char *text);
 int parse_keep(struct parser *p, const char *text);
 int parse_flight(struct parser *p, const char *text);
+int parse_writers(struct parser *p, const char *text);
 int parse_ring(struct parser *p, const char *text);
 /*
  * Parses "exit", "exit=N" (0), or an event (1): the event's name ends at *@len,

@@ -85,6 +85,20 @@ int parse_flight(struct parser *p, const char *text)
 	return 0;
 }
 
+int parse_writers(struct parser *p, const char *text)
+{
+	struct options *o = p->o;
+
+	if (!strcmp(text, "node")) {
+		o->writers = WRITERS_OF_NODES;
+		return 0;
+	}
+	if (!options_number(text, &o->writers) || o->writers > WRITERS_MAX)
+		return options_fail(p, "--writers %s: neither a number of logs nor "
+				    "node", text);
+	return 0;
+}
+
 /* A ring buffer of BPF has a power of two of bytes, in whole pages. */
 int parse_ring(struct parser *p, const char *text)
 {
