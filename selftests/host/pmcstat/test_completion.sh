@@ -119,6 +119,7 @@ events=$(pmcstat -L | awk 'NR <= 3 { print $1 }' | paste -sd ,)
 
 echo "TAP version 13"
 ok "bash: options of pmcstat" offers -P,--packed,--flight,-O pmcstat -
+ok "bash: a group of letters is no option" exits 1 offers -Cd pmcstat -
 ok "bash: an option by its beginning" only --flight pmcstat --fl
 ok "bash: events" offers "$events" pmcstat -S ""
 ok "bash: events of one that has other options before" offers "$events" pmcstat -d -O log -p ""
