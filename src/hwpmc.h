@@ -260,7 +260,7 @@ static inline u32 owner_pid_of(const struct hwpmc_owner *o,
 	if (owner_sees_pids(o, t))
 		return t->tgid;
 	nr = task_tgid_nr_ns(t, o->pid_ns);
-	return nr || is_idle_task(t) ? nr : PMCLOG_PID_KERNEL;
+	return nr || data_race(is_idle_task(t)) ? nr : PMCLOG_PID_KERNEL;
 }
 
 static inline u32 owner_tid_of(const struct hwpmc_owner *o,
@@ -271,7 +271,7 @@ static inline u32 owner_tid_of(const struct hwpmc_owner *o,
 	if (owner_sees_pids(o, t))
 		return t->pid;
 	nr = task_pid_nr_ns(t, o->pid_ns);
-	return nr || is_idle_task(t) ? nr : PMCLOG_PID_KERNEL;
+	return nr || data_race(is_idle_task(t)) ? nr : PMCLOG_PID_KERNEL;
 }
 
 /* Is the owner for @cpu?  See struct owner_hotplug's @only.  Any context. */

@@ -350,7 +350,8 @@ static bool sample_is_unwanted(const struct hwpmc_pmc *pmc,
 {
 	return current == READ_ONCE(pmc->owner->log.task) ||
 	       (pmc->attr.exclude_kernel && !user_mode(regs)) ||
-	       ((pmc->flags & HWPMC_F_EXCLUDE_IDLE) && is_idle_task(current)) ||
+	       ((pmc->flags & HWPMC_F_EXCLUDE_IDLE) &&
+		data_race(is_idle_task(current))) ||
 	       is_own_doing(pmc) || is_too_soon(pmc) ||
 	       (rcu_access_pointer(pmc->filter) &&
 		hwpmc_filter_refuses(pmc, regs));
