@@ -252,11 +252,24 @@ void do_logclose(const struct op *op)
 	close(op->arg[1] & 1 ? l->peer : l->fd);
 }
 
+/*
+ * The number of a log that was closed as a device is that of the log which was opened
+ * next, in another slot.
+ */
+static void doubt_number(int fd)
+{
+	unsigned int i;
+
+	for (i = 0; i < LOGS; i++)
+		if (sh->log[i].fd == fd)
+			sh->log[i].sound = false;
+}
+
 void do_logspoil(const struct op *op)
 {
 	struct log_slot *l = &sh->log[op->arg[0] % LOGS];
 
-	l->sound = false;
+	doubt_number(l->fd);
 	switch (op->arg[1] % 4) {
 	case 0:
 		ftruncate(l->fd, op->arg[2] * 16);
