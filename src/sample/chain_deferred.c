@@ -145,20 +145,30 @@ static struct working *working_find(void)
  * On its way to user mode, a task goes on after its work, and may be sampled again, for
  * example in rseq_update.  More work for that sample is followed by the same, and the
  * task would never come to user mode.  From here, that looks like a program that calls
- * the kernel from one place again and again.  So after AGAIN_MAX such answers in a row, each
- * within AGAIN_NS of the last, there is no work for AGAIN_NS.  The task comes to user mode
- * in this time, however many events hit it on the way.
+ * the kernel from one place again and again.  So after AGAIN_MAX such answers there is no
+ * work until the task has run for AGAIN_NS more.  It comes to user mode in this time,
+ * however many events hit it on the way.
+ *
+ * The time is the task's own, because other tasks may run between its work and user
+ * mode, and a slow machine may let it run for a few rounds only before they do.  The
+ * scheduler adds to it at ticks.  A task that slept has left the way to user mode.
  */
 #define AGAIN_MAX	16
-#define AGAIN_NS	(2 * NSEC_PER_MSEC)
+#define AGAIN_NS	(4 * NSEC_PER_MSEC)
+/* An answer that is further from the last one begins to count anew. */
+#define AGAIN_FAR_NS	(100 * NSEC_PER_MSEC)
+
+/* Tasks that take turns on one CPU, none of which comes to user mode */
+#define ANSWERED_TASKS	8
 
 /**
- * struct answered - the last work that ended on a CPU
- * @task: whose; only compared
- * @sp:   of its samples in user mode
- * @fp:   likewise
- * @when: it ended then
- * @n:    how many such have followed each other
+ * struct answered - the last work of a task that ended on a CPU
+ * @task:  whose; only compared
+ * @sp:    of its samples in user mode
+ * @fp:    likewise
+ * @slept: how often the task had slept
+ * @ran:   for so long had it run
+ * @n:     how many such have followed each other
  *
  * Written with preemption off.  Handlers on that CPU read it in between as well: what
  * they then see may be of two works, and one sample more or less gets its chain.
@@ -167,38 +177,87 @@ struct answered {
 	struct task_struct *task;
 	unsigned long	sp;
 	unsigned long	fp;
-	u64		when;
+	unsigned long	slept;
+	u64		ran;
 	unsigned int	n;
 };
 
-static DEFINE_PER_CPU(struct answered, deferred_answered);
+/* @next: the entry that is replaced next; of note_answer() */
+struct answered_tasks {
+	struct answered	of[ANSWERED_TASKS];
+	unsigned int	next;
+};
 
-static bool is_of_place(const struct answered *a, const struct user_place *at, u64 now)
+static DEFINE_PER_CPU(struct answered_tasks, deferred_answered);
+
+/*
+ * The current task, with user registers @at.  The scheduler may be adding to its
+ * runtime, on another CPU, too.
+ */
+static struct answered answered_now(const struct user_place *at)
 {
-	return READ_ONCE(a->task) == current && READ_ONCE(a->sp) == at->sp &&
-	       READ_ONCE(a->fp) == at->fp && now - READ_ONCE(a->when) < AGAIN_NS;
+	return (struct answered){
+		.task = current,
+		.sp = at->sp,
+		.fp = at->fp,
+		.slept = data_race(current->nvcsw),
+		.ran = data_race(READ_ONCE(current->se.sum_exec_runtime)),
+		.n = 1,
+	};
 }
 
-static void note_answer(const struct user_place *at)
+static struct answered *find_answered(struct answered_tasks *tasks)
 {
-	const u64 now = ring_clock();
-	struct answered *a = get_cpu_ptr(&deferred_answered);
-	unsigned int n = is_of_place(a, at, now) ? READ_ONCE(a->n) + 1 : 1;
+	struct answered *a = tasks->of;
+	unsigned int i;
 
-	WRITE_ONCE(a->task, current);
-	WRITE_ONCE(a->sp, at->sp);
-	WRITE_ONCE(a->fp, at->fp);
-	WRITE_ONCE(a->when, now);
-	WRITE_ONCE(a->n, n);
+	for (i = 0; i < ANSWERED_TASKS; i++, a++)
+		if (READ_ONCE(a->task) == current)
+			return a;
+	return NULL;
+}
+
+/* Is it the same place, less than @ns of the task's own time after the answer @a? */
+static bool is_again(const struct answered *a, const struct answered *now, u64 ns)
+{
+	return READ_ONCE(a->sp) == now->sp && READ_ONCE(a->fp) == now->fp &&
+	       READ_ONCE(a->slept) == now->slept && now->ran - READ_ONCE(a->ran) < ns;
+}
+
+/*
+ * The work that began at @began has ended.  It may have slept, and have run for long,
+ * itself.
+ */
+static void note_answer(const struct user_place *at, const struct answered *began)
+{
+	struct answered_tasks *tasks = get_cpu_ptr(&deferred_answered);
+	struct answered *a = find_answered(tasks), now = answered_now(at);
+	unsigned int n;
+
+	if (a) {
+		/* work that was asked for before the last of AGAIN_MAX answers is one more */
+		n = READ_ONCE(a->n);
+		if (is_again(a, began, n < AGAIN_MAX ? AGAIN_FAR_NS : AGAIN_NS))
+			now.n = n + 1;
+	} else {
+		a = &tasks->of[tasks->next++ % ANSWERED_TASKS];
+	}
+	WRITE_ONCE(a->task, now.task);
+	WRITE_ONCE(a->sp, now.sp);
+	WRITE_ONCE(a->fp, now.fp);
+	WRITE_ONCE(a->slept, now.slept);
+	WRITE_ONCE(a->ran, now.ran);
+	WRITE_ONCE(a->n, now.n);
 	put_cpu_ptr(&deferred_answered);
 }
 
 /* Overflow handler.  Has a sample of the kernel been answered too often? */
 static bool answered_enough(const struct user_place *at)
 {
-	const struct answered *a = this_cpu_ptr(&deferred_answered);
+	const struct answered *a = find_answered(this_cpu_ptr(&deferred_answered));
+	const struct answered now = answered_now(at);
 
-	return READ_ONCE(a->n) >= AGAIN_MAX && is_of_place(a, at, ring_clock());
+	return a && READ_ONCE(a->n) >= AGAIN_MAX && is_again(a, &now, AGAIN_NS);
 }
 
 /*
@@ -371,13 +430,14 @@ static void deferred_answer(struct deferred *item)
 static void deferred_work(struct callback_head *work)
 {
 	struct deferred *item = container_of(work, struct deferred, work);
+	const struct answered began = answered_now(&item->at);
 	struct working *w = working_begin(item);
 
 	/* without an entry, samples of this work would not be recognized as such */
 	if (w)
 		deferred_answer(item);
 	smp_store_release(&item->state, DEFERRED_ANSWERED);	/* or given up */
-	note_answer(&item->at);
+	note_answer(&item->at, &began);
 	/*
 	 * before the item is free, because events may hit in module_put();
 	 * hwpmc_exit() waits for the rest of this function
