@@ -141,8 +141,18 @@ static bool is_entry_of(unsigned long sp, struct pt_regs *user)
 }
 
 /*
+ * Where perf replaced the address, the other registers are those of the interrupt, which
+ * may have hit user mode.  Then it has saved all of them.
+ */
+static bool is_saved(const struct pt_regs *regs, const struct pt_regs *user)
+{
+	return hwpmc_sample_ip_is_replaced(regs) &&
+	       data_race(!memcmp(user, regs, offsetof(struct pt_regs, orig_ax)));
+}
+
+/*
  * hwpmc_chain_user_is_known - are the user registers those of the present entry?
- * @regs: of a sample of the kernel
+ * @regs: of a sample of the kernel, or with an address that perf replaced
  *
  * An NMI may hit the code that enters the kernel before it has saved them.  Those of the
  * last entry are still in their place then.  The code that leaves the kernel looks much
@@ -155,12 +165,12 @@ bool hwpmc_chain_user_is_known(const struct pt_regs *regs)
 	const unsigned long sp = regs->sp;
 	bool same_bp;
 
-	if (!user || hwpmc_sample_ip_is_replaced(regs))
+	if (!user)
 		return true;
 	same_bp = data_race(user->bp) == regs->bp;
 	if (sp < KERNEL_HALF)
 		return same_bp && data_race(user->sp) == sp &&
-		       data_race(user->ip) == regs->cx;
+		       (data_race(user->ip) == regs->cx || is_saved(regs, user));
 	if (is_entry_stack(sp))
 		return is_entry_of(sp, user);
 	if (sp <= (unsigned long)user || sp > (unsigned long)(user + 1))

@@ -137,8 +137,10 @@ static unsigned int replaced_user_part(struct scratch *sc,
 				       unsigned int max, struct pt_regs *regs,
 				       unsigned int *end)
 {
-	unsigned int n = user_part(sc, pc, sc->pc, max, NULL, end);
+	unsigned int n = 0;
 
+	if (hwpmc_chain_user_is_known(regs))
+		n = user_part(sc, pc, sc->pc, max, NULL, end);
 	sc->pc[0] = user_pc(regs);
 	if (n)
 		return n;
@@ -377,7 +379,7 @@ static bool ask_for_later(const struct pmc_cpu *pc, const u64 *chain,
 	const bool user = user_mode(regs);
 	const bool own = user && !hwpmc_sample_ip_is_replaced(regs);
 
-	if (!user && !hwpmc_chain_user_is_known(regs))
+	if (!own && !hwpmc_chain_user_is_known(regs))
 		return false;
 	return hwpmc_chain_deferred_ask(pc->pmc->owner, own ? regs : NULL,
 					user ? chain : NULL);
