@@ -5,7 +5,6 @@
  */
 #include <linux/perf_event.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "model.h"
 #include "sink.h"

@@ -8,7 +8,6 @@
 #include <err.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <pmclog.h>

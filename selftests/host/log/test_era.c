@@ -8,7 +8,6 @@
 
 #include <pmclog.h>
 #include <pmclog_iter.h>
-#include <pmclog_wire.h>
 
 #include "loggen_era.h"
 #include "tap.h"

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <pmclog_iter.h>
-#include <pmclog_wire.h>
 
 #include "loggen.h"
 #include "moving.h"

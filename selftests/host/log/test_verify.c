@@ -3,7 +3,6 @@
  * pmclog verify finds each fault of a record, and of their order, at its offset.
  */
 #include <linux/hwpmc.h>
-#include <pmclog_wire.h>
 
 #include "expect_verify.h"
 

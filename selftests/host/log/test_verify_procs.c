@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include <linux/hwpmc.h>
-#include <pmclog_wire.h>
 
 #include "expect_verify.h"
 

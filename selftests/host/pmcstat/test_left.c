@@ -3,7 +3,6 @@
  * Whatever ends pmcstat, it removes its probes when the device is closed.  The
  * library's half only tells of it.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include "copy_self.h"
 #include "fake_tables.h"
 #include "libpmc_command.h"
-#include "libpmc_unwind.h"
 #include "rnd.h"
 #include "seconds.h"
 #include "tap.h"

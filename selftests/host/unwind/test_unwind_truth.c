@@ -3,7 +3,6 @@
  * Programs of the machine, stopped at places that nobody has chosen: their call
  * chains by tables are those that elfutils finds by itself.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

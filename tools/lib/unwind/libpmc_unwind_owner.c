@@ -15,9 +15,7 @@
 #include <unistd.h>
 
 #include "libpmc_answer.h"
-#include "libpmc_elf.h"
 #include "libpmc_unwind.h"
-#include "pmc.h"
 
 #define VDSO_MAX	(1UL << 16)
 /* The module asks every two seconds: a server has four of them to come back. */

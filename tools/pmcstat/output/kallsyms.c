@@ -8,9 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "reader/base/tempfile.h"
 #include "output/outputs.h"

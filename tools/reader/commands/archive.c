@@ -7,8 +7,6 @@
  * that was logged; their debug files; names of code made at run time; the
  * kernel's symbols.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

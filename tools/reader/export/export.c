@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* pmclog export: writes the formats of other programs. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analysis/ahead.h"
 #include "analysis/quality.h"

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <pmclog_wire.h>
 
 #include "log/detail.h"
 

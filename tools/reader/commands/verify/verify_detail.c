@@ -3,7 +3,6 @@
 #include <linux/hwpmc.h>
 #include <stdio.h>
 
-#include <pmclog_wire.h>
 
 #include "commands/verify/verify.h"
 #include "log/detail.h"
