@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <linux/pmclog.h>
 
@@ -26,13 +27,33 @@ void lg_start(struct loggen *g);
 void lg_free(struct loggen *g);
 /* A record of zeros with its header; valid until the next one is made. */
 void *lg_record(struct loggen *g, unsigned int type, size_t len);
-/* A record whose fixed part of @fixed bytes is followed by @n strings. */
-void *lg_strings(struct loggen *g, unsigned int type, size_t fixed, int n,
-		 const char *const *s);
 /* @len bytes of zeros at the end, without a header. */
 void *lg_room(struct loggen *g, size_t len);
 void *lg_ext(struct loggen *g, unsigned int subtype, size_t len);
 void lg_write(const struct loggen *g, const char *path);
+
+/* A record with the fields of @r, all but its header, and @len bytes behind them */
+void lg_put(struct loggen *g, unsigned int type, const void *r, size_t fixed,
+	    const void *tail, size_t len);
+
+/* A record of struct pmclog_@name with these fields, and what comes behind it */
+#define LG_TAILED(g, type, name, tail, len, ...)			\
+	lg_put(g, PMCLOG_T_##type, &(struct pmclog_##name){ __VA_ARGS__ }, \
+	       sizeof(struct pmclog_##name), tail, len)
+#define LG_RECORD(g, type, name, ...)	\
+	LG_TAILED(g, type, name, NULL, 0, __VA_ARGS__)
+#define LG_NAMED(g, type, name, s, ...)	\
+	LG_TAILED(g, type, name, s, strlen(s) + 1, __VA_ARGS__)
+
+/* The same of an extension record */
+#define LG_EXT_TAILED(g, type, name, tail, len, ...)			\
+	LG_TAILED(g, USERDATA, ext_##name, tail, len,			\
+		  .e.cookie = PMCLOG_EXT_COOKIE,			\
+		  .e.subtype = PMCLOG_EXT_##type, __VA_ARGS__)
+#define LG_EXT(g, type, name, ...)	\
+	LG_EXT_TAILED(g, type, name, NULL, 0, __VA_ARGS__)
+#define LG_EXT_NAMED(g, type, name, s, ...)	\
+	LG_EXT_TAILED(g, type, name, s, strlen(s) + 1, __VA_ARGS__)
 
 void lg_init(struct loggen *g);
 /* Begins with that. */
@@ -40,11 +61,14 @@ void lg_begin(struct loggen *g);
 void lg_close(struct loggen *g);
 void lg_allocatedyn(struct loggen *g, uint32_t pmcid, const char *name,
 		    uint64_t rate, int32_t cpu);
-/* pcs are base, base + 16, ... */
-void lg_chain(struct loggen *g, uint32_t pid, uint32_t pmcid, uint32_t cpu,
-	      uint32_t flags, unsigned int npc, uint64_t base);
+void lg_sample(struct loggen *g, uint32_t pid, uint32_t tid, uint32_t pmcid,
+	       uint32_t cpuflags, unsigned int npc, const uint64_t *pcs);
+/* A sample of thread @pid + 1 */
 void lg_stack(struct loggen *g, uint32_t pid, uint32_t pmcid, uint32_t cpu,
 	      uint32_t flags, unsigned int npc, const uint64_t *pcs);
+/* ... whose pcs are base, base + 16, ... */
+void lg_chain(struct loggen *g, uint32_t pid, uint32_t pmcid, uint32_t cpu,
+	      uint32_t flags, unsigned int npc, uint64_t base);
 /* The user chain of samples of thread @pid + 1 from @first on. */
 void lg_userchain(struct loggen *g, uint32_t pid, uint64_t first,
 		  unsigned int npc, const uint64_t *pcs);

@@ -41,13 +41,9 @@ static void kernel_map(struct loggen *g)
 static void process_mode(struct loggen *g, uint32_t pid)
 {
 	const uint32_t pmcid = 0xFFF30F07U;
-	struct pmclog_wire_allocate al = {
-		.pmcid = pmcid, .event = 0x7001, .flags = 0xC, .rate = 65536,
-	};
-	unsigned char *p = lg_record(g, PMCLOG_T_PMCALLOCATE, sizeof(al));
 
-	memcpy(&al.h, p, sizeof(al.h));
-	memcpy(p, &al, sizeof(al));
+	LG_RECORD(g, PMCALLOCATE, wire_allocate, .pmcid = pmcid, .event = 0x7001,
+		  .flags = 0xC, .rate = 65536);
 	lg_attach(g, pmcid, pid, "/usr/bin/sleep");
 	lg_csw(g, pmcid, pid, pid + 1, 0x123456789AULL);
 	lg_detach(g, pmcid, pid);

@@ -100,14 +100,14 @@ static void set32(unsigned char *record, size_t off, uint32_t v)
 	memcpy(record + off, &v, sizeof(v));
 }
 
-static void put_pcs(unsigned char *p, char **w, size_t n)
+/* @n of them */
+static const uint64_t *pcs_of(char **w, size_t n)
 {
-	uint64_t pc;
+	static uint64_t pcs[WORDS];
 
-	for (; n--; p += 8) {
-		pc = num(*w++);
-		memcpy(p, &pc, 8);
-	}
+	while (n--)
+		pcs[n] = num(w[n]);
+	return pcs;
 }
 
 static uint64_t since;
@@ -115,16 +115,11 @@ static uint32_t ends;
 
 static void userchain(struct loggen *g, char **w, int n)
 {
-	size_t npc = (size_t)n - 3, fixed = sizeof(struct pmclog_ext_userchain);
-	unsigned char *p = lg_ext(g, PMCLOG_EXT_USERCHAIN, fixed + npc * 8);
+	size_t npc = (size_t)n - 3;
 
-	set32(p, offsetof(struct pmclog_ext_userchain, tid),
-	      (uint32_t)num(w[1]));
-	set32(p, offsetof(struct pmclog_ext_userchain, pid),
-	      (uint32_t)num(w[2]));
-	p[offsetof(struct pmclog_ext, flags)] = (unsigned char)(ends >> 8);
-	memcpy(p + offsetof(struct pmclog_ext_userchain, first), &since, 8);
-	put_pcs(p + fixed, w + 3, npc);
+	LG_EXT_TAILED(g, USERCHAIN, userchain, pcs_of(w + 3, npc), 8 * npc,
+		      .tid = num(w[1]), .pid = num(w[2]), .e.flags = ends >> 8,
+		      .first = since);
 	g->account.late_answered++;
 }
 
@@ -143,28 +138,17 @@ static void count_cuts(struct loggen *g)
 
 static void sample(struct loggen *g, uint32_t flags, char **w, int n)
 {
-	size_t npc = (size_t)n - 4, fixed = sizeof(struct pmclog_callchain);
+	size_t npc = (size_t)n - 4;
+	const uint64_t *pcs = pcs_of(w + 4, npc);
 	uint64_t count = num(w[1]);
 
+	last_tid = tid ? tid : num(w[2]);
+	if (npc && !(pcs[0] >> 63))
+		flags |= PMCLOG_CC_USERSPACE;
 	while (count--) {
-		unsigned char *c = lg_record(g, PMCLOG_T_CALLCHAIN,
-					     fixed + npc * 8);
-
-		last_tid = tid ? tid : (uint32_t)num(w[2]);
-		set32(c, offsetof(struct pmclog_callchain, tid), last_tid);
-		set32(c, offsetof(struct pmclog_callchain, pid),
-		      (uint32_t)num(w[3]));
-		set32(c, offsetof(struct pmclog_callchain, pmcid), pmcid);
-		if (npc && !(num(w[4]) >> 63))
-			flags |= PMCLOG_CC_USERSPACE;
-		set32(c, offsetof(struct pmclog_callchain, cpuflags),
-		      cpu << 16 | flags | ends);
-		put_pcs(c + fixed, w + 4, npc);
-		g->account.late += !!(flags & PMCLOG_CC_USERLATE);
+		lg_sample(g, num(w[3]), last_tid, pmcid,
+			  PMCLOG_CC_CPUFLAGS(cpu, flags | ends), npc, pcs);
 		count_cuts(g);
-		g->account.overflows++;
-		g->account.committed++;
-		g->account.written++;
 	}
 }
 
@@ -201,38 +185,41 @@ static bool ends_line(struct loggen *g, char **w, int n)
 		      HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN |
 		      HWPMC_F_UNWIND);
 	else if (!strcmp(w[0], "machine") && n == 2)
-		set32(g->buf + last_host,
-		      offsetof(struct pmclog_ext_host, machine),
-		      (uint32_t)num(w[1]));
+		set32(g->buf + last_host, offsetof(struct pmclog_ext_host, machine),
+		      num(w[1]));
 	else
 		return false;
 	return true;
 }
 
+/* As many bytes as there are, up to @most; their number */
+static uint32_t bytes(const char *hex, unsigned char *to, uint32_t most)
+{
+	unsigned int v;
+	uint32_t n;
+
+	for (n = 0; n < most && sscanf(hex + 2 * n, "%2x", &v) == 1; n++)
+		to[n] = v;
+	return n;
+}
+
 static void buildid(struct loggen *g, const char *hex, const char *name)
 {
-	size_t fixed = sizeof(struct pmclog_ext_buildid);
-	size_t len = fixed + strlen(name) + 1;
-	unsigned char *b = lg_ext(g, PMCLOG_EXT_BUILDID, (len + 3) & ~3UL);
-	unsigned int v, i;
+	unsigned char id[32];
+	uint32_t len = bytes(hex, id, sizeof(id));
+	size_t at = g->len;
 
-	for (i = 0; i < 32 && sscanf(hex + 2 * i, "%2x", &v) == 1; i++)
-		b[offsetof(struct pmclog_ext_buildid, id) + i] =
-			(unsigned char)v;
-	set32(b, offsetof(struct pmclog_ext_buildid, len), i);
-	strcpy((char *)b + fixed, name);
+	lg_buildid(g, len, name);
+	memcpy(g->buf + at + offsetof(struct pmclog_ext_buildid, id), id, len);
 }
 
 /* What was there may have been more. */
 static void raw(struct loggen *g, const char *hex, const char *size)
 {
 	static unsigned char data[32768];
-	unsigned int v, i;
+	uint32_t len = bytes(hex, data, sizeof(data));
 
-	for (i = 0; i < sizeof(data) && sscanf(hex + 2 * i, "%2x", &v) == 1;
-	     i++)
-		data[i] = (unsigned char)v;
-	lg_raw(g, pmcid, last_tid, data, i, size ? (uint32_t)num(size) : i);
+	lg_raw(g, pmcid, last_tid, data, len, size ? num(size) : len);
 }
 
 static void detail(struct loggen *g, char **w, int n)
@@ -254,7 +241,7 @@ static void detail(struct loggen *g, char **w, int n)
 			d.addr = num(w[i + 1]);
 		} else if (!strcmp(w[i], "hidden")) {
 			d.has |= PMCLOG_DETAIL_BRANCHES;
-			d.hidden = (uint32_t)num(w[i + 1]);
+			d.hidden = num(w[i + 1]);
 		} else {
 			d.has |= PMCLOG_DETAIL_BRANCHES;
 			b[nb++] = (struct pmclog_branch){
@@ -285,18 +272,16 @@ static bool hardware_line(struct loggen *g, char **w, int n)
 static bool tracepoint_line(struct loggen *g, char **w, int n)
 {
 	if (!strcmp(w[0], "tracepoint") && n >= 3) {
-		pmcid = n > 3 ? (uint32_t)num(w[3]) : LG_PMC;
+		pmcid = n > 3 ? num(w[3]) : LG_PMC;
 		lg_tracepoint(g, pmcid, w[1], num(w[2]));
 	} else if (!strcmp(w[0], "fields") && n == 3)
 		lg_fields(g, num(w[1]), w[2]);
 	else if (!strcmp(w[0], "raw") && (n == 2 || n == 3))
 		raw(g, w[1], n > 2 ? w[2] : NULL);
 	else if (!strcmp(w[0], "recording") && n == 4)
-		lg_recording(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]),
-			     num(w[3]));
+		lg_recording(g, num(w[1]), num(w[2]), num(w[3]));
 	else if (!strcmp(w[0], "snapshot") && n == 6)
-		lg_snapshot(g, (uint32_t)num(w[1]), PMCLOG_PMCID_NONE,
-			    (uint32_t)num(w[2]), (int32_t)num(w[3]),
+		lg_snapshot(g, num(w[1]), PMCLOG_PMCID_NONE, num(w[2]), num(w[3]),
 			    begin + num(w[4]), begin + num(w[5]));
 	else
 		return hardware_line(g, w, n);
@@ -306,7 +291,7 @@ static bool tracepoint_line(struct loggen *g, char **w, int n)
 static bool rate_line(struct loggen *g, char **w, int n)
 {
 	if (!strcmp(w[0], "freq") && n >= 3) {
-		pmcid = n > 3 ? (uint32_t)num(w[3]) : LG_PMC;
+		pmcid = n > 3 ? num(w[3]) : LG_PMC;
 		lg_freq(g, pmcid, w[1], num(w[2]));
 	} else if (!strcmp(w[0], "period") && n == 2) {
 		lg_period(g, pmcid, cpu, num(w[1]));
@@ -322,15 +307,13 @@ static bool rate_line(struct loggen *g, char **w, int n)
 static bool target_line(struct loggen *g, char **w, int n)
 {
 	if (!strcmp(w[0], "attach") && n == 4)
-		lg_attach(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]), w[3]);
+		lg_attach(g, num(w[1]), num(w[2]), w[3]);
 	else if (!strcmp(w[0], "detach") && n == 3)
-		lg_detach(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]));
+		lg_detach(g, num(w[1]), num(w[2]));
 	else if (!strcmp(w[0], "csw") && n == 5)
-		lg_csw(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]),
-		       (uint32_t)num(w[3]), num(w[4]));
+		lg_csw(g, num(w[1]), num(w[2]), num(w[3]), num(w[4]));
 	else if (!strcmp(w[0], "exitval") && n == 4)
-		lg_procexit(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]),
-			    num(w[3]));
+		lg_procexit(g, num(w[1]), num(w[2]), num(w[3]));
 	else
 		return false;
 	return true;
@@ -345,8 +328,8 @@ static void map(struct loggen *g, char **w)
 {
 	unsigned char *p;
 
-	lg_map_in(g, (uint32_t)num(w[1]), num(w[2]), w[5]);
-	lg_mapping(g, (uint32_t)num(w[1]), num(w[2]), num(w[3]), num(w[4]));
+	lg_map_in(g, num(w[1]), num(w[2]), w[5]);
+	lg_mapping(g, num(w[1]), num(w[2]), num(w[3]), num(w[4]));
 	if (!mapped.ino)
 		return;
 	p = g->buf + g->len - sizeof(struct pmclog_ext_mapping);
@@ -357,8 +340,8 @@ static void map(struct loggen *g, char **w)
 
 static void file(char **w)
 {
-	mapped.major = (uint32_t)num(w[1]);
-	mapped.minor = (uint32_t)num(w[2]);
+	mapped.major = num(w[1]);
+	mapped.minor = num(w[2]);
 	mapped.ino = num(w[3]);
 }
 
@@ -393,21 +376,20 @@ static void clocks(struct loggen *g, char **w, int n)
 static bool process_line(struct loggen *g, char **w, int n)
 {
 	if (!strcmp(w[0], "proc") && n == 3)
-		lg_proc_create(g, (uint32_t)num(w[1]), w[2]);
+		lg_proc_create(g, num(w[1]), w[2]);
 	else if (!strcmp(w[0], "thread") && n == 4)
-		lg_thr_create(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]),
-			      w[3]);
+		lg_thr_create(g, num(w[1]), num(w[2]), w[3]);
 	else if (!strcmp(w[0], "fork") && n == 3)
-		lg_fork(g, (uint32_t)num(w[1]), (uint32_t)num(w[2]));
+		lg_fork(g, num(w[1]), num(w[2]));
 	else if (!strcmp(w[0], "exec") && (n == 3 || n == 5))
-		lg_exec(g, (uint32_t)num(w[1]), PMCLOG_PMCID_NONE,
+		lg_exec(g, num(w[1]), PMCLOG_PMCID_NONE,
 			n > 3 ? num(w[3]) : 0, n > 3 ? num(w[4]) : 0, w[2]);
 	else if (!strcmp(w[0], "exit") && n == 2)
-		lg_exit(g, (uint32_t)num(w[1]));
+		lg_exit(g, num(w[1]));
 	else if (!strcmp(w[0], "unmap") && n == 4)
-		lg_map_out(g, (uint32_t)num(w[1]), num(w[2]), num(w[3]));
+		lg_map_out(g, num(w[1]), num(w[2]), num(w[3]));
 	else if (!strcmp(w[0], "mapin") && n == 4)
-		lg_map_in(g, (uint32_t)num(w[1]), num(w[2]), w[3]);
+		lg_map_in(g, num(w[1]), num(w[2]), w[3]);
 	else if (!strcmp(w[0], "map") && n == 6)
 		map(g, w);
 	else
@@ -424,14 +406,14 @@ static void host(struct loggen *g, char **w)
 static bool other_line(struct loggen *g, char **w, int n)
 {
 	if (!strcmp(w[0], "event") && n >= 3) {
-		pmcid = n > 3 ? (uint32_t)num(w[3]) : LG_PMC;
+		pmcid = n > 3 ? num(w[3]) : LG_PMC;
 		lg_allocatedyn(g, pmcid, w[1], num(w[2]), -2);
 	} else if (!strcmp(w[0], "pmc") && n == 2)
-		pmcid = (uint32_t)num(w[1]);
+		pmcid = num(w[1]);
 	else if (!strcmp(w[0], "tid") && n == 2)
-		tid = (uint32_t)num(w[1]);
+		tid = num(w[1]);
 	else if (!strcmp(w[0], "cpu") && n == 2)
-		cpu = (uint32_t)num(w[1]);
+		cpu = num(w[1]);
 	else if (!strcmp(w[0], "at") && n == 2)
 		g->tsc = begin + num(w[1]);
 	else if (!strcmp(w[0], "sample") && n >= 3) {
@@ -447,7 +429,7 @@ static bool other_line(struct loggen *g, char **w, int n)
 	else if (!strcmp(w[0], "userchain") && n >= 3)
 		userchain(g, w, n);
 	else if (!strcmp(w[0], "threadexit") && n == 2)
-		lg_thr_exit(g, (uint32_t)num(w[1]));
+		lg_thr_exit(g, num(w[1]));
 	else if (!strcmp(w[0], "host") && n == 3)
 		host(g, w);
 	else if (!strcmp(w[0], "kernel") && n == 3)
@@ -460,9 +442,9 @@ static bool other_line(struct loggen *g, char **w, int n)
 	} else if (!strcmp(w[0], "buildid") && n == 3)
 		buildid(g, w[1], w[2]);
 	else if (!strcmp(w[0], "rate") && n == 4)
-		lg_rate(g, pmcid, (uint32_t)num(w[1]), num(w[2]), num(w[3]));
+		lg_rate(g, pmcid, num(w[1]), num(w[2]), num(w[3]));
 	else if (!strcmp(w[0], "drop") && n == 3)
-		lg_drop(g, pmcid, 0, (uint32_t)num(w[1]), num(w[2]));
+		lg_drop(g, pmcid, 0, num(w[1]), num(w[2]));
 	else if (!strcmp(w[0], "file") && n == 4)
 		file(w);
 	else if (!strcmp(w[0], "wall") && n == 2)

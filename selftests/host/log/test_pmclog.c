@@ -234,7 +234,6 @@ static void test_feeding(void)
 static void test_limits(void)
 {
 	static char path[5001];
-	const char *s = path;
 	struct pmclog_ev ev;
 	struct loggen g;
 	off_t at;
@@ -244,7 +243,7 @@ static void test_limits(void)
 	lg_begin(&g);
 	lg_record(&g, PMCLOG_T_DROPNOTIFY, 16);
 	lg_exit(&g, 1);
-	lg_strings(&g, PMCLOG_T_MAP_IN, sizeof(struct pmclog_map_in), 1, &s);
+	lg_map_in(&g, 0, 0, path);
 	lg_chain(&g, 1, LG_PMC, 0, 0, PMC_CALLCHAIN_DEPTH_MAX, 0);
 	lg_chain(&g, 1, LG_PMC, 0, 0, PMC_CALLCHAIN_DEPTH_MAX + 1, 0);
 	lg_exit(&g, 1);
