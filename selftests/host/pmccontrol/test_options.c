@@ -6,15 +6,15 @@
 #include "cmdline.h"
 
 /* "-0:3 +*:*": row 3 of CPU 0 is disabled, then all are enabled */
-static const char *describe(const struct options *o)
+static const char *describe(void)
 {
 	static char text[512];
 	const struct change *c;
 	size_t i, n = 0;
 
 	text[0] = '\0';
-	for (i = 0; i < o->nchanges; i++) {
-		c = &o->changes[i];
+	for (i = 0; i < o.nchanges; i++) {
+		c = &o.changes[i];
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%c%d:%d",
 				      i ? " " : "", c->enable ? '+' : '-',
 				      c->cpu, c->row);
@@ -86,26 +86,23 @@ static const struct bad bad[] = {
 static void test_empty_word(void)
 {
 	char *argv[] = { (char *)"pmccontrol", (char *)"-d", (char *)"", NULL };
-	struct options o;
 
+	options_free(&o);
 	ok(options_parse(&o, 3, argv, msg, sizeof(msg)) == -1,
 	   "refused: an empty word: %s", msg);
-	options_free(&o);
 }
 
 int main(void)
 {
-	struct options o;
 	size_t i;
 	int r;
 
 	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		r = parse(&o, good[i].line);
+		r = parse(good[i].line);
 		ok(!r && o.action == good[i].action &&
-		   !strcmp(describe(&o), good[i].changes), "%s", good[i].line);
-		if (r || strcmp(describe(&o), good[i].changes))
-			printf("# got %s\n", r ? msg : describe(&o));
-		options_free(&o);
+		   !strcmp(describe(), good[i].changes), "%s", good[i].line);
+		if (r || strcmp(describe(), good[i].changes))
+			printf("# got %s\n", r ? msg : describe());
 	}
 	test_bad(bad, sizeof(bad) / sizeof(bad[0]), -1);
 	test_empty_word();

@@ -18,9 +18,10 @@ struct bad {
 };
 
 static char msg[512];
+static struct options o;
 
-/* Splits a line at spaces; the words live until the next call. */
-static int parse(struct options *o, const char *line)
+/* Splits a line at spaces; the words, and @o, live until the next call. */
+static int parse(const char *line)
 {
 	static char buf[1024];
 	static char *argv[64];
@@ -33,20 +34,19 @@ static int parse(struct options *o, const char *line)
 		argv[argc++] = word;
 	argv[argc] = NULL;
 	msg[0] = '\0';
-	return options_parse(o, argc, argv, msg, sizeof(msg));
+	options_free(&o);
+	return options_parse(&o, argc, argv, msg, sizeof(msg));
 }
 
 /* Is each of @n refused with @status? */
 static void test_bad(const struct bad *bad, size_t n, int status)
 {
-	struct options o;
 	int r;
 
 	for (; n--; bad++) {
-		r = parse(&o, bad->line);
+		r = parse(bad->line);
 		ok(r == status && strstr(msg, bad->says), "refused: %s: %s",
 		   bad->line, msg);
-		options_free(&o);
 	}
 }
 

@@ -11,15 +11,15 @@
 #define IDLE	PMC_F_EXCLUDE_IDLE
 
 /* One line: "mode cpu flags period cumulative name" for each counter. */
-static const char *describe(const struct options *o)
+static const char *describe(void)
 {
 	static char text[4096];
 	const struct counter *c;
 	size_t i, n = 0;
 
 	text[0] = '\0';
-	for (i = 0; i < o->ncounters; i++) {
-		c = &o->counters[i];
+	for (i = 0; i < o.ncounters; i++) {
+		c = &o.counters[i];
 		n += (size_t)snprintf(text + n, sizeof(text) - n,
 				      "%s%s %d %x %llu %d %s", i ? ";" : "",
 				      pmc_name_of_mode(c->mode), c->cpu,
@@ -326,74 +326,58 @@ static const struct bad bad[] = {
 
 static void test_good(void)
 {
-	struct options o;
 	size_t i;
 	int r;
 
 	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		r = parse(&o, good[i].line);
-		ok(!r && !strcmp(describe(&o), good[i].counters),
+		r = parse(good[i].line);
+		ok(!r && !strcmp(describe(), good[i].counters),
 		   "%s", good[i].line);
-		if (strcmp(describe(&o), good[i].counters))
-			printf("# got %s\n", r ? msg : describe(&o));
-		options_free(&o);
+		if (strcmp(describe(), good[i].counters))
+			printf("# got %s\n", r ? msg : describe());
 	}
 }
 
 static void test_others(void)
 {
-	struct options o;
-
-	ok(!parse(&o, "-qvs cs -l 2.5 -w .5 -o t -O l --kallsyms k") &&
+	ok(!parse("-qvs cs -l 2.5 -w .5 -o t -O l --kallsyms k") &&
 	   o.quiet && o.verbose && o.limit == 2.5 && o.interval == 0.5 &&
 	   !strcmp(o.text_path, "t") && !strcmp(o.log_path, "l") &&
 	   !strcmp(o.kallsyms_path, "k") && !o.command, "the other options");
-	options_free(&o);
-	ok(!parse(&o, "-s cs ls -l /") && !o.limit && o.command &&
+	ok(!parse("-s cs ls -l /") && !o.limit && o.command &&
 	   !strcmp(o.command[0], "ls") && !strcmp(o.command[1], "-l") &&
 	   !o.command[3], "the command's options are its own");
-	options_free(&o);
-	ok(!parse(&o, "-s cs -- -x") && !strcmp(o.command[0], "-x"),
+	ok(!parse("-s cs -- -x") && !strcmp(o.command[0], "-x"),
 	   "a command behind --");
-	options_free(&o);
-	ok(!parse(&o, "-s cs") && o.interval == DEFAULT_INTERVAL &&
+	ok(!parse("-s cs") && o.interval == DEFAULT_INTERVAL &&
 	   !options_sampling(&o), "defaults");
-	options_free(&o);
-	ok(!parse(&o, "-O - -S cs") && options_sampling(&o), "-O -");
-	options_free(&o);
-	ok(!parse(&o, "-p cs -t 17 -t ^ba(sh|r)$ true") && o.ntargets == 2 &&
+	ok(!parse("-O - -S cs") && options_sampling(&o), "-O -");
+	ok(!parse("-p cs -t 17 -t ^ba(sh|r)$ true") && o.ntargets == 2 &&
 	   !strcmp(o.targets[0], "17") && !strcmp(o.targets[1], "^ba(sh|r)$") &&
 	   o.command && o.action == ACTION_RUN, "targets and a command");
-	options_free(&o);
-	ok(!parse(&o, "-u nonsense") && o.action == ACTION_DESCRIBE &&
+	ok(!parse("-u nonsense") && o.action == ACTION_DESCRIBE &&
 	   !strcmp(o.describe, "nonsense"), "-u");
-	ok(!parse(&o, "-L") && o.action == ACTION_LIST, "-L needs no event");
-	ok(!parse(&o, "-L sched:* cpu*") && o.action == ACTION_LIST &&
+	ok(!parse("-L") && o.action == ACTION_LIST, "-L needs no event");
+	ok(!parse("-L sched:* cpu*") && o.action == ACTION_LIST &&
 	   !strcmp(o.command[0], "sched:*") && !strcmp(o.command[1], "cpu*"),
 	   "-L takes patterns");
-	options_free(&o);
-	ok(!parse(&o, "-n 5 -O l -S profile:hz:100 -S cs -P profile:ms:3 true") &&
+	ok(!parse("-n 5 -O l -S profile:hz:100 -S cs -P profile:ms:3 true") &&
 	   o.counters[0].period == 10000000 && o.counters[1].period == 5 &&
 	   o.counters[2].period == 3000000, "a rate in the event itself counts");
-	options_free(&o);
-	ok(!parse(&o, "-O l -S interval:s:1") && o.ncounters == 1 &&
+	ok(!parse("-O l -S interval:s:1") && o.ncounters == 1 &&
 	   o.counters[0].cpu >= 0, "an interval is on one CPU");
-	options_free(&o);
-	ok(!parse(&o, "-O l -c 3-5 -S interval:s:1") && o.ncounters == 1 &&
+	ok(!parse("-O l -c 3-5 -S interval:s:1") && o.ncounters == 1 &&
 	   o.counters[0].cpu == 3, "the first of those that are named");
-	options_free(&o);
-	ok(!parse(&o, "-O l -S mem:0x1000/8:w -n 7 -S mem:0x1000:x") &&
+	ok(!parse("-O l -S mem:0x1000/8:w -n 7 -S mem:0x1000:x") &&
 	   o.counters[0].period == 1 && o.counters[1].period == 7 &&
 	   !strcmp(o.counters[0].spec, "mem:0x1000/8:w"),
 	   "a breakpoint's period is 1 if none is given");
-	options_free(&o);
-	ok(!parse(&o, "-O l --raw -S cs -P kprobe:f -p kprobe:f true") &&
+	ok(!parse("-O l --raw -S cs -P kprobe:f -p kprobe:f true") &&
 	   !(o.counters[0].flags & PMC_F_RAW) &&
 	   (o.counters[1].flags & PMC_F_RAW) &&
 	   !(o.counters[2].flags & PMC_F_RAW),
 	   "--raw is for samples of tracepoints");
-	options_free(&o);
-	ok(!parse(&o, "-O l --branch any,u --data -S cycles -s cycles --branch k "
+	ok(!parse("-O l --branch any,u --data -S cycles -s cycles --branch k "
 		  "-P cycles --branch none --data -S cycles true") &&
 	   o.counters[0].branch == (PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER) &&
 	   (o.counters[0].flags & PMC_F_BRANCH) && (o.counters[0].flags & PMC_F_DATA) &&
@@ -403,23 +387,17 @@ static void test_others(void)
 	   (o.counters[2].flags & PMC_F_BRANCH) &&
 	   !o.counters[3].branch && !(o.counters[3].flags & (PMC_F_BRANCH | PMC_F_DATA)),
 	   "--branch and --data are for samples of the events that follow");
-	options_free(&o);
-	ok(!parse(&o, "-O l -S cs --budget 2.5") && o.budget_ppm == 25000,
+	ok(!parse("-O l -S cs --budget 2.5") && o.budget_ppm == 25000,
 	   "--budget: a part of a per cent");
-	options_free(&o);
-	ok(!parse(&o, "-O /tmp -S cs --writers 3") && o.writers == 3, "--writers: a number");
-	options_free(&o);
-	ok(!parse(&o, "--writers node -O /tmp -S cs -l 1 true") &&
+	ok(!parse("-O /tmp -S cs --writers 3") && o.writers == 3, "--writers: a number");
+	ok(!parse("--writers node -O /tmp -S cs -l 1 true") &&
 	   o.writers == WRITERS_OF_NODES, "--writers: by node");
-	options_free(&o);
-	ok(!parse(&o, "-O l -S cs --budget 0.0001") && o.budget_ppm == 1,
+	ok(!parse("-O l -S cs --budget 0.0001") && o.budget_ppm == 1,
 	   "--budget: the least");
-	options_free(&o);
-	ok(!parse(&o, "-O l -S cs --budget 100") && o.budget_ppm == 1000000,
+	ok(!parse("-O l -S cs --budget 100") && o.budget_ppm == 1000000,
 	   "--budget: all");
-	options_free(&o);
-	ok(!parse(&o, "-h") && o.action == ACTION_HELP, "-h needs no event");
-	ok(!parse(&o, "--version") && o.action == ACTION_VERSION, "--version");
+	ok(!parse("-h") && o.action == ACTION_HELP, "-h needs no event");
+	ok(!parse("--version") && o.action == ACTION_VERSION, "--version");
 }
 
 /* "what op value-or-name", for each condition of a PMC */
@@ -448,96 +426,72 @@ static const char *conditions(const struct counter *c)
 
 static void test_filters(void)
 {
-	struct options o;
-
-	ok(!parse(&o, "-s cs --only pid=12,tid=13,comm=foo -S cs --not "
+	ok(!parse("-s cs --only pid=12,tid=13,comm=foo -S cs --not "
 		  "cgroup=/a,user --only kernel -S cs --only all -s cs -O x") &&
 	   !o.counters[0].filter.n && !o.counters[3].filter.n &&
 	   !strcmp(conditions(&o.counters[1]), "1 0 12;2 0 13;3 0 0foo") &&
 	   !strcmp(conditions(&o.counters[2]),
 		   "1 0 12;2 0 13;3 0 0foo;4 1 /a,user;5 1 0;5 1 0"),
 	   "conditions hold for what is named after them");
-	options_free(&o);
-	ok(!parse(&o, "--not kernel,comm=fifteen-letters -P cs -O x true") &&
+	ok(!parse("--not kernel,comm=fifteen-letters -P cs -O x true") &&
 	   !strcmp(conditions(&o.counters[0]), "5 0 0;3 1 0fifteen-letters"),
 	   "conditions of processes");
-	options_free(&o);
-	ok(!parse(&o, "-n 5 -S cs --unwind fp -P cs -O x true") &&
+	ok(!parse("-n 5 -S cs --unwind fp -P cs -O x true") &&
 	   o.counters[0].flags == PMC_F_CALLCHAIN &&
 	   o.counters[1].flags == PMC_F_CALLCHAIN, "--unwind fp");
-	options_free(&o);
-	ok(!parse(&o, "--unwind tables -S cs -O x") &&
+	ok(!parse("--unwind tables -S cs -O x") &&
 	   o.counters[0].flags & PMC_F_UNWIND, "--unwind tables");
-	options_free(&o);
-	ok(parse(&o, "--unwind dwarf -S cs -O x") == EX_USAGE, "--unwind dwarf");
-	options_free(&o);
-	ok(!parse(&o, "--include-self -S cs -P cs -s cs -O x true") &&
+	ok(parse("--unwind dwarf -S cs -O x") == EX_USAGE, "--unwind dwarf");
+	ok(!parse("--include-self -S cs -P cs -s cs -O x true") &&
 	   o.counters[0].flags & HWPMC_F_INCLUDE_OWNER &&
 	   !(o.counters[1].flags & HWPMC_F_INCLUDE_OWNER) &&
 	   !(o.counters[2].flags & HWPMC_F_INCLUDE_OWNER), "--include-self");
-	options_free(&o);
 }
 
 static void test_flight(void)
 {
-	struct options o;
-
-	ok(!parse(&o, "-S cs --flight 16M -O x --trigger faults:u,count=500 "
+	ok(!parse("-S cs --flight 16M -O x --trigger faults:u,count=500 "
 		  "--trigger exit=3 --trigger exit=3") && o.flight_size == 16 << 20 &&
 	   o.exit_what == HWPMC_EXIT_STATUS && o.exit_status == 3 &&
-	   !strcmp(describe(&o), "SS -2 30000080 4000 0 cs;"
+	   !strcmp(describe(), "SS -2 30000080 4000 0 cs;"
 		   "SS -2 8000000 500 0 faults:u"), "a flight recorder");
-	options_free(&o);
-	ok(!parse(&o, "--trigger faults -P cs --flight 1G -O /tmp/ --keep 3 "
+	ok(!parse("--trigger faults -P cs --flight 1G -O /tmp/ --keep 3 "
 		  "--packed --trigger exit true") && o.log_dir &&
 	   o.exit_what == HWPMC_EXIT_FAILED && o.keep == 3 &&
-	   !strcmp(describe(&o), "TS -1 8000002 1 0 faults;"
+	   !strcmp(describe(), "TS -1 8000002 1 0 faults;"
 		   "TS -1 30000080 4000 0 cs"), "one of processes");
-	options_free(&o);
-	ok(!parse(&o, "-P cs -S cs --flight 1M -O x --trigger faults true") &&
-	   !strcmp(describe(&o), "TS -1 30000080 4000 0 cs;SS -2 30000080 4000 0 cs;"
+	ok(!parse("-P cs -S cs --flight 1M -O x --trigger faults true") &&
+	   !strcmp(describe(), "TS -1 30000080 4000 0 cs;SS -2 30000080 4000 0 cs;"
 		   "SS -2 8000000 1 0 faults"), "one of both");
-	options_free(&o);
-	ok(!parse(&o, "--branch any -S cycles --flight 1M -O x --trigger faults") &&
+	ok(!parse("--branch any -S cycles --flight 1M -O x --trigger faults") &&
 	   o.counters[0].branch && !o.counters[o.ncounters - 1].branch,
 	   "a trigger has no branches");
-	options_free(&o);
-	ok(!parse(&o, "-S cs --flight 1M -O x --trigger kprobe:vfs_read,count=5") &&
-	   !strcmp(describe(&o), "SS -2 30000080 4000 0 cs;"
+	ok(!parse("-S cs --flight 1M -O x --trigger kprobe:vfs_read,count=5") &&
+	   !strcmp(describe(), "SS -2 30000080 4000 0 cs;"
 		   "SS -2 8000000 5 0 kprobe:vfs_read") &&
 	   !strcmp(o.counters[1].spec, "kprobe:vfs_read"),
 	   "a probe is made of what comes before the count");
-	options_free(&o);
 }
 
 static void test_files(void)
 {
-	struct options o;
-
-	ok(!parse(&o, "-S cs -O /tmp --rotate 100M --rotate 10m --keep 7") &&
+	ok(!parse("-S cs -O /tmp --rotate 100M --rotate 10m --keep 7") &&
 	   o.log_dir && o.rotate_size == 100 << 20 && o.keep == 7 &&
 	   o.rotate_seconds == 600, "files in a directory");
-	options_free(&o);
-	ok(!parse(&o, "-S cs -O nonesuch/") && o.log_dir && !o.rotate_size &&
+	ok(!parse("-S cs -O nonesuch/") && o.log_dir && !o.rotate_size &&
 	   !o.keep && !(o.rotate_seconds > 0), "a slash makes it a directory");
-	options_free(&o);
-	ok(!parse(&o, "-S cs -O /tmp") && !o.log_dir, "nothing else does");
-	options_free(&o);
-	ok(!parse(&o, "-S cs -O /tmp --rotate 2d") &&
+	ok(!parse("-S cs -O /tmp") && !o.log_dir, "nothing else does");
+	ok(!parse("-S cs -O /tmp --rotate 2d") &&
 	   o.rotate_seconds == 2 * 86400, "days");
-	options_free(&o);
-	ok(!parse(&o, "-S cs -O /tmp --rotate 1T") &&
+	ok(!parse("-S cs -O /tmp --rotate 1T") &&
 	   o.rotate_size == 1ULL << 40, "a large file");
-	options_free(&o);
 }
 
 static void test_reading(void)
 {
-	const struct reading *r;
-	struct options o;
+	const struct reading *r = &o.read;
 
-	r = &o.read;
-	ok(!parse(&o, "-R - -gGgraph -eFtree -D dir -M map -z 12 -r /root "
+	ok(!parse("-R - -gGgraph -eFtree -D dir -M map -z 12 -r /root "
 		      "-k kernels -i 77 -AI -c 1,3 -f threshold=5 -f skiplink=1") &&
 	   o.action == ACTION_READ && !strcmp(r->path, "-") && r->gprof &&
 	   !strcmp(r->graph, "graph") && r->gprof_wide &&
@@ -547,23 +501,16 @@ static void test_reading(void)
 	   r->one_lwp && r->lwp == 77 && r->no_symbols && r->offsets &&
 	   !r->cpus.all && r->cpus.set[3] && !r->cpus.set[2] && !r->top &&
 	   r->nplugin == 2 && !strcmp(r->plugin[1], "skiplink=1"), "all there is for a reader");
-	options_free(&o);
-	ok(!parse(&o, "-R log") && r->cpus.all && !r->one_lwp && !r->depth &&
+	ok(!parse("-R log") && r->cpus.all && !r->one_lwp && !r->depth &&
 	   !r->annotate && !r->annotate_graph, "-R alone");
-	options_free(&o);
-	ok(!parse(&o, "-R log -m x") && !strcmp(r->annotate, "x"), "-m");
-	options_free(&o);
-	ok(!parse(&o, "-R log -a x") && !strcmp(r->annotate_graph, "x"), "-a");
-	options_free(&o);
-	ok(!parse(&o, "-R log -T -w 2 -o text") && o.action == ACTION_READ && r->top &&
+	ok(!parse("-R log -m x") && !strcmp(r->annotate, "x"), "-m");
+	ok(!parse("-R log -a x") && !strcmp(r->annotate_graph, "x"), "-a");
+	ok(!parse("-R log -T -w 2 -o text") && o.action == ACTION_READ && r->top &&
 	   o.interval == 2 && !strcmp(o.text_path, "text"), "-T of a log");
-	options_free(&o);
-	ok(!parse(&o, "-T -S cs") && o.action == ACTION_LIVE && r->top &&
+	ok(!parse("-T -S cs") && o.action == ACTION_LIVE && r->top &&
 	   !o.log_path, "-T of what happens");
-	options_free(&o);
-	ok(!parse(&o, "-G graph -z 3 -P cs true") && o.action == ACTION_LIVE,
+	ok(!parse("-G graph -z 3 -P cs true") && o.action == ACTION_LIVE,
 	   "-G of what happens");
-	options_free(&o);
 }
 
 static void test_cpulists(void)
