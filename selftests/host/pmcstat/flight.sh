@@ -101,7 +101,7 @@ start -O u/ --trigger exit
 finish INT
 ok 'without one there is the end' all '[ "$(number u)" -eq 1 ]' \
 	'[ "$(hidden u)" -eq 0 ]' 'has trace "^exit 0$"'
-run 0 env FAKE_TRIGGER=100 FAKE_CAUSE=2 FAKE_TRACE=trace "$pmcstat" -S cs \
+run 0 env FAKE_TRIGGER=100 FAKE_CAUSE=2 "$pmcstat" -S cs \
 	--flight 4M -O four --trigger exit=3
 ok 'a file at the first one' all '[ -s four ]' 'has trace "^exit with 768$"' \
 	'has err "four: the last 2.500 s: process 77 has ended with status 3$"' \

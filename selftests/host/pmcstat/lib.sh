@@ -17,12 +17,14 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
-# run STATUS COMMAND...: standard output and error go to files out and err
+# run STATUS COMMAND...: standard output and error go to files out and err, what a pmcstat
+# of the tests asks of its device goes to trace
 run()
 {
 	want=$1
 	shift
-	"$@" >out 2>err
+	rm -f trace
+	FAKE_TRACE=trace "$@" >out 2>err
 	got=$?
 }
 

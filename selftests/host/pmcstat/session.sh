@@ -103,20 +103,18 @@ touch data
 run 126 "$pmcstat" -q -O log -S cs ./data
 ok 'a command that is none' has err 'cannot run ./data: Permission denied'
 
-FAKE_TRACE=trace run 0 "$pmcstat" -q -O log -S cs -s cs sh -c \
+run 0 "$pmcstat" -q -O log -S cs -s cs sh -c \
 	'echo command 0 >>trace'
 ok 'PMCs start before the command and stop after it' \
 	[ "$(grep -e start -e command -e stop trace | tr -d '\n')" = \
 	  'start 0start 1command 0stop 0stop 1' ]
-rm -f trace
-FAKE_TRACE=trace run 0 env FAKE_FAIL=record:25 "$pmcstat" -q -O log -S cs -s cs true
+run 0 env FAKE_FAIL=record:25 "$pmcstat" -q -O log -S cs -s cs true
 ok 'with an older module, one by one' all 'has trace "^start 1$"' \
 	'has trace "^stop 1$"'
 run 0 "$pmcstat" -v -O log -S cs -s cs true
 ok 'with a newer one, from one moment on' \
 	has err '2 PMCs let samples through from one moment on, 4711 ns'
-rm -f trace
-FAKE_TRACE=trace run 0 "$pmcstat" -q -O log --only comm=foo -S cs \
+run 0 "$pmcstat" -q -O log --only comm=foo -S cs \
 	--only all --not pid=3,cgroup="$dir" -S faults true
 ok 'conditions of samples' [ "$(sed -n '/^filter/,/^conf/p' trace | tr '\n' ' ' |
 	sed 's/conf.*//')" = 'filter 0 is 3 foo 0 filter 1 is not 1  3 is not 4 ' ]
@@ -125,14 +123,12 @@ ok 'an older module has no filters' \
 	has err 'cannot filter cs: the hwpmc module is older'
 run 66 "$pmcstat" -q -O log --only cgroup=nonesuch/x,user -S cs true
 ok 'a control group that is not there' has err 'cgroup=nonesuch/x: No such file'
-rm -f trace
-FAKE_TRACE=trace run 127 "$pmcstat" -q -O log -S cs ./nonexistent
+run 127 "$pmcstat" -q -O log -S cs ./nonexistent
 ok 'no log is opened before the PMCs are there' \
 	[ "$(grep -v '^cs' trace | head -3 | tr -d '0-9 \n')" = \
 	  openallocateconfigure ]
 
-rm -f trace
-FAKE_TRACE=trace run 0 "$pmcstat" --budget 1 -O log -S cs -S cpu-clock true
+run 0 "$pmcstat" --budget 1 -O log -S cs -S cpu-clock true
 ok 'a budget is set before the first PMC is allocated' all \
 	'[ "$(sed -n 2p trace)" = "setbudget 10000" ]' \
 	'[ "$(sed -n 3p trace | cut -d " " -f 1)" = allocate ]'
@@ -143,8 +139,7 @@ ok 'and that rates are low' \
 	has err '(budget 0.50%); only 25.00% of the rates asked for at the end$'
 run 0 "$pmcstat" -q --budget 1 -O log -S cs true
 ok '-q says nothing of it' lines err 0
-rm -f trace
-FAKE_TRACE=trace run 0 "$pmcstat" -O log -S cs true
+run 0 "$pmcstat" -O log -S cs true
 ok 'without --budget there is none' all 'hasnt trace budget' 'hasnt err budget'
 run 69 env FAKE_FAIL=setbudget:25 "$pmcstat" --budget 1 -O unmade -S cs true
 ok 'an older module has no budgets' all '! [ -e unmade ]' 'lines err 1' \
@@ -214,9 +209,8 @@ run 73 env FAKE_FAIL=configure:22 "$pmcstat" -P cs -O begun/log true
 ok 'a log that the kernel refuses' [ "$(cat begun/log)" = mine ]
 run 73 "$pmcstat" -s cs -S cs -O begun/log -o nonexistent/counts true
 ok 'counts that cannot be written' [ "$(cat begun/log)" = mine ]
-rm -f trace
 mkdir begun/dir
-FAKE_TRACE=trace run 73 "$pmcstat" -S cs -O begun/dir true
+run 73 "$pmcstat" -S cs -O begun/dir true
 ok 'a log that is a directory' all '! [ -e trace ]' \
 	'has err "cannot open begun/dir: Is a directory"'
 chmod 640 begun/log
@@ -322,11 +316,7 @@ trap 'kill "$one" "$two" "$three" "$parent"; rm -rf "$dir"' EXIT
 # traced STATUS COMMAND...: like run; what was attached to goes to attached
 traced()
 {
-	rm -f trace
-	want=$1
-	shift
-	FAKE_TRACE=trace "$@" >out 2>err
-	got=$?
+	run "$@"
 	attached=$(sed -n 's/^attach //p' trace 2>/dev/null | tr '\n' ' ')
 }
 
@@ -378,7 +368,6 @@ ok 'processes that have ended before the start' lines err 0
 traced 74 env FAKE_BREAK=100 "$pmcstat" -P cs -O log -t "$one"
 ok 'a full disk ends this too' has err 'No space left'
 
-rm -f trace
 traced 3 "$pmcstat" -p cs -t "$one" sh -c \
 	'echo command $$ >>trace; echo $$ >pid; exit 3'
 ok 'attached before it starts, then it runs' \
@@ -440,8 +429,7 @@ ok '-G of a recording' all 'has graph "^@ cpu-clock .9 samples.$"' \
 	'has out "^hello$"' 'has err "500 samples, 9 lost"'
 run 0 "$pmcstat" -q -P cs -F tree -g -M map true
 ok '-F and -g of one' all 'has tree "^summary: 9 "' '[ -e map ]'
-rm -f trace
-FAKE_TRACE=trace run 0 "$pmcstat" -q -G graph --only user -S cs --include-self \
+run 0 "$pmcstat" -q -G graph --only user -S cs --include-self \
 	--only all -S faults -P cs true
 ok 'the reader of a recording is left out of it, as pmcstat is' \
 	[ "$(sed -n '/^filter/,/^conf/p' trace | tr '\n' ' ' |
@@ -465,9 +453,8 @@ for what in '-G nonexistent/graph=nonexistent/graph: No such' \
 		'-g -D graph=-D graph: Not a directory' \
 		'-g -D profiles -S faults=-g profiles/faults: Not a dir' \
 		'-G /proc/graph=/proc/graph: ' '-g -D /proc=/proc/cs: '; do
-	rm -f trace
 	# shellcheck disable=SC2086
-	FAKE_TRACE=trace run 73 "$pmcstat" ${what%%=*} -S cs sh -c ': >ran'
+	run 73 "$pmcstat" ${what%%=*} -S cs sh -c ': >ran'
 	ok "${what%%=*} is refused before the start" all '! [ -e trace ]' \
 		'! [ -e ran ]' "has err '${what#*=}'" 'lines err 1'
 done
@@ -506,9 +493,8 @@ for what in '-r nonexistent=No such file' '-r file=Not a directory' \
 		ok "$how ${what%%=*}" all 'lines out 0' 'lines err 1' \
 			"has err '^pmcstat: ${what%%=*}: ${what#*=}'"
 	done
-	rm -f trace
 	# shellcheck disable=SC2086
-	FAKE_TRACE=trace run 66 "$pmcstat" -S cs -G kept ${what%%=*} true
+	run 66 "$pmcstat" -S cs -G kept ${what%%=*} true
 	ok "a recording with ${what%%=*}" all '! [ -e trace ]' \
 		"has err '^pmcstat: ${what%%=*}: ${what#*=}'"
 done
@@ -595,11 +581,9 @@ ok 'and of an empty pipe' has err '^pmcstat: standard input is empty$'
 run 65 "$pmcstat" -R kept -o kept2
 ok 'nor does a file that is none' all '! [ -e kept2 ]' 'lines out 0'
 
-rm -f trace
-FAKE_TRACE=trace run 0 "$pmcstat" -q -O log -S cs true
+run 0 "$pmcstat" -q -O log -S cs true
 ok 'a log is plain' hasnt trace '^packed'
-rm -f trace
-FAKE_TRACE=trace run 0 "$pmcstat" -q -O log -S cs --packed true
+run 0 "$pmcstat" -q -O log -S cs --packed true
 ok '--packed asks for a packed log' has trace '^packed 1$'
 # -Z: the log, compressed
 export FAKE_LOG="$dir/slow.pmclog" FAKE_PMC=0xFFF00F00
@@ -618,8 +602,7 @@ ok 'and says of it what is said of others' all 'has err "asked 240000/s, achieve
 run 0 "$pmcstat" -R log.z -o dump.z
 "$pmcstat" -R log -o dump
 ok 'it is read like others' all '[ -s dump.z ]' 'cmp dump dump.z'
-rm -f trace
-FAKE_TRACE=trace run 0 "$pmcstat" -q -Z -O log.z -S cs --packed true
+run 0 "$pmcstat" -q -Z -O log.z -S cs --packed true
 ok '--packed and -Z' all 'has trace "^packed 1$"' 'unpacked log.z'
 run 0 sh -c "'$pmcstat' -q -Z -O - -S cs true | cat >piped"
 ok '-Z into a pipe' unpacked piped
@@ -667,7 +650,7 @@ ok 'but the command has a status' has err 'cannot write /dev/full'
 
 # More than a pipe holds, which is read when it is recorded, and not before.
 recorded() { has trace '^start 0$' && [ -e ran ]; }
-rm -f trace ran
+rm -f ran
 mkfifo symbols
 {
 	for _ in $(seq 1200); do
@@ -676,7 +659,7 @@ mkfifo symbols
 	done
 	cat >syms
 } <symbols &
-FAKE_TRACE=trace run 0 "$pmcstat" -q -O log -S cs --kallsyms symbols sh -c ': >ran'
+run 0 "$pmcstat" -q -O log -S cs --kallsyms symbols sh -c ': >ran'
 wait $!
 ok 'it is recorded before they are copied' all '[ -e first ]' 'cmp syms /proc/kallsyms'
 # nobody reads them: the second ^C ends the wait

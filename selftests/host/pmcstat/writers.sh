@@ -18,14 +18,13 @@ cpus=$(getconf _NPROCESSORS_ONLN)
 possible=$(getconf _NPROCESSORS_CONF)
 
 mkdir a
-FAKE_TRACE=trace run 0 "$pmcstat" -O a --writers 1 -S cs true
+run 0 "$pmcstat" -O a --writers 1 -S cs true
 ok 'one log' all '[ "$(number a)" -eq 1 ]' 'all_whole a' \
 	'files a | grep -q "^a/pmclog\.20[0-9]*T[0-9]*Z\.0001\.g0$"' \
 	'has err "^pmcstat: 500 samples, 9 lost .*, 12345 bytes in 1 file$"'
 ok 'the CPUs come before the PMCs' [ "$(grep -E '^(cpus|allocate)' trace | head -n 1 | \
 	cut -d ' ' -f 1)" = cpus ]
-rm trace
-FAKE_TRACE=trace run 0 "$pmcstat" -O ./ -S cs true
+run 0 "$pmcstat" -O ./ -S cs true
 ok 'without the option, they are not set' all 'hasnt trace "^cpus"' \
 	'[ -e "$(echo pmclog.*.0001)" ]'
 run 64 "$pmcstat" -O a --writers $((cpus + 1)) -S cs true
@@ -46,8 +45,7 @@ fi
 slow=$dir/slow.pmclog
 perl -0777 -pe 's/\x0c\0{7}(?=\x0a\0{7})/pack("Q<", 1200)/e' "$golden" >"$slow"
 mkdir c
-rm -f trace
-FAKE_TRACE=trace run 0 "$pmcstat" -O c/ --writers 2 -S cs -S cpu-clock sh -c 'exit 0'
+run 0 "$pmcstat" -O c/ --writers 2 -S cs -S cpu-clock sh -c 'exit 0'
 ok 'two logs of one name' all '[ "$(number c)" -eq 2 ]' 'all_whole c' \
 	'[ "$(files c | sed "s/.*[.]//" | tr "\n" " ")" = "g0 g1 " ]' \
 	'[ "$(files c | sed "s/[.]g.//" | uniq | wc -l)" -eq 1 ]'
