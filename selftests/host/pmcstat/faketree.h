@@ -4,50 +4,38 @@
 #define FAKETREE_H
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static char tree[] = "/tmp/faketree.XXXXXX";
-
-static inline void tree_make(void)
-{
-	if (!mkdtemp(tree))
-		abort();
-}
+#include "scratch.h"
 
 /* A file of the tree, with all directories above it */
-static inline void put(const char *text, const char *fmt, ...)
+static inline void put_bytes(const char *path, const void *p, size_t n)
 {
-	char path[4096], *slash;
-	va_list ap;
-	size_t n;
+	char full[4096], *slash;
 	FILE *f;
 
-	n = (size_t)snprintf(path, sizeof(path), "%s/", tree);
-	va_start(ap, fmt);
-	vsnprintf(path + n, sizeof(path) - n, fmt, ap);
-	va_end(ap);
-	for (slash = path + n; (slash = strchr(slash, '/')); slash++) {
+	snprintf(full, sizeof(full), "%s/%s", scratch, path);
+	for (slash = full + sizeof(scratch); (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
-		if (mkdir(path, 0700) && errno != EEXIST)
+		if (mkdir(full, 0700) && errno != EEXIST)
 			abort();
 		*slash = '/';
 	}
-	f = fopen(path, "we");
-	if (!f || fputs(text, f) < 0 || fclose(f))
+	f = fopen(full, "we");
+	if (!f || fwrite(p, 1, n, f) != n || fclose(f))
 		abort();
 }
 
-static inline void tree_remove(void)
+static inline void put(const char *text, const char *fmt, ...)
 {
-	char command[64];
+	char path[4000];
+	va_list ap;
 
-	snprintf(command, sizeof(command), "rm -rf %s", tree);
-	if (system(command))
-		abort();
+	va_start(ap, fmt);
+	vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	put_bytes(path, text, strlen(text));
 }
 
 #endif /* FAKETREE_H */

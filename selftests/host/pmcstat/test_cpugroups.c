@@ -40,7 +40,7 @@ static const char *groups(unsigned int want)
 	unsigned int n, i;
 
 	text[0] = '\0';
-	if (cpugroups_make(tree, want, &g, &n, msg, sizeof(msg)))
+	if (cpugroups_make(scratch, want, &g, &n, msg, sizeof(msg)))
 		return msg;
 	for (i = 0; i < n; i++) {
 		if (i)
@@ -62,7 +62,7 @@ static void machine(const char *possible, const char *online)
 
 int main(void)
 {
-	tree_make();
+	scratch_begin();
 	GROUPS(2, "--writers: the machine's CPUs cannot be read", "no machine");
 	machine("0-7\n", "0-7\n");
 	GROUPS(1, "0-7", "one group has all");
@@ -86,6 +86,6 @@ int main(void)
 	GROUPS(4, "0-1 2-3 4-5 6-8", "nor are more");
 	machine("0-4094\n", "0-4094\n");
 	GROUPS(2, "0-2047 2048-4094", "as many CPUs as there can be");
-	tree_remove();
+	scratch_end();
 	return done();
 }

@@ -101,7 +101,7 @@ static int is_same(const struct good *g, const struct pmc_event_desc *d, int n)
 static int parse(const char *spec, struct pmc_event_desc *d, size_t room)
 {
 	char msg[256] = "junk";
-	int n = pmc_parse_all(tree, spec, d, room, msg, sizeof(msg));
+	int n = pmc_parse_all(scratch, spec, d, room, msg, sizeof(msg));
 
 	if (n > 0 && *msg)
 		printf("# %s: %s\n", spec, msg);
@@ -129,16 +129,16 @@ static void test_rules(void)
 	struct pmc_event_desc d[2];
 	char msg[128] = "";
 
-	ok(pmc_parse_all(tree, "cpu_atom/cycles,instructions/", d, 2, msg, sizeof(msg)) < 0 &&
+	ok(pmc_parse_all(scratch, "cpu_atom/cycles,instructions/", d, 2, msg, sizeof(msg)) < 0 &&
 	   strstr(msg, "instructions"), "one event of a PMU is not two: %s", msg);
 	ok(parse("cycles", d, 1) == 1 && !strcmp(d[0].name, "cpu_core/cycles/"),
 	   "room for one");
 	errno = 0;
 	ok(parse("cycles", d, 0) == -1 && errno == EINVAL, "room for none");
 	errno = 0;
-	ok(pmc_parse_all(tree, "cyclse", d, 2, msg, sizeof(msg)) == -1 && errno == EINVAL &&
+	ok(pmc_parse_all(scratch, "cyclse", d, 2, msg, sizeof(msg)) == -1 && errno == EINVAL &&
 	   strstr(msg, "did you mean cycles?"), "%s", msg);
-	ok(pmc_parse_all(tree, "cycles,usr,name=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	ok(pmc_parse_all(scratch, "cycles,usr,name=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 			 "aaaaaaaaaaaaaa", d, 2, msg, sizeof(msg)) == 2 &&
 	   !strncmp(d[1].name, "cpu_atom/aaa", 12) && strstr(d[1].name, "a/:u") &&
 	   strlen(d[1].name) < sizeof(d[1].name), "the longest name: %s", d[1].name);
@@ -148,7 +148,7 @@ static void test_cpus(void)
 {
 	char list[64] = "";
 
-	ok(!pmc_pmu_cpus(tree, 10, list, sizeof(list)) && !strcmp(list, "2-3,5"),
+	ok(!pmc_pmu_cpus(scratch, 10, list, sizeof(list)) && !strcmp(list, "2-3,5"),
 	   "those of cpu_atom: %s", list);
 	ok(pmc_cpus_have("0-3,5", "2-3,5") && pmc_cpus_have("0-3", "0") &&
 	   pmc_cpus_have("0-3", "") && pmc_cpus_have("7", "7"), "lists that have others");
@@ -194,16 +194,16 @@ static void test_arm(void)
 
 int main(void)
 {
-	tree_make();
+	scratch_begin();
 	make_intel();
 	test_events();
 	test_rules();
 	test_cpus();
 	test_offline();
-	tree_remove();
-	if (mkdir(tree, 0700))
+	scratch_end();
+	if (mkdir(scratch, 0700))
 		abort();
 	test_arm();
-	tree_remove();
+	scratch_end();
 	return done();
 }

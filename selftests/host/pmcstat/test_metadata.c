@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Records made from a tree that looks like /proc, /sys and /lib. */
-#include <errno.h>
 #include <pmclog_iter.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
+#include "faketree.h"
 #include "sideband/modules.h"
 #include "tap.h"
 
-static char root[] = "/tmp/pmcstat-test-XXXXXX";
+#define SECTIONS	"sys/module/snd_foo/sections/"
 
 struct log {
 	unsigned char	*data;
@@ -34,31 +31,6 @@ static int collect(void *arg, const void *records, size_t len)
 	return 0;
 }
 
-/* Makes the file and the directories above it. */
-static void put(const char *path, const void *data, size_t len)
-{
-	char full[512], *slash;
-	FILE *f;
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	for (slash = strchr(full + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(full, 0755);
-		*slash = '/';
-	}
-	f = fopen(full, "w");
-	if (!f || fwrite(data, 1, len, f) != len || fclose(f)) {
-		perror(full);
-		exit(1);
-	}
-}
-
-static void put_text(const char *path, const char *text)
-{
-	put(path, text, strlen(text));
-}
-
 static void put_notes(const char *path, unsigned char first)
 {
 	unsigned char notes[12 + 8 + 4 + 12 + 4 + 20] = { 0 };
@@ -69,49 +41,33 @@ static void put_notes(const char *path, unsigned char first)
 	memcpy(notes + 24, gnu, 12);
 	memcpy(notes + 36, "GNU", 4);
 	memset(notes + 40, first, 20);
-	put(path, notes, sizeof(notes));
+	put_bytes(path, notes, sizeof(notes));
 }
 
 static void make_tree(void)
 {
-	put_text("/proc/modules",
-		 "snd_foo 20480 1 bar, Live 0xffffffffc0200000 (OE)\n"
-		 "bar 40960 0 - Live 0xffffffffc0100000\n"
-		 "hidden 4096 0 - Live 0x0000000000000000\n"
-		 "../../etc 4096 0 - Live 0xffffffffc0300000\n"
-		 "short line\n"
-		 "away 8192 0 - Live 0xffffffffc0400000\n");
-	put_text("/lib/modules/6.1/modules.dep",
-		 "kernel/sound/snd-foo.ko.xz: kernel/bar.ko\n"
-		 "kernel/snd_foobar.ko:\n"
-		 "kernel/bar.ko:\n"
-		 "kernel/away.ko:\n");
-	put_text("/lib/modules/6.1/kernel/sound/snd-foo.ko.xz", "x");
-	put_text("/lib/modules/6.1/kernel/bar.ko", "x");
-	put_text("/sys/module/snd_foo/sections/.text",
-		 "0xffffffffc0200000\n");
-	put_text("/sys/module/snd_foo/sections/.exit.text",
-		 "0xffffffffc0202100\n");
-	put_text("/sys/module/snd_foo/sections/.init.text",
-		 "0xffffffffc0201000\n");
-	put_text("/sys/module/snd_foo/sections/.altinstr_replacement",
-		 "0xffffffffc0202200\n");
-	put_text("/sys/module/snd_foo/sections/.rodata.text",
-		 "0xffffffffc0203040\n");
-	put_text("/sys/module/bar/sections/.text", "0x0000000000000000\n");
-	put_notes("/sys/kernel/notes", 0xaa);
-	put_notes("/sys/module/snd_foo/notes/.note.gnu.build-id", 0xbb);
-	put("/sys/module/bar/notes/.note.gnu.build-id",
-	    "\4\0\0\0\377\377\377\377\3\0\0\0GNU", 16);
-}
-
-static void remove_tree(void)
-{
-	char cmd[64];
-
-	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", root);
-	if (system(cmd))
-		perror(cmd);
+	put("snd_foo 20480 1 bar, Live 0xffffffffc0200000 (OE)\n"
+	    "bar 40960 0 - Live 0xffffffffc0100000\n"
+	    "hidden 4096 0 - Live 0x0000000000000000\n"
+	    "../../etc 4096 0 - Live 0xffffffffc0300000\n"
+	    "short line\n"
+	    "away 8192 0 - Live 0xffffffffc0400000\n", "proc/modules");
+	put("kernel/sound/snd-foo.ko.xz: kernel/bar.ko\n"
+	    "kernel/snd_foobar.ko:\n"
+	    "kernel/bar.ko:\n"
+	    "kernel/away.ko:\n", "lib/modules/6.1/modules.dep");
+	put("x", "lib/modules/6.1/kernel/sound/snd-foo.ko.xz");
+	put("x", "lib/modules/6.1/kernel/bar.ko");
+	put("0xffffffffc0200000\n", SECTIONS ".text");
+	put("0xffffffffc0202100\n", SECTIONS ".exit.text");
+	put("0xffffffffc0201000\n", SECTIONS ".init.text");
+	put("0xffffffffc0202200\n", SECTIONS ".altinstr_replacement");
+	put("0xffffffffc0203040\n", SECTIONS ".rodata.text");
+	put("0x0000000000000000\n", "sys/module/bar/sections/.text");
+	put_notes("sys/kernel/notes", 0xaa);
+	put_notes("sys/module/snd_foo/notes/.note.gnu.build-id", 0xbb);
+	put_bytes("sys/module/bar/notes/.note.gnu.build-id",
+		  "\4\0\0\0\377\377\377\377\3\0\0\0GNU", 16);
 }
 
 static const char *string_at(const struct pmclog_rec *r, size_t offset)
@@ -204,7 +160,7 @@ static void test_tree(void)
 	};
 	char *text;
 
-	ok(!metadata_send(root, "6.1", &sink) && !sink.dropped &&
+	ok(!metadata_send(scratch, "6.1", &sink) && !sink.dropped &&
 	   sink.budget == (1 << 20) - log.len, "records of a tree");
 	text = describe_all(&log);
 	ok(has(text, "build-id 20 aa [kernel]\n"), "the kernel's build-id");
@@ -243,7 +199,7 @@ static void test_budget(void)
 	sink = (struct metadata_sink){
 		.write = collect, .arg = &log, .budget = 1 << 20,
 	};
-	metadata_send(root, "6.1", &sink);
+	metadata_send(scratch, "6.1", &sink);
 	full = log.len;
 	free(log.data);
 	for (budget = 0; budget < full + 8; budget += 4) {
@@ -251,7 +207,7 @@ static void test_budget(void)
 		sink = (struct metadata_sink){
 		.write = collect, .arg = &log, .budget = budget,
 	};
-		bad += metadata_send(root, "6.1", &sink) || log.len > budget ||
+		bad += metadata_send(scratch, "6.1", &sink) || log.len > budget ||
 		       (sink.dropped != 0) != (log.len < full);
 		bad += !strncmp(describe_all(&log), "error", 5);
 		free(log.data);
@@ -266,7 +222,7 @@ static void test_failure(void)
 		.write = collect, .arg = &log, .budget = 1 << 20,
 	};
 
-	ok(metadata_send(root, "6.1", &sink) == -1 && errno == E2BIG,
+	ok(metadata_send(scratch, "6.1", &sink) == -1 && errno == E2BIG,
 	   "an error of the log is passed on");
 }
 
@@ -284,8 +240,8 @@ static void test_many(void)
 		n += (size_t)snprintf(text + n, sizeof(text) - n,
 				      "mod%zu 4096 0 - Live 0x%zx\n", i,
 				      (size_t)0xc0000000 + i * 8192);
-	put("/proc/modules", text, n);
-	ok(!metadata_send(root, "6.1", &sink) && log.largest <= 65536 &&
+	put_bytes("proc/modules", text, n);
+	ok(!metadata_send(scratch, "6.1", &sink) && log.largest <= 65536 &&
 	   log.len > 65536, "many modules go in several writes");
 	p = describe_all(&log);
 	for (; (p = strstr(p, "\nmodule ")); p++)
@@ -318,15 +274,15 @@ static void test_noise(void)
 		for (i = 0; i < sizeof(noise); i++)
 			noise[i] = (unsigned char)(rand() % 4 ? rand() % 8 :
 						   rand());
-		put("/sys/kernel/notes", noise, n);
-		put("/lib/modules/6.1/modules.dep", noise, sizeof(noise));
+		put_bytes("sys/kernel/notes", noise, n);
+		put_bytes("lib/modules/6.1/modules.dep", noise, sizeof(noise));
 		memcpy(noise, "a 1 2 3 4 0xffff\nb 1 1 1 1 0x1\n", 31);
-		put("/proc/modules", noise, sizeof(noise));
+		put_bytes("proc/modules", noise, sizeof(noise));
 		memset(&log, 0, sizeof(log));
 		sink = (struct metadata_sink){
 		.write = collect, .arg = &log, .budget = 1 << 20,
 	};
-		bad += metadata_send(root, "6.1", &sink) != 0;
+		bad += metadata_send(scratch, "6.1", &sink) != 0;
 		bad += !strncmp(describe_all(&log), "error", 5);
 		free(log.data);
 	}
@@ -335,10 +291,7 @@ static void test_noise(void)
 
 int main(void)
 {
-	if (!mkdtemp(root)) {
-		perror(root);
-		return 1;
-	}
+	scratch_begin();
 	make_tree();
 	test_tree();
 	test_budget();
@@ -346,6 +299,6 @@ int main(void)
 	test_nothing();
 	test_many();
 	test_noise();
-	remove_tree();
+	scratch_end();
 	return done();
 }

@@ -23,7 +23,7 @@ static unsigned long space;
 static struct pmc_parse make_parse(void)
 {
 	return (struct pmc_parse) {
-		.root = tree, .desc = &desc, .msg = msg, .msglen = sizeof(msg),
+		.root = scratch, .desc = &desc, .msg = msg, .msglen = sizeof(msg),
 	};
 }
 
@@ -128,11 +128,9 @@ static void test_uprobe_places(const char *path, const char *what)
 static void test_bad_uprobes(const char *path)
 {
 	struct pmc_parse p;
-	char empty[128];
 
 	put("", "empty");
-	snprintf(empty, sizeof(empty), "%s/empty", tree);
-	ok(parse(&p, "uprobe:%s:f", empty) == -1 &&
+	ok(parse(&p, "uprobe:%s/empty:f", scratch) == -1 &&
 	   strstr(msg, "not a program"), "an empty file");
 	ok(parse(&p, "uprobe:%s:f", "/nonesuch") == -1 &&
 	   strstr(msg, "No such file"), "no file: %s", msg);
@@ -153,7 +151,6 @@ static void test_damaged(const char *path)
 {
 	static unsigned char whole[1 << 16], copy[1 << 16];
 	struct pmc_parse p;
-	char out[128];
 	size_t len, n;
 	int i;
 	FILE *f = fopen(path, "re");
@@ -162,19 +159,18 @@ static void test_damaged(const char *path)
 	if (len < 1000)
 		abort();
 	fclose(f);
-	snprintf(out, sizeof(out), "%s/damaged", tree);
 	srand(1);
 	for (i = 0; i < 3000; i++) {
 		memcpy(copy, whole, len);
 		for (n = 1 + (size_t)rand() % 4; n; n--)
 			copy[i & 1 ? (size_t)rand() % 64 : (size_t)rand() % len]
 				= (unsigned char)rand();
-		f = fopen(out, "we");
+		f = fopen("damaged", "we");
 		if (!f || !fwrite(copy, i & 2 ? len : (size_t)rand() % len + 1,
 				  1, f))
 			abort();
 		fclose(f);
-		parse(&p, "uprobe:%s:probed", out);
+		parse(&p, "uprobe:%s/damaged:probed", scratch);
 	}
 	ok(1, "damaged files do no harm");
 }
@@ -187,10 +183,7 @@ static void id_of(unsigned int n, const char *rest, const char *id)
 
 static char *kprobe_events(void)
 {
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/" TRACE "kprobe_events", tree);
-	return pmc_file_all(path);
+	return pmc_file_all(TRACE "kprobe_events");
 }
 
 /* A number that was a process' until a moment ago */
@@ -206,11 +199,9 @@ static int dead_pid(void)
 
 static off_t size_of(const char *file)
 {
-	char path[256];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s/" TRACE "%s", tree, file);
-	return stat(path, &st) ? 0 : st.st_size;
+	return stat(file, &st) ? 0 : st.st_size;
 }
 
 static off_t before;	/* the size of what is left, as it was found */
@@ -221,10 +212,10 @@ static void *make_second(void *program)
 	struct pmc_event_desc event;
 	char why[512], spec[600];
 	struct pmc_parse p = {
-		.root = tree, .desc = &event, .msg = why, .msglen = sizeof(why),
+		.root = scratch, .desc = &event, .msg = why, .msglen = sizeof(why),
 	};
 
-	while (size_of("kprobe_events") == before)
+	while (size_of(TRACE "kprobe_events") == before)
 		poll(NULL, 0, 1);
 	snprintf(spec, sizeof(spec), "uprobe:%s:probed", (char *)program);
 	return pmc_probe_make_at(&p, spec);
@@ -239,8 +230,8 @@ static int two_threads(char *program)
 	size_t n = 0;
 	int i, dead = dead_pid();
 	pthread_t thread;
-	char path[256], *text;
 	void *second;
+	char *text;
 
 	for (i = 0; i < 3000; i++)
 		n += (size_t)snprintf(stale + n, sizeof(stale) - n,
@@ -249,13 +240,12 @@ static int two_threads(char *program)
 	put("", TRACE "uprobe_events");
 	id_of(0, "vfs_read", "4711\n");
 	id_of(1, "probed", "4712\n");
-	before = size_of("kprobe_events");
+	before = size_of(TRACE "kprobe_events");
 	if (pthread_create(&thread, NULL, make_second, program))
 		return 0;
 	first = pmc_probe_make_at(&p, "kprobe:vfs_read");
 	pthread_join(thread, &second);
-	snprintf(path, sizeof(path), "%s/" TRACE "uprobe_events", tree);
-	text = pmc_file_all(path);
+	text = pmc_file_all(TRACE "uprobe_events");
 	i = first && second && text && !strncmp(text, "p:", 2) &&
 	    !strstr(text, "-:");
 	free(text);
@@ -344,8 +334,7 @@ static void test_refused(void)
 	p = make_parse();
 	ok(!pmc_probe_make_at(&p, "cycles") && strstr(msg, "is no probe"),
 	   "only probes are made");
-	snprintf(path, sizeof(path), "%s/" TRACE "kprobe_events", tree);
-	unlink(path);
+	unlink(TRACE "kprobe_events");
 	p = make_parse();
 	ok(!pmc_probe_make_at(&p, "kprobe:vfs_read") && *msg,
 	   "a kernel without kprobes: %s", msg);
@@ -358,7 +347,7 @@ int main(int argc, char **argv)
 	if (argc != 3 || stat("/proc/self/ns/pid", &st))
 		return 2;
 	space = (unsigned long)st.st_ino;
-	tree_make();
+	scratch_begin();
 	put("1\n", TRACE "events/x/y/id");
 	test_kprobe_places();
 	test_uprobe_places(argv[1], "a PIE");
@@ -368,6 +357,6 @@ int main(int argc, char **argv)
 	test_threads(argv[1]);
 	test_make();
 	test_refused();
-	tree_remove();
+	scratch_end();
 	return done();
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
-#include <unistd.h>
 
 #include "faketree.h"
 #include "libpmc_event.h"
@@ -71,7 +70,7 @@ static int parse(const char *spec, struct pmc_event_desc *d, char *msg,
 		 size_t len)
 {
 	struct pmc_parse p = {
-		.root = tree, .desc = d, .msg = msg, .msglen = len,
+		.root = scratch, .desc = d, .msg = msg, .msglen = len,
 	};
 
 	return pmc_parse_spec(&p, spec);
@@ -256,19 +255,16 @@ static void test_bad(void)
 
 static void test_no_tracefs(void)
 {
-	char msg[256], path[128], away[128];
 	struct pmc_event_desc d;
+	char msg[256];
 
-	snprintf(path, sizeof(path), "%s/sys/kernel/tracing", tree);
-	snprintf(away, sizeof(away), "%s/away", tree);
-	if (rename(path, away))
+	if (rename("sys/kernel/tracing", "away"))
 		abort();
 	ok(parse("sched:sched_switch", &d, msg, sizeof(msg)) &&
 	   strstr(msg, "mount -t tracefs tracefs /sys/kernel/tracing"),
 	   "no tracefs: %s", msg);
 	put("0\n", "sys/kernel/debug/x");
-	snprintf(path, sizeof(path), "%s/sys/kernel/debug/tracing", tree);
-	if (rename(away, path))
+	if (rename("away", "sys/kernel/debug/tracing"))
 		abort();
 	ok(!parse("sched:sched_switch", &d, msg, sizeof(msg)) &&
 	   d.config == 314, "that of debugfs will do");
@@ -278,16 +274,16 @@ static void test_cpus(void)
 {
 	char list[64] = "";
 
-	ok(!pmc_pmu_cpus(tree, 12, list, sizeof(list)) &&
+	ok(!pmc_pmu_cpus(scratch, 12, list, sizeof(list)) &&
 	   !strcmp(list, "0,28"), "an uncore PMU: CPUs %s", list);
-	ok(pmc_pmu_cpus(tree, 4, list, sizeof(list)) == -1, "cpu: all CPUs");
-	ok(!pmc_pmu_cpus(tree, 8, list, sizeof(list)) && !strcmp(list, "0-1"),
+	ok(pmc_pmu_cpus(scratch, 4, list, sizeof(list)) == -1, "cpu: all CPUs");
+	ok(!pmc_pmu_cpus(scratch, 8, list, sizeof(list)) && !strcmp(list, "0-1"),
 	   "a core PMU of some CPUs: %s", list);
 	put("0-3\n", DEVICES "armv8_pmuv3_0/cpus");
-	ok(pmc_pmu_cpus(tree, 8, list, sizeof(list)) == -1,
+	ok(pmc_pmu_cpus(scratch, 8, list, sizeof(list)) == -1,
 	   "a core PMU of all CPUs");
 	put("0-7\n", DEVICES "armv8_pmuv3_0/cpus");
-	ok(pmc_pmu_cpus(tree, 8, list, sizeof(list)) == -1,
+	ok(pmc_pmu_cpus(scratch, 8, list, sizeof(list)) == -1,
 	   "and of CPUs that are offline");
 }
 
@@ -326,7 +322,7 @@ static const struct pmc_source *find(const struct pmc_source *list, size_t n,
 		pmc_source_spec(&list[i], text, sizeof(text));
 		if (strcmp(text, spec))
 			continue;
-		pmc_source_describe_at(tree, &list[i], descr, len);
+		pmc_source_describe_at(scratch, &list[i], descr, len);
 		return &list[i];
 	}
 	return NULL;
@@ -337,15 +333,15 @@ static void test_fields(const struct pmc_source *s)
 	struct pmc_source_field f[3];
 	size_t size = 0;
 
-	ok(!pmc_source_fields_at(tree, s->number, NULL, &size) &&
+	ok(!pmc_source_fields_at(scratch, s->number, NULL, &size) &&
 	   size == 2 * sizeof(f[0]), "size 0 asks for that of the fields");
 	size = sizeof(f[0]);
 	errno = 0;
-	ok(pmc_source_fields_at(tree, s->number, f, &size) == -1 &&
+	ok(pmc_source_fields_at(scratch, s->number, f, &size) == -1 &&
 	   errno == ENOSPC && size == 2 * sizeof(f[0]),
 	   "room for one field only");
 	size = sizeof(f);
-	ok(!pmc_source_fields_at(tree, s->number, f, &size) &&
+	ok(!pmc_source_fields_at(scratch, s->number, f, &size) &&
 	   size == 2 * sizeof(f[0]) && !strcmp(f[0].name, "prev_comm") &&
 	   !strcmp(f[0].type, "char[16]") && f[0].offset == 8 &&
 	   f[0].size == 16 && !f[0].is_signed &&
@@ -354,8 +350,8 @@ static void test_fields(const struct pmc_source *s)
 	   "the fields of a tracepoint");
 	size = sizeof(f);
 	errno = 0;
-	ok(pmc_source_fields_at(tree, 0x5000FFFFU, f, &size) == -1 &&
-	   errno == EINVAL && pmc_source_fields_at(tree, 0, f, &size) == -1 &&
+	ok(pmc_source_fields_at(scratch, 0x5000FFFFU, f, &size) == -1 &&
+	   errno == EINVAL && pmc_source_fields_at(scratch, 0, f, &size) == -1 &&
 	   errno == EINVAL, "numbers that are none");
 }
 
@@ -367,13 +363,13 @@ static void test_fields_of_call(const struct pmc_source *call,
 	struct pmc_source_field f[2];
 	size_t size = sizeof(f);
 
-	ok(!pmc_source_fields_at(tree, call->number, f, &size) &&
+	ok(!pmc_source_fields_at(scratch, call->number, f, &size) &&
 	   size == sizeof(f[0]) && !strcmp(f[0].name, "ret"),
 	   "the fields of a call");
 	size = sizeof(f);
 	errno = 0;
 	ok((other->number & 0xFFFF) == 314 &&
-	   pmc_source_fields_at(tree, kind | 314, f, &size) == -1 &&
+	   pmc_source_fields_at(scratch, kind | 314, f, &size) == -1 &&
 	   errno == EINVAL, "a call that is another tracepoint");
 }
 
@@ -396,15 +392,15 @@ static void test_source_list(void)
 	size_t size = 0, i, n, twice = 0, wrong = 0;
 	char text[256];
 
-	ok(!pmc_source_list_at(tree, NULL, &size) && size,
+	ok(!pmc_source_list_at(scratch, NULL, &size) && size,
 	   "size 0 asks for that of the list");
 	n = size / sizeof(*list);
 	list = malloc(size);
 	size -= sizeof(*list);
 	errno = 0;
-	ok(pmc_source_list_at(tree, list, &size) == -1 && errno == ENOSPC &&
+	ok(pmc_source_list_at(scratch, list, &size) == -1 && errno == ENOSPC &&
 	   size == n * sizeof(*list), "room for one less");
-	ok(!pmc_source_list_at(tree, list, &size) &&
+	ok(!pmc_source_list_at(scratch, list, &size) &&
 	   size == n * sizeof(*list), "the list of %zu", n);
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		s = find(list, n, want[i][0], text, sizeof(text));
@@ -435,14 +431,14 @@ static void test_source_list(void)
 		test_fields_of_call(call, s);
 	s = find(list, n, "cycles", text, sizeof(text));
 	size = 100;
-	ok(s && !pmc_source_fields_at(tree, s->number, NULL, &size) && !size,
+	ok(s && !pmc_source_fields_at(scratch, s->number, NULL, &size) && !size,
 	   "what is no tracepoint has none");
 	free(list);
 }
 
 int main(void)
 {
-	tree_make();
+	scratch_begin();
 	make_pmus();
 	make_traces();
 	test_good();
@@ -451,6 +447,6 @@ int main(void)
 	test_source_list();
 	test_noise();
 	test_no_tracefs();
-	tree_remove();
+	scratch_end();
 	return done();
 }

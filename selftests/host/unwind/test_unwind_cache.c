@@ -15,6 +15,7 @@
 #include "copy_self.h"
 #include "libpmc_cfi.h"
 #include "libpmc_unwind_cache.h"
+#include "scratch.h"
 #include "tap.h"
 
 #define UNWIND	"cache/hwpmc/unwind"
@@ -78,7 +79,7 @@ static bool only_entry(char *path)
 
 static void empty(void)
 {
-	if (system("rm -rf cache home"))
+	if (shell("rm -rf cache home"))
 		abort();
 }
 
@@ -280,13 +281,13 @@ static bool cache_is(const char *path)
 	return dir >= 0 && there;
 }
 
-static void test_places(const char *dir)
+static void test_places(void)
 {
 	char home[256], cache[256];
 
 	empty();
-	snprintf(home, sizeof(home), "%s/home", dir);
-	snprintf(cache, sizeof(cache), "%s/cache", dir);
+	snprintf(home, sizeof(home), "%s/home", scratch);
+	snprintf(cache, sizeof(cache), "%s/cache", scratch);
 	mkdir(home, 0755);
 	setenv("HOME", home, 1);
 	setenv("XDG_CACHE_HOME", "cache", 1);
@@ -481,12 +482,11 @@ static void test_full(void)
 
 int main(void)
 {
-	char dir[] = "/tmp/test_cache.XXXXXX", cache[64], command[64];
+	char cache[64];
 
-	if (!mkdtemp(dir) || chdir(dir))
-		abort();
+	scratch_begin();
 	umask(022);
-	sprintf(cache, "%s/cache", dir);
+	sprintf(cache, "%s/cache", scratch);
 	setenv("XDG_CACHE_HOME", cache, 1);
 	open_file();
 	test_first();
@@ -495,15 +495,13 @@ int main(void)
 	test_unsound();
 	test_others();
 	test_links();
-	test_places(dir);
+	test_places();
 	test_keys();
 	test_changed();
 	test_no_id();
 	test_full();
 	pmc_unwind_free(&file.t);
 	pmc_elf_close(&file.elf);
-	sprintf(command, "rm -r %s", dir);
-	if (system(command))
-		perror(dir);
+	scratch_end();
 	return done();
 }

@@ -13,11 +13,11 @@
 #include "fake_tables.h"
 #include "libpmc_command.h"
 #include "rnd.h"
+#include "scratch.h"
 #include "seconds.h"
 #include "tap.h"
 
 static struct pmc_owner owner = { FAKE_DEVICE };
-static char dir[] = "/tmp/cm.XXXXXX";
 
 /* ------------------------------------------------------------------------
  * What a loader prints
@@ -143,7 +143,7 @@ static void put_loader(const char *script)
 		 "env >%s/env\n"
 		 "readlink /proc/$$/fd/* >%s/fds\n"
 		 "%s\n",
-		 dir, dir, dir, script);
+		 scratch, scratch, scratch, script);
 	put("ld.so", text, 0700);
 }
 
@@ -161,7 +161,7 @@ static void put_program(const char *name)
 	row = (void *)(image + h->e_phoff);
 	while (row->p_type != PT_INTERP)
 		row++;
-	sprintf(loader, "%s/ld.so", dir);
+	sprintf(loader, "%s/ld.so", scratch);
 	if (strlen(loader) >= row->p_filesz ||
 	    pwrite(fd, loader, strlen(loader) + 1, (off_t)row->p_offset) < 0)
 		abort();
@@ -288,7 +288,7 @@ static void test_loader(void)
 	ok(preload("link", NULL) && has("patched") && has("library"),
 	   "what it lists, and no directory, device or pipe");
 	ok(fake.n == 3 && !fake.twice, "... %u files", fake.n);
-	snprintf(want, sizeof(want), "--list %s/patched\n", dir);
+	snprintf(want, sizeof(want), "--list %s/patched\n", scratch);
 	ok(says("args", want), "by the program's real name");
 	ok(says("env", "LD_PRELOAD=kept") && !says("env", "LD_DEBUG"),
 	   "of the loader's variables those that name libraries");
@@ -343,9 +343,9 @@ static void put_script(int n)
 
 	sprintf(name, "script%d", n);
 	if (n)
-		sprintf(text, "#! \t%s/script%d arg\n", dir, n - 1);
+		sprintf(text, "#! \t%s/script%d arg\n", scratch, n - 1);
 	else
-		sprintf(text, "#!%s/copy", dir);
+		sprintf(text, "#!%s/copy", scratch);
 	put(name, text, 0700);
 }
 
@@ -362,7 +362,7 @@ static void test_scripts(void)
 	ok(!tables_of("./script5"), "... not more often");
 	put("script", "echo", 0700);
 	ok(tables_of("./script") && has("/bin/sh"), "the shell's");
-	sprintf(text, "#!%s/script", dir);
+	sprintf(text, "#!%s/script", scratch);
 	put("script", text, 0700);
 	ok(!tables_of("./script"), "one that executes itself");
 	put("script", "#!\n", 0700);
@@ -413,8 +413,6 @@ static int tell_signals(void)
 
 int main(int argc, char **argv)
 {
-	char command[64];
-
 	if (argc == 3 && !strcmp(argv[1], "--list"))
 		return tell_signals();
 	/* as a command: that it has run is what is not to be */
@@ -422,9 +420,7 @@ int main(int argc, char **argv)
 		close(open("ran", O_WRONLY | O_CREAT, 0600));
 		return 0;
 	}
-	if (!mkdtemp(dir) || chdir(dir))
-		abort();
-	setenv("XDG_CACHE_HOME", dir, 1);
+	scratch_begin();
 	test_lines();
 	test_hostile_lines();
 	test_long_lines();
@@ -436,8 +432,6 @@ int main(int argc, char **argv)
 	test_scripts();
 	test_refused();
 	fake_reset();
-	sprintf(command, "rm -r %s", dir);
-	if (system(command))
-		perror(dir);
+	scratch_end();
 	return done();
 }

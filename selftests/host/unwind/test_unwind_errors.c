@@ -17,6 +17,7 @@
 #include "libpmc_elf.h"
 #include "libpmc_unwind.h"
 #include "pmc.h"
+#include "scratch.h"
 #include "tap.h"
 
 #define DEVICE	987
@@ -162,7 +163,7 @@ static void ask(int fd, int err)
  */
 static void clear(void)
 {
-	if (system("rm -rf hwpmc"))
+	if (shell("rm -rf hwpmc"))
 		abort();
 }
 
@@ -361,11 +362,9 @@ static void test_vdso(void)
 static void make_bare(const char *bin)
 {
 	const uint64_t zero = 0;
-	char text[4096];
 	int fd;
 
-	snprintf(text, sizeof(text), "cp %s/unwind-omit bare 2>/dev/null", bin);
-	if (system(text))
+	if (shell("cp %s/unwind-omit bare 2>/dev/null", bin))
 		return;
 	fd = open("bare", O_RDWR);
 	if (pwrite(fd, &zero, 8, offsetof(Elf64_Ehdr, e_shoff)) != 8 ||
@@ -377,24 +376,19 @@ static void make_bare(const char *bin)
 static void make_packed(const char *bin)
 {
 #ifdef WITH_ZLIB
-	char text[4096];
-
-	snprintf(text, sizeof(text), "objcopy --compress-debug-sections=zlib "
-		 "%s/unwind-debug packed 2>/dev/null", bin);
-	if (system(text))
+	if (shell("objcopy --compress-debug-sections=zlib %s/unwind-debug packed "
+		  "2>/dev/null", bin))
 		unlink("packed");
-#else
 #endif
 }
 
 int main(void)
 {
-	char dir[] = "/tmp/test_errors.XXXXXX", bin[3000], text[4096];
+	char bin[3000], text[4096];
 
-	if (!getenv("BIN") || !realpath(getenv("BIN"), bin) || !mkdtemp(dir) ||
-	    chdir(dir))
+	if (!getenv("BIN") || !realpath(getenv("BIN"), bin))
 		return 2;
-	setenv("XDG_CACHE_HOME", dir, 1);
+	scratch_begin();
 	make_bare(bin);
 	make_packed(bin);
 	snprintf(text, sizeof(text), "%s/unwind-omit", bin);
@@ -403,8 +397,6 @@ int main(void)
 	each_error(".debug_frame, packed", "packed");
 	test_owner();
 	test_vdso();
-	snprintf(text, sizeof(text), "rm -r %s", dir);
-	if (chdir("/") || system(text))
-		perror(dir);
+	scratch_end();
 	return done();
 }

@@ -15,6 +15,7 @@
 #include "copy_self.h"
 #include "fake_tables.h"
 #include "libpmc_unwind.h"
+#include "scratch.h"
 #include "seconds.h"
 #include "tap.h"
 
@@ -257,13 +258,10 @@ static void test_slow(void)
 
 int main(void)
 {
-	char dir[] = "/tmp/test_preload.XXXXXX", command[64];
 	struct pmc_unwind t;
 	int i, fd;
 
-	if (!mkdtemp(dir) || chdir(dir))
-		abort();
-	setenv("XDG_CACHE_HOME", dir, 1);
+	scratch_begin();
 	fd = open("/proc/self/exe", O_RDONLY);
 	if (pmc_unwind_compile(fd, &t))
 		abort();
@@ -280,8 +278,6 @@ int main(void)
 		waitpid(pids[i], NULL, 0);
 	}
 	pmc_unwind_free(&t);
-	sprintf(command, "rm -r %s", dir);
-	if (system(command))
-		perror(dir);
+	scratch_end();
 	return done();
 }

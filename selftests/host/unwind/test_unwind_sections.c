@@ -13,21 +13,10 @@
 #include "libpmc_elf.h"
 #include "libpmc_sframe.h"
 #include "libpmc_unwind.h"
+#include "scratch.h"
 #include "tap.h"
 
 static char bin[3000];
-
-__attribute__((format(printf, 1, 2)))
-static int command(const char *fmt, ...)
-{
-	char text[8192];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return system(text);
-}
 
 static int compile(const char *name, struct pmc_unwind *t)
 {
@@ -82,7 +71,7 @@ static void damaged(const char *what, uint64_t at, const void *bytes, size_t n,
 {
 	uint64_t header;
 
-	if (command("cp packed damaged"))
+	if (shell("cp packed damaged"))
 		abort();
 	patch("damaged", find("damaged", ".debug_frame", &header) + at, bytes,
 	      n);
@@ -107,14 +96,14 @@ static void test_packed(const char *how)
 {
 	struct pmc_unwind plain, without;
 
-	if (command("objcopy --decompress-debug-sections "
+	if (shell("objcopy --decompress-debug-sections "
 			      "%s/unwind-debug plain 2>/dev/null", bin) ||
-	    command("objcopy --compress-debug-sections=%s plain packed "
+	    shell("objcopy --compress-debug-sections=%s plain packed "
 		    "2>/dev/null", how)) {
 		ok(true, ".debug_frame, by %s # SKIP not here", how);
 		return;
 	}
-	if (command("objcopy -R .debug_frame plain without"))
+	if (shell("objcopy -R .debug_frame plain without"))
 		abort();
 	if (compile("plain", &plain) || compile("without", &without))
 		abort();
@@ -194,9 +183,9 @@ static void test_sframe(int version)
 	char name[32];
 
 	sprintf(name, ".sframe, version %d", version);
-	if (command("objcopy --rename-section .sframe_later=.sframe "
+	if (shell("objcopy --rename-section .sframe_later=.sframe "
 		    "%s/sframe-%d both 2>/dev/null", bin, version) ||
-	    command("objcopy -R .eh_frame both frames")) {
+	    shell("objcopy -R .eh_frame both frames")) {
 		ok(true, "%s # SKIP it is not built", name);
 		return;
 	}
@@ -253,7 +242,7 @@ static void test_hostile(void)
 	struct pmc_unwind t;
 	uint64_t at, header;
 
-	if (command("objcopy --rename-section .sframe_later=.sframe "
+	if (shell("objcopy --rename-section .sframe_later=.sframe "
 		    "-R .eh_frame %s/sframe-2 one 2>/dev/null", bin))
 		return;
 	at = find("one", ".sframe", &header);
@@ -297,7 +286,7 @@ static void test_arm64_plt(const char *what, const char *compiler,
 	bool good = true;
 	unsigned int at;
 
-	if (command("echo 'int a(void), b(void), c(void), d(void);"
+	if (shell("echo 'int a(void), b(void), c(void), d(void);"
 		    "int f(void) { return a() + b() + c() + d(); }' | "
 		    "%s -O2 -fPIC -shared -nostdlib -Wl,-z,lazy "
 		    "-o arm64 -x c - 2>/dev/null", compiler)) {
@@ -328,10 +317,10 @@ static void test_amd64_plt(const char *what, const char *section,
 	uint64_t plt[2], header;
 	unsigned int at, same = 0;
 
-	if (command("echo '%s' | gcc -O2 -fPIC -shared -nostdlib -Wl,-z,lazy "
+	if (shell("echo '%s' | gcc -O2 -fPIC -shared -nostdlib -Wl,-z,lazy "
 		    "%s -o ld -x c - 2>/dev/null", source,
 		    *flags ? "-fcf-protection -Wl,-z,ibtplt" : "") ||
-	    command("echo '%s' | clang -O2 -fPIC -shared -nostdlib -Wl,-z,lazy "
+	    shell("echo '%s' | clang -O2 -fPIC -shared -nostdlib -Wl,-z,lazy "
 		    "-fuse-ld=lld %s -o lld -x c - 2>/dev/null", source, flags)) {
 		ok(true, "%s # SKIP it is not built", what);
 		return;
@@ -379,7 +368,7 @@ static void test_restorer(const char *what, const char *compiler,
 	bool good = true;
 	unsigned int i;
 
-	if (command("printf '%%s\\n' f: %s | %s -shared -nostdlib "
+	if (shell("printf '%%s\\n' f: %s | %s -shared -nostdlib "
 		    "-o restorer -x assembler - 2>/dev/null", code, compiler)) {
 		ok(true, "%s # SKIP it is not built", what);
 		return;
@@ -430,7 +419,7 @@ static void test_arm64_resolver(void)
 	struct unwind_table t;
 	uint64_t text, header;
 
-	if (command("printf '%%s\n' f: .cfi_startproc nop "
+	if (shell("printf '%%s\n' f: .cfi_startproc nop "
 		    "'.cfi_rel_offset lr, 8' 'sub sp, sp, #208' "
 		    "'.cfi_adjust_cfa_offset 208' nop .cfi_endproc | "
 		    "aarch64-linux-gnu-gcc -shared -nostdlib -o arm64 "
@@ -446,11 +435,9 @@ static void test_arm64_resolver(void)
 
 int main(void)
 {
-	char dir[] = "/tmp/test_sections.XXXXXX";
-
-	if (!getenv("BIN") || !realpath(getenv("BIN"), bin) || !mkdtemp(dir) ||
-	    chdir(dir))
+	if (!getenv("BIN") || !realpath(getenv("BIN"), bin))
 		return 2;
+	scratch_begin();
 #ifdef WITH_ZLIB
 	test_packed("zlib");
 #endif
@@ -472,7 +459,6 @@ int main(void)
 	test_amd64_plt(".plt.sec of lld", ".plt.sec",
 		       "-fcf-protection -Wl,-z,force-ibt", 3);
 	test_restorers();
-	if (chdir("/") || command("rm -r %s", dir))
-		perror(dir);
+	scratch_end();
 	return done();
 }

@@ -17,6 +17,7 @@
 
 #include "libpmc_answer.h"
 #include "pmc.h"
+#include "scratch.h"
 #include "seconds.h"
 #include "tap.h"
 
@@ -276,11 +277,7 @@ static void test_fork(void)
 
 int main(void)
 {
-	char dir[] = "/tmp/test_thread.XXXXXX", text[100];
-
-	if (!mkdtemp(dir))
-		return 2;
-	setenv("XDG_CACHE_HOME", dir, 1);
+	scratch_begin();
 	device.file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	test_answers();
 	test_busy();
@@ -289,8 +286,6 @@ int main(void)
 	test_fork();
 	pmc_unwinder_end(NULL);
 	close(device.file);
-	snprintf(text, sizeof(text), "rm -r %s", dir);
-	if (system(text))
-		perror(dir);
+	scratch_end();
 	return done();
 }

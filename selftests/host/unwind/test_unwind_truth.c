@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "rnd.h"
+#include "scratch.h"
 #include "tap.h"
 #include "truth.h"
 
@@ -107,15 +108,11 @@ static const char *path_of_cc1(void)
 
 static bool is_there(const char *name)
 {
-	char command[4200];
-
 	if (!name)
 		return false;
 	if (name[0] == '/')
 		return !access(name, X_OK);
-	snprintf(command, sizeof(command), "command -v %s >/dev/null 2>&1",
-		 name);
-	return !system(command);
+	return !shell("command -v %s >/dev/null 2>&1", name);
 }
 
 /* Some way on, and a few instructions more: waits are where signals come. */
@@ -179,11 +176,9 @@ static void test_program(const struct program *p)
 
 int main(int argc, char **argv)
 {
-	char dir[] = "/tmp/test_unwind.XXXXXX";
 	size_t i;
 
-	if (!mkdtemp(dir) || chdir(dir))
-		abort();
+	scratch_begin();
 	setenv("LC_ALL", "C", 1);
 	unsetenv("DEBUGINFOD_URLS");
 #ifdef __aarch64__
@@ -196,9 +191,6 @@ int main(int argc, char **argv)
 	for (i = 0; i < sizeof(programs) / sizeof(*programs); i++)
 		if (argc < 2 || !strcmp(argv[1], programs[i].name))
 			test_program(&programs[i]);
-	unlink(WORDS);
-	unlink(NOISE);
-	unlink("code.c");
-	rmdir(dir);
+	scratch_end();
 	return done();
 }

@@ -4,9 +4,11 @@
  * mapped has its tables: without a cache, with, and of a device without tables; the
  * shortest time.  The module's part is a copy and its check.
  */
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "fake_tables.h"
+#include "scratch.h"
 #include "seconds.h"
 
 #define TIMES	21
@@ -25,7 +27,7 @@ static double preload(const char *program, struct pmc_preloaded *did)
 }
 
 /* What others do on the machine comes on top of it. */
-static double least(const char *program, int deaf, const char *before)
+static double least(const char *program, int deaf, bool cached)
 {
 	double took, min = 1e9;
 	int i;
@@ -34,7 +36,7 @@ static double least(const char *program, int deaf, const char *before)
 		fake_reset();
 		fake.deaf = deaf;
 		fake.err = deaf ? ENXIO : 0;
-		if (before && system(before))
+		if (!cached && shell("rm -rf %s/hwpmc", scratch))
 			abort();
 		took = preload(program, NULL);
 		if (took < min)
@@ -45,22 +47,21 @@ static double least(const char *program, int deaf, const char *before)
 
 int main(int argc, char **argv)
 {
-	char dir[] = "/tmp/unwind_cost.XXXXXX", command[64];
 	struct pmc_preloaded did;
 	int i;
 
-	if (argc < 2 || !mkdtemp(dir))
+	if (argc < 2)
 		return 2;
-	setenv("XDG_CACHE_HOME", dir, 1);
-	snprintf(command, sizeof(command), "rm -rf %s/hwpmc", dir);
+	scratch_make();
 	for (i = 1; i < argc; i++) {
 		fake_reset();
 		preload(argv[i], &did);
 		printf("%s: %u files, %.1f MB of tables, ms: %.2f without a cache, "
 		       "%.2f with, %.2f without tables\n", argv[i], did.objects,
-		       (double)did.bytes / 1e6, least(argv[i], 0, command),
-		       least(argv[i], 0, NULL), least(argv[i], 1, NULL));
+		       (double)did.bytes / 1e6, least(argv[i], 0, false),
+		       least(argv[i], 0, true), least(argv[i], 1, true));
 	}
 	fake_reset();
-	return rmdir(dir) && (system(command) || rmdir(dir));
+	scratch_end();
+	return 0;
 }

@@ -13,6 +13,7 @@
 #include "libpmc_cfi.h"
 #include "libpmc_elf.h"
 #include "libpmc_unwind.h"
+#include "scratch.h"
 #include "seconds.h"
 
 #define NREGS	(HWPMC_CFA_REGS - HWPMC_CFA_REG)
@@ -157,16 +158,11 @@ static int cost(const char *path)
 
 int main(int argc, char **argv)
 {
-	char dir[] = "/tmp/unwind_cost.XXXXXX", command[64];
 	int i, status = 0;
 
-	if (!mkdtemp(dir))
-		abort();
-	setenv("XDG_CACHE_HOME", dir, 1);
+	scratch_make();
 	for (i = 1; i < argc; i++)
 		status |= cost(argv[i]);
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	if (system(command))
-		perror(dir);
+	scratch_end();
 	return status;
 }

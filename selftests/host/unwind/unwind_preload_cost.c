@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "fake_tables.h"
+#include "scratch.h"
 #include "seconds.h"
 
 static void map(const char *name)
@@ -42,13 +43,12 @@ static void preload(const char *what, const int *pids, size_t n)
 
 int main(int argc, char **argv)
 {
-	char dir[] = "/tmp/unwind_cost.XXXXXX", command[64];
 	int n = argc > 1 ? atoi(argv[1]) : 0, i;
 	int *pids = calloc((size_t)n + 1, sizeof(*pids));
 
-	if (n <= 0 || !pids || !mkdtemp(dir))
+	if (n <= 0 || !pids)
 		return 2;
-	setenv("XDG_CACHE_HOME", dir, 1);
+	scratch_make();
 	for (i = 2; i < argc; i++)
 		map(argv[i]);
 	for (i = 0; i < n; i++) {
@@ -67,6 +67,6 @@ int main(int argc, char **argv)
 		waitpid(pids[i], NULL, 0);
 	}
 	free(pids);
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	return system(command) != 0;
+	scratch_end();
+	return 0;
 }
