@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pmclog_iter.h>
-
-#include "loggen.h"
 #include "loggen_era.h"
+#include "reading.h"
 #include "tap.h"
 
 #define LONG_PATH \
@@ -17,47 +15,16 @@
 	"before/it/is/believed/as/its/length/may/be/what/is/damaged/in/it/as/" \
 	"has/been/seen/in/logs/of/this/kind/and/of/others"
 
-/* What was handed out, up to the end or an error. */
-struct got {
-	unsigned int n;
-	uint32_t last;		/* type */
-	uint64_t stored;
-	uint64_t gaps, first, bytes;
-	enum pmclog_iter_status status;
-	const char *error;
-};
-
-static void drain(struct pmclog_iter *it, struct got *got)
+static struct seen read_from(const struct loggen *g, size_t from, bool resync)
 {
-	struct pmclog_rec rec;
-
-	while ((got->status = pmclog_iter_next(it, &rec)) ==
-	       PMCLOG_ITER_RECORD) {
-		got->n++;
-		got->last = rec.type;
-		got->stored += rec.stored;
-	}
-	got->error = pmclog_iter_error(it, NULL);
-	got->gaps = pmclog_iter_gaps(it, &got->first, &got->bytes);
-}
-
-static struct got read_from(const struct loggen *g, size_t from, bool resync)
-{
-	struct pmclog_iter *it = pmclog_iter_mem(g->buf + from, g->len - from);
-	struct got got = { 0 };
-
-	if (resync)
-		pmclog_iter_resync(it);
-	drain(it, &got);
-	pmclog_iter_close(it);
-	return got;
+	return read_mem(g->buf + from, g->len - from, resync);
 }
 
 /* A newer version's record is no reason to lose the one before it. */
 static void test_unknown_behind(void)
 {
 	struct loggen g;
-	struct got got;
+	struct seen got;
 
 	lg_begin(&g);
 	lg_map_in(&g, 5, 0x400000, LONG_PATH);
@@ -73,7 +40,7 @@ static void test_unknown_behind(void)
 static void test_fed_end(void)
 {
 	struct pmclog_iter *it = pmclog_iter_new();
-	struct got got = { 0 };
+	struct seen got = { 0 };
 	struct loggen g;
 
 	lg_begin(&g);
@@ -93,7 +60,7 @@ static void test_fed_end(void)
 static void test_headless(const char *name)
 {
 	struct loggen g;
-	struct got got;
+	struct seen got;
 	struct era e;
 	size_t from;
 
@@ -118,7 +85,7 @@ static void test_odd_init(void)
 {
 	struct pmclog_initialize *init;
 	struct loggen g;
-	struct got got;
+	struct seen got;
 
 	lg_begin(&g);
 	init = lg_record(&g, PMCLOG_T_INITIALIZE, 1028);
@@ -149,7 +116,7 @@ static void test_passed_over(void)
 	};
 	const uint32_t n = sizeof(sound) / sizeof(sound[0]);
 	struct loggen g;
-	struct got got;
+	struct seen got;
 	size_t len;
 
 	lg_begin(&g);
@@ -182,7 +149,7 @@ static void test_asked_again(void)
 {
 	struct pmclog_iter *it = pmclog_iter_new();
 	unsigned int i, differ = 0;
-	struct got got = { 0 };
+	struct seen got = { 0 };
 	struct loggen g;
 	struct era e;
 

@@ -9,87 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <pmclog_iter.h>
-
-#include "loggen.h"
 #include "moving.h"
+#include "reading.h"
 #include "tap.h"
-
-/* What a reader saw: enough to tell two readings apart. */
-struct seen {
-	size_t n;
-	uint64_t end;		/* offset behind the last record */
-	uint64_t sum;
-	enum pmclog_iter_status status;
-	const char *error;
-	uint64_t error_offset;
-};
-
-static void see(struct seen *s, const struct pmclog_rec *rec)
-{
-	uint32_t i;
-
-	s->n++;
-	s->end = rec->offset + rec->len;
-	s->sum = s->sum * 31 + rec->tsc + rec->type + rec->serial;
-	for (i = 0; i < rec->len; i++)
-		s->sum = s->sum * 31 + rec->data[i];
-}
-
-static void drain(struct pmclog_iter *it, struct seen *s)
-{
-	struct pmclog_rec rec;
-
-	while ((s->status = pmclog_iter_next(it, &rec)) == PMCLOG_ITER_RECORD)
-		see(s, &rec);
-	s->error = NULL;
-	if (s->status == PMCLOG_ITER_ERROR)
-		s->error = pmclog_iter_error(it, &s->error_offset);
-}
-
-/* A copy of exactly @len bytes, so that a sanitizer sees the end. */
-static struct seen read_mem(const unsigned char *buf, size_t len)
-{
-	unsigned char *copy = malloc(len ? len : 1);
-	struct pmclog_iter *it;
-	struct seen s = { 0 };
-
-	memcpy(copy, buf, len);
-	it = pmclog_iter_mem(copy, len);
-	drain(it, &s);
-	pmclog_iter_close(it);
-	free(copy);
-	return s;
-}
-
-static struct seen read_feed(const unsigned char *buf, size_t len,
-			     size_t (*chunk)(void))
-{
-	struct pmclog_iter *it = pmclog_iter_new();
-	struct seen s = { 0 };
-	size_t n, at;
-
-	for (at = 0; at < len; at += n) {
-		n = chunk();
-		if (n > len - at)
-			n = len - at;
-		if (pmclog_iter_feed(it, buf + at, n))
-			abort();
-		drain(it, &s);
-	}
-	drain(it, &s);
-	pmclog_iter_close(it);
-	return s;
-}
 
 static struct seen read_file(const unsigned char *buf, size_t len)
 {
 	int fd = lg_file(buf, len);
-	struct pmclog_iter *it = pmclog_iter_fd(fd);
-	struct seen s = { 0 };
+	struct seen s = read_all(pmclog_iter_fd(fd), false);
 
-	drain(it, &s);
-	pmclog_iter_close(it);
 	close(fd);
 	return s;
 }
@@ -104,11 +32,8 @@ static ssize_t next_window(void *ctx, uint64_t offset, const unsigned char **p)
 static struct seen read_window(const unsigned char *buf, size_t len)
 {
 	struct moving m = { .buf = buf, .len = len };
-	struct pmclog_iter *it = pmclog_iter_window(next_window, &m);
-	struct seen s = { 0 };
+	struct seen s = read_all(pmclog_iter_window(next_window, &m), false);
 
-	drain(it, &s);
-	pmclog_iter_close(it);
 	free(m.copy);
 	return s;
 }
@@ -139,7 +64,7 @@ static void test_sources(const char *name)
 	struct loggen g;
 
 	lg_make(&g, name);
-	mem = read_mem(g.buf, g.len);
+	mem = read_mem(g.buf, g.len, false);
 	ok(mem.status == PMCLOG_ITER_EOF && mem.end == g.len && mem.n,
 	   "%s: %zu records in memory", name, mem.n);
 	other = read_file(g.buf, g.len);
@@ -193,7 +118,7 @@ static void test_cuts(void)
 	lg_make(&g, "full");
 	for (cut = 0; cut < g.len; cut++) {
 		start = boundary(&g, cut);
-		s = read_mem(g.buf, cut);
+		s = read_mem(g.buf, cut, false);
 		bad_mem += !cut_is_right(&s, start, cut);
 		s = read_file(g.buf, cut);
 		bad_file += !cut_is_right(&s, start, cut);
@@ -314,13 +239,13 @@ static void test_interrupted(void)
 static void expect_error(const struct loggen *g, size_t offset,
 			 const char *error, const char *name)
 {
-	struct seen s = read_mem(g->buf, g->len);
+	struct seen s = read_mem(g->buf, g->len, false);
 
 	if (!ok(s.status == PMCLOG_ITER_ERROR && s.error_offset == offset &&
 		!strcmp(s.error, error), "%s: %s", name, error))
 		printf("# got status %d, offset %llu, %s\n", s.status,
 		       (unsigned long long)s.error_offset,
-		       s.error ? s.error : "no error");
+		       s.error);
 }
 
 static void test_first_word(uint32_t word, const char *error)
@@ -373,7 +298,7 @@ static void test_too_short(unsigned int type, size_t min)
 		return;
 	lg_begin(&g);
 	lg_record(&g, type, min);
-	ok(read_mem(g.buf, g.len).status == PMCLOG_ITER_EOF,
+	ok(read_mem(g.buf, g.len, false).status == PMCLOG_ITER_EOF,
 	   "type %u of %zu bytes", type, min);
 	lg_free(&g);
 }

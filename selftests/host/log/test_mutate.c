@@ -14,6 +14,7 @@
 
 #include "commands/commands.h"
 #include "loggen.h"
+#include "reading.h"
 #include "rnd.h"
 #include "tap.h"
 
@@ -64,62 +65,9 @@ static void mutate(unsigned char *buf, size_t len)
 	}
 }
 
-struct result {
-	uint64_t n;
-	uint64_t end;
-	uint64_t touched;
-	const char *error;
-};
-
-/* Reads all that the interface promises to be there. */
-static void touch(struct result *r, const struct pmclog_rec *rec)
+static size_t some(void)
 {
-	uint32_t i;
-
-	r->n++;
-	r->end = rec->offset + rec->len;
-	for (i = 0; i < rec->len; i++)
-		r->touched += rec->data[i];
-	if (rec->type == PMCLOG_T_MAP_IN)
-		r->touched += strlen((const char *)rec->data +
-				     offsetof(struct pmclog_map_in, path));
-	if (pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_SECTION)
-		r->touched += strlen((const char *)rec->data + offsetof(
-				     struct pmclog_ext_section, names));
-}
-
-static struct result by_memory(const unsigned char *buf, size_t len)
-{
-	struct pmclog_iter *it = pmclog_iter_mem(buf, len);
-	struct result r = { 0 };
-	struct pmclog_rec rec;
-
-	while (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD)
-		touch(&r, &rec);
-	r.error = pmclog_iter_error(it, NULL);
-	pmclog_iter_close(it);
-	return r;
-}
-
-static struct result by_feeding(const unsigned char *buf, size_t len)
-{
-	struct pmclog_iter *it = pmclog_iter_new();
-	struct result r = { 0 };
-	struct pmclog_rec rec;
-	size_t at, n;
-
-	for (at = 0; at < len; at += n) {
-		n = 1 + rnd(300);
-		if (n > len - at)
-			n = len - at;
-		if (pmclog_iter_feed(it, buf + at, n))
-			abort();
-		while (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD)
-			touch(&r, &rec);
-	}
-	r.error = pmclog_iter_error(it, NULL);
-	pmclog_iter_close(it);
-	return r;
+	return 1 + rnd(300);
 }
 
 static uint64_t by_events(const unsigned char *buf, size_t len)
@@ -138,9 +86,9 @@ static uint64_t by_events(const unsigned char *buf, size_t len)
 	return n;
 }
 
-static bool agree(const struct result *a, const struct result *b)
+static bool agree(const struct seen *a, const struct seen *b)
 {
-	if (a->n != b->n || a->end != b->end || a->touched != b->touched)
+	if (a->n != b->n || a->end != b->end || a->sum != b->sum)
 		return false;
 	/* feeding waits for what memory knows to be missing */
 	return a->error == b->error || !strcmp(a->error, "truncated record");
@@ -149,7 +97,7 @@ static bool agree(const struct result *a, const struct result *b)
 static void test_library(const char *name)
 {
 	size_t i, len, differ = 0, errors = 0, events = 0;
-	struct result mem, feed;
+	struct seen mem, feed;
 	unsigned char *copy;
 	struct loggen g;
 
@@ -159,8 +107,8 @@ static void test_library(const char *name)
 		copy = malloc(len);
 		memcpy(copy, g.buf, len);
 		mutate(copy, len);
-		mem = by_memory(copy, len);
-		feed = by_feeding(copy, len);
+		mem = read_mem(copy, len, false);
+		feed = read_feed(copy, len, some);
 		events += by_events(copy, len);
 		differ += !agree(&mem, &feed);
 		errors += strcmp(mem.error, "no error") != 0;
