@@ -183,7 +183,7 @@ static void id_of(unsigned int n, const char *rest, const char *id)
 
 static char *kprobe_events(void)
 {
-	return pmc_file_all(TRACE "kprobe_events");
+	return pmc_file_all(TRACE "kprobe_events", NULL);
 }
 
 /* A number that was a process' until a moment ago */
@@ -245,7 +245,7 @@ static int two_threads(char *program)
 		return 0;
 	first = pmc_probe_make_at(&p, "kprobe:vfs_read");
 	pthread_join(thread, &second);
-	text = pmc_file_all(TRACE "uprobe_events");
+	text = pmc_file_all(TRACE "uprobe_events", NULL);
 	i = first && second && text && !strncmp(text, "p:", 2) &&
 	    !strstr(text, "-:");
 	free(text);

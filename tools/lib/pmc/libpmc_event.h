@@ -196,8 +196,11 @@ void pmc_near_say(const struct pmc_near *near, struct pmc_parse *p);
  */
 long pmc_file_text(char *buf, size_t len, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Reads a file of unknown size; the caller frees the result; NULL with errno */
-char *pmc_file_all(const char *path);
+/*
+ * Reads a file of unknown size, and appends a NUL; the caller frees the result; NULL with
+ * errno.  @len: NULL, or where its size goes
+ */
+char *pmc_file_all(const char *path, size_t *len);
 /* A name within one directory: no slash, and no dot at the start */
 int pmc_file_is_name(const char *name);
 /* Calls @f for the sorted entries of a directory, until non-zero; returns that */

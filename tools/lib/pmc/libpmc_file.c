@@ -80,7 +80,7 @@ long pmc_file_text(char *buf, size_t len, const char *fmt, ...)
 	return n;
 }
 
-char *pmc_file_all(const char *path)
+char *pmc_file_all(const char *path, size_t *len)
 {
 	size_t size = 0, used = 0;
 	char *buf = NULL, *more;
@@ -103,6 +103,8 @@ char *pmc_file_all(const char *path)
 		used += (size_t)n;
 		if (used < size - 1) {
 			buf[used] = '\0';
+			if (len)
+				*len = used;
 			close(fd);
 			return buf;
 		}

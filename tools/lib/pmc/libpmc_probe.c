@@ -98,7 +98,7 @@ static void remove_stale(const char *tracefs)
 		if ((size_t)snprintf(path, sizeof(path), "%s/%s", tracefs,
 				     files[i]) >= sizeof(path))
 			return;
-		text = pmc_file_all(path);
+		text = pmc_file_all(path, NULL);
 		if (!text)
 			continue;
 		for (line = strtok_r(text, "\n", &save); line;
@@ -138,7 +138,7 @@ static void near_functions(struct pmc_parse *p, const char *tracefs)
 	if ((size_t)snprintf(path, sizeof(path), "%s/available_filter_functions",
 			     tracefs) >= sizeof(path))
 		return;
-	text = pmc_file_all(path);
+	text = pmc_file_all(path, NULL);
 	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		line[strcspn(line, " \t")] = '\0';
@@ -158,7 +158,7 @@ static int refused(struct pmc_parse *p, const char *tracefs, const char *spec,
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/error_log", tracefs) <
 	    sizeof(path))
-		text = pmc_file_all(path);
+		text = pmc_file_all(path, NULL);
 	if (text)
 		why = last_error(text, name);
 	pmc_parse_fail(p, "cannot make %s: %s%s%s%s", spec, strerror(err),

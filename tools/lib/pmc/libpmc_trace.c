@@ -160,7 +160,7 @@ char *pmc_trace_field_lines(const char *tracefs, const char *system,
 		errno = ENOENT;
 		return NULL;
 	}
-	text = pmc_file_all(path);
+	text = pmc_file_all(path, NULL);
 	out = text;
 	for (line = text; line && *line; line = next) {
 		next = strchr(line, '\n');

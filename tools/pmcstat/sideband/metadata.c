@@ -10,6 +10,7 @@
 
 #include "output/batch.h"
 #include "libpmc_elfid.h"
+#include "libpmc_event.h"
 #include "sideband/modules.h"
 
 static void add_map_in(struct batch *b, const struct module *m)
@@ -64,7 +65,7 @@ static void add_build_id(struct batch *b, const char *name,
 	uint32_t n = 0;
 	size_t len;
 
-	notes = file_read(notes_path, &len);
+	notes = (void *)pmc_file_all(notes_path, &len);
 	if (!notes)
 		return;
 	id = pmc_elfid_in_notes(notes, len, &n);

@@ -1,60 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The loaded modules, from /proc/modules, /sys/module and modules.dep. */
 #include <dirent.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "libpmc_event.h"
 #include "sideband/modules.h"
 
-#define FILE_LIMIT	(64U << 20)
 #define PAGE		4096ULL		/* the smallest page size */
-
-void *file_read(const char *path, size_t *len)
-{
-	size_t size = 8192, used = 0;
-	char *buf = NULL, *grown;
-	ssize_t n = 1;
-	int fd;
-
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	while (n > 0 && size <= FILE_LIMIT) {
-		grown = realloc(buf, size + 1);
-		if (!grown) {
-			n = -1;
-			break;
-		}
-		buf = grown;
-		n = read(fd, buf + used, size - used);
-		if (n > 0)
-			used += (size_t)n;
-		if (used == size)
-			size *= 2;
-	}
-	close(fd);
-	if (n) {
-		free(buf);
-		return NULL;
-	}
-	buf[used] = '\0';
-	*len = used;
-	return buf;
-}
-
-static uint64_t read_address(const char *path)
-{
-	size_t len;
-	char *text = file_read(path, &len);
-	uint64_t addr = text ? strtoull(text, NULL, 16) : 0;
-
-	free(text);
-	return addr;
-}
 
 static int is_text(const char *name)
 {
@@ -89,30 +45,25 @@ static void add_section(struct module *m, const char *name, uint64_t addr)
 /* Skips .init*: these sections are freed once the module has started. */
 static void read_sections(struct module *m, const char *root)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], text[32];
 	struct dirent *e;
 	uint64_t addr;
 	DIR *dir;
-	int n;
 
 	snprintf(path, sizeof(path), "%s/sys/module/%s/sections", root,
 		 m->name);
 	dir = opendir(path);
-	if (!dir)
-		return;
-	while ((e = readdir(dir))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
-		    !strncmp(e->d_name, ".init", 5))
+	while (dir && (e = readdir(dir))) {
+		if (!strncmp(e->d_name, ".init", 5) ||
+		    pmc_file_text(text, sizeof(text), "%s/sys/module/%s/sections/%s", root,
+				  m->name, e->d_name) < 0)
 			continue;
-		n = snprintf(path, sizeof(path), "%s/sys/module/%s/sections/%s",
-			     root, m->name, e->d_name);
-		if (n >= (int)sizeof(path))
-			continue;
-		addr = read_address(path);
+		addr = strtoull(text, NULL, 16);
 		if (addr)
 			add_section(m, e->d_name, addr);
 	}
-	closedir(dir);
+	if (dir)
+		closedir(dir);
 }
 
 /* Parses a line of /proc/modules: name, size, users, by whom, state, address. */
@@ -139,10 +90,9 @@ static void read_list(struct modules *mods, const char *root)
 {
 	char path[PATH_MAX], *text, *line, *next;
 	struct module m, *grown;
-	size_t len;
 
 	snprintf(path, sizeof(path), "%s/proc/modules", root);
-	text = file_read(path, &len);
+	text = pmc_file_all(path, NULL);
 	for (line = text; line && *line; line = next) {
 		next = strchr(line, '\n');
 		if (next)
@@ -202,11 +152,11 @@ static void find_paths(struct modules *mods, const char *root,
 		       const char *release)
 {
 	char path[PATH_MAX], *dep;
-	size_t len, i;
+	size_t i;
 
 	snprintf(path, sizeof(path), "%s/lib/modules/%s/modules.dep", root,
 		 release);
-	dep = file_read(path, &len);
+	dep = pmc_file_all(path, NULL);
 	for (i = 0; dep && i < mods->n; i++)
 		mods->module[i].path = find_path(dep, root, release,
 						 mods->module[i].name);

@@ -44,7 +44,4 @@ void modules_free(struct modules *mods);
 /* Frees the members of a module, not the structure. */
 void module_free(struct module *m);
 
-/* Reads the whole file and appends a NUL; NULL on failure. */
-void *file_read(const char *path, size_t *len);
-
 #endif /* PMCSTAT_MODULES_H */

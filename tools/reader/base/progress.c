@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/progress.h"
+#include "base/say.h"
 
 #define SECOND	1000000000ULL
 #define EVERY	(SECOND / 5)
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
 
 void progress_begin(struct progress *p, int fd)
 {
@@ -26,16 +18,16 @@ void progress_begin(struct progress *p, int fd)
 		return;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
 		p->size = (uint64_t)st.st_size;
-	p->next = now() + SECOND;
+	p->next = now_ns() + SECOND;
 }
 
 void progress_show(struct progress *p, uint64_t bytes)
 {
 	off_t at;
 
-	if (!p->terminal || now() < p->next)
+	if (!p->terminal || now_ns() < p->next)
 		return;
-	p->next = now() + EVERY;
+	p->next = now_ns() + EVERY;
 	p->shown = true;
 	/* the position in the file, which may be compressed, unlike @bytes */
 	at = p->size ? lseek(p->fd, 0, SEEK_CUR) : -1;
