@@ -15,8 +15,10 @@ int reader_usage(const char *usage)
 	return READER_USAGE;
 }
 
-/* Runs verify on @g; its standard output goes to @text. */
-static int run_verify(const struct loggen *g, char *text, size_t size)
+struct loggen g;
+
+/* Runs verify on the log; its standard output goes to @text. */
+static int run_verify(char *text, size_t size)
 {
 	char log[] = "/tmp/test_verify.XXXXXX";
 	char out[] = "/tmp/test_verify.XXXXXX";
@@ -24,7 +26,7 @@ static int run_verify(const struct loggen *g, char *text, size_t size)
 	int fd = mkstemp(log), ofd = mkstemp(out), saved, ret;
 	ssize_t n;
 
-	if (fd < 0 || ofd < 0 || write(fd, g->buf, g->len) != (ssize_t)g->len)
+	if (fd < 0 || ofd < 0 || write(fd, g.buf, g.len) != (ssize_t)g.len)
 		abort();
 	fflush(stdout);
 	saved = dup(STDOUT_FILENO);
@@ -47,27 +49,27 @@ static int run_verify(const struct loggen *g, char *text, size_t size)
 	return ret;
 }
 
-void begin(struct loggen *g)
+void begin(void)
 {
-	lg_begin(g);
-	lg_allocatedyn(g, LG_PMC, "cpu-clock", 1000000, -2);
+	lg_begin(&g);
+	lg_allocatedyn(&g, LG_PMC, "cpu-clock", 1000000, -2);
 }
 
-void expect(struct loggen *g, size_t offset, const char *what)
+void expect(size_t offset, const char *what)
 {
 	char text[512], want[512];
-	int ret = run_verify(g, text, sizeof(text));
+	int ret = run_verify(text, sizeof(text));
 
 	snprintf(want, sizeof(want), "offset %zu: %s\n", offset, what);
 	if (!ok(ret == READER_FAIL && !strcmp(text, want), "%s", what))
 		printf("# exit %d\n# got  %s# want %s", ret, text, want);
-	lg_free(g);
+	lg_free(&g);
 }
 
-void expect_ok(struct loggen *g, const char *summary)
+void expect_ok(const char *summary)
 {
 	char text[512];
-	int ret = run_verify(g, text, sizeof(text));
+	int ret = run_verify(text, sizeof(text));
 	char *chains = strstr(text, "user chains: ");
 
 	/* how they end has tests of its own */
@@ -76,20 +78,20 @@ void expect_ok(struct loggen *g, const char *summary)
 	if (!ok(ret == READER_OK && !strcmp(text, summary), "%.*s",
 		(int)strcspn(summary, "\n"), summary))
 		printf("# exit %d\n# got %s", ret, text);
-	lg_free(g);
+	lg_free(&g);
 }
 
-void expect_last(struct loggen *g, const char *what)
+void expect_last(const char *what)
 {
-	expect(g, g->last, what);
+	expect(g.last, what);
 }
 
-void expect_either(struct loggen *g, size_t offset, const char *what, const char *summary)
+void expect_either(size_t offset, const char *what, const char *summary)
 {
 	if (what)
-		expect(g, offset, what);
+		expect(offset, what);
 	else
-		expect_ok(g, summary);
+		expect_ok(summary);
 }
 
 int verify_done(void)

@@ -13,26 +13,29 @@
 #define PID	100
 #define START	0x555555555000ULL
 
-/* A log with one PMC. */
-void begin(struct loggen *g);
-/* verify finds @what at @offset; frees @g, as all of these do. */
-void expect(struct loggen *g, size_t offset, const char *what);
+/* The log that is being made */
+extern struct loggen g;
+
+/* Begins it, with one PMC. */
+void begin(void);
+/* verify finds @what at @offset; frees the log, as all of these do. */
+void expect(size_t offset, const char *what);
 /* ... in the record that was made last */
-void expect_last(struct loggen *g, const char *what);
-void expect_ok(struct loggen *g, const char *summary);
+void expect_last(const char *what);
+void expect_ok(const char *summary);
 /* @what at @offset, or nothing, and @summary, if @what is NULL */
-void expect_either(struct loggen *g, size_t offset, const char *what, const char *summary);
+void expect_either(size_t offset, const char *what, const char *summary);
 /* The plan; the program's exit status. */
 int verify_done(void);
 
-/* verify finds @what in the record that @make adds to a log with one PMC, @g of the caller. */
-#define EXPECT_WRONG(make, what)	(begin(&g), make, expect_last(&g, what))
+/* verify finds @what in the record that @make adds to a log with one PMC. */
+#define EXPECT_WRONG(make, what)	(begin(), make, expect_last(what))
 
 /* The field of the record at @at becomes @value. */
-#define SET(g, at, type, field, value)					\
+#define SET(at, type, field, value)					\
 	do {								\
 		__typeof__(((struct type *)0)->field) v_ = (value);	\
-		memcpy((g)->buf + (at) + offsetof(struct type, field),	\
+		memcpy(g.buf + (at) + offsetof(struct type, field),	\
 		       &v_, sizeof(v_));				\
 	} while (0)
 

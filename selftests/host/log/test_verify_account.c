@@ -7,11 +7,10 @@
 /* A log of 3 samples and 4 drops, whose account changes by @delta. */
 static void test_account(size_t field, int delta, const char *what)
 {
-	struct loggen g;
 	uint64_t v;
 	size_t at;
 
-	begin(&g);
+	begin();
 	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
 	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
 	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
@@ -22,7 +21,7 @@ static void test_account(size_t field, int delta, const char *what)
 	memcpy(&v, g.buf + at + 16 + field, 8);
 	v += delta;
 	memcpy(g.buf + at + 16 + field, &v, 8);
-	expect(&g, at, what);
+	expect(at, what);
 }
 
 #define A(field) offsetof(struct pmclog_account, field)
@@ -30,7 +29,6 @@ static void test_account(size_t field, int delta, const char *what)
 static void test_accounts(void)
 {
 	const size_t dropped = A(dropped);
-	struct loggen g;
 
 	test_account(A(overflows), 1, "account: 8 overflows, but 7 committed, "
 		     "dropped or filtered");
@@ -50,19 +48,19 @@ static void test_accounts(void)
 		     "but 5 by the DROPNOTIFYs");
 
 	/* laws kept, but the log tells another story */
-	begin(&g);
+	begin();
 	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
 	g.account.overflows++;
 	g.account.committed++;
 	g.account.written++;
 	lg_close(&g);
-	expect_last(&g, "account: 2 samples written, but 1 are in the log");
+	expect_last("account: 2 samples written, but 1 are in the log");
 
-	begin(&g);
+	begin();
 	g.account.overflows += 2;
 	g.account.dropped[PMCLOG_DROP_NORING] = 2;
 	lg_close(&g);
-	expect_last(&g, "account: 2 dropped (noring), but 0 by the DROPNOTIFYs");
+	expect_last("account: 2 dropped (noring), but 0 by the DROPNOTIFYs");
 
 	EXPECT_WRONG(lg_record(&g, PMCLOG_T_CLOSELOG, 16), "CLOSELOG without an account");
 }
@@ -71,11 +69,10 @@ static void test_accounts(void)
 static void test_cut(size_t field, int delta, const char *what)
 {
 	static const uint64_t pc[] = { START, START + 16 };
-	struct loggen g;
 	uint64_t v;
 	size_t at;
 
-	begin(&g);
+	begin();
 	lg_chain(&g, PID, LG_PMC, 0, PMCLOG_CC_USERSPACE | PMCLOG_CC_USERLATE,
 		 1, START);
 	lg_userchain(&g, PID, g.tsc - g.step, 2, pc);
@@ -87,27 +84,26 @@ static void test_cut(size_t field, int delta, const char *what)
 	memcpy(&v, g.buf + at + 16 + field, 8);
 	v += delta;
 	memcpy(g.buf + at + 16 + field, &v, 8);
-	expect_either(&g, at, what, "ok: 5 records, 1 sample, 0 dropped, 1 PMC, 0.000 s\n");
+	expect_either(at, what, "ok: 5 records, 1 sample, 0 dropped, 1 PMC, 0.000 s\n");
 }
 
 /* What modules wrote before they told why chains are cut. */
 static void test_old_account(void)
 {
 	const size_t len = offsetof(struct pmclog_closelog, account.cut_by);
-	struct loggen g;
 	uint32_t header = PMCLOG_HEADER(PMCLOG_T_CLOSELOG, len);
 	size_t at;
 
-	begin(&g);
+	begin();
 	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
 	g.account.cut = 1;
 	at = g.len;
 	lg_close(&g);
 	memcpy(g.buf + at, &header, sizeof(header));
 	g.len = at + len;
-	expect_ok(&g, "ok: 4 records, 1 sample, 0 dropped, 1 PMC, 0.000 s\n");
+	expect_ok("ok: 4 records, 1 sample, 0 dropped, 1 PMC, 0.000 s\n");
 
-	begin(&g);
+	begin();
 	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
 	g.account.written = 0;
 	g.account.discarded = 1;
@@ -115,7 +111,7 @@ static void test_old_account(void)
 	lg_close(&g);
 	memcpy(g.buf + at, &header, sizeof(header));
 	g.len = at + len;
-	expect(&g, at, "account: 0 samples written, but 1 are in the log");
+	expect(at, "account: 0 samples written, but 1 are in the log");
 }
 
 static void test_cuts(void)
@@ -137,12 +133,11 @@ static void test_cuts(void)
 /* What samples say of their chains, against what the account does. */
 static void test_cut_samples(void)
 {
-	struct loggen g;
 	size_t at;
 	int said;
 
 	for (said = 1; said <= 3; said++) {
-		begin(&g);
+		begin();
 		lg_chain(&g, PID, LG_PMC, 0, PMCLOG_CC_USERSPACE |
 			 PMCLOG_CC_CUT(PMCLOG_CUT_DEPTH), 1, START);
 		lg_chain(&g, PID, LG_PMC, 0, PMCLOG_CC_USERSPACE |
@@ -152,10 +147,10 @@ static void test_cut_samples(void)
 		at = g.len;
 		lg_close(&g);
 		if (said < 2)
-			expect(&g, at, "account: 1 chains cut (depth), but 2 "
+			expect(at, "account: 1 chains cut (depth), but 2 "
 			       "are in the log");
 		else
-			expect_ok(&g, "ok: 5 records, 2 samples, 0 dropped, "
+			expect_ok("ok: 5 records, 2 samples, 0 dropped, "
 				  "1 PMC, 0.000 s\n");
 	}
 }

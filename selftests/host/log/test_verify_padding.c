@@ -6,21 +6,20 @@
 #include "expect_verify.h"
 
 /* Byte @offset of the last record is not 0. */
-static void spoiled(struct loggen *g, size_t offset, const char *what)
+static void spoiled(size_t offset, const char *what)
 {
-	size_t at = g->last;
+	size_t at = g.last;
 
-	g->buf[at + offset] = 1;
-	lg_close(g);
-	expect(g, at, what);
+	g.buf[at + offset] = 1;
+	lg_close(&g);
+	expect(at, what);
 }
 
 #define PADDING(make, offset, what) \
-	(begin(&g), make, spoiled(&g, offset, what))
+	(begin(), make, spoiled(offset, what))
 
 static void test_paddings(void)
 {
-	struct loggen g;
 	size_t at;
 
 	PADDING(lg_exit(&g, 1), 4, "spare word of the header is not 0");
@@ -44,12 +43,12 @@ static void test_paddings(void)
 	EXPECT_WRONG(lg_record(&g, 77, 16), "unknown record type 77");
 
 	/* unknown extensions are to be skipped */
-	begin(&g);
+	begin();
 	at = g.len;
 	lg_ext(&g, 999, 64);
 	memset(g.buf + at + 24, 0xFF, 40);
 	lg_close(&g);
-	expect_ok(&g, "ok: 4 records, 0 samples, 0 dropped, 1 PMC, 0.000 s\n");
+	expect_ok("ok: 4 records, 0 samples, 0 dropped, 1 PMC, 0.000 s\n");
 
 	EXPECT_WRONG(lg_record(&g, PMCLOG_T_SYSEXIT, 4132),
 		     "record of 4132 bytes, more than 4128");

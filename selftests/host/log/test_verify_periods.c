@@ -11,31 +11,30 @@
 #define OTHER	0xFFF00F02U
 
 /* A log of two CPUs with both kinds of PMC. */
-static void begin_freq(struct loggen *g)
+static void begin_freq(void)
 {
-	lg_begin(g);
-	lg_host(g, "6.12", "debian");
-	lg_freq(g, LG_PMC, "cycles", 4000);
-	lg_allocatedyn(g, CLOCK, "cpu-clock", 1000000, -2);
+	lg_begin(&g);
+	lg_host(&g, "6.12", "debian");
+	lg_freq(&g, LG_PMC, "cycles", 4000);
+	lg_allocatedyn(&g, CLOCK, "cpu-clock", 1000000, -2);
 }
 
-static void sample(struct loggen *g, uint32_t pmcid, uint32_t cpu)
+static void sample(uint32_t pmcid, uint32_t cpu)
 {
-	lg_chain(g, PID, pmcid, cpu, PMCLOG_CC_USERSPACE, 1, START);
+	lg_chain(&g, PID, pmcid, cpu, PMCLOG_CC_USERSPACE, 1, START);
 }
 
 /* A PERIOD alone. */
 static void test_period(uint32_t pmcid, uint32_t cpu, uint64_t period,
 			const char *what)
 {
-	struct loggen g;
 	size_t at;
 
-	begin_freq(&g);
+	begin_freq();
 	at = g.len;
 	lg_period(&g, pmcid, cpu, period);
 	lg_close(&g);
-	expect_either(&g, at, what, "ok: 6 records, 0 samples, 0 dropped, 2 PMCs, 0.000 s\n");
+	expect_either(at, what, "ok: 6 records, 0 samples, 0 dropped, 2 PMCs, 0.000 s\n");
 }
 
 static void test_periods(void)
@@ -52,18 +51,17 @@ static void test_periods(void)
 /* Samples of PMC @pmcid on CPU @cpu, after a PERIOD of LG_PMC on CPU 0. */
 static void test_sample(uint32_t pmcid, uint32_t cpu, const char *what)
 {
-	struct loggen g;
 	size_t at;
 
-	begin_freq(&g);
+	begin_freq();
 	lg_freq(&g, OTHER, "instructions", 4000);
 	lg_period(&g, LG_PMC, 0, 1000);
-	sample(&g, LG_PMC, 0);
+	sample(LG_PMC, 0);
 	at = g.len;
-	sample(&g, pmcid, cpu);
-	sample(&g, pmcid, cpu);
+	sample(pmcid, cpu);
+	sample(pmcid, cpu);
 	lg_close(&g);
-	expect_either(&g, at, what, "ok: 10 records, 3 samples, 0 dropped, 3 PMCs, 0.000 s\n");
+	expect_either(at, what, "ok: 10 records, 3 samples, 0 dropped, 3 PMCs, 0.000 s\n");
 }
 
 static void test_samples(void)
@@ -79,39 +77,36 @@ static void test_samples(void)
 /* A second log has no periods yet. */
 static void test_rotation(bool restated)
 {
-	struct loggen g;
 	size_t at;
 
-	begin_freq(&g);
+	begin_freq();
 	lg_period(&g, LG_PMC, 0, 1000);
-	sample(&g, LG_PMC, 0);
+	sample(LG_PMC, 0);
 	lg_close(&g);
 	lg_init(&g);
 	lg_freq(&g, LG_PMC, "cycles", 4000);
 	if (restated)
 		lg_period(&g, LG_PMC, 0, 1000);
 	at = g.len;
-	sample(&g, LG_PMC, 0);
+	sample(LG_PMC, 0);
 	lg_close(&g);
 	if (!restated)
-		expect(&g, at, "sample of PMC 0xfff00f00 on CPU 0 without a "
+		expect(at, "sample of PMC 0xfff00f00 on CPU 0 without a "
 		       "PERIOD before it");
 	else
-		expect_ok(&g, "ok: 12 records, 2 samples, 0 dropped, 3 PMCs, "
+		expect_ok("ok: 12 records, 2 samples, 0 dropped, 3 PMCs, "
 			  "0.000 s, 2 logs in one\n");
 }
 
 /* Without a HOST the number of CPUs is not known. */
 static void test_no_host(void)
 {
-	struct loggen g;
-
-	begin(&g);
+	begin();
 	lg_freq(&g, OTHER, "cycles", 4000);
 	lg_period(&g, OTHER, 77, 1000);
-	sample(&g, OTHER, 77);
+	sample(OTHER, 77);
 	lg_close(&g);
-	expect_ok(&g, "ok: 6 records, 1 sample, 0 dropped, 2 PMCs, 0.000 s\n");
+	expect_ok("ok: 6 records, 1 sample, 0 dropped, 2 PMCs, 0.000 s\n");
 }
 
 int main(void)

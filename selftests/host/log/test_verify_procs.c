@@ -11,109 +11,95 @@
 #include "expect_verify.h"
 
 /* The last record names PMC 0x77, which nobody announced. */
-static void expect_unannounced(struct loggen *g)
+static void expect_unannounced(void)
 {
-	size_t at = g->last;
+	size_t at = g.last;
 
-	lg_close(g);
-	expect(g, at, "PMC 0x77 was not announced before");
+	lg_close(&g);
+	expect(at, "PMC 0x77 was not announced before");
 }
 
 static void test_wire_pmc(unsigned int type, size_t len, size_t offset)
 {
 	const uint32_t pmcid = 0x77;
-	struct loggen g;
 
-	begin(&g);
+	begin();
 	memcpy((char *)lg_record(&g, type, len) + offset, &pmcid, 4);
-	expect_unannounced(&g);
+	expect_unannounced();
 }
+
+#define UNANNOUNCED(make)	(begin(), make, expect_unannounced())
 
 static void test_announced(void)
 {
-	struct loggen g;
 	size_t at;
 
-	begin(&g);
-	lg_chain(&g, PID, 0x77, 0, 0, 1, START);
-	expect_unannounced(&g);
-
-	begin(&g);
-	lg_drop(&g, 0x77, 0, PMCLOG_DROP_FULL, 1);
-	expect_unannounced(&g);
-
-	begin(&g);
-	lg_rate(&g, 0x77, 0, 1, 1);
-	expect_unannounced(&g);
-
-	begin(&g);
-	lg_exec(&g, PID, 0x77, 0, 0, "/bin/x");
-	expect_unannounced(&g);
-
+	UNANNOUNCED(lg_chain(&g, PID, 0x77, 0, 0, 1, START));
+	UNANNOUNCED(lg_drop(&g, 0x77, 0, PMCLOG_DROP_FULL, 1));
+	UNANNOUNCED(lg_rate(&g, 0x77, 0, 1, 1));
+	UNANNOUNCED(lg_exec(&g, PID, 0x77, 0, 0, "/bin/x"));
 	test_wire_pmc(PMCLOG_T_PMCATTACH, 28, 16);
 	test_wire_pmc(PMCLOG_T_PMCDETACH, 24, 16);
 	test_wire_pmc(PMCLOG_T_PROCCSW, 40, 24);
 	test_wire_pmc(PMCLOG_T_PROCEXIT, 32, 16);
 
 	/* the next log starts without PMCs */
-	begin(&g);
+	begin();
 	lg_close(&g);
 	lg_init(&g);
 	at = g.len;
 	lg_chain(&g, PID, LG_PMC, 0, 0, 1, START);
 	lg_close(&g);
-	expect(&g, at, "PMC 0xfff00f00 was not announced before");
+	expect(at, "PMC 0xfff00f00 was not announced before");
 }
 
 #define TC	0xFFF30F01U	/* process counting, row 1 */
 #define TS	0xFFF20F02U
 
-static void begin_procs(struct loggen *g)
+static void begin_procs(void)
 {
 	size_t at;
 
-	begin(g);
-	at = g->len;
-	lg_allocatedyn(g, TC, "page-faults", 0, -1);
-	SET(g, at, pmclog_pmcallocatedyn, flags,
+	begin();
+	at = g.len;
+	lg_allocatedyn(&g, TC, "page-faults", 0, -1);
+	SET(at, pmclog_pmcallocatedyn, flags,
 	    HWPMC_F_DESCENDANTS | HWPMC_F_LOG_PROCCSW | HWPMC_F_LOG_PROCEXIT);
-	lg_allocatedyn(g, TS, "task-clock", 1000000, -1);
-	lg_attach(g, TC, PID, "/bin/x");
-	lg_attach(g, TS, PID, "/bin/x");
+	lg_allocatedyn(&g, TS, "task-clock", 1000000, -1);
+	lg_attach(&g, TC, PID, "/bin/x");
+	lg_attach(&g, TS, PID, "/bin/x");
 }
 
 /* @g's last record names a stranger, which is wrong unless process records were lost. */
-static void expect_stranger(struct loggen *g, const char *fmt, bool lost)
+static void expect_stranger(const char *fmt, bool lost)
 {
-	size_t at = g->last, end;
+	size_t at = g.last, end;
 	char want[256];
 
 	if (lost)
-		lg_drop(g, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_FULL, 1);
-	end = g->len;
-	lg_close(g);
+		lg_drop(&g, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_FULL, 1);
+	end = g.len;
+	lg_close(&g);
 	snprintf(want, sizeof(want), fmt, at);
 	if (lost)
 		snprintf(want, sizeof(want), "ok: 9 records, %s, 0 dropped, 3 PMCs, "
 			 "0.000 s, 1 process record dropped\n",
 			 strstr(fmt, "sample") ? "1 sample" : "0 samples");
-	expect_either(g, end, lost ? NULL : want, want);
+	expect_either(end, lost ? NULL : want, want);
 }
 
 #define STRANGER(make, fmt) do {			\
-	begin_procs(&g);				\
+	begin_procs();				\
 	make;						\
-	expect_stranger(&g, fmt, false);		\
-	begin_procs(&g);				\
+	expect_stranger(fmt, false);		\
+	begin_procs();				\
 	make;						\
-	expect_stranger(&g, fmt, true);			\
+	expect_stranger(fmt, true);			\
 } while (0)
 
 static void test_processes(void)
 {
-	struct loggen g;
-
-	begin_procs(&g);
+	begin_procs();
 	lg_fork(&g, PID, PID + 1);
 	lg_exec(&g, PID + 1, TC, 0, 0, "/bin/y");
 	lg_csw(&g, TC, PID + 1, PID + 1, 7);
@@ -123,7 +109,7 @@ static void test_processes(void)
 	lg_procexit(&g, TC, PID + 1, 7);
 	lg_procexit(&g, TC, PID, 7);
 	lg_close(&g);
-	expect_ok(&g, "ok: 15 records, 2 samples, 0 dropped, 3 PMCs, 0.000 s\n");
+	expect_ok("ok: 15 records, 2 samples, 0 dropped, 3 PMCs, 0.000 s\n");
 
 	STRANGER(lg_chain(&g, PID + 1, TS, 0, 0, 1, START), "sample at offset "
 		 "%zu of pid 101, which PMC 0xfff20f02 is not attached to");
@@ -140,47 +126,37 @@ static void test_processes(void)
 /* A child has the PMCs that descend, an exited process has none. */
 static void test_inheritance(void)
 {
-	struct loggen g;
-
-	begin_procs(&g);
+	begin_procs();
 	lg_fork(&g, PID, PID + 1);
 	lg_chain(&g, PID + 1, TS, 0, 0, 1, START);
-	expect_stranger(&g, "sample at offset %zu of pid 101, which "
+	expect_stranger("sample at offset %zu of pid 101, which "
 			"PMC 0xfff20f02 is not attached to", false);
 
-	begin_procs(&g);
+	begin_procs();
 	lg_procexit(&g, TC, PID, 7);
 	lg_csw(&g, TC, PID, PID, 7);
-	expect_stranger(&g, "PROCCSW at offset %zu of pid 100, which "
+	expect_stranger("PROCCSW at offset %zu of pid 100, which "
 			"PMC 0xfff30f01 is not attached to", false);
 }
 
+#define WRONG(make, what)	(begin_procs(), make, expect_last(what))
+
 static void test_process_pmcs(void)
 {
-	struct loggen g;
 	size_t at;
 
-	begin_procs(&g);
-	lg_attach(&g, LG_PMC, PID, "/bin/x");
-	expect_last(&g, "PMCATTACH of a PMC of the system");
+	WRONG(lg_attach(&g, LG_PMC, PID, "/bin/x"), "PMCATTACH of a PMC of the system");
+	WRONG(lg_csw(&g, LG_PMC, PID, PID, 7), "value of a process by a PMC of the system");
+	WRONG(lg_csw(&g, TS, PID, PID, 7),
+	      "PROCCSW of PMC 0xfff20f02, which does not log it");
+	WRONG(lg_procexit(&g, TS, PID, 7),
+	      "PROCEXIT of PMC 0xfff20f02, which does not log it");
 
-	begin_procs(&g);
-	lg_csw(&g, LG_PMC, PID, PID, 7);
-	expect_last(&g, "value of a process by a PMC of the system");
-
-	begin_procs(&g);
-	lg_csw(&g, TS, PID, PID, 7);
-	expect_last(&g, "PROCCSW of PMC 0xfff20f02, which does not log it");
-
-	begin_procs(&g);
-	lg_procexit(&g, TS, PID, 7);
-	expect_last(&g, "PROCEXIT of PMC 0xfff20f02, which does not log it");
-
-	begin_procs(&g);
+	begin_procs();
 	at = g.len;
 	lg_procexit(&g, TC, PID, 7);
-	SET(&g, at, pmclog_procexit, running, 5000001);
-	expect(&g, at, "PROCEXIT of a PMC that ran longer than it was enabled");
+	SET(at, pmclog_procexit, running, 5000001);
+	expect(at, "PROCEXIT of a PMC that ran longer than it was enabled");
 }
 
 int main(void)
