@@ -20,17 +20,6 @@ make_shapes()
 		"$HERE/../reader/programs/shapes.c"
 }
 
-make_kallsyms()
-{
-	cat >"$tmp/kallsyms" <<-EOF
-		ffffffff81000000 T reference
-		ffffffff81001000 T outer
-		ffffffff81002000 T middle
-		ffffffff81003000 T inner
-		ffffffff81004000 T end
-	EOF
-}
-
 preamble()
 {
 	cat <<-EOF
@@ -47,7 +36,7 @@ preamble()
 make_log()
 {
 	make_shapes
-	make_kallsyms
+	kallsyms reference outer middle inner end
 	{
 		preamble
 		echo "sample 60 7 $(at leaf 5) $(at calls 9) $(at main 30)"

@@ -74,3 +74,10 @@ lines() { [ "$(grep -c . "$1")" -eq "$2" ]; }
 all() { # CONDITION , CONDITION ...: each in eval form
 	for c in "$@"; do eval "$c" || return 1; done
 }
+
+# files DIR: names of the logs in it, as they sort
+files() { for f in "$1"/*; do [ ! -e "$f" ] || echo "$f"; done; }
+number() { files "$1" | wc -l; }
+# whole LOG: it begins and it ends
+whole() { [ "$(cat "$1")" = "$(printf 'begin\nend')" ]; }
+all_whole() { for f in "$1"/*; do whole "$f" || return 1; done; }

@@ -9,14 +9,7 @@ pmcstat=$1
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$PWD/lib.sh"
 
-# files DIR: names of the logs in it, as they sort
-files() { for f in "$1"/*; do [ ! -e "$f" ] || echo "$f"; done; }
-number() { files "$1" | wc -l; }
 last() { files "$1" | tail -n 1; }
-
-# whole FILE: it begins and it ends
-whole() { [ "$(cat "$1")" = "$(printf 'begin\nend')" ]; }
-all_whole() { for f in "$1"/*; do whole "$f" || return 1; done; }
 
 # hangups N DIR ARGUMENTS...: a run in which SIGHUP comes so often
 hangups()

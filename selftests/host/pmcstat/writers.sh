@@ -10,10 +10,6 @@ golden=$PWD/../log/golden/full.pmclog
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$PWD/lib.sh"
 
-files() { for f in "$1"/*; do [ ! -e "$f" ] || echo "$f"; done; }
-number() { files "$1" | wc -l; }
-whole() { [ "$(cat "$1")" = "$(printf 'begin\nend')" ]; }
-all_whole() { for f in "$1"/*; do whole "$f" || return 1; done; }
 cpus=$(getconf _NPROCESSORS_ONLN)
 possible=$(getconf _NPROCESSORS_CONF)
 

@@ -13,8 +13,7 @@ preamble="
 shares()
 {
 	"$pmclog" report --flat -s sym -k "$tmp/kallsyms" "${@:2}" "$tmp/$1" |
-		awk '/Self %/{ on = 1; next } !NF { on = 0 }
-			on { print $4, $1, $3 }'
+		profile_rows | awk '{ print $4, $1, $3 }'
 }
 
 # --- one PMC after the other, CPU by CPU
@@ -196,8 +195,7 @@ python3 - "$tmp/whole" "$tmp/damaged" <<-EOF
 EOF
 ok "a damaged PERIOD" same "\
 light 80.00 10
-heavy 20.00 5" bash -c "$(declare -f shares); pmclog=$pmclog tmp=$tmp
-	shares damaged 2>/dev/null"
+heavy 20.00 5" shares damaged
 
 # --- parts
 log time <<-EOF
@@ -285,8 +283,7 @@ cp "$golden/periods.pmclog" "$tmp/packed"
 comms()
 {
 	"$pmclog" report --flat -e cycles -s comm "$@" "$tmp/packed" |
-		awk '/Self %/{ on = 1; next } !NF { on = 0 }
-			on { print $4, $1, $3 }'
+		profile_rows | awk '{ print $4, $1, $3 }'
 }
 ok "packed samples" same "\
 heavy 90.00 30

@@ -34,8 +34,7 @@ view()	# COMMAND [OPTION]... LOG
 # --- report
 rows()	# [OPTION]... LOG: the rows of the profile
 {
-	view report --flat "$@" | awk '/Self %/{ on = 1; next }
-		!NF { on = 0 } on { $1 = $1; print }'
+	view report --flat "$@" | profile_rows
 }
 ok "the profile" same "\
 90.00 90.00 100 big [kernel] heavy [k]
@@ -115,8 +114,7 @@ ok "flame: what a search adds up" grep -q "several(sum, ' event')" "$tmp/svg"
 view html -o "$tmp/page" l
 data()
 {
-	sed -n '/id="data">$/,/^<\/script>$/p' "$tmp/page" | sed '1d;$d' |
-		jq -c "$1"
+	page_data <"$tmp/page" | jq -c "$1"
 }
 ok "html: the event" same '[[4000,1000,9000,1000000,200,null]]' data \
 	'[.events[]|[.perSecond,.least,.most,.events,.samples,.every]]'

@@ -35,6 +35,31 @@ folds()
 	same "$2" "$pmclog" fold "$tmp/$1"
 }
 
+# kallsyms NAME...: $tmp/kallsyms has these functions, each of 4096 bytes, from $k on
+k=0xffffffff81000000
+kallsyms()
+{
+	local name at=$((k))
+	for name; do
+		printf '%x T %s\n' "$at" "$name"
+		at=$((at + 4096))
+	done >"$tmp/kallsyms"
+}
+
+# profile_rows: of the profile of a report on standard input
+profile_rows()
+{
+	awk '/Self %/ { on = 1; next } !NF { on = 0 } on { $1 = $1; print }'
+}
+
+# page_data: the data of a page on standard input, as JSON
+page_data()
+{
+	sed -n '/id="data">$/,/^<\/script>$/p' | sed '1d;$d'
+}
+
+id_of() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
+
 # symbol FILE NAME: its address
 symbol()
 {

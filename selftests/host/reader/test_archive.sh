@@ -15,7 +15,6 @@ build() # FILE: a program with names of functions, and a build-id
 	${CC:-cc} -O1 -g -fPIE -pie -fno-toplevel-reorder -Wl,--build-id \
 		-o "$1" "$HERE/programs/shapes.c"
 }
-id_of() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
 at() { printf '%#x' $((base + $(symbol "$2" "$1") + 5)); }
 
 build "$here/prog"

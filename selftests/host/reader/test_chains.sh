@@ -4,13 +4,7 @@
 # them: against what was made up.
 . "$(dirname "$0")/lib.sh"
 
-k=0xffffffff81000000
-{
-	echo "ffffffff81000000 T reference"
-	for i in {1..40}; do
-		printf 'ffffffff81%03x000 T f%d\n' "$i" "$i"
-	done
-} >"$tmp/kallsyms"
+kallsyms reference f{1..40}
 
 # make SAMPLES: a log's text; what is sampled goes to $tmp/truth: for each sample
 # its command and its functions, from the outermost on. Longer ways have shorter
@@ -86,8 +80,7 @@ flat_is_true()
 	}' "$tmp/truth" | sed 's/_\[k\]//' | LC_ALL=C sort |
 		diff - <("$pmclog" report --flat -l 0 --sort comm,sym \
 			-k "$tmp/kallsyms" "$tmp/many" |
-			awk '/Self %/ { on = 1; next } !NF { on = 0 }
-			     on { print $1, $2, $4, $5 }' | LC_ALL=C sort)
+			profile_rows | cut -d ' ' -f 1,2,4,5 | LC_ALL=C sort)
 }
 ok "self and total of each function" flat_is_true
 
@@ -107,8 +100,7 @@ all_is_true()
 	}' | sed 's/_\[k\]//' | LC_ALL=C sort |
 		diff - <("$pmclog" report --flat -l 0 --sort sym \
 			-k "$tmp/kallsyms" "$tmp/many" |
-			awk '/Self %/ { on = 1; next } !NF { on = 0 }
-			     on { print $1, $2, $4 }' | LC_ALL=C sort)
+			profile_rows | cut -d ' ' -f 1,2,4 | LC_ALL=C sort)
 }
 ok "and of all commands" all_is_true
 

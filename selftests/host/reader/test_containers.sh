@@ -19,7 +19,6 @@ __attribute__((noipa)) int leaf(int n) { return n * 3; }
 int main(void) { leaf(1); for (;;) pause(); }'
 build "$tmp/prog" "$source"
 build "$tmp/another" "${source//leaf/other}"
-id_of() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
 at() { printf '%#x' $(($(symbol "$tmp/prog" "$1") + 2)); }
 
 running=

@@ -7,7 +7,7 @@
 ${CC:-cc} -O1 -g -falign-functions=1 -fno-toplevel-reorder -fPIE -pie \
 	-rdynamic -o "$tmp/full" "$HERE/programs/shapes.c"
 base=$((0x555500000000))
-id=$(readelf -n "$tmp/full" | sed -n 's/.*Build ID: //p')
+id=$(id_of "$tmp/full")
 
 # profile NAME PATH: a log of samples in each function of the program
 profile()
@@ -101,7 +101,7 @@ if command -v dwz >/dev/null; then
 	ok "DWARF with its common parts elsewhere (dwz), below --root" \
 		dwz_lines /bin/p1
 	mv "$tmp/r/dbg/common" "$tmp/common"
-	common=$(readelf -n "$tmp/common" | sed -n 's/.*Build ID: //p')
+	common=$(id_of "$tmp/common")
 	mkdir -p "$tmp/r/usr/lib/debug/.build-id/${common:0:2}"
 	cp "$tmp/common" \
 		"$tmp/r/usr/lib/debug/.build-id/${common:0:2}/${common:2}.debug"

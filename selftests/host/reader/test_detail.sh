@@ -147,8 +147,7 @@ fi
 rows()	# KEYS
 {
 	"$pmclog" report --flat -l 0 -s "$1" "$tmp/pie.log" |
-		awk '/Self %/ { on = 1; next } !NF { on = 0 }
-		     on { $1 = $2 = ""; $0 = $0; $1 = $1; print }' | sort
+		profile_rows | cut -d ' ' -f 3- | sort
 }
 ok "report by source and weight" same "\
 1 L2 hit 14

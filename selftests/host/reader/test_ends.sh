@@ -72,9 +72,7 @@ ok "and how they were found" prints 0 "^unwound: by unwind tables$" \
 # page NAME FILTER: of the first event's chains in a page
 page()
 {
-	"$pmclog" html "${@:3}" "$tmp/$1" |
-		sed -n '/id="data">$/,/^<\/script>$/p' | sed '1d;$d' |
-		jq -c "$2"
+	"$pmclog" html "${@:3}" "$tmp/$1" | page_data | jq -c "$2"
 }
 ok "html" same '[100,0,90,100,7,[["too deep",3],["user stack not in memory",3],'\
 '["no unwind table, or one that does not fit",4]],false]' page some \

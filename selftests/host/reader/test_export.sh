@@ -13,7 +13,6 @@ cat >"$tmp/kallsyms" <<-EOF
 	ffffffffc0100000 t mod_func	[mymod]
 	ffffffffc0101000 t mod_end	[mymod]
 EOF
-k=0xffffffff81000000
 base=0x555500000000
 main=$base+$(symbol "$tmp/main" main)+2
 leaf=$base+$(symbol "$tmp/main" leaf)+2

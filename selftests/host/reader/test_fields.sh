@@ -5,10 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 python3 "$HERE/python/fields.py" | log fields
-cat >"$tmp/kallsyms" <<-EOF
-	ffffffff81000000 T schedule
-	ffffffff81001000 T end
-EOF
+kallsyms schedule end
 ok "a sound log" prints 0 "^ok: .* 18 samples" "$pmclog" verify "$tmp/fields"
 
 rel=$'msg=hello yes=1 small=-5 both=0102030405060708090a0b0c list=[7,2147483648]'

@@ -11,7 +11,6 @@ cat >"$tmp/kallsyms" <<-EOF
 	ffffffffc0100000 t mod_func	[mymod]
 	ffffffffc0101000 t mod_end	[mymod]
 EOF
-k=0xffffffff81000000
 ${CC:-cc} -O1 -fPIE -pie -o "$tmp/main" "$HERE/programs/shapes.c"
 log plain <<-EOF
 	kernel $k reference

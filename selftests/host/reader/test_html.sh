@@ -13,7 +13,6 @@ cat >"$tmp/kallsyms" <<-EOF
 	ffffffffc0100000 t mod_func	[mymod]
 	ffffffffc0101000 t mod_end	[mymod]
 EOF
-k=0xffffffff81000000
 log plain <<-EOF
 	kernel $k reference
 	host 6.12-test node
@@ -60,7 +59,7 @@ ok "no samples, no page" prints 1 "no samples to show" page none
 # data NAME FILTER [OPTION]: of the data block, by jq
 block()
 {
-	sed -n '/id="data">$/,/^<\/script>$/p' "$tmp/$1.html" | sed '1d;$d'
+	page_data <"$tmp/$1.html"
 }
 data()
 {

@@ -78,7 +78,7 @@ objcopy --compress-debug-sections=zlib "$tmp/cxx" "$tmp/z"
 ok "compressed sections" agrees "$tmp/z" 1000
 objcopy --compress-debug-sections=zlib-gnu "$tmp/cxx" "$tmp/zgnu"
 ok "compressed the old way" agrees "$tmp/zgnu" 1000
-id=$(readelf -n "$tmp/cxx" | sed -n 's/.*Build ID: //p')
+id=$(id_of "$tmp/cxx")
 mkdir -p "$tmp/root/opt" "$tmp/root/usr/lib/debug/.build-id/${id:0:2}"
 objcopy --only-keep-debug "$tmp/cxx" \
 	"$tmp/root/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"

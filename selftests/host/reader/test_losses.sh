@@ -3,10 +3,7 @@
 # Each view tells that records of processes were lost, and that a log has no end.
 . "$(dirname "$0")/lib.sh"
 
-cat >"$tmp/kallsyms" <<-EOF2
-	ffffffff81000000 T outer
-	ffffffff81001000 T end
-EOF2
+kallsyms outer end
 chain()
 {
 	cat <<-EOF2
@@ -82,8 +79,7 @@ ok "top: no end" prints 0 "$end" "$pmclog" top "$tmp/cut"
 # data LOG: those of the page, as JSON
 data()
 {
-	"$pmclog" html "$tmp/$1" |
-		sed -n '/id="data">$/,/^<\/script>$/p' | sed '1d;$d'
+	"$pmclog" html "$tmp/$1" | page_data
 }
 page() # LOG FILTER WANT
 {

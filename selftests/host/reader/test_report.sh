@@ -3,15 +3,7 @@
 # What report and fold print, against what is known to be in the log.
 . "$(dirname "$0")/lib.sh"
 
-cat >"$tmp/kallsyms" <<-EOF
-	ffffffff81000000 T reference
-	ffffffff81001000 T outer
-	ffffffff81002000 T middle
-	ffffffff81003000 T inner
-	ffffffff81004000 T recursive
-	ffffffff81005000 T end
-EOF
-k=0xffffffff81000000
+kallsyms reference outer middle inner recursive end
 log truth <<-EOF
 	host 9.9.9-test elsewhere
 	kernel $k reference

@@ -57,7 +57,6 @@ low()
 	echo "sample 3 7 0xc0100010 0xc0100011"
 }
 
-k=0xffffffff81000000
 {
 	echo "kernel $k reference"
 	echo "event cpu-clock 1000"

@@ -67,7 +67,7 @@ prog;stops;after;[kernel]_[k] 4
 prog;stops;leaf 2"
 
 # stripped, with the symbols in a separate file
-id=$(readelf -n "$tmp/pie" | sed -n 's/.*Build ID: //p')
+id=$(id_of "$tmp/pie")
 mkdir -p "$tmp/root/opt" "$tmp/root/usr/lib/debug/.build-id/${id:0:2}"
 objcopy --only-keep-debug "$tmp/pie" \
 	"$tmp/root/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
@@ -385,7 +385,7 @@ cat >"$tmp/vdso.py" <<-EOF
 	        open("$tmp/vdso", "wb").write(ctypes.string_at(a, b - a))
 EOF
 python3 "$tmp/vdso.py"
-vdso=$(readelf -n "$tmp/vdso" | sed -n 's/.*Build ID: //p')
+vdso=$(id_of "$tmp/vdso")
 read -r at < <(readelf -sW "$tmp/vdso" | awk '
 	$4 == "FUNC" && $5 == "GLOBAL" { print "0x" $2; exit }')
 in_vdso()

@@ -11,7 +11,6 @@ cat >"$tmp/kallsyms" <<-EOF
 	ffffffff81003000 T inner
 	ffffffff81005000 T end
 EOF
-k=0xffffffff81000000
 log views <<-EOF
 	kernel $k reference
 	event cpu-clock 1000000
@@ -41,8 +40,7 @@ report()
 # rows OPTION...: the profile's rows, blanks squeezed
 rows()
 {
-	report --flat "$@" | sed -n '/Self %/,/^$/p' |
-		awk 'NR > 1 && NF { $1 = $1; print }'
+	report --flat "$@" | profile_rows
 }
 ok "by process" same "\
 40.00 40.00 40 9
@@ -74,8 +72,7 @@ ok "by slices of half a second" same "\
 # self OPTION...: the rows of the profile without totals
 self()
 {
-	report --self "$@" | sed -n '/Self %/,/^$/p' |
-		awk 'NR > 1 && NF { $1 = $1; print }'
+	report --self "$@" | profile_rows
 }
 ok "without totals" same "\
 60.00 60 inner [k]
