@@ -21,7 +21,6 @@ enum qemu_plugin_cb_flags {
 typedef void (*qemu_plugin_tb_trans_cb)(qemu_plugin_id_t id,
 					struct qemu_plugin_tb *tb);
 typedef void (*qemu_plugin_exec_cb)(unsigned int cpu, void *arg);
-typedef void (*qemu_plugin_end_cb)(qemu_plugin_id_t id, void *arg);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
 					   qemu_plugin_tb_trans_cb cb);
@@ -29,8 +28,6 @@ void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb,
 					  qemu_plugin_exec_cb cb,
 					  enum qemu_plugin_cb_flags flags,
 					  void *arg);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_end_cb cb,
-				    void *arg);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb,

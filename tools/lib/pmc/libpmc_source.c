@@ -168,9 +168,8 @@ static int walk_traces(struct walk *w)
 	       pmc_file_each(walk_system, w, "%s/events", w->tracefs) : 0;
 }
 
-int pmc_source_each_at(const char *root,
-		       int (*f)(void *arg, const struct pmc_source *s),
-		       void *arg)
+static int each_at(const char *root, int (*f)(void *arg, const struct pmc_source *s),
+		   void *arg)
 {
 	struct walk w = { .root = root, .f = f, .arg = arg };
 	int stop = walk_named(&w);
@@ -322,7 +321,7 @@ int pmc_source_fields_at(const char *root, uint32_t number,
 	if (KIND(number) == TRACEPOINT || KIND(number) == SYSCALL)
 		return fields_at(root, INDEX(number), KIND(number) == SYSCALL,
 				 fields, size);
-	if (pmc_source_each_at(root, is_number, &number))
+	if (each_at(root, is_number, &number))
 		return give(0, sizeof(*fields), size);
 	errno = EINVAL;
 	return -1;
@@ -357,7 +356,7 @@ int pmc_source_list_at(const char *root, struct pmc_source *list, size_t *size)
 {
 	struct list l = { root, list, *size / sizeof(*list), 0 };
 
-	pmc_source_each_at(root, add, &l);
+	each_at(root, add, &l);
 	return give(l.n, sizeof(*list), size);
 }
 
@@ -454,7 +453,7 @@ void pmc_source_describe_at(const char *root, const struct pmc_source *s,
 int pmc_source_each(int (*f)(void *arg, const struct pmc_source *source),
 		    void *arg)
 {
-	return pmc_source_each_at("", f, arg);
+	return each_at("", f, arg);
 }
 
 int pmc_source_list(struct pmc_source *list, size_t *size)

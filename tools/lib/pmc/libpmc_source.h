@@ -5,9 +5,6 @@
 
 #include "pmc.h"
 
-int pmc_source_each_at(const char *root,
-		       int (*f)(void *arg, const struct pmc_source *s),
-		       void *arg);
 int pmc_source_list_at(const char *root, struct pmc_source *list,
 		       size_t *size);
 int pmc_source_fields_at(const char *root, uint32_t number,

@@ -41,8 +41,9 @@ static void origin_initialize(struct log_origin *o, const struct pmclog_rec *r,
 		o->wall = 0;
 }
 
-void log_origin_record(struct log_origin *o, const struct pmclog_rec *r,
-		       const struct pmclog_format *format)
+/* Takes what a record at the beginning of a log says of its origin. */
+static void origin_record(struct log_origin *o, const struct pmclog_rec *r,
+			  const struct pmclog_format *format)
 {
 	size_t at = offsetof(struct pmclog_ext_host, release);
 
@@ -73,7 +74,7 @@ static bool read_origin(int fd, struct log_origin *o)
 			break;
 		if (!n)
 			o->tsc = r.tsc;
-		log_origin_record(o, &r, pmclog_iter_format(it));
+		origin_record(o, &r, pmclog_iter_format(it));
 	}
 	pmclog_iter_close(it);
 	return n > 0;

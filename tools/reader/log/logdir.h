@@ -71,8 +71,4 @@ int logdir_open(const struct logdir *d, const struct logdir_log *log,
 bool logdir_is_snapshot(const struct logdir *d, const struct logdir_log *log);
 void logdir_free(struct logdir *d);
 
-/* Takes what a record at the beginning of a log says of its origin. */
-void log_origin_record(struct log_origin *o, const struct pmclog_rec *r,
-		       const struct pmclog_format *format);
-
 #endif /* READER_LOGDIR_H */

@@ -95,8 +95,8 @@ static void add_way(struct ends_sum *sum, uint32_t ends, uint64_t n)
 			sum->by[i] += n;
 }
 
-void ends_add(struct ends_sum *sum, const struct ends *t,
-	      const struct ends_place *p)
+/* Adds the current counts of a place to @sum. */
+static void add_place(struct ends_sum *sum, const struct ends *t, const struct ends_place *p)
 {
 	uint32_t i;
 
@@ -118,7 +118,7 @@ void ends_settle(struct ends *t)
 		struct ends_place *p = t->place[i];
 		struct ends_sum sum = { .all = 0 };
 
-		ends_add(&sum, t, p);
+		add_place(&sum, t, p);
 		p->before = sum;
 		memset(p->n, 0, sizeof(p->n));
 	}
@@ -132,7 +132,7 @@ struct ends_sum ends_of_event(const struct ends *t, uint32_t event)
 
 	for (i = 0; i < t->n; i++)
 		if (t->place[i]->key >> 32 == event)
-			ends_add(&sum, t, t->place[i]);
+			add_place(&sum, t, t->place[i]);
 	return sum;
 }
 
@@ -194,7 +194,7 @@ uint32_t ends_worst(const struct ends *t, uint32_t event,
 		if (p->key >> 32 != event)
 			continue;
 		c[n] = (struct ends_comm){ .comm = (uint32_t)p->key };
-		ends_add(&c[n].sum, t, p);
+		add_place(&c[n].sum, t, p);
 		n += is_worse(&c[n].sum, &all);
 	}
 	qsort(c, n, sizeof(*c), by_badness);

@@ -90,9 +90,6 @@ void ends_move(struct ends *t, uint32_t event, uint32_t comm, uint8_t from,
 	       uint8_t to);
 /* The current log ends. */
 void ends_settle(struct ends *t);
-/* Adds the current counts of a place to @sum. */
-void ends_add(struct ends_sum *sum, const struct ends *t,
-	      const struct ends_place *p);
 struct ends_sum ends_of_event(const struct ends *t, uint32_t event);
 void ends_sum_add(struct ends_sum *to, const struct ends_sum *from);
 /* Does any log so far say how its samples' chains end? */
