@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <stdio.h>
 #include <string.h>
 
 #include <gelf.h>
@@ -124,7 +123,10 @@ static bool in_code(Elf *elf, const GElf_Sym *s, struct asked *last)
 	return last->code;
 }
 
-/* Accepts functions, and the labels that assembly code has instead. */
+/*
+ * Accepts functions, and the labels that assembly code has instead.  "$x" and ".Lx" are
+ * labels of the assembler; but Swift's functions begin with "$s".
+ */
 static bool wanted(Elf *elf, const GElf_Sym *s, const char *name,
 		   struct asked *last)
 {
@@ -132,7 +134,9 @@ static bool wanted(Elf *elf, const GElf_Sym *s, const char *name,
 
 	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
 		return false;
-	if (!name || !*name || *name == '$' || !strncmp(name, ".L", 2))
+	if (!name || !*name)
+		return false;
+	if (type == STT_NOTYPE && (*name == '$' || !strncmp(name, ".L", 2)))
 		return false;
 	return in_code(elf, s, last);
 }
@@ -210,75 +214,6 @@ const char *elfsyms_names(struct symtab *t, const struct image *im,
 		return NULL;
 	return t->n ? "is stripped: only exported functions have names" :
 		      "is stripped";
-}
-
-/*
- * Address and size of the PLT entry of the first relocation.  With IBT the
- * entries that are called are in .plt.sec.
- */
-static bool plt_layout(Elf *elf, size_t nrel, uint64_t *start, uint64_t *size)
-{
-	GElf_Shdr sh;
-
-	*size = 16;
-	if (find_section(elf, ".plt.sec", &sh)) {
-		*start = sh.sh_addr;
-		return sh.sh_size == nrel * *size;
-	}
-	if (!find_section(elf, ".plt", &sh) || sh.sh_size < nrel * *size)
-		return false;
-	/* one entry in front of these is shared by all */
-	*start = sh.sh_addr + sh.sh_size - nrel * *size;
-	return sh.sh_size - nrel * *size <= 64;
-}
-
-static Elf_Scn *find_plt_relocs(Elf *elf, GElf_Shdr *sh)
-{
-	Elf_Scn *scn = find_section(elf, ".rela.plt", sh);
-
-	return scn && sh->sh_type == SHT_RELA ? scn : NULL;
-}
-
-static const char *reloc_name(Elf *elf, Elf_Data *syms, const GElf_Shdr *symsh,
-			      const GElf_Rela *rel)
-{
-	GElf_Sym s;
-
-	if (!gelf_getsym(syms, (int)GELF_R_SYM(rel->r_info), &s))
-		return NULL;
-	return elf_strptr(elf, symsh->sh_link, s.st_name);
-}
-
-void elfsyms_plt(struct symtab *t, Elf *elf)
-{
-	GElf_Shdr sh, symsh;
-	Elf_Scn *scn = find_plt_relocs(elf, &sh), *symscn;
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL, *syms;
-	uint64_t start, size;
-	GElf_Rela rel;
-	size_t i, n;
-
-	if (!data || !sh.sh_entsize)
-		return;
-	n = sh.sh_size / sh.sh_entsize;
-	symscn = elf_getscn(elf, sh.sh_link);
-	syms = symscn ? elf_getdata(symscn, NULL) : NULL;
-	if (!syms || !gelf_getshdr(symscn, &symsh) ||
-	    !plt_layout(elf, n, &start, &size))
-		return;
-	for (i = 0; i < n && gelf_getrela(data, (int)i, &rel); i++) {
-		const char *name = reloc_name(elf, syms, &symsh, &rel);
-		struct sym sym = { .rank = SYM_WEAK_NAME };
-		char buf[512];
-
-		if (!name || !*name)
-			continue;
-		snprintf(buf, sizeof(buf), "%s@plt", name);
-		sym.name = buf;
-		sym.start = start + i * size;
-		sym.end = sym.start + size;
-		symtab_add(t, &sym);
-	}
 }
 
 /* .eh_frame_hdr: version, three encodings, two words, then a sorted table */
