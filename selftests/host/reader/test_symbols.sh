@@ -322,6 +322,21 @@ ok "C++ names" folds l14 "prog;shape::Box<double>::area(double, int) 5"
 ok "--no-demangle" same "prog;$area 5" \
 	"$pmclog" fold --no-demangle "$tmp/l14"
 
+# Swift's names begin with what else marks a label of the assembler
+swift='$s4main3fooyyF'
+cat >"$tmp/swift.c" <<-EOF
+	__asm__(".type \"$swift\", %function\n"
+		"\"$swift\": .long 0, 0\n"
+		".size \"$swift\", 8");
+	int main(void) { return 0; }
+EOF
+$cc -O1 -fPIE -pie -o "$tmp/swift" "$tmp/swift.c"
+prog_log l19 <<-EOF
+	$(load 7 $base "$tmp/swift")
+	sample 5 7 $base+$(symbol "$tmp/swift" "$swift")
+EOF
+ok "names of Swift" folds l19 "prog;$swift 5"
+
 # calls of other libraries
 plt=$(objdump -d "$tmp/pie" |
 	awk '/<abort@plt>:/{ print "0x" $1; exit }')
