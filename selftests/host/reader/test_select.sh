@@ -314,6 +314,29 @@ many() { wrong 'too many of these' $(printf -- ' --sym f%d' {0..64}); }
 ok "too many" many
 ok "a field of no event" prints 1 'no event has a field "x"' "$pmclog" filter \
 	--field x=1 -o "$tmp/wrong" "$tmp/log"
+# The second of two logs in a row has no tracepoint.
+log rows <<'EOF2'
+tracepoint sched:x 42
+fields 42 \x09field:int\x20v;\x09offset:0;\x09size:4;\x09signed:1;\x0a
+proc 7 prog
+sample 1 7 0x1010
+raw 05000000
+sample 1 7 0x1010
+raw 06000000
+again
+event cpu-clock 1000
+proc 7 prog
+sample 4 7 0x1010
+EOF2
+rows()
+{
+	"$pmclog" filter --field v=5 -o "$tmp/part" "$tmp/rows" &&
+		"$pmclog" verify "$tmp/part" >"$tmp/verified" &&
+		[ "$(samples "$tmp/part")" = 1 ] &&
+		prints 1 'no event has a field "x"' "$pmclog" filter \
+			--field x=5 -o "$tmp/wrong" "$tmp/rows"
+}
+ok "a field of the first of several logs" rows
 ok "no kernel's symbols" prints 1 'no symbol table' "$pmclog" filter \
 	-k "$tmp/head" --sym x -o "$tmp/wrong" "$tmp/log"
 spared() { [ ! -e "$tmp/wrong" ]; }

@@ -275,13 +275,20 @@ static bool some_tracepoint(const struct tracepoints *tps, const char *name)
 	return false;
 }
 
-const char *select_no_field(const struct select *t,
-			    const struct tracepoints *tps)
+void select_see_fields(struct select *t, const struct tracepoints *tps)
 {
 	uint32_t i;
 
 	for (i = 0; i < t->nfield; i++)
-		if (!some_tracepoint(tps, t->field[i].name))
+		t->field[i].known |= some_tracepoint(tps, t->field[i].name);
+}
+
+const char *select_no_field(const struct select *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->nfield; i++)
+		if (!t->field[i].known)
 			return t->field[i].name;
 	return NULL;
 }

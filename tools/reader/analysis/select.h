@@ -16,6 +16,7 @@ struct field_choice {
 	char *name;
 	const char *value;
 	bool negated;
+	bool known;	/* some tracepoint has it */
 };
 
 /**
@@ -67,9 +68,10 @@ bool select_wanted(const struct select *t, uint64_t met);
 /* Is a sample wanted by its fields?  @f is NULL if the format is not known. */
 bool select_fields(const struct select *t, const struct tp_format *f,
 		   const struct tp_raw *raw);
-/* The first field that no tracepoint of the log has; or NULL. */
-const char *select_no_field(const struct select *t,
-			    const struct tracepoints *tps);
+/* Notes which fields these tracepoints have: before each next log, and in the end. */
+void select_see_fields(struct select *t, const struct tracepoints *tps);
+/* The first field that no tracepoint seen so far has; or NULL. */
+const char *select_no_field(const struct select *t);
 void select_free(struct select *t);
 
 #endif /* READER_SELECT_H */

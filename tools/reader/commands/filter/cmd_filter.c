@@ -84,14 +84,19 @@ static void put_record(struct filtering *f, const struct pmclog_rec *r)
 {
 	if (r->type == PMCLOG_T_CLOSELOG)
 		put_note(f);
+	/* the next log has tracepoints of its own */
+	if (r->type == PMCLOG_T_INITIALIZE)
+		select_see_fields(&f->select, &f->part.p.tps);
 	part_record(&f->part, r);
 }
 
-static int check_fields(const struct filtering *f)
+static int check_fields(struct filtering *f)
 {
-	const char *name = select_no_field(&f->select, &f->part.p.tps);
 	char buf[SHOWN_MAX];
+	const char *name;
 
+	select_see_fields(&f->select, &f->part.p.tps);
+	name = select_no_field(&f->select);
 	if (!name)
 		return READER_OK;
 	shown_name(buf, name, false);
@@ -100,7 +105,7 @@ static int check_fields(const struct filtering *f)
 	return READER_FAIL;
 }
 
-static int check_event(const struct filtering *f)
+static int check_event(struct filtering *f)
 {
 	const struct events *t = &f->part.p.events;
 	uint32_t i;
