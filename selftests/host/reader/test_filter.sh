@@ -366,5 +366,17 @@ elsewhere()
 	done
 }
 ok "in other commands" elsewhere
+# which have no negated event: the pid would be
+elsewhere_event()
+{
+	local cmd
+	for cmd in report fold flame html "export --to csv" "annotate main" \
+		"diff $tmp/log"; do
+		# shellcheck disable=SC2086
+		prints 2 'not: no condition follows' "$pmclog" $cmd --not \
+			-e cpu-clock --pid 7 "$tmp/log" || return
+	done
+}
+ok "not of an event, in other commands" elsewhere_event
 
 done_testing

@@ -310,6 +310,9 @@ ok "a field without a value" wrong 'NAME=VALUE is wanted' --field next_comm
 ok "a field without a name" wrong 'NAME=VALUE is wanted' --field =3
 ok "no such option" wrong 'unrecognized option' --symbol x
 ok "nothing behind --not" wrong 'no condition follows' --sym x --not
+ok "two events" wrong 'only one event can be given' -e cpu-clock -e x
+ok "two negated events" wrong 'only one event can be given' --not -e x --not -e y
+ok "two ranges of time" wrong 'only one range can be given' --time 0-1 --time 2-3
 many() { wrong 'too many of these' $(printf -- ' --sym f%d' {0..64}); }
 ok "too many" many
 ok "a field of no event" prints 1 'no event has a field "x"' "$pmclog" filter \

@@ -22,6 +22,22 @@ void analysis_init(struct analysis *a)
 	a->demangle = true;
 }
 
+bool analysis_event(struct analysis *a, const char *arg)
+{
+	if (a->event)
+		fprintf(stderr, "pmclog: --event %s: only one event can be "
+			"given\n", arg);
+	else
+		a->event = arg;
+	return a->event == arg;
+}
+
+/* A view has no --not for the event: it would negate a later condition. */
+static int one_event(struct analysis *a, const char *arg)
+{
+	return filter_complete(&a->filter) && analysis_event(a, arg) ? 1 : -1;
+}
+
 int analysis_option(struct analysis *a, int opt, const char *arg)
 {
 	switch (opt) {
@@ -38,8 +54,7 @@ int analysis_option(struct analysis *a, int opt, const char *arg)
 		a->root.dir = arg;
 		return image_root_is(arg) ? 1 : -1;
 	case 'e':
-		a->event = arg;
-		return 1;
+		return one_event(a, arg);
 	case 'D':
 		a->demangle = false;
 		return 1;

@@ -69,6 +69,8 @@ struct analysis {
 	FILTER_HELP
 
 void analysis_init(struct analysis *a);
+/* Selects an event; false after a message if one was. */
+bool analysis_event(struct analysis *a, const char *arg);
 /* As filter_option(). */
 int analysis_option(struct analysis *a, int opt, const char *arg);
 /* Takes the one required argument; false after a message. */

@@ -103,6 +103,8 @@ static int window(struct filter *f, const char *arg)
 	const char *s = arg;
 	bool length = false;
 
+	if (f->timed)
+		return bad("time", arg, "only one range can be given");
 	f->from = (struct moment){ .value = 0 };
 	f->to = (struct moment){ .value = INFINITY };
 	if (*s != '-' && !moment(&s, &f->from))

@@ -250,7 +250,8 @@ static int take(struct filtering *f, int opt)
 		f->out_path = optarg;
 		return 1;
 	case 'e':
-		f->a.event = optarg;
+		if (!analysis_event(&f->a, optarg))
+			return -1;
 		f->not_event = filter_negated(&f->a.filter);
 		note_condition(f, opt, optarg);
 		return 1;
