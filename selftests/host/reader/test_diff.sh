@@ -175,6 +175,13 @@ ok "folded or flame" exits 2 "$pmclog" diff --folded --flame "$tmp/before" \
 	"$tmp/after"
 ok "totals are of the table" exits 2 "$pmclog" diff --total --flame \
 	"$tmp/before" "$tmp/after"
+for o in "-l 5 --folded" "-n 5 --flame"; do
+	# shellcheck disable=SC2086
+	ok "a limit of no table: $o" prints 2 "are of the table" "$pmclog" diff $o \
+		"$tmp/before" "$tmp/after"
+done
+ok "a title of no picture" prints 2 "title is of a flame graph" "$pmclog" diff \
+	-t x --folded "$tmp/before" "$tmp/after"
 ok "a bad limit" exits 2 "$pmclog" diff -l x "$tmp/before" "$tmp/after"
 
 done_testing

@@ -66,7 +66,7 @@ perl -e 'local $/; my $s = <STDIN>; substr($s, 32, 8) = pack("Q<", 1767225700);
 	print $s' <"$tmp/boot2" >"$tmp/rotated/rec/$n.0003"
 mkdir "$tmp/concat"
 cat "$tmp/rotated/rec/"* >"$tmp/concat/rec"
-for how in "report" "report -s pid,cpu,comm" "report --slice 200ms" "flame" "fold" \
+for how in "report" "report -s pid,cpu,comm" "report -s time --slice 200ms" "flame" "fold" \
 		"html" "export --to jsonl" "export --to pprof -o -" "report --time 30%-" \
 		"report --time 0.5s-" "dump" "top -o -"; do
 	# shellcheck disable=SC2086

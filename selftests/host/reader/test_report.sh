@@ -327,4 +327,20 @@ cat "$tmp/cut" "$full" >"$tmp/half"
 ok "unless one has none" prints 0 "^Cut chains  *not told by this log$" \
 	"$pmclog" report "$tmp/half"
 
+# what only the profile has
+is_taken()
+{
+	# shellcheck disable=SC2086
+	! "$pmclog" report --flat --callers $1 "$tmp/truth" 2>&1 | grep "add --flat"
+}
+for o in "-s pid" "-n 5" "--field x"; do
+	# shellcheck disable=SC2086
+	ok "a tree has no $o" prints 2 "is of the profile: add --flat" "$pmclog" report \
+		--callers $o "$tmp/truth"
+	ok "a profile and a tree have $o" is_taken "$o"
+done
+ok "slices of no time" prints 2 "slice is of --flat --sort time" "$pmclog" report \
+	--slice 1ms "$tmp/truth"
+ok "slices of time" prints 0 "^ Self %" "$pmclog" report --slice 1ms -s time "$tmp/truth"
+
 done_testing

@@ -57,6 +57,7 @@ struct command {
 	int side;
 	double limit;
 	unsigned long lines;
+	bool of_table;	/* --limit or --lines was given */
 };
 
 static bool parse_number(const char *option, const char *arg, double most,
@@ -90,8 +91,10 @@ static bool own_option(struct command *c, int opt, const char *arg)
 		c->d.a[BEFORE].kernel = arg;
 		return true;
 	case 'l':
+		c->of_table = true;
 		return parse_number("limit", arg, 100, &c->limit);
 	case 'n':
+		c->of_table = true;
 		if (!parse_number("lines", arg, 1e9, &lines))
 			return false;
 		c->lines = (unsigned long)lines;
@@ -139,6 +142,12 @@ static int parse(struct command *c, int argc, char **argv)
 		return reader_usage("pmclog diff: --folded or --flame?\n");
 	if (c->d.total && (c->folded || c->flame))
 		return reader_usage("pmclog diff: --total is of the table\n");
+	if (c->of_table && (c->folded || c->flame))
+		return reader_usage("pmclog diff: --limit and --lines are of "
+				    "the table\n");
+	if (c->d.a[AFTER].title && !c->flame)
+		return reader_usage("pmclog diff: --title is of a flame "
+				    "graph\n");
 	/* the log in an unpacked archive must not be overwritten by the output */
 	analysis_enter(&c->d.a[BEFORE]);
 	analysis_enter(&c->d.a[AFTER]);

@@ -153,10 +153,12 @@ static bool own_option(struct report *r, int opt, const char *arg)
 {
 	switch (opt) {
 	case 's':
+		r->of_profile = "sort";
 		return parse_sort(r, arg);
 	case 'l':
 		return parse_limit(r, arg);
 	case 'n':
+		r->of_profile = "lines";
 		return parse_lines(r, arg);
 	case OPT_FLAT:
 		return r->flat = true;
@@ -167,8 +169,10 @@ static bool own_option(struct report *r, int opt, const char *arg)
 	case OPT_CALLERS:
 		return r->callers = true;
 	case OPT_SLICE:
+		r->sliced = true;
 		return parse_slice(r, arg);
 	case OPT_FIELD:
+		r->of_profile = "field";
 		r->a.field = arg;
 		return true;
 	default:
@@ -203,6 +207,20 @@ static void ask_groups(struct report *r)
 			r->a.by |= needs[i].by;
 }
 
+/* An option without an effect would make the answer look like another one. */
+static bool goes_together(const struct report *r)
+{
+	bool slices = !r->sliced || (r->flat && r->sort & SORT_TIME);
+
+	if (!r->flat && r->of_profile)
+		fprintf(stderr, "pmclog report: --%s is of the profile: add "
+			"--flat\n", r->of_profile);
+	else if (!slices)
+		fputs("pmclog report: --slice is of --flat --sort time\n",
+		      stderr);
+	return slices && (r->flat || !r->of_profile);
+}
+
 static int check(void *ctx, int argc, char **argv)
 {
 	struct report *r = ctx;
@@ -215,6 +233,8 @@ static int check(void *ctx, int argc, char **argv)
 	}
 	if (!r->flat && !r->tree && !r->callers)
 		r->flat = r->tree = true;
+	if (!goes_together(r))
+		return READER_USAGE;
 	if (r->a.field)
 		r->sort |= SORT_FIELD;
 	r->a.lists = !r->tree && !r->callers;

@@ -29,6 +29,8 @@
  * @same_group: by group: the first with the same row; see report_groups()
  * @limit: minimum share of a row, percent
  * @lines: maximum number of rows in the flat profile, 0: no limit
+ * @of_profile: an option that only the profile uses; NULL: none was given
+ * @sliced: --slice was given
  * @flat, @tree, @callers: which tables are wanted
  */
 struct report {
@@ -39,6 +41,8 @@ struct report {
 	unsigned int sort;
 	double limit;
 	unsigned long lines;
+	const char *of_profile;
+	bool sliced;
 	bool utf8;
 	bool flat, tree, callers;
 };
