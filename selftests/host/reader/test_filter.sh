@@ -103,6 +103,13 @@ ok "several conditions" only '.[1] == 8 and .[4] == 1 and .[5]' \
 ok "not of a process" only '.[1] != 8' --not --pid 8
 ok "not of a command, of the others in user mode" \
 	only '.[1] == 7 and .[5]' --not --comm "[co]*" --user
+names()
+{
+	prog_log odd 'a[1]' <<<'sample 5 7 0x1010'
+	prints 0 "^  Samples  *5:" "$pmclog" report --comm 'a[1]' "$tmp/odd" &&
+		prints 0 "^  Samples  *0 " "$pmclog" report --not --comm 'a[1]' "$tmp/odd"
+}
+ok "a name like a pattern" names
 ok "not in user mode" only '.[5] | not' --not --user
 ok "neither of two" only '.[2] != 7 and (.[5] | not)' \
 	--not --tid 7 --not --user

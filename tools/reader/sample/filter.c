@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sample/filter.h"
 
@@ -240,8 +241,9 @@ static bool wanted_comm(const struct filter *f, const char *comm)
 {
 	uint32_t i;
 
+	/* a name may itself contain special characters of patterns */
 	for (i = 0; i < f->ncomm; i++)
-		if (!fnmatch(f->comm[i], comm, 0))
+		if (!strcmp(f->comm[i], comm) || !fnmatch(f->comm[i], comm, 0))
 			return true;
 	return !f->ncomm;
 }
