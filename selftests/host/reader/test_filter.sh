@@ -273,6 +273,23 @@ cut()
 }
 ok "of a cut log, what was there" cut
 
+# The first of two logs in a row was not closed.
+half()
+{
+	prog_log first <<-'EOF2'
+		sample 6 7 0x1010
+		cut
+	EOF2
+	prog_log second <<<'sample 3 7 0x1010'
+	cat "$tmp/first" "$tmp/second" >"$tmp/rows"
+	"$pmclog" filter --pid 7 -o "$tmp/part" "$tmp/rows" &&
+		"$pmclog" filter --user -o "$tmp/again" "$tmp/part" &&
+		prints 0 "^Part of  *a log with 9 samples: --pid 7$" \
+			"$pmclog" report "$tmp/part" &&
+		prints 0 "^Part of  *a log with 9 samples: --pid 7 --user$" \
+			"$pmclog" report "$tmp/again"
+}
+ok "of a log that was cut, and another" half
 keeps()
 {
 	cp "$golden/full.pmclog" "$tmp/log"

@@ -43,6 +43,7 @@ static const struct option options[] = {
 /**
  * struct filtering - a run
  * @conditions: as they were asked for, for whoever reads @out
+ * @open: the log that is written has no note yet
  * @ids_last: functions were named before the build-ids were known
  */
 struct filtering {
@@ -51,7 +52,7 @@ struct filtering {
 	bool not_event;
 	struct select select;
 	char *conditions;
-	bool ids_last;
+	bool open, ids_last;
 	int compress;
 	struct privout out;
 	struct part part;
@@ -82,10 +83,14 @@ static void put_note(struct filtering *f)
  */
 static void put_record(struct filtering *f, const struct pmclog_rec *r)
 {
-	if (r->type == PMCLOG_T_CLOSELOG)
+	bool begins = r->type == PMCLOG_T_INITIALIZE;
+
+	/* each log has a note, also one that was not closed */
+	if (r->type == PMCLOG_T_CLOSELOG || (begins && f->open))
 		put_note(f);
+	f->open = r->type != PMCLOG_T_CLOSELOG;
 	/* the next log has tracepoints of its own */
-	if (r->type == PMCLOG_T_INITIALIZE)
+	if (begins)
 		select_see_fields(&f->select, &f->part.p.tps);
 	part_record(&f->part, r);
 }
@@ -133,7 +138,6 @@ static bool is_stream(const struct input *in)
 static int filter_all(struct filtering *f, struct input *in)
 {
 	enum pmclog_iter_status status;
-	uint32_t type = PMCLOG_T_CLOSELOG;
 	struct pmclog_rec r;
 	int ret, bad;
 
@@ -146,11 +150,10 @@ static int filter_all(struct filtering *f, struct input *in)
 	f->part.hurry = is_stream(in);
 	while (status == PMCLOG_ITER_RECORD && !f->out.error &&
 	       !f->select.failed) {
-		type = r.type;
 		put_record(f, &r);
 		status = input_next(in, &r);
 	}
-	if (type != PMCLOG_T_CLOSELOG)
+	if (f->open)
 		put_note(f);
 	bad = f->select.failed ? READER_FAIL : check_event(f);
 	ret = privout_close(&f->out, !bad) ? READER_FAIL : bad;
