@@ -5,6 +5,8 @@
  */
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 
 #include <linux/hwpmc.h>
 
@@ -159,11 +161,75 @@ static void test_process_pmcs(void)
 	expect(at, "PROCEXIT of a PMC that ran longer than it was enabled");
 }
 
+#define MANY	2500U
+#define MANY_KB	65536
+#define MANY_PMC(i)	(0x20F00U | ((i) & 0xFFU) | ((i) >> 8) << 20)
+
+/* Of many PMCs all but the odd ones are for descendants. */
+static void begin_many(struct loggen *g)
+{
+	size_t at;
+	uint32_t i;
+
+	begin(g);
+	for (i = 0; i < MANY; i++) {
+		at = g->len;
+		lg_allocatedyn(g, MANY_PMC(i), "task-clock", 1000000, -1);
+		SET(g, at, pmclog_pmcallocatedyn, flags,
+		    i % 2 ? 0 : HWPMC_F_DESCENDANTS);
+		lg_attach(g, MANY_PMC(i), PID, "/bin/x");
+	}
+}
+
+/* KiB */
+static long most_memory(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss;
+}
+
+/* What a log can claim takes memory by its length, not by the square of that. */
+static void test_many(void)
+{
+	struct loggen g;
+	long before;
+	uint32_t i;
+
+	begin_many(&g);
+	for (i = 1; i < MANY; i++)
+		lg_fork(&g, PID, PID + i);
+	lg_chain(&g, PID + MANY / 2, MANY_PMC(MANY - 2), 0, 0, 1, START);
+	lg_detach(&g, MANY_PMC(MANY - 2), PID);
+	lg_chain(&g, PID + MANY / 2, MANY_PMC(MANY - 2), 0, 0, 1, START);
+	lg_close(&g);
+	before = most_memory();
+	expect_ok(&g, "ok: 7505 records, 2 samples, 0 dropped, 2501 PMCs, 0.008 s\n");
+	if (most_memory() - before >= MANY_KB) {
+		printf("# took %ld KiB\n", most_memory() - before);
+		exit(EXIT_FAILURE);
+	}
+
+	begin_many(&g);
+	lg_fork(&g, PID, PID + 1);
+	lg_chain(&g, PID + 1, MANY_PMC(MANY - 1), 0, 0, 1, START);
+	expect_stranger(&g, "sample at offset %zu of pid 101, which "
+			"PMC 0x920fc3 is not attached to", false);
+
+	begin_many(&g);
+	lg_detach(&g, MANY_PMC(MANY - 2), PID);
+	lg_chain(&g, PID, MANY_PMC(MANY - 2), 0, 0, 1, START);
+	expect_stranger(&g, "sample at offset %zu of pid 100, which "
+			"PMC 0x920fc2 is not attached to", false);
+}
+
 int main(void)
 {
 	test_announced();
 	test_processes();
 	test_inheritance();
 	test_process_pmcs();
+	test_many();
 	return verify_done();
 }

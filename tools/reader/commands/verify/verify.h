@@ -19,19 +19,23 @@ struct verify_pmc {
 	uint32_t flags;
 };
 
+/* a process; @pmc: a bit for each PMC that is attached to it, by its number */
 struct verify_target {
-	uint32_t pmcid;
-	uint32_t pid;
-	bool attached;
+	uint32_t pid, nword;
+	uint64_t *pmc;
 };
 
 /**
  * struct verify_procs - PMCs of process modes, and their targets
+ * @inherited: bits of the PMCs that are for descendants, too
  * @later: a fault, valid unless records of processes were lost
  */
 struct verify_procs {
 	struct verify_pmc *pmc;
 	uint32_t npmc, pmccap;
+	struct idtab pmctab;
+	uint64_t *inherited;
+	uint32_t nword;
 	struct verify_target *target;
 	uint32_t n, cap;
 	struct idtab tab;

@@ -29,86 +29,126 @@ static bool of_processes(uint32_t pmcid)
 /* ------------------------------------------------------------------------
  * PMCs and what they are attached to
  */
+static bool same_pmc(const void *ctx, uint32_t id, const void *key)
+{
+	return ((const struct verify_procs *)ctx)->pmc[id].pmcid ==
+	       *(const uint32_t *)key;
+}
+
+/* The number of a PMC, or IDTAB_NONE. */
+static uint32_t number_of(struct verify_procs *t, uint32_t pmcid)
+{
+	return idtab_find(&t->pmctab, hash_number(pmcid), same_pmc, t, &pmcid);
+}
+
 static struct verify_pmc *find_pmc(struct verify_procs *t, uint32_t pmcid)
 {
-	uint32_t i;
+	uint32_t i = number_of(t, pmcid);
 
-	for (i = 0; i < t->npmc; i++)
-		if (t->pmc[i].pmcid == pmcid)
-			return &t->pmc[i];
-	return NULL;
+	return i == IDTAB_NONE ? NULL : &t->pmc[i];
+}
+
+static void put_bit(uint64_t **word, uint32_t *n, uint32_t i, bool on)
+{
+	uint64_t bit = 1ULL << i % 64;
+
+	if (on) {
+		*word = xgrow_zero(*word, n, i / 64, 2, sizeof(**word));
+		(*word)[i / 64] |= bit;
+	} else if (i / 64 < *n) {
+		(*word)[i / 64] &= ~bit;
+	}
 }
 
 static void announce(struct verify_procs *t, uint32_t pmcid, uint32_t flags)
 {
-	struct verify_pmc *pmc = find_pmc(t, pmcid);
+	struct verify_pmc key = { .pmcid = pmcid };
+	uint32_t i;
 
 	if (!of_processes(pmcid))
 		return;
-	if (!pmc) {
-		GROW(t->pmc, t->npmc, t->pmccap);
-		pmc = &t->pmc[t->npmc++];
-		pmc->pmcid = pmcid;
-	}
-	pmc->flags = flags;
+	i = IDTAB_ID(&t->pmctab, hash_number(pmcid), same_pmc, t, &key, t->pmc,
+		     t->npmc, t->pmccap);
+	t->pmc[i].flags = flags;
+	put_bit(&t->inherited, &t->nword, i, flags & HWPMC_F_DESCENDANTS);
 }
 
 static bool same_target(const void *ctx, uint32_t id, const void *key)
 {
-	const struct verify_target *a = &((const struct verify_procs *)ctx)->
-					target[id];
-	const struct verify_target *b = key;
-
-	return a->pmcid == b->pmcid && a->pid == b->pid;
+	return ((const struct verify_procs *)ctx)->target[id].pid ==
+	       *(const uint32_t *)key;
 }
 
-static struct verify_target *find_target(struct verify_procs *t,
-					 uint32_t pmcid, uint32_t pid)
+static struct verify_target *find_target(struct verify_procs *t, uint32_t pid)
 {
-	struct verify_target key = { .pmcid = pmcid, .pid = pid };
-	uint32_t id = idtab_find(&t->tab, hash_mix(pmcid, pid), same_target, t,
-				 &key);
+	uint32_t id = idtab_find(&t->tab, hash_number(pid), same_target, t, &pid);
 
 	return id == IDTAB_NONE ? NULL : &t->target[id];
 }
 
+static struct verify_target *get_target(struct verify_procs *t, uint32_t pid)
+{
+	struct verify_target key = { .pid = pid };
+	uint32_t id = IDTAB_ID(&t->tab, hash_number(pid), same_target, t, &key,
+			       t->target, t->n, t->cap);
+
+	return &t->target[id];
+}
+
 static bool is_attached(struct verify_procs *t, uint32_t pmcid, uint32_t pid)
 {
-	const struct verify_target *target = find_target(t, pmcid, pid);
+	const struct verify_target *target = find_target(t, pid);
+	uint32_t i = number_of(t, pmcid);
 
-	return target && target->attached;
+	return target && i / 64 < target->nword &&
+	       target->pmc[i / 64] >> i % 64 & 1;
 }
 
 static void attach(struct verify_procs *t, uint32_t pmcid, uint32_t pid)
 {
-	struct verify_target *target = find_target(t, pmcid, pid);
+	uint32_t i = number_of(t, pmcid);
+	struct verify_target *target;
 
-	if (!target) {
-		GROW(t->target, t->n, t->cap);
-		idtab_add(&t->tab, hash_mix(pmcid, pid), t->n);
-		target = &t->target[t->n++];
-		target->pmcid = pmcid;
-		target->pid = pid;
-	}
-	target->attached = true;
+	if (i == IDTAB_NONE)
+		return;
+	target = get_target(t, pid);
+	put_bit(&target->pmc, &target->nword, i, true);
 }
 
 static void detach(struct verify_procs *t, uint32_t pmcid, uint32_t pid)
 {
-	struct verify_target *target = find_target(t, pmcid, pid);
+	struct verify_target *target = find_target(t, pid);
+	uint32_t i = number_of(t, pmcid);
 
-	if (target)
-		target->attached = false;
+	if (target && i != IDTAB_NONE)
+		put_bit(&target->pmc, &target->nword, i, false);
+}
+
+/* The PMCs that a child inherits, by 64. */
+static uint64_t inherited(const struct verify_procs *t,
+			  const struct verify_target *from, uint32_t word)
+{
+	return word < t->nword ? from->pmc[word] & t->inherited[word] : 0;
 }
 
 static void inherit(struct verify_procs *t, uint32_t from, uint32_t to)
 {
+	const struct verify_target *parent = find_target(t, from);
+	struct verify_target *child;
+	uint64_t bits;
 	uint32_t i;
 
-	for (i = 0; i < t->npmc; i++)
-		if ((t->pmc[i].flags & HWPMC_F_DESCENDANTS) &&
-		    is_attached(t, t->pmc[i].pmcid, from))
-			attach(t, t->pmc[i].pmcid, to);
+	for (i = 0; parent && i < parent->nword; i++) {
+		bits = inherited(t, parent, i);
+		if (!bits)
+			continue;
+		child = get_target(t, to);
+		child->pmc = xgrow_zero(child->pmc, &child->nword, i, 2,
+					sizeof(*child->pmc));
+		child->pmc[i] |= bits;
+		/* the array may have moved */
+		parent = find_target(t, from);
+	}
 }
 
 /* ------------------------------------------------------------------------
@@ -209,7 +249,13 @@ static const char *check_later(struct verify *v, const struct pmclog_rec *rec)
 
 void verify_procs_free(struct verify_procs *t)
 {
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++)
+		free(t->target[i].pmc);
 	idtab_free(&t->tab);
+	idtab_free(&t->pmctab);
+	free(t->inherited);
 	free(t->pmc);
 	free(t->target);
 	memset(t, 0, sizeof(*t));
