@@ -137,6 +137,18 @@ else
 	skip "callgrind" "no valgrind"
 fi
 
+# kcachegrind takes a name that begins with a letter or _
+log digit <<-EOF
+	event 9p:9p_client_req 1 1
+	proc 7 prog
+	map 7 0x10000 0x1000 0 /x/lib
+	pmc 1
+	sample 1 7 0x10010
+EOF
+"$pmclog" export --to callgrind -o "$tmp/digit.callgrind" "$tmp/digit"
+ok "callgrind, an event that begins with a digit" \
+	grep -qx "events: _9p_9p_client_req" "$tmp/digit.callgrind"
+
 # what was inlined, as fold has it (which its own test compares)
 ${CC:-cc} -g -O2 -gdwarf-4 -o "$tmp/inlines" "$HERE/programs/inlines.c"
 {

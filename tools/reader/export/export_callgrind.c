@@ -4,6 +4,8 @@
  * stack gets one call, the last one that it made.  So recursion counts once,
  * and no function has more than all samples below it.
  */
+#include <ctype.h>
+
 #include "export/export.h"
 
 #define EVENT_CHARS	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" \
@@ -261,12 +263,17 @@ static void put_body(struct callgrind *x)
 	}
 }
 
-/* Writes an event's name with the characters that readers accept. */
+/*
+ * Writes an event's name with the characters that readers accept.  To kcachegrind a name
+ * does not begin with a digit, as that of 9p's tracepoints does.
+ */
 static void put_event(struct callgrind *x, uint32_t name)
 {
 	char buf[SHOWN_MAX], *c;
 
 	export_shown(x->e, buf, name);
+	if (isdigit((unsigned char)buf[0]))
+		out_char(x->e->out, '_');
 	for (c = buf; *c; c++)
 		if (!strchr(EVENT_CHARS, *c))
 			*c = '_';
