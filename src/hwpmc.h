@@ -316,9 +316,6 @@ s64 hwpmc_param_limit(enum limit_kind kind);
 u32 hwpmc_param_cpu_percent(void);
 void hwpmc_params_check(void);
 
-/* main.c */
-extern const struct file_operations hwpmc_fops;
-
 /* ioctl.c */
 long hwpmc_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 

@@ -91,7 +91,7 @@ static __poll_t hwpmc_poll(struct file *file, poll_table *wait)
 	       (hwpmc_unwind_wants(o) ? EPOLLRDBAND : 0);
 }
 
-const struct file_operations hwpmc_fops = {
+static const struct file_operations hwpmc_fops = {
 	.owner		= THIS_MODULE,
 	.open		= hwpmc_open,
 	.flush		= hwpmc_flush,

@@ -15,7 +15,6 @@ struct task_struct writer_current;
 struct new_utsname writer_utsname = { .release = "writer" };
 unsigned int nr_cpu_ids;
 struct cpumask __cpu_possible_mask;
-const struct file_operations hwpmc_fops;
 
 unsigned int cpumask_next(int cpu, const struct cpumask *mask)
 {

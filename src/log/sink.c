@@ -12,6 +12,7 @@
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/memcontrol.h>
+#include <linux/module.h>
 #include <linux/net.h>
 #include <linux/poll.h>
 #include <linux/sched/mm.h>
@@ -42,13 +43,13 @@ static bool is_of_the_kernel(const struct file *file)
 
 /*
  * kernel_write() needs write_iter and no write.  The device itself would be a
- * cycle.
+ * cycle: no other file belongs to the module.
  */
 int hwpmc_sink_check(struct file *file)
 {
 	if (is_of_the_kernel(file))
 		return -EINVAL;
-	if (file->f_op == &hwpmc_fops || S_ISDIR(file_inode(file)->i_mode))
+	if (file->f_op->owner == THIS_MODULE || S_ISDIR(file_inode(file)->i_mode))
 		return -EINVAL;
 	if (!(file->f_mode & FMODE_CAN_WRITE) || !file->f_op->write_iter ||
 	    file->f_op->write)

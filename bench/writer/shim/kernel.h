@@ -341,7 +341,8 @@ struct cred;
 struct path { void *dentry; };
 struct super_block { unsigned long s_magic; dev_t s_dev; };
 struct inode { mode_t i_mode; struct super_block *i_sb; unsigned long i_ino; };
-struct file_operations { void *write, *write_iter; };
+#define THIS_MODULE		((void *)1)
+struct file_operations { void *owner, *write, *write_iter; };
 struct file {
 	struct inode *f_inode;
 	const struct file_operations *f_op;
