@@ -342,6 +342,7 @@ bool hwpmc_access_privileged(const struct hwpmc_owner *o);
 bool hwpmc_access_system(const struct hwpmc_owner *o);
 bool hwpmc_access_admin(const struct hwpmc_owner *o);
 bool hwpmc_access_traces_all(const struct cred *cred);
+bool hwpmc_access_is_private(u32 type, u64 config, u32 mode);
 int hwpmc_access_allocate(const struct hwpmc_owner *o,
 			  struct hwpmc_allocate *a);
 int hwpmc_access_locked(void);

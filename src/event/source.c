@@ -3,7 +3,8 @@
  * Event sources: which of perf's events a caller may use, and on what terms.
  *
  * Events are created with the module's credentials, so a PMU's checks of its
- * caller always pass.  So anything that is not harmless must be refused here.
+ * caller always pass.  So anything that is not harmless must be refused here, or
+ * in access.c if privilege makes a difference.
  *
  * All in process context, under owner->mutex or, for created events, the locks
  * of event.c, unless stated otherwise.
@@ -66,30 +67,6 @@ int hwpmc_source_init(void)
 	}
 	perf_event_release_kernel(event);
 	return err;
-}
-
-/*
- * hwpmc_source_is_private - does the event need privilege even if it excludes
- * the kernel?
- *
- * Tracepoints and unknown PMUs show the activity of other processes.  So does a
- * breakpoint that is not limited to a target process, and a counter of all
- * threads of a core.  Any context.
- */
-bool hwpmc_source_is_private(u32 type, u64 config, u32 mode)
-{
-	switch (type) {
-	case PERF_TYPE_HARDWARE:
-	case PERF_TYPE_SOFTWARE:
-	case PERF_TYPE_HW_CACHE:
-		return false;
-	case PERF_TYPE_RAW:
-		return config & COMPAT_RAW_ANY_THREAD;
-	case PERF_TYPE_BREAKPOINT:
-		return mode_is_system(mode);
-	default:
-		return true;
-	}
 }
 
 #define BRANCH_KINDS	(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_ANY_CALL |	\

@@ -450,7 +450,7 @@ static int find_targets(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 static bool shows_kernel(const struct hwpmc_pmc *pmc)
 {
 	return !pmc->attr.exclude_kernel ||
-	       hwpmc_source_is_private(pmc->attr.type, pmc->attr.config,
+	       hwpmc_access_is_private(pmc->attr.type, pmc->attr.config,
 				       pmc->mode);
 }
 

@@ -335,7 +335,6 @@ int hwpmc_rows_admin(const struct hwpmc_owner *o, const struct hwpmc_admin *a);
 
 /* source.c: event sources */
 int hwpmc_source_init(void);
-bool hwpmc_source_is_private(u32 type, u64 config, u32 mode);
 int hwpmc_source_check_flags(const struct hwpmc_allocate *a);
 int hwpmc_source_check(const struct hwpmc_allocate *a);
 u64 hwpmc_source_default_period(u32 type);

@@ -83,6 +83,30 @@ static int access_breakpoint(const struct hwpmc_owner *o,
 }
 
 /*
+ * hwpmc_access_is_private - does the event need privilege even if it excludes
+ * the kernel?
+ *
+ * Tracepoints and unknown PMUs show the activity of other processes.  So does a
+ * breakpoint that is not limited to a target process, and a counter of all
+ * threads of a core.  Any context.
+ */
+bool hwpmc_access_is_private(u32 type, u64 config, u32 mode)
+{
+	switch (type) {
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_SOFTWARE:
+	case PERF_TYPE_HW_CACHE:
+		return false;
+	case PERF_TYPE_RAW:
+		return config & COMPAT_RAW_ANY_THREAD;
+	case PERF_TYPE_BREAKPOINT:
+		return mode_is_system(mode);
+	default:
+		return true;
+	}
+}
+
+/*
  * hwpmc_access_allocate - may this PMC be allocated?
  *
  * An unprivileged opener may not profile the kernel, nor use event sources that
@@ -101,7 +125,7 @@ int hwpmc_access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a)
 	/* a table chooses which stack words are read, on any process' stack */
 	if (mode_is_system(a->mode) && (a->flags & HWPMC_F_UNWIND))
 		return access_refuse(o, "unwind tables without privilege");
-	if (hwpmc_source_is_private(a->type, a->config, a->mode))
+	if (hwpmc_access_is_private(a->type, a->config, a->mode))
 		return access_refuse(o, "event source without privilege");
 	a->caps |= HWPMC_CAP_USER;
 	return 0;
@@ -158,7 +182,7 @@ int hwpmc_access_perf(struct hwpmc_owner *o, bool system, bool tracepoint)
 int hwpmc_access_lockdown(const struct hwpmc_allocate *a)
 {
 	if (is_user_only(a) &&
-	    !hwpmc_source_is_private(a->type, a->config, a->mode))
+	    !hwpmc_access_is_private(a->type, a->config, a->mode))
 		return 0;
 	return hwpmc_access_locked();
 }
