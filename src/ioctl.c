@@ -188,7 +188,7 @@ static int do_detach(struct hwpmc_owner *o, union arg *a)
 
 static int do_filter(struct hwpmc_owner *o, union arg *a)
 {
-	return hwpmc_filter_set(o, &a->filter);
+	return hwpmc_pmc_filter(o, &a->filter);
 }
 
 static int do_record(struct hwpmc_owner *o, union arg *a)

@@ -602,6 +602,14 @@ int hwpmc_pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a)
 	return err;
 }
 
+/* PMCFILTER */
+int hwpmc_pmc_filter(struct hwpmc_owner *o, const struct hwpmc_filter *a)
+{
+	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, a->id);
+
+	return IS_ERR(pmc) ? PTR_ERR(pmc) : hwpmc_filter_set(pmc, a);
+}
+
 /* Does not read the counters; hwpmc_pmc_refresh() does. */
 void hwpmc_pmc_disable(struct hwpmc_pmc *pmc)
 {

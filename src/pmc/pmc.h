@@ -256,6 +256,7 @@ void hwpmc_pmc_allocate_undo(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_start(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_stop(struct hwpmc_owner *o, u32 id);
 int hwpmc_pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a);
+int hwpmc_pmc_filter(struct hwpmc_owner *o, const struct hwpmc_filter *a);
 int hwpmc_pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a);
 void hwpmc_pmc_stop_logging(struct hwpmc_owner *o);
 int hwpmc_pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc);
@@ -377,7 +378,7 @@ void hwpmc_rate_set_sum(struct hwpmc_pmc *pmc, const struct count_sum *sum);
 void hwpmc_rate_period_ends(struct hwpmc_pmc *pmc);
 
 /* filter.c */
-int hwpmc_filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a);
+int hwpmc_filter_set(struct hwpmc_pmc *pmc, const struct hwpmc_filter *a);
 bool hwpmc_filter_refuses(const struct hwpmc_pmc *pmc, struct pt_regs *regs);
 void hwpmc_filter_free(struct hwpmc_pmc *pmc);
 

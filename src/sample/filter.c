@@ -227,18 +227,15 @@ static struct pmc_filter *new_filter(const struct hwpmc_filter *a)
 }
 
 /*
- * hwpmc_filter_set - PMCFILTER; under owner->mutex
+ * hwpmc_filter_set - PMCFILTER of @pmc; under owner->mutex
  *
  * EINVAL: the PMC does not sample, or a condition is invalid.  EBUSY: the PMC
  * runs.  E2BIG, EFAULT, ENOMEM; for a cgroup's fd EBADF, ENOENT, EOPNOTSUPP.
  */
-int hwpmc_filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a)
+int hwpmc_filter_set(struct hwpmc_pmc *pmc, const struct hwpmc_filter *a)
 {
-	struct hwpmc_pmc *pmc = hwpmc_pmc_find(o, a->id);
 	struct pmc_filter *f = NULL, *old;
 
-	if (IS_ERR(pmc))
-		return PTR_ERR(pmc);
 	if (!pmc_is_sampling(pmc))
 		return -EINVAL;
 	if (pmc->state == PMC_RUNNING)
@@ -249,7 +246,7 @@ int hwpmc_filter_set(struct hwpmc_owner *o, const struct hwpmc_filter *a)
 		f = new_filter(a);
 	if (IS_ERR(f))
 		return PTR_ERR(f);
-	old = rcu_replace_pointer(pmc->filter, f, lockdep_is_held(&o->mutex));
+	old = rcu_replace_pointer(pmc->filter, f, lockdep_is_held(&pmc->owner->mutex));
 	if (old) {
 		synchronize_rcu();	/* a handler that began before the stop */
 		free_filter(old);
