@@ -4,11 +4,13 @@
  *
  * Under owner->mutex.
  */
+#include <linux/err.h>
 #include <linux/rcupdate.h>
 
 #include "hwpmc.h"
 #include "pmc.h"
 #include "sample/sample.h"
+#include "target/hooks.h"
 #include "target/target.h"
 #include "unwind/unwind.h"
 
@@ -42,6 +44,26 @@ static int try_event(struct hwpmc_pmc *pmc)
 	return pmc_is_sampling(pmc) ? hwpmc_event_add_cpus(pmc) : 0;
 }
 
+/* The owner's first PMC that needs an unwinder begins it; it stays. */
+static int begin_unwinder(struct hwpmc_owner *o)
+{
+	struct unwinder *u;
+	int err;
+
+	if (o->unwinder)
+		return 0;
+	u = hwpmc_unwind_new(o);
+	if (IS_ERR(u))
+		return PTR_ERR(u);
+	/* an unwinder needs to know of mappings */
+	err = hwpmc_hooks_hold(o, BIT(HOOK_MAPS));
+	if (err)
+		hwpmc_unwind_put(u);
+	else
+		hwpmc_unwind_begin(o, u);
+	return err;
+}
+
 static int create_once(struct hwpmc_pmc *pmc)
 {
 	int err;
@@ -52,7 +74,7 @@ static int create_once(struct hwpmc_pmc *pmc)
 		err = hwpmc_event_create_cpus(pmc);
 	/* last, because it stays; no handler runs before the PMC does */
 	if (!err && (pmc->flags & HWPMC_F_UNWIND))
-		err = hwpmc_unwind_begin(pmc->owner);
+		err = begin_unwinder(pmc->owner);
 	if (err) {
 		hwpmc_create_undo(pmc);
 		hwpmc_event_drops_wait(pmc);

@@ -7,7 +7,7 @@
 #include <linux/uaccess.h>
 
 #include "compat.h"
-#include "target/hooks.h"
+#include "hwpmc.h"
 #include "unwind.h"
 
 #ifdef CONFIG_ARM64
@@ -99,32 +99,24 @@ static struct unwinder *unwinder_new(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_unwind_begin - create @o's unwinder for its first PMC that needs it;
- * owner->mutex
+ * hwpmc_unwind_new - the unwinder that @o's first PMC with tables needs, for
+ * hwpmc_unwind_begin()
  *
  * EOPNOTSUPP: this kernel has no way to queue work to a task.  ENOMEM.
  */
-int hwpmc_unwind_begin(struct hwpmc_owner *o)
+struct unwinder *hwpmc_unwind_new(struct hwpmc_owner *o)
 {
-	struct unwinder *u;
-	int err;
-
-	if (o->unwinder)
-		return 0;
 	if (!compat_can_follow())
-		return -EOPNOTSUPP;
-	u = unwinder_new(o);
-	if (!u)
-		return -ENOMEM;
-	err = hwpmc_hooks_hold(o, BIT(HOOK_MAPS));
-	if (err) {
-		hwpmc_unwind_put(u);
-		return err;
-	}
+		return ERR_PTR(-EOPNOTSUPP);
+	return unwinder_new(o) ?: ERR_PTR(-ENOMEM);
+}
+
+/* @u becomes @o's.  The hooks report mappings of code by now.  owner->mutex */
+void hwpmc_unwind_begin(struct hwpmc_owner *o, struct unwinder *u)
+{
 	hwpmc_unwind_watch(u);
 	/* handlers of the owner's PMCs see a complete unwinder */
 	smp_store_release(&o->unwinder, u);
-	return 0;
 }
 
 /*

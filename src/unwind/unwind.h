@@ -179,7 +179,8 @@ struct unwinder {
 /* unwind.c: creation and release, ioctls, accounts */
 int hwpmc_unwind_init(void);
 void hwpmc_unwind_exit(void);
-int hwpmc_unwind_begin(struct hwpmc_owner *o);
+struct unwinder *hwpmc_unwind_new(struct hwpmc_owner *o);
+void hwpmc_unwind_begin(struct hwpmc_owner *o, struct unwinder *u);
 void hwpmc_unwind_end(struct hwpmc_owner *o);
 void hwpmc_unwind_put(struct unwinder *u);
 bool hwpmc_unwind_wants(const struct hwpmc_owner *o);
