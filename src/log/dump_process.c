@@ -13,13 +13,13 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+#include "area.h"
 #include "compat.h"
 #include "dump.h"
 #include "emit.h"
 #include "hwpmc.h"
 #include "process_list.h"
 #include "sample/record.h"
-#include "target/hooks.h"
 #include "target/target.h"
 
 #define LOOK_AGAIN	4	/* for a process that execs meanwhile */
@@ -75,7 +75,7 @@ static void look_at_maps(struct dump *d, struct mm_struct *mm)
 	VMA_ITERATOR(vmi, mm, 0);
 
 	for_each_vma(vmi, vma) {
-		struct area a = hwpmc_mapping_area(vma);
+		struct area a = hwpmc_area_of(vma);
 
 		cond_resched();
 		if (!(vma->vm_flags & VM_EXEC))
@@ -83,8 +83,7 @@ static void look_at_maps(struct dump *d, struct mm_struct *mm)
 		if (d->no_maps)
 			continue;
 		if (d->maps_there++ < d->maps_size)
-			hwpmc_mapping_fill(&d->maps[d->nmaps++], vma, &a,
-					    d->pid);
+			hwpmc_area_fill(&d->maps[d->nmaps++], vma, &a, d->pid);
 	}
 }
 
@@ -466,7 +465,7 @@ struct file *hwpmc_dump_look_at_exe(struct hwpmc_owner *o,
 	if (mm && lock_maps(o, mm, waited)) {
 		vma = vma_lookup(mm, mm->start_code);
 		if (vma && (vma->vm_flags & VM_EXEC))
-			exe = hwpmc_mapping_file(vma);
+			exe = hwpmc_area_file(vma);
 		unlock_maps(o, mm);
 	}
 	if (mm)

@@ -14,7 +14,6 @@
 #include "hwpmc.h"
 #include "process_list.h"
 #include "pmc/pmc.h"
-#include "target/hooks.h"
 #include "target/target.h"
 
 /* Under targets_mutex.  NULL if out of memory. */

@@ -7,8 +7,8 @@
 
 #include "hwpmc.h"
 
+struct area;
 struct hwpmc_target;
-struct ring_map;
 
 /* hooks.c */
 enum hook_set_id {
@@ -56,13 +56,6 @@ static inline bool hwpmc_hooks_nobody(const struct rhlist_head *list)
 		hwpmc_record_commit(o, rec, size, pid);                        \
 	} while (0)
 
-/* @start, @len: bytes; @pgoff: pages */
-struct area {
-	unsigned long	start;
-	unsigned long	len;
-	pgoff_t		pgoff;
-};
-
 /* proc.c: tracepoints */
 u64 hwpmc_proc_auxv_base(struct mm_struct *mm, bool is32);
 int hwpmc_proc_tasks_register(void);
@@ -71,10 +64,6 @@ int hwpmc_proc_switch_register(void);
 void hwpmc_proc_switch_unregister(void);
 
 /* mapping.c: kprobes */
-struct area hwpmc_mapping_area(const struct vm_area_struct *vma);
-struct file *hwpmc_mapping_file(const struct vm_area_struct *vma);
-void hwpmc_mapping_fill(struct ring_map *m, struct vm_area_struct *vma,
-			const struct area *a, u32 pid);
 void hwpmc_mapping_commit(struct hwpmc_owner *o, const struct hwpmc_target *t,
 			  struct vm_area_struct *vma, const struct area *a);
 bool hwpmc_mapping_commit_all(struct hwpmc_owner *o, const struct hwpmc_target *t);

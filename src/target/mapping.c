@@ -8,13 +8,13 @@
  */
 #include <linux/kprobes.h>
 #include <linux/mm.h>
-#include <linux/mman.h>
 #include <linux/mmap_lock.h>
 #include <linux/ptrace.h>
 
 #include "compat.h"
 #include "hooks.h"
 #include "hwpmc.h"
+#include "log/area.h"
 #include "sample/record.h"
 #include "target.h"
 #include "unwind/unwind.h"
@@ -24,46 +24,6 @@ static bool logs_mappings(const struct hwpmc_owner *o,
 			  const struct hwpmc_target *t)
 {
 	return !t || READ_ONCE(o->hooks.follow_all) || READ_ONCE(t->sampled);
-}
-
-struct area hwpmc_mapping_area(const struct vm_area_struct *vma)
-{
-	return (struct area) {
-		.start = vma->vm_start,
-		.len = vma->vm_end - vma->vm_start,
-		.pgoff = vma->vm_pgoff,
-	};
-}
-
-/*
- * Returns the file of a mapping, referenced, or NULL.  A log without a reader
- * keeps the file for long.  An io_uring can be mapped and could have the device
- * in its table; then neither would ever be released.
- */
-struct file *hwpmc_mapping_file(const struct vm_area_struct *vma)
-{
-	return vma->vm_file && !hwpmc_log_may_hold(vma->vm_file) ?
-		       get_file(vma->vm_file) :
-		       NULL;
-}
-
-/*
- * Fills in the properties of a mapping for the writer thread, and references its file.
- * @a: the place of the mapping, now or in the future
- */
-void hwpmc_mapping_fill(struct ring_map *m, struct vm_area_struct *vma,
-			 const struct area *a, u32 pid)
-{
-	m->file = hwpmc_mapping_file(vma);
-	m->start = a->start;
-	m->len = a->len;
-	m->offset = (u64)a->pgoff << PAGE_SHIFT;
-	m->pid = pid;
-	m->prot = !!(vma->vm_flags & VM_READ) * PROT_READ |
-		  !!(vma->vm_flags & VM_WRITE) * PROT_WRITE |
-		  !!(vma->vm_flags & VM_EXEC) * PROT_EXEC;
-	m->vdso = !vma->vm_file && compat_vma_is_vdso(vma);
-	m->pad = 0;
 }
 
 /*
@@ -83,7 +43,7 @@ void hwpmc_mapping_commit(struct hwpmc_owner *o, const struct hwpmc_target *t,
 	m = hwpmc_record_begin(o, sizeof(*m), KIND_MAP, pid, &or, &entered);
 	if (!m)
 		return;
-	hwpmc_mapping_fill(m, vma, a, pid);
+	hwpmc_area_fill(m, vma, a, pid);
 	hwpmc_record_end(or, entered);
 }
 
@@ -101,7 +61,7 @@ bool hwpmc_mapping_commit_all(struct hwpmc_owner *o, const struct hwpmc_target *
 	if (!mm || !mmap_read_trylock(mm))
 		return false;
 	for_each_vma(vmi, vma) {
-		struct area a = hwpmc_mapping_area(vma);
+		struct area a = hwpmc_area_of(vma);
 
 		cond_resched();
 		if (!(vma->vm_flags & VM_EXEC))
@@ -148,7 +108,7 @@ static int probe_mmap(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
 
-	mapping_appears(vma, hwpmc_mapping_area(vma));
+	mapping_appears(vma, hwpmc_area_of(vma));
 	return 0;
 }
 
@@ -179,7 +139,7 @@ static int probe_grow(struct kprobe *kp, struct pt_regs *regs)
 
 	if (!vma)
 		return 0;
-	a = hwpmc_mapping_area(vma);
+	a = hwpmc_area_of(vma);
 	a.len += more;
 	mapping_appears(vma, a);
 	return 0;

@@ -19,6 +19,7 @@
 #include "compat.h"
 #include "hooks.h"
 #include "hwpmc.h"
+#include "log/area.h"
 #include "sample/record.h"
 #include "target.h"
 #include "unwind/unwind.h"
@@ -309,7 +310,7 @@ static void log_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 		return;
 	}
 	for_each_vma(vmi, vma) {
-		struct area a = hwpmc_mapping_area(vma);
+		struct area a = hwpmc_area_of(vma);
 
 		if (vma->vm_flags & VM_EXEC)
 			hwpmc_mapping_commit(o, t, vma, &a);
