@@ -172,9 +172,20 @@ struct owner_calls {
 };
 
 /**
+ * struct owner_sum - the owner in sums over all owners: see stats.c
+ * @node:   in the list of all owners, owners_mutex
+ * @last:   the last sum that has this owner, owners_mutex
+ */
+struct owner_sum {
+	struct list_head node;
+	u64		last;
+};
+
+/**
  * struct hwpmc_owner - an open file description of /dev/hwpmc
  *
  * @ref:    held by the file, the writer thread, targets, and walks over all owners
+ * @free:   frees the owner, whose parts are all layers'; constant
  * @rcu:    kfree_rcu(), because a hook may still hold a target of the owner
  * @serial: number of the owner, for trace events; constant
  * @file:   constant; used only by ioctls, while the file is open
@@ -186,7 +197,7 @@ struct owner_calls {
  *	the log or for an exec: a CPU that comes online meanwhile gets its rings and
  *	events.  The hotplug work holds this one alone.  An ioctl holds both for the
  *	fields that the work changes, even if only @mutex is named here
- * @pmcs, @budget, @hp, @hooks, @noring, @calls, @log: see their structures
+ * @pmcs, @budget, @hp, @hooks, @sum, @noring, @calls, @log: see their structures
  * @is_owner: @mutex; has had a PMC or a log
  * @gate_open: stored under @mutex; READ_ONCE by handlers: see recordall.c
  * @rings:  by CPU number; a ring appears when its CPU is first seen online
@@ -202,12 +213,11 @@ struct owner_calls {
  * @pid_ns: the namespace of the pids in the log
  * @opener: the process that opened the device, referenced; constant
  * @fasync: locked by fasync_helper(); kill_fasync() reads it under RCU
- * @node:   in the list of all owners, owners_mutex
- * @summed: the last sum that has this owner, owners_mutex
  * @drops:  number of events that works are releasing: see hwpmc_event_drop(); atomic
  */
 struct hwpmc_owner {
 	struct kref	ref;
+	void		(*free)(struct kref *ref);
 	struct rcu_head	rcu;	/* kfree_rcu(): at most 4 kB from the start */
 	u32		serial;
 	struct file	*file;		/* not referenced: it refers to the owner */
@@ -231,8 +241,7 @@ struct hwpmc_owner {
 	struct pid_namespace *pid_ns;
 	struct pid	*opener;
 	struct fasync_struct *fasync;
-	struct list_head node;
-	u64		summed;
+	struct owner_sum sum;
 
 	atomic_t	drops;
 	struct owner_noring noring;
@@ -240,6 +249,17 @@ struct hwpmc_owner {
 
 	struct hwpmc_log log;
 };
+
+static inline void owner_get(struct hwpmc_owner *o)
+{
+	kref_get(&o->ref);
+}
+
+/* Process context; for what the last reference waits for see the lock order. */
+static inline void owner_put(struct hwpmc_owner *o)
+{
+	kref_put(&o->ref, o->free);
+}
 
 /*
  * True if @t still has a pid and the owner is in the first pid namespace: no
@@ -324,8 +344,6 @@ struct hwpmc_owner *hwpmc_owner_create(struct file *file);
 int hwpmc_owner_lock(struct hwpmc_owner *o);
 void hwpmc_owner_unlock(struct hwpmc_owner *o);
 void hwpmc_owner_close(struct hwpmc_owner *o);
-void hwpmc_owner_get(struct hwpmc_owner *o);
-void hwpmc_owner_put(struct hwpmc_owner *o);
 
 /* stats.c */
 void hwpmc_stats_add_owner(struct hwpmc_owner *o);

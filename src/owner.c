@@ -25,6 +25,29 @@ static int alloc_per_cpu(struct hwpmc_owner *o)
 	return o->rings && o->hp.cpu_lives ? 0 : -ENOMEM;
 }
 
+static void owner_free(struct kref *ref)
+{
+	struct hwpmc_owner *o = container_of(ref, struct hwpmc_owner, ref);
+
+	trace_hwpmc_owner(o, "free", 0);
+	hwpmc_stats_remove_owner(o);
+	hwpmc_unwind_end(o);
+	hwpmc_hotplug_sync_rings(o);
+	hwpmc_hotplug_free_rings(o);
+	kfree(o->hp.cpu_lives);
+	kfree(o->hp.only);
+	hwpmc_log_free(o);
+	put_pid(o->opener);
+	put_pid_ns(o->pid_ns);
+	hwpmc_limit_drop(o->account);
+	put_cred(o->cred);
+	mutex_destroy(&o->mutex);
+	mutex_destroy(&o->cpus_mutex);
+	mutex_destroy(&o->targets_mutex);
+	mutex_destroy(&o->fold_mutex);
+	kfree_rcu(o, rcu);	/* a hook may still hold its target */
+}
+
 /* Returns -EMFILE if the caller's user has too many owners, or -ENOMEM. */
 struct hwpmc_owner *hwpmc_owner_create(struct file *file)
 {
@@ -34,6 +57,7 @@ struct hwpmc_owner *hwpmc_owner_create(struct file *file)
 	if (!o)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&o->ref);
+	o->free = owner_free;
 	o->file = file;
 	o->cred = get_cred(file->f_cred);
 	o->traces_all = hwpmc_access_traces_all(o->cred);
@@ -59,39 +83,6 @@ struct hwpmc_owner *hwpmc_owner_create(struct file *file)
 	hwpmc_stats_add_owner(o);
 	trace_hwpmc_owner(o, "open", 0);
 	return o;
-}
-
-static void owner_free(struct kref *ref)
-{
-	struct hwpmc_owner *o = container_of(ref, struct hwpmc_owner, ref);
-
-	trace_hwpmc_owner(o, "free", 0);
-	hwpmc_stats_remove_owner(o);
-	hwpmc_unwind_end(o);
-	hwpmc_hotplug_sync_rings(o);
-	hwpmc_hotplug_free_rings(o);
-	kfree(o->hp.cpu_lives);
-	kfree(o->hp.only);
-	hwpmc_log_free(o);
-	put_pid(o->opener);
-	put_pid_ns(o->pid_ns);
-	hwpmc_limit_drop(o->account);
-	put_cred(o->cred);
-	mutex_destroy(&o->mutex);
-	mutex_destroy(&o->cpus_mutex);
-	mutex_destroy(&o->targets_mutex);
-	mutex_destroy(&o->fold_mutex);
-	kfree_rcu(o, rcu);	/* a hook may still hold its target */
-}
-
-void hwpmc_owner_get(struct hwpmc_owner *o)
-{
-	kref_get(&o->ref);
-}
-
-void hwpmc_owner_put(struct hwpmc_owner *o)
-{
-	kref_put(&o->ref, owner_free);
 }
 
 /* Locks @o for an ioctl.  Returns -ERESTARTSYS on a signal. */
@@ -131,5 +122,5 @@ void hwpmc_owner_close(struct hwpmc_owner *o)
 	hwpmc_owner_unlock(o);
 	hwpmc_log_shutdown(o);
 	hwpmc_limit_close(o);
-	hwpmc_owner_put(o);
+	owner_put(o);
 }

@@ -86,10 +86,6 @@ bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait)
 	unexpected();
 }
 
-void hwpmc_owner_put(struct hwpmc_owner *o)
-{
-}
-
 void hwpmc_log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound)
 {
 }

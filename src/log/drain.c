@@ -666,6 +666,6 @@ int hwpmc_drain_thread(void *arg)
 		fold_deleted(o, false);
 	}
 	wake_up_all(&log->waitq);
-	hwpmc_owner_put(o);
+	owner_put(o);
 	module_put_and_kthread_exit(0);
 }

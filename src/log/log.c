@@ -150,7 +150,7 @@ static int start_writer(struct hwpmc_owner *o)
 	if (IS_ERR(task))
 		return PTR_ERR(task) == -EAGAIN ? -ENOMEM : PTR_ERR(task);
 	/* the thread drops both when it ends, maybe long after the close */
-	hwpmc_owner_get(o);
+	owner_get(o);
 	__module_get(THIS_MODULE);
 	reinit_completion(&log->done);
 	log->abort = false;

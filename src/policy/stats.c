@@ -177,7 +177,7 @@ static void stats_combine(struct hwpmc_driverstats *to,
 void hwpmc_stats_add_owner(struct hwpmc_owner *o)
 {
 	mutex_lock(&owners_mutex);
-	list_add(&o->node, &owners);
+	list_add(&o->sum.node, &owners);
 	mutex_unlock(&owners_mutex);
 }
 
@@ -191,9 +191,9 @@ void hwpmc_stats_remove_owner(struct hwpmc_owner *o)
 
 	hwpmc_stats_owner(o, &st);
 	mutex_lock(&owners_mutex);
-	list_del(&o->node);
+	list_del(&o->sum.node);
 	stats_combine(&gone, &st);
-	if (summing && o->summed != sums)
+	if (summing && o->sum.last != sums)
 		stats_combine(&missed, &st);
 	mutex_unlock(&owners_mutex);
 }
@@ -205,7 +205,7 @@ static struct hwpmc_owner *get_owner_from(struct list_head *node)
 
 	lockdep_assert_held(&owners_mutex);
 	for (; node != &owners; node = node->next) {
-		o = list_entry(node, struct hwpmc_owner, node);
+		o = list_entry(node, struct hwpmc_owner, sum.node);
 		if (kref_get_unless_zero(&o->ref))
 			return o;
 	}
@@ -228,9 +228,9 @@ static struct hwpmc_owner *next_owner(struct hwpmc_owner *o)
 	struct hwpmc_owner *next;
 
 	mutex_lock(&owners_mutex);
-	next = get_owner_from(o->node.next);
+	next = get_owner_from(o->sum.node.next);
 	mutex_unlock(&owners_mutex);
-	hwpmc_owner_put(o);
+	owner_put(o);
 	return next;
 }
 
@@ -257,7 +257,7 @@ static void stats_add_one(struct hwpmc_owner *o, void *arg)
 
 	hwpmc_stats_owner(o, &one);
 	mutex_lock(&owners_mutex);
-	o->summed = sums;
+	o->sum.last = sums;
 	stats_combine(arg, &one);
 	mutex_unlock(&owners_mutex);
 }
@@ -268,12 +268,12 @@ static void add_ending(struct hwpmc_driverstats *st)
 	struct hwpmc_driverstats one;
 	struct hwpmc_owner *o;
 
-	list_for_each_entry(o, &owners, node) {
-		if (o->summed == sums || kref_read(&o->ref))
+	list_for_each_entry(o, &owners, sum.node) {
+		if (o->sum.last == sums || kref_read(&o->ref))
 			continue;
 		hwpmc_stats_owner(o, &one);
 		stats_combine(st, &one);
-		o->summed = sums;
+		o->sum.last = sums;
 	}
 }
 

@@ -94,7 +94,7 @@ struct hwpmc_target *hwpmc_target_new(struct hwpmc_owner *o, struct pid *pid,
 		kfree(t);
 		return NULL;
 	}
-	hwpmc_owner_get(o);
+	owner_get(o);
 	get_pid(pid);
 	list_add_tail(&t->node, &o->targets);
 	return t;
@@ -105,7 +105,7 @@ static void target_free(struct kref *ref)
 	struct hwpmc_target *t = container_of(ref, struct hwpmc_target, ref);
 
 	put_pid(t->pid);
-	hwpmc_owner_put(t->owner);
+	owner_put(t->owner);
 	kfree_rcu(t, rcu);
 }
 

@@ -240,6 +240,8 @@ typedef void (*perf_overflow_handler_t)(struct perf_event *, struct perf_sample_
 #define rcu_read_unlock()		barrier()
 #define complete_all(c)			((void)((c)->done = 1))
 #define kref_read(k)			atomic_read(&(k)->refcount)
+#define kref_get(k)			((void)(k)->refcount.counter++)
+#define kref_put(k, release)		((void)(k), (void)(release))
 #define kref_get_unless_zero(k)		((k)->refcount.counter++ != 0)
 
 static inline void wake_up_all(wait_queue_head_t *q)
