@@ -343,6 +343,7 @@ long hwpmc_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 struct hwpmc_owner *hwpmc_owner_create(struct file *file);
 int hwpmc_owner_lock(struct hwpmc_owner *o);
 void hwpmc_owner_unlock(struct hwpmc_owner *o);
+void hwpmc_owner_flush(struct hwpmc_owner *o, struct file *file);
 void hwpmc_owner_close(struct hwpmc_owner *o);
 
 /* stats.c */

@@ -60,7 +60,7 @@ union arg {
 
 static int do_configurelog(struct hwpmc_owner *o, union arg *a)
 {
-	return hwpmc_log_configure(o, &a->configurelog);
+	return hwpmc_logging_configure(o, &a->configurelog);
 }
 
 static int do_rotatelog(struct hwpmc_owner *o, union arg *a)
@@ -69,7 +69,7 @@ static int do_rotatelog(struct hwpmc_owner *o, union arg *a)
 
 	if ((c->flags & ~HWPMC_LOG_PACKED) || c->size)
 		return -EINVAL;
-	return hwpmc_log_rotate(o, c->fd, c->flags);
+	return hwpmc_logging_rotate(o, c->fd, c->flags);
 }
 
 static int do_flushlog(struct hwpmc_owner *o, union arg *a)
@@ -79,7 +79,7 @@ static int do_flushlog(struct hwpmc_owner *o, union arg *a)
 
 static int do_closelog(struct hwpmc_owner *o, union arg *a)
 {
-	return hwpmc_log_close(o);
+	return hwpmc_logging_close(o);
 }
 
 static int do_writelog(struct hwpmc_owner *o, union arg *a)
@@ -208,7 +208,7 @@ static int do_getatbase(struct hwpmc_owner *o, union arg *a)
 
 static int do_snapshot(struct hwpmc_owner *o, union arg *a)
 {
-	return hwpmc_snapshot_make(o, &a->snapshot);
+	return hwpmc_logging_snapshot(o, &a->snapshot);
 }
 
 static int do_exittrigger(struct hwpmc_owner *o, union arg *a)

@@ -53,7 +53,7 @@ static int hwpmc_fasync(int fd, struct file *file, int on)
 /* A descriptor of the device is closed. */
 static int hwpmc_flush(struct file *file, fl_owner_t id)
 {
-	hwpmc_log_flush_closer(file->private_data, file);
+	hwpmc_owner_flush(file->private_data, file);
 	return 0;
 }
 

@@ -2,6 +2,8 @@
 /* Creation and release of an owner. */
 #include <linux/cpu.h>
 #include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/jiffies.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -98,6 +100,28 @@ void hwpmc_owner_unlock(struct hwpmc_owner *o)
 {
 	mutex_unlock(&o->cpus_mutex);
 	mutex_unlock(&o->mutex);
+}
+
+/*
+ * hwpmc_owner_flush - a descriptor is closed
+ *
+ * A process that exits closes all its descriptors before the first device is
+ * released.  All its logs begin to end here, so the process waits for them
+ * together.  Another process may get a descriptor at this moment (pidfd_getfd(2)):
+ * it finds the log ended.
+ */
+void hwpmc_owner_flush(struct hwpmc_owner *o, struct file *file)
+{
+	if (!(current->flags & PF_EXITING) || file_count(file) != 1 ||
+	    !hwpmc_log_is_callers(o))
+		return;
+	mutex_lock(&o->mutex);
+	mutex_lock(&o->cpus_mutex);
+	if (hwpmc_log_active(o)) {
+		hwpmc_logging_begin_end(o);
+		o->log.end.ending = jiffies ?: 1;
+	}
+	hwpmc_owner_unlock(o);
 }
 
 /*

@@ -87,7 +87,9 @@ void hwpmc_flight_free(struct hwpmc_owner *o);
 void hwpmc_flight_tell_losses(struct hwpmc_owner *o);
 
 /* snapshot.c: ioctl side, under owner->mutex; then the writer thread's */
-int hwpmc_snapshot_make(struct hwpmc_owner *o, const struct hwpmc_snapshot *s);
+int hwpmc_snapshot_take(struct hwpmc_owner *o, struct file *file);
+int hwpmc_snapshot_arm(struct hwpmc_owner *o, struct file *file);
+int hwpmc_snapshot_disarm(struct hwpmc_owner *o);
 bool hwpmc_snapshot_wanted(struct hwpmc_log *log, const struct log_request *r);
 void hwpmc_snapshot_answer(struct hwpmc_owner *o);
 void hwpmc_snapshot_forget(struct hwpmc_owner *o);

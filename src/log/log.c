@@ -13,12 +13,9 @@
 
 #include "emit.h"
 #include "flight.h"
-#include "target/hooks.h"
 #include "hwpmc.h"
 #include "log.h"
-#include "pmc/pmc.h"
 #include "sample/record.h"
-#include "sample/sample.h"
 #include "sink.h"
 #include "trace.h"
 
@@ -203,22 +200,15 @@ static void meta_free(struct hwpmc_log *log)
 	hwpmc_kept_forget(&log->kept);
 }
 
-/* @file: NULL for a log without a file; else the log takes over the reference */
-static int log_begin(struct hwpmc_owner *o, struct file *file,
-		     const struct hwpmc_configurelog *c)
+/*
+ * hwpmc_log_begin - begin a log for whose records the owner has rings
+ * @file: NULL for a log without a file; else the log takes over the reference
+ */
+int hwpmc_log_begin(struct hwpmc_owner *o, struct file *file,
+		    const struct hwpmc_configurelog *c)
 {
-	/*
-	 * No first target can appear here: attaches also need owner->mutex.  If
-	 * there are targets, their attaches hold HOOK_TASKS.
-	 */
-	bool follow = !list_empty(&o->targets);
-	int err;
+	int err = alloc_merge(&o->log);
 
-	err = hwpmc_hotplug_add_owner(o);
-	if (!err)
-		err = hwpmc_hotplug_begin_rings(o);
-	if (!err)
-		err = alloc_merge(&o->log);
 	if (!err)
 		err = hwpmc_sink_attach(o, file, c);
 	if (err)
@@ -248,10 +238,6 @@ static int log_begin(struct hwpmc_owner *o, struct file *file,
 	}
 	trace_hwpmc_log(o, "begin", 0);
 	hwpmc_stream_begin(o);
-	if (follow) {
-		hwpmc_hooks_join(o);
-		hwpmc_log_want_dump(o);
-	}
 	return 0;
 }
 
@@ -266,7 +252,7 @@ static int await_done(struct hwpmc_owner *o, unsigned int state)
 }
 
 /* Waits until the thread has left.  -EINTR */
-static int await_end(struct hwpmc_owner *o)
+int hwpmc_log_await_end(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 
@@ -279,14 +265,15 @@ static int await_end(struct hwpmc_owner *o)
 }
 
 /*
- * Is there a log, or data of one that is still to be read?  If the log has been
- * read completely, its thread is about to leave.  -EINTR
+ * hwpmc_log_there - is there a log, or data of one that is still to be read?
+ *
+ * If the log has been read completely, its thread is about to leave.  -EINTR
  */
-static int log_there(struct hwpmc_owner *o)
+int hwpmc_log_there(struct hwpmc_owner *o)
 {
 	switch (hwpmc_stream_state(o)) {
 	case STREAM_READ:
-		return await_end(o);
+		return hwpmc_log_await_end(o);
 	case STREAM_NONE:
 		return log_state(o) != LOG_NONE;
 	default:
@@ -294,16 +281,11 @@ static int log_there(struct hwpmc_owner *o)
 	}
 }
 
-/* Stops everything that needs the log, and lets the thread write the rest. */
+/* Nothing needs the log any more: lets the thread write the rest. */
 void hwpmc_log_begin_end(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 
-	if (!hwpmc_log_active(o))
-		return;
-	hwpmc_pmc_stop_logging(o);
-	hwpmc_chain_deferred_forget(o);
-	hwpmc_hooks_unfollow(o);
 	spin_lock(&log->lock);
 	log->req.close = true;
 	log->state = LOG_CLOSING;
@@ -312,98 +294,19 @@ void hwpmc_log_begin_end(struct hwpmc_owner *o)
 }
 
 /*
- * Ends the log.  If the wait is interrupted, the log still ends, later.  Does not
- * wait for the reader of the device, because the caller may be the reader.
- */
-static int log_end(struct hwpmc_owner *o)
-{
-	hwpmc_log_begin_end(o);
-	return hwpmc_stream_state(o) == STREAM_NONE ? await_end(o) : 0;
-}
-
-/* Checks the flags of a log with a file, or without one. */
-static bool flags_ok(const struct hwpmc_configurelog *c)
-{
-	if (c->fd >= 0)
-		return !(c->flags & ~HWPMC_LOG_PACKED) && !c->size;
-	if (c->flags & HWPMC_LOG_STREAM)
-		return !(c->flags & ~(HWPMC_LOG_STREAM | HWPMC_LOG_PACKED)) &&
-		       hwpmc_stream_size_ok(c->size);
-	if (c->flags & HWPMC_LOG_FLIGHT)
-		return !(c->flags & ~(HWPMC_LOG_FLIGHT | HWPMC_LOG_PACKED)) &&
-		       hwpmc_flight_size_ok(c->size);
-	return !c->flags && !c->size;
-}
-
-/*
- * hwpmc_log_configure - CONFIGURELOG
+ * hwpmc_log_forget - wait for the end of an aborted log that is read from the device,
+ * and discard its data, so that the next log can begin
  *
- * EBUSY: a log is configured, or part of the last one has not been read.  EBADF:
- * the fd is not open for writing.  EINVAL: negative fd without a log, or a file
- * that cannot be used for a log.  ENOMEM, EDQUOT.  EINTR: interrupted while the rest
- * of the log was being written; the writing continues.
+ * The thread does not wait for a reader now, so this takes only as long as the thread's
+ * current work.  A killed caller does not wait, and leaves unread data.
  */
-int hwpmc_log_configure(struct hwpmc_owner *o,
-			const struct hwpmc_configurelog *c)
-{
-	struct file *file = NULL;
-	int err, there;
-
-	if (!flags_ok(c))
-		return -EINVAL;
-	there = log_there(o);
-	if (there < 0)
-		return there;
-	if (c->fd < 0 && !c->flags)
-		return there ? log_end(o) : -EINVAL;
-	if (there)
-		return -EBUSY;
-	if (c->fd >= 0)
-		file = hwpmc_log_get_file(c->fd);
-	if (IS_ERR(file))
-		return PTR_ERR(file);
-	err = log_begin(o, file, c);
-	if (err && file)
-		fput(file);
-	return err;
-}
-
-/*
- * hwpmc_log_close - CLOSELOG: like CONFIGURELOG(-1), but returns a write error
- *
- * An error that is already pending is returned, and the log stays open.
- */
-int hwpmc_log_close(struct hwpmc_owner *o)
-{
-	int err = log_there(o);
-
-	if (err <= 0)
-		return err ?: -EINVAL;
-	err = READ_ONCE(o->log.error);
-	if (!err)
-		err = log_end(o);
-	return err ? err : READ_ONCE(o->log.error);
-}
-
-/*
- * hwpmc_log_drop - end a log that is read from the device, before the user
- * learns of it
- *
- * Discards the data of the log, so that the next log can begin.  The thread does not
- * wait for a reader now, so this takes only as long as the thread's current work.  A
- * killed caller does not wait, and leaves unread data.
- */
-void hwpmc_log_drop(struct hwpmc_owner *o)
+void hwpmc_log_forget(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 
-	if (!hwpmc_log_active(o) || hwpmc_stream_state(o) == STREAM_NONE)
-		return;
-	WRITE_ONCE(log->abort, true);
-	log_end(o);
 	if (await_done(o, WAIT_KILLABLE))
 		return;
-	/* the thread has left: see await_end() */
+	/* the thread has left: see hwpmc_log_await_end() */
 	spin_lock(&log->lock);
 	spin_unlock(&log->lock);
 	hwpmc_stream_drop(o);
@@ -491,40 +394,48 @@ static bool cancel_rotate(struct hwpmc_owner *o)
 }
 
 /*
- * hwpmc_log_rotate - ROTATELOG: the old log ends, the log in @fd begins, no PMC
- * stops
+ * hwpmc_log_get_place - the place of ROTATELOG's log, for hwpmc_log_rotate()
  *
  * EINVAL without a log, for a log that is read from the device, or for a file that
  * cannot be used for a log; EBADF, ENOMEM.
+ */
+int hwpmc_log_get_place(struct hwpmc_owner *o, int fd, u32 flags,
+			struct log_place *to)
+{
+	if (!hwpmc_log_active(o) || o->log.flight ||
+	    hwpmc_stream_state(o) != STREAM_NONE)
+		return -EINVAL;
+	to->file = hwpmc_log_get_file(fd);
+	if (IS_ERR(to->file))
+		return PTR_ERR(to->file);
+	if (flags & HWPMC_LOG_PACKED) {
+		to->pack = hwpmc_pack_new();
+		if (!to->pack) {
+			fput(to->file);
+			return -ENOMEM;
+		}
+	}
+	to->keeper = get_task_pid(current, PIDTYPE_TGID);
+	to->bound = hwpmc_log_may_hold(to->file);
+	return 0;
+}
+
+/*
+ * hwpmc_log_rotate - have the thread end the log and begin the next one at @to, which it
+ * takes over
+ *
  * A signal interrupts the caller.  EINTR: the thread had not begun, and nothing has
  * changed.  EINPROGRESS: the thread is ending the old log, and goes on to the new
  * one as soon as the old file has taken the rest.
  * Clears a write error: the new log starts without one.
  */
-int hwpmc_log_rotate(struct hwpmc_owner *o, int fd, u32 flags)
+int hwpmc_log_rotate(struct hwpmc_owner *o, const struct log_place *to)
 {
 	struct log_request *req = &o->log.req;
-	struct log_place to = {};
 	u64 want;
 
-	if (!hwpmc_log_active(o) || o->log.flight ||
-	    hwpmc_stream_state(o) != STREAM_NONE)
-		return -EINVAL;
-	to.file = hwpmc_log_get_file(fd);
-	if (IS_ERR(to.file))
-		return PTR_ERR(to.file);
-	if (flags & HWPMC_LOG_PACKED) {
-		to.pack = hwpmc_pack_new();
-		if (!to.pack) {
-			fput(to.file);
-			return -ENOMEM;
-		}
-	}
-	to.keeper = get_task_pid(current, PIDTYPE_TGID);
-	to.bound = hwpmc_log_may_hold(to.file);
-	hwpmc_pmc_refresh_all(o);
 	spin_lock(&o->log.lock);
-	req->rotate = to;
+	req->rotate = *to;
 	want = ++req->rotate_want;
 	spin_unlock(&o->log.lock);
 	hwpmc_log_kick(o);

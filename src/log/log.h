@@ -388,15 +388,18 @@ struct hwpmc_log {
 
 /* log.c: ioctl side, under owner->mutex */
 void hwpmc_log_init(struct hwpmc_owner *o);
-int hwpmc_log_configure(struct hwpmc_owner *o,
-			const struct hwpmc_configurelog *c);
-int hwpmc_log_rotate(struct hwpmc_owner *o, int fd, u32 flags);
+int hwpmc_log_begin(struct hwpmc_owner *o, struct file *file,
+		    const struct hwpmc_configurelog *c);
+int hwpmc_log_there(struct hwpmc_owner *o);
+int hwpmc_log_get_place(struct hwpmc_owner *o, int fd, u32 flags,
+			struct log_place *to);
+int hwpmc_log_rotate(struct hwpmc_owner *o, const struct log_place *to);
 int hwpmc_log_flush(struct hwpmc_owner *o);
-int hwpmc_log_close(struct hwpmc_owner *o);
-void hwpmc_log_drop(struct hwpmc_owner *o);
 int hwpmc_log_dump(struct hwpmc_owner *o);
 void hwpmc_log_want_dump(struct hwpmc_owner *o);
 void hwpmc_log_begin_end(struct hwpmc_owner *o);
+int hwpmc_log_await_end(struct hwpmc_owner *o);
+void hwpmc_log_forget(struct hwpmc_owner *o);
 void hwpmc_log_free(struct hwpmc_owner *o);
 bool hwpmc_log_active(struct hwpmc_owner *o);
 bool hwpmc_log_has_writer(struct hwpmc_owner *o);
@@ -415,7 +418,7 @@ int hwpmc_log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len);
 bool hwpmc_log_may_hold(struct file *file);
 void hwpmc_log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound);
 void hwpmc_log_watch_init(struct hwpmc_log *log);
-void hwpmc_log_flush_closer(struct hwpmc_owner *o, struct file *file);
+bool hwpmc_log_is_callers(struct hwpmc_owner *o);
 void hwpmc_log_shutdown(struct hwpmc_owner *o);
 
 /* drain.c: the writer thread */

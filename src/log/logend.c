@@ -191,7 +191,7 @@ void hwpmc_log_watch_init(struct hwpmc_log *log)
 }
 
 /* Did the calling process open the device or configure the log? */
-static bool is_callers(struct hwpmc_owner *o)
+bool hwpmc_log_is_callers(struct hwpmc_owner *o)
 {
 	bool is;
 
@@ -200,30 +200,6 @@ static bool is_callers(struct hwpmc_owner *o)
 	     task_tgid(current) == o->log.end.keeper;
 	spin_unlock(&o->log.lock);
 	return is;
-}
-
-/*
- * hwpmc_log_flush_closer - called when a descriptor is closed
- *
- * A process that exits closes all its descriptors before the first device is
- * released.  All its logs begin to end here, so the process waits for them
- * together.  Another process may get a descriptor at this moment (pidfd_getfd(2)):
- * it finds the log ended.
- */
-void hwpmc_log_flush_closer(struct hwpmc_owner *o, struct file *file)
-{
-	struct hwpmc_log *log = &o->log;
-
-	if (!(current->flags & PF_EXITING) || file_count(file) != 1 ||
-	    !is_callers(o))
-		return;
-	mutex_lock(&o->mutex);
-	mutex_lock(&o->cpus_mutex);
-	if (hwpmc_log_active(o)) {
-		hwpmc_log_begin_end(o);
-		log->end.ending = jiffies ?: 1;
-	}
-	hwpmc_owner_unlock(o);
 }
 
 /*
@@ -236,7 +212,7 @@ void hwpmc_log_flush_closer(struct hwpmc_owner *o, struct file *file)
 void hwpmc_log_shutdown(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
-	bool wait = is_callers(o);
+	bool wait = hwpmc_log_is_callers(o);
 
 	spin_lock(&log->lock);
 	if (log->state == LOG_NONE) {

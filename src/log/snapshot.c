@@ -49,12 +49,12 @@ static void take_back(struct hwpmc_owner *o)
 		fput(file);
 }
 
-static int snapshot_take_now(struct hwpmc_owner *o, struct file *file)
+/* The counts that the rates are made of have just been read. */
+int hwpmc_snapshot_take(struct hwpmc_owner *o, struct file *file)
 {
 	struct log_request *req = &o->log.req;
 	u64 want;
 
-	hwpmc_pmc_refresh_all(o);	/* for the rates */
 	spin_lock(&o->log.lock);
 	req->snap_file = file;
 	req->snap_error = -EINTR;
@@ -71,10 +71,15 @@ static int snapshot_take_now(struct hwpmc_owner *o, struct file *file)
 	return READ_ONCE(req->snap_error);
 }
 
-static int snapshot_arm(struct hwpmc_owner *o, struct file *file)
+/* EINVAL: a file that may hold the device */
+int hwpmc_snapshot_arm(struct hwpmc_owner *o, struct file *file)
 {
 	struct hwpmc_log *log = &o->log;
 
+	if (hwpmc_log_may_hold(file)) {	/* an armed snapshot may wait forever */
+		fput(file);
+		return -EINVAL;
+	}
 	spin_lock(&log->lock);
 	WRITE_ONCE(log->snap.ended, false);
 	swap(file, log->req.armed_file);
@@ -100,7 +105,7 @@ static bool at_rest(struct hwpmc_log *log)
  * Disarms the snapshot.  Cancels a snapshot in progress.  Returns the error of
  * a snapshot that has been taken.
  */
-static int snapshot_disarm(struct hwpmc_owner *o)
+int hwpmc_snapshot_disarm(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	struct file *file = NULL;
@@ -129,35 +134,6 @@ static int snapshot_disarm(struct hwpmc_owner *o)
 		return -EINTR;
 	WRITE_ONCE(log->snap.ended, false);
 	return READ_ONCE(log->req.armed_error);
-}
-
-/*
- * hwpmc_snapshot_make - SNAPSHOT
- *
- * EINVAL: no flight recorder, an unknown flag, nothing to disarm, or a file
- * that cannot take a log.  EBADF.  EINTR: cancelled.  Or the error of the file.
- */
-int hwpmc_snapshot_make(struct hwpmc_owner *o, const struct hwpmc_snapshot *s)
-{
-	struct file *file;
-
-	if (s->flags & ~HWPMC_SNAPSHOT_ARM)
-		return -EINVAL;
-	/* also for a log whose end waits for its snapshot */
-	if (s->fd < 0 && s->flags)
-		return snapshot_disarm(o);
-	if (!hwpmc_log_active(o) || !o->log.flight)
-		return -EINVAL;
-	file = hwpmc_log_get_file(s->fd);
-	if (IS_ERR(file))
-		return PTR_ERR(file);
-	if (!s->flags)
-		return snapshot_take_now(o, file);
-	if (hwpmc_log_may_hold(file)) {	/* an armed snapshot may wait forever */
-		fput(file);
-		return -EINVAL;
-	}
-	return snapshot_arm(o, file);
 }
 
 /* ------------------------------------------------------------------------

@@ -301,6 +301,15 @@ void hwpmc_stats_sub_account(struct pmclog_account *a,
 			     const struct pmclog_account *b);
 void hwpmc_stats_read_count(struct pmc_count *c, const struct pmc_stat *s);
 
+/* logging.c: under owner->mutex and owner->cpus_mutex */
+int hwpmc_logging_configure(struct hwpmc_owner *o,
+			    const struct hwpmc_configurelog *c);
+int hwpmc_logging_close(struct hwpmc_owner *o);
+void hwpmc_logging_begin_end(struct hwpmc_owner *o);
+void hwpmc_logging_drop(struct hwpmc_owner *o);
+int hwpmc_logging_rotate(struct hwpmc_owner *o, int fd, u32 flags);
+int hwpmc_logging_snapshot(struct hwpmc_owner *o, const struct hwpmc_snapshot *s);
+
 /*
  * The changes that a RECORD has made.
  * @rows: rows of the PMCs that were started or stopped

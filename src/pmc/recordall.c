@@ -161,14 +161,14 @@ static int have_log(struct hwpmc_owner *o, const unsigned long *set)
 	}
 	if (!needed || hwpmc_log_active(o))
 		return 0;
-	return hwpmc_log_configure(o, &stream) ?: 1;
+	return hwpmc_logging_configure(o, &stream) ?: 1;
 }
 
 /* Drops the log that was begun: the caller does not know of it. */
 static void drop_log(struct hwpmc_owner *o, struct recorded *done)
 {
 	if (done->log)
-		hwpmc_log_drop(o);
+		hwpmc_logging_drop(o);
 	done->log = false;
 }
 
