@@ -260,7 +260,7 @@ static int leaves_by_exec(struct hwpmc_owner *o, struct task_struct *leader)
 	rcu_read_lock();
 	t = hwpmc_target_find_rcu(o, task_tgid(leader));
 	rcu_read_unlock();
-	leaves = !t || hwpmc_follow_lost_events(t);
+	leaves = !t || hwpmc_targets_lost_events(t);
 	mutex_unlock(&o->targets_mutex);
 	hwpmc_access_release(leader);
 	return leaves;

@@ -2,9 +2,8 @@
 /*
  * The life of a PMC: allocate, start, stop, release.
  *
- * Everything here runs in an ioctl (or the last close) under owner->mutex, except
- * hwpmc_pmc_fold(): the writer thread calls it as well, without it.  The order of
- * the checks is part of the interface.
+ * Everything here runs in an ioctl (or the last close) under owner->mutex.  The order
+ * of the checks is part of the interface.
  */
 #include <linux/cpu.h>
 #include <linux/ctype.h>
@@ -181,77 +180,6 @@ static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
 	return pmc;
 }
 
-/*
- * A PMC is charged for each CPU: it has an event there, or per-CPU overflow
- * counters.
- */
-static u64 cpu_counters(const struct hwpmc_owner *o, u32 mode, int cpu)
-{
-	if (mode == HWPMC_MODE_TC)
-		return 0;
-	return cpu < 0 ? cpumask_weight(owner_cpus(o)) : 1;
-}
-
-static int pmc_charge(struct hwpmc_owner *o, u32 mode, int cpu)
-{
-	int err = hwpmc_limit_charge(o, LIMIT_PMCS, 1);
-
-	if (err)
-		return err;
-	err = hwpmc_limit_charge(o, LIMIT_COUNTERS, cpu_counters(o, mode, cpu));
-	if (err)
-		hwpmc_limit_release(o, LIMIT_PMCS, 1);
-	return err;
-}
-
-static void pmc_uncharge(struct hwpmc_owner *o, u32 mode, int cpu)
-{
-	hwpmc_limit_release(o, LIMIT_COUNTERS, cpu_counters(o, mode, cpu));
-	hwpmc_limit_release(o, LIMIT_PMCS, 1);
-}
-
-static void pmc_free(struct hwpmc_pmc *pmc)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		kfree(pmc->cpus[cpu]);
-	hwpmc_filter_free(pmc);
-	pmc_uncharge(pmc->owner, pmc->mode, pmc->cpu);
-	kfree(pmc);
-}
-
-/*
- * hwpmc_pmc_fold - add the counters of a released PMC to its owner's and free
- * it
- * @wait: for statistics that are being read
- *
- * Called by the writer thread, or under owner->mutex if there is none.  The
- * PMC has no events any more, and an RCU grace period has passed since the last
- * one.  Returns false if it would have had to wait.
- */
-bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait)
-{
-	struct pmc_count count;
-	unsigned int cpu;
-
-	if (wait)
-		mutex_lock(&o->fold_mutex);
-	else if (!mutex_trylock(&o->fold_mutex))
-		return false;
-	for_each_possible_cpu(cpu) {
-		if (!pmc->cpus[cpu])
-			continue;
-		hwpmc_stats_read_count(&count, &pmc->cpus[cpu]->stat);
-		hwpmc_stats_add_count(&o->log.acct.retired, &count);
-	}
-	smp_store_release(&o->pmcs.at[pmc->row], NULL);
-	hwpmc_rows_put(pmc->cpu, pmc->row);
-	mutex_unlock(&o->fold_mutex);
-	pmc_free(pmc);
-	return true;
-}
-
 static void pmc_publish(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, u32 class)
 {
 	u32 cpu = pmc->cpu < 0 ? HWPMC_ID_CPU_NONE : pmc->cpu;
@@ -272,19 +200,19 @@ static int allocate_on(struct hwpmc_owner *o, struct hwpmc_allocate *a, u32 row)
 
 	err = hwpmc_hotplug_add_owner(o);
 	if (!err)
-		err = pmc_charge(o, a->mode, a->cpu);
+		err = hwpmc_pmc_charge(o, a->mode, a->cpu);
 	if (err)
 		return err;
 	pmc = pmc_new(o, a);
 	if (!pmc) {
-		pmc_uncharge(o, a->mode, a->cpu);
+		hwpmc_pmc_uncharge(o, a->mode, a->cpu);
 		return -ENOMEM;
 	}
 	pmc->row = row;
 	err = hwpmc_create_events(pmc);
 	if (err) {
 		hwpmc_budget_unexpect(pmc);
-		pmc_free(pmc);
+		hwpmc_pmc_free(pmc);
 		return err;
 	}
 	pmc_publish(o, pmc, a->pmc_class);

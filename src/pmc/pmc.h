@@ -240,7 +240,7 @@ static inline bool pmc_is_sampling(const struct hwpmc_pmc *pmc)
 	for_each_possible_cpu(cpu)				\
 		if (!((pc) = smp_load_acquire(&(pmc)->cpus[cpu]))) {} else
 
-/* pmc.c: under owner->mutex, except hwpmc_pmc_fold() */
+/* pmc.c: under owner->mutex */
 #define HWPMC_CAPS_OFFERED	(HWPMC_CAP_INTERRUPT | HWPMC_CAP_USER | \
 				 HWPMC_CAP_SYSTEM | HWPMC_CAP_READ | \
 				 HWPMC_CAP_WRITE | HWPMC_CAP_PRECISE | \
@@ -265,17 +265,22 @@ void hwpmc_pmc_enable(struct hwpmc_pmc *pmc);
 void hwpmc_pmc_disable(struct hwpmc_pmc *pmc);
 bool hwpmc_pmc_needs_log(const struct hwpmc_pmc *pmc);
 void hwpmc_pmc_release_all(struct hwpmc_owner *o);
-bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait);
 
 /* create.c: under owner->mutex */
 int hwpmc_create_events(struct hwpmc_pmc *pmc);
 void hwpmc_create_undo(struct hwpmc_pmc *pmc);
 void hwpmc_create_undo_cpus(struct hwpmc_pmc *pmc);
 
-/* value.c: under owner->mutex, except hwpmc_pmc_describe() */
-void hwpmc_pmc_fill_period(struct hwpmc_pmc *pmc, u64 count);
+/* object/pmcs.c: under owner->mutex; the writer thread describes and folds, too */
 void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc,
 			struct pmclog_pmcallocatedyn *a);
+int hwpmc_pmc_charge(struct hwpmc_owner *o, u32 mode, int cpu);
+void hwpmc_pmc_uncharge(struct hwpmc_owner *o, u32 mode, int cpu);
+void hwpmc_pmc_free(struct hwpmc_pmc *pmc);
+bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait);
+
+/* value.c: under owner->mutex */
+void hwpmc_pmc_fill_period(struct hwpmc_pmc *pmc, u64 count);
 int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
 		       u64 *old);
 void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old);

@@ -2,8 +2,7 @@
 /*
  * The counts of PMCs, and the periods of sampling PMCs.
  *
- * Under owner->mutex, except hwpmc_pmc_describe(): the writer thread calls it as
- * well.
+ * Under owner->mutex.
  */
 #include <linux/cpumask.h>
 #include <linux/nospec.h>
@@ -103,20 +102,6 @@ void hwpmc_pmc_fill_period(struct hwpmc_pmc *pmc, u64 count)
 		}
 	}
 	set_asked(pmc, count);
-}
-
-/* Describes a PMC for the log; leaves out the record header. */
-void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc,
-			struct pmclog_pmcallocatedyn *a)
-{
-	a->pmcid = pmc->id;
-	a->event = 0x20000 + pmc->row;
-	a->flags = pmc->flags;
-	strscpy(a->name, pmc->name, sizeof(a->name));
-	a->rate = pmc_is_sampling(pmc) ? READ_ONCE(pmc->period) : 0;
-	a->config = pmc->attr.config;
-	a->type = pmc->attr.type;
-	a->cpu = pmc->cpu;
 }
 
 /*

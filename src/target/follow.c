@@ -326,45 +326,6 @@ void hwpmc_follow_fork(struct task_struct *child, struct rhlist_head *list)
 }
 
 /*
- * perf removes all counters, of any owner, from a task that execs a set-id program
- * or one that it may not read.  A PMU that is removed takes only its own counters.
- */
-static bool lost_events(const struct target_thread *tt)
-{
-	const struct thread_event *te;
-
-	list_for_each_entry(te, &tt->events, node)
-		if (compat_event_is_gone(te->event) &&
-		    !hwpmc_event_lost_pmu(te->link->pmc, te->event))
-			return true;
-	return false;
-}
-
-/*
- * hwpmc_follow_lost_events - is @t about to be detached, because of its exec, or
- * because none of its threads is followed?
- *
- * Under targets_mutex.
- */
-bool hwpmc_follow_lost_events(const struct hwpmc_target *t)
-{
-	const struct target_thread *tt;
-
-	lockdep_assert_held(&t->owner->targets_mutex);
-	list_for_each_entry(tt, &t->threads, node) {
-		if (!lost_events(tt))
-			continue;
-		/* since 6.16 exits take them before task work; PF_EXITING is set first */
-		smp_rmb();
-		if (test_bit(0, &t->execing) ||
-		    !(data_race(READ_ONCE(tt->task->flags)) & PF_EXITING))
-			return true;
-	}
-	/* only a child that is being created keeps the target */
-	return list_empty(&t->threads);
-}
-
-/*
  * Does the exec of the current thread, the only one left, end the target?  Without a
  * record of the thread, for lack of memory, nothing counts in the process any more:
  * only a child that is being created keeps the target.  Under targets_mutex.
@@ -379,7 +340,7 @@ static bool leaves_by_exec(const struct hwpmc_target *t)
 	rcu_read_lock();
 	tt = hwpmc_thread_among_rcu(hwpmc_threads_find_rcu(current), t);
 	rcu_read_unlock();
-	return !tt || lost_events(tt) || !hwpmc_access_still(t->owner, current);
+	return !tt || hwpmc_targets_thread_lost(tt) || !hwpmc_access_still(t->owner, current);
 }
 
 static void exec_work(struct callback_head *head)

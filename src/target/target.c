@@ -1,78 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Targets and their links to PMCs: how they are created, found and removed.
+ * Targets and their links to PMCs: how they are created and removed.
  *
  * All under owner->targets_mutex unless stated otherwise.
  */
 #include <linux/pid.h>
-#include <linux/rhashtable.h>
 #include <linux/slab.h>
 
 #include "hwpmc.h"
 #include "pmc/pmc.h"
 #include "target.h"
 #include "trace.h"
-
-/*
- * By thread group: a key has one entry, which lists the targets of all owners.
- * Lookups take no lock.  Writers are in process context.  The table's own
- * worker resizes it.
- */
-static struct rhltable targets;
-
-static const struct rhashtable_params by_process = {
-	.key_len = sizeof(struct pid *),
-	.key_offset = offsetof(struct hwpmc_target, pid),
-	.head_offset = offsetof(struct hwpmc_target, hash),
-	.automatic_shrinking = true,
-};
-
-int hwpmc_targets_init(void)
-{
-	return rhltable_init(&targets, &by_process);
-}
-
-/* No target is left. */
-void hwpmc_targets_exit(void)
-{
-	rhltable_destroy(&targets);
-}
-
-/*
- * hwpmc_targets_find_rcu - the targets of all owners for process @pid, or NULL
- *
- * For for_each_target_rcu().  RCU read section; any context.
- */
-struct rhlist_head *hwpmc_targets_find_rcu(const struct pid *pid)
-{
-	/*
-	 * Owners that record the whole system have none.  An insertion that has
-	 * returned is seen here whenever its entry would be.
-	 */
-	if (!atomic_read(&targets.ht.nelems))
-		return NULL;
-	return rhltable_lookup(&targets, &pid, by_process);
-}
-
-/* @o's target in the result of hwpmc_targets_find_rcu().  RCU read section. */
-struct hwpmc_target *hwpmc_target_among_rcu(struct rhlist_head *list,
-					    const struct hwpmc_owner *o)
-{
-	struct hwpmc_target *t;
-	struct rhlist_head *pos;
-
-	for_each_target_rcu(t, pos, list)
-		if (t->owner == o)
-			return t;
-	return NULL;
-}
-
-/* RCU read section; any context. */
-struct hwpmc_target *hwpmc_target_find_rcu(const struct hwpmc_owner *o,
-					   const struct pid *pid)
-{
-	return hwpmc_target_among_rcu(hwpmc_targets_find_rcu(pid), o);
-}
 
 /* Returns NULL without memory. */
 struct hwpmc_target *hwpmc_target_new(struct hwpmc_owner *o, struct pid *pid,
@@ -90,7 +28,7 @@ struct hwpmc_target *hwpmc_target_new(struct hwpmc_owner *o, struct pid *pid,
 	INIT_LIST_HEAD(&t->links);
 	INIT_LIST_HEAD(&t->threads);
 	/* hooks find @t from here on; the caller holds the owner and @pid */
-	if (rhltable_insert(&targets, &t->hash, by_process)) {
+	if (hwpmc_targets_insert(t)) {
 		kfree(t);
 		return NULL;
 	}
@@ -261,7 +199,7 @@ static void remove_target(struct hwpmc_target *t)
 	t->gone = true;
 	list_for_each_entry_safe(tt, next, &t->threads, node)
 		hwpmc_thread_drop(tt);
-	rhltable_remove(&targets, &t->hash, by_process);
+	hwpmc_targets_remove(t);
 	list_del(&t->node);
 	hwpmc_target_put(t);
 }

@@ -231,14 +231,20 @@ int hwpmc_targets_set_period(struct hwpmc_pmc *pmc, u64 period);
 void hwpmc_targets_release(struct hwpmc_pmc *pmc);
 void hwpmc_targets_release_all(struct hwpmc_owner *o);
 
-/* target.c: processes and links; under targets_mutex unless stated otherwise */
+/* object/targets.c */
 int hwpmc_targets_init(void);
 void hwpmc_targets_exit(void);
+int hwpmc_targets_insert(struct hwpmc_target *t);
+void hwpmc_targets_remove(struct hwpmc_target *t);
 struct rhlist_head *hwpmc_targets_find_rcu(const struct pid *pid);
 struct hwpmc_target *hwpmc_target_among_rcu(struct rhlist_head *list,
 					    const struct hwpmc_owner *o);
 struct hwpmc_target *hwpmc_target_find_rcu(const struct hwpmc_owner *o,
 					   const struct pid *pid);
+bool hwpmc_targets_thread_lost(const struct target_thread *tt);
+bool hwpmc_targets_lost_events(const struct hwpmc_target *t);
+
+/* target.c: processes and links; under targets_mutex unless stated otherwise */
 struct hwpmc_target *hwpmc_target_new(struct hwpmc_owner *o, struct pid *pid,
 				      u32 nr);
 struct target_link *hwpmc_target_link(struct hwpmc_target *t,
@@ -252,7 +258,6 @@ bool hwpmc_target_link_told(const struct hwpmc_target *t,
 			    const struct target_link *link);
 void hwpmc_target_settle(struct hwpmc_target *t);
 void hwpmc_target_lost(struct hwpmc_owner *o);
-bool hwpmc_follow_lost_events(const struct hwpmc_target *t);
 bool hwpmc_target_link_last(const struct target_link *link);
 struct target_link *hwpmc_target_find_link(const struct hwpmc_target *t,
 					   const struct hwpmc_pmc *pmc);

@@ -16,7 +16,7 @@
 #include <linux/user_namespace.h>
 
 #include "hwpmc.h"
-#include "pmc.h"
+#include "pmc/pmc.h"
 
 static DEFINE_SPINLOCK(rows_lock);
 
