@@ -298,7 +298,6 @@ int flight_look(void)
 	return status;
 }
 
-
 /*
  * Disarms FILE before a requested snapshot.  1: a trigger has written a
  * snapshot meanwhile; -1 with errno: the part of one cannot be removed.

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 #include "log/detail.h"
 
 #define U32(rec, field)	PMCLOG_FIELD32(rec, struct pmclog_ext_detail, field)

@@ -2,7 +2,6 @@
 /* The pass over the log: one record at a time, in the order of time. */
 #include <stdlib.h>
 
-
 #include "base/progress.h"
 #include "log/pmcid.h"
 #include "log/record.h"

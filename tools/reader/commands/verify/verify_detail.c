@@ -3,7 +3,6 @@
 #include <linux/hwpmc.h>
 #include <stdio.h>
 
-
 #include "commands/verify/verify.h"
 #include "log/detail.h"
 
