@@ -166,18 +166,18 @@ static void test_process_pmcs(void)
 #define MANY_PMC(i)	(0x20F00U | ((i) & 0xFFU) | ((i) >> 8) << 20)
 
 /* Of many PMCs all but the odd ones are for descendants. */
-static void begin_many(struct loggen *g)
+static void begin_many(void)
 {
 	size_t at;
 	uint32_t i;
 
-	begin(g);
+	begin();
 	for (i = 0; i < MANY; i++) {
-		at = g->len;
-		lg_allocatedyn(g, MANY_PMC(i), "task-clock", 1000000, -1);
-		SET(g, at, pmclog_pmcallocatedyn, flags,
+		at = g.len;
+		lg_allocatedyn(&g, MANY_PMC(i), "task-clock", 1000000, -1);
+		SET(at, pmclog_pmcallocatedyn, flags,
 		    i % 2 ? 0 : HWPMC_F_DESCENDANTS);
-		lg_attach(g, MANY_PMC(i), PID, "/bin/x");
+		lg_attach(&g, MANY_PMC(i), PID, "/bin/x");
 	}
 }
 
@@ -193,11 +193,10 @@ static long most_memory(void)
 /* What a log can claim takes memory by its length, not by the square of that. */
 static void test_many(void)
 {
-	struct loggen g;
 	long before;
 	uint32_t i;
 
-	begin_many(&g);
+	begin_many();
 	for (i = 1; i < MANY; i++)
 		lg_fork(&g, PID, PID + i);
 	lg_chain(&g, PID + MANY / 2, MANY_PMC(MANY - 2), 0, 0, 1, START);
@@ -205,22 +204,22 @@ static void test_many(void)
 	lg_chain(&g, PID + MANY / 2, MANY_PMC(MANY - 2), 0, 0, 1, START);
 	lg_close(&g);
 	before = most_memory();
-	expect_ok(&g, "ok: 7505 records, 2 samples, 0 dropped, 2501 PMCs, 0.008 s\n");
+	expect_ok("ok: 7505 records, 2 samples, 0 dropped, 2501 PMCs, 0.008 s\n");
 	if (most_memory() - before >= MANY_KB) {
 		printf("# took %ld KiB\n", most_memory() - before);
 		exit(EXIT_FAILURE);
 	}
 
-	begin_many(&g);
+	begin_many();
 	lg_fork(&g, PID, PID + 1);
 	lg_chain(&g, PID + 1, MANY_PMC(MANY - 1), 0, 0, 1, START);
-	expect_stranger(&g, "sample at offset %zu of pid 101, which "
+	expect_stranger("sample at offset %zu of pid 101, which "
 			"PMC 0x920fc3 is not attached to", false);
 
-	begin_many(&g);
+	begin_many();
 	lg_detach(&g, MANY_PMC(MANY - 2), PID);
 	lg_chain(&g, PID, MANY_PMC(MANY - 2), 0, 0, 1, START);
-	expect_stranger(&g, "sample at offset %zu of pid 100, which "
+	expect_stranger("sample at offset %zu of pid 100, which "
 			"PMC 0x920fc2 is not attached to", false);
 }
 
