@@ -53,9 +53,10 @@ cycles two_words;do_write 2"
 want=$(sort <<<"$want")
 
 python=$HERE/python/exported.py
-export_to()	# FORMAT [OPTION]...: makes $tmp/x.FORMAT
+export_to()	# FORMAT [OPTION]...: makes $tmp/x.FORMAT, of all events unless -e says which
 {
-	"$pmclog" export --to "$1" -e all -o "$tmp/x.$1" "${@:2}" "$tmp/plain"
+	[[ " $* " == *" -e "* ]] || set -- "$@" -e all
+	"$pmclog" export --to "$1" -o "$tmp/x.$1" "${@:2}" "$tmp/plain"
 }
 
 agrees()	# FORMAT [OPTION]...
