@@ -155,7 +155,7 @@ static struct working *working_find(void)
  */
 #define AGAIN_MAX	16
 #define AGAIN_NS	(4 * NSEC_PER_MSEC)
-/* An answer that is further from the last one begins to count anew. */
+/* Answers that are further from each other do not count as one series. */
 #define AGAIN_FAR_NS	(100 * NSEC_PER_MSEC)
 
 /* Tasks that take turns on one CPU, none of which comes to user mode */
