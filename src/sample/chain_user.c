@@ -146,7 +146,7 @@ static bool is_entry_of(unsigned long sp, struct pt_regs *user)
  */
 static bool is_saved(const struct pt_regs *regs, const struct pt_regs *user)
 {
-	return hwpmc_sample_ip_is_replaced(regs) &&
+	return hwpmc_sample_ip_is_replaced(regs) && data_race(user->sp) == regs->sp &&
 	       data_race(!memcmp(user, regs, offsetof(struct pt_regs, orig_ax)));
 }
 
@@ -158,6 +158,10 @@ static bool is_saved(const struct pt_regs *regs, const struct pt_regs *user)
  * last entry are still in their place then.  The code that leaves the kernel looks much
  * the same.  So they are compared with what the processor has of the entry: syscall
  * leaves sp and bp alone and puts the next ip into cx, which sysret finds there, too.
+ *
+ * Where perf replaced the address, sp may still be the program's, in user mode or at the
+ * first instructions of syscall.  What is in the kernel's memory at such an sp must not
+ * decide: an owner who may sample user mode only would learn it by the cut.
  */
 bool hwpmc_chain_user_is_known(const struct pt_regs *regs)
 {
@@ -165,14 +169,14 @@ bool hwpmc_chain_user_is_known(const struct pt_regs *regs)
 	const unsigned long sp = regs->sp;
 	bool same_bp;
 
-	if (!user)
+	if (!user || is_saved(regs, user))
 		return true;
 	same_bp = data_race(user->bp) == regs->bp;
 	if (sp < KERNEL_HALF)
 		return same_bp && data_race(user->sp) == sp &&
-		       (data_race(user->ip) == regs->cx || is_saved(regs, user));
+		       data_race(user->ip) == regs->cx;
 	if (is_entry_stack(sp))
-		return is_entry_of(sp, user);
+		return !hwpmc_sample_ip_is_replaced(regs) && is_entry_of(sp, user);
 	if (sp <= (unsigned long)user || sp > (unsigned long)(user + 1))
 		return true;
 	/* being saved, or restored: sp and ip are the first, and the last */

@@ -305,6 +305,50 @@ TEST(entries_with_any_sp)
 	LOAD_LOG(&log, file, LOG_DROPS);
 	EXPECT_LE(4000, log.kernel);
 }
+
+/* The same in user mode */
+void __attribute__((noreturn)) sp_walk(void);
+
+__asm__(".text\n"
+	".type sp_walk, @function\n"
+	"sp_walk:\n"
+	"	movabs $0xfffffe0000000000, %rsp\n"
+	"1:	mov $1000, %eax\n"
+	"2:	dec %eax\n"
+	"	jnz 2b\n"
+	"	add $0x1000, %rsp\n"
+	"	jmp 1b\n"
+	".size sp_walk, . - sp_walk");
+
+/*
+ * A program learns nothing about the kernel's stacks by its own stack pointer and by
+ * which of its samples are cut.
+ */
+TEST(user_mode_with_any_sp)
+{
+	struct hwpmc_allocate a = pmc_sampler(PERF_TYPE_RAW, 0, CYCLES_PERIOD / 5);
+	int dev = dev_open(), file = temp_file();
+	unsigned int user, cut;
+	struct log log;
+	uint32_t id, pid;
+
+	if (!perf_can_skid())
+		SKIP(return, "no PMU here that skids");
+	a.config1 = 1;
+	pid = fork_pinned(0, sp_walk);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run(dev, a, &id));
+	EXPECT_TRUE(wait_samples(dev, file, 2000, .pid = pid, .user = true));
+	ASSERT_EQ(0, dev_closelog(dev));
+	load_end(pid);
+	LOAD_LOG(&log, file, LOG_DROPS);
+	user = COUNT_SAMPLES(&log, s, s.pid == pid && s.user);
+	cut = COUNT_SAMPLES(&log, s, s.pid == pid && s.user &&
+			    s.flags & PMCLOG_CC_CUT(PMCLOG_CUT_USER));
+	TH_LOG("%u samples of user mode, %u cut", user, cut);
+	EXPECT_LE(2000, user);
+	EXPECT_EQ(0, cut);
+}
 #endif
 
 /* Faults and switches without end. */
