@@ -64,6 +64,7 @@ enum deferred_state {
  * @at:    set while CLAIMED; the place of the task in user mode at the samples.
  *	Its address differs from @pc if perf has replaced the latter
  * @first: set while CLAIMED; a time before that of the first sample
+ * @of_user_mode: set while CLAIMED; the first sample was of user mode
  *
  * Static, because KASAN allocates memory to record the history of heap objects.
  */
@@ -77,6 +78,7 @@ struct deferred {
 	unsigned long	pc;
 	struct user_place at;
 	u64		first;
+	bool		of_user_mode;
 };
 
 static DEFINE_PER_CPU(struct deferred, deferred_pool[DEFERRED_ITEMS]);
@@ -147,11 +149,14 @@ static struct working *working_find(void)
  * task would never come to user mode.  From here, that looks like a program that calls
  * the kernel from one place again and again.  So after AGAIN_MAX such answers there is no
  * work until the task has run for AGAIN_NS more.  It comes to user mode in this time,
- * however many events hit it on the way.
+ * however many events hit it on the way.  A sample of user mode shows that it was there,
+ * and ends the series.
  *
  * The time is the task's own, because other tasks may run between its work and user
  * mode, and a slow machine may let it run for a few rounds only before they do.  The
- * scheduler adds to it at ticks.  A task that slept has left the way to user mode.
+ * scheduler adds to it at ticks and when another task runs.  A tick adds what has passed
+ * since the last one, so the time may be shorter by a tick; then the next series has its
+ * own.  A task that slept has left the way to user mode.
  */
 #define AGAIN_MAX	16
 #define AGAIN_NS	(4 * NSEC_PER_MSEC)
@@ -167,8 +172,9 @@ static struct working *working_find(void)
  * @sp:    of its samples in user mode
  * @fp:    likewise
  * @slept: how often the task had slept
- * @ran:   for so long had it run
- * @n:     how many such have followed each other
+ * @ran:   for so long had it run, when the scheduler last added to it
+ * @when:  of ring_clock()
+ * @n:     how many such have followed each other, since a sample of user mode
  *
  * Written with preemption off.  Handlers on that CPU read it in between as well: what
  * they then see may be of two works, and one sample more or less gets its chain.
@@ -179,6 +185,7 @@ struct answered {
 	unsigned long	fp;
 	unsigned long	slept;
 	u64		ran;
+	u64		when;
 	unsigned int	n;
 };
 
@@ -202,6 +209,7 @@ static struct answered answered_now(const struct user_place *at)
 		.fp = at->fp,
 		.slept = data_race(current->nvcsw),
 		.ran = data_race(READ_ONCE(current->se.sum_exec_runtime)),
+		.when = ring_clock(),
 		.n = 1,
 	};
 }
@@ -217,21 +225,27 @@ static struct answered *find_answered(struct answered_tasks *tasks)
 	return NULL;
 }
 
+/*
+ * The task's own time from @a to @now.  As long as the scheduler has added nothing, the
+ * task has kept the CPU; without a tick (nohz_full) that can be a second.
+ */
+static u64 time_between(const struct answered *a, const struct answered *now)
+{
+	return (now->ran - READ_ONCE(a->ran)) ?: now->when - READ_ONCE(a->when);
+}
+
 /* Is it the same place, less than @ns of the task's own time after the answer @a? */
 static bool is_again(const struct answered *a, const struct answered *now, u64 ns)
 {
 	return READ_ONCE(a->sp) == now->sp && READ_ONCE(a->fp) == now->fp &&
-	       READ_ONCE(a->slept) == now->slept && now->ran - READ_ONCE(a->ran) < ns;
+	       READ_ONCE(a->slept) == now->slept && time_between(a, now) < ns;
 }
 
-/*
- * The work that began at @began has ended.  It may have slept, and have run for long,
- * itself.
- */
-static void note_answer(const struct user_place *at, const struct answered *began)
+/* @a: the current task's entry, or NULL; @began: when the work of @item began */
+static void count_answer(struct answered_tasks *tasks, struct answered *a,
+			 const struct deferred *item, const struct answered *began)
 {
-	struct answered_tasks *tasks = get_cpu_ptr(&deferred_answered);
-	struct answered *a = find_answered(tasks), now = answered_now(at);
+	struct answered now = answered_now(&item->at);
 	unsigned int n;
 
 	if (a) {
@@ -247,7 +261,23 @@ static void note_answer(const struct user_place *at, const struct answered *bega
 	WRITE_ONCE(a->fp, now.fp);
 	WRITE_ONCE(a->slept, now.slept);
 	WRITE_ONCE(a->ran, now.ran);
+	WRITE_ONCE(a->when, now.when);
 	WRITE_ONCE(a->n, now.n);
+}
+
+/*
+ * The work of @item, which began at @began, has ended.  It may have slept, and have run
+ * for long, itself.
+ */
+static void note_answer(const struct deferred *item, const struct answered *began)
+{
+	struct answered_tasks *tasks = get_cpu_ptr(&deferred_answered);
+	struct answered *a = find_answered(tasks);
+
+	if (!item->of_user_mode)
+		count_answer(tasks, a, item, began);
+	else if (a)
+		WRITE_ONCE(a->n, 0);
 	put_cpu_ptr(&deferred_answered);
 }
 
@@ -437,7 +467,7 @@ static void deferred_work(struct callback_head *work)
 	if (w)
 		deferred_answer(item);
 	smp_store_release(&item->state, DEFERRED_ANSWERED);	/* or given up */
-	note_answer(&item->at, &began);
+	note_answer(item, &began);
 	/*
 	 * before the item is free, because events may hit in module_put();
 	 * hwpmc_exit() waits for the rest of this function
@@ -513,8 +543,8 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
  *
  * Called by the overflow handler.  False if that is impossible: the kernel does
  * not export task_work_add(), the task is about to end, it is doing such work or was
- * too often answered, or too many tasks sampled on this CPU, of its user or of all, have not returned to
- * user mode.
+ * too often answered, or too many tasks sampled on this CPU, of its user or of all,
+ * have not returned to user mode.
  */
 bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
 			      const u64 *pc)
@@ -543,6 +573,7 @@ bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
 	item->pc = first;
 	item->at = at;
 	item->first = ring_clock();
+	item->of_user_mode = pc;
 	init_task_work(&item->work, deferred_work);
 	__module_get(THIS_MODULE);
 	/* no lock, and no wakeup of current: safe in any context */

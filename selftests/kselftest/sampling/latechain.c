@@ -260,24 +260,62 @@ TEST(program_of_32_bits)
 	EXPECT_LE(9 * answered, 10 * whole);
 }
 
+/* Above the stack, so that it may be a frame, but nothing can be read there. */
+#if defined(__x86_64__)
+#define UNREADABLE	((1UL << 47) - 0x2000)
+#else
+#define UNREADABLE	((1UL << 48) - 0x2000)
+#endif
+
 /* A system call with a frame pointer to where nothing can be read. */
 static void call_unreadable(long nr, long arg)
 {
 #if defined(__x86_64__)
-	/* above the stack, so that it may be a frame */
-	const unsigned long fp = (1UL << 47) - 0x2000;
-
 	asm volatile("push %%rbp; mov %2, %%rbp; syscall; pop %%rbp"
-		     : "+a" (nr) : "D" (arg), "r" (fp)
+		     : "+a" (nr) : "D" (arg), "r" (UNREADABLE)
 		     : "rcx", "r11", "memory");
 #else
-	const unsigned long fp = (1UL << 48) - 0x2000;
 	register long x8 asm("x8") = nr;
 	register long x0 asm("x0") = arg;
 
 	asm volatile("mov x9, x29; mov x29, %2; svc #0; mov x29, x9"
-		     : "+r" (x0) : "r" (x8), "r" (fp) : "x9", "memory");
+		     : "+r" (x0) : "r" (x8), "r" (UNREADABLE) : "x9", "memory");
 #endif
+}
+
+/* Computes and reads in turn, without end, with such a frame pointer all the time. */
+static void compute_and_read(void)
+{
+	const long len = scaled(4 << 20, 512 << 10), turns = scaled(300000, 50000);
+	const long fd = open("/dev/zero", O_RDONLY);
+	char *buf = malloc(len);
+
+#if defined(__x86_64__)
+	asm volatile("mov %4, %%rbp\n"
+		     "1:	mov %3, %%rax\n"
+		     "2:	dec %%rax\n"
+		     "	jnz 2b\n"
+		     "	xor %%eax, %%eax\n"	/* read */
+		     "	syscall\n"
+		     "	jmp 1b"
+		     : : "D" (fd), "S" (buf), "d" (len), "r" (turns), "r" (UNREADABLE)
+		     : "rax", "rcx", "r11", "memory");
+#else
+	register long x0 asm("x0") = fd, x2 asm("x2") = len, x8 asm("x8") = SYS_read;
+	register char *x1 asm("x1") = buf;
+
+	asm volatile("mov x29, %4\n"
+		     "	mov x10, x0\n"
+		     "1:	mov x9, %3\n"
+		     "2:	subs x9, x9, #1\n"
+		     "	b.ne 2b\n"
+		     "	mov x0, x10\n"
+		     "	svc #0\n"
+		     "	b 1b"
+		     : "+r" (x0) : "r" (x1), "r" (x2), "r" (turns), "r" (UNREADABLE), "r" (x8)
+		     : "x9", "x10", "memory");
+#endif
+	__builtin_unreachable();
 }
 
 static int closing_body(struct target *t, void *arg)
@@ -355,6 +393,31 @@ TEST(after_the_work_by_several)
 {
 	NEEDS_LATER();
 	check_end(_metadata, "rseq/rseq_update", yielding_body, 4);
+}
+
+/*
+ * A task that is seen in user mode comes there: its samples of the kernel ask for work
+ * as long as it runs.
+ */
+TEST(between_user_mode)
+{
+	unsigned int kernel, user, late;
+	struct recording r;
+	uint32_t pid;
+
+	NEEDS_LATER();
+	pid = fork_pinned(0, compute_and_read);
+	ASSERT_EQ(0, record_begin(&r, pmc_clock(scaled(1999, 499)), 0));
+	EXPECT_TRUE(wait_samples(r.dev, r.file, 1000, .pid = pid));
+	ASSERT_END(&r);
+	load_end(pid);
+	user = COUNT_SAMPLES(&r.log, s, s.pid == pid && s.user);
+	kernel = COUNT_SAMPLES(&r.log, s, s.pid == pid && !s.user);
+	late = COUNT_SAMPLES(&r.log, s, s.pid == pid && !s.user && s.late);
+	TH_LOG("%u samples of user mode, %u of the kernel, %u of these late", user, kernel, late);
+	EXPECT_LT(100, user);
+	EXPECT_LT(100, kernel);
+	EXPECT_LE(9 * kernel, 10 * late);
 }
 
 TEST_HARNESS_MAIN
