@@ -286,7 +286,7 @@ static void call_unreadable(long nr, long arg)
 /* Computes and reads in turn, without end, with such a frame pointer all the time. */
 static void compute_and_read(void)
 {
-	const long len = scaled(4 << 20, 512 << 10), turns = scaled(300000, 50000);
+	const long len = scaled(4 << 20, 64 << 10), turns = scaled(300000, 200000);
 	const long fd = open("/dev/zero", O_RDONLY);
 	char *buf = malloc(len);
 
