@@ -286,7 +286,7 @@ static void call_unreadable(long nr, long arg)
 /* Computes and reads in turn, without end, with such a frame pointer all the time. */
 static void compute_and_read(void)
 {
-	const long len = scaled(4 << 20, 64 << 10), turns = scaled(300000, 200000);
+	const long len = scaled(4 << 20, 64 << 10), turns = scaled(300000, 1500000);
 	const long fd = open("/dev/zero", O_RDONLY);
 	char *buf = malloc(len);
 
@@ -417,7 +417,8 @@ TEST(between_user_mode)
 	TH_LOG("%u samples of user mode, %u of the kernel, %u of these late", user, kernel, late);
 	EXPECT_LT(100, user);
 	EXPECT_LT(100, kernel);
-	EXPECT_LE(9 * kernel, 10 * late);
+	/* on a debug kernel, the work itself is a good part of the kernel's samples */
+	EXPECT_LE(scaled(9, 6) * kernel, 10 * late);
 }
 
 TEST_HARNESS_MAIN
