@@ -117,6 +117,33 @@ cp "$shapes" "$tmp/b/shapes"
 ok "files of one name have profiles of their own" \
 	test -s "$tmp/gprof/_._x_y/shapes.gmon" -a \
 	-s "$tmp/gprof/_._x_y/shapes~001.gmon"
+
+# events of one directory: one with two periods, and names that differ in a slash
+{
+	echo "event cpu-clock 1000 1"
+	echo "event cpu-clock 2000 2"
+	echo "event a/b 1 3"
+	echo "event a_b 1 4"
+	echo "event odd\\x1b[31m 1 5"
+	echo "proc 7 prog"
+	load 7 "$base" "$shapes"
+	for i in 1 2 3 4; do
+		echo "pmc $i"
+		echo "sample $i 7 $(at leaf 5)"
+	done
+} | log shared
+mkdir "$tmp/shared.d"
+"$pmcstat" -R "$tmp/shared" -g -D "$tmp/shared.d"
+ok "events of one name have profiles of their own" same "\
+100.00 1.00 leaf
+100.00 2.00 leaf" bash -c "$(declare -f flat); shapes=$shapes
+	flat $tmp/shared.d/cpu-clock/shapes.gmon
+	flat $tmp/shared.d/cpu-clock/shapes~001.gmon"
+ok "those of one directory, too" same "\
+100.00 3.00 leaf
+100.00 4.00 leaf" bash -c "$(declare -f flat); shapes=$shapes
+	flat $tmp/shared.d/a_b/shapes.gmon
+	flat $tmp/shared.d/a_b/shapes~001.gmon"
 ok "no place for profiles: 73" prints 73 "-D .*none/x: No such file" \
 	"$pmcstat" -R "$tmp/log" -g -D "$tmp/none/x"
 

@@ -61,6 +61,10 @@ struct gprof {
 	struct gmon	**gmon;
 	uint32_t	n, cap;
 	struct idtab	tab;
+	struct strtab	files;		/* paths of profiles, each once */
+	struct strtab	stems;		/* the same without ~NNN.gmon */
+	uint32_t	*tries;		/* by stem: names that were tried */
+	uint32_t	ntries;
 	uint64_t	cut;		/* counts that were too large */
 	uint64_t	left_out;	/* samples in no image with symbols */
 };
@@ -311,34 +315,6 @@ static char *file_name(const char *name)
 	return s;
 }
 
-static bool taken(const struct gprof *g, const struct gmon *m, const char *name)
-{
-	uint32_t i;
-
-	for (i = 0; i < g->n && g->gmon[i] != m; i++)
-		if (g->gmon[i]->name && g->gmon[i]->event == m->event &&
-		    !strcmp(g->gmon[i]->name, name))
-			return true;
-	return false;
-}
-
-/* image.gmon, or image~NNN.gmon, as in FreeBSD */
-static void name_gmon(struct gprof *g, struct gmon *m)
-{
-	const struct object *o = &g->l->p.objs.obj[m->image];
-	char *base = file_name(o->kind == OBJ_KERNEL ? "kernel" :
-			       strtab_str(&g->l->p.str, o->brief));
-	char *name = xasprintf("%.200s.gmon", base);
-	unsigned int n = 0;
-
-	while (taken(g, m, name)) {
-		free(name);
-		name = xasprintf("%.200s~%03u.gmon", base, ++n);
-	}
-	free(base);
-	m->name = name;
-}
-
 static const char *top_dir(const struct reading *o)
 {
 	return o->gprof_dir ? o->gprof_dir : ".";
@@ -354,6 +330,32 @@ static char *dir_of(const struct reading *o, const char *name)
 	return dir;
 }
 
+/*
+ * image.gmon, or image~NNN.gmon, as in FreeBSD.  Events can share a directory: one
+ * event with two periods, or names that differ in a slash only.
+ */
+static void name_gmon(struct gprof *g, struct gmon *m, const char *dir)
+{
+	const struct object *o = &g->l->p.objs.obj[m->image];
+	char *base = file_name(o->kind == OBJ_KERNEL ? "kernel" :
+			       strtab_str(&g->l->p.str, o->brief));
+	char *path = xasprintf("%s/%.200s", dir, base);
+	uint32_t stem = strtab_id(&g->stems, path), known, n;
+
+	g->tries = xgrow_zero(g->tries, &g->ntries, stem, 16, sizeof(*g->tries));
+	do {
+		free(m->name);
+		free(path);
+		n = g->tries[stem]++;
+		m->name = n ? xasprintf("%.200s~%03u.gmon", base, n) :
+			      xasprintf("%.200s.gmon", base);
+		path = xasprintf("%s/%s", dir, m->name);
+		known = g->files.n;
+	} while (strtab_id(&g->files, path) < known);
+	free(path);
+	free(base);
+}
+
 static int write_gmon(struct gprof *g, struct gmon *m)
 {
 	const struct event *e = &g->l->p.events.event[m->event];
@@ -362,7 +364,7 @@ static int write_gmon(struct gprof *g, struct gmon *m)
 	int status = EX_CANTCREAT;
 	FILE *f;
 
-	name_gmon(g, m);
+	name_gmon(g, m, dir);
 	path = xasprintf("%s/%s", dir, m->name);
 	if (mkdir(dir, 0777) && errno != EEXIST) {
 		warn_line("cannot make %s: %s", dir, strerror(errno));
@@ -450,6 +452,8 @@ int read_gprof(struct log *l)
 	int status = 0;
 	uint32_t i;
 
+	strtab_init(&g.files);
+	strtab_init(&g.stems);
 	for (i = 0; i < l->p.chains.n; i++)
 		add_chain(&g, &l->p.chains.chain[i]);
 	for (i = 0; i < g.n && !status; i++)
@@ -469,5 +473,8 @@ int read_gprof(struct log *l)
 		free_gmon(g.gmon[i]);
 	free(g.gmon);
 	idtab_free(&g.tab);
+	strtab_free(&g.files);
+	strtab_free(&g.stems);
+	free(g.tries);
 	return status;
 }
