@@ -127,13 +127,13 @@ ok "files of one name have profiles of their own" \
 	echo "event odd\\x1b[31m 1 5"
 	echo "proc 7 prog"
 	load 7 "$base" "$shapes"
-	for i in 1 2 3 4; do
+	for i in 1 2 3 4 5; do
 		echo "pmc $i"
 		echo "sample $i 7 $(at leaf 5)"
 	done
 } | log shared
 mkdir "$tmp/shared.d"
-"$pmcstat" -R "$tmp/shared" -g -D "$tmp/shared.d"
+"$pmcstat" -R "$tmp/shared" -g -D "$tmp/shared.d" -M "$tmp/map"
 ok "events of one name have profiles of their own" same "\
 100.00 1.00 leaf
 100.00 2.00 leaf" bash -c "$(declare -f flat); shapes=$shapes
@@ -144,6 +144,9 @@ ok "those of one directory, too" same "\
 100.00 4.00 leaf" bash -c "$(declare -f flat); shapes=$shapes
 	flat $tmp/shared.d/a_b/shapes.gmon
 	flat $tmp/shared.d/a_b/shapes~001.gmon"
+ok "-M: an event's name has nothing for a terminal" grep -qF \
+	'"shapes.gmon" odd\x1b[31m/5' "$tmp/map"
+
 ok "no place for profiles: 73" prints 73 "-D .*none/x: No such file" \
 	"$pmcstat" -R "$tmp/log" -g -D "$tmp/none/x"
 

@@ -430,8 +430,8 @@ static int write_map(struct gprof *g)
 		if (!m->samples)
 			continue;
 		log_image(g->l, m->image, image);
-		fprintf(f, "\"%s\" => \"%s\" %s/%llu\n", image, m->name,
-			strtab_str(&g->l->p.str, e->name),
+		shown_name(event, strtab_str(&g->l->p.str, e->name), false);
+		fprintf(f, "\"%s\" => \"%s\" %s/%llu\n", image, m->name, event,
 			(unsigned long long)m->samples);
 	}
 	return text_close(f, path);
