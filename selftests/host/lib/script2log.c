@@ -35,6 +35,7 @@
  *	fields CONFIG TEXT		of a tracepoint: lines of its format file
  *	raw HEX [SIZE]			the fields of the sample before it
  *	hardware			the event before it asks for branches and accesses
+ *	nanoseconds			the event before it counts them
  *	detail [mem SOURCE] [weight N] [addr ADDR] [hidden N] [branch FROM TO FLAGS]...
  *					of the sample before it
  *	recording ON NPMC SKEW		snapshot CAUSE PID STATUS WHEN SINCE
@@ -262,6 +263,9 @@ static bool hardware_line(struct loggen *g, char **w, int n)
 		      offsetof(struct pmclog_pmcallocatedyn, flags),
 		      HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN |
 		      HWPMC_F_BRANCH | HWPMC_F_DATA);
+	else if (!strcmp(w[0], "nanoseconds") && n == 1)
+		memset(g->buf + g->len - event +
+		       offsetof(struct pmclog_pmcallocatedyn, config), 0, 8);
 	else if (!strcmp(w[0], "detail") && n > 2)
 		detail(g, w, n);
 	else

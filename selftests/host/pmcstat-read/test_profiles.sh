@@ -147,6 +147,24 @@ ok "those of one directory, too" same "\
 ok "-M: an event's name has nothing for a terminal" grep -qF \
 	'"shapes.gmon" odd\x1b[31m/5' "$tmp/map"
 
+# what a second is: gprof knows whole numbers of samples a second
+seconds()	# PERIOD: what gprof says of one sample
+{
+	{
+		echo "event cpu-clock $1"
+		echo nanoseconds
+		echo "proc 7 prog"
+		load 7 "$base" "$shapes"
+		echo "sample 1 7 $(at leaf 5)"
+	} | log clock
+	"$pmcstat" -R "$tmp/clock" -g -D "$tmp/gprof" || return
+	gprof -b -p "$shapes" "$tmp/gprof/cpu-clock/shapes.gmon" |
+		sed -n 's/^Each sample counts as //p'
+}
+ok "a clock has seconds" same "0.001 seconds." seconds 1000000
+ok "to the nearest" same "0.333333 seconds." seconds 333000000
+ok "samples, where they would be wrong" same "1 samples." seconds 700000000
+
 ok "no place for profiles: 73" prints 73 "-D .*none/x: No such file" \
 	"$pmcstat" -R "$tmp/log" -g -D "$tmp/none/x"
 

@@ -13,7 +13,6 @@
  * of samples below is used.
  */
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,6 +28,8 @@
 #define BIN_BYTES_BIG	16U	/* for images that would have too many bins */
 #define BIG_IMAGE	((uint64_t)16 << 20)
 #define IMAGE_MAX	((uint64_t)1 << 32)
+
+#define NS_PER_S	1000000000ULL
 
 #define TAG_HISTOGRAM	0
 #define TAG_ARC		1
@@ -219,17 +220,30 @@ static void put64(FILE *f, uint64_t v)
 	fwrite(&v, sizeof(v), 1, f);
 }
 
+/*
+ * Samples of a clock a second, 0: of no clock.  The format has whole numbers only: where
+ * these are more than a percent wrong, the times would be, too.
+ */
+static uint32_t clock_rate(const struct event *e)
+{
+	uint64_t hz, error;
+
+	if (!event_is_clock(e) || event_is_freq(e) || !e->rate ||
+	    e->rate > 2 * NS_PER_S)
+		return 0;
+	hz = (NS_PER_S + e->rate / 2) / e->rate;
+	error = hz * e->rate > NS_PER_S ? hz * e->rate - NS_PER_S :
+					  NS_PER_S - hz * e->rate;
+	return error <= NS_PER_S / 100 ? (uint32_t)hz : 0;
+}
+
 /* The unit of a count: seconds for a clock, else samples. */
 static void put_unit(FILE *f, const struct event *e)
 {
-	bool clock = e->type == PERF_TYPE_SOFTWARE && e->rate &&
-		     !event_is_freq(e) &&
-		     (e->config == PERF_COUNT_SW_CPU_CLOCK ||
-		      e->config == PERF_COUNT_SW_TASK_CLOCK) &&
-		     e->rate <= 1000000000;
+	uint32_t clock = clock_rate(e);
 	char unit[15] = "samples";
 
-	put32(f, clock ? (uint32_t)(1000000000 / e->rate) : 1);
+	put32(f, clock ? clock : 1);
 	if (clock)
 		strcpy(unit, "seconds");
 	fwrite(unit, sizeof(unit), 1, f);
@@ -414,7 +428,7 @@ int read_gprof_check(const struct reading *o, const char *const *events,
 static int write_map(struct gprof *g)
 {
 	const char *path = g->l->o->gprof_map;
-	char image[NAME_MAX_SHOWN];
+	char image[NAME_MAX_SHOWN], event[NAME_MAX_SHOWN];
 	uint32_t i;
 	FILE *f;
 
