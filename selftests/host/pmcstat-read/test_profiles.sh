@@ -58,6 +58,34 @@ ok "a caller of recursion has its samples once" same 15 inclusive outer
 ok "one that calls itself, too" same 20 inclusive inner
 ok "in between" same 5 inclusive middle
 
+# A number of a function is that of its image and file in kcachegrind: what it names
+# later must be there, too.
+numbers()	# FILE
+{
+	awk -F= '/^c?(ob|fl|fi|fn)=/ {
+		split($2, w, " "); now[$1] = w[1] }
+		/^c?fn=/ { c = substr($1, 1, 1) == "c" ? "c" : ""
+			place = now[c "ob"] now[c ? "cfi" : "fl"]
+			if (!(w[1] in is)) is[w[1]] = place
+			if (is[w[1]] != place) print "moves:", $0 }' "$1"
+}
+mkdir "$tmp/b"
+sed "s|^|/* */ |" "$HERE/../reader/programs/shapes.c" >"$tmp/b/other.c"
+${CC:-cc} -O1 -g -fPIE -pie -fno-toplevel-reorder -o "$tmp/b/other" "$tmp/b/other.c"
+{
+	echo "event cpu-clock 1000"
+	echo "proc 7 prog"
+	load 7 "$base" "$shapes"
+	load 7 $((base + 0x100000)) "$tmp/b/other"
+	echo "sample 5 7 $(at leaf 5) $(at main 30)"
+	echo "sample 3 7 $(at leaf 0x100005) $(at main 0x100030)"
+} | log namesakes
+"$pmcstat" -R "$tmp/namesakes" -F "$tmp/tree"
+ok "functions of one name have numbers of their own" test -z "$(numbers "$tmp/tree")"
+ok "which are two" same 2 grep -c '^c*fn=.* leaf$' "$tmp/tree"
+"$pmclog" export --to callgrind -o "$tmp/tree" "$tmp/namesakes" 2>"$tmp/.err"
+ok "as pmclog export has it" test -z "$(numbers "$tmp/tree")"
+
 mkdir "$tmp/gprof"
 "$pmcstat" -R "$tmp/log" -g -D "$tmp/gprof" -M "$tmp/map"
 ok "the samples in none are counted" prints 0 \
@@ -102,7 +130,6 @@ ok "-e: gprof has them" same "\
 25.00 50000.00 calls" flat "$tmp/gprof/cpu-clock/shapes.gmon"
 
 # two files of one name; an event that would like to be a directory above
-mkdir "$tmp/b"
 cp "$shapes" "$tmp/b/shapes"
 {
 	echo "event ../x/y 1000"

@@ -29,7 +29,8 @@ struct spot {
  * @count:   counts of all spots, one per column
  * @column:  by event
  * @same:    see funcs_same()
- * @written: by string number: names that were written already, by kind
+ * @written: names that were written already, by kind: of functions and commands by their
+ *	     number, of others by string number
  * @entry:   by function: its start
  * @file:    by function: string number of its source file, 0: not known
  * @last:    by function: its position in the current stack
@@ -163,25 +164,31 @@ static int by_place(const void *pa, const void *pb)
 	return (a->callee > b->callee) - (a->callee < b->callee);
 }
 
-/* Writes "(12) name" the first time, "(12)" later. */
-static void put_name(struct callgrind *x, const char *what, int kind,
-		     uint32_t str)
+/* Writes "(12) name" the first time, "(12)" later; @id: see @written. */
+static void put_name_of(struct callgrind *x, const char *what, int kind,
+			uint32_t id, uint32_t str)
 {
 	struct out *o = x->e->out;
 	char *s;
 
 	out_str(o, what);
 	out_char(o, '(');
-	out_u64(o, (uint64_t)str + 1);
+	out_u64(o, (uint64_t)id + 1);
 	out_char(o, ')');
-	if (!x->written[kind][str]) {
+	if (!x->written[kind][id]) {
 		s = shown_whole(strtab_str(&x->e->a.p.str, str));
 		out_char(o, ' ');
 		out_str(o, s);
 		free(s);
-		x->written[kind][str] = true;
+		x->written[kind][id] = true;
 	}
 	out_char(o, '\n');
+}
+
+static void put_name(struct callgrind *x, const char *what, int kind,
+		     uint32_t str)
+{
+	put_name_of(x, what, kind, str, str);
 }
 
 static uint32_t func_name(struct callgrind *x, uint32_t func)
@@ -189,6 +196,15 @@ static uint32_t func_name(struct callgrind *x, uint32_t func)
 	if (is_command(x, func))
 		return func - x->nfuncs;
 	return func_shown(&x->e->a.p, func, x->e->a.demangle);
+}
+
+/*
+ * By the function's number, not its name's: to kcachegrind a number is that of an object
+ * and a file, too, those where it first is.
+ */
+static void put_func(struct callgrind *x, const char *what, uint32_t func)
+{
+	put_name_of(x, what, FUNCTIONS, func, func_name(x, func));
 }
 
 static uint32_t func_object(struct callgrind *x, uint32_t func)
@@ -233,7 +249,7 @@ static void put_call(struct callgrind *x, const struct spot *s)
 		calls += x->count[s->counts + i];
 	put_name(x, "cob=", OBJECTS, func_object(x, callee));
 	put_name(x, "cfi=", FILES, func_file(x, callee));
-	put_name(x, "cfn=", FUNCTIONS, func_name(x, callee));
+	put_func(x, "cfn=", callee);
 	out_str(x->e->out, "calls=");
 	out_u64(x->e->out, calls);
 	out_char(x->e->out, ' ');
@@ -254,7 +270,7 @@ static void put_body(struct callgrind *x)
 			out_char(x->e->out, '\n');
 			put_name(x, "ob=", OBJECTS, func_object(x, s->func));
 			put_name(x, "fl=", FILES, func_file(x, s->func));
-			put_name(x, "fn=", FUNCTIONS, func_name(x, s->func));
+			put_func(x, "fn=", s->func);
 		}
 		if (s->callee)
 			put_call(x, s);
@@ -381,7 +397,8 @@ static void name_all(struct callgrind *x)
 	x->nofile = strtab_id(&p->str, "???");
 	x->commands = strtab_id(&p->str, "[command]");
 	for (i = 0; i < 3; i++)
-		x->written[i] = xcalloc(p->str.n, sizeof(bool));
+		x->written[i] = xcalloc((size_t)x->nfuncs + p->str.n,
+					sizeof(bool));
 }
 
 static void end(struct export *e)

@@ -39,6 +39,17 @@ struct arc {
 	uint32_t	chain;
 };
 
+/**
+ * struct function - a function that has a number, its index here + 1
+ * @frame: the one that its file and line are taken from, wherever it is named
+ * @named: its name was written
+ */
+struct function {
+	uint32_t	label;
+	uint32_t	frame;
+	bool		named;
+};
+
 struct tree {
 	struct log	*l;
 	FILE		*f;
@@ -48,8 +59,11 @@ struct tree {
 	struct arc	*arc;
 	uint32_t	narc, caparc;
 	struct idtab	arctab;
+	struct function	*function;
+	uint32_t	nfunction, capfunction;
+	struct idtab	functiontab;
 	/* names that were written, for they are written once */
-	struct strtab	ob, fl, fn;
+	struct strtab	ob, fl;
 	char		*file;		/* that lines are of now */
 };
 
@@ -171,6 +185,25 @@ static void put_name(struct tree *t, const char *key, struct strtab *names,
 		fprintf(t->f, "%s=(%u) %s\n", key, id, name);
 }
 
+static bool same_function(const void *ctx, uint32_t id, const void *key)
+{
+	return ((const struct tree *)ctx)->function[id].label ==
+	       *(const uint32_t *)key;
+}
+
+static uint32_t function_id(struct tree *t, uint32_t label, uint32_t frame)
+{
+	uint64_t hash = hash_mix(label, 0);
+	uint32_t id = idtab_find(&t->functiontab, hash, same_function, t, &label);
+
+	if (id != IDTAB_NONE)
+		return id;
+	GROW(t->function, t->nfunction, t->capfunction);
+	t->function[t->nfunction] = (struct function){ label, frame, false };
+	idtab_add(&t->functiontab, hash, t->nfunction);
+	return t->nfunction++;
+}
+
 /* Finds the start of the function. */
 static void entry_of(struct tree *t, uint32_t frame, struct place *at)
 {
@@ -195,25 +228,46 @@ static void set_file(struct tree *t, const char *file)
 	t->file = xstrdup(file);
 }
 
-/* Image, file and name of a function; the line and the place it begins at. */
+static void put_function_name(struct tree *t, const char *key, uint32_t id)
+{
+	struct function *f = &t->function[id];
+	uint32_t func = t->l->p.frames.frame[f->frame].func;
+	char text[NAME_MAX_SHOWN];
+	const char *name = text;
+
+	fprintf(t->f, "%s=(%u)", key, id + 1);
+	if (!f->named) {
+		if (!t->l->p.funcs.func[func].name)
+			log_name(t->l, f->label, text);
+		else
+			name = strtab_str(&t->l->p.str,
+					  func_shown(&t->l->p, func, true));
+		fprintf(t->f, " %s", name);
+	}
+	putc('\n', t->f);
+	f->named = true;
+}
+
+/*
+ * Image, file and name of a function; the line and the place it begins at.  The number
+ * of a function is that of its image and file, too: kcachegrind takes them from where
+ * the number first is.
+ */
 static int put_function(struct tree *t, uint32_t label, uint32_t frame,
 			int called, struct place *at)
 {
-	uint32_t func = t->l->p.frames.frame[frame].func;
+	uint32_t id = function_id(t, label, frame);
 	char file[NAME_MAX_SHOWN], text[NAME_MAX_SHOWN];
 	int line;
 
-	entry_of(t, frame, at);
+	entry_of(t, t->function[id].frame, at);
 	log_image(t->l, at->image, text);
 	put_name(t, called ? "cob" : "ob", &t->ob, text);
 	line = line_of(t, at, file);
 	put_name(t, called ? "cfi" : "fl", &t->fl, file);
 	if (!called)
 		set_file(t, file);
-	log_name(t->l, label, text);
-	put_name(t, called ? "cfn" : "fn", &t->fn, at->name ?
-		 strtab_str(&t->l->p.str, func_shown(&t->l->p, func, true)) :
-		 text);
+	put_function_name(t, called ? "cfn" : "fn", id);
 	return line;
 }
 
@@ -327,17 +381,17 @@ int read_calltree(struct log *l)
 		return EX_CANTCREAT;
 	strtab_init(&t.ob);
 	strtab_init(&t.fl);
-	strtab_init(&t.fn);
 	collect(&t);
 	if (t.n)
 		qsort(t.cost, t.n, sizeof(*t.cost), by_place);
 	put_tree(&t);
 	strtab_free(&t.ob);
 	strtab_free(&t.fl);
-	strtab_free(&t.fn);
 	free(t.file);
 	free(t.cost);
 	free(t.arc);
+	free(t.function);
+	idtab_free(&t.functiontab);
 	idtab_free(&t.tab);
 	idtab_free(&t.arctab);
 	return text_close(t.f, l->o->calltree);
