@@ -86,6 +86,11 @@ ok "which are two" same 2 grep -c '^c*fn=.* leaf$' "$tmp/tree"
 "$pmclog" export --to callgrind -o "$tmp/tree" "$tmp/namesakes" 2>"$tmp/.err"
 ok "as pmclog export has it" test -z "$(numbers "$tmp/tree")"
 
+"$pmcstat" -R "$tmp/log" -F "$tmp/tree" -A
+ok "-A: addresses instead of functions" bash -c \
+	"grep -q '^fn=.* $(printf '%#x' $(($(symbol "$shapes" leaf) + 5)))\$' $tmp/tree &&
+	 ! grep -E 'fn=.*(leaf|main)' $tmp/tree"
+
 mkdir "$tmp/gprof"
 "$pmcstat" -R "$tmp/log" -g -D "$tmp/gprof" -M "$tmp/map"
 ok "the samples in none are counted" prints 0 \

@@ -204,11 +204,11 @@ static uint32_t function_id(struct tree *t, uint32_t label, uint32_t frame)
 	return t->nfunction++;
 }
 
-/* Finds the start of the function. */
+/* Finds the start of the function; with -A, places are the functions. */
 static void entry_of(struct tree *t, uint32_t frame, struct place *at)
 {
 	resolver_place(&t->l->r, &t->l->p, frame, at);
-	if (at->end)
+	if (at->end && !t->l->o->no_symbols)
 		at->addr = at->start;
 }
 
@@ -237,7 +237,7 @@ static void put_function_name(struct tree *t, const char *key, uint32_t id)
 
 	fprintf(t->f, "%s=(%u)", key, id + 1);
 	if (!f->named) {
-		if (!t->l->p.funcs.func[func].name)
+		if (t->l->o->no_symbols || !t->l->p.funcs.func[func].name)
 			log_name(t->l, f->label, text);
 		else
 			name = strtab_str(&t->l->p.str,
