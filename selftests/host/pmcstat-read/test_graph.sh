@@ -182,4 +182,22 @@ own_output()
 		"$pmclog" top -o "$tmp/own" "$tmp/own" && cmp "$tmp/log" "$tmp/own"
 }
 ok "the log is not its own output" own_output
+# files of one name in two directories
+mkdir "$tmp/else"
+cp "$shapes" "$tmp/else/shapes"
+{
+	echo "event cpu-clock 1000"
+	echo "proc 7 prog"
+	load 7 "$base" "$shapes"
+	load 7 $((base + 0x100000)) "$tmp/else/shapes"
+	echo "sample 2 7 $(at leaf 5)"
+	echo "sample 1 7 $(at leaf 0x100005)"
+} | log twins
+ok "each has its own samples" same "\
+66.67%  [2]        leaf @ T/shapes
+33.33%  [1]        leaf @ T/else/shapes" bash -c \
+	"$pmcstat -R $tmp/twins -G - | sed 's|$tmp|T|' | grep %"
+ok "and in the call tree" same 2 bash -c \
+	"$pmcstat -R $tmp/twins -F - | grep -c '^ob=.*shapes'"
+
 done_testing

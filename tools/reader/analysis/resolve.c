@@ -206,9 +206,23 @@ uint32_t func_shown(struct profile *p, uint32_t func, bool demangle)
 	return f->shown = strtab_id(&p->str, buf);
 }
 
+/* @by_path: images are shown by path, not in brief */
+struct looks {
+	const struct profile *p;
+	bool by_path;
+};
+
+static uint32_t image_shown(const struct looks *l, const struct func *f)
+{
+	const struct object *o = &l->p->objs.obj[f->obj];
+
+	return l->by_path ? o->path : o->brief;
+}
+
 static bool same_looks(const void *ctx, uint32_t id, const void *key)
 {
-	const struct profile *p = ctx;
+	const struct looks *l = ctx;
+	const struct profile *p = l->p;
 	const struct func *a = &p->funcs.func[id], *b = key;
 	const struct object *oa = &p->objs.obj[a->obj];
 	const struct object *ob = &p->objs.obj[b->obj];
@@ -216,21 +230,22 @@ static bool same_looks(const void *ctx, uint32_t id, const void *key)
 	if (p->by_line && (a->file != b->file || a->line != b->line))
 		return false;
 	return a->name == b->name && a->entry == b->entry &&
-	       oa->brief == ob->brief && oa->kind == ob->kind &&
+	       image_shown(l, a) == image_shown(l, b) && oa->kind == ob->kind &&
 	       a->inlined == b->inlined;
 }
 
-uint32_t *funcs_same(const struct profile *p)
+static uint32_t *looking_the_same(const struct looks *l)
 {
+	const struct profile *p = l->p;
 	uint32_t *same = xcalloc((size_t)p->funcs.n + 1, sizeof(*same)), i;
 	struct idtab tab = { 0 };
 
 	for (i = 0; i < p->funcs.n; i++) {
 		const struct func *f = &p->funcs.func[i];
 		uint64_t hash = hash_mix((uint64_t)f->name << 32 |
-					 p->objs.obj[f->obj].brief, f->entry +
+					 image_shown(l, f), f->entry +
 					 (p->by_line ? f->line : 0));
-		uint32_t id = idtab_find(&tab, hash, same_looks, p, f);
+		uint32_t id = idtab_find(&tab, hash, same_looks, l, f);
 
 		if (id == IDTAB_NONE)
 			idtab_add(&tab, hash, id = i);
@@ -238,4 +253,14 @@ uint32_t *funcs_same(const struct profile *p)
 	}
 	idtab_free(&tab);
 	return same;
+}
+
+uint32_t *funcs_same(const struct profile *p)
+{
+	return looking_the_same(&(struct looks){ p, false });
+}
+
+uint32_t *funcs_same_by_path(const struct profile *p)
+{
+	return looking_the_same(&(struct looks){ p, true });
 }

@@ -31,6 +31,8 @@ uint32_t func_shown(struct profile *p, uint32_t func, bool demangle);
  * to share a row.  The caller frees it.
  */
 uint32_t *funcs_same(const struct profile *p);
+/* The same where images are shown by path: files of two paths are two. */
+uint32_t *funcs_same_by_path(const struct profile *p);
 
 static inline bool func_named(const struct func *f)
 {

@@ -60,7 +60,7 @@ int log_resolve(struct log *l)
 	if (!resolver_update(&l->r, &l->p))
 		return EX_NOINPUT;
 	free(l->same);
-	l->same = funcs_same(&l->p);
+	l->same = l->o->top ? funcs_same(&l->p) : funcs_same_by_path(&l->p);
 	return 0;
 }
 
