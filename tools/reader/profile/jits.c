@@ -182,24 +182,33 @@ bool jits_object(struct profile *p, uint32_t pid, struct object *o)
 	return true;
 }
 
+struct taking {
+	struct profile *p;
+	uint32_t pid;
+};
+
+/* The object that code of @from is of, now that there is a jitdump. */
+static uint32_t taken_over(void *ctx, uint32_t from)
+{
+	const struct taking *t = ctx;
+	struct profile *p = t->p;
+	struct object o = p->objs.obj[from];
+	enum obj_kind was = o.kind;
+
+	if (was != OBJ_ANON &&
+	    (was != OBJ_JIT || o.ino != t->pid || o.dev_minor))
+		return from;
+	if (!jits_object(p, t->pid, &o) || (!o.dev_minor && o.kind == was))
+		return from;
+	return objects_id(&p->objs, &p->str, &o);
+}
+
 /* Gives code that was mapped before the jitdump was found to the jitdump. */
 static void take_over(struct profile *p, uint32_t pid)
 {
-	struct proc *proc = procs_get(&p->procs, &p->str, pid);
-	struct object o;
-	uint32_t i, from;
+	struct taking t = { p, pid };
 
-	for (i = 0; proc->as && i < proc->as->n; i++) {
-		from = proc->as->map[i].obj;
-		o = p->objs.obj[from];
-		if (o.kind != OBJ_ANON &&
-		    (o.kind != OBJ_JIT || o.ino != pid || o.dev_minor))
-			continue;
-		if (jits_object(p, pid, &o) && (o.dev_minor || o.kind !=
-						p->objs.obj[from].kind))
-			aspace_replace(&proc->as, from,
-				       objects_id(&p->objs, &p->str, &o));
-	}
+	aspace_replace(&procs_get(&p->procs, &p->str, pid)->as, taken_over, &t);
 }
 
 /* Drops ended processes; if there are too many, a jitdump is not updated. */

@@ -119,13 +119,7 @@ static void look(struct profile *p)
  */
 static bool has_mapped(struct profile *p, uint32_t pid, uint32_t obj)
 {
-	const struct aspace *as = procs_space(&p->procs, pid);
-	uint32_t i;
-
-	for (i = 0; as && i < as->n; i++)
-		if (as->map[i].obj == obj)
-			return true;
-	return false;
+	return aspace_has(procs_space(&p->procs, pid), obj);
 }
 
 bool live_root(struct profile *p, uint32_t obj, uint32_t *at,
