@@ -182,6 +182,12 @@ own_output()
 		"$pmclog" top -o "$tmp/own" "$tmp/own" && cmp "$tmp/log" "$tmp/own"
 }
 ok "the log is not its own output" own_output
+# a file with a colon in its name
+cp "$tmp/log" "$tmp/a:b"
+ok "what is beside a:b is found" bash -c \
+	"cd $tmp && $pmcstat -R log -G - | cmp - <($pmcstat -R ./a:b -G -) &&
+	 $pmcstat -R ./a:b -G - | grep -q ' inner @ .kernel'"
+
 # files of one name in two directories
 mkdir "$tmp/else"
 cp "$shapes" "$tmp/else/shapes"

@@ -26,6 +26,11 @@ static const char *port_of(const char *path)
 	return *path == '/' || *path == '.' ? NULL : strrchr(path, ':');
 }
 
+bool input_is_file(const char *path)
+{
+	return path && strcmp(path, "-") && !port_of(path);
+}
+
 static int cannot_listen(const char *path, const char *why)
 {
 	warn_line("cannot listen on %s: %s", path, why);

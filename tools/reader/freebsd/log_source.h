@@ -3,6 +3,8 @@
 #ifndef READER_LOG_SOURCE_H
 #define READER_LOG_SOURCE_H
 
+#include <stdbool.h>
+
 #include "base/textfile.h"
 #include "freebsd/reading.h"
 #include "log/input.h"
@@ -12,6 +14,8 @@
  * status after a message.  Reads do not block if possible; damage is skipped.
  */
 int input_open_log(struct input *in, const char *path, int fd);
+/* Is @path a file or a directory, so that there may be files beside it? */
+bool input_is_file(const char *path);
 /* Waits for more; @ms as in poll(2). */
 void input_wait(const struct input *in, int ms);
 /* Exit status for an input that ended in an error; prints the error. */

@@ -50,7 +50,7 @@ void log_init(struct log *l, const struct reading *o)
 	l->root.dir = o->root;
 	l->kernel = kernel_file(o->kernel_dir);
 	l->r.kernel = l->kernel;
-	if (path && strcmp(path, "-") && !strchr(path, ':'))
+	if (input_is_file(path))
 		l->r.log_path = path;
 	profile_init(&l->p, &l->root);
 }
