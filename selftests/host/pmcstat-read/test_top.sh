@@ -21,6 +21,8 @@ ok "-f threshold=" same 2 bash -c \
 ok "-f of something else: 64" prints 64 "-f nonsense=1: not threshold" \
 	"$pmcstat" -R "$tmp/log" -T -f nonsense=1
 ok "-f of no number: 64" exits 64 "$pmcstat" -R "$tmp/log" -T -f threshold=x
+ok "nor what is none, which would be less than all: 64" \
+	exits 64 "$pmcstat" -R "$tmp/log" -T -f threshold=nan
 ok "-i and -c" prints 0 "Samples: 0 " "$pmcstat" -R "$tmp/log" -T -i 99
 head -c -9 "$tmp/log" >"$tmp/torn"
 ok "a torn log: 65, with what it has" prints 65 "70.6 shapes  *leaf" \

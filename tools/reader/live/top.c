@@ -70,7 +70,8 @@ static int plugin_option(struct top *t, const char *option)
 
 	if (!strncmp(option, "threshold=", 10)) {
 		t->threshold = strtod(option + 10, &end);
-		if (t->threshold < 0 || t->threshold > 100)
+		/* no number is neither less nor more */
+		if (!(t->threshold >= 0 && t->threshold <= 100))
 			end = NULL;
 	} else if (!strncmp(option, "skiplink=", 9)) {
 		t->skiplink = strtol(option + 9, &end, 10) != 0;
