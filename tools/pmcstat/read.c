@@ -99,6 +99,10 @@ static int reading_check(const struct options *o)
 	int status = analyses_check(o);
 	size_t i;
 
+	/* FreeBSD's takes it there, too, and shows the same with it */
+	if (r->nplugin && !r->top && !o->quiet)
+		warn_line("-f %s: it is of -T, and changes nothing here",
+			  r->plugin[0]);
 	/* nothing would be found there, and nobody would be told, or too late */
 	if (!status && r->root)
 		status = directory_check("-r", r->root, EX_NOINPUT);

@@ -182,6 +182,11 @@ own_output()
 		"$pmclog" top -o "$tmp/own" "$tmp/own" && cmp "$tmp/log" "$tmp/own"
 }
 ok "the log is not its own output" own_output
+ok "-f does nothing here, which is said" bash -c \
+	"$pmcstat -R $tmp/log -G - -f threshold=50 2>&1 >$tmp/graph |
+	 grep -q '^pmcstat: -f threshold=50: it is of -T' &&
+	 $pmcstat -R $tmp/log -G - | cmp - $tmp/graph"
+
 # a file with a colon in its name
 cp "$tmp/log" "$tmp/a:b"
 ok "what is beside a:b is found" bash -c \

@@ -106,8 +106,10 @@ static int check_reading(struct parser *p)
 	letter = given(p, "eDM");
 	if (letter && !given(p, "g"))
 		return options_fail(p, "-%c goes with -g", letter);
-	if (given(p, "f") && !given(p, "gGFmaT"))
-		return options_fail(p, "-f goes with -g, -G, -F, -m, -a or -T");
+	letter = given(p, "fAIz");
+	if (letter && !given(p, "gGFmaT"))
+		return options_fail(p, "-%c goes with -g, -G, -F, -m, -a or -T",
+				    letter);
 	if (given(p, "o") && given(p, "GFgma") && !given(p, "T"))
 		return options_fail(p, "-o takes the text of a log or of -T: it goes "
 				    "without -%c", given(p, "GFgma"));
