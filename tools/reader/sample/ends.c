@@ -31,6 +31,7 @@ void ends_free(struct ends *t)
 	for (i = 0; i < t->n; i++)
 		free(t->place[i]);
 	free(t->place);
+	free(t->first);
 	idtab_free(&t->tab);
 	memset(t, 0, sizeof(*t));
 }
@@ -41,16 +42,34 @@ static bool same_place(const void *ctx, uint32_t id, const void *key)
 	       *(const uint64_t *)key;
 }
 
+static struct ends_place *add_new(struct ends *t, uint64_t key)
+{
+	struct ends_place *p = xcalloc(1, sizeof(*p));
+	uint32_t event = (uint32_t)(key >> 32);
+
+	GROW(t->place, t->n, t->cap);
+	t->place[t->n++] = p;
+	t->first = xgrow_zero(t->first, &t->nfirst, event, 16,
+			      sizeof(*t->first));
+	p->key = key;
+	p->next = t->first[event];
+	return t->first[event] = p;
+}
+
+/* The places of an event; NULL: it has none. */
+static const struct ends_place *first_of(const struct ends *t, uint32_t event)
+{
+	return event < t->nfirst ? t->first[event] : NULL;
+}
+
 struct ends_place *ends_find(struct ends *t, uint64_t key)
 {
 	uint64_t hash = hash_number(key);
 	uint32_t id = idtab_find(&t->tab, hash, same_place, t, &key);
 
 	if (id == IDTAB_NONE) {
-		GROW(t->place, t->n, t->cap);
-		idtab_add(&t->tab, hash, t->n);
-		t->place[id = t->n++] = xcalloc(1, sizeof(**t->place));
-		t->place[id]->key = key;
+		idtab_add(&t->tab, hash, id = t->n);
+		add_new(t, key);
 	}
 	return t->near[ends_near((uint32_t)(key >> 32), (uint32_t)key)] = t->place[id];
 }
@@ -127,12 +146,11 @@ void ends_settle(struct ends *t)
 
 struct ends_sum ends_of_event(const struct ends *t, uint32_t event)
 {
+	const struct ends_place *p = first_of(t, event);
 	struct ends_sum sum = { .all = 0 };
-	uint32_t i;
 
-	for (i = 0; i < t->n; i++)
-		if (t->place[i]->key >> 32 == event)
-			add_place(&sum, t, t->place[i]);
+	for (; p; p = p->next)
+		add_place(&sum, t, p);
 	return sum;
 }
 
@@ -185,21 +203,21 @@ uint32_t ends_worst(const struct ends *t, uint32_t event,
 		    struct ends_comm worst[ENDS_COMMS])
 {
 	struct ends_sum all = ends_of_event(t, event);
-	struct ends_comm *c = xcalloc((size_t)t->n + 1, sizeof(*c));
-	uint32_t n = 0, i;
+	const struct ends_place *p = first_of(t, event);
+	struct ends_comm *c = NULL;
+	uint32_t n = 0, cap = 0;
 
-	for (i = 0; i < t->n; i++) {
-		const struct ends_place *p = t->place[i];
-
-		if (p->key >> 32 != event)
-			continue;
+	for (; p; p = p->next) {
+		GROW(c, n, cap);
 		c[n] = (struct ends_comm){ .comm = (uint32_t)p->key };
 		add_place(&c[n].sum, t, p);
 		n += is_worse(&c[n].sum, &all);
 	}
-	qsort(c, n, sizeof(*c), by_badness);
+	if (n)
+		qsort(c, n, sizeof(*c), by_badness);
 	n = n < ENDS_COMMS ? n : ENDS_COMMS;
-	memcpy(worst, c, n * sizeof(*c));
+	if (n)
+		memcpy(worst, c, n * sizeof(*c));
 	free(c);
 	return n;
 }

@@ -36,9 +36,11 @@ struct ends_sum {
  * @key:    event << 32 | command
  * @n:	    samples of the current log
  * @before: samples of earlier logs
+ * @next:   the next one of the same event
  */
 struct ends_place {
 	uint64_t key;
+	struct ends_place *next;
 	uint64_t n[ENDS];
 	struct ends_sum before;
 };
@@ -47,12 +49,15 @@ struct ends_place {
 
 /**
  * struct ends
+ * @first: by event: its places
  * @near: cache of the places used last; a miss looks the place up
  * @told: the current log says how chains end
  */
 struct ends {
 	struct ends_place **place;
 	uint32_t n, cap;
+	struct ends_place **first;
+	uint32_t nfirst;
 	struct ends_place *near[ENDS_NEAR];
 	struct idtab tab;
 	bool told;
