@@ -42,6 +42,7 @@
  *	freq NAME RATE [PMCID]		an event sampled so often a second
  *	period N			for the samples that follow of PMC and CPU
  *	again				another log begins, as after a rotation
+ *	discarded COUNT			samples that the log's end tells of
  *	cut				the log ends here, not closed
  *
  * Numbers may be sums: 0x1000+32.  \xHH stands for a byte in any word.
@@ -455,6 +456,8 @@ static bool other_line(struct loggen *g, char **w, int n)
 		wall(g, num(w[1]));
 	else if (!strcmp(w[0], "clock") && n >= 2 && n <= 4)
 		clocks(g, w, n);
+	else if (!strcmp(w[0], "discarded") && n == 2)
+		g->account.discarded = num(w[1]);
 	else if (!strcmp(w[0], "cut") && n == 1)
 		cut = true;
 	else

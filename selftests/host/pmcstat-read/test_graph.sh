@@ -187,6 +187,19 @@ ok "-f does nothing here, which is said" bash -c \
 	 grep -q '^pmcstat: -f threshold=50: it is of -T' &&
 	 $pmcstat -R $tmp/log -G - | cmp - $tmp/graph"
 
+# what a log's end left behind
+log behind <<-EOF
+	event cpu-clock 1000
+	proc 7 prog
+	sample 2 7 0x1000
+	discarded 4
+EOF
+ok "samples that were not written are said" bash -c \
+	"$pmcstat -R $tmp/behind -G $tmp/graph 2>&1 |
+	 grep -qx 'pmcstat: 4 samples were not written when the log ended'"
+ok "but not with -q" bash -c \
+	"$pmcstat -q -R $tmp/behind -G $tmp/graph 2>&1 | cmp - /dev/null"
+
 # a file with a colon in its name
 cp "$tmp/log" "$tmp/a:b"
 ok "what is beside a:b is found" bash -c \

@@ -105,6 +105,17 @@ char *unknown_text(const struct log_facts *log)
 			 plural(log->unknown, "it tells", "they tell"));
 }
 
+char *unwritten_text(const struct log_facts *log)
+{
+	uint64_t n = log->account.discarded + log->account.in_rings;
+	char num[GROUPED_MAX];
+
+	if (!log->has_account || !n)
+		return NULL;
+	return xasprintf("%s %s not written when the log ended",
+			 grouped(num, n), plural(n, "sample was", "samples were"));
+}
+
 char *short_text(const struct profile *p)
 {
 	uint64_t n = p->events.lost_procs;
