@@ -239,6 +239,8 @@ ok "annotate: a machine that only the log tells" shows "3 samples" \
 	"pushq %rbp"
 dump machine=4711 <<<"$hot"
 ok "annotate: an unknown one" shows "machine that is not known"
+dump <<<"${hot/10 \/work\/app.js/10 \\xff}"
+ok "annotate: the first line has no file" shows "3 samples" "7f0000001000:"
 
 # ------------------------------------------------------------------------
 dump <<<"$lines"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,8 +49,12 @@ static int open_source(const struct srctext *t, const char *path)
 {
 	const struct image_root root = { .dir = t->dir };
 	const char *why;
-	int fd = image_open_file(&root, path, &why);
+	int fd;
 
+	/* a jitdump's names can be empty, or longer than any path */
+	if (!*path || strlen(path) >= PATH_MAX)
+		return -1;
+	fd = image_open_file(&root, path, &why);
 	while (fd < 0 && t->dir && (path = strchr(path + 1, '/')))
 		fd = image_open_file(&root, path, &why);
 	return fd;
