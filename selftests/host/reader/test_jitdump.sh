@@ -241,6 +241,11 @@ dump machine=4711 <<<"$hot"
 ok "annotate: an unknown one" shows "machine that is not known"
 dump <<<"${hot/10 \/work\/app.js/10 \\xff}"
 ok "annotate: the first line has no file" shows "3 samples" "7f0000001000:"
+dump <<<"load 5000000001 $base+0x1000 5589e5b80700000031c05dc3 hot"
+truncate -s -4 "$dump"
+ok "annotate: code that was not written to its end" shows "8 samples" \
+	"37.50 +3 \| 7f0000001003:" \
+	"the rest of it, with 5 samples, is not shown"
 
 # ------------------------------------------------------------------------
 dump <<<"$lines"

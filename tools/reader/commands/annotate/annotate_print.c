@@ -387,7 +387,8 @@ static void print_body(struct annotate *n, const struct body *b)
 		put(&l, why);
 		put(&l, "\n");
 	}
-	if (end != b->end)
+	/* a jitdump's last code can be incomplete */
+	if (end != b->end || (l.jit.code && l.jit.len < end - b->start))
 		put_rest(&l);
 	disasm_close(&l.d);
 	jitbytes_close(&l.jit);
