@@ -266,6 +266,14 @@ ok "a kallsyms" prints 0 'name a vmlinux with -k$' \
 ok "--help" prints 0 "^usage: pmclog annotate" "$pmclog" annotate --help
 ok "no such function" prints 1 "no samples in nothing" \
 	"$pmclog" annotate nothing "$tmp/l"
+ok "one of several" prints 0 "^pmclog: $tmp/two: no samples in nothing$" \
+	"$pmclog" annotate calls nothing main "$tmp/two"
+only_that()
+{
+	"$pmclog" annotate calls nothing main "$tmp/two" 2>&1 >/dev/null |
+		grep -c "no samples"
+}
+ok "the others are not named" same 1 only_that
 ok "no function" prints 2 "name a function before the log" \
 	"$pmclog" annotate "$tmp/l"
 ok "-a and a function" prints 2 "either -a or names" \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Collects the sampled functions, and the samples at each address in them. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/objsyms.h"
@@ -181,6 +182,21 @@ static int by_total(const void *pa, const void *pb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
+/* Names the functions of the command line that were not sampled, if others were. */
+static void tell_missing(struct annotate *n)
+{
+	uint32_t i, k;
+
+	for (k = 0; k < n->nsymbols; k++) {
+		for (i = 0; i < n->t.n && n->t.body[i].total; i++)
+			if (is_named(n, n->t.body[i].func, n->symbol[k]))
+				break;
+		if (i && (i == n->t.n || !n->t.body[i].total))
+			fprintf(stderr, "pmclog: %s: no samples in %s\n",
+				n->a.path, n->symbol[k]);
+	}
+}
+
 void annotate_collect(struct annotate *n)
 {
 	struct profile *p = &n->a.p;
@@ -205,6 +221,7 @@ void annotate_collect(struct annotate *n)
 			      sizeof(struct spot), by_addr);
 	if (n->t.n)
 		qsort(n->t.body, n->t.n, sizeof(*n->t.body), by_total);
+	tell_missing(n);
 	free(c.wanted);
 	free(c.body);
 	free(c.addr);
