@@ -56,6 +56,17 @@ node;first_[j] 2
 node;on:the heap_[j] 8
 other;[//anon] 16" "node  *\[JIT\] 7  *on;the heap"
 
+# stackcollapse-perf.pl takes "[" for the kernel, and no blanks
+objects()
+{
+	"$pmclog" export --to perf-script -r "$tmp/root" "$tmp/jit" |
+		sed -n 's/^\t.*(\(.*\))$/\1/p' | sort | uniq -c | xargs -n 2
+}
+ok "in perf's text they are in a map, as perf has it" same "\
+16 //anon
+16 /tmp/perf-7.map
+1 /x/file" objects
+
 # of lines that overlap the last one counts
 perl -e 'srand(4); for (1 .. 400) {
 	printf("%x %x f%d\n", 0x7f0000000000 + int rand 4000,

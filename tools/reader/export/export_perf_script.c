@@ -44,19 +44,26 @@ static const struct text *string_text(struct export *e, uint32_t id)
 	return texts_put(&e->strings, id, e->scratch);
 }
 
-/* Importers recognise kernel frames by the object's name. */
+/*
+ * Importers recognise frames of the kernel, and of code made at run time, by the object's
+ * name.  "[JIT] PID" would be a module of the kernel for them.
+ */
 static const struct text *object_text(struct export *e, uint32_t func)
 {
 	static const struct text kernel = { KERNEL, sizeof(KERNEL) - 1 };
+	const struct profile *p = &e->a.p;
+	const struct object *o = &p->objs.obj[p->funcs.func[func].obj];
 	uint32_t id = export_object(e, func);
 	const struct text *t = texts_get(&e->objects, id);
 	char *path;
 
-	if (func_kind(&e->a.p, func) == OBJ_KERNEL)
+	if (o->kind == OBJ_KERNEL)
 		return &kernel;
 	if (t)
 		return t;
-	path = shown_whole(strtab_str(&e->a.p.str, id));
+	path = o->kind == OBJ_JIT ?
+	       xasprintf("/tmp/perf-%llu.map", (unsigned long long)o->ino) :
+	       shown_whole(strtab_str(&p->str, id));
 	out_str(e->scratch, " (");
 	out_str(e->scratch, path);
 	out_str(e->scratch, ")\n");
