@@ -161,6 +161,9 @@ ok "an address that is in no function" same "0x1: ?? at ??:?" \
 ok "not an address" prints 2 'symbolize: "main" is not an address' \
 	"$pmclog" symbolize -e "$tmp/c" main
 ok "no file" prints 2 "name a file with -e" "$pmclog" symbolize 1
+unreadable() { "$pmclog" symbolize -e "$tmp/c" <"$tmp"; }
+ok "addresses that cannot be read" prints 1 \
+	"cannot read standard input: Is a directory" unreadable
 ok "not a file" prints 1 "/nonexistent: no such file" \
 	"$pmclog" symbolize -e /nonexistent 1
 mkfifo "$tmp/fifo"

@@ -137,6 +137,11 @@ static int from_stdin(struct symbolizing *s)
 		if (wait)
 			out_flush(s->out);
 	}
+	if (ret == READER_OK && ferror(stdin)) {
+		fprintf(stderr, "pmclog symbolize: cannot read standard input: "
+			"%s\n", strerror(errno));
+		ret = READER_FAIL;
+	}
 	free(line);
 	return ret;
 }
