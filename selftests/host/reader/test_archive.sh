@@ -85,6 +85,21 @@ ok "it says how many" grep -q 'has the log and 4 files of this machine; 0 were n
 private() { [ "$(stat -c %a "$here/app.tar.zst")" = 600 ]; }
 ok "not everybody can read it" private
 
+# a vmlinux with debugging data is larger than a table of symbols can be
+large_kernel()
+{
+	printf '.globl reference\n.text\n.type reference, @function\n%s\n' \
+		"reference: .skip 16" | ${CC:-cc} -c -x assembler -o "$tmp/v.o" - &&
+		ld -Ttext=0xffffffff81000000 -e reference -o "$tmp/large" \
+			"$tmp/v.o" || return
+	truncate -s 260M "$tmp/large"
+	"$pmclog" archive -o "$tmp/large.tar" -k "$tmp/large" \
+		"$here/app.pmclog" 2>"$tmp/said" || { cat "$tmp/said"; return 1; }
+	tar xOf "$tmp/large.tar" pmclog-large/kallsyms | cmp - "$tmp/large" &&
+		rm "$tmp/large.tar"
+}
+ok "a large vmlinux" large_kernel
+
 other_kernel()
 {
 	echo 'ffffffff81000000 T another' >"$here/other"

@@ -296,13 +296,19 @@ static void put_jit(struct archiving *a, const struct object *o)
 	close(fd);
 }
 
-/* Packs a file whose size may not be known, as in /proc. */
+/* Packs a file.  In /proc its size is not known, and it is text of some MiB. */
 static void put_text(struct archiving *a, const char *name, int fd)
 {
 	size_t n = 0, cap = 1 << 20;
-	char *buf = xmalloc(cap);
+	struct stat st;
 	ssize_t got;
+	char *buf;
 
+	if (!fstat(fd, &st) && st.st_size) {
+		put_fd(a, "", name, fd);
+		return;
+	}
+	buf = xmalloc(cap);
 	while ((got = read(fd, buf + n, cap - n)) > 0 && n < KALLSYMS_MAX) {
 		n += (size_t)got;
 		if (n == cap) {
