@@ -74,6 +74,10 @@ for format in speedscope firefox perf-script csv jsonl clickhouse; do
 	ok "$format" agrees $format
 done
 ok "speedscope, by thread and CPU" agrees speedscope --by thread,cpu
+log idle <<<"event cpu-clock 1000"
+ok "speedscope, without a sample: no profile, so none to show" same '[0,null]' \
+	bash -c "$pmclog export --to speedscope $tmp/idle |
+		jq -c '[(.profiles | length), .activeProfileIndex]'"
 ok "firefox, build-ids" same \
 	"332211005544776688 00112233445566778899aabbccddeeff01234567" \
 	jq -r '.libs[] | select(.name == "[kernel]") |

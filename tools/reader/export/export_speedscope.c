@@ -203,7 +203,7 @@ static void end(struct export *e)
 			"file-format-schema.json\",\n\"exporter\":\"pmclog@"
 			TOOLS_VERSION "\",\"name\":");
 	string(e->out, name);
-	out_str(e->out, ",\"activeProfileIndex\":0,\n");
+	out_str(e->out, x.n ? ",\"activeProfileIndex\":0,\n" : ",\n");
 	put_frames(&x);
 	put_profiles(&x);
 	out_str(e->out, "}\n");
