@@ -197,6 +197,13 @@ log rate <<-EOF
 	at 3000000000
 EOF
 ok "a log of an event that is sampled at a rate" page rate
+# slices of microseconds
+prog_log short <<-EOF
+	sample 3 7 0x10
+	at 100000
+	sample 2 7 0x10
+EOF
+ok "a log that is over in no time" page short
 "$pmclog" fold -k "$tmp/kallsyms" "$tmp/big" >"$tmp/big.folded"
 ok "has a small page" bash -c "[ \$(stat -c %s $tmp/big.html) -lt 4000000 ]"
 

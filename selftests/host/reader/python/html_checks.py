@@ -84,7 +84,7 @@ class Page:
             "(function (t) { const b = document.getElementById('heat')."
             "getBoundingClientRect(), h = pmclog.map(), i = Math.floor(t / "
             "h.slice + .001); return [b.x + h.left + (Math.floor(i / h.rows) +"
-            " .5) * h.width, b.y + (i %% h.rows + .5) * h.height]; })(%f)"
+            " .5) * h.width, b.y + (i %% h.rows + .5) * h.height]; })(%.9f)"
             % seconds)
 
     def search(self, text):
@@ -316,6 +316,19 @@ def views_are_in_the_address(p):
     address = p.run("location.hash")
     p.show(address[1:])
     same(set(p.functions()), {"do_entry", "do_read", "mod_func"})
+
+
+@check("short")
+def the_address_has_the_whole_range_and_no_more(p):
+    p.show()
+    slice = p.run("pmclog.map().step")
+    for i in range(3):
+        p.browser.drag(p.moment(41.5 * slice), p.moment((43.5 + i) * slice))
+        address, chosen = p.run("[location.hash, pmclog.map().range]")
+        same(chosen, [41 * slice, (44 + i) * slice])
+        p.show()
+        p.show(address[1:])
+        same(p.run("pmclog.map().range"), chosen)
 
 
 @check("plain")

@@ -103,7 +103,7 @@ function writeAddress() {
     p.set('event', eventKey(data.events[state.event], state.event));
   if (state.range)
     p.set('range', state.range.map(function (s) {
-      return +(s * data.slice).toFixed(7);
+      return (s * data.slice).toFixed(9).replace(/\.?0+$/, '');
     }).join('-'));
   state.who.forEach(function (key) { p.append('who', key); });
   ['search', 'callers', 'up', 'level', 'fsort', 'psort'].forEach(function (k) {
@@ -119,17 +119,18 @@ function writeAddress() {
 
 const defaults = Object.assign({}, state);
 
-// Seconds "A-B" as whole slices: those that have a part of it.
+// Seconds "A-B" as whole slices: those that have a part of it.  The nanoseconds
+// of an address are a thousandth of the shortest slice.
 function parseRange(s) {
   const m = /^([0-9.]+)-([0-9.]+)$/.exec(s || '');
   const end = slices();
 
   if (!m || !(+m[2] > +m[1]))
     return null;
-  const from = Math.min(end - 1, Math.floor(+m[1] / data.slice + 1e-6));
+  const from = Math.min(end - 1, Math.floor(+m[1] / data.slice + 1e-3));
 
   return [from, Math.max(from + 1, Math.min(end,
-    Math.ceil(+m[2] / data.slice - 1e-6)))];
+    Math.ceil(+m[2] / data.slice - 1e-3)))];
 }
 
 function slices() {
