@@ -404,4 +404,42 @@ p;new_[j] 4" "$pmclog" fold -
 }
 ok "that goes on writing" grows
 
+shrinks()
+{
+	local size
+	size=$(stat -c %s "$tmp/begins")
+	for i in {1..300}; do
+		echo "load 4000000000 $base+0x1000 *$i old$i"
+	done | dump
+	{
+		head -c "$size" "$tmp/grows"
+		sleep .5
+		dump <<<"$early"
+		tail -c +$((size + 1)) "$tmp/grows"
+	} | same "\
+p;[JIT] $waits 5
+p;early_[j] 2" "$pmclog" fold -
+}
+ok "that begins anew: older code is gone" shrinks
+
+# 1.9 GB, most of them holes: six versions are more than all jitdumps may have
+grows_often()
+{
+	local i from=0 size text=$growing
+	dump <<<"$early"
+	printf '\x4d\0\0\0\x80\x96\x98\x70%08d' 0 >>"$dump"
+	for i in {1..7}; do
+		text+=$'\n'"at $((i * 2 + 2))000000000"$'\n'"sample 1 $waits $base+0x1010"
+		printf '%s\n' "$text" cut | log "step$i"
+	done
+	for i in {1..7}; do
+		truncate -s $((1900000000 + i)) "$dump"
+		size=$(stat -c %s "$tmp/step$i")
+		tail -c +$((from + 1)) "$tmp/step$i"
+		from=$size
+		sleep .3
+	done | same "p;early_[j] 8" "$pmclog" fold -
+}
+ok "again and again" grows_often
+
 done_testing

@@ -101,32 +101,43 @@ static off_t size_of(int fd)
 	return fstat(fd, &st) ? 0 : st.st_size;
 }
 
+/* Is there room for all of a jitdump, in place of what was read of it before? */
+static bool fits(const struct jits *t, const struct jit *j, off_t size)
+{
+	return t->codes - j->dump.ncode < JITDUMP_CODES &&
+	       t->bytes - (uint64_t)j->size + (uint64_t)size < BYTES_MAX;
+}
+
+static void read_all(struct jits *t, struct jit *j, int fd, off_t size)
+{
+	t->codes -= j->dump.ncode;
+	t->bytes += (uint64_t)size - (uint64_t)j->size;
+	j->size = size;
+	jitdump_free(&j->dump);
+	j->reads++;
+	j->why = jitdump_read(&j->dump, fd);
+	t->codes += j->dump.ncode;
+	/* the process may have begun anew */
+	if (j->turns > j->dump.nrange)
+		j->turns = j->dump.nrange;
+}
+
 static void read_dump(struct profile *p, struct jit *j,
 		      const struct object *o)
 {
 	const char *why;
 	int fd = open_dump(p, j, o, &why);
+	off_t size = fd < 0 ? 0 : size_of(fd);
 
-	if (fd < 0) {
-		/* code that was read before stays valid */
-		if (!j->reads)
-			j->why = why;
-		return;
-	}
-	if (j->reads && size_of(fd) == j->size) {
+	if (fd >= 0 && !fits(&p->jits, j, size))
+		why = "its jitdump is one too many";
+	/* code that was read before stays valid */
+	if (why && !j->reads)
+		j->why = why;
+	if (!why && (!j->reads || size != j->size))
+		read_all(&p->jits, j, fd, size);
+	if (fd >= 0)
 		close(fd);
-		return;
-	}
-	j->size = size_of(fd);
-	p->jits.codes -= j->dump.ncode;
-	p->jits.bytes += (uint64_t)j->size;
-	jitdump_free(&j->dump);
-	j->reads++;
-	j->why = "its jitdump is one too many";
-	if (p->jits.codes < JITDUMP_CODES && p->jits.bytes < BYTES_MAX)
-		j->why = jitdump_read(&j->dump, fd);
-	p->jits.codes += j->dump.ncode;
-	close(fd);
 }
 
 static bool same_jit(const void *ctx, uint32_t id, const void *key)
