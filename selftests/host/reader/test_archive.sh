@@ -189,6 +189,33 @@ hostile()
 }
 ok "nothing but programs, by plain paths" hostile
 
+# The common parts of several debug files are in a third, as of Debian's
+common_parts()
+{
+	local i root=$tmp/common
+	mkdir -p "$root/bin" "$root/dbg"
+	for i in 1 2 3 4; do
+		cp "$here/prog" "$root/bin/p$i"
+	done
+	(cd "$root/bin" && dwz -m ../dbg/parts -M /dbg/parts p1 p2 p3 p4) || return
+	{
+		echo "buildid $(id_of "$root/bin/p1") /bin/p1"
+		load 7 $base "$root/bin/p1" /bin/p1
+		echo "sample 3 7 $(at leaf "$here/prog")"
+	} | prog_log common.pmclog
+	"$pmclog" fold --by-line -r "$root" "$tmp/common.pmclog" >"$tmp/want" &&
+		grep "leaf (shapes.c:" "$tmp/want" &&
+		"$pmclog" archive -r "$root" -o "$tmp/common.tar" \
+			"$tmp/common.pmclog" 2>"$tmp/said" &&
+		tar -C "$tmp/there" -xf "$tmp/common.tar" || return
+	"$pmclog" fold --by-line "$tmp/there/pmclog-common" | diff "$tmp/want" -
+}
+if command -v dwz >/dev/null; then
+	ok "a third file of debug files" common_parts
+else
+	skip "a third file of debug files" "no dwz"
+fi
+
 # Code made at run time
 jit()
 {

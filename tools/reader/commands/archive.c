@@ -23,6 +23,7 @@
 #include "base/samefile.h"
 #include "commands/commands.h"
 #include "commands/tarfile.h"
+#include "elf/altfile.h"
 #include "log/input.h"
 #include "profile/jitmap.h"
 
@@ -219,17 +220,35 @@ static char *debug_place(const struct image *im, const struct image *debug,
 			       NULL;
 }
 
+/* The third file, which has what several debug files have in common. */
+static void put_alt(struct archiving *a, const struct image *im,
+		    const struct objfile *f)
+{
+	struct image alt;
+	char *where;
+
+	if (!altfile_image(&alt, im, &f->root))
+		return;
+	where = debug_place(&alt, &alt, "");
+	if (where)
+		put_file(a, where, alt.fd);
+	image_close(&alt);
+	free(where);
+}
+
 static void put_debug(struct archiving *a, const struct image *im,
 		      const struct objfile *f)
 {
 	struct image debug;
 	char *where;
 
+	put_alt(a, im, f);
 	if (!image_open_debug(&debug, im, &f->root, f->path))
 		return;
 	where = debug_place(im, &debug, f->path);
 	if (where && debug.fd >= 0)
 		put_file(a, where, debug.fd);
+	put_alt(a, &debug, f);
 	image_close(&debug);
 	free(where);
 }

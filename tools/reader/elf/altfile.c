@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <elfutils/libdwelf.h>
+#include <gelf.h>
 
 #include "elf/altfile.h"
 #include "elf/debugfile.h"
@@ -16,25 +16,50 @@ struct wanted {
 	size_t len;
 };
 
-static bool try_path(struct altfile *a, const struct image_root *root,
+/* What the section has: a name that ends in a NUL, and all of a build-id. */
+static bool link_of(struct wanted *w, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	const char *name, *nul;
+	Elf_Data *data;
+	GElf_Shdr sh;
+	size_t strndx;
+
+	if (elf_getshdrstrndx(elf, &strndx))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		name = gelf_getshdr(scn, &sh) ?
+		       elf_strptr(elf, strndx, sh.sh_name) : NULL;
+		if (name && !strcmp(name, ".gnu_debugaltlink"))
+			break;
+	}
+	data = scn ? elf_rawdata(scn, NULL) : NULL;
+	nul = data && data->d_buf ? memchr(data->d_buf, '\0', data->d_size) :
+				    NULL;
+	if (!nul)
+		return false;
+	w->name = data->d_buf;
+	w->id = nul + 1;
+	w->len = data->d_size - (size_t)(nul + 1 - w->name);
+	return w->len;
+}
+
+static bool try_path(struct image *alt, const struct image_root *root,
 		     const char *path, const struct wanted *w)
 {
 	const char *why;
 	const void *id;
 
-	if (!image_open(&a->im, root, path, &why))
+	if (!image_open(alt, root, path, &why))
 		return false;
-	if (image_buildid(&a->im, &id) == w->len && !memcmp(id, w->id, w->len)) {
-		image_inflate(&a->im);
-		a->dw = dwarf_begin_elf(a->im.elf, DWARF_C_READ, NULL);
-	}
-	if (!a->dw)
-		image_close(&a->im);
-	return a->dw;
+	if (image_buildid(alt, &id) == w->len && !memcmp(id, w->id, w->len))
+		return true;
+	image_close(alt);
+	return false;
 }
 
 /* A relative name is relative to the directory of the main file. */
-static bool try_beside(struct altfile *a, const struct image *im,
+static bool try_beside(struct image *alt, const struct image *im,
 		       const struct wanted *w)
 {
 	char link[32], dir[4096], *path, *slash;
@@ -50,30 +75,48 @@ static bool try_beside(struct altfile *a, const struct image *im,
 	if (!slash)
 		return false;
 	path = xasprintf("%.*s/%s", (int)(slash - dir), dir, w->name);
-	ok = try_path(a, NULL, path, w);
+	ok = try_path(alt, NULL, path, w);
 	free(path);
 	return ok;
+}
+
+static bool find(struct image *alt, const struct image *im,
+		 const struct image_root *root, const struct wanted *w)
+{
+	char path[DEBUGFILE_PATH];
+
+	return (debugfile_path(path, w->id, w->len) &&
+		try_path(alt, root, path, w)) ||
+	       (*w->name == '/' ? try_path(alt, root, w->name, w) :
+				  try_beside(alt, im, w));
+}
+
+bool altfile_image(struct image *alt, const struct image *im,
+		   const struct image_root *root)
+{
+	struct wanted w;
+
+	return link_of(&w, im->elf) && find(alt, im, root, &w);
 }
 
 bool altfile_open(struct altfile *a, Dwarf *dw, const struct image *im,
 		  const struct image_root *root)
 {
 	struct wanted w;
-	ssize_t n = dwelf_dwarf_gnu_debugaltlink(dw, &w.name, &w.id);
-	char path[DEBUGFILE_PATH];
 
 	memset(a, 0, sizeof(*a));
 	a->im.fd = -1;
-	if (n <= 0)
+	if (!link_of(&w, im->elf))
 		return true;
-	w.len = (size_t)n;
-	if ((debugfile_path(path, w.id, w.len) && try_path(a, root, path, &w)) ||
-	    (*w.name == '/' ? try_path(a, root, w.name, &w) :
-			      try_beside(a, im, &w))) {
+	if (!find(&a->im, im, root, &w))
+		return false;
+	image_inflate(&a->im);
+	a->dw = dwarf_begin_elf(a->im.elf, DWARF_C_READ, NULL);
+	if (a->dw)
 		dwarf_setalt(dw, a->dw);
-		return true;
-	}
-	return false;
+	else
+		image_close(&a->im);
+	return a->dw;
 }
 
 void altfile_close(struct altfile *a)

@@ -16,6 +16,9 @@ struct altfile {
 	Dwarf *dw;		/* NULL: no such file */
 };
 
+/* Opens the supplementary file of @im; false: it needs none, or it is missing. */
+bool altfile_image(struct image *alt, const struct image *im,
+		   const struct image_root *root);
 /*
  * Attaches the supplementary file to @dw, the DWARF of @im.  False if @dw needs
  * one that is missing: names in @dw can't be resolved then.
