@@ -138,6 +138,36 @@ each_sample()
 ok "likewise for each sample" each_sample
 ok "and where callers do not count" prints 0 \
 	" 44 .*two$" "$pmclog" report --flat -r "$tmp/root" "$tmp/again"
+# what the parent does with its code after a fork is not its child's
+forked()	# LINE: after the fork
+{
+	jit_log forked <<-EOF
+		at 1000000000
+		sample 1 7 $base+0x1010
+		fork 7 9
+		proc 9 child
+		$1
+		at 2000000000
+		sample 2 9 $base+0x1010
+		sample 4 7 $base+0x1010
+		fork 9 10
+		proc 10 grandchild
+		sample 8 10 $base+0x1010
+		at 3000000000
+		sample 16 9 $base+0x1010
+		fork 7 11
+		proc 11 late
+		sample 32 11 $base+0x1010
+	EOF
+	jitted forked "\
+child;one_[j] 18
+grandchild;one_[j] 8
+late;three_[j] 32
+node;one_[j] 1
+node;two_[j] 4"
+}
+ok "a child has the code of its fork" forked ""
+ok "whatever it maps" forked "map 9 0x10000 0x1000 0 /x/lib"
 { grep load <<<"$twice" | sort -r; } | dump
 ok "written in another order" jitted again "\
 node;[JIT] 7 128

@@ -103,6 +103,8 @@ static struct aspace *own(struct aspace *as)
 		copy = xcalloc(1, sizeof(*copy));
 		copy->ref = 1;
 		if (as) {
+			copy->kept = as->kept;
+			copy->turns = as->turns;
 			copy->n = copy->cap = as->n;
 			copy->leaf = xreallocarray(NULL, as->n,
 						   sizeof(*as->leaf));

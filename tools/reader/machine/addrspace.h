@@ -39,9 +39,15 @@ struct aspace_ref {
 	struct aspace_leaf *leaf;
 };
 
+/**
+ * struct aspace - what a process has mapped
+ * @kept:  number + 1 of a jitdump; code of it is that after @turns ranges, since the
+ *         process was forked then
+ */
 struct aspace {
 	uint32_t ref;
 	uint32_t gen;
+	uint32_t kept, turns;
 	uint32_t n, cap;
 	struct aspace_ref *leaf;	/* sorted */
 };

@@ -262,12 +262,27 @@ struct jit *jits_of(const struct profile *p, const struct object *o)
 	       &p->jits.jit[o->dev_minor - 1] : NULL;
 }
 
-uint64_t jits_place(const struct profile *p, const struct object *o,
-		    uint64_t pc)
+void jits_forked(struct profile *p, uint32_t from, uint32_t to)
+{
+	uint32_t jit = procs_get(&p->procs, &p->str, from)->jit;
+	struct aspace **as = &procs_get(&p->procs, &p->str, to)->as;
+
+	if (!jit || !p->jits.jit[jit - 1].dump.nrange || from == to || !*as)
+		return;
+	aspace_renew(as);
+	(*as)->kept = jit;
+	(*as)->turns = p->jits.jit[jit - 1].turns;
+}
+
+uint64_t jits_place(const struct profile *p, const struct aspace *as,
+		    const struct object *o, uint64_t pc)
 {
 	const struct jit *j = jits_of(p, o);
 
-	return j ? jitdump_place(&j->dump, j->turns, pc) : pc;
+	if (!j)
+		return pc;
+	return jitdump_place(&j->dump, as->kept == o->dev_minor ? as->turns :
+			     j->turns, pc);
 }
 
 /* ------------------------------------------------------------------------

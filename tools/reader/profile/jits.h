@@ -13,6 +13,7 @@
 #include "pmclog_iter.h"
 #include "profile/jitdump.h"
 
+struct aspace;
 struct object;
 struct profile;
 
@@ -57,14 +58,16 @@ struct jits {
 bool jits_object(struct profile *p, uint32_t pid, struct object *o);
 /* A file is mapped; it may be a jitdump. */
 void jits_mapped(struct profile *p, uint32_t pid, const struct object *o);
+/* After a fork: the child has the code of now, whatever its parent makes later. */
+void jits_forked(struct profile *p, uint32_t from, uint32_t to);
 /* Handles PMCLOG_EXT_CLOCK. */
 void jits_clock(struct profile *p, const struct pmclog_rec *r);
 /* Advances to the time of the next record. */
 void jits_pass(struct profile *p, uint64_t tsc);
 
 /* Address in a frame for @pc in such an object. */
-uint64_t jits_place(const struct profile *p, const struct object *o,
-		    uint64_t pc);
+uint64_t jits_place(const struct profile *p, const struct aspace *as,
+		    const struct object *o, uint64_t pc);
 /* The jitdump of an object; NULL: the object has a perf-PID.map. */
 struct jit *jits_of(const struct profile *p, const struct object *o);
 /* Opens its file: a descriptor, or -1 and *@why. */

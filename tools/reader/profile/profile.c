@@ -315,6 +315,18 @@ static void attach(struct profile *p, const struct pmclog_rec *r)
 	proc->named = false;
 }
 
+static void forked(struct profile *p, const struct pmclog_rec *r)
+{
+	uint32_t from = PMCLOG_FIELD32(r, struct pmclog_procfork, oldpid);
+	uint32_t to = PMCLOG_FIELD32(r, struct pmclog_procfork, newpid);
+
+	procs_fork(&p->procs, &p->str, from, to);
+	if (!p->jits.nactive)
+		return;
+	jits_pass(p, r->tsc);
+	jits_forked(p, from, to);
+}
+
 static void process_record(struct profile *p, const struct pmclog_rec *r)
 {
 	profile_settle(p);
@@ -332,9 +344,7 @@ static void process_record(struct profile *p, const struct pmclog_rec *r)
 		profile_guess_exec(p, r);
 		break;
 	case PMCLOG_T_PROCFORK:
-		procs_fork(&p->procs, &p->str,
-			   PMCLOG_FIELD32(r, struct pmclog_procfork, oldpid),
-			   PMCLOG_FIELD32(r, struct pmclog_procfork, newpid));
+		forked(p, r);
 		break;
 	case PMCLOG_T_THR_EXIT:
 		late_forget(&p->late, PMCLOG_FIELD32(r, struct pmclog_thr_exit,

@@ -76,7 +76,7 @@ static inline struct place_id user_place(const struct profile *p,
 	if (kind == OBJ_FILE)
 		at.addr = pc - m->start + m->offset;
 	else if (kind == OBJ_JIT)
-		at.addr = jits_place(p, &p->objs.obj[m->obj], pc);
+		at.addr = jits_place(p, as, &p->objs.obj[m->obj], pc);
 	/* the 32-bit vdso is another image and is not supported */
 	else if (kind == OBJ_VDSO && m->start >> 32)
 		at.addr = pc - m->start;
