@@ -197,6 +197,14 @@ log rate <<-EOF
 	at 3000000000
 EOF
 ok "a log of an event that is sampled at a rate" page rate
+# the page shows times to the millisecond, whatever the time
+prog_log month <<-EOF
+	sample 1 7 0x10
+	at 2592000123456789
+	sample 1 7 0x10
+EOF
+ok "a log of a month" page month
+ok "when it ended" same 2592000.123 data month '(.series[5] * 1000 | floor) / 1000'
 # slices of microseconds
 prog_log short <<-EOF
 	sample 3 7 0x10

@@ -72,7 +72,7 @@ static void put_real(struct out *o, double v)
 {
 	if (!isfinite(v))
 		v = 0;
-	out_printf(o, "%.9g", v);
+	out_printf(o, "%.12g", v);
 }
 
 static void member_real(struct out *o, const char *k, double v)
