@@ -186,6 +186,40 @@ ok "and the report says so" prints 0 \
 	"mymod: file was replaced since (build-id differs)" \
 	"$pmclog" report -r "$tmp/mods" -k "$tmp/map" "$tmp/k9"
 
+# as many sections in the log as in the file
+many_sections()
+{
+	python3 - "$tmp/mods/many.ko" <<-'END' || return
+		import struct, sys
+		def section(*v):
+		    return struct.pack("<IIQQQQIIQQ", *v)
+		n, names, text = 60000, b"\0.t\0.symtab\0.strtab\0", b"\0f\0"
+		syms = bytes(24) + struct.pack("<IBBHQQ", 1, 18, 0, 1, 0, 16)
+		data = names + text + syms
+		at = 64 + len(names)
+		table = section(*[0] * 10) + section(1, 1, 6, 0, 0, 0, 0, 0, 1, 0) * n
+		table += section(4, 2, 0, 0, at + len(text), len(syms), n + 2, 1, 1, 24)
+		table += section(12, 3, 0, 0, at, len(text), 0, 0, 1, 0)
+		table += section(12, 3, 0, 0, 64, len(names), 0, 0, 1, 0)
+		open(sys.argv[1], "wb").write(struct.pack(
+		    "<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 1, 62, 1, 0, 0,
+		    64 + len(data), 0, 64, 0, 0, 64, n + 4, n + 3) + data + table)
+	END
+	{
+		echo "host 9.9.9-test elsewhere"
+		echo "kernel 0xffffffff81001000 reference"
+		echo "event cpu-clock 1000"
+		echo "module 0xffffffffc0100000 0x2000 many /many.ko"
+		echo "section 0xffffffffc0100000 many .t"
+		echo "section 0xffffffffc0101000 many .t"
+		printf 'section 0xffffffffc0100000 many .u%d\n' {1..60000}
+		echo "sample 1 7 0xffffffffc0101008"
+	} | log many
+	same "?7;f_[k] 1" timeout 20 "$pmclog" fold -r "$tmp/mods" -k "$tmp/map" \
+		"$tmp/many"
+}
+ok "tens of thousands of sections; the last address counts" many_sections
+
 # where tables are looked for
 cp "$tmp/map" "$tmp/k2.kallsyms"
 ok "LOG.kallsyms is found" folds k2 "$want"

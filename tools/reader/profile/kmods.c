@@ -10,32 +10,53 @@
 #include "profile/kmods.h"
 
 #define FILE_MAX	((off_t)256 << 20)
-#define SECTIONS_MAX	65536U		/* of all modules */
+#define SECTIONS_MAX	65536U		/* of all modules, or of a file */
+#define NAME_MAX_LEN	256U		/* of a section */
+
+/* @mod and @name are string numbers. */
+static uint64_t section_hash(uint32_t mod, uint32_t name)
+{
+	return hash_number((uint64_t)mod << 32 | name);
+}
 
 void kmods_section(struct kmods *t, struct strtab *str, const char *mod,
 		   const char *name, uint64_t addr)
 {
+	uint64_t hash = section_hash(strtab_id(str, mod), strtab_id(str, name));
+	uint32_t id = idtab_find_exact(&t->sections, hash, 0);
+
+	if (id != IDTAB_NONE) {
+		t->section[id] = addr;
+		return;
+	}
 	if (t->nsection == SECTIONS_MAX)
 		return;
 	GROW(t->section, t->nsection, t->capsection);
-	t->section[t->nsection++] = (struct kmod_section){
-		.mod = strtab_id(str, mod), .name = strtab_id(str, name),
-		.addr = addr,
-	};
+	t->section[t->nsection] = addr;
+	idtab_add_exact(&t->sections, hash, 0, t->nsection++);
 }
 
 void kmods_file(struct kmods *t, uint32_t mod, uint32_t path)
 {
+	uint32_t id = idtab_find_exact(&t->files, hash_number(mod), 0);
+
+	if (id != IDTAB_NONE) {
+		t->file[id] = path;
+		return;
+	}
 	if (t->nfile == SECTIONS_MAX)
 		return;
 	GROW(t->file, t->nfile, t->capfile);
-	t->file[t->nfile++] = (struct kmod_file){ .mod = mod, .path = path };
+	t->file[t->nfile] = path;
+	idtab_add_exact(&t->files, hash_number(mod), 0, t->nfile++);
 }
 
 void kmods_free(struct kmods *t)
 {
 	free(t->section);
 	free(t->file);
+	idtab_free(&t->sections);
+	idtab_free(&t->files);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -66,28 +87,27 @@ static bool open_module(struct image *im, const struct image_root *root,
 	return plain && image_open_memory(im, plain, len);
 }
 
-/* The last address in the log is valid, since a module can be reloaded. */
-static uint64_t address_of(const struct profile *p, uint32_t mod,
-			   const char *name)
+static uint64_t address_of(struct profile *p, uint32_t mod, const char *name)
 {
 	const struct kmods *t = &p->kmods;
-	uint32_t i;
+	uint64_t hash;
+	uint32_t id;
 
-	for (i = t->nsection; i--;)
-		if (t->section[i].mod == mod &&
-		    !strcmp(strtab_str(&p->str, t->section[i].name), name))
-			return t->section[i].addr;
-	return 0;
+	if (strnlen(name, NAME_MAX_LEN) == NAME_MAX_LEN)
+		return 0;
+	hash = section_hash(mod, strtab_id(&p->str, name));
+	id = idtab_find_exact(&t->sections, hash, 0);
+	return id == IDTAB_NONE ? 0 : t->section[id];
 }
 
 /* Load address by section of the file, 0 if not known. */
-static uint64_t *addresses(const struct profile *p, uint32_t mod, Elf *elf,
-			   size_t *n)
+static uint64_t *addresses(struct profile *p, uint32_t mod, Elf *elf, size_t *n)
 {
 	size_t strndx, i;
 	uint64_t *at;
 
-	if (elf_getshdrnum(elf, n) || elf_getshdrstrndx(elf, &strndx))
+	if (elf_getshdrnum(elf, n) || *n > SECTIONS_MAX ||
+	    elf_getshdrstrndx(elf, &strndx))
 		return NULL;
 	at = xcalloc(*n + 1, sizeof(*at));
 	for (i = 1; i < *n; i++) {
@@ -152,12 +172,10 @@ static bool *have(const struct symtab *t, const struct strtab *str)
 
 static const char *path_of(const struct profile *p, uint32_t mod)
 {
-	uint32_t i;
+	const struct kmods *t = &p->kmods;
+	uint32_t id = idtab_find_exact(&t->files, hash_number(mod), 0);
 
-	for (i = p->kmods.nfile; i--;)
-		if (p->kmods.file[i].mod == mod)
-			return strtab_str(&p->str, p->kmods.file[i].path);
-	return NULL;
+	return id == IDTAB_NONE ? NULL : strtab_str(&p->str, t->file[id]);
 }
 
 void kmods_load(struct symtab *t, struct profile *p)

@@ -11,21 +11,17 @@
 struct profile;
 struct symtab;
 
-/* @mod and @name are string numbers */
-struct kmod_section {
-	uint32_t mod, name;
-	uint64_t addr;
-};
-
-struct kmod_file {
-	uint32_t mod, path;
-};
-
+/**
+ * struct kmods - what the log has of modules; of a module that was loaded again, the last
+ * @section: load addresses; @sections: by module and section
+ * @file:    string numbers of paths; @files: by module
+ */
 struct kmods {
-	struct kmod_section *section;
+	uint64_t *section;
 	uint32_t nsection, capsection;
-	struct kmod_file *file;
+	uint32_t *file;
 	uint32_t nfile, capfile;
+	struct idtab sections, files;
 };
 
 void kmods_section(struct kmods *t, struct strtab *str, const char *mod,
