@@ -30,333 +30,223 @@
 	{ #field, offsetof(struct pmclog_closelog, account.field), \
 	  FIELD_U64, 0, 0 }
 
-static const struct field closelog[] = {
-	ACCOUNT(overflows),
-	ACCOUNT(committed),
-	DROP_CAUSES(DROPPED)
-	ACCOUNT(filtered),
-	ACCOUNT(written),
-	ACCOUNT(discarded),
-	ACCOUNT(in_rings),
-	ACCOUNT(proc_committed),
-	ACCOUNT(proc_dropped),
-	ACCOUNT(made),
-	ACCOUNT(cut),
-	ACCOUNT(throttled),
-	CUT_CAUSES(CUT)
-	ACCOUNT(late),
-	ACCOUNT(late_answered),
-};
-
-static const struct field dropnotify[] = {
-	F(pmclog_dropnotify, pmcid, X32),
-	F(pmclog_dropnotify, cpu, U32),
-	F(pmclog_dropnotify, cause, CAUSE),
-	F(pmclog_dropnotify, pad, PAD),
-	F(pmclog_dropnotify, count, U64),
-	F(pmclog_dropnotify, first, U64),
-	F(pmclog_dropnotify, last, U64),
-};
-
-static const struct field initialize[] = {
-	P(pmclog_initialize, version, X32),
-	SIZED(pmclog_initialize, cpuid, NAME, PMCLOG_CPUID_LEN, 1),
-	F(pmclog_initialize, cputype, X32),
-	F(pmclog_initialize, tsc_freq, U64),
-	F(pmclog_initialize, ts_sec, S64),
-	F(pmclog_initialize, ts_nsec, S64),
-};
-
-static const struct field allocate[] = {
-	P(pmclog_wire_allocate, pmcid, X32),
-	P(pmclog_wire_allocate, event, X32),
-	P(pmclog_wire_allocate, flags, X32),
-	F(pmclog_wire_allocate, pad, PAD),
-	F(pmclog_wire_allocate, rate, U64),
-};
-
-static const struct field allocatedyn[] = {
-	P(pmclog_pmcallocatedyn, pmcid, X32),
-	SIZED(pmclog_pmcallocatedyn, name, NAME, PMCLOG_NAME_MAX, 1),
-	P(pmclog_pmcallocatedyn, flags, X32),
-	F(pmclog_pmcallocatedyn, event, X32),
-	F(pmclog_pmcallocatedyn, pad, PAD),
-	F(pmclog_pmcallocatedyn, rate, U64),
-	F(pmclog_pmcallocatedyn, config, X64),
-	F(pmclog_pmcallocatedyn, type, U32),
-	F(pmclog_pmcallocatedyn, cpu, S32),
-};
-
-static const struct field attach[] = {
-	P(pmclog_pmcattach, pmcid, X32),
-	P(pmclog_pmcattach, pid, S32),
-	P(pmclog_pmcattach, path, TAIL),
-};
-
-static const struct field detach[] = {
-	P(pmclog_pmcdetach, pmcid, X32),
-	P(pmclog_pmcdetach, pid, S32),
-};
-
-static const struct field proccsw[] = {
-	P(pmclog_proccsw, pmcid, X32),
-	P(pmclog_proccsw, pid, S32),
-	P(pmclog_proccsw, value, U64),
-	F(pmclog_proccsw, tid, S32),
-	F(pmclog_proccsw, pad, PAD),
-};
-
-static const struct field procexec[] = {
-	P(pmclog_procexec, pmcid, X32),
-	P(pmclog_procexec, pid, S32),
-	P(pmclog_procexec, base, X64),
-	P(pmclog_procexec, dyn, X64),
-	P(pmclog_procexec, path, TAIL),
-};
-
-static const struct field procexit[] = {
-	P(pmclog_procexit, pmcid, X32),
-	P(pmclog_procexit, pid, S32),
-	P(pmclog_procexit, value, U64),
-	F(pmclog_procexit, enabled, U64),
-	F(pmclog_procexit, running, U64),
-};
-
-static const struct field procfork[] = {
-	P(pmclog_procfork, oldpid, S32),
-	P(pmclog_procfork, newpid, S32),
-};
-
-static const struct field sysexit[] = {
-	P(pmclog_sysexit, pid, S32),
-	F(pmclog_sysexit, pad, PAD),
-};
-
-static const struct field userdata[] = {
-	P(pmclog_userdata, userdata, X32),
-	F(pmclog_userdata, pad, PAD),
-};
-
-/* unknown subtype or version: pad may be in use there */
-static const struct field ext_unknown[] = {
-	F(pmclog_ext, cookie, X32),
-	RENAMED("subtype_version", pmclog_ext, subtype, X32),
-};
-
-static const struct field map_in[] = {
-	P(pmclog_map_in, pid, S32),
-	F(pmclog_map_in, pad, PAD),
-	P(pmclog_map_in, start, X64),
-	P(pmclog_map_in, path, TAIL),
-};
-
-static const struct field map_out[] = {
-	P(pmclog_map_out, pid, S32),
-	F(pmclog_map_out, pad, PAD),
-	P(pmclog_map_out, start, X64),
-	P(pmclog_map_out, end, X64),
-};
-
-static const struct field callchain[] = {
-	P(pmclog_callchain, pid, S32),
-	P(pmclog_callchain, pmcid, X32),
-	P(pmclog_callchain, cpuflags, CHAIN),
-	F(pmclog_callchain, tid, S32),
-};
-
-static const struct field thr_create[] = {
-	P(pmclog_thr_create, tid, S32),
-	P(pmclog_thr_create, pid, S32),
-	P(pmclog_thr_create, flags, X32),
-	F(pmclog_thr_create, pad, PAD),
-	SIZED(pmclog_thr_create, name, NAME, PMCLOG_COMM_MAX, 1),
-};
-
-static const struct field thr_exit[] = {
-	P(pmclog_thr_exit, tid, S32),
-	F(pmclog_thr_exit, pad, PAD),
-};
-
-static const struct field proc_create[] = {
-	P(pmclog_proc_create, pid, S32),
-	P(pmclog_proc_create, flags, X32),
-	SIZED(pmclog_proc_create, comm, NAME, PMCLOG_COMM_MAX, 1),
-};
-
-static const struct field ext_clock[] = {
-	F(pmclog_ext_clock, raw, U64),
-	F(pmclog_ext_clock, mono, U64),
-	F(pmclog_ext_clock, real, U64),
-};
-
-static const struct field ext_host[] = {
-	F(pmclog_ext_host, ncpu, U32),
-	F(pmclog_ext_host, page_size, U32),
-	F(pmclog_ext_host, machine, MACHINE),
-	F(pmclog_ext_host, owner_pid, S32),
-	F(pmclog_ext_host, release, TAIL),
-	RENAMED("nodename", pmclog_ext_host, release, TAIL2),
-};
-
-static const struct field ext_kernel[] = {
-	F(pmclog_ext_kernel, addr, X64),
-	F(pmclog_ext_kernel, symbol, TAIL),
-};
-
-static const struct field ext_mapping[] = {
-	F(pmclog_ext_mapping, pid, S32),
-	F(pmclog_ext_mapping, start, X64),
-	F(pmclog_ext_mapping, len, X64),
-	F(pmclog_ext_mapping, prot, PROT),
-	F(pmclog_ext_mapping, offset, X64),
-	F(pmclog_ext_mapping, dev_major, U32),
-	F(pmclog_ext_mapping, dev_minor, U32),
-	F(pmclog_ext_mapping, ino, U64),
-};
-
-static const struct field ext_module[] = {
-	F(pmclog_ext_module, start, X64),
-	F(pmclog_ext_module, len, X64),
-	F(pmclog_ext_module, name, TAIL),
-};
-
-static const struct field ext_section[] = {
-	F(pmclog_ext_section, addr, X64),
-	RENAMED("module", pmclog_ext_section, names, TAIL),
-	RENAMED("section", pmclog_ext_section, names, TAIL2),
-};
-
-static const struct field ext_buildid[] = {
-	{ "id", offsetof(struct pmclog_ext_buildid, len), FIELD_BYTES, 32, 0 },
-	F(pmclog_ext_buildid, pad, PAD),
-	F(pmclog_ext_buildid, name, TAIL),
-};
-
-static const struct field ext_rate[] = {
-	F(pmclog_ext_rate, pmcid, X32),
-	F(pmclog_ext_rate, cpu, U32),
-	F(pmclog_ext_rate, period, U64),
-	F(pmclog_ext_rate, expected, U64),
-	F(pmclog_ext_rate, achieved, U64),
-	F(pmclog_ext_rate, throttled, U64),
-	F(pmclog_ext_rate, enabled, U64),
-	F(pmclog_ext_rate, running, U64),
-};
-
-static const struct field ext_samples[] = {
-	F(pmclog_ext_samples, samples, U32),
-	F(pmclog_ext_samples, pad, PAD),
-};
-
-static const struct field ext_userchain[] = {
-	F(pmclog_ext_userchain, pid, S32),
-	F(pmclog_ext_userchain, tid, S32),
-	F(pmclog_ext_userchain, first, U64),
-	{ "ends", offsetof(struct pmclog_ext, flags), FIELD_ENDS, 1, 0 },
-	RENAMED("npcs", pmclog_ext_userchain, pc, PCS),
-};
-
-static const struct field ext_filtered[] = {
-	F(pmclog_ext_filtered, samples, U64),
-	F(pmclog_ext_filtered, conditions, TAIL),
-};
-
-static const struct field ext_raw[] = {
-	F(pmclog_ext_raw, pmcid, X32),
-	F(pmclog_ext_raw, tid, S32),
-	F(pmclog_ext_raw, len, U32),
-	F(pmclog_ext_raw, size, U32),
-	RENAMED("data", pmclog_ext_raw, len, DATA),
-};
-
-static const struct field ext_fields[] = {
-	F(pmclog_ext_fields, type, U32),
-	F(pmclog_ext_fields, pad, PAD),
-	F(pmclog_ext_fields, config, X64),
-	F(pmclog_ext_fields, text, TAIL),
-};
-
-static const struct field ext_record[] = {
-	F(pmclog_ext_record, on, U32),
-	F(pmclog_ext_record, npmc, U32),
-	F(pmclog_ext_record, skew, U64),
-};
-
-static const struct field ext_snapshot[] = {
-	F(pmclog_ext_snapshot, cause, SNAPSHOT),
-	F(pmclog_ext_snapshot, pmcid, X32),
-	F(pmclog_ext_snapshot, pid, S32),
-	F(pmclog_ext_snapshot, status, X32),
-	F(pmclog_ext_snapshot, when, U64),
-	F(pmclog_ext_snapshot, since, U64),
-};
-
-static const struct field ext_period[] = {
-	F(pmclog_ext_period, pmcid, X32),
-	F(pmclog_ext_period, cpu, U32),
-	F(pmclog_ext_period, period, U64),
-};
-
 /* fields that a DETAIL has only with their bit */
 #define HAD(field, kind, bit) \
 	{ #field, offsetof(struct pmclog_ext_detail, field), FIELD_HAD_##kind, \
 	  PMCLOG_DETAIL_##bit, 0 }
 
-static const struct field ext_detail[] = {
-	F(pmclog_ext_detail, pmcid, X32),
-	F(pmclog_ext_detail, tid, S32),
-	F(pmclog_ext_detail, has, X32),
-	HAD(hidden, U32, BRANCHES),
-	HAD(source, SOURCE, SOURCE),
-	HAD(weight, X64, WEIGHT),
-	HAD(addr, X64, ADDR),
-	RENAMED("nbranches", pmclog_ext_detail, branch, BRANCHES),
-};
-
-#define LAYOUT(word, fields) \
-	{ word, fields, sizeof(fields) / sizeof((fields)[0]) }
+#define LAYOUT(word, ...) \
+	{ word, (const struct field[]){ __VA_ARGS__ }, \
+	  sizeof((const struct field[]){ __VA_ARGS__ }) / sizeof(struct field) }
 
 static const struct layout layouts[] = {
-	[PMCLOG_T_CLOSELOG] = LAYOUT("closelog", closelog),
-	[PMCLOG_T_DROPNOTIFY] = LAYOUT("drop", dropnotify),
-	[PMCLOG_T_INITIALIZE] = LAYOUT("initlog", initialize),
-	[PMCLOG_T_PMCALLOCATE] = LAYOUT("allocate", allocate),
-	[PMCLOG_T_PMCATTACH] = LAYOUT("attach", attach),
-	[PMCLOG_T_PMCDETACH] = LAYOUT("detach", detach),
-	[PMCLOG_T_PROCCSW] = LAYOUT("cswval", proccsw),
-	[PMCLOG_T_PROCEXEC] = LAYOUT("exec", procexec),
-	[PMCLOG_T_PROCEXIT] = LAYOUT("exitval", procexit),
-	[PMCLOG_T_PROCFORK] = LAYOUT("fork", procfork),
-	[PMCLOG_T_SYSEXIT] = LAYOUT("exit", sysexit),
-	[PMCLOG_T_USERDATA] = LAYOUT("userdata", userdata),
-	[PMCLOG_T_MAP_IN] = LAYOUT("map-in", map_in),
-	[PMCLOG_T_MAP_OUT] = LAYOUT("map-out", map_out),
-	[PMCLOG_T_CALLCHAIN] = LAYOUT("callchain", callchain),
-	[PMCLOG_T_PMCALLOCATEDYN] = LAYOUT("allocatedyn", allocatedyn),
-	[PMCLOG_T_THR_CREATE] = LAYOUT("thr-create", thr_create),
-	[PMCLOG_T_THR_EXIT] = LAYOUT("thr-exit", thr_exit),
-	[PMCLOG_T_PROC_CREATE] = LAYOUT("create", proc_create),
+	[PMCLOG_T_CLOSELOG] = LAYOUT("closelog",
+		ACCOUNT(overflows),
+		ACCOUNT(committed),
+		DROP_CAUSES(DROPPED)
+		ACCOUNT(filtered),
+		ACCOUNT(written),
+		ACCOUNT(discarded),
+		ACCOUNT(in_rings),
+		ACCOUNT(proc_committed),
+		ACCOUNT(proc_dropped),
+		ACCOUNT(made),
+		ACCOUNT(cut),
+		ACCOUNT(throttled),
+		CUT_CAUSES(CUT)
+		ACCOUNT(late),
+		ACCOUNT(late_answered)),
+	[PMCLOG_T_DROPNOTIFY] = LAYOUT("drop",
+		F(pmclog_dropnotify, pmcid, X32),
+		F(pmclog_dropnotify, cpu, U32),
+		F(pmclog_dropnotify, cause, CAUSE),
+		F(pmclog_dropnotify, pad, PAD),
+		F(pmclog_dropnotify, count, U64),
+		F(pmclog_dropnotify, first, U64),
+		F(pmclog_dropnotify, last, U64)),
+	[PMCLOG_T_INITIALIZE] = LAYOUT("initlog",
+		P(pmclog_initialize, version, X32),
+		SIZED(pmclog_initialize, cpuid, NAME, PMCLOG_CPUID_LEN, 1),
+		F(pmclog_initialize, cputype, X32),
+		F(pmclog_initialize, tsc_freq, U64),
+		F(pmclog_initialize, ts_sec, S64),
+		F(pmclog_initialize, ts_nsec, S64)),
+	[PMCLOG_T_PMCALLOCATE] = LAYOUT("allocate",
+		P(pmclog_wire_allocate, pmcid, X32),
+		P(pmclog_wire_allocate, event, X32),
+		P(pmclog_wire_allocate, flags, X32),
+		F(pmclog_wire_allocate, pad, PAD),
+		F(pmclog_wire_allocate, rate, U64)),
+	[PMCLOG_T_PMCATTACH] = LAYOUT("attach",
+		P(pmclog_pmcattach, pmcid, X32),
+		P(pmclog_pmcattach, pid, S32),
+		P(pmclog_pmcattach, path, TAIL)),
+	[PMCLOG_T_PMCDETACH] = LAYOUT("detach",
+		P(pmclog_pmcdetach, pmcid, X32),
+		P(pmclog_pmcdetach, pid, S32)),
+	[PMCLOG_T_PROCCSW] = LAYOUT("cswval",
+		P(pmclog_proccsw, pmcid, X32),
+		P(pmclog_proccsw, pid, S32),
+		P(pmclog_proccsw, value, U64),
+		F(pmclog_proccsw, tid, S32),
+		F(pmclog_proccsw, pad, PAD)),
+	[PMCLOG_T_PROCEXEC] = LAYOUT("exec",
+		P(pmclog_procexec, pmcid, X32),
+		P(pmclog_procexec, pid, S32),
+		P(pmclog_procexec, base, X64),
+		P(pmclog_procexec, dyn, X64),
+		P(pmclog_procexec, path, TAIL)),
+	[PMCLOG_T_PROCEXIT] = LAYOUT("exitval",
+		P(pmclog_procexit, pmcid, X32),
+		P(pmclog_procexit, pid, S32),
+		P(pmclog_procexit, value, U64),
+		F(pmclog_procexit, enabled, U64),
+		F(pmclog_procexit, running, U64)),
+	[PMCLOG_T_PROCFORK] = LAYOUT("fork",
+		P(pmclog_procfork, oldpid, S32),
+		P(pmclog_procfork, newpid, S32)),
+	[PMCLOG_T_SYSEXIT] = LAYOUT("exit",
+		P(pmclog_sysexit, pid, S32),
+		F(pmclog_sysexit, pad, PAD)),
+	[PMCLOG_T_USERDATA] = LAYOUT("userdata",
+		P(pmclog_userdata, userdata, X32),
+		F(pmclog_userdata, pad, PAD)),
+	[PMCLOG_T_MAP_IN] = LAYOUT("map-in",
+		P(pmclog_map_in, pid, S32),
+		F(pmclog_map_in, pad, PAD),
+		P(pmclog_map_in, start, X64),
+		P(pmclog_map_in, path, TAIL)),
+	[PMCLOG_T_MAP_OUT] = LAYOUT("map-out",
+		P(pmclog_map_out, pid, S32),
+		F(pmclog_map_out, pad, PAD),
+		P(pmclog_map_out, start, X64),
+		P(pmclog_map_out, end, X64)),
+	[PMCLOG_T_CALLCHAIN] = LAYOUT("callchain",
+		P(pmclog_callchain, pid, S32),
+		P(pmclog_callchain, pmcid, X32),
+		P(pmclog_callchain, cpuflags, CHAIN),
+		F(pmclog_callchain, tid, S32)),
+	[PMCLOG_T_PMCALLOCATEDYN] = LAYOUT("allocatedyn",
+		P(pmclog_pmcallocatedyn, pmcid, X32),
+		SIZED(pmclog_pmcallocatedyn, name, NAME, PMCLOG_NAME_MAX, 1),
+		P(pmclog_pmcallocatedyn, flags, X32),
+		F(pmclog_pmcallocatedyn, event, X32),
+		F(pmclog_pmcallocatedyn, pad, PAD),
+		F(pmclog_pmcallocatedyn, rate, U64),
+		F(pmclog_pmcallocatedyn, config, X64),
+		F(pmclog_pmcallocatedyn, type, U32),
+		F(pmclog_pmcallocatedyn, cpu, S32)),
+	[PMCLOG_T_THR_CREATE] = LAYOUT("thr-create",
+		P(pmclog_thr_create, tid, S32),
+		P(pmclog_thr_create, pid, S32),
+		P(pmclog_thr_create, flags, X32),
+		F(pmclog_thr_create, pad, PAD),
+		SIZED(pmclog_thr_create, name, NAME, PMCLOG_COMM_MAX, 1)),
+	[PMCLOG_T_THR_EXIT] = LAYOUT("thr-exit",
+		P(pmclog_thr_exit, tid, S32),
+		F(pmclog_thr_exit, pad, PAD)),
+	[PMCLOG_T_PROC_CREATE] = LAYOUT("create",
+		P(pmclog_proc_create, pid, S32),
+		P(pmclog_proc_create, flags, X32),
+		SIZED(pmclog_proc_create, comm, NAME, PMCLOG_COMM_MAX, 1)),
 };
 
 static const struct layout ext_layouts[] = {
-	[0] = LAYOUT("unknown", ext_unknown),
-	[PMCLOG_EXT_CLOCK] = LAYOUT("clock", ext_clock),
-	[PMCLOG_EXT_HOST] = LAYOUT("host", ext_host),
-	[PMCLOG_EXT_KERNEL] = LAYOUT("kernel", ext_kernel),
-	[PMCLOG_EXT_MAPPING] = LAYOUT("mapping", ext_mapping),
-	[PMCLOG_EXT_MODULE] = LAYOUT("module", ext_module),
-	[PMCLOG_EXT_SECTION] = LAYOUT("section", ext_section),
-	[PMCLOG_EXT_BUILDID] = LAYOUT("buildid", ext_buildid),
-	[PMCLOG_EXT_RATE] = LAYOUT("rate", ext_rate),
-	[PMCLOG_EXT_SAMPLES] = LAYOUT("samples", ext_samples),
-	[PMCLOG_EXT_USERCHAIN] = LAYOUT("userchain", ext_userchain),
-	[PMCLOG_EXT_FILTERED] = LAYOUT("filtered", ext_filtered),
-	[PMCLOG_EXT_RAW] = LAYOUT("raw", ext_raw),
-	[PMCLOG_EXT_FIELDS] = LAYOUT("fields", ext_fields),
-	[PMCLOG_EXT_RECORD] = LAYOUT("record", ext_record),
-	[PMCLOG_EXT_SNAPSHOT] = LAYOUT("snapshot", ext_snapshot),
-	[PMCLOG_EXT_PERIOD] = LAYOUT("period", ext_period),
-	[PMCLOG_EXT_DETAIL] = LAYOUT("detail", ext_detail),
+	/* unknown subtype or version: pad may be in use there */
+	[0] = LAYOUT("unknown",
+		F(pmclog_ext, cookie, X32),
+		RENAMED("subtype_version", pmclog_ext, subtype, X32)),
+	[PMCLOG_EXT_CLOCK] = LAYOUT("clock",
+		F(pmclog_ext_clock, raw, U64),
+		F(pmclog_ext_clock, mono, U64),
+		F(pmclog_ext_clock, real, U64)),
+	[PMCLOG_EXT_HOST] = LAYOUT("host",
+		F(pmclog_ext_host, ncpu, U32),
+		F(pmclog_ext_host, page_size, U32),
+		F(pmclog_ext_host, machine, MACHINE),
+		F(pmclog_ext_host, owner_pid, S32),
+		F(pmclog_ext_host, release, TAIL),
+		RENAMED("nodename", pmclog_ext_host, release, TAIL2)),
+	[PMCLOG_EXT_KERNEL] = LAYOUT("kernel",
+		F(pmclog_ext_kernel, addr, X64),
+		F(pmclog_ext_kernel, symbol, TAIL)),
+	[PMCLOG_EXT_MAPPING] = LAYOUT("mapping",
+		F(pmclog_ext_mapping, pid, S32),
+		F(pmclog_ext_mapping, start, X64),
+		F(pmclog_ext_mapping, len, X64),
+		F(pmclog_ext_mapping, prot, PROT),
+		F(pmclog_ext_mapping, offset, X64),
+		F(pmclog_ext_mapping, dev_major, U32),
+		F(pmclog_ext_mapping, dev_minor, U32),
+		F(pmclog_ext_mapping, ino, U64)),
+	[PMCLOG_EXT_MODULE] = LAYOUT("module",
+		F(pmclog_ext_module, start, X64),
+		F(pmclog_ext_module, len, X64),
+		F(pmclog_ext_module, name, TAIL)),
+	[PMCLOG_EXT_SECTION] = LAYOUT("section",
+		F(pmclog_ext_section, addr, X64),
+		RENAMED("module", pmclog_ext_section, names, TAIL),
+		RENAMED("section", pmclog_ext_section, names, TAIL2)),
+	[PMCLOG_EXT_BUILDID] = LAYOUT("buildid",
+		{ "id", offsetof(struct pmclog_ext_buildid, len), FIELD_BYTES, 32, 0 },
+		F(pmclog_ext_buildid, pad, PAD),
+		F(pmclog_ext_buildid, name, TAIL)),
+	[PMCLOG_EXT_RATE] = LAYOUT("rate",
+		F(pmclog_ext_rate, pmcid, X32),
+		F(pmclog_ext_rate, cpu, U32),
+		F(pmclog_ext_rate, period, U64),
+		F(pmclog_ext_rate, expected, U64),
+		F(pmclog_ext_rate, achieved, U64),
+		F(pmclog_ext_rate, throttled, U64),
+		F(pmclog_ext_rate, enabled, U64),
+		F(pmclog_ext_rate, running, U64)),
+	[PMCLOG_EXT_SAMPLES] = LAYOUT("samples",
+		F(pmclog_ext_samples, samples, U32),
+		F(pmclog_ext_samples, pad, PAD)),
+	[PMCLOG_EXT_USERCHAIN] = LAYOUT("userchain",
+		F(pmclog_ext_userchain, pid, S32),
+		F(pmclog_ext_userchain, tid, S32),
+		F(pmclog_ext_userchain, first, U64),
+		{ "ends", offsetof(struct pmclog_ext, flags), FIELD_ENDS, 1, 0 },
+		RENAMED("npcs", pmclog_ext_userchain, pc, PCS)),
+	[PMCLOG_EXT_FILTERED] = LAYOUT("filtered",
+		F(pmclog_ext_filtered, samples, U64),
+		F(pmclog_ext_filtered, conditions, TAIL)),
+	[PMCLOG_EXT_RAW] = LAYOUT("raw",
+		F(pmclog_ext_raw, pmcid, X32),
+		F(pmclog_ext_raw, tid, S32),
+		F(pmclog_ext_raw, len, U32),
+		F(pmclog_ext_raw, size, U32),
+		RENAMED("data", pmclog_ext_raw, len, DATA)),
+	[PMCLOG_EXT_FIELDS] = LAYOUT("fields",
+		F(pmclog_ext_fields, type, U32),
+		F(pmclog_ext_fields, pad, PAD),
+		F(pmclog_ext_fields, config, X64),
+		F(pmclog_ext_fields, text, TAIL)),
+	[PMCLOG_EXT_RECORD] = LAYOUT("record",
+		F(pmclog_ext_record, on, U32),
+		F(pmclog_ext_record, npmc, U32),
+		F(pmclog_ext_record, skew, U64)),
+	[PMCLOG_EXT_SNAPSHOT] = LAYOUT("snapshot",
+		F(pmclog_ext_snapshot, cause, SNAPSHOT),
+		F(pmclog_ext_snapshot, pmcid, X32),
+		F(pmclog_ext_snapshot, pid, S32),
+		F(pmclog_ext_snapshot, status, X32),
+		F(pmclog_ext_snapshot, when, U64),
+		F(pmclog_ext_snapshot, since, U64)),
+	[PMCLOG_EXT_PERIOD] = LAYOUT("period",
+		F(pmclog_ext_period, pmcid, X32),
+		F(pmclog_ext_period, cpu, U32),
+		F(pmclog_ext_period, period, U64)),
+	[PMCLOG_EXT_DETAIL] = LAYOUT("detail",
+		F(pmclog_ext_detail, pmcid, X32),
+		F(pmclog_ext_detail, tid, S32),
+		F(pmclog_ext_detail, has, X32),
+		HAD(hidden, U32, BRANCHES),
+		HAD(source, SOURCE, SOURCE),
+		HAD(weight, X64, WEIGHT),
+		HAD(addr, X64, ADDR),
+		RENAMED("nbranches", pmclog_ext_detail, branch, BRANCHES)),
 };
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
