@@ -14,45 +14,47 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #define NTYPES	(PMCLOG_T_PROC_CREATE + 1)
 
 /*
+ * @name: FreeBSD's word for the type
  * @min:  length of the fixed part
  * @str:  offset of the record's string, 0 for none
  * @size: of the string's field; 0: the string may extend to the end of the record
  */
 struct shape {
+	const char *name;
 	uint16_t min;
 	uint16_t str;
 	uint16_t size;
 };
 
-#define PATH(type) { sizeof(type), offsetof(type, path), 0 }
+#define PATH(name, type) { name, sizeof(type), offsetof(type, path), 0 }
 
 static const struct shape shapes[NTYPES] = {
-	[PMCLOG_T_CLOSELOG] = { sizeof(struct pmclog_hdr), 0, 0 },
-	[PMCLOG_T_DROPNOTIFY] = { sizeof(struct pmclog_hdr), 0, 0 },
+	[PMCLOG_T_CLOSELOG] = { "closelog", sizeof(struct pmclog_hdr), 0, 0 },
+	[PMCLOG_T_DROPNOTIFY] = { "drop", sizeof(struct pmclog_hdr), 0, 0 },
 	[PMCLOG_T_INITIALIZE] = {
-		sizeof(struct pmclog_initialize),
+		"initlog", sizeof(struct pmclog_initialize),
 		offsetof(struct pmclog_initialize, cpuid), PMCLOG_CPUID_LEN },
-	[PMCLOG_T_PMCALLOCATE] = { sizeof(struct pmclog_wire_allocate), 0, 0 },
-	[PMCLOG_T_PMCATTACH] = PATH(struct pmclog_pmcattach),
-	[PMCLOG_T_PMCDETACH] = { sizeof(struct pmclog_pmcdetach), 0, 0 },
-	[PMCLOG_T_PROCCSW] = { sizeof(struct pmclog_proccsw), 0, 0 },
-	[PMCLOG_T_PROCEXEC] = PATH(struct pmclog_procexec),
-	[PMCLOG_T_PROCEXIT] = { PMCLOG_PROCEXIT_BASE, 0, 0 },
-	[PMCLOG_T_PROCFORK] = { sizeof(struct pmclog_procfork), 0, 0 },
-	[PMCLOG_T_SYSEXIT] = { sizeof(struct pmclog_sysexit), 0, 0 },
-	[PMCLOG_T_USERDATA] = { sizeof(struct pmclog_userdata), 0, 0 },
-	[PMCLOG_T_MAP_IN] = PATH(struct pmclog_map_in),
-	[PMCLOG_T_MAP_OUT] = { sizeof(struct pmclog_map_out), 0, 0 },
-	[PMCLOG_T_CALLCHAIN] = { sizeof(struct pmclog_callchain), 0, 0 },
+	[PMCLOG_T_PMCALLOCATE] = { "allocate", sizeof(struct pmclog_wire_allocate), 0, 0 },
+	[PMCLOG_T_PMCATTACH] = PATH("attach", struct pmclog_pmcattach),
+	[PMCLOG_T_PMCDETACH] = { "detach", sizeof(struct pmclog_pmcdetach), 0, 0 },
+	[PMCLOG_T_PROCCSW] = { "cswval", sizeof(struct pmclog_proccsw), 0, 0 },
+	[PMCLOG_T_PROCEXEC] = PATH("exec", struct pmclog_procexec),
+	[PMCLOG_T_PROCEXIT] = { "exitval", PMCLOG_PROCEXIT_BASE, 0, 0 },
+	[PMCLOG_T_PROCFORK] = { "fork", sizeof(struct pmclog_procfork), 0, 0 },
+	[PMCLOG_T_SYSEXIT] = { "exit", sizeof(struct pmclog_sysexit), 0, 0 },
+	[PMCLOG_T_USERDATA] = { "userdata", sizeof(struct pmclog_userdata), 0, 0 },
+	[PMCLOG_T_MAP_IN] = PATH("map-in", struct pmclog_map_in),
+	[PMCLOG_T_MAP_OUT] = { "map-out", sizeof(struct pmclog_map_out), 0, 0 },
+	[PMCLOG_T_CALLCHAIN] = { "callchain", sizeof(struct pmclog_callchain), 0, 0 },
 	[PMCLOG_T_PMCALLOCATEDYN] = {
-		PMCLOG_PMCALLOCATEDYN_BASE,
+		"allocatedyn", PMCLOG_PMCALLOCATEDYN_BASE,
 		offsetof(struct pmclog_pmcallocatedyn, name), PMCLOG_NAME_MAX },
 	[PMCLOG_T_THR_CREATE] = {
-		PMCLOG_THR_CREATE_LEN,
+		"thr-create", PMCLOG_THR_CREATE_LEN,
 		offsetof(struct pmclog_thr_create, name), PMCLOG_COMM_MAX },
-	[PMCLOG_T_THR_EXIT] = { sizeof(struct pmclog_thr_exit), 0, 0 },
+	[PMCLOG_T_THR_EXIT] = { "thr-exit", sizeof(struct pmclog_thr_exit), 0, 0 },
 	[PMCLOG_T_PROC_CREATE] = {
-		PMCLOG_PROC_CREATE_LEN,
+		"create", PMCLOG_PROC_CREATE_LEN,
 		offsetof(struct pmclog_proc_create, comm), PMCLOG_COMM_MAX },
 };
 
@@ -63,38 +65,29 @@ struct ext_shape {
 	uint16_t nstr;
 };
 
+#define FIXED(name) { sizeof(struct pmclog_ext_##name), 0, 0 }
+#define STRINGS(name, first, n) { \
+	sizeof(struct pmclog_ext_##name), \
+	offsetof(struct pmclog_ext_##name, first), n }
+
 static const struct ext_shape ext_shapes[] = {
-	[PMCLOG_EXT_CLOCK] = { sizeof(struct pmclog_ext_clock), 0, 0 },
-	[PMCLOG_EXT_HOST] = {
-		sizeof(struct pmclog_ext_host),
-		offsetof(struct pmclog_ext_host, release), 2 },
-	[PMCLOG_EXT_KERNEL] = {
-		sizeof(struct pmclog_ext_kernel),
-		offsetof(struct pmclog_ext_kernel, symbol), 1 },
-	[PMCLOG_EXT_MAPPING] = { sizeof(struct pmclog_ext_mapping), 0, 0 },
-	[PMCLOG_EXT_MODULE] = {
-		sizeof(struct pmclog_ext_module),
-		offsetof(struct pmclog_ext_module, name), 1 },
-	[PMCLOG_EXT_SECTION] = {
-		sizeof(struct pmclog_ext_section),
-		offsetof(struct pmclog_ext_section, names), 2 },
-	[PMCLOG_EXT_BUILDID] = {
-		sizeof(struct pmclog_ext_buildid),
-		offsetof(struct pmclog_ext_buildid, name), 1 },
-	[PMCLOG_EXT_RATE] = { sizeof(struct pmclog_ext_rate), 0, 0 },
-	[PMCLOG_EXT_SAMPLES] = { sizeof(struct pmclog_ext_samples), 0, 0 },
-	[PMCLOG_EXT_USERCHAIN] = { sizeof(struct pmclog_ext_userchain), 0, 0 },
-	[PMCLOG_EXT_FILTERED] = {
-		sizeof(struct pmclog_ext_filtered),
-		offsetof(struct pmclog_ext_filtered, conditions), 1 },
-	[PMCLOG_EXT_RAW] = { sizeof(struct pmclog_ext_raw), 0, 0 },
-	[PMCLOG_EXT_FIELDS] = {
-		sizeof(struct pmclog_ext_fields),
-		offsetof(struct pmclog_ext_fields, text), 1 },
-	[PMCLOG_EXT_RECORD] = { sizeof(struct pmclog_ext_record), 0, 0 },
-	[PMCLOG_EXT_SNAPSHOT] = { sizeof(struct pmclog_ext_snapshot), 0, 0 },
-	[PMCLOG_EXT_PERIOD] = { sizeof(struct pmclog_ext_period), 0, 0 },
-	[PMCLOG_EXT_DETAIL] = { sizeof(struct pmclog_ext_detail), 0, 0 },
+	[PMCLOG_EXT_CLOCK] = FIXED(clock),
+	[PMCLOG_EXT_HOST] = STRINGS(host, release, 2),
+	[PMCLOG_EXT_KERNEL] = STRINGS(kernel, symbol, 1),
+	[PMCLOG_EXT_MAPPING] = FIXED(mapping),
+	[PMCLOG_EXT_MODULE] = STRINGS(module, name, 1),
+	[PMCLOG_EXT_SECTION] = STRINGS(section, names, 2),
+	[PMCLOG_EXT_BUILDID] = STRINGS(buildid, name, 1),
+	[PMCLOG_EXT_RATE] = FIXED(rate),
+	[PMCLOG_EXT_SAMPLES] = FIXED(samples),
+	[PMCLOG_EXT_USERCHAIN] = FIXED(userchain),
+	[PMCLOG_EXT_FILTERED] = STRINGS(filtered, conditions, 1),
+	[PMCLOG_EXT_RAW] = FIXED(raw),
+	[PMCLOG_EXT_FIELDS] = STRINGS(fields, text, 1),
+	[PMCLOG_EXT_RECORD] = FIXED(record),
+	[PMCLOG_EXT_SNAPSHOT] = FIXED(snapshot),
+	[PMCLOG_EXT_PERIOD] = FIXED(period),
+	[PMCLOG_EXT_DETAIL] = FIXED(detail),
 };
 
 #define NEXT_SHAPES (sizeof(ext_shapes) / sizeof(ext_shapes[0]))
@@ -198,27 +191,5 @@ const char *pmclog_check_header(uint32_t header, uint32_t min)
 
 const char *pmclog_iter_type_name(uint32_t type)
 {
-	static const char *const names[NTYPES] = {
-		[PMCLOG_T_CLOSELOG] = "closelog",
-		[PMCLOG_T_DROPNOTIFY] = "drop",
-		[PMCLOG_T_INITIALIZE] = "initlog",
-		[PMCLOG_T_PMCALLOCATE] = "allocate",
-		[PMCLOG_T_PMCATTACH] = "attach",
-		[PMCLOG_T_PMCDETACH] = "detach",
-		[PMCLOG_T_PROCCSW] = "cswval",
-		[PMCLOG_T_PROCEXEC] = "exec",
-		[PMCLOG_T_PROCEXIT] = "exitval",
-		[PMCLOG_T_PROCFORK] = "fork",
-		[PMCLOG_T_SYSEXIT] = "exit",
-		[PMCLOG_T_USERDATA] = "userdata",
-		[PMCLOG_T_MAP_IN] = "map-in",
-		[PMCLOG_T_MAP_OUT] = "map-out",
-		[PMCLOG_T_CALLCHAIN] = "callchain",
-		[PMCLOG_T_PMCALLOCATEDYN] = "allocatedyn",
-		[PMCLOG_T_THR_CREATE] = "thr-create",
-		[PMCLOG_T_THR_EXIT] = "thr-exit",
-		[PMCLOG_T_PROC_CREATE] = "create",
-	};
-
-	return type < NTYPES ? names[type] : NULL;
+	return type < NTYPES ? shapes[type].name : NULL;
 }
