@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Converts a record to an event of pmclog(3). */
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -60,193 +61,140 @@ struct timespec pmclog_clock_wall(const struct pmclog_clock *clock,
 }
 
 /*
- * Strings are terminated within the record, as the iterator has checked.  A string
- * longer than the event's field is cut.
+ * struct copy - a field of a record that is one of the event
+ * @size:   of the event's field; 0: there is no other field
+ * @string: up to its NUL; a longer one is cut
  */
-static void copy_string(char *to, size_t size, const struct pmclog_rec *rec,
-			size_t offset)
+struct copy {
+	uint16_t from;
+	uint16_t to;
+	uint16_t size;
+	bool string;
+};
+
+#define EVENT(field)	offsetof(struct pmclog_ev, pl_u.field), \
+			sizeof(((struct pmclog_ev *)0)->pl_u.field)
+#define NUMBER(type, from, to)	{ offsetof(struct type, from), EVENT(to), false }
+#define STRING(type, from, to)	{ offsetof(struct type, from), EVENT(to), true }
+#define COPIES(...)	((const struct copy[]){ __VA_ARGS__, { 0, 0, 0, false } })
+
+static const struct copy *const copies[] = {
+	[PMCLOG_T_CALLCHAIN] = COPIES(
+		NUMBER(pmclog_callchain, pid, pl_cc.pl_pid),
+		NUMBER(pmclog_callchain, tid, pl_cc.pl_tid),
+		NUMBER(pmclog_callchain, pmcid, pl_cc.pl_pmcid),
+		NUMBER(pmclog_callchain, cpuflags, pl_cc.pl_cpuflags)),
+	[PMCLOG_T_INITIALIZE] = COPIES(
+		NUMBER(pmclog_initialize, version, pl_i.pl_version),
+		NUMBER(pmclog_initialize, cputype, pl_i.pl_arch),
+		NUMBER(pmclog_initialize, tsc_freq, pl_i.pl_tsc_freq),
+		NUMBER(pmclog_initialize, ts_sec, pl_i.pl_ts.tv_sec),
+		NUMBER(pmclog_initialize, ts_nsec, pl_i.pl_ts.tv_nsec),
+		STRING(pmclog_initialize, cpuid, pl_i.pl_cpuid)),
+	[PMCLOG_T_DROPNOTIFY] = COPIES(
+		NUMBER(pmclog_dropnotify, pmcid, pl_dn.pl_pmcid),
+		NUMBER(pmclog_dropnotify, cpu, pl_dn.pl_cpu),
+		NUMBER(pmclog_dropnotify, cause, pl_dn.pl_cause),
+		NUMBER(pmclog_dropnotify, count, pl_dn.pl_ndropped)),
+	[PMCLOG_T_MAP_IN] = COPIES(
+		NUMBER(pmclog_map_in, pid, pl_mi.pl_pid),
+		NUMBER(pmclog_map_in, start, pl_mi.pl_start),
+		STRING(pmclog_map_in, path, pl_mi.pl_pathname)),
+	[PMCLOG_T_MAP_OUT] = COPIES(
+		NUMBER(pmclog_map_out, pid, pl_mo.pl_pid),
+		NUMBER(pmclog_map_out, start, pl_mo.pl_start),
+		NUMBER(pmclog_map_out, end, pl_mo.pl_end)),
+	[PMCLOG_T_PROCEXEC] = COPIES(
+		NUMBER(pmclog_procexec, pid, pl_x.pl_pid),
+		NUMBER(pmclog_procexec, pmcid, pl_x.pl_pmcid),
+		NUMBER(pmclog_procexec, base, pl_x.pl_baseaddr),
+		NUMBER(pmclog_procexec, dyn, pl_x.pl_dynaddr),
+		STRING(pmclog_procexec, path, pl_x.pl_pathname)),
+	[PMCLOG_T_PROCFORK] = COPIES(
+		NUMBER(pmclog_procfork, oldpid, pl_f.pl_oldpid),
+		NUMBER(pmclog_procfork, newpid, pl_f.pl_newpid)),
+	[PMCLOG_T_SYSEXIT] = COPIES(NUMBER(pmclog_sysexit, pid, pl_se.pl_pid)),
+	[PMCLOG_T_USERDATA] = COPIES(
+		NUMBER(pmclog_userdata, userdata, pl_u.pl_userdata)),
+	[PMCLOG_T_PMCALLOCATE] = COPIES(
+		NUMBER(pmclog_wire_allocate, rate, pl_a.pl_rate),
+		NUMBER(pmclog_wire_allocate, event, pl_a.pl_event),
+		NUMBER(pmclog_wire_allocate, flags, pl_a.pl_flags),
+		NUMBER(pmclog_wire_allocate, pmcid, pl_a.pl_pmcid)),
+	[PMCLOG_T_PMCALLOCATEDYN] = COPIES(
+		STRING(pmclog_pmcallocatedyn, name, pl_ad.pl_evname),
+		NUMBER(pmclog_pmcallocatedyn, event, pl_ad.pl_event),
+		NUMBER(pmclog_pmcallocatedyn, flags, pl_ad.pl_flags),
+		NUMBER(pmclog_pmcallocatedyn, pmcid, pl_ad.pl_pmcid)),
+	[PMCLOG_T_PMCATTACH] = COPIES(
+		NUMBER(pmclog_pmcattach, pmcid, pl_t.pl_pmcid),
+		NUMBER(pmclog_pmcattach, pid, pl_t.pl_pid),
+		STRING(pmclog_pmcattach, path, pl_t.pl_pathname)),
+	[PMCLOG_T_PMCDETACH] = COPIES(
+		NUMBER(pmclog_pmcdetach, pmcid, pl_d.pl_pmcid),
+		NUMBER(pmclog_pmcdetach, pid, pl_d.pl_pid)),
+	[PMCLOG_T_PROCCSW] = COPIES(
+		NUMBER(pmclog_proccsw, pid, pl_c.pl_pid),
+		NUMBER(pmclog_proccsw, tid, pl_c.pl_tid),
+		NUMBER(pmclog_proccsw, pmcid, pl_c.pl_pmcid),
+		NUMBER(pmclog_proccsw, value, pl_c.pl_value)),
+	[PMCLOG_T_PROCEXIT] = COPIES(
+		NUMBER(pmclog_procexit, pid, pl_e.pl_pid),
+		NUMBER(pmclog_procexit, pmcid, pl_e.pl_pmcid),
+		NUMBER(pmclog_procexit, value, pl_e.pl_value)),
+	[PMCLOG_T_THR_CREATE] = COPIES(
+		NUMBER(pmclog_thr_create, tid, pl_tc.pl_tid),
+		NUMBER(pmclog_thr_create, pid, pl_tc.pl_pid),
+		NUMBER(pmclog_thr_create, flags, pl_tc.pl_flags),
+		STRING(pmclog_thr_create, name, pl_tc.pl_tdname)),
+	[PMCLOG_T_THR_EXIT] = COPIES(NUMBER(pmclog_thr_exit, tid, pl_te.pl_tid)),
+	[PMCLOG_T_PROC_CREATE] = COPIES(
+		NUMBER(pmclog_proc_create, pid, pl_pc.pl_pid),
+		NUMBER(pmclog_proc_create, flags, pl_pc.pl_flags),
+		STRING(pmclog_proc_create, comm, pl_pc.pl_pcomm)),
+};
+
+/* Strings are terminated within the record, as the iterator has checked. */
+static void take(struct pmclog_ev *ev, const struct pmclog_rec *rec,
+		 const struct copy *c)
 {
-	const char *from = (const char *)rec->data + offset;
-	size_t len = strnlen(from, size - 1);
+	const char *from = (const char *)rec->data + c->from;
+	char *to = (char *)ev + c->to;
+	size_t len = c->string ? strnlen(from, c->size - 1U) : c->size;
 
 	memcpy(to, from, len);
-	to[len] = '\0';
+	if (c->string)
+		to[len] = '\0';
 }
 
-#define STRING(to, type, field) \
-	copy_string(to, sizeof(to), rec, offsetof(struct type, field))
-
-static int decode_chain(struct pmclog_ev_callchain *cc,
-			const struct pmclog_rec *rec)
+static int decode_pcs(struct pmclog_ev_callchain *cc,
+		      const struct pmclog_rec *rec)
 {
 	size_t len = rec->len - sizeof(struct pmclog_callchain);
 
 	if (len > sizeof(cc->pl_pc))
 		return -1;
-	cc->pl_pid = U32(pmclog_callchain, pid);
-	cc->pl_tid = U32(pmclog_callchain, tid);
-	cc->pl_pmcid = U32(pmclog_callchain, pmcid);
-	cc->pl_cpuflags = U32(pmclog_callchain, cpuflags);
 	cc->pl_cpuflags2 = 0;
 	cc->pl_npc = len / sizeof(cc->pl_pc[0]);
 	memcpy(cc->pl_pc, rec->data + sizeof(struct pmclog_callchain), len);
 	return 0;
 }
 
-static void decode_init(struct pmclog_ev_initialize *i,
-			const struct pmclog_rec *rec)
-{
-	i->pl_version = U32(pmclog_initialize, version);
-	i->pl_arch = U32(pmclog_initialize, cputype);
-	i->pl_tsc_freq = U64(pmclog_initialize, tsc_freq);
-	i->pl_ts.tv_sec = U64(pmclog_initialize, ts_sec);
-	i->pl_ts.tv_nsec = U64(pmclog_initialize, ts_nsec);
-	STRING(i->pl_cpuid, pmclog_initialize, cpuid);
-}
-
-static void decode_drop(struct pmclog_ev_dropnotify *dn,
-			const struct pmclog_rec *rec)
-{
-	memset(dn, 0, sizeof(*dn));
-	if (rec->len < sizeof(struct pmclog_dropnotify))
-		return;
-	dn->pl_pmcid = U32(pmclog_dropnotify, pmcid);
-	dn->pl_cpu = U32(pmclog_dropnotify, cpu);
-	dn->pl_cause = U32(pmclog_dropnotify, cause);
-	dn->pl_ndropped = U64(pmclog_dropnotify, count);
-}
-
-static void decode_map_in(struct pmclog_ev_map_in *mi,
-			  const struct pmclog_rec *rec)
-{
-	mi->pl_pid = U32(pmclog_map_in, pid);
-	mi->pl_start = U64(pmclog_map_in, start);
-	STRING(mi->pl_pathname, pmclog_map_in, path);
-}
-
-static void decode_exec(struct pmclog_ev_procexec *x,
-			const struct pmclog_rec *rec)
-{
-	x->pl_pid = U32(pmclog_procexec, pid);
-	x->pl_pmcid = U32(pmclog_procexec, pmcid);
-	x->pl_baseaddr = U64(pmclog_procexec, base);
-	x->pl_dynaddr = U64(pmclog_procexec, dyn);
-	STRING(x->pl_pathname, pmclog_procexec, path);
-}
-
-static void decode_allocate(struct pmclog_ev_pmcallocate *a,
-			    const struct pmclog_rec *rec)
-{
-	a->pl_evname = NULL;
-	a->pl_rate = U64(pmclog_wire_allocate, rate);
-	a->pl_event = U32(pmclog_wire_allocate, event);
-	a->pl_flags = U32(pmclog_wire_allocate, flags);
-	a->pl_pmcid = U32(pmclog_wire_allocate, pmcid);
-}
-
-static void decode_allocatedyn(struct pmclog_ev_pmcallocatedyn *ad,
-			       const struct pmclog_rec *rec)
-{
-	STRING(ad->pl_evname, pmclog_pmcallocatedyn, name);
-	ad->pl_event = U32(pmclog_pmcallocatedyn, event);
-	ad->pl_flags = U32(pmclog_pmcallocatedyn, flags);
-	ad->pl_pmcid = U32(pmclog_pmcallocatedyn, pmcid);
-}
-
-static void decode_thread(struct pmclog_ev_threadcreate *tc,
-			  const struct pmclog_rec *rec)
-{
-	tc->pl_tid = U32(pmclog_thr_create, tid);
-	tc->pl_pid = U32(pmclog_thr_create, pid);
-	tc->pl_flags = U32(pmclog_thr_create, flags);
-	STRING(tc->pl_tdname, pmclog_thr_create, name);
-}
-
-static void decode_process(struct pmclog_ev_proccreate *pc,
-			   const struct pmclog_rec *rec)
-{
-	pc->pl_pid = U32(pmclog_proc_create, pid);
-	pc->pl_flags = U32(pmclog_proc_create, flags);
-	STRING(pc->pl_pcomm, pmclog_proc_create, comm);
-}
-
-/* the records of processes that have PMCs attached */
-static void decode_attached(struct pmclog_ev *ev, const struct pmclog_rec *rec)
-{
-	switch (rec->type) {
-	case PMCLOG_T_PMCATTACH:
-		ev->pl_u.pl_t.pl_pmcid = U32(pmclog_pmcattach, pmcid);
-		ev->pl_u.pl_t.pl_pid = U32(pmclog_pmcattach, pid);
-		STRING(ev->pl_u.pl_t.pl_pathname, pmclog_pmcattach, path);
-		break;
-	case PMCLOG_T_PMCDETACH:
-		ev->pl_u.pl_d.pl_pmcid = U32(pmclog_pmcdetach, pmcid);
-		ev->pl_u.pl_d.pl_pid = U32(pmclog_pmcdetach, pid);
-		break;
-	case PMCLOG_T_PROCCSW:
-		ev->pl_u.pl_c.pl_pid = U32(pmclog_proccsw, pid);
-		ev->pl_u.pl_c.pl_tid = U32(pmclog_proccsw, tid);
-		ev->pl_u.pl_c.pl_pmcid = U32(pmclog_proccsw, pmcid);
-		ev->pl_u.pl_c.pl_value = U64(pmclog_proccsw, value);
-		break;
-	case PMCLOG_T_PROCEXIT:
-		ev->pl_u.pl_e.pl_pid = U32(pmclog_procexit, pid);
-		ev->pl_u.pl_e.pl_pmcid = U32(pmclog_procexit, pmcid);
-		ev->pl_u.pl_e.pl_value = U64(pmclog_procexit, value);
-		break;
-	}
-}
-
 /* For an unknown type pl_u is left unchanged: pl_data has the record. */
 int pmclog_decode(struct pmclog_ev *ev, const struct pmclog_rec *rec)
 {
-	switch (rec->type) {
-	case PMCLOG_T_CALLCHAIN:
-		return decode_chain(&ev->pl_u.pl_cc, rec);
-	case PMCLOG_T_INITIALIZE:
-		decode_init(&ev->pl_u.pl_i, rec);
-		break;
-	case PMCLOG_T_DROPNOTIFY:
-		decode_drop(&ev->pl_u.pl_dn, rec);
-		break;
-	case PMCLOG_T_MAP_IN:
-		decode_map_in(&ev->pl_u.pl_mi, rec);
-		break;
-	case PMCLOG_T_MAP_OUT:
-		ev->pl_u.pl_mo.pl_pid = U32(pmclog_map_out, pid);
-		ev->pl_u.pl_mo.pl_start = U64(pmclog_map_out, start);
-		ev->pl_u.pl_mo.pl_end = U64(pmclog_map_out, end);
-		break;
-	case PMCLOG_T_PROCEXEC:
-		decode_exec(&ev->pl_u.pl_x, rec);
-		break;
-	case PMCLOG_T_PROCFORK:
-		ev->pl_u.pl_f.pl_oldpid = U32(pmclog_procfork, oldpid);
-		ev->pl_u.pl_f.pl_newpid = U32(pmclog_procfork, newpid);
-		break;
-	case PMCLOG_T_SYSEXIT:
-		ev->pl_u.pl_se.pl_pid = U32(pmclog_sysexit, pid);
-		break;
-	case PMCLOG_T_USERDATA:
-		ev->pl_u.pl_u.pl_userdata = U32(pmclog_userdata, userdata);
-		break;
-	case PMCLOG_T_PMCALLOCATE:
-		decode_allocate(&ev->pl_u.pl_a, rec);
-		break;
-	case PMCLOG_T_PMCALLOCATEDYN:
-		decode_allocatedyn(&ev->pl_u.pl_ad, rec);
-		break;
-	case PMCLOG_T_THR_CREATE:
-		decode_thread(&ev->pl_u.pl_tc, rec);
-		break;
-	case PMCLOG_T_THR_EXIT:
-		ev->pl_u.pl_te.pl_tid = U32(pmclog_thr_exit, tid);
-		break;
-	case PMCLOG_T_PROC_CREATE:
-		decode_process(&ev->pl_u.pl_pc, rec);
-		break;
-	default:
-		decode_attached(ev, rec);
+	const struct copy *c;
+
+	if (rec->type == PMCLOG_T_CALLCHAIN && decode_pcs(&ev->pl_u.pl_cc, rec))
+		return -1;
+	if (rec->type == PMCLOG_T_DROPNOTIFY &&
+	    rec->len < sizeof(struct pmclog_dropnotify)) {
+		memset(&ev->pl_u.pl_dn, 0, sizeof(ev->pl_u.pl_dn));
+		return 0;
 	}
+	if (rec->type >= sizeof(copies) / sizeof(copies[0]) || !copies[rec->type])
+		return 0;
+	for (c = copies[rec->type]; c->size; c++)
+		take(ev, rec, c);
 	return 0;
 }
