@@ -220,7 +220,7 @@ static void ask_hardware(struct hwpmc_allocate *a, unsigned int how)
  * arg: mode, 4: UNWIND, 8: what only a PMU can do, and CPU; event, count, flags, caps
  * and name's length, TRIGGER and name
  */
-static void do_allocate(const struct op *op)
+void do_allocate(const struct op *op)
 {
 	const uint8_t *b = op->arg;
 	unsigned int i, e = b[1] % SIZE(events);
@@ -274,31 +274,29 @@ static void do_allocate(const struct op *op)
 		sh->pmc[op->pmc % PMCS] = x.a.id;
 }
 
-static void do_flushlog(const struct op *op)
+/* The ioctl with the argument that the fields say */
+#define IOCTL_OP(name, cmd, type, ...)				\
+	void do_##name(const struct op *op)			\
+	{							\
+		ARG(type, x, __VA_ARGS__);			\
+								\
+		io(op, HWPMC_IOC_##cmd, &x);			\
+	}
+
+void do_flushlog(const struct op *op)
 {
 	io(op, HWPMC_IOC_FLUSHLOG, NULL);
 }
 
-static void do_closelog(const struct op *op)
+void do_closelog(const struct op *op)
 {
 	io(op, HWPMC_IOC_CLOSELOG, NULL);
 }
 
-static void do_getcpuinfo(const struct op *op)
-{
-	ARG(hwpmc_cpuinfo, x, .cputype = 0);
+IOCTL_OP(getcpuinfo, GETCPUINFO, hwpmc_cpuinfo, .cputype = 0)
+IOCTL_OP(getdriverstats, GETDRIVERSTATS, hwpmc_driverstats, .scope = op->arg[0] % 3)
 
-	io(op, HWPMC_IOC_GETCPUINFO, &x);
-}
-
-static void do_getdriverstats(const struct op *op)
-{
-	ARG(hwpmc_driverstats, x, .scope = op->arg[0] % 3);
-
-	io(op, HWPMC_IOC_GETDRIVERSTATS, &x);
-}
-
-static void do_getmoduleversion(const struct op *op)
+void do_getmoduleversion(const struct op *op)
 {
 	ARG(hwpmc_moduleversion, x, .version = HWPMC_ABI_VERSION);
 
@@ -306,7 +304,7 @@ static void do_getmoduleversion(const struct op *op)
 	io(op, HWPMC_IOC_GETMODULEVERSION, &x);
 }
 
-static void do_getpmcinfo(const struct op *op)
+void do_getpmcinfo(const struct op *op)
 {
 	static _Thread_local struct hwpmc_pmcinfo_row rows[32];
 	ARG(hwpmc_pmcinfo, x, .cpu = op->arg[0] % 4, .nrows = op->arg[1] % 33,
@@ -315,7 +313,7 @@ static void do_getpmcinfo(const struct op *op)
 	io(op, HWPMC_IOC_GETPMCINFO, &x);
 }
 
-static void do_getdyneventinfo(const struct op *op)
+void do_getdyneventinfo(const struct op *op)
 {
 	static _Thread_local struct hwpmc_dynevent list[64];
 	ARG(hwpmc_dyneventinfo, x, .pmc_class = HWPMC_CLASS_SOFT,
@@ -324,70 +322,24 @@ static void do_getdyneventinfo(const struct op *op)
 	io(op, HWPMC_IOC_GETDYNEVENTINFO, &x);
 }
 
-static void do_pmcadmin(const struct op *op)
-{
-	ARG(hwpmc_admin, x, .cpu = op->arg[0] % 3, .row = op->arg[1] % 4,
-	    .state = op->arg[2] & 1);
+IOCTL_OP(pmcadmin, PMCADMIN, hwpmc_admin, .cpu = op->arg[0] % 3,
+	 .row = op->arg[1] % 4, .state = op->arg[2] & 1)
 
-	io(op, HWPMC_IOC_PMCADMIN, &x);
-}
-
-static void do_attach(const struct op *op)
-{
-	ARG(hwpmc_attach, x, .id = id_of(op), .pid = pid_of(op->arg[0]));
-
-	io(op, HWPMC_IOC_PMCATTACH, &x);
-}
-
-static void do_detach(const struct op *op)
-{
-	ARG(hwpmc_attach, x, .id = id_of(op), .pid = pid_of(op->arg[0]));
-
-	io(op, HWPMC_IOC_PMCDETACH, &x);
-}
-
-static void do_getmsr(const struct op *op)
-{
-	ARG(hwpmc_getmsr, x, .id = id_of(op));
-
-	io(op, HWPMC_IOC_PMCGETMSR, &x);
-}
-
-static void simple(const struct op *op, unsigned long cmd)
-{
-	ARG(hwpmc_simple, x, .id = id_of(op));
-
-	io(op, cmd, &x);
-}
-
-static void do_release(const struct op *op)
-{
-	simple(op, HWPMC_IOC_PMCRELEASE);
-}
-
-static void do_start(const struct op *op)
-{
-	simple(op, HWPMC_IOC_PMCSTART);
-}
-
-static void do_stop(const struct op *op)
-{
-	simple(op, HWPMC_IOC_PMCSTOP);
-}
+IOCTL_OP(attach, PMCATTACH, hwpmc_attach, .id = id_of(op), .pid = pid_of(op->arg[0]))
+IOCTL_OP(detach, PMCDETACH, hwpmc_attach, .id = id_of(op), .pid = pid_of(op->arg[0]))
+IOCTL_OP(getmsr, PMCGETMSR, hwpmc_getmsr, .id = id_of(op))
+IOCTL_OP(release, PMCRELEASE, hwpmc_simple, .id = id_of(op))
+IOCTL_OP(start, PMCSTART, hwpmc_simple, .id = id_of(op))
+IOCTL_OP(stop, PMCSTOP, hwpmc_simple, .id = id_of(op))
 
 /* arg: flags, CPU, value */
-static void do_rw(const struct op *op)
-{
-	ARG(hwpmc_rw, x, .id = id_of(op),
-	    .flags = (op->arg[0] & 1 ? HWPMC_F_NEWVALUE : 0) |
-		     (op->arg[0] & 2 ? 0 : HWPMC_F_OLDVALUE),
-	    .cpu = op->arg[1] & 4 ? op->arg[1] & 3 : HWPMC_CPU_ALL,
-	    .value = counts[op->arg[2] % SIZE(counts)]);
+IOCTL_OP(rw, PMCRW, hwpmc_rw, .id = id_of(op),
+	 .flags = (op->arg[0] & 1 ? HWPMC_F_NEWVALUE : 0) |
+		  (op->arg[0] & 2 ? 0 : HWPMC_F_OLDVALUE),
+	 .cpu = op->arg[1] & 4 ? op->arg[1] & 3 : HWPMC_CPU_ALL,
+	 .value = counts[op->arg[2] % SIZE(counts)])
 
-	io(op, HWPMC_IOC_PMCRW, &x);
-}
-
-static void do_setcount(const struct op *op)
+void do_setcount(const struct op *op)
 {
 	ARG(hwpmc_setcount, x, .id = id_of(op),
 	    .count = op->arg[0] & 0x80 ? 0 :
@@ -430,7 +382,7 @@ static void set_condition(struct hwpmc_condition *c, uint8_t n)
 }
 
 /* arg: how many, kinds (3 bits each), values; how it is not as it should be */
-static void do_filter(const struct op *op)
+void do_filter(const struct op *op)
 {
 	struct hwpmc_condition c[HWPMC_NCONDITION] = { 0 };
 	unsigned int i, kinds = op->arg[1] | op->arg[2] << 8;
@@ -457,21 +409,10 @@ static void do_filter(const struct op *op)
 	io(&plain, HWPMC_IOC_PMCFILTER, &x);
 }
 
-static void do_record(const struct op *op)
-{
-	ARG(hwpmc_record, x, .on = op->arg[0] & 1);
+IOCTL_OP(record, RECORD, hwpmc_record, .on = op->arg[0] & 1)
+IOCTL_OP(getatbase, GETATBASE, hwpmc_atbase, .pid = pid_of(op->arg[0]))
 
-	io(op, HWPMC_IOC_RECORD, &x);
-}
-
-static void do_getatbase(const struct op *op)
-{
-	ARG(hwpmc_atbase, x, .pid = pid_of(op->arg[0]));
-
-	io(op, HWPMC_IOC_GETATBASE, &x);
-}
-
-static void do_exittrigger(const struct op *op)
+void do_exittrigger(const struct op *op)
 {
 	static const int status[] = { 0, 0x300, 0x900, 9, -1, 0x10000 };
 	ARG(hwpmc_exittrigger, x, .what = op->arg[0] % 4,
@@ -482,7 +423,7 @@ static void do_exittrigger(const struct op *op)
 }
 
 /* arg: which budget, 1: reserved is set */
-static void do_setbudget(const struct op *op)
+void do_setbudget(const struct op *op)
 {
 	static const uint32_t ppm[] = {
 		10000, 1, 100, 1000, 50000, 1000000, 0, 1000001, ~0U,
@@ -493,15 +434,10 @@ static void do_setbudget(const struct op *op)
 	io(op, HWPMC_IOC_SETBUDGET, &x);
 }
 
-static void do_getbudget(const struct op *op)
-{
-	ARG(hwpmc_getbudget, x, .ppm = 0);
-
-	io(op, HWPMC_IOC_GETBUDGET, &x);
-}
+IOCTL_OP(getbudget, GETBUDGET, hwpmc_getbudget, .ppm = 0)
 
 /* arg: which CPUs, 1: reserved is set */
-static void do_setcpus(const struct op *op)
+void do_setcpus(const struct op *op)
 {
 	static const struct {
 		uint8_t mask[8];
@@ -520,7 +456,7 @@ static void do_setcpus(const struct op *op)
 }
 
 /* arg: number, direction, size, fill */
-static void do_ioctl(const struct op *op)
+void do_ioctl(const struct op *op)
 {
 	static _Thread_local char buf[512];
 	unsigned int size = op->arg[2] * 2;
@@ -534,72 +470,15 @@ static void do_ioctl(const struct op *op)
  * Everything
  */
 static void (* const calls[CODES])(const struct op *op) = {
-	[OP_OPEN] = do_open,
-	[OP_CLOSE] = do_close,
-	[OP_DUP] = do_dup,
-	[OP_CONFIGURELOG] = do_configurelog,
-	[OP_ROTATELOG] = do_rotatelog,
-	[OP_FLUSHLOG] = do_flushlog,
-	[OP_CLOSELOG] = do_closelog,
-	[OP_USERDATA] = do_userdata,
-	[OP_RECORDS] = do_records,
-	[OP_GETCPUINFO] = do_getcpuinfo,
-	[OP_GETDRIVERSTATS] = do_getdriverstats,
-	[OP_GETMODULEVERSION] = do_getmoduleversion,
-	[OP_GETPMCINFO] = do_getpmcinfo,
-	[OP_GETDYNEVENTINFO] = do_getdyneventinfo,
-	[OP_PMCADMIN] = do_pmcadmin,
-	[OP_ALLOCATE] = do_allocate,
-	[OP_ATTACH] = do_attach,
-	[OP_DETACH] = do_detach,
-	[OP_GETMSR] = do_getmsr,
-	[OP_RELEASE] = do_release,
-	[OP_RW] = do_rw,
-	[OP_SETCOUNT] = do_setcount,
-	[OP_START] = do_start,
-	[OP_STOP] = do_stop,
-	[OP_FILTER] = do_filter,
-	[OP_RECORD] = do_record,
-	[OP_GETATBASE] = do_getatbase,
-	[OP_SNAPSHOT] = do_snapshot,
-	[OP_EXITTRIGGER] = do_exittrigger,
-	[OP_SETBUDGET] = do_setbudget,
-	[OP_GETBUDGET] = do_getbudget,
-	[OP_SETCPUS] = do_setcpus,
-	[OP_IOCTL] = do_ioctl,
-	[OP_READ] = do_read,
-	[OP_POLL] = do_poll,
-	[OP_FCNTL] = do_fcntl,
-	[OP_ODD] = do_odd,
-	[OP_LOGOPEN] = do_logopen,
-	[OP_LOGREAD] = do_logread,
-	[OP_LOGCLOSE] = do_logclose,
-	[OP_LOGSPOIL] = do_logspoil,
-	[OP_KILL] = process_kill,
-	[OP_WAIT] = process_wait,
-	[OP_THREAD] = process_thread,
-	[OP_SEND] = process_send,
-	[OP_RECEIVE] = process_receive,
-	[OP_MAP] = process_map,
-	[OP_PRCTL] = process_prctl,
-	[OP_EXEC] = process_exec,
-	[OP_SETUID] = process_setuid,
-	[OP_UNSHARE] = process_unshare,
-	[OP_LOAD] = process_load,
-	[OP_SLEEP] = process_sleep,
-	[OP_STACK] = process_stack,
-	[OP_PARAM] = machine_param,
-	[OP_HOTPLUG] = machine_hotplug,
-	[OP_CGROUP] = machine_cgroup,
-	[OP_MODULE] = machine_module,
-	[OP_TRACE] = machine_trace,
-	[OP_FAULTS] = machine_faults,
-	[OP_UNWINDTABLE] = do_unwindtable,
-	[OP_UNWINDNEXT] = do_unwindnext,
-	[OP_HOSTILE] = process_hostile,
+/* These are run_one()'s. */
+#define do_fork		NULL
+#define do_outside	NULL
+#define do_repeat	NULL
+#define X(code, name) [OP_##code] = do_##name,
+	PROGRAM_CODES(X)
+#undef X
 };
 
-/* FORK, OUTSIDE and REPEAT are for run_range(). */
 void call(const struct op *op)
 {
 	unsigned int code = op->code % CODES;

@@ -20,6 +20,17 @@
 		char room[sizeof(struct type) + 64];			\
 	} name = { .a = { __VA_ARGS__ } }
 
+/*
+ * The operations: do_open() and so on, where the word of the text form is "open".
+ * In device.c those on the device as a file, in logs.c on what a log can go to and the
+ * ioctls with a descriptor of it, in records.c WRITELOG, in unwind.c of unwind tables,
+ * in hostile.c code without a stack, in process.c and machine.c what these are named
+ * after, and in calls.c all other ioctls.
+ */
+#define X(code, name) void do_##name(const struct op *op);
+PROGRAM_CODES(X)
+#undef X
+
 /* calls.c */
 int dev_of(const struct op *op);
 /* What fails is to be disarmed with what this returns.  True: something has failed. */
@@ -33,62 +44,16 @@ uint32_t word_at(const struct op *op, uint32_t size);
 /* @arg has room for 64 bytes more than it says. */
 int io(const struct op *op, unsigned long cmd, void *arg);
 
-/* device.c: the device as a file */
-void do_open(const struct op *op);
-void do_close(const struct op *op);
-void do_dup(const struct op *op);
-void do_read(const struct op *op);
-void do_poll(const struct op *op);
-void do_fcntl(const struct op *op);
-void do_odd(const struct op *op);
-
-/* logs.c: what a log can go to, and the ioctls with a descriptor of it */
-void do_configurelog(const struct op *op);
-void do_rotatelog(const struct op *op);
-void do_snapshot(const struct op *op);
-void do_logopen(const struct op *op);
-void do_logread(const struct op *op);
-void do_logclose(const struct op *op);
-void do_logspoil(const struct op *op);
-
-/* unwind.c: unwind tables */
+/* unwind.c */
 void unwind_setup(void);		/* supervisor */
 uint32_t code_offset(void);		/* of hostile_code, in this program's file */
-void do_unwindtable(const struct op *op);
-void do_unwindnext(const struct op *op);
 void give_rule(const struct op *op, int fd, uint32_t seed);
 
-/* hostile.c: code without a stack */
+/* hostile.c */
 void hostile_code(void);
-void process_hostile(const struct op *op);
-
-/* records.c: WRITELOG */
-void do_userdata(const struct op *op);
-void do_records(const struct op *op);
-
-/* process.c */
-void process_kill(const struct op *op);
-void process_wait(const struct op *op);
-void process_thread(const struct op *op);
-void process_send(const struct op *op);
-void process_receive(const struct op *op);
-void process_map(const struct op *op);
-void process_prctl(const struct op *op);
-void process_exec(const struct op *op);
-void process_setuid(const struct op *op);
-void process_unshare(const struct op *op);
-void process_load(const struct op *op);
-void process_stack(const struct op *op);
-void process_sleep(const struct op *op);
 
 /* machine.c: what is the machine's; put back by machine_restore() */
 void machine_init(void);		/* supervisor, as root */
-void machine_param(const struct op *op);
-void machine_hotplug(const struct op *op);
-void machine_cgroup(const struct op *op);
-void machine_module(const struct op *op);
-void machine_trace(const struct op *op);
-void machine_faults(const struct op *op);
 void machine_thaw(void);		/* executor: before the devices are closed */
 void machine_restore(void);		/* executor */
 /* supervisor: @fn for each writer thread */

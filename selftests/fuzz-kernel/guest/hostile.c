@@ -406,7 +406,7 @@ static void run_in_child(const struct op *op, char *stack)
  * arg: how the code is mapped, stack pointer, frame pointer, what is on the stack and
  * the return address, how much it does, AWAY and so on
  */
-void process_hostile(const struct op *op)
+void do_hostile(const struct op *op)
 {
 	char *stack = new_stack();
 

@@ -61,7 +61,7 @@ int machine_cgroup_fd(unsigned int n)
 }
 
 /* While others use it; the supervisor puts it back. */
-void machine_param(const struct op *op)
+void do_param(const struct op *op)
 {
 	static const char * const names[] = {
 		"unprivileged_syspmcs", "max_owners", "max_pmcs",
@@ -81,7 +81,7 @@ void machine_param(const struct op *op)
 }
 
 /* Takes a second. */
-void machine_hotplug(const struct op *op)
+void do_hotplug(const struct op *op)
 {
 	if (sh->hotplugs++ < 2)
 		write_file(CPU1, op->arg[0] & 1 ? "1" : "0");
@@ -134,7 +134,7 @@ static void freeze_writers(void)
  * be gone to, 3: and goes; 4: the module's threads are frozen for a while.  Where: 4:
  * there
  */
-void machine_cgroup(const struct op *op)
+void do_cgroup(const struct op *op)
 {
 	char path[80];
 
@@ -163,7 +163,7 @@ void machine_cgroup(const struct op *op)
 }
 
 /* A module that does nothing comes, or goes. */
-void machine_module(const struct op *op)
+void do_module(const struct op *op)
 {
 	sh->machine = true;
 	if (op->arg[0] & 1)
@@ -206,7 +206,7 @@ static void show_trace(const char *path, size_t size)
  * arg: the module's own events are traced, no longer, or shown (2, 3: in few or many
  * bytes, 6: and taken out); 4: of one process only, 5: of all; 7: others' probes
  */
-void machine_trace(const struct op *op)
+void do_trace(const struct op *op)
 {
 	sh->machine = true;
 	switch (op->arg[0] % 8) {
@@ -263,7 +263,7 @@ static void set_percent(unsigned int percent)
 }
 
 /* arg: 1: for the caller and its children, 2: writer threads, 4: works; how many */
-void machine_faults(const struct op *op)
+void do_faults(const struct op *op)
 {
 	static const unsigned int percents[] = { 100, 50, 20, 5, 1, 0 };
 

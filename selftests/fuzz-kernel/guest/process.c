@@ -38,7 +38,7 @@ static pid_t some_pid(uint8_t n)
 	return sh->pid[n % PIDS];
 }
 
-void process_kill(const struct op *op)
+void do_kill(const struct op *op)
 {
 	static const int signals[] = { SIGKILL, SIGTERM, SIGSTOP, SIGCONT, SIGUSR1 };
 	pid_t pid = some_pid(op->arg[0]);
@@ -48,7 +48,7 @@ void process_kill(const struct op *op)
 }
 
 /* As long as it takes, which the end of the program's time bounds. */
-void process_wait(const struct op *op)
+void do_wait(const struct op *op)
 {
 	pid_t pid = some_pid(op->arg[0]);
 
@@ -79,7 +79,7 @@ static void *thread_body(void *arg)
  * arg: how long it lives, what it does: 1: exec, 2: fork, 4: it stays; a child's only:
  * 3: it is left alone, by the thread that was first; how many more like it
  */
-void process_thread(const struct op *op)
+void do_thread(const struct op *op)
 {
 	unsigned int what = op->arg[1] % 8, n = 1 + op->arg[2] % 32;
 	pthread_attr_t attr;
@@ -126,7 +126,7 @@ void mail_send(int fd)
 	sendmsg(mail[0], &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-void process_send(const struct op *op)
+void do_send(const struct op *op)
 {
 	mail_send(sh->dev[op->dev % DEVS]);
 }
@@ -150,7 +150,7 @@ int mail_receive(void)
 	return fd;
 }
 
-void process_receive(const struct op *op)
+void do_receive(const struct op *op)
 {
 	int fd = mail_receive();
 
@@ -161,7 +161,7 @@ void process_receive(const struct op *op)
 }
 
 /* arg: kind, slot */
-void process_map(const struct op *op)
+void do_map(const struct op *op)
 {
 	char *at = AREA + op->arg[1] % AREA_SLOTS * AREA_SLOT;
 	char deep[24];
@@ -216,7 +216,7 @@ void unmap_all(void)
 	munmap(AREA, AREA_SLOTS * AREA_SLOT);
 }
 
-void process_prctl(const struct op *op)
+void do_prctl(const struct op *op)
 {
 	char name[16];
 
@@ -253,7 +253,7 @@ static void exec_now(const struct op *op)
 	_exit(7);
 }
 
-void process_exec(const struct op *op)
+void do_exec(const struct op *op)
 {
 	pid_t pid = in_child() ? 0 : fork();
 
@@ -264,7 +264,7 @@ void process_exec(const struct op *op)
 }
 
 /* arg: user, which ids */
-void process_setuid(const struct op *op)
+void do_setuid(const struct op *op)
 {
 	static const unsigned int users[] = { 1000, 1001, 0, 65534 };
 	unsigned int id = users[op->arg[0] % 4];
@@ -284,7 +284,7 @@ void process_setuid(const struct op *op)
 		prctl(PR_SET_DUMPABLE, 1);
 }
 
-void process_unshare(const struct op *op)
+void do_unshare(const struct op *op)
 {
 	if (in_child())
 		unshare(op->arg[0] & 1 ? CLONE_NEWPID : CLONE_NEWUSER);
@@ -304,7 +304,7 @@ static void fault(unsigned int n)
 }
 
 /* arg: what, and 0x10 for a lot of it; how much */
-void process_load(const struct op *op)
+void do_load(const struct op *op)
 {
 	unsigned int i, n = op->arg[1] % 32;
 	volatile unsigned int x = 0;
@@ -344,7 +344,7 @@ FRAME static void stack_leaf(const struct op *op, uintptr_t top)
 	from &= ~4095UL;
 	for (i = 0; i <= op->arg[2] % 4 && !sh->stop; i++) {
 		madvise((void *)from, top - from, MADV_DONTNEED);
-		process_load(op);
+		do_load(op);
 	}
 	__asm__ volatile("");
 }
@@ -374,7 +374,7 @@ static void *stack_body(void *arg)
 }
 
 /* arg: as LOAD, how often */
-void process_stack(const struct op *op)
+void do_stack(const struct op *op)
 {
 	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -392,7 +392,7 @@ void process_stack(const struct op *op)
 }
 
 /* arg: ms; 64 ms more, so often: longer than the module waits for a table */
-void process_sleep(const struct op *op)
+void do_sleep(const struct op *op)
 {
 	unsigned int i;
 
