@@ -407,6 +407,24 @@ static const char **path_of(struct options *o, int letter)
 	return NULL;
 }
 
+/* What an option without an argument sets to 1 */
+static int *switch_of(struct options *o, int option)
+{
+	const struct { int option; int *value; } switches[] = {
+		{ 'A', &o->read.no_symbols }, { 'I', &o->read.offsets },
+		{ 'T', &o->read.top }, { 'Z', &o->compress },
+		{ 'e', &o->read.gprof_wide }, { 'g', &o->read.gprof },
+		{ 'q', &o->quiet }, { OPT_BPF, &o->by_bpf },
+		{ OPT_PACKED, &o->packed },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
+		if (switches[i].option == option)
+			return switches[i].value;
+	return NULL;
+}
+
 static int unknown_option(struct parser *p, char **argv)
 {
 	if (optopt >= OPT_KALLSYMS)
@@ -429,6 +447,7 @@ static int unhandled_option(struct parser *p, int option)
 	return options_fail(p, "unknown option %s", options_name(option));
 }
 
+/* Options for the PMCs that are named after them */
 static int parse_modifier(struct parser *p, int letter)
 {
 	p->dangling[letter] = DANGLING;
@@ -495,39 +514,6 @@ static int parse_target(struct parser *p, const char *text)
 	return add_word(p, &p->o->targets, &p->o->ntargets, text);
 }
 
-/* Options for reading a log, except file names */
-static int parse_reading(struct parser *p, int letter)
-{
-	struct reading *r = &p->o->read;
-
-	switch (letter) {
-	case 'A':
-		r->no_symbols = 1;
-		return 0;
-	case 'I':
-		r->offsets = 1;
-		return 0;
-	case 'T':
-		r->top = 1;
-		return 0;
-	case 'e':
-		r->gprof_wide = 1;
-		return 0;
-	case 'f':
-		return add_word(p, &r->plugin, &r->nplugin, optarg);
-	case 'g':
-		r->gprof = 1;
-		return 0;
-	case 'i':
-		r->one_lwp = 1;
-		return parse_number(p, letter, optarg, &r->lwp);
-	case 'z':
-		return parse_number(p, letter, optarg, &r->depth);
-	default:
-		return unhandled_option(p, letter);
-	}
-}
-
 /* --unwind holds for all PMCs: it is applied after all options are parsed. */
 static int parse_unwind(struct parser *p, const char *text)
 {
@@ -569,6 +555,7 @@ static void give_clocks_rates(struct options *o)
 		}
 }
 
+/* Other options that are for the whole run; if it is none, it is a modifier. */
 static int parse_common(struct parser *p, int letter)
 {
 	struct options *o = p->o;
@@ -589,9 +576,6 @@ static int parse_common(struct parser *p, int letter)
 		return 0;
 	case OPT_KALLSYMS:
 		return set_path(p, "--kallsyms", optarg, &o->kallsyms_path);
-	case OPT_PACKED:
-		o->packed = 1;
-		return 0;
 	case OPT_ROTATE:
 		return parse_rotate(p, optarg);
 	case OPT_KEEP:
@@ -604,28 +588,26 @@ static int parse_common(struct parser *p, int letter)
 		return parse_budget(p, optarg);
 	case OPT_WRITERS:
 		return parse_writers(p, optarg);
-	case OPT_BPF:
-		o->by_bpf = 1;
-		return 0;
 	case OPT_RING:
 		return parse_ring(p, optarg);
 	case OPT_TRIGGER:
 		return add_trigger(p, optarg);
-	case 'Z':
-		o->compress = 1;
-		return 0;
+	case 'f':
+		return add_word(p, &o->read.plugin, &o->read.nplugin, optarg);
+	case 'i':
+		o->read.one_lwp = 1;
+		return parse_number(p, letter, optarg, &o->read.lwp);
 	case 'l':
 		return parse_seconds(p, letter, optarg, &o->limit);
 	case 'w':
 		return parse_seconds(p, letter, optarg, &o->interval);
-	case 'q':
-		o->quiet = 1;
-		return 0;
+	case 'z':
+		return parse_number(p, letter, optarg, &o->read.depth);
 	case 'v':
 		o->verbose++;
 		return 0;
 	default:
-		return unhandled_option(p, letter);
+		return parse_modifier(p, letter);
 	}
 }
 
@@ -633,22 +615,19 @@ static int parse_option(struct parser *p, int letter, char **argv)
 {
 	char option[] = { '-', (char)letter, '\0' };
 	const char **path = path_of(p->o, letter);
+	int *value = switch_of(p->o, letter);
 
 	if (path)
 		return set_path(p, option, optarg, path);
+	if (value) {
+		*value = 1;
+		return 0;
+	}
 	switch (letter) {
-	case 'C': case 'E': case 'N': case 'U': case 'W': case 'c': case 'd':
-	case 'n': case OPT_FREQ: case OPT_EXCLUDE_IDLE: case OPT_RAW: case OPT_ONLY:
-	case OPT_BRANCH: case OPT_DATA:
-	case OPT_NOT: case OPT_INCLUDE_SELF:
-		return parse_modifier(p, letter);
 	case 'P': case 'S': case 'p': case 's':
 		return add_event(p, letter, optarg);
 	case 't':
 		return parse_target(p, optarg);
-	case 'A': case 'I': case 'T': case 'e': case 'f': case 'g': case 'i':
-	case 'z':
-		return parse_reading(p, letter);
 	case '?':
 		return unknown_option(p, argv);
 	case ':':
