@@ -51,6 +51,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <linux/hwpmc.h>
 
@@ -100,6 +101,12 @@ static void unescape(char *s)
 static void set32(unsigned char *record, size_t off, uint32_t v)
 {
 	memcpy(record + off, &v, sizeof(v));
+}
+
+/* That of the first one can. */
+static struct pmclog_initialize *first(struct loggen *g)
+{
+	return (void *)g->buf;
 }
 
 /* @n of them */
@@ -327,20 +334,14 @@ static bool target_line(struct loggen *g, char **w, int n)
 static struct {
 	uint32_t major, minor;
 	uint64_t ino;
-} mapped;
+} mapped = { 8, 1, 4711 };
 
 static void map(struct loggen *g, char **w)
 {
-	unsigned char *p;
-
 	lg_map_in(g, num(w[1]), num(w[2]), w[5]);
-	lg_mapping(g, num(w[1]), num(w[2]), num(w[3]), num(w[4]));
-	if (!mapped.ino)
-		return;
-	p = g->buf + g->len - sizeof(struct pmclog_ext_mapping);
-	set32(p, offsetof(struct pmclog_ext_mapping, dev_major), mapped.major);
-	set32(p, offsetof(struct pmclog_ext_mapping, dev_minor), mapped.minor);
-	memcpy(p + offsetof(struct pmclog_ext_mapping, ino), &mapped.ino, 8);
+	LG_EXT(g, MAPPING, mapping, .pid = num(w[1]), .prot = PROT_READ | PROT_EXEC,
+	       .start = num(w[2]), .len = num(w[3]), .offset = num(w[4]),
+	       .dev_major = mapped.major, .dev_minor = mapped.minor, .ino = mapped.ino);
 }
 
 static void file(char **w)
@@ -350,32 +351,14 @@ static void file(char **w)
 	mapped.ino = num(w[3]);
 }
 
-static void wall(struct loggen *g, uint64_t seconds)
-{
-	/* INITIALIZE is the first record */
-	memcpy(g->buf + offsetof(struct pmclog_initialize, ts_sec), &seconds,
-	       8);
-}
-
-static void set_clock(struct loggen *g, size_t field, uint64_t v)
-{
-	size_t record = g->len - sizeof(struct pmclog_ext_clock);
-
-	memcpy(g->buf + record + field, &v, 8);
-}
-
 static void clocks(struct loggen *g, char **w, int n)
 {
-	uint64_t raw = g->tsc, sec, nsec, real;
+	const struct pmclog_initialize *init = first(g);
 
-	memcpy(&sec, g->buf + offsetof(struct pmclog_initialize, ts_sec), 8);
-	memcpy(&nsec, g->buf + offsetof(struct pmclog_initialize, ts_nsec), 8);
-	real = n > 2 ? num(w[2]) : sec * 1000000000 + nsec + (raw - begin);
-	lg_clock(g);
-	set_clock(g, offsetof(struct pmclog_ext_clock, mono), num(w[1]));
-	set_clock(g, offsetof(struct pmclog_ext_clock, real), real);
-	if (n > 3)
-		set_clock(g, offsetof(struct pmclog_ext_clock, raw), num(w[3]));
+	LG_EXT(g, CLOCK, clock, .mono = num(w[1]),
+	       .real = n > 2 ? num(w[2]) : (uint64_t)init->ts_sec * 1000000000 +
+					   (uint64_t)init->ts_nsec + (g->tsc - begin),
+	       .raw = n > 3 ? num(w[3]) : g->tsc);
 }
 
 static bool process_line(struct loggen *g, char **w, int n)
@@ -453,7 +436,7 @@ static bool other_line(struct loggen *g, char **w, int n)
 	else if (!strcmp(w[0], "file") && n == 4)
 		file(w);
 	else if (!strcmp(w[0], "wall") && n == 2)
-		wall(g, num(w[1]));
+		first(g)->ts_sec = num(w[1]);
 	else if (!strcmp(w[0], "clock") && n >= 2 && n <= 4)
 		clocks(g, w, n);
 	else if (!strcmp(w[0], "discarded") && n == 2)
@@ -488,16 +471,11 @@ static void line(struct loggen *g, char *s)
 /* The wall clock of INITIALIZE, too */
 static void later(struct loggen *g, uint64_t ns)
 {
-	unsigned char *init = g->buf;
-	uint64_t sec, nsec;
+	struct pmclog_initialize *init = first(g);
 
-	memcpy(&sec, init + offsetof(struct pmclog_initialize, ts_sec), 8);
-	memcpy(&nsec, init + offsetof(struct pmclog_initialize, ts_nsec), 8);
-	nsec += ns;
-	sec += nsec / 1000000000;
-	nsec %= 1000000000;
-	memcpy(init + offsetof(struct pmclog_initialize, ts_sec), &sec, 8);
-	memcpy(init + offsetof(struct pmclog_initialize, ts_nsec), &nsec, 8);
+	init->ts_nsec += ns;
+	init->ts_sec += init->ts_nsec / 1000000000;
+	init->ts_nsec %= 1000000000;
 }
 
 int main(int argc, char **argv)
