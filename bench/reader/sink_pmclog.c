@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Writes the recording as the module does. */
 #include <elf.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include <linux/pmclog.h>
@@ -17,166 +16,93 @@ static struct sink pmclog;
 
 #define ALIGN4(n)	(((n) + 3) & ~(size_t)3)
 
-static void *record(uint32_t type, uint64_t time, size_t len)
+/* A record with the fields of @fixed, all but its header, and @tail behind them */
+static void put(uint32_t type, uint64_t time, const void *fixed, size_t len,
+		const void *tail, size_t tail_len)
 {
-	struct pmclog_hdr *h = sink_room(&file, len);
+	size_t all = ALIGN4(len + tail_len);
+	struct pmclog_hdr h = { PMCLOG_HEADER(type, all), 0, time };
+	char *p = sink_room(&file, all);
 
-	h->header = PMCLOG_HEADER(type, len);
-	h->tsc = time;
-	return h;
+	memcpy(p, &h, sizeof(h));
+	memcpy(p + sizeof(h), (const char *)fixed + sizeof(h), len - sizeof(h));
+	if (tail_len)
+		memcpy(p + len, tail, tail_len);
 }
 
-static void *ext(uint32_t subtype, uint64_t time, size_t len)
-{
-	struct pmclog_ext *e = record(PMCLOG_T_USERDATA, time, len);
-
-	e->cookie = PMCLOG_EXT_COOKIE;
-	e->subtype = (uint16_t)subtype;
-	return e;
-}
-
-/* 64-bit fields are 4-aligned in a log. */
-static void set64(void *p, size_t offset, uint64_t v)
-{
-	memcpy((char *)p + offset, &v, sizeof(v));
-}
+#define PUT_TAILED(type, name, time, tail, len, ...) \
+	put(PMCLOG_T_##type, time, &(struct pmclog_##name){ __VA_ARGS__ }, \
+	    sizeof(struct pmclog_##name), tail, len)
+#define PUT(type, name, time, ...) \
+	PUT_TAILED(type, name, time, NULL, 0, __VA_ARGS__)
+#define PUT_EXT(type, name, time, tail, len, ...) \
+	PUT_TAILED(USERDATA, ext_##name, time, tail, len, \
+		   .e.cookie = PMCLOG_EXT_COOKIE, \
+		   .e.subtype = PMCLOG_EXT_##type, __VA_ARGS__)
 
 static void map_in(uint64_t time, uint32_t pid, uint64_t start,
 		   const char *path)
 {
-	size_t fixed = sizeof(struct pmclog_map_in);
-	void *m = record(PMCLOG_T_MAP_IN, time,
-			 ALIGN4(fixed + strlen(path) + 1));
-
-	memcpy((char *)m + offsetof(struct pmclog_map_in, pid), &pid, 4);
-	set64(m, offsetof(struct pmclog_map_in, start), start);
-	strcpy((char *)m + fixed, path);
-}
-
-static void mapping(uint64_t time, uint32_t pid, uint64_t start, uint64_t len,
-		    const struct object *o)
-{
-	struct pmclog_ext_mapping m = {
-		.pid = pid, .prot = 5, .start = start, .len = len,
-	};
-	char *p = ext(PMCLOG_EXT_MAPPING, time, sizeof(m));
-
-	if (o) {
-		m.offset = o->offset;
-		m.dev_major = o->dev_major;
-		m.dev_minor = o->dev_minor;
-		m.ino = o->ino;
-	}
-	memcpy(p + sizeof(m.e), (char *)&m + sizeof(m.e),
-	       sizeof(m) - sizeof(m.e));
-}
-
-static void host(uint64_t time)
-{
-	static const char names[] = "6.12.0-bench\0bench";
-	size_t fixed = offsetof(struct pmclog_ext_host, release);
-	char *p = ext(PMCLOG_EXT_HOST, time, ALIGN4(fixed + sizeof(names)));
-	struct pmclog_ext_host h = {
-		.ncpu = MODEL_CPUS, .page_size = 4096, .machine = EM_X86_64,
-		.owner_pid = 1,
-	};
-
-	memcpy(p + sizeof(h.e), (char *)&h + sizeof(h.e),
-	       fixed - sizeof(h.e));
-	memcpy(p + fixed, names, sizeof(names));
-}
-
-static void kernel_at(uint64_t time)
-{
-	size_t fixed = sizeof(struct pmclog_ext_kernel);
-	char *p = ext(PMCLOG_EXT_KERNEL, time, ALIGN4(fixed + sizeof("_text")));
-
-	set64(p, offsetof(struct pmclog_ext_kernel, addr), KERNEL_START);
-	strcpy(p + fixed, "_text");
+	PUT_TAILED(MAP_IN, map_in, time, path, strlen(path) + 1, .pid = pid,
+		   .start = start);
 }
 
 static void start(uint64_t kernel_len)
 {
-	struct pmclog_initialize init = {
-		.version = PMCLOG_VERSION, .cputype = PMCLOG_CPUTYPE_GENERIC,
-		.tsc_freq = 1000000000, .ts_sec = 1700000000, .cpuid = "bench",
-	};
-	struct pmclog_pmcallocatedyn alloc = {
-		.pmcid = PMCID, .event = 0x20001,
-		.flags = 0, .name = "cpu-clock", .rate = 50000, .type = 1,
-		.cpu = -1,
-	};
-	char *p = record(PMCLOG_T_INITIALIZE, MODEL_BEGIN, sizeof(init));
+	static const char names[] = "6.12.0-bench\0bench";
 
-	memcpy(p + sizeof(init.h), (char *)&init + sizeof(init.h),
-	       sizeof(init) - sizeof(init.h));
-	host(MODEL_BEGIN);
-	kernel_at(MODEL_BEGIN);
+	PUT(INITIALIZE, initialize, MODEL_BEGIN, .version = PMCLOG_VERSION,
+	    .cputype = PMCLOG_CPUTYPE_GENERIC, .tsc_freq = 1000000000,
+	    .ts_sec = 1700000000, .cpuid = "bench");
+	PUT_EXT(HOST, host, MODEL_BEGIN, names, sizeof(names), .ncpu = MODEL_CPUS,
+		.page_size = 4096, .machine = EM_X86_64, .owner_pid = 1);
+	PUT_EXT(KERNEL, kernel, MODEL_BEGIN, "_text", sizeof("_text"),
+		.addr = KERNEL_START);
 	map_in(MODEL_BEGIN, PMCLOG_PID_KERNEL, KERNEL_START, "[kernel]");
-	mapping(MODEL_BEGIN, PMCLOG_PID_KERNEL, KERNEL_START, kernel_len, NULL);
-	p = record(PMCLOG_T_PMCALLOCATEDYN, MODEL_BEGIN, sizeof(alloc));
-	memcpy(p + sizeof(alloc.h), (char *)&alloc + sizeof(alloc.h),
-	       sizeof(alloc) - sizeof(alloc.h));
-}
-
-static void name_process(uint64_t time, uint32_t pid, const char *name)
-{
-	char *p = record(PMCLOG_T_PROC_CREATE, time, PMCLOG_PROC_CREATE_LEN);
-
-	memcpy(p + offsetof(struct pmclog_proc_create, pid), &pid, 4);
-	snprintf(p + offsetof(struct pmclog_proc_create, comm),
-		 PMCLOG_COMM_MAX, "%.15s", name);
+	PUT_EXT(MAPPING, mapping, MODEL_BEGIN, NULL, 0, .pid = PMCLOG_PID_KERNEL,
+		.prot = 5, .start = KERNEL_START, .len = kernel_len);
+	PUT(PMCALLOCATEDYN, pmcallocatedyn, MODEL_BEGIN, .pmcid = PMCID,
+	    .event = 0x20001, .name = "cpu-clock", .rate = 50000, .type = 1,
+	    .cpu = -1);
 }
 
 static void do_fork(uint64_t time, uint32_t parent, uint32_t child)
 {
-	struct pmclog_procfork *f = record(PMCLOG_T_PROCFORK, time, sizeof(*f));
-
-	f->oldpid = parent;
-	f->newpid = child;
+	PUT(PROCFORK, procfork, time, .oldpid = parent, .newpid = child);
 }
 
 static void do_exec(uint64_t time, uint32_t pid, const struct object *program)
 {
-	size_t fixed = sizeof(struct pmclog_procexec);
-	uint32_t none = PMCLOG_PMCID_NONE;
-	char *p;
+	struct pmclog_proc_create c = { .pid = pid };
 
-	name_process(time, pid, program->name);
-	p = record(PMCLOG_T_PROCEXEC, time,
-		   ALIGN4(fixed + strlen(program->path) + 1));
-	memcpy(p + offsetof(struct pmclog_procexec, pid), &pid, 4);
-	memcpy(p + offsetof(struct pmclog_procexec, pmcid), &none, 4);
-	strcpy(p + fixed, program->path);
+	snprintf(c.comm, sizeof(c.comm), "%.15s", program->name);
+	put(PMCLOG_T_PROC_CREATE, time, &c, PMCLOG_PROC_CREATE_LEN, NULL, 0);
+	PUT_TAILED(PROCEXEC, procexec, time, program->path,
+		   strlen(program->path) + 1, .pid = pid,
+		   .pmcid = PMCLOG_PMCID_NONE);
 }
 
 static void do_map(uint64_t time, uint32_t pid, const struct object *o,
 		   uint64_t base)
 {
 	map_in(time, pid, base, o->path);
-	mapping(time, pid, base, o->len, o);
+	PUT_EXT(MAPPING, mapping, time, NULL, 0, .pid = pid, .prot = 5,
+		.start = base, .len = o->len, .offset = o->offset,
+		.dev_major = o->dev_major, .dev_minor = o->dev_minor,
+		.ino = o->ino);
 }
 
 static void do_exit(uint64_t time, uint32_t pid)
 {
-	struct pmclog_sysexit *x = record(PMCLOG_T_SYSEXIT, time, sizeof(*x));
-
-	x->pid = pid;
+	PUT(SYSEXIT, sysexit, time, .pid = pid);
 }
 
 static void do_sample(const struct sample *s)
 {
-	size_t pcs = s->n * sizeof(s->pc[0]);
-	struct pmclog_callchain cc = {
-		.pid = s->pid, .tid = s->pid, .pmcid = PMCID,
-		.cpuflags = PMCLOG_CC_CPUFLAGS(s->cpu,
-				s->nkernel ? 0 : PMCLOG_CC_USERSPACE),
-	};
-	char *p = record(PMCLOG_T_CALLCHAIN, s->time, sizeof(cc) + pcs);
-
-	memcpy(p + sizeof(cc.h), (char *)&cc + sizeof(cc.h),
-	       sizeof(cc) - sizeof(cc.h));
-	memcpy(p + sizeof(cc), s->pc, pcs);
+	PUT_TAILED(CALLCHAIN, callchain, s->time, s->pc, s->n * sizeof(s->pc[0]),
+		   .pid = s->pid, .tid = s->pid, .pmcid = PMCID,
+		   .cpuflags = PMCLOG_CC_CPUFLAGS(s->cpu,
+				s->nkernel ? 0 : PMCLOG_CC_USERSPACE));
 	account.overflows++;
 	account.committed++;
 	account.written++;
@@ -184,11 +110,7 @@ static void do_sample(const struct sample *s)
 
 static void end(uint64_t time)
 {
-	char *p = record(PMCLOG_T_CLOSELOG, time,
-			 sizeof(struct pmclog_closelog));
-
-	memcpy(p + offsetof(struct pmclog_closelog, account), &account,
-	       sizeof(account));
+	PUT(CLOSELOG, closelog, time, .account = account);
 	sinkfile_close(&file);
 }
 
