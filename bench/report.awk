@@ -17,7 +17,7 @@ $1 == "RAW" {
 }
 
 # Subtracts the median bare run from each recorded run.
-function reduce(	i, key, conf, base, n) {
+function reduce(	i, key, conf, base, n, list) {
 	for (i = 1; i <= nrun; i++) {
 		$0 = run[i]
 		rec = field("rec"); load = field("load"); procs = field("procs")
@@ -51,19 +51,10 @@ function reduce(	i, key, conf, base, n) {
 			keep("total " key, field("size") / n)
 			keep("frames " key, field("frames") / n)
 		}
-		if (field("part") == "bpf") {
-			if (!(conf in seen_bpf)) {
-				bpf_order[++nbpf] = conf
-				seen_bpf[conf] = 1
-			}
-		} else if (field("part") == "dwarf") {
-			if (!(conf in seen_dwarf)) {
-				dwarf_order[++ndwarf] = conf
-				seen_dwarf[conf] = 1
-			}
-		} else if (!(conf in seen)) {
-			order[++norder] = conf
-			seen[conf] = 1
+		list = field("part") ~ /^(bpf|dwarf)$/ ? field("part") : "samples"
+		if (!((list, conf) in seen)) {
+			seen[list, conf] = 1
+			order[list, ++listed[list]] = conf
 		}
 	}
 }
@@ -126,15 +117,15 @@ function chains_of(f) {
 }
 
 function sample_table(	i, c, f) {
-	if (!norder)
+	if (!listed["samples"])
 		return
 	print ""
 	print "Samples (cpu-clock, whole system): instructions are elapsed minus bare, by samples"
 	printf "%-7s %5s %6s %6s | %18s %18s %6s | %6s %6s %6s | %5s %5s | %6s %6s | %6s %6s | %6s %6s\n",
 		"load", "procs", "Hz", "chains", "ours: insn", "perf: insn", "ratio",
 		"ours:B", "perf:B", "ratio", "fr.", "fr.", "rate%", "rate%", "lost", "lost", "cpu%", "cpu%"
-	for (i = 1; i <= norder; i++) {
-		c = order[i]
+	for (i = 1; i <= listed["samples"]; i++) {
+		c = order["samples", i]
 		split(c, f, " ")
 		if (f[3] == 1)
 			continue
@@ -167,14 +158,14 @@ function above(rec, conf, event,	i) {
 
 # The same samples, less what their event costs with a handler that only counts
 function above_table(	i, c, f, event) {
-	if (!norder)
+	if (!listed["samples"])
 		return
 	print ""
 	print "Above the same event with an empty handler: instructions, by samples"
 	printf "%-7s %5s %6s %6s | %18s | %18s %18s %6s\n", "load", "procs", "Hz", "chains",
 		"empty: insn", "ours: above", "perf: above", "ratio"
-	for (i = 1; i <= norder; i++) {
-		c = order[i]
+	for (i = 1; i <= listed["samples"]; i++) {
+		c = order["samples", i]
 		split(c, f, " ")
 		if (f[3] == 1)
 			continue
@@ -195,15 +186,15 @@ function above_table(	i, c, f, event) {
 # User chains by tables, beside perf's two ways. What perf has copied for a chain is
 # unwound when it is read: it has no frames yet.
 function dwarf_table(	i, c, f, name) {
-	if (!ndwarf)
+	if (!listed["dwarf"])
 		return
 	print ""
 	print "User chains by unwind tables; perf record --call-graph dwarf,8192; perf record -g: instructions and bytes a sample"
 	printf "%-7s %6s | %19s %19s %8s | %8s %8s %8s | %6s %6s | %6s %6s %6s\n", "load", "Hz",
 		"tables: insn", "dwarf: insn", "-g: insn", "tables:B", "dwarf:B", "-g:B", "fr.", "-g:fr.",
 		"lost", "dwarf", "-g"
-	for (i = 1; i <= ndwarf; i++) {
-		c = dwarf_order[i]
+	for (i = 1; i <= listed["dwarf"]; i++) {
+		c = order["dwarf", i]
 		split(c, f, " ")
 		printf "%-7s %6s | %6s %12s %6s %12s %8s | %8s %8s %8s | %6s %6s | %6s %6s %6s\n", f[1], f[3],
 			cell("insn", "tables", c, "%.0f"), range("insn", "tables", c),
@@ -221,14 +212,14 @@ function dwarf_table(	i, c, f, name) {
 
 # The module, BPF and perf, of the part that measures all three
 function bpf_table(	i, c, f, name, ours) {
-	if (!nbpf)
+	if (!listed["bpf"])
 		return
 	print ""
 	print "pmcstat --bpf, without the module (cpu-clock, whole system): instructions and bytes a sample"
 	printf "%-7s %6s | %8s %8s %8s | %6s %6s %6s | %6s %6s %6s | %6s\n", "load", "chains",
 		"module", "bpf", "perf", "B", "bpf:B", "perf:B", "fr.", "fr.", "fr.", "lost"
-	for (i = 1; i <= nbpf; i++) {
-		c = bpf_order[i]
+	for (i = 1; i <= listed["bpf"]; i++) {
+		c = order["bpf", i]
 		split(c, f, " ")
 		printf "%-7s %6s | %8s %8s %8s | %6s %6s %6s | %6s %6s %6s | %6s\n", f[1], f[4],
 			cell("insn", "ours", c, "%.0f"), cell("insn", "bpf", c, "%.0f"), cell("insn", "perf", c, "%.0f"),
@@ -252,8 +243,8 @@ function storm_table(	i, c, f, n, rec) {
 	print "Storms (process records alone): instructions and bytes per event"
 	printf "%-6s | %22s %22s %6s | %8s %8s | %6s %6s\n", "event", "ours: insn", "perf: insn",
 		"ratio", "ours:B", "perf:B", "lost", "lost"
-	for (i = 1; i <= norder; i++) {
-		c = order[i]
+	for (i = 1; i <= listed["samples"]; i++) {
+		c = order["samples", i]
 		split(c, f, " ")
 		if (f[3] != 1)
 			continue
