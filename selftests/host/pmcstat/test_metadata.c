@@ -8,27 +8,40 @@
 
 #define SECTIONS	"sys/module/snd_foo/sections/"
 
-struct log {
+/* What was sent last */
+static struct {
 	unsigned char	*data;
 	size_t		len;
 	size_t		largest;	/* write */
-	int		fail;
-};
+} sent;
+
+static struct metadata_sink sink;
 
 static int collect(void *arg, const void *records, size_t len)
 {
-	struct log *log = arg;
-
-	if (log->fail) {
-		errno = E2BIG;
-		return -1;
-	}
-	log->data = realloc(log->data, log->len + len);
-	memcpy(log->data + log->len, records, len);
-	log->len += len;
-	if (len > log->largest)
-		log->largest = len;
+	sent.data = realloc(sent.data, sent.len + len);
+	memcpy(sent.data + sent.len, records, len);
+	sent.len += len;
+	if (len > sent.largest)
+		sent.largest = len;
 	return 0;
+}
+
+static int refuse(void *arg, const void *records, size_t len)
+{
+	errno = E2BIG;
+	return -1;
+}
+
+#define BUDGET	(1 << 20)
+
+static int send_of(const char *root, size_t budget,
+		   int (*write)(void *arg, const void *records, size_t len))
+{
+	free(sent.data);
+	memset(&sent, 0, sizeof(sent));
+	sink = (struct metadata_sink){ .write = write, .budget = budget };
+	return metadata_send(root, "6.1", &sink);
 }
 
 static void put_notes(const char *path, unsigned char first)
@@ -116,7 +129,7 @@ static void describe(const struct pmclog_rec *r, char *out, size_t len)
 }
 
 /* A log of its own: these records never come first. */
-static char *describe_all(const struct log *log)
+static char *describe_all(void)
 {
 	struct pmclog_initialize init = {
 		.h.header = PMCLOG_HEADER(PMCLOG_T_INITIALIZE, sizeof(init)),
@@ -131,7 +144,7 @@ static char *describe_all(const struct log *log)
 
 	text[0] = '\0';
 	if (pmclog_iter_feed(it, &init, sizeof(init)) ||
-	    pmclog_iter_feed(it, log->data, log->len))
+	    pmclog_iter_feed(it, sent.data, sent.len))
 		return strcpy(text, "error: feed\n");
 	pmclog_iter_next(it, &r);
 	while ((status = pmclog_iter_next(it, &r)) == PMCLOG_ITER_RECORD) {
@@ -154,15 +167,11 @@ static int has(const char *text, const char *line)
 
 static void test_tree(void)
 {
-	struct log log = { 0 };
-	struct metadata_sink sink = {
-		.write = collect, .arg = &log, .budget = 1 << 20,
-	};
 	char *text;
 
-	ok(!metadata_send(scratch, "6.1", &sink) && !sink.dropped &&
-	   sink.budget == (1 << 20) - log.len, "records of a tree");
-	text = describe_all(&log);
+	ok(!send_of(scratch, BUDGET, collect) && !sink.dropped &&
+	   sink.budget == BUDGET - sent.len, "records of a tree");
+	text = describe_all();
 	ok(has(text, "build-id 20 aa [kernel]\n"), "the kernel's build-id");
 	ok(has(text, "map ffffffffc0200000 "
 	       "/lib/modules/6.1/kernel/sound/snd-foo.ko.xz\n"),
@@ -186,52 +195,30 @@ static void test_tree(void)
 	   "sections come last");
 	if (tap_failed)
 		printf("# %s", text);
-	free(log.data);
 }
 
 static void test_budget(void)
 {
-	struct metadata_sink sink;
-	struct log log;
 	size_t budget, full, bad = 0;
 
-	memset(&log, 0, sizeof(log));
-	sink = (struct metadata_sink){
-		.write = collect, .arg = &log, .budget = 1 << 20,
-	};
-	metadata_send(scratch, "6.1", &sink);
-	full = log.len;
-	free(log.data);
+	send_of(scratch, BUDGET, collect);
+	full = sent.len;
 	for (budget = 0; budget < full + 8; budget += 4) {
-		memset(&log, 0, sizeof(log));
-		sink = (struct metadata_sink){
-		.write = collect, .arg = &log, .budget = budget,
-	};
-		bad += metadata_send(scratch, "6.1", &sink) || log.len > budget ||
-		       (sink.dropped != 0) != (log.len < full);
-		bad += !strncmp(describe_all(&log), "error", 5);
-		free(log.data);
+		bad += send_of(scratch, budget, collect) || sent.len > budget ||
+		       (sink.dropped != 0) != (sent.len < full);
+		bad += !strncmp(describe_all(), "error", 5);
 	}
 	ok(!bad, "the budget is kept, records stay whole");
 }
 
 static void test_failure(void)
 {
-	struct log log = { .fail = 1 };
-	struct metadata_sink sink = {
-		.write = collect, .arg = &log, .budget = 1 << 20,
-	};
-
-	ok(metadata_send(scratch, "6.1", &sink) == -1 && errno == E2BIG,
+	ok(send_of(scratch, BUDGET, refuse) == -1 && errno == E2BIG,
 	   "an error of the log is passed on");
 }
 
 static void test_many(void)
 {
-	struct log log = { 0 };
-	struct metadata_sink sink = {
-		.write = collect, .arg = &log, .budget = 1 << 20,
-	};
 	static char text[1 << 20];
 	size_t n = 0, i, mods = 0;
 	char *p;
@@ -241,23 +228,17 @@ static void test_many(void)
 				      "mod%zu 4096 0 - Live 0x%zx\n", i,
 				      (size_t)0xc0000000 + i * 8192);
 	put_bytes("proc/modules", text, n);
-	ok(!metadata_send(scratch, "6.1", &sink) && log.largest <= 65536 &&
-	   log.len > 65536, "many modules go in several writes");
-	p = describe_all(&log);
+	ok(!send_of(scratch, BUDGET, collect) && sent.largest <= 65536 &&
+	   sent.len > 65536, "many modules go in several writes");
+	p = describe_all();
 	for (; (p = strstr(p, "\nmodule ")); p++)
 		mods++;
 	ok(mods > 500, "%zu of them described", mods);
-	free(log.data);
 }
 
 static void test_nothing(void)
 {
-	struct log log = { 0 };
-	struct metadata_sink sink = {
-		.write = collect, .arg = &log, .budget = 1 << 20,
-	};
-
-	ok(!metadata_send("/nonexistent", "6.1", &sink) && !log.len,
+	ok(!send_of("/nonexistent", BUDGET, collect) && !sent.len,
 	   "no tree, no records, no error");
 }
 
@@ -265,8 +246,6 @@ static void test_nothing(void)
 static void test_noise(void)
 {
 	unsigned char noise[3000];
-	struct metadata_sink sink;
-	struct log log;
 	size_t n, i, bad = 0;
 
 	srand(2);
@@ -278,13 +257,8 @@ static void test_noise(void)
 		put_bytes("lib/modules/6.1/modules.dep", noise, sizeof(noise));
 		memcpy(noise, "a 1 2 3 4 0xffff\nb 1 1 1 1 0x1\n", 31);
 		put_bytes("proc/modules", noise, sizeof(noise));
-		memset(&log, 0, sizeof(log));
-		sink = (struct metadata_sink){
-		.write = collect, .arg = &log, .budget = 1 << 20,
-	};
-		bad += metadata_send(scratch, "6.1", &sink) != 0;
-		bad += !strncmp(describe_all(&log), "error", 5);
-		free(log.data);
+		bad += send_of(scratch, BUDGET, collect) != 0;
+		bad += !strncmp(describe_all(), "error", 5);
 	}
 	ok(!bad, "noise makes sound records or none");
 }
@@ -299,6 +273,7 @@ int main(void)
 	test_nothing();
 	test_many();
 	test_noise();
+	free(sent.data);
 	scratch_end();
 	return done();
 }
