@@ -245,11 +245,8 @@ static uint32_t *looking_the_same(const struct looks *l)
 		uint64_t hash = hash_mix((uint64_t)f->name << 32 |
 					 image_shown(l, f), f->entry +
 					 (p->by_line ? f->line : 0));
-		uint32_t id = idtab_find(&tab, hash, same_looks, l, f);
 
-		if (id == IDTAB_NONE)
-			idtab_add(&tab, hash, id = i);
-		same[i] = id;
+		same[i] = idtab_first(&tab, hash, same_looks, l, f, i);
 	}
 	idtab_free(&tab);
 	return same;

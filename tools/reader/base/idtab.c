@@ -90,6 +90,17 @@ void idtab_add_exact(struct idtab *t, uint64_t hash, uint32_t more, uint32_t id)
 	t->n++;
 }
 
+uint32_t idtab_first(struct idtab *t, uint64_t hash, idtab_eq eq,
+		     const void *ctx, const void *key, uint32_t id)
+{
+	uint32_t has = idtab_find(t, hash, eq, ctx, key);
+
+	if (has != IDTAB_NONE)
+		return has;
+	idtab_add(t, hash, id);
+	return id;
+}
+
 void idtab_free(struct idtab *t)
 {
 	free_slots(t);

@@ -38,6 +38,9 @@ void idtab_add(struct idtab *t, uint64_t hash, uint32_t id);
 uint32_t idtab_find_exact(const struct idtab *t, uint64_t hash, uint32_t more);
 void idtab_add_exact(struct idtab *t, uint64_t hash, uint32_t more,
 		     uint32_t id);
+/* The number of the element with key @key.  If there is none, @id becomes that. */
+uint32_t idtab_first(struct idtab *t, uint64_t hash, idtab_eq eq,
+		     const void *ctx, const void *key, uint32_t id);
 void idtab_free(struct idtab *t);
 /*
  * The number of the element with key @key in @array, which has @n of @cap

@@ -80,20 +80,17 @@ static uint32_t thread_id(struct firefox *x, const struct sample *s)
 		.first = INT64_MAX, .last = INT64_MIN,
 	};
 	uint64_t hash = hash_mix((uint64_t)s->pid << 32 | s->tid, s->event);
-	uint32_t id = x->last;
+	uint32_t n = x->nthreads;
 
-	if (id < x->nthreads && same_thread(x, id, &key))
-		return id;
-	id = idtab_find(&x->threadtab, hash, same_thread, x, &key);
-	if (id == IDTAB_NONE) {
-		GROW(x->thread, x->nthreads, x->capthreads);
-		x->thread[x->nthreads] = key;
-		idtab_add(&x->threadtab, hash, x->nthreads++);
-		id = spool_new(&x->spool);
+	if (x->last < n && same_thread(x, x->last, &key))
+		return x->last;
+	x->last = IDTAB_ID(&x->threadtab, hash, same_thread, x, &key, x->thread,
+			   x->nthreads, x->capthreads);
+	if (x->last == n) {
+		spool_new(&x->spool);
 		spool_new(&x->weights);
 	}
-	x->last = id;
-	return id;
+	return x->last;
 }
 
 static uint32_t weight_id(struct firefox *x, uint64_t weight)

@@ -83,15 +83,11 @@ static void add_cost(struct tree *t, const struct cost *what)
 	uint64_t hash = hash_mix(hash_mix((uint64_t)what->func << 32 |
 					  what->callee, what->addr),
 				 what->event);
-	uint32_t id = idtab_find(&t->tab, hash, same_cost, t, what);
+	uint32_t n = t->n, id = IDTAB_ID(&t->tab, hash, same_cost, t, what,
+					 t->cost, t->n, t->cap);
 
-	if (id != IDTAB_NONE) {
+	if (id < n)
 		t->cost[id].count += what->count;
-		return;
-	}
-	GROW(t->cost, t->n, t->cap);
-	t->cost[t->n] = *what;
-	idtab_add(&t->tab, hash, t->n++);
 }
 
 static bool same_arc(const void *ctx, uint32_t id, const void *key)
@@ -104,18 +100,11 @@ static bool same_arc(const void *ctx, uint32_t id, const void *key)
 /* True if this chain had the arc before. */
 static bool seen(struct tree *t, uint32_t func, uint32_t callee, uint32_t chain)
 {
-	struct arc key = { func, callee, chain + 1 };
-	uint64_t hash = hash_mix(func, callee);
-	uint32_t id = idtab_find(&t->arctab, hash, same_arc, t, &key);
-	bool before;
+	struct arc key = { .func = func, .callee = callee };
+	uint32_t id = IDTAB_ID(&t->arctab, hash_mix(func, callee), same_arc, t,
+			       &key, t->arc, t->narc, t->caparc);
+	bool before = t->arc[id].chain == chain + 1;
 
-	if (id == IDTAB_NONE) {
-		GROW(t->arc, t->narc, t->caparc);
-		t->arc[t->narc] = key;
-		idtab_add(&t->arctab, hash, t->narc++);
-		return false;
-	}
-	before = t->arc[id].chain == chain + 1;
 	t->arc[id].chain = chain + 1;
 	return before;
 }

@@ -165,17 +165,11 @@ static bool same_arc(const void *ctx, uint32_t id, const void *key)
 
 static void add_arc(struct gmon *m, uint64_t from, uint64_t to, uint64_t count)
 {
-	struct gmon_arc key = { from, to, count };
-	uint64_t hash = hash_mix(from, to);
-	uint32_t id = idtab_find(&m->tab, hash, same_arc, m, &key);
+	struct gmon_arc key = { .from = from, .to = to };
+	uint32_t id = IDTAB_ID(&m->tab, hash_mix(from, to), same_arc, m, &key,
+			       m->arc, m->n, m->cap);
 
-	if (id != IDTAB_NONE) {
-		m->arc[id].count += count;
-		return;
-	}
-	GROW(m->arc, m->n, m->cap);
-	m->arc[m->n] = key;
-	idtab_add(&m->tab, hash, m->n++);
+	m->arc[id].count += count;
 }
 
 static void add_chain(struct gprof *g, const struct chain *c)

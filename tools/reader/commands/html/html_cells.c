@@ -16,16 +16,12 @@ static bool same_cell(const void *ctx, uint32_t id, const void *key)
 static void count(struct cells *t, const struct cell *c)
 {
 	uint64_t hash = hash_mix((uint64_t)c->slice << 32 | c->series, c->what);
-	uint32_t id = idtab_find(&t->tab, hash, same_cell, t, c);
+	uint32_t n = t->n, id = IDTAB_ID(&t->tab, hash, same_cell, t, c,
+					 t->cell, t->n, t->cap);
 
-	if (id != IDTAB_NONE) {
+	if (id < n)
 		t->cell[id].count += c->count;
-		return;
-	}
-	GROW(t->cell, t->n, t->cap);
-	t->cell[t->n] = *c;
-	idtab_add(&t->tab, hash, t->n++);
-	if (c->slice >= t->slices)
+	else if (c->slice >= t->slices)
 		t->slices = c->slice + 1;
 }
 

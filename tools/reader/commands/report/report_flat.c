@@ -45,9 +45,7 @@ static uint32_t *func_keys(const struct report *r)
 
 		look[i] = look_of(r, i);
 		hash = hash_bytes(&look[i], sizeof(*look), 0);
-		key[i] = idtab_find(&tab, hash, same_look, look, &look[i]);
-		if (key[i] == IDTAB_NONE)
-			idtab_add(&tab, hash, key[i] = i);
+		key[i] = idtab_first(&tab, hash, same_look, look, &look[i], i);
 	}
 	idtab_free(&tab);
 	free(look);

@@ -23,7 +23,7 @@ void report_groups(struct report *r)
 	const struct groups *t = &r->a.p.groups;
 	struct group *key = xcalloc((size_t)t->n + 1, sizeof(*key));
 	struct idtab tab = { 0 };
-	uint32_t i, id;
+	uint32_t i;
 
 	r->same_group = xcalloc((size_t)t->n + 1, sizeof(*r->same_group));
 	for (i = 0; i < t->n; i++) {
@@ -33,10 +33,8 @@ void report_groups(struct report *r)
 		key[i].hw.from = func_of(r, key[i].hw.from);
 		key[i].hw.to = func_of(r, key[i].hw.to);
 		hash = hash_bytes(&key[i], sizeof(key[i]), 0);
-		id = idtab_find(&tab, hash, is_same, key, &key[i]);
-		if (id == IDTAB_NONE)
-			idtab_add(&tab, hash, id = i);
-		r->same_group[i] = id;
+		r->same_group[i] = idtab_first(&tab, hash, is_same, key,
+					       &key[i], i);
 	}
 	idtab_free(&tab);
 	free(key);

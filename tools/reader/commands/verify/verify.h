@@ -116,6 +116,9 @@ static inline uint64_t verify_sum(uint64_t a, uint64_t b)
 }
 
 void verify_init(struct verify *v);
+/* The text of a fault; valid until the next one. */
+__attribute__((format(printf, 2, 3)))
+const char *verify_fault(struct verify *v, const char *fmt, ...);
 /* NULL, or what is wrong with @rec. */
 const char *verify_record(struct verify *v, const struct pmclog_rec *rec);
 /* verify_account.c: the same for a CLOSELOG. */

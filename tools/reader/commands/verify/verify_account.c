@@ -9,9 +9,8 @@
 static const char *disagree(struct verify *v, uint64_t said, const char *of,
 			    uint64_t found, const char *instead)
 {
-	snprintf(v->fault, sizeof(v->fault), "account: %" PRIu64 " %s, but %"
-		 PRIu64 " %s", said, of, found, instead);
-	return v->fault;
+	return verify_fault(v, "account: %" PRIu64 " %s, but %" PRIu64 " %s",
+			    said, of, found, instead);
 }
 
 static const char *check_law(struct verify *v, const struct pmclog_account *a)

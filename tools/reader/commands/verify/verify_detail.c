@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Rules of DETAIL records: the branches and the access to memory of a sample. */
 #include <linux/hwpmc.h>
-#include <stdio.h>
 
 #include "commands/verify/verify.h"
 #include "log/detail.h"
@@ -40,12 +39,10 @@ static const char *check_branches(struct verify *v, const struct detail *d)
 	for (i = 0; i < d->n; i++) {
 		struct pmclog_branch b = detail_branch(d, i);
 
-		if (b.flags & ~PMCLOG_BRANCH_KNOWN) {
-			snprintf(v->fault, sizeof(v->fault),
-				 "branch %u with unknown flags %#llx", i,
-				 (unsigned long long)b.flags);
-			return v->fault;
-		}
+		if (b.flags & ~PMCLOG_BRANCH_KNOWN)
+			return verify_fault(v, "branch %u with unknown flags "
+					    "%#llx", i,
+					    (unsigned long long)b.flags);
 	}
 	return NULL;
 }
@@ -57,12 +54,9 @@ const char *verify_detail(struct verify *v, const struct pmclog_rec *rec,
 
 	if (!is_behind_its_sample(v, rec))
 		return "DETAIL that is not right behind its sample";
-	if (d.n > PMCLOG_BRANCH_MAX) {
-		snprintf(v->fault, sizeof(v->fault),
-			 "DETAIL of %u branches, more than %u", d.n,
-			 PMCLOG_BRANCH_MAX);
-		return v->fault;
-	}
+	if (d.n > PMCLOG_BRANCH_MAX)
+		return verify_fault(v, "DETAIL of %u branches, more than %u",
+				    d.n, PMCLOG_BRANCH_MAX);
 	if (d.has & ~fields_of(flags))
 		return "DETAIL with fields that its PMC was not asked for";
 	if (has_stray_fields(&d))

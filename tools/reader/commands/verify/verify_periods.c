@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Rules of pmclog verify for PMCs that sample at a rate. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include <linux/hwpmc.h>
 
@@ -15,17 +14,13 @@ const char *verify_period(struct verify *v, const struct pmclog_rec *rec,
 {
 	uint32_t cpu = U32(pmclog_ext_period, cpu);
 
-	if (!(flags & HWPMC_F_FREQ)) {
-		snprintf(v->fault, sizeof(v->fault), "PERIOD of PMC 0x%" PRIx32
-			 ", which does not sample at a rate",
-			 U32(pmclog_ext_period, pmcid));
-		return v->fault;
-	}
-	if (v->ncpu && cpu >= v->ncpu) {
-		snprintf(v->fault, sizeof(v->fault), "PERIOD of CPU %" PRIu32
-			 ", but there are %" PRIu32, cpu, v->ncpu);
-		return v->fault;
-	}
+	if (!(flags & HWPMC_F_FREQ))
+		return verify_fault(v, "PERIOD of PMC 0x%" PRIx32
+				    ", which does not sample at a rate",
+				    U32(pmclog_ext_period, pmcid));
+	if (v->ncpu && cpu >= v->ncpu)
+		return verify_fault(v, "PERIOD of CPU %" PRIu32
+				    ", but there are %" PRIu32, cpu, v->ncpu);
 	if (!U64(pmclog_ext_period, period))
 		return "PERIOD of 0 events";
 	periods_record(&v->periods, rec);
@@ -40,7 +35,6 @@ const char *verify_weight(struct verify *v, const struct pmclog_rec *rec,
 
 	if (!(flags & HWPMC_F_FREQ) || periods_of(&v->periods, pmcid, cpu))
 		return NULL;
-	snprintf(v->fault, sizeof(v->fault), "sample of PMC 0x%" PRIx32
-		 " on CPU %" PRIu32 " without a PERIOD before it", pmcid, cpu);
-	return v->fault;
+	return verify_fault(v, "sample of PMC 0x%" PRIx32 " on CPU %" PRIu32
+			    " without a PERIOD before it", pmcid, cpu);
 }

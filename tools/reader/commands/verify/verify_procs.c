@@ -179,11 +179,9 @@ static const char *check_value(struct verify *v, const struct pmclog_rec *rec,
 
 	if (!pmc)
 		return "value of a process by a PMC of the system";
-	if (!(pmc->flags & flag)) {
-		snprintf(v->fault, sizeof(v->fault), "%s of PMC 0x%" PRIx32
-			 ", which does not log it", what, pmcid);
-		return v->fault;
-	}
+	if (!(pmc->flags & flag))
+		return verify_fault(v, "%s of PMC 0x%" PRIx32
+				    ", which does not log it", what, pmcid);
 	return must_be_attached(v, rec, what, pmcid, pid);
 }
 

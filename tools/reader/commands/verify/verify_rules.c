@@ -24,8 +24,7 @@
 #define UNDEFINED_ENDS	\
 	(0xff00U & ~(PMCLOG_CC_WHOLE | PMCLOG_CC_TABLES | CUTS))
 
-__attribute__((format(printf, 2, 3)))
-static const char *fault(struct verify *v, const char *fmt, ...)
+const char *verify_fault(struct verify *v, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -59,18 +58,15 @@ static uint32_t find_pmc(struct verify *v, uint32_t pmcid)
 
 static void announce(struct verify *v, uint32_t pmcid, uint32_t flags)
 {
-	uint32_t id = find_pmc(v, pmcid);
+	struct announced new = { pmcid, flags };
+	uint32_t n = v->npmcs;
+	uint32_t id = IDTAB_ID(&v->pmctab, hash_mix(pmcid, 0), same_pmc, v, &new,
+			       v->pmcids, v->npmcs, v->pmccap);
 
 	v->asked_tables |= !!(flags & HWPMC_F_UNWIND);
-	if (id != IDTAB_NONE) {
-		/* ids are reused after a release */
-		v->pmcids[id].flags = flags;
-		return;
-	}
-	GROW(v->pmcids, v->npmcs, v->pmccap);
-	idtab_add(&v->pmctab, hash_mix(pmcid, 0), v->npmcs);
-	v->pmcids[v->npmcs++] = (struct announced){ pmcid, flags };
-	v->npmcs_total++;
+	/* ids are reused after a release */
+	v->pmcids[id].flags = flags;
+	v->npmcs_total += id == n;
 }
 
 static void forget_pmcs(struct verify *v)
@@ -81,7 +77,7 @@ static void forget_pmcs(struct verify *v)
 
 static const char *unannounced(struct verify *v, uint32_t pmcid)
 {
-	return fault(v, "PMC 0x%x was not announced before", pmcid);
+	return verify_fault(v, "PMC 0x%x was not announced before", pmcid);
 }
 
 static const char *check_pmc(struct verify *v, uint32_t pmcid)
@@ -105,8 +101,8 @@ static const char *check_place(struct verify *v, const struct pmclog_rec *rec)
 	if (v->format->ours && v->freq != NSEC_PER_SEC)
 		return "the clock does not count nanoseconds";
 	if (v->format->ours && rec->tsc < v->last_tsc)
-		return fault(v, "time goes back from %" PRIu64 " to %" PRIu64,
-			     v->last_tsc, rec->tsc);
+		return verify_fault(v, "time goes back from %" PRIu64 " to %" PRIu64,
+				    v->last_tsc, rec->tsc);
 	return NULL;
 }
 
@@ -159,7 +155,7 @@ static const char *check_padding(struct verify *v,
 	const struct field *f;
 
 	if (!l)
-		return fault(v, "unknown record type %u", rec->type);
+		return verify_fault(v, "unknown record type %u", rec->type);
 	if (!v->format->ours)
 		return NULL;	/* FreeBSD does not clear padding */
 	if (U32(pmclog_hdr, spare))
@@ -173,8 +169,8 @@ static const char *check_padding(struct verify *v,
 			continue;
 		padding(f, rec, &from, &to);
 		if (!all_zero(from, to))
-			return fault(v, "padding of %s's %s is not 0", l->word,
-				     f->name);
+			return verify_fault(v, "padding of %s's %s is not 0", l->word,
+					    f->name);
 	}
 	return NULL;
 }
@@ -237,8 +233,8 @@ static const char *check_order(struct verify *v, const struct pmclog_rec *rec)
 	v->last_of[i] = now;
 	if (now >= last)
 		return NULL;
-	return fault(v, "time of CPU %u goes back from %" PRIu64 " to %" PRIu64,
-		     PMCLOG_CC_CPU(flags), last, now);
+	return verify_fault(v, "time of CPU %u goes back from %" PRIu64 " to %" PRIu64,
+			    PMCLOG_CC_CPU(flags), last, now);
 }
 
 /* The flags of a user chain must not contradict each other. */
@@ -250,7 +246,7 @@ static const char *check_ends(struct verify *v, const char *of, uint8_t ends)
 		return NULL;
 	for (i = 0; !(ends & END_CUT_USER_PART & END_CUT(i)); i++)
 		;
-	return fault(v, "%s is whole, and cut for %s", of, cut_name(i));
+	return verify_fault(v, "%s is whole, and cut for %s", of, cut_name(i));
 }
 
 static void note_cuts(struct verify *v, uint8_t ends)
@@ -272,8 +268,8 @@ static const char *check_chain_ends(struct verify *v,
 	if (!(flags & (UNDEFINED_ENDS | CUTS)) && (user || !ends))
 		return NULL;
 	if (flags & UNDEFINED_ENDS)
-		return fault(v, "call chain with undefined flags 0x%x",
-			     flags & UNDEFINED_ENDS);
+		return verify_fault(v, "call chain with undefined flags 0x%x",
+				    flags & UNDEFINED_ENDS);
 	if (flags & PMCLOG_CC_USERLATE && ends & END_CUT(PMCLOG_CUT_USER))
 		return "call chain that is cut for user, and comes later";
 	if (ends > (END_WHOLE | END_TABLES))
@@ -307,8 +303,8 @@ static const char *check_chain(struct verify *v, const struct pmclog_rec *rec)
 	if (!npc)
 		return "call chain without a pc";
 	if (npc > PMCLOG_CHAIN_MAX)
-		return fault(v, "call chain of %zu pcs, more than %u", npc,
-			     PMCLOG_CHAIN_MAX);
+		return verify_fault(v, "call chain of %zu pcs, more than %u", npc,
+				    PMCLOG_CHAIN_MAX);
 	v->samples++;
 	v->nsamples++;
 	v->late += !!(U32(pmclog_callchain, cpuflags) & PMCLOG_CC_USERLATE);
@@ -327,7 +323,7 @@ static const char *check_drop(struct verify *v, const struct pmclog_rec *rec)
 	cause = U32(pmclog_dropnotify, cause);
 	count = U64(pmclog_dropnotify, count);
 	if (cause >= PMCLOG_DROP_NCAUSE)
-		return fault(v, "DROPNOTIFY with unknown cause %u", cause);
+		return verify_fault(v, "DROPNOTIFY with unknown cause %u", cause);
 	if (!count)
 		return "DROPNOTIFY of nothing";
 	if (U64(pmclog_dropnotify, first) > U64(pmclog_dropnotify, last))
@@ -346,8 +342,8 @@ static const char *check_path(struct verify *v, const struct pmclog_rec *rec,
 			      size_t offset)
 {
 	if (rec->len - offset > PMCLOG_PATH_MAX)
-		return fault(v, "room for a path of %zu bytes, more than %u",
-			     rec->len - offset, PMCLOG_PATH_MAX);
+		return verify_fault(v, "room for a path of %zu bytes, more than %u",
+				    rec->len - offset, PMCLOG_PATH_MAX);
 	return NULL;
 }
 
@@ -367,7 +363,7 @@ static const char *check_map_out(struct verify *v,
 
 	if (start < end)
 		return NULL;
-	return fault(v, "MAP_OUT from 0x%" PRIx64 " to 0x%" PRIx64, start, end);
+	return verify_fault(v, "MAP_OUT from 0x%" PRIx64 " to 0x%" PRIx64, start, end);
 }
 
 static const char *check_exec(struct verify *v, const struct pmclog_rec *rec)
@@ -400,8 +396,8 @@ static const char *check_mapping(struct verify *v,
 
 	/* the last byte's address, so that the top of memory fits */
 	if (!len || start + (len - 1) < start)
-		return fault(v, "mapping of 0x%" PRIx64 " bytes at 0x%" PRIx64,
-			     len, start);
+		return verify_fault(v, "mapping of 0x%" PRIx64 " bytes at 0x%" PRIx64,
+				    len, start);
 	if (!v->map_in || v->map_start != start ||
 	    v->map_pid != U32(pmclog_ext_mapping, pid))
 		return "MAPPING without its MAP_IN before it";
@@ -415,7 +411,7 @@ static const char *check_buildid(struct verify *v,
 
 	if (len <= sizeof(((struct pmclog_ext_buildid *)0)->id))
 		return NULL;
-	return fault(v, "build-id of %u bytes", len);
+	return verify_fault(v, "build-id of %u bytes", len);
 }
 
 static const char *check_userchain_ends(struct verify *v,
@@ -425,8 +421,8 @@ static const char *check_userchain_ends(struct verify *v,
 	uint8_t ends = record_ends(rec);
 
 	if (flags & UNDEFINED_ENDS >> 8)
-		return fault(v, "user chain with undefined flags 0x%x",
-			     flags & UNDEFINED_ENDS >> 8);
+		return verify_fault(v, "user chain with undefined flags 0x%x",
+				    flags & UNDEFINED_ENDS >> 8);
 	if (ends & END_CUT(PMCLOG_CUT_KERNEL))
 		return "user chain that is cut for kernel";
 	return check_ends(v, "user chain", ends);
@@ -443,17 +439,17 @@ static const char *check_userchain(struct verify *v,
 	if (!n)
 		return "user chain without a pc";
 	if (n > PMCLOG_CHAIN_MAX)
-		return fault(v, "user chain of %u pcs, more than %u", n,
-			     PMCLOG_CHAIN_MAX);
+		return verify_fault(v, "user chain of %u pcs, more than %u", n,
+				    PMCLOG_CHAIN_MAX);
 	/* the first pc may be in the vsyscall page, in the upper half */
 	for (i = 1; i < n; i++) {
 		pc = pmclog_get64(rec->data + at + 8 * (size_t)i);
 		if (pc >> 63)
-			return fault(v, "user chain through 0x%" PRIx64, pc);
+			return verify_fault(v, "user chain through 0x%" PRIx64, pc);
 	}
 	if (first > rec->tsc)
-		return fault(v, "user chain for samples from %" PRIu64
-			     ", but it is %" PRIu64, first, rec->tsc);
+		return verify_fault(v, "user chain for samples from %" PRIu64
+				    ", but it is %" PRIu64, first, rec->tsc);
 	v->answers++;
 	return check_userchain_ends(v, rec);
 }
@@ -469,10 +465,10 @@ static const char *check_raw(struct verify *v, const struct pmclog_rec *rec)
 	    v->last_tsc != rec->tsc)
 		return "RAW that is not right behind its sample";
 	if (len > PMCLOG_RAW_MAX)
-		return fault(v, "RAW of %u bytes, more than %u", len,
-			     PMCLOG_RAW_MAX);
+		return verify_fault(v, "RAW of %u bytes, more than %u", len,
+				    PMCLOG_RAW_MAX);
 	if (len > size)
-		return fault(v, "RAW with %u bytes of %u", len, size);
+		return verify_fault(v, "RAW with %u bytes of %u", len, size);
 	return NULL;
 }
 
@@ -485,7 +481,7 @@ static const char *check_snapshot(struct verify *v,
 		return "a second SNAPSHOT";
 	v->snapshot = true;
 	if (!snapshot_name(cause))
-		return fault(v, "SNAPSHOT with unknown cause %u", cause);
+		return verify_fault(v, "SNAPSHOT with unknown cause %u", cause);
 	return NULL;
 }
 
@@ -615,11 +611,11 @@ const char *verify_record(struct verify *v, const struct pmclog_rec *rec)
 	if (!what && v->format->ours)
 		what = verify_procs(v, rec);
 	if (!what && rec->len > PMCLOG_RECORD_MAX)
-		what = fault(v, "record of %u bytes, more than %u", rec->len,
-			     PMCLOG_RECORD_MAX);
+		what = verify_fault(v, "record of %u bytes, more than %u", rec->len,
+				    PMCLOG_RECORD_MAX);
 	if (!what && rec->pack && rec->stored > PMCLOG_PACK_MAX)
-		what = fault(v, "pack of %u bytes, more than %u", rec->stored,
-			     PMCLOG_PACK_MAX);
+		what = verify_fault(v, "pack of %u bytes, more than %u", rec->stored,
+				    PMCLOG_PACK_MAX);
 	if (rec->type != PMCLOG_T_CALLCHAIN)
 		ends_log_record(&v->ends, rec);
 	note_chain(v, rec);
