@@ -242,7 +242,6 @@ int pmc_owner_set_budget(struct pmc_owner *o, uint32_t ppm)
 	return step("setbudget", ppm);
 }
 
-/* CPU 3 has paid 12.5 ms of 2 s. */
 /* Its argument in the trace: how many CPUs */
 int pmc_owner_set_cpus(struct pmc_owner *o, const void *mask, size_t len)
 {
@@ -254,6 +253,7 @@ int pmc_owner_set_cpus(struct pmc_owner *o, const void *mask, size_t len)
 	return step("cpus", n);
 }
 
+/* CPU 3 has paid 12.5 ms of 2 s. */
 int pmc_owner_budget(struct pmc_owner *o, struct hwpmc_getbudget *b)
 {
 	const char *scale = getenv("FAKE_SCALE");

@@ -432,58 +432,56 @@ int pmc_owner_stats(struct pmc_owner *owner, uint32_t scope,
 
 #define SPARE	16	/* for rows allocated between two calls */
 
+/*
+ * All that @op lists, of @size bytes each; the caller frees it.  @n and @at are the
+ * number and the address in its argument, @info.
+ */
+static void *list_all(struct pmc_owner *owner, unsigned long op, void *info,
+		      __u32 *n, __u64 *at, size_t size)
+{
+	void *list = NULL;
+	uint32_t room = 0;
+
+	while (ioctl(owner->fd, op, info) >= 0) {
+		if (list && *n <= room)
+			return list;
+		free(list);
+		*n = room = *n + SPARE;
+		list = calloc(room, size);
+		if (!list)
+			break;
+		*at = (uintptr_t)list;
+	}
+	free(list);
+	return NULL;
+}
+
 int pmc_owner_pmcinfo(struct pmc_owner *owner, int cpu,
 		      struct hwpmc_pmcinfo_row **rows, size_t *nrows)
 {
 	struct hwpmc_pmcinfo info = { .cpu = cpu };
-	struct hwpmc_pmcinfo_row *r = NULL;
-	uint32_t room = 0;
+	void *list = list_all(owner, HWPMC_IOC_GETPMCINFO, &info, &info.nrows,
+			      &info.rows, sizeof(**rows));
 
-	for (;;) {
-		if (ioctl(owner->fd, HWPMC_IOC_GETPMCINFO, &info) < 0)
-			break;
-		if (r && info.nrows <= room) {
-			*rows = r;
-			*nrows = info.nrows;
-			return 0;
-		}
-		free(r);
-		room = info.nrows + SPARE;
-		r = calloc(room, sizeof(*r));
-		if (!r)
-			break;
-		info.nrows = room;
-		info.rows = (uintptr_t)r;
-	}
-	free(r);
-	return -1;
+	if (!list)
+		return -1;
+	*rows = list;
+	*nrows = info.nrows;
+	return 0;
 }
 
 int pmc_owner_events(struct pmc_owner *owner, struct hwpmc_dynevent **events,
 		     size_t *nevents)
 {
 	struct hwpmc_dyneventinfo info = { .pmc_class = HWPMC_CLASS_SOFT };
-	struct hwpmc_dynevent *e = NULL;
-	uint32_t room = 0;
+	void *list = list_all(owner, HWPMC_IOC_GETDYNEVENTINFO, &info,
+			      &info.nevents, &info.events, sizeof(**events));
 
-	for (;;) {
-		if (ioctl(owner->fd, HWPMC_IOC_GETDYNEVENTINFO, &info) < 0)
-			break;
-		if (e && info.nevents <= room) {
-			*events = e;
-			*nevents = info.nevents;
-			return 0;
-		}
-		free(e);
-		room = info.nevents + SPARE;
-		e = calloc(room, sizeof(*e));
-		if (!e)
-			break;
-		info.nevents = room;
-		info.events = (uintptr_t)e;
-	}
-	free(e);
-	return -1;
+	if (!list)
+		return -1;
+	*events = list;
+	*nevents = info.nevents;
+	return 0;
 }
 
 static int admin(struct pmc_owner *owner, int cpu, int row, uint32_t state)

@@ -28,6 +28,7 @@ enum kind { NAMED = 1, CLOCK, PMU_EVENT, PMU_TERM, TRACEPOINT, SYSCALL };
  * struct walk - a walk through all events
  * @f: called for each event; a return value other than 0 ends the walk
  * @next: number of the next event of a PMU
+ * @event: called for each tracepoint
  * @pmu, @system: the current PMU, the current system of tracepoints
  * @tracefs: path of tracefs; "" if it is not mounted
  */
@@ -36,6 +37,7 @@ struct walk {
 	int		(*f)(void *arg, const struct pmc_source *s);
 	void		*arg;
 	uint32_t	next;
+	int		(*event)(void *arg, const char *event);
 	const char	*pmu;
 	const char	*system;
 	char		tracefs[PATH_MAX];
@@ -149,7 +151,7 @@ static int walk_system(void *arg, const char *system)
 	struct walk *w = arg;
 
 	w->system = system;
-	return pmc_file_each(walk_event, w, "%s/events/%s", w->tracefs,
+	return pmc_file_each(w->event, w, "%s/events/%s", w->tracefs,
 			     system);
 }
 
@@ -171,7 +173,9 @@ static int walk_traces(struct walk *w)
 static int each_at(const char *root, int (*f)(void *arg, const struct pmc_source *s),
 		   void *arg)
 {
-	struct walk w = { .root = root, .f = f, .arg = arg };
+	struct walk w = {
+		.root = root, .f = f, .event = walk_event, .arg = arg,
+	};
 	int stop = walk_named(&w);
 
 	if (!stop)
@@ -238,12 +242,11 @@ static size_t parse_fields(const char *lines, struct pmc_source_field *fields,
 	return n;
 }
 
-/* @call: the tracepoint must be one of a system call */
+/* A walk to one tracepoint.  @call: it must be one of a system call */
 struct by_id {
+	struct walk	w;
 	uint64_t	id;
 	int		call;
-	const char	*tracefs;
-	const char	*system;
 	char		*lines;
 };
 
@@ -253,32 +256,23 @@ static int is_event(void *arg, const char *event)
 	const char *end;
 	uint64_t id;
 
-	if (pmc_trace_id(b->tracefs, b->system, event, &id) || id != b->id)
+	if (pmc_trace_id(b->w.tracefs, b->w.system, event, &id) ||
+	    id != b->id)
 		return 0;
-	if (b->call && !call_of(b->system, event, &end))
+	if (b->call && !call_of(b->w.system, event, &end))
 		return 1;
-	b->lines = pmc_trace_field_lines(b->tracefs, b->system, event);
+	b->lines = pmc_trace_field_lines(b->w.tracefs, b->w.system, event);
 	return 1;
-}
-
-static int in_system(void *arg, const char *system)
-{
-	struct by_id *b = arg;
-
-	b->system = system;
-	return pmc_file_each(is_event, b, "%s/events/%s", b->tracefs, system);
 }
 
 /* Finds the tracepoint by its number, not by the user's words; the caller frees */
 static char *lines_of(const char *root, uint64_t id, int call)
 {
-	struct walk w = { .root = root };
-	struct by_id b = { .id = id, .call = call, .tracefs = w.tracefs };
+	struct by_id b = {
+		.w = { .root = root, .event = is_event }, .id = id, .call = call,
+	};
 
-	find_tracefs(&w);
-	errno = EINVAL;
-	if (*w.tracefs)
-		pmc_file_each(in_system, &b, "%s/events", w.tracefs);
+	walk_traces(&b.w);
 	if (!b.lines)
 		errno = EINVAL;
 	return b.lines;
