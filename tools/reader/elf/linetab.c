@@ -7,6 +7,7 @@
 #include <gelf.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "elf/linetab.h"
 
 #define ROWS_MAX	(16U << 20)	/* a row can take one byte */
@@ -511,31 +512,15 @@ size_t linetab_load(struct linetab *t, const struct line_sections *s,
 
 const struct line_row *linetab_find(const struct linetab *t, uint64_t addr)
 {
+	uint32_t n = SEARCH(t->nseq, i, t->seq[i].start <= addr);
 	const struct line_seq *s;
-	uint32_t lo = 0, hi = t->nseq;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->seq[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || addr >= t->seq[lo - 1].end)
+	if (!n || addr >= t->seq[n - 1].end)
 		return NULL;
-	s = &t->seq[lo - 1];
-	lo = s->row;
-	hi = s->row + s->n;
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->row[mid].addr <= addr)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &t->row[lo];
+	s = &t->seq[n - 1];
+	/* the first row is where the sequence starts */
+	n = SEARCH(s->n, i, t->row[s->row + i].addr <= addr);
+	return &t->row[s->row + n - 1];
 }
 
 bool linetab_file(const struct linetab *t, uint32_t file, const char **dir,

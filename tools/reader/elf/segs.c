@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "elf/segs.h"
 
 void segs_add(struct segs *t, uint64_t start, uint64_t end, uint32_t owner)
@@ -107,18 +108,9 @@ void segs_flatten(struct segs *t)
 
 uint32_t segs_find(const struct segs *t, uint64_t addr)
 {
-	size_t lo = 0, hi = t->n;
+	size_t n = SEARCH(t->n, i, t->seg[i].start <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->seg[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && addr < t->seg[lo - 1].end ? t->seg[lo - 1].owner :
-						 SEGS_NONE;
+	return n && addr < t->seg[n - 1].end ? t->seg[n - 1].owner : SEGS_NONE;
 }
 
 void segs_free(struct segs *t)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "elf/symtab.h"
 
 /* nested functions kept open while the table is flattened */
@@ -275,20 +276,11 @@ void symtab_sort(struct symtab *t)
 
 const struct sym *symtab_find(const struct symtab *t, uint64_t addr)
 {
-	size_t lo = 0, hi = t->n;
+	size_t n = SEARCH(t->n, i, t->sym[i].end <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->sym[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == t->n || t->sym[lo].start > addr ||
-	    t->sym[lo].rank == SYM_GAP)
+	if (n == t->n || t->sym[n].start > addr || t->sym[n].rank == SYM_GAP)
 		return NULL;
-	return &t->sym[lo];
+	return &t->sym[n];
 }
 
 void symtab_free(struct symtab *t)

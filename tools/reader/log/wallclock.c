@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "log/wallclock.h"
 
 #define NSEC_PER_SEC	1000000000
@@ -106,20 +107,12 @@ void wallclock_free(struct wallclock *w)
 /* The last moment that is not later; before the first: that one. */
 static const struct wall_moment *find(const struct wallclock *w, uint64_t tsc)
 {
-	uint32_t low = 0, high = w->n - 1;
+	uint32_t n = w->n;
 
 	/* nearly always asked of the present */
-	if (w->at[high].tsc <= tsc)
-		return &w->at[high];
-	while (low + 1 < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (w->at[mid].tsc <= tsc)
-			low = mid;
-		else
-			high = mid;
-	}
-	return &w->at[low];
+	if (w->at[n - 1].tsc > tsc)
+		n = SEARCH(n - 1, i, w->at[i].tsc <= tsc);
+	return &w->at[n ? n - 1 : 0];
 }
 
 int64_t wallclock_at(const struct wallclock *w, uint64_t tsc)

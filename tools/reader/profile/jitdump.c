@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/idtab.h"
+#include "base/search.h"
 #include "profile/jitdump.h"
 
 #define MAGIC		0x4A695444U
@@ -350,16 +351,7 @@ void jitdump_free(struct jitdump *d)
  */
 uint32_t jitdump_turns(const struct jitdump *d, uint64_t time)
 {
-	uint32_t lo = 0, hi = d->nrange, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (d->turn[mid].time <= time)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return SEARCH(d->nrange, i, d->turn[i].time <= time);
 }
 
 bool jitdump_turned(const struct jitdump *d, uint32_t from, uint32_t to)
@@ -434,16 +426,9 @@ void jitdump_names(const struct jitdump *d, struct symtab *t)
 
 const struct jitcode *jitdump_code(const struct jitdump *d, uint64_t off)
 {
-	uint32_t lo = 0, hi = d->ncode, mid;
+	uint32_t n = SEARCH(d->ncode, i, d->code[i].off + d->code[i].size <= off);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (d->code[mid].off + d->code[mid].size <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < d->ncode && d->code[lo].off <= off ? &d->code[lo] : NULL;
+	return n < d->ncode && d->code[n].off <= off ? &d->code[n] : NULL;
 }
 
 /* ------------------------------------------------------------------------
@@ -503,18 +488,11 @@ bool jitlines_read(struct jitlines *l, const struct jitdump *d,
 
 const struct jitline *jitlines_find(const struct jitlines *l, uint64_t addr)
 {
-	uint32_t lo = 0, hi = l->n, mid;
+	uint32_t n = SEARCH(l->n, i, l->line[i].addr <= addr);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (l->line[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	/* line 0: no line is known */
-	return lo && l->line[lo - 1].line && l->line[lo - 1].line <= INT32_MAX ?
-	       &l->line[lo - 1] : NULL;
+	return n && l->line[n - 1].line && l->line[n - 1].line <= INT32_MAX ?
+	       &l->line[n - 1] : NULL;
 }
 
 void jitlines_free(struct jitlines *l)
