@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bpf/follow.h"
+#include "reader/base/order.h"
 
 /* A thread; @tid first, as in struct proc, so that both are found alike */
 struct thread {
@@ -16,7 +17,7 @@ static int by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return x < y ? -1 : x > y;
+	return ORDER(x, y);
 }
 
 /* Finds the entry of @number, or makes one of @size bytes. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "pmcstat.h"
+#include "reader/base/order.h"
 #include "record/targets.h"
 
 int proc_read_line(int pid, const char *file, char *line, int len)
@@ -128,9 +129,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct target *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	return ORDER(x->start, y->start) ?: ORDER(x->pid, y->pid);
 }
 
 void targets_find(struct targets *t, const char *const *specs, size_t n)

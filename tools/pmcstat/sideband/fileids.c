@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "output/batch.h"
+#include "reader/base/order.h"
 #include "sideband/fileids.h"
 #include "pmclog_iter.h"
 
@@ -16,13 +17,8 @@ static int by_identity(const void *pa, const void *pb)
 {
 	const struct fileid *a = pa, *b = pb;
 
-	if (a->ino != b->ino)
-		return a->ino < b->ino ? -1 : 1;
-	if (a->minor != b->minor)
-		return a->minor < b->minor ? -1 : 1;
-	if (a->major != b->major)
-		return a->major < b->major ? -1 : 1;
-	return strcmp(a->path, b->path);
+	return ORDER(a->ino, b->ino) ?: ORDER(a->minor, b->minor) ?:
+	       ORDER(a->major, b->major) ?: strcmp(a->path, b->path);
 }
 
 static int make_room(struct fileids *t)

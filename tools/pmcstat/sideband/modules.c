@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "libpmc_event.h"
+#include "reader/base/order.h"
 #include "sideband/modules.h"
 
 #define PAGE		4096ULL		/* the smallest page size */
@@ -167,7 +168,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct module *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return ORDER(x->start, y->start);
 }
 
 static void lower(uint64_t *end, uint64_t last, uint64_t addr)

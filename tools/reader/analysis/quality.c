@@ -6,6 +6,7 @@
 
 #include "analysis/quality.h"
 #include "base/numbers.h"
+#include "base/order.h"
 #include "base/plural.h"
 #include "log/causes.h"
 #include "log/record.h"
@@ -290,9 +291,7 @@ static int by_lost(const void *a, const void *b, void *arg)
 	const struct object *obj = arg;
 	uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
 
-	if (obj[ia].lost != obj[ib].lost)
-		return obj[ia].lost > obj[ib].lost ? -1 : 1;
-	return ia < ib ? -1 : ia > ib;
+	return ORDER(obj[ib].lost, obj[ia].lost) ?: ORDER(ia, ib);
 }
 
 uint32_t *nameless_objects(struct profile *p, uint32_t *n)

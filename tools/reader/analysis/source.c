@@ -5,6 +5,7 @@
 #include "analysis/objsyms.h"
 #include "analysis/resolve.h"
 #include "analysis/source.h"
+#include "base/order.h"
 #include "elf/inlines.h"
 
 /* Files are not trusted: these limit the size of a profile. */
@@ -137,7 +138,7 @@ static int by_off(const void *pa, const void *pb)
 {
 	const struct jitframe *a = pa, *b = pb;
 
-	return a->off < b->off ? -1 : a->off > b->off;
+	return ORDER(a->off, b->off);
 }
 
 /* The lines of each piece of code are read once. */

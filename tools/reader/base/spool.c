@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/spool.h"
 
 #define PART_BYTES	(SPOOL_PART * sizeof(struct spooled))
@@ -122,9 +123,7 @@ static int by_time(const void *pa, const void *pb)
 {
 	const struct spooled *a = pa, *b = pb;
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->pad > b->pad) - (a->pad < b->pad);
+	return ORDER(a->time, b->time) ?: ORDER(a->pad, b->pad);
 }
 
 void spool_read(struct spool *t, uint32_t seq,

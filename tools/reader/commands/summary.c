@@ -8,6 +8,7 @@
 #include <pmclog_wire.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "commands/summary.h"
 #include "log/pmcid.h"
 #include "log/record.h"
@@ -383,9 +384,7 @@ static int by_pmc_and_cpu(const void *a, const void *b)
 {
 	const struct sum_cpu *x = a, *y = b;
 
-	if (x->pmc != y->pmc)
-		return x->pmc < y->pmc ? -1 : 1;
-	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+	return ORDER(x->pmc, y->pmc) ?: ORDER(x->cpu, y->cpu);
 }
 
 void summary_sort(struct summary *s)

@@ -7,6 +7,7 @@
 #include <gelf.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/search.h"
 #include "elf/linetab.h"
 
@@ -483,9 +484,7 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct line_seq *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
+	return ORDER(a->start, b->start) ?: ORDER(a->row, b->row);
 }
 
 size_t linetab_load(struct linetab *t, const struct line_sections *s,

@@ -10,6 +10,7 @@
 
 #include <gelf.h>
 
+#include "base/order.h"
 #include "elf/elfsyms.h"
 
 #define SLOTS_MAX	(1U << 20)
@@ -69,7 +70,7 @@ static int by_addr(const void *pa, const void *pb)
 {
 	const struct slot *a = pa, *b = pb;
 
-	return (a->addr > b->addr) - (a->addr < b->addr);
+	return ORDER(a->addr, b->addr);
 }
 
 static const char *name_of(const struct plt *p, uint64_t addr)

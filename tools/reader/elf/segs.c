@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/search.h"
 #include "elf/segs.h"
 
@@ -20,9 +21,7 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct seg *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->owner < b->owner ? -1 : a->owner > b->owner;
+	return ORDER(a->start, b->start) ?: ORDER(a->owner, b->owner);
 }
 
 /* heap of the open ranges: the highest owner first */

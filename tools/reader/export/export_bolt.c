@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "export/export.h"
 
 /* an end of a branch: an object, and an offset in its file */
@@ -136,15 +137,9 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct jump *a = pa, *b = pb;
 
-	if (a->runs != b->runs)
-		return a->runs ? 1 : -1;
-	if (a->from.obj != b->from.obj)
-		return a->from.obj < b->from.obj ? -1 : 1;
-	if (a->from.at != b->from.at)
-		return a->from.at < b->from.at ? -1 : 1;
-	if (a->to.at != b->to.at)
-		return a->to.at < b->to.at ? -1 : 1;
-	return a->to.obj < b->to.obj ? -1 : a->to.obj > b->to.obj;
+	return ORDER(a->runs, b->runs) ?: ORDER(a->from.obj, b->from.obj) ?:
+	       ORDER(a->from.at, b->from.at) ?: ORDER(a->to.at, b->to.at) ?:
+	       ORDER(a->to.obj, b->to.obj);
 }
 
 /* False: the offset is in no segment of the file, or there is no such file. */

@@ -6,6 +6,7 @@
  */
 #include <ctype.h>
 
+#include "base/order.h"
 #include "export/export.h"
 
 #define EVENT_CHARS	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" \
@@ -155,13 +156,8 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct spot *a = pa, *b = pb;
 
-	if (a->func != b->func)
-		return a->func < b->func ? -1 : 1;
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return (a->callee > b->callee) - (a->callee < b->callee);
+	return ORDER(a->func, b->func) ?: ORDER(a->addr, b->addr) ?:
+	       ORDER(a->line, b->line) ?: ORDER(a->callee, b->callee);
 }
 
 /* Writes "(12) name" the first time, "(12)" later; @id: see @written. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Processed profile format of the Firefox Profiler, version 66. */
 #include "base/json.h"
+#include "base/order.h"
 #include "export/export_firefox.h"
 
 #define VERSION		66
@@ -435,13 +436,9 @@ static int by_process(const void *pa, const void *pb, void *ctx)
 	const struct fx_thread *a = &t[*(const uint32_t *)pa];
 	const struct fx_thread *b = &t[*(const uint32_t *)pb];
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if ((a->tid == a->pid) != (b->tid == b->pid))
-		return a->tid == a->pid ? -1 : 1;
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return (a->event > b->event) - (a->event < b->event);
+	return ORDER(a->pid, b->pid) ?:
+	       ORDER(b->tid == b->pid, a->tid == a->pid) ?:
+	       ORDER(a->tid, b->tid) ?: ORDER(a->event, b->event);
 }
 
 static void order_threads(struct fx_writer *w)

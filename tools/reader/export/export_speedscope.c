@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/order.h"
 #include "export/export.h"
 
 /**
@@ -25,9 +26,7 @@ static int by_profile(const void *pa, const void *pb, void *ctx)
 	const struct chain *a = &all[*(const uint32_t *)pa];
 	const struct chain *b = &all[*(const uint32_t *)pb];
 
-	if (a->event != b->event)
-		return a->event < b->event ? -1 : 1;
-	return (a->group > b->group) - (a->group < b->group);
+	return ORDER(a->event, b->event) ?: ORDER(a->group, b->group);
 }
 
 static const struct chain *chain_of(const struct speedscope *x, uint32_t i)

@@ -20,6 +20,7 @@
 #include <sysexits.h>
 
 #include "analysis/shown.h"
+#include "base/order.h"
 #include "freebsd/log_view.h"
 #include "profile/calltree.h"
 
@@ -66,8 +67,9 @@ static int by_samples(const struct callnode *a, const struct callnode *b,
 	struct log *l = ctx;
 	int diff;
 
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
+	diff = ORDER(b->total, a->total);
+	if (diff)
+		return diff;
 	log_name(l, a->label, na);
 	log_name(l, b->label, nb);
 	diff = strcmp(na, nb);
@@ -75,8 +77,7 @@ static int by_samples(const struct callnode *a, const struct callnode *b,
 		return diff;
 	log_image(l, log_label_image(l, a->label), na);
 	log_image(l, log_label_image(l, b->label), nb);
-	diff = strcmp(na, nb);
-	return diff ? diff : a->label < b->label ? -1 : a->label > b->label;
+	return strcmp(na, nb) ?: ORDER(a->label, b->label);
 }
 
 static void print_line(struct graph *g, const struct callnode *node,

@@ -15,6 +15,7 @@
 #include <sysexits.h>
 
 #include "analysis/shown.h"
+#include "base/order.h"
 #include "freebsd/log_view.h"
 
 #define NO_CALLEE	UINT32_MAX
@@ -150,13 +151,8 @@ static int by_place(const void *pa, const void *pb)
 	const struct cost *a = pa, *b = pb;
 	uint32_t ca = a->callee + 1, cb = b->callee + 1;
 
-	if (a->func != b->func)
-		return a->func < b->func ? -1 : 1;
-	if (ca != cb)
-		return ca < cb ? -1 : 1;
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return a->event < b->event ? -1 : a->event > b->event;
+	return ORDER(a->func, b->func) ?: ORDER(ca, cb) ?:
+	       ORDER(a->addr, b->addr) ?: ORDER(a->event, b->event);
 }
 
 /* ------------------------------------------------------------------------

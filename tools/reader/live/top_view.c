@@ -9,6 +9,7 @@
 #include "analysis/shown.h"
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "base/order.h"
 #include "base/plural.h"
 #include "live/top.h"
 #include "profile/calltree.h"
@@ -265,9 +266,7 @@ static int by_total(const struct callnode *a, const struct callnode *b,
 		    void *ctx)
 {
 	(void)ctx;
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	return a->label < b->label ? -1 : a->label > b->label;
+	return ORDER(b->total, a->total) ?: ORDER(a->label, b->label);
 }
 
 static void image_name(const struct log *l, uint32_t label,
@@ -351,9 +350,7 @@ static int by_self(const void *pa, const void *pb, void *ctx)
 	const struct callnode *a = &all[*(const uint32_t *)pa];
 	const struct callnode *b = &all[*(const uint32_t *)pb];
 
-	if (a->self != b->self)
-		return a->self > b->self ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return ORDER(b->self, a->self) ?: ORDER(a, b);
 }
 
 /* A function of a path: name, image if it changes, share if it has one. */

@@ -12,6 +12,7 @@
 
 #include "base/idtab.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/plural.h"
 #include "log/logdir.h"
 
@@ -240,11 +241,8 @@ static int by_time(const void *a, const void *b)
 {
 	const struct logdir_log *x = a, *y = b;
 
-	if (x->origin.wall != y->origin.wall)
-		return x->origin.wall < y->origin.wall ? -1 : 1;
-	if (x->origin.tsc != y->origin.tsc)
-		return x->origin.tsc < y->origin.tsc ? -1 : 1;
-	return by_name(a, b);
+	return ORDER(x->origin.wall, y->origin.wall) ?:
+	       ORDER(x->origin.tsc, y->origin.tsc) ?: by_name(a, b);
 }
 
 /*

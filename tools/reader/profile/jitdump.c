@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/idtab.h"
+#include "base/order.h"
 #include "base/search.h"
 #include "profile/jitdump.h"
 
@@ -254,9 +255,7 @@ static int by_time(const void *pa, const void *pb)
 {
 	const struct order *a = pa, *b = pb;
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->range < b->range ? -1 : a->range > b->range;
+	return ORDER(a->time, b->time) ?: ORDER(a->range, b->range);
 }
 
 /* Sorts by time: threads may write their records with a delay. */
@@ -279,9 +278,7 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct jitrange *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->turn < b->turn ? -1 : a->turn > b->turn;
+	return ORDER(a->start, b->start) ?: ORDER(a->turn, b->turn);
 }
 
 /* If a range overlaps an earlier one, it overlaps the one that ends last. */
@@ -438,7 +435,7 @@ static int by_addr(const void *pa, const void *pb)
 {
 	const struct jitline *a = pa, *b = pb;
 
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
+	return ORDER(a->addr, b->addr);
 }
 
 /* The name of a file; "\xff" is that of the line before. */

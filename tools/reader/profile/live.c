@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/order.h"
 #include "elf/imagefile.h"
 #include "elf/pidstart.h"
 #include "profile/here.h"
@@ -59,19 +60,15 @@ static bool view_of(const char *pid, struct view *v)
 
 static int by_view(const struct view *a, const struct view *b)
 {
-	if (a->mounts != b->mounts)
-		return a->mounts < b->mounts ? -1 : 1;
-	if (a->dev != b->dev)
-		return a->dev < b->dev ? -1 : 1;
-	return a->ino < b->ino ? -1 : a->ino > b->ino;
+	return ORDER(a->mounts, b->mounts) ?: ORDER(a->dev, b->dev) ?:
+	       ORDER(a->ino, b->ino);
 }
 
 static int by_view_and_pid(const void *pa, const void *pb)
 {
 	const struct live *a = pa, *b = pb;
-	int cmp = by_view(&a->view, &b->view);
 
-	return cmp ? cmp : a->pid < b->pid ? -1 : a->pid > b->pid;
+	return by_view(&a->view, &b->view) ?: ORDER(a->pid, b->pid);
 }
 
 static void add(struct profile *p, const char *name, const struct view *own)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "sample/ends.h"
 
 /* Commands with fewer samples are ignored. */
@@ -192,11 +193,8 @@ static int by_badness(const void *pa, const void *pb)
 	double wa = part_of(a->sum.whole, &a->sum);
 	double wb = part_of(b->sum.whole, &b->sum);
 
-	if (wa < wb || wa > wb)
-		return wa < wb ? -1 : 1;
-	if (a->sum.all != b->sum.all)
-		return a->sum.all > b->sum.all ? -1 : 1;
-	return (a->comm > b->comm) - (a->comm < b->comm);
+	return ORDER(wa, wb) ?: ORDER(b->sum.all, a->sum.all) ?:
+	       ORDER(a->comm, b->comm);
 }
 
 uint32_t ends_worst(const struct ends *t, uint32_t event,

@@ -5,6 +5,7 @@
 
 #include "analysis/objsyms.h"
 #include "analysis/shown.h"
+#include "base/order.h"
 #include "commands/annotate/annotate.h"
 
 /**
@@ -168,18 +169,15 @@ static int by_addr(const void *pa, const void *pb)
 {
 	const struct spot *a = pa, *b = pb;
 
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
+	return ORDER(a->addr, b->addr);
 }
 
 static int by_total(const void *pa, const void *pb)
 {
 	const struct body *a = pa, *b = pb;
 
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	if (a->obj != b->obj)
-		return a->obj < b->obj ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
+	return ORDER(b->total, a->total) ?: ORDER(a->obj, b->obj) ?:
+	       ORDER(a->start, b->start);
 }
 
 /* Names the functions of the command line that were not sampled, if others were. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/shown.h"
+#include "base/order.h"
 #include "base/plural.h"
 #include "commands/diff/diff.h"
 
@@ -46,17 +47,11 @@ static const char *name_of(const struct diff *d, uint32_t label)
 static int by_change(const void *pa, const void *pb, void *ctx)
 {
 	const struct row *a = pa, *b = pb;
-	double da = fabs(a->change), db = fabs(b->change);
-	int cmp;
 
-	if (da != db)
-		return da > db ? -1 : 1;
-	da = fabs(a->total_change);
-	db = fabs(b->total_change);
-	if (da != db)
-		return da > db ? -1 : 1;
-	cmp = strcmp(name_of(ctx, a->label), name_of(ctx, b->label));
-	return cmp ? cmp : (a->label > b->label) - (a->label < b->label);
+	return ORDER(fabs(b->change), fabs(a->change)) ?:
+	       ORDER(fabs(b->total_change), fabs(a->total_change)) ?:
+	       strcmp(name_of(ctx, a->label), name_of(ctx, b->label)) ?:
+	       ORDER(a->label, b->label);
 }
 
 static const char *mark_of(const struct difflabel *l)

@@ -4,6 +4,7 @@
 
 #include "base/digits.h"
 #include "base/numbers.h"
+#include "base/order.h"
 #include "base/plural.h"
 #include "commands/flame/flame.h"
 
@@ -201,17 +202,13 @@ static int by_name(const struct callnode *a, const struct callnode *b,
 {
 	struct drawing *d = ctx;
 	struct flame_look la, lb;
-	int cmp;
 
 	/* frames that are not drawn need no name */
 	if (a->total < d->min || b->total < d->min)
-		return (a->total < d->min) - (b->total < d->min);
+		return ORDER(a->total < d->min, b->total < d->min);
 	look(d, (uint32_t)(a - d->node), &la);
 	look(d, (uint32_t)(b - d->node), &lb);
-	cmp = strcmp(la.name, lb.name);
-	if (cmp || a->label == b->label)
-		return cmp;
-	return a->label < b->label ? -1 : 1;
+	return strcmp(la.name, lb.name) ?: ORDER(a->label, b->label);
 }
 
 /* Finds the depth and the hues of what is drawn, and counts what is not. */

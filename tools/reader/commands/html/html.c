@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "base/outfile.h"
 #include "commands/cmdline.h"
 #include "commands/commands.h"
@@ -258,9 +259,7 @@ static int by_samples(const void *a, const void *b, void *arg)
 	const struct event *e = arg;
 	uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
 
-	if (e[ia].samples != e[ib].samples)
-		return e[ia].samples > e[ib].samples ? -1 : 1;
-	return ia < ib ? -1 : ia > ib;
+	return ORDER(e[ib].samples, e[ia].samples) ?: ORDER(ia, ib);
 }
 
 /* Limits the number of events; only a damaged log has more. */

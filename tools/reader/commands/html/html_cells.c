@@ -2,6 +2,7 @@
 /* Counts by time.  The number of cells is bounded by making slices longer. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "commands/html/html.h"
 
 static bool same_cell(const void *ctx, uint32_t id, const void *key)
@@ -57,11 +58,8 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct cell *a = pa, *b = pb;
 
-	if (a->slice != b->slice)
-		return a->slice < b->slice ? -1 : 1;
-	if (a->series != b->series)
-		return a->series < b->series ? -1 : 1;
-	return a->what < b->what ? -1 : a->what > b->what;
+	return ORDER(a->slice, b->slice) ?: ORDER(a->series, b->series) ?:
+	       ORDER(a->what, b->what);
 }
 
 void cells_sort(struct cells *t)

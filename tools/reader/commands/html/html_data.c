@@ -13,6 +13,7 @@
 #include "analysis/quality.h"
 #include "analysis/resolve.h"
 #include "analysis/shown.h"
+#include "base/order.h"
 #include "base/plural.h"
 #include "commands/html/html.h"
 #include "log/causes.h"
@@ -417,7 +418,7 @@ static int by_part(const void *pa, const void *pb, void *arg)
 	const double *part = arg;
 	double a = part[*(const uint32_t *)pa], b = part[*(const uint32_t *)pb];
 
-	return a > b ? -1 : a < b;
+	return ORDER(b, a);
 }
 
 /* Marks the functions on most stacks, as fractions of their events' weights. */

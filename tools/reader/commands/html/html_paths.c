@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/resolve.h"
+#include "base/order.h"
 #include "commands/html/html.h"
 
 /* The series has the command: all paths begin at one node. */
@@ -42,7 +43,7 @@ static int by_weight(const void *pa, const void *pb)
 {
 	double a = *(const double *)pa, b = *(const double *)pb;
 
-	return a > b ? -1 : a < b;
+	return ORDER(b, a);
 }
 
 /* Parents of kept nodes are kept, too: a child is never heavier than its parent. */

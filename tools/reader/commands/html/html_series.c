@@ -2,6 +2,7 @@
 /* Series: event, command, process and thread of samples. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "commands/html/html.h"
 
 /* Of merged series, only this many commands are kept apart. */
@@ -37,9 +38,7 @@ static int by_count(const void *a, const void *b, void *arg)
 	const struct series *s = arg;
 	uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
 
-	if (s[ia].count != s[ib].count)
-		return s[ia].count > s[ib].count ? -1 : 1;
-	return ia < ib ? -1 : ia > ib;
+	return ORDER(s[ib].count, s[ia].count) ?: ORDER(ia, ib);
 }
 
 static uint32_t add_to(struct series_tab *to, const struct series *s,

@@ -5,6 +5,7 @@
 
 #include "analysis/shown.h"
 #include "base/numbers.h"
+#include "base/order.h"
 #include "commands/report/report_rows.h"
 
 /* The properties of a function that rows are grouped by. */
@@ -71,37 +72,18 @@ static const struct group *group_of(const struct report *r,
 	return &r->a.p.groups.group[row->group];
 }
 
-static int by_number(uint32_t a, uint32_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int by_hw_keys(const struct hw_keys *a, const struct hw_keys *b)
 {
-	int cmp = by_number(a->mem, b->mem);
-
-	if (!cmp)
-		cmp = by_number(a->latency, b->latency);
-	if (!cmp)
-		cmp = by_number(a->prediction, b->prediction);
-	if (!cmp)
-		cmp = by_number(a->from, b->from);
-	return cmp ? cmp : by_number(a->to, b->to);
+	return ORDER(a->mem, b->mem) ?: ORDER(a->latency, b->latency) ?:
+	       ORDER(a->prediction, b->prediction) ?: ORDER(a->from, b->from) ?:
+	       ORDER(a->to, b->to);
 }
 
 static int by_group(const struct group *a, const struct group *b)
 {
-	int cmp = by_number(a->slice, b->slice);
-
-	if (!cmp)
-		cmp = by_number(a->cpu, b->cpu);
-	if (!cmp)
-		cmp = by_number(a->pid, b->pid);
-	if (!cmp)
-		cmp = by_number(a->tid, b->tid);
-	if (!cmp)
-		cmp = by_number(a->value, b->value);
-	return cmp ? cmp : by_hw_keys(&a->hw, &b->hw);
+	return ORDER(a->slice, b->slice) ?: ORDER(a->cpu, b->cpu) ?:
+	       ORDER(a->pid, b->pid) ?: ORDER(a->tid, b->tid) ?:
+	       ORDER(a->value, b->value) ?: by_hw_keys(&a->hw, &b->hw);
 }
 
 static int by_source(const struct report *r, const struct row *a,
@@ -109,10 +91,10 @@ static int by_source(const struct report *r, const struct row *a,
 {
 	const struct func *fa = &r->a.p.funcs.func[a->func];
 	const struct func *fb = &r->a.p.funcs.func[b->func];
-	int cmp = strcmp(strtab_str(&r->a.p.str, fa->file),
-			 strtab_str(&r->a.p.str, fb->file));
 
-	return cmp ? cmp : by_number(fa->line, fb->line);
+	return strcmp(strtab_str(&r->a.p.str, fa->file),
+		      strtab_str(&r->a.p.str, fb->file)) ?:
+	       ORDER(fa->line, fb->line);
 }
 
 /*
@@ -123,23 +105,13 @@ static int by_weight(const void *pa, const void *pb, void *ctx)
 {
 	const struct row *a = pa, *b = pb;
 	struct report *r = ctx;
-	int cmp;
 
-	cmp = by_number(group_of(r, a)->slice, group_of(r, b)->slice);
-	if (cmp)
-		return cmp;
-	if (a->self != b->self)
-		return a->self > b->self ? -1 : 1;
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	cmp = strcmp(report_func(r, a->func), report_func(r, b->func));
-	if (cmp)
-		return cmp;
-	cmp = strcmp(strtab_str(&r->a.p.str, a->comm),
-		     strtab_str(&r->a.p.str, b->comm));
-	if (!cmp)
-		cmp = by_source(r, a, b);
-	return cmp ? cmp : by_group(group_of(r, a), group_of(r, b));
+	return ORDER(group_of(r, a)->slice, group_of(r, b)->slice) ?:
+	       ORDER(b->self, a->self) ?: ORDER(b->total, a->total) ?:
+	       strcmp(report_func(r, a->func), report_func(r, b->func)) ?:
+	       strcmp(strtab_str(&r->a.p.str, a->comm),
+		      strtab_str(&r->a.p.str, b->comm)) ?:
+	       by_source(r, a, b) ?: by_group(group_of(r, a), group_of(r, b));
 }
 
 static void put_name(struct report *r, const char *s, int width)

@@ -6,6 +6,7 @@
 
 #include "analysis/shown.h"
 #include "base/numbers.h"
+#include "base/order.h"
 #include "commands/report/report.h"
 #include "profile/calltree.h"
 
@@ -108,9 +109,8 @@ static int by_total(const struct callnode *a, const struct callnode *b,
 	char ba[SHOWN_MAX], bb[SHOWN_MAX];
 	const char *mark;
 
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	return strcmp(node_name(d, (uint32_t)(a - d->t.node), &mark, ba),
+	return ORDER(b->total, a->total) ?:
+	       strcmp(node_name(d, (uint32_t)(a - d->t.node), &mark, ba),
 		      node_name(d, (uint32_t)(b - d->t.node), &mark, bb));
 }
 
