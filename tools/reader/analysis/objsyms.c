@@ -215,8 +215,7 @@ static const char *open_jit(struct objsyms *s, struct profile *p,
 		why = jitmap_load(&s->tab, p, (uint32_t)o->ino);
 	}
 	/* frames have run-time addresses, or a jitdump's offsets */
-	GROW(s->segs.seg, s->segs.n, s->segs.cap);
-	s->segs.seg[s->segs.n++] = (struct elfseg){
+	APPEND(s->segs.seg, s->segs.n, s->segs.cap) = (struct elfseg){
 		.len = UINT64_MAX, .exec = true,
 	};
 	symtab_sort(&s->tab);

@@ -40,8 +40,7 @@ static int on_field(struct select *t, bool negated, const char *arg)
 
 	if (!eq || eq == arg)
 		return bad("field", arg, "NAME=VALUE is wanted");
-	GROW(t->field, t->nfield, t->capfield);
-	t->field[t->nfield++] = (struct field_choice){
+	APPEND(t->field, t->nfield, t->capfield) = (struct field_choice){
 		.name = xasprintf("%.*s", (int)(eq - arg), arg),
 		.value = eq + 1, .negated = negated,
 	};
@@ -115,8 +114,7 @@ static void look_at_new(struct select *t, struct profile *p)
 	while (t->nmet < p->funcs.n) {
 		for (met = 0, i = 0; i < t->n; i++)
 			met |= (uint64_t)meets(t, p, i, t->nmet) << i;
-		GROW(t->met, t->nmet, t->capmet);
-		t->met[t->nmet++] = met;
+		APPEND(t->met, t->nmet, t->capmet) = met;
 	}
 }
 

@@ -64,8 +64,7 @@ static void add_frame(struct expanding *e, const struct frame *like,
 	struct frame f = *like;
 
 	f.func = func;
-	GROW(t->frame, t->n, t->cap);
-	t->frame[t->n++] = f;
+	APPEND(t->frame, t->n, t->cap) = f;
 }
 
 /* The function of the frame itself is the outermost; it has its symbol. */

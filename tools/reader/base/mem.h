@@ -43,6 +43,12 @@ void *xgrow_zero(void *p, uint32_t *n, uint32_t id, uint32_t min, size_t size);
 			(p) = xreallocarray((p), (cap), sizeof(*(p)));	\
 		}							\
 	} while (0)
+/* The new last element of such an array, to be assigned. */
+#define APPEND(p, n, cap)						\
+	(*__extension__ ({						\
+		GROW(p, n, cap);					\
+		&(p)[(n)++];						\
+	}))
 
 /**
  * struct arena - many small pieces that are freed together

@@ -65,8 +65,7 @@ static void write_tail(struct spool *t, struct spool_seq *q)
 {
 	if (!open_file(t) || !transfer(t, t->parts, q->tail, true))
 		return;
-	GROW(q->part, q->nparts, q->capparts);
-	q->part[q->nparts++] = t->parts++;
+	APPEND(q->part, q->nparts, q->capparts) = t->parts++;
 	q->ntail = 0;
 }
 
@@ -83,8 +82,9 @@ void spool_add(struct spool *t, uint32_t seq, int64_t time, uint32_t value)
 	if (q->n && time < q->last)
 		q->sorted = false;
 	q->last = time;
-	GROW(q->tail, q->ntail, q->captail);
-	q->tail[q->ntail++] = (struct spooled){ .time = time, .value = value };
+	APPEND(q->tail, q->ntail, q->captail) = (struct spooled){
+		.time = time, .value = value,
+	};
 	q->n++;
 }
 

@@ -175,8 +175,7 @@ static bool first_time(struct archiving *a, const char *path,
 			skip(a, path, "another file of that path is packed");
 		return false;
 	}
-	GROW(a->packed, a->n, a->cap);
-	a->packed[a->n++] = new;
+	APPEND(a->packed, a->n, a->cap) = new;
 	return true;
 }
 

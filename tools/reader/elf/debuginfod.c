@@ -158,8 +158,7 @@ int debuginfod_fetch(const void *id, size_t len)
 	struct asked *a = asked_before(hash);
 
 	if (!a) {
-		GROW(d.asked, d.n, d.cap);
-		a = &d.asked[d.n++];
+		a = &APPEND(d.asked, d.n, d.cap);
 		a->hash = hash;
 		a->path = ask(id, len);
 	}

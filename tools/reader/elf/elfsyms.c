@@ -20,8 +20,7 @@ void elfsyms_segments(struct elfsegs *t, Elf *elf)
 			continue;
 		if (slack > ph.p_vaddr || slack > ph.p_offset)
 			slack = 0;
-		GROW(t->seg, t->n, t->cap);
-		t->seg[t->n++] = (struct elfseg){
+		APPEND(t->seg, t->n, t->cap) = (struct elfseg){
 			.offset = ph.p_offset, .vaddr = ph.p_vaddr,
 			.len = ph.p_filesz, .slack = slack,
 			.exec = ph.p_flags & PF_X,

@@ -85,8 +85,7 @@ static void note_func(struct walk *w, Dwarf_Die *die)
 
 	if (!add_ranges(w->x, &u->segs, die, u->n))
 		return;
-	GROW(u->func, u->n, u->cap);
-	u->func[u->n++] = (struct inline_func){ .die = dwarf_dieoffset(die) };
+	APPEND(u->func, u->n, u->cap) = (struct inline_func){ .die = dwarf_dieoffset(die) };
 }
 
 /* Types and variables have no code of their own. */
@@ -174,8 +173,7 @@ static void load_func(struct inlines *x, struct inline_func *f)
 	f->loaded = true;
 	if (!dwarf_offdie(x->l.dw, f->die, &die))
 		return;
-	GROW(f->scope, f->n, f->cap);
-	f->scope[f->n++] = (struct inline_scope){
+	APPEND(f->scope, f->n, f->cap) = (struct inline_scope){
 		.die = f->die, .parent = SEGS_NONE,
 	};
 	add_ranges(x, &f->segs, &die, 0);

@@ -152,16 +152,14 @@ static void add_dir(struct linetab *t, const char *dir)
 {
 	if (t->ndir == NAMES_MAX)
 		return;
-	GROW(t->dir, t->ndir, t->capdir);
-	t->dir[t->ndir++] = dir;
+	APPEND(t->dir, t->ndir, t->capdir) = dir;
 }
 
 static void add_file(struct linetab *t, const char *name, uint64_t dir)
 {
 	if (t->nfile == NAMES_MAX)
 		return;
-	GROW(t->file, t->nfile, t->capfile);
-	t->file[t->nfile++] = (struct line_file){
+	APPEND(t->file, t->nfile, t->capfile) = (struct line_file){
 		.name = name, .dir = dir > UINT32_MAX ? UINT32_MAX :
 							(uint32_t)dir,
 	};
@@ -294,8 +292,7 @@ static void emit(struct program *g)
 		g->c.bad = true;
 		return;
 	}
-	GROW(t->row, t->n, t->cap);
-	t->row[t->n++] = (struct line_row){
+	APPEND(t->row, t->n, t->cap) = (struct line_row){
 		.addr = g->addr, .file = g->file, .line = g->line,
 	};
 }
@@ -310,8 +307,7 @@ static void end_sequence(struct program *g)
 		t->n = g->seq;
 		return;
 	}
-	GROW(t->seq, t->nseq, t->capseq);
-	t->seq[t->nseq++] = (struct line_seq){
+	APPEND(t->seq, t->nseq, t->capseq) = (struct line_seq){
 		.start = t->row[g->seq].addr, .end = g->addr,
 		.row = g->seq, .n = n,
 	};

@@ -61,8 +61,7 @@ static void add_slots(struct plt *p, Elf_Scn *scn, const GElf_Shdr *sh)
 
 		if (!name || !*name)
 			continue;
-		GROW(p->slot, p->n, p->cap);
-		p->slot[p->n++] = (struct slot){ rel.r_offset, name };
+		APPEND(p->slot, p->n, p->cap) = (struct slot){ rel.r_offset, name };
 	}
 }
 

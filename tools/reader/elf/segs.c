@@ -11,8 +11,7 @@ void segs_add(struct segs *t, uint64_t start, uint64_t end, uint32_t owner)
 {
 	if (start >= end)
 		return;
-	GROW(t->seg, t->n, t->cap);
-	t->seg[t->n++] = (struct seg){
+	APPEND(t->seg, t->n, t->cap) = (struct seg){
 		.start = start, .end = end, .owner = owner,
 	};
 }

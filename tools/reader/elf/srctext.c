@@ -34,8 +34,7 @@ static void find_lines(struct srcfile *f)
 	const char *s = f->text;
 
 	while (s && *s) {
-		GROW(f->line, f->n, f->cap);
-		f->line[f->n++] = s;
+		APPEND(f->line, f->n, f->cap) = s;
 		s = strchr(s, '\n');
 		s = s ? s + 1 : NULL;
 	}

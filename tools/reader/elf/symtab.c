@@ -85,8 +85,7 @@ static void emit(struct sym **out, size_t *n, size_t *cap, struct sym s,
 		return;
 	s.start = start;
 	s.end = end;
-	GROW(*out, *n, *cap);
-	(*out)[(*n)++] = s;
+	APPEND(*out, *n, *cap) = s;
 }
 
 /* Most tables have no nested symbols. */

@@ -113,16 +113,14 @@ static void unwind(struct callgrind *x, const struct chain *c)
 	uint32_t i, n;
 
 	x->nstack = 0;
-	GROW(x->stack, x->nstack, x->capstack);
-	x->stack[x->nstack++] = (struct spot){ .func = command(x, c->comm) };
+	APPEND(x->stack, x->nstack, x->capstack) = (struct spot){ .func = command(x, c->comm) };
 	for (i = c->n; i--;) {
 		n = export_levels(x->e, frames[i], level);
 		if (x->e->instr)
 			resolver_place(&x->e->r, &x->e->a.p, frames[i],
 				       &place);
 		while (n--) {
-			GROW(x->stack, x->nstack, x->capstack);
-			x->stack[x->nstack++] = (struct spot){
+			APPEND(x->stack, x->nstack, x->capstack) = (struct spot){
 				.func = x->same[level[n].func],
 				.line = level[n].line, .addr = place.addr,
 			};

@@ -139,8 +139,7 @@ static void add_text(struct clickhouse *x, int text, uint32_t str)
 		d->at[str] = d->nkeys;
 		d->key[d->nkeys++] = str;
 	}
-	GROW(d->index, d->n, d->cap);
-	d->index[d->n++] = d->at[str];
+	APPEND(d->index, d->n, d->cap) = d->at[str];
 }
 
 static void put_dictionary(struct export *e, const struct dictionary *d)

@@ -30,8 +30,7 @@ static void add_frame(struct export *e, struct firefox *x, uint32_t frame)
 	x->rows[frame].first = x->nframes + 1;
 	x->rows[frame].n = n;
 	for (k = n; k--;) {
-		GROW(x->frame, x->nframes, x->capframes);
-		x->frame[x->nframes++] = (struct fx_frame){
+		APPEND(x->frame, x->nframes, x->capframes) = (struct fx_frame){
 			.frame = frame, .func = level[k].func,
 			.file = level[k].file, .line = level[k].line,
 			.depth = n - 1 - k,

@@ -79,8 +79,7 @@ static void add_level(struct export *e, struct sources *t, uint32_t func,
 
 	if (at)
 		set_place(e, &l, at);
-	GROW(t->level, t->nlevels, t->caplevels);
-	t->level[t->nlevels++] = l;
+	APPEND(t->level, t->nlevels, t->caplevels) = l;
 }
 
 static uint32_t inlined(struct export *e, uint32_t obj,

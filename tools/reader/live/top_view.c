@@ -78,8 +78,7 @@ static void add_line(struct top_text *text, const char *s)
 	if (text->n >= text->height)
 		return;
 	put(line, s, 0, text->width);
-	GROW(text->line, text->n, text->cap);
-	text->line[text->n++] = xstrdup(line);
+	APPEND(text->line, text->n, text->cap) = xstrdup(line);
 }
 
 void top_text_free(struct top_text *text)

@@ -257,8 +257,7 @@ struct tp_format *tp_parse(const char *lines)
 		to[n] = '\0';
 		to += n + 1;
 		f.common = !strncmp(f.name, "common_", 7);
-		GROW(t->field, t->n, t->cap);
-		t->field[t->n++] = f;
+		APPEND(t->field, t->n, t->cap) = f;
 	}
 	return t;
 }

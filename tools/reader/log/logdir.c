@@ -153,8 +153,7 @@ static bool add_file(struct logdir *d, const char *dir, const char *name)
 	log.label = make_label(dir, name);
 	log.dev = st.st_dev;
 	log.ino = st.st_ino;
-	GROW(d->logs, d->n, d->cap);
-	d->logs[d->n++] = log;
+	APPEND(d->logs, d->n, d->cap) = log;
 	return true;
 }
 

@@ -173,8 +173,7 @@ static void open_next(struct merge *m)
 	b->file = file;
 	b->tsc = file->origin.tsc;
 	b->wall = file->origin.wall;
-	GROW(m->member, m->n, m->cap);
-	m->member[m->n++] = b;
+	APPEND(m->member, m->n, m->cap) = b;
 	session_join(&m->session, &b->log);
 	b->log.told = file->told;
 	b->log.ids.owner = file->origin.owner;

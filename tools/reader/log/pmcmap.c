@@ -95,8 +95,7 @@ void pmcmap_leave(struct pmcmap *m, struct pmcmaps *maps)
 
 		if (is_past(maps, &p))
 			continue;
-		GROW(maps->past, maps->n, maps->cap);
-		maps->past[maps->n++] = p;
+		APPEND(maps->past, maps->n, maps->cap) = p;
 	}
 	pmcmap_free(m);
 }

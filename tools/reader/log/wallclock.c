@@ -31,8 +31,7 @@ static void append(struct wallclock *w, uint64_t tsc, int64_t real)
 	 */
 	if (w->n == WALLCLOCK_MAX)
 		w->n--;
-	GROW(w->at, w->n, w->cap);
-	w->at[w->n++] = (struct wall_moment){ .tsc = tsc, .real = real };
+	APPEND(w->at, w->n, w->cap) = (struct wall_moment){ .tsc = tsc, .real = real };
 }
 
 void wallclock_begin(struct wallclock *w, uint64_t freq, uint64_t tsc,

@@ -238,8 +238,7 @@ static void make_active(struct profile *p, uint32_t id)
 	t->nactive = n;
 	if (n == ACTIVE_MAX)
 		return;
-	GROW(t->active, t->nactive, t->capactive);
-	t->active[t->nactive++] = id;
+	APPEND(t->active, t->nactive, t->capactive) = id;
 }
 
 void jits_mapped(struct profile *p, uint32_t pid, const struct object *o)

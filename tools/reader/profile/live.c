@@ -82,8 +82,7 @@ static void add(struct profile *p, const char *name, const struct view *own)
 	l.start = pid_start(l.pid);
 	if (!l.start || !live_is(&p->log, l.pid))
 		return;
-	GROW(t->live, t->n, t->cap);
-	t->live[t->n++] = l;
+	APPEND(t->live, t->n, t->cap) = l;
 }
 
 static void look(struct profile *p)

@@ -47,8 +47,7 @@ static int ids(struct id_ranges *t, const char *option, const char *arg)
 			if (!number(&s, &r.to) || r.to < r.from)
 				return bad(option, arg, want);
 		}
-		GROW(t->range, t->n, t->cap);
-		t->range[t->n++] = r;
+		APPEND(t->range, t->n, t->cap) = r;
 		if (!*s)
 			return 1;
 		if (*s != ',')
@@ -159,8 +158,7 @@ static int condition(struct filter *f, int opt, const char *arg)
 	case FILTER_CPU:
 		return ids(&f->cpu, "cpu", arg);
 	case FILTER_COMM:
-		GROW(f->comm, f->ncomm, f->capcomm);
-		f->comm[f->ncomm++] = xstrdup(arg);
+		APPEND(f->comm, f->ncomm, f->capcomm) = xstrdup(arg);
 		return 1;
 	case FILTER_TIME:
 		return window(f, arg);

@@ -154,8 +154,7 @@ static void count_chain(struct collecting *c, const struct chain *chain)
 	if (!number)
 		return;
 	b = &c->n->t.body[number - 1];
-	GROW(b->spot, b->n, b->cap);
-	s = &b->spot[b->n++];
+	s = &APPEND(b->spot, b->n, b->cap);
 	memset(s, 0, sizeof(*s));
 	s->addr = c->addr[frame];
 	s->n.count[column] = chain->count;

@@ -54,8 +54,7 @@ static struct cell *cell_of(struct counting *c, uint32_t frame)
 
 	if (!cell->used) {
 		cell->used = true;
-		GROW(c->used, c->nused, c->capused);
-		c->used[c->nused++] = key;
+		APPEND(c->used, c->nused, c->capused) = key;
 	}
 	return cell;
 }
@@ -150,8 +149,7 @@ static void make_rows(struct counting *c, const struct whose *w)
 
 		/* a function without samples of its own has no row */
 		if (cell->samples) {
-			GROW(t->row, t->n, t->cap);
-			t->row[t->n++] = (struct row){
+			APPEND(t->row, t->n, t->cap) = (struct row){
 				.self = cell->self, .total = cell->total,
 				.samples = cell->samples,
 				.comm = w->comm, .group = w->group,

@@ -226,8 +226,7 @@ static const char *check_order(struct verify *v, const struct pmclog_rec *rec)
 	if (v->format->era == PMCLOG_ERA_A)
 		now /= NSEC_PER_SEC;
 	while (v->nlast_of <= i) {
-		GROW(v->last_of, v->nlast_of, v->caplast_of);
-		v->last_of[v->nlast_of++] = 0;
+		APPEND(v->last_of, v->nlast_of, v->caplast_of) = 0;
 	}
 	last = v->last_of[i];
 	v->last_of[i] = now;
