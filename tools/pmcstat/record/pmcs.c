@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "bpf/backend.h"
-#include "reader/base/plural.h"
+#include "reader/base/numbers.h"
 #include "pmcstat.h"
 
 #define PARAMETERS	"/sys/module/hwpmc/parameters"

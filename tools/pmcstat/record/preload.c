@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/base/plural.h"
+#include "reader/base/numbers.h"
 #include "pmcstat.h"
 #include "record/targets.h"
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reader/base/plural.h"
+#include "reader/base/numbers.h"
 #include "pmclog_iter.h"
 #include "pmcstat.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "bpf/backend.h"
-#include "reader/base/plural.h"
+#include "reader/base/numbers.h"
 #include "record/flight.h"
 #include "output/outputs.h"
 #include "pmcstat.h"

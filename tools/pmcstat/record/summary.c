@@ -2,7 +2,7 @@
 /* Prints the result of a run in one line, and warnings. */
 #include <string.h>
 
-#include "reader/base/plural.h"
+#include "reader/base/numbers.h"
 #include "reader/log/causes.h"
 #include "pmcstat.h"
 

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "reader/base/plural.h"
+#include "reader/base/numbers.h"
 #include "pmcstat.h"
 
 struct report {

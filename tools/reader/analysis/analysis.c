@@ -9,7 +9,7 @@
 #include "analysis/shown.h"
 #include "analysis/source.h"
 #include "base/exit.h"
-#include "base/plural.h"
+#include "base/numbers.h"
 #include "elf/debuginfod.h"
 #include "log/input.h"
 

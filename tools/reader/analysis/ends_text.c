@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "base/plural.h"
 #include "log/causes.h"
 #include "sample/ends.h"
 

@@ -7,7 +7,6 @@
 #include "analysis/quality.h"
 #include "base/numbers.h"
 #include "base/order.h"
-#include "base/plural.h"
 #include "log/causes.h"
 #include "log/record.h"
 

@@ -19,7 +19,7 @@
 #include "analysis/analysis.h"
 #include "analysis/objsyms.h"
 #include "analysis/shown.h"
-#include "base/plural.h"
+#include "base/numbers.h"
 #include "base/samefile.h"
 #include "commands/commands.h"
 #include "commands/tarfile.h"

@@ -11,7 +11,6 @@
 
 #include "base/numbers.h"
 #include "base/out.h"
-#include "base/plural.h"
 #include "commands/cmdline.h"
 #include "commands/commands.h"
 #include "commands/summary.h"

@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "base/order.h"
-#include "base/search.h"
 #include "elf/linetab.h"
 
 #define ROWS_MAX	(16U << 20)	/* a row can take one byte */

@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/order.h"
-#include "base/search.h"
 #include "elf/segs.h"
 
 void segs_add(struct segs *t, uint64_t start, uint64_t end, uint32_t owner)

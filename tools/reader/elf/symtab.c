@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
+#include "base/order.h"
 #include "elf/symtab.h"
 
 /* nested functions kept open while the table is flattened */

@@ -6,7 +6,7 @@
 #include <sysexits.h>
 
 #include "analysis/shown.h"
-#include "base/plural.h"
+#include "base/numbers.h"
 #include "base/say.h"
 #include "freebsd/log_view.h"
 

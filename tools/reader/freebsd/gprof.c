@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "analysis/shown.h"
-#include "base/plural.h"
+#include "base/numbers.h"
 #include "base/say.h"
 #include "freebsd/log_view.h"
 

@@ -8,7 +8,7 @@
 
 #include "analysis/quality.h"
 #include "analysis/shown.h"
-#include "base/plural.h"
+#include "base/numbers.h"
 #include "base/say.h"
 #include "freebsd/log_view.h"
 

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/order.h"
-#include "base/plural.h"
 #include "live/top.h"
 #include "profile/calltree.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/plural.h"
+#include "base/numbers.h"
 #include "log/input.h"
 #include "log/mapped.h"
 #include "log/merge.h"

@@ -12,8 +12,8 @@
 
 #include "base/idtab.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "base/order.h"
-#include "base/plural.h"
 #include "log/logdir.h"
 
 #define NSEC_PER_SEC	1000000000

@@ -7,7 +7,7 @@
 #include <linux/pmclog.h>
 
 #include "base/mem.h"
-#include "base/plural.h"
+#include "base/numbers.h"
 #include "log/input.h"
 #include "log/logdir.h"
 #include "log/merge.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/search.h"
+#include "base/order.h"
 #include "log/wallclock.h"
 
 #define NSEC_PER_SEC	1000000000

@@ -10,7 +10,6 @@
 
 #include "base/idtab.h"
 #include "base/order.h"
-#include "base/search.h"
 #include "profile/jitdump.h"
 
 #define MAGIC		0x4A695444U

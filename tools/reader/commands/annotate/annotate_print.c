@@ -6,7 +6,6 @@
 #include "analysis/objsyms.h"
 #include "analysis/shown.h"
 #include "base/numbers.h"
-#include "base/plural.h"
 #include "commands/annotate/annotate.h"
 #include "commands/annotate/annotate_jit.h"
 #include "elf/disasm.h"

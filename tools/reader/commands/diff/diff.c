@@ -7,7 +7,6 @@
 #include "analysis/shown.h"
 #include "base/numbers.h"
 #include "base/outfile.h"
-#include "base/plural.h"
 #include "commands/cmdline.h"
 #include "commands/commands.h"
 #include "commands/diff/diff.h"

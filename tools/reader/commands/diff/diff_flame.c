@@ -7,7 +7,6 @@
 #include "analysis/quality.h"
 #include "base/digits.h"
 #include "base/numbers.h"
-#include "base/plural.h"
 #include "commands/diff/diff.h"
 #include "commands/flame/flame.h"
 

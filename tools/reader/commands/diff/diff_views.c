@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "analysis/shown.h"
+#include "base/numbers.h"
 #include "base/order.h"
-#include "base/plural.h"
 #include "commands/diff/diff.h"
 
 #define OBJ_WIDTH	22

@@ -8,7 +8,6 @@
 #include "analysis/quality.h"
 #include "base/numbers.h"
 #include "base/outfile.h"
-#include "base/plural.h"
 #include "commands/cmdline.h"
 #include "commands/commands.h"
 #include "commands/flame/flame.h"

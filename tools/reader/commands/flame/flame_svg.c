@@ -5,7 +5,6 @@
 #include "base/digits.h"
 #include "base/numbers.h"
 #include "base/order.h"
-#include "base/plural.h"
 #include "commands/flame/flame.h"
 
 #define MIN_WIDTH	0.1	/* px; narrower frames are not drawn */

@@ -13,8 +13,8 @@
 #include "analysis/quality.h"
 #include "analysis/resolve.h"
 #include "analysis/shown.h"
+#include "base/numbers.h"
 #include "base/order.h"
-#include "base/plural.h"
 #include "commands/html/html.h"
 #include "log/causes.h"
 

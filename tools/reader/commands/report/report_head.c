@@ -7,7 +7,6 @@
 #include "analysis/quality.h"
 #include "analysis/shown.h"
 #include "base/numbers.h"
-#include "base/plural.h"
 #include "commands/report/report.h"
 #include "log/causes.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/plural.h"
+#include "base/numbers.h"
 #include "commands/cmdline.h"
 #include "commands/commands.h"
 #include "commands/verify/verify.h"
