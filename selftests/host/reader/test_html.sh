@@ -205,6 +205,19 @@ prog_log month <<-EOF
 EOF
 ok "a log of a month" page month
 ok "when it ended" same 2592000.123 data month '(.series[5] * 1000 | floor) / 1000'
+# more events than a page takes
+{
+	echo "kernel $k reference"
+	for i in {1..66}; do
+		printf 'event raw:%d 1000 0xFFF0%02X01\n' "$i" "$i"
+	done
+	for i in {1..66}; do
+		printf 'pmc 0xFFF0%02X01\nsample %d 7 %s+0x1010\n' "$i" "$i" "$k"
+	done
+} | log events
+ok "a log of many events" page events
+ok "has those with most samples" same '[64,2,3]' \
+	data events '[(.events|length), .eventsLeftOut, ([.events[].samples]|min)]'
 # slices of microseconds
 prog_log short <<-EOF
 	sample 3 7 0x10

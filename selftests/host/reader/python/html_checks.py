@@ -386,6 +386,13 @@ def damage_is_told(p):
     assert "not told" in p.text("#facts")
 
 
+@check("events")
+def events_that_are_left_out_are_told(p):
+    p.show()
+    assert "2 events with the fewest samples: not in this page" in \
+        p.text("#details"), p.text("#details")
+
+
 @check("big")
 def time_of_a_large_log(p):
     # when its samples were taken: see test_html.sh

@@ -84,7 +84,8 @@ function readData() {
   const funcs = unpackFuncs(raw);
 
   return {
-    log: raw.log, loss: raw.loss, events: raw.events, nameless: raw.nameless,
+    log: raw.log, loss: raw.loss, events: raw.events,
+    eventsLeftOut: raw.eventsLeftOut, nameless: raw.nameless,
     // paths too small to keep: of all, and where a part is chosen
     leftOut: raw.leftOut, limit: raw.limit,
     partLeftOut: raw.partLeftOut, partLimit: raw.partLimit, funcs: funcs,

@@ -263,8 +263,9 @@ static int by_samples(const void *a, const void *b, void *arg)
 }
 
 /* Limits the number of events; only a damaged log has more. */
-static void limit_events(struct analysis *a)
+static void limit_events(struct html *h)
 {
+	struct analysis *a = &h->a;
 	const struct events *t = &a->p.events;
 	uint32_t *order = xreallocarray(NULL, (size_t)t->n + 1,
 					sizeof(*order)), i, n = 0;
@@ -275,9 +276,11 @@ static void limit_events(struct analysis *a)
 	for (i = 0; i < t->n; i++)
 		if (a->use[order[i]] && n++ >= PAGE_EVENTS)
 			a->use[order[i]] = false;
-	if (n > PAGE_EVENTS)
+	if (n > PAGE_EVENTS) {
+		h->events_left_out = n - PAGE_EVENTS;
 		fprintf(stderr, "pmclog: %s: only %u of %u events are in the "
 			"page\n", a->path, PAGE_EVENTS, n);
+	}
 	free(order);
 }
 
@@ -317,7 +320,7 @@ static int make_page(struct html *h)
 
 	if (ret)
 		return ret;
-	limit_events(&h->a);
+	limit_events(h);
 	if (!analysis_samples(&h->a)) {
 		fprintf(stderr, "pmclog: %s: no samples to show\n", h->a.path);
 		return READER_FAIL;

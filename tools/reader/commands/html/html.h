@@ -125,6 +125,7 @@ void paths_free(struct paths *t);
  * @whole: by event and command, not by time, with the nodes of @most
  * @self, @total: by event and function, of all samples
  * @nchain: upper limit of the chain numbers
+ * @events_left_out: events with samples that are not in the page
  * @named: series as they are in the page
  */
 struct html {
@@ -132,7 +133,7 @@ struct html {
 	struct out *out;
 	struct series_tab series, named;
 	struct cells chains, heat, cells, map, whole, self, total;
-	uint32_t nchain;
+	uint32_t nchain, events_left_out;
 	struct paths paths;
 	struct choice most, some;
 };

@@ -596,6 +596,7 @@ void html_data(struct html *h)
 	put_log(h);
 	put_loss(h);
 	event = put_events(h);
+	member(o, "eventsLeftOut", h->events_left_out);
 	put_nameless(h);
 	number = put_funcs(h);
 	put_nodes(h, number);

@@ -164,6 +164,9 @@ function startRecording() {
   id('event').hidden = data.events.length < 2;
   put(id('details'), logList(), element('h3', 'Events'),
     scrolled(eventTable()));
+  if (data.eventsLeftOut)
+    id('details').append(element('p', several(data.eventsLeftOut, 'event') +
+      ' with the fewest samples: not in this page.'));
   chainsPart();
   namelessPart();
   id('details').append(element('h3', 'This page'), pageText());
