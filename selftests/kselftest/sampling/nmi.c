@@ -213,7 +213,7 @@ static bool has_entries(struct log *log, void *arg)
 
 	LOG_FOR_EACH_SAMPLE(log, s)
 		n += !s.user && entry_of(arg, &s);
-	return n > 200;
+	return n > 60;
 }
 
 /*
