@@ -333,13 +333,15 @@ TEST_F(setid, child_of_who_leaves)
 
 /*
  * For each word that comes it maps some code, or renames itself; at the last it executes,
- * or nobody may look into it any more.
+ * or nobody may look into it any more.  All on one CPU: at its exec a task goes to the
+ * CPU that is least busy, whose ring has room.
  */
 static void map_and_execute(int go, int done)
 {
 	char c = 0;
 	int i;
 
+	pin_to(0);
 	if (!user_stay(USER))
 		_exit(1);
 	while (read(go, &c, 1) == 1 && c != 'x') {
