@@ -42,7 +42,7 @@
  *	freq NAME RATE [PMCID]		an event sampled so often a second
  *	period N			for the samples that follow of PMC and CPU
  *	again				another log begins, as after a rotation
- *	discarded COUNT			samples that the log's end tells of
+ *	discarded COUNT			samples that were not written when the log ended
  *	cut				the log ends here, not closed
  *
  * Numbers may be sums: 0x1000+32.  \xHH stands for a byte in any word.

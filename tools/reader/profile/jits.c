@@ -117,7 +117,7 @@ static void read_all(struct jits *t, struct jit *j, int fd, off_t size)
 	j->reads++;
 	j->why = jitdump_read(&j->dump, fd);
 	t->codes += j->dump.ncode;
-	/* the process may have begun anew */
+	/* the process may have started a new jitdump, which is shorter */
 	if (j->turns > j->dump.nrange)
 		j->turns = j->dump.nrange;
 }
