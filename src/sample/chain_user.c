@@ -161,7 +161,7 @@ static bool is_saved(const struct pt_regs *regs, const struct pt_regs *user)
  *
  * Where perf replaced the address, sp may still be the program's, in user mode or at the
  * first instructions of syscall.  What is in the kernel's memory at such an sp must not
- * decide: an owner who may sample user mode only would learn it by the cut.
+ * decide: the cut would tell it to an owner that may sample user mode only.
  */
 bool hwpmc_chain_user_is_known(const struct pt_regs *regs)
 {
