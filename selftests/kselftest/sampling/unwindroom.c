@@ -375,8 +375,12 @@ static int map_changer(struct target *t, void *arg)
 	sleep_ms(scaled(200, 3000) + 15 * took / MSEC);
 	if (!map_code(MANY_AREAS + 1, fd))
 		return 1;
-	for (i = 1; i <= TOUCHES; i++)
+	for (i = 1; i <= TOUCHES; i++) {
 		framed_outer(p + i * PAGE);
+		/* no map is built while the writer thread has the lock, nor soon after that */
+		if (i <= 2)
+			sleep_ms(scaled(200, 1500));
+	}
 	target_pause(t);
 	return 0;
 }
