@@ -271,6 +271,11 @@ static void fail_counter(struct __test_metadata *_metadata,
 	ASSERT_LE(0, w.dev);
 	EXPECT_TRUE(fail_all(&w, &allocate));
 	EXPECT_ALL_FAIL(&w, ops);
+	/* an idle CPU may not have switched until now */
+	ASSERT_EQ(0, run_start(&w));
+	EXPECT_TRUE(WAIT_UNTIL(dev_read(w.dev, w.id, HWPMC_CPU_ALL, &w.value) ||
+			       w.value, 10000));
+	ASSERT_EQ(0, run_stop(&w));
 	EXPECT_EQ(0, dev_read(w.dev, w.id, HWPMC_CPU_ALL, &w.value));
 	EXPECT_LT(0, w.value);
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
