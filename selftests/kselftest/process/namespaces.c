@@ -19,6 +19,7 @@
  * @outside: what it attached to, as numbered outside
  * @unseen: error of attaching to @stranger
  * @inside: the first process of the namespace, as numbered outside
+ * @entered: a process from outside has entered, and computes
  */
 struct session {
 	int err;
@@ -26,6 +27,7 @@ struct session {
 	pid_t stranger;
 	_Atomic pid_t outside;
 	_Atomic pid_t inside;
+	_Atomic bool entered;
 };
 
 FIXTURE(namespaces)
@@ -244,7 +246,7 @@ static int sample_all(struct session *s, int file)
 	err = dev < 0 ? dev : dev_configure(dev, file);
 	err = err ?: dev_run(dev, pmc_clock(500), &id);
 	s->outside = 1;
-	if (!err && !wait_committed(dev, scaled(1000, 200)))
+	if (!err && (!WAIT_UNTIL(s->entered, 20000) || !wait_committed(dev, 1000)))
 		err = -ETIME;
 	return err ?: dev_closelog(dev);
 }
@@ -281,6 +283,7 @@ static void enter_and_fork(struct session *s)
 	signal(SIGCHLD, SIG_IGN);	/* a namespace ends when all of it is reaped */
 	if (!fork()) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		s->entered = true;
 		compute();
 	}
 	pause();
