@@ -134,6 +134,44 @@ static void test_cuts(void)
 	lg_free(&g);
 }
 
+/* @upto: the log ends there at the first look; @len: at all later ones */
+static ssize_t cut_window(void *ctx, uint64_t offset, const unsigned char **p)
+{
+	struct moving *m = ctx;
+	ssize_t n = moving_on(m, offset, 0, p);
+
+	m->upto = m->step;
+	return n;
+}
+
+/* A long record's end is that of the window, and the log is cut within the record. */
+static void test_cut_in_record(void)
+{
+	size_t start, end, at, wrong = 0;
+	struct pmclog_iter *it;
+	struct loggen g;
+	struct seen s;
+
+	lg_begin(&g);
+	start = g.len;
+	lg_chain(&g, 1, 7, 0, PMCLOG_CC_USERSPACE, 64, 0x400000);
+	end = g.len;
+	lg_close(&g);
+	for (at = 0; at < end; at++) {
+		struct moving m = { g.buf, g.len, end, at, NULL };
+
+		it = pmclog_iter_window(cut_window, &m);
+		s = read_all(it, true);
+		wrong += s.end != start || s.gaps ||
+			 s.status != (at > start ? PMCLOG_ITER_ERROR :
+				      PMCLOG_ITER_EOF) ||
+			 (at > start && strcmp(s.error, "truncated record"));
+		free(m.copy);
+	}
+	ok(!wrong, "cut at each byte while the last record is examined");
+	lg_free(&g);
+}
+
 /* A file that grows, first by whole records, then by half ones. */
 static void test_growing(void)
 {
@@ -496,6 +534,7 @@ int main(void)
 	test_sources("twice");
 	test_sources("long");
 	test_cuts();
+	test_cut_in_record();
 	test_growing();
 	test_nonblocking();
 	test_interrupted();

@@ -199,6 +199,9 @@ static enum pmclog_iter_status look_behind(struct pmclog_iter *it, uint32_t len)
 		if (status != PMCLOG_ITER_RECORD)
 			break;	/* an error in later bytes is found again */
 	}
+	/* the log was cut meanwhile, perhaps within this record */
+	if ((size_t)(it->end - it->p) < len)
+		return AGAIN;
 	if (pmclog_resync_header(&it->session, it->p + len,
 				 it->end - it->p - len))
 		return PMCLOG_ITER_RECORD;
