@@ -253,6 +253,22 @@ static void test_bad(void)
 	}
 }
 
+/* A number may have any number of zeros in front. */
+static void test_long_name(void)
+{
+	struct pmc_event_desc d;
+	char spec[100], msg[80];
+	size_t zeros, wrong = 0;
+
+	for (zeros = 0; zeros < 70; zeros++) {
+		snprintf(spec, sizeof(spec), "interval:hz:%0*u:k", (int)zeros + 1, 9);
+		wrong += parse(spec, &d, msg, sizeof(msg)) ||
+			 !memchr(d.name, 0, sizeof(d.name)) ||
+			 strcmp(d.name + strlen(d.name) - 2, ":k");
+	}
+	ok(!wrong, "clocks with names of any length");
+}
+
 static void test_no_tracefs(void)
 {
 	struct pmc_event_desc d;
@@ -443,6 +459,7 @@ int main(void)
 	make_traces();
 	test_good();
 	test_bad();
+	test_long_name();
 	test_cpus();
 	test_source_list();
 	test_noise();

@@ -154,7 +154,7 @@ static int parse_rate(struct pmc_parse *p, char *text, const char *provider,
 	d->type = PERF_TYPE_SOFTWARE;
 	d->config = PERF_COUNT_SW_CPU_CLOCK;
 	d->flags |= PMC_EVENT_RATE | flags;
-	snprintf(d->name, sizeof(d->name), "%s:%s:%s", provider, unit, number);
+	snprintf(d->name, LABEL_MAX + 1, "%s:%s:%s", provider, unit, number);
 	return finish(p, tail, kept);
 }
 
