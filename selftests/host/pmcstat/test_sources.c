@@ -269,6 +269,31 @@ static void test_long_name(void)
 	ok(!wrong, "clocks with names of any length");
 }
 
+/* The interconnect of arm64 servers: the user has to give five numbers. */
+static void test_watchpoint(void)
+{
+	struct pmc_event_desc d;
+	char msg[80];
+
+	put("77\n", DEVICES "arm_cmn_0/type");
+	put("config:0-15\n", DEVICES "arm_cmn_0/format/type");
+	put("config:16-23\n", DEVICES "arm_cmn_0/format/eventid");
+	put("config:48-50\n", DEVICES "arm_cmn_0/format/wp_dev_sel");
+	put("config:51-52\n", DEVICES "arm_cmn_0/format/wp_chn_sel");
+	put("config:56\n", DEVICES "arm_cmn_0/format/wp_grp");
+	put("config1:0-63\n", DEVICES "arm_cmn_0/format/wp_val");
+	put("config2:0-63\n", DEVICES "arm_cmn_0/format/wp_mask");
+	put("type=0x7770,eventid=0x0,wp_dev_sel=?,wp_chn_sel=?,wp_grp=?,wp_val=?,"
+	    "wp_mask=?\n", DEVICES "arm_cmn_0/events/watchpoint_up");
+	ok(!parse("arm_cmn_0/watchpoint_up,wp_dev_sel=1,wp_chn_sel=3,wp_grp=0,"
+		  "wp_val=0x10,wp_mask=0xffffffffffffff0f/", &d, msg, sizeof(msg)) &&
+	   d.config == 0x19000000007770 && d.config1 == 0x10 && d.config2 == ~0xf0ULL,
+	   "five numbers: %s", msg);
+	ok(parse("arm_cmn_0/watchpoint_up,wp_dev_sel=1,wp_chn_sel=3,wp_grp=0,"
+		 "wp_val=0x10/", &d, msg, sizeof(msg)) && strstr(msg, "needs \"wp_mask=\""),
+	   "four numbers: %s", msg);
+}
+
 static void test_no_tracefs(void)
 {
 	struct pmc_event_desc d;
@@ -462,6 +487,7 @@ int main(void)
 	test_long_name();
 	test_cpus();
 	test_source_list();
+	test_watchpoint();
 	test_noise();
 	test_no_tracefs();
 	scratch_end();

@@ -18,7 +18,7 @@
 
 #define DEVICES		"/sys/bus/event_source/devices"
 #define TEXT_MAX	512
-#define OPEN_MAX	4	/* values that an alias leaves open */
+#define OPEN_MAX	8	/* values that an alias leaves open */
 
 /**
  * struct pmu - the PMU of an event that is being parsed
