@@ -328,6 +328,25 @@ static void test_cpus(void)
 	   "and of CPUs that are offline");
 }
 
+/* A machine on which every second CPU counts events of the uncore. */
+static void test_many_cpus(void)
+{
+	struct pmc_event_desc d = { .type = 55 };
+	char mask[2000] = "", list[2000];
+	size_t n = 0;
+	int cpu;
+
+	for (cpu = 0; cpu < 512; cpu += 2)
+		n += (size_t)sprintf(mask + n, "%s%d", cpu ? "," : "", cpu);
+	put("55\n", DEVICES "uncore_many/type");
+	put(mask, DEVICES "uncore_many/cpumask");
+	ok(pmc_event_cpus_at(scratch, &d, list, sizeof(list)) == (int)n &&
+	   !strcmp(list, mask), "a list of %zu letters", n);
+	errno = 0;
+	ok(pmc_event_cpus_at(scratch, &d, list, n) == -1 && errno == ENOSPC,
+	   "room for one letter less");
+}
+
 static void test_noise(void)
 {
 	static const char *const pieces[] = {
@@ -488,6 +507,7 @@ int main(void)
 	test_cpus();
 	test_source_list();
 	test_watchpoint();
+	test_many_cpus();
 	test_noise();
 	test_no_tracefs();
 	scratch_end();

@@ -110,7 +110,7 @@ int pmc_core_is_of_some(const char *root, const struct pmc_event_desc *d)
 {
 	struct pmc_core core[PMC_CORES_MAX];
 	uint32_t type = pmc_core_type(d);
-	char online[sizeof(core->cpus)];
+	char online[LIST_MAX];
 	size_t n, i;
 
 	if (type < PERF_TYPE_MAX && !is_generic(type) && type != PERF_TYPE_RAW)

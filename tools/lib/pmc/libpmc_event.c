@@ -359,17 +359,18 @@ int pmc_event_parse(const char *spec, struct pmc_event_desc *desc,
 	return pmc_parse_spec(&p, spec);
 }
 
-static int cpus_at(const char *root, const struct pmc_event_desc *desc,
-		   char *list, size_t len)
+int pmc_event_cpus_at(const char *root, const struct pmc_event_desc *desc,
+		      char *list, size_t len)
 {
-	char all[512];
+	char all[LIST_MAX];
 	int n = 0;
 
 	if (desc->flags & PMC_EVENT_ONE_CPU)
 		n = snprintf(all, sizeof(all), "%u", pmc_first_cpu(root));
 	else if (!pmc_pmu_cpus(root, pmc_core_type(desc), all, sizeof(all)))
 		n = (int)strlen(all);
-	if ((size_t)n >= len) {
+	/* a list that fills the array was cut */
+	if ((size_t)n >= len || (size_t)n == sizeof(all) - 1) {
 		errno = ENOSPC;
 		return -1;
 	}
@@ -380,7 +381,7 @@ static int cpus_at(const char *root, const struct pmc_event_desc *desc,
 
 int pmc_event_cpus(const struct pmc_event_desc *desc, char *list, size_t len)
 {
-	return cpus_at("", desc, list, len);
+	return pmc_event_cpus_at("", desc, list, len);
 }
 
 int pmc_event_names_of_class(enum pmc_class cl, const char ***eventnames,

@@ -11,6 +11,7 @@
 
 #define SPEC_MAX	1024	/* an event specification, with the NUL */
 #define LABEL_MAX	58	/* of a name, leaves room for ":u" */
+#define LIST_MAX	4100	/* a list of CPUs: sysfs writes a page at most */
 
 /**
  * struct pmc_evtab_entry - a name for an event
@@ -86,6 +87,9 @@ int pmc_parse_number(const char *word, int base, uint64_t *value);
 int pmc_parse_label(struct pmc_parse *p, const char *word);
 /* The text after an event: nothing, ":uk", ",usr,name=WORD".  Modifies @tail. */
 int pmc_parse_tail(struct pmc_parse *p, char *tail);
+/* pmc_event_cpus() in a tree other than this machine's, for tests */
+int pmc_event_cpus_at(const char *root, const struct pmc_event_desc *desc,
+		      char *list, size_t len);
 /* "r" and hexadecimal digits */
 int pmc_parse_is_raw(const char *word);
 

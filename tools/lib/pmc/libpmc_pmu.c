@@ -494,7 +494,7 @@ struct cpus {
 static int cpus_of(void *arg, const char *pmu)
 {
 	struct cpus *c = arg;
-	char online[TEXT_MAX];
+	char online[LIST_MAX];
 	uint32_t type;
 
 	if (pmc_pmu_type(c->root, pmu, &type) || type != c->type)

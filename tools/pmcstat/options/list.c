@@ -104,7 +104,7 @@ static void print_number(const char *name, uint64_t value)
 /* An event without a name is described by its numbers. */
 static void print_numbers(const struct pmc_event_desc *e)
 {
-	char cpus[256];
+	char cpus[4096];
 
 	printf("%s: type %u, config %#llx", e->name, e->type,
 	       (unsigned long long)e->config);

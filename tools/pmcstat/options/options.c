@@ -195,7 +195,7 @@ static int find_cpus(struct parser *p, const char *spec,
 {
 	const bool some = e->flags & PMC_EVENT_SOME_CPUS;
 	struct cpulist own = { .all = 1 };
-	char list[512];
+	char list[4096];
 	int n, cpu;
 
 	*cpus = p->cpus;
