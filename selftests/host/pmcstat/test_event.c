@@ -74,6 +74,8 @@ static const struct good {
 	{ "rffffffffffffffff", PERF_TYPE_RAW, ~0ULL, 0, "rffffffffffffffff" },
 	{ "type=1,config=0x2", 1, 2, 0, "type=1,config=0x2" },
 	{ "type=4,config=424,usr", 4, 424, U, "type=4,config=0x1a8:u" },
+	{ "type=4,config=0010", 4, 10, 0, "type=4,config=0xa" },
+	{ "type=4,config=0X10", 4, 16, 0, "type=4,config=0x10" },
 	{ "config=5,type=0,name=misses:k", 0, 5, K, "misses:k" },
 };
 

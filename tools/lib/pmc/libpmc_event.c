@@ -50,6 +50,9 @@ int pmc_parse_number(const char *word, int base, uint64_t *value)
 
 	if (!(base == 16 ? isxdigit(first) : isdigit(first)))
 		return -1;
+	/* as in perf, a zero in front does not make a number octal */
+	if (!base)
+		base = first == '0' && tolower((unsigned char)word[1]) == 'x' ? 16 : 10;
 	errno = 0;
 	*value = strtoull(word, &end, base);
 	return errno || *end ? -1 : 0;
