@@ -60,6 +60,7 @@ static void make_traces(void)
 	put("701\n", TRACE "events/syscalls/sys_exit_getppid/id");
 	put("\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n",
 	    TRACE "events/syscalls/sys_exit_getppid/format");
+	put("12x\n", TRACE "events/odd/number/id");
 	put("0\n", TRACE "events/enable");
 	put("ffffffff81000000 T _text\nffffffff82001000 D jiffies\n"
 	    "ffffffff82001000 D jiffies\nffffffff81000010 t init_once\n"
@@ -192,6 +193,7 @@ static const struct bad {
 	{ "tracepoint:sched", "SYSTEM:EVENT" },
 	{ "tracepoint:..:sched", "no tracepoints of" },
 	{ "tracepoint:sched:../../enable", "no tracepoint" },
+	{ "odd:number", "the number of \"odd:number\": Invalid argument" },
 	{ "sched:sched_switch:x", "unknown modifier" },
 	{ "syscall:getppid", "NAME:entry or" },
 	{ "syscall:getppid:enter", "NAME:entry or" },

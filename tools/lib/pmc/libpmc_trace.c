@@ -69,8 +69,10 @@ int pmc_trace_id(const char *tracefs, const char *system, const char *event,
 	if (pmc_file_text(text, sizeof(text), "%s/events/%s/%s/id", tracefs,
 			  system, event) < 0)
 		return -1;
+	if (!pmc_parse_number(text, 10, id))
+		return 0;
 	errno = EINVAL;
-	return pmc_parse_number(text, 10, id);
+	return -1;
 }
 
 static int is_system(const char *tracefs, const char *name)
