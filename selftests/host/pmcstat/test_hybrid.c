@@ -164,6 +164,14 @@ static void test_offline(void)
 
 	put("0-1\n", "sys/devices/system/cpu/online");
 	ok(parse("cpu_core/event=1/", d, 2) == 1 && !d[0].flags, "no other CPU is online");
+	/* as the kernel does */
+	put("\n", DEVICES "cpu_atom/cpus");
+	ok(parse("cycles", d, 2) == 1 && !strcmp(d[0].name, "cpu_core/cycles/") &&
+	   d[0].config == OF(4, 0) && !d[0].flags, "an event of a kind without CPUs: %s",
+	   d[0].name);
+	ok(parse("cpu_atom/cycles/", d, 2) == 1 && d[0].config == OF(10, 0),
+	   "an event of that kind, by its name");
+	put("2-3,5\n", DEVICES "cpu_atom/cpus");
 	put("0-3,5\n", "sys/devices/system/cpu/online");
 }
 

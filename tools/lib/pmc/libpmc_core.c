@@ -164,8 +164,8 @@ int pmc_parse_all(const char *root, const char *spec, struct pmc_event_desc *des
 	for (i = 0; i < n && n > 1 && found < room; i++) {
 		struct pmc_parse q = { .root = root, .desc = &one, .core = &core[i] };
 
-		/* not every PMU has an event of this name */
-		if (!pmc_parse_spec(&q, spec))
+		/* not every PMU has an event of this name, or a CPU that is online */
+		if (*core[i].cpus && !pmc_parse_spec(&q, spec))
 			desc[found++] = one;
 	}
 	return found ? (int)found : 1;

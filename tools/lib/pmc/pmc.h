@@ -251,8 +251,9 @@ int	pmc_event_parse(const char *spec, struct pmc_event_desc *desc,
  *
  * On a hybrid processor each kind of core has a PMU of its own.  In a process, an event
  * that names no PMU counts on one kind only.  This function makes an event of each PMU
- * that has the name, "PMU/EVENT/".  Other events, and those of other processors, are as
- * from pmc_event_parse().  Returns the number of events, or -1 with errno and @msg.
+ * that has the name and a CPU that is online, "PMU/EVENT/".  Other events, and those of
+ * other processors, are as from pmc_event_parse().  Returns the number of events, or
+ * -1 with errno and @msg.
  */
 #define PMC_EVENTS_MAX	8
 int	pmc_event_parse_all(const char *spec, struct pmc_event_desc *desc, size_t room,
