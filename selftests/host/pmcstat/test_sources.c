@@ -186,6 +186,9 @@ static const struct bad {
 	{ "uncore_imc/event=1/", "did you mean uncore_imc_0?" },
 	{ "../event=1/", "has no PMU" },
 	{ "uprobe/retprobe=1/", "uprobe:FILE:FUNCTION" },
+	{ "uprobe:/bin/true:", "a uprobe is FILE:FUNCTION" },
+	{ "uprobe:/bin/true:,usr", "a uprobe is FILE:FUNCTION" },
+	{ "uprobe:/bin/true::return", "a uprobe is FILE:FUNCTION" },
 	{ "cpu_cycels", "did you mean cpu_cycles" },
 	{ "sched:sched_swich", "no tracepoint \"sched:sched_swich\"; did you "
 	  "mean sched_switch?" },

@@ -205,7 +205,7 @@ int pmc_place_uprobe(struct pmc_parse *p, char *text)
 	char word[SPEC_MAX], label[SPEC_MAX + 32];
 	uint64_t inside, offset;
 
-	if (!colon || !colon[1])
+	if (!colon || strchr(":,", colon[1]))
 		return pmc_parse_fail(p, "a uprobe is FILE:FUNCTION[+OFFSET], "
 				      "FILE:FUNCTION:return or FILE:+OFFSET");
 	*colon++ = '\0';
