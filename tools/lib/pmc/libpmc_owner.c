@@ -62,16 +62,17 @@ struct pmc_owner *pmc_owner_open(unsigned int flags)
 	return NULL;
 }
 
-static void remove_probes(struct pmc_owner *owner)
+/* Removes the probe made last. */
+static void remove_probe(struct pmc_owner *owner)
 {
-	struct made_probe *m;
+	struct made_probe *m = owner->probes;
+	int saved = errno;
 
-	while ((m = owner->probes)) {
-		owner->probes = m->next;
-		pmc_probe_remove(m->probe);
-		pmc_probe_free(m->probe);
-		free(m);
-	}
+	owner->probes = m->next;
+	pmc_probe_remove(m->probe);
+	pmc_probe_free(m->probe);
+	free(m);
+	errno = saved;
 }
 
 void pmc_owner_close(struct pmc_owner *owner)
@@ -80,7 +81,8 @@ void pmc_owner_close(struct pmc_owner *owner)
 		return;
 	if (owner->fd >= 0)
 		close(owner->fd);
-	remove_probes(owner);
+	while (owner->probes)
+		remove_probe(owner);
 	free(owner->answers.failed);
 	free(owner);
 }
@@ -166,7 +168,11 @@ int pmc_owner_allocate(struct pmc_owner *owner, const char *spec,
 		opts->count = desc.period;
 		opts->flags |= desc.flags & PMC_EVENT_FREQ ? PMC_F_FREQ : 0;
 	}
-	return pmc_owner_allocate_event(owner, &desc, opts, id);
+	if (!pmc_owner_allocate_event(owner, &desc, opts, id))
+		return 0;
+	if (desc.flags & PMC_EVENT_PROBE)
+		remove_probe(owner);
+	return -1;
 }
 
 static int simple(struct pmc_owner *owner, unsigned long op, pmc_id_t id)
