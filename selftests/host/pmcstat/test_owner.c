@@ -70,8 +70,25 @@ static void test_probes(void)
 	ok(!nprobes, "closing removes the others");
 }
 
+/* The caller may try another event with the same options. */
+static void test_opts(void)
+{
+	struct pmc_allocate_opts opts = {
+		.size = sizeof(opts), .mode = PMC_MODE_SS, .cpu = PMC_CPU_ALL,
+	};
+	struct pmc_owner *owner = pmc_owner_open(0);
+	pmc_id_t id;
+
+	refusal = ENOENT;
+	ok(pmc_owner_allocate(owner, "profile:hz:97", &opts, &id) == -1 &&
+	   errno == ENOENT && !opts.count && !opts.flags,
+	   "options of a PMC that is refused: count %llu", (unsigned long long)opts.count);
+	pmc_owner_close(owner);
+}
+
 int main(void)
 {
 	test_probes();
+	test_opts();
 	return done();
 }

@@ -158,6 +158,8 @@ static int make_probe(struct pmc_owner *owner, const char *spec,
 int pmc_owner_allocate(struct pmc_owner *owner, const char *spec,
 		       struct pmc_allocate_opts *opts, pmc_id_t *id)
 {
+	uint64_t count = opts->count;
+	uint32_t flags = opts->flags;
 	struct pmc_event_desc desc;
 
 	if (pmc_event_parse(spec, &desc, NULL, 0) ||
@@ -170,6 +172,8 @@ int pmc_owner_allocate(struct pmc_owner *owner, const char *spec,
 	}
 	if (!pmc_owner_allocate_event(owner, &desc, opts, id))
 		return 0;
+	opts->count = count;
+	opts->flags = flags;
 	if (desc.flags & PMC_EVENT_PROBE)
 		remove_probe(owner);
 	return -1;
