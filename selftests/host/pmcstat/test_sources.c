@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <unistd.h>
 
 #include "faketree.h"
 #include "libpmc_event.h"
@@ -274,6 +275,25 @@ static void test_long_name(void)
 	ok(!wrong, "clocks with names of any length");
 }
 
+/* What the process may do counts, not what the user may who has started it. */
+static void test_privileged(void)
+{
+	struct pmc_event_desc d;
+	char msg[80] = "";
+	int failed;
+
+	if (getuid()) {
+		ok(1, "privileged # SKIP not root");
+		return;
+	}
+	if (setresuid(65534, 0, 0))
+		abort();
+	failed = parse("sched:sched_switch", &d, msg, sizeof(msg));
+	if (setresuid(0, 0, 0))
+		abort();
+	ok(!failed, "tracefs, with more rights than the user: %s", msg);
+}
+
 /* The interconnect of arm64 servers: the user has to give five numbers. */
 static void test_watchpoint(void)
 {
@@ -509,6 +529,7 @@ int main(void)
 	test_good();
 	test_bad();
 	test_long_name();
+	test_privileged();
 	test_cpus();
 	test_source_list();
 	test_watchpoint();

@@ -4,6 +4,7 @@
  * .../format has the fields.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static int find_tracefs(const char *root, char *path, size_t len)
 	for (i = 0; i < NMOUNTS; i++) {
 		snprintf(path, len, "%s%s", root, mounts[i]);
 		snprintf(events, sizeof(events), "%s/events/", path);
-		if (!access(events, R_OK | X_OK))
+		if (!faccessat(AT_FDCWD, events, R_OK | X_OK, AT_EACCESS))
 			return 0;
 		if (errno == EACCES || errno == EPERM)
 			err = errno;
@@ -81,7 +82,8 @@ static int is_system(const char *tracefs, const char *name)
 
 	return pmc_file_is_name(name) &&
 	       (size_t)snprintf(path, sizeof(path), "%s/events/%s", tracefs,
-				name) < sizeof(path) && !access(path, F_OK);
+				name) < sizeof(path) &&
+	       !faccessat(AT_FDCWD, path, F_OK, AT_EACCESS);
 }
 
 static int offer(void *arg, const char *name)
