@@ -266,6 +266,29 @@ static void test_limits(void)
 	lg_free(&g);
 }
 
+/* FreeBSD's programs may read the first pc of any sample, or up to a 0. */
+static void test_no_pcs(void)
+{
+	static const uint64_t zeros[PMC_CALLCHAIN_DEPTH_MAX];
+	struct pmclog_ev ev;
+	struct loggen g;
+	void *ps;
+
+	lg_begin(&g);
+	lg_chain(&g, 1, LG_PMC, 0, 0, 9, 0x1000);
+	lg_chain(&g, 1, LG_PMC, 0, 0, 0, 0);
+	ps = open_fed(&g);
+	memset(&ev, 0xAA, sizeof(ev));
+	ok(next_of(ps, &ev, PMCLOG_TYPE_CALLCHAIN) && ev.pl_u.pl_cc.pl_npc == 9 &&
+	   ev.pl_u.pl_cc.pl_pc[8] &&
+	   !memcmp(ev.pl_u.pl_cc.pl_pc + 9, zeros, sizeof(zeros) - 9 * sizeof(zeros[0])),
+	   "zeros behind the pcs");
+	ok(next_of(ps, &ev, PMCLOG_TYPE_CALLCHAIN) && !ev.pl_u.pl_cc.pl_npc &&
+	   !memcmp(ev.pl_u.pl_cc.pl_pc, zeros, sizeof(zeros)), "a sample without pcs");
+	pmclog_close(ps);
+	lg_free(&g);
+}
+
 /* Sets a 64-bit field of the INITIALIZE record. */
 static void set_init(struct loggen *g, size_t offset, uint64_t v)
 {
@@ -323,6 +346,7 @@ int main(void)
 	test_truncated();
 	test_feeding();
 	test_limits();
+	test_no_pcs();
 	test_clock();
 	return done();
 }

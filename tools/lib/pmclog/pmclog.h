@@ -65,7 +65,7 @@ struct pmclog_ev_callchain {
 	uint32_t	pl_cpuflags;
 	uint32_t	pl_cpuflags2;		/* 0 */
 	uint32_t	pl_npc;
-	uintfptr_t	pl_pc[PMC_CALLCHAIN_DEPTH_MAX];	/* pl_npc are set */
+	uintfptr_t	pl_pc[PMC_CALLCHAIN_DEPTH_MAX];	/* pl_npc, then zeros */
 };
 
 /* FreeBSD's struct is empty; the fields are 0 if the record has none */

@@ -177,6 +177,7 @@ static int decode_pcs(struct pmclog_ev_callchain *cc,
 	cc->pl_cpuflags2 = 0;
 	cc->pl_npc = len / sizeof(cc->pl_pc[0]);
 	memcpy(cc->pl_pc, rec->data + sizeof(struct pmclog_callchain), len);
+	memset((char *)cc->pl_pc + len, 0, sizeof(cc->pl_pc) - len);
 	return 0;
 }
 
