@@ -75,11 +75,21 @@ static ssize_t next_window(void *ctx, uint64_t offset, const unsigned char **p)
 	return moving_on(m, offset, m->step, p);
 }
 
+/* The log is cut while it is read. */
+static ssize_t cut_window(void *ctx, uint64_t offset, const unsigned char **p)
+{
+	struct moving *m = ctx;
+
+	if (offset % 3)
+		m->len -= m->len / 8;
+	return moving_on(m, offset, m->step, p);
+}
+
 static uint64_t walk_windows(const uint8_t *data, size_t size, size_t chunk,
-			     bool resync)
+			     bool resync, pmclog_window_fn window)
 {
 	struct moving m = { .buf = data, .len = size, .step = 64 * chunk };
-	struct pmclog_iter *it = pmclog_iter_window(next_window, &m);
+	struct pmclog_iter *it = pmclog_iter_window(window, &m);
 	uint64_t sum;
 
 	if (resync)
@@ -124,14 +134,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pmclog_iter_resync(it);
 	resynced = walk(it);
 	pmclog_iter_close(it);
-	if (sum != walk_windows(data, size, chunk, false) ||
-	    resynced != walk_windows(data, size, size, true))
+	if (sum != walk_windows(data, size, chunk, false, next_window) ||
+	    resynced != walk_windows(data, size, size, true, next_window))
 		__builtin_trap();
 	if (count(data, size, false, true) != count(data, size, false, false) ||
 	    count(data, size, true, true) != count(data, size, true, false))
 		__builtin_trap();
 	/* who sees less ahead may go on elsewhere */
-	walk_windows(data, size, chunk, true);
+	walk_windows(data, size, chunk, true, next_window);
+	walk_windows(data, size, chunk, chunk & 1, cut_window);
 	read_events(data, size);
 	return 0;
 }
