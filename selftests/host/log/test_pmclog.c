@@ -213,11 +213,10 @@ static void test_feeding(void)
 	ok(!pmclog_feed(ps, (char *)g.buf, 232) &&
 	   pmclog_feed(ps, (char *)g.buf, 1) == -1 && errno == EBUSY,
 	   "feeding before all was read is refused");
-	ok(!pmclog_read(ps, &ev) && !pmclog_read(ps, &ev) &&
-	   pmclog_feed(ps, (char *)g.buf, 1) == -1,
-	   "also when only the parser knows that all was read");
-	ok(pmclog_read(ps, &ev) == -1 && !pmclog_feed(ps, (char *)g.buf, 0),
-	   "until it asked for data");
+	ok(!pmclog_read(ps, &ev) && pmclog_feed(ps, (char *)g.buf, 1) == -1 &&
+	   errno == EBUSY, "also when a part was read");
+	ok(!pmclog_read(ps, &ev) && !pmclog_feed(ps, (char *)g.buf, 0),
+	   "until all was read");
 	for (i = 232; i < g.len; i++) {
 		if (pmclog_feed(ps, (char *)g.buf + i, 1))
 			break;
@@ -225,6 +224,9 @@ static void test_feeding(void)
 			n++;
 	}
 	ok(i == g.len && n == 3, "byte by byte");
+	ok(ev.pl_state == PMCLOG_EOF && !pmclog_feed(ps, (char *)g.buf, (int)g.len) &&
+	   !pmclog_read(ps, &ev) && ev.pl_type == PMCLOG_TYPE_INITIALIZE,
+	   "another log after the end of one");
 	pmclog_close(ps);
 	pmclog_close(NULL);
 	lg_free(&g);

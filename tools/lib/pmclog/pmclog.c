@@ -9,7 +9,7 @@
 #include <pmclog.h>
 
 #include "pmclog_decode.h"
-#include "pmclog_iter.h"
+#include "pmclog_iter_parts.h"
 
 struct parser {
 	struct pmclog_iter *it;
@@ -55,7 +55,7 @@ int pmclog_feed(void *cookie, char *data, int len)
 		errno = EINVAL;
 		return -1;
 	}
-	if (ps->unread) {
+	if (ps->unread && ps->it->p != ps->it->end) {
 		errno = EBUSY;
 		return -1;
 	}

@@ -192,7 +192,7 @@ struct pmclog_ev {
 	size_t		pl_count;	/* of records so far */
 	struct timespec	pl_ts;		/* wall clock */
 	enum pmclog_type pl_type;
-	void		*pl_data;	/* the record, valid until the next read */
+	void		*pl_data;	/* the record, valid until the next read or feed */
 	int		pl_len;
 	union {
 		struct pmclog_ev_callchain	pl_cc;
