@@ -514,6 +514,10 @@ static void test_source_list(void)
 	call = find(list, n, "syscall:getppid:return", text, sizeof(text));
 	if (s && call)
 		test_fields_of_call(call, s);
+	*text = 'x';
+	for (i = 0; i < n; i++)
+		pmc_source_describe_at(scratch, &list[i], text, 0);
+	ok(*text == 'x', "descriptions without room");
 	s = find(list, n, "cycles", text, sizeof(text));
 	size = 100;
 	ok(s && !pmc_source_fields_at(scratch, s->number, NULL, &size) && !size,

@@ -421,6 +421,8 @@ void pmc_source_describe_at(const char *root, const struct pmc_source *s,
 {
 	const char *text;
 
+	if (!len)
+		return;
 	buf[0] = '\0';
 	switch (KIND(s->number)) {
 	case NAMED:
