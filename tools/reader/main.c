@@ -48,10 +48,39 @@ static void help(FILE *f)
 	fputs("\npmclog COMMAND --help tells more; pmclog --version.\n", f);
 }
 
+/* getopt_long() begins its messages with argv[0]: it should name the program, too. */
+static int run(const struct command *c, int argc, char **argv)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "pmclog %s", c->name);
+	argv[0] = name;
+	return c->run(argc, argv);
+}
+
+static int run_named(const char *name, int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; i < NCOMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return run(&commands[i], argc, argv);
+	fprintf(stderr, "pmclog: no command \"%s\"; see pmclog --help\n", name);
+	return READER_USAGE;
+}
+
+/* "help COMMAND" is "COMMAND --help" */
+static int help_of(const char *name)
+{
+	char dashes[] = "--help";
+	char *argv[] = { dashes, dashes, NULL };
+
+	return run_named(name, 2, argv);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
-	size_t i;
 
 	stdfds_keep();
 	debuginfod_hide();
@@ -60,6 +89,8 @@ int main(int argc, char **argv)
 		help(stderr);
 		return READER_USAGE;
 	}
+	if (!strcmp(name, "help") && argc > 2)
+		return help_of(argv[2]);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") ||
 	    !strcmp(name, "help")) {
 		help(stdout);
@@ -69,9 +100,5 @@ int main(int argc, char **argv)
 		puts("pmclog " TOOLS_VERSION " (logs of all versions)");
 		return READER_OK;
 	}
-	for (i = 0; i < NCOMMANDS; i++)
-		if (!strcmp(name, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "pmclog: no command \"%s\"; see pmclog --help\n", name);
-	return READER_USAGE;
+	return run_named(name, argc - 1, argv + 1);
 }

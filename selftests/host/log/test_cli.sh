@@ -134,9 +134,10 @@ ok "info on two logs" prints 0 "at offset 572" run info "$tmp/twice"
 
 for cmd in info dump verify; do
 	ok "$cmd --help" help_of $cmd
+	ok "help $cmd" prints 0 "^usage: pmclog $cmd .*FILE$" run help $cmd
 	ok "$cmd without a file" prints 2 "^usage: pmclog $cmd" run $cmd
 	ok "$cmd with two files" prints 2 "^usage: pmclog $cmd" run $cmd a b
-	ok "$cmd with a wrong option" prints 2 "invalid option" run $cmd -Z x
+	ok "$cmd with a wrong option" prints 2 "^pmclog $cmd: invalid option" run $cmd -Z x
 	ok "$cmd of no file" prints 1 "/nowhere: No such file" run $cmd /nowhere
 	ok "$cmd of a directory" prints 1 "/: is a directory without a log" run $cmd /
 	ok "$cmd of something else" prints 1 "offset 0: not a pmclog" \
@@ -153,6 +154,7 @@ ok "verify names file and offset" \
 ok "a log without its end" prints 0 "cut, without CLOSELOG" \
 	run info <(head -c 992 "$golden/full.pmclog")
 ok "help" prints 0 "^  verify " run --help
+ok "help of a wrong command" prints 2 'no command "frob"' run help frob
 ok "no command" prints 2 "^usage: pmclog COMMAND" run
 ok "wrong command" prints 2 'no command "frob"' run frob
 ok "version" prints 0 "^pmclog [0-9]" run --version
