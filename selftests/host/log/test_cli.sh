@@ -151,6 +151,11 @@ done
 ok "verify names file and offset" \
 	prints 1 "^$tmp/cut: offset 992: truncated record$" \
 	run verify "$tmp/cut"
+for zip in gzip xz bzip2; do
+	$zip -c "$golden/full.pmclog" >"$tmp/zipped"
+	ok "a log that $zip has compressed" prints 1 "compressed by $zip: read it through $zip -dc" \
+		run info "$tmp/zipped"
+done
 ok "a log without its end" prints 0 "cut, without CLOSELOG" \
 	run info <(head -c 992 "$golden/full.pmclog")
 ok "help" prints 0 "^  verify " run --help

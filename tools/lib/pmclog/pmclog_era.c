@@ -83,13 +83,27 @@ bool pmclog_era_archive(const unsigned char *p)
 	return !memcmp(p, "pmcl", 4);
 }
 
+static const char *other_compression(const unsigned char *p)
+{
+	if (!memcmp(p, "\037\213", 2))
+		return "compressed by gzip: read it through gzip -dc";
+	if (!memcmp(p, "\3757zX", 4))
+		return "compressed by xz: read it through xz -dc";
+	if (!memcmp(p, "BZh", 3))
+		return "compressed by bzip2: read it through bzip2 -dc";
+	return NULL;
+}
+
 const char *pmclog_era_refuse(const unsigned char *p)
 {
 	uint32_t header = any_header(p);
+	const char *other = other_compression(p);
 
 	if (pmclog_era_archive(p))
 		return "an archive: unpack it with tar xf, and name its "
 		       "directory";
+	if (other)
+		return other;
 	if (!header)
 		return "not a pmclog";
 	if (PMCLOG_HEADER_TYPE(header) == PMCLOG_T_INITIALIZE &&
