@@ -370,6 +370,14 @@ ok "a full disk" prints 1 'cannot write /dev/full: No space' \
 	"$pmclog" filter -o /dev/full "$tmp/log"
 ok "a full disk, compressed" prints 1 'cannot write /dev/full: No space' \
 	"$pmclog" filter -Z -o /dev/full "$tmp/log"
+# What was not read for that is not missing from the log.
+prog_log long <<<'sample 50000 7 0x1010'
+only_full()
+{
+	exits 1 "$pmclog" filter -o /dev/full "$tmp/long" 2>"$tmp/err" &&
+		diff - "$tmp/err" <<<"pmclog: cannot write /dev/full: No space left on device"
+}
+ok "a full disk says nothing of the log" only_full
 ok "no such event" prints 1 'no event "x"' "$pmclog" filter -e x \
 	-o "$tmp/part" "$tmp/log"
 ok "no output" prints 2 'with -o the one to write' "$pmclog" filter "$tmp/log"
