@@ -61,6 +61,14 @@ ok "so is one without the reference" prints 1 "is of another kernel" \
 sed 's/^[0-9a-f]*/0000000000000000/' "$tmp/map" >"$tmp/zeros"
 ok "and one of zeros" prints 1 "only zeros (kernel.kptr_restrict)" \
 	"$pmclog" fold -k "$tmp/zeros" "$tmp/k1"
+echo "ffffffffffffffff B The real System.map is in the linux-image-<version>-dbg package" >"$tmp/debian"
+ok "and Debian's, which has no symbols" prints 1 "debian has no symbols: .*-dbg package" \
+	"$pmclog" fold -k "$tmp/debian" "$tmp/k1"
+cp "$tmp/debian" "$tmp/k1.kallsyms"
+ok "and a table that was found is of no use: what to do" \
+	prints 0 "^Kernel names  *none: .*-dbg package.*; name a kallsyms, .* with -k" \
+	"$pmclog" report "$tmp/k1"
+rm "$tmp/k1.kallsyms"
 ok "and what is none" prints 1 "is no symbol table" \
 	"$pmclog" fold -k "$0" "$tmp/k1"
 ok "and what is not there" prints 1 "nothing: no such file" \

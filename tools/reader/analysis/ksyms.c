@@ -24,12 +24,14 @@
  * struct loading - a table that is loaded and checked
  * @ref:      its address of the reference symbol, valid if @has_ref
  * @nonzero:  some address is not 0
+ * @nonones:  some address is not that of Debian's System.map, whose only line says that
+ *            another package has the symbols
  */
 struct loading {
 	struct ksyms *k;
 	struct profile *p;
 	uint64_t ref;
-	bool has_ref, nonzero;
+	bool has_ref, nonzero, nonones;
 	const char *why;
 };
 
@@ -38,6 +40,7 @@ static void add(struct loading *l, const struct sym *s)
 	const char *ref = l->p->log.ref_symbol;
 
 	l->nonzero |= s->start != 0;
+	l->nonones |= s->start != UINT64_MAX;
 	if (ref && !s->mod && s->name && *s->name == *ref &&
 	    !strcmp(s->name, ref)) {
 		l->has_ref = true;
@@ -183,6 +186,9 @@ static bool load_text(struct loading *l, int fd)
 		l->why = "is no symbol table";
 	else if (!l->nonzero)
 		l->why = "shows only zeros (kernel.kptr_restrict)";
+	else if (!l->nonones)
+		l->why = "has no symbols: on Debian the kernel's -dbg package "
+			 "has them";
 	return !l->why;
 }
 
@@ -359,6 +365,16 @@ static bool search_system(struct ksyms *k, struct profile *p)
 			  (int)strlen(release), release);
 }
 
+/* The reason why a found table is of no use leaves open what to do. */
+static void advise(struct ksyms *k)
+{
+	char *why = k->why;
+
+	k->why = xasprintf("%s%sname a kallsyms, System.map or vmlinux with -k",
+			   why ? why : "", why ? "; " : "");
+	free(why);
+}
+
 bool ksyms_open(struct ksyms *k, struct profile *p, const char *file,
 		const char *log_path)
 {
@@ -376,9 +392,8 @@ bool ksyms_open(struct ksyms *k, struct profile *p, const char *file,
 				program_invocation_short_name, file);
 		return false;
 	}
-	if (!search_beside(k, p, log_path) && !search_system(k, p) && !k->why)
-		k->why = xstrdup("name a kallsyms, System.map or vmlinux with "
-				 "-k");
+	if (!search_beside(k, p, log_path) && !search_system(k, p))
+		advise(k);
 	kmods_load(&k->tab, p);
 	return true;
 }
