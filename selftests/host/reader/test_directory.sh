@@ -410,6 +410,16 @@ mixed()
 		! grep -q $'\033' "$tmp/.err"
 }
 ok "other files are not read" mixed
+a_name()
+{
+	local name=$1 shown=$2
+	rm -rf "$tmp/names"
+	mkdir "$tmp/names"
+	cp "$tmp/both/a" "$tmp/names/$name"
+	prints 0 "^$tmp/names/$shown: ok: " "$pmclog" verify "$tmp/names"
+}
+ok "a name in UTF-8 is shown as it is" a_name "Ä€.pmclog" "Ä€.pmclog"
+ok "unless it could turn the text around" a_name $'a\xe2\x80\xaeb.pmclog' "a???b.pmclog"
 ok "they are named once" same "pmclog: $tmp/two: not read, because they are not logs: README, notes" \
 	bash -c "mkdir $tmp/two; cp $tmp/both/a $tmp/two; echo >$tmp/two/notes; echo >$tmp/two/README
 	$pmclog report --time 0%-100% $tmp/two 2>&1 >/dev/null | sed 's/notes, README/README, notes/'"

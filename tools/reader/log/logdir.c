@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/order.h"
+#include "base/out.h"
 #include "log/logdir.h"
 
 #define NSEC_PER_SEC	1000000000
@@ -90,14 +91,16 @@ static bool read_origin(int fd, struct log_origin *o)
  */
 static char *make_label(const char *dir, const char *name)
 {
-	size_t n = strlen(dir);
+	size_t n = strlen(dir), len;
 	const char *slash = n && dir[n - 1] == '/' ? "" : "/";
 	char *label = xasprintf("%s%s%s", dir, slash, name), *s;
+	uint32_t code;
 
-	for (s = label + n; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7F ||
-		    ((unsigned char)*s & 0xE0) == 0x80)
-			*s = '?';
+	for (s = label + n; *s; s += len ? len : 1) {
+		len = utf8_next(s, strlen(s), &code);
+		if (!len || utf8_obeyed(code))
+			memset(s, '?', len ? len : 1);
+	}
 	return label;
 }
 
