@@ -23,6 +23,9 @@ ok 'a clock has no more samples than perf takes, and that is said' \
 run 0 "$pmcstat" --bpf -n 20000 -O log -S cpu-clock true
 ok 'unless a period was given' hasnt err lowered
 
+run 69 "$pmcstat" --bpf -c 200 -s cs true
+ok 'a CPU that is not there' has err '^pmcstat: cannot count cs: no such CPU, or it is offline$'
+
 # Its parent never waits for it.
 sh -c 'sleep 1000 & echo $! >target; exec sleep 1000' &
 parent=$!

@@ -81,6 +81,8 @@ static void cannot_open(const struct counter *c)
 		why = PMC_IS_SAMPLING_MODE(c->mode) ?
 		      "this machine has no such event (cpu-clock is always there)" :
 		      "this machine has no such event";
+	else if (c->cpu >= 0 && (err == EINVAL || err == ENXIO))
+		why = "no such CPU, or it is offline";
 	die(err == EACCES || err == EPERM ? EX_NOPERM : EX_UNAVAILABLE,
 	    "cannot %s %s: %s", PMC_IS_SAMPLING_MODE(c->mode) ? "sample" :
 	    "count", c->event.name, why);
