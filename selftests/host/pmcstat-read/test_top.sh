@@ -44,6 +44,11 @@ for bad in "-t x" "-w 0" "-z 0" "-x" "" "a b"; do
 	# shellcheck disable=SC2086
 	ok "pmclog top $bad: 2" exits 2 "$pmclog" top $bad
 done
+ok "which option is wrong" prints 2 "^pmclog top: --threshold 101 makes no sense" \
+	"$pmclog" top -t 101 "$tmp/log"
+ok "a terminal without a description" bash -c \
+	"TERM=nonsense script -qec '$pmclog top $tmp/log' /dev/null |
+	 grep -q '^pmclog: this terminal cannot be used; -o file'"
 
 if ! command -v tmux >/dev/null; then
 	skip "on a terminal" "no tmux"

@@ -61,13 +61,19 @@ static bool depth(struct reading *r, const char *arg)
 	return true;
 }
 
-/* The view takes it as -f of pmcstat has it, and judges it. */
-static void threshold(struct reading *r, const char **plugin, const char *arg)
+/* The view takes it as -f of pmcstat has it. */
+static bool threshold(struct reading *r, const char **plugin, const char *arg)
 {
+	char *end;
+	double n = strtod(arg, &end);
+
+	if (end == arg || *end || !(n >= 0 && n <= 100))
+		return wrong("threshold", arg);
 	free((void *)*plugin);
 	*plugin = xasprintf("threshold=%s", arg);
 	r->plugin = plugin;
 	r->nplugin = 1;
+	return true;
 }
 
 static bool take(struct reading *r, const char **plugin, int opt,
@@ -88,8 +94,7 @@ static bool take(struct reading *r, const char **plugin, int opt,
 	case 'z':
 		return depth(r, arg);
 	case 't':
-		threshold(r, plugin, arg);
-		return true;
+		return threshold(r, plugin, arg);
 	case 'o':
 		r->text_path = arg;
 		return true;

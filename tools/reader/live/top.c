@@ -108,8 +108,8 @@ static int open_screen(struct session *s)
 	s->keyboard = fopen("/dev/tty", "r+e");
 	s->screen = s->keyboard ? newterm(NULL, stdout, s->keyboard) : NULL;
 	if (!s->screen) {
-		warn_line("-T: this terminal cannot be used; -o file takes "
-			  "the screens as text");
+		warn_line("this terminal cannot be used; -o file takes the "
+			  "screens as text");
 		return EX_UNAVAILABLE;
 	}
 	s->tty = fileno(s->keyboard);
