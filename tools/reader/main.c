@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* pmclog: reads the logs of hwpmc. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,13 +79,10 @@ static int help_of(const char *name)
 	return run_named(name, 2, argv);
 }
 
-int main(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
 
-	stdfds_keep();
-	debuginfod_hide();
-	hash_be_secret();
 	if (!name) {
 		help(stderr);
 		return READER_USAGE;
@@ -101,4 +99,20 @@ int main(int argc, char **argv)
 		return READER_OK;
 	}
 	return run_named(name, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	int ret;
+
+	stdfds_keep();
+	debuginfod_hide();
+	hash_be_secret();
+	ret = dispatch(argc, argv);
+	/* help and version; what commands print is written and checked by them */
+	if (!ret && (fflush(stdout) || ferror(stdout))) {
+		fprintf(stderr, "pmclog: cannot write: %s\n", strerror(errno));
+		ret = READER_FAIL;
+	}
+	return ret;
 }

@@ -144,6 +144,7 @@ for cmd in info dump verify; do
 		run $cmd "$0"
 	ok "$cmd of standard input" piped $cmd
 	ok "$cmd onto a full disk" to_full $cmd "$golden/full.pmclog"
+	ok "$cmd --help onto a full disk" to_full $cmd --help
 	head -c 1000 "$golden/full.pmclog" >"$tmp/cut"
 	ok "$cmd of a cut log" prints 1 "offset 992: truncated record" \
 		run $cmd "$tmp/cut"
@@ -162,5 +163,7 @@ ok "help" prints 0 "^  verify " run --help
 ok "help of a wrong command" prints 2 'no command "frob"' run help frob
 ok "no command" prints 2 "^usage: pmclog COMMAND" run
 ok "wrong command" prints 2 'no command "frob"' run frob
+ok "help onto a full disk" to_full --help
+ok "version onto a full disk" to_full --version
 ok "version" prints 0 "^pmclog [0-9]" run --version
 done_testing
