@@ -54,7 +54,7 @@ ok "by time" same "\
 ok "by object" same "100.00 100.00 200 [kernel]" rows -s dso l
 ok "what has few events is left out, whatever its samples" same "\
 90.00 90.00 100 big [kernel] heavy [k]
-10.00 100 in 1 more rows" rows -l 20 l
+10.00 100 in 1 more row" rows -l 20 l
 tree()
 {
 	view report "$1" l | sed -n '/Total %/,/^$/p' | sed '1d;/^$/d'

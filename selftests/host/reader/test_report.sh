@@ -188,7 +188,7 @@ ok "the other" prints 0 "^  Samples  *5:" "$pmclog" report "$tmp/events"
 ok "only the one asked for" bash -c "! $pmclog report --event cache-misses \
 	$tmp/events | grep -q cycles"
 ok "fold: the first by itself" folds events "prog;[unknown] 10"
-ok "and says so" prints 0 "showing cycles; there are 1 more" \
+ok "and says so" prints 0 "showing cycles; there is 1 more event (--event NAME, or all)" \
 	"$pmclog" fold "$tmp/events"
 log well <<-EOF
 	host 6.12-test node

@@ -83,7 +83,7 @@ ok "without totals, by process" same "\
 30.00 30 8" self -s pid
 ok "without totals the rest has none" same "\
 60.00 60 inner [k]
-40.00 40 in 1 more rows" self -s sym -n 1
+40.00 40 in 1 more row" self -s sym -n 1
 callers()
 {
 	report --callers | sed -n '/Callers/,/^$/p' |

@@ -309,9 +309,10 @@ void analysis_one_event(struct analysis *a)
 	for (i = 0; i < t->n; i++)
 		a->use[i] = i == first;
 	if (others)
-		fprintf(stderr, "pmclog: %s: showing %s; there are %u more "
-			"events (--event)\n", a->path,
-			event_shown(a, first, buf), others);
+		fprintf(stderr, "pmclog: %s: showing %s; there %s %u more "
+			"%s (--event NAME, or all)\n", a->path,
+			event_shown(a, first, buf), plural(others, "is", "are"),
+			others, plural(others, "event", "events"));
 }
 
 void analysis_window(const struct analysis *a, uint64_t *from, uint64_t *to)

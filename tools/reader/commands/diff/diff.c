@@ -166,8 +166,10 @@ static void tell_others(const struct analysis *a, uint32_t shown)
 		others += i != shown && t->event[i].samples;
 	shown_name(buf, strtab_str(&a->p.str, t->event[shown].name), false);
 	if (others)
-		fprintf(stderr, "pmclog: %s: showing %s; there are %u more "
-			"events (--event)\n", a->path, buf, others);
+		fprintf(stderr, "pmclog: %s: showing %s; there %s %u more "
+			"%s (--event NAME, or all)\n", a->path, buf,
+			plural(others, "is", "are"), others,
+			plural(others, "event", "events"));
 }
 
 /*

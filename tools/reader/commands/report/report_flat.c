@@ -334,7 +334,8 @@ static void print_table(struct report *r, const struct table *t)
 	}
 	if (hidden) {
 		print_figures(r, percent(rest, t->weight), -1, rest_samples);
-		out_printf(r->out, "in %u more rows\n", hidden);
+		out_printf(r->out, "in %u more %s\n", hidden,
+			   plural(hidden, "row", "rows"));
 	}
 }
 
