@@ -420,6 +420,19 @@ a_name()
 }
 ok "a name in UTF-8 is shown as it is" a_name "Ä€.pmclog" "Ä€.pmclog"
 ok "unless it could turn the text around" a_name $'a\xe2\x80\xaeb.pmclog' "a???b.pmclog"
+copied()
+{
+	local d=$tmp/copied
+	mkdir -p "$d"
+	cp "$tmp/both/a" "$d/first"
+	cp "$tmp/both/a" "$d/second"
+	ln "$d/first" "$d/third"
+	cp "$tmp/both/b" "$d/other"
+	"$pmclog" fold "$d" >"$tmp/.one" 2>"$tmp/.err" &&
+		"$pmclog" fold "$tmp/both" 2>/dev/null | diff - "$tmp/.one" &&
+		grep ': not read' "$tmp/.err" | diff - <(printf "pmclog: $d/%s: not read, because it is a copy of $d/first\n" second third)
+}
+ok "a copy of a log does not count twice" copied
 ok "they are named once" same "pmclog: $tmp/two: not read, because they are not logs: README, notes" \
 	bash -c "mkdir $tmp/two; cp $tmp/both/a $tmp/two; echo >$tmp/two/notes; echo >$tmp/two/README
 	$pmclog report --time 0%-100% $tmp/two 2>&1 >/dev/null | sed 's/notes, README/README, notes/'"

@@ -217,15 +217,22 @@ static void add_other(struct others *o, const char *name)
 }
 
 /* Once for a directory: some commands read it twice. */
-static void tell_others(const struct others *o, int fd, const char *path)
+static bool is_first_time(int fd)
 {
 	static struct stat told;
 	struct stat st;
 
-	if (!o->n || fstat(fd, &st) ||
+	if (fstat(fd, &st) ||
 	    (st.st_dev == told.st_dev && st.st_ino == told.st_ino))
-		return;
+		return false;
 	told = st;
+	return true;
+}
+
+static void tell_others(const struct others *o, const char *path)
+{
+	if (!o->n)
+		return;
 	fprintf(stderr, "%s: %s: not read, because %s: %s%s\n",
 		program_invocation_short_name, path,
 		plural(o->n, "it is not a log", "they are not logs"), o->names,
@@ -263,9 +270,85 @@ static void sort(struct logdir *d)
 		qsort(d->logs, d->n, sizeof(*d->logs), by_time);
 }
 
+/* ------------------------------------------------------------------------
+ * Copies: their samples would count twice
+ */
+static bool same_origin(const struct log_origin *a, const struct log_origin *b)
+{
+	return a->wall == b->wall && a->tsc == b->tsc && a->owner == b->owner &&
+	       a->machine == b->machine && a->kernel == b->kernel;
+}
+
+static bool same_bytes(int a, int b)
+{
+	char x[16384], y[sizeof(x)];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(a, x, sizeof(x), at)) > 0) {
+		if (pread(b, y, sizeof(y), at) != n || memcmp(x, y, (size_t)n))
+			return false;
+		at += n;
+	}
+	return !n && !pread(b, y, 1, at);
+}
+
+static bool is_copy(const struct logdir *d, const struct logdir_log *of,
+		    const struct logdir_log *log)
+{
+	const char *why;
+	int a, b;
+	bool is;
+
+	a = logdir_open(d, of, &why);
+	b = logdir_open(d, log, &why);
+	is = a >= 0 && b >= 0 && same_bytes(a, b);
+	if (a >= 0)
+		close(a);
+	if (b >= 0)
+		close(b);
+	return is;
+}
+
+static void free_log(struct logdir_log *log)
+{
+	free(log->name);
+	free(log->label);
+}
+
+/* One of the first @n logs.  They are sorted: those of one origin follow each other. */
+static const struct logdir_log *find_original(const struct logdir *d, uint32_t n,
+					      const struct logdir_log *log)
+{
+	while (n-- && same_origin(&d->logs[n].origin, &log->origin))
+		if (is_copy(d, &d->logs[n], log))
+			return &d->logs[n];
+	return NULL;
+}
+
+static void drop_copies(struct logdir *d, bool tell)
+{
+	const struct logdir_log *of;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < d->n; i++) {
+		of = find_original(d, n, &d->logs[i]);
+		if (of && tell)
+			fprintf(stderr, "%s: %s: not read, because it is a copy of %s\n",
+				program_invocation_short_name, d->logs[i].label,
+				of->label);
+		if (of)
+			free_log(&d->logs[i]);
+		else
+			d->logs[n++] = d->logs[i];
+	}
+	d->n = n;
+}
+
 static void read_names(struct logdir *d, DIR *dir, const char *path)
 {
 	struct others others = { .n = 0 };
+	bool tell = is_first_time(d->fd);
 	struct dirent *e;
 
 	while ((e = readdir(dir))) {
@@ -274,9 +357,11 @@ static void read_names(struct logdir *d, DIR *dir, const char *path)
 		if (!add_file(d, path, e->d_name))
 			add_other(&others, e->d_name);
 	}
-	if (d->n)
-		tell_others(&others, d->fd, path);
+	if (d->n && tell)
+		tell_others(&others, path);
 	free(others.names);
+	sort(d);
+	drop_copies(d, tell);
 }
 
 int logdir_read(struct logdir *d, int fd, const char *path, const char **why)
@@ -293,7 +378,6 @@ int logdir_read(struct logdir *d, int fd, const char *path, const char **why)
 	}
 	read_names(d, dir, path);
 	closedir(dir);
-	sort(d);
 	*why = "is a directory without a log";
 	return d->n ? 0 : -1;
 }
@@ -302,10 +386,8 @@ void logdir_free(struct logdir *d)
 {
 	uint32_t i;
 
-	for (i = 0; i < d->n; i++) {
-		free(d->logs[i].name);
-		free(d->logs[i].label);
-	}
+	for (i = 0; i < d->n; i++)
+		free_log(&d->logs[i]);
 	free(d->logs);
 	*d = (struct logdir){ .fd = -1 };
 }
