@@ -211,5 +211,7 @@ not_ours()
 ok "an address that is not ours: 66" not_ours
 ok "a file with a colon has a slash" bash -c \
 	"cp $tmp/all $tmp/a:b && cd $tmp && $pmcstat -R ./a:b | grep -q ^closelog"
+ok "without it, the address is wrong, and the slash is said" bash -c \
+	"cd $tmp && $pmcstat -R a:b 2>&1 | grep -q '^pmcstat: the file of that name is ./a:b$'"
 
 done_testing

@@ -34,6 +34,8 @@ bool input_is_file(const char *path)
 static int cannot_listen(const char *path, const char *why)
 {
 	warn_line("cannot listen on %s: %s", path, why);
+	if (!access(path, F_OK))
+		warn_line("the file of that name is ./%s", path);
 	return -1;
 }
 
