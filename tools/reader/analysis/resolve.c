@@ -6,16 +6,6 @@
 #include "analysis/resolve.h"
 #include "analysis/shown.h"
 
-static bool same_func(const void *ctx, uint32_t id, const void *key)
-{
-	const struct func *a = &((const struct funcs *)ctx)->func[id];
-	const struct func *b = key;
-
-	return a->name == b->name && a->obj == b->obj && a->entry == b->entry &&
-	       a->file == b->file && a->line == b->line &&
-	       a->inlined == b->inlined;
-}
-
 uint32_t func_number(struct funcs *t, const struct func *key)
 {
 	uint64_t hash = hash_mix((uint64_t)key->obj << 32 | key->name,
@@ -24,7 +14,10 @@ uint32_t func_number(struct funcs *t, const struct func *key)
 	if (key->line || key->inlined)
 		hash = hash_mix(hash, ((uint64_t)key->file << 32 | key->line) +
 				      key->inlined);
-	return IDTAB_ID(&t->tab, hash, same_func, t, key, t->func, t->n, t->cap);
+	return IDTAB_ID(&t->tab, hash, t->func, t->n, t->cap, key, e,
+			e->name == key->name && e->obj == key->obj && e->entry == key->entry &&
+			e->file == key->file && e->line == key->line &&
+			e->inlined == key->inlined);
 }
 
 static uint32_t func_id(struct funcs *t, uint32_t obj, uint32_t name,
@@ -219,11 +212,9 @@ static uint32_t image_shown(const struct looks *l, const struct func *f)
 	return l->by_path ? o->path : o->brief;
 }
 
-static bool same_looks(const void *ctx, uint32_t id, const void *key)
+static bool same_looks(const struct looks *l, const struct func *a, const struct func *b)
 {
-	const struct looks *l = ctx;
 	const struct profile *p = l->p;
-	const struct func *a = &p->funcs.func[id], *b = key;
 	const struct object *oa = &p->objs.obj[a->obj];
 	const struct object *ob = &p->objs.obj[b->obj];
 
@@ -246,7 +237,9 @@ static uint32_t *looking_the_same(const struct looks *l)
 					 image_shown(l, f), f->entry +
 					 (p->by_line ? f->line : 0));
 
-		same[i] = idtab_first(&tab, hash, same_looks, l, f, i);
+		same[i] = IDTAB_FIND(&tab, hash, p->funcs.func, e, same_looks(l, e, f));
+		if (same[i] == IDTAB_NONE)
+			idtab_add(&tab, hash, same[i] = i);
 	}
 	idtab_free(&tab);
 	return same;

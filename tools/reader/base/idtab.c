@@ -18,34 +18,14 @@ void hash_be_secret(void)
 
 #define IDTAB_MIN	64U
 
-uint32_t idtab_find(const struct idtab *t, uint64_t hash, idtab_eq eq,
-		    const void *ctx, const void *key)
-{
-	uint32_t i;
-
-	if (!t->slots)
-		return IDTAB_NONE;
-	for (i = (uint32_t)hash & t->mask; t->slots[i].id1;
-	     i = (i + 1) & t->mask) {
-		const struct idtab_slot *s = &t->slots[i];
-
-		if (s->hash == hash && eq(ctx, s->id1 - 1, key))
-			return s->id1 - 1;
-	}
-	return IDTAB_NONE;
-}
-
 uint32_t idtab_find_exact(const struct idtab *t, uint64_t hash, uint32_t more)
 {
-	uint32_t i;
+	uint32_t at = (uint32_t)hash, id;
 
-	if (!t->slots)
-		return IDTAB_NONE;
-	for (i = (uint32_t)hash & t->mask; t->slots[i].id1;
-	     i = (i + 1) & t->mask)
-		if (t->slots[i].hash == hash && t->slots[i].more == more)
-			return t->slots[i].id1 - 1;
-	return IDTAB_NONE;
+	do {
+		id = idtab_next(t, hash, &at);
+	} while (id != IDTAB_NONE && t->slots[(at - 1) & t->mask].more != more);
+	return id;
 }
 
 static void free_slots(struct idtab *t)
@@ -88,17 +68,6 @@ void idtab_add_exact(struct idtab *t, uint64_t hash, uint32_t more, uint32_t id)
 		grow(t);
 	put(t, (struct idtab_slot){ hash, more, id + 1 });
 	t->n++;
-}
-
-uint32_t idtab_first(struct idtab *t, uint64_t hash, idtab_eq eq,
-		     const void *ctx, const void *key, uint32_t id)
-{
-	uint32_t has = idtab_find(t, hash, eq, ctx, key);
-
-	if (has != IDTAB_NONE)
-		return has;
-	idtab_add(t, hash, id);
-	return id;
 }
 
 void idtab_free(struct idtab *t)

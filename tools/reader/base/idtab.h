@@ -25,11 +25,6 @@ struct idtab {
 	uint32_t n, mask;
 };
 
-/* Is element @id of @ctx the one with key @key? */
-typedef bool (*idtab_eq)(const void *ctx, uint32_t id, const void *key);
-
-uint32_t idtab_find(const struct idtab *t, uint64_t hash, idtab_eq eq,
-		    const void *ctx, const void *key);
 void idtab_add(struct idtab *t, uint64_t hash, uint32_t id);
 /*
  * For keys that need not be compared: equality of 96 bits is enough.  Saves the
@@ -38,23 +33,51 @@ void idtab_add(struct idtab *t, uint64_t hash, uint32_t id);
 uint32_t idtab_find_exact(const struct idtab *t, uint64_t hash, uint32_t more);
 void idtab_add_exact(struct idtab *t, uint64_t hash, uint32_t more,
 		     uint32_t id);
-/* The number of the element with key @key.  If there is none, @id becomes that. */
-uint32_t idtab_first(struct idtab *t, uint64_t hash, idtab_eq eq,
-		     const void *ctx, const void *key, uint32_t id);
 void idtab_free(struct idtab *t);
+
+/* The next id with that hash, from slot *@at on; IDTAB_NONE: there is none. */
+static inline uint32_t idtab_next(const struct idtab *t, uint64_t hash, uint32_t *at)
+{
+	const struct idtab_slot *s;
+
+	if (!t->slots)
+		return IDTAB_NONE;
+	do {
+		s = &t->slots[(*at)++ & t->mask];
+	} while (s->id1 && s->hash != hash);
+	return s->id1 ? s->id1 - 1 : IDTAB_NONE;
+}
+
 /*
- * The number of the element with key @key in @array, which has @n of @cap
- * elements.  If there is none, a copy of *@key is appended.
+ * The number of the element of @array that @same holds for, which is told of
+ * element @e and true for elements of @hash only.  IDTAB_NONE: there is none.
  */
-#define IDTAB_ID(tab, hash, eq, ctx, key, array, n, cap)		\
+#define IDTAB_FIND(tab, hash, array, e, same)				\
+	__extension__ ({						\
+		const __typeof__(*(array)) *e;				\
+		uint64_t of_ = (hash);					\
+		uint32_t at_ = (uint32_t)of_, found_;			\
+									\
+		while ((found_ = idtab_next(tab, of_, &at_)) != IDTAB_NONE) { \
+			e = &(array)[found_];				\
+			if (same)					\
+				break;					\
+		}							\
+		found_;							\
+	})
+
+/*
+ * The same, of an array with @n of @cap elements.  If there is none, a copy of
+ * *@key is appended.
+ */
+#define IDTAB_ID(tab, hash, array, n, cap, key, e, same)		\
 	__extension__ ({						\
 		uint64_t hash_ = (hash);				\
-		uint32_t id_ = idtab_find(tab, hash_, eq, ctx, key);	\
+		uint32_t id_ = IDTAB_FIND(tab, hash_, array, e, same);	\
 									\
 		if (id_ == IDTAB_NONE) {				\
-			GROW(array, n, cap);				\
-			(array)[n] = *(key);				\
-			idtab_add(tab, hash_, id_ = (n)++);		\
+			APPEND(array, n, cap) = *(key);			\
+			idtab_add(tab, hash_, id_ = (n) - 1);		\
 		}							\
 		id_;							\
 	})

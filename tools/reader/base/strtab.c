@@ -3,24 +3,11 @@
 
 #include "base/strtab.h"
 
-struct key {
-	const char *s;
-	size_t len;
-};
-
-static bool same(const void *ctx, uint32_t id, const void *key)
-{
-	const struct strtab *t = ctx;
-	const struct key *k = key;
-
-	return !strncmp(t->str[id], k->s, k->len) && !t->str[id][k->len];
-}
-
 uint32_t strtab_id_len(struct strtab *t, const char *s, size_t len)
 {
-	struct key key = { s, len };
 	uint64_t hash = hash_bytes(s, len, 0);
-	uint32_t id = idtab_find(&t->tab, hash, same, t, &key);
+	uint32_t id = IDTAB_FIND(&t->tab, hash, t->str, e,
+				 !strncmp(*e, s, len) && !(*e)[len]);
 	char *copy;
 
 	if (id != IDTAB_NONE)

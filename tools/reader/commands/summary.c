@@ -36,13 +36,6 @@ void summary_free(struct summary *s)
 	periods_free(&s->periods);
 }
 
-static bool same_pmc(const void *ctx, uint32_t i, const void *key)
-{
-	const struct sum_pmc *pmc = &((const struct summary *)ctx)->pmcs[i];
-
-	return pmc->current && pmc->id == *(const uint32_t *)key;
-}
-
 static struct sum_pmc *new_pmc(struct summary *s, uint32_t id)
 {
 	struct sum_pmc *pmc;
@@ -64,34 +57,20 @@ static struct sum_pmc *get_pmc(struct summary *s, uint32_t id)
 
 	if (last && last->id == id && last->current)
 		return last;
-	i = idtab_find(&s->pmctab, hash_mix(id, 0), same_pmc, s, &id);
+	i = IDTAB_FIND(&s->pmctab, hash_mix(id, 0), s->pmcs, e, e->current && e->id == id);
 	if (i == IDTAB_NONE)
 		return new_pmc(s, id);
 	return &s->pmcs[s->last_pmc = i];
-}
-
-static bool same_cpu(const void *ctx, uint32_t i, const void *key)
-{
-	const struct sum_cpu *a = &((const struct summary *)ctx)->cpus[i];
-	const struct sum_cpu *b = key;
-
-	return a->pmc == b->pmc && a->cpu == b->cpu;
 }
 
 static struct sum_cpu *get_cpu(struct summary *s, struct sum_pmc *pmc,
 			       uint32_t cpu)
 {
 	struct sum_cpu key = { .pmc = pmc - s->pmcs, .cpu = cpu };
-	uint32_t i = IDTAB_ID(&s->cputab, hash_mix(key.pmc, cpu), same_cpu, s,
-			      &key, s->cpus, s->ncpus, s->cpucap);
+	uint32_t i = IDTAB_ID(&s->cputab, hash_mix(key.pmc, cpu), s->cpus, s->ncpus, s->cpucap,
+			      &key, e, e->pmc == key.pmc && e->cpu == cpu);
 
 	return &s->cpus[i];
-}
-
-static bool same_proc(const void *ctx, uint32_t i, const void *key)
-{
-	return !memcmp(&((const struct summary *)ctx)->procs[i], key,
-		       sizeof(struct sum_proc));
 }
 
 static void note_proc(struct summary *s, struct sum_pmc *pmc, uint32_t pid)
@@ -99,8 +78,8 @@ static void note_proc(struct summary *s, struct sum_pmc *pmc, uint32_t pid)
 	struct sum_proc key = { .pmc = pmc - s->pmcs, .pid = pid };
 	uint32_t n = s->nprocs;
 
-	pmc->nprocs += IDTAB_ID(&s->proctab, hash_mix(key.pmc, pid), same_proc, s,
-				&key, s->procs, s->nprocs, s->proccap) == n;
+	pmc->nprocs += IDTAB_ID(&s->proctab, hash_mix(key.pmc, pid), s->procs, s->nprocs,
+				s->proccap, &key, e, !memcmp(e, &key, sizeof(key))) == n;
 }
 
 static void add_init(struct summary *s, const struct pmclog_rec *rec)

@@ -43,22 +43,15 @@ struct bolt {
 	uint32_t ntaken;
 };
 
-static bool same_jump(const void *ctx, uint32_t id, const void *key)
-{
-	const struct jump *a = &((const struct bolt *)ctx)->jump[id], *b = key;
-
-	return a->from.obj == b->from.obj && a->from.at == b->from.at &&
-	       a->to.obj == b->to.obj && a->to.at == b->to.at && a->runs == b->runs;
-}
-
 static void count(struct bolt *b, struct spot from, struct spot to, bool runs,
 		  bool mispredicted)
 {
 	struct jump key = { .from = from, .to = to, .runs = runs };
 	uint64_t hash = hash_mix(hash_mix(from.at, to.at),
 				 ((uint64_t)from.obj << 32 | to.obj) + runs);
-	uint32_t id = IDTAB_ID(&b->tab, hash, same_jump, b, &key, b->jump, b->n,
-			       b->cap);
+	uint32_t id = IDTAB_ID(&b->tab, hash, b->jump, b->n, b->cap, &key, e,
+			       e->from.obj == from.obj && e->from.at == from.at &&
+			       e->to.obj == to.obj && e->to.at == to.at && e->runs == runs);
 
 	b->jump[id].count++;
 	b->jump[id].mispredicted += mispredicted;

@@ -71,21 +71,14 @@ static uint32_t command(const struct callgrind *x, uint32_t comm)
 	return x->nfuncs + comm;
 }
 
-static bool same_spot(const void *ctx, uint32_t id, const void *key)
-{
-	const struct spot *a = &((const struct callgrind *)ctx)->spot[id];
-	const struct spot *b = key;
-
-	return a->addr == b->addr && a->func == b->func &&
-	       a->line == b->line && a->callee == b->callee;
-}
-
 /* The counts of a spot. */
 static uint64_t *counts(struct callgrind *x, const struct spot *key)
 {
 	uint64_t hash = hash_mix(hash_mix(key->addr, key->line),
 				 (uint64_t)key->func << 32 | key->callee);
-	uint32_t id = idtab_find(&x->tab, hash, same_spot, x, key);
+	uint32_t id = IDTAB_FIND(&x->tab, hash, x->spot, e,
+				 e->addr == key->addr && e->func == key->func &&
+				 e->line == key->line && e->callee == key->callee);
 	size_t at;
 
 	if (id != IDTAB_NONE)

@@ -7,18 +7,10 @@
 
 #include "export/export_firefox.h"
 
-static bool same_stack(const void *ctx, uint32_t id, const void *key)
-{
-	const struct fx_stack *a = &((const struct firefox *)ctx)->stack[id];
-	const struct fx_stack *b = key;
-
-	return a->prefix == b->prefix && a->frame == b->frame;
-}
-
 static uint32_t stack_id(struct firefox *x, const struct fx_stack *key)
 {
-	return IDTAB_ID(&x->stacktab, hash_mix(key->prefix, key->frame),
-			same_stack, x, key, x->stack, x->nstacks, x->capstacks);
+	return IDTAB_ID(&x->stacktab, hash_mix(key->prefix, key->frame), x->stack, x->nstacks,
+			x->capstacks, key, e, e->prefix == key->prefix && e->frame == key->frame);
 }
 
 /* Adds the functions of a frame, outermost first. */
@@ -64,11 +56,8 @@ static uint32_t chain_stack(struct export *e, struct firefox *x, uint32_t id)
 	return s.prefix - 1;
 }
 
-static bool same_thread(const void *ctx, uint32_t id, const void *key)
+static bool same_thread(const struct fx_thread *a, const struct fx_thread *b)
 {
-	const struct fx_thread *a = &((const struct firefox *)ctx)->thread[id];
-	const struct fx_thread *b = key;
-
 	return a->tid == b->tid && a->pid == b->pid && a->event == b->event;
 }
 
@@ -81,10 +70,10 @@ static uint32_t thread_id(struct firefox *x, const struct sample *s)
 	uint64_t hash = hash_mix((uint64_t)s->pid << 32 | s->tid, s->event);
 	uint32_t n = x->nthreads;
 
-	if (x->last < n && same_thread(x, x->last, &key))
+	if (x->last < n && same_thread(&x->thread[x->last], &key))
 		return x->last;
-	x->last = IDTAB_ID(&x->threadtab, hash, same_thread, x, &key, x->thread,
-			   x->nthreads, x->capthreads);
+	x->last = IDTAB_ID(&x->threadtab, hash, x->thread, x->nthreads, x->capthreads, &key,
+			   e, same_thread(e, &key));
 	if (x->last == n) {
 		spool_new(&x->spool);
 		spool_new(&x->weights);

@@ -71,39 +71,26 @@ struct tree {
 /* ------------------------------------------------------------------------
  * Collecting
  */
-static bool same_cost(const void *ctx, uint32_t id, const void *key)
-{
-	const struct cost *a = &((const struct tree *)ctx)->cost[id], *b = key;
-
-	return a->func == b->func && a->callee == b->callee &&
-	       a->addr == b->addr && a->event == b->event;
-}
-
 static void add_cost(struct tree *t, const struct cost *what)
 {
 	uint64_t hash = hash_mix(hash_mix((uint64_t)what->func << 32 |
 					  what->callee, what->addr),
 				 what->event);
-	uint32_t n = t->n, id = IDTAB_ID(&t->tab, hash, same_cost, t, what,
-					 t->cost, t->n, t->cap);
+	uint32_t n = t->n;
+	uint32_t id = IDTAB_ID(&t->tab, hash, t->cost, t->n, t->cap, what, e,
+			       e->func == what->func && e->callee == what->callee &&
+			       e->addr == what->addr && e->event == what->event);
 
 	if (id < n)
 		t->cost[id].count += what->count;
-}
-
-static bool same_arc(const void *ctx, uint32_t id, const void *key)
-{
-	const struct arc *a = &((const struct tree *)ctx)->arc[id], *b = key;
-
-	return a->func == b->func && a->callee == b->callee;
 }
 
 /* True if this chain had the arc before. */
 static bool seen(struct tree *t, uint32_t func, uint32_t callee, uint32_t chain)
 {
 	struct arc key = { .func = func, .callee = callee };
-	uint32_t id = IDTAB_ID(&t->arctab, hash_mix(func, callee), same_arc, t,
-			       &key, t->arc, t->narc, t->caparc);
+	uint32_t id = IDTAB_ID(&t->arctab, hash_mix(func, callee), t->arc, t->narc, t->caparc,
+			       &key, e, e->func == func && e->callee == callee);
 	bool before = t->arc[id].chain == chain + 1;
 
 	t->arc[id].chain = chain + 1;
@@ -170,16 +157,10 @@ static void put_name(struct tree *t, const char *key, struct strtab *names,
 		fprintf(t->f, "%s=(%u) %s\n", key, id, name);
 }
 
-static bool same_function(const void *ctx, uint32_t id, const void *key)
-{
-	return ((const struct tree *)ctx)->function[id].label ==
-	       *(const uint32_t *)key;
-}
-
 static uint32_t function_id(struct tree *t, uint32_t label, uint32_t frame)
 {
 	uint64_t hash = hash_mix(label, 0);
-	uint32_t id = idtab_find(&t->functiontab, hash, same_function, t, &label);
+	uint32_t id = IDTAB_FIND(&t->functiontab, hash, t->function, e, e->label == label);
 
 	if (id != IDTAB_NONE)
 		return id;

@@ -125,19 +125,13 @@ static bool extent(const struct log *l, uint32_t image, uint64_t *lo,
 	}
 }
 
-static bool same_gmon(const void *ctx, uint32_t id, const void *key)
-{
-	const struct gmon *a = ((const struct gprof *)ctx)->gmon[id], *b = key;
-
-	return a->image == b->image && a->event == b->event;
-}
-
 /* Returns NULL if the image has none. */
 static struct gmon *gmon_of(struct gprof *g, uint32_t image, uint32_t event)
 {
 	struct gmon key = { .image = image, .event = event }, *m;
 	uint64_t hash = hash_mix(image, event);
-	uint32_t id = idtab_find(&g->tab, hash, same_gmon, g, &key);
+	uint32_t id = IDTAB_FIND(&g->tab, hash, g->gmon, e,
+				 (*e)->image == image && (*e)->event == event);
 
 	if (id != IDTAB_NONE)
 		return g->gmon[id]->nbins ? g->gmon[id] : NULL;
@@ -155,19 +149,11 @@ static struct gmon *gmon_of(struct gprof *g, uint32_t image, uint32_t event)
 	return m;
 }
 
-static bool same_arc(const void *ctx, uint32_t id, const void *key)
-{
-	const struct gmon_arc *a = &((const struct gmon *)ctx)->arc[id];
-	const struct gmon_arc *b = key;
-
-	return a->from == b->from && a->to == b->to;
-}
-
 static void add_arc(struct gmon *m, uint64_t from, uint64_t to, uint64_t count)
 {
 	struct gmon_arc key = { .from = from, .to = to };
-	uint32_t id = IDTAB_ID(&m->tab, hash_mix(from, to), same_arc, m, &key,
-			       m->arc, m->n, m->cap);
+	uint32_t id = IDTAB_ID(&m->tab, hash_mix(from, to), m->arc, m->n, m->cap, &key, e,
+			       e->from == from && e->to == to);
 
 	m->arc[id].count += count;
 }

@@ -9,12 +9,6 @@
 /* Numbers of samples may be added to it: a log has far fewer. */
 #define WEIGHT_MAX	((uint64_t)1 << 62)
 
-static bool same_pmc(const void *ctx, uint32_t id, const void *key)
-{
-	return ((const struct events *)ctx)->pmc[id].pmcid ==
-	       *(const uint32_t *)key;
-}
-
 /* A period says what a sample is.  A rate does not: it may change. */
 static uint64_t period_of(const struct event *e)
 {
@@ -26,14 +20,6 @@ bool event_same(const struct event *a, const struct event *b)
 	return a->name == b->name && a->config == b->config &&
 	       a->type == b->type && a->flags == b->flags &&
 	       period_of(a) == period_of(b);
-}
-
-static bool same_event(const void *ctx, uint32_t id, const void *key)
-{
-	const struct events *t = ctx;
-	const struct event *a = &t->event[id], *b = key;
-
-	return event_same(a, b) && (!t->apart || a->pmcid == b->pmcid);
 }
 
 static uint64_t hash_event(const struct event *e, bool apart)
@@ -52,8 +38,8 @@ static uint32_t event_id(struct events *t, uint32_t pmcid,
 	struct event key = *want;
 
 	key.pmcid = pmcid;
-	return IDTAB_ID(&t->eventtab, hash_event(&key, t->apart), same_event, t,
-			&key, t->event, t->n, t->cap);
+	return IDTAB_ID(&t->eventtab, hash_event(&key, t->apart), t->event, t->n, t->cap, &key,
+			e, event_same(e, &key) && (!t->apart || e->pmcid == pmcid));
 }
 
 static void note_rate(struct event *e, uint64_t rate)
@@ -71,12 +57,18 @@ void events_announce(struct events *t, uint32_t pmcid,
 {
 	uint32_t event = event_id(t, pmcid, want);
 	struct event_pmc key = { .pmcid = pmcid };
-	uint32_t id = IDTAB_ID(&t->pmctab, hash_mix(pmcid, 1), same_pmc, t, &key,
-			       t->pmc, t->npmc, t->cappmc);
+	uint32_t id = IDTAB_ID(&t->pmctab, hash_mix(pmcid, 1), t->pmc, t->npmc, t->cappmc,
+			       &key, e, e->pmcid == pmcid);
 
 	t->pmc[id].event = event;	/* PMC ids are reused */
 	t->event[event].session = t->session;
 	note_rate(&t->event[event], want->rate);
+}
+
+/* The number of a PMC, or IDTAB_NONE. */
+static uint32_t find_pmc(const struct events *t, uint32_t pmcid)
+{
+	return IDTAB_FIND(&t->pmctab, hash_mix(pmcid, 1), t->pmc, e, e->pmcid == pmcid);
 }
 
 uint32_t events_of(struct events *t, struct strtab *str, uint32_t pmcid)
@@ -85,7 +77,7 @@ uint32_t events_of(struct events *t, struct strtab *str, uint32_t pmcid)
 
 	if (t->npmc && t->pmc[t->last].pmcid == pmcid)
 		return t->pmc[t->last].event;
-	id = idtab_find(&t->pmctab, hash_mix(pmcid, 1), same_pmc, t, &pmcid);
+	id = find_pmc(t, pmcid);
 	if (id == IDTAB_NONE) {
 		struct event unknown = { 0 };
 		char name[32];
@@ -108,21 +100,13 @@ void events_untold(struct events *t)
 			t->event[i].untold = true;
 }
 
-static bool same_rate(const void *ctx, uint32_t id, const void *key)
-{
-	const struct event_rate *a = &((const struct events *)ctx)->rate[id];
-	const struct event_rate *b = key;
-
-	return a->pmcid == b->pmcid && a->cpu == b->cpu &&
-	       a->event == b->event && a->recording == b->recording;
-}
-
 static struct event_rate *rate_of(struct events *t, const struct event_rate *r)
 {
 	uint64_t hash = hash_mix(hash_mix(r->pmcid, r->cpu),
 				 (uint64_t)r->event << 32 | r->recording);
-	uint32_t id = IDTAB_ID(&t->ratetab, hash, same_rate, t, r, t->rate,
-			       t->nrate, t->caprate);
+	uint32_t id = IDTAB_ID(&t->ratetab, hash, t->rate, t->nrate, t->caprate, r, e,
+			       e->pmcid == r->pmcid && e->cpu == r->cpu &&
+			       e->event == r->event && e->recording == r->recording);
 
 	return &t->rate[id];
 }
@@ -136,8 +120,7 @@ static bool grows(const struct event_rate *from, const struct event_rate *to)
 void events_rate(struct events *t, const struct event_rate *r)
 {
 	struct event_rate new = *r, *old;
-	uint32_t id = idtab_find(&t->pmctab, hash_mix(r->pmcid, 1), same_pmc, t,
-				 &r->pmcid);
+	uint32_t id = find_pmc(t, r->pmcid);
 
 	new.event = id == IDTAB_NONE ? UINT32_MAX : t->pmc[id].event;
 	new.recording = t->recording;

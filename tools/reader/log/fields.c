@@ -337,28 +337,14 @@ struct tp_value tp_value(const struct tp_field *f, const struct tp_raw *raw)
 /* ------------------------------------------------------------------------
  * The tracepoints of a log
  */
-static bool same_tp(const void *ctx, uint32_t id, const void *key)
-{
-	const struct tracepoint *a = &((const struct tracepoints *)ctx)->tp[id];
-	const struct tracepoint *b = key;
-
-	return a->type == b->type && a->config == b->config;
-}
-
-static bool same_pmc(const void *ctx, uint32_t id, const void *key)
-{
-	return ((const struct tracepoints *)ctx)->pmc[id].pmcid ==
-	       *(const uint32_t *)key;
-}
-
 static void add_fields(struct tracepoints *t, const struct pmclog_rec *r)
 {
 	struct tracepoint key = {
 		.type = PMCLOG_FIELD32(r, struct pmclog_ext_fields, type),
 		.config = PMCLOG_FIELD64(r, struct pmclog_ext_fields, config),
 	};
-	uint32_t id = IDTAB_ID(&t->tab, hash_mix(key.type, key.config), same_tp, t,
-			       &key, t->tp, t->n, t->cap);
+	uint32_t id = IDTAB_ID(&t->tab, hash_mix(key.type, key.config), t->tp, t->n, t->cap,
+			       &key, e, e->type == key.type && e->config == key.config);
 
 	tp_format_free(t->tp[id].format);
 	t->tp[id].format = tp_parse((const char *)r->data +
@@ -376,8 +362,8 @@ static void add_pmc(struct tracepoints *t, const struct pmclog_rec *r)
 		return;
 	pmc.type = PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, type);
 	pmc.config = PMCLOG_FIELD64(r, struct pmclog_pmcallocatedyn, config);
-	id = IDTAB_ID(&t->pmctab, hash_mix(pmc.pmcid, 0), same_pmc, t, &pmc,
-		      t->pmc, t->npmc, t->cappmc);
+	id = IDTAB_ID(&t->pmctab, hash_mix(pmc.pmcid, 0), t->pmc, t->npmc, t->cappmc, &pmc,
+		      e, e->pmcid == pmc.pmcid);
 	t->pmc[id] = pmc;	/* PMC ids are reused */
 }
 
@@ -395,16 +381,15 @@ void tp_record(struct tracepoints *t, const struct pmclog_rec *r)
 const struct tp_format *tp_lookup(const struct tracepoints *t, uint32_t type,
 				  uint64_t config)
 {
-	struct tracepoint key = { .type = type, .config = config };
-	uint32_t id = idtab_find(&t->tab, hash_mix(type, config), same_tp, t, &key);
+	uint32_t id = IDTAB_FIND(&t->tab, hash_mix(type, config), t->tp, e,
+				 e->type == type && e->config == config);
 
 	return id == IDTAB_NONE ? NULL : t->tp[id].format;
 }
 
 const struct tp_format *tp_of(const struct tracepoints *t, uint32_t pmcid)
 {
-	uint32_t id = idtab_find(&t->pmctab, hash_mix(pmcid, 0), same_pmc, t,
-				 &pmcid);
+	uint32_t id = IDTAB_FIND(&t->pmctab, hash_mix(pmcid, 0), t->pmc, e, e->pmcid == pmcid);
 
 	return id == IDTAB_NONE ? NULL :
 	       tp_lookup(t, t->pmc[id].type, t->pmc[id].config);

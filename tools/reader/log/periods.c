@@ -8,18 +8,15 @@
 /* instead of a CPU, for the last period of a PMC */
 #define ANY_CPU	UINT32_MAX
 
-static bool same_period(const void *ctx, uint32_t id, const void *key)
+static bool is_of(const struct period *p, uint32_t pmcid, uint32_t cpu)
 {
-	const struct period *a = &((const struct periods *)ctx)->period[id];
-	const struct period *b = key;
-
-	return a->pmcid == b->pmcid && a->cpu == b->cpu;
+	return p->pmcid == pmcid && p->cpu == cpu;
 }
 
 static void set(struct periods *t, const struct period *p)
 {
-	uint32_t id = IDTAB_ID(&t->tab, hash_mix(p->pmcid, p->cpu), same_period,
-			       t, p, t->period, t->n, t->cap);
+	uint32_t id = IDTAB_ID(&t->tab, hash_mix(p->pmcid, p->cpu), t->period, t->n, t->cap, p,
+			       e, is_of(e, p->pmcid, p->cpu));
 
 	t->period[id].period = p->period;
 }
@@ -41,12 +38,11 @@ void periods_record(struct periods *t, const struct pmclog_rec *r)
 
 uint64_t periods_of(struct periods *t, uint32_t pmcid, uint32_t cpu)
 {
-	struct period key = { .pmcid = pmcid, .cpu = cpu };
 	uint32_t id;
 
-	if (t->n && same_period(t, t->last, &key))
+	if (t->n && is_of(&t->period[t->last], pmcid, cpu))
 		return t->period[t->last].period;
-	id = idtab_find(&t->tab, hash_mix(pmcid, cpu), same_period, t, &key);
+	id = IDTAB_FIND(&t->tab, hash_mix(pmcid, cpu), t->period, e, is_of(e, pmcid, cpu));
 	if (id == IDTAB_NONE)
 		return 0;
 	t->last = id;

@@ -9,22 +9,10 @@
 #define ROWS		256U
 #define CHOICES		(ROWS * 4096)
 
-static bool same_from(const void *ctx, uint32_t i, const void *key)
-{
-	return ((const struct pmcmap *)ctx)->id[i].from ==
-	       *(const uint32_t *)key;
-}
-
-static bool same_to(const void *ctx, uint32_t i, const void *key)
-{
-	return ((const struct pmcmap *)ctx)->id[i].to ==
-	       *(const uint32_t *)key;
-}
-
 static bool is_used(const struct pmcmap *all, uint32_t to)
 {
 	for (; all; all = all->next)
-		if (idtab_find(&all->to, hash_number(to), same_to, all, &to) !=
+		if (IDTAB_FIND(&all->to, hash_number(to), all->id, e, e->to == to) !=
 		    IDTAB_NONE)
 			return true;
 	return false;
@@ -58,7 +46,7 @@ uint32_t pmcmap_id(struct pmcmap *m, const struct pmcmap *all, uint32_t from,
 	if (m->n && m->id[m->last].from == from)
 		return m->id[m->last].to;
 	hash = hash_number(from);
-	i = idtab_find(&m->from, hash, same_from, m, &from);
+	i = IDTAB_FIND(&m->from, hash, m->id, e, e->from == from);
 	if (i != IDTAB_NONE) {
 		m->last = i;
 		return m->id[i].to;

@@ -4,12 +4,6 @@
 
 #include "machine/buildids.h"
 
-static bool same_name(const void *ctx, uint32_t id, const void *key)
-{
-	return ((const struct buildids *)ctx)->id[id].name ==
-	       *(const uint32_t *)key;
-}
-
 /* The path after three numbers, or NULL. */
 static const char *qualified_path(const char *name)
 {
@@ -27,8 +21,7 @@ static const char *qualified_path(const char *name)
 
 static struct buildid *find(const struct buildids *t, uint32_t name)
 {
-	uint32_t i = idtab_find(&t->tab, hash_mix(name, 0), same_name, t,
-				&name);
+	uint32_t i = IDTAB_FIND(&t->tab, hash_mix(name, 0), t->id, e, e->name == name);
 
 	return i == IDTAB_NONE ? NULL : &t->id[i];
 }

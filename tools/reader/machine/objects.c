@@ -3,15 +3,6 @@
 
 #include "machine/objects.h"
 
-static bool same_object(const void *ctx, uint32_t id, const void *key)
-{
-	const struct object *a = &((const struct objects *)ctx)->obj[id];
-	const struct object *b = key;
-
-	return a->kind == b->kind && a->path == b->path && a->ino == b->ino &&
-	       a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
-}
-
 static uint32_t brief(struct strtab *str, const struct object *o)
 {
 	const char *path = strtab_str(str, o->path), *base;
@@ -37,7 +28,9 @@ uint32_t objects_id(struct objects *t, struct strtab *str,
 
 	hash = hash_mix(hash, (uint64_t)want->dev_major << 32 |
 			      want->dev_minor);
-	id = idtab_find(&t->tab, hash, same_object, t, want);
+	id = IDTAB_FIND(&t->tab, hash, t->obj, e,
+			e->kind == want->kind && e->path == want->path && e->ino == want->ino &&
+			e->dev_major == want->dev_major && e->dev_minor == want->dev_minor);
 	if (id != IDTAB_NONE)
 		return id;
 	GROW(t->obj, t->n, t->cap);

@@ -3,11 +3,8 @@
 
 #include "profile/chains.h"
 
-static bool same_top(const void *ctx, uint32_t id, const void *key)
+static bool same_top(const struct chaintop *a, const struct chaintop *b)
 {
-	const struct chaintop *a = &((const struct chains *)ctx)->top[id];
-	const struct chaintop *b = key;
-
 	return a->event == b->event && a->comm == b->comm &&
 	       a->group == b->group;
 }
@@ -28,10 +25,10 @@ uint32_t chains_top(struct chains *t, uint32_t event, uint32_t comm,
 	uint64_t hash;
 	uint32_t id;
 
-	if (t->ntop && same_top(t, t->lasttop, &key))
+	if (t->ntop && same_top(&t->top[t->lasttop], &key))
 		return t->top[t->lasttop].node;
 	hash = hash_mix((uint64_t)event << 32 | comm, group);
-	id = idtab_find(&t->toptab, hash, same_top, t, &key);
+	id = IDTAB_FIND(&t->toptab, hash, t->top, e, same_top(e, &key));
 	if (id == IDTAB_NONE) {
 		GROW(t->top, t->ntop, t->captop);
 		key.node = add_node(t, CHAIN_NONE, t->ntop);

@@ -14,20 +14,12 @@
 #define ACTIVE_MAX	4096U			/* processes at a time */
 #define LOOK_SECS	1			/* between checks for growth */
 
-static bool same_hash(const void *ctx, uint32_t id, const void *key)
-{
-	(void)ctx;
-	(void)id;
-	(void)key;
-	return true;
-}
-
 /* Has the process a perf-PID.map?  Cached, since it needs a file access. */
 static bool has_map(struct profile *p, uint32_t pid)
 {
 	/* the hash is unique for each pid, so the pid is not compared */
 	uint64_t hash = pid * 0x9E3779B97F4A7C15ULL;
-	uint32_t has = idtab_find(&p->jits.maps, hash, same_hash, NULL, NULL);
+	uint32_t has = idtab_find_exact(&p->jits.maps, hash, 0);
 
 	if (has == IDTAB_NONE) {
 		has = jitmap_exists(p, pid);
@@ -140,20 +132,12 @@ static void read_dump(struct profile *p, struct jit *j,
 		close(fd);
 }
 
-static bool same_jit(const void *ctx, uint32_t id, const void *key)
-{
-	const struct jit *a = &((const struct jits *)ctx)->jit[id];
-	const struct jit *b = key;
-
-	return a->pid == b->pid && a->path == b->path;
-}
-
 static uint32_t jit_id(struct profile *p, uint32_t pid, const struct object *o)
 {
 	struct jit key = { .pid = pid, .path = o->path };
 	uint64_t hash = hash_mix(pid, o->path);
 	struct jits *t = &p->jits;
-	uint32_t id = idtab_find(&t->tab, hash, same_jit, t, &key);
+	uint32_t id = IDTAB_FIND(&t->tab, hash, t->jit, e, e->pid == pid && e->path == o->path);
 
 	if (id != IDTAB_NONE)
 		return id;

@@ -37,12 +37,6 @@ void ends_free(struct ends *t)
 	memset(t, 0, sizeof(*t));
 }
 
-static bool same_place(const void *ctx, uint32_t id, const void *key)
-{
-	return ((const struct ends *)ctx)->place[id]->key ==
-	       *(const uint64_t *)key;
-}
-
 static struct ends_place *add_new(struct ends *t, uint64_t key)
 {
 	struct ends_place *p = xcalloc(1, sizeof(*p));
@@ -66,7 +60,7 @@ static const struct ends_place *first_of(const struct ends *t, uint32_t event)
 struct ends_place *ends_find(struct ends *t, uint64_t key)
 {
 	uint64_t hash = hash_number(key);
-	uint32_t id = idtab_find(&t->tab, hash, same_place, t, &key);
+	uint32_t id = IDTAB_FIND(&t->tab, hash, t->place, e, (*e)->key == key);
 
 	if (id == IDTAB_NONE) {
 		idtab_add(&t->tab, hash, id = t->n);

@@ -11,23 +11,17 @@ static size_t size_of(const struct late_sample *s)
 	       s->sample.detail.n * sizeof(struct pmclog_branch);
 }
 
-static bool same_tid(const void *ctx, uint32_t id, const void *key)
-{
-	return ((const struct late *)ctx)->tids[id].tid ==
-	       *(const uint32_t *)key;
-}
-
 static uint32_t find(const struct late *t, uint32_t tid)
 {
-	return idtab_find(&t->tab, hash_mix(tid, 0), same_tid, t, &tid);
+	return IDTAB_FIND(&t->tab, hash_mix(tid, 0), t->tids, e, e->tid == tid);
 }
 
 static uint32_t get(struct late *t, uint32_t tid)
 {
 	struct late_tid key = { .tid = tid };
 
-	return IDTAB_ID(&t->tab, hash_mix(tid, 0), same_tid, t, &key, t->tids,
-			t->n, t->cap);
+	return IDTAB_ID(&t->tab, hash_mix(tid, 0), t->tids, t->n, t->cap, &key, e,
+			e->tid == tid);
 }
 
 static void unlink_sample(struct late *t, struct late_sample *s)

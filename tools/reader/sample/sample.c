@@ -10,11 +10,6 @@ static bool same_group(const struct group *a, const struct group *b)
 	       !memcmp(&a->hw, &b->hw, sizeof(a->hw));
 }
 
-static bool is_group(const void *ctx, uint32_t id, const void *key)
-{
-	return same_group(&((const struct groups *)ctx)->group[id], key);
-}
-
 static uint32_t group_id(struct groups *t, const struct group *g)
 {
 	uint64_t hash = hash_mix((uint64_t)g->pid << 32 | g->tid,
@@ -22,8 +17,8 @@ static uint32_t group_id(struct groups *t, const struct group *g)
 
 	if (t->by & BY_HW)
 		hash = hash_bytes(&g->hw, sizeof(g->hw), hash);
-	return IDTAB_ID(&t->tab, hash_mix(hash, g->value), is_group, t, g,
-			t->group, t->n, t->cap);
+	return IDTAB_ID(&t->tab, hash_mix(hash, g->value), t->group, t->n, t->cap, g, e,
+			same_group(e, g));
 }
 
 /* FreeBSD's logs are not in order: some samples are before the first. */

@@ -67,18 +67,10 @@ static int column_of(const struct annotate *n, uint32_t event)
 	return -1;
 }
 
-static bool same_body(const void *ctx, uint32_t id, const void *key)
-{
-	const struct body *a = &((const struct bodies *)ctx)->body[id];
-	const struct body *b = key;
-
-	return a->obj == b->obj && a->start == b->start;
-}
-
 static uint32_t body_id(struct bodies *t, const struct body *key)
 {
-	return IDTAB_ID(&t->tab, hash_mix(key->obj, key->start), same_body, t,
-			key, t->body, t->n, t->cap);
+	return IDTAB_ID(&t->tab, hash_mix(key->obj, key->start), t->body, t->n, t->cap, key, e,
+			e->obj == key->obj && e->start == key->start);
 }
 
 static void place_frame(struct collecting *c, const struct objsyms *s,

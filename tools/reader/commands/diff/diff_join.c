@@ -5,19 +5,12 @@
 #include "analysis/shown.h"
 #include "commands/diff/diff.h"
 
-static bool same_label(const void *ctx, uint32_t id, const void *key)
-{
-	const struct difflabel *a = &((const struct diff *)ctx)->label[id];
-	const struct difflabel *b = key;
-
-	return a->name == b->name && a->obj == b->obj && a->kind == b->kind;
-}
-
 static uint32_t label_id(struct diff *d, const struct difflabel *l)
 {
 	uint64_t hash = hash_mix((uint64_t)l->name << 32 | l->obj, l->kind);
 
-	return IDTAB_ID(&d->tab, hash, same_label, d, l, d->label, d->n, d->cap);
+	return IDTAB_ID(&d->tab, hash, d->label, d->n, d->cap, l, e,
+			e->name == l->name && e->obj == l->obj && e->kind == l->kind);
 }
 
 static uint32_t func_label(struct diff *d, struct analysis *a, uint32_t func)

@@ -39,12 +39,6 @@ static bool wanted_pmc(struct part *t, uint32_t pmcid)
 		       t->event) != t->not_event;
 }
 
-static bool same_tid(const void *ctx, uint32_t id, const void *key)
-{
-	return ((const struct part *)ctx)->late[id].tid ==
-	       *(const uint32_t *)key;
-}
-
 /* Converts to the clock of the first log, which the conditions use. */
 static uint64_t moment(const struct part *t, uint64_t tsc)
 {
@@ -54,8 +48,8 @@ static uint64_t moment(const struct part *t, uint64_t tsc)
 static void expect_chain(struct part *t, uint32_t tid, uint64_t tsc)
 {
 	struct late_kept key = { .tid = tid };
-	uint32_t id = IDTAB_ID(&t->latetab, hash_mix(tid, 0), same_tid, t, &key,
-			       t->late, t->nlate, t->caplate);
+	uint32_t id = IDTAB_ID(&t->latetab, hash_mix(tid, 0), t->late, t->nlate, t->caplate,
+			       &key, e, e->tid == tid);
 
 	t->late_kept++;
 	if (tsc > t->late[id].tsc)
@@ -263,7 +257,7 @@ static bool wanted_chain(struct part *t, const struct pmclog_rec *r)
 	uint32_t tid = U32(pmclog_ext_userchain, tid), id;
 
 	answer(t, r);
-	id = idtab_find(&t->latetab, hash_mix(tid, 0), same_tid, t, &tid);
+	id = IDTAB_FIND(&t->latetab, hash_mix(tid, 0), t->late, e, e->tid == tid);
 	if (id == IDTAB_NONE ||
 	    t->late[id].tsc < U64(pmclog_ext_userchain, first))
 		return false;

@@ -5,20 +5,13 @@
 #include "base/order.h"
 #include "commands/html/html.h"
 
-static bool same_cell(const void *ctx, uint32_t id, const void *key)
-{
-	const struct cell *a = &((const struct cells *)ctx)->cell[id];
-	const struct cell *b = key;
-
-	return a->slice == b->slice && a->series == b->series &&
-	       a->what == b->what;
-}
-
 static void count(struct cells *t, const struct cell *c)
 {
 	uint64_t hash = hash_mix((uint64_t)c->slice << 32 | c->series, c->what);
-	uint32_t n = t->n, id = IDTAB_ID(&t->tab, hash, same_cell, t, c,
-					 t->cell, t->n, t->cap);
+	uint32_t n = t->n;
+	uint32_t id = IDTAB_ID(&t->tab, hash, t->cell, t->n, t->cap, c, e,
+			       e->slice == c->slice && e->series == c->series &&
+			       e->what == c->what);
 
 	if (id < n)
 		t->cell[id].count += c->count;

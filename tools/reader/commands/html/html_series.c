@@ -8,11 +8,8 @@
 /* Of merged series, only this many commands are kept apart. */
 #define MERGED_MAX	1000U
 
-static bool same_series(const void *ctx, uint32_t id, const void *key)
+static bool same_series(const struct series *a, const struct series *b)
 {
-	const struct series *a = &((const struct series_tab *)ctx)->series[id];
-	const struct series *b = key;
-
 	return a->event == b->event && a->comm == b->comm &&
 	       a->pid == b->pid && a->tid == b->tid &&
 	       a->merged == b->merged;
@@ -23,11 +20,11 @@ uint32_t series_of(struct series_tab *t, const struct series *key)
 	uint32_t id, n = t->n;
 	uint64_t hash;
 
-	if (n && same_series(t, t->last, key))
+	if (n && same_series(&t->series[t->last], key))
 		return t->last;
 	hash = hash_mix((uint64_t)key->event << 32 | key->comm,
 			(uint64_t)key->pid << 32 | key->tid);
-	id = IDTAB_ID(&t->tab, hash, same_series, t, key, t->series, t->n, t->cap);
+	id = IDTAB_ID(&t->tab, hash, t->series, t->n, t->cap, key, e, same_series(e, key));
 	if (id == n)
 		t->series[id].count = 0;
 	return t->last = id;

@@ -27,12 +27,6 @@ static struct look look_of(const struct report *r, uint32_t func)
 	};
 }
 
-static bool same_look(const void *ctx, uint32_t id, const void *key)
-{
-	return !memcmp(&((const struct look *)ctx)[id], key,
-		       sizeof(struct look));
-}
-
 /* By function: the first function of the same row. */
 static uint32_t *func_keys(const struct report *r)
 {
@@ -46,7 +40,9 @@ static uint32_t *func_keys(const struct report *r)
 
 		look[i] = look_of(r, i);
 		hash = hash_bytes(&look[i], sizeof(*look), 0);
-		key[i] = idtab_first(&tab, hash, same_look, look, &look[i], i);
+		key[i] = IDTAB_FIND(&tab, hash, look, e, !memcmp(e, &look[i], sizeof(*e)));
+		if (key[i] == IDTAB_NONE)
+			idtab_add(&tab, hash, key[i] = i);
 	}
 	idtab_free(&tab);
 	free(look);

@@ -13,11 +13,6 @@ static uint32_t func_of(const struct report *r, uint32_t frame)
 	return frame ? r->same[r->a.p.frames.frame[frame - 1].func] + 1 : 0;
 }
 
-static bool is_same(const void *ctx, uint32_t id, const void *key)
-{
-	return !memcmp(&((const struct group *)ctx)[id], key, sizeof(struct group));
-}
-
 void report_groups(struct report *r)
 {
 	const struct groups *t = &r->a.p.groups;
@@ -33,8 +28,9 @@ void report_groups(struct report *r)
 		key[i].hw.from = func_of(r, key[i].hw.from);
 		key[i].hw.to = func_of(r, key[i].hw.to);
 		hash = hash_bytes(&key[i], sizeof(key[i]), 0);
-		r->same_group[i] = idtab_first(&tab, hash, is_same, key,
-					       &key[i], i);
+		r->same_group[i] = IDTAB_FIND(&tab, hash, key, e, !memcmp(e, &key[i], sizeof(*e)));
+		if (r->same_group[i] == IDTAB_NONE)
+			idtab_add(&tab, hash, r->same_group[i] = i);
 	}
 	idtab_free(&tab);
 	free(key);

@@ -161,20 +161,12 @@ static void make_rows(struct counting *c, const struct whose *w)
 	c->nused = 0;
 }
 
-static bool same_whose(const void *ctx, uint32_t id, const void *key)
-{
-	const struct whose *a = &((const struct counting *)ctx)->whose[id];
-	const struct whose *b = key;
-
-	return a->comm == b->comm && a->group == b->group;
-}
-
 static struct whose *whose_of(struct counting *c, uint32_t comm,
 			      uint32_t group)
 {
 	struct whose key = { .comm = comm, .group = group };
-	uint32_t id = IDTAB_ID(&c->whosetab, hash_mix(comm, group), same_whose, c,
-			       &key, c->whose, c->nwhose, c->capwhose);
+	uint32_t id = IDTAB_ID(&c->whosetab, hash_mix(comm, group), c->whose, c->nwhose,
+			       c->capwhose, &key, e, e->comm == comm && e->group == group);
 
 	return &c->whose[id];
 }

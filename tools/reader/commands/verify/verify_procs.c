@@ -29,16 +29,10 @@ static bool of_processes(uint32_t pmcid)
 /* ------------------------------------------------------------------------
  * PMCs and what they are attached to
  */
-static bool same_pmc(const void *ctx, uint32_t id, const void *key)
-{
-	return ((const struct verify_procs *)ctx)->pmc[id].pmcid ==
-	       *(const uint32_t *)key;
-}
-
 /* The number of a PMC, or IDTAB_NONE. */
 static uint32_t number_of(struct verify_procs *t, uint32_t pmcid)
 {
-	return idtab_find(&t->pmctab, hash_number(pmcid), same_pmc, t, &pmcid);
+	return IDTAB_FIND(&t->pmctab, hash_number(pmcid), t->pmc, e, e->pmcid == pmcid);
 }
 
 static struct verify_pmc *find_pmc(struct verify_procs *t, uint32_t pmcid)
@@ -67,21 +61,15 @@ static void announce(struct verify_procs *t, uint32_t pmcid, uint32_t flags)
 
 	if (!of_processes(pmcid))
 		return;
-	i = IDTAB_ID(&t->pmctab, hash_number(pmcid), same_pmc, t, &key, t->pmc,
-		     t->npmc, t->pmccap);
+	i = IDTAB_ID(&t->pmctab, hash_number(pmcid), t->pmc, t->npmc, t->pmccap, &key, e,
+		     e->pmcid == pmcid);
 	t->pmc[i].flags = flags;
 	put_bit(&t->inherited, &t->nword, i, flags & HWPMC_F_DESCENDANTS);
 }
 
-static bool same_target(const void *ctx, uint32_t id, const void *key)
-{
-	return ((const struct verify_procs *)ctx)->target[id].pid ==
-	       *(const uint32_t *)key;
-}
-
 static struct verify_target *find_target(struct verify_procs *t, uint32_t pid)
 {
-	uint32_t id = idtab_find(&t->tab, hash_number(pid), same_target, t, &pid);
+	uint32_t id = IDTAB_FIND(&t->tab, hash_number(pid), t->target, e, e->pid == pid);
 
 	return id == IDTAB_NONE ? NULL : &t->target[id];
 }
@@ -89,8 +77,8 @@ static struct verify_target *find_target(struct verify_procs *t, uint32_t pid)
 static struct verify_target *get_target(struct verify_procs *t, uint32_t pid)
 {
 	struct verify_target key = { .pid = pid };
-	uint32_t id = IDTAB_ID(&t->tab, hash_number(pid), same_target, t, &key,
-			       t->target, t->n, t->cap);
+	uint32_t id = IDTAB_ID(&t->tab, hash_number(pid), t->target, t->n, t->cap, &key, e,
+			       e->pid == pid);
 
 	return &t->target[id];
 }

@@ -37,20 +37,13 @@ const char *verify_fault(struct verify *v, const char *fmt, ...)
 /* ------------------------------------------------------------------------
  * PMC ids
  */
-static bool same_pmc(const void *ctx, uint32_t id, const void *key)
-{
-	const struct verify *v = ctx;
-
-	return v->pmcids[id].pmcid == *(const uint32_t *)key;
-}
-
 static uint32_t find_pmc(struct verify *v, uint32_t pmcid)
 {
 	uint32_t id = v->last_pmc;
 
 	if (id < v->npmcs && v->pmcids[id].pmcid == pmcid)
 		return id;
-	id = idtab_find(&v->pmctab, hash_mix(pmcid, 0), same_pmc, v, &pmcid);
+	id = IDTAB_FIND(&v->pmctab, hash_mix(pmcid, 0), v->pmcids, e, e->pmcid == pmcid);
 	if (id != IDTAB_NONE)
 		v->last_pmc = id;
 	return id;
@@ -60,8 +53,8 @@ static void announce(struct verify *v, uint32_t pmcid, uint32_t flags)
 {
 	struct announced new = { pmcid, flags };
 	uint32_t n = v->npmcs;
-	uint32_t id = IDTAB_ID(&v->pmctab, hash_mix(pmcid, 0), same_pmc, v, &new,
-			       v->pmcids, v->npmcs, v->pmccap);
+	uint32_t id = IDTAB_ID(&v->pmctab, hash_mix(pmcid, 0), v->pmcids, v->npmcs, v->pmccap,
+			       &new, e, e->pmcid == pmcid);
 
 	v->asked_tables |= !!(flags & HWPMC_F_UNWIND);
 	/* ids are reused after a release */
