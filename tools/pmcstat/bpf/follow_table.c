@@ -13,12 +13,7 @@ struct thread {
 	char		name[16];
 };
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return ORDER(x, y);
-}
+DEFINE_ORDER(by_number, uint32_t, ORDER(*a, *b))
 
 /* Finds the entry of @number, or makes one of @size bytes. */
 static void *find_or_add(void **tree, uint32_t number, size_t size, int *is_new)

@@ -125,12 +125,7 @@ static void add_pattern(struct targets *t, const char *spec)
 }
 
 /* A parent is older than its children. */
-static int by_start(const void *a, const void *b)
-{
-	const struct target *x = a, *y = b;
-
-	return ORDER(x->start, y->start) ?: ORDER(x->pid, y->pid);
-}
+DEFINE_ORDER(by_start, struct target, ORDER(a->start, b->start) ?: ORDER(a->pid, b->pid))
 
 void targets_find(struct targets *t, const char *const *specs, size_t n)
 {

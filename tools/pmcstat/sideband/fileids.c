@@ -13,13 +13,9 @@
 #define FILES_MAX	16384		/* the log has no room for more ids */
 #define PATIENCE	10000000000ULL	/* ns: limit for a large log */
 
-static int by_identity(const void *pa, const void *pb)
-{
-	const struct fileid *a = pa, *b = pb;
-
-	return ORDER(a->ino, b->ino) ?: ORDER(a->minor, b->minor) ?:
-	       ORDER(a->major, b->major) ?: strcmp(a->path, b->path);
-}
+DEFINE_ORDER(by_identity, struct fileid,
+	     ORDER(a->ino, b->ino) ?: ORDER(a->minor, b->minor) ?: ORDER(a->major, b->major) ?:
+	     strcmp(a->path, b->path))
 
 static int make_room(struct fileids *t)
 {
@@ -197,12 +193,7 @@ void fileids_of_vdso(struct fileids *t)
 /* ------------------------------------------------------------------------
  * Records
  */
-static int by_path(const void *pa, const void *pb)
-{
-	const struct fileid *const *a = pa, *const *b = pb;
-
-	return strcmp((*a)->path, (*b)->path);
-}
+DEFINE_ORDER(by_path, struct fileid *, strcmp((*a)->path, (*b)->path))
 
 static void send_one(struct batch *b, struct fileid *f, int qualified)
 {

@@ -164,12 +164,7 @@ static void find_paths(struct modules *mods, const char *root,
 	free(dep);
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct module *x = a, *y = b;
-
-	return ORDER(x->start, y->start);
-}
+DEFINE_ORDER(by_start, struct module, ORDER(a->start, b->start))
 
 static void lower(uint64_t *end, uint64_t last, uint64_t addr)
 {

@@ -285,13 +285,7 @@ struct nameless event_nameless(const struct profile *p, uint32_t event)
 	return n;
 }
 
-static int by_lost(const void *a, const void *b, void *arg)
-{
-	const struct object *obj = arg;
-	uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
-
-	return ORDER(obj[ib].lost, obj[ia].lost) ?: ORDER(ia, ib);
-}
+DEFINE_ID_ORDER(by_lost, struct object, ORDER(b->lost, a->lost) ?: ORDER(a, b))
 
 uint32_t *nameless_objects(struct profile *p, uint32_t *n)
 {

@@ -133,12 +133,7 @@ struct jitframe {
 	uint32_t number;
 };
 
-static int by_off(const void *pa, const void *pb)
-{
-	const struct jitframe *a = pa, *b = pb;
-
-	return ORDER(a->off, b->off);
-}
+DEFINE_ORDER(by_off, struct jitframe, ORDER(a->off, b->off))
 
 /* The lines of each piece of code are read once. */
 static void expand_jitframes(struct expanding *e, const struct jitdump *d,

@@ -3,11 +3,32 @@
 #ifndef READER_ORDER_H
 #define READER_ORDER_H
 
+#include <stdint.h>
+
 /*
  * Less than 0 if @a comes first, more if @b does; 0: they are equal.  For qsort(), by
  * one number and then by another: ORDER(a->x, b->x) ?: ORDER(a->y, b->y).
  */
 #define ORDER(a, b)	(((a) > (b)) - ((a) < (b)))
+
+/* Defines @name for qsort() of elements of @type: @order is told of two of them, *a and *b. */
+#define DEFINE_ORDER(name, type, order)					\
+	static int name(const void *pa_, const void *pb_)		\
+	{								\
+		const __typeof__(type) *a = pa_, *b = pb_;		\
+									\
+		return order;						\
+	}
+/* The same for qsort_r() of numbers of elements, whose array is the argument. */
+#define DEFINE_ID_ORDER(name, type, order)				\
+	static int name(const void *pa_, const void *pb_, void *all_)	\
+	{								\
+		const __typeof__(type) *a = all_, *b = all_;		\
+									\
+		a += *(const uint32_t *)pa_;				\
+		b += *(const uint32_t *)pb_;				\
+		return order;						\
+	}
 
 /*
  * Of how many numbers @i below @n @holds is true; that must be the first ones, and no

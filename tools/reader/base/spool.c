@@ -119,12 +119,7 @@ static void gather(void *ctx, const struct spooled *s)
 	g->n++;
 }
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct spooled *a = pa, *b = pb;
-
-	return ORDER(a->time, b->time) ?: ORDER(a->pad, b->pad);
-}
+DEFINE_ORDER(by_time, struct spooled, ORDER(a->time, b->time) ?: ORDER(a->pad, b->pad))
 
 void spool_read(struct spool *t, uint32_t seq,
 		void (*see)(void *ctx, const struct spooled *s), void *ctx)

@@ -359,12 +359,7 @@ void summary_add(struct summary *s, const struct pmclog_rec *rec)
 	}
 }
 
-static int by_pmc_and_cpu(const void *a, const void *b)
-{
-	const struct sum_cpu *x = a, *y = b;
-
-	return ORDER(x->pmc, y->pmc) ?: ORDER(x->cpu, y->cpu);
-}
+DEFINE_ORDER(by_pmc_and_cpu, struct sum_cpu, ORDER(a->pmc, b->pmc) ?: ORDER(a->cpu, b->cpu))
 
 void summary_sort(struct summary *s)
 {

@@ -475,12 +475,7 @@ static bool header(struct program *g)
 	return true;
 }
 
-static int by_start(const void *pa, const void *pb)
-{
-	const struct line_seq *a = pa, *b = pb;
-
-	return ORDER(a->start, b->start) ?: ORDER(a->row, b->row);
-}
+DEFINE_ORDER(by_start, struct line_seq, ORDER(a->start, b->start) ?: ORDER(a->row, b->row))
 
 size_t linetab_load(struct linetab *t, const struct line_sections *s,
 		    uint64_t at)

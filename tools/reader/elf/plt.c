@@ -65,12 +65,7 @@ static void add_slots(struct plt *p, Elf_Scn *scn, const GElf_Shdr *sh)
 	}
 }
 
-static int by_addr(const void *pa, const void *pb)
-{
-	const struct slot *a = pa, *b = pb;
-
-	return ORDER(a->addr, b->addr);
-}
+DEFINE_ORDER(by_addr, struct slot, ORDER(a->addr, b->addr))
 
 static const char *name_of(const struct plt *p, uint64_t addr)
 {

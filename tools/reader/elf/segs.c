@@ -15,12 +15,7 @@ void segs_add(struct segs *t, uint64_t start, uint64_t end, uint32_t owner)
 	};
 }
 
-static int by_start(const void *pa, const void *pb)
-{
-	const struct seg *a = pa, *b = pb;
-
-	return ORDER(a->start, b->start) ?: ORDER(a->owner, b->owner);
-}
+DEFINE_ORDER(by_start, struct seg, ORDER(a->start, b->start) ?: ORDER(a->owner, b->owner))
 
 /* heap of the open ranges: the highest owner first */
 struct heap {

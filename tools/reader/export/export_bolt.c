@@ -126,14 +126,9 @@ static void fail(struct export *e, const char *why, const char *name)
 	e->bad = true;
 }
 
-static int by_place(const void *pa, const void *pb)
-{
-	const struct jump *a = pa, *b = pb;
-
-	return ORDER(a->runs, b->runs) ?: ORDER(a->from.obj, b->from.obj) ?:
-	       ORDER(a->from.at, b->from.at) ?: ORDER(a->to.at, b->to.at) ?:
-	       ORDER(a->to.obj, b->to.obj);
-}
+DEFINE_ORDER(by_place, struct jump, ORDER(a->runs, b->runs) ?: ORDER(a->from.obj, b->from.obj) ?:
+	     ORDER(a->from.at, b->from.at) ?: ORDER(a->to.at, b->to.at) ?:
+	     ORDER(a->to.obj, b->to.obj))
 
 /* False: the offset is in no segment of the file, or there is no such file. */
 static bool put_spot(struct export *e, struct spot s, uint32_t obj)

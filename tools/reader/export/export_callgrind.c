@@ -143,13 +143,9 @@ static void add_chain(struct callgrind *x, const struct chain *c)
 	}
 }
 
-static int by_place(const void *pa, const void *pb)
-{
-	const struct spot *a = pa, *b = pb;
-
-	return ORDER(a->func, b->func) ?: ORDER(a->addr, b->addr) ?:
-	       ORDER(a->line, b->line) ?: ORDER(a->callee, b->callee);
-}
+DEFINE_ORDER(by_place, struct spot,
+	     ORDER(a->func, b->func) ?: ORDER(a->addr, b->addr) ?: ORDER(a->line, b->line) ?:
+	     ORDER(a->callee, b->callee))
 
 /* Writes "(12) name" the first time, "(12)" later; @id: see @written. */
 static void put_name_of(struct callgrind *x, const char *what, int kind,

@@ -430,16 +430,9 @@ static void put_thread(struct fx_writer *w, uint32_t id)
 		"\"category\":[]}}");
 }
 
-static int by_process(const void *pa, const void *pb, void *ctx)
-{
-	const struct fx_thread *t = ((const struct firefox *)ctx)->thread;
-	const struct fx_thread *a = &t[*(const uint32_t *)pa];
-	const struct fx_thread *b = &t[*(const uint32_t *)pb];
-
-	return ORDER(a->pid, b->pid) ?:
-	       ORDER(b->tid == b->pid, a->tid == a->pid) ?:
-	       ORDER(a->tid, b->tid) ?: ORDER(a->event, b->event);
-}
+DEFINE_ID_ORDER(by_process, struct fx_thread,
+	     ORDER(a->pid, b->pid) ?: ORDER(b->tid == b->pid, a->tid == a->pid) ?:
+	     ORDER(a->tid, b->tid) ?: ORDER(a->event, b->event))
 
 static void order_threads(struct fx_writer *w)
 {
@@ -448,7 +441,7 @@ static void order_threads(struct fx_writer *w)
 	w->order = xcalloc((size_t)n + 1, sizeof(*w->order));
 	for (i = 0; i < n; i++)
 		w->order[i] = i;
-	qsort_r(w->order, n, sizeof(*w->order), by_process, w->x);
+	qsort_r(w->order, n, sizeof(*w->order), by_process, w->x->thread);
 }
 
 static void put_threads(struct fx_writer *w)

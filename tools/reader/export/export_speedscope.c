@@ -20,14 +20,7 @@ struct speedscope {
 	uint32_t nframes;
 };
 
-static int by_profile(const void *pa, const void *pb, void *ctx)
-{
-	const struct chain *all = ctx;
-	const struct chain *a = &all[*(const uint32_t *)pa];
-	const struct chain *b = &all[*(const uint32_t *)pb];
-
-	return ORDER(a->event, b->event) ?: ORDER(a->group, b->group);
-}
+DEFINE_ID_ORDER(by_profile, struct chain, ORDER(a->event, b->event) ?: ORDER(a->group, b->group))
 
 static const struct chain *chain_of(const struct speedscope *x, uint32_t i)
 {

@@ -133,14 +133,9 @@ static void collect(struct tree *t)
 }
 
 /* Sorts samples of a function before its calls. */
-static int by_place(const void *pa, const void *pb)
-{
-	const struct cost *a = pa, *b = pb;
-	uint32_t ca = a->callee + 1, cb = b->callee + 1;
-
-	return ORDER(a->func, b->func) ?: ORDER(ca, cb) ?:
-	       ORDER(a->addr, b->addr) ?: ORDER(a->event, b->event);
-}
+DEFINE_ORDER(by_place, struct cost,
+	     ORDER(a->func, b->func) ?: ORDER(a->callee + 1, b->callee + 1) ?:
+	     ORDER(a->addr, b->addr) ?: ORDER(a->event, b->event))
 
 /* ------------------------------------------------------------------------
  * Writing

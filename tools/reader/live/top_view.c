@@ -342,14 +342,7 @@ static void draw_callgraph(struct top *t, struct top_text *text)
 /* ------------------------------------------------------------------------
  * The paths that end in many samples, from the outermost function on
  */
-static int by_self(const void *pa, const void *pb, void *ctx)
-{
-	const struct callnode *all = ((const struct calltree *)ctx)->node;
-	const struct callnode *a = &all[*(const uint32_t *)pa];
-	const struct callnode *b = &all[*(const uint32_t *)pb];
-
-	return ORDER(b->self, a->self) ?: ORDER(a, b);
-}
+DEFINE_ID_ORDER(by_self, struct callnode, ORDER(b->self, a->self) ?: ORDER(a, b))
 
 /* A function of a path: name, image if it changes, share if it has one. */
 static void node_text(struct top *t, const struct callnode *node,
@@ -415,7 +408,7 @@ static void draw_calltree(struct top *t, struct top_text *text)
 		if (tree.node[i].self && percent(tree.node[i].self,
 						 t->weight) >= t->threshold)
 			order[n++] = i;
-	qsort_r(order, n, sizeof(*order), by_self, &tree);
+	qsort_r(order, n, sizeof(*order), by_self, tree.node);
 	for (i = 0; i < n && text->n < text->height; i++)
 		draw_path(t, text, &tree, order[i]);
 	free(order);

@@ -239,20 +239,11 @@ static void tell_others(const struct others *o, const char *path)
 		o->n > NAMES_SHOWN ? ", ..." : "");
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const struct logdir_log *x = a, *y = b;
+DEFINE_ORDER(by_name, struct logdir_log, strcmp(a->name, b->name))
 
-	return strcmp(x->name, y->name);
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct logdir_log *x = a, *y = b;
-
-	return ORDER(x->origin.wall, y->origin.wall) ?:
-	       ORDER(x->origin.tsc, y->origin.tsc) ?: by_name(a, b);
-}
+DEFINE_ORDER(by_time, struct logdir_log,
+	     ORDER(a->origin.wall, b->origin.wall) ?: ORDER(a->origin.tsc, b->origin.tsc) ?:
+	     by_name(a, b))
 
 /*
  * A recorder's names sort by time: a log without a date follows its neighbour.

@@ -250,12 +250,7 @@ struct order {
 	uint32_t range;
 };
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct order *a = pa, *b = pb;
-
-	return ORDER(a->time, b->time) ?: ORDER(a->range, b->range);
-}
+DEFINE_ORDER(by_time, struct order, ORDER(a->time, b->time) ?: ORDER(a->range, b->range))
 
 /* Sorts by time: threads may write their records with a delay. */
 static void sort_turns(struct jitdump *d)
@@ -273,12 +268,7 @@ static void sort_turns(struct jitdump *d)
 	free(o);
 }
 
-static int by_start(const void *pa, const void *pb)
-{
-	const struct jitrange *a = pa, *b = pb;
-
-	return ORDER(a->start, b->start) ?: ORDER(a->turn, b->turn);
-}
+DEFINE_ORDER(by_start, struct jitrange, ORDER(a->start, b->start) ?: ORDER(a->turn, b->turn))
 
 /* If a range overlaps an earlier one, it overlaps the one that ends last. */
 static void mark_shared(struct jitdump *d)
@@ -430,12 +420,7 @@ const struct jitcode *jitdump_code(const struct jitdump *d, uint64_t off)
 /* ------------------------------------------------------------------------
  * Lines
  */
-static int by_addr(const void *pa, const void *pb)
-{
-	const struct jitline *a = pa, *b = pb;
-
-	return ORDER(a->addr, b->addr);
-}
+DEFINE_ORDER(by_addr, struct jitline, ORDER(a->addr, b->addr))
 
 /* The name of a file; "\xff" is that of the line before. */
 static const char *file_name(const struct jitlines *l, const unsigned char *p)

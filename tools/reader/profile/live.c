@@ -64,12 +64,7 @@ static int by_view(const struct view *a, const struct view *b)
 	       ORDER(a->ino, b->ino);
 }
 
-static int by_view_and_pid(const void *pa, const void *pb)
-{
-	const struct live *a = pa, *b = pb;
-
-	return by_view(&a->view, &b->view) ?: ORDER(a->pid, b->pid);
-}
+DEFINE_ORDER(by_view_and_pid, struct live, by_view(&a->view, &b->view) ?: ORDER(a->pid, b->pid))
 
 static void add(struct profile *p, const char *name, const struct view *own)
 {

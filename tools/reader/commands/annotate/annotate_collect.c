@@ -156,20 +156,10 @@ static void count_chain(struct collecting *c, const struct chain *chain)
 	b->total += c->alike ? weight : chain->count;
 }
 
-static int by_addr(const void *pa, const void *pb)
-{
-	const struct spot *a = pa, *b = pb;
+DEFINE_ORDER(by_addr, struct spot, ORDER(a->addr, b->addr))
 
-	return ORDER(a->addr, b->addr);
-}
-
-static int by_total(const void *pa, const void *pb)
-{
-	const struct body *a = pa, *b = pb;
-
-	return ORDER(b->total, a->total) ?: ORDER(a->obj, b->obj) ?:
-	       ORDER(a->start, b->start);
-}
+DEFINE_ORDER(by_total, struct body,
+	     ORDER(b->total, a->total) ?: ORDER(a->obj, b->obj) ?: ORDER(a->start, b->start))
 
 /* Names the functions of the command line that were not sampled, if others were. */
 static void tell_missing(struct annotate *n)

@@ -254,13 +254,7 @@ static void count(struct html *h)
 	cells_sort(&h->map);
 }
 
-static int by_samples(const void *a, const void *b, void *arg)
-{
-	const struct event *e = arg;
-	uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
-
-	return ORDER(e[ib].samples, e[ia].samples) ?: ORDER(ia, ib);
-}
+DEFINE_ID_ORDER(by_samples, struct event, ORDER(b->samples, a->samples) ?: ORDER(a, b))
 
 /* Limits the number of events; only a damaged log has more. */
 static void limit_events(struct html *h)

@@ -47,13 +47,8 @@ void cells_add(struct cells *t, uint64_t unit, const struct cell *c)
 		cells_coarsen(t);
 }
 
-static int by_place(const void *pa, const void *pb)
-{
-	const struct cell *a = pa, *b = pb;
-
-	return ORDER(a->slice, b->slice) ?: ORDER(a->series, b->series) ?:
-	       ORDER(a->what, b->what);
-}
+DEFINE_ORDER(by_place, struct cell,
+	     ORDER(a->slice, b->slice) ?: ORDER(a->series, b->series) ?: ORDER(a->what, b->what))
 
 void cells_sort(struct cells *t)
 {

@@ -413,13 +413,7 @@ static uint32_t object_of(struct profile *p, uint32_t func)
 	return id;
 }
 
-static int by_part(const void *pa, const void *pb, void *arg)
-{
-	const double *part = arg;
-	double a = part[*(const uint32_t *)pa], b = part[*(const uint32_t *)pb];
-
-	return ORDER(b, a);
-}
+DEFINE_ID_ORDER(by_part, double, ORDER(*b, *a))
 
 /* Marks the functions on most stacks, as fractions of their events' weights. */
 static void mark_functions(struct html *h, uint32_t *mark)

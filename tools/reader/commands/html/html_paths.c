@@ -39,12 +39,7 @@ void paths_build(struct paths *t, const struct profile *p, const bool *use)
 		t->weight[t->tree.node[i].parent] += t->weight[i];
 }
 
-static int by_weight(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return ORDER(b, a);
-}
+DEFINE_ORDER(by_weight, double, ORDER(*b, *a))
 
 /* Parents of kept nodes are kept, too: a child is never heavier than its parent. */
 static double limit_of(const struct paths *t, uint32_t max)

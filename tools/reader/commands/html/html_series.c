@@ -30,13 +30,7 @@ uint32_t series_of(struct series_tab *t, const struct series *key)
 	return t->last = id;
 }
 
-static int by_count(const void *a, const void *b, void *arg)
-{
-	const struct series *s = arg;
-	uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
-
-	return ORDER(s[ib].count, s[ia].count) ?: ORDER(ia, ib);
-}
+DEFINE_ID_ORDER(by_count, struct series, ORDER(b->count, a->count) ?: ORDER(a, b))
 
 static uint32_t add_to(struct series_tab *to, const struct series *s,
 		       const struct series *key)
