@@ -86,9 +86,16 @@ uint32_t resolve_frame(struct profile *p, const struct ksyms *k,
 }
 
 /* Frames [from, to) of the order, all in one object: each symbol is one function. */
-static void resolve_object(struct profile *p, const struct ksyms *k,
-			   const uint32_t *from, const uint32_t *to)
+struct resolving {
+	struct profile *p;
+	const struct ksyms *k;
+};
+
+static void resolve_object(void *ctx, const uint32_t *from, const uint32_t *to)
 {
+	const struct resolving *r = ctx;
+	struct profile *p = r->p;
+	const struct ksyms *k = r->k;
 	uint32_t obj = p->frames.frame[*from].obj, *func1, *known;
 	const struct symtab *t = &k->tab;
 	struct objsyms syms = { 0 };
@@ -111,12 +118,14 @@ static void resolve_object(struct profile *p, const struct ksyms *k,
 	objsyms_close(&syms);
 }
 
-/* Frame numbers by object; counting sort keeps it linear. */
-uint32_t *frames_by_object(const struct profile *p)
+/* Counting sort keeps it linear. */
+void frames_by_object(const struct profile *p,
+		      void (*f)(void *ctx, const uint32_t *from, const uint32_t *to), void *ctx)
 {
 	const struct frames *t = &p->frames;
 	uint32_t *at = xcalloc((size_t)p->objs.n + 1, sizeof(*at));
 	uint32_t *order = xreallocarray(NULL, t->n, sizeof(*order)), i;
+	uint32_t n = t->n, from = 0;
 
 	for (i = 0; i < t->n; i++)
 		at[t->frame[i].obj + 1]++;
@@ -125,7 +134,13 @@ uint32_t *frames_by_object(const struct profile *p)
 	for (i = 0; i < t->n; i++)
 		order[at[t->frame[i].obj]++] = i;
 	free(at);
-	return order;
+	for (i = 1; i <= n; i++) {
+		if (i < n && t->frame[order[i]].obj == t->frame[order[from]].obj)
+			continue;
+		f(ctx, order + from, order + i);
+		from = i;
+	}
+	free(order);
 }
 
 /* Counts the samples without a name by object. */
@@ -144,17 +159,7 @@ static void count_lost(struct profile *p, const bool *use)
 
 void resolve_frames(struct profile *p, const struct ksyms *k, const bool *use)
 {
-	uint32_t *order = frames_by_object(p), i, j;
-
-	for (i = 0; i < p->frames.n; i = j) {
-		uint32_t obj = p->frames.frame[order[i]].obj;
-
-		for (j = i; j < p->frames.n &&
-			    p->frames.frame[order[j]].obj == obj; j++)
-			;
-		resolve_object(p, k, order + i, order + j);
-	}
-	free(order);
+	frames_by_object(p, resolve_object, &(struct resolving){ p, k });
 	count_lost(p, use);
 }
 

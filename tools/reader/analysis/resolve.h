@@ -16,8 +16,9 @@ void resolve_frames(struct profile *p, const struct ksyms *k, const bool *use);
 
 /* Number of the function that agrees with @key in all but @shown. */
 uint32_t func_number(struct funcs *t, const struct func *key);
-/* Frame numbers grouped by object; the caller frees them. */
-uint32_t *frames_by_object(const struct profile *p);
+/* Calls @f for the frames of each object: their numbers are [from, to). */
+void frames_by_object(const struct profile *p,
+		      void (*f)(void *ctx, const uint32_t *from, const uint32_t *to), void *ctx);
 
 /*
  * String number of the text to show for a function: its name, "object+0x1234"

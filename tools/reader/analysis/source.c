@@ -186,9 +186,9 @@ static void expand_jit(struct expanding *e, struct jit *j,
 	close(fd);
 }
 
-static void expand_object(struct expanding *e, const uint32_t *from,
-			  const uint32_t *to)
+static void expand_object(void *ctx, const uint32_t *from, const uint32_t *to)
 {
+	struct expanding *e = ctx;
 	const struct object *o = &e->p->objs.obj[e->p->frames.frame[*from].obj];
 	struct jit *j = jits_of(e->p, o);
 	uint64_t addr;
@@ -237,22 +237,14 @@ void source_expand(struct profile *p, const struct ksyms *k, bool inlines,
 		.first = xcalloc((size_t)p->frames.n + 1, sizeof(*e.first)),
 		.n = xcalloc((size_t)p->frames.n + 1, sizeof(*e.n)),
 	};
-	uint32_t *order = frames_by_object(p), i, j;
+	uint32_t i;
 
-	for (i = 0; i < e.known; i = j) {
-		uint32_t obj = p->frames.frame[order[i]].obj;
-
-		for (j = i; j < e.known &&
-			    p->frames.frame[order[j]].obj == obj; j++)
-			;
-		expand_object(&e, order + i, order + j);
-	}
+	frames_by_object(p, expand_object, &e);
 	e.room = EXTRA_MAX;
 	for (i = 0; i < p->chains.n; i++)
 		e.room += (uint64_t)GROWTH * p->chains.chain[i].n;
 	for (i = 0; i < p->chains.n; i++)
 		expand_chain(&e, &p->chains.chain[i]);
-	free(order);
 	free(e.first);
 	free(e.n);
 }

@@ -97,9 +97,9 @@ static void place_frame(struct collecting *c, const struct objsyms *s,
 }
 
 /* Frames [from, to) of the order, all in one object. */
-static void place_object(struct collecting *c, const uint32_t *from,
-			 const uint32_t *to)
+static void place_object(void *ctx, const uint32_t *from, const uint32_t *to)
 {
+	struct collecting *c = ctx;
 	struct profile *p = &c->n->a.p;
 	uint32_t obj = p->frames.frame[*from].obj;
 	bool kernel = obj_is_kernel(p->objs.obj[obj].kind), open = false;
@@ -114,22 +114,6 @@ static void place_object(struct collecting *c, const uint32_t *from,
 		place_frame(c, &syms, *from);
 	}
 	objsyms_close(&syms);
-}
-
-static void place_frames(struct collecting *c)
-{
-	struct profile *p = &c->n->a.p;
-	uint32_t *order = frames_by_object(p), i, j;
-
-	for (i = 0; i < p->frames.n; i = j) {
-		uint32_t obj = p->frames.frame[order[i]].obj;
-
-		for (j = i; j < p->frames.n &&
-			    p->frames.frame[order[j]].obj == obj; j++)
-			;
-		place_object(c, order + i, order + j);
-	}
-	free(order);
 }
 
 static void count_chain(struct collecting *c, const struct chain *chain)
@@ -191,7 +175,7 @@ void annotate_collect(struct annotate *n)
 		want_all(n, c.wanted);
 	else
 		want_named(n, c.wanted);
-	place_frames(&c);
+	frames_by_object(&n->a.p, place_object, &c);
 	for (i = 0; i < p->chains.n; i++)
 		count_chain(&c, &p->chains.chain[i]);
 	for (i = 0; i < n->t.n; i++)
