@@ -7,8 +7,8 @@
 
 #include "output/batch.h"
 #include "reader/base/order.h"
+#include "reader/log/rec.h"
 #include "sideband/fileids.h"
-#include "pmclog_iter.h"
 
 #define FILES_MAX	16384		/* the log has no room for more ids */
 #define PATIENCE	10000000000ULL	/* ns: limit for a large log */
@@ -77,11 +77,10 @@ struct pass {
 
 static void take_map_in(struct pass *p, const struct pmclog_rec *r)
 {
-	const char *path = (const char *)r->data +
-			   offsetof(struct pmclog_map_in, path);
+	const char *path = REC_STR(r, map_in, path);
 
-	p->pid = PMCLOG_FIELD32(r, struct pmclog_map_in, pid);
-	p->start = PMCLOG_FIELD64(r, struct pmclog_map_in, start);
+	p->pid = REC32(r, map_in, pid);
+	p->start = REC64(r, map_in, start);
 	p->path[0] = '\0';
 	if (*path == '/' && strlen(path) < sizeof(p->path))
 		strcpy(p->path, path);
@@ -107,18 +106,16 @@ static void unsee(struct fileids *t)
 	}
 }
 
-#define MAPPING32(f) PMCLOG_FIELD32(r, struct pmclog_ext_mapping, f)
-#define MAPPING64(f) PMCLOG_FIELD64(r, struct pmclog_ext_mapping, f)
-
 static void take_mapping(struct pass *p, const struct pmclog_rec *r)
 {
 	struct fileid key = {
-		.path = p->path, .ino = MAPPING64(ino),
-		.major = MAPPING32(dev_major), .minor = MAPPING32(dev_minor),
+		.path = p->path, .ino = REC64(r, ext_mapping, ino),
+		.major = REC32(r, ext_mapping, dev_major),
+		.minor = REC32(r, ext_mapping, dev_minor),
 	};
 
-	if (!key.ino || !p->path[0] || MAPPING32(pid) != p->pid ||
-	    MAPPING64(start) != p->start || p->pid == PMCLOG_PID_KERNEL)
+	if (!key.ino || !p->path[0] || REC32(r, ext_mapping, pid) != p->pid ||
+	    REC64(r, ext_mapping, start) != p->start || p->pid == PMCLOG_PID_KERNEL)
 		return;
 	key.since = p->wall + (int64_t)(r->tsc - p->clock);
 	see(fileids_add(p->t, &key), key.since);
@@ -130,20 +127,16 @@ static void take_record(struct pass *p, const struct pmclog_rec *r)
 		take_map_in(p, r);
 	} else if (r->type == PMCLOG_T_INITIALIZE) {
 		p->clock = r->tsc;
-		p->wall = FILEIDS_NS * (int64_t)PMCLOG_FIELD64(r,
-				struct pmclog_initialize, ts_sec) +
-			(int64_t)PMCLOG_FIELD64(r, struct pmclog_initialize,
-						ts_nsec);
+		p->wall = FILEIDS_NS * (int64_t)REC64(r, initialize, ts_sec) +
+			(int64_t)REC64(r, initialize, ts_nsec);
 	} else if (r->type == PMCLOG_T_USERDATA) {
 		switch (pmclog_iter_ext_subtype(r)) {
 		case PMCLOG_EXT_MAPPING:
 			take_mapping(p, r);
 			break;
 		case PMCLOG_EXT_CLOCK:
-			p->clock = PMCLOG_FIELD64(r, struct pmclog_ext_clock,
-						  raw);
-			p->wall = (int64_t)PMCLOG_FIELD64(r,
-					struct pmclog_ext_clock, real);
+			p->clock = REC64(r, ext_clock, raw);
+			p->wall = (int64_t)REC64(r, ext_clock, real);
 			break;
 		}
 	}

@@ -19,17 +19,13 @@ static void note_file(struct profile *p, const struct mapped_file *m,
 		      const struct pmclog_rec *r)
 {
 	struct object o = {
-		.path = m->path,
-		.dev_major = PMCLOG_FIELD32(r, struct pmclog_ext_mapping,
-					    dev_major),
-		.dev_minor = PMCLOG_FIELD32(r, struct pmclog_ext_mapping,
-					    dev_minor),
-		.ino = PMCLOG_FIELD64(r, struct pmclog_ext_mapping, ino),
+		.path = m->path, .dev_major = REC32(r, ext_mapping, dev_major),
+		.dev_minor = REC32(r, ext_mapping, dev_minor),
+		.ino = REC64(r, ext_mapping, ino),
 	};
 
-	if (!m->path ||
-	    m->pid != PMCLOG_FIELD32(r, struct pmclog_ext_mapping, pid) ||
-	    m->start != PMCLOG_FIELD64(r, struct pmclog_ext_mapping, start))
+	if (!m->path || m->pid != REC32(r, ext_mapping, pid) ||
+	    m->start != REC64(r, ext_mapping, start))
 		return;
 	o.kind = objects_kind(strtab_str(&p->str, o.path));
 	if (o.kind == OBJ_FILE && o.ino)
@@ -39,17 +35,14 @@ static void note_file(struct profile *p, const struct mapped_file *m,
 static void note_record(struct profile *p, struct mapped_file *m,
 			const struct pmclog_rec *r)
 {
-	const char *s = (const char *)r->data;
-
 	switch (r->type) {
 	case PMCLOG_T_INITIALIZE:
 		buildids_keep(&p->ids, &p->str, &p->objs);
 		break;
 	case PMCLOG_T_MAP_IN:
-		m->pid = PMCLOG_FIELD32(r, struct pmclog_map_in, pid);
-		m->start = PMCLOG_FIELD64(r, struct pmclog_map_in, start);
-		m->path = strtab_id(&p->str, s + offsetof(struct pmclog_map_in,
-							  path));
+		m->pid = REC32(r, map_in, pid);
+		m->start = REC64(r, map_in, start);
+		m->path = strtab_id(&p->str, REC_STR(r, map_in, path));
 		break;
 	case PMCLOG_T_USERDATA:
 		if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_BUILDID)

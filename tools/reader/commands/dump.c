@@ -237,14 +237,14 @@ static const struct tp_format *data_format(const struct tracepoints *tps,
 {
 	if (pmclog_iter_ext_subtype(rec) != PMCLOG_EXT_RAW)
 		return NULL;
-	return tp_of(tps, PMCLOG_FIELD32(rec, struct pmclog_ext_raw, pmcid));
+	return tp_of(tps, REC32(rec, ext_raw, pmcid));
 }
 
 /* Is it a field of a DETAIL that the PMU has not supplied? */
 static bool is_not_had(const struct field *f, const struct pmclog_rec *rec)
 {
 	return f->kind >= FIELD_HAD_U32 && f->kind <= FIELD_HAD_SOURCE &&
-	       !(PMCLOG_FIELD32(rec, struct pmclog_ext_detail, has) & f->size);
+	       !(REC32(rec, ext_detail, has) & f->size);
 }
 
 /* Fields that are shown in another way, or have no information. */

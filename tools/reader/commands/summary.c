@@ -13,9 +13,6 @@
 #include "log/pmcid.h"
 #include "log/record.h"
 
-#define U32(type, field)	PMCLOG_FIELD32(rec, struct type, field)
-#define U64(type, field)	PMCLOG_FIELD64(rec, struct type, field)
-
 void summary_init(struct summary *s)
 {
 	memset(s, 0, sizeof(*s));
@@ -86,12 +83,11 @@ static void add_init(struct summary *s, const struct pmclog_rec *rec)
 {
 	s->offset = rec->offset;
 	s->first_tsc = rec->tsc;
-	s->version = U32(pmclog_initialize, version);
-	s->tsc_freq = U64(pmclog_initialize, tsc_freq);
-	s->ts_sec = U64(pmclog_initialize, ts_sec);
-	s->ts_nsec = U64(pmclog_initialize, ts_nsec);
-	memcpy(s->cpuid, rec->data + offsetof(struct pmclog_initialize, cpuid),
-	       sizeof(s->cpuid));
+	s->version = REC32(rec, initialize, version);
+	s->tsc_freq = REC64(rec, initialize, tsc_freq);
+	s->ts_sec = REC64(rec, initialize, ts_sec);
+	s->ts_nsec = REC64(rec, initialize, ts_nsec);
+	memcpy(s->cpuid, REC_STR(rec, initialize, cpuid), sizeof(s->cpuid));
 }
 
 /* A period is the last one.  A rate may change often, as with a budget. */
@@ -107,24 +103,23 @@ static void read_rate(struct sum_pmc *pmc, uint64_t rate)
 
 static void read_allocatedyn(struct sum_pmc *pmc, const struct pmclog_rec *rec)
 {
-	memcpy(pmc->name, rec->data +
-	       offsetof(struct pmclog_pmcallocatedyn, name), sizeof(pmc->name));
+	memcpy(pmc->name, REC_STR(rec, pmcallocatedyn, name), sizeof(pmc->name));
 	pmc->announced = true;
 	pmc->flags = record_pmc_flags(rec);
-	pmc->event = U32(pmclog_pmcallocatedyn, event);
+	pmc->event = REC32(rec, pmcallocatedyn, event);
 	pmc->foreign = rec->len < sizeof(struct pmclog_pmcallocatedyn);
 	if (rec->len >= PMCLOG_PMCALLOCATEDYN_RATE)
-		read_rate(pmc, U64(pmclog_pmcallocatedyn, rate));
+		read_rate(pmc, REC64(rec, pmcallocatedyn, rate));
 	if (pmc->foreign)
 		return;
-	pmc->config = U64(pmclog_pmcallocatedyn, config);
-	pmc->type = U32(pmclog_pmcallocatedyn, type);
-	pmc->cpu = U32(pmclog_pmcallocatedyn, cpu);
+	pmc->config = REC64(rec, pmcallocatedyn, config);
+	pmc->type = REC32(rec, pmcallocatedyn, type);
+	pmc->cpu = REC32(rec, pmcallocatedyn, cpu);
 }
 
 static void add_allocatedyn(struct summary *s, const struct pmclog_rec *rec)
 {
-	uint32_t id = U32(pmclog_pmcallocatedyn, pmcid);
+	uint32_t id = REC32(rec, pmcallocatedyn, pmcid);
 	struct sum_pmc *pmc = get_pmc(s, id);
 	struct sum_pmc fresh = { .id = id, .cpu = -1 };
 
@@ -142,12 +137,12 @@ static void add_allocatedyn(struct summary *s, const struct pmclog_rec *rec)
 
 static void add_allocate(struct summary *s, const struct pmclog_rec *rec)
 {
-	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_wire_allocate, pmcid));
+	struct sum_pmc *pmc = get_pmc(s, REC32(rec, wire_allocate, pmcid));
 
 	pmc->announced = true;
 	pmc->flags = record_pmc_flags(rec);
-	pmc->rate = U64(pmclog_wire_allocate, rate);
-	pmc->config = pmc->event = U32(pmclog_wire_allocate, event);
+	pmc->rate = REC64(rec, wire_allocate, rate);
+	pmc->config = pmc->event = REC32(rec, wire_allocate, event);
 	pmc->foreign = true;
 	pmcid_event(pmc->name, s->version, pmc->id, pmc->event, pmc->flags);
 }
@@ -174,8 +169,8 @@ static void add_weight(struct summary *s, struct sum_pmc *pmc,
 
 static void add_chain(struct summary *s, const struct pmclog_rec *rec)
 {
-	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_callchain, pmcid));
-	uint32_t cpuflags = U32(pmclog_callchain, cpuflags);
+	struct sum_pmc *pmc = get_pmc(s, REC32(rec, callchain, pmcid));
+	uint32_t cpuflags = REC32(rec, callchain, cpuflags);
 	struct sum_cpu *cpu = get_cpu(s, pmc, PMCLOG_CC_CPU(cpuflags));
 
 	pmc->samples++;
@@ -184,7 +179,7 @@ static void add_chain(struct summary *s, const struct pmclog_rec *rec)
 	cpu->samples++;
 	if (pmc->flags & HWPMC_F_FREQ)
 		add_weight(s, pmc, cpu, cpuflags & PMCLOG_CC_USERSPACE);
-	note_proc(s, pmc, U32(pmclog_callchain, pid));
+	note_proc(s, pmc, REC32(rec, callchain, pid));
 	if (pmc->flags & HWPMC_F_CALLCHAIN)
 		ends_log_sample(&s->ends, rec, (uint32_t)(pmc - s->pmcs));
 }
@@ -197,9 +192,9 @@ static void add_drop(struct summary *s, const struct pmclog_rec *rec)
 
 	if (rec->len < sizeof(struct pmclog_dropnotify))
 		return;
-	pmcid = U32(pmclog_dropnotify, pmcid);
-	cause = U32(pmclog_dropnotify, cause);
-	count = U64(pmclog_dropnotify, count);
+	pmcid = REC32(rec, dropnotify, pmcid);
+	cause = REC32(rec, dropnotify, cause);
+	count = REC64(rec, dropnotify, count);
 	if (pmcid == PMCLOG_PMCID_NONE) {
 		s->proc_lost += count;
 		if (cause < PMCLOG_DROP_NCAUSE)
@@ -209,29 +204,28 @@ static void add_drop(struct summary *s, const struct pmclog_rec *rec)
 	pmc = get_pmc(s, pmcid);
 	if (cause < PMCLOG_DROP_NCAUSE)
 		pmc->lost[cause] += count;
-	get_cpu(s, pmc, U32(pmclog_dropnotify, cpu))->lost += count;
+	get_cpu(s, pmc, REC32(rec, dropnotify, cpu))->lost += count;
 }
 
 static void add_rate(struct summary *s, const struct pmclog_rec *rec)
 {
-	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_ext_rate, pmcid));
-	struct sum_cpu *cpu = get_cpu(s, pmc, U32(pmclog_ext_rate, cpu));
+	struct sum_pmc *pmc = get_pmc(s, REC32(rec, ext_rate, pmcid));
+	struct sum_cpu *cpu = get_cpu(s, pmc, REC32(rec, ext_rate, cpu));
 
 	cpu->rated = true;
-	cpu->asked = U64(pmclog_ext_rate, expected);
-	cpu->achieved = U64(pmclog_ext_rate, achieved);
-	cpu->throttled = U64(pmclog_ext_rate, throttled);
+	cpu->asked = REC64(rec, ext_rate, expected);
+	cpu->achieved = REC64(rec, ext_rate, achieved);
+	cpu->throttled = REC64(rec, ext_rate, throttled);
 }
 
 static void add_host(struct summary *s, const struct pmclog_rec *rec)
 {
-	const char *release = (const char *)rec->data +
-			      offsetof(struct pmclog_ext_host, release);
+	const char *release = REC_STR(rec, ext_host, release);
 
-	s->ncpu = U32(pmclog_ext_host, ncpu);
-	s->page_size = U32(pmclog_ext_host, page_size);
-	s->machine = U32(pmclog_ext_host, machine);
-	s->owner_pid = U32(pmclog_ext_host, owner_pid);
+	s->ncpu = REC32(rec, ext_host, ncpu);
+	s->page_size = REC32(rec, ext_host, page_size);
+	s->machine = REC32(rec, ext_host, machine);
+	s->owner_pid = REC32(rec, ext_host, owner_pid);
 	free(s->release);
 	free(s->node);
 	s->release = xstrdup(release);
@@ -247,30 +241,30 @@ static void add_close(struct summary *s, const struct pmclog_rec *rec)
 
 static void add_procexit(struct summary *s, const struct pmclog_rec *rec)
 {
-	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_procexit, pmcid));
+	struct sum_pmc *pmc = get_pmc(s, REC32(rec, procexit, pmcid));
 
 	pmc->exits++;
-	pmc->exit_value += U64(pmclog_procexit, value);
+	pmc->exit_value += REC64(rec, procexit, value);
 	if (rec->len < sizeof(struct pmclog_procexit))
 		return;
-	pmc->enabled += U64(pmclog_procexit, enabled);
-	pmc->running += U64(pmclog_procexit, running);
+	pmc->enabled += REC64(rec, procexit, enabled);
+	pmc->running += REC64(rec, procexit, running);
 }
 
 static void add_csw(struct summary *s, const struct pmclog_rec *rec)
 {
-	struct sum_pmc *pmc = get_pmc(s, U32(pmclog_proccsw, pmcid));
+	struct sum_pmc *pmc = get_pmc(s, REC32(rec, proccsw, pmcid));
 
 	pmc->switches++;
-	pmc->switch_value += U64(pmclog_proccsw, value);
+	pmc->switch_value += REC64(rec, proccsw, value);
 }
 
 static void add_recording(struct summary *s, const struct pmclog_rec *rec)
 {
-	uint32_t npmc = U32(pmclog_ext_record, npmc);
-	uint64_t skew = U64(pmclog_ext_record, skew);
+	uint32_t npmc = REC32(rec, ext_record, npmc);
+	uint64_t skew = REC64(rec, ext_record, skew);
 
-	s->recorded[U32(pmclog_ext_record, on) != 0]++;
+	s->recorded[REC32(rec, ext_record, on) != 0]++;
 	if (npmc > s->npmc)
 		s->npmc = npmc;
 	if (skew > s->skew)
@@ -345,7 +339,7 @@ void summary_add(struct summary *s, const struct pmclog_rec *rec)
 		add_ext(s, rec);
 		break;
 	case PMCLOG_T_PMCATTACH:
-		get_pmc(s, U32(pmclog_pmcattach, pmcid))->attached++;
+		get_pmc(s, REC32(rec, pmcattach, pmcid))->attached++;
 		break;
 	case PMCLOG_T_PROCEXIT:
 		add_procexit(s, rec);

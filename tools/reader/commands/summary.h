@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 #include <linux/pmclog.h>
-#include <pmclog_iter.h>
 
 #include "base/idtab.h"
 #include "log/periods.h"
+#include "log/rec.h"
 #include "sample/ends_log.h"
 
 /* one CPU of one PMC; asked and achieved come from the last RATE record */

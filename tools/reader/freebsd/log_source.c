@@ -176,9 +176,8 @@ int input_unwanted(const struct reading *o, const struct pmclog_rec *rec)
 
 	if (rec->type != PMCLOG_T_CALLCHAIN)
 		return 0;
-	cpu = PMCLOG_CC_CPU(PMCLOG_FIELD32(rec, struct pmclog_callchain,
-					   cpuflags));
-	tid = PMCLOG_FIELD32(rec, struct pmclog_callchain, tid);
+	cpu = PMCLOG_CC_CPU(REC32(rec, callchain, cpuflags));
+	tid = REC32(rec, callchain, tid);
 	/* -c and -i have chosen what was recorded */
 	if (o->live)
 		return 0;

@@ -20,9 +20,6 @@
 #include "log/fields.h"
 #include "log/record.h"
 
-#define U32(type, field)	PMCLOG_FIELD32(r, struct type, field)
-#define U64(type, field)	PMCLOG_FIELD64(r, struct type, field)
-
 static void put_word(struct out *o, const struct pmclog_rec *r)
 {
 	const char *word = pmclog_iter_type_name(r->type);
@@ -44,11 +41,11 @@ static void put_dec(struct out *o, uint32_t v)
 
 static void put_chain(struct out *o, const struct pmclog_rec *r)
 {
-	uint32_t flags = U32(pmclog_callchain, cpuflags), i, n;
+	uint32_t flags = REC32(r, callchain, cpuflags), i, n;
 
 	n = (uint32_t)(r->len - sizeof(struct pmclog_callchain)) / 8;
-	put_dec(o, U32(pmclog_callchain, pid));
-	put_hex(o, U32(pmclog_callchain, pmcid));
+	put_dec(o, REC32(r, callchain, pid));
+	put_hex(o, REC32(r, callchain, pmcid));
 	put_dec(o, PMCLOG_CC_CPU(flags));
 	put_dec(o, n);
 	out_str(o, flags & PMCLOG_CC_USERSPACE ? " u" : " s");
@@ -161,7 +158,7 @@ static void put_raw(struct out *o, const struct pmclog_rec *r,
 	struct tp_raw raw = tp_raw(r);
 
 	out_char(o, ' ');
-	tp_put_text(o, tp_of(tps, U32(pmclog_ext_raw, pmcid)), &raw, false);
+	tp_put_text(o, tp_of(tps, REC32(r, ext_raw, pmcid)), &raw, false);
 }
 
 static void put_detail(struct out *o, const struct pmclog_rec *r)
@@ -183,15 +180,15 @@ static void put_detail(struct out *o, const struct pmclog_rec *r)
 
 static void put_snapshot(struct out *o, const struct pmclog_rec *r)
 {
-	const char *cause = snapshot_name(U32(pmclog_ext_snapshot, cause));
+	const char *cause = snapshot_name(REC32(r, ext_snapshot, cause));
 
 	out_printf(o, " cause=%s pmcid=%#x pid=%d status=%#x when=%llu"
 		   " since=%llu", cause ? cause : "?",
-		   U32(pmclog_ext_snapshot, pmcid),
-		   (int)U32(pmclog_ext_snapshot, pid),
-		   U32(pmclog_ext_snapshot, status),
-		   (unsigned long long)U64(pmclog_ext_snapshot, when),
-		   (unsigned long long)U64(pmclog_ext_snapshot, since));
+		   REC32(r, ext_snapshot, pmcid),
+		   (int)REC32(r, ext_snapshot, pid),
+		   REC32(r, ext_snapshot, status),
+		   (unsigned long long)REC64(r, ext_snapshot, when),
+		   (unsigned long long)REC64(r, ext_snapshot, since));
 }
 
 static void put_ext(struct out *o, const struct pmclog_rec *r,
@@ -211,18 +208,18 @@ static void put_ext(struct out *o, const struct pmclog_rec *r,
 		break;
 	case PMCLOG_EXT_RECORD:
 		out_printf(o, " on=%u npmc=%u skew=%llu",
-			   U32(pmclog_ext_record, on),
-			   U32(pmclog_ext_record, npmc),
-			   (unsigned long long)U64(pmclog_ext_record, skew));
+			   REC32(r, ext_record, on),
+			   REC32(r, ext_record, npmc),
+			   (unsigned long long)REC64(r, ext_record, skew));
 		break;
 	case PMCLOG_EXT_SNAPSHOT:
 		put_snapshot(o, r);
 		break;
 	case PMCLOG_EXT_PERIOD:
 		out_printf(o, " pmcid=%#x cpu=%u period=%llu",
-			   U32(pmclog_ext_period, pmcid),
-			   U32(pmclog_ext_period, cpu),
-			   (unsigned long long)U64(pmclog_ext_period, period));
+			   REC32(r, ext_period, pmcid),
+			   REC32(r, ext_period, cpu),
+			   (unsigned long long)REC64(r, ext_period, period));
 		break;
 	}
 }
@@ -237,11 +234,11 @@ static void put_ours(struct out *o, const struct pmclog_rec *r,
 	case PMCLOG_T_DROPNOTIFY:
 		if (r->len < sizeof(struct pmclog_dropnotify))
 			break;
-		cause = cause_name(U32(pmclog_dropnotify, cause));
+		cause = cause_name(REC32(r, dropnotify, cause));
 		out_printf(o, " count=%llu cause=%s cpu=%u pmcid=%#x",
-			   (unsigned long long)U64(pmclog_dropnotify, count),
-			   cause ? cause : "?", U32(pmclog_dropnotify, cpu),
-			   U32(pmclog_dropnotify, pmcid));
+			   (unsigned long long)REC64(r, dropnotify, count),
+			   cause ? cause : "?", REC32(r, dropnotify, cpu),
+			   REC32(r, dropnotify, pmcid));
 		break;
 	case PMCLOG_T_USERDATA:
 		put_ext(o, r, tps);
@@ -250,8 +247,8 @@ static void put_ours(struct out *o, const struct pmclog_rec *r,
 		if (r->len < sizeof(struct pmclog_procexit))
 			break;
 		out_printf(o, " enabled=%llu running=%llu",
-			   (unsigned long long)U64(pmclog_procexit, enabled),
-			   (unsigned long long)U64(pmclog_procexit, running));
+			   (unsigned long long)REC64(r, procexit, enabled),
+			   (unsigned long long)REC64(r, procexit, running));
 		break;
 	}
 }

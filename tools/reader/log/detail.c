@@ -5,8 +5,8 @@
 
 #include "log/detail.h"
 
-#define U32(rec, field)	PMCLOG_FIELD32(rec, struct pmclog_ext_detail, field)
-#define U64(rec, field)	PMCLOG_FIELD64(rec, struct pmclog_ext_detail, field)
+#define U32(rec, field)	REC32(rec, ext_detail, field)
+#define U64(rec, field)	REC64(rec, ext_detail, field)
 
 struct detail detail_of(const struct pmclog_rec *rec)
 {
@@ -25,9 +25,8 @@ bool detail_follows(const struct pmclog_rec *sample, const struct pmclog_rec *re
 {
 	return pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_DETAIL &&
 	       rec->tsc == sample->tsc &&
-	       U32(rec, pmcid) == PMCLOG_FIELD32(sample, struct pmclog_callchain,
-						 pmcid) &&
-	       U32(rec, tid) == PMCLOG_FIELD32(sample, struct pmclog_callchain, tid);
+	       U32(rec, pmcid) == REC32(sample, callchain, pmcid) &&
+	       U32(rec, tid) == REC32(sample, callchain, tid);
 }
 
 struct pmclog_branch detail_branch(const struct detail *d, uint32_t i)

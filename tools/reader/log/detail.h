@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include <linux/pmclog.h>
-#include <pmclog_iter.h>
 
 #include "base/json.h"
+#include "log/rec.h"
 
 /**
  * struct detail - a decoded record; all zeros: a sample has none

@@ -288,8 +288,8 @@ struct tp_raw tp_raw(const struct pmclog_rec *r)
 {
 	return (struct tp_raw){
 		.data = r->data + offsetof(struct pmclog_ext_raw, data),
-		.len = PMCLOG_FIELD32(r, struct pmclog_ext_raw, len),
-		.size = PMCLOG_FIELD32(r, struct pmclog_ext_raw, size),
+		.len = REC32(r, ext_raw, len),
+		.size = REC32(r, ext_raw, size),
 	};
 }
 
@@ -340,28 +340,26 @@ struct tp_value tp_value(const struct tp_field *f, const struct tp_raw *raw)
 static void add_fields(struct tracepoints *t, const struct pmclog_rec *r)
 {
 	struct tracepoint key = {
-		.type = PMCLOG_FIELD32(r, struct pmclog_ext_fields, type),
-		.config = PMCLOG_FIELD64(r, struct pmclog_ext_fields, config),
+		.type = REC32(r, ext_fields, type), .config = REC64(r, ext_fields, config),
 	};
 	uint32_t id = IDTAB_ID(&t->tab, hash_mix(key.type, key.config), t->tp, t->n, t->cap,
 			       &key, e, e->type == key.type && e->config == key.config);
 
 	tp_format_free(t->tp[id].format);
-	t->tp[id].format = tp_parse((const char *)r->data +
-				    offsetof(struct pmclog_ext_fields, text));
+	t->tp[id].format = tp_parse(REC_STR(r, ext_fields, text));
 }
 
 static void add_pmc(struct tracepoints *t, const struct pmclog_rec *r)
 {
 	struct tp_pmc pmc = {
-		.pmcid = PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, pmcid),
+		.pmcid = REC32(r, pmcallocatedyn, pmcid),
 	};
 	uint32_t id;
 
 	if (r->len < sizeof(struct pmclog_pmcallocatedyn))
 		return;
-	pmc.type = PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, type);
-	pmc.config = PMCLOG_FIELD64(r, struct pmclog_pmcallocatedyn, config);
+	pmc.type = REC32(r, pmcallocatedyn, type);
+	pmc.config = REC64(r, pmcallocatedyn, config);
 	id = IDTAB_ID(&t->pmctab, hash_mix(pmc.pmcid, 0), t->pmc, t->npmc, t->cappmc, &pmc,
 		      e, e->pmcid == pmc.pmcid);
 	t->pmc[id] = pmc;	/* PMC ids are reused */

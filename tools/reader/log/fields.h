@@ -13,10 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <pmclog_iter.h>
-
 #include "base/idtab.h"
 #include "base/out.h"
+#include "log/rec.h"
 
 #define TP_FIELDS_MAX	256	/* fields of a tracepoint; more are ignored */
 

@@ -5,8 +5,7 @@
 
 #include <stdbool.h>
 
-#include <pmclog_iter.h>
-
+#include "log/rec.h"
 #include "log/steady.h"
 
 /* paths in an unpacked archive: the log, and the machine's files */

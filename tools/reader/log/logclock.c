@@ -6,7 +6,7 @@
 #define NSEC_PER_SEC	1000000000
 #define APART_MAX	(10LL * 365 * 86400)	/* or the wall clock is wrong */
 
-#define U64(field)	PMCLOG_FIELD64(init, struct pmclog_initialize, field)
+#define U64(field)	REC64(init, initialize, field)
 
 void logclock_first(struct logclock *c, const struct pmclog_rec *init)
 {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <pmclog_iter.h>
+#include "log/rec.h"
 
 /**
  * struct logclock - clock of the stream, and of the current log

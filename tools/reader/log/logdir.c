@@ -31,13 +31,11 @@
 static void origin_initialize(struct log_origin *o, const struct pmclog_rec *r,
 			      const struct pmclog_format *format)
 {
-	int64_t sec = (int64_t)PMCLOG_FIELD64(r, struct pmclog_initialize,
-					      ts_sec);
-	int64_t nsec = (int64_t)PMCLOG_FIELD64(r, struct pmclog_initialize,
-					       ts_nsec);
+	int64_t sec = (int64_t)REC64(r, initialize, ts_sec);
+	int64_t nsec = (int64_t)REC64(r, initialize, ts_nsec);
 
 	o->ours = format->ours;
-	o->freq = PMCLOG_FIELD64(r, struct pmclog_initialize, tsc_freq);
+	o->freq = REC64(r, initialize, tsc_freq);
 	if (__builtin_mul_overflow(sec, NSEC_PER_SEC, &o->wall) || sec <= 0 ||
 	    __builtin_add_overflow(o->wall, nsec, &o->wall))
 		o->wall = 0;
@@ -53,9 +51,9 @@ static void origin_record(struct log_origin *o, const struct pmclog_rec *r,
 		origin_initialize(o, r, format);
 	} else if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_HOST) {
 		o->machine = hash_bytes(r->data + at, r->len - at, 1) | 1;
-		o->owner = PMCLOG_FIELD32(r, struct pmclog_ext_host, owner_pid);
+		o->owner = REC32(r, ext_host, owner_pid);
 	} else if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_KERNEL) {
-		o->kernel = PMCLOG_FIELD64(r, struct pmclog_ext_kernel, addr);
+		o->kernel = REC64(r, ext_kernel, addr);
 	}
 }
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <pmclog_iter.h>
+#include "log/rec.h"
 
 /**
  * struct log_origin - where and when a log began

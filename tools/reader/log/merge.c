@@ -83,8 +83,8 @@ static void note_record(struct merge *m, struct member *b)
 		b->snapshot = true;
 	if (subtype != PMCLOG_EXT_CLOCK)
 		return;
-	tsc = PMCLOG_FIELD64(r, struct pmclog_ext_clock, raw);
-	wall = PMCLOG_FIELD64(r, struct pmclog_ext_clock, real);
+	tsc = REC64(r, ext_clock, raw);
+	wall = REC64(r, ext_clock, real);
 	/* it is read when the record is written, not before */
 	if (tsc < r->tsc || !wall || wall > INT64_MAX)
 		return;

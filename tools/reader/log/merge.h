@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <pmclog_iter.h>
+#include "log/rec.h"
 
 struct logdir;
 struct merge;

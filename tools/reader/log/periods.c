@@ -24,9 +24,8 @@ static void set(struct periods *t, const struct period *p)
 void periods_record(struct periods *t, const struct pmclog_rec *r)
 {
 	struct period p = {
-		.period = PMCLOG_FIELD64(r, struct pmclog_ext_period, period),
-		.pmcid = PMCLOG_FIELD32(r, struct pmclog_ext_period, pmcid),
-		.cpu = PMCLOG_FIELD32(r, struct pmclog_ext_period, cpu),
+		.period = REC64(r, ext_period, period), .pmcid = REC32(r, ext_period, pmcid),
+		.cpu = REC32(r, ext_period, cpu),
 	};
 
 	if (!p.period || p.cpu == ANY_CPU)

@@ -10,7 +10,7 @@
 #define READER_PERIODS_H
 
 #include "base/idtab.h"
-#include "pmclog_iter.h"
+#include "log/rec.h"
 
 /* @period: 0 for none yet */
 struct period {

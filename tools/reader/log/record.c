@@ -253,11 +253,9 @@ static const struct layout ext_layouts[] = {
 
 static int is_ext(const struct pmclog_rec *rec)
 {
-	return rec->type == PMCLOG_T_USERDATA &&
-	       PMCLOG_FIELD32(rec, struct pmclog_ext, cookie) ==
-			PMCLOG_EXT_COOKIE &&
+	return rec->type == PMCLOG_T_USERDATA && REC32(rec, ext, cookie) == PMCLOG_EXT_COOKIE &&
 	       /* a user's own value that happens to be the cookie */
-	       PMCLOG_FIELD32(rec, struct pmclog_ext, subtype);
+	       REC32(rec, ext, subtype);
 }
 
 const struct layout *record_layout(const struct pmclog_rec *rec)
@@ -415,8 +413,8 @@ uint32_t record_pmc_flags(const struct pmclog_rec *rec)
 	const uint32_t ours = HWPMC_F_FREQ | HWPMC_F_BRANCH | HWPMC_F_DATA;
 
 	if (rec->type == PMCLOG_T_PMCALLOCATE)
-		return PMCLOG_FIELD32(rec, struct pmclog_wire_allocate, flags) & ~ours;
-	return PMCLOG_FIELD32(rec, struct pmclog_pmcallocatedyn, flags) &
+		return REC32(rec, wire_allocate, flags) & ~ours;
+	return REC32(rec, pmcallocatedyn, flags) &
 	       (rec->len < sizeof(struct pmclog_pmcallocatedyn) ? ~ours : ~0U);
 }
 

@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 #include <linux/pmclog.h>
-#include <pmclog_iter.h>
+
+#include "log/rec.h"
 
 enum field_kind {
 	FIELD_U32,

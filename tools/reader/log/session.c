@@ -150,10 +150,9 @@ static void leave_losses(struct pmclog_account *left,
 
 	if (r->len < sizeof(struct pmclog_dropnotify))
 		return;
-	cause = PMCLOG_FIELD32(r, struct pmclog_dropnotify, cause);
-	n = PMCLOG_FIELD64(r, struct pmclog_dropnotify, count);
-	if (PMCLOG_FIELD32(r, struct pmclog_dropnotify, pmcid) ==
-	    PMCLOG_PMCID_NONE) {
+	cause = REC32(r, dropnotify, cause);
+	n = REC64(r, dropnotify, count);
+	if (REC32(r, dropnotify, pmcid) == PMCLOG_PMCID_NONE) {
 		left->proc_dropped += n;
 	} else if (cause < PMCLOG_DROP_NCAUSE) {
 		left->overflows += n;
@@ -167,9 +166,7 @@ static bool leave(struct session_log *log, const struct pmclog_rec *r)
 	uint32_t subtype = pmclog_iter_ext_subtype(r);
 
 	if (r->type == PMCLOG_T_CALLCHAIN)
-		leave_sample(&log->left,
-			     PMCLOG_CC_FLAGS(PMCLOG_FIELD32(r,
-				struct pmclog_callchain, cpuflags)));
+		leave_sample(&log->left, PMCLOG_CC_FLAGS(REC32(r, callchain, cpuflags)));
 	else if (r->type == PMCLOG_T_DROPNOTIFY)
 		leave_losses(&log->left, r);
 	else if (subtype == PMCLOG_EXT_USERCHAIN)
@@ -207,16 +204,11 @@ static bool process(struct session *s, const struct session_log *log,
 	size_t at = offsetof(struct pmclog_procexec, base);
 
 	if (r->type == PMCLOG_T_PROCEXEC)
-		return !is_repeated(s, log, r, true,
-				    PMCLOG_FIELD32(r, struct pmclog_procexec,
-						   pid),
+		return !is_repeated(s, log, r, true, REC32(r, procexec, pid),
 				    hash_bytes(r->data + at, r->len - at, 0));
 	if (r->type == PMCLOG_T_PROCFORK)
-		return !is_repeated(s, log, r, false,
-				    PMCLOG_FIELD32(r, struct pmclog_procfork,
-						   newpid),
-				    PMCLOG_FIELD32(r, struct pmclog_procfork,
-						   oldpid));
+		return !is_repeated(s, log, r, false, REC32(r, procfork, newpid),
+				    REC32(r, procfork, oldpid));
 	return true;
 }
 

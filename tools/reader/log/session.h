@@ -22,9 +22,8 @@
 
 #include <linux/pmclog.h>
 
-#include <pmclog_iter.h>
-
 #include "log/pmcmap.h"
+#include "log/rec.h"
 
 /**
  * struct session_log - a log of the session

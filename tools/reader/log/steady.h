@@ -15,7 +15,7 @@
 
 #include <linux/pmclog.h>
 
-#include <pmclog_iter.h>
+#include "log/rec.h"
 
 /**
  * struct steady - timestamps of the current log

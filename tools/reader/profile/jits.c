@@ -271,7 +271,7 @@ uint64_t jits_place(const struct profile *p, const struct aspace *as,
 /* ------------------------------------------------------------------------
  * Time
  */
-#define U64(field) PMCLOG_FIELD64(r, struct pmclog_ext_clock, field)
+#define U64(field) REC64(r, ext_clock, field)
 
 /* A jitdump's clock is slewed by half a thousandth at most, the log's is not. */
 void jits_clock(struct profile *p, const struct pmclog_rec *r)

@@ -10,7 +10,7 @@
 #define READER_JITS_H
 
 #include "base/idtab.h"
-#include "pmclog_iter.h"
+#include "log/rec.h"
 #include "profile/jitdump.h"
 
 struct aspace;

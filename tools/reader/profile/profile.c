@@ -9,18 +9,10 @@
 #include "profile/profile.h"
 #include "profile/profile_guess.h"
 
-static const char *rec_str(const struct pmclog_rec *r, size_t off)
-{
-	return (const char *)r->data + off;
-}
-
-#define CLOCK64(r, field) PMCLOG_FIELD64(r, struct pmclog_ext_clock, field)
-
 static void ext_clock(struct profile *p, const struct pmclog_rec *r)
 {
-	wallclock_add(&p->log.wall, r->tsc,
-		      logclock_at(&p->log.clock, CLOCK64(r, raw)),
-		      CLOCK64(r, real));
+	wallclock_add(&p->log.wall, r->tsc, logclock_at(&p->log.clock, REC64(r, ext_clock, raw)),
+		      REC64(r, ext_clock, real));
 }
 
 /*
@@ -30,8 +22,7 @@ static void ext_clock(struct profile *p, const struct pmclog_rec *r)
 static void note_owner(struct profile *p, const struct pmclog_rec *r)
 {
 	size_t at = offsetof(struct pmclog_ext_host, release);
-	uint64_t owner = hash_bytes(r->data + at, r->len - at,
-		PMCLOG_FIELD32(r, struct pmclog_ext_host, owner_pid)) | 1;
+	uint64_t owner = hash_bytes(r->data + at, r->len - at, REC32(r, ext_host, owner_pid)) | 1;
 	struct log_facts *log = &p->log;
 
 	if (log->owner && log->owner_session == p->events.session)
@@ -44,12 +35,12 @@ static void note_owner(struct profile *p, const struct pmclog_rec *r)
 
 static void ext_host(struct profile *p, const struct pmclog_rec *r)
 {
-	const char *s = rec_str(r, offsetof(struct pmclog_ext_host, release));
+	const char *s = REC_STR(r, ext_host, release);
 	struct log_facts *log = &p->log;
 
 	note_owner(p, r);
-	log->ncpu = PMCLOG_FIELD32(r, struct pmclog_ext_host, ncpu);
-	log->machine = PMCLOG_FIELD32(r, struct pmclog_ext_host, machine);
+	log->ncpu = REC32(r, ext_host, ncpu);
+	log->machine = REC32(r, ext_host, machine);
 	log->release = strtab_str(&p->str, strtab_id(&p->str, s));
 	s += strlen(s) + 1;
 	log->host = strtab_str(&p->str, strtab_id(&p->str, s));
@@ -57,19 +48,15 @@ static void ext_host(struct profile *p, const struct pmclog_rec *r)
 
 static void ext_section(struct profile *p, const struct pmclog_rec *r)
 {
-	const char *mod = rec_str(r, offsetof(struct pmclog_ext_section,
-					      names));
+	const char *mod = REC_STR(r, ext_section, names);
 
-	kmods_section(&p->kmods, &p->str, mod, mod + strlen(mod) + 1,
-		      PMCLOG_FIELD64(r, struct pmclog_ext_section, addr));
+	kmods_section(&p->kmods, &p->str, mod, mod + strlen(mod) + 1, REC64(r, ext_section, addr));
 }
 
 void profile_buildid(struct profile *p, const struct pmclog_rec *r)
 {
-	buildids_add(&p->ids, &p->str,
-		     rec_str(r, offsetof(struct pmclog_ext_buildid, name)),
-		     r->data + offsetof(struct pmclog_ext_buildid, id),
-		     PMCLOG_FIELD32(r, struct pmclog_ext_buildid, len));
+	buildids_add(&p->ids, &p->str, REC_STR(r, ext_buildid, name), REC_STR(r, ext_buildid, id),
+		     REC32(r, ext_buildid, len));
 }
 
 /* Does @list contain the conditions @s?  Both have spaces between words. */
@@ -92,13 +79,11 @@ static bool has_conditions(const char *list, const char *s)
 static void ext_filtered(struct profile *p, const struct pmclog_rec *r)
 {
 	struct log_facts *log = &p->log;
-	const char *s = rec_str(r, offsetof(struct pmclog_ext_filtered,
-					    conditions));
+	const char *s = REC_STR(r, ext_filtered, conditions);
 	char *both;
 
 	if (!log->told_part)
-		log->part_of += PMCLOG_FIELD64(r, struct pmclog_ext_filtered,
-					       samples);
+		log->part_of += REC64(r, ext_filtered, samples);
 	log->told_part = true;
 	if (!log->conditions || has_conditions(s, log->conditions)) {
 		log->conditions = strtab_str(&p->str, strtab_id(&p->str, s));
@@ -112,18 +97,13 @@ static void ext_filtered(struct profile *p, const struct pmclog_rec *r)
 	free(both);
 }
 
-#define RATE64(r, field) PMCLOG_FIELD64(r, struct pmclog_ext_rate, field)
-
 static void ext_rate(struct profile *p, const struct pmclog_rec *r)
 {
 	struct event_rate rate = {
-		.pmcid = PMCLOG_FIELD32(r, struct pmclog_ext_rate, pmcid),
-		.cpu = PMCLOG_FIELD32(r, struct pmclog_ext_rate, cpu),
-		.expected = RATE64(r, expected),
-		.achieved = RATE64(r, achieved),
-		.throttled = RATE64(r, throttled),
-		.enabled = RATE64(r, enabled),
-		.running = RATE64(r, running),
+		.pmcid = REC32(r, ext_rate, pmcid), .cpu = REC32(r, ext_rate, cpu),
+		.expected = REC64(r, ext_rate, expected), .achieved = REC64(r, ext_rate, achieved),
+		.throttled = REC64(r, ext_rate, throttled),
+		.enabled = REC64(r, ext_rate, enabled), .running = REC64(r, ext_rate, running),
 	};
 
 	events_rate(&p->events, &rate);
@@ -134,7 +114,7 @@ static void initialize(struct profile *p, const struct pmclog_rec *r)
 	struct log_facts *log = &p->log;
 
 	tp_record(&p->tps, r);
-	log->version = PMCLOG_FIELD32(r, struct pmclog_initialize, version);
+	log->version = REC32(r, initialize, version);
 	log->unaccounted |= log->initialized && !log->closed;
 	log->unclosed += log->initialized && !log->closed;
 	log->told_part = log->closed = log->has_account = false;
@@ -149,17 +129,14 @@ static void initialize(struct profile *p, const struct pmclog_rec *r)
 	}
 	log->initialized = true;
 	logclock_first(&log->clock, r);
-	log->ts_sec = (int64_t)PMCLOG_FIELD64(r, struct pmclog_initialize,
-					      ts_sec);
-	log->ts_nsec = (int64_t)PMCLOG_FIELD64(r, struct pmclog_initialize,
-					       ts_nsec);
-	log->freq = PMCLOG_FIELD64(r, struct pmclog_initialize, tsc_freq);
+	log->ts_sec = (int64_t)REC64(r, initialize, ts_sec);
+	log->ts_nsec = (int64_t)REC64(r, initialize, ts_nsec);
+	log->freq = REC64(r, initialize, tsc_freq);
 	log->begin = r->tsc;
 	wallclock_begin(&log->wall, log->freq, log->begin, log->ts_sec,
 			log->ts_nsec);
 	profile_clock(p);
-	memcpy(log->cpuid, rec_str(r, offsetof(struct pmclog_initialize,
-					       cpuid)), PMCLOG_CPUID_LEN);
+	memcpy(log->cpuid, REC_STR(r, initialize, cpuid), PMCLOG_CPUID_LEN);
 	log->cpuid[PMCLOG_CPUID_LEN - 1] = '\0';
 }
 
@@ -167,30 +144,25 @@ static void allocatedyn(struct profile *p, const struct pmclog_rec *r)
 {
 	struct event e = {
 		.flags = record_pmc_flags(r),
-		.name = strtab_id(&p->str, rec_str(r,
-				offsetof(struct pmclog_pmcallocatedyn, name))),
+		.name = strtab_id(&p->str, REC_STR(r, pmcallocatedyn, name)),
 	};
 
 	if (r->len >= PMCLOG_PMCALLOCATEDYN_RATE)
-		e.rate = PMCLOG_FIELD64(r, struct pmclog_pmcallocatedyn, rate);
+		e.rate = REC64(r, pmcallocatedyn, rate);
 	if (r->len >= sizeof(struct pmclog_pmcallocatedyn)) {
-		e.config = PMCLOG_FIELD64(r, struct pmclog_pmcallocatedyn,
-					  config);
-		e.type = PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, type);
+		e.config = REC64(r, pmcallocatedyn, config);
+		e.type = REC32(r, pmcallocatedyn, type);
 	}
-	events_announce(&p->events,
-			PMCLOG_FIELD32(r, struct pmclog_pmcallocatedyn, pmcid),
-			&e);
+	events_announce(&p->events, REC32(r, pmcallocatedyn, pmcid), &e);
 }
 
 /* FreeBSD announces a PMC by an event number. */
 static void allocate(struct profile *p, const struct pmclog_rec *r)
 {
-	uint32_t pmcid = PMCLOG_FIELD32(r, struct pmclog_wire_allocate, pmcid);
+	uint32_t pmcid = REC32(r, wire_allocate, pmcid);
 	struct event e = {
-		.flags = record_pmc_flags(r),
-		.rate = PMCLOG_FIELD64(r, struct pmclog_wire_allocate, rate),
-		.config = PMCLOG_FIELD32(r, struct pmclog_wire_allocate, event),
+		.flags = record_pmc_flags(r), .rate = REC64(r, wire_allocate, rate),
+		.config = REC32(r, wire_allocate, event),
 	};
 	char name[PMCID_EVENT_MAX];
 
@@ -206,9 +178,9 @@ static void dropnotify(struct profile *p, const struct pmclog_rec *r)
 
 	if (r->len < sizeof(struct pmclog_dropnotify))
 		return;
-	pmcid = PMCLOG_FIELD32(r, struct pmclog_dropnotify, pmcid);
-	cause = PMCLOG_FIELD32(r, struct pmclog_dropnotify, cause);
-	count = PMCLOG_FIELD64(r, struct pmclog_dropnotify, count);
+	pmcid = REC32(r, dropnotify, pmcid);
+	cause = REC32(r, dropnotify, cause);
+	count = REC64(r, dropnotify, count);
 	if (pmcid == PMCLOG_PMCID_NONE) {
 		p->events.lost_procs += count;
 		if (cause < PMCLOG_DROP_NCAUSE)
@@ -281,32 +253,28 @@ static void userdata(struct profile *p, const struct pmclog_rec *r)
 	}
 }
 
-static struct proc *rec_proc(struct profile *p, const struct pmclog_rec *r,
-			     size_t off)
+static struct proc *proc_of(struct profile *p, uint32_t pid)
 {
-	return procs_get(&p->procs, &p->str, pmclog_get32(r->data + off));
+	return procs_get(&p->procs, &p->str, pid);
 }
 
 /* A thread's name stands in for its process' only while that has none. */
 static void thr_create(struct profile *p, const struct pmclog_rec *r)
 {
-	struct proc *proc = rec_proc(p, r, offsetof(struct pmclog_thr_create,
-						    pid));
+	struct proc *proc = proc_of(p, REC32(r, thr_create, pid));
 	bool named = proc->named;
 
 	if (proc->name)
 		return;
-	procs_name(proc, &p->str,
-		   rec_str(r, offsetof(struct pmclog_thr_create, name)));
+	procs_name(proc, &p->str, REC_STR(r, thr_create, name));
 	proc->named = named;
 }
 
 /* A process that already runs is named after its executable file. */
 static void attach(struct profile *p, const struct pmclog_rec *r)
 {
-	struct proc *proc = rec_proc(p, r, offsetof(struct pmclog_pmcattach,
-						    pid));
-	const char *path = rec_str(r, offsetof(struct pmclog_pmcattach, path));
+	struct proc *proc = proc_of(p, REC32(r, pmcattach, pid));
+	const char *path = REC_STR(r, pmcattach, path);
 	const char *base = strrchr(path, '/');
 
 	if (proc->name || !*path)
@@ -317,8 +285,8 @@ static void attach(struct profile *p, const struct pmclog_rec *r)
 
 static void forked(struct profile *p, const struct pmclog_rec *r)
 {
-	uint32_t from = PMCLOG_FIELD32(r, struct pmclog_procfork, oldpid);
-	uint32_t to = PMCLOG_FIELD32(r, struct pmclog_procfork, newpid);
+	uint32_t from = REC32(r, procfork, oldpid);
+	uint32_t to = REC32(r, procfork, newpid);
 
 	procs_fork(&p->procs, &p->str, from, to);
 	if (!p->jits.nactive)
@@ -330,38 +298,27 @@ static void forked(struct profile *p, const struct pmclog_rec *r)
 static void process_record(struct profile *p, const struct pmclog_rec *r)
 {
 	profile_settle(p);
-	if (r->type == PMCLOG_T_PROCEXEC)
-		rec_proc(p, r, offsetof(struct pmclog_procexec, pid))->born =
-			r->tsc;
-	if (r->type == PMCLOG_T_PROCFORK)
-		rec_proc(p, r, offsetof(struct pmclog_procfork, newpid))->born =
-			r->tsc;
 	switch (r->type) {
 	case PMCLOG_T_PROCEXEC:
-		procs_exec(rec_proc(p, r, offsetof(struct pmclog_procexec,
-						   pid)), &p->str,
-			   rec_str(r, offsetof(struct pmclog_procexec, path)));
+		proc_of(p, REC32(r, procexec, pid))->born = r->tsc;
+		procs_exec(proc_of(p, REC32(r, procexec, pid)), &p->str, REC_STR(r, procexec, path));
 		profile_guess_exec(p, r);
 		break;
 	case PMCLOG_T_PROCFORK:
+		proc_of(p, REC32(r, procfork, newpid))->born = r->tsc;
 		forked(p, r);
 		break;
 	case PMCLOG_T_THR_EXIT:
-		late_forget(&p->late, PMCLOG_FIELD32(r, struct pmclog_thr_exit,
-						     tid));
+		late_forget(&p->late, REC32(r, thr_exit, tid));
 		break;
 	case PMCLOG_T_SYSEXIT:
 		/* the first thread's tid is the pid */
-		late_forget(&p->late, PMCLOG_FIELD32(r, struct pmclog_sysexit,
-						     pid));
-		procs_exit(rec_proc(p, r, offsetof(struct pmclog_sysexit,
-						   pid)));
+		late_forget(&p->late, REC32(r, sysexit, pid));
+		procs_exit(proc_of(p, REC32(r, sysexit, pid)));
 		break;
 	case PMCLOG_T_PROC_CREATE:
-		procs_name(rec_proc(p, r, offsetof(struct pmclog_proc_create,
-						   pid)), &p->str,
-			   rec_str(r, offsetof(struct pmclog_proc_create,
-					       comm)));
+		procs_name(proc_of(p, REC32(r, proc_create, pid)), &p->str,
+			   REC_STR(r, proc_create, comm));
 		break;
 	case PMCLOG_T_THR_CREATE:
 		thr_create(p, r);

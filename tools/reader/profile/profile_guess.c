@@ -102,11 +102,10 @@ static uint32_t file_object(struct profile *p, const char *path)
 
 void profile_guess_exec(struct profile *p, const struct pmclog_rec *r)
 {
-	const char *path = (const char *)r->data +
-			   offsetof(struct pmclog_procexec, path);
-	uint32_t pid = PMCLOG_FIELD32(r, struct pmclog_procexec, pid);
-	uint64_t base = PMCLOG_FIELD64(r, struct pmclog_procexec, base);
-	uint64_t dyn = PMCLOG_FIELD64(r, struct pmclog_procexec, dyn), bias;
+	const char *path = REC_STR(r, procexec, path);
+	uint32_t pid = REC32(r, procexec, pid);
+	uint64_t base = REC64(r, procexec, base);
+	uint64_t dyn = REC64(r, procexec, dyn), bias;
 	struct image_layout l, loader;
 
 	/* our own logs have all mappings */

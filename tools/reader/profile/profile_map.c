@@ -60,21 +60,20 @@ void profile_settle_slow(struct profile *p)
 
 void profile_map_in(struct profile *p, const struct pmclog_rec *r)
 {
-	const char *path = (const char *)r->data +
-			   offsetof(struct pmclog_map_in, path);
+	const char *path = REC_STR(r, map_in, path);
 
 	profile_settle(p);
 	p->pending.valid = true;
-	p->pending.pid = PMCLOG_FIELD32(r, struct pmclog_map_in, pid);
-	p->pending.start = PMCLOG_FIELD64(r, struct pmclog_map_in, start);
+	p->pending.pid = REC32(r, map_in, pid);
+	p->pending.start = REC64(r, map_in, start);
 	p->pending.path = strtab_id(&p->str, path);
 }
 
 void profile_map_out(struct profile *p, const struct pmclog_rec *r)
 {
-	uint32_t pid = PMCLOG_FIELD32(r, struct pmclog_map_out, pid);
-	uint64_t start = PMCLOG_FIELD64(r, struct pmclog_map_out, start);
-	uint64_t end = PMCLOG_FIELD64(r, struct pmclog_map_out, end);
+	uint32_t pid = REC32(r, map_out, pid);
+	uint64_t start = REC64(r, map_out, start);
+	uint64_t end = REC64(r, map_out, end);
 
 	profile_settle(p);
 	if (pid == PMCLOG_PID_KERNEL)
@@ -127,20 +126,17 @@ static void kernel_extent(struct profile *p, struct mapping *m)
 
 void profile_ext_mapping(struct profile *p, const struct pmclog_rec *r)
 {
-	uint32_t pid = PMCLOG_FIELD32(r, struct pmclog_ext_mapping, pid);
+	uint32_t pid = REC32(r, ext_mapping, pid);
 	struct mapping m = {
-		.start = PMCLOG_FIELD64(r, struct pmclog_ext_mapping, start),
-		.offset = PMCLOG_FIELD64(r, struct pmclog_ext_mapping, offset),
+		.start = REC64(r, ext_mapping, start), .offset = REC64(r, ext_mapping, offset),
 		.exact = true,
 	};
 	struct object o = {
-		.dev_major = PMCLOG_FIELD32(r, struct pmclog_ext_mapping,
-					    dev_major),
-		.dev_minor = PMCLOG_FIELD32(r, struct pmclog_ext_mapping,
-					    dev_minor),
-		.ino = PMCLOG_FIELD64(r, struct pmclog_ext_mapping, ino),
+		.dev_major = REC32(r, ext_mapping, dev_major),
+		.dev_minor = REC32(r, ext_mapping, dev_minor),
+		.ino = REC64(r, ext_mapping, ino),
 	};
-	uint64_t len = PMCLOG_FIELD64(r, struct pmclog_ext_mapping, len);
+	uint64_t len = REC64(r, ext_mapping, len);
 	struct proc *proc;
 
 	m.end = map_end(m.start, len);
@@ -177,13 +173,12 @@ static bool same_kernel(const struct log_facts *log, const char *symbol,
 /* Each boot moves the kernel; names are those of its place in the first log. */
 void profile_ext_kernel(struct profile *p, const struct pmclog_rec *r)
 {
-	const char *s = (const char *)r->data +
-			offsetof(struct pmclog_ext_kernel, symbol);
+	const char *s = REC_STR(r, ext_kernel, symbol);
 	struct mapping here = { .obj = OBJ_ID_KERNEL };
 	struct log_facts *log = &p->log;
 	uint64_t moved;
 
-	here.start = PMCLOG_FIELD64(r, struct pmclog_ext_kernel, addr);
+	here.start = REC64(r, ext_kernel, addr);
 	if (!*s)
 		return;
 	if (!log->ref_symbol) {
@@ -206,13 +201,12 @@ void profile_ext_kernel(struct profile *p, const struct pmclog_rec *r)
 
 void profile_ext_module(struct profile *p, const struct pmclog_rec *r)
 {
-	const char *name = (const char *)r->data +
-			   offsetof(struct pmclog_ext_module, name);
+	const char *name = REC_STR(r, ext_module, name);
 	struct mapping m = {
-		.start = PMCLOG_FIELD64(r, struct pmclog_ext_module, start),
+		.start = REC64(r, ext_module, start),
 		.exact = true,
 	};
-	uint64_t len = PMCLOG_FIELD64(r, struct pmclog_ext_module, len);
+	uint64_t len = REC64(r, ext_module, len);
 	struct object o = { .kind = OBJ_MODULE };
 	const struct mapping *guess;
 

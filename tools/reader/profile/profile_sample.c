@@ -90,9 +90,8 @@ static void answer_ends(struct profile *p, struct sample *s, uint8_t answer)
 /* The user chain of all samples that wait for it. */
 void profile_userchain(struct profile *p, const struct pmclog_rec *r)
 {
-	uint32_t tid = PMCLOG_FIELD32(r, struct pmclog_ext_userchain, tid);
-	uint64_t first = logclock_at(&p->log.clock,
-		PMCLOG_FIELD64(r, struct pmclog_ext_userchain, first));
+	uint32_t tid = REC32(r, ext_userchain, tid);
+	uint64_t first = logclock_at(&p->log.clock, REC64(r, ext_userchain, first));
 	uint8_t ends = record_ends(r);
 	struct late_sample *s;
 	unsigned char *pc;
@@ -104,8 +103,7 @@ void profile_userchain(struct profile *p, const struct pmclog_rec *r)
 	n = record_pcs(r, &at);
 	if (!n)
 		return;
-	proc = procs_get(&p->procs, &p->str,
-			 PMCLOG_FIELD32(r, struct pmclog_ext_userchain, pid));
+	proc = procs_get(&p->procs, &p->str, REC32(r, ext_userchain, pid));
 	p->ends.told |= ends;
 	while ((s = late_take(&p->late, tid, first,
 			      pmclog_get64(r->data + at)))) {
@@ -213,11 +211,9 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 {
 	const unsigned char *pc = r->data + sizeof(struct pmclog_callchain);
 	uint32_t n = (r->len - sizeof(struct pmclog_callchain)) / 8;
-	uint32_t flags = PMCLOG_FIELD32(r, struct pmclog_callchain, cpuflags);
+	uint32_t flags = REC32(r, callchain, cpuflags);
 	struct sample s = {
-		.tsc = r->tsc,
-		.pid = PMCLOG_FIELD32(r, struct pmclog_callchain, pid),
-		.tid = PMCLOG_FIELD32(r, struct pmclog_callchain, tid),
+		.tsc = r->tsc, .pid = REC32(r, callchain, pid), .tid = REC32(r, callchain, tid),
 		.cpu = PMCLOG_CC_CPU(flags),
 		.kernel = !(flags & PMCLOG_CC_USERSPACE), .weight = 1,
 		.ends = ends_of(flags), .event = event, .raw = more->raw,
@@ -232,8 +228,7 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 	if (!is_wanted(p, &s))
 		return;
 	if (event_is_freq(&p->events.event[event]))
-		s.weight = weigh(p, &s, PMCLOG_FIELD32(r,
-					struct pmclog_callchain, pmcid));
+		s.weight = weigh(p, &s, REC32(r, callchain, pmcid));
 	if (p->groups.by & BY_FIELD)
 		s.value = byfield_value(&p->field, &p->str,
 					profile_format(p, s.event), &s.raw);
@@ -285,10 +280,8 @@ static bool is_raw_of(const struct pmclog_rec *sample,
 {
 	return pmclog_iter_ext_subtype(r) == PMCLOG_EXT_RAW &&
 	       r->tsc == sample->tsc &&
-	       PMCLOG_FIELD32(r, struct pmclog_ext_raw, pmcid) ==
-	       PMCLOG_FIELD32(sample, struct pmclog_callchain, pmcid) &&
-	       PMCLOG_FIELD32(r, struct pmclog_ext_raw, tid) ==
-	       PMCLOG_FIELD32(sample, struct pmclog_callchain, tid);
+	       REC32(r, ext_raw, pmcid) == REC32(sample, callchain, pmcid) &&
+	       REC32(r, ext_raw, tid) == REC32(sample, callchain, tid);
 }
 
 void profile_release(struct profile *p, const struct pmclog_rec *r)
@@ -329,9 +322,7 @@ void profile_pass(struct profile *p, struct input *in)
 void profile_callchain(struct profile *p, const struct pmclog_rec *r)
 {
 	static const struct more none;
-	uint32_t event = events_of(&p->events, &p->str,
-				   PMCLOG_FIELD32(r, struct pmclog_callchain,
-						  pmcid));
+	uint32_t event = events_of(&p->events, &p->str, REC32(r, callchain, pmcid));
 
 	if (p->filter && !filter_time(p->filter, r->tsc)) {
 		left_out(p, event, 1);

@@ -5,9 +5,6 @@
 #include "log/record.h"
 #include "sample/ends_log.h"
 
-#define U32(type, field)	PMCLOG_FIELD32(rec, struct type, field)
-#define U64(type, field)	PMCLOG_FIELD64(rec, struct type, field)
-
 void ends_log_init(struct ends_log *t)
 {
 	memset(t, 0, sizeof(*t));
@@ -36,10 +33,10 @@ void ends_log_wait(struct ends_log *t, const struct pmclog_rec *rec,
 {
 	const unsigned char *pc = rec->data + sizeof(struct pmclog_callchain);
 	uint32_t n = (rec->len - sizeof(struct pmclog_callchain)) / 8;
-	uint32_t flags = U32(pmclog_callchain, cpuflags);
+	uint32_t flags = REC32(rec, callchain, cpuflags);
 	struct late_sample s = {
 		.sample = {
-			.tsc = rec->tsc, .tid = U32(pmclog_callchain, tid),
+			.tsc = rec->tsc, .tid = REC32(rec, callchain, tid),
 			.event = event, .ends = ends_of(flags),
 		},
 	};
@@ -58,8 +55,8 @@ static void answer(struct ends_log *t, const struct pmclog_rec *rec)
 	if (!record_pcs(rec, &at))
 		return;
 	t->ends.told |= ends;
-	while ((s = late_take(&t->late, U32(pmclog_ext_userchain, tid),
-			      U64(pmclog_ext_userchain, first),
+	while ((s = late_take(&t->late, REC32(rec, ext_userchain, tid),
+			      REC64(rec, ext_userchain, first),
 			      pmclog_get64(rec->data + at)))) {
 		ends_move(&t->ends, s->sample.event, 0,
 			  ends_late(s->sample.ends),
@@ -72,8 +69,7 @@ static void begin(struct ends_log *t, const struct pmclog_rec *rec)
 {
 	char cpuid[PMCLOG_CPUID_LEN + 1] = "";
 
-	memcpy(cpuid, rec->data + offsetof(struct pmclog_initialize, cpuid),
-	       PMCLOG_CPUID_LEN);
+	memcpy(cpuid, REC_STR(rec, initialize, cpuid), PMCLOG_CPUID_LEN);
 	ends_settle(&t->ends);
 	late_free(&t->late);
 	t->x86 = machine_is_x86(0, cpuid);
@@ -83,7 +79,7 @@ static void ext(struct ends_log *t, const struct pmclog_rec *rec)
 {
 	switch (pmclog_iter_ext_subtype(rec)) {
 	case PMCLOG_EXT_HOST:
-		t->x86 = machine_is_x86(U32(pmclog_ext_host, machine), "");
+		t->x86 = machine_is_x86(REC32(rec, ext_host, machine), "");
 		break;
 	case PMCLOG_EXT_USERCHAIN:
 		answer(t, rec);
@@ -101,10 +97,10 @@ void ends_log_record(struct ends_log *t, const struct pmclog_rec *rec)
 		ext(t, rec);
 		break;
 	case PMCLOG_T_THR_EXIT:
-		late_forget(&t->late, U32(pmclog_thr_exit, tid));
+		late_forget(&t->late, REC32(rec, thr_exit, tid));
 		break;
 	case PMCLOG_T_SYSEXIT:
-		late_forget(&t->late, U32(pmclog_sysexit, pid));
+		late_forget(&t->late, REC32(rec, sysexit, pid));
 		break;
 	}
 }

@@ -3,8 +3,7 @@
 #ifndef READER_ENDS_LOG_H
 #define READER_ENDS_LOG_H
 
-#include <pmclog_iter.h>
-
+#include "log/rec.h"
 #include "sample/ends.h"
 #include "sample/late.h"
 
@@ -39,7 +38,7 @@ void ends_log_wait(struct ends_log *t, const struct pmclog_rec *rec,
 static inline void ends_log_sample(struct ends_log *t,
 				   const struct pmclog_rec *rec, uint32_t event)
 {
-	uint32_t flags = PMCLOG_FIELD32(rec, struct pmclog_callchain, cpuflags);
+	uint32_t flags = REC32(rec, callchain, cpuflags);
 	uint8_t ends = ends_of(flags);
 
 	t->ends.told |= ends;

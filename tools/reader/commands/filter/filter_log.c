@@ -12,9 +12,6 @@
 #include "commands/filter/filter_log.h"
 #include "log/record.h"
 
-#define U32(type, field)	PMCLOG_FIELD32(r, struct type, field)
-#define U64(type, field)	PMCLOG_FIELD64(r, struct type, field)
-
 void part_free(struct part *t)
 {
 	t->p.late.given_up = NULL;
@@ -124,7 +121,7 @@ static enum fate by_frames(struct part *t, const struct pmclog_rec *r,
 {
 	const unsigned char *pc = r->data + sizeof(struct pmclog_callchain);
 	uint32_t n = (r->len - sizeof(struct pmclog_callchain)) / 8, i = 0;
-	bool late = U32(pmclog_callchain, cpuflags) & PMCLOG_CC_USERLATE;
+	bool late = REC32(r, callchain, cpuflags) & PMCLOG_CC_USERLATE;
 	uint64_t met;
 
 	if (!t->select->n)
@@ -143,14 +140,14 @@ static enum fate by_frames(struct part *t, const struct pmclog_rec *r,
 static enum fate fate_of(struct part *t, const struct pmclog_rec *r,
 			 struct tp_raw raw)
 {
-	uint32_t flags = U32(pmclog_callchain, cpuflags);
+	uint32_t flags = REC32(r, callchain, cpuflags);
 	struct sample s = {
-		.tsc = moment(t, r->tsc), .pid = U32(pmclog_callchain, pid),
-		.tid = U32(pmclog_callchain, tid), .cpu = PMCLOG_CC_CPU(flags),
+		.tsc = moment(t, r->tsc), .pid = REC32(r, callchain, pid),
+		.tid = REC32(r, callchain, tid), .cpu = PMCLOG_CC_CPU(flags),
 		.kernel = !(flags & PMCLOG_CC_USERSPACE),
 		.ends = ends_of(flags),
 	};
-	uint32_t pmcid = U32(pmclog_callchain, pmcid);
+	uint32_t pmcid = REC32(r, callchain, pmcid);
 	struct proc *proc = procs_get(&t->p.procs, &t->p.str, s.pid);
 	uint32_t comm = procs_shown_name(proc, &t->p.str);
 
@@ -230,7 +227,7 @@ static void more_of_sample(struct part *t, const struct pmclog_rec *r)
 /* Decides on the samples that waited for this user chain. */
 static void answer(struct part *t, const struct pmclog_rec *r)
 {
-	uint32_t tid = U32(pmclog_ext_userchain, tid), n;
+	uint32_t tid = REC32(r, ext_userchain, tid), n;
 	struct late_sample *late;
 	struct proc *proc;
 	uint64_t met;
@@ -241,10 +238,10 @@ static void answer(struct part *t, const struct pmclog_rec *r)
 		return;
 	profile_settle(&t->p);
 	proc = procs_get(&t->p.procs, &t->p.str,
-			 U32(pmclog_ext_userchain, pid));
+			 REC32(r, ext_userchain, pid));
 	met = select_frames(t->select, &t->p, proc->as, false, r->data + at, n);
 	while ((late = late_take(&t->p.late, tid,
-				 U64(pmclog_ext_userchain, first),
+				 REC64(r, ext_userchain, first),
 				 pmclog_get64(r->data + at)))) {
 		decide(t, late, met);
 		free(late);
@@ -254,12 +251,12 @@ static void answer(struct part *t, const struct pmclog_rec *r)
 /* May the chain be for a kept sample?  A chain for none does no harm. */
 static bool wanted_chain(struct part *t, const struct pmclog_rec *r)
 {
-	uint32_t tid = U32(pmclog_ext_userchain, tid), id;
+	uint32_t tid = REC32(r, ext_userchain, tid), id;
 
 	answer(t, r);
 	id = IDTAB_FIND(&t->latetab, hash_mix(tid, 0), t->late, e, e->tid == tid);
 	if (id == IDTAB_NONE ||
-	    t->late[id].tsc < U64(pmclog_ext_userchain, first))
+	    t->late[id].tsc < REC64(r, ext_userchain, first))
 		return false;
 	t->answers++;
 	return true;
@@ -271,16 +268,16 @@ static bool wanted_drop(struct part *t, const struct pmclog_rec *r)
 	uint32_t cause;
 
 	if (r->len < sizeof(struct pmclog_dropnotify) ||
-	    U32(pmclog_dropnotify, pmcid) == PMCLOG_PMCID_NONE)
+	    REC32(r, dropnotify, pmcid) == PMCLOG_PMCID_NONE)
 		return true;
-	if (!wanted_pmc(t, U32(pmclog_dropnotify, pmcid)) ||
-	    !filter_loss(t->filter, U32(pmclog_dropnotify, cpu),
-			 moment(t, U64(pmclog_dropnotify, first)),
-			 moment(t, U64(pmclog_dropnotify, last))))
+	if (!wanted_pmc(t, REC32(r, dropnotify, pmcid)) ||
+	    !filter_loss(t->filter, REC32(r, dropnotify, cpu),
+			 moment(t, REC64(r, dropnotify, first)),
+			 moment(t, REC64(r, dropnotify, last))))
 		return false;
-	cause = U32(pmclog_dropnotify, cause);
+	cause = REC32(r, dropnotify, cause);
 	if (cause < PMCLOG_DROP_NCAUSE)
-		t->dropped[cause] += U64(pmclog_dropnotify, count);
+		t->dropped[cause] += REC64(r, dropnotify, count);
 	return true;
 }
 
@@ -296,7 +293,7 @@ static void set32(unsigned char *p, uint32_t v)
 static const unsigned char *exec_record(struct part *t,
 					const struct pmclog_rec *r)
 {
-	uint32_t pmcid = U32(pmclog_procexec, pmcid);
+	uint32_t pmcid = REC32(r, procexec, pmcid);
 
 	if (pmcid == PMCLOG_PMCID_NONE || wanted_pmc(t, pmcid))
 		return r->data;

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 #include <linux/pmclog.h>
-#include <pmclog_iter.h>
 
 #include "base/idtab.h"
 #include "log/periods.h"
+#include "log/rec.h"
 #include "sample/ends_log.h"
 
 /* a PMC of a process mode */

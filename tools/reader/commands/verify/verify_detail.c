@@ -8,7 +8,7 @@
 #define KNOWN_FIELDS	(PMCLOG_DETAIL_BRANCHES | PMCLOG_DETAIL_SOURCE | \
 			 PMCLOG_DETAIL_WEIGHT | PMCLOG_DETAIL_ADDR)
 
-#define U32(rec, field)	PMCLOG_FIELD32(rec, struct pmclog_ext_detail, field)
+#define U32(rec, field)	REC32(rec, ext_detail, field)
 
 static bool is_behind_its_sample(const struct verify *v, const struct pmclog_rec *rec)
 {

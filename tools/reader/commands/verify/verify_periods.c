@@ -6,22 +6,19 @@
 
 #include "commands/verify/verify.h"
 
-#define U32(type, field)	PMCLOG_FIELD32(rec, struct type, field)
-#define U64(type, field)	PMCLOG_FIELD64(rec, struct type, field)
-
 const char *verify_period(struct verify *v, const struct pmclog_rec *rec,
 			  uint32_t flags)
 {
-	uint32_t cpu = U32(pmclog_ext_period, cpu);
+	uint32_t cpu = REC32(rec, ext_period, cpu);
 
 	if (!(flags & HWPMC_F_FREQ))
 		return verify_fault(v, "PERIOD of PMC 0x%" PRIx32
 				    ", which does not sample at a rate",
-				    U32(pmclog_ext_period, pmcid));
+				    REC32(rec, ext_period, pmcid));
 	if (v->ncpu && cpu >= v->ncpu)
 		return verify_fault(v, "PERIOD of CPU %" PRIu32
 				    ", but there are %" PRIu32, cpu, v->ncpu);
-	if (!U64(pmclog_ext_period, period))
+	if (!REC64(rec, ext_period, period))
 		return "PERIOD of 0 events";
 	periods_record(&v->periods, rec);
 	return NULL;
@@ -30,8 +27,8 @@ const char *verify_period(struct verify *v, const struct pmclog_rec *rec,
 const char *verify_weight(struct verify *v, const struct pmclog_rec *rec,
 			  uint32_t flags)
 {
-	uint32_t pmcid = U32(pmclog_callchain, pmcid);
-	uint32_t cpu = PMCLOG_CC_CPU(U32(pmclog_callchain, cpuflags));
+	uint32_t pmcid = REC32(rec, callchain, pmcid);
+	uint32_t cpu = PMCLOG_CC_CPU(REC32(rec, callchain, cpuflags));
 
 	if (!(flags & HWPMC_F_FREQ) || periods_of(&v->periods, pmcid, cpu))
 		return NULL;

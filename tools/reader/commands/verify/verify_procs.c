@@ -16,9 +16,6 @@
 #include "base/mem.h"
 #include "commands/verify/verify.h"
 
-#define U32(type, field)	PMCLOG_FIELD32(rec, struct type, field)
-#define U64(type, field)	PMCLOG_FIELD64(rec, struct type, field)
-
 static bool of_processes(uint32_t pmcid)
 {
 	uint32_t mode = HWPMC_ID_MODE(pmcid);
@@ -175,20 +172,20 @@ static const char *check_value(struct verify *v, const struct pmclog_rec *rec,
 
 static const char *check_csw(struct verify *v, const struct pmclog_rec *rec)
 {
-	return check_value(v, rec, "PROCCSW", U32(pmclog_proccsw, pmcid),
-			   U32(pmclog_proccsw, pid), HWPMC_F_LOG_PROCCSW);
+	return check_value(v, rec, "PROCCSW", REC32(rec, proccsw, pmcid),
+			   REC32(rec, proccsw, pid), HWPMC_F_LOG_PROCCSW);
 }
 
 /* PROCEXIT is a PMC's last record of a process. */
 static const char *check_exit(struct verify *v, const struct pmclog_rec *rec)
 {
-	uint32_t pmcid = U32(pmclog_procexit, pmcid);
-	uint32_t pid = U32(pmclog_procexit, pid);
+	uint32_t pmcid = REC32(rec, procexit, pmcid);
+	uint32_t pid = REC32(rec, procexit, pid);
 	const char *what = check_value(v, rec, "PROCEXIT", pmcid, pid,
 				       HWPMC_F_LOG_PROCEXIT);
 
 	if (!what && rec->len >= sizeof(struct pmclog_procexit) &&
-	    U64(pmclog_procexit, running) > U64(pmclog_procexit, enabled))
+	    REC64(rec, procexit, running) > REC64(rec, procexit, enabled))
 		what = "PROCEXIT of a PMC that ran longer than it was enabled";
 	detach(&v->procs, pmcid, pid);
 	return what;
@@ -196,18 +193,18 @@ static const char *check_exit(struct verify *v, const struct pmclog_rec *rec)
 
 static const char *check_attach(struct verify *v, const struct pmclog_rec *rec)
 {
-	uint32_t pmcid = U32(pmclog_pmcattach, pmcid);
+	uint32_t pmcid = REC32(rec, pmcattach, pmcid);
 
 	if (!of_processes(pmcid))
 		return "PMCATTACH of a PMC of the system";
-	attach(&v->procs, pmcid, U32(pmclog_pmcattach, pid));
+	attach(&v->procs, pmcid, REC32(rec, pmcattach, pid));
 	return NULL;
 }
 
 static const char *check_detach(struct verify *v, const struct pmclog_rec *rec)
 {
-	uint32_t pmcid = U32(pmclog_pmcdetach, pmcid);
-	uint32_t pid = U32(pmclog_pmcdetach, pid);
+	uint32_t pmcid = REC32(rec, pmcdetach, pmcid);
+	uint32_t pid = REC32(rec, pmcdetach, pid);
 	const char *what = must_be_attached(v, rec, "PMCDETACH", pmcid, pid);
 
 	detach(&v->procs, pmcid, pid);
@@ -254,29 +251,29 @@ const char *verify_procs(struct verify *v, const struct pmclog_rec *rec)
 		verify_procs_free(&v->procs);
 		return NULL;
 	case PMCLOG_T_PMCALLOCATE:
-		announce(&v->procs, U32(pmclog_wire_allocate, pmcid),
-			 U32(pmclog_wire_allocate, flags));
+		announce(&v->procs, REC32(rec, wire_allocate, pmcid),
+			 REC32(rec, wire_allocate, flags));
 		return NULL;
 	case PMCLOG_T_PMCALLOCATEDYN:
-		announce(&v->procs, U32(pmclog_pmcallocatedyn, pmcid),
-			 U32(pmclog_pmcallocatedyn, flags));
+		announce(&v->procs, REC32(rec, pmcallocatedyn, pmcid),
+			 REC32(rec, pmcallocatedyn, flags));
 		return NULL;
 	case PMCLOG_T_PMCATTACH:
 		return check_attach(v, rec);
 	case PMCLOG_T_PMCDETACH:
 		return check_detach(v, rec);
 	case PMCLOG_T_PROCFORK:
-		inherit(&v->procs, U32(pmclog_procfork, oldpid),
-			U32(pmclog_procfork, newpid));
+		inherit(&v->procs, REC32(rec, procfork, oldpid),
+			REC32(rec, procfork, newpid));
 		return NULL;
 	case PMCLOG_T_PROCEXEC:
 		return check_named(v, rec, "PROCEXEC",
-				   U32(pmclog_procexec, pmcid),
-				   U32(pmclog_procexec, pid));
+				   REC32(rec, procexec, pmcid),
+				   REC32(rec, procexec, pid));
 	case PMCLOG_T_CALLCHAIN:
 		return check_named(v, rec, "sample",
-				   U32(pmclog_callchain, pmcid),
-				   U32(pmclog_callchain, pid));
+				   REC32(rec, callchain, pmcid),
+				   REC32(rec, callchain, pid));
 	case PMCLOG_T_PROCCSW:
 		return check_csw(v, rec);
 	case PMCLOG_T_PROCEXIT:

@@ -14,9 +14,6 @@
 #include "commands/verify/verify.h"
 #include "log/record.h"
 
-#define U32(type, field)	PMCLOG_FIELD32(rec, struct type, field)
-#define U64(type, field)	PMCLOG_FIELD64(rec, struct type, field)
-
 #define NSEC_PER_SEC	1000000000ULL
 
 /* flags for how a chain ends: causes of a cut; bits that are not defined */
@@ -151,7 +148,7 @@ static const char *check_padding(struct verify *v,
 		return verify_fault(v, "unknown record type %u", rec->type);
 	if (!v->format->ours)
 		return NULL;	/* FreeBSD does not clear padding */
-	if (U32(pmclog_hdr, spare))
+	if (REC32(rec, hdr, spare))
 		return "spare word of the header is not 0";
 	for (f = l->fields; f < l->fields + l->nfields; f++) {
 		if (!field_present(f, rec))
@@ -173,8 +170,8 @@ static const char *check_padding(struct verify *v,
  */
 static const char *check_init(struct verify *v, const struct pmclog_rec *rec)
 {
-	v->freq = U64(pmclog_initialize, tsc_freq);
-	if (U64(pmclog_initialize, ts_nsec) >= NSEC_PER_SEC)
+	v->freq = REC64(rec, initialize, tsc_freq);
+	if (REC64(rec, initialize, ts_nsec) >= NSEC_PER_SEC)
 		return "wall clock with more than a second of nanoseconds";
 	v->open = true;
 	v->map_in = false;
@@ -202,7 +199,7 @@ static const char *check_allocatedyn(struct verify *v,
 		return "PMCALLOCATEDYN without rate and config";
 	if (v->format->ours && !rec->data[offsetof(struct pmclog_pmcallocatedyn, name)])
 		return "PMC without a name";
-	announce(v, U32(pmclog_pmcallocatedyn, pmcid), record_pmc_flags(rec));
+	announce(v, REC32(rec, pmcallocatedyn, pmcid), record_pmc_flags(rec));
 	return NULL;
 }
 
@@ -212,7 +209,7 @@ static const char *check_allocatedyn(struct verify *v,
  */
 static const char *check_order(struct verify *v, const struct pmclog_rec *rec)
 {
-	uint32_t flags = U32(pmclog_callchain, cpuflags);
+	uint32_t flags = REC32(rec, callchain, cpuflags);
 	uint32_t i = PMCLOG_CC_CPU(flags) * 2 + (flags & PMCLOG_CC_USERSPACE);
 	uint64_t now = rec->tsc, last;
 
@@ -253,7 +250,7 @@ static void note_cuts(struct verify *v, uint8_t ends)
 static const char *check_chain_ends(struct verify *v,
 				    const struct pmclog_rec *rec)
 {
-	uint32_t flags = U32(pmclog_callchain, cpuflags);
+	uint32_t flags = REC32(rec, callchain, cpuflags);
 	bool user = ends_rec_has_user(rec, flags);
 	uint8_t ends = ends_of(flags);
 
@@ -277,7 +274,7 @@ static const char *check_chain_ends(struct verify *v,
  */
 static const char *check_sampled(struct verify *v, const struct pmclog_rec *rec)
 {
-	uint32_t pmcid = U32(pmclog_callchain, pmcid);
+	uint32_t pmcid = REC32(rec, callchain, pmcid);
 	uint32_t id = find_pmc(v, pmcid);
 
 	if (id == IDTAB_NONE)
@@ -299,7 +296,7 @@ static const char *check_chain(struct verify *v, const struct pmclog_rec *rec)
 				    PMCLOG_CHAIN_MAX);
 	v->samples++;
 	v->nsamples++;
-	v->late += !!(U32(pmclog_callchain, cpuflags) & PMCLOG_CC_USERLATE);
+	v->late += !!(REC32(rec, callchain, cpuflags) & PMCLOG_CC_USERLATE);
 	what = v->format->ours ? check_chain_ends(v, rec) : check_order(v, rec);
 	return what ? what : check_sampled(v, rec);
 }
@@ -311,14 +308,14 @@ static const char *check_drop(struct verify *v, const struct pmclog_rec *rec)
 
 	if (rec->len < sizeof(struct pmclog_dropnotify))
 		return v->format->ours ? "DROPNOTIFY without a count" : NULL;
-	pmcid = U32(pmclog_dropnotify, pmcid);
-	cause = U32(pmclog_dropnotify, cause);
-	count = U64(pmclog_dropnotify, count);
+	pmcid = REC32(rec, dropnotify, pmcid);
+	cause = REC32(rec, dropnotify, cause);
+	count = REC64(rec, dropnotify, count);
 	if (cause >= PMCLOG_DROP_NCAUSE)
 		return verify_fault(v, "DROPNOTIFY with unknown cause %u", cause);
 	if (!count)
 		return "DROPNOTIFY of nothing";
-	if (U64(pmclog_dropnotify, first) > U64(pmclog_dropnotify, last))
+	if (REC64(rec, dropnotify, first) > REC64(rec, dropnotify, last))
 		return "DROPNOTIFY whose last is before its first";
 	if (pmcid == PMCLOG_PMCID_NONE) {
 		v->proc_dropped = verify_sum(v->proc_dropped, count);
@@ -342,16 +339,16 @@ static const char *check_path(struct verify *v, const struct pmclog_rec *rec,
 static const char *check_map_in(struct verify *v, const struct pmclog_rec *rec)
 {
 	v->map_in = true;
-	v->map_pid = U32(pmclog_map_in, pid);
-	v->map_start = U64(pmclog_map_in, start);
+	v->map_pid = REC32(rec, map_in, pid);
+	v->map_start = REC64(rec, map_in, start);
 	return check_path(v, rec, offsetof(struct pmclog_map_in, path));
 }
 
 static const char *check_map_out(struct verify *v,
 				 const struct pmclog_rec *rec)
 {
-	uint64_t start = U64(pmclog_map_out, start);
-	uint64_t end = U64(pmclog_map_out, end);
+	uint64_t start = REC64(rec, map_out, start);
+	uint64_t end = REC64(rec, map_out, end);
 
 	if (start < end)
 		return NULL;
@@ -360,7 +357,7 @@ static const char *check_map_out(struct verify *v,
 
 static const char *check_exec(struct verify *v, const struct pmclog_rec *rec)
 {
-	uint32_t pmcid = U32(pmclog_procexec, pmcid);
+	uint32_t pmcid = REC32(rec, procexec, pmcid);
 	const char *what;
 
 	what = check_path(v, rec, offsetof(struct pmclog_procexec, path));
@@ -374,7 +371,7 @@ static const char *check_attach(struct verify *v, const struct pmclog_rec *rec)
 	const char *what;
 
 	what = check_path(v, rec, offsetof(struct pmclog_pmcattach, path));
-	return what ? what : check_pmc(v, U32(pmclog_pmcattach, pmcid));
+	return what ? what : check_pmc(v, REC32(rec, pmcattach, pmcid));
 }
 
 /* ------------------------------------------------------------------------
@@ -383,15 +380,15 @@ static const char *check_attach(struct verify *v, const struct pmclog_rec *rec)
 static const char *check_mapping(struct verify *v,
 				 const struct pmclog_rec *rec)
 {
-	uint64_t start = U64(pmclog_ext_mapping, start);
-	uint64_t len = U64(pmclog_ext_mapping, len);
+	uint64_t start = REC64(rec, ext_mapping, start);
+	uint64_t len = REC64(rec, ext_mapping, len);
 
 	/* the last byte's address, so that the top of memory fits */
 	if (!len || start + (len - 1) < start)
 		return verify_fault(v, "mapping of 0x%" PRIx64 " bytes at 0x%" PRIx64,
 				    len, start);
 	if (!v->map_in || v->map_start != start ||
-	    v->map_pid != U32(pmclog_ext_mapping, pid))
+	    v->map_pid != REC32(rec, ext_mapping, pid))
 		return "MAPPING without its MAP_IN before it";
 	return NULL;
 }
@@ -399,7 +396,7 @@ static const char *check_mapping(struct verify *v,
 static const char *check_buildid(struct verify *v,
 				 const struct pmclog_rec *rec)
 {
-	uint32_t len = U32(pmclog_ext_buildid, len);
+	uint32_t len = REC32(rec, ext_buildid, len);
 
 	if (len <= sizeof(((struct pmclog_ext_buildid *)0)->id))
 		return NULL;
@@ -423,7 +420,7 @@ static const char *check_userchain_ends(struct verify *v,
 static const char *check_userchain(struct verify *v,
 				   const struct pmclog_rec *rec)
 {
-	uint64_t first = U64(pmclog_ext_userchain, first), pc;
+	uint64_t first = REC64(rec, ext_userchain, first), pc;
 	uint32_t n, i;
 	size_t at;
 
@@ -449,11 +446,11 @@ static const char *check_userchain(struct verify *v,
 /* A RAW record must directly follow its sample. */
 static const char *check_raw(struct verify *v, const struct pmclog_rec *rec)
 {
-	uint32_t len = U32(pmclog_ext_raw, len);
-	uint32_t size = U32(pmclog_ext_raw, size);
+	uint32_t len = REC32(rec, ext_raw, len);
+	uint32_t size = REC32(rec, ext_raw, size);
 
-	if (!v->chain || v->chain_pmc != U32(pmclog_ext_raw, pmcid) ||
-	    v->chain_tid != U32(pmclog_ext_raw, tid) ||
+	if (!v->chain || v->chain_pmc != REC32(rec, ext_raw, pmcid) ||
+	    v->chain_tid != REC32(rec, ext_raw, tid) ||
 	    v->last_tsc != rec->tsc)
 		return "RAW that is not right behind its sample";
 	if (len > PMCLOG_RAW_MAX)
@@ -467,7 +464,7 @@ static const char *check_raw(struct verify *v, const struct pmclog_rec *rec)
 static const char *check_snapshot(struct verify *v,
 				  const struct pmclog_rec *rec)
 {
-	uint32_t cause = U32(pmclog_ext_snapshot, cause);
+	uint32_t cause = REC32(rec, ext_snapshot, cause);
 
 	if (v->snapshot)
 		return "a second SNAPSHOT";
@@ -479,7 +476,7 @@ static const char *check_snapshot(struct verify *v,
 
 static const char *check_period(struct verify *v, const struct pmclog_rec *rec)
 {
-	uint32_t pmcid = U32(pmclog_ext_period, pmcid);
+	uint32_t pmcid = REC32(rec, ext_period, pmcid);
 	uint32_t id = find_pmc(v, pmcid);
 
 	return id == IDTAB_NONE ? unannounced(v, pmcid) :
@@ -488,7 +485,7 @@ static const char *check_period(struct verify *v, const struct pmclog_rec *rec)
 
 static const char *check_detail(struct verify *v, const struct pmclog_rec *rec)
 {
-	uint32_t pmcid = U32(pmclog_ext_detail, pmcid);
+	uint32_t pmcid = REC32(rec, ext_detail, pmcid);
 	uint32_t id = find_pmc(v, pmcid);
 
 	return id == IDTAB_NONE ? unannounced(v, pmcid) :
@@ -499,7 +496,7 @@ static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
 {
 	switch (pmclog_iter_ext_subtype(rec)) {
 	case PMCLOG_EXT_HOST:
-		v->ncpu = U32(pmclog_ext_host, ncpu);
+		v->ncpu = REC32(rec, ext_host, ncpu);
 		return NULL;
 	case PMCLOG_EXT_PERIOD:
 		return check_period(v, rec);
@@ -508,7 +505,7 @@ static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
 	case PMCLOG_EXT_BUILDID:
 		return check_buildid(v, rec);
 	case PMCLOG_EXT_RATE:
-		return check_pmc(v, U32(pmclog_ext_rate, pmcid));
+		return check_pmc(v, REC32(rec, ext_rate, pmcid));
 	case PMCLOG_EXT_USERCHAIN:
 		return check_userchain(v, rec);
 	case PMCLOG_EXT_RAW:
@@ -516,7 +513,7 @@ static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
 	case PMCLOG_EXT_DETAIL:
 		return check_detail(v, rec);
 	case PMCLOG_EXT_RECORD:
-		if (U32(pmclog_ext_record, on) <= 1)
+		if (REC32(rec, ext_record, on) <= 1)
 			return NULL;
 		return "RECORD that is neither on nor off";
 	case PMCLOG_EXT_SNAPSHOT:
@@ -548,7 +545,7 @@ static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
 	case PMCLOG_T_DROPNOTIFY:
 		return check_drop(v, rec);
 	case PMCLOG_T_PMCALLOCATE:
-		announce(v, U32(pmclog_wire_allocate, pmcid), record_pmc_flags(rec));
+		announce(v, REC32(rec, wire_allocate, pmcid), record_pmc_flags(rec));
 		return NULL;
 	case PMCLOG_T_PMCALLOCATEDYN:
 		return check_allocatedyn(v, rec);
@@ -561,11 +558,11 @@ static const char *check_type(struct verify *v, const struct pmclog_rec *rec)
 	case PMCLOG_T_PMCATTACH:
 		return check_attach(v, rec);
 	case PMCLOG_T_PMCDETACH:
-		return check_pmc(v, U32(pmclog_pmcdetach, pmcid));
+		return check_pmc(v, REC32(rec, pmcdetach, pmcid));
 	case PMCLOG_T_PROCCSW:
-		return check_pmc(v, U32(pmclog_proccsw, pmcid));
+		return check_pmc(v, REC32(rec, proccsw, pmcid));
 	case PMCLOG_T_PROCEXIT:
-		return check_pmc(v, U32(pmclog_procexit, pmcid));
+		return check_pmc(v, REC32(rec, procexit, pmcid));
 	case PMCLOG_T_USERDATA:
 		return check_ext(v, rec);
 	case PMCLOG_T_CLOSELOG:
@@ -581,8 +578,8 @@ static void note_chain(struct verify *v, const struct pmclog_rec *rec)
 	v->chain = rec->type == PMCLOG_T_CALLCHAIN;
 	if (!v->chain)
 		return;
-	v->chain_pmc = U32(pmclog_callchain, pmcid);
-	v->chain_tid = U32(pmclog_callchain, tid);
+	v->chain_pmc = REC32(rec, callchain, pmcid);
+	v->chain_tid = REC32(rec, callchain, tid);
 }
 
 void verify_init(struct verify *v)
