@@ -251,7 +251,7 @@ static uint32_t nameless_of(const struct profile *p, const uint32_t *frame,
 struct nameless event_nameless(const struct profile *p, uint32_t event)
 {
 	const struct chains *t = &p->chains;
-	uint64_t *through = chains_samples(t);
+	uint64_t *through = chains_sums(t, false);
 	bool *is = xcalloc((size_t)t->nnode + 1, sizeof(*is));
 	struct nameless n = { 0 };
 	uint32_t i;

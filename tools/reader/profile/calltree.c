@@ -148,7 +148,7 @@ static uint32_t *from_tops(struct calltree *t, const struct profile *p,
 	uint32_t *at = xcalloc((size_t)all->n + 1, sizeof(*at)), i;
 	struct spot *spot = xcalloc((size_t)all->nnode + 1, sizeof(*spot));
 	struct spot root = { .hash = 0, .node = CALLTREE_ROOT };
-	uint64_t *count = chains_samples(all);
+	uint64_t *count = chains_sums(all, false);
 
 	for (i = 0; i < all->nnode; i++) {
 		const struct chainnode *c = &all->node[i];

@@ -281,33 +281,17 @@ const uint32_t *chain_frames(const struct chains *t, const struct chain *c)
 	return v->frame;
 }
 
-/* Adds the sums of nodes to those of their callers. */
-static uint64_t *sum_up(const struct chains *t, uint64_t *w)
+uint64_t *chains_sums(const struct chains *t, bool weights)
 {
+	uint64_t *w = xcalloc((size_t)t->nnode + 1, sizeof(*w));
+	const struct chain *c;
 	uint32_t i;
 
+	for (c = t->chain; c < t->chain + t->n; c++)
+		w[c->callers] += weights ? chain_weight(t, c) : c->count;
+	/* a node is behind its callers */
 	for (i = t->nnode; i--;)
 		if (t->node[i].up != CHAIN_NONE)
 			w[t->node[i].up] += w[i];
 	return w;
-}
-
-uint64_t *chains_weights(const struct chains *t)
-{
-	uint64_t *w = xcalloc((size_t)t->nnode + 1, sizeof(*w));
-	uint32_t i;
-
-	for (i = 0; i < t->n; i++)
-		w[t->chain[i].callers] += chain_weight(t, &t->chain[i]);
-	return sum_up(t, w);
-}
-
-uint64_t *chains_samples(const struct chains *t)
-{
-	uint64_t *w = xcalloc((size_t)t->nnode + 1, sizeof(*w));
-	uint32_t i;
-
-	for (i = 0; i < t->n; i++)
-		w[t->chain[i].callers] += t->chain[i].count;
-	return sum_up(t, w);
 }

@@ -154,9 +154,7 @@ void chains_free(struct chains *t);
 /* Frames of a chain, innermost first; valid until the next call. */
 const uint32_t *chain_frames(const struct chains *t, const struct chain *c);
 
-/* By node: the weight of all chains below it; the caller frees it. */
-uint64_t *chains_weights(const struct chains *t);
-/* The same in samples. */
-uint64_t *chains_samples(const struct chains *t);
+/* By node: the weight of all chains below it, or their samples; the caller frees it. */
+uint64_t *chains_sums(const struct chains *t, bool weights);
 
 #endif /* READER_CHAINS_H */

@@ -301,7 +301,8 @@ static void process_record(struct profile *p, const struct pmclog_rec *r)
 	switch (r->type) {
 	case PMCLOG_T_PROCEXEC:
 		proc_of(p, REC32(r, procexec, pid))->born = r->tsc;
-		procs_exec(proc_of(p, REC32(r, procexec, pid)), &p->str, REC_STR(r, procexec, path));
+		procs_exec(proc_of(p, REC32(r, procexec, pid)), &p->str,
+			   REC_STR(r, procexec, path));
 		profile_guess_exec(p, r);
 		break;
 	case PMCLOG_T_PROCFORK:

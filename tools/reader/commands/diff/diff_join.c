@@ -76,7 +76,7 @@ static void count_lists(struct diff *d, int side, const uint32_t *label)
 {
 	const struct analysis *a = &d->a[side];
 	const struct chains *all = &a->p.chains;
-	uint64_t *weight = chains_weights(all);
+	uint64_t *weight = chains_sums(all, true);
 	uint32_t *seen = xcalloc((size_t)d->n + 1, sizeof(*seen)), i, j, l;
 
 	for (i = 0; i < all->nnode; i++) {

@@ -211,7 +211,7 @@ void report_rows(struct table *t, const struct report *r, uint32_t event,
 	struct counting c = {
 		.all = &p->chains, .key = key, .t = t,
 		.cell = xcalloc((size_t)p->funcs.n + 1, sizeof(*c.cell)),
-		.weight = chains_weights(&p->chains),
+		.weight = chains_sums(&p->chains, true),
 	};
 	void (*count)(struct counting *c, uint32_t top) =
 		p->chains.lists ? count_lists : count_tree;
