@@ -70,12 +70,15 @@ int file_open(const struct doctor *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 bool file_there(const struct doctor *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The first bytes, as many as fit, and a NUL; their number, or -1 with errno */
-ssize_t file_read(const struct doctor *d, void *buf, size_t size,
-		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/*
+ * The first bytes, as many as fit, and a NUL; their number, or -1 with errno.  What
+ * file_open() has returned is closed.
+ */
+ssize_t take_bytes(int fd, void *buf, size_t size);
 /* The first line, printable; 0, or -1 with errno */
-int file_line(const struct doctor *d, char *line, size_t size,
-	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+int take_line(int fd, char *line, size_t size);
+#define file_read(d, buf, size, ...)	take_bytes(file_open(d, __VA_ARGS__), buf, size)
+#define file_line(d, line, size, ...)	take_line(file_open(d, __VA_ARGS__), line, size)
 /*
  * Calls @f for each line, which is printable and cut to LINE_ROOM, until @f
  * returns a value other than 0.  That value, 0, or -1 with errno.  Huge files

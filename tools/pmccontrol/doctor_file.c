@@ -44,23 +44,16 @@ static int open_regular(const char *path)
 	return -1;
 }
 
-static int __attribute__((format(printf, 2, 0)))
-vopen(const struct doctor *d, const char *fmt, va_list ap)
-{
-	char path[PATH_ROOM];
-
-	return path_of(d, path, fmt, ap) ? -1 : open_regular(path);
-}
-
 int file_open(const struct doctor *d, const char *fmt, ...)
 {
+	char path[PATH_ROOM];
 	va_list ap;
-	int fd;
+	int err;
 
 	va_start(ap, fmt);
-	fd = vopen(d, fmt, ap);
+	err = path_of(d, path, fmt, ap);
 	va_end(ap);
-	return fd;
+	return err ? -1 : open_regular(path);
 }
 
 bool file_there(const struct doctor *d, const char *fmt, ...)
@@ -76,9 +69,9 @@ bool file_there(const struct doctor *d, const char *fmt, ...)
 	return !err && !stat(path, &st);
 }
 
-/* Closes @fd. */
-static ssize_t read_start(int fd, char *buf, size_t size)
+ssize_t take_bytes(int fd, void *to, size_t size)
 {
+	char *buf = to;
 	size_t at = 0;
 	ssize_t n = 1;
 	int saved;
@@ -97,18 +90,6 @@ static ssize_t read_start(int fd, char *buf, size_t size)
 	return n < 0 ? -1 : (ssize_t)at;
 }
 
-ssize_t file_read(const struct doctor *d, void *buf, size_t size,
-		  const char *fmt, ...)
-{
-	va_list ap;
-	int fd;
-
-	va_start(ap, fmt);
-	fd = vopen(d, fmt, ap);
-	va_end(ap);
-	return read_start(fd, buf, size);
-}
-
 /* What a file says goes to a terminal. */
 static void make_printable(char *line)
 {
@@ -118,16 +99,9 @@ static void make_printable(char *line)
 			*line = *line == '\t' ? ' ' : '?';
 }
 
-int file_line(const struct doctor *d, char *line, size_t size,
-	      const char *fmt, ...)
+int take_line(int fd, char *line, size_t size)
 {
-	va_list ap;
-	int fd;
-
-	va_start(ap, fmt);
-	fd = vopen(d, fmt, ap);
-	va_end(ap);
-	if (read_start(fd, line, size) < 0)
+	if (take_bytes(fd, line, size) < 0)
 		return -1;
 	make_printable(line);
 	return 0;
