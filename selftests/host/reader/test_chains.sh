@@ -64,7 +64,8 @@ csv_is_true()
 }
 ok "in the order of the log" csv_is_true
 
-# self and total of each function and command, counted sample by sample
+# flat_is_true KEYS COLUMNS <TRUTH: self and total of each function, and command unless
+# that is "all", counted sample by sample
 flat_is_true()
 {
 	awk -F';' '{
@@ -77,32 +78,14 @@ flat_is_true()
 		for (who in self)
 			printf "%.2f %.2f %s\n", 100 * self[who] / NR,
 				100 * total[who] / NR, who
-	}' "$tmp/truth" | sed 's/_\[k\]//' | LC_ALL=C sort |
-		diff - <("$pmclog" report --flat -l 0 --sort comm,sym \
+	}' | sed 's/_\[k\]//; s/ all / /' | LC_ALL=C sort |
+		diff - <("$pmclog" report --flat -l 0 --sort "$1" \
 			-k "$tmp/kallsyms" "$tmp/many" |
-			profile_rows | cut -d ' ' -f 1,2,4,5 | LC_ALL=C sort)
+			profile_rows | cut -d ' ' -f "$2" | LC_ALL=C sort)
 }
-ok "self and total of each function" flat_is_true
-
+ok "self and total of each function" flat_is_true comm,sym 1,2,4,5 <"$tmp/truth"
 # the same without commands: what they have in common is added up
-all_is_true()
-{
-	sed 's/^[^;]*/all/' "$tmp/truth" | awk -F';' '{
-		self[$NF]++
-		split("", seen)
-		for (i = 2; i <= NF; i++)
-			if (!seen[$i]++)
-				total[$i]++
-	} END {
-		for (who in self)
-			printf "%.2f %.2f %s\n", 100 * self[who] / NR,
-				100 * total[who] / NR, who
-	}' | sed 's/_\[k\]//' | LC_ALL=C sort |
-		diff - <("$pmclog" report --flat -l 0 --sort sym \
-			-k "$tmp/kallsyms" "$tmp/many" |
-			profile_rows | cut -d ' ' -f 1,2,4 | LC_ALL=C sort)
-}
-ok "and of all commands" all_is_true
+ok "and of all commands" flat_is_true sym 1,2,4 < <(sed 's/^[^;]*/all/' "$tmp/truth")
 
 # what is mapped where changes with every other sample
 {
