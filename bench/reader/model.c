@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "sink.h"
 
 #define PERIOD_NS	50000		/* 20 kHz on each CPU */
 #define LEVELS		48		/* of the service's functions */
@@ -304,8 +305,7 @@ static void flat(struct sample *s, uint32_t cpu)
 	s->nkernel = s->nkernel ? 1 : 0;
 }
 
-bool model_run(const char *shape, uint64_t samples, struct sink *to,
-	       const uint64_t *bytes, uint64_t size)
+bool model_run(const char *shape, uint64_t samples, struct sink *to, uint64_t size)
 {
 	static const struct {
 		const char *name;
@@ -328,7 +328,7 @@ bool model_run(const char *shape, uint64_t samples, struct sink *to,
 	now = MODEL_BEGIN;
 	make_kernel_paths();
 	sink->start(16 + kernel.text_len);
-	for (i = 0; size ? *bytes < size : i < samples; i++) {
+	for (i = 0; size ? sink->file->bytes < size : i < samples; i++) {
 		s.cpu = (uint32_t)(i % MODEL_CPUS);
 		now += PERIOD_NS / MODEL_CPUS;
 		shapes[j].next(&s, s.cpu);

@@ -43,6 +43,7 @@ struct sample {
 };
 
 struct sink {
+	struct sinkfile *file;
 	void (*start)(uint64_t kernel_len);
 	void (*fork)(uint64_t time, uint32_t parent, uint32_t child);
 	void (*exec)(uint64_t time, uint32_t pid, const struct object *program);
@@ -85,12 +86,10 @@ void objects_write(const char *dir);
 /* Finds out where the linker has put what objects_write() has written. */
 void objects_load(const char *dir);
 
-/* model.c; @bytes: how much the sink has written, to end at @size if not 0 */
-bool model_run(const char *shape, uint64_t samples, struct sink *sink,
-	       const uint64_t *bytes, uint64_t size);
+/* model.c; it ends when the sink has written @size bytes, if that is not 0 */
+bool model_run(const char *shape, uint64_t samples, struct sink *sink, uint64_t size);
 
 /* sinks */
-struct sink *pmclog_sink(const char *path, const uint64_t **bytes);
-struct sink *perf_sink(const char *path, const uint64_t **bytes);
+extern struct sink pmclog_sink, perf_sink;
 
 #endif /* BENCH_MODEL_H */

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "model.h"
+#include "sink.h"
 
 int main(int argc, char **argv)
 {
-	const uint64_t *bytes;
 	struct sink *sink;
 	uint64_t samples, size = 0;
 	char *end;
@@ -32,11 +32,9 @@ int main(int argc, char **argv)
 	if (*end)
 		errx(2, "%s: no number", argv[3]);
 	objects_load(argv[4]);
-	if (!strcmp(argv[1], "perf"))
-		sink = perf_sink(argv[5], &bytes);
-	else
-		sink = pmclog_sink(argv[5], &bytes);
-	if (!model_run(argv[2], samples, sink, bytes, size))
+	sink = strcmp(argv[1], "perf") ? &pmclog_sink : &perf_sink;
+	sinkfile_open(sink->file, argv[5]);
+	if (!model_run(argv[2], samples, sink, size))
 		errx(2, "%s: no such shape", argv[2]);
 	return 0;
 }

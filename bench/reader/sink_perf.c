@@ -37,7 +37,6 @@ struct trailer {
 };
 
 static struct sinkfile file;
-static struct sink perf;
 static uint64_t first, last, in_round;
 
 static void *record(uint32_t type, uint32_t misc, size_t len)
@@ -83,7 +82,7 @@ static void start(uint64_t kernel_len)
 	} map = { .pid = UINT32_MAX, .addr = KERNEL_START, .len = kernel_len,
 		  .pgoff = KERNEL_START };
 
-	if (perf.chains)
+	if (perf_sink.chains)
 		a.attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	memcpy(sink_room(&file, sizeof(head)), &head, sizeof(head));
 	memcpy(sink_room(&file, sizeof(a)), &a, sizeof(a));
@@ -168,7 +167,7 @@ static void do_sample(const struct sample *s)
 	} *r;
 	size_t len = sizeof(*r);
 
-	if (perf.chains)
+	if (perf_sink.chains)
 		len += 8 * (1 + s->n + (s->nkernel > 0) + (s->nkernel < s->n));
 	r = record(PERF_RECORD_SAMPLE, s->nkernel ? PERF_RECORD_MISC_KERNEL :
 			PERF_RECORD_MISC_USER, len);
@@ -177,7 +176,7 @@ static void do_sample(const struct sample *s)
 	r->time = s->time;
 	r->cpu = s->cpu;
 	r->period = 50000;
-	if (perf.chains)
+	if (perf_sink.chains)
 		put_chain(r->chain, s);
 	if (!first)
 		first = s->time;
@@ -258,14 +257,7 @@ static void end(uint64_t time)
 	sinkfile_close(&file);
 }
 
-static struct sink perf = {
-	.start = start, .fork = do_fork, .exec = do_exec, .map = do_map,
+struct sink perf_sink = {
+	.file = &file, .start = start, .fork = do_fork, .exec = do_exec, .map = do_map,
 	.exit = do_exit, .sample = do_sample, .end = end,
 };
-
-struct sink *perf_sink(const char *path, const uint64_t **bytes)
-{
-	sinkfile_open(&file, path);
-	*bytes = &file.bytes;
-	return &perf;
-}

@@ -12,7 +12,6 @@
 
 static struct sinkfile file;
 static struct pmclog_account account;
-static struct sink pmclog;
 
 #define ALIGN4(n)	(((n) + 3) & ~(size_t)3)
 
@@ -114,14 +113,7 @@ static void end(uint64_t time)
 	sinkfile_close(&file);
 }
 
-static struct sink pmclog = {
-	.start = start, .fork = do_fork, .exec = do_exec, .map = do_map,
+struct sink pmclog_sink = {
+	.file = &file, .start = start, .fork = do_fork, .exec = do_exec, .map = do_map,
 	.exit = do_exit, .sample = do_sample, .end = end,
 };
-
-struct sink *pmclog_sink(const char *path, const uint64_t **bytes)
-{
-	sinkfile_open(&file, path);
-	*bytes = &file.bytes;
-	return &pmclog;
-}
