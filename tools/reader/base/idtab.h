@@ -49,8 +49,8 @@ static inline uint32_t idtab_next(const struct idtab *t, uint64_t hash, uint32_t
 }
 
 /*
- * The number of the element of @array that @same holds for, which is told of
- * element @e and true for elements of @hash only.  IDTAB_NONE: there is none.
+ * The number of the element of @array that is @same, a condition on element @e.
+ * Those that fulfil it have the hash.  IDTAB_NONE: there is none.
  */
 #define IDTAB_FIND(tab, hash, array, e, same)				\
 	__extension__ ({						\
