@@ -287,8 +287,10 @@ uint64_t *chains_sums(const struct chains *t, bool weights)
 	const struct chain *c;
 	uint32_t i;
 
-	for (c = t->chain; c < t->chain + t->n; c++)
+	for (i = 0; i < t->n; i++) {
+		c = &t->chain[i];
 		w[c->callers] += weights ? chain_weight(t, c) : c->count;
+	}
 	/* a node is behind its callers */
 	for (i = t->nnode; i--;)
 		if (t->node[i].up != CHAIN_NONE)
