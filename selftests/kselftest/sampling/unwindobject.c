@@ -75,7 +75,7 @@ TEST_F(unwind, untellable)
  * Tables
  */
 /* Where there is no room, tables of what nobody executes make some in a while. */
-TEST_F(unwind, given_back)
+TEST_F_TIMEOUT(unwind, given_back, 600)
 {
 	int full = 0, later = -ENOSPC;
 	unsigned int whole, i;
