@@ -17,6 +17,7 @@
 #define CFI_RBX		3
 #define OPERATIONS_PER_BYTE	16	/* real files have less than one */
 #define STATES_MAX	16	/* remembered: compilers nest two or three */
+#define LETTERS_MAX	16	/* of an augmentation: compilers write at most five */
 
 /* A CIE: the common part of several functions */
 struct common {
@@ -145,14 +146,24 @@ static void read_augmentation(struct common *c, const char *letters,
 		r->bad = 1;
 }
 
+/* The augmentation; NULL: it does not end, or is longer than any that is known */
+static const char *read_letters(struct cfi_reader *r)
+{
+	const char *letters = (const char *)r->at;
+	unsigned int i;
+
+	for (i = 0; i <= LETTERS_MAX; i++)
+		if (!pmc_cfi_byte(r))
+			return r->bad ? NULL : letters;
+	return NULL;
+}
+
 static void read_common(struct common *c, struct cfi_reader r)
 {
 	unsigned int version = (unsigned int)pmc_cfi_byte(&r);
-	const char *letters = (const char *)r.at;
+	const char *letters = read_letters(&r);
 
-	while (pmc_cfi_byte(&r))
-		;
-	if (r.bad || (version != 1 && version != 3 && version != 4) ||
+	if (!letters || (version != 1 && version != 3 && version != 4) ||
 	    (*letters && *letters != 'z'))
 		return;
 	if (version == 4 && (pmc_cfi_byte(&r) != 8 ||

@@ -4,6 +4,8 @@
  */
 #include "libpmc_cfi.h"
 
+#define LEB_BITS_MAX	112	/* 16 bytes; 64 bits need 10, and some are padded */
+
 const unsigned char *pmc_cfi_skip(struct cfi_reader *r, uint64_t n)
 {
 	const unsigned char *block = r->at;
@@ -28,7 +30,10 @@ uint64_t pmc_cfi_bytes(struct cfi_reader *r, unsigned int n)
 	return value;
 }
 
-/* @bits: number of bits read; @negative: the highest of them */
+/*
+ * @bits: number of bits read; @negative: the highest of them.  A number of any length
+ * would be read again for each row or function that it belongs to.
+ */
 static uint64_t leb(struct cfi_reader *r, unsigned int *bits, int *negative)
 {
 	uint64_t value = 0, byte;
@@ -39,7 +44,9 @@ static uint64_t leb(struct cfi_reader *r, unsigned int *bits, int *negative)
 		if (*bits < 64)
 			value |= (byte & 0x7f) << *bits;
 		*bits += 7;
-	} while (byte & 0x80);
+	} while (byte & 0x80 && *bits < LEB_BITS_MAX);
+	if (byte & 0x80)
+		r->bad = 1;
 	*negative = !!(byte & 0x40);
 	return value;
 }

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Call frame information that is written to take long: the time is in proportion to the
+ * length of the section.
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpmc_cfi.h"
+#include "libpmc_dwarf.h"
+#include "seconds.h"
+#include "tap.h"
+
+#define SECTION		(1U << 20)
+#define LONG		(SECTION / 4)	/* bytes of what is read again and again */
+#define SECONDS_MAX	2
+
+static unsigned char section[SECTION];
+static size_t len;
+
+static void bytes(const void *from, size_t n)
+{
+	if (len + n > sizeof(section))
+		abort();
+	memcpy(section + len, from, n);
+	len += n;
+}
+
+static void byte(unsigned int value)
+{
+	const unsigned char b = (unsigned char)value;
+
+	bytes(&b, 1);
+}
+
+static void word(size_t value)
+{
+	const uint32_t w = (uint32_t)value;
+
+	bytes(&w, sizeof(w));
+}
+
+static void fill(unsigned int value, size_t n)
+{
+	while (n--)
+		byte(value);
+}
+
+/* @value in @n + 1 bytes */
+static void padded(unsigned int value, size_t n)
+{
+	byte(value | 0x80);
+	if (n) {
+		fill(0x80, n - 1);
+		byte(0);
+	}
+}
+
+static void uleb(size_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		byte(0x80 | (value & 0x7f));
+	byte((unsigned int)value);
+}
+
+static size_t begin_entry(uint32_t id)
+{
+	size_t at = len;
+
+	word(0);
+	word(id);
+	return at;
+}
+
+static void end_entry(size_t at)
+{
+	const uint32_t n = (uint32_t)(len - at - 4);
+
+	memcpy(section + at, &n, sizeof(n));
+}
+
+/* The beginning of a CIE with @letters behind the 'z' */
+static size_t begin_common(size_t letters)
+{
+	size_t at = begin_entry(0);
+
+	byte(1);
+	byte('z');
+	fill('B', letters);
+	byte(0);
+	byte(1);			/* code_align */
+	byte(0x78);			/* data_align: -8 */
+	byte(16);
+	byte(0);			/* no augmentation data */
+	return at;
+}
+
+static size_t begin_function(size_t common, uint32_t start, uint32_t size)
+{
+	size_t at = begin_entry((uint32_t)(len + 4 - common));
+
+	word(start);
+	word(0);
+	word(size);
+	word(0);
+	byte(0);
+	return at;
+}
+
+/* Functions of which each has another CIE than the one before it */
+static void functions(const size_t common[2])
+{
+	uint32_t i;
+
+	for (i = 0; len + 32 <= sizeof(section); i++)
+		end_entry(begin_function(common[i % 2], 0x1000 + i, 1));
+}
+
+static size_t told, unknown;
+
+static int on_function(void *arg, uint64_t start, uint64_t end)
+{
+	return 0;
+}
+
+static int on_row(void *arg, uint64_t addr,
+		  const struct hwpmc_unwind_rule *rule)
+{
+	told += rule->cfa != HWPMC_CFA_UNTOLD;
+	unknown += rule->cfa == HWPMC_CFA_UNTOLD;
+	return 0;
+}
+
+static double walk(void)
+{
+	const struct cfi_section s = {
+		.data = section, .len = len, .addr = 0x10000,
+		.machine = EM_X86_64,
+	};
+	const struct cfi_sink sink = { on_function, on_row, NULL };
+	double start = cpu_now();
+
+	told = unknown = 0;
+	if (pmc_cfi_walk(&s, &sink))
+		abort();
+	return cpu_now() - start;
+}
+
+static void is_quick(const char *what)
+{
+	double took = walk();
+
+	printf("# %s: %.2f s\n", what, took);
+	ok(took < SECONDS_MAX, "%s: quick", what);
+	len = 0;
+}
+
+static void test_letters(void)
+{
+	size_t common[2], i;
+
+	for (i = 0; i < 2; i++) {
+		common[i] = begin_common(LONG);
+		end_entry(common[i]);
+	}
+	functions(common);
+	is_quick("a long augmentation");
+}
+
+static void test_numbers(void)
+{
+	size_t common[2], i;
+
+	for (i = 0; i < 2; i++) {
+		common[i] = begin_common(0);
+		byte(DW_CFA_def_cfa);
+		padded(7, LONG);
+		byte(8);
+		end_entry(common[i]);
+	}
+	functions(common);
+	is_quick("a long number in a common program");
+}
+
+/* Each row has it. */
+static void test_cfa(void)
+{
+	size_t common = begin_common(0), at;
+
+	end_entry(common);
+	at = begin_function(common, 0x1000, SECTION);
+	byte(DW_CFA_def_cfa_expression);
+	uleb(LONG + 2);
+	byte(DW_OP_breg0 + 7);
+	padded(0, LONG);
+	fill(DW_CFA_advance_loc | 1, SECTION / 2);
+	end_entry(at);
+	is_quick("a long expression of the CFA");
+}
+
+/* Assemblers and linkers pad numbers that they know late. */
+static void test_padded(void)
+{
+	size_t common = begin_common(4);
+
+	byte(DW_CFA_def_cfa);
+	padded(7, 9);
+	padded(8, 9);
+	end_entry(common);
+	end_entry(begin_function(common, 0x1000, 1));
+	walk();
+	ok(told == 1 && !unknown, "numbers of ten bytes");
+	len = 0;
+}
+
+int main(void)
+{
+	test_letters();
+	test_numbers();
+	test_cfa();
+	test_padded();
+	return done();
+}
