@@ -66,6 +66,11 @@ static unsigned int fp_of(unsigned int machine)
 	return machine == EM_AARCH64 ? 29 : 6;
 }
 
+static unsigned int sp_of(unsigned int machine)
+{
+	return machine == EM_AARCH64 ? 31 : 7;
+}
+
 static uint64_t addr_of(const struct walk *w, const unsigned char *at)
 {
 	return w->s->addr + (uint64_t)(at - w->s->data);
@@ -186,6 +191,8 @@ static size_t reg_at(const struct run *run, uint64_t n)
 		return offsetof(struct cfi_state, ra);
 	if (n == fp_of(run->w->s->machine))
 		return offsetof(struct cfi_state, fp);
+	if (n == sp_of(run->w->s->machine))
+		return offsetof(struct cfi_state, sp);
 	if (n == CFI_RBX && run->w->s->machine == EM_X86_64)
 		return offsetof(struct cfi_state, rbx);
 	return 0;
@@ -374,8 +381,10 @@ static void register_operation(struct run *run, struct cfi_reader *r,
 		});
 		break;
 	default:	/* its value is computed */
-		pmc_cfi_uleb(r);
-		set(run, n, (struct cfi_reg){ .kind = CFI_OTHER });
+		set(run, n, (struct cfi_reg){
+			.kind = CFI_OTHER,
+			.offset = (int64_t)pmc_cfi_uleb(r),
+		});
 	}
 }
 

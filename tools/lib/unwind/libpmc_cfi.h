@@ -55,7 +55,7 @@ enum cfi_kind {
 	CFI_OFFSET,		/* at CFA + offset */
 	CFI_EXPRESSION,		/* at the address that the expression gives */
 	CFI_REGISTER,		/* in the register with number offset */
-	CFI_OTHER,		/* a value */
+	CFI_OTHER,		/* a value: what @expr gives; NULL: CFA + offset * factor */
 };
 
 struct cfi_reg {
@@ -65,13 +65,16 @@ struct cfi_reg {
 	size_t		len;
 };
 
-/* @expr: gives the CFA; NULL: the CFA is @reg + @offset */
+/*
+ * @expr: gives the CFA; NULL: the CFA is @reg + @offset
+ * @sp: the caller's stack pointer; CFI_SAME: it is the CFA
+ */
 struct cfi_state {
 	uint64_t	reg;
 	int64_t		offset;
 	const unsigned char *expr;
 	size_t		len;
-	struct cfi_reg	ra, fp, rbx;
+	struct cfi_reg	ra, fp, rbx, sp;
 };
 
 /* @signal: the function is a signal trampoline */

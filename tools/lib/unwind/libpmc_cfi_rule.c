@@ -183,6 +183,32 @@ static int ra_place(const struct cfi_reg *reg, struct machine m,
 }
 
 /*
+ * By a rule, the caller's stack pointer is the CFA.  setcontext() and longjmp() have
+ * another one.  A signal's frame says that it is where the CFA is read.
+ */
+static int sp_is_cfa(const struct cfi_reg *sp, struct machine m,
+		     const struct hwpmc_unwind_rule *rule)
+{
+	int32_t offset;
+	uint8_t at;
+
+	switch (sp->kind) {
+	case CFI_SAME:
+	case CFI_UNDEFINED:
+		return 1;
+	case CFI_OTHER:
+		return !sp->expr && !sp->offset;
+	case CFI_EXPRESSION:
+		return place_expression(sp, m, &at, &offset) &&
+		       rule->cfa == (at == HWPMC_AT_SP ? HWPMC_CFA_SP_DEREF :
+							 HWPMC_CFA_FP_DEREF) &&
+		       rule->cfa_offset == offset && !rule->cfa_add;
+	default:
+		return 0;
+	}
+}
+
+/*
  * For its trampoline, arm64's kernel describes the caller's return address, not the
  * place where the program was interrupted.  The latter is in the signal's frame, at
  * the stack pointer.  struct rt_sigframe: siginfo, ucontext up to the registers, x0.
@@ -236,7 +262,7 @@ void pmc_cfi_rule(struct hwpmc_unwind_rule *rule, const struct cfi_state *s,
 	ok = s->expr ? cfa_expression(rule, m, s) ||
 		       (machine == EM_X86_64 && plt(rule, s)) :
 		       cfa_register(rule, m, s->reg, s->offset);
-	ok = ok && ra_place(&s->ra, m, rule);
+	ok = ok && sp_is_cfa(&s->sp, m, rule) && ra_place(&s->ra, m, rule);
 	if (ok && !place(&s->fp, m, &rule->fp, &rule->fp_offset)) {
 		rule->fp = HWPMC_AT_UNDEFINED;
 		rule->fp_offset = 0;

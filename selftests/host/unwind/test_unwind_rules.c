@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is not a rule of the module's is told as such: a wrong one would be followed.
+ */
+#include "frames.h"
+#include "tap.h"
+
+static struct hwpmc_unwind_rule last;
+
+static int on_function(void *arg, uint64_t start, uint64_t end)
+{
+	return 0;
+}
+
+static int on_row(void *arg, uint64_t addr,
+		  const struct hwpmc_unwind_rule *rule)
+{
+	last = *rule;
+	return 0;
+}
+
+/* The rule of a function with this program */
+static uint8_t cfa_of(const void *program, size_t n)
+{
+	const struct cfi_sink sink = { on_function, on_row, NULL };
+	struct cfi_section s = {
+		.data = section, .addr = 0x10000, .machine = EM_X86_64,
+	};
+	size_t common, at;
+
+	len = 0;
+	common = begin_common(0);
+	byte(DW_CFA_def_cfa);
+	uleb(7);
+	uleb(8);
+	byte(DW_CFA_offset | 16);
+	uleb(1);
+	end_entry(common);
+	at = begin_function(common, 0x1000, 16);
+	bytes(program, n);
+	end_entry(at);
+	s.len = len;
+	last = (struct hwpmc_unwind_rule){ 0 };
+	if (pmc_cfi_walk(&s, &sink))
+		abort();
+	return last.cfa;
+}
+
+#define PROGRAM(...) (const unsigned char[]){ __VA_ARGS__ }, \
+		      sizeof((const unsigned char[]){ __VA_ARGS__ })
+#define SP		7
+#define BREG_SP		(DW_OP_breg0 + SP)
+#define DEREF_SP(n)	DW_CFA_def_cfa_expression, 3, BREG_SP, n, DW_OP_deref
+
+/* That of the caller, which is the CFA unless it is told: see setcontext(), longjmp() */
+static void test_stack_pointer(void)
+{
+	ok(cfa_of(PROGRAM(DW_CFA_nop)) == HWPMC_CFA_SP, "nothing of the stack pointer");
+	ok(cfa_of(PROGRAM(DW_CFA_offset | SP, 4)) == HWPMC_CFA_UNTOLD,
+	   "the stack pointer is in memory");
+	ok(cfa_of(PROGRAM(DW_CFA_register, SP, 8)) == HWPMC_CFA_UNTOLD,
+	   "... in a register");
+	ok(cfa_of(PROGRAM(DW_CFA_val_expression, SP, 2, BREG_SP, 64)) ==
+	   HWPMC_CFA_UNTOLD, "... somewhere else");
+	ok(cfa_of(PROGRAM(DW_CFA_val_offset, SP, 1)) == HWPMC_CFA_UNTOLD,
+	   "... beside the CFA");
+	ok(cfa_of(PROGRAM(DW_CFA_val_offset, SP, 0)) == HWPMC_CFA_SP,
+	   "... the CFA");
+	ok(cfa_of(PROGRAM(DEREF_SP(16), DW_CFA_expression, SP, 2, BREG_SP,
+			  16)) == HWPMC_CFA_SP_DEREF,
+	   "... where the CFA is");
+	ok(cfa_of(PROGRAM(DEREF_SP(16), DW_CFA_expression, SP, 2, BREG_SP,
+			  24)) == HWPMC_CFA_UNTOLD,
+	   "... not where the CFA is");
+	ok(cfa_of(PROGRAM(DW_CFA_offset | SP, 4, DW_CFA_advance_loc | 1,
+			  DW_CFA_restore | SP)) == HWPMC_CFA_SP,
+	   "... no longer in memory");
+}
+
+int main(void)
+{
+	test_stack_pointer();
+	return done();
+}
