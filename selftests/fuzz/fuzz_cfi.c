@@ -60,7 +60,9 @@ static void walk_sframe(const uint8_t *data, size_t size, unsigned int machine)
 {
 	struct func f;
 	struct cfi_sink sink = { on_function, on_row, &f };
-	struct cfi_section s = { data, size, 0x10000, 0, machine };
+	struct cfi_section s = {
+		.data = data, .len = size, .addr = 0x10000, .machine = machine,
+	};
 
 	pmc_sframe_walk(&s, &sink);
 }

@@ -6,6 +6,7 @@
 #include "tap.h"
 
 static struct hwpmc_unwind_rule last;
+static size_t nrows;
 
 static int on_function(void *arg, uint64_t start, uint64_t end)
 {
@@ -16,6 +17,7 @@ static int on_row(void *arg, uint64_t addr,
 		  const struct hwpmc_unwind_rule *rule)
 {
 	last = *rule;
+	nrows++;
 	return 0;
 }
 
@@ -77,8 +79,44 @@ static void test_stack_pointer(void)
 	   "... no longer in memory");
 }
 
+static size_t rows_of(int open)
+{
+	const struct cfi_sink sink = { on_function, on_row, NULL };
+	const struct cfi_section s = {
+		.data = section, .len = len, .addr = 0x10000, .open = open,
+		.machine = EM_X86_64,
+	};
+
+	nrows = 0;
+	if (pmc_cfi_walk(&s, &sink))
+		abort();
+	return nrows;
+}
+
+/* Objects that end the section are sometimes linked before others. */
+static void test_terminators(void)
+{
+	size_t common, before, i;
+
+	len = 0;
+	for (i = 0; i < 2; i++) {
+		common = begin_common(0);
+		end_entry(common);
+		end_entry(begin_function(common, 0x1000, 16));
+		before = len;
+		fill(0, 12);
+	}
+	ok(rows_of(0) == 2, "terminators between functions");
+	ok(rows_of(1) == 1, "... end what has no length");
+	for (i = 1; len > before; i++, len--)
+		if (rows_of(0) != 2)
+			break;
+	ok(i == 13, "... and some bytes of one");
+}
+
 int main(void)
 {
+	test_terminators();
 	test_stack_pointer();
 	return done();
 }

@@ -225,7 +225,8 @@ static void test_back(void)
 		2, 0, 0, 1, 0, 9, 3, 8, 5, 3, 8,
 	};
 	struct cfi_section s = {
-		section, sizeof(section), 0x10000, 0, EM_X86_64,
+		.data = section, .len = sizeof(section), .addr = 0x10000,
+		.machine = EM_X86_64,
 	};
 	uint64_t last = 0;
 	struct cfi_sink sink = { on_function, on_row, &last };

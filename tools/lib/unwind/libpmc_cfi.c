@@ -500,7 +500,7 @@ static int read_function(const struct walk *w, const struct common *c,
 	return run.status;
 }
 
-/* Reads the length and identifier of an entry; false: no more entries */
+/* Reads the length and identifier of an entry; false: it is none */
 static bool read_head(const struct walk *w, struct cfi_reader *r,
 		      struct cfi_reader *entry, uint64_t *id, bool *common)
 {
@@ -546,6 +546,23 @@ static const struct common *common_at(struct walk *w, uint64_t at)
 	return c;
 }
 
+static void skip_terminators(const struct cfi_section *s, struct cfi_reader *r)
+{
+	static const unsigned char terminator[4];
+
+	while (!s->open && r->end - r->at >= (ptrdiff_t)sizeof(terminator) &&
+	       !memcmp(r->at, terminator, sizeof(terminator)))
+		r->at += sizeof(terminator);
+}
+
+/* False: no more entries */
+static bool next_entry(const struct walk *w, struct cfi_reader *r,
+		       struct cfi_reader *entry, uint64_t *id, bool *common)
+{
+	skip_terminators(w->s, r);
+	return read_head(w, r, entry, id, common);
+}
+
 int pmc_cfi_walk(const struct cfi_section *s, const struct cfi_sink *sink)
 {
 	struct cfi_reader r = { s->data, s->data + s->len, 0 }, entry;
@@ -558,7 +575,8 @@ int pmc_cfi_walk(const struct cfi_section *s, const struct cfi_sink *sink)
 	bool common;
 	uint64_t id;
 
-	while (!status && patience && read_head(&w, &r, &entry, &id, &common)) {
+	while (!status && patience &&
+	       next_entry(&w, &r, &entry, &id, &common)) {
 		if (common)
 			continue;
 		c = common_at(&w, id);

@@ -11,10 +11,12 @@
 
 /**
  * struct cfi_section - .eh_frame, or .debug_frame
- * @data, @len: contents of the section; may end with its terminator
+ * @data, @len: contents of the section
  * @addr: address at which the section is loaded
  * @debug: the section is .debug_frame
  * @machine: EM_X86_64 or EM_AARCH64
+ * @open: @len is too large: the section ends with its terminator.  Others may have
+ *	terminators inside, between what was linked
  */
 struct cfi_section {
 	const unsigned char *data;
@@ -22,6 +24,7 @@ struct cfi_section {
 	uint64_t	addr;
 	int		debug;
 	unsigned int	machine;
+	int		open;
 };
 
 /**

@@ -295,6 +295,7 @@ static int by_segment(const struct elf *e, struct cfi_section *s)
 	if (!pmc_elf_offset_end(e, s->addr, &offset, &end))
 		return 0;
 	s->len = end - offset;
+	s->open = 1;
 	s->data = pmc_elf_part(e, offset, s->len);
 	return s->data ? 1 : absent();
 }
@@ -359,6 +360,7 @@ static int collect(struct maker *m)
 		found = by_segment(m->elf, &s);
 	status = collect_cfi(found, &s, &sink);
 	s.debug = 1;
+	s.open = 0;
 	if (!status)
 		status = collect_cfi(section(m->elf, ".debug_frame", &s), &s,
 				     &sink);
