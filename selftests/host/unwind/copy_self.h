@@ -19,6 +19,7 @@ static int copy_self(const char *name)
 		if (write(to, buf, (size_t)n) != n)
 			abort();
 	close(from);
+	usleep(20000);		/* tables of files that have just changed are not kept */
 	return to;
 }
 

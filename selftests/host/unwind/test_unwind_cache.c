@@ -405,6 +405,34 @@ static void test_changed(void)
 	close(fd);
 }
 
+static bool is_kept(int fd)
+{
+	struct pmc_unwind t;
+	char path[512];
+
+	if (pmc_unwind_of(fd, &t))
+		abort();
+	pmc_unwind_free(&t);
+	return only_entry(path);
+}
+
+/* Its time would be the same after another change. */
+static void test_new(void)
+{
+	int fd = copy_self("other"), tries = 50;
+	bool kept;
+
+	do {
+		empty();
+		patch(fd, file.key.size, (unsigned char)tries);
+		kept = is_kept(fd);	/* a tick may be over */
+	} while (kept && --tries);
+	ok(!kept, "a file that has just changed is not cached");
+	usleep(20000);
+	ok(is_kept(fd), "... but later");
+	close(fd);
+}
+
 /* Its note is another one. */
 static void test_no_id(void)
 {
@@ -498,6 +526,7 @@ int main(void)
 	test_places();
 	test_keys();
 	test_changed();
+	test_new();
 	test_no_id();
 	test_full();
 	pmc_unwind_free(&file.t);

@@ -414,16 +414,18 @@ int pmc_unwind_compile(int fd, struct pmc_unwind *t)
 static int cached(const struct elf *e, struct pmc_unwind *t)
 {
 	struct unwind_key key;
-	int status, dir = -1;
+	int status, settled = 0, dir = -1;
 
-	if (machine_ok(e) && !pmc_unwind_key(e, &key))
+	if (machine_ok(e) && !pmc_unwind_key(e, &key)) {
+		settled = pmc_unwind_key_is_settled(&key);
 		dir = pmc_unwind_cache_open();
+	}
 	if (dir < 0)
 		return compile(e, t);
 	status = pmc_unwind_cache_get(dir, &key, t);
 	if (status) {
 		status = compile(e, t);
-		if (!status)
+		if (!status && settled)
 			pmc_unwind_cache_put(dir, &key, t, UNWIND_CACHE_MAX);
 	}
 	close(dir);

@@ -86,6 +86,21 @@ int pmc_unwind_key(const struct elf *e, struct unwind_key *key)
 	return key->idlen ? 0 : -1;
 }
 
+/* The coarse clock is the one that files get their times from. */
+int pmc_unwind_key_is_settled(const struct unwind_key *key)
+{
+	struct timespec now;
+	uint64_t s;
+
+	if (clock_gettime(CLOCK_REALTIME_COARSE, &now))
+		return 0;
+	s = (uint64_t)now.tv_sec;
+	if (!key->nanoseconds)		/* some file systems have whole seconds */
+		return s > key->seconds + 2;
+	return s > key->seconds || (s == key->seconds &&
+				    (uint64_t)now.tv_nsec > key->nanoseconds);
+}
+
 static void name_of(const struct unwind_key *key, char name[NAME_SIZE])
 {
 	uint32_t i;

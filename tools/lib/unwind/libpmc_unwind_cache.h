@@ -48,6 +48,12 @@ struct unwind_key {
 int pmc_unwind_key(const struct elf *e, struct unwind_key *key);
 
 /*
+ * True if any later change of the file will give it another key.  A file that is changed
+ * twice in one tick of the clock has the same time after both.
+ */
+int pmc_unwind_key_is_settled(const struct unwind_key *key);
+
+/*
  * Opens the directory of the caller's cache, and creates it if needed.  -1: there is
  * none, or others than the caller may write to it.
  */
