@@ -2,7 +2,9 @@
 /*
  * What is not a rule of the module's is told as such: a wrong one would be followed.
  */
+#include "../../../src/unwind/unwind_table.h"
 #include "frames.h"
+#include "libpmc_unwind.h"
 #include "tap.h"
 
 static struct hwpmc_unwind_rule last;
@@ -114,8 +116,73 @@ static void test_terminators(void)
 	ok(i == 13, "... and some bytes of one");
 }
 
+/* An object of one function at 0x1000, whose code is at @offset of the file */
+static int compile_at(uint64_t offset, struct pmc_unwind *t)
+{
+	static struct {
+		Elf64_Ehdr	e;
+		Elf64_Phdr	p[3];
+		unsigned char	hdr[8];
+		unsigned char	frames[128];
+	} image;
+	const uint64_t at = offsetof(typeof(image), hdr);
+	size_t common;
+
+	len = 0;
+	common = begin_common(0);
+	end_entry(common);
+	end_entry(begin_function(common, 0x1000, 32));
+	fill(0, 4);
+	memcpy(image.frames, section, len);
+	memcpy(image.hdr, "\1\x1b\0\0\4\0\0\0", sizeof(image.hdr));
+	image.e = (Elf64_Ehdr){
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB },
+		.e_type = ET_DYN, .e_machine = EM_X86_64,
+		.e_phoff = offsetof(typeof(image), p), .e_phnum = 3,
+		.e_phentsize = sizeof(Elf64_Phdr),
+	};
+	image.p[0] = (Elf64_Phdr){
+		.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = 0x10000,
+		.p_filesz = sizeof(image),
+	};
+	image.p[1] = (Elf64_Phdr){
+		.p_type = PT_LOAD, .p_flags = PF_X, .p_vaddr = 0x1000,
+		.p_offset = offset, .p_filesz = 0x1000,
+	};
+	image.p[2] = (Elf64_Phdr){
+		.p_type = PT_GNU_EH_FRAME, .p_vaddr = 0x10000 + at,
+		.p_offset = at,
+	};
+	return pmc_unwind_compile_image(&image, sizeof(image), t);
+}
+
+static bool is_sound(uint64_t offset)
+{
+	struct unwind_table view;
+	struct pmc_unwind t;
+	bool sound;
+
+	if (compile_at(offset, &t))
+		return false;
+	sound = !hwpmc_unwind_table_check(&view, t.table, t.len, EM_X86_64);
+	pmc_unwind_free(&t);
+	return sound;
+}
+
+/* Tables have 32 bits for an offset. */
+static void test_offsets(void)
+{
+	struct pmc_unwind t;
+
+	ok(is_sound(0), "code at the beginning of a file");
+	ok(is_sound(UINT32_MAX - 32), "code at the end of 4 GB");
+	ok(compile_at(UINT32_MAX - 31, &t), "code that goes beyond them");
+	ok(compile_at((uint64_t)-16, &t), "code that goes beyond all numbers");
+}
+
 int main(void)
 {
+	test_offsets();
 	test_terminators();
 	test_stack_pointer();
 	return done();

@@ -110,7 +110,7 @@ static int add_function(void *arg, uint64_t start, uint64_t end)
 	uint64_t offset;
 
 	m->inside = pmc_elf_offset(m->elf, start, 1, &offset) &&
-		    end - start <= UINT32_MAX &&
+		    end - start <= UINT32_MAX && offset <= UINT32_MAX &&
 		    offset + (end - start) <= UINT32_MAX;
 	if (!m->inside)
 		return 0;
