@@ -3,7 +3,13 @@
  * Call frame information that is written to take long: the time is in proportion to the
  * length of the section.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "frames.h"
+#include "libpmc_unwind.h"
+#include "scratch.h"
 #include "seconds.h"
 #include "tap.h"
 
@@ -116,11 +122,68 @@ static void test_padded(void)
 	len = 0;
 }
 
+/* Sections in a file of 4 GB that has a few kilobytes on disk */
+static int sparse(uint64_t names, uint64_t frames)
+{
+	static const char strings[] = "\0.eh_frame\0.shstrtab";
+	const struct {
+		Elf64_Ehdr	e;
+		Elf64_Phdr	p;
+		Elf64_Shdr	s[3];
+	} head = {
+		.e = {
+			.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64,
+				     ELFDATA2LSB },
+			.e_type = ET_DYN, .e_machine = EM_X86_64,
+			.e_phoff = offsetof(typeof(head), p), .e_phnum = 1,
+			.e_phentsize = sizeof(Elf64_Phdr),
+			.e_shoff = offsetof(typeof(head), s), .e_shnum = 3,
+			.e_shentsize = sizeof(Elf64_Shdr), .e_shstrndx = 2,
+		},
+		.p = { .p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = 1UL << 20 },
+		.s[1] = {
+			.sh_name = 1, .sh_type = SHT_PROGBITS,
+			.sh_offset = 0x10000, .sh_size = frames,
+		},
+		.s[2] = {
+			.sh_name = 11, .sh_type = SHT_STRTAB,
+			.sh_offset = 0x1000, .sh_size = names,
+		},
+	};
+	int fd = open("sparse", O_RDWR | O_CREAT | O_TRUNC, 0600), err = 0;
+	struct pmc_unwind t;
+
+	if (pwrite(fd, &head, sizeof(head), 0) != sizeof(head) ||
+	    pwrite(fd, strings, sizeof(strings), 0x1000) != sizeof(strings) ||
+	    ftruncate(fd, 1L << 32))
+		abort();
+	if (pmc_unwind_compile(fd, &t))
+		err = errno;
+	else
+		pmc_unwind_free(&t);
+	close(fd);
+	return err;
+}
+
+static void test_sparse(void)
+{
+	double start = cpu_now();
+
+	ok(sparse(100, 100) == ENOEXEC, "a section without functions");
+	ok(sparse(100, 1UL << 30) == EFBIG, "a section of 1 GB");
+	ok(sparse(100, 1UL << 63) == ENOEXEC, "a section beyond the file");
+	ok(sparse(1UL << 30, 100) == ENOEXEC, "names of 1 GB");
+	ok(cpu_now() - start < SECONDS_MAX, "they are not read");
+}
+
 int main(void)
 {
+	scratch_begin();
+	test_sparse();
 	test_letters();
 	test_numbers();
 	test_cfa();
 	test_padded();
+	scratch_end();
 	return done();
 }

@@ -14,6 +14,7 @@
 #include "libpmc_inflate.h"
 
 #define PART_MAX	(1UL << 30)
+#define NAMES_MAX	(16UL << 20)	/* of sections: read for each that is looked for */
 #define INFLATED_MAX	(64UL << 20)	/* a small file may inflate to much more */
 
 #if __BYTE_ORDER == __LITTLE_ENDIAN
@@ -190,6 +191,8 @@ const unsigned char *pmc_elf_section(const struct elf *e, const char *name)
 		return NULL;
 	row = e->shdr + e->names * SIZE(e, Shdr);
 	len = FIELD(e, row, Shdr, sh_size);
+	if (len > NAMES_MAX)
+		return NULL;
 	names = pmc_elf_part(e, FIELD(e, row, Shdr, sh_offset), len);
 	if (!names)
 		return NULL;

@@ -16,6 +16,7 @@
 
 #define NO_RULE		0U		/* rules[0]: unknown */
 #define LOOKS		64
+#define SECTION_MAX	(256U << 20)	/* bytes; larger ones have too many rows */
 #define SEGMENTS_MAX	256		/* searched for each function */
 #define BUCKETS		(1U << 12)	/* an object has a few hundred rules */
 
@@ -251,6 +252,15 @@ static int absent(void)
 	return errno == ENOEXEC ? 0 : -1;
 }
 
+/* A sparse file has a section of any size at no cost, but reading it takes long. */
+static int is_too_large(const struct elf *e, uint64_t len)
+{
+	if (len <= SECTION_MAX || len > e->size)
+		return 0;
+	errno = EFBIG;
+	return 1;
+}
+
 static int section(const struct elf *e, const char *name,
 		   struct cfi_section *s)
 {
@@ -261,6 +271,8 @@ static int section(const struct elf *e, const char *name,
 		return absent();
 	if (FIELD(e, row, Shdr, sh_type) == SHT_NOBITS)
 		return 0;
+	if (is_too_large(e, FIELD(e, row, Shdr, sh_size)))
+		return -1;
 	s->addr = FIELD(e, row, Shdr, sh_addr);
 	s->data = pmc_elf_contents(e, row, &len);
 	s->len = len;
@@ -295,6 +307,8 @@ static int by_segment(const struct elf *e, struct cfi_section *s)
 	if (!pmc_elf_offset_end(e, s->addr, &offset, &end))
 		return 0;
 	s->len = end - offset;
+	if (s->len > SECTION_MAX)	/* it ends in the middle of the segment */
+		s->len = SECTION_MAX;
 	s->open = 1;
 	s->data = pmc_elf_part(e, offset, s->len);
 	return s->data ? 1 : absent();
@@ -313,6 +327,8 @@ static int sframe_section(const struct elf *e, struct cfi_section *s)
 		return 0;
 	s->addr = FIELD(e, row, Phdr, p_vaddr);
 	s->len = FIELD(e, row, Phdr, p_filesz);
+	if (is_too_large(e, s->len))
+		return -1;
 	s->data = pmc_elf_part(e, FIELD(e, row, Phdr, p_offset), s->len);
 	return s->data ? 1 : absent();
 }
