@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -433,6 +435,36 @@ static void test_new(void)
 	close(fd);
 }
 
+/* The exit status of a child that may write @bytes to a file; it is 1 if a table is kept */
+static int keeps(rlim_t bytes)
+{
+	struct rlimit limit = { bytes, RLIM_INFINITY };
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		if (setrlimit(RLIMIT_FSIZE, &limit))
+			abort();
+		_exit(is_kept(file.fd));
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_file_size(void)
+{
+	struct stat st;
+	char path[512];
+
+	empty();
+	ok(keeps(RLIM_INFINITY) == 1, "files of any size");
+	if (!only_entry(path) || stat(path, &st))
+		abort();
+	empty();
+	ok(!keeps((rlim_t)st.st_size - 1), "a table is too long for a file");
+	ok(keeps((rlim_t)st.st_size) == 1, "... and just fits");
+}
+
 /* Its note is another one. */
 static void test_no_id(void)
 {
@@ -527,6 +559,7 @@ int main(void)
 	test_keys();
 	test_changed();
 	test_new();
+	test_file_size();
 	test_no_id();
 	test_full();
 	pmc_unwind_free(&file.t);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -272,6 +273,14 @@ static int write_table(int fd, const struct unwind_key *key,
 	return write_all(fd, &h, sizeof(h)) || write_all(fd, t->table, t->len);
 }
 
+/* A longer file would end the process: SIGXFSZ. */
+static int may_write(uint64_t size)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_FSIZE, &limit) && size <= limit.rlim_cur;
+}
+
 void pmc_unwind_cache_put(int dir, const struct unwind_key *key,
 			  const struct pmc_unwind *t, uint64_t max)
 {
@@ -280,6 +289,7 @@ void pmc_unwind_cache_put(int dir, const struct unwind_key *key,
 	int fd, failed;
 
 	if (t->len > max / 4 ||		/* one table must not evict all others */
+	    !may_write(sizeof(struct head) + t->len) ||
 	    pmc_unwind_cache_room(dir, t->len + sizeof(struct head), max) ||
 	    getrandom(&random, sizeof(random), GRND_NONBLOCK) !=
 	    sizeof(random))
