@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "frames.h"
+#include "libpmc_event.h"
 #include "libpmc_unwind.h"
 #include "scratch.h"
 #include "seconds.h"
@@ -176,10 +177,49 @@ static void test_sparse(void)
 	ok(cpu_now() - start < SECONDS_MAX, "they are not read");
 }
 
+static void no_symbol(void *arg, const char *name, uint64_t offset, int global)
+{
+	abort();
+}
+
+/* All are the same 16 MB, which are not on disk. */
+static void test_symbols(void)
+{
+	static struct {
+		Elf64_Ehdr	e;
+		Elf64_Shdr	s[2000];
+	} head = {
+		.e = {
+			.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64,
+				     ELFDATA2LSB },
+			.e_type = ET_DYN, .e_machine = EM_X86_64,
+			.e_phentsize = sizeof(Elf64_Phdr),
+			.e_shoff = offsetof(typeof(head), s), .e_shnum = 2000,
+			.e_shentsize = sizeof(Elf64_Shdr),
+		},
+	};
+	int fd = open("symbols", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	double start = cpu_now();
+	size_t i;
+
+	for (i = 0; i < 2000; i++)
+		head.s[i] = (Elf64_Shdr){
+			.sh_type = SHT_SYMTAB, .sh_offset = 0x100000,
+			.sh_size = 16 << 20, .sh_entsize = sizeof(Elf64_Sym),
+		};
+	if (pwrite(fd, &head, sizeof(head), 0) != sizeof(head) ||
+	    ftruncate(fd, 32 << 20))
+		abort();
+	close(fd);
+	ok(!pmc_elf_functions("symbols", no_symbol, NULL), "symbol tables");
+	ok(cpu_now() - start < SECONDS_MAX, "all the same: they are not read");
+}
+
 int main(void)
 {
 	scratch_begin();
 	test_sparse();
+	test_symbols();
 	test_letters();
 	test_numbers();
 	test_cfa();

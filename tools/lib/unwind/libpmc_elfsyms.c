@@ -74,7 +74,7 @@ int pmc_elf_functions(const char *path, void (*each)(void *arg,
 		      void *arg)
 {
 	struct visitor v = { each, arg };
-	int fd = open_file(path), status;
+	int fd = open_file(path), status, seen_symtab = 0, seen_dynsym = 0;
 	struct elf e;
 	size_t i;
 
@@ -85,7 +85,9 @@ int pmc_elf_functions(const char *path, void (*each)(void *arg,
 		const unsigned char *row = e.shdr + i * SIZE(&e, Shdr);
 		uint64_t type = FIELD(&e, row, Shdr, sh_type);
 
-		if (type == SHT_SYMTAB || type == SHT_DYNSYM)
+		/* a file has one of each; a hostile one has 65535, of 1 GB */
+		if ((type == SHT_SYMTAB && !seen_symtab++) ||
+		    (type == SHT_DYNSYM && !seen_dynsym++))
 			visit_table(&e, row, &v);
 	}
 	pmc_elf_close(&e);
