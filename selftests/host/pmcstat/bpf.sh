@@ -6,6 +6,7 @@
 # shellcheck disable=SC2016,SC2034
 
 pmcstat=$1
+pmclog=${1%/*}/pmclog
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$PWD/lib.sh"
 
@@ -48,6 +49,21 @@ want=$got
 ok 'signals end the wait for a reader of the log' \
 	all '[ "$got" -eq 143 ] || { [ "$got" -eq 74 ] && has err interrupted; }'
 exec 9>&-
+
+# The number before WORD in pmcstat's last line, the one after it in what pmclog says
+said() { sed -n "s/.*[ :]\([0-9][0-9]*\) $1.*/\1/p" err; }
+
+# A limit of the size of files takes a part of a write, as a full disk does.
+cat >part <<'EOF'
+trap '' XFSZ
+ulimit -f 250
+exec "$@"
+EOF
+run 74 sh part "$pmcstat" --bpf -n 100000 -S cpu-clock -O log sh -c 'while :; do :; done'
+"$pmclog" info log >info 2>err.info
+ok 'of a write that was cut short, what is in the file is counted' \
+	all 'has err "File too large"' '[ "$(said bytes)" -eq "$(wc -c <log)" ]' \
+	'grep -qE "^  callchain +$(said samples)$" info'
 
 echo "1..$count"
 [ "$failures" -eq 0 ]

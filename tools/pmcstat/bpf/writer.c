@@ -34,21 +34,42 @@ void writer_free(struct writer *w)
 	w->buf = NULL;
 }
 
+/* Counts the complete records and samples in the first @bytes of the buffer. */
+static void count_written(const struct writer *w, size_t bytes, uint64_t *samples,
+			  uint64_t *records)
+{
+	uint32_t header;
+	size_t at;
+
+	*samples = 0;
+	*records = 0;
+	for (at = 0; at + sizeof(header) <= bytes; at += PMCLOG_HEADER_LEN(header)) {
+		memcpy(&header, w->buf + at, sizeof(header));
+		if (at + PMCLOG_HEADER_LEN(header) > bytes)
+			break;
+		++*records;
+		*samples += PMCLOG_HEADER_TYPE(header) == PMCLOG_T_CALLCHAIN;
+	}
+}
+
+/* A full disk has taken a part of the buffer, as a rule. */
 int writer_flush(struct writer *w)
 {
 	struct pmclog_account *a = &w->stats.account;
+	uint64_t samples = w->samples, records = w->records;
+	size_t bytes = w->err ? 0 : output_write(w->fd, w->buf, w->used);
 
-	if (!w->err && output_write(w->fd, w->buf, w->used)) {
-		w->err = errno;
-		w->stats.log_errno = (uint32_t)errno;
+	if (bytes < w->used) {
+		if (!w->err) {
+			w->err = errno;
+			w->stats.log_errno = (uint32_t)errno;
+		}
+		count_written(w, bytes, &samples, &records);
 	}
-	if (w->err) {
-		a->discarded += w->samples;
-	} else {
-		a->written += w->samples;
-		w->stats.bytes_written += w->used;
-		w->stats.records_written += w->records;
-	}
+	a->written += samples;
+	a->discarded += w->samples - samples;
+	w->stats.bytes_written += bytes;
+	w->stats.records_written += records;
 	w->used = 0;
 	w->samples = 0;
 	w->records = 0;

@@ -238,23 +238,22 @@ static ssize_t write_some(int fd, const void *data, size_t len)
 	return write(fd, data, len);
 }
 
-int output_write(int fd, const void *data, size_t len)
+size_t output_write(int fd, const void *data, size_t len)
 {
 	const char *p = data;
+	size_t done = 0;
 	ssize_t n;
 
-	while (len) {
+	while (done < len) {
 		if (wait_for_room(fd))
-			return -1;
-		n = write_some(fd, p, len);
+			break;
+		n = write_some(fd, p + done, len - done);
 		if (n < 0 && errno != EAGAIN)
-			return -1;
-		if (n > 0) {
-			p += n;
-			len -= (size_t)n;
-		}
+			break;
+		if (n > 0)
+			done += (size_t)n;
 	}
-	return 0;
+	return done;
 }
 
 /**
@@ -270,7 +269,7 @@ static ssize_t stream_write(void *cookie, const char *data, size_t len)
 {
 	struct stream *s = cookie;
 
-	if (!s->err && output_write(s->fd, data, len))
+	if (!s->err && output_write(s->fd, data, len) < len)
 		s->err = errno;
 	errno = s->err;
 	return s->err ? 0 : (ssize_t)len;

@@ -60,8 +60,11 @@ int output_next_signal(struct signalfd_siginfo *info);
 int output_has_signals(void);
 /* From now on one SIGINT or SIGTERM ends a wait; before, the second one does. */
 void output_run_ended(void);
-/* Writes all of it, to a slow reader, too.  0, or -1 with errno; EINTR: a signal */
-int output_write(int fd, const void *data, size_t len);
+/*
+ * Writes all of it, to a slow reader, too.  Returns how much was written: less than
+ * @len with errno; EINTR: a signal
+ */
+size_t output_write(int fd, const void *data, size_t len);
 /* The stream of counts, which writes in this way; NULL: no memory */
 FILE *output_stream(int fd);
 
