@@ -65,5 +65,27 @@ ok 'of a write that was cut short, what is in the file is counted' \
 	all 'has err "File too large"' '[ "$(said bytes)" -eq "$(wc -c <log)" ]' \
 	'grep -qE "^  callchain +$(said samples)$" info'
 
+# The ring of the processes is full, and nothing comes behind the last loss.
+rm -f began
+"$pmcstat" --bpf -n 1000000000 -S cpu-clock -O log sh -c 'echo >began; exec sleep 1000' >out 2>err &
+pid=$!
+until_true '[ -s began ]'
+kill -STOP $pid
+i=0
+while [ $i -lt 20000 ]; do
+	echo named >/proc/$$/comm
+	i=$((i + 1))
+done
+kill -TERM $pid
+kill -CONT $pid
+wait $pid
+got=$?
+want=143
+"$pmclog" info log >info 2>err.info
+names=$(sed -n 's/^  create  *\([0-9]*\)$/\1/p' info)
+ok 'losses of the last records of processes are told' \
+	all '[ "$(said "records of processes were lost")" -gt 0 ]' \
+	'[ $((names + $(said "records of processes were lost"))) -ge 20000 ]'
+
 echo "1..$count"
 [ "$failures" -eq 0 ]

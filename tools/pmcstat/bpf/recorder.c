@@ -202,6 +202,8 @@ void recorder_drain(struct recorder *r)
 	sideband_stop(&r->sideband);
 	while (idle < 2)
 		idle = pass(r, 0) ? 0 : idle + 1;
+	sideband_settle(&r->sideband);
+	account_drops(r);
 	follow_flush(&r->procs);
 }
 

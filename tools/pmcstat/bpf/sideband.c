@@ -28,6 +28,7 @@ static int open_event(unsigned int cpu)
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			       PERF_SAMPLE_CPU,
+		.read_format = PERF_FORMAT_LOST,
 		.sample_id_all = 1, .use_clockid = 1, .clockid = CLOCK_MONOTONIC,
 		.mmap = 1, .mmap2 = 1, .comm = 1, .comm_exec = 1, .task = 1,
 		.watermark = 1, .wakeup_watermark = DATA_SIZE / 4,
@@ -77,6 +78,24 @@ void sideband_stop(struct sideband *s)
 	for (cpu = 0; cpu < s->ncpu; cpu++)
 		if (s->fd[cpu] >= 0)
 			ioctl(s->fd[cpu], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/*
+ * perf reports a loss with the next record that has room.  Behind the last record there
+ * is none, so the number of all losses is read from the event.
+ */
+void sideband_settle(struct sideband *s)
+{
+	struct {
+		uint64_t value, lost;
+	} got;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < s->ncpu; cpu++)
+		if (s->fd[cpu] >= 0 &&
+		    read(s->fd[cpu], &got, sizeof(got)) == sizeof(got) &&
+		    got.lost > s->lost[cpu])
+			s->lost[cpu] = got.lost;
 }
 
 void sideband_close(struct sideband *s)

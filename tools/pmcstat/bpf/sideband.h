@@ -34,6 +34,8 @@ struct sideband {
 /* 0, or -1 with errno; the records begin at once */
 int sideband_open(struct sideband *s, unsigned int ncpu);
 void sideband_stop(struct sideband *s);
+/* After everything has been taken: @lost has all losses. */
+void sideband_settle(struct sideband *s);
 void sideband_close(struct sideband *s);
 /* Moves the records of @cpu to queue @i, as far as it has room; 1: all of them */
 int sideband_take(struct sideband *s, unsigned int cpu, struct queues *q,
