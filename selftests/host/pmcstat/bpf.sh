@@ -53,6 +53,17 @@ exec 9>&-
 # The number before WORD in pmcstat's last line, the one after it in what pmclog says
 said() { sed -n "s/.*[ :]\([0-9][0-9]*\) $1.*/\1/p" err; }
 
+# Its compressor is a thread.
+"$pmcstat" --bpf -n 1000000000 -Z -S cpu-clock -O packed sleep 1000 >out 2>err &
+pid=$!
+until_true '[ "$(ls "/proc/$pid/task" | wc -l)" -gt 1 ]' &&
+	thread=$(ls "/proc/$pid/task" | grep -vx "$pid")
+if [ -n "$thread" ]; then
+	run 65 "$pmcstat" --bpf -t "$thread" -P cpu-clock -O log -l 1
+	ok 'a thread is no process' has err "$thread is a thread of process $pid: "
+fi
+terminate
+
 # A limit of the size of files takes a part of a write, as a full disk does.
 cat >part <<'EOF'
 trap '' XFSZ

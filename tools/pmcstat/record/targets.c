@@ -70,6 +70,23 @@ static void add(struct targets *t, int pid, int named,
 	t->target[t->n++] = (struct target){ pid, named, start };
 }
 
+/* The process of a thread, which has a directory in /proc, too; @tid if it cannot be read */
+static int process_of(int tid)
+{
+	char path[64], line[128];
+	int pid = tid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %d", &pid) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return pid;
+}
+
 static void add_number(struct targets *t, const char *spec)
 {
 	int pid = atoi(spec), parent;
@@ -77,6 +94,9 @@ static void add_number(struct targets *t, const char *spec)
 
 	if (read_stat(pid, &parent, &start))
 		die(EX_DATAERR, "no process %d", pid);
+	if (process_of(pid) != pid)
+		die(EX_DATAERR, "%d is a thread of process %d: give the number of the process",
+		    pid, process_of(pid));
 	add(t, pid, 1, start);
 }
 
