@@ -64,6 +64,19 @@ if [ -n "$thread" ]; then
 fi
 terminate
 
+mkdir 'two
+lines'
+cp "$(command -v sleep)" 'two
+lines/sleep'
+'two
+lines/sleep' 1000 &
+pid=$!
+until_true 'grep -q "lines/sleep" "/proc/$pid/maps"'
+run 0 "$pmcstat" --bpf -q -t "$pid" -P cpu-clock -O log -l .1
+"$pmclog" dump log >dump 2>err.dump
+ok 'a newline in the path of a mapping' all 'grep -q "map-in.*/two.*lines/sleep" dump' 'hasnt dump 012lines'
+terminate
+
 # A limit of the size of files takes a part of a write, as a full disk does.
 cat >part <<'EOF'
 trap '' XFSZ

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "bpf/clock.h"
 #include "bpf/follow.h"
@@ -71,6 +72,22 @@ static int parse_line(char *line, uint32_t pid, struct mapping *m)
 	return 1;
 }
 
+/* In /proc/PID/maps "\012" is a newline, or these four characters: the link tells. */
+static void read_link(struct mapping *m)
+{
+	char link[96], path[sizeof(m->path)];
+	ssize_t n;
+
+	if (!strstr(m->path, "\\012"))
+		return;
+	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", m->m.pid,
+		 (unsigned long long)m->m.start,
+		 (unsigned long long)(m->m.start + m->m.len));
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n > 0)
+		snprintf(m->path, sizeof(m->path), "%.*s", (int)n, path);
+}
+
 static void dump_maps(struct followed *t, uint32_t pid)
 {
 	struct mapping m;
@@ -81,8 +98,10 @@ static void dump_maps(struct followed *t, uint32_t pid)
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
 	f = fopen(path, "re");
 	while (f && getline(&line, &size, f) > 0)
-		if (parse_line(line, pid, &m))
+		if (parse_line(line, pid, &m)) {
+			read_link(&m);
 			writer_mapping(t->w, &m, clock_raw());
+		}
 	free(line);
 	if (f)
 		fclose(f);
@@ -104,7 +123,7 @@ static int dump_process(struct followed *t, struct proc *p)
 
 static void dump_number(struct followed *t, struct proc *none, uint32_t pid)
 {
-	struct proc *p = follow_add(t, pid);
+	struct proc *p = follow_add(t, pid, clock_raw());
 
 	(void)none;
 	if (dump_process(t, p))
@@ -117,7 +136,7 @@ int follow_dump(struct followed *t, uint32_t pid)
 
 	if (!pid)
 		return each_number(t, NULL, "/proc", dump_number) ? ESRCH : 0;
-	p = follow_add(t, pid);
+	p = follow_add(t, pid, clock_raw());
 	p->followed = 1;
 	return dump_process(t, p);
 }
