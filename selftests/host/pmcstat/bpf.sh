@@ -77,6 +77,32 @@ run 0 "$pmcstat" --bpf -q -t "$pid" -P cpu-clock -O log -l .1
 ok 'a newline in the path of a mapping' all 'grep -q "map-in.*/two.*lines/sleep" dump' 'hasnt dump 012lines'
 terminate
 
+# Its number is given to another process while it is recorded.
+if [ -w /proc/sys/kernel/ns_last_pid ]; then
+	sh -c 'sleep 1 & echo $! >dead; exec sleep 1000' &
+	parent=$!
+	until [ -s dead ] && grep -qs '^State:.Z' "/proc/$(cat dead)/status"; do sleep .05; done
+	rm -f began
+	"$pmcstat" --bpf -q -n 1000000000 -S cpu-clock -O log sh -c 'echo >began; exec sleep 1000' >out 2>err &
+	pid=$!
+	until_true '[ -s began ]'
+	kill $parent
+	wait $parent 2>err.wait
+	dead=$(cat dead)
+	until [ ! -d "/proc/$dead" ]; do sleep .05; done
+	tries=0
+	until [ "$(cat again)" = "$dead" ] || [ $tries -eq 100 ]; do
+		echo $((dead - 1)) >/proc/sys/kernel/ns_last_pid
+		sh -c 'echo $$ >again'
+		tries=$((tries + 1))
+	done 2>err.again
+	terminate
+	want=143
+	"$pmclog" dump log >dump 2>err.dump
+	ok 'the number of a zombie is used again' \
+		all '[ "$(cat again)" = "$dead" ]' 'grep -qE "^fork +[0-9]+ $dead " dump'
+fi
+
 # A limit of the size of files takes a part of a write, as a full disk does.
 cat >part <<'EOF'
 trap '' XFSZ

@@ -72,16 +72,40 @@ void follow_flush(struct followed *t)
 	follow_each(t, flush_one);
 }
 
+static void process_ends(struct followed *t, struct proc *p, uint64_t tsc)
+{
+	write_exec(t, p, 0, 0, tsc);
+	if (p->followed)
+		writer_exit(t->w, p->pid, tsc);
+	follow_remove(t, p);
+}
+
+/*
+ * True if the process is known that a fork makes, because the dump was later.  A known
+ * one that is older than the fork has ended: its end was lost, or it was a zombie.
+ */
+static int knows_child(struct followed *t, const struct perf_task *r, uint64_t tsc)
+{
+	struct proc *p = follow_find(t, r->pid);
+
+	if (!p || r->pid == r->ppid || tsc <= p->since)
+		return p != NULL;
+	follow_only_first(t, p);
+	follow_remove_thread(t, p, p->pid);
+	process_ends(t, p, tsc);
+	return 0;
+}
+
 /* A child has the name of the thread that made it. */
 static void new_task(struct followed *t, const struct perf_task *r, uint64_t tsc)
 {
+	int is_known = knows_child(t, r, tsc);
 	struct proc *parent = follow_find(t, r->ppid), *p;
-	int is_known = follow_find(t, r->pid) != NULL;	/* the dump was later */
 	const char *name = follow_name(t, r->ptid);
 	char copy[16];
 
 	snprintf(copy, sizeof(copy), "%s", name ? name : "");
-	p = follow_add(t, r->pid);
+	p = follow_add(t, r->pid, tsc);
 	if (r->pid != r->ppid && parent && parent->followed && t->descend)
 		p->followed = 1;
 	if (!is_known || r->pid == r->ppid)
@@ -102,12 +126,8 @@ static void task_exit(struct followed *t, const struct perf_task *r, uint64_t ts
 	follow_remove_thread(t, p, r->tid);
 	if (p->followed && r->tid != r->pid)
 		writer_thread_exit(t->w, r->tid, tsc);
-	if (p->threads)
-		return;
-	write_exec(t, p, 0, 0, tsc);
-	if (p->followed)
-		writer_exit(t->w, r->pid, tsc);
-	follow_remove(t, p);
+	if (!p->threads)
+		process_ends(t, p, tsc);
 }
 
 static void begin_exec(struct followed *t, struct proc *p, uint64_t tsc)
@@ -120,7 +140,7 @@ static void begin_exec(struct followed *t, struct proc *p, uint64_t tsc)
 
 static void new_name(struct followed *t, const struct perf_comm *r, uint64_t tsc)
 {
-	struct proc *p = follow_add(t, r->pid);
+	struct proc *p = follow_add(t, r->pid, tsc);
 
 	follow_set_name(t, p, r->tid, r->comm);
 	if (p->followed)
@@ -131,7 +151,7 @@ static void new_name(struct followed *t, const struct perf_comm *r, uint64_t tsc
 
 static void new_mapping(struct followed *t, const struct perf_mmap *r, uint64_t tsc)
 {
-	struct proc *p = follow_add(t, r->pid);
+	struct proc *p = follow_add(t, r->pid, tsc);
 	struct mapping m = { .m = {
 		.pid = r->pid, .prot = r->prot, .start = r->addr, .len = r->len,
 	} };

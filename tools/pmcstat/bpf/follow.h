@@ -26,11 +26,14 @@ struct exec {
  * struct proc - a process
  * @followed: it belongs into the log
  * @threads: number of threads that are alive
+ * @since: clock when it was there for the first time: with a fork that is later, the
+ *	   number is that of another process
  */
 struct proc {
 	uint32_t	pid;
 	int		followed;
 	unsigned int	threads;
+	uint64_t	since;
 	struct exec	*exec;
 };
 
@@ -63,7 +66,8 @@ void follow_flush(struct followed *t);
 
 /* follow_table.c */
 struct proc *follow_find(const struct followed *t, uint32_t pid);
-struct proc *follow_add(struct followed *t, uint32_t pid);	/* or finds it */
+/* Adds a process that is there at @tsc, or finds it. */
+struct proc *follow_add(struct followed *t, uint32_t pid, uint64_t tsc);
 void follow_remove(struct followed *t, struct proc *p);
 /* Name of a thread, 16 bytes; NULL: it is not known */
 char *follow_name(const struct followed *t, uint32_t tid);

@@ -44,13 +44,15 @@ struct proc *follow_find(const struct followed *t, uint32_t pid)
 	return find(&t->by_pid, pid);
 }
 
-struct proc *follow_add(struct followed *t, uint32_t pid)
+struct proc *follow_add(struct followed *t, uint32_t pid, uint64_t tsc)
 {
 	int is_new;
 	struct proc *p = find_or_add(&t->by_pid, pid, sizeof(*p), &is_new);
 
-	if (is_new)
+	if (is_new) {
 		p->followed = t->all;
+		p->since = tsc;
+	}
 	return p;
 }
 
@@ -78,7 +80,15 @@ void follow_set_name(struct followed *t, struct proc *p, uint32_t tid,
 {
 	int is_new;
 	struct thread *th = find_or_add(&t->by_tid, tid, sizeof(*th), &is_new);
+	struct proc *other;
 
+	/* the end of a thread with this number was lost */
+	if (!is_new && th->pid != p->pid) {
+		other = follow_find(t, th->pid);
+		if (other && other->threads)
+			other->threads--;
+		is_new = 1;
+	}
 	p->threads += is_new;
 	th->pid = p->pid;
 	snprintf(th->name, sizeof(th->name), "%s", name);
