@@ -151,7 +151,8 @@ static __always_inline int send(void *to, void *data, __u32 len)
 
 	if (!bpf_ringbuf_output(to, data, len, flags))
 		return -1;
-	return used + len + BPF_RINGBUF_HDR_SZ > ring_size ?
+	/* the kernel leaves at least one byte free */
+	return used + len + BPF_RINGBUF_HDR_SZ >= ring_size ?
 	       PMCLOG_DROP_FULL : PMCLOG_DROP_CONTENDED;
 }
 
