@@ -179,6 +179,8 @@ struct child {
 	int	status;		/* exit status as in a shell */
 };
 
+/* This program may open as many files as root lets it, the command as many as before. */
+void child_raise_files(void);
 void child_fork(struct child *c, char **command, int keep_stdout);
 /* 0, or the errno of exec; then the child is reaped. */
 int child_exec(struct child *c);

@@ -53,6 +53,12 @@ exec 9>&-
 # The number before WORD in pmcstat's last line, the one after it in what pmclog says
 said() { sed -n "s/.*[ :]\([0-9][0-9]*\) $1.*/\1/p" err; }
 
+# 512 CPUs have more descriptors than the usual limit of 1024.
+run 0 sh -c 'ulimit -S -n 40; exec "$@"' sh "$pmcstat" --bpf -q -S cpu-clock -S page-faults -S cs \
+	-O log sh -c 'ulimit -S -n >limit'
+ok 'as many open files as it takes, and the limit of the command stays' \
+	all 'lines err 0' '[ "$(cat limit)" = 40 ]'
+
 # Its compressor is a thread.
 "$pmcstat" --bpf -n 1000000000 -Z -S cpu-clock -O packed sleep 1000 >out 2>err &
 pid=$!

@@ -129,6 +129,7 @@ void bpf_allocate(struct options *o)
 
 	if (why)
 		die(errno == EPERM ? EX_NOPERM : EX_UNAVAILABLE, "%s", why);
+	child_raise_files();
 	ncpu = libbpf_num_possible_cpus();
 	rec.o = o;
 	rec.ncpu = (unsigned int)ncpu;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,6 +22,20 @@
 
 #define GRACE_NS	2000000000ULL	/* between two signals */
 #define NAP_NS		5000000L
+
+/* Limit of open files before child_raise_files(): the command's */
+static struct rlimit files;
+
+void child_raise_files(void)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	most = (struct rlimit){ files.rlim_max, files.rlim_max };
+	if (files.rlim_cur == files.rlim_max || setrlimit(RLIMIT_NOFILE, &most))
+		files.rlim_max = 0;
+}
 
 /*
  * The child reports when it begins to wait.  Otherwise the page faults after
@@ -38,6 +53,8 @@ static void run_command(int go, int failed, const char *path, char **command,
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	output_inherit_sigpipe();
 	probes_leave();
+	if (files.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &files);
 	if (write(failed, "", 1) != 1 || read(go, &byte, 1) != 1)
 		_exit(0);
 	/* standard output belongs to the log: the command writes to stderr */
