@@ -275,7 +275,7 @@ static void test_long_name(void)
 	ok(!wrong, "clocks with names of any length");
 }
 
-/* What the process may do counts, not what the user may who has started it. */
+/* The rights of the process count, not those of the user that started it. */
 static void test_privileged(void)
 {
 	struct pmc_event_desc d;

@@ -11,7 +11,7 @@
  */
 #define ORDER(a, b)	(((a) > (b)) - ((a) < (b)))
 
-/* Defines @name for qsort() of elements of @type: @order is told of two of them, *a and *b. */
+/* Defines @name for qsort() of elements of @type.  @order compares two of them, *a and *b. */
 #define DEFINE_ORDER(name, type, order)					\
 	static int name(const void *pa_, const void *pb_)		\
 	{								\
