@@ -115,10 +115,12 @@ static int __init hwpmc_init(void)
 	int err;
 
 	hwpmc_params_check();
-	hwpmc_chain_deferred_init();
-	err = hwpmc_sample_init();
+	err = hwpmc_chain_deferred_init();
 	if (err)
 		return err;
+	err = hwpmc_sample_init();
+	if (err)
+		goto err_deferred;
 	err = hwpmc_event_init();
 	if (err)
 		goto err_sample;
@@ -157,6 +159,8 @@ err_event:
 	hwpmc_event_exit();
 err_sample:
 	hwpmc_sample_exit();
+err_deferred:
+	hwpmc_chain_deferred_exit();
 	return err;
 }
 
@@ -169,7 +173,6 @@ static void __exit hwpmc_exit(void)
 	hwpmc_coverage_exit();
 	misc_deregister(&hwpmc_device);
 	hwpmc_hooks_exit();
-	hwpmc_chain_deferred_exit();
 	synchronize_rcu_tasks();	/* queued task work has returned */
 	hwpmc_unwind_exit();
 	hwpmc_threads_exit();
@@ -178,6 +181,7 @@ static void __exit hwpmc_exit(void)
 	hwpmc_rows_exit();
 	hwpmc_event_exit();
 	hwpmc_sample_exit();
+	hwpmc_chain_deferred_exit();
 }
 
 module_init(hwpmc_init);

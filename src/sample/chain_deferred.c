@@ -66,7 +66,7 @@ enum deferred_state {
  * @first: set while CLAIMED; a time before that of the first sample
  * @of_user_mode: set while CLAIMED; the first sample was of user mode
  *
- * Static, because KASAN allocates memory to record the history of heap objects.
+ * Memory of a CPU, because KASAN allocates memory to record the history of heap objects.
  */
 struct deferred {
 	struct callback_head work;
@@ -80,8 +80,6 @@ struct deferred {
 	u64		first;
 	bool		of_user_mode;
 };
-
-static DEFINE_PER_CPU(struct deferred, deferred_pool[DEFERRED_ITEMS]);
 
 /*
  * Tasks that run deferred work.  The work may sleep and continue on another CPU,
@@ -195,7 +193,23 @@ struct answered_tasks {
 	unsigned int	next;
 };
 
-static DEFINE_PER_CPU(struct answered_tasks, deferred_answered);
+/**
+ * struct deferred_cpu - what the handlers of one CPU need for deferred work
+ * @pool: their items: see struct deferred
+ * @answered: what of them ended there: see struct answered
+ * @nudge: sent by an NMI to its own CPU: see deferred_nudge()
+ */
+struct deferred_cpu {
+	struct deferred	pool[DEFERRED_ITEMS];
+	struct answered_tasks answered;
+	struct irq_work	nudge;
+};
+
+/*
+ * Allocated, because the static per-CPU variables of all modules share a few KiB.
+ * Set before the first PMC exists, and freed after the last work has returned.
+ */
+static struct deferred_cpu __percpu *deferred_cpus;
 
 /*
  * The current task, with user registers @at.  The scheduler may be adding to its
@@ -271,20 +285,20 @@ static void count_answer(struct answered_tasks *tasks, struct answered *a,
  */
 static void note_answer(const struct deferred *item, const struct answered *began)
 {
-	struct answered_tasks *tasks = get_cpu_ptr(&deferred_answered);
+	struct answered_tasks *tasks = &get_cpu_ptr(deferred_cpus)->answered;
 	struct answered *a = find_answered(tasks);
 
 	if (!item->of_user_mode)
 		count_answer(tasks, a, item, began);
 	else if (a)
 		WRITE_ONCE(a->n, 0);
-	put_cpu_ptr(&deferred_answered);
+	put_cpu_ptr(deferred_cpus);
 }
 
 /* Overflow handler.  Has a sample of the kernel been answered too often? */
 static bool answered_enough(const struct user_place *at)
 {
-	const struct answered *a = find_answered(this_cpu_ptr(&deferred_answered));
+	const struct answered *a = find_answered(&this_cpu_ptr(deferred_cpus)->answered);
 	const struct answered now = answered_now(at);
 
 	return a && READ_ONCE(a->n) >= AGAIN_MAX && is_again(a, &now, AGAIN_NS);
@@ -297,8 +311,6 @@ static bool answered_enough(const struct user_place *at)
 static void deferred_nudge(struct irq_work *work)
 {
 }
-
-static DEFINE_PER_CPU(struct irq_work, deferred_irq_work);
 
 static bool read_frame(struct late_stack *stack, unsigned long fp, bool is32,
 		       unsigned long *next, unsigned long *ret)
@@ -505,7 +517,7 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
 				  const struct user_place *at,
 				  unsigned int spare)
 {
-	struct deferred *item = this_cpu_ptr(&deferred_pool[0]), *unused = NULL;
+	struct deferred *item = this_cpu_ptr(deferred_cpus)->pool, *unused = NULL;
 	unsigned int i, of_user = 0, used = 0;
 	kuid_t uid = current_real_cred()->uid;
 	struct working *w = working_find();
@@ -585,7 +597,7 @@ bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
 	}
 	smp_store_release(&item->state, DEFERRED_ASKED);
 	if (in_nmi())
-		irq_work_queue(this_cpu_ptr(&deferred_irq_work));
+		irq_work_queue(&this_cpu_ptr(deferred_cpus)->nudge);
 	return true;
 }
 
@@ -601,7 +613,7 @@ void hwpmc_chain_deferred_forget(struct hwpmc_owner *o)
 	unsigned int cpu, i;
 
 	for_each_possible_cpu(cpu) {
-		struct deferred *item = per_cpu_ptr(&deferred_pool[0], cpu);
+		struct deferred *item = per_cpu_ptr(deferred_cpus, cpu)->pool;
 
 		for (i = 0; i < DEFERRED_ITEMS; i++)
 			any |= cmpxchg(&item[i].owner, o, NULL) == o;
@@ -611,24 +623,26 @@ void hwpmc_chain_deferred_forget(struct hwpmc_owner *o)
 		synchronize_rcu();
 }
 
-/* Initial values of a module's per-CPU variables are not relocated. */
-void hwpmc_chain_deferred_init(void)
+/* -ENOMEM */
+int hwpmc_chain_deferred_init(void)
 {
 	unsigned int cpu;
 
+	deferred_cpus = alloc_percpu(struct deferred_cpu);
+	if (!deferred_cpus)
+		return -ENOMEM;
 	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(&deferred_irq_work, cpu) =
+		per_cpu_ptr(deferred_cpus, cpu)->nudge =
 			IRQ_WORK_INIT_HARD(deferred_nudge);
+	return 0;
 }
 
-/*
- * Module exit: no work is left.  The caller must wait until the last work
- * function has returned.
- */
+/* Module exit: no event exists, and the last work function has returned. */
 void hwpmc_chain_deferred_exit(void)
 {
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		irq_work_sync(per_cpu_ptr(&deferred_irq_work, cpu));
+		irq_work_sync(&per_cpu_ptr(deferred_cpus, cpu)->nudge);
+	free_percpu(deferred_cpus);
 }

@@ -104,7 +104,7 @@ bool hwpmc_chain_late_read(struct late_stack *stack, void *to,
 bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
 			      const u64 *pc);
 void hwpmc_chain_deferred_forget(struct hwpmc_owner *o);
-void hwpmc_chain_deferred_init(void);
+int hwpmc_chain_deferred_init(void);
 void hwpmc_chain_deferred_exit(void);
 
 #endif /* HWPMC_SAMPLE_H */
