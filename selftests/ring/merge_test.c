@@ -148,6 +148,30 @@ static void test_busy_pad(void)
 	EXPECT(src[0].snap.bound == SIZE + 48 && src[0].snap.horizon == 2);
 }
 
+/* A producer that is there at each look with counters, but not all the time */
+static void test_short(void)
+{
+	u64 entered, state;
+
+	sources(1);
+	put(ring, BODY(32), 11);
+	state = hwpmc_merge_look_begin(&src[0]);
+	put(ring, BODY(32), 12);
+	EXPECT(!hwpmc_merge_look_end(&src[0], state, 20));
+	EXPECT(hwpmc_merge_look_short(&src[0], 20));
+	EXPECT(src[0].snap.bound == ring_read(&ring->head) &&
+	       src[0].snap.horizon == 20);
+	/* counters were not read */
+	EXPECT(!hwpmc_merge_quiet_since(&m, 10));
+	entered = ring_enter(ring);
+	EXPECT(!hwpmc_merge_look_short(&src[0], 30));
+	hwpmc_merge_look_busy(&src[0]);
+	/* what the short look has promised still holds */
+	EXPECT(src[0].snap.horizon == 20);
+	ring_exit(ring, entered);
+	EXPECT(take(ring) == 11 && take(ring) == 12);
+}
+
 static void test_horizon(void)
 {
 	sources(4);
@@ -319,7 +343,7 @@ static const struct edge merge_edges[] = {
 	EDGE(test_far_positions), EDGE(test_look_quiet),
 	EDGE(test_look_disturbed), EDGE(test_busy_empty),
 	EDGE(test_busy_committed), EDGE(test_busy_behind_tail),
-	EDGE(test_busy_pad), EDGE(test_horizon), EDGE(test_merge_none),
+	EDGE(test_busy_pad), EDGE(test_short), EDGE(test_horizon), EDGE(test_merge_none),
 	EDGE(test_merge_null), EDGE(test_merge_upto), EDGE(test_merge_bound),
 	EDGE(test_merge_equal), EDGE(test_merge_wrap), EDGE(test_merge_random),
 	{ NULL, NULL },

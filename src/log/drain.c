@@ -31,6 +31,7 @@
 /* a pass with more records than this of each CPU is followed by another one soon */
 #define FEW		50
 #define LOOK_TRIES	3
+#define SHORT_TRIES	16
 #define EXACT_TRIES	1000
 #define THREAD_NICE	-10
 
@@ -84,7 +85,7 @@ static void drain_commit_counters(struct hwpmc_owner *o, struct owner_ring *or,
 }
 
 /*
- * After hwpmc_merge_look_busy(), which finds records that are certainly published: the
+ * After a look without counters, which finds records that are certainly published: the
  * losses before them are.  They must be told before these records, however long no look
  * is quiet.  The next quiet look makes the account exact again.
  */
@@ -94,6 +95,21 @@ static void take_process_losses(struct owner_ring *or)
 	or->proc_seen.first = READ_ONCE(or->proc_first);
 	or->proc_seen.last = READ_ONCE(or->proc_last);
 	WRITE_ONCE(or->proc_counted, or->proc_seen.dropped);
+}
+
+/*
+ * The handlers of a CPU may run at all looks with counters, which take long with many
+ * PMCs.  If what they commit is little, as when all samples are filtered, the horizon of
+ * hwpmc_merge_look_busy() stays where it is, and with it the log of all CPUs.
+ */
+static void look_without_counters(struct merge_src *src, u64 now)
+{
+	unsigned int i;
+
+	for (i = 0; i < SHORT_TRIES; i++)
+		if (hwpmc_merge_look_short(src, now))
+			return;
+	hwpmc_merge_look_busy(src);
 }
 
 static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
@@ -117,7 +133,7 @@ static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
 			return true;
 		}
 	}
-	hwpmc_merge_look_busy(src);
+	look_without_counters(src, now);
 	take_process_losses(or);
 	return false;
 }

@@ -41,6 +41,21 @@ bool hwpmc_merge_look_end(struct merge_src *s, u64 state, u64 now)
 }
 
 /*
+ * hwpmc_merge_look_short - a look without producer counters
+ *
+ * Its halves follow each other at once, so that a producer which runs often is seldom
+ * there.  True: all of its records up to @now may be taken.  The counters are not exact.
+ */
+bool hwpmc_merge_look_short(struct merge_src *s, u64 now)
+{
+	u64 quiet_at = s->quiet_at;
+	bool quiet = hwpmc_merge_look_end(s, hwpmc_merge_look_begin(s), now);
+
+	s->quiet_at = quiet_at;
+	return quiet;
+}
+
+/*
  * Snapshot of a ring that has a producer at every look: only records that are
  * certainly published are taken, and the result of the last look still holds.
  */
@@ -66,7 +81,7 @@ void hwpmc_merge_look_busy(struct merge_src *s)
 	s->snap.quiet = false;
 }
 
-/* Has each ring had a quiet look in a pass that began after @since? */
+/* Has each ring had a quiet look with counters in a pass that began after @since? */
 bool hwpmc_merge_quiet_since(const struct merge *m, u64 since)
 {
 	unsigned int i;

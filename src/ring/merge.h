@@ -8,7 +8,7 @@
  * struct merge_src - one ring in a merge
  * @ring:  NULL: no ring on this CPU
  * @snap:  set by hwpmc_merge_look_end() or hwpmc_merge_look_busy()
- * @quiet_at: begin of the last look's pass at which no producer ran
+ * @quiet_at: begin of the last pass whose look with counters met no producer
  * @rec:   next record, not consumed yet
  */
 struct merge_src {
@@ -45,6 +45,7 @@ typedef void (*merge_emit_fn)(void *arg, unsigned int src, u32 kind,
  */
 u64 hwpmc_merge_look_begin(struct merge_src *s);
 bool hwpmc_merge_look_end(struct merge_src *s, u64 state, u64 now);
+bool hwpmc_merge_look_short(struct merge_src *s, u64 now);
 void hwpmc_merge_look_busy(struct merge_src *s);
 bool hwpmc_merge_quiet_since(const struct merge *m, u64 since);
 u64 hwpmc_merge_horizon(const struct merge *m, u64 now);
