@@ -430,15 +430,17 @@ bool hwpmc_access_still(struct hwpmc_owner *o, struct task_struct *task)
  * hwpmc_access_release()
  *
  * Held from before hwpmc_access_attach() until the counters exist, as in
- * perf_event_open().  Returns -EINTR if interrupted.  Called under owner->mutex;
- * mmap_lock, perf's locks and cpus_read_lock may be taken while it is held.
+ * perf_event_open().  -ERESTARTSYS on a signal, or when the task is stopped or frozen:
+ * without a handler that ends nothing.  Called under owner->mutex; mmap_lock, perf's
+ * locks and cpus_read_lock may be taken while it is held.
  *
  * The wait is interruptible: a process in exec releases its old memory, and may
  * have to write mapped pages to a file server that does not answer.
  */
 int hwpmc_access_hold(struct task_struct *task)
 {
-	return down_read_interruptible(&task->signal->exec_update_lock);
+	return down_read_interruptible(&task->signal->exec_update_lock) ?
+	       -ERESTARTSYS : 0;
 }
 
 /*

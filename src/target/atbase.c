@@ -63,7 +63,7 @@ static int atbase_look_up(struct hwpmc_owner *o, struct task_struct *leader,
 	return err;
 }
 
-/* Waits for an exec.  -EINTR. */
+/* Waits for an exec.  -ERESTARTSYS on a signal. */
 static int atbase_wait(struct hwpmc_owner *o, struct task_struct *leader,
 		       u64 *base)
 {
@@ -75,7 +75,7 @@ static int atbase_wait(struct hwpmc_owner *o, struct task_struct *leader,
 			return err;
 		schedule_timeout_interruptible(1);
 		if (signal_pending(current))
-			return -EINTR;
+			return -ERESTARTSYS;
 	}
 }
 
@@ -85,7 +85,7 @@ static int atbase_wait(struct hwpmc_owner *o, struct task_struct *leader,
  * Releases cpus_mutex: a CPU that comes online does not wait for an exec.
  *
  * EINVAL: a negative pid.  ESRCH: no such process, or it is ending, or it is a
- * kernel thread.  EPERM: the caller could not attach a PMC to it either.  EINTR.
+ * kernel thread.  EPERM: the caller could not attach a PMC to it either.  ERESTARTSYS.
  */
 int hwpmc_atbase_get(struct hwpmc_owner *o, struct hwpmc_atbase *a)
 {

@@ -79,7 +79,7 @@ out:
 /*
  * Blocks exec in @leader's process.  An exec in progress may take long.  All
  * targets need targets_mutex to fork, exec and exit, so it is released while this
- * waits for the exec.  cpus_mutex is not held: see attach_all().  -EINTR.
+ * waits for the exec.  cpus_mutex is not held: see attach_all().  -ERESTARTSYS.
  */
 static int hold_process(struct hwpmc_owner *o, struct task_struct *leader)
 {
@@ -315,8 +315,8 @@ int hwpmc_attach_self(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
  * pid namespace
  *
  * With DESCENDANTS also to all its descendants, or to none.  ESRCH, EPERM,
- * EEXIST, ENOMEM, EINTR, EAGAIN (processes or threads are created without end),
- * or the error that perf returns for the event.
+ * EEXIST, ENOMEM, EAGAIN (processes or threads are created without end), EINTR,
+ * ERESTARTSYS (a signal during an exec), or the error that perf returns for the event.
  */
 int hwpmc_attach_target(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, int pid)
 {

@@ -133,8 +133,11 @@ TEST_F(busyexec, others)
 	EXPECT_EQ(-EEXIST, dev_attach(self->dev, self->id, self->victim));
 }
 
+static volatile unsigned int signals;
+
 static void interrupted(int sig)
 {
+	signals++;
 }
 
 TEST_F(busyexec, signal)
@@ -171,6 +174,43 @@ static int call_atbase(FIXTURE_DATA(busyexec) *self)
 	struct hwpmc_atbase a = { .pid = self->victim };
 
 	return dev_ioctl(self->dev, HWPMC_IOC_GETATBASE, &a);
+}
+
+/* The handler of a signal does not end the wait in @call if it asks for that. */
+static void restarted(struct __test_metadata *_metadata,
+		      FIXTURE_DATA(busyexec) *self,
+		      int (*call)(FIXTURE_DATA(busyexec) *self))
+{
+	struct sigaction act = { .sa_handler = interrupted, .sa_flags = SA_RESTART };
+	struct attacher a = { .self = self, .call = call };
+	pthread_t thread;
+	unsigned int i;
+
+	sigaction(SIGUSR1, &act, NULL);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, attach, &a));
+	ASSERT_WAITS(&a, thread);
+	for (i = 1; i <= 5 && !a.done; i++) {
+		pthread_kill(thread, SIGUSR1);
+		while (signals < i)
+			sleep_ms(1);
+		waits(&a);
+	}
+	EXPECT_FALSE(a.done);
+	self->hold->let_go = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, a.err);
+	target_go(&self->other);
+	EXPECT_EQ(7, wait_for(self->other.pid));
+}
+
+TEST_F(busyexec, restarted_attach)
+{
+	restarted(_metadata, self, call_attach);
+}
+
+TEST_F(busyexec, restarted_atbase)
+{
+	restarted(_metadata, self, call_atbase);
 }
 
 static uint64_t overflows(int dev)
