@@ -111,7 +111,8 @@ void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc)
 			emit_pmc_drops(o, pc, tsc);
 		cond_resched();
 	}
-	o->log.drops_told = tsc;
+	/* a new ring's horizon may be before that of the last look */
+	o->log.drops_told = max(o->log.drops_told, tsc);
 }
 
 static struct pmclog_ext_rate *emit_rate(struct hwpmc_owner *o,
