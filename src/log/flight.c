@@ -10,13 +10,16 @@
  * time, like the start of a next log (see rotate.c), at the start of a segment.
  * The new base replaces the old one when that segment is the oldest.
  */
+#include <linux/bsearch.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 
 #include "emit.h"
 #include "flight.h"
 #include "hwpmc.h"
+#include "kept.h"
 #include "sink.h"
 
 /* a segment may have millions */
@@ -151,22 +154,115 @@ static void flight_keep_record(struct hwpmc_owner *o, const void *rec,
 	f->base_records++;
 }
 
-/* Reduces the base to the kernel's records, in as few chunks as possible. */
+/**
+ * struct module_end - the end of a kernel module, in the base
+ * @start: the module's address
+ * @nr: of its MAP_OUT among the base's records
+ */
+struct module_end {
+	u64	start;
+	u64	nr;
+};
+
+/* By address, then the last one first */
+static int compare_ends(const void *a, const void *b)
+{
+	const struct module_end *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->nr > y->nr ? -1 : x->nr < y->nr;
+}
+
+static int compare_start(const void *start, const void *end)
+{
+	const u64 *s = start;
+	const struct module_end *e = end;
+
+	return *s < e->start ? -1 : *s > e->start;
+}
+
+/* Notes the ends of modules in @to, unless that is NULL.  Returns their number. */
+static size_t note_ends(const struct flight *f, struct module_end *to)
+{
+	const struct log_meta *m;
+	size_t n = 0;
+	u64 nr = 0;
+	u32 at;
+
+	list_for_each_entry(m, &f->base, list) {
+		cond_resched();
+		for (at = 0; at < m->len; at += record_len(m->data + at), nr++) {
+			if (!hwpmc_kept_is_end((const void *)(m->data + at)))
+				continue;
+			if (to)
+				to[n] = (struct module_end) {
+					hwpmc_kept_start((const void *)(m->data + at)), nr,
+				};
+			n++;
+		}
+	}
+	return n;
+}
+
+/*
+ * The last end at each address, sorted; kvfree().  NULL: there is none, or no memory.
+ * Then the base keeps the records of modules that have gone until it is made again.
+ */
+static struct module_end *last_ends(struct hwpmc_log *log, size_t *count)
+{
+	size_t n = note_ends(log->flight, NULL), i, last = 0;
+	struct module_end *ends;
+
+	ends = n ? hwpmc_chunk_alloc(log, n * sizeof(*ends)) : NULL;
+	if (!ends)
+		return NULL;
+	note_ends(log->flight, ends);
+	sort(ends, n, sizeof(*ends), compare_ends, NULL);
+	for (i = 1; i < n; i++)
+		if (ends[i].start != ends[last].start)
+			ends[++last] = ends[i];
+	*count = last + 1;
+	return ends;
+}
+
+/* Is the base's record @nr of a module that has gone since?  Its last end stays. */
+static bool has_gone(const struct module_end *ends, size_t n, const void *rec, u64 nr)
+{
+	const struct module_end *e;
+	u64 start;
+
+	if (!ends || !hwpmc_kept_wants(rec))
+		return false;
+	start = hwpmc_kept_start(rec);
+	e = bsearch(&start, ends, n, sizeof(*ends), compare_start);
+	return e && nr < e->nr;
+}
+
+/*
+ * Reduces the base to the kernel's records, in as few chunks as possible.  A machine
+ * may load and unload modules all the time: see kept.c.
+ */
 static void sweep_base(struct hwpmc_owner *o)
 {
 	struct flight *f = o->log.flight;
 	struct log_meta *m, *next, *to;
 	u32 at, len, all, used = 0;
+	struct module_end *ends;
+	size_t n = 0;
+	u64 nr = 0;
 
+	ends = last_ends(&o->log, &n);
 	f->base_bytes = 0;
 	f->base_records = 0;
 	to = list_first_entry(&f->base, struct log_meta, list);
 	list_for_each_entry(m, &f->base, list) {
 		cond_resched();
-		for (at = 0, all = m->len; at < all; at += len) {
+		for (at = 0, all = m->len; at < all; at += len, nr++) {
 			len = record_len(m->data + at);
 			if (flight_state_of_record(m->data + at) !=
-			    STATE_OF_KERNEL)
+			    STATE_OF_KERNEL ||
+			    has_gone(ends, n, m->data + at, nr))
 				continue;
 			if (CHUNK_ROOM - used < len) {	/* then @to is not @m */
 				to->len = used;
@@ -179,6 +275,7 @@ static void sweep_base(struct hwpmc_owner *o)
 			f->base_records++;
 		}
 	}
+	kvfree(ends);
 	to->len = used;
 	m = list_next_entry(to, list);
 	list_for_each_entry_safe_from(m, next, &f->base, list)

@@ -13,7 +13,8 @@
 #include "hwpmc.h"
 #include "kept.h"
 
-static u64 start_of(const struct pmclog_hdr *h)
+/* hwpmc_kept_start - the module's address, in a record of which hwpmc_kept_wants() is true */
+u64 hwpmc_kept_start(const struct pmclog_hdr *h)
 {
 	const struct pmclog_map_in *m = (const void *)h;	/* and MAP_OUT */
 
@@ -46,6 +47,12 @@ bool hwpmc_kept_wants(const struct pmclog_hdr *h)
 	}
 }
 
+/* hwpmc_kept_is_end - true for the record of the end of a module */
+bool hwpmc_kept_is_end(const struct pmclog_hdr *h)
+{
+	return is_out(h) && hwpmc_kept_wants(h);
+}
+
 /* Far more than there are modules; for machines that load and unload them all the time */
 #define KEPT_MAX	4096
 
@@ -57,7 +64,7 @@ static void drop_at(struct log_kept *k, u64 start)
 	list_for_each_entry_safe(m, next, &k->records, list) {
 		const struct pmclog_hdr *h = (const void *)m->data;
 
-		if (is_out(h) || start_of(h) != start)
+		if (is_out(h) || hwpmc_kept_start(h) != start)
 			continue;
 		list_del(&m->list);
 		kfree(m);
@@ -72,7 +79,7 @@ static bool has_out(const struct log_kept *k, u64 start)
 	list_for_each_entry(m, &k->records, list) {
 		const struct pmclog_hdr *h = (const void *)m->data;
 
-		if (is_out(h) && start_of(h) == start)
+		if (is_out(h) && hwpmc_kept_start(h) == start)
 			return true;
 	}
 	return false;
@@ -91,8 +98,8 @@ void hwpmc_kept_add(struct log_kept *k, const struct pmclog_hdr *h)
 	struct log_meta *m;
 
 	if (is_out(h)) {
-		drop_at(k, start_of(h));
-		if (has_out(k, start_of(h)))
+		drop_at(k, hwpmc_kept_start(h));
+		if (has_out(k, hwpmc_kept_start(h)))
 			return;
 	}
 	m = k->n < KEPT_MAX ? kmalloc(struct_size(m, data, len),

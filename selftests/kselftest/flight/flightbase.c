@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 
 #include "crowd.h"
+#include "module.h"
 #include "proclog.h"
 #include "snapshot.h"
 #include "source.h"
@@ -223,6 +224,72 @@ TEST_F(flightbase, counts)
 	EXPECT_EQ(5, shrunk);
 	EXPECT_EQ(0, early);
 	EXPECT_LT(0, seen);
+}
+
+/* ------------------------------------------------------------------------
+ * Kernel modules that come and go
+ */
+static const char * const modules[] = { "overlay", "loop", "virtio_blk" };
+
+static const char *find_module(char path[PATH_MAX])
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(modules); i++)
+		if (other_module_find(modules[i], path) && !other_module_load(path) &&
+		    !other_module_unload(modules[i]))
+			return modules[i];
+	return NULL;
+}
+
+/* Of the kernel's mappings at @start from byte @from on, those of record @type */
+static unsigned int at_address(const struct log *log, uint64_t start, uint64_t from,
+			       uint32_t type)
+{
+	return COUNT_RECORDS(log, rec,
+			     rec.type == type && rec.offset > from &&
+			     PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
+			     PMCLOG_PID_KERNEL &&
+			     PMCLOG_FIELD64(&rec, struct pmclog_map_in, start) == start);
+}
+
+/* Records of modules that are of no use: a later record ends the same address. */
+static unsigned int useless(const struct log *log)
+{
+	return COUNT_RECORDS(log, rec,
+			     (rec.type == PMCLOG_T_MAP_IN || rec.type == PMCLOG_T_MAP_OUT) &&
+			     PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
+			     PMCLOG_PID_KERNEL &&
+			     at_address(log, PMCLOG_FIELD64(&rec, struct pmclog_map_in, start),
+					rec.offset, PMCLOG_T_MAP_OUT));
+}
+
+/* However many came and went, no snapshot has more of them than there are addresses. */
+TEST_F(flightbase, modules)
+{
+	unsigned int i, found = 0, more = ~0U;
+	char path[PATH_MAX];
+	const char *name = find_module(path);
+
+	if (!name)
+		SKIP(return, "no module that can be loaded");
+	ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(20), &self->id));
+	for (i = 0; i < scaled(30, 10); i++) {
+		ASSERT_EQ(0, other_module_load(path));
+		ASSERT_EQ(0, other_module_unload(name));
+	}
+	shoot(_metadata, self);
+	found = useless(&self->log);
+	EXPECT_LT(0, found);		/* else this was no test */
+	/* until they have left the window, and what is kept is made again */
+	for (i = 0; i < 1000 && more; i++) {
+		ASSERT_TRUE(wait_more(self->dev, SMALL / 4));
+		shoot(_metadata, self);
+		more = useless(&self->log);
+	}
+	TH_LOG("%u useless records, then %u after %u snapshots", found, more, i);
+	EXPECT_EQ(0, more);
 }
 
 /* ------------------------------------------------------------------------
