@@ -92,7 +92,7 @@ TEST_F(flight, whole)
 	EXPECT_EQ(st.account.committed, log.samples);
 	EXPECT_EQ(st.account.overflows, log.account.overflows);
 	EXPECT_EQ(0, st.account.in_rings);
-	expect_law(_metadata, self->dev);
+	expect_law(_metadata, self->dev, id);
 }
 
 /* It does not grow, and its beginning moves on. */
@@ -119,7 +119,7 @@ TEST_F(flight, bounded)
 		log_free(&log);
 	}
 	EXPECT_LT(0, committed);
-	expect_law(_metadata, self->dev);
+	expect_law(_metadata, self->dev, id);
 }
 
 /* User pcs of @pid that lie in its mappings, and those that do not. */
@@ -257,7 +257,7 @@ TEST_F(flight, news)
 		next = st.bytes_written + 2 * SMALL;
 	}
 	EXPECT_LT(6 * SMALL / PMCLOG_PROC_CREATE_LEN, n);
-	expect_law(_metadata, self->dev);
+	expect_law(_metadata, self->dev, id);
 }
 
 TEST_F(flight, packed)

@@ -45,14 +45,18 @@ static void shoot(struct __test_metadata *_metadata, int dev, struct log *log,
 	close(file);
 }
 
-/* The statistics of the owner hold, whatever has fallen out of the window. */
-static void expect_law(struct __test_metadata *_metadata, int dev)
+/*
+ * The statistics of the owner hold, whatever has fallen out of the window.  Stops its PMC
+ * @id: a sample that is being taken is counted before it is committed.
+ */
+static void expect_law(struct __test_metadata *_metadata, int dev, uint32_t id)
 {
 	struct hwpmc_driverstats st;
 	const struct pmclog_account *a = &st.account;
 	uint64_t dropped = 0;
 	int i;
 
+	ASSERT_EQ(0, dev_stop(dev, id));
 	ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
 		dropped += a->dropped[i];

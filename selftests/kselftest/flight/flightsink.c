@@ -42,7 +42,7 @@ TEST_F(flightsink, pipe)
 	reader_end(&r);
 	ASSERT_LOG(&r.log, LOG_DROPS);
 	EXPECT_LT(0, r.log.samples);
-	expect_law(_metadata, self->dev);
+	expect_law(_metadata, self->dev, id);
 }
 
 TEST_F(flightsink, nonblocking_pipe)
@@ -79,7 +79,7 @@ TEST_F(flightsink, full_disk)
 	EXPECT_TRUE(wait_committed(self->dev, 20));
 	shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
 	EXPECT_LT(0, log.samples);
-	expect_law(_metadata, self->dev);
+	expect_law(_metadata, self->dev, id);
 }
 
 TEST_F(flightsink, dead_reader)
@@ -209,7 +209,7 @@ TEST_F(flightsink, stuck)
 	/* the rings may have run over meanwhile */
 	shoot(_metadata, self->dev, &log, &s, LOG_DROPS | LOG_PROC_DROPS);
 	EXPECT_LT(0, log.samples);
-	expect_law(_metadata, self->dev);
+	expect_law(_metadata, self->dev, id);
 }
 
 /* While its owner waits for a reader that does not read, he is killed. */

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "module.h"
+#include "rate.h"
 #include "recorder.h"
 #include "target.h"
 #include "test.h"
@@ -51,7 +52,7 @@ static void fill_rings(struct __test_metadata *_metadata,
 	self->load[0] = load_kernel(0);
 	self->load[1] = load_kernel(1);
 	reader_begin(&self->r, self->ends[0], 65536, 1);
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(HZ), &self->id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(bearable_hz(HZ)), &self->id));
 	self->r.chunk = 512;
 	self->r.pause_ms = 50;
 	do {
