@@ -66,8 +66,7 @@ static int run_named(const char *name, int argc, char **argv)
 	for (i = 0; i < NCOMMANDS; i++)
 		if (!strcmp(name, commands[i].name))
 			return run(&commands[i], argc, argv);
-	fprintf(stderr, "pmclog: no command \"%s\"; see pmclog --help\n", name);
-	return READER_USAGE;
+	return reader_usage("pmclog: no command \"%s\"; see pmclog --help\n", name);
 }
 
 /* "help COMMAND" is "COMMAND --help" */
@@ -111,8 +110,7 @@ int main(int argc, char **argv)
 	ret = dispatch(argc, argv);
 	/* help and version; what commands print is written and checked by them */
 	if (!ret && (fflush(stdout) || ferror(stdout))) {
-		fprintf(stderr, "pmclog: cannot write: %s\n", strerror(errno));
-		ret = READER_FAIL;
+		ret = reader_fail("cannot write: %s", strerror(errno));
 	}
 	return ret;
 }

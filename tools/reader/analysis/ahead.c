@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/ahead.h"
 #include "analysis/shown.h"
+#include "base/say.h"
 #include "log/input.h"
 #include "log/logdir.h"
 
@@ -133,15 +133,13 @@ bool ahead_names_hold(const struct resolver *r, struct profile *p,
 	for (i = 0; i < r->n && i < p->objs.n; i++) {
 		if (!r->open[i] || !objsyms_are_wrong(&r->syms[i], p, i))
 			continue;
-		shown_name(name, strtab_str(&p->str, p->objs.obj[i].path),
-			   false);
-		fprintf(stderr, "pmclog: %s: the functions of %s are wrong: the "
-			"file was replaced since (build-id differs)\n", log,
-			name);
+		shown_name(name, strtab_str(&p->str, p->objs.obj[i].path), false);
+		warn_line("%s: the functions of %s are wrong: the file was replaced since "
+			  "(build-id differs)", log, name);
 		hold = false;
 	}
 	if (!hold)
-		fprintf(stderr, "pmclog: %s: the build-ids come last in a log: "
-			"they are known in time if it is a file, not a pipe\n", log);
+		warn_line("%s: the build-ids come last in a log: they are known in time if "
+			  "it is a file, not a pipe", log);
 	return hold;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -25,8 +26,7 @@ void analysis_init(struct analysis *a)
 bool analysis_event(struct analysis *a, const char *arg)
 {
 	if (a->event)
-		fprintf(stderr, "pmclog: --event %s: only one event can be "
-			"given\n", arg);
+		warn_line("--event %s: only one event can be given", arg);
 	else
 		a->event = arg;
 	return a->event == arg;
@@ -99,9 +99,8 @@ bool analysis_argument(struct analysis *a, const char *cmd, int argc,
 		analysis_enter(a);
 		return true;
 	}
-	fprintf(stderr, "pmclog %s: %s; see pmclog %s --help\n", cmd,
-		optind < argc ? "one log at a time" :
-				"name a log, or - for standard input", cmd);
+	reader_usage("pmclog %s: %s; see pmclog %s --help\n", cmd, optind < argc ?
+		     "one log at a time" : "name a log, or - for standard input", cmd);
 	return false;
 }
 
@@ -148,8 +147,8 @@ bool analysis_find_end(const char *path, uint64_t *last)
 	uint64_t at;
 
 	if (!strcmp(path, "-")) {
-		fputs("pmclog: --time: of what comes by standard input, parts "
-		      "are not known: give seconds\n", stderr);
+		warn_line("--time: of what comes by standard input, parts are not known: "
+			  "give seconds");
 		return false;
 	}
 	if (input_open(&in, path))
@@ -262,13 +261,12 @@ static bool read_log(struct analysis *a)
 		input_close(&in);
 	}
 	if (a->p.log.wrong_times)
-		fprintf(stderr, "pmclog: %s: repaired %llu damaged %s\n",
-			a->path, (unsigned long long)a->p.log.wrong_times,
-			plural(a->p.log.wrong_times, "time", "times"));
+		warn_line("%s: repaired %" PRIu64 " damaged %s", a->path, a->p.log.wrong_times,
+			  plural(a->p.log.wrong_times, "time", "times"));
 	if (a->p.log.error)
-		fprintf(stderr, "pmclog: %s: %s\n", a->path, a->p.log.error);
+		warn_line("%s: %s", a->path, a->p.log.error);
 	else if (!a->p.log.records)
-		fprintf(stderr, "pmclog: %s: is empty\n", a->path);
+		warn_line("%s: is empty", a->path);
 	/* the records before the error are worth showing */
 	return a->p.log.records > 0;
 }
@@ -290,29 +288,33 @@ int analysis_run(struct analysis *a)
 	return READER_OK;
 }
 
+void analysis_tell_others(const struct analysis *a, uint32_t shown)
+{
+	const struct events *t = &a->p.events;
+	uint32_t i, others = 0;
+	char buf[SHOWN_MAX];
+
+	for (i = 0; i < t->n; i++)
+		others += i != shown && t->event[i].samples;
+	if (others)
+		warn_line("%s: showing %s; there %s %u more %s (--event NAME, or all)", a->path,
+			  event_shown(a, shown, buf), plural(others, "is", "are"), others,
+			  plural(others, "event", "events"));
+}
+
 void analysis_one_event(struct analysis *a)
 {
 	const struct events *t = &a->p.events;
-	uint32_t i, first = UINT32_MAX, others = 0;
-	char buf[SHOWN_MAX];
+	uint32_t i, first = 0;
 
 	if (a->event)
 		return;
-	for (i = 0; i < t->n; i++) {
-		if (!t->event[i].samples)
-			continue;
-		if (first == UINT32_MAX)
-			first = i;
-		else
-			others++;
-	}
+	while (first < t->n && !t->event[first].samples)
+		first++;
 	for (i = 0; i < t->n; i++)
 		a->use[i] = i == first;
-	if (others)
-		fprintf(stderr, "pmclog: %s: showing %s; there %s %u more "
-			"%s (--event NAME, or all)\n", a->path,
-			event_shown(a, first, buf), plural(others, "is", "are"),
-			others, plural(others, "event", "events"));
+	if (first < t->n)
+		analysis_tell_others(a, first);
 }
 
 void analysis_window(const struct analysis *a, uint64_t *from, uint64_t *to)

@@ -88,6 +88,8 @@ int analysis_run(struct analysis *a);
  * message.
  */
 bool analysis_find_end(const char *path, uint64_t *last);
+/* Prints which event is shown, if others have samples, too. */
+void analysis_tell_others(const struct analysis *a, uint32_t shown);
 /* For commands that show one event: keeps one in use, and prints which. */
 void analysis_one_event(struct analysis *a);
 uint64_t analysis_samples(const struct analysis *a);

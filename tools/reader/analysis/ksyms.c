@@ -9,6 +9,7 @@
 
 #include "analysis/ksyms.h"
 #include "base/samefile.h"
+#include "base/say.h"
 #include "elf/elfsyms.h"
 
 /* Limits, since a file beside a log is not trusted. */
@@ -384,12 +385,7 @@ bool ksyms_open(struct ksyms *k, struct profile *p, const char *file,
 			kmods_load(&k->tab, p);
 			return true;
 		}
-		if (k->why)
-			fprintf(stderr, "%s: %s\n",
-				program_invocation_short_name, k->why);
-		else
-			fprintf(stderr, "%s: %s: no such file\n",
-				program_invocation_short_name, file);
+		warn_line("%s%s", k->why ? k->why : file, k->why ? "" : ": no such file");
 		return false;
 	}
 	if (!search_beside(k, p, log_path) && !search_system(k, p))

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <linux/hwpmc.h>
@@ -7,6 +6,7 @@
 #include "analysis/quality.h"
 #include "base/numbers.h"
 #include "base/order.h"
+#include "base/say.h"
 #include "log/causes.h"
 #include "log/record.h"
 
@@ -136,7 +136,7 @@ char *short_text(const struct profile *p)
 static void tell(const char *path, char *text)
 {
 	if (text)
-		fprintf(stderr, "pmclog: %s: %s\n", path, text);
+		warn_line("%s: %s", path, text);
 	free(text);
 }
 

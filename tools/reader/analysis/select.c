@@ -2,19 +2,18 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/select.h"
 #include "analysis/shown.h"
+#include "base/say.h"
 
 /* ------------------------------------------------------------------------
  * Options
  */
 static int bad(const char *option, const char *arg, const char *want)
 {
-	fprintf(stderr, "%s: --%s \"%s\": %s\n", program_invocation_short_name,
-		option, arg, want);
+	warn_line("--%s \"%s\": %s", option, arg, want);
 	return -1;
 }
 

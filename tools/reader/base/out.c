@@ -42,9 +42,7 @@ int out_finish(struct out *o)
 	out_flush(o);
 	if (!o->error)
 		return READER_OK;
-	fprintf(stderr, "%s: cannot write: %s\n",
-		program_invocation_short_name, strerror(o->error));
-	return READER_FAIL;
+	return reader_fail("cannot write: %s", strerror(o->error));
 }
 
 void out_bytes(struct out *o, const void *p, size_t n)

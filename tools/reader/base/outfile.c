@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,8 +20,7 @@ bool outfile_is(const char *path, int log)
 {
 	if (!same_file(log, path))
 		return false;
-	fprintf(stderr, "pmclog: %s is the log itself: it would be lost\n",
-		path ? path : "-");
+	warn_line("%s is the log itself: it would be lost", path ? path : "-");
 	return true;
 }
 
@@ -48,7 +46,7 @@ static int open_path(struct outfile *f)
 		fd = open(f->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
 			  0666);
 	if (fd < 0)
-		fprintf(stderr, "pmclog: %s: %s\n", f->path, strerror(errno));
+		warn_line("%s: %s", f->path, strerror(errno));
 	return fd;
 }
 
@@ -65,8 +63,7 @@ int outfile_open(struct outfile *f, const char *path, unsigned int flags)
 	if (fd < 0)
 		return READER_FAIL;
 	if ((f->gzip || flags & OUTFILE_BINARY) && isatty(fd)) {
-		fputs("pmclog: this is nothing for a terminal: name a file "
-		      "with -o\n", stderr);
+		warn_line("this is nothing for a terminal: name a file with -o");
 		tempfile_settle(f->path ? fd : -1, f->path, f->temp, false);
 		return READER_USAGE;
 	}
@@ -87,10 +84,8 @@ int outfile_close(struct outfile *f, bool keep)
 	out_stdout()->fd = STDOUT_FILENO;
 	err = tempfile_settle(f->path ? f->fd : -1, f->path, f->temp,
 			     keep && !ret);
-	if (err) {
-		fprintf(stderr, "pmclog: %s: %s\n", f->path, strerror(err));
-		ret = READER_FAIL;
-	}
+	if (err)
+		ret = reader_fail("%s: %s", f->path, strerror(err));
 	memset(f, 0, sizeof(*f));
 	return ret;
 }

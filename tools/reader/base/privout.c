@@ -8,11 +8,12 @@
 
 #include "base/outfile.h"
 #include "base/privout.h"
+#include "base/say.h"
 #include "base/tempfile.h"
 
 static int cannot(const char *path, int err)
 {
-	fprintf(stderr, "pmclog: cannot write %s: %s\n", path, strerror(err));
+	warn_line("cannot write %s: %s", path, strerror(err));
 	return -1;
 }
 

@@ -10,10 +10,12 @@
 
 static void vwarn_line(const char *fmt, va_list ap)
 {
-	char line[1024];
+	char *line;
 
-	vsnprintf(line, sizeof(line), fmt, ap);
-	fprintf(stderr, "%s: %s\n", program_invocation_short_name, line);
+	if (vasprintf(&line, fmt, ap) < 0)
+		line = NULL;
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name, line ? line : fmt);
+	free(line);
 }
 
 void warn_line(const char *fmt, ...)

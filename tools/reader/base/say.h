@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages of pmcstat and pmccontrol on standard error, and the time. */
+/* Messages on standard error, and the time. */
 #ifndef PMCSTAT_SAY_H
 #define PMCSTAT_SAY_H
 

@@ -84,8 +84,7 @@ static void say(const char *what, const char *path, const char *why)
 	char buf[SHOWN_MAX];
 
 	shown_name(buf, path, false);
-	fprintf(stderr, "pmclog: %s %s%s%s\n", what, buf, why ? ": " : "",
-		why ? why : "");
+	warn_line("%s %s%s%s", what, buf, why ? ": " : "", why ? why : "");
 }
 
 static void skip(struct archiving *a, const char *path, const char *why)
@@ -452,10 +451,9 @@ static int write_all(struct archiving *a, int log)
 	tar_finish(&a->out);
 	if (privout_close(&a->out, true))
 		return READER_FAIL;
-	fprintf(stderr, "pmclog: %s has the log and %u %s of this machine; "
-		"%u %s not packed\n", a->out_path, a->n,
-		plural(a->n, "file", "files"), a->nskipped,
-		plural(a->nskipped, "was", "were"));
+	warn_line("%s has the log and %u %s of this machine; %u %s not packed", a->out_path,
+		  a->n, plural(a->n, "file", "files"), a->nskipped,
+		  plural(a->nskipped, "was", "were"));
 	return READER_OK;
 }
 

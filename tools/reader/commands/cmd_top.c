@@ -45,8 +45,7 @@ static const struct option options[] = {
 
 static bool wrong(const char *what, const char *arg)
 {
-	fprintf(stderr, "pmclog top: --%s %s makes no sense\n", what, arg);
-	return false;
+	return !reader_usage("pmclog top: --%s %s makes no sense\n", what, arg);
 }
 
 static bool depth(struct reading *r, const char *arg)

@@ -474,13 +474,10 @@ static int dump_file(const char *path, bool json, bool raw)
 			dump_text(o, &rec, &tps);
 	}
 	ret = out_finish(o);
-	if (status == PMCLOG_ITER_EOF && !any) {
-		fprintf(stderr, "pmclog: %s: is empty\n", in.path);
-		ret = READER_FAIL;
-	}
+	if (status == PMCLOG_ITER_EOF && !any)
+		ret = reader_fail("%s: is empty", in.path);
 	if (status == PMCLOG_ITER_EOF && type != PMCLOG_T_CLOSELOG)
-		fprintf(stderr, "pmclog: %s: the log has no end: what came last "
-			"is missing\n", in.path);
+		warn_line("%s: the log has no end: what came last is missing", in.path);
 	tp_free(&tps);
 	input_close(&in);
 	return status == PMCLOG_ITER_ERROR ? READER_FAIL : ret;

@@ -2,7 +2,6 @@
 /* pmclog info: what is in a log. */
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -587,7 +586,7 @@ static int info_input(struct input *in, struct out *o, struct summary *s)
 	if (error)
 		input_complain(in);
 	else if (!s->nrecords)
-		fprintf(stderr, "pmclog: %s: is empty\n", in->path);
+		warn_line("%s: is empty", in->path);
 	return error || !s->nrecords ? READER_FAIL : READER_OK;
 }
 

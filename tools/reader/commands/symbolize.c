@@ -113,8 +113,7 @@ static bool parse_address(const char *arg, uint64_t *addr)
 		end++;
 	if (end != arg && !*end && *arg != '-' && !errno)
 		return true;
-	fprintf(stderr, "pmclog symbolize: \"%.40s\" is not an address\n", arg);
-	return false;
+	return !reader_usage("pmclog symbolize: \"%.40s\" is not an address\n", arg);
 }
 
 static int from_stdin(struct symbolizing *s)
@@ -138,8 +137,8 @@ static int from_stdin(struct symbolizing *s)
 			out_flush(s->out);
 	}
 	if (ret == READER_OK && ferror(stdin)) {
-		fprintf(stderr, "pmclog symbolize: cannot read standard input: "
-			"%s\n", strerror(errno));
+		fprintf(stderr, "pmclog symbolize: cannot read standard input: %s\n",
+			strerror(errno));
 		ret = READER_FAIL;
 	}
 	free(line);

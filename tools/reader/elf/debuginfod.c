@@ -11,6 +11,7 @@
 
 #include "base/idtab.h"
 #include "base/mem.h"
+#include "base/say.h"
 #include "elf/debuginfod.h"
 
 #define LIBRARY		"libdebuginfod.so.1"
@@ -101,8 +102,7 @@ bool debuginfod_ask(void)
 		unsetenv(VARIABLE);
 	}
 	if (why)
-		fprintf(stderr, "%s: --debuginfod: %s\n",
-			program_invocation_short_name, why);
+		warn_line("--debuginfod: %s", why);
 	return !why;
 }
 
@@ -127,8 +127,7 @@ static void told_off(int err)
 	if (err == -ENOENT || d.gone)
 		return;
 	d.gone = true;
-	fprintf(stderr, "%s: debuginfod: %s: not asked any more\n",
-		program_invocation_short_name, strerror(-err));
+	warn_line("debuginfod: %s: not asked any more", strerror(-err));
 }
 
 static char *ask(const void *id, size_t len)

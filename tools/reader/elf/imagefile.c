@@ -13,6 +13,7 @@
 #include <linux/openat2.h>
 
 #include "base/mem.h"
+#include "base/say.h"
 #include "elf/imagefile.h"
 #include "elf/pidstart.h"
 
@@ -76,8 +77,7 @@ bool image_root_is(const char *dir)
 	else if (!S_ISDIR(st.st_mode))
 		err = ENOTDIR;
 	if (err)
-		fprintf(stderr, "%s: --root %s: %s\n",
-			program_invocation_short_name, dir, strerror(err));
+		warn_line("--root %s: %s", dir, strerror(err));
 	return !err;
 }
 

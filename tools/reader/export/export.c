@@ -67,20 +67,15 @@ static bool take_format(struct export *e, const char *name)
 	for (i = 0; i < NFORMATS; i++)
 		if (!strcmp(name, formats[i]->name))
 			e->format = formats[i];
-	if (!e->format)
-		fprintf(stderr, "pmclog export: no format \"%s\"; see pmclog "
-			"export --help\n", name);
-	return e->format != NULL;
+	return e->format || !reader_usage("pmclog export: no format \"%s\"; see pmclog "
+					  "export --help\n", name);
 }
 
 static bool take_weight(struct export *e, const char *what)
 {
 	e->unit = strcmp(what, "period") ? UNIT_SAMPLES : UNIT_PERIOD;
-	if (e->unit == UNIT_PERIOD || !strcmp(what, "samples"))
-		return true;
-	fprintf(stderr, "pmclog export: --weight %s: \"samples\" or "
-		"\"period\"\n", what);
-	return false;
+	return e->unit == UNIT_PERIOD || !strcmp(what, "samples") ||
+	       reader_bad_value("export", "weight", what, "\"samples\" or \"period\"");
 }
 
 static bool take_by(struct export *e, const char *what)
@@ -101,12 +96,10 @@ static bool take_by(struct export *e, const char *what)
 			if (strlen(keys[i].name) == n &&
 			    !strncmp(what, keys[i].name, n))
 				break;
-		if (i == sizeof(keys) / sizeof(keys[0])) {
-			fprintf(stderr, "pmclog export: --by %.*s: \"process\", "
-				"\"thread\", \"cpu\" or \"none\"\n", (int)n,
-				what);
-			return false;
-		}
+		if (i == sizeof(keys) / sizeof(keys[0]))
+			return !reader_usage("pmclog export: --by %.*s: \"process\", "
+					     "\"thread\", \"cpu\" or \"none\"\n",
+					     (int)n, what);
 		e->by |= keys[i].by;
 		if (!what[n])
 			return true;
@@ -159,13 +152,10 @@ static bool takes_all(const struct export_format *format, unsigned int takes)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!(takes & ~format->takes & names[i].what))
-			continue;
-		fprintf(stderr, "pmclog export: %s has no use for --%s\n",
-			format->name, names[i].option);
-		return false;
-	}
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (takes & ~format->takes & names[i].what)
+			return !reader_usage("pmclog export: %s has no use for --%s\n",
+					     format->name, names[i].option);
 	return true;
 }
 
@@ -290,8 +280,7 @@ static bool knows_periods(const struct export *e)
 		if (!e->a.use[i] || t->event[i].rate || !t->event[i].samples)
 			continue;
 		export_shown(e, buf, t->event[i].name);
-		fprintf(stderr, "pmclog: %s: the log does not tell the period "
-			"of %s\n", e->a.path, buf);
+		warn_line("%s: the log does not tell the period of %s", e->a.path, buf);
 		return false;
 	}
 	return true;

@@ -9,10 +9,11 @@
  * takes any other name before a colon for the program, so the file is about one
  * program only.
  */
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "base/say.h"
 #include "export/export.h"
 
 /* an end of a branch: an object, and an offset in its file */
@@ -122,7 +123,7 @@ static uint32_t choose(const struct export *e, const struct bolt *b)
 
 static void fail(struct export *e, const char *why, const char *name)
 {
-	fprintf(stderr, "pmclog: %s: %s%s\n", e->a.path, why, name);
+	warn_line("%s: %s%s", e->a.path, why, name);
 	e->bad = true;
 }
 
@@ -166,12 +167,11 @@ static void tell(const struct export *e, const struct bolt *b, uint32_t obj)
 	for (i = 0; i < b->ntaken; i++)
 		others += i == obj ? 0 : b->taken[i];
 	export_shown(e, name, e->a.p.objs.obj[obj].path);
-	fprintf(stderr, "pmclog: %llu branches in %s", (unsigned long long)b->taken[obj],
-		name);
 	if (others)
-		fprintf(stderr, "; %llu in other files are left out (--object NAME)",
-			(unsigned long long)others);
-	fputc('\n', stderr);
+		warn_line("%" PRIu64 " branches in %s; %" PRIu64 " in other files are left out "
+			  "(--object NAME)", b->taken[obj], name, others);
+	else
+		warn_line("%" PRIu64 " branches in %s", b->taken[obj], name);
 }
 
 static void end(struct export *e)

@@ -3,8 +3,8 @@
  * The Firefox Profiler's processed format needs all samples of a thread
  * together, but the log mixes threads: samples wait in a temporary file.
  */
-#include <stdio.h>
 
+#include "base/say.h"
 #include "export/export_firefox.h"
 
 static uint32_t stack_id(struct firefox *x, const struct fx_stack *key)
@@ -130,7 +130,7 @@ static void end(struct export *e)
 	}
 	if (!error)
 		return;
-	fprintf(stderr, "pmclog: temporary file: %s\n", strerror(error));
+	warn_line("temporary file: %s", strerror(error));
 	e->bad = true;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "base/say.h"
 #include "log/input.h"
 #include "log/mapped.h"
 #include "log/merge.h"
@@ -21,8 +22,7 @@
 
 static int fail(struct input *in, const char *what)
 {
-	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name,
-		in->path, what);
+	warn_line("%s: %s", in->path, what);
 	input_close(in);
 	return -1;
 }
@@ -354,17 +354,14 @@ void input_complain(const struct input *in)
 	const char *what = input_error(in, &offset);
 
 	if (in->merge) {
-		fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name,
-			in->path, what);
+		warn_line("%s: %s", in->path, what);
 		return;
 	}
-	fprintf(stderr, "%s: %s: offset %" PRIu64 ": %s\n",
-		program_invocation_short_name, in->path, offset, what);
+	warn_line("%s: offset %" PRIu64 ": %s", in->path, offset, what);
 	if (in->gaps || !*in->skipped)
 		return;
 	pmclog_iter_gaps(in->it, &offset, &bytes);
-	fprintf(stderr, "%s: %s: offset %" PRIu64 ": %s\n",
-		program_invocation_short_name, in->path, offset, in->skipped);
+	warn_line("%s: offset %" PRIu64 ": %s", in->path, offset, in->skipped);
 }
 
 enum pmclog_iter_status input_next(struct input *in, struct pmclog_rec *rec)

@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include "base/numbers.h"
 #include "base/order.h"
 #include "base/out.h"
+#include "base/say.h"
 #include "log/logdir.h"
 
 #define NSEC_PER_SEC	1000000000
@@ -128,8 +128,7 @@ static bool cannot_open(struct logdir *d, const char *dir, const char *name)
 	if (err == EINVAL || err == ELOOP || err == ENXIO)
 		return false;
 	label = make_label(dir, name);
-	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, label,
-		strerror(err));
+	warn_line("%s: %s", label, strerror(err));
 	free(label);
 	d->unread++;
 	return true;
@@ -231,10 +230,9 @@ static void tell_others(const struct others *o, const char *path)
 {
 	if (!o->n)
 		return;
-	fprintf(stderr, "%s: %s: not read, because %s: %s%s\n",
-		program_invocation_short_name, path,
-		plural(o->n, "it is not a log", "they are not logs"), o->names,
-		o->n > NAMES_SHOWN ? ", ..." : "");
+	warn_line("%s: not read, because %s: %s%s", path,
+		  plural(o->n, "it is not a log", "they are not logs"), o->names,
+		  o->n > NAMES_SHOWN ? ", ..." : "");
 }
 
 DEFINE_ORDER(by_name, struct logdir_log, strcmp(a->name, b->name))
@@ -323,9 +321,8 @@ static void drop_copies(struct logdir *d, bool tell)
 	for (i = 0; i < d->n; i++) {
 		of = find_original(d, n, &d->logs[i]);
 		if (of && tell)
-			fprintf(stderr, "%s: %s: not read, because it is a copy of %s\n",
-				program_invocation_short_name, d->logs[i].label,
-				of->label);
+			warn_line("%s: not read, because it is a copy of %s",
+				  d->logs[i].label, of->label);
 		if (of)
 			free_log(&d->logs[i]);
 		else

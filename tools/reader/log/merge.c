@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "base/say.h"
 #include "log/input.h"
 #include "log/logdir.h"
 #include "log/merge.h"
@@ -157,8 +157,7 @@ static void open_next(struct merge *m)
 		return;
 	}
 	if (fd < 0) {
-		fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name,
-			file->label, why);
+		warn_line("%s: %s", file->label, why);
 		m->nbad++;
 		return;
 	}

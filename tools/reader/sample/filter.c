@@ -3,16 +3,15 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "sample/filter.h"
 
 static int bad(const char *option, const char *arg, const char *want)
 {
-	fprintf(stderr, "%s: --%s %s: %s\n", program_invocation_short_name,
-		option, arg, want);
+	warn_line("--%s %s: %s", option, arg, want);
 	return -1;
 }
 
@@ -143,8 +142,7 @@ bool filter_negated(struct filter *f)
 bool filter_complete(const struct filter *f)
 {
 	if (f->negate)
-		fprintf(stderr, "%s: --not: no condition follows it\n",
-			program_invocation_short_name);
+		warn_line("--not: no condition follows it");
 	return !f->negate;
 }
 

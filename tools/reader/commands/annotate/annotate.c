@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* pmclog annotate: the samples of each instruction of a function. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -45,11 +44,8 @@ static bool parse_limit(struct annotate *n, const char *arg)
 	char *end;
 
 	n->limit = strtoul(arg, &end, 10);
-	if (end != arg && !*end && *arg != '-' && n->limit)
-		return true;
-	fprintf(stderr, "pmclog annotate: --functions %s: a number is "
-		"wanted\n", arg);
-	return false;
+	return (end != arg && !*end && *arg != '-' && n->limit) ||
+	       reader_bad_value("annotate", "functions", arg, "a number is wanted");
 }
 
 static bool own_option(struct annotate *n, int opt, const char *arg)
@@ -87,13 +83,11 @@ static int check(void *ctx, int argc, char **argv)
 		analysis_argument(&n->a, "annotate", argc, argv);
 		return READER_USAGE;
 	}
-	if (n->hottest == (n->nsymbols > 0)) {
-		fputs(n->hottest ?
-		      "pmclog annotate: either -a or names of functions\n" :
-		      "pmclog annotate: name a function before the log, or "
-		      "use -a; see pmclog annotate --help\n", stderr);
-		return READER_USAGE;
-	}
+	if (n->hottest == (n->nsymbols > 0))
+		return reader_usage(n->hottest ?
+			"pmclog annotate: either -a or names of functions\n" :
+			"pmclog annotate: name a function before the log, or use -a; see "
+			"pmclog annotate --help\n");
 	n->a.path = argv[argc - 1];
 	if (!n->limit)
 		n->limit = n->hottest ? HOTTEST : UINT32_MAX;
@@ -120,8 +114,7 @@ static void choose_columns(struct annotate *n)
 	for (; i < t->n; i++) {
 		if (!n->a.use[i] || !t->event[i].samples)
 			continue;
-		fprintf(stderr, "pmclog: %s: only %d events are shown "
-			"(--event)\n", n->a.path, ANNOTATE_EVENTS);
+		warn_line("%s: only %d events are shown (--event)", n->a.path, ANNOTATE_EVENTS);
 		return;
 	}
 }
@@ -135,10 +128,9 @@ static int show(struct annotate *n)
 	if (n->t.n && n->t.body[0].total)
 		return out_finish(n->out);
 	out_finish(n->out);
-	fprintf(stderr, "pmclog: %s: no samples in %s\n", n->a.path,
-		n->hottest ? "any function that has a name" :
-		n->nsymbols > 1 ? "any of these functions" : n->symbol[0]);
-	return READER_FAIL;
+	return reader_fail("%s: no samples in %s", n->a.path,
+			   n->hottest ? "any function that has a name" :
+			   n->nsymbols > 1 ? "any of these functions" : n->symbol[0]);
 }
 
 static int run(void *ctx)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Collects the sampled functions, and the samples at each address in them. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/objsyms.h"
 #include "analysis/shown.h"
 #include "base/order.h"
+#include "base/say.h"
 #include "commands/annotate/annotate.h"
 
 /**
@@ -155,8 +155,7 @@ static void tell_missing(struct annotate *n)
 			if (is_named(n, n->t.body[i].func, n->symbol[k]))
 				break;
 		if (i && (i == n->t.n || !n->t.body[i].total))
-			fprintf(stderr, "pmclog: %s: no samples in %s\n",
-				n->a.path, n->symbol[k]);
+			warn_line("%s: no samples in %s", n->a.path, n->symbol[k]);
 	}
 }
 

@@ -65,11 +65,8 @@ static bool parse_number(const char *option, const char *arg, double most,
 	char *end;
 
 	*value = strtod(arg, &end);
-	if (end != arg && !*end && *value >= 0 && *value <= most)
-		return true;
-	fprintf(stderr, "pmclog diff: --%s %s: a number is wanted\n", option,
-		arg);
-	return false;
+	return (end != arg && !*end && *value >= 0 && *value <= most) ||
+	       reader_bad_value("diff", option, arg, "a number is wanted");
 }
 
 static bool own_option(struct command *c, int opt, const char *arg)
@@ -130,11 +127,9 @@ static int parse(struct command *c, int argc, char **argv)
 		return ret;
 	if (!filter_complete(&c->d.a[AFTER].filter))
 		return READER_USAGE;
-	if (optind != argc - 2) {
-		fputs("pmclog diff: name two logs, the earlier one first; see "
-		      "pmclog diff --help\n", stderr);
-		return READER_USAGE;
-	}
+	if (optind != argc - 2)
+		return reader_usage("pmclog diff: name two logs, the earlier one first; see "
+				    "pmclog diff --help\n");
 	c->d.a[BEFORE].path = argv[optind];
 	c->d.a[AFTER].path = argv[optind + 1];
 	if (c->folded && c->flame)
@@ -153,23 +148,6 @@ static int parse(struct command *c, int argc, char **argv)
 	output = c->d.a[AFTER].output;
 	return outfile_is_log(output, c->d.a[BEFORE].path) ||
 	       outfile_is_log(output, c->d.a[AFTER].path) ? READER_FAIL : -1;
-}
-
-/* The second log may have the event with two periods, or others. */
-static void tell_others(const struct analysis *a, uint32_t shown)
-{
-	const struct events *t = &a->p.events;
-	uint32_t i, others = 0;
-	char buf[SHOWN_MAX];
-
-	for (i = 0; i < t->n; i++)
-		others += i != shown && t->event[i].samples;
-	shown_name(buf, strtab_str(&a->p.str, t->event[shown].name), false);
-	if (others)
-		fprintf(stderr, "pmclog: %s: showing %s; there %s %u more "
-			"%s (--event NAME, or all)\n", a->path, buf,
-			plural(others, "is", "are"), others,
-			plural(others, "event", "events"));
 }
 
 /*
@@ -200,29 +178,27 @@ static bool same_event(struct diff *d)
 			found = j;
 	}
 	if (found != UINT32_MAX) {
-		tell_others(after, found);
+		/* the second log may have the event with two periods, or others */
+		analysis_tell_others(after, found);
 		return after->use[found] = true;
 	}
 	shown_name(buf, name, false);
-	fprintf(stderr, "pmclog diff: %s has no event \"%s\"\n", after->path,
-		buf);
+	fprintf(stderr, "pmclog diff: %s has no event \"%s\"\n", after->path, buf);
 	return false;
 }
 
-/* Quality of chains: it matters only for totals, which are shares of callers. */
-static void put_chains(struct diff *d, const struct analysis *a)
+/* Frees @text, which may be NULL. */
+static void put_part(struct diff *d, const char *before, char *text)
 {
-	char *text = d->total ? chains_text(&a->p, a->use) : NULL;
-
 	if (text)
-		out_printf(d->out, ", %s", text);
+		out_printf(d->out, ", %s%s", before, text);
 	free(text);
 }
 
 static void put_head(struct diff *d)
 {
 	static const char *const what[] = { "Before", "After" };
-	char buf[SHOWN_MAX], num[GROUPED_MAX], *text;
+	char buf[SHOWN_MAX], num[GROUPED_MAX];
 	int side;
 
 	for (side = BEFORE; side <= AFTER; side++) {
@@ -237,22 +213,14 @@ static void put_head(struct diff *d)
 				   grouped(num, d->all[side]),
 				   plural(d->all[side], "event", "events"));
 		out_printf(d->out, ", %s lost", grouped(num, losses_of(a).all));
-		put_chains(d, a);
+		/* their quality matters only for totals, which are shares of callers */
+		put_part(d, "", d->total ? chains_text(&a->p, a->use) : NULL);
 		if (a->p.log.error)
 			out_printf(d->out, ", %s%s", a->p.log.cut ? "CUT: " :
 				   "", a->p.log.error);
-		text = no_end_text(&a->p.log);
-		if (text)
-			out_printf(d->out, ", NOT CLOSED: %s", text);
-		free(text);
-		text = unknown_text(&a->p.log);
-		if (text)
-			out_printf(d->out, ", %s", text);
-		free(text);
-		text = procs_lost_text(&a->p);
-		if (text)
-			out_printf(d->out, ", %s", text);
-		free(text);
+		put_part(d, "NOT CLOSED: ", no_end_text(&a->p.log));
+		put_part(d, "", unknown_text(&a->p.log));
+		put_part(d, "", procs_lost_text(&a->p));
 		out_char(d->out, '\n');
 	}
 }
@@ -283,15 +251,14 @@ static void tell_units(const struct diff *d)
 	char num[GROUPED_MAX], more[GROUPED_MAX];
 
 	if (d->events[BEFORE] != d->events[AFTER])
-		fprintf(stderr, "pmclog diff: the numbers are %s before, and %s "
-			"after: only shares can be compared\n",
+		fprintf(stderr, "pmclog diff: the numbers are %s before, and %s after: only "
+			"shares can be compared\n",
 			units[d->events[BEFORE]], units[d->events[AFTER]]);
 	else if (!d->events[AFTER] && before && after &&
 		 before->rate != after->rate)
-		fprintf(stderr, "pmclog diff: the numbers are samples, one "
-			"every %s before, and every %s after: only shares can "
-			"be compared\n", grouped(num, before->rate),
-			grouped(more, after->rate));
+		fprintf(stderr, "pmclog diff: the numbers are samples, one every %s before, "
+			"and every %s after: only shares can be compared\n",
+			grouped(num, before->rate), grouped(more, after->rate));
 }
 
 static int show(struct command *c)
@@ -305,11 +272,8 @@ static int show(struct command *c)
 	else
 		diff_count(d);
 	for (side = BEFORE; side <= AFTER; side++)
-		if (!d->samples[side]) {
-			fprintf(stderr, "pmclog: %s: no samples to compare\n",
-				d->a[side].path);
-			return READER_FAIL;
-		}
+		if (!d->samples[side])
+			return reader_fail("%s: no samples to compare", d->a[side].path);
 	side = outfile_open(&file, c->d.a[AFTER].output, 0);
 	if (side != READER_OK)
 		return side;

@@ -105,9 +105,7 @@ static int check_fields(struct filtering *f)
 	if (!name)
 		return READER_OK;
 	shown_name(buf, name, false);
-	fprintf(stderr, "pmclog: %s: no event has a field \"%s\"\n", f->a.path,
-		buf);
-	return READER_FAIL;
+	return reader_fail("%s: no event has a field \"%s\"", f->a.path, buf);
 }
 
 static int check_event(struct filtering *f)
@@ -121,9 +119,7 @@ static int check_event(struct filtering *f)
 			return check_fields(f);
 	if (!f->a.event)
 		return check_fields(f);
-	fprintf(stderr, "pmclog: %s: no event \"%s\"\n", f->a.path,
-		f->a.event);
-	return READER_FAIL;
+	return reader_fail("%s: no event \"%s\"", f->a.path, f->a.event);
 }
 
 /* Is the input not a file, so that a program may wait for the output? */
@@ -143,7 +139,7 @@ static int filter_all(struct filtering *f, struct input *in)
 
 	status = input_next(in, &r);
 	if (status == PMCLOG_ITER_EOF)
-		fprintf(stderr, "pmclog: %s: is empty\n", f->a.path);
+		warn_line("%s: is empty", f->a.path);
 	if (status != PMCLOG_ITER_RECORD ||
 	    privout_open(&f->out, f->out_path, f->compress, in->fd))
 		return READER_FAIL;
@@ -283,11 +279,9 @@ static int parse(struct filtering *f, int argc, char **argv)
 	}
 	if (!filter_complete(&f->a.filter))
 		return READER_USAGE;
-	if (optind != argc - 1 || !f->out_path) {
-		fprintf(stderr, "pmclog filter: name a log, and with -o the "
-			"one to write; see pmclog filter --help\n");
-		return READER_USAGE;
-	}
+	if (optind != argc - 1 || !f->out_path)
+		return reader_usage("pmclog filter: name a log, and with -o the one to write; "
+				    "see pmclog filter --help\n");
 	if (!strcmp(f->out_path, "-") && isatty(STDOUT_FILENO))
 		return reader_usage("pmclog filter: -o -: standard output is "
 				    "a terminal\n");

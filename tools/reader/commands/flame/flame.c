@@ -203,12 +203,8 @@ static int run(void *ctx)
 	f->events = analysis_mix(&f->a);
 	labels.func = same = funcs_same(&f->a.p);
 	calltree_build(&f->t, &f->a.p, f->a.use, &labels);
-	if (f->t.node[CALLTREE_ROOT].total) {
-		ret = draw(f);
-	} else {
-		fprintf(stderr, "pmclog: %s: no samples to draw\n", f->a.path);
-		ret = READER_FAIL;
-	}
+	ret = f->t.node[CALLTREE_ROOT].total ? draw(f) :
+	      reader_fail("%s: no samples to draw", f->a.path);
 	calltree_free(&f->t);
 	free(same);
 	return ret;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* pmclog html: a report for a browser, in one file without references to others. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/order.h"
@@ -272,8 +271,7 @@ static void limit_events(struct html *h)
 			a->use[order[i]] = false;
 	if (n > PAGE_EVENTS) {
 		h->events_left_out = n - PAGE_EVENTS;
-		fprintf(stderr, "pmclog: %s: only %u of %u events are in the "
-			"page\n", a->path, PAGE_EVENTS, n);
+		warn_line("%s: only %u of %u events are in the page", a->path, PAGE_EVENTS, n);
 	}
 	free(order);
 }
@@ -315,10 +313,8 @@ static int make_page(struct html *h)
 	if (ret)
 		return ret;
 	limit_events(h);
-	if (!analysis_samples(&h->a)) {
-		fprintf(stderr, "pmclog: %s: no samples to show\n", h->a.path);
-		return READER_FAIL;
-	}
+	if (!analysis_samples(&h->a))
+		return reader_fail("%s: no samples to show", h->a.path);
 	count(h);
 	return write_page(h);
 }

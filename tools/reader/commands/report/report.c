@@ -68,12 +68,6 @@ const char *report_mark(const struct report *r, uint32_t func)
 	}
 }
 
-static bool bad_value(const char *option, const char *arg, const char *want)
-{
-	fprintf(stderr, "pmclog report: --%s %s: %s\n", option, arg, want);
-	return false;
-}
-
 static const struct {
 	const char *name;
 	unsigned int bit;
@@ -98,7 +92,7 @@ static bool bad_key(const char *arg)
 		snprintf(want + n, sizeof(want) - n, "%s %s", i ? "," : "",
 			 keys[i].name);
 	}
-	return bad_value("sort", arg, want);
+	return reader_bad_value("report", "sort", arg, want);
 }
 
 static bool parse_sort(struct report *r, const char *arg)
@@ -127,9 +121,8 @@ static bool parse_limit(struct report *r, const char *arg)
 	r->limit = strtod(arg, &end);
 	while (*end == ' ' || *end == '%')
 		end++;
-	if (end == arg || *end || !(r->limit >= 0 && r->limit <= 100))
-		return bad_value("limit", arg, "a percentage is wanted");
-	return true;
+	return (end != arg && !*end && r->limit >= 0 && r->limit <= 100) ||
+	       reader_bad_value("report", "limit", arg, "a percentage is wanted");
 }
 
 static bool parse_lines(struct report *r, const char *arg)
@@ -137,16 +130,14 @@ static bool parse_lines(struct report *r, const char *arg)
 	char *end;
 
 	r->lines = strtoul(arg, &end, 10);
-	if (end == arg || *end || *arg == '-')
-		return bad_value("lines", arg, "a number is wanted");
-	return true;
+	return (end != arg && !*end && *arg != '-') ||
+	       reader_bad_value("report", "lines", arg, "a number is wanted");
 }
 
 static bool parse_slice(struct report *r, const char *arg)
 {
-	if (!filter_seconds(arg, &r->a.slice) || r->a.slice <= 0)
-		return bad_value("slice", arg, "a time is wanted, as in 100ms");
-	return true;
+	return (filter_seconds(arg, &r->a.slice) && r->a.slice > 0) ||
+	       reader_bad_value("report", "slice", arg, "a time is wanted, as in 100ms");
 }
 
 static bool own_option(struct report *r, int opt, const char *arg)
@@ -213,11 +204,10 @@ static bool goes_together(const struct report *r)
 	bool slices = !r->sliced || (r->flat && r->sort & SORT_TIME);
 
 	if (!r->flat && r->of_profile)
-		fprintf(stderr, "pmclog report: --%s is of the profile: add "
-			"--flat\n", r->of_profile);
+		reader_usage("pmclog report: --%s is of the profile: add --flat\n",
+			     r->of_profile);
 	else if (!slices)
-		fputs("pmclog report: --slice is of --flat --sort time\n",
-		      stderr);
+		reader_usage("pmclog report: --slice is of --flat --sort time\n");
 	return slices && (r->flat || !r->of_profile);
 }
 
@@ -227,10 +217,8 @@ static int check(void *ctx, int argc, char **argv)
 
 	if (!analysis_argument(&r->a, "report", argc, argv))
 		return READER_USAGE;
-	if (r->a.innermost && (r->tree || r->callers)) {
-		fputs("pmclog report: --self does not go with a tree\n", stderr);
-		return READER_USAGE;
-	}
+	if (r->a.innermost && (r->tree || r->callers))
+		return reader_usage("pmclog report: --self does not go with a tree\n");
 	if (!r->flat && !r->tree && !r->callers)
 		r->flat = r->tree = true;
 	if (!goes_together(r))
@@ -278,11 +266,8 @@ static int run(void *ctx)
 	ret = analysis_run(&r->a);
 	if (ret)
 		return ret;
-	if (r->a.by & BY_FIELD && !r->a.p.field.n) {
-		fprintf(stderr, "pmclog: %s: no sample has a field \"%s\"\n",
-			r->a.path, r->a.field);
-		return READER_FAIL;
-	}
+	if (r->a.by & BY_FIELD && !r->a.p.field.n)
+		return reader_fail("%s: no sample has a field \"%s\"", r->a.path, r->a.field);
 	r->same = funcs_same(&r->a.p);
 	report_groups(r);
 	print(r);

@@ -80,14 +80,11 @@ static void log_line(struct report *r)
 	out_char(r->out, '\n');
 }
 
-static void unknown_line(struct report *r)
+/* A line of its own for @text, if there is any; frees it. */
+static void text_line(struct report *r, const char *what, char *text)
 {
-	char *text = unknown_text(&r->a.p.log);
-
-	if (text) {
-		line(r, "Unknown");
-		out_printf(r->out, "%s\n", text);
-	}
+	if (text)
+		out_printf(r->out, "%-16s%s\n", what, text);
 	free(text);
 }
 
@@ -184,13 +181,9 @@ static void account_lines(struct report *r)
 {
 	const struct log_facts *log = &r->a.p.log;
 	uint64_t unwritten = log->account.discarded + log->account.in_rings;
-	char buf[GROUPED_MAX], *lost = procs_lost_text(&r->a.p);
+	char buf[GROUPED_MAX];
 
-	if (lost) {
-		line(r, "Lost");
-		out_printf(r->out, "%s\n", lost);
-		free(lost);
-	}
+	text_line(r, "Lost", procs_lost_text(&r->a.p));
 	if (!log->has_account)
 		return;
 	if (unwritten) {
@@ -232,7 +225,7 @@ void report_log(struct report *r)
 	host_line(r);
 	time_line(r);
 	log_line(r);
-	unknown_line(r);
+	text_line(r, "Unknown", unknown_text(&r->a.p.log));
 	repaired_line(r);
 	part_line(r);
 	kernel_line(r);
@@ -310,18 +303,10 @@ static void rate_line(struct report *r, uint32_t event)
 static void lost_line(struct report *r, const struct event *e)
 {
 	struct losses l = { .all = 0 };
-	char *text;
 
-	line(r, "  Lost");
 	losses_add(&l, e);
-	if (!l.all) {
-		out_str(r->out, e->untold ? "not told by this log\n" :
-					    "none\n");
-		return;
-	}
-	text = losses_text(&l, "");
-	out_printf(r->out, "%s\n", text);
-	free(text);
+	text_line(r, "  Lost", l.all ? losses_text(&l, "") :
+		  xstrdup(e->untold ? "not told by this log" : "none"));
 }
 
 static void unresolved_line(struct report *r, uint32_t event)
