@@ -35,8 +35,6 @@ static const struct command {
 	{ "symbolize", cmd_symbolize, "functions and lines of addresses" },
 };
 
-#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
-
 static void help(FILE *f)
 {
 	size_t i;
@@ -44,7 +42,7 @@ static void help(FILE *f)
 	fputs("usage: pmclog COMMAND [OPTION]... FILE\n"
 	      "Reads a log of hwpmc, or a directory of logs; - is standard input.\n"
 	      "\n", f);
-	for (i = 0; i < NCOMMANDS; i++)
+	for (i = 0; i < nitems(commands); i++)
 		fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].help);
 	fputs("\npmclog COMMAND --help tells more; pmclog --version.\n", f);
 }
@@ -63,7 +61,7 @@ static int run_named(const char *name, int argc, char **argv)
 {
 	size_t i;
 
-	for (i = 0; i < NCOMMANDS; i++)
+	for (i = 0; i < nitems(commands); i++)
 		if (!strcmp(name, commands[i].name))
 			return run(&commands[i], argc, argv);
 	return reader_usage("pmclog: no command \"%s\"; see pmclog --help\n", name);

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define nitems(array)	(sizeof(array) / sizeof((array)[0]))
+
 /* libiberty has functions of the plain names */
 #define xmalloc		reader_xmalloc
 #define xcalloc		reader_xcalloc

@@ -398,7 +398,7 @@ static char *base_of(const char *path)
 	char *base = xstrdup(slash ? slash + 1 : path);
 	size_t i, n, len;
 
-	for (i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+	for (i = 0; i < nitems(tails); i++) {
 		n = strlen(base);
 		len = strlen(tails[i]);
 		if (n > len && !strcmp(base + n - len, tails[i]))

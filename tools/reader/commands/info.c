@@ -255,7 +255,7 @@ static void put_mode(struct out *o, const struct summary *s,
 	};
 	uint32_t mode = pmcid_mode(s->version, pmc->id);
 
-	if (mode < sizeof(modes) / sizeof(modes[0]))
+	if (mode < nitems(modes))
 		out_str(o, modes[mode]);
 	else
 		out_printf(o, "mode %u", mode);

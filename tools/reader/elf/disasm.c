@@ -6,6 +6,7 @@
 #include <capstone/capstone.h>
 #include <gelf.h>
 
+#include "base/mem.h"
 #include "elf/disasm.h"
 
 static const struct machine {
@@ -23,7 +24,7 @@ static const struct machine *machine_of(uint32_t elf)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+	for (i = 0; i < nitems(machines); i++)
 		if ((uint32_t)machines[i].elf == elf)
 			return &machines[i];
 	return NULL;
@@ -118,7 +119,7 @@ static bool branches(const char *mnemonic)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (i = 0; i < nitems(names); i++)
 		if (!strcmp(mnemonic, names[i]))
 			return true;
 	return !strncmp(mnemonic, "b.", 2);

@@ -13,8 +13,6 @@ static const struct export_format *const formats[] = {
 	&export_clickhouse, &export_bolt,
 };
 
-#define NFORMATS (sizeof(formats) / sizeof(formats[0]))
-
 static const char usage_head[] =
 	"usage: pmclog export --to FORMAT [OPTION]... FILE\n"
 	"Writes the samples of a log for other programs.  Formats:\n";
@@ -54,7 +52,7 @@ static void help(void)
 	size_t i;
 
 	fputs(usage_head, stdout);
-	for (i = 0; i < NFORMATS; i++)
+	for (i = 0; i < nitems(formats); i++)
 		printf("  %-12s %s\n", formats[i]->name, formats[i]->help);
 	fputs("Options:\n", stdout);
 	fputs(usage_options, stdout);
@@ -64,7 +62,7 @@ static bool take_format(struct export *e, const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < NFORMATS; i++)
+	for (i = 0; i < nitems(formats); i++)
 		if (!strcmp(name, formats[i]->name))
 			e->format = formats[i];
 	return e->format || !reader_usage("pmclog export: no format \"%s\"; see pmclog "
@@ -92,11 +90,11 @@ static bool take_by(struct export *e, const char *what)
 
 	for (e->by = 0;; what += n + 1) {
 		n = strcspn(what, ",");
-		for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		for (i = 0; i < nitems(keys); i++)
 			if (strlen(keys[i].name) == n &&
 			    !strncmp(what, keys[i].name, n))
 				break;
-		if (i == sizeof(keys) / sizeof(keys[0]))
+		if (i == nitems(keys))
 			return !reader_usage("pmclog export: --by %.*s: \"process\", "
 					     "\"thread\", \"cpu\" or \"none\"\n",
 					     (int)n, what);
@@ -152,7 +150,7 @@ static bool takes_all(const struct export_format *format, unsigned int takes)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (i = 0; i < nitems(names); i++)
 		if (takes & ~format->takes & names[i].what)
 			return !reader_usage("pmclog export: %s has no use for --%s\n",
 					     format->name, names[i].option);

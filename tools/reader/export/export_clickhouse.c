@@ -4,7 +4,6 @@
  * inserted into a table as they are.  A table can hold the logs of many
  * machines.  Each block has its own dictionaries of strings.
  */
-#include <stdio.h>
 #include <time.h>
 
 #include "export/export.h"
@@ -51,8 +50,6 @@ static const struct column {
 	{ "fields", "String", FIELDS, 0, 0 },
 };
 
-#define NCOLUMNS (sizeof(columns) / sizeof(columns[0]))
-
 /**
  * struct clickhouse - a block that is being filled
  * @number: of each row
@@ -79,9 +76,9 @@ void clickhouse_schema(struct out *o)
 	size_t i;
 
 	out_str(o, "CREATE TABLE IF NOT EXISTS samples\n(\n");
-	for (i = 0; i < NCOLUMNS; i++)
+	for (i = 0; i < nitems(columns); i++)
 		out_printf(o, "    %s %s%s\n", columns[i].name,
-			   columns[i].type, i + 1 < NCOLUMNS ? "," : "");
+			   columns[i].type, i + 1 < nitems(columns) ? "," : "");
 	out_str(o, ")\nENGINE = MergeTree\nPARTITION BY toYYYYMM(time)\n"
 		   "ORDER BY (host, time);\n");
 }
@@ -188,9 +185,9 @@ static void put_block(struct export *e, struct clickhouse *x)
 	if (!x->rows)
 		return;
 	/* a table may have been created without this column */
-	varint(e->out, NCOLUMNS - !x->with);
+	varint(e->out, nitems(columns) - !x->with);
 	varint(e->out, x->rows);
-	for (i = 0; i < NCOLUMNS; i++)
+	for (i = 0; i < nitems(columns); i++)
 		if (columns[i].text != FIELDS || x->with)
 			put_column(e, x, &columns[i]);
 	x->rows = x->with = 0;

@@ -36,7 +36,7 @@ static int write_some(struct log *l, int to_stdout)
 	int status = 0, bad;
 	size_t i;
 
-	for (i = 0; i < sizeof(analyses) / sizeof(analyses[0]); i++) {
+	for (i = 0; i < nitems(analyses); i++) {
 		const char *const *file = (const char *const *)
 			((const char *)l->o + analyses[i].file);
 

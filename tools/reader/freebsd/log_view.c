@@ -29,7 +29,7 @@ static char *kernel_file(const char *dir)
 		return NULL;
 	if (stat(dir, &st) || !S_ISDIR(st.st_mode))
 		return xstrdup(dir);
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (i = 0; i < nitems(names); i++) {
 		char *path = xasprintf("%s/%s", dir, names[i]);
 
 		if (!access(path, R_OK))

@@ -13,6 +13,7 @@
 
 #include <linux/pmclog.h>
 
+#include "base/mem.h"
 #include "base/out.h"
 #include "base/say.h"
 #include "freebsd/log_source.h"
@@ -146,7 +147,7 @@ static void put_columns(struct out *o, const struct pmclog_rec *r)
 {
 	const struct column *c;
 
-	if (r->type >= sizeof(columns) / sizeof(columns[0]))
+	if (r->type >= nitems(columns))
 		return;
 	for (c = columns[r->type]; c->how; c++)
 		put_column(o, r->data + c->offset, c->how);

@@ -434,7 +434,7 @@ static void catch_signals(void)
 	struct sigaction old;
 	size_t i;
 
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+	for (i = 0; i < nitems(signals); i++) {
 		sigaction(signals[i], NULL, &old);
 		if (old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &act, NULL);

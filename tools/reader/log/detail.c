@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "log/detail.h"
 
 #define U32(rec, field)	REC32(rec, ext_detail, field)
@@ -55,7 +56,7 @@ const char *detail_branch_type(uint64_t flags)
 	};
 	uint32_t type = PMCLOG_BRANCH_TYPE(flags);
 
-	return type < sizeof(types) / sizeof(types[0]) ? types[type] : NULL;
+	return type < nitems(types) ? types[type] : NULL;
 }
 
 /* One of several names by a bit or a number; @at: position of the field */
@@ -72,7 +73,7 @@ static const char *level_by_number(uint32_t number)
 		[14] = "PMEM",
 	};
 
-	return number < sizeof(levels) / sizeof(levels[0]) ? levels[number] : NULL;
+	return number < nitems(levels) ? levels[number] : NULL;
 }
 
 static const char *level_by_bit(uint32_t level)
@@ -85,7 +86,7 @@ static const char *level_by_bit(uint32_t level)
 	};
 	uint32_t bit;
 
-	for (bit = 3; bit < sizeof(levels) / sizeof(levels[0]); bit++)
+	for (bit = 3; bit < nitems(levels); bit++)
 		if (level & 1U << bit)
 			return levels[bit];
 	return NULL;

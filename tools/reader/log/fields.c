@@ -122,7 +122,7 @@ static uint8_t size_of_type(struct span type)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (i = 0; i < nitems(words); i++)
 		if (has_word(type, words[i].word))
 			return words[i].size;
 	return 0;

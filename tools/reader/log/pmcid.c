@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "log/pmcid.h"
 
 /* a PMCALLOCATE's event is the number of a row in a table of vendor events */
@@ -53,7 +54,7 @@ void pmcid_event(char buf[PMCID_EVENT_MAX], uint32_t version, uint32_t id,
 	uint32_t class = bits(id, l->class, l->class_bits);
 	const char *name = "event";
 
-	if (class < sizeof(classes) / sizeof(classes[0]))
+	if (class < nitems(classes))
 		name = classes[class];
 	if (!class)
 		snprintf(buf, PMCID_EVENT_MAX, "%s", name);	/* only one */

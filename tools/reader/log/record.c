@@ -7,6 +7,7 @@
 
 #include <pmclog_wire.h>
 
+#include "base/mem.h"
 #include "log/causes.h"
 #include "log/chain_end.h"
 #include "log/record.h"
@@ -249,8 +250,6 @@ static const struct layout ext_layouts[] = {
 		RENAMED("nbranches", pmclog_ext_detail, branch, BRANCHES)),
 };
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-
 static int is_ext(const struct pmclog_rec *rec)
 {
 	return rec->type == PMCLOG_T_USERDATA && REC32(rec, ext, cookie) == PMCLOG_EXT_COOKIE &&
@@ -264,10 +263,10 @@ const struct layout *record_layout(const struct pmclog_rec *rec)
 
 	if (is_ext(rec)) {
 		subtype = pmclog_iter_ext_subtype(rec);
-		return &ext_layouts[subtype < ARRAY_SIZE(ext_layouts) ?
+		return &ext_layouts[subtype < nitems(ext_layouts) ?
 				    subtype : 0];
 	}
-	if (rec->type >= ARRAY_SIZE(layouts) || !layouts[rec->type].word)
+	if (rec->type >= nitems(layouts) || !layouts[rec->type].word)
 		return NULL;
 	return &layouts[rec->type];
 }
@@ -443,7 +442,7 @@ bool machine_is_x86(uint32_t machine, const char *cpuid)
 
 	if (machine)
 		return machine == EM_X86_64 || machine == EM_386;
-	for (i = 0; i < ARRAY_SIZE(makers); i++)
+	for (i = 0; i < nitems(makers); i++)
 		if (!strncmp(cpuid, makers[i], strlen(makers[i])))
 			return true;
 	return false;
@@ -466,7 +465,7 @@ const char *end_name(unsigned int bit)
 		"cut_table",
 	};
 
-	return bit < ARRAY_SIZE(names) ? names[bit] : NULL;
+	return bit < nitems(names) ? names[bit] : NULL;
 }
 
 const char *snapshot_name(uint32_t cause)
@@ -477,5 +476,5 @@ const char *snapshot_name(uint32_t cause)
 		[PMCLOG_SNAPSHOT_EXIT] = "exit",
 	};
 
-	return cause < ARRAY_SIZE(names) ? names[cause] : NULL;
+	return cause < nitems(names) ? names[cause] : NULL;
 }

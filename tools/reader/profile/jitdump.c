@@ -213,7 +213,7 @@ static void read_records(struct reading *r)
 		r->time = get64(r->w.swap, p + 8);
 		if (r->size < PREFIX)
 			return;
-		k = id < sizeof(kinds) / sizeof(kinds[0]) ? &kinds[id] : NULL;
+		k = id < nitems(kinds) ? &kinds[id] : NULL;
 		if (!k || r->size < k->least)
 			continue;
 		p = need(&r->w, r->off, k->least);

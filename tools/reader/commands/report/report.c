@@ -87,7 +87,7 @@ static bool bad_key(const char *arg)
 	char want[256] = "keys, with commas between them, are";
 	size_t i, n;
 
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (i = 0; i < nitems(keys); i++) {
 		n = strlen(want);
 		snprintf(want + n, sizeof(want) - n, "%s %s", i ? "," : "",
 			 keys[i].name);
@@ -102,11 +102,11 @@ static bool parse_sort(struct report *r, const char *arg)
 
 	for (r->sort = 0;; s += len + 1) {
 		len = strcspn(s, ",");
-		for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		for (i = 0; i < nitems(keys); i++)
 			if (strlen(keys[i].name) == len &&
 			    !strncmp(keys[i].name, s, len))
 				break;
-		if (i == sizeof(keys) / sizeof(keys[0]))
+		if (i == nitems(keys))
 			return bad_key(arg);
 		r->sort |= keys[i].bit;
 		if (!s[len])
@@ -193,7 +193,7 @@ static void ask_groups(struct report *r)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+	for (i = 0; i < nitems(needs); i++)
 		if (r->flat && r->sort & needs[i].sort)
 			r->a.by |= needs[i].by;
 }

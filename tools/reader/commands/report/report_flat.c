@@ -262,8 +262,6 @@ static const struct column {
 	{ SORT_FILE | SORT_LINE, "Source", 0, put_file },
 };
 
-#define NCOLUMNS (sizeof(columns) / sizeof(columns[0]))
-
 static const char *column_head(const struct report *r, const struct column *c)
 {
 	return c->sort == SORT_FIELD ? r->a.field : c->head;
@@ -275,7 +273,7 @@ static void print_names(struct report *r, const struct row *row)
 	unsigned int left = r->sort;
 	size_t i;
 
-	for (i = 0; i < NCOLUMNS; i++) {
+	for (i = 0; i < nitems(columns); i++) {
 		const struct column *c = &columns[i];
 		int width = (left &= ~c->sort) ? c->width : 0;
 
