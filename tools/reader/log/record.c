@@ -370,6 +370,20 @@ uint32_t record_pcs(const struct pmclog_rec *rec, size_t *at)
 	return (rec->len - *at) / 8;
 }
 
+size_t record_pmcid_at(const struct pmclog_rec *rec)
+{
+	const struct layout *l;
+	size_t i;
+
+	if (rec->type == PMCLOG_T_CALLCHAIN)
+		return offsetof(struct pmclog_callchain, pmcid);
+	l = record_layout(rec);
+	for (i = 0; l && i < l->nfields; i++)
+		if (!strcmp(l->fields[i].name, "pmcid"))
+			return l->fields[i].offset;
+	return 0;
+}
+
 uint8_t record_ends(const struct pmclog_rec *rec)
 {
 	return ends_of((uint32_t)rec->data[offsetof(struct pmclog_ext, flags)]

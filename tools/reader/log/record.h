@@ -75,6 +75,8 @@ const unsigned char *field_bytes(const struct field *f,
 
 /* Number of the pcs that end the record, from *@at on; 0 if it has none. */
 uint32_t record_pcs(const struct pmclog_rec *rec, size_t *at);
+/* Where the record has a PMC id; 0: it has none. */
+size_t record_pmcid_at(const struct pmclog_rec *rec);
 /* How the chain of a USERCHAIN ends, as in struct sample.ends. */
 uint8_t record_ends(const struct pmclog_rec *rec);
 /*

@@ -215,26 +215,10 @@ static bool process(struct session *s, const struct session_log *log,
 /* ------------------------------------------------------------------------
  * PMC ids
  */
-
-/* Where a record has a PMC id; 0: it has none. */
-static size_t id_offset(const struct pmclog_rec *r)
-{
-	const struct layout *l;
-	size_t i;
-
-	if (r->type == PMCLOG_T_CALLCHAIN)
-		return offsetof(struct pmclog_callchain, pmcid);
-	l = record_layout(r);
-	for (i = 0; l && i < l->nfields; i++)
-		if (!strcmp(l->fields[i].name, "pmcid"))
-			return l->fields[i].offset;
-	return 0;
-}
-
 static void rename_pmc(struct session *s, struct session_log *log,
 		       struct pmclog_rec *r)
 {
-	size_t at = id_offset(r);
+	size_t at = record_pmcid_at(r);
 	uint32_t from, to;
 
 	if (!at || at + sizeof(from) > r->len)

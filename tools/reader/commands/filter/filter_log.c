@@ -360,36 +360,10 @@ static void begin(struct part *t)
  * All records
  */
 
-/* Offset of the PMC id in a record; 0: the type has none. */
-static size_t pmcid_offset(const struct pmclog_rec *r)
-{
-	switch (r->type) {
-	case PMCLOG_T_PMCALLOCATE:
-		return offsetof(struct pmclog_wire_allocate, pmcid);
-	case PMCLOG_T_PMCALLOCATEDYN:
-		return offsetof(struct pmclog_pmcallocatedyn, pmcid);
-	case PMCLOG_T_PMCATTACH:
-		return offsetof(struct pmclog_pmcattach, pmcid);
-	case PMCLOG_T_PMCDETACH:
-		return offsetof(struct pmclog_pmcdetach, pmcid);
-	case PMCLOG_T_PROCCSW:
-		return offsetof(struct pmclog_proccsw, pmcid);
-	case PMCLOG_T_PROCEXIT:
-		return offsetof(struct pmclog_procexit, pmcid);
-	case PMCLOG_T_USERDATA:
-		if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_RATE)
-			return offsetof(struct pmclog_ext_rate, pmcid);
-		if (pmclog_iter_ext_subtype(r) == PMCLOG_EXT_PERIOD)
-			return offsetof(struct pmclog_ext_period, pmcid);
-		return 0;
-	default:
-		return 0;
-	}
-}
-
+/* A SNAPSHOT only tells which PMC was its cause. */
 static bool of_wanted_pmc(struct part *t, const struct pmclog_rec *r)
 {
-	size_t at = pmcid_offset(r);
+	size_t at = pmclog_iter_ext_subtype(r) == PMCLOG_EXT_SNAPSHOT ? 0 : record_pmcid_at(r);
 
 	return !at || wanted_pmc(t, pmclog_get32(r->data + at));
 }
