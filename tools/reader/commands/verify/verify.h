@@ -13,13 +13,7 @@
 #include "log/rec.h"
 #include "sample/ends_log.h"
 
-/* a PMC of a process mode */
-struct verify_pmc {
-	uint32_t pmcid;
-	uint32_t flags;
-};
-
-/* a process; @pmc: a bit for each PMC that is attached to it, by its number */
+/* a process; @pmc: a bit for each PMC that is attached to it, by its number in pmcids */
 struct verify_target {
 	uint32_t pid, nword;
 	uint64_t *pmc;
@@ -31,9 +25,6 @@ struct verify_target {
  * @later: a fault, valid unless records of processes were lost
  */
 struct verify_procs {
-	struct verify_pmc *pmc;
-	uint32_t npmc, pmccap;
-	struct idtab pmctab;
 	uint64_t *inherited;
 	uint32_t nword;
 	struct verify_target *target;
@@ -121,6 +112,8 @@ __attribute__((format(printf, 2, 3)))
 const char *verify_fault(struct verify *v, const char *fmt, ...);
 /* NULL, or what is wrong with @rec. */
 const char *verify_record(struct verify *v, const struct pmclog_rec *rec);
+/* Number of a PMC in @pmcids, or IDTAB_NONE. */
+uint32_t verify_find_pmc(struct verify *v, uint32_t pmcid);
 /* verify_account.c: the same for a CLOSELOG. */
 const char *verify_account(struct verify *v, const struct pmclog_rec *rec);
 /* verify_periods.c: for a PERIOD and for a sample, of a PMC with these flags. */

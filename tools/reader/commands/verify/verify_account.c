@@ -62,7 +62,6 @@ static const char *check_logged(struct verify *v, uint64_t said, uint64_t found,
 
 static const char *check_cuts(struct verify *v, const struct pmclog_account *a)
 {
-	const char *what;
 	uint64_t all = 0;
 	char cause[48];
 	int i;
@@ -80,25 +79,16 @@ static const char *check_cuts(struct verify *v, const struct pmclog_account *a)
 	}
 	if (a->cut > all)
 		return disagree(v, a->cut, "chains cut", all, "for a cause");
-	what = check_logged(v, a->late, v->late, a->discarded,
-			    "chains left for later");
-	if (!what)
-		what = check_logged(v, a->late_answered, v->answers, true,
-				    "chains came later");
-	return what;
+	return check_logged(v, a->late, v->late, a->discarded, "chains left for later") ?:
+	       check_logged(v, a->late_answered, v->answers, true, "chains came later");
 }
 
 const char *verify_account(struct verify *v, const struct pmclog_rec *rec)
 {
 	struct pmclog_account account;
-	const char *what;
 
 	if (!record_account(rec, &account))
 		return "CLOSELOG without an account";
-	what = check_law(v, &account);
-	if (!what)
-		what = check_counts(v, &account);
-	if (!what && record_account_has_cuts(rec))
-		what = check_cuts(v, &account);
-	return what;
+	return check_law(v, &account) ?: check_counts(v, &account) ?:
+	       (record_account_has_cuts(rec) ? check_cuts(v, &account) : NULL);
 }

@@ -26,17 +26,10 @@ static bool of_processes(uint32_t pmcid)
 /* ------------------------------------------------------------------------
  * PMCs and what they are attached to
  */
-/* The number of a PMC, or IDTAB_NONE. */
-static uint32_t number_of(struct verify_procs *t, uint32_t pmcid)
+/* The number of a PMC of a process mode, or IDTAB_NONE. */
+static uint32_t number_of(struct verify *v, uint32_t pmcid)
 {
-	return IDTAB_FIND(&t->pmctab, hash_number(pmcid), t->pmc, e, e->pmcid == pmcid);
-}
-
-static struct verify_pmc *find_pmc(struct verify_procs *t, uint32_t pmcid)
-{
-	uint32_t i = number_of(t, pmcid);
-
-	return i == IDTAB_NONE ? NULL : &t->pmc[i];
+	return of_processes(pmcid) ? verify_find_pmc(v, pmcid) : IDTAB_NONE;
 }
 
 static void put_bit(uint64_t **word, uint32_t *n, uint32_t i, bool on)
@@ -51,17 +44,13 @@ static void put_bit(uint64_t **word, uint32_t *n, uint32_t i, bool on)
 	}
 }
 
-static void announce(struct verify_procs *t, uint32_t pmcid, uint32_t flags)
+static void announce(struct verify *v, uint32_t pmcid)
 {
-	struct verify_pmc key = { .pmcid = pmcid };
-	uint32_t i;
+	uint32_t i = number_of(v, pmcid);
 
-	if (!of_processes(pmcid))
-		return;
-	i = IDTAB_ID(&t->pmctab, hash_number(pmcid), t->pmc, t->npmc, t->pmccap, &key, e,
-		     e->pmcid == pmcid);
-	t->pmc[i].flags = flags;
-	put_bit(&t->inherited, &t->nword, i, flags & HWPMC_F_DESCENDANTS);
+	if (i != IDTAB_NONE)
+		put_bit(&v->procs.inherited, &v->procs.nword, i,
+			v->pmcids[i].flags & HWPMC_F_DESCENDANTS);
 }
 
 static struct verify_target *find_target(struct verify_procs *t, uint32_t pid)
@@ -80,30 +69,30 @@ static struct verify_target *get_target(struct verify_procs *t, uint32_t pid)
 	return &t->target[id];
 }
 
-static bool is_attached(struct verify_procs *t, uint32_t pmcid, uint32_t pid)
+static bool is_attached(struct verify *v, uint32_t pmcid, uint32_t pid)
 {
-	const struct verify_target *target = find_target(t, pid);
-	uint32_t i = number_of(t, pmcid);
+	const struct verify_target *target = find_target(&v->procs, pid);
+	uint32_t i = number_of(v, pmcid);
 
 	return target && i / 64 < target->nword &&
 	       target->pmc[i / 64] >> i % 64 & 1;
 }
 
-static void attach(struct verify_procs *t, uint32_t pmcid, uint32_t pid)
+static void attach(struct verify *v, uint32_t pmcid, uint32_t pid)
 {
-	uint32_t i = number_of(t, pmcid);
+	uint32_t i = number_of(v, pmcid);
 	struct verify_target *target;
 
 	if (i == IDTAB_NONE)
 		return;
-	target = get_target(t, pid);
+	target = get_target(&v->procs, pid);
 	put_bit(&target->pmc, &target->nword, i, true);
 }
 
-static void detach(struct verify_procs *t, uint32_t pmcid, uint32_t pid)
+static void detach(struct verify *v, uint32_t pmcid, uint32_t pid)
 {
-	struct verify_target *target = find_target(t, pid);
-	uint32_t i = number_of(t, pmcid);
+	struct verify_target *target = find_target(&v->procs, pid);
+	uint32_t i = number_of(v, pmcid);
 
 	if (target && i != IDTAB_NONE)
 		put_bit(&target->pmc, &target->nword, i, false);
@@ -147,7 +136,7 @@ static const char *must_be_attached(struct verify *v,
 	struct verify_procs *t = &v->procs;
 
 	/* a task that is about to be freed has no pid */
-	if (pid == PMCLOG_PID_KERNEL || is_attached(t, pmcid, pid) ||
+	if (pid == PMCLOG_PID_KERNEL || is_attached(v, pmcid, pid) ||
 	    t->later[0])
 		return NULL;
 	snprintf(t->later, sizeof(t->later), "%s at offset %" PRIu64
@@ -160,11 +149,11 @@ static const char *check_value(struct verify *v, const struct pmclog_rec *rec,
 			       const char *what, uint32_t pmcid, uint32_t pid,
 			       uint32_t flag)
 {
-	struct verify_pmc *pmc = find_pmc(&v->procs, pmcid);
+	uint32_t i = number_of(v, pmcid);
 
-	if (!pmc)
+	if (i == IDTAB_NONE)
 		return "value of a process by a PMC of the system";
-	if (!(pmc->flags & flag))
+	if (!(v->pmcids[i].flags & flag))
 		return verify_fault(v, "%s of PMC 0x%" PRIx32
 				    ", which does not log it", what, pmcid);
 	return must_be_attached(v, rec, what, pmcid, pid);
@@ -187,7 +176,7 @@ static const char *check_exit(struct verify *v, const struct pmclog_rec *rec)
 	if (!what && rec->len >= sizeof(struct pmclog_procexit) &&
 	    REC64(rec, procexit, running) > REC64(rec, procexit, enabled))
 		what = "PROCEXIT of a PMC that ran longer than it was enabled";
-	detach(&v->procs, pmcid, pid);
+	detach(v, pmcid, pid);
 	return what;
 }
 
@@ -197,7 +186,7 @@ static const char *check_attach(struct verify *v, const struct pmclog_rec *rec)
 
 	if (!of_processes(pmcid))
 		return "PMCATTACH of a PMC of the system";
-	attach(&v->procs, pmcid, REC32(rec, pmcattach, pid));
+	attach(v, pmcid, REC32(rec, pmcattach, pid));
 	return NULL;
 }
 
@@ -207,7 +196,7 @@ static const char *check_detach(struct verify *v, const struct pmclog_rec *rec)
 	uint32_t pid = REC32(rec, pmcdetach, pid);
 	const char *what = must_be_attached(v, rec, "PMCDETACH", pmcid, pid);
 
-	detach(&v->procs, pmcid, pid);
+	detach(v, pmcid, pid);
 	return what;
 }
 
@@ -237,9 +226,7 @@ void verify_procs_free(struct verify_procs *t)
 	for (i = 0; i < t->n; i++)
 		free(t->target[i].pmc);
 	idtab_free(&t->tab);
-	idtab_free(&t->pmctab);
 	free(t->inherited);
-	free(t->pmc);
 	free(t->target);
 	memset(t, 0, sizeof(*t));
 }
@@ -251,12 +238,10 @@ const char *verify_procs(struct verify *v, const struct pmclog_rec *rec)
 		verify_procs_free(&v->procs);
 		return NULL;
 	case PMCLOG_T_PMCALLOCATE:
-		announce(&v->procs, REC32(rec, wire_allocate, pmcid),
-			 REC32(rec, wire_allocate, flags));
+		announce(v, REC32(rec, wire_allocate, pmcid));
 		return NULL;
 	case PMCLOG_T_PMCALLOCATEDYN:
-		announce(&v->procs, REC32(rec, pmcallocatedyn, pmcid),
-			 REC32(rec, pmcallocatedyn, flags));
+		announce(v, REC32(rec, pmcallocatedyn, pmcid));
 		return NULL;
 	case PMCLOG_T_PMCATTACH:
 		return check_attach(v, rec);

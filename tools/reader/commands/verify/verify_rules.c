@@ -34,7 +34,7 @@ const char *verify_fault(struct verify *v, const char *fmt, ...)
 /* ------------------------------------------------------------------------
  * PMC ids
  */
-static uint32_t find_pmc(struct verify *v, uint32_t pmcid)
+uint32_t verify_find_pmc(struct verify *v, uint32_t pmcid)
 {
 	uint32_t id = v->last_pmc;
 
@@ -72,7 +72,7 @@ static const char *unannounced(struct verify *v, uint32_t pmcid)
 
 static const char *check_pmc(struct verify *v, uint32_t pmcid)
 {
-	return find_pmc(v, pmcid) == IDTAB_NONE ? unannounced(v, pmcid) : NULL;
+	return verify_find_pmc(v, pmcid) == IDTAB_NONE ? unannounced(v, pmcid) : NULL;
 }
 
 /* ------------------------------------------------------------------------
@@ -275,7 +275,7 @@ static const char *check_chain_ends(struct verify *v,
 static const char *check_sampled(struct verify *v, const struct pmclog_rec *rec)
 {
 	uint32_t pmcid = REC32(rec, callchain, pmcid);
-	uint32_t id = find_pmc(v, pmcid);
+	uint32_t id = verify_find_pmc(v, pmcid);
 
 	if (id == IDTAB_NONE)
 		return unannounced(v, pmcid);
@@ -287,7 +287,6 @@ static const char *check_sampled(struct verify *v, const struct pmclog_rec *rec)
 static const char *check_chain(struct verify *v, const struct pmclog_rec *rec)
 {
 	size_t npc = (rec->len - sizeof(struct pmclog_callchain)) / 8;
-	const char *what;
 
 	if (!npc)
 		return "call chain without a pc";
@@ -297,8 +296,8 @@ static const char *check_chain(struct verify *v, const struct pmclog_rec *rec)
 	v->samples++;
 	v->nsamples++;
 	v->late += !!(REC32(rec, callchain, cpuflags) & PMCLOG_CC_USERLATE);
-	what = v->format->ours ? check_chain_ends(v, rec) : check_order(v, rec);
-	return what ? what : check_sampled(v, rec);
+	return (v->format->ours ? check_chain_ends(v, rec) : check_order(v, rec)) ?:
+	       check_sampled(v, rec);
 }
 
 static const char *check_drop(struct verify *v, const struct pmclog_rec *rec)
@@ -358,20 +357,15 @@ static const char *check_map_out(struct verify *v,
 static const char *check_exec(struct verify *v, const struct pmclog_rec *rec)
 {
 	uint32_t pmcid = REC32(rec, procexec, pmcid);
-	const char *what;
 
-	what = check_path(v, rec, offsetof(struct pmclog_procexec, path));
-	if (what || pmcid == PMCLOG_PMCID_NONE)
-		return what;
-	return check_pmc(v, pmcid);
+	return check_path(v, rec, offsetof(struct pmclog_procexec, path)) ?:
+	       (pmcid == PMCLOG_PMCID_NONE ? NULL : check_pmc(v, pmcid));
 }
 
 static const char *check_attach(struct verify *v, const struct pmclog_rec *rec)
 {
-	const char *what;
-
-	what = check_path(v, rec, offsetof(struct pmclog_pmcattach, path));
-	return what ? what : check_pmc(v, REC32(rec, pmcattach, pmcid));
+	return check_path(v, rec, offsetof(struct pmclog_pmcattach, path)) ?:
+	       check_pmc(v, REC32(rec, pmcattach, pmcid));
 }
 
 /* ------------------------------------------------------------------------
@@ -474,22 +468,14 @@ static const char *check_snapshot(struct verify *v,
 	return NULL;
 }
 
-static const char *check_period(struct verify *v, const struct pmclog_rec *rec)
+/* By a rule that depends on the flags of the record's PMC */
+static const char *by_flags(struct verify *v, const struct pmclog_rec *rec, uint32_t pmcid,
+			    const char *(*rule)(struct verify *v, const struct pmclog_rec *rec,
+						uint32_t flags))
 {
-	uint32_t pmcid = REC32(rec, ext_period, pmcid);
-	uint32_t id = find_pmc(v, pmcid);
+	uint32_t id = verify_find_pmc(v, pmcid);
 
-	return id == IDTAB_NONE ? unannounced(v, pmcid) :
-	       verify_period(v, rec, v->pmcids[id].flags);
-}
-
-static const char *check_detail(struct verify *v, const struct pmclog_rec *rec)
-{
-	uint32_t pmcid = REC32(rec, ext_detail, pmcid);
-	uint32_t id = find_pmc(v, pmcid);
-
-	return id == IDTAB_NONE ? unannounced(v, pmcid) :
-	       verify_detail(v, rec, v->pmcids[id].flags);
+	return id == IDTAB_NONE ? unannounced(v, pmcid) : rule(v, rec, v->pmcids[id].flags);
 }
 
 static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
@@ -499,7 +485,7 @@ static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
 		v->ncpu = REC32(rec, ext_host, ncpu);
 		return NULL;
 	case PMCLOG_EXT_PERIOD:
-		return check_period(v, rec);
+		return by_flags(v, rec, REC32(rec, ext_period, pmcid), verify_period);
 	case PMCLOG_EXT_MAPPING:
 		return check_mapping(v, rec);
 	case PMCLOG_EXT_BUILDID:
@@ -511,7 +497,7 @@ static const char *check_ext(struct verify *v, const struct pmclog_rec *rec)
 	case PMCLOG_EXT_RAW:
 		return check_raw(v, rec);
 	case PMCLOG_EXT_DETAIL:
-		return check_detail(v, rec);
+		return by_flags(v, rec, REC32(rec, ext_detail, pmcid), verify_detail);
 	case PMCLOG_EXT_RECORD:
 		if (REC32(rec, ext_record, on) <= 1)
 			return NULL;
@@ -590,13 +576,8 @@ void verify_init(struct verify *v)
 
 const char *verify_record(struct verify *v, const struct pmclog_rec *rec)
 {
-	const char *what;
+	const char *what = check_place(v, rec) ?: check_padding(v, rec) ?: check_type(v, rec);
 
-	what = check_place(v, rec);
-	if (!what)
-		what = check_padding(v, rec);
-	if (!what)
-		what = check_type(v, rec);
 	if (!what && v->format->ours)
 		what = verify_procs(v, rec);
 	if (!what && rec->len > PMCLOG_RECORD_MAX)
