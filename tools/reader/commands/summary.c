@@ -306,51 +306,41 @@ static void add_packed(struct summary *s, const struct pmclog_rec *rec)
 	s->plain_bytes += rec->len;
 }
 
+static void add_attach(struct summary *s, const struct pmclog_rec *rec)
+{
+	get_pmc(s, REC32(rec, pmcattach, pmcid))->attached++;
+}
+
+static void (*const add[])(struct summary *s, const struct pmclog_rec *rec) = {
+	[PMCLOG_T_INITIALIZE]		= add_init,
+	[PMCLOG_T_PMCALLOCATE]		= add_allocate,
+	[PMCLOG_T_PMCALLOCATEDYN]	= add_allocatedyn,
+	[PMCLOG_T_DROPNOTIFY]		= add_drop,
+	[PMCLOG_T_PMCATTACH]		= add_attach,
+	[PMCLOG_T_PROCEXIT]		= add_procexit,
+	[PMCLOG_T_PROCCSW]		= add_csw,
+	[PMCLOG_T_CLOSELOG]		= add_close,
+};
+
 void summary_add(struct summary *s, const struct pmclog_rec *rec)
 {
 	s->nrecords++;
 	s->types[rec->type & 0xFF]++;
-	if (rec->type != PMCLOG_T_CALLCHAIN)
-		s->unknown += record_is_unknown(rec);
 	s->bytes += rec->stored;
 	if (rec->pack)
 		add_packed(s, rec);
 	if (rec->tsc > s->last_tsc)
 		s->last_tsc = rec->tsc;
-	if (rec->type != PMCLOG_T_CALLCHAIN)
-		ends_log_record(&s->ends, rec);
-	switch (rec->type) {
-	case PMCLOG_T_INITIALIZE:
-		add_init(s, rec);
-		break;
-	case PMCLOG_T_PMCALLOCATE:
-		add_allocate(s, rec);
-		break;
-	case PMCLOG_T_PMCALLOCATEDYN:
-		add_allocatedyn(s, rec);
-		break;
-	case PMCLOG_T_CALLCHAIN:
+	if (rec->type == PMCLOG_T_CALLCHAIN) {
 		add_chain(s, rec);
-		break;
-	case PMCLOG_T_DROPNOTIFY:
-		add_drop(s, rec);
-		break;
-	case PMCLOG_T_USERDATA:
-		add_ext(s, rec);
-		break;
-	case PMCLOG_T_PMCATTACH:
-		get_pmc(s, REC32(rec, pmcattach, pmcid))->attached++;
-		break;
-	case PMCLOG_T_PROCEXIT:
-		add_procexit(s, rec);
-		break;
-	case PMCLOG_T_PROCCSW:
-		add_csw(s, rec);
-		break;
-	case PMCLOG_T_CLOSELOG:
-		add_close(s, rec);
-		break;
+		return;
 	}
+	s->unknown += record_is_unknown(rec);
+	ends_log_record(&s->ends, rec);
+	if (rec->type == PMCLOG_T_USERDATA)
+		add_ext(s, rec);
+	else if (rec->type < nitems(add) && add[rec->type])
+		add[rec->type](s, rec);
 }
 
 DEFINE_ORDER(by_pmc_and_cpu, struct sum_cpu, ORDER(a->pmc, b->pmc) ?: ORDER(a->cpu, b->cpu))

@@ -11,6 +11,7 @@
 
 static void ext_clock(struct profile *p, const struct pmclog_rec *r)
 {
+	jits_clock(p, r);
 	wallclock_add(&p->log.wall, r->tsc, logclock_at(&p->log.clock, REC64(r, ext_clock, raw)),
 		      REC64(r, ext_clock, real));
 }
@@ -207,50 +208,32 @@ static void closelog(struct profile *p, const struct pmclog_rec *r)
 	log->has_account = !log->unaccounted;
 }
 
+static void (*const exts[])(struct profile *p, const struct pmclog_rec *r) = {
+	[PMCLOG_EXT_CLOCK]	= ext_clock,
+	[PMCLOG_EXT_HOST]	= ext_host,
+	[PMCLOG_EXT_KERNEL]	= profile_ext_kernel,
+	[PMCLOG_EXT_MAPPING]	= profile_ext_mapping,
+	[PMCLOG_EXT_MODULE]	= profile_ext_module,
+	[PMCLOG_EXT_SECTION]	= ext_section,
+	[PMCLOG_EXT_BUILDID]	= profile_buildid,
+	[PMCLOG_EXT_RATE]	= ext_rate,
+	[PMCLOG_EXT_USERCHAIN]	= profile_userchain,
+	[PMCLOG_EXT_FILTERED]	= ext_filtered,
+};
+
 static void userdata(struct profile *p, const struct pmclog_rec *r)
 {
-	switch (pmclog_iter_ext_subtype(r)) {
-	case PMCLOG_EXT_CLOCK:
-		jits_clock(p, r);
-		ext_clock(p, r);
-		break;
-	case PMCLOG_EXT_HOST:
-		ext_host(p, r);
-		break;
-	case PMCLOG_EXT_KERNEL:
-		profile_ext_kernel(p, r);
-		break;
-	case PMCLOG_EXT_MAPPING:
-		profile_ext_mapping(p, r);
-		break;
-	case PMCLOG_EXT_MODULE:
-		profile_ext_module(p, r);
-		break;
-	case PMCLOG_EXT_SECTION:
-		ext_section(p, r);
-		break;
-	case PMCLOG_EXT_BUILDID:
-		profile_buildid(p, r);
-		break;
-	case PMCLOG_EXT_RATE:
-		ext_rate(p, r);
-		break;
-	case PMCLOG_EXT_USERCHAIN:
-		profile_userchain(p, r);
-		break;
-	case PMCLOG_EXT_FILTERED:
-		ext_filtered(p, r);
-		break;
-	case PMCLOG_EXT_FIELDS:
-		tp_record(&p->tps, r);
-		break;
-	case PMCLOG_EXT_PERIOD:
+	uint32_t subtype = pmclog_iter_ext_subtype(r);
+
+	/* there may be one for each sample */
+	if (subtype == PMCLOG_EXT_PERIOD)
 		periods_record(&p->periods, r);
-		break;
-	case 0:
+	else if (subtype < nitems(exts) && exts[subtype])
+		exts[subtype](p, r);
+	else if (subtype == PMCLOG_EXT_FIELDS)
+		tp_record(&p->tps, r);
+	else if (!subtype)
 		p->log.unknown += record_is_unknown(r);
-		break;
-	}
 }
 
 static struct proc *proc_of(struct profile *p, uint32_t pid)
@@ -342,6 +325,16 @@ void profile_moment(struct profile *p, uint64_t tsc)
 		p->log.end = tsc;
 }
 
+static void (*const records[])(struct profile *p, const struct pmclog_rec *r) = {
+	[PMCLOG_T_MAP_IN]		= profile_map_in,
+	[PMCLOG_T_MAP_OUT]		= profile_map_out,
+	[PMCLOG_T_INITIALIZE]		= initialize,
+	[PMCLOG_T_PMCALLOCATE]		= allocate,
+	[PMCLOG_T_PMCALLOCATEDYN]	= allocatedyn,
+	[PMCLOG_T_DROPNOTIFY]		= dropnotify,
+	[PMCLOG_T_CLOSELOG]		= closelog,
+};
+
 void profile_record(struct profile *p, const struct pmclog_rec *r)
 {
 	struct pmclog_rec moved;
@@ -356,43 +349,20 @@ void profile_record(struct profile *p, const struct pmclog_rec *r)
 	if (p->held.valid)
 		profile_release(p, r);
 	profile_moment(p, r->tsc);
-	if (r->type != PMCLOG_T_CALLCHAIN) {
-		self_flush(p);
-		profile_flush(p);
-	}
-	switch (r->type) {
-	case PMCLOG_T_CALLCHAIN:
+	if (r->type == PMCLOG_T_CALLCHAIN) {
 		if (p->jits.nactive)
 			jits_pass(p, r->tsc);
 		profile_callchain(p, r);
-		break;
-	case PMCLOG_T_MAP_IN:
-		profile_map_in(p, r);
-		break;
-	case PMCLOG_T_MAP_OUT:
-		profile_map_out(p, r);
-		break;
-	case PMCLOG_T_USERDATA:
-		userdata(p, r);
-		break;
-	case PMCLOG_T_INITIALIZE:
-		initialize(p, r);
-		break;
-	case PMCLOG_T_PMCALLOCATE:
-		allocate(p, r);
-		break;
-	case PMCLOG_T_PMCALLOCATEDYN:
-		allocatedyn(p, r);
-		break;
-	case PMCLOG_T_DROPNOTIFY:
-		dropnotify(p, r);
-		break;
-	case PMCLOG_T_CLOSELOG:
-		closelog(p, r);
-		break;
-	default:
-		process_record(p, r);
+		return;
 	}
+	self_flush(p);
+	profile_flush(p);
+	if (r->type == PMCLOG_T_USERDATA)
+		userdata(p, r);
+	else if (r->type < nitems(records) && records[r->type])
+		records[r->type](p, r);
+	else
+		process_record(p, r);
 }
 
 void profile_read(struct profile *p, struct input *in)
