@@ -11,6 +11,7 @@
 #include "analysis/source.h"
 #include "base/exit.h"
 #include "base/numbers.h"
+#include "base/samefile.h"
 #include "elf/debuginfod.h"
 #include "log/input.h"
 
@@ -73,10 +74,9 @@ int analysis_option(struct analysis *a, int opt, const char *arg)
 
 void analysis_enter(struct analysis *a)
 {
-	struct stat st;
 	char *log;
 
-	if (stat(a->path, &st) || !S_ISDIR(st.st_mode))
+	if (!path_is_directory(a->path))
 		return;
 	log = xasprintf("%s/" ARCHIVE_LOG, a->path);
 	if (access(log, R_OK)) {

@@ -7,7 +7,6 @@
  * that was logged; their debug files; names of code made at run time; the
  * kernel's symbols.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -21,6 +20,7 @@
 #include "analysis/shown.h"
 #include "base/numbers.h"
 #include "base/samefile.h"
+#include "commands/cmdline.h"
 #include "commands/commands.h"
 #include "commands/tarfile.h"
 #include "elf/altfile.h"
@@ -63,17 +63,15 @@ struct packed {
 
 /**
  * struct archiving - a run
- * @dir:    an unpacked archive, which contains @in_dir and @in_root
+ * @a:      its options, and the log
+ * @dir:    an unpacked archive, which contains the log
  * @top:    the top directory in the archive
  * @packed: each path once
  */
 struct archiving {
-	const char *kernel, *out_path, *path;
-	char *own_out, *top;
-	char *dir, *in_dir, *in_root;
-	struct image_root root;
+	struct analysis a;
+	char *own_out, *top, *dir;
 	struct privout out;
-	struct profile p;
 	struct packed *packed;
 	uint32_t n, cap;
 	uint32_t nskipped;
@@ -101,7 +99,7 @@ static void put_memory(struct archiving *a, const char *name, const void *p,
 {
 	char *member = xasprintf("%s/%s", a->top, name);
 
-	tar_begin(&a->out, member, n, a->p.log.ts_sec);
+	tar_begin(&a->out, member, n, a->a.p.log.ts_sec);
 	privout_bytes(&a->out, p, n);
 	tar_end(&a->out, n);
 	free(member);
@@ -159,7 +157,7 @@ static bool good_path(const char *path)
 static bool first_time(struct archiving *a, const char *path,
 		       const struct stat *st)
 {
-	struct packed new = { .path = strtab_id(&a->p.str, path) };
+	struct packed new = { .path = strtab_id(&a->a.p.str, path) };
 	uint32_t i;
 
 	if (st) {
@@ -253,20 +251,20 @@ static void put_debug(struct archiving *a, const struct image *im,
 
 static void put_object(struct archiving *a, uint32_t obj)
 {
-	const char *logged = strtab_str(&a->p.str, a->p.objs.obj[obj].path);
+	const char *logged = strtab_str(&a->a.p.str, a->a.p.objs.obj[obj].path);
 	const char *why = "cannot be read";
 	struct objfile f;
 	struct objsyms s;
 	struct image im;
 
-	if (objsyms_file(&f, &a->p, obj) &&
+	if (objsyms_file(&f, &a->a.p, obj) &&
 	    image_open(&im, &f.root, f.path, &why)) {
 		put_file(a, f.path, im.fd);
 		put_debug(a, &im, &f);
 		image_close(&im);
 	} else {
 		/* that knows why */
-		why = objsyms_open(&s, &a->p, obj);
+		why = objsyms_open(&s, &a->a.p, obj);
 		objsyms_close(&s);
 		skip(a, logged, why);
 	}
@@ -279,7 +277,7 @@ static void put_vdso(struct archiving *a)
 	struct image im;
 	size_t n;
 
-	if (!objsyms_vdso(&im, &a->p, &why)) {
+	if (!objsyms_vdso(&im, &a->a.p, &why)) {
 		skip(a, "[vdso]", why);
 		return;
 	}
@@ -293,16 +291,16 @@ static void put_vdso(struct archiving *a)
 static void put_jit(struct archiving *a, const struct object *o)
 {
 	uint32_t pid = (uint32_t)o->ino;
-	struct jit *j = jits_of(&a->p, o);
+	struct jit *j = jits_of(&a->a.p, o);
 	char map[48];
 	const char *why, *path = map;
 	int fd;
 
 	if (j) {
-		fd = jits_open(&a->p, j, &why);
-		path = strtab_str(&a->p.str, j->path);
+		fd = jits_open(&a->a.p, j, &why);
+		path = strtab_str(&a->a.p.str, j->path);
 	} else {
-		fd = jitmap_open(&a->p, pid, &why);
+		fd = jitmap_open(&a->a.p, pid, &why);
 		snprintf(map, sizeof(map), "/tmp/perf-%u.map", pid);
 	}
 	if (fd < 0) {
@@ -343,7 +341,7 @@ static void put_kernel(struct archiving *a)
 	struct ksyms k;
 	int fd = -1;
 
-	if (!ksyms_open(&k, &a->p, a->kernel, a->path)) {
+	if (!ksyms_open(&k, &a->a.p, a->a.kernel, a->a.path)) {
 		a->nskipped++;		/* the reason was printed */
 		ksyms_close(&k);
 		return;
@@ -361,14 +359,14 @@ static void put_kernel(struct archiving *a)
 
 static void put_objects(struct archiving *a)
 {
-	bool *used = xcalloc((size_t)a->p.objs.n + 1, sizeof(*used));
+	bool *used = xcalloc((size_t)a->a.p.objs.n + 1, sizeof(*used));
 	bool kernel = false;
 	uint32_t i;
 
-	for (i = 0; i < a->p.frames.n; i++)
-		used[a->p.frames.frame[i].obj] = true;
-	for (i = 0; i < a->p.objs.n; i++) {
-		const struct object *o = &a->p.objs.obj[i];
+	for (i = 0; i < a->a.p.frames.n; i++)
+		used[a->a.p.frames.frame[i].obj] = true;
+	for (i = 0; i < a->a.p.objs.n; i++) {
+		const struct object *o = &a->a.p.objs.obj[i];
 
 		kernel |= used[i] && obj_is_kernel(o->kind);
 		if (!used[i])
@@ -407,35 +405,17 @@ static char *base_of(const char *path)
 	return base;
 }
 
-/* A directory with a log: that, and the files that were packed with it. */
-static void enter(struct archiving *a)
-{
-	char *log = xasprintf("%s/" ARCHIVE_LOG, a->path);
-	struct stat st;
-
-	if (!stat(a->path, &st) && S_ISDIR(st.st_mode) && !access(log, R_OK))
-		a->dir = realpath(a->path, NULL);
-	if (!a->dir) {
-		free(log);
-		return;
-	}
-	a->in_root = xasprintf("%s/" ARCHIVE_ROOT, a->path);
-	a->path = a->in_dir = log;
-	if (!a->root.dir)
-		a->root.dir = a->in_root;
-}
-
 /* What is unpacked gets the name that it had before. */
 static void names(struct archiving *a)
 {
 	char *base;
 
-	if (!a->out_path) {
-		base = base_of(a->dir ? a->dir : a->path);
-		a->out_path = a->own_out = xasprintf("%s.tar.zst", base);
+	if (!a->a.output) {
+		base = base_of(a->dir ? a->dir : a->a.path);
+		a->a.output = a->own_out = xasprintf("%s.tar.zst", base);
 		free(base);
 	}
-	base = base_of(a->out_path);
+	base = base_of(a->a.output);
 	a->top = xasprintf("%s%s", strncmp(base, "pmclog-", 7) ? "pmclog-" : "",
 			   base);
 	free(base);
@@ -443,7 +423,7 @@ static void names(struct archiving *a)
 
 static int write_all(struct archiving *a, int log)
 {
-	if (privout_open(&a->out, a->out_path, 0, log))
+	if (privout_open(&a->out, a->a.output, 0, log))
 		return READER_FAIL;
 	put_memory(a, "README", readme, sizeof(readme) - 1);
 	put_fd(a, "", "log.pmclog", log);
@@ -451,7 +431,7 @@ static int write_all(struct archiving *a, int log)
 	tar_finish(&a->out);
 	if (privout_close(&a->out, true))
 		return READER_FAIL;
-	warn_line("%s has the log and %u %s of this machine; %u %s not packed", a->out_path,
+	warn_line("%s has the log and %u %s of this machine; %u %s not packed", a->a.output,
 		  a->n, plural(a->n, "file", "files"), a->nskipped,
 		  plural(a->nskipped, "was", "were"));
 	return READER_OK;
@@ -459,35 +439,60 @@ static int write_all(struct archiving *a, int log)
 
 static int archive(struct archiving *a)
 {
-	int ret = READER_FAIL, log;
+	struct log_facts *log = &a->a.p.log;
 	const char *why;
+	int ret = READER_FAIL, fd = image_open_file(NULL, a->a.path, &why);
 	struct input in;
 
-	if (!a->dir && path_is_directory(a->path)) {
-		say("cannot pack", a->path, "is a directory without "
-		    ARCHIVE_LOG "; pmclog filter makes one log of its logs");
+	if (fd < 0) {
+		say("cannot read", a->a.path, why);
 		return READER_FAIL;
 	}
-	log = image_open_file(NULL, a->path, &why);
-	if (log < 0) {
-		say("cannot read", a->path, why);
-		return READER_FAIL;
-	}
-	profile_init(&a->p, &a->root);
-	if (!input_open(&in, a->path)) {
-		profile_read(&a->p, &in);
+	if (!input_open(&in, a->a.path)) {
+		profile_read(&a->a.p, &in);
 		input_close(&in);
-		if (a->p.log.error)
-			say("damaged:", a->path, a->p.log.error);
-		if (a->p.log.records)
-			ret = write_all(a, log);
-		else if (!a->p.log.error)
-			say("cannot use", a->path, "is empty");
-		if (a->p.log.error)
-			ret = READER_FAIL;
+		if (log->error)
+			say("damaged:", a->a.path, log->error);
+		else if (!log->records)
+			say("cannot use", a->a.path, "is empty");
+		if (log->records)
+			ret = write_all(a, fd);
 	}
-	profile_free(&a->p);
-	close(log);
+	close(fd);
+	return ret;
+}
+
+static int check(void *ctx, int argc, char **argv)
+{
+	struct archiving *a = ctx;
+
+	if (optind != argc - 1 || !strcmp(argv[optind], "-"))
+		return reader_usage("pmclog archive: name a log, which is a file; see pmclog "
+				    "archive --help\n");
+	a->a.path = argv[optind];
+	return -1;
+}
+
+static int run(void *ctx)
+{
+	struct archiving *a = ctx;
+	const char *path = a->a.path;
+	int ret = READER_FAIL;
+
+	profile_init(&a->a.p, &a->a.root);
+	analysis_enter(&a->a);
+	if (a->a.in_archive)
+		a->dir = realpath(path, NULL);
+	names(a);
+	if (!a->a.in_archive && path_is_directory(path))
+		say("cannot pack", path, "is a directory without "
+		    ARCHIVE_LOG "; pmclog filter makes one log of its logs");
+	else
+		ret = archive(a);
+	free(a->packed);
+	free(a->dir);
+	free(a->own_out);
+	free(a->top);
 	return ret;
 }
 
@@ -500,36 +505,11 @@ int cmd_archive(int argc, char **argv)
 		{ "root", required_argument, NULL, 'r' },
 		{ NULL, 0, NULL, 0 },
 	};
+	static const struct cmdline line = {
+		"archive", usage, "ho:k:r:", options, NULL, check, run,
+	};
 	struct archiving a = { 0 };
-	int opt, ret;
 
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "ho:k:r:", options, NULL)) != -1) {
-		if (opt == 'h') {
-			fputs(usage, stdout);
-			return READER_OK;
-		}
-		if (opt == 'o')
-			a.out_path = optarg;
-		else if (opt == 'k')
-			a.kernel = optarg;
-		else if (opt == 'r' && image_root_is(optarg))
-			a.root.dir = optarg;
-		else
-			return reader_usage("try: pmclog archive --help\n");
-	}
-	if (optind != argc - 1 || !strcmp(argv[optind], "-"))
-		return reader_usage("pmclog archive: name a log, which is a "
-				    "file; see pmclog archive --help\n");
-	a.path = argv[optind];
-	enter(&a);
-	names(&a);
-	ret = archive(&a);
-	free(a.packed);
-	free(a.dir);
-	free(a.in_dir);
-	free(a.in_root);
-	free(a.own_out);
-	free(a.top);
-	return ret;
+	analysis_init(&a.a);
+	return cmdline_analysis(&line, &a.a, &a, argc, argv);
 }

@@ -6,10 +6,8 @@
 
 int cmdline_options(const struct cmdline *c, void *ctx, int argc, char **argv)
 {
-	char hint[64];
 	int opt, taken;
 
-	snprintf(hint, sizeof(hint), "try: pmclog %s --help\n", c->name);
 	optind = 0;
 	while ((opt = getopt_long(argc, argv, c->letters, c->options,
 				  NULL)) != -1) {
@@ -19,7 +17,8 @@ int cmdline_options(const struct cmdline *c, void *ctx, int argc, char **argv)
 		}
 		taken = opt == '?' ? 0 : c->take(ctx, opt, optarg);
 		if (taken <= 0)
-			return taken ? READER_USAGE : reader_usage(hint);
+			return taken ? READER_USAGE :
+			       reader_usage("try: pmclog %s --help\n", c->name);
 	}
 	return -1;
 }
@@ -35,11 +34,11 @@ int cmdline_file(const char *usage, int argc, char **argv,
 
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (c != 'h')
-			return reader_usage(usage);
+			return reader_usage("%s", usage);
 		fputs(usage, stdout);
 		return READER_OK;
 	}
 	if (argc - optind != 1)
-		return reader_usage(usage);
+		return reader_usage("%s", usage);
 	return run(argv[optind]);
 }

@@ -10,8 +10,9 @@
  * @name:    name of the command
  * @usage:   text for --help, which is 'h' in @options
  * @letters: short options, as for getopt_long()
- * @take:    takes an option: 1; if it is wrong 0, or -1 after a message.  NULL for
- *           cmdline_analysis(): all are those of analysis_option()
+ * @take:    takes an option: 1; if it is wrong 0, or -1 after a message.  For
+ *           cmdline_analysis(): one that is not of analysis_option(), 0 after a message;
+ *           NULL: there is none
  * @check:   for cmdline_analysis(): checks the arguments at @optind; -1: continue;
  *           else an exit code.  NULL: the log is the only one
  * @run:     for cmdline_analysis(): calls analysis_run(); returns an exit code

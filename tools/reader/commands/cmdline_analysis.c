@@ -6,20 +6,31 @@
 #include "commands/cmdline.h"
 #include "commands/commands.h"
 
+struct taking {
+	const struct cmdline *c;
+	struct analysis *a;
+	void *ctx;
+};
+
 static int take(void *ctx, int opt, const char *arg)
 {
-	return analysis_option(ctx, opt, arg) > 0;
+	const struct taking *t = ctx;
+	int taken = analysis_option(t->a, opt, arg);
+
+	if (!t->c->take)
+		return taken > 0;
+	return taken ? taken : t->c->take(t->ctx, opt, arg) ? 1 : -1;
 }
 
 int cmdline_analysis(const struct cmdline *c, struct analysis *a, void *ctx,
 		     int argc, char **argv)
 {
-	struct cmdline own = *c;
+	struct taking t = { c, a, ctx };
+	struct cmdline all = *c;
 	int ret, bad;
 
-	if (!own.take)
-		own.take = take;
-	ret = cmdline_options(&own, c->take ? ctx : a, argc, argv);
+	all.take = take;
+	ret = cmdline_options(&all, &t, argc, argv);
 	if (ret < 0 && c->check)
 		ret = c->check(ctx, argc, argv);
 	else if (ret < 0 && !analysis_argument(a, c->name, argc, argv))

@@ -2,13 +2,13 @@
 /* Common code of the analyses of a log: files, names, addresses, lines. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "analysis/quality.h"
 #include "analysis/shown.h"
 #include "base/numbers.h"
+#include "base/samefile.h"
 #include "base/say.h"
 #include "freebsd/log_view.h"
 
@@ -22,12 +22,11 @@ static char *kernel_file(const char *dir)
 	static const char *const names[] = {
 		"vmlinux", "kallsyms", "System.map", "kernel",
 	};
-	struct stat st;
 	size_t i;
 
 	if (!dir)
 		return NULL;
-	if (stat(dir, &st) || !S_ISDIR(st.st_mode))
+	if (!path_is_directory(dir))
 		return xstrdup(dir);
 	for (i = 0; i < nitems(names); i++) {
 		char *path = xasprintf("%s/%s", dir, names[i]);

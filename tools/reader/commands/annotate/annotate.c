@@ -48,8 +48,10 @@ static bool parse_limit(struct annotate *n, const char *arg)
 	       reader_bad_value("annotate", "functions", arg, "a number is wanted");
 }
 
-static bool own_option(struct annotate *n, int opt, const char *arg)
+static int take(void *ctx, int opt, const char *arg)
 {
+	struct annotate *n = ctx;
+
 	switch (opt) {
 	case 'a':
 		return n->hottest = true;
@@ -92,14 +94,6 @@ static int check(void *ctx, int argc, char **argv)
 	if (!n->limit)
 		n->limit = n->hottest ? HOTTEST : UINT32_MAX;
 	return -1;
-}
-
-static int take(void *ctx, int opt, const char *arg)
-{
-	struct annotate *n = ctx;
-	int taken = analysis_option(&n->a, opt, arg);
-
-	return taken ? taken : own_option(n, opt, arg) ? 1 : -1;
 }
 
 /* Gives columns to the first events that have samples. */

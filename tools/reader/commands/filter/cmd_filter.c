@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* pmclog filter: a part of a log, as a log. */
-#include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include "analysis/quality.h"
 #include "analysis/shown.h"
 #include "base/privout.h"
+#include "commands/cmdline.h"
 #include "commands/commands.h"
 #include "commands/filter/filter_log.h"
 
@@ -227,56 +226,50 @@ static void note_condition(struct filtering *f, int opt, const char *arg)
 	f->conditions = more;
 }
 
-static int take_condition(struct filtering *f, int opt)
+static bool take_condition(struct filtering *f, int opt, const char *arg)
 {
-	int taken = select_option(&f->select, &f->a.filter, opt, optarg);
+	int taken = select_option(&f->select, &f->a.filter, opt, arg);
 
 	if (!taken)
-		taken = filter_option(&f->a.filter, opt, optarg);
+		taken = filter_option(&f->a.filter, opt, arg);
 	if (taken > 0)
-		note_condition(f, opt, optarg);
-	return taken > 0 ? 1 : -1;
+		note_condition(f, opt, arg);
+	return taken > 0;
 }
 
-/* 1: taken, 0: it is --help, -1: wrong */
-static int take(struct filtering *f, int opt)
+static int take(void *ctx, int opt, const char *arg)
 {
+	struct filtering *f = ctx;
+
 	switch (opt) {
-	case 'h':
-		return 0;
 	case 'Z':
-		f->compress = 1;
-		return 1;
+		return f->compress = 1;
 	case 'o':
-		f->out_path = optarg;
+		f->out_path = arg;
 		return 1;
 	case 'e':
-		if (!analysis_event(&f->a, optarg))
-			return -1;
+		if (!analysis_event(&f->a, arg))
+			return 0;
 		f->not_event = filter_negated(&f->a.filter);
-		note_condition(f, opt, optarg);
+		note_condition(f, opt, arg);
 		return 1;
 	case 'k': case 'r': case ANALYSIS_DEBUGINFOD:
-		return analysis_option(&f->a, opt, optarg);
+		return analysis_option(&f->a, opt, arg) > 0;
 	default:
-		return take_condition(f, opt);
+		return take_condition(f, opt, arg);
 	}
 }
 
 static int parse(struct filtering *f, int argc, char **argv)
 {
-	int opt, taken;
+	static const struct cmdline line = {
+		.name = "filter", .usage = usage, .letters = "ho:e:k:r:Z", .options = options,
+		.take = take,
+	};
+	int ret = cmdline_options(&line, f, argc, argv);
 
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "ho:e:k:r:Z", options,
-				  NULL)) != -1) {
-		taken = take(f, opt);
-		if (!taken)
-			fputs(usage, stdout);
-		if (taken <= 0)
-			return taken ? reader_usage("try: pmclog filter "
-						    "--help\n") : READER_OK;
-	}
+	if (ret >= 0)
+		return ret;
 	if (!filter_complete(&f->a.filter))
 		return READER_USAGE;
 	if (optind != argc - 1 || !f->out_path)

@@ -140,8 +140,10 @@ static bool parse_slice(struct report *r, const char *arg)
 	       reader_bad_value("report", "slice", arg, "a time is wanted, as in 100ms");
 }
 
-static bool own_option(struct report *r, int opt, const char *arg)
+static int take(void *ctx, int opt, const char *arg)
 {
+	struct report *r = ctx;
+
 	switch (opt) {
 	case 's':
 		r->of_profile = "sort";
@@ -169,14 +171,6 @@ static bool own_option(struct report *r, int opt, const char *arg)
 	default:
 		return false;
 	}
-}
-
-static int take(void *ctx, int opt, const char *arg)
-{
-	struct report *r = ctx;
-	int taken = analysis_option(&r->a, opt, arg);
-
-	return taken ? taken : own_option(r, opt, arg) ? 1 : -1;
 }
 
 /* Groups must be known before the log is read. */
