@@ -17,60 +17,66 @@ static const char *number(char buf[GROUPED_MAX], uint64_t v, bool plain)
 	return buf;
 }
 
-/* Joins @text and @more, and frees both. */
-static char *joined(char *text, char *more)
-{
-	char *both = xasprintf("%s%s", text, more);
-
-	free(text);
-	free(more);
-	return both;
-}
-
-char *ends_causes(const struct ends_sum *s, bool plain)
+char *causes_text(const char *before, const uint64_t *by, const char *const *texts, int n,
+		  bool plain)
 {
 	char buf[GROUPED_MAX], *text = xstrdup("");
 	int i;
 
-	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
-		if (s->by[i] && END_CUT(i) & END_CUT_USER_PART)
-			text = joined(text, xasprintf("%s%s %s",
-						      *text ? ", " : "",
-						      number(buf, s->by[i],
-							     plain),
-						      cut_texts[i]));
+	for (i = 0; i < n; i++)
+		if (by[i])
+			text = xappend(text, "%s%s %s", *text ? ", " : before,
+				       number(buf, by[i], plain), texts[i]);
 	return text;
+}
+
+char *account_cuts(const struct pmclog_account *a, bool plain)
+{
+	uint64_t by[PMCLOG_CUT_NCAUSE];
+	int i;
+
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		by[i] = a->cut_by[i];
+	return causes_text(": ", by, cut_texts, PMCLOG_CUT_NCAUSE, plain);
+}
+
+char *ends_causes(const struct ends_sum *s, bool plain)
+{
+	uint64_t by[PMCLOG_CUT_NCAUSE];
+	int i;
+
+	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++)
+		by[i] = END_CUT(i) & END_CUT_USER_PART ? s->by[i] : 0;
+	return causes_text("", by, cut_texts, PMCLOG_CUT_NCAUSE, plain);
 }
 
 static char *told_text(const struct ends_sum *s, bool plain)
 {
 	uint64_t told = s->all - s->untold, rest = told - s->whole - s->cut;
 	char *text = xasprintf("%.1f %% whole", percent(s->whole, told));
+	char *causes = ends_causes(s, plain);
 
 	if (s->cut)
-		text = joined(joined(text, xasprintf(", %.1f %% cut: ",
-						     percent(s->cut, told))),
-			      ends_causes(s, plain));
+		text = xappend(text, ", %.1f %% cut: %s", percent(s->cut, told), causes);
 	if (rest)
-		text = joined(text, xasprintf("%s %.1f %% end at an unknown caller",
-					      s->cut ? ";" : ",",
-					      percent(rest, told)));
+		text = xappend(text, "%s %.1f %% end at an unknown caller",
+			       s->cut ? ";" : ",", percent(rest, told));
+	free(causes);
 	return text;
 }
 
 char *ends_text(const struct ends_sum *s, bool plain)
 {
-	char buf[GROUPED_MAX], *text;
+	char buf[GROUPED_MAX], *text, *told = told_text(s, plain);
+	bool none = s->untold == s->all;
 
-	text = xasprintf("%s %s", number(buf, s->all, plain),
-			 plural(s->all, "sample", "samples"));
-	if (s->untold == s->all)
-		return joined(text, xstrdup("; how many are whole is not told "
-					    "by this log"));
-	text = joined(joined(text, xstrdup(": ")), told_text(s, plain));
-	if (s->untold)
-		text = joined(text, xasprintf("; of %s of them it is not told",
-					      number(buf, s->untold, plain)));
+	text = xasprintf("%s %s%s%s", number(buf, s->all, plain),
+			 plural(s->all, "sample", "samples"), none ? "; " : ": ",
+			 none ? "how many are whole is not told by this log" : told);
+	free(told);
+	if (s->untold && !none)
+		text = xappend(text, "; of %s of them it is not told",
+			       number(buf, s->untold, plain));
 	return text;
 }
 

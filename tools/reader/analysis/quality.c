@@ -34,48 +34,31 @@ struct losses losses_of(const struct analysis *a)
 	return l;
 }
 
-/* Appends the causes to @text, and frees it. */
-static char *add_causes(char *text, const uint64_t *by)
-{
-	char num[GROUPED_MAX], *more;
-	const char *sep = ": ";
-	int i;
-
-	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
-		if (!by[i])
-			continue;
-		more = xasprintf("%s%s%s %s", text, sep, grouped(num, by[i]),
-				 drop_texts[i]);
-		free(text);
-		text = more;
-		sep = ", ";
-	}
-	return text;
-}
-
 char *losses_text(const struct losses *l, const char *what)
 {
-	char num[GROUPED_MAX];
+	char *causes = causes_text(": ", l->by, drop_texts, PMCLOG_DROP_NCAUSE, false);
+	char num[GROUPED_MAX], *text;
 
-	return add_causes(xasprintf("%s%s (%.2f %%)", grouped(num, l->all), what,
-				    percent(l->all, l->all + l->kept)), l->by);
+	text = xasprintf("%s%s (%.2f %%)%s", grouped(num, l->all), what,
+			 percent(l->all, l->all + l->kept), causes);
+	free(causes);
+	return text;
 }
 
 char *procs_lost_text(const struct profile *p)
 {
 	uint64_t n = p->events.lost_procs;
-	char num[GROUPED_MAX], *text, *all;
+	char num[GROUPED_MAX], *text, *causes;
 
 	if (!n)
 		return NULL;
-	text = add_causes(xasprintf("%s %s lost", grouped(num, n),
-				    plural(n, "process record was",
-					   "process records were")),
-			  p->events.lost_procs_by);
-	all = xasprintf("%s; samples may be of other processes than it says, "
-			"and names and mappings may be missing", text);
-	free(text);
-	return all;
+	causes = causes_text(": ", p->events.lost_procs_by, drop_texts, PMCLOG_DROP_NCAUSE,
+			     false);
+	text = xasprintf("%s %s lost%s; samples may be of other processes than it says, "
+			 "and names and mappings may be missing", grouped(num, n),
+			 plural(n, "process record was", "process records were"), causes);
+	free(causes);
+	return text;
 }
 
 char *no_end_text(const struct log_facts *log)

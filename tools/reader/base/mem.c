@@ -120,6 +120,24 @@ char *xasprintf(const char *fmt, ...)
 	return checked(n < 0 ? NULL : s);
 }
 
+char *xappend(char *text, const char *fmt, ...)
+{
+	char *more, *both;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&more, fmt, ap);
+	va_end(ap);
+	checked(n < 0 ? NULL : more);
+	if (!text)
+		return more;
+	both = xasprintf("%s%s", text, more);
+	free(text);
+	free(more);
+	return both;
+}
+
 void *arena_alloc(struct arena *a, size_t size)
 {
 	struct arena_block *b = a->blocks;

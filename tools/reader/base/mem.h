@@ -31,6 +31,8 @@ char *xstrdup(const char *s);
 void *xcalloc_table(size_t n, size_t size);
 void xfree_table(void *p, size_t n, size_t size);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* @text, which may be NULL and is freed, and what is printed behind it. */
+char *xappend(char *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Grows array @p of *@n elements to more than @id, at least to @min; the new

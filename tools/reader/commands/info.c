@@ -288,15 +288,10 @@ static uint64_t lost_total(const uint64_t *lost)
 
 static void put_causes(struct out *o, const uint64_t *lost)
 {
-	const char *sep = ": ";
-	int i;
+	char *text = causes_text(": ", lost, drop_texts, PMCLOG_DROP_NCAUSE, true);
 
-	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++) {
-		if (!lost[i])
-			continue;
-		out_printf(o, "%s%" PRIu64 " %s", sep, lost[i], drop_texts[i]);
-		sep = ", ";
-	}
+	out_str(o, text);
+	free(text);
 }
 
 static void put_lost(struct out *o, const uint64_t *lost)
@@ -480,17 +475,10 @@ static const struct sum_cpu *put_pmc(struct out *o, const struct summary *s,
 static void put_cuts(struct out *o, const struct summary *s)
 {
 	const struct pmclog_account *a = &s->account;
-	const char *sep = ": ";
-	int i;
+	char *causes = account_cuts(a, true);
 
-	out_printf(o, "  chains cut   %llu", (ull)a->cut);
-	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
-		if (!a->cut_by[i])
-			continue;
-		out_printf(o, "%s%llu %s", sep, (ull)a->cut_by[i], cut_texts[i]);
-		sep = ", ";
-	}
-	out_char(o, '\n');
+	out_printf(o, "  chains cut   %llu%s\n", (ull)a->cut, causes);
+	free(causes);
 	if (s->cuts)
 		out_printf(o, "  chains late  %llu, %llu %s came\n",
 			   (ull)a->late, (ull)a->late_answered,

@@ -200,17 +200,14 @@ struct others {
 
 static void add_other(struct others *o, const char *name)
 {
-	char *label, *more;
+	char *label;
 
 	/* a recorder's own, such as a snapshot that did not happen yet */
 	if (*name == '.' || o->n++ >= NAMES_SHOWN)
 		return;
 	label = make_label("", name);
-	more = xasprintf("%s%s%s", o->names ? o->names : "",
-			 o->names ? ", " : "", label + 1);
+	o->names = xappend(o->names, "%s%s", o->names ? ", " : "", label + 1);
 	free(label);
-	free(o->names);
-	o->names = more;
 }
 
 /* Once for a directory: some commands read it twice. */

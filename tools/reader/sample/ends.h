@@ -120,6 +120,11 @@ uint32_t ends_worst(const struct ends *t, uint32_t event,
  */
 char *ends_text(const struct ends_sum *s, bool plain);
 char *ends_causes(const struct ends_sum *s, bool plain);
+/* "7 ring full, 3 nested too deep" of @n causes, behind @before; "" if all are 0 */
+char *causes_text(const char *before, const uint64_t *by, const char *const *texts, int n,
+		  bool plain);
+/* The same of the chains that were cut, behind ": " */
+char *account_cuts(const struct pmclog_account *a, bool plain);
 /*
  * Text: how the callers in user code were found; the caller frees it.  @x86:
  * the recorded machine is one; @asked: unwind tables were asked for.

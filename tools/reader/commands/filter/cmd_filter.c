@@ -218,12 +218,8 @@ static const char *name_of(int opt)
 
 static void note_condition(struct filtering *f, int opt, const char *arg)
 {
-	char *more = xasprintf("%s%s--%s%s%s", f->conditions,
-			       *f->conditions ? " " : "", name_of(opt),
-			       arg ? " " : "", arg ? arg : "");
-
-	free(f->conditions);
-	f->conditions = more;
+	f->conditions = xappend(f->conditions, "%s--%s%s%s", *f->conditions ? " " : "",
+				name_of(opt), arg ? " " : "", arg ? arg : "");
 }
 
 static bool take_condition(struct filtering *f, int opt, const char *arg)

@@ -152,17 +152,14 @@ static char *subtitle(const struct flame *f)
 static char *title(const struct flame *f)
 {
 	const struct events *t = &f->a.p.events;
-	char *all = xstrdup("Flame graph"), *more;
+	char *all = xstrdup("Flame graph");
 	const char *sep = ": ";
 	uint32_t i;
 
 	for (i = 0; i < t->n; i++) {
 		if (!f->a.use[i] || !t->event[i].samples)
 			continue;
-		more = xasprintf("%s%s%s", all, sep,
-				 strtab_str(&f->a.p.str, t->event[i].name));
-		free(all);
-		all = more;
+		all = xappend(all, "%s%s", sep, strtab_str(&f->a.p.str, t->event[i].name));
 		sep = ", ";
 	}
 	return all;

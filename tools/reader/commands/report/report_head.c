@@ -143,23 +143,14 @@ static void put_cuts(struct report *r)
 	const struct log_facts *log = &r->a.p.log;
 	const struct pmclog_account *a = &log->account;
 	bool whole = log->part_of && !ends_are_told(&r->a.p.ends);
-	const char *sep = ": ";
-	char buf[GROUPED_MAX];
-	int i;
+	char buf[GROUPED_MAX], *causes = account_cuts(a, false);
 
-	out_printf(r->out, "%s call %s early (%.1f %%)%s",
+	out_printf(r->out, "%s call %s early (%.1f %%)%s%s\n",
 		   grouped(buf, a->cut),
 		   plural(a->cut, "chain ends", "chains end"),
 		   percent(a->cut, whole ? log->part_of : a->committed),
-		   whole ? " in all of that log" : "");
-	for (i = 0; i < PMCLOG_CUT_NCAUSE; i++) {
-		if (!a->cut_by[i])
-			continue;
-		out_printf(r->out, "%s%s %s", sep, grouped(buf, a->cut_by[i]),
-			   cut_texts[i]);
-		sep = ", ";
-	}
-	out_char(r->out, '\n');
+		   whole ? " in all of that log" : "", causes);
+	free(causes);
 }
 
 static void cut_line(struct report *r)
