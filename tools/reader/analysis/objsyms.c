@@ -14,11 +14,6 @@
 
 #define DELETED		" (deleted)"
 
-static bool rooted(const struct profile *p)
-{
-	return p->root && p->root->dir && *p->root->dir;
-}
-
 /*
  * Has the file that was mapped another inode?  stat() has another device than the
  * kernel uses on btrfs, but the same inode.  On an overlay of several file systems both
@@ -104,7 +99,7 @@ bool objsyms_vdso(struct image *im, struct profile *p, const char **why)
 {
 	GElf_Ehdr eh;
 
-	if (!(rooted(p) && image_open(im, p->root, VDSO_FILE, why)) &&
+	if (!(has_root(p) && image_open(im, p->root, VDSO_FILE, why)) &&
 	    !image_open_vdso(im, why))
 		return false;
 	*why = NULL;
@@ -182,7 +177,7 @@ static const char *open_mapped(struct image *im, struct profile *p,
 		if (why)
 			image_close(im);
 	}
-	if (why && !rooted(p) && open_live(im, p, obj, f->path, &f->root))
+	if (why && !has_root(p) && open_live(im, p, obj, f->path, &f->root))
 		why = NULL;
 	return why;
 }

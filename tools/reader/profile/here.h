@@ -8,6 +8,12 @@
 /* Assumed if the host name is the same and the same kernel runs. */
 bool logged_here(const struct log_facts *log);
 
+/* Are the machine's files below another root (-r)? */
+static inline bool has_root(const struct profile *p)
+{
+	return p->root && p->root->dir && *p->root->dir;
+}
+
 /* The log's clock as seconds since 1970, rounded down; 0: not known. */
 static inline int64_t log_wall(const struct log_facts *log, uint64_t tsc)
 {

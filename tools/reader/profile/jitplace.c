@@ -40,13 +40,12 @@ static uint32_t inner_pid(uint32_t pid)
 
 bool jitplace_find(const struct profile *p, uint32_t pid, struct jitplace *at)
 {
-	bool rooted = p->root && p->root->dir && *p->root->dir;
 	uint64_t start = pid_start(pid);
 	struct stat st;
 	char path[32];
 
 	*at = (struct jitplace){ .inner = pid, .uid = geteuid() };
-	if (rooted)
+	if (has_root(p))
 		return true;
 	if (!logged_here(&p->log))
 		return false;
@@ -92,7 +91,6 @@ const char *jitplace_why_not(const struct profile *p,
 	/* one second less, as a file's time is that of the last tick before */
 	int64_t born = at->alive ? live_began(pid) :
 		       in_log ? log_wall(&p->log, in_log) - 1 : 0;
-	bool rooted = p->root && p->root->dir && *p->root->dir;
 	struct statx st;
 
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st))
@@ -103,7 +101,7 @@ const char *jitplace_why_not(const struct profile *p,
 		return faults[LARGE][file];
 	if (st.stx_mtime.tv_sec < born)
 		return faults[EARLIER][file];
-	if (!at->alive && !rooted && st.stx_mask & STATX_BTIME &&
+	if (!at->alive && !has_root(p) && st.stx_mask & STATX_BTIME &&
 	    st.stx_btime.tv_sec > log_wall_end(&p->log) + 1)
 		return faults[LATER][file];
 	return NULL;

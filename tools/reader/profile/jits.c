@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "profile/here.h"
 #include "profile/jitmap.h"
 #include "profile/jitplace.h"
 #include "profile/jits.h"
@@ -58,7 +59,6 @@ static bool replaced(const struct object *o, int fd)
 static int open_dump(const struct profile *p, struct jit *j,
 		     const struct object *o, const char **why)
 {
-	bool rooted = p->root && p->root->dir && *p->root->dir;
 	struct jitplace at;
 	int fd = -1;
 
@@ -73,7 +73,7 @@ static int open_dump(const struct profile *p, struct jit *j,
 		return -1;
 	}
 	*why = jitplace_why_not(p, &at, j->pid, fd, JIT_DUMP);
-	if (!*why && o && !rooted && replaced(o, fd))
+	if (!*why && o && !has_root(p) && replaced(o, fd))
 		*why = "its jitdump was replaced";
 	if (!*why)
 		return fd;
