@@ -167,14 +167,12 @@ void resolve_frames(struct profile *p, const struct ksyms *k, const bool *use)
 static void add_line(const struct profile *p, const struct func *f,
 		     char buf[SHOWN_MAX])
 {
-	const char *path = strtab_str(&p->str, f->file), *base;
 	size_t len = strlen(buf);
 	char file[SHOWN_MAX], tail[SHOWN_MAX + 16];
 
 	if (!p->by_line || !f->line)
 		return;
-	base = strrchr(path, '/');
-	shown_name(file, base ? base + 1 : path, false);
+	shown_name(file, basename(strtab_str(&p->str, f->file)), false);
 	snprintf(tail, sizeof(tail), " (%s:%u)", file, f->line);
 	if (len + strlen(tail) < SHOWN_MAX)
 		strcpy(buf + len, tail);

@@ -62,17 +62,10 @@ bool same_file(int fd, const char *path)
 	return is_one(&x, &y);
 }
 
-static const char *last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The directory in which @path is */
 static bool stat_parent(const char *path, struct stat *st)
 {
-	size_t len = (size_t)(last_name(path) - path);
+	size_t len = (size_t)(basename(path) - path);
 	char dir[PATH_MAX];
 
 	if (len >= sizeof(dir))
@@ -91,7 +84,7 @@ bool same_path(const char *a, const char *b)
 		return false;
 	if (there)
 		return !S_ISCHR(x.st_mode) && is_one(&x, &y);
-	return !strcmp(last_name(a), last_name(b)) && stat_parent(a, &x) &&
+	return !strcmp(basename(a), basename(b)) && stat_parent(a, &x) &&
 	       stat_parent(b, &y) && is_one(&x, &y);
 }
 

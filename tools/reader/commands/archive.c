@@ -392,8 +392,7 @@ static char *base_of(const char *path)
 {
 	static const char *const tails[] = { ".tar.zst", ".tar", ".zst",
 					     ".pmclog" };
-	const char *slash = strrchr(path, '/');
-	char *base = xstrdup(slash ? slash + 1 : path);
+	char *base = xstrdup(basename(path));
 	size_t i, n, len;
 
 	for (i = 0; i < nitems(tails); i++) {

@@ -103,10 +103,8 @@ static bool is_named(const struct export *e, uint32_t obj, const char *name)
 {
 	const struct object *o = &e->a.p.objs.obj[obj];
 	const char *path = strtab_str(&e->a.p.str, o->path);
-	const char *slash = strrchr(path, '/');
 
-	return o->kind == OBJ_FILE &&
-	       (!strcmp(path, name) || (slash && !strcmp(slash + 1, name)));
+	return o->kind == OBJ_FILE && (!strcmp(path, name) || !strcmp(basename(path), name));
 }
 
 /* The object that is wanted, by default the one with the most branches, or 0 */

@@ -47,9 +47,8 @@ void procs_fork(struct procs *t, struct strtab *str, uint32_t from,
 
 void procs_exec(struct proc *p, struct strtab *str, const char *path)
 {
-	const char *base = strrchr(path, '/');
+	const char *base = basename(path);
 
-	base = base ? base + 1 : path;
 	aspace_put(p->as);
 	p->as = NULL;
 	p->jit = 0;

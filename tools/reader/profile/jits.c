@@ -36,9 +36,9 @@ static bool has_map(struct profile *p, uint32_t pid)
 /* ".../jit-PID.dump" */
 static bool is_jitdump(const char *path)
 {
-	const char *base = strrchr(path, '/');
+	const char *base = basename(path);
 
-	if (!base || strncmp(++base, "jit-", 4) || !isdigit(base[4]))
+	if (base == path || strncmp(base, "jit-", 4) || !isdigit(base[4]))
 		return false;
 	base += 4;
 	while (isdigit(*base))

@@ -258,11 +258,10 @@ static void attach(struct profile *p, const struct pmclog_rec *r)
 {
 	struct proc *proc = proc_of(p, REC32(r, pmcattach, pid));
 	const char *path = REC_STR(r, pmcattach, path);
-	const char *base = strrchr(path, '/');
 
 	if (proc->name || !*path)
 		return;
-	procs_name(proc, &p->str, base ? base + 1 : path);
+	procs_name(proc, &p->str, basename(path));
 	proc->named = false;
 }
 

@@ -18,10 +18,8 @@ uint32_t profile_user_object(struct profile *p, uint32_t pid, struct object *o)
 /* FreeBSD's kernel is a file beside its modules: /boot/kernel/kernel. */
 static bool is_kernel(const char *path)
 {
-	const char *base = strrchr(path, '/');
-
 	return !strcmp(path, "[kernel]") || !strcmp(path, "[kernel.kallsyms]") ||
-	       !strcmp(base ? base + 1 : path, "kernel");
+	       !strcmp(basename(path), "kernel");
 }
 
 /* Maps the kernel or a module; a MODULE record may have the length later. */
@@ -32,11 +30,9 @@ static void kernel_mapping(struct profile *p, const struct pending_map *w)
 
 	if (!is_kernel(path)) {
 		struct object o = { .kind = OBJ_MODULE };
-		const char *base = strrchr(path, '/');
-		size_t len;
+		const char *base = basename(path);
+		size_t len = strcspn(base, ".]");
 
-		base = base ? base + 1 : path;
-		len = strcspn(base, ".]");
 		if (*base == '[') {
 			base++;
 			len--;

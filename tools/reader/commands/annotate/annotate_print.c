@@ -129,13 +129,6 @@ static void put_text(struct listing *l, const char *s, size_t len)
 	put(l, shown);
 }
 
-static const char *base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool line_of(struct listing *l, uint64_t addr, const char **file,
 		    int *line)
 {
@@ -166,7 +159,7 @@ static void put_source(struct listing *l, uint64_t addr)
 	l->line = line;
 	text = srctext_line(&l->n->text, file, (uint32_t)line, &len);
 	put_blank(l);
-	shown_name(buf, base(file), false);
+	shown_name(buf, basename(file), false);
 	out_printf(l->n->out, " %s:%d", buf, line);
 	if (text) {
 		put(l, "  ");
