@@ -58,18 +58,6 @@ static void count(struct bolt *b, struct spot from, struct spot to, bool runs,
 	b->jump[id].mispredicted += mispredicted;
 }
 
-static void count_taken(struct bolt *b, uint32_t obj)
-{
-	uint32_t n = b->ntaken;
-
-	if (obj >= n) {
-		b->ntaken = 2 * obj + 16;
-		b->taken = xreallocarray(b->taken, b->ntaken, sizeof(*b->taken));
-		memset(b->taken + n, 0, (b->ntaken - n) * sizeof(*b->taken));
-	}
-	b->taken[obj]++;
-}
-
 static bool is_file(const struct export *e, struct spot s)
 {
 	return e->a.p.objs.obj[s.obj].kind == OBJ_FILE;
@@ -88,10 +76,11 @@ static void sample(struct export *e, const struct sample *s)
 
 		profile_look_up(p, as, br.from, &from.obj, &from.at);
 		profile_look_up(p, as, br.to, &to.obj, &to.at);
+		b->taken = xgrow_zero(b->taken, &b->ntaken, from.obj, 16, sizeof(*b->taken));
 		if (is_file(e, from) || is_file(e, to))
 			count(b, from, to, false, br.flags & PMCLOG_BRANCH_MISPRED);
 		if (is_file(e, from) && from.obj == to.obj)
-			count_taken(b, from.obj);
+			b->taken[from.obj]++;
 		/* up to the branch that came next */
 		if (i && is_file(e, to) && to.obj == newer.obj && to.at <= newer.at)
 			count(b, to, newer, true, false);

@@ -45,7 +45,7 @@ struct callgrind {
 	uint32_t n, cap;
 	struct idtab tab;
 	uint64_t *count;
-	size_t capcount;
+	uint32_t capcount;
 	uint32_t *column, ncolumns;
 	uint32_t *same, *last, *file;
 	uint64_t *entry;
@@ -76,25 +76,16 @@ static uint64_t *counts(struct callgrind *x, const struct spot *key)
 {
 	uint64_t hash = hash_mix(hash_mix(key->addr, key->line),
 				 (uint64_t)key->func << 32 | key->callee);
-	uint32_t id = IDTAB_FIND(&x->tab, hash, x->spot, e,
-				 e->addr == key->addr && e->func == key->func &&
-				 e->line == key->line && e->callee == key->callee);
-	size_t at;
+	uint32_t n = x->n, id = IDTAB_ID(&x->tab, hash, x->spot, x->n, x->cap, key, e,
+					 e->addr == key->addr && e->func == key->func &&
+					 e->line == key->line && e->callee == key->callee);
 
-	if (id != IDTAB_NONE)
-		return &x->count[x->spot[id].counts];
-	GROW(x->spot, x->n, x->cap);
-	x->spot[x->n] = *key;
-	at = (size_t)x->n * x->ncolumns;
-	while (x->capcount < at + x->ncolumns) {
-		x->capcount = x->capcount ? 2 * x->capcount : 1024;
-		x->count = xreallocarray(x->count, x->capcount,
-					 sizeof(*x->count));
+	if (id == n) {
+		x->spot[n].counts = n * x->ncolumns;
+		x->count = xgrow_zero(x->count, &x->capcount, x->n * x->ncolumns, 1024,
+				      sizeof(*x->count));
 	}
-	memset(x->count + at, 0, x->ncolumns * sizeof(*x->count));
-	x->spot[x->n].counts = (uint32_t)at;
-	idtab_add(&x->tab, hash, x->n++);
-	return &x->count[at];
+	return &x->count[x->spot[id].counts];
 }
 
 /* Makes the stack of a chain, outermost function first. */

@@ -154,15 +154,10 @@ static void put_name(struct tree *t, const char *key, struct strtab *names,
 
 static uint32_t function_id(struct tree *t, uint32_t label, uint32_t frame)
 {
-	uint64_t hash = hash_mix(label, 0);
-	uint32_t id = IDTAB_FIND(&t->functiontab, hash, t->function, e, e->label == label);
+	struct function key = { label, frame, false };
 
-	if (id != IDTAB_NONE)
-		return id;
-	GROW(t->function, t->nfunction, t->capfunction);
-	t->function[t->nfunction] = (struct function){ label, frame, false };
-	idtab_add(&t->functiontab, hash, t->nfunction);
-	return t->nfunction++;
+	return IDTAB_ID(&t->functiontab, hash_mix(label, 0), t->function, t->nfunction,
+			t->capfunction, &key, e, e->label == label);
 }
 
 /* Finds the start of the function; with -A, places are the functions. */

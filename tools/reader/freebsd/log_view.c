@@ -205,14 +205,7 @@ static void open_lines(struct log *l, uint32_t obj)
 
 static struct lines *lines_of(struct log *l, uint32_t obj)
 {
-	uint32_t n = l->p.objs.n;
-
-	if (obj >= l->nlines) {
-		l->lines = xreallocarray(l->lines, n, sizeof(*l->lines));
-		memset(l->lines + l->nlines, 0,
-		       (n - l->nlines) * sizeof(*l->lines));
-		l->nlines = n;
-	}
+	l->lines = xgrow_zero(l->lines, &l->nlines, obj, 16, sizeof(*l->lines));
 	if (!l->lines[obj]) {
 		l->lines[obj] = xcalloc(1, sizeof(**l->lines));
 		l->lines[obj]->im.fd = -1;

@@ -140,15 +140,9 @@ void diff_count(struct diff *d)
 	count_side(d, AFTER);
 }
 
-static void count(struct diff *d, uint32_t node, int side, uint64_t weight,
-		  uint32_t *cap)
+static void count(struct diff *d, uint32_t node, int side, uint64_t weight, uint32_t *cap)
 {
-	if (d->t.n > *cap) {
-		d->node = xreallocarray(d->node, d->t.cap, sizeof(*d->node));
-		memset(d->node + *cap, 0,
-		       (d->t.cap - *cap) * sizeof(*d->node));
-		*cap = d->t.cap;
-	}
+	d->node = xgrow_zero(d->node, cap, d->t.n, 1024, sizeof(*d->node));
 	d->node[node].self[side] += weight;
 }
 
