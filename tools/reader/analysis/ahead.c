@@ -133,9 +133,9 @@ bool ahead_names_hold(const struct resolver *r, struct profile *p,
 	for (i = 0; i < r->n && i < p->objs.n; i++) {
 		if (!r->open[i] || !objsyms_are_wrong(&r->syms[i], p, i))
 			continue;
-		shown_name(name, strtab_str(&p->str, p->objs.obj[i].path), false);
 		warn_line("%s: the functions of %s are wrong: the file was replaced since "
-			  "(build-id differs)", log, name);
+			  "(build-id differs)", log,
+			  shown_str(name, &p->str, p->objs.obj[i].path));
 		hold = false;
 	}
 	if (!hold)

@@ -107,9 +107,7 @@ bool analysis_argument(struct analysis *a, const char *cmd, int argc,
 static const char *event_shown(const struct analysis *a, uint32_t event,
 			       char buf[SHOWN_MAX])
 {
-	shown_name(buf, strtab_str(&a->p.str, a->p.events.event[event].name),
-		   false);
-	return buf;
+	return shown_str(buf, &a->p.str, a->p.events.event[event].name);
 }
 
 /* Marks the events that the user asked for; false after a message if none. */

@@ -42,7 +42,7 @@ static uint32_t comm_label(void *ctx, const struct chaintop *top)
 	const struct group *g = &p->groups.group[top->group];
 	char buf[SHOWN_MAX + 32];
 
-	shown_name(buf, strtab_str(&p->str, top->comm), false);
+	shown_str(buf, &p->str, top->comm);
 	replace(buf, ' ', '_');
 	replace(buf, ';', ':');
 	if (p->groups.by & BY_TID)

@@ -9,6 +9,7 @@
 #include "analysis/shown.h"
 #include "base/mem.h"
 #include "base/out.h"
+#include "base/strtab.h"
 
 #define MANGLED_MAX	4096
 #define BACK_REFS_MAX	20	/* of D: some double all that is before them */
@@ -143,13 +144,19 @@ int shown_columns(const char *s)
 	return n;
 }
 
-void shown_name(char out[SHOWN_MAX], const char *name, bool demangle)
+const char *shown_name(char out[SHOWN_MAX], const char *name, bool demangle)
 {
 	struct demangling d;
 
 	if (demangle && try_demangle(name, &d))
 		name = d.buf;
 	cleaned(out, name, strnlen(name, SHOWN_MAX));
+	return out;
+}
+
+const char *shown_str(char out[SHOWN_MAX], const struct strtab *t, uint32_t id)
+{
+	return shown_name(out, strtab_str(t, id), false);
 }
 
 char *shown_whole(const char *name)

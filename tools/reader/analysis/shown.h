@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct strtab;
+
 #define SHOWN_MAX	512	/* bytes of a name, with the NUL */
 
 /*
@@ -14,7 +16,9 @@
  * limited in length, and valid UTF-8 without control and direction characters,
  * which could confuse a terminal or an XML reader.
  */
-void shown_name(char out[SHOWN_MAX], const char *name, bool demangle);
+const char *shown_name(char out[SHOWN_MAX], const char *name, bool demangle);
+/* The same for string @id of @t, not demangled.  Both return @out. */
+const char *shown_str(char out[SHOWN_MAX], const struct strtab *t, uint32_t id);
 
 /* The same, but neither demangled nor limited; the caller frees it. */
 char *shown_whole(const char *name);

@@ -81,8 +81,8 @@ static void say(const char *what, const char *path, const char *why)
 {
 	char buf[SHOWN_MAX];
 
-	shown_name(buf, path, false);
-	warn_line("%s %s%s%s", what, buf, why ? ": " : "", why ? why : "");
+	warn_line("%s %s%s%s", what, shown_name(buf, path, false), why ? ": " : "",
+		  why ? why : "");
 }
 
 static void skip(struct archiving *a, const char *path, const char *why)

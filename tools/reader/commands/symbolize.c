@@ -48,15 +48,9 @@ static void put_frame(struct symbolizing *s, const struct src_frame *f)
 {
 	char name[SHOWN_MAX], file[SHOWN_MAX];
 
-	strcpy(name, "??");
-	strcpy(file, "??");
-	if (f->func)
-		shown_name(name, f->func, s->demangle);
-	if (f->file)
-		shown_name(file, f->file, false);
-	out_str(s->out, name);
+	out_str(s->out, f->func ? shown_name(name, f->func, s->demangle) : "??");
 	out_str(s->out, " at ");
-	out_str(s->out, file);
+	out_str(s->out, f->file ? shown_name(file, f->file, false) : "??");
 	out_char(s->out, ':');
 	if (f->line)
 		out_u64(s->out, (uint64_t)f->line);

@@ -158,5 +158,5 @@ uint32_t export_object(const struct export *e, uint32_t func)
 
 void export_shown(const struct export *e, char buf[SHOWN_MAX], uint32_t str)
 {
-	shown_name(buf, strtab_str(&e->a.p.str, str), false);
+	shown_str(buf, &e->a.p.str, str);
 }

@@ -65,19 +65,12 @@ static int by_samples(const struct callnode *a, const struct callnode *b,
 {
 	char na[NAME_MAX_SHOWN], nb[NAME_MAX_SHOWN];
 	struct log *l = ctx;
-	int diff;
 
-	diff = ORDER(b->total, a->total);
-	if (diff)
-		return diff;
-	log_name(l, a->label, na);
-	log_name(l, b->label, nb);
-	diff = strcmp(na, nb);
-	if (diff)
-		return diff;
-	log_image(l, log_label_image(l, a->label), na);
-	log_image(l, log_label_image(l, b->label), nb);
-	return strcmp(na, nb) ?: ORDER(a->label, b->label);
+	return ORDER(b->total, a->total) ?:
+	       strcmp(log_name(l, a->label, na), log_name(l, b->label, nb)) ?:
+	       strcmp(log_image(l, log_label_image(l, a->label), na),
+		      log_image(l, log_label_image(l, b->label), nb)) ?:
+	       ORDER(a->label, b->label);
 }
 
 static void print_line(struct graph *g, const struct callnode *node,
@@ -96,11 +89,9 @@ static void print_line(struct graph *g, const struct callnode *node,
 	width = fprintf(g->f, " [%llu] ", (unsigned long long)node->total);
 	if (width < COUNT_WIDTH)
 		fprintf(g->f, "%*s", COUNT_WIDTH - width, "");
-	log_name(g->l, node->label, name);
-	fprintf(g->f, "%*s%s", (int)depth, "", name);
+	fprintf(g->f, "%*s%s", (int)depth, "", log_name(g->l, node->label, name));
 	if (g->image != image) {
-		log_image(g->l, image, name);
-		fprintf(g->f, " @ %s", name);
+		fprintf(g->f, " @ %s", log_image(g->l, image, name));
 		g->image = image;
 	}
 	putc('\n', g->f);
@@ -130,8 +121,7 @@ static void print_event(struct graph *g, uint32_t event)
 
 	build(g, event);
 	if (g->t.node[CALLTREE_ROOT].total) {
-		shown_name(name, strtab_str(&g->l->p.str, e->name), false);
-		fprintf(g->f, "@ %s [%llu %s]\n\n", name,
+		fprintf(g->f, "@ %s [%llu %s]\n\n", shown_str(name, &g->l->p.str, e->name),
 			(unsigned long long)g->t.node[CALLTREE_ROOT].total,
 			event_is_freq(e) ? "events" : "samples");
 		print_callers(g, CALLTREE_ROOT, 0);

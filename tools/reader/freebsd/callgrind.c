@@ -217,8 +217,7 @@ static int put_function(struct tree *t, uint32_t label, uint32_t frame,
 	int line;
 
 	entry_of(t, t->function[id].frame, at);
-	log_image(t->l, at->image, text);
-	put_name(t, called ? "cob" : "ob", &t->ob, text);
+	put_name(t, called ? "cob" : "ob", &t->ob, log_image(t->l, at->image, text));
 	line = line_of(t, at, file);
 	put_name(t, called ? "cfi" : "fl", &t->fl, file);
 	if (!called)

@@ -299,8 +299,7 @@ static char *file_name(const char *name)
 	char shown[SHOWN_MAX], *s, *p;
 
 	/* without control characters: messages and terminals show it, too */
-	shown_name(shown, *name ? name : "_", false);
-	s = xstrdup(shown);
+	s = xstrdup(shown_name(shown, *name ? name : "_", false));
 	for (p = s; *p; p++)
 		if (*p == '/' || *p == '\\')
 			*p = '_';
@@ -423,10 +422,9 @@ static int write_map(struct gprof *g)
 
 		if (!m->samples)
 			continue;
-		log_image(g->l, m->image, image);
-		shown_name(event, strtab_str(&g->l->p.str, e->name), false);
-		fprintf(f, "\"%s\" => \"%s\" %s/%llu\n", image, m->name, event,
-			(unsigned long long)m->samples);
+		fprintf(f, "\"%s\" => \"%s\" %s/%llu\n",
+			log_image(g->l, m->image, image), m->name,
+			shown_str(event, &g->l->p.str, e->name), (unsigned long long)m->samples);
 	}
 	return text_close(f, path);
 }

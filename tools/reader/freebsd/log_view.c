@@ -143,7 +143,7 @@ static void function_name(const struct log *l, uint32_t func,
 			 (unsigned long long)f->entry);
 		return;
 	}
-	shown_name(name, strtab_str(&l->p.str, f->name), false);
+	shown_str(name, &l->p.str, f->name);
 	one_word(name);
 }
 
@@ -169,21 +169,21 @@ static void place_name(struct log *l, uint32_t frame, char name[NAME_MAX_SHOWN])
 		 (unsigned long long)(at.addr - at.start));
 }
 
-void log_name(struct log *l, uint32_t label, char name[NAME_MAX_SHOWN])
+const char *log_name(struct log *l, uint32_t label, char name[NAME_MAX_SHOWN])
 {
 	if (label & LABEL_PLACE)
 		place_name(l, label & ~LABEL_PLACE, name);
 	else
 		function_name(l, label, name);
+	return name;
 }
 
-void log_image(const struct log *l, uint32_t obj, char path[NAME_MAX_SHOWN])
+const char *log_image(const struct log *l, uint32_t obj, char path[NAME_MAX_SHOWN])
 {
 	const struct object *o = &l->p.objs.obj[obj];
 
 	/* a module is shown by name, not by path */
-	shown_name(path, strtab_str(&l->p.str, o->kind == OBJ_MODULE ?
-				    o->brief : o->path), false);
+	return shown_str(path, &l->p.str, o->kind == OBJ_MODULE ? o->brief : o->path);
 }
 
 /* Opens the file with an image's lines, if there is one. */
@@ -267,16 +267,14 @@ static void tell_unresolved(const struct log *l)
 
 		if (!l->p.objs.obj[i].why)
 			continue;
-		log_image(l, i, path);
-		warn_line("%s %s", path, l->p.objs.obj[i].why);
+		warn_line("%s %s", log_image(l, i, path), l->p.objs.obj[i].why);
 	}
 	if (l->r.ready) {
 		char from[NAME_MAX_SHOWN];
 
 		/* the path may contain the log's release: make it safe to show */
-		shown_name(from, l->r.k.source ? l->r.k.source : l->r.k.why,
-			   false);
-		warn_line("kernel symbols: %s", from);
+		warn_line("kernel symbols: %s", shown_name(from, l->r.k.source ?
+			  l->r.k.source : l->r.k.why, false));
 	}
 }
 

@@ -42,11 +42,11 @@ int log_is_return(const struct log *l, const struct chain *c, uint32_t i);
 uint32_t log_function(const struct log *l, uint32_t frame);
 /* The label of frame @i of a chain; with -I, the place that was sampled. */
 uint32_t log_label(const struct log *l, const struct chain *c, uint32_t i);
-/* One word: a raw symbol, or an address. */
-void log_name(struct log *l, uint32_t label, char name[NAME_MAX_SHOWN]);
+/* One word: a raw symbol, or an address.  Returns @name. */
+const char *log_name(struct log *l, uint32_t label, char name[NAME_MAX_SHOWN]);
 uint32_t log_label_image(const struct log *l, uint32_t label);
-/* The path of an image, to be shown. */
-void log_image(const struct log *l, uint32_t obj, char path[NAME_MAX_SHOWN]);
+/* The path of an image, to be shown.  Returns @path. */
+const char *log_image(const struct log *l, uint32_t obj, char path[NAME_MAX_SHOWN]);
 /* False, and @file and @line unchanged, if no line is known. */
 int log_line(struct log *l, const struct place *at, const char **file,
 	     int *line);

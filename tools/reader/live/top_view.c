@@ -130,8 +130,7 @@ void top_event_name(const struct top *t, char name[NAME_MAX_SHOWN])
 		strcpy(name, "-");
 		return;
 	}
-	shown_name(event, strtab_str(&t->log.p.str, e->event[t->event].name),
-		   false);
+	shown_str(event, &t->log.p.str, e->event[t->event].name);
 	if (t->merge)
 		snprintf(name, NAME_MAX_SHOWN, "[%.400s]", event);
 	else
@@ -267,12 +266,10 @@ static int by_total(const struct callnode *a, const struct callnode *b,
 	return ORDER(b->total, a->total) ?: ORDER(a->label, b->label);
 }
 
-static void image_name(const struct log *l, uint32_t label,
-		       char name[NAME_MAX_SHOWN])
+static const char *image_name(const struct log *l, uint32_t label,
+			      char name[NAME_MAX_SHOWN])
 {
-	const struct object *o = &l->p.objs.obj[log_label_image(l, label)];
-
-	shown_name(name, strtab_str(&l->p.str, o->brief), false);
+	return shown_str(name, &l->p.str, l->p.objs.obj[log_label_image(l, label)].brief);
 }
 
 /* ------------------------------------------------------------------------
@@ -325,11 +322,10 @@ static void draw_callgraph(struct top *t, struct top_text *text)
 		*line = '\0';
 		snprintf(share, sizeof(share), "%5.1f ", share_of);
 		put(line, share, 6, 6);
-		image_name(&t->log, node->label, name);
-		put(line, name, 10, 10);
+		put(line, image_name(&t->log, node->label, name), 10, 10);
 		put(line, " ", 1, 1);
-		log_name(&t->log, node->label, name);
-		put(line, name, FUNCTION_WIDTH, FUNCTION_WIDTH);
+		put(line, log_name(&t->log, node->label, name), FUNCTION_WIDTH,
+		    FUNCTION_WIDTH);
 		if (text->width > CALLERS_AT)
 			put_callers(t, &tree, child[i], line,
 				    text->width - CALLERS_AT);
@@ -356,12 +352,12 @@ static void node_text(struct top *t, const struct callnode *node,
 		strcpy(out, ". ");
 		return;
 	}
-	log_name(&t->log, node->label, name);
-	len = (size_t)snprintf(out, NAME_MAX_SHOWN + 64, "%.60s", name);
+	len = (size_t)snprintf(out, NAME_MAX_SHOWN + 64, "%.60s",
+			       log_name(&t->log, node->label, name));
 	if (*image != log_label_image(&t->log, node->label)) {
 		*image = log_label_image(&t->log, node->label);
-		image_name(&t->log, node->label, of);
-		len += (size_t)snprintf(out + len, 64, "@%.20s", of);
+		len += (size_t)snprintf(out + len, 64, "@%.20s",
+					image_name(&t->log, node->label, of));
 	}
 	if (share >= t->threshold)
 		len += (size_t)snprintf(out + len, 32, "(%.1f%%)", share);

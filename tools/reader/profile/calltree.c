@@ -57,6 +57,12 @@ static void hash_path(struct calltree *t, const uint32_t *path, uint32_t n)
 		t->hash[i + 1] = hash_mix(t->hash[i], path[i]);
 }
 
+uint32_t calltree_comm(void *ctx, const struct chaintop *top)
+{
+	(void)ctx;
+	return top->comm;
+}
+
 void calltree_init(struct calltree *t)
 {
 	memset(t, 0, sizeof(*t));

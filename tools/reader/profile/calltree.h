@@ -48,6 +48,9 @@ struct calllabels {
 	void *ctx;
 };
 
+/* For @top: the command's name */
+uint32_t calltree_comm(void *ctx, const struct chaintop *top);
+
 void calltree_init(struct calltree *t);
 /*
  * Adds @count samples with the labels @path from the root on; returns the last

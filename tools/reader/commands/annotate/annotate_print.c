@@ -50,9 +50,7 @@ static const char *brief(struct listing *l, char buf[SHOWN_MAX])
 {
 	const struct profile *p = &l->n->a.p;
 
-	shown_name(buf, strtab_str(&p->str, p->objs.obj[l->b->obj].brief),
-		   false);
-	return buf;
+	return shown_str(buf, &p->str, p->objs.obj[l->b->obj].brief);
 }
 
 static void put_title(struct listing *l)
@@ -70,9 +68,8 @@ static void put_title(struct listing *l)
 	for (i = 0; i < n->nevents; i++) {
 		const struct event *e = &p->events.event[n->event[i]];
 
-		shown_name(buf, strtab_str(&p->str, e->name), false);
 		put(l, "  ");
-		put(l, buf);
+		put(l, shown_str(buf, &p->str, e->name));
 		out_printf(n->out, ": %s %s, ",
 			   grouped(num, l->b->sum.count[i]),
 			   plural(l->b->sum.count[i], "sample", "samples"));
@@ -99,8 +96,7 @@ static void put_head(struct listing *l)
 	for (i = 0; i < l->n->nevents; i++) {
 		uint32_t name = p->events.event[l->n->event[i]].name;
 
-		shown_name(buf, strtab_str(&p->str, name), false);
-		out_printf(l->n->out, "%17.16s ", buf);
+		out_printf(l->n->out, "%17.16s ", shown_str(buf, &p->str, name));
 	}
 	put(l, "|\n");
 }
@@ -125,8 +121,7 @@ static void put_text(struct listing *l, const char *s, size_t len)
 		} while (k % TAB);
 	}
 	buf[k] = '\0';
-	shown_name(shown, buf, false);
-	put(l, shown);
+	put(l, shown_name(shown, buf, false));
 }
 
 static bool line_of(struct listing *l, uint64_t addr, const char **file,
@@ -159,8 +154,7 @@ static void put_source(struct listing *l, uint64_t addr)
 	l->line = line;
 	text = srctext_line(&l->n->text, file, (uint32_t)line, &len);
 	put_blank(l);
-	shown_name(buf, basename(file), false);
-	out_printf(l->n->out, " %s:%d", buf, line);
+	out_printf(l->n->out, " %s:%d", shown_name(buf, basename(file), false), line);
 	if (text) {
 		put(l, "  ");
 		put_text(l, text, len);
@@ -251,8 +245,7 @@ static void put_insn(struct listing *l, struct insn *i)
 	}
 	i->text[i->tail] = '\0';
 	put(l, i->text);
-	shown_name(name, sym->name, l->n->a.demangle);
-	put(l, name);
+	put(l, shown_name(name, sym->name, l->n->a.demangle));
 	if (l->kernel)
 		i->target += l->n->a.k.slide;
 	if (i->target != sym->start)

@@ -182,8 +182,8 @@ static bool same_event(struct diff *d)
 		analysis_tell_others(after, found);
 		return after->use[found] = true;
 	}
-	shown_name(buf, name, false);
-	fprintf(stderr, "pmclog diff: %s has no event \"%s\"\n", after->path, buf);
+	fprintf(stderr, "pmclog diff: %s has no event \"%s\"\n", after->path,
+		shown_name(buf, name, false));
 	return false;
 }
 
@@ -204,9 +204,8 @@ static void put_head(struct diff *d)
 	for (side = BEFORE; side <= AFTER; side++) {
 		const struct analysis *a = &d->a[side];
 
-		shown_name(buf, a->path, false);
-		out_printf(d->out, "%-8s%s: %s %s", what[side], buf,
-			   grouped(num, d->samples[side]),
+		out_printf(d->out, "%-8s%s: %s %s", what[side],
+			   shown_name(buf, a->path, false), grouped(num, d->samples[side]),
 			   plural(d->samples[side], "sample", "samples"));
 		if (d->events[side])
 			out_printf(d->out, " of %s %s",

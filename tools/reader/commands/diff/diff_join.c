@@ -23,8 +23,7 @@ static uint32_t func_label(struct diff *d, struct analysis *a, uint32_t func)
 	l.named = func_named(&p->funcs.func[func]);
 	l.name = strtab_id(&d->str, strtab_str(&p->str,
 				func_shown(p, func, a->demangle)));
-	shown_name(buf, strtab_str(&p->str, o->brief), false);
-	l.obj = strtab_id(&d->str, buf);
+	l.obj = strtab_id(&d->str, shown_str(buf, &p->str, o->brief));
 	return label_id(d, &l);
 }
 
@@ -41,8 +40,7 @@ static uint32_t comm_label(void *ctx, const struct chaintop *top)
 	struct difflabel l = { .named = true };
 	char buf[SHOWN_MAX];
 
-	shown_name(buf, strtab_str(&j->p->str, top->comm), false);
-	l.name = strtab_id(&d->str, buf);
+	l.name = strtab_id(&d->str, shown_str(buf, &j->p->str, top->comm));
 	return label_id(d, &l);
 }
 

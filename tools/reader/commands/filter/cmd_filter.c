@@ -103,8 +103,8 @@ static int check_fields(struct filtering *f)
 	name = select_no_field(&f->select);
 	if (!name)
 		return READER_OK;
-	shown_name(buf, name, false);
-	return reader_fail("%s: no event has a field \"%s\"", f->a.path, buf);
+	return reader_fail("%s: no event has a field \"%s\"", f->a.path,
+			   shown_name(buf, name, false));
 }
 
 static int check_event(struct filtering *f)

@@ -76,8 +76,7 @@ static void look(void *ctx, uint32_t node, struct flame_look *l)
 		return;
 	}
 	if (n->parent == CALLTREE_ROOT) {
-		shown_name(l->buf, strtab_str(&p->str, n->label), false);
-		l->name = l->buf;
+		l->name = shown_str(l->buf, &p->str, n->label);
 		l->hue = HUE_COMM;
 		return;
 	}
@@ -97,18 +96,10 @@ static void note(void *ctx, uint32_t node, struct flame_note *note)
 	if (node == CALLTREE_ROOT || n->parent == CALLTREE_ROOT)
 		return;
 	obj = p->funcs.func[n->label].obj;
-	shown_name(note->buf, strtab_str(&p->str, p->objs.obj[obj].brief),
-		   false);
+	note->obj = shown_str(note->buf, &p->str, p->objs.obj[obj].brief);
 	if (p->funcs.func[n->label].inlined &&
 	    strlen(note->buf) + sizeof(inlined) <= sizeof(note->buf))
 		strcat(note->buf, inlined);
-	note->obj = note->buf;
-}
-
-static uint32_t comm_label(void *ctx, const struct chaintop *top)
-{
-	(void)ctx;
-	return top->comm;
 }
 
 /* The caller frees it. */
@@ -189,7 +180,7 @@ static int draw(struct flame *f)
 static int run(void *ctx)
 {
 	struct flame *f = ctx;
-	struct calllabels labels = { .top = comm_label };
+	struct calllabels labels = { .top = calltree_comm };
 	int ret = analysis_run(&f->a);
 	uint32_t *same;
 

@@ -65,8 +65,7 @@ static void xml_shown(struct drawing *d, const char *s)
 {
 	char buf[SHOWN_MAX];
 
-	shown_name(buf, s, false);
-	xml(d, buf);
+	xml(d, shown_name(buf, s, false));
 }
 
 /* Much faster than printf(): there are many frames. */

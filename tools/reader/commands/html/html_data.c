@@ -30,9 +30,8 @@ static void put_str(struct out *o, const char *s)
 	char buf[SHOWN_MAX];
 	const char *p;
 
-	shown_name(buf, s, false);
 	out_char(o, '"');
-	for (p = buf; *p; p++) {
+	for (p = shown_name(buf, s, false); *p; p++) {
 		if (strchr("\"\\<>&'`", *p))
 			out_printf(o, "\\u%04x", *p);
 		else

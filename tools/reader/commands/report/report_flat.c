@@ -113,13 +113,9 @@ static int by_weight(const void *pa, const void *pb, void *ctx)
 static void put_name(struct report *r, const char *s, int width)
 {
 	char buf[SHOWN_MAX];
-	const char *c;
 
-	shown_name(buf, s, false);
-	out_str(r->out, buf);
-	for (c = buf; *c; c++)
-		width -= ((unsigned char)*c & 0xc0) != 0x80;
-	for (; width > 0; width--)
+	out_str(r->out, shown_name(buf, s, false));
+	for (width -= shown_columns(buf); width > 0; width--)
 		out_char(r->out, ' ');
 }
 

@@ -19,8 +19,7 @@ static void clean(struct report *r, const char *s)
 {
 	char buf[SHOWN_MAX];
 
-	shown_name(buf, s, false);
-	out_str(r->out, buf);
+	out_str(r->out, shown_name(buf, s, false));
 }
 
 static void host_line(struct report *r)

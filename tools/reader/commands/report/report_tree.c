@@ -73,10 +73,8 @@ static const char *node_name(struct drawing *d, uint32_t node,
 	const struct callnode *n = &d->t.node[node];
 
 	*mark = "";
-	if (is_comm(d, node)) {
-		shown_name(buf, strtab_str(&d->r->a.p.str, n->label), false);
-		return buf;
-	}
+	if (is_comm(d, node))
+		return shown_str(buf, &d->r->a.p.str, n->label);
 	if (func_named(&d->r->a.p.funcs.func[n->label]))
 		*mark = report_mark(d->r, n->label);
 	return report_func(d->r, n->label);
@@ -226,12 +224,6 @@ static void put_children(struct drawing *d, uint32_t node)
 	free(child);
 }
 
-static uint32_t comm_label(void *ctx, const struct chaintop *top)
-{
-	(void)ctx;
-	return top->comm;
-}
-
 static void draw(struct report *r, uint32_t event, bool commands)
 {
 	struct drawing d = {
@@ -239,7 +231,7 @@ static void draw(struct report *r, uint32_t event, bool commands)
 		.commands = commands,
 	};
 	struct calllabels labels = {
-		.func = r->same, .top = commands ? comm_label : NULL,
+		.func = r->same, .top = commands ? calltree_comm : NULL,
 	};
 	bool *use = xcalloc((size_t)r->a.p.events.n + 1, sizeof(*use));
 
