@@ -13,6 +13,26 @@
 #define SECTIONS_MAX	65536U		/* of all modules, or of a file */
 #define NAME_MAX_LEN	256U		/* of a section */
 
+static void set(struct kmods_values *t, uint64_t hash, uint64_t value)
+{
+	uint32_t id = idtab_find_exact(&t->tab, hash, 0);
+
+	if (id != IDTAB_NONE) {
+		t->value[id] = value;
+	} else if (t->n < SECTIONS_MAX) {
+		idtab_add_exact(&t->tab, hash, 0, t->n);
+		APPEND(t->value, t->n, t->cap) = value;
+	}
+}
+
+/* 0: there is none */
+static uint64_t get(const struct kmods_values *t, uint64_t hash)
+{
+	uint32_t id = idtab_find_exact(&t->tab, hash, 0);
+
+	return id == IDTAB_NONE ? 0 : t->value[id];
+}
+
 /* @mod and @name are string numbers. */
 static uint64_t section_hash(uint32_t mod, uint32_t name)
 {
@@ -22,41 +42,20 @@ static uint64_t section_hash(uint32_t mod, uint32_t name)
 void kmods_section(struct kmods *t, struct strtab *str, const char *mod,
 		   const char *name, uint64_t addr)
 {
-	uint64_t hash = section_hash(strtab_id(str, mod), strtab_id(str, name));
-	uint32_t id = idtab_find_exact(&t->sections, hash, 0);
-
-	if (id != IDTAB_NONE) {
-		t->section[id] = addr;
-		return;
-	}
-	if (t->nsection == SECTIONS_MAX)
-		return;
-	GROW(t->section, t->nsection, t->capsection);
-	t->section[t->nsection] = addr;
-	idtab_add_exact(&t->sections, hash, 0, t->nsection++);
+	set(&t->sections, section_hash(strtab_id(str, mod), strtab_id(str, name)), addr);
 }
 
 void kmods_file(struct kmods *t, uint32_t mod, uint32_t path)
 {
-	uint32_t id = idtab_find_exact(&t->files, hash_number(mod), 0);
-
-	if (id != IDTAB_NONE) {
-		t->file[id] = path;
-		return;
-	}
-	if (t->nfile == SECTIONS_MAX)
-		return;
-	GROW(t->file, t->nfile, t->capfile);
-	t->file[t->nfile] = path;
-	idtab_add_exact(&t->files, hash_number(mod), 0, t->nfile++);
+	set(&t->files, hash_number(mod), path);
 }
 
 void kmods_free(struct kmods *t)
 {
-	free(t->section);
-	free(t->file);
-	idtab_free(&t->sections);
-	idtab_free(&t->files);
+	free(t->sections.value);
+	free(t->files.value);
+	idtab_free(&t->sections.tab);
+	idtab_free(&t->files.tab);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -89,15 +88,8 @@ static bool open_module(struct image *im, const struct image_root *root,
 
 static uint64_t address_of(struct profile *p, uint32_t mod, const char *name)
 {
-	const struct kmods *t = &p->kmods;
-	uint64_t hash;
-	uint32_t id;
-
-	if (strnlen(name, NAME_MAX_LEN) == NAME_MAX_LEN)
-		return 0;
-	hash = section_hash(mod, strtab_id(&p->str, name));
-	id = idtab_find_exact(&t->sections, hash, 0);
-	return id == IDTAB_NONE ? 0 : t->section[id];
+	return strnlen(name, NAME_MAX_LEN) == NAME_MAX_LEN ? 0 :
+	       get(&p->kmods.sections, section_hash(mod, strtab_id(&p->str, name)));
 }
 
 /* Load address by section of the file, 0 if not known. */
@@ -170,14 +162,6 @@ static bool *have(const struct symtab *t, const struct strtab *str)
 	return has;
 }
 
-static const char *path_of(const struct profile *p, uint32_t mod)
-{
-	const struct kmods *t = &p->kmods;
-	uint32_t id = idtab_find_exact(&t->files, hash_number(mod), 0);
-
-	return id == IDTAB_NONE ? NULL : strtab_str(&p->str, t->file[id]);
-}
-
 void kmods_load(struct symtab *t, struct profile *p)
 {
 	bool *has = have(t, &p->str), any = false;
@@ -185,14 +169,14 @@ void kmods_load(struct symtab *t, struct profile *p)
 
 	for (i = 0; i < p->objs.n; i++) {
 		struct object *o = &p->objs.obj[i];
-		const char *path;
+		uint32_t path;
 
 		if (o->kind != OBJ_MODULE || has[o->path])
 			continue;
-		path = path_of(p, o->path);
+		path = (uint32_t)get(&p->kmods.files, hash_number(o->path));
 		if (!path)
 			continue;
-		o->why = load(t, p, o, path);
+		o->why = load(t, p, o, strtab_str(&p->str, path));
 		any |= !o->why;
 	}
 	free(has);

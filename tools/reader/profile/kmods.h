@@ -11,17 +11,20 @@
 struct profile;
 struct symtab;
 
+/* values by unique hashes */
+struct kmods_values {
+	uint64_t *value;
+	uint32_t n, cap;
+	struct idtab tab;
+};
+
 /**
  * struct kmods - what the log has of modules; of a module that was loaded again, the last
- * @section: load addresses; @sections: by module and section
- * @file:    string numbers of paths; @files: by module
+ * @sections: load addresses, by module and section
+ * @files:    string numbers of paths, by module
  */
 struct kmods {
-	uint64_t *section;
-	uint32_t nsection, capsection;
-	uint32_t *file;
-	uint32_t nfile, capfile;
-	struct idtab sections, files;
+	struct kmods_values sections, files;
 };
 
 void kmods_section(struct kmods *t, struct strtab *str, const char *mod,
