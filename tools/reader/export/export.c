@@ -194,17 +194,19 @@ static bool is_wanted(const struct export *e, const struct sample *s)
 	return !e->event || e->a.p.events.event[s->event].name == e->event;
 }
 
+/* Finds the functions of new frames. */
+static bool can_write(struct export *e)
+{
+	e->bad = e->bad || !resolver_update(&e->r, &e->a.p);
+	return !e->bad;
+}
+
 static void on_sample(void *ctx, const struct sample *s)
 {
 	struct export *e = ctx;
 
-	if (e->bad || !is_wanted(e, s))
-		return;
-	if (!resolver_update(&e->r, &e->a.p)) {
-		e->bad = true;
-		return;
-	}
-	e->format->sample(e, s);
+	if (is_wanted(e, s) && can_write(e))
+		e->format->sample(e, s);
 }
 
 /* Makes the frames of all samples first, so that cache misses overlap. */
@@ -213,12 +215,8 @@ static void on_samples(void *ctx, const struct sample *s, uint32_t n)
 	struct export *e = ctx;
 	uint32_t i;
 
-	if (e->bad)
+	if (!can_write(e))
 		return;
-	if (!resolver_update(&e->r, &e->a.p)) {
-		e->bad = true;
-		return;
-	}
 	for (i = 0; e->format->frame && i < n; i++)
 		if (is_wanted(e, &s[i]))
 			texts_prepare(e, &s[i]);

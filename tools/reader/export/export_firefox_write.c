@@ -84,6 +84,15 @@ static void end_column(struct fx_writer *w)
 	out_char(w->o, ']');
 }
 
+/* A column of @n numbers: @value of each @i */
+#define COLUMN(w, name, n, i, value)			\
+	do {						\
+		column(w, name);			\
+		for (i = 0; i < (n); i++)		\
+			number(w, value);		\
+		end_column(w);				\
+	} while (0)
+
 /* A column of @n equal values. */
 static void same_column(struct fx_writer *w, const char *name, const char *v,
 			uint32_t n)
@@ -194,15 +203,10 @@ static void put_stacks(struct fx_writer *w)
 	uint32_t i;
 
 	table(w, "stackTable", x->nstacks);
-	column(w, "frame");
-	for (i = 0; i < x->nstacks; i++)
-		number(w, x->stack[i].frame);
-	end_column(w);
+	COLUMN(w, "frame", x->nstacks, i, x->stack[i].frame);
 	/* distance to the stack of the callers; 0: none */
-	column(w, "prefixOffset");
-	for (i = 0; i < x->nstacks; i++)
-		number(w, x->stack[i].prefix ? i + 1 - x->stack[i].prefix : 0);
-	end_column(w);
+	COLUMN(w, "prefixOffset", x->nstacks, i,
+	       x->stack[i].prefix ? i + 1 - x->stack[i].prefix : 0);
 	end_table(w, ",\n");
 }
 
@@ -234,25 +238,13 @@ static void put_frames(struct fx_writer *w)
 	uint32_t i;
 
 	table(w, "frameTable", x->nframes);
-	column(w, "address");
-	for (i = 0; i < x->nframes; i++)
-		number(w, address(w, &x->frame[i]));
-	end_column(w);
-	column(w, "inlineDepth");
-	for (i = 0; i < x->nframes; i++)
-		number(w, x->frame[i].depth);
-	end_column(w);
-	column(w, "category");
-	for (i = 0; i < x->nframes; i++)
-		number(w, obj_is_kernel(func_kind(&w->e->a.p,
-						  x->frame[i].func)) ?
-			  CATEGORY_KERNEL : CATEGORY_USER);
-	end_column(w);
+	COLUMN(w, "address", x->nframes, i, address(w, &x->frame[i]));
+	COLUMN(w, "inlineDepth", x->nframes, i, x->frame[i].depth);
+	COLUMN(w, "category", x->nframes, i,
+	       obj_is_kernel(func_kind(&w->e->a.p, x->frame[i].func)) ?
+	       CATEGORY_KERNEL : CATEGORY_USER);
 	same_column(w, "subcategory", "0", x->nframes);
-	column(w, "func");
-	for (i = 0; i < x->nframes; i++)
-		number(w, x->frame[i].func);
-	end_column(w);
+	COLUMN(w, "func", x->nframes, i, x->frame[i].func);
 	same_column(w, "nativeSymbol", "null", x->nframes);
 	same_column(w, "innerWindowID", "0", x->nframes);
 	column(w, "line");
@@ -275,16 +267,10 @@ static void put_funcs(struct fx_writer *w)
 	uint32_t n = p->funcs.n, i;
 
 	table(w, "funcTable", n);
-	column(w, "name");
-	for (i = 0; i < n; i++)
-		number(w, string(w, func_shown(p, i, w->e->a.demangle)));
-	end_column(w);
+	COLUMN(w, "name", n, i, string(w, func_shown(p, i, w->e->a.demangle)));
 	same_column(w, "isJS", "false", n);
 	same_column(w, "relevantForJS", "false", n);
-	column(w, "resource");
-	for (i = 0; i < n; i++)
-		number(w, (int64_t)w->lib[p->funcs.func[i].obj] - 1);
-	end_column(w);
+	COLUMN(w, "resource", n, i, (int64_t)w->lib[p->funcs.func[i].obj] - 1);
 	same_column(w, "source", "null", n);
 	same_column(w, "lineNumber", "null", n);
 	same_column(w, "columnNumber", "null", n);
@@ -299,10 +285,7 @@ static void put_resources(struct fx_writer *w)
 	uint32_t i;
 
 	table(w, "resourceTable", w->nlibs);
-	column(w, "lib");
-	for (i = 0; i < w->nlibs; i++)
-		number(w, i);
-	end_column(w);
+	COLUMN(w, "lib", w->nlibs, i, i);
 	column(w, "name");
 	for (i = 0; i < p->objs.n; i++)
 		if (w->lib[i])
