@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
-#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,15 +279,21 @@ static bool load(struct loading *l, const struct image_root *root,
 	return ok;
 }
 
-static bool try_file(struct ksyms *k, struct profile *p,
-		     const struct image_root *root, const char *path,
-		     unsigned int how)
+/* Tries the file whose path is printed. */
+__attribute__((format(printf, 5, 6)))
+static bool try_file(struct ksyms *k, struct profile *p, const struct image_root *root,
+		     unsigned int how, const char *fmt, ...)
 {
 	struct loading l = { .k = k, .p = p };
+	va_list ap;
+	char *path;
 
+	va_start(ap, fmt);
+	path = xvasprintf(fmt, ap);
+	va_end(ap);
 	if (load(&l, root, path, how) && relocate(&l, how)) {
 		symtab_sort(&k->tab);
-		k->source = xstrdup(path);
+		k->source = path;
 		free(k->why);
 		k->why = NULL;
 		return true;
@@ -297,38 +303,21 @@ static bool try_file(struct ksyms *k, struct profile *p,
 	/* the error of the first file that exists is the most useful */
 	if (!k->why && strcmp(l.why, "no such file"))
 		k->why = xasprintf("%s %s", path, l.why);
-	return false;
-}
-
-static bool try_format(struct ksyms *k, struct profile *p,
-		       const struct image_root *root, unsigned int how,
-		       const char *fmt, int len, const char *arg)
-{
-	char *path = xasprintf(fmt, len, arg);
-	bool ok = try_file(k, p, root, path, how);
-
 	free(path);
-	return ok;
+	return false;
 }
 
 /* The logs of a directory have their kallsyms in it. */
 static bool search_beside(struct ksyms *k, struct profile *p,
 			  const char *log_path)
 {
-	const char *slash;
-
 	if (!log_path)
 		return false;
-	slash = strrchr(log_path, '/');
-	if (try_format(k, p, NULL, 0, "%.*s.kallsyms", (int)strlen(log_path),
-		       log_path) ||
-	    (path_is_directory(log_path) &&
-	     try_format(k, p, NULL, 0, "%.*s/kallsyms", (int)strlen(log_path),
-			log_path)))
-		return true;
-	return slash ? try_format(k, p, NULL, 0, "%.*s/kallsyms",
-				  (int)(slash - log_path), log_path) :
-		       try_file(k, p, NULL, "kallsyms", 0);
+	return try_file(k, p, NULL, 0, "%s.kallsyms", log_path) ||
+	       (path_is_directory(log_path) &&
+		try_file(k, p, NULL, 0, "%s/kallsyms", log_path)) ||
+	       try_file(k, p, NULL, 0, "%.*skallsyms", (int)(basename(log_path) - log_path),
+			log_path);
 }
 
 /* Does the running kernel have the logged build-id?  True if not known. */
@@ -354,16 +343,13 @@ static bool search_system(struct ksyms *k, struct profile *p)
 		return false;
 	if (!uname(&uts) && !strcmp(uts.release, release) &&
 	    running_buildid(p) &&
-	    try_file(k, p, NULL, "/proc/kallsyms", TRY_AT_RECORDED))
+	    try_file(k, p, NULL, TRY_AT_RECORDED, "/proc/kallsyms"))
 		return true;
-	if (try_format(k, p, p->root, TRY_BUILDID,
-		       "/usr/lib/debug/boot/vmlinux-%.*s",
-		       (int)strlen(release), release))
+	if (try_file(k, p, p->root, TRY_BUILDID, "/usr/lib/debug/boot/vmlinux-%s", release))
 		return true;
 	/* without a reference, another build can't be recognized */
 	return p->log.ref_symbol &&
-	       try_format(k, p, p->root, 0, "/boot/System.map-%.*s",
-			  (int)strlen(release), release);
+	       try_file(k, p, p->root, 0, "/boot/System.map-%s", release);
 }
 
 /* The reason why a found table is of no use leaves open what to do. */
@@ -381,7 +367,7 @@ bool ksyms_open(struct ksyms *k, struct profile *p, const char *file,
 {
 	memset(k, 0, sizeof(*k));
 	if (file) {
-		if (try_file(k, p, NULL, file, 0)) {
+		if (try_file(k, p, NULL, 0, "%s", file)) {
 			kmods_load(&k->tab, p);
 			return true;
 		}

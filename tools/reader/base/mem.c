@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,28 +107,32 @@ char *xstrdup(const char *s)
 	return checked(strdup(s));
 }
 
+char *xvasprintf(const char *fmt, va_list ap)
+{
+	char *s;
+
+	return checked(vasprintf(&s, fmt, ap) < 0 ? NULL : s);
+}
+
 char *xasprintf(const char *fmt, ...)
 {
 	va_list ap;
 	char *s;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
+	s = xvasprintf(fmt, ap);
 	va_end(ap);
-	return checked(n < 0 ? NULL : s);
+	return s;
 }
 
 char *xappend(char *text, const char *fmt, ...)
 {
 	char *more, *both;
 	va_list ap;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&more, fmt, ap);
+	more = xvasprintf(fmt, ap);
 	va_end(ap);
-	checked(n < 0 ? NULL : more);
 	if (!text)
 		return more;
 	both = xasprintf("%s%s", text, more);

@@ -6,6 +6,7 @@
 #ifndef READER_MEM_H
 #define READER_MEM_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@ char *xstrdup(const char *s);
 void *xcalloc_table(size_t n, size_t size);
 void xfree_table(void *p, size_t n, size_t size);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 /* @text, which may be NULL and is freed, and what is printed behind it. */
 char *xappend(char *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
