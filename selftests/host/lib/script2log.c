@@ -182,23 +182,12 @@ static void set_ends(char **w, int n)
 				ends |= words[i].flag;
 }
 
-static bool ends_line(struct loggen *g, char **w, int n)
+/* An event made last is what @flags say. */
+static void set_flags(struct loggen *g, uint32_t flags)
 {
-	const size_t event = sizeof(struct pmclog_pmcallocatedyn);
-	const size_t flags = offsetof(struct pmclog_pmcallocatedyn, flags);
-
-	if (!strcmp(w[0], "ends"))
-		set_ends(w, n);
-	else if (!strcmp(w[0], "unwind") && n == 1)
-		set32(g->buf + g->len - event, flags,
-		      HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN |
-		      HWPMC_F_UNWIND);
-	else if (!strcmp(w[0], "machine") && n == 2)
-		set32(g->buf + last_host, offsetof(struct pmclog_ext_host, machine),
-		      num(w[1]));
-	else
-		return false;
-	return true;
+	set32(g->buf + g->len - sizeof(struct pmclog_pmcallocatedyn),
+	      offsetof(struct pmclog_pmcallocatedyn, flags),
+	      HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN | flags);
 }
 
 /* As many bytes as there are, up to @most; their number */
@@ -262,75 +251,6 @@ static void detail(struct loggen *g, char **w, int n)
 	lg_detail(g, &d, b, nb);
 }
 
-static bool hardware_line(struct loggen *g, char **w, int n)
-{
-	const size_t event = sizeof(struct pmclog_pmcallocatedyn);
-
-	if (!strcmp(w[0], "hardware") && n == 1)
-		set32(g->buf + g->len - event,
-		      offsetof(struct pmclog_pmcallocatedyn, flags),
-		      HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN |
-		      HWPMC_F_BRANCH | HWPMC_F_DATA);
-	else if (!strcmp(w[0], "nanoseconds") && n == 1)
-		memset(g->buf + g->len - event +
-		       offsetof(struct pmclog_pmcallocatedyn, config), 0, 8);
-	else if (!strcmp(w[0], "detail") && n > 2)
-		detail(g, w, n);
-	else
-		return false;
-	return true;
-}
-
-static bool tracepoint_line(struct loggen *g, char **w, int n)
-{
-	if (!strcmp(w[0], "tracepoint") && n >= 3) {
-		pmcid = n > 3 ? num(w[3]) : LG_PMC;
-		lg_tracepoint(g, pmcid, w[1], num(w[2]));
-	} else if (!strcmp(w[0], "fields") && n == 3)
-		lg_fields(g, num(w[1]), w[2]);
-	else if (!strcmp(w[0], "raw") && (n == 2 || n == 3))
-		raw(g, w[1], n > 2 ? w[2] : NULL);
-	else if (!strcmp(w[0], "recording") && n == 4)
-		lg_recording(g, num(w[1]), num(w[2]), num(w[3]));
-	else if (!strcmp(w[0], "snapshot") && n == 6)
-		lg_snapshot(g, num(w[1]), PMCLOG_PMCID_NONE, num(w[2]), num(w[3]),
-			    begin + num(w[4]), begin + num(w[5]));
-	else
-		return hardware_line(g, w, n);
-	return true;
-}
-
-static bool rate_line(struct loggen *g, char **w, int n)
-{
-	if (!strcmp(w[0], "freq") && n >= 3) {
-		pmcid = n > 3 ? num(w[3]) : LG_PMC;
-		lg_freq(g, pmcid, w[1], num(w[2]));
-	} else if (!strcmp(w[0], "period") && n == 2) {
-		lg_period(g, pmcid, cpu, num(w[1]));
-	} else if (!strcmp(w[0], "again") && n == 1) {
-		lg_close(g);
-		lg_init(g);
-	} else {
-		return false;
-	}
-	return true;
-}
-
-static bool target_line(struct loggen *g, char **w, int n)
-{
-	if (!strcmp(w[0], "attach") && n == 4)
-		lg_attach(g, num(w[1]), num(w[2]), w[3]);
-	else if (!strcmp(w[0], "detach") && n == 3)
-		lg_detach(g, num(w[1]), num(w[2]));
-	else if (!strcmp(w[0], "csw") && n == 5)
-		lg_csw(g, num(w[1]), num(w[2]), num(w[3]), num(w[4]));
-	else if (!strcmp(w[0], "exitval") && n == 4)
-		lg_procexit(g, num(w[1]), num(w[2]), num(w[3]));
-	else
-		return false;
-	return true;
-}
-
 static struct {
 	uint32_t major, minor;
 	uint64_t ino;
@@ -361,91 +281,95 @@ static void clocks(struct loggen *g, char **w, int n)
 	       .raw = n > 3 ? num(w[3]) : g->tsc);
 }
 
-static bool process_line(struct loggen *g, char **w, int n)
+/* That of an event is of the samples that follow, too. */
+static uint32_t pmc_of(char **w, int n)
 {
-	if (!strcmp(w[0], "proc") && n == 3)
-		lg_proc_create(g, num(w[1]), w[2]);
-	else if (!strcmp(w[0], "thread") && n == 4)
-		lg_thr_create(g, num(w[1]), num(w[2]), w[3]);
-	else if (!strcmp(w[0], "fork") && n == 3)
-		lg_fork(g, num(w[1]), num(w[2]));
-	else if (!strcmp(w[0], "exec") && (n == 3 || n == 5))
-		lg_exec(g, num(w[1]), PMCLOG_PMCID_NONE,
-			n > 3 ? num(w[3]) : 0, n > 3 ? num(w[4]) : 0, w[2]);
-	else if (!strcmp(w[0], "exit") && n == 2)
-		lg_exit(g, num(w[1]));
-	else if (!strcmp(w[0], "unmap") && n == 4)
-		lg_map_out(g, num(w[1]), num(w[2]), num(w[3]));
-	else if (!strcmp(w[0], "mapin") && n == 4)
-		lg_map_in(g, num(w[1]), num(w[2]), w[3]);
-	else if (!strcmp(w[0], "map") && n == 6)
-		map(g, w);
-	else
-		return false;
-	return true;
+	return pmcid = n > 3 ? num(w[3]) : LG_PMC;
 }
 
-static void host(struct loggen *g, char **w)
+/* A line that begins with @word and has @least to @most words makes this. */
+#define LINE(word, least, most, ...)					\
+	if (!strcmp(w[0], word) && n >= (least) && n <= (most)) {	\
+		__VA_ARGS__;						\
+		return true;						\
+	}
+
+static bool process_line(struct loggen *g, char **w, int n)
 {
-	last_host = g->len;
-	lg_host(g, w[1], w[2]);
+	LINE("proc", 3, 3, lg_proc_create(g, num(w[1]), w[2]))
+	LINE("thread", 4, 4, lg_thr_create(g, num(w[1]), num(w[2]), w[3]))
+	LINE("threadexit", 2, 2, lg_thr_exit(g, num(w[1])))
+	LINE("fork", 3, 3, lg_fork(g, num(w[1]), num(w[2])))
+	LINE("exec", 3, 3, lg_exec(g, num(w[1]), PMCLOG_PMCID_NONE, 0, 0, w[2]))
+	LINE("exec", 5, 5, lg_exec(g, num(w[1]), PMCLOG_PMCID_NONE, num(w[3]), num(w[4]), w[2]))
+	LINE("exit", 2, 2, lg_exit(g, num(w[1])))
+	LINE("unmap", 4, 4, lg_map_out(g, num(w[1]), num(w[2]), num(w[3])))
+	LINE("mapin", 4, 4, lg_map_in(g, num(w[1]), num(w[2]), w[3]))
+	LINE("map", 6, 6, map(g, w))
+	LINE("file", 4, 4, file(w))
+	LINE("attach", 4, 4, lg_attach(g, num(w[1]), num(w[2]), w[3]))
+	LINE("detach", 3, 3, lg_detach(g, num(w[1]), num(w[2])))
+	LINE("csw", 5, 5, lg_csw(g, num(w[1]), num(w[2]), num(w[3]), num(w[4])))
+	LINE("exitval", 4, 4, lg_procexit(g, num(w[1]), num(w[2]), num(w[3])))
+	return false;
+}
+
+static bool event_line(struct loggen *g, char **w, int n)
+{
+	LINE("event", 3, WORDS, lg_allocatedyn(g, pmc_of(w, n), w[1], num(w[2]), -2))
+	LINE("tracepoint", 3, WORDS, lg_tracepoint(g, pmc_of(w, n), w[1], num(w[2])))
+	LINE("freq", 3, WORDS, lg_freq(g, pmc_of(w, n), w[1], num(w[2])))
+	LINE("unwind", 1, 1, set_flags(g, HWPMC_F_UNWIND))
+	LINE("hardware", 1, 1, set_flags(g, HWPMC_F_BRANCH | HWPMC_F_DATA))
+	LINE("nanoseconds", 1, 1,
+	     memset(g->buf + g->len - sizeof(struct pmclog_pmcallocatedyn) +
+		    offsetof(struct pmclog_pmcallocatedyn, config), 0, 8))
+	LINE("fields", 3, 3, lg_fields(g, num(w[1]), w[2]))
+	LINE("pmc", 2, 2, pmcid = num(w[1]))
+	LINE("tid", 2, 2, tid = num(w[1]))
+	LINE("cpu", 2, 2, cpu = num(w[1]))
+	LINE("period", 2, 2, lg_period(g, pmcid, cpu, num(w[1])))
+	LINE("rate", 4, 4, lg_rate(g, pmcid, num(w[1]), num(w[2]), num(w[3])))
+	LINE("drop", 3, 3, lg_drop(g, pmcid, 0, num(w[1]), num(w[2])))
+	return false;
+}
+
+static bool sample_line(struct loggen *g, char **w, int n)
+{
+	/* the process' first thread */
+	LINE("sample", 3, WORDS,
+	     memmove(w + 3, w + 2, sizeof(*w) * (size_t)(n - 2)), sample(g, 0, w, n + 1))
+	LINE("late", 4, WORDS, sample(g, PMCLOG_CC_USERLATE, w, n))
+	LINE("ends", 1, WORDS, set_ends(w, n))
+	LINE("since", 1, 1, since = g->tsc)
+	LINE("always", 1, 1, since = 0)
+	LINE("userchain", 3, WORDS, userchain(g, w, n))
+	LINE("raw", 2, 3, raw(g, w[1], n > 2 ? w[2] : NULL))
+	LINE("detail", 3, WORDS, detail(g, w, n))
+	return false;
 }
 
 static bool other_line(struct loggen *g, char **w, int n)
 {
-	if (!strcmp(w[0], "event") && n >= 3) {
-		pmcid = n > 3 ? num(w[3]) : LG_PMC;
-		lg_allocatedyn(g, pmcid, w[1], num(w[2]), -2);
-	} else if (!strcmp(w[0], "pmc") && n == 2)
-		pmcid = num(w[1]);
-	else if (!strcmp(w[0], "tid") && n == 2)
-		tid = num(w[1]);
-	else if (!strcmp(w[0], "cpu") && n == 2)
-		cpu = num(w[1]);
-	else if (!strcmp(w[0], "at") && n == 2)
-		g->tsc = begin + num(w[1]);
-	else if (!strcmp(w[0], "sample") && n >= 3) {
-		/* the process' first thread */
-		memmove(w + 3, w + 2, sizeof(*w) * (size_t)(n - 2));
-		sample(g, 0, w, n + 1);
-	} else if (!strcmp(w[0], "late") && n >= 4)
-		sample(g, PMCLOG_CC_USERLATE, w, n);
-	else if (!strcmp(w[0], "since") && n == 1)
-		since = g->tsc;
-	else if (!strcmp(w[0], "always") && n == 1)
-		since = 0;
-	else if (!strcmp(w[0], "userchain") && n >= 3)
-		userchain(g, w, n);
-	else if (!strcmp(w[0], "threadexit") && n == 2)
-		lg_thr_exit(g, num(w[1]));
-	else if (!strcmp(w[0], "host") && n == 3)
-		host(g, w);
-	else if (!strcmp(w[0], "kernel") && n == 3)
-		lg_kernel(g, num(w[1]), w[2]);
-	else if (!strcmp(w[0], "section") && n == 4)
-		lg_section(g, num(w[1]), w[2], w[3]);
-	else if (!strcmp(w[0], "module") && (n == 4 || n == 5)) {
-		lg_map_in(g, PMCLOG_PID_KERNEL, num(w[1]), w[n - 1]);
-		lg_module(g, num(w[1]), num(w[2]), w[3]);
-	} else if (!strcmp(w[0], "buildid") && n == 3)
-		buildid(g, w[1], w[2]);
-	else if (!strcmp(w[0], "rate") && n == 4)
-		lg_rate(g, pmcid, num(w[1]), num(w[2]), num(w[3]));
-	else if (!strcmp(w[0], "drop") && n == 3)
-		lg_drop(g, pmcid, 0, num(w[1]), num(w[2]));
-	else if (!strcmp(w[0], "file") && n == 4)
-		file(w);
-	else if (!strcmp(w[0], "wall") && n == 2)
-		first(g)->ts_sec = num(w[1]);
-	else if (!strcmp(w[0], "clock") && n >= 2 && n <= 4)
-		clocks(g, w, n);
-	else if (!strcmp(w[0], "discarded") && n == 2)
-		g->account.discarded = num(w[1]);
-	else if (!strcmp(w[0], "cut") && n == 1)
-		cut = true;
-	else
-		return false;
-	return true;
+	LINE("host", 3, 3, last_host = g->len, lg_host(g, w[1], w[2]))
+	LINE("machine", 2, 2, set32(g->buf + last_host,
+				    offsetof(struct pmclog_ext_host, machine), num(w[1])))
+	LINE("kernel", 3, 3, lg_kernel(g, num(w[1]), w[2]))
+	LINE("section", 4, 4, lg_section(g, num(w[1]), w[2], w[3]))
+	LINE("module", 4, 5, lg_map_in(g, PMCLOG_PID_KERNEL, num(w[1]), w[n - 1]),
+	     lg_module(g, num(w[1]), num(w[2]), w[3]))
+	LINE("buildid", 3, 3, buildid(g, w[1], w[2]))
+	LINE("at", 2, 2, g->tsc = begin + num(w[1]))
+	LINE("wall", 2, 2, first(g)->ts_sec = num(w[1]))
+	LINE("clock", 2, 4, clocks(g, w, n))
+	LINE("recording", 4, 4, lg_recording(g, num(w[1]), num(w[2]), num(w[3])))
+	LINE("snapshot", 6, 6,
+	     lg_snapshot(g, num(w[1]), PMCLOG_PMCID_NONE, num(w[2]), num(w[3]),
+			 begin + num(w[4]), begin + num(w[5])))
+	LINE("again", 1, 1, lg_close(g), lg_init(g))
+	LINE("discarded", 2, 2, g->account.discarded = num(w[1]))
+	LINE("cut", 1, 1, cut = true)
+	return false;
 }
 
 static void line(struct loggen *g, char *s)
@@ -459,9 +383,7 @@ static void line(struct loggen *g, char *s)
 		return;
 	for (i = 0; i < n; i++)
 		unescape(w[i]);
-	if (process_line(g, w, n) || target_line(g, w, n) ||
-	    tracepoint_line(g, w, n) || ends_line(g, w, n) ||
-	    rate_line(g, w, n) ||
+	if (process_line(g, w, n) || event_line(g, w, n) || sample_line(g, w, n) ||
 	    other_line(g, w, n))
 		return;
 	fprintf(stderr, "script2log: line \"%s\" with %d words\n", w[0], n);
