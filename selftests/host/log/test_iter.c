@@ -13,15 +13,6 @@
 #include "reading.h"
 #include "tap.h"
 
-static struct seen read_file(const unsigned char *buf, size_t len)
-{
-	int fd = lg_file(buf, len);
-	struct seen s = read_all(pmclog_iter_fd(fd), false);
-
-	close(fd);
-	return s;
-}
-
 static ssize_t next_window(void *ctx, uint64_t offset, const unsigned char **p)
 {
 	struct moving *m = ctx;
@@ -67,18 +58,18 @@ static void test_sources(const char *name)
 	mem = read_mem(g.buf, g.len, false);
 	ok(mem.status == PMCLOG_ITER_EOF && mem.end == g.len && mem.n,
 	   "%s: %zu records in memory", name, mem.n);
-	other = read_file(g.buf, g.len);
+	other = read_file(g.buf, g.len, false);
 	ok(other.status == PMCLOG_ITER_EOF && same(&mem, &other),
 	   "%s: a file gives the same", name);
 	other = read_window(g.buf, g.len);
 	ok(other.status == PMCLOG_ITER_EOF && same(&mem, &other),
 	   "%s: memory that moves gives the same", name);
-	other = read_feed(g.buf, g.len, one);
+	other = read_feed(g.buf, g.len, one, false);
 	ok(other.status == PMCLOG_ITER_MORE && same(&mem, &other),
 	   "%s: byte by byte gives the same", name);
-	other = read_feed(g.buf, g.len, some);
+	other = read_feed(g.buf, g.len, some, false);
 	ok(same(&mem, &other), "%s: pieces of any size give the same", name);
-	other = read_feed(g.buf, g.len, lots);
+	other = read_feed(g.buf, g.len, lots, false);
 	ok(same(&mem, &other), "%s: large pieces give the same", name);
 	lg_free(&g);
 }
@@ -120,11 +111,11 @@ static void test_cuts(void)
 		start = boundary(&g, cut);
 		s = read_mem(g.buf, cut, false);
 		bad_mem += !cut_is_right(&s, start, cut);
-		s = read_file(g.buf, cut);
+		s = read_file(g.buf, cut, false);
 		bad_file += !cut_is_right(&s, start, cut);
 		s = read_window(g.buf, cut);
 		bad_window += !cut_is_right(&s, start, cut);
-		s = read_feed(g.buf, cut, some);
+		s = read_feed(g.buf, cut, some, false);
 		bad_feed += s.status != PMCLOG_ITER_MORE || s.end != start;
 	}
 	ok(!bad_mem, "memory cut at each of %zu bytes", g.len);
@@ -473,7 +464,7 @@ static void test_unknown(void)
 	ok(rec.serial == 10 && pmclog_iter_next(it, &rec) == PMCLOG_ITER_EOF,
 	   "serial numbers count from 1");
 	pmclog_iter_close(it);
-	ok(read_file(g.buf, g.len).status == PMCLOG_ITER_EOF,
+	ok(read_file(g.buf, g.len, false).status == PMCLOG_ITER_EOF,
 	   "the same from a file");
 	lg_free(&g);
 }

@@ -108,7 +108,7 @@ static void test_library(const char *name)
 		memcpy(copy, g.buf, len);
 		mutate(copy, len);
 		mem = read_mem(copy, len, false);
-		feed = read_feed(copy, len, some);
+		feed = read_feed(copy, len, some, false);
 		events += by_events(copy, len);
 		differ += !agree(&mem, &feed);
 		errors += strcmp(mem.error, "no error") != 0;

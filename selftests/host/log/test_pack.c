@@ -3,13 +3,8 @@
  * Packed samples: what the module's code packs the library unpacks, sample for
  * sample; and every fault of a pack is found.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include <pmclog_iter.h>
-
-#include "loggen.h"
 #include "log/pack_code.h"
+#include "reading.h"
 #include "rnd.h"
 #include "tap.h"
 
@@ -202,34 +197,12 @@ static void test_size(void)
 /* ------------------------------------------------------------------------
  * Cut into pieces
  */
-static uint64_t sum_of(uint64_t sum, const struct pmclog_rec *rec)
-{
-	uint32_t i;
-
-	sum = sum * 31 + rec->serial + rec->offset + rec->stored + rec->pack;
-	for (i = 0; i < rec->len; i++)
-		sum = sum * 31 + rec->data[i];
-	return sum;
-}
-
-static uint64_t read_whole(const struct loggen *g)
-{
-	struct pmclog_iter *it = pmclog_iter_mem(g->buf, g->len);
-	struct pmclog_rec rec;
-	uint64_t sum = 0;
-
-	while (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD)
-		sum = sum_of(sum, &rec);
-	pmclog_iter_close(it);
-	return sum;
-}
-
 /* One record for each piece, so that pieces come in the middle of a pack. */
 static uint64_t read_pieces(const struct loggen *g)
 {
 	struct pmclog_iter *it = pmclog_iter_new();
+	struct seen s = { 0 };
 	struct pmclog_rec rec;
-	uint64_t sum = 0;
 	size_t at, n;
 
 	for (at = 0; at < g->len; at += n) {
@@ -239,12 +212,11 @@ static uint64_t read_pieces(const struct loggen *g)
 		if (pmclog_iter_feed(it, g->buf + at, n))
 			abort();
 		if (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD)
-			sum = sum_of(sum, &rec);
+			see(&s, &rec);
 	}
-	while (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD)
-		sum = sum_of(sum, &rec);
+	drain(it, &s);
 	pmclog_iter_close(it);
-	return sum;
+	return s.sum;
 }
 
 static void test_pieces(void)
@@ -254,7 +226,7 @@ static void test_pieces(void)
 
 	lg_make(&g, "packed");
 	for (i = 0; i < 50; i++)
-		same += read_whole(&g) == read_pieces(&g);
+		same += read_mem(g.buf, g.len, false).sum == read_pieces(&g);
 	ok(same == 50, "fed in pieces while in a pack");
 	lg_free(&g);
 }

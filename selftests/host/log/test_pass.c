@@ -3,34 +3,15 @@
  * Samples that are passed over: what is handed out beside them is what it is
  * without that, and what is told of them is what they say.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include <pmclog_iter.h>
-
-#include "loggen.h"
+#define KEEP_ITEMS
 #include "moving.h"
+#include "reading.h"
 #include "rnd.h"
 #include "tap.h"
 
 #define WINDOWS	40	/* of time, for each log */
 
-/* a record as it is handed out */
-struct item {
-	uint64_t tsc, serial, offset, sum;
-	uint32_t type, pmcid;
-	uint64_t len;
-};
-
 static const struct loggen *passed_log;
-
-struct reading {
-	struct item *item;
-	size_t n, cap;
-	enum pmclog_iter_status status;
-	uint64_t offset, gaps, first, bytes;
-	const char *error;
-};
 
 /* steps of up to @step bytes; the whole log, if that is 0 */
 static ssize_t next_window(void *ctx, uint64_t offset, const unsigned char **p)
@@ -38,54 +19,6 @@ static ssize_t next_window(void *ctx, uint64_t offset, const unsigned char **p)
 	struct moving *m = ctx;
 
 	return moving_on(m, offset, m->step ? 1 + rnd(m->step) : m->len, p);
-}
-
-static struct item item_of(const struct pmclog_rec *rec)
-{
-	struct item it = {
-		.tsc = rec->tsc, .serial = rec->serial, .offset = rec->offset,
-		.type = rec->type, .len = rec->len,
-	};
-	uint32_t i;
-
-	if (rec->type == PMCLOG_T_CALLCHAIN)
-		it.pmcid = PMCLOG_FIELD32(rec, struct pmclog_callchain, pmcid);
-	for (i = 0; i < rec->len; i++)
-		it.sum = it.sum * 31 + rec->data[i];
-	return it;
-}
-
-static void keep(struct reading *r, const struct pmclog_rec *rec)
-{
-	if (r->n == r->cap) {
-		r->cap = r->cap ? 2 * r->cap : 256;
-		r->item = realloc(r->item, r->cap * sizeof(*r->item));
-	}
-	r->item[r->n++] = item_of(rec);
-}
-
-static void end(struct reading *r, struct pmclog_iter *it)
-{
-	r->error = pmclog_iter_error(it, &r->offset);
-	r->error = strdup(r->error);
-	r->gaps = pmclog_iter_gaps(it, &r->first, &r->bytes);
-}
-
-static struct reading read_all(struct pmclog_iter *it)
-{
-	struct reading r = { 0 };
-	struct pmclog_rec rec;
-
-	while ((r.status = pmclog_iter_next(it, &rec)) == PMCLOG_ITER_RECORD)
-		keep(&r, &rec);
-	end(&r, it);
-	return r;
-}
-
-static void done_with(struct reading *r)
-{
-	free(r->item);
-	free((char *)r->error);
 }
 
 /* A sample is passed over where another follows. */
@@ -99,7 +32,7 @@ static bool next_is_before(const struct item *it)
 }
 
 /* @n records of @all from the one with index @at on are those passed over. */
-static bool rightly_passed(const struct reading *all, size_t at,
+static bool rightly_passed(const struct seen *all, size_t at,
 			   const struct pmclog_passed *passed, uint64_t from,
 			   uint64_t to)
 {
@@ -121,10 +54,10 @@ static bool rightly_passed(const struct reading *all, size_t at,
 }
 
 /* How many were passed over; -1: something was wrong. */
-static int64_t read_passing(const struct reading *all, struct pmclog_iter *it,
+static int64_t read_passing(const struct seen *all, struct pmclog_iter *it,
 			    uint64_t from, uint64_t to)
 {
-	struct reading r = { 0 };
+	struct seen r = { 0 };
 	struct pmclog_passed passed;
 	struct pmclog_rec rec;
 	struct item item;
@@ -144,12 +77,11 @@ static int64_t read_passing(const struct reading *all, struct pmclog_iter *it,
 			n += passed.n;
 		}
 	}
-	end(&r, it);
+	see_end(&r, it);
 	good = good && at == all->n && r.status == all->status &&
-	       r.offset == all->offset && !strcmp(r.error, all->error) &&
+	       r.error_offset == all->error_offset && !strcmp(r.error, all->error) &&
 	       r.gaps == all->gaps && r.first == all->first &&
 	       r.bytes == all->bytes;
-	done_with(&r);
 	return good ? n : -1;
 }
 
@@ -172,7 +104,7 @@ static struct pmclog_iter *open_log(struct moving *m, const struct loggen *g,
 static int64_t pass_over(const struct loggen *g, int step, bool resync)
 {
 	struct pmclog_iter *it;
-	struct reading all;
+	struct seen all;
 	uint64_t a, b;
 	int64_t n, sum = 0;
 	struct moving m;
@@ -180,9 +112,7 @@ static int64_t pass_over(const struct loggen *g, int step, bool resync)
 
 	passed_log = g;
 	/* what of a damaged log is seen at once may matter */
-	it = open_log(&m, g, resync ? -1 : step, resync);
-	all = read_all(it);
-	pmclog_iter_close(it);
+	all = read_all(open_log(&m, g, resync ? -1 : step, resync), resync);
 	free(m.copy);
 	for (i = 0; all.n && sum >= 0 && i < WINDOWS; i++) {
 		a = i ? all.item[rnd(all.n)].tsc : 0;
@@ -193,7 +123,7 @@ static int64_t pass_over(const struct loggen *g, int step, bool resync)
 		pmclog_iter_close(it);
 		free(m.copy);
 	}
-	done_with(&all);
+	seen_free(&all);
 	return sum;
 }
 
