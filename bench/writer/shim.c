@@ -51,26 +51,15 @@ void writer_free(const void *p)
 	measure_free((void *)p);
 }
 
-/* No such thing happens in a run. */
-static noreturn void unexpected(void)
-{
-	__builtin_trap();
-}
+/* What does not happen in a run */
+#define UNEXPECTED(...)	__VA_ARGS__ { __builtin_trap(); }
+/* What a run has nothing to do for, or gets the same answer of each time */
+#define NOTHING(...)	__VA_ARGS__ { }
+#define ALWAYS(answer, ...) __VA_ARGS__ { return answer; }
 
-bool hwpmc_access_privileged(const struct hwpmc_owner *o)
-{
-	return true;
-}
-
-int hwpmc_access_locked(void)
-{
-	return 1;
-}
-
-u64 hwpmc_limit_run(struct hwpmc_owner *o, u64 ran)
-{
-	return 0;
-}
+ALWAYS(true, bool hwpmc_access_privileged(const struct hwpmc_owner *o))
+ALWAYS(1, int hwpmc_access_locked(void))
+ALWAYS(0, u64 hwpmc_limit_run(struct hwpmc_owner *o, u64 ran))
 
 void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a)
 {
@@ -81,102 +70,25 @@ void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedy
 	a->cpu = pmc->cpu;
 }
 
-bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait)
-{
-	unexpected();
-}
-
-void hwpmc_log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound)
-{
-}
-
-bool hwpmc_unwind_tidy(struct hwpmc_owner *o)
-{
-	return false;
-}
-
-void hwpmc_unwind_rest(struct hwpmc_owner *o)
-{
-}
-
-void hwpmc_dump_all(struct hwpmc_owner *o)
-{
-	unexpected();
-}
-
-void hwpmc_dump_news(struct hwpmc_owner *o)
-{
-	unexpected();
-}
-
-void hwpmc_dump_young(struct hwpmc_owner *o, u64 since)
-{
-	unexpected();
-}
-
-struct dump_batch *hwpmc_dump_batch_new(struct hwpmc_owner *o, bool brief)
-{
-	unexpected();
-}
-
-int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader, u32 nr,
-			   bool no_maps, bool last)
-{
-	unexpected();
-}
-
-void hwpmc_dump_batch_ended(struct dump_batch *b, u32 nr, u64 tsc)
-{
-	unexpected();
-}
-
-void hwpmc_dump_batch_tell(struct dump_batch *b)
-{
-	unexpected();
-}
-
-void hwpmc_dump_batch_free(struct dump_batch *b)
-{
-	unexpected();
-}
-
-int hwpmc_flight_attach(struct hwpmc_owner *o, u64 size)
-{
-	unexpected();
-}
-
-void hwpmc_flight_free(struct hwpmc_owner *o)
-{
-}
-
-int hwpmc_stream_attach(struct hwpmc_owner *o, u64 size)
-{
-	unexpected();
-}
-
-void hwpmc_stream_detach(struct hwpmc_owner *o)
-{
-}
-
-void hwpmc_rotate_log(struct hwpmc_owner *o, const struct log_place *to)
-{
-	unexpected();
-}
-
-void *hwpmc_rotate_tee_room(struct hwpmc_owner *o, u32 len)
-{
-	unexpected();
-}
-
-bool hwpmc_snapshot_wanted(struct hwpmc_log *log, const struct log_request *r)
-{
-	return false;
-}
-
-void hwpmc_snapshot_answer(struct hwpmc_owner *o)
-{
-}
-
-void hwpmc_snapshot_forget(struct hwpmc_owner *o)
-{
-}
+UNEXPECTED(bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait))
+NOTHING(void hwpmc_log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound))
+ALWAYS(false, bool hwpmc_unwind_tidy(struct hwpmc_owner *o))
+NOTHING(void hwpmc_unwind_rest(struct hwpmc_owner *o))
+UNEXPECTED(void hwpmc_dump_all(struct hwpmc_owner *o))
+UNEXPECTED(void hwpmc_dump_news(struct hwpmc_owner *o))
+UNEXPECTED(void hwpmc_dump_young(struct hwpmc_owner *o, u64 since))
+UNEXPECTED(struct dump_batch *hwpmc_dump_batch_new(struct hwpmc_owner *o, bool brief))
+UNEXPECTED(int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader,
+	   u32 nr, bool no_maps, bool last))
+UNEXPECTED(void hwpmc_dump_batch_ended(struct dump_batch *b, u32 nr, u64 tsc))
+UNEXPECTED(void hwpmc_dump_batch_tell(struct dump_batch *b))
+UNEXPECTED(void hwpmc_dump_batch_free(struct dump_batch *b))
+UNEXPECTED(int hwpmc_flight_attach(struct hwpmc_owner *o, u64 size))
+NOTHING(void hwpmc_flight_free(struct hwpmc_owner *o))
+UNEXPECTED(int hwpmc_stream_attach(struct hwpmc_owner *o, u64 size))
+NOTHING(void hwpmc_stream_detach(struct hwpmc_owner *o))
+UNEXPECTED(void hwpmc_rotate_log(struct hwpmc_owner *o, const struct log_place *to))
+UNEXPECTED(void *hwpmc_rotate_tee_room(struct hwpmc_owner *o, u32 len))
+ALWAYS(false, bool hwpmc_snapshot_wanted(struct hwpmc_log *log, const struct log_request *r))
+NOTHING(void hwpmc_snapshot_answer(struct hwpmc_owner *o))
+NOTHING(void hwpmc_snapshot_forget(struct hwpmc_owner *o))
