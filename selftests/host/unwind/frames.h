@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An .eh_frame of amd64, byte by byte.
+ * An .eh_frame of amd64, byte by byte, and what is told of it.
  */
 #ifndef FRAMES_H
 #define FRAMES_H
@@ -105,5 +105,43 @@ static inline size_t begin_function(size_t common, uint32_t start, uint32_t size
 	byte(0);
 	return at;
 }
+
+/* The last rule that was told, and how many were one, or none of the module's */
+static struct hwpmc_unwind_rule last;
+static size_t told, unknown;
+
+static int on_function(void *arg, uint64_t start, uint64_t end)
+{
+	return 0;
+}
+
+static int on_row(void *arg, uint64_t addr, const struct hwpmc_unwind_rule *rule)
+{
+	last = *rule;
+	told += rule->cfa != HWPMC_CFA_UNTOLD;
+	unknown += rule->cfa == HWPMC_CFA_UNTOLD;
+	return 0;
+}
+
+/* @open: the section's length is not known */
+static inline void walk_section(int open)
+{
+	const struct cfi_section s = {
+		.data = section, .len = len, .addr = 0x10000, .open = open,
+		.machine = EM_X86_64,
+	};
+	const struct cfi_sink sink = { on_function, on_row, NULL };
+
+	last = (struct hwpmc_unwind_rule){ 0 };
+	told = unknown = 0;
+	if (pmc_cfi_walk(&s, &sink))
+		abort();
+}
+
+/* What the headers of all objects of amd64 have */
+#define OBJECT_OF_AMD64							\
+	.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB },	\
+	.e_type = ET_DYN, .e_machine = EM_X86_64,			\
+	.e_phentsize = sizeof(Elf64_Phdr), .e_shentsize = sizeof(Elf64_Shdr)
 
 #endif /* FRAMES_H */

@@ -26,40 +26,12 @@ static void functions(const size_t common[2])
 		end_entry(begin_function(common[i % 2], 0x1000 + i, 1));
 }
 
-static size_t told, unknown;
-
-static int on_function(void *arg, uint64_t start, uint64_t end)
-{
-	return 0;
-}
-
-static int on_row(void *arg, uint64_t addr,
-		  const struct hwpmc_unwind_rule *rule)
-{
-	told += rule->cfa != HWPMC_CFA_UNTOLD;
-	unknown += rule->cfa == HWPMC_CFA_UNTOLD;
-	return 0;
-}
-
-static double walk(void)
-{
-	const struct cfi_section s = {
-		.data = section, .len = len, .addr = 0x10000,
-		.machine = EM_X86_64,
-	};
-	const struct cfi_sink sink = { on_function, on_row, NULL };
-	double start = cpu_now();
-
-	told = unknown = 0;
-	if (pmc_cfi_walk(&s, &sink))
-		abort();
-	return cpu_now() - start;
-}
-
 static void is_quick(const char *what)
 {
-	double took = walk();
+	double took = cpu_now();
 
+	walk_section(0);
+	took = cpu_now() - took;
 	printf("# %s: %.2f s\n", what, took);
 	ok(took < SECONDS_MAX, "%s: quick", what);
 	len = 0;
@@ -118,7 +90,7 @@ static void test_padded(void)
 	padded(8, 9);
 	end_entry(common);
 	end_entry(begin_function(common, 0x1000, 1));
-	walk();
+	walk_section(0);
 	ok(told == 1 && !unknown, "numbers of ten bytes");
 	len = 0;
 }
@@ -133,13 +105,9 @@ static int sparse(uint64_t names, uint64_t frames)
 		Elf64_Shdr	s[3];
 	} head = {
 		.e = {
-			.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64,
-				     ELFDATA2LSB },
-			.e_type = ET_DYN, .e_machine = EM_X86_64,
+			OBJECT_OF_AMD64, .e_shstrndx = 2,
 			.e_phoff = offsetof(typeof(head), p), .e_phnum = 1,
-			.e_phentsize = sizeof(Elf64_Phdr),
 			.e_shoff = offsetof(typeof(head), s), .e_shnum = 3,
-			.e_shentsize = sizeof(Elf64_Shdr), .e_shstrndx = 2,
 		},
 		.p = { .p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = 1UL << 20 },
 		.s[1] = {
@@ -190,12 +158,8 @@ static void test_symbols(void)
 		Elf64_Shdr	s[2000];
 	} head = {
 		.e = {
-			.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64,
-				     ELFDATA2LSB },
-			.e_type = ET_DYN, .e_machine = EM_X86_64,
-			.e_phentsize = sizeof(Elf64_Phdr),
+			OBJECT_OF_AMD64,
 			.e_shoff = offsetof(typeof(head), s), .e_shnum = 2000,
-			.e_shentsize = sizeof(Elf64_Shdr),
 		},
 	};
 	int fd = open("symbols", O_RDWR | O_CREAT | O_TRUNC, 0600);

@@ -7,29 +7,9 @@
 #include "libpmc_unwind.h"
 #include "tap.h"
 
-static struct hwpmc_unwind_rule last;
-static size_t nrows;
-
-static int on_function(void *arg, uint64_t start, uint64_t end)
-{
-	return 0;
-}
-
-static int on_row(void *arg, uint64_t addr,
-		  const struct hwpmc_unwind_rule *rule)
-{
-	last = *rule;
-	nrows++;
-	return 0;
-}
-
 /* The rule of a function with this program */
 static uint8_t cfa_of(const void *program, size_t n)
 {
-	const struct cfi_sink sink = { on_function, on_row, NULL };
-	struct cfi_section s = {
-		.data = section, .addr = 0x10000, .machine = EM_X86_64,
-	};
 	size_t common, at;
 
 	len = 0;
@@ -43,10 +23,7 @@ static uint8_t cfa_of(const void *program, size_t n)
 	at = begin_function(common, 0x1000, 16);
 	bytes(program, n);
 	end_entry(at);
-	s.len = len;
-	last = (struct hwpmc_unwind_rule){ 0 };
-	if (pmc_cfi_walk(&s, &sink))
-		abort();
+	walk_section(0);
 	return last.cfa;
 }
 
@@ -83,16 +60,8 @@ static void test_stack_pointer(void)
 
 static size_t rows_of(int open)
 {
-	const struct cfi_sink sink = { on_function, on_row, NULL };
-	const struct cfi_section s = {
-		.data = section, .len = len, .addr = 0x10000, .open = open,
-		.machine = EM_X86_64,
-	};
-
-	nrows = 0;
-	if (pmc_cfi_walk(&s, &sink))
-		abort();
-	return nrows;
+	walk_section(open);
+	return told + unknown;
 }
 
 /* Objects that end the section are sometimes linked before others. */
@@ -136,10 +105,8 @@ static int compile_at(uint64_t offset, struct pmc_unwind *t)
 	memcpy(image.frames, section, len);
 	memcpy(image.hdr, "\1\x1b\0\0\4\0\0\0", sizeof(image.hdr));
 	image.e = (Elf64_Ehdr){
-		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB },
-		.e_type = ET_DYN, .e_machine = EM_X86_64,
+		OBJECT_OF_AMD64,
 		.e_phoff = offsetof(typeof(image), p), .e_phnum = 3,
-		.e_phentsize = sizeof(Elf64_Phdr),
 	};
 	image.p[0] = (Elf64_Phdr){
 		.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = 0x10000,
