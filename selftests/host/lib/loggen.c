@@ -195,64 +195,6 @@ void lg_drop(struct loggen *g, uint32_t pmcid, uint32_t cpu, uint32_t cause,
 		g->account.dropped[cause] += count;
 }
 
-void lg_map_in(struct loggen *g, uint32_t pid, uint64_t start,
-	       const char *path)
-{
-	LG_NAMED(g, MAP_IN, map_in, path, .pid = pid, .start = start);
-}
-
-void lg_map_out(struct loggen *g, uint32_t pid, uint64_t start, uint64_t end)
-{
-	LG_RECORD(g, MAP_OUT, map_out, .pid = pid, .start = start, .end = end);
-}
-
-void lg_exec(struct loggen *g, uint32_t pid, uint32_t pmcid, uint64_t base,
-	     uint64_t dyn, const char *path)
-{
-	LG_NAMED(g, PROCEXEC, procexec, path, .pid = pid, .pmcid = pmcid, .base = base,
-	      .dyn = dyn);
-}
-
-void lg_attach(struct loggen *g, uint32_t pmcid, uint32_t pid,
-	       const char *path)
-{
-	LG_NAMED(g, PMCATTACH, pmcattach, path, .pmcid = pmcid, .pid = pid);
-}
-
-void lg_detach(struct loggen *g, uint32_t pmcid, uint32_t pid)
-{
-	LG_RECORD(g, PMCDETACH, pmcdetach, .pmcid = pmcid, .pid = pid);
-}
-
-void lg_csw(struct loggen *g, uint32_t pmcid, uint32_t pid, uint32_t tid,
-	    uint64_t value)
-{
-	LG_RECORD(g, PROCCSW, proccsw, .value = value, .pmcid = pmcid, .pid = pid,
-	       .tid = tid);
-}
-
-void lg_procexit(struct loggen *g, uint32_t pmcid, uint32_t pid,
-		 uint64_t value)
-{
-	LG_RECORD(g, PROCEXIT, procexit, .pmcid = pmcid, .pid = pid, .value = value,
-	       .enabled = 5000000, .running = 4000000);
-}
-
-void lg_fork(struct loggen *g, uint32_t oldpid, uint32_t newpid)
-{
-	LG_RECORD(g, PROCFORK, procfork, .oldpid = oldpid, .newpid = newpid);
-}
-
-void lg_exit(struct loggen *g, uint32_t pid)
-{
-	LG_RECORD(g, SYSEXIT, sysexit, .pid = pid);
-}
-
-void lg_userdata(struct loggen *g, uint32_t value)
-{
-	LG_RECORD(g, USERDATA, userdata, .userdata = value);
-}
-
 void lg_thr_create(struct loggen *g, uint32_t tid, uint32_t pid,
 		   const char *name)
 {
@@ -260,11 +202,6 @@ void lg_thr_create(struct loggen *g, uint32_t tid, uint32_t pid,
 
 	memcpy(t.name, name, strlen(name));
 	lg_put(g, PMCLOG_T_THR_CREATE, &t, PMCLOG_THR_CREATE_LEN, NULL, 0);
-}
-
-void lg_thr_exit(struct loggen *g, uint32_t tid)
-{
-	LG_RECORD(g, THR_EXIT, thr_exit, .tid = tid);
 }
 
 void lg_proc_create(struct loggen *g, uint32_t pid, const char *name)
@@ -290,12 +227,6 @@ void lg_samples(struct loggen *g, uint32_t samples, const uint32_t *w,
 	LG_EXT_TAILED(g, SAMPLES, samples, w, 4UL * n, .samples = samples);
 }
 
-void lg_clock(struct loggen *g)
-{
-	LG_EXT(g, CLOCK, clock, .raw = g->tsc, .mono = g->tsc + 17,
-	    .real = 1767225600999999000ULL);
-}
-
 #define TWO_MAX	4096
 
 /* Two strings, each with its NUL; their length */
@@ -317,23 +248,12 @@ void lg_host(struct loggen *g, const char *release, const char *node)
 		   .machine = EM_X86_64, .owner_pid = 321);
 }
 
-void lg_kernel(struct loggen *g, uint64_t addr, const char *symbol)
-{
-	LG_EXT_NAMED(g, KERNEL, kernel, symbol, .addr = addr);
-}
-
 void lg_mapping(struct loggen *g, uint32_t pid, uint64_t start, uint64_t len,
 		uint64_t offset)
 {
 	LG_EXT(g, MAPPING, mapping, .pid = pid, .prot = PROT_READ | PROT_EXEC,
 	    .start = start, .len = len, .offset = offset, .dev_major = 8,
 	    .dev_minor = 1, .ino = 4711);
-}
-
-void lg_module(struct loggen *g, uint64_t start, uint64_t len,
-	       const char *name)
-{
-	LG_EXT_NAMED(g, MODULE, module, name, .start = start, .len = len);
 }
 
 void lg_section(struct loggen *g, uint64_t addr, const char *module,
@@ -355,26 +275,10 @@ void lg_buildid(struct loggen *g, unsigned int len, const char *name)
 		g->buf[at + i] = 0xA0 + i;
 }
 
-void lg_rate(struct loggen *g, uint32_t pmcid, uint32_t cpu, uint64_t expected,
-	     uint64_t achieved)
-{
-	LG_EXT(g, RATE, rate, .pmcid = pmcid, .cpu = cpu, .period = 1000000,
-	    .expected = expected, .achieved = achieved, .throttled = 1,
-	    .enabled = 5000000, .running = 4000000);
-}
-
 void lg_fields(struct loggen *g, uint64_t config, const char *text)
 {
 	LG_EXT_NAMED(g, FIELDS, fields, text, .type = PERF_TYPE_TRACEPOINT,
 		  .config = config);
-}
-
-void lg_raw(struct loggen *g, uint32_t pmcid, uint32_t tid, const void *data,
-	    uint32_t len, uint32_t size)
-{
-	g->tsc -= g->step;
-	LG_EXT_TAILED(g, RAW, raw, data, len, .pmcid = pmcid, .tid = tid, .len = len,
-		   .size = size);
 }
 
 void lg_detail(struct loggen *g, const struct pmclog_ext_detail *d,
@@ -386,21 +290,4 @@ void lg_detail(struct loggen *g, const struct pmclog_ext_detail *d,
 				   .subtype = PMCLOG_EXT_DETAIL };
 	g->tsc -= g->step;
 	lg_put(g, PMCLOG_T_USERDATA, &r, sizeof(r), b, n * sizeof(*b));
-}
-
-void lg_recording(struct loggen *g, uint32_t on, uint32_t npmc, uint64_t skew)
-{
-	LG_EXT(g, RECORD, record, .on = on, .npmc = npmc, .skew = skew);
-}
-
-void lg_snapshot(struct loggen *g, uint32_t cause, uint32_t pmcid,
-		 uint32_t pid, int32_t status, uint64_t when, uint64_t since)
-{
-	LG_EXT(g, SNAPSHOT, snapshot, .cause = cause, .pmcid = pmcid, .pid = pid,
-	    .status = status, .when = when, .since = since);
-}
-
-void lg_period(struct loggen *g, uint32_t pmcid, uint32_t cpu, uint64_t period)
-{
-	LG_EXT(g, PERIOD, period, .pmcid = pmcid, .cpu = cpu, .period = period);
 }
