@@ -52,35 +52,24 @@ static const struct good {
 
 static const struct bad bad[] = {
 	{ "", "nothing to do" },
-	{ "-l -s", "at a time" },
-	{ "-L -l", "at a time" },
-	{ "-l -d 1", "at a time" },
-	{ "-e 1 -s", "at a time" },
-	{ "-c 1 -l", "at a time" },
-	{ "doctor -l", "at a time" },
-	{ "doctor -d 1", "at a time" },
-	{ "doctor doctor", "what is doctor for" },
-	{ "-l doctor", "what is doctor for" },
 	{ "doctors", "what is doctors for" },
 	{ "-c 1", "-c 1 holds for rows named after it" },
 	{ "-d 1 -c *", "-c * holds for rows named after it" },
-	{ "-c", "-c needs an argument" },
-	{ "-d", "-d needs an argument" },
-	{ "-c -1 -d 1", "-c -1: not a CPU" },
-	{ "-c x -d 1", "-c x: not a CPU" },
-	{ "-c 1x -d 1", "-c 1x: not a CPU" },
-	{ "-c *1 -d 1", "-c *1: not a CPU" },
-	{ "-c 0x1 -d 1", "-c 0x1: not a CPU" },
-	{ "-c 2147483648 -d 1", "-c 2147483648: not a CPU" },
-	{ "-d -1", "-d -1: not a row" },
-	{ "-d 1,2", "-d 1,2: not a row" },
 	{ "-e **", "-e **: not a row" },
 	{ "-e 99999999999999999999", "not a row" },
 	{ "-l 5", "what is 5 for" },
 	{ "-d 1 -- -e", "what is -e for" },
-	{ "-x", "unknown option -x" },
-	{ "--rows", "unknown option --rows" },
 	{ "--help=1", "--help=1 takes no argument" },
+};
+
+static const struct bad_each bad_each[] = {
+	{ "-c %s -d 1", "-c %s: not a CPU", { "-1", "x", "1x", "*1", "0x1", "2147483648" } },
+	{ "-d %s", "-d %s: not a row", { "-1", "1,2" } },
+	{ "%s", "at a time", {
+	  "-l -s", "-L -l", "-l -d 1", "-e 1 -s", "-c 1 -l", "doctor -l", "doctor -d 1" } },
+	{ "%s", "%s needs an argument", { "-c", "-d" } },
+	{ "%s", "unknown option %s", { "-x", "--rows" } },
+	{ "%s", "what is doctor for", { "doctor doctor", "-l doctor" } },
 };
 
 static void test_empty_word(void)
@@ -105,6 +94,7 @@ int main(void)
 			printf("# got %s\n", r ? msg : describe());
 	}
 	test_bad(bad, sizeof(bad) / sizeof(bad[0]), -1);
+	test_bad_each(bad_each, sizeof(bad_each) / sizeof(bad_each[0]), -1);
 	test_empty_word();
 	return done();
 }

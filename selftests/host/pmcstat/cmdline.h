@@ -17,6 +17,13 @@ struct bad {
 	const char	*says;
 };
 
+/* ... the same of each of some words: %s in the line, and their first word in the message */
+struct bad_each {
+	const char	*line;
+	const char	*says;
+	const char	*words[32];
+};
+
 static char msg[512];
 static struct options o;
 
@@ -48,6 +55,21 @@ static void test_bad(const struct bad *bad, size_t n, int status)
 		ok(r == status && strstr(msg, bad->says), "refused: %s: %s",
 		   bad->line, msg);
 	}
+}
+
+static void test_bad_each(const struct bad_each *each, size_t n, int status)
+{
+	char line[128], first[64], says[128];
+	const struct bad bad = { line, says };
+	const char *const *word;
+
+	for (; n--; each++)
+		for (word = each->words; *word; word++) {
+			snprintf(line, sizeof(line), each->line, *word);
+			snprintf(first, sizeof(first), "%.*s", (int)strcspn(*word, " "), *word);
+			snprintf(says, sizeof(says), each->says, first);
+			test_bad(&bad, 1, status);
+		}
 }
 
 #endif /* CMDLINE_H */
