@@ -187,8 +187,7 @@ TEST_F(recordlog, hotplug)
 	if (online_cpus(cpu, 2) < 2 || cpu_set_online(cpu[1], false))
 		SKIP(return, "no CPU that can be taken offline");
 	ASSERT_EQ(0, dev_configure(self->dev, self->file));
-	id = allocated(self->dev, pmc_clock(HZ));
-	ASSERT_NE(0, id);
+	ASSERT_EQ(0, dev_pmc(self->dev, pmc_clock(HZ), &id));
 	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
 	ASSERT_EQ(0, cpu_set_online(cpu[1], true));
 	from = raw_ns();

@@ -458,8 +458,7 @@ TEST(cpu_comes_meanwhile)
 	load = load_user(1);
 	a.cpu = 1;
 	ASSERT_EQ(0, dev_configure(dev, temp_file()));
-	ASSERT_EQ(0, dev_allocate(dev, &a));
-	ASSERT_EQ(0, dev_start(dev, a.id));
+	ASSERT_EQ(0, dev_run(dev, a, &a.id));
 	ASSERT_EQ(0, cpu_set_online(1, false));
 	/* all processes are told there, which is more than it holds */
 	ASSERT_EQ(0, small_pipe(ends));

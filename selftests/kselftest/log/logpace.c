@@ -22,8 +22,7 @@ FIXTURE(logpace)
 FIXTURE_SETUP(logpace)
 {
 	self->file = temp_file();
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 }
 
 FIXTURE_TEARDOWN(logpace)
@@ -130,8 +129,7 @@ TEST_F(logpace, process)
 	uint32_t id;
 	pid_t pid;
 
-	ASSERT_EQ(0, dev_configure(self->dev, self->file));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(HZ_FEW), &id));
+	BEGIN_LOG(self->dev, self->file, pmc_clock(HZ_FEW), &id);
 	for (i = 0; i < TRIES; i++) {
 		sleep(1);
 		next_pass(self->dev);

@@ -66,8 +66,7 @@ FIXTURE_SETUP(cpugroups)
 	if (sysconf(_SC_NPROCESSORS_ONLN) < GROUPS)
 		SKIP(return, "one CPU");
 	for (i = 0; i < GROUPS; i++) {
-		self->dev[i] = dev_open();
-		ASSERT_LE(0, self->dev[i]);
+		OPEN_DEVICE(self->dev[i]);
 		self->file[i] = temp_file();
 	}
 }
@@ -345,8 +344,7 @@ TEST_F(cpugroups, late_chain_elsewhere)
 	pid = start_job(job, 1, ends[1]);
 	while (!(tid = second_thread(pid)))
 		sleep_ms(1);
-	ASSERT_EQ(0, dev_configure(self->dev[0], self->file[0]));
-	ASSERT_EQ(0, dev_run(self->dev[0], pmc_sampler(SWITCHES, 1), &id));
+	BEGIN_LOG(self->dev[0], self->file[0], pmc_sampler(SWITCHES, 1), &id);
 	ASSERT_TRUE(sleep_and_move(&job, pid, tid, ends[1], 20));
 	END_LOG(self->dev[0], self->file[0], log, LOG_PROC_DROPS | LOG_STRANGERS);
 	load_end(pid);
@@ -400,8 +398,7 @@ TEST_F(cpugroups, none_online)
 	EXPECT_EQ(0, dev_flush(dev));
 	EXPECT_NE(2, writer_cpus());
 	ASSERT_EQ(0, cpu_set_online(1, true));
-	ASSERT_EQ(0, dev_allocate(dev, &a));
-	ASSERT_EQ(0, dev_start(dev, a.id));
+	ASSERT_EQ(0, dev_run(dev, a, &a.id));
 	EXPECT_EQ(2, rings_of(dev));
 	ASSERT_TRUE(wait_samples(dev, self->file[1], 10, .cpus = 2));
 	EXPECT_EQ(2, writer_cpus());
@@ -430,8 +427,7 @@ TEST_F(cpugroups, limits)
 	ASSERT_TRUE(limit("max_ringmem", owner_mib() + 1));
 	ASSERT_TRUE(user_become(USER));
 	for (i = 0; i < 3; i++) {
-		dev[i] = dev_open();
-		ASSERT_LE(0, dev[i]);
+		OPEN_DEVICE(dev[i]);
 	}
 	EXPECT_EQ(-EDQUOT, dev_allocate(dev[0], &a));
 	ASSERT_EQ(0, set_cpus(dev[0], 1));

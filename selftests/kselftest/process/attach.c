@@ -65,8 +65,7 @@ TEST_F(attach, order)
 	EXPECT_BOTH(-ESRCH, UNKNOWN_ID, self->t.pid);
 	ASSERT_EQ(0, dev_run(self->dev, a, &system));
 	ASSERT_EQ(0, dev_run_on(self->dev, counter(0), self->t.pid, &running));
-	id = allocated(self->dev, counter(0));
-	ASSERT_NE(0, id);
+	ASSERT_EQ(0, dev_pmc(self->dev, counter(0), &id));
 
 	EXPECT_BOTH(-EINVAL, running, -1);
 	EXPECT_BOTH(-EINVAL, running, INT_MIN);

@@ -356,8 +356,7 @@ static void let_it_run(struct __test_metadata *_metadata,
 	kill(self->hog, SIGKILL);
 	wait_for(self->hog);
 	ASSERT_TRUE(wait_committed(self->dev, scaled(500, 100)));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	LOAD_LOG(&log, file, 0);
+	END_LOG(self->dev, file, &log, 0);
 	unmapped = unmapped_samples(&log, &mapped);
 	TH_LOG("%u samples in user mode, %u where nothing is mapped",
 	       mapped + unmapped, unmapped);
@@ -387,8 +386,7 @@ TEST_F(forkwaits, first_log)
 	uint32_t of_all;
 
 	fork_and_end(_metadata, self);
-	ASSERT_EQ(0, dev_configure(self->dev, file));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(500, 100)), &of_all));
+	BEGIN_LOG(self->dev, file, pmc_clock(scaled(500, 100)), &of_all);
 	let_it_run(_metadata, self, file);
 }
 

@@ -357,9 +357,7 @@ TEST_F(procmeta, statistics)
 	ASSERT_EQ(0, dev_flush(self->dev));
 	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &own[1]));
 	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_MODULE, &all[1]));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&self->log, self->file));
-	ASSERT_PROCLOG(&self->log, 0);
+	END_PROCLOG(self->dev, self->file, &self->log, 0);
 	/* allocate, attach, start, the failure, flush, and the question */
 	EXPECT_EQ(6, own[1].syscalls - own[0].syscalls);
 	EXPECT_EQ(1, own[1].syscall_errors - own[0].syscall_errors);

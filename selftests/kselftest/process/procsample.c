@@ -566,9 +566,7 @@ TEST_F(procsample, loading_an_image)
 	ASSERT_EQ(0, dev_run_on(self->dev, clock_pmc(scaled(2000, 500), HWPMC_F_DESCENDANTS),
 				self->t.pid, &id));
 	ASSERT_TRUE(target_step(&self->t));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&self->log, self->file));
-	ASSERT_PROCLOG(&self->log, LOG_DROPS);
+	END_PROCLOG(self->dev, self->file, &self->log, LOG_DROPS);
 	LOG_FOR_EACH_SAMPLE(&self->log, s) {
 		if (s.user || !is_in_load(&s, sy))
 			continue;

@@ -48,8 +48,7 @@ FIXTURE(budget)
 FIXTURE_SETUP(budget)
 {
 	self->file = temp_file();
-	self->dev = dev_open();
-	ASSERT_LE(0, self->dev);
+	OPEN_DEVICE(self->dev);
 	self->load = load_user(0);
 	ASSERT_LT(0, self->load);
 }
@@ -272,9 +271,7 @@ TEST_F(budget, is_kept)
 	late = get_budget(self->dev);
 	ASSERT_EQ(0, dev_stop(self->dev, id));
 	ran = dev_value(self->dev, id);
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(self->dev, self->file, &log, 0);
 	periods_look(&log, id, &p);
 	d = described(&log, id);
 	TH_LOG("%.2f%% of CPU %u, %.2f%% of the rate; %" PRIu64 " ns in %" PRIu64
@@ -312,9 +309,7 @@ TEST_F(budget, rates_rise)
 	sleep(8);
 	after = get_budget(self->dev);
 	ASSERT_EQ(0, dev_release(self->dev, cheap));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&log, self->file));
-	ASSERT_LOG(&log, 0);
+	END_LOG(self->dev, self->file, &log, 0);
 	d = described(&log, cheap);
 	TH_LOG("%.2f%% of the rate, then %.2f%%; %u rates, %" PRIu64 " to %" PRIu64,
 	       (double)before.scale / PERCENT, (double)after.scale / PERCENT, d.n,

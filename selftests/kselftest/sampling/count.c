@@ -71,8 +71,7 @@ TEST_F(count, page_faults)
 	ASSERT_NE(MAP_FAILED, p);
 	madvise(p, pages * page, MADV_NOHUGEPAGE);
 	before = stat_key("/proc/vmstat", "pgfault");
-	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_EQ(0, dev_run(self->dev, a, &a.id));
 	getrusage(RUSAGE_SELF, &r0);
 	for (i = 0; i < pages; i++)
 		p[i * page] = 1;
@@ -95,8 +94,7 @@ TEST_F(count, migrations)
 	int i;
 
 	pin_to(0);
-	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_EQ(0, dev_run(self->dev, a, &a.id));
 	for (i = 0; i < 50; i++) {
 		pin_to(1);
 		pin_to(0);
@@ -183,8 +181,7 @@ TEST_F(count, one_cpu_read_alone)
 	if (online_cpus((int [16]){}, 16) < 2)
 		SKIP(return, "needs two CPUs");
 	pin_to(0);
-	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_EQ(0, dev_run(self->dev, a, &a.id));
 	calls = calls_of(1);
 	for (i = 0; i < NREADS; i++) {
 		ASSERT_EQ(0, dev_read(self->dev, a.id, 0, &value));
@@ -246,8 +243,7 @@ TEST_F(count, times_of_the_value)
 	uint64_t before, value;
 
 	a.cpu = 0;
-	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_EQ(0, dev_run(self->dev, a, &a.id));
 	sleep_ms(100);
 	ASSERT_EQ(0, dev_stop(self->dev, a.id));
 	rw.id = a.id;

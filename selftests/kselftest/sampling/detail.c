@@ -144,8 +144,7 @@ static void check_log(struct __test_metadata *_metadata, struct log *log,
 
 static void end_log(struct __test_metadata *_metadata, FIXTURE_DATA(detail) *self)
 {
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	LOAD_LOG(&self->log, self->file, LOG_DROPS);
+	END_LOG(self->dev, self->file, &self->log, LOG_DROPS);
 }
 
 static void sample(struct __test_metadata *_metadata, FIXTURE_DATA(detail) *self,
@@ -191,8 +190,7 @@ TEST_F(detail, one_of_both)
 	uint32_t id, other;
 
 	a.flags &= ~HWPMC_F_DATA;
-	ASSERT_EQ(0, dev_configure(self->dev, self->file));
-	ASSERT_EQ(0, dev_run(self->dev, a, &id));
+	BEGIN_LOG(self->dev, self->file, a, &id);
 	a = sampler(DATA);
 	ASSERT_EQ(0, dev_run(self->dev, a, &other));
 	ASSERT_TRUE(wait_committed(self->dev, 400));
@@ -211,8 +209,7 @@ TEST_F(detail, none)
 	struct detail d;
 
 	a.config = BRANCHES(4) | DATA;
-	ASSERT_EQ(0, dev_configure(self->dev, self->file));
-	ASSERT_EQ(0, dev_run(self->dev, a, &id));
+	BEGIN_LOG(self->dev, self->file, a, &id);
 	a.config = 0;
 	a.flags |= HWPMC_F_DATA;
 	ASSERT_EQ(0, dev_run(self->dev, a, &other));
@@ -337,8 +334,7 @@ TEST_F(detail, rotated)
 	struct log log;
 	uint32_t id;
 
-	ASSERT_EQ(0, dev_configure(self->dev, self->file));
-	ASSERT_EQ(0, dev_run(self->dev, a, &id));
+	BEGIN_LOG(self->dev, self->file, a, &id);
 	ASSERT_TRUE(wait_committed(self->dev, 200));
 	ASSERT_EQ(0, dev_rotate(self->dev, next));
 	ASSERT_TRUE(wait_committed(self->dev, 200));

@@ -555,9 +555,7 @@ static void record_self(struct __test_metadata *_metadata, pid_t child,
 
 	if (!asked)
 		a.flags &= ~HWPMC_F_INCLUDE_OWNER;
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_allocate(dev, &a));
-	ASSERT_EQ(0, dev_start(dev, a.id));
+	BEGIN_LOG(dev, file, a, &a.id);
 	EXPECT_TRUE(wait_log(dev, file, has_pids, &p));
 	EXPECT_TRUE(asked || wait_filtered(dev, ENOUGH));
 	END_LOG(dev, file, &log, LOG_DROPS);

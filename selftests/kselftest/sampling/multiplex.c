@@ -467,9 +467,7 @@ TEST_F(multiplex, exits)
 		 HWPMC_F_DESCENDANTS | HWPMC_F_LOG_PROCEXIT, self->t.pid);
 	EXPECT_EQ(0, target_end(&self->t));
 	self->t.pid = 0;
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	ASSERT_TRUE(log_load(&self->log, file));
-	ASSERT_PROCLOG(&self->log, 0);
+	END_PROCLOG(self->dev, file, &self->log, 0);
 	for (i = 0; i < self->n; i++) {
 		rw = read_pmc(self, i);
 		sum = (struct hwpmc_rw){};

@@ -147,8 +147,7 @@ TEST(cycles_everywhere)
 
 	if (!perf_has(CYCLES))
 		SKIP(return, "no hardware counters on this machine");
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_sampler(CYCLES, CYCLES_PERIOD), &id));
+	BEGIN_LOG(dev, file, pmc_sampler(CYCLES, CYCLES_PERIOD), &id);
 	EXPECT_TRUE(wait_log(dev, file, is_everywhere, NULL));
 	ASSERT_EQ(0, dev_closelog(dev));
 	for (i = 0; i < 4; i++)
@@ -233,8 +232,7 @@ static void check_entries(struct __test_metadata *_metadata, struct hwpmc_alloca
 
 	ASSERT_NE(NULL, kernel);
 	pid = fork_pinned(0, enter);
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, a, &id));
+	BEGIN_LOG(dev, file, a, &id);
 	EXPECT_TRUE(wait_log(dev, file, has_entries, kernel));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
@@ -297,8 +295,7 @@ TEST(entries_with_any_sp)
 	if (!perf_has(CYCLES) || !overflows_are_nmis())
 		SKIP(return, "no NMIs on this machine");
 	pid = fork_pinned(0, sp_loop);
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_sampler(CYCLES, CYCLES_PERIOD / 5), &id));
+	BEGIN_LOG(dev, file, pmc_sampler(CYCLES, CYCLES_PERIOD / 5), &id);
 	EXPECT_TRUE(wait_samples(dev, file, 4000, .pid = pid, .kernel = true));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
@@ -336,8 +333,7 @@ TEST(user_mode_with_any_sp)
 		SKIP(return, "no PMU here that skids");
 	a.config1 = 1;
 	pid = fork_pinned(0, sp_walk);
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, a, &id));
+	BEGIN_LOG(dev, file, a, &id);
 	EXPECT_TRUE(wait_samples(dev, file, 2000, .pid = pid, .user = true));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);

@@ -262,8 +262,7 @@ TEST(exclude_idle)
 
 	ASSERT_EQ(0, dev_configure(dev, file));
 	a.flags |= HWPMC_F_EXCLUDE_IDLE;
-	ASSERT_EQ(0, dev_allocate(dev, &a));
-	ASSERT_EQ(0, dev_start(dev, a.id));
+	ASSERT_EQ(0, dev_run(dev, a, &a.id));
 	EXPECT_TRUE(wait_committed(dev, 400));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(busy);
@@ -300,8 +299,7 @@ TEST(depth)
 	if (!pid)
 		for (;;)
 			descend(limit + 50);
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(HZ), &id));
+	BEGIN_LOG(dev, file, pmc_clock(HZ), &id);
 	/* one of two CPUs is its */
 	EXPECT_TRUE(wait_committed(dev, 1000));
 	ASSERT_EQ(0, dev_closelog(dev));

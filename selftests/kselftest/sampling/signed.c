@@ -134,9 +134,7 @@ static void record(META, FIXTURE_DATA(signed) *self, last_fn *last,
 	int dev = pmc_owner_fd(self->owner);
 
 	ASSERT_TRUE(target_begin(&self->target, program, last));
-	ASSERT_EQ(0, dev_allocate(dev, &a));
-	ASSERT_EQ(0, dev_attach(dev, a.id, self->target.pid));
-	ASSERT_EQ(0, dev_start(dev, a.id));
+	ASSERT_EQ(0, dev_run_on(dev, a, self->target.pid, &a.id));
 	EXPECT_TRUE(target_step(&self->target));
 	if (flags & HWPMC_F_UNWIND)
 		EXPECT_LT(0, pmc_owner_unwind(self->owner));

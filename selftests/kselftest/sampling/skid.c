@@ -172,9 +172,7 @@ static void sample_skidding(META, FIXTURE_DATA(unwind) *self,
 
 	ASSERT_TRUE(target_begin(&self->target, skid_for_ever,
 				 calls ? self : NULL));
-	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->target.pid));
-	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, self->target.pid, &a.id));
 	target_go(&self->target);
 	for (i = 0; i < 60; i++) {
 		sleep_ms(50);

@@ -335,8 +335,7 @@ TEST(kernel_chains_of_switches_end)
 	BEGIN_LOG(dev, file, a, &id);
 	sleep_ms(500);
 	EXPECT_TRUE(wait_samples(dev, file, 200, .kernel = true));
-	ASSERT_EQ(0, dev_closelog(dev));
-	LOAD_LOG(&log, file, LOG_DROPS);
+	END_LOG(dev, file, &log, LOG_DROPS);
 	LOG_FOR_EACH_SAMPLE(&log, s) {
 		if (s.user)
 			continue;

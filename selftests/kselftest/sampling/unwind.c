@@ -66,8 +66,7 @@ TEST_F(unwind, system)
 
 	a.flags |= HWPMC_F_UNWIND;
 	ASSERT_TRUE(target_begin(&self->target, spinner, NULL));
-	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_EQ(0, dev_run(self->dev, a, &a.id));
 	target_go(&self->target);
 	for (i = 0; i < 40; i++) {
 		sleep_ms(50);

@@ -56,9 +56,7 @@ static void sample_too(META, FIXTURE_DATA(unwind) *self, struct target *t,
 	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
 
 	ASSERT_TRUE(target_begin(t, body, arg));
-	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-	ASSERT_EQ(0, dev_attach(self->dev, a.id, t->pid));
-	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, t->pid, &a.id));
 }
 
 /* ------------------------------------------------------------------------
@@ -215,9 +213,7 @@ TEST_F(unwind, builder_without_lock)
 	if (is_preempted_anywhere())
 		SKIP(return, "a task may lose its CPU with the lock held");
 	ASSERT_TRUE(target_begin(&self->target, idle_spinner, times));
-	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->target.pid));
-	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, self->target.pid, &a.id));
 	EXPECT_TRUE(target_step(&self->target));
 	spinner = fork_pinned(0, spin);
 	target_go(&self->target);
@@ -530,9 +526,7 @@ TEST_F(unwind, ended_without_log)
 	if (!access("/sys/kernel/debug/kmemleak", F_OK))
 		SKIP(return, "KASAN keeps freed memory");
 	ASSERT_TRUE(target_begin(&self->target, parent, NULL));
-	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->target.pid));
-	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, self->target.pid, &a.id));
 	EXPECT_TRUE(target_step(&self->target));
 	end_log(_metadata, self, LOG_DROPS);
 	EXPECT_TRUE(target_step(&self->target));
