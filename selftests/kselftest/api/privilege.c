@@ -288,21 +288,14 @@ TEST_F(privilege, user_mode_only)
 /* Records of a kernel module: MAP_IN, and MODULE behind it. */
 static unsigned int module_records(struct log *log, const char *name)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0;
 	char path[64];
 
 	snprintf(path, sizeof(path), "[%s]", name);
-	LOG_FOR_EACH(log, rec) {
-		const char *text = (const char *)rec.data;
-
-		n += rec.type == PMCLOG_T_MAP_IN &&
-		     !strcmp(text + offsetof(struct pmclog_map_in, path), path);
-		n += pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_MODULE &&
-		     !strcmp(text + offsetof(struct pmclog_ext_module, name),
-			     name);
-	}
-	return n;
+	return COUNT_RECORDS(log, rec,
+			     (rec.type == PMCLOG_T_MAP_IN &&
+			      !strcmp(REC_TEXT(&rec, map_in, path), path)) ||
+			     (IS_EXT(&rec, MODULE) &&
+			      !strcmp(REC_TEXT(&rec, ext_module, name), name)));
 }
 
 /* A kernel module that comes and goes is in root's log, and in no other. */

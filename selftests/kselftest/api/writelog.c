@@ -299,8 +299,7 @@ TEST(words)
 	ASSERT_EQ(0, dev_userdata(dev, UINT32_MAX));
 	END_LOG(dev, file, &log, 0);
 	LOG_FOR_EACH(&log, rec) {
-		uint32_t v = PMCLOG_FIELD32(&rec, struct pmclog_userdata,
-					    userdata);
+		uint32_t v = REC32(&rec, userdata, userdata);
 
 		if (rec.type == PMCLOG_T_USERDATA && v >> 16 == 1)
 			EXPECT_EQ(0x10000 + next++, v);
@@ -346,35 +345,21 @@ TEST(module_comes_and_goes)
 	END_LOG(dev, file, &log, 0);
 	LOG_FOR_EACH(&log, rec) {
 		if (rec.type == PMCLOG_T_MAP_IN &&
-		    !strcmp((const char *)rec.data +
-			    offsetof(struct pmclog_map_in, path),
-			    "[" OTHER "]")) {
+		    !strcmp(REC_TEXT(&rec, map_in, path), "[" OTHER "]")) {
 			in++;
-			EXPECT_EQ(PMCLOG_PID_KERNEL,
-				  PMCLOG_FIELD32(&rec, struct pmclog_map_in,
-						 pid));
-			start = PMCLOG_FIELD64(&rec, struct pmclog_map_in,
-					       start);
+			EXPECT_EQ(PMCLOG_PID_KERNEL, REC32(&rec, map_in, pid));
+			start = REC64(&rec, map_in, start);
 		}
-		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_MODULE &&
-		    !strcmp((const char *)rec.data +
-			    offsetof(struct pmclog_ext_module, name), OTHER)) {
-			EXPECT_EQ(start,
-				  PMCLOG_FIELD64(&rec, struct pmclog_ext_module,
-						 start));
-			len = PMCLOG_FIELD64(&rec, struct pmclog_ext_module,
-					     len);
+		if (IS_EXT(&rec, MODULE) &&
+		    !strcmp(REC_TEXT(&rec, ext_module, name), OTHER)) {
+			EXPECT_EQ(start, REC64(&rec, ext_module, start));
+			len = REC64(&rec, ext_module, len);
 		}
 		if (rec.type == PMCLOG_T_MAP_OUT &&
-		    PMCLOG_FIELD32(&rec, struct pmclog_map_out, pid) ==
-		    PMCLOG_PID_KERNEL) {
+		    REC32(&rec, map_out, pid) == PMCLOG_PID_KERNEL) {
 			out++;
-			EXPECT_EQ(start,
-				  PMCLOG_FIELD64(&rec, struct pmclog_map_out,
-						 start));
-			EXPECT_EQ(start + len,
-				  PMCLOG_FIELD64(&rec, struct pmclog_map_out,
-						 end));
+			EXPECT_EQ(start, REC64(&rec, map_out, start));
+			EXPECT_EQ(start + len, REC64(&rec, map_out, end));
 		}
 	}
 	EXPECT_EQ(1, in);
@@ -455,10 +440,10 @@ static bool kernel_map_is_out(int file, uint64_t start)
 		return false;
 	LOG_FOR_EACH(&log, rec) {
 		if (rec.type == PMCLOG_T_MAP_IN &&
-		    PMCLOG_FIELD64(&rec, struct pmclog_map_in, start) == start)
+		    REC64(&rec, map_in, start) == start)
 			out = false;
 		if (rec.type == PMCLOG_T_MAP_OUT &&
-		    PMCLOG_FIELD64(&rec, struct pmclog_map_out, start) == start)
+		    REC64(&rec, map_out, start) == start)
 			out = true;
 	}
 	log_free(&log);

@@ -369,10 +369,8 @@ static uint64_t last_rate(int file, uint32_t id)
 		return 0;
 	LOG_FOR_EACH(&log, rec)
 		if (rec.type == PMCLOG_T_PMCALLOCATEDYN &&
-		    PMCLOG_FIELD32(&rec, struct pmclog_pmcallocatedyn,
-				   pmcid) == id)
-			rate = PMCLOG_FIELD64(&rec, struct pmclog_pmcallocatedyn,
-					      rate);
+		    REC32(&rec, pmcallocatedyn, pmcid) == id)
+			rate = REC64(&rec, pmcallocatedyn, rate);
 	log_free(&log);
 	return rate;
 }

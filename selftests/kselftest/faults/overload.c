@@ -124,13 +124,11 @@ static unsigned int collect_drops(struct log *log, struct drop *drops)
 		struct drop *d = &drops[n];
 
 		if (rec.type != PMCLOG_T_DROPNOTIFY || n == MAX_DROPS ||
-		    PMCLOG_FIELD32(&rec, struct pmclog_dropnotify, pmcid) ==
-		    PMCLOG_PMCID_NONE)
+		    REC32(&rec, dropnotify, pmcid) == PMCLOG_PMCID_NONE)
 			continue;
-		d->cpu = PMCLOG_FIELD32(&rec, struct pmclog_dropnotify, cpu);
-		d->first = PMCLOG_FIELD64(&rec, struct pmclog_dropnotify,
-					  first);
-		d->last = PMCLOG_FIELD64(&rec, struct pmclog_dropnotify, last);
+		d->cpu = REC32(&rec, dropnotify, cpu);
+		d->first = REC64(&rec, dropnotify, first);
+		d->last = REC64(&rec, dropnotify, last);
 		d->tsc = rec.tsc;
 		n++;
 	}
@@ -343,8 +341,7 @@ static unsigned int names_with(struct log *log, const char *prefix)
 {
 	return COUNT_RECORDS(log, rec,
 			     rec.type == PMCLOG_T_PROC_CREATE &&
-			     !strncmp((const char *)rec.data +
-				      offsetof(struct pmclog_proc_create, comm),
+			     !strncmp(REC_TEXT(&rec, proc_create, comm),
 				      prefix, strlen(prefix)));
 }
 
@@ -445,8 +442,7 @@ TEST(beyond_the_reserve)
 	EXPECT_LT(0, r.log.proc_dropped);
 	EXPECT_LE(1, names_with(&r.log, "survivor"));
 	/* and its mappings */
-	EXPECT_LT(0, log_count(&r.log, PMCLOG_T_MAP_IN,
-			       offsetof(struct pmclog_map_in, pid), survivor));
+	EXPECT_LT(0, LOG_COUNT(&r.log, MAP_IN, map_in, pid, survivor));
 }
 
 #define NRELEASES	(2 * HWPMC_NROW)

@@ -116,11 +116,8 @@ static void *shoot_into(void *arg)
 /* How many CLOCKs are of @real or later. */
 static unsigned int clocks_since(struct log *log, uint64_t real)
 {
-	size_t at = offsetof(struct pmclog_ext_clock, real);
-
-	return COUNT_RECORDS(log, rec,
-			     pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_CLOCK &&
-			     pmclog_get64(rec.data + at) >= real);
+	return COUNT_RECORDS(log, rec, IS_EXT(&rec, CLOCK) &&
+			     REC64(&rec, ext_clock, real) >= real);
 }
 
 /* The wall clock at the log's beginning; seconds */
@@ -130,8 +127,7 @@ static int64_t begins_at(struct log *log)
 
 	LOG_FOR_EACH(log, rec)
 		if (rec.type == PMCLOG_T_INITIALIZE)
-			return PMCLOG_FIELD64(&rec, struct pmclog_initialize,
-					      ts_sec);
+			return REC64(&rec, initialize, ts_sec);
 	return INT64_MAX;
 }
 

@@ -4,23 +4,18 @@
 
 #include "details.h"
 
-#define FIELD(rec, name) \
-	PMCLOG_FIELD32(rec, struct pmclog_ext_detail, name)
-#define FIELD64(rec, name) \
-	PMCLOG_FIELD64(rec, struct pmclog_ext_detail, name)
-
 bool log_detail(const struct pmclog_rec *rec, struct detail *d)
 {
 	const unsigned char *at = rec->data + sizeof(struct pmclog_ext_detail);
 	unsigned int i;
 
-	if (pmclog_iter_ext_subtype(rec) != PMCLOG_EXT_DETAIL)
+	if (!IS_EXT(rec, DETAIL))
 		return false;
-	d->has = FIELD(rec, has);
-	d->hidden = FIELD(rec, hidden);
-	d->source = FIELD64(rec, source);
-	d->weight = FIELD64(rec, weight);
-	d->addr = FIELD64(rec, addr);
+	d->has = REC32(rec, ext_detail, has);
+	d->hidden = REC32(rec, ext_detail, hidden);
+	d->source = REC64(rec, ext_detail, source);
+	d->weight = REC64(rec, ext_detail, weight);
+	d->addr = REC64(rec, ext_detail, addr);
 	d->n = (rec->len - sizeof(struct pmclog_ext_detail)) /
 	       sizeof(struct pmclog_branch);
 	for (i = 0; i < d->n && i < PMCLOG_BRANCH_MAX; i++, at += 24)
@@ -43,11 +38,11 @@ unsigned int log_details(struct log *log, uint32_t pmcid,
 	struct sample s;
 
 	LOG_FOR_EACH(log, rec) {
-		bool is = pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_DETAIL;
+		bool is = IS_EXT(&rec, DETAIL);
 
 		if (is && (!waits || !log_detail(&rec, &d) || rec.tsc != s.tsc ||
-			   FIELD(&rec, tid) != s.tid ||
-			   FIELD(&rec, pmcid) != s.pmcid)) {
+			   REC32(&rec, ext_detail, tid) != s.tid ||
+			   REC32(&rec, ext_detail, pmcid) != s.pmcid)) {
 			loose++;
 			continue;
 		}

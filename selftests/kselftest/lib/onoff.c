@@ -22,16 +22,11 @@ void find_told(struct log *log, struct told *t)
 
 	t->n = 0;
 	LOG_FOR_EACH(log, rec) {
-		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_RECORD ||
-		    t->n == MAX_RECORDS)
+		if (!IS_EXT(&rec, RECORD) || t->n == MAX_RECORDS)
 			continue;
 		t->r[t->n].tsc = rec.tsc;
-		t->r[t->n].skew = PMCLOG_FIELD64(&rec, struct pmclog_ext_record,
-						 skew);
-		t->r[t->n].on = PMCLOG_FIELD32(&rec, struct pmclog_ext_record,
-					       on);
-		t->r[t->n++].npmc = PMCLOG_FIELD32(&rec,
-						   struct pmclog_ext_record,
-						   npmc);
+		t->r[t->n].skew = REC64(&rec, ext_record, skew);
+		t->r[t->n].on = REC32(&rec, ext_record, on);
+		t->r[t->n++].npmc = REC32(&rec, ext_record, npmc);
 	}
 }

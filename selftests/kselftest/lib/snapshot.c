@@ -8,18 +8,13 @@
 
 #define MINUTE_MS	60000
 
-#define FIELD(rec, bits, name) \
-	PMCLOG_FIELD##bits(rec, struct pmclog_ext_snapshot, name)
-
 static bool is_snapshot(const struct pmclog_rec *rec)
 {
 	return rec->type == PMCLOG_T_USERDATA &&
 	       rec->len >= sizeof(struct pmclog_ext_snapshot) &&
-	       PMCLOG_FIELD32(rec, struct pmclog_ext, cookie) ==
-	       PMCLOG_EXT_COOKIE &&
+	       REC32(rec, ext, cookie) == PMCLOG_EXT_COOKIE &&
 	       /* with the version, which is 0 */
-	       PMCLOG_FIELD32(rec, struct pmclog_ext, subtype) ==
-	       PMCLOG_EXT_SNAPSHOT;
+	       REC32(rec, ext, subtype) == PMCLOG_EXT_SNAPSHOT;
 }
 
 void snapshot_look(struct log *log, struct snapshot *s)
@@ -32,12 +27,12 @@ void snapshot_look(struct log *log, struct snapshot *s)
 			continue;
 		s->count++;
 		s->before = rec.offset;
-		s->cause = FIELD(&rec, 32, cause);
-		s->pmcid = FIELD(&rec, 32, pmcid);
-		s->pid = FIELD(&rec, 32, pid);
-		s->status = FIELD(&rec, 32, status);
-		s->when = FIELD(&rec, 64, when);
-		s->since = FIELD(&rec, 64, since);
+		s->cause = REC32(&rec, ext_snapshot, cause);
+		s->pmcid = REC32(&rec, ext_snapshot, pmcid);
+		s->pid = REC32(&rec, ext_snapshot, pid);
+		s->status = REC32(&rec, ext_snapshot, status);
+		s->when = REC64(&rec, ext_snapshot, when);
+		s->since = REC64(&rec, ext_snapshot, since);
 	}
 }
 

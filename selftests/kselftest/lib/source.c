@@ -67,23 +67,21 @@ bool log_is_raw(const struct pmclog_rec *rec)
 {
 	return rec->type == PMCLOG_T_USERDATA &&
 	       rec->len >= sizeof(struct pmclog_ext_raw) &&
-	       PMCLOG_FIELD32(rec, struct pmclog_ext, cookie) ==
-	       PMCLOG_EXT_COOKIE &&
-	       (PMCLOG_FIELD32(rec, struct pmclog_ext, subtype) & 0xFFFF) ==
-	       PMCLOG_EXT_RAW;
+	       REC32(rec, ext, cookie) == PMCLOG_EXT_COOKIE &&
+	       (REC32(rec, ext, subtype) & 0xFFFF) == PMCLOG_EXT_RAW;
 }
 
 static void add_raw(struct hit *h, const struct pmclog_rec *rec, bool behind,
 		    struct tally *t)
 {
-	if (!behind || rec->tsc != h->s.tsc || RAW_FIELD(rec, tid) != h->s.tid ||
-	    RAW_FIELD(rec, pmcid) != h->s.pmcid) {
+	if (!behind || rec->tsc != h->s.tsc || REC32(rec, ext_raw, tid) != h->s.tid ||
+	    REC32(rec, ext_raw, pmcid) != h->s.pmcid) {
 		t->loose++;
 		return;
 	}
 	h->is_raw = true;
-	h->len = RAW_FIELD(rec, len);
-	h->size = RAW_FIELD(rec, size);
+	h->len = REC32(rec, ext_raw, len);
+	h->size = REC32(rec, ext_raw, size);
 	h->data = RAW_DATA(rec);
 	if (h->len > PMCLOG_RAW_MAX || h->len > h->size ||
 	    h->len + sizeof(struct pmclog_ext_raw) > rec->len)
@@ -123,7 +121,7 @@ void log_fields(struct log *log, unsigned int *fields, unsigned int *raws)
 	LOG_FOR_EACH(log, rec) {
 		if (log_is_raw(&rec))
 			++*raws;
-		else if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_FIELDS)
+		else if (IS_EXT(&rec, FIELDS))
 			*fields += !*raws;
 	}
 }

@@ -65,7 +65,6 @@ void tally(struct tally *t, struct log *log);
 bool log_is_raw(const struct pmclog_rec *rec);
 /* FIELDS records in front of the first RAW, and RAWs. */
 void log_fields(struct log *log, unsigned int *fields, unsigned int *raws);
-#define RAW_FIELD(rec, field)	PMCLOG_FIELD32(rec, struct pmclog_ext_raw, field)
 #define RAW_DATA(rec)	((rec)->data + offsetof(struct pmclog_ext_raw, data))
 
 #endif /* TEST_SOURCE_H */

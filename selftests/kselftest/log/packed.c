@@ -53,11 +53,10 @@ static void look_raw(struct log *log, struct raw *raw)
 			raw->plain++;
 			raw->bytes += rec.len;
 		}
-		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_SAMPLES)
+		if (!IS_EXT(&rec, SAMPLES))
 			continue;
 		raw->packs++;
-		raw->packed += PMCLOG_FIELD32(&rec, struct pmclog_ext_samples,
-					      samples);
+		raw->packed += REC32(&rec, ext_samples, samples);
 		raw->bytes += rec.len;
 		if (rec.len > raw->longest)
 			raw->longest = rec.len;

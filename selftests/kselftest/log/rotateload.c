@@ -104,8 +104,7 @@ static bool says_first(struct log *log)
 
 	LOG_FOR_EACH(log, rec) {
 		if (rec.type == PMCLOG_T_DROPNOTIFY &&
-		    PMCLOG_FIELD32(&rec, struct pmclog_dropnotify, pmcid) ==
-			    PMCLOG_PMCID_NONE)
+		    REC32(&rec, dropnotify, pmcid) == PMCLOG_PMCID_NONE)
 			return true;
 		if (log_sample(&rec, &s))
 			return false;

@@ -61,7 +61,7 @@ TEST_F(stream, packed)
 	pmclog_iter_raw(it);
 	while (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD) {
 		EXPECT_NE(PMCLOG_T_CALLCHAIN, rec.type);
-		packs += pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_SAMPLES;
+		packs += IS_EXT(&rec, SAMPLES);
 	}
 	pmclog_iter_close(it);
 	EXPECT_LT(0, packs);

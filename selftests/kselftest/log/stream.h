@@ -114,8 +114,7 @@ static unsigned int samples(struct log *log)
 /* Words of WRITELOG, each that one. */
 static unsigned int words(struct log *log, uint32_t value)
 {
-	return log_count(log, PMCLOG_T_USERDATA,
-			 offsetof(struct pmclog_userdata, userdata), value);
+	return LOG_COUNT(log, USERDATA, userdata, userdata, value);
 }
 
 struct waiter {

@@ -112,8 +112,7 @@ static bool rate_read(struct rate *r, unsigned int enough)
 		if (pmclog_iter_next(r->it, &rec) != PMCLOG_ITER_RECORD)
 			return false;
 		if (rec.type == PMCLOG_T_PMCALLOCATEDYN)
-			r->period = PMCLOG_FIELD64(&rec,
-					struct pmclog_pmcallocatedyn, rate);
+			r->period = REC64(&rec, pmcallocatedyn, rate);
 		if (!log_sample(&rec, &s) || s.pmcid != r->id)
 			continue;
 		r->n[s.cpu]++;
@@ -193,10 +192,8 @@ TEST(event)
 	while (n < 50) {
 		ASSERT_EQ(PMCLOG_ITER_RECORD, pmclog_iter_next(it, &rec));
 		if (rec.type == PMCLOG_T_PROC_CREATE &&
-		    PMCLOG_FIELD32(&rec, struct pmclog_proc_create, pid) ==
-			    (uint32_t)pid)
-			named += !strcmp((const char *)rec.data +
-				offsetof(struct pmclog_proc_create, comm), comm);
+		    REC32(&rec, proc_create, pid) == (uint32_t)pid)
+			named += !strcmp(REC_TEXT(&rec, proc_create, comm), comm);
 		if (!log_sample(&rec, &s) || s.pid != (uint32_t)pid)
 			continue;
 		n++;

@@ -189,8 +189,7 @@ static void expect_all_told(struct __test_metadata *_metadata,
 	unsigned int i;
 
 	for (i = 0; i < c->n; i++) {
-		EXPECT_LE(1, log_count(log, PMCLOG_T_PROC_CREATE,
-				       offsetof(struct pmclog_proc_create, pid),
+		EXPECT_LE(1, LOG_COUNT(log, PROC_CREATE, proc_create, pid,
 				       c->pid[i])) TH_LOG("process %u", i);
 	}
 }
@@ -286,14 +285,11 @@ static bool all_detached(struct log *log)
 
 	LOG_FOR_EACH(log, rec) {
 		if (rec.type == PMCLOG_T_PMCATTACH && n < MAX)
-			pid[n++] = PMCLOG_FIELD32(&rec, struct pmclog_pmcattach,
-						  pid);
+			pid[n++] = REC32(&rec, pmcattach, pid);
 		if (rec.type != PMCLOG_T_PMCDETACH)
 			continue;
 		for (i = 0; i < n; i++)
-			if (pid[i] == (pid_t)PMCLOG_FIELD32(&rec,
-							    struct pmclog_pmcdetach,
-							    pid))
+			if (pid[i] == (pid_t)REC32(&rec, pmcdetach, pid))
 				break;
 		if (i == n)
 			return false;

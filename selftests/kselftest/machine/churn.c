@@ -115,35 +115,26 @@ static void check_modules(struct __test_metadata *_metadata, struct log *log,
 
 	snprintf(path, sizeof(path), "[%s]", s->name);
 	LOG_FOR_EACH(log, rec) {
-		const char *text = (const char *)rec.data;
 
 		if (rec.type == PMCLOG_T_MAP_IN &&
-		    !strcmp(text + offsetof(struct pmclog_map_in, path), path)) {
+		    !strcmp(REC_TEXT(&rec, map_in, path), path)) {
 			EXPECT_EQ(in, out);
 			in++;
-			start = PMCLOG_FIELD64(&rec, struct pmclog_map_in,
-					       start);
+			start = REC64(&rec, map_in, start);
 		}
-		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_MODULE &&
-		    !strcmp(text + offsetof(struct pmclog_ext_module, name),
-			    s->name)) {
+		if (IS_EXT(&rec, MODULE) &&
+		    !strcmp(REC_TEXT(&rec, ext_module, name), s->name)) {
 			ext++;
 			EXPECT_EQ(in, ext);
-			len = PMCLOG_FIELD64(&rec, struct pmclog_ext_module,
-					     len);
-			EXPECT_EQ(start,
-				  PMCLOG_FIELD64(&rec, struct pmclog_ext_module,
-						 start));
+			len = REC64(&rec, ext_module, len);
+			EXPECT_EQ(start, REC64(&rec, ext_module, start));
 		}
 		if (rec.type == PMCLOG_T_MAP_OUT &&
-		    PMCLOG_FIELD32(&rec, struct pmclog_map_out, pid) ==
-		    PMCLOG_PID_KERNEL) {
+		    REC32(&rec, map_out, pid) == PMCLOG_PID_KERNEL) {
 			out++;
 			EXPECT_EQ(in, out);
-			EXPECT_EQ(start, PMCLOG_FIELD64(&rec,
-					struct pmclog_map_out, start));
-			EXPECT_EQ(start + len, PMCLOG_FIELD64(&rec,
-					struct pmclog_map_out, end));
+			EXPECT_EQ(start, REC64(&rec, map_out, start));
+			EXPECT_EQ(start + len, REC64(&rec, map_out, end));
 		}
 	}
 	EXPECT_EQ(s->loads, in);

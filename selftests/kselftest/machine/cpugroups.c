@@ -258,12 +258,10 @@ TEST_F(cpugroups, from_another_cpu)
 	EXPECT_EQ(0, log->proc_dropped);
 	LOG_FOR_EACH(log, rec) {
 		words += rec.type == PMCLOG_T_USERDATA &&
-			 PMCLOG_FIELD32(&rec, struct pmclog_userdata,
-					userdata) == 0x1234;
-		records += pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_RECORD;
+			 REC32(&rec, userdata, userdata) == 0x1234;
+		records += IS_EXT(&rec, RECORD);
 		periods += rec.type == PMCLOG_T_PMCALLOCATEDYN &&
-			   PMCLOG_FIELD64(&rec, struct pmclog_pmcallocatedyn,
-					  rate) == period;
+			   REC64(&rec, pmcallocatedyn, rate) == period;
 	}
 	EXPECT_EQ(2, words);
 	EXPECT_EQ(2, records);

@@ -129,8 +129,7 @@ static void lose_records(struct __test_metadata *_metadata,
 /* PROC_CREATE and SYSEXIT have the pid in the same place. */
 static bool is_of(const struct pmclog_rec *rec, uint32_t type, pid_t pid)
 {
-	return rec->type == type &&
-	       PMCLOG_FIELD32(rec, struct pmclog_sysexit, pid) == (uint32_t)pid;
+	return rec->type == type && REC32(rec, sysexit, pid) == (uint32_t)pid;
 }
 
 /* However many records of it were lost, a process is logged again once. */

@@ -369,8 +369,7 @@ static void check_root(struct __test_metadata *_metadata, int dev,
 	ASSERT_EQ(0, log_elsewhere(dev, file, container, at));
 	LOAD_LOG(&log, file, 0);
 	LOG_FOR_EACH(&log, rec)
-		if (rec.type == PMCLOG_T_MAP_IN &&
-		    PMCLOG_FIELD64(&rec, struct pmclog_map_in, start) ==
+		if (rec.type == PMCLOG_T_MAP_IN && REC64(&rec, map_in, start) ==
 		    (uintptr_t)*at) {
 			EXPECT_STREQ(want, (const char *)rec.data +
 				     sizeof(struct pmclog_map_in));

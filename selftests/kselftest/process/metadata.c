@@ -82,24 +82,14 @@ FIXTURE_TEARDOWN(metadata)
 static unsigned int named(struct log *log, bool thread, uint32_t id,
 			  const char *name)
 {
-	struct pmclog_rec rec;
-	unsigned int n = 0;
-
-	LOG_FOR_EACH(log, rec) {
-		const char *d = (const char *)rec.data;
-
-		if (thread && rec.type == PMCLOG_T_THR_CREATE)
-			n += PMCLOG_FIELD32(&rec, struct pmclog_thr_create,
-					    tid) == id &&
-			     !strcmp(d + offsetof(struct pmclog_thr_create,
-						  name), name);
-		if (!thread && rec.type == PMCLOG_T_PROC_CREATE)
-			n += PMCLOG_FIELD32(&rec, struct pmclog_proc_create,
-					    pid) == id &&
-			     !strcmp(d + offsetof(struct pmclog_proc_create,
-						  comm), name);
-	}
-	return n;
+	if (thread)
+		return COUNT_RECORDS(log, rec, rec.type == PMCLOG_T_THR_CREATE &&
+				     REC32(&rec, thr_create, tid) == id &&
+				     !strcmp(REC_TEXT(&rec, thr_create, name),
+					     name));
+	return COUNT_RECORDS(log, rec, rec.type == PMCLOG_T_PROC_CREATE &&
+			     REC32(&rec, proc_create, pid) == id &&
+			     !strcmp(REC_TEXT(&rec, proc_create, comm), name));
 }
 
 /* ------------------------------------------------------------------------
@@ -258,20 +248,16 @@ TEST_F(metadata, fork_rename_exit)
 	END();
 	LOG_FOR_EACH(&self->log, rec) {
 		if (rec.type == PMCLOG_T_PROCFORK &&
-		    PMCLOG_FIELD32(&rec, struct pmclog_procfork, newpid) ==
-		    child) {
+		    REC32(&rec, procfork, newpid) == child) {
 			forks++;
 			forked = rec.tsc;
-			EXPECT_EQ(getpid(),
-				  PMCLOG_FIELD32(&rec, struct pmclog_procfork,
-						 oldpid));
+			EXPECT_EQ(getpid(), REC32(&rec, procfork, oldpid));
 		}
 		if (rec.type == PMCLOG_T_PROC_CREATE && !created &&
-		    PMCLOG_FIELD32(&rec, struct pmclog_proc_create, pid) ==
-		    child)
+		    REC32(&rec, proc_create, pid) == child)
 			created = rec.tsc;
 		if (rec.type == PMCLOG_T_SYSEXIT &&
-		    PMCLOG_FIELD32(&rec, struct pmclog_sysexit, pid) == child) {
+		    REC32(&rec, sysexit, pid) == child) {
 			exits++;
 			gone = rec.tsc;
 		}
@@ -308,19 +294,13 @@ TEST_F(metadata, threads)
 	END();
 	for (i = 0; i < 3; i++) {
 		EXPECT_EQ(1, named(&self->log, true, tid[i], "worker-of-test"));
-		EXPECT_EQ(2, log_count(&self->log, PMCLOG_T_THR_CREATE,
-				       offsetof(struct pmclog_thr_create, tid),
+		EXPECT_EQ(2, LOG_COUNT(&self->log, THR_CREATE, thr_create, tid,
 				       tid[i]));
-		EXPECT_EQ(1, log_count(&self->log, PMCLOG_T_THR_EXIT,
-				       offsetof(struct pmclog_thr_exit, tid),
+		EXPECT_EQ(1, LOG_COUNT(&self->log, THR_EXIT, thr_exit, tid,
 				       tid[i]));
 	}
-	EXPECT_EQ(6, log_count(&self->log, PMCLOG_T_THR_CREATE,
-			       offsetof(struct pmclog_thr_create, pid),
-			       getpid()));
-	EXPECT_EQ(0, log_count(&self->log, PMCLOG_T_SYSEXIT,
-			       offsetof(struct pmclog_sysexit, pid),
-			       getpid()));
+	EXPECT_EQ(6, LOG_COUNT(&self->log, THR_CREATE, thr_create, pid, getpid()));
+	EXPECT_EQ(0, LOG_COUNT(&self->log, SYSEXIT, sysexit, pid, getpid()));
 }
 
 /* ------------------------------------------------------------------------
@@ -403,15 +383,14 @@ static void find_exec(struct log *log, uint32_t pid, struct exec *x)
 	memset(x, 0, sizeof(*x));
 	LOG_FOR_EACH(log, rec) {
 		if (rec.type != PMCLOG_T_PROCEXEC ||
-		    PMCLOG_FIELD32(&rec, struct pmclog_procexec, pid) != pid)
+		    REC32(&rec, procexec, pid) != pid)
 			continue;
 		x->n++;
 		x->tsc = rec.tsc;
-		x->base = PMCLOG_FIELD64(&rec, struct pmclog_procexec, base);
-		x->dyn = PMCLOG_FIELD64(&rec, struct pmclog_procexec, dyn);
+		x->base = REC64(&rec, procexec, base);
+		x->dyn = REC64(&rec, procexec, dyn);
 		snprintf(x->path, sizeof(x->path), "%s",
-			 (const char *)rec.data +
-			 offsetof(struct pmclog_procexec, path));
+			 REC_TEXT(&rec, procexec, path));
 	}
 }
 
@@ -488,9 +467,7 @@ TEST_F(metadata, exec)
 		EXPECT_EQ(1, named(&self->log, false, pid[i], i == 0 ?
 				   "hwpmc-exec" : i == 1 ? "hwpmc-exec-pie" :
 				   "hwpmc-exec-dyn"));
-		EXPECT_EQ(1, log_count(&self->log, PMCLOG_T_SYSEXIT,
-				       offsetof(struct pmclog_sysexit, pid),
-				       pid[i]));
+		EXPECT_EQ(1, LOG_COUNT(&self->log, SYSEXIT, sysexit, pid, pid[i]));
 		EXPECT_LE(NSAMPLES, log_samples(&self->log, .pid = pid[i]));
 	}
 	EXPECT_EQ(0, unmapped_samples(&self->log, &mapped));
@@ -501,10 +478,7 @@ TEST_F(metadata, exec)
 
 static bool is_clock_of(const struct pmclog_rec *rec, uint64_t real)
 {
-	size_t at = offsetof(struct pmclog_ext_clock, real);
-
-	return pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_CLOCK &&
-	       pmclog_get64(rec->data + at) >= real;
+	return IS_EXT(rec, CLOCK) && REC64(rec, ext_clock, real) >= real;
 }
 
 /* After a suspend, or by whoever sets it: the log says so before its end. */

@@ -136,7 +136,7 @@ static const char *node_name(struct log *log)
 
 	name[0] = '\0';
 	LOG_FOR_EACH(log, rec)
-		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_HOST) {
+		if (IS_EXT(&rec, HOST)) {
 			const char *s = (const char *)rec.data +
 					sizeof(struct pmclog_ext_host);
 
@@ -156,14 +156,12 @@ static void check_numbers(struct __test_metadata *_metadata, int file,
 
 	LOAD_LOG(&log, file, 0);
 	EXPECT_LE(30, log.samples);
-	EXPECT_EQ(1, log_count(&log, PMCLOG_T_PMCATTACH,
-			       offsetof(struct pmclog_pmcattach, pid), pid));
+	EXPECT_EQ(1, LOG_COUNT(&log, PMCATTACH, pmcattach, pid, pid));
 	LOG_FOR_EACH(&log, rec) {
 		if (log_sample(&rec, &sample))
 			wrong += sample.pid != pid || sample.tid != pid;
 		if (rec.type == PMCLOG_T_PMCATTACH)
-			wrong += PMCLOG_FIELD32(&rec, struct pmclog_pmcattach,
-						pid) != pid;
+			wrong += REC32(&rec, pmcattach, pid) != pid;
 	}
 	EXPECT_EQ(0, wrong);
 }
@@ -305,8 +303,7 @@ TEST_F(namespaces, entered_later)
 	load_end(guest);
 	ASSERT_EQ(0, self->s->err);
 	LOAD_LOG(&log, self->file, LOG_PROC_DROPS);
-	EXPECT_EQ(0, log_count(&log, PMCLOG_T_PROCFORK,
-			       offsetof(struct pmclog_procfork, oldpid),
+	EXPECT_EQ(0, LOG_COUNT(&log, PROCFORK, procfork, oldpid,
 			       PMCLOG_PID_KERNEL));
 	EXPECT_LT(0, log.proc_dropped);
 	unmapped = unmapped_samples(&log, &mapped);

@@ -72,12 +72,10 @@ static unsigned int maps(struct log *log, uint32_t type, uint32_t pid,
 	/* both have pid and start at the same places */
 	return COUNT_RECORDS(log, rec,
 			     rec.type == type &&
-			     (pid == ANY || PMCLOG_FIELD32(&rec, struct pmclog_map_out,
-							   pid) == pid) &&
-			     PMCLOG_FIELD64(&rec, struct pmclog_map_out, start) ==
-				     start &&
+			     (pid == ANY || REC32(&rec, map_out, pid) == pid) &&
+			     REC64(&rec, map_out, start) == start &&
 			     (type == PMCLOG_T_MAP_IN ||
-			      PMCLOG_FIELD64(&rec, struct pmclog_map_out, end) == end));
+			      REC64(&rec, map_out, end) == end));
 }
 
 TEST_F(procmeta, mappings_and_names)
@@ -256,10 +254,9 @@ static unsigned int module_goes(struct log *log, uint64_t start)
 {
 	return COUNT_RECORDS(log, rec,
 			     rec.type == PMCLOG_T_MAP_OUT &&
-			     PMCLOG_FIELD32(&rec, struct pmclog_map_out, pid) ==
-				     PMCLOG_PID_KERNEL &&
-			     PMCLOG_FIELD64(&rec, struct pmclog_map_out, start) == start &&
-			     PMCLOG_FIELD64(&rec, struct pmclog_map_out, end) > start);
+			     REC32(&rec, map_out, pid) == PMCLOG_PID_KERNEL &&
+			     REC64(&rec, map_out, start) == start &&
+			     REC64(&rec, map_out, end) > start);
 }
 
 /* They are told to who samples processes, too. */

@@ -288,7 +288,7 @@ static bool last_rate(struct log *log, struct pmclog_ext_rate *r)
 	bool found = false;
 
 	LOG_FOR_EACH(log, rec) {
-		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_RATE)
+		if (!IS_EXT(&rec, RATE))
 			continue;
 		memcpy(r, rec.data, sizeof(*r));
 		found = true;

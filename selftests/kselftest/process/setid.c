@@ -571,8 +571,7 @@ static bool judge(struct result *r, struct log *log)
 		printf("# %s\n", fault);
 	r->unmapped = unmapped_samples(log, &r->mapped);
 	r->lost = log->proc_dropped;
-	r->ends = log_count(log, PMCLOG_T_SYSEXIT,
-			    offsetof(struct pmclog_sysexit, pid), r->pid);
+	r->ends = LOG_COUNT(log, SYSEXIT, sysexit, pid, r->pid);
 	return !fault;
 }
 

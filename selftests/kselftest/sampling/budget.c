@@ -171,9 +171,9 @@ TEST_F(budget, user_mode_only)
 	load_end(kernel);
 	LOAD_LOG(&log, self->file, 0);
 	LOG_FOR_EACH(&log, rec) {
-		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_PERIOD)
+		if (!IS_EXT(&rec, PERIOD))
 			continue;
-		weight = PMCLOG_FIELD64(&rec, struct pmclog_ext_period, period);
+		weight = REC64(&rec, ext_period, period);
 		TH_LOG("%llu ns", (unsigned long long)weight);
 		EXPECT_GE(NSEC / 1000 * 5 / 4, weight);
 		n++;
@@ -217,9 +217,9 @@ static struct described described(struct log *log, uint32_t pmcid)
 
 	LOG_FOR_EACH(log, rec) {
 		if (rec.type != PMCLOG_T_PMCALLOCATEDYN ||
-		    PMCLOG_FIELD32(&rec, struct pmclog_pmcallocatedyn, pmcid) != pmcid)
+		    REC32(&rec, pmcallocatedyn, pmcid) != pmcid)
 			continue;
-		rate = PMCLOG_FIELD64(&rec, struct pmclog_pmcallocatedyn, rate);
+		rate = REC64(&rec, pmcallocatedyn, rate);
 		d.n++;
 		d.lowest = rate < d.lowest ? rate : d.lowest;
 		d.highest = rate > d.highest ? rate : d.highest;

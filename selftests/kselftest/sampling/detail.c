@@ -303,7 +303,7 @@ TEST_F(detail, without_privilege)
 	LOAD_LOG(&self->log, self->file, LOG_DROPS);
 	LOG_FOR_EACH(&self->log, rec)
 		if (rec.type == PMCLOG_T_PMCALLOCATEDYN)
-			id = PMCLOG_FIELD32(&rec, struct pmclog_pmcallocatedyn, pmcid);
+			id = REC32(&rec, pmcallocatedyn, pmcid);
 	check_log(_metadata, &self->log, id, r);
 	EXPECT_EQ(0, log_kernel_addresses(&self->log));
 }

@@ -21,10 +21,10 @@ static uint32_t flags_of(struct log *log, uint32_t pmcid, uint64_t *rate)
 
 	LOG_FOR_EACH(log, rec) {
 		if (rec.type != PMCLOG_T_PMCALLOCATEDYN ||
-		    PMCLOG_FIELD32(&rec, struct pmclog_pmcallocatedyn, pmcid) != pmcid)
+		    REC32(&rec, pmcallocatedyn, pmcid) != pmcid)
 			continue;
-		flags = PMCLOG_FIELD32(&rec, struct pmclog_pmcallocatedyn, flags);
-		*rate = PMCLOG_FIELD64(&rec, struct pmclog_pmcallocatedyn, rate);
+		flags = REC32(&rec, pmcallocatedyn, flags);
+		*rate = REC64(&rec, pmcallocatedyn, rate);
 	}
 	return flags;
 }

@@ -136,9 +136,8 @@ TEST(killed_asleep)
 /* User chains in @log that are for samples from before it. */
 static unsigned int foreign_answers(struct log *log)
 {
-	return COUNT_RECORDS(log, rec,
-			     pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_USERCHAIN &&
-			     PMCLOG_FIELD64(&rec, struct pmclog_ext_userchain, first) <
+	return COUNT_RECORDS(log, rec, IS_EXT(&rec, USERCHAIN) &&
+			     REC64(&rec, ext_userchain, first) <
 			     log->first_tsc);
 }
 
@@ -270,10 +269,8 @@ TEST(process_beside_sleepers)
 	LOG_FOR_EACH(&r.log, rec) {
 		if (log_sample(&rec, &s))
 			n += is_late(&s, pid, &late);
-		else if (pmclog_iter_ext_subtype(&rec) ==
-			 PMCLOG_EXT_USERCHAIN)
-			answers += PMCLOG_FIELD32(&rec,
-				struct pmclog_ext_userchain, pid) ==
+		else if (IS_EXT(&rec, USERCHAIN))
+			answers += REC32(&rec, ext_userchain, pid) ==
 				(uint32_t)pid;
 	}
 	TH_LOG("%u of user mode, %u late, %u answers", n, late, answers);

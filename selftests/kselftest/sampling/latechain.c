@@ -240,9 +240,8 @@ TEST(program_of_32_bits)
 	LOG_FOR_EACH(&r.log, rec) {
 		if (log_sample(&rec, &s) && s.pid == (uint32_t)pid)
 			late += s.late;
-		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_USERCHAIN ||
-		    PMCLOG_FIELD32(&rec, struct pmclog_ext_userchain, pid) !=
-								(uint32_t)pid)
+		if (!IS_EXT(&rec, USERCHAIN) ||
+		    REC32(&rec, ext_userchain, pid) != (uint32_t)pid)
 			continue;
 		answered++;
 		npc = (rec.len - sizeof(struct pmclog_ext_userchain)) / 8;

@@ -162,7 +162,7 @@ static unsigned int words_wrong(const struct words *w, struct log *log)
 	LOG_FOR_EACH(log, rec) {
 		if (rec.type != PMCLOG_T_USERDATA)
 			continue;
-		word = PMCLOG_FIELD32(&rec, struct pmclog_userdata, userdata);
+		word = REC32(&rec, userdata, userdata);
 		if (word == PMCLOG_EXT_COOKIE)
 			continue;
 		if (word != n || rec.tsc < w->before[word] ||
@@ -198,11 +198,11 @@ static unsigned int windows_wrong(struct log *log, uint64_t from, uint64_t to)
 
 		if (rec.type != PMCLOG_T_DROPNOTIFY)
 			continue;
-		k.pmcid = PMCLOG_FIELD32(&rec, struct pmclog_dropnotify, pmcid);
-		k.cpu = PMCLOG_FIELD32(&rec, struct pmclog_dropnotify, cpu);
-		k.cause = PMCLOG_FIELD32(&rec, struct pmclog_dropnotify, cause);
-		first = PMCLOG_FIELD64(&rec, struct pmclog_dropnotify, first);
-		last = PMCLOG_FIELD64(&rec, struct pmclog_dropnotify, last);
+		k.pmcid = REC32(&rec, dropnotify, pmcid);
+		k.cpu = REC32(&rec, dropnotify, cpu);
+		k.cause = REC32(&rec, dropnotify, cause);
+		first = REC64(&rec, dropnotify, first);
+		last = REC64(&rec, dropnotify, last);
 		for (i = 0; i < n; i++)
 			if (key[i].pmcid == k.pmcid && key[i].cpu == k.cpu &&
 			    key[i].cause == k.cause)

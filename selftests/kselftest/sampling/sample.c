@@ -90,9 +90,8 @@ static uint64_t achieved(struct log *log)
 	uint64_t sum = 0;
 
 	LOG_FOR_EACH(log, rec)
-		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_RATE)
-			sum += PMCLOG_FIELD64(&rec, struct pmclog_ext_rate,
-					      achieved);
+		if (IS_EXT(&rec, RATE))
+			sum += REC64(&rec, ext_rate, achieved);
 	return sum;
 }
 
@@ -268,8 +267,7 @@ TEST(exclude_idle)
 	load_end(busy);
 	LOAD_LOG(&log, file, 0);
 	EXPECT_LT(100, log.samples);
-	EXPECT_EQ(0, log_count(&log, PMCLOG_T_CALLCHAIN,
-			       offsetof(struct pmclog_callchain, tid), 0));
+	EXPECT_EQ(0, LOG_COUNT(&log, CALLCHAIN, callchain, tid, 0));
 }
 
 __attribute__((noinline, optimize("no-omit-frame-pointer",
@@ -350,10 +348,10 @@ TEST(minimum_period)
 	LOG_FOR_EACH(&log, rec) {
 		if (rec.type != PMCLOG_T_PMCALLOCATEDYN)
 			continue;
-		told = PMCLOG_FIELD64(&rec, struct pmclog_pmcallocatedyn, rate);
+		told = REC64(&rec, pmcallocatedyn, rate);
 		first = first ?: told;
-		EXPECT_STREQ("as-it-is-called", (const char *)rec.data +
-			     offsetof(struct pmclog_pmcallocatedyn, name));
+		EXPECT_STREQ("as-it-is-called",
+			     REC_TEXT(&rec, pmcallocatedyn, name));
 	}
 	/* as it was allocated, and as it was changed */
 	EXPECT_EQ(least, first);

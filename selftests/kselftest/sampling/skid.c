@@ -156,7 +156,7 @@ static unsigned int answers_at(FIXTURE_DATA(unwind) *self, const char *leaf)
 	unsigned int n = 0;
 
 	LOG_FOR_EACH(&self->log, rec) {
-		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_USERCHAIN ||
+		if (!IS_EXT(&rec, USERCHAIN) ||
 		    rec.len < sizeof(struct pmclog_ext_userchain) + 8)
 			continue;
 		n += !strcmp(symbols_name(self->symbols,

@@ -440,8 +440,7 @@ TEST_F(sources, exec_tells_of_the_file)
 			n++;
 			right += !strcmp(path, tracefs_string(&name, rec.data +
 				offsetof(struct pmclog_ext_raw, data),
-				PMCLOG_FIELD32(&rec, struct pmclog_ext_raw,
-					       len)));
+				REC32(&rec, ext_raw, len)));
 		}
 		sampled = log_sample(&rec, &s);
 		if (sampled && strstr(symbols_name(sy, s.pc[0]), "exec") &&

@@ -167,9 +167,9 @@ static bool user_chain(const struct pmclog_rec *rec, struct sample *s)
 {
 	const size_t head = sizeof(struct pmclog_ext_userchain);
 
-	if (pmclog_iter_ext_subtype(rec) != PMCLOG_EXT_USERCHAIN)
+	if (!IS_EXT(rec, USERCHAIN))
 		return false;
-	s->pid = PMCLOG_FIELD32(rec, struct pmclog_ext_userchain, pid);
+	s->pid = REC32(rec, ext_userchain, pid);
 	s->npc = (rec->len - head) / sizeof(s->pc[0]);
 	memcpy(s->pc, rec->data + head, rec->len - head);
 	return true;

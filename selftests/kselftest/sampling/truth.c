@@ -121,12 +121,10 @@ static unsigned int kernel_symbols_right(struct log *log)
 	unsigned int n = 0;
 
 	LOG_FOR_EACH(log, rec) {
-		const char *symbol = (const char *)rec.data +
-				offsetof(struct pmclog_ext_kernel, symbol);
+		const char *symbol = REC_TEXT(&rec, ext_kernel, symbol);
 
-		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_KERNEL)
-			n += PMCLOG_FIELD64(&rec, struct pmclog_ext_kernel,
-					    addr) == kallsyms_addr(symbol);
+		if (IS_EXT(&rec, KERNEL))
+			n += REC64(&rec, ext_kernel, addr) == kallsyms_addr(symbol);
 	}
 	return n;
 }

@@ -469,7 +469,7 @@ TEST_F(unwind, late)
 		SKIP(return, "the program is not laid out for it");
 	record_copies(_metadata, self, &copy);
 	LOG_FOR_EACH(&self->log, rec) {
-		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_USERCHAIN)
+		if (!IS_EXT(&rec, USERCHAIN))
 			continue;
 		ends = PMCLOG_USERCHAIN_FLAGS(
 			rec.data[offsetof(struct pmclog_ext, flags)]);

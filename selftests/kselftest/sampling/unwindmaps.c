@@ -41,10 +41,8 @@ static unsigned int late_of(struct log *log, pid_t pid, unsigned int *answers)
 	LOG_FOR_EACH(log, rec) {
 		if (log_sample(&rec, &s))
 			n += s.late && s.pid == (uint32_t)pid;
-		else if (pmclog_iter_ext_subtype(&rec) ==
-			 PMCLOG_EXT_USERCHAIN)
-			*answers += PMCLOG_FIELD32(&rec,
-				struct pmclog_ext_userchain, pid) ==
+		else if (IS_EXT(&rec, USERCHAIN))
+			*answers += REC32(&rec, ext_userchain, pid) ==
 				(uint32_t)pid;
 	}
 	return n;
@@ -427,8 +425,7 @@ static unsigned int chains_at(struct log *log, uint64_t at, unsigned int *deep)
 			if (s.late || !s.npc || s.pc[0] != at)
 				continue;
 			*deep += s.npc > 1;
-		} else if (pmclog_iter_ext_subtype(&rec) ==
-				   PMCLOG_EXT_USERCHAIN && rec.len >= least) {
+		} else if (IS_EXT(&rec, USERCHAIN) && rec.len >= least) {
 			room = rec.len - least;
 			if (pmclog_get64(rec.data + least - 8) != at)
 				continue;

@@ -226,7 +226,7 @@ static void check_userchain(struct test *t, const struct pmclog_rec *rec)
 
 	for (i = 0; i < n && i < LOG_MAX_DEPTH; i++)
 		pc[i] = pmclog_get64(rec->data + at + i * sizeof(uint64_t));
-	check_chain(t, PMCLOG_FIELD32(rec, struct pmclog_ext_userchain, pid),
+	check_chain(t, REC32(rec, ext_userchain, pid),
 		    pc, i, PMCLOG_USERCHAIN_FLAGS(
 				rec->data[offsetof(struct pmclog_ext, flags)]));
 }
@@ -250,7 +250,7 @@ static void check_log(struct test *t, int file, bool whole)
 	}
 	LOG_FOR_EACH(&log, rec) {
 		check_sample(t, &rec);
-		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_USERCHAIN)
+		if (IS_EXT(&rec, USERCHAIN))
 			check_userchain(t, &rec);
 	}
 	log_free(&log);

@@ -167,7 +167,7 @@ static unsigned int framed_chains(struct log *log)
 			n += has_framed(sy, s.pc, s.npc);
 			continue;
 		}
-		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_USERCHAIN ||
+		if (!IS_EXT(&rec, USERCHAIN) ||
 		    rec.len < sizeof(struct pmclog_ext_userchain) + sizeof(pc))
 			continue;
 		for (i = 0; i < 3; i++)
@@ -303,7 +303,7 @@ static unsigned int deep_chains(struct log *log, unsigned int depth)
 	unsigned int n = 0;
 
 	LOG_FOR_EACH(log, rec)
-		n += pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_USERCHAIN &&
+		n += IS_EXT(&rec, USERCHAIN) &&
 		     rec.len >= sizeof(struct pmclog_ext_userchain) + depth * 8;
 	return n;
 }

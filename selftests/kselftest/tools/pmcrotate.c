@@ -129,11 +129,9 @@ TEST_F(pmcrotate, processes)
 		ASSERT_LOG(&self->log, 0);
 		EXPECT_LT(0, self->log.samples);
 		samples += self->log.samples;
-		other = log_count(&self->log, PMCLOG_T_PMCATTACH,
-				  offsetof(struct pmclog_pmcattach, pid), pid);
+		other = LOG_COUNT(&self->log, PMCATTACH, pmcattach, pid, pid);
 		EXPECT_EQ(n < 4, other) TH_LOG("log %u", n);
-		EXPECT_EQ(1, log_count(&self->log, PMCLOG_T_PMCATTACH,
-				       offsetof(struct pmclog_pmcattach, pid),
+		EXPECT_EQ(1, LOG_COUNT(&self->log, PMCATTACH, pmcattach, pid,
 				       self->load)) TH_LOG("log %u", n);
 		log_free(&self->log);
 	}

@@ -6,9 +6,6 @@
 
 #include "space.h"
 
-#define U32(rec, type, field)	PMCLOG_FIELD32(rec, struct type, field)
-#define U64(rec, type, field)	PMCLOG_FIELD64(rec, struct type, field)
-
 struct space {
 	struct space_map **maps;
 	size_t		nmaps;
@@ -132,12 +129,11 @@ bool space_knows_task(const struct space *sp, uint32_t pid, uint32_t tid)
 
 static void map_in(struct space *sp, const struct pmclog_rec *rec)
 {
-	struct space_map *m = new_map(sp, U32(rec, pmclog_map_in, pid));
+	struct space_map *m = new_map(sp, REC32(rec, map_in, pid));
 
-	m->start = U64(rec, pmclog_map_in, start);
+	m->start = REC64(rec, map_in, start);
 	m->end = m->start;	/* until MAPPING tells */
-	strncpy(m->path, (const char *)rec->data +
-		offsetof(struct pmclog_map_in, path), sizeof(m->path) - 1);
+	strncpy(m->path, REC_TEXT(rec, map_in, path), sizeof(m->path) - 1);
 	sp->last = m;
 }
 
@@ -145,11 +141,11 @@ static void mapping(struct space *sp, const struct pmclog_rec *rec)
 {
 	struct space_map *m = sp->last;
 
-	if (!m || m->start != U64(rec, pmclog_ext_mapping, start) ||
-	    m->pid != U32(rec, pmclog_ext_mapping, pid))
+	if (!m || m->start != REC64(rec, ext_mapping, start) ||
+	    m->pid != REC32(rec, ext_mapping, pid))
 		return;
-	m->end = m->start + U64(rec, pmclog_ext_mapping, len);
-	m->offset = U64(rec, pmclog_ext_mapping, offset);
+	m->end = m->start + REC64(rec, ext_mapping, len);
+	m->offset = REC64(rec, ext_mapping, offset);
 	unmap(sp, m->pid, m->start, m->end, m);
 }
 
@@ -157,17 +153,17 @@ void space_apply(struct space *sp, const struct pmclog_rec *rec)
 {
 	switch (rec->type) {
 	case PMCLOG_T_PROCFORK:
-		copy_maps(sp, U32(rec, pmclog_procfork, oldpid),
-			  U32(rec, pmclog_procfork, newpid));
+		copy_maps(sp, REC32(rec, procfork, oldpid),
+			  REC32(rec, procfork, newpid));
 		break;
 	case PMCLOG_T_PROC_CREATE:
-		name_task(sp, U32(rec, pmclog_proc_create, pid));
+		name_task(sp, REC32(rec, proc_create, pid));
 		break;
 	case PMCLOG_T_THR_CREATE:
-		name_task(sp, U32(rec, pmclog_thr_create, tid));
+		name_task(sp, REC32(rec, thr_create, tid));
 		break;
 	case PMCLOG_T_PROCEXEC:
-		forget_maps(sp, U32(rec, pmclog_procexec, pid));
+		forget_maps(sp, REC32(rec, procexec, pid));
 		break;
 	case PMCLOG_T_SYSEXIT:
 		/* the last moments of a task are still sampled */
@@ -176,12 +172,11 @@ void space_apply(struct space *sp, const struct pmclog_rec *rec)
 		map_in(sp, rec);
 		break;
 	case PMCLOG_T_MAP_OUT:
-		unmap(sp, U32(rec, pmclog_map_out, pid),
-		      U64(rec, pmclog_map_out, start),
-		      U64(rec, pmclog_map_out, end), NULL);
+		unmap(sp, REC32(rec, map_out, pid), REC64(rec, map_out, start),
+		      REC64(rec, map_out, end), NULL);
 		break;
 	case PMCLOG_T_USERDATA:
-		if (pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_MAPPING)
+		if (IS_EXT(rec, MAPPING))
 			mapping(sp, rec);
 		break;
 	}

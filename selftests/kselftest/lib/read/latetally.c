@@ -43,8 +43,8 @@ static void pass_over(struct late_tally *t, struct pending *w,
 	unsigned int user = sample_kernel_part(&w->s);
 
 	if (w->answered || w->passed_over ||
-	    w->s.tid != PMCLOG_FIELD32(rec, struct pmclog_ext_userchain, tid) ||
-	    w->s.tsc >= PMCLOG_FIELD64(rec, struct pmclog_ext_userchain, first))
+	    w->s.tid != REC32(rec, ext_userchain, tid) ||
+	    w->s.tsc >= REC64(rec, ext_userchain, first))
 		return;
 	w->passed_over = true;
 	if (w->s.user || is_at(sy, at, w->s.pc[user]))
@@ -58,8 +58,8 @@ static bool answers(const struct sample *s, const struct pmclog_rec *rec)
 	unsigned int user = sample_kernel_part(s);
 
 	return s->late && user < s->npc &&
-	       s->tid == PMCLOG_FIELD32(rec, struct pmclog_ext_userchain, tid) &&
-	       s->tsc >= PMCLOG_FIELD64(rec, struct pmclog_ext_userchain, first) &&
+	       s->tid == REC32(rec, ext_userchain, tid) &&
+	       s->tsc >= REC64(rec, ext_userchain, first) &&
 	       s->pc[user] == pmclog_get64(rec->data +
 				offsetof(struct pmclog_ext_userchain, pc));
 }
@@ -101,9 +101,8 @@ void late_tally(struct late_tally *t, struct log *log, pid_t pid,
 
 	memset(t, 0, sizeof(*t));
 	LOG_FOR_EACH(log, rec) {
-		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_USERCHAIN &&
-		    PMCLOG_FIELD32(&rec, struct pmclog_ext_userchain, pid) ==
-								(uint32_t)pid) {
+		if (IS_EXT(&rec, USERCHAIN) &&
+		    REC32(&rec, ext_userchain, pid) == (uint32_t)pid) {
 			t->answers++;
 			take_answer(t, wait, n, &rec, sy, at);
 		}

@@ -9,9 +9,6 @@
 #include "logfile.h"
 #include "space.h"
 
-#define U32(rec, type, field)	PMCLOG_FIELD32(rec, struct type, field)
-#define U64(rec, type, field)	PMCLOG_FIELD64(rec, struct type, field)
-
 typedef unsigned long long ull;
 
 bool log_load(struct log *log, int fd)
@@ -64,10 +61,10 @@ bool log_sample(const struct pmclog_rec *rec, struct sample *s)
 	if (rec->type != PMCLOG_T_CALLCHAIN)
 		return false;
 	s->tsc = rec->tsc;
-	s->pid = U32(rec, pmclog_callchain, pid);
-	s->tid = U32(rec, pmclog_callchain, tid);
-	s->pmcid = U32(rec, pmclog_callchain, pmcid);
-	flags = U32(rec, pmclog_callchain, cpuflags);
+	s->pid = REC32(rec, callchain, pid);
+	s->tid = REC32(rec, callchain, tid);
+	s->pmcid = REC32(rec, callchain, pmcid);
+	flags = REC32(rec, callchain, cpuflags);
 	s->cpu = PMCLOG_CC_CPU(flags);
 	s->flags = PMCLOG_CC_FLAGS(flags);
 	s->user = s->flags & PMCLOG_CC_USERSPACE;
@@ -241,8 +238,8 @@ static const char *check_userchain(struct log *log, struct space *space,
 				   unsigned int flags)
 {
 	size_t at = offsetof(struct pmclog_ext_userchain, pc);
-	uint32_t pid = U32(rec, pmclog_ext_userchain, pid);
-	uint32_t tid = U32(rec, pmclog_ext_userchain, tid);
+	uint32_t pid = REC32(rec, ext_userchain, pid);
+	uint32_t tid = REC32(rec, ext_userchain, tid);
 	uint32_t ends = PMCLOG_USERCHAIN_FLAGS(
 			rec->data[offsetof(struct pmclog_ext, flags)]);
 
@@ -255,7 +252,7 @@ static const char *check_userchain(struct log *log, struct space *space,
 	for (; at < rec->len; at += sizeof(uint64_t))
 		if (addr_is_kernel(pmclog_get64(rec->data + at)))
 			return fault(log, rec, "user chain in the kernel");
-	if (U64(rec, pmclog_ext_userchain, first) > rec->tsc)
+	if (REC64(rec, ext_userchain, first) > rec->tsc)
 		return fault(log, rec, "user chain of samples to come");
 	if (!space_knows_task(space, pid, tid) && !may_lack(log, flags))
 		return fault(log, rec, "nobody said who pid %d tid %d is",
@@ -269,7 +266,7 @@ static const char *check_ext(struct log *log, struct space *space,
 {
 	switch (pmclog_iter_ext_subtype(rec)) {
 	case PMCLOG_EXT_HOST:
-		log->owner_pid = U32(rec, pmclog_ext_host, owner_pid);
+		log->owner_pid = REC32(rec, ext_host, owner_pid);
 		return NULL;
 	case PMCLOG_EXT_USERCHAIN:
 		return check_userchain(log, space, rec, flags);
@@ -280,11 +277,11 @@ static const char *check_ext(struct log *log, struct space *space,
 
 static const char *check_drop(struct log *log, const struct pmclog_rec *rec)
 {
-	uint32_t pmcid = U32(rec, pmclog_dropnotify, pmcid);
-	uint32_t cause = U32(rec, pmclog_dropnotify, cause);
-	uint64_t count = U64(rec, pmclog_dropnotify, count);
-	uint64_t first = U64(rec, pmclog_dropnotify, first);
-	uint64_t last = U64(rec, pmclog_dropnotify, last);
+	uint32_t pmcid = REC32(rec, dropnotify, pmcid);
+	uint32_t cause = REC32(rec, dropnotify, cause);
+	uint64_t count = REC64(rec, dropnotify, count);
+	uint64_t first = REC64(rec, dropnotify, first);
+	uint64_t last = REC64(rec, dropnotify, last);
 
 	if (rec->len < sizeof(struct pmclog_dropnotify) || !count ||
 	    cause >= PMCLOG_DROP_NCAUSE)
@@ -303,7 +300,7 @@ static const char *check_drop(struct log *log, const struct pmclog_rec *rec)
 
 static const char *check_attach(struct log *log, const struct pmclog_rec *rec)
 {
-	uint32_t pmcid = U32(rec, pmclog_pmcattach, pmcid);
+	uint32_t pmcid = REC32(rec, pmcattach, pmcid);
 
 	if (!announced(log, pmcid))
 		return fault(log, rec, "PMC %x is attached, but not announced",
@@ -390,7 +387,7 @@ static const char *check_record(struct log *log, struct space *space,
 				const struct pmclog_rec *rec,
 				unsigned int flags)
 {
-	if (U32(rec, pmclog_hdr, spare))
+	if (REC32(rec, hdr, spare))
 		return fault(log, rec, "spare word is used");
 	if (log->closed)
 		return fault(log, rec, "record after CLOSELOG");
@@ -408,8 +405,8 @@ static const char *check_record(struct log *log, struct space *space,
 	case PMCLOG_T_PMCALLOCATEDYN:
 		if (log->npmcs < LOG_MAX_PMC)
 			log->pmcs[log->npmcs++] =
-				U32(rec, pmclog_pmcallocatedyn, pmcid);
-		log->by_tables |= !!(U32(rec, pmclog_pmcallocatedyn, flags) &
+				REC32(rec, pmcallocatedyn, pmcid);
+		log->by_tables |= !!(REC32(rec, pmcallocatedyn, flags) &
 				     HWPMC_F_UNWIND);
 		return NULL;
 	case PMCLOG_T_USERDATA:
@@ -480,15 +477,15 @@ unsigned int log_words(struct log *log)
 
 unsigned int log_build_ids(struct log *log, const char *name)
 {
-	size_t at = offsetof(struct pmclog_ext_buildid, name), len;
 	struct pmclog_rec rec;
 	unsigned int n = 0;
 	const char *path;
+	size_t len;
 
 	LOG_FOR_EACH(log, rec) {
-		if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_BUILDID)
+		if (!IS_EXT(&rec, BUILDID))
 			continue;
-		path = (const char *)rec.data + at;
+		path = REC_TEXT(&rec, ext_buildid, name);
 		len = strlen(path);
 		n += len >= strlen(name) &&
 		     !strcmp(path + len - strlen(name), name);
@@ -500,7 +497,7 @@ unsigned int log_build_ids(struct log *log, const char *name)
 static unsigned int detail_kernel_addresses(const struct pmclog_rec *rec)
 {
 	size_t at = sizeof(struct pmclog_ext_detail);
-	unsigned int n = addr_is_kernel(U64(rec, pmclog_ext_detail, addr));
+	unsigned int n = addr_is_kernel(REC64(rec, ext_detail, addr));
 
 	for (; at < rec->len; at += sizeof(struct pmclog_branch))
 		n += addr_is_kernel(pmclog_get64(rec->data + at)) +
@@ -520,18 +517,14 @@ unsigned int log_kernel_addresses(struct log *log)
 				n += addr_is_kernel(s.pc[i]);
 		/* both have pid and start at the same places */
 		if (rec.type == PMCLOG_T_MAP_IN || rec.type == PMCLOG_T_MAP_OUT)
-			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
-					struct pmclog_map_in, start)) &&
-			     PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
-					PMCLOG_PID_KERNEL;
-		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_KERNEL)
-			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
-					struct pmclog_ext_kernel, addr));
-		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_DETAIL)
+			n += addr_is_kernel(REC64(&rec, map_in, start)) &&
+			     REC32(&rec, map_in, pid) == PMCLOG_PID_KERNEL;
+		if (IS_EXT(&rec, KERNEL))
+			n += addr_is_kernel(REC64(&rec, ext_kernel, addr));
+		if (IS_EXT(&rec, DETAIL))
 			n += detail_kernel_addresses(&rec);
-		if (pmclog_iter_ext_subtype(&rec) == PMCLOG_EXT_MODULE)
-			n += addr_is_kernel(PMCLOG_FIELD64(&rec,
-					struct pmclog_ext_module, start));
+		if (IS_EXT(&rec, MODULE))
+			n += addr_is_kernel(REC64(&rec, ext_module, start));
 	}
 	return n;
 }

@@ -137,6 +137,14 @@ bool records_are_whole(const unsigned char *p, size_t n);
 /* USERDATA records that are not extensions */
 unsigned int log_words(struct log *log);
 
+/* A field of a record, which is a struct pmclog_@type; is it extension @name? */
+#define REC32(rec, type, field)	PMCLOG_FIELD32(rec, struct pmclog_##type, field)
+#define REC64(rec, type, field)	PMCLOG_FIELD64(rec, struct pmclog_##type, field)
+#define REC_TEXT(rec, type, field) \
+	((const char *)(rec)->data + offsetof(struct pmclog_##type, field))
+#define IS_EXT(rec, name) \
+	(pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_##name)
+
 /* Walks @log: struct pmclog_rec rec; LOG_FOR_EACH(log, rec) { ... } */
 #define LOG_FOR_EACH(log, rec)						\
 	for (struct pmclog_iter *it_ = pmclog_iter_mem((log)->data, (log)->len); \
@@ -178,6 +186,10 @@ bool is_share(unsigned int of, unsigned int n, unsigned int percent);
 /* Records of @type whose 32-bit field at @offset is @value. */
 unsigned int log_count(struct log *log, uint32_t type, size_t offset,
 		       uint32_t value);
+/* ... whose @field, of struct pmclog_@type, is @value; @TYPE: PMCLOG_T_* */
+#define LOG_COUNT(log, TYPE, type, field, value)			\
+	log_count(log, PMCLOG_T_##TYPE,					\
+		  offsetof(struct pmclog_##type, field), value)
 
 /* BUILDIDs of a path that ends in @name */
 unsigned int log_build_ids(struct log *log, const char *name);

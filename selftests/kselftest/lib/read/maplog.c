@@ -20,31 +20,29 @@ bool find_map(struct log *log, uint32_t pid, uint64_t start, unsigned int nth,
 		if (found)
 			continue;
 		if (in) {
-			if (pmclog_iter_ext_subtype(&rec) != PMCLOG_EXT_MAPPING)
+			if (!IS_EXT(&rec, MAPPING))
 				return false;
-#define EXT(field)	PMCLOG_FIELD64(&rec, struct pmclog_ext_mapping, field)
-#define EXT32(field)	PMCLOG_FIELD32(&rec, struct pmclog_ext_mapping, field)
-			m->len = EXT(len);
-			m->offset = EXT(offset);
-			m->prot = EXT32(prot);
-			m->ino = EXT(ino);
-			m->major = EXT32(dev_major);
-			m->minor = EXT32(dev_minor);
-			found = EXT32(pid) == pid && EXT(start) == start;
+			m->len = REC64(&rec, ext_mapping, len);
+			m->offset = REC64(&rec, ext_mapping, offset);
+			m->prot = REC32(&rec, ext_mapping, prot);
+			m->ino = REC64(&rec, ext_mapping, ino);
+			m->major = REC32(&rec, ext_mapping, dev_major);
+			m->minor = REC32(&rec, ext_mapping, dev_minor);
+			found = REC32(&rec, ext_mapping, pid) == pid &&
+				REC64(&rec, ext_mapping, start) == start;
 			in = false;
 			continue;
 		}
 		if (rec.type != PMCLOG_T_MAP_IN ||
-		    PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) != pid ||
-		    PMCLOG_FIELD64(&rec, struct pmclog_map_in, start) != start)
+		    REC32(&rec, map_in, pid) != pid ||
+		    REC64(&rec, map_in, start) != start)
 			continue;
 		if (nth--)
 			continue;
 		in = true;
 		m->tsc = rec.tsc;
 		snprintf(m->path, sizeof(m->path), "%s",
-			 (const char *)rec.data +
-			 offsetof(struct pmclog_map_in, path));
+			 REC_TEXT(&rec, map_in, path));
 	}
 	return found;
 }
@@ -58,10 +56,10 @@ unsigned int map_outs(struct log *log, uint32_t pid, uint64_t start,
 
 	LOG_FOR_EACH(log, rec) {
 		if (rec.type != PMCLOG_T_MAP_OUT ||
-		    PMCLOG_FIELD32(&rec, struct pmclog_map_out, pid) != pid)
+		    REC32(&rec, map_out, pid) != pid)
 			continue;
-		s = PMCLOG_FIELD64(&rec, struct pmclog_map_out, start);
-		e = PMCLOG_FIELD64(&rec, struct pmclog_map_out, end);
+		s = REC64(&rec, map_out, start);
+		e = REC64(&rec, map_out, end);
 		if (s == start && e == end)
 			n += 1000;
 		else if (s < end && e > start)

@@ -5,8 +5,7 @@
 
 static bool is_period_of(const struct pmclog_rec *rec, uint32_t pmcid)
 {
-	return pmclog_iter_ext_subtype(rec) == PMCLOG_EXT_PERIOD &&
-	       PMCLOG_FIELD32(rec, struct pmclog_ext_period, pmcid) == pmcid;
+	return IS_EXT(rec, PERIOD) && REC32(rec, ext_period, pmcid) == pmcid;
 }
 
 void periods_note(struct periods *p, uint32_t pmcid,
@@ -17,8 +16,8 @@ void periods_note(struct periods *p, uint32_t pmcid,
 
 	if (!is_period_of(rec, pmcid))
 		return;
-	period = PMCLOG_FIELD64(rec, struct pmclog_ext_period, period);
-	cpu = PMCLOG_FIELD32(rec, struct pmclog_ext_period, cpu);
+	period = REC64(rec, ext_period, period);
+	cpu = REC32(rec, ext_period, cpu);
 	p->now[cpu % LOG_MAX_CPU] = period;
 	p->records++;
 	if (period > p->longest)

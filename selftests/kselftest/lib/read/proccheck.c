@@ -9,8 +9,6 @@
 #include "proclog.h"
 #include "space.h"
 
-#define U32(rec, type, field)	PMCLOG_FIELD32(rec, struct type, field)
-
 /* A process that is a PMC's target; @ended: its PROCEXIT has been seen. */
 struct pair {
 	uint32_t	pmcid;
@@ -164,8 +162,8 @@ static void sampled(struct check *c, const struct pmclog_rec *rec)
 
 static void allocated(struct check *c, const struct pmclog_rec *rec)
 {
-	uint32_t id = U32(rec, pmclog_pmcallocatedyn, pmcid);
-	uint32_t flags = U32(rec, pmclog_pmcallocatedyn, flags);
+	uint32_t id = REC32(rec, pmcallocatedyn, pmcid);
+	uint32_t flags = REC32(rec, pmcallocatedyn, flags);
 
 	if (HWPMC_ID_MODE(id) == HWPMC_MODE_SS)
 		c->system = true;

@@ -4,11 +4,6 @@
 
 #include "proclog.h"
 
-#define U32(rec, type, field)	PMCLOG_FIELD32(rec, struct type, field)
-#define U64(rec, type, field)	PMCLOG_FIELD64(rec, struct type, field)
-#define TEXT(rec, type, field)						\
-	((const char *)(rec)->data + offsetof(struct type, field))
-
 bool proc_record(const struct pmclog_rec *rec, struct proc_record *p)
 {
 	*p = (struct proc_record){
@@ -16,52 +11,52 @@ bool proc_record(const struct pmclog_rec *rec, struct proc_record *p)
 	};
 	switch (rec->type) {
 	case PMCLOG_T_PMCATTACH:
-		p->pmcid = U32(rec, pmclog_pmcattach, pmcid);
-		p->pid = U32(rec, pmclog_pmcattach, pid);
-		p->text = TEXT(rec, pmclog_pmcattach, path);
+		p->pmcid = REC32(rec, pmcattach, pmcid);
+		p->pid = REC32(rec, pmcattach, pid);
+		p->text = REC_TEXT(rec, pmcattach, path);
 		return true;
 	case PMCLOG_T_PMCDETACH:
-		p->pmcid = U32(rec, pmclog_pmcdetach, pmcid);
-		p->pid = U32(rec, pmclog_pmcdetach, pid);
+		p->pmcid = REC32(rec, pmcdetach, pmcid);
+		p->pid = REC32(rec, pmcdetach, pid);
 		return true;
 	case PMCLOG_T_PROCCSW:
-		p->pmcid = U32(rec, pmclog_proccsw, pmcid);
-		p->pid = U32(rec, pmclog_proccsw, pid);
-		p->tid = U32(rec, pmclog_proccsw, tid);
-		p->value = U64(rec, pmclog_proccsw, value);
+		p->pmcid = REC32(rec, proccsw, pmcid);
+		p->pid = REC32(rec, proccsw, pid);
+		p->tid = REC32(rec, proccsw, tid);
+		p->value = REC64(rec, proccsw, value);
 		return true;
 	case PMCLOG_T_PROCEXEC:
-		p->pmcid = U32(rec, pmclog_procexec, pmcid);
-		p->pid = U32(rec, pmclog_procexec, pid);
-		p->text = TEXT(rec, pmclog_procexec, path);
+		p->pmcid = REC32(rec, procexec, pmcid);
+		p->pid = REC32(rec, procexec, pid);
+		p->text = REC_TEXT(rec, procexec, path);
 		return true;
 	case PMCLOG_T_PROCEXIT:
-		p->pmcid = U32(rec, pmclog_procexit, pmcid);
-		p->pid = U32(rec, pmclog_procexit, pid);
-		p->value = U64(rec, pmclog_procexit, value);
+		p->pmcid = REC32(rec, procexit, pmcid);
+		p->pid = REC32(rec, procexit, pid);
+		p->value = REC64(rec, procexit, value);
 		if (rec->len < sizeof(struct pmclog_procexit))
 			return true;
-		p->enabled = U64(rec, pmclog_procexit, enabled);
-		p->running = U64(rec, pmclog_procexit, running);
+		p->enabled = REC64(rec, procexit, enabled);
+		p->running = REC64(rec, procexit, running);
 		return true;
 	case PMCLOG_T_PROCFORK:
-		p->parent = U32(rec, pmclog_procfork, oldpid);
-		p->pid = U32(rec, pmclog_procfork, newpid);
+		p->parent = REC32(rec, procfork, oldpid);
+		p->pid = REC32(rec, procfork, newpid);
 		return true;
 	case PMCLOG_T_SYSEXIT:
-		p->pid = U32(rec, pmclog_sysexit, pid);
+		p->pid = REC32(rec, sysexit, pid);
 		return true;
 	case PMCLOG_T_PROC_CREATE:
-		p->pid = U32(rec, pmclog_proc_create, pid);
-		p->text = TEXT(rec, pmclog_proc_create, comm);
+		p->pid = REC32(rec, proc_create, pid);
+		p->text = REC_TEXT(rec, proc_create, comm);
 		return true;
 	case PMCLOG_T_THR_CREATE:
-		p->pid = U32(rec, pmclog_thr_create, pid);
-		p->tid = U32(rec, pmclog_thr_create, tid);
-		p->text = TEXT(rec, pmclog_thr_create, name);
+		p->pid = REC32(rec, thr_create, pid);
+		p->tid = REC32(rec, thr_create, tid);
+		p->text = REC_TEXT(rec, thr_create, name);
 		return true;
 	case PMCLOG_T_THR_EXIT:
-		p->tid = U32(rec, pmclog_thr_exit, tid);
+		p->tid = REC32(rec, thr_exit, tid);
 		p->pid = ANY;
 		return true;
 	default:
@@ -138,8 +133,8 @@ static bool map_logged(struct log *log, uint32_t pid, uint64_t start)
 {
 	return COUNT_RECORDS(log, rec,
 			     rec.type == PMCLOG_T_MAP_IN &&
-			     U32(&rec, pmclog_map_in, pid) == pid &&
-			     U64(&rec, pmclog_map_in, start) == start);
+			     REC32(&rec, map_in, pid) == pid &&
+			     REC64(&rec, map_in, start) == start);
 }
 
 bool proc_maps_logged(struct log *log, uint32_t pid)
@@ -175,12 +170,10 @@ unsigned int proc_kernel_maps(struct log *log, const char *path,
 
 	LOG_FOR_EACH(log, rec) {
 		if (rec.type != PMCLOG_T_MAP_IN ||
-		    PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) !=
-			    PMCLOG_PID_KERNEL ||
-		    strcmp((const char *)rec.data +
-			   offsetof(struct pmclog_map_in, path), path))
+		    REC32(&rec, map_in, pid) != PMCLOG_PID_KERNEL ||
+		    strcmp(REC_TEXT(&rec, map_in, path), path))
 			continue;
-		*start = PMCLOG_FIELD64(&rec, struct pmclog_map_in, start);
+		*start = REC64(&rec, map_in, start);
 		n++;
 	}
 	return n;
