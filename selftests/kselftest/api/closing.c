@@ -183,7 +183,6 @@ TEST(socket_without_process)
 {
 	int dev = dev_open(), ends[2], more[2], file = temp_file();
 	pid_t child;
-	uint32_t id;
 
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
 	child = fork_bound();
@@ -195,7 +194,7 @@ TEST(socket_without_process)
 	ASSERT_TRUE(wait_error(dev));
 	EXPECT_EQ(-EOWNERDEAD, dev_flush(dev));
 	ASSERT_EQ(0, dev_rotate(dev, file));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), NULL));
 	EXPECT_TRUE(wait_committed(dev, 50));
 	EXPECT_EQ(0, dev_flush(dev));
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, more));
@@ -363,9 +362,8 @@ TEST(own_close_waits)
 static void recorder(int n, int pipes[][2], int file)
 {
 	int dev = dev_open(), i;
-	uint32_t id;
 
-	if (dev_configure(dev, file) || dev_run(dev, pmc_clock(1000), &id) ||
+	if (dev_configure(dev, file) || dev_run(dev, pmc_clock(1000), NULL) ||
 	    !wait_committed(dev, 50))
 		_exit(1);
 	for (i = 0; i < n; i++)

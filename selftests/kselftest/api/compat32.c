@@ -23,7 +23,6 @@ TEST(chains)
 	struct symbols *sy;
 	struct sample s;
 	struct log log;
-	uint32_t id;
 	pid_t pid;
 
 	if (!workload_path("ioctl32") || run32("ioctl32") < 0)
@@ -32,7 +31,7 @@ TEST(chains)
 	ASSERT_NE(NULL, sy);
 	pid = workload_start("spin32", 0);
 	dev = dev_open();
-	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
+	BEGIN_LOG(dev, file, pmc_clock(1000), NULL);
 	EXPECT_TRUE(wait_samples(dev, file, 300, .pid = pid, .user = true));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);

@@ -541,13 +541,12 @@ TEST(smallest)
 {
 	int dev, file = temp_file();
 	struct log log;
-	uint32_t id;
 
 	ASSERT_EQ(0, module_unload_soon());
 	ASSERT_EQ(0, module_load("ringsize=16 logbuffersize=1 callchaindepth=1"));
 	ASSERT_TRUE(module_wait_for_device());
 	dev = dev_open();
-	BEGIN_LOG(dev, file, pmc_clock(bearable_hz(5000)), &id);
+	BEGIN_LOG(dev, file, pmc_clock(bearable_hz(5000)), NULL);
 	sleep_ms(1000);
 	EXPECT_TRUE(wait_committed(dev, 110));
 	ASSERT_EQ(0, dev_closelog(dev));

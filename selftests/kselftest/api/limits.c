@@ -351,11 +351,10 @@ static int begin_without_ring(struct __test_metadata *_metadata, int file,
 {
 	int dev = log_without_ring(_metadata, file);
 	struct hwpmc_allocate a = pmc_clock(hz);
-	uint32_t id;
 
 	ASSERT_TRUE(user_become(USER));
 	a.caps = HWPMC_CAP_USER;
-	ASSERT_EQ(0, dev_run(dev, a, &id));
+	ASSERT_EQ(0, dev_run(dev, a, NULL));
 	ASSERT_TRUE(user_root());
 	ASSERT_EQ(0, cpu_set_online(1, true));
 	return dev;

@@ -269,11 +269,10 @@ TEST_F(privilege, user_mode_only)
 	int file = temp_file();
 	pid_t user = load_user(0), kernel = load_kernel(1);
 	struct log log;
-	uint32_t id;
 
 	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
 	ASSERT_EQ(0, seteuid(NOBODY));
-	BEGIN_LOG(self->theirs, file, pmc_clock(500), &id);
+	BEGIN_LOG(self->theirs, file, pmc_clock(500), NULL);
 	EXPECT_TRUE(wait_committed(self->theirs, 100));
 	ASSERT_EQ(0, dev_closelog(self->theirs));
 	ASSERT_EQ(0, seteuid(0));
@@ -303,13 +302,12 @@ TEST_F(privilege, modules_are_not_told)
 {
 	int file[2] = { temp_file(), temp_file() }, i;
 	struct log log;
-	uint32_t id;
 
 	if (!access("/sys/module/loop", F_OK) && system("rmmod loop"))
 		SKIP(return, "the module to load is in use");
 	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
-	BEGIN_LOG(self->dev, file[0], pmc_clock(100), &id);
-	BEGIN_LOG(self->theirs, file[1], pmc_clock(100), &id);
+	BEGIN_LOG(self->dev, file[0], pmc_clock(100), NULL);
+	BEGIN_LOG(self->theirs, file[1], pmc_clock(100), NULL);
 	if (system("modprobe -q loop && [ -e /sys/module/loop/sections ]"))
 		SKIP(return, "no module to load here");
 	EXPECT_EQ(0, system("rmmod loop"));
@@ -339,7 +337,6 @@ static int sample_oneself(int file)
 	struct hwpmc_driverstats st = {};
 	struct hwpmc_allocate a = pmc_clock(500);
 	int dev, err, i;
-	uint32_t id;
 
 	if (!user_stay(NOBODY))
 		return -EDOM;
@@ -349,7 +346,7 @@ static int sample_oneself(int file)
 	a.mode = HWPMC_MODE_TS;
 	a.cpu = HWPMC_CPU_ANY;
 	a.flags &= ~HWPMC_F_INCLUDE_OWNER;
-	err = dev_configure(dev, file) ?: dev_run(dev, a, &id);
+	err = dev_configure(dev, file) ?: dev_run(dev, a, NULL);
 	for (i = 0; i < 10000 && !err && st.account.committed < 20; i++) {
 		call_kernel(100);
 		err = dev_stats(dev, HWPMC_STATS_OWNER, &st);

@@ -488,13 +488,12 @@ TEST(start_killed)
 {
 	struct stuck s;
 	uint64_t start;
-	uint32_t id;
 	pid_t child;
 
 	ASSERT_EQ(0, stick(&s));
 	child = fork_bound();
 	if (!child) {
-		dev_run(s.dev, pmc_clock(100), &id);
+		dev_run(s.dev, pmc_clock(100), NULL);
 		_exit(0);
 	}
 	sleep_ms(300);

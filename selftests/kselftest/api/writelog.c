@@ -104,13 +104,12 @@ TEST(bulk)
 	int dev = dev_open(), first = temp_file(), second = temp_file();
 	struct log log;
 	struct batch b;
-	uint32_t id;
 
 	fill(&b);
 	EXPECT_EQ(-EINVAL, dev_bulk(dev, b.data, b.len));
 	ASSERT_EQ(0, dev_configure(dev, first));
 	ASSERT_EQ(0, dev_bulk(dev, b.data, b.len));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), NULL));
 	sleep_ms(200);
 	ASSERT_EQ(0, dev_rotate(dev, second));
 	sleep_ms(200);
@@ -126,10 +125,9 @@ TEST(bulk_under_fire)
 	int dev = dev_open(), file = temp_file(), i;
 	struct log log;
 	struct batch b;
-	uint32_t id;
 
 	fill(&b);
-	BEGIN_LOG(dev, file, pmc_clock(bearable_hz(5000)), &id);
+	BEGIN_LOG(dev, file, pmc_clock(bearable_hz(5000)), NULL);
 	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(0, dev_bulk(dev, b.data, b.len));
 		sleep_ms(10);
@@ -331,14 +329,13 @@ TEST(module_comes_and_goes)
 	unsigned int in = 0, out = 0;
 	struct pmclog_rec rec;
 	struct log log;
-	uint32_t id;
 
 	if (!other_module_find(OTHER, path))
 		SKIP(return, "no module to load here");
 	other_module_unload(OTHER);
 	if (!access("/sys/module/" OTHER, F_OK))
 		SKIP(return, OTHER " is in use");
-	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
+	BEGIN_LOG(dev, file, pmc_clock(1000), NULL);
 	ASSERT_EQ(0, other_module_load(path));
 	text = section_addr(OTHER, ".text");
 	ASSERT_EQ(0, other_module_unload(OTHER));
@@ -409,7 +406,6 @@ TEST(module_loaded_earlier)
 	int dev = dev_open(), file = temp_file(), next = temp_file();
 	char path[PATH_MAX];
 	uint64_t start = 0, again = 0, text;
-	uint32_t id;
 
 	if (!other_module_find(OTHER, path))
 		SKIP(return, "no module to load here");
@@ -417,7 +413,7 @@ TEST(module_loaded_earlier)
 	ASSERT_EQ(0, access("/sys/module/" OTHER, F_OK));
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_LT(0, log_modules(dev));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), NULL));
 	ASSERT_EQ(0, dev_rotate(dev, next));
 	ASSERT_EQ(0, dev_closelog(dev));
 	EXPECT_EQ(1, kernel_maps(file, "[" OTHER "]", &start));
@@ -457,14 +453,13 @@ TEST(module_in_next_log)
 	int third = temp_file(), last = temp_file();
 	char path[PATH_MAX];
 	uint64_t start = 0, again = 1, thrice = 2, none;
-	uint32_t id;
 
 	if (!other_module_find(OTHER, path))
 		SKIP(return, "no module to load here");
 	other_module_unload(OTHER);
 	if (!access("/sys/module/" OTHER, F_OK))
 		SKIP(return, OTHER " is in use");
-	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
+	BEGIN_LOG(dev, file, pmc_clock(1000), NULL);
 	ASSERT_EQ(0, other_module_load(path));
 	ASSERT_EQ(0, dev_rotate(dev, next));
 	ASSERT_EQ(0, dev_rotate(dev, third));
@@ -488,14 +483,13 @@ TEST(module_written_meanwhile)
 	int last = temp_file();
 	char path[PATH_MAX];
 	uint64_t start = 0;
-	uint32_t id;
 
 	if (!other_module_find(OTHER, path))
 		SKIP(return, "no module to load here");
 	other_module_unload(OTHER);
 	if (!access("/sys/module/" OTHER, F_OK))
 		SKIP(return, OTHER " is in use");
-	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
+	BEGIN_LOG(dev, file, pmc_clock(1000), NULL);
 	ASSERT_EQ(0, other_module_load(path));
 	ASSERT_LT(0, log_modules(dev));
 	ASSERT_EQ(0, dev_rotate(dev, next));
@@ -514,14 +508,13 @@ TEST(module_gone_in_next_log)
 	int dev = dev_open(), file = temp_file(), next = temp_file();
 	char path[PATH_MAX];
 	uint64_t start = 0, again = 1;
-	uint32_t id;
 
 	if (!other_module_find(OTHER, path))
 		SKIP(return, "no module to load here");
 	other_module_load(path);	/* or it is there */
 	ASSERT_EQ(0, dev_configure(dev, file));
 	ASSERT_LT(0, log_modules(dev));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), NULL));
 	if (other_module_unload(OTHER))
 		SKIP(return, OTHER " is in use");
 	ASSERT_EQ(0, dev_rotate(dev, next));

@@ -114,7 +114,6 @@ TEST(lockdown)
 	struct hwpmc_allocate a = pmc_clock(1000);
 	const char *fault;
 	struct log log;
-	uint32_t id;
 	pid_t load;
 
 	if (access(LOCKDOWN, F_OK) &&
@@ -145,7 +144,7 @@ TEST(lockdown)
 	}
 	/* programs can be sampled still, and processes followed */
 	a.caps = HWPMC_CAP_USER;
-	BEGIN_LOG(dev, file, a, &id);
+	BEGIN_LOG(dev, file, a, NULL);
 	EXPECT_TRUE(wait_committed(dev, 50));
 	load_end(load);
 	END_LOG(dev, file, &log, 0);

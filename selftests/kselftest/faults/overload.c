@@ -259,12 +259,11 @@ TEST(stalled_pipe)
 	struct paused_reader r;
 	unsigned int n, i, k;
 	int dev = dev_open(), fd = paused_begin(&r);
-	uint32_t id;
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, dev_configure(dev, fd));
 	close(fd);
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(PERIOD_HZ), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(PERIOD_HZ), NULL));
 	for (i = 0; i < 2; i++)
 		pthread_create(&lat[i].thread, NULL, latency_body, &lat[i]);
 	sleep_ms(300);
@@ -356,11 +355,10 @@ TEST(reserve)
 	struct hwpmc_driverstats st;
 	struct paused_reader r;
 	int dev = dev_open(), fd = paused_begin(&r);
-	uint32_t id;
 
 	ASSERT_EQ(0, dev_configure(dev, fd));
 	close(fd);
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(PERIOD_HZ), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(PERIOD_HZ), NULL));
 	r.go = false;
 	ASSERT_TRUE(wait_for_drops(dev, 2000));
 	fork_storm(n);
@@ -405,12 +403,11 @@ TEST(beyond_the_reserve)
 	struct paused_reader r;
 	int dev = dev_open(), fd = paused_begin(&r);
 	pid_t survivor;
-	uint32_t id;
 	char name[16];
 
 	ASSERT_EQ(0, dev_configure(dev, fd));
 	close(fd);
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), NULL));
 	sleep_ms(200);
 	r.go = false;
 	pin_to(0);
@@ -455,9 +452,8 @@ TEST(released_under_fire)
 	pid_t load[2] = { load_kernel(0), load_kernel(1) };
 	unsigned int i, tries;
 	struct log log;
-	uint32_t id;
 
-	BEGIN_LOG(dev, file, pmc_clock(50000), &id);
+	BEGIN_LOG(dev, file, pmc_clock(50000), NULL);
 	for (i = 0; i < NRELEASES && !err; i++) {
 		for (tries = 0; tries < 100; tries++) {
 			err = dev_allocate(dev, &a);

@@ -101,10 +101,9 @@ TEST_F(flight, bounded)
 	uint64_t since = 0, committed = 0;
 	struct snapshot s;
 	struct log log;
-	uint32_t id;
 	int i;
 
-	fly_at(_metadata, self->dev, SIZE, 0, OFTEN, &id);
+	fly_at(_metadata, self->dev, SIZE, 0, OFTEN, NULL);
 	for (i = 1; i <= 4; i++) {
 		ASSERT_TRUE(wait_bytes(self->dev, (i + 1) * SIZE));
 		shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
@@ -183,9 +182,8 @@ TEST_F(flight, last_moments)
 	struct snapshot s;
 	struct log log;
 	uint64_t from;
-	uint32_t id;
 
-	fly(_metadata, self->dev, 4 << 20, 0, &id);
+	fly(_metadata, self->dev, 4 << 20, 0, NULL);
 	/* a CPU that the host holds up samples little: then once more */
 	for (i = 0, tries = 0; i < 3 && tries < 50; tries++) {
 		from = raw_ns();
@@ -206,10 +204,9 @@ TEST_F(flight, overlapping)
 	uint64_t samples = 0, last = 0;
 	struct snapshot s;
 	struct log log;
-	uint32_t id;
 	int i;
 
-	fly(_metadata, self->dev, 64 << 20, 0, &id);
+	fly(_metadata, self->dev, 64 << 20, 0, NULL);
 	for (i = 0; i < 6; i++) {
 		EXPECT_TRUE(wait_committed(self->dev, 20));
 		shoot(_metadata, self->dev, &log, &s, 0);
@@ -233,10 +230,9 @@ TEST_F(flight, news)
 	struct log log;
 	char name[16];
 	unsigned int n;
-	uint32_t id;
 
 	ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1), NULL));
 	for (n = 0; ; n++) {
 		snprintf(name, sizeof(name), "name %u", n);
 		ASSERT_EQ(0, prctl(PR_SET_NAME, name));
@@ -265,10 +261,9 @@ TEST_F(flight, packed)
 	unsigned int found, lost;
 	struct snapshot s;
 	struct log log;
-	uint32_t id;
 
 	/* many samples: they take fifteen bytes each */
-	fly_at(_metadata, self->dev, SMALL, HWPMC_LOG_PACKED, OFTEN, &id);
+	fly_at(_metadata, self->dev, SMALL, HWPMC_LOG_PACKED, OFTEN, NULL);
 	ASSERT_TRUE(wait_bytes(self->dev, 3 * SMALL / 2));
 	shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
 	TH_LOG("%" PRIu64 " samples in %" PRIu64 " bytes", log.samples,
@@ -386,10 +381,9 @@ TEST_F(flight, again)
 TEST_F(flight, privilege)
 {
 	int file = temp_file();
-	uint32_t id;
 	pid_t pid;
 
-	fly(_metadata, self->dev, SMALL, 0, &id);
+	fly(_metadata, self->dev, SMALL, 0, NULL);
 	pid = fork_bound();
 	if (!pid) {
 		if (!user_stay(65534))

@@ -207,10 +207,9 @@ TEST_F(flightbase, counts)
 						      HWPMC_F_LOG_PROCCSW);
 	unsigned int i, shrunk = 0, early = 0, seen = 0;
 	uint64_t before = 0;
-	uint32_t clock;
 
 	ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(20), &clock));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(20), NULL));
 	ASSERT_EQ(0, dev_run_on(self->dev, a, self->renamer, &self->id));
 	for (i = 0; i < 1000 && shrunk < 5; i++) {
 		ASSERT_TRUE(wait_more(self->dev, SMALL / 8));
@@ -440,7 +439,6 @@ static int watch_phases(struct phases *p)
 	pid_t target = fork_bound();
 	int dev, err;
 	uint64_t lost;
-	uint32_t id;
 
 	if (!target)
 		follow_phases(p);
@@ -449,7 +447,7 @@ static int watch_phases(struct phases *p)
 	a.caps = HWPMC_CAP_USER;
 	CHECK(0, dev_flight(dev, SMALL, 0));
 	/* it becomes the user too */
-	WAIT_UNTIL((err = dev_run_on(dev, a, target, &id)) != -EPERM, 10000);
+	WAIT_UNTIL((err = dev_run_on(dev, a, target, NULL)) != -EPERM, 10000);
 	CHECK(0, err);
 	CHECK(true, reach(p, HIDDEN_RENAMES));
 	for (i = 0; i < 400 && !unmapped; i++)

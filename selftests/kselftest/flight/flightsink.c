@@ -31,9 +31,8 @@ TEST_F(flightsink, pipe)
 {
 	struct reader r;
 	int ends[2];
-	uint32_t id;
 
-	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, &id);
+	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, NULL);
 	ASSERT_TRUE(wait_bytes(self->dev, SMALL));
 	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
 	reader_begin(&r, ends[0], 4096, 1);
@@ -49,9 +48,8 @@ TEST_F(flightsink, nonblocking_pipe)
 {
 	struct reader r;
 	int ends[2];
-	uint32_t id;
 
-	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, &id);
+	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, NULL);
 	ASSERT_TRUE(wait_bytes(self->dev, SMALL));
 	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC | O_NONBLOCK));
 	fcntl(ends[0], F_SETFL, 0);
@@ -67,11 +65,10 @@ TEST_F(flightsink, full_disk)
 {
 	struct snapshot s;
 	struct log log;
-	uint32_t id;
 	int file;
 
 	OPEN_SMALL(file, "/tmp/small", 64 << 10);
-	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, &id);
+	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, NULL);
 	ASSERT_TRUE(wait_bytes(self->dev, SMALL));
 	EXPECT_EQ(-ENOSPC, dev_snapshot(self->dev, file, 0));
 	EXPECT_EQ(-ENOSPC, dev_snapshot(self->dev, file, 0));
@@ -87,9 +84,8 @@ TEST_F(flightsink, dead_reader)
 	struct snapshot s;
 	struct log log;
 	int ends[2];
-	uint32_t id;
 
-	fly(_metadata, self->dev, SMALL, 0, &id);
+	fly(_metadata, self->dev, SMALL, 0, NULL);
 	ASSERT_TRUE(wait_committed(self->dev, 100));
 	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
 	close(ends[0]);
@@ -144,9 +140,8 @@ TEST_F(flightsink, wall_clock_jumps)
 	struct reader r;
 	struct log log;
 	int ends[2], i, got = 0;
-	uint32_t id;
 
-	fly_at(_metadata, self->dev, SIZE, 0, 100, &id);
+	fly_at(_metadata, self->dev, SIZE, 0, 100, NULL);
 	ASSERT_TRUE(wait_committed(self->dev, 20));
 	ASSERT_EQ(0, small_pipe(ends));
 	s.file = ends[1];
@@ -195,9 +190,8 @@ TEST_F(flightsink, stuck)
 {
 	struct snapshot s;
 	struct log log;
-	uint32_t id;
 
-	fly(_metadata, self->dev, SMALL, 0, &id);
+	fly(_metadata, self->dev, SMALL, 0, NULL);
 	ASSERT_TRUE(wait_bytes(self->dev, 65536));
 	interrupted(_metadata, self->dev, 0);
 	interrupted(_metadata, self->dev, O_NONBLOCK);
@@ -222,10 +216,9 @@ TEST_F(flightsink, killed)
 	ASSERT_LE(0, pid);
 	if (!pid) {
 		int dev = dev_open();
-		uint32_t id;
 
 		if (dev < 0 || dev_flight(dev, SMALL, 0) ||
-		    dev_run(dev, pmc_clock(OFTEN), &id) || !wait_bytes(dev, SMALL))
+		    dev_run(dev, pmc_clock(OFTEN), NULL) || !wait_bytes(dev, SMALL))
 			_exit(1);
 		dev_snapshot(dev, ends[1], 0);
 		_exit(2);

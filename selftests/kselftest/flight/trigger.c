@@ -102,9 +102,8 @@ TEST_F(trigger, once)
 {
 	struct stat st, again;
 	int next = temp_file();
-	uint32_t id;
 
-	run_trigger(_metadata, self->dev, self->t.pid, &id);
+	run_trigger(_metadata, self->dev, self->t.pid, NULL);
 	ASSERT_EQ(0, dev_snapshot(self->dev, self->file, ARM));
 	ASSERT_TRUE(target_step(&self->t));
 	EXPECT_SNAPSHOT(PMCLOG_SNAPSHOT_PMC);
@@ -128,9 +127,7 @@ TEST_F(trigger, once)
 
 TEST_F(trigger, disarmed)
 {
-	uint32_t id;
-
-	run_trigger(_metadata, self->dev, self->t.pid, &id);
+	run_trigger(_metadata, self->dev, self->t.pid, NULL);
 	EXPECT_EQ(-EINVAL, dev_snapshot(self->dev, -1, ARM));
 	ASSERT_EQ(0, dev_snapshot(self->dev, self->file, ARM));
 	ASSERT_EQ(0, dev_snapshot(self->dev, -1, ARM));
@@ -144,10 +141,9 @@ TEST_F(trigger, disarmed)
 TEST_F(trigger, armed_again)
 {
 	int ends[2];
-	uint32_t id;
 	char c;
 
-	run_trigger(_metadata, self->dev, self->t.pid, &id);
+	run_trigger(_metadata, self->dev, self->t.pid, NULL);
 	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
 	ASSERT_EQ(0, dev_snapshot(self->dev, ends[1], ARM));
 	close(ends[1]);
@@ -165,10 +161,9 @@ TEST_F(trigger, armed_again)
 TEST_F(trigger, full_disk)
 {
 	int file;
-	uint32_t id;
 
 	OPEN_SMALL(file, "/tmp/small", 4096);
-	run_trigger(_metadata, self->dev, self->t.pid, &id);
+	run_trigger(_metadata, self->dev, self->t.pid, NULL);
 	ASSERT_EQ(0, dev_snapshot(self->dev, file, ARM));
 	ASSERT_TRUE(target_step(&self->t));
 	EXPECT_TRUE(wait_snapshot(self->dev));
@@ -184,10 +179,9 @@ static int get_stuck(struct __test_metadata *_metadata,
 		     FIXTURE_DATA(trigger) *self)
 {
 	int ends[2];
-	uint32_t id;
 	char c;
 
-	run_trigger(_metadata, self->dev, self->t.pid, &id);
+	run_trigger(_metadata, self->dev, self->t.pid, NULL);
 	ASSERT_EQ(0, small_pipe(ends));
 	ASSERT_EQ(0, dev_snapshot(self->dev, ends[1], ARM));
 	close(ends[1]);
@@ -349,7 +343,6 @@ TEST_F(trigger, threads)
 TEST_F(trigger, not_asked_for)
 {
 	int dev = dev_open();
-	uint32_t id;
 
 	ASSERT_EQ(0, dev_exit_trigger(self->dev, HWPMC_EXIT_FAILED, 0, 0));
 	ASSERT_EQ(0, dev_exit_trigger(self->dev, HWPMC_EXIT_NEVER, 0, 0));
@@ -359,7 +352,7 @@ TEST_F(trigger, not_asked_for)
 
 	ASSERT_EQ(0, dev_flight(dev, SIZE, 0));
 	ASSERT_EQ(0, dev_run_on(dev, pmc_process_sampler(FAULTS, PERIOD, 0),
-				self->t.pid, &id));
+				self->t.pid, NULL));
 	ASSERT_EQ(0, dev_exit_trigger(dev, HWPMC_EXIT_FAILED, 0, 0));
 	ASSERT_EQ(0, dev_snapshot(dev, self->file, ARM));
 	ended((struct end){ .code = 1 });
@@ -400,11 +393,10 @@ TEST_F(trigger, storm)
 {
 	struct hwpmc_allocate a = pmc_clock(scaled(5000, 500));
 	unsigned int i, n = 0;
-	uint32_t id;
 	int err;
 
 	a.flags |= HWPMC_F_TRIGGER;
-	ASSERT_EQ(0, dev_run(self->dev, a, &id));
+	ASSERT_EQ(0, dev_run(self->dev, a, NULL));
 	ASSERT_EQ(0, dev_exit_trigger(self->dev, HWPMC_EXIT_FAILED, 0, 0));
 	for (i = 0; i < scaled(60, 20); i++) {
 		struct log log;

@@ -338,11 +338,13 @@ int dev_pmc(int dev, struct hwpmc_allocate a, uint32_t *id)
 
 int dev_run(int dev, struct hwpmc_allocate a, uint32_t *id)
 {
+	id = id ?: &a.id;
 	return dev_pmc(dev, a, id) ?: dev_start(dev, *id);
 }
 
 int dev_run_on(int dev, struct hwpmc_allocate a, int pid, uint32_t *id)
 {
+	id = id ?: &a.id;
 	return dev_pmc(dev, a, id) ?: dev_attach(dev, *id, pid) ?: dev_start(dev, *id);
 }
 

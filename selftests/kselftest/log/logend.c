@@ -106,12 +106,11 @@ static void close_unread(struct __test_metadata *_metadata,
 {
 	struct early early;
 	unsigned int ms;
-	uint32_t id;
 
 	ASSERT_EQ(0, dev_configure(self->dev, ends[1]));
 	close(ends[1]);
 	early_begin(&early, ends[0]);
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(bearable_hz(5000)), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(bearable_hz(5000)), NULL));
 	early_end(&early);
 	ASSERT_TRUE(wait_stalled(self->dev));
 	EXPECT_TRUE(bystander_goes_on(&self->other));
@@ -194,7 +193,6 @@ static void begin_log(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(logend) *self, int fd)
 {
 	int dev = self->dev;
-	uint32_t id;
 
 	signal(SIGIO, count_signal);
 	signal(SIGPIPE, count_signal);
@@ -203,7 +201,7 @@ static void begin_log(struct __test_metadata *_metadata,
 	fcntl(dev, F_SETFL, fcntl(dev, F_GETFL) | O_ASYNC);
 	ASSERT_EQ(0, dev_configure(dev, fd));
 	close(fd);
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(2000), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(2000), NULL));
 }
 
 /* Returns how much has been written. */
@@ -535,7 +533,6 @@ static void killed(struct __test_metadata *_metadata,
 {
 	int ends[2], ready[2];
 	uint64_t start;
-	uint32_t id;
 	pid_t pid;
 	char c;
 
@@ -550,7 +547,7 @@ static void killed(struct __test_metadata *_metadata,
 		close(ends[1]);
 		if (!stalled)
 			close(ends[0]);
-		if (dev_run(dev, pmc_clock(bearable_hz(5000)), &id) && stalled)
+		if (dev_run(dev, pmc_clock(bearable_hz(5000)), NULL) && stalled)
 			_exit(2);
 		if (!(stalled ? wait_stalled(dev) : wait_error(dev)))
 			_exit(3);

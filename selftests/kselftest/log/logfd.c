@@ -372,10 +372,9 @@ TEST_F(logfd, thread_killed)
 {
 	int file = temp_file();
 	struct log log;
-	uint32_t id;
 	int i;
 
-	BEGIN_LOG(self->dev, file, pmc_clock(1000), &id);
+	BEGIN_LOG(self->dev, file, pmc_clock(1000), NULL);
 	for (i = 0; i < 10; i++) {
 		ASSERT_EQ(0, kill(recorder_pid(), i & 1 ? SIGKILL : SIGTERM));
 		sleep_ms(30);
@@ -416,11 +415,10 @@ TEST_F(logfd, opener_credentials)
 TEST_F(logfd, unmounted)
 {
 	struct log log;
-	uint32_t id;
 	int file;
 
 	OPEN_SMALL(file, "/tmp/lazy", 16 << 20);
-	BEGIN_LOG(self->dev, file, pmc_clock(1000), &id);
+	BEGIN_LOG(self->dev, file, pmc_clock(1000), NULL);
 	ASSERT_TRUE(wait_committed(self->dev, 50));
 	ASSERT_EQ(0, umount2("/tmp/lazy", MNT_DETACH));
 	ASSERT_EQ(0, rmdir("/tmp/lazy"));
@@ -570,10 +568,9 @@ TEST_F(logfd, rotate)
 	struct hwpmc_driverstats st;
 	int file[NROTATE], i;
 	struct log log;
-	uint32_t id;
 
 	file[0] = temp_file();
-	BEGIN_LOG(self->dev, file[0], pmc_clock(bearable_hz(5000)), &id);
+	BEGIN_LOG(self->dev, file[0], pmc_clock(bearable_hz(5000)), NULL);
 	for (i = 1; i < NROTATE; i++) {
 		sleep_ms(150);
 		EXPECT_TRUE(wait_committed(self->dev, 10));

@@ -64,10 +64,9 @@ static struct pace pace(int dev)
 static struct pace pace_of(struct __test_metadata *_metadata, int dev, int file)
 {
 	struct pace p = {};
-	uint32_t id;
 
 	EXPECT_EQ(0, dev_configure(dev, file));
-	EXPECT_EQ(0, dev_run(dev, pmc_clock(HZ_FEW), &id));
+	EXPECT_EQ(0, dev_run(dev, pmc_clock(HZ_FEW), NULL));
 	sleep(1);
 	p = pace(dev);
 	TH_LOG("%" PRIu64 " to %" PRIu64 " passes in %u ms", p.least, p.most,
@@ -101,10 +100,9 @@ TEST_F(logpace, pipe)
 TEST_F(logpace, read)
 {
 	struct pace p;
-	uint32_t id;
 
 	ASSERT_EQ(0, dev_stream(self->dev, 0, 0));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(HZ_FEW), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(HZ_FEW), NULL));
 	sleep(1);
 	p = pace(self->dev);
 	TH_LOG("%" PRIu64 " to %" PRIu64 " passes in %u ms", p.least, p.most,
@@ -126,10 +124,9 @@ static unsigned int next_pass(int dev)
 TEST_F(logpace, process)
 {
 	unsigned int i, ms, least = ~0U;
-	uint32_t id;
 	pid_t pid;
 
-	BEGIN_LOG(self->dev, self->file, pmc_clock(HZ_FEW), &id);
+	BEGIN_LOG(self->dev, self->file, pmc_clock(HZ_FEW), NULL);
 	for (i = 0; i < TRIES; i++) {
 		sleep(1);
 		next_pass(self->dev);

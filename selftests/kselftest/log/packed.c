@@ -81,10 +81,10 @@ static uint64_t plain_bytes(struct log *log, uint64_t *stored)
 }
 
 static void start(struct __test_metadata *_metadata, int dev, int fd,
-		  unsigned int hz, uint32_t *id)
+		  unsigned int hz)
 {
 	ASSERT_EQ(0, dev_configure_flags(dev, fd, HWPMC_LOG_PACKED));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(hz), id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(hz), NULL));
 }
 
 /* The statistics count records and bytes of the file. */
@@ -120,9 +120,8 @@ TEST_F(packed, size)
 	int file = temp_file();
 	struct sample s;
 	struct log log;
-	uint32_t id;
 
-	start(_metadata, self->dev, file, scaled(4000, 1000), &id);
+	start(_metadata, self->dev, file, scaled(4000, 1000));
 	/* one of two CPUs is the workload's */
 	EXPECT_TRUE(wait_committed(self->dev, scaled(6000, 2000)));
 	END_LOG(self->dev, file, &log, 0);
@@ -149,10 +148,9 @@ TEST_F(packed, processes)
 {
 	int file = temp_file(), i, n = scaled(40, 25);
 	struct log log;
-	uint32_t id;
 
 	/* not so often that a slow kernel does nothing else */
-	start(_metadata, self->dev, file, scaled(4000, 500), &id);
+	start(_metadata, self->dev, file, scaled(4000, 500));
 	for (i = 0; i < n; i++) {
 		pid_t pid = fork_bound();
 
@@ -181,11 +179,10 @@ TEST_F(packed, no_chains)
 	uint64_t plain, stored;
 	int file = temp_file();
 	struct log log;
-	uint32_t id;
 
 	a.flags &= ~(HWPMC_F_CALLCHAIN | HWPMC_F_USERCALLCHAIN);
 	ASSERT_EQ(0, dev_configure_flags(self->dev, file, HWPMC_LOG_PACKED));
-	ASSERT_EQ(0, dev_run(self->dev, a, &id));
+	ASSERT_EQ(0, dev_run(self->dev, a, NULL));
 	EXPECT_TRUE(wait_committed(self->dev, 2000));
 	END_LOG(self->dev, file, &log, 0);
 	EXPECT_EQ(1, log.deepest);
@@ -202,11 +199,10 @@ TEST_F(packed, slow_reader)
 {
 	struct reader r;
 	int ends[2];
-	uint32_t id;
 
 	ASSERT_EQ(0, pipe(ends));
 	reader_begin(&r, ends[0], 1024, 5);
-	start(_metadata, self->dev, ends[1], 20000, &id);
+	start(_metadata, self->dev, ends[1], 20000);
 	close(ends[1]);
 	sleep_ms(1000);
 	EXPECT_TRUE(wait_committed(self->dev, 100));
@@ -234,11 +230,10 @@ static void expect_exact(struct __test_metadata *_metadata, int dev,
 TEST_F(packed, full_file)
 {
 	struct log log;
-	uint32_t id;
 	int file;
 
 	OPEN_SMALL(file, "/tmp/small", 64 << 10);
-	start(_metadata, self->dev, file, 10000, &id);
+	start(_metadata, self->dev, file, 10000);
 	WAIT_UNTIL(dev_flush(self->dev) == -ENOSPC, 12000);
 	sleep_ms(300);
 	EXPECT_EQ(0, dev_configure(self->dev, -1));
@@ -255,10 +250,9 @@ TEST_F(packed, dead_reader)
 	struct hwpmc_driverstats st;
 	struct log log;
 	int ends[2];
-	uint32_t id;
 
 	ASSERT_EQ(0, pipe(ends));
-	start(_metadata, self->dev, ends[1], 5000, &id);
+	start(_metadata, self->dev, ends[1], 5000);
 	close(ends[1]);
 	memset(&log, 0, sizeof(log));
 	log.data = malloc(256 << 10);
@@ -296,10 +290,9 @@ TEST_F(packed, rotate)
 	int file[NROTATE], i;
 	struct raw raw;
 	struct log log;
-	uint32_t id;
 
 	file[0] = temp_file();
-	start(_metadata, self->dev, file[0], 5000, &id);
+	start(_metadata, self->dev, file[0], 5000);
 	for (i = 1; i < NROTATE; i++) {
 		sleep_ms(200);
 		EXPECT_TRUE(wait_committed(self->dev, 10));
@@ -333,12 +326,11 @@ TEST_F(packed, beside_a_plain_one)
 	int other = dev_open(), files[2] = { temp_file(), temp_file() };
 	struct log log;
 	struct raw raw;
-	uint32_t id;
 
 	ASSERT_LE(0, other);
 	ASSERT_EQ(0, dev_configure(other, files[1]));
-	start(_metadata, self->dev, files[0], 2000, &id);
-	ASSERT_EQ(0, dev_run(other, pmc_clock(2000), &id));
+	start(_metadata, self->dev, files[0], 2000);
+	ASSERT_EQ(0, dev_run(other, pmc_clock(2000), NULL));
 	EXPECT_TRUE(wait_committed(self->dev, 500));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	END_LOG(other, files[0], &log, 0);

@@ -43,7 +43,6 @@ static void record_slowly(struct __test_metadata *_metadata, int dev,
 			  struct reader *r, size_t chunk, pid_t load[2])
 {
 	struct hwpmc_driverstats st;
-	uint32_t id;
 	int ends[2];
 
 	ASSERT_EQ(0, pipe(ends));
@@ -52,7 +51,7 @@ static void record_slowly(struct __test_metadata *_metadata, int dev,
 	load[0] = load_kernel(0);
 	load[1] = load_kernel(1);
 	reader_begin(r, ends[0], chunk, 8);
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(20000), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(20000), NULL));
 	do {
 		sleep_ms(50);
 		ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));

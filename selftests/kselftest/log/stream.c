@@ -50,10 +50,9 @@ TEST_F(stream, packed)
 	struct pmclog_iter *it;
 	struct pmclog_rec rec;
 	unsigned int packs = 0;
-	uint32_t id;
 
 	ASSERT_EQ(0, dev_stream(self->dev, HWPMC_LOG_PACKED, 0));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(2000), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(2000), NULL));
 	while (samples(&self->log) < 500)
 		ASSERT_LT(0, take(self, PMCLOG_RECORD_MAX));
 	expect_whole(_metadata, self, 0);
@@ -107,12 +106,11 @@ TEST_F(stream, too_small)
 TEST_F(stream, odd_sizes)
 {
 	unsigned int n = 0, seed = 12345;
-	uint32_t id;
 	ssize_t got;
 	size_t room;
 
 	ASSERT_EQ(0, dev_stream(self->dev, 0, 0));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(4000, 500)), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(4000, 500)), NULL));
 	while (n < 2000) {
 		seed = seed * 1103515245 + 12345;
 		room = 1 + (seed >> 8) % 700;
@@ -136,13 +134,12 @@ TEST_F(stream, faults)
 	char *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned int faults = 0, parts = 0, i;
-	uint32_t id;
 	ssize_t n;
 
 	ASSERT_NE(MAP_FAILED, p);
 	ASSERT_EQ(0, mprotect(p + page, page, PROT_NONE));
 	ASSERT_EQ(0, dev_stream(self->dev, 0, 0));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1000), NULL));
 	for (i = 0; i < 400; i++) {
 		size_t there = 4 * (1 + i * 7 % 300);
 		char *to = p + page - there;
@@ -345,13 +342,12 @@ TEST_F(stream, shared)
 	unsigned char *shared = shared_memory(ROOM);
 	unsigned char *own = self->log.data;
 	int copy = dup(self->dev), i;
-	uint32_t id;
 	pid_t child;
 
 	ASSERT_NE(NULL, shared);
 	self->log.data = shared;
 	ASSERT_EQ(0, dev_stream(self->dev, 0, 0));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(500), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(500), NULL));
 	for (i = 0; i < 20; i++) {
 		child = fork_bound();
 		if (!child) {

@@ -20,11 +20,10 @@ static bool wait_dropped(int dev)
 TEST_F(stream, slow_reader)
 {
 	struct reader r;
-	uint32_t id;
 
 	ASSERT_EQ(0, dev_stream(self->dev, 0, SMALL));
 	reader_begin(&r, self->dev, PMCLOG_RECORD_MAX, 100);
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(bearable_hz(20000)), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(bearable_hz(20000)), NULL));
 	EXPECT_TRUE(wait_dropped(self->dev));
 	EXPECT_TRUE(wait_committed(self->dev, 100));
 	ASSERT_EQ(0, dev_closelog(self->dev));
@@ -40,10 +39,9 @@ static void fill_up(struct __test_metadata *_metadata,
 		    FIXTURE_DATA(stream) *self)
 {
 	struct hwpmc_driverstats st;
-	uint32_t id;
 
 	ASSERT_EQ(0, dev_stream(self->dev, 0, SMALL));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(bearable_hz(20000)), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(bearable_hz(20000)), NULL));
 	ASSERT_TRUE(wait_dropped(self->dev));
 	ASSERT_TRUE(wait_stalled(self->dev));
 	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
@@ -159,11 +157,10 @@ TEST_F(stream, killed)
 		child = fork_bound();
 		if (!child) {
 			struct waiter w;
-			uint32_t id;
 
 			self->dev = dev_open();
 			if (dev_stream(self->dev, 0, SMALL) ||
-			    (i < 2 && dev_run(self->dev, pmc_clock(bearable_hz(5000)), &id)))
+			    (i < 2 && dev_run(self->dev, pmc_clock(bearable_hz(5000)), NULL)))
 				_exit(1);
 			if (i == 0 && !wait_stalled(self->dev))
 				_exit(2);

@@ -17,11 +17,10 @@ TEST(iterator)
 	struct pmclog_iter *it;
 	unsigned int n = 0;
 	int dev = dev_open();
-	uint32_t id;
 
 	ASSERT_LE(0, dev);
 	ASSERT_EQ(0, dev_stream(dev, 0, 0));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), &id));
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), NULL));
 	it = pmclog_iter_fd(dev);
 	while (n < 300 && st == PMCLOG_ITER_RECORD) {
 		st = pmclog_iter_next(it, &rec);

@@ -64,10 +64,9 @@ static struct hwpmc_allocate user_clock(unsigned int hz)
 TEST_F(streamuser, roots_log)
 {
 	struct log log;
-	uint32_t id;
 
 	ASSERT_EQ(0, dev_stream(self->dev, 0, 0));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(200), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(200), NULL));
 	ASSERT_TRUE(wait_committed(self->dev, 20));
 	ASSERT_EQ(0, dev_flush(self->dev));
 	EXPECT_EQ(EPERM, IN_CHILD(user_stay(USER) ? -read_some(self->dev) : 77));
@@ -86,13 +85,12 @@ TEST_F(streamuser, users_log)
 	struct pmclog_initialize first;
 	struct sample s;
 	struct log log;
-	uint32_t id;
 	int dev;
 
 	ASSERT_TRUE(user_become(USER));
 	OPEN_DEVICE(dev);
 	ASSERT_EQ(0, dev_stream(dev, 0, 0));
-	ASSERT_EQ(0, dev_run(dev, user_clock(500), &id));
+	ASSERT_EQ(0, dev_run(dev, user_clock(500), NULL));
 	ASSERT_TRUE(wait_committed(dev, 100));
 	/* the first record only, and root the others */
 	ASSERT_EQ(sizeof(first), read(dev, &first, sizeof(first)));
@@ -200,11 +198,10 @@ TEST_F(streamuser, start_before_reading)
 	struct hwpmc_driverstats st;
 	struct crowd c;
 	struct log log;
-	uint32_t id;
 
 	crowd_begin(&c, scaled(100, 40), 50);
 	ASSERT_EQ(0, dev_stream(self->dev, 0, SMALL));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), NULL));
 	ASSERT_EQ(0, dev_stats(self->dev, HWPMC_STATS_OWNER, &st));
 	TH_LOG("%" PRIu64 " bytes are ready", st.bytes_written);
 	EXPECT_LT(2 * SMALL, st.bytes_written);
@@ -218,7 +215,6 @@ TEST_F(streamuser, start_when_full)
 {
 	struct crowd c;
 	struct log log;
-	uint32_t id;
 	int i, err = 0;
 
 	crowd_begin(&c, scaled(100, 40), 50);
@@ -226,7 +222,7 @@ TEST_F(streamuser, start_when_full)
 	for (i = 0; i < 1000000 && !err; i++)
 		err = dev_userdata(self->dev, i);
 	ASSERT_EQ(-ENOMEM, err);
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &id));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), NULL));
 	END_LOG(self->dev, self->dev, &log, LOG_DROPS | LOG_PROC_DROPS);
 	expect_all_told(_metadata, &c, &log);
 	crowd_end(&c);

@@ -141,10 +141,8 @@ TEST_F(cpugroups, busy_to_the_end)
 
 static int begin_clock(int dev, int file, int cpu)
 {
-	uint32_t id;
-
 	return set_cpus(dev, 1ULL << cpu) ?: dev_configure(dev, file) ?:
-	       dev_run(dev, pmc_clock(scaled(1000, 200)), &id);
+	       dev_run(dev, pmc_clock(scaled(1000, 200)), NULL);
 }
 
 /* Its parent is on CPU 1, too. */
@@ -326,7 +324,6 @@ TEST_F(cpugroups, late_chain_elsewhere)
 	struct job job = { .body = body_read, .len = 1, .cpu = 0 };
 	struct late_tally t;
 	struct log *log = &self->log[0];
-	uint32_t id;
 	pid_t pid, tid;
 	int ends[2];
 
@@ -342,7 +339,7 @@ TEST_F(cpugroups, late_chain_elsewhere)
 	pid = start_job(job, 1, ends[1]);
 	while (!(tid = second_thread(pid)))
 		sleep_ms(1);
-	BEGIN_LOG(self->dev[0], self->file[0], pmc_sampler(SWITCHES, 1), &id);
+	BEGIN_LOG(self->dev[0], self->file[0], pmc_sampler(SWITCHES, 1), NULL);
 	ASSERT_TRUE(sleep_and_move(&job, pid, tid, ends[1], 20));
 	END_LOG(self->dev[0], self->file[0], log, LOG_PROC_DROPS | LOG_STRANGERS);
 	load_end(pid);

@@ -27,10 +27,9 @@ static void record_elsewhere(struct __test_metadata *_metadata)
 {
 	int dev = dev_open(), file = temp_file();
 	struct log log;
-	uint32_t id;
 
 	ASSERT_LE(0, dev);
-	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
+	BEGIN_LOG(dev, file, pmc_clock(1000), NULL);
 	EXPECT_TRUE(wait_committed(dev, 60));
 	ASSERT_EQ(0, dev_closelog(dev));
 	close(dev);
@@ -44,7 +43,6 @@ TEST(frozen_file_system)
 	uint64_t start, took;
 	struct log log;
 	int dev, file, dir;
-	uint32_t id;
 
 	if (!mount_it())
 		SKIP(return, "no file system to freeze here");
@@ -52,7 +50,7 @@ TEST(frozen_file_system)
 	dir = open(MOUNT_POINT, O_RDONLY | O_DIRECTORY);
 	file = open(MOUNT_POINT "/log", O_RDWR | O_CREAT, 0600);
 	ASSERT_LE(0, file);
-	BEGIN_LOG(dev, file, pmc_clock(1000), &id);
+	BEGIN_LOG(dev, file, pmc_clock(1000), NULL);
 	EXPECT_TRUE(wait_committed(dev, 30));
 	EXPECT_EQ(0, dev_flush(dev));
 	ASSERT_EQ(0, ioctl(dir, FIFREEZE, 0));

@@ -90,9 +90,8 @@ static void sample(struct __test_metadata *_metadata, int dev,
 	struct away away[ROUNDS];
 	int file = temp_file();
 	struct log log;
-	uint32_t id;
 
-	BEGIN_LOG(dev, file, a, &id);
+	BEGIN_LOG(dev, file, a, NULL);
 	absences(_metadata, dev, file, away, n);
 	END_LOG(dev, file, &log, 0);
 	check_absences(_metadata, &log, away, n);
@@ -182,10 +181,9 @@ TEST_F(hotplug, comes_later)
 	int file = temp_file();
 	uint64_t online;
 	struct log log;
-	uint32_t id;
 
 	ASSERT_EQ(0, cpu_set_online(CPU, false));
-	BEGIN_LOG(self->dev, file, pmc_clock(1000), &id);
+	BEGIN_LOG(self->dev, file, pmc_clock(1000), NULL);
 	sleep_ms(100);
 	online = raw_ns();
 	ASSERT_EQ(0, cpu_set_online(CPU, true));
@@ -345,10 +343,9 @@ TEST_F(hotplug, opener_delayed)
 TEST_F(hotplug, closed_while_away)
 {
 	unsigned int i;
-	uint32_t id;
 
 	for (i = 0; i < 5; i++) {
-		BEGIN_LOG(self->dev, temp_file(), pmc_clock(1000), &id);
+		BEGIN_LOG(self->dev, temp_file(), pmc_clock(1000), NULL);
 		sleep_ms(50);
 		ASSERT_EQ(0, cpu_set_online(CPU, false));
 		close(self->dev);

@@ -306,7 +306,6 @@ static int be_in_debt(int go, int back)
 {
 	uint64_t before, debt, start;
 	pid_t mapper;
-	uint32_t id;
 	int dev;
 
 	CHECK(1, user_stay(USER));
@@ -314,7 +313,7 @@ static int be_in_debt(int go, int back)
 	CHECK(1, mapper > 0);
 	dev = dev_open();
 	CHECK(0, dev_configure(dev, temp_file()));
-	CHECK(0, dev_run_on(dev, pmc_process_faults(0), mapper, &id));
+	CHECK(0, dev_run_on(dev, pmc_process_faults(0), mapper, NULL));
 	CHECK(1, ask(go, back, 0));
 	before = writer_ns();
 	CHECK(0, dev_rotate(dev, temp_file()));

@@ -389,11 +389,11 @@ TEST_F(attach, period)
 TEST_F(attach, release_and_close)
 {
 	int other = dev_open();
-	uint32_t id, left;
+	uint32_t id;
 
 	ASSERT_EQ(0, dev_run_on(self->dev, counter(0), self->t.pid, &id));
 	ASSERT_EQ(0, dev_run_on(other, counter(HWPMC_F_DESCENDANTS),
-				self->t.pid, &left));
+				self->t.pid, NULL));
 	ASSERT_TRUE(target_step(&self->t));
 	ASSERT_EQ(0, dev_release(self->dev, id));
 	EXPECT_EQ(-EINVAL, dev_start(self->dev, id));
@@ -411,13 +411,12 @@ TEST_F(attach, release_and_close)
 TEST_F(attach, owner_is_target)
 {
 	pid_t child = fork_bound();
-	uint32_t id;
 
 	if (!child) {
 		int dev = dev_open();
 
 		close(self->dev);
-		if (dev_run_on(dev, counter(HWPMC_F_DESCENDANTS), 0, &id))
+		if (dev_run_on(dev, counter(HWPMC_F_DESCENDANTS), 0, NULL))
 			_exit(1);
 		fault_pages(10);
 		kill(getpid(), SIGKILL);

@@ -369,11 +369,10 @@ static void let_it_run(struct __test_metadata *_metadata,
 TEST_F(forkwaits, rotated)
 {
 	int first = temp_file(), next = temp_file();
-	uint32_t of_all;
 
 	ASSERT_EQ(0, dev_configure(self->dev, first));
 	ASSERT_EQ(0, dev_start(self->dev, self->id));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(500, 100)), &of_all));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(scaled(500, 100)), NULL));
 	fork_and_end(_metadata, self);
 	ASSERT_EQ(0, dev_rotate(self->dev, next));
 	let_it_run(_metadata, self, next);
@@ -383,10 +382,9 @@ TEST_F(forkwaits, rotated)
 TEST_F(forkwaits, first_log)
 {
 	int file = temp_file();
-	uint32_t of_all;
 
 	fork_and_end(_metadata, self);
-	BEGIN_LOG(self->dev, file, pmc_clock(scaled(500, 100)), &of_all);
+	BEGIN_LOG(self->dev, file, pmc_clock(scaled(500, 100)), NULL);
 	let_it_run(_metadata, self, file);
 }
 

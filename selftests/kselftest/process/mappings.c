@@ -282,12 +282,11 @@ static void check_path(struct __test_metadata *_metadata, const char *path,
 	int dev = dev_open(), file = temp_file(), fd;
 	struct log log;
 	struct map m;
-	uint32_t id;
 	void *a;
 
 	fd = exec_file(path, 1, page);
 	ASSERT_LE(0, fd);
-	BEGIN_LOG(dev, file, pmc_clock(100), &id);
+	BEGIN_LOG(dev, file, pmc_clock(100), NULL);
 	a = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	ASSERT_NE(MAP_FAILED, a);
 	ASSERT_EQ(0, dev_closelog(dev));
@@ -342,7 +341,6 @@ static int log_elsewhere(int dev, int file, bool container, void **at)
 {
 	pid_t child = fork_bound();
 	long page = sysconf(_SC_PAGESIZE);
-	uint32_t id;
 	int fd;
 
 	if (child)
@@ -350,7 +348,7 @@ static int log_elsewhere(int dev, int file, bool container, void **at)
 	if (!enter_root(container))
 		_exit(1);
 	fd = exec_file("/program", 1, page);
-	if (dev_configure(dev, file) || dev_run(dev, pmc_clock(100), &id))
+	if (dev_configure(dev, file) || dev_run(dev, pmc_clock(100), NULL))
 		_exit(2);
 	*at = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	_exit(*at == MAP_FAILED || dev_closelog(dev) ? 3 : 0);

@@ -196,7 +196,6 @@ TEST_F(metadata, dump)
 	pid_t other = load_user(1), sleeper = workload_start("truth", 0);
 	unsigned int mapped;
 	char *maps, *others;
-	uint32_t second;
 	uint64_t start;
 
 	ASSERT_TRUE(wait_runs(sleeper, "/truth\n"));
@@ -204,7 +203,7 @@ TEST_F(metadata, dump)
 	others = read_maps(sleeper);
 	BEGIN();
 	EXPECT_TRUE(wait_samples(self->dev, self->file, 100, .user = true));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), &second));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(100), NULL));
 	END();
 	EXPECT_EQ(1, proc_kernel_maps(&self->log, "[kernel]", &start));
 	check_maps(_metadata, &self->log, getpid(), maps);

@@ -238,11 +238,10 @@ TEST_F(namespaces, container)
 static int sample_all(struct session *s, int file)
 {
 	int dev = dev_open();
-	uint32_t id;
 	int err;
 
 	err = dev < 0 ? dev : dev_configure(dev, file);
-	err = err ?: dev_run(dev, pmc_clock(500), &id);
+	err = err ?: dev_run(dev, pmc_clock(500), NULL);
 	s->outside = 1;
 	if (!err && (!WAIT_UNTIL(s->entered, 20000) || !wait_committed(dev, 1000)))
 		err = -ETIME;

@@ -82,7 +82,7 @@ TEST_F(procmeta, mappings_and_names)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	struct proc_record p;
-	uint32_t id, pid, last = 0;
+	uint32_t pid, last = 0;
 	uint64_t mine;
 	unsigned int i;
 	bool renamed = false;
@@ -90,7 +90,7 @@ TEST_F(procmeta, mappings_and_names)
 	ASSERT_TRUE(target_begin(&self->t, maps_body, self->where));
 	ASSERT_TRUE(target_step(&self->t));
 	pid = self->t.pid;
-	ASSERT_EQ(0, dev_run_on(self->dev, pmc_process_faults(0), pid, &id));
+	ASSERT_EQ(0, dev_run_on(self->dev, pmc_process_faults(0), pid, NULL));
 	/* what others map is not told */
 	mine = (uintptr_t)map_code(5);
 	ASSERT_TRUE(target_step(&self->t));
@@ -121,11 +121,10 @@ TEST_F(procmeta, counting_tells_no_mappings)
 {
 	struct hwpmc_allocate a = pmc_process_counter(FAULTS,
 						      HWPMC_F_LOG_PROCEXIT);
-	uint32_t id;
 
 	ASSERT_TRUE(target_begin(&self->t, maps_body, self->where));
 	ASSERT_TRUE(target_step(&self->t));
-	ASSERT_EQ(0, dev_run_on(self->dev, a, self->t.pid, &id));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, self->t.pid, NULL));
 	ASSERT_TRUE(target_step(&self->t));
 	EXPECT_EQ(0, target_end(&self->t));
 	END_PROCLOG(self->dev, self->file, &self->log, 0);
@@ -263,14 +262,13 @@ static unsigned int module_goes(struct log *log, uint64_t start)
 TEST_F(procmeta, kernel_modules)
 {
 	uint64_t kernel = 0, loop = 0;
-	uint32_t id;
 
 	if (!access("/sys/module/loop", F_OK) && system("rmmod loop"))
 		SKIP(return, "the module to load is in use");
 	ASSERT_TRUE(target_begin(&self->t, maps_body, self->where));
 	ASSERT_EQ(0, dev_run_on(self->dev,
 				pmc_process_sampler(FAULTS, 1, 0),
-				self->t.pid, &id));
+				self->t.pid, NULL));
 	if (system("modprobe -q loop && [ -e /sys/module/loop/sections ]"))
 		SKIP(return, "no module to load here");
 	EXPECT_EQ(0, system("rmmod loop"));

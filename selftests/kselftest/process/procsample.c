@@ -118,13 +118,12 @@ static void check_shares(struct __test_metadata *_metadata, struct log *log,
 TEST_F(procsample, shares)
 {
 	pid_t pid = workload_start("truth", 0), twin;
-	uint32_t id;
 
 	ASSERT_LT(0, pid);
 	twin = workload_start("truth", 1);
 	ASSERT_LT(0, twin);
 	sleep_ms(scaled(100, 1000));
-	ASSERT_EQ(0, dev_run_on(self->dev, clock_pmc(997, 0), pid, &id));
+	ASSERT_EQ(0, dev_run_on(self->dev, clock_pmc(997, 0), pid, NULL));
 	EXPECT_TRUE(wait_samples(self->dev, self->file, SHARE_SAMPLES,
 				 .pid = pid, .user = true));
 	END_PROCLOG(self->dev, self->file, &self->log, 0);
@@ -139,11 +138,10 @@ TEST_F(procsample, packed)
 {
 	int dev = dev_open(), file = temp_file();
 	pid_t pid = workload_start("truth", 0);
-	uint32_t id;
 
 	ASSERT_LT(0, pid);
 	ASSERT_EQ(0, dev_configure_flags(dev, file, HWPMC_LOG_PACKED));
-	ASSERT_EQ(0, dev_run_on(dev, clock_pmc(997, 0), pid, &id));
+	ASSERT_EQ(0, dev_run_on(dev, clock_pmc(997, 0), pid, NULL));
 	EXPECT_TRUE(wait_samples(dev, file, SHARE_SAMPLES, .pid = pid,
 				 .user = true));
 	END_PROCLOG(dev, file, &self->log, 0);
@@ -451,14 +449,13 @@ TEST_F(procsample, account)
 	struct hwpmc_allocate faults = pmc_process_sampler(FAULTS, 1,
 						HWPMC_F_DESCENDANTS);
 	int file[4] = { self->file }, i;
-	uint32_t id, id2;
 	struct log log;
 
 	ASSERT_TRUE(target_begin(&self->t, rotate_body, self->f));
 	target_go(&self->t);
 	ASSERT_EQ(0, dev_run_on(self->dev, clock_pmc(500, HWPMC_F_DESCENDANTS),
-				self->t.pid, &id));
-	ASSERT_EQ(0, dev_run_on(self->dev, faults, self->t.pid, &id2));
+				self->t.pid, NULL));
+	ASSERT_EQ(0, dev_run_on(self->dev, faults, self->t.pid, NULL));
 	for (i = 0; i < 4; i++) {
 		EXPECT_TRUE(wait_committed(self->dev, 50));
 		if (i < 3) {
@@ -495,7 +492,6 @@ static int call_kernel(struct target *t, void *arg)
 static int nobodys_recording(int file)
 {
 	struct target t;
-	uint32_t id;
 	int dev;
 
 	if (setgid(NOBODY) || setuid(NOBODY) ||
@@ -509,7 +505,7 @@ static int nobodys_recording(int file)
 	if (!target_begin(&t, call_kernel, NULL))
 		return 13;
 	target_go(&t);
-	if (dev_run_on(dev, clock_pmc(500, HWPMC_F_DESCENDANTS), t.pid, &id))
+	if (dev_run_on(dev, clock_pmc(500, HWPMC_F_DESCENDANTS), t.pid, NULL))
 		return 14;
 	if (!wait_committed(dev, 50))
 		return 15;
@@ -558,13 +554,12 @@ TEST_F(procsample, loading_an_image)
 	struct symbols *sy = symbols_kernel();
 	unsigned int loading = 0, bare = 0, missing = 0;
 	struct sample s;
-	uint32_t id;
 
 	ASSERT_NE(NULL, sy);
 	ASSERT_TRUE(target_begin(&self->t, execs, NULL));
 	ASSERT_TRUE(target_step(&self->t));
 	ASSERT_EQ(0, dev_run_on(self->dev, clock_pmc(scaled(2000, 500), HWPMC_F_DESCENDANTS),
-				self->t.pid, &id));
+				self->t.pid, NULL));
 	ASSERT_TRUE(target_step(&self->t));
 	END_PROCLOG(self->dev, self->file, &self->log, LOG_DROPS);
 	LOG_FOR_EACH_SAMPLE(&self->log, s) {

@@ -496,7 +496,6 @@ TEST_F(tree, storm)
 	struct storm_log s[3] = {};
 	uint64_t value[2];
 	int dev[3], file[3], i;
-	uint32_t id;
 
 	count.caps = HWPMC_CAP_USER;
 	ASSERT_TRUE(target_begin(&self->t, storm_body, self->f));
@@ -509,7 +508,7 @@ TEST_F(tree, storm)
 				self->t.pid, &s[0].ts));
 	ASSERT_EQ(0, dev_run_on(dev[0], count, self->t.pid, &s[0].tc));
 	ASSERT_EQ(0, dev_run_on(dev[1], count, self->t.pid, &s[1].tc));
-	ASSERT_EQ(0, dev_run(dev[2], pmc_clock(10), &id));
+	ASSERT_EQ(0, dev_run(dev[2], pmc_clock(10), NULL));
 	ASSERT_TRUE(target_step(&self->t));
 	EXPECT_EQ(0, target_end(&self->t));
 	for (i = 0; i < 2; i++)
@@ -530,7 +529,6 @@ TEST_F(tree, storm)
 TEST_F(tree, close_in_storm)
 {
 	unsigned int i;
-	uint32_t id;
 
 	ASSERT_TRUE(target_begin(&self->t, storm_body, self->f));
 	target_go(&self->t);
@@ -539,7 +537,7 @@ TEST_F(tree, close_in_storm)
 
 		ASSERT_EQ(0, dev_configure(dev, file));
 		err = dev_run_on(dev, pmc_process_faults(HWPMC_F_DESCENDANTS),
-				 self->t.pid, &id);
+				 self->t.pid, NULL);
 		EXPECT_TRUE(!err || err == -ESRCH);
 		sleep_ms(i * 5);
 		if (i % 2) {

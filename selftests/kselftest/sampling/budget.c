@@ -159,13 +159,12 @@ TEST_F(budget, user_mode_only)
 	struct log log;
 	pid_t kernel = load_kernel(0);
 	unsigned int n = 0;
-	uint32_t id;
 
 	ASSERT_LT(0, kernel);
 	ASSERT_EQ(0, set_budget(self->dev, 100 * PERCENT));
 	ASSERT_EQ(0, dev_configure(self->dev, self->file));
 	a.caps = HWPMC_CAP_USER;
-	ASSERT_EQ(0, dev_run_on(self->dev, a, kernel, &id));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, kernel, NULL));
 	EXPECT_TRUE(wait_committed(self->dev, 20));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	load_end(kernel);

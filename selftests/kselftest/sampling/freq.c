@@ -444,12 +444,11 @@ TEST_F(freq, short_threads_by_clock)
 	struct target t;
 	struct sample s;
 	struct log log;
-	uint32_t id;
 
 	a.count = 50 * THREAD_NS;
 	ASSERT_TRUE(target_begin(&t, short_burners, sum));
 	ASSERT_EQ(0, dev_configure(self->dev, file));
-	ASSERT_EQ(0, dev_run_on(self->dev, a, t.pid, &id));
+	ASSERT_EQ(0, dev_run_on(self->dev, a, t.pid, NULL));
 	ASSERT_TRUE(target_step(&t));
 	ASSERT_EQ(0, dev_closelog(self->dev));
 	target_kill(&t);

@@ -248,7 +248,6 @@ TEST(process_beside_sleepers)
 	struct pmclog_rec rec;
 	struct recording r;
 	struct sample s;
-	uint32_t id;
 
 	NEEDS_LATER();
 	a.flags |= HWPMC_F_UNWIND;
@@ -256,7 +255,7 @@ TEST(process_beside_sleepers)
 	ASSERT_EQ(0, record_begin(&r, a, 0));
 	pin_to(0);
 	EXPECT_TRUE(begin_sleepers(pids));
-	ASSERT_EQ(0, dev_run(r.dev, faults, &id));
+	ASSERT_EQ(0, dev_run(r.dev, faults, NULL));
 	pid = fork_bound();
 	if (!pid) {
 		process_beside();

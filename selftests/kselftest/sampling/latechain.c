@@ -350,14 +350,13 @@ static void check_end(struct __test_metadata *_metadata, const char *name,
 	const uint64_t id = tracefs_id(name);
 	struct recording r;
 	struct target t;
-	uint32_t more;
 
 	if (!id)
 		SKIP(return, "no such tracepoint");
 	ASSERT_TRUE(target_begin(&t, body, NULL));
 	ASSERT_EQ(0, record_begin(&r, pmc_tracepoint(HWPMC_MODE_SS, id), 0));
 	while (--pmcs)
-		ASSERT_EQ(0, dev_run(r.dev, pmc_tracepoint(HWPMC_MODE_SS, id), &more));
+		ASSERT_EQ(0, dev_run(r.dev, pmc_tracepoint(HWPMC_MODE_SS, id), NULL));
 	target_go(&t);
 	EXPECT_TRUE(WAIT_UNTIL(waitpid(t.pid, NULL, WNOHANG) == t.pid, 20000));
 	kill(t.pid, SIGKILL);

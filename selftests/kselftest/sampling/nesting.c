@@ -88,9 +88,8 @@ static uint64_t progress_under(struct hwpmc_allocate a)
 {
 	int dev = dev_open(), file = temp_file();
 	uint64_t n = 0;
-	uint32_t id;
 
-	if (!dev_configure(dev, file) && !dev_run(dev, a, &id))
+	if (!dev_configure(dev, file) && !dev_run(dev, a, NULL))
 		n = progress();
 	close(dev);
 	close(file);

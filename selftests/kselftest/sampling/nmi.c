@@ -142,12 +142,11 @@ TEST(cycles_everywhere)
 	};
 	int dev = dev_open(), file = temp_file();
 	struct log log;
-	uint32_t id;
 	int i;
 
 	if (!perf_has(CYCLES))
 		SKIP(return, "no hardware counters on this machine");
-	BEGIN_LOG(dev, file, pmc_sampler(CYCLES, CYCLES_PERIOD), &id);
+	BEGIN_LOG(dev, file, pmc_sampler(CYCLES, CYCLES_PERIOD), NULL);
 	EXPECT_TRUE(wait_log(dev, file, is_everywhere, NULL));
 	ASSERT_EQ(0, dev_closelog(dev));
 	for (i = 0; i < 4; i++)
@@ -227,12 +226,11 @@ static void check_entries(struct __test_metadata *_metadata, struct hwpmc_alloca
 	const char *at;
 	struct sample s;
 	struct log log;
-	uint32_t id;
 	pid_t pid;
 
 	ASSERT_NE(NULL, kernel);
 	pid = fork_pinned(0, enter);
-	BEGIN_LOG(dev, file, a, &id);
+	BEGIN_LOG(dev, file, a, NULL);
 	EXPECT_TRUE(wait_log(dev, file, has_entries, kernel));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
@@ -289,13 +287,12 @@ TEST(entries_with_any_sp)
 {
 	int dev = dev_open(), file = temp_file();
 	struct log log;
-	uint32_t id;
 	pid_t pid;
 
 	if (!perf_has(CYCLES) || !overflows_are_nmis())
 		SKIP(return, "no NMIs on this machine");
 	pid = fork_pinned(0, sp_loop);
-	BEGIN_LOG(dev, file, pmc_sampler(CYCLES, CYCLES_PERIOD / 5), &id);
+	BEGIN_LOG(dev, file, pmc_sampler(CYCLES, CYCLES_PERIOD / 5), NULL);
 	EXPECT_TRUE(wait_samples(dev, file, 4000, .pid = pid, .kernel = true));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);
@@ -327,13 +324,13 @@ TEST(user_mode_with_any_sp)
 	int dev = dev_open(), file = temp_file();
 	unsigned int user, cut;
 	struct log log;
-	uint32_t id, pid;
+	uint32_t pid;
 
 	if (!perf_can_skid())
 		SKIP(return, "no PMU here that skids");
 	a.config1 = 1;
 	pid = fork_pinned(0, sp_walk);
-	BEGIN_LOG(dev, file, a, &id);
+	BEGIN_LOG(dev, file, a, NULL);
 	EXPECT_TRUE(wait_samples(dev, file, 2000, .pid = pid, .user = true));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);

@@ -106,13 +106,12 @@ static void record(struct __test_metadata *_metadata, struct hwpmc_allocate a,
 	struct loads l;
 	struct log log;
 	pid_t recorder;
-	uint32_t id;
 
 	ASSERT_TRUE(loads_begin(&l));
 	ASSERT_EQ(0, dev_configure(dev, file));
 	recorder = recorder_pid();
 	EXPECT_LT(0, recorder);
-	ASSERT_EQ(0, dev_run(dev, a, &id));
+	ASSERT_EQ(0, dev_run(dev, a, NULL));
 	for (i = 0; i < 2; i++)
 		EXPECT_TRUE(wait_samples(dev, file, at_least,
 					 .cpus = 1ULL << l.cpu[i]));
@@ -182,13 +181,12 @@ TEST(losses)
 	int dev = dev_open(), file = temp_file();
 	struct loads l;
 	struct log log;
-	uint32_t id;
 
 	if (perf_has(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
 		a = pmc_sampler(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
 				CYCLES_PERIOD);
 	ASSERT_TRUE(loads_begin(&l));
-	BEGIN_LOG(dev, file, a, &id);
+	BEGIN_LOG(dev, file, a, NULL);
 	sleep_ms(5000);
 	ASSERT_EQ(0, dev_closelog(dev));
 	loads_end(&l);
@@ -233,7 +231,6 @@ TEST(user_or_system)
 	static const uint32_t caps[2] = { HWPMC_CAP_USER, HWPMC_CAP_SYSTEM };
 	struct loads l;
 	struct log log;
-	uint32_t id;
 	int i;
 
 	ASSERT_TRUE(loads_begin(&l));
@@ -242,7 +239,7 @@ TEST(user_or_system)
 		int dev = dev_open(), file = temp_file();
 
 		a.caps = caps[i];
-		BEGIN_LOG(dev, file, a, &id);
+		BEGIN_LOG(dev, file, a, NULL);
 		EXPECT_TRUE(wait_committed(dev, 100));
 		END_LOG(dev, file, &log, 0);
 		EXPECT_LT(20, log.samples);
@@ -290,14 +287,13 @@ TEST(depth)
 	int dev = dev_open(), file = temp_file();
 	struct sample s;
 	struct log log;
-	uint32_t id;
 	pid_t pid;
 
 	pid = fork_bound();
 	if (!pid)
 		for (;;)
 			descend(limit + 50);
-	BEGIN_LOG(dev, file, pmc_clock(HZ), &id);
+	BEGIN_LOG(dev, file, pmc_clock(HZ), NULL);
 	/* one of two CPUs is its */
 	EXPECT_TRUE(wait_committed(dev, 1000));
 	ASSERT_EQ(0, dev_closelog(dev));

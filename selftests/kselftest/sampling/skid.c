@@ -228,7 +228,6 @@ TEST(program_of_32_bits)
 	struct symbols *sy;
 	struct sample s;
 	struct log log;
-	uint32_t id;
 	pid_t pid;
 
 	NEEDS_SKID();
@@ -242,7 +241,7 @@ TEST(program_of_32_bits)
 		SKIP(return, "this kernel runs no 32-bit programs");
 	a.flags &= ~HWPMC_F_UNWIND;
 	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_EQ(0, dev_run_on(dev, a, pid, &id));
+	ASSERT_EQ(0, dev_run_on(dev, a, pid, NULL));
 	EXPECT_TRUE(wait_committed(dev, 200));
 	ASSERT_EQ(0, dev_closelog(dev));
 	load_end(pid);

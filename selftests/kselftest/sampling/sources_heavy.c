@@ -69,7 +69,6 @@ static unsigned int run_heavy(int dev, const char * const *names, unsigned int n
 			      uint64_t period)
 {
 	unsigned int i, running = 0;
-	uint32_t id;
 
 	for (i = 0; i < n; i++) {
 		struct hwpmc_allocate a = pmc_tracepoint(HWPMC_MODE_SS,
@@ -79,7 +78,7 @@ static unsigned int run_heavy(int dev, const char * const *names, unsigned int n
 			continue;	/* not in this kernel */
 		a.count = period * unit_of(names[i]);
 		a.flags |= HWPMC_F_RAW;
-		running += !dev_run(dev, a, &id);
+		running += !dev_run(dev, a, NULL);
 	}
 	return running;
 }
@@ -242,7 +241,6 @@ TEST(within_the_step_over_a_kprobe)
 	int dev = dev_open(), file = temp_file();
 	unsigned int i, running = 0;
 	struct log log;
-	uint32_t id;
 
 	ASSERT_TRUE(tracefs_mount());
 	ASSERT_LE(0, dev);
@@ -253,7 +251,7 @@ TEST(within_the_step_over_a_kprobe)
 
 		if (!a.config)
 			SKIP(return, "only kernels for debugging have them");
-		running += !dev_run(dev, a, &id);
+		running += !dev_run(dev, a, NULL);
 	}
 	EXPECT_EQ(ARRAY_SIZE(names), running);
 	EXPECT_EQ(50, map_codes(50));

@@ -15,13 +15,12 @@ static pid_t record_workload(struct __test_metadata *_metadata,
 			     bool user, unsigned int n, struct log *log)
 {
 	int dev, file = temp_file();
-	uint32_t id;
 	pid_t pid;
 
 	pid = workload_start(name, 0);
 	ASSERT_LT(0, pid);
 	OPEN_DEVICE(dev);
-	BEGIN_LOG(dev, file, a, &id);
+	BEGIN_LOG(dev, file, a, NULL);
 	EXPECT_TRUE(wait_samples(dev, file, n, .pid = pid, .user = user,
 				 .kernel = !user));
 	ASSERT_EQ(0, dev_closelog(dev));
@@ -326,11 +325,10 @@ TEST(kernel_chains_of_switches_end)
 	int dev, file = temp_file();
 	struct sample s;
 	struct log log;
-	uint32_t id;
 	bool user;
 
 	OPEN_DEVICE(dev);
-	BEGIN_LOG(dev, file, a, &id);
+	BEGIN_LOG(dev, file, a, NULL);
 	sleep_ms(500);
 	EXPECT_TRUE(wait_samples(dev, file, 200, .kernel = true));
 	END_LOG(dev, file, &log, LOG_DROPS);

@@ -323,10 +323,9 @@ static void run_on_wild(struct session *s)
 			PERF_COUNT_SW_CPU_CLOCK, 1000000000 / s->t->hz,
 			HWPMC_F_UNWIND | HWPMC_F_DESCENDANTS);
 	pid_t pid = s->t->sh->pid[rng_below(&s->rng, WILD)];
-	uint32_t id;
 	int err;
 
-	err = dev_run_on(s->dev, a, pid, &id);
+	err = dev_run_on(s->dev, a, pid, NULL);
 	if (err && err != -ESRCH)
 		FAULT(s->t->sh, "a PMC on %d: %d", pid, err);
 }

@@ -44,10 +44,9 @@ static uint64_t measure_ns(void)
 {
 	int dev = dev_open(), file = temp_file();
 	uint64_t without = faults_ns(), with = 0;
-	uint32_t id;
 
 	if (!dev_configure(dev, file) &&
-	    !dev_run_on(dev, pmc_process_faults(0), 0, &id))
+	    !dev_run_on(dev, pmc_process_faults(0), 0, NULL))
 		with = faults_ns();
 	close(dev);
 	close(file);
