@@ -290,7 +290,7 @@ TEST_F(admin, stays_offline)
 }
 
 /* A pipe that takes nothing: who writes to it waits. */
-static void full_pipe(struct __test_metadata *_metadata, int *fds)
+static void full_pipe(META, int *fds)
 {
 	static const char junk[4096];
 

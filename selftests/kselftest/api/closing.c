@@ -250,7 +250,7 @@ static int await_fd(int sock)
 }
 
 /* All of them: how much longer those take whose logs cannot end. */
-static int64_t strangers_close_ms(struct __test_metadata *_metadata)
+static int64_t strangers_close_ms(META)
 {
 	int sock[2], dev[2 * NDEV], i;
 	int64_t ms[2] = {};
@@ -374,7 +374,7 @@ static void recorder(int n, int pipes[][2], int file)
 }
 
 /* From when it goes on to its end. */
-static int64_t exit_ms(struct __test_metadata *_metadata, int n)
+static int64_t exit_ms(META, int n)
 {
 	int file = temp_file(), pipes[NDEV][2], status, i;
 	struct log log;
@@ -424,7 +424,7 @@ TEST(exit_waits_once)
 #define NPMC	128
 
 /* The close of a device whose PMCs count in a process that switches often. */
-static int64_t close_counted(struct __test_metadata *_metadata, uint32_t flags)
+static int64_t close_counted(META, uint32_t flags)
 {
 	pid_t child = load_sleeper(0);	/* first: it has not the device */
 	int dev = dev_open(), file = temp_file(), i;

@@ -142,9 +142,8 @@ static int do_call(const struct call *c, int dev, const uint64_t *late)
 	return dev_ioctl(dev, c->cmd, arg);
 }
 
-static void run_calls(struct __test_metadata *_metadata, const int *devs,
-		      const uint64_t *late, const struct call *calls,
-		      unsigned int n)
+static void run_calls(META, const int *devs, const uint64_t *late,
+		      const struct call *calls, unsigned int n)
 {
 	uint64_t before, after;
 	unsigned int i;

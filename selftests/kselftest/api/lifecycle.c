@@ -143,7 +143,7 @@ static void victim(unsigned int seed)
 		random_step(dev, ids, &n);
 }
 
-static void cycle(struct __test_metadata *_metadata, unsigned int seed)
+static void cycle(META, unsigned int seed)
 {
 	pid_t pid;
 	int busy;

@@ -333,7 +333,7 @@ TEST_F(limits, lowered)
 }
 
 /* A user's log, whose rings take all that there is: no ring is left for CPU 1. */
-static int log_without_ring(struct __test_metadata *_metadata, int file)
+static int log_without_ring(META, int file)
 {
 	int dev;
 
@@ -346,8 +346,7 @@ static int log_without_ring(struct __test_metadata *_metadata, int file)
 }
 
 /* ... and the user records all processes; then CPU 1 comes back. */
-static int begin_without_ring(struct __test_metadata *_metadata, int file,
-			      unsigned int hz)
+static int begin_without_ring(META, int file, unsigned int hz)
 {
 	int dev = log_without_ring(_metadata, file);
 	struct hwpmc_allocate a = pmc_clock(hz);

@@ -23,8 +23,7 @@ FIXTURE(pmcinfo)
 };
 
 /* Reads the list again; room behind its end must stay as it was. */
-static void look(struct __test_metadata *_metadata, FIXTURE_DATA(pmcinfo) *self,
-		 int dev, int cpu)
+static void look(META, FIXTURE_DATA(pmcinfo) *self, int dev, int cpu)
 {
 	const unsigned char *p;
 
@@ -340,7 +339,7 @@ TEST_F(pmcinfo, visibility)
 }
 
 /* A child opens, allocates and hands the device to us. */
-static pid_t opened_by_child(struct __test_metadata *_metadata, int *dev)
+static pid_t opened_by_child(META, int *dev)
 {
 	struct hwpmc_allocate a = counter(0, "child's");
 	uint32_t word;

@@ -141,8 +141,8 @@ TEST_F(privilege, perfmon_is_enough)
 }
 
 /* Processes may be counted and sampled by anybody, but not in the kernel. */
-static void check_process_mode(struct __test_metadata *_metadata, int dev,
-			       uint32_t mode, int user, int kernel)
+static void check_process_mode(META, int dev, uint32_t mode, int user,
+			       int kernel)
 {
 	EXPECT_EQ(user, allocate(dev, mode, 0));
 	EXPECT_EQ(user, allocate(dev, mode, HWPMC_CAP_USER));

@@ -54,7 +54,7 @@ TEST(flush_interrupted)
 }
 
 /* The log ends all the same once there is a reader, with nothing missing. */
-static void check_end(struct __test_metadata *_metadata, int negative_fd)
+static void check_end(META, int negative_fd)
 {
 	void *log = NULL;
 	pthread_t reader;

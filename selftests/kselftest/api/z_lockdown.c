@@ -30,8 +30,7 @@ static int allocate(int dev, uint32_t mode, uint32_t caps)
 }
 
 /* What it says of the kernel is refused, but not what it says of programs. */
-static void check_allocate(struct __test_metadata *_metadata, int dev,
-			   int kernel)
+static void check_allocate(META, int dev, int kernel)
 {
 	static const uint32_t modes[] = { HWPMC_MODE_SC, HWPMC_MODE_SS,
 					  HWPMC_MODE_TC, HWPMC_MODE_TS };
@@ -85,8 +84,7 @@ static int prepare(struct prepared *p)
 }
 
 /* What starts now is asked again, and so is a log that begins now. */
-static void check_prepared(struct __test_metadata *_metadata,
-			   const struct prepared *p)
+static void check_prepared(META, const struct prepared *p)
 {
 	struct hwpmc_record r = { .on = 1 };
 	int file = temp_file();

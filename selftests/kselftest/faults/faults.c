@@ -249,8 +249,7 @@ TEST(rows_and_events)
 }
 
 /* Each operation of a counting PMC. */
-static void fail_counter(struct __test_metadata *_metadata,
-			 struct hwpmc_allocate a)
+static void fail_counter(META, struct hwpmc_allocate a)
 {
 	static const struct op allocate = {
 		"PMCALLOCATE", run_allocate, run_release
@@ -302,7 +301,7 @@ TEST(hardware_counter)
 }
 
 /* A sampling PMC, made; not started. */
-static void begin_sampling(struct __test_metadata *_metadata, struct world *w)
+static void begin_sampling(META, struct world *w)
 {
 	*w = (struct world){
 		.dev = dev_open(), .file = new_file(), .a = pmc_clock(100),
@@ -329,8 +328,7 @@ static int undo_first_start(struct world *w)
 	return err ?: run_allocate(w);
 }
 
-static void check_log(struct __test_metadata *_metadata, int file,
-		      unsigned int samples)
+static void check_log(META, int file, unsigned int samples)
 {
 	struct log log;
 
@@ -520,8 +518,7 @@ static bool may_say(int err, enum inject_kind kind)
 	}
 }
 
-static void fail_randomly(struct __test_metadata *_metadata,
-			  enum inject_kind kind, unsigned int percent)
+static void fail_randomly(META, enum inject_kind kind, unsigned int percent)
 {
 	unsigned int steps = env_number("HWPMC_FAULTS_LONG", 0) ? 300 : 100;
 	struct world w = { .dev = dev_open(), .a = pmc_clock(100) };

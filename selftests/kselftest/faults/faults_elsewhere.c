@@ -20,7 +20,7 @@ struct recorder {
 };
 
 /* The thread has nothing to do yet. */
-static void begin(struct __test_metadata *_metadata, struct recorder *r)
+static void begin(META, struct recorder *r)
 {
 	*r = (struct recorder){
 		.dev = dev_open(), .file = temp_file(), .next = temp_file(),
@@ -52,8 +52,7 @@ static void make_room(int file)
  * A log in which not all processes could be told of says so, and tells of them
  * later: of the first, and of us.  Returns whether it has said so.
  */
-static bool check_told(struct __test_metadata *_metadata, int file, bool hit,
-		       uint64_t samples)
+static bool check_told(META, int file, bool hit, uint64_t samples)
 {
 	size_t pid = offsetof(struct pmclog_proc_create, pid);
 	struct log log;
@@ -256,8 +255,7 @@ TEST(thread)
  * A CPU comes up while @from has no memory.  It joins in later; what was lost
  * until then is counted.  Returns how many samples were.
  */
-static uint64_t bring_cpu(struct __test_metadata *_metadata,
-			  const struct code *from)
+static uint64_t bring_cpu(META, const struct code *from)
 {
 	uint64_t count = 0, dropped;
 	struct recorder r;

@@ -116,7 +116,7 @@ static int undo_filter(struct world *w)
 	return dev_filter(w->dev, w->id, NULL, 0);
 }
 
-static void begin(struct __test_metadata *_metadata, struct world *w)
+static void begin(META, struct world *w)
 {
 	*w = (struct world){
 		.dev = dev_open(), .file = new_file(), .a = pmc_clock(100),
@@ -125,8 +125,7 @@ static void begin(struct __test_metadata *_metadata, struct world *w)
 	ASSERT_LE(0, w->file);
 }
 
-static void check(struct __test_metadata *_metadata, struct world *w,
-		  unsigned int samples)
+static void check(META, struct world *w, unsigned int samples)
 {
 	struct log log;
 
@@ -135,7 +134,7 @@ static void check(struct __test_metadata *_metadata, struct world *w,
 	log_free(&log);
 }
 
-static void end(struct __test_metadata *_metadata, struct world *w)
+static void end(META, struct world *w)
 {
 	close(w->dev);
 	close(w->file);

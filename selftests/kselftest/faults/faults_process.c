@@ -110,8 +110,7 @@ static int family(struct target *t, void *arg)
 	return 0;
 }
 
-static void fail_process(struct __test_metadata *_metadata,
-			 struct hwpmc_allocate a)
+static void fail_process(META, struct hwpmc_allocate a)
 {
 	static const struct op ops[] = {
 		{ "PMCALLOCATE, process", run_allocate, run_release },
@@ -174,8 +173,7 @@ TEST(counting)
 /* ------------------------------------------------------------------------
  * What targets do.  We are one; our children are.
  */
-static void begin_self(struct __test_metadata *_metadata, struct world *w,
-		       struct hwpmc_allocate a)
+static void begin_self(META, struct world *w, struct hwpmc_allocate a)
 {
 	*w = (struct world){
 		.dev = dev_open(), .file = new_file(), .a = a,
@@ -186,8 +184,7 @@ static void begin_self(struct __test_metadata *_metadata, struct world *w,
 	ASSERT_EQ(0, run_start(w));
 }
 
-static void end_self(struct __test_metadata *_metadata, struct world *w,
-		     struct log *log)
+static void end_self(META, struct world *w, struct log *log)
 {
 	ASSERT_EQ(0, run_stop(w));
 	END_PROCLOG(w->dev, w->file, log, LOG_PROC_DROPS);
@@ -230,7 +227,7 @@ static int run_child(struct world *w)
 }
 
 /* Each child has its count in the log, or is counted there as lost. */
-static void check_children(struct __test_metadata *_metadata, struct world *w)
+static void check_children(META, struct world *w)
 {
 	struct proc_record last;
 	struct proc_record exited;
@@ -427,7 +424,7 @@ TEST(mapping)
  * In an exec at point @n: whether anything has failed.  Whoever it fails for
  * behind the point of no return is killed.
  */
-static bool exec_with_failure(struct __test_metadata *_metadata, unsigned int n)
+static bool exec_with_failure(META, unsigned int n)
 {
 	pid_t pid = fork();
 	bool hit;

@@ -15,22 +15,21 @@
 #define HZ	scaled(2000, 500)
 #define OFTEN	scaled(8000, 500)	/* fills windows; samples may be lost */
 
-static void fly_at(struct __test_metadata *_metadata, int dev, uint64_t size,
-		   uint32_t flags, unsigned int hz, uint32_t *id)
+static void fly_at(META, int dev, uint64_t size, uint32_t flags,
+		   unsigned int hz, uint32_t *id)
 {
 	ASSERT_EQ(0, dev_flight(dev, size, flags));
 	ASSERT_EQ(0, dev_run(dev, pmc_clock(hz), id));
 }
 
-static void fly(struct __test_metadata *_metadata, int dev, uint64_t size,
-		uint32_t flags, uint32_t *id)
+static void fly(META, int dev, uint64_t size, uint32_t flags, uint32_t *id)
 {
 	fly_at(_metadata, dev, size, flags, HZ, id);
 }
 
 /* A snapshot of now, which is sound, and asked for. */
-static void shoot(struct __test_metadata *_metadata, int dev, struct log *log,
-		  struct snapshot *s, unsigned int flags)
+static void shoot(META, int dev, struct log *log, struct snapshot *s,
+		  unsigned int flags)
 {
 	int file = temp_file();
 
@@ -49,7 +48,7 @@ static void shoot(struct __test_metadata *_metadata, int dev, struct log *log,
  * The statistics of the owner hold, whatever has fallen out of the window.  Stops its PMC
  * @id: a sample that is being taken is counted before it is committed.
  */
-static void expect_law(struct __test_metadata *_metadata, int dev, uint32_t id)
+static void expect_law(META, int dev, uint32_t id)
 {
 	struct hwpmc_driverstats st;
 	const struct pmclog_account *a = &st.account;

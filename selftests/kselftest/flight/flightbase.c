@@ -91,8 +91,7 @@ static bool wait_more(int dev, uint64_t bytes)
 }
 
 /* A snapshot of now, sound as to PMCs, processes and mappings. */
-static void shoot(struct __test_metadata *_metadata,
-		  FIXTURE_DATA(flightbase) *self)
+static void shoot(META, FIXTURE_DATA(flightbase) *self)
 {
 	int file = temp_file();
 
@@ -105,8 +104,7 @@ static void shoot(struct __test_metadata *_metadata,
 }
 
 /* A PMC of its own for the @i'th, who runs then. */
-static void sample_new(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(flightbase) *self, unsigned int i,
+static void sample_new(META, FIXTURE_DATA(flightbase) *self, unsigned int i,
 		       uint32_t *id)
 {
 	struct hwpmc_allocate a = pmc_process_sampler(CLOCK, 0);
@@ -122,8 +120,8 @@ static void sample_new(struct __test_metadata *_metadata,
  * While what is kept is made again all the time: @rounds of PMCs that come, sample
  * and go.  Each snapshot knows whose samples it has.
  */
-static void come_and_go(struct __test_metadata *_metadata,
-			FIXTURE_DATA(flightbase) *self, unsigned int rounds)
+static void come_and_go(META, FIXTURE_DATA(flightbase) *self,
+			unsigned int rounds)
 {
 	uint32_t id[TARGETS] = {}, shrunk = 0, sampled = 0, i, n;
 	uint64_t before = 0;
@@ -320,8 +318,7 @@ static int write_fields(int dev, const struct hwpmc_allocate *a)
 }
 
 /* Each snapshot says first what the fields are, however long ago that was said. */
-static void fields(struct __test_metadata *_metadata,
-		   FIXTURE_DATA(flightbase) *self, uint32_t flags)
+static void fields(META, FIXTURE_DATA(flightbase) *self, uint32_t flags)
 {
 	struct hwpmc_allocate a;
 	unsigned int i, said, raws;

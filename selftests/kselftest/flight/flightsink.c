@@ -172,7 +172,7 @@ TEST_F(flightsink, wall_clock_jumps)
 }
 
 /* A signal ends a snapshot that nobody reads, and then the recording goes on. */
-static void interrupted(struct __test_metadata *_metadata, int dev, int flags)
+static void interrupted(META, int dev, int flags)
 {
 	int ends[2], i;
 

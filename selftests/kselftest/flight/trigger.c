@@ -58,8 +58,7 @@ FIXTURE_TEARDOWN(trigger)
 }
 
 /* An overflow of the faulter's takes it. */
-static void run_trigger(struct __test_metadata *_metadata, int dev, pid_t pid,
-			uint32_t *id)
+static void run_trigger(META, int dev, pid_t pid, uint32_t *id)
 {
 	ASSERT_EQ(0, dev_run_on(dev, pmc_process_sampler(FAULTS, PERIOD,
 						HWPMC_F_TRIGGER), pid, id));
@@ -175,8 +174,7 @@ TEST_F(trigger, full_disk)
 }
 
 /* A snapshot is being written to a pipe that nobody reads; the other end. */
-static int get_stuck(struct __test_metadata *_metadata,
-		     FIXTURE_DATA(trigger) *self)
+static int get_stuck(META, FIXTURE_DATA(trigger) *self)
 {
 	int ends[2];
 	char c;

@@ -38,6 +38,9 @@
 #define NSEC	1000000000ULL
 #define MSEC	1000000ULL
 
+/* A function of a test that asserts: its first parameter */
+#define META	struct __test_metadata *_metadata
+
 /* Says which fault a log has, and ends the test. */
 #define ASSERT_LOG(log, flags) do {					\
 	const char *fault_ = log_check(log, flags);			\

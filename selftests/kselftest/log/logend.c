@@ -101,8 +101,7 @@ static void early_join(struct early *e)
  * The close does not wait for long, and the log stops where the file was full,
  * with nothing behind the cut.
  */
-static void close_unread(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(logend) *self, const int *ends)
+static void close_unread(META, FIXTURE_DATA(logend) *self, const int *ends)
 {
 	struct early early;
 	unsigned int ms;
@@ -189,8 +188,7 @@ static void count_signal(int sig)
 }
 
 /* A log that samples into @fd, which is closed; signals are counted. */
-static void begin_log(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(logend) *self, int fd)
+static void begin_log(META, FIXTURE_DATA(logend) *self, int fd)
 {
 	int dev = self->dev;
 
@@ -205,7 +203,7 @@ static void begin_log(struct __test_metadata *_metadata,
 }
 
 /* Returns how much has been written. */
-static uint64_t no_error_yet(struct __test_metadata *_metadata, int dev)
+static uint64_t no_error_yet(META, int dev)
 {
 	struct hwpmc_driverstats st;
 
@@ -218,8 +216,7 @@ static uint64_t no_error_yet(struct __test_metadata *_metadata, int dev)
 }
 
 /* The log has met @want (or @or): that is told in all the ways there are. */
-static void error_is_told(struct __test_metadata *_metadata,
-			  FIXTURE_DATA(logend) *self, int want, int or)
+static void error_is_told(META, FIXTURE_DATA(logend) *self, int want, int or)
 {
 	struct hwpmc_driverstats st;
 	int dev = self->dev, err;
@@ -240,8 +237,7 @@ static void error_is_told(struct __test_metadata *_metadata,
 }
 
 /* Sampling goes on, and nothing of it is written. */
-static void nothing_more(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(logend) *self)
+static void nothing_more(META, FIXTURE_DATA(logend) *self)
 {
 	struct hwpmc_driverstats st, later;
 
@@ -257,8 +253,7 @@ static void nothing_more(struct __test_metadata *_metadata,
 }
 
 /* A good file makes all well again, and the account holds. */
-static void heals(struct __test_metadata *_metadata,
-		  FIXTURE_DATA(logend) *self, int file)
+static void heals(META, FIXTURE_DATA(logend) *self, int file)
 {
 	struct hwpmc_driverstats st;
 	int dev = self->dev;
@@ -280,8 +275,7 @@ static void heals(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, st.log_errno);
 }
 
-static void after_error(struct __test_metadata *_metadata,
-			FIXTURE_DATA(logend) *self, int want, int or)
+static void after_error(META, FIXTURE_DATA(logend) *self, int want, int or)
 {
 	error_is_told(_metadata, self, want, or);
 	nothing_more(_metadata, self);
@@ -289,7 +283,7 @@ static void after_error(struct __test_metadata *_metadata,
 }
 
 /* What came out before the error is a log up to the cut. */
-static void check_cut(struct __test_metadata *_metadata, struct log *log)
+static void check_cut(META, struct log *log)
 {
 	ASSERT_LOG(log, LOG_CUT);
 	EXPECT_FALSE(log->closed);
@@ -345,8 +339,7 @@ TEST_F(logend, sleeping_reader_killed)
 enum ending { PEER_CLOSES, PEER_SHUTS, WE_SHUT };
 
 /* The end of a conversation, with what has been said unread or read. */
-static void end_socket(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(logend) *self, const int *ends,
+static void end_socket(META, FIXTURE_DATA(logend) *self, const int *ends,
 		       enum ending how, int or)
 {
 	int ours = dup(ends[1]);
@@ -528,8 +521,7 @@ TEST_F(logend, closed_with_error)
 }
 
 /* Killed with an error pending, and while its reader sleeps. */
-static void killed(struct __test_metadata *_metadata,
-		   FIXTURE_DATA(logend) *self, bool stalled)
+static void killed(META, FIXTURE_DATA(logend) *self, bool stalled)
 {
 	int ends[2], ready[2];
 	uint64_t start;

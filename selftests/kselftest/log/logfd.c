@@ -32,8 +32,7 @@ FIXTURE_TEARDOWN(logfd)
 }
 
 /* @n samples or more into @fd, which is closed. */
-static void record(struct __test_metadata *_metadata, int dev, int fd,
-		   unsigned int hz, unsigned int n)
+static void record(META, int dev, int fd, unsigned int hz, unsigned int n)
 {
 	uint32_t id;
 
@@ -46,9 +45,8 @@ static void record(struct __test_metadata *_metadata, int dev, int fd,
 }
 
 /* Into the write end of @ends, with a reader at the other. */
-static void record_read(struct __test_metadata *_metadata, int dev,
-			const int *ends, size_t chunk, unsigned int pause_ms,
-			unsigned int flags)
+static void record_read(META, int dev, const int *ends, size_t chunk,
+			unsigned int pause_ms, unsigned int flags)
 {
 	struct reader r;
 
@@ -445,8 +443,7 @@ TEST_F(logfd, size_limit)
  */
 
 /* As the first log of @dev. */
-static void configure_kind(struct __test_metadata *_metadata, int dev,
-			   const struct log_kind *k)
+static void configure_kind(META, int dev, const struct log_kind *k)
 {
 	int fd = log_kind_make(k);
 
@@ -468,8 +465,7 @@ static void configure_kind(struct __test_metadata *_metadata, int dev,
 }
 
 /* After another log, which goes on if it is refused. */
-static void rotate_kind(struct __test_metadata *_metadata, int dev,
-			const struct log_kind *k)
+static void rotate_kind(META, int dev, const struct log_kind *k)
 {
 	int fd = log_kind_make(k), file;
 	struct log log;
@@ -496,7 +492,7 @@ static void rotate_kind(struct __test_metadata *_metadata, int dev,
 	close(file);
 }
 
-static void each_kind(struct __test_metadata *_metadata,
+static void each_kind(META,
 		      void (*try)(struct __test_metadata *_metadata, int dev,
 				  const struct log_kind *k))
 {

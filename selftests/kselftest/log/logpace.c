@@ -61,7 +61,7 @@ static struct pace pace(int dev)
 	return p;
 }
 
-static struct pace pace_of(struct __test_metadata *_metadata, int dev, int file)
+static struct pace pace_of(META, int dev, int file)
 {
 	struct pace p = {};
 

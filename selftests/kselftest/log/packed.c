@@ -80,16 +80,14 @@ static uint64_t plain_bytes(struct log *log, uint64_t *stored)
 	return sum;
 }
 
-static void start(struct __test_metadata *_metadata, int dev, int fd,
-		  unsigned int hz)
+static void start(META, int dev, int fd, unsigned int hz)
 {
 	ASSERT_EQ(0, dev_configure_flags(dev, fd, HWPMC_LOG_PACKED));
 	ASSERT_EQ(0, dev_run(dev, pmc_clock(hz), NULL));
 }
 
 /* The statistics count records and bytes of the file. */
-static void expect_counted(struct __test_metadata *_metadata, int dev,
-			   struct log *log)
+static void expect_counted(META, int dev, struct log *log)
 {
 	struct hwpmc_driverstats st;
 	struct raw raw;
@@ -102,7 +100,7 @@ static void expect_counted(struct __test_metadata *_metadata, int dev,
 }
 
 /* All samples are in packs. */
-static void expect_packed(struct __test_metadata *_metadata, struct log *log)
+static void expect_packed(META, struct log *log)
 {
 	struct raw raw;
 
@@ -213,8 +211,7 @@ TEST_F(packed, slow_reader)
 }
 
 /* What the statistics call written is there, the rest they call discarded. */
-static void expect_exact(struct __test_metadata *_metadata, int dev,
-			 struct log *log)
+static void expect_exact(META, int dev, struct log *log)
 {
 	struct hwpmc_driverstats st;
 

@@ -39,8 +39,8 @@ FIXTURE_TEARDOWN(rotateload)
 }
 
 /* A log of all processes, whose reader is slow; returns when samples are lost. */
-static void record_slowly(struct __test_metadata *_metadata, int dev,
-			  struct reader *r, size_t chunk, pid_t load[2])
+static void record_slowly(META, int dev, struct reader *r, size_t chunk,
+			  pid_t load[2])
 {
 	struct hwpmc_driverstats st;
 	int ends[2];

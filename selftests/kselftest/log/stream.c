@@ -170,8 +170,7 @@ TEST_F(stream, faults)
  * Waiting
  */
 /* An empty log, all that it begins with has been read. */
-static void begin_empty(struct __test_metadata *_metadata,
-			FIXTURE_DATA(stream) *self)
+static void begin_empty(META, FIXTURE_DATA(stream) *self)
 {
 	ASSERT_EQ(0, dev_stream(self->dev, 0, 0));
 	ASSERT_EQ(0, dev_flush(self->dev));

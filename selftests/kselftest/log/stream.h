@@ -84,8 +84,7 @@ static ssize_t take_rest(FIXTURE_DATA(stream) *self)
 }
 
 /* The log is ended, read to its end, and checked. */
-static void expect_whole(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(stream) *self, unsigned int flags)
+static void expect_whole(META, FIXTURE_DATA(stream) *self, unsigned int flags)
 {
 	struct hwpmc_driverstats st;
 

@@ -35,8 +35,7 @@ TEST_F(stream, slow_reader)
 }
 
 /* No reader: the queue has what it is to keep, the rings the rest. */
-static void fill_up(struct __test_metadata *_metadata,
-		    FIXTURE_DATA(stream) *self)
+static void fill_up(META, FIXTURE_DATA(stream) *self)
 {
 	struct hwpmc_driverstats st;
 
@@ -93,8 +92,7 @@ TEST_F(stream, late_reader)
  */
 
 /* What was not written is discarded; nobody can say what was not read. */
-static void expect_discarded(struct __test_metadata *_metadata,
-			     const struct hwpmc_driverstats *before)
+static void expect_discarded(META, const struct hwpmc_driverstats *before)
 {
 	const struct pmclog_account *a = &before->account;
 	struct hwpmc_driverstats st;

@@ -181,8 +181,7 @@ static void crowd_end(struct crowd *c)
 		load_end(c->pid[i]);
 }
 
-static void expect_all_told(struct __test_metadata *_metadata,
-			    const struct crowd *c, struct log *log)
+static void expect_all_told(META, const struct crowd *c, struct log *log)
 {
 	unsigned int i;
 

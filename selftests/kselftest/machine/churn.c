@@ -105,8 +105,7 @@ static void *module_storm_body(void *arg)
 }
 
 /* Each load and each unload once, in turn, at the same place. */
-static void check_modules(struct __test_metadata *_metadata, struct log *log,
-			  const struct module_storm *s)
+static void check_modules(META, struct log *log, const struct module_storm *s)
 {
 	unsigned int in = 0, ext = 0, out = 0;
 	uint64_t start = 0, len = 0;
@@ -217,8 +216,7 @@ static bool runs_on(struct owner *o, int cpu)
 	return WAIT_UNTIL(count_on(o, cpu) > before, 10000);
 }
 
-static void all_run(struct __test_metadata *_metadata,
-		    FIXTURE_DATA(churn) *self)
+static void all_run(META, FIXTURE_DATA(churn) *self)
 {
 	struct cpu_storm *c = &self->cpus;
 	unsigned int i, k;
@@ -248,8 +246,7 @@ static unsigned int samples_of_absent(struct log *log, const struct cpu_storm *c
 	return bad;
 }
 
-static void end_owner(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(churn) *self, unsigned int i)
+static void end_owner(META, FIXTURE_DATA(churn) *self, unsigned int i)
 {
 	struct owner *o = &self->owners[i];
 	struct hwpmc_driverstats st;
@@ -276,8 +273,7 @@ static void end_owner(struct __test_metadata *_metadata,
 	log_free(&o->log);
 }
 
-static void storm(struct __test_metadata *_metadata, FIXTURE_DATA(churn) *self,
-		  bool cpus, bool modules)
+static void storm(META, FIXTURE_DATA(churn) *self, bool cpus, bool modules)
 {
 	struct cpu_storm *c = &self->cpus;
 	struct module_storm *m = &self->modules;

@@ -23,7 +23,7 @@ static bool mount_it(void)
 		       " 2>/dev/null");
 }
 
-static void record_elsewhere(struct __test_metadata *_metadata)
+static void record_elsewhere(META)
 {
 	int dev = dev_open(), file = temp_file();
 	struct log log;

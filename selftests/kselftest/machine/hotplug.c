@@ -45,8 +45,8 @@ struct away {
 };
 
 /* Samples of the CPU before, in (must be none) and after each absence. */
-static void check_absences(struct __test_metadata *_metadata, struct log *log,
-			   const struct away *away, unsigned int n)
+static void check_absences(META, struct log *log, const struct away *away,
+			   unsigned int n)
 {
 	unsigned int present[ROUNDS + 1] = {}, absent = 0, i;
 	struct sample s;
@@ -64,8 +64,7 @@ static void check_absences(struct __test_metadata *_metadata, struct log *log,
 	}
 }
 
-static void absences(struct __test_metadata *_metadata, int dev, int file,
-		     struct away *away, unsigned int n)
+static void absences(META, int dev, int file, struct away *away, unsigned int n)
 {
 	uint64_t back = 0;
 	unsigned int i;
@@ -83,8 +82,7 @@ static void absences(struct __test_metadata *_metadata, int dev, int file,
 	ASSERT_TRUE(wait_samples(dev, file, 6, .cpus = 1 << CPU, .from = back));
 }
 
-static void sample(struct __test_metadata *_metadata, int dev,
-		   struct hwpmc_allocate a)
+static void sample(META, int dev, struct hwpmc_allocate a)
 {
 	unsigned int n = scaled(ROUNDS, 4);
 	struct away away[ROUNDS];

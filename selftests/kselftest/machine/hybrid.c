@@ -116,7 +116,7 @@ static struct hwpmc_rw read_at(int dev, uint32_t id, int cpu)
 }
 
 /* Counts on the CPUs that have the event, all the time, and on no other. */
-static void check_counter(struct __test_metadata *_metadata, data *self, uint32_t id,
+static void check_counter(META, data *self, uint32_t id,
 			  const struct kind *here, const struct kind *elsewhere)
 {
 	struct hwpmc_rw rw = read_at(self->dev, id, here->cpu);
@@ -168,8 +168,8 @@ TEST_F(hybrid, rules)
 }
 
 /* Each sample is of a CPU that has its event. */
-static void check_samples(struct __test_metadata *_metadata, struct log *log,
-			  const uint32_t *id, const struct kind *k)
+static void check_samples(META, struct log *log, const uint32_t *id,
+			  const struct kind *k)
 {
 	unsigned int i;
 
@@ -262,8 +262,8 @@ static int walk_body(struct target *t, void *arg)
 }
 
 /* Between two readings: the PMC has counted @ms, or nothing. */
-static void check_step(struct __test_metadata *_metadata, const struct hwpmc_rw *a,
-		       const struct hwpmc_rw *b, unsigned int ms)
+static void check_step(META, const struct hwpmc_rw *a, const struct hwpmc_rw *b,
+		       unsigned int ms)
 {
 	const uint64_t running = b->running - a->running;
 	const uint64_t enabled = b->enabled - a->enabled;
@@ -447,7 +447,7 @@ TEST_F(hybrid, pmcstat_left_out)
 	session_free(&s);
 }
 
-static void check_log(struct __test_metadata *_metadata, data *self, const char *options)
+static void check_log(META, data *self, const char *options)
 {
 	struct kind *k = self->kind;
 	uint32_t id[KINDS];

@@ -133,8 +133,7 @@ FIXTURE_TEARDOWN(suspend)
 }
 
 /* Sampling has gone on since @woken, on all CPUs, and the log is whole. */
-static void check_log(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(suspend) *self, uint64_t woken)
+static void check_log(META, FIXTURE_DATA(suspend) *self, uint64_t woken)
 {
 	int cpus[LOG_MAX_CPU];
 	unsigned int n = online_cpus(cpus, LOG_MAX_CPU), i, k;
@@ -170,7 +169,7 @@ static void check_log(struct __test_metadata *_metadata,
 }
 
 /* All tasks have been frozen, and devices were next, when it was called off. */
-static void call_off(struct __test_metadata *_metadata)
+static void call_off(META)
 {
 	uint64_t freeze = number_in(STATS "failed_freeze");
 	uint64_t devices = number_in(STATS "failed_suspend");
@@ -192,8 +191,7 @@ TEST_F(suspend, called_off)
 }
 
 /* As if asleep for a second, on the level of @what. */
-static void play(struct __test_metadata *_metadata,
-		 FIXTURE_DATA(suspend) *self, const char *what)
+static void play(META, FIXTURE_DATA(suspend) *self, const char *what)
 {
 	if (!word_in(POWER "pm_test", what))
 		SKIP(return, "this kernel cannot play suspend");
@@ -436,7 +434,7 @@ static void *read_all(void *arg)
 }
 
 /* Nothing of this log is left to be read. */
-static void begin_empty_stream(struct __test_metadata *_metadata, int dev)
+static void begin_empty_stream(META, int dev)
 {
 	ASSERT_EQ(0, dev_stream(dev, 0, 0));
 	ASSERT_EQ(0, dev_flush(dev));
@@ -447,7 +445,7 @@ static void begin_empty_stream(struct __test_metadata *_metadata, int dev)
 }
 
 /* A log in a pipe that is full, and somebody who waits for room there. */
-static void begin_waiter(struct __test_metadata *_metadata, struct waiter *w)
+static void begin_waiter(META, struct waiter *w)
 {
 	int ends[2], i;
 

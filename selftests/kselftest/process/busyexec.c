@@ -222,8 +222,7 @@ static uint64_t overflows(int dev)
 }
 
 /* A CPU that comes online gets its events, whoever waits for the exec in @call. */
-static void cpu_comes(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(busyexec) *self,
+static void cpu_comes(META, FIXTURE_DATA(busyexec) *self,
 		      int (*call)(FIXTURE_DATA(busyexec) *self))
 {
 	struct attacher a = { .self = self, .call = call };

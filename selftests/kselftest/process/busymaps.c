@@ -120,7 +120,7 @@ static pid_t begin_busy(void *(*body)(void *arg), bool (*before)(void))
 }
 
 /* The whole system, from the dump on */
-static void record(struct __test_metadata *_metadata, int dev, struct log *log)
+static void record(META, int dev, struct log *log)
 {
 	int file = temp_file();
 	uint32_t id;

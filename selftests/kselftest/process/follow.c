@@ -311,8 +311,7 @@ static void feed_waiter(int fd)
 	close(fd);
 }
 
-static void check_exec(struct __test_metadata *_metadata,
-		       struct _test_data_follow *self, bool by_thread)
+static void check_exec(META, struct _test_data_follow *self, bool by_thread)
 {
 	struct exec_plan plan = {
 		.f = self->f,
@@ -536,8 +535,7 @@ static int ends_body(struct target *t, void *arg)
 	return 7;
 }
 
-static void check_end(struct __test_metadata *_metadata,
-		      struct _test_data_follow *self, bool killed)
+static void check_end(META, struct _test_data_follow *self, bool killed)
 {
 	int i;
 

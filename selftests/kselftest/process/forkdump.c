@@ -80,7 +80,7 @@ FIXTURE_TEARDOWN(forkdump)
 	sleep_ms(5 * LIFE_MS);
 }
 
-static void check_mapped(struct __test_metadata *_metadata, int file)
+static void check_mapped(META, int file)
 {
 	unsigned int mapped, unmapped;
 	struct log log;
@@ -188,7 +188,7 @@ static struct hwpmc_allocate clock_of_family(void)
 }
 
 /* log_check() asks who a sample is of. */
-static void check_names(struct __test_metadata *_metadata, int file)
+static void check_names(META, int file)
 {
 	struct log log;
 
@@ -334,8 +334,7 @@ FIXTURE_TEARDOWN(forkwaits)
 	close(self->dev);
 }
 
-static void fork_and_end(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(forkwaits) *self)
+static void fork_and_end(META, FIXTURE_DATA(forkwaits) *self)
 {
 	self->hog = fork_bound();
 	if (!self->hog)
@@ -347,8 +346,7 @@ static void fork_and_end(struct __test_metadata *_metadata,
 	ASSERT_LT(0, self->late->child);
 }
 
-static void let_it_run(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(forkwaits) *self, int file)
+static void let_it_run(META, FIXTURE_DATA(forkwaits) *self, int file)
 {
 	unsigned int mapped, unmapped;
 	struct log log;

@@ -100,8 +100,7 @@ static bool child_arrived(struct _test_data_inherit *self)
 	       wait_asleep(m->pid, m->tid);
 }
 
-static void check_state(struct __test_metadata *_metadata,
-			struct _test_data_inherit *self,
+static void check_state(META, struct _test_data_inherit *self,
 			int (*body)(struct target *t, void *arg), bool runs)
 {
 	struct hwpmc_allocate a = counter(HWPMC_F_DESCENDANTS);
@@ -227,8 +226,7 @@ static int killer_body(struct target *t, void *arg)
 	return target_pause(t);
 }
 
-static void check_pair(struct __test_metadata *_metadata,
-		       struct _test_data_inherit *self,
+static void check_pair(META, struct _test_data_inherit *self,
 		       int (*body)(struct target *t, void *arg),
 		       unsigned int forks)
 {

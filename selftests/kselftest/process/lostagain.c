@@ -44,8 +44,7 @@ FIXTURE_TEARDOWN(lostagain)
 }
 
 /* The whole system, until the rings have no room for samples. */
-static void fill_rings(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(lostagain) *self)
+static void fill_rings(META, FIXTURE_DATA(lostagain) *self)
 {
 	struct hwpmc_driverstats st;
 
@@ -61,8 +60,7 @@ static void fill_rings(struct __test_metadata *_metadata,
 	} while (!st.intr_bufferfull);
 }
 
-static void end_log(struct __test_metadata *_metadata,
-		    FIXTURE_DATA(lostagain) *self)
+static void end_log(META, FIXTURE_DATA(lostagain) *self)
 {
 	load_end(self->load[0]);
 	load_end(self->load[1]);
@@ -109,8 +107,7 @@ static int map_code(struct target *t, void *arg)
 	return !arg;
 }
 
-static void lose_records(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(lostagain) *self, struct target *t)
+static void lose_records(META, FIXTURE_DATA(lostagain) *self, struct target *t)
 {
 	unsigned int steps = 0;
 	uint64_t lost;

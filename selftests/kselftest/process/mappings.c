@@ -275,8 +275,7 @@ TEST_F(mappings, merged_by_another)
 	munmap(p, 16 * page);
 }
 
-static void check_path(struct __test_metadata *_metadata, const char *path,
-		       const char *want)
+static void check_path(META, const char *path, const char *want)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	int dev = dev_open(), file = temp_file(), fd;
@@ -354,8 +353,7 @@ static int log_elsewhere(int dev, int file, bool container, void **at)
 	_exit(*at == MAP_FAILED || dev_closelog(dev) ? 3 : 0);
 }
 
-static void check_root(struct __test_metadata *_metadata, int dev,
-		       bool container, const char *want)
+static void check_root(META, int dev, bool container, const char *want)
 {
 	void **at = shared_memory(sizeof(*at));
 	struct pmclog_rec rec;

@@ -127,8 +127,7 @@ static bool next_line(FILE *f, struct maps_line *m)
 }
 
 /* Each executable line of /proc/@pid/maps is in the log as it is there. */
-static void check_maps(struct __test_metadata *_metadata, struct log *log,
-		       pid_t pid, const char *maps)
+static void check_maps(META, struct log *log, pid_t pid, const char *maps)
 {
 	FILE *f = fmemopen((void *)maps, strlen(maps), "r");
 	struct maps_line l;

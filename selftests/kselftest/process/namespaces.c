@@ -146,8 +146,7 @@ static const char *node_name(struct log *log)
 }
 
 /* Whether all that is told of it is told by this number. */
-static void check_numbers(struct __test_metadata *_metadata, int file,
-			  uint32_t pid)
+static void check_numbers(META, int file, uint32_t pid)
 {
 	struct pmclog_rec rec;
 	unsigned int wrong = 0;

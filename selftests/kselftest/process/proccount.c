@@ -49,9 +49,8 @@ struct pairing {
 	uint64_t	theirs;
 };
 
-static void count_step(struct __test_metadata *_metadata,
-		       struct _test_data_proccount *self, struct pairing *p,
-		       unsigned int n)
+static void count_step(META, struct _test_data_proccount *self,
+		       struct pairing *p, unsigned int n)
 {
 	bool inherit = p->a.flags & HWPMC_F_DESCENDANTS;
 	unsigned int i, k, threads = self->f->n;

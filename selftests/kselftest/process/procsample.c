@@ -89,8 +89,7 @@ static const unsigned int percent[] = { 60, 30, 10 };
 
 #define SHARE_SAMPLES	400
 
-static void check_shares(struct __test_metadata *_metadata, struct log *log,
-			 pid_t pid)
+static void check_shares(META, struct log *log, pid_t pid)
 {
 	unsigned int leaf[3] = {}, n = 0, others = 0, i;
 	struct symbols *sy = symbols_elf(workload_path("truth"));

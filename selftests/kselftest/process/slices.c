@@ -113,8 +113,7 @@ static int faulting(struct target *t, void *arg)
 }
 
 /* Of each of some logs that end meanwhile, the slices have all that @fn faults. */
-static void end_logs(struct __test_metadata *_metadata,
-		     int (*fn)(struct target *t, void *arg))
+static void end_logs(META, int (*fn)(struct target *t, void *arg))
 {
 	struct hwpmc_allocate a =
 		pmc_process_counter(FAULTS, HWPMC_F_LOG_PROCCSW);

@@ -444,8 +444,7 @@ struct storm_log {
 	uint32_t	tc;	/* 0: system-wide */
 };
 
-static void check_storm(struct __test_metadata *_metadata, struct family *f,
-			struct storm_log *s)
+static void check_storm(META, struct family *f, struct storm_log *s)
 {
 	unsigned int i, processes = 0, execs = 0;
 	struct log *log = &s->log;

@@ -133,8 +133,7 @@ static void look(void *arg, const struct sample *s, const struct detail *d)
 	r->right += has_branches(r, s, d) && has_access(r, s, d);
 }
 
-static void check_log(struct __test_metadata *_metadata, struct log *log,
-		      uint32_t id, struct right r)
+static void check_log(META, struct log *log, uint32_t id, struct right r)
 {
 	EXPECT_EQ(0, log_details(log, id, look, &r));
 	TH_LOG("%u samples, %u of user mode, %u right", r.samples, r.user, r.right);
@@ -142,13 +141,13 @@ static void check_log(struct __test_metadata *_metadata, struct log *log,
 	EXPECT_EQ(r.samples, r.right);
 }
 
-static void end_log(struct __test_metadata *_metadata, FIXTURE_DATA(detail) *self)
+static void end_log(META, FIXTURE_DATA(detail) *self)
 {
 	END_LOG(self->dev, self->file, &self->log, LOG_DROPS);
 }
 
-static void sample(struct __test_metadata *_metadata, FIXTURE_DATA(detail) *self,
-		   struct hwpmc_allocate a, uint32_t flags, uint32_t *id)
+static void sample(META, FIXTURE_DATA(detail) *self, struct hwpmc_allocate a,
+		   uint32_t flags, uint32_t *id)
 {
 	ASSERT_EQ(0, dev_configure_flags(self->dev, self->file, flags));
 	ASSERT_EQ(0, dev_run(self->dev, a, id));

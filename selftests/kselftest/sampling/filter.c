@@ -290,8 +290,8 @@ static int set_filter(int dev, uint32_t id, const struct cond *from,
 	return err;
 }
 
-static void check_sorts(struct __test_metadata *_metadata, const char *name,
-			const unsigned int *n, unsigned int wanted)
+static void check_sorts(META, const char *name, const unsigned int *n,
+			unsigned int wanted)
 {
 	unsigned int i;
 
@@ -305,9 +305,8 @@ static void check_sorts(struct __test_metadata *_metadata, const char *name,
 	}
 }
 
-static void run_scenario(struct __test_metadata *_metadata,
-			 const struct scenario *sc, struct hwpmc_allocate a,
-			 struct crew *c, pid_t target)
+static void run_scenario(META, const struct scenario *sc,
+			 struct hwpmc_allocate a, struct crew *c, pid_t target)
 {
 	struct awaited w = { .crew = c, .sorts = sc->sorts & FREQUENT };
 	int dev = dev_open(), file = temp_file();
@@ -545,8 +544,7 @@ static bool has_pids(struct log *log, void *arg)
 }
 
 /* Samples of a child and, if he asks for them, of who records. */
-static void record_self(struct __test_metadata *_metadata, pid_t child,
-			bool asked)
+static void record_self(META, pid_t child, bool asked)
 {
 	struct of_pids p = { .pid = { child, asked ? getpid() : 0 } };
 	struct hwpmc_allocate a = pmc_clock(HZ);

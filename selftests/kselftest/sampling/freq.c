@@ -69,8 +69,7 @@ static struct hwpmc_allocate faults_at(uint64_t rate)
  * Faults until there are @n samples more.  perf knows the rate of an event from ticks
  * alone, and on a busy machine it is wrong by a lot for a while.
  */
-static void faults(struct __test_metadata *_metadata, int dev, struct target *t,
-		   uint64_t n)
+static void faults(META, int dev, struct target *t, uint64_t n)
 {
 	struct hwpmc_driverstats st;
 	uint64_t until = 0;
@@ -88,8 +87,7 @@ static void faults(struct __test_metadata *_metadata, int dev, struct target *t,
  * All but what each thread had counted since its last sample.  perf itself loses what
  * was counted when it gives up a period that was far too long, so half will do.
  */
-static void expect_sum(struct __test_metadata *_metadata, struct periods *p,
-		       uint64_t count)
+static void expect_sum(META, struct periods *p, uint64_t count)
 {
 	TH_LOG("%" PRIu64 " events, %" PRIu64 " samples, %" PRIu64
 	       " records, sum %" PRIu64 ", longest %" PRIu64, count, p->samples,
@@ -102,8 +100,8 @@ static void expect_sum(struct __test_metadata *_metadata, struct periods *p,
 }
 
 /* Stops the PMC; *@count: its events; *@p: what the log says of it */
-static void end(struct __test_metadata *_metadata, int dev, uint32_t id, int file,
-		struct log *log, struct periods *p, uint64_t *count)
+static void end(META, int dev, uint32_t id, int file, struct log *log,
+		struct periods *p, uint64_t *count)
 {
 	ASSERT_EQ(0, dev_stop(dev, id));
 	*count = dev_value(dev, id);

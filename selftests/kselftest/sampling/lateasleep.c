@@ -50,8 +50,7 @@ static bool sleep_all(const struct sleepers *z, unsigned int n)
 	return false;
 }
 
-static void sleepers_start(struct __test_metadata *_metadata,
-			   struct sleepers *z, uid_t uid, unsigned int n)
+static void sleepers_start(META, struct sleepers *z, uid_t uid, unsigned int n)
 {
 	struct job job = { .body = body_read, .len = 1, .cpu = 0, .uid = uid };
 
@@ -61,8 +60,7 @@ static void sleepers_start(struct __test_metadata *_metadata,
 	ASSERT_TRUE(sleep_all(z, n));
 }
 
-static void sleepers_begin_as(struct __test_metadata *_metadata,
-			      struct sleepers *z, struct recording *r,
+static void sleepers_begin_as(META, struct sleepers *z, struct recording *r,
 			      uid_t uid, unsigned int n)
 {
 	z->sy = symbols_elf("/proc/self/exe");
@@ -71,8 +69,7 @@ static void sleepers_begin_as(struct __test_metadata *_metadata,
 	sleepers_start(_metadata, z, uid, n);
 }
 
-static void sleepers_begin(struct __test_metadata *_metadata,
-			   struct sleepers *z, struct recording *r,
+static void sleepers_begin(META, struct sleepers *z, struct recording *r,
 			   unsigned int n)
 {
 	sleepers_begin_as(_metadata, z, r, 0, n);

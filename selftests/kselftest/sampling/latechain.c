@@ -29,9 +29,8 @@ static bool wait_rounds(const unsigned int *rounds, unsigned int n)
 }
 
 /* Runs @job under the clock; all that was left for later has come. */
-static void check_job(struct __test_metadata *_metadata, struct job job,
-		      const char *at, uint32_t flags, struct late_tally *t,
-		      struct recording *r)
+static void check_job(META, struct job job, const char *at, uint32_t flags,
+		      struct late_tally *t, struct recording *r)
 {
 	struct symbols *sy = symbols_elf("/proc/self/exe");
 	pid_t pid;
@@ -344,7 +343,7 @@ static int yielding_body(struct target *t, void *arg)
 }
 
 /* The target comes to its end under all samples of the tracepoint @name, by @pmcs PMCs. */
-static void check_end(struct __test_metadata *_metadata, const char *name,
+static void check_end(META, const char *name,
 		      int (*body)(struct target *t, void *arg), unsigned int pmcs)
 {
 	const uint64_t id = tracefs_id(name);

@@ -99,8 +99,7 @@ static void give_none(int dev)
 	}
 }
 
-static void check_own(struct __test_metadata *_metadata, struct own own,
-		      uint32_t flags)
+static void check_own(META, struct own own, uint32_t flags)
 {
 	struct hwpmc_allocate a = pmc_clock(scaled(997, 251));
 	struct recording r;

@@ -105,8 +105,8 @@ static int busy_body(struct target *t, void *arg)
 	return 0;
 }
 
-static void allocate(struct __test_metadata *_metadata, data *self,
-		     unsigned int n, uint32_t mode, uint32_t flags, pid_t pid)
+static void allocate(META, data *self, unsigned int n, uint32_t mode,
+		     uint32_t flags, pid_t pid)
 {
 	unsigned int i;
 
@@ -182,8 +182,7 @@ static bool all_near(data *self, const struct hwpmc_rw *ref, uint64_t ns,
 }
 
 /* All had to share, and each estimate is near what @ref counted all the time. */
-static void check_estimates(struct __test_metadata *_metadata, data *self,
-			    const struct hwpmc_rw *ref)
+static void check_estimates(META, data *self, const struct hwpmc_rw *ref)
 {
 	double estimate, exact;
 	struct hwpmc_rw rw;
@@ -292,7 +291,7 @@ TEST_F(multiplex, enough)
 }
 
 /* Who finds no counter at all has counted nothing, and says so. */
-static void check_never(struct __test_metadata *_metadata, data *self)
+static void check_never(META, data *self)
 {
 	struct hwpmc_rw rw;
 	unsigned int i;
@@ -305,7 +304,7 @@ static void check_never(struct __test_metadata *_metadata, data *self)
 	}
 }
 
-static void hold_all(struct __test_metadata *_metadata, data *self)
+static void hold_all(META, data *self)
 {
 	unsigned int i;
 
@@ -403,8 +402,7 @@ static int pmcstat(data *self, const char *option, struct columns *c)
 	return pclose(f);
 }
 
-static void check_marks(struct __test_metadata *_metadata, data *self,
-			const char *option)
+static void check_marks(META, data *self, const char *option)
 {
 	struct columns c;
 

@@ -218,7 +218,7 @@ static bool has_entries(struct log *log, void *arg)
  * The code that enters the kernel is hit before it has saved the user registers.  The
  * sample, by @a, is not that of the entry before.
  */
-static void check_entries(struct __test_metadata *_metadata, struct hwpmc_allocate a)
+static void check_entries(META, struct hwpmc_allocate a)
 {
 	unsigned int n = 0, wrong = 0, without = 0, cut = 0;
 	struct symbols *kernel = symbols_kernel();

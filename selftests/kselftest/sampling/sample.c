@@ -95,8 +95,7 @@ static uint64_t achieved(struct log *log)
 	return sum;
 }
 
-static void record(struct __test_metadata *_metadata, struct hwpmc_allocate a,
-		   uint64_t at_least)
+static void record(META, struct hwpmc_allocate a, uint64_t at_least)
 {
 	uint64_t of_user, of_kernel;
 	int dev = dev_open(), file = temp_file();

@@ -124,8 +124,6 @@ FIXTURE_TEARDOWN(signed)
 	pmc_owner_close(self->owner);
 }
 
-#define META	struct __test_metadata *_metadata
-
 /* Samples the faults of program(); tables come in the middle if @flags ask for them. */
 static void record(META, FIXTURE_DATA(signed) *self, last_fn *last,
 		   uint32_t flags)

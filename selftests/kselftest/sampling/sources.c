@@ -89,8 +89,7 @@ static int run_pmc(int dev, pid_t pid, struct hwpmc_allocate a, uint32_t *id)
 }
 
 /* Ends the log, and looks at it. */
-static void end_log(struct __test_metadata *_metadata, FIXTURE_DATA(sources) *f,
-		    unsigned int flags)
+static void end_log(META, FIXTURE_DATA(sources) *f, unsigned int flags)
 {
 	ASSERT_EQ(0, dev_closelog(f->dev));
 	log_free(&f->log);
@@ -102,8 +101,7 @@ static void end_log(struct __test_metadata *_metadata, FIXTURE_DATA(sources) *f,
  */
 
 /* The target acts once: what @a counts of that */
-static void count(struct __test_metadata *_metadata,
-		  FIXTURE_DATA(sources) *f, struct hwpmc_allocate a,
+static void count(META, FIXTURE_DATA(sources) *f, struct hwpmc_allocate a,
 		  uint64_t *value)
 {
 	uint32_t id;
@@ -115,8 +113,7 @@ static void count(struct __test_metadata *_metadata,
 }
 
 /* All of it is there. */
-static void count_once(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(sources) *f, struct hwpmc_allocate a,
+static void count_once(META, FIXTURE_DATA(sources) *f, struct hwpmc_allocate a,
 		       uint64_t want)
 {
 	uint64_t value = 0;
@@ -142,8 +139,7 @@ TEST_F(sources, calls_are_counted_on_all_cpus)
 }
 
 /* So many calls, so many samples, with what was passed. */
-static void sample_once(struct __test_metadata *_metadata,
-			FIXTURE_DATA(sources) *f, struct hwpmc_allocate a,
+static void sample_once(META, FIXTURE_DATA(sources) *f, struct hwpmc_allocate a,
 			struct tally *t)
 {
 	ASSERT_EQ(0, run_pmc(f->dev, f->t.pid, a, &t->pmcid));
@@ -160,8 +156,7 @@ static void sample_once(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, t->cut);
 }
 
-static void sample_calls(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(sources) *f, uint32_t mode)
+static void sample_calls(META, FIXTURE_DATA(sources) *f, uint32_t mode)
 {
 	struct hwpmc_allocate a = pmc_tracepoint(mode, tracefs_id(ENTER));
 	struct tally t = { .want = WHICH };
@@ -460,8 +455,7 @@ TEST_F(sources, exec_tells_of_the_file)
  */
 
 /* Made of a function, used, and taken away; then there is no such event. */
-static void sample_probe(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(sources) *f, const char *kind,
+static void sample_probe(META, FIXTURE_DATA(sources) *f, const char *kind,
 			 const char *event, const char *what, struct tally *t)
 {
 	struct hwpmc_allocate a;

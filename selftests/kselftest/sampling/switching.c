@@ -148,8 +148,6 @@ FIXTURE_TEARDOWN(switching)
 	pmc_owner_close(self->owner);
 }
 
-#define META	struct __test_metadata *_metadata
-
 static bool take_turns(FIXTURE_DATA(switching) *self)
 {
 	char c = 0;

@@ -10,8 +10,7 @@
  * Records @name on CPU 0 and on the others what runs anyway, until @name has @n
  * samples in user (or kernel) mode.
  */
-static pid_t record_workload(struct __test_metadata *_metadata,
-			     const char *name, struct hwpmc_allocate a,
+static pid_t record_workload(META, const char *name, struct hwpmc_allocate a,
 			     bool user, unsigned int n, struct log *log)
 {
 	int dev, file = temp_file();
@@ -54,8 +53,7 @@ static int leaf_index(const char *name)
 
 #define SHARE_SAMPLES	800
 
-static void check_shares(struct __test_metadata *_metadata,
-			 struct hwpmc_allocate a)
+static void check_shares(META, struct hwpmc_allocate a)
 {
 	unsigned int leaf[3] = {}, whole = 0, named = 0, n = 0, i;
 	struct symbols *sy;
@@ -240,8 +238,7 @@ static bool has_chain(struct calls *c, const struct symbols *sy,
 	return all;
 }
 
-static void show_chain(struct __test_metadata *_metadata,
-		       const struct symbols *sy, const struct sample *s,
+static void show_chain(META, const struct symbols *sy, const struct sample *s,
 		       unsigned int n)
 {
 	unsigned int i;
@@ -256,9 +253,8 @@ static void show_chain(struct __test_metadata *_metadata,
  * @percent of the samples.  The first @apart frames of @a's were not called by the
  * others.
  */
-static void check_kernel_chains(struct __test_metadata *_metadata,
-				struct hwpmc_allocate a, unsigned int apart,
-				unsigned int percent)
+static void check_kernel_chains(META, struct hwpmc_allocate a,
+				unsigned int apart, unsigned int percent)
 {
 	struct calls calls = { calloc(2 << STEPS_BITS, sizeof(uint64_t)), 0 };
 	unsigned int n = 0, frames = 0, unknown = 0, theirs = 0, cuts = 0, k;

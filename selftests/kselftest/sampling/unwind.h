@@ -50,7 +50,6 @@ FIXTURE_TEARDOWN(unwind)
 	pmc_owner_close(self->owner);
 }
 
-#define META	struct __test_metadata *_metadata
 /* Not each program uses all of them. */
 #define HELPER	static __attribute__((unused))
 

@@ -150,8 +150,7 @@ static bool record_shares(FIXTURE_DATA(pmcbpf) *self, const char *arguments,
 	return true;
 }
 
-static void expect_shares(struct __test_metadata *_metadata,
-			  const struct shares *s, const char *by)
+static void expect_shares(META, const struct shares *s, const char *by)
 {
 	int i;
 

@@ -49,8 +49,7 @@ static void count(FIXTURE_DATA(pmcfilter) *self)
 }
 
 /* @format: with both pids; samples of @one and @two (or 0) are to be there */
-static void record(struct __test_metadata *_metadata,
-		   FIXTURE_DATA(pmcfilter) *self, const char *format,
+static void record(META, FIXTURE_DATA(pmcfilter) *self, const char *format,
 		   pid_t one, pid_t two)
 {
 	char args[256];

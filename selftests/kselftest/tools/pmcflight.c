@@ -31,8 +31,7 @@ FIXTURE_TEARDOWN(pmcflight)
 }
 
 /* A log like others; what is in it is mapped and has its build-ids. */
-static void check_log(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(pmcflight) *self, unsigned int n)
+static void check_log(META, FIXTURE_DATA(pmcflight) *self, unsigned int n)
 {
 	unsigned int mapped;
 

@@ -114,8 +114,7 @@ static bool says_so(const FIXTURE_DATA(pmchang) *self)
 	return first && !strstr(first + 1, words);
 }
 
-static void check_log(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(pmchang) *self, unsigned int n)
+static void check_log(META, FIXTURE_DATA(pmchang) *self, unsigned int n)
 {
 	ASSERT_TRUE(session_log(&self->s, n, &self->log)) TH_LOG("log %u", n);
 	ASSERT_LOG(&self->log, 0);

@@ -32,8 +32,7 @@ FIXTURE_TEARDOWN(pmcrotate)
  * Each of them alone is sound, and together they have all samples.  The program
  * that computes is mapped in each, and its build-id known.
  */
-static void check_logs(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(pmcrotate) *self)
+static void check_logs(META, FIXTURE_DATA(pmcrotate) *self)
 {
 	uint64_t samples = 0, end = 0, all_mapped = 0;
 	unsigned int i, mapped;
