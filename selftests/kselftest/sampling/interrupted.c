@@ -124,11 +124,7 @@ static void check_handled(META, FIXTURE_DATA(unwind) *self,
 	unsigned int n, right;
 
 	begin(_metadata, self, body, NULL);
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_LT(0, pmc_owner_unwind(self->owner));
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_EQ(0, target_end(&self->target));
-	end_log(_metadata, self, 0);
+	finish_by_tables(_metadata, self);
 	n = tally_handled(_metadata, self, &right);
 	TH_LOG("%u faults in the handler, %u of them under first()", n, right);
 	EXPECT_LE(TOUCHES, n);

@@ -28,9 +28,7 @@ TEST_F(unwind, whole)
 	EXPECT_TRUE(target_step(&self->target));
 	EXPECT_TRUE(is_wanted(self->dev));
 	EXPECT_LT(0, pmc_owner_unwind(self->owner));
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_EQ(0, target_end(&self->target));
-	end_log(_metadata, self, 0);
+	finish(_metadata, self);
 	n = tally(_metadata, self, 0, &whole);
 	EXPECT_EQ(2 * TOUCHES, n);
 	/* all since there are tables, but one whose map was stale; none before */
@@ -98,9 +96,7 @@ TEST_F(unwind, none)
 	id = ask(_metadata, self, &fd);
 	close(fd);
 	EXPECT_EQ(0, table_give(self->dev, id, NULL, 0));
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_EQ(0, target_end(&self->target));
-	end_log(_metadata, self, 0);
+	finish(_metadata, self);
 	n = tally(_metadata, self, 0, &whole);
 	EXPECT_EQ(2 * TOUCHES, n);
 	EXPECT_EQ(0, whole);
@@ -230,9 +226,7 @@ static void be_hostile(META, const struct hwpmc_unwind_rule *rule)
 	id = ask(_metadata, self, &fd);
 	close(fd);
 	EXPECT_EQ(0, table_give(self->dev, id, &table, sizeof(table)));
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_EQ(0, target_end(&self->target));
-	end_log(_metadata, self, 0);
+	finish(_metadata, self);
 	LOG_FOR_EACH_SAMPLE(&self->log, s) {
 		n++;
 		for (i = 0; i < s.npc; i++)
@@ -307,11 +301,7 @@ static bool find_copy(struct copy *c)
 static void record_copies(META, FIXTURE_DATA(unwind) *self, struct copy *copy)
 {
 	begin(_metadata, self, copier, copy);
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_LT(0, pmc_owner_unwind(self->owner));
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_EQ(0, target_end(&self->target));
-	end_log(_metadata, self, 0);
+	finish_by_tables(_metadata, self);
 }
 
 /* ------------------------------------------------------------------------
@@ -353,17 +343,14 @@ static int mover(struct target *t, void *arg)
 	return 0;
 }
 
-TEST_F(unwind, moved_without_file)
+/* All samples of the page @at have callers, now or later. */
+static void check_deep(META, FIXTURE_DATA(unwind) *self, uint64_t at)
 {
 	unsigned int n = 0, deep = 0;
 	struct sample s;
 
-	begin(_metadata, self, mover, NULL);
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_EQ(0, target_end(&self->target));
-	end_log(_metadata, self, 0);
 	LOG_FOR_EACH_SAMPLE(&self->log, s) {
-		if (!s.npc || s.pc[0] - MOVED_TO >= PAGE)
+		if (!s.npc || s.pc[0] - at >= PAGE)
 			continue;
 		n++;
 		deep += s.late || s.npc > 1;
@@ -371,6 +358,13 @@ TEST_F(unwind, moved_without_file)
 	TH_LOG("%u of %u have callers", deep, n);
 	EXPECT_EQ(TOUCHES, n);
 	EXPECT_EQ(n, deep);
+}
+
+TEST_F(unwind, moved_without_file)
+{
+	begin(_metadata, self, mover, NULL);
+	finish(_metadata, self);
+	check_deep(_metadata, self, MOVED_TO);
 }
 
 TEST_F(unwind, mapped_later)
@@ -427,27 +421,14 @@ static int areas_toucher(struct target *t, void *arg)
 
 TEST_F(unwind, too_many_areas)
 {
-	uintptr_t last = AREAS_AT + 2 * (AREAS - 1) * PAGE;
-	unsigned int n = 0, deep = 0, whole;
+	unsigned int n, whole;
 	struct copy copy = {};
-	struct sample s;
 
 	if (!find_copy(&copy))
 		SKIP(return, "the program is not laid out for it");
 	begin(_metadata, self, areas_toucher, &copy);
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_LT(0, pmc_owner_unwind(self->owner));
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_EQ(0, target_end(&self->target));
-	end_log(_metadata, self, 0);
-	LOG_FOR_EACH_SAMPLE(&self->log, s) {
-		if (!s.npc || s.pc[0] - last >= PAGE)
-			continue;
-		n++;
-		deep += s.late || s.npc > 1;
-	}
-	EXPECT_EQ(TOUCHES, n);
-	EXPECT_EQ(n, deep);
+	finish_by_tables(_metadata, self);
+	check_deep(_metadata, self, AREAS_AT + 2 * (AREAS - 1) * PAGE);
 	n = tally(_metadata, self, copy.base - copy.from, &whole);
 	TH_LOG("%u of %u whole", whole, n);
 	EXPECT_EQ(2 * TOUCHES, n);

@@ -56,13 +56,9 @@ FIXTURE_TEARDOWN(unwind)
 HELPER void begin_by(META, FIXTURE_DATA(unwind) *self, uint32_t flags,
 		     int (*body)(struct target *t, void *arg), void *arg)
 {
-	struct hwpmc_allocate a = pmc_process_faults(flags);
-
 	ASSERT_TRUE(target_begin(&self->target, body, arg));
-	ASSERT_EQ(0, dev_allocate(self->dev, &a));
-	self->id = a.id;
-	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->target.pid));
-	ASSERT_EQ(0, dev_start(self->dev, a.id));
+	ASSERT_EQ(0, dev_run_on(self->dev, pmc_process_faults(flags),
+				self->target.pid, &self->id));
 }
 
 HELPER void begin(META, FIXTURE_DATA(unwind) *self,
@@ -81,6 +77,22 @@ HELPER bool is_wanted(int dev)
 HELPER void end_log(META, FIXTURE_DATA(unwind) *self, unsigned int flags)
 {
 	END_LOG(self->dev, self->file, &self->log, flags);
+}
+
+/* The target goes on to its end, and the log ends. */
+HELPER void finish(META, FIXTURE_DATA(unwind) *self)
+{
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_EQ(0, target_end(&self->target));
+	end_log(_metadata, self, 0);
+}
+
+/* ... with the tables that it needs from its pause on */
+HELPER void finish_by_tables(META, FIXTURE_DATA(unwind) *self)
+{
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_LT(0, pmc_owner_unwind(self->owner));
+	finish(_metadata, self);
 }
 
 static const char *name(FIXTURE_DATA(unwind) *self, const struct sample *s,

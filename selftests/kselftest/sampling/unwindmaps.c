@@ -451,9 +451,7 @@ TEST_F(unwind, replaced)
 	EXPECT_EQ(0, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &none));
 	EXPECT_TRUE(target_step(&self->target));
 	answer_for_first(self->dev, file[0]);
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_EQ(0, target_end(&self->target));
-	end_log(_metadata, self, 0);
+	finish(_metadata, self);
 	n = chains_at(&self->log, SPARE_AT + AT_OTHER, &deep);
 	TH_LOG("%u of %u have callers", deep, n);
 	EXPECT_LE(TURNS / 2, n);

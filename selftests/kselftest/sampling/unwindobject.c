@@ -96,9 +96,7 @@ TEST_F_TIMEOUT(unwind, given_back, 600)
 	}
 	EXPECT_EQ(0, later);
 	/* what is executed has kept its table */
-	EXPECT_TRUE(target_step(&self->target));
-	EXPECT_EQ(0, target_end(&self->target));
-	end_log(_metadata, self, 0);
+	finish(_metadata, self);
 	EXPECT_EQ(2 * TOUCHES, tally(_metadata, self, 0, &whole));
 	EXPECT_LE(TOUCHES - 1, whole);
 }
