@@ -357,28 +357,36 @@ static void sum_threads(struct log *log, uint32_t id, pid_t but, struct periods 
 	}
 }
 
+/* The log of @t, which makes @steps steps and is killed, by @a, which gets its id */
+static void record_threads(META, int dev, struct hwpmc_allocate *a,
+			   struct target *t, unsigned int steps, struct log *log)
+{
+	int file = temp_file();
+
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_run_on(dev, *a, t->pid, &a->id));
+	while (steps--)
+		ASSERT_TRUE(target_step(t));
+	ASSERT_EQ(0, dev_closelog(dev));
+	target_kill(t);
+	LOAD_LOG(log, file, 0);
+}
+
 /*
  * Each of these threads has fewer events than a period, but together they have many.
  * They are as many in the log as they were, within what chance does.
  */
 TEST_F(freq, short_threads)
 {
+	struct hwpmc_allocate a = faults_at(2 * RATE);
 	struct periods p = { 0 };
-	int file = temp_file();
 	struct target t;
 	struct log log;
-	uint32_t id;
 
 	ASSERT_TRUE(target_begin(&t, short_threads, NULL));
 	ASSERT_TRUE(target_step(&t));
-	ASSERT_EQ(0, dev_configure(self->dev, file));
-	ASSERT_EQ(0, dev_run_on(self->dev, faults_at(2 * RATE), t.pid, &id));
-	ASSERT_TRUE(target_step(&t));
-	ASSERT_TRUE(target_step(&t));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	target_kill(&t);
-	LOAD_LOG(&log, file, 0);
-	sum_threads(&log, id, t.pid, &p);
+	record_threads(_metadata, self->dev, &a, &t, 2, &log);
+	sum_threads(&log, a.id, t.pid, &p);
 	TH_LOG("%" PRIu64 " samples of threads with %d events stand for %" PRIu64,
 	       p.samples, THREADS * THREAD_FAULTS, p.sum);
 	EXPECT_LE(THREADS * THREAD_FAULTS / 3, p.sum);
@@ -438,19 +446,13 @@ TEST_F(freq, short_threads_by_clock)
 {
 	uint64_t *sum = shared_memory(sizeof(*sum)), samples = 0;
 	struct hwpmc_allocate a = pmc_clock_of(HWPMC_MODE_TS, 0);
-	int file = temp_file();
 	struct target t;
 	struct sample s;
 	struct log log;
 
 	a.count = 50 * THREAD_NS;
 	ASSERT_TRUE(target_begin(&t, short_burners, sum));
-	ASSERT_EQ(0, dev_configure(self->dev, file));
-	ASSERT_EQ(0, dev_run_on(self->dev, a, t.pid, NULL));
-	ASSERT_TRUE(target_step(&t));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	target_kill(&t);
-	LOAD_LOG(&log, file, 0);
+	record_threads(_metadata, self->dev, &a, &t, 1, &log);
 	LOG_FOR_EACH_SAMPLE(&log, s)
 		samples += s.tid != t.pid;
 	TH_LOG("%" PRIu64 " samples of %d threads, for %" PRIu64 " of their %" PRIu64
@@ -468,22 +470,15 @@ TEST_F(freq, short_threads_by_clock_with_rate)
 	struct hwpmc_allocate a = pmc_clock_of(HWPMC_MODE_TS, 0);
 	struct hwpmc_setbudget b = { .ppm = 1000000 };
 	struct periods p = { 0 };
-	int file = temp_file();
 	struct target t;
 	struct log log;
-	uint32_t id;
 
 	a.flags |= HWPMC_F_FREQ;
 	a.count = NSEC / (50 * THREAD_NS);
 	ASSERT_EQ(0, dev_ioctl(self->dev, HWPMC_IOC_SETBUDGET, &b));
 	ASSERT_TRUE(target_begin(&t, short_burners, sum));
-	ASSERT_EQ(0, dev_configure(self->dev, file));
-	ASSERT_EQ(0, dev_run_on(self->dev, a, t.pid, &id));
-	ASSERT_TRUE(target_step(&t));
-	ASSERT_EQ(0, dev_closelog(self->dev));
-	target_kill(&t);
-	LOAD_LOG(&log, file, 0);
-	sum_threads(&log, id, t.pid, &p);
+	record_threads(_metadata, self->dev, &a, &t, 1, &log);
+	sum_threads(&log, a.id, t.pid, &p);
 	TH_LOG("%" PRIu64 " samples of %d threads, for %" PRIu64 " of their %" PRIu64
 	       " ms", p.samples, CLOCK_THREADS, p.sum / MSEC, *sum / MSEC);
 	EXPECT_LE(*sum / 3, p.sum);
