@@ -41,6 +41,24 @@ static void *read_rest(void *arg)
 	return log_load(&log, s->reader) ? &log : NULL;
 }
 
+/* A call that waits until a signal comes, and what it returns then */
+#define EXPECT_INTERRUPTED(err, call) do {				\
+	alarm_every(100, NULL, 0);					\
+	EXPECT_EQ(err, call);						\
+	alarm_every(0, NULL, 0);					\
+} while (0)
+
+/* Waits for the end of read_rest(), and has it checked: the log. */
+static struct log *rest_of(META, pthread_t reader)
+{
+	void *log = NULL;
+
+	pthread_join(reader, &log);
+	ASSERT_NE(NULL, log);
+	ASSERT_LOG((struct log *)log, 0);
+	return log;
+}
+
 TEST(flush_interrupted)
 {
 	struct stuck s;
@@ -56,7 +74,6 @@ TEST(flush_interrupted)
 /* The log ends all the same once there is a reader, with nothing missing. */
 static void check_end(META, int negative_fd)
 {
-	void *log = NULL;
 	pthread_t reader;
 	struct stuck s;
 	int err;
@@ -76,10 +93,7 @@ static void check_end(META, int negative_fd)
 	ASSERT_EQ(0, pthread_create(&reader, NULL, read_rest, &s));
 	err = dev_closelog(s.dev);
 	ASSERT_TRUE(!err || err == -EINVAL);	/* it may have ended by now */
-	pthread_join(reader, &log);
-	ASSERT_NE(NULL, log);
-	ASSERT_LOG((struct log *)log, 0);
-	EXPECT_EQ(500, log_words(log));
+	EXPECT_EQ(500, log_words(rest_of(_metadata, reader)));
 	EXPECT_EQ(-EINVAL, dev_closelog(s.dev));
 }
 
@@ -124,21 +138,16 @@ TEST(closelog_fails)
 TEST(rotate_interrupted)
 {
 	int file = temp_file();
-	void *log = NULL;
 	pthread_t reader;
 	struct stat st;
 	struct stuck s;
 
 	ASSERT_EQ(0, stick(&s));
-	alarm_every(100, NULL, 0);
-	EXPECT_EQ(-EINTR, dev_rotate(s.dev, file));
-	alarm_every(0, NULL, 0);
+	EXPECT_INTERRUPTED(-EINTR, dev_rotate(s.dev, file));
 	ASSERT_EQ(0, pthread_create(&reader, NULL, read_rest, &s));
 	ASSERT_EQ(0, dev_flush(s.dev));
 	ASSERT_EQ(0, dev_closelog(s.dev));
-	pthread_join(reader, &log);
-	ASSERT_NE(NULL, log);
-	ASSERT_LOG((struct log *)log, 0);
+	rest_of(_metadata, reader);
 	ASSERT_EQ(0, fstat(file, &st));
 	EXPECT_EQ(0, st.st_size);
 }
@@ -319,7 +328,6 @@ TEST(start_interrupted)
 {
 	struct hwpmc_allocate a = pmc_clock(1000);
 	struct hwpmc_driverstats st;
-	void *log = NULL;
 	pthread_t reader;
 	struct stuck s;
 
@@ -337,9 +345,7 @@ TEST(start_interrupted)
 	EXPECT_EQ(0, dev_start(s.dev, a.id));
 	EXPECT_TRUE(wait_committed(s.dev, 50));
 	ASSERT_EQ(0, dev_closelog(s.dev));
-	pthread_join(reader, &log);
-	ASSERT_NE(NULL, log);
-	ASSERT_LOG((struct log *)log, 0);
+	rest_of(_metadata, reader);
 }
 
 /* Of a PMC that attaches itself to the caller: that is taken back. */
@@ -350,9 +356,7 @@ TEST(start_of_process_interrupted)
 
 	ASSERT_EQ(0, stick(&s));
 	ASSERT_EQ(0, dev_allocate(s.dev, &a));
-	alarm_every(100, NULL, 0);
-	EXPECT_EQ(-EINTR, dev_start(s.dev, a.id));
-	alarm_every(0, NULL, 0);
+	EXPECT_INTERRUPTED(-EINTR, dev_start(s.dev, a.id));
 	EXPECT_EQ(-EINVAL, dev_detach(s.dev, a.id, 0));
 	close(s.dev);
 }
@@ -366,9 +370,7 @@ TEST(record_interrupted)
 	ASSERT_EQ(0, stick(&s));
 	ASSERT_EQ(0, dev_allocate(s.dev, &a));
 	ASSERT_EQ(0, dev_allocate(s.dev, &b));
-	alarm_every(100, NULL, 0);
-	EXPECT_EQ(-EINTR, dev_record(s.dev, true, &r));
-	alarm_every(0, NULL, 0);
+	EXPECT_INTERRUPTED(-EINTR, dev_record(s.dev, true, &r));
 	EXPECT_EQ(-EINVAL, dev_record(s.dev, false, &r));
 	EXPECT_EQ(-EINVAL, dev_stop(s.dev, a.id));
 	EXPECT_EQ(-EINVAL, dev_detach(s.dev, b.id, 0));
@@ -383,9 +385,7 @@ TEST(attach_interrupted)
 
 	ASSERT_EQ(0, stick(&s));
 	ASSERT_EQ(0, dev_allocate(s.dev, &a));
-	alarm_every(100, NULL, 0);
-	EXPECT_EQ(0, dev_attach(s.dev, a.id, 0));
-	alarm_every(0, NULL, 0);
+	EXPECT_INTERRUPTED(0, dev_attach(s.dev, a.id, 0));
 	EXPECT_EQ(-EEXIST, dev_attach(s.dev, a.id, 0));
 	EXPECT_EQ(0, dev_detach(s.dev, a.id, 0));
 	close(s.dev);
@@ -534,7 +534,6 @@ TEST(no_room)
 TEST(wait_for_room)
 {
 	struct stuck s;
-	void *log = NULL;
 	pthread_t reader;
 	uint64_t n, total = module_param("ringsize") * 1024 / 40 + 5000;
 
@@ -544,10 +543,8 @@ TEST(wait_for_room)
 	for (n = 0; n < total; n++)
 		ASSERT_EQ(0, dev_userdata(s.dev, 0x5EED));
 	ASSERT_EQ(0, dev_closelog(s.dev));
-	pthread_join(reader, &log);
-	ASSERT_NE(NULL, log);
-	ASSERT_LOG((struct log *)log, 0);
-	EXPECT_EQ(total, log_count(log, PMCLOG_T_USERDATA, 16, 0x5EED));
+	EXPECT_EQ(total, log_count(rest_of(_metadata, reader),
+				   PMCLOG_T_USERDATA, 16, 0x5EED));
 }
 
 TEST(offline)
