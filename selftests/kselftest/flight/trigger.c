@@ -66,13 +66,19 @@ static void run_trigger(META, int dev, pid_t pid, uint32_t *id)
 
 #define EXPECT_SNAPSHOT(why) do {					\
 	EXPECT_TRUE(wait_snapshot(self->dev));				\
-	ASSERT_TRUE(log_load(&self->log, self->file));			\
-	ASSERT_LOG(&self->log, LOG_DROPS);				\
+	LOAD_LOG(&self->log, self->file, LOG_DROPS);			\
 	snapshot_look(&self->log, &self->s);				\
 	EXPECT_EQ(1, self->s.count);					\
 	EXPECT_EQ(why, self->s.cause);					\
 	EXPECT_LE(self->s.since, self->s.when);				\
 	EXPECT_GE(self->log.last_tsc, self->s.when);			\
+} while (0)
+
+/* ... for the end of process @who, with that @how */
+#define EXPECT_EXIT(who, how) do {					\
+	EXPECT_SNAPSHOT(PMCLOG_SNAPSHOT_EXIT);				\
+	EXPECT_EQ(who, (pid_t)self->s.pid);				\
+	EXPECT_EQ(how, self->s.status);					\
 } while (0)
 
 TEST_F(trigger, overflow)
@@ -234,9 +240,7 @@ TEST_F(trigger, failed)
 	ended((struct end){});
 	EXPECT_TRUE(no_snapshot(self->dev, 300));
 	pid = ended((struct end){ .code = 3 });
-	EXPECT_SNAPSHOT(PMCLOG_SNAPSHOT_EXIT);
-	EXPECT_EQ(pid, (pid_t)self->s.pid);
-	EXPECT_EQ(3 << 8, self->s.status);
+	EXPECT_EXIT(pid, 3 << 8);
 	EXPECT_EQ(PMCLOG_PMCID_NONE, self->s.pmcid);
 	/* what it was is told */
 	EXPECT_LE(1, proc_count(&self->log, PMCLOG_T_PROC_CREATE, pid));
@@ -250,9 +254,7 @@ TEST_F(trigger, killed)
 	ASSERT_EQ(0, dev_exit_trigger(self->dev, HWPMC_EXIT_FAILED, 0, 0));
 	ASSERT_EQ(0, dev_snapshot(self->dev, self->file, ARM));
 	pid = ended((struct end){ .signal = SIGKILL });
-	EXPECT_SNAPSHOT(PMCLOG_SNAPSHOT_EXIT);
-	EXPECT_EQ(pid, (pid_t)self->s.pid);
-	EXPECT_EQ(SIGKILL, self->s.status);
+	EXPECT_EXIT(pid, SIGKILL);
 }
 
 TEST_F(trigger, status)
@@ -266,9 +268,7 @@ TEST_F(trigger, status)
 	ended((struct end){ .signal = SIGTERM });
 	EXPECT_TRUE(no_snapshot(self->dev, 300));
 	pid = ended((struct end){ .code = 7 });
-	EXPECT_SNAPSHOT(PMCLOG_SNAPSHOT_EXIT);
-	EXPECT_EQ(pid, (pid_t)self->s.pid);
-	EXPECT_EQ(7 << 8, self->s.status);
+	EXPECT_EXIT(pid, 7 << 8);
 }
 
 /* A status of 0 can be asked for. */
@@ -281,9 +281,7 @@ TEST_F(trigger, success)
 	ended((struct end){ .code = 3 });
 	EXPECT_TRUE(no_snapshot(self->dev, 300));
 	pid = ended((struct end){});
-	EXPECT_SNAPSHOT(PMCLOG_SNAPSHOT_EXIT);
-	EXPECT_EQ(pid, (pid_t)self->s.pid);
-	EXPECT_EQ(0, self->s.status);
+	EXPECT_EXIT(pid, 0);
 }
 
 static int fails(struct target *t, void *arg)
@@ -303,9 +301,7 @@ TEST_F(trigger, pid)
 	EXPECT_EQ(9, target_end(&other));
 	EXPECT_TRUE(no_snapshot(self->dev, 300));
 	EXPECT_EQ(9, target_end(&one));
-	EXPECT_SNAPSHOT(PMCLOG_SNAPSHOT_EXIT);
-	EXPECT_EQ(one.pid, (pid_t)self->s.pid);
-	EXPECT_EQ(9 << 8, self->s.status);
+	EXPECT_EXIT(one.pid, 9 << 8);
 }
 
 /* Threads come first, the first thread too: the process' end is what counts. */
@@ -332,9 +328,7 @@ TEST_F(trigger, threads)
 	ASSERT_EQ(0, dev_exit_trigger(self->dev, HWPMC_EXIT_FAILED, 0, 0));
 	ASSERT_EQ(0, dev_snapshot(self->dev, self->file, ARM));
 	EXPECT_EQ(5, target_end(&t));
-	EXPECT_SNAPSHOT(PMCLOG_SNAPSHOT_EXIT);
-	EXPECT_EQ(t.pid, (pid_t)self->s.pid);
-	EXPECT_EQ(5 << 8, self->s.status);
+	EXPECT_EXIT(t.pid, 5 << 8);
 }
 
 /* No more, and of whom the log does not tell. */
