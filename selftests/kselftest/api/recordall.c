@@ -159,8 +159,8 @@ TEST_F(recordall, all_or_nothing)
 	EXPECT_EQ(0, dev_detach(self->dev, own, 0));
 }
 
-/* RECORD, on, whose answer cannot be copied; nothing else can fail. */
-static int record_untold(int dev)
+/* RECORD, whose answer cannot be copied; nothing else can fail. */
+static int record_untold(int dev, bool on)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	struct hwpmc_record *r = mmap(NULL, page, PROT_READ | PROT_WRITE,
@@ -169,7 +169,7 @@ static int record_untold(int dev)
 
 	if (r == MAP_FAILED)
 		return -ENOMEM;
-	r->on = 1;
+	r->on = on;
 	err = mprotect(r, page, PROT_READ) ? -errno :
 	      dev_ioctl(dev, HWPMC_IOC_RECORD, r);
 	munmap(r, page);
@@ -179,24 +179,15 @@ static int record_untold(int dev)
 /* What cannot be told has not been done. */
 TEST_F(recordall, untellable)
 {
-	long page = sysconf(_SC_PAGESIZE);
-	struct hwpmc_record *r = mmap(NULL, page, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint32_t id = allocated(self->dev, pmc_counter(FAULTS));
 	uint32_t other;
 
-	ASSERT_NE(MAP_FAILED, r);
-	r->on = 1;
-	ASSERT_EQ(0, mprotect(r, page, PROT_READ));
-	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_RECORD, r));
+	EXPECT_EQ(-EFAULT, record_untold(self->dev, true));
 	EXPECT_STATE(id, STOPPED);
 	EXPECT_EQ(-EINVAL, dev_record(self->dev, false, &self->r));
 	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
 	other = allocated(self->dev, pmc_counter(FAULTS));
-	ASSERT_EQ(0, mprotect(r, page, PROT_READ | PROT_WRITE));
-	r->on = 0;
-	ASSERT_EQ(0, mprotect(r, page, PROT_READ));
-	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_RECORD, r));
+	EXPECT_EQ(-EFAULT, record_untold(self->dev, false));
 	EXPECT_STATE(id, RUNNING);
 	EXPECT_STATE(other, ALLOCATED);
 	EXPECT_EQ(-EBUSY, dev_record(self->dev, true, &self->r));
@@ -207,21 +198,16 @@ TEST_F(recordall, untellable)
 /* Off is undone at once, whatever the log does: its reader may be the caller. */
 TEST_F(recordall, untellable_with_a_full_log)
 {
-	long page = sysconf(_SC_PAGESIZE);
-	struct hwpmc_record *r = mmap(NULL, page, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint32_t id = allocated(self->dev, pmc_clock(HZ));
 	int ends[2];
 
-	ASSERT_NE(MAP_FAILED, r);
-	ASSERT_EQ(0, mprotect(r, page, PROT_READ));
 	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
 	ASSERT_EQ(1 << 20, fcntl(ends[1], F_SETPIPE_SZ, 1 << 20));
 	ASSERT_EQ(0, dev_configure(self->dev, ends[1]));
 	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
 	ASSERT_EQ(0, pipe_fill(ends[1]));
 	alarm_every(100, NULL, 0);
-	EXPECT_EQ(-EFAULT, dev_ioctl(self->dev, HWPMC_IOC_RECORD, r));
+	EXPECT_EQ(-EFAULT, record_untold(self->dev, false));
 	alarm_every(0, NULL, 0);
 	EXPECT_STATE(id, RUNNING);
 	close(ends[0]);
@@ -235,7 +221,7 @@ TEST_F(recordall, untellable_is_told)
 
 	allocated(self->dev, pmc_clock(HZ));
 	ASSERT_EQ(0, dev_configure(self->dev, self->file));
-	EXPECT_EQ(-EFAULT, record_untold(self->dev));
+	EXPECT_EQ(-EFAULT, record_untold(self->dev, true));
 	ASSERT_EQ(0, dev_record(self->dev, true, &self->r));
 	ASSERT_EQ(0, dev_record(self->dev, false, &self->r));
 	END_LOG(self->dev, self->file, &log, LOG_DROPS);
@@ -255,7 +241,7 @@ TEST_F(recordall, untellable_attach)
 	if (!follows(self->dev))
 		SKIP(return, "no process modes on this kernel");
 	id = allocated(self->dev, pmc_process_counter(FAULTS, 0));
-	EXPECT_EQ(-EFAULT, record_untold(self->dev));
+	EXPECT_EQ(-EFAULT, record_untold(self->dev, true));
 	EXPECT_STATE(id, STOPPED);
 	EXPECT_EQ(-EINVAL, dev_detach(self->dev, id, 0));
 	EXPECT_FALSE(dev_hung_up(self->dev));
@@ -272,7 +258,7 @@ TEST_F(recordall, untellable_log)
 	struct told t;
 	char buf[64];
 
-	EXPECT_EQ(-EFAULT, record_untold(self->dev));
+	EXPECT_EQ(-EFAULT, record_untold(self->dev, true));
 	EXPECT_STATE(id, STOPPED);
 	EXPECT_EQ(-EINVAL, dev_closelog(self->dev));
 	EXPECT_EQ(-1, read(self->dev, buf, sizeof(buf)));
