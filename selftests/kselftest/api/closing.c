@@ -10,6 +10,7 @@
 #include "passing.h"
 #include "recorder.h"
 #include "test.h"
+#include "trial.h"
 
 #define NDEV	8
 #define ROUNDS	3
@@ -239,16 +240,6 @@ static void sender(int sock)
 		pause();
 }
 
-/* It comes when its sender has stalled it. */
-static int await_fd(int sock)
-{
-	uint32_t word;
-	int fd;
-
-	WAIT_UNTIL((fd = receive_fd(sock, &word)) != -EAGAIN, 60000);
-	return fd;
-}
-
 /* All of them: how much longer those take whose logs cannot end. */
 static int64_t strangers_close_ms(META)
 {
@@ -260,6 +251,7 @@ static int64_t strangers_close_ms(META)
 	child = fork_bound();
 	if (!child)
 		sender(sock[1]);
+	/* each comes when its sender has stalled it */
 	for (i = 0; i < 2 * NDEV; i++)
 		ASSERT_LE(0, dev[i] = await_fd(sock[0]));
 	for (i = 0; i < 2 * NDEV; i++)
@@ -285,20 +277,6 @@ TEST(stranger_does_not_wait)
 		more = strangers_close_ms(_metadata);
 	EXPECT_GE(NDEV * 300, more);
 	EXPECT_TRUE(recorders_are(users));
-}
-
-/* Opens a device, and sends it: nothing else has it then. */
-static int opened_by_child(void)
-{
-	int sock[2], dev = -1;
-
-	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, sock))
-		return -1;
-	if (!IN_CHILD(send_fd(sock[1], dev_open(), 0) ? 1 : 0))
-		dev = await_fd(sock[0]);
-	close(sock[0]);
-	close(sock[1]);
-	return dev;
 }
 
 /* Its log is configured by another process, which lives on without the device. */
@@ -342,7 +320,8 @@ TEST(own_close_waits)
 	close(ends[0]);
 
 	ASSERT_EQ(0, small_pipe(ends));
-	dev = opened_by_child();
+	/* nothing else has it then */
+	dev = trial_open_as(NULL);
 	ASSERT_LE(0, dev);
 	ASSERT_EQ(0, stall(dev, ends[1]));
 	EXPECT_LE(PATIENCE_MS, close_ms(dev));

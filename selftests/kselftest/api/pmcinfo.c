@@ -342,7 +342,6 @@ TEST_F(pmcinfo, visibility)
 static pid_t opened_by_child(META, int *dev)
 {
 	struct hwpmc_allocate a = counter(0, "child's");
-	uint32_t word;
 	int pair[2];
 	pid_t pid;
 
@@ -356,11 +355,7 @@ static pid_t opened_by_child(META, int *dev)
 		close(mine);
 		pause();
 	}
-	do {
-		*dev = receive_fd(pair[0], &word);
-		if (*dev < 0)
-			sleep_ms(5);
-	} while (*dev == -EAGAIN);
+	*dev = await_fd(pair[0]);
 	EXPECT_LE(0, *dev);
 	close(pair[0]);
 	close(pair[1]);

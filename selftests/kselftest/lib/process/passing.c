@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "guest.h"
 #include "passing.h"
 
 int send_fd(int sock, int fd, uint32_t word)
@@ -41,5 +42,14 @@ int receive_fd(int sock, uint32_t *word)
 	if (!CMSG_FIRSTHDR(&m))
 		return -EBADMSG;
 	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(int));
+	return fd;
+}
+
+int await_fd(int sock)
+{
+	uint32_t word;
+	int fd;
+
+	WAIT_UNTIL((fd = receive_fd(sock, &word)) != -EAGAIN, 60000);
 	return fd;
 }

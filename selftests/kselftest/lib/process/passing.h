@@ -11,5 +11,7 @@
 int send_fd(int sock, int fd, uint32_t word);
 /* Neither waits; the descriptor or a negative errno. */
 int receive_fd(int sock, uint32_t *word);
+/* ... It may be sent within a minute. */
+int await_fd(int sock);
 
 #endif /* TEST_PASSING_H */

@@ -107,12 +107,11 @@ int trial_found(pid_t (*find)(void))
 int trial_open_as(bool (*fn)(void))
 {
 	int sock[2], fd = -1, i;
-	uint32_t word;
 
 	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, sock))
 		return -1;
-	if (!IN_CHILD(!fn() || send_fd(sock[1], dev_open(), 0)))
-		fd = receive_fd(sock[0], &word);
+	if (!IN_CHILD((fn && !fn()) || send_fd(sock[1], dev_open(), 0)))
+		fd = await_fd(sock[0]);
 	for (i = 0; i < 2; i++)
 		close(sock[i]);
 	return fd;

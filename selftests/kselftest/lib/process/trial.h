@@ -44,7 +44,7 @@ int trial_run(struct trial t);
 int trial_oneself(bool (*fn)(void), int dev);
 /* The caller's user attaches to the process that @find finds. */
 int trial_found(pid_t (*find)(void));
-/* A device that a process opens which has become what @fn makes it. */
+/* A device that a process opens which has become what @fn (NULL: nothing) makes it. */
 int trial_open_as(bool (*fn)(void));
 
 #endif /* TEST_TRIAL_H */
