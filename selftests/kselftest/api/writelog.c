@@ -321,22 +321,28 @@ static uint64_t section_addr(const char *module, const char *section)
 	       strtoull(line, NULL, 16) : 0;
 }
 
+/* A log in @file, during which module OTHER comes */
+#define OTHER_COMES(dev, file) do {					\
+	char path_[PATH_MAX];						\
+									\
+	if (!other_module_find(OTHER, path_))				\
+		SKIP(return, "no module to load here");			\
+	other_module_unload(OTHER);					\
+	if (!access("/sys/module/" OTHER, F_OK))			\
+		SKIP(return, OTHER " is in use");			\
+	BEGIN_LOG(dev, file, pmc_clock(1000), NULL);			\
+	ASSERT_EQ(0, other_module_load(path_));				\
+} while (0)
+
 TEST(module_comes_and_goes)
 {
 	int dev = dev_open(), file = temp_file();
-	char path[PATH_MAX];
 	uint64_t text, start = 0, len = 0;
 	unsigned int in = 0, out = 0;
 	struct pmclog_rec rec;
 	struct log log;
 
-	if (!other_module_find(OTHER, path))
-		SKIP(return, "no module to load here");
-	other_module_unload(OTHER);
-	if (!access("/sys/module/" OTHER, F_OK))
-		SKIP(return, OTHER " is in use");
-	BEGIN_LOG(dev, file, pmc_clock(1000), NULL);
-	ASSERT_EQ(0, other_module_load(path));
+	OTHER_COMES(dev, file);
 	text = section_addr(OTHER, ".text");
 	ASSERT_EQ(0, other_module_unload(OTHER));
 	END_LOG(dev, file, &log, 0);
@@ -400,25 +406,39 @@ static unsigned int kernel_maps(int file, const char *path, uint64_t *start)
 	return n;
 }
 
+/* ... which a client writes that it is there */
+#define OTHER_IS_THERE(dev, file) do {					\
+	char path_[PATH_MAX];						\
+									\
+	if (!other_module_find(OTHER, path_))				\
+		SKIP(return, "no module to load here");			\
+	other_module_load(path_);	/* or it is there */		\
+	ASSERT_EQ(0, access("/sys/module/" OTHER, F_OK));		\
+	ASSERT_EQ(0, dev_configure(dev, file));				\
+	ASSERT_LT(0, log_modules(dev));					\
+	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), NULL));		\
+} while (0)
+
+/* Ends it; then it is in the log and the next one, at *@start. */
+static void check_both(META, int dev, int file, int next, uint64_t *start)
+{
+	uint64_t again = 1;
+
+	ASSERT_EQ(0, dev_rotate(dev, next));
+	ASSERT_EQ(0, dev_closelog(dev));
+	EXPECT_EQ(1, kernel_maps(file, "[" OTHER "]", start));
+	EXPECT_EQ(1, kernel_maps(next, "[" OTHER "]", &again));
+	EXPECT_EQ(*start, again);
+}
+
 /* A client that writes them has them in this log, and in the next one. */
 TEST(module_loaded_earlier)
 {
 	int dev = dev_open(), file = temp_file(), next = temp_file();
-	char path[PATH_MAX];
-	uint64_t start = 0, again = 0, text;
+	uint64_t start = 0, text;
 
-	if (!other_module_find(OTHER, path))
-		SKIP(return, "no module to load here");
-	other_module_load(path);	/* or it is there */
-	ASSERT_EQ(0, access("/sys/module/" OTHER, F_OK));
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_LT(0, log_modules(dev));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), NULL));
-	ASSERT_EQ(0, dev_rotate(dev, next));
-	ASSERT_EQ(0, dev_closelog(dev));
-	EXPECT_EQ(1, kernel_maps(file, "[" OTHER "]", &start));
-	EXPECT_EQ(1, kernel_maps(next, "[" OTHER "]", &again));
-	EXPECT_EQ(start, again);
+	OTHER_IS_THERE(dev, file);
+	check_both(_metadata, dev, file, next, &start);
 	text = section_addr(OTHER, ".text");
 	EXPECT_LE(start, text);
 	EXPECT_GT(start + (1 << 24), text);
@@ -451,16 +471,9 @@ TEST(module_in_next_log)
 {
 	int dev = dev_open(), file = temp_file(), next = temp_file();
 	int third = temp_file(), last = temp_file();
-	char path[PATH_MAX];
 	uint64_t start = 0, again = 1, thrice = 2, none;
 
-	if (!other_module_find(OTHER, path))
-		SKIP(return, "no module to load here");
-	other_module_unload(OTHER);
-	if (!access("/sys/module/" OTHER, F_OK))
-		SKIP(return, OTHER " is in use");
-	BEGIN_LOG(dev, file, pmc_clock(1000), NULL);
-	ASSERT_EQ(0, other_module_load(path));
+	OTHER_COMES(dev, file);
 	ASSERT_EQ(0, dev_rotate(dev, next));
 	ASSERT_EQ(0, dev_rotate(dev, third));
 	ASSERT_EQ(0, other_module_unload(OTHER));
@@ -481,16 +494,9 @@ TEST(module_written_meanwhile)
 {
 	int dev = dev_open(), file = temp_file(), next = temp_file();
 	int last = temp_file();
-	char path[PATH_MAX];
 	uint64_t start = 0;
 
-	if (!other_module_find(OTHER, path))
-		SKIP(return, "no module to load here");
-	other_module_unload(OTHER);
-	if (!access("/sys/module/" OTHER, F_OK))
-		SKIP(return, OTHER " is in use");
-	BEGIN_LOG(dev, file, pmc_clock(1000), NULL);
-	ASSERT_EQ(0, other_module_load(path));
+	OTHER_COMES(dev, file);
 	ASSERT_LT(0, log_modules(dev));
 	ASSERT_EQ(0, dev_rotate(dev, next));
 	ASSERT_EQ(0, other_module_unload(OTHER));
@@ -506,22 +512,12 @@ TEST(module_written_meanwhile)
 TEST(module_gone_in_next_log)
 {
 	int dev = dev_open(), file = temp_file(), next = temp_file();
-	char path[PATH_MAX];
-	uint64_t start = 0, again = 1;
+	uint64_t start = 0;
 
-	if (!other_module_find(OTHER, path))
-		SKIP(return, "no module to load here");
-	other_module_load(path);	/* or it is there */
-	ASSERT_EQ(0, dev_configure(dev, file));
-	ASSERT_LT(0, log_modules(dev));
-	ASSERT_EQ(0, dev_run(dev, pmc_clock(1000), NULL));
+	OTHER_IS_THERE(dev, file);
 	if (other_module_unload(OTHER))
 		SKIP(return, OTHER " is in use");
-	ASSERT_EQ(0, dev_rotate(dev, next));
-	ASSERT_EQ(0, dev_closelog(dev));
-	EXPECT_EQ(1, kernel_maps(file, "[" OTHER "]", &start));
-	EXPECT_EQ(1, kernel_maps(next, "[" OTHER "]", &again));
-	EXPECT_EQ(start, again);
+	check_both(_metadata, dev, file, next, &start);
 	EXPECT_TRUE(kernel_map_is_out(file, start));
 	EXPECT_TRUE(kernel_map_is_out(next, start));
 }
