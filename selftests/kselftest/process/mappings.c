@@ -14,6 +14,12 @@
 #define LOADED		"/tmp/hwpmc-exec"
 #define LOADED_TOO	"/tmp/hwpmc-exec-too"
 
+/* Of this process, what the log says of @addr; and MAP_OUTs of that memory */
+#define MAPPED(addr, nth, m) \
+	find_map(&self->log, getpid(), (uintptr_t)(addr), nth, m)
+#define MAP_OUTS(start, end) \
+	map_outs(&self->log, getpid(), (uintptr_t)(start), (uintptr_t)(end))
+
 FIXTURE(mappings)
 {
 	int dev;
@@ -66,7 +72,7 @@ TEST_F(mappings, mmap_munmap)
 	ASSERT_EQ(0, munmap(c, 2 * page));
 	END();
 
-	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)a, 0, &m));
+	ASSERT_TRUE(MAPPED(a, 0, &m));
 	EXPECT_STREQ(LOADED, m.path);
 	EXPECT_EQ(4 * page, m.len);
 	EXPECT_EQ(2 * page, m.offset);
@@ -74,24 +80,18 @@ TEST_F(mappings, mmap_munmap)
 	EXPECT_EQ(st.st_ino, m.ino);
 	EXPECT_EQ(major(st.st_dev), m.major);
 	EXPECT_EQ(minor(st.st_dev), m.minor);
-	EXPECT_FALSE(find_map(&self->log, getpid(), (uintptr_t)a, 1, &m));
-	EXPECT_EQ(1000, map_outs(&self->log, getpid(), (uintptr_t)a,
-				 (uintptr_t)a + 4 * page));
-	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)b, 0, &m));
-	EXPECT_EQ(1000, map_outs(&self->log, getpid(),
-				 (uintptr_t)b + 2 * page,
-				 (uintptr_t)b + 5 * page));
-	EXPECT_EQ(0, map_outs(&self->log, getpid(), (uintptr_t)b,
-			      (uintptr_t)b + 2 * page));
-	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)c, 0, &m));
+	EXPECT_FALSE(MAPPED(a, 1, &m));
+	EXPECT_EQ(1000, MAP_OUTS(a, a + 4 * page));
+	ASSERT_TRUE(MAPPED(b, 0, &m));
+	EXPECT_EQ(1000, MAP_OUTS(b + 2 * page, b + 5 * page));
+	EXPECT_EQ(0, MAP_OUTS(b, b + 2 * page));
+	ASSERT_TRUE(MAPPED(c, 0, &m));
 	EXPECT_EQ(2 * page, m.len);
 	EXPECT_EQ(0, m.ino);
 	/* the kernel has no place that says when memory without a file goes */
-	EXPECT_EQ(0, map_outs(&self->log, getpid(), (uintptr_t)c,
-			      (uintptr_t)c + 2 * page));
-	EXPECT_FALSE(find_map(&self->log, getpid(), (uintptr_t)plain, 0, &m));
-	EXPECT_EQ(0, map_outs(&self->log, getpid(), (uintptr_t)plain,
-			      (uintptr_t)plain + 4 * page));
+	EXPECT_EQ(0, MAP_OUTS(c, c + 2 * page));
+	EXPECT_FALSE(MAPPED(plain, 0, &m));
+	EXPECT_EQ(0, MAP_OUTS(plain, plain + 4 * page));
 }
 
 /* A loader's way: read first, executable afterwards; a JIT's way as well. */
@@ -112,11 +112,11 @@ TEST_F(mappings, mprotect)
 	ASSERT_EQ(0, mprotect(a + page, 2 * page, PROT_READ | PROT_EXEC));
 	ASSERT_EQ(0, mprotect(jit, 4 * page, PROT_READ | PROT_EXEC));
 	END();
-	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)a + page, 0, &m));
+	ASSERT_TRUE(MAPPED(a + page, 0, &m));
 	EXPECT_STREQ(LOADED, m.path);
 	EXPECT_EQ(2 * page, m.len);
 	EXPECT_EQ(page, m.offset);
-	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)jit, 0, &m));
+	ASSERT_TRUE(MAPPED(jit, 0, &m));
 }
 
 /*
@@ -159,24 +159,20 @@ TEST_F(mappings, mremap)
 			 MREMAP_MAYMOVE | MREMAP_FIXED, to + 16 * page));
 	END();
 
-	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)code, 1, &m));
+	ASSERT_TRUE(MAPPED(code, 1, &m));
 	EXPECT_STREQ(LOADED, m.path);
 	EXPECT_EQ(6 * page, m.len);
 	EXPECT_EQ(page, m.offset);
-	EXPECT_FALSE(find_map(&self->log, getpid(), (uintptr_t)code, 2, &m));
-	ASSERT_TRUE(find_map(&self->log, getpid(), (uintptr_t)to, 0, &m));
+	EXPECT_FALSE(MAPPED(code, 2, &m));
+	ASSERT_TRUE(MAPPED(to, 0, &m));
 	EXPECT_STREQ(LOADED, m.path);
 	EXPECT_EQ(2 * page, m.len);
 	EXPECT_EQ(3 * page, m.offset);
 	EXPECT_EQ(PROT_READ | PROT_EXEC, m.prot);
-	EXPECT_FALSE(find_map(&self->log, getpid(), (uintptr_t)to, 1, &m));
-	EXPECT_EQ(1000, map_outs(&self->log, getpid(),
-				 (uintptr_t)code + 2 * page,
-				 (uintptr_t)code + 4 * page));
-	EXPECT_FALSE(find_map(&self->log, getpid(),
-			      (uintptr_t)to + 8 * page, 0, &m));
-	ASSERT_TRUE(find_map(&self->log, getpid(),
-			     (uintptr_t)to + 16 * page, 0, &m));
+	EXPECT_FALSE(MAPPED(to, 1, &m));
+	EXPECT_EQ(1000, MAP_OUTS(code + 2 * page, code + 4 * page));
+	EXPECT_FALSE(MAPPED(to + 8 * page, 0, &m));
+	ASSERT_TRUE(MAPPED(to + 16 * page, 0, &m));
 	EXPECT_EQ(2 * page, m.len);
 	EXPECT_EQ(0, m.ino);
 	munmap(room, 64 * page);
@@ -271,7 +267,7 @@ TEST_F(mappings, merged_by_another)
 	close(fd);
 	EXPECT_EQ(0, wait_for(child));
 	END();
-	EXPECT_FALSE(find_map(&self->log, getpid(), (uintptr_t)p, 1, &m));
+	EXPECT_FALSE(MAPPED(p, 1, &m));
 	munmap(p, 16 * page);
 }
 
@@ -365,8 +361,8 @@ static void check_root(META, int dev, bool container, const char *want)
 	ASSERT_EQ(0, log_elsewhere(dev, file, container, at));
 	LOAD_LOG(&log, file, 0);
 	LOG_FOR_EACH(&log, rec)
-		if (rec.type == PMCLOG_T_MAP_IN && REC64(&rec, map_in, start) ==
-		    (uintptr_t)*at) {
+		if (rec.type == PMCLOG_T_MAP_IN &&
+		    REC64(&rec, map_in, start) == (uintptr_t)*at) {
 			EXPECT_STREQ(want, (const char *)rec.data +
 				     sizeof(struct pmclog_map_in));
 			found++;
