@@ -11,6 +11,15 @@
 /* The thread dumps a process again a second after it had no memory for that. */
 #define AGAIN_MS	2000
 
+/* The module's memory is what fails: at each of its points, while there are more */
+#define FOR_EACH_POINT(n, hit)						\
+	struct code module_;						\
+									\
+	NEED_POINTS();							\
+	ASSERT_TRUE(code_of_module(&module_));				\
+	inject_select(INJECT_MEMORY, &module_);				\
+	for (n = 1; hit && n < MAX_POINTS; n++)
+
 /* An owner with a log, and the next one. */
 struct recorder {
 	int		dev;
@@ -70,14 +79,10 @@ static bool check_told(META, int file, bool hit, uint64_t samples)
 TEST(dump)
 {
 	unsigned int n, said = 0;
-	struct code module;
 	struct recorder r;
 	bool hit = true;
 
-	NEED_POINTS();
-	ASSERT_TRUE(code_of_module(&module));
-	inject_select(INJECT_MEMORY, &module);
-	for (n = 1; hit && n < MAX_POINTS; n++) {
+	FOR_EACH_POINT(n, hit) {
 		begin(_metadata, &r);
 		make_room(r.file);
 		ASSERT_TRUE(inject_arm(r.thread, n));
@@ -97,14 +102,10 @@ TEST(dump)
 TEST(rotation)
 {
 	unsigned int n, said = 0;
-	struct code module;
 	struct recorder r;
 	bool hit = true;
 
-	NEED_POINTS();
-	ASSERT_TRUE(code_of_module(&module));
-	inject_select(INJECT_MEMORY, &module);
-	for (n = 1; hit && n < MAX_POINTS; n++) {
+	FOR_EACH_POINT(n, hit) {
 		begin(_metadata, &r);
 		make_room(r.file);
 		make_room(r.next);
@@ -146,16 +147,12 @@ static int write_words(int dev)
 TEST(write_error)
 {
 	unsigned int n, failed = 0;
-	struct code module;
 	struct recorder r;
 	bool hit = true;
 	struct log log;
 	int err;
 
-	NEED_POINTS();
-	ASSERT_TRUE(code_of_module(&module));
-	inject_select(INJECT_MEMORY, &module);
-	for (n = 1; hit && n < MAX_POINTS; n++) {
+	FOR_EACH_POINT(n, hit) {
 		begin(_metadata, &r);
 		ASSERT_TRUE(inject_arm(r.thread, n));
 		err = write_words(r.dev);
@@ -185,16 +182,12 @@ TEST(write_error)
 TEST(stream)
 {
 	unsigned int n, retried = 0;
-	struct code module;
 	struct reader rd;
 	bool hit = true;
 	pid_t thread;
 	int dev, i;
 
-	NEED_POINTS();
-	ASSERT_TRUE(code_of_module(&module));
-	inject_select(INJECT_MEMORY, &module);
-	for (n = 1; hit && n < MAX_POINTS; n++) {
+	FOR_EACH_POINT(n, hit) {
 		dev = dev_open();
 		ASSERT_EQ(0, dev_stream(dev, 0, 0));
 		thread = recorder_pid();
