@@ -87,6 +87,16 @@ static bool make_family(struct target *t, struct family *f)
 	       f->n == NFAMILY;
 }
 
+/* @change, dev_attach() or dev_detach(), with each of them is @err. */
+static void expect_each(META, FIXTURE_DATA(tree) *self, int err,
+			int (*change)(int dev, uint32_t id, int pid), uint32_t id)
+{
+	unsigned int i;
+
+	for (i = 0; i < NFAMILY; i++)
+		EXPECT_EQ(err, change(self->dev, id, self->f->m[i].pid));
+}
+
 #define NCROWD	100
 
 static int crowd_body(struct target *t, void *arg)
@@ -215,15 +225,11 @@ TEST_F(tree, attach_all)
 	ASSERT_EQ(0, dev_allocate(self->dev, &a));
 	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->t.pid));
 	EXPECT_EQ(-EEXIST, dev_attach(self->dev, a.id, self->t.pid));
-	for (i = 0; i < NFAMILY; i++)
-		EXPECT_EQ(-EEXIST, dev_attach(self->dev, a.id,
-					      self->f->m[i].pid));
+	expect_each(_metadata, self, -EEXIST, dev_attach, a.id);
 	ASSERT_EQ(0, dev_start(self->dev, a.id));
 	ASSERT_EQ(0, dev_stop(self->dev, a.id));
 	ASSERT_EQ(0, dev_detach(self->dev, a.id, self->t.pid));
-	for (i = 0; i < NFAMILY; i++)
-		EXPECT_EQ(-EINVAL, dev_detach(self->dev, a.id,
-					      self->f->m[i].pid));
+	expect_each(_metadata, self, -EINVAL, dev_detach, a.id);
 	EXPECT_EQ(-ESRCH, dev_start(self->dev, a.id));
 	END_PROCLOG(self->dev, self->file, &self->log, 0);
 	if (readlink("/proc/self/exe", own, sizeof(own) - 1) < 0)
@@ -340,13 +346,9 @@ TEST_F(tree, part_attached)
 			last = i;
 	ASSERT_EQ(0, dev_attach(self->dev, a.id, self->f->m[last].pid));
 	EXPECT_EQ(0, dev_attach(self->dev, a.id, self->t.pid));
-	for (i = 0; i < NFAMILY; i++)
-		EXPECT_EQ(-EEXIST, dev_attach(self->dev, a.id,
-					      self->f->m[i].pid));
+	expect_each(_metadata, self, -EEXIST, dev_attach, a.id);
 	EXPECT_EQ(0, dev_detach(self->dev, a.id, self->t.pid));
-	for (i = 0; i < NFAMILY; i++)
-		EXPECT_EQ(-EINVAL, dev_detach(self->dev, a.id,
-					      self->f->m[i].pid));
+	expect_each(_metadata, self, -EINVAL, dev_detach, a.id);
 }
 
 /* One of them only, and without the flag no other. */
@@ -354,15 +356,12 @@ TEST_F(tree, attach_one)
 {
 	struct hwpmc_allocate one = counter(0);
 	struct hwpmc_allocate all = counter(HWPMC_F_DESCENDANTS);
-	unsigned int i;
 
 	ASSERT_TRUE(make_family(&self->t, self->f));
 	ASSERT_EQ(0, dev_allocate(self->dev, &one));
 	ASSERT_EQ(0, dev_allocate(self->dev, &all));
 	ASSERT_EQ(0, dev_attach(self->dev, one.id, self->t.pid));
-	for (i = 0; i < NFAMILY; i++)
-		EXPECT_EQ(-EINVAL, dev_detach(self->dev, one.id,
-					      self->f->m[i].pid));
+	expect_each(_metadata, self, -EINVAL, dev_detach, one.id);
 	ASSERT_EQ(0, dev_attach(self->dev, all.id, self->t.pid));
 	ASSERT_EQ(0, dev_detach(self->dev, all.id, self->f->m[0].pid));
 	EXPECT_EQ(-EINVAL, dev_detach(self->dev, all.id, self->f->m[0].pid));
