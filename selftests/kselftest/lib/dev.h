@@ -53,6 +53,11 @@ int dev_read(int dev, uint32_t id, int cpu, uint64_t *value);
 /* Of all CPUs; ~0: it cannot be read. */
 uint64_t dev_value(int dev, uint32_t id);
 int dev_stats(int dev, uint32_t scope, struct hwpmc_driverstats *st);
+/* One of the owner's numbers; 0: there are none. */
+#define OWNER_STAT(dev, member) ({					\
+	struct hwpmc_driverstats st_;					\
+	dev_stats(dev, HWPMC_STATS_OWNER, &st_) ? 0 : st_.member;	\
+})
 int dev_admin(int dev, int cpu, uint32_t row, uint32_t state);
 /* @nrows: room; then how many there are */
 int dev_pmcinfo(int dev, int cpu, struct hwpmc_pmcinfo_row *rows,

@@ -33,10 +33,7 @@ FIXTURE_TEARDOWN(logpace)
 
 static uint64_t passes(int dev)
 {
-	struct hwpmc_driverstats st = {};
-
-	dev_stats(dev, HWPMC_STATS_OWNER, &st);
-	return st.log_sweeps;
+	return OWNER_STAT(dev, log_sweeps);
 }
 
 /* The fewest and the most passes of a window */

@@ -9,9 +9,7 @@
 /* Waits until samples have been dropped. */
 static bool wait_dropped(int dev)
 {
-	struct hwpmc_driverstats st;
-
-	return WAIT_UNTIL(!dev_stats(dev, HWPMC_STATS_OWNER, &st) && st.intr_bufferfull, 120000);
+	return WAIT_UNTIL(OWNER_STAT(dev, intr_bufferfull), 120000);
 }
 
 /* ------------------------------------------------------------------------

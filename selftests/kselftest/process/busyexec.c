@@ -215,10 +215,7 @@ TEST_F(busyexec, restarted_atbase)
 
 static uint64_t overflows(int dev)
 {
-	struct hwpmc_driverstats st = {};
-
-	dev_stats(dev, HWPMC_STATS_OWNER, &st);
-	return st.account.overflows;
+	return OWNER_STAT(dev, account.overflows);
 }
 
 /* A CPU that comes online gets its events, whoever waits for the exec in @call. */

@@ -73,10 +73,7 @@ static void end_log(META, FIXTURE_DATA(lostagain) *self)
 
 static uint64_t records_lost(int dev)
 {
-	struct hwpmc_driverstats st = {};
-
-	dev_stats(dev, HWPMC_STATS_OWNER, &st);
-	return st.account.proc_dropped;
+	return OWNER_STAT(dev, account.proc_dropped);
 }
 
 static void *compute(void *arg)

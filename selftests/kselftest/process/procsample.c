@@ -56,10 +56,7 @@ static struct hwpmc_allocate clock_pmc(unsigned int hz, uint32_t flags)
 
 static uint64_t committed(int dev)
 {
-	struct hwpmc_driverstats st;
-
-	return dev_stats(dev, HWPMC_STATS_OWNER, &st) ? 0 :
-	       st.account.committed;
+	return OWNER_STAT(dev, account.committed);
 }
 
 /* So many samples of each of a family. */

@@ -183,10 +183,7 @@ static bool has_sorts(struct log *log, void *arg)
 /* Something was filtered as well, in vain or not. */
 static bool wait_filtered(int dev, uint64_t n)
 {
-	struct hwpmc_driverstats st;
-
-	return WAIT_UNTIL(!dev_stats(dev, HWPMC_STATS_OWNER, &st) && st.account.filtered >= n,
-			  60000);
+	return WAIT_UNTIL(OWNER_STAT(dev, account.filtered) >= n, 60000);
 }
 
 #define NCOND	4

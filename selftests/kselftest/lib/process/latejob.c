@@ -240,10 +240,7 @@ bool chains_come_later(void)
 
 uint64_t answers_of(int dev)
 {
-	struct hwpmc_driverstats st;
-
-	return dev_stats(dev, HWPMC_STATS_OWNER, &st) ? 0 :
-	       st.account.late_answered;
+	return OWNER_STAT(dev, account.late_answered);
 }
 
 bool wait_answers(int dev, uint64_t n)
