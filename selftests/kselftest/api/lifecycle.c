@@ -317,8 +317,7 @@ TEST(exec_closes)
 	close(dev);
 	EXPECT_TRUE(recorders_are(0));
 	EXPECT_EQ(0, waitpid(child, NULL, WNOHANG));
-	kill(child, SIGKILL);
-	wait_for(child);
+	load_end(child);
 }
 
 #define NOWNER	12

@@ -236,8 +236,7 @@ static int wait_seconds(pid_t pid, unsigned int seconds)
 			return WEXITSTATUS(status);
 		sleep_ms(100);
 	}
-	kill(pid, SIGKILL);
-	wait_for(pid);
+	load_end(pid);
 	return -1;
 }
 

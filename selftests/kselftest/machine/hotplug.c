@@ -325,8 +325,7 @@ TEST_F(hotplug, opener_delayed)
 			_exit(!write_text(OURS "/cgroup.procs", "0") ||
 			      dev_configure(self->dev, file));
 		took = meanwhile_ms(pid);
-		kill(pid, SIGKILL);
-		wait_for(pid);
+		load_end(pid);
 		close(self->dev);
 		self->dev = dev_open();
 		/* a busy machine is slow at times */

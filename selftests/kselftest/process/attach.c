@@ -151,8 +151,7 @@ TEST_F(attach, lost_targets)
 
 	ASSERT_EQ(0, dev_run_on(self->dev, counter(0), self->t.pid, &id));
 	ASSERT_TRUE(target_step(&self->t));
-	kill(self->t.pid, SIGKILL);
-	wait_for(self->t.pid);
+	load_end(self->t.pid);
 	/* it runs, without anybody */
 	EXPECT_EQ(0, dev_start(self->dev, id));
 	n = dev_value(self->dev, id);

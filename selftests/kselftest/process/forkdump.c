@@ -351,8 +351,7 @@ static void let_it_run(META, FIXTURE_DATA(forkwaits) *self, int file)
 	unsigned int mapped, unmapped;
 	struct log log;
 
-	kill(self->hog, SIGKILL);
-	wait_for(self->hog);
+	load_end(self->hog);
 	ASSERT_TRUE(wait_committed(self->dev, scaled(500, 100)));
 	END_LOG(self->dev, file, &log, 0);
 	unmapped = unmapped_samples(&log, &mapped);

@@ -220,8 +220,7 @@ static int killer_body(struct target *t, void *arg)
 		}
 		if (i % 2)
 			sched_yield();
-		kill(pid, SIGKILL);
-		wait_for(pid);
+		load_end(pid);
 	}
 	return target_pause(t);
 }

@@ -306,8 +306,7 @@ static int lose_child(struct result *r)
 		return -errno;
 	r->hung_up = WAIT_UNTIL(dev_hung_up(dev), 60000);
 	/* the child gets the processor */
-	kill(target, SIGKILL);
-	wait_for(target);
+	load_end(target);
 	for (i = 0; i < 500 && !err && !st.account.proc_dropped; i++) {
 		sleep_ms(10);
 		err = dev_stats(dev, HWPMC_STATS_OWNER, &st);
@@ -438,8 +437,7 @@ static int run_program(struct result *r, int go)
 /* The target ends, and somebody else gets its number. */
 static int leave_number(struct result *r, pid_t target)
 {
-	kill(target, SIGKILL);
-	wait_for(target);
+	load_end(target);
 	r->gone = target;
 	return WAIT_UNTIL(r->taken, 60000) ? 0 : -ETIME;
 }

@@ -67,8 +67,7 @@ FIXTURE_SETUP(pmchang)
 FIXTURE_TEARDOWN(pmchang)
 {
 	session_free(&self->s);
-	kill(self->target, SIGKILL);
-	wait_for(self->target);
+	load_end(self->target);
 	fusefile_end(PLACE, self->server);
 }
 
