@@ -38,9 +38,7 @@ static int unknown(struct pmc_parse *p, const char *word)
 	for (i = 0; i < pmc_evtab_len; i++)
 		pmc_near_offer(&near, pmc_evtab[i].name);
 	pmc_pmu_offer_aliases(p, &near);
-	pmc_near_say(&near, p);
-	errno = EINVAL;
-	return -1;
+	return pmc_near_say(&near, p);
 }
 
 int pmc_parse_number(const char *word, int base, uint64_t *value)

@@ -189,9 +189,10 @@ struct pmc_near {
 	} best[NEAR_MAX];
 };
 
-void pmc_near_offer(struct pmc_near *near, const char *name);
-/* Appends "; did you mean a, b?" to the message */
-void pmc_near_say(const struct pmc_near *near, struct pmc_parse *p);
+/* Returns 0: pmc_file_each() and pmc_pmu_each*() can call it for @near. */
+int pmc_near_offer(void *near, const char *name);
+/* Appends "; did you mean a, b?" to the message; returns -1 with EINVAL */
+int pmc_near_say(const struct pmc_near *near, struct pmc_parse *p);
 
 /* libpmc_file.c */
 /*

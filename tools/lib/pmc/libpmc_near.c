@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds the names nearest to an unknown word, for a suggestion. */
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 
 #include "libpmc_event.h"
@@ -51,31 +52,34 @@ static unsigned int badness(const char *word, const char *name)
 }
 
 /* Keeps the nearest names first; equally near names in the order offered. */
-void pmc_near_offer(struct pmc_near *near, const char *name)
+int pmc_near_offer(void *arg, const char *name)
 {
+	struct pmc_near *near = arg;
 	unsigned int d = badness(near->word, name);
 	size_t i, at;
 
 	for (at = 0; at < near->n && near->best[at].distance <= d; at++)
 		if (!strcmp(near->best[at].name, name))
-			return;
+			return 0;
 	if (d == ~0U || at == NEAR_MAX || strlen(name) >= sizeof(near->best[0].name))
-		return;
+		return 0;
 	if (near->n < NEAR_MAX)
 		near->n++;
 	for (i = near->n - 1; i > at; i--)
 		near->best[i] = near->best[i - 1];
 	near->best[at].distance = d;
 	strcpy(near->best[at].name, name);
+	return 0;
 }
 
-void pmc_near_say(const struct pmc_near *near, struct pmc_parse *p)
+int pmc_near_say(const struct pmc_near *near, struct pmc_parse *p)
 {
 	const char *sep = "; did you mean ";
 	size_t used, i;
 
+	errno = EINVAL;
 	if (!p->msg || !p->msglen || !near->n)
-		return;
+		return -1;
 	for (i = 0; i < near->n; i++, sep = ", ") {
 		used = strlen(p->msg);
 		snprintf(p->msg + used, p->msglen - used, "%s%s", sep,
@@ -84,4 +88,5 @@ void pmc_near_say(const struct pmc_near *near, struct pmc_parse *p)
 	used = strlen(p->msg);
 	if (used + 1 < p->msglen)
 		strcpy(p->msg + used, "?");
+	return -1;
 }

@@ -160,9 +160,7 @@ static int resolve(struct pmc_parse *p, const char *path, const char *symbol,
 				      l.found, symbol);
 	if (!l.found) {
 		pmc_parse_fail(p, "%s has no function \"%s\"", path, symbol);
-		pmc_near_say(&l.near, p);
-		errno = EINVAL;
-		return -1;
+		return pmc_near_say(&l.near, p);
 	}
 	*offset += l.offset;
 	return 0;

@@ -8,7 +8,6 @@
  *	PMU/cpus	the CPUs of a core PMU
  */
 #include <ctype.h>
-#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,11 +43,6 @@ static const char *const instead[][2] = {
 /* ------------------------------------------------------------------------
  * Looking for names
  */
-static int offer(void *arg, const char *name)
-{
-	pmc_near_offer(arg, name);
-	return 0;
-}
 
 /* The directory also has files that describe an alias. */
 static int is_alias(const char *name)
@@ -252,11 +246,9 @@ static int unknown_term(struct pmu *u, const char *term, const char *value)
 	pmc_parse_fail(u->p, "PMU \"%s\" has no %s \"%s\"", u->name,
 		       value ? "term" : "event or term", term);
 	if (!value)
-		pmc_pmu_each_event(u->p->root, u->name, offer, &near);
-	pmc_pmu_each_term(u->p->root, u->name, offer, &near);
-	pmc_near_say(&near, u->p);
-	errno = EINVAL;
-	return -1;
+		pmc_pmu_each_event(u->p->root, u->name, pmc_near_offer, &near);
+	pmc_pmu_each_term(u->p->root, u->name, pmc_near_offer, &near);
+	return pmc_near_say(&near, u->p);
 }
 
 static int apply_terms(struct pmu *u, char *terms, int alias);
@@ -406,10 +398,8 @@ static int find_pmu(struct pmu *u)
 	if (!pmc_pmu_type(u->p->root, u->name, &u->p->desc->type))
 		return 0;
 	pmc_parse_fail(u->p, "this machine has no PMU \"%s\"", u->name);
-	pmc_pmu_each(u->p->root, offer, &near);
-	pmc_near_say(&near, u->p);
-	errno = EINVAL;
-	return -1;
+	pmc_pmu_each(u->p->root, pmc_near_offer, &near);
+	return pmc_near_say(&near, u->p);
 }
 
 int pmc_pmu_parse(struct pmc_parse *p, char *spec)
@@ -470,7 +460,7 @@ static int offer_core(void *arg, const char *pmu)
 	struct core_offer *c = arg;
 
 	if (is_core(c->root, pmu))
-		pmc_pmu_each_event(c->root, pmu, offer, c->near);
+		pmc_pmu_each_event(c->root, pmu, pmc_near_offer, c->near);
 	return 0;
 }
 

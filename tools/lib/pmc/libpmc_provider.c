@@ -78,9 +78,7 @@ static int no_syscall(struct pmc_parse *p, const char *tracefs,
 				      "(CONFIG_FTRACE_SYSCALLS)");
 	pmc_parse_fail(p, "there is no system call \"%s\" to be traced", name);
 	pmc_file_each(offer_syscall, &near, "%s/events/syscalls", tracefs);
-	pmc_near_say(&near, p);
-	errno = EINVAL;
-	return -1;
+	return pmc_near_say(&near, p);
 }
 
 static int parse_syscall(struct pmc_parse *p, char *text)

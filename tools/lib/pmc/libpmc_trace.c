@@ -86,18 +86,12 @@ static int is_system(const char *tracefs, const char *name)
 	       !faccessat(AT_FDCWD, path, F_OK, AT_EACCESS);
 }
 
-static int offer(void *arg, const char *name)
-{
-	pmc_near_offer(arg, name);
-	return 0;
-}
-
 /* Offers the names of directories; other entries are files with settings */
 static int offer_dir(void *arg, const char *name)
 {
 	if (strcmp(name, "enable") && strcmp(name, "filter") &&
 	    strncmp(name, "header_", 7))
-		offer(arg, name);
+		pmc_near_offer(arg, name);
 	return 0;
 }
 
@@ -123,9 +117,7 @@ static int unknown(struct pmc_parse *p, const char *tracefs,
 			       event);
 		offer_all(&near, tracefs, system);
 	}
-	pmc_near_say(&near, p);
-	errno = EINVAL;
-	return -1;
+	return pmc_near_say(&near, p);
 }
 
 int pmc_trace_event(struct pmc_parse *p, const char *system, const char *event)
