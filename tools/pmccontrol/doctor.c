@@ -14,21 +14,22 @@
 static const struct check {
 	const char	*name;
 	void		(*look)(struct doctor *d);
+	bool		by_device;
 } checks[] = {
-	{ "kernel headers", look_at_headers },
-	{ "module", look_at_module },
-	{ "signature", look_at_signature },
-	{ "loaded", look_at_loaded },
-	{ "lockdown", look_at_lockdown },
-	{ "device", look_at_device },
-	{ "version", look_at_version },
-	{ "perf's rules", look_at_rules },
-	{ "recording", look_at_recording },
-	{ "processes", look_at_processes },
-	{ "user chains", look_at_chains },
-	{ "table cache", look_at_cache },
-	{ "kernel symbols", look_at_symbols },
-	{ "hardware counters", look_at_counters },
+	{ "kernel headers", look_at_headers, false },
+	{ "module", look_at_module, false },
+	{ "signature", look_at_signature, false },
+	{ "loaded", look_at_loaded, false },
+	{ "lockdown", look_at_lockdown, false },
+	{ "device", look_at_device, false },
+	{ "version", look_at_version, false },
+	{ "perf's rules", look_at_rules, false },
+	{ "recording", look_at_recording, true },
+	{ "processes", look_at_processes, true },
+	{ "user chains", look_at_chains, true },
+	{ "table cache", look_at_cache, false },
+	{ "kernel symbols", look_at_symbols, false },
+	{ "hardware counters", look_at_counters, false },
 };
 
 void answer(struct doctor *d, enum mark mark, const char *fmt, ...)
@@ -65,7 +66,11 @@ int doctor_examine(struct doctor *d)
 	find_module(d);
 	for (i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		d->name = checks[i].name;
-		checks[i].look(d);
+		if (d->owner || !checks[i].by_device)
+			checks[i].look(d);
+		else
+			answer(d, MARK_NOTE, "not known before the device can "
+			       "be opened");
 	}
 	pmc_owner_close(d->owner);
 	d->owner = NULL;

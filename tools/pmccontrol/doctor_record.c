@@ -9,8 +9,6 @@
 
 #define PERIOD	10000000	/* ns */
 
-static const char unseen[] = "not known before the device can be opened";
-
 static bool refused(int err)
 {
 	return err == EPERM || err == EACCES;
@@ -171,10 +169,6 @@ void look_at_recording(struct doctor *d)
 {
 	int err;
 
-	if (!d->owner) {
-		answer(d, MARK_NOTE, unseen);
-		return;
-	}
 	err = find_reach(d);
 	if (d->reach == REACH_SYSTEM)
 		answer(d, MARK_OK, "the whole system can be recorded, kernel "
@@ -221,10 +215,6 @@ void look_at_processes(struct doctor *d)
 {
 	int err;
 
-	if (!d->owner) {
-		answer(d, MARK_NOTE, unseen);
-		return;
-	}
 	err = ask(d, PMC_MODE_TS, "cpu-clock:u", 0);
 	if (err == EOPNOTSUPP)
 		answer(d, MARK_NOTE, "they cannot be recorded (pmcstat -P, "
@@ -246,10 +236,6 @@ void look_at_chains(struct doctor *d)
 	const uint32_t flags = PMC_F_CALLCHAIN | PMC_F_UNWIND;
 	int err;
 
-	if (!d->owner) {
-		answer(d, MARK_NOTE, unseen);
-		return;
-	}
 	if (d->reach == REACH_SYSTEM)
 		err = ask(d, PMC_MODE_SS, "cpu-clock", flags);
 	else
