@@ -447,16 +447,28 @@ static int unhandled_option(struct parser *p, int option)
 	return options_fail(p, "unknown option %s", options_name(option));
 }
 
+/* Flags that each use of their option turns over */
+static const struct { int letter; uint32_t flag; } toggles[] = {
+	{ 'E', PMC_F_LOG_PROCEXIT }, { 'W', PMC_F_LOG_PROCCSW },
+	{ 'd', PMC_F_DESCENDANTS }, { OPT_EXCLUDE_IDLE, PMC_F_EXCLUDE_IDLE },
+	{ OPT_RAW, PMC_F_RAW }, { OPT_DATA, PMC_F_DATA },
+	{ OPT_INCLUDE_SELF, HWPMC_F_INCLUDE_OWNER },
+};
+
 /* Options for the PMCs that are named after them */
 static int parse_modifier(struct parser *p, int letter)
 {
+	size_t i;
+
 	p->dangling[letter] = DANGLING;
+	for (i = 0; i < sizeof(toggles) / sizeof(toggles[0]); i++)
+		if (toggles[i].letter == letter) {
+			p->flags ^= toggles[i].flag;
+			return 0;
+		}
 	switch (letter) {
 	case 'C':
 		p->cumulative = !p->cumulative;
-		return 0;
-	case 'E':
-		p->flags ^= PMC_F_LOG_PROCEXIT;
 		return 0;
 	case 'N':
 		toggle_chain(p);
@@ -464,29 +476,11 @@ static int parse_modifier(struct parser *p, int letter)
 	case 'U':
 		toggle_user_chain(p);
 		return 0;
-	case 'W':
-		p->flags ^= PMC_F_LOG_PROCCSW;
-		return 0;
-	case 'd':
-		p->flags ^= PMC_F_DESCENDANTS;
-		return 0;
-	case OPT_EXCLUDE_IDLE:
-		p->flags ^= PMC_F_EXCLUDE_IDLE;
-		return 0;
-	case OPT_RAW:
-		p->flags ^= PMC_F_RAW;
-		return 0;
-	case OPT_DATA:
-		p->flags ^= PMC_F_DATA;
-		return 0;
 	case OPT_BRANCH:
 		if (parse_branch(p, optarg))
 			return -1;
 		p->flags = p->branch ? p->flags | PMC_F_BRANCH :
 				       p->flags & ~(uint32_t)PMC_F_BRANCH;
-		return 0;
-	case OPT_INCLUDE_SELF:
-		p->flags ^= HWPMC_F_INCLUDE_OWNER;
 		return 0;
 	case OPT_ONLY: case OPT_NOT:
 		return parse_filter(p, letter == OPT_ONLY, optarg);
