@@ -102,8 +102,9 @@ TEST_F(flight, bounded)
 	struct snapshot s;
 	struct log log;
 	int i;
+	uint32_t id;
 
-	fly_at(_metadata, self->dev, SIZE, 0, OFTEN, NULL);
+	fly_at(_metadata, self->dev, SIZE, 0, OFTEN, &id);
 	for (i = 1; i <= 4; i++) {
 		ASSERT_TRUE(wait_bytes(self->dev, (i + 1) * SIZE));
 		shoot(_metadata, self->dev, &log, &s, LOG_DROPS);
@@ -230,9 +231,10 @@ TEST_F(flight, news)
 	struct log log;
 	char name[16];
 	unsigned int n;
+	uint32_t id;
 
 	ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
-	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1), NULL));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(1), &id));
 	for (n = 0; ; n++) {
 		snprintf(name, sizeof(name), "name %u", n);
 		ASSERT_EQ(0, prctl(PR_SET_NAME, name));

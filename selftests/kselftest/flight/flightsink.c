@@ -31,8 +31,9 @@ TEST_F(flightsink, pipe)
 {
 	struct reader r;
 	int ends[2];
+	uint32_t id;
 
-	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, NULL);
+	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, &id);
 	ASSERT_TRUE(wait_bytes(self->dev, SMALL));
 	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
 	reader_begin(&r, ends[0], 4096, 1);
@@ -66,9 +67,10 @@ TEST_F(flightsink, full_disk)
 	struct snapshot s;
 	struct log log;
 	int file;
+	uint32_t id;
 
 	OPEN_SMALL(file, "/tmp/small", 64 << 10);
-	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, NULL);
+	fly_at(_metadata, self->dev, SMALL, 0, OFTEN, &id);
 	ASSERT_TRUE(wait_bytes(self->dev, SMALL));
 	EXPECT_EQ(-ENOSPC, dev_snapshot(self->dev, file, 0));
 	EXPECT_EQ(-ENOSPC, dev_snapshot(self->dev, file, 0));
@@ -190,8 +192,9 @@ TEST_F(flightsink, stuck)
 {
 	struct snapshot s;
 	struct log log;
+	uint32_t id;
 
-	fly(_metadata, self->dev, SMALL, 0, NULL);
+	fly(_metadata, self->dev, SMALL, 0, &id);
 	ASSERT_TRUE(wait_bytes(self->dev, 65536));
 	interrupted(_metadata, self->dev, 0);
 	interrupted(_metadata, self->dev, O_NONBLOCK);

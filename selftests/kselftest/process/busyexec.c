@@ -177,8 +177,7 @@ static int call_atbase(FIXTURE_DATA(busyexec) *self)
 }
 
 /* The handler of a signal does not end the wait in @call if it asks for that. */
-static void restarted(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(busyexec) *self,
+static void restarted(META, FIXTURE_DATA(busyexec) *self,
 		      int (*call)(FIXTURE_DATA(busyexec) *self))
 {
 	struct sigaction act = { .sa_handler = interrupted, .sa_flags = SA_RESTART };
