@@ -31,7 +31,7 @@
 /* a pass with more records than this of each CPU is followed by another one soon */
 #define FEW		50
 #define LOOK_TRIES	3
-#define SHORT_TRIES	16
+#define SHORT_TRIES	8
 #define EXACT_TRIES	1000
 #define THREAD_NICE	-10
 
@@ -106,9 +106,11 @@ static void look_without_counters(struct merge_src *src, u64 now)
 {
 	unsigned int i;
 
-	for (i = 0; i < SHORT_TRIES; i++)
+	for (i = 0; i < SHORT_TRIES; i++) {
 		if (hwpmc_merge_look_short(src, now))
 			return;
+		udelay(1);	/* the handler that is there ends */
+	}
 	hwpmc_merge_look_busy(src);
 }
 
