@@ -182,7 +182,10 @@ static int compare_start(const void *start, const void *end)
 	return *s < e->start ? -1 : *s > e->start;
 }
 
-/* Notes the ends of modules in @to, unless that is NULL.  Returns their number. */
+/* More are left to the next time: sorting does not let others run. */
+#define ENDS_MAX	65536
+
+/* Notes the first ends of modules in @to, unless that is NULL.  Returns their number. */
 static size_t note_ends(const struct flight *f, struct module_end *to)
 {
 	const struct log_meta *m;
@@ -193,7 +196,8 @@ static size_t note_ends(const struct flight *f, struct module_end *to)
 	list_for_each_entry(m, &f->base, list) {
 		cond_resched();
 		for (at = 0; at < m->len; at += record_len(m->data + at), nr++) {
-			if (!hwpmc_kept_is_end((const void *)(m->data + at)))
+			if (!hwpmc_kept_is_end((const void *)(m->data + at)) ||
+			    n == ENDS_MAX)
 				continue;
 			if (to)
 				to[n] = (struct module_end) {
@@ -226,16 +230,39 @@ static struct module_end *last_ends(struct hwpmc_log *log, size_t *count)
 	return ends;
 }
 
-/* Is the base's record @nr of a module that has gone since?  Its last end stays. */
-static bool has_gone(const struct module_end *ends, size_t n, const void *rec, u64 nr)
-{
-	const struct module_end *e;
-	u64 start;
+/**
+ * struct sweep - what is known while the base is reduced
+ * @ends: of last_ends()
+ * @n: their number
+ * @nr: of the next record
+ * @listed: the last MAP_IN is of a program's list, and has the path of the module's file
+ */
+struct sweep {
+	struct module_end *ends;
+	size_t		n;
+	u64		nr;
+	bool		listed;
+};
 
-	if (!ends || !hwpmc_kept_wants(rec))
+/*
+ * Is the next record @rec of a module that has gone since?  Its last end stays, and so
+ * does what a program listed: no other record has the path, should the module come back.
+ * Lists do not grow.
+ */
+static bool has_gone(struct sweep *s, const void *rec)
+{
+	const struct pmclog_map_in *m = rec;
+	const struct module_end *e;
+	u64 nr = s->nr++, start;
+
+	if (!s->ends || !hwpmc_kept_wants(rec))
+		return false;
+	if (PMCLOG_HEADER_TYPE(m->h.header) == PMCLOG_T_MAP_IN)
+		s->listed = m->path[0] == '/';
+	if (s->listed && !hwpmc_kept_is_end(rec))
 		return false;
 	start = hwpmc_kept_start(rec);
-	e = bsearch(&start, ends, n, sizeof(*ends), compare_start);
+	e = bsearch(&start, s->ends, s->n, sizeof(*s->ends), compare_start);
 	return e && nr < e->nr;
 }
 
@@ -248,21 +275,19 @@ static void sweep_base(struct hwpmc_owner *o)
 	struct flight *f = o->log.flight;
 	struct log_meta *m, *next, *to;
 	u32 at, len, all, used = 0;
-	struct module_end *ends;
-	size_t n = 0;
-	u64 nr = 0;
+	struct sweep sweep = {};
 
-	ends = last_ends(&o->log, &n);
+	sweep.ends = last_ends(&o->log, &sweep.n);
 	f->base_bytes = 0;
 	f->base_records = 0;
 	to = list_first_entry(&f->base, struct log_meta, list);
 	list_for_each_entry(m, &f->base, list) {
 		cond_resched();
-		for (at = 0, all = m->len; at < all; at += len, nr++) {
+		for (at = 0, all = m->len; at < all; at += len) {
 			len = record_len(m->data + at);
-			if (flight_state_of_record(m->data + at) !=
-			    STATE_OF_KERNEL ||
-			    has_gone(ends, n, m->data + at, nr))
+			if (has_gone(&sweep, m->data + at) ||
+			    flight_state_of_record(m->data + at) !=
+			    STATE_OF_KERNEL)
 				continue;
 			if (CHUNK_ROOM - used < len) {	/* then @to is not @m */
 				to->len = used;
@@ -275,7 +300,7 @@ static void sweep_base(struct hwpmc_owner *o)
 			f->base_records++;
 		}
 	}
-	kvfree(ends);
+	kvfree(sweep.ends);
 	to->len = used;
 	m = list_next_entry(to, list);
 	list_for_each_entry_safe_from(m, next, &f->base, list)

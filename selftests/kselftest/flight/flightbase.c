@@ -245,9 +245,8 @@ static unsigned int at_address(const struct log *log, uint64_t start, uint64_t f
 {
 	return COUNT_RECORDS(log, rec,
 			     rec.type == type && rec.offset > from &&
-			     PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
-			     PMCLOG_PID_KERNEL &&
-			     PMCLOG_FIELD64(&rec, struct pmclog_map_in, start) == start);
+			     REC32(&rec, map_in, pid) == PMCLOG_PID_KERNEL &&
+			     REC64(&rec, map_in, start) == start);
 }
 
 /* Records of modules that are of no use: a later record ends the same address. */
@@ -255,10 +254,9 @@ static unsigned int useless(const struct log *log)
 {
 	return COUNT_RECORDS(log, rec,
 			     (rec.type == PMCLOG_T_MAP_IN || rec.type == PMCLOG_T_MAP_OUT) &&
-			     PMCLOG_FIELD32(&rec, struct pmclog_map_in, pid) ==
-			     PMCLOG_PID_KERNEL &&
-			     at_address(log, PMCLOG_FIELD64(&rec, struct pmclog_map_in, start),
-					rec.offset, PMCLOG_T_MAP_OUT));
+			     REC32(&rec, map_in, pid) == PMCLOG_PID_KERNEL &&
+			     at_address(log, REC64(&rec, map_in, start), rec.offset,
+					PMCLOG_T_MAP_OUT));
 }
 
 /* However many came and went, no snapshot has more of them than there are addresses. */
@@ -285,12 +283,82 @@ TEST_F(flightbase, modules)
 		more = useless(&self->log);
 	}
 	ends = COUNT_RECORDS(&self->log, rec, rec.type == PMCLOG_T_MAP_OUT &&
-			     PMCLOG_FIELD32(&rec, struct pmclog_map_out, pid) ==
-			     PMCLOG_PID_KERNEL);
+			     REC32(&rec, map_out, pid) == PMCLOG_PID_KERNEL);
 	TH_LOG("%u useless records, then %u and %u ends after %u snapshots", found,
 	       more, ends, i);
 	EXPECT_EQ(0, more);
 	EXPECT_LE(1, ends);	/* a program may have told of the module itself */
+}
+
+#define LISTED		"/a/module.ko"
+
+/* What a program lists of the module at @start: its file, and that it is a module */
+static int list_module(int dev, uint64_t start)
+{
+	struct {
+		struct pmclog_map_in m;
+		char path[16];
+		struct pmclog_ext_module e;
+		char name[8];
+	} __attribute__((packed, aligned(8))) r = {
+		.m.h.header = PMCLOG_HEADER(PMCLOG_T_MAP_IN, sizeof(r.m) + sizeof(r.path)),
+		.m.pid = PMCLOG_PID_KERNEL,
+		.m.start = start,
+		.path = LISTED,
+		.e.e.h.header = PMCLOG_HEADER(PMCLOG_T_USERDATA, sizeof(r.e) + sizeof(r.name)),
+		.e.e.cookie = PMCLOG_EXT_COOKIE,
+		.e.e.subtype = PMCLOG_EXT_MODULE,
+		.e.start = start,
+		.name = "module",
+	};
+
+	return dev_bulk(dev, &r, sizeof(r));
+}
+
+static uint64_t address_of(const struct log *log, const char *name)
+{
+	char path[80];
+	uint64_t start = 0;
+	struct pmclog_rec rec;
+
+	snprintf(path, sizeof(path), "[%s]", name);
+	LOG_FOR_EACH(log, rec)
+		if (rec.type == PMCLOG_T_MAP_IN && !strcmp(REC_TEXT(&rec, map_in, path), path))
+			start = REC64(&rec, map_in, start);
+	return start;
+}
+
+/* The path of a module's file is in what a program listed, and nowhere else. */
+TEST_F(flightbase, listed_module)
+{
+	unsigned int i, listed = 0, made = 0;
+	uint64_t before = 0, start;
+	char path[PATH_MAX];
+	const char *name = find_module(path);
+
+	if (!name)
+		SKIP(return, "no module that can be loaded");
+	ASSERT_EQ(0, dev_flight(self->dev, SMALL, 0));
+	ASSERT_EQ(0, dev_run(self->dev, pmc_clock(20), &self->id));
+	ASSERT_EQ(0, other_module_load(path));
+	shoot(_metadata, self);
+	start = address_of(&self->log, name);
+	ASSERT_NE(0, start);
+	ASSERT_EQ(0, list_module(self->dev, start));
+	shoot(_metadata, self);
+	ASSERT_EQ(0, other_module_unload(name));
+	for (i = 0; i < 200 && made < 3; i++) {
+		ASSERT_TRUE(wait_more(self->dev, SMALL / 4));
+		shoot(_metadata, self);
+		made += self->s.before < before;
+		before = self->s.before;
+		listed = COUNT_RECORDS(&self->log, rec, rec.type == PMCLOG_T_MAP_IN &&
+				       !strcmp(REC_TEXT(&rec, map_in, path), LISTED));
+		EXPECT_EQ(1, listed);
+		EXPECT_LE(1, at_address(&self->log, start, 0, PMCLOG_T_MAP_OUT));
+	}
+	TH_LOG("made again %u times at least", made);
+	EXPECT_EQ(3, made);
 }
 
 /* ------------------------------------------------------------------------
