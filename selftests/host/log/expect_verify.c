@@ -9,12 +9,6 @@
 #include "expect_verify.h"
 #include "tap.h"
 
-int reader_usage(const char *usage)
-{
-	fputs(usage, stderr);
-	return READER_USAGE;
-}
-
 struct loggen g;
 
 /* Runs verify on the log; its standard output goes to @text. */

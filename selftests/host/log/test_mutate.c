@@ -21,11 +21,6 @@
 #define ROUNDS		20000
 #define COMMAND_ROUNDS	600
 
-int reader_usage(const char *usage)
-{
-	return READER_USAGE;
-}
-
 /* Where the header of a random record is. */
 static size_t random_record(const unsigned char *buf, size_t len)
 {
