@@ -380,25 +380,6 @@ int log_rotate(const struct options *o, struct pmc_owner *owner,
 	return 0;
 }
 
-static void nothing(int signal)
-{
-	(void)signal;
-}
-
-/* The reader of the log may be slow: ^C ends the wait for it. */
-static void let_interrupt(void)
-{
-	struct sigaction act = { .sa_handler = nothing };
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
 static const char *why_not_written(int err)
 {
 	switch (err) {
@@ -478,7 +459,7 @@ int log_close(const struct options *o, struct pmc_owner *owner,
 	struct hwpmc_driverstats stats;
 	int err, gone, status;
 
-	let_interrupt();
+	output_let_interrupt();	/* the reader of the log may be slow */
 	if (o->flight_size) {
 		err = flight_end();
 		forget();

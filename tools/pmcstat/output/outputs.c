@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -152,12 +153,14 @@ int output_failed(const char *verb, const char *what)
  * @fd:      of signalfd(2); -1: they are not blocked
  * @ended:   the run has: the next signal ends the wait
  * @kept:    by number: they came during a wait, and the session has not had them yet
+ * @wake:    eventfd(2), which is readable after one of those that are let through; -1
  */
 static struct waiting {
 	int	fd;
 	int	ended;
 	struct signalfd_siginfo kept[NSIG];
-} waiting = { .fd = -1 };
+	int	wake;
+} waiting = { .fd = -1, .wake = -1 };
 
 void output_signals(int fd)
 {
@@ -167,6 +170,32 @@ void output_signals(int fd)
 void output_run_ended(void)
 {
 	waiting.ended = 1;
+}
+
+/* It may come just before the poll(2) of a wait, which then finds the eventfd readable. */
+static void wake(int signal)
+{
+	int err = errno;
+
+	(void)signal;
+	eventfd_write(waiting.wake, 1);
+	errno = err;
+}
+
+/* poll(2) finds a signalfd(2) readable before the handler of such a signal has run. */
+void output_let_interrupt(void)
+{
+	struct sigaction act = { .sa_handler = wake };
+	sigset_t set;
+
+	waiting.fd = -1;
+	waiting.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 int output_has_signals(void)
@@ -217,11 +246,16 @@ static int wait_for_room(int fd)
 	struct pollfd fds[] = {
 		{ .fd = fd, .events = POLLOUT },
 		{ .fd = waiting.fd, .events = POLLIN },
+		{ .fd = waiting.wake, .events = POLLIN },
 	};
 
 	do {
-		if (poll(fds, 2, -1) < 0 || (fds[1].revents && keep_signals()))
+		if (poll(fds, 3, -1) < 0 || (fds[1].revents && keep_signals()))
 			return -1;
+		if (fds[2].revents && !fds[0].revents) {
+			errno = EINTR;
+			return -1;
+		}
 	} while (!fds[0].revents);
 	return 0;
 }

@@ -60,6 +60,8 @@ int output_next_signal(struct signalfd_siginfo *info);
 int output_has_signals(void);
 /* From now on one SIGINT or SIGTERM ends a wait; before, the second one does. */
 void output_run_ended(void);
+/* SIGINT and SIGTERM are let through from now on: they end a wait in the kernel, too. */
+void output_let_interrupt(void);
 /*
  * Writes all of it, to a slow reader, too.  Returns how much was written: less than
  * @len with errno; EINTR: a signal
