@@ -287,7 +287,7 @@ TEST_F(flightbase, modules)
 	TH_LOG("%u useless records, then %u and %u ends after %u snapshots", found,
 	       more, ends, i);
 	EXPECT_EQ(0, more);
-	EXPECT_LE(1, ends);	/* a program may have told of the module itself */
+	EXPECT_LE(1, ends);	/* a program may have listed the module */
 }
 
 #define LISTED		"/a/module.ko"

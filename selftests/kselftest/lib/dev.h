@@ -99,7 +99,7 @@ struct hwpmc_allocate pmc_clock_of(uint32_t mode, uint32_t caps);
 uint32_t allocated(int dev, struct hwpmc_allocate a);
 /* Allocates; returns 0 with the id. */
 int dev_pmc(int dev, struct hwpmc_allocate a, uint32_t *id);
-/* ... and starts; @id: NULL for who does not want it. */
+/* ... and starts; @id may be NULL. */
 int dev_run(int dev, struct hwpmc_allocate a, uint32_t *id);
 /* Allocates, attaches to @pid and starts. */
 int dev_run_on(int dev, struct hwpmc_allocate a, int pid, uint32_t *id);
