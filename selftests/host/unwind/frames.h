@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An .eh_frame of amd64, byte by byte, and what is told of it.
+ * An .eh_frame of amd64, byte by byte, and the errors that come of it.
  */
 #ifndef FRAMES_H
 #define FRAMES_H
