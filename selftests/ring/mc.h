@@ -41,6 +41,6 @@ uint64_t mc_clock(void);
 void mc_seen(unsigned int what);	/* for the record */
 void mc_fail(const char *what) __attribute__((noreturn));
 
-enum { MC_QUIET, MC_BUSY, MC_FULL, MC_PAD, MC_NESTED, MC_EMITTED, MC_NSEEN };
+enum { MC_QUIET, MC_BUSY, MC_LATER, MC_FULL, MC_PAD, MC_NESTED, MC_EMITTED, MC_NSEEN };
 
 #endif /* MC_H */

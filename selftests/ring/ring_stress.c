@@ -56,7 +56,7 @@ static u64 consumer_rng;
 static ring_atomic async_signals;
 
 static struct {
-	u64 full, contended, nested, in_keep, pads, quiet, busy, signals;
+	u64 full, contended, nested, in_keep, pads, quiet, busy, later, signals;
 } did;
 
 static u64 clock_ns(void)
@@ -301,6 +301,7 @@ static void account(void)
 	}
 	did.quiet += looks_quiet;
 	did.busy += looks_busy;
+	did.later += counted_later;
 	did.signals += peek(&async_signals);
 }
 
@@ -314,7 +315,7 @@ static void run_phase(const struct phase *ph, unsigned int n, u64 ms, u64 seed)
 	nest_hook = ph->hooks ? hook : NULL;
 	model_setup(n, ph->size, ph->size / 4, seed);
 	consumer_rng = seed * 77 | 1;
-	looks_quiet = looks_busy = passes = records = 0;
+	looks_quiet = looks_busy = counted_later = passes = records = 0;
 	atomic_store(&async_signals, 0);
 	atomic_store(&stop, false);
 	weak_setup();
@@ -350,6 +351,7 @@ static void tap_exercised(void)
 	tap(did.pads, "exercised", "pads", did.pads);
 	tap(did.quiet, "exercised", "quiet looks", did.quiet);
 	tap(did.busy, "exercised", "busy looks", did.busy);
+	tap(did.later, "exercised", "counters after busy looks", did.later);
 	tap(did.signals, "exercised", "signals", did.signals);
 }
 

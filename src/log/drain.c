@@ -30,8 +30,8 @@
 #define REST_OF_PIPE	(HZ / 5)	/* there is a reader who waits */
 /* a pass with more records than this of each CPU is followed by another one soon */
 #define FEW		50
-#define LOOK_TRIES	3
-#define SHORT_TRIES	8
+#define LOOK_TRIES	8
+#define COUNT_TRIES	3
 #define EXACT_TRIES	1000
 #define THREAD_NICE	-10
 
@@ -41,103 +41,91 @@ static struct pmc_cpu *pmc_on(struct hwpmc_pmc *pmc, unsigned int cpu)
 	return cpu < nr_cpu_ids ? smp_load_acquire(&pmc->cpus[cpu]) : NULL;
 }
 
-/* Reads all counters of a CPU; they are exact if the look turns out quiet. */
-static void count_cpu(struct hwpmc_owner *o, struct owner_ring *or,
-		      unsigned int cpu)
+/*
+ * Takes over the counters of a PMC on a CPU, if no handler runs there meanwhile.  All
+ * samples that the look at the CPU's ring has found are in them.  Of a marked PMC no
+ * handler runs any more.
+ */
+static void count_pmc(struct pmc_cpu *pc, struct merge_src *src, u64 now)
 {
-	struct hwpmc_pmc *pmc;
-	unsigned int row;
+	struct pmc_count count;
+	unsigned int i;
+	u64 state = 0;
 
-	for_each_pmc(o, row, pmc) {
-		struct pmc_cpu *pc = pmc_on(pmc, cpu);
-
-		if (pc)
-			hwpmc_stats_read_count(&pc->look, &pc->stat);
+	for (i = 0; i < COUNT_TRIES; i++) {
+		if (src->ring)
+			state = hwpmc_merge_look_begin(src);
+		hwpmc_stats_read_count(&count, &pc->stat);
+		if (!src->ring || pc->pmc->folding ||
+		    hwpmc_merge_look_holds(src, state))
+			break;
 	}
-	if (!or)
+	if (i == COUNT_TRIES)
 		return;
-	or->proc_look.committed = READ_ONCE(or->proc_committed);
-	or->proc_look.dropped = READ_ONCE(or->proc_dropped);
-	or->proc_look.first = READ_ONCE(or->proc_first);
-	or->proc_look.last = READ_ONCE(or->proc_last);
-}
-
-/* Takes over the counters of a quiet look, which are exact. */
-static void drain_commit_counters(struct hwpmc_owner *o, struct owner_ring *or,
-				  unsigned int cpu)
-{
-	struct hwpmc_pmc *pmc;
-	unsigned int row, i;
-
-	for_each_pmc(o, row, pmc) {
-		struct pmc_cpu *pc = pmc_on(pmc, cpu);
-
-		if (!pc)
-			continue;
-		pc->seen = pc->look;
-		for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
-			WRITE_ONCE(pc->counted[i], pc->seen.dropped[i]);
-	}
-	if (!or)
-		return;
-	or->proc_seen = or->proc_look;
-	WRITE_ONCE(or->proc_counted, or->proc_seen.dropped);
+	pc->seen = count;
+	pc->counted_at = now;
+	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
+		WRITE_ONCE(pc->counted[i], count.dropped[i]);
 }
 
 /*
- * After a look without counters, which finds records that are certainly published: the
- * losses before them are.  They must be told before these records, however long no look
- * is quiet.  The next quiet look makes the account exact again.
+ * Each PMC by itself: with many PMCs, handlers that run often would always be met by a
+ * look that has to hold for all of them.
+ */
+static void count_cpu(struct hwpmc_owner *o, struct merge_src *src,
+		      unsigned int cpu, u64 now)
+{
+	struct hwpmc_pmc *pmc;
+	struct pmc_cpu *pc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc) {
+		pc = pmc_on(pmc, cpu);
+		if (pc)
+			count_pmc(pc, src, now);
+	}
+}
+
+/*
+ * The losses before the records that the look has found, and perhaps later ones.  They
+ * must be told before these records.
  */
 static void take_process_losses(struct owner_ring *or)
 {
-	or->proc_seen.dropped = READ_ONCE(or->proc_dropped);
+	/* pairs with note_lost(): the times are those of this number, or later */
+	or->proc_seen.dropped = smp_load_acquire(&or->proc_dropped);
 	or->proc_seen.first = READ_ONCE(or->proc_first);
 	or->proc_seen.last = READ_ONCE(or->proc_last);
 	WRITE_ONCE(or->proc_counted, or->proc_seen.dropped);
 }
 
-/*
- * The handlers of a CPU may run at all looks with counters, which take long with many
- * PMCs.  If what they commit is little, as when all samples are filtered, the horizon of
- * hwpmc_merge_look_busy() stays where it is, and with it the log of all CPUs.
- */
-static void look_without_counters(struct merge_src *src, u64 now)
+static bool look_at_ring(struct merge_src *src, u64 now)
 {
 	unsigned int i;
 
-	for (i = 0; i < SHORT_TRIES; i++) {
-		if (hwpmc_merge_look_short(src, now))
-			return;
+	for (i = 0; i < LOOK_TRIES; i++) {
+		if (hwpmc_merge_look_end(src, hwpmc_merge_look_begin(src), now))
+			return true;
 		udelay(1);	/* the handler that is there ends */
 	}
 	hwpmc_merge_look_busy(src);
+	return false;
 }
 
+/* Counters are read after the ring: hwpmc_drain_account() takes records from them. */
 static bool look_at(struct hwpmc_owner *o, unsigned int cpu, u64 now)
 {
 	struct merge_src *src = &o->log.merge.src[cpu];
 	struct owner_ring *or = smp_load_acquire(&o->rings[cpu]);
-	unsigned int i;
-	u64 state;
+	bool quiet = true;
 
 	src->ring = or ? &or->ring : NULL;
-	if (!or) {
-		count_cpu(o, or, cpu);
-		drain_commit_counters(o, or, cpu);
-		return true;
+	if (or) {
+		quiet = look_at_ring(src, now);
+		take_process_losses(or);
 	}
-	for (i = 0; i < LOOK_TRIES; i++) {
-		state = hwpmc_merge_look_begin(src);
-		count_cpu(o, or, cpu);
-		if (hwpmc_merge_look_end(src, state, now)) {
-			drain_commit_counters(o, or, cpu);
-			return true;
-		}
-	}
-	look_without_counters(src, now);
-	take_process_losses(or);
-	return false;
+	count_cpu(o, src, cpu, now);
+	return quiet;
 }
 
 static void drain_look_at_rings(struct hwpmc_owner *o, u64 *horizon)
@@ -224,10 +212,8 @@ void hwpmc_drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 	for_each_pmc(o, row, pmc)
 		for_each_pmc_cpu(pmc, cpu, pc)
 			hwpmc_stats_add_count(a, &pc->seen);
-	for_each_owner_ring(o, cpu, or) {
-		a->proc_committed += or->proc_seen.committed;
+	for_each_owner_ring(o, cpu, or)
 		a->proc_dropped += or->proc_seen.dropped;
-	}
 	a->proc_dropped += o->noring.told;
 	in_rings = a->committed - log->acct.samples_taken;
 	a->overflows -= in_rings;
@@ -239,12 +225,25 @@ void hwpmc_drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 	a->late_answered = log->acct.late_answers_taken;
 }
 
+static bool is_counted_since(struct hwpmc_owner *o, u64 since)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row, cpu;
+	struct pmc_cpu *pc;
+
+	for_each_pmc(o, row, pmc)
+		for_each_pmc_cpu(pmc, cpu, pc)
+			if (pc->counted_at <= since)
+				return false;
+	return true;
+}
+
 /*
  * hwpmc_drain_cut - log all samples and losses so far, and take the account
  *
- * The counters of a CPU are consistent in a quiet look, which finds no handler
- * there.  So the account is exact once each CPU has had a quiet look since @began.
- * On a machine with many busy CPUs no single look is quiet on all of them.
+ * The account is exact once the counters of each PMC on each CPU have been taken over
+ * since @began, while no handler ran there.  No moment is needed that is quiet on all
+ * CPUs, or for all PMCs.
  */
 void hwpmc_drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
 {
@@ -254,8 +253,7 @@ void hwpmc_drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
 	for (i = 0; i < EXACT_TRIES; i++) {
 		drain_look_at_rings(o, &horizon);
 		drain_emit_upto(o, horizon, U64_MAX);
-		if (horizon > began &&
-		    hwpmc_merge_quiet_since(&o->log.merge, began))
+		if (horizon > began && is_counted_since(o, began))
 			break;
 		usleep_range(50, 100);
 	}
@@ -313,14 +311,12 @@ static void mark_deleted(struct hwpmc_owner *o)
 }
 
 /*
- * Are all samples of @pmc in the log, and its last drops known?  They are after a
- * quiet look at each CPU.  On a machine with many busy CPUs no single look is quiet on
- * all of them.
+ * Are all samples of @pmc in the log?  Its last drops are: the look after it was marked
+ * has found the last counters.
  */
 static bool is_seen_off(const struct hwpmc_log *log, const struct hwpmc_pmc *pmc)
 {
-	return log->horizon > pmc->deleted_by &&
-	       hwpmc_merge_quiet_since(&log->merge, pmc->deleted_by);
+	return log->horizon > pmc->deleted_by;
 }
 
 /*

@@ -88,8 +88,8 @@ struct rate_expected {
  * @rate:  of a system-wide PMC
  * @counted: drops in @seen; WRITE_ONCE by the writer thread, READ_ONCE by the
  *	     handler
- * @look, @seen: the writer thread's: counters at the last look, and at the
- *	last quiet look
+ * @seen, @counted_at: the writer thread's: counters of one moment, and the time before
+ *	it at which the pass began
  * @told, @told_last: the writer thread's: drops logged, and the last of them
  * @period: the writer thread's: of a PMC that samples at a rate
  * @last_period: of its last sample; READ_ONCE and WRITE_ONCE anywhere
@@ -111,7 +111,8 @@ struct pmc_cpu {
 	struct rate_expected rate;
 
 	u64		counted[PMCLOG_DROP_NCAUSE];
-	struct pmc_count look, seen;
+	struct pmc_count seen;
+	u64		counted_at;
 	u64		told[PMCLOG_DROP_NCAUSE];
 	u64		told_last[PMCLOG_DROP_NCAUSE];
 	struct period_logged period;

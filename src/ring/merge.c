@@ -13,9 +13,8 @@
 /*
  * hwpmc_merge_look_begin - first half of a look at a ring
  *
- * The caller has read the clock of the pass and executed a full barrier.
- * Producer counters that the caller reads between the halves are exact if
- * hwpmc_merge_look_end() returns true.
+ * Returns the state word for the second half: hwpmc_merge_look_end() or
+ * hwpmc_merge_look_holds().
  */
 u64 hwpmc_merge_look_begin(struct merge_src *s)
 {
@@ -23,36 +22,34 @@ u64 hwpmc_merge_look_begin(struct merge_src *s)
 }
 
 /*
- * Returns true, and sets the snapshot, if no producer ran since
- * hwpmc_merge_look_begin().
+ * hwpmc_merge_look_holds - has no producer run since hwpmc_merge_look_begin()?
+ *
+ * What the caller has read of the producers in between, such as their counters, is of
+ * one moment then.
+ */
+bool hwpmc_merge_look_holds(struct merge_src *s, u64 state)
+{
+	ring_rmb();
+	return !(state & RING_DEPTH_MASK) && ring_read(&s->ring->state) == state;
+}
+
+/*
+ * hwpmc_merge_look_end - second half of a look for records
+ * @now: the clock of the pass, which was read before the first half, with a full
+ *	barrier behind it
+ *
+ * Returns true, and sets the snapshot, if no producer ran in between.
  */
 bool hwpmc_merge_look_end(struct merge_src *s, u64 state, u64 now)
 {
 	u64 head = ring_read(&s->ring->head);
 
-	ring_rmb();
-	if ((state & RING_DEPTH_MASK) || ring_read(&s->ring->state) != state)
+	if (!hwpmc_merge_look_holds(s, state))
 		return false;
 	s->snap.bound = head;
 	s->snap.horizon = now;
 	s->snap.quiet = true;
-	s->quiet_at = now;
 	return true;
-}
-
-/*
- * hwpmc_merge_look_short - a look without producer counters
- *
- * Its halves follow each other at once, so that a producer which runs often is seldom
- * there.  True: all of its records up to @now may be taken.  The counters are not exact.
- */
-bool hwpmc_merge_look_short(struct merge_src *s, u64 now)
-{
-	u64 quiet_at = s->quiet_at;
-	bool quiet = hwpmc_merge_look_end(s, hwpmc_merge_look_begin(s), now);
-
-	s->quiet_at = quiet_at;
-	return quiet;
 }
 
 /*
@@ -79,17 +76,6 @@ void hwpmc_merge_look_busy(struct merge_src *s)
 	if (last > s->snap.horizon)
 		s->snap.horizon = last;
 	s->snap.quiet = false;
-}
-
-/* Has each ring had a quiet look with counters in a pass that began after @since? */
-bool hwpmc_merge_quiet_since(const struct merge *m, u64 since)
-{
-	unsigned int i;
-
-	for (i = 0; i < m->n; i++)
-		if (m->src[i].ring && m->src[i].quiet_at <= since)
-			return false;
-	return true;
 }
 
 u64 hwpmc_merge_horizon(const struct merge *m, u64 now)

@@ -8,13 +8,11 @@
  * struct merge_src - one ring in a merge
  * @ring:  NULL: no ring on this CPU
  * @snap:  set by hwpmc_merge_look_end() or hwpmc_merge_look_busy()
- * @quiet_at: begin of the last pass whose look with counters met no producer
  * @rec:   next record, not consumed yet
  */
 struct merge_src {
 	struct hwpmc_ring *ring;
 	struct ring_snap snap;
-	u64 quiet_at;
 	struct ring_rec *rec;
 };
 
@@ -40,14 +38,10 @@ struct merge {
 typedef void (*merge_emit_fn)(void *arg, unsigned int src, u32 kind,
 			      struct ring_stamp *payload, u32 len);
 
-/*
- * Begins a look at a ring; returns the state word for hwpmc_merge_look_end().
- */
 u64 hwpmc_merge_look_begin(struct merge_src *s);
+bool hwpmc_merge_look_holds(struct merge_src *s, u64 state);
 bool hwpmc_merge_look_end(struct merge_src *s, u64 state, u64 now);
-bool hwpmc_merge_look_short(struct merge_src *s, u64 now);
 void hwpmc_merge_look_busy(struct merge_src *s);
-bool hwpmc_merge_quiet_since(const struct merge *m, u64 since);
 u64 hwpmc_merge_horizon(const struct merge *m, u64 now);
 u64 hwpmc_merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg);
 bool hwpmc_merge_empty(const struct merge *m);

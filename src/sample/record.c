@@ -36,7 +36,8 @@ static void note_lost(struct owner_ring *or, u32 pid, u64 now)
 	if (or->proc_dropped == READ_ONCE(or->proc_counted))
 		WRITE_ONCE(or->proc_first, now);
 	WRITE_ONCE(or->proc_last, now);
-	WRITE_ONCE(or->proc_dropped, or->proc_dropped + 1);
+	/* pairs with take_process_losses() */
+	smp_store_release(&or->proc_dropped, or->proc_dropped + 1);
 	if (pid != PMCLOG_PID_KERNEL)
 		list_pid(or, pid);
 }

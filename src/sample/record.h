@@ -65,9 +65,8 @@ struct ring_exec {
 	u32		pmcid;
 };
 
-/* process records of a CPU, as read by the thread */
-struct proc_count {
-	u64	committed;
+/* lost process records of a CPU, as read by the thread */
+struct proc_losses {
 	u64	dropped;
 	u64	first;
 	u64	last;
@@ -98,7 +97,7 @@ struct cpu_cost {
  *	    preemption off, read by the writer thread
  * @late_answered: deferred user chains among them; read anywhere
  * @lost: pids whose records were lost: written on this CPU, read by the thread
- * @proc_counted, @proc_look, @proc_seen, @proc_told: as in struct pmc_cpu
+ * @proc_counted, @proc_seen, @proc_told, @proc_told_last: as in struct pmc_cpu
  * @cost: see struct cpu_cost
  */
 struct owner_ring {
@@ -117,7 +116,7 @@ struct owner_ring {
 
 	u64		proc_counted;
 	u32		lost_tail;
-	struct proc_count proc_look, proc_seen;
+	struct proc_losses proc_seen;
 	u64		proc_told, proc_told_last;
 
 	struct cpu_cost	cost;
