@@ -178,9 +178,9 @@ static void restore_period(struct hwpmc_pmc *pmc, u64 old)
 {
 	hwpmc_pmc_refresh(pmc);
 	hwpmc_rate_period_ends(pmc);
-	pmc->asked = old;
 	hwpmc_budget_unexpect(pmc);
-	hwpmc_pmc_set_period(pmc, period_within_budget(pmc, old));
+	if (!hwpmc_pmc_set_period(pmc, period_within_budget(pmc, old)))
+		pmc->asked = old;
 }
 
 /* @old: out: the value before */
