@@ -13,7 +13,9 @@
 #include "hwpmc.h"
 
 #define DEF_CHAIN_DEPTH	128
-#define DEF_RING_KIB	1024
+#define DEF_RING_KIB	1024	/* of a CPU ... */
+#define LOG_RINGS_MIB	64	/* ... but not more for a log on all CPUs ... */
+#define LEAST_RING_KIB	128	/* ... unless each has less: half a second of 1 kHz */
 #define DEF_BUFFER_KIB	256
 #define DEF_MINCOUNT	1000
 #define DEF_OWNERS	64
@@ -32,10 +34,10 @@ static unsigned int callchaindepth = DEF_CHAIN_DEPTH;
 module_param(callchaindepth, uint, 0444);
 MODULE_PARM_DESC(callchaindepth, "frames of a call chain, 1..512 (128)");
 
-static unsigned int ringsize = DEF_RING_KIB;
+static unsigned int ringsize = BY_CPUS;
 module_param(ringsize, uint, 0444);
 MODULE_PARM_DESC(ringsize,
-		 "KiB per CPU and owner, a power of two, 16..65536 (1024)");
+		 "KiB per CPU and owner, a power of two, 16..65536 (1024, with more than 64 CPUs less)");
 
 static unsigned int logbuffersize = DEF_BUFFER_KIB;
 module_param(logbuffersize, uint, 0444);
@@ -104,6 +106,14 @@ module_param(max_cpu, uint, 0644);
 MODULE_PARM_DESC(max_cpu,
 		 "per cent of a CPU for the writer threads of a user without CAP_PERFMON, 1..1048576 (100)");
 
+static unsigned int default_ring_kib(void)
+{
+	unsigned int kib = LOG_RINGS_MIB * 1024 / num_possible_cpus();
+
+	return clamp_t(unsigned int, rounddown_pow_of_two(max(kib, 1U)),
+		       LEAST_RING_KIB, DEF_RING_KIB);
+}
+
 /* A user's log on a machine of many CPUs needs room for its tables, too. */
 static unsigned int default_ring_mib(void)
 {
@@ -128,10 +138,12 @@ void hwpmc_params_check(void)
 			 callchaindepth >= 1 &&
 				 callchaindepth <= PMCLOG_CHAIN_MAX,
 			 DEF_CHAIN_DEPTH);
+	if (ringsize == BY_CPUS)
+		ringsize = default_ring_kib();
 	params_check_one("ringsize", &ringsize,
 			 ringsize >= 16 && ringsize <= 65536 &&
 				 is_power_of_2(ringsize),
-			 DEF_RING_KIB);
+			 default_ring_kib());
 	params_check_one("logbuffersize", &logbuffersize,
 			 logbuffersize >= 1 && logbuffersize <= 16384,
 			 DEF_BUFFER_KIB);

@@ -99,6 +99,7 @@ typedef atomic64_t local64_t;
 #define swap(a, b)		do { __typeof__(a) t_ = (a); (a) = (b); (b) = t_; } while (0)
 #define abs(x)			((x) < 0 ? -(x) : (x))
 #define is_power_of_2(n)	((n) && !((n) & ((n) - 1)))
+#define rounddown_pow_of_two(n)	(1U << (31 - __builtin_clz(n)))
 #define fls64(n)		((n) ? 64 - __builtin_clzll(n) : 0)
 #define div64_u64(a, b)		((a) / (b))
 #define container_of(p, type, member) \

@@ -36,8 +36,19 @@ FIXTURE_TEARDOWN(limits)
 	limit_restore();
 }
 
+/* Rings of 1 MiB, or for a log on more than 64 CPUs 64 MiB of them, not below 128 KiB */
+static unsigned int default_ring_kib(unsigned int cpus)
+{
+	unsigned int kib = 1024;
+
+	while (kib > 128 && kib * cpus > 64 << 10)
+		kib /= 2;
+	return kib;
+}
+
 TEST_F(limits, defaults)
 {
+	EXPECT_EQ(default_ring_kib(cpus_possible()), module_param("ringsize"));
 	EXPECT_EQ(64, module_param("max_owners"));
 	EXPECT_EQ(1024, module_param("max_pmcs"));
 	EXPECT_EQ(256, module_param("max_ringmem"));
