@@ -306,7 +306,7 @@ static void make_owner(struct file *file)
 	log->state = LOG_OPEN;
 	log->told.number = 1;
 	log->told.telling = 1;
-	strscpy(log->host, "writer", sizeof(log->host));
+	strscpy(log->maker.host, "writer", sizeof(log->maker.host));
 	owner->pmcs.at[0] = make_pmc();
 	owner->pmcs.end_row = 1;
 	owner->hooks.hooked = true;

@@ -44,7 +44,7 @@ void *hwpmc_chunk_pages(size_t bytes, int node, gfp_t account)
  */
 void *hwpmc_chunk_alloc(struct hwpmc_log *log, size_t bytes)
 {
-	struct mem_cgroup *old = set_active_memcg(log->memcg);
+	struct mem_cgroup *old = set_active_memcg(log->maker.memcg);
 	void *p;
 
 	p = hwpmc_chunk_pages(bytes, NUMA_NO_NODE, __GFP_ACCOUNT);

@@ -143,7 +143,7 @@ static void drain_look_at_rings(struct hwpmc_owner *o, u64 *horizon)
 	}
 	quiet &= look_at(o, RING_OF_IOCTLS, now);
 	*horizon = hwpmc_merge_horizon(&o->log.merge, now);
-	o->log.horizon = *horizon;
+	o->log.times.horizon = *horizon;
 	o->log.acct.quiet = quiet;
 }
 
@@ -183,7 +183,7 @@ void hwpmc_drain_upto(struct hwpmc_owner *o, u64 upto)
 	u64 horizon;
 
 	/* the last look has found them all, and hwpmc_emit_news() has run since */
-	if (upto <= o->log.horizon) {
+	if (upto <= o->log.times.horizon) {
 		hwpmc_merge_run(&o->log.merge, upto, hwpmc_emit_ring_record, o);
 		return;
 	}
@@ -316,7 +316,7 @@ static void mark_deleted(struct hwpmc_owner *o)
  */
 static bool is_seen_off(const struct hwpmc_log *log, const struct hwpmc_pmc *pmc)
 {
-	return log->horizon > pmc->deleted_by;
+	return log->times.horizon > pmc->deleted_by;
 }
 
 /*
@@ -652,7 +652,7 @@ int hwpmc_drain_thread(void *arg)
 {
 	struct hwpmc_owner *o = arg;
 	struct hwpmc_log *log = &o->log;
-	struct mem_cgroup *old_memcg = set_active_memcg(log->memcg);
+	struct mem_cgroup *old_memcg = set_active_memcg(log->maker.memcg);
 
 	/*
 	 * only from break_off() and snapshot_cancel(): interrupts any wait of the thread

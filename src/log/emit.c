@@ -444,17 +444,17 @@ void hwpmc_emit_clock(struct hwpmc_owner *o)
 	c->raw = raw;
 	c->mono = mono;
 	c->real = real;
-	o->log.next_clock = raw + CLOCK_INTERVAL;
-	o->log.real_ahead = real - raw;
+	o->log.times.next_clock = raw + CLOCK_INTERVAL;
+	o->log.times.real_ahead = real - raw;
 }
 
 /* Is the log's last CLOCK old, or has the wall clock jumped, as after a suspend? */
 static bool clock_is_due(const struct hwpmc_log *log)
 {
 	u64 raw = ktime_get_raw_fast_ns();
-	s64 jump = ktime_get_real_fast_ns() - raw - log->real_ahead;
+	s64 jump = ktime_get_real_fast_ns() - raw - log->times.real_ahead;
 
-	return raw > log->next_clock || abs(jump) > CLOCK_JUMP;
+	return raw > log->times.next_clock || abs(jump) > CLOCK_JUMP;
 }
 
 /* @real: the wall clock at @tsc; nanoseconds */
@@ -475,7 +475,7 @@ static void emit_host(struct hwpmc_owner *o)
 {
 	const char *release = init_utsname()->release;
 	u32 rlen = strlen(release) + 1;
-	u32 nlen = strlen(o->log.host) + 1;
+	u32 nlen = strlen(o->log.maker.host) + 1;
 	struct pmclog_ext_host *h;
 
 	h = hwpmc_emit_ext(o, PMCLOG_EXT_HOST, sizeof(*h) + rlen + nlen,
@@ -483,9 +483,9 @@ static void emit_host(struct hwpmc_owner *o)
 	h->ncpu = nr_cpu_ids;
 	h->page_size = PAGE_SIZE;
 	h->machine = COMPAT_ELF_MACHINE;
-	h->owner_pid = o->log.owner_pid;
+	h->owner_pid = o->log.maker.pid;
 	memcpy(h->release, release, rlen);
-	memcpy(h->release + rlen, o->log.host, nlen);
+	memcpy(h->release + rlen, o->log.maker.host, nlen);
 }
 
 /*
@@ -516,9 +516,9 @@ void hwpmc_emit_begin(struct hwpmc_owner *o, u64 tsc)
 	hwpmc_emit_initialize(o, tsc, real);
 	emit_host(o);
 	hwpmc_emit_clock(o);
-	if (o->log.tell_kernel && hwpmc_access_locked())
-		WRITE_ONCE(o->log.tell_kernel, false);
-	if (o->log.tell_kernel)
+	if (o->log.maker.tell_kernel && hwpmc_access_locked())
+		WRITE_ONCE(o->log.maker.tell_kernel, false);
+	if (o->log.maker.tell_kernel)
 		emit_kernel(o);
 }
 

@@ -75,7 +75,7 @@ static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 	d = emit_drop(o, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_NORING,
 		      o->log.told.last_tsc);
 	d->count = count;
-	d->first = o->log.drops_told;
+	d->first = o->log.times.drops_told;
 	d->last = max(tsc, d->first);
 	o->noring.told += count;
 	o->noring.lost = lost;
@@ -112,7 +112,7 @@ void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc)
 		cond_resched();
 	}
 	/* a new ring's horizon may be before that of the last look */
-	o->log.drops_told = max(o->log.drops_told, tsc);
+	o->log.times.drops_told = max(o->log.times.drops_told, tsc);
 }
 
 static struct pmclog_ext_rate *emit_rate(struct hwpmc_owner *o,

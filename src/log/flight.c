@@ -381,7 +381,7 @@ static void flight_next_segment(struct hwpmc_owner *o)
 	f->n++;
 	s = flight_last(f);
 	s->since = log->told.last_tsc;
-	s->real_ahead = log->real_ahead;
+	s->real_ahead = log->times.real_ahead;
 	hwpmc_flight_account(o, &s->start);
 	log->told.epoch++;
 	hwpmc_pack_forget(log);
@@ -397,7 +397,7 @@ static u32 skip_beginning(const struct hwpmc_log *log, const void *buf)
 		return 0;
 	f->begun = true;
 	flight_last(f)->since = h->tsc;
-	flight_last(f)->real_ahead = log->real_ahead;
+	flight_last(f)->real_ahead = log->times.real_ahead;
 	return record_len(buf);
 }
 
@@ -469,7 +469,7 @@ static void tell_loss_again(struct hwpmc_owner *o)
 	f->untold = false;
 	f->lossy |= !f->renewing;
 	atomic64_inc(&o->noring.beyond_dump);
-	hwpmc_emit_process_drops(o, o->log.drops_told);
+	hwpmc_emit_process_drops(o, o->log.times.drops_told);
 }
 
 /*

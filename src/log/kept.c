@@ -120,7 +120,7 @@ void hwpmc_kept_emit(struct hwpmc_owner *o)
 	const struct log_kept *k = &o->log.kept;
 	const struct log_meta *m;
 
-	if (!o->log.tell_kernel)
+	if (!o->log.maker.tell_kernel)
 		return;
 	list_for_each_entry(m, &k->records, list)
 		hwpmc_emit_meta(o, m);

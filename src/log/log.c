@@ -214,17 +214,17 @@ int hwpmc_log_begin(struct hwpmc_owner *o, struct file *file,
 	if (err)
 		return err;
 	meta_free(&o->log);
-	o->log.owner_pid = owner_pid_of(o, current);
-	WRITE_ONCE(o->log.tell_kernel,
+	o->log.maker.pid = owner_pid_of(o, current);
+	WRITE_ONCE(o->log.maker.tell_kernel,
 		   hwpmc_access_privileged(o) && !hwpmc_access_locked() &&
 			   !hwpmc_access_perf(o, false, false));
 	/* a concurrent sethostname() may change it */
-	data_race(strscpy(o->log.host, utsname()->nodename,
-			  sizeof(o->log.host)));
+	data_race(strscpy(o->log.maker.host, utsname()->nodename,
+			  sizeof(o->log.maker.host)));
 	hwpmc_log_keep(o, get_task_pid(current, PIDTYPE_TGID),
 		       file && hwpmc_log_may_hold(file));
 	/* this log reports forks that could not be followed before, as of now */
-	o->log.drops_told = ring_clock();
+	o->log.times.drops_told = ring_clock();
 	err = hwpmc_drain_share(o);
 	if (!err)
 		err = start_writer(o);

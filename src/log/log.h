@@ -313,6 +313,35 @@ struct log_totals {
 };
 
 /**
+ * struct log_maker - the process that configured the log; constant while the log lasts,
+ *	except for @tell_kernel
+ * @pid, @host: as it and the host name were seen in its namespaces
+ * @memcg: referenced; may be NULL
+ * @tell_kernel: the log may have kernel addresses; WRITE_ONCE before the thread
+ *	runs, and by the thread: the kernel may be locked down meanwhile
+ */
+struct log_maker {
+	pid_t		pid;
+	bool		tell_kernel;
+	char		host[__NEW_UTS_LEN + 1];
+	struct mem_cgroup *memcg;
+};
+
+/**
+ * struct log_times - how far the log is; the thread's
+ * @horizon: of the last look: no record appears later with a stamp below it
+ * @drops_told: losses up to this time are logged
+ * @next_clock, @real_ahead: when to log the clocks again; the wall clock before
+ *	CLOCK_MONOTONIC_RAW when they were logged.  In a flight recorder: in the window
+ */
+struct log_times {
+	u64		horizon;
+	u64		drops_told;
+	u64		next_clock;
+	u64		real_ahead;
+};
+
+/**
  * struct hwpmc_log - an owner's log
  *
  * @state:  log.lock; set to OPEN under owner->mutex
@@ -329,21 +358,14 @@ struct log_totals {
  * @kick:   the thread has work to do
  * @done:   the thread has ended
  * @waitq:  for requesters and poll
- * @owner_pid, @memcg, @host: of the process that configured the log, with the
- *	host name that it saw; constant while the log lasts
- * @tell_kernel: the log may have kernel addresses; WRITE_ONCE before the thread
- *	runs, and by the thread: the kernel may be locked down meanwhile
+ * @maker: see struct log_maker
  * @share: see struct log_share
  * @sink: constant while the log lasts
  * @stream: see struct log_stream
  * @totals: see struct log_totals
  * Only the thread uses the rest.
- * @horizon: of the last look: no record appears later with a stamp below it
- * @drops_told: losses up to this time are logged
- * @next_clock, @real_ahead: when to log the clocks again; the wall clock before
- *	CLOCK_MONOTONIC_RAW when they were logged.  In a flight recorder: in the window
  * @fold_later: a released PMC could not be folded yet
- * @out, @told, @tee, @kept, @acct, @pace, @lost, @lock_wait: see their structures
+ * @out, @told, @tee, @kept, @acct, @pace, @times, @lost, @lock_wait: see their structures
  * @merge: of the owner's rings
  */
 struct hwpmc_log {
@@ -361,10 +383,7 @@ struct hwpmc_log {
 	bool		kick;
 	struct completion done;
 	wait_queue_head_t waitq;
-	pid_t		owner_pid;
-	bool		tell_kernel;
-	char		host[__NEW_UTS_LEN + 1];
-	struct mem_cgroup *memcg;	/* referenced; may be NULL */
+	struct log_maker maker;
 	struct log_share share;
 	const struct sink_ops *sink;
 	struct log_stream stream;
@@ -377,10 +396,7 @@ struct hwpmc_log {
 	struct merge	merge;
 	struct log_acct	acct;
 	struct log_pace	pace;
-	u64		horizon;
-	u64		drops_told;
-	u64		next_clock;
-	u64		real_ahead;
+	struct log_times times;
 	bool		fold_later;
 	struct log_lost	lost;
 	struct lock_wait lock_wait;

@@ -87,7 +87,7 @@ static void tee_end(struct hwpmc_owner *o)
 	else
 		hwpmc_rotate_tee_tell_losses(o);
 	/* before the first sample */
-	hwpmc_emit_process_drops(o, log->drops_told);
+	hwpmc_emit_process_drops(o, log->times.drops_told);
 	if (!log->tee.failed)
 		list_for_each_entry(m, &log->tee.list, list)
 			hwpmc_emit_meta(o, m);
@@ -124,7 +124,7 @@ void hwpmc_rotate_log(struct hwpmc_owner *o, const struct log_place *to)
 				     (following && log->tee.failed));
 	WRITE_ONCE(log->told.telling, log->told.number);
 	hwpmc_sink_swap(log, to->file);
-	hwpmc_drain_begin_log(o, log->drops_told);
+	hwpmc_drain_begin_log(o, log->times.drops_told);
 	hwpmc_emit_news(o);
 	hwpmc_kept_emit(o);	/* later than the list of modules in the metadata */
 	if (following)

@@ -167,7 +167,7 @@ int hwpmc_sink_attach(struct hwpmc_owner *o, struct file *file,
 	hwpmc_stream_detach(o);	/* all of it has been read */
 	log->sink = &sink_file;
 	log->out.size = hwpmc_param_buffer_bytes();
-	log->memcg = get_mem_cgroup_from_mm(current->mm);
+	log->maker.memcg = get_mem_cgroup_from_mm(current->mm);
 	err = c->flags & HWPMC_LOG_STREAM ? hwpmc_stream_attach(o, c->size) :
 	      c->flags & HWPMC_LOG_FLIGHT ? hwpmc_flight_attach(o, c->size) :
 	      0;
@@ -197,8 +197,8 @@ void hwpmc_sink_detach(struct hwpmc_log *log)
 	kfree(log->out.path);
 	kfree(log->out.spare);
 	kvfree(log->out.pack);
-	mem_cgroup_put(log->memcg);
-	log->memcg = NULL;
+	mem_cgroup_put(log->maker.memcg);
+	log->maker.memcg = NULL;
 	log->out.buf = NULL;
 	log->out.path = NULL;
 	log->out.spare = NULL;

@@ -237,8 +237,8 @@ static int put_segments(struct hwpmc_owner *o)
 static int put_end(struct hwpmc_owner *o, struct pmclog_account *a, bool rates)
 {
 	struct hwpmc_log *log = &o->log;
-	u64 made = log->acct.made, next_clock = log->next_clock;
-	u64 real_ahead = log->real_ahead;
+	u64 made = log->acct.made, next_clock = log->times.next_clock;
+	u64 real_ahead = log->times.real_ahead;
 
 	begin_tee(log);
 	if (rates)
@@ -246,8 +246,8 @@ static int put_end(struct hwpmc_owner *o, struct pmclog_account *a, bool rates)
 	log->acct.made = a->made;
 	hwpmc_emit_end(o, a);
 	log->acct.made = made;
-	log->next_clock = next_clock;
-	log->real_ahead = real_ahead;
+	log->times.next_clock = next_clock;
+	log->times.real_ahead = real_ahead;
 	return put_tee(o);
 }
 

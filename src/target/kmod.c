@@ -34,7 +34,7 @@ static void commit_all(const void *rec, u32 len)
 	rcu_read_lock();
 	preempt_disable();
 	for_each_hook_owner(o)
-		if (READ_ONCE(o->log.tell_kernel) &&
+		if (READ_ONCE(o->log.maker.tell_kernel) &&
 		    owner_has_cpu(o, smp_processor_id()))
 			hwpmc_record_commit(o, rec, len, PMCLOG_PID_KERNEL);
 	preempt_enable();
