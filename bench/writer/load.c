@@ -243,6 +243,13 @@ static struct hwpmc_pmc *make_pmc(void)
 	return pmc;
 }
 
+/* Before the first run: rings of 1 MiB, as on machines with up to 64 CPUs */
+void load_begin(void)
+{
+	nr_cpu_ids = 1;
+	hwpmc_params_check();
+}
+
 /*
  * The memory of a ring is kept from run to run.  Rings begin at different places, as
  * those of a recording that has lasted for a while.

@@ -280,6 +280,7 @@ int main(int argc, char **argv)
 
 	if (argc < 6 || argc % 4 != 2)
 		errx(2, "usage: writer CHAINS KIND RINGS BATCH SAMPLES...");
+	load_begin();
 	read_chains(argv[1]);
 	cold_size = 2 * (cache > 0 ? cache : 1 << 20);
 	cold = measure_alloc(cold_size);

@@ -60,7 +60,8 @@ static inline __u64 load_sum(__u64 tsc, __u32 tid, const __u64 *pc,
 	return sum;
 }
 
-/* load.c: begins a log, runs the thread, and ends the log */
+/* load.c: before the first run; begins a log, runs the thread, and ends the log */
+void load_begin(void);
 void load_run(struct run *r);
 
 /* main.c: the thread begins to work on its rings, and has done its work */
