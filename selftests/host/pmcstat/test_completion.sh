@@ -115,6 +115,24 @@ bash_cpu()
 	[ "$(bash_offers pmcstat -c 1,0)" = 1,0 ]
 }
 
+# Rows are in use only where there is a module: a stand-in lists some.
+mkdir -p "$tmp/rows"
+cat >"$tmp/rows/pmccontrol" <<'END'
+#!/bin/sh
+cat <<'ROWS'
+#N   NAME             CLASS  STATE    ROW-DISP
+ 3   SOFT-3           SOFT   ENABLED  FREE
+ 17  SOFT-17          SOFT   DISABLED FREE
+ROWS
+END
+chmod +x "$tmp/rows/pmccontrol"
+
+with_rows()
+{
+	local PATH=$tmp/rows:$PATH
+	"$@"
+}
+
 events=$(pmcstat -L | awk 'NR <= 3 { print $1 }' | paste -sd ,)
 
 echo "TAP version 13"
@@ -140,6 +158,7 @@ ok "bash: a log" only day.pmclog,nights pmclog report ""
 ok "bash: files, if there is no log" only day.txt pmclog report day.t
 ok "bash: options of pmccontrol" offers -l,-s pmccontrol -
 ok "bash: its command" only doctor pmccontrol d
+ok "bash: a row to disable" with_rows only 3,17 pmccontrol -d ""
 if [ -x "$(command -v zsh)" ] && [ -x "$(command -v tmux)" ]; then
 	ok "zsh: options of pmcstat" becomes "pmcstat --fl" "pmcstat --flight"
 	ok "zsh: events" becomes "pmcstat -S instr" "pmcstat -S instructions"
@@ -151,6 +170,7 @@ if [ -x "$(command -v zsh)" ] && [ -x "$(command -v tmux)" ]; then
 	ok "zsh: a log" becomes "pmclog report da" "pmclog report day.pmclog"
 	ok "zsh: options of pmccontrol" becomes "pmccontrol -" -s
 	ok "zsh: its command" becomes "pmccontrol do" "pmccontrol doctor"
+	ok "zsh: a row to enable" with_rows becomes "pmccontrol -e 1" "pmccontrol -e 17"
 else
 	skip "zsh: what it offers" "zsh or tmux is not there"
 fi
