@@ -106,6 +106,8 @@ check-full:
 	HWPMC_STRICT=1 scripts/matrix scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) $(NMIPMU) $(HYBRID) debug nmipmu:debug-amd64 || status=1; \
 	scripts/matrix selftests/stock-load || status=1; \
 	selftests/secure-boot || status=1; \
+	selftests/deb-vm 12 || status=1; \
+	selftests/deb-vm 13 || status=1; \
 	selftests/fuzz-kernel/run || status=1; \
 	exit $$status
 
