@@ -24,9 +24,8 @@ const char *fuzz_file(int slot, const void *data, size_t size)
 		snprintf(path[slot], sizeof(path[slot]), "/proc/self/fd/%d",
 			 fds[slot]);
 	}
-	if (ftruncate(fds[slot], 0) ||
-	    pwrite(fds[slot], data, size, 0) != (ssize_t)size)
-		abort();
+	abort_if(ftruncate(fds[slot], 0) ||
+		 pwrite(fds[slot], data, size, 0) != (ssize_t)size);
 	return path[slot];
 }
 
@@ -41,8 +40,7 @@ static struct {
 
 static void put(const uint8_t *data, size_t size)
 {
-	if (write(stream.fds[1], data, size) != (ssize_t)size)
-		abort();
+	abort_if(write(stream.fds[1], data, size) != (ssize_t)size);
 }
 
 static void *go_on(void *arg)
@@ -80,8 +78,7 @@ const char *fuzz_path(const char *name)
 {
 	char *path;
 
-	if (asprintf(&path, "%s/%s", getenv("FUZZ_DIR"), name) < 0)
-		abort();
+	abort_if(asprintf(&path, "%s/%s", getenv("FUZZ_DIR"), name) < 0);
 	return path;
 }
 
@@ -90,8 +87,7 @@ static void no_output(void)
 {
 	int null = open("/dev/null", O_WRONLY);
 
-	if (null < 0 || dup2(null, STDOUT_FILENO) < 0)
-		abort();
+	abort_if(null < 0 || dup2(null, STDOUT_FILENO) < 0);
 	close(null);
 }
 
@@ -116,6 +112,6 @@ void fuzz_run(int (*command)(int argc, char **argv), const char *const *args)
 		argv[argc] = (char *)args[argc];
 	optind = 0;
 	ret = command(argc, argv);
-	if (ret != READER_OK && ret != READER_FAIL)
-		abort();	/* our command lines are good ones */
+	/* our command lines are good ones */
+	abort_if(ret != READER_OK && ret != READER_FAIL);
 }

@@ -4,7 +4,6 @@
  * as SFrame does is that section alone.
  */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,9 +24,8 @@ static void look_up(const struct unwind_table *t)
 		const struct hwpmc_unwind_rule *r =
 			hwpmc_unwind_table_find(t, t->pc[i]);
 
-		if (r != (t->rules[t->rule[i]].cfa == HWPMC_CFA_NONE ? NULL :
-			  &t->rules[t->rule[i]]))
-			abort();
+		abort_if(r != (t->rules[t->rule[i]].cfa == HWPMC_CFA_NONE ? NULL :
+			       &t->rules[t->rule[i]]));
 	}
 }
 
@@ -39,8 +37,7 @@ static int on_function(void *arg, uint64_t start, uint64_t end)
 {
 	struct func *f = arg;
 
-	if (start >= end)
-		abort();
+	abort_if(start >= end);
 	*f = (struct func){ start, end };
 	return 0;
 }
@@ -50,8 +47,7 @@ static int on_row(void *arg, uint64_t addr, const struct hwpmc_unwind_rule *r)
 {
 	struct func *f = arg;
 
-	if (addr < f->at || addr >= f->end || r->cfa == HWPMC_CFA_NONE)
-		abort();
+	abort_if(addr < f->at || addr >= f->end || r->cfa == HWPMC_CFA_NONE);
 	f->at = addr;
 	return 0;
 }
@@ -74,15 +70,11 @@ static void compile_file(const uint8_t *data, size_t size,
 	int fd = open(fuzz_file(0, data, size), O_RDONLY | O_CLOEXEC);
 	struct pmc_unwind file;
 
-	if (fd < 0 || pmc_unwind_compile(fd, &file))
-		abort();
-	if (file.len != u->len || memcmp(file.table, u->table, u->len))
-		abort();
+	abort_if(fd < 0 || pmc_unwind_compile(fd, &file));
+	abort_if(file.len != u->len || memcmp(file.table, u->table, u->len));
 	pmc_unwind_free(&file);
-	if (lseek(fd, 0, SEEK_SET) || pmc_unwind_of(fd, &file))
-		abort();
-	if (file.len != u->len || memcmp(file.table, u->table, u->len))
-		abort();
+	abort_if(lseek(fd, 0, SEEK_SET) || pmc_unwind_of(fd, &file));
+	abort_if(file.len != u->len || memcmp(file.table, u->table, u->len));
 	pmc_unwind_free(&file);
 	close(fd);
 }
@@ -99,9 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (pmc_unwind_compile_image(data, size, &u))
 		return 0;
-	if (hwpmc_unwind_table_check(&t, u.table, u.len, EM_X86_64) &&
-	    hwpmc_unwind_table_check(&t, u.table, u.len, EM_AARCH64))
-		abort();
+	abort_if(hwpmc_unwind_table_check(&t, u.table, u.len, EM_X86_64) &&
+		 hwpmc_unwind_table_check(&t, u.table, u.len, EM_AARCH64));
 	look_up(&t);
 	if (!(size % FILES_EACH))
 		compile_file(data, size, &u);

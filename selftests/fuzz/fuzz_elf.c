@@ -2,7 +2,6 @@
 /* libFuzzer: symbols, lines and inlined functions of any ELF file. */
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "fuzz.h"
@@ -21,8 +20,7 @@ static void put(const uint8_t *data, size_t size)
 		path = fuzz_path(ROOT "/object");
 		fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	}
-	if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
-		abort();
+	abort_if(ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size);
 }
 
 /* The first bytes are addresses, in units of 16 bytes. */

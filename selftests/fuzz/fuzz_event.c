@@ -18,9 +18,8 @@ static void parse(const char *root, const char *spec)
 	};
 
 	pmc_parse_spec(&p, spec);
-	if (!memchr(desc.name, 0, sizeof(desc.name)) ||
-	    !memchr(msg, 0, sizeof(msg)))
-		abort();
+	abort_if(!memchr(desc.name, 0, sizeof(desc.name)) ||
+		 !memchr(msg, 0, sizeof(msg)));
 }
 
 /* Every name that is listed is an event, and has a description. */
@@ -29,17 +28,14 @@ static void check_names(const char *root)
 	const char **names, *descr;
 	int n, i;
 
-	if (pmc_event_names_of_class(PMC_CLASS_SOFT, &names, &n))
-		abort();
+	abort_if(pmc_event_names_of_class(PMC_CLASS_SOFT, &names, &n));
 	for (i = 0; i < n; i++) {
-		if (!pmc_event_description(i))
-			abort();
+		abort_if(!pmc_event_description(i));
 		parse(root, names[i]);
 	}
 	free(names);
 	for (i = 0; pmc_event_spelling(i, &descr); i++)
-		if (!descr)
-			abort();
+		abort_if(!descr);
 	pmc_event_list(stdout);
 }
 

@@ -28,8 +28,7 @@ static void put_all(const struct tp_format *f, const struct tp_raw *raw)
 	tp_put_json(&o, NULL, raw, false);
 	out_flush(&o);
 	/* what is shown follows what there is to show, and names */
-	if (written > 64 * (size_t)raw->len + 4096 + 256 * 2 * 1024)
-		abort();
+	abort_if(written > 64 * (size_t)raw->len + 4096 + 256 * 2 * 1024);
 	strtab_init(&str);
 	byfield_value(&by, &str, f, raw);
 	byfield_free(&by);

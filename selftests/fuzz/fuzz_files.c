@@ -57,9 +57,8 @@ static struct shelf {
 
 static void write_all(const struct shelf *s, const void *data, size_t size)
 {
-	if (ftruncate(s->fd, 0) ||
-	    pwrite(s->fd, data, size, 0) != (ssize_t)size)
-		abort();
+	abort_if(ftruncate(s->fd, 0) ||
+		 pwrite(s->fd, data, size, 0) != (ssize_t)size);
 }
 
 /* False: this machine has not got what it is made with. */

@@ -5,7 +5,6 @@
  * how much of it is there then.
  */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,9 +29,8 @@ static int open_other(struct input *in, unsigned int how)
 		dir = fuzz_path("nothing");
 		none = fuzz_path("nothing/none");
 	}
-	if (input_open_passing(in, dir, nothing, NULL) != -1 ||
-	    input_open_live(in, none, nothing, NULL) != -1)
-		abort();
+	abort_if(input_open_passing(in, dir, nothing, NULL) != -1 ||
+		 input_open_live(in, none, nothing, NULL) != -1);
 	return how ? input_open_strict(in, none) : input_open(in, dir);
 }
 
@@ -67,10 +65,9 @@ static void change(int fd, const uint8_t *data, size_t size, size_t to)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) ||
-	    (to > (size_t)st.st_size && pwrite(fd, data, size, 0) < 0) ||
-	    ftruncate(fd, (off_t)to))
-		abort();
+	abort_if(fstat(fd, &st) ||
+		 (to > (size_t)st.st_size && pwrite(fd, data, size, 0) < 0) ||
+		 ftruncate(fd, (off_t)to));
 }
 
 /* A directory with the log; the file is at the end of its path. */
@@ -85,8 +82,7 @@ static const char *archive(const uint8_t *data, size_t size)
 		mkdir(dir, 0700);
 	}
 	fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-		abort();
+	abort_if(fd < 0 || write(fd, data, size) != (ssize_t)size);
 	close(fd);
 	return dir;
 }
@@ -101,13 +97,12 @@ static void read_events(const char *path)
 
 	if (!ps)
 		return;
-	if (!pmclog_feed(ps, &byte, 1))
-		abort();	/* it reads a file */
+	abort_if(!pmclog_feed(ps, &byte, 1));	/* it reads a file */
 	while (!pmclog_read(ps, &ev))
 		;
-	if (ev.pl_state == PMCLOG_ERROR &&
-	    (!pmclog_read(ps, &ev) || ev.pl_state != PMCLOG_ERROR))
-		abort();	/* an error is the end; a CLOSELOG need not be */
+	/* an error is the end; a CLOSELOG need not be */
+	abort_if(ev.pl_state == PMCLOG_ERROR &&
+		 (!pmclog_read(ps, &ev) || ev.pl_state != PMCLOG_ERROR));
 	pmclog_close(ps);
 	close(fd);
 }

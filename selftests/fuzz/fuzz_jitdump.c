@@ -5,7 +5,6 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "fuzz.h"
@@ -23,14 +22,11 @@ static void look_up(const struct jitdump *d)
 		const struct jitcode *c;
 
 		turns = jitdump_turns(d, d->turn[g->turn].time);
-		if (turns <= g->turn || turns > d->nrange)
-			abort();
+		abort_if(turns <= g->turn || turns > d->nrange);
 		off = jitdump_place(d, turns, at);
 		c = jitdump_code(d, off);
-		if (!c || off - c->off >= c->size)
-			abort();
-		if (!d->turn[g->turn].shared && c != &d->code[g->code])
-			abort();
+		abort_if(!c || off - c->off >= c->size);
+		abort_if(!d->turn[g->turn].shared && c != &d->code[g->code]);
 	}
 }
 
@@ -62,8 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		dump = fuzz_path("root/jit-7.dump");
 		fd = open(dump, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	}
-	if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
-		abort();
+	abort_if(ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size);
 	read_all(fd);
 	args[3] = root;
 	args[4] = log;

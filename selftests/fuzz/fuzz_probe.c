@@ -46,8 +46,7 @@ static void fill(const char *path, const char *text)
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	size_t len = strlen(text);
 
-	if (fd < 0 || write(fd, text, len) != (ssize_t)len)
-		abort();
+	abort_if(fd < 0 || write(fd, text, len) != (ssize_t)len);
 	close(fd);
 }
 
@@ -57,10 +56,9 @@ static void fill_list(const char *path, const char *text)
 	struct stat st;
 	char *all;
 
-	if (stat("/proc/self/ns/pid", &st) ||
-	    asprintf(&all, "%s\np:hwpmc_%lu_999999999/p0_x x\n", text,
-		     (unsigned long)st.st_ino) < 0)
-		abort();
+	abort_if(stat("/proc/self/ns/pid", &st) ||
+		 asprintf(&all, "%s\np:hwpmc_%lu_999999999/p0_x x\n", text,
+			  (unsigned long)st.st_ino) < 0);
 	fill(path, all);
 	free(all);
 }
@@ -75,8 +73,7 @@ static void make_event(const struct pmc_probe_def *def, const char *id,
 
 	if (!events)
 		events = (char *)fuzz_path(TRACE "/events");
-	if (stat("/proc/self/ns/pid", &st))
-		abort();
+	abort_if(stat("/proc/self/ns/pid", &st));
 	snprintf(dir, sizeof(dir), "%s/hwpmc_%lu_%d", events,
 		 (unsigned long)st.st_ino, getpid());
 	snprintf(name, sizeof(name), "%s/%c%u_%s", dir, def->ret ? 'r' : 'p', n,
@@ -99,12 +96,11 @@ static void fill_errors(const struct pmc_probe_def *def, const char *says,
 	struct stat st;
 	char *all;
 
-	if (stat("/proc/self/ns/pid", &st) ||
-	    asprintf(&all, "[1] trace_kprobe: error: %s\n  Command: "
-		     "p:hwpmc_%lu_%d/%c%u_%s x\n[2] error: other\n", says,
-		     (unsigned long)st.st_ino, getpid(), def->ret ? 'r' : 'p',
-		     n, def->label) < 0)
-		abort();
+	abort_if(stat("/proc/self/ns/pid", &st) ||
+		 asprintf(&all, "[1] trace_kprobe: error: %s\n  Command: "
+			  "p:hwpmc_%lu_%d/%c%u_%s x\n[2] error: other\n", says,
+			  (unsigned long)st.st_ino, getpid(), def->ret ? 'r' : 'p',
+			  n, def->label) < 0);
 	fill(errors, all);
 	free(all);
 }
@@ -127,10 +123,8 @@ static void try_probe(const char *root, const char *spec, const char *says,
 	if (*id)
 		make_event(&p.probe, id, n, true);
 	probe = pmc_probe_make_at(&p, spec);
-	if (probe && !*pmc_probe_name(probe))
-		abort();
-	if (probe && pmc_probe_remove(probe))
-		abort();
+	abort_if(probe && !*pmc_probe_name(probe));
+	abort_if(probe && pmc_probe_remove(probe));
 	if (probe)
 		pmc_probe_free(probe);
 	if (*id)
@@ -148,23 +142,18 @@ static void try_texts(const char *root, const char *spec)
 		.root = root, .desc = &desc, .msg = msg, .msglen = sizeof(msg),
 	};
 
-	if (n > PMC_EVENTS_MAX || n == 0)
-		abort();
+	abort_if(n > PMC_EVENTS_MAX || n == 0);
 	while (--n >= 0)
-		if (!memchr(all[n].name, 0, sizeof(all[n].name)))
-			abort();
+		abort_if(!memchr(all[n].name, 0, sizeof(all[n].name)));
 	if (!pmc_parse_spec(&p, spec)) {
 		pmc_event_cpus(&desc, list, sizeof(list));
-		if (!pmc_pmu_cpus(root, desc.type, list, sizeof(list)) &&
-		    strlen(list) >= sizeof(list))
-			abort();
+		abort_if(!pmc_pmu_cpus(root, desc.type, list, sizeof(list)) &&
+			 strlen(list) >= sizeof(list));
 		pmc_first_cpu(root);
 	}
-	if (asprintf(&tracing, "%s/sys/kernel/tracing", root) < 0)
-		abort();
+	abort_if(asprintf(&tracing, "%s/sys/kernel/tracing", root) < 0);
 	lines = pmc_trace_field_lines(tracing, "sched", "sched_switch");
-	if (lines && *lines && !strstr(lines, "field:"))
-		abort();
+	abort_if(lines && *lines && !strstr(lines, "field:"));
 	free(lines);
 	free(tracing);
 }

@@ -57,19 +57,15 @@ static void check_step(const struct unwind_frame *was,
 	bool in_register = r->ra == HWPMC_AT_SAME || r->ra >= HWPMC_AT_REG;
 
 	if (res != UNWIND_CALLER) {
-		if (memcmp(was, is, sizeof(*was)))
-			abort();
+		abort_if(memcmp(was, is, sizeof(*was)));
 		return;
 	}
-	if (is->regs || (is->exact && !(r->flags & HWPMC_RULE_SIGNAL)))
-		abort();
+	abort_if(is->regs || (is->exact && !(r->flags & HWPMC_RULE_SIGNAL)));
 	if (r->flags & HWPMC_RULE_SIGNAL)
 		return;
-	if (is->sp < was->sp || (is->sp == was->sp && !in_register))
-		abort();
+	abort_if(is->sp < was->sp || (is->sp == was->sp && !in_register));
 	/* calls have changed the link register */
-	if (is->lr_known)
-		abort();
+	abort_if(is->lr_known);
 }
 
 /* A usual rule is a rule like others. */
@@ -83,9 +79,8 @@ static void check_usual(const struct unwind_frame *was,
 	if (!was->sp_known || !was->fp_known || !unwind_is_usual(r))
 		return;
 	memcpy(&f, was, sizeof(f));
-	if (unwind_step_usual(&f, r, read_stack, s, as_it_is) != res ||
-	    memcmp(&f, is, sizeof(f)))
-		abort();
+	abort_if(unwind_step_usual(&f, r, read_stack, s, as_it_is) != res ||
+		 memcmp(&f, is, sizeof(f)));
 }
 
 /* Where a walk has come by */
@@ -146,9 +141,8 @@ static void walk_again(const struct unwind_table *t, struct unwind_recall *recal
 
 static void check_same(const struct way *a, const struct way *b)
 {
-	if (a->n != b->n || a->res != b->res ||
-	    memcmp(a->pc, b->pc, a->n * sizeof(*a->pc)))
-		abort();
+	abort_if(a->n != b->n || a->res != b->res ||
+		 memcmp(a->pc, b->pc, a->n * sizeof(*a->pc)));
 }
 
 /*

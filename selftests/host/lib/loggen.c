@@ -10,6 +10,7 @@
 #include <linux/hwpmc.h>
 #include <linux/perf_event.h>
 
+#include "abort.h"
 #include "loggen.h"
 
 void lg_start(struct loggen *g)
@@ -29,8 +30,7 @@ int lg_file(const unsigned char *buf, size_t len)
 {
 	int fd = memfd_create("log", MFD_CLOEXEC);
 
-	if (fd < 0 || write(fd, buf, len) != (ssize_t)len)
-		abort();
+	abort_if(fd < 0 || write(fd, buf, len) != (ssize_t)len);
 	lseek(fd, 0, SEEK_SET);
 	return fd;
 }
@@ -42,8 +42,7 @@ void *lg_room(struct loggen *g, size_t len)
 	while (g->len + len > g->cap) {
 		g->cap = g->cap ? g->cap * 2 : 4096;
 		g->buf = realloc(g->buf, g->cap);
-		if (!g->buf)
-			abort();
+		abort_if(!g->buf);
 	}
 	p = g->buf + g->len;
 	memset(p, 0, len);
@@ -174,8 +173,7 @@ void lg_chain(struct loggen *g, uint32_t pid, uint32_t pmcid, uint32_t cpu,
 	uint64_t pcs[1024];
 	unsigned int i;
 
-	if (npc > sizeof(pcs) / sizeof(pcs[0]))
-		abort();
+	abort_if(npc > sizeof(pcs) / sizeof(pcs[0]));
 	for (i = 0; i < npc; i++, base += 16)
 		pcs[i] = base;
 	lg_stack(g, pid, pmcid, cpu, flags, npc, pcs);
@@ -234,8 +232,7 @@ static size_t join(char two[TWO_MAX], const char *a, const char *b)
 {
 	int n = snprintf(two, TWO_MAX, "%s%c%s", a, '\0', b);
 
-	if (n >= TWO_MAX)
-		abort();
+	abort_if(n >= TWO_MAX);
 	return (size_t)n + 1;
 }
 

@@ -5,6 +5,7 @@
 
 #include <pmclog_iter.h>
 
+#include "abort.h"
 #include "loggen.h"
 #include "log/pack_code.h"
 
@@ -38,12 +39,10 @@ static bool add(struct packer *pk, const unsigned char *rec, size_t len)
 	memcpy(aligned, rec, len);
 	if (hwpmc_pack_add(pk->pack, cc, n, cc->h.tsc))
 		return true;
-	if (pk->pack->at != before)
-		abort();
+	abort_if(pk->pack->at != before);
 	flush(pk);
 	hwpmc_pack_open(pk->pack, pk->rec, cc->h.tsc);
-	if (!hwpmc_pack_add(pk->pack, cc, n, cc->h.tsc))
-		abort();
+	abort_if(!hwpmc_pack_add(pk->pack, cc, n, cc->h.tsc));
 	return true;
 }
 
@@ -51,8 +50,7 @@ static void begin(struct packer *pk, unsigned int depth)
 {
 	free(pk->pack);
 	pk->pack = calloc(1, hwpmc_pack_size(depth));
-	if (!pk->pack)
-		abort();
+	abort_if(!pk->pack);
 	pk->pack->depth = depth;
 }
 
@@ -62,8 +60,7 @@ void lg_pack(struct loggen *g, const struct loggen *plain, unsigned int depth)
 	u32 header, len;
 	size_t at;
 
-	if (!pk)
-		abort();
+	abort_if(!pk);
 	pk->to = g;
 	begin(pk, depth);
 	for (at = 0; at < plain->len; at += len) {

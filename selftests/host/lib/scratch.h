@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "abort.h"
+
 static char scratch[] = "/tmp/t.XXXXXX";
 
 __attribute__((format(printf, 1, 2)))
@@ -24,8 +26,7 @@ static int shell(const char *fmt, ...)
 
 static inline void scratch_make(void)
 {
-	if (!mkdtemp(scratch))
-		abort();
+	abort_if(!mkdtemp(scratch));
 	setenv("XDG_CACHE_HOME", scratch, 1);
 }
 
@@ -33,8 +34,7 @@ static inline void scratch_make(void)
 static inline void scratch_begin(void)
 {
 	scratch_make();
-	if (chdir(scratch))
-		abort();
+	abort_if(chdir(scratch));
 }
 
 static void scratch_end(void)

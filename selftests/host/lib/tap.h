@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "abort.h"
+
 static unsigned int tap_n, tap_failed;
 static bool tap_good;
 

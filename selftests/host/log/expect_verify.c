@@ -20,8 +20,7 @@ static int run_verify(char *text, size_t size)
 	int fd = mkstemp(log), ofd = mkstemp(out), saved, ret;
 	ssize_t n;
 
-	if (fd < 0 || ofd < 0 || write(fd, g.buf, g.len) != (ssize_t)g.len)
-		abort();
+	abort_if(fd < 0 || ofd < 0 || write(fd, g.buf, g.len) != (ssize_t)g.len);
 	fflush(stdout);
 	saved = dup(STDOUT_FILENO);
 	dup2(ofd, STDOUT_FILENO);

@@ -9,6 +9,7 @@
 
 #include <pmclog_iter.h>
 
+#include "abort.h"
 #include "loggen.h"
 
 /* a record: where it is in the log, and what it says; without padding, to be compared */
@@ -146,8 +147,7 @@ static struct seen read_feed(const unsigned char *buf, size_t len, size_t (*chun
 		n = chunk();
 		if (n > len - at)
 			n = len - at;
-		if (pmclog_iter_feed(it, buf + at, n))
-			abort();
+		abort_if(pmclog_iter_feed(it, buf + at, n));
 		drain(it, &s);
 	}
 	drain(it, &s);

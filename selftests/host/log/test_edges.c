@@ -3,7 +3,6 @@
  * What the iterator makes of single records that are odd, last or missing:
  * those that a reader must get, whatever is around them, and what it is told.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "loggen_era.h"
@@ -47,8 +46,7 @@ static void test_fed_end(void)
 	lg_fork(&g, 1, 2);
 	lg_close(&g);
 	pmclog_iter_resync(it);
-	if (pmclog_iter_feed(it, g.buf, g.len))
-		abort();
+	abort_if(pmclog_iter_feed(it, g.buf, g.len));
 	drain(it, &got);
 	ok(got.status == PMCLOG_ITER_MORE && got.last == PMCLOG_T_CLOSELOG &&
 	   got.stored == g.len, "what is fed ends with our CLOSELOG");
@@ -65,8 +63,7 @@ static void test_headless(const char *name)
 	size_t from;
 
 	lg_start(&g);
-	if (era_named(&e, &g, name))
-		abort();
+	abort_if(era_named(&e, &g, name));
 	era_init(&e);
 	from = g.len;
 	era_fork(&e, 1, 2);
@@ -154,15 +151,13 @@ static void test_asked_again(void)
 	struct era e;
 
 	lg_start(&g);
-	if (era_named(&e, &g, "C-le-64"))
-		abort();
+	abort_if(era_named(&e, &g, "C-le-64"));
 	era_init(&e);
 	era_map_in(&e, 7, 0x2F4B12345000, "/usr/lib/x.so");
 	era_map_in(&e, 7, 0x2F4B12346000, "/usr/lib/y.so");
 	e.word = 4;
 	era_map_out(&e, 7, 0x8000, 0x9000);
-	if (pmclog_iter_feed(it, g.buf, g.len))
-		abort();
+	abort_if(pmclog_iter_feed(it, g.buf, g.len));
 	drain(it, &got);
 	for (i = 0; i < 20; i++) {
 		differ += got.status != PMCLOG_ITER_ERROR || got.n != 3 ||

@@ -3,7 +3,6 @@
  * What tells eras and machines apart, record by record, and what is odd in one
  * of them.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include <pmclog.h>
@@ -22,8 +21,7 @@ static void start(const char *name)
 {
 	lg_free(&g);
 	lg_start(&g);
-	if (era_named(&e, &g, name))
-		abort();
+	abort_if(era_named(&e, &g, name));
 }
 
 static void begin(const char *name)
@@ -276,8 +274,7 @@ static void test_events(const char *name)
 
 	lg_free(&g);
 	lg_make(&g, name);
-	if (pmclog_feed(ps, (char *)g.buf, (int)g.len))
-		abort();
+	abort_if(pmclog_feed(ps, (char *)g.buf, (int)g.len));
 	while (!pmclog_read(ps, &ev)) {
 		switch (ev.pl_type) {
 		case PMCLOG_TYPE_CALLCHAIN:

@@ -176,15 +176,13 @@ static void test_growing(void)
 	it = pmclog_iter_fd(fd);
 	drain(it, &s);
 	ok(s.n == 1 && s.status == PMCLOG_ITER_EOF, "end of a growing file");
-	if (pwrite(fd, g.buf + 112, 100, 112) != 100)
-		abort();
+	abort_if(pwrite(fd, g.buf + 112, 100, 112) != 100);
 	drain(it, &s);
 	ok(s.status == PMCLOG_ITER_ERROR && s.end == s.error_offset,
 	   "grown by less than a record: truncated");
 	drain(it, &s);
 	ok(s.status == PMCLOG_ITER_ERROR, "still truncated");
-	if (pwrite(fd, g.buf + 212, g.len - 212, 212) != (ssize_t)g.len - 212)
-		abort();
+	abort_if(pwrite(fd, g.buf + 212, g.len - 212, 212) != (ssize_t)g.len - 212);
 	drain(it, &s);
 	ok(s.status == PMCLOG_ITER_EOF && s.end == g.len &&
 	   !strcmp(pmclog_iter_error(it, NULL), "no error"),
@@ -202,17 +200,14 @@ static void test_nonblocking(void)
 	int fds[2];
 
 	lg_make(&g, "full");
-	if (pipe2(fds, O_NONBLOCK))
-		abort();
+	abort_if(pipe2(fds, O_NONBLOCK));
 	it = pmclog_iter_fd(fds[0]);
 	drain(it, &s);
 	ok(s.status == PMCLOG_ITER_MORE && !s.n, "empty pipe: more later");
-	if (write(fds[1], g.buf, 130) != 130)
-		abort();
+	abort_if(write(fds[1], g.buf, 130) != 130);
 	drain(it, &s);
 	ok(s.status == PMCLOG_ITER_MORE && s.n == 1, "half a record: more");
-	if (write(fds[1], g.buf + 130, g.len - 130) != (ssize_t)g.len - 130)
-		abort();
+	abort_if(write(fds[1], g.buf + 130, g.len - 130) != (ssize_t)g.len - 130);
 	drain(it, &s);
 	ok(s.status == PMCLOG_ITER_MORE && s.end == g.len, "all of it");
 	close(fds[1]);
@@ -243,8 +238,7 @@ static void test_interrupted(void)
 	pid_t pid;
 
 	lg_make(&g, "small");
-	if (pipe(fds))
-		abort();
+	abort_if(pipe(fds));
 	pid = fork();
 	if (!pid) {
 		usleep(30000);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Logs that are mapped: what happens to the file while they are read. */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -36,8 +35,7 @@ static void rewrite(const struct loggen *g)
 {
 	int fd = open(path, O_WRONLY | O_TRUNC);
 
-	if (fd < 0 || write(fd, g->buf, g->len) != (ssize_t)g->len)
-		abort();
+	abort_if(fd < 0 || write(fd, g->buf, g->len) != (ssize_t)g->len);
 	close(fd);
 }
 
@@ -76,10 +74,8 @@ static struct seen read_while(const struct loggen *g, uint64_t first,
 	struct input in;
 	uint64_t at;
 
-	if (input_open(&in, path))
-		abort();
-	if (!in.map)
-		abort();
+	abort_if(input_open(&in, path));
+	abort_if(!in.map);
 	while (s.end < first && input_read(&in, &rec) == PMCLOG_ITER_RECORD)
 		see(&s, g, &rec);
 	change(arg);
@@ -98,8 +94,7 @@ static void nothing(const void *arg)
 
 static void cut(const void *arg)
 {
-	if (truncate(path, *(const off_t *)arg))
-		abort();
+	abort_if(truncate(path, *(const off_t *)arg));
 }
 
 /*
@@ -156,9 +151,8 @@ static void append(const void *arg)
 	size_t half = g->len / 2;
 	int fd = open(path, O_WRONLY | O_APPEND);
 
-	if (fd < 0 ||
-	    write(fd, g->buf + half, g->len - half) != (ssize_t)(g->len - half))
-		abort();
+	abort_if(fd < 0 ||
+		 write(fd, g->buf + half, g->len - half) != (ssize_t)(g->len - half));
 	close(fd);
 }
 
@@ -170,8 +164,7 @@ static void test_growing(const struct loggen *g)
 
 	for (i = 0; i < 2; i++) {
 		rewrite(g);
-		if (truncate(path, (off_t)(g->len / 2)))
-			abort();
+		abort_if(truncate(path, (off_t)(g->len / 2)));
 		s = read_while(g, at[i], append, g);
 		ok(s.end == g->len && !s.bad && s.status == PMCLOG_ITER_EOF,
 		   "grows while it is read, after %llu bytes",
@@ -185,8 +178,7 @@ static void spoil(const void *arg)
 	static const char zeros[8192];
 	int fd = open(path, O_WRONLY);
 
-	if (fd < 0 || pwrite(fd, zeros, sizeof(zeros), *(const off_t *)arg) < 0)
-		abort();
+	abort_if(fd < 0 || pwrite(fd, zeros, sizeof(zeros), *(const off_t *)arg) < 0);
 	close(fd);
 }
 
@@ -225,12 +217,10 @@ static void test_memory(const struct loggen *g)
 	struct input in;
 
 	for (now = 0; now < (64U << 20); now += g->len)
-		if (fd < 0 || write(fd, g->buf, g->len) != (ssize_t)g->len)
-			abort();
+		abort_if(fd < 0 || write(fd, g->buf, g->len) != (ssize_t)g->len);
 	close(fd);
 	before = resident();
-	if (input_open(&in, path))
-		abort();
+	abort_if(input_open(&in, path));
 	while (input_read(&in, &rec) == PMCLOG_ITER_RECORD)
 		if (!(i++ % 10000) && (now = resident()) > most)
 			most = now;

@@ -71,8 +71,7 @@ static uint64_t by_events(const unsigned char *buf, size_t len)
 	void *ps = pmclog_open(PMCLOG_FD_NONE);
 	uint64_t n = 0;
 
-	if (pmclog_feed(ps, (char *)buf, len))
-		abort();
+	abort_if(pmclog_feed(ps, (char *)buf, len));
 	do {
 		while (!pmclog_read(ps, &ev))
 			n++;

@@ -209,8 +209,7 @@ static uint64_t read_pieces(const struct loggen *g)
 		n = 1 + rnd(40);
 		if (n > g->len - at)
 			n = g->len - at;
-		if (pmclog_iter_feed(it, g->buf + at, n))
-			abort();
+		abort_if(pmclog_iter_feed(it, g->buf + at, n));
 		if (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD)
 			see(&s, &rec);
 	}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* pmclog(3): events, states, feeding. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,8 +25,7 @@ static void *open_fed(const struct loggen *g)
 {
 	void *ps = pmclog_open(PMCLOG_FD_NONE);
 
-	if (!ps || pmclog_feed(ps, (char *)g->buf, g->len))
-		abort();
+	abort_if(!ps || pmclog_feed(ps, (char *)g->buf, g->len));
 	return ps;
 }
 
@@ -314,8 +312,7 @@ static struct timespec time_at(uint64_t freq, uint64_t sec, uint64_t nsec,
 	set_init(&g, offsetof(struct pmclog_initialize, ts_nsec), nsec);
 	ps = open_fed(&g);
 	pmclog_read(ps, &ev);
-	if (pmclog_read(ps, &ev))
-		abort();
+	abort_if(pmclog_read(ps, &ev));
 	pmclog_close(ps);
 	lg_free(&g);
 	return ev.pl_ts;

@@ -59,9 +59,8 @@ static void make_packed(struct packed *p, const char *name, size_t pieces,
 		if (to > p->g.len)
 			to = p->g.len;
 		in = (ZSTD_inBuffer){ p->g.buf, to, from };
-		if (ZSTD_compressStream2(c, &out, &in, (i + 1) % frame ?
-					 ZSTD_e_flush : ZSTD_e_end))
-			abort();
+		abort_if(ZSTD_compressStream2(c, &out, &in, (i + 1) % frame ?
+					      ZSTD_e_flush : ZSTD_e_end));
 		p->len = out.pos;
 		p->at[p->n] = out.pos;
 		p->shown[p->n++] = to;
@@ -230,15 +229,13 @@ static void test_pipe(void)
 	int fds[2];
 
 	make_packed(&p, "full", 20, 5);
-	if (pipe2(fds, O_NONBLOCK))
-		abort();
+	abort_if(pipe2(fds, O_NONBLOCK));
 	it = pmclog_iter_fd(fds[0]);
 	while (at < p.len) {
 		n = (size_t)(1 + random() % 61);
 		if (n > p.at[i] - at)
 			n = p.at[i] - at;
-		if (write(fds[1], p.z + at, n) != (ssize_t)n)
-			abort();
+		abort_if(write(fds[1], p.z + at, n) != (ssize_t)n);
 		at += n;
 		drain(it, &p.g, &s);
 		if (s.status != PMCLOG_ITER_MORE)
@@ -270,8 +267,7 @@ static void test_growing(void)
 	for (at = 2; at < p.len; at++) {
 		drain(it, &p.g, &s);
 		late += s.end < promised(&p, at) || s.status > 0;
-		if (pwrite(fd, p.z + at, 1, (off_t)at) != 1)
-			abort();
+		abort_if(pwrite(fd, p.z + at, 1, (off_t)at) != 1);
 	}
 	drain(it, &p.g, &s);
 	ok(!late && whole(&s, &p), "a file that grows byte by byte");
@@ -290,8 +286,7 @@ static void pack_again(struct packed *p, int checksum)
 	p->z = malloc(p->cap);
 	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, checksum);
 	p->len = ZSTD_compress2(c, p->z, p->cap, p->g.buf, p->g.len);
-	if (ZSTD_isError(p->len))
-		abort();
+	abort_if(ZSTD_isError(p->len));
 	ZSTD_freeCCtx(c);
 }
 

@@ -37,6 +37,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "abort.h"
 #include "libpmc_command.h"
 
 struct pmc_owner {
@@ -103,8 +104,7 @@ static void break_log(union sigval v)
 	if (!closed) {
 		the_owner->broken = ENOSPC;
 		/* and POLLERR, when not all has been read from it */
-		if (write(the_owner->fd, "", 1) != 1)
-			abort();
+		abort_if(write(the_owner->fd, "", 1) != 1);
 		close(the_owner->peer);
 	}
 	pthread_mutex_unlock(&closing);
@@ -149,9 +149,8 @@ static void later(const char *ms, void (*what)(union sigval))
 	if (!ms)
 		return;
 	ev.sigev_notify_function = what;
-	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) ||
-	    timer_settime(timer, 0, &t, NULL))
-		abort();
+	abort_if(timer_create(CLOCK_MONOTONIC, &ev, &timer) ||
+		 timer_settime(timer, 0, &t, NULL));
 }
 
 struct pmc_owner *pmc_owner_open(unsigned int flags)
@@ -181,8 +180,7 @@ void pmc_owner_close(struct pmc_owner *o)
 	pthread_mutex_unlock(&closing);
 	close(o->fd);
 	/* nothing else holds it: what PMCs used could not be removed */
-	if (recv(o->peer, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN)
-		abort();
+	abort_if(recv(o->peer, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
 	free(o->records);
 	free(o);
 }
@@ -340,15 +338,13 @@ static int write_log(const struct pmc_owner *o, int end)
 	if (!path)
 		return dprintf(o->log, "%s", line) > 0 ? 0 : -1;
 	f = fopen(path, "re");
-	if (!f || fseek(f, -tail, SEEK_END))
-		abort();
+	abort_if(!f || fseek(f, -tail, SEEK_END));
 	left = end ? tail : ftell(f);
 	if (!end)
 		rewind(f);
 	for (; left > 0; left -= n) {
 		n = left < (long)sizeof(buf) ? left : (long)sizeof(buf);
-		if (fread(buf, 1, (size_t)n, f) != (size_t)n)
-			abort();
+		abort_if(fread(buf, 1, (size_t)n, f) != (size_t)n);
 		if (write(o->log, buf, (size_t)n) != n)
 			break;
 	}
@@ -377,9 +373,8 @@ static int add_records(const struct pmc_owner *o, const void *records,
 	struct pmclog_hdr h, end;
 	size_t at, n;
 
-	if (!f || fseek(f, -(long)sizeof(struct pmclog_closelog), SEEK_END) ||
-	    fread(&end, sizeof(end), 1, f) != 1)
-		abort();
+	abort_if(!f || fseek(f, -(long)sizeof(struct pmclog_closelog), SEEK_END) ||
+		 fread(&end, sizeof(end), 1, f) != 1);
 	fclose(f);
 	memcpy(copy, records, len);
 	for (at = 0; at < len; at += PMCLOG_HEADER_LEN(h.header)) {
@@ -463,8 +458,7 @@ static void has_written(struct pmc_owner *o, int err)
 	o->armed = -1;
 	o->fired = 0;
 	/* POLLPRI */
-	if (send(o->peer, "!", 1, MSG_OOB) != 1)
-		abort();
+	abort_if(send(o->peer, "!", 1, MSG_OOB) != 1);
 }
 
 static void pull_trigger(union sigval v)

@@ -18,13 +18,11 @@ static inline void put_bytes(const char *path, const void *p, size_t n)
 	snprintf(full, sizeof(full), "%s/%s", scratch, path);
 	for (slash = full + sizeof(scratch); (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
-		if (mkdir(full, 0700) && errno != EEXIST)
-			abort();
+		abort_if(mkdir(full, 0700) && errno != EEXIST);
 		*slash = '/';
 	}
 	f = fopen(full, "we");
-	if (!f || fwrite(p, 1, n, f) != n || fclose(f))
-		abort();
+	abort_if(!f || fwrite(p, 1, n, f) != n || fclose(f));
 }
 
 static inline void put(const char *text, const char *fmt, ...)

@@ -76,8 +76,7 @@ static struct fileid *file_on(uint32_t minor, const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0 || fstat(fd, &st))
-		abort();
+	abort_if(fd < 0 || fstat(fd, &st));
 	close(fd);
 	key.path = path;
 	key.ino = st.st_ino;

@@ -209,8 +209,7 @@ int main(void)
 	test_cpus();
 	test_offline();
 	scratch_end();
-	if (mkdir(scratch, 0700))
-		abort();
+	abort_if(mkdir(scratch, 0700));
 	test_arm();
 	scratch_end();
 	return done();

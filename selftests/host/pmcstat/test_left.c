@@ -62,8 +62,7 @@ static int end_by(int signal_number, char *told)
 	ssize_t n;
 	pid_t pid;
 
-	if (pipe(ends))
-		abort();
+	abort_if(pipe(ends));
 	fflush(stdout);	/* the child has none of it to tell */
 	pid = fork();
 	if (!pid) {

@@ -46,8 +46,7 @@ static unsigned long long offset_in(const char *path, const char *function)
 	snprintf(command, sizeof(command), "nm %s | grep ' [Tt] %s$'", path,
 		 function);
 	f = popen(command, "r");
-	if (!f || fscanf(f, "%llx", &value) != 1)
-		abort();
+	abort_if(!f || fscanf(f, "%llx", &value) != 1);
 	pclose(f);
 	snprintf(command, sizeof(command), "readelf -lW %s", path);
 	f = popen(command, "r");
@@ -156,8 +155,7 @@ static void test_damaged(const char *path)
 	FILE *f = fopen(path, "re");
 
 	len = f ? fread(whole, 1, sizeof(whole), f) : 0;
-	if (len < 1000)
-		abort();
+	abort_if(len < 1000);
 	fclose(f);
 	srand(1);
 	for (i = 0; i < 3000; i++) {
@@ -166,9 +164,8 @@ static void test_damaged(const char *path)
 			copy[i & 1 ? (size_t)rand() % 64 : (size_t)rand() % len]
 				= (unsigned char)rand();
 		f = fopen("damaged", "we");
-		if (!f || !fwrite(copy, i & 2 ? len : (size_t)rand() % len + 1,
-				  1, f))
-			abort();
+		abort_if(!f || !fwrite(copy, i & 2 ? len : (size_t)rand() % len + 1,
+				       1, f));
 		fclose(f);
 		parse(&p, "uprobe:%s/damaged:probed", scratch);
 	}

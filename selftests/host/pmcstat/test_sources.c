@@ -286,11 +286,9 @@ static void test_privileged(void)
 		ok(1, "privileged # SKIP not root");
 		return;
 	}
-	if (setresuid(65534, 0, 0))
-		abort();
+	abort_if(setresuid(65534, 0, 0));
 	failed = parse("sched:sched_switch", &d, msg, sizeof(msg));
-	if (setresuid(0, 0, 0))
-		abort();
+	abort_if(setresuid(0, 0, 0));
 	ok(!failed, "tracefs, with more rights than the user: %s", msg);
 }
 
@@ -324,14 +322,12 @@ static void test_no_tracefs(void)
 	struct pmc_event_desc d;
 	char msg[256];
 
-	if (rename("sys/kernel/tracing", "away"))
-		abort();
+	abort_if(rename("sys/kernel/tracing", "away"));
 	ok(parse("sched:sched_switch", &d, msg, sizeof(msg)) &&
 	   strstr(msg, "mount -t tracefs tracefs /sys/kernel/tracing"),
 	   "no tracefs: %s", msg);
 	put("0\n", "sys/kernel/debug/x");
-	if (rename("away", "sys/kernel/debug/tracing"))
-		abort();
+	abort_if(rename("away", "sys/kernel/debug/tracing"));
 	ok(!parse("sched:sched_switch", &d, msg, sizeof(msg)) &&
 	   d.config == 314, "that of debugfs will do");
 }

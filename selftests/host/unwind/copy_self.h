@@ -4,8 +4,9 @@
 #define COPY_SELF_H
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
+
+#include "abort.h"
 
 /* Opened for both; the caller's to close. */
 static int copy_self(const char *name)
@@ -16,8 +17,7 @@ static int copy_self(const char *name)
 	ssize_t n;
 
 	while ((n = read(from, buf, sizeof(buf))) > 0)
-		if (write(to, buf, (size_t)n) != n)
-			abort();
+		abort_if(write(to, buf, (size_t)n) != n);
 	close(from);
 	usleep(20000);		/* tables of files that have just changed are not kept */
 	return to;

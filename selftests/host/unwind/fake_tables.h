@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../../../src/unwind/unwind_table.h"
+#include "abort.h"
 #include "pmc.h"
 
 #define FAKE_DEVICE	987
@@ -83,8 +84,7 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	a = va_arg(ap, void *);
 	va_end(ap);
-	if (fd != FAKE_DEVICE || request != HWPMC_IOC_UNWINDTABLE)
-		abort();
+	abort_if(fd != FAKE_DEVICE || request != HWPMC_IOC_UNWINDTABLE);
 	fake.asked++;
 	if (fake.nap)
 		usleep(fake.nap);

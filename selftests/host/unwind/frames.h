@@ -6,9 +6,9 @@
 #define FRAMES_H
 
 #include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "abort.h"
 #include "libpmc_cfi.h"
 #include "libpmc_dwarf.h"
 
@@ -19,8 +19,7 @@ static size_t len;
 
 static inline void bytes(const void *from, size_t n)
 {
-	if (len + n > sizeof(section))
-		abort();
+	abort_if(len + n > sizeof(section));
 	memcpy(section + len, from, n);
 	len += n;
 }
@@ -134,8 +133,7 @@ static inline void walk_section(int open)
 
 	last = (struct hwpmc_unwind_rule){ 0 };
 	told = unknown = 0;
-	if (pmc_cfi_walk(&s, &sink))
-		abort();
+	abort_if(pmc_cfi_walk(&s, &sink));
 }
 
 /* What the headers of all objects of amd64 have */

@@ -45,10 +45,9 @@ DIR *__wrap_fdopendir(int fd)
 static void open_file(void)
 {
 	file.fd = copy_self("file");
-	if (pmc_elf_read(&file.elf, file.fd) ||
-	    pmc_unwind_key(&file.elf, &file.key) ||
-	    pmc_unwind_compile(file.fd, &file.t))
-		abort();
+	abort_if(pmc_elf_read(&file.elf, file.fd) ||
+		 pmc_unwind_key(&file.elf, &file.key) ||
+		 pmc_unwind_compile(file.fd, &file.t));
 }
 
 static bool same(const struct pmc_unwind *a, const struct pmc_unwind *b)
@@ -81,8 +80,7 @@ static bool only_entry(char *path)
 
 static void empty(void)
 {
-	if (shell("rm -rf cache home"))
-		abort();
+	abort_if(shell("rm -rf cache home"));
 }
 
 static mode_t mode_of(const char *path)
@@ -167,11 +165,9 @@ static void flip(const char *path, off_t at)
 	int fd = open(path, O_RDWR);
 	unsigned char byte;
 
-	if (pread(fd, &byte, 1, at) != 1)
-		abort();
+	abort_if(pread(fd, &byte, 1, at) != 1);
 	byte ^= 0x10;
-	if (pwrite(fd, &byte, 1, at) != 1)
-		abort();
+	abort_if(pwrite(fd, &byte, 1, at) != 1);
 	close(fd);
 }
 
@@ -183,8 +179,7 @@ static void test_damaged(void)
 	char path[512];
 	off_t at;
 
-	if (!only_entry(path) || stat(path, &st))
-		abort();
+	abort_if(!only_entry(path) || stat(path, &st));
 	for (at = 0; at < st.st_size; at += at < 256 ? 1 : st.st_size / 199, n++) {
 		flip(path, at);
 		taken += is_there();
@@ -192,14 +187,12 @@ static void test_damaged(void)
 	}
 	ok(n > 400 && !taken && is_there(), "a bit that has flipped, anywhere");
 	for (at = taken = 0; at < st.st_size; at += at < 256 ? 1 : 4999) {
-		if (truncate(path, at))
-			abort();
+		abort_if(truncate(path, at));
 		taken += is_there();
 		put(&file.t);
 	}
 	ok(!taken && is_there(), "a file that is shorter");
-	if (truncate(path, st.st_size + 1))
-		abort();
+	abort_if(truncate(path, st.st_size + 1));
 	ok(!is_there(), "a file that is longer");
 	ok(!pmc_unwind_of(file.fd, &t) && same(&t, &file.t) && is_there(),
 	   "what is damaged is compiled again, and mended");
@@ -233,12 +226,10 @@ static void test_others(void)
 	struct stat st;
 	char path[512];
 
-	if (!only_entry(path) || rename(path, "target") ||
-	    symlink("../../../target", path))
-		abort();
+	abort_if(!only_entry(path) || rename(path, "target") ||
+		 symlink("../../../target", path));
 	ok(!access(path, R_OK) && !is_there(), "a symbolic link is not followed");
-	if (truncate("target", 5))
-		abort();
+	abort_if(truncate("target", 5));
 	put(&file.t);
 	ok(mode_of(path) == (S_IFREG | 0600) && is_there() &&
 	   !stat("target", &st) && st.st_size == 5, "... but replaced");
@@ -253,23 +244,19 @@ static void test_others(void)
 		ok(true, "others' files # SKIP needs root");
 		return;
 	}
-	if (chown(path, 1, 1))
-		abort();
+	abort_if(chown(path, 1, 1));
 	ok(!is_there(), "another user's file");
 	put(&file.t);
-	if (chown(UNWIND, 1, 1))
-		abort();
+	abort_if(chown(UNWIND, 1, 1));
 	ok(pmc_unwind_cache_open() < 0, "another user's directory");
-	if (chown(UNWIND, 0, 0))
-		abort();
+	abort_if(chown(UNWIND, 0, 0));
 }
 
 static void test_links(void)
 {
 	empty();
-	if (mkdir("cache", 0700) || mkdir("elsewhere", 0700) ||
-	    symlink("../elsewhere", "cache/hwpmc"))
-		abort();
+	abort_if(mkdir("cache", 0700) || mkdir("elsewhere", 0700) ||
+		 symlink("../elsewhere", "cache/hwpmc"));
 	ok(pmc_unwind_cache_open() < 0 && !rmdir("elsewhere"),
 	   "a directory's link is not followed");
 }
@@ -302,8 +289,7 @@ static void test_places(void)
 	unsetenv("XDG_CACHE_HOME");
 	ok(cache_is("home/.cache/hwpmc/unwind"), "$HOME/.cache");
 	if (!geteuid()) {
-		if (chown(home, 1, 1))
-			abort();
+		abort_if(chown(home, 1, 1));
 		ok(pmc_unwind_cache_open() < 0, "another user's home");
 	}
 	unsetenv("HOME");
@@ -346,8 +332,7 @@ static void differs(int fd, const char *what)
 
 static void patch(int fd, uint64_t at, unsigned char byte)
 {
-	if (pwrite(fd, &byte, 1, (off_t)at) != 1)
-		abort();
+	abort_if(pwrite(fd, &byte, 1, (off_t)at) != 1);
 }
 
 static void test_keys(void)
@@ -361,8 +346,7 @@ static void test_keys(void)
 	   alike(&key, &file.key) && key.ino != file.key.ino,
 	   "a copy is like the file, but another one");
 	pmc_elf_close(&e);
-	if (pread(fd, &h, sizeof(h), 0) != sizeof(h))
-		abort();
+	abort_if(pread(fd, &h, sizeof(h), 0) != sizeof(h));
 	patch(fd, h.e_shoff + 3 * sizeof(Elf64_Shdr) +
 	      offsetof(Elf64_Shdr, sh_addralign), 99);
 	differs(fd, "with another section");
@@ -376,8 +360,7 @@ static void test_keys(void)
 	if (geteuid())
 		return;
 	fd = copy_self("other");
-	if (fchown(fd, 1, 1))
-		abort();
+	abort_if(fchown(fd, 1, 1));
 	differs(fd, "of another user");
 }
 
@@ -391,16 +374,14 @@ static void test_changed(void)
 	struct stat st;
 	struct elf e;
 
-	if (pmc_elf_read(&e, fd) || pmc_unwind_key(&e, &before) ||
-	    fstat(fd, &st))
-		abort();
+	abort_if(pmc_elf_read(&e, fd) || pmc_unwind_key(&e, &before) ||
+		 fstat(fd, &st));
 	row = pmc_elf_section(&e, ".eh_frame");
 	usleep(20000);		/* clocks of files are slow */
 	patch(fd, FIELD(&e, row, Shdr, sh_offset) + 40, 99);
 	times[0] = st.st_atim;
 	times[1] = st.st_mtim;
-	if (futimens(fd, times) || pmc_unwind_key(&e, &after))
-		abort();
+	abort_if(futimens(fd, times) || pmc_unwind_key(&e, &after));
 	ok(alike(&before, &after) && memcmp(&before, &after, sizeof(before)),
 	   "a file that has changed, whatever its time says");
 	pmc_elf_close(&e);
@@ -412,8 +393,7 @@ static bool is_kept(int fd)
 	struct pmc_unwind t;
 	char path[512];
 
-	if (pmc_unwind_of(fd, &t))
-		abort();
+	abort_if(pmc_unwind_of(fd, &t));
 	pmc_unwind_free(&t);
 	return only_entry(path);
 }
@@ -443,8 +423,7 @@ static int keeps(rlim_t bytes)
 	int status;
 
 	if (!pid) {
-		if (setrlimit(RLIMIT_FSIZE, &limit))
-			abort();
+		abort_if(setrlimit(RLIMIT_FSIZE, &limit));
 		_exit(is_kept(file.fd));
 	}
 	waitpid(pid, &status, 0);
@@ -458,8 +437,7 @@ static void test_file_size(void)
 
 	empty();
 	ok(keeps(RLIM_INFINITY) == 1, "files of any size");
-	if (!only_entry(path) || stat(path, &st))
-		abort();
+	abort_if(!only_entry(path) || stat(path, &st));
 	empty();
 	ok(!keeps((rlim_t)st.st_size - 1), "a table is too long for a file");
 	ok(keeps((rlim_t)st.st_size) == 1, "... and just fits");
@@ -489,8 +467,7 @@ static void age(const char *path, time_t seconds)
 	struct timespec at[2] = { { .tv_nsec = UTIME_OMIT },
 				  { .tv_sec = time(NULL) - seconds } };
 
-	if (utimensat(AT_FDCWD, path, at, 0))
-		abort();
+	abort_if(utimensat(AT_FDCWD, path, at, 0));
 }
 
 static void test_full(void)
@@ -503,8 +480,7 @@ static void test_full(void)
 
 	memset(t.table, 0, t.len);
 	put(&file.t);
-	if (!only_entry(path))
-		abort();
+	abort_if(!only_entry(path));
 	age(path, 100000);
 	ok(is_there() && !stat(path, &st) && st.st_mtime + 1000 > time(NULL),
 	   "what is used is not old");

@@ -127,9 +127,8 @@ static void put(const char *name, const char *text, mode_t mode)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0700);
 
-	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) ||
-	    fchmod(fd, mode))
-		abort();
+	abort_if(fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) ||
+		 fchmod(fd, mode));
 	close(fd);
 }
 
@@ -156,15 +155,13 @@ static void put_program(const char *name)
 	Elf64_Phdr *row;
 	ssize_t len = pread(fd, image, 1 << 24, 0);
 
-	if (len <= 0 || len == 1 << 24)
-		abort();
+	abort_if(len <= 0 || len == 1 << 24);
 	row = (void *)(image + h->e_phoff);
 	while (row->p_type != PT_INTERP)
 		row++;
 	sprintf(loader, "%s/ld.so", scratch);
-	if (strlen(loader) >= row->p_filesz ||
-	    pwrite(fd, loader, strlen(loader) + 1, (off_t)row->p_offset) < 0)
-		abort();
+	abort_if(strlen(loader) >= row->p_filesz ||
+		 pwrite(fd, loader, strlen(loader) + 1, (off_t)row->p_offset) < 0);
 	close(fd);
 	free(image);
 }
@@ -283,8 +280,7 @@ static void test_loader(void)
 		   "$PWD/library $PWD/none $PWD/fifo $PWD /dev/null; exit 1");
 	mkfifo("fifo", 0600);
 	unlink("link");
-	if (symlink("patched", "link"))
-		abort();
+	abort_if(symlink("patched", "link"));
 	ok(preload("link", NULL) && has("patched") && has("library"),
 	   "what it lists, and no directory, device or pipe");
 	ok(fake.n == 3 && !fake.twice, "... %u files", fake.n);
@@ -394,8 +390,7 @@ static void test_refused(void)
 	}
 	chmod("patched", 0700);
 	unlink("ld.so");
-	if (link("patched", "ld.so"))
-		abort();
+	abort_if(link("patched", "ld.so"));
 	ok(tables_of("./patched") == 1, "what is its own loader does not run");
 	ok(access("ran", F_OK), "... nor does any program");
 }

@@ -115,8 +115,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	arg = va_arg(ap, void *);
 	va_end(ap);
-	if (fd != DEVICE)
-		abort();
+	abort_if(fd != DEVICE);
 	if (request == HWPMC_IOC_UNWINDNEXT)
 		return next(arg);
 	device.answers++;
@@ -128,8 +127,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 static void ask_of(struct pmc_owner *owner, uint32_t id, int fd, int err)
 {
 	device = (struct device){ .file = fd, .err = err, .id = id };
-	if (pmc_owner_unwind(owner) != 1)
-		abort();
+	abort_if(pmc_owner_unwind(owner) != 1);
 }
 
 static void ask(int fd, int err)
@@ -145,8 +143,7 @@ static void ask(int fd, int err)
  */
 static void clear(void)
 {
-	if (shell("rm -rf hwpmc"))
-		abort();
+	abort_if(shell("rm -rf hwpmc"));
 }
 
 /* Is there a table, from what is kept or not, and is it what there ought to be? */
@@ -181,8 +178,7 @@ static void each_call(const char *name, int fd, int reads, int err, int expect)
 	unsigned int n = 0, bad = 0;
 
 	fault.at = 0;
-	if (pmc_unwind_compile(fd, &want))
-		abort();
+	abort_if(pmc_unwind_compile(fd, &want));
 	do {
 		fault = (struct fault){ .at = ++n, .reads = reads, .err = err };
 		bad += !stands(fd, &want, expect);
@@ -333,9 +329,8 @@ static void make_bare(const char *bin)
 	if (shell("cp %s/unwind-omit bare 2>/dev/null", bin))
 		return;
 	fd = open("bare", O_RDWR);
-	if (pwrite(fd, &zero, 8, offsetof(Elf64_Ehdr, e_shoff)) != 8 ||
-	    pwrite(fd, &zero, 4, offsetof(Elf64_Ehdr, e_shnum)) != 4)
-		abort();
+	abort_if(pwrite(fd, &zero, 8, offsetof(Elf64_Ehdr, e_shoff)) != 8 ||
+		 pwrite(fd, &zero, 4, offsetof(Elf64_Ehdr, e_shnum)) != 4);
 	close(fd);
 }
 

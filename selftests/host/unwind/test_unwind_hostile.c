@@ -122,10 +122,9 @@ static int sparse(uint64_t names, uint64_t frames)
 	int fd = open("sparse", O_RDWR | O_CREAT | O_TRUNC, 0600), err = 0;
 	struct pmc_unwind t;
 
-	if (pwrite(fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    pwrite(fd, strings, sizeof(strings), 0x1000) != sizeof(strings) ||
-	    ftruncate(fd, 1L << 32))
-		abort();
+	abort_if(pwrite(fd, &head, sizeof(head), 0) != sizeof(head) ||
+		 pwrite(fd, strings, sizeof(strings), 0x1000) != sizeof(strings) ||
+		 ftruncate(fd, 1L << 32));
 	if (pmc_unwind_compile(fd, &t))
 		err = errno;
 	else
@@ -171,9 +170,8 @@ static void test_symbols(void)
 			.sh_type = SHT_SYMTAB, .sh_offset = 0x100000,
 			.sh_size = 16 << 20, .sh_entsize = sizeof(Elf64_Sym),
 		};
-	if (pwrite(fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    ftruncate(fd, 32 << 20))
-		abort();
+	abort_if(pwrite(fd, &head, sizeof(head), 0) != sizeof(head) ||
+		 ftruncate(fd, 32 << 20));
 	close(fd);
 	ok(!pmc_elf_functions("symbols", no_symbol, NULL), "symbol tables");
 	ok(cpu_now() - start < SECONDS_MAX, "all the same: they are not read");

@@ -44,8 +44,7 @@ static void map(const char *name, int prot)
 {
 	int fd = open(name, O_RDONLY);
 
-	if (mmap(NULL, 8192, prot, MAP_PRIVATE, fd, 0) == MAP_FAILED)
-		abort();
+	abort_if(mmap(NULL, 8192, prot, MAP_PRIVATE, fd, 0) == MAP_FAILED);
 	close(fd);
 }
 
@@ -56,8 +55,7 @@ static int start(int i)
 	int pipes[2], pid;
 	char byte;
 
-	if (pipe(pipes))
-		abort();
+	abort_if(pipe(pipes));
 	pid = fork();
 	if (!pid) {
 		for (; i < NFILES; i++) {
@@ -66,13 +64,11 @@ static int start(int i)
 			map(name, PROT_READ);
 		}
 		map("data", PROT_READ);
-		if (write(pipes[1], "", 1) != 1)
-			abort();
+		abort_if(write(pipes[1], "", 1) != 1);
 		for (;;)
 			pause();
 	}
-	if (read(pipes[0], &byte, 1) != 1)
-		abort();
+	abort_if(read(pipes[0], &byte, 1) != 1);
 	close(pipes[0]);
 	close(pipes[1]);
 	return pid;
@@ -263,8 +259,7 @@ int main(void)
 
 	scratch_begin();
 	fd = open("/proc/self/exe", O_RDONLY);
-	if (pmc_unwind_compile(fd, &t))
-		abort();
+	abort_if(pmc_unwind_compile(fd, &t));
 	close(fd);
 	start_all();
 	test_processes(&t);

@@ -47,8 +47,7 @@ static uint64_t find(const char *name, const char *section, uint64_t *header)
 	struct elf e;
 	uint64_t at;
 
-	if (pmc_elf_read(&e, fd) || !(row = pmc_elf_section(&e, section)))
-		abort();
+	abort_if(pmc_elf_read(&e, fd) || !(row = pmc_elf_section(&e, section)));
 	at = FIELD(&e, row, Shdr, sh_offset);
 	*header = (uint64_t)(row - e.shdr);
 	pmc_elf_close(&e);
@@ -60,8 +59,7 @@ static void patch(const char *name, uint64_t at, const void *bytes, size_t n)
 {
 	int fd = open(name, O_RDWR);
 
-	if (pwrite(fd, bytes, n, (off_t)at) != (ssize_t)n)
-		abort();
+	abort_if(pwrite(fd, bytes, n, (off_t)at) != (ssize_t)n);
 	close(fd);
 }
 
@@ -71,8 +69,7 @@ static void damaged(const char *what, uint64_t at, const void *bytes, size_t n,
 {
 	uint64_t header;
 
-	if (shell("cp packed damaged"))
-		abort();
+	abort_if(shell("cp packed damaged"));
 	patch("damaged", find("damaged", ".debug_frame", &header) + at, bytes,
 	      n);
 	ok(is_like("damaged", without), "%s", what);
@@ -103,10 +100,8 @@ static void test_packed(const char *how)
 		ok(true, ".debug_frame, by %s # SKIP not here", how);
 		return;
 	}
-	if (shell("objcopy -R .debug_frame plain without"))
-		abort();
-	if (compile("plain", &plain) || compile("without", &without))
-		abort();
+	abort_if(shell("objcopy -R .debug_frame plain without"));
+	abort_if(compile("plain", &plain) || compile("without", &without));
 	ok(plain.len > without.len && is_like("packed", &plain),
 	   ".debug_frame, by %s", how);
 	test_damaged(&without);
@@ -162,8 +157,7 @@ static void strip_headers(const char *name)
 	struct elf e;
 	uint64_t at;
 
-	if (pmc_elf_read(&e, fd))
-		abort();
+	abort_if(pmc_elf_read(&e, fd));
 	row = pmc_elf_section(&e, ".sframe");
 	seg.p_vaddr = FIELD(&e, row, Shdr, sh_addr);
 	seg.p_filesz = FIELD(&e, row, Shdr, sh_size);
@@ -189,8 +183,7 @@ static void test_sframe(int version)
 		ok(true, "%s # SKIP it is not built", name);
 		return;
 	}
-	if (compile("both", &both))
-		abort();
+	abort_if(compile("both", &both));
 	ok(is_like("both", &both) && !compile("frames", &frames), "%s", name);
 	compare(name, &both, &frames);
 	strip_headers("frames");
@@ -326,9 +319,8 @@ static void test_amd64_plt(const char *what, const char *section,
 		ok(true, "%s # SKIP it is not built", what);
 		return;
 	}
-	if (compile("ld", &u[0]) || compile("lld", &u[1]) ||
-	    !look(&t[0], &u[0]) || !look(&t[1], &u[1]))
-		abort();
+	abort_if(compile("ld", &u[0]) || compile("lld", &u[1]) ||
+		 !look(&t[0], &u[0]) || !look(&t[1], &u[1]));
 	plt[0] = find("ld", section, &header);
 	plt[1] = find("lld", section, &header);
 	for (at = 0; at < n * 16; at++) {

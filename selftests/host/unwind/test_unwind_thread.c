@@ -106,8 +106,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	va_end(ap);
 	pthread_sigmask(SIG_SETMASK, NULL, &set);
 	pthread_mutex_lock(&device.lock);
-	if (fd != the_fd)
-		abort();
+	abort_if(fd != the_fd);
 	device.uses++;
 	device.open += !sigismember(&set, SIGTERM) + !sigismember(&set, SIGINT) +
 		       !sigismember(&set, SIGCHLD);

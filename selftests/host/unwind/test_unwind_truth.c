@@ -66,8 +66,7 @@ static void make_input(const char *name, bool text, size_t len)
 	FILE *f = fopen(name, "w");
 	size_t i;
 
-	if (!f)
-		abort();
+	abort_if(!f);
 	for (i = 0; i < len; i++)
 		putc(!text ? (int)rnd(256) : rnd(7) ? 'a' + (int)rnd(20) :
 		     rnd(9) ? ' ' : '\n', f);
@@ -79,8 +78,7 @@ static void make_code(const char *name)
 	FILE *f = fopen(name, "w");
 	int i;
 
-	if (!f)
-		abort();
+	abort_if(!f);
 	for (i = 0; i < 3000; i++)
 		fprintf(f, "int f%d(int *a, int n) { int s = 0; "
 			"for (int i = 0; i < n; i++) switch (a[i] & 7) { "

@@ -19,6 +19,7 @@
 #define UNWIND_ADDR_MAX	((1ULL << 48) - sizeof(u64))
 #endif
 #include "../../../src/unwind/unwind_step.h"
+#include "abort.h"
 #include "libpmc_unwind.h"
 #include "truth.h"
 
@@ -513,8 +514,7 @@ struct truth *truth_start(const char *const *argv)
 	bool good;
 	int go[2];
 
-	if (pipe2(go, O_CLOEXEC))
-		abort();
+	abort_if(pipe2(go, O_CLOEXEC));
 	t->pid = fork();
 	if (!t->pid)
 		become(argv, go[0]);

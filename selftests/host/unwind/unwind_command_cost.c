@@ -36,8 +36,7 @@ static double least(const char *program, int deaf, bool cached)
 		fake_reset();
 		fake.deaf = deaf;
 		fake.err = deaf ? ENXIO : 0;
-		if (!cached && shell("rm -rf %s/hwpmc", scratch))
-			abort();
+		abort_if(!cached && shell("rm -rf %s/hwpmc", scratch));
 		took = preload(program, NULL);
 		if (took < min)
 			min = took;
