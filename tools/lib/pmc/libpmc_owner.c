@@ -33,12 +33,9 @@ struct pmc_owner {
 	struct hwpmc_cpuinfo info;
 };
 
-static int check_version(int fd)
-{
-	struct hwpmc_moduleversion v = { .version = HWPMC_ABI_VERSION };
-
-	return ioctl(fd, HWPMC_IOC_GETMODULEVERSION, &v);
-}
+/* Asks the device, with an argument of these fields that nobody reads afterwards. */
+#define ASK(owner, op, type, ...) \
+	ioctl((owner)->fd, HWPMC_IOC_##op, &(struct hwpmc_##type){ __VA_ARGS__ })
 
 struct pmc_owner *pmc_owner_open(unsigned int flags)
 {
@@ -54,7 +51,8 @@ struct pmc_owner *pmc_owner_open(unsigned int flags)
 		return NULL;
 	owner->fd = open(DEVICE, O_RDWR |
 			 (flags & PMC_OWNER_INHERIT ? 0 : O_CLOEXEC));
-	if (owner->fd >= 0 && !check_version(owner->fd))
+	if (owner->fd >= 0 && !ASK(owner, GETMODULEVERSION, moduleversion,
+				    .version = HWPMC_ABI_VERSION))
 		return owner;
 	saved = errno;
 	pmc_owner_close(owner);
@@ -179,44 +177,29 @@ int pmc_owner_allocate(struct pmc_owner *owner, const char *spec,
 	return -1;
 }
 
-static int simple(struct pmc_owner *owner, unsigned long op, pmc_id_t id)
-{
-	struct hwpmc_simple s = { .id = id };
-
-	return ioctl(owner->fd, op, &s);
-}
-
 int pmc_owner_release(struct pmc_owner *owner, pmc_id_t id)
 {
-	return simple(owner, HWPMC_IOC_PMCRELEASE, id);
+	return ASK(owner, PMCRELEASE, simple, .id = id);
 }
 
 int pmc_owner_start(struct pmc_owner *owner, pmc_id_t id)
 {
-	return simple(owner, HWPMC_IOC_PMCSTART, id);
+	return ASK(owner, PMCSTART, simple, .id = id);
 }
 
 int pmc_owner_stop(struct pmc_owner *owner, pmc_id_t id)
 {
-	return simple(owner, HWPMC_IOC_PMCSTOP, id);
-}
-
-static int target(struct pmc_owner *owner, unsigned long op, pmc_id_t id,
-		  pid_t pid)
-{
-	struct hwpmc_attach a = { .id = id, .pid = pid };
-
-	return ioctl(owner->fd, op, &a);
+	return ASK(owner, PMCSTOP, simple, .id = id);
 }
 
 int pmc_owner_attach(struct pmc_owner *owner, pmc_id_t id, pid_t pid)
 {
-	return target(owner, HWPMC_IOC_PMCATTACH, id, pid);
+	return ASK(owner, PMCATTACH, attach, .id = id, .pid = pid);
 }
 
 int pmc_owner_detach(struct pmc_owner *owner, pmc_id_t id, pid_t pid)
 {
-	return target(owner, HWPMC_IOC_PMCDETACH, id, pid);
+	return ASK(owner, PMCDETACH, attach, .id = id, .pid = pid);
 }
 
 int pmc_owner_set(struct pmc_owner *owner, pmc_id_t id, uint64_t *count)
@@ -264,23 +247,17 @@ int pmc_owner_write(struct pmc_owner *owner, pmc_id_t id,
 int pmc_owner_filter(struct pmc_owner *owner, pmc_id_t id,
 		     const struct hwpmc_condition *conditions, size_t n)
 {
-	struct hwpmc_filter f = {
-		.id = id, .conditions = (uintptr_t)conditions,
-	};
-
 	if (n > HWPMC_NCONDITION) {
 		errno = E2BIG;
 		return -1;
 	}
-	f.n = (uint32_t)n;
-	return ioctl(owner->fd, HWPMC_IOC_PMCFILTER, &f);
+	return ASK(owner, PMCFILTER, filter, .id = id, .n = (uint32_t)n,
+		   .conditions = (uintptr_t)conditions);
 }
 
 int pmc_owner_set_budget(struct pmc_owner *owner, uint32_t ppm)
 {
-	struct hwpmc_setbudget b = { .ppm = ppm };
-
-	return ioctl(owner->fd, HWPMC_IOC_SETBUDGET, &b);
+	return ASK(owner, SETBUDGET, setbudget, .ppm = ppm);
 }
 
 int pmc_owner_budget(struct pmc_owner *owner, struct hwpmc_getbudget *budget)
@@ -290,12 +267,8 @@ int pmc_owner_budget(struct pmc_owner *owner, struct hwpmc_getbudget *budget)
 
 int pmc_owner_set_cpus(struct pmc_owner *owner, const void *mask, size_t len)
 {
-	struct hwpmc_setcpus s = {
-		.mask = len ? (uintptr_t)mask : 0,
-		.len = len < UINT32_MAX ? (uint32_t)len : UINT32_MAX,
-	};
-
-	return ioctl(owner->fd, HWPMC_IOC_SETCPUS, &s);
+	return ASK(owner, SETCPUS, setcpus, .mask = len ? (uintptr_t)mask : 0,
+		   .len = len < UINT32_MAX ? (uint32_t)len : UINT32_MAX);
 }
 
 int pmc_owner_record(struct pmc_owner *owner, int on, uint32_t *npmc,
@@ -327,9 +300,7 @@ _Static_assert(PMC_LOG_PACKED == HWPMC_LOG_PACKED, "flags are passed on");
 int pmc_owner_configure_logfile_flags(struct pmc_owner *owner, int fd,
 				      uint32_t flags)
 {
-	struct hwpmc_configurelog c = { .fd = fd, .flags = flags };
-
-	return ioctl(owner->fd, HWPMC_IOC_CONFIGURELOG, &c);
+	return ASK(owner, CONFIGURELOG, configurelog, .fd = fd, .flags = flags);
 }
 
 int pmc_owner_configure_logfile(struct pmc_owner *owner, int fd)
@@ -340,9 +311,7 @@ int pmc_owner_configure_logfile(struct pmc_owner *owner, int fd)
 int pmc_owner_rotate_logfile_flags(struct pmc_owner *owner, int fd,
 				   uint32_t flags)
 {
-	struct hwpmc_configurelog c = { .fd = fd, .flags = flags };
-
-	return ioctl(owner->fd, HWPMC_IOC_ROTATELOG, &c);
+	return ASK(owner, ROTATELOG, configurelog, .fd = fd, .flags = flags);
 }
 
 int pmc_owner_rotate_logfile(struct pmc_owner *owner, int fd)
@@ -352,37 +321,26 @@ int pmc_owner_rotate_logfile(struct pmc_owner *owner, int fd)
 
 int pmc_owner_stream(struct pmc_owner *owner, uint64_t size, uint32_t flags)
 {
-	struct hwpmc_configurelog c = {
-		.fd = -1, .flags = HWPMC_LOG_STREAM | flags, .size = size,
-	};
-
-	return ioctl(owner->fd, HWPMC_IOC_CONFIGURELOG, &c);
+	return ASK(owner, CONFIGURELOG, configurelog, .fd = -1,
+		   .flags = HWPMC_LOG_STREAM | flags, .size = size);
 }
 
 int pmc_owner_flight(struct pmc_owner *owner, uint64_t size, uint32_t flags)
 {
-	struct hwpmc_configurelog c = {
-		.fd = -1, .flags = HWPMC_LOG_FLIGHT | flags, .size = size,
-	};
-
-	return ioctl(owner->fd, HWPMC_IOC_CONFIGURELOG, &c);
+	return ASK(owner, CONFIGURELOG, configurelog, .fd = -1,
+		   .flags = HWPMC_LOG_FLIGHT | flags, .size = size);
 }
 
 int pmc_owner_snapshot(struct pmc_owner *owner, int fd, uint32_t flags)
 {
-	struct hwpmc_snapshot s = { .fd = fd, .flags = flags };
-
-	return ioctl(owner->fd, HWPMC_IOC_SNAPSHOT, &s);
+	return ASK(owner, SNAPSHOT, snapshot, .fd = fd, .flags = flags);
 }
 
 int pmc_owner_exit_trigger(struct pmc_owner *owner, uint32_t what, int status,
 			   pid_t pid)
 {
-	struct hwpmc_exittrigger e = {
-		.what = what, .status = status, .pid = pid,
-	};
-
-	return ioctl(owner->fd, HWPMC_IOC_EXITTRIGGER, &e);
+	return ASK(owner, EXITTRIGGER, exittrigger, .what = what, .status = status,
+		   .pid = pid);
 }
 
 int pmc_owner_flush_logfile(struct pmc_owner *owner)
@@ -397,24 +355,20 @@ int pmc_owner_close_logfile(struct pmc_owner *owner)
 
 int pmc_owner_writelog(struct pmc_owner *owner, uint32_t udata)
 {
-	struct hwpmc_writelog w = { .userdata = udata };
-
-	return ioctl(owner->fd, HWPMC_IOC_WRITELOG, &w);
+	return ASK(owner, WRITELOG, writelog, .userdata = udata);
 }
 
 int pmc_owner_write_records(struct pmc_owner *owner, const void *records,
 			    size_t len)
 {
-	struct hwpmc_writelog w = { .records = (uintptr_t)records };
-
 	if (!len)
 		return 0;
 	if (len > HWPMC_WRITELOG_MAX) {
 		errno = E2BIG;
 		return -1;
 	}
-	w.len = (uint32_t)len;
-	return ioctl(owner->fd, HWPMC_IOC_WRITELOG, &w);
+	return ASK(owner, WRITELOG, writelog, .records = (uintptr_t)records,
+		   .len = (uint32_t)len);
 }
 
 int pmc_owner_cpuinfo(struct pmc_owner *owner,
@@ -496,11 +450,7 @@ int pmc_owner_events(struct pmc_owner *owner, struct hwpmc_dynevent **events,
 
 static int admin(struct pmc_owner *owner, int cpu, int row, uint32_t state)
 {
-	struct hwpmc_admin a = {
-		.cpu = cpu, .row = (uint32_t)row, .state = state,
-	};
-
-	return ioctl(owner->fd, HWPMC_IOC_PMCADMIN, &a);
+	return ASK(owner, PMCADMIN, admin, .cpu = cpu, .row = (uint32_t)row, .state = state);
 }
 
 int pmc_owner_enable(struct pmc_owner *owner, int cpu, int row)
