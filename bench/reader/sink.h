@@ -4,7 +4,6 @@
 #define BENCH_SINK_H
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SINK_BUF	(1U << 20)

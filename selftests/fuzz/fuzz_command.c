@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* libFuzzer: every command of pmclog on any log, and all that pmcstat -R makes. */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -6,7 +6,6 @@
  * number.  Without a number the kernel has refused the probe.  The texts are also what
  * says the fields of a tracepoint, and the terms and an event of a PMU.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>

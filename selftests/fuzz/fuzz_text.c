@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* libFuzzer: kernel symbols as text, on a log whose samples are there. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "fuzz.h"
 #include "commands/commands.h"

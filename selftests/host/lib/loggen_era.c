@@ -4,7 +4,6 @@
  * written out as the format's description has it, from the start of the record;
  * where two are given, of 8 and of 4 bytes an address.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "loggen_era.h"

@@ -3,7 +3,6 @@
  * A program as one would write it on FreeBSD: samples per PMC and process of
  * a log on standard input.  It is compiled against what is installed.
  */
-#include <sys/types.h>
 
 #include <err.h>
 #include <stdint.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* pmclog verify of what records say of how call chains end. */
-#include <stdlib.h>
 
 #include "expect_verify.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --writers: groups of the CPUs of machines that are not this one. */
-#include <unistd.h>
 
 #include "faketree.h"
 #include "pmcstat.h"

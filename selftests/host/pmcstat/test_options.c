@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The command line: what holds for which PMC, and what is refused. */
 #include <linux/perf_event.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
 #include "pmcstat.h"
 #include "cmdline.h"

@@ -4,7 +4,6 @@
  * through functions of all kinds of frames, the chain is what a walk without a
  * memory finds, and what was called; and most of the stack is not looked at again.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../../src/unwind/unwind_recall.h"

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <linux/hwpmc.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -4,7 +4,6 @@
  * for the PMCs named after them; a repeated option adds a condition.
  */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "options/options.h"

@@ -2,7 +2,6 @@
 /* The log: its destination, its first records, its end. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

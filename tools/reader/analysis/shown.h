@@ -4,7 +4,6 @@
 #define READER_SHOWN_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct strtab;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* pmclog fold: a line for each distinct stack, for flame graph tools. */
-#include <stdio.h>
 
 #include "analysis/folded.h"
 #include "analysis/quality.h"

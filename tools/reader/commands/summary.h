@@ -4,7 +4,6 @@
 #define READER_SUMMARY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <linux/pmclog.h>

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "elf/imagefile.h"
 #include "elf/srctext.h"
 
 #define FILE_MAX	(16 << 20)

@@ -4,7 +4,6 @@
 #define READER_SRCTEXT_H
 
 #include "base/strtab.h"
-#include "elf/imagefile.h"
 
 /* a file: @line[i] is the start of line i in @text */
 struct srcfile {

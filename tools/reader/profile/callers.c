@@ -4,7 +4,6 @@
  * its distance from the outermost one.  So the multiplications are independent,
  * and lists with the same outer callers share that part of the sum.
  */
-#include <stdlib.h>
 
 #include "profile/callers.h"
 

@@ -9,7 +9,6 @@
 #ifndef READER_JITDUMP_H
 #define READER_JITDUMP_H
 
-#include <sys/types.h>
 
 #include "elf/symtab.h"
 

@@ -8,7 +8,6 @@
 #include "analysis/shown.h"
 #include "base/numbers.h"
 #include "commands/report/report.h"
-#include "log/causes.h"
 
 static void line(struct report *r, const char *what)
 {
