@@ -9,6 +9,7 @@
  * run), "input" (the last of them) and "trouble" (what was wrong at the end);
  * HWPMC_FUZZ_STOP, a file that is there once the kernel has reported something.
  */
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -48,10 +49,8 @@ static void write_state(const char *name, const char *text)
 
 	snprintf(path, sizeof(path), "%s/%s", state, name);
 	f = fopen(path, "w");
-	if (!f || fputs(text, f) < 0 || fclose(f)) {
-		perror(path);
-		exit(1);
-	}
+	if (!f || fputs(text, f) < 0 || fclose(f))
+		err(1, "%s", path);
 }
 
 /* What runs is in a file: whatever comes of it. */
@@ -63,10 +62,8 @@ static void write_input(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "%s/input", state);
 	if (fd < 0)
 		fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (pwrite(fd, data, size, 0) != (ssize_t)size || ftruncate(fd, size)) {
-		perror(path);
-		exit(1);
-	}
+	if (pwrite(fd, data, size, 0) != (ssize_t)size || ftruncate(fd, size))
+		err(1, "%s", path);
 }
 
 static void trouble(const char *what, const uint8_t *data, size_t size)
@@ -145,8 +142,7 @@ static int dial(const char *path)
 			return fd;
 		usleep(100000);
 	}
-	perror(path);
-	exit(1);
+	err(1, "%s", path);
 }
 
 static void load_known(void)
@@ -170,23 +166,17 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	state = getenv("HWPMC_FUZZ_STATE");
 	stop = getenv("HWPMC_FUZZ_STOP");
-	if (!path || !state) {
-		fprintf(stderr, "fuzz-driver: run selftests/fuzz-kernel/run\n");
-		exit(2);
-	}
+	if (!path || !state)
+		errx(2, "run selftests/fuzz-kernel/run");
 	snprintf(text, sizeof(text), "%s/covered", state);
 	covered = fopen(text, "a+");
-	if (!covered) {
-		perror(text);
-		exit(1);
-	}
+	if (!covered)
+		err(1, "%s", text);
 	load_known();
 	guest = dial(path);
 	if (!read_answer(&a, keys, text, sizeof(text)) ||
-	    a.status != ANSWER_READY) {
-		fprintf(stderr, "fuzz-driver: the guest has not begun\n");
-		exit(NOT_BEGUN);
-	}
+	    a.status != ANSWER_READY)
+		errx(NOT_BEGUN, "the guest has not begun");
 	if (*text)
 		fprintf(stderr, "fuzz-driver: %s\n", text);
 	return 0;

@@ -3,6 +3,7 @@
  * fuzz-text FILE OUT		makes a program of a text ...
  * fuzz-text --show FILE	and a text of a program
  */
+#include <err.h>
 #include <string.h>
 
 #include "text.h"
@@ -12,10 +13,8 @@ static int show(const char *path)
 	uint8_t data[PROGRAM_MAX];
 	FILE *f = fopen(path, "r");
 
-	if (!f) {
-		perror(path);
-		return 1;
-	}
+	if (!f)
+		err(1, "%s", path);
 	text_write(stdout, data, fread(data, 1, sizeof(data), f));
 	fclose(f);
 	return 0;
@@ -28,21 +27,15 @@ static int make(const char *path, const char *to)
 	struct program p;
 	size_t len;
 
-	if (!f) {
-		perror(path);
-		return 1;
-	}
+	if (!f)
+		err(1, "%s", path);
 	len = text_read(f, &p, why, sizeof(why));
 	fclose(f);
-	if (!len) {
-		fprintf(stderr, "%s: %s\n", path, why);
-		return 1;
-	}
+	if (!len)
+		errx(1, "%s: %s", path, why);
 	out = fopen(to, "w");
-	if (!out || fwrite(&p, len, 1, out) != 1 || fclose(out)) {
-		perror(to);
-		return 1;
-	}
+	if (!out || fwrite(&p, len, 1, out) != 1 || fclose(out))
+		err(1, "%s", to);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
  */
 #include <dirent.h>
 #include <elf.h>
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -45,12 +46,6 @@ static struct executor {
 /* ------------------------------------------------------------------------
  * The host
  */
-static void die(const char *what)
-{
-	fprintf(stderr, "fuzz-guest: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
 static bool read_all(void *buf, size_t len)
 {
 	ssize_t n;
@@ -70,7 +65,7 @@ static void write_all(const void *buf, size_t len)
 	for (; len; len -= n, buf = (const char *)buf + n) {
 		n = write(host_out, buf, len);
 		if (n <= 0)
-			die("the host has gone");
+			err(1, "the host has gone");
 	}
 }
 
@@ -104,12 +99,12 @@ static void open_port(const char *name)
 		 "grep -lx %s /sys/class/virtio-ports/*/name", name);
 	f = popen(command, "re");
 	if (!f || fscanf(f, "/sys/class/virtio-ports/%40[^/]", port) != 1)
-		die(name);
+		err(1, "%s", name);
 	pclose(f);
 	snprintf(path, sizeof(path), "/dev/%s", port);
 	host_in = host_out = open(path, O_RDWR | O_CLOEXEC);
 	if (host_in < 0)
-		die(path);
+		err(1, "%s", path);
 	host_in = host_out = fcntl(host_in, F_DUPFD_CLOEXEC, FD_OWN);
 }
 
@@ -124,13 +119,13 @@ static pid_t fork_first(void)
 	pid_t pid = 0, between;
 
 	if (pipe2(pipefd, O_CLOEXEC))
-		die("pipe");
+		err(1, "pipe");
 	between = fork();
 	if (between < 0)
-		die("fork");
+		err(1, "fork");
 	if (!between) {
 		if (unshare(CLONE_NEWPID))
-			die("unshare");
+			err(1, "unshare");
 		pid = fork();
 		if (!pid) {
 			close(pipefd[0]);
@@ -153,7 +148,7 @@ static void executor_begin(unsigned int user)
 	int commands[2], answers[2];
 
 	if (pipe2(commands, O_CLOEXEC) || pipe2(answers, O_CLOEXEC))
-		die("pipe");
+		err(1, "pipe");
 	commands[0] = own(commands[0]);
 	answers[1] = own(answers[1]);
 	e->commands = own(commands[1]);
@@ -318,7 +313,7 @@ static void write_param(const char *name, const char *value)
 	snprintf(path, sizeof(path), "/sys/module/hwpmc/parameters/%s", name);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, value, strlen(value)) < 0)
-		die(path);
+		err(1, "%s", path);
 	close(fd);
 }
 
@@ -438,7 +433,7 @@ static void copy_self(const char *to, unsigned int mode)
 	snprintf(command, sizeof(command),
 		 "cp /proc/%d/exe %s && chmod %o %s", getpid(), to, mode, to);
 	if (system(command))
-		die(to);
+		err(1, "%s", to);
 }
 
 /* Only what the module asks for fails: that is found soon. */
@@ -461,7 +456,7 @@ static void prepare_faults(void)
 			 dirs[i], (unsigned long long)text.start,
 			 (unsigned long long)text.end);
 		if (system(command))
-			die(dirs[i]);
+			err(1, "%s", dirs[i]);
 	}
 }
 
@@ -591,7 +586,7 @@ static void prepare(void)
 	mkdir("/fz/full", 0755);
 	if (mount("tmpfs", "/fz/big", "tmpfs", 0, "size=64m,mode=1777") ||
 	    mount("tmpfs", "/fz/full", "tmpfs", 0, "size=8k,mode=1777"))
-		die("tmpfs");
+		err(1, "tmpfs");
 	copy_self("/fz/plain", 0755);
 	copy_self("/fz/setuid", 04755);
 	copy_self("/fz/unreadable", 0711);
@@ -643,7 +638,7 @@ int main(int argc, char **argv)
 	sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE,
 		  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sh == MAP_FAILED)
-		die("mmap");
+		err(1, "mmap");
 	prepare();
 	covers = cover_init();
 	outside_init();

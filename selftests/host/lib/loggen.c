@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Makes logs for tests. */
+#include <err.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,10 +78,8 @@ void lg_write(const struct loggen *g, const char *path)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
 
-	if (!f || fwrite(g->buf, 1, g->len, f) != g->len || fflush(f)) {
-		perror(path);
-		exit(1);
-	}
+	if (!f || fwrite(g->buf, 1, g->len, f) != g->len || fflush(f))
+		err(1, "%s", path);
 	if (f != stdout)
 		fclose(f);
 }

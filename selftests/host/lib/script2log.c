@@ -47,6 +47,7 @@
  *
  * Numbers may be sums: 0x1000+32.  \xHH stands for a byte in any word.
  */
+#include <err.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,10 +73,8 @@ static uint64_t num(const char *s)
 
 	while (s && *s) {
 		v += strtoull(s, &end, 0);
-		if (end == s || (*end && *end != '+')) {
-			fprintf(stderr, "script2log: number \"%s\"\n", s);
-			exit(2);
-		}
+		if (end == s || (*end && *end != '+'))
+			errx(2, "number \"%s\"", s);
 		s = *end ? end + 1 : end;
 	}
 	return v;
@@ -386,8 +385,7 @@ static void line(struct loggen *g, char *s)
 	if (process_line(g, w, n) || event_line(g, w, n) || sample_line(g, w, n) ||
 	    other_line(g, w, n))
 		return;
-	fprintf(stderr, "script2log: line \"%s\" with %d words\n", w[0], n);
-	exit(2);
+	errx(2, "line \"%s\" with %d words", w[0], n);
 }
 
 /* The wall clock of INITIALIZE, too */

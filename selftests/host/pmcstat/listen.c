@@ -3,18 +3,16 @@
  * listen ADDRESS: prints a free port of ADDRESS, takes one connection there and
  * copies what comes to standard error, until its end.
  */
+#include <err.h>
 #include <netdb.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 static void check(int good, const char *what)
 {
-	if (good)
-		return;
-	perror(what);
-	exit(2);
+	if (!good)
+		err(2, "%s", what);
 }
 
 static void print_port(int fd)
