@@ -9,11 +9,9 @@
 # shellcheck disable=SC2317
 set -uo pipefail
 
-root=$(realpath "$(dirname "$0")/../../..")
-page=$root/Documentation/man/hwpmc.4
-
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
-. "$root/selftests/host/lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
+page=$root/Documentation/man/hwpmc.4
 
 # programs: each literal display of the section into a file of its own
 programs() {

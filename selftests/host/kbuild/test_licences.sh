@@ -10,10 +10,8 @@
 # shellcheck disable=SC2317
 set -uo pipefail
 
-root=$(realpath "$(dirname "$0")/../../..")
-
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
-. "$root/selftests/host/lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
 
 # files: of the tree, without what is built in it
 files() {

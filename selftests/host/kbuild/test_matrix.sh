@@ -11,10 +11,8 @@
 # shellcheck disable=SC2317
 set -uo pipefail
 
-root=$(realpath "$(dirname "$0")/../../..")
-
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
-. "$root/selftests/host/lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
 
 export HWPMC_MATRIX=$tmp/page.rst
 matrix=$root/scripts/matrix

@@ -10,11 +10,9 @@
 # shellcheck disable=SC2317
 set -uo pipefail
 
-root=$(realpath "$(dirname "$0")/../../..")
-tests=$root/selftests/kselftest
-
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
-. "$root/selftests/host/lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
+tests=$root/selftests/kselftest
 mkdir -p "$tmp/hwpmc/bin"
 
 # program NAME STATUS: one that ends so

@@ -9,11 +9,9 @@
 # shellcheck disable=SC2016
 set -uo pipefail
 
-root=$(realpath "$(dirname "$0")/../../..")
-doc=$root/Documentation/design/operations.rst
-
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
-. "$root/selftests/host/lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
+doc=$root/Documentation/design/operations.rst
 
 # names FILE: the tests that FILE names, "program test" a line.
 names() {

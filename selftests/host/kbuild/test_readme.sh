@@ -15,7 +15,8 @@
 # shellcheck disable=SC2317,SC2016
 set -uo pipefail
 
-root=$(realpath "$(dirname "$0")/../../..")
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 readme=$root/README.md
 contributing=$root/CONTRIBUTING.md
 tour=$root/Documentation/guide/tour.rst
@@ -30,9 +31,6 @@ pmccontrol=$root/Documentation/man/pmccontrol.8
 pages=("$pmcstat" "$pmclog" "$pmccontrol")
 tools=$root/build/tools/bin
 golden=$root/selftests/host/log/golden/full.pmclog
-
-# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
-. "$root/selftests/host/lib/tap.sh"
 
 # literal FILE: the lines of its literal blocks; of a manual page, of its examples.
 literal() {

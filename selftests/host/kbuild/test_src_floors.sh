@@ -9,11 +9,9 @@
 # shellcheck disable=SC2317
 set -uo pipefail
 
-root=$(realpath "$(dirname "$0")/../../..")
-floors=(ring policy unwind sample event object log target pmc .)
-
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
-. "$root/selftests/host/lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
+floors=(ring policy unwind sample event object log target pmc .)
 
 # calls_up DIR: "FILE NAME" for each name of the module that is defined on a floor above
 # FILE's. DIR has the folders of src/. Comments are not looked at.

@@ -2,8 +2,12 @@
 # shellcheck shell=bash
 # TAP for shell tests: sourced.  A test is "ok NAME COMMAND...".
 
+# The tree, and the test's folder in it
+root=$(realpath "${BASH_SOURCE[0]%/*}/../../..")
+# shellcheck disable=SC2034 # tests use it
+here=$(cd "$(dirname "$0")" && pwd)
 # The programs under test: where the Makefiles of the tests have them made
-BIN=${BIN:-$(realpath "${BASH_SOURCE[0]%/*}/../../..")/build/tools-asan/bin}
+BIN=${BIN:-$root/build/tools-asan/bin}
 export BIN
 
 tap_n=0

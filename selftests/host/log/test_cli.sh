@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The commands info, dump and verify as a user meets them.
-here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
-. "$here/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
 bin=${BIN:?} pmclog=$BIN/pmclog golden=$here/golden
 
 run()

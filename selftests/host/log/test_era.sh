@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # One session as FreeBSD's kernels of every era and machine would have logged
 # it: all show the same, but for what a record of the era has no room for.
-here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
-. "$here/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
 bin=${BIN:?} pmclog=$BIN/pmclog
 
 # every version has another layout of a PMC's id

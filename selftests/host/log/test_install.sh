@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # What "make install" puts there is enough to build and run a program.
-here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
-. "$here/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
 tools=$here/../../../tools root=$tmp/root
 cc=${CC:-cc}
 cflags=() libs=()

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The manual pages of the libraries have all that these export: its name, as the
 # header declares it, and a word about it; and nothing else.
-here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
-. "$here/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
 lib=$here/../../../tools/lib pages=$here/../../../Documentation/man
 export LC_ALL=C
 

@@ -4,9 +4,8 @@
 # usage: doctor.sh DOCTOR_IN
 # The functions that ok() runs look unreachable to shellcheck.
 # shellcheck disable=SC2317
-here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
-. "$here/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
 doctor_in=$1
 release=6.12.9-test
 m=$tmp/m

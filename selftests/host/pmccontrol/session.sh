@@ -3,9 +3,8 @@
 # Runs pmccontrol, built with a library that needs no device, as an
 # administrator would.
 # usage: session.sh PMCCONTROL
-here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
-. "$here/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
 pmccontrol=$1
 
 # does STATUS TRACE ARGUMENT...: changes these rows, "enable CPU ROW;..."

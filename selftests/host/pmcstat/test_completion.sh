@@ -4,9 +4,8 @@
 # What the completions of bash and zsh offer for a command line of pmcstat, pmclog and
 # pmccontrol. TAP.
 
-here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
-. "$here/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
 completions=$here/../../../contrib/completions
 export PATH=$BIN:$PATH LC_ALL=C.UTF-8
 cd "$tmp" || exit

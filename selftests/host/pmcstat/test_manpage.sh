@@ -7,9 +7,8 @@
 
 # The functions that ok() runs look unreachable to shellcheck.
 # shellcheck disable=SC2317
-here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
-. "$here/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tap.sh"
 top=$here/../../..
 page=$top/Documentation/man/pmcstat.8
 bash=$top/contrib/completions/bash/pmcstat

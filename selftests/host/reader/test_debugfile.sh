@@ -3,6 +3,7 @@
 # Symbols and lines that are not in the file itself: packed into it, or fetched
 # from a server.
 . "$(dirname "$0")/lib.sh"
+root=()
 
 ${CC:-cc} -O1 -g -falign-functions=1 -fno-toplevel-reorder -fPIE -pie \
 	-rdynamic -o "$tmp/full" "$HERE/programs/shapes.c"
