@@ -4,9 +4,8 @@
 # Unwind tables on disk are those of one compiler: a library that is built without zlib
 # or zstd makes other ones.
 
-here=$(dirname "$(realpath "$0")")
-# shellcheck source=../lib/tap.sh
-. "$here/../lib/tap.sh"
+# shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
+. "$(dirname "$0")/../lib/tap.sh"
 
 # compiler VARIABLE=...: the number of the compiler that is built
 compiler()

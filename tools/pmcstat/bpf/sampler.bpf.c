@@ -46,30 +46,21 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct sampler_cpu);
-} cpus SEC(".maps");
+/* An array that pmcstat maps, of one element unless it says how many */
+#define SHARED(of)				\
+	struct {				\
+		__uint(type, BPF_MAP_TYPE_ARRAY); \
+		__uint(map_flags, BPF_F_MMAPABLE); \
+		__uint(max_entries, 1);		\
+		__type(key, __u32);		\
+		__type(value, of);		\
+	}
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct sampler_count);
-} counts SEC(".maps");
+SHARED(struct sampler_cpu) cpus SEC(".maps");
+SHARED(struct sampler_count) counts SEC(".maps");
 
 /* One word: samples are let through. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} gate SEC(".maps");
+SHARED(__u64) gate SEC(".maps");
 
 /* As struct pmclog_callchain, with room for the chain */
 struct chain {
