@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "libpmc_event.h"
+#include "libpmc_fail.h"
 #include "pmc.h"
 
 static struct pmc_owner *the_owner;
@@ -174,10 +175,8 @@ int pmc_npmc(int cpu)
 
 	if (!info)
 		return -1;
-	if (cpu < 0 || (uint32_t)cpu >= info->ncpu) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (cpu < 0 || (uint32_t)cpu >= info->ncpu)
+		return fail_with(EINVAL);
 	return (int)info->npmc;
 }
 

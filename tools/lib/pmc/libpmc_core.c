@@ -4,12 +4,12 @@
  * its CPUs.  An event that names no PMU stands for one event of each.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libpmc_event.h"
+#include "libpmc_fail.h"
 
 #define ONLINE	"/sys/devices/system/cpu/online"
 
@@ -152,10 +152,8 @@ int pmc_parse_all(const char *root, const char *spec, struct pmc_event_desc *des
 	struct pmc_event_desc one;
 	size_t n, i, found = 0;
 
-	if (!room) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (!room)
+		return fail_with(EINVAL);
 	if (pmc_parse_spec(&p, spec))
 		return -1;
 	if (!p.generic)

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "libpmc_event.h"
+#include "libpmc_fail.h"
 
 int pmc_parse_fail(struct pmc_parse *p, const char *fmt, ...)
 {
@@ -22,8 +23,7 @@ int pmc_parse_fail(struct pmc_parse *p, const char *fmt, ...)
 		vsnprintf(p->msg, p->msglen, fmt, ap);
 		va_end(ap);
 	}
-	errno = EINVAL;
-	return -1;
+	return fail_with(EINVAL);
 }
 
 static int unknown(struct pmc_parse *p, const char *word)
@@ -371,10 +371,8 @@ int pmc_event_cpus_at(const char *root, const struct pmc_event_desc *desc,
 	else if (!pmc_pmu_cpus(root, pmc_core_type(desc), all, sizeof(all)))
 		n = (int)strlen(all);
 	/* a list that fills the array was cut */
-	if ((size_t)n >= len || (size_t)n == sizeof(all) - 1) {
-		errno = ENOSPC;
-		return -1;
-	}
+	if ((size_t)n >= len || (size_t)n == sizeof(all) - 1)
+		return fail_with(ENOSPC);
 	memcpy(list, all, (size_t)n);
 	list[n] = '\0';
 	return n;
@@ -391,10 +389,8 @@ int pmc_event_names_of_class(enum pmc_class cl, const char ***eventnames,
 	const char **names;
 	size_t i;
 
-	if (cl != PMC_CLASS_SOFT) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (cl != PMC_CLASS_SOFT)
+		return fail_with(EINVAL);
 	names = malloc(pmc_evtab_len * sizeof(*names));
 	if (!names)
 		return -1;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "libpmc_answer.h"
+#include "libpmc_fail.h"
 #include "pmc.h"
 
 #define DEVICE	"/dev/hwpmc"
@@ -108,10 +109,8 @@ int pmc_owner_allocate_event(struct pmc_owner *owner,
 	struct hwpmc_allocate a = { .pmc_class = HWPMC_CLASS_SOFT };
 
 	if (opts->size < offsetof(struct pmc_allocate_opts, branch) ||
-	    opts->reserved || (knows_branch(opts) && opts->reserved2)) {
-		errno = EINVAL;
-		return -1;
-	}
+	    opts->reserved || (knows_branch(opts) && opts->reserved2))
+		return fail_with(EINVAL);
 	if (knows_branch(opts))
 		a.branch = opts->branch;
 	a.mode = opts->mode;
@@ -247,10 +246,8 @@ int pmc_owner_write(struct pmc_owner *owner, pmc_id_t id,
 int pmc_owner_filter(struct pmc_owner *owner, pmc_id_t id,
 		     const struct hwpmc_condition *conditions, size_t n)
 {
-	if (n > HWPMC_NCONDITION) {
-		errno = E2BIG;
-		return -1;
-	}
+	if (n > HWPMC_NCONDITION)
+		return fail_with(E2BIG);
 	return ASK(owner, PMCFILTER, filter, .id = id, .n = (uint32_t)n,
 		   .conditions = (uintptr_t)conditions);
 }
@@ -363,10 +360,8 @@ int pmc_owner_write_records(struct pmc_owner *owner, const void *records,
 {
 	if (!len)
 		return 0;
-	if (len > HWPMC_WRITELOG_MAX) {
-		errno = E2BIG;
-		return -1;
-	}
+	if (len > HWPMC_WRITELOG_MAX)
+		return fail_with(E2BIG);
 	return ASK(owner, WRITELOG, writelog, .records = (uintptr_t)records,
 		   .len = (uint32_t)len);
 }

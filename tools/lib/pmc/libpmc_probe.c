@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "libpmc_event.h"
+#include "libpmc_fail.h"
 #include "libpmc_probe.h"
 
 #define PREFIX		"hwpmc_"
@@ -165,8 +166,7 @@ static int refused(struct pmc_parse *p, const char *tracefs, const char *spec,
 	free(text);
 	if (err == ENOENT && !p->probe.uprobe)
 		near_functions(p, tracefs);
-	errno = err;
-	return -1;
+	return fail_with(err);
 }
 
 /* ------------------------------------------------------------------------
@@ -204,10 +204,8 @@ static int name_probe(struct pmc_parse *p, struct pmc_probe *probe,
 	if ((size_t)snprintf(probe->path, sizeof(probe->path), "%s/%s", tracefs,
 			     files[def->uprobe]) >= sizeof(probe->path) ||
 	    (size_t)snprintf(line, len, "%c:%s %s\n", def->ret ? 'r' : 'p',
-			     probe->name, def->place) >= len) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
+			     probe->name, def->place) >= len)
+		return fail_with(ENAMETOOLONG);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "libpmc_event.h"
+#include "libpmc_fail.h"
 #include "libpmc_source.h"
 
 /*
@@ -284,10 +285,8 @@ static int give(size_t n, size_t each, size_t *size)
 	size_t had = *size;
 
 	*size = n * each;
-	if (had && had < *size) {
-		errno = ENOSPC;
-		return -1;
-	}
+	if (had && had < *size)
+		return fail_with(ENOSPC);
 	return 0;
 }
 
@@ -317,8 +316,7 @@ int pmc_source_fields_at(const char *root, uint32_t number,
 				 fields, size);
 	if (each_at(root, is_number, &number))
 		return give(0, sizeof(*fields), size);
-	errno = EINVAL;
-	return -1;
+	return fail_with(EINVAL);
 }
 
 /* ------------------------------------------------------------------------
@@ -474,8 +472,7 @@ int pmc_event_fields(const struct pmc_event_desc *desc,
 {
 	if (desc->type == PERF_TYPE_TRACEPOINT && desc->config)
 		return fields_at("", desc->config, 0, fields, size);
-	errno = EINVAL;
-	return -1;
+	return fail_with(EINVAL);
 }
 
 char *pmc_event_format(const struct pmc_event_desc *desc)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "libpmc_event.h"
+#include "libpmc_fail.h"
 
 static const char *const mounts[] = {
 	"/sys/kernel/tracing", "/sys/kernel/debug/tracing",
@@ -33,16 +34,14 @@ static int find_tracefs(const char *root, char *path, size_t len)
 		if (errno == EACCES || errno == EPERM)
 			err = errno;
 	}
-	errno = err;
-	return -1;
+	return fail_with(err);
 }
 
 /* EACCES if the caller may not read tracefs: the event may be right; else EINVAL */
 static int unreadable(struct pmc_parse *p, int err, const char *what)
 {
 	pmc_parse_fail(p, "cannot read %s: %s", what, strerror(err));
-	errno = err == EACCES || err == EPERM ? EACCES : EINVAL;
-	return -1;
+	return fail_with(err == EACCES || err == EPERM ? EACCES : EINVAL);
 }
 
 int pmc_trace_root(struct pmc_parse *p, char *path, size_t len)
@@ -63,17 +62,14 @@ int pmc_trace_id(const char *tracefs, const char *system, const char *event,
 {
 	char text[32];
 
-	if (!pmc_file_is_name(system) || !pmc_file_is_name(event)) {
-		errno = ENOENT;
-		return -1;
-	}
+	if (!pmc_file_is_name(system) || !pmc_file_is_name(event))
+		return fail_with(ENOENT);
 	if (pmc_file_text(text, sizeof(text), "%s/events/%s/%s/id", tracefs,
 			  system, event) < 0)
 		return -1;
 	if (!pmc_parse_number(text, 10, id))
 		return 0;
-	errno = EINVAL;
-	return -1;
+	return fail_with(EINVAL);
 }
 
 static int is_system(const char *tracefs, const char *name)

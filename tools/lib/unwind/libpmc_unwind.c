@@ -10,6 +10,7 @@
 #include "libpmc_cfi.h"
 #include "libpmc_code.h"
 #include "libpmc_elf.h"
+#include "libpmc_fail.h"
 #include "libpmc_sframe.h"
 #include "libpmc_unwind.h"
 #include "libpmc_unwind_cache.h"
@@ -134,10 +135,8 @@ static int add_row(void *arg, uint64_t addr,
 
 	if (!m->inside)
 		return 0;
-	if (m->nrows == HWPMC_UNWIND_ROWS_MAX) {
-		errno = EFBIG;
-		return -1;
-	}
+	if (m->nrows == HWPMC_UNWIND_ROWS_MAX)
+		return fail_with(EFBIG);
 	if (intern(m, rule, &number) || GROW(m, rows))
 		return -1;
 	m->rows[m->nrows++] = (struct row){ (uint32_t)(addr - m->base),
@@ -214,10 +213,8 @@ static int make(struct maker *m, struct pmc_unwind *t)
 	struct hwpmc_unwind_rule *rules;
 	struct writer w = { 0 };
 
-	if (rows > HWPMC_UNWIND_ROWS_MAX) {
-		errno = EFBIG;
-		return -1;
-	}
+	if (rows > HWPMC_UNWIND_ROWS_MAX)
+		return fail_with(EFBIG);
 	head = malloc(sizeof(*head) + m->nrules * sizeof(*rules) +
 		      rows * (sizeof(*w.pc) + sizeof(*w.rule)));
 	if (!head)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "libpmc_answer.h"
+#include "libpmc_fail.h"
 #include "libpmc_unwind.h"
 
 #define VDSO_MAX	(1UL << 16)
@@ -35,10 +36,8 @@ int pmc_unwind_vdso(struct pmc_unwind *t)
 {
 	const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
 
-	if (!image || sizeof(long) != 8) {
-		errno = ENOEXEC;
-		return -1;
-	}
+	if (!image || sizeof(long) != 8)
+		return fail_with(ENOEXEC);
 	return pmc_unwind_compile_image(image, vdso_size(image), t);
 }
 
@@ -50,10 +49,8 @@ int pmc_unwind_reopen(int fd)
 
 	if (fstat(fd, &st))
 		return -1;
-	if (!S_ISREG(st.st_mode)) {
-		errno = ENOEXEC;
-		return -1;
-	}
+	if (!S_ISREG(st.st_mode))
+		return fail_with(ENOEXEC);
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
