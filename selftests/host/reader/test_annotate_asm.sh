@@ -240,10 +240,8 @@ ${CC:-cc} -g -O2 -static -nostdlib -ffreestanding -no-pie -fno-pic \
 slide=$((0x2000000))
 at=$(($(symbol "$kernel" main)))
 ref=$(($(symbol "$kernel" sys_work)))
-log k <<-EOF
+prog_log k <<-EOF
 	kernel $(printf '%#x' $((ref + slide))) sys_work
-	event cpu-clock 1000
-	proc 7 prog
 	sample 3 7 $(printf '%#x' $((at + slide)))
 EOF
 kernel_code()

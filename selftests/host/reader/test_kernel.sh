@@ -16,11 +16,9 @@ cat >"$tmp/map" <<-EOF
 EOF
 kernel_log()
 {
-	log "$1" <<-EOF
+	prog_log "$1" <<-EOF
 		host ${4:-9.9.9-test} elsewhere
 		kernel $3 reference
-		event cpu-clock 1000
-		proc 7 prog
 		module 0xffffffffc0100000 0x2000 mymod
 		module 0xffffffffc0200000 0x1000 other
 		sample 1 7 $2+0x0 $2+0x2010 $2+0x1010
@@ -89,10 +87,8 @@ prog;reference_[k];do_work_alias_[k];startup_64_[k] 1" \
 	"$pmclog" fold -k "$tmp/kallsyms" "$tmp/k1"
 ok "modules of another boot are not believed" same "$want" \
 	"$pmclog" fold -k "$tmp/kallsyms" "$tmp/k2"
-log k8 <<-EOF
+prog_log k8 <<-EOF
 	kernel 0xffffffff81101000 reference
-	event cpu-clock 1000
-	proc 7 prog
 	module 0xffffffffc0200000 0x2000 mymod
 	sample 1 7 0xffffffffc0200500
 EOF
@@ -109,19 +105,15 @@ EOF
 ok "the kernel of FreeBSD is a file" same \
 	"prog;[zfs]_[k];do_work_alias_[k] 1" \
 	"$pmclog" fold -k "$tmp/map" "$tmp/freebsd"
-log k5 <<-EOF
+prog_log k5 <<-EOF
 	kernel 0xffffffff81001000 reference
-	event cpu-clock 1000
-	proc 7 prog
 	sample 1 7 0xffffffffc0200010
 EOF
 ok "a module that the log does not mention" prints 0 \
 	"prog  *\[unlisted\]  *unlisted_func \[m\]" \
 	"$pmclog" report -k "$tmp/kallsyms" "$tmp/k5"
-log k6 <<-EOF
+prog_log k6 <<-EOF
 	kernel 0xffffffff81001000 reference
-	event cpu-clock 1000
-	proc 7 prog
 	module 0xffffffffc0100000 0x2000 mymod
 	sample 1 7 0xffffffffc0100500
 	unmap -1 0xffffffffc0100000 0xffffffffc0102000
@@ -286,11 +278,9 @@ ${CC:-cc} -c -o "$tmp/v.o" "$tmp/v.s" &&
 		-o "$tmp/vmlinux" "$tmp/v.o"
 vmlinux()
 {
-	log k7 <<-EOF
+	prog_log k7 <<-EOF
 		kernel 0xffffffffa4601000 reference
 		buildid $1 [kernel]
-		event cpu-clock 1000
-		proc 7 prog
 		sample 1 7 0xffffffffa4602010
 	EOF
 	same "prog;do_work_[k] 1" "$pmclog" fold -k "$tmp/vmlinux" "$tmp/k7"

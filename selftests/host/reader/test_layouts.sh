@@ -143,10 +143,8 @@ loader()
 ok "the loader, by its base" loader 0x7f0000000000
 ok "by its entry" loader "0x7f0000000000+$entry"
 
-log ours.log <<-EOF
+prog_log ours.log p <<-EOF
 	host $(uname -r) elsewhere
-	event cpu-clock 1000
-	proc 7 p
 	exec 7 $tmp/fixed 0 0
 	$(samples fixed)
 EOF

@@ -156,10 +156,8 @@ ${CC:-cc} -g -O2 -gdwarf-4 -static -nostdlib -ffreestanding -no-pie \
 	-o "$kernel" "$HERE/programs/kernelish.c" 2>"$tmp/.cc"
 slide=$((0x2000000))
 at=$(($(nm "$kernel" | awk '$3 == "sys_work" { print "0x" $1 }')))
-log k <<-EOF
+prog_log k <<-EOF
 	kernel $(printf '%#x' $((at + slide))) sys_work
-	event cpu-clock 1000
-	proc 7 prog
 	sample 3 7 $(printf '%#x' $((at + slide)))
 EOF
 ok "the kernel's, by its vmlinux" same \

@@ -4,11 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
-log big <<-EOF
+prog_log big <<-EOF
 	host 6.12-test node
 	machine 183
-	event cpu-clock 1000
-	proc 7 prog
 	sample 40000 7 0x10010
 EOF
 # a log that takes more than a second to come
