@@ -2,7 +2,6 @@
 /* backend.h: the recording as a session drives it. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <dirent.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "bpf/backend.h"
 #include "bpf/recorder.h"
+#include "libpmc_event.h"
 #include "output/logcontrol.h"
 
 #define NS_PER_S		1000000000ULL
@@ -105,19 +105,18 @@ static int has_rate(const struct counter *c)
 /* perf refuses a rate above its maximum, which the kernel lowers on slow machines. */
 static void lower_rate(const struct options *o, struct counter *c)
 {
-	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
 	int is_period = !(c->flags & PMC_F_FREQ);
 	unsigned long long most, rate = is_period ? NS_PER_S / c->period : c->period;
+	char text[32];
 
-	if (f && fscanf(f, "%llu", &most) == 1 && most && rate > most) {
-		if (!o->quiet)
-			warn_line("%s: %llu samples a second lowered to %llu, "
-				  "kernel.perf_event_max_sample_rate",
-				  c->event.name, rate, most);
-		c->period = is_period ? (NS_PER_S + most - 1) / most : most;
-	}
-	if (f)
-		fclose(f);
+	if (pmc_file_text(text, sizeof(text), "/proc/sys/kernel/perf_event_max_sample_rate") < 0 ||
+	    sscanf(text, "%llu", &most) != 1 || !most || rate <= most)
+		return;
+	if (!o->quiet)
+		warn_line("%s: %llu samples a second lowered to %llu, "
+			  "kernel.perf_event_max_sample_rate",
+			  c->event.name, rate, most);
+	c->period = is_period ? (NS_PER_S + most - 1) / most : most;
 }
 
 void bpf_allocate(struct options *o)
@@ -225,34 +224,25 @@ static int attach_one(int pid)
 	return 0;
 }
 
-static void add_children_of_thread(int pid, const char *tid)
+static int add_children_of_thread(void *pid, const char *tid)
 {
 	char path[300];
 	int child;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%s/children", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/children", *(int *)pid, tid);
 	f = fopen(path, "re");
 	while (f && fscanf(f, "%d", &child) == 1)
 		if (!is_attached(child))
 			add_attached(child);
 	if (f)
 		fclose(f);
+	return 0;
 }
 
 static void add_children(int pid)
 {
-	struct dirent *d;
-	char path[64];
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && (d = readdir(dir)))
-		if (d->d_name[0] != '.')
-			add_children_of_thread(pid, d->d_name);
-	if (dir)
-		closedir(dir);
+	pmc_file_each(add_children_of_thread, &pid, "/proc/%d/task", pid);
 }
 
 static int follows_descendants(const struct options *o)

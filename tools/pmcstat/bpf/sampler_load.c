@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bpf/sampler_load.h"
+#include "libpmc_event.h"
 #include "sampler.skel.h"
 
 /* Which queue the records of a ring go to */
@@ -36,13 +37,12 @@ static void refuse(int err, const char *what)
 /* kernel.perf_event_max_stack is the most that a part of a chain can have. */
 static uint32_t read_max_stack(void)
 {
-	FILE *f = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
-	uint32_t n = SAMPLER_PART_MAX;
+	char text[32];
+	uint32_t n;
 
-	if (f && (fscanf(f, "%u", &n) != 1 || n > SAMPLER_PART_MAX))
-		n = SAMPLER_PART_MAX;
-	if (f)
-		fclose(f);
+	if (pmc_file_text(text, sizeof(text), "/proc/sys/kernel/perf_event_max_stack") < 0 ||
+	    sscanf(text, "%u", &n) != 1 || n > SAMPLER_PART_MAX)
+		return SAMPLER_PART_MAX;
 	return n;
 }
 

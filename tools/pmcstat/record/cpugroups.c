@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpmc_event.h"
 #include "pmcstat.h"
 
 struct machine {
@@ -17,17 +18,10 @@ struct machine {
 
 static int read_list(const char *root, const char *path, struct cpulist *list)
 {
-	char name[512], line[4096];
-	FILE *f;
+	char line[4096];
 
-	snprintf(name, sizeof(name), "%s/sys/devices/system/%s", root, path);
-	f = fopen(name, "re");
-	if (!f)
+	if (pmc_file_text(line, sizeof(line), "%s/sys/devices/system/%s", root, path) < 0)
 		return -1;
-	if (!fgets(line, sizeof(line), f))
-		line[0] = '\0';
-	fclose(f);
-	line[strcspn(line, "\n")] = '\0';
 	memset(list, 0, sizeof(*list));
 	/* a node without CPUs has an empty line */
 	return line[0] ? cpulist_parse(list, line) : 0;
