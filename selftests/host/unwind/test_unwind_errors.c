@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hwpmc.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +37,7 @@ static bool fails(int read)
 ssize_t __wrap_pread64(int fd, void *to, size_t len, off_t at);
 int __real_uncompress(void *to, unsigned long *n, const void *p, unsigned long len);
 int __wrap_uncompress(void *to, unsigned long *n, const void *p, unsigned long len);
-int __wrap_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, void *arg);
 
 /* One of the C library's that has no memory when it is its turn */
 #define ALLOCATOR(name, declared, ...)					\
@@ -107,14 +106,8 @@ static int next(struct hwpmc_unwindnext *n)
 	return 0;
 }
 
-int __wrap_ioctl(int fd, unsigned long request, ...)
+int __wrap_ioctl(int fd, unsigned long request, void *arg)
 {
-	va_list ap;
-	void *arg;
-
-	va_start(ap, request);
-	arg = va_arg(ap, void *);
-	va_end(ap);
 	abort_if(fd != DEVICE);
 	if (request == HWPMC_IOC_UNWINDNEXT)
 		return next(arg);

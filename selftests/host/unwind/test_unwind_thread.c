@@ -8,7 +8,6 @@
 #include <linux/hwpmc.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -56,7 +55,7 @@ struct pmc_answers *pmc_owner_answers(struct pmc_owner *o)
 	abort();
 }
 
-int __wrap_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, void *arg);
 ssize_t __wrap_pread64(int fd, void *to, size_t len, off_t at);
 
 ssize_t __wrap_pread64(int fd, void *to, size_t len, off_t at)
@@ -94,16 +93,11 @@ static int table(const struct hwpmc_unwindtable *a)
 	return a->len ? device.err : 0;
 }
 
-int __wrap_ioctl(int fd, unsigned long request, ...)
+int __wrap_ioctl(int fd, unsigned long request, void *arg)
 {
 	sigset_t set;
-	va_list ap;
-	void *arg;
 	int err;
 
-	va_start(ap, request);
-	arg = va_arg(ap, void *);
-	va_end(ap);
 	pthread_sigmask(SIG_SETMASK, NULL, &set);
 	pthread_mutex_lock(&device.lock);
 	abort_if(fd != the_fd);
@@ -140,21 +134,15 @@ static void close_device(void)
 	pthread_mutex_unlock(&device.lock);
 }
 
-static void wait_for_answers(unsigned int n)
-{
-	pthread_mutex_lock(&device.lock);
-	while (device.answers + device.bare < n)
-		pthread_cond_wait(&device.changed, &device.lock);
-	pthread_mutex_unlock(&device.lock);
-}
-
-static void wait_for_hanging(int n)
-{
-	pthread_mutex_lock(&device.lock);
-	while (device.hanging != n)
-		pthread_cond_wait(&device.changed, &device.lock);
-	pthread_mutex_unlock(&device.lock);
-}
+/* Until @condition, which is of the device, is true */
+#define AWAIT(condition)						\
+	do {								\
+		pthread_mutex_lock(&device.lock);			\
+		while (!(condition))					\
+			pthread_cond_wait(&device.changed, &device.lock); \
+		pthread_mutex_unlock(&device.lock);			\
+	} while (0)
+#define ANSWERED	(device.answers + device.bare)
 
 static unsigned int uses(void)
 {
@@ -179,7 +167,7 @@ static void test_answers(void)
 	struct pmc_unwinder *u = begin(3, 0, 0);
 	double start;
 
-	wait_for_answers(3);
+	AWAIT(ANSWERED >= 3);
 	start = now();
 	pmc_unwinder_end(u);
 	ok(now() - start < 0.9, "it ends at once when it waits");
@@ -197,7 +185,7 @@ static void test_busy(void)
 	for (i = 0; i < 200; i++) {
 		u = begin(3, 0, 0);
 		if (i % 4)
-			wait_for_answers(i % 4);
+			AWAIT(ANSWERED >= i % 4);
 		pmc_unwinder_end(u);
 		close_device();
 	}
@@ -209,7 +197,7 @@ static void test_refused(void)
 	struct pmc_unwinder *u = begin(1, 0, EDQUOT);
 	int refused;
 
-	wait_for_answers(1);
+	AWAIT(ANSWERED >= 1);
 	refused = pmc_unwinder_refused(u);
 	pmc_unwinder_end(u);
 	close_device();
@@ -223,7 +211,7 @@ static void test_refused(void)
 	close_device();
 	ok(refused == EDQUOT, "EDQUOT, and nothing is asked for");
 	u = begin(1, 0, ENOSPC);
-	wait_for_answers(1);
+	AWAIT(ANSWERED >= 1);
 	ok(!pmc_unwinder_refused(u), "not ENOSPC");
 	pmc_unwinder_end(u);
 	close_device();
@@ -236,7 +224,7 @@ static void test_hang(void)
 	unsigned int before;
 	double start;
 
-	wait_for_hanging(1);
+	AWAIT(device.hanging == 1);
 	before = uses();
 	start = now();
 	pmc_unwinder_end(u);
@@ -244,7 +232,7 @@ static void test_hang(void)
 	close_device();
 	ok(start < 5, "it hangs in a file: %.3f s", start);
 	let_go();
-	wait_for_hanging(0);
+	AWAIT(device.hanging == 0);
 	usleep(300000);
 	ok(uses() == before, "the file answers when the owner has gone");
 }
