@@ -130,37 +130,45 @@ def pprof(path):
                     int(v))
 
 
-def fields(data):
-    """Of a message of protocol buffers: number, and number or bytes."""
-    at = 0
+class Bytes:
+    """What is read one thing after the other."""
 
-    def varint():
-        nonlocal at
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def more(self):
+        return self.at < len(self.data)
+
+    def take(self, n):
+        self.at += n
+        assert self.at <= len(self.data)
+        return self.data[self.at - n:self.at]
+
+    def varint(self):
         v = shift = 0
         while True:
-            v |= (data[at] & 127) << shift
+            b = self.take(1)[0]
+            v |= (b & 127) << shift
             shift += 7
-            at += 1
-            if data[at - 1] < 128:
+            if b < 128:
                 return v
-    while at < len(data):
-        key = varint()
+
+
+def fields(data):
+    """Of a message of protocol buffers: number, and number or bytes."""
+    message = Bytes(data)
+    while message.more():
+        key = message.varint()
         assert key & 7 in (0, 2)
-        v = varint()
-        if key & 7 == 2:
-            at, v = at + v, data[at:at + v]
-        yield key >> 3, v
+        v = message.varint()
+        yield key >> 3, message.take(v) if key & 7 == 2 else v
 
 
 def packed(data):
     """Numbers in a row are the fields of a message without keys."""
-    v = shift = 0
-    for b in data:
-        v |= (b & 127) << shift
-        shift += 7
-        if b < 128:
-            yield v
-            v = shift = 0
+    numbers = Bytes(data)
+    while numbers.more():
+        yield numbers.varint()
 
 
 def pprof_sums(path):
@@ -178,25 +186,8 @@ def pprof_sums(path):
         print(strings[type_], n)
 
 
-class Native:
+class Native(Bytes):
     """ClickHouse's Native format, of the types that we write."""
-
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def take(self, n):
-        self.at += n
-        assert self.at <= len(self.data)
-        return self.data[self.at - n:self.at]
-
-    def varint(self):
-        v = shift = 0
-        while True:
-            b = self.take(1)[0]
-            v |= (b & 127) << shift
-            shift += 7
-            if b < 128:
-                return v
 
     def string(self):
         return self.take(self.varint()).decode()
@@ -229,7 +220,7 @@ class Native:
         return [every[a:b] for a, b in zip([0] + ends, ends)]
 
     def blocks(self):
-        while self.at < len(self.data):
+        while self.more():
             n, rows = self.varint(), self.varint()
             yield {name: self.column(self.string(), rows)
                    for name in (self.string() for _ in range(n))}
