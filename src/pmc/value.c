@@ -176,11 +176,14 @@ static int change_period(struct hwpmc_pmc *pmc, u64 asked)
 /* Undoes the last change_period().  What @old costs is known: it is not expected. */
 static void restore_period(struct hwpmc_pmc *pmc, u64 old)
 {
+	const u64 refused = pmc->asked;
+
 	hwpmc_pmc_refresh(pmc);
 	hwpmc_rate_period_ends(pmc);
+	pmc->asked = old;	/* the rates of the budget follow from it */
 	hwpmc_budget_unexpect(pmc);
-	if (!hwpmc_pmc_set_period(pmc, period_within_budget(pmc, old)))
-		pmc->asked = old;
+	if (hwpmc_pmc_set_period(pmc, period_within_budget(pmc, old)))
+		pmc->asked = refused;
 }
 
 /* @old: out: the value before */
