@@ -108,7 +108,7 @@ MODULE_PARM_DESC(max_cpu,
 
 static unsigned int default_ring_kib(void)
 {
-	unsigned int kib = LOG_RINGS_MIB * 1024 / num_possible_cpus();
+	unsigned int kib = LOG_RINGS_MIB * 1024 / num_present_cpus();
 
 	return clamp_t(unsigned int, rounddown_pow_of_two(max(kib, 1U)),
 		       LEAST_RING_KIB, DEF_RING_KIB);
@@ -117,7 +117,8 @@ static unsigned int default_ring_kib(void)
 /* A user's log on a machine of many CPUs needs room for its tables, too. */
 static unsigned int default_ring_mib(void)
 {
-	u64 mib = (u64)DEF_RING_LOGS * num_possible_cpus() * ringsize >> 10;
+	u64 kib = max_t(u64, ringsize, DEF_RING_KIB);
+	u64 mib = DEF_RING_LOGS * num_possible_cpus() * kib >> 10;
 
 	return clamp_t(u64, mib, DEF_RING_MIB, MAX_COUNT);
 }

@@ -184,6 +184,7 @@ extern unsigned int nr_cpu_ids;
 extern struct cpumask __cpu_possible_mask;
 #define cpu_possible_mask	(&__cpu_possible_mask)
 #define num_possible_cpus()	nr_cpu_ids
+#define num_present_cpus()	nr_cpu_ids
 #define num_online_cpus()	nr_cpu_ids
 unsigned int cpumask_next(int cpu, const struct cpumask *mask);
 #define for_each_possible_cpu(cpu) \

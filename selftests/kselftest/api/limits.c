@@ -48,7 +48,7 @@ static unsigned int default_ring_kib(unsigned int cpus)
 
 TEST_F(limits, defaults)
 {
-	EXPECT_EQ(default_ring_kib(cpus_possible()), module_param("ringsize"));
+	EXPECT_EQ(default_ring_kib(cpus_present()), module_param("ringsize"));
 	EXPECT_EQ(64, module_param("max_owners"));
 	EXPECT_EQ(1024, module_param("max_pmcs"));
 	EXPECT_EQ(256, module_param("max_ringmem"));

@@ -426,13 +426,23 @@ bool small_tmpfs(const char *dir, size_t bytes)
 	return !mount("tmpfs", dir, "tmpfs", 0, options);
 }
 
-unsigned int cpus_possible(void)
+static unsigned int cpus_of(const char *path)
 {
 	char line[80];
 	const char *last;
 
-	if (!read_line("/sys/devices/system/cpu/possible", line, sizeof(line)))
+	if (!read_line(path, line, sizeof(line)))
 		return 0;
 	last = strpbrk(line, "-,");
 	return atoi(last ? last + 1 : line) + 1;
+}
+
+unsigned int cpus_possible(void)
+{
+	return cpus_of("/sys/devices/system/cpu/possible");
+}
+
+unsigned int cpus_present(void)
+{
+	return cpus_of("/sys/devices/system/cpu/present");
 }

@@ -41,6 +41,7 @@ void pin_to(int cpu);
 int cpu_set_online(int cpu, bool online);
 /* CPUs that there can be, from 0 on. */
 unsigned int cpus_possible(void);
+unsigned int cpus_present(void);
 
 /* First line of a file, without the newline; false when there is none. */
 bool read_line(const char *path, char *buf, size_t size);
