@@ -345,8 +345,8 @@ TEST_F(cpugroups, late_chain_elsewhere)
 	load_end(pid);
 	late_tally(&t, log, pid, sy, "syscall");
 	LOG_TALLY(&t);
-	EXPECT_LE(10, t.late);
-	EXPECT_GT(t.late / 2, t.joined);
+	/* of twenty sleeps there; a slow kernel also has others, after which it stays there */
+	EXPECT_LE(10, t.late - t.joined);
 	EXPECT_LE(t.late, log->account.late);
 	EXPECT_EQ(log->late_answered, log->account.late_answered);
 	EXPECT_EQ(0, log->proc_dropped);
