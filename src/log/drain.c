@@ -31,7 +31,6 @@
 /* a pass with more records than this of each CPU is followed by another one soon */
 #define FEW		50
 #define LOOK_TRIES	8
-#define COUNT_TRIES	3
 #define EXACT_TRIES	1000
 #define THREAD_NICE	-10
 
@@ -41,31 +40,35 @@ static struct pmc_cpu *pmc_on(struct hwpmc_pmc *pmc, unsigned int cpu)
 	return cpu < nr_cpu_ids ? smp_load_acquire(&pmc->cpus[cpu]) : NULL;
 }
 
+/* Has no handler run that counts in @pc?  Of a marked PMC none runs any more. */
+static bool count_holds(struct pmc_cpu *pc, struct merge_src *src, u64 state)
+{
+	if (pc->pmc->folding)
+		return true;
+	if (src->ring)
+		return hwpmc_merge_look_holds(src, state);
+	smp_rmb();	/* without a ring they count drops only */
+	return !READ_ONCE(pc->pmc->owner->rings[pc->cpu]);
+}
+
 /*
  * Takes over the counters of a PMC on a CPU, if no handler runs there meanwhile.  All
- * samples that the look at the CPU's ring has found are in them.  Of a marked PMC no
- * handler runs any more.
+ * samples that the look at the CPU's ring has found are in them.
  */
-static void count_pmc(struct pmc_cpu *pc, struct merge_src *src, u64 now)
+static bool count_pmc(struct pmc_cpu *pc, struct merge_src *src, u64 now)
 {
+	u64 state = src->ring ? hwpmc_merge_look_begin(src) : 0;
 	struct pmc_count count;
 	unsigned int i;
-	u64 state = 0;
 
-	for (i = 0; i < COUNT_TRIES; i++) {
-		if (src->ring)
-			state = hwpmc_merge_look_begin(src);
-		hwpmc_stats_read_count(&count, &pc->stat);
-		if (!src->ring || pc->pmc->folding ||
-		    hwpmc_merge_look_holds(src, state))
-			break;
-	}
-	if (i == COUNT_TRIES)
-		return;
+	hwpmc_stats_read_count(&count, &pc->stat);
+	if (!count_holds(pc, src, state))
+		return false;
 	pc->seen = count;
 	pc->counted_at = now;
 	for (i = 0; i < PMCLOG_DROP_NCAUSE; i++)
 		WRITE_ONCE(pc->counted[i], count.dropped[i]);
+	return true;
 }
 
 /*
@@ -75,14 +78,16 @@ static void count_pmc(struct pmc_cpu *pc, struct merge_src *src, u64 now)
 static void count_cpu(struct hwpmc_owner *o, struct merge_src *src,
 		      unsigned int cpu, u64 now)
 {
+	unsigned int waits = LOOK_TRIES, row;
 	struct hwpmc_pmc *pmc;
 	struct pmc_cpu *pc;
-	unsigned int row;
 
 	for_each_pmc(o, row, pmc) {
 		pc = pmc_on(pmc, cpu);
-		if (pc)
-			count_pmc(pc, src, now);
+		while (pc && !count_pmc(pc, src, now) && waits) {
+			waits--;
+			udelay(1);	/* the handler that is there ends */
+		}
 	}
 }
 
@@ -96,7 +101,8 @@ static void take_process_losses(struct owner_ring *or)
 	or->proc_seen.dropped = smp_load_acquire(&or->proc_dropped);
 	or->proc_seen.first = READ_ONCE(or->proc_first);
 	or->proc_seen.last = READ_ONCE(or->proc_last);
-	WRITE_ONCE(or->proc_counted, or->proc_seen.dropped);
+	/* with a later loss the times begin anew */
+	smp_store_release(&or->proc_counted, or->proc_seen.dropped);
 }
 
 static bool look_at_ring(struct merge_src *src, u64 now)
@@ -196,8 +202,9 @@ void hwpmc_drain_upto(struct hwpmc_owner *o, u64 upto)
 }
 
 /*
- * The account since the owner was opened, as of the last look.  Records that are
- * still in the rings at that time are left to the next log.
+ * The account since the owner was opened.  Records that are still in the rings are left
+ * to the next log.  The counters of a PMC may be of an earlier pass than its last
+ * records: then there are fewer than none in the rings, and the sums have these, too.
  */
 void hwpmc_drain_account(struct hwpmc_owner *o, struct pmclog_account *a)
 {
@@ -231,10 +238,12 @@ static bool is_counted_since(struct hwpmc_owner *o, u64 since)
 	unsigned int row, cpu;
 	struct pmc_cpu *pc;
 
-	for_each_pmc(o, row, pmc)
+	for_each_pmc(o, row, pmc) {
 		for_each_pmc_cpu(pmc, cpu, pc)
 			if (pc->counted_at <= since)
 				return false;
+		cond_resched();
+	}
 	return true;
 }
 

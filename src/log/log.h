@@ -269,7 +269,7 @@ struct log_pace {
 /**
  * struct log_acct - the accounts of this log and of all logs; the thread's, except
  *	@retired
- * @quiet:   the last look was quiet on all CPUs
+ * @quiet:   the last look for records was quiet on all CPUs
  * @samples_taken, @proc_taken: samples and process records taken from the
  *	rings, for all logs
  * @cut_taken, @cut_by_taken: samples with cut chains, by their flags

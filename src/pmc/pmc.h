@@ -15,7 +15,7 @@
  * struct pmc_stat - what became of a PMC's overflows on one CPU
  *
  * Written by the handler on that CPU at any nesting depth.  Read anywhere; a
- * reading is exact within a quiet look at the ring.
+ * reading is exact if no handler was there meanwhile: hwpmc_merge_look_holds().
  */
 struct pmc_stat {
 	local64_t	overflows;

@@ -97,7 +97,8 @@ struct cpu_cost {
  *	    preemption off, read by the writer thread
  * @late_answered: deferred user chains among them; read anywhere
  * @lost: pids whose records were lost: written on this CPU, read by the thread
- * @proc_counted, @proc_seen, @proc_told, @proc_told_last: as in struct pmc_cpu
+ * @proc_counted, @proc_seen, @proc_told, @proc_told_last: as in struct pmc_cpu, but
+ *	@proc_seen may be of several moments: the times are those of its number, or later
  * @cost: see struct cpu_cost
  */
 struct owner_ring {
