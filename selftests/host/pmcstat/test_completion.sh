@@ -115,8 +115,8 @@ bash_cpu()
 }
 
 # Rows are in use only where there is a module: a stand-in lists some.
-mkdir -p "$tmp/rows"
-cat >"$tmp/rows/pmccontrol" <<'END'
+mkdir -p "$tmp/nights/rows"
+cat >"$tmp/nights/rows/pmccontrol" <<'END'
 #!/bin/sh
 cat <<'ROWS'
 #N   NAME             CLASS  STATE    ROW-DISP
@@ -124,11 +124,11 @@ cat <<'ROWS'
  17  SOFT-17          SOFT   DISABLED FREE
 ROWS
 END
-chmod +x "$tmp/rows/pmccontrol"
+chmod +x "$tmp/nights/rows/pmccontrol"
 
 with_rows()
 {
-	local PATH=$tmp/rows:$PATH
+	local PATH=$tmp/nights/rows:$PATH
 	"$@"
 }
 
