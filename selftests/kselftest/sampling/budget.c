@@ -297,6 +297,7 @@ TEST_F(budget, rates_rise)
 	uint32_t dear, cheap;
 	struct described d;
 	struct log log;
+	int i;
 
 	ASSERT_EQ(0, set_budget(self->dev, scaled(5, 20) * PERCENT));
 	ASSERT_EQ(0, dev_configure(self->dev, self->file));
@@ -305,8 +306,13 @@ TEST_F(budget, rates_rise)
 	sleep(1);
 	before = get_budget(self->dev);
 	ASSERT_EQ(0, dev_release(self->dev, dear));
-	sleep(8);
-	after = get_budget(self->dev);
+	/* while the host runs other machines, a sample seems to take their time */
+	for (i = 0; i < 60; i++) {
+		sleep(1);
+		after = get_budget(self->dev);
+		if (after.scale == 1000000)
+			break;
+	}
 	ASSERT_EQ(0, dev_release(self->dev, cheap));
 	END_LOG(self->dev, self->file, &log, 0);
 	d = described(&log, cheap);
