@@ -101,7 +101,7 @@ static void take_process_losses(struct owner_ring *or)
 	or->proc_seen.dropped = smp_load_acquire(&or->proc_dropped);
 	or->proc_seen.first = READ_ONCE(or->proc_first);
 	or->proc_seen.last = READ_ONCE(or->proc_last);
-	/* with a later loss the times begin anew */
+	/* after this, the next loss sets proc_first again */
 	smp_store_release(&or->proc_counted, or->proc_seen.dropped);
 }
 

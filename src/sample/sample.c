@@ -483,11 +483,12 @@ static void count_cost(struct owner_ring *or, u64 began)
 }
 
 /*
- * The statistics change between ring_enter() and ring_exit() only, so a reader that
- * hwpmc_merge_look_holds() tells of no handler has seen them all together.  A sampling
- * PMC runs only with a log, so there is a ring unless its allocation failed when this
- * CPU came online.  perf may move an event to another CPU.  A handler there must not
- * write to this CPU's ring, so its samples are dropped as if there were no ring.
+ * The statistics change between ring_enter() and ring_exit() only.  If
+ * hwpmc_merge_look_holds() finds that no handler ran meanwhile, the reader has seen all
+ * changes of each handler.  A sampling PMC runs only with a log, so there is a ring unless
+ * its allocation failed when this CPU came online.  perf may move an event to another CPU.
+ * A handler there must not write to this CPU's ring, so its samples are dropped as if
+ * there were no ring.
  */
 static void sample_overflow(struct pmc_cpu *pc, struct perf_event *event,
 			    const struct perf_sample_data *data,
