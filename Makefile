@@ -17,9 +17,10 @@
 #			looks for data races
 # make check-nmipmu	what samples, with interrupts that are NMIs: selftests/nmipmu
 #			(these three also write Documentation/measured/matrix.rst)
-# make storm		twenty minutes of all that can go wrong at once, there
+# make storm		twenty minutes of all that can go wrong at once, on the debug
+#			kernel
 # make faults		each allocation and each copy of every operation fails once, in
-#			loading the module, too; there
+#			loading the module, too; on the debug kernel
 # make stock-load	stress-ng's stressors, recorded; STOCK_SECONDS each (2)
 # make fuzz		pmclog on hostile logs, ELF files and symbols, for FUZZ_SECONDS
 #			each (1200)

@@ -126,6 +126,20 @@ all_are_there() {
 	return $bad
 }
 
+# The words of all sources.
+words() {
+	find "$root"/{src,include,tools,selftests,bench,scripts} -type f ! -path '*/host/kbuild/*' -print0 |
+		LC_ALL=C xargs -0 grep -hoa '[A-Za-z_][A-Za-z0-9_]*' | LC_ALL=C sort -u
+}
+
+# The functions that DOCUMENT names, without the kernel's.
+functions_exist() {
+	grep -Eo '`[a-z_][A-Za-z0-9_]*\(\)`' "$1" | tr -d '`()' | LC_ALL=C sort -u |
+		grep -v '^perf_event_throttle$' | LC_ALL=C comm -23 - "$tmp/words" | sed 's/$/(): not there/' >"$tmp/gone"
+	cat "$tmp/gone"
+	[[ ! -s $tmp/gone ]]
+}
+
 # Whoever looks for the subject of a source finds it.
 all_sources_are_named() {
 	local source bad=0
@@ -278,6 +292,11 @@ for document in "${documents[@]}"; do
 	ok "$name: the scripts that it runs are there" all_are_scripts "$document"
 	ok "$name: the files that it names are there" all_are_there "$document"
 done
+words >"$tmp/words"
+for document in "$root"/{README,CONTRIBUTING}.md "$root"/Documentation/{guide,design}/*.rst; do
+	ok "${document##*/}: the functions that it names are there" functions_exist "$document"
+done
+ok "readme: a function that is not there" found functions_exist "$contributing" 's,`count_pmc\(\)`,`count_pms()`,'
 cat "${documents[@]}" >"$tmp/all"
 ok "CONTRIBUTING.md: it names each source of the module" all_sources_are_named "$contributing"
 ok "readme: a source that is not named" found all_sources_are_named "$contributing" 's,`atbase.c`,,'

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sections that tables are made of, in other forms: .debug_frame is the same when it is
- * compressed, and .sframe says what .eh_frame does.
+ * compressed, and .sframe says what .eh_frame does.  Also code that has none of these:
+ * signal restorers and .plt.
  */
 #include <fcntl.h>
 #include <stdio.h>
