@@ -423,24 +423,28 @@ static int64_t close_counted(META, uint32_t flags)
 	return ms;
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 /*
  * The last slices of all PMCs are waited for together: not for ten ms each.  On a debug
- * kernel they take some time besides.
+ * kernel they take some time besides, and on a busy machine more: it gets some tries.
  */
 TEST(counted_switches_wait_once)
 {
-	int64_t plain = INT64_MAX, logged = INT64_MAX, ms;
-	int users = module_users(), i;
+	int64_t limit = NPMC * scaled(5, 9), plain = INT64_MAX, logged = INT64_MAX;
+	int users = module_users(), i = 0;
 
-	for (i = 0; i < ROUNDS; i++) {
-		ms = close_counted(_metadata, 0);
-		plain = ms < plain ? ms : plain;
-		ms = close_counted(_metadata, HWPMC_F_LOG_PROCCSW);
-		logged = ms < logged ? ms : logged;
-	}
+	do {
+		plain = least(plain, close_counted(_metadata, 0));
+		logged = least(logged, close_counted(_metadata,
+						     HWPMC_F_LOG_PROCCSW));
+	} while (logged - plain >= limit && ++i < 4 * ROUNDS);
 	TH_LOG("%lld ms, and %lld ms without slices", (long long)logged,
 	       (long long)plain);
-	EXPECT_GT(NPMC * scaled(5, 9), logged - plain);
+	EXPECT_GT(limit, logged - plain);
 	EXPECT_TRUE(recorders_are(users));
 }
 
