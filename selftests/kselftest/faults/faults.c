@@ -34,10 +34,7 @@ static int run_open(struct world *w)
 	return w->dev < 0 ? w->dev : 0;
 }
 
-static int undo_open(struct world *w)
-{
-	return close(w->dev);
-}
+static OP(undo_open, close(w->dev))
 
 static int run_version(struct world *w)
 {
@@ -90,15 +87,8 @@ static int run_events(struct world *w)
 	return info.nevents == w->value ? 0 : -EBADMSG;
 }
 
-static int run_disable(struct world *w)
-{
-	return dev_admin(w->dev, 0, ROW, HWPMC_STATE_DISABLED);
-}
-
-static int undo_disable(struct world *w)
-{
-	return dev_admin(w->dev, 0, ROW, HWPMC_STATE_FREE);
-}
+static OP(run_disable, dev_admin(w->dev, 0, ROW, HWPMC_STATE_DISABLED))
+static OP(undo_disable, dev_admin(w->dev, 0, ROW, HWPMC_STATE_FREE))
 
 static int run_poll(struct world *w)
 {
@@ -112,15 +102,8 @@ static int run_poll(struct world *w)
 	return poll(p, ARRAY_SIZE(p), 0) < 0 ? -errno : 0;
 }
 
-static int run_fasync(struct world *w)
-{
-	return fcntl(w->dev, F_SETFL, O_RDWR | O_ASYNC) ? -errno : 0;
-}
-
-static int undo_fasync(struct world *w)
-{
-	return fcntl(w->dev, F_SETFL, O_RDWR);
-}
+static OP(run_fasync, fcntl(w->dev, F_SETFL, O_RDWR | O_ASYNC) ? -errno : 0)
+static OP(undo_fasync, fcntl(w->dev, F_SETFL, O_RDWR))
 
 #define NEW_VALUE	123456789
 
@@ -159,30 +142,12 @@ static int undo_value(struct world *w)
 	return dev_setcount(w->dev, w->id, &value);
 }
 
-static bool pmc_is_there(struct world *w)
-{
-	return !run_read(w);
-}
+static STATE(pmc_is_there, !run_read(w))
 
-static int run_end(struct world *w)
-{
-	return dev_configure(w->dev, -1);
-}
-
-static int run_closelog(struct world *w)
-{
-	return dev_closelog(w->dev);
-}
-
-static int run_flush(struct world *w)
-{
-	return dev_flush(w->dev);
-}
-
-static int run_word(struct world *w)
-{
-	return dev_userdata(w->dev, 0x5EED);
-}
+static OP(run_end, dev_configure(w->dev, -1))
+static OP(run_closelog, dev_closelog(w->dev))
+static OP(run_flush, dev_flush(w->dev))
+static OP(run_word, dev_userdata(w->dev, 0x5EED))
 
 /* Many ready-made records, for a buffer of several pages. */
 static int run_bulk(struct world *w)
@@ -374,10 +339,8 @@ static uint64_t last_rate(int file, uint32_t id)
 }
 
 /* The period that is in force is the one that was announced last. */
-static bool same_period(struct world *w)
-{
-	return !dev_flush(w->dev) && last_rate(w->file, w->id) == w->a.count;
-}
+static STATE(same_period,
+	     !dev_flush(w->dev) && last_rate(w->file, w->id) == w->a.count)
 
 static int undo_period(struct world *w)
 {
@@ -386,10 +349,7 @@ static int undo_period(struct world *w)
 	return dev_setcount(w->dev, w->id, &count);
 }
 
-static int run_rotate(struct world *w)
-{
-	return dev_rotate(w->dev, w->other);
-}
+static OP(run_rotate, dev_rotate(w->dev, w->other))
 
 static int undo_rotate(struct world *w)
 {
@@ -564,30 +524,10 @@ TEST(at_random)
 /* ------------------------------------------------------------------------
  * The module
  */
-static int run_load(struct world *w)
-{
-	return module_load("");
-}
+static OP(run_load, module_load(""))
+static OP(undo_load, module_unload_soon())
 
-static int undo_load(struct world *w)
-{
-	return module_unload_soon();
-}
-
-static bool no_module(struct world *w)
-{
-	return module_users() < 0 && access(DEV_PATH, F_OK);
-}
-
-static int run_unload(struct world *w)
-{
-	return module_unload_soon();
-}
-
-static int undo_unload(struct world *w)
-{
-	return module_load("");
-}
+static STATE(no_module, module_users() < 0 && access(DEV_PATH, F_OK))
 
 FIXTURE(module_points)
 {
@@ -612,7 +552,7 @@ TEST_F_TIMEOUT(module_points, load, 1500)
 	}, whole = {
 		"insmod", run_load, undo_load, no_module
 	}, unload = {
-		"rmmod", run_unload, undo_unload
+		"rmmod", undo_load, run_load
 	};
 	struct world w = {};
 	struct code begin;

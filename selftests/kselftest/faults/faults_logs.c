@@ -8,20 +8,9 @@
 
 #define WINDOW		(1 << 20)
 
-static int run_packed(struct world *w)
-{
-	return dev_configure_flags(w->dev, w->file, HWPMC_LOG_PACKED);
-}
-
-static int run_stream(struct world *w)
-{
-	return dev_stream(w->dev, 0, 0);
-}
-
-static int run_flight(struct world *w)
-{
-	return dev_flight(w->dev, WINDOW, 0);
-}
+static OP(run_packed, dev_configure_flags(w->dev, w->file, HWPMC_LOG_PACKED))
+static OP(run_stream, dev_stream(w->dev, 0, 0))
+static OP(run_flight, dev_flight(w->dev, WINDOW, 0))
 
 /* What is left to be read belongs to no other log. */
 static int undo_nofile(struct world *w)
@@ -49,15 +38,9 @@ static int undo_record(struct world *w)
 	return err ?: undo_nofile(w);
 }
 
-static bool neither_log_nor_record(struct world *w)
-{
-	return no_log_yet(w) && undo_record(w) == -EINVAL;
-}
+static STATE(neither_log_nor_record, no_log_yet(w) && undo_record(w) == -EINVAL)
 
-static int run_snapshot(struct world *w)
-{
-	return dev_snapshot(w->dev, w->file, 0);
-}
+static OP(run_snapshot, dev_snapshot(w->dev, w->file, 0))
 
 static int undo_snapshot(struct world *w)
 {
@@ -72,30 +55,13 @@ static bool is_empty(struct world *w)
 	return !fstat(w->file, &st) && !st.st_size;
 }
 
-static int run_arm(struct world *w)
-{
-	return dev_snapshot(w->dev, w->file, HWPMC_SNAPSHOT_ARM);
-}
+static OP(run_arm, dev_snapshot(w->dev, w->file, HWPMC_SNAPSHOT_ARM))
+static OP(undo_arm, dev_snapshot(w->dev, -1, HWPMC_SNAPSHOT_ARM))
 
-static int undo_arm(struct world *w)
-{
-	return dev_snapshot(w->dev, -1, HWPMC_SNAPSHOT_ARM);
-}
+static STATE(nothing_armed, undo_arm(w) == -EINVAL)
 
-static bool nothing_armed(struct world *w)
-{
-	return undo_arm(w) == -EINVAL;
-}
-
-static int run_exits(struct world *w)
-{
-	return dev_exit_trigger(w->dev, HWPMC_EXIT_FAILED, 0, 0);
-}
-
-static int undo_exits(struct world *w)
-{
-	return dev_exit_trigger(w->dev, HWPMC_EXIT_NEVER, 0, 0);
-}
+static OP(run_exits, dev_exit_trigger(w->dev, HWPMC_EXIT_FAILED, 0, 0))
+static OP(undo_exits, dev_exit_trigger(w->dev, HWPMC_EXIT_NEVER, 0, 0))
 
 /* Sampled is whoever is not one of these: all. */
 static int run_filter(struct world *w)
@@ -111,10 +77,7 @@ static int run_filter(struct world *w)
 	return dev_filter(w->dev, w->id, c, ARRAY_SIZE(c));
 }
 
-static int undo_filter(struct world *w)
-{
-	return dev_filter(w->dev, w->id, NULL, 0);
-}
+static OP(undo_filter, dev_filter(w->dev, w->id, NULL, 0))
 
 static void begin(META, struct world *w)
 {

@@ -18,35 +18,14 @@
 /* ------------------------------------------------------------------------
  * Operations
  */
-static int run_attach(struct world *w)
-{
-	return dev_attach(w->dev, w->id, w->pid);
-}
+static OP(run_attach, dev_attach(w->dev, w->id, w->pid))
+static OP(run_detach, dev_detach(w->dev, w->id, w->pid))
 
-static int run_detach(struct world *w)
-{
-	return dev_detach(w->dev, w->id, w->pid);
-}
+static STATE(not_attached, run_detach(w) == -EINVAL)
+static STATE(attached, run_attach(w) == -EEXIST)
+static STATE(is_running, run_attach(w) == -EBUSY)
 
-static bool not_attached(struct world *w)
-{
-	return run_detach(w) == -EINVAL;
-}
-
-static bool attached(struct world *w)
-{
-	return run_attach(w) == -EEXIST;
-}
-
-static bool is_running(struct world *w)
-{
-	return run_attach(w) == -EBUSY;
-}
-
-static int undo_release(struct world *w)
-{
-	return run_allocate(w) ?: run_attach(w);
-}
+static OP(undo_release, run_allocate(w) ?: run_attach(w))
 
 static int run_atbase(struct world *w)
 {
@@ -63,36 +42,17 @@ static int record(struct world *w, bool on)
 	return err ?: r.npmc == 1 ? 0 : -EBADMSG;
 }
 
-static int run_record(struct world *w)
-{
-	return record(w, 1);
-}
+static OP(run_record, record(w, 1))
+static OP(run_record_end, record(w, 0))
 
-static int run_record_end(struct world *w)
-{
-	return record(w, 0);
-}
-
-static bool not_recording(struct world *w)
-{
-	return record(w, 0) == -EINVAL;
-}
-
-static bool is_recording(struct world *w)
-{
-	return record(w, 1) == -EBUSY;
-}
+static STATE(not_recording, record(w, 0) == -EINVAL)
+static STATE(is_recording, record(w, 1) == -EBUSY)
 
 /* Onto the caller, who is no target yet. */
-static bool not_on_caller(struct world *w)
-{
-	return never_started(w) && dev_detach(w->dev, w->id, 0) == -EINVAL;
-}
+static STATE(not_on_caller,
+	     never_started(w) && dev_detach(w->dev, w->id, 0) == -EINVAL)
 
-static int undo_self(struct world *w)
-{
-	return run_release(w) ?: run_allocate(w);
-}
+static OP(undo_self, run_release(w) ?: run_allocate(w))
 
 /* It has children, and then faults in each step. */
 static int family(struct target *t, void *arg)
@@ -400,10 +360,7 @@ static int run_map(struct world *w)
 	return 0;
 }
 
-static int undo_map(struct world *w)
-{
-	return munmap((void *)w->value, 4096) ? -errno : 0;
-}
+static OP(undo_map, munmap((void *)w->value, 4096) ? -errno : 0)
 
 TEST(mapping)
 {

@@ -158,15 +158,8 @@ int run_allocate(struct world *w)
 	return err;
 }
 
-int run_release(struct world *w)
-{
-	return dev_release(w->dev, w->id);
-}
-
-int run_configure(struct world *w)
-{
-	return dev_configure(w->dev, w->file);
-}
+OP(run_release, dev_release(w->dev, w->id))
+OP(run_configure, dev_configure(w->dev, w->file))
 
 int undo_configure(struct world *w)
 {
@@ -176,15 +169,8 @@ int undo_configure(struct world *w)
 	return err;
 }
 
-int run_start(struct world *w)
-{
-	return dev_start(w->dev, w->id);
-}
-
-int run_stop(struct world *w)
-{
-	return dev_stop(w->dev, w->id);
-}
+OP(run_start, dev_start(w->dev, w->id))
+OP(run_stop, dev_stop(w->dev, w->id))
 
 int run_read(struct world *w)
 {
@@ -201,12 +187,5 @@ bool no_log_yet(struct world *w)
 	       !st.st_size;
 }
 
-bool log_is_open(struct world *w)
-{
-	return !dev_flush(w->dev);
-}
-
-bool never_started(struct world *w)
-{
-	return dev_stop(w->dev, w->id) == -EINVAL;
-}
+STATE(log_is_open, !dev_flush(w->dev))
+STATE(never_started, dev_stop(w->dev, w->id) == -EINVAL)

@@ -41,6 +41,10 @@ struct op {
 	bool part;
 };
 
+/* A run or undo of @w, and a same, that is one expression */
+#define OP(name, ...)	int name(struct world *w) { return __VA_ARGS__; }
+#define STATE(name, ...)	bool name(struct world *w) { return __VA_ARGS__; }
+
 /* Whether this kernel can make something fail; once for all tests of a program. */
 bool points_begin(void);
 extern bool points_possible;
