@@ -120,20 +120,9 @@ static bool ids(uid_t r, uid_t e, uid_t s)
 	       !prctl(PR_SET_DUMPABLE, 1);
 }
 
-static bool real_other(void)
-{
-	return ids(TRIAL_OTHER, TRIAL_USER, TRIAL_USER);
-}
-
-static bool effective_other(void)
-{
-	return ids(TRIAL_USER, TRIAL_OTHER, TRIAL_USER);
-}
-
-static bool saved_other(void)
-{
-	return ids(TRIAL_USER, TRIAL_USER, TRIAL_OTHER);
-}
+static BECOMES(real_other, ids(TRIAL_OTHER, TRIAL_USER, TRIAL_USER))
+static BECOMES(effective_other, ids(TRIAL_USER, TRIAL_OTHER, TRIAL_USER))
+static BECOMES(saved_other, ids(TRIAL_USER, TRIAL_USER, TRIAL_OTHER))
 
 static bool saved_root(void)
 {
@@ -152,15 +141,8 @@ TEST_F(access, users)
 }
 
 /* Who he acts as counts, not who he was. */
-static bool other_acting_as_user(void)
-{
-	return ids(TRIAL_OTHER, TRIAL_USER, TRIAL_OTHER);
-}
-
-static bool user_acting_as_other(void)
-{
-	return ids(TRIAL_USER, TRIAL_OTHER, TRIAL_USER);
-}
+static BECOMES(other_acting_as_user, ids(TRIAL_OTHER, TRIAL_USER, TRIAL_OTHER))
+static BECOMES(user_acting_as_other, ids(TRIAL_USER, TRIAL_OTHER, TRIAL_USER))
 
 TEST_F(access, effective_user)
 {
@@ -177,50 +159,20 @@ static bool groups(gid_t r, gid_t e, gid_t s, int n, const gid_t *list)
 
 static const gid_t many[] = { 5, 20, 1200, DEV_GROUP, 1550, EXTRA, 70000 };
 
-static bool real_group(void)
-{
-	return groups(EXTRA, TRIAL_USER, TRIAL_USER, 0, NULL);
-}
-
-static bool effective_group(void)
-{
-	return groups(TRIAL_USER, EXTRA, TRIAL_USER, 0, NULL);
-}
-
-static bool saved_group(void)
-{
-	return groups(TRIAL_USER, TRIAL_USER, EXTRA, 0, NULL);
-}
-
-static bool extra_group(void)
-{
-	return groups(TRIAL_USER, TRIAL_USER, TRIAL_USER, 1, (gid_t[]){ EXTRA });
-}
-
-static bool last_group(void)
-{
-	return groups(TRIAL_USER, TRIAL_USER, TRIAL_USER, 1, (gid_t[]){ 70001 });
-}
-
-static bool no_groups(void)
-{
-	return groups(TRIAL_USER, TRIAL_USER, TRIAL_USER, 0, NULL);
-}
-
-static bool many_groups(void)
-{
-	return groups(TRIAL_USER, TRIAL_USER, TRIAL_USER, ARRAY_SIZE(many), many);
-}
-
-static bool some_groups(void)
-{
-	return groups(20, EXTRA, 70000, 4, (gid_t[]){ 70000, 5, TRIAL_USER, 1550 });
-}
-
-static bool one_too_many(void)
-{
-	return groups(TRIAL_USER, TRIAL_USER, TRIAL_USER, 3, (gid_t[]){ 5, 21, 1550 });
-}
+static BECOMES(real_group, groups(EXTRA, TRIAL_USER, TRIAL_USER, 0, NULL))
+static BECOMES(effective_group, groups(TRIAL_USER, EXTRA, TRIAL_USER, 0, NULL))
+static BECOMES(saved_group, groups(TRIAL_USER, TRIAL_USER, EXTRA, 0, NULL))
+static BECOMES(extra_group,
+	       groups(TRIAL_USER, TRIAL_USER, TRIAL_USER, 1, (gid_t[]){ EXTRA }))
+static BECOMES(last_group,
+	       groups(TRIAL_USER, TRIAL_USER, TRIAL_USER, 1, (gid_t[]){ 70001 }))
+static BECOMES(no_groups, groups(TRIAL_USER, TRIAL_USER, TRIAL_USER, 0, NULL))
+static BECOMES(many_groups,
+	       groups(TRIAL_USER, TRIAL_USER, TRIAL_USER, ARRAY_SIZE(many), many))
+static BECOMES(some_groups,
+	       groups(20, EXTRA, 70000, 4, (gid_t[]){ 70000, 5, TRIAL_USER, 1550 }))
+static BECOMES(one_too_many,
+	       groups(TRIAL_USER, TRIAL_USER, TRIAL_USER, 3, (gid_t[]){ 5, 21, 1550 }))
 
 TEST_F(access, groups)
 {
@@ -245,40 +197,13 @@ static bool user_with(uint64_t caps)
 	       !keep_caps(caps) && !prctl(PR_SET_DUMPABLE, 1);
 }
 
-static bool user_with_raw(void)
-{
-	return user_with(CAP(NET_RAW));
-}
-
-static bool user_with_raw_more(void)
-{
-	return user_with(CAP(NET_RAW) | CAP(CHOWN));
-}
-
-static bool user_with_trace(void)
-{
-	return user_with(TRACE);
-}
-
-static bool user_with_admin(void)
-{
-	return user_with(CAP(SYS_ADMIN) | CAP(SYS_PTRACE));
-}
-
-static bool user_with_perfmon(void)
-{
-	return user_with(CAP(PERFMON) | CAP(SYS_ADMIN));
-}
-
-static bool user_with_ptrace(void)
-{
-	return user_with(CAP(SYS_PTRACE));
-}
-
-static bool user_with_all(void)
-{
-	return user_with(~0ULL >> (63 - CAP_LAST_CAP));
-}
+static BECOMES(user_with_raw, user_with(CAP(NET_RAW)))
+static BECOMES(user_with_raw_more, user_with(CAP(NET_RAW) | CAP(CHOWN)))
+static BECOMES(user_with_trace, user_with(TRACE))
+static BECOMES(user_with_admin, user_with(CAP(SYS_ADMIN) | CAP(SYS_PTRACE)))
+static BECOMES(user_with_perfmon, user_with(CAP(PERFMON) | CAP(SYS_ADMIN)))
+static BECOMES(user_with_ptrace, user_with(CAP(SYS_PTRACE)))
+static BECOMES(user_with_all, user_with(~0ULL >> (63 - CAP_LAST_CAP)))
 
 TEST_F(access, capabilities_of_the_target)
 {
@@ -313,10 +238,7 @@ TEST_F(access, privileged)
 	EXPECT_EQ(0, TRY(.caller = trial_as_root, .pid = 1));
 }
 
-static bool hidden(void)
-{
-	return trial_as_user() && !prctl(PR_SET_DUMPABLE, 0);
-}
+static BECOMES(hidden, trial_as_user() && !prctl(PR_SET_DUMPABLE, 0))
 
 TEST_F(access, not_dumpable)
 {

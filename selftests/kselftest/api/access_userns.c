@@ -46,10 +46,7 @@ static pid_t child_of_fake_root(void)
 	return fake_root() ? trial_become(trial_as_root) : -1;
 }
 
-static bool unshare_again(void)
-{
-	return !unshare(CLONE_NEWUSER);
-}
+static BECOMES(unshare_again, !unshare(CLONE_NEWUSER))
 
 /* In another namespace still, within its parent's. */
 static pid_t inner_fake_root(void)

@@ -51,26 +51,12 @@ static int as(bool (*become)(void), int (*fn)(int dev), int dev)
 	return -group_end(child);
 }
 
-static bool user(void)
-{
-	return user_stay(USER);
-}
-
-static bool other(void)
-{
-	return user_stay(OTHER);
-}
-
-static bool userns(void)
-{
-	return user_stay(USER) && !unshare(CLONE_NEWUSER);
-}
+static BECOMES(user, user_stay(USER))
+static BECOMES(other, user_stay(OTHER))
+static BECOMES(userns, user_stay(USER) && !unshare(CLONE_NEWUSER))
 
 /* Root without capabilities. */
-static bool bare_root(void)
-{
-	return !keep_caps(0);
-}
+static BECOMES(bare_root, !keep_caps(0))
 
 static bool without_groups(void)
 {
@@ -78,10 +64,7 @@ static bool without_groups(void)
 	       !setresuid(USER, USER, USER);
 }
 
-static bool root(void)
-{
-	return true;
-}
+static BECOMES(root, true)
 
 /* Anybody may ask this; a negative errno. */
 static int version(int dev)

@@ -8,20 +8,9 @@
 #include "trial.h"
 #include "user.h"
 
-bool trial_as_user(void)
-{
-	return user_stay(TRIAL_USER);
-}
-
-bool trial_as_other(void)
-{
-	return user_stay(TRIAL_OTHER);
-}
-
-bool trial_as_root(void)
-{
-	return true;
-}
+BECOMES(trial_as_user, user_stay(TRIAL_USER))
+BECOMES(trial_as_other, user_stay(TRIAL_OTHER))
+BECOMES(trial_as_root, true)
 
 static bool become(void *arg)
 {

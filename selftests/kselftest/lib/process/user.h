@@ -24,6 +24,9 @@ bool user_root(void);
 /* There is no way back, all ids are @uid. */
 bool user_stay(uid_t uid);
 
+/* A function that makes the process what it is named for; false: it could not */
+#define BECOMES(name, ...)	bool name(void) { return __VA_ARGS__; }
+
 /*
  * A child that leads a group, and its end: its exit status.  Those it leaves
  * behind may not be its user's, so that its death is not theirs; ours they are.
