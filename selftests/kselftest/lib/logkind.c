@@ -17,6 +17,9 @@
 #include "dev.h"
 #include "logkind.h"
 
+/* A descriptor that one call makes */
+#define KIND(name, ...)	int name(void) { return __VA_ARGS__; }
+
 static int a_read_end(void)
 {
 	int ends[2];
@@ -24,20 +27,9 @@ static int a_read_end(void)
 	return pipe(ends) ? -1 : ends[0];
 }
 
-static int an_epoll(void)
-{
-	return epoll_create1(0);
-}
-
-static int an_eventfd(void)
-{
-	return eventfd(0, 0);
-}
-
-static int a_timerfd(void)
-{
-	return timerfd_create(CLOCK_MONOTONIC, 0);
-}
+static KIND(an_epoll, epoll_create1(0))
+static KIND(an_eventfd, eventfd(0, 0))
+static KIND(a_timerfd, timerfd_create(CLOCK_MONOTONIC, 0))
 
 static int a_signalfd(void)
 {
@@ -47,10 +39,7 @@ static int a_signalfd(void)
 	return signalfd(-1, &none, 0);
 }
 
-static int an_inotify(void)
-{
-	return inotify_init();
-}
+static KIND(an_inotify, inotify_init())
 
 static int an_event(void)
 {
@@ -63,10 +52,7 @@ static int an_event(void)
 	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 }
 
-static int a_memfd(void)
-{
-	return memfd_create("log", MFD_ALLOW_SEALING);
-}
+static KIND(a_memfd, memfd_create("log", MFD_ALLOW_SEALING))
 
 static int sealed(int seals)
 {
@@ -75,35 +61,12 @@ static int sealed(int seals)
 	return fcntl(fd, F_ADD_SEALS, seals) ? -1 : fd;
 }
 
-static int sealed_write(void)
-{
-	return sealed(F_SEAL_WRITE);
-}
-
-static int sealed_growth(void)
-{
-	return sealed(F_SEAL_GROW);
-}
-
-static int lone_unix(void)
-{
-	return socket(AF_UNIX, SOCK_STREAM, 0);
-}
-
-static int lone_unix_datagram(void)
-{
-	return socket(AF_UNIX, SOCK_DGRAM, 0);
-}
-
-static int lone_tcp(void)
-{
-	return socket(AF_INET, SOCK_STREAM, 0);
-}
-
-static int lone_udp(void)
-{
-	return socket(AF_INET, SOCK_DGRAM, 0);
-}
+static KIND(sealed_write, sealed(F_SEAL_WRITE))
+static KIND(sealed_growth, sealed(F_SEAL_GROW))
+static KIND(lone_unix, socket(AF_UNIX, SOCK_STREAM, 0))
+static KIND(lone_unix_datagram, socket(AF_UNIX, SOCK_DGRAM, 0))
+static KIND(lone_tcp, socket(AF_INET, SOCK_STREAM, 0))
+static KIND(lone_udp, socket(AF_INET, SOCK_DGRAM, 0))
 
 static int listener(void)
 {
