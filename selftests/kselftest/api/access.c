@@ -313,14 +313,13 @@ static pid_t exec_by_thread(void)
 static bool attach_until_exec(int dev, uint32_t id, pid_t pid, int *err)
 {
 	uint64_t end = now_ns() + scaled(10000, 60000) * MSEC;
-	struct hwpmc_attach a = { .id = id, .pid = pid };
 	char path[32], comm[32] = "";
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
 	while (!*err && strcmp(comm, "sleep") && now_ns() < end) {
 		*err = dev_attach(dev, id, pid);
 		if (!*err)
-			*err = dev_ioctl(dev, HWPMC_IOC_PMCDETACH, &a);
+			*err = dev_detach(dev, id, pid);
 		/* proc(5) does not have the process for a moment */
 		if (!read_line(path, comm, sizeof(comm)))
 			comm[0] = '\0';

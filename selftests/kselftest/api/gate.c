@@ -69,9 +69,7 @@ static BECOMES(root, true)
 /* Anybody may ask this; a negative errno. */
 static int version(int dev)
 {
-	struct hwpmc_moduleversion v = {};
-
-	return dev_ioctl(dev, HWPMC_IOC_GETMODULEVERSION, &v);
+	return DEV_ASK(dev, GETMODULEVERSION, moduleversion);
 }
 
 /* Opened by the user for good, and what @become has of it. */
@@ -250,10 +248,8 @@ static void *change_credentials(void *arg)
 	int keep = 0;
 
 	while (!atomic_load(&c->stop)) {
-		struct hwpmc_atbase a = { .pid = 0 };
-
 		prctl(PR_SET_KEEPCAPS, keep ^= 1);
-		dev_ioctl(c->dev, HWPMC_IOC_GETATBASE, &a);
+		DEV_ASK(c->dev, GETATBASE, atbase, .pid = 0);
 	}
 	return NULL;
 }

@@ -35,20 +35,9 @@ static int run_open(struct world *w)
 }
 
 static OP(undo_open, close(w->dev))
-
-static int run_version(struct world *w)
-{
-	struct hwpmc_moduleversion v = { .version = HWPMC_ABI_VERSION };
-
-	return dev_ioctl(w->dev, HWPMC_IOC_GETMODULEVERSION, &v);
-}
-
-static int run_cpuinfo(struct world *w)
-{
-	struct hwpmc_cpuinfo info;
-
-	return dev_ioctl(w->dev, HWPMC_IOC_GETCPUINFO, &info);
-}
+static OP(run_version, DEV_ASK(w->dev, GETMODULEVERSION, moduleversion,
+			       .version = HWPMC_ABI_VERSION))
+static OP(run_cpuinfo, DEV_ASK(w->dev, GETCPUINFO, cpuinfo))
 
 static int run_stats(struct world *w)
 {

@@ -27,12 +27,7 @@ static STATE(is_running, run_attach(w) == -EBUSY)
 
 static OP(undo_release, run_allocate(w) ?: run_attach(w))
 
-static int run_atbase(struct world *w)
-{
-	struct hwpmc_atbase a = { .pid = w->pid };
-
-	return dev_ioctl(w->dev, HWPMC_IOC_GETATBASE, &a);
-}
+static OP(run_atbase, DEV_ASK(w->dev, GETATBASE, atbase, .pid = w->pid))
 
 static int record(struct world *w, bool on)
 {

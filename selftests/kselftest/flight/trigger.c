@@ -415,12 +415,11 @@ TEST_F(trigger, storm)
 TEST_F(trigger, errors)
 {
 	struct hwpmc_allocate a = pmc_counter(FAULTS);
-	struct hwpmc_exittrigger e = { .reserved = 1 };
 	int dev = self->dev;
 
 	a.flags = HWPMC_F_TRIGGER;
 	EXPECT_EQ(-EINVAL, dev_allocate(dev, &a));
-	EXPECT_EQ(-EINVAL, dev_ioctl(dev, HWPMC_IOC_EXITTRIGGER, &e));
+	EXPECT_EQ(-EINVAL, DEV_ASK(dev, EXITTRIGGER, exittrigger, .reserved = 1));
 	EXPECT_EQ(-EINVAL, dev_exit_trigger(dev, 3, 0, 0));
 	EXPECT_EQ(-EINVAL, dev_exit_trigger(dev, ~0U, 0, 0));
 	EXPECT_EQ(-EINVAL, dev_exit_trigger(dev, HWPMC_EXIT_NEVER, 1, 0));

@@ -25,16 +25,12 @@ int dev_ioctl(int dev, unsigned long cmd, void *arg)
 
 int dev_configure_flags(int dev, int fd, uint32_t flags)
 {
-	struct hwpmc_configurelog c = { .fd = fd, .flags = flags };
-
-	return dev_ioctl(dev, HWPMC_IOC_CONFIGURELOG, &c);
+	return DEV_ASK(dev, CONFIGURELOG, configurelog, .fd = fd, .flags = flags);
 }
 
 int dev_rotate_flags(int dev, int fd, uint32_t flags)
 {
-	struct hwpmc_configurelog c = { .fd = fd, .flags = flags };
-
-	return dev_ioctl(dev, HWPMC_IOC_ROTATELOG, &c);
+	return DEV_ASK(dev, ROTATELOG, configurelog, .fd = fd, .flags = flags);
 }
 
 int dev_configure(int dev, int fd)
@@ -49,42 +45,25 @@ int dev_rotate(int dev, int fd)
 
 int dev_stream(int dev, uint32_t flags, uint64_t size)
 {
-	struct hwpmc_configurelog c = {
-		.fd = -1,
-		.flags = HWPMC_LOG_STREAM | flags,
-		.size = size,
-	};
-
-	return dev_ioctl(dev, HWPMC_IOC_CONFIGURELOG, &c);
+	return DEV_ASK(dev, CONFIGURELOG, configurelog, .fd = -1,
+		       .flags = HWPMC_LOG_STREAM | flags, .size = size);
 }
 
 int dev_flight(int dev, uint64_t size, uint32_t flags)
 {
-	struct hwpmc_configurelog c = {
-		.fd = -1,
-		.flags = HWPMC_LOG_FLIGHT | flags,
-		.size = size,
-	};
-
-	return dev_ioctl(dev, HWPMC_IOC_CONFIGURELOG, &c);
+	return DEV_ASK(dev, CONFIGURELOG, configurelog, .fd = -1,
+		       .flags = HWPMC_LOG_FLIGHT | flags, .size = size);
 }
 
 int dev_snapshot(int dev, int fd, uint32_t flags)
 {
-	struct hwpmc_snapshot s = { .fd = fd, .flags = flags };
-
-	return dev_ioctl(dev, HWPMC_IOC_SNAPSHOT, &s);
+	return DEV_ASK(dev, SNAPSHOT, snapshot, .fd = fd, .flags = flags);
 }
 
 int dev_exit_trigger(int dev, uint32_t what, int status, int pid)
 {
-	struct hwpmc_exittrigger e = {
-		.what = what,
-		.status = status,
-		.pid = pid,
-	};
-
-	return dev_ioctl(dev, HWPMC_IOC_EXITTRIGGER, &e);
+	return DEV_ASK(dev, EXITTRIGGER, exittrigger, .what = what,
+		       .status = status, .pid = pid);
 }
 
 int dev_flush(int dev)
@@ -99,19 +78,13 @@ int dev_closelog(int dev)
 
 int dev_userdata(int dev, uint32_t value)
 {
-	struct hwpmc_writelog w = { .userdata = value };
-
-	return dev_ioctl(dev, HWPMC_IOC_WRITELOG, &w);
+	return DEV_ASK(dev, WRITELOG, writelog, .userdata = value);
 }
 
 int dev_bulk(int dev, const void *records, uint32_t len)
 {
-	struct hwpmc_writelog w = {
-		.len = len,
-		.records = (uintptr_t)records,
-	};
-
-	return dev_ioctl(dev, HWPMC_IOC_WRITELOG, &w);
+	return DEV_ASK(dev, WRITELOG, writelog, .len = len,
+		       .records = (uintptr_t)records);
 }
 
 int dev_allocate(int dev, struct hwpmc_allocate *a)
@@ -119,26 +92,19 @@ int dev_allocate(int dev, struct hwpmc_allocate *a)
 	return dev_ioctl(dev, HWPMC_IOC_PMCALLOCATE, a);
 }
 
-static int simple(int dev, unsigned long cmd, uint32_t id)
-{
-	struct hwpmc_simple s = { .id = id };
-
-	return dev_ioctl(dev, cmd, &s);
-}
-
 int dev_release(int dev, uint32_t id)
 {
-	return simple(dev, HWPMC_IOC_PMCRELEASE, id);
+	return DEV_ASK(dev, PMCRELEASE, simple, .id = id);
 }
 
 int dev_start(int dev, uint32_t id)
 {
-	return simple(dev, HWPMC_IOC_PMCSTART, id);
+	return DEV_ASK(dev, PMCSTART, simple, .id = id);
 }
 
 int dev_stop(int dev, uint32_t id)
 {
-	return simple(dev, HWPMC_IOC_PMCSTOP, id);
+	return DEV_ASK(dev, PMCSTOP, simple, .id = id);
 }
 
 int dev_record(int dev, bool on, struct hwpmc_record *r)
@@ -156,21 +122,14 @@ int dev_setcount(int dev, uint32_t id, uint64_t *count)
 	return err;
 }
 
-static int attachment(int dev, unsigned long cmd, uint32_t id, int pid)
-{
-	struct hwpmc_attach a = { .id = id, .pid = pid };
-
-	return dev_ioctl(dev, cmd, &a);
-}
-
 int dev_attach(int dev, uint32_t id, int pid)
 {
-	return attachment(dev, HWPMC_IOC_PMCATTACH, id, pid);
+	return DEV_ASK(dev, PMCATTACH, attach, .id = id, .pid = pid);
 }
 
 int dev_detach(int dev, uint32_t id, int pid)
 {
-	return attachment(dev, HWPMC_IOC_PMCDETACH, id, pid);
+	return DEV_ASK(dev, PMCDETACH, attach, .id = id, .pid = pid);
 }
 
 bool dev_hung_up(int dev)
@@ -183,13 +142,8 @@ bool dev_hung_up(int dev)
 int dev_filter(int dev, uint32_t id, const struct hwpmc_condition *conditions,
 	       uint32_t n)
 {
-	struct hwpmc_filter f = {
-		.id = id,
-		.n = n,
-		.conditions = (uintptr_t)conditions,
-	};
-
-	return dev_ioctl(dev, HWPMC_IOC_PMCFILTER, &f);
+	return DEV_ASK(dev, PMCFILTER, filter, .id = id, .n = n,
+		       .conditions = (uintptr_t)conditions);
 }
 
 int dev_rw(int dev, struct hwpmc_rw *rw)
@@ -227,9 +181,7 @@ int dev_stats(int dev, uint32_t scope, struct hwpmc_driverstats *st)
 
 int dev_admin(int dev, int cpu, uint32_t row, uint32_t state)
 {
-	struct hwpmc_admin a = { .cpu = cpu, .row = row, .state = state };
-
-	return dev_ioctl(dev, HWPMC_IOC_PMCADMIN, &a);
+	return DEV_ASK(dev, PMCADMIN, admin, .cpu = cpu, .row = row, .state = state);
 }
 
 int dev_pmcinfo(int dev, int cpu, struct hwpmc_pmcinfo_row *rows,

@@ -18,6 +18,9 @@ int dev_open(void);
 int dev_open_all(int *dev, int n);
 void dev_close_all(int *dev, int n);
 int dev_ioctl(int dev, unsigned long cmd, void *arg);
+/* ... with an argument of these fields that nobody reads afterwards */
+#define DEV_ASK(dev, op, type, ...) \
+	dev_ioctl(dev, HWPMC_IOC_##op, &(struct hwpmc_##type){ __VA_ARGS__ })
 
 int dev_configure(int dev, int fd);
 int dev_rotate(int dev, int fd);

@@ -67,9 +67,6 @@ int table_next(int dev, struct hwpmc_unwindnext *n)
 
 int table_give(int dev, uint32_t id, const void *table, size_t len)
 {
-	struct hwpmc_unwindtable t = {
-		.id = id, .fd = -1, .data = (uintptr_t)table, .len = len,
-	};
-
-	return dev_ioctl(dev, HWPMC_IOC_UNWINDTABLE, &t);
+	return DEV_ASK(dev, UNWINDTABLE, unwindtable, .id = id, .fd = -1,
+		       .data = (uintptr_t)table, .len = len);
 }

@@ -22,12 +22,8 @@
 /* @mask: a bit for each CPU; 0: all again */
 static int set_cpus(int dev, uint64_t mask)
 {
-	struct hwpmc_setcpus s = {
-		.mask = mask ? (uintptr_t)&mask : 0,
-		.len = mask ? sizeof(mask) : 0,
-	};
-
-	return dev_ioctl(dev, HWPMC_IOC_SETCPUS, &s);
+	return DEV_ASK(dev, SETCPUS, setcpus, .mask = mask ? (uintptr_t)&mask : 0,
+		       .len = mask ? sizeof(mask) : 0);
 }
 
 /* Rings that the owner has asked for */

@@ -171,9 +171,7 @@ static int call_start(FIXTURE_DATA(busyexec) *self)
 
 static int call_atbase(FIXTURE_DATA(busyexec) *self)
 {
-	struct hwpmc_atbase a = { .pid = self->victim };
-
-	return dev_ioctl(self->dev, HWPMC_IOC_GETATBASE, &a);
+	return DEV_ASK(self->dev, GETATBASE, atbase, .pid = self->victim);
 }
 
 /* The handler of a signal does not end the wait in @call if it asks for that. */

@@ -71,13 +71,6 @@ static void compute(void)
 		sink++;
 }
 
-static int attach(int dev, uint32_t id, pid_t pid)
-{
-	struct hwpmc_attach a = { .id = id, .pid = pid };
-
-	return dev_ioctl(dev, HWPMC_IOC_PMCATTACH, &a);
-}
-
 /* The first process of the namespace samples its child. */
 static int sample_child(struct session *s, int dev, int file)
 {
@@ -99,8 +92,8 @@ static int sample_child(struct session *s, int dev, int file)
 	err = dev_configure(dev, file) ?: dev_allocate(dev, &a);
 	if (err)
 		return err;
-	s->unseen = attach(dev, a.id, s->stranger);
-	err = child == 2 ? attach(dev, a.id, 2) : -ECHILD;
+	s->unseen = dev_attach(dev, a.id, s->stranger);
+	err = child == 2 ? dev_attach(dev, a.id, 2) : -ECHILD;
 	err = err ?: dev_start(dev, a.id);
 	if (!err && !wait_committed(dev, 30))
 		err = -ETIME;

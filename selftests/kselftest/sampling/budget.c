@@ -15,9 +15,7 @@
 
 static int set_budget(int dev, uint32_t ppm)
 {
-	struct hwpmc_setbudget b = { .ppm = ppm };
-
-	return dev_ioctl(dev, HWPMC_IOC_SETBUDGET, &b);
+	return DEV_ASK(dev, SETBUDGET, setbudget, .ppm = ppm);
 }
 
 static struct hwpmc_getbudget get_budget(int dev)

@@ -323,11 +323,9 @@ static int file_mapper(struct target *t, void *arg)
 static int give_spare(int dev, int fd)
 {
 	struct small good = small_table(usual);
-	struct hwpmc_unwindtable t = {
-		.fd = fd, .data = (uintptr_t)&good, .len = sizeof(good),
-	};
 
-	return dev_ioctl(dev, HWPMC_IOC_UNWINDTABLE, &t);
+	return DEV_ASK(dev, UNWINDTABLE, unwindtable, .fd = fd,
+		       .data = (uintptr_t)&good, .len = sizeof(good));
 }
 
 TEST_F(unwind, spare_stays)
@@ -400,14 +398,12 @@ static void answer_for_first(int dev, int first)
 {
 	const struct hwpmc_unwind_rule untold = { .cfa = HWPMC_CFA_UNTOLD };
 	const struct small end = small_table(untold);
-	struct hwpmc_unwindtable t = {
-		.fd = first, .data = (uintptr_t)&end, .len = sizeof(end),
-	};
 	struct stat st;
 
 	fstat(first, &st);
 	answer_others(dev, st.st_ino);
-	dev_ioctl(dev, HWPMC_IOC_UNWINDTABLE, &t);
+	DEV_ASK(dev, UNWINDTABLE, unwindtable, .fd = first,
+		.data = (uintptr_t)&end, .len = sizeof(end));
 }
 
 /* Chains that begin at @pc, of the handler and of the task, and those with a caller */
@@ -441,14 +437,13 @@ static unsigned int chains_at(struct log *log, uint64_t at, unsigned int *deep)
 TEST_F(unwind, replaced)
 {
 	int file[2] = { temp_file(), temp_file() };
-	struct hwpmc_unwindtable none = { .fd = file[1] };
 	unsigned int n, deep;
 
 	ASSERT_EQ((ssize_t)sizeof(code), pwrite(file[0], code, sizeof(code), 0));
 	ASSERT_EQ((ssize_t)sizeof(code),
 		  pwrite(file[1], code, sizeof(code), AT_OTHER));
 	begin(_metadata, self, replacer, file);
-	EXPECT_EQ(0, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &none));
+	EXPECT_EQ(0, DEV_ASK(self->dev, UNWINDTABLE, unwindtable, .fd = file[1]));
 	EXPECT_TRUE(target_step(&self->target));
 	answer_for_first(self->dev, file[0]);
 	finish(_metadata, self);

@@ -25,9 +25,10 @@ FIXTURE_TEARDOWN(unwindtable)
 	close(self->dev);
 }
 
+#define GIVE(...)	DEV_ASK(self->dev, UNWINDTABLE, unwindtable, __VA_ARGS__)
+
 TEST_F(unwindtable, errors)
 {
-	struct hwpmc_unwindtable t = { .fd = -1 };
 	struct small good = small_table(usual);
 	struct hwpmc_unwindnext n = {};
 	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
@@ -41,32 +42,20 @@ TEST_F(unwindtable, errors)
 	ASSERT_EQ(0, dev_allocate(self->dev, &a));
 
 	EXPECT_EQ(-EAGAIN, table_next(self->dev, &n));
-	n.id = 1;
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDNEXT, &n));
-	n = (struct hwpmc_unwindnext){ .reserved = 1 };
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDNEXT, &n));
+	EXPECT_EQ(-EINVAL, DEV_ASK(self->dev, UNWINDNEXT, unwindnext, .id = 1));
+	EXPECT_EQ(-EINVAL, DEV_ASK(self->dev, UNWINDNEXT, unwindnext, .reserved = 1));
 
 	/* none of the three names the object, or two do */
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-	t.id = 1;
-	t.flags = HWPMC_UNWIND_VDSO;
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-	t.id = 0;
-	t.flags = HWPMC_UNWIND_VDSO | 2;
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-	t.flags = 0;
-	t.fd = 999;
-	EXPECT_EQ(-EBADF, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+	EXPECT_EQ(-EINVAL, GIVE(.fd = -1));
+	EXPECT_EQ(-EINVAL, GIVE(.id = 1, .fd = -1, .flags = HWPMC_UNWIND_VDSO));
+	EXPECT_EQ(-EINVAL, GIVE(.fd = -1, .flags = HWPMC_UNWIND_VDSO | 2));
+	EXPECT_EQ(-EBADF, GIVE(.fd = 999));
 	fd = open("/proc/self/exe", O_PATH);
-	t.fd = fd;
-	EXPECT_EQ(-EBADF, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+	EXPECT_EQ(-EBADF, GIVE(.fd = fd));
 	close(fd);
-	t.fd = self->dev;
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-	t.fd = -2;
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
-	t = (struct hwpmc_unwindtable){ .id = 1, .fd = -1, .reserved = 1 };
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->dev, HWPMC_IOC_UNWINDTABLE, &t));
+	EXPECT_EQ(-EINVAL, GIVE(.fd = self->dev));
+	EXPECT_EQ(-EINVAL, GIVE(.fd = -2));
+	EXPECT_EQ(-EINVAL, GIVE(.id = 1, .fd = -1, .reserved = 1));
 
 	EXPECT_EQ(-ENOENT, table_give(self->dev, 77, &good, sizeof(good)));
 	EXPECT_EQ(-E2BIG, table_give(self->dev, 77, &good, (128UL << 20) + 1));
