@@ -8,22 +8,13 @@
 
 #define MINUTE_MS	60000
 
-static bool is_snapshot(const struct pmclog_rec *rec)
-{
-	return rec->type == PMCLOG_T_USERDATA &&
-	       rec->len >= sizeof(struct pmclog_ext_snapshot) &&
-	       REC32(rec, ext, cookie) == PMCLOG_EXT_COOKIE &&
-	       /* with the version, which is 0 */
-	       REC32(rec, ext, subtype) == PMCLOG_EXT_SNAPSHOT;
-}
-
 void snapshot_look(struct log *log, struct snapshot *s)
 {
 	struct pmclog_rec rec;
 
 	memset(s, 0, sizeof(*s));
 	LOG_FOR_EACH(log, rec) {
-		if (!is_snapshot(&rec))
+		if (!IS_EXT(&rec, SNAPSHOT))
 			continue;
 		s->count++;
 		s->before = rec.offset;

@@ -63,14 +63,6 @@ static void tally_hit(struct tally *t, const struct hit *h)
 		snprintf(t->elsewhere, sizeof(t->elsewhere), "%s", name);
 }
 
-bool log_is_raw(const struct pmclog_rec *rec)
-{
-	return rec->type == PMCLOG_T_USERDATA &&
-	       rec->len >= sizeof(struct pmclog_ext_raw) &&
-	       REC32(rec, ext, cookie) == PMCLOG_EXT_COOKIE &&
-	       (REC32(rec, ext, subtype) & 0xFFFF) == PMCLOG_EXT_RAW;
-}
-
 static void add_raw(struct hit *h, const struct pmclog_rec *rec, bool behind,
 		    struct tally *t)
 {
@@ -95,7 +87,7 @@ void tally(struct tally *t, struct log *log)
 	struct hit h;
 
 	LOG_FOR_EACH(log, rec) {
-		if (log_is_raw(&rec)) {
+		if (IS_EXT(&rec, RAW)) {
 			add_raw(&h, &rec, behind, t);
 			if (behind)
 				tally_hit(t, &h);
@@ -119,7 +111,7 @@ void log_fields(struct log *log, unsigned int *fields, unsigned int *raws)
 	*fields = 0;
 	*raws = 0;
 	LOG_FOR_EACH(log, rec) {
-		if (log_is_raw(&rec))
+		if (IS_EXT(&rec, RAW))
 			++*raws;
 		else if (IS_EXT(&rec, FIELDS))
 			*fields += !*raws;

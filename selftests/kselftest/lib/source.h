@@ -61,8 +61,6 @@ struct tally {
 
 void tally(struct tally *t, struct log *log);
 
-/* Whether @rec is a RAW record. */
-bool log_is_raw(const struct pmclog_rec *rec);
 /* FIELDS records in front of the first RAW, and RAWs. */
 void log_fields(struct log *log, unsigned int *fields, unsigned int *raws);
 #define RAW_DATA(rec)	((rec)->data + offsetof(struct pmclog_ext_raw, data))

@@ -431,7 +431,7 @@ TEST_F(sources, exec_tells_of_the_file)
 	ASSERT_EQ(0, dev_stop(self->dev, id));
 	end_log(_metadata, self, 0);
 	LOG_FOR_EACH(&self->log, rec) {
-		if (log_is_raw(&rec) && sampled) {
+		if (IS_EXT(&rec, RAW) && sampled) {
 			n++;
 			right += !strcmp(path, tracefs_string(&name, rec.data +
 				offsetof(struct pmclog_ext_raw, data),
