@@ -135,7 +135,6 @@ TEST_F(limits, none)
 	EXPECT_EQ(1, dev_open_all(dev, 1));
 }
 
-/* What @fn returns, in a process that does not come back to be root. */
 /* Devices with the capability, and without: those were on nobody's account. */
 static int open_capable(void)
 {
