@@ -194,6 +194,7 @@ class Program:
             self.bytes[rec] = os.path.getsize(log) / r.samples
         self.cold, self.ms = ends(pmclog, f"{directory}/cold-{name}", command)
         self.warm, self.warm_ms = ends(pmclog, f"{directory}/tables-{name}", command)
+        self.sys = [ends(pmclog, f"{directory}/{rec}-{name}", command) for rec in ("syscold", "system")]
         tables, dwarf = self.rec["tables"], self.rec["dwarf"]
         self.difference = [difference(tables, dwarf, what) for what in ("self", "inclusive")]
         # Where a sample was taken does not depend on how its chain is found.
@@ -221,6 +222,13 @@ def print_chains(programs):
               *(f"{p.start(r):6.2f}" for r in RECORDINGS[2:]))
 
 
+def print_system(programs):
+    print("of the system |  no tables on disk       |  tables on disk")
+    print("program       | whole%   cut  until, ms  | whole%   cut  until, ms")
+    for p in programs:
+        print(f"{p.name:10}", *(f"   | {whole(count):6.2f} {count['early']:5} {ms:10.0f}" for count, ms in p.sys))
+
+
 def print_rest(programs):
     print("             bytes of the file for a sample   |"
           " largest difference of a share to dwarf, points (noise)")
@@ -242,6 +250,7 @@ def print_bench(programs):
     for p in programs:
         bench(f"whole.{p.name}", whole(p.warm), p.start("dwarf"), "%", "ours>=98")
         bench(f"first.{p.name}", p.ms, 0, "ms", "ours<=50")
+        bench(f"first-system.{p.name}", p.sys[1][1], p.sys[0][1], "ms", "ours<=50")
         bench(f"bytes.{p.name}", p.bytes["tables"], p.bytes["dwarf"], "bytes", "ratio<=0.1")
         for what, (d, noise, of) in zip(("self", "inclusive"), p.difference):
             if of == "-":
@@ -259,6 +268,8 @@ def main():
     with open(f"{directory}/list", encoding="ascii") as file:
         programs = [Program(directory, pmclog, *line.split()[:2]) for line in file]
     print_chains(programs)
+    print()
+    print_system(programs)
     print()
     print_rest(programs)
     print()
