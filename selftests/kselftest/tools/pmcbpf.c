@@ -74,15 +74,16 @@ FIXTURE_TEARDOWN(pmcbpf)
 }
 
 /*
- * Runs pmcstat with @arguments, in which %s is the log and %u @seconds, and loads the
+ * Runs @pmcstat with @arguments, in which %s is the log and %u @seconds, and loads the
  * log.
  */
-static bool record_for(FIXTURE_DATA(pmcbpf) *self, const char *arguments,
-		       unsigned int seconds)
+static bool record_by(FIXTURE_DATA(pmcbpf) *self, const char *pmcstat,
+		      const char *arguments, unsigned int seconds)
 {
-	char line[512] = "pmcstat ";
+	char line[512];
 	int fd;
 
+	snprintf(line, sizeof(line), "%s ", pmcstat);
 	snprintf(line + strlen(line), sizeof(line) - strlen(line), arguments,
 		 self->path, seconds);
 	run(&self->said, false, line);
@@ -92,6 +93,12 @@ static bool record_for(FIXTURE_DATA(pmcbpf) *self, const char *arguments,
 	memset(&self->log, 0, sizeof(self->log));
 	fd = open(self->path, O_RDONLY | O_CLOEXEC);
 	return fd >= 0 && log_load(&self->log, fd);
+}
+
+static bool record_for(FIXTURE_DATA(pmcbpf) *self, const char *arguments,
+		       unsigned int seconds)
+{
+	return record_by(self, "pmcstat", arguments, seconds);
 }
 
 static bool record(FIXTURE_DATA(pmcbpf) *self, const char *arguments)
@@ -245,6 +252,21 @@ TEST_F(pmcbpf, losses_are_counted)
 	EXPECT_LT(0, self->log.account.committed);
 	EXPECT_NE(NULL, strstr(self->said.text, "a larger --ring"))
 		TH_LOG("%s", self->said.text);
+}
+
+/* Without the device, and without being told to. */
+TEST_F(pmcbpf, by_itself)
+{
+	struct shares s;
+
+	ASSERT_TRUE(record_by(self, "unshare -m sh -c 'mount -t tmpfs none /dev && exec \"$@\"' sh pmcstat",
+			      "-n 1000003 -P cpu-clock -O %s truth 1", 0))
+		TH_LOG("%s", self->said.text);
+	EXPECT_NE(NULL, strstr(self->said.text, "no module (/dev/hwpmc): recording by BPF"))
+		TH_LOG("%s", self->said.text);
+	ASSERT_LOG(&self->log, 0);
+	find_shares(&self->log, &s);
+	EXPECT_LT(0, s.n);
 }
 
 TEST_F(pmcbpf, nobody_without_rights)
