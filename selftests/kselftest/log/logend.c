@@ -263,7 +263,8 @@ static void heals(META, FIXTURE_DATA(logend) *self, int file)
 	EXPECT_EQ(0, dev_events(dev));
 	EXPECT_EQ(0, dev_flush(dev));
 	EXPECT_TRUE(wait_committed(dev, 50));
-	END_LOG(dev, file, &log, 0);
+	/* 2,000 samples a second may be more than a kernel with checkers writes */
+	END_LOG(dev, file, &log, LOG_DROPS);
 	EXPECT_LE(50, log.samples);
 	log_free(&log);
 
