@@ -425,7 +425,7 @@ struct pmc_preloaded {
  * they are sampled.  The processes are the @n at @pids, or, if @n is 0, all that the
  * caller may examine.  The owner must have a PMC with PMC_F_UNWIND.  A thread of the
  * library does the work, the most-mapped files first.  It makes at most
- * 64 MiB of tables, 16 MiB without privilege.  NULL with errno: ENOMEM, EAGAIN.
+ * 64 MiB of tables, 16 MiB unless root.  NULL with errno: ENOMEM, EAGAIN.
  */
 struct pmc_preload;
 
