@@ -107,6 +107,7 @@ check-full:
 	@status=0; \
 	HWPMC_STRICT=1 scripts/matrix scripts/check 6.12-arm64 host $(filter-out 6.12-arm64,$(KERNELS)) $(NMIPMU) $(HYBRID) debug nmipmu:debug-amd64 || status=1; \
 	scripts/matrix selftests/stock-load || status=1; \
+	selftests/many-cpus || status=1; \
 	selftests/secure-boot || status=1; \
 	selftests/deb-vm 12 || status=1; \
 	selftests/deb-vm 13 || status=1; \

@@ -51,7 +51,9 @@ TEST_F(limits, defaults)
 	EXPECT_EQ(default_ring_kib(cpus_present()), module_param("ringsize"));
 	EXPECT_EQ(64, module_param("max_owners"));
 	EXPECT_EQ(1024, module_param("max_pmcs"));
-	EXPECT_EQ(256, module_param("max_ringmem"));
+	/* rings of 1 MiB for four logs on all CPUs */
+	EXPECT_EQ(cpus_present() > 64 ? 4 * cpus_present() : 256,
+		  module_param("max_ringmem"));
 	EXPECT_EQ(65536, module_param("max_counters"));
 	EXPECT_EQ(100, module_param("max_cpu"));
 }
