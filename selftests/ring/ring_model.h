@@ -476,6 +476,8 @@ static void free_ring_buffer(struct hwpmc_ring *r)
 
 /* Positions begin a little below 2^32, to cross it. */
 #define FIRST_POS	((1ULL << 32) - 4096)
+/* The head of a ring of @size that has been filled once is beyond this. */
+#define WRAPPED(size)	((1ULL << 32) + (size))
 
 static void model_setup(unsigned int n, u32 size, u32 keep, u64 seed)
 {
@@ -546,7 +548,7 @@ static void model_finish(void)
 		}
 		CHECK(P_END, state == outermost << 8, "cpu %u: state %#llx", i,
 		      (unsigned long long)state);
-		CHECK(P_WRAP, head > (1ULL << 32) + r->size,
+		CHECK(P_WRAP, head > WRAPPED(r->size),
 		      "cpu %u: stuck at %llu", i, (unsigned long long)head);
 		CHECK(P_END, srcs[i].snap.bound == head &&
 		      peek(&r->tail) == head && peek(&r->commit) <= head,

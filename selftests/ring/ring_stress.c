@@ -14,7 +14,7 @@
  * in the middle of filling.  ring_step.c does every single instruction.
  *
  * SEED= repeats a run's choices (not its timing), ROUNDS= multiplies its
- * length, MS= sets a phase's length.
+ * length, MS= sets a phase's least length.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -283,6 +283,26 @@ static void consume_until(u64 end)
 	}
 }
 
+static bool all_wrapped(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ncpus; i++)
+		if (peek(&cpus[i]->ring.head) <= WRAPPED(phase->size))
+			return false;
+	return true;
+}
+
+/* At least @ms; on a slow machine, until each ring has been filled once. */
+static void consume_for(u64 ms)
+{
+	u64 end = clock_ns() + ms * 1000000, late = end + 60000000000ULL;
+
+	consume_until(end);
+	while (!all_wrapped() && clock_ns() < late)
+		consume_until(clock_ns() + 100000000);
+}
+
 static void account(void)
 {
 	unsigned int i, l;
@@ -322,7 +342,7 @@ static void run_phase(const struct phase *ph, unsigned int n, u64 ms, u64 seed)
 	for (i = 0; i < n; i++)
 		if (pthread_create(&thread[i], NULL, cpu_thread, cpus[i]))
 			exit(1);
-	consume_until(clock_ns() + ms * 1000000);
+	consume_for(ms);
 	atomic_store(&stop, true);
 	for (i = 0; i < n; i++)
 		pthread_join(thread[i], NULL);
