@@ -289,12 +289,14 @@ static const char *check_drop(struct log *log, const struct pmclog_rec *rec)
 	if (!first || first > last)
 		return fault(log, rec, "drops from %llu to %llu",
 			     (ull)first, (ull)last);
-	if (pmcid == PMCLOG_PMCID_NONE)
+	if (pmcid == PMCLOG_PMCID_NONE) {
 		log->proc_dropped += count;
-	else if (!announced(log, pmcid))
+		log->proc_cause = cause;
+	} else if (!announced(log, pmcid)) {
 		return fault(log, rec, "drops of an unknown PMC %x", pmcid);
-	else
+	} else {
 		log->dropped[cause] += count;
+	}
 	return NULL;
 }
 
@@ -440,8 +442,8 @@ static const char *check_end(struct log *log, unsigned int flags,
 		return fault(log, NULL, "%llu samples were discarded",
 			     (ull)log->account.discarded);
 	if (log->proc_dropped && !(flags & LOG_PROC_DROPS))
-		return fault(log, NULL, "%llu process records were dropped",
-			     (ull)log->proc_dropped);
+		return fault(log, NULL, "%llu process records were dropped, the last by cause %u",
+			     (ull)log->proc_dropped, log->proc_cause);
 	return NULL;
 }
 

@@ -27,7 +27,8 @@
  * struct log
  * @samples, @cpu_samples, @user, @kernel: CALLCHAINs
  * @deepest: frames of the longest chain
- * @dropped, @proc_dropped: sums of the DROPNOTIFYs
+ * @dropped, @proc_dropped: sums of the DROPNOTIFYs; @proc_cause: the last one's, of
+ * process records
  * @late, @late_answered: samples with PMCLOG_CC_USERLATE, and USERCHAINs
  * @cut, @cut_by: samples whose flags say that, as in the account
  * @by_tables: a PMC asked for unwind tables
@@ -46,6 +47,7 @@ struct log {
 	unsigned int	deepest;
 	uint64_t	dropped[PMCLOG_DROP_NCAUSE];
 	uint64_t	proc_dropped;
+	uint32_t	proc_cause;
 	uint64_t	late;
 	uint64_t	late_answered;
 	uint64_t	cut;
