@@ -27,7 +27,7 @@ static void *reader_body(void *arg)
 	while ((n = read(r->fd, r->log.data + r->log.len, r->chunk)) > 0 &&
 	       r->log.len + 2 * r->chunk < size) {
 		__atomic_add_fetch(&r->log.len, n, __ATOMIC_RELEASE);
-		sleep_ms(r->pause_ms);
+		sleep_ms(__atomic_load_n(&r->pause_ms, __ATOMIC_RELAXED));
 	}
 	return NULL;
 }
@@ -40,6 +40,11 @@ void reader_begin(struct reader *r, int fd, size_t chunk,
 	r->chunk = chunk;
 	r->pause_ms = pause_ms;
 	pthread_create(&r->thread, NULL, reader_body, r);
+}
+
+void reader_slower(struct reader *r)
+{
+	__atomic_store_n(&r->pause_ms, 2 * r->pause_ms, __ATOMIC_RELAXED);
 }
 
 bool reader_has(struct reader *r, size_t bytes)

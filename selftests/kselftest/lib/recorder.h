@@ -25,6 +25,8 @@ struct reader {
 
 void reader_begin(struct reader *r, int fd, size_t chunk,
 		  unsigned int pause_ms);
+/* From now on it pauses twice as long. */
+void reader_slower(struct reader *r);
 /* Waits until it has @bytes. */
 bool reader_has(struct reader *r, size_t bytes);
 /* Waits for the end of what it reads. */

@@ -38,11 +38,17 @@ FIXTURE_TEARDOWN(rotateload)
 		load_end(self->pid[i]);
 }
 
-/* A log of all processes, whose reader is slow; returns when samples are lost. */
+#define PATIENCE_MS	5000
+
+/*
+ * A log of all processes, whose reader is too slow for what this machine records; returns
+ * when samples are lost.
+ */
 static void record_slowly(META, int dev, struct reader *r, size_t chunk,
 			  pid_t load[2])
 {
 	struct hwpmc_driverstats st;
+	unsigned int ms = 0;
 	int ends[2];
 
 	ASSERT_EQ(0, pipe(ends));
@@ -54,6 +60,9 @@ static void record_slowly(META, int dev, struct reader *r, size_t chunk,
 	ASSERT_EQ(0, dev_run(dev, pmc_clock(20000), NULL));
 	do {
 		sleep_ms(50);
+		ms += 50;
+		if (ms % PATIENCE_MS == 0)
+			reader_slower(r);
 		ASSERT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
 	} while (!st.intr_bufferfull);
 }
