@@ -324,6 +324,14 @@ static inline bool attr_is_clock(const struct perf_event_attr *attr)
 		attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+/*
+ * memory.c.  Without memory a request fails, and no process is killed.  Charged to the
+ * memory cgroup of the caller, or to the active one.
+ */
+#define HWPMC_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+void *hwpmc_memory(size_t bytes, int node, gfp_t flags);
+
 /* params.c */
 unsigned int hwpmc_param_chain_depth(void);
 u32 hwpmc_param_ring_bytes(void);

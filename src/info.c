@@ -166,8 +166,8 @@ static int collect_all(struct listing *l)
 	do {
 		kvfree(l->rows);
 		l->room = l->n + slack;
-		l->rows = kvcalloc(l->room, sizeof(*l->rows),
-				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		l->rows = hwpmc_memory(array_size(l->room, sizeof(*l->rows)), NUMA_NO_NODE,
+				       __GFP_ACCOUNT | __GFP_ZERO);
 		if (!l->rows)
 			return -ENOMEM;
 		if (fatal_signal_pending(current))

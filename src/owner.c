@@ -21,9 +21,9 @@ static atomic_t serials = ATOMIC_INIT(0);
 static int alloc_per_cpu(struct hwpmc_owner *o)
 {
 	/* one is RING_OF_IOCTLS */
-	o->rings = kcalloc(nr_cpu_ids + 1, sizeof(*o->rings), GFP_KERNEL_ACCOUNT);
+	o->rings = kcalloc(nr_cpu_ids + 1, sizeof(*o->rings), HWPMC_GFP);
 	o->hp.cpu_lives = kcalloc(nr_cpu_ids, sizeof(*o->hp.cpu_lives),
-			       GFP_KERNEL_ACCOUNT);
+			       HWPMC_GFP);
 	return o->rings && o->hp.cpu_lives ? 0 : -ENOMEM;
 }
 
@@ -53,7 +53,7 @@ static void owner_free(struct kref *ref)
 /* Returns -EMFILE if the caller's user has too many owners, or -ENOMEM. */
 struct hwpmc_owner *hwpmc_owner_create(struct file *file)
 {
-	struct hwpmc_owner *o = kzalloc(sizeof(*o), GFP_KERNEL_ACCOUNT);
+	struct hwpmc_owner *o = kzalloc(sizeof(*o), HWPMC_GFP);
 	int err;
 
 	if (!o)

@@ -315,7 +315,7 @@ static struct pmc_cpu *add_pmc_cpu(struct hwpmc_pmc *pmc, int cpu)
 {
 	struct pmc_cpu *pc;
 
-	pc = kzalloc_node(sizeof(*pc), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
+	pc = kzalloc_node(sizeof(*pc), HWPMC_GFP, cpu_to_node(cpu));
 	if (!pc)
 		return NULL;
 	pc->pmc = pmc;

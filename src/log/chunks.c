@@ -13,28 +13,8 @@
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "hwpmc.h"
-
-/*
- * hwpmc_chunk_pages - memory for records; kvfree()
- * @node: preferred; NUMA_NO_NODE: any
- * @account: __GFP_ACCOUNT: charged to the active memory cgroup; 0: to none
- *
- * May sleep.  NULL: out of memory.  Never triggers the OOM killer.
- *
- * kvmalloc() first looks for contiguous memory, and with __GFP_RETRY_MAYFAIL it would
- * reclaim and compact memory for that, for as long as there is progress.  So
- * kvmalloc() only tries, and __vmalloc() waits for single pages.
- */
-void *hwpmc_chunk_pages(size_t bytes, int node, gfp_t account)
-{
-	const gfp_t gfp = GFP_KERNEL | __GFP_NOWARN | account;
-	void *p = kvmalloc_node(bytes, gfp | __GFP_NORETRY, node);
-
-	return p ?: __vmalloc(bytes, gfp | __GFP_RETRY_MAYFAIL);
-}
 
 /*
  * hwpmc_chunk_alloc - memory charged to the process that configured the log
@@ -47,7 +27,7 @@ void *hwpmc_chunk_alloc(struct hwpmc_log *log, size_t bytes)
 	struct mem_cgroup *old = set_active_memcg(log->maker.memcg);
 	void *p;
 
-	p = hwpmc_chunk_pages(bytes, NUMA_NO_NODE, __GFP_ACCOUNT);
+	p = hwpmc_memory(bytes, NUMA_NO_NODE, __GFP_ACCOUNT);
 	set_active_memcg(old);
 	return p;
 }

@@ -608,7 +608,7 @@ int hwpmc_drain_share(struct hwpmc_owner *o)
 	memset(p, 0, sizeof(*p));
 	if (!bound && !o->hp.only)
 		return 0;
-	if (!zalloc_cpumask_var(&p->cpus, GFP_KERNEL_ACCOUNT))
+	if (!zalloc_cpumask_var(&p->cpus, HWPMC_GFP))
 		return -ENOMEM;
 	p->placed = true;
 	if (!bound) {

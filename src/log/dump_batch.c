@@ -41,7 +41,7 @@ struct dump_batch {
  */
 struct dump_batch *hwpmc_dump_batch_new(struct hwpmc_owner *o, bool brief)
 {
-	struct dump_batch *b = kzalloc(sizeof(*b), DUMP_GFP);
+	struct dump_batch *b = kzalloc(sizeof(*b), HWPMC_GFP);
 
 	if (!b)
 		return NULL;

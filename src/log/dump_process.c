@@ -51,7 +51,7 @@ static void *dump_grow_array(void *old, unsigned int *size, unsigned int there,
 		return old;
 	kvfree(old);
 	*size = there + there / 4;
-	old = kvcalloc(*size, each, DUMP_GFP);
+	old = hwpmc_memory(array_size(*size, each), NUMA_NO_NODE, __GFP_ACCOUNT | __GFP_ZERO);
 	if (!old)
 		*size = 0;
 	return old;

@@ -27,7 +27,7 @@ static struct dump_target *note_target(struct hwpmc_owner *o,
 
 	list_for_each_entry(link, &t->links, node)
 		n += link->told_log != number;
-	dt = kzalloc(struct_size(dt, ids, n), DUMP_GFP);
+	dt = kzalloc(struct_size(dt, ids, n), HWPMC_GFP);
 	if (!dt)
 		return NULL;
 	list_for_each_entry(link, &t->links, node) {

@@ -579,8 +579,7 @@ static int alloc_segments(struct hwpmc_owner *o)
 		if (pages > si_mem_available() / 2 ||
 		    fatal_signal_pending(current))
 			return -ENOMEM;
-		f->seg[i].data = hwpmc_chunk_pages(f->room, NUMA_NO_NODE,
-						   __GFP_ACCOUNT);
+		f->seg[i].data = hwpmc_memory(f->room, NUMA_NO_NODE, __GFP_ACCOUNT);
 		if (!f->seg[i].data)
 			return -ENOMEM;
 	}
@@ -610,7 +609,7 @@ int hwpmc_flight_attach(struct hwpmc_owner *o, u64 size)
 				 (u64)room * FLIGHT_SEGMENTS);
 	if (err)
 		return err;
-	f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+	f = kzalloc(sizeof(*f), HWPMC_GFP);
 	if (!f) {
 		hwpmc_limit_release(o, LIMIT_RING_BYTES,
 				    (u64)room * FLIGHT_SEGMENTS);

@@ -103,7 +103,7 @@ void hwpmc_kept_add(struct log_kept *k, const struct pmclog_hdr *h)
 			return;
 	}
 	m = k->n < KEPT_MAX ? kmalloc(struct_size(m, data, len),
-				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN) : NULL;
+				      HWPMC_GFP) : NULL;
 	if (!m) {
 		k->lost++;
 		return;

@@ -113,8 +113,8 @@ static int alloc_merge(struct hwpmc_log *log)
 
 	if (m->src)
 		return 0;
-	m->src = kcalloc(n, sizeof(*m->src), GFP_KERNEL_ACCOUNT);
-	m->heap = kcalloc(n, sizeof(*m->heap), GFP_KERNEL_ACCOUNT);
+	m->src = kcalloc(n, sizeof(*m->src), HWPMC_GFP);
+	m->heap = kcalloc(n, sizeof(*m->heap), HWPMC_GFP);
 	m->n = n;
 	if (m->src && m->heap)
 		return 0;

@@ -451,7 +451,6 @@ void hwpmc_drain_cut(struct hwpmc_owner *o, struct pmclog_account *a);
 #define CHUNK_BYTES	(64U << 10)
 #define CHUNK_ROOM	(CHUNK_BYTES - (u32)sizeof(struct log_meta))
 
-void *hwpmc_chunk_pages(size_t bytes, int node, gfp_t account);
 void *hwpmc_chunk_alloc(struct hwpmc_log *log, size_t bytes);
 int hwpmc_chunk_add(struct hwpmc_owner *o, struct list_head *chunks);
 void *hwpmc_chunk_room(struct hwpmc_owner *o, struct list_head *chunks,

@@ -19,7 +19,8 @@
 struct pack *hwpmc_pack_new(void)
 {
 	u32 depth = min_t(u32, hwpmc_param_chain_depth(), PACK_DEPTH_MAX);
-	struct pack *p = kvzalloc(hwpmc_pack_size(depth), GFP_KERNEL_ACCOUNT);
+	struct pack *p = hwpmc_memory(hwpmc_pack_size(depth), NUMA_NO_NODE,
+				      __GFP_ACCOUNT | __GFP_ZERO);
 
 	if (p)
 		p->depth = depth;

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
+#include "hwpmc.h"
 #include "process_list.h"
 
 /* False: out of memory. */
@@ -21,7 +22,8 @@ bool hwpmc_process_list_get(struct process_list *l)
 		size++;
 	rcu_read_unlock();
 	l->n = 0;
-	l->tasks = kvcalloc(size, sizeof(*l->tasks), DUMP_GFP);
+	l->tasks = hwpmc_memory(array_size(size, sizeof(*l->tasks)), NUMA_NO_NODE,
+				__GFP_ACCOUNT);
 	if (!l->tasks)
 		return false;
 	rcu_read_lock();

@@ -11,7 +11,6 @@ struct task_struct;
  * For the memory of a dump.  The thread's memory is charged to the cgroup of the
  * process that configured the log; at its limit nothing is killed for a dump.
  */
-#define DUMP_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /* thread group leaders, referenced */
 struct process_list {

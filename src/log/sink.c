@@ -175,9 +175,9 @@ int hwpmc_sink_attach(struct hwpmc_owner *o, struct file *file,
 		hwpmc_sink_detach(log);
 		return err;
 	}
-	log->out.buf = kvmalloc(log->out.size, GFP_KERNEL_ACCOUNT);
-	log->out.path = kmalloc(PATH_MAX, GFP_KERNEL_ACCOUNT);
-	log->out.spare = kmalloc(PMCLOG_RECORD_MAX, GFP_KERNEL_ACCOUNT);
+	log->out.buf = hwpmc_memory(log->out.size, NUMA_NO_NODE, __GFP_ACCOUNT);
+	log->out.path = kmalloc(PATH_MAX, HWPMC_GFP);
+	log->out.spare = kmalloc(PMCLOG_RECORD_MAX, HWPMC_GFP);
 	log->out.pack = c->flags & HWPMC_LOG_PACKED ? hwpmc_pack_new() : NULL;
 	if (!log->out.buf || !log->out.path || !log->out.spare ||
 	    (!log->out.pack && (c->flags & HWPMC_LOG_PACKED))) {

@@ -189,7 +189,7 @@ int hwpmc_log_write_records(struct hwpmc_owner *o, u64 uaddr, u32 len)
 		return -EINVAL;
 	if (len > HWPMC_WRITELOG_MAX)
 		return -E2BIG;
-	m = kvmalloc(struct_size(m, data, len), GFP_KERNEL_ACCOUNT);
+	m = hwpmc_memory(struct_size(m, data, len), NUMA_NO_NODE, __GFP_ACCOUNT);
 	if (!m)
 		return -ENOMEM;
 	m->len = len;

@@ -20,7 +20,7 @@
  */
 static struct cpumask *copy_mask(const struct hwpmc_setcpus *a)
 {
-	struct cpumask *mask = kzalloc(cpumask_size(), GFP_KERNEL_ACCOUNT);
+	struct cpumask *mask = kzalloc(cpumask_size(), HWPMC_GFP);
 	int err = 0;
 
 	if (!mask)

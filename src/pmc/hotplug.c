@@ -50,13 +50,13 @@ static void *alloc_at_once(struct hwpmc_owner *o, size_t size, int node)
 	p = size > PAGE_SIZE ? __vmalloc(size, AT_ONCE_GFP) :
 			       kmalloc_node(size, AT_ONCE_GFP, node);
 	set_active_memcg(old);
-	return p ?: hwpmc_chunk_pages(size, node, 0);
+	return p ?: hwpmc_memory(size, node, 0);
 }
 
 static void *ring_alloc(struct hwpmc_owner *o, size_t size, int node, bool late)
 {
 	return late ? alloc_at_once(o, size, node) :
-		      hwpmc_chunk_pages(size, node, __GFP_ACCOUNT);
+		      hwpmc_memory(size, node, __GFP_ACCOUNT);
 }
 
 /* -ENOMEM, -EDQUOT, or 0: charged to the owner's user, and in @out */

@@ -161,7 +161,7 @@ static struct hwpmc_pmc *pmc_new(struct hwpmc_owner *o,
 {
 	struct hwpmc_pmc *pmc;
 
-	pmc = kzalloc(struct_size(pmc, cpus, nr_cpu_ids), GFP_KERNEL_ACCOUNT);
+	pmc = kzalloc(struct_size(pmc, cpus, nr_cpu_ids), HWPMC_GFP);
 	if (!pmc)
 		return NULL;
 	pmc->owner = o;

@@ -75,7 +75,7 @@ static struct limit_account *new_account(struct user_namespace *ns, kuid_t uid)
 {
 	struct limit_account *a =
 		kzalloc(sizeof(*a), GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN) ?:
-		kzalloc(sizeof(*a), GFP_KERNEL);
+		kzalloc(sizeof(*a), HWPMC_GFP & ~__GFP_ACCOUNT);
 
 	if (!a)
 		return NULL;

@@ -214,7 +214,7 @@ static struct pmc_filter *new_filter(const struct hwpmc_filter *a)
 			   a->n * sizeof(*from));
 	if (IS_ERR(from))
 		return ERR_CAST(from);
-	f = kzalloc(struct_size(f, conditions, a->n), GFP_KERNEL_ACCOUNT);
+	f = kzalloc(struct_size(f, conditions, a->n), HWPMC_GFP);
 	if (!f)
 		err = -ENOMEM;
 	for (i = 0; i < a->n && !err; i++)

@@ -68,7 +68,7 @@ static void refill_work(struct callback_head *head)
 	struct hwpmc_owner *o = t->owner;
 
 	if (!READ_ONCE(tt->slot))
-		xchg(&tt->slot, kzalloc(sizeof(*tt->slot), GFP_KERNEL_ACCOUNT));
+		xchg(&tt->slot, kzalloc(sizeof(*tt->slot), HWPMC_GFP));
 	clear_bit(0, &tt->refilling);
 	if (READ_ONCE(t->missed)) {
 		mutex_lock(&o->targets_mutex);

@@ -97,14 +97,14 @@ struct hwpmc_target {
 static inline void *target_alloc(size_t size)
 {
 	return kzalloc(size, GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN) ?:
-		       kzalloc(size, GFP_KERNEL);
+		       kzalloc(size, HWPMC_GFP & ~__GFP_ACCOUNT);
 }
 
 /* The same for an array of threads or processes, which is freed before the mutex is. */
 static inline void *target_alloc_array(size_t n, size_t size)
 {
 	return kvcalloc(n, size, GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN) ?:
-		       kvcalloc(n, size, GFP_KERNEL);
+		       hwpmc_memory(array_size(n, size), NUMA_NO_NODE, __GFP_ZERO);
 }
 
 /**

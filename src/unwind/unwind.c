@@ -80,7 +80,8 @@ static void last_put_now(struct kref *ref)
 
 static struct unwinder *unwinder_new(struct hwpmc_owner *o)
 {
-	struct unwinder *u = kvzalloc(sizeof(*u), GFP_KERNEL_ACCOUNT);
+	struct unwinder *u = hwpmc_memory(sizeof(*u), NUMA_NO_NODE,
+					  __GFP_ACCOUNT | __GFP_ZERO);
 
 	if (!u)
 		return NULL;
@@ -229,7 +230,7 @@ static int give_data(struct unwinder *u, const struct hwpmc_unwindtable *a,
 	void *data;
 	int err;
 
-	data = kvmalloc(a->len, GFP_KERNEL_ACCOUNT);
+	data = hwpmc_memory(a->len, NUMA_NO_NODE, __GFP_ACCOUNT);
 	if (!data)
 		return -ENOMEM;
 	if (copy_from_user(data, u64_to_user_ptr(a->data), a->len))
