@@ -344,7 +344,10 @@ static bool run_program(void)
 /* ------------------------------------------------------------------------
  * Clearing up
  */
-/* The device's last user may be a thread of the module's. */
+/*
+ * The device's last user may be a thread of the module's, or a worker that was asked for
+ * its chain on its way to sleep: it answers when it is back in user mode.
+ */
 static bool wait_for_idle(void)
 {
 	unsigned int i;
@@ -352,6 +355,8 @@ static bool wait_for_idle(void)
 	for (i = 0; i < TIME_TO_CLOSE / 5; i++) {
 		if (!number_in("/sys/module/hwpmc/refcnt"))
 			return true;
+		if (i % 20 == 19)
+			interrupt();
 		usleep(5000);
 	}
 	snprintf(sh->trouble, sizeof(sh->trouble),
