@@ -41,6 +41,8 @@ static void owner_free(struct kref *ref)
 	hwpmc_log_free(o);
 	put_pid(o->opener);
 	put_pid_ns(o->pid_ns);
+	if (o->log.end.outlives)
+		hwpmc_limit_close(o);
 	hwpmc_limit_drop(o->account);
 	put_cred(o->cred);
 	mutex_destroy(&o->mutex);
@@ -145,6 +147,7 @@ void hwpmc_owner_close(struct hwpmc_owner *o)
 	hwpmc_hooks_close(o);
 	hwpmc_owner_unlock(o);
 	hwpmc_log_shutdown(o);
-	hwpmc_limit_close(o);
+	if (!o->log.end.outlives)
+		hwpmc_limit_close(o);
 	owner_put(o);
 }

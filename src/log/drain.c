@@ -436,14 +436,15 @@ static bool is_ending(struct hwpmc_log *log)
 }
 
 /*
- * Sleeps if the writer threads of the owner's user have used up their share of CPU
- * time.  The rings fill meanwhile, and records that find no room are counted as
- * lost.  The end of a log is not delayed; its time delays the start of the next
- * log.  After an expensive pass the sleep takes many seconds.  The freezer would
- * not wait that long, so the sleep is freezable.
+ * hwpmc_drain_give_way - sleep if the user's writer threads have had their share of CPU
  * @begins: the sleep is for previous logs; the end of this log does not end it
+ *
+ * The rings fill meanwhile, and records that find no room are counted as lost.  The end
+ * of a log is not delayed; its time delays the start of the next log.  After an expensive
+ * pass the sleep takes many seconds.  The freezer would not wait that long, so the sleep
+ * is freezable.
  */
-static void give_way(struct hwpmc_owner *o, bool begins)
+void hwpmc_drain_give_way(struct hwpmc_owner *o, bool begins)
 {
 	u64 now = ktime_get_ns(), until = now + drain_charge_time(o);
 
@@ -532,7 +533,7 @@ static void drain_run(struct hwpmc_owner *o)
 	do {
 		drain_sleep(o);
 		stay_in_place(&log->share);
-		give_way(o, false);
+		hwpmc_drain_give_way(o, false);
 		WRITE_ONCE(log->kick, false);
 		smp_mb();	/* requests made before the kick are seen */
 		asked = drain_copy_requests(log, &r);
@@ -670,7 +671,7 @@ int hwpmc_drain_thread(void *arg)
 	take_share(o);
 	hwpmc_drain_begin_log(o, ring_clock());
 	hwpmc_dump_forget_lost(o);
-	give_way(o, true);
+	hwpmc_drain_give_way(o, true);
 	drain_run(o);
 	hwpmc_snapshot_forget(o);
 	mark_deleted(o);

@@ -59,7 +59,10 @@ void hwpmc_dump_batch_free(struct dump_batch *b)
 	kfree(b);
 }
 
-/* Logs the batch.  The caller may free its dump_targets then. */
+/*
+ * Logs the batch.  The caller may free its dump_targets then.  A dump may be of millions
+ * of mappings, so it is not left to the next pass to keep to the user's share of CPU.
+ */
 void hwpmc_dump_batch_tell(struct dump_batch *b)
 {
 	unsigned int i;
@@ -70,6 +73,7 @@ void hwpmc_dump_batch_tell(struct dump_batch *b)
 	}
 	b->n = 0;
 	b->nmaps = 0;
+	hwpmc_drain_give_way(b->owner, false);
 }
 
 /*

@@ -124,6 +124,8 @@ struct log_share {
  * @ending: jiffies when a close began to end the log, or 0; under owner->mutex,
  *	or by the last close before @closed
  * @closed: the last close has begun, and no other log begins; stored with release
+ * @outlives: the last close has returned before the log's end, so the owner still counts
+ *	for its user; by the last close
  * @gave_up: only @watch uses it
  * @watch:  checks whether the keeper lives, and after the last close whether the
  *	thread has ended
@@ -134,6 +136,7 @@ struct log_end {
 	bool		orphaned;
 	unsigned long	ending;
 	bool		closed;
+	bool		outlives;
 	bool		gave_up;
 	struct delayed_work watch;
 };
@@ -441,6 +444,7 @@ void hwpmc_log_shutdown(struct hwpmc_owner *o);
 int hwpmc_drain_share(struct hwpmc_owner *o);
 void hwpmc_drain_unshare(struct hwpmc_owner *o);
 int hwpmc_drain_thread(void *arg);
+void hwpmc_drain_give_way(struct hwpmc_owner *o, bool begins);
 void hwpmc_drain_upto(struct hwpmc_owner *o, u64 upto);
 void hwpmc_drain_begin_log(struct hwpmc_owner *o, u64 tsc);
 void hwpmc_drain_end_log(struct hwpmc_owner *o);

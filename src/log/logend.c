@@ -161,7 +161,7 @@ static void look_at_closed(struct hwpmc_owner *o)
 		return;
 	}
 	if (log->end.gave_up) {
-		pr_warn("%s is stuck in its log file; it ends when that lets it go\n",
+		pr_warn_ratelimited("%s is stuck in its log file; it ends when that lets it go\n",
 			log->task->comm);
 		return;
 	}
@@ -233,4 +233,5 @@ void hwpmc_log_shutdown(struct hwpmc_owner *o)
 	if (wait)
 		wait_for_completion_killable_timeout(&log->done,
 				left_of(log, CLOSE_PATIENCE + CLOSE_GRACE));
+	log->end.outlives = !completion_done(&log->done);
 }

@@ -237,7 +237,10 @@ int hwpmc_limit_open(struct hwpmc_owner *o)
 	return 0;
 }
 
-/* The device is closed; the owner may stay for a while, with its charges. */
+/*
+ * The device is closed, and so is the log; the owner may stay for a while, with its other
+ * charges.
+ */
 void hwpmc_limit_close(struct hwpmc_owner *o)
 {
 	hwpmc_limit_release(o, LIMIT_OWNERS, 1);

@@ -293,6 +293,13 @@ static bool is_guarded(void)
 	return !dumpable;
 }
 
+/*
+ * Each owner's log gets the mappings of a new image while preemption is disabled.  An
+ * image has a dozen; of one that is made to have thousands a record is lost, and the
+ * writer thread reads it.
+ */
+#define EXEC_AREAS_MAX	256
+
 static void log_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 {
 	const struct execed *e = arg;
@@ -305,7 +312,7 @@ static void log_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 	if (e->guarded && !logs_guarded(o, t))
 		return;
 	commit_exec(o, t, e);
-	if (!e->locked) {
+	if (!e->locked || current->mm->map_count > EXEC_AREAS_MAX) {
 		hwpmc_record_lost(o, owner_pid_of(o, current));
 		return;
 	}
