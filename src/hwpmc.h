@@ -152,6 +152,7 @@ struct owner_hooks {
  *	attempts to follow a task, most of them because of max_counters, and PROCCSWs
  *	of CPUs without a ring.  The next PROCCSW of the thread has the lost one's value
  * @told: the writer thread's: how many of both are logged
+ * @told_at: the writer thread's: when it last counted them
  * @lost, @seen: the writer thread's: how many of @dropped are logged, and for how
  *	many of these a dump was requested
  */
@@ -159,6 +160,7 @@ struct owner_noring {
 	atomic64_t	dropped;
 	atomic64_t	beyond_dump;
 	u64		told;
+	u64		told_at;
 	u64		lost;
 	u64		seen;
 };

@@ -446,7 +446,7 @@ static bool is_ending(struct hwpmc_log *log)
  */
 void hwpmc_drain_give_way(struct hwpmc_owner *o, bool begins)
 {
-	u64 now = ktime_get_ns(), until = now + drain_charge_time(o);
+	u64 began = ktime_get_ns(), now = began, until = now + drain_charge_time(o);
 
 	for (; now < until; now = ktime_get_ns()) {
 		/* before the check: a closer sets its flag, then wakes this thread */
@@ -458,6 +458,7 @@ void hwpmc_drain_give_way(struct hwpmc_owner *o, bool begins)
 		try_to_freeze();
 	}
 	__set_current_state(TASK_RUNNING);
+	o->log.pace.gave += now - began;
 }
 
 /* How many CPUs the thread has records of, more or less */

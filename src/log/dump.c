@@ -42,14 +42,6 @@ static bool dump_fresh(struct hwpmc_owner *o, struct dump_batch *b,
 	return any;
 }
 
-/* Processes have been created up to the last list: their children may have no mappings. */
-static void report_unlisted(struct hwpmc_owner *o)
-{
-	preempt_disable();
-	hwpmc_record_lost(o, PMCLOG_PID_KERNEL);
-	preempt_enable();
-}
-
 /*
  * In the log, the child of a process that is not dumped yet has no mappings.  So
  * the list is made again until it has no new process, LISTS_MAX times at most.
@@ -76,8 +68,9 @@ static void dump_processes(struct hwpmc_owner *o)
 		}
 		any = dump_fresh(o, b, &before, &now);
 	}
+	/* processes were created up to the last list: their children may have no mappings */
 	if (any && !dump_is_over(o))
-		report_unlisted(o);
+		hwpmc_dump_count_loss(o);
 	hwpmc_process_list_put(&before);
 	hwpmc_dump_batch_free(b);
 }

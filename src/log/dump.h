@@ -63,6 +63,7 @@ bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
 bool hwpmc_dump_look_at_names(struct dump *d, struct hwpmc_owner *o,
 			      struct task_struct *leader);
 void hwpmc_dump_tell(struct dump *d, struct hwpmc_owner *o);
+void hwpmc_dump_count_loss(struct hwpmc_owner *o);
 void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d);
 bool hwpmc_dump_is_for_log(const struct hwpmc_owner *o,
 			   const struct dump_target *dt);
@@ -76,13 +77,13 @@ void hwpmc_dump_batch_free(struct dump_batch *b);
 void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 			  const struct dump_target *dt);
 int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader, u32 nr,
-			   bool no_maps, bool last);
+			   bool no_maps, bool last, bool *told);
 void hwpmc_dump_batch_ended(struct dump_batch *b, u32 nr, u64 tsc);
 void hwpmc_dump_batch_tell(struct dump_batch *b);
 struct file *hwpmc_dump_batch_exe(struct dump_batch *b, struct task_struct *leader);
 
 /* dump_lost.c */
-bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay);
+bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay, bool owed);
 
 /* dump_target.c */
 void hwpmc_dump_targets(struct hwpmc_owner *o, u64 since);

@@ -78,7 +78,7 @@ void hwpmc_dump_batch_tell(struct dump_batch *b)
 
 /*
  * If the mmap lock is not free, at least the names are logged.  The mappings follow
- * within about a second, or are reported as lost.  A process without names is
+ * within about a second, or are counted as lost by dump_lost.c.  A process without names is
  * reported as a loss, because samples may come before the next attempt.
  */
 static bool look_or_report(struct dump *d, struct hwpmc_owner *o,
@@ -94,7 +94,8 @@ static bool look_or_report(struct dump *d, struct hwpmc_owner *o,
 	if (!good)
 		hwpmc_dump_process_failed(o, d);
 	if (busy || !good)
-		hwpmc_dump_later(o, d->pid, d->no_memory ? DUMP_PATIENCE : 0);
+		hwpmc_dump_later(o, d->pid, d->no_memory ? DUMP_PATIENCE : 0,
+				 good && !d->no_maps);
 	if (!good)
 		hwpmc_dump_drop(d);
 	return good;
@@ -158,11 +159,12 @@ static int look_again(struct dump *d, struct hwpmc_owner *o,
 /*
  * hwpmc_dump_batch_again - read a process of which a record was lost
  * @last: there is no later attempt
+ * @told: out: its mappings are read, not wanted, or counted as lost
  *
  * 0, or see look_again().
  */
 int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader, u32 nr,
-			   bool no_maps, bool last)
+			   bool no_maps, bool last, bool *told)
 {
 	struct dump *d = &b->d[b->n];
 	int err;
@@ -175,6 +177,8 @@ int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader, u32
 	err = look_again(d, b->owner, leader, last);
 	b->waited = d->waited;
 	d->pid = nr;
+	/* a process that ends has no mappings any more; after a failure a loss is counted */
+	*told = no_maps || d->nmaps || d->hidden || d->no_lock || err == -EBUSY;
 	if (err)
 		hwpmc_dump_drop(d);
 	else

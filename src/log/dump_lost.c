@@ -24,10 +24,11 @@
 /*
  * hwpmc_dump_later - process @nr is to be logged by a later pass
  * @delay: ns
+ * @owed: see struct lost_process
  *
  * False: the list is full.  All processes will be dumped instead.
  */
-bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay)
+bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay, bool owed)
 {
 	struct log_lost *l = &o->log.lost;
 	struct lost_process *p;
@@ -37,6 +38,8 @@ bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay)
 			break;
 	if (p == l->at + LOST_MAX) {
 		l->due = true;
+		if (owed)
+			hwpmc_dump_count_loss(o);
 		return false;
 	}
 	if (p == l->at + l->n) {
@@ -44,6 +47,7 @@ bool hwpmc_dump_later(struct hwpmc_owner *o, u32 nr, u64 delay)
 		*p = (struct lost_process){ .nr = nr };
 	}
 	p->after = delay ? ktime_get_ns() + delay : 0;
+	p->owed |= owed;
 	return true;
 }
 
@@ -66,7 +70,7 @@ static bool take_list(struct hwpmc_owner *o, struct owner_ring *or)
 	}
 	or->lost_tail = head;
 	for (i = 0; i < n; i++)
-		if (!hwpmc_dump_later(o, lost[i], 0))
+		if (!hwpmc_dump_later(o, lost[i], 0, false))
 			return false;
 	return true;
 }
@@ -146,9 +150,12 @@ static int may_dump(struct hwpmc_owner *o, const struct pid *pid,
  * logged again.  Samples that are still in the rings need the state that readers
  * have, so all older records are logged first, even if the process has ended.
  *
+ * @told: out: the log has its mappings, needs none, or counts them as lost
+ *
  * 0: nothing is left to do.  -EAGAIN: try again later.  -ENOMEM.
  */
-static int dump_again(struct dump_batch *b, struct hwpmc_owner *o, u32 nr, bool last)
+static int dump_again(struct dump_batch *b, struct hwpmc_owner *o, u32 nr, bool last,
+		      bool *told)
 {
 	struct task_struct *task = NULL;
 	bool no_maps = false;
@@ -165,7 +172,7 @@ static int dump_again(struct dump_batch *b, struct hwpmc_owner *o, u32 nr, bool 
 	rcu_read_unlock();
 	err = task ? may_dump(o, pid, task, &no_maps, last) : -ESRCH;
 	if (!err)
-		err = hwpmc_dump_batch_again(b, task, nr, no_maps, last);
+		err = hwpmc_dump_batch_again(b, task, nr, no_maps, last, told);
 	if (err == -ESRCH)
 		hwpmc_dump_batch_ended(b, nr, tsc);
 	if (task)
@@ -179,18 +186,22 @@ static bool dump_listed(struct dump_batch *b, struct hwpmc_owner *o,
 			struct lost_process *p, u64 now, bool last)
 {
 	bool over = p->since && now - p->since > PATIENCE;
+	bool told = false;
 	int err;
 
 	if (!last && p->after > now)
 		return true;
 	p->after = 0;
-	err = dump_again(b, o, p->nr, last || over);
+	err = dump_again(b, o, p->nr, last || over, &told);
 	if (err == -EAGAIN) {
 		p->since = p->since ?: now;
 		return true;
 	}
-	if (err != -ENOMEM || last)
+	if (err != -ENOMEM || last) {
+		if (p->owed && !told)
+			hwpmc_dump_count_loss(o);
 		return false;
+	}
 	p->since = 0;
 	p->after = now + MEMORY_WAIT;
 	return true;
@@ -209,8 +220,11 @@ static unsigned int dump_all_listed(struct hwpmc_owner *o, bool last)
 	b = hwpmc_dump_batch_new(o, !last);
 	if (!b) {
 		/* their losses are in the log; nothing is lost by a delay */
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n; i++) {
 			l->at[i].after = now + MEMORY_WAIT;
+			if (last && l->at[i].owed)
+				hwpmc_dump_count_loss(o);
+		}
 		return 0;
 	}
 	/* as in hwpmc_dump_targets(): for forks of the processes meanwhile */
@@ -233,13 +247,14 @@ static unsigned int dump_all_listed(struct hwpmc_owner *o, bool last)
 static bool dump_all(struct hwpmc_owner *o, bool last)
 {
 	struct log_lost *l = &o->log.lost;
-	u64 began = ktime_get_ns(), took;
+	u64 began = ktime_get_ns(), gave = o->log.pace.gave, now, took;
 
 	if (!last && began < l->not_before)
 		return false;
 	hwpmc_dump_all(o);
-	took = ktime_get_ns() - began;
-	l->not_before = began + took + max_t(u64, 9 * took, NSEC_PER_SEC);
+	now = ktime_get_ns();
+	took = now - began - (o->log.pace.gave - gave);
+	l->not_before = now + max_t(u64, 9 * took, NSEC_PER_SEC);
 	return true;
 }
 

@@ -384,8 +384,8 @@ void hwpmc_dump_failed(struct hwpmc_owner *o)
 		atomic64_inc(&o->noring.dropped);
 }
 
-/* No process is logged again because of this loss. */
-static void count_loss(struct hwpmc_owner *o)
+/* hwpmc_dump_count_loss - count a loss for which no process is logged again */
+void hwpmc_dump_count_loss(struct hwpmc_owner *o)
 {
 	preempt_disable();
 	hwpmc_record_lost(o, PMCLOG_PID_KERNEL);
@@ -410,7 +410,7 @@ void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d)
 		hwpmc_dump_failed(o);
 	if (fails && !hwpmc_dump_is_for_log(o, d->target))
 		return;
-	count_loss(o);
+	hwpmc_dump_count_loss(o);
 }
 
 /*
@@ -421,7 +421,7 @@ void hwpmc_dump_process_failed(struct hwpmc_owner *o, const struct dump *d)
 static void miss_maps(struct dump *d, struct hwpmc_owner *o)
 {
 	d->again = false;
-	count_loss(o);
+	hwpmc_dump_count_loss(o);
 }
 
 /*

@@ -75,8 +75,10 @@ static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 	d = emit_drop(o, PMCLOG_PMCID_NONE, 0, PMCLOG_DROP_NORING,
 		      o->log.told.last_tsc);
 	d->count = count;
-	d->first = o->log.times.drops_told;
-	d->last = max(tsc, d->first);
+	d->first = max(o->log.times.drops_told, o->noring.told_at);
+	/* @tsc may be older than the losses that were counted just now */
+	d->last = max(ring_clock(), d->first);
+	o->noring.told_at = d->last;
 	o->noring.told += count;
 	o->noring.lost = lost;
 	o->log.acct.proc_drops += count;

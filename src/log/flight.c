@@ -489,7 +489,7 @@ static void flight_renew_base(struct hwpmc_owner *o)
 {
 	struct hwpmc_log *log = &o->log;
 	struct flight *f = log->flight;
-	u64 began = ktime_get_ns();
+	u64 began = ktime_get_ns(), gave = log->pace.gave, now;
 	LIST_HEAD(base);
 
 	f->renew = false;
@@ -505,7 +505,8 @@ static void flight_renew_base(struct hwpmc_owner *o)
 	next_number(log);
 	hwpmc_emit_news(o);	/* PMCs that were allocated meanwhile */
 	hwpmc_sink_flush(o);
-	f->not_before = ktime_get_ns() + 9 * (ktime_get_ns() - began);
+	now = ktime_get_ns();
+	f->not_before = now + 9 * (now - began - (log->pace.gave - gave));
 }
 
 /* Work between two passes. */

@@ -118,14 +118,15 @@ void hwpmc_kept_add(struct log_kept *k, const struct pmclog_hdr *h)
 void hwpmc_kept_emit(struct hwpmc_owner *o)
 {
 	const struct log_kept *k = &o->log.kept;
+	u64 lost = k->lost + atomic64_read(&k->no_room);
 	const struct log_meta *m;
 
 	if (!o->log.maker.tell_kernel)
 		return;
 	list_for_each_entry(m, &k->records, list)
 		hwpmc_emit_meta(o, m);
-	if (k->lost)
-		atomic64_add(k->lost, &o->noring.beyond_dump);
+	if (lost)
+		atomic64_add(lost, &o->noring.beyond_dump);
 }
 
 /* hwpmc_kept_forget - what follows is the first log of a program; no thread runs */
@@ -139,4 +140,5 @@ void hwpmc_kept_forget(struct log_kept *k)
 	}
 	k->n = 0;
 	k->lost = 0;
+	atomic64_set(&k->no_room, 0);
 }

@@ -14,6 +14,8 @@ struct pmclog_hdr;
  * @records: struct log_meta of one record each, in the order of time
  * @n: their number
  * @lost: records that could not be kept
+ * @no_room: records that found no room in a ring, so that no later log has them either;
+ *	any context
  *
  * The writer thread's; used under owner->mutex while there is none.
  */
@@ -21,6 +23,7 @@ struct log_kept {
 	struct list_head records;
 	unsigned int	n;
 	u64		lost;
+	atomic64_t	no_room;
 };
 
 bool hwpmc_kept_wants(const struct pmclog_hdr *h);

@@ -222,9 +222,11 @@ struct log_tee {
  *	   (CLOCK_MONOTONIC); 0: not yet
  * @after: the process is not read before this time (CLOCK_MONOTONIC); 0: by the
  *	next pass
+ * @owed:  the log has its names, but not its mappings, and no loss is counted for that yet
  */
 struct lost_process {
 	u32		nr;
+	bool		owed;
 	u64		since;
 	u64		after;
 };
@@ -261,12 +263,14 @@ struct lock_wait {
  * @news:    the pass has taken process records; the thread's, like the rest
  * @asking:  maps of unwind tables are still to be looked through
  * @taken:   samples and process records from the rings, by all passes before this one
+ * @gave:    ns that the thread has slept in hwpmc_drain_give_way()
  */
 struct log_pace {
 	bool		resting;
 	bool		news;
 	bool		asking;
 	u64		taken;
+	u64		gave;
 };
 
 /**

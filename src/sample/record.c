@@ -142,7 +142,7 @@ static void record_fill(struct ring_stamp *s, const void *rec, u32 len)
 	memcpy(s + 1, from + 1, len - sizeof(*s));
 }
 
-static void commit_in(struct hwpmc_owner *o, struct owner_ring *or,
+static bool commit_in(struct hwpmc_owner *o, struct owner_ring *or,
 		      const void *rec, u32 len, u32 pid)
 {
 	struct ring_stamp *s;
@@ -150,16 +150,17 @@ static void commit_in(struct hwpmc_owner *o, struct owner_ring *or,
 
 	s = begin_in(o, or, len, KIND_RECORD, pid, &entered);
 	if (!s)
-		return;
+		return false;
 	record_fill(s, rec, len);
 	hwpmc_record_end(or, entered);
+	return true;
 }
 
-/* Commits a complete record; only its stamp is set here. */
-void hwpmc_record_commit(struct hwpmc_owner *o, const void *rec, u32 len,
+/* Commits a complete record; only its stamp is set here.  False: it is lost, and counted. */
+bool hwpmc_record_commit(struct hwpmc_owner *o, const void *rec, u32 len,
 			 u32 pid)
 {
-	commit_in(o, owner_this_ring(o), rec, len, pid);
+	return commit_in(o, owner_this_ring(o), rec, len, pid);
 }
 
 /*

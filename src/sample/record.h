@@ -170,7 +170,7 @@ static inline void stamp_header(struct ring_stamp *s, u32 type, u32 len)
 void *hwpmc_record_begin(struct hwpmc_owner *o, u32 len, u32 kind, u32 pid,
 			 struct owner_ring **ring, u64 *entered);
 void hwpmc_record_end(struct owner_ring *or, u64 entered);
-void hwpmc_record_commit(struct hwpmc_owner *o, const void *rec, u32 len,
+bool hwpmc_record_commit(struct hwpmc_owner *o, const void *rec, u32 len,
 			 u32 pid);
 void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
 				  u32 len);

@@ -64,6 +64,8 @@ int hwpmc_proc_switch_register(void);
 void hwpmc_proc_switch_unregister(void);
 
 /* mapping.c: kprobes */
+bool hwpmc_mapping_is_wanted(const struct hwpmc_owner *o,
+			     const struct hwpmc_target *t);
 void hwpmc_mapping_commit(struct hwpmc_owner *o, const struct hwpmc_target *t,
 			  struct vm_area_struct *vma, const struct area *a);
 bool hwpmc_mapping_commit_all(struct hwpmc_owner *o, const struct hwpmc_target *t);

@@ -35,8 +35,9 @@ static void commit_all(const void *rec, u32 len)
 	preempt_disable();
 	for_each_hook_owner(o)
 		if (READ_ONCE(o->log.maker.tell_kernel) &&
-		    owner_has_cpu(o, smp_processor_id()))
-			hwpmc_record_commit(o, rec, len, PMCLOG_PID_KERNEL);
+		    owner_has_cpu(o, smp_processor_id()) &&
+		    !hwpmc_record_commit(o, rec, len, PMCLOG_PID_KERNEL))
+			atomic64_inc(&o->log.kept.no_room);
 	preempt_enable();
 	rcu_read_unlock();
 }

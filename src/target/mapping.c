@@ -19,9 +19,9 @@
 #include "target.h"
 #include "unwind/unwind.h"
 
-/* Only sampling PMCs need the mappings of code. */
-static bool logs_mappings(const struct hwpmc_owner *o,
-			  const struct hwpmc_target *t)
+/* hwpmc_mapping_is_wanted - only sampling PMCs need the mappings of code */
+bool hwpmc_mapping_is_wanted(const struct hwpmc_owner *o,
+			     const struct hwpmc_target *t)
 {
 	return !t || READ_ONCE(o->hooks.follow_all) || READ_ONCE(t->sampled);
 }
@@ -38,7 +38,7 @@ void hwpmc_mapping_commit(struct hwpmc_owner *o, const struct hwpmc_target *t,
 	struct ring_map *m;
 	u64 entered;
 
-	if (pid == PMCLOG_PID_KERNEL || !logs_mappings(o, t))
+	if (pid == PMCLOG_PID_KERNEL || !hwpmc_mapping_is_wanted(o, t))
 		return;
 	m = hwpmc_record_begin(o, sizeof(*m), KIND_MAP, pid, &or, &entered);
 	if (!m)
@@ -160,7 +160,7 @@ static void log_unmapped(struct hwpmc_owner *o, struct hwpmc_target *t,
 		.end = u->end,
 	};
 
-	if (out.pid != PMCLOG_PID_KERNEL && logs_mappings(o, t))
+	if (out.pid != PMCLOG_PID_KERNEL && hwpmc_mapping_is_wanted(o, t))
 		hook_commit(o, out.pid, &out, PMCLOG_T_MAP_OUT, sizeof(out));
 }
 

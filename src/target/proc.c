@@ -312,6 +312,8 @@ static void log_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 	if (e->guarded && !logs_guarded(o, t))
 		return;
 	commit_exec(o, t, e);
+	if (!hwpmc_mapping_is_wanted(o, t))
+		return;
 	if (!e->locked || current->mm->map_count > EXEC_AREAS_MAX) {
 		hwpmc_record_lost(o, owner_pid_of(o, current));
 		return;

@@ -5,6 +5,7 @@
 #include <linux/netlink.h>
 #include <linux/sched.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "limit.h"
@@ -155,6 +156,83 @@ TEST_F(contain, share)
 	EXPECT_EQ(0, dev_stats(dev, HWPMC_STATS_OWNER, &st));
 	EXPECT_EQ(0, dev_closelog(dev));
 	close(dev);
+}
+
+#define SHARERS		40
+#define AREAS		3000
+#define STACK		16384
+
+static int sharer(void *arg)
+{
+	(void)arg;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+	return 0;
+}
+
+/* Processes that share one memory, each of which has all its mappings in the log. */
+static int be_crowd(int *ready)
+{
+	int file = temp_file(), i;
+	char *stacks = mmap(NULL, SHARERS * STACK, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (ftruncate(file, 4096) || stacks == MAP_FAILED || !user_root() ||
+	    !user_stay(USER))
+		return 1;
+	prctl(PR_SET_DUMPABLE, 1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* the change of user has cleared it */
+	for (i = 0; i < AREAS; i++)
+		if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) == MAP_FAILED)
+			return 1;
+	for (i = 1; i <= SHARERS; i++)
+		if (clone(sharer, stacks + i * STACK, CLONE_VM | SIGCHLD, NULL) < 0)
+			return 1;
+	__atomic_store_n(ready, 1, __ATOMIC_RELEASE);
+	for (;;)
+		pause();
+}
+
+/* In a child, whose descendants they are: it may have to wait for the log. */
+static int record_crowd(int dev, int *ready)
+{
+	pid_t crowd = fork_bound();
+
+	if (!crowd)
+		_exit(be_crowd(ready));
+	if (!WAIT_UNTIL(__atomic_load_n(ready, __ATOMIC_ACQUIRE), 60000))
+		return 1;
+	return !!dev_run_on(dev, pmc_process_faults(HWPMC_F_DESCENDANTS), crowd, NULL);
+}
+
+/* One pass that logs a hundred thousand mappings is no exception. */
+TEST_F(contain, share_of_dump)
+{
+	int *ready = shared_memory(sizeof(*ready)), dev, file = temp_file();
+	pid_t attacher, writer;
+	uint64_t begin, ran;
+
+	ASSERT_TRUE(limit("max_cpu", 1));
+	ASSERT_TRUE(user_become(USER));
+	OPEN_DEVICE(dev);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	writer = recorder_pid();
+	attacher = fork_bound();
+	if (!attacher)
+		_exit(record_crowd(dev, ready));
+	ASSERT_TRUE(WAIT_UNTIL(__atomic_load_n(ready, __ATOMIC_ACQUIRE), 60000));
+	ran = has_run(writer);
+	begin = raw_ns();
+	sleep_ms(5000);
+	ran = has_run(writer) - ran;
+	TH_LOG("%llu ms, %ld bytes", (unsigned long long)(ran / MSEC),
+	       (long)lseek(file, 0, SEEK_END));
+	EXPECT_GE(6, ran * 100 / (raw_ns() - begin));
+	EXPECT_LT(100000, lseek(file, 0, SEEK_END));
+	load_end(attacher);
+	close(dev);
+	ASSERT_TRUE(user_root());
 }
 
 /*
