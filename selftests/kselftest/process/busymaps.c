@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "recorder.h"
+#include "proclog.h"
 #include "test.h"
 
 #define NTHREADS	12
@@ -187,6 +188,8 @@ TEST_F(busymaps, held)
 		ASSERT_LOG(&log, LOG_PROC_DROPS);
 		EXPECT_EQ(0, unnamed_samples(&log, self->busy, &n));
 		named += n;
+		if (!proc_count(&log, PMCLOG_T_MAP_IN, self->busy))
+			EXPECT_LT(0, log.proc_dropped);
 		log_free(&log);
 	}
 	EXPECT_LT(0, named);
