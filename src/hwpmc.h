@@ -10,7 +10,8 @@
  *				The budget's work tries this mutex and the one above
  *	  exec_update_lock	of a process, for reading: prevents its exec
  *	    owner->targets_mutex processes with PMCs attached: see target.h
- *	  hooks_mutex		registration of tracepoints and probes
+ *	  hooks_mutex		registration of tracepoints and probes; works take it
+ *	    hooks_lock		spinlock in hooks.c: holders of probes, lists of owners
  *	  cpus_read_lock	taken inside perf and cpuhp calls, and for rings
  *	  sum_mutex		in stats.c: one sum over all owners at a time
  *	    owners_mutex	in stats.c: the list of all owners
@@ -121,13 +122,13 @@ struct owner_budget {
 
 /**
  * struct owner_hooks - which records the hooks commit for the owner: see hooks.c
- * @node:   hooks_mutex; in the RCU list of owners that log processes
+ * @node:   hooks_lock; in the RCU list of owners that log processes
  * @hooked: @node is in the list; WRITE_ONCE under owner->mutex, READ_ONCE by hooks
  * @slices: a thread that loses its counter logs its last slice.  Set while @hooked, and
  *	for as long as the end of the log takes: see hwpmc_thread_end_slices().  Written
  *	under owner->mutex, cleared under targets_mutex as well, READ_ONCE under
  *	targets_mutex
- * @follow_node: hooks_mutex; in the RCU list of owners that follow all processes
+ * @follow_node: hooks_lock; in the RCU list of owners that follow all processes
  * @follow_all: follows all processes, not only targets; WRITE_ONCE under
  *	owner->mutex, READ_ONCE by hooks
  * @follows_from: since which of the followers' beginnings, 0: @follow_all is not set;

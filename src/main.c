@@ -57,9 +57,30 @@ static int hwpmc_flush(struct file *file, fl_owner_t id)
 	return 0;
 }
 
+static struct workqueue_struct *closers;
+
+static void close_work(struct work_struct *work)
+{
+	hwpmc_owner_close(container_of(work, struct hwpmc_owner, log.end.close_work));
+	module_put(THIS_MODULE);	/* hwpmc_exit() waits for the end of this function */
+}
+
+/*
+ * The last close of a process to which the descriptor was sent, or of a worker that
+ * discards such descriptors, waits for nothing: it takes long to release many events, and
+ * targets may hold it up.
+ */
 static int hwpmc_release(struct inode *inode, struct file *file)
 {
-	hwpmc_owner_close(file->private_data);
+	struct hwpmc_owner *o = file->private_data;
+
+	if (hwpmc_log_is_callers(o)) {
+		hwpmc_owner_close(o);
+		return 0;
+	}
+	__module_get(THIS_MODULE);	/* the file has one still */
+	INIT_WORK(&o->log.end.close_work, close_work);
+	queue_work(closers, &o->log.end.close_work);
 	return 0;
 }
 
@@ -115,9 +136,12 @@ static int __init hwpmc_init(void)
 	int err;
 
 	hwpmc_params_check();
+	closers = alloc_workqueue("hwpmc_close", WQ_UNBOUND, 0);
+	if (!closers)
+		return -ENOMEM;
 	err = hwpmc_chain_deferred_init();
 	if (err)
-		return err;
+		goto err_closers;
 	err = hwpmc_sample_init();
 	if (err)
 		goto err_deferred;
@@ -161,6 +185,8 @@ err_sample:
 	hwpmc_sample_exit();
 err_deferred:
 	hwpmc_chain_deferred_exit();
+err_closers:
+	destroy_workqueue(closers);
 	return err;
 }
 
@@ -172,6 +198,7 @@ static void __exit hwpmc_exit(void)
 {
 	hwpmc_coverage_exit();
 	misc_deregister(&hwpmc_device);
+	destroy_workqueue(closers);
 	hwpmc_hooks_exit();
 	synchronize_rcu_tasks();	/* queued task work has returned */
 	hwpmc_unwind_exit();

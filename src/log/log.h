@@ -127,6 +127,7 @@ struct log_share {
  * @outlives: the last close has returned before the log's end, so the owner still counts
  *	for its user; by the last close
  * @gave_up: only @watch uses it
+ * @close_work: the last close of another process: see main.c
  * @watch:  checks whether the keeper lives, and after the last close whether the
  *	thread has ended
  */
@@ -139,6 +140,7 @@ struct log_end {
 	bool		outlives;
 	bool		gave_up;
 	struct delayed_work watch;
+	struct work_struct close_work;
 };
 
 /**

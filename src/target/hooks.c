@@ -19,10 +19,15 @@
 
 LIST_HEAD(hwpmc_hooks_owners);
 LIST_HEAD(hwpmc_hooks_followers);
+
+/* Registration of probes, which takes long and locks of the whole kernel */
 static DEFINE_MUTEX(hooks_mutex);
 
+/* The lists and the numbers of holders */
+static DEFINE_SPINLOCK(hooks_lock);
+
 /*
- * How often an owner has begun to follow all processes.  Changed under hooks_mutex;
+ * How often an owner has begun to follow all processes.  Changed under hooks_lock;
  * hwpmc_hooks_each() reads it once, so that it sees an owner that begins right now
  * either as one with targets or as a follower.
  */
@@ -46,7 +51,10 @@ static void unregister_maps(void)
 	hwpmc_mapping_hooks_unregister();
 }
 
-/* @holders: number of owners.  Both change under hooks_mutex. */
+/*
+ * @holders: number of owners; hooks_lock
+ * @registered: changes under hooks_mutex and hooks_lock
+ */
 static struct hook_set {
 	int (*reg)(void);
 	void (*unreg)(void);
@@ -60,79 +68,128 @@ static struct hook_set {
 			    hwpmc_proc_switch_unregister },
 };
 
+/* From here on @s must be registered again before it has a holder. */
+static bool may_remove(struct hook_set *s)
+{
+	bool may;
+
+	lockdep_assert_held(&hooks_mutex);
+	spin_lock(&hooks_lock);
+	may = s->registered && !s->holders;
+	if (may)
+		s->registered = false;
+	spin_unlock(&hooks_lock);
+	return may;
+}
+
 static void remove_hooks(struct work_struct *work)
 {
 	struct hook_set *s;
 
 	mutex_lock(&hooks_mutex);
-	for (s = sets; s < sets + ARRAY_SIZE(sets); s++) {
-		if (!s->registered || s->holders)
-			continue;
-		s->unreg();
-		s->registered = false;
-	}
+	for (s = sets; s < sets + ARRAY_SIZE(sets); s++)
+		if (may_remove(s))
+			s->unreg();
 	mutex_unlock(&hooks_mutex);
 }
 
 static DECLARE_DELAYED_WORK(remove_work, remove_hooks);
 
-/* Under hooks_mutex. */
-static int hooks_register_set(struct hwpmc_owner *o, unsigned int set)
+/* Makes @o a holder of the sets of @mask; returns those that are not registered. */
+static unsigned long hold_registered(struct hwpmc_owner *o, unsigned long mask)
 {
-	struct hook_set *s = &sets[set];
-	int err;
-
-	if (o->hooks.held & BIT(set))
-		return 0;
-	if (!s->registered) {
-		err = s->reg();
-		if (err)
-			return err;
-		s->registered = true;
-	}
-	s->holders++;
-	o->hooks.held |= BIT(set);
-	return 0;
-}
-
-/* Under hooks_mutex. */
-static void hooks_drop_set(struct hwpmc_owner *o, unsigned long mask)
-{
+	unsigned long lacking = 0;
 	unsigned int set;
 
-	for_each_set_bit(set, &mask, HOOK_SETS)
+	mask &= ~o->hooks.held;
+	spin_lock(&hooks_lock);
+	for_each_set_bit(set, &mask, HOOK_SETS) {
+		if (sets[set].registered) {
+			sets[set].holders++;
+			o->hooks.held |= BIT(set);
+		} else {
+			lacking |= BIT(set);
+		}
+	}
+	spin_unlock(&hooks_lock);
+	return lacking;
+}
+
+static void keep_only(struct hwpmc_owner *o, unsigned long mask)
+{
+	unsigned long dropped = o->hooks.held & ~mask;
+	unsigned int set;
+
+	spin_lock(&hooks_lock);
+	for_each_set_bit(set, &dropped, HOOK_SETS)
 		if (!--sets[set].holders)
 			schedule_delayed_work(&remove_work, REMOVE_DELAY);
-	o->hooks.held &= ~mask;
+	o->hooks.held &= ~dropped;
+	spin_unlock(&hooks_lock);
+}
+
+/**
+ * struct hook_request - a caller waits until sets of probes are registered
+ * @work: on an unbound queue
+ * @owner: becomes their holder
+ * @lacking: sets
+ * @err: out
+ */
+struct hook_request {
+	struct work_struct work;
+	struct hwpmc_owner *owner;
+	unsigned long	lacking;
+	int		err;
+};
+
+static void register_work(struct work_struct *work)
+{
+	struct hook_request *r = container_of(work, struct hook_request, work);
+	unsigned int set;
+
+	mutex_lock(&hooks_mutex);
+	for_each_set_bit(set, &r->lacking, HOOK_SETS) {
+		if (!sets[set].registered) {
+			r->err = sets[set].reg();
+			if (r->err)
+				break;
+			spin_lock(&hooks_lock);
+			sets[set].registered = true;
+			spin_unlock(&hooks_lock);
+		}
+	}
+	if (!r->err)	/* nothing is removed meanwhile */
+		hold_registered(r->owner, r->lacking);
+	mutex_unlock(&hooks_mutex);
+	/* what was registered before an error goes */
+	if (r->err)
+		schedule_delayed_work(&remove_work, REMOVE_DELAY);
 }
 
 /*
  * hwpmc_hooks_hold - keep probes registered for @o; under owner->mutex
  * @mask: BIT(HOOK_*)
+ *
+ * A registration holds locks of the whole kernel.  So a kernel worker does it: the caller
+ * may be a task that gets no CPU.
  */
 int hwpmc_hooks_hold(struct hwpmc_owner *o, unsigned long mask)
 {
 	unsigned long before = o->hooks.held;
-	unsigned int set;
-	int err = 0;
+	struct hook_request r = {
+		.owner = o,
+		.lacking = hold_registered(o, mask),
+	};
 
-	mutex_lock(&hooks_mutex);
-	for_each_set_bit(set, &mask, HOOK_SETS) {
-		err = hooks_register_set(o, set);
-		if (err)
-			break;
-	}
-	if (err)
-		hooks_drop_set(o, o->hooks.held & ~before);
-	mutex_unlock(&hooks_mutex);
-	return err;
-}
-
-static void keep_only(struct hwpmc_owner *o, unsigned long mask)
-{
-	mutex_lock(&hooks_mutex);
-	hooks_drop_set(o, o->hooks.held & ~mask);
-	mutex_unlock(&hooks_mutex);
+	if (!r.lacking)
+		return 0;
+	INIT_WORK_ONSTACK(&r.work, register_work);
+	queue_work(system_unbound_wq, &r.work);
+	flush_work(&r.work);
+	destroy_work_on_stack(&r.work);
+	if (r.err)
+		keep_only(o, before);
+	return r.err;
 }
 
 /*
@@ -168,9 +225,9 @@ void hwpmc_hooks_join(struct hwpmc_owner *o)
 {
 	if (o->hooks.hooked)
 		return;
-	mutex_lock(&hooks_mutex);
+	spin_lock(&hooks_lock);
 	list_add_tail_rcu(&o->hooks.node, &hwpmc_hooks_owners);
-	mutex_unlock(&hooks_mutex);
+	spin_unlock(&hooks_lock);
 	WRITE_ONCE(o->hooks.slices, true);
 	WRITE_ONCE(o->hooks.hooked, true);
 }
@@ -182,11 +239,11 @@ void hwpmc_hooks_join(struct hwpmc_owner *o)
  */
 static void follow_all(struct hwpmc_owner *o)
 {
-	mutex_lock(&hooks_mutex);
+	spin_lock(&hooks_lock);
 	WRITE_ONCE(o->hooks.follows_from, followers_begun + 1);
 	list_add_tail_rcu(&o->hooks.follow_node, &hwpmc_hooks_followers);
 	smp_store_release(&followers_begun, followers_begun + 1);
-	mutex_unlock(&hooks_mutex);
+	spin_unlock(&hooks_lock);
 	WRITE_ONCE(o->hooks.follow_all, true);
 	/* no first target can appear here: attaches also need owner->mutex */
 	if (!list_empty(&o->targets))
@@ -219,11 +276,11 @@ void hwpmc_hooks_unfollow(struct hwpmc_owner *o)
 {
 	if (!o->hooks.hooked)
 		return;
-	mutex_lock(&hooks_mutex);
+	spin_lock(&hooks_lock);
 	list_del_rcu(&o->hooks.node);
 	if (o->hooks.follow_all)
 		list_del_rcu(&o->hooks.follow_node);
-	mutex_unlock(&hooks_mutex);
+	spin_unlock(&hooks_lock);
 	WRITE_ONCE(o->hooks.hooked, false);
 	synchronize_rcu();
 	hwpmc_thread_end_slices(o);

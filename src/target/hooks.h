@@ -26,7 +26,7 @@ int hwpmc_hooks_follow(struct hwpmc_owner *o, bool all);
 void hwpmc_hooks_join(struct hwpmc_owner *o);
 void hwpmc_hooks_unfollow(struct hwpmc_owner *o);
 void hwpmc_hooks_exit(void);
-/* read under RCU; changed under hooks_mutex */
+/* read under RCU; changed under hooks_lock */
 extern struct list_head hwpmc_hooks_owners, hwpmc_hooks_followers;
 
 /* for each owner that follows processes; in an RCU read section */

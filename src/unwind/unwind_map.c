@@ -187,6 +187,9 @@ static void ask_next(struct unwinder *u)
 	make_lacking_stale(u, u->asking);
 }
 
+/* The mm_struct, its page directory and its counters stay as long as a map of it */
+#define PINNED_BYTES	(sizeof(struct mm_struct) + 2 * PAGE_SIZE)
+
 static struct unwind_map *map_new(const struct unwind_scan *scan)
 {
 	struct unwind_map *map;
@@ -199,7 +202,7 @@ static struct unwind_map *map_new(const struct unwind_scan *scan)
 	kref_init(&map->ref);
 	mmgrab(scan->mm);
 	map->mm = scan->mm;
-	map->bytes = bytes;
+	map->bytes = bytes + PINNED_BYTES;
 	map->id = (u64)atomic64_inc_return(&ids);
 	map->cut = scan->cut;
 	map->n = scan->n;

@@ -4,8 +4,10 @@
  * own device open.
  */
 #include <linux/io_uring.h>
+#include <linux/perf_event.h>
 #include <sys/syscall.h>
 
+#include "fusefile.h"
 #include "module.h"
 #include "passing.h"
 #include "recorder.h"
@@ -276,6 +278,82 @@ TEST(stranger_does_not_wait)
 	for (i = 0; i < ROUNDS && more > NDEV * 300; i++)
 		more = strangers_close_ms(_metadata);
 	EXPECT_GE(NDEV * 300, more);
+	EXPECT_TRUE(recorders_are(users));
+}
+
+#define HELD		"/tmp/closing-fuse"
+
+/*
+ * Opens an event of perf's on itself, and reads it into memory of which the file server
+ * does not give the page: it holds the lock that the release of its events needs.
+ */
+static void hold_events(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.read_format = PERF_FORMAT_GROUP,
+	};
+	int event = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	int file = open(HELD "/file", O_RDONLY);
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+
+	if (event < 0 || file < 0 || page == MAP_FAILED || read(event, page, 4096) < 0)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* Its target holds the events as soon as they are counted. */
+static void send_held(int sock)
+{
+	int dev = dev_open(), go[2];
+	pid_t target;
+	char c;
+
+	if (pipe(go))
+		_exit(1);
+	target = fork_bound();
+	if (!target) {
+		close(dev);
+		close(go[1]);
+		if (read(go[0], &c, 1))
+			_exit(1);
+		hold_events();
+	}
+	if (dev_run_on(dev, pmc_process_counter(FAULTS, 0),
+		       target, NULL) || send_fd(sock, dev, 0))
+		_exit(1);
+	close(dev);
+	close(go[0]);
+	close(go[1]);
+	for (;;)
+		pause();
+}
+
+/* A stranger does not wait for what the target does with its events, either. */
+TEST(stranger_and_held_events)
+{
+	struct fusefile *hold = shared_memory(sizeof(*hold));
+	int users = module_users(), sock[2], dev;
+	pid_t server, child;
+
+	hold->hold_read = true;
+	server = fusefile_begin(HELD, hold);
+	if (!server)
+		SKIP(return, "no FUSE");
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_DGRAM, 0, sock));
+	child = fork_bound();
+	if (!child)
+		send_held(sock[1]);
+	dev = await_fd(sock[0]);
+	ASSERT_LE(0, dev);
+	EXPECT_TRUE(WAIT_UNTIL(hold->reads, 10000));
+	EXPECT_GT(1000, close_ms(dev));
+	EXPECT_LT(users, module_users());
+	load_end(child);
+	fusefile_end(HELD, server);
 	EXPECT_TRUE(recorders_are(users));
 }
 
