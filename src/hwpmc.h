@@ -13,7 +13,7 @@
  *	  hooks_mutex		registration of tracepoints and probes; works take it
  *	    hooks_lock		spinlock in hooks.c: holders of probes, lists of owners
  *	  cpus_read_lock	taken inside perf and cpuhp calls, and for rings
- *	  sum_mutex		in stats.c: one sum over all owners at a time
+ *	  sum_mutex		in stats.c: one sum over all owners at a time; a worker makes it
  *	    owners_mutex	in stats.c: the list of all owners
  *	      owner->fold_mutex	prevents folding of this owner's PMCs
  *	  unwinder->lock	see unwind.h.  Sampled tasks and the writer thread
@@ -334,6 +334,9 @@ static inline bool attr_is_clock(const struct perf_event_attr *attr)
 #define HWPMC_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 void *hwpmc_memory(size_t bytes, int node, gfp_t flags);
+
+/* worker.c */
+void hwpmc_run_by_worker(void (*fn)(void *arg), void *arg);
 
 /* params.c */
 unsigned int hwpmc_param_chain_depth(void);

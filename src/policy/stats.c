@@ -234,21 +234,35 @@ static struct hwpmc_owner *next_owner(struct hwpmc_owner *o)
 	return next;
 }
 
+struct owner_walk {
+	void (*fn)(struct hwpmc_owner *o, void *arg);
+	void *arg;
+};
+
+/* owners_mutex is not held while the function runs: it may read many PMCs. */
+static void walk_owners(void *arg)
+{
+	const struct owner_walk *w = arg;
+	struct hwpmc_owner *o;
+
+	for (o = first_owner(); o; o = next_owner(o)) {
+		w->fn(o, w->arg);
+		cond_resched();
+	}
+}
+
 /*
  * hwpmc_stats_for_each_owner - call @fn for all owners that have a reference
  *
- * owners_mutex is not held while @fn runs, so that a caller that reads many PMCs, or
- * is not scheduled, delays no other process.  @fn may take the owner's fold_mutex.
+ * @fn may take the owner's fold_mutex, and may not use the current task: a worker calls
+ * it, so that a caller that is not scheduled holds up no owner.
  */
 void hwpmc_stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
 				void *arg)
 {
-	struct hwpmc_owner *o;
+	struct owner_walk w = { .fn = fn, .arg = arg };
 
-	for (o = first_owner(); o; o = next_owner(o)) {
-		fn(o, arg);
-		cond_resched();
-	}
+	hwpmc_run_by_worker(walk_owners, &w);
 }
 
 static void stats_add_one(struct hwpmc_owner *o, void *arg)
@@ -277,6 +291,26 @@ static void add_ending(struct hwpmc_driverstats *st)
 	}
 }
 
+/* sum_mutex */
+static void sum_module(void *arg)
+{
+	struct owner_walk w = { .fn = stats_add_one, .arg = arg };
+	struct hwpmc_driverstats *st = arg;
+
+	mutex_lock(&owners_mutex);
+	*st = gone;
+	memset(&missed, 0, sizeof(missed));
+	sums++;
+	summing = true;
+	mutex_unlock(&owners_mutex);
+	walk_owners(&w);
+	mutex_lock(&owners_mutex);
+	add_ending(st);
+	summing = false;
+	stats_combine(st, &missed);
+	mutex_unlock(&owners_mutex);
+}
+
 /*
  * hwpmc_stats_module - the statistics of all owners since the module was loaded
  *
@@ -287,18 +321,7 @@ int hwpmc_stats_module(struct hwpmc_driverstats *st)
 {
 	if (mutex_lock_interruptible(&sum_mutex))
 		return -ERESTARTSYS;
-	mutex_lock(&owners_mutex);
-	*st = gone;
-	memset(&missed, 0, sizeof(missed));
-	sums++;
-	summing = true;
-	mutex_unlock(&owners_mutex);
-	hwpmc_stats_for_each_owner(stats_add_one, st);
-	mutex_lock(&owners_mutex);
-	add_ending(st);
-	summing = false;
-	stats_combine(st, &missed);
-	mutex_unlock(&owners_mutex);
+	hwpmc_run_by_worker(sum_module, st);
 	mutex_unlock(&sum_mutex);
 	return 0;
 }

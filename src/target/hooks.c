@@ -129,22 +129,20 @@ static void keep_only(struct hwpmc_owner *o, unsigned long mask)
 }
 
 /**
- * struct hook_request - a caller waits until sets of probes are registered
- * @work: on an unbound queue
+ * struct hook_request - sets of probes to be registered
  * @owner: becomes their holder
  * @lacking: sets
  * @err: out
  */
 struct hook_request {
-	struct work_struct work;
 	struct hwpmc_owner *owner;
 	unsigned long	lacking;
 	int		err;
 };
 
-static void register_work(struct work_struct *work)
+static void register_sets(void *arg)
 {
-	struct hook_request *r = container_of(work, struct hook_request, work);
+	struct hook_request *r = arg;
 	unsigned int set;
 
 	mutex_lock(&hooks_mutex);
@@ -183,10 +181,7 @@ int hwpmc_hooks_hold(struct hwpmc_owner *o, unsigned long mask)
 
 	if (!r.lacking)
 		return 0;
-	INIT_WORK_ONSTACK(&r.work, register_work);
-	queue_work(system_unbound_wq, &r.work);
-	flush_work(&r.work);
-	destroy_work_on_stack(&r.work);
+	hwpmc_run_by_worker(register_sets, &r);
 	if (r.err)
 		keep_only(o, before);
 	return r.err;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Work under locks that others need is done by a kernel worker: a task that gets no CPU,
+ * as one of SCHED_IDLE beside tasks that compute, would hold the locks for as long.
+ */
+#include <linux/workqueue.h>
+
+#include "hwpmc.h"
+
+/**
+ * struct request - a caller waits for a function
+ * @work: on an unbound queue
+ * @fn: see hwpmc_run_by_worker()
+ * @arg: likewise
+ */
+struct request {
+	struct work_struct work;
+	void		(*fn)(void *arg);
+	void		*arg;
+};
+
+static void request_work(struct work_struct *work)
+{
+	struct request *r = container_of(work, struct request, work);
+
+	r->fn(r->arg);
+}
+
+/*
+ * hwpmc_run_by_worker - have a kernel worker call @fn, and wait for its end
+ *
+ * @fn may not use the current task.  May sleep; locks of the caller stay held.
+ */
+void hwpmc_run_by_worker(void (*fn)(void *arg), void *arg)
+{
+	struct request r = { .fn = fn, .arg = arg };
+
+	INIT_WORK_ONSTACK(&r.work, request_work);
+	queue_work(system_unbound_wq, &r.work);
+	flush_work(&r.work);
+	destroy_work_on_stack(&r.work);
+}
