@@ -46,6 +46,13 @@ void *writer_zalloc(size_t size)
 	return measure_alloc(size);
 }
 
+void *hwpmc_memory(size_t bytes, int node, gfp_t flags)
+{
+	(void)node;
+	(void)flags;
+	return measure_alloc(bytes);
+}
+
 void writer_free(const void *p)
 {
 	measure_free((void *)p);
@@ -74,12 +81,14 @@ UNEXPECTED(bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, boo
 NOTHING(void hwpmc_log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound))
 ALWAYS(false, bool hwpmc_unwind_tidy(struct hwpmc_owner *o))
 NOTHING(void hwpmc_unwind_rest(struct hwpmc_owner *o))
+UNEXPECTED(void hwpmc_run_by_worker(void (*fn)(void *arg), void *arg))
+UNEXPECTED(void hwpmc_dump_count_loss(struct hwpmc_owner *o))
 UNEXPECTED(void hwpmc_dump_all(struct hwpmc_owner *o))
 UNEXPECTED(void hwpmc_dump_news(struct hwpmc_owner *o))
 UNEXPECTED(void hwpmc_dump_young(struct hwpmc_owner *o, u64 since))
 UNEXPECTED(struct dump_batch *hwpmc_dump_batch_new(struct hwpmc_owner *o, bool brief))
 UNEXPECTED(int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader,
-	   u32 nr, bool no_maps, bool last))
+	   u32 nr, bool no_maps, bool last, bool *told))
 UNEXPECTED(void hwpmc_dump_batch_ended(struct dump_batch *b, u32 nr, u64 tsc))
 UNEXPECTED(void hwpmc_dump_batch_tell(struct dump_batch *b))
 UNEXPECTED(void hwpmc_dump_batch_free(struct dump_batch *b))

@@ -265,9 +265,13 @@ static inline void irq_work_queue(struct irq_work *w)
 #define GFP_KERNEL_ACCOUNT	0
 #define __GFP_ACCOUNT		0
 #define __GFP_NOWARN		0
+#define __GFP_RETRY_MAYFAIL	0
+#define __GFP_ZERO		0
+#define NUMA_NO_NODE		(-1)
 void *writer_zalloc(size_t size);
 void writer_free(const void *p);
 #define struct_size(p, member, n)	(sizeof(*(p)) + (n) * sizeof((p)->member[0]))
+#define array_size(n, size)	((n) * (size))
 #define kmalloc(n, gfp)		writer_zalloc(n)
 #define kzalloc(n, gfp)		writer_zalloc(n)
 #define kvmalloc(n, gfp)	writer_zalloc(n)

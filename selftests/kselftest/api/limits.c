@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/prctl.h>
 
+#include "fusefile.h"
 #include "limit.h"
 #include "module.h"
 #include "proclog.h"
@@ -124,6 +125,39 @@ TEST_F(limits, devices_of_the_dead)
 		EXPECT_EQ(128 + SIGKILL, wait_for(child));
 	}
 	EXPECT_EQ(4, dev_open_all(dev, MAX));
+}
+
+#define HELD		"/tmp/limits-fuse"
+
+/* One whose log cannot end counts for as long: its thread is there, and its memory. */
+TEST_F(limits, stuck_log)
+{
+	struct fusefile *hold = shared_memory(sizeof(*hold));
+	pid_t server = fusefile_begin(HELD, hold);
+	int dev, file, users = module_users();
+
+	if (!server)
+		SKIP(return, "no FUSE");
+	file = open(HELD "/file", O_RDWR);
+	ASSERT_LE(0, file);
+	hold->deaf = true;
+	hold->hold_read = true;
+	ASSERT_TRUE(limit("max_owners", 1));
+	ASSERT_TRUE(user_become(USER));
+	OPEN_DEVICE(dev);
+	ASSERT_EQ(0, dev_configure(dev, file));
+	ASSERT_EQ(0, dev_userdata(dev, 1));
+	EXPECT_TRUE(WAIT_UNTIL(hold->reads, 10000));
+	close(dev);
+	EXPECT_EQ(-EMFILE, dev_open());
+	ASSERT_TRUE(user_root());
+	fusefile_end(HELD, server);
+	close(file);	/* its close waits for what is not answered */
+	EXPECT_TRUE(recorders_are(users));
+	ASSERT_TRUE(user_become(USER));
+	OPEN_DEVICE(dev);
+	close(dev);
+	ASSERT_TRUE(user_root());
 }
 
 TEST_F(limits, none)

@@ -116,7 +116,8 @@ static void serve_one(int fd, struct fusefile *f,
 		break;
 	case FUSE_INTERRUPT:
 		/* has no effect if it has been answered */
-		answer(fd, i->unique, -EINTR, NULL, 0);
+		if (!f->deaf)
+			answer(fd, i->unique, -EINTR, NULL, 0);
 		break;
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:

@@ -17,6 +17,7 @@
  * @hold_open: opening it is not answered, once this is set.  A process that is
  *	killed meanwhile gets an answer, as on NFS: the kernel waits for one otherwise
  * @hold_read: what is read of it is not answered ...
+ * @deaf: ... not even if who waits is killed, as on a server that hangs
  * @read_ms: an answer to a read takes so long
  * @held: somebody waits for an answer ...
  * @let_go: ... of the first kind, which is given when this is set
@@ -28,6 +29,7 @@ struct fusefile {
 	volatile bool	hold_setattr;
 	volatile bool	hold_open;
 	volatile bool	hold_read;
+	volatile bool	deaf;
 	volatile unsigned int read_ms;
 	volatile bool	held;
 	volatile bool	let_go;
