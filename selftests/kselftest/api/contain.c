@@ -159,7 +159,7 @@ TEST_F(contain, share)
 }
 
 #define SHARERS		40
-#define AREAS		3000
+#define AREAS		scaled(3000, 600)	/* one process is logged at a time */
 #define STACK		16384
 
 static int sharer(void *arg)
@@ -174,6 +174,7 @@ static int sharer(void *arg)
 /* Processes that share one memory, each of which has all its mappings in the log. */
 static int be_crowd(int *ready)
 {
+	unsigned int areas = AREAS;
 	int file = temp_file(), i;
 	char *stacks = mmap(NULL, SHARERS * STACK, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -183,7 +184,7 @@ static int be_crowd(int *ready)
 		return 1;
 	prctl(PR_SET_DUMPABLE, 1);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* the change of user has cleared it */
-	for (i = 0; i < AREAS; i++)
+	while (areas--)
 		if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) == MAP_FAILED)
 			return 1;
 	for (i = 1; i <= SHARERS; i++)
