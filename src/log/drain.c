@@ -161,7 +161,7 @@ static u64 drain_emit_upto(struct hwpmc_owner *o, u64 horizon, u64 upto)
 	if (horizon > upto)
 		horizon = upto;
 	hwpmc_emit_news(o);
-	hwpmc_emit_process_drops(o, horizon);
+	hwpmc_emit_process_drops(o);
 	hwpmc_merge_run(&o->log.merge, horizon, hwpmc_emit_ring_record, o);
 	hwpmc_emit_drops(o, horizon);
 	atomic64_inc(&o->log.totals.sweeps);

@@ -139,9 +139,10 @@ void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
  * Reads a process of which a record was lost.  -EAGAIN: its mmap lock is not free, or
  * it is in an exec, which logs the new image itself when it ends.  -ENOMEM.  -EBUSY:
  * it cannot be read.  -ESRCH: only SYSEXIT can be logged.
+ * @counted: out: the log counts what it lacks as lost
  */
 static int look_again(struct dump *d, struct hwpmc_owner *o,
-		      struct task_struct *leader, bool last)
+		      struct task_struct *leader, bool last, bool *counted)
 {
 	if (hwpmc_dump_look(d, o, leader))
 		return 0;
@@ -150,6 +151,7 @@ static int look_again(struct dump *d, struct hwpmc_owner *o,
 	if ((d->in_exec || d->no_lock) && !last)
 		return -EAGAIN;
 	hwpmc_dump_process_failed(o, d);
+	*counted = true;
 	if (!d->no_lock)
 		return -EBUSY;
 	/* the lost record may be an exec: log no mappings rather than old ones */
@@ -174,11 +176,11 @@ int hwpmc_dump_batch_again(struct dump_batch *b, struct task_struct *leader, u32
 	d->no_names = false;
 	d->again = true;
 	d->waited = b->waited;
-	err = look_again(d, b->owner, leader, last);
+	err = look_again(d, b->owner, leader, last, told);
 	b->waited = d->waited;
 	d->pid = nr;
-	/* a process that ends has no mappings any more; after a failure a loss is counted */
-	*told = no_maps || d->nmaps || d->hidden || d->no_lock || err == -EBUSY;
+	/* a process that ends has no mappings any more; those that are hidden are counted */
+	*told |= no_maps || d->nmaps || d->hidden;
 	if (err)
 		hwpmc_dump_drop(d);
 	else

@@ -224,6 +224,7 @@ static unsigned int dump_all_listed(struct hwpmc_owner *o, bool last)
 			l->at[i].after = now + MEMORY_WAIT;
 			if (last && l->at[i].owed)
 				hwpmc_dump_count_loss(o);
+			l->at[i].owed &= !last;
 		}
 		return 0;
 	}

@@ -34,7 +34,7 @@ void hwpmc_emit_attach(struct hwpmc_owner *o, u32 pmcid, u32 pid,
 void hwpmc_emit_sysexit(struct hwpmc_owner *o, u32 pid, u64 tsc);
 
 /* emit_loss.c */
-void hwpmc_emit_process_drops(struct hwpmc_owner *o, u64 tsc);
+void hwpmc_emit_process_drops(struct hwpmc_owner *o);
 void hwpmc_emit_drops(struct hwpmc_owner *o, u64 tsc);
 void hwpmc_emit_rates(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
 void hwpmc_emit_all_rates(struct hwpmc_owner *o);

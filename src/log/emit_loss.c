@@ -64,7 +64,7 @@ static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or)
 			 count);
 }
 
-static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
+static void emit_noring_drops(struct hwpmc_owner *o)
 {
 	u64 lost = atomic64_read(&o->noring.dropped);
 	u64 count = lost + atomic64_read(&o->noring.beyond_dump) - o->noring.told;
@@ -76,7 +76,7 @@ static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 		      o->log.told.last_tsc);
 	d->count = count;
 	d->first = max(o->log.times.drops_told, o->noring.told_at);
-	/* @tsc may be older than the losses that were counted just now */
+	/* the look may be older than the losses that were counted just now */
 	d->last = max(ring_clock(), d->first);
 	o->noring.told_at = d->last;
 	o->noring.told += count;
@@ -89,16 +89,15 @@ static void emit_noring_drops(struct hwpmc_owner *o, u64 tsc)
 /*
  * hwpmc_emit_process_drops - emit the losses of process records that the last look has
  * found, before its samples: a process may be unknown because of them
- * @tsc: up to this time the log is about to be complete
  */
-void hwpmc_emit_process_drops(struct hwpmc_owner *o, u64 tsc)
+void hwpmc_emit_process_drops(struct hwpmc_owner *o)
 {
 	struct owner_ring *or;
 	unsigned int cpu;
 
 	for_each_owner_ring(o, cpu, or)
 		emit_proc_drops(o, or);
-	emit_noring_drops(o, tsc);
+	emit_noring_drops(o);
 }
 
 /* hwpmc_emit_drops - emit the losses of samples that the last look has found */

@@ -469,7 +469,7 @@ static void tell_loss_again(struct hwpmc_owner *o)
 	f->untold = false;
 	f->lossy |= !f->renewing;
 	atomic64_inc(&o->noring.beyond_dump);
-	hwpmc_emit_process_drops(o, o->log.times.drops_told);
+	hwpmc_emit_process_drops(o);
 }
 
 /*

@@ -7,11 +7,6 @@
 
 struct task_struct;
 
-/*
- * For the memory of a dump.  The thread's memory is charged to the cgroup of the
- * process that configured the log; at its limit nothing is killed for a dump.
- */
-
 /* thread group leaders, referenced */
 struct process_list {
 	struct task_struct **tasks;

@@ -87,7 +87,7 @@ static void tee_end(struct hwpmc_owner *o)
 	else
 		hwpmc_rotate_tee_tell_losses(o);
 	/* before the first sample */
-	hwpmc_emit_process_drops(o, log->times.drops_told);
+	hwpmc_emit_process_drops(o);
 	if (!log->tee.failed)
 		list_for_each_entry(m, &log->tee.list, list)
 			hwpmc_emit_meta(o, m);
