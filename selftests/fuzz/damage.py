@@ -5,14 +5,19 @@
 Bytes are missing or overwritten, the log begins anywhere, a field has another
 value.  The first byte of a seed is the command, and how it gets the log.
 """
+import os
 import random
+import re
 import struct
 import subprocess
 import sys
 
-PIPE, LATER, COMMANDS, VERIFY = 64, 128, 46, 4
+PIPE, LATER, VERIFY = 64, 128, 4
 MAGIC = 0xEE
 out = sys.argv[1]
+with open(os.path.join(os.path.dirname(__file__), "fuzz_command.c")) as f:
+    # the lines of commands[]
+    COMMANDS = len(re.findall(r"^\t\{ \w+, \{ \"", f.read(), re.M))
 random.seed(1)
 count = 0
 
