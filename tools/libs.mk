@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # LIB_DIRS: the folders of tools/lib
 #
-# Libraries that can be done without: what they are linked by, empty where they
-# are not there.  Of the includer: CC, with CROSS in it, and LIBS_STATIC=1 for
-# programs that take the .a.
+# Optional libraries: their linker flags, empty if the library is missing.  The
+# includer sets CC, with CROSS in it, and LIBS_STATIC=1 for programs that take the .a.
 
 LIB_DIRS := pmc unwind pmclog
 

@@ -84,8 +84,8 @@ static int is_clock(const struct pmc_event_desc *e)
 /*
  * The period of @c, or how many samples a second.  A clock has the period of the rate,
  * but with a budget, which is applied after all options are parsed.
- * The same number of events is often on one machine, and seldom on another: so a rate
- * is the default.
+ * One period gives many samples on one machine and few on another: so a rate is the
+ * default.
  */
 static void set_period(const struct parser *p, struct counter *c)
 {
