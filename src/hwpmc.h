@@ -131,8 +131,8 @@ struct owner_budget {
  * @follow_node: hooks_lock; in the RCU list of owners that follow all processes
  * @follow_all: follows all processes, not only targets; WRITE_ONCE under
  *	owner->mutex, READ_ONCE by hooks
- * @follows_from: since which of the followers' beginnings, 0: @follow_all is not set;
- *	locking as for @follow_all
+ * @follows_from: what followers_begun became when the owner began to follow, 0:
+ *	@follow_all is not set; locking as for @follow_all
  * @exit_trigger: see trigger.c; WRITE_ONCE under owner->mutex, READ_ONCE by hooks
  * @held:   owner->mutex; sets of probes that the owner keeps registered
  */
@@ -206,7 +206,8 @@ struct owner_sum {
  * @rings:  by CPU number; a ring appears when its CPU is first seen online
  *	(cpuhp callback) and stays until the last reference is dropped.  One more,
  *	behind them, is RING_OF_IOCTLS: see record.h
- * @targets_mutex, @targets: see target.h
+ * @targets_mutex, @targets: see target.h.  Whether there is a target may also be read
+ *	under @mutex alone: only an attach, which holds it, adds a first one
  * @lost_all: all targets are gone; WRITE_ONCE under @targets_mutex, READ_ONCE
  *	by poll(2)
  * @fold_mutex: prevents folding, so that the sum over the PMCs is complete; its

@@ -36,14 +36,14 @@ static u64 expected_since(const struct hwpmc_pmc *pmc,
 	return div64_u64(now->running - since->running, pmc->period);
 }
 
-/* hwpmc_rate_read - the events of @pmc that @r is for have come to @now */
+/* hwpmc_rate_read - the count of @pmc's events that @r describes is now @now */
 void hwpmc_rate_read(const struct hwpmc_pmc *pmc, struct rate_expected *r,
 		     const struct count_sum *now)
 {
 	WRITE_ONCE(r->expected, r->before + expected_since(pmc, &r->since, now));
 }
 
-/* hwpmc_rate_set_sum - all events of @pmc together have come to @sum */
+/* hwpmc_rate_set_sum - the sum of all events of @pmc is now @sum */
 void hwpmc_rate_set_sum(struct hwpmc_pmc *pmc, const struct count_sum *sum)
 {
 	sum_set(&pmc->sum, sum);

@@ -93,7 +93,7 @@ int hwpmc_source_check_flags(const struct hwpmc_allocate *a)
 	return a->bp_type && a->type != PERF_TYPE_BREAKPOINT ? -EINVAL : 0;
 }
 
-/* Of these, perf makes each sample itself, and ignores what only a PMU can answer. */
+/* perf samples these in software, and ignores the flags that need a PMU. */
 static bool is_of_no_pmu(u32 type)
 {
 	return type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT ||

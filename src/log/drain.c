@@ -40,14 +40,14 @@ static struct pmc_cpu *pmc_on(struct hwpmc_pmc *pmc, unsigned int cpu)
 	return cpu < nr_cpu_ids ? smp_load_acquire(&pmc->cpus[cpu]) : NULL;
 }
 
-/* Has no handler run that counts in @pc?  Of a marked PMC none runs any more. */
+/* Has no handler counted in @pc since @state?  A PMC that is folded has no handlers. */
 static bool count_holds(struct pmc_cpu *pc, struct merge_src *src, u64 state)
 {
 	if (pc->pmc->folding)
 		return true;
 	if (src->ring)
 		return hwpmc_merge_look_holds(src, state);
-	smp_rmb();	/* without a ring they count drops only */
+	smp_rmb();	/* without a ring handlers count drops only */
 	return !READ_ONCE(pc->pmc->owner->rings[pc->cpu]);
 }
 
@@ -72,8 +72,8 @@ static bool count_pmc(struct pmc_cpu *pc, struct merge_src *src, u64 now)
 }
 
 /*
- * Each PMC by itself: with many PMCs, handlers that run often would always be met by a
- * look that has to hold for all of them.
+ * Counters are taken PMC by PMC: one look for many PMCs would nearly always find a
+ * handler running.
  */
 static void count_cpu(struct hwpmc_owner *o, struct merge_src *src,
 		      unsigned int cpu, u64 now)

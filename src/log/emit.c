@@ -191,7 +191,7 @@ static bool is_process_record(const struct ring_stamp *s)
 	}
 }
 
-/* A record of a process, or of an ioctl, that is not one of many */
+/* A record of a process or an ioctl, other than those that are frequent */
 static bool is_news(u32 kind, const struct ring_stamp *s)
 {
 	return kind != KIND_RECORD ||

@@ -39,8 +39,8 @@ struct flight_segment {
  * @base_limit: if the base has more bytes than this, it is to be rebuilt
  * @renew: the base is to be rebuilt; @renewing: the new base is being made, or
  *	is in a segment that is not the oldest yet
- * @untold: a notice of lost process records was discarded, and the base may lack them: they
- *	are to be told again, if no new base comes first: then for a snapshot only
+ * @untold: a notice of lost process records was discarded, and the base may lack these
+ *	records.  A snapshot writes the notice again, if no new base has come before it
  * @lossy: because of such a loss the base is to be rebuilt, but not before @not_before
  *	(CLOCK_MONOTONIC).  Losses that no base has, as of PROCCSW, are not told apart:
  *	they cost a base

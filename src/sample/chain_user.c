@@ -193,8 +193,8 @@ bool hwpmc_chain_user_is_known(const struct pt_regs *regs)
 /*
  * hwpmc_chain_user_walk - the user part of the current task's chain
  * @regs: user registers, or NULL for those that it entered the kernel with
- * @end:  how the chain ends: CUT(USER) if the stack is not resident (it only has
- *	to be read later), or cut if the stack is deeper than @max
+ * @end:  how the chain ends: CUT(USER) if the stack could not be read here, and the
+ *	caller may defer the chain; CUT(DEPTH) if the stack has more than @max frames
  */
 unsigned int hwpmc_chain_user_walk(u64 *pc, unsigned int max,
 				   struct pt_regs *regs, unsigned int *end)

@@ -30,8 +30,8 @@ struct fork_slot {
 	struct callback_head work;
 	struct hwpmc_target *target;	/* the parent's, referenced */
 	bool		process;	/* else a thread */
-	unsigned long	telling;	/* log.told.telling, 0: not logged; and */
-	unsigned long	attaches;	/* log.told.attaches before it is logged */
+	unsigned long	telling;	/* log.told.telling at the fork, 0: no log */
+	unsigned long	attaches;	/* log.told.attaches at the fork */
 };
 
 /**

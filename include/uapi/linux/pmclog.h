@@ -273,7 +273,7 @@ enum pmclog_drop_cause {
 	PMCLOG_DROP_FULL	= 0,	/* no room in the ring */
 	PMCLOG_DROP_NESTED	= 1,	/* handlers nested deeper than the scratch */
 	PMCLOG_DROP_CONTENDED	= 2,	/* interrupted too often while reserving */
-	PMCLOG_DROP_NORING	= 3,	/* this CPU has no ring */
+	PMCLOG_DROP_NORING	= 3,	/* no ring for this CPU: pmclog(1) */
 	PMCLOG_DROP_NCAUSE	= 4,
 };
 
