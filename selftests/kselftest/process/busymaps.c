@@ -146,12 +146,13 @@ TEST_F(busymaps, contended)
 		record(_metadata, self->dev, &log);
 		ASSERT_LOG(&log, LOG_PROC_DROPS);
 		unmapped = unmapped_samples(&log, &mapped);
-		/* but where the writer thread had no CPU in a tenth of a second */
+		/* where the writer thread had no CPU in a tenth of a second */
 		lossy += !!log.proc_dropped;
 		EXPECT_LE(unmapped, 2 + mapped / 10);
 		log_free(&log);
 	}
-	EXPECT_GE(NLOGS / 2, lossy);
+	if (!guest_is_slow())
+		EXPECT_GE(NLOGS / 2, lossy);
 }
 
 static unsigned int unnamed_samples(struct log *log, uint32_t pid,
