@@ -28,7 +28,9 @@
  * Parameters: tick_us, how often the timers run (a shorter period than that becomes
  * one sample a tick); counters, how many events a CPU can count at a time (perf
  * multiplexes more); present, where perf lets a PMU go that has events: N removes the
- * PMU, as if its driver had been unbound, and Y brings another one; hybrid, two kinds
+ * PMU, as if its driver had been unbound, and Y brings another one; move, "FROM TO"
+ * written to it: perf moves the events of CPU FROM to CPU TO, as the drivers of uncore
+ * PMUs make it do when a CPU goes offline; hybrid, two kinds
  * of CPU with a PMU each, as hybrid processors have: nmipmu of the CPUs with an even
  * number and nmipmu_atom of the others. "cpus" of each in sysfs lists its CPUs. A generic
  * event without a CPU goes to the first, unless the upper half of config names the PMU.
@@ -569,6 +571,27 @@ module_param_cb(present, &present_ops, &nmipmu_present, 0600);
 __MODULE_PARM_TYPE(present, "bool");
 MODULE_PARM_DESC(present, "the PMU is registered");
 #endif
+
+static int set_move(const char *val, const struct kernel_param *kp)
+{
+	unsigned int from, to;
+	int err = -EINVAL;
+
+	if (sscanf(val, "%u %u", &from, &to) != 2)
+		return err;
+	cpus_read_lock();
+	if (from < nr_cpu_ids && to < nr_cpu_ids && from != to && cpu_online(from) &&
+	    cpu_online(to) && nmipmu_present) {
+		perf_pmu_migrate_context(&nmipmu, from, to);
+		err = 0;
+	}
+	cpus_read_unlock();
+	return err;
+}
+
+static const struct kernel_param_ops move_ops = { .set = set_move };
+module_param_cb(move, &move_ops, NULL, 0200);
+MODULE_PARM_DESC(move, "FROM TO: moves the events of a CPU to another");
 
 static const struct kernel_param_ops nmis_ops = { .get = get_nmis };
 module_param_cb(nmis, &nmis_ops, NULL, 0444);

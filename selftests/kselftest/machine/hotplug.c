@@ -13,6 +13,7 @@
 #define CPU	1
 #define ROUNDS	10
 #define PMU	"/sys/module/nmipmu/parameters/present"
+#define MOVE	"/sys/module/nmipmu/parameters/move"
 
 FIXTURE(hotplug)
 {
@@ -389,6 +390,45 @@ TEST_F(hotplug, pmu_removed)
 	EXPECT_EQ(0, dev_run(self->dev, a, &a.id));
 	sleep_ms(100);
 	EXPECT_LT(0, dev_value(self->dev, a.id));
+}
+
+static uint64_t dropped(int dev)
+{
+	struct hwpmc_driverstats st;
+
+	return dev_stats(dev, HWPMC_STATS_OWNER, &st) ? 0 : st.intr_bufferfull;
+}
+
+/*
+ * perf moves an event to another CPU.  A handler there does not write to the ring of
+ * the event's CPU: its samples are dropped and counted, and nothing else is touched.
+ */
+TEST_F(hotplug, event_moved)
+{
+	struct hwpmc_allocate a = pmc_sampler(CYCLES, 10 * MSEC);
+	uint32_t there, moved;
+	int file = temp_file();
+	struct log log;
+
+	if (access(MOVE, W_OK))
+		SKIP(return, "no PMU whose events can be moved");
+	a.cpu = CPU;
+	BEGIN_LOG(self->dev, file, a, &moved);
+	a.cpu = 0;
+	ASSERT_EQ(0, dev_run(self->dev, a, &there));
+	ASSERT_TRUE(wait_samples(self->dev, file, 10, .cpus = 3));
+	EXPECT_EQ(0, dropped(self->dev));
+	ASSERT_TRUE(write_text(MOVE, "1 0"));
+	EXPECT_TRUE(WAIT_UNTIL(dropped(self->dev) >= 20, 30000));
+	/* it can be stopped, started and released there */
+	EXPECT_EQ(0, dev_stop(self->dev, moved));
+	EXPECT_EQ(0, dev_start(self->dev, moved));
+	ASSERT_TRUE(wait_samples(self->dev, file, 10, .cpus = 1, .from = raw_ns()));
+	EXPECT_EQ(0, dev_release(self->dev, moved));
+	END_LOG(self->dev, file, &log, LOG_DROPS);
+	EXPECT_LE(20, log.dropped[PMCLOG_DROP_NORING]);
+	EXPECT_EQ(log.account.dropped[PMCLOG_DROP_NORING],
+		  log.dropped[PMCLOG_DROP_NORING]);
 }
 
 /* A child that runs another program; *arg: what it took, in nanoseconds. */
