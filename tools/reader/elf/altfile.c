@@ -19,23 +19,10 @@ struct wanted {
 /* What the section has: a name that ends in a NUL, and all of a build-id. */
 static bool link_of(struct wanted *w, Elf *elf)
 {
-	Elf_Scn *scn = NULL;
-	const char *name, *nul;
-	Elf_Data *data;
 	GElf_Shdr sh;
-	size_t strndx;
+	const Elf_Data *data = image_section(elf, ".gnu_debugaltlink", &sh);
+	const char *nul = data ? memchr(data->d_buf, '\0', data->d_size) : NULL;
 
-	if (elf_getshdrstrndx(elf, &strndx))
-		return false;
-	while ((scn = elf_nextscn(elf, scn))) {
-		name = gelf_getshdr(scn, &sh) ?
-		       elf_strptr(elf, strndx, sh.sh_name) : NULL;
-		if (name && !strcmp(name, ".gnu_debugaltlink"))
-			break;
-	}
-	data = scn ? elf_rawdata(scn, NULL) : NULL;
-	nul = data && data->d_buf ? memchr(data->d_buf, '\0', data->d_size) :
-				    NULL;
 	if (!nul)
 		return false;
 	w->name = data->d_buf;

@@ -136,32 +136,12 @@ bool image_open_debug(struct image *debug, const struct image *im,
 	return found || try_debuginfod(debug, im);
 }
 
-static Elf_Data *section(Elf *elf, const char *name)
-{
-	Elf_Scn *scn = NULL;
-	size_t strndx;
-	GElf_Shdr sh;
-
-	if (elf_getshdrstrndx(elf, &strndx))
-		return NULL;
-	while ((scn = elf_nextscn(elf, scn))) {
-		const char *s;
-
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
-			continue;
-		s = elf_strptr(elf, strndx, sh.sh_name);
-		if (s && !strcmp(s, name))
-			return elf_rawdata(scn, NULL);
-	}
-	return NULL;
-}
-
 bool image_open_packed(struct image *packed, const struct image *im)
 {
-	Elf_Data *data = section(im->elf, ".gnu_debugdata");
+	GElf_Shdr sh;
+	const Elf_Data *data = image_section(im->elf, ".gnu_debugdata", &sh);
 	size_t len;
-	void *buf = data && data->d_buf ?
-		    unpack(data->d_buf, data->d_size, &len) : NULL;
+	void *buf = data ? unpack(data->d_buf, data->d_size, &len) : NULL;
 
 	return buf && image_open_memory(packed, buf, len);
 }

@@ -57,25 +57,6 @@ bool elfsyms_vaddr(const struct elfsegs *t, uint64_t offset, uint64_t *vaddr)
 	       vaddr_in(t, offset, false, true, vaddr);
 }
 
-static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *sh)
-{
-	Elf_Scn *scn = NULL;
-	size_t strndx;
-
-	if (elf_getshdrstrndx(elf, &strndx))
-		return NULL;
-	while ((scn = elf_nextscn(elf, scn))) {
-		const char *s;
-
-		if (!gelf_getshdr(scn, sh))
-			continue;
-		s = elf_strptr(elf, strndx, sh->sh_name);
-		if (s && !strcmp(s, name))
-			return scn;
-	}
-	return NULL;
-}
-
 static Elf_Scn *find_type(Elf *elf, uint32_t type, GElf_Shdr *sh)
 {
 	Elf_Scn *scn = NULL;
@@ -225,13 +206,11 @@ const char *elfsyms_names(struct symtab *t, const struct image *im,
 void elfsyms_entries(struct symtab *t, Elf *elf)
 {
 	GElf_Shdr sh;
-	Elf_Scn *scn = find_section(elf, ".eh_frame_hdr", &sh);
-	Elf_Data *data = scn && sh.sh_type != SHT_NOBITS ?
-			 elf_rawdata(scn, NULL) : NULL;
+	const Elf_Data *data = image_section(elf, ".eh_frame_hdr", &sh);
 	const unsigned char *p;
 	uint32_t n, i;
 
-	if (!data || !data->d_buf || data->d_size < EH_HDR_LEN)
+	if (!data || data->d_size < EH_HDR_LEN)
 		return;
 	p = data->d_buf;
 	if (p[0] != EH_VERSION || p[1] != EH_PCREL_SDATA4 ||

@@ -288,3 +288,24 @@ size_t image_buildid(const struct image *im, const void **id)
 
 	return n > 0 ? (size_t)n : 0;
 }
+
+const Elf_Data *image_section(Elf *elf, const char *name, GElf_Shdr *sh)
+{
+	Elf_Scn *scn = NULL;
+	Elf_Data *data;
+	const char *s;
+	size_t strndx;
+
+	if (elf_getshdrstrndx(elf, &strndx))
+		return NULL;
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, sh) || sh->sh_type == SHT_NOBITS)
+			continue;
+		s = elf_strptr(elf, strndx, sh->sh_name);
+		if (s && !strcmp(s, name)) {
+			data = elf_rawdata(scn, NULL);
+			return data && data->d_buf ? data : NULL;
+		}
+	}
+	return NULL;
+}

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <libelf.h>
+#include <gelf.h>
 
 #include "base/mem.h"
 
@@ -75,6 +75,8 @@ void image_close(struct image *im);
 
 /* Length of the build-id, 0 without one; *@id is valid while @im is open. */
 size_t image_buildid(const struct image *im, const void **id);
+/* What the section has, as it is in the file; NULL: it is not there, or has nothing. */
+const Elf_Data *image_section(Elf *elf, const char *name, GElf_Shdr *sh);
 /* Opens the debug file of @im; @path is the path of @im. */
 bool image_open_debug(struct image *debug, const struct image *im,
 		      const struct image_root *root, const char *path);
