@@ -160,12 +160,15 @@ static bool set_elf(struct image *im, Elf *elf, const char **why)
 	return false;
 }
 
-bool image_open_fd(struct image *im, int fd, const char **why)
+static void image_init(struct image *im, int fd)
 {
 	elf_version(EV_CURRENT);
-	im->mem = NULL;
-	memset(&im->unpacked, 0, sizeof(im->unpacked));
-	im->fd = fd;
+	*im = (struct image){ .fd = fd };
+}
+
+bool image_open_fd(struct image *im, int fd, const char **why)
+{
+	image_init(im, fd);
 	/* not mapped: a file that shrinks meanwhile must not kill us */
 	return set_elf(im, elf_begin(fd, ELF_C_READ, NULL), why);
 }
@@ -175,10 +178,7 @@ bool image_open(struct image *im, const struct image_root *root,
 {
 	int fd = image_open_file(root, path, why);
 
-	im->elf = NULL;
-	im->mem = NULL;
-	memset(&im->unpacked, 0, sizeof(im->unpacked));
-	im->fd = -1;
+	image_init(im, -1);
 	return fd >= 0 && image_open_fd(im, fd, why);
 }
 
@@ -186,10 +186,8 @@ bool image_open_memory(struct image *im, void *mem, size_t len)
 {
 	const char *why;
 
-	elf_version(EV_CURRENT);
-	memset(im, 0, sizeof(*im));
+	image_init(im, -1);
 	im->mem = mem;
-	im->fd = -1;
 	return set_elf(im, elf_memory(mem, len), &why);
 }
 
@@ -201,9 +199,7 @@ void image_close(struct image *im)
 		close(im->fd);
 	free(im->mem);
 	arena_free(&im->unpacked);
-	im->mem = NULL;
-	im->elf = NULL;
-	im->fd = -1;
+	*im = (struct image){ .fd = -1 };
 }
 
 bool image_open_vdso(struct image *im, const char **why)
@@ -213,11 +209,7 @@ bool image_open_vdso(struct image *im, const char **why)
 	char line[512];
 	bool found = false;
 
-	im->elf = NULL;
-	im->mem = NULL;
-	memset(&im->unpacked, 0, sizeof(im->unpacked));
-	im->fd = -1;
-	elf_version(EV_CURRENT);
+	image_init(im, -1);
 	while (f && !found && fgets(line, sizeof(line), f))
 		found = strstr(line, "[vdso]") &&
 			sscanf(line, "%lx-%lx", &start, &end) == 2;
