@@ -14,17 +14,17 @@
 #include "abort.h"
 #include "loggen.h"
 
-void lg_start(struct loggen *g)
-{
-	memset(g, 0, sizeof(*g));
-	g->tsc = 1000000000000ULL;
-	g->step = 1000;
-}
-
 void lg_free(struct loggen *g)
 {
 	free(g->buf);
 	memset(g, 0, sizeof(*g));
+}
+
+void lg_start(struct loggen *g)
+{
+	lg_free(g);
+	g->tsc = 1000000000000ULL;
+	g->step = 1000;
 }
 
 int lg_file(const unsigned char *buf, size_t len)

@@ -23,6 +23,7 @@ struct loggen {
 	struct pmclog_account account;
 };
 
+/* Begins a log in the place of the last one of @g, or of none if @g is zeros. */
 void lg_start(struct loggen *g);
 void lg_free(struct loggen *g);
 /* A record of zeros with its header; valid until the next one is made. */

@@ -206,7 +206,7 @@ static void make_stacks(struct loggen *g)
 
 static void pack(struct loggen *g, void (*make)(struct loggen *plain))
 {
-	struct loggen plain;
+	struct loggen plain = { 0 };
 
 	lg_start(&plain);
 	make(&plain);

@@ -6,13 +6,12 @@
 
 int main(int argc, char **argv)
 {
-	struct loggen g;
+	static struct loggen g;
 
 	if (argc != 3 || lg_make(&g, argv[1])) {
 		fprintf(stderr, "usage: mklog NAME FILE\n");
 		return 2;
 	}
 	lg_write(&g, argv[2]);
-	lg_free(&g);
 	return 0;
 }

@@ -400,7 +400,7 @@ static void later(struct loggen *g, uint64_t ns)
 
 int main(int argc, char **argv)
 {
-	struct loggen g;
+	static struct loggen g;
 	char *s = NULL;
 	size_t cap = 0;
 
@@ -421,6 +421,5 @@ int main(int argc, char **argv)
 	if (!cut)
 		lg_close(&g);
 	lg_write(&g, argv[1]);
-	lg_free(&g);
 	return 0;
 }

@@ -56,7 +56,6 @@ void expect(size_t offset, const char *what)
 	snprintf(want, sizeof(want), "offset %zu: %s\n", offset, what);
 	if (!ok(ret == READER_FAIL && !strcmp(text, want), "%s", what))
 		printf("# exit %d\n# got  %s# want %s", ret, text, want);
-	lg_free(&g);
 }
 
 void expect_ok(const char *summary)
@@ -71,7 +70,6 @@ void expect_ok(const char *summary)
 	if (!ok(ret == READER_OK && !strcmp(text, summary), "%.*s",
 		(int)strcspn(summary, "\n"), summary))
 		printf("# exit %d\n# got %s", ret, text);
-	lg_free(&g);
 }
 
 void expect_last(const char *what)

@@ -18,7 +18,7 @@ extern struct loggen g;
 
 /* Begins it, with one PMC. */
 void begin(void);
-/* verify finds @what at @offset; frees the log, as all of these do. */
+/* verify finds @what at @offset. */
 void expect(size_t offset, const char *what);
 /* ... in the record that was made last */
 void expect_last(const char *what);

@@ -9,20 +9,22 @@
 #include "reading.h"
 #include "tap.h"
 
+/* The log of the test that runs */
+static struct loggen g;
+
 #define LONG_PATH \
 	"/a/path/that/makes/a/record/so/long/that/what/follows/it/is/looked/at/" \
 	"before/it/is/believed/as/its/length/may/be/what/is/damaged/in/it/as/" \
 	"has/been/seen/in/logs/of/this/kind/and/of/others"
 
-static struct seen read_from(const struct loggen *g, size_t from, bool resync)
+static struct seen read_from(size_t from, bool resync)
 {
-	return read_mem(g->buf + from, g->len - from, resync);
+	return read_mem(g.buf + from, g.len - from, resync);
 }
 
 /* A newer version's record is no reason to lose the one before it. */
 static void test_unknown_behind(void)
 {
-	struct loggen g;
 	struct seen got;
 
 	lg_begin(&g);
@@ -30,17 +32,15 @@ static void test_unknown_behind(void)
 	lg_record(&g, 21, 24);
 	lg_fork(&g, 1, 2);
 	lg_exit(&g, 2);
-	got = read_from(&g, 0, true);
+	got = read_from(0, true);
 	ok(got.status == PMCLOG_ITER_EOF && got.n == 5 && !got.gaps,
 	   "a long record before one of an unknown type");
-	lg_free(&g);
 }
 
 static void test_fed_end(void)
 {
 	struct pmclog_iter *it = pmclog_iter_new();
 	struct seen got = { 0 };
-	struct loggen g;
 
 	lg_begin(&g);
 	lg_fork(&g, 1, 2);
@@ -51,13 +51,11 @@ static void test_fed_end(void)
 	ok(got.status == PMCLOG_ITER_MORE && got.last == PMCLOG_T_CLOSELOG &&
 	   got.stored == g.len, "what is fed ends with our CLOSELOG");
 	pmclog_iter_close(it);
-	lg_free(&g);
 }
 
 /* Without INITIALIZE; all else is there. */
 static void test_headless(const char *name)
 {
-	struct loggen g;
 	struct seen got;
 	struct era e;
 	size_t from;
@@ -68,34 +66,31 @@ static void test_headless(const char *name)
 	from = g.len;
 	era_fork(&e, 1, 2);
 	era_exit(&e, 2);
-	got = read_from(&g, from, true);
+	got = read_from(from, true);
 	ok(got.status == PMCLOG_ITER_EOF && got.n == 2 &&
 	   got.gaps == 1 && !got.first && !got.bytes,
 	   "%s: two records and no INITIALIZE", name);
-	got = read_from(&g, from + 4, true);
+	got = read_from(from + 4, true);
 	ok(got.n < 2, "%s: not without its first word", name);
-	lg_free(&g);
 }
 
 /* Of a length that no version has: it does not say what follows. */
 static void test_odd_init(void)
 {
 	struct pmclog_initialize *init;
-	struct loggen g;
 	struct seen got;
 
 	lg_begin(&g);
 	init = lg_record(&g, PMCLOG_T_INITIALIZE, 1028);
 	init->version = PMCLOG_VERSION;
 	lg_fork(&g, 1, 2);
-	got = read_from(&g, 0, false);
+	got = read_from(0, false);
 	ok(got.status == PMCLOG_ITER_ERROR && got.n == 1 &&
 	   !strcmp(got.error, "INITIALIZE of an unknown length"),
 	   "an INITIALIZE that begins nothing");
-	got = read_from(&g, 0, true);
+	got = read_from(0, true);
 	ok(got.status == PMCLOG_ITER_EOF && got.n == 2 &&
 	   got.bytes == 1028, "and it can be skipped");
-	lg_free(&g);
 }
 
 #define CONTEXT0	0x80000000, 5, 5, 1, 1
@@ -112,7 +107,6 @@ static void test_passed_over(void)
 		SAMPLE(0, 7), CONTEXT0, CHAIN1, SAMPLE(0, 1), SAMPLE(2000, 1),
 	};
 	const uint32_t n = sizeof(sound) / sizeof(sound[0]);
-	struct loggen g;
 	struct seen got;
 	size_t len;
 
@@ -121,21 +115,19 @@ static void test_passed_over(void)
 	lg_samples(&g, 3, sound, n);
 	len = g.len - len;
 	lg_fork(&g, 1, 2);
-	got = read_from(&g, 0, true);
+	got = read_from(0, true);
 	ok(got.status == PMCLOG_ITER_EOF && got.n == 4 && got.gaps == 1 &&
 	   got.bytes == PMCLOG_PACK_SAMPLE_LEN && got.stored == g.len,
 	   "the second sample has the pack's length when the first is lost");
-	lg_free(&g);
 
 	lg_begin(&g);
 	lg_samples(&g, 3, faulty, n);
 	lg_fork(&g, 1, 2);
 	lg_exit(&g, 2);
 	lg_exit(&g, 3);
-	got = read_from(&g, 0, true);
+	got = read_from(0, true);
 	ok(got.status == PMCLOG_ITER_EOF && got.n == 5 && got.gaps == 1 &&
 	   got.bytes == len, "no byte of a pack is skipped twice");
-	lg_free(&g);
 }
 
 /*
@@ -147,7 +139,6 @@ static void test_asked_again(void)
 	struct pmclog_iter *it = pmclog_iter_new();
 	unsigned int i, differ = 0;
 	struct seen got = { 0 };
-	struct loggen g;
 	struct era e;
 
 	lg_start(&g);
@@ -167,7 +158,6 @@ static void test_asked_again(void)
 	}
 	ok(!differ, "a faulty record stays faulty");
 	pmclog_iter_close(it);
-	lg_free(&g);
 }
 
 int main(void)

@@ -19,7 +19,6 @@ static struct pmclog_format f;
 
 static void start(const char *name)
 {
-	lg_free(&g);
 	lg_start(&g);
 	abort_if(era_named(&e, &g, name));
 }
@@ -258,7 +257,6 @@ static void test_clock(void)
 	ok(!last() && f.freq == 2399999999 && f.big_endian &&
 	   f.version == 0x09030000 && f.era == PMCLOG_ERA_B && !f.ours &&
 	   rec.tsc == 0x123456789ABCDEF0, "clock and format of INITIALIZE");
-	lg_free(&g);
 	lg_make(&g, "small");
 	ok(!last() && f.ours && f.era == PMCLOG_ERA_C &&
 	   f.word == 8 && !f.big_endian, "a log of ours");
@@ -272,7 +270,6 @@ static void test_events(const char *name)
 	bool map = false, out = false, csw = false, attach = false;
 	void *ps = pmclog_open(PMCLOG_FD_NONE);
 
-	lg_free(&g);
 	lg_make(&g, name);
 	abort_if(pmclog_feed(ps, (char *)g.buf, (int)g.len));
 	while (!pmclog_read(ps, &ev)) {

@@ -13,6 +13,9 @@
 #include "reading.h"
 #include "tap.h"
 
+/* The log of the test that runs */
+static struct loggen g;
+
 static ssize_t next_window(void *ctx, uint64_t offset, const unsigned char **p)
 {
 	struct moving *m = ctx;
@@ -52,7 +55,6 @@ static size_t lots(void)
 static void test_sources(const char *name)
 {
 	struct seen mem, other;
-	struct loggen g;
 
 	lg_make(&g, name);
 	mem = read_mem(g.buf, g.len, false);
@@ -71,16 +73,15 @@ static void test_sources(const char *name)
 	ok(same(&mem, &other), "%s: pieces of any size give the same", name);
 	other = read_feed(g.buf, g.len, lots, false);
 	ok(same(&mem, &other), "%s: large pieces give the same", name);
-	lg_free(&g);
 }
 
 /* Start of the record that byte @cut belongs to. */
-static size_t boundary(const struct loggen *g, size_t cut)
+static size_t boundary(size_t cut)
 {
 	size_t at = 0, len;
 
 	for (;;) {
-		len = PMCLOG_HEADER_LEN(pmclog_get32(g->buf + at));
+		len = PMCLOG_HEADER_LEN(pmclog_get32(g.buf + at));
 		if (at + len > cut)
 			return at;
 		at += len;
@@ -103,12 +104,11 @@ static void test_cuts(void)
 {
 	size_t cut, start, bad_mem = 0, bad_file = 0, bad_feed = 0;
 	size_t bad_window = 0;
-	struct loggen g;
 	struct seen s;
 
 	lg_make(&g, "full");
 	for (cut = 0; cut < g.len; cut++) {
-		start = boundary(&g, cut);
+		start = boundary(cut);
 		s = read_mem(g.buf, cut, false);
 		bad_mem += !cut_is_right(&s, start, cut);
 		s = read_file(g.buf, cut, false);
@@ -122,7 +122,6 @@ static void test_cuts(void)
 	ok(!bad_file, "file cut at each byte");
 	ok(!bad_window, "memory that moves, cut at each byte");
 	ok(!bad_feed, "feed cut at each byte waits for more");
-	lg_free(&g);
 }
 
 /* @upto: the log ends there at the first look; @len: at all later ones */
@@ -140,7 +139,6 @@ static void test_cut_in_record(void)
 {
 	size_t start, end, at, wrong = 0;
 	struct pmclog_iter *it;
-	struct loggen g;
 	struct seen s;
 
 	lg_begin(&g);
@@ -160,7 +158,6 @@ static void test_cut_in_record(void)
 		free(m.copy);
 	}
 	ok(!wrong, "cut at each byte while the last record is examined");
-	lg_free(&g);
 }
 
 /* A file that grows, first by whole records, then by half ones. */
@@ -168,7 +165,6 @@ static void test_growing(void)
 {
 	struct pmclog_iter *it;
 	struct seen s = { 0 };
-	struct loggen g;
 	int fd;
 
 	lg_make(&g, "full");
@@ -189,14 +185,12 @@ static void test_growing(void)
 	   "the rest came and was read");
 	pmclog_iter_close(it);
 	close(fd);
-	lg_free(&g);
 }
 
 static void test_nonblocking(void)
 {
 	struct pmclog_iter *it;
 	struct seen s = { 0 };
-	struct loggen g;
 	int fds[2];
 
 	lg_make(&g, "full");
@@ -215,7 +209,6 @@ static void test_nonblocking(void)
 	ok(s.status == PMCLOG_ITER_EOF, "the writer has gone: end");
 	pmclog_iter_close(it);
 	close(fds[0]);
-	lg_free(&g);
 }
 
 static volatile sig_atomic_t alarms;
@@ -233,7 +226,6 @@ static void test_interrupted(void)
 	struct sigaction sa = { .sa_handler = on_alarm };
 	struct pmclog_iter *it;
 	struct seen s = { 0 };
-	struct loggen g;
 	int fds[2];
 	pid_t pid;
 
@@ -256,13 +248,11 @@ static void test_interrupted(void)
 	close(fds[0]);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	lg_free(&g);
 }
 
-static void expect_error(const struct loggen *g, size_t offset,
-			 const char *error, const char *name)
+static void expect_error(size_t offset, const char *error, const char *name)
 {
-	struct seen s = read_mem(g->buf, g->len, false);
+	struct seen s = read_mem(g.buf, g.len, false);
 
 	if (!ok(s.status == PMCLOG_ITER_ERROR && s.error_offset == offset &&
 		!strcmp(s.error, error), "%s: %s", name, error))
@@ -273,41 +263,32 @@ static void expect_error(const struct loggen *g, size_t offset,
 
 static void test_first_word(uint32_t word, const char *error)
 {
-	struct loggen g;
-
 	lg_begin(&g);
 	memcpy(g.buf, &word, sizeof(word));
-	expect_error(&g, 0, error, "first record");
-	lg_free(&g);
+	expect_error(0, error, "first record");
 }
 
 static void test_header_fault(uint32_t word, const char *error)
 {
-	struct loggen g;
 	size_t at;
 
 	lg_begin(&g);
 	at = g.len;
 	lg_exit(&g, 1);
 	memcpy(g.buf + at, &word, sizeof(word));
-	expect_error(&g, at, error, "header");
-	lg_free(&g);
+	expect_error(at, error, "header");
 }
 
 static void test_version(uint32_t version)
 {
-	struct loggen g;
-
 	lg_begin(&g);
 	memcpy(g.buf + offsetof(struct pmclog_initialize, version), &version,
 	       sizeof(version));
-	expect_error(&g, 0, "log of an unknown version", "version");
-	lg_free(&g);
+	expect_error(0, "log of an unknown version", "version");
 }
 
 static void test_too_short(unsigned int type, size_t min)
 {
-	struct loggen g;
 	size_t at;
 	char name[32];
 
@@ -315,15 +296,13 @@ static void test_too_short(unsigned int type, size_t min)
 	at = g.len;
 	lg_record(&g, type, min - 4);
 	snprintf(name, sizeof(name), "type %u", type);
-	expect_error(&g, at, "record too short for its type", name);
-	lg_free(&g);
+	expect_error(at, "record too short for its type", name);
 	if (type == PMCLOG_T_INITIALIZE)
 		return;
 	lg_begin(&g);
 	lg_record(&g, type, min);
 	ok(read_mem(g.buf, g.len, false).status == PMCLOG_ITER_EOF,
 	   "type %u of %zu bytes", type, min);
-	lg_free(&g);
 }
 
 static void test_lengths(void)
@@ -351,7 +330,6 @@ static void test_endless(unsigned int type, unsigned int ext, size_t offset,
 			 size_t size, size_t len, const char *error)
 {
 	const uint32_t version = PMCLOG_VERSION;
-	struct loggen g;
 	unsigned char *p;
 	char name[40];
 	size_t at;
@@ -363,8 +341,7 @@ static void test_endless(unsigned int type, unsigned int ext, size_t offset,
 		memcpy(p + 16, &version, sizeof(version));
 	memset(p + offset, 'x', size);
 	snprintf(name, sizeof(name), "type %u extension %u", type, ext);
-	expect_error(&g, at, error, name);
-	lg_free(&g);
+	expect_error(at, error, name);
 }
 
 static void test_strings(void)
@@ -417,7 +394,6 @@ static void test_unknown(void)
 {
 	struct pmclog_iter *it;
 	struct pmclog_rec rec;
-	struct loggen g;
 	unsigned char *p;
 
 	lg_begin(&g);
@@ -460,7 +436,6 @@ static void test_unknown(void)
 	pmclog_iter_close(it);
 	ok(read_file(g.buf, g.len, false).status == PMCLOG_ITER_EOF,
 	   "the same from a file");
-	lg_free(&g);
 }
 
 static void test_misuse(void)
@@ -495,7 +470,6 @@ static void test_sticky(void)
 {
 	struct pmclog_iter *it = pmclog_iter_new();
 	struct pmclog_rec rec;
-	struct loggen g;
 
 	lg_make(&g, "small");
 	pmclog_iter_feed(it, "junk", 4);
@@ -504,7 +478,6 @@ static void test_sticky(void)
 	ok(pmclog_iter_next(it, &rec) == PMCLOG_ITER_ERROR,
 	   "there is no way back from junk");
 	pmclog_iter_close(it);
-	lg_free(&g);
 }
 
 int main(void)

@@ -18,6 +18,9 @@
 #include "rnd.h"
 #include "tap.h"
 
+/* The log of the test that runs */
+static struct loggen g;
+
 #define ROUNDS		20000
 #define COMMAND_ROUNDS	600
 
@@ -93,7 +96,6 @@ static void test_library(const char *name)
 	size_t i, len, differ = 0, errors = 0, events = 0;
 	struct seen mem, feed;
 	unsigned char *copy;
-	struct loggen g;
 
 	lg_make(&g, name);
 	for (i = 0; i < ROUNDS; i++) {
@@ -112,7 +114,6 @@ static void test_library(const char *name)
 	   ROUNDS);
 	ok(errors > ROUNDS / 4 && errors < ROUNDS && events,
 	   "%s: %zu of them are in error", name, errors);
-	lg_free(&g);
 }
 
 static void run_command(const char *name, const unsigned char *buf, size_t len)
@@ -144,7 +145,6 @@ static void test_command(const char *name)
 	int null = open("/dev/null", O_WRONLY);
 	static const char *const logs[] = { "full", "strings", "packed" };
 	unsigned char *copy;
-	struct loggen g;
 	size_t i;
 
 	fflush(stdout);
@@ -158,7 +158,6 @@ static void test_command(const char *name)
 		run_command(name, copy, g.len);
 		dup2(err, STDERR_FILENO);	/* for the sanitizer */
 		free(copy);
-		lg_free(&g);
 	}
 	fflush(stdout);
 	dup2(out, STDOUT_FILENO);

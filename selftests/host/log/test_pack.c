@@ -8,6 +8,9 @@
 #include "rnd.h"
 #include "tap.h"
 
+/* The log of the test that runs, and what became of it */
+static struct loggen g, packed;
+
 /* ------------------------------------------------------------------------
  * There and back
  */
@@ -17,11 +20,11 @@ static bool same_record(const struct pmclog_rec *a, const struct pmclog_rec *b)
 	       a->serial == b->serial && !memcmp(a->data, b->data, a->len);
 }
 
-/* All that @plain has comes out of @packed, which is read to its last byte. */
-static bool equal(const struct loggen *plain, const struct loggen *packed)
+/* All that the log has comes out of @packed, which is read to its last byte. */
+static bool equal(void)
 {
-	struct pmclog_iter *a = pmclog_iter_mem(plain->buf, plain->len);
-	struct pmclog_iter *b = pmclog_iter_mem(packed->buf, packed->len);
+	struct pmclog_iter *a = pmclog_iter_mem(g.buf, g.len);
+	struct pmclog_iter *b = pmclog_iter_mem(packed.buf, packed.len);
 	enum pmclog_iter_status sa, sb;
 	struct pmclog_rec x, y;
 	uint64_t stored = 0;
@@ -40,13 +43,13 @@ static bool equal(const struct loggen *plain, const struct loggen *packed)
 	} while (good && sa == PMCLOG_ITER_RECORD);
 	pmclog_iter_close(a);
 	pmclog_iter_close(b);
-	return good && sa == PMCLOG_ITER_EOF && stored == packed->len;
+	return good && sa == PMCLOG_ITER_EOF && stored == packed.len;
 }
 
 /* Packs are as long as they may be, and no longer. */
-static bool bounded(const struct loggen *g, size_t *packs, size_t *plain)
+static bool bounded(size_t *packs, size_t *plain)
 {
-	struct pmclog_iter *it = pmclog_iter_mem(g->buf, g->len);
+	struct pmclog_iter *it = pmclog_iter_mem(packed.buf, packed.len);
 	struct pmclog_rec rec;
 	bool good = true;
 
@@ -64,37 +67,31 @@ static bool bounded(const struct loggen *g, size_t *packs, size_t *plain)
 	return good;
 }
 
-static void test_log(const char *what, const struct loggen *plain,
-		     unsigned int depth)
+static void test_log(const char *what, unsigned int depth)
 {
-	struct loggen packed;
 	size_t packs, left;
 	bool good;
 
 	lg_start(&packed);
-	lg_pack(&packed, plain, depth);
-	ok(equal(plain, &packed), "%s: what was packed comes out", what);
-	good = bounded(&packed, &packs, &left);
+	lg_pack(&packed, &g, depth);
+	ok(equal(), "%s: what was packed comes out", what);
+	good = bounded(&packs, &left);
 	ok(good && packs,
 	   "%s: %zu bytes are %zu, in %zu packs, %zu samples not packed", what,
-	   plain->len, packed.len, packs, left);
-	lg_free(&packed);
+	   g.len, packed.len, packs, left);
 }
 
 static void test_made(const char *name, unsigned int depth)
 {
-	struct loggen plain;
-
-	lg_make(&plain, name);
-	test_log(name, &plain, depth);
-	lg_free(&plain);
+	lg_make(&g, name);
+	test_log(name, depth);
 }
 
 /*
  * Random chains: of @calls pcs at each depth, so that they have much or little
  * in common, in @tasks contexts, up to @deep pcs.
  */
-static void random_log(struct loggen *g, unsigned int n, unsigned int calls,
+static void random_log(unsigned int n, unsigned int calls,
 		       unsigned int tasks, unsigned int deep)
 {
 	static const uint64_t halves[] = {
@@ -103,113 +100,104 @@ static void random_log(struct loggen *g, unsigned int n, unsigned int calls,
 	uint64_t pcs[PMCLOG_CHAIN_MAX];
 	unsigned int i, k, len;
 
-	lg_begin(g);
+	lg_begin(&g);
 	for (i = 0; i < n; i++) {
 		len = 1 + rnd(rnd(4) ? 1 + deep / 8 : deep);
 		for (k = 0; k < len; k++)
 			pcs[k] = halves[rnd(16) ? 0 : rnd(4)] + 64 * k +
 				 16 * rnd(calls);
 		pcs[0] += rnd(1 << 20);
-		g->step = rnd(50) ? rnd(100000) : rnd(2) ? 0x7FFFFFFF :
+		g.step = rnd(50) ? rnd(100000) : rnd(2) ? 0x7FFFFFFF :
 			  0x80000000;
 		/* now and then any PMC, for contexts that share a slot */
-		lg_stack(g, rnd(tasks), rnd(8) ? LG_PMC + rnd(3) : rnd(1ULL << 32),
+		lg_stack(&g, rnd(tasks), rnd(8) ? LG_PMC + rnd(3) : rnd(1ULL << 32),
 			 rnd(8), rnd(2), len, pcs);
 		if (!rnd(400))
-			lg_exit(g, 7);
+			lg_exit(&g, 7);
 		if (!rnd(3000)) {
-			lg_close(g);
-			lg_init(g);
+			lg_close(&g);
+			lg_init(&g);
 		}
 	}
-	lg_close(g);
+	lg_close(&g);
 }
 
 static void test_random(unsigned int n, unsigned int calls, unsigned int tasks,
 			unsigned int deep, unsigned int depth)
 {
-	struct loggen plain;
 	char what[80];
 
 	snprintf(what, sizeof(what), "%u of %u tasks, %u calls, %u deep", n,
 		 tasks, calls, deep);
-	random_log(&plain, n, calls, tasks, deep);
-	test_log(what, &plain, depth);
-	lg_free(&plain);
+	random_log(n, calls, tasks, deep);
+	test_log(what, depth);
 }
 
 /* The deepest there may be, alone in their packs. */
 static void test_deep(void)
 {
 	static uint64_t pcs[PMCLOG_CHAIN_MAX];
-	struct loggen plain;
 	unsigned int i, k;
 
-	lg_begin(&plain);
+	lg_begin(&g);
 	for (i = 480; i <= PMCLOG_CHAIN_MAX; i++) {
 		for (k = 0; k < i; k++)
 			pcs[k] = rnd(UINT64_MAX) * k + i;
-		lg_stack(&plain, i, LG_PMC, 0, 0, i, pcs);
+		lg_stack(&g, i, LG_PMC, 0, 0, i, pcs);
 	}
-	test_log("480 to 512 pcs", &plain, PACK_DEPTH_MAX);
-	lg_free(&plain);
+	test_log("480 to 512 pcs", PACK_DEPTH_MAX);
 }
 
 /* Zeros, as in tables where nothing has been stored. */
 static void test_zeros(void)
 {
 	static const uint64_t two[] = { 0, 64 }, three[] = { 0, 0, 64 };
-	struct loggen plain;
 	unsigned int i;
 
-	lg_begin(&plain);
+	lg_begin(&g);
 	for (i = 0; i < 4; i++) {
-		lg_stack(&plain, 0, 0, 0, 0, 1 + i % 3, i % 3 < 2 ? two : three);
-		memset(plain.buf + plain.len - 8 * (1 + i % 3) - 16, 0, 16);
+		lg_stack(&g, 0, 0, 0, 0, 1 + i % 3, i % 3 < 2 ? two : three);
+		memset(g.buf + g.len - 8 * (1 + i % 3) - 16, 0, 16);
 	}
-	test_log("zeros", &plain, 128);
-	lg_free(&plain);
+	test_log("zeros", 128);
 }
 
 /* Twenty frames, few chains: what a profile is made of. */
 static void test_size(void)
 {
-	struct loggen plain, packed;
 	uint64_t pcs[20];
 	unsigned int i, k, n = 20000;
 
-	lg_begin(&plain);
+	lg_begin(&g);
 	for (i = 0; i < n; i++) {
 		for (k = 0; k < 20; k++)
 			pcs[k] = 0x555555554000ULL + 64 * k;
 		pcs[0] += rnd(4096);
 		pcs[rnd(3)] += 16 * rnd(30);
-		lg_stack(&plain, 100, LG_PMC, rnd(4), 1, 20, pcs);
+		lg_stack(&g, 100, LG_PMC, rnd(4), 1, 20, pcs);
 	}
 	lg_start(&packed);
-	lg_pack(&packed, &plain, 128);
+	lg_pack(&packed, &g, 128);
 	ok(packed.len < 16 * n, "20 frames: %.1f bytes a sample instead of %.1f",
-	   (double)packed.len / n, (double)plain.len / n);
-	lg_free(&plain);
-	lg_free(&packed);
+	   (double)packed.len / n, (double)g.len / n);
 }
 
 /* ------------------------------------------------------------------------
  * Cut into pieces
  */
 /* One record for each piece, so that pieces come in the middle of a pack. */
-static uint64_t read_pieces(const struct loggen *g)
+static uint64_t read_pieces(void)
 {
 	struct pmclog_iter *it = pmclog_iter_new();
 	struct seen s = { 0 };
 	struct pmclog_rec rec;
 	size_t at, n;
 
-	for (at = 0; at < g->len; at += n) {
+	for (at = 0; at < g.len; at += n) {
 		n = 1 + rnd(40);
-		if (n > g->len - at)
-			n = g->len - at;
-		abort_if(pmclog_iter_feed(it, g->buf + at, n));
+		if (n > g.len - at)
+			n = g.len - at;
+		abort_if(pmclog_iter_feed(it, g.buf + at, n));
 		if (pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD)
 			see(&s, &rec);
 	}
@@ -220,14 +208,12 @@ static uint64_t read_pieces(const struct loggen *g)
 
 static void test_pieces(void)
 {
-	struct loggen g;
 	int i, same = 0;
 
 	lg_make(&g, "packed");
 	for (i = 0; i < 50; i++)
-		same += read_mem(g.buf, g.len, false).sum == read_pieces(&g);
+		same += read_mem(g.buf, g.len, false).sum == read_pieces();
 	ok(same == 50, "fed in pieces while in a pack");
-	lg_free(&g);
 }
 
 /* ------------------------------------------------------------------------
@@ -310,7 +296,6 @@ static void test_fault(const struct fault *f)
 	struct pmclog_iter *it;
 	struct pmclog_rec rec;
 	uint32_t good = 0;
-	struct loggen g;
 	const char *error;
 	unsigned char *copy;
 
@@ -334,7 +319,6 @@ static void test_fault(const struct fault *f)
 		   "%u samples by hand", good);
 	pmclog_iter_close(it);
 	free(copy);
-	lg_free(&g);
 }
 
 /* The error of a log with a pack that @tsc, the version and @n words make. */
@@ -345,7 +329,6 @@ static const char *error_of(uint64_t tsc, unsigned int version,
 	static char text[80];
 	struct pmclog_iter *it;
 	struct pmclog_rec rec;
-	struct loggen g;
 
 	lg_begin(&g);
 	lg_samples(&g, 1, known, sizeof(known) / 4);
@@ -363,7 +346,6 @@ static const char *error_of(uint64_t tsc, unsigned int version,
 		;
 	snprintf(text, sizeof(text), "%s", pmclog_iter_error(it, NULL));
 	pmclog_iter_close(it);
-	lg_free(&g);
 	return text;
 }
 
@@ -373,7 +355,6 @@ static void test_other_faults(void)
 	static const uint32_t two[] = { KNOWN, SAMPLE(1, 9, 5) };
 	struct pmclog_iter *it;
 	struct pmclog_rec rec;
-	struct loggen g;
 
 	ok(!strcmp(error_of(0, 0, again, 3, false), "no error"),
 	   "a slot lasts from pack to pack");
@@ -390,7 +371,6 @@ static void test_other_faults(void)
 	ok(!strcmp(pmclog_iter_error(it, NULL), "pack: time overflows"),
 	   "time beyond its end");
 	pmclog_iter_close(it);
-	lg_free(&g);
 }
 
 int main(void)

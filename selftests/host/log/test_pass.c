@@ -9,9 +9,10 @@
 #include "rnd.h"
 #include "tap.h"
 
-#define WINDOWS	40	/* of time, for each log */
+/* The log of the test that runs */
+static struct loggen g;
 
-static const struct loggen *passed_log;
+#define WINDOWS	40	/* of time, for each log */
 
 /* steps of up to @step bytes; the whole log, if that is 0 */
 static ssize_t next_window(void *ctx, uint64_t offset, const unsigned char **p)
@@ -26,7 +27,7 @@ static bool next_is_before(const struct item *it)
 {
 	uint64_t tsc;
 
-	memcpy(&tsc, passed_log->buf + it->offset + it->len +
+	memcpy(&tsc, g.buf + it->offset + it->len +
 		     offsetof(struct pmclog_hdr, tsc), sizeof(tsc));
 	return tsc < it->tsc;
 }
@@ -86,14 +87,13 @@ static int64_t read_passing(const struct seen *all, struct pmclog_iter *it,
 }
 
 /* Of memory if @step is negative, else of windows. */
-static struct pmclog_iter *open_log(struct moving *m, const struct loggen *g,
-				    int step, bool resync)
+static struct pmclog_iter *open_log(struct moving *m, int step, bool resync)
 {
 	struct pmclog_iter *it;
 
-	*m = (struct moving){ .buf = g->buf, .len = g->len,
+	*m = (struct moving){ .buf = g.buf, .len = g.len,
 			      .step = step > 0 ? (size_t)step : 0 };
-	it = step < 0 ? pmclog_iter_mem(g->buf, g->len) :
+	it = step < 0 ? pmclog_iter_mem(g.buf, g.len) :
 			pmclog_iter_window(next_window, m);
 	if (resync)
 		pmclog_iter_resync(it);
@@ -101,7 +101,7 @@ static struct pmclog_iter *open_log(struct moving *m, const struct loggen *g,
 }
 
 /* Passed over in all, of windows of time anywhere; -1: something was wrong. */
-static int64_t pass_over(const struct loggen *g, int step, bool resync)
+static int64_t pass_over(int step, bool resync)
 {
 	struct pmclog_iter *it;
 	struct seen all;
@@ -110,14 +110,13 @@ static int64_t pass_over(const struct loggen *g, int step, bool resync)
 	struct moving m;
 	int i;
 
-	passed_log = g;
 	/* what of a damaged log is seen at once may matter */
-	all = read_all(open_log(&m, g, resync ? -1 : step, resync), resync);
+	all = read_all(open_log(&m, resync ? -1 : step, resync), resync);
 	free(m.copy);
 	for (i = 0; all.n && sum >= 0 && i < WINDOWS; i++) {
 		a = i ? all.item[rnd(all.n)].tsc : 0;
 		b = i ? all.item[rnd(all.n)].tsc : 0;
-		it = open_log(&m, g, step, resync);
+		it = open_log(&m, step, resync);
 		n = read_passing(&all, it, a < b ? a : b, a < b ? b : a);
 		sum = n < 0 ? -1 : sum + n;
 		pmclog_iter_close(it);
@@ -129,36 +128,32 @@ static int64_t pass_over(const struct loggen *g, int step, bool resync)
 
 static void test_log(const char *name, bool some)
 {
-	struct loggen g;
 	int64_t n;
 
 	lg_make(&g, name);
-	n = pass_over(&g, -1, false);
+	n = pass_over(-1, false);
 	ok(some ? n > 0 : n == 0, "%s: %lld samples passed over", name,
 	   (long long)n);
-	ok(pass_over(&g, 0, false) >= 0, "%s: of memory that may change", name);
-	ok(pass_over(&g, 3000, false) >= 0, "%s: and that moves", name);
-	ok(pass_over(&g, -1, true) >= 0, "%s: where damage is skipped", name);
-	lg_free(&g);
+	ok(pass_over(0, false) >= 0, "%s: of memory that may change", name);
+	ok(pass_over(3000, false) >= 0, "%s: and that moves", name);
+	ok(pass_over(-1, true) >= 0, "%s: where damage is skipped", name);
 }
 
 /* Bytes anywhere are changed, the first record's not. */
 static void test_damage(const char *name)
 {
 	int64_t n, sum = 0, bad = 0;
-	struct loggen g;
 	int i, k;
 
 	for (i = 0; i < 60; i++) {
 		lg_make(&g, name);
 		for (k = 0; k < 4; k++)
 			g.buf[112 + rnd(g.len - 112)] ^= 1 << rnd(8);
-		n = pass_over(&g, -1, true);
+		n = pass_over(-1, true);
 		bad += n < 0;
 		sum += n;
-		bad += pass_over(&g, 0, true) < 0;
-		bad += pass_over(&g, -1, false) < 0;
-		lg_free(&g);
+		bad += pass_over(0, true) < 0;
+		bad += pass_over(-1, false) < 0;
 	}
 	ok(!bad && sum > 0, "%s, damaged: %lld passed over", name,
 	   (long long)sum);
@@ -167,7 +162,6 @@ static void test_damage(const char *name)
 /* Of the word that a sample begins with, and of another's, any bit counts. */
 static void test_headers(void)
 {
-	struct loggen g;
 	size_t at, from;
 	int64_t bad = 0;
 	int bit;
@@ -183,9 +177,8 @@ static void test_headers(void)
 		lg_close(&g);
 		at = bit < 32 ? at : from;
 		g.buf[at + bit % 32 / 8] ^= 1 << bit % 8;
-		bad += pass_over(&g, -1, false) < 0;
-		bad += pass_over(&g, -1, true) < 0;
-		lg_free(&g);
+		bad += pass_over(-1, false) < 0;
+		bad += pass_over(-1, true) < 0;
 	}
 	ok(!bad, "each bit of a header wrong");
 }
@@ -193,7 +186,6 @@ static void test_headers(void)
 /* Half a pc is a fault, which is for who reads records. */
 static void test_half(void)
 {
-	struct loggen g;
 	size_t at;
 
 	lg_begin(&g);
@@ -205,9 +197,8 @@ static void test_half(void)
 	lg_chain(&g, 1, LG_PMC, 0, 0, 2, 0x1000);
 	lg_chain(&g, 1, LG_PMC, 0, 0, 2, 0x1000);
 	lg_close(&g);
-	ok(pass_over(&g, -1, false) >= 0 && pass_over(&g, -1, true) >= 0,
+	ok(pass_over(-1, false) >= 0 && pass_over(-1, true) >= 0,
 	   "a sample with half a pc");
-	lg_free(&g);
 }
 
 int main(void)

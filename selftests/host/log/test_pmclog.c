@@ -9,6 +9,9 @@
 #include "loggen.h"
 #include "tap.h"
 
+/* The log of the test that runs */
+static struct loggen g;
+
 /* Reads on to the next event of @type; what came between is skipped. */
 static bool next_of(void *ps, struct pmclog_ev *ev, enum pmclog_type type)
 {
@@ -21,11 +24,11 @@ static bool next_of(void *ps, struct pmclog_ev *ev, enum pmclog_type type)
 	return false;
 }
 
-static void *open_fed(const struct loggen *g)
+static void *open_fed(void)
 {
 	void *ps = pmclog_open(PMCLOG_FD_NONE);
 
-	abort_if(!ps || pmclog_feed(ps, (char *)g->buf, g->len));
+	abort_if(!ps || pmclog_feed(ps, (char *)g.buf, g.len));
 	return ps;
 }
 
@@ -125,12 +128,11 @@ static void test_process_events(void *ps, struct pmclog_ev *ev)
 static void test_events(void)
 {
 	struct pmclog_ev ev;
-	struct loggen g;
 	size_t count;
 	void *ps;
 
 	lg_make(&g, "full");
-	ps = open_fed(&g);
+	ps = open_fed();
 	test_system_events(ps, &ev);
 	test_samples(ps, &ev);
 	test_process_events(ps, &ev);
@@ -142,13 +144,11 @@ static void test_events(void)
 	ok(pmclog_read(ps, &ev) == -1 && ev.pl_state == PMCLOG_REQUIRE_DATA &&
 	   ev.pl_count == count, "behind it the parser wants data");
 	pmclog_close(ps);
-	lg_free(&g);
 }
 
 static void test_two_logs(void)
 {
 	struct pmclog_ev ev;
-	struct loggen g;
 	void *ps;
 	int fd;
 
@@ -169,13 +169,11 @@ static void test_two_logs(void)
 	   "then the file ends");
 	pmclog_close(ps);
 	close(fd);
-	lg_free(&g);
 }
 
 static void test_truncated(void)
 {
 	struct pmclog_ev ev;
-	struct loggen g;
 	void *ps;
 	int fd;
 
@@ -191,13 +189,11 @@ static void test_truncated(void)
 	   "a parser of a file can't be fed");
 	pmclog_close(ps);
 	close(fd);
-	lg_free(&g);
 }
 
 static void test_feeding(void)
 {
 	struct pmclog_ev ev;
-	struct loggen g;
 	size_t i, n = 0;
 	void *ps = pmclog_open(PMCLOG_FD_NONE);
 
@@ -227,7 +223,6 @@ static void test_feeding(void)
 	   "another log after the end of one");
 	pmclog_close(ps);
 	pmclog_close(NULL);
-	lg_free(&g);
 }
 
 /* What fits the format but not the event. */
@@ -235,7 +230,6 @@ static void test_limits(void)
 {
 	static char path[5001];
 	struct pmclog_ev ev;
-	struct loggen g;
 	off_t at;
 	void *ps;
 
@@ -247,7 +241,7 @@ static void test_limits(void)
 	lg_chain(&g, 1, LG_PMC, 0, 0, PMC_CALLCHAIN_DEPTH_MAX, 0);
 	lg_chain(&g, 1, LG_PMC, 0, 0, PMC_CALLCHAIN_DEPTH_MAX + 1, 0);
 	lg_exit(&g, 1);
-	ps = open_fed(&g);
+	ps = open_fed();
 	ok(next_of(ps, &ev, PMCLOG_TYPE_DROPNOTIFY) &&
 	   !ev.pl_u.pl_dn.pl_pmcid && !ev.pl_u.pl_dn.pl_ndropped,
 	   "a DROPNOTIFY without our fields");
@@ -263,7 +257,6 @@ static void test_limits(void)
 	ok(pmclog_read(ps, &ev) == -1 && ev.pl_state == PMCLOG_ERROR &&
 	   ev.pl_offset == at, "which stays");
 	pmclog_close(ps);
-	lg_free(&g);
 }
 
 /* FreeBSD's programs may read the first pc of any sample, or up to a 0. */
@@ -271,13 +264,12 @@ static void test_no_pcs(void)
 {
 	static const uint64_t zeros[PMC_CALLCHAIN_DEPTH_MAX];
 	struct pmclog_ev ev;
-	struct loggen g;
 	void *ps;
 
 	lg_begin(&g);
 	lg_chain(&g, 1, LG_PMC, 0, 0, 9, 0x1000);
 	lg_chain(&g, 1, LG_PMC, 0, 0, 0, 0);
-	ps = open_fed(&g);
+	ps = open_fed();
 	memset(&ev, 0xAA, sizeof(ev));
 	ok(next_of(ps, &ev, PMCLOG_TYPE_CALLCHAIN) && ev.pl_u.pl_cc.pl_npc == 9 &&
 	   ev.pl_u.pl_cc.pl_pc[8] &&
@@ -286,20 +278,18 @@ static void test_no_pcs(void)
 	ok(next_of(ps, &ev, PMCLOG_TYPE_CALLCHAIN) && !ev.pl_u.pl_cc.pl_npc &&
 	   !memcmp(ev.pl_u.pl_cc.pl_pc, zeros, sizeof(zeros)), "a sample without pcs");
 	pmclog_close(ps);
-	lg_free(&g);
 }
 
 /* Sets a 64-bit field of the INITIALIZE record. */
-static void set_init(struct loggen *g, size_t offset, uint64_t v)
+static void set_init(size_t offset, uint64_t v)
 {
-	memcpy(g->buf + offset, &v, sizeof(v));
+	memcpy(g.buf + offset, &v, sizeof(v));
 }
 
 static struct timespec time_at(uint64_t freq, uint64_t sec, uint64_t nsec,
 			       uint64_t tsc0, uint64_t tsc)
 {
 	struct pmclog_ev ev;
-	struct loggen g;
 	void *ps;
 
 	lg_start(&g);
@@ -307,14 +297,13 @@ static struct timespec time_at(uint64_t freq, uint64_t sec, uint64_t nsec,
 	lg_init(&g);
 	g.tsc = tsc;
 	lg_exit(&g, 1);
-	set_init(&g, offsetof(struct pmclog_initialize, tsc_freq), freq);
-	set_init(&g, offsetof(struct pmclog_initialize, ts_sec), sec);
-	set_init(&g, offsetof(struct pmclog_initialize, ts_nsec), nsec);
-	ps = open_fed(&g);
+	set_init(offsetof(struct pmclog_initialize, tsc_freq), freq);
+	set_init(offsetof(struct pmclog_initialize, ts_sec), sec);
+	set_init(offsetof(struct pmclog_initialize, ts_nsec), nsec);
+	ps = open_fed();
 	pmclog_read(ps, &ev);
 	abort_if(pmclog_read(ps, &ev));
 	pmclog_close(ps);
-	lg_free(&g);
 	return ev.pl_ts;
 }
 

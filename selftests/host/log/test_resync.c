@@ -30,7 +30,6 @@ static void end(void)
 {
 	seen_free(&sound);
 	free(copy);
-	lg_free(&g);
 }
 
 static bool same_item(const struct item *a, const struct item *b)
@@ -182,7 +181,7 @@ static void test_cuts(const char *name)
 
 static void append(struct loggen *to, const char *name)
 {
-	struct loggen other;
+	struct loggen other = { 0 };
 
 	lg_make(&other, name);
 	memcpy(lg_room(to, other.len), other.buf, other.len);
@@ -198,7 +197,7 @@ static void test_row(void)
 		"B-le-64",
 	};
 	struct seen all, one;
-	struct loggen row;
+	struct loggen row = { 0 };
 	size_t i, j, n = 0, bad = 0, at = 0;
 
 	lg_start(&row);

@@ -41,6 +41,7 @@ static void test_packed(void)
 		g.account.discarded += i == 0;
 		lg_close(&g);
 		plain = g;
+		g = (struct loggen){ 0 };
 		lg_start(&g);
 		lg_pack(&g, &plain, 20);
 		lg_free(&plain);
