@@ -10,10 +10,6 @@
 #include "elf/debuginfod.h"
 #include "export/export.h"
 
-#ifndef TOOLS_VERSION
-#define TOOLS_VERSION "unknown"
-#endif
-
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);

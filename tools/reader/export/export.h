@@ -15,10 +15,6 @@
 #include "analysis/shown.h"
 #include "base/outfile.h"
 
-#ifndef TOOLS_VERSION
-#define TOOLS_VERSION "unknown"
-#endif
-
 /* options that a format takes */
 #define TAKES_WEIGHT	1U
 #define TAKES_BY	2U
