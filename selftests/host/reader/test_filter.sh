@@ -387,28 +387,18 @@ ok "no condition behind --not" prints 2 'not: no condition follows' \
 	"$pmclog" filter --not -o "$tmp/part" "$tmp/log"
 ok "not of not" prints 2 'not: no condition follows' \
 	"$pmclog" filter --not --not --user -o "$tmp/part" "$tmp/log"
-elsewhere()
+elsewhere()	# ARGUMENTS...
 {
 	local cmd
 	for cmd in report fold flame html "export --to csv" "annotate main" \
 		"diff $tmp/log"; do
 		# shellcheck disable=SC2086
 		prints 2 'not: no condition follows' "$pmclog" $cmd --not \
-			"$tmp/log" || return
+			"$@" "$tmp/log" || return
 	done
 }
 ok "in other commands" elsewhere
 # which have no negated event: the pid would be
-elsewhere_event()
-{
-	local cmd
-	for cmd in report fold flame html "export --to csv" "annotate main" \
-		"diff $tmp/log"; do
-		# shellcheck disable=SC2086
-		prints 2 'not: no condition follows' "$pmclog" $cmd --not \
-			-e cpu-clock --pid 7 "$tmp/log" || return
-	done
-}
-ok "not of an event, in other commands" elsewhere_event
+ok "not of an event, in other commands" elsewhere -e cpu-clock --pid 7
 
 done_testing
