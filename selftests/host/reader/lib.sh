@@ -35,15 +35,23 @@ folds()
 	same "$2" "$pmclog" fold "$tmp/$1"
 }
 
-# kallsyms NAME...: $tmp/kallsyms has these functions, each of 4096 bytes, from $k on
+# kallsyms NAME...: $tmp/kallsyms has these functions, each of 4096 bytes, from $k on;
+# -: the one before it has these, too
 k=0xffffffff81000000
 kallsyms()
 {
 	local name at=$((k))
 	for name; do
-		printf '%x T %s\n' "$at" "$name"
+		[ "$name" = - ] || printf '%x T %s\n' "$at" "$name"
 		at=$((at + 4096))
 	done >"$tmp/kallsyms"
+}
+
+# mod_kallsyms: ... and a function of the module mymod
+mod_kallsyms()
+{
+	printf '%s\t[mymod]\n' 'ffffffffc0100000 t mod_func' \
+		'ffffffffc0101000 t mod_end' >>"$tmp/kallsyms"
 }
 
 # profile_rows: of the profile of a report on standard input

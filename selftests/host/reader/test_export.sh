@@ -5,14 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 
 ${CC:-cc} -O1 -fPIE -pie -o "$tmp/main" "$HERE/programs/shapes.c"
-cat >"$tmp/kallsyms" <<-EOF
-	ffffffff81000000 T reference
-	ffffffff81001000 T do_read
-	ffffffff81002000 T do_write
-	ffffffff81005000 T end
-	ffffffffc0100000 t mod_func	[mymod]
-	ffffffffc0101000 t mod_end	[mymod]
-EOF
+kallsyms reference do_read do_write - - end
+mod_kallsyms
 base=0x555500000000
 main=$base+$(symbol "$tmp/main" main)+2
 leaf=$base+$(symbol "$tmp/main" leaf)+2

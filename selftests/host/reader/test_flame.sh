@@ -4,13 +4,8 @@
 # a browser where there is one.
 . "$(dirname "$0")/lib.sh"
 
-cat >"$tmp/kallsyms" <<-EOF
-	ffffffff81000000 T reference
-	ffffffff81001000 T do_read
-	ffffffff81005000 T end
-	ffffffffc0100000 t mod_func	[mymod]
-	ffffffffc0101000 t mod_end	[mymod]
-EOF
+kallsyms reference do_read - - - end
+mod_kallsyms
 ${CC:-cc} -O1 -fPIE -pie -o "$tmp/main" "$HERE/programs/shapes.c"
 log plain <<-EOF
 	kernel $k reference

@@ -4,15 +4,8 @@
 # to the log, and at work in a browser where there is one.
 . "$(dirname "$0")/lib.sh"
 
-cat >"$tmp/kallsyms" <<-EOF
-	ffffffff81000000 T reference
-	ffffffff81001000 T do_read
-	ffffffff81002000 T do_entry
-	ffffffff81003000 T </script><img/src=x/onerror=window.hit=1>
-	ffffffff81005000 T end
-	ffffffffc0100000 t mod_func	[mymod]
-	ffffffffc0101000 t mod_end	[mymod]
-EOF
+kallsyms reference do_read do_entry '</script><img/src=x/onerror=window.hit=1>' - end
+mod_kallsyms
 log plain <<-EOF
 	kernel $k reference
 	host 6.12-test node

@@ -5,12 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 ${CC:-cc} -O1 -fPIE -pie -o "$tmp/main" "$HERE/programs/shapes.c"
-cat >"$tmp/kallsyms" <<-EOF
-	ffffffff81000000 T reference
-	ffffffff81001000 T do_read
-	ffffffff81002000 T do_write
-	ffffffff81005000 T end
-EOF
+kallsyms reference do_read do_write - - end
 main=$(($(symbol "$tmp/main" main) + 2))
 leaf=$(($(symbol "$tmp/main" leaf)))	# which no call returns to
 

@@ -4,13 +4,7 @@
 # chains, and only those that are asked for.
 . "$(dirname "$0")/lib.sh"
 
-cat >"$tmp/kallsyms" <<-EOF
-	ffffffff81000000 T reference
-	ffffffff81001000 T outer
-	ffffffff81002000 T middle
-	ffffffff81003000 T inner
-	ffffffff81005000 T end
-EOF
+kallsyms reference outer middle inner - end
 log views <<-EOF
 	kernel $k reference
 	event cpu-clock 1000000
