@@ -21,6 +21,7 @@
 struct control {
 	bool	go;
 	bool	stop;
+	pid_t	test;
 };
 
 FIXTURE(forkdump)
@@ -31,17 +32,27 @@ FIXTURE(forkdump)
 	volatile struct control *control;
 };
 
+static void spin_for(unsigned int ms)
+{
+	uint64_t end = raw_ns() + ms * MSEC;
+
+	while (raw_ns() < end)
+		;
+}
+
+/* A test that is killed has no teardown. */
+static bool is_alive(pid_t test)
+{
+	return !kill(test, 0);
+}
+
 /* Runs for a moment, makes a child that does the same, and ends. */
 static void live(volatile struct control *c)
 {
-	uint64_t end;
-
-	while (!c->go)
+	while (!c->go && is_alive(c->test))
 		sleep_ms(1);
-	while (!c->stop) {
-		end = raw_ns() + LIFE_MS * MSEC;
-		while (raw_ns() < end)
-			;
+	while (!c->stop && is_alive(c->test)) {
+		spin_for(LIFE_MS);
 		if (fork())
 			_exit(0);
 	}
@@ -59,6 +70,7 @@ FIXTURE_SETUP(forkdump)
 		ASSERT_LT(0, self->mapper[i]);
 	}
 	self->control = shared_memory(sizeof(*self->control));
+	self->control->test = getpid();
 	for (i = 0; i < NLINEAGES; i++) {
 		self->lineage[i] = fork();
 		if (!self->lineage[i])
@@ -276,6 +288,7 @@ FIXTURE(forkwaits)
 		bool	go;
 		bool	hogged;
 		pid_t	child;
+		pid_t	test;
 	} *late;
 	pid_t parent, hog;
 	int dev;
@@ -298,8 +311,10 @@ static void fork_late(volatile struct late *l)
 	while (!l->go)
 		sleep_ms(1);
 	child = fork();
-	while (!child)
-		;
+	while (!child && is_alive(l->test))
+		spin_for(LIFE_MS);
+	if (!child)
+		_exit(0);
 	l->child = child;
 	_exit(child < 0);
 }
@@ -319,6 +334,7 @@ FIXTURE_SETUP(forkwaits)
 	if (!access("/sys/kernel/realtime", F_OK))
 		SKIP(return, "RCU needs the CPU on PREEMPT_RT");
 	self->late = shared_memory(sizeof(*self->late));
+	self->late->test = getpid();
 	self->parent = fork_bound();
 	if (!self->parent)
 		fork_late(self->late);
