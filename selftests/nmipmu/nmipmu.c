@@ -580,8 +580,9 @@ static int set_move(const char *val, const struct kernel_param *kp)
 	if (sscanf(val, "%u %u", &from, &to) != 2)
 		return err;
 	cpus_read_lock();
+	/* a hybrid's kinds of CPU do not run each other's events */
 	if (from < nr_cpu_ids && to < nr_cpu_ids && from != to && cpu_online(from) &&
-	    cpu_online(to) && nmipmu_present) {
+	    cpu_online(to) && nmipmu_present && !hybrid) {
 		perf_pmu_migrate_context(&nmipmu, from, to);
 		err = 0;
 	}
