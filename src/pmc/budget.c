@@ -33,6 +33,8 @@
 #define AIM(n)		((n) - (n) / 8)
 /* with less than this part, the rates rise */
 #define LEAST(n)	((n) - (n) / 4)
+/* what a change of the rates is taken to cost at most: a target may make it wait */
+#define CHANGE_NS_MAX	(60ULL * NSEC_PER_SEC)
 /* the least rate: a recording with fewer samples a second is of little use */
 #define RATE_LEAST	10U
 /* with fewer of the full rate's samples, in 1024ths, a window says little of its cost */
@@ -138,7 +140,7 @@ static void set_scale(struct hwpmc_owner *o, u32 scale)
 	if (!good)
 		b->scale = scale_in_force(o);
 	now = ktime_get_ns();
-	b->rests = now + mul_u64_u64_div_u64(now - began, 1000000, b->ppm);
+	b->rests = now + div_u64(min(now - began, CHANGE_NS_MAX) * 1000000, b->ppm);
 }
 
 static bool is_for(const struct hwpmc_pmc *pmc, unsigned int cpu)
