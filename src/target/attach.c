@@ -76,19 +76,33 @@ out:
 	return err;
 }
 
+/* The process does not exec now.  Lets it if the caller may not attach to it. */
+static int check_held(struct hwpmc_owner *o, struct task_struct *leader)
+{
+	int err = hwpmc_access_attach(o, leader);
+
+	if (err)
+		hwpmc_access_release(leader);
+	return err;
+}
+
 /*
- * Blocks exec in @leader's process.  An exec in progress may take long.  All
- * targets need targets_mutex to fork, exec and exit, so it is released while this
- * waits for the exec.  cpus_mutex is not held: see attach_all().  -ERESTARTSYS.
+ * Blocks exec in @leader's process, which the caller may attach to.  An exec in progress
+ * may take long.  All targets need targets_mutex to fork, exec and exit, so it is released
+ * while this waits for the exec.  A target may hold it for long: no process that is out of
+ * the caller's reach waits for that.  cpus_mutex is not held: see attach_all().
+ * -ERESTARTSYS, and the errors of hwpmc_access_attach().
  */
 static int hold_process(struct hwpmc_owner *o, struct task_struct *leader)
 {
 	int err;
 
 	if (hwpmc_access_try_hold(leader))
-		return 0;
+		return check_held(o, leader);
 	mutex_unlock(&o->targets_mutex);
 	err = hwpmc_access_hold(leader);
+	if (!err)
+		err = check_held(o, leader);
 	mutex_lock(&o->targets_mutex);
 	return err;
 }
@@ -101,9 +115,7 @@ static int attach_process(struct hwpmc_owner *o, struct hwpmc_pmc *pmc,
 
 	if (err)
 		return err;
-	err = hwpmc_access_attach(o, leader);
-	if (!err)
-		err = link_process(o, pmc, leader);
+	err = link_process(o, pmc, leader);
 	hwpmc_access_release(leader);
 	return err;
 }
