@@ -506,6 +506,9 @@ static void sample_overflow(struct pmc_cpu *pc, struct perf_event *event,
 	if (unlikely(!or || pc->cpu != smp_processor_id())) {
 		/* not counted in overflows: hwpmc_stats_read_count() adds it */
 		count_drop(pc, PMCLOG_DROP_NORING, ring_clock());
+		if ((pc->pmc->flags & HWPMC_F_TRIGGER) &&
+		    !sample_is_unwanted(pc->pmc, regs))
+			hwpmc_trigger_overflow(NULL, pc->pmc);
 		return;
 	}
 	entered = ring_enter(&or->ring);

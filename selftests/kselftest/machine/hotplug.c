@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "recorder.h"
+#include "snapshot.h"
 #include "target.h"
 #include "test.h"
 
@@ -430,6 +431,30 @@ TEST_F(hotplug, event_moved)
 	EXPECT_LE(20, log.dropped[PMCLOG_DROP_NORING]);
 	EXPECT_EQ(log.account.dropped[PMCLOG_DROP_NORING],
 		  log.dropped[PMCLOG_DROP_NORING]);
+}
+
+/* A sample without a ring is lost, but an overflow it was: it takes the snapshot. */
+TEST_F(hotplug, moved_event_triggers)
+{
+	struct hwpmc_allocate a = pmc_sampler(CYCLES, 10 * MSEC);
+	struct snapshot s = {};
+	int file = temp_file();
+	struct log log;
+	uint32_t id;
+
+	if (access(MOVE, W_OK) || !access(ATOM, F_OK))
+		SKIP(return, "no PMU whose events can be moved to any CPU");
+	a.cpu = CPU;
+	a.flags |= HWPMC_F_TRIGGER;
+	ASSERT_EQ(0, dev_flight(self->dev, 4 << 20, 0));
+	ASSERT_EQ(0, dev_run(self->dev, a, &id));
+	ASSERT_TRUE(write_text(MOVE, "1 0"));
+	ASSERT_EQ(0, dev_snapshot(self->dev, file, HWPMC_SNAPSHOT_ARM));
+	EXPECT_TRUE(wait_snapshot(self->dev));
+	LOAD_LOG(&log, file, LOG_DROPS);
+	snapshot_look(&log, &s);
+	EXPECT_EQ(PMCLOG_SNAPSHOT_PMC, s.cause);
+	EXPECT_EQ(id, s.pmcid);
 }
 
 /* A child that runs another program; *arg: what it took, in nanoseconds. */
