@@ -681,6 +681,7 @@ int hwpmc_drain_thread(void *arg)
 	set_active_memcg(old_memcg);
 	hwpmc_sink_detach(log);
 	log->sink->end(o);
+	hwpmc_unwind_sync_lapsed(o);
 	trace_hwpmc_log(o, "end", READ_ONCE(log->error));
 	/* including the end of this log: the next starts at 0 */
 	drain_charge_time(o);

@@ -19,7 +19,10 @@
 #define TABLE_MAX	(128U << 20)
 #define BYTES_MAX	(1ULL << 30)	/* for an owner without another limit */
 
-/* Unwinders are freed here, because a sampled task may drop the last reference. */
+/*
+ * Unwinders are freed here, because a sampled task may drop the last reference, and paths
+ * are put.
+ */
 static struct workqueue_struct *free_queue;
 
 #ifdef CONFIG_ARM64
@@ -78,6 +81,32 @@ static void last_put_now(struct kref *ref)
 	unwinder_free(container_of(ref, struct unwinder, ref));
 }
 
+static void lapse_work(struct work_struct *work)
+{
+	struct unwinder *u = container_of(work, struct unwinder, lapse_work);
+
+	while (hwpmc_unwind_object_put_lapsed(u))
+		cond_resched();
+	hwpmc_unwind_put(u);
+}
+
+/* A worker puts the paths of objects that were given up.  The caller has a reference. */
+void hwpmc_unwind_put_lapsed(struct unwinder *u)
+{
+	kref_get(&u->ref);	/* not zero */
+	if (!queue_work(free_queue, &u->lapse_work))
+		hwpmc_unwind_put(u);
+}
+
+/* Waits until that is done: file systems can be unmounted again.  May sleep. */
+void hwpmc_unwind_sync_lapsed(struct hwpmc_owner *o)
+{
+	struct unwinder *u = smp_load_acquire(&o->unwinder);
+
+	if (u)
+		flush_work(&u->lapse_work);
+}
+
 static struct unwinder *unwinder_new(struct hwpmc_owner *o)
 {
 	struct unwinder *u = hwpmc_memory(sizeof(*u), NUMA_NO_NODE,
@@ -87,6 +116,7 @@ static struct unwinder *unwinder_new(struct hwpmc_owner *o)
 		return NULL;
 	kref_init(&u->ref);
 	INIT_WORK(&u->free_work, free_work);
+	INIT_WORK(&u->lapse_work, lapse_work);
 	u->owner = o;
 	u->account = hwpmc_limit_hold(o);
 	mutex_init(&u->lock);
@@ -96,6 +126,7 @@ static struct unwinder *unwinder_new(struct hwpmc_owner *o)
 	hash_init(u->objects);
 	INIT_LIST_HEAD(&u->wanted);
 	INIT_LIST_HEAD(&u->asked);
+	INIT_LIST_HEAD(&u->lapsed);
 	return u;
 }
 

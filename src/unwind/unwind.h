@@ -47,10 +47,11 @@ struct unwind_key {
 /**
  * struct unwind_object - a file that is executed, or the vdso
  * @node:  unwinder->lock
- * @want:  unwinder->lock; in a list of the unwinder while WANTED or ASKED
+ * @want:  unwinder->lock; in a list of the unwinder while it has a path, or is WANTED or
+ *	ASKED
  * @since: unwinder->lock; time of becoming WANTED (jiffies)
  * @key, @id: constant
- * @path:  unwinder->lock; referenced while WANTED or ASKED
+ * @path:  unwinder->lock; referenced while WANTED or ASKED, and until a worker has put it
  * @state: stored under unwinder->lock, with release; handlers acquire
  * @table: constant once READY
  * @data, @len: memory that @table points into, and its bytes; freed with the
@@ -126,6 +127,7 @@ struct unwind_map {
  * @seed:  for the hash of objects, because file systems choose their inode
  *	   numbers
  * @wanted, @asked: objects without a table
+ * @lapsed: objects that were given up, whose path @lapse_work puts
  * @bytes: charged for maps and tables
  * @wants: UNWINDNEXT has an object to return; for poll(2)
  * @tidied, @spared: last bucket of maps, and of objects, that was checked
@@ -147,6 +149,7 @@ struct unwinder {
 	struct kref	ref;
 	struct rcu_head	rcu;
 	struct work_struct free_work;
+	struct work_struct lapse_work;
 	struct hwpmc_owner *owner;
 	struct limit_account *account;
 	struct list_head all;
@@ -172,6 +175,7 @@ struct unwinder {
 	bool		crowded;
 	struct list_head wanted;
 	struct list_head asked;
+	struct list_head lapsed;
 	DECLARE_HASHTABLE(maps, UNWIND_MAP_BITS);
 	DECLARE_HASHTABLE(objects, UNWIND_OBJECT_BITS);
 };
@@ -183,6 +187,8 @@ struct unwinder *hwpmc_unwind_new(struct hwpmc_owner *o);
 void hwpmc_unwind_begin(struct hwpmc_owner *o, struct unwinder *u);
 void hwpmc_unwind_end(struct hwpmc_owner *o);
 void hwpmc_unwind_put(struct unwinder *u);
+void hwpmc_unwind_put_lapsed(struct unwinder *u);
+void hwpmc_unwind_sync_lapsed(struct hwpmc_owner *o);
 bool hwpmc_unwind_wants(const struct hwpmc_owner *o);
 int hwpmc_unwind_charge(struct unwinder *u, size_t bytes);
 void hwpmc_unwind_uncharge(struct unwinder *u, size_t bytes);
@@ -193,7 +199,7 @@ void hwpmc_unwind_next_undo(struct hwpmc_owner *o,
 			    const struct hwpmc_unwindnext *a,
 			    struct file *file);
 
-/* unwind_object.c: under unwinder->lock, but for the first */
+/* unwind_object.c: under unwinder->lock, but for hwpmc_unwind_key_of() and _put_lapsed() */
 bool hwpmc_unwind_key_of(struct unwind_key *key, const struct inode *inode);
 struct unwind_object *hwpmc_unwind_object_by_key(struct unwinder *u,
 						 const struct unwind_key *key,
@@ -205,8 +211,8 @@ int hwpmc_unwind_object_set(struct unwinder *u, struct unwind_object *obj,
 void hwpmc_unwind_objects_announce(struct unwinder *u);
 struct unwind_object *hwpmc_unwind_object_ask(struct unwinder *u);
 void hwpmc_unwind_object_unask(struct unwinder *u, struct unwind_object *obj);
-unsigned int hwpmc_unwind_objects_lapse(struct unwinder *u, struct path *last,
-					unsigned int room, bool all);
+bool hwpmc_unwind_objects_lapse(struct unwinder *u, bool all);
+bool hwpmc_unwind_object_put_lapsed(struct unwinder *u);
 bool hwpmc_unwind_objects_spare(struct unwinder *u, unsigned int n);
 void hwpmc_unwind_objects_free(struct unwinder *u);
 

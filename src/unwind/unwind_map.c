@@ -27,7 +27,6 @@
 #include "unwind_scan.h"
 
 #define MAPS_MAX	8192
-#define PATHS_AT_ONCE	16
 /* tidying: of a round through all buckets, so much for each TIDY_WAIT */
 #define ROUND_TURNS	64
 #define TIDY_WAIT	(HZ / 20)
@@ -516,9 +515,8 @@ static unsigned int turns_due(struct unwinder *u)
 bool hwpmc_unwind_tidy(struct hwpmc_owner *o)
 {
 	struct unwinder *u = smp_load_acquire(&o->unwinder);
-	struct path last[PATHS_AT_ONCE];
 	unsigned int turns, n;
-	bool more;
+	bool more, lapsed;
 
 	if (!u)
 		return false;
@@ -531,13 +529,13 @@ bool hwpmc_unwind_tidy(struct hwpmc_owner *o)
 	}
 	n = turns * (HASH_SIZE(u->objects) / ROUND_TURNS);
 	more = hwpmc_unwind_objects_spare(u, n);
-	n = hwpmc_unwind_objects_lapse(u, last, ARRAY_SIZE(last), false);
-	if (n)
+	lapsed = hwpmc_unwind_objects_lapse(u, false);
+	if (lapsed)
 		u->to_ask = HASH_SIZE(u->maps);
 	more |= u->to_ask > 0;
 	mutex_unlock(&u->lock);
-	while (n--)
-		path_put(&last[n]);
+	if (lapsed)
+		hwpmc_unwind_put_lapsed(u);
 	return more;
 }
 
@@ -578,18 +576,13 @@ void hwpmc_unwind_maps_free(struct unwinder *u)
 void hwpmc_unwind_rest(struct hwpmc_owner *o)
 {
 	struct unwinder *u = smp_load_acquire(&o->unwinder);
-	struct path last[PATHS_AT_ONCE];
-	unsigned int n, i;
 
 	if (!u)
 		return;
-	do {
-		mutex_lock(&u->lock);
-		n = hwpmc_unwind_objects_lapse(u, last, ARRAY_SIZE(last), true);
-		mutex_unlock(&u->lock);
-		for (i = 0; i < n; i++)
-			path_put(&last[i]);
-	} while (n);
+	mutex_lock(&u->lock);
+	hwpmc_unwind_objects_lapse(u, true);
+	mutex_unlock(&u->lock);
+	hwpmc_unwind_put_lapsed(u);
 	hwpmc_unwind_maps_free(u);
 }
 

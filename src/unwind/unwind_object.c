@@ -5,7 +5,8 @@
  * An object is found by fields of its inode, without a reference to the inode.
  * Only its path is referenced, while it waits for UNWINDNEXT and for the
  * answer.  That is two seconds at most while the writer thread runs, and ends with
- * the log, so a file system is not kept from being unmounted for longer.  All is
+ * the log, so a file system is not kept from being unmounted for longer.  A worker puts
+ * the path, because the last reference to a deleted file frees all of its data.  All is
  * under unwinder->lock except @areas, which is decremented without it.
  */
 #include <linux/err.h>
@@ -41,12 +42,12 @@ static struct unwind_object *object_find(struct unwinder *u,
 static void object_want(struct unwinder *u, struct unwind_object *obj,
 			const struct path *path)
 {
-	if (path) {
+	if (path && !obj->path.dentry) {	/* otherwise the worker has not put it */
 		obj->path = *path;
 		path_get(&obj->path);
 	}
 	obj->since = jiffies;
-	list_add_tail(&obj->want, &u->wanted);
+	list_move_tail(&obj->want, &u->wanted);
 	WRITE_ONCE(obj->state, UNWIND_WANTED);
 }
 
@@ -70,6 +71,7 @@ static struct unwind_object *object_make(struct unwinder *u,
 		return ERR_PTR(-ENOMEM);
 	}
 	obj->key = *key;
+	INIT_LIST_HEAD(&obj->want);
 	u->nobjects++;
 	u->next_id = u->next_id % INT_MAX + 1;
 	obj->id = u->next_id;
@@ -216,18 +218,20 @@ void hwpmc_unwind_object_unask(struct unwinder *u, struct unwind_object *obj)
 	hwpmc_unwind_objects_announce(u);
 }
 
-static unsigned int object_lapse_list(struct list_head *list, struct path *last,
-				      unsigned int room, unsigned int patience)
+static bool object_lapse_list(struct unwinder *u, struct list_head *list,
+			      unsigned int patience)
 {
 	struct unwind_object *obj, *next;
-	unsigned int n = 0;
+	bool some = false;
 
 	list_for_each_entry_safe(obj, next, list, want) {
-		if (n == room || time_before(jiffies, obj->since + patience))
+		if (time_before(jiffies, obj->since + patience))
 			break;
-		object_settle(obj, UNWIND_LAPSED, &last[n++]);
+		list_move_tail(&obj->want, &u->lapsed);
+		WRITE_ONCE(obj->state, UNWIND_LAPSED);
+		some = true;
 	}
-	return n;
+	return some;
 }
 
 /*
@@ -235,19 +239,37 @@ static unsigned int object_lapse_list(struct list_head *list, struct path *last,
  * answer for long
  * @all: all objects without an answer
  *
- * Returns their number; the caller puts their paths.
+ * Returns whether there were any.
  */
-unsigned int hwpmc_unwind_objects_lapse(struct unwinder *u, struct path *last,
-					unsigned int room, bool all)
+bool hwpmc_unwind_objects_lapse(struct unwinder *u, bool all)
 {
 	const unsigned int patience = all ? 0 : PATIENCE;
-	unsigned int n;
+	bool some;
 
 	lockdep_assert_held(&u->lock);
-	n = object_lapse_list(&u->asked, last, room, patience);
-	n += object_lapse_list(&u->wanted, last + n, room - n, patience);
+	some = object_lapse_list(u, &u->asked, patience);
+	some |= object_lapse_list(u, &u->wanted, patience);
 	settle_wants(u);
-	return n;
+	return some;
+}
+
+/*
+ * hwpmc_unwind_object_put_lapsed - put the path of the first object that was given up
+ *
+ * False: there is none.  Takes unwinder->lock.  May take long: a worker calls this.
+ */
+bool hwpmc_unwind_object_put_lapsed(struct unwinder *u)
+{
+	struct unwind_object *obj;
+	struct path last = { };
+
+	mutex_lock(&u->lock);
+	obj = list_first_entry_or_null(&u->lapsed, struct unwind_object, want);
+	if (obj)
+		object_settle(obj, UNWIND_LAPSED, &last);
+	mutex_unlock(&u->lock);
+	path_put(&last);	/* may be empty */
+	return obj;
 }
 
 static void free_rcu_work(struct rcu_head *rcu)
@@ -261,8 +283,7 @@ static void free_rcu_work(struct rcu_head *rcu)
 /* Is the object unused?  A map starts to use an object only under the lock. */
 static bool is_spare(const struct unwind_object *obj)
 {
-	return obj->state != UNWIND_WANTED && obj->state != UNWIND_ASKED &&
-	       !atomic_read(&obj->areas);
+	return list_empty(&obj->want) && !atomic_read(&obj->areas);
 }
 
 /*

@@ -84,6 +84,14 @@ static const char *recorder_comm(void)
 	return comm;
 }
 
+uint64_t task_ran(pid_t tid)
+{
+	char path[40], line[80];
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", tid);
+	return read_line(path, line, sizeof(line)) ? strtoull(line, NULL, 10) : 0;
+}
+
 pid_t recorder_pid(void)
 {
 	return find_comm(recorder_comm());

@@ -37,6 +37,8 @@ pid_t reader_process(int fd);
 /* A thread that writes a log of this process, 0: none; how many there are. */
 pid_t recorder_pid(void);
 unsigned int recorder_count(void);
+/* Nanoseconds that a thread has run for; 0: the kernel does not say. */
+uint64_t task_ran(pid_t tid);
 
 /*
  * A second is promised for the close of a device; what does not hang takes no

@@ -71,6 +71,44 @@ TEST_F(unwind, untellable)
 	close(a.fd);
 }
 
+#define BIG		(256UL << 20)
+
+/* Maps a page of code of a file that is large and has no name. */
+static int big_mapper(struct target *t, void *arg)
+{
+	int fd = memfd_create("big", 0);
+
+	(void)arg;
+	if (fd < 0 || posix_fallocate(fd, 0, BIG) ||
+	    mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		return 1;
+	close(fd);
+	touch(1);
+	target_pause(t);
+	return 0;
+}
+
+/* No answer comes: the writer thread does not free what the file has. */
+TEST_F(unwind, freed_by_others)
+{
+	pid_t writer = recorder_pid();
+	uint64_t ran;
+
+	if (!task_ran(writer))
+		SKIP(return, "the kernel does not say how long a thread has run");
+	begin(_metadata, self, big_mapper, NULL);
+	EXPECT_TRUE(target_step(&self->target));
+	EXPECT_TRUE(is_wanted(self->dev));
+	target_kill(&self->target);
+	self->target.pid = 0;
+	ran = task_ran(writer);
+	ASSERT_TRUE(WAIT_UNTIL(!is_wanted(self->dev), 10000));
+	sleep_ms(1000);
+	ran = task_ran(writer) - ran;
+	TH_LOG("%llu ms", (unsigned long long)(ran / MSEC));
+	EXPECT_GT(scaled(20, 300) * MSEC, ran);
+}
+
 /* ------------------------------------------------------------------------
  * Tables
  */
