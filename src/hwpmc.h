@@ -29,8 +29,8 @@
  * writer thread waits for no mutex but targets_mutex and, when the log has ended,
  * fold_mutex and unwinder->lock: ioctls wait for the thread with owner->mutex held.  It
  * only tries other locks.  The thread, a target or statistics may drop the last reference
- * to an owner, which waits for fold_mutex, owners_mutex, unwinders_mutex, unwinder->lock
- * and accounts_mutex.  Overflow handlers and hooks take no lock at all (except, before
+ * to an owner, which waits for fold_mutex, owners_mutex, unwinder->lock and
+ * accounts_mutex.  Overflow handlers and hooks take no lock at all (except, before
  * 6.16, the raw spinlock of compat_process_gone(), under which no other is taken).  An
  * object that they find through RCU or through the event is freed only after a grace
  * period, and after the event is released.
@@ -45,6 +45,7 @@
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/pid_namespace.h>
+#include <linux/refcount.h>
 #include <linux/workqueue.h>
 
 #include <uapi/linux/hwpmc.h>
@@ -175,6 +176,17 @@ struct owner_calls {
 };
 
 /**
+ * struct owner_limit - what the owner's user may have: see limits.c
+ * @account: of the user; NULL: no limits; constant
+ * @holders: the file, the writer thread, and targets: for as long as one has it, the
+ *	owner counts for the user; any context
+ */
+struct owner_limit {
+	struct limit_account *account;
+	refcount_t	holders;
+};
+
+/**
  * struct owner_sum - the owner in sums over all owners: see stats.c
  * @node:   in the list of all owners, owners_mutex
  * @last:   the last sum that has this owner, owners_mutex
@@ -194,13 +206,12 @@ struct owner_sum {
  * @file:   constant; used only by ioctls, while the file is open
  * @cred:   the opener's credentials, referenced; constant
  * @traces_all: the opener may inspect every process; constant
- * @account: of its user; NULL: no limits; constant
  * @mutex:  ioctls, PMC life cycle
  * @cpus_mutex: taken with @mutex, and released while the holder of @mutex waits for
  *	the log or for an exec: a CPU that comes online meanwhile gets its rings and
  *	events.  The hotplug work holds this one alone.  An ioctl holds both for the
  *	fields that the work changes, even if only @mutex is named here
- * @pmcs, @budget, @hp, @hooks, @sum, @noring, @calls, @log: see their structures
+ * @limit, @pmcs, @budget, @hp, @hooks, @sum, @noring, @calls, @log: see their structures
  * @is_owner: @mutex; has had a PMC or a log
  * @gate_open: stored under @mutex; READ_ONCE by handlers: see recordall.c
  * @rings:  by CPU number; a ring appears when its CPU is first seen online
@@ -227,7 +238,7 @@ struct hwpmc_owner {
 	struct file	*file;		/* not referenced: it refers to the owner */
 	const struct cred *cred;
 	bool		traces_all;
-	struct limit_account *account;
+	struct owner_limit limit;
 	struct mutex	mutex;
 	struct mutex	cpus_mutex;
 	struct owner_pmcs pmcs;
@@ -390,7 +401,8 @@ bool hwpmc_access_still(struct hwpmc_owner *o, struct task_struct *task);
 
 /* limits.c */
 int hwpmc_limit_open(struct hwpmc_owner *o);
-void hwpmc_limit_close(struct hwpmc_owner *o);
+void hwpmc_limit_keep(struct hwpmc_owner *o);
+void hwpmc_limit_leave(struct hwpmc_owner *o);
 struct limit_account *hwpmc_limit_hold(struct hwpmc_owner *o);
 void hwpmc_limit_drop(struct limit_account *a);
 int hwpmc_limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n);

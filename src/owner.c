@@ -41,9 +41,7 @@ static void owner_free(struct kref *ref)
 	hwpmc_log_free(o);
 	put_pid(o->opener);
 	put_pid_ns(o->pid_ns);
-	if (o->log.end.outlives)
-		hwpmc_limit_close(o);
-	hwpmc_limit_drop(o->account);
+	hwpmc_limit_drop(o->limit.account);
 	put_cred(o->cred);
 	mutex_destroy(&o->mutex);
 	mutex_destroy(&o->cpus_mutex);
@@ -143,11 +141,11 @@ void hwpmc_owner_close(struct hwpmc_owner *o)
 	mutex_lock(&o->cpus_mutex);
 	hwpmc_pmc_release_all(o);
 	hwpmc_chain_deferred_forget(o);
+	hwpmc_unwind_close(o);
 	hwpmc_hooks_unfollow(o);
 	hwpmc_hooks_close(o);
 	hwpmc_owner_unlock(o);
 	hwpmc_log_shutdown(o);
-	if (!o->log.end.outlives)
-		hwpmc_limit_close(o);
+	hwpmc_limit_leave(o);
 	owner_put(o);
 }

@@ -571,6 +571,7 @@ static bool drain_may_end(struct hwpmc_owner *o)
 		if (smp_load_acquire(&pmc->state) == PMC_DELETED)
 			left = false;
 	if (left) {
+		hwpmc_limit_leave(o);
 		complete_all(&o->log.done);
 		/* the next log may begin, and use the completion again */
 		smp_store_release(&o->log.state, LOG_NONE);

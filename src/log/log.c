@@ -148,6 +148,7 @@ static int start_writer(struct hwpmc_owner *o)
 		return PTR_ERR(task) == -EAGAIN ? -ENOMEM : PTR_ERR(task);
 	/* the thread drops both when it ends, maybe long after the close */
 	owner_get(o);
+	hwpmc_limit_keep(o);
 	__module_get(THIS_MODULE);
 	reinit_completion(&log->done);
 	log->abort = false;

@@ -124,8 +124,6 @@ struct log_share {
  * @ending: jiffies when a close began to end the log, or 0; under owner->mutex,
  *	or by the last close before @closed
  * @closed: the last close has begun, and no other log begins; stored with release
- * @outlives: the last close has returned before the log's end, so the owner still counts
- *	for its user; by the last close
  * @gave_up: only @watch uses it
  * @close_work: the last close of another process: see main.c
  * @watch:  checks whether the keeper lives, and after the last close whether the
@@ -137,7 +135,6 @@ struct log_end {
 	bool		orphaned;
 	unsigned long	ending;
 	bool		closed;
-	bool		outlives;
 	bool		gave_up;
 	struct delayed_work watch;
 	struct work_struct close_work;

@@ -233,5 +233,4 @@ void hwpmc_log_shutdown(struct hwpmc_owner *o)
 	if (wait)
 		wait_for_completion_killable_timeout(&log->done,
 				left_of(log, CLOSE_PATIENCE + CLOSE_GRACE));
-	log->end.outlives = !completion_done(&log->done);
 }

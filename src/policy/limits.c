@@ -10,14 +10,16 @@
  * profile the kernel has no account.
  *
  * An account lasts as long as there are owners of its user, or of a namespace that the
- * user created.  After the close an owner does not count any more.  If its writer
- * thread is stuck, the resources that it still has stay charged until the thread ends.
+ * user created.  After the close an owner does not count any more, unless its writer
+ * thread is stuck or a target still has work to do: then it counts, and the resources that
+ * it still has stay charged, until that ends.
  * Unwind tables that a sampled task still uses stay charged until it has finished.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/uidgid.h>
@@ -159,12 +161,12 @@ int hwpmc_limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 {
 	struct limit_account *a, *done;
 
-	for (a = o->account; a; a = a->parent)
+	for (a = o->limit.account; a; a = a->parent)
 		if (!limit_charge_account(a, kind, n))
 			break;
 	if (!a)
 		return 0;
-	for (done = o->account; done != a; done = done->parent)
+	for (done = o->limit.account; done != a; done = done->parent)
 		limit_release_account(done, kind, n);
 	if (limit_names[kind])
 		trace_hwpmc_refusal(o, limit_names[kind], -EDQUOT);
@@ -186,7 +188,7 @@ void hwpmc_limit_give_back(struct limit_account *a, enum limit_kind kind, u64 n)
 /* Releases @n of @kind, which @o was charged for.  Any context. */
 void hwpmc_limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 {
-	hwpmc_limit_give_back(o->account, kind, n);
+	hwpmc_limit_give_back(o->limit.account, kind, n);
 }
 
 /* @cost: time in nanoseconds; returns how much of it is still to be paid off. */
@@ -212,7 +214,7 @@ u64 hwpmc_limit_run(struct hwpmc_owner *o, u64 ran)
 	s64 now = ktime_get_ns();
 	struct limit_account *a;
 
-	for (a = o->account; a; a = a->parent)
+	for (a = o->limit.account; a; a = a->parent)
 		wait = max(wait, limit_spend_time(a, now, cost));
 	return wait;
 }
@@ -225,25 +227,36 @@ u64 hwpmc_limit_run(struct hwpmc_owner *o, u64 ran)
  */
 int hwpmc_limit_open(struct hwpmc_owner *o)
 {
+	refcount_set(&o->limit.holders, 1);
 	if (perfmon_capable())
 		return 0;
-	o->account = get_account(o->cred->user_ns, o->cred->uid);
-	if (!o->account)
+	o->limit.account = get_account(o->cred->user_ns, o->cred->uid);
+	if (!o->limit.account)
 		return -ENOMEM;
 	if (hwpmc_limit_charge(o, LIMIT_OWNERS, 1)) {
-		put_account(o->account);
+		put_account(o->limit.account);
 		return -EMFILE;
 	}
 	return 0;
 }
 
-/*
- * The device is closed, and so is the log; the owner may stay for a while, with its other
- * charges.
- */
-void hwpmc_limit_close(struct hwpmc_owner *o)
+/* One more holder of @o, which has one.  Any context. */
+void hwpmc_limit_keep(struct hwpmc_owner *o)
 {
-	hwpmc_limit_release(o, LIMIT_OWNERS, 1);
+	refcount_inc(&o->limit.holders);
+}
+
+/*
+ * hwpmc_limit_leave - the file is closed, or the writer thread or a target is gone
+ *
+ * The last of them ends the charge for the owner.  It is not the last reference that ends
+ * it: the thread has one for a moment longer than the log, and whoever has closed the
+ * device may open it again.  Any context.
+ */
+void hwpmc_limit_leave(struct hwpmc_owner *o)
+{
+	if (refcount_dec_and_test(&o->limit.holders))
+		hwpmc_limit_release(o, LIMIT_OWNERS, 1);
 }
 
 /*
@@ -253,12 +266,12 @@ void hwpmc_limit_close(struct hwpmc_owner *o)
  */
 struct limit_account *hwpmc_limit_hold(struct hwpmc_owner *o)
 {
-	if (o->account) {
+	if (o->limit.account) {
 		mutex_lock(&accounts_mutex);
-		o->account->ref++;
+		o->limit.account->ref++;
 		mutex_unlock(&accounts_mutex);
 	}
-	return o->account;
+	return o->limit.account;
 }
 
 /* The holder of @a, which may be NULL, has no charges any more. */

@@ -33,6 +33,7 @@ struct hwpmc_target *hwpmc_target_new(struct hwpmc_owner *o, struct pid *pid,
 		return NULL;
 	}
 	owner_get(o);
+	hwpmc_limit_keep(o);
 	get_pid(pid);
 	list_add_tail(&t->node, &o->targets);
 	return t;
@@ -43,6 +44,7 @@ static void target_free(struct kref *ref)
 	struct hwpmc_target *t = container_of(ref, struct hwpmc_target, ref);
 
 	put_pid(t->pid);
+	hwpmc_limit_leave(t->owner);
 	owner_put(t->owner);
 	kfree_rcu(t, rcu);
 }

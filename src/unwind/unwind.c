@@ -152,6 +152,16 @@ void hwpmc_unwind_begin(struct hwpmc_owner *o, struct unwinder *u)
 }
 
 /*
+ * The device is closed: no map is used any more, and so the hooks need not know of any.
+ * A target may keep the owner for long.
+ */
+void hwpmc_unwind_close(struct hwpmc_owner *o)
+{
+	if (o->unwinder)
+		hwpmc_unwind_unwatch(o->unwinder);
+}
+
+/*
  * The owner is about to be freed: no handler uses the unwinder any more; tasks
  * may.  A task that is stuck in a fault keeps the tables and their charge.
  */
@@ -161,7 +171,6 @@ void hwpmc_unwind_end(struct hwpmc_owner *o)
 
 	if (!u)
 		return;
-	hwpmc_unwind_unwatch(u);
 	mutex_lock(&u->lock);
 	u->owner = NULL;
 	mutex_unlock(&u->lock);

@@ -185,6 +185,7 @@ int hwpmc_unwind_init(void);
 void hwpmc_unwind_exit(void);
 struct unwinder *hwpmc_unwind_new(struct hwpmc_owner *o);
 void hwpmc_unwind_begin(struct hwpmc_owner *o, struct unwinder *u);
+void hwpmc_unwind_close(struct hwpmc_owner *o);
 void hwpmc_unwind_end(struct hwpmc_owner *o);
 void hwpmc_unwind_put(struct unwinder *u);
 void hwpmc_unwind_put_lapsed(struct unwinder *u);

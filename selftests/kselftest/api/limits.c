@@ -100,6 +100,56 @@ TEST_F(limits, devices_of_each_user)
 	EXPECT_EQ(1, dev_open_all(dev, MAX));
 }
 
+/* Its child lives on, in its memory. */
+static void wait_in_vfork(int go, int *waits)
+{
+	char c;
+
+	if (!user_root() || !user_stay(USER))
+		_exit(1);
+	prctl(PR_SET_DUMPABLE, 1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* the change of user has cleared it */
+	if (read(go, &c, 1) != 1)
+		_exit(1);
+	if (!vfork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		__atomic_store_n(waits, 1, __ATOMIC_RELEASE);
+		for (;;)
+			pause();
+	}
+	_exit(1);
+}
+
+/*
+ * A target that waits for the child of its vfork(2) has work to do for its owner still: it
+ * keeps the owner, which counts.
+ */
+TEST_F(limits, devices_of_waiting_targets)
+{
+	int *waits = shared_memory(sizeof(*waits)), go[2], dev;
+	pid_t target;
+
+	ASSERT_TRUE(limit("max_owners", 1));
+	ASSERT_TRUE(user_become(USER));
+	ASSERT_EQ(0, pipe(go));
+	target = fork_bound();
+	if (!target)
+		wait_in_vfork(go[0], waits);
+	OPEN_DEVICE(dev);
+	/* by then it is the user's */
+	ASSERT_TRUE(WAIT_UNTIL(!dev_run_on(dev, pmc_process_counter(FAULTS, HWPMC_F_DESCENDANTS),
+					   target, NULL), 10000));
+	ASSERT_EQ(1, write(go[1], "", 1));
+	ASSERT_TRUE(WAIT_UNTIL(__atomic_load_n(waits, __ATOMIC_ACQUIRE), 10000));
+	close(dev);
+	sleep_ms(100);
+	EXPECT_EQ(-EMFILE, dev = dev_open());
+	load_end(target);
+	EXPECT_TRUE(WAIT_UNTIL((dev = dev_open()) >= 0, 10000));
+	close(dev);
+	ASSERT_TRUE(user_root());
+}
+
 /* Killed in the middle of it. */
 TEST_F(limits, devices_of_the_dead)
 {
