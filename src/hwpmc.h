@@ -4,7 +4,8 @@
  *
  * Lock order, outermost first:
  *
- *	owner->mutex		ioctls of an owner (but statistics), PMC life cycle
+ *	owner->mutex		ioctls of an owner (but those of stats.c and info.c, and
+ *				tables), PMC life cycle
  *	  owner->cpus_mutex	events of CPUs: ioctls as above, but released during
  *				waits for the log and for an exec; hotplug work.
  *				The budget's work tries this mutex and the one above
@@ -331,6 +332,13 @@ enum limit_kind {
 	LIMIT_KINDS,
 };
 
+/* CPU time with a limit per user (max_cpu), each by itself */
+enum limit_time {
+	LIMIT_WRITERS,		/* the writer threads */
+	LIMIT_WORKERS,		/* kernel workers that read what all owners have */
+	LIMIT_TIMES,
+};
+
 /* Does the event's count stand for nanoseconds? */
 static inline bool attr_is_clock(const struct perf_event_attr *attr)
 {
@@ -348,7 +356,7 @@ static inline bool attr_is_clock(const struct perf_event_attr *attr)
 void *hwpmc_memory(size_t bytes, int node, gfp_t flags);
 
 /* worker.c */
-void hwpmc_run_by_worker(void (*fn)(void *arg), void *arg);
+u64 hwpmc_run_by_worker(void (*fn)(void *arg), void *arg);
 
 /* params.c */
 unsigned int hwpmc_param_chain_depth(void);
@@ -375,10 +383,10 @@ void hwpmc_owner_close(struct hwpmc_owner *o);
 /* stats.c */
 void hwpmc_stats_add_owner(struct hwpmc_owner *o);
 void hwpmc_stats_remove_owner(struct hwpmc_owner *o);
-void hwpmc_stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
-				void *arg);
+void hwpmc_stats_for_each_owner(struct hwpmc_owner *asker,
+				void (*fn)(struct hwpmc_owner *o, void *arg), void *arg);
 void hwpmc_stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st);
-int hwpmc_stats_module(struct hwpmc_driverstats *st);
+int hwpmc_stats_module(struct hwpmc_owner *o, struct hwpmc_driverstats *st);
 
 /* access.c: permissions */
 #define MAX_GENERATIONS	1024	/* between the caller and a descendant */
@@ -408,7 +416,8 @@ void hwpmc_limit_drop(struct limit_account *a);
 int hwpmc_limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
 void hwpmc_limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
 void hwpmc_limit_give_back(struct limit_account *a, enum limit_kind kind, u64 n);
-u64 hwpmc_limit_run(struct hwpmc_owner *o, u64 ran);
+u64 hwpmc_limit_run(struct hwpmc_owner *o, enum limit_time kind, u64 ran);
+int hwpmc_limit_rest(struct hwpmc_owner *o);
 
 /* info.c */
 void hwpmc_info_cpus(struct hwpmc_cpuinfo *c);

@@ -45,7 +45,7 @@ void hwpmc_info_cpus(struct hwpmc_cpuinfo *c)
  */
 struct listing {
 	int		cpu;
-	const struct hwpmc_owner *self;
+	struct hwpmc_owner *self;
 	kuid_t		uid;
 	bool		sees_all;
 	struct pid_namespace *pid_ns;
@@ -134,7 +134,7 @@ static void info_collect_pmcs(struct listing *l)
 
 	l->n = 0;
 	bitmap_zero(l->used, HWPMC_NROW);
-	hwpmc_stats_for_each_owner(info_add_owner, l);
+	hwpmc_stats_for_each_owner(l->self, info_add_owner, l);
 	hwpmc_rows_disabled(l->cpu, disabled);
 	for_each_set_bit(row, disabled, HWPMC_NROW) {
 		/* it was in use, and has been disabled since */
@@ -183,6 +183,7 @@ static int copy_rows(u64 to, const void *rows, u32 n, size_t size)
 	return copy_to_user(u64_to_user_ptr(to), rows, n * size) ? -EFAULT : 0;
 }
 
+/* GETPMCINFO.  Not under owner->mutex, so it waits for no other operation. */
 int hwpmc_info_pmcs(struct hwpmc_owner *o, struct hwpmc_pmcinfo *a)
 {
 	struct listing l = {
@@ -199,6 +200,8 @@ int hwpmc_info_pmcs(struct hwpmc_owner *o, struct hwpmc_pmcinfo *a)
 	err = hwpmc_rows_check_cpu(a->cpu);
 	if (err)
 		return err;
+	if (hwpmc_limit_rest(o))
+		return -ERESTARTSYS;
 	if (l.cpu >= 0)
 		l.cpu = array_index_nospec(l.cpu, nr_cpu_ids);
 	if (a->nrows)

@@ -107,7 +107,7 @@ static int do_getdriverstats(struct hwpmc_owner *o, union arg *a)
 		return -EINVAL;
 	switch (a->driverstats.scope) {
 	case HWPMC_STATS_MODULE:
-		return hwpmc_stats_module(&a->driverstats);
+		return hwpmc_stats_module(o, &a->driverstats);
 	case HWPMC_STATS_OWNER:
 		hwpmc_stats_owner(o, &a->driverstats);
 		a->driverstats.scope = HWPMC_STATS_OWNER;
@@ -313,7 +313,7 @@ static const struct op ops[] = {
 	OP(GETCPUINFO,		do_getcpuinfo),
 	UNLOCKED(GETDRIVERSTATS, do_getdriverstats),
 	OP(GETMODULEVERSION,	do_getmoduleversion),
-	OP(GETPMCINFO,		do_getpmcinfo),
+	UNLOCKED(GETPMCINFO,	do_getpmcinfo),
 	OP(GETDYNEVENTINFO,	do_getdyneventinfo),
 	OP(PMCADMIN,		do_admin),
 	UNDOABLE(PMCALLOCATE,	do_allocate, undo_allocate),

@@ -422,7 +422,7 @@ static u64 drain_charge_time(struct hwpmc_owner *o)
 	*paid += ran;
 	if (READ_ONCE(o->budget.ppm))
 		count_writer_cost(o, ran);
-	return hwpmc_limit_run(o, ran);
+	return hwpmc_limit_run(o, LIMIT_WRITERS, ran);
 }
 
 static bool is_ending(struct hwpmc_log *log)

@@ -17,9 +17,11 @@
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/uidgid.h>
@@ -47,7 +49,8 @@ static const char *const limit_names[LIMIT_KINDS] = {
  * @uid:  the user; constant
  * @parent: account of @ns's creator; NULL: @ns is the first one; constant
  * @used: any context
- * @rested: when the run time of its writer threads is paid off; any context
+ * @rested: when the run time of its writer threads, and of workers for it, is paid off;
+ *	any context
  */
 struct limit_account {
 	struct list_head node;
@@ -56,7 +59,7 @@ struct limit_account {
 	kuid_t		uid;
 	struct limit_account *parent;
 	atomic64_t	used[LIMIT_KINDS];
-	atomic64_t	rested;
+	atomic64_t	rested[LIMIT_TIMES];
 };
 
 static LIST_HEAD(accounts);
@@ -192,31 +195,49 @@ void hwpmc_limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n)
 }
 
 /* @cost: time in nanoseconds; returns how much of it is still to be paid off. */
-static u64 limit_spend_time(struct limit_account *a, s64 now, s64 cost)
+static u64 limit_spend_time(atomic64_t *rests, s64 now, s64 cost)
 {
-	s64 rested = atomic64_read(&a->rested), then;
+	s64 rested = atomic64_read(rests), then;
 
 	do {
 		then = max(rested, now - RUN_AHEAD) + cost;
-	} while (!atomic64_try_cmpxchg(&a->rested, &rested, then));
+	} while (!atomic64_try_cmpxchg(rests, &rested, then));
 	return max(then - now, 0LL);
 }
 
 /*
- * hwpmc_limit_run - @o's writer thread has run for @ran nanoseconds
+ * hwpmc_limit_run - @o's writer thread, or a worker for @o, has run for @ran nanoseconds
  *
- * Returns how long the thread must sleep.  All writer threads of an account
- * together use no more CPU time than their share.  Any context.
+ * Returns how long it must rest.  All writer threads of an account together use no more
+ * CPU time than their share, nor do all workers.  Any context.
  */
-u64 hwpmc_limit_run(struct hwpmc_owner *o, u64 ran)
+u64 hwpmc_limit_run(struct hwpmc_owner *o, enum limit_time kind, u64 ran)
 {
 	u64 cost = div_u64(ran * 100, hwpmc_param_cpu_percent()), wait = 0;
 	s64 now = ktime_get_ns();
 	struct limit_account *a;
 
 	for (a = o->limit.account; a; a = a->parent)
-		wait = max(wait, limit_spend_time(a, now, cost));
+		wait = max(wait, limit_spend_time(&a->rested[kind], now, cost));
 	return wait;
+}
+
+/*
+ * hwpmc_limit_rest - wait until the workers of @o's user may run again
+ *
+ * A caller that uses little of its own time can make a worker use much.  Called without
+ * locks.  -ERESTARTSYS on a signal.
+ */
+int hwpmc_limit_rest(struct hwpmc_owner *o)
+{
+	u64 wait;
+
+	while ((wait = hwpmc_limit_run(o, LIMIT_WORKERS, 0))) {
+		schedule_timeout_interruptible(nsecs_to_jiffies(wait) + 1);
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+	}
+	return 0;
 }
 
 /*

@@ -253,16 +253,17 @@ static void walk_owners(void *arg)
 
 /*
  * hwpmc_stats_for_each_owner - call @fn for all owners that have a reference
+ * @asker: its user is charged for the time; see hwpmc_limit_rest()
  *
  * @fn may take the owner's fold_mutex, and may not use the current task: a worker calls
  * it, so that a caller that is not scheduled holds up no owner.
  */
-void hwpmc_stats_for_each_owner(void (*fn)(struct hwpmc_owner *o, void *arg),
-				void *arg)
+void hwpmc_stats_for_each_owner(struct hwpmc_owner *asker,
+				void (*fn)(struct hwpmc_owner *o, void *arg), void *arg)
 {
 	struct owner_walk w = { .fn = fn, .arg = arg };
 
-	hwpmc_run_by_worker(walk_owners, &w);
+	hwpmc_limit_run(asker, LIMIT_WORKERS, hwpmc_run_by_worker(walk_owners, &w));
 }
 
 static void stats_add_one(struct hwpmc_owner *o, void *arg)
@@ -315,13 +316,17 @@ static void sum_module(void *arg)
  * hwpmc_stats_module - the statistics of all owners since the module was loaded
  *
  * Only one sum is made at a time.  Each owner is in it once: as it is when the sum
- * reaches it or, if it ends before, as it was at its end.  -ERESTARTSYS on a signal.
+ * reaches it or, if it ends before, as it was at its end.  @o's user is charged for the
+ * time.  -ERESTARTSYS on a signal.
  */
-int hwpmc_stats_module(struct hwpmc_driverstats *st)
+int hwpmc_stats_module(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
 {
-	if (mutex_lock_interruptible(&sum_mutex))
+	u64 took;
+
+	if (hwpmc_limit_rest(o) || mutex_lock_interruptible(&sum_mutex))
 		return -ERESTARTSYS;
-	hwpmc_run_by_worker(sum_module, st);
+	took = hwpmc_run_by_worker(sum_module, st);
 	mutex_unlock(&sum_mutex);
+	hwpmc_limit_run(o, LIMIT_WORKERS, took);
 	return 0;
 }

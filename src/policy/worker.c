@@ -3,6 +3,7 @@
  * Work under locks that others need is done by a kernel worker: a task that gets no CPU,
  * as one of SCHED_IDLE beside tasks that compute, would hold the locks for as long.
  */
+#include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
 #include "hwpmc.h"
@@ -12,26 +13,31 @@
  * @work: on an unbound queue
  * @fn: see hwpmc_run_by_worker()
  * @arg: likewise
+ * @took: time that the function took, in nanoseconds
  */
 struct request {
 	struct work_struct work;
 	void		(*fn)(void *arg);
 	void		*arg;
+	u64		took;
 };
 
 static void request_work(struct work_struct *work)
 {
 	struct request *r = container_of(work, struct request, work);
+	const u64 began = ktime_get_ns();
 
 	r->fn(r->arg);
+	r->took = ktime_get_ns() - began;
 }
 
 /*
  * hwpmc_run_by_worker - have a kernel worker call @fn, and wait for its end
  *
- * @fn may not use the current task.  May sleep; locks of the caller stay held.
+ * @fn may not use the current task.  May sleep; locks of the caller stay held.  Returns the
+ * time that it took, in nanoseconds.
  */
-void hwpmc_run_by_worker(void (*fn)(void *arg), void *arg)
+u64 hwpmc_run_by_worker(void (*fn)(void *arg), void *arg)
 {
 	struct request r = { .fn = fn, .arg = arg };
 
@@ -39,4 +45,5 @@ void hwpmc_run_by_worker(void (*fn)(void *arg), void *arg)
 	queue_work(system_unbound_wq, &r.work);
 	flush_work(&r.work);
 	destroy_work_on_stack(&r.work);
+	return r.took;
 }

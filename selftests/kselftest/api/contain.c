@@ -2,6 +2,7 @@
 /*
  * What the writer thread takes of the CPUs: where, how urgently, and how much.
  */
+#include <dirent.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -79,16 +80,6 @@ TEST_F(contain, place)
 	EXPECT_EQ(0, IN_CHILD(look_at_writer(0, SCHED_OTHER, 7)));
 }
 
-/* Nanoseconds that @tid has run for; 0: the kernel does not say. */
-static uint64_t has_run(pid_t tid)
-{
-	char path[40], line[80];
-
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", tid);
-	return read_line(path, line, sizeof(line)) ? strtoull(line, NULL, 10) :
-						     0;
-}
-
 static int flush_for_ever(int dev)
 {
 	while (!dev_flush(dev))
@@ -107,10 +98,10 @@ static unsigned int writer_percent(int dev, unsigned int enough)
 
 	if (!flusher)
 		_exit(flush_for_ever(dev));
-	base = has_run(writer);
+	base = task_ran(writer);
 	do {
 		sleep_ms(200);
-		ran = has_run(writer) - base;
+		ran = task_ran(writer) - base;
 		past = raw_ns() - begin;
 	} while (past < 2 * NSEC ||
 		 (ran * 100 / past > enough && past < 20 * NSEC));
@@ -136,7 +127,7 @@ TEST_F(contain, share)
 	ASSERT_TRUE(user_become(USER));
 	dev = busy_log();
 	ASSERT_LE(0, dev);
-	says = has_run(recorder_pid());
+	says = task_ran(recorder_pid());
 	free = says ? writer_percent(dev, 0) : 0;
 	close(dev);
 	ASSERT_TRUE(user_root());
@@ -223,10 +214,10 @@ TEST_F(contain, share_of_dump)
 	if (!attacher)
 		_exit(record_crowd(dev, ready));
 	ASSERT_TRUE(WAIT_UNTIL(__atomic_load_n(ready, __ATOMIC_ACQUIRE), 60000));
-	ran = has_run(writer);
+	ran = task_ran(writer);
 	begin = raw_ns();
 	sleep_ms(5000);
-	ran = has_run(writer) - ran;
+	ran = task_ran(writer) - ran;
 	TH_LOG("%llu ms, %ld bytes", (unsigned long long)(ran / MSEC),
 	       (long)lseek(file, 0, SEEK_END));
 	EXPECT_GE(6, ran * 100 / (raw_ns() - begin));
@@ -235,6 +226,88 @@ TEST_F(contain, share_of_dump)
 	load_end(attacher);
 	close(dev);
 	ASSERT_TRUE(user_root());
+}
+
+/* Nanoseconds that all kernel workers have run for */
+static uint64_t workers_ran(void)
+{
+	char path[40], name[32];
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	uint64_t ran = 0;
+
+	while (proc && (entry = readdir(proc))) {
+		snprintf(path, sizeof(path), "/proc/%.10s/comm", entry->d_name);
+		if (read_line(path, name, sizeof(name)) && !strncmp(name, "kworker", 7))
+			ran += task_ran(atoi(entry->d_name));
+	}
+	closedir(proc);
+	return ran;
+}
+
+#define READERS		32
+#define READ_PMCS	30
+
+/* Owners with PMCs, which only take part in sums; the number of owners */
+static int open_many(int *dev)
+{
+	struct hwpmc_allocate a;
+	int i, n, opened = dev_open_all(dev, READERS);
+
+	for (i = 0; i < opened; i++)
+		for (n = 0; n < READ_PMCS; n++) {
+			a = pmc_process_counter(FAULTS, 0);
+			if (dev_allocate(dev[i], &a))
+				return -1;
+		}
+	return opened;
+}
+
+static int read_for_ever(int dev)
+{
+	struct hwpmc_pmcinfo info = { .cpu = 0 };
+	struct hwpmc_driverstats st;
+
+	while (!dev_stats(dev, HWPMC_STATS_MODULE, &st) &&
+	       !ioctl(dev, HWPMC_IOC_GETPMCINFO, &info))
+		info.nrows = 0;
+	return 1;
+}
+
+/* What the workers cost that sum up all owners' PMCs, in per cent of a CPU */
+static unsigned int workers_percent(int dev)
+{
+	pid_t reader = fork_bound();
+	uint64_t begin, ran;
+
+	if (!reader)
+		_exit(read_for_ever(dev));
+	sleep_ms(500);		/* it begins with some time in advance */
+	begin = raw_ns();
+	ran = workers_ran();
+	sleep_ms(3000);
+	ran = workers_ran() - ran;
+	begin = raw_ns() - begin;
+	load_end(reader);
+	return ran * 100 / begin;
+}
+
+/* A user who asks for sums all the time has the kernel's workers make few of them. */
+TEST_F(contain, share_of_workers)
+{
+	unsigned int free, bound;
+	int dev[READERS];
+
+	ASSERT_TRUE(user_become(USER));
+	ASSERT_EQ(READERS, open_many(dev));
+	free = workers_percent(dev[0]);
+	ASSERT_TRUE(user_root());
+	if (free < 20)
+		SKIP(return, "sums take %u %% only", free);
+	ASSERT_TRUE(limit("max_cpu", 1));
+	bound = workers_percent(dev[0]);
+	EXPECT_GE(free / 4, bound) TH_LOG("%u %% without a limit", free);
+	dev_close_all(dev, READERS);
 }
 
 /*
@@ -276,10 +349,10 @@ TEST_F(contain, always_writable)
 	ASSERT_LT(0, writer);
 	ASSERT_EQ(0, dev_userdata(dev, 1));
 	sleep_ms(500);
-	ran = has_run(writer);
+	ran = task_ran(writer);
 	begin = raw_ns();
 	sleep_ms(2000);
-	ran = (has_run(writer) - ran) * 100 / (raw_ns() - begin);
+	ran = (task_ran(writer) - ran) * 100 / (raw_ns() - begin);
 	EXPECT_GT(30, ran);
 	EXPECT_GT(CLOSE_MS, close_ms(dev));
 	ASSERT_TRUE(user_root());
