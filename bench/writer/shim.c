@@ -66,7 +66,9 @@ void writer_free(const void *p)
 
 ALWAYS(true, bool hwpmc_access_privileged(const struct hwpmc_owner *o))
 ALWAYS(1, int hwpmc_access_locked(void))
-ALWAYS(0, u64 hwpmc_limit_run(struct hwpmc_owner *o, u64 ran))
+ALWAYS(0, u64 hwpmc_limit_run(struct hwpmc_owner *o, enum limit_time kind, u64 ran))
+ALWAYS(0, int hwpmc_limit_rest(struct hwpmc_owner *o))
+NOTHING(void hwpmc_limit_leave(struct hwpmc_owner *o))
 
 void hwpmc_pmc_describe(const struct hwpmc_pmc *pmc, struct pmclog_pmcallocatedyn *a)
 {
@@ -81,7 +83,8 @@ UNEXPECTED(bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, boo
 NOTHING(void hwpmc_log_keep(struct hwpmc_owner *o, struct pid *keeper, bool bound))
 ALWAYS(false, bool hwpmc_unwind_tidy(struct hwpmc_owner *o))
 NOTHING(void hwpmc_unwind_rest(struct hwpmc_owner *o))
-UNEXPECTED(void hwpmc_run_by_worker(void (*fn)(void *arg), void *arg))
+NOTHING(void hwpmc_unwind_sync_lapsed(struct hwpmc_owner *o))
+UNEXPECTED(u64 hwpmc_run_by_worker(void (*fn)(void *arg), void *arg))
 UNEXPECTED(void hwpmc_dump_count_loss(struct hwpmc_owner *o))
 UNEXPECTED(void hwpmc_dump_all(struct hwpmc_owner *o))
 UNEXPECTED(void hwpmc_dump_news(struct hwpmc_owner *o))

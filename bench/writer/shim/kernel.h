@@ -210,6 +210,7 @@ unsigned int cpumask_next(int cpu, const struct cpumask *mask);
 typedef struct { int lock; } spinlock_t;
 struct mutex { int lock; };
 struct kref { atomic_t refcount; };
+typedef struct { atomic_t refs; } refcount_t;
 struct rcu_head { void *next; };
 struct callback_head { void *next; };
 struct rhlist_head { void *next; };

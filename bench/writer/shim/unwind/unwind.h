@@ -7,5 +7,6 @@ struct hwpmc_owner;
 
 bool hwpmc_unwind_tidy(struct hwpmc_owner *o);
 void hwpmc_unwind_rest(struct hwpmc_owner *o);
+void hwpmc_unwind_sync_lapsed(struct hwpmc_owner *o);
 
 #endif /* HWPMC_UNWIND_H */
