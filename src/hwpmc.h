@@ -14,7 +14,9 @@
  *	  hooks_mutex		registration of tracepoints and probes; works take it
  *	    hooks_lock		spinlock in hooks.c: holders of probes, lists of owners
  *	  cpus_read_lock	taken inside perf and cpuhp calls, and for rings
- *	  sum_mutex		in stats.c: one sum over all owners at a time; a worker makes it
+ *	limit_account->work	in limits.c: one worker for a user at a time
+ *	  sum_mutex		in stats.c: one sum over all owners at a time; a worker
+ *				makes it, and holds this alone
  *	    owners_mutex	in stats.c: the list of all owners
  *	      owner->fold_mutex	prevents folding of this owner's PMCs
  *	  unwinder->lock	see unwind.h.  Sampled tasks and the writer thread
@@ -28,8 +30,8 @@
  *
  * A walk over all owners takes one fold_mutex after another, never two at a time.  The
  * writer thread waits for no mutex but targets_mutex and, when the log has ended,
- * fold_mutex and unwinder->lock: ioctls wait for the thread with owner->mutex held.  It
- * only tries other locks.  The thread, a target or statistics may drop the last reference
+ * fold_mutex and unwinder->lock (and for a worker that puts paths): ioctls wait for the
+ * thread with owner->mutex held.  It only tries other locks.  The thread, a target or statistics may drop the last reference
  * to an owner, which waits for fold_mutex, owners_mutex, unwinder->lock and
  * accounts_mutex.  Overflow handlers and hooks take no lock at all (except, before
  * 6.16, the raw spinlock of compat_process_gone(), under which no other is taken).  An
@@ -383,8 +385,8 @@ void hwpmc_owner_close(struct hwpmc_owner *o);
 /* stats.c */
 void hwpmc_stats_add_owner(struct hwpmc_owner *o);
 void hwpmc_stats_remove_owner(struct hwpmc_owner *o);
-void hwpmc_stats_for_each_owner(struct hwpmc_owner *asker,
-				void (*fn)(struct hwpmc_owner *o, void *arg), void *arg);
+int hwpmc_stats_for_each_owner(struct hwpmc_owner *asker,
+			       void (*fn)(struct hwpmc_owner *o, void *arg), void *arg);
 void hwpmc_stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st);
 int hwpmc_stats_module(struct hwpmc_owner *o, struct hwpmc_driverstats *st);
 
@@ -417,7 +419,8 @@ int hwpmc_limit_charge(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
 void hwpmc_limit_release(struct hwpmc_owner *o, enum limit_kind kind, u64 n);
 void hwpmc_limit_give_back(struct limit_account *a, enum limit_kind kind, u64 n);
 u64 hwpmc_limit_run(struct hwpmc_owner *o, enum limit_time kind, u64 ran);
-int hwpmc_limit_rest(struct hwpmc_owner *o);
+int hwpmc_limit_begin_work(struct hwpmc_owner *o);
+void hwpmc_limit_end_work(struct hwpmc_owner *o, u64 ran);
 
 /* info.c */
 void hwpmc_info_cpus(struct hwpmc_cpuinfo *c);

@@ -126,7 +126,8 @@ static void info_add_owner(struct hwpmc_owner *o, void *arg)
 	mutex_unlock(&o->fold_mutex);
 }
 
-static void info_collect_pmcs(struct listing *l)
+/* -ERESTARTSYS */
+static int info_collect_pmcs(struct listing *l)
 {
 	DECLARE_BITMAP(disabled, HWPMC_NROW);
 	struct hwpmc_pmcinfo_row *r;
@@ -134,7 +135,8 @@ static void info_collect_pmcs(struct listing *l)
 
 	l->n = 0;
 	bitmap_zero(l->used, HWPMC_NROW);
-	hwpmc_stats_for_each_owner(l->self, info_add_owner, l);
+	if (hwpmc_stats_for_each_owner(l->self, info_add_owner, l))
+		return -ERESTARTSYS;
 	hwpmc_rows_disabled(l->cpu, disabled);
 	for_each_set_bit(row, disabled, HWPMC_NROW) {
 		/* it was in use, and has been disabled since */
@@ -144,6 +146,7 @@ static void info_collect_pmcs(struct listing *l)
 		if (r)
 			r->disposition = HWPMC_DISP_UNKNOWN;
 	}
+	return 0;
 }
 
 static int by_row(const void *a, const void *b)
@@ -161,8 +164,10 @@ static int by_row(const void *a, const void *b)
 static int collect_all(struct listing *l)
 {
 	const unsigned int slack = 16;
+	int err = info_collect_pmcs(l);
 
-	info_collect_pmcs(l);
+	if (err)
+		return err;
 	do {
 		kvfree(l->rows);
 		l->room = l->n + slack;
@@ -172,7 +177,9 @@ static int collect_all(struct listing *l)
 			return -ENOMEM;
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		info_collect_pmcs(l);
+		err = info_collect_pmcs(l);
+		if (err)
+			return err;
 	} while (l->n > l->room);
 	sort(l->rows, l->n, sizeof(*l->rows), by_row, NULL);
 	return 0;
@@ -183,7 +190,7 @@ static int copy_rows(u64 to, const void *rows, u32 n, size_t size)
 	return copy_to_user(u64_to_user_ptr(to), rows, n * size) ? -EFAULT : 0;
 }
 
-/* GETPMCINFO.  Not under owner->mutex, so it waits for no other operation. */
+/* GETPMCINFO.  Not under owner->mutex: it may wait for the user's workers. */
 int hwpmc_info_pmcs(struct hwpmc_owner *o, struct hwpmc_pmcinfo *a)
 {
 	struct listing l = {
@@ -200,14 +207,9 @@ int hwpmc_info_pmcs(struct hwpmc_owner *o, struct hwpmc_pmcinfo *a)
 	err = hwpmc_rows_check_cpu(a->cpu);
 	if (err)
 		return err;
-	if (hwpmc_limit_rest(o))
-		return -ERESTARTSYS;
 	if (l.cpu >= 0)
 		l.cpu = array_index_nospec(l.cpu, nr_cpu_ids);
-	if (a->nrows)
-		err = collect_all(&l);
-	else
-		info_collect_pmcs(&l);
+	err = a->nrows ? collect_all(&l) : info_collect_pmcs(&l);
 	if (!err)
 		err = copy_rows(a->rows, l.rows, min(a->nrows, l.n),
 				sizeof(*l.rows));

@@ -282,7 +282,8 @@ static int do_stop(struct hwpmc_owner *o, union arg *a)
  * @undo: undoes what @fn has done, given the argument as @fn left it
  * @done: the part that runs only after the caller has the answer
  * @never: errno of an operation that this module cannot support
- * @unlocked: runs without owner->mutex, so it waits for no other operation
+ * @unlocked: runs without owner->mutex, so it waits for no other operation, or only for
+ *	the workers of its user
  */
 struct op {
 	int (*fn)(struct hwpmc_owner *o, union arg *a);

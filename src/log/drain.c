@@ -678,11 +678,11 @@ int hwpmc_drain_thread(void *arg)
 	hwpmc_snapshot_forget(o);
 	mark_deleted(o);
 	hwpmc_drain_end_log(o);
+	hwpmc_unwind_sync_lapsed(o);
 	fold_deleted(o, false);
 	set_active_memcg(old_memcg);
 	hwpmc_sink_detach(log);
 	log->sink->end(o);
-	hwpmc_unwind_sync_lapsed(o);
 	trace_hwpmc_log(o, "end", READ_ONCE(log->error));
 	/* including the end of this log: the next starts at 0 */
 	drain_charge_time(o);

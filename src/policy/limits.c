@@ -51,6 +51,8 @@ static const char *const limit_names[LIMIT_KINDS] = {
  * @used: any context
  * @rested: when the run time of its writer threads, and of workers for it, is paid off;
  *	any context
+ * @work: a worker runs for it, or for an account that has it as parent; only of an
+ *	account without a parent
  */
 struct limit_account {
 	struct list_head node;
@@ -60,6 +62,7 @@ struct limit_account {
 	struct limit_account *parent;
 	atomic64_t	used[LIMIT_KINDS];
 	atomic64_t	rested[LIMIT_TIMES];
+	struct mutex	work;
 };
 
 static LIST_HEAD(accounts);
@@ -84,6 +87,7 @@ static struct limit_account *new_account(struct user_namespace *ns, kuid_t uid)
 
 	if (!a)
 		return NULL;
+	mutex_init(&a->work);
 	a->ns = get_user_ns(ns);
 	a->uid = uid;
 	list_add(&a->node, &accounts);
@@ -100,6 +104,7 @@ static void drop_account(struct limit_account *a)
 		parent = a->parent;
 		list_del(&a->node);
 		put_user_ns(a->ns);
+		mutex_destroy(&a->work);
 		kfree(a);
 	}
 }
@@ -222,13 +227,18 @@ u64 hwpmc_limit_run(struct hwpmc_owner *o, enum limit_time kind, u64 ran)
 	return wait;
 }
 
-/*
- * hwpmc_limit_rest - wait until the workers of @o's user may run again
- *
- * A caller that uses little of its own time can make a worker use much.  Called without
- * locks.  -ERESTARTSYS on a signal.
- */
-int hwpmc_limit_rest(struct hwpmc_owner *o)
+/* One worker at a time runs for all users of a namespace and its creator. */
+static struct limit_account *account_of_work(const struct hwpmc_owner *o)
+{
+	struct limit_account *a = o->limit.account;
+
+	while (a && a->parent)
+		a = a->parent;
+	return a;
+}
+
+/* Waits until all time of workers is paid off.  -ERESTARTSYS on a signal. */
+static int pay_for_work(struct hwpmc_owner *o)
 {
 	u64 wait;
 
@@ -238,6 +248,39 @@ int hwpmc_limit_rest(struct hwpmc_owner *o)
 			return -ERESTARTSYS;
 	}
 	return 0;
+}
+
+/*
+ * hwpmc_limit_begin_work - a worker is to run for @o's user
+ *
+ * A caller that uses little time itself can make a worker use much.  Waits for other
+ * workers of the user, and until they have rested.  Called without locks.  -ERESTARTSYS on
+ * a signal; otherwise hwpmc_limit_end_work() must follow.
+ */
+int hwpmc_limit_begin_work(struct hwpmc_owner *o)
+{
+	struct limit_account *a = account_of_work(o);
+
+	if (!a)
+		return 0;
+	for (;;) {
+		if (pay_for_work(o) || mutex_lock_interruptible(&a->work))
+			return -ERESTARTSYS;
+		if (!hwpmc_limit_run(o, LIMIT_WORKERS, 0))
+			return 0;
+		mutex_unlock(&a->work);
+	}
+}
+
+/* The worker has run for @ran nanoseconds. */
+void hwpmc_limit_end_work(struct hwpmc_owner *o, u64 ran)
+{
+	struct limit_account *a = account_of_work(o);
+
+	if (!a)
+		return;
+	hwpmc_limit_run(o, LIMIT_WORKERS, ran);
+	mutex_unlock(&a->work);
 }
 
 /*
@@ -271,8 +314,8 @@ void hwpmc_limit_keep(struct hwpmc_owner *o)
  * hwpmc_limit_leave - the file is closed, or the writer thread or a target is gone
  *
  * The last of them ends the charge for the owner.  It is not the last reference that ends
- * it: the thread has one for a moment longer than the log, and whoever has closed the
- * device may open it again.  Any context.
+ * it: the thread has one for a moment longer than the log, and a user who has closed the
+ * device, without such a target, may open it again at once.  Any context.
  */
 void hwpmc_limit_leave(struct hwpmc_owner *o)
 {

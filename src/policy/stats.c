@@ -6,7 +6,7 @@
  * takes one fold_mutex after another, and owners_mutex in between to find the next
  * owner.  Only for owners that are about to be freed does it take fold_mutex with
  * owners_mutex held: see add_ending().  Holders of fold_mutex wait for no other mutex.
- * A signal ends the wait for a sum that another process makes.
+ * A signal ends the wait for workers of the same user, not that for the caller's own.
  */
 #include <linux/mutex.h>
 #include <linux/sched.h>
@@ -253,17 +253,20 @@ static void walk_owners(void *arg)
 
 /*
  * hwpmc_stats_for_each_owner - call @fn for all owners that have a reference
- * @asker: its user is charged for the time; see hwpmc_limit_rest()
+ * @asker: its user is charged for the time
  *
  * @fn may take the owner's fold_mutex, and may not use the current task: a worker calls
- * it, so that a caller that is not scheduled holds up no owner.
+ * it, so that a caller that is not scheduled holds up no owner.  -ERESTARTSYS on a signal.
  */
-void hwpmc_stats_for_each_owner(struct hwpmc_owner *asker,
-				void (*fn)(struct hwpmc_owner *o, void *arg), void *arg)
+int hwpmc_stats_for_each_owner(struct hwpmc_owner *asker,
+			       void (*fn)(struct hwpmc_owner *o, void *arg), void *arg)
 {
 	struct owner_walk w = { .fn = fn, .arg = arg };
 
-	hwpmc_limit_run(asker, LIMIT_WORKERS, hwpmc_run_by_worker(walk_owners, &w));
+	if (hwpmc_limit_begin_work(asker))
+		return -ERESTARTSYS;
+	hwpmc_limit_end_work(asker, hwpmc_run_by_worker(walk_owners, &w));
+	return 0;
 }
 
 static void stats_add_one(struct hwpmc_owner *o, void *arg)
@@ -292,12 +295,13 @@ static void add_ending(struct hwpmc_driverstats *st)
 	}
 }
 
-/* sum_mutex */
+/* In a worker: a caller that is not scheduled holds up no other sum. */
 static void sum_module(void *arg)
 {
 	struct owner_walk w = { .fn = stats_add_one, .arg = arg };
 	struct hwpmc_driverstats *st = arg;
 
+	mutex_lock(&sum_mutex);
 	mutex_lock(&owners_mutex);
 	*st = gone;
 	memset(&missed, 0, sizeof(missed));
@@ -310,6 +314,7 @@ static void sum_module(void *arg)
 	summing = false;
 	stats_combine(st, &missed);
 	mutex_unlock(&owners_mutex);
+	mutex_unlock(&sum_mutex);
 }
 
 /*
@@ -321,12 +326,8 @@ static void sum_module(void *arg)
  */
 int hwpmc_stats_module(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
 {
-	u64 took;
-
-	if (hwpmc_limit_rest(o) || mutex_lock_interruptible(&sum_mutex))
+	if (hwpmc_limit_begin_work(o))
 		return -ERESTARTSYS;
-	took = hwpmc_run_by_worker(sum_module, st);
-	mutex_unlock(&sum_mutex);
-	hwpmc_limit_run(o, LIMIT_WORKERS, took);
+	hwpmc_limit_end_work(o, hwpmc_run_by_worker(sum_module, st));
 	return 0;
 }

@@ -39,7 +39,7 @@ int hwpmc_unwind_init(void)
 	return free_queue ? 0 : -ENOMEM;
 }
 
-/* No owner and no task has an unwinder any more. */
+/* No owner and no task has an unwinder any more; work that is queued may. */
 void hwpmc_unwind_exit(void)
 {
 	destroy_workqueue(free_queue);

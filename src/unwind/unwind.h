@@ -119,7 +119,7 @@ struct unwind_map {
 
 /**
  * struct unwinder - objects and maps of an owner
- * @ref:   held by the owner and by tasks that walk
+ * @ref:   held by the owner, by tasks that walk, and by @lapse_work
  * @owner: @lock; NULL: it is gone
  * @account: of the owner, referenced; NULL: none; constant
  * @all:   unwinders_mutex; hooks read under RCU
