@@ -16,16 +16,18 @@
 #include "calls.h"
 #include "guestlog.h"
 
+/* A log that was opened outside may have the number of one that was opened here. */
 static int log_fd(uint8_t slot)
 {
 	static const int odd[] = { -1, -1, 9999, -5 };
-	unsigned int i = slot % (LOGS + SIZE(odd));
-	struct log_slot *l = &sh->log[i % LOGS];
+	unsigned int i = slot % (LOGS + SIZE(odd)), n;
+	const int fd = sh->log[i % LOGS].fd;
 
 	if (i >= LOGS)
 		return odd[i - LOGS];
-	l->uses++;
-	return l->fd;
+	for (n = 0; n < LOGS; n++)
+		sh->log[n].uses += sh->log[n].fd == fd;
+	return fd;
 }
 
 /*
