@@ -144,6 +144,30 @@ static void test_sparse(void)
 	ok(cpu_now() - start < SECONDS_MAX, "they are not read");
 }
 
+/* Code of 64 GB that has no section, nor needs a library: it may have a restorer. */
+static void test_sparse_code(void)
+{
+	const struct {
+		Elf64_Ehdr	e;
+		Elf64_Phdr	p;
+	} head = {
+		.e = {
+			OBJECT_OF_AMD64,
+			.e_phoff = offsetof(typeof(head), p), .e_phnum = 1,
+		},
+		.p = { .p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = 1UL << 36 },
+	};
+	int fd = open("code", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	double start = cpu_now();
+	struct pmc_unwind t;
+
+	abort_if(pwrite(fd, &head, sizeof(head), 0) != sizeof(head) ||
+		 ftruncate(fd, 1L << 36));
+	ok(pmc_unwind_compile(fd, &t) && errno == ENOEXEC, "code of 64 GB");
+	ok(cpu_now() - start < SECONDS_MAX, "not all of it is read");
+	close(fd);
+}
+
 static void no_symbol(void *arg, const char *name, uint64_t offset, int global)
 {
 	abort();
@@ -181,6 +205,7 @@ int main(void)
 {
 	scratch_begin();
 	test_sparse();
+	test_sparse_code();
 	test_symbols();
 	test_letters();
 	test_numbers();

@@ -227,6 +227,8 @@ static int restorers_in(const struct restorer *r, const struct elf *e,
 }
 
 #define PIECE	(1U << 20)	/* searched at a time */
+#define SEARCH_MAX	(512ULL << 20)	/* of a file, which can be sparse and of any size */
+#define DYNAMIC_MAX	(1U << 20)
 
 /* Of @len bytes from @offset on, loaded at @addr; the pieces overlap. */
 static int restorers_of(const struct restorer *r, const struct elf *e,
@@ -260,6 +262,8 @@ static int needs_others(const struct elf *e)
 	if (!row)
 		return 0;
 	len = FIELD(e, row, Phdr, p_filesz);
+	if (len > DYNAMIC_MAX)
+		len = DYNAMIC_MAX;
 	dyn = pmc_elf_part(e, FIELD(e, row, Phdr, p_offset), len);
 	if (!dyn)
 		return absent();
@@ -286,7 +290,8 @@ static int search(const struct restorer *r, const struct elf *e,
 		  const struct cfi_sink *sink)
 {
 	const unsigned char *row = e->phdr;
-	uint64_t len, left = e->size;	/* hostile segments may be the same */
+	/* hostile segments may be the same */
+	uint64_t len, left = e->size < SEARCH_MAX ? e->size : SEARCH_MAX;
 	int status = 0;
 	size_t i;
 
