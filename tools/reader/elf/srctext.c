@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +17,26 @@ void srctext_init(struct srctext *t, const char *dir)
 	memset(t, 0, sizeof(*t));
 	t->dir = dir;
 	strtab_init(&t->name);
+}
+
+/* May everybody read it, as root would say?  @st: of the file */
+static bool is_public(int fd, const struct stat *st)
+{
+	char link[32], path[PATH_MAX], *s;
+	struct stat dir;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0 || !(st->st_mode & S_IROTH))
+		return false;
+	path[n] = '\0';
+	for (s = strrchr(path, '/'); s && s > path; s = strrchr(path, '/')) {
+		*s = '\0';
+		if (stat(path, &dir) || !(dir.st_mode & S_IXOTH))
+			return false;
+	}
+	return s;
 }
 
 static bool read_all(struct srcfile *f, int fd, size_t size)
@@ -70,6 +91,8 @@ static void load(struct srctext *t, struct srcfile *f, const char *path)
 	if (!fstat(fd, &st) && st.st_size > 0 && st.st_size <= FILE_MAX &&
 	    t->total + (size_t)st.st_size <= TOTAL_MAX &&
 	    read_all(f, fd, (size_t)st.st_size)) {
+		f->owner = st.st_uid;
+		f->free = t->dir || is_public(fd, &st);
 		t->total += (size_t)st.st_size;
 		find_lines(f);
 	}
@@ -91,11 +114,11 @@ static struct srcfile *file_of(struct srctext *t, const char *path)
 }
 
 const char *srctext_line(struct srctext *t, const char *path, uint32_t line,
-			 size_t *len)
+			 uid_t owner, size_t *len)
 {
 	const struct srcfile *f = file_of(t, path);
 
-	if (!line || line > f->n)
+	if (!line || line > f->n || !(f->free || f->owner == owner))
 		return NULL;
 	*len = strcspn(f->line[line - 1], "\r\n");
 	return f->line[line - 1];

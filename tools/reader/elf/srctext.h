@@ -3,13 +3,22 @@
 #ifndef READER_SRCTEXT_H
 #define READER_SRCTEXT_H
 
+#include <sys/types.h>
+
 #include "base/strtab.h"
 
-/* a file: @line[i] is the start of line i in @text */
+/**
+ * struct srcfile - a file
+ * @line: start of each line in @text
+ * @owner: its user
+ * @free: whoever has made the program may read it
+ */
 struct srcfile {
 	char *text;
 	const char **line;
 	uint32_t n, cap;
+	uid_t owner;
+	bool free;
 };
 
 /**
@@ -26,9 +35,13 @@ struct srctext {
 };
 
 void srctext_init(struct srctext *t, const char *dir);
-/* Line @line, counted from 1, without its newline; NULL if not available. */
+/*
+ * Line @line, counted from 1, without its newline; NULL if not available.  A program can
+ * name any file as its source: the line is not of one that @owner, the program's, may not
+ * read, as far as that can be told; it must be public or this user's, or below @dir.
+ */
 const char *srctext_line(struct srctext *t, const char *path, uint32_t line,
-			 size_t *len);
+			 uid_t owner, size_t *len);
 void srctext_free(struct srctext *t);
 
 #endif /* READER_SRCTEXT_H */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands/annotate/annotate_jit.h"
@@ -27,6 +28,7 @@ const char *jitbytes_open(struct jitbytes *b, struct profile *p, uint32_t obj,
 	struct jit *j = jits_of(p, &p->objs.obj[obj]);
 	const struct jitcode *c;
 	const char *why;
+	struct stat st;
 	int fd;
 
 	memset(b, 0, sizeof(*b));
@@ -41,6 +43,7 @@ const char *jitbytes_open(struct jitbytes *b, struct profile *p, uint32_t obj,
 	fd = jits_open(p, j, &why);
 	if (fd < 0)
 		return "is not there any more";
+	b->owner = fstat(fd, &st) ? (uid_t)-1 : st.st_uid;
 	why = take(b, &j->dump, c, fd, len);
 	close(fd);
 	return why;

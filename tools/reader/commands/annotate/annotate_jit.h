@@ -3,18 +3,22 @@
 #ifndef READER_ANNOTATE_JIT_H
 #define READER_ANNOTATE_JIT_H
 
+#include <sys/types.h>
+
 #include "profile/profile.h"
 
 /**
  * struct jitbytes
  * @start:   address at run time, of @len bytes
  * @machine: ELF machine number
+ * @owner:   user of the jitdump
  */
 struct jitbytes {
 	unsigned char *code;
 	size_t len;
 	uint64_t start;
 	uint32_t machine;
+	uid_t owner;
 	struct jitlines lines;
 };
 

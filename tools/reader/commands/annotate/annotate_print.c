@@ -2,6 +2,7 @@
 /* Prints functions as instructions, with source lines and samples. */
 #include <endian.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "analysis/objsyms.h"
 #include "analysis/shown.h"
@@ -139,6 +140,16 @@ static bool line_of(struct listing *l, uint64_t addr, const char **file,
 	return true;
 }
 
+/* The user who has made the program; nobody, if it is in memory */
+static uid_t owner_of(const struct listing *l)
+{
+	struct stat st;
+
+	if (l->jit.code)
+		return l->jit.owner;
+	return l->im.fd < 0 || fstat(l->im.fd, &st) ? (uid_t)-1 : st.st_uid;
+}
+
 /* Prints the source line of an instruction if it differs from the previous one. */
 static void put_source(struct listing *l, uint64_t addr)
 {
@@ -152,7 +163,7 @@ static void put_source(struct listing *l, uint64_t addr)
 		return;
 	l->file = file;
 	l->line = line;
-	text = srctext_line(&l->n->text, file, (uint32_t)line, &len);
+	text = srctext_line(&l->n->text, file, (uint32_t)line, owner_of(l), &len);
 	put_blank(l);
 	out_printf(l->n->out, " %s:%d", shown_name(buf, basename(file), false), line);
 	if (text) {
