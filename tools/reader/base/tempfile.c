@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,26 @@ static bool replaceable(const struct statx *st)
 	       !(st->stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
+/*
+ * Did somebody else put the file into a directory like /tmp, to have what is written
+ * there?  The kernel decides then: it refuses to open the file, with
+ * fs.protected_regular.
+ */
+static bool is_planted(const char *path, const struct statx *st)
+{
+	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
+	struct stat above;
+	bool planted;
+
+	if (slash)
+		slash[slash == dir] = '\0';
+	planted = st->stx_uid != geteuid() && !stat(slash ? dir : ".", &above) &&
+		  above.st_mode & S_ISVTX && above.st_mode & (S_IWOTH | S_IWGRP) &&
+		  above.st_uid != st->stx_uid;
+	free(dir);
+	return planted;
+}
+
 /* Gives the new file the owner and permissions of the old one. */
 static int like(int fd, const struct statx *st)
 {
@@ -48,7 +69,7 @@ int tempfile_open(const char *path, unsigned int mode, char **temp)
 	int fd;
 
 	*temp = NULL;
-	if (exists && !replaceable(&st))
+	if (exists && (!replaceable(&st) || is_planted(path, &st)))
 		return -1;
 	*temp = xasprintf("%s.XXXXXX", path);
 	fd = mkostemp(*temp, O_CLOEXEC);
