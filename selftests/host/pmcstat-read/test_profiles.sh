@@ -92,7 +92,13 @@ ok "-A: addresses instead of functions" bash -c \
 	 ! grep -E 'fn=.*(leaf|main)' $tmp/tree"
 
 mkdir "$tmp/gprof"
+# what is there may be another user's link
+mkdir -p "$tmp/gprof/cpu-clock"
+echo mine >"$tmp/victim"
+ln -s "$tmp/victim" "$tmp/gprof/cpu-clock/shapes.gmon"
 "$pmcstat" -R "$tmp/log" -g -D "$tmp/gprof" -M "$tmp/map"
+ok "a link is replaced, not followed" bash -c "[ ! -L $tmp/gprof/cpu-clock/shapes.gmon ] &&
+	[ \"\$(cat $tmp/victim)\" = mine ]"
 ok "the samples in none are counted" prints 0 \
 	"2 samples are in no file that gprof could read" \
 	"$pmcstat" -R "$tmp/log" -g -D "$tmp/gprof"

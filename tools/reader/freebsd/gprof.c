@@ -13,6 +13,7 @@
  * of samples below is used.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@
 #include "analysis/shown.h"
 #include "base/numbers.h"
 #include "base/say.h"
+#include "base/tempfile.h"
 #include "freebsd/log_view.h"
 
 #define BIN_BYTES	2U	/* bytes of code, as gprof counts */
@@ -349,11 +351,60 @@ static void name_gmon(struct gprof *g, struct gmon *m, const char *dir)
 	free(base);
 }
 
+/*
+ * What is in the directory of an event may be another user's, a link for example: the
+ * file is a new one, which takes the place of what has the name.
+ */
+static FILE *open_new(const char *path, char **temp)
+{
+	FILE *f = NULL;
+	int fd;
+
+	*temp = xasprintf("%s.XXXXXX", path);
+	fd = mkostemp(*temp, O_CLOEXEC);
+	if (fd >= 0 && !fchmod(fd, tempfile_mode()))
+		f = fdopen(fd, "w");
+	if (f)
+		return f;
+	warn_line("cannot open %s: %s", path, strerror(errno));
+	if (fd >= 0) {
+		close(fd);
+		unlink(*temp);
+	}
+	free(*temp);
+	return NULL;
+}
+
+static int close_new(FILE *f, const char *path, char *temp)
+{
+	int status = text_close(f, path);
+
+	if (!status && rename(temp, path)) {
+		warn_line("cannot write %s: %s", path, strerror(errno));
+		status = EX_IOERR;
+	}
+	if (status)
+		unlink(temp);
+	free(temp);
+	return status;
+}
+
+/* False, with a message: another user has put a link there. */
+static bool is_no_link(const char *dir)
+{
+	struct stat st;
+
+	if (lstat(dir, &st) || !S_ISLNK(st.st_mode) || st.st_uid == geteuid())
+		return true;
+	warn_line("-g %s: it is another user's link", dir);
+	return false;
+}
+
 static int write_gmon(struct gprof *g, struct gmon *m)
 {
 	const struct event *e = &g->l->p.events.event[m->event];
 	char *dir = dir_of(g->l->o, strtab_str(&g->l->p.str, e->name));
-	char *path;
+	char *path, *temp;
 	int status = EX_CANTCREAT;
 	FILE *f;
 
@@ -361,9 +412,9 @@ static int write_gmon(struct gprof *g, struct gmon *m)
 	path = xasprintf("%s/%s", dir, m->name);
 	if (mkdir(dir, 0777) && errno != EEXIST) {
 		warn_line("cannot make %s: %s", dir, strerror(errno));
-	} else if ((f = text_open(path))) {
+	} else if (is_no_link(dir) && (f = open_new(path, &temp))) {
 		put_gmon(g, m, f);
-		status = text_close(f, path);
+		status = close_new(f, path, temp);
 	}
 	free(dir);
 	free(path);
