@@ -9,6 +9,7 @@
 #include "profile/jitplace.h"
 
 #define SIZE_LIMIT	((off_t)256 << 20)
+#define LINE_LIMIT	65536	/* the rest of a line is left out */
 #define SYMS_LIMIT	(4U << 20)
 
 /**
@@ -85,6 +86,31 @@ static void take_line(struct maplines *l, char *s)
 		 start + size, l->n++);
 }
 
+/* The next @LINE_LIMIT bytes of a line; *@cut: it goes on. */
+static bool next_part(FILE *f, char *part, bool *cut)
+{
+	char *last = part + LINE_LIMIT - 2;
+	bool got;
+
+	*last = '\0';
+	got = fgets(part, LINE_LIMIT, f);
+	*cut = got && *last && *last != '\n';
+	return got;
+}
+
+/* The file may grow while it is read. */
+static bool next_line(FILE *f, char *line)
+{
+	char rest[LINE_LIMIT];
+	bool cut;
+
+	if (ftello(f) >= SIZE_LIMIT || !next_part(f, line, &cut))
+		return false;
+	while (cut && ftello(f) < SIZE_LIMIT)
+		next_part(f, rest, &cut);
+	return true;
+}
+
 static void add_all(struct symtab *t, struct maplines *l)
 {
 	size_t i;
@@ -122,8 +148,7 @@ const char *jitmap_load(struct symtab *t, const struct profile *p,
 {
 	struct maplines l = { 0 };
 	const char *why;
-	char *line = NULL;
-	size_t cap = 0;
+	char *line;
 	FILE *f;
 	int fd;
 
@@ -135,8 +160,8 @@ const char *jitmap_load(struct symtab *t, const struct profile *p,
 		close(fd);
 		return "its map can't be read";
 	}
-	while (l.n < SYMS_LIMIT && ftello(f) < SIZE_LIMIT &&
-	       getline(&line, &cap, f) > 0)
+	line = xmalloc(LINE_LIMIT);
+	while (l.n < SYMS_LIMIT && next_line(f, line))
 		take_line(&l, line);
 	fclose(f);
 	if (l.n)

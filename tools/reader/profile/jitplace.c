@@ -38,6 +38,17 @@ static uint32_t inner_pid(uint32_t pid)
 	return inner;
 }
 
+/* Has the process a mount namespace of its own?  If that cannot be told, it has. */
+static bool has_mounts(uint32_t pid)
+{
+	struct stat its, ours;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
+	return stat(path, &its) || stat("/proc/self/ns/mnt", &ours) ||
+	       its.st_ino != ours.st_ino;
+}
+
 bool jitplace_find(const struct profile *p, uint32_t pid, struct jitplace *at)
 {
 	uint64_t start = pid_start(pid);
@@ -55,6 +66,7 @@ bool jitplace_find(const struct profile *p, uint32_t pid, struct jitplace *at)
 		return true;
 	at->alive = true;
 	at->uid = st.st_uid;
+	at->apart = has_mounts(pid);
 	at->inner = inner_pid(pid);
 	at->own = (struct image_root){ .pid = pid, .start = start };
 	return true;
@@ -95,7 +107,7 @@ const char *jitplace_why_not(const struct profile *p,
 
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st))
 		return faults[UNREADABLE][file];
-	if (st.stx_uid && st.stx_uid != at->uid)
+	if (st.stx_uid != at->uid && (st.stx_uid || at->apart))
 		return faults[ALIEN][file];
 	if ((off_t)st.stx_size > limits[file])
 		return faults[LARGE][file];

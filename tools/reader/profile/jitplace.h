@@ -16,11 +16,13 @@ enum jit_file { JIT_MAP, JIT_DUMP };
  * @inner: its pid in its own pid namespace
  * @alive: the process still runs
  * @uid:   its user
+ * @apart: it has mounts of its own: what is root's there may be any file, by a bind mount
  */
 struct jitplace {
 	struct image_root own;
 	uint32_t inner;
 	bool alive;
+	bool apart;
 	uid_t uid;
 };
 
