@@ -25,6 +25,9 @@ static bool same_buildid(const struct image *a, const struct image *b)
 	return na && na == nb && !memcmp(ida, idb, na);
 }
 
+/* A larger file is another one: any program can name one with holes. */
+#define CRC_MAX	((off_t)8 << 30)
+
 /* CRC of .gnu_debuglink: the usual reflected CRC-32. */
 static uint32_t file_crc(int fd)
 {
@@ -40,7 +43,7 @@ static uint32_t file_crc(int fd)
 			c = c & 1 ? c >> 1 ^ 0xEDB88320U : c >> 1;
 		table[i] = c;
 	}
-	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
+	while (at < CRC_MAX && (n = pread(fd, buf, sizeof(buf), at)) > 0) {
 		for (k = 0; k < n; k++)
 			crc = crc >> 8 ^ table[(crc ^ buf[k]) & 0xff];
 		at += n;

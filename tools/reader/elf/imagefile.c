@@ -166,11 +166,42 @@ static void image_init(struct image *im, int fd)
 	*im = (struct image){ .fd = fd };
 }
 
+/*
+ * libelf keeps each section that is read in memory: hundreds of them may be the same
+ * bytes of the file, which may have holes.  Sections that do not overlap have no more
+ * bytes than the file.
+ */
+static bool sections_overlap(const struct image *im)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	uint64_t left;
+	struct stat st;
+
+	if (fstat(im->fd, &st) || st.st_size < 0)
+		return true;
+	left = (uint64_t)st.st_size;
+	while ((scn = elf_nextscn(im->elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
+			continue;
+		if (sh.sh_size > left)
+			return true;
+		left -= sh.sh_size;
+	}
+	return false;
+}
+
 bool image_open_fd(struct image *im, int fd, const char **why)
 {
 	image_init(im, fd);
 	/* not mapped: a file that shrinks meanwhile must not kill us */
-	return set_elf(im, elf_begin(fd, ELF_C_READ, NULL), why);
+	if (!set_elf(im, elf_begin(fd, ELF_C_READ, NULL), why))
+		return false;
+	if (!sections_overlap(im))
+		return true;
+	*why = "its sections overlap";
+	image_close(im);
+	return false;
 }
 
 bool image_open(struct image *im, const struct image_root *root,
