@@ -176,13 +176,18 @@ static bool first_time(struct archiving *a, const char *path,
 	return true;
 }
 
+/* A program can have holes of any size, which would be written to the disk. */
+#define SIZE_MAX_PACKED	((off_t)8 << 30)
+
 static void put_file(struct archiving *a, const char *path, int fd)
 {
 	struct stat st = { 0 };
 
 	if (!good_path(path))
 		skip(a, path, "a path that cannot be packed");
-	else if (!fstat(fd, &st) && first_time(a, path, &st))
+	else if (!fstat(fd, &st) && st.st_size > SIZE_MAX_PACKED)
+		skip(a, path, "larger than 8 GB");
+	else if (first_time(a, path, &st))
 		put_fd(a, "root", path, fd);
 }
 
