@@ -313,9 +313,9 @@ void hwpmc_limit_keep(struct hwpmc_owner *o)
 /*
  * hwpmc_limit_leave - the file is closed, or the writer thread or a target is gone
  *
- * The last of them ends the charge for the owner.  It is not the last reference that ends
- * it: the thread has one for a moment longer than the log, and a user who has closed the
- * device, without such a target, may open it again at once.  Any context.
+ * The last holder ends the charge for the owner.  The last reference would end it too
+ * late: the writer thread has one for a moment after its log has ended, and the device may
+ * be opened again as soon as close(2) has returned.  Any context.
  */
 void hwpmc_limit_leave(struct hwpmc_owner *o)
 {

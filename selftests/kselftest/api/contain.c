@@ -298,7 +298,7 @@ static unsigned int workers_percent(int dev)
 	return ran * 100 / begin;
 }
 
-/* A user who asks for sums all the time has the kernel's workers make few of them. */
+/* The sums that a user asks for take no more of a CPU than max_cpu says. */
 TEST_F(contain, share_of_workers)
 {
 	unsigned int free, bound;

@@ -140,7 +140,7 @@ static bool line_of(struct listing *l, uint64_t addr, const char **file,
 	return true;
 }
 
-/* The user who has made the program; nobody, if it is in memory */
+/* The owner of the program's file, or of the jitdump; -1: there is no file */
 static uid_t owner_of(const struct listing *l)
 {
 	struct stat st;
