@@ -7,8 +7,10 @@
  * that was logged; their debug files; names of code made at run time; the
  * kernel's symbols.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -185,7 +187,9 @@ static void put_file(struct archiving *a, const char *path, int fd)
 
 	if (!good_path(path))
 		skip(a, path, "a path that cannot be packed");
-	else if (!fstat(fd, &st) && st.st_size > SIZE_MAX_PACKED)
+	else if (fstat(fd, &st))
+		skip(a, path, strerror(errno));
+	else if (st.st_size > SIZE_MAX_PACKED)
 		skip(a, path, "larger than 8 GB");
 	else if (first_time(a, path, &st))
 		put_fd(a, "root", path, fd);
