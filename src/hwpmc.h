@@ -31,12 +31,12 @@
  * A walk over all owners takes one fold_mutex after another, never two at a time.  The
  * writer thread waits for no mutex but targets_mutex and, when the log has ended,
  * fold_mutex and unwinder->lock (and for a worker that puts paths): ioctls wait for the
- * thread with owner->mutex held.  It only tries other locks.  The thread, a target or statistics may drop the last reference
- * to an owner, which waits for fold_mutex, owners_mutex, unwinder->lock and
- * accounts_mutex.  Overflow handlers and hooks take no lock at all (except, before
- * 6.16, the raw spinlock of compat_process_gone(), under which no other is taken).  An
- * object that they find through RCU or through the event is freed only after a grace
- * period, and after the event is released.
+ * thread with owner->mutex held.  It only tries other locks.  The thread, a target or
+ * statistics may drop the last reference to an owner, which waits for fold_mutex,
+ * owners_mutex, unwinder->lock and accounts_mutex.  Overflow handlers and hooks take no
+ * lock at all (except, before 6.16, the raw spinlock of compat_process_gone(), under which
+ * no other is taken).  An object that they find through RCU or through the event is freed
+ * only after a grace period, and after the event is released.
  */
 #ifndef HWPMC_HWPMC_H
 #define HWPMC_HWPMC_H
