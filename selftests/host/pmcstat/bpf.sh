@@ -110,6 +110,25 @@ if [ -w /proc/sys/kernel/ns_last_pid ]; then
 		all '[ "$(cat again)" = "$dead" ]' 'grep -qE "^fork +[0-9]+ $dead " dump'
 fi
 
+# Its mmap lock is held, as by a file system of the process' own: the open never returns.
+sleep 1000 &
+target=$!
+mkfifo held
+cat >hold <<'EOF'
+mount --bind held "/proc/$1/maps" || exit 99
+shift
+exec timeout -k 5 30 "$@"
+EOF
+if unshare -m sh hold $target true 2>err.hold; then
+	run 0 unshare -m sh hold $target "$pmcstat" --bpf -n 1000000 -S cpu-clock -O log true
+	"$pmclog" verify log >out.verify 2>&1
+	want=0 got=$?
+	ok 'a process that holds its mappings is said, and is a loss' \
+		all 'has err "cannot read the mappings of process $target: "' \
+		'has err "1 record of a process was lost"' 'has out.verify "1 process record dropped"'
+fi
+kill $target
+
 # A limit of the size of files takes a part of a write, as a full disk does.
 cat >part <<'EOF'
 trap '' XFSZ

@@ -37,7 +37,7 @@ static void tell_samples(struct recorder *r, unsigned int cpu, uint32_t row)
 		     n->first[d.cause], n->last[d.cause]);
 }
 
-/* When perf's losses were is known to a pass. */
+/* When perf's losses were is known to a pass.  What a dump lacks has no CPU: the first. */
 static void tell_processes(struct recorder *r, unsigned int cpu)
 {
 	const volatile struct sampler_cpu *c = &r->sampler.cpu[cpu];
@@ -46,9 +46,10 @@ static void tell_processes(struct recorder *r, unsigned int cpu)
 		.cause = PMCLOG_DROP_FULL,
 	};
 	uint64_t now = clock_mono();
+	uint64_t unread = cpu ? 0 : r->procs.unread;
 
-	tell(r, &d, &r->lost[cpu], c->execs_lost + r->sideband.lost[cpu],
-	     now, now);
+	tell(r, &d, &r->lost[cpu],
+	     c->execs_lost + r->sideband.lost[cpu] + unread, now, now);
 }
 
 void account_drops(struct recorder *r)

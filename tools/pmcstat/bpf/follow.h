@@ -42,12 +42,14 @@ struct proc {
  * @pmcid: of PROCEXEC: a PMC of processes, or PMCLOG_PMCID_NONE
  * @all:  all processes are followed
  * @descend: so are children of processes that are
+ * @unread: processes whose mappings could not be read
  */
 struct followed {
 	struct writer	*w;
 	uint32_t	pmcid;
 	int		all;
 	int		descend;
+	uint64_t	unread;
 	void		*by_pid;	/* of tsearch(3) */
 	void		*by_tid;
 };

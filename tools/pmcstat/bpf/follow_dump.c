@@ -5,11 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "bpf/clock.h"
 #include "bpf/follow.h"
+#include "bpf/maps.h"
 #include "record/targets.h"
 
 static void dump_thread(struct followed *t, struct proc *p, uint32_t tid)
@@ -40,71 +39,25 @@ static int each_number(struct followed *t, struct proc *p, const char *path,
 	return 0;
 }
 
-/* A line of /proc/PID/maps; 0: no executable mapping */
-static int parse_line(char *line, uint32_t pid, struct mapping *m)
-{
-	unsigned long long from, to, offset, ino;
-	unsigned int major, minor;
-	char prot[8], *path;
-	int at = 0;
-
-	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &from, &to, prot,
-		   &offset, &major, &minor, &ino, &at) < 7 || prot[2] != 'x' ||
-	    to <= from)
-		return 0;
-	path = line + at;
-	path[strcspn(path, "\n")] = '\0';
-	if (!strcmp(path, "[vsyscall]"))	/* no mapping of the process */
-		return 0;
-	m->m = (struct pmclog_ext_mapping){
-		.pid = pid, .start = from, .len = to - from,
-		.prot = (prot[0] == 'r') * PROT_READ |
-			(prot[1] == 'w') * PROT_WRITE | PROT_EXEC,
-	};
-	if (ino) {
-		m->m.offset = offset;
-		m->m.dev_major = major;
-		m->m.dev_minor = minor;
-		m->m.ino = ino;
-	}
-	snprintf(m->path, sizeof(m->path), "%s",
-		 ino || !strcmp(path, "[vdso]") ? path : "//anon");
-	return 1;
-}
-
-/* In /proc/PID/maps "\012" is a newline, or these four characters: the link tells. */
-static void read_link(struct mapping *m)
-{
-	char link[96], path[sizeof(m->path)];
-	ssize_t n;
-
-	if (!strstr(m->path, "\\012"))
-		return;
-	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", m->m.pid,
-		 (unsigned long long)m->m.start,
-		 (unsigned long long)(m->m.start + m->m.len));
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n > 0)
-		snprintf(m->path, sizeof(m->path), "%.*s", (int)n, path);
-}
-
+/*
+ * Mappings that cannot be read are a loss, and the first process is named.  They have
+ * the stamp of before they are read: perf's records of changes meanwhile are later.
+ */
 static void dump_maps(struct followed *t, uint32_t pid)
 {
-	struct mapping m;
-	char path[64], *line = NULL;
-	size_t size = 0;
-	FILE *f;
+	struct mapping next;
+	struct maps m;
+	uint64_t tsc = clock_raw();
+	int err = maps_read(&m, pid);
+	size_t at = 0;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	f = fopen(path, "re");
-	while (f && getline(&line, &size, f) > 0)
-		if (parse_line(line, pid, &m)) {
-			read_link(&m);
-			writer_mapping(t->w, &m, clock_raw());
-		}
-	free(line);
-	if (f)
-		fclose(f);
+	if (err && !t->unread++)
+		fprintf(stderr, "pmcstat: cannot read the mappings of process "
+			"%u: %s\n", pid, err == ETIMEDOUT ?
+			"it holds them" : strerror(err));
+	while (!err && maps_next(&m, &at, &next))
+		writer_mapping(t->w, &next, tsc);
+	maps_free(&m);
 }
 
 static int dump_process(struct followed *t, struct proc *p)
