@@ -71,8 +71,8 @@ static void sample(struct export *e, const struct sample *s)
 	struct bolt *b = e->state;
 	uint32_t i;
 
-	for (i = 0; i < s->detail.n; i++, newer = from) {
-		struct pmclog_branch br = detail_branch(&s->detail, i);
+	for (i = 0; i < sample_more(s)->detail.n; i++, newer = from) {
+		struct pmclog_branch br = detail_branch(&sample_more(s)->detail, i);
 
 		profile_look_up(p, as, br.from, &from.obj, &from.at);
 		profile_look_up(p, as, br.to, &to.obj, &to.at);

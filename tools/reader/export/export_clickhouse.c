@@ -277,9 +277,9 @@ static void add_fields(struct export *e, struct clickhouse *x,
 	struct text text = { NULL, 0 };
 	uint32_t left, n = 0;
 
-	if (s->raw.data) {
+	if (sample_more(s)->raw.data) {
 		tp_put_json(e->scratch, profile_format(&e->a.p, s->event),
-			    &s->raw, false);
+			    &sample_more(s)->raw, false);
 		text = text_made(e->scratch);
 		x->with++;
 	}

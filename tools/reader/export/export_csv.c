@@ -103,7 +103,7 @@ static void put_fields(struct export *e, const struct sample *s)
 	struct text text;
 	uint32_t i;
 
-	tp_put_text(e->scratch, profile_format(&e->a.p, s->event), &s->raw,
+	tp_put_text(e->scratch, profile_format(&e->a.p, s->event), &sample_more(s)->raw,
 		    false);
 	text = text_made(e->scratch);
 	for (i = 0; i < text.n; i++) {
@@ -161,7 +161,7 @@ static void sample(struct export *e, const struct sample *s)
 		out_frame(e, s->frames[i]);
 	/* replaces the last semicolon */
 	o->buf[o->n - 1] = '"';
-	if (s->raw.data) {
+	if (sample_more(s)->raw.data) {
 		out_str(o, ",\"");
 		put_fields(e, s);
 		out_str(o, "\"\n");

@@ -146,7 +146,7 @@ static const struct text *event_text(struct export *e, const struct sample *s)
 static void put_fields(struct export *e, const struct sample *s)
 {
 	out_str(e->out, ",\"fields\":");
-	tp_put_json(e->out, profile_format(&e->a.p, s->event), &s->raw, false);
+	tp_put_json(e->out, profile_format(&e->a.p, s->event), &sample_more(s)->raw, false);
 }
 
 /* Of the sample's access to memory, and its branches */
@@ -179,10 +179,10 @@ static void sample(struct export *e, const struct sample *s)
 		out_frame(e, s->frames[i]);
 	/* replaces the last comma */
 	o->buf[o->n - 1] = ']';
-	if (s->raw.data)
+	if (sample_more(s)->raw.data)
 		put_fields(e, s);
-	if (s->detail.has)
-		put_detail(e, &s->detail);
+	if (sample_more(s)->detail.has)
+		put_detail(e, &sample_more(s)->detail);
 	out_str(o, "}\n");
 }
 

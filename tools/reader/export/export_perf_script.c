@@ -173,8 +173,8 @@ static void sample(struct export *e, const struct sample *s)
 	if (export_varies(e, s->event))
 		put_period(o, export_period(e, s));
 	out_text(o, event_text(e, s->event));
-	if (s->raw.data)
-		tp_put_text(o, profile_format(&e->a.p, s->event), &s->raw,
+	if (sample_more(s)->raw.data)
+		tp_put_text(o, profile_format(&e->a.p, s->event), &sample_more(s)->raw,
 			    false);
 	out_char(o, '\n');
 	for (i = 0; i < s->nframes; i++)

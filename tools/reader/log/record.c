@@ -280,30 +280,19 @@ bool record_is_unknown(const struct pmclog_rec *rec)
 
 size_t field_size(const struct field *f)
 {
-	switch (f->kind) {
-	case FIELD_U64:
-	case FIELD_S64:
-	case FIELD_X64:
-	case FIELD_HAD_X64:
-	case FIELD_HAD_SOURCE:
-		return 8;
-	case FIELD_DATA:
-		return 8;
-	case FIELD_BYTES:
-		return 8 + f->size;
-	case FIELD_NAME:
-		return f->size;
-	case FIELD_TAIL:
-	case FIELD_TAIL2:
-		return 1;
-	case FIELD_PCS:
-	case FIELD_BRANCHES:
-		return 0;
-	case FIELD_ENDS:
-		return 1;
-	default:
-		return 4;
-	}
+	static const unsigned char bytes[] = {
+		[FIELD_U32] = 4, [FIELD_S32] = 4, [FIELD_X32] = 4,
+		[FIELD_U64] = 8, [FIELD_S64] = 8, [FIELD_X64] = 8,
+		[FIELD_PROT] = 4, [FIELD_CAUSE] = 4, [FIELD_MACHINE] = 4,
+		[FIELD_BYTES] = 8, [FIELD_NAME] = 0,	/* and @size */
+		[FIELD_TAIL] = 1, [FIELD_TAIL2] = 1, [FIELD_PAD] = 4,
+		[FIELD_CHAIN] = 4, [FIELD_PCS] = 0, [FIELD_DATA] = 8,
+		[FIELD_SNAPSHOT] = 4, [FIELD_ENDS] = 1, [FIELD_HAD_U32] = 4,
+		[FIELD_HAD_X64] = 8, [FIELD_HAD_SOURCE] = 8, [FIELD_BRANCHES] = 0,
+	};
+	bool sized = f->kind == FIELD_BYTES || f->kind == FIELD_NAME;
+
+	return bytes[f->kind] + (sized ? f->size : 0);
 }
 
 int field_present(const struct field *f, const struct pmclog_rec *rec)

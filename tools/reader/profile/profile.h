@@ -210,7 +210,8 @@ void profile_pass(struct profile *p, struct input *in);
 /* Releases the held sample: @r is the next record, NULL if there is none. */
 void profile_release(struct profile *p, const struct pmclog_rec *r);
 /* profile_hw.c: sets the sample's keys of its detail */
-void profile_hw_keys(struct profile *p, const struct aspace *as, struct sample *s);
+struct hw_keys profile_hw_keys(struct profile *p, const struct aspace *as,
+			       const struct detail *d);
 /* The format of raw data in an event's samples; NULL: not known. */
 const struct tp_format *profile_format(const struct profile *p, uint32_t event);
 /* The log's clock is known, or known better. */

@@ -47,14 +47,16 @@ static void branch_keys(struct profile *p, const struct aspace *as,
 		k->to = frame_key(p, as, b.to);
 }
 
-void profile_hw_keys(struct profile *p, const struct aspace *as, struct sample *s)
+struct hw_keys profile_hw_keys(struct profile *p, const struct aspace *as,
+			       const struct detail *d)
 {
-	const struct detail *d = &s->detail;
+	struct hw_keys keys = { 0 };
 
 	if (p->groups.by & BY_MEM)
-		s->hw.mem = mem_key(p, d);
+		keys.mem = mem_key(p, d);
 	if (p->groups.by & BY_LATENCY)
-		s->hw.latency = latency_key(d);
+		keys.latency = latency_key(d);
 	if (p->groups.by & BY_BRANCH)
-		branch_keys(p, as, d, &s->hw);
+		branch_keys(p, as, d, &keys);
+	return keys;
 }

@@ -46,7 +46,7 @@ static void list_sample(struct profile *p, const struct aspace *as,
 			uint32_t n)
 {
 	roll_wait(p, as, s, pc, n);
-	if (s->raw.data || s->detail.branch)
+	if (s->more)
 		roll_flush(p);
 }
 
@@ -200,14 +200,29 @@ static inline void count_ends(struct profile *p, const struct sample *s,
 		ends_put(&p->ends, s->event, s->comm, ends);
 }
 
-/* What the next record has of a sample; all zeros: nothing */
-struct more {
-	struct tp_raw raw;
-	struct detail detail;
-};
+static uint32_t find_group(struct profile *p, const struct aspace *as,
+			   const struct sample *s)
+{
+	struct group g = { 0 };
+
+	if (p->groups.by & BY_FIELD)
+		g.value = byfield_value(&p->field, &p->str,
+					profile_format(p, s->event),
+					&sample_more(s)->raw);
+	if (p->groups.by & BY_HW)
+		g.hw = profile_hw_keys(p, as, &sample_more(s)->detail);
+	return groups_find(&p->groups, s, &g);
+}
+
+/* Number 0 is that of all samples, if they are not grouped. */
+static inline uint32_t group_of(struct profile *p, const struct aspace *as,
+				const struct sample *s)
+{
+	return p->groups.n && !p->groups.by ? 0 : find_group(p, as, s);
+}
 
 static void count_sample(struct profile *p, const struct pmclog_rec *r,
-			 uint32_t event, const struct more *more)
+			 uint32_t event, const struct sample_more *more)
 {
 	const unsigned char *pc = r->data + sizeof(struct pmclog_callchain);
 	uint32_t n = (r->len - sizeof(struct pmclog_callchain)) / 8;
@@ -216,8 +231,7 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 		.tsc = r->tsc, .pid = REC32(r, callchain, pid), .tid = REC32(r, callchain, tid),
 		.cpu = PMCLOG_CC_CPU(flags),
 		.kernel = !(flags & PMCLOG_CC_USERSPACE), .weight = 1,
-		.ends = ends_of(flags), .event = event, .raw = more->raw,
-		.detail = more->detail,
+		.ends = ends_of(flags), .event = event, .more = more,
 	};
 	struct proc *proc;
 
@@ -229,12 +243,7 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 		return;
 	if (event_is_freq(&p->events.event[event]))
 		s.weight = weigh(p, &s, REC32(r, callchain, pmcid));
-	if (p->groups.by & BY_FIELD)
-		s.value = byfield_value(&p->field, &p->str,
-					profile_format(p, s.event), &s.raw);
-	if (p->groups.by & BY_HW)
-		profile_hw_keys(p, proc->as, &s);
-	s.group = groups_of(&p->groups, &s);
+	s.group = group_of(p, proc->as, &s);
 	if (p->events.event[event].flags & HWPMC_F_CALLCHAIN)
 		count_ends(p, &s, flags, pc, n);
 	if (is_self(p, flags, n) && is_plain(&s, pc, n)) {
@@ -286,14 +295,16 @@ static bool is_raw_of(const struct pmclog_rec *sample,
 
 void profile_release(struct profile *p, const struct pmclog_rec *r)
 {
-	struct more more = { .raw.data = NULL };
+	struct sample_more more = { .raw.data = NULL };
+	bool raw = r && is_raw_of(&p->held.rec, r);
+	bool detail = r && !raw && detail_follows(&p->held.rec, r);
 
 	p->held.valid = false;
-	if (r && is_raw_of(&p->held.rec, r))
+	if (raw)
 		more.raw = tp_raw(r);
-	else if (r && detail_follows(&p->held.rec, r))
+	if (detail)
 		more.detail = detail_of(r);
-	count_sample(p, &p->held.rec, p->held.event, &more);
+	count_sample(p, &p->held.rec, p->held.event, raw || detail ? &more : NULL);
 }
 
 /* Notes samples outside of the filter's window. */
@@ -321,7 +332,6 @@ void profile_pass(struct profile *p, struct input *in)
 
 void profile_callchain(struct profile *p, const struct pmclog_rec *r)
 {
-	static const struct more none;
 	uint32_t event = events_of(&p->events, &p->str, REC32(r, callchain, pmcid));
 
 	if (p->filter && !filter_time(p->filter, r->tsc)) {
@@ -331,5 +341,5 @@ void profile_callchain(struct profile *p, const struct pmclog_rec *r)
 	if (p->events.event[event].flags & HAS_MORE)
 		hold(p, r, event);
 	else
-		count_sample(p, r, event, &none);
+		count_sample(p, r, event, NULL);
 }

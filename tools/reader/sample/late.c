@@ -7,8 +7,10 @@
 
 static size_t size_of(const struct late_sample *s)
 {
-	return sizeof(*s) + (size_t)s->npc * 8 + s->sample.raw.len +
-	       s->sample.detail.n * sizeof(struct pmclog_branch);
+	const struct sample_more *more = sample_more(&s->sample);
+
+	return sizeof(*s) + (size_t)s->npc * 8 + more->raw.len +
+	       more->detail.n * sizeof(struct pmclog_branch);
 }
 
 static uint32_t find(const struct late *t, uint32_t tid)
@@ -50,9 +52,13 @@ static void drop(struct late *t, struct late_sample *s)
 static void keep_more(struct late_sample *copy)
 {
 	unsigned char *to = copy->pc + (size_t)copy->npc * 8;
-	struct detail *d = &copy->sample.detail;
-	struct tp_raw *raw = &copy->sample.raw;
+	struct detail *d = &copy->more.detail;
+	struct tp_raw *raw = &copy->more.raw;
 
+	if (!copy->sample.more)
+		return;
+	copy->more = *copy->sample.more;
+	copy->sample.more = &copy->more;
 	if (raw->data) {
 		memcpy(to, raw->data, raw->len);
 		raw->data = to;

@@ -22,14 +22,16 @@
 /**
  * struct late_sample - a sample that waits
  * @sample: the sample, with the chain that it is counted as
+ * @more:  what it has, if it has more
  * @user:  its first user pc
- * @pc:    its kernel part, as it is in the log; then its raw data
+ * @pc:    its kernel part, as it is in the log; then its raw data and branches
  * @older, @newer: in the order of time, of the same thread and of all
  */
 struct late_sample {
 	struct late_sample *older, *newer;
 	struct late_sample *older_of_all, *newer_of_all;
 	struct sample sample;
+	struct sample_more more;
 	uint64_t user;
 	uint32_t tid;		/* number in @tids */
 	uint32_t npc;

@@ -3,6 +3,8 @@
 
 #include "sample/sample.h"
 
+const struct sample_more sample_nothing;
+
 static bool same_group(const struct group *a, const struct group *b)
 {
 	return a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu &&
@@ -29,28 +31,22 @@ static uint32_t slice_of(const struct groups *t, uint64_t tsc)
 	return at < UINT32_MAX ? (uint32_t)at : UINT32_MAX;
 }
 
-uint32_t groups_find(struct groups *t, const struct sample *s)
+uint32_t groups_find(struct groups *t, const struct sample *s, struct group *g)
 {
-	struct group g = { 0 };
+	static const struct group all;
 
 	if (!t->n)
-		group_id(t, &g);
-	if (!t->by)
-		return 0;
+		group_id(t, &all);
 	if (t->by & BY_PID)
-		g.pid = s->pid;
+		g->pid = s->pid;
 	if (t->by & BY_TID)
-		g.tid = s->tid;
+		g->tid = s->tid;
 	if (t->by & BY_CPU)
-		g.cpu = s->cpu;
+		g->cpu = s->cpu;
 	if (t->by & BY_SLICE)
-		g.slice = slice_of(t, s->tsc);
-	if (t->by & BY_FIELD)
-		g.value = s->value;
-	if (t->by & BY_HW)
-		g.hw = s->hw;
-	if (!same_group(&t->group[t->last], &g))
-		t->last = group_id(t, &g);
+		g->slice = slice_of(t, s->tsc);
+	if (!same_group(&t->group[t->last], g))
+		t->last = group_id(t, g);
 	return t->last;
 }
 

@@ -27,36 +27,47 @@ struct hw_keys {
 };
 
 /**
+ * struct sample_more - what the record behind a sample has of it
+ * @raw:    fields of its tracepoint, or no data
+ * @detail: its branches and its access to memory, or none
+ */
+struct sample_more {
+	struct tp_raw raw;
+	struct detail detail;
+};
+
+/**
  * struct sample - a sample, complete when its chain is known
  * @tsc:    clock of the log
  * @event:  of struct events
  * @comm:   string number of the command's name
  * @group:  of struct groups
  * @chain:  of struct chains; chains keep their numbers until chains_finish()
- * @value:  string number: value of the field that samples are grouped by
  * @weight: events that it stands for if its event is sampled at a rate, else 1
  * @kernel: taken in kernel mode
  * @ends:   how its user chain ends, END_*
  * @frames: its @nframes frames, the innermost first, valid until the callback
  *	    returns; only for profile.on_samples
- * @raw:    fields of its tracepoint, valid until the callback returns; without
- *	    data if it has none
- * @detail: its branches and its access to memory, likewise
- * @hw:     keys of these that samples are grouped by
+ * @more:   valid until the callback returns; NULL: nothing, see sample_more()
  */
 struct sample {
 	uint64_t tsc;
 	uint32_t pid, tid, cpu;
-	uint32_t event, comm, group, chain, value;
+	uint32_t event, comm, group, chain;
 	uint64_t weight;
 	bool kernel;
 	uint8_t ends;
 	uint32_t nframes;
 	const uint32_t *frames;
-	struct tp_raw raw;
-	struct detail detail;
-	struct hw_keys hw;
+	const struct sample_more *more;
 };
+
+extern const struct sample_more sample_nothing;
+
+static inline const struct sample_more *sample_more(const struct sample *s)
+{
+	return s->more ? s->more : &sample_nothing;
+}
 
 /* what samples are grouped by */
 #define BY_PID		1U
@@ -73,7 +84,7 @@ struct sample {
 #define BY_BRANCH	(BY_PREDICTION | BY_FROM | BY_TO)
 #define BY_HW		(BY_MEM | BY_LATENCY | BY_BRANCH)
 
-/* keys that are not grouped by are 0 */
+/* @value: string number: value of a field.  Keys that are not grouped by are 0. */
 struct group {
 	uint32_t pid, tid, cpu, slice, value;
 	struct hw_keys hw;
@@ -96,13 +107,11 @@ struct groups {
 	struct idtab tab;
 };
 
-/* The group of a sample whose tsc, pid, tid and cpu are filled in. */
-uint32_t groups_find(struct groups *t, const struct sample *s);
-
-static inline uint32_t groups_of(struct groups *t, const struct sample *s)
-{
-	return t->n && !t->by ? 0 : groups_find(t, s);
-}
+/*
+ * The group of a sample whose tsc, pid, tid and cpu are filled in.  @g has the keys
+ * that more of the sample, and of the profile, is needed for; the others are 0.
+ */
+uint32_t groups_find(struct groups *t, const struct sample *s, struct group *g);
 
 void groups_free(struct groups *t);
 
