@@ -23,6 +23,7 @@
 #include <linux/topology.h>
 #include <linux/trace_events.h>
 #include <linux/user_namespace.h>
+#include <linux/workqueue.h>
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
@@ -44,6 +45,18 @@ static inline unsigned long compat_module_text(const struct module *mod,
 #else
 	*len = mod->core_layout.text_size;
 	return (unsigned long)mod->core_layout.base;
+#endif
+}
+
+/*
+ * The system's queue for work that any CPU may do.  7.3 warns of its old name.
+ */
+static inline struct workqueue_struct *compat_unbound_wq(void)
+{
+#ifdef HAVE_UNBOUND_WQ
+	return system_dfl_wq;
+#else
+	return system_unbound_wq;
 #endif
 }
 

@@ -135,7 +135,7 @@ static bool wait_for_maps(struct lock_wait *w, struct mm_struct *mm)
 {
 	w->task = current;
 	INIT_DELAYED_WORK(&w->over, end_wait);
-	queue_delayed_work(system_unbound_wq, &w->over, LOCK_WAIT);
+	queue_delayed_work(compat_unbound_wq(), &w->over, LOCK_WAIT);
 	if (!down_read_interruptible(&mm->mmap_lock))
 		return true;
 	wait_is_over(w);

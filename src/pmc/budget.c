@@ -17,6 +17,7 @@
 #include <linux/math64.h>
 #include <linux/rcupdate.h>
 
+#include "compat.h"
 #include "hwpmc.h"
 #include "pmc.h"
 #include "sample/record.h"
@@ -342,7 +343,7 @@ static void budget_work(struct work_struct *work)
 					     struct hwpmc_owner, budget.work);
 
 	if (keep_to_budget(o))
-		queue_delayed_work(system_unbound_wq, &o->budget.work, LOOK);
+		queue_delayed_work(compat_unbound_wq(), &o->budget.work, LOOK);
 }
 
 /* No handler and no writer thread runs. */
@@ -379,7 +380,7 @@ int hwpmc_budget_set(struct hwpmc_owner *o, const struct hwpmc_setbudget *a)
 		b->added = true;
 	}
 	if (a->ppm)
-		queue_delayed_work(system_unbound_wq, &b->work, LOOK);
+		queue_delayed_work(compat_unbound_wq(), &b->work, LOOK);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "compat.h"
 #include "hwpmc.h"
 #include "pmc.h"
 #include "sample/record.h"
@@ -138,7 +139,7 @@ static int cpu_up_callback(unsigned int cpu, struct hlist_node *node)
 	if (READ_ONCE(o->hp.want_rings) && owner_has_cpu(o, cpu))
 		ring_create(o, cpu, true);
 	WRITE_ONCE(o->hp.cpu_lives[cpu], o->hp.cpu_lives[cpu] + 1);
-	queue_delayed_work(system_unbound_wq, &o->hp.work, 0);
+	queue_delayed_work(compat_unbound_wq(), &o->hp.work, 0);
 	return 0;
 }
 
@@ -208,7 +209,7 @@ static void hotplug_work(struct work_struct *work)
 	mutex_unlock(&o->cpus_mutex);
 out:
 	if (again)
-		queue_delayed_work(system_unbound_wq, &o->hp.work, RETRY_DELAY);
+		queue_delayed_work(compat_unbound_wq(), &o->hp.work, RETRY_DELAY);
 }
 
 int hwpmc_hotplug_init(void)

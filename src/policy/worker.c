@@ -8,6 +8,7 @@
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
 #include "hwpmc.h"
 
 /**
@@ -47,7 +48,7 @@ u64 hwpmc_run_by_worker(void (*fn)(void *arg), void *arg)
 	struct request r = { .fn = fn, .arg = arg };
 
 	INIT_WORK_ONSTACK(&r.work, request_work);
-	queue_work(system_unbound_wq, &r.work);
+	queue_work(compat_unbound_wq(), &r.work);
 	flush_work(&r.work);
 	destroy_work_on_stack(&r.work);
 	return r.took;
