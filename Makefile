@@ -11,7 +11,7 @@
 #			what samples once more with interrupts that are NMIs; on the
 #			debug kernel only if it is in the cache already
 # make check-full	all kernel tests on all kernels; a test that passes at the second
-#			attempt only has failed. Then stress-ng, Secure Boot, the packages
+#			attempt only has failed. Then stress-ng, 72 CPUs, Secure Boot, packages
 #			in machines with Debian 12 and 13, the fuzzer of the module
 # make check-KERNEL	all on that one; debug and debug-amd64 have all checkers on, kcsan
 #			looks for data races

@@ -33,10 +33,11 @@
  * fold_mutex and unwinder->lock (and for a worker that puts paths): ioctls wait for the
  * thread with owner->mutex held.  It only tries other locks.  The thread, a target or
  * statistics may drop the last reference to an owner, which waits for fold_mutex,
- * owners_mutex, unwinder->lock and accounts_mutex.  Overflow handlers and hooks take no
- * lock at all (except, before 6.16, the raw spinlock of compat_process_gone(), under which
- * no other is taken).  An object that they find through RCU or through the event is freed
- * only after a grace period, and after the event is released.
+ * owners_mutex, unwinder->lock and accounts_mutex.  Overflow handlers take no lock at all,
+ * and hooks wait for none: that of an exec tries the mmap lock, and before 6.16 that of an
+ * exit takes the raw spinlock of compat_process_gone(), under which no other is taken.  An
+ * object that they find through RCU or through the event is freed only after a grace
+ * period, and after the event is released.
  */
 #ifndef HWPMC_HWPMC_H
 #define HWPMC_HWPMC_H
@@ -152,10 +153,13 @@ struct owner_hooks {
 
 /**
  * struct owner_noring - lost process records that no ring counts
- * @dropped: those of CPUs without a ring, and dumps without memory; any context
+ * @dropped: those of processes on CPUs without a ring, and dumps and bases of a flight
+ *	recorder without memory; any context
  * @beyond_dump: losses that a dump does not repair; any context.  These are failed
- *	attempts to follow a task, most of them because of max_counters, and PROCCSWs
- *	of CPUs without a ring.  The next PROCCSW of the thread has the lost one's value
+ *	attempts to follow a task, most of them because of max_counters, records of no
+ *	process and PROCCSWs on CPUs without a ring, kernel modules that were not kept,
+ *	and losses that another log has.  The next PROCCSW of the thread has the lost
+ *	one's value
  * @told: the writer thread's: how many of both are logged
  * @told_at: the writer thread's: when it last counted them
  * @lost, @seen: the writer thread's: how many of @dropped are logged, and for how
