@@ -8,9 +8,9 @@
 #include "bpf/maps.h"
 #include "libpmc_thread.h"
 
-/* ms: for all processes that hang together, and at least for each of them */
+/* ms: for all processes that hang together, and at least for each one */
 #define PATIENCE	2000
-#define PATIENCE_MIN	20
+#define PATIENCE_MIN	100
 
 /**
  * struct maps_reading - what the thread works on
