@@ -2,7 +2,7 @@
 /*
  * Sections that tables are made of, in other forms: .debug_frame is the same when it is
  * compressed, and .sframe says what .eh_frame does.  Also code that has none of these:
- * signal restorers and .plt.
+ * signal restorers, .plt, _init() and _fini().
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -335,6 +335,43 @@ static void test_amd64_plt(const char *what, const char *section,
 	pmc_unwind_free(&u[1]);
 }
 
+/* Has the section the rules of _init(), whose stack pointer is moved behind @head bytes? */
+static bool is_init(const char *name, const char *section, unsigned int head,
+		    unsigned int size)
+{
+	struct pmc_unwind u = { 0 };
+	struct unwind_table t;
+	uint64_t start, header;
+	unsigned int at;
+	bool good = true;
+
+	abort_if(compile(name, &u) || !look(&t, &u));
+	start = find(name, section, &header);
+	for (at = 0; at < size; at++)
+		good &= is_by_sp(&t, start + at, at < head || at == size - 1 ? 8 : 16);
+	pmc_unwind_free(&u);
+	return good;
+}
+
+/* _init() and _fini(): those of a library of this machine, and others */
+static void test_init(void)
+{
+	static const char library[] = "/lib/x86_64-linux-gnu/libz.so.1";
+	static const char source[] =
+		"gcc -O2 -fPIC -shared -nostdlib -o %s -x c - 2>/dev/null <<'EOF'\n"
+		"void f(void) { }\n"
+		"__asm__(\".section .init, \\\"ax\\\"; %s sub $8, %%rsp; %s add $8, %%rsp; ret; .previous\");\n"
+		"EOF";
+
+	if (!access(library, R_OK))
+		ok(is_init(library, ".init", 4, 23) && is_init(library, ".fini", 4, 9),
+		   "_init() and _fini() of a library of the machine");
+	abort_if(shell(source, "ibt", "endbr64;", "") ||
+		 shell(source, "other", "", "push %rax; pop %rax;"));
+	ok(is_init("ibt", ".init", 8, 13), "_init() with endbr64");
+	ok(!is_init("other", ".init", 4, 11), "an _init() that does more");
+}
+
 /* Is it the rule of a signal's frame, with struct ucontext at the stack pointer? */
 static bool is_signal(const struct unwind_table *t, uint64_t at, bool arm64)
 {
@@ -452,6 +489,7 @@ int main(void)
 		       "-fcf-protection -Wl,-z,force-ibt", 4);
 	test_amd64_plt(".plt.sec of lld", ".plt.sec",
 		       "-fcf-protection -Wl,-z,force-ibt", 3);
+	test_init();
 	test_restorers();
 	scratch_end();
 	return done();

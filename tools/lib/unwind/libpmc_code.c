@@ -163,6 +163,74 @@ int pmc_code_plt(const struct elf *e, const struct cfi_sink *sink)
 	return status;
 }
 
+/* sub $8, %rsp; add $8, %rsp and ret: the C library's ends of _init() and _fini() */
+static const unsigned char init_head[] = { 0x48, 0x83, 0xec, 8 };
+static const unsigned char init_tail[] = { 0x48, 0x83, 0xc4, 8, 0xc3 };
+/* test %rax, %rax; je over the next one; call *%rax: between them in _init(), behind mov */
+static const unsigned char init_call[] = { 0x48, 0x85, 0xc0, 0x74, 2, 0xff, 0xd0 };
+
+#define INIT_MOV	7U	/* bytes: mov REL(%rip), %rax */
+#define INIT_MAX	(sizeof(endbr) + sizeof(init_head) + INIT_MOV + \
+			 sizeof(init_call) + sizeof(init_tail))
+
+/* Bytes before the stack pointer changes; -1: other objects have code there, too */
+static int init_at(const unsigned char *code, uint64_t size)
+{
+	const uint64_t ends = sizeof(init_head) + sizeof(init_tail);
+	uint64_t at = 0, inside;
+
+	if (size > sizeof(endbr) && !memcmp(code, endbr, sizeof(endbr)))
+		at = sizeof(endbr);
+	if (size < at + ends || memcmp(code + at, init_head, sizeof(init_head)) ||
+	    memcmp(code + size - sizeof(init_tail), init_tail, sizeof(init_tail)))
+		return -1;
+	inside = size - at - ends;
+	if (inside && (inside != INIT_MOV + sizeof(init_call) ||
+		       memcmp(code + at + sizeof(init_head) + INIT_MOV, init_call,
+			      sizeof(init_call))))
+		return -1;
+	return (int)at;
+}
+
+static int init_section(const struct elf *e, const char *name,
+			const struct cfi_sink *sink)
+{
+	const unsigned char *row = pmc_elf_section(e, name);
+	uint64_t start, size;
+	unsigned char *code;
+	int at, status = 0;
+
+	if (!row)
+		return absent();
+	start = FIELD(e, row, Shdr, sh_addr);
+	size = FIELD(e, row, Shdr, sh_size);
+	if (!size || size > INIT_MAX || start + size < start)
+		return 0;
+	code = pmc_elf_part(e, FIELD(e, row, Shdr, sh_offset), size);
+	if (!code)
+		return absent();
+	at = init_at(code, size);
+	free(code);
+	if (at < 0)
+		return 0;
+	status = sink->function(sink->arg, start, start + size);
+	if (!status)
+		status = by_sp(sink, start, 8);
+	if (!status)
+		status = by_sp(sink, start + (unsigned int)at + sizeof(init_head), 16);
+	return status ?: by_sp(sink, start + size - 1, 8);
+}
+
+int pmc_code_init(const struct elf *e, const struct cfi_sink *sink)
+{
+	int status;
+
+	if (e->machine != EM_X86_64)
+		return 0;
+	status = init_section(e, ".init", sink);
+	return status ?: init_section(e, ".fini", sink);
+}
+
 /*
  * struct restorer - the instructions of a function that ends signal handlers
  * @before: bytes before it that have its rule, too: a handler returns to its first

@@ -16,6 +16,12 @@
  */
 int pmc_code_plt(const struct elf *e, const struct cfi_sink *sink);
 
+/*
+ * What runs when a file has been loaded and before it is unloaded; amd64, as above.  The
+ * first instruction is sampled often: its page is not in memory.
+ */
+int pmc_code_init(const struct elf *e, const struct cfi_sink *sink);
+
 /* The functions to which the kernel lets signal handlers return; as above. */
 int pmc_code_restorers(const struct elf *e, const struct cfi_sink *sink);
 

@@ -381,6 +381,8 @@ static int collect(struct maker *m)
 		status = collect_sframe(m, &s, &sink);
 	if (!status && m->nfunctions)
 		status = pmc_code_plt(m->elf, &sink);
+	if (!status && m->nfunctions)
+		status = pmc_code_init(m->elf, &sink);
 	return status ?: pmc_code_restorers(m->elf, &sink);
 }
 
