@@ -58,8 +58,11 @@ struct pmc_owner {
 
 static struct pmc_owner *the_owner;
 
-/* A timer of the process may come when the owner has been closed. */
-static pthread_mutex_t closing = PTHREAD_MUTEX_INITIALIZER;
+/*
+ * Timers of the process run in threads of their own, and may come when the owner has been
+ * closed.  Held by them, by the close, and for what is armed.
+ */
+static pthread_mutex_t timers = PTHREAD_MUTEX_INITIALIZER;
 static int closed;
 
 static int step(const char *name, long arg)
@@ -100,14 +103,14 @@ int close(int fd)
 
 static void break_log(union sigval v)
 {
-	pthread_mutex_lock(&closing);
+	pthread_mutex_lock(&timers);
 	if (!closed) {
 		the_owner->broken = ENOSPC;
 		/* and POLLERR, when not all has been read from it */
 		abort_if(write(the_owner->fd, "", 1) != 1);
 		close(the_owner->peer);
 	}
-	pthread_mutex_unlock(&closing);
+	pthread_mutex_unlock(&timers);
 }
 
 struct pmc_unwinder {
@@ -134,10 +137,10 @@ void pmc_unwinder_end(struct pmc_unwinder *u)
 
 static void lose_targets(union sigval v)
 {
-	pthread_mutex_lock(&closing);
+	pthread_mutex_lock(&timers);
 	if (!closed)
 		close(the_owner->peer);
-	pthread_mutex_unlock(&closing);
+	pthread_mutex_unlock(&timers);
 }
 
 static void later(const char *ms, void (*what)(union sigval))
@@ -175,9 +178,9 @@ void pmc_owner_close(struct pmc_owner *o)
 	char byte;
 
 	step("close", 0);
-	pthread_mutex_lock(&closing);
+	pthread_mutex_lock(&timers);
 	closed = 1;
-	pthread_mutex_unlock(&closing);
+	pthread_mutex_unlock(&timers);
 	close(o->fd);
 	/* nothing else holds it: what PMCs used could not be removed */
 	abort_if(recv(o->peer, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
@@ -451,6 +454,7 @@ int pmc_owner_exit_trigger(struct pmc_owner *o, uint32_t what, int status,
 	return step(what == HWPMC_EXIT_STATUS ? "exit with" : "exit", status);
 }
 
+/* timers */
 static void has_written(struct pmc_owner *o, int err)
 {
 	o->snapped = err;
@@ -467,12 +471,14 @@ static void pull_trigger(union sigval v)
 			 (uint32_t)atoi(getenv("FAKE_CAUSE")) :
 			 PMCLOG_SNAPSHOT_PMC;
 
-	if (the_owner->armed >= 0)
+	pthread_mutex_lock(&timers);
+	if (!closed && the_owner->armed >= 0)
 		has_written(the_owner, put_snapshot(the_owner->armed, cause,
 						    3 << 8));
+	pthread_mutex_unlock(&timers);
 }
 
-/* The thread gets a step further with what has fired. */
+/* The thread gets a step further with what has fired.  timers */
 static void write_fired(struct pmc_owner *o)
 {
 	if (o->fired == 1 && !put_begin(o->armed))
@@ -481,7 +487,7 @@ static void write_fired(struct pmc_owner *o)
 		has_written(o, put_end(o->armed, PMCLOG_SNAPSHOT_EXIT, 3 << 8));
 }
 
-/* What is being written is broken off, or has just been. */
+/* What is being written is broken off, or has just been.  timers */
 static void break_off(struct pmc_owner *o)
 {
 	if (strcmp(getenv("FAKE_FIRED"), "cut")) {
@@ -494,32 +500,54 @@ static void break_off(struct pmc_owner *o)
 	o->snapped = EINTR;
 }
 
-int pmc_owner_snapshot(struct pmc_owner *o, int fd, uint32_t flags)
+/* POLLPRI is over. */
+static void no_news(const struct pmc_owner *o)
 {
 	char byte;
 
-	if (step(fd < 0 ? "disarm" : flags ? "arm" : "snapshot", 0))
-		return -1;
-	if (fd < 0 && o->fired == 2)
-		break_off(o);
 	if (recv(o->fd, &byte, 1, MSG_OOB) < 0)
 		errno = 0;
-	if (fd < 0) {
-		if (o->armed >= 0)
-			close(o->armed);
-		errno = o->armed >= 0 ? 0 : o->snapped < 0 ? EINVAL : o->snapped;
-		o->armed = -1;
-		o->snapped = -1;
-		return errno ? -1 : 0;
-	}
-	if (!flags) {
-		errno = put_snapshot(fd, PMCLOG_SNAPSHOT_ASKED, 0);
-		return errno ? -1 : 0;
-	}
+}
+
+/* timers */
+static int disarm(struct pmc_owner *o)
+{
+	if (o->fired == 2)
+		break_off(o);
+	no_news(o);
+	if (o->armed >= 0)
+		close(o->armed);
+	errno = o->armed >= 0 ? 0 : o->snapped < 0 ? EINVAL : o->snapped;
+	o->armed = -1;
+	o->snapped = -1;
+	return errno ? -1 : 0;
+}
+
+/* timers */
+static int arm(struct pmc_owner *o, int fd)
+{
+	no_news(o);
 	o->armed = dup(fd);
 	o->fired = getenv("FAKE_FIRED") && !o->narmed++;
 	later(getenv("FAKE_TRIGGER"), pull_trigger);
 	return 0;
+}
+
+int pmc_owner_snapshot(struct pmc_owner *o, int fd, uint32_t flags)
+{
+	int err;
+
+	if (step(fd < 0 ? "disarm" : flags ? "arm" : "snapshot", 0))
+		return -1;
+	if (fd >= 0 && !flags) {
+		no_news(o);
+		errno = put_snapshot(fd, PMCLOG_SNAPSHOT_ASKED, 0);
+		return errno ? -1 : 0;
+	}
+	pthread_mutex_lock(&timers);
+	err = fd < 0 ? disarm(o) : arm(o, fd);
+	pthread_mutex_unlock(&timers);
+	return err;
 }
 
 /* One log ends, another begins. */
@@ -537,7 +565,9 @@ int pmc_owner_rotate_logfile_flags(struct pmc_owner *o, int fd,
 
 int pmc_owner_flush_logfile(struct pmc_owner *o)
 {
+	pthread_mutex_lock(&timers);
 	write_fired(o);
+	pthread_mutex_unlock(&timers);
 	if (step("flush", 0))
 		return -1;
 	errno = o->broken;
