@@ -128,6 +128,23 @@ if unshare -m sh hold $target true 2>err.hold; then
 		all 'has err "cannot read the mappings of process $target: "' \
 		'has err "of a process was lost\|of processes were lost"' 'has out.verify "process records* dropped"'
 fi
+# Mappings that cannot be opened: no driver has such a number; or root has not all rights.
+mknod none c 511 0 2>err.mknod
+sed 's/ held / none /' hold >none.sh
+unread=
+[ -r /proc/1/maps ] && ! head -c 1 /proc/1/maps >out.maps 2>err.maps && unread=1
+if [ -c none ] && unshare -m sh none.sh $target true 2>err.hold; then
+	unread=${unread:-$target}
+fi
+if [ "$unread" ]; then
+	run 0 unshare -m sh none.sh $target "$pmcstat" --bpf -n 1000000 -S cpu-clock -O log true
+	[ -c none ] || run 0 "$pmcstat" --bpf -n 1000000 -S cpu-clock -O log true
+	"$pmclog" verify log >out.verify 2>&1
+	want=0 got=$?
+	ok 'likewise if they cannot be read' \
+		all 'has err "cannot read the mappings of process $unread: "' \
+		'has err "of a process was lost\|of processes were lost"' 'has out.verify "process records* dropped"'
+fi
 kill $target
 
 # A limit of the size of files takes a part of a write, as a full disk does.

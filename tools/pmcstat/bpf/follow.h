@@ -42,6 +42,8 @@ struct proc {
  * @pmcid: of PROCEXEC: a PMC of processes, or PMCLOG_PMCID_NONE
  * @all:  all processes are followed
  * @descend: so are children of processes that are
+ * @quiet: no warnings
+ * @named: a process that hangs (1) or cannot be read (2) has been named
  * @unread: processes whose mappings could not be read
  */
 struct followed {
@@ -49,6 +51,8 @@ struct followed {
 	uint32_t	pmcid;
 	int		all;
 	int		descend;
+	int		quiet;
+	unsigned int	named;
 	uint64_t	unread;
 	void		*by_pid;	/* of tsearch(3) */
 	void		*by_tid;

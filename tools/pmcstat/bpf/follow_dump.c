@@ -43,6 +43,18 @@ static int each_number(struct followed *t, struct proc *p, const char *path,
  * Mappings that cannot be read are a loss, and the first process is named.  They have
  * the stamp of before they are read: perf's records of changes meanwhile are later.
  */
+/* The first that hangs and the first that cannot be read are named. */
+static void name_unread(struct followed *t, uint32_t pid, int err)
+{
+	const unsigned int kind = err == ETIMEDOUT ? 1 : 2;
+
+	if (!t->quiet && !(t->named & kind))
+		warn_line("cannot read the mappings of process %u: %s", pid,
+			  err == ETIMEDOUT ? "it holds them" : strerror(err));
+	t->named |= kind;
+	t->unread++;
+}
+
 static void dump_maps(struct followed *t, uint32_t pid)
 {
 	struct mapping next;
@@ -51,10 +63,8 @@ static void dump_maps(struct followed *t, uint32_t pid)
 	int err = maps_read(&m, pid);
 	size_t at = 0;
 
-	if (err && !t->unread++)
-		fprintf(stderr, "pmcstat: cannot read the mappings of process "
-			"%u: %s\n", pid, err == ETIMEDOUT ?
-			"it holds them" : strerror(err));
+	if (err)
+		name_unread(t, pid, err);
 	while (!err && maps_next(&m, &at, &next))
 		writer_mapping(t->w, &next, tsc);
 	maps_free(&m);

@@ -8,9 +8,14 @@
 #include "bpf/maps.h"
 #include "libpmc_thread.h"
 
-/* ms: for all processes that hang together, and at least for each one */
+/*
+ * ms: for all processes that hang together, at least for each one, and that when so much
+ * has been waited altogether
+ */
 #define PATIENCE	2000
 #define PATIENCE_MIN	100
+#define PATIENCE_LEFT	10
+#define PATIENCE_ALL	10000
 
 /**
  * struct maps_reading - what the thread works on
@@ -102,6 +107,8 @@ static void run(struct pmc_thread *t)
 	if (from) {
 		read_lines(r, from, to);
 		fclose(from);
+	} else if (errno != ENOENT && errno != ESRCH) {	/* it has not ended */
+		r->err = errno;
 	}
 	if (fclose(to))		/* the text ends in the middle of a mapping */
 		r->err = ENOMEM;
@@ -124,14 +131,20 @@ static unsigned int now_ms(void)
 	return (unsigned int)now.tv_sec * 1000 + (unsigned int)(now.tv_nsec / 1000000);
 }
 
+static unsigned int patience(unsigned int waited)
+{
+	if (waited < PATIENCE)
+		return PATIENCE_MIN + PATIENCE - waited;
+	return waited < PATIENCE_ALL ? PATIENCE_MIN : PATIENCE_LEFT;
+}
+
 /* The main thread only */
 static int wait_for(struct maps_reading *r)
 {
 	static unsigned int waited;
 	unsigned int began = now_ms();
 
-	if (pmc_thread_wait(&r->t, PATIENCE_MIN +
-			    (waited < PATIENCE ? PATIENCE - waited : 0)))
+	if (pmc_thread_wait(&r->t, patience(waited)))
 		return 0;
 	waited += now_ms() - began;
 	return ETIMEDOUT;

@@ -40,6 +40,7 @@ static void begin_procs(struct recorder *r)
 	size_t i;
 
 	r->procs.w = &r->w;
+	r->procs.quiet = o->quiet;
 	r->procs.pmcid = PMCLOG_PMCID_NONE;
 	for (i = 0; i < o->ncounters; i++) {
 		const struct counter *c = &o->counters[i];
