@@ -6,10 +6,10 @@
 # make install		module (depmod follows) and tools
 #
 # make demo		records a workload in a virtual machine and reports it
-# make check		all tests that need no kernel, all kernel tests on one kernel, and
-#			on the others those that depend on it (selftests/short), and
-#			what samples once more with interrupts that are NMIs; on the
-#			debug kernel only if it is in the cache already
+# make check		all tests that need no kernel, each kernel test on one kernel at
+#			least, those that depend on the kernel on several
+#			(selftests/short), and what samples once more with interrupts
+#			that are NMIs; on the debug kernel only if it is in the cache already
 # make check-full	all kernel tests on all kernels; a test that passes at the second
 #			attempt only has failed. Then stress-ng, 72 CPUs, Secure Boot, packages
 #			in machines with Debian 12 and 13, the fuzzer of the module
@@ -100,7 +100,7 @@ sparse:
 # The longest steps first, so that none of them is left at the end.
 check:
 	@scripts/setup
-	@scripts/check short:host 6.12 $(patsubst %,short:%,$(filter-out 6.12,$(KERNELS))) nmipmu:6.12 hybrid:6.12 short:debug
+	@scripts/check short:host short:6.12 $(patsubst %,short:%,$(filter-out 6.12,$(KERNELS))) nmipmu:6.12 hybrid:6.12 short:debug
 
 check-full:
 	@scripts/setup
