@@ -67,13 +67,16 @@ all: tools module
 module:
 	@test -e '$(KDIR)/Makefile' || { echo "hwpmc: no kernel headers at $(KDIR):" \
 		"install linux-headers-$$(uname -r) or set KDIR=" >&2; exit 1; }
-	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' W=1 modules
+	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' modules
 
 tools:
 	$(MAKE) -C tools
 
+# Kbuild leaves depmod out where headers have no System.map, as Debian's.
 install: all
 	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' modules_install
+	PATH=$$PATH:/usr/sbin:/sbin depmod $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') \
+		"$$(cat '$(KDIR)/include/config/kernel.release')"
 	$(MAKE) -C tools install
 
 # Whether anything is to do is for Kbuild to find out.
@@ -154,8 +157,10 @@ fuzz-kernel:
 dkms-check:
 	@selftests/dkms-test
 
+# What the packages take, Debian knows from debian/control.
 deb:
-	@scripts/setup
+	@scripts/setup deb
+	@dpkg-checkbuilddeps 2>/dev/null || { apt-get -q update && apt-get -q build-dep -y --no-install-recommends ./; }
 	@scripts/deb
 
 demo:

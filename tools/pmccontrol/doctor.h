@@ -86,7 +86,8 @@ int take_line(int fd, char *line, size_t size);
  */
 int file_lines(const struct doctor *d, const char *path,
 	       int (*f)(void *arg, char *line), void *arg);
-/* Letters, digits and ".+~_-": can be part of a command */
+/* Letters, digits, ".+~_-" and what is in @others: can be part of a command */
+bool is_word_of(const char *name, const char *others);
 bool is_word(const char *name);
 
 /* doctor_module.c */
@@ -96,6 +97,8 @@ void look_at_module(struct doctor *d);
 void look_at_loaded(struct doctor *d);
 /* The version that dkms has of the module; an empty word: none */
 void dkms_version(const struct doctor *d, char *version, size_t size);
+/* /etc/os-release: the distribution is @id, not only like it */
+bool has_id(const struct doctor *d, const char *id);
 /* The command that installs @package, if this distribution is known */
 void tell_package(const struct doctor *d, const char *package);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Does the kernel take the module?  What does it refuse, being locked down? */
+#include <dirent.h>
+#include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +14,9 @@
 #define GLOBAL		"8be4df61-93ca-11d2-aa0d-00e098032b8c"
 #define SHIM		"605dab50-e046-4300-abb6-3dd810dd8b23"
 #define SIGNED		"~Module signature appended~\n"
+#define DKMS_KEY	"/var/lib/dkms/mok.pub"
+#define UBUNTU_KEY	"/var/lib/shim-signed/mok/MOK.der"
+#define OWN_KEY		"/root/hwpmc-key"
 #define KEY_MAX		8192
 #define KEYS_MAX	(1U << 20)
 
@@ -125,18 +131,44 @@ static int is_signed(const struct doctor *d)
 	return yes;
 }
 
-/* The key that dkms signs with: its own, or what Ubuntu gives it */
-static const char *key_of_dkms(const struct doctor *d)
+/* mok_certificate=PATH, of which the last one counts; the path becomes part of commands. */
+static int read_dkms_line(void *arg, char *line)
 {
-	static const char *const keys[] = {
-		"/var/lib/shim-signed/mok/MOK.der", "/var/lib/dkms/mok.pub",
-	};
-	size_t i;
+	char *key = arg, *value, end[] = " #";
 
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (file_there(d, "%s", keys[i]))
-			return keys[i];
-	return NULL;
+	line += strspn(line, " ");
+	if (strncmp(line, "mok_certificate=", 16))
+		return 0;
+	value = line + 16;
+	if (*value == '"' || *value == '\'') {
+		end[0] = end[1] = *value;
+		value++;
+	}
+	value[strcspn(value, end)] = '\0';
+	if (*value == '/' && strlen(value) < PATH_ROOM && is_word_of(value, "/"))
+		strcpy(key, value);
+	return 0;
+}
+
+/* The certificate of the key that dkms signs with: what is set, Ubuntu's, or its own */
+static bool key_of_dkms(const struct doctor *d, char key[PATH_ROOM])
+{
+	struct dirent **names = NULL;
+	char path[PATH_ROOM];
+	int n = -1, i;
+
+	strcpy(key, has_id(d, "ubuntu") ? UBUNTU_KEY : DKMS_KEY);
+	file_lines(d, "/etc/dkms/framework.conf", read_dkms_line, key);
+	if (snprintf(path, sizeof(path), "%s/etc/dkms/framework.conf.d", d->root) < PATH_ROOM)
+		n = scandir(path, &names, NULL, alphasort);
+	for (i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "/etc/dkms/framework.conf.d/%s", names[i]->d_name);
+		if (fnmatch("*.conf", names[i]->d_name, 0) == 0)
+			file_lines(d, path, read_dkms_line, key);
+		free(names[i]);
+	}
+	free(names);
+	return file_there(d, "%s", key);
 }
 
 /* Lists of keys hold certificates as they are. */
@@ -175,26 +207,41 @@ static enum enrolled is_enrolled(const struct doctor *d, const char *path)
 	       KEY_MISSING : KEY_UNSEEN;
 }
 
+/* Without dkms: by its key all the same, or by one that is made and enrolled. */
+static void tell_to_sign(struct doctor *d, const char *certificate)
+{
+	bool is_dkms = !strcmp(certificate, DKMS_KEY) && file_there(d, DKMS_KEY);
+
+	if (!is_dkms)
+		mend("openssl req -new -x509 -newkey rsa:2048 -nodes -days 36500 "
+		     "-subj /CN=hwpmc/ -outform DER -keyout " OWN_KEY ".key "
+		     "-out " OWN_KEY ".der");
+	mend("/lib/modules/%s/build/scripts/sign-file sha256 %s %s %s", d->release,
+	     is_dkms ? "/var/lib/dkms/mok.key" : OWN_KEY ".key",
+	     is_dkms ? DKMS_KEY : OWN_KEY ".der", d->module);
+	if (!is_dkms)
+		mend("mokutil --import " OWN_KEY ".der && reboot");
+}
+
 static void tell_unsigned(struct doctor *d)
 {
+	char version[64], key[PATH_ROOM];
 	/* dkms builds without a key, too, and does not sign then. */
-	bool no_key = !key_of_dkms(d) && !file_there(d, "/usr/bin/openssl");
-	char version[64];
+	bool no_key = !key_of_dkms(d, key) && !file_there(d, "/usr/bin/openssl");
 
+	dkms_version(d, version, sizeof(version));
 	answer(d, MARK_PROBLEM, "the kernel takes only signed modules, and %s "
-	       "is not signed%s", d->module,
-	       no_key ? ": dkms makes its key by openssl, which is missing" : "");
+	       "is not signed%s", d->module, !no_key ? "" :
+	       *version ? ": dkms makes its key by openssl, which is missing" :
+	       ": a key is made by openssl, which is missing");
 	if (no_key)
 		tell_package(d, "openssl");
-	dkms_version(d, version, sizeof(version));
 	if (*version)
 		mend("dkms build --force hwpmc/%s -k %s && "
 		     "dkms install --force hwpmc/%s -k %s", version,
 		     d->release, version, d->release);
 	else
-		mend("/lib/modules/%s/build/scripts/sign-file sha256 "
-		     "/var/lib/dkms/mok.key /var/lib/dkms/mok.pub %s",
-		     d->release, d->module);
+		tell_to_sign(d, key);
 }
 
 static void tell_key(struct doctor *d, const char *key)
@@ -224,7 +271,8 @@ static void tell_key(struct doctor *d, const char *key)
 void look_at_signature(struct doctor *d)
 {
 	enum secure_boot boot = secure_boot(d);
-	const char *key = key_of_dkms(d);
+	char key[PATH_ROOM];
+	bool has_key = key_of_dkms(d, key);
 	int is = is_signed(d);
 
 	if (d->loaded)
@@ -238,7 +286,7 @@ void look_at_signature(struct doctor *d)
 		       "%s", boot_text(boot));
 	else if (!is)
 		tell_unsigned(d);
-	else if (key)
+	else if (has_key)
 		tell_key(d, key);
 	else
 		answer(d, MARK_NOTE, "the kernel takes only signed modules; "

@@ -105,6 +105,7 @@ static void tell_rule(struct doctor *d)
 	const char *add = file_lines(d, "/etc/group", find_hwpmc, NULL) > 0 ?
 			  "" : "groupadd --system hwpmc && ";
 	const char *doc = "/usr/local/share/doc/hwpmc/" RULES;
+	const char *rule = "SUBSYSTEM==\"misc\", KERNEL==\"hwpmc\", GROUP=\"hwpmc\", MODE=\"0660\"";
 
 	if (has_rule(d)) {
 		answer(d, MARK_PROBLEM, "/dev/hwpmc is root's, although there "
@@ -116,7 +117,10 @@ static void tell_rule(struct doctor *d)
 		doc = "/usr/share/doc/hwpmc/" RULES;
 	answer(d, MARK_PROBLEM, "/dev/hwpmc is root's: run this as root, or "
 	       "lend the device to a group:");
-	mend("%scp %s /etc/udev/rules.d/ && " TRIGGER, add, doc);
+	if (file_there(d, "%s", doc))
+		mend("%scp %s /etc/udev/rules.d/ && " TRIGGER, add, doc);
+	else
+		mend("%secho '%s' >/etc/udev/rules.d/" RULES " && " TRIGGER, add, rule);
 }
 
 static void tell_access(struct doctor *d, const struct stat *st)

@@ -134,12 +134,17 @@ int file_lines(const struct doctor *d, const char *path,
 	return r;
 }
 
-bool is_word(const char *name)
+bool is_word_of(const char *name, const char *others)
 {
 	const char *c;
 
 	for (c = name; *c; c++)
-		if (!isalnum((unsigned char)*c) && !strchr(".+~_-", *c))
+		if (!isalnum((unsigned char)*c) && !strchr(".+~_-", *c) && !strchr(others, *c))
 			return false;
 	return *name && *name != '-';
+}
+
+bool is_word(const char *name)
+{
+	return is_word_of(name, "");
 }

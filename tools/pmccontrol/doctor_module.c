@@ -137,6 +137,23 @@ static const struct way *way_to_install(const struct doctor *d)
 	return NULL;
 }
 
+/* @arg: the word; 1: it is the distribution's */
+static int find_id(void *arg, char *line)
+{
+	const char *id = arg;
+
+	if (strncmp(line, "ID=", 3))
+		return 0;
+	line += 3 + strspn(line + 3, "\"'");
+	line[strcspn(line, "\"'")] = '\0';
+	return !strcmp(line, id);
+}
+
+bool has_id(const struct doctor *d, const char *id)
+{
+	return file_lines(d, "/etc/os-release", find_id, (void *)id) > 0;
+}
+
 static void tell_headers(const struct doctor *d)
 {
 	const struct way *way = way_to_install(d);
@@ -251,12 +268,21 @@ static void tell_dkms(struct doctor *d, const char *version)
 
 static void tell_sources(struct doctor *d)
 {
+	if (file_there(d, "/var/lib/dpkg/info/hwpmc-tools.list")) {
+		answer(d, MARK_PROBLEM, "there is no hwpmc below /lib/modules/%s; "
+		       "the package of the module was built with that of these "
+		       "tools:", d->release);
+		mend("apt install ./hwpmc-dkms_" TOOLS_VERSION "_all.deb");
+		return;
+	}
 	answer(d, MARK_PROBLEM, "there is no hwpmc below /lib/modules/%s, and "
 	       "dkms does not know it; in the folder of its sources:",
 	       d->release);
 	if (file_there(d, "/usr/sbin/dkms"))
-		mend("dkms add . && dkms install hwpmc/" TOOLS_VERSION " -k %s",
-		     d->release);
+		mend("git archive --prefix=hwpmc-" TOOLS_VERSION "/ HEAD Kbuild "
+		     "Makefile dkms.conf src include | tar -x -C /usr/src && "
+		     "dkms add hwpmc/" TOOLS_VERSION " && "
+		     "dkms install hwpmc/" TOOLS_VERSION " -k %s", d->release);
 	else
 		mend("make module && make install");
 }

@@ -133,7 +133,8 @@ static void tell_refused(struct doctor *d)
 	} else if (level > 1) {
 		answer(d, MARK_PROBLEM, "refused by perf's rules: the module's "
 		       "perf_rules is set, and kernel.perf_event_paranoid is "
-		       "%d", level);
+		       "%d: run this as root, or let every user profile "
+		       "the kernel, by perf, too:", level);
 		mend("sysctl kernel.perf_event_paranoid=1");
 	} else {
 		answer(d, MARK_PROBLEM, "refused; the trace event "
@@ -150,7 +151,8 @@ static void tell_failure(struct doctor *d, int err)
 	case EOPNOTSUPP:
 		answer(d, MARK_PROBLEM, "on this kernel only the whole system "
 		       "can be recorded (it does not export task_work_add), "
-		       "which needs privilege");
+		       "which needs privilege: run this as root, or let all who "
+		       "may open the device sample the programs of everybody:");
 		mend("echo Y "
 		     ">/sys/module/hwpmc/parameters/unprivileged_syspmcs");
 		break;

@@ -72,16 +72,18 @@ unloaded()
 	gone dev/hwpmc
 }
 
-# says STATUS LINE [COMMAND]: a line that begins like LINE, with COMMAND below it, or none
+# says STATUS LINE [COMMAND...]: a line that begins like LINE, with the COMMANDs below it,
+# or none
 says()
 {
-	local status=0 below
+	local status=0 below at
 	"$doctor_in" "$m" $release "${who[@]}" >"$tmp/said" 2>&1 || status=$?
 	[[ $status == "$1" ]] || { echo "status $status, not $1"; cat "$tmp/said"; return 1; }
 	grep -qe "^$2" "$tmp/said" || { echo "no line like $2"; cat "$tmp/said"; return 1; }
-	below=$(grep -A1 -m1 -e "^$2" "$tmp/said" | sed -n '2s/^ \{13\}//p')
-	[[ $below == "${3:-}" ]] && return
-	echo "the command is \"$below\", not \"${3:-}\""
+	at=$(grep -n -m1 -e "^$2" "$tmp/said")
+	below=$(tail -n +$((${at%%:*} + 1)) "$tmp/said" | sed -n '/^ \{13\}/!q; s/^ *//p')
+	[[ $below == "$(printf '%s\n' "${@:3}")" ]] && return
+	echo "the command is \"$below\", not \"${*:3}\""
 	return 1
 }
 
@@ -145,8 +147,13 @@ ok "what only looks like a line" says 1 "problem  module: .*hwpmc.ko is there, b
 gone $modules/updates
 mkdir -p "$m/usr/sbin"
 touch "$m/usr/sbin/dkms"
+archive="git archive --prefix=hwpmc-0.1.0/ HEAD Kbuild Makefile dkms.conf src include | tar -x -C /usr/src"
 ok "there is none" says 1 "problem  module: there is no hwpmc below /$modules, and dkms does not" \
-	"dkms add . && dkms install hwpmc/0.1.0 -k $release"
+	"$archive && dkms add hwpmc/0.1.0 && dkms install hwpmc/0.1.0 -k $release"
+put var/lib/dpkg/info/hwpmc-tools.list
+ok "the tools are a package" says 1 "problem  module: there is no hwpmc below /$modules; the package" \
+	"apt install ./hwpmc-dkms_0.1.0_all.deb"
+gone var/lib/dpkg
 gone usr
 ok "nor dkms" says 1 "problem  module: there is no hwpmc" "make module && make install"
 put usr/src/hwpmc-0.1.0/dkms.conf
@@ -202,8 +209,19 @@ cp "$m/$key" "$m/sys/firmware/efi/mok-variables/MokListRT"
 ok "a long list" says 1 "ok       $enforce, and /$key is enrolled"
 mkdir -p "$m/var/lib/shim-signed/mok"
 { cat "$m/$key"; echo other; } >"$m/var/lib/shim-signed/mok/MOK.der"
+ok "Ubuntu's key, elsewhere" says 1 "ok       $enforce, and /$key is enrolled"
+put etc/os-release ID=ubuntu ID_LIKE=debian
 ok "Ubuntu's key" says 1 "problem  $enforce, and /var/lib/shim-signed/mok/MOK.der is not" \
 	"mokutil --import /var/lib/shim-signed/mok/MOK.der"
+put etc/os-release ID=debian
+put etc/dkms/framework.conf '# mok_certificate=/no' 'mok_certificate="/etc/keys/a b;c.der"'
+put etc/keys/mine.der "a certificate that nobody enrolled, which is not as short as a line of text"
+put etc/dkms/framework.conf.d/mine.conf "mok_certificate=/etc/keys/mine.der"
+ok "an administrator's key" says 1 "problem  $enforce, and /etc/keys/mine.der is not" \
+	"mokutil --import /etc/keys/mine.der"
+gone etc/dkms/framework.conf.d
+ok "a name that is none" says 1 "ok       $enforce, and /$key is enrolled"
+gone etc/dkms
 gone var/lib/shim-signed
 gone $key
 ok "another key than dkms'" says 1 "note     $enforce; whether it knows the key of .* cannot be seen"
@@ -217,8 +235,16 @@ mkdir -p "$m/$dkms/0.1.0/source"
 ok "no signature, by dkms" says 1 "problem  $enforce, and .* is not signed" \
 	"dkms build --force hwpmc/0.1.0 -k $release && dkms install --force hwpmc/0.1.0 -k $release"
 gone $key
+gone $dkms
+request="openssl req -new -x509 -newkey rsa:2048 -nodes -days 36500 -subj /CN=hwpmc/ -outform DER"
+ok "no signature, no dkms, no key" says 1 "problem  $enforce, and .* is not signed: a key is made by openssl, which is missing" \
+	"apt install openssl" "$request -keyout /root/hwpmc-key.key -out /root/hwpmc-key.der" \
+	"/lib/modules/$release/build/scripts/sign-file sha256 /root/hwpmc-key.key /root/hwpmc-key.der /$modules/updates/dkms/hwpmc.ko" \
+	"mokutil --import /root/hwpmc-key.der && reboot"
+mkdir -p "$m/$dkms/0.1.0/source"
 ok "no signature, and dkms has no key" says 1 "problem  $enforce, and .* is not signed: dkms makes its key by openssl, which is missing" \
-	"apt install openssl"
+	"apt install openssl" \
+	"dkms build --force hwpmc/0.1.0 -k $release && dkms install --force hwpmc/0.1.0 -k $release"
 put usr/bin/openssl
 ok "no key, but a way to make one" says 1 "problem  $enforce, and .*hwpmc.ko is not signed" \
 	"dkms build --force hwpmc/0.1.0 -k $release && dkms install --force hwpmc/0.1.0 -k $release"
@@ -306,7 +332,7 @@ if node 7654 660 2>/dev/null; then
 	ok "a member, but refused" refused "problem  device: the mode of /dev/hwpmc admits this user"
 	node 7655 600
 	ok "root's" refused "problem  device: /dev/hwpmc is root's: run this as root, or lend" \
-		"groupadd --system hwpmc && cp /usr/local/share/doc/hwpmc/60-hwpmc.rules /etc/udev/rules.d/ && $trigger"
+		"groupadd --system hwpmc && echo 'SUBSYSTEM==\"misc\", KERNEL==\"hwpmc\", GROUP=\"hwpmc\", MODE=\"0660\"' >/etc/udev/rules.d/60-hwpmc.rules && $trigger"
 	put etc/group hwpmc:x:999:
 	put usr/share/doc/hwpmc/60-hwpmc.rules
 	ok "where the group is there" refused "problem  device: /dev/hwpmc is root's" \

@@ -11,13 +11,17 @@ export PATH=$BIN:$PATH LC_ALL=C.UTF-8
 cd "$tmp" || exit
 mkdir -p nights && touch day.pmclog day.txt nights/one.pmclog
 
-# bash_offers WORD...: what is offered in place of the last WORD, a line each
+# bash_offers WORD...: what is offered in place of the last WORD, a line each. A colon is a
+# WORD of its own for bash.
 bash_offers()
 {
+	local line="$*"
+	line=${line// : /:}
+	export line
 	bash --norc -c '
 		. /usr/share/bash-completion/bash_completion
 		. "$0/bash/$1"
-		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE=$line
 		COMP_POINT=${#COMP_LINE} COMP_TYPE=9 COMP_KEY=9
 		compopt() { :; }
 		_"$1" "$1" "${@:$#}" "${@:$#-1:1}"
@@ -146,6 +150,9 @@ ok "bash: a program to record" offers bash pmcstat -P cpu-clock bas
 ok "bash: a program to record, after a budget" offers bash pmcstat --budget 1 -P cpu-clock bas
 ok "bash: CPUs, after others" bash_cpu
 ok "bash: a log of each node" only node pmcstat --writers ""
+ok "bash: options of a command that is recorded" offers --color pmcstat -S cycles ls --colo
+ok "bash: behind an event with a colon" offers --color pmcstat -S cycles : u ls --colo
+ok "bash: behind a tracepoint" offers --color pmcstat -d -S sched : sched_switch -P cs ls --colo
 ok "bash: commands of pmclog" offers report,flame,export pmclog ""
 ok "bash: options of a command" offers --callers,--tree pmclog report --
 ok "bash: formats" only pprof,perf-script pmclog export --to p
