@@ -256,13 +256,16 @@ int log_close(const struct options *o, struct pmc_owner *owner,
  * afterwards.  The end waits for the thread and returns 0 or an exit status.
  */
 void kallsyms_open(const struct options *o);
-void kallsyms_begin(void);
+/* @counts: those that go to standard output, or NULL */
+void kallsyms_begin(FILE *counts);
 int kallsyms_end(void);
 
 /* probes.c: makes probes for events that need one; ends the program on failure */
 void probes_make(const struct options *o, struct pmc_owner *owner);
 /* To be called when the device is closed */
 void probes_remove(void);
+/* What has the device as well, and is stopped when the program ends early; or NULL */
+void probes_unwinder(struct pmc_unwinder *u);
 /* To be called in a child, which must not remove them */
 void probes_leave(void);
 

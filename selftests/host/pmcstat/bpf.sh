@@ -150,7 +150,7 @@ kill $target
 # A limit of the size of files takes a part of a write, as a full disk does.
 cat >part <<'EOF'
 trap '' XFSZ
-ulimit -f 250
+ulimit -f 1000
 exec "$@"
 EOF
 run 74 sh part "$pmcstat" --bpf -n 100000 -S cpu-clock -O log sh -c 'while :; do :; done'
@@ -158,6 +158,28 @@ run 74 sh part "$pmcstat" --bpf -n 100000 -S cpu-clock -O log sh -c 'while :; do
 ok 'of a write that was cut short, what is in the file is counted' \
 	all 'has err "File too large"' '[ "$(said bytes)" -eq "$(wc -c <log)" ]' \
 	'grep -qE "^  callchain +$(said samples)$" info'
+
+# The signal is no end, either.
+sed -i '/^trap/d' part
+run 74 sh part "$pmcstat" --bpf -n 100000 -S cpu-clock -O log sh -c 'while :; do :; done'
+ok 'nor is a limit that sends a signal' has err "File too large"
+
+# A name with a newline hides nobody.
+cat >named.c <<'EOF'
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(void) { prctl(PR_SET_NAME, "two\n) lines"); pause(); }
+EOF
+if cc -o named named.c 2>err.cc; then
+	./named &
+	pid=$!
+	until_true 'grep -q "^) lines" /proc/$pid/comm'
+	run 0 "$pmcstat" --bpf -q -t "$pid" -P cpu-clock -O log -l .1
+	ok 'a newline in the name of a process' lines err 0
+	run 0 "$pmcstat" --bpf -q -t '^two' -P cpu-clock -O log -l .1
+	ok 'and a pattern finds it' lines err 0
+	terminate
+fi
 
 # The ring of the processes is full, and nothing comes behind the last loss.
 rm -f began

@@ -39,6 +39,7 @@
 
 #include "abort.h"
 #include "libpmc_command.h"
+#include "libpmc_unwinder.h"
 
 struct pmc_owner {
 	int	fd;		/* POLLHUP and SIGIO when @peer is closed */
@@ -127,6 +128,11 @@ struct pmc_unwinder *pmc_unwinder_begin(struct pmc_owner *o)
 int pmc_unwinder_refused(const struct pmc_unwinder *u)
 {
 	return getenv("FAKE_REFUSED") ? EDQUOT : 0;
+}
+
+void pmc_unwinder_stop(struct pmc_unwinder *u)
+{
+	step("unwinder stop", 0);
 }
 
 void pmc_unwinder_end(struct pmc_unwinder *u)

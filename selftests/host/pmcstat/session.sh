@@ -641,7 +641,17 @@ ok 'a log that cannot be made, with -Z' has err 'cannot open /nonexistent/log'
 unset FAKE_LOG FAKE_PMC
 
 run 0 "$pmcstat" -q -O log -S cs --kallsyms syms true
-ok '--kallsyms copies the symbols' cmp syms /proc/kallsyms
+ok '--kallsyms copies the symbols' all 'cmp syms /proc/kallsyms' '[ "$(stat -c %a syms)" = 600 ]'
+run 0 "$pmcstat" -q -O log -S cs -s cs -w .01 --kallsyms - sleep .5
+ok 'no counts come between them' [ "$(grep -vc '^[0-9a-f]\{16\} [^ ] [^ ]*\( *\[.*\]\)\?$\|^#\|^ *[0-9]* *$' out)" -eq 0 ]
+# A reader that is slow, and a pipe that does not wait for it
+run 0 sh -c '"$0" -q -O log -S cs --kallsyms - true | { sleep .3; cat; }' "$pmcstat"
+ok 'a slow reader' cmp out /proc/kallsyms
+mkfifo fifo
+mkdir dir
+run 64 "$pmcstat" -q -O dir -S cs --rotate 1h --kallsyms fifo true
+ok 'a pipe, while signals wait' all 'has err "not a pipe with -O DIR"' '[ "$(number dir)" -eq 0 ]'
+rm -r fifo dir
 run 74 "$pmcstat" -q -O log -S cs --kallsyms /dev/full true
 ok 'where they do not fit' all 'has err "cannot write /dev/full: No space left"' \
 	'has log "^end$"'

@@ -5,12 +5,14 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libpmc_unwinder.h"
 #include "pmcstat.h"
 #include "tap.h"
 
@@ -50,8 +52,14 @@ const char *pmc_probe_name(const struct pmc_probe *probe)
 	return probe->made ? "made" : "not made";
 }
 
+/* It keeps the device open until it is told to stop. */
+void pmc_unwinder_stop(struct pmc_unwinder *u)
+{
+	abort_if(write(report, "s", 1) != 1);
+}
+
 /* In a process of its own: what it has told of goes to @told */
-static int end_by(int signal_number, char *told)
+static int end_by(int signal_number, bool unwinder, char *told)
 {
 	struct counter c = {
 		.event.flags = PMC_EVENT_PROBE, .spec = "kprobe:f",
@@ -70,6 +78,8 @@ static int end_by(int signal_number, char *told)
 		report = ends[1];
 		device = dup(ends[1]);
 		probes_make(&o, NULL);
+		if (unwinder)
+			probes_unwinder((struct pmc_unwinder *)&the_probe);
 		if (signal_number)
 			raise(signal_number);
 		exit(3);
@@ -86,7 +96,7 @@ int main(void)
 {
 	static const int deadly[] = {
 		SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
-		SIGXCPU, SIGXFSZ,
+		SIGXCPU,
 	};
 	char told[8];
 	size_t i;
@@ -94,13 +104,17 @@ int main(void)
 
 	for (i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
 		signal(deadly[i], SIG_DFL);
-		status = end_by(deadly[i], told);
+		status = end_by(deadly[i], false, told);
 		ok(WIFSIGNALED(status) && WTERMSIG(status) == deadly[i] &&
 		   !strcmp(told, "+"), "%s leaves no probe",
 		   strsignal(deadly[i]));
 	}
+	status = end_by(SIGTERM, true, told);
+	ok(WIFSIGNALED(status) && !strcmp(told, "s+"), "a thread with the device is stopped first");
+	status = end_by(0, true, told);
+	ok(WIFEXITED(status) && !strcmp(told, "s+"), "by exit(), too");
 	signal(SIGHUP, SIG_IGN);
-	status = end_by(SIGHUP, told);
+	status = end_by(SIGHUP, false, told);
 	ok(WIFEXITED(status) && WEXITSTATUS(status) == 3 && !strcmp(told, "+"),
 	   "nohup: exit() leaves none");
 	return done();

@@ -86,6 +86,9 @@ ok "folded, by process" folded "- prog-7;main 1
 - two_words-8;do_write 2" -e cycles --by process
 ok "folded, by thread" folded "- prog-7/7;main;do_read;mod_func 20
 - prog-7/7;main;leaf;do_read 60" -e cpu-clock --tid 7 --by thread
+ok "folded, by process and CPU" folded "- prog-7,_CPU_4;main 1
+- two_words-8,_CPU_3;?;? 9
+- two_words-8,_CPU_3;do_write 2" -e cycles --by process,cpu
 ok "folded, events instead of samples" folded "- prog;main 5000
 - two_words;?;? 45000
 - two_words;do_write 10000" -e cycles --weight period
@@ -147,6 +150,21 @@ EOF
 "$pmclog" export --to callgrind -o "$tmp/digit.callgrind" "$tmp/digit"
 ok "callgrind, an event that begins with a digit" \
 	grep -qx "events: _9p_9p_client_req" "$tmp/digit.callgrind"
+
+# which takes two columns of one name for one
+log twice <<-EOF
+	event cycles 1000 1
+	event cycles 2000 2
+	proc 7 prog
+	map 7 0x10000 0x1000 0 /x/lib
+	pmc 1
+	sample 1 7 0x10010
+	pmc 2
+	sample 3 7 0x10010
+EOF
+"$pmclog" export --to callgrind -e cycles -o "$tmp/twice.callgrind" "$tmp/twice"
+ok "callgrind, two events of one name" \
+	grep -qx "events: cycles cycles_2" "$tmp/twice.callgrind"
 
 # what was inlined, as fold has it (which its own test compares)
 ${CC:-cc} -g -O2 -gdwarf-4 -o "$tmp/inlines" "$HERE/programs/inlines.c"

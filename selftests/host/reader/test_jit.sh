@@ -170,6 +170,31 @@ here_log $waits
 ok "no map in /tmp" folds here "p;[//anon] 1"
 echo "7f0000001000 100 mine" >/tmp/perf-$waits.map
 ok "a process of this machine" folds here "p;mine_[j] 1"
+# as of a JVM, which makes its map at its end
+late_log()
+{
+	log late <<-EOF
+		wall $(($(date +%s) - 100))
+		host $(uname -r) $(uname -n)
+		event cpu-clock 1000
+		proc 4194399 p
+		map 4194399 0x7f0000000000 0x100000 0 //anon
+		sample 1 4194399 0x7f0000001010
+		at 200000000000
+		exit 4194399
+	EOF
+}
+mapped()
+{
+	[ "$("$pmclog" export --to csv "$tmp/late" | grep -c mine)" = 1 ] &&
+		[ "$("$pmclog" export --to perf-script "$tmp/late" | grep -c mine)" = 1 ] &&
+		"$pmclog" filter --sym mine -o "$tmp/part" "$tmp/late" && folds part "p;mine_[j] 1"
+}
+echo "7f0000001000 100 mine" >/tmp/perf-4194399.map
+late_log
+ok "a map made after a sample: the report" folds late "p;mine_[j] 1"
+ok "and what names as it reads" mapped
+rm /tmp/perf-4194399.map
 here_log $waits -100
 ok "not if it began after the recording" folds here "p;[JIT] $waits 1"
 log elsewhere <<-EOF

@@ -256,7 +256,7 @@ ok "and in a format that is written as it is read" streamed "$tmp/l21" "$rows"
 ok "of a directory, too" streamed "$tmp/both" "$rows"
 
 # without an id, on the machine that recorded: inode and time
-here() # WALL INODE+ WANT [MINOR+ [FILE]]
+here() # WALL INODE+ WANT [MINOR+ [FILE [END]]]
 {
 	local dev ino file=${5:-$tmp/pie}
 	read -r dev ino < <(stat -c '%d %i' "$tmp/pie")
@@ -267,6 +267,7 @@ here() # WALL INODE+ WANT [MINOR+ [FILE]]
 		echo "proc 7 prog"
 		echo "file $((dev >> 8)) $(((dev & 255) + ${4:-0})) $((ino + $2))"
 		load 7 "$base" "$tmp/pie" "$file"
+		[ ! "${6:-}" ] || echo "at $6"
 		echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
 	} | log l20
 	${5:+in_overlay} folds l20 "$3"
@@ -275,6 +276,30 @@ now=$(date +%s)
 ok "no build-id, the same inode" here $((now + 100)) 0 "prog;leaf 5"
 ok "another inode" here $((now + 100)) 1 "prog;[pie] 5"
 ok "written to since" here $((now - 100)) 0 "prog;[pie] 5"
+long=200000000000	# ns
+ok "written to when it was mapped, before the log's end" here $((now - 100)) 0 "prog;[pie] 5" 0 "" $long
+touched=$(stat -c %Y "$tmp/pie")
+ok "just before it was mapped" here $((touched + 1)) 0 "prog;leaf 5" 0 "" $long
+
+# two files, one after another: an archive has only one of them
+twice()
+{
+	local dev ino
+	read -r dev ino < <(stat -c '%d %i' "$tmp/pie")
+	{
+		printf 'wall %s\nhost %s elsewhere\nevent cpu-clock 1000\nproc 7 prog\n' "$now" "$(uname -r)"
+		for n in "${@:2}"; do
+			echo "file $((dev >> 8)) $((dev & 255)) $((ino + n))"
+			load 7 "$base" "$tmp/pie"
+			echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
+		done
+	} | log l21
+	mkdir -p "$tmp/below$tmp"
+	cp "$tmp/pie" "$tmp/below$tmp"
+	same "$1" "$pmclog" fold -r "$tmp/below" "$tmp/l21"
+}
+ok "below another root" twice "prog;leaf 10" 0 0
+ok "two files of that path, without an id" twice "prog;[pie] 10" 0 1
 
 # stat(2) of a subvolume (btrfs) has another device than the mapping, but its inode; on
 # an overlay both may be others

@@ -12,6 +12,7 @@
 
 #include "libpmc_answer.h"
 #include "libpmc_thread.h"
+#include "libpmc_unwinder.h"
 #include "pmc.h"
 
 #define RETRY_MS	50	/* a failed request stays pending */
@@ -172,12 +173,17 @@ int pmc_unwinder_refused(const struct pmc_unwinder *u)
 	return u->answers.refused;
 }
 
+void pmc_unwinder_stop(struct pmc_unwinder *u)
+{
+	u->t.stop = 1;
+	eventfd_write(u->wake, 1);
+}
+
 void pmc_unwinder_end(struct pmc_unwinder *u)
 {
 	/* a child of fork(2) shares the eventfd, but does not have the thread */
 	if (!u || u->t.pid != getpid())
 		return;
-	u->t.stop = 1;
-	eventfd_write(u->wake, 1);
+	pmc_unwinder_stop(u);
 	pmc_thread_end(&u->t);
 }

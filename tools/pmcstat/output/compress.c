@@ -100,12 +100,16 @@ static void tell(int fd, uint64_t what)
 		die(EX_OSERR, "eventfd: %s", strerror(errno));
 }
 
-/* Handles a request; the pipe was emptied before.  Returns as take(). */
+/* Handles a request when the pipe is empty.  Returns as take(). */
 static int obey(struct compress *c)
 {
+	struct pollfd more = { .fd = c->in, .events = POLLIN };
 	uint64_t what = 0;
 	int err;
 
+	/* poll(2) looked there first: what was written since comes before the request */
+	if (poll(&more, 1, 0) > 0)
+		return take(c);
 	if (read(c->wanted, &what, sizeof(what)) < 0)
 		return errno;
 	if (what & END)
@@ -172,29 +176,49 @@ void compress_check(void)
 	zwrite_free(z);
 }
 
+/* Of one that has not begun; errno stays. */
+static void give_up(struct compress *c, const int *ends)
+{
+	int err = errno;
+
+	if (ends[0] >= 0) {
+		close(ends[0]);
+		close(ends[1]);
+	}
+	if (c->wanted >= 0)
+		close(c->wanted);
+	if (c->done >= 0)
+		close(c->done);
+	zwrite_free(c->z);
+	free(c);
+	errno = err;
+}
+
 struct compress *compress_start(int out, int *in)
 {
 	struct compress *c = calloc(1, sizeof(*c));
-	int ends[2], err;
+	int ends[2] = { -1, -1 };
 
 	if (!c)
-		die(EX_OSERR, "out of memory");
+		return NULL;
 	c->out = out;
 	c->z = zwrite_new(out);
-	if (!c->z)
-		die(EX_OSERR, "out of memory");
 	c->wanted = eventfd(0, EFD_CLOEXEC);
 	c->done = eventfd(0, EFD_CLOEXEC);
-	if (c->wanted < 0 || c->done < 0 || pipe2(ends, O_CLOEXEC))
-		die(EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	if (!c->z || c->wanted < 0 || c->done < 0 || pipe2(ends, O_CLOEXEC)) {
+		give_up(c, ends);
+		return NULL;
+	}
 	/* a smaller pipe is only slower */
 	if (fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE) < 0)
 		errno = 0;
 	c->in = ends[0];
+	errno = start_thread(c);
+	if (errno) {
+		give_up(c, ends);
+		return NULL;
+	}
 	*in = ends[1];
-	err = start_thread(c);
-	if (err)
-		die(EX_OSERR, "cannot start a thread: %s", strerror(err));
 	return c;
 }
 

@@ -12,7 +12,7 @@ struct compress;
 void compress_check(void);
 /*
  * Compresses the bytes written to *@in, which the caller owns, to @out, which the
- * caller no longer owns.  Ends the program on failure.
+ * caller no longer owns.  NULL with errno: @out is still the caller's.
  */
 struct compress *compress_start(int out, int *in);
 int compress_out(const struct compress *c);

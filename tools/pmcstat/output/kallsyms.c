@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ static struct copy {
 	const struct options *o;
 	FILE		*in;
 	FILE		*out;
+	FILE		*counts;	/* to the same file, or NULL */
 	pthread_t	thread;
 	int		running;
 	int		status;
@@ -49,7 +51,8 @@ static FILE *open_copy(const char *path)
 
 	if (!strcmp(path, "-"))
 		return stdout;
-	fd = output_open(path, O_WRONLY, tempfile_mode());
+	/* as the log: where the kernel is may be a secret here */
+	fd = output_open(path, O_WRONLY, 0600);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out)
 		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
@@ -69,48 +72,69 @@ void kallsyms_open(const struct options *o)
 	copy.out = open_copy(o->kallsyms_path);
 }
 
+/* 0, or -1 with errno.  A pipe of the caller's may be non-blocking. */
+static int write_all(int fd, const char *buf, size_t len)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	ssize_t n;
+
+	while (len) {
+		n = write(fd, buf, len);
+		if (n >= 0) {
+			buf += n;
+			len -= (size_t)n;
+		} else if (errno == EAGAIN) {
+			poll(&pfd, 1, -1);
+		} else if (errno != EINTR) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
 /*
  * 0, or an exit status after a message.  Sets @shown if an address is not
  * hidden.
  */
-static int copy_all(FILE *in, FILE *out, const char *path, int *shown)
+static int copy_all(FILE *in, int out, const char *path, int *shown)
 {
 	char buf[65536];
-	int failed;
 	size_t n;
 
 	while ((n = fread(buf, 1, sizeof(buf), in)) > 0) {
 		*shown |= has_address(buf, n);
-		if (fwrite(buf, 1, n, out) != n)
-			break;
+		if (write_all(out, buf, n))
+			return output_failed("write", path);
 	}
-	failed = ferror(in) || ferror(out);
-	return fflush(out) || failed ? output_failed("write", path) : 0;
+	return ferror(in) ? output_failed("write", path) : 0;
 }
 
-/* Holds the lock of @out: counts printed to the same file follow all symbols. */
+/* Holds the lock of the counts that go to the same file: they do not come between. */
 static void *run(void *arg)
 {
 	struct copy *c = arg;
 	const char *path = c->o->kallsyms_path;
 	int shown = 0;
 
-	flockfile(c->out);
-	c->status = copy_all(c->in, c->out, path, &shown);
-	funlockfile(c->out);
+	if (c->counts)
+		flockfile(c->counts);
+	c->status = copy_all(c->in, fileno(c->out), path, &shown);
+	if (c->counts)
+		funlockfile(c->counts);
 	if (!c->status && !shown && !c->o->quiet)
 		warn_line("kernel addresses are hidden "
 			  "(kernel.kptr_restrict): %s is of no use", path);
 	return NULL;
 }
 
-void kallsyms_begin(void)
+void kallsyms_begin(FILE *counts)
 {
 	sigset_t all, before;
 	int err;
 
 	if (!copy.in)
 		return;
+	copy.counts = copy.out == stdout ? counts : NULL;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&copy.thread, NULL, run, &copy);

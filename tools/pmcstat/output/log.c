@@ -144,6 +144,8 @@ int log_open(const struct options *o, struct pmc_owner *owner)
 	fd = open_first(o);
 	if (o->compress)
 		packer = compress_start(fd, &fd);
+	if (o->compress && !packer)
+		die(EX_OSERR, "cannot compress the log: %s", strerror(errno));
 	named = strcmp(o->log_path, "-") && has_name(stored_fd(fd));
 	output_empty(stored_fd(fd), path_of(o));
 	if (control_of(o)->begin(owner, fd, flags_of(o)))
@@ -309,7 +311,13 @@ int log_is_due(int fd)
 static int complete(const struct options *o, struct pmc_owner *owner,
 		    const struct targets *targets, int fd)
 {
-	if (pmc_owner_flush_logfile(owner) || (packer && compress_sync(packer)))
+	int err;
+
+	/* signals are blocked: it was only stopped and continued */
+	do
+		err = pmc_owner_flush_logfile(owner) ? errno : 0;
+	while (err == EINTR);
+	if (err || (packer && compress_sync(packer)))
 		return -1;
 	ids_end(o, targets, stored_fd(fd));
 	log_metadata(o, owner);
@@ -319,12 +327,19 @@ static int complete(const struct options *o, struct pmc_owner *owner,
 /* Returns the descriptor of the new file for the kernel, or -1 with errno. */
 static int open_next(const struct options *o, struct compress **z)
 {
-	int fd = rotation_open(&files);
+	int fd = rotation_open(&files), err;
 
 	*z = NULL;
-	if (fd >= 0 && o->compress)
-		*z = compress_start(fd, &fd);
-	return fd;
+	if (fd < 0 || !o->compress)
+		return fd;
+	*z = compress_start(fd, &fd);
+	if (*z)
+		return fd;
+	err = errno;
+	close(fd);
+	rotation_undo(&files);
+	errno = err;
+	return -1;
 }
 
 /* 0, or the errno of a failed write to the last file */
@@ -397,8 +412,12 @@ static int end_log(const struct options *o, struct pmc_owner *owner,
 		   struct hwpmc_driverstats *stats)
 {
 	const struct log_control *control = control_of(o);
-	int err = control->flush(owner) ? errno : 0;
+	int err;
 
+	/* one that is stopped and continued is interrupted, too, but not by its user */
+	do
+		err = control->flush(owner) ? errno : 0;
+	while (err == EINTR && !output_interrupted());
 	/* all samples are in the log; build-ids can still be added */
 	if (!err && packer)
 		err = compress_sync(packer);

@@ -121,18 +121,24 @@ void outputs_begun(void)
 }
 
 static int die_with_readers;
+static int die_by_size;
 
 void output_outlive_readers(void)
 {
 	/* if the caller ignores SIGPIPE, a closed pipe gets a message */
 	if (signal(SIGPIPE, SIG_IGN) != SIG_IGN)
 		die_with_readers = 1;
+	/* a file that may not grow is an error of its write, as a full disk is */
+	if (signal(SIGXFSZ, SIG_IGN) != SIG_IGN)
+		die_by_size = 1;
 }
 
 void output_inherit_sigpipe(void)
 {
 	if (die_with_readers)
 		signal(SIGPIPE, SIG_DFL);
+	if (die_by_size)
+		signal(SIGXFSZ, SIG_DFL);
 }
 
 int output_failed(const char *verb, const char *what)
@@ -196,6 +202,13 @@ void output_let_interrupt(void)
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int output_interrupted(void)
+{
+	struct pollfd pfd = { .fd = waiting.wake, .events = POLLIN };
+
+	return poll(&pfd, 1, 0) > 0;
 }
 
 int output_has_signals(void)

@@ -42,6 +42,8 @@ int output_settle(int fd);
 int output_is_file(const char *path);
 /* From now on, a write to a pipe without a reader fails instead of ending us. */
 void output_outlive_readers(void);
+/* Has a signal come since output_let_interrupt()? */
+int output_interrupted(void);
 /* In a child: SIGPIPE is what it was for us at the start. */
 void output_inherit_sigpipe(void);
 /*

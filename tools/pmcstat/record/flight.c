@@ -125,9 +125,15 @@ static int failed(int err)
 static int finish(int fd)
 {
 	int err = output_settle(fd);
+	struct stat st;
 
 	if (err)
 		return failed(err);
+	if (!fstat(fd, &st) && !st.st_nlink) {
+		warn_line("%s was removed or replaced meanwhile: the snapshot that was "
+			  "written to it is lost", path_of());
+		return -1;
+	}
 	say(fd);
 	return 0;
 }

@@ -106,6 +106,7 @@ static void begin_later(const struct options *o, struct pmc_owner *owner)
 	if (!unwinds(o, PMC_MODE_TS) && !unwinds(o, PMC_MODE_SS))
 		return;
 	of_later = pmc_unwinder_begin(owner);
+	probes_unwinder(of_later);
 	if (!of_later && !o->quiet)
 		warn_line("no thread for unwind tables: %s; user chains are "
 			  "cut in programs that begin later",
@@ -138,6 +139,7 @@ void preload_look(const struct options *o)
 void preload_end(const struct options *o)
 {
 	preload_look(o);
+	probes_unwinder(NULL);
 	pmc_unwinder_end(of_later);
 	of_later = NULL;
 	pmc_preload_end(of_command);

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libpmc_unwinder.h"
 #include "pmcstat.h"
 
 static const int deadly[] = {
 	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU,
-	SIGXFSZ,
 };
 
 #define NDEADLY	(sizeof(deadly) / sizeof(deadly[0]))
@@ -26,6 +26,7 @@ static struct {
 	struct pmc_event_desc event[HWPMC_NROW];
 	size_t		n;
 	int		device;
+	struct pmc_unwinder *_Atomic unwinder;	/* that has the device, too, or NULL */
 	int		quiet;
 	pid_t		maker;	/* not its children */
 } made;
@@ -39,12 +40,22 @@ static void deadly_signals(sigset_t *set)
 		sigaddset(set, deadly[i]);
 }
 
+/* Also in a signal handler */
+static void leave_device(void)
+{
+	struct pmc_unwinder *u = made.unwinder;
+
+	if (u)
+		pmc_unwinder_stop(u);
+	close(made.device);
+}
+
 static void end_by(int signal_number)
 {
 	size_t i;
 
 	if (getpid() == made.maker) {
-		close(made.device);
+		leave_device();
 		for (i = 0; i < made.n; i++)
 			pmc_probe_remove(made.probe[i]);
 	}
@@ -57,7 +68,7 @@ static void at_exit(void)
 {
 	if (!made.n || getpid() != made.maker)
 		return;
-	close(made.device);
+	leave_device();
 	probes_remove();
 }
 
@@ -143,6 +154,11 @@ void probes_remove(void)
 				  strerror(errno));
 		pmc_probe_free(made.probe[made.n]);
 	}
+}
+
+void probes_unwinder(struct pmc_unwinder *u)
+{
+	made.unwinder = u;
 }
 
 void probes_leave(void)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bpf/backend.h"
@@ -112,6 +113,19 @@ static int outputs_check(const struct options *o)
 		{ "--kallsyms", o->kallsyms_path },
 	};
 	int status = outputs_distinct(out, sizeof(out) / sizeof(out[0]));
+	struct stat st;
+
+	if (!status && o->flight_size && !o->log_dir && net_is_address(o->log_path)) {
+		warn_line("--flight writes no snapshot to an address: -O ./%s is a file",
+			  o->log_path);
+		return EX_USAGE;
+	}
+	/* the wait for its reader could not be ended: see signals_can_wait() */
+	if (!status && (o->log_dir || o->flight_size) && o->kallsyms_path &&
+	    !stat(o->kallsyms_path, &st) && S_ISFIFO(st.st_mode)) {
+		warn_line("--kallsyms %s: not a pipe with -O DIR or --flight", o->kallsyms_path);
+		return EX_USAGE;
+	}
 
 	if (!status)
 		status = output_check(o->kallsyms_path);
@@ -491,7 +505,7 @@ int session_run(struct options *o)
 		preload_begin(o, s.owner, &s.targets, s.child.path);
 	writers_meet(o);
 	end = start(&s);
-	kallsyms_begin();
+	kallsyms_begin(s.text == STDOUT_FILENO ? s.counts.out : NULL);
 	outputs_begun();
 	empty_text(&s);
 	log_begun(s.log);

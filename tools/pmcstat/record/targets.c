@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libpmc_event.h"
 #include "pmcstat.h"
 #include "reader/base/order.h"
 #include "record/targets.h"
@@ -33,14 +34,14 @@ int proc_read_line(int pid, const char *file, char *line, int len)
 	return 0;
 }
 
-/* The name in brackets can contain brackets and blanks. */
+/* The name in brackets can contain brackets, blanks and newlines. */
 static int read_stat(int pid, int *parent, unsigned long long *start)
 {
 	char line[1024];
 	char *p;
 	int i;
 
-	if (proc_read_line(pid, "stat", line, sizeof(line)))
+	if (pmc_file_text(line, sizeof(line), "/proc/%d/stat", pid) < 0)
 		return -1;
 	p = strrchr(line, ')');
 	if (!p || sscanf(p + 1, " %*c %d", parent) != 1)

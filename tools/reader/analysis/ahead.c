@@ -8,6 +8,7 @@
 #include "base/say.h"
 #include "log/input.h"
 #include "log/logdir.h"
+#include "log/record.h"
 
 /* A mapped file: MAP_IN has its path, the MAPPING behind it which file it is. */
 struct mapped_file {
@@ -30,6 +31,39 @@ static void note_file(struct profile *p, const struct mapped_file *m,
 	o.kind = objects_kind(strtab_str(&p->str, o.path));
 	if (o.kind == OBJ_FILE && o.ino)
 		objects_id(&p->objs, &p->str, &o);
+}
+
+/* What tells when a log ends */
+struct clock {
+	struct wallclock wall;
+	uint64_t last;
+};
+
+static void note_end(struct profile *p, const struct clock *c)
+{
+	uint64_t last = c->last > c->wall.latest ? c->last : c->wall.latest;
+	int64_t end = wallclock_at(&c->wall, last) / 1000000000;
+
+	if (end > p->log.wall_end)
+		p->log.wall_end = end;
+}
+
+static void note_time(struct profile *p, struct clock *c, const struct pmclog_rec *r)
+{
+	if (r->type == PMCLOG_T_INITIALIZE) {
+		note_end(p, c);
+		wallclock_free(&c->wall);
+		*c = (struct clock){ .last = r->tsc };
+		wallclock_begin(&c->wall, REC64(r, initialize, tsc_freq), r->tsc,
+				(int64_t)REC64(r, initialize, ts_sec),
+				(int64_t)REC64(r, initialize, ts_nsec));
+	} else if (r->type == PMCLOG_T_USERDATA &&
+		   pmclog_iter_ext_subtype(r) == PMCLOG_EXT_CLOCK) {
+		wallclock_add(&c->wall, r->tsc, REC64(r, ext_clock, raw),
+			      REC64(r, ext_clock, real));
+	}
+	if (r->tsc > c->last)
+		c->last = r->tsc;
 }
 
 static void note_record(struct profile *p, struct mapped_file *m,
@@ -57,6 +91,7 @@ static void note_record(struct profile *p, struct mapped_file *m,
 static void read_ids(struct profile *p, const char *path, int fd)
 {
 	struct mapped_file last = { .path = 0 };
+	struct clock clock = { .last = 0 };
 	struct pmclog_passed passed;
 	struct pmclog_rec r;
 	struct input in;
@@ -65,10 +100,13 @@ static void read_ids(struct profile *p, const char *path, int fd)
 		return;
 	while (input_read(&in, &r) == PMCLOG_ITER_RECORD) {
 		note_record(p, &last, &r);
+		note_time(p, &clock, &r);
 		/* the window [0, 0) is empty: skips all samples */
 		while (input_pass(&in, 0, 0, &passed))
 			;
 	}
+	note_end(p, &clock);
+	wallclock_free(&clock.wall);
 	input_close(&in);
 }
 

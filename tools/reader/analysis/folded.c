@@ -35,12 +35,12 @@ static void replace(char *s, char from, char to)
 			*s = to;
 }
 
-/* Names as by stackcollapse-perf.pl: with the pid, or pid and tid. */
+/* Names as by stackcollapse-perf.pl: with the pid, or pid and tid; and the CPU. */
 static uint32_t comm_label(void *ctx, const struct chaintop *top)
 {
 	struct profile *p = ctx;
 	const struct group *g = &p->groups.group[top->group];
-	char buf[SHOWN_MAX + 32];
+	char buf[SHOWN_MAX + 64];
 
 	shown_str(buf, &p->str, top->comm);
 	replace(buf, ' ', '_');
@@ -49,6 +49,8 @@ static uint32_t comm_label(void *ctx, const struct chaintop *top)
 		snprintf(buf + strlen(buf), 32, "-%u/%u", g->pid, g->tid);
 	else if (p->groups.by & BY_PID)
 		snprintf(buf + strlen(buf), 32, "-%u", g->pid);
+	if (p->groups.by & BY_CPU)
+		snprintf(buf + strlen(buf), 32, ",_CPU_%u", g->cpu);
 	return strtab_id(&p->str, buf);
 }
 

@@ -13,6 +13,8 @@
 #include "profile/live.h"
 
 #define DELETED		" (deleted)"
+/* A file's time is that of the last tick before, and the log's may be a little wrong. */
+#define WRITTEN_SLACK	100000000	/* ns */
 
 /*
  * Has the file that was mapped another inode?  stat() has another device than the
@@ -31,19 +33,40 @@ static bool other_inode(const struct object *o, int fd, const struct stat *st)
 	return !fstatfs(fd, &fs) && fs.f_type != OVERLAYFS_SUPER_MAGIC;
 }
 
+/* Nanoseconds since 1970, and less by what may be wrong */
+static int64_t written_at(const struct stat *st)
+{
+	int64_t ns;
+
+	if (__builtin_mul_overflow(st->st_mtim.tv_sec, 1000000000, &ns) ||
+	    __builtin_add_overflow(ns, st->st_mtim.tv_nsec - WRITTEN_SLACK, &ns))
+		return st->st_mtim.tv_sec < 0 ? INT64_MIN : INT64_MAX;
+	return ns;
+}
+
+/* Since it was mapped first, or since the log's end if that is not known */
+static bool written_since(const struct profile *p, const struct object *o,
+			  const struct stat *st)
+{
+	int64_t end = log_wall_end(&p->log);
+	int64_t mapped = o->first ? wallclock_at(&p->log.wall, o->first) : 0;
+
+	if (mapped)
+		return written_at(st) > mapped;
+	return end && st->st_mtime > end + 1;
+}
+
 /*
  * Has another file the name now, or was it written since?  An inode number is
  * soon reused for another file, but with another time.
  */
 static bool replaced(const struct profile *p, const struct object *o, int fd)
 {
-	int64_t end = log_wall_end(&p->log);
 	struct stat st;
 
-	if (!o->ino || (p->root && p->root->dir) || !logged_here(&p->log) ||
-	    fstat(fd, &st))
+	if (!o->ino || !logged_here(&p->log) || fstat(fd, &st))
 		return false;
-	return other_inode(o, fd, &st) || (end && st.st_mtime > end + 1);
+	return other_inode(o, fd, &st) || written_since(p, o, &st);
 }
 
 /* Why the file can't be the one that ran, or NULL. */
@@ -61,6 +84,10 @@ static const char *not_it(struct profile *p, const struct object *o,
 		return "was deleted";
 	if (n && buildids_of_other(&p->ids, o, id, n))
 		return "is another file of that path";
+	/* of several files of one path, an archive has one */
+	if (p->root && p->root->dir)
+		return o->ino && objects_have_other(&p->objs, o) ?
+		       "was replaced during the recording" : NULL;
 	return replaced(p, o, im->fd) ? "was replaced" : NULL;
 }
 

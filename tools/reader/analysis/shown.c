@@ -12,6 +12,7 @@
 #include "base/strtab.h"
 
 #define MANGLED_MAX	4096
+#define D_MAX		512	/* of D: they take memory */
 #define BACK_REFS_MAX	20	/* of D: some double all that is before them */
 
 /**
@@ -68,7 +69,7 @@ static bool demangle_d(const char *name, struct demangling *d)
 
 	if (strcmp(name, "_Dmain") &&
 	    (strncmp(name, "_D", 2) || name[2] < '1' || name[2] > '9' ||
-	     strlen(name) > SHOWN_MAX || refers_back_often(name)))
+	     strlen(name) > D_MAX || refers_back_often(name)))
 		return false;
 	s = dlang_demangle(name, DMGL_PARAMS);
 	if (!s)
@@ -117,7 +118,17 @@ static size_t clean_piece(const char *s, size_t len, char out[8])
 	return 1;
 }
 
-static void cleaned(char out[SHOWN_MAX], const char *s, size_t len)
+static uint32_t name_hash(const char *s)
+{
+	uint32_t hash = 2166136261U;	/* FNV-1a */
+
+	for (; *s; s++)
+		hash = (hash ^ (unsigned char)*s) * 16777619U;
+	return hash;
+}
+
+/* @whole: what @s is a part of, or made of */
+static void cleaned(char out[SHOWN_MAX], const char *s, size_t len, const char *whole)
 {
 	size_t n = 0, i = 0, k;
 	char piece[8];
@@ -125,8 +136,8 @@ static void cleaned(char out[SHOWN_MAX], const char *s, size_t len)
 	while (i < len) {
 		i += clean_piece(s + i, len - i, piece);
 		k = strlen(piece);
-		if (n + k + sizeof("...") > SHOWN_MAX) {
-			strcpy(out + n, "...");
+		if (n + k + sizeof("...#12345678") > SHOWN_MAX) {
+			snprintf(out + n, SHOWN_MAX - n, "...#%08x", name_hash(whole));
 			return;
 		}
 		memcpy(out + n, piece, k);
@@ -147,10 +158,9 @@ int shown_columns(const char *s)
 const char *shown_name(char out[SHOWN_MAX], const char *name, bool demangle)
 {
 	struct demangling d;
+	const char *s = demangle && try_demangle(name, &d) ? d.buf : name;
 
-	if (demangle && try_demangle(name, &d))
-		name = d.buf;
-	cleaned(out, name, strnlen(name, SHOWN_MAX));
+	cleaned(out, s, strnlen(s, SHOWN_MAX), name);
 	return out;
 }
 

@@ -8,12 +8,13 @@
 
 struct strtab;
 
-#define SHOWN_MAX	512	/* bytes of a name, with the NUL */
+#define SHOWN_MAX	2048	/* bytes of a name, with the NUL */
 
 /*
  * Makes a symbol (or any name in a log) safe to show: demangled on request,
  * limited in length, and valid UTF-8 without control and direction characters,
- * which could confuse a terminal or an XML reader.
+ * which could confuse a terminal or an XML reader.  One that is cut ends in "...#"
+ * and a hash of the whole name: names are compared as they are shown.
  */
 const char *shown_name(char out[SHOWN_MAX], const char *name, bool demangle);
 /* The same for string @id of @t, not demangled.  Both return @out. */

@@ -254,20 +254,31 @@ static void put_body(struct callgrind *x)
 }
 
 /*
- * Writes an event's name with the characters that readers accept.  To kcachegrind a name
+ * An event's name with the characters that readers accept.  To kcachegrind a name
  * does not begin with a digit, as that of 9p's tracepoints does.
  */
-static void put_event(struct callgrind *x, uint32_t name)
+static uint32_t event_name(struct callgrind *x, uint32_t name)
 {
-	char buf[SHOWN_MAX], *c;
+	char buf[1 + SHOWN_MAX] = "_", *c;
 
-	export_shown(x->e, buf, name);
-	if (isdigit((unsigned char)buf[0]))
-		out_char(x->e->out, '_');
-	for (c = buf; *c; c++)
+	export_shown(x->e, buf + 1, name);
+	for (c = buf + 1; *c; c++)
 		if (!strchr(EVENT_CHARS, *c))
 			*c = '_';
-	out_str(x->e->out, buf);
+	return strtab_id(&x->e->a.p.str, buf + !isdigit((unsigned char)buf[1]));
+}
+
+/* Readers take two columns of one name for one: the later one has a number. */
+static void put_event(struct callgrind *x, const uint32_t *names, uint32_t i)
+{
+	uint32_t k, n = 1;
+
+	for (k = 0; k < i; k++)
+		n += names[k] == names[i];
+	out_char(x->e->out, ' ');
+	out_str(x->e->out, strtab_str(&x->e->a.p.str, names[i]));
+	if (n > 1)
+		out_printf(x->e->out, "_%u", n);
 }
 
 /* The sum of export_weight() over all chains of an event. */
@@ -296,20 +307,22 @@ static void put_events(struct callgrind *x)
 {
 	const struct events *t = &x->e->a.p.events;
 	uint64_t *total = xcalloc(x->ncolumns, sizeof(*total));
+	uint32_t *names = xcalloc(t->n + 1, sizeof(*names));
 	uint32_t i;
 
 	out_str(x->e->out, "events:");
 	for (i = 0; i < t->n; i++) {
 		if (!x->e->a.use[i] || !t->event[i].samples)
 			continue;
-		out_char(x->e->out, ' ');
-		put_event(x, t->event[i].name);
+		names[i] = event_name(x, t->event[i].name);
+		put_event(x, names, i);
 		total[x->column[i]] = event_total(x, &t->event[i]);
 	}
 	if (!x->n)
 		out_str(x->e->out, " samples");
 	out_str(x->e->out, "\nsummary:");
 	put_counts(x, total);
+	free(names);
 	free(total);
 }
 

@@ -7,7 +7,7 @@
 #include "elf/lines.h"
 #include "freebsd/log_source.h"
 
-#define NAME_MAX_SHOWN	512
+#define NAME_MAX_SHOWN	2048
 
 /**
  * struct log - a log that is analysed

@@ -40,6 +40,26 @@ uint32_t objects_id(struct objects *t, struct strtab *str,
 	return t->n++;
 }
 
+void objects_mapped(struct objects *t, uint32_t id, uint64_t tsc)
+{
+	struct object *o = &t->obj[id];
+
+	if (!o->first || tsc < o->first)
+		o->first = tsc;
+}
+
+bool objects_have_other(const struct objects *t, const struct object *o)
+{
+	const struct object *e;
+
+	for (e = t->obj; e < t->obj + t->n; e++)
+		if (e->path == o->path && e->kind == OBJ_FILE && e != o &&
+		    (e->ino != o->ino || e->dev_major != o->dev_major ||
+		     e->dev_minor != o->dev_minor))
+			return true;
+	return false;
+}
+
 void objects_init(struct objects *t, struct strtab *str)
 {
 	struct object unknown = {

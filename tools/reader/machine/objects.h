@@ -31,6 +31,7 @@ enum obj_kind {
  * @path:  string number: the path as logged, a module's name
  * @brief: string number: the name to show
  * @ino:   inode of the file, or pid of a JIT
+ * @first: log clock when it was mapped first, 0: not known
  * @dev_minor: of the file, or of a JIT: number + 1 of its jitdump, 0: it has a
  *	   map
  * @why:   why it has no symbols, NULL if it has some
@@ -41,6 +42,7 @@ struct object {
 	uint32_t path, brief;
 	uint32_t dev_major, dev_minor;
 	uint64_t ino;
+	uint64_t first;
 	const char *why;
 	uint64_t lost;
 };
@@ -56,6 +58,10 @@ void objects_free(struct objects *t);
 /* @want: kind, path, device and inode are filled in */
 uint32_t objects_id(struct objects *t, struct strtab *str,
 		    const struct object *want);
+/* It is mapped at @tsc. */
+void objects_mapped(struct objects *t, uint32_t id, uint64_t tsc);
+/* Does the log have another file of that path? */
+bool objects_have_other(const struct objects *t, const struct object *o);
 /* What kind of object a process mapping of that name is. */
 enum obj_kind objects_kind(const char *path);
 

@@ -30,8 +30,9 @@ static inline int64_t log_wall(const struct log_facts *log, uint64_t tsc)
 static inline int64_t log_wall_end(const struct log_facts *log)
 {
 	uint64_t latest = log->wall.latest;
+	int64_t end = log_wall(log, latest > log->end ? latest : log->end);
 
-	return log_wall(log, latest > log->end ? latest : log->end);
+	return end > log->wall_end ? end : log->wall_end;
 }
 
 #endif /* READER_HERE_H */

@@ -81,6 +81,7 @@ struct log_facts {
 	uint64_t freq;			/* clock ticks per second, or 0 */
 	struct logclock clock;		/* for several logs in a stream */
 	struct wallclock wall;		/* time of day */
+	int64_t wall_end;		/* at the end, in seconds, if known ahead, or 0 */
 	uint64_t begin, end;		/* clock of first and last record */
 	uint64_t last;			/* final @end if known ahead, or 0 */
 	uint64_t ref_addr;		/* relocation of the kernel */

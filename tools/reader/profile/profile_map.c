@@ -143,6 +143,7 @@ void profile_ext_mapping(struct profile *p, const struct pmclog_rec *r)
 	if (!take_path(p, pid, m.start, &o.path))
 		return;
 	m.obj = profile_user_object(p, pid, &o);
+	objects_mapped(&p->objs, m.obj, r->tsc);
 	proc = procs_get(&p->procs, &p->str, pid);
 	aspace_insert(&proc->as, &m);
 	jits_mapped(p, pid, &o);

@@ -50,12 +50,16 @@ static void test_bomb(void)
 static void test_long(void)
 {
 	static char name[100000];
-	char buf[SHOWN_MAX];
+	char buf[SHOWN_MAX], other[SHOWN_MAX];
 
 	memset(name, 'x', sizeof(name) - 1);
 	shown_name(buf, name, true);
-	ok(strlen(buf) < SHOWN_MAX && !strcmp(buf + strlen(buf) - 3, "..."),
+	ok(strlen(buf) < SHOWN_MAX && !strncmp(buf + strlen(buf) - 12, "...#", 4),
 	   "a long name is cut, and shows it");
+	name[sizeof(name) - 2] = 'y';
+	shown_name(other, name, true);
+	ok(strlen(other) == strlen(buf) && strcmp(other, buf),
+	   "two of them stay two");
 	memset(name, '\x80', sizeof(name) - 1);
 	shown_name(buf, name, true);
 	ok(strlen(buf) < SHOWN_MAX, "so is one that grows when escaped");
