@@ -80,6 +80,17 @@ ok 'a function that the kernel does not have' \
 	'has err "cannot make kprobe:no_such_function: .* (.*)"' no_probes
 run 127 pmcstat -q -p kprobe:$getppid nonesuch
 ok 'a command that is not there' no_probes
+# the thread that makes unwind tables waits on the device
+run 127 pmcstat -S kprobe:$getppid -O log nonesuch
+ok 'nor one whose samples have chains' no_probes 'hasnt err "cannot remove"'
+pmcstat -q -S kprobe:$getppid -O log sleep 1000 2>err &
+pid=$!
+until [ -s log ]; do sleep .1; done
+kill -USR1 $pid
+wait $pid
+got=$?
+want=138
+ok 'a signal that is deadly' no_probes 'hasnt err "cannot remove"'
 run 69 pmcstat -q -p kprobe:$getppid -p type=4095,config=1 true
 ok 'an event that is not there' no_probes
 
