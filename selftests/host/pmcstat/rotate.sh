@@ -160,21 +160,23 @@ run 74 "$pmcstat" -O m -S cs --rotate 1s sh -c 'rm -r m; sleep 60'
 ok 'one that is gone ends it' \
 	has err '^pmcstat: cannot go on in m/pmclog.*[.]0002: No such file'
 # No pipe for the compressor of the next file: the file before it is whole.
-mkdir packed
-"$pmcstat" -q -Z -O packed -S cs --rotate 1h sleep 60 >out 2>err &
-pid=$!
-until_true '[ "$(number packed)" -eq 1 ] && [ -s "$(last packed)" ]'
-# until nothing is opened or closed any more
-opened=
-until_true '[ "$(echo "/proc/$pid/fd/"*)" = "$opened" ] || { opened=$(echo "/proc/$pid/fd/"*); sleep .5; false; }'
-free=0
-while [ -e "/proc/$pid/fd/$free" ]; do free=$((free + 1)); done
-prlimit --pid "$pid" --nofile=$((free + 1))
-kill -HUP "$pid"
-wait "$pid"
-got=$? want=74
-ok 'a compressor that cannot begin' all '[ "$(number packed)" -eq 1 ]' \
-	'zstd -dcq "$(last packed)" | cmp - "$(last i)"' 'has err "cannot go on in packed/pmclog[.].*[.]0002.*: Too many open files"'
+if [ -d z ]; then
+	mkdir packed
+	"$pmcstat" -q -Z -O packed -S cs --rotate 1h sleep 60 >out 2>err &
+	pid=$!
+	until_true '[ "$(number packed)" -eq 1 ] && [ -s "$(last packed)" ]'
+	# until nothing is opened or closed any more
+	opened=
+	until_true '[ "$(echo "/proc/$pid/fd/"*)" = "$opened" ] || { opened=$(echo "/proc/$pid/fd/"*); sleep .5; false; }'
+	free=0
+	while [ -e "/proc/$pid/fd/$free" ]; do free=$((free + 1)); done
+	prlimit --pid "$pid" --nofile=$((free + 1))
+	kill -HUP "$pid"
+	wait "$pid"
+	got=$? want=74
+	ok 'a compressor that cannot begin' all '[ "$(number packed)" -eq 1 ]' \
+		'zstd -dcq "$(last packed)" | cmp - "$(last i)"' 'has err "cannot go on in packed/pmclog[.].*[.]0002.*: Too many open files"'
+fi
 mkdir l
 run 74 env FAKE_BREAK=100 "$pmcstat" -O l -S cs --rotate 1s sleep 60
 ok 'a full disk is told once' all '[ "$(number l)" -eq 1 ]' \
