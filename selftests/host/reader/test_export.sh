@@ -151,6 +151,22 @@ EOF
 ok "callgrind, an event that begins with a digit" \
 	grep -qx "events: _9p_9p_client_req" "$tmp/digit.callgrind"
 
+# the output takes its name when it is complete
+ended()
+{
+	local pid
+	mkdir "$tmp/ended"
+	{ cat "$tmp/plain"; sleep 20; } | "$pmclog" export --to csv -o "$tmp/ended/out" - 2>"$tmp/said" &
+	pid=$!
+	soon eval '[ "$(echo "$tmp"/ended/*)" != "$tmp/ended/*" ]' || return
+	kill -"$1" $pid
+	wait $pid
+	[ "$(ls -A "$tmp/ended")" = "" ] && rmdir "$tmp/ended"
+}
+for signal in TERM HUP; do
+	ok "nothing stays after SIG$signal" ended $signal
+done
+
 # which takes two columns of one name for one
 log twice <<-EOF
 	event cycles 1000 1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,44 @@
 
 #include "base/mem.h"
 #include "base/tempfile.h"
+
+#define NTEMPS	8
+
+/* Files that go if a signal ends the program; more than these stay then. */
+static char *volatile temps[NTEMPS];
+
+static void end_by(int signal_number)
+{
+	unsigned int i;
+
+	for (i = 0; i < NTEMPS; i++)
+		if (temps[i])
+			unlink(temps[i]);
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+static void expect_the_end(void)
+{
+	static const int ends[] = { SIGHUP, SIGINT, SIGTERM };
+	struct sigaction act = { .sa_handler = end_by }, old;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (!sigaction(ends[i], NULL, &old) && old.sa_handler == SIG_DFL)
+			sigaction(ends[i], &act, NULL);
+}
+
+static void swap_temp(char *from, char *to)
+{
+	unsigned int i;
+
+	for (i = 0; i < NTEMPS; i++)
+		if (temps[i] == from) {
+			temps[i] = to;
+			return;
+		}
+}
 
 unsigned int tempfile_mode(void)
 {
@@ -81,6 +120,9 @@ int tempfile_open(const char *path, unsigned int mode, char **temp)
 	if (fd < 0) {
 		free(*temp);
 		*temp = NULL;
+	} else {
+		swap_temp(NULL, *temp);
+		expect_the_end();
 	}
 	return fd;
 }
@@ -94,6 +136,8 @@ int tempfile_settle(int fd, const char *path, char *temp, bool keep)
 		err = errno;
 	if (temp && (err || !keep))
 		unlink(temp);
+	if (temp)
+		swap_temp(temp, NULL);
 	free(temp);
 	return err;
 }
