@@ -5,15 +5,19 @@
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "copy_self.h"
 #include "fake_tables.h"
+#include "libpmc_mapped.h"
 #include "libpmc_unwind.h"
 #include "scratch.h"
 #include "seconds.h"
@@ -252,6 +256,35 @@ static void test_slow(void)
 	pmc_preload_end(NULL);
 }
 
+/*
+ * A process that holds its mappings, as by a file system of its own: the open never
+ * returns.  0, or -1: this user cannot make one.
+ */
+static int hold_maps(int pid)
+{
+	char path[40];
+
+	sprintf(path, "/proc/%d/maps", pid);
+	return unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	       mkfifo("held", 0600) || mount("held", path, NULL, MS_BIND, NULL) ? -1 : 0;
+}
+
+static void test_held(void)
+{
+	int held[] = { pids[1], pids[0] };
+	struct mapped all;
+	atomic_int stop = 0;
+	unsigned int n;
+
+	if (hold_maps(pids[1])) {
+		ok(true, "a process that holds its mappings # SKIP not root");
+		return;
+	}
+	n = pmc_mapped_find(&all, held, 2, &stop);
+	ok(n == 1 && all.n, "a process that holds its mappings does not hold up others");
+	pmc_mapped_free(&all);
+}
+
 int main(void)
 {
 	struct pmc_unwind t;
@@ -268,6 +301,7 @@ int main(void)
 	test_refused();
 	test_crowded(&t);
 	test_slow();
+	test_held();
 	for (i = 0; i < NPROCS; i++) {
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "libpmc_mapped.h"
+#include "libpmc_thread.h"
 #include "libpmc_unwind.h"
 
 /* ------------------------------------------------------------------------
@@ -112,40 +113,95 @@ static int read_line(char *line, int pid, struct mapped_file *f)
 	    !f->ino || line[at] != '/')
 		return 0;
 	f->path = line + at;
-	f->path[strcspn(f->path, "\n")] = '\0';
 	return 1;
 }
 
-static int find_in(struct mapped *all, int pid)
+/**
+ * struct reading - what the thread works on: /proc/PID/maps waits for the process' mmap
+ * lock, which a process can hold for as long as it likes
+ * @text: all of it, when the thread has ended; or NULL
+ */
+struct reading {
+	struct pmc_thread t;
+	int		pid;
+	char		*text;
+};
+
+static void run(struct pmc_thread *t)
 {
-	size_t len = 0;
-	struct mapped_file f;
-	char path[40], *line = NULL;
+	struct reading *r = (struct reading *)t;
+	size_t room = 0;
+	char path[40];
 	FILE *in;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", r->pid);
 	in = fopen(path, "re");
 	if (!in)
+		return;
+	/* there is no NUL in it */
+	if (getdelim(&r->text, &room, '\0', in) < 0) {
+		free(r->text);
+		r->text = NULL;
+	}
+	fclose(in);
+}
+
+static void free_reading(struct pmc_thread *t)
+{
+	struct reading *r = (struct reading *)t;
+
+	pmc_thread_destroy(t);
+	free(r->text);
+	free(r);
+}
+
+/* The caller frees it; NULL: it hangs, there is none, or it cannot be read. */
+static char *maps_of(int pid, unsigned int *waited)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+	char *text = NULL;
+
+	if (!r)
+		return NULL;
+	r->pid = pid;
+	pmc_thread_init(&r->t, run, free_reading);
+	if (pmc_thread_begin(&r->t)) {
+		free_reading(&r->t);
+		return NULL;
+	}
+	if (pmc_thread_patient(&r->t, waited)) {
+		text = r->text;
+		r->text = NULL;
+	}
+	pmc_thread_leave(&r->t);
+	return text;
+}
+
+static int find_in(struct mapped *all, int pid, unsigned int *waited)
+{
+	char *text = maps_of(pid, waited), *rest = text, *line;
+	struct mapped_file f;
+
+	if (!text)
 		return 0;
-	while (getline(&line, &len, in) > 0)
+	while ((line = strsep(&rest, "\n")))
 		if (read_line(line, pid, &f) && add(all, &f))
 			break;
-	free(line);
-	fclose(in);
+	free(text);
 	return 1;
 }
 
 static unsigned int find_everywhere(struct mapped *all, const atomic_int *stop)
 {
 	DIR *proc = opendir("/proc");
-	unsigned int n = 0;
+	unsigned int n = 0, waited = 0;
 	struct dirent *de;
 	int pid;
 
 	while (proc && !*stop && (de = readdir(proc))) {
 		pid = atoi(de->d_name);
 		if (pid > 0)
-			n += (unsigned int)find_in(all, pid);
+			n += (unsigned int)find_in(all, pid, &waited);
 	}
 	if (proc)
 		closedir(proc);
@@ -164,12 +220,12 @@ static int by_times(const void *a, const void *b)
 unsigned int pmc_mapped_find(struct mapped *all, const int *pids, size_t npids,
 			     const atomic_int *stop)
 {
-	unsigned int n = 0;
+	unsigned int n = 0, waited = 0;
 	size_t i;
 
 	*all = (struct mapped){ 0 };
 	for (i = 0; i < npids && !*stop; i++)
-		n += (unsigned int)find_in(all, pids[i]);
+		n += (unsigned int)find_in(all, pids[i], &waited);
 	if (!npids)
 		n = find_everywhere(all, stop);
 	if (all->n)

@@ -33,8 +33,8 @@ struct mapped {
 
 /*
  * Finds the files of the processes @pids, or of all if @npids is 0, that the caller may
- * examine; the most-mapped files first.  Returns the number of processes.  *@stop ends
- * the search early.
+ * examine; the most-mapped files first.  Returns the number of processes, without those
+ * that hold their mappings.  *@stop ends the search early.
  */
 unsigned int pmc_mapped_find(struct mapped *all, const int *pids, size_t npids,
 			     const atomic_int *stop);

@@ -8,6 +8,12 @@
 /* For a file that is slow only: the caller's process may be about to end. */
 #define END_MS		1000
 
+/* pmc_thread_patient() */
+#define PATIENCE	2000
+#define PATIENCE_MIN	100
+#define PATIENCE_ALL	10000
+#define PATIENCE_LEFT	10
+
 static void *run(void *arg)
 {
 	struct pmc_thread *t = arg;
@@ -87,6 +93,31 @@ int pmc_thread_wait(struct pmc_thread *t, unsigned int ms)
 	pthread_mutex_lock(&t->lock);
 	done = wait_locked(t, ms);
 	pthread_mutex_unlock(&t->lock);
+	return done;
+}
+
+static unsigned int now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (unsigned int)now.tv_sec * 1000 + (unsigned int)(now.tv_nsec / 1000000);
+}
+
+static unsigned int patience(unsigned int waited)
+{
+	if (waited < PATIENCE)
+		return PATIENCE_MIN + PATIENCE - waited;
+	return waited < PATIENCE_ALL ? PATIENCE_MIN : PATIENCE_LEFT;
+}
+
+int pmc_thread_patient(struct pmc_thread *t, unsigned int *waited)
+{
+	unsigned int began = now_ms();
+	int done = pmc_thread_wait(t, patience(*waited));
+
+	if (!done)
+		*waited += now_ms() - began;
 	return done;
 }
 

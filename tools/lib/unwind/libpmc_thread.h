@@ -44,6 +44,13 @@ void pmc_thread_init(struct pmc_thread *t,
 int pmc_thread_begin(struct pmc_thread *t);
 /* 1 if it has come to its end, within @ms milliseconds */
 int pmc_thread_wait(struct pmc_thread *t, unsigned int ms);
+/*
+ * For threads that read files of many processes, one after another, some of which may
+ * hang: two seconds for all that do together, at least 0.1 s for each one, and 10 ms for
+ * each when ten seconds have been waited.  @waited: in milliseconds, by all calls; the
+ * caller begins with 0.
+ */
+int pmc_thread_patient(struct pmc_thread *t, unsigned int *waited);
 /* It uses the owner no more when this returns, and all is freed now or at its end. */
 void pmc_thread_end(struct pmc_thread *t);
 /* Likewise, for a caller that has waited for it already. */

@@ -8,15 +8,6 @@
 #include "bpf/maps.h"
 #include "libpmc_thread.h"
 
-/*
- * ms: for all processes that hang together, at least for each one, and that when so much
- * has been waited altogether
- */
-#define PATIENCE	2000
-#define PATIENCE_MIN	100
-#define PATIENCE_LEFT	10
-#define PATIENCE_ALL	10000
-
 /**
  * struct maps_reading - what the thread works on
  * @err, @read: the result, when the thread has ended
@@ -123,35 +114,9 @@ static void free_reading(struct pmc_thread *t)
 	free(r);
 }
 
-static unsigned int now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (unsigned int)now.tv_sec * 1000 + (unsigned int)(now.tv_nsec / 1000000);
-}
-
-static unsigned int patience(unsigned int waited)
-{
-	if (waited < PATIENCE)
-		return PATIENCE_MIN + PATIENCE - waited;
-	return waited < PATIENCE_ALL ? PATIENCE_MIN : PATIENCE_LEFT;
-}
-
-/* The main thread only */
-static int wait_for(struct maps_reading *r)
-{
-	static unsigned int waited;
-	unsigned int began = now_ms();
-
-	if (pmc_thread_wait(&r->t, patience(waited)))
-		return 0;
-	waited += now_ms() - began;
-	return ETIMEDOUT;
-}
-
 int maps_read(struct maps *m, uint32_t pid)
 {
+	static unsigned int waited;	/* the main thread only */
 	struct maps_reading *r = calloc(1, sizeof(*r));
 	int err;
 
@@ -165,9 +130,7 @@ int maps_read(struct maps *m, uint32_t pid)
 		free_reading(&r->t);
 		return err;
 	}
-	err = wait_for(r);
-	if (!err)
-		err = r->err;
+	err = pmc_thread_patient(&r->t, &waited) ? r->err : ETIMEDOUT;
 	if (!err) {
 		*m = r->read;
 		r->read = (struct maps){ 0 };
