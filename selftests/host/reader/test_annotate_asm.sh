@@ -55,6 +55,17 @@ ok "the samples add up" test "$(inside hot)" = \
 ok "they are those of the function" prints 0 \
 	"cpu-clock: $(inside hot) samples" cat "$tmp/hot.txt"
 
+# without symbols, by where it begins
+mkdir "$tmp/stripped"
+strip -o "$tmp/stripped/hot" "$hot"
+{
+	load 7 0 "$tmp/stripped/hot"
+	sed 's/.*/sample 1 7 &/' "$tmp/pcs"
+} | prog_log stripped.log hot
+begins=$(printf 'hot+%#x' "0x$(nm "$hot" | awk '$3 == "hot" { print $1 }')")
+ok "of a stripped file" eval '"$pmclog" annotate --bytes "$begins" "$tmp/stripped.log" | like_objdump "$hot" hot'
+ok "the hottest of it" prints 0 "^$begins in hot" "$pmclog" annotate -a -n 1 "$tmp/stripped.log"
+
 # each at its own instruction
 each()
 {

@@ -23,16 +23,20 @@ struct collecting {
 	bool alike;
 };
 
-/* Matches the raw symbol, or the demangled name with or without parameters. */
+/*
+ * Matches the raw symbol, or the demangled name with or without parameters; or what is
+ * shown for a function without a name, the file and where it begins.
+ */
 static bool is_named(struct annotate *n, uint32_t func, const char *name)
 {
 	struct profile *p = &n->a.p;
+	const struct func *f = &p->funcs.func[func];
 	const char *raw = strtab_str(&p->str, p->funcs.func[func].name);
 	char shown[SHOWN_MAX];
 	size_t len = strlen(name);
 
-	if (!*raw)
-		return false;
+	if (!f->name)
+		return f->entry && !strcmp(strtab_str(&p->str, func_shown(p, func, false)), name);
 	if (!strcmp(raw, name))
 		return true;
 	shown_name(shown, raw, true);
@@ -54,7 +58,7 @@ static void want_all(struct annotate *n, bool *wanted)
 	uint32_t i;
 
 	for (i = 0; i < n->a.p.funcs.n; i++)
-		wanted[i] = n->a.p.funcs.func[i].name;
+		wanted[i] = func_named(&n->a.p.funcs.func[i]);
 }
 
 static int column_of(const struct annotate *n, uint32_t event)
