@@ -256,8 +256,7 @@ int log_close(const struct options *o, struct pmc_owner *owner,
  * afterwards.  The end waits for the thread and returns 0 or an exit status.
  */
 void kallsyms_open(const struct options *o);
-/* @counts: those that go to standard output, or NULL */
-void kallsyms_begin(FILE *counts);
+void kallsyms_begin(void);
 int kallsyms_end(void);
 
 /* probes.c: makes probes for events that need one; ends the program on failure */

@@ -642,8 +642,10 @@ unset FAKE_LOG FAKE_PMC
 
 run 0 "$pmcstat" -q -O log -S cs --kallsyms syms true
 ok '--kallsyms copies the symbols' all 'cmp syms /proc/kallsyms' '[ "$(stat -c %a syms)" = 600 ]'
-run 0 "$pmcstat" -q -O log -S cs -s cs -w .01 --kallsyms - sleep .5
-ok 'no counts come between them' [ "$(grep -vc '^[0-9a-f]\{16\} [^ ] [^ ]*\( *\[.*\]\)\?$\|^#\|^ *[0-9]* *$' out)" -eq 0 ]
+run 64 "$pmcstat" -q -O log -S cs -s cs --kallsyms - true
+ok 'not between counts' has err 'both on standard output: -o FILE$'
+run 0 "$pmcstat" -q -O log -S cs -s cs -o counts --kallsyms - true
+ok 'which may go to a file' all 'cmp out /proc/kallsyms' '[ -s counts ]'
 # A reader that is slow, and a pipe that does not wait for it
 run 0 sh -c '"$0" -q -O log -S cs --kallsyms - true | { sleep .3; cat; }' "$pmcstat"
 ok 'a slow reader' cmp out /proc/kallsyms

@@ -23,7 +23,6 @@ static struct copy {
 	const struct options *o;
 	FILE		*in;
 	FILE		*out;
-	FILE		*counts;	/* to the same file, or NULL */
 	pthread_t	thread;
 	int		running;
 	int		status;
@@ -109,32 +108,26 @@ static int copy_all(FILE *in, int out, const char *path, int *shown)
 	return ferror(in) ? output_failed("write", path) : 0;
 }
 
-/* Holds the lock of the counts that go to the same file: they do not come between. */
 static void *run(void *arg)
 {
 	struct copy *c = arg;
 	const char *path = c->o->kallsyms_path;
 	int shown = 0;
 
-	if (c->counts)
-		flockfile(c->counts);
 	c->status = copy_all(c->in, fileno(c->out), path, &shown);
-	if (c->counts)
-		funlockfile(c->counts);
 	if (!c->status && !shown && !c->o->quiet)
 		warn_line("kernel addresses are hidden "
 			  "(kernel.kptr_restrict): %s is of no use", path);
 	return NULL;
 }
 
-void kallsyms_begin(FILE *counts)
+void kallsyms_begin(void)
 {
 	sigset_t all, before;
 	int err;
 
 	if (!copy.in)
 		return;
-	copy.counts = copy.out == stdout ? counts : NULL;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&copy.thread, NULL, run, &copy);

@@ -120,6 +120,11 @@ static int outputs_check(const struct options *o)
 			  o->log_path);
 		return EX_USAGE;
 	}
+	if (!status && o->kallsyms_path && !strcmp(o->kallsyms_path, "-") &&
+	    (!o->text_path || !strcmp(o->text_path, "-")) && options_counting(o)) {
+		warn_line("--kallsyms - and the counts are both on standard output: -o FILE");
+		return EX_USAGE;
+	}
 	/* the wait for its reader could not be ended: see signals_can_wait() */
 	if (!status && (o->log_dir || o->flight_size) && o->kallsyms_path &&
 	    !stat(o->kallsyms_path, &st) && S_ISFIFO(st.st_mode)) {
@@ -505,7 +510,7 @@ int session_run(struct options *o)
 		preload_begin(o, s.owner, &s.targets, s.child.path);
 	writers_meet(o);
 	end = start(&s);
-	kallsyms_begin(s.text == STDOUT_FILENO ? s.counts.out : NULL);
+	kallsyms_begin();
 	outputs_begun();
 	empty_text(&s);
 	log_begun(s.log);

@@ -42,6 +42,7 @@ static int open_path(struct outfile *f)
 {
 	int fd = tempfile_open(f->path, tempfile_mode(), &f->temp);
 
+	tempfile_guard(f->temp);
 	if (fd < 0)
 		fd = open(f->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
 			  0666);

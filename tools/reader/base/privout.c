@@ -52,6 +52,7 @@ int privout_open(struct privout *o, const char *path, int compress,
 	/* mode 0600: a log shows process names and kernel addresses */
 	if (strcmp(path, "-"))
 		o->out.fd = tempfile_open(path, 0600, &o->temp);
+	tempfile_guard(o->temp);
 	if (o->out.fd < 0)
 		o->out.fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (o->out.fd < 0)

@@ -15,12 +15,13 @@
 
 /* Files that go if a signal ends the program; more than these stay then. */
 static char *volatile temps[NTEMPS];
+static pid_t maker;	/* not its children */
 
 static void end_by(int signal_number)
 {
 	unsigned int i;
 
-	for (i = 0; i < NTEMPS; i++)
+	for (i = 0; i < NTEMPS && getpid() == maker; i++)
 		if (temps[i])
 			unlink(temps[i]);
 	signal(signal_number, SIG_DFL);
@@ -120,11 +121,17 @@ int tempfile_open(const char *path, unsigned int mode, char **temp)
 	if (fd < 0) {
 		free(*temp);
 		*temp = NULL;
-	} else {
-		swap_temp(NULL, *temp);
-		expect_the_end();
 	}
 	return fd;
+}
+
+void tempfile_guard(char *temp)
+{
+	if (!temp)
+		return;
+	maker = getpid();
+	swap_temp(NULL, temp);
+	expect_the_end();
 }
 
 /* Checks close(): some file systems only report ENOSPC there. */

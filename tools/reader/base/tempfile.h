@@ -16,6 +16,12 @@ unsigned int tempfile_mode(void);
 int tempfile_open(const char *path, unsigned int mode, char **temp);
 
 /*
+ * SIGHUP, SIGINT and SIGTERM remove @temp until it is settled, if nothing else handles
+ * them.
+ */
+void tempfile_guard(char *temp);
+
+/*
  * Closes @fd, renames @temp to @path if @keep, and frees @temp.  @temp is NULL
  * if @path was written in place.  0 or an errno.
  */
