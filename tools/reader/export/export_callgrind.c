@@ -268,17 +268,16 @@ static uint32_t event_name(struct callgrind *x, uint32_t name)
 	return strtab_id(&x->e->a.p.str, buf + !isdigit((unsigned char)buf[1]));
 }
 
-/* Readers take two columns of one name for one: the later one has a number. */
-static void put_event(struct callgrind *x, const uint32_t *names, uint32_t i)
+/*
+ * Readers take two columns of one name for one: the later one has a number.  @seen: by
+ * name, how many columns have it already
+ */
+static void put_event(struct callgrind *x, uint32_t name, uint32_t *seen)
 {
-	uint32_t k, n = 1;
-
-	for (k = 0; k < i; k++)
-		n += names[k] == names[i];
 	out_char(x->e->out, ' ');
-	out_str(x->e->out, strtab_str(&x->e->a.p.str, names[i]));
-	if (n > 1)
-		out_printf(x->e->out, "_%u", n);
+	out_str(x->e->out, strtab_str(&x->e->a.p.str, name));
+	if (++seen[name] > 1)
+		out_printf(x->e->out, "_%u", seen[name]);
 }
 
 /* The sum of export_weight() over all chains of an event. */
@@ -303,25 +302,34 @@ static bool counts_events(const struct callgrind *x)
 	return x->e->unit == UNIT_PERIOD;
 }
 
+static bool has_column(const struct callgrind *x, uint32_t event)
+{
+	return x->e->a.use[event] && x->e->a.p.events.event[event].samples;
+}
+
 static void put_events(struct callgrind *x)
 {
 	const struct events *t = &x->e->a.p.events;
 	uint64_t *total = xcalloc(x->ncolumns, sizeof(*total));
-	uint32_t *names = xcalloc(t->n + 1, sizeof(*names));
+	uint32_t *names = xcalloc(t->n + 1, sizeof(*names)), *seen;
 	uint32_t i;
 
+	for (i = 0; i < t->n; i++)
+		if (has_column(x, i))
+			names[i] = event_name(x, t->event[i].name);
+	seen = xcalloc(x->e->a.p.str.n, sizeof(*seen));
 	out_str(x->e->out, "events:");
 	for (i = 0; i < t->n; i++) {
-		if (!x->e->a.use[i] || !t->event[i].samples)
+		if (!has_column(x, i))
 			continue;
-		names[i] = event_name(x, t->event[i].name);
-		put_event(x, names, i);
+		put_event(x, names[i], seen);
 		total[x->column[i]] = event_total(x, &t->event[i]);
 	}
 	if (!x->n)
 		out_str(x->e->out, " samples");
 	out_str(x->e->out, "\nsummary:");
 	put_counts(x, total);
+	free(seen);
 	free(names);
 	free(total);
 }
