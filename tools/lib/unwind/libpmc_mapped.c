@@ -14,6 +14,8 @@
 #include "libpmc_thread.h"
 #include "libpmc_unwind.h"
 
+#define MAPS_MAX	(16L << 20)	/* a process can have 65,530 mappings with long paths */
+
 /* ------------------------------------------------------------------------
  * A set of files
  */
@@ -97,15 +99,18 @@ void pmc_mapped_free(struct mapped *all)
 /* ------------------------------------------------------------------------
  * Processes
  */
-/* 7f0012345000-7f0012346000 r-xp 00001000 fe:01 1234   /path */
-static int read_line(char *line, int pid, struct mapped_file *f)
+/* 7f0012345000-7f0012346000 r-xp 00001000 fe:01 1234   /path; most are not code. */
+static int is_code(const char *line)
 {
 	const char *perms = strchr(line, ' ');
+
+	return perms && strnlen(perms, 5) == 5 && perms[3] == 'x';
+}
+
+static int read_line(char *line, int pid, struct mapped_file *f)
+{
 	int at = 0;
 
-	/* most mappings are not code */
-	if (!perms || strnlen(perms, 5) < 5 || perms[3] != 'x')
-		return 0;
 	*f = (struct mapped_file){ .pid = pid, .times = 1 };
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*x %x:%x %" SCNu64 " %n",
 		   &f->start, &f->end, &f->major, &f->minor, &f->ino,
@@ -119,7 +124,7 @@ static int read_line(char *line, int pid, struct mapped_file *f)
 /**
  * struct reading - what the thread works on: /proc/PID/maps waits for the process' mmap
  * lock, which a process can hold for as long as it likes
- * @text: all of it, when the thread has ended; or NULL
+ * @text: its lines of code, up to MAPS_MAX bytes, when the thread has ended; or NULL
  */
 struct reading {
 	struct pmc_thread t;
@@ -130,19 +135,21 @@ struct reading {
 static void run(struct pmc_thread *t)
 {
 	struct reading *r = (struct reading *)t;
-	size_t room = 0;
-	char path[40];
-	FILE *in;
+	char path[40], *line = NULL;
+	size_t room = 0, len = 0;
+	FILE *in, *out;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", r->pid);
 	in = fopen(path, "re");
 	if (!in)
 		return;
-	/* there is no NUL in it */
-	if (getdelim(&r->text, &room, '\0', in) < 0) {
-		free(r->text);
-		r->text = NULL;
-	}
+	out = open_memstream(&r->text, &len);
+	while (out && ftell(out) < MAPS_MAX && getline(&line, &room, in) > 0)
+		if (is_code(line))
+			fputs(line, out);
+	if (out)
+		fclose(out);
+	free(line);
 	fclose(in);
 }
 
