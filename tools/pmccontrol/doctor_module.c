@@ -268,7 +268,7 @@ static void tell_dkms(struct doctor *d, const char *version)
 
 static void tell_sources(struct doctor *d)
 {
-	if (file_there(d, "/var/lib/dpkg/info/hwpmc-tools.list")) {
+	if (file_there(d, "/usr/share/doc/hwpmc-tools/copyright")) {
 		answer(d, MARK_PROBLEM, "there is no hwpmc below /lib/modules/%s; "
 		       "the package of the module was built with that of these "
 		       "tools:", d->release);

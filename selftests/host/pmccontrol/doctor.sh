@@ -150,10 +150,10 @@ touch "$m/usr/sbin/dkms"
 archive="git archive --prefix=hwpmc-0.1.0/ HEAD Kbuild Makefile dkms.conf src include | tar -x -C /usr/src"
 ok "there is none" says 1 "problem  module: there is no hwpmc below /$modules, and dkms does not" \
 	"$archive && dkms add hwpmc/0.1.0 && dkms install hwpmc/0.1.0 -k $release"
-put var/lib/dpkg/info/hwpmc-tools.list
+put usr/share/doc/hwpmc-tools/copyright
 ok "the tools are a package" says 1 "problem  module: there is no hwpmc below /$modules; the package" \
 	"apt install ./hwpmc-dkms_0.1.0_all.deb"
-gone var/lib/dpkg
+gone usr/share
 gone usr
 ok "nor dkms" says 1 "problem  module: there is no hwpmc" "make module && make install"
 put usr/src/hwpmc-0.1.0/dkms.conf
