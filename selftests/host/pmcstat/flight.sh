@@ -150,6 +150,8 @@ run 0 sh -c 'yes | head -c 9999 >z; exec "$0" -S cs --flight 4M -O z -l .1' \
 ok 'which a snapshot takes the place of' cmp one z
 run 74 "$pmcstat" -S cs --flight 4M -O x sh -c 'rm x'
 ok 'a file that is gone at the end' has err '^pmcstat: x was removed or replaced meanwhile'
+run 0 sh -c 'exec 9<>nameless; rm nameless; "$0" -q -S cs --flight 4M -O /proc/self/fd/9 -l .1 && cp /proc/self/fd/9 copy' "$pmcstat"
+ok 'a file without a name' all 'whole copy'
 run 64 "$pmcstat" -S cs --flight 4M -O 127.0.0.1:9
 ok 'an address' all 'has err "no snapshot to an address"' '! [ -e 127.0.0.1:9 ]'
 run 74 env FAKE_FAIL=snapshot:28 "$pmcstat" -S cs --flight 4M -O x -l .1

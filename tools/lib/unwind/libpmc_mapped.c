@@ -122,11 +122,11 @@ static int read_line(char *line, int pid, struct mapped_file *f)
 }
 
 /**
- * struct reading - what the thread works on: /proc/PID/maps waits for the process' mmap
+ * struct mapped_reading - what the thread works on: /proc/PID/maps waits for the process' mmap
  * lock, which a process can hold for as long as it likes
  * @text: its lines of code, up to MAPS_MAX bytes, when the thread has ended; or NULL
  */
-struct reading {
+struct mapped_reading {
 	struct pmc_thread t;
 	int		pid;
 	char		*text;
@@ -134,7 +134,7 @@ struct reading {
 
 static void run(struct pmc_thread *t)
 {
-	struct reading *r = (struct reading *)t;
+	struct mapped_reading *r = (struct mapped_reading *)t;
 	char path[40], *line = NULL;
 	size_t room = 0, len = 0;
 	FILE *in, *out;
@@ -155,7 +155,7 @@ static void run(struct pmc_thread *t)
 
 static void free_reading(struct pmc_thread *t)
 {
-	struct reading *r = (struct reading *)t;
+	struct mapped_reading *r = (struct mapped_reading *)t;
 
 	pmc_thread_destroy(t);
 	free(r->text);
@@ -165,7 +165,7 @@ static void free_reading(struct pmc_thread *t)
 /* The caller frees it; NULL: it hangs, there is none, or it cannot be read. */
 static char *maps_of(int pid, unsigned int *waited)
 {
-	struct reading *r = calloc(1, sizeof(*r));
+	struct mapped_reading *r = calloc(1, sizeof(*r));
 	char *text = NULL;
 
 	if (!r)

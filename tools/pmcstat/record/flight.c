@@ -23,6 +23,7 @@
 /**
  * struct flight - the flight recorder of this run
  * @file:  the file of -O FILE while it has no snapshot; else -1
+ * @nameless: @file had no name when it was opened
  * @armed: the file for the next trigger's snapshot; -1: none
  * @name:  name of the armed file in the directory
  * @maker: pid of the process that removes the armed file; not its children
@@ -32,6 +33,7 @@ static struct flight {
 	struct pmc_owner *owner;
 	struct rotation	dir;
 	int		file;
+	int		nameless;
 	int		armed;
 	int		has_trigger;
 	char		name[64];
@@ -129,7 +131,8 @@ static int finish(int fd)
 
 	if (err)
 		return failed(err);
-	if (!fstat(fd, &st) && !st.st_nlink) {
+	/* one that had no name was opened by /proc/self/fd/N */
+	if (!fl.nameless && !fstat(fd, &st) && !st.st_nlink) {
 		warn_line("%s was removed or replaced meanwhile: the snapshot that was "
 			  "written to it is lost", path_of());
 		return -1;
@@ -218,6 +221,8 @@ static int open_file(const char *path)
 
 void flight_begin(const struct options *o, struct pmc_owner *owner)
 {
+	struct stat st;
+
 	fl.o = o;
 	fl.owner = owner;
 	fl.maker = getpid();
@@ -226,6 +231,7 @@ void flight_begin(const struct options *o, struct pmc_owner *owner)
 		rotation_init(&fl.dir, o);
 	else
 		fl.file = open_file(o->log_path);
+	fl.nameless = !o->log_dir && !fstat(fl.file, &st) && !st.st_nlink;
 	if (pmc_owner_flight(owner, o->flight_size,
 			     o->packed ? PMC_LOG_PACKED : 0))
 		die(EX_UNAVAILABLE, "cannot keep the log in memory: %s",
