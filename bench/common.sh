@@ -16,7 +16,9 @@ bench_build() {
 	rm -rf "$out"
 	mkdir -p "$out"
 	make -s -C "$root/tools" guest OUT="$root/build/guest-amd64" STATIC=1
-	make -s -C "$bench" OUT="$programs"
+	# scripts/check may run one for each of several kernels
+	mkdir -p "$programs"
+	flock "$programs" make -s -C "$bench" OUT="$programs"
 	[[ ${HWPMC_KO:-} ]] || make -s -C "$root" "build/$kernel/hwpmc.ko"
 }
 

@@ -239,6 +239,8 @@ function bpf_table(	i, c, f, name, ours) {
 }
 
 function storm_table(	i, c, f, n, rec) {
+	if (!("storms fork" in amount))
+		return
 	print ""
 	print "Storms (process records alone): instructions and bytes per event"
 	printf "%-6s | %22s %22s %6s | %8s %8s | %6s %6s\n", "event", "ours: insn", "perf: insn",

@@ -25,6 +25,8 @@ kselftests() {
 		# module for 6.12
 		ok - module for 6.12
 		# module for 6.12: 3 s
+		BENCH name=insn.user.1.10000hz.chains ours=2709.9 peer=3943.4 ratio=0.687 unit=instructions/sample goal=ratio<=0.5
+		BENCH name=bytes.user.1.10000hz.chains ours=181.03 peer=212.26 ratio=0.853 unit=bytes/sample goal=ratio<=0.7
 		# kselftests on 6.12
 		TAP version 13
 		# 6.12: sample
@@ -136,8 +138,8 @@ echo "TAP version 13"
 new_page
 { kselftests ok; ended 4 2026-11-26 4a49e30; } >"$tmp/output"
 ok "matrix: a new row" update
-ok "matrix: ... with results, samples, and losses" row \
-	"6.12 distribution kselftests x86_64 6.12.117+deb12-cloud-amd64 3 0 1 25432 12 1.81 of 2 2026-11-26 4a49e30"
+ok "matrix: ... with results, samples, losses, and instructions" row \
+	"6.12 distribution kselftests x86_64 6.12.117+deb12-cloud-amd64 3 0 1 25432 12 2710 3943 1.81 of 2 2026-11-26 4a49e30"
 ok "matrix: ... below its headings" is_below_the_heading
 
 broken >"$tmp/output"
@@ -158,14 +160,14 @@ grep -v ' kselftests  *x86_64 ' "$HWPMC_MATRIX" >"$tmp/others"
 { kselftests ok "not ok"; ended 5 2026-12-24 fedcba9+; } >"$tmp/output"
 ok "matrix: a row is replaced" update
 ok "matrix: ... by the new one, with the last recording" row \
-	"6.12 distribution kselftests x86_64 6.12.117+deb12-cloud-amd64 3 1 1 25433 13 1.81 of 2 2026-12-24 fedcba9+ sample failed"
+	"6.12 distribution kselftests x86_64 6.12.117+deb12-cloud-amd64 3 1 1 25433 13 2710 3943 1.81 of 2 2026-12-24 fedcba9+ sample failed"
 ok "matrix: ... and no other" diff "$tmp/others" <(grep -v ' kselftests  *x86_64 ' "$HWPMC_MATRIX")
 ok "matrix: four rows still" rows 4
 
 { kselftests ok; ended 4 2026-12-25 1234567; } | sed 's/^ok - module for/not ok - module for/' >"$tmp/output"
 ok "matrix: a module that could not be built" update
 ok "matrix: ... the row has no commit" row \
-	"6.12 distribution kselftests x86_64 6.12.117+deb12-cloud-amd64 3 0 1 25432 12 1.81 of 2 2026-12-25 could not be built: an older one was tested, or none"
+	"6.12 distribution kselftests x86_64 6.12.117+deb12-cloud-amd64 3 0 1 25432 12 2710 3943 1.81 of 2 2026-12-25 could not be built: an older one was tested, or none"
 
 kselftests ok >"$tmp/output"
 ok "matrix: a run that did not end has none" unchanged update
@@ -175,7 +177,7 @@ ok "matrix: the text around the table stays" rest_is_as_it_was
 ok "matrix: a command is shown, its status is ours" prints 3 '^ok 4 - 6.12: kernel' "$matrix" sh -c 'cat "$1"; exit 3' sh <(
 	kselftests ok; ended 4 2026-12-26 89abcde)
 ok "matrix: ... and its row is written" row \
-	"6.12 distribution kselftests x86_64 6.12.117+deb12-cloud-amd64 3 0 1 25432 12 1.81 of 2 2026-12-26 89abcde"
+	"6.12 distribution kselftests x86_64 6.12.117+deb12-cloud-amd64 3 0 1 25432 12 2710 3943 1.81 of 2 2026-12-26 89abcde"
 echo "no table" >"$HWPMC_MATRIX"
 stress >"$tmp/output"
 ok "matrix: a page without a table" unchanged update
