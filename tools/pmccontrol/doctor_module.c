@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Is the module built for this kernel, and loaded? */
+#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -245,6 +246,16 @@ static int read_log_line(void *arg, char *line)
 	return 1;
 }
 
+#define FAULTS	"perf of 6.16 and 6.17 has faults that a recording meets: use 6.12 or 6.18"
+
+/* Documentation/design/kernels.rst; dkms.conf excludes the same kernels */
+static bool perf_has_faults(const struct doctor *d)
+{
+	return (!strncmp(d->release, "6.16", 4) ||
+		!strncmp(d->release, "6.17", 4)) &&
+	       !isdigit((unsigned char)d->release[4]);
+}
+
 /* dkms has sources; what became of them? */
 static void tell_dkms(struct doctor *d, const char *version)
 {
@@ -260,19 +271,37 @@ static void tell_dkms(struct doctor *d, const char *version)
 		answer(d, MARK_PROBLEM, "dkms failed to build hwpmc/%s for "
 		       "%s; %s says: %s", version, d->release, path,
 		       l.error[0] ? l.error : "nothing of an error");
+	else if (perf_has_faults(d))
+		answer(d, MARK_PROBLEM, "dkms has hwpmc/%s, but does not build "
+		       "it for %s unasked: " FAULTS, version, d->release);
 	else
 		answer(d, MARK_PROBLEM, "dkms has hwpmc/%s, but it is not "
 		       "built for %s", version, d->release);
 	mend("dkms install hwpmc/%s -k %s", version, d->release);
 }
 
+/* The tools came by a package if this is there; the module's was built with it */
+static const struct {
+	const char *path;
+	const char *install;
+} packages[] = {
+	{ "/usr/share/doc/hwpmc-tools/copyright",
+	  "apt install ./hwpmc-dkms_" TOOLS_VERSION "_all.deb" },
+	{ "/usr/share/licenses/hwpmc-libs",
+	  "dnf install ./hwpmc-dkms-" TOOLS_VERSION "-*.noarch.rpm" },
+};
+
 static void tell_sources(struct doctor *d)
 {
-	if (file_there(d, "/usr/share/doc/hwpmc-tools/copyright")) {
+	size_t i;
+
+	for (i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
+		if (!file_there(d, "%s", packages[i].path))
+			continue;
 		answer(d, MARK_PROBLEM, "there is no hwpmc below /lib/modules/%s; "
 		       "the package of the module was built with that of these "
 		       "tools:", d->release);
-		mend("apt install ./hwpmc-dkms_" TOOLS_VERSION "_all.deb");
+		mend("%s", packages[i].install);
 		return;
 	}
 	answer(d, MARK_PROBLEM, "there is no hwpmc below /lib/modules/%s, and "
@@ -295,6 +324,11 @@ void look_at_module(struct doctor *d)
 		answer(d, d->loaded ? MARK_NOTE : MARK_PROBLEM,
 		       "%s is there, but modprobe does not know it", d->module);
 		mend("depmod -a");
+		return;
+	}
+	if (d->module[0] && perf_has_faults(d)) {
+		answer(d, MARK_NOTE, "built for %s: %s; " FAULTS, d->release,
+		       d->module);
 		return;
 	}
 	if (d->module[0]) {

@@ -127,6 +127,17 @@ mkdir -p "$m/$modules"
 ln -s /nowhere "$m/$modules/build"
 ok "a link that leads nowhere" says 1 "problem  kernel headers: "
 
+# A kernel that can run the module, with faults that are not the module's
+release=6.16.3-test modules=lib/modules/6.16.3-test
+unloaded
+ok "6.16, built" says 1 "note     module: built for .*hwpmc.ko; perf of 6.16 and 6.17 has faults"
+gone $modules/updates
+put $modules/modules.dep kernel/a.ko:
+put usr/src/hwpmc-0.1.0/dkms.conf
+ok "6.16, not built" says 1 "problem  module: dkms .* does not build it for 6.16.3-test unasked: perf of 6.16" \
+	"dkms install hwpmc/0.1.0 -k 6.16.3-test"
+release=6.12.9-test modules=lib/modules/6.12.9-test
+
 # The module's file
 unloaded
 ok "a module that dkms has installed" says 1 "ok       module: built for $release: /$modules/updates/dkms/hwpmc.ko$"
@@ -153,6 +164,10 @@ ok "there is none" says 1 "problem  module: there is no hwpmc below /$modules, a
 put usr/share/doc/hwpmc-tools/copyright
 ok "the tools are a package" says 1 "problem  module: there is no hwpmc below /$modules; the package" \
 	"apt install ./hwpmc-dkms_0.1.0_all.deb"
+gone usr/share
+mkdir -p "$m/usr/share/licenses/hwpmc-libs"
+ok "... of a distribution with rpm" says 1 "problem  module: there is no hwpmc below /$modules; the package" \
+	"dnf install ./hwpmc-dkms-0.1.0-*.noarch.rpm"
 gone usr/share
 gone usr
 ok "nor dkms" says 1 "problem  module: there is no hwpmc" "make module && make install"
