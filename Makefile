@@ -160,6 +160,7 @@ dkms-check:
 # What the packages take, Debian knows from debian/control.
 deb:
 	@scripts/setup deb
+	@test "$$(id -u)" = 0 || dpkg-checkbuilddeps
 	@dpkg-checkbuilddeps 2>/dev/null || { apt-get -q update && apt-get -q build-dep -y --no-install-recommends ./; }
 	@scripts/deb
 

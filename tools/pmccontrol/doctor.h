@@ -97,8 +97,8 @@ void look_at_module(struct doctor *d);
 void look_at_loaded(struct doctor *d);
 /* The version that dkms has of the module; an empty word: none */
 void dkms_version(const struct doctor *d, char *version, size_t size);
-/* /etc/os-release: the distribution is @id, not only like it */
-bool has_id(const struct doctor *d, const char *id);
+/* /etc/os-release: the distribution is Ubuntu, or made of it */
+bool is_ubuntu(const struct doctor *d);
 /* The command that installs @package, if this distribution is known */
 void tell_package(const struct doctor *d, const char *package);
 

@@ -157,7 +157,7 @@ static bool key_of_dkms(const struct doctor *d, char key[PATH_ROOM])
 	char path[PATH_ROOM];
 	int n = -1, i;
 
-	strcpy(key, has_id(d, "ubuntu") ? UBUNTU_KEY : DKMS_KEY);
+	strcpy(key, is_ubuntu(d) ? UBUNTU_KEY : DKMS_KEY);
 	file_lines(d, "/etc/dkms/framework.conf", read_dkms_line, key);
 	if (snprintf(path, sizeof(path), "%s/etc/dkms/framework.conf.d", d->root) < PATH_ROOM)
 		n = scandir(path, &names, NULL, alphasort);

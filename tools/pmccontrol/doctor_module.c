@@ -138,21 +138,27 @@ static const struct way *way_to_install(const struct doctor *d)
 	return NULL;
 }
 
-/* @arg: the word; 1: it is the distribution's */
-static int find_id(void *arg, char *line)
+/* @arg: true after ID=ubuntu, or a list that begins with it */
+static int find_ubuntu(void *arg, char *line)
 {
-	const char *id = arg;
+	bool *is = arg, id = !strncmp(line, "ID=", 3);
 
-	if (strncmp(line, "ID=", 3))
+	if (!id && strncmp(line, "ID_LIKE=", 8))
 		return 0;
-	line += 3 + strspn(line + 3, "\"'");
-	line[strcspn(line, "\"'")] = '\0';
-	return !strcmp(line, id);
+	line = strchr(line, '=') + 1;
+	line += strspn(line, "\"'");
+	line[strcspn(line, id ? "\"'" : "\"' ")] = '\0';
+	*is |= !strcmp(line, "ubuntu");
+	return 0;
 }
 
-bool has_id(const struct doctor *d, const char *id)
+/* As dkms knows it, for which Linux Mint is one, too */
+bool is_ubuntu(const struct doctor *d)
 {
-	return file_lines(d, "/etc/os-release", find_id, (void *)id) > 0;
+	bool is = false;
+
+	file_lines(d, "/etc/os-release", find_ubuntu, &is);
+	return is;
 }
 
 static void tell_headers(const struct doctor *d)
@@ -308,8 +314,8 @@ static void tell_sources(struct doctor *d)
 	       "dkms does not know it; in the folder of its sources:",
 	       d->release);
 	if (file_there(d, "/usr/sbin/dkms"))
-		mend("git archive --prefix=hwpmc-" TOOLS_VERSION "/ HEAD Kbuild "
-		     "Makefile dkms.conf src include | tar -x -C /usr/src && "
+		mend("make clean && mkdir /usr/src/hwpmc-" TOOLS_VERSION " && cp -a Kbuild "
+		     "Makefile dkms.conf src include /usr/src/hwpmc-" TOOLS_VERSION " && "
 		     "dkms add hwpmc/" TOOLS_VERSION " && "
 		     "dkms install hwpmc/" TOOLS_VERSION " -k %s", d->release);
 	else

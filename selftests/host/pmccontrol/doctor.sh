@@ -158,9 +158,9 @@ ok "what only looks like a line" says 1 "problem  module: .*hwpmc.ko is there, b
 gone $modules/updates
 mkdir -p "$m/usr/sbin"
 touch "$m/usr/sbin/dkms"
-archive="git archive --prefix=hwpmc-0.1.0/ HEAD Kbuild Makefile dkms.conf src include | tar -x -C /usr/src"
+sources="make clean && mkdir /usr/src/hwpmc-0.1.0 && cp -a Kbuild Makefile dkms.conf src include /usr/src/hwpmc-0.1.0"
 ok "there is none" says 1 "problem  module: there is no hwpmc below /$modules, and dkms does not" \
-	"$archive && dkms add hwpmc/0.1.0 && dkms install hwpmc/0.1.0 -k $release"
+	"$sources && dkms add hwpmc/0.1.0 && dkms install hwpmc/0.1.0 -k $release"
 put usr/share/doc/hwpmc-tools/copyright
 ok "the tools are a package" says 1 "problem  module: there is no hwpmc below /$modules; the package" \
 	"apt install ./hwpmc-dkms_0.1.0_all.deb"
@@ -228,6 +228,11 @@ ok "Ubuntu's key, elsewhere" says 1 "ok       $enforce, and /$key is enrolled"
 put etc/os-release ID=ubuntu ID_LIKE=debian
 ok "Ubuntu's key" says 1 "problem  $enforce, and /var/lib/shim-signed/mok/MOK.der is not" \
 	"mokutil --import /var/lib/shim-signed/mok/MOK.der"
+put etc/os-release NAME=Mint ID=linuxmint 'ID_LIKE="ubuntu debian"'
+ok "... and of those that are like it" says 1 "problem  $enforce, and /var/lib/shim-signed/mok/MOK.der is not" \
+	"mokutil --import /var/lib/shim-signed/mok/MOK.der"
+put etc/os-release ID=debian ID_LIKE=ubuntus
+ok "... of no others" says 1 "ok       $enforce, and /$key is enrolled"
 put etc/os-release ID=debian
 put etc/dkms/framework.conf '# mok_certificate=/no' 'mok_certificate="/etc/keys/a b;c.der"'
 put etc/keys/mine.der "a certificate that nobody enrolled, which is not as short as a line of text"

@@ -136,7 +136,10 @@ unread=
 if [ -c none ] && unshare -m sh none.sh $target true 2>err.hold; then
 	unread=${unread:-$target}
 fi
-if [ "$unread" ]; then
+if [ ! "$unread" ]; then
+	want=0 got=0
+	ok 'mappings that cannot be read # SKIP there are none' true
+else
 	run 0 unshare -m sh none.sh $target "$pmcstat" --bpf -n 1000000 -S cpu-clock -O log true
 	[ -c none ] || run 0 "$pmcstat" --bpf -n 1000000 -S cpu-clock -O log true
 	"$pmclog" verify log >out.verify 2>&1
@@ -179,6 +182,9 @@ if cc -o named named.c 2>err.cc; then
 	run 0 "$pmcstat" --bpf -q -t '^two' -P cpu-clock -O log -l .1
 	ok 'and a pattern finds it' lines err 0
 	terminate
+else
+	want=0 got=0
+	ok 'a newline in the name of a process # SKIP no compiler' true
 fi
 
 # The ring of the processes is full, and nothing comes behind the last loss.

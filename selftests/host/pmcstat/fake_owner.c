@@ -2,7 +2,7 @@
 /*
  * The handle's half of libpmc without a device, so that pmcstat can be run
  * anywhere.  What it should do is told by environment variables:
- *	FAKE_FAIL=NAME:ERRNO	the operation NAME fails
+ *	FAKE_FAIL=NAME:ERRNO[:N]	the operation NAME fails; the first N times
  *	FAKE_BREAK=MS		the log breaks (ENOSPC) after so long
  *	FAKE_LOST=MS		after so long the last target has gone
  *	FAKE_GONE=PID		there is no such process
@@ -69,6 +69,8 @@ static int closed;
 static int step(const char *name, long arg)
 {
 	const char *fail = getenv("FAKE_FAIL"), *trace = getenv("FAKE_TRACE");
+	const char *times;
+	static int failed;
 	size_t len = strlen(name);
 	FILE *f;
 
@@ -78,6 +80,9 @@ static int step(const char *name, long arg)
 		fclose(f);
 	}
 	if (!fail || strncmp(fail, name, len) || fail[len] != ':')
+		return 0;
+	times = strchr(fail + len + 1, ':');
+	if (times && failed++ >= atoi(times + 1))
 		return 0;
 	errno = atoi(fail + len + 1);
 	return -1;

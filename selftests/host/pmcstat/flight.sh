@@ -156,6 +156,10 @@ run 64 "$pmcstat" -S cs --flight 4M -O 127.0.0.1:9
 ok 'an address' all 'has err "no snapshot to an address"' '! [ -e 127.0.0.1:9 ]'
 run 74 env FAKE_FAIL=snapshot:28 "$pmcstat" -S cs --flight 4M -O x -l .1
 ok 'a full disk at the end' has err 'cannot write a snapshot to x: No space'
+run 0 env FAKE_FAIL=snapshot:4:3 "$pmcstat" -q -S cs --flight 4M -O again -l .1
+ok 'one that a suspend interrupts is taken again' all 'whole again'
+run 0 sh -c '{ "$0" -q -S cs --flight 4M -O y --kallsyms /dev/fd/9 -l .1 9>&1 >/dev/null || exit; } | cat >syms' "$pmcstat"
+ok 'symbols to a pipe without a name' all 'cmp syms /proc/kallsyms'
 run 73 "$pmcstat" -S cs --flight 4M -O nonesuch/
 ok 'a directory that is not there' has err 'there is no such directory'
 run 73 "$pmcstat" -S cs --flight 4M -O nonesuch/file

@@ -150,6 +150,9 @@ mkdir i
 run 74 env FAKE_FAIL=rotate:28 "$pmcstat" -O i -S cs --rotate 1s sleep 60
 ok 'a rotation that fails' all '[ "$(number i)" -eq 1 ]' 'all_whole i' \
 	'has err "^pmcstat: cannot go on in i/pmclog[.].*[.]0002: No space left"'
+mkdir i2
+run 0 env FAKE_FAIL=rotate:4:3 "$pmcstat" -q -O i2 -S cs --rotate 1s -l 1.5
+ok 'one that a suspend interrupts is done again' all '[ "$(number i2)" -eq 2 ]' 'all_whole i2'
 mkdir j
 run 0 "$pmcstat" -O j -S cs --rotate 1s sh -c \
 	'mv j k; until [ -e k/*.0003 ]; do sleep .05; done 2>err'

@@ -157,6 +157,10 @@ ok '-l without a command' true
 run 74 env FAKE_BREAK=100 "$pmcstat" -O log -S cs sleep 60
 ok 'a full disk ends the run at once' \
 	has err 'cannot write the log log: No space left'
+if zstd --version >/dev/null 2>&1; then
+	run 74 env FAKE_FAIL=closelog:4 "$pmcstat" -q -Z -O log.zst -S cs true
+	ok 'an end that is interrupted' all 'zstd -qt log.zst'
+fi
 run 74 env FAKE_FAIL=closelog:5 "$pmcstat" -q -O log -S cs true
 ok 'an error at the end' has err 'Input/output error'
 run 74 env FAKE_FAIL=flush:32 "$pmcstat" -q -O - -S cs true
@@ -647,7 +651,8 @@ ok 'not between counts' has err 'both on standard output: -o FILE$'
 run 0 "$pmcstat" -q -O log -S cs -s cs -o counts --kallsyms - true
 ok 'which may go to a file' all 'cmp out /proc/kallsyms' '[ -s counts ]'
 # A reader that is slow, and a pipe that does not wait for it
-run 0 sh -c '"$0" -q -O log -S cs --kallsyms - true | { sleep .3; cat; }' "$pmcstat"
+nonblock='fcntl STDOUT, F_SETFL, O_NONBLOCK or die; exec @ARGV'
+run 0 sh -c 'perl -MFcntl -e "$1" "$0" -q -O log -S cs --kallsyms - true | { sleep .3; cat; }' "$pmcstat" "$nonblock"
 ok 'a slow reader' cmp out /proc/kallsyms
 mkfifo fifo
 mkdir dir

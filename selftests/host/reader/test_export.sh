@@ -161,11 +161,17 @@ ended()
 	soon eval '[ "$(echo "$tmp"/ended/*)" != "$tmp/ended/*" ]' || return
 	kill -"$1" $pid
 	wait $pid
-	[ "$(ls -A "$tmp/ended")" = "" ] && rmdir "$tmp/ended"
+	[ $? -gt 128 ] && [ "$(ls -A "$tmp/ended")" = "" ] && rmdir "$tmp/ended"
 }
 for signal in TERM HUP; do
 	ok "nothing stays after SIG$signal" ended $signal
 done
+too_large()
+{
+	mkdir "$tmp/large"
+	(ulimit -f 1; "$pmclog" export --to jsonl -o "$tmp/large/out" "$1") 2>"$tmp/said"
+	[ $? = 1 ] && grep -q "File too large" "$tmp/said" && [ "$(ls -A "$tmp/large")" = "" ]
+}
 
 # which takes two columns of one name for one
 log twice <<-EOF
@@ -181,6 +187,23 @@ EOF
 "$pmclog" export --to callgrind -e cycles -o "$tmp/twice.callgrind" "$tmp/twice"
 ok "callgrind, two events of one name" \
 	grep -qx "events: cycles cycles_2" "$tmp/twice.callgrind"
+
+log thrice <<-EOF
+	event cycles 1000 1
+	event cycles 2000 2
+	event cycles_2 3000 3
+	proc 7 prog
+	map 7 0x10000 0x1000 0 /x/lib
+	pmc 1
+	sample 1 7 0x10010
+	pmc 2
+	sample 3 7 0x10010
+	pmc 3
+	sample 3 7 0x10010
+EOF
+"$pmclog" export --to callgrind -e all -o "$tmp/thrice.callgrind" "$tmp/thrice"
+ok "callgrind, a number that is another's name" \
+	grep -qx "events: cycles cycles_3 cycles_2" "$tmp/thrice.callgrind"
 
 # what was inlined, as fold has it (which its own test compares)
 ${CC:-cc} -g -O2 -gdwarf-4 -o "$tmp/inlines" "$HERE/programs/inlines.c"
@@ -413,6 +436,7 @@ rows = list(csv.reader(open(sys.argv[1])))
 assert len(rows) == 2 and len(rows[0]) == len(rows[1]), rows' "$tmp/long.csv"
 }
 ok "a name longer than any buffer" long
+ok "a limit of the file's size is an error" too_large "$tmp/long"
 
 # damaged logs: no crash, no hang
 damaged()

@@ -281,6 +281,24 @@ ok "written to when it was mapped, before the log's end" here $((now - 100)) 0 "
 touched=$(stat -c %Y "$tmp/pie")
 ok "just before it was mapped" here $((touched + 1)) 0 "prog;leaf 5" 0 "" $long
 
+# a suspend between the log's beginning and the mapping, and another log behind it
+after_suspend()
+{
+	local dev ino
+	read -r dev ino < <(stat -c '%d %i' "$tmp/pie")
+	{
+		printf 'wall %s\nhost %s %s\nevent cpu-clock 1000\nproc 7 prog\n' $((touched - 30000)) "$(uname -r)" "$(uname -n)"
+		printf 'at 1000000000\nclock 1000000000 %s000000000\n' $((touched + 1))
+		echo "file $((dev >> 8)) $((dev & 255)) $ino"
+		load 7 "$base" "$tmp/pie"
+		echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
+	} | log l22a
+	printf 'wall %s\nhost %s %s\nevent cpu-clock 1000\n' $((touched + 100)) "$(uname -r)" "$(uname -n)" | log l22b
+	cat "$tmp/l22a" "$tmp/l22b" >"$tmp/l22"
+	folds l22a "prog;leaf 5" && folds l22 "prog;leaf 5"
+}
+ok "after a suspend, with another log behind" after_suspend
+
 # two files, one after another: an archive has only one of them
 twice()
 {
@@ -289,7 +307,7 @@ twice()
 	{
 		printf 'wall %s\nhost %s elsewhere\nevent cpu-clock 1000\nproc 7 prog\n' "$now" "$(uname -r)"
 		for n in "${@:2}"; do
-			echo "file $((dev >> 8)) $((dev & 255)) $((ino + n))"
+			echo "file $((dev >> 8)) $(((dev & 255) + ${n#*:})) $((ino + ${n%:*}))"
 			load 7 "$base" "$tmp/pie"
 			echo "sample 5 7 $base+$(symbol "$tmp/pie" leaf)"
 		done
@@ -298,8 +316,10 @@ twice()
 	cp "$tmp/pie" "$tmp/below$tmp"
 	same "$1" "$pmclog" fold -r "$tmp/below" "$tmp/l21"
 }
-ok "below another root" twice "prog;leaf 10" 0 0
-ok "two files of that path, without an id" twice "prog;[pie] 10" 0 1
+ok "below another root" twice "prog;leaf 10" 0:0 0:0
+ok "two files of that path, without an id" twice "prog;[pie] 10" 0:0 1:0
+# which one file has on an overlay, before the recording and in it
+ok "one with two devices" twice "prog;leaf 10" 0:0 1:1
 
 # stat(2) of a subvolume (btrfs) has another device than the mapping, but its inode; on
 # an overlay both may be others

@@ -358,6 +358,26 @@ static int end_last(struct compress *z, int fd)
 	return err;
 }
 
+/*
+ * What a stop and SIGCONT, or a suspend, has interrupted is done again; what the user has
+ * interrupted is not.
+ */
+static int again(void)
+{
+	return errno == EINTR && !output_interrupted();
+}
+
+static int go_on_in(const struct options *o, struct pmc_owner *owner, int fd)
+{
+	int failed;
+
+	do
+		failed = pmc_owner_rotate_logfile_flags(owner, fd, flags_of(o));
+	while (failed && again());
+	/* EINPROGRESS: the kernel ends the last log when its file takes data */
+	return failed && errno != EINPROGRESS;
+}
+
 int log_rotate(const struct options *o, struct pmc_owner *owner,
 	       const struct targets *targets, int *fd)
 {
@@ -369,10 +389,7 @@ int log_rotate(const struct options *o, struct pmc_owner *owner,
 	if (complete(o, owner, targets, *fd))
 		return -1;
 	next = open_next(o, &z);
-	/* EINPROGRESS: the kernel ends the last log when its file takes data */
-	if (next < 0 ||
-	    (pmc_owner_rotate_logfile_flags(owner, next, flags_of(o)) &&
-	     errno != EINPROGRESS)) {
+	if (next < 0 || go_on_in(o, owner, next)) {
 		warn_line("cannot go on in %s: %s", files.path,
 			  strerror(errno));
 		if (next >= 0)
@@ -414,10 +431,9 @@ static int end_log(const struct options *o, struct pmc_owner *owner,
 	const struct log_control *control = control_of(o);
 	int err;
 
-	/* one that is stopped and continued is interrupted, too, but not by its user */
 	do
 		err = control->flush(owner) ? errno : 0;
-	while (err == EINTR && !output_interrupted());
+	while (err && again());
 	/* all samples are in the log; build-ids can still be added */
 	if (!err && packer)
 		err = compress_sync(packer);
@@ -438,7 +454,8 @@ static int end_compressed(int err)
 {
 	int zerr;
 
-	if (!packer || err == EINTR)
+	/* the rest of what is compressed may be long */
+	if (!packer || (err == EINTR && output_interrupted()))
 		return err;
 	zerr = compress_finish(packer);
 	return zerr ? zerr : err;

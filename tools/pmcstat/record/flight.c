@@ -141,10 +141,25 @@ static int finish(int fd)
 	return 0;
 }
 
-/* Takes a snapshot now, to @fd. */
+/* Removes the part of a snapshot that @fd has. */
+static int empty_again(int fd)
+{
+	return ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET) ? -1 : 0;
+}
+
+/*
+ * Takes a snapshot now, to @fd.  What a stop and SIGCONT, or a suspend, has interrupted is
+ * done again; what the user has interrupted is not.
+ */
 static int take(int fd)
 {
-	return pmc_owner_snapshot(fl.owner, fd, 0) ? failed(errno) : finish(fd);
+	while (pmc_owner_snapshot(fl.owner, fd, 0)) {
+		int err = errno;
+
+		if (err != EINTR || output_interrupted() || empty_again(fd))
+			return failed(err);
+	}
+	return finish(fd);
 }
 
 /* Provides the file for the next trigger.  0 or -1 */
@@ -322,7 +337,7 @@ static int take_back(void)
 		return 0;
 	if (!broken)
 		return 1;
-	return ftruncate(fl.file, 0) || lseek(fl.file, 0, SEEK_SET) ? -1 : 0;
+	return empty_again(fl.file);
 }
 
 static int ask_for_file(void)

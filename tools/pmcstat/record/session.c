@@ -6,12 +6,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "bpf/backend.h"
@@ -103,6 +105,16 @@ static int signals_can_wait(const struct options *o)
 	       (!symbols || output_is_file(symbols));
 }
 
+/* Not of a shell's >(COMMAND), which has a reader already */
+static int is_named_pipe(const char *path)
+{
+	struct statfs fs;
+	struct stat st;
+
+	return !stat(path, &st) && S_ISFIFO(st.st_mode) &&
+	       !statfs(path, &fs) && fs.f_type != PIPEFS_MAGIC;
+}
+
 /* Checks the output files before a failure could lose data. */
 static int outputs_check(const struct options *o)
 {
@@ -113,7 +125,6 @@ static int outputs_check(const struct options *o)
 		{ "--kallsyms", o->kallsyms_path },
 	};
 	int status = outputs_distinct(out, sizeof(out) / sizeof(out[0]));
-	struct stat st;
 
 	if (!status && o->flight_size && !o->log_dir && net_is_address(o->log_path)) {
 		warn_line("--flight writes no snapshot to an address: -O ./%s is a file",
@@ -127,7 +138,7 @@ static int outputs_check(const struct options *o)
 	}
 	/* the wait for its reader could not be ended: see signals_can_wait() */
 	if (!status && (o->log_dir || o->flight_size) && o->kallsyms_path &&
-	    !stat(o->kallsyms_path, &st) && S_ISFIFO(st.st_mode)) {
+	    is_named_pipe(o->kallsyms_path)) {
 		warn_line("--kallsyms %s: not a pipe with -O DIR or --flight", o->kallsyms_path);
 		return EX_USAGE;
 	}

@@ -49,7 +49,10 @@ static bool written_since(const struct profile *p, const struct object *o,
 			  const struct stat *st)
 {
 	int64_t end = log_wall_end(&p->log);
-	int64_t mapped = o->first ? wallclock_at(&p->log.wall, o->first) : 0;
+	int64_t mapped = o->first_wall;
+
+	if (!mapped && o->first)
+		mapped = wallclock_at(&p->log.wall, o->first);
 
 	if (mapped)
 		return written_at(st) > mapped;
@@ -86,7 +89,7 @@ static const char *not_it(struct profile *p, const struct object *o,
 		return "is another file of that path";
 	/* of several files of one path, an archive has one */
 	if (p->root && p->root->dir)
-		return o->ino && objects_have_other(&p->objs, o) ?
+		return o->ino && o->shares_path ?
 		       "was replaced during the recording" : NULL;
 	return replaced(p, o, im->fd) ? "was replaced" : NULL;
 }

@@ -22,7 +22,7 @@
  * So they are left by longjmp(), which is safe as they use no heap here.
  */
 struct demangling {
-	char buf[SHOWN_MAX];
+	char buf[SHOWN_MAX + 1];	/* more than is shown: it is cut then */
 	size_t n;
 	jmp_buf full;
 };
@@ -127,21 +127,26 @@ static uint32_t name_hash(const char *s)
 	return hash;
 }
 
-/* @whole: what @s is a part of, or made of */
+/*
+ * @whole: what @s is a part of, or made of.  A name that was cut is not cut again: names
+ * that are shown are shown by others.
+ */
 static void cleaned(char out[SHOWN_MAX], const char *s, size_t len, const char *whole)
 {
-	size_t n = 0, i = 0, k;
+	size_t n = 0, i = 0, k, cut = 0;
 	char piece[8];
 
 	while (i < len) {
 		i += clean_piece(s + i, len - i, piece);
 		k = strlen(piece);
-		if (n + k + sizeof("...#12345678") > SHOWN_MAX) {
-			snprintf(out + n, SHOWN_MAX - n, "...#%08x", name_hash(whole));
+		if (n + k >= SHOWN_MAX) {
+			snprintf(out + cut, SHOWN_MAX - cut, "...#%08x", name_hash(whole));
 			return;
 		}
 		memcpy(out + n, piece, k);
 		n += k;
+		if (n + sizeof("...#12345678") <= SHOWN_MAX)
+			cut = n;
 	}
 	out[n] = '\0';
 }

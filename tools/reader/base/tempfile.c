@@ -30,13 +30,15 @@ static void end_by(int signal_number)
 
 static void expect_the_end(void)
 {
-	static const int ends[] = { SIGHUP, SIGINT, SIGTERM };
+	static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 	struct sigaction act = { .sa_handler = end_by }, old;
 	unsigned int i;
 
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (!sigaction(ends[i], NULL, &old) && old.sa_handler == SIG_DFL)
 			sigaction(ends[i], &act, NULL);
+	/* a limit of the file's size is an error of the write, which says so */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 static void swap_temp(char *from, char *to)

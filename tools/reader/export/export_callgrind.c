@@ -268,16 +268,69 @@ static uint32_t event_name(struct callgrind *x, uint32_t name)
 	return strtab_id(&x->e->a.p.str, buf + !isdigit((unsigned char)buf[1]));
 }
 
-/*
- * Readers take two columns of one name for one: the later one has a number.  @seen: by
- * name, how many columns have it already
- */
-static void put_event(struct callgrind *x, uint32_t name, uint32_t *seen)
+static bool has_column(const struct callgrind *x, uint32_t event)
 {
-	out_char(x->e->out, ' ');
-	out_str(x->e->out, strtab_str(&x->e->a.p.str, name));
-	if (++seen[name] > 1)
-		out_printf(x->e->out, "_%u", seen[name]);
+	return x->e->a.use[event] && x->e->a.p.events.event[event].samples;
+}
+
+/**
+ * struct column_names - by name: how often it was numbered, is it a column's?
+ */
+struct column_names {
+	struct column_name {
+		uint32_t number;
+		bool used;
+	} *of;
+	uint32_t n;
+};
+
+static struct column_name *column_name(struct column_names *t, uint32_t name)
+{
+	t->of = xgrow_zero(t->of, &t->n, name, 64, sizeof(*t->of));
+	return &t->of[name];
+}
+
+/*
+ * Readers take two columns of one name for one: the later one gets a number, with which it
+ * is no other's name.
+ */
+static uint32_t numbered(struct callgrind *x, struct column_names *t, uint32_t name)
+{
+	struct strtab *str = &x->e->a.p.str;
+	uint32_t id;
+	char *s;
+
+	do {
+		s = xasprintf("%s_%u", strtab_str(str, name), ++column_name(t, name)->number + 1);
+		id = strtab_id(str, s);
+		free(s);
+	} while (column_name(t, id)->used);
+	column_name(t, id)->used = true;
+	return id;
+}
+
+/* @names: by event */
+static void put_names(struct callgrind *x, const uint32_t *names)
+{
+	struct column_names t = { 0 };
+	const uint32_t n = x->e->a.p.events.n;
+	uint32_t i, *shown = xcalloc(n + 1, sizeof(*shown));
+
+	/* the first of each name has it */
+	for (i = 0; i < n; i++)
+		if (has_column(x, i) && !column_name(&t, names[i])->used) {
+			column_name(&t, names[i])->used = true;
+			shown[i] = names[i];
+		}
+	for (i = 0; i < n; i++) {
+		if (!has_column(x, i))
+			continue;
+		out_char(x->e->out, ' ');
+		out_str(x->e->out, strtab_str(&x->e->a.p.str, shown[i] ? shown[i] :
+							numbered(x, &t, names[i])));
+	}
+	free(shown);
+	free(t.of);
 }
 
 /* The sum of export_weight() over all chains of an event. */
@@ -302,34 +355,24 @@ static bool counts_events(const struct callgrind *x)
 	return x->e->unit == UNIT_PERIOD;
 }
 
-static bool has_column(const struct callgrind *x, uint32_t event)
-{
-	return x->e->a.use[event] && x->e->a.p.events.event[event].samples;
-}
-
 static void put_events(struct callgrind *x)
 {
 	const struct events *t = &x->e->a.p.events;
 	uint64_t *total = xcalloc(x->ncolumns, sizeof(*total));
-	uint32_t *names = xcalloc(t->n + 1, sizeof(*names)), *seen;
+	uint32_t *names = xcalloc(t->n + 1, sizeof(*names));
 	uint32_t i;
 
 	for (i = 0; i < t->n; i++)
-		if (has_column(x, i))
+		if (has_column(x, i)) {
 			names[i] = event_name(x, t->event[i].name);
-	seen = xcalloc(x->e->a.p.str.n, sizeof(*seen));
+			total[x->column[i]] = event_total(x, &t->event[i]);
+		}
 	out_str(x->e->out, "events:");
-	for (i = 0; i < t->n; i++) {
-		if (!has_column(x, i))
-			continue;
-		put_event(x, names[i], seen);
-		total[x->column[i]] = event_total(x, &t->event[i]);
-	}
+	put_names(x, names);
 	if (!x->n)
 		out_str(x->e->out, " samples");
 	out_str(x->e->out, "\nsummary:");
 	put_counts(x, total);
-	free(seen);
 	free(names);
 	free(total);
 }

@@ -20,6 +20,24 @@ static uint32_t brief(struct strtab *str, const struct object *o)
 			      base + 1 : path);
 }
 
+/*
+ * One file can have two devices in a log, on an overlay: what was mapped before the
+ * recording has that of the file below.
+ */
+static void file_of_path(struct objects *t, uint32_t id)
+{
+	struct object *o = &t->obj[id];
+	uint64_t hash = hash_mix(hash_mix(o->path, o->dev_major), o->dev_minor);
+	uint32_t first = IDTAB_FIND(&t->of_path, hash, t->obj, e,
+				    e->path == o->path && e->dev_major == o->dev_major &&
+				    e->dev_minor == o->dev_minor);
+
+	if (first == IDTAB_NONE)
+		idtab_add(&t->of_path, hash, id);
+	else
+		o->shares_path = t->obj[first].shares_path = true;
+}
+
 uint32_t objects_id(struct objects *t, struct strtab *str,
 		    const struct object *want)
 {
@@ -37,6 +55,8 @@ uint32_t objects_id(struct objects *t, struct strtab *str,
 	t->obj[t->n] = *want;
 	t->obj[t->n].brief = brief(str, want);
 	idtab_add(&t->tab, hash, t->n);
+	if (want->kind == OBJ_FILE)
+		file_of_path(t, t->n);
 	return t->n++;
 }
 
@@ -44,20 +64,8 @@ void objects_mapped(struct objects *t, uint32_t id, uint64_t tsc)
 {
 	struct object *o = &t->obj[id];
 
-	if (!o->first || tsc < o->first)
+	if (!o->first || (tsc < o->first && !o->first_wall))
 		o->first = tsc;
-}
-
-bool objects_have_other(const struct objects *t, const struct object *o)
-{
-	const struct object *e;
-
-	for (e = t->obj; e < t->obj + t->n; e++)
-		if (e->path == o->path && e->kind == OBJ_FILE && e != o &&
-		    (e->ino != o->ino || e->dev_major != o->dev_major ||
-		     e->dev_minor != o->dev_minor))
-			return true;
-	return false;
 }
 
 void objects_init(struct objects *t, struct strtab *str)
@@ -78,6 +86,7 @@ void objects_free(struct objects *t)
 {
 	free(t->obj);
 	idtab_free(&t->tab);
+	idtab_free(&t->of_path);
 }
 
 enum obj_kind objects_kind(const char *path)

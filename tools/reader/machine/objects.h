@@ -32,6 +32,8 @@ enum obj_kind {
  * @brief: string number: the name to show
  * @ino:   inode of the file, or pid of a JIT
  * @first: log clock when it was mapped first, 0: not known
+ * @first_wall: the same in nanoseconds since 1970, 0: its log has not ended
+ * @shares_path: the log has another file of this path, on the same device
  * @dev_minor: of the file, or of a JIT: number + 1 of its jitdump, 0: it has a
  *	   map
  * @why:   why it has no symbols, NULL if it has some
@@ -43,6 +45,8 @@ struct object {
 	uint32_t dev_major, dev_minor;
 	uint64_t ino;
 	uint64_t first;
+	int64_t first_wall;
+	bool shares_path;
 	const char *why;
 	uint64_t lost;
 };
@@ -51,6 +55,7 @@ struct objects {
 	struct object *obj;
 	uint32_t n, cap;
 	struct idtab tab;
+	struct idtab of_path;	/* the first file of a path and device */
 };
 
 void objects_init(struct objects *t, struct strtab *str);
@@ -60,8 +65,6 @@ uint32_t objects_id(struct objects *t, struct strtab *str,
 		    const struct object *want);
 /* It is mapped at @tsc. */
 void objects_mapped(struct objects *t, uint32_t id, uint64_t tsc);
-/* Does the log have another file of that path? */
-bool objects_have_other(const struct objects *t, const struct object *o);
 /* What kind of object a process mapping of that name is. */
 enum obj_kind objects_kind(const char *path);
 

@@ -110,6 +110,16 @@ static void ext_rate(struct profile *p, const struct pmclog_rec *r)
 	events_rate(&p->events, &rate);
 }
 
+/* The times of day of a log go with it, so those when objects were mapped first are kept. */
+static void keep_first_times(struct profile *p)
+{
+	struct object *o;
+
+	for (o = p->objs.obj; o < p->objs.obj + p->objs.n; o++)
+		if (o->first && !o->first_wall)
+			o->first_wall = wallclock_at(&p->log.wall, o->first);
+}
+
 static void initialize(struct profile *p, const struct pmclog_rec *r)
 {
 	struct log_facts *log = &p->log;
@@ -123,6 +133,7 @@ static void initialize(struct profile *p, const struct pmclog_rec *r)
 	if (log->initialized) {
 		p->events.session++;
 		periods_forget(&p->periods);
+		keep_first_times(p);
 		wallclock_next(&log->wall);
 		buildids_keep(&p->ids, &p->str, &p->objs);
 		profile_next_log(p);

@@ -45,6 +45,7 @@ static void test_bomb(void)
 	       (double)(b.tv_nsec - a.tv_nsec) / 1e9;
 	ok(took < 2.0 && !strncmp(buf, "f(a<int, int>, a<a<int, int>", 28),
 	   "a name that explodes takes no time");
+	ok(!strncmp(buf + strlen(buf) - 12, "...#", 4), "and is cut, too");
 }
 
 static void test_long(void)
@@ -56,6 +57,8 @@ static void test_long(void)
 	shown_name(buf, name, true);
 	ok(strlen(buf) < SHOWN_MAX && !strncmp(buf + strlen(buf) - 12, "...#", 4),
 	   "a long name is cut, and shows it");
+	shown_name(other, buf, false);
+	ok(!strcmp(other, buf), "and is not cut again when it is shown again");
 	name[sizeof(name) - 2] = 'y';
 	shown_name(other, name, true);
 	ok(strlen(other) == strlen(buf) && strcmp(other, buf),
