@@ -7,6 +7,7 @@
 
 #include <linux/perf_event.h>
 
+#include "rate.h"
 #include "unwind.h"
 
 #define MAPS_AT		0x200000000UL
@@ -200,7 +201,7 @@ TEST_F(unwind, builder_without_lock)
 {
 	/* the task has to come to map something between two samples */
 	struct hwpmc_allocate a = pmc_process_sampler(PERF_TYPE_SOFTWARE,
-		PERF_COUNT_SW_CPU_CLOCK, scaled(500000, 4000000), HWPMC_F_UNWIND);
+		PERF_COUNT_SW_CPU_CLOCK, 1000000000 / affordable_hz(2000), HWPMC_F_UNWIND);
 	struct mmap_times *times = shared_memory(sizeof(*times));
 	unsigned int late, answers;
 	pid_t spinner;
