@@ -228,7 +228,7 @@ TEST_F(streamuser, start_when_full)
 }
 
 /* More than a user may have: he is told, and reads first. */
-TEST_F(streamuser, start_beyond_quota)
+TEST_F_TIMEOUT(streamuser, start_beyond_quota, 900)
 {
 	struct hwpmc_allocate a = user_clock(100);
 	int dev, round, err;

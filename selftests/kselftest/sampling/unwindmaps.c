@@ -197,7 +197,7 @@ static bool is_preempted_anywhere(void)
 }
 
 /* It does not keep the other task from mapping memory. */
-TEST_F(unwind, builder_without_lock)
+TEST_F_TIMEOUT(unwind, builder_without_lock, 900)
 {
 	/* the task has to come to map something between two samples */
 	struct hwpmc_allocate a = pmc_process_sampler(PERF_TYPE_SOFTWARE,
@@ -329,7 +329,7 @@ static int give_spare(int dev, int fd)
 		       .data = (uintptr_t)&good, .len = sizeof(good));
 }
 
-TEST_F(unwind, spare_stays)
+TEST_F_TIMEOUT(unwind, spare_stays, 900)
 {
 	struct target user[USERS] = {};
 	int fd = temp_file();
