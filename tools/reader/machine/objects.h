@@ -54,6 +54,7 @@ struct object {
 struct objects {
 	struct object *obj;
 	uint32_t n, cap;
+	uint32_t timed;		/* objects of logs that have ended */
 	struct idtab tab;
 	struct idtab of_path;	/* the first file of a path and device */
 };

@@ -110,14 +110,16 @@ static void ext_rate(struct profile *p, const struct pmclog_rec *r)
 	events_rate(&p->events, &rate);
 }
 
-/* The times of day of a log go with it, so those when objects were mapped first are kept. */
+/* The times of day of a log go with it, so those when its new objects were mapped are kept. */
 static void keep_first_times(struct profile *p)
 {
 	struct object *o;
 
-	for (o = p->objs.obj; o < p->objs.obj + p->objs.n; o++)
-		if (o->first && !o->first_wall)
+	for (; p->objs.timed < p->objs.n; p->objs.timed++) {
+		o = &p->objs.obj[p->objs.timed];
+		if (o->first)
 			o->first_wall = wallclock_at(&p->log.wall, o->first);
+	}
 }
 
 static void initialize(struct profile *p, const struct pmclog_rec *r)
