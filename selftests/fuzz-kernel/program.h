@@ -3,7 +3,7 @@
  * An input of the fuzzer is a program: a header and then operations, 16 bytes
  * each.  All bytes mean something: what is out of range is taken modulo.
  *
- * program.c: the host's text form of it, and its changes.
+ * text.c: the host's text form of it; mutate.c: its changes.
  */
 #ifndef FUZZ_PROGRAM_H
 #define FUZZ_PROGRAM_H

@@ -140,6 +140,16 @@ functions_exist() {
 	[[ ! -s $tmp/gone ]]
 }
 
+# Nor one of another file than the one that it is said to be "in".
+functions_are_in() {
+	local name file bad=0
+	while read -r name file; do
+		git -C "$root" ls-files | grep -E "(^|/)$file$" | (cd "$root" && xargs grep -qwF "$name") ||
+			{ echo "$name(): not in $file"; bad=1; }
+	done < <(tr -s ' \n' ' ' <"$1" | grep -Eo '`[a-z_0-9]+\(\)` in `[a-z_0-9/-]+\.[ch]`' | tr -d '`()' | sed 's/ in / /')
+	return $bad
+}
+
 # Whoever looks for the subject of a source finds it.
 all_sources_are_named() {
 	local source bad=0
@@ -297,6 +307,8 @@ for document in "$root"/{README,CONTRIBUTING}.md "$root"/Documentation/{guide,de
 	ok "${document##*/}: the functions that it names are there" functions_exist "$document"
 done
 ok "readme: a function that is not there" found functions_exist "$contributing" 's,`count_pmc\(\)`,`count_pms()`,'
+ok "CONTRIBUTING.md: the functions are in the files that it names" functions_are_in "$contributing"
+ok "readme: a function of another file" found functions_are_in "$contributing" 's,hwpmc_record_commit_slice,commit_slice,'
 cat "${documents[@]}" >"$tmp/all"
 ok "CONTRIBUTING.md: it names each source of the module" all_sources_are_named "$contributing"
 ok "readme: a source that is not named" found all_sources_are_named "$contributing" 's,`atbase.c`,,'
