@@ -378,6 +378,7 @@ static int find_targets(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 static bool shows_kernel(const struct hwpmc_pmc *pmc)
 {
 	return !pmc->attr.exclude_kernel ||
+	       branch_shows_kernel(pmc->attr.branch_sample_type) ||
 	       hwpmc_access_is_private(pmc->attr.type, pmc->attr.config,
 				       pmc->mode);
 }
@@ -394,7 +395,7 @@ static bool may_see(const struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
  * Repeats the checks of the allocation: the kernel may have been locked down
  * since.
  */
-static int check_start(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
+int hwpmc_pmc_may_start(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
 	int err;
 
@@ -408,7 +409,7 @@ static int check_start(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 /* The error that a start would return, log or not. */
 int hwpmc_pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 {
-	int err = check_start(o, pmc);
+	int err = hwpmc_pmc_may_start(o, pmc);
 
 	if (err)
 		return err;
@@ -418,7 +419,7 @@ int hwpmc_pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
 /* All of a start that can fail or takes long.  The PMC does not run yet. */
 int hwpmc_pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
-	int err = check_start(o, pmc);
+	int err = hwpmc_pmc_may_start(o, pmc);
 
 	if (err)
 		return err;
@@ -456,7 +457,8 @@ int hwpmc_pmc_start(struct hwpmc_owner *o, u32 id)
 	if (pmc->state == PMC_RUNNING)
 		return 0;
 	fresh = !pmc_is_system(pmc) && !pmc->attached;
-	err = hwpmc_pmc_prepare(o, pmc);
+	/* the log's reader decides how long the first takes: the rules may have changed */
+	err = hwpmc_pmc_prepare(o, pmc) ?: hwpmc_pmc_may_start(o, pmc);
 	if (err) {
 		if (fresh) {
 			hwpmc_attach_undo(pmc);

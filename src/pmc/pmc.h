@@ -213,6 +213,12 @@ static inline bool mode_is_system(u32 mode)
 	return mode == HWPMC_MODE_SS || mode == HWPMC_MODE_SC;
 }
 
+/* Branches in the kernel have its addresses, also for a PMC of user mode. */
+static inline bool branch_shows_kernel(u64 branch)
+{
+	return branch & (PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV);
+}
+
 static inline bool pmc_is_system(const struct hwpmc_pmc *pmc)
 {
 	return mode_is_system(pmc->mode);
@@ -260,6 +266,7 @@ int hwpmc_pmc_attach(struct hwpmc_owner *o, struct hwpmc_attach *a);
 int hwpmc_pmc_filter(struct hwpmc_owner *o, const struct hwpmc_filter *a);
 int hwpmc_pmc_detach(struct hwpmc_owner *o, struct hwpmc_attach *a);
 void hwpmc_pmc_stop_logging(struct hwpmc_owner *o);
+int hwpmc_pmc_may_start(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc);
 int hwpmc_pmc_check(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc);
 int hwpmc_pmc_prepare(struct hwpmc_owner *o, struct hwpmc_pmc *pmc);
 void hwpmc_pmc_enable(struct hwpmc_pmc *pmc);
@@ -386,7 +393,7 @@ bool hwpmc_event_says_no(int err);
 int hwpmc_event_exists(u32 type, u64 config);
 bool hwpmc_event_is_exact(const struct hwpmc_pmc *pmc);
 
-/* rate.c: under owner->mutex */
+/* rate.c: for the locks see there */
 void hwpmc_rate_read(const struct hwpmc_pmc *pmc, struct rate_expected *r,
 		     const struct count_sum *now);
 void hwpmc_rate_set_sum(struct hwpmc_pmc *pmc, const struct count_sum *sum);

@@ -97,6 +97,20 @@ static void undo_prepare(struct hwpmc_owner *o, struct recorded *done)
 			 done->hooked || all);
 }
 
+/* The log's reader decides how long the preparation takes: the rules may have changed. */
+static int recordall_may_start(struct hwpmc_owner *o, const unsigned long *set)
+{
+	unsigned int row;
+	int err = 0;
+
+	for_each_set_bit(row, set, HWPMC_NROW) {
+		err = hwpmc_pmc_may_start(o, o->pmcs.at[row]);
+		if (err)
+			break;
+	}
+	return err;
+}
+
 /* Prepares all PMCs, which may fail or take long, before the first one counts. */
 static int recordall_prepare(struct hwpmc_owner *o, struct recorded *done)
 {
@@ -115,6 +129,7 @@ static int recordall_prepare(struct hwpmc_owner *o, struct recorded *done)
 		if (err)
 			break;
 	}
+	err = err ?: recordall_may_start(o, done->rows);
 	if (err)
 		undo_prepare(o, done);
 	return err;

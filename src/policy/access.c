@@ -60,16 +60,10 @@ bool hwpmc_access_admin(const struct hwpmc_owner *o)
 	return file_ns_capable(o->file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
-/* Branches have addresses of the kernel, also for a PMC of user mode. */
-static bool has_kernel_branches(const struct hwpmc_allocate *a)
-{
-	return a->branch & (PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV);
-}
-
 static bool is_user_only(const struct hwpmc_allocate *a)
 {
 	return (a->caps & HWPMC_CAP_USER) && !(a->caps & HWPMC_CAP_SYSTEM) &&
-	       !has_kernel_branches(a);
+	       !branch_shows_kernel(a->branch);
 }
 
 /* perf requires more privilege for a breakpoint in the kernel. */
@@ -120,7 +114,7 @@ int hwpmc_access_allocate(const struct hwpmc_owner *o, struct hwpmc_allocate *a)
 		return access_breakpoint(o, a);
 	if (a->caps & HWPMC_CAP_SYSTEM)
 		return access_refuse(o, "kernel mode without privilege");
-	if (has_kernel_branches(a))
+	if (branch_shows_kernel(a->branch))
 		return access_refuse(o, "kernel branches without privilege");
 	/* a table chooses which stack words are read, on any process' stack */
 	if (mode_is_system(a->mode) && (a->flags & HWPMC_F_UNWIND))

@@ -3,6 +3,7 @@
  * What needs privilege, of the opener of the device and of its holder, and what
  * the administrator's parameter opens to everybody.
  */
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
 
@@ -217,6 +218,47 @@ TEST_F(privilege, process_modes)
 		check_process_mode(_metadata, self->theirs, modes[i], -EPERM,
 				   -EPERM);
 	}
+}
+
+static void read_all_of(int pipe)
+{
+	char text[4096];
+
+	while (read(pipe, text, sizeof(text)) > 0)
+		;
+}
+
+/* ... also while a start waits for the log's reader. */
+TEST_F(privilege, start_that_waits)
+{
+	struct hwpmc_allocate a = pmc_clock(100);
+	static char junk[4096];
+	int ends[2], status = -1;
+	pid_t starter;
+
+	a.caps = HWPMC_CAP_USER;
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 1));
+	/* the pipe has no room, so the log takes none of the processes */
+	ASSERT_EQ(0, pipe(ends));
+	ASSERT_EQ(4096, fcntl(ends[1], F_SETPIPE_SZ, 4096));
+	ASSERT_EQ(4096, write(ends[1], junk, 4096));
+	ASSERT_EQ(0, seteuid(NOBODY));
+	ASSERT_EQ(0, dev_allocate(self->theirs, &a));
+	ASSERT_EQ(0, dev_configure(self->theirs, ends[1]));
+	ASSERT_EQ(0, seteuid(0));
+	starter = fork();
+	ASSERT_LE(0, starter);
+	if (!starter)
+		_exit(seteuid(NOBODY) ? 99 : -dev_start(self->theirs, a.id));
+	sleep_ms(300);
+	EXPECT_EQ(0, waitpid(starter, &status, WNOHANG));
+	ASSERT_TRUE(limit("unprivileged_syspmcs", 0));
+	close(ends[1]);
+	ASSERT_EQ(0, fcntl(ends[0], F_SETFL, O_NONBLOCK));
+	EXPECT_TRUE(WAIT_UNTIL((read_all_of(ends[0]),
+				waitpid(starter, &status, WNOHANG) == starter), 20000));
+	EXPECT_EQ(EPERM, WEXITSTATUS(status));
+	close(ends[0]);
 }
 
 /*
