@@ -22,6 +22,7 @@
 
 #include "chain_frame.h"
 #include "hwpmc.h"
+#include "pmc/pmc.h"
 #include "record.h"
 #include "sample.h"
 #include "unwind/unwind.h"
@@ -59,12 +60,15 @@ enum deferred_state {
  * @owner: set while CLAIMED; cleared with cmpxchg at the end of the owner's
  *	log.  Not referenced: read with preemption off, see
  *	hwpmc_chain_deferred_forget()
- * @uid:   set while CLAIMED; the real user of @task
+ * @uid:   set while CLAIMED; see user_of_current()
  * @pc:    set while CLAIMED; the first user address of the samples
  * @at:    set while CLAIMED; the place of the task in user mode at the samples.
  *	Its address differs from @pc if perf has replaced the latter
  * @first: set while CLAIMED; a time before that of the first sample
  * @of_user_mode: set while CLAIMED; the first sample was of user mode
+ * @tables: a PMC that may walk this task by unwind tables has asked; set while CLAIMED, or
+ *	later by a handler on the item's CPU.  @owner's other PMCs may sample tasks whose
+ *	stacks its tables must not be used on
  *
  * Memory of a CPU, because KASAN allocates memory to record the history of heap objects.
  */
@@ -79,13 +83,16 @@ struct deferred {
 	struct user_place at;
 	u64		first;
 	bool		of_user_mode;
+	bool		tables;
 };
 
 /*
  * Tasks that run deferred work.  The work may sleep and continue on another CPU,
- * whose pool does not have its item.
+ * whose pool does not have its item.  There are at least twice as many entries as items,
+ * so that a user whose tasks sleep there leaves nearly all sets with free ones: he knows
+ * neither the addresses of tasks nor their sets.
  */
-#define WORKING_BITS	7
+#define WORKING_BITS	7	/* at least */
 #define WORKING_WAYS	8
 
 /**
@@ -99,11 +106,13 @@ struct working {
 	struct deferred	*item;
 };
 
-static struct working working[1 << WORKING_BITS][WORKING_WAYS];
+/* Like deferred_cpus: set before the first PMC exists, freed after the last work. */
+static struct working (*working)[WORKING_WAYS];
+static unsigned int working_bits;
 
 static struct working *working_set(void)
 {
-	return working[hash_ptr(current, WORKING_BITS)];
+	return working[hash_ptr(current, working_bits)];
 }
 
 /*
@@ -374,7 +383,7 @@ static bool get_unwinder(struct deferred *item, struct unwinder **u)
 
 	preempt_disable();	/* see hwpmc_chain_deferred_forget() */
 	o = READ_ONCE(item->owner);
-	*u = o ? smp_load_acquire(&o->unwinder) : NULL;
+	*u = o && READ_ONCE(item->tables) ? smp_load_acquire(&o->unwinder) : NULL;
 	if (*u && !kref_get_unless_zero(&(*u)->ref)) {
 		*u = NULL;
 		o = NULL;
@@ -507,6 +516,22 @@ static bool is_for(const struct deferred *item, struct hwpmc_owner *o,
 }
 
 /*
+ * The user for whose tasks the current one counts: the creator of its user namespace,
+ * who may have several uids there.  The users of root's containers are users of their
+ * own.  Namespaces are nested 32 deep at most.
+ */
+static kuid_t user_of_current(void)
+{
+	const struct cred *cred = current_real_cred();
+	const struct user_namespace *ns = cred->user_ns;
+	kuid_t uid = cred->uid;
+
+	for (; ns->parent && !uid_eq(ns->owner, GLOBAL_ROOT_UID); ns = ns->parent)
+		uid = ns->owner;
+	return uid;
+}
+
+/*
  * Finds the item of @o for samples of the current task at @pc, or else a free one.  NULL:
  * none is free, or tasks of its user have too many.  Also NULL for a sample of deferred
  * work, for whichever owner: new work would be sampled in the same place, without end,
@@ -519,7 +544,7 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
 {
 	struct deferred *item = this_cpu_ptr(deferred_cpus)->pool, *unused = NULL;
 	unsigned int i, of_user = 0, used = 0;
-	kuid_t uid = current_real_cred()->uid;
+	kuid_t uid = user_of_current();
 	struct working *w = working_find();
 	struct deferred *own = w ? READ_ONCE(w->item) : NULL;
 
@@ -549,7 +574,7 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
 }
 
 /*
- * hwpmc_chain_deferred_ask - request that the current task logs its user chain for @o
+ * hwpmc_chain_deferred_ask - request that the current task logs its user chain for @pmc
  * @regs: user registers, or NULL for those that it entered the kernel with
  * @pc: the address of a sample of user mode, or NULL: of the kernel
  *
@@ -558,10 +583,12 @@ static struct deferred *find_item(struct hwpmc_owner *o, unsigned long pc,
  * too often answered, or too many tasks sampled on this CPU, of its user or of all,
  * have not returned to user mode.
  */
-bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
+bool hwpmc_chain_deferred_ask(const struct hwpmc_pmc *pmc, struct pt_regs *regs,
 			      const u64 *pc)
 {
 	const unsigned int spare = pc ? 0 : DEFERRED_FOR_USER_MODE;
+	const bool tables = pmc->flags & HWPMC_F_UNWIND;
+	struct hwpmc_owner *o = pmc->owner;
 	struct deferred *item;
 	struct user_place at;
 	unsigned long first;
@@ -575,17 +602,21 @@ bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
 	item = find_item(o, first, &at, spare);
 	if (!item)
 		return false;
-	if (READ_ONCE(item->state) == DEFERRED_ASKED)
+	if (READ_ONCE(item->state) == DEFERRED_ASKED) {
+		if (tables)
+			WRITE_ONCE(item->tables, true);
 		return true;
+	}
 	WRITE_ONCE(item->task, current);
 	/* the interrupted exec or exit may be about to set it */
 	WRITE_ONCE(item->mm, data_race(current->mm));
 	WRITE_ONCE(item->owner, o);
-	item->uid = current_real_cred()->uid;
+	item->uid = user_of_current();
 	item->pc = first;
 	item->at = at;
 	item->first = ring_clock();
 	item->of_user_mode = pc;
+	WRITE_ONCE(item->tables, tables);
 	init_task_work(&item->work, deferred_work);
 	__module_get(THIS_MODULE);
 	/* no lock, and no wakeup of current: safe in any context */
@@ -628,9 +659,15 @@ int hwpmc_chain_deferred_init(void)
 {
 	unsigned int cpu;
 
+	working_bits = max(WORKING_BITS, order_base_2(2 * DEFERRED_ITEMS / WORKING_WAYS *
+						      num_possible_cpus()));
+	working = kvcalloc(1U << working_bits, sizeof(*working), GFP_KERNEL);
 	deferred_cpus = alloc_percpu(struct deferred_cpu);
-	if (!deferred_cpus)
+	if (!working || !deferred_cpus) {
+		kvfree(working);
+		free_percpu(deferred_cpus);
 		return -ENOMEM;
+	}
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(deferred_cpus, cpu)->nudge =
 			IRQ_WORK_INIT_HARD(deferred_nudge);
@@ -645,4 +682,5 @@ void hwpmc_chain_deferred_exit(void)
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu_ptr(deferred_cpus, cpu)->nudge);
 	free_percpu(deferred_cpus);
+	kvfree(working);
 }

@@ -381,7 +381,7 @@ static bool ask_for_later(const struct pmc_cpu *pc, const u64 *chain,
 
 	if (!own && !hwpmc_chain_user_is_known(regs))
 		return false;
-	return hwpmc_chain_deferred_ask(pc->pmc->owner, own ? regs : NULL,
+	return hwpmc_chain_deferred_ask(pc->pmc, own ? regs : NULL,
 					user ? chain : NULL);
 }
 

@@ -101,7 +101,7 @@ bool hwpmc_chain_late_read(struct late_stack *stack, void *to,
 			   unsigned long from, size_t len);
 
 /* chain_deferred.c */
-bool hwpmc_chain_deferred_ask(struct hwpmc_owner *o, struct pt_regs *regs,
+bool hwpmc_chain_deferred_ask(const struct hwpmc_pmc *pmc, struct pt_regs *regs,
 			      const u64 *pc);
 void hwpmc_chain_deferred_forget(struct hwpmc_owner *o);
 int hwpmc_chain_deferred_init(void);

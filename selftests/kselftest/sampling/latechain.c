@@ -12,6 +12,7 @@
 #include "latejob.h"
 #include "latetally.h"
 #include "source.h"
+#include "table.h"
 #include "target.h"
 #include "test.h"
 #include "tracefs.h"
@@ -74,6 +75,33 @@ TEST(user_mode)
 	NEEDS_LATER();
 	check_job(_metadata, job, "spin", 0, &t, &r);
 	EXPECT_LT(20, t.at);
+}
+
+/*
+ * A PMC without unwind tables may sample processes that those of another one of its owner
+ * must not be used on: no file of theirs is asked for.
+ */
+TEST(not_by_tables_of_another)
+{
+	struct hwpmc_allocate a = pmc_process_faults(HWPMC_F_UNWIND);
+	struct job job = { .body = body_spin, .rounds = shared_memory(sizeof(*job.rounds)) };
+	struct hwpmc_unwindnext next = {};
+	struct recording r;
+	struct sample s;
+	pid_t pid;
+
+	NEEDS_LATER();
+	ASSERT_NE(NULL, job.rounds);
+	pid = start_job(job, 1, -1);
+	ASSERT_EQ(0, record_begin(&r, pmc_clock(CLOCK_HZ), 0));
+	ASSERT_EQ(0, dev_allocate(r.dev, &a));
+	EXPECT_TRUE(wait_rounds(job.rounds, ROUNDS));
+	EXPECT_EQ(-EAGAIN, table_next(r.dev, &next));
+	ASSERT_END(&r);
+	load_end(pid);
+	EXPECT_LT(10, r.log.account.late_answered);
+	LOG_FOR_EACH_SAMPLE(&r.log, s)
+		EXPECT_EQ(0, s.flags & PMCLOG_CC_TABLES);
 }
 
 TEST(system_call)
