@@ -95,11 +95,14 @@ void hwpmc_sample_exit(void)
 static void count_drop(struct pmc_cpu *pc, unsigned int cause, u64 now)
 {
 	struct pmc_stat *st = &pc->stat;
+	u64 last = READ_ONCE(st->last[cause]);
 
-	if (atomic64_read(&st->dropped[cause]) ==
-	    READ_ONCE(pc->counted[cause]))
+	/* a handler that has interrupted this one may have counted a later drop */
+	if (atomic64_read(&st->dropped[cause]) == READ_ONCE(pc->counted[cause]) ||
+	    now < READ_ONCE(st->first[cause]))
 		WRITE_ONCE(st->first[cause], now);
-	WRITE_ONCE(st->last[cause], now);
+	while (last < now && !try_cmpxchg64(&st->last[cause], &last, now))
+		;
 	atomic64_inc(&st->dropped[cause]);
 }
 
