@@ -63,12 +63,15 @@ struct hwpmc_owner *hwpmc_owner_create(struct file *file)
 	o->file = file;
 	o->cred = get_cred(file->f_cred);
 	o->traces_all = hwpmc_access_traces_all(o->cred);
+	o->opener = get_pid(task_tgid(current));
+	o->serial = atomic_inc_return(&serials);
 	err = alloc_per_cpu(o);
 	if (!err)
 		err = hwpmc_limit_open(o);
 	if (err) {
 		kfree(o->rings);
 		kfree(o->hp.cpu_lives);
+		put_pid(o->opener);
 		put_cred(o->cred);
 		kfree(o);
 		return ERR_PTR(err);
@@ -79,8 +82,6 @@ struct hwpmc_owner *hwpmc_owner_create(struct file *file)
 	mutex_init(&o->fold_mutex);
 	INIT_LIST_HEAD(&o->targets);
 	o->pid_ns = get_pid_ns(task_active_pid_ns(current));
-	o->opener = get_pid(task_tgid(current));
-	o->serial = atomic_inc_return(&serials);
 	hwpmc_log_init(o);
 	hwpmc_stats_add_owner(o);
 	trace_hwpmc_owner(o, "open", 0);
