@@ -392,6 +392,7 @@ void hwpmc_stats_remove_owner(struct hwpmc_owner *o);
 int hwpmc_stats_for_each_owner(struct hwpmc_owner *asker,
 			       void (*fn)(struct hwpmc_owner *o, void *arg), void *arg);
 void hwpmc_stats_owner(struct hwpmc_owner *o, struct hwpmc_driverstats *st);
+int hwpmc_stats_own(struct hwpmc_owner *o, struct hwpmc_driverstats *st);
 int hwpmc_stats_module(struct hwpmc_owner *o, struct hwpmc_driverstats *st);
 
 /* access.c: permissions */

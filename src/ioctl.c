@@ -109,13 +109,10 @@ static int do_getdriverstats(struct hwpmc_owner *o, union arg *a)
 	case HWPMC_STATS_MODULE:
 		return hwpmc_stats_module(o, &a->driverstats);
 	case HWPMC_STATS_OWNER:
-		hwpmc_stats_owner(o, &a->driverstats);
-		a->driverstats.scope = HWPMC_STATS_OWNER;
-		break;
+		return hwpmc_stats_own(o, &a->driverstats);
 	default:
 		return -EINVAL;
 	}
-	return 0;
 }
 
 static int do_getmoduleversion(struct hwpmc_owner *o, union arg *a)

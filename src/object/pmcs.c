@@ -77,19 +77,22 @@ void hwpmc_pmc_free(struct hwpmc_pmc *pmc)
  */
 bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait)
 {
+	struct pmclog_account sum = {};
 	struct pmc_count count;
 	unsigned int cpu;
 
-	if (wait)
-		mutex_lock(&o->fold_mutex);
-	else if (!mutex_trylock(&o->fold_mutex))
-		return false;
+	/* final by now, so read before the mutex: the caller may be one that gets no CPU */
 	for_each_possible_cpu(cpu) {
 		if (!pmc->cpus[cpu])
 			continue;
 		hwpmc_stats_read_count(&count, &pmc->cpus[cpu]->stat);
-		hwpmc_stats_add_count(&o->log.acct.retired, &count);
+		hwpmc_stats_add_count(&sum, &count);
 	}
+	if (wait)
+		mutex_lock(&o->fold_mutex);
+	else if (!mutex_trylock(&o->fold_mutex))
+		return false;
+	hwpmc_stats_add_account(&o->log.acct.retired, &sum);
 	smp_store_release(&o->pmcs.at[pmc->row], NULL);
 	hwpmc_rows_put(pmc->cpu, pmc->row);
 	mutex_unlock(&o->fold_mutex);

@@ -317,6 +317,35 @@ static void sum_module(void *arg)
 	mutex_unlock(&sum_mutex);
 }
 
+struct own_sum {
+	struct hwpmc_owner *o;
+	struct hwpmc_driverstats *st;
+};
+
+static void sum_own(void *arg)
+{
+	const struct own_sum *s = arg;
+
+	hwpmc_stats_owner(s->o, s->st);
+}
+
+/*
+ * hwpmc_stats_own - the statistics of the caller's owner
+ *
+ * By a worker, too: those who read all owners wait for its fold_mutex.  @o's user is
+ * charged for the time.  -ERESTARTSYS on a signal.
+ */
+int hwpmc_stats_own(struct hwpmc_owner *o, struct hwpmc_driverstats *st)
+{
+	struct own_sum s = { .o = o, .st = st };
+
+	if (hwpmc_limit_begin_work(o))
+		return -ERESTARTSYS;
+	hwpmc_limit_end_work(o, hwpmc_run_by_worker(sum_own, &s));
+	st->scope = HWPMC_STATS_OWNER;
+	return 0;
+}
+
 /*
  * hwpmc_stats_module - the statistics of all owners since the module was loaded
  *
