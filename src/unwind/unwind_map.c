@@ -319,7 +319,7 @@ static bool lock_soon(struct unwinder *u)
 		return true;
 	if (time_before(jiffies, READ_ONCE(u->busy_until)))
 		return false;
-	for (i = 0; i < LOCK_TRIES && !fatal_signal_pending(current); i++) {
+	for (i = 0; i < LOCK_TRIES; i++) {
 		usleep_range(100, 200);
 		if (mutex_trylock(&u->lock))
 			return true;
@@ -328,21 +328,52 @@ static bool lock_soon(struct unwinder *u)
 	return false;
 }
 
-/* Consumes @map.  True, unless there is no room for it. */
+/**
+ * struct install - a map that is to be published
+ * @u: where
+ * @map: the map
+ * @scan: of which it was made
+ * @err: out: -EAGAIN: not now, or another thread was faster
+ */
+struct install {
+	struct unwinder *u;
+	struct unwind_map *map;
+	const struct unwind_scan *scan;
+	int err;
+};
+
+static void install_work(void *arg)
+{
+	struct install *in = arg;
+	struct unwinder *u = in->u;
+	struct unwind_map *old;
+
+	if (!lock_soon(u))
+		return;
+	old = (struct unwind_map *)hwpmc_unwind_map_find(u, in->map->mm);
+	if (!old || READ_ONCE(old->stale))
+		in->err = map_publish(u, in->map, in->scan, old);
+	mutex_unlock(&u->lock);
+}
+
+/*
+ * Consumes @map.  True, unless there is no room for it.  A worker takes the lock, because
+ * the current task may be any that is sampled: one that gets no CPU would hold up the
+ * owner's threads.  A real-time task gets one, and does not wait for a worker that may
+ * get none.
+ */
 static bool map_install(struct unwinder *u, struct unwind_map *map,
 			const struct unwind_scan *scan)
 {
-	struct unwind_map *old;
-	int err = -EAGAIN;
+	struct install in = { .u = u, .map = map, .scan = scan, .err = -EAGAIN };
+	int err;
 
 	lockdep_assert_not_held(&map->mm->mmap_lock);
-	if (lock_soon(u)) {
-		old = (struct unwind_map *)hwpmc_unwind_map_find(u, map->mm);
-		/* or else another thread was faster */
-		if (!old || READ_ONCE(old->stale))
-			err = map_publish(u, map, scan, old);
-		mutex_unlock(&u->lock);
-	}
+	if (current->prio < MAX_RT_PRIO)
+		install_work(&in);
+	else
+		hwpmc_run_by_worker(install_work, &in);
+	err = in.err;
 	if (err) {
 		mmdrop(map->mm);
 		kvfree(map);
