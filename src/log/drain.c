@@ -412,14 +412,16 @@ static void count_writer_cost(struct hwpmc_owner *o, u64 ran)
 		WRITE_ONCE(or->cost.writer, or->cost.writer + ran);
 }
 
-/* Charges the thread's run time since the last call; up to a tick is missing. */
+/* Charges the run time since the last call, also of workers; up to a tick is missing. */
 static u64 drain_charge_time(struct hwpmc_owner *o)
 {
-	u64 *paid = &o->log.share.paid;
+	struct log_share *p = &o->log.share;
 	/* the tick adds to it */
-	u64 ran = READ_ONCE(current->se.sum_exec_runtime) - *paid;
+	u64 ran = READ_ONCE(current->se.sum_exec_runtime) - p->paid;
 
-	*paid += ran;
+	p->paid += ran;
+	ran += p->owed;
+	p->owed = 0;
 	if (READ_ONCE(o->budget.ppm))
 		count_writer_cost(o, ran);
 	return hwpmc_limit_run(o, LIMIT_WRITERS, ran);

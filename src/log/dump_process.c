@@ -193,6 +193,38 @@ static bool look_once(struct dump *d, struct hwpmc_owner *o,
 	       (!mm || READ_ONCE(user->mm) == mm);
 }
 
+struct look {
+	struct dump *d;
+	struct hwpmc_owner *o;
+	struct task_struct *leader;
+	struct task_struct *user;
+	struct mm_struct *mm;
+	bool good;
+};
+
+static void look_work(void *arg)
+{
+	struct look *l = arg;
+
+	l->good = look_once(l->d, l->o, l->leader, l->user, l->mm);
+}
+
+/*
+ * A worker takes the mmap lock of another user's process in place of a writer thread that
+ * has the priority of the opener and may get no CPU: the process could not map memory for
+ * as long.
+ */
+static bool dump_look(struct dump *d, struct hwpmc_owner *o, struct task_struct *leader,
+		      struct task_struct *user, struct mm_struct *mm)
+{
+	struct look l = { .d = d, .o = o, .leader = leader, .user = user, .mm = mm };
+
+	if (!mm || !o->log.share.bound || !READ_ONCE(o->hooks.follow_all))
+		return look_once(d, o, leader, user, mm);
+	o->log.share.owed += hwpmc_run_by_worker(look_work, &l);
+	return l.good;
+}
+
 /*
  * A thread of the process that still has its mm, referenced: the leader may end
  * before the others.  NULL: the process is exiting, or is a kernel thread.
@@ -304,7 +336,7 @@ static bool look_at_process(struct dump *d, struct hwpmc_owner *o,
 		mm = user ? get_memory(o, leader, user, &why) : NULL;
 		/* @user may have dropped an mm that other threads still use */
 		if (mm || !user || READ_ONCE(user->mm) || i == LOOK_AGAIN - 1)
-			good = look_once(d, o, leader, user, mm);
+			good = dump_look(d, o, leader, user, mm);
 		if (good && user && !mm)
 			good = look_without_memory(d, o, leader, why);
 		if (mm)

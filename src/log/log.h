@@ -90,6 +90,7 @@ struct log_meta {
  * @placed: it runs on @cpus only: a @bound thread, and that of an owner for some CPUs
  * @cpus: allocated if @placed
  * @paid: run time charged so far; nanoseconds
+ * @owed: run time of workers in place of the thread, not charged yet; nanoseconds
  *
  * Written before the thread runs; later only the thread uses it.
  */
@@ -100,6 +101,7 @@ struct log_share {
 	bool		placed;
 	cpumask_var_t	cpus;
 	u64		paid;
+	u64		owed;
 };
 
 /*
