@@ -251,8 +251,7 @@ static bool is_counted_since(struct hwpmc_owner *o, u64 since)
  * hwpmc_drain_cut - log all samples and losses so far, and take the account
  *
  * The account is exact once the counters of each PMC on each CPU have been taken over
- * since @began, while no handler ran there.  No moment is needed that is quiet on all
- * CPUs, or for all PMCs.
+ * since @began, while no handler ran there.
  */
 void hwpmc_drain_cut(struct hwpmc_owner *o, struct pmclog_account *a)
 {
@@ -288,6 +287,7 @@ void hwpmc_drain_end_log(struct hwpmc_owner *o)
 	struct hwpmc_log *log = &o->log;
 
 	hwpmc_drain_cut(o, &total);
+	log->times.real_ahead = hwpmc_emit_wall_ahead();
 	here = total;
 	hwpmc_stats_sub_account(&here, &log->acct.base);
 	log->acct.base = total;
@@ -668,11 +668,10 @@ int hwpmc_drain_thread(void *arg)
 	struct hwpmc_log *log = &o->log;
 	struct mem_cgroup *old_memcg = set_active_memcg(log->maker.memcg);
 
-	/*
-	 * only from break_off() and snapshot_cancel(): interrupts any wait of the thread
-	 */
+	/* only from break_off() and snapshot_cancel(): interrupts any wait of the thread */
 	allow_kernel_signal(SIGKILL);
 	take_share(o);
+	log->times.real_ahead = hwpmc_emit_wall_ahead();
 	hwpmc_drain_begin_log(o, ring_clock());
 	hwpmc_dump_forget_lost(o);
 	hwpmc_drain_give_way(o, true);

@@ -5,6 +5,7 @@
  */
 #include <linux/elf.h>
 #include <linux/file.h>
+#include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
@@ -432,14 +433,30 @@ void hwpmc_emit_sysexit(struct hwpmc_owner *o, u32 pid, u64 tsc)
 	x->pid = pid;
 }
 
+/* How far the wall clock is ahead of the log's */
+u64 hwpmc_emit_wall_ahead(void)
+{
+	unsigned long flags;
+	u64 ahead;
+
+	local_irq_save(flags);
+	ahead = ktime_get_real_fast_ns() - ktime_get_raw_fast_ns();
+	local_irq_restore(flags);
+	return ahead;
+}
+
 /* The same moment on three clocks. */
 void hwpmc_emit_clock(struct hwpmc_owner *o)
 {
 	struct pmclog_ext_clock *c;
-	u64 raw = ktime_get_raw_fast_ns();
-	u64 mono = ktime_get_mono_fast_ns();
-	u64 real = ktime_get_real_fast_ns();
+	unsigned long flags;
+	u64 raw, mono, real;
 
+	local_irq_save(flags);
+	raw = ktime_get_raw_fast_ns();
+	mono = ktime_get_mono_fast_ns();
+	real = ktime_get_real_fast_ns();
+	local_irq_restore(flags);
 	c = hwpmc_emit_ext(o, PMCLOG_EXT_CLOCK, sizeof(*c), o->log.told.last_tsc);
 	c->raw = raw;
 	c->mono = mono;
@@ -505,11 +522,13 @@ static void emit_kernel(struct hwpmc_owner *o)
 	memcpy(k->symbol, symbol, sizeof(symbol));
 }
 
-/* The first records of a log that begins at @tsc, which is past. */
+/*
+ * The first records of a log that begins at @tsc, which is past.  The file of the log
+ * before may have kept the thread since, over a suspend.
+ */
 void hwpmc_emit_begin(struct hwpmc_owner *o, u64 tsc)
 {
-	u64 raw = ktime_get_raw_fast_ns();
-	u64 real = ktime_get_real_fast_ns() - (raw - tsc);
+	u64 real = tsc + o->log.times.real_ahead;
 
 	o->log.told.meta = NULL;
 	o->log.told.epoch++;

@@ -17,6 +17,7 @@ void hwpmc_emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 void *hwpmc_emit_reserve(struct hwpmc_owner *o, u32 type, u32 len, u64 tsc);
 void *hwpmc_emit_ext(struct hwpmc_owner *o, u16 subtype, u32 len, u64 tsc);
 void hwpmc_emit_begin(struct hwpmc_owner *o, u64 tsc);
+u64 hwpmc_emit_wall_ahead(void);
 void hwpmc_emit_initialize(struct hwpmc_owner *o, u64 tsc, u64 real);
 void hwpmc_emit_snapshot(struct hwpmc_owner *o, const struct trigger *t,
 			 u64 since);
@@ -51,7 +52,7 @@ void hwpmc_pack_end(struct hwpmc_log *log);
 void hwpmc_pack_forget(struct hwpmc_log *log);
 u32 hwpmc_pack_count(const void *rec, u32 len);
 
-/* dump.c */
+/* dump.c, dump_process.c, dump_lost.c */
 void hwpmc_dump_all(struct hwpmc_owner *o);
 void hwpmc_dump_news(struct hwpmc_owner *o);
 void hwpmc_dump_failed(struct hwpmc_owner *o);

@@ -66,8 +66,11 @@ static void emit_proc_drops(struct hwpmc_owner *o, struct owner_ring *or)
 
 static void emit_noring_drops(struct hwpmc_owner *o)
 {
+	/* around the reads: room for the notice may take long to get */
+	u64 before = ring_clock();
 	u64 lost = atomic64_read(&o->noring.dropped);
 	u64 count = lost + atomic64_read(&o->noring.beyond_dump) - o->noring.told;
+	u64 after = ring_clock();
 	struct pmclog_dropnotify *d;
 
 	if (!count)
@@ -77,8 +80,8 @@ static void emit_noring_drops(struct hwpmc_owner *o)
 	d->count = count;
 	d->first = max(o->log.times.drops_told, o->noring.told_at);
 	/* the look may be older than the losses that were counted just now */
-	d->last = max(ring_clock(), d->first);
-	o->noring.told_at = d->last;
+	d->last = max(after, d->first);
+	o->noring.told_at = before;
 	o->noring.told += count;
 	o->noring.lost = lost;
 	o->log.acct.proc_drops += count;

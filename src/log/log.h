@@ -340,7 +340,8 @@ struct log_maker {
  * @horizon: of the last look: no record appears later with a stamp below it
  * @drops_told: losses up to this time are logged
  * @next_clock, @real_ahead: when to log the clocks again; the wall clock before
- *	CLOCK_MONOTONIC_RAW when they were logged.  In a flight recorder: in the window
+ *	CLOCK_MONOTONIC_RAW when they were logged, or at the cut that ended a log.  In a
+ *	flight recorder: in the window
  */
 struct log_times {
 	u64		horizon;

@@ -194,6 +194,8 @@ unsigned int cpumask_next(int cpu, const struct cpumask *mask);
 		if ((map)[(bit) / 64] >> (bit) % 64 & 1)
 #define raw_smp_processor_id()		smp_processor_id()
 #define preempt_disable()		do { } while (0)
+#define local_irq_save(flags)		((flags) = 0)
+#define local_irq_restore(flags)	((void)(flags))
 #define preempt_enable()		do { } while (0)
 #define zalloc_cpumask_var(p, gfp)	((void)(p), true)
 #define free_cpumask_var(p)		((void)(p))
