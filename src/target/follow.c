@@ -136,9 +136,17 @@ static void tell_maps(struct hwpmc_target *t)
 	unsigned long telling = READ_ONCE(o->log.told.telling);
 
 	lockdep_assert_held(&o->targets_mutex);
-	if (READ_ONCE(o->hooks.hooked) && t->names_log == telling && lacks_maps(t) &&
-	    hwpmc_access_still(o, current) && hwpmc_mapping_commit_all(o, t))
+	if (!READ_ONCE(o->hooks.hooked) || t->names_log != telling || !lacks_maps(t) ||
+	    !hwpmc_access_still(o, current))
+		return;
+	if (hwpmc_mapping_commit_all(o, t)) {
 		t->maps_log = telling;
+		return;
+	}
+	/* samples before the dump may lack them */
+	preempt_disable();
+	hwpmc_record_lost(o, t->nr);
+	preempt_enable();
 }
 
 /*

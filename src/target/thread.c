@@ -114,15 +114,19 @@ void hwpmc_thread_event_stop(struct target_thread *tt, struct thread_event *te,
 	list_add_tail(&te->stopped, stopped);
 }
 
-static void commit_slice(struct target_thread *tt,
+/* False: the record is lost, and counted as such. */
+static bool commit_slice(struct target_thread *tt,
 			 const struct pmclog_proccsw *slice)
 {
+	bool done;
+
 	if (!slice->value)
-		return;
+		return true;
 	preempt_disable();
-	hwpmc_record_commit(tt->target->owner, slice, sizeof(*slice),
-			    PMCLOG_PID_KERNEL);
+	done = hwpmc_record_commit(tt->target->owner, slice, sizeof(*slice),
+				   PMCLOG_PID_KERNEL);
 	preempt_enable();
+	return done;
 }
 
 static void end_slice(struct target_thread *tt, struct thread_event *te)
@@ -132,8 +136,9 @@ static void end_slice(struct target_thread *tt, struct thread_event *te)
 
 	value = perf_event_read_value(te->event, &enabled, &running);
 	slice = thread_slice(tt, te, value);
-	commit_slice(tt, &slice);
-	te->told = value;
+	/* or else the next log has it in its next slice */
+	if (commit_slice(tt, &slice))
+		te->told = value;
 }
 
 /* Adds the event's count to its link, logs its last slice, and drops it. */
