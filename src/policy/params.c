@@ -104,7 +104,7 @@ MODULE_PARM_DESC(max_counters,
 static unsigned int max_cpu = DEF_CPU;
 module_param(max_cpu, uint, 0644);
 MODULE_PARM_DESC(max_cpu,
-		 "per cent of a CPU for the writer threads of a user without CAP_PERFMON, 1..1048576 (100)");
+		 "per cent of a CPU each for the writer threads and the workers of a user without CAP_PERFMON, 1..1048576 (100)");
 
 static unsigned int default_ring_kib(void)
 {

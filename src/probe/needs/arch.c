@@ -3,3 +3,7 @@
 #if !defined(CONFIG_X86_64) && !defined(CONFIG_ARM64)
 #error "no way to walk stacks"
 #endif
+/* the numbers of a log are little-endian */
+#ifdef CONFIG_CPU_BIG_ENDIAN
+#error "big-endian"
+#endif
