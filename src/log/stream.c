@@ -430,12 +430,18 @@ static int reader_enter(struct log_stream *s)
 	return ret;
 }
 
-static void reader_leave(struct log_stream *s, bool told_end)
+static void reader_leave(struct hwpmc_owner *o, bool told_end)
 {
+	struct log_stream *s = &o->log.stream;
+
 	spin_lock(&s->lock);
 	s->reading = false;
-	if (told_end)
+	if (told_end) {
 		s->state = STREAM_READ;
+		/* nothing is queued any more, and nothing will be */
+		hwpmc_limit_release(o, LIMIT_RING_BYTES, s->charged);
+		s->charged = 0;
+	}
 	spin_unlock(&s->lock);
 }
 
@@ -473,6 +479,6 @@ ssize_t hwpmc_stream_read(struct hwpmc_owner *o, struct iov_iter *to,
 	if (ret <= 0)
 		return ret;
 	ret = read_records(o, to, may_wait);
-	reader_leave(s, !ret);
+	reader_leave(o, !ret);
 	return ret;
 }
