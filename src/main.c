@@ -136,7 +136,7 @@ static int __init hwpmc_init(void)
 	int err;
 
 	hwpmc_params_check();
-	closers = alloc_workqueue("hwpmc_close", WQ_UNBOUND, 0);
+	closers = alloc_workqueue("hwpmc_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!closers)
 		return -ENOMEM;
 	err = hwpmc_chain_deferred_init();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* User chains by unwind tables: the unwinder of an owner, and the ioctls. */
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/file.h>
+#include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -18,6 +20,8 @@
 
 #define TABLE_MAX	(128U << 20)
 #define BYTES_MAX	(1ULL << 30)	/* for an owner without another limit */
+/* A log waits for so long at its end until the files are let go of that had no table. */
+#define LAPSE_WAIT	(HZ / 2)
 
 /*
  * Unwinders are freed here, because a sampled task may drop the last reference, and paths
@@ -35,7 +39,7 @@ int hwpmc_unwind_init(void)
 #ifdef CONFIG_ARM64
 	hwpmc_unwind_user_end = TASK_SIZE_64;	/* may be read from a register */
 #endif
-	free_queue = alloc_workqueue("hwpmc_unwind", WQ_UNBOUND, 0);
+	free_queue = alloc_workqueue("hwpmc_unwind", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	return free_queue ? 0 : -ENOMEM;
 }
 
@@ -98,13 +102,18 @@ void hwpmc_unwind_put_lapsed(struct unwinder *u)
 		hwpmc_unwind_put(u);
 }
 
-/* Waits until that is done: file systems can be unmounted again.  May sleep. */
+/*
+ * Waits for a moment until that is done: file systems can be unmounted again.  One that
+ * does not let go of a file keeps the worker, but not the log.  Writer thread.
+ */
 void hwpmc_unwind_sync_lapsed(struct hwpmc_owner *o)
 {
 	struct unwinder *u = smp_load_acquire(&o->unwinder);
+	const unsigned long until = jiffies + LAPSE_WAIT;
 
-	if (u)
-		flush_work(&u->lapse_work);
+	while (u && work_busy(&u->lapse_work) && !READ_ONCE(o->log.abort) &&
+	       time_before(jiffies, until))
+		usleep_range(100, 500);
 }
 
 static struct unwinder *unwinder_new(struct hwpmc_owner *o)
