@@ -8,9 +8,9 @@
  * doubts the areas in which code has been mapped since.  An unmapping does no harm:
  * no chain leads to code that is gone.
  *
- * The task reads the mappings under its mmap lock, and takes unwinder->lock only
- * then, to find the files' objects and to publish the map.  All processes of an
- * owner need that lock, and a task that reads mappings may be preempted.
+ * The task reads the mappings under its mmap lock.  Then a worker takes unwinder->lock,
+ * finds the files' objects and publishes the map.  All processes of an owner need that
+ * lock, and a task may be preempted for any time.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
