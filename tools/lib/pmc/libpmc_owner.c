@@ -152,6 +152,21 @@ static int make_probe(struct pmc_owner *owner, const char *spec,
 	return 0;
 }
 
+/*
+ * The default of the event comes before the general one.  But the default period of an
+ * event is no rate: only a clock that was written with its rate keeps it.
+ */
+static void take_default(const struct pmc_event_desc *desc, struct pmc_allocate_opts *opts)
+{
+	if (desc->flags & PMC_EVENT_FREQ)
+		opts->flags |= PMC_F_FREQ;
+	else if (desc->flags & PMC_EVENT_RATE)
+		opts->flags &= ~(uint32_t)PMC_F_FREQ;
+	else if (opts->flags & PMC_F_FREQ)
+		return;
+	opts->count = desc->period;
+}
+
 int pmc_owner_allocate(struct pmc_owner *owner, const char *spec,
 		       struct pmc_allocate_opts *opts, pmc_id_t *id)
 {
@@ -162,11 +177,8 @@ int pmc_owner_allocate(struct pmc_owner *owner, const char *spec,
 	if (pmc_event_parse(spec, &desc, NULL, 0) ||
 	    ((desc.flags & PMC_EVENT_PROBE) && make_probe(owner, spec, &desc)))
 		return -1;
-	/* prefer the default period of the event to the general one */
-	if (!opts->count && PMC_IS_SAMPLING_MODE(opts->mode)) {
-		opts->count = desc.period;
-		opts->flags |= desc.flags & PMC_EVENT_FREQ ? PMC_F_FREQ : 0;
-	}
+	if (!opts->count && PMC_IS_SAMPLING_MODE(opts->mode))
+		take_default(&desc, opts);
 	if (!pmc_owner_allocate_event(owner, &desc, opts, id))
 		return 0;
 	opts->count = count;
