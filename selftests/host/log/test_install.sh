@@ -47,6 +47,20 @@ cplusplus()
 		"$tmp/x.cc" "${libs[@]}"
 }
 
+# Each header alone, in C without extensions.
+strict()
+{
+	local header std
+
+	for header in pmc pmc_types pmclog pmclog_iter; do
+		for std in c99 c11 c17; do
+			printf '#include <%s.h>\nint x;\n' $header >"$tmp/x.c" &&
+			$cc -std=$std -pedantic -Wall -Wextra -Werror "${cflags[@]}" \
+				-fsyntax-only "$tmp/x.c" || return
+		done
+	done
+}
+
 symbols()
 {
 	nm -D --defined-only "$root/opt/x/lib/libpmclog.so.1" >"$tmp/nm" &&
@@ -76,6 +90,7 @@ ok "and reads a log" runs "$tmp/sample"
 ok "statically too" compile --static -static -o "$tmp/sample-static"
 ok "and reads a log" runs "$tmp/sample-static"
 ok "C++ includes the headers" cplusplus
+ok "strict C includes them" strict
 ok "exported symbols have versions" symbols
 ok "the library neither prints nor exits" quiet
 # One for each library, and what they are about.

@@ -9,6 +9,7 @@
 #define PMCLOG_H
 
 #include <limits.h>
+#include <sched.h>	/* struct timespec, in C99 too */
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
@@ -51,6 +52,8 @@ enum pmclog_type {
 #define PMC_CALLCHAIN_TO_CPUFLAGS(CPU, FLAGS) \
 	(((uint32_t)(CPU) << 16) | ((FLAGS) & 0xFFFFU))
 
+#define PMCLOG_EV_PATH_MAX	4096	/* Linux's PATH_MAX, which strict C has not */
+
 enum pmclog_state {
 	PMCLOG_OK,
 	PMCLOG_EOF,
@@ -85,13 +88,13 @@ struct pmclog_ev_initialize {
 	uint32_t	pl_arch;
 	uint64_t	pl_tsc_freq;
 	struct timespec	pl_ts;
-	char		pl_cpuid[PATH_MAX];
+	char		pl_cpuid[PMCLOG_EV_PATH_MAX];
 };
 
 struct pmclog_ev_map_in {
 	pid_t		pl_pid;			/* -1: kernel and modules */
 	uintfptr_t	pl_start;
-	char		pl_pathname[PATH_MAX];
+	char		pl_pathname[PMCLOG_EV_PATH_MAX];
 };
 
 struct pmclog_ev_map_out {
@@ -127,7 +130,7 @@ struct pmclog_ev_pmcallocatedyn {
 struct pmclog_ev_pmcattach {
 	pmc_id_t	pl_pmcid;
 	pid_t		pl_pid;
-	char		pl_pathname[PATH_MAX];
+	char		pl_pathname[PMCLOG_EV_PATH_MAX];
 };
 
 struct pmclog_ev_pmcdetach {
@@ -153,7 +156,7 @@ struct pmclog_ev_procexec {
 	pmc_id_t	pl_pmcid;
 	uintfptr_t	pl_baseaddr;
 	uintfptr_t	pl_dynaddr;
-	char		pl_pathname[PATH_MAX];
+	char		pl_pathname[PMCLOG_EV_PATH_MAX];
 };
 
 struct pmclog_ev_procexit {
