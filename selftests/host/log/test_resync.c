@@ -237,6 +237,55 @@ static void test_unclosed(void)
 	end();
 }
 
+/* The same from a file that grows by @step bytes, with its end seen each time. */
+static struct seen read_growing(const unsigned char *buf, size_t len, size_t step)
+{
+	int fd = lg_file(buf, 0);
+	struct pmclog_iter *it = pmclog_iter_fd(fd);
+	struct seen s = { 0 };
+	size_t n, at;
+
+	pmclog_iter_resync(it);
+	for (at = 0; at < len; at += n) {
+		n = step < len - at ? step : len - at;
+		abort_if(pwrite(fd, buf + at, n, at) != (ssize_t)n);
+		drain(it, &s);
+	}
+	pmclog_iter_close(it);
+	close(fd);
+	return s;
+}
+
+/*
+ * Each header of the log damaged, one after the other.  A long record before it is
+ * returned only if the file ended behind it.
+ */
+static void test_growing(const char *name)
+{
+	static const size_t steps[] = { 1, 16, 100 };
+	size_t i, j, bad = 0;
+	struct seen r, whole;
+
+	begin(name);
+	for (i = 3; i < 3 * sound.n; i++) {
+		memcpy(copy, g.buf, g.len);
+		copy[sound.item[i / 3].offset + i % 3] ^= 0x55;
+		whole = read_file(copy, g.len, true);
+		for (j = 0; j < 3; j++) {
+			r = read_growing(copy, g.len, steps[j]);
+			bad += missing(&whole, &r) || r.gaps != whole.gaps ||
+			       (r.n == whole.n && (r.first != whole.first ||
+						   r.bytes != whole.bytes)) ||
+			       r.status != whole.status ||
+			       r.error_offset != whole.error_offset;
+			seen_free(&r);
+		}
+		seen_free(&whole);
+	}
+	ok(!bad, "%s: a damaged file that grows as the whole file (%zu differ)", name, bad);
+	end();
+}
+
 /* Nothing but what looks like headers: it has to end soon all the same. */
 static void test_worst_case(void)
 {
@@ -287,6 +336,8 @@ int main(void)
 	test_damage("twice", 700, 10);
 	test_moved("full", 112);
 	test_start("full");
+	test_growing("full");
+	test_growing("A-be-32");
 	for (i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
 		test_sound(foreign[i]);
 		test_cuts(foreign[i]);

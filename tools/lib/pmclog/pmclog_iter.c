@@ -34,7 +34,8 @@ const struct pmclog_format *pmclog_iter_format(const struct pmclog_iter *it)
 const char *pmclog_iter_error(const struct pmclog_iter *it, uint64_t *offset)
 {
 	if (offset)
-		*offset = it->error ? it->error_offset : it->offset;
+		*offset = it->error ? it->error_offset :
+			  it->offset + (it->held ? it->end - it->p : 0);
 	return it->error ? it->error : "no error";
 }
 

@@ -167,7 +167,7 @@ enum pmclog_iter_status pmclog_iter_at_end(struct pmclog_iter *it)
 {
 	const char *cut = it->from ? pmclog_source_cut(it->from) : NULL;
 
-	if (it->p != it->end && !cut)
+	if (it->p != it->end && !cut && !it->held)
 		return pmclog_iter_damaged(it, "truncated record");
 	if (cut)
 		return pmclog_iter_fail(it, cut);

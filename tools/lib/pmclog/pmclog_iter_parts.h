@@ -48,6 +48,7 @@ struct pmclog_iter {
 	bool resync;
 	bool lost;		/* looking for a record */
 	bool bad;		/* no record begins at @p */
+	bool held;		/* lost at the end: [p, end) is skipped, unless more follows */
 	bool guessed;		/* the format, without INITIALIZE */
 	uint64_t gaps, gap_first, gap_end, skipped;
 };

@@ -33,9 +33,13 @@ void pmclog_iter_resync(struct pmclog_iter *it)
 uint64_t pmclog_iter_gaps(const struct pmclog_iter *it, uint64_t *first,
 			  uint64_t *bytes)
 {
-	*first = it->gap_first;
-	*bytes = it->skipped;
-	return it->gaps;
+	struct pmclog_iter now = *it;
+
+	if (it->held && it->p != it->end)
+		pmclog_iter_count_gap(&now, it->offset, it->end - it->p);
+	*first = now.gap_first;
+	*bytes = now.skipped;
+	return now.gaps;
 }
 
 /*
@@ -56,16 +60,22 @@ static enum pmclog_iter_status go_on_at_end(struct pmclog_iter *it)
 	return PMCLOG_ITER_RECORD;
 }
 
+/*
+ * At the end of what may grow a record may be cut that is not damaged: it is skipped
+ * only if nothing follows.
+ */
 enum pmclog_iter_status pmclog_iter_go_on(struct pmclog_iter *it)
 {
 	enum pmclog_iter_status status;
 	bool found, last = it->source == SOURCE_MEM;
 	size_t n;
 
+	it->held = false;
 	for (;;) {
 		n = pmclog_resync(&it->session, it->p, it->end - it->p,
 				  it->bad, last, &found);
-		if (n) {
+		it->held = last && !found && it->source != SOURCE_MEM;
+		if (n && !it->held) {
 			it->bad = false;
 			pmclog_iter_count_gap(it, it->offset, n);
 			pmclog_iter_step(it, n);

@@ -112,6 +112,8 @@ size_t pmclog_resync(const struct pmclog_session *s, const unsigned char *p,
 	len = !bad || left < HEADER_SIZE ? 0 : record_len(s, p);
 	if (len && len < left)
 		answer = records_at(s, p + len, left - len, last);
+	else if (len && !last)
+		answer = MORE;
 	*found = answer == YES;
 	if (answer != NO)
 		return *found ? len : 0;
