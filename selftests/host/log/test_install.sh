@@ -102,6 +102,27 @@ pages()
 	done
 }
 
+# The module goes below DESTDIR, too: where Kbuild and depmod are told, without doing it.
+# shellcheck disable=SC2016 # make's variable
+module()
+{
+	mkdir -p "$tmp/kdir/include/config" && echo 6.0-test >"$tmp/kdir/include/config/kernel.release" &&
+	printf '%s:\n\techo to $(INSTALL_MOD_PATH).\n' modules modules_install \
+		>"$tmp/kdir/Makefile" &&
+	make -n -C "$here/../../.." install KDIR="$tmp/kdir" BUILD="$INSTALL_BUILD" "$@" \
+		>"$tmp/would"
+}
+
+below_destdir()
+{
+	module DESTDIR=/x && grep -qx 'echo to /x.' "$tmp/would" &&
+	grep -q "depmod -b '/x'" "$tmp/would" &&
+	module DESTDIR=/x INSTALL_MOD_PATH=/y && grep -qx 'echo to /y.' "$tmp/would" &&
+	grep -q "depmod -b '/y'" "$tmp/would" &&
+	module && grep -qx 'echo to .' "$tmp/would" && ! grep -e 'depmod.* -b' "$tmp/would"
+}
+
+ok "DESTDIR is for the module, too" below_destdir
 ok "manual pages" pages
 ok "pmclog is installed" "$root/opt/x/bin/pmclog" --version
 ok "the udev rule is an example" udev_example
