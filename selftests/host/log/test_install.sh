@@ -123,6 +123,20 @@ below_destdir()
 }
 
 ok "DESTDIR is for the module, too" below_destdir
+# As GNU's makefiles have it; PREFIX wins.
+prefix()
+{
+	make -n -C "$tools" install BUILD="$INSTALL_BUILD" DESTDIR=/d "$@" >"$tmp/would"
+}
+
+lower_case()
+{
+	prefix prefix=/usr && grep -q ' /d/usr/bin ' "$tmp/would" &&
+	prefix prefix=/usr PREFIX=/opt && grep -q ' /d/opt/bin ' "$tmp/would" &&
+	prefix && grep -q ' /d/usr/local/bin ' "$tmp/would"
+}
+
+ok "prefix= is taken" lower_case
 ok "manual pages" pages
 ok "pmclog is installed" "$root/opt/x/bin/pmclog" --version
 ok "the udev rule is an example" udev_example
