@@ -131,6 +131,12 @@ static void test_bad_uprobes(const char *path)
 	put("", "empty");
 	ok(parse(&p, "uprobe:%s/empty:f", scratch) == -1 &&
 	   strstr(msg, "not a program"), "an empty file");
+	abort_if(!getuid() && setresuid(0, 65534, 0));
+	errno = 0;
+	/* another user; without privilege the file itself */
+	ok((!getuid() || !chmod("empty", 0)) && parse(&p, "uprobe:%s/empty:f", scratch) == -1 &&
+	   errno == EACCES, "a file that may not be read: %s", msg);
+	abort_if(!getuid() && setresuid(0, 0, 0));
 	ok(parse(&p, "uprobe:%s:f", "/nonesuch") == -1 &&
 	   strstr(msg, "No such file"), "no file: %s", msg);
 	ok(parse(&p, "uprobe:%s:f", "relative") == -1 &&

@@ -267,6 +267,21 @@ static void test_long_name(void)
 	ok(!wrong, "clocks with names of any length");
 }
 
+#define FORMAT	"sys/kernel/tracing/events/sched/sched_switch/format"
+
+/* The fields of sched:sched_switch, for a user who may not read all */
+static void fields_refused(mode_t mode, const char *what)
+{
+	size_t size = 0;
+	int failed, err;
+
+	abort_if(chmod(scratch, mode) || setresuid(0, 65534, 0));
+	failed = pmc_source_fields_at(scratch, 5U << 28 | 314, NULL, &size);
+	err = errno;
+	abort_if(setresuid(0, 0, 0));
+	ok(failed == -1 && err == EACCES, "%s: errno %d", what, err);
+}
+
 /* The rights of the process count, not those of the user that started it. */
 static void test_privileged(void)
 {
@@ -282,6 +297,10 @@ static void test_privileged(void)
 	failed = parse("sched:sched_switch", &d, msg, sizeof(msg));
 	abort_if(setresuid(0, 0, 0));
 	ok(!failed, "tracefs, with more rights than the user: %s", msg);
+	fields_refused(0700, "tracefs that may not be read has fields, but EACCES");
+	abort_if(chmod(scratch, 0755) || chmod(FORMAT, 0));
+	fields_refused(0755, "a format that may not be read, too");
+	abort_if(chmod(FORMAT, 0644));
 }
 
 /* The interconnect of arm64 servers: the user has to give five numbers. */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "libpmc_event.h"
+#include "libpmc_fail.h"
 
 /* Only characters that the kernel takes as part of a name */
 static int is_symbol(const char *word)
@@ -148,11 +149,14 @@ static int resolve(struct pmc_parse *p, const char *path, const char *symbol,
 		   uint64_t *offset)
 {
 	struct lookup l = { .name = symbol, .near.word = symbol };
+	int err;
 
-	if (pmc_elf_functions(path, look_at, &l))
-		return pmc_parse_fail(p, "%s: %s", path, errno == ENOEXEC ?
-				      "not a program or library" :
-				      strerror(errno));
+	if (pmc_elf_functions(path, look_at, &l)) {
+		err = errno;
+		pmc_parse_fail(p, "%s: %s", path, err == ENOEXEC ?
+			       "not a program or library" : strerror(err));
+		return fail_with(err == EACCES || err == EPERM ? EACCES : EINVAL);
+	}
 	if (l.found > 1)
 		return pmc_parse_fail(p, "%s has %d functions \"%s\": give the "
 				      "offset in the file, +OFFSET", path,

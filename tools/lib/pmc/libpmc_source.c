@@ -249,6 +249,7 @@ struct by_id {
 	uint64_t	id;
 	int		call;
 	char		*lines;
+	int		err;
 };
 
 static int is_event(void *arg, const char *event)
@@ -257,12 +258,18 @@ static int is_event(void *arg, const char *event)
 	const char *end;
 	uint64_t id;
 
-	if (pmc_trace_id(b->w.tracefs, b->w.system, event, &id) ||
-	    id != b->id)
+	if (pmc_trace_id(b->w.tracefs, b->w.system, event, &id)) {
+		/* it may have been this one */
+		if (errno == EACCES || errno == EPERM)
+			b->err = EACCES;
+		return 0;
+	}
+	if (id != b->id)
 		return 0;
 	if (b->call && !call_of(b->w.system, event, &end))
 		return 1;
 	b->lines = pmc_trace_field_lines(b->w.tracefs, b->w.system, event);
+	b->err = b->lines || (errno != EACCES && errno != EPERM) ? 0 : EACCES;
 	return 1;
 }
 
@@ -273,9 +280,12 @@ static char *lines_of(const char *root, uint64_t id, int call)
 		.w = { .root = root, .event = is_event }, .id = id, .call = call,
 	};
 
+	find_tracefs(&b.w);
+	if (!*b.w.tracefs && (errno == EACCES || errno == EPERM))
+		b.err = EACCES;
 	walk_traces(&b.w);
 	if (!b.lines)
-		errno = EINVAL;
+		errno = b.err ? b.err : EINVAL;
 	return b.lines;
 }
 
