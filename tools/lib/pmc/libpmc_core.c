@@ -153,7 +153,7 @@ int pmc_parse_all(const char *root, const char *spec, struct pmc_event_desc *des
 	size_t n, i, found = 0;
 
 	if (!room)
-		return fail_with(EINVAL);
+		return pmc_parse_fail(&p, "no room for an event");
 	if (pmc_parse_spec(&p, spec))
 		return -1;
 	if (!p.generic)
