@@ -345,8 +345,15 @@ static void test_not_fd(void)
 
 	make_packed("small", 1, 1);
 	it = pmclog_iter_mem(p.z, p.len);
-	ok(pmclog_iter_next(it, &rec) == PMCLOG_ITER_ERROR,
-	   "memory is not decompressed");
+	ok(pmclog_iter_next(it, &rec) == PMCLOG_ITER_ERROR &&
+	   strstr(pmclog_iter_error(it, NULL), "compressed by zstd"),
+	   "memory is not decompressed: %s", pmclog_iter_error(it, NULL));
+	pmclog_iter_close(it);
+	it = pmclog_iter_new();
+	abort_if(pmclog_iter_feed(it, p.z, p.len));
+	ok(pmclog_iter_next(it, &rec) == PMCLOG_ITER_ERROR &&
+	   strstr(pmclog_iter_error(it, NULL), "compressed by zstd"),
+	   "nor what is fed");
 	pmclog_iter_close(it);
 }
 

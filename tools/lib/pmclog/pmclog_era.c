@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pmclog_era_parts.h"
+#include "pmclog_zstd.h"
 
 #define A_HEADER	12U
 #define A_INIT_LEN	20U	/* INITIALIZE */
@@ -89,6 +90,9 @@ static const char *other_compression(const unsigned char *p)
 		return "compressed by gzip: read it through gzip -dc";
 	if (!memcmp(p, "\3757zX", 4))
 		return "compressed by xz: read it through xz -dc";
+	/* in memory or fed; from a descriptor it is decompressed */
+	if (pmclog_zstd_magic(p))
+		return "compressed by zstd: read it through zstd -dc";
 	if (!memcmp(p, "BZh", 3))
 		return "compressed by bzip2: read it through bzip2 -dc";
 	return NULL;
