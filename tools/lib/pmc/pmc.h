@@ -310,7 +310,7 @@ int	pmc_source_fields(uint32_t number, struct pmc_source_field *fields,
 /* Calls @f for each event until @f returns a value other than 0; returns that value. */
 int	pmc_source_each(int (*f)(void *arg, const struct pmc_source *source),
 			void *arg);
-/* Writes the specification that pmc_event_parse() takes. */
+/* Writes the specification that pmc_event_parse() takes, with N for a number to be given. */
 void	pmc_source_spec(const struct pmc_source *source, char *buf, size_t len);
 /* Writes a line that describes the event, or an empty string. */
 void	pmc_source_describe(const struct pmc_source *source, char *buf,
