@@ -165,6 +165,7 @@ static void test_growing(void)
 {
 	struct pmclog_iter *it;
 	struct seen s = { 0 };
+	struct pmclog_rec rec;
 	int fd;
 
 	lg_make(&g, "full");
@@ -179,6 +180,9 @@ static void test_growing(void)
 	drain(it, &s);
 	ok(s.status == PMCLOG_ITER_ERROR, "still truncated");
 	abort_if(pwrite(fd, g.buf + 212, g.len - 212, 212) != (ssize_t)g.len - 212);
+	ok(pmclog_iter_next(it, &rec) == PMCLOG_ITER_RECORD &&
+	   !strcmp(pmclog_iter_error(it, NULL), "no error"),
+	   "with the next record the fault is over");
 	drain(it, &s);
 	ok(s.status == PMCLOG_ITER_EOF && s.end == g.len &&
 	   !strcmp(pmclog_iter_error(it, NULL), "no error"),

@@ -280,8 +280,8 @@ static inline enum pmclog_iter_status next_record(struct pmclog_iter *it,
 	return PMCLOG_ITER_RECORD;
 }
 
-enum pmclog_iter_status pmclog_iter_next(struct pmclog_iter *it,
-					 struct pmclog_rec *rec)
+static inline enum pmclog_iter_status next_sound(struct pmclog_iter *it,
+						 struct pmclog_rec *rec)
 {
 	enum pmclog_iter_status status;
 
@@ -302,6 +302,16 @@ enum pmclog_iter_status pmclog_iter_next(struct pmclog_iter *it,
 		if (status != PMCLOG_ITER_RECORD)
 			return status;
 	}
+}
+
+enum pmclog_iter_status pmclog_iter_next(struct pmclog_iter *it,
+					 struct pmclog_rec *rec)
+{
+	enum pmclog_iter_status status = next_sound(it, rec);
+
+	if (status != PMCLOG_ITER_ERROR)
+		it->error = NULL;	/* of an earlier call, or of what was skipped */
+	return status;
 }
 
 unsigned int pmclog_iter_ahead(const struct pmclog_iter *it, uint64_t *tsc,
