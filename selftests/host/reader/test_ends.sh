@@ -340,6 +340,21 @@ make oldlate pointers <<-EOF2
 EOF2
 ok "with one that nothing answers" head_is oldlate "$untold
 $missing"
+# --bpf says which chains are cut, and nothing of the others
+make bpf pointers <<-EOF2
+	ends depth
+	sample 1 7 0x1010 0x1020
+	ends
+	sample 3 7 0x1010 0x1020
+EOF2
+ok "a log of --bpf with a cut chain" head_is bpf "$untold
+$missing"
+bpf_info()
+{
+	"$pmclog" "$1" "$tmp/bpf" | grep -E "$2${untold#User chains }"
+}
+ok "info of it" bpf_info info "user chains *"
+ok "verify of it" bpf_info verify "user chains: "
 make oldarm pointers arm64 <<<"sample 4 7 0x1010 0x1020"
 ok "an old one of arm64" head_is oldarm "$untold
 Unwound by frame pointers"

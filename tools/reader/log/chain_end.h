@@ -17,6 +17,8 @@
 				 END_CUT(PMCLOG_CUT_USER) | \
 				 END_CUT(PMCLOG_CUT_TABLE))
 #define ENDS		0x40U	/* ways to end */
+/* A log with none of these does not say which chains are whole: BPF says cuts only. */
+#define END_TELLS	(END_WHOLE | END_TABLES)
 
 /* From cpuflags, or from a USERCHAIN's flags shifted left by 8. */
 static inline uint8_t ends_of(uint32_t cpuflags)

@@ -104,7 +104,7 @@ void profile_userchain(struct profile *p, const struct pmclog_rec *r)
 	if (!n)
 		return;
 	proc = procs_get(&p->procs, &p->str, REC32(r, ext_userchain, pid));
-	p->ends.told |= ends;
+	p->ends.told |= ends & END_TELLS;
 	while ((s = late_take(&p->late, tid, first,
 			      pmclog_get64(r->data + at)))) {
 		answer_ends(p, &s->sample, ends);
@@ -235,7 +235,7 @@ static void count_sample(struct profile *p, const struct pmclog_rec *r,
 	};
 	struct proc *proc;
 
-	p->ends.told |= s.ends;
+	p->ends.told |= s.ends & END_TELLS;
 	profile_settle(p);
 	proc = procs_get(&p->procs, &p->str, s.pid);
 	s.comm = procs_shown_name(proc, &p->str);

@@ -54,7 +54,7 @@ static void answer(struct ends_log *t, const struct pmclog_rec *rec)
 
 	if (!record_pcs(rec, &at))
 		return;
-	t->ends.told |= ends;
+	t->ends.told |= ends & END_TELLS;
 	while ((s = late_take(&t->late, REC32(rec, ext_userchain, tid),
 			      REC64(rec, ext_userchain, first),
 			      pmclog_get64(rec->data + at)))) {

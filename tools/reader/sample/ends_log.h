@@ -41,7 +41,7 @@ static inline void ends_log_sample(struct ends_log *t,
 	uint32_t flags = REC32(rec, callchain, cpuflags);
 	uint8_t ends = ends_of(flags);
 
-	t->ends.told |= ends;
+	t->ends.told |= ends & END_TELLS;
 	if (!ends_rec_has_user(rec, flags))
 		return;
 	if (flags & PMCLOG_CC_USERLATE) {
