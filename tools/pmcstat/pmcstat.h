@@ -241,6 +241,9 @@ void log_begun(int fd);
 /* When to call log_is_due() again; 0: never */
 uint64_t log_next(void);
 int log_is_due(int fd);
+/* -Z: readable when log_compressor_failed(); -1: there is none */
+int log_compressor_fd(void);
+int log_compressor_failed(void);
 /* --flight: collects present mappings and new modules, for snapshots */
 void log_refresh(const struct options *o, struct pmc_owner *owner,
 		 const struct targets *targets, int pid);
@@ -306,10 +309,11 @@ void rates_report_file(const struct options *o, int log_fd);
 /*
  * summary.c; @compressed: bytes of the compressed log, 0: not compressed.
  * @files: number of the log's files; 0: one file named by the user
+ * @lacks: what was compressed is not all in the file
  */
 void summary_print(const struct options *o,
 		   const struct hwpmc_driverstats *stats, uint64_t compressed,
-		   unsigned int files);
+		   unsigned int files, int lacks);
 void summary_budget(const struct options *o, struct pmc_owner *owner);
 void summary_multiplexed(const struct options *o, const struct counter *c,
 			 struct pmc_owner *owner);

@@ -633,6 +633,10 @@ ok '-Z does not keep a live reader waiting' all '[ "$seen" -gt "$begun" ]' \
 run 74 "$pmcstat" -O /dev/full -Z -S cs true
 ok 'a full disk behind -Z' \
 	has err '^pmcstat: cannot write the log /dev/full: No space left'
+ok 'samples that were taken, and are in no file' \
+	has err '500 samples, of which the file lacks some, 9 lost'
+run 74 timeout 30 "$pmcstat" -q -O /dev/full -Z -S cs sleep 60
+ok 'it ends the run, though nothing more is written' has err 'No space left'
 mkfifo dead
 (: <dead; : >gone) &
 run 74 "$pmcstat" -q -Z -O dead -S cs sh -c 'until [ -e gone ]; do sleep .05; done'

@@ -263,6 +263,23 @@ int compress_finish(struct compress *c)
 	return c->error;
 }
 
+int compress_fd(const struct compress *c)
+{
+	return c->joined ? -1 : c->done;
+}
+
+int compress_failed(const struct compress *c)
+{
+	struct pollfd pfd = { .fd = c->done, .events = POLLIN };
+
+	return c->joined ? c->error : poll(&pfd, 1, 0) > 0;
+}
+
+int compress_is_whole(const struct compress *c)
+{
+	return c->joined && !c->error;
+}
+
 uint64_t compress_total(const struct compress *c)
 {
 	return c->joined ? zwrite_total(c->z) : 0;

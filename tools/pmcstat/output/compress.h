@@ -23,7 +23,12 @@ int compress_sync(struct compress *c);
  * arrived first.
  */
 int compress_finish(struct compress *c);
-/* After that: bytes of @out, and the log's last ones, 4-aligned from its end */
+/* Between requests: has the write to @out failed?  If so, the descriptor is readable. */
+int compress_failed(const struct compress *c);
+int compress_fd(const struct compress *c);
+/* Has all been written to @out? */
+int compress_is_whole(const struct compress *c);
+/* After compress_finish(): bytes of @out, and the log's last ones, 4-aligned from its end */
 uint64_t compress_total(const struct compress *c);
 const unsigned char *compress_tail(const struct compress *c, size_t *len);
 /* Closes @out; after an error only if the thread has ended. */

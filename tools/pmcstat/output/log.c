@@ -56,6 +56,16 @@ static int stored_fd(int fd)
 	return packer ? compress_out(packer) : fd;
 }
 
+int log_compressor_fd(void)
+{
+	return packer ? compress_fd(packer) : -1;
+}
+
+int log_compressor_failed(void)
+{
+	return packer && compress_failed(packer);
+}
+
 /* Removes the first file of -O DIR if the recording has not begun. */
 static void drop_first(void)
 {
@@ -508,7 +518,8 @@ int log_close(const struct options *o, struct pmc_owner *owner,
 
 	if (options_tell(o))
 		summary_print(o, &stats, packer ? packed_before +
-			      compress_total(packer) : 0, nfiles);
+			      compress_total(packer) : 0, nfiles,
+			      packer && !compress_is_whole(packer));
 	if (gone)
 		warn_line("%s was removed or replaced meanwhile: what was written to it "
 			  "is lost", path);

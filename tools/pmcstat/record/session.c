@@ -383,6 +383,9 @@ static enum end look_at_device(struct session *s)
 {
 	struct pollfd fd = { .events = 0 };
 
+	/* the kernel sees it at its next write, which may be never */
+	if (s->log >= 0 && log_compressor_failed())
+		return END_LOG;
 	if (!s->owner)
 		return look_at_rings(s);
 	fd.fd = pmc_owner_fd(s->owner);
@@ -404,17 +407,20 @@ static void poll_all(struct session *s)
 	int fd;
 
 	if (!fds) {
-		fds = calloc(WRITERS_MAX + 2, sizeof(*fds));
+		fds = calloc(WRITERS_MAX + 3, sizeof(*fds));
 		if (!fds)
 			die(EX_OSERR, "out of memory");
 		fds[n++] = (struct pollfd){ .fd = s->signals, .events = POLLIN };
 		while ((fd = writers_fd(s->o, n - 1)) >= 0)
 			fds[n++] = (struct pollfd){ .fd = fd, .events = POLLIN };
+		fds[n++].events = POLLIN;
 		fds[n++] = (struct pollfd){
 			.fd = s->owner ? pmc_owner_fd(s->owner) : bpf_poll_fd(),
 			.events = s->owner ? POLLPRI : POLLIN,
 		};
 	}
+	/* each log has a compressor of its own */
+	fds[n - 2].fd = log_compressor_fd();
 	if (poll(fds, s->deaf ? n - 1 : n, poll_timeout(s)) < 0 && errno != EINTR)
 		die(EX_OSERR, "poll: %s", strerror(errno));
 }

@@ -54,7 +54,7 @@ static const char *way_to_fewer(const struct options *o)
 
 void summary_print(const struct options *o,
 		   const struct hwpmc_driverstats *stats, uint64_t compressed,
-		   unsigned int files)
+		   unsigned int files, int lacks)
 {
 	const struct pmclog_account *a = &stats->account;
 	const char *fewer = way_to_fewer(o);
@@ -76,9 +76,10 @@ void summary_print(const struct options *o,
 	}
 	add_cause(why, sizeof(why), a->discarded + a->in_rings, "not written");
 	if (options_sampling(o))
-		warn_line("%llu %s, %llu lost%s%s, %llu bytes%s", a->written,
-			  plural(a->written, "sample", "samples"), lost, why, why[0] ? ")" : "",
-			  stats->bytes_written, stored);
+		warn_line("%llu %s, %s%llu lost%s%s, %llu bytes%s", a->written,
+			  plural(a->written, "sample", "samples"),
+			  lacks ? "of which the file lacks some, " : "", lost, why,
+			  why[0] ? ")" : "", stats->bytes_written, stored);
 	else
 		warn_line("a log of %llu bytes%s", stats->bytes_written,
 			  stored);
