@@ -397,6 +397,16 @@ elsewhere()	# ARGUMENTS...
 			"$@" "$tmp/log" || return
 	done
 }
+all_events()
+{
+	"$pmclog" filter -o "$tmp/part" "$tmp/log" &&
+		"$pmclog" filter -e all -o "$tmp/all" "$tmp/log" &&
+		[ "$("$pmclog" fold -e all "$tmp/all")" = "$("$pmclog" fold -e all "$tmp/part")" ] &&
+		"$pmclog" verify "$tmp/all"
+}
+ok "of all events, by the word that the views take" all_events
+ok "not of all events" prints 2 "leaves no sample" "$pmclog" filter --not -e all \
+	-o "$tmp/none" "$tmp/log"
 ok "in other commands" elsewhere
 # which have no negated event: the pid would be
 ok "not of an event, in other commands" elsewhere -e cpu-clock --pid 7

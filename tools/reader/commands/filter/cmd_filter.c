@@ -112,11 +112,11 @@ static int check_event(struct filtering *f)
 	const struct events *t = &f->part.p.events;
 	uint32_t i;
 
-	for (i = 0; f->a.event && i < t->n; i++)
+	for (i = 0; f->part.event && i < t->n; i++)
 		if (!strcmp(strtab_str(&f->part.p.str, t->event[i].name),
-			    f->a.event))
+			    f->part.event))
 			return check_fields(f);
-	if (!f->a.event)
+	if (!f->part.event)
 		return check_fields(f);
 	return reader_fail("%s: no event \"%s\"", f->a.path, f->a.event);
 }
@@ -175,7 +175,7 @@ static void begin(struct filtering *f)
 	struct analysis *a = &f->a;
 
 	part_init(&f->part, &a->filter, &f->select, &a->root);
-	f->part.event = a->event;
+	f->part.event = a->event && strcmp(a->event, "all") ? a->event : NULL;
 	f->part.not_event = f->not_event;
 	f->part.held.put = put;
 	f->part.held.ctx = f;
@@ -268,6 +268,8 @@ static int parse(struct filtering *f, int argc, char **argv)
 		return ret;
 	if (!filter_complete(&f->a.filter))
 		return READER_USAGE;
+	if (f->not_event && !strcmp(f->a.event, "all"))
+		return reader_usage("pmclog filter: --not --event all leaves no sample\n");
 	if (optind != argc - 1 || !f->out_path)
 		return reader_usage("pmclog filter: name a log, and with -o the one to write; "
 				    "see pmclog filter --help\n");
