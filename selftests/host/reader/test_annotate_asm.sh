@@ -100,6 +100,15 @@ ok "source lines stand between" prints 0 \
 ok "--no-source" test "$("$pmclog" annotate --no-source hot "$tmp/l" |
 	grep -c hotloop.c:)" = 0
 
+# of frames, which it does not show
+no_frames()
+{
+	prints 2 "annotate: --inline is of views" "$pmclog" annotate --inline hot "$tmp/l" &&
+		prints 2 "annotate: --by-line is of views" "$pmclog" annotate --by-line \
+			-a "$tmp/l" && ! "$pmclog" annotate --help | grep -E -- '--(inline|by-line)'
+}
+ok "options that would do nothing are refused" no_frames
+
 # terminals
 coloured()
 {

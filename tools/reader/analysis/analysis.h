@@ -56,14 +56,18 @@ struct analysis {
 	{ "debuginfod", no_argument, NULL, ANALYSIS_DEBUGINFOD }, \
 	FILTER_LONG
 
-#define ANALYSIS_HELP							\
+#define ANALYSIS_HELP	ANALYSIS_HELP_WITH(ANALYSIS_HELP_FRAMES)
+#define ANALYSIS_HELP_FRAMES						\
+	"      --inline       what was inlined is shown as called\n"	\
+	"      --by-line      functions are told apart by source line\n"
+/* @frames: what a command without frames does not have, "" */
+#define ANALYSIS_HELP_WITH(frames)					\
 	"  -e, --event NAME   only this event; \"all\" for all of them\n" \
 	"  -k, --kernel FILE  kernel symbols: kallsyms, System.map or " \
 	"vmlinux\n"						\
 	"  -r, --root DIR     where the recorded machine's files are\n" \
 	"      --no-demangle  symbols as they are in the files\n"	\
-	"      --inline       what was inlined is shown as called\n"	\
-	"      --by-line      functions are told apart by source line\n" \
+	frames								\
 	"      --debuginfod   fetch symbols from the servers in "	\
 	"DEBUGINFOD_URLS\n"						\
 	FILTER_HELP

@@ -24,7 +24,7 @@ static const char usage[] =
 	"      --no-source    only instructions\n"
 	"      --bytes        the bytes of instructions, too\n"
 	"      --intel        Intel's syntax for x86\n"
-	ANALYSIS_HELP;
+	ANALYSIS_HELP_WITH("");
 
 enum { OPT_SOURCE_ROOT = 2000, OPT_NO_SOURCE, OPT_BYTES, OPT_INTEL };
 
@@ -81,6 +81,10 @@ static int check(void *ctx, int argc, char **argv)
 	n->nsymbols = optind < argc ? (uint32_t)(argc - optind - 1) : 0;
 	if (!filter_complete(&n->a.filter))
 		return READER_USAGE;
+	if (n->a.inlines || n->a.by_line)
+		return reader_usage("pmclog annotate: --%s is of views with frames: here the "
+				    "source lines are beside the instructions\n",
+				    n->a.inlines ? "inline" : "by-line");
 	if (optind == argc) {
 		analysis_argument(&n->a, "annotate", argc, argv);
 		return READER_USAGE;
@@ -134,7 +138,6 @@ static int run(void *ctx)
 
 	srctext_init(&n->text, n->text.dir);
 	n->colour = isatty(STDOUT_FILENO);
-	n->a.inlines = n->a.lines = n->a.by_line = false;
 	ret = analysis_run(&n->a);
 	if (ret == READER_OK)
 		ret = show(n);
