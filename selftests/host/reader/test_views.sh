@@ -63,6 +63,31 @@ ok "by slices of half a second" same "\
 20.00 20.00 20 2.00
 30.00 30.00 30 3.00
 40.00 40.00 40 3.50" rows -s time --slice 500ms
+ok "by slices of 25 ms, with their digits" same "\
+10.00 10.00 10 1.000
+20.00 20.00 20 2.000
+30.00 30.00 30 3.000
+40.00 40.00 40 3.500" rows -s time --slice 25ms
+ok "less than a nanosecond" prints 2 'of a nanosecond or more' "$pmclog" report -s time \
+	--slice 0.4ns "$tmp/log"
+log rare <<-EOF
+	event cpu-clock 1000000
+	proc 7 prog
+	at 1000000000
+	sample 1000 7 0x10
+	at 2000000000
+	sample 1 7 0x10
+EOF
+of_rare() { "$pmclog" report --flat "$@" "$tmp/rare" | profile_rows; }
+first="99.90 99.90 1,000 1.00"
+ok "a series of time has its small rows, too" same "\
+$first
+0.10 0.10 1 2.00" of_rare -s time
+ok "but not beside another key, and not if a limit is asked for" same "\
+$first prog
+0.10 1 in 1 more row
+$first
+0.10 1 in 1 more row" eval "of_rare -s time,comm; of_rare -s time -l .5"
 # self OPTION...: the rows of the profile without totals
 self()
 {

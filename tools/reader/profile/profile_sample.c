@@ -14,7 +14,7 @@ void profile_clock(struct profile *p)
 {
 	struct log_facts *log = &p->log;
 
-	double slice = p->groups.length * (double)log_freq(log);
+	double slice = p->groups.length * (double)log_freq(log) + 0.5;
 
 	p->groups.origin = log->begin;
 	p->groups.slice = slice < 1 ? 1 : slice < 1e18 ? (uint64_t)slice :

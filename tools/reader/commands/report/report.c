@@ -136,8 +136,12 @@ static bool parse_lines(struct report *r, const char *arg)
 
 static bool parse_slice(struct report *r, const char *arg)
 {
-	return (filter_seconds(arg, &r->a.slice) && r->a.slice > 0) ||
-	       reader_bad_value("report", "slice", arg, "a time is wanted, as in 100ms");
+	if (!filter_seconds(arg, &r->a.slice) || r->a.slice < 1e-9)
+		return reader_bad_value("report", "slice", arg, "a time is wanted, as in 100ms, "
+					"of a nanosecond or more");
+	if (r->a.slice < 1e9)
+		r->a.slice = (double)(uint64_t)(r->a.slice * 1e9 + 0.5) / 1e9;
+	return true;
 }
 
 static int take(void *ctx, int opt, const char *arg)
@@ -149,7 +153,7 @@ static int take(void *ctx, int opt, const char *arg)
 		r->of_profile = "sort";
 		return parse_sort(r, arg);
 	case 'l':
-		return parse_limit(r, arg);
+		return r->limited = parse_limit(r, arg);
 	case 'n':
 		r->of_profile = "lines";
 		return parse_lines(r, arg);

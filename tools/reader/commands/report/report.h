@@ -28,6 +28,7 @@
  * @same:  by function: the first that is shown the same
  * @same_group: by group: the first with the same row; see report_groups()
  * @limit: minimum share of a row, percent
+ * @limited: by the user
  * @lines: maximum number of rows in the flat profile, 0: no limit
  * @of_profile: an option that only the profile uses; NULL: none was given
  * @sliced: --slice was given
@@ -42,7 +43,7 @@ struct report {
 	double limit;
 	unsigned long lines;
 	const char *of_profile;
-	bool sliced;
+	bool sliced, limited;
 	bool utf8;
 	bool flat, tree, callers;
 };

@@ -119,9 +119,20 @@ static void put_name(struct report *r, const char *s, int width)
 		out_char(r->out, ' ');
 }
 
+/* Decimals that show where each slice begins: these are whole nanoseconds. */
+static int slice_digits(double slice)
+{
+	uint64_t ns = (uint64_t)(slice * 1e9 + 0.5);
+	int digits = slice < 0.01 ? 6 : 2, i;
+
+	for (i = 9; i > digits && !(ns % 10); i--)
+		ns /= 10;
+	return i;
+}
+
 static void put_time(struct report *r, const struct row *row, int width)
 {
-	out_printf(r->out, "%-*.*f", width, r->a.slice < 0.01 ? 6 : 2,
+	out_printf(r->out, "%-*.*f", width, slice_digits(r->a.slice),
 		   group_of(r, row)->slice * r->a.slice);
 }
 
@@ -297,8 +308,15 @@ static void print_figures(struct report *r, double self, double total,
 	out_printf(r->out, "%11s  ", grouped(buf, samples));
 }
 
+/* A series of time has all its rows, if nothing else is asked for. */
+static double least_share(const struct report *r)
+{
+	return !r->limited && r->sort == SORT_TIME ? 0 : r->limit;
+}
+
 static void print_table(struct report *r, const struct table *t)
 {
+	double least = least_share(r);
 	uint64_t rest = 0, rest_samples = 0;
 	uint32_t i, shown = 0, hidden = 0;
 
@@ -310,7 +328,7 @@ static void print_table(struct report *r, const struct table *t)
 	for (i = 0; i < t->n; i++) {
 		const struct row *row = &t->row[i];
 
-		if (percent(row->self, t->weight) < r->limit ||
+		if (percent(row->self, t->weight) < least ||
 		    (r->lines && shown == r->lines)) {
 			rest += row->self;
 			rest_samples += row->samples;
