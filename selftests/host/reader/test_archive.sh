@@ -278,6 +278,27 @@ ok "a full disk" prints 1 'cannot write /dev/full: No space' \
 	"$pmclog" archive -o /dev/full "$here/app.pmclog"
 ok "a log that is not there" prints 1 'no such file' \
 	"$pmclog" archive -o "$tmp/x.tar" "$tmp/none"
+promised()
+{
+	local end
+	for end in gz tar.gz tgz zip; do
+		prints 2 "there is no compression for .${end#tar.}: end it in .tar.zst" \
+			"$pmclog" archive -o "$tmp/x.$end" "$dir" || return
+		[ ! -e "$tmp/x.$end" ] || return
+	done
+}
+ok "a name that promises another compression" promised
+terminal()
+{
+	script -qec "env ASAN_OPTIONS=detect_leaks=0 $pmclog archive -o - $dir" /dev/null \
+		</dev/null >"$tmp/tty"
+	grep -q 'standard output is a terminal' "$tmp/tty"
+}
+if script --version >"$tmp/.version" 2>&1; then
+	ok "to a terminal" terminal
+else
+	skip "to a terminal" "no script(1)"
+fi
 ok "standard input" prints 2 'name a log, which is a file' \
 	"$pmclog" archive -o "$tmp/x.tar" -
 damaged()

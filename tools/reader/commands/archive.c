@@ -36,8 +36,8 @@ static const char usage[] =
 "Packs a log with the files that names of functions come from, to be read on\n"
 "another machine: the programs and libraries that have samples, their debug\n"
 "files, symbols of the kernel. It has copies of these: think of who gets it.\n"
-"  -o, --output OUT   the archive (FILE.tar.zst); not compressed if it ends in\n"
-"                     .tar\n"
+"  -o, --output OUT   the archive (FILE.tar.zst); compressed if it ends in .zst,\n"
+"                     else as it is\n"
 "  -k, --kernel FILE  kernel symbols: kallsyms, System.map or vmlinux\n"
 "  -r, --root DIR     where the recorded machine's files are\n"
 "  FILE   a log, or the directory of an archive that was unpacked\n";
@@ -470,10 +470,32 @@ static int archive(struct archiving *a)
 	return ret;
 }
 
+/* The compression that the end of a name promises, and that there is not; or NULL */
+static const char *other_compression(const char *name)
+{
+	static const char *const ends[] = {
+		".gz", ".tgz", ".zip", ".xz", ".txz", ".bz2", ".tbz2", ".7z",
+	};
+	size_t i, n = strlen(name), len;
+
+	for (i = 0; i < nitems(ends); i++) {
+		len = strlen(ends[i]);
+		if (n >= len && !strcmp(name + n - len, ends[i]))
+			return ends[i];
+	}
+	return NULL;
+}
+
 static int check(void *ctx, int argc, char **argv)
 {
 	struct archiving *a = ctx;
+	const char *out = a->a.output ? a->a.output : "", *end = other_compression(out);
 
+	if (end)
+		return reader_usage("pmclog archive: %s: there is no compression for %s: end it "
+				    "in .tar.zst or .tar\n", out, end);
+	if (!strcmp(out, "-") && isatty(STDOUT_FILENO))
+		return reader_usage("pmclog archive: -o -: standard output is a terminal\n");
 	if (optind != argc - 1 || !strcmp(argv[optind], "-"))
 		return reader_usage("pmclog archive: name a log, which is a file; see pmclog "
 				    "archive --help\n");
