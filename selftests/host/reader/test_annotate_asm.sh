@@ -112,12 +112,18 @@ ok "options that would do nothing are refused" no_frames
 # terminals
 coloured()
 {
-	TERM=xterm script -qec "$1" /dev/null </dev/null >"$tmp/tty"
+	TERM=${2:-xterm} script -qec "$1" /dev/null </dev/null >"$tmp/tty"
 	grep -q "$(printf '\033\\[1;31m')" "$tmp/tty"
 }
 if script --version >"$tmp/.version" 2>&1; then
 	ok "hot rows are coloured on a terminal" coloured \
 		"env ASAN_OPTIONS=detect_leaks=0 $pmclog annotate hot $tmp/l"
+	plain() { ! coloured "env ASAN_OPTIONS=detect_leaks=0 $*" && grep -q hotloop "$tmp/tty"; }
+	ok "not if NO_COLOR says so" plain NO_COLOR=1 "$pmclog annotate hot $tmp/l"
+	ok "an empty NO_COLOR does not" coloured \
+		"env ASAN_OPTIONS=detect_leaks=0 NO_COLOR= $pmclog annotate hot $tmp/l"
+	dumb() { ! coloured "env ASAN_OPTIONS=detect_leaks=0 $pmclog annotate hot $tmp/l" dumb; }
+	ok "nor on a terminal without colours" dumb
 else
 	skip "hot rows are coloured on a terminal" "no script(1)"
 fi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* pmclog annotate: the samples of each instruction of a function. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analysis/quality.h"
@@ -131,13 +132,20 @@ static int show(struct annotate *n)
 			   n->nsymbols > 1 ? "any of these functions" : n->symbol[0]);
 }
 
+static bool wants_colours(void)
+{
+	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(none && *none) && !(term && !strcmp(term, "dumb"));
+}
+
 static int run(void *ctx)
 {
 	struct annotate *n = ctx;
 	int ret;
 
 	srctext_init(&n->text, n->text.dir);
-	n->colour = isatty(STDOUT_FILENO);
+	n->colour = wants_colours();
 	ret = analysis_run(&n->a);
 	if (ret == READER_OK)
 		ret = show(n);
