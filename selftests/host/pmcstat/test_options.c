@@ -445,6 +445,7 @@ static void test_reading(void)
 	   r->nplugin == 2 && !strcmp(r->plugin[1], "skiplink=1"), "all there is for a reader");
 	ok(!parse("-R log") && r->cpus.all && !r->one_lwp && !r->depth &&
 	   !r->annotate && !r->annotate_graph, "-R alone");
+	ok(!parse("-R log -i 0") && r->one_lwp && !r->lwp, "-i 0: the idle threads");
 	ok(!parse("-R log -m x") && !strcmp(r->annotate, "x"), "-m");
 	ok(!parse("-R log -a x") && !strcmp(r->annotate_graph, "x"), "-a");
 	ok(!parse("-R log -T -w 2 -o text") && o.action == ACTION_READ && r->top &&

@@ -590,6 +590,9 @@ static int parse_common(struct parser *p, int letter)
 		return add_word(p, &o->read.plugin, &o->read.nplugin, optarg);
 	case 'i':
 		o->read.one_lwp = 1;
+		/* 0: the threads that run while a CPU has nothing to do */
+		if (!strcmp(optarg, "0"))
+			return 0;
 		return parse_number(p, letter, optarg, &o->read.lwp);
 	case 'l':
 		return parse_seconds(p, letter, optarg, &o->limit);
