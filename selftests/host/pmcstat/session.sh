@@ -298,6 +298,16 @@ signal TERM 0
 ok 'SIGTERM too' has err '500 samples'
 signal HUP 0
 ok 'SIGHUP too' has err '500 samples'
+for sig in USR1 USR2; do
+	want=0
+	"$pmcstat" -O log -S cs -l 1 >out 2>err &
+	pid=$!
+	sleep .4
+	kill -s $sig "$pid"
+	wait "$pid"
+	got=$?
+	ok "SIG$sig is no end" all 'has err "SIG$sig is ignored"' 'has err "500 samples"'
+done
 signal TERM 143 sleep 60
 ok 'SIGTERM is passed to the command' has err '500 samples'
 # A shell that starts a job in the background has it ignore SIGINT.

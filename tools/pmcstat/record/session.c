@@ -170,8 +170,8 @@ static void block_signals(struct session *s)
 	/* -O DIR under nohup: SIGHUP from kill(1) still begins the next file */
 	if (!s->nohup || can_rotate(s->o))
 		sigaddset(&set, SIGHUP);
-	if (s->o->flight_size)
-		sigaddset(&set, SIGUSR2);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
@@ -267,6 +267,19 @@ static enum end start(struct session *s)
 	return END_NOT;
 }
 
+/* Without --flight, no snapshot is meant, but neither is a log without its end. */
+static void take_user_signal(struct session *s, int signo)
+{
+	static int told;
+
+	if (signo == SIGUSR2 && s->o->flight_size)
+		s->snapshot = 1;
+	else if (!told++)
+		warn_line("SIG%s is ignored: %s", signo == SIGUSR1 ? "USR1" : "USR2",
+			  signo == SIGUSR1 ? "SIGUSR2 takes a snapshot, with --flight" :
+			  "it takes a snapshot with --flight only");
+}
+
 static enum end take_signals(struct session *s)
 {
 	struct signalfd_siginfo info;
@@ -280,8 +293,8 @@ static enum end take_signals(struct session *s)
 		}
 		if (info.ssi_signo == SIGIO)	/* look_at_device() */
 			continue;
-		if (info.ssi_signo == SIGUSR2) {
-			s->snapshot = 1;
+		if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGUSR2) {
+			take_user_signal(s, (int)info.ssi_signo);
 			continue;
 		}
 		/* SIGHUP from kill(1) rotates, from a closed terminal it ends */
