@@ -113,7 +113,7 @@ ok "has what vanished" is_colour vanishes "$tmp/before.svg" 300
 ok "and widths of the first" grep -A1 "<title>same\$" "$tmp/before.svg"
 ok "in its samples" grep -q "40 samples, 40.00 %" "$tmp/before.svg"
 ok "nothing changed" same "\
-3 more functions changed less than 0.1 % of all samples" bash -c \
+3 functions changed less than 0.1 % of all samples" bash -c \
 	"'$pmclog' diff -k '$tmp/k1' '$tmp/before' '$tmp/before' |
 	 sed -n '6,\$s/^ *//p'"
 
@@ -182,6 +182,9 @@ for o in "-l 5 --folded" "-n 5 --flame"; do
 done
 ok "a title of no picture" prints 2 "title is of a flame graph" "$pmclog" diff \
 	-t x --folded "$tmp/before" "$tmp/after"
+ok "standard input twice" prints 2 "standard input is one log only" "$pmclog" diff - -
+ok "a limit that nothing reaches" prints 0 "^  [0-9]* functions* changed less than 100 %" \
+	"$pmclog" diff -l 100 "$tmp/before" "$tmp/after"
 ok "a bad limit" exits 2 "$pmclog" diff -l x "$tmp/before" "$tmp/after"
 
 done_testing

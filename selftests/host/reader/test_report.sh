@@ -312,7 +312,7 @@ filtered()
 {
 	local golden=$HERE/../log/golden
 	"$pmclog" info "$golden/full.pmclog" | grep -q '^    filtered   2$' &&
-		prints 0 "^Filtered        2 samples left out: the recorder's own, or by filters or RECORD$" \
+		prints 0 "^Filtered        2 samples left out: the recorder's own, or by filters, or while the recorder had switched all events off$" \
 			"$pmclog" report "$golden/full.pmclog" &&
 		"$pmclog" html "$golden/full.pmclog" | grep -q '"filtered":2,' &&
 		! "$pmclog" report "$golden/packed.pmclog" | grep -i filtered
@@ -342,5 +342,32 @@ done
 ok "slices of no time" prints 2 "slice is of --flat --sort time" "$pmclog" report \
 	--slice 1ms "$tmp/truth"
 ok "slices of time" prints 0 "^ Self %" "$pmclog" report --slice 1ms -s time "$tmp/truth"
+
+# messages
+one_log()
+{
+	local cmd
+	for cmd in info verify dump report; do
+		prints 2 "^pmclog $cmd: one log at a time" "$pmclog" $cmd "$tmp/truth" "$tmp/truth" ||
+			return
+	done
+}
+ok "two logs" one_log
+ok "a folder of kernel symbols" prints 1 "$tmp: not a regular file" "$pmclog" report \
+	-k "$tmp" "$tmp/truth"
+gzip -c "$tmp/truth" >"$tmp/truth.gz"
+ok "a compressed log" prints 1 "truth.gz: compressed by gzip: read it through gzip -dc$" \
+	"$pmclog" fold "$tmp/truth.gz"
+no_room()
+{
+	local how
+	for how in flame html "export --to folded"; do
+		# shellcheck disable=SC2086
+		prints 1 "cannot write $1: No space" "$pmclog" $how -o "$1" "$tmp/truth" || return
+	done
+}
+ln -s /dev/full "$tmp/full.gz"
+ok "a full disk" no_room /dev/full
+ok "a full disk, compressed" no_room "$tmp/full.gz"
 
 done_testing

@@ -34,6 +34,7 @@ struct loading {
 	uint64_t ref;
 	bool has_ref, nonzero, nonones;
 	const char *why;
+	bool unread;		/* @why is why the file cannot be opened */
 };
 
 static void add(struct loading *l, const struct sym *s)
@@ -266,6 +267,7 @@ static bool load(struct loading *l, const struct image_root *root,
 	bool ok;
 	int fd = image_open_file(root, path, &l->why);
 
+	l->unread = fd < 0;
 	if (fd < 0)
 		return false;
 	l->k->root = root;
@@ -302,7 +304,7 @@ static bool try_file(struct ksyms *k, struct profile *p, const struct image_root
 	k->elf = false;
 	/* the error of the first file that exists is the most useful */
 	if (!k->why && strcmp(l.why, "no such file"))
-		k->why = xasprintf("%s %s", path, l.why);
+		k->why = xasprintf("%s%s %s", path, l.unread ? ":" : "", l.why);
 	free(path);
 	return false;
 }

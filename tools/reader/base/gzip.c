@@ -55,7 +55,7 @@ struct out *gzip_open(int fd)
 	return &g->in;
 }
 
-int gzip_finish(struct out *o)
+int gzip_finish(struct out *o, const char *path)
 {
 	struct gzip *g = (struct gzip *)o;
 	int ret;
@@ -63,7 +63,7 @@ int gzip_finish(struct out *o)
 	out_flush(o);
 	if (!g->to.error)
 		compress_part(g, Z_FINISH);
-	ret = out_finish(&g->to);
+	ret = out_finish_file(&g->to, path);
 	deflateEnd(&g->z);
 	free(g);
 	return ret;

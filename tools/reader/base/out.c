@@ -37,12 +37,18 @@ void out_flush(struct out *o)
 	o->n = 0;
 }
 
-int out_finish(struct out *o)
+int out_finish_file(struct out *o, const char *path)
 {
 	out_flush(o);
 	if (!o->error)
 		return READER_OK;
-	return reader_fail("cannot write: %s", strerror(o->error));
+	return reader_fail("cannot write%s%s: %s", path ? " " : "", path ? path : "",
+			   strerror(o->error));
+}
+
+int out_finish(struct out *o)
+{
+	return out_finish_file(o, NULL);
 }
 
 void out_bytes(struct out *o, const void *p, size_t n)

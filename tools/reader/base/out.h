@@ -70,6 +70,8 @@ void out_printf(struct out *o, const char *fmt, ...)
 void out_quoted(struct out *o, const char *s, size_t n);
 /* Writes the rest; returns an exit code, after a message on failure. */
 int out_finish(struct out *o);
+/* The message names @path, if that is not NULL. */
+int out_finish_file(struct out *o, const char *path);
 
 /* Is @c a control character, or one that reorders or hides text? */
 bool utf8_obeyed(uint32_t c);

@@ -81,7 +81,7 @@ int outfile_close(struct outfile *f, bool keep)
 
 	if (!f->out)
 		return READER_OK;
-	ret = f->gzip ? gzip_finish(f->out) : out_finish(f->out);
+	ret = f->gzip ? gzip_finish(f->out, f->path) : out_finish_file(f->out, f->path);
 	out_stdout()->fd = STDOUT_FILENO;
 	err = tempfile_settle(f->path ? f->fd : -1, f->path, f->temp,
 			     keep && !ret);

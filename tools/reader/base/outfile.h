@@ -41,7 +41,7 @@ bool outfile_is(const char *path, int log);
 
 /* An output that is compressed and written to file descriptor @fd. */
 struct out *gzip_open(int fd);
-/* As out_finish(); frees @o. */
-int gzip_finish(struct out *o);
+/* As out_finish_file(); frees @o. */
+int gzip_finish(struct out *o, const char *path);
 
 #endif /* READER_OUTFILE_H */

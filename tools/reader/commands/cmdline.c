@@ -38,6 +38,8 @@ int cmdline_file(const char *usage, int argc, char **argv,
 		fputs(usage, stdout);
 		return READER_OK;
 	}
+	if (argc - optind > 1)
+		fprintf(stderr, "%s: one log at a time\n", argv[0]);
 	if (argc - optind != 1)
 		return reader_usage("%s", usage);
 	return run(argv[optind]);

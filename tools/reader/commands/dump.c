@@ -509,6 +509,8 @@ int cmd_dump(int argc, char **argv)
 			return reader_usage(usage);
 		}
 	}
+	if (argc - optind > 1)
+		fputs("pmclog dump: one log at a time\n", stderr);
 	if (argc - optind != 1)
 		return reader_usage(usage);
 	return dump_file(argv[optind], json, raw);

@@ -337,7 +337,8 @@ char *input_error_text(const struct input *in)
 	const char *what = input_error(in, &offset);
 	bool more = !in->gaps && *in->skipped;
 
-	if (in->merge)
+	/* a hint of what to do is of the whole file */
+	if (in->merge || !strncmp(what, "compressed by ", 14))
 		return xstrdup(what);
 	return xasprintf("%s at byte %" PRIu64 "%s%s", what, offset,
 			 more ? "; " : "", more ? in->skipped : "");

@@ -130,6 +130,8 @@ static int parse(struct command *c, int argc, char **argv)
 	if (optind != argc - 2)
 		return reader_usage("pmclog diff: name two logs, the earlier one first; see "
 				    "pmclog diff --help\n");
+	if (!strcmp(argv[optind], "-") && !strcmp(argv[optind + 1], "-"))
+		return reader_usage("pmclog diff: standard input is one log only\n");
 	c->d.a[BEFORE].path = argv[optind];
 	c->d.a[AFTER].path = argv[optind + 1];
 	if (c->folded && c->flame)

@@ -127,8 +127,8 @@ void diff_table(struct diff *d, double limit, unsigned long lines)
 		put_row(d, &row[i]);
 	}
 	if (hidden)
-		out_printf(d->out, "  %u more %s changed less than %g "
-			   "%% of all samples%s\n", hidden,
+		out_printf(d->out, "  %u %s%s changed less than %g "
+			   "%% of all samples%s\n", hidden, shown ? "more " : "",
 			   plural(hidden, "function", "functions"), limit,
 			   lines && shown == lines ? ", or are too many" : "");
 	free(row);

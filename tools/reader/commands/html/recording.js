@@ -193,7 +193,8 @@ function logList() {
       'damaged time: that of the record beside it is taken']);
   if (loss.filtered)
     rows.push(['Filtered', several(loss.filtered, 'sample') +
-      ' left out: the recorder\'s own, or by filters or RECORD']);
+      ' left out: the recorder\'s own, or ' +
+      'by filters, or while the recorder had switched all events off']);
   if (loss.late)
     rows.push(['Late chains', several(loss.late, 'sample') + ' of stacks ' +
       'that were not in memory, ' + number(loss.answered) + ' completed later']);

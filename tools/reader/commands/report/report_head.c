@@ -184,7 +184,7 @@ static void account_lines(struct report *r)
 	if (log->account.filtered) {
 		line(r, "Filtered");
 		out_printf(r->out, "%s %s left out: the recorder's own, or "
-			   "by filters or RECORD\n",
+			   "by filters, or while the recorder had switched all events off\n",
 			   grouped(buf, log->account.filtered),
 			   plural(log->account.filtered, "sample", "samples"));
 	}
