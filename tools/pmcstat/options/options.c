@@ -591,8 +591,10 @@ static int parse_common(struct parser *p, int letter)
 	case 'i':
 		o->read.one_lwp = 1;
 		/* 0: the threads that run while a CPU has nothing to do */
-		if (!strcmp(optarg, "0"))
+		if (!strcmp(optarg, "0")) {
+			o->read.lwp = 0;
 			return 0;
+		}
 		return parse_number(p, letter, optarg, &o->read.lwp);
 	case 'l':
 		return parse_seconds(p, letter, optarg, &o->limit);
