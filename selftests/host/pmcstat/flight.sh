@@ -164,5 +164,17 @@ run 73 "$pmcstat" -S cs --flight 4M -O nonesuch/
 ok 'a directory that is not there' has err 'there is no such directory'
 run 73 "$pmcstat" -S cs --flight 4M -O nonesuch/file
 ok 'a file that cannot be made' has err 'cannot open nonesuch/file'
+# what is for a snapshot, without --flight
+for sig in USR1 USR2; do
+	want=0
+	"$pmcstat" -O log -S cs -l 1 >out 2>err &
+	pid=$!
+	sleep .4
+	kill -s $sig "$pid"
+	wait "$pid"
+	got=$?
+	ok "SIG$sig is no end" all 'has err "SIG$sig is ignored"' 'has err "500 samples"'
+done
+
 echo "1..$count"
 [ "$failures" -eq 0 ]

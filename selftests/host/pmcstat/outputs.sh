@@ -173,5 +173,8 @@ ok 'signals end the wait for a reader of counts' has err \
 	'^pmcstat: cannot print counts: Interrupted'
 exec 9>&-
 
+run 74 timeout 30 "$pmcstat" -q -O /dev/full -Z -S cs sleep 60
+ok 'a full disk behind -Z ends the run, though nothing more is written' has err 'No space left'
+
 echo "1..$count"
 [ "$failures" -eq 0 ]
