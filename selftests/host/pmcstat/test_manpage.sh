@@ -34,7 +34,7 @@ understood()
 {
 	local option
 	while read -r option; do
-		{ said "$option"; said "$option" x; } | grep -a 'unknown option' && return 1
+		{ said "$option"; said "$option" x; } | grep -a '^pmcstat: unknown option' && return 1
 	done <all
 	return 0
 }
