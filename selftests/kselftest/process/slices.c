@@ -50,7 +50,23 @@ static int switcher(struct target *t, void *arg)
 	return wait_for(fork() ?: (_exit(0), 0));
 }
 
-TEST(slow_reader)
+FIXTURE(slices) {
+	int dev;
+};
+
+FIXTURE_SETUP(slices)
+{
+	self->dev = dev_open();
+	ASSERT_LE(0, self->dev);
+}
+
+FIXTURE_TEARDOWN(slices)
+{
+	close(self->dev);
+}
+
+/* A switch takes milliseconds on a kernel with checkers. */
+TEST_F_TIMEOUT(slices, slow_reader, 900)
 {
 	struct hwpmc_allocate a = pmc_process_counter(
 		SWITCHES, HWPMC_F_DESCENDANTS | HWPMC_F_LOG_PROCCSW |
@@ -58,12 +74,11 @@ TEST(slow_reader)
 	struct pingpong p = {
 		.rounds = module_param("ringsize") * 1024 / SLICE_BYTES,
 	};
-	int dev = dev_open(), ends[2];
+	int dev = self->dev, ends[2];
 	struct target t;
 	struct reader r;
 	uint32_t id;
 
-	ASSERT_LE(0, dev);
 	ASSERT_EQ(0, pipe(ends));
 	ASSERT_EQ(0, dev_configure(dev, ends[1]));
 	close(ends[1]);
@@ -81,7 +96,6 @@ TEST(slow_reader)
 	EXPECT_LE(2 * p.rounds, proc_sum(&r.log, PMCLOG_T_PROCEXIT, id, t.pid));
 	EXPECT_EQ(proc_sum(&r.log, PMCLOG_T_PROCEXIT, id, ANY),
 		  proc_sum(&r.log, PMCLOG_T_PROCCSW, id, ANY));
-	close(dev);
 }
 
 #define NLOGS	scaled(12, 6)
