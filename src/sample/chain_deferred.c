@@ -516,9 +516,9 @@ static bool is_for(const struct deferred *item, struct hwpmc_owner *o,
 }
 
 /*
- * The user for whose tasks the current one counts: the creator of its user namespace,
- * who may have several uids there.  The users of root's containers are users of their
- * own.  Namespaces are nested 32 deep at most.
+ * The user that the current task counts for: the creator of its user namespace, who may
+ * have several uids there.  In a namespace that root has created, each uid counts by
+ * itself.  Namespaces are nested 32 deep at most.
  */
 static kuid_t user_of_current(void)
 {
