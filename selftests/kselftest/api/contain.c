@@ -366,4 +366,66 @@ TEST_F(contain, always_writable)
 	close(receiver);
 }
 
+/* ------------------------------------------------------------------------
+ * Locks
+ */
+static void spin(void)
+{
+	for (;;)
+		;
+}
+
+static int read_own_for_ever(int dev)
+{
+	const struct sched_param none = {};
+	struct hwpmc_driverstats st;
+
+	pin_to(0);
+	if (sched_setscheduler(0, SCHED_IDLE, &none))
+		return 1;
+	while (!dev_stats(dev, HWPMC_STATS_OWNER, &st))
+		;
+	return 1;
+}
+
+#define HELD_MS		scaled(2000, 20000)
+#define MANY_PMCS	250
+
+/* A task that gets no CPU while it reads the counts of its owner holds up nobody. */
+TEST_F(contain, reader_without_cpu)
+{
+	struct hwpmc_pmcinfo info = { .cpu = 0 };
+	struct hwpmc_allocate a;
+	uint64_t longest = 0, began, end;
+	int dev = dev_open(), other = dev_open(), i;
+	pid_t reader, spinner;
+	int cpus[2];
+
+	if (online_cpus(cpus, 2) < 2)
+		SKIP(return, "one CPU");
+	for (i = 0; i < MANY_PMCS; i++) {
+		a = pmc_counter(CPU_CLOCK);
+		ASSERT_EQ(0, dev_allocate(dev, &a));
+	}
+	reader = fork_bound();
+	if (!reader)
+		_exit(read_own_for_ever(dev));
+	spinner = fork_pinned(0, spin);
+	pin_to(1);
+	end = raw_ns() + 8000000000ULL;
+	do {
+		began = raw_ns();
+		info.nrows = 0;
+		EXPECT_EQ(0, dev_ioctl(other, HWPMC_IOC_GETPMCINFO, &info));
+		began = raw_ns() - began;
+		longest = began > longest ? began : longest;
+	} while (raw_ns() < end);
+	load_end(spinner);
+	load_end(reader);
+	close(dev);
+	close(other);
+	EXPECT_GT(HELD_MS * 1000000ULL, longest);
+	TH_LOG("%u ms at most", (unsigned int)(longest / 1000000));
+}
+
 TEST_HARNESS_MAIN
