@@ -516,7 +516,7 @@ static bool is_for(const struct deferred *item, struct hwpmc_owner *o,
 }
 
 /*
- * The user that the current task counts for: the creator of its user namespace, who may
+ * The current task counts for the creator of its user namespace, because one user may
  * have several uids there.  In a namespace that root has created, each uid counts by
  * itself.  Namespaces are nested 32 deep at most.
  */

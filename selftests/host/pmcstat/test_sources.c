@@ -269,7 +269,7 @@ static void test_long_name(void)
 
 #define FORMAT	"sys/kernel/tracing/events/sched/sched_switch/format"
 
-/* The fields of sched:sched_switch, for a user who may not read all */
+/* The caller may not read all of tracefs, and asks for the fields of sched:sched_switch. */
 static void fields_refused(mode_t mode, const char *what)
 {
 	size_t size = 0;
