@@ -356,6 +356,18 @@ static void take_chain_end(struct hwpmc_log *log, u32 cpuflags)
 			log->acct.cut_by_taken[cause]++;
 }
 
+/* The samples that follow have the period of @a. */
+static void take_period(struct hwpmc_owner *o,
+			const struct pmclog_pmcallocatedyn *a)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	for_each_pmc(o, row, pmc)
+		if (pmc->id == a->pmcid)
+			WRITE_ONCE(pmc->period_logged, a->rate);
+}
+
 /*
  * hwpmc_emit_ring_record - hwpmc_merge_run()'s callback: one record, in the
  * order of time
@@ -377,6 +389,9 @@ void hwpmc_emit_ring_record(void *arg, unsigned int cpu, u32 kind,
 		return;
 	}
 	emit_process_record(o, kind, s);
+	if (kind == KIND_RECORD &&
+	    PMCLOG_HEADER_TYPE(s->header) == PMCLOG_T_PMCALLOCATEDYN)
+		take_period(o, (const void *)s);
 	if (kind == KIND_RECORD && hwpmc_kept_wants((const void *)s))
 		hwpmc_kept_add(&log->kept, (const void *)s);
 	log->pace.news |= is_news(kind, s);
@@ -548,6 +563,9 @@ static void emit_allocate(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 	a = hwpmc_emit_reserve(o, PMCLOG_T_PMCALLOCATEDYN, sizeof(*a),
 			       o->log.told.last_tsc);
 	hwpmc_pmc_describe(pmc, a);
+	/* samples that are still in the rings may have an earlier period than the PMC */
+	if (pmc_is_sampling(pmc))
+		a->rate = READ_ONCE(pmc->period_logged);
 	pmc->told_log = o->log.told.number;
 }
 

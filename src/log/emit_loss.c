@@ -130,7 +130,7 @@ static struct pmclog_ext_rate *emit_rate(struct hwpmc_owner *o,
 	r->pmcid = pmc->id;
 	r->cpu = cpu;
 	if (!(pmc->flags & HWPMC_F_FREQ))
-		r->period = READ_ONCE(pmc->period);
+		r->period = READ_ONCE(pmc->period_logged);
 	r->expected = READ_ONCE(rate->expected);
 	r->enabled = enabled;
 	r->running = running;

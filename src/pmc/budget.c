@@ -59,16 +59,15 @@ static bool is_governed(const struct hwpmc_pmc *pmc)
  * If the record finds no room, it counts as lost.  The log then says the old rate;
  * what the samples stand for is right all the same, as each has its period.
  */
-static void announce(struct hwpmc_owner *o, const struct hwpmc_pmc *pmc)
+static void announce(struct hwpmc_owner *o, struct hwpmc_pmc *pmc)
 {
 	struct pmclog_pmcallocatedyn a = {
 		.h.header = PMCLOG_HEADER(PMCLOG_T_PMCALLOCATEDYN, sizeof(a)),
 	};
 
-	if (!hwpmc_log_active(o))
-		return;
 	hwpmc_pmc_describe(pmc, &a);
-	hwpmc_record_tell(o, &a, sizeof(a));
+	if (!hwpmc_log_active(o) || !hwpmc_record_tell(o, &a, sizeof(a)))
+		WRITE_ONCE(pmc->period_logged, pmc->period);
 }
 
 /* Below this no rate is lowered any more. */

@@ -151,6 +151,8 @@ enum pmc_state {
  * @asked:   period, or with HWPMC_F_FREQ samples a second; owner->mutex
  * @period:  in force: @asked, or a lower rate, see budget.c; owner->mutex; READ_ONCE
  *	     elsewhere
+ * @period_logged: sampling PMCs: @period of the records that the writer thread has
+ *	merged; set by it, and under owner->mutex if no record tells of a change
  * @zero, @zero_before: owner->mutex; of a counting PMC: now, and before the value was
  *	last set
  * @sum:     last reading of all events; WRITE_ONCE under owner->mutex,
@@ -185,6 +187,7 @@ struct hwpmc_pmc {
 	enum pmc_state	state;
 	u64		asked;
 	u64		period;
+	u64		period_logged;
 	struct count_zero zero, zero_before;
 	struct count_sum sum;
 	struct rate_expected rate;

@@ -81,6 +81,7 @@ static void set_asked(struct hwpmc_pmc *pmc, u64 count)
 	if (pmc->flags & HWPMC_F_FREQ)
 		hwpmc_budget_expect(pmc, pmc->asked);
 	pmc->period = period_within_budget(pmc, pmc->asked);
+	pmc->period_logged = pmc->period;
 }
 
 /*
@@ -114,8 +115,10 @@ static int announce_period(struct hwpmc_pmc *pmc)
 		.h.header = PMCLOG_HEADER(PMCLOG_T_PMCALLOCATEDYN, sizeof(a)),
 	};
 
-	if (!hwpmc_log_active(pmc->owner))
+	if (!hwpmc_log_active(pmc->owner)) {
+		WRITE_ONCE(pmc->period_logged, pmc->period);
 		return 0;
+	}
 	hwpmc_pmc_describe(pmc, &a);
 	return hwpmc_log_commit(pmc->owner, &a, sizeof(a));
 }

@@ -166,13 +166,16 @@ bool hwpmc_record_commit(struct hwpmc_owner *o, const void *rec, u32 len,
 /*
  * hwpmc_record_tell - commit a record of no process, on any CPU; under owner->mutex
  *
- * Does not wait for room.
+ * Does not wait for room.  False: it is lost, and counted.
  */
-void hwpmc_record_tell(struct hwpmc_owner *o, const void *rec, u32 len)
+bool hwpmc_record_tell(struct hwpmc_owner *o, const void *rec, u32 len)
 {
+	bool told;
+
 	preempt_disable();
-	commit_in(o, owner_ioctl_ring(o), rec, len, PMCLOG_PID_KERNEL);
+	told = commit_in(o, owner_ioctl_ring(o), rec, len, PMCLOG_PID_KERNEL);
 	preempt_enable();
+	return told;
 }
 
 /* Such a record could not be committed; counted as lost.  Under owner->mutex */

@@ -176,7 +176,7 @@ void hwpmc_record_commit_deferred(struct hwpmc_owner *o, const void *rec,
 				  u32 len);
 bool hwpmc_record_commit_slice(struct hwpmc_owner *o, const void *rec, u32 len);
 void hwpmc_record_lost(struct hwpmc_owner *o, u32 pid);
-void hwpmc_record_tell(struct hwpmc_owner *o, const void *rec, u32 len);
+bool hwpmc_record_tell(struct hwpmc_owner *o, const void *rec, u32 len);
 void hwpmc_record_untold(struct hwpmc_owner *o);
 void hwpmc_record_wake_writer(struct owner_ring *or);
 

@@ -212,6 +212,57 @@ TEST(rotate_goes_on)
 	EXPECT_EQ(0, st.st_size);
 }
 
+/* Samples that have @period by the log's records before them */
+static unsigned int samples_of_period(struct log *log, uint64_t period)
+{
+	struct pmclog_rec rec;
+	unsigned int n = 0;
+	uint64_t told = 0;
+
+	LOG_FOR_EACH(log, rec) {
+		if (rec.type == PMCLOG_T_PMCALLOCATEDYN)
+			told = REC64(&rec, pmcallocatedyn, rate);
+		n += rec.type == PMCLOG_T_CALLCHAIN && told == period;
+	}
+	return n;
+}
+
+/*
+ * A period is changed while a rotation goes on.  Samples of before that are in the next
+ * log have the period that they were taken with.
+ */
+TEST(period_of_samples_left)
+{
+	int file = temp_file(), ends[2], dev = dev_open(), full, err;
+	uint64_t count = 4;
+	struct log log;
+	uint32_t id;
+
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+	ASSERT_EQ(0, dev_configure(dev, ends[1]));
+	ASSERT_EQ(0, dev_run_on(dev, pmc_process_faults(0), getpid(), &id));
+	ASSERT_EQ(0, dev_flush(dev));
+	ASSERT_EQ(0, pipe_fill(ends[1]));
+	ASSERT_EQ(0, ioctl(ends[0], FIONREAD, &full));
+	close(ends[1]);
+	alarm_every(100, NULL, 0);
+	while ((err = dev_rotate(dev, file)) == -EINTR)
+		;
+	EXPECT_EQ(-EINPROGRESS, err);
+	alarm_every(0, NULL, 0);
+	fault_pages(400);
+	ASSERT_EQ(0, dev_stop(dev, id));
+	ASSERT_EQ(0, dev_setcount(dev, id, &count));
+	ASSERT_EQ(full, copy_all(ends[0], -1, full));
+	ASSERT_LT(0, copy_all(ends[0], -1, SIZE_MAX));
+	ASSERT_EQ(0, dev_start(dev, id));
+	fault_pages(400);
+	END_LOG(dev, file, &log, 0);
+	EXPECT_LE(400, samples_of_period(&log, 1));
+	EXPECT_LE(100, samples_of_period(&log, 4));
+	EXPECT_GT(400, samples_of_period(&log, 4));
+}
+
 /* A child that is interrupted in its first rotation and asks again at once. */
 static pid_t rotate_twice(int dev, int first, int second)
 {
