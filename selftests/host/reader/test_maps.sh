@@ -47,6 +47,48 @@ ls;[unknown] 2
 script;[unknown] 32
 sh;[sh] 9"
 
+# From 6.16 on the kernel ends an address space after the process has been said to exit.
+log ended <<-EOF
+	event cpu-clock 1000
+	proc 10 p
+	map 10 0x10000 0x1000 0 /x/p
+	exit 10
+	sample 1 10 0x10100
+	proc 12 other
+	fork 12 10
+	sample 2 10 0x10100
+	proc 11 again
+	map 11 0x10000 0x1000 0 /x/again
+	exit 11
+	proc 11 again
+	map 11 0x20000 0x1000 0 /x/again
+	sample 4 11 0x10100
+	proc 13 parent
+	map 13 0x10000 0x1000 0 /x/parent
+	exit 13
+	fork 13 14
+	sample 8 14 0x10100
+EOF
+ok "samples after the exit have its mappings, those of the next process with the pid have not" \
+	folds ended "\
+again;[unknown] 4
+other;[unknown] 2
+p;[p] 1
+parent;[unknown] 8"
+
+{
+	echo "event cpu-clock 1000"
+	for ((i = 1; i <= 2000; i++)); do
+		printf '%s\n' "proc $i p" "map $i 0x10000 0x1000 0 /x/p" "exit $i"
+	done
+	for ((i = 1; i <= 2000; i++)); do
+		echo "sample 1 $i 0x10100"
+	done
+} | log many_ended
+ok "... of the last thousand processes" folds many_ended "\
+p;[p] 1024
+p;[unknown] 976"
+
 log supersede <<-EOF
 	event cpu-clock 1000
 	proc 10 p
@@ -85,8 +127,7 @@ log reuse <<-EOF
 	sample 16 10 0x10100
 EOF
 ok "a pid that is used again starts anew" folds reuse "\
-first;[first] 1
-first;[unknown] 2
+first;[first] 3
 init;[unknown] 32
 second;[second] 8
 second;[unknown] 4

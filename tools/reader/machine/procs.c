@@ -29,15 +29,28 @@ struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid)
 	return &t->proc[id];
 }
 
+static void drop_space(struct proc *p)
+{
+	aspace_put(p->as);
+	p->as = NULL;
+	p->ended = false;
+}
+
+void procs_lives(struct proc *p)
+{
+	if (p->ended)
+		drop_space(p);
+}
+
 void procs_fork(struct procs *t, struct strtab *str, uint32_t from,
 		uint32_t to)
 {
 	struct proc *p = procs_get(t, str, from);
-	struct aspace *as = aspace_get(p->as);
+	struct aspace *as = p->ended ? NULL : aspace_get(p->as);
 	uint32_t name = p->name;
 
 	p = procs_get(t, str, to);
-	aspace_put(p->as);
+	drop_space(p);
 	p->as = as;
 	p->jit = 0;
 	/* a name logged just before its PROCFORK is the child's own */
@@ -49,8 +62,7 @@ void procs_exec(struct proc *p, struct strtab *str, const char *path)
 {
 	const char *base = basename(path);
 
-	aspace_put(p->as);
-	p->as = NULL;
+	drop_space(p);
 	p->jit = 0;
 	/* The kernel renames a task before the exec is logged. */
 	if (!p->named && *base)
@@ -58,10 +70,14 @@ void procs_exec(struct proc *p, struct strtab *str, const char *path)
 	p->named = false;
 }
 
-void procs_exit(struct proc *p)
+void procs_exit(struct procs *t, struct proc *p)
 {
-	aspace_put(p->as);
-	p->as = NULL;
+	uint32_t *slot = &t->ended[t->nended % PROCS_ENDED];
+
+	if (t->nended++ >= PROCS_ENDED)
+		procs_lives(&t->proc[*slot]);
+	*slot = p - t->proc;
+	p->ended = true;
 	p->jit = 0;
 	/* The name stays for samples in the kernel until the task is gone. */
 	p->named = false;
@@ -109,8 +125,7 @@ void procs_forget(struct procs *t)
 	for (i = 0; i < t->n; i++) {
 		struct proc *p = &t->proc[i];
 
-		aspace_put(p->as);
-		p->as = NULL;
+		drop_space(p);
 		p->jit = 0;
 		p->named = false;
 		if (p->pid)

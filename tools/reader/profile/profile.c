@@ -310,9 +310,10 @@ static void process_record(struct profile *p, const struct pmclog_rec *r)
 	case PMCLOG_T_SYSEXIT:
 		/* the first thread's tid is the pid */
 		late_forget(&p->late, REC32(r, sysexit, pid));
-		procs_exit(proc_of(p, REC32(r, sysexit, pid)));
+		procs_exit(&p->procs, proc_of(p, REC32(r, sysexit, pid)));
 		break;
 	case PMCLOG_T_PROC_CREATE:
+		procs_lives(proc_of(p, REC32(r, proc_create, pid)));
 		procs_name(proc_of(p, REC32(r, proc_create, pid)), &p->str,
 			   REC_STR(r, proc_create, comm));
 		break;

@@ -63,6 +63,8 @@ void profile_map_in(struct profile *p, const struct pmclog_rec *r)
 	p->pending.pid = REC32(r, map_in, pid);
 	p->pending.start = REC64(r, map_in, start);
 	p->pending.path = strtab_id(&p->str, path);
+	if (p->pending.pid != PMCLOG_PID_KERNEL)
+		procs_lives(procs_get(&p->procs, &p->str, p->pending.pid));
 }
 
 void profile_map_out(struct profile *p, const struct pmclog_rec *r)
