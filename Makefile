@@ -115,6 +115,7 @@ check-full:
 	scripts/matrix selftests/stock-load || status=1; \
 	selftests/many-cpus || status=1; \
 	selftests/secure-boot || status=1; \
+	selftests/deb-test 13 || status=1; \
 	selftests/deb-vm 12 || status=1; \
 	selftests/deb-vm 13 || status=1; \
 	selftests/fuzz-kernel/run || status=1; \
