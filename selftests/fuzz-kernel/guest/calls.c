@@ -452,7 +452,8 @@ void do_setcpus(const struct op *op)
 	    .mask = sets[i].len ? (uintptr_t)sets[i].mask : 0,
 	    .len = sets[i].len, .reserved = op->arg[1] & 1);
 
-	io(op, HWPMC_IOC_SETCPUS, &x);
+	if (!io(op, HWPMC_IOC_SETCPUS, &x))
+		sh->cpu_group = true;
 }
 
 /* arg: number, direction, size, fill */
@@ -544,6 +545,7 @@ void calls_reset(void)
 	sh->npids = 0;
 	sh->child = 0;
 	sh->hotplugs = 0;
+	sh->cpu_group = false;
 	sh->outside = 0;
 	sh->outside_ended = 0;
 	sh->machine = false;

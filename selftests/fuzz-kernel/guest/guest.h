@@ -76,6 +76,7 @@ struct next_slot {
  * @child:  that many children so far
  * @outside, @outside_ended: that many children of outside.c's
  * @hotplugs, @machine: what machine_restore() has to put back
+ * @cpu_group: an owner is for some CPUs: its log may have tasks without a name
  * @stop:   the program's time is over
  * @spent:  nanoseconds, of all programs
  */
@@ -99,6 +100,7 @@ struct shared {
 	atomic_uint	outside;
 	atomic_uint	outside_ended;
 	atomic_bool	machine;
+	atomic_bool	cpu_group;
 	atomic_bool	stop;
 	char		trouble[400];
 	uint64_t	spent[PHASES_];

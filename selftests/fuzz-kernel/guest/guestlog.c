@@ -17,18 +17,19 @@
 #define CUT		(LOG_CUT | LOG_DROPS | LOG_DISCARDS)
 
 /* Tasks may be unknown, but only if process records were dropped. */
-static const char *check(struct log *log)
+static const char *check(struct log *log, bool strangers)
 {
 	struct log again = { .data = log->data, .len = log->len };
-	const char *what = log_check(log, CUT);
+	const unsigned int flags = CUT | (strangers ? LOG_STRANGERS : 0);
+	const char *what = log_check(log, flags);
 
-	if (!what || log_check(&again, CUT | LOG_PROC_DROPS) ||
+	if (!what || log_check(&again, flags | LOG_PROC_DROPS) ||
 	    !again.proc_dropped)
 		return what;
 	return NULL;
 }
 
-void guestlog_check(int fd, char *what, size_t size)
+void guestlog_check(int fd, bool strangers, char *what, size_t size)
 {
 	struct log log = { 0 };
 	const char *fault;
@@ -39,7 +40,7 @@ void guestlog_check(int fd, char *what, size_t size)
 	log.data = malloc(st.st_size);
 	log.len = st.st_size;
 	if (log.data && pread(fd, log.data, log.len, 0) == st.st_size) {
-		fault = check(&log);
+		fault = check(&log, strangers);
 		if (fault)
 			snprintf(what, size, "log of %zu bytes: %s", log.len,
 				 fault);

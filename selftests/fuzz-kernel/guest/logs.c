@@ -296,6 +296,7 @@ void check_logs(void)
 		struct log_slot *l = &sh->log[i];
 
 		if (log_is_sound(l) && l->uses == 1 && !sh->trouble[0])
-			guestlog_check(l->fd, sh->trouble, sizeof(sh->trouble));
+			guestlog_check(l->fd, sh->cpu_group, sh->trouble,
+				       sizeof(sh->trouble));
 	}
 }
