@@ -276,8 +276,7 @@ bench_writer() {
 }
 
 bench_build() {
-	build -C tools guest OUT="$root/build/guest-arm64" STATIC=1 CROSS=aarch64-linux-gnu- &&
-		[[ -x $root/build/guest-arm64/bin/pmcstat ]] &&
+	build guest-arm64 && [[ -x $root/build/guest-arm64/bin/pmcstat ]] &&
 		build -C bench/build SRC="$root" OUT="$tmp/counted" CC=cc AR=ar
 }
 
