@@ -151,8 +151,9 @@ enum pmc_state {
  * @asked:   period, or with HWPMC_F_FREQ samples a second; owner->mutex
  * @period:  in force: @asked, or a lower rate, see budget.c; owner->mutex; READ_ONCE
  *	     elsewhere
- * @period_logged: sampling PMCs: @period of the records that the writer thread has
- *	merged; set by it, and under owner->mutex if no record tells of a change
+ * @period_logged: sampling PMCs: @period at the last record that the writer thread has
+ *	merged.  The writer thread sets it; an ioctl sets it under owner->mutex when
+ *	no record announces the change.
  * @zero, @zero_before: owner->mutex; of a counting PMC: now, and before the value was
  *	last set
  * @sum:     last reading of all events; WRITE_ONCE under owner->mutex,

@@ -173,13 +173,32 @@ static ssize_t copy_all(int from, int to, size_t bytes)
 }
 
 /*
+ * Begins a rotation from the log that goes into the pipe @ends, which is full then, to
+ * @file.  Returns the bytes in the pipe.
+ */
+static int begin_rotation(META, int dev, const int ends[2], int file)
+{
+	int full = 0, err;
+
+	ASSERT_EQ(0, pipe_fill(ends[1]));
+	ASSERT_EQ(0, ioctl(ends[0], FIONREAD, &full));
+	close(ends[1]);
+	alarm_every(100, NULL, 0);
+	while ((err = dev_rotate(dev, file)) == -EINTR)
+		;
+	alarm_every(0, NULL, 0);
+	EXPECT_EQ(-EINPROGRESS, err);
+	return full;
+}
+
+/*
  * A rotation that has begun goes on when its caller is interrupted, until the old
  * file has taken all.  One that is asked for meanwhile has not begun.
  */
 TEST(rotate_goes_on)
 {
 	int file = temp_file(), other = temp_file(), old = temp_file();
-	int ends[2], dev = dev_open(), before, full, err;
+	int ends[2], dev = dev_open(), before, full;
 	struct stat st;
 	struct log log;
 
@@ -188,13 +207,8 @@ TEST(rotate_goes_on)
 	ASSERT_EQ(0, dev_userdata(dev, 1));
 	ASSERT_EQ(0, dev_flush(dev));
 	ASSERT_EQ(0, ioctl(ends[0], FIONREAD, &before));
-	ASSERT_EQ(0, pipe_fill(ends[1]));
-	ASSERT_EQ(0, ioctl(ends[0], FIONREAD, &full));
-	close(ends[1]);
+	full = begin_rotation(_metadata, dev, ends, file);
 	alarm_every(100, NULL, 0);
-	while ((err = dev_rotate(dev, file)) == -EINTR)
-		;
-	EXPECT_EQ(-EINPROGRESS, err);
 	EXPECT_EQ(-EINTR, dev_rotate(dev, other));
 	EXPECT_EQ(-EINTR, dev_flush(dev));
 	alarm_every(0, NULL, 0);
@@ -233,7 +247,7 @@ static unsigned int samples_of_period(struct log *log, uint64_t period)
  */
 TEST(period_of_samples_left)
 {
-	int file = temp_file(), ends[2], dev = dev_open(), full, err;
+	int file = temp_file(), ends[2], dev = dev_open(), full;
 	uint64_t count = 4;
 	struct log log;
 	uint32_t id;
@@ -242,14 +256,7 @@ TEST(period_of_samples_left)
 	ASSERT_EQ(0, dev_configure(dev, ends[1]));
 	ASSERT_EQ(0, dev_run_on(dev, pmc_process_faults(0), getpid(), &id));
 	ASSERT_EQ(0, dev_flush(dev));
-	ASSERT_EQ(0, pipe_fill(ends[1]));
-	ASSERT_EQ(0, ioctl(ends[0], FIONREAD, &full));
-	close(ends[1]);
-	alarm_every(100, NULL, 0);
-	while ((err = dev_rotate(dev, file)) == -EINTR)
-		;
-	EXPECT_EQ(-EINPROGRESS, err);
-	alarm_every(0, NULL, 0);
+	full = begin_rotation(_metadata, dev, ends, file);
 	fault_pages(400);
 	ASSERT_EQ(0, dev_stop(dev, id));
 	ASSERT_EQ(0, dev_setcount(dev, id, &count));
