@@ -152,8 +152,8 @@ enum pmc_state {
  * @period:  in force: @asked, or a lower rate, see budget.c; owner->mutex; READ_ONCE
  *	     elsewhere
  * @period_logged: sampling PMCs: @period at the last record that the writer thread has
- *	merged.  The writer thread sets it; an ioctl sets it under owner->mutex when
- *	no record announces the change.
+ *	merged.  The writer thread sets it; a holder of owner->mutex sets it when
+ *	no record announces the change (no log, or no room for a budget's).
  * @zero, @zero_before: owner->mutex; of a counting PMC: now, and before the value was
  *	last set
  * @sum:     last reading of all events; WRITE_ONCE under owner->mutex,
