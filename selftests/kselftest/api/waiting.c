@@ -241,29 +241,43 @@ static unsigned int samples_of_period(struct log *log, uint64_t period)
 	return n;
 }
 
+static int fault_twice(struct target *t, void *arg)
+{
+	fault_pages(400);
+	target_pause(t);
+	fault_pages(400);
+	return 0;
+}
+
 /*
  * A period is changed while a rotation goes on.  Samples of before that are in the next
- * log have the period that they were taken with.
+ * log have the period that they were taken with.  The process that is sampled is another
+ * one: faults of this one could come before the rotation, and the writer thread would wait
+ * for the pipe with them.
  */
 TEST(period_of_samples_left)
 {
-	int file = temp_file(), ends[2], dev = dev_open(), full;
+	int file = temp_file(), ends[2], dev, full;
 	uint64_t count = 4;
+	struct target t;
 	struct log log;
 	uint32_t id;
 
+	/* first: it is not to have the pipe */
+	ASSERT_TRUE(target_begin(&t, fault_twice, NULL));
+	dev = dev_open();
 	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
 	ASSERT_EQ(0, dev_configure(dev, ends[1]));
-	ASSERT_EQ(0, dev_run_on(dev, pmc_process_faults(0), getpid(), &id));
+	ASSERT_EQ(0, dev_run_on(dev, pmc_process_faults(0), t.pid, &id));
 	ASSERT_EQ(0, dev_flush(dev));
 	full = begin_rotation(_metadata, dev, ends, file);
-	fault_pages(400);
+	EXPECT_TRUE(target_step(&t));
 	ASSERT_EQ(0, dev_stop(dev, id));
 	ASSERT_EQ(0, dev_setcount(dev, id, &count));
 	ASSERT_EQ(full, copy_all(ends[0], -1, full));
 	ASSERT_LT(0, copy_all(ends[0], -1, SIZE_MAX));
 	ASSERT_EQ(0, dev_start(dev, id));
-	fault_pages(400);
+	EXPECT_EQ(0, target_end(&t));
 	END_LOG(dev, file, &log, 0);
 	EXPECT_LE(400, samples_of_period(&log, 1));
 	EXPECT_LE(100, samples_of_period(&log, 4));
