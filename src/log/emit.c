@@ -31,15 +31,16 @@ static u64 emit_forward_stamp(struct hwpmc_log *log, u64 tsc)
 }
 
 /* Room in the buffer, or in the next log's records: see rotate.c. */
-static void *emit_make_room(struct hwpmc_owner *o, u32 len)
+static __always_inline void *emit_make_room(struct hwpmc_owner *o, u32 len)
 {
 	struct hwpmc_log *log = &o->log;
 	void *p;
 
-	if (log->tee.to)
+	if (unlikely(log->tee.to))
 		return hwpmc_rotate_tee_room(o, len);
-	hwpmc_pack_end(log);
-	if (log->out.size - log->out.used < len)
+	if (log->out.pack)
+		hwpmc_pack_end(log);
+	if (unlikely(log->out.size - log->out.used < len))
 		hwpmc_sink_flush(o);
 	p = log->out.buf + log->out.used;
 	log->out.used += len;

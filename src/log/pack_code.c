@@ -73,13 +73,13 @@ static inline bool same_pcs(const u64 *pc, const u64 *other, u32 n)
 /* Returns how many of its outermost pcs a chain shares with the chain in @slot. */
 static u32 count_shared(struct pack *p, u32 slot, const u64 *pc, u32 n)
 {
-	const u64 *other = slot_pcs(p, slot);
-	u32 m = p->chain[slot].shape;
+	const u32 m = p->chain[slot].shape;	/* 0: not used yet */
+	const u64 *other = slot_pcs(p, slot) + m;
+	const u32 least = n < m ? n : m;
 	u32 shared = 0;
 
-	while (shared + 1 < n && shared + 1 < m &&
-	       pc[n - 1 - shared] == other[m - 1 - shared])
-		shared++;
+	for (pc += n; shared + 1 < least && *--pc == *--other; shared++)
+		;
 	return shared;
 }
 

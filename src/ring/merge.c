@@ -188,7 +188,10 @@ u64 hwpmc_merge_run(struct merge *m, u64 upto, merge_emit_fn emit, void *arg)
 			if (!m->live)
 				break;
 		}
-		heap_put(m, 0, head);
+		if (m->live == 1)
+			m->heap[0] = head;
+		else
+			heap_put(m, 0, head);
 	}
 	return count;
 }

@@ -154,19 +154,20 @@ ring_reserve(struct hwpmc_ring *r, u32 len, u32 kind, u32 keep, u64 *now,
 	     enum ring_result *res)
 {
 	u32 need = ALIGN(len + (u32)sizeof(struct ring_rec), RING_ALIGN);
-	u32 limit = r->size - keep;
 	struct ring_stamp *s;
 	struct ring_rec *rec;
 	int tries;
 
 	for (tries = 0; tries < RING_TRIES; tries++) {
-		u64 head = ring_read(&r->head);
-		u32 off = head & (r->size - 1);
-		u32 pad = r->size - off < need ? r->size - off : 0;
-		u64 new = head + pad + need;
+		u64 head = ring_read(&r->head), new;
+		u32 off, pad, limit;
 
 		barrier();	/* the clock is read after head */
 		*now = ring_clock();
+		off = head & (r->size - 1);
+		pad = r->size - off < need ? r->size - off : 0;
+		new = head + pad + need;
+		limit = r->size - keep;
 		if (ring_above(r, new, limit)) {
 			*res = RING_FULL;
 			return NULL;

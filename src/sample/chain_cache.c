@@ -126,25 +126,37 @@ static bool is_pair(struct chain_cache *cache, const struct step *s,
 	       p->epoch == s->epoch;
 }
 
-/* Steps to the caller by the cache.  Returns the caller's address, or 0. */
-static unsigned long step_known(struct walk *w, struct chain_cache *cache)
+/*
+ * Steps to callers by the cache, from @here on as far as it knows them.  @low, @top: see
+ * struct walk.  Returns the new number of frames, at most @max.
+ */
+static __always_inline unsigned int steps_known(struct place *here,
+						unsigned long low,
+						unsigned long top,
+						struct chain_cache *cache, u64 *pc,
+						unsigned int n, unsigned int max)
 {
-	const struct step *s = step_of(cache, &w->here);
-	unsigned long sp, ret;
+	const u32 epoch = READ_ONCE(cache_epoch);
+	struct place at = *here;
 
-	if (w->doubt || s->at != w->here.at ||
-	    s->epoch != READ_ONCE(cache_epoch))
-		return 0;
-	sp = s->size == TO_TOP ? w->top : w->here.sp + s->size;
-	if (w->here.sp < w->low || w->here.sp >= sp || sp > w->top)
-		return 0;
-	ret = READ_ONCE_NOCHECK(((unsigned long *)sp)[-1]);
-	if (ret != s->ret && !is_pair(cache, s, ret))
-		return 0;
-	w->here.sp = sp;
-	w->here.at = ret - 1;		/* the call, not what follows it */
-	w->here.leaf = false;
-	return ret;
+	while (n < max && at.sp != top) {
+		const struct step *s = step_of(cache, &at);
+		unsigned long sp, ret;
+
+		if (s->at != at.at || s->epoch != epoch)
+			break;
+		sp = s->size == TO_TOP ? top : at.sp + s->size;
+		if (at.sp < low || at.sp >= sp || sp > top)
+			break;
+		ret = READ_ONCE_NOCHECK(((unsigned long *)sp)[-1]);
+		if (ret != s->ret && !is_pair(cache, s, ret))
+			break;
+		pc[n++] = ret;
+		/* the call, not what follows it */
+		at = (struct place){ .at = ret - 1, .sp = sp };
+	}
+	*here = at;
+	return n;
 }
 
 /* Caches a call on this stack, unless its return address was replaced. */
@@ -229,38 +241,52 @@ static unsigned int step_ask(struct walk *w, struct chain_cache *cache,
 	return n + 1;
 }
 
-unsigned int hwpmc_chain_cache_walk(u64 *pc, unsigned int max,
-				    struct pt_regs *regs,
-				    struct chain_cache *cache,
-				    unsigned int *end)
+/* The rest of a walk, from @here on, that needs the unwinder. */
+static noinline unsigned int walk_asking(const struct place *here, u64 *pc,
+					 unsigned int n, unsigned int max,
+					 struct pt_regs *regs,
+					 struct chain_cache *cache,
+					 unsigned int *end)
 {
-	unsigned int n = 0;
 	struct walk w;
 
-	w.here.at = regs->ip;
-	w.here.leaf = true;
-	w.here.sp = regs->sp;
+	w.here = *here;
 	w.low = (unsigned long)task_stack_page(current);
 	w.top = (unsigned long)task_pt_regs(current);
 	w.regs = regs;
 	w.u_n = 0;
 	w.doubt = false;
 	w.lost = false;
-	pc[n++] = regs->ip;
 	while (w.here.sp != w.top) {
 		if (n == max) {
 			*end |= CUT(DEPTH);
 			break;
 		}
-		pc[n] = step_known(&w, cache);
-		if (pc[n])
-			n++;
-		else
-			n = step_ask(&w, cache, pc, n);
+		n = step_ask(&w, cache, pc, n);
+		if (!w.doubt)
+			n = steps_known(&w.here, w.low, w.top, cache, pc, n, max);
 	}
 	if (w.lost)
 		*end |= CUT(KERNEL);
 	return n;
+}
+
+unsigned int hwpmc_chain_cache_walk(u64 *pc, unsigned int max,
+				    struct pt_regs *regs,
+				    struct chain_cache *cache,
+				    unsigned int *end)
+{
+	const unsigned long top = (unsigned long)task_pt_regs(current);
+	struct place here = { regs->ip, regs->sp, true };
+	unsigned int n;
+
+	pc[0] = regs->ip;
+	n = steps_known(&here, (unsigned long)task_stack_page(current), top, cache,
+			pc, 1, max);
+	/* without the unwinder's state, which would be cleared each time */
+	if (likely(here.sp == top))
+		return n;
+	return walk_asking(&here, pc, n, max, regs, cache, end);
 }
 #else
 struct chain_cache *hwpmc_chain_cache_new(int node)

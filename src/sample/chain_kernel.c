@@ -65,8 +65,11 @@ static unsigned int unwind_rest(struct unwind_state *u, u64 *pc,
 	return n;
 }
 
-/* Software events: @regs has only ip, sp and bp of the caller. */
-static unsigned int chain_from_caller(u64 *pc, unsigned int max,
+/*
+ * Software events: @regs has only ip, sp and bp of the caller.  The functions that have
+ * an unwinder of their own are not inlined: the walk by the cache has none.
+ */
+static noinline unsigned int chain_from_caller(u64 *pc, unsigned int max,
 				      struct pt_regs *regs, unsigned int *end)
 {
 	struct unwind_state u;
@@ -99,9 +102,9 @@ static bool find_interrupted(struct unwind_state *u)
  * this place is not in @regs.  If that is user mode, the kernel's part is only the
  * address.
  */
-static unsigned int chain_from_interrupt(u64 *pc, unsigned int max,
-					 struct pt_regs *regs,
-					 unsigned int *end)
+static noinline unsigned int chain_from_interrupt(u64 *pc, unsigned int max,
+						  struct pt_regs *regs,
+						  unsigned int *end)
 {
 	struct unwind_state u;
 
@@ -116,22 +119,30 @@ static unsigned int chain_from_interrupt(u64 *pc, unsigned int max,
 	return 1 + unwind_rest(&u, pc + 1, max - 1, end);
 }
 
+/* A handler that has no cache: it has interrupted another one. */
+static noinline unsigned int chain_from_regs(u64 *pc, unsigned int max,
+					     struct pt_regs *regs,
+					     unsigned int *end)
+{
+	struct unwind_state u;
+
+	pc[0] = instruction_pointer(regs);
+	unwind_start(&u, current, regs, NULL);
+	return 1 + unwind_rest(&u, pc + 1, max - 1, end);
+}
+
 unsigned int hwpmc_chain_kernel_walk(u64 *pc, unsigned int max,
 				     struct pt_regs *regs,
 				     struct chain_cache *cache,
 				     unsigned int *end)
 {
-	struct unwind_state u;
-
 	if (!(regs->flags & X86_EFLAGS_FIXED))
 		return chain_from_caller(pc, max, regs, end);
 	if (hwpmc_sample_ip_is_replaced(regs))
 		return chain_from_interrupt(pc, max, regs, end);
 	if (cache)
 		return hwpmc_chain_cache_walk(pc, max, regs, cache, end);
-	pc[0] = instruction_pointer(regs);
-	unwind_start(&u, current, regs, NULL);
-	return 1 + unwind_rest(&u, pc + 1, max - 1, end);
+	return chain_from_regs(pc, max, regs, end);
 }
 #else
 /*

@@ -169,7 +169,11 @@ bool hwpmc_chain_user_is_known(const struct pt_regs *regs)
 	const unsigned long sp = regs->sp;
 	bool same_bp;
 
-	if (!user || is_saved(regs, user))
+	/* on a stack of the kernel, and not where it saves the registers: nearly always */
+	if (!user || (sp >= KERNEL_HALF && !is_entry_stack(sp) &&
+		      (sp <= (unsigned long)user || sp > (unsigned long)(user + 1))))
+		return true;
+	if (is_saved(regs, user))
 		return true;
 	same_bp = data_race(user->bp) == regs->bp;
 	if (sp < KERNEL_HALF)
@@ -177,8 +181,6 @@ bool hwpmc_chain_user_is_known(const struct pt_regs *regs)
 		       data_race(user->ip) == regs->cx;
 	if (is_entry_stack(sp))
 		return !hwpmc_sample_ip_is_replaced(regs) && is_entry_of(sp, user);
-	if (sp <= (unsigned long)user || sp > (unsigned long)(user + 1))
-		return true;
 	/* being saved, or restored: sp and ip are the first, and the last */
 	return same_bp && sp <= (unsigned long)&user->ip;
 }

@@ -129,10 +129,14 @@ struct owner_ring {
  */
 static inline void copy_words(u64 *to, const u64 *from, unsigned int n)
 {
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		WRITE_ONCE(to[i], from[i]);	/* prevents memcpy() */
+	for (; n >= 4; n -= 4, to += 4, from += 4) {
+		WRITE_ONCE(to[0], from[0]);	/* prevents memcpy() */
+		WRITE_ONCE(to[1], from[1]);
+		WRITE_ONCE(to[2], from[2]);
+		WRITE_ONCE(to[3], from[3]);
+	}
+	for (; n; n--)
+		WRITE_ONCE(*to++, *from++);
 }
 
 /*

@@ -234,10 +234,12 @@ static u32 place_flags(struct pt_regs *regs)
  * What perf passes of an overflow.
  * @data:   for a PMC whose samples have more than a chain, else NULL
  * @period: code of the period that is over, for a PMC that samples at a rate, else 0
+ * @flags:  of the sample, PMCLOG_CC_*; set once its chain is known
  */
 struct overflow {
 	const struct perf_sample_data *data;
 	u32 period;
+	u32 flags;
 };
 
 /* Flags of a PMC whose samples have more than a chain */
@@ -278,57 +280,57 @@ static void more_fill(void *to, struct more m, const struct hwpmc_pmc *pmc,
 }
 
 /* Inline, so that a sample without more does not pay for it. */
-static __always_inline bool commit_with(struct owner_ring *or,
-					const struct pmc_cpu *pc, u32 flags,
-					const u64 *chain, unsigned int n,
-					const struct overflow *v, struct more more,
-					u64 *now, unsigned int *cause)
+static __always_inline bool commit_with(struct owner_ring *or, struct pmc_cpu *pc,
+					const struct overflow *v, const u64 *chain,
+					unsigned int n, struct more more)
 {
+	const u32 len = sizeof(struct pmclog_callchain) + n * sizeof(u64);
 	const struct hwpmc_pmc *pmc = pc->pmc;
+	const u32 pid = owner_pid_of(pmc->owner, current);
+	const u32 tid = owner_tid_of(pmc->owner, current);
 	struct pmclog_callchain *cc;
 	enum ring_result res;
 	struct ring_stamp *s;
-	u32 len = sizeof(*cc) + n * sizeof(u64);
+	u64 now;
 
 	s = ring_reserve(&or->ring, len + more.room, more.kind,
-			 or->ring.size >> HWPMC_RING_KEEP_SHIFT, now, &res);
-	if (!s) {
-		*cause = res == RING_FULL ? PMCLOG_DROP_FULL :
-					    PMCLOG_DROP_CONTENDED;
+			 or->ring.size >> HWPMC_RING_KEEP_SHIFT, &now, &res);
+	if (unlikely(!s)) {
+		count_drop(pc, res == RING_FULL ? PMCLOG_DROP_FULL :
+						  PMCLOG_DROP_CONTENDED, now);
 		return false;
 	}
 	stamp_header(s, PMCLOG_T_CALLCHAIN, len);
 	s->spare = v->period;
 	cc = (struct pmclog_callchain *)s;
-	cc->pid = owner_pid_of(pmc->owner, current);
-	cc->tid = owner_tid_of(pmc->owner, current);
+	cc->pid = pid;
+	cc->tid = tid;
 	cc->pmcid = pmc->id;
-	cc->cpuflags = PMCLOG_CC_CPUFLAGS(pc->cpu, flags);
+	cc->cpuflags = PMCLOG_CC_CPUFLAGS(pc->cpu, v->flags);
 	copy_words((u64 *)(cc + 1), chain, n);
 	if (more.room)
 		more_fill(&cc->pc[n], more, pmc, v->data);
+	local64_inc(&pc->stat.committed);
 	return true;
 }
 
-static noinline bool commit_more(struct owner_ring *or, const struct pmc_cpu *pc,
-				 u32 flags, const u64 *chain, unsigned int n,
-				 const struct overflow *v, u64 *now,
-				 unsigned int *cause)
+static noinline bool commit_more(struct owner_ring *or, struct pmc_cpu *pc,
+				 const struct overflow *v, const u64 *chain,
+				 unsigned int n)
 {
-	return commit_with(or, pc, flags, chain, n, v, more_of(pc->pmc, v->data), now,
-			   cause);
+	return commit_with(or, pc, v, chain, n, more_of(pc->pmc, v->data));
 }
 
-static bool sample_commit(struct owner_ring *or, const struct pmc_cpu *pc,
-			  u32 flags, const u64 *chain, unsigned int n,
-			  const struct overflow *v, u64 *now,
-			  unsigned int *cause)
+/* Counts the sample, too.  Returns false if it was lost. */
+static bool sample_commit(struct owner_ring *or, struct pmc_cpu *pc,
+			  const struct overflow *v, const u64 *chain,
+			  unsigned int n)
 {
 	const struct more none = { KIND_SAMPLE, 0 };
 
 	if (unlikely(v->data))
-		return commit_more(or, pc, flags, chain, n, v, now, cause);
-	return commit_with(or, pc, flags, chain, n, v, none, now, cause);
+		return commit_more(or, pc, v, chain, n);
+	return commit_with(or, pc, v, chain, n, none);
 }
 
 /* A system-wide PMC leaves out its opener without HWPMC_F_INCLUDE_OWNER. */
@@ -350,8 +352,8 @@ static bool is_too_soon(const struct hwpmc_pmc *pmc)
  * The writer thread is not sampled.  A user-mode counter that skids into the
  * kernel has no useful address.
  */
-static bool sample_is_unwanted(const struct hwpmc_pmc *pmc,
-			       struct pt_regs *regs)
+static __always_inline bool sample_is_unwanted(const struct hwpmc_pmc *pmc,
+					       struct pt_regs *regs)
 {
 	return current == READ_ONCE(pmc->owner->log.task) ||
 	       (pmc->attr.exclude_kernel && !user_mode(regs)) ||
@@ -389,15 +391,13 @@ static bool ask_for_later(const struct pmc_cpu *pc, const u64 *chain,
 }
 
 static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
-		       const struct overflow *v, struct pt_regs *regs)
+		       struct overflow *v, struct pt_regs *regs)
 {
-	unsigned int cause = PMCLOG_DROP_NESTED, end, n;
 	struct scratch *sc = scratch_get(pc->cpu);
-	u32 flags = place_flags(regs);
-	u64 now;
+	unsigned int end, n;
 
 	if (!sc) {
-		count_drop(pc, cause, ring_clock());
+		count_drop(pc, PMCLOG_DROP_NESTED, ring_clock());
 		goto out;
 	}
 	n = sample_unwind(sc, pc, regs, &end);
@@ -407,33 +407,25 @@ static void take_chain(struct owner_ring *or, struct pmc_cpu *pc,
 	}
 	if (unlikely(end & CUT(USER)) && ask_for_later(pc, sc->pc, regs))
 		end = (end & ~CUT(USER)) | PMCLOG_CC_USERLATE;
-	flags |= end;
-	if (sample_commit(or, pc, flags, sc->pc, n, v, &now, &cause)) {
-		local64_inc(&pc->stat.committed);
-		if (unlikely(flags & (PMCLOG_CC_CUT_ANY | PMCLOG_CC_USERLATE)))
-			count_end(&pc->stat, flags);
-	} else {
-		count_drop(pc, cause, now);
-	}
+	v->flags = place_flags(regs) | end;
+	if (sample_commit(or, pc, v, sc->pc, n) &&
+	    unlikely(end & (PMCLOG_CC_CUT_ANY | PMCLOG_CC_USERLATE)))
+		count_end(&pc->stat, end);
 out:
 	scratch_put();
 }
 
 static void take_place(struct owner_ring *or, struct pmc_cpu *pc,
-		       const struct overflow *v, struct pt_regs *regs)
+		       struct overflow *v, struct pt_regs *regs)
 {
 	u64 ip = user_mode(regs) ? user_pc(regs) : instruction_pointer(regs);
-	unsigned int cause;
-	u64 now;
 
-	if (sample_commit(or, pc, place_flags(regs), &ip, 1, v, &now, &cause))
-		local64_inc(&pc->stat.committed);
-	else
-		count_drop(pc, cause, now);
+	v->flags = place_flags(regs);
+	sample_commit(or, pc, v, &ip, 1);
 }
 
 static void sample_take(struct owner_ring *or, struct pmc_cpu *pc,
-			const struct overflow *v, struct pt_regs *regs)
+			struct overflow *v, struct pt_regs *regs)
 {
 	if ((pc->pmc->flags & HWPMC_F_CALLCHAIN) ||
 	    is_tracepoint_caller(pc->pmc, instruction_pointer(regs)))
@@ -479,6 +471,17 @@ static u64 period_over(const struct hwpmc_pmc *pmc, struct perf_event *event,
 	return attr_is_clock(&pmc->attr) ? clock_over(event) : data->period;
 }
 
+/*
+ * perf has moved the event to another CPU, or the ring of this one could not be
+ * allocated.  Not counted in overflows: hwpmc_stats_read_count() adds it.
+ */
+static noinline void drop_without_ring(struct pmc_cpu *pc, struct pt_regs *regs)
+{
+	count_drop(pc, PMCLOG_DROP_NORING, ring_clock());
+	if ((pc->pmc->flags & HWPMC_F_TRIGGER) && !sample_is_unwanted(pc->pmc, regs))
+		hwpmc_trigger_overflow(NULL, pc->pmc);
+}
+
 static void count_cost(struct owner_ring *or, u64 began)
 {
 	local64_add(ring_clock() - began, &or->cost.handlers);
@@ -507,11 +510,7 @@ static void sample_overflow(struct pmc_cpu *pc, struct perf_event *event,
 	if (pc->pmc->flags & HWPMC_F_FREQ)
 		v.period = period_code(period_over(pc->pmc, event, data));
 	if (unlikely(!or || pc->cpu != smp_processor_id())) {
-		/* not counted in overflows: hwpmc_stats_read_count() adds it */
-		count_drop(pc, PMCLOG_DROP_NORING, ring_clock());
-		if ((pc->pmc->flags & HWPMC_F_TRIGGER) &&
-		    !sample_is_unwanted(pc->pmc, regs))
-			hwpmc_trigger_overflow(NULL, pc->pmc);
+		drop_without_ring(pc, regs);
 		return;
 	}
 	entered = ring_enter(&or->ring);
