@@ -176,19 +176,6 @@ const char *pmclog_check_record(const unsigned char *p, uint32_t len,
 	return NULL;
 }
 
-const char *pmclog_check_header(uint32_t header, uint32_t min)
-{
-	uint32_t len = PMCLOG_HEADER_LEN(header);
-
-	if (PMCLOG_HEADER_MAGIC(header) != PMCLOG_MAGIC)
-		return "bad magic";
-	if (len < min)
-		return "record shorter than its header";
-	if (len % 4)
-		return "record length not a multiple of 4";
-	return NULL;
-}
-
 const char *pmclog_iter_type_name(uint32_t type)
 {
 	return type < NTYPES ? shapes[type].name : NULL;

@@ -266,7 +266,7 @@ static inline enum pmclog_iter_status next_record(struct pmclog_iter *it,
 		error = keep_record(it, header, rec);
 	if (!error)
 		error = is_special ? special(it, header, rec) :
-			pmclog_check_record(rec->data, rec->len, rec->type);
+			pmclog_check_any(rec->data, rec->len, rec->type);
 	if (error)
 		return pmclog_iter_damaged(it, error);
 	rec->tsc = pmclog_get64(rec->data + offsetof(struct pmclog_hdr, tsc));

@@ -71,13 +71,10 @@ static uint32_t find_pmc(const struct events *t, uint32_t pmcid)
 	return IDTAB_FIND(&t->pmctab, hash_mix(pmcid, 1), t->pmc, e, e->pmcid == pmcid);
 }
 
-uint32_t events_of(struct events *t, struct strtab *str, uint32_t pmcid)
+uint32_t events_look_up(struct events *t, struct strtab *str, uint32_t pmcid)
 {
-	uint32_t id;
+	uint32_t id = find_pmc(t, pmcid);
 
-	if (t->npmc && t->pmc[t->last].pmcid == pmcid)
-		return t->pmc[t->last].event;
-	id = find_pmc(t, pmcid);
 	if (id == IDTAB_NONE) {
 		struct event unknown = { 0 };
 		char name[32];

@@ -94,7 +94,14 @@ struct events {
 void events_announce(struct events *t, uint32_t pmcid,
 		     const struct event *want);
 /* Number of a PMC's event; an event is made for an unannounced PMC. */
-uint32_t events_of(struct events *t, struct strtab *str, uint32_t pmcid);
+uint32_t events_look_up(struct events *t, struct strtab *str, uint32_t pmcid);
+static inline uint32_t events_of(struct events *t, struct strtab *str, uint32_t pmcid)
+{
+	if (t->npmc && t->pmc[t->last].pmcid == pmcid)
+		return t->pmc[t->last].event;
+	return events_look_up(t, str, pmcid);
+}
+
 void events_rate(struct events *t, const struct event_rate *r);
 /* The current log ends without a record of what was lost. */
 void events_untold(struct events *t);

@@ -256,6 +256,13 @@ static enum pmclog_iter_status poll_merge(struct input *in,
 	return status;
 }
 
+/* The end, or an error; what was skipped on the way is an error, too. */
+static enum pmclog_iter_status ended(struct input *in, enum pmclog_iter_status status)
+{
+	in->gaps = tell_gaps(in) && status == PMCLOG_ITER_EOF;
+	return in->gaps ? PMCLOG_ITER_ERROR : status;
+}
+
 enum pmclog_iter_status input_poll(struct input *in, struct pmclog_rec *rec)
 {
 	enum pmclog_iter_status status;
@@ -266,24 +273,29 @@ enum pmclog_iter_status input_poll(struct input *in, struct pmclog_rec *rec)
 	if (status == PMCLOG_ITER_RECORD && in->repairs &&
 	    !steady_goes_on(&in->steady, rec))
 		repair(in, rec);
-	if (status > 0)
-		return status;
-	in->gaps = tell_gaps(in) && status == PMCLOG_ITER_EOF;
-	return in->gaps ? PMCLOG_ITER_ERROR : status;
+	return status > 0 ? status : ended(in, status);
 }
 
-enum pmclog_iter_status input_read(struct input *in, struct pmclog_rec *rec)
+/* Another user of the descriptor made it non-blocking. */
+static enum pmclog_iter_status wait_for_more(struct input *in, struct pmclog_rec *rec)
 {
 	struct pollfd pfd = { .fd = in->fd, .events = POLLIN };
 	enum pmclog_iter_status status;
 
-	/* another user of the descriptor made it non-blocking */
-	while ((status = input_poll(in, rec)) == PMCLOG_ITER_MORE) {
+	do {
 		if (in->idle)
 			in->idle(in->idle_arg);
 		poll(&pfd, 1, -1);
-	}
+		status = input_poll(in, rec);
+	} while (status == PMCLOG_ITER_MORE);
 	return status;
+}
+
+enum pmclog_iter_status input_read(struct input *in, struct pmclog_rec *rec)
+{
+	enum pmclog_iter_status status = input_poll(in, rec);
+
+	return status == PMCLOG_ITER_MORE ? wait_for_more(in, rec) : status;
 }
 
 void input_raw(struct input *in)

@@ -278,27 +278,16 @@ bool record_is_unknown(const struct pmclog_rec *rec)
 	return !l || l == &ext_layouts[0] || (is_ext(rec) && !l->word);
 }
 
-size_t field_size(const struct field *f)
-{
-	static const unsigned char bytes[] = {
-		[FIELD_U32] = 4, [FIELD_S32] = 4, [FIELD_X32] = 4,
-		[FIELD_U64] = 8, [FIELD_S64] = 8, [FIELD_X64] = 8,
-		[FIELD_PROT] = 4, [FIELD_CAUSE] = 4, [FIELD_MACHINE] = 4,
-		[FIELD_BYTES] = 8, [FIELD_NAME] = 0,	/* and @size */
-		[FIELD_TAIL] = 1, [FIELD_TAIL2] = 1, [FIELD_PAD] = 4,
-		[FIELD_CHAIN] = 4, [FIELD_PCS] = 0, [FIELD_DATA] = 8,
-		[FIELD_SNAPSHOT] = 4, [FIELD_ENDS] = 1, [FIELD_HAD_U32] = 4,
-		[FIELD_HAD_X64] = 8, [FIELD_HAD_SOURCE] = 8, [FIELD_BRANCHES] = 0,
-	};
-	bool sized = f->kind == FIELD_BYTES || f->kind == FIELD_NAME;
-
-	return bytes[f->kind] + (sized ? f->size : 0);
-}
-
-int field_present(const struct field *f, const struct pmclog_rec *rec)
-{
-	return f->offset + field_size(f) <= rec->len;
-}
+const unsigned char field_sizes[] = {
+	[FIELD_U32] = 4, [FIELD_S32] = 4, [FIELD_X32] = 4,
+	[FIELD_U64] = 8, [FIELD_S64] = 8, [FIELD_X64] = 8,
+	[FIELD_PROT] = 4, [FIELD_CAUSE] = 4, [FIELD_MACHINE] = 4,
+	[FIELD_BYTES] = 8, [FIELD_NAME] = 0,	/* and @size */
+	[FIELD_TAIL] = 1, [FIELD_TAIL2] = 1, [FIELD_PAD] = 4,
+	[FIELD_CHAIN] = 4, [FIELD_PCS] = 0, [FIELD_DATA] = 8,
+	[FIELD_SNAPSHOT] = 4, [FIELD_ENDS] = 1, [FIELD_HAD_U32] = 4,
+	[FIELD_HAD_X64] = 8, [FIELD_HAD_SOURCE] = 8, [FIELD_BRANCHES] = 0,
+};
 
 uint64_t field_value(const struct field *f, const struct pmclog_rec *rec)
 {

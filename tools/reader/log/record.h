@@ -62,9 +62,21 @@ struct layout {
 const struct layout *record_layout(const struct pmclog_rec *rec);
 /* Is it of a kind that this reader does not know, as in a log of a newer recorder? */
 bool record_is_unknown(const struct pmclog_rec *rec);
-size_t field_size(const struct field *f);
+/* Bytes of each kind of field, without those of @size */
+extern const unsigned char field_sizes[];
+static inline size_t field_size(const struct field *f)
+{
+	bool sized = f->kind == FIELD_BYTES || f->kind == FIELD_NAME;
+
+	return field_sizes[f->kind] + (sized ? f->size : 0);
+}
+
 /* Is the field inside the record? */
-int field_present(const struct field *f, const struct pmclog_rec *rec);
+static inline bool field_present(const struct field *f, const struct pmclog_rec *rec)
+{
+	return f->offset + field_size(f) <= rec->len;
+}
+
 uint64_t field_value(const struct field *f, const struct pmclog_rec *rec);
 /* A string field; its length in *@n. */
 const char *field_string(const struct field *f, const struct pmclog_rec *rec,

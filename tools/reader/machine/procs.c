@@ -6,14 +6,11 @@
 
 #include "machine/procs.h"
 
-struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid)
+struct proc *procs_look_up(struct procs *t, struct strtab *str, uint32_t pid)
 {
-	uint32_t *near = &t->near[pid % PROCS_NEAR], id;
-	uint64_t hash;
+	uint64_t hash = hash_number(pid);	/* unique for each pid */
+	uint32_t id;
 
-	if (t->n && t->proc[*near].pid == pid)
-		return &t->proc[*near];
-	hash = hash_number(pid);	/* unique for each pid */
 	id = idtab_find_exact(&t->tab, hash, 0);
 	if (id == IDTAB_NONE) {
 		GROW(t->proc, t->n, t->cap);
@@ -25,7 +22,7 @@ struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid)
 		idtab_add_exact(&t->tab, hash, 0, t->n);
 		id = t->n++;
 	}
-	*near = id;
+	t->near[pid % PROCS_NEAR] = id;
 	return &t->proc[id];
 }
 

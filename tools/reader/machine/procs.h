@@ -39,7 +39,16 @@ struct procs {
 };
 
 /* Valid until the next call that may add a process. */
-struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid);
+struct proc *procs_look_up(struct procs *t, struct strtab *str, uint32_t pid);
+static inline struct proc *procs_get(struct procs *t, struct strtab *str, uint32_t pid)
+{
+	const uint32_t near = t->near[pid % PROCS_NEAR];
+
+	if (t->n && t->proc[near].pid == pid)
+		return &t->proc[near];
+	return procs_look_up(t, str, pid);
+}
+
 void procs_fork(struct procs *t, struct strtab *str, uint32_t from,
 		uint32_t to);
 void procs_exec(struct proc *p, struct strtab *str, const char *path);
