@@ -46,6 +46,7 @@ typedef unsigned int __poll_t;
 #define noinline		__attribute__((noinline))
 #define noreturn		__attribute__((noreturn))
 #define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
 #define barrier()		__asm__ volatile("" ::: "memory")
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))

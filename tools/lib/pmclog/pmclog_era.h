@@ -91,6 +91,8 @@ static inline uint32_t pmclog_era_header(const struct pmclog_session *s,
 {
 	uint32_t header = pmclog_get32(p);
 
+	/* the memory at @p may change: callers use the value that they check */
+	__asm__ volatile("" : "+r" (header));
 	return s->swap ? __builtin_bswap32(header) : header;
 }
 

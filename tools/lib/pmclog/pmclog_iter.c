@@ -130,8 +130,6 @@ static inline const char *header_at(const struct pmclog_iter *it,
 	const char *error;
 
 	*header = pmclog_era_header(&it->session, p);
-	/* the memory at @p may change: use the value that is checked */
-	__asm__ volatile("" : "+r" (*header));
 	error = pmclog_check_header(*header, it->session.hdr_len);
 	return error ? first_word(it, p, header, error) : NULL;
 }

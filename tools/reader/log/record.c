@@ -278,7 +278,7 @@ bool record_is_unknown(const struct pmclog_rec *rec)
 	return !l || l == &ext_layouts[0] || (is_ext(rec) && !l->word);
 }
 
-const unsigned char field_sizes[] = {
+const unsigned char field_sizes[FIELD_BRANCHES + 1] = {
 	[FIELD_U32] = 4, [FIELD_S32] = 4, [FIELD_X32] = 4,
 	[FIELD_U64] = 8, [FIELD_S64] = 8, [FIELD_X64] = 8,
 	[FIELD_PROT] = 4, [FIELD_CAUSE] = 4, [FIELD_MACHINE] = 4,

@@ -63,7 +63,7 @@ const struct layout *record_layout(const struct pmclog_rec *rec);
 /* Is it of a kind that this reader does not know, as in a log of a newer recorder? */
 bool record_is_unknown(const struct pmclog_rec *rec);
 /* Bytes of each kind of field, without those of @size */
-extern const unsigned char field_sizes[];
+extern const unsigned char field_sizes[FIELD_BRANCHES + 1];
 static inline size_t field_size(const struct field *f)
 {
 	bool sized = f->kind == FIELD_BYTES || f->kind == FIELD_NAME;
