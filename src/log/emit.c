@@ -38,7 +38,7 @@ static __always_inline void *emit_make_room(struct hwpmc_owner *o, u32 len)
 
 	if (unlikely(log->tee.to))
 		return hwpmc_rotate_tee_room(o, len);
-	if (log->out.pack)
+	if (log->out.pack)	/* a call for each record otherwise */
 		hwpmc_pack_end(log);
 	if (unlikely(log->out.size - log->out.used < len))
 		hwpmc_sink_flush(o);

@@ -137,25 +137,25 @@ static __always_inline unsigned int steps_known(struct place *here,
 						unsigned int n, unsigned int max)
 {
 	const u32 epoch = READ_ONCE(cache_epoch);
-	struct place at = *here;
+	struct place p = *here;
 
-	while (n < max && at.sp != top) {
-		const struct step *s = step_of(cache, &at);
+	while (n < max && p.sp != top) {
+		const struct step *s = step_of(cache, &p);
 		unsigned long sp, ret;
 
-		if (s->at != at.at || s->epoch != epoch)
+		if (s->at != p.at || s->epoch != epoch)
 			break;
-		sp = s->size == TO_TOP ? top : at.sp + s->size;
-		if (at.sp < low || at.sp >= sp || sp > top)
+		sp = s->size == TO_TOP ? top : p.sp + s->size;
+		if (p.sp < low || p.sp >= sp || sp > top)
 			break;
 		ret = READ_ONCE_NOCHECK(((unsigned long *)sp)[-1]);
 		if (ret != s->ret && !is_pair(cache, s, ret))
 			break;
 		pc[n++] = ret;
 		/* the call, not what follows it */
-		at = (struct place){ .at = ret - 1, .sp = sp };
+		p = (struct place){ .at = ret - 1, .sp = sp };
 	}
-	*here = at;
+	*here = p;
 	return n;
 }
 

@@ -70,7 +70,8 @@ static unsigned int unwind_rest(struct unwind_state *u, u64 *pc,
  * an unwinder of their own are not inlined: the walk by the cache has none.
  */
 static noinline unsigned int chain_from_caller(u64 *pc, unsigned int max,
-				      struct pt_regs *regs, unsigned int *end)
+					       struct pt_regs *regs,
+					       unsigned int *end)
 {
 	struct unwind_state u;
 
