@@ -67,6 +67,10 @@ objects()
 		$cc -shared -nostdlib -o "$dir/lines$i" "$tmp/lines.s"
 	done
 	$cc -c -g -gz=none -o "$dir/object" "$code/shapes.c"
+	# names that do not end in their section
+	objcopy --dump-section .debug_str="$tmp/str" "$dir/dwarf4" "$dir/unended"
+	tr '\0' x <"$tmp/str" >"$tmp/unended"
+	objcopy --update-section .debug_str="$tmp/unended" "$dir/dwarf4" "$dir/unended"
 } 2>/dev/null
 
 # addresses FILE: the first bytes of an input of fuzz_elf, of its functions

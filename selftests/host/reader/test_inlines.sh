@@ -223,4 +223,18 @@ addresses "$tmp/c" 1 >"$tmp/.at"
 ok "damaged DWARF 5" survives "$tmp/c" 1 "${FUZZ:-15}"
 $cc -gdwarf-4 -o "$tmp/c" "$HERE/programs/inlines.c"
 ok "damaged DWARF 4" survives "$tmp/c" 1000 "${FUZZ:-15}"
+
+# Names of which none ends in its section: lines are said, names by symbols only
+unended()
+{
+	local line=' at [^ ]*inlines\.c:[0-9]*$'
+	objcopy --dump-section .debug_str="$tmp/str" "$tmp/c" "$tmp/copy" &&
+	tr '\0' x <"$tmp/str" >"$tmp/unended" &&
+	objcopy --update-section .debug_str="$tmp/unended" "$tmp/c" "$tmp/copy" &&
+	"$pmclog" symbolize -e "$tmp/copy" <"$tmp/.at" >"$tmp/.got" &&
+	grep -q "^0x[^ ]*: main$line" "$tmp/.got" &&
+	grep -q "^0x[^ ]*: ??$line" "$tmp/.got" &&
+	! grep 'unsigned intx' "$tmp/.got"
+}
+ok "strings without an end" unended
 done_testing

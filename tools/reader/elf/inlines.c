@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "elf/diestring.h"
 #include "elf/inlines.h"
 
 #define DEPTH_MAX	64	/* of nested DIEs */
@@ -205,13 +206,6 @@ static struct inline_func *func_at(struct inlines *x, uint32_t unit,
 	return &u->func[i];
 }
 
-static const char *string_of(Dwarf_Die *die, unsigned int name)
-{
-	Dwarf_Attribute attr;
-
-	return dwarf_formstring(dwarf_attr(die, name, &attr));
-}
-
 static bool follow(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
@@ -230,13 +224,13 @@ static const char *name_of(Dwarf_Die die)
 	int i;
 
 	for (i = 0; i < ORIGINS_MAX; i++) {
-		linkage = string_of(&die, DW_AT_linkage_name);
+		linkage = die_string(&die, DW_AT_linkage_name);
 		if (!linkage)
-			linkage = string_of(&die, DW_AT_MIPS_linkage_name);
+			linkage = die_string(&die, DW_AT_MIPS_linkage_name);
 		if (linkage)
 			return linkage;
 		if (!name)
-			name = string_of(&die, DW_AT_name);
+			name = die_string(&die, DW_AT_name);
 		if (!follow(&die, DW_AT_abstract_origin) &&
 		    !follow(&die, DW_AT_specification))
 			break;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "elf/diestring.h"
 #include "elf/lines.h"
 
 /* Overlapping tables could be read many times, and rows are large. */
@@ -104,7 +105,6 @@ static struct line_unit *loaded(struct lines *l, uint32_t number)
 static char *full_path(struct lines *l, const struct line_unit *u,
 		       uint32_t file)
 {
-	Dwarf_Attribute attr;
 	const char *dir, *name, *comp_dir = NULL;
 	Dwarf_Die die;
 
@@ -114,8 +114,7 @@ static char *full_path(struct lines *l, const struct line_unit *u,
 		return xstrdup(name);
 	if (!dir || *dir != '/')
 		comp_dir = dwarf_offdie(l->dw, u->die, &die) ?
-			   dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir,
-						       &attr)) : NULL;
+			   die_string(&die, DW_AT_comp_dir) : NULL;
 	return xasprintf("%s%s%s%s%s", comp_dir ? comp_dir : "",
 			 comp_dir ? "/" : "", dir ? dir : "", dir ? "/" : "",
 			 name);
