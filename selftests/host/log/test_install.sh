@@ -61,6 +61,17 @@ strict()
 	done
 }
 
+# The library's structs have an off_t of 64 bits: programs get that by pkg-config,
+# or an error.
+off_t_32()
+{
+	printf '%s\n' '#include <sys/types.h>' '#define off_t int' \
+		'#include <pmclog.h>' >"$tmp/x.c"
+	[[ " ${cflags[*]} " == *' -D_FILE_OFFSET_BITS=64 '* ]] &&
+	! $cc "${cflags[@]}" -fsyntax-only "$tmp/x.c" 2>"$tmp/err" &&
+	grep -q 'pmclog_needs_FILE_OFFSET_BITS_64.* negative' "$tmp/err"
+}
+
 symbols()
 {
 	nm -D --defined-only "$root/opt/x/lib/libpmclog.so.1" >"$tmp/nm" &&
@@ -91,6 +102,7 @@ ok "statically too" compile --static -static -o "$tmp/sample-static"
 ok "and reads a log" runs "$tmp/sample-static"
 ok "C++ includes the headers" cplusplus
 ok "strict C includes them" strict
+ok "32-bit programs have its size of off_t" off_t_32
 ok "exported symbols have versions" symbols
 ok "the library neither prints nor exits" quiet
 # One for each library, and what they are about.

@@ -230,7 +230,7 @@ static bool is_plt(const struct walk *w, struct func f,
 	    f.start % PLT_ENTRY || f.nrows != 2 ||
 	    !read_row(w, &f, &at, rule) || !read_row(w, &f, &from, &later) ||
 	    at || rule->cfa != HWPMC_CFA_SP || later.cfa != HWPMC_CFA_SP ||
-	    later.cfa_offset != rule->cfa_offset + 8)
+	    later.cfa_offset != rule->cfa_offset + INT64_C(8))
 		return false;
 	rule->cfa = HWPMC_CFA_PLT;
 	rule->cfa_add = (int32_t)from;
