@@ -120,7 +120,8 @@ void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 {
 	struct dump *d = &b->d[b->n];
 
-	if (owner_pid_of(b->owner, leader) == PMCLOG_PID_KERNEL)
+	if (owner_pid_of(b->owner, leader) == PMCLOG_PID_KERNEL ||
+	    (!dt && hwpmc_dump_has_ended(b->owner, leader)))
 		return;
 	d->target = dt;
 	d->no_maps = dt && !dt->maps;
@@ -130,9 +131,25 @@ void hwpmc_dump_batch_add(struct dump_batch *b, struct task_struct *leader,
 	if (look_or_report(d, b->owner, leader)) {
 		b->waited = d->waited;
 		batch_keep(b, d);
+		if (!dt)
+			hwpmc_dump_batch_check(b, leader);
 	} else {
 		b->waited = d->waited;
 	}
+}
+
+/*
+ * hwpmc_dump_batch_check - has the process that was read ended meanwhile?
+ *
+ * Its exit hook may have passed before it was read, so that nothing would end it in the
+ * log.  One that is between the hook and the end is not seen here.
+ */
+void hwpmc_dump_batch_check(struct dump_batch *b, struct task_struct *leader)
+{
+	u32 pid = owner_pid_of(b->owner, leader);
+
+	if (pid != PMCLOG_PID_KERNEL && hwpmc_dump_has_ended(b->owner, leader))
+		hwpmc_dump_batch_ended(b, pid, ring_clock());
 }
 
 /*

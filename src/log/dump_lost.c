@@ -158,7 +158,7 @@ static int dump_again(struct dump_batch *b, struct hwpmc_owner *o, u32 nr, bool 
 		      bool *told)
 {
 	struct task_struct *task = NULL;
-	bool no_maps = false;
+	bool no_maps = false, ended;
 	struct pid *pid;
 	int err;
 	u64 tsc;
@@ -167,12 +167,15 @@ static int dump_again(struct dump_batch *b, struct hwpmc_owner *o, u32 nr, bool 
 	pid = get_pid(find_pid_ns(nr, o->pid_ns));
 	if (pid)
 		task = get_pid_task(pid, PIDTYPE_TGID);
+	ended = !task || hwpmc_dump_has_ended(o, task);
 	/* before another process can get the pid and log its fork */
 	tsc = ring_clock();
 	rcu_read_unlock();
-	err = task ? may_dump(o, pid, task, &no_maps, last) : -ESRCH;
+	err = ended ? -ESRCH : may_dump(o, pid, task, &no_maps, last);
 	if (!err)
 		err = hwpmc_dump_batch_again(b, task, nr, no_maps, last, told);
+	if (!err)
+		hwpmc_dump_batch_check(b, task);
 	if (err == -ESRCH)
 		hwpmc_dump_batch_ended(b, nr, tsc);
 	if (task)

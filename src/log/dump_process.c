@@ -457,6 +457,26 @@ static void miss_maps(struct dump *d, struct hwpmc_owner *o)
 }
 
 /*
+ * hwpmc_dump_has_ended - has the process passed its exit hook for sure?
+ *
+ * True for a process that nobody has waited for.  Its SYSEXIT has been logged or lost,
+ * and no sample of it is to come.  False for a target, whose SYSEXIT comes after its
+ * counts.
+ */
+bool hwpmc_dump_has_ended(const struct hwpmc_owner *o, struct task_struct *leader)
+{
+	struct task_struct *t;
+	bool ended = true;
+
+	rcu_read_lock();
+	for_each_thread(leader, t)
+		ended &= !!data_race(READ_ONCE(t->exit_state));
+	ended = ended && !hwpmc_target_find_rcu(o, task_tgid(leader));
+	rcu_read_unlock();
+	return ended;
+}
+
+/*
  * hwpmc_dump_look - read the process of @leader; hwpmc_dump_tell() logs it
  *
  * False: this is not possible now; @d has the reason.  hwpmc_dump_free() frees the

@@ -4,6 +4,8 @@
  * of the log is slow.
  */
 #include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "module.h"
 #include "rate.h"
@@ -180,6 +182,60 @@ TEST_F(lostagain, ends)
 	if (!samples)
 		SKIP(return, "the rings were full before it was sampled");
 	EXPECT_EQ(0, late);
+}
+
+/* PATIENCE of dump_lost.c, and more */
+#define EXITING_MS	1500
+
+/* The records of this process are lost, too. */
+static pid_t fork_zombie(void)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (!pid)
+		_exit(0);
+	return waitid(P_PID, pid, &info, WEXITED | WNOWAIT) ? -1 : pid;
+}
+
+/*
+ * The process is killed while records of it are lost, and nobody waits for it: the log
+ * does not have it again after its end.  Nor has it one that was created since.
+ */
+TEST_F(lostagain, zombie)
+{
+	unsigned int named = 0, gone = 0, young_lives = 0;
+	struct pmclog_rec rec;
+	siginfo_t info;
+	struct target t;
+	pid_t young;
+
+	lose_records(_metadata, self, &t);
+	young = fork_zombie();
+	ASSERT_LT(0, young);
+	ASSERT_EQ(0, kill(t.pid, SIGKILL));
+	ASSERT_EQ(0, waitid(P_PID, t.pid, &info, WEXITED | WNOWAIT));
+	self->r.chunk = 65536;
+	self->r.pause_ms = 0;
+	ASSERT_EQ(0, dev_flush(self->dev));
+	sleep_ms(EXITING_MS);
+	ASSERT_EQ(0, dev_flush(self->dev));
+	end_log(_metadata, self);
+	LOG_FOR_EACH(&self->r.log, rec) {
+		if (is_of(&rec, PMCLOG_T_PROC_CREATE, t.pid)) {
+			named++;
+			gone = 0;
+		}
+		gone += is_of(&rec, PMCLOG_T_SYSEXIT, t.pid);
+		young_lives += is_of(&rec, PMCLOG_T_PROC_CREATE, young);
+		if (is_of(&rec, PMCLOG_T_SYSEXIT, young))
+			young_lives = 0;
+	}
+	target_kill(&t);
+	ASSERT_EQ(young, waitpid(young, NULL, 0));
+	EXPECT_LT(0, named);
+	EXPECT_LT(0, gone);
+	EXPECT_EQ(0, young_lives);
 }
 
 TEST_HARNESS_MAIN
