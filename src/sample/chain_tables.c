@@ -87,8 +87,8 @@ static enum known look_up(const struct unwind_map *map, u64 pc,
 	if (!a)
 		return map->cut || READ_ONCE(map->stale) ? KNOWN_PERHAPS :
 							   KNOWN_NOT;
-	return READ_ONCE(a->doubted) ? KNOWN_PERHAPS :
-				       look_up_area(a, pc, rule);
+	return READ_ONCE(a->doubted) || READ_ONCE(map->doubted) ?
+	       KNOWN_PERHAPS : look_up_area(a, pc, rule);
 }
 
 static __always_inline struct cached *slot_of(struct rule_cache *cache,

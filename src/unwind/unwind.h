@@ -99,6 +99,7 @@ struct unwind_area {
  * @due:   time (ns) at which the builds of the process' maps make up a tenth of
  *	   the time again; tasks change it with cmpxchg, see may_build()
  * @stale: code has been mapped since; any context
+ * @doubted: as if each area were; any context
  * @cut:   there was no room for more areas: an address in none may be code
  *	without a table; constant
  * @areas: sorted by address; constant, but for @doubted
@@ -112,6 +113,7 @@ struct unwind_map {
 	size_t		bytes;
 	u64		due;
 	bool		stale;
+	bool		doubted;
 	bool		cut;
 	u32		n;
 	struct unwind_area areas[];

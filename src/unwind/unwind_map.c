@@ -27,6 +27,7 @@
 #include "unwind_scan.h"
 
 #define MAPS_MAX	8192
+#define DOUBTED_MAX	32	/* areas, by one change */
 /* tidying: of a round through all buckets, so much for each TIDY_WAIT */
 #define ROUND_TURNS	64
 #define TIDY_WAIT	(HZ / 20)
@@ -266,12 +267,9 @@ static bool is_recording(const struct unwinder *u)
  */
 static void check_changes(struct unwind_map *map, const struct unwind_scan *scan)
 {
-	u32 i;
-
 	if (atomic_read(hwpmc_unwind_scan_changes(map->mm)) == scan->changes)
 		return;
-	for (i = 0; i < map->n; i++)
-		WRITE_ONCE(map->areas[i].doubted, true);
+	WRITE_ONCE(map->doubted, true);
 	WRITE_ONCE(map->stale, true);
 }
 
@@ -490,13 +488,22 @@ static bool is_known(const struct unwind_map *map,
 	return !a->object && a->start <= start && end <= a->end;
 }
 
-/* Other code is mapped at [@start, @end).  Any context; RCU; at most all areas. */
+/*
+ * Other code is mapped at [@start, @end).  Any context; RCU.  A program can map over all
+ * areas in one call, and all owners may have a map of it: all are doubted then.
+ */
 static void map_outdate(struct unwind_map *map, u64 start, u64 end)
 {
 	struct unwind_area *a = (struct unwind_area *)area_after(map, start);
+	unsigned int n = 0;
 
-	for (; a && a < map->areas + map->n && a->start < end; a++)
+	for (; a && a < map->areas + map->n && a->start < end; a++) {
+		if (n++ == DOUBTED_MAX) {
+			WRITE_ONCE(map->doubted, true);
+			break;
+		}
 		WRITE_ONCE(a->doubted, true);
+	}
 	WRITE_ONCE(map->stale, true);
 }
 
