@@ -100,6 +100,8 @@ static void probe_newtask(void *data, struct task_struct *task,
 {
 	struct rhlist_head *list;
 
+	/* the child is in the kernel's lists; pairs with thread_new() */
+	smp_mb();
 	rcu_read_lock();
 	preempt_disable();
 	list = hwpmc_targets_find_rcu(task_tgid(current));
@@ -127,7 +129,10 @@ static void log_rename(struct hwpmc_owner *o, struct hwpmc_target *t,
 		commit_name(o, r->task, r->comm);
 }
 
-/* task_lock held; @comm is the new name. */
+/*
+ * @comm is the new name, and the task has the old one still.  task_lock is held, but not
+ * since 6.14 or earlier: a dump may read the old name after this record there.
+ */
 static void probe_rename(void *data, struct task_struct *task, const char *comm)
 {
 	struct renamed r = { .task = task, .comm = comm };
@@ -236,6 +241,7 @@ static u64 load_base(struct mm_struct *mm, struct file *file)
  * @dyn: load address of a position-independent image, or 0
  * @guarded: see is_guarded()
  * @locked: the mmap lock is held, so that the mappings can be logged
+ * @room: for this many mappings in the logs of the owners that are left
  */
 struct execed {
 	const struct linux_binprm *bprm;
@@ -244,6 +250,7 @@ struct execed {
 	u64	dyn;
 	bool	guarded;
 	bool	locked;
+	int	room;
 };
 
 /*
@@ -294,15 +301,16 @@ static bool is_guarded(void)
 }
 
 /*
- * Each owner's log gets the mappings of a new image while preemption is disabled.  An
- * image has a dozen; of one that is made to have thousands a record is lost, and the
- * writer thread reads it.
+ * The logs of all owners get the mappings of a new image while preemption is disabled.
+ * An image has a dozen.  Of one that is made to have many, a record is lost in the logs
+ * for which there is no room, and their writer threads read it.
  */
 #define EXEC_AREAS_MAX	256
+#define EXEC_AREAS_ALL	1024
 
 static void log_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 {
-	const struct execed *e = arg;
+	struct execed *e = arg;
 	struct vm_area_struct *vma;
 	VMA_ITERATOR(vmi, current->mm, 0);
 
@@ -314,10 +322,11 @@ static void log_exec(struct hwpmc_owner *o, struct hwpmc_target *t, void *arg)
 	commit_exec(o, t, e);
 	if (!hwpmc_mapping_is_wanted(o, t))
 		return;
-	if (!e->locked || current->mm->map_count > EXEC_AREAS_MAX) {
+	if (!e->locked || current->mm->map_count > min(e->room, EXEC_AREAS_MAX)) {
 		hwpmc_record_lost(o, owner_pid_of(o, current));
 		return;
 	}
+	e->room -= current->mm->map_count;
 	for_each_vma(vmi, vma) {
 		struct area a = hwpmc_area_of(vma);
 
@@ -338,14 +347,16 @@ static void log_image(struct rhlist_head *list, struct linux_binprm *bprm,
 		.old_tid = old_tid,
 		.base = hwpmc_proc_auxv_base(mm, is32),
 		.guarded = is_guarded(),
-		.locked = mmap_read_trylock(mm),
+		/* trace events of mmap_read_trylock() may sleep on PREEMPT_RT */
+		.locked = down_read_trylock(&mm->mmap_lock),
+		.room = EXEC_AREAS_ALL,
 	};
 
 	if (e.locked && elf && ehdr->e_type == ET_DYN)
 		e.dyn = load_base(mm, bprm->file);
 	hwpmc_hooks_each(list, log_exec, &e);
 	if (e.locked)
-		mmap_read_unlock(mm);
+		up_read(&mm->mmap_lock);
 }
 
 /*
