@@ -51,7 +51,7 @@ void hwpmc_targets_remove(struct hwpmc_target *t)
 /*
  * hwpmc_targets_find_rcu - the targets of all owners for process @pid, or NULL
  *
- * For for_each_target_rcu().  RCU read section; any context.
+ * For for_each_target_rcu().  RCU read section; not with a lock that interrupts take.
  */
 struct rhlist_head *hwpmc_targets_find_rcu(const struct pid *pid)
 {
@@ -77,7 +77,7 @@ struct hwpmc_target *hwpmc_target_among_rcu(struct rhlist_head *list,
 	return NULL;
 }
 
-/* RCU read section; any context. */
+/* RCU read section; not with a lock that interrupts take. */
 struct hwpmc_target *hwpmc_target_find_rcu(const struct hwpmc_owner *o,
 					   const struct pid *pid)
 {

@@ -424,7 +424,7 @@ static void log_slice(struct target_thread *tt, struct thread_event *te)
 		te->told = value;
 }
 
-static void switch_thread(struct target_thread *tt, void *arg)
+static void switch_thread(struct target_thread *tt)
 {
 	struct thread_event *te;
 
@@ -442,5 +442,5 @@ static void switch_thread(struct target_thread *tt, void *arg)
  */
 void hwpmc_follow_switch(struct task_struct *prev)
 {
-	hwpmc_thread_for_each_rcu(prev, switch_thread, NULL);
+	hwpmc_thread_for_each_sliced(prev, switch_thread);
 }

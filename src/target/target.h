@@ -126,6 +126,7 @@ struct target_link {
 /**
  * struct target_thread - a thread of a target
  * @hash:   in the table by @task; RCU
+ * @sliced: in the table of those whose slices are logged; see thread.c
  * @node:   in target->threads
  * @ref:    held by the list and by each work under way
  * @target: referenced
@@ -137,6 +138,7 @@ struct target_link {
  */
 struct target_thread {
 	struct rhlist_head hash;
+	struct hlist_node sliced;
 	struct list_head node;
 	struct kref	ref;
 	struct hwpmc_target *target;
@@ -273,6 +275,8 @@ struct target_thread *hwpmc_thread_among_rcu(struct rhlist_head *list,
 void hwpmc_thread_for_each_rcu(const struct task_struct *task,
 			       void (*fn)(struct target_thread *tt, void *arg),
 			       void *arg);
+void hwpmc_thread_for_each_sliced(const struct task_struct *task,
+				  void (*fn)(struct target_thread *tt));
 int hwpmc_thread_follow(struct hwpmc_target *t, struct task_struct *task);
 int hwpmc_thread_follow_all(struct hwpmc_target *t, bool interruptible);
 bool hwpmc_thread_left(const struct hwpmc_target *t);

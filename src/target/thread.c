@@ -6,6 +6,7 @@
  * child, and has no counts of single processes.  All under owner->targets_mutex
  * unless stated otherwise.
  */
+#include <linux/hashtable.h>
 #include <linux/rculist.h>
 #include <linux/rhashtable.h>
 #include <linux/sched/signal.h>
@@ -20,6 +21,7 @@
 #include "target.h"
 
 #define SCAN_TRIES	1000	/* for a process that keeps creating threads */
+#define SLICED_BITS	12	/* 16 threads each for one user's max_counters */
 
 /* By task: a key has one entry, which lists the threads of all owners. */
 static struct rhltable threads;
@@ -30,6 +32,15 @@ static const struct rhashtable_params by_task = {
 	.head_offset = offsetof(struct target_thread, hash),
 	.automatic_shrinking = true,
 };
+
+/*
+ * Those whose slices are logged, by task, for the hook of context switches, which has a
+ * runqueue lock.  Not in a table that changes its size: before 6.3 its entries are moved
+ * with interrupts enabled, and a lookup waits for the end of a move, which may have been
+ * interrupted by a wakeup that waits for that lock.
+ */
+static DEFINE_HASHTABLE(sliced, SLICED_BITS);	/* sliced_lock; RCU */
+static DEFINE_SPINLOCK(sliced_lock);
 
 int hwpmc_threads_init(void)
 {
@@ -45,7 +56,7 @@ void hwpmc_threads_exit(void)
 /*
  * hwpmc_threads_find_rcu - the thread records of all owners for @task, or NULL
  *
- * RCU read section; also with the runqueue lock held.
+ * RCU read section; not with a lock that interrupts take.
  */
 struct rhlist_head *hwpmc_threads_find_rcu(const struct task_struct *task)
 {
@@ -55,7 +66,7 @@ struct rhlist_head *hwpmc_threads_find_rcu(const struct task_struct *task)
 /*
  * hwpmc_thread_for_each_rcu - call @fn for each owner's record of @task
  *
- * RCU read section, preemption off; also with the runqueue lock held.
+ * RCU read section, preemption off; not with a lock that interrupts take.
  */
 void hwpmc_thread_for_each_rcu(const struct task_struct *task,
 			       void (*fn)(struct target_thread *tt, void *arg),
@@ -66,6 +77,41 @@ void hwpmc_thread_for_each_rcu(const struct task_struct *task,
 
 	rhl_for_each_entry_rcu(tt, pos, hwpmc_threads_find_rcu(task), hash)
 		fn(tt, arg);
+}
+
+/*
+ * hwpmc_thread_for_each_sliced - call @fn for each owner's record of @task, if slices of
+ * it are logged
+ *
+ * RCU read section, preemption off, the runqueue lock held.
+ */
+void hwpmc_thread_for_each_sliced(const struct task_struct *task,
+				  void (*fn)(struct target_thread *tt))
+{
+	struct target_thread *tt;
+
+	hash_for_each_possible_rcu(sliced, tt, sliced, (unsigned long)task)
+		if (tt->task == task)
+			fn(tt);
+}
+
+/* Stays until the thread is dropped. */
+static void sliced_add(struct target_thread *tt)
+{
+	spin_lock(&sliced_lock);
+	if (!hash_hashed(&tt->sliced))
+		hash_add_rcu(sliced, &tt->sliced, (unsigned long)tt->task);
+	spin_unlock(&sliced_lock);
+}
+
+static void sliced_remove(struct target_thread *tt)
+{
+	/* only holders of the mutex change it; the lock is for its neighbours */
+	if (hlist_unhashed_lockless(&tt->sliced))
+		return;
+	spin_lock(&sliced_lock);
+	hash_del_rcu(&tt->sliced);
+	spin_unlock(&sliced_lock);
 }
 
 /* @t's record in the result of hwpmc_threads_find_rcu().  RCU read section. */
@@ -281,6 +327,8 @@ static int add_event(struct target_thread *tt, struct target_link *link)
 		return (err == -ENOENT || err == -ENODEV) &&
 		       hwpmc_thread_lost_pmu(o, pmc) ? 0 : err;
 	}
+	if (te->logged)
+		sliced_add(tt);
 	list_add_tail_rcu(&te->node, &tt->events);
 	if (pmc->state == PMC_RUNNING)
 		perf_event_enable(te->event);
@@ -296,6 +344,7 @@ void hwpmc_thread_drop(struct target_thread *tt)
 	if (tt->gone)
 		return;
 	tt->gone = true;
+	sliced_remove(tt);
 	rhltable_remove(&threads, &tt->hash, by_task);
 	list_for_each_entry_safe(te, next, &tt->events, node)
 		hwpmc_thread_event_stop(tt, te, &stopped);
