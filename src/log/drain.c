@@ -285,9 +285,10 @@ void hwpmc_drain_end_log(struct hwpmc_owner *o)
 {
 	struct pmclog_account total, here;
 	struct hwpmc_log *log = &o->log;
+	u64 ahead;	/* at the cut, where the next log begins */
 
 	hwpmc_drain_cut(o, &total);
-	log->times.real_ahead = hwpmc_emit_wall_ahead();
+	ahead = hwpmc_emit_wall_ahead();
 	here = total;
 	hwpmc_stats_sub_account(&here, &log->acct.base);
 	log->acct.base = total;
@@ -298,6 +299,7 @@ void hwpmc_drain_end_log(struct hwpmc_owner *o)
 	here.in_rings = 0;
 	hwpmc_emit_all_rates(o);
 	hwpmc_emit_end(o, &here);
+	log->times.real_ahead = ahead;
 	hwpmc_sink_flush(o);
 }
 
@@ -319,10 +321,7 @@ static void mark_deleted(struct hwpmc_owner *o)
 	}
 }
 
-/*
- * Are all samples of @pmc in the log?  Its last drops are: the look after it was marked
- * has found the last counters.
- */
+/* Are all samples of @pmc in the log?  The look after it was marked has its last drops. */
 static bool is_seen_off(const struct hwpmc_log *log, const struct hwpmc_pmc *pmc)
 {
 	return log->times.horizon > pmc->deleted_by;
