@@ -376,6 +376,8 @@ static void emit_one(struct hwpmc_owner *o, const struct dump *d)
 {
 	unsigned int i;
 
+	if (d->again)
+		hwpmc_emit_sysexit(o, d->pid, o->log.told.last_tsc);
 	for (i = 0; i < d->nthreads && !d->no_names; i++)
 		hwpmc_emit_names(o, d->pid, d->threads[i].tid,
 				 d->threads[i].comm, d->tsc);
@@ -496,8 +498,6 @@ bool hwpmc_dump_look(struct dump *d, struct hwpmc_owner *o,
 /* Logs the process as it was read.  The caller has emitted all older records. */
 void hwpmc_dump_tell(struct dump *d, struct hwpmc_owner *o)
 {
-	if (d->again)
-		hwpmc_emit_sysexit(o, d->pid, o->log.told.last_tsc);
 	emit_dump(o, d);
 	hwpmc_dump_drop(d);
 }
