@@ -517,10 +517,13 @@ static void flight_tend(struct hwpmc_owner *o)
 
 	if (f->lost) {
 		f->lost = false;
-		if (f->lost_meta)
-			log->told.meta = NULL;
-		f->lost_meta = false;
 		next_number(log);
+		if (f->lost_meta) {
+			log->told.meta = NULL;
+			hwpmc_emit_news(o);
+			hwpmc_kept_emit(o);	/* later than that list of modules */
+		}
+		f->lost_meta = false;
 	}
 	/* behind a new base, a notice would ask for one more */
 	if (!f->renewing)
