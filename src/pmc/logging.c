@@ -27,8 +27,10 @@ static int begin_log(struct hwpmc_owner *o, struct file *file,
 	err = hwpmc_hotplug_add_owner(o);
 	if (!err)
 		err = hwpmc_hotplug_begin_rings(o);
-	if (!err)
-		err = hwpmc_log_begin(o, file, c);
+	if (err)
+		return err;
+	hwpmc_pmc_forget_logged(o);
+	err = hwpmc_log_begin(o, file, c);
 	if (err)
 		return err;
 	if (follow) {

@@ -295,6 +295,7 @@ bool hwpmc_pmc_fold(struct hwpmc_owner *o, struct hwpmc_pmc *pmc, bool wait);
 void hwpmc_pmc_fill_period(struct hwpmc_pmc *pmc, u64 count);
 int hwpmc_pmc_setcount(struct hwpmc_owner *o, struct hwpmc_setcount *a,
 		       u64 *old);
+void hwpmc_pmc_forget_logged(struct hwpmc_owner *o);
 void hwpmc_pmc_setcount_undo(struct hwpmc_owner *o, u32 id, u64 old);
 int hwpmc_pmc_rw(struct hwpmc_owner *o, struct hwpmc_rw *a);
 void hwpmc_pmc_rw_undo(struct hwpmc_owner *o, u32 id);

@@ -123,6 +123,22 @@ static int announce_period(struct hwpmc_pmc *pmc)
 	return hwpmc_log_commit(pmc->owner, &a, sizeof(a));
 }
 
+/*
+ * hwpmc_pmc_forget_logged - no record of an older period is in the rings
+ *
+ * The rest of the last log may have had one after the period was set.  owner->mutex; no
+ * writer thread.
+ */
+void hwpmc_pmc_forget_logged(struct hwpmc_owner *o)
+{
+	struct hwpmc_pmc *pmc;
+	unsigned int row;
+
+	lockdep_assert_held(&o->mutex);
+	for_each_pmc(o, row, pmc)
+		WRITE_ONCE(pmc->period_logged, pmc->period);
+}
+
 /* Returns the first error; the other events are set all the same. */
 static int set_cpus_period(struct hwpmc_pmc *pmc, u64 period)
 {

@@ -284,6 +284,46 @@ TEST(period_of_samples_left)
 	EXPECT_GT(400, samples_of_period(&log, 4));
 }
 
+/*
+ * A period is changed while the rest of a log is written that has an older change.  The
+ * next log has the period that its samples are taken with.
+ */
+TEST(period_between_logs)
+{
+	int file = temp_file(), ends[2], dev, i;
+	uint64_t older = 3, count = 5;
+	struct target t;
+	char rest[4096];
+	struct log log;
+	uint32_t id;
+
+	ASSERT_TRUE(target_begin(&t, fault_twice, NULL));
+	dev = dev_open();
+	ASSERT_EQ(0, small_pipe(ends));
+	ASSERT_EQ(0, dev_configure(dev, ends[1]));
+	ASSERT_EQ(0, dev_run_on(dev, pmc_process_faults(0), t.pid, &id));
+	ASSERT_EQ(0, dev_stop(dev, id));
+	pipe_fill(ends[1]);
+	close(ends[1]);
+	for (i = 0; i < 500; i++)
+		ASSERT_EQ(0, dev_userdata(dev, i));
+	sleep_ms(200);		/* the writer thread waits for the pipe */
+	ASSERT_EQ(0, dev_setcount(dev, id, &older));
+	EXPECT_INTERRUPTED(-EINTR, dev_closelog(dev));
+	ASSERT_EQ(0, dev_setcount(dev, id, &count));
+	while (read(ends[0], rest, sizeof(rest)) > 0)
+		continue;
+	while ((i = dev_configure(dev, file)) == -EBUSY)
+		sleep_ms(10);
+	ASSERT_EQ(0, i);
+	ASSERT_EQ(0, dev_start(dev, id));
+	EXPECT_TRUE(target_step(&t));
+	END_LOG(dev, file, &log, 0);
+	EXPECT_EQ(0, target_end(&t));
+	EXPECT_EQ(0, samples_of_period(&log, 3));
+	EXPECT_LE(70, samples_of_period(&log, 5));
+}
+
 /* A child that is interrupted in its first rotation and asks again at once. */
 static pid_t rotate_twice(int dev, int first, int second)
 {
