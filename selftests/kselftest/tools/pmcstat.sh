@@ -14,7 +14,7 @@ chmod 777 "$dir"
 start()
 {
 	[ -e "$1" ] || cp "$(command -v truth)" "$1"
-	"./$1" 300 &
+	"./$1" 100000 &
 	pid=$!
 	busy="$busy $pid"
 }
