@@ -431,10 +431,11 @@ export FAKE_LOG="$golden"
 run 0 "$pmcstat" -S cs -G graph sh -c 'echo hello'
 ok '-G of a recording' all 'has graph "^@ cpu-clock .9 samples.$"' \
 	'has out "^hello$"' 'has err "500 samples, 9 lost"'
+run 0 "$pmcstat" -q -S cs -i 1001 -G graph true
+ok '-i of one' has graph '^@ cpu-clock .5 samples.$'
 run 0 "$pmcstat" -q -P cs -F tree -g -M map true
 ok '-F and -g of one' all 'has tree "^summary: 9 "' '[ -e map ]'
-run 0 "$pmcstat" -q -G graph --only user -S cs --include-self \
-	--only all -S faults -P cs true
+run 0 "$pmcstat" -q -G graph --only user -S cs --include-self --only all -S faults -P cs true
 ok 'the reader of a recording is left out of it, as pmcstat is' \
 	[ "$(sed -n '/^filter/,/^conf/p' trace | tr '\n' ' ' |
 	sed 's/is not 1  [1-9][0-9]* /PID /; s/conf.*//')" = 'filter 0 is 5  0 PID ' ]

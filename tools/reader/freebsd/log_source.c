@@ -177,10 +177,8 @@ int input_unwanted(const struct reading *o, const struct pmclog_rec *rec)
 		return 0;
 	cpu = PMCLOG_CC_CPU(REC32(rec, callchain, cpuflags));
 	tid = REC32(rec, callchain, tid);
-	/* -c and -i have chosen what was recorded */
-	if (o->live)
-		return 0;
-	if (!cpus->all && (cpu >= CPU_LIMIT || !cpus->set[cpu]))
+	/* -c has chosen what was recorded */
+	if (!o->live && !cpus->all && (cpu >= CPU_LIMIT || !cpus->set[cpu]))
 		return 1;
 	return o->one_lwp && tid != o->lwp;
 }
