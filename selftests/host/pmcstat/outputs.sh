@@ -31,8 +31,8 @@ for names in 'one/f one/f' 'one/f one/../one/f' 'one/f two/f' 'one/there one/lin
 		'has err "^pmcstat: -o $a and --kallsyms $b are one file"'
 	run 64 "$pmcstat" -R "$golden" -G "$a" -F "$b"
 	ok "-G $a -F $b" all '! [ -e one/f ]' 'has err "^pmcstat: -G $a and -F $b are one file"'
-	run 64 "$pmcstat" -S cs -T -o "$a" -g -M "$b" true
-	ok "-o $a -M $b" has err "^pmcstat: -M $b and -o $a are one file"
+	run 64 "$pmcstat" -R "$golden" -F "$a" -g -M "$b"
+	ok "-F $a -M $b" has err "^pmcstat: -[FM] [^ ]* and -[FM] [^ ]* are one file"
 done
 run 0 "$pmcstat" -q -S cs -s cs -O one/f -o f --kallsyms one/there true
 ok 'files of one name are two, in two directories' all 'has one/f "^end$"' 'lines f 2' \

@@ -152,6 +152,8 @@ static const struct bad bad[] = {
 	{ "-p cs -E -P cs -O x true", "-E holds for events named after it only: put it before -p" },
 	{ "-p cs -W -s cs -O x true", "-W holds for" },
 	{ "-R x -G y -o z", "-o takes the text of a log or of -T: it goes without -G" },
+	{ "-R x -T -G y", "-T and -G do not go together" },
+	{ "-S cs -T -o x -g", "-T and -g do not go together" },
 	{ "-R x -m y -o z", "it goes without -m" },
 	{ "-S cs -g -o z", "it goes without -g" },
 	{ "-t 0 -p cs", "-t 0: not a process" },

@@ -110,7 +110,9 @@ static int check_reading(struct parser *p)
 	if (letter && !given(p, "gGFmaT"))
 		return options_fail(p, "-%c goes with -g, -G, -F, -m, -a or -T",
 				    letter);
-	if (given(p, "o") && given(p, "GFgma") && !given(p, "T"))
+	if (given(p, "T") && given(p, "gGFma"))
+		return options_fail(p, "-T and -%c do not go together", given(p, "gGFma"));
+	if (given(p, "o") && given(p, "GFgma"))
 		return options_fail(p, "-o takes the text of a log or of -T: it goes "
 				    "without -%c", given(p, "GFgma"));
 	if (given(p, "T") && given(p, "l"))
