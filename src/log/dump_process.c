@@ -468,12 +468,15 @@ static void miss_maps(struct dump *d, struct hwpmc_owner *o)
 bool hwpmc_dump_has_ended(const struct hwpmc_owner *o, struct task_struct *leader)
 {
 	struct task_struct *t;
-	bool ended = true;
+	bool ended;
 
 	rcu_read_lock();
-	for_each_thread(leader, t)
-		ended &= !!data_race(READ_ONCE(t->exit_state));
-	ended = ended && !hwpmc_target_find_rcu(o, task_tgid(leader));
+	ended = !hwpmc_target_find_rcu(o, task_tgid(leader));
+	for_each_thread(leader, t) {
+		ended = ended && data_race(READ_ONCE(t->exit_state));
+		if (!ended)
+			break;
+	}
 	rcu_read_unlock();
 	return ended;
 }

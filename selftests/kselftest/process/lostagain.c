@@ -184,7 +184,7 @@ TEST_F(lostagain, ends)
 	EXPECT_EQ(0, late);
 }
 
-/* PATIENCE of dump_lost.c, and more */
+/* some passes of the writer thread */
 #define EXITING_MS	1500
 
 /* The records of this process are lost, too. */
