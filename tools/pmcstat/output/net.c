@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "reader/base/port.h"
 #include "pmcstat.h"
 
 /* As in FreeBSD, "./a:b" is a file. */
@@ -60,6 +61,8 @@ int net_connect(const char *path)
 		die(EX_OSERR, "out of memory");
 	if (split(address, &host, &port))
 		die(EX_USAGE, "%s: not host:port", path);
+	if (!port_is_valid(port))
+		die(EX_USAGE, "%s: a port is at most 65535", path);
 	err = getaddrinfo(host, port, &hints, &list);
 	if (err)
 		die(EX_NOHOST, "%s: %s", path, gai_strerror(err));

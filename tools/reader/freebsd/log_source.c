@@ -11,6 +11,7 @@
 
 #include <linux/pmclog.h>
 
+#include "base/port.h"
 #include "base/samefile.h"
 #include "base/say.h"
 #include "freebsd/log_source.h"
@@ -77,6 +78,8 @@ static int listening(const char *path, const char *colon)
 
 	if (len >= sizeof(host))
 		return cannot_listen(path, "the name is too long");
+	if (!port_is_valid(port))
+		return cannot_listen(path, "a port is at most 65535");
 	if (len > 1 && *path == '[' && path[len - 1] == ']') {
 		path++;
 		len -= 2;
