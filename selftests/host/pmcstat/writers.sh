@@ -96,7 +96,7 @@ ok 'SIGTERM ends all' all 'all_whole e' '[ -n "$other" ]' '! kill -0 "$other" 2>
 begin_two 4
 kill -KILL "$other"
 wait "$pid"
-got=$? want=74
+got=$? want=70
 ok 'one that is killed ends it' all '[ "$(number e)" -eq 4 ]' \
 	'has err "^pmcstat: --writers: a process has died, its log may be incomplete$"'
 begin_two 6

@@ -221,7 +221,7 @@ static int take_report(unsigned int i, struct hwpmc_driverstats *stats,
 
 	if (!receive_all(sockets[i], &r, sizeof(r))) {
 		warn_line("--writers: a process has died, its log may be incomplete");
-		return EX_IOERR;
+		return EX_SOFTWARE;
 	}
 	add_stats(stats, &r.stats);
 	*files += r.files;
