@@ -17,7 +17,9 @@
 #include "reader/freebsd/log_source.h"
 #include "output/outputs.h"
 #include "pmcstat.h"
-#ifndef WITHOUT_ANALYSIS
+#ifdef WITHOUT_ANALYSIS
+#define TOP_NO_RECORDING SIGTERM	/* it has no such reader */
+#else
 #include "reader/live/top.h"
 #endif
 
@@ -80,8 +82,17 @@ static int gprof_check(const struct options *o)
 	return status;
 }
 
+static int live_check(const struct options *o)
+{
+	struct reading r = reading_of(o);
+
+	return top_check(&r);
+}
+
 static int analyses_check(const struct options *o)
 {
+	if (o->read.top)
+		return live_check(o);
 	return o->read.gprof ? gprof_check(o) : 0;
 }
 #endif
@@ -156,6 +167,8 @@ int read_run(const struct options *o)
 {
 	int status = reading_check(o);
 
+	/* a file that may not grow is an error of its write, as a full disk is */
+	signal(SIGXFSZ, SIG_IGN);
 	return status ? status : read_log(o, -1);
 }
 
@@ -202,11 +215,51 @@ static void leave_screen(void)
 	if (null < 0 || said < 0)
 		die(EX_OSERR, "cannot leave the screen: %s", strerror(errno));
 	kept_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	atexit(say_kept);
 	dup2(said, STDERR_FILENO);
 	dup2(null, STDOUT_FILENO);
 	close(null);
 	close(said);
+}
+
+/**
+ * struct reader - the other process
+ * @pid:   while there is one
+ * @of:    whose it is
+ * @begun: it has something to make of what it reads
+ */
+static struct reader {
+	pid_t	pid;
+	pid_t	of;
+	int	begun;
+} reader;
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return EX_OSERR;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	/* who reads what it writes has seen enough */
+	if (WTERMSIG(status) == SIGPIPE)
+		return OUTPUT_UNREAD;
+	warn_line("the process that reads the log was ended by signal %d (%s)",
+		  WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return EX_SOFTWARE;
+}
+
+/* At exit, if the recording has failed: the screen is given back before it is said why. */
+static void leave_reader(void)
+{
+	if (getpid() != reader.of)
+		return;
+	if (reader.pid) {
+		kill(reader.pid, TOP_NO_RECORDING);
+		waitpid(reader.pid, NULL, 0);
+	}
+	say_kept();
 }
 
 static pid_t fork_reader(const struct options *o, int pipe_fd[2])
@@ -227,20 +280,12 @@ static pid_t fork_reader(const struct options *o, int pipe_fd[2])
 	/* the recording ends first, and the log with it */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	/* a terminal that is gone ends what is on its screen */
+	if (!uses_screen(o))
+		signal(SIGHUP, SIG_IGN);
 	exit(read_log(o, pipe_fd[0]));
 }
-
-/**
- * struct reader - the other process
- * @pid:   while there is one
- * @of:    whose it is
- * @begun: it has something to make of what it reads
- */
-static struct reader {
-	pid_t	pid;
-	pid_t	of;
-	int	begun;
-} reader;
 
 void read_begun(void)
 {
@@ -263,17 +308,15 @@ static void start_reader(const struct options *o, int pipe_fd[2])
 		atexit(forsake);
 }
 
-static int wait_for(pid_t pid)
+/*
+ * An output that has failed takes precedence, but for one that nobody reads.  A log that
+ * nobody reads any more is not what went wrong first.
+ */
+static int status_of_both(int recording, int reading)
 {
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return EX_OSERR;
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	/* who reads what it writes has seen enough */
-	return WTERMSIG(status) == SIGPIPE ? OUTPUT_UNREAD : EX_SOFTWARE;
+	if (reading && (reading != OUTPUT_UNREAD || !recording || recording == EX_IOERR))
+		return reading;
+	return recording;
 }
 
 int read_live(struct options *o)
@@ -290,14 +333,14 @@ int read_live(struct options *o)
 	filter_process(o, reader.pid);	/* it is as much of us as the recorder */
 	if (o->read.top)
 		o->quiet = 1;
-	if (uses_screen(o))
+	if (uses_screen(o)) {
 		leave_screen();
+		atexit(leave_reader);
+	}
 	status = session_run(o);
 	close(log[1]);
 	read_status = wait_for(reader.pid);
 	reader.pid = 0;
 	say_kept();
-	/* a log that nobody reads any more is not what went wrong first */
-	return !status || (status == EX_IOERR && read_status) ?
-	       read_status : status;
+	return status_of_both(status, read_status);
 }

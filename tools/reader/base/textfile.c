@@ -18,6 +18,19 @@ FILE *text_open(const char *path)
 	return f;
 }
 
+static int cannot_write(const char *path)
+{
+	warn_line("cannot write %s%s%s", strcmp(path, "-") ? path :
+		  "to standard output", errno ? ": " : "",
+		  errno ? strerror(errno) : "");
+	return EX_IOERR;
+}
+
+int text_flush(FILE *f, const char *path)
+{
+	return fflush(f) ? cannot_write(path) : 0;
+}
+
 int text_close(FILE *f, const char *path)
 {
 	int bad = ferror(f);
@@ -25,11 +38,7 @@ int text_close(FILE *f, const char *path)
 	errno = 0;
 	if (f == stdout ? fflush(f) : fclose(f))
 		bad = 1;
-	if (bad)
-		warn_line("cannot write %s%s%s", strcmp(path, "-") ? path :
-			  "to standard output", errno ? ": " : "",
-			  errno ? strerror(errno) : "");
-	return bad ? EX_IOERR : 0;
+	return bad ? cannot_write(path) : 0;
 }
 
 /* 0 if @path can be written, or an errno */

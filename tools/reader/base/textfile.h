@@ -7,7 +7,8 @@
 
 /* Opens a text file; "-" is standard output.  NULL after a message. */
 FILE *text_open(const char *path);
-/* 0, or EX_IOERR after a message. */
+/* 0, or EX_IOERR after a message.  A stream that could not be flushed is still to be closed. */
+int text_flush(FILE *f, const char *path);
 int text_close(FILE *f, const char *path);
 /* 0 if @path can be written or is NULL, or EX_CANTCREAT after a message. */
 int output_check(const char *path);

@@ -53,17 +53,23 @@ struct session {
 	uint64_t	interval;
 };
 
+/* The signal that asks for the end */
 static volatile sig_atomic_t stopped;
 
 static void stop(int signal)
 {
-	(void)signal;
-	stopped = 1;
+	stopped = signal;
 }
 
 /* ------------------------------------------------------------------------
- * -f
+ * Options
  */
+static int no_screen(void)
+{
+	warn_line("this terminal cannot be used; -o file takes the screens as text");
+	return EX_UNAVAILABLE;
+}
+
 static int plugin_option(struct top *t, const char *option)
 {
 	char *end = NULL;
@@ -93,6 +99,17 @@ static int plugin_options(struct top *t)
 	return 0;
 }
 
+int top_check(const struct reading *o)
+{
+	struct top t = { .o = *o };
+
+	if (plugin_options(&t))
+		return EX_USAGE;
+	if (o->text_path || !isatty(STDOUT_FILENO) || terminal_is_usable())
+		return 0;
+	return no_screen();
+}
+
 /* ------------------------------------------------------------------------
  * The screen
  */
@@ -107,11 +124,8 @@ static int open_screen(struct session *s)
 	/* standard input may be the log */
 	s->keyboard = fopen("/dev/tty", "r+e");
 	s->screen = s->keyboard ? newterm(NULL, stdout, s->keyboard) : NULL;
-	if (!s->screen) {
-		warn_line("this terminal cannot be used; -o file takes the "
-			  "screens as text");
-		return EX_UNAVAILABLE;
-	}
+	if (!s->screen)
+		return no_screen();
 	s->tty = fileno(s->keyboard);
 	cbreak();
 	noecho();
@@ -130,7 +144,14 @@ static int close_screen(struct session *s)
 	}
 	if (s->keyboard)
 		fclose(s->keyboard);
-	return s->plain ? text_close(s->plain, s->path) : 0;
+	if (!s->plain)
+		return 0;
+	if (!s->status)
+		return text_close(s->plain, s->path);
+	/* what has failed has been said */
+	if (s->plain != stdout)
+		fclose(s->plain);
+	return 0;
 }
 
 static void measure(struct session *s)
@@ -157,7 +178,8 @@ static void print(struct session *s)
 	for (i = 0; i < s->text.n; i++)
 		fprintf(s->plain, "%s\n", s->text.line[i]);
 	putc('\n', s->plain);
-	fflush(s->plain);
+	s->status = text_flush(s->plain, s->path);
+	s->quit = s->status != 0;
 }
 
 static void paint(struct session *s)
@@ -415,7 +437,7 @@ static void end_recording(struct session *s)
 	struct pmclog_rec r;
 	int status;
 
-	if (!s->top.o.live || s->ended)
+	if (!s->top.o.live || s->ended || stopped == TOP_NO_RECORDING)
 		return;
 	/* one that was killed has left this process to another */
 	if (getppid() == s->top.o.live)
@@ -430,7 +452,9 @@ static void end_recording(struct session *s)
 static void catch_signals(void)
 {
 	struct sigaction act = { .sa_handler = stop };
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int signals[] = {
+		SIGINT, SIGTERM, SIGHUP, SIGQUIT, TOP_NO_RECORDING,
+	};
 	struct sigaction old;
 	size_t i;
 
@@ -458,9 +482,9 @@ int top_run(const struct reading *o, struct input *in)
 	/* a log that is complete has them at its end, behind the first screens */
 	if (s.top.log.r.log_path)
 		ahead_ids(&s.top.log.p, s.top.log.r.log_path);
+	catch_signals();
 	status = open_screen(&s);
 	if (!status) {
-		catch_signals();
 		run(&s);
 		status = close_screen(&s);
 		end_recording(&s);

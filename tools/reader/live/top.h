@@ -3,6 +3,9 @@
 #ifndef READER_TOP_H
 #define READER_TOP_H
 
+#include <signal.h>
+#include <stdbool.h>
+
 #include "freebsd/log_view.h"
 
 #define TOP_COLUMNS	1024	/* no screen is wider */
@@ -54,7 +57,18 @@ struct top_text {
 	unsigned int	width, height;
 };
 
-/* top.c: an exit status of sysexits(3) */
+/*
+ * Of the process that records, to top_run(): its recording has failed, so nothing is read
+ * any more.
+ */
+#define TOP_NO_RECORDING	SIGUSR1
+
+/* terminal.c: does a screen go on it? */
+bool terminal_is_usable(void);
+
+/* top.c: exit statuses of sysexits(3) */
+/* What top_run() would find out when a recording has begun */
+int top_check(const struct reading *o);
 int top_run(const struct reading *o, struct input *in);
 
 /* top_view.c: draws all samples so far, and begins the next period. */
