@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/hwpmc.h>
 #include <pmc.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -181,9 +182,11 @@ struct child {
 
 /* This program may open as many files as root lets it, the command as many as before. */
 void child_raise_files(void);
+/* Likewise: this program blocks the signals of @set. */
+void child_block_signals(const sigset_t *set);
 void child_fork(struct child *c, char **command, int keep_stdout);
-/* 0, or the errno of exec; then the child is reaped. */
-int child_exec(struct child *c);
+/* Ends the program if the command cannot be run, or a signal has ended its process. */
+void child_exec(struct child *c, const char *command);
 /* 1 when it has ended */
 int child_reap(struct child *c);
 /* Waits for its end, and sends stronger signals with time; @signal may be 0. */

@@ -49,6 +49,22 @@ terminate
 want=$got
 ok 'signals end the wait for a reader of the log' \
 	all '[ "$got" -eq 143 ] || { [ "$got" -eq 74 ] && has err interrupted; }'
+
+# Two are enough, when the pipe is full from the beginning.
+perl -MFcntl -e 'sysopen F, "slow", O_RDWR | O_NONBLOCK; 1 while syswrite F, "x" x 4096'
+rm -f began
+timeout -s KILL 60 env --default-signal=TERM "$pmcstat" --bpf -q -n 1000000 -S cpu-clock -O slow \
+	sh -c 'echo >began; exec sleep 1000' >out 2>err 9>&- &
+pid=$!
+until_true '[ -s began ]'
+for _ in 1 2; do
+	sleep .5
+	kill -TERM "$(cat "/proc/$pid/task/$pid/children")"
+done
+wait "$pid"
+got=$?
+want=74
+ok 'the second signal ends all waits' has err 'cannot write the log slow: interrupted$'
 exec 9>&-
 
 # The number before WORD in pmcstat's last line, the one after it in what pmclog says

@@ -3,6 +3,7 @@
  * The handle's half of libpmc without a device, so that pmcstat can be run
  * anywhere.  What it should do is told by environment variables:
  *	FAKE_FAIL=NAME:ERRNO[:N]	the operation NAME fails; the first N times
+ *	FAKE_WAIT=NAME:FILE	the operation NAME waits until the file is there
  *	FAKE_BREAK=MS		the log breaks (ENOSPC) after so long
  *	FAKE_LOST=MS		after so long the last target has gone
  *	FAKE_GONE=PID		there is no such process
@@ -66,12 +67,21 @@ static struct pmc_owner *the_owner;
 static pthread_mutex_t timers = PTHREAD_MUTEX_INITIALIZER;
 static int closed;
 
+/* What follows "NAME:" in the variable, or NULL */
+static const char *said_of(const char *name, const char *variable)
+{
+	const char *value = getenv(variable);
+	size_t len = strlen(name);
+
+	return value && !strncmp(value, name, len) && value[len] == ':' ?
+	       value + len + 1 : NULL;
+}
+
 static int step(const char *name, long arg)
 {
-	const char *fail = getenv("FAKE_FAIL"), *trace = getenv("FAKE_TRACE");
-	const char *times;
+	const char *fail = said_of(name, "FAKE_FAIL"), *trace = getenv("FAKE_TRACE");
+	const char *file = said_of(name, "FAKE_WAIT"), *times;
 	static int failed;
-	size_t len = strlen(name);
 	FILE *f;
 
 	f = trace ? fopen(trace, "ae") : NULL;
@@ -79,12 +89,14 @@ static int step(const char *name, long arg)
 		fprintf(f, "%s %ld\n", name, arg);
 		fclose(f);
 	}
-	if (!fail || strncmp(fail, name, len) || fail[len] != ':')
+	while (file && access(file, F_OK))
+		usleep(20000);
+	if (!fail)
 		return 0;
-	times = strchr(fail + len + 1, ':');
+	times = strchr(fail, ':');
 	if (times && failed++ >= atoi(times + 1))
 		return 0;
-	errno = atoi(fail + len + 1);
+	errno = atoi(fail);
 	return -1;
 }
 

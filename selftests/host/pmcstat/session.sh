@@ -663,8 +663,8 @@ rm -r fifo dir
 run 74 "$pmcstat" -q -O log -S cs --kallsyms /dev/full true
 ok 'where they do not fit' all 'has err "cannot write /dev/full: No space left"' \
 	'has log "^end$"'
-run 7 "$pmcstat" -q -O log -S cs --kallsyms /dev/full sh -c 'exit 7'
-ok 'but the command has a status' has err 'cannot write /dev/full'
+run 74 "$pmcstat" -q -O log -S cs --kallsyms /dev/full sh -c 'exit 7'
+ok 'whatever the status of the command' has err 'cannot write /dev/full'
 
 # More than a pipe holds, which is read when it is recorded, and not before.
 recorded() { has trace '^start 0$' && [ -e ran ]; }

@@ -139,6 +139,16 @@ static const struct log_control *control_of(const struct options *o)
 	return o->by_bpf ? bpf_log() : &owner_log;
 }
 
+/* Of errno */
+static const char *why_no_log(const struct options *o)
+{
+	if (errno != EINVAL)
+		return pmcs_limit(errno, "max_ringmem");
+	return o->packed ? "the kernel cannot write to such a file itself, or the hwpmc "
+		"module is older than --packed" :
+		"the kernel cannot write to such a file itself";
+}
+
 int log_open(const struct options *o, struct pmc_owner *owner)
 {
 	int fd;
@@ -159,10 +169,7 @@ int log_open(const struct options *o, struct pmc_owner *owner)
 	named = strcmp(o->log_path, "-") && has_name(stored_fd(fd));
 	output_empty(stored_fd(fd), path_of(o));
 	if (control_of(o)->begin(owner, fd, flags_of(o)))
-		die(EX_CANTCREAT, "cannot use %s as log: %s", path_of(o),
-		    errno == EINVAL && !flags_of(o) ?
-		    "the kernel cannot write to such a file itself" :
-		    pmcs_limit(errno, "max_ringmem"));
+		die(EX_CANTCREAT, "cannot use %s as log: %s", path_of(o), why_no_log(o));
 	return fd;
 }
 

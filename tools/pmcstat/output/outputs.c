@@ -20,14 +20,15 @@
 #include "pmcstat.h"
 
 /*
- * Files with a temporary name until recording has begun: the log, the symbols.
+ * Files that go if the recording does not begin: the log, the symbols, the counts.
+ * @temp: a temporary name, or a copy of @path if the file is a new one
  * @maker: only this process removes them at exit
  */
 static struct pending {
 	const char *path;
 	char *temp;
 	pid_t maker;
-} pending[2];
+} pending[3];
 
 #define NPENDING	(sizeof(pending) / sizeof(pending[0]))
 
@@ -42,11 +43,14 @@ static void drop_pending(void)
 
 static void add_pending(const char *path, char *temp)
 {
-	size_t i = pending[0].temp ? 1 : 0;
+	size_t i = 0;
 
+	while (pending[i].temp)
+		i++;
 	if (!i)
 		atexit(drop_pending);
 	pending[i] = (struct pending){ path, temp, getpid() };
+	tempfile_guard(temp);
 }
 
 int output_open(const char *path, int flags, unsigned int mode)
@@ -56,6 +60,21 @@ int output_open(const char *path, int flags, unsigned int mode)
 
 	if (fd < 0)
 		return open(path, flags | O_CREAT | O_CLOEXEC, mode);
+	add_pending(path, temp);
+	return fd;
+}
+
+int output_append(const char *path, unsigned int mode)
+{
+	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
+	int fd = open(path, flags | O_EXCL, mode);
+	char *temp;
+
+	if (fd < 0)
+		return open(path, flags, mode);
+	temp = strdup(path);
+	if (!temp)
+		die(EX_OSERR, "out of memory");
 	add_pending(path, temp);
 	return fd;
 }
@@ -112,10 +131,12 @@ void outputs_begun(void)
 	struct pending *p;
 
 	for (p = pending; p < pending + NPENDING; p++) {
-		if (p->temp && rename(p->temp, p->path))
+		if (!p->temp)
+			continue;
+		if (rename(p->temp, p->path))
 			die(EX_CANTCREAT, "cannot create %s: %s", p->path,
 			    strerror(errno));
-		free(p->temp);
+		tempfile_forget(p->temp);
 		p->temp = NULL;
 	}
 }
@@ -158,12 +179,14 @@ int output_failed(const char *verb, const char *what)
  * struct waiting - signals while an output is waited for
  * @fd:      of signalfd(2); -1: they are not blocked
  * @ended:   the run has: the next signal ends the wait
+ * @over:    a signal has ended one
  * @kept:    by number: they came during a wait, and the session has not had them yet
  * @wake:    eventfd(2), which is readable after one of those that are let through; -1
  */
 static struct waiting {
 	int	fd;
 	int	ended;
+	int	over;
 	struct signalfd_siginfo kept[NSIG];
 	int	wake;
 } waiting = { .fd = -1, .wake = -1 };
@@ -208,7 +231,7 @@ int output_interrupted(void)
 {
 	struct pollfd pfd = { .fd = waiting.wake, .events = POLLIN };
 
-	return poll(&pfd, 1, 0) > 0;
+	return waiting.over || poll(&pfd, 1, 0) > 0;
 }
 
 int output_has_signals(void)
@@ -246,6 +269,7 @@ static int keep_signals(void)
 		if (info.ssi_signo < NSIG)
 			waiting.kept[info.ssi_signo] = info;
 		if (end && waiting.ended) {
+			waiting.over = 1;
 			errno = EINTR;
 			return -1;
 		}

@@ -31,6 +31,11 @@ int outputs_distinct(const struct output *out, size_t n);
  * place stays unchanged until output_empty().  Returns the fd, or -1 with errno.
  */
 int output_open(const char *path, int flags, unsigned int mode);
+/*
+ * Opens @path to append to.  A new file goes if the program ends before outputs_begun().
+ * Returns the fd, or -1 with errno.
+ */
+int output_append(const char *path, unsigned int mode);
 /* Empties the open file @path; ends the program on failure. */
 void output_empty(int fd, const char *path);
 /*
@@ -42,7 +47,7 @@ int output_settle(int fd);
 int output_is_file(const char *path);
 /* From now on, a write to a pipe without a reader fails instead of ending us. */
 void output_outlive_readers(void);
-/* Has a signal come since output_let_interrupt()? */
+/* Has a signal ended a wait, or come since output_let_interrupt()? */
 int output_interrupted(void);
 /* In a child: SIGPIPE is what it was for us at the start. */
 void output_inherit_sigpipe(void);

@@ -26,6 +26,14 @@
 /* Limit of open files before child_raise_files(): the command's */
 static struct rlimit files;
 
+/* The signals that the caller has blocked: the command's */
+static sigset_t blocked;
+
+void child_block_signals(const sigset_t *set)
+{
+	sigprocmask(SIG_BLOCK, set, &blocked);
+}
+
 void child_raise_files(void)
 {
 	struct rlimit most;
@@ -45,12 +53,10 @@ void child_raise_files(void)
 static void run_command(int go, int failed, const char *path, char **command,
 			int keep_stdout)
 {
-	sigset_t none;
 	char byte;
 	int err;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	output_inherit_sigpipe();
 	probes_leave();
 	if (files.rlim_max)
@@ -129,29 +135,37 @@ static void end_running(void)
 	child_end(&c, SIGTERM);
 }
 
-int child_exec(struct child *c)
+/* 0, or the errno of its exec; ECHILD: it has ended before */
+static int go_on(const struct child *c)
 {
 	int err = 0;
 	ssize_t n;
 
 	if (write(c->go, "", 1) != 1)
-		err = ECHILD;
+		return ECHILD;
+	do
+		n = read(c->failed, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(err) ? err : 0;
+}
+
+void child_exec(struct child *c, const char *command)
+{
+	int err = go_on(c);
+
 	close(c->go);
-	if (!err) {
-		do {
-			n = read(c->failed, &err, sizeof(err));
-		} while (n < 0 && errno == EINTR);
-		if (n != (ssize_t)sizeof(err))
-			err = 0;
-	}
 	close(c->failed);
-	if (err) {
-		child_end(c, 0);
-		return err;
+	if (!err) {
+		running = c->pid;
+		atexit(end_running);
+		return;
 	}
-	running = c->pid;
-	atexit(end_running);
-	return 0;
+	child_end(c, 0);
+	/* ^C during the set-up comes to both */
+	if (err == ECHILD && c->status > 128)
+		die(c->status, "%s was not begun: %s", command,
+		    strsignal(c->status - 128));
+	die(err == ENOENT ? 127 : 126, "cannot run %s: %s", command, strerror(err));
 }
 
 static void set_status(struct child *c, int status)
@@ -187,16 +201,23 @@ static int child_wait(struct child *c, uint64_t ns)
 	return 1;
 }
 
+/* One that is stopped gets the signal when it is continued. */
+static void ask_to_end(const struct child *c, int signal)
+{
+	kill(c->pid, signal);
+	kill(c->pid, SIGCONT);
+}
+
 void child_end(struct child *c, int signal)
 {
 	running = 0;
 	if (!c->pid)
 		return;
 	if (signal)
-		kill(c->pid, signal);
+		ask_to_end(c, signal);
 	if (child_wait(c, GRACE_NS))
 		return;
-	kill(c->pid, SIGTERM);
+	ask_to_end(c, SIGTERM);
 	if (child_wait(c, GRACE_NS))
 		return;
 	kill(c->pid, SIGKILL);

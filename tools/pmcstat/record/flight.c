@@ -372,9 +372,11 @@ static int ask(void)
 	if (fd < 0)
 		return failed(errno);
 	status = take(fd);
-	close(fd);
 	if (!status)
 		rotation_keep(&fl.dir);
+	else if (!size_of(fd))
+		rotation_undo(&fl.dir);
+	close(fd);
 	return status;
 }
 

@@ -42,7 +42,7 @@ enum end {
  * @snapshot: requested by SIGUSR2
  * @refresh: when to update the metadata for snapshots, now_ns()
  * @deaf:   the device is not polled: the end of its targets does not end the run
- * @nohup:  SIGHUP was ignored at the start: ignore one from the terminal
+ * @nohup, @noint: SIGHUP, SIGINT were ignored at the start: ignore one from the terminal
  * @signal: it ended the run and was not sent to the command; 0: none
  * @unread: the reader of the counts has gone
  * @began:  when the PMCs were started, now_ns()
@@ -62,6 +62,7 @@ struct session {
 	int		deaf;
 	int		signals;
 	int		nohup;
+	int		noint;
 	int		signal;
 	int		status;
 	int		unread;
@@ -78,7 +79,7 @@ static void open_text(struct session *s)
 	s->text = log && !strcmp(log, "-") ? STDERR_FILENO : STDOUT_FILENO;
 	/* the reader writes to the file; the old content stays until the recording has begun */
 	if (path && strcmp(path, "-") && o->action != ACTION_LIVE)
-		s->text = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+		s->text = output_append(path, 0666);
 	if (s->text < 0)
 		die(EX_CANTCREAT, "cannot open %s: %s", path, strerror(errno));
 	s->counts.out = output_stream(s->text);
@@ -154,9 +155,16 @@ static int can_rotate(const struct options *o)
 	return o->log_dir && !o->flight_size && !o->writers;
 }
 
+static int is_ignored(int signo)
+{
+	struct sigaction act;
+
+	sigaction(signo, NULL, &act);
+	return act.sa_handler == SIG_IGN;
+}
+
 static void block_signals(struct session *s)
 {
-	struct sigaction hup;
 	sigset_t set;
 
 	signal(SIGCHLD, SIG_DFL);
@@ -165,14 +173,14 @@ static void block_signals(struct session *s)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGIO);
-	sigaction(SIGHUP, NULL, &hup);
-	s->nohup = hup.sa_handler == SIG_IGN;
+	s->nohup = is_ignored(SIGHUP);
+	s->noint = is_ignored(SIGINT);
 	/* -O DIR under nohup: SIGHUP from kill(1) still begins the next file */
 	if (!s->nohup || can_rotate(s->o))
 		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGUSR2);
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	child_block_signals(&set);
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
 		die(EX_OSERR, "signalfd: %s", strerror(errno));
@@ -241,15 +249,14 @@ static void attach(struct session *s)
 		return;
 	err = pmcs_attach(o, s->owner, s->child.pid);
 	if (err)
-		die(EX_OSERR, "cannot attach to the command: %s",
-		    strerror(err));
+		die(err == EPERM ? EX_NOPERM : EX_OSERR,
+		    "cannot attach to the command: %s", strerror(err));
 }
 
 /* Returns END_TARGETS if there is nothing left to wait for. */
 static enum end start(struct session *s)
 {
 	struct options *o = s->o;
-	int err;
 
 	if (pmcs_start(o, s->owner))
 		return END_TARGETS;
@@ -260,10 +267,7 @@ static enum end start(struct session *s)
 	if (!o->command)
 		return END_NOT;
 	s->began = now_ns();
-	err = child_exec(&s->child);
-	if (err)
-		die(err == ENOENT ? 127 : 126, "cannot run %s: %s",
-		    o->command[0], strerror(err));
+	child_exec(&s->child, o->command[0]);
 	return END_NOT;
 }
 
@@ -304,6 +308,9 @@ static enum end take_signals(struct session *s)
 			continue;
 		}
 		if (info.ssi_signo == SIGHUP && s->nohup)
+			continue;
+		/* a script's background job: its ^C is for others, kill(1) is for it */
+		if (info.ssi_signo == SIGINT && s->noint && info.ssi_code == SI_KERNEL)
 			continue;
 		/* a signal from the terminal has reached the command, too */
 		if (info.ssi_code != SI_KERNEL)
@@ -565,8 +572,9 @@ int session_run(struct options *o)
 	targets_free(&s.targets);
 	if (fclose(s.counts.out))
 		counts_error(&s);
+	/* what was lost is said before the command's status */
 	status = kallsyms_end();
-	if (!s.status)
+	if (status && (!s.status || status != OUTPUT_UNREAD))
 		s.status = status;
 	return s.unread && !s.status ? OUTPUT_UNREAD : s.status;
 }

@@ -136,6 +136,13 @@ void tempfile_guard(char *temp)
 	expect_the_end();
 }
 
+void tempfile_forget(char *temp)
+{
+	if (temp)
+		swap_temp(temp, NULL);
+	free(temp);
+}
+
 /* Checks close(): some file systems only report ENOSPC there. */
 int tempfile_settle(int fd, const char *path, char *temp, bool keep)
 {
@@ -145,8 +152,6 @@ int tempfile_settle(int fd, const char *path, char *temp, bool keep)
 		err = errno;
 	if (temp && (err || !keep))
 		unlink(temp);
-	if (temp)
-		swap_temp(temp, NULL);
-	free(temp);
+	tempfile_forget(temp);
 	return err;
 }

@@ -16,10 +16,13 @@ unsigned int tempfile_mode(void);
 int tempfile_open(const char *path, unsigned int mode, char **temp);
 
 /*
- * SIGHUP, SIGINT and SIGTERM remove @temp until it is settled, if nothing else handles
- * them.
+ * SIGHUP, SIGINT, SIGQUIT and SIGTERM remove @temp until it is settled or forgotten, if
+ * nothing else handles them.
  */
 void tempfile_guard(char *temp);
+
+/* @temp has its name, or is gone.  Frees it. */
+void tempfile_forget(char *temp);
 
 /*
  * Closes @fd, renames @temp to @path if @keep, and frees @temp.  @temp is NULL

@@ -364,8 +364,10 @@ static FILE *open_new(const char *path, char **temp)
 	fd = mkostemp(*temp, O_CLOEXEC);
 	if (fd >= 0 && !fchmod(fd, tempfile_mode()))
 		f = fdopen(fd, "w");
-	if (f)
+	if (f) {
+		tempfile_guard(*temp);
 		return f;
+	}
 	warn_line("cannot open %s: %s", path, strerror(errno));
 	if (fd >= 0) {
 		close(fd);
@@ -385,7 +387,7 @@ static int close_new(FILE *f, const char *path, char *temp)
 	}
 	if (status)
 		unlink(temp);
-	free(temp);
+	tempfile_forget(temp);
 	return status;
 }
 
