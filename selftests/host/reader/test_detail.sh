@@ -214,4 +214,16 @@ late()
 }
 ok "a chain that came late" same '["L2 hit","0x1000",2]' late
 
+# A process that is told again has not ended.
+log late <<-EOF
+	event cycles:u 1000
+	hardware
+	proc 7 prog
+	late 1 7 7 0x1000
+	detail mem 0x442 branch 0x1000 0x1008 2
+	exit 7
+	proc 7 prog
+	userchain 7 7 0x1000 0x2000
+EOF
+ok "of a process that was told again meanwhile" same '["L2 hit","0x1000",2]' late
 done_testing

@@ -308,8 +308,7 @@ static void process_record(struct profile *p, const struct pmclog_rec *r)
 		late_forget(&p->late, REC32(r, thr_exit, tid));
 		break;
 	case PMCLOG_T_SYSEXIT:
-		/* the first thread's tid is the pid */
-		late_forget(&p->late, REC32(r, sysexit, pid));
+		/* it may be told again: what waits for a chain still waits */
 		procs_exit(&p->procs, proc_of(p, REC32(r, sysexit, pid)));
 		break;
 	case PMCLOG_T_PROC_CREATE:

@@ -99,8 +99,5 @@ void ends_log_record(struct ends_log *t, const struct pmclog_rec *rec)
 	case PMCLOG_T_THR_EXIT:
 		late_forget(&t->late, REC32(rec, thr_exit, tid));
 		break;
-	case PMCLOG_T_SYSEXIT:
-		late_forget(&t->late, REC32(rec, sysexit, pid));
-		break;
 	}
 }
