@@ -11,8 +11,10 @@ golden=$PWD/../log/golden/full.pmclog
 . "$PWD/lib.sh"
 ulimit -c 0
 
-# children: PIDs of what $pid has started
-children() { cat "/proc/$pid/task/$pid/children"; }
+# child: PID of the first that $pid has started
+child() { cut -d ' ' -f 1 "/proc/$pid/task/$pid/children"; }
+# comes OPERATION: $pid has come to it
+comes() { until_true "has trace '^$1 '"; }
 # left: files of a recording that has not begun
 left() { find . -name 'new*'; }
 # ended: takes the status of $pid
@@ -45,10 +47,14 @@ rm new.counts
 # The command waits for the start, as all that ^C comes to.
 for signal in INT:130 TERM:143 KILL:137; do
 	want=${signal#*:} signal=${signal%:*}
-	FAKE_WAIT=start:go env --default-signal=INT "$pmcstat" -q -O new -S cs sleep 60 >out 2>err &
+	: >trace
+	FAKE_TRACE=trace FAKE_WAIT=attach:go env --default-signal=INT "$pmcstat" -q -O new -P cs \
+		sleep 60 >out 2>err &
 	pid=$!
-	until_true '[ -n "$(children)" ]'
-	kill -"$signal" "$(children)"
+	comes attach
+	command=$(child)
+	kill -"$signal" "$command"
+	until_true 'has "/proc/$command/status" "^State:.Z"'
 	: >go
 	ended
 	rm go
@@ -99,22 +105,20 @@ ok 'screens that nobody gets end the run' has err 'cannot write /dev/full: No sp
 run 64 "$pmcstat" -q -S cs -T -o new -f bogus sh -c ': >ran'
 ok 'a wrong -f is found before' all '! [ -e ran ]' 'lines err 1'
 rm -f graph
-"$pmcstat" -q -S cs -G graph sleep 60 >out 2>err &
+: >trace
+FAKE_TRACE=trace "$pmcstat" -q -S cs -G graph sleep 60 >out 2>err &
 pid=$!
-until_true '[ "$(children | wc -w)" -eq 2 ]'
-# shellcheck disable=SC2046
-set -- $(children)
-kill -HUP "$1"
+comes start
+kill -HUP "$(child)"
 kill -HUP "$pid"
 ended
 want=129
 ok 'SIGHUP ends the recording, and the graph is made' all '[ -s graph ]' 'lines err 0'
-"$pmcstat" -q -S cs -G graph sleep 60 >out 2>err &
+: >trace
+FAKE_TRACE=trace "$pmcstat" -q -S cs -G graph sleep 60 >out 2>err &
 pid=$!
-until_true '[ "$(children | wc -w)" -eq 2 ]'
-# shellcheck disable=SC2046
-set -- $(children)
-kill -KILL "$1"
+comes start
+kill -KILL "$(child)"
 kill -TERM "$pid"
 ended
 want=70
