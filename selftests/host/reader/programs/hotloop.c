@@ -37,6 +37,9 @@ __attribute__((noinline)) static void hot(void)
 	while (n < ENOUGH) {
 		for (i = 0; i < 100000; i++)
 			v = v * v ^ i;	/* in the loop */
+		/* another, as a processor may take each interrupt of a loop at one instruction */
+		for (i = 0; i < 30000; i++)
+			v = v * 5 + (v >> 7);
 		sink += v;
 	}
 	sink ^= v;			/* after the loop */
