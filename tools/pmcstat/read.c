@@ -176,6 +176,8 @@ int read_run(const struct options *o)
  * Our own recording
  */
 #define KEPT_MAX	4096	/* bytes of standard error */
+#define NAP_NS		10000000L
+#define NAPS		1000	/* for a reader that looks up many names */
 
 static int kept_stderr = -1;
 
@@ -250,20 +252,30 @@ static int wait_for(pid_t pid)
 	return EX_SOFTWARE;
 }
 
-/* At exit, if the recording has failed: the screen is given back before it is said why. */
+/*
+ * At exit, if the recording has failed: the screen is given back before it is said why.
+ * We hold what the reader reads, so that it would wait for us for ever.
+ */
 static void leave_reader(void)
 {
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	unsigned int naps;
+
 	if (getpid() != reader.of)
 		return;
-	if (reader.pid) {
+	if (reader.pid)
 		kill(reader.pid, TOP_NO_RECORDING);
-		waitpid(reader.pid, NULL, 0);
+	for (naps = 0; reader.pid && !waitpid(reader.pid, NULL, WNOHANG); naps++) {
+		if (naps == NAPS)
+			kill(reader.pid, SIGKILL);
+		nanosleep(&nap, NULL);
 	}
 	say_kept();
 }
 
 static pid_t fork_reader(const struct options *o, int pipe_fd[2])
 {
+	sigset_t told;
 	pid_t pid;
 
 	if (pipe2(pipe_fd, O_CLOEXEC))
@@ -284,6 +296,11 @@ static pid_t fork_reader(const struct options *o, int pipe_fd[2])
 	/* a terminal that is gone ends what is on its screen */
 	if (!uses_screen(o))
 		signal(SIGHUP, SIG_IGN);
+	/* from the recorder, whatever our caller does with it */
+	sigemptyset(&told);
+	sigaddset(&told, TOP_NO_RECORDING);
+	signal(TOP_NO_RECORDING, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &told, NULL);
 	exit(read_log(o, pipe_fd[0]));
 }
 

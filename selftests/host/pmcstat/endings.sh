@@ -31,7 +31,7 @@ for signal in INT:130 TERM:143 HUP:129 QUIT:131; do
 	# a shell lets what runs in the background ignore two of them
 	env --default-signal=INT,QUIT "$pmcstat" -q -O new -s cs -S cs -o new.counts --kallsyms fifo true >out 2>err &
 	pid=$!
-	until_true '[ -n "$(find . -name "new.??????")" ]'
+	until_true '[ -n "$(find . -name "new.??????" ! -name new.counts)" ]'
 	kill -"$signal" "$pid"
 	ended
 	ok "SIG$signal during the set-up leaves no file" [ -z "$(left)" ]
@@ -70,12 +70,11 @@ run 0 "$pmcstat" -q -S cs -O log sed -n 's/^SigBlk:.0*//p' /proc/self/status
 ok 'or none' [ -z "$(tr -d 0 <out)" ]
 
 # A command that is stopped can end, too, without waiting for what cannot be refused.
-run 0 "$pmcstat" -q -S cs -O log -l .3 sh -c \
+run 0 "$pmcstat" -q -S cs -O log -l 2 sh -c \
 	'trap ": >asked; exit" TERM; kill -STOP $$; sleep 60 & wait'
 ok 'a stopped command is asked to end' [ -e asked ]
 
-# A script's background job ignores SIGINT: ^C is not for it, kill(1) is.  No test has a
-# terminal that sends the first.
+# A script's background job ignores SIGINT: ^C is not for it, kill(1) is.
 rm log
 run 0 sh -c 'trap "" INT; "$0" -q -S cs -O log -l 60 & pid=$!
 	until grep -q begin log 2>err.grep; do sleep .05; done; kill -INT $pid; wait $pid' "$pmcstat"
@@ -133,17 +132,36 @@ run 74 sh -c 'ulimit -f 0; cd gmon && "$0" -R "$1" -g' "$pmcstat" "$golden"
 ok 'nor do profiles leave a part' [ -z "$(find gmon -type f)" ]
 
 # screen_said: what was said after the screen was given back
-screen_said() { sed 's/.*\[?1049l//' <session | sed '/\[?1049h/d'; }
+screen_said() { sed -n '/\[?1049l/,$p' <session | sed 's/.*\[?1049l//'; }
+# typed WHEN TEXT: types it when that is true
+mkfifo keys
+typed() { { until eval "$1" 2>err.typed; do sleep .05; done; printf %b "$2"; sleep .3; : >go; } >keys & }
+# on_screen KEYS COMMAND: with a terminal; the start waits until they have been typed
+on_screen()
+{
+	rm -f go session
+	typed 'grep -q "\[?1049h" session' "$1"
+	FAKE_WAIT=start:go TERM=xterm run "$want" timeout 60 script -qefc "$2" session <keys
+	wait $!
+	screen_said >said
+}
 if command -v script >found; then
 	run 69 script -qec "env TERM=nosuch $pmcstat -q -T -S cs sh -c ': >ran'" session
 	ok 'a terminal that is not known' all '! [ -e ran ]' 'has out "cannot be used"'
-	{ sleep 1; : >go; } &
-	FAKE_WAIT=start:go TERM=xterm run 127 script -qec "$pmcstat -T -S cs ./nonexistent" session
-	wait $!
-	rm go
-	# the screen is there by then, if the machine is not too slow
-	screen_said >said
+	want=127
+	on_screen '' "$pmcstat -T -S cs ./nonexistent"
 	ok 'an error is said when the screen is given back' has said 'cannot run ./nonexistent'
+	on_screen '' "env --ignore-signal=USR1 --block-signal=USR1 $pmcstat -T -S cs ./nonexistent"
+	ok 'whatever the caller does with SIGUSR1' has said 'cannot run ./nonexistent'
+	on_screen q "$pmcstat -T -S cs ./nonexistent"
+	ok 'when the view waits for the end of the recording' has said 'cannot run ./nonexistent'
+	unset FAKE_LOG
+	rm log
+	typed 'has log "^begin$"' '\003'
+	run 3 timeout 60 script -qefc "env --ignore-signal=INT $pmcstat -q -S cs -O log \
+		sh -c 'sleep 4; exit 3'" session <keys
+	wait $!
+	ok '^C is not for a background job' true
 fi
 
 echo "1..$count"

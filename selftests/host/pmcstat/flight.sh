@@ -148,7 +148,7 @@ ok 'and what is in one' [ "$(cat z)" = mine ]
 run 0 sh -c 'yes | head -c 9999 >z; exec "$0" -S cs --flight 4M -O z -l .1' \
 	"$pmcstat"
 ok 'which a snapshot takes the place of' cmp one z
-run 74 "$pmcstat" -S cs --flight 4M -O x sh -c 'rm x'
+run 74 "$pmcstat" -S cs --flight 4M -O x sh -c 'until rm x; do sleep .05; done'
 ok 'a file that is gone at the end' has err '^pmcstat: x was removed or replaced meanwhile'
 run 0 sh -c 'exec 9<>nameless; rm nameless; "$0" -q -S cs --flight 4M -O /proc/self/fd/9 -l .1 && cp /proc/self/fd/9 copy' "$pmcstat"
 ok 'a file without a name' all 'whole copy'

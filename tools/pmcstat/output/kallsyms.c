@@ -144,11 +144,13 @@ static void let_kill(void)
 {
 	sigset_t set;
 
-	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	if (!output_is_background()) {
+		signal(SIGINT, SIG_DFL);
+		sigaddset(&set, SIGINT);
+	}
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "reader/base/port.h"
+#include "reader/freebsd/log_source.h"
 #include "pmcstat.h"
 
 /* As in FreeBSD, "./a:b" is a file. */

@@ -180,6 +180,8 @@ int output_failed(const char *verb, const char *what)
  * @fd:      of signalfd(2); -1: they are not blocked
  * @ended:   the run has: the next signal ends the wait
  * @over:    a signal has ended one
+ * @background: SIGINT was ignored at the start, as in a script's background job: kill(1)
+ *	     means us with it, the terminal does not
  * @kept:    by number: they came during a wait, and the session has not had them yet
  * @wake:    eventfd(2), which is readable after one of those that are let through; -1
  */
@@ -187,13 +189,35 @@ static struct waiting {
 	int	fd;
 	int	ended;
 	int	over;
+	int	background;
 	struct signalfd_siginfo kept[NSIG];
 	int	wake;
 } waiting = { .fd = -1, .wake = -1 };
 
-void output_signals(int fd)
+void output_signals(int fd, int background)
 {
 	waiting.fd = fd;
+	waiting.background = background;
+}
+
+int output_is_background(void)
+{
+	return waiting.background;
+}
+
+/* Also in a signal handler */
+static int is_for_others(int signal, int code)
+{
+	return signal == SIGINT && code == SI_KERNEL && waiting.background;
+}
+
+/* The next one from the terminal or kill(1); 0: there is none */
+static int read_signal(struct signalfd_siginfo *info)
+{
+	while (read(waiting.fd, info, sizeof(*info)) == sizeof(*info))
+		if (!is_for_others((int)info->ssi_signo, info->ssi_code))
+			return 1;
+	return 0;
 }
 
 void output_run_ended(void)
@@ -202,19 +226,20 @@ void output_run_ended(void)
 }
 
 /* It may come just before the poll(2) of a wait, which then finds the eventfd readable. */
-static void wake(int signal)
+static void wake(int signal, siginfo_t *info, void *context)
 {
 	int err = errno;
 
-	(void)signal;
-	eventfd_write(waiting.wake, 1);
+	(void)context;
+	if (!is_for_others(signal, info->si_code))
+		eventfd_write(waiting.wake, 1);
 	errno = err;
 }
 
 /* poll(2) finds a signalfd(2) readable before the handler of such a signal has run. */
 void output_let_interrupt(void)
 {
-	struct sigaction act = { .sa_handler = wake };
+	struct sigaction act = { .sa_sigaction = wake, .sa_flags = SA_SIGINFO };
 	sigset_t set;
 
 	waiting.fd = -1;
@@ -255,7 +280,7 @@ int output_next_signal(struct signalfd_siginfo *info)
 		waiting.kept[i].ssi_signo = 0;
 		return 1;
 	}
-	return read(waiting.fd, info, sizeof(*info)) == sizeof(*info);
+	return read_signal(info);
 }
 
 /* Keeps the signals for the session.  -1: the second of those that end a run has come. */
@@ -264,7 +289,7 @@ static int keep_signals(void)
 	struct signalfd_siginfo info;
 	int end;
 
-	while (read(waiting.fd, &info, sizeof(info)) == sizeof(info)) {
+	while (read_signal(&info)) {
 		end = info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM;
 		if (info.ssi_signo < NSIG)
 			waiting.kept[info.ssi_signo] = info;
@@ -287,7 +312,12 @@ static int wait_for_room(int fd)
 	};
 
 	do {
-		if (poll(fds, 3, -1) < 0 || (fds[1].revents && keep_signals()))
+		if (poll(fds, 3, -1) < 0) {
+			if (errno != EINTR || output_interrupted())
+				return -1;
+			continue;	/* a signal for others */
+		}
+		if (fds[1].revents && keep_signals())
 			return -1;
 		if (fds[2].revents && !fds[0].revents) {
 			errno = EINTR;

@@ -59,8 +59,12 @@ int output_failed(const char *verb, const char *what);
 /* Recording has begun.  Ends the program if a file cannot be put in place. */
 void outputs_begun(void);
 
-/* The session's signalfd(2): a wait for an output looks at it, too. */
-void output_signals(int fd);
+/*
+ * The session's signalfd(2): a wait for an output looks at it, too.  @background: a SIGINT
+ * from the terminal is for others.
+ */
+void output_signals(int fd, int background);
+int output_is_background(void);
 /* The session's next signal, also of those that came during such a wait; 0: none */
 struct signalfd_siginfo;
 int output_next_signal(struct signalfd_siginfo *info);

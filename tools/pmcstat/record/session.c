@@ -42,7 +42,7 @@ enum end {
  * @snapshot: requested by SIGUSR2
  * @refresh: when to update the metadata for snapshots, now_ns()
  * @deaf:   the device is not polled: the end of its targets does not end the run
- * @nohup, @noint: SIGHUP, SIGINT were ignored at the start: ignore one from the terminal
+ * @nohup:  SIGHUP was ignored at the start: ignore one from the terminal
  * @signal: it ended the run and was not sent to the command; 0: none
  * @unread: the reader of the counts has gone
  * @began:  when the PMCs were started, now_ns()
@@ -62,7 +62,6 @@ struct session {
 	int		deaf;
 	int		signals;
 	int		nohup;
-	int		noint;
 	int		signal;
 	int		status;
 	int		unread;
@@ -174,7 +173,6 @@ static void block_signals(struct session *s)
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGIO);
 	s->nohup = is_ignored(SIGHUP);
-	s->noint = is_ignored(SIGINT);
 	/* -O DIR under nohup: SIGHUP from kill(1) still begins the next file */
 	if (!s->nohup || can_rotate(s->o))
 		sigaddset(&set, SIGHUP);
@@ -184,7 +182,7 @@ static void block_signals(struct session *s)
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
 		die(EX_OSERR, "signalfd: %s", strerror(errno));
-	output_signals(s->signals);
+	output_signals(s->signals, is_ignored(SIGINT));
 }
 
 /* Requests SIGIO, which the device sends when its log fails or the last target ends. */
@@ -308,9 +306,6 @@ static enum end take_signals(struct session *s)
 			continue;
 		}
 		if (info.ssi_signo == SIGHUP && s->nohup)
-			continue;
-		/* a script's background job: its ^C is for others, kill(1) is for it */
-		if (info.ssi_signo == SIGINT && s->noint && info.ssi_code == SI_KERNEL)
 			continue;
 		/* a signal from the terminal has reached the command, too */
 		if (info.ssi_code != SI_KERNEL)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sysexits.h>
@@ -11,7 +12,6 @@
 
 #include <linux/pmclog.h>
 
-#include "base/port.h"
 #include "base/samefile.h"
 #include "base/say.h"
 #include "freebsd/log_source.h"
@@ -66,6 +66,14 @@ static void tell_port(int fd)
 	    !getnameinfo((struct sockaddr *)&addr, len, NULL, 0, port,
 			 sizeof(port), NI_NUMERICSERV))
 		warn_line("listening on port %s", port);
+}
+
+bool port_is_valid(const char *port)
+{
+	char *end;
+	unsigned long n = strtoul(port, &end, 10);
+
+	return *end || n <= 65535;
 }
 
 static int listening(const char *path, const char *colon)

@@ -37,4 +37,9 @@ int read_analyse(const struct reading *o, struct input *in);
 int read_gprof_check(const struct reading *o, const char *const *events,
 		     size_t n);
 
+/*
+ * False: a number that is no port.  getaddrinfo(3) would take another one for it.
+ */
+bool port_is_valid(const char *port);
+
 #endif /* READER_LOG_SOURCE_H */

@@ -431,22 +431,25 @@ static void run(struct session *s)
 		draw(s);
 }
 
+#define LOOK_MS	100	/* at a signal while the rest of a log is waited for */
+
 /* Asks the recording to end, and reads the rest of its log. */
 static void end_recording(struct session *s)
 {
 	struct pmclog_rec r;
 	int status;
 
-	if (!s->top.o.live || s->ended || stopped == TOP_NO_RECORDING)
+	if (!s->top.o.live || s->ended)
 		return;
 	/* one that was killed has left this process to another */
-	if (getppid() == s->top.o.live)
+	if (getppid() == s->top.o.live && stopped != TOP_NO_RECORDING)
 		kill(getppid(), SIGINT);
-	while ((status = pmclog_iter_next(s->in->it, &r)) > 0 &&
+	while (stopped != TOP_NO_RECORDING &&
+	       (status = pmclog_iter_next(s->in->it, &r)) > 0 &&
 	       !(status == PMCLOG_ITER_RECORD &&
 		 r.type == PMCLOG_T_CLOSELOG))
 		if (status == PMCLOG_ITER_MORE)
-			input_wait(s->in, -1);
+			input_wait(s->in, LOOK_MS);
 }
 
 static void catch_signals(void)
