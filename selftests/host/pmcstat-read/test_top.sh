@@ -5,18 +5,23 @@
 make_log
 
 # plain text where there is no terminal
-ok "as text: what is sampled, and who calls" same "\
+ok "as text: what is sampled, and who calls, for each PMC" same "\
 PMC: [cpu-clock] Samples: 85 (94.4%), 2 unresolved, 0 lost, user callers missing (frame pointers on x86)
 
 %SAMP IMAGE      FUNCTION                       CALLERS
  70.6 shapes     leaf                           calls
  23.5 [kernel]   inner                          outer
   3.5 shapes     calls                          main
-  2.4 [unknown]  [unknown]" \
+  2.4 [unknown]  [unknown]
+
+PMC: [page-faults] Samples: 5 (5.6%), 0 unresolved, 0 lost, user callers missing (frame pointers on x86)
+
+%SAMP IMAGE      FUNCTION                       CALLERS
+100.0 shapes     after                          main" \
 	bash -c "$pmcstat -R $tmp/log -T | sed 's/ *\$//; \$d'"
 ok "-o: to a file" bash -c "$pmcstat -R $tmp/log -T -o $tmp/screens &&
 	grep -q '70.6 shapes  *leaf' $tmp/screens"
-ok "-f threshold=" same 2 bash -c \
+ok "-f threshold=" same 3 bash -c \
 	"$pmcstat -R $tmp/log -T -f threshold=10 | grep -c '^ *[0-9]'"
 ok "-f of something else: 64" prints 64 "-f nonsense=1: not threshold" \
 	"$pmcstat" -R "$tmp/log" -T -f nonsense=1
@@ -34,7 +39,7 @@ pmclog_top()
 }
 ok "pmclog top has the same" same \
 	"$("$pmcstat" -R "$tmp/log" -T | sed 's/ *$//;$d')" pmclog_top
-ok "its threshold" same 2 bash -c \
+ok "its threshold" same 3 bash -c \
 	"$pmclog top -t 10 $tmp/log | grep -c '^ *[0-9]'"
 ok "its file" bash -c "$pmclog top -o $tmp/screens2 - <$tmp/log &&
 	grep -q '70.6 shapes  *leaf' $tmp/screens2"

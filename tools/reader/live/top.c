@@ -232,6 +232,18 @@ static int look_up(struct top *t)
 	return log_resolve(&t->log);
 }
 
+/* Text has no key for the next PMC: each has a screen. */
+static void print_others(struct session *s)
+{
+	struct top *t = &s->top;
+	uint32_t first = t->event;
+
+	for (top_next_event(t); t->event != first && !s->quit; top_next_event(t)) {
+		top_redraw(t, &s->text);
+		print(s);
+	}
+}
+
 static void draw(struct session *s)
 {
 	struct top *t = &s->top;
@@ -248,6 +260,8 @@ static void draw(struct session *s)
 	measure(s);
 	top_draw(t, &s->text);
 	paint(s);
+	if (s->path)
+		print_others(s);
 	if (t->delta && t->log.p.chains.n > CHAINS_KEPT)
 		forget(t);
 }
