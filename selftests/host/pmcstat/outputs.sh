@@ -37,6 +37,11 @@ done
 run 0 "$pmcstat" -q -S cs -s cs -O one/f -o f --kallsyms one/there true
 ok 'files of one name are two, in two directories' all 'has one/f "^end$"' 'lines f 2' \
 	'cmp one/there /proc/kallsyms'
+run 0 "$pmcstat" -O log -S cs -o counts true
+ok 'a file for counts that are not asked for' \
+	has err '^pmcstat: -o counts: it takes counts, of -p and -s, and there are none$'
+run 0 "$pmcstat" -O log -S cs -s cs -o counts true
+ok 'or that are' hasnt err 'it takes counts'
 run 0 "$pmcstat" -q -R "$golden" -G /dev/null -F /dev/null
 ok 'what is thrown away is not lost' lines err 0
 

@@ -143,6 +143,10 @@ static int outputs_check(const struct options *o)
 		return EX_USAGE;
 	}
 
+	if (!status && o->text_path && !options_counting(o) && o->action == ACTION_RUN &&
+	    !o->quiet)
+		warn_line("-o %s: it takes counts, of -p and -s, and there are none",
+			  o->text_path);
 	if (!status)
 		status = output_check(o->kallsyms_path);
 	return status ? status : output_check(log);
