@@ -114,18 +114,25 @@ void hwpmc_kept_add(struct log_kept *k, const struct pmclog_hdr *h)
 	k->n++;
 }
 
-/* hwpmc_kept_emit - a log begins after another one */
+/* hwpmc_kept_emit - what is kept, into the log */
 void hwpmc_kept_emit(struct hwpmc_owner *o)
 {
-	const struct log_kept *k = &o->log.kept;
-	u64 lost = k->lost + atomic64_read(&k->no_room);
 	const struct log_meta *m;
 
 	if (!o->log.maker.tell_kernel)
 		return;
-	list_for_each_entry(m, &k->records, list)
+	list_for_each_entry(m, &o->log.kept.records, list)
 		hwpmc_emit_meta(o, m);
-	if (lost)
+}
+
+/* hwpmc_kept_begin - a log begins after another one: it lacks what could not be kept */
+void hwpmc_kept_begin(struct hwpmc_owner *o)
+{
+	const struct log_kept *k = &o->log.kept;
+	u64 lost = k->lost + atomic64_read(&k->no_room);
+
+	hwpmc_kept_emit(o);
+	if (lost && o->log.maker.tell_kernel)
 		atomic64_add(lost, &o->noring.beyond_dump);
 }
 

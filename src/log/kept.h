@@ -31,6 +31,7 @@ bool hwpmc_kept_is_end(const struct pmclog_hdr *h);
 u64 hwpmc_kept_start(const struct pmclog_hdr *h);
 void hwpmc_kept_add(struct log_kept *k, const struct pmclog_hdr *h);
 void hwpmc_kept_emit(struct hwpmc_owner *o);
+void hwpmc_kept_begin(struct hwpmc_owner *o);
 void hwpmc_kept_forget(struct log_kept *k);
 
 #endif /* HWPMC_KEPT_H */

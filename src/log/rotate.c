@@ -126,7 +126,7 @@ void hwpmc_rotate_log(struct hwpmc_owner *o, const struct log_place *to)
 	hwpmc_sink_swap(log, to->file);
 	hwpmc_drain_begin_log(o, log->times.drops_told);
 	hwpmc_emit_news(o);
-	hwpmc_kept_emit(o);	/* later than the list of modules in the metadata */
+	hwpmc_kept_begin(o);	/* later than the list of modules in the metadata */
 	if (following)
 		tee_end(o);
 	log->told.all = all_told;

@@ -251,18 +251,15 @@ static int sink_write_all(struct hwpmc_owner *o, const struct sink_ops *sink,
 	return 0;
 }
 
-/* Returns the number of bytes written from the buffer. */
-static u32 write_out(struct hwpmc_owner *o)
+/* Returns the number of bytes written from the buffer.  *@err is 0 or a new error. */
+static u32 write_out(struct hwpmc_owner *o, int *err)
 {
 	struct hwpmc_log *log = &o->log;
 	u32 off = 0;
-	int err;
 
-	if (log->error)
-		return 0;
-	err = sink_write_all(o, log->sink, log->out.buf, log->out.used, &off);
-	if (err)
-		sink_error(o, err);
+	*err = 0;
+	if (!log->error)
+		*err = sink_write_all(o, log->sink, log->out.buf, log->out.used, &off);
 	return off;
 }
 
@@ -313,13 +310,14 @@ void hwpmc_sink_flush(struct hwpmc_owner *o)
 	struct hwpmc_log *log = &o->log;
 	u64 samples, records;
 	u32 bytes;
+	int err;
 
 	/* memory never blocks, so the thread might never sleep */
 	cond_resched();
 	hwpmc_pack_end(log);
 	if (!log->out.used)
 		return;
-	bytes = write_out(o);
+	bytes = write_out(o, &err);
 	if (likely(bytes == log->out.used)) {
 		samples = log->acct.buf_samples;
 		records = log->acct.buf_records;
@@ -334,6 +332,9 @@ void hwpmc_sink_flush(struct hwpmc_owner *o)
 	log->out.used = 0;
 	log->acct.buf_samples = 0;
 	log->acct.buf_records = 0;
+	/* a process that is told of it may read the counts at once */
+	if (err)
+		sink_error(o, err);
 }
 
 /*
