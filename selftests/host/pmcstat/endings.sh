@@ -70,8 +70,13 @@ run 0 "$pmcstat" -q -S cs -O log sed -n 's/^SigBlk:.0*//p' /proc/self/status
 ok 'or none' [ -z "$(tr -d 0 <out)" ]
 
 # A command that is stopped can end, too, without waiting for what cannot be refused.
-run 0 "$pmcstat" -q -S cs -O log -l 2 sh -c \
-	'trap ": >asked; exit" TERM; kill -STOP $$; sleep 60 & wait'
+"$pmcstat" -q -S cs -O log sh -c \
+	'trap ": >asked; exit" TERM; echo $$ >stopped; kill -STOP $$; sleep 60 & wait' >out 2>err &
+pid=$!
+until_true '[ -s stopped ] && has "/proc/$(cat stopped)/status" "^State:.T"'
+kill -TERM "$pid"
+ended
+want=0
 ok 'a stopped command is asked to end' [ -e asked ]
 
 # A script's background job ignores SIGINT: ^C is not for it, kill(1) is.
